@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The one makefile of gotrace-bpf. Every product lands in build/. `make demo` and `make check` need
+# nothing but git, make and the package registries: they run `make deps` first. V=1 shows commands.
+#
+#   build/libgotrace.a   userspace/{lib,target,capture,sequence,trace}: everything but the commands
+#   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
+#   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h
+#   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
+#   build/reference/     the Go programs that judge our output, built with JUDGE_GO
+#   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1)
+
+VERSION    := 0.1
+JUDGE_GO   := go1.26.8
+TARGET_GOS := go1.26.8 go1.24.9
+PREFIX     ?= /usr/local
+
+CC        ?= cc
+BPF_CLANG ?= clang-19
+BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
+GO        ?= go
+LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz
+
+WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
+	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \
+	    -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type
+CFLAGS   ?= -O2 -g
+INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf
+OUR_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"' $(WARNINGS) $(INCLUDES) -MMD -MP
+BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wno-missing-declarations \
+	      -Iinclude -Ibpf -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP
+
+OUT := $(if $(SAN),build/san,build)
+ifdef SAN
+OUR_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS    += -fsanitize=address,undefined
+endif
+
+BPF_SRCS  := $(wildcard bpf/*.bpf.c)
+LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
+TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
+UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
+objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
+SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h)
+
+TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
+JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
+go_sources = $(shell find $(1) -name '*.go' -o -name 'go.*' 2>/dev/null)
+MAN_PAGES := $(wildcard userspace/man/*.[1-9])
+
+export JUDGE_GO TARGET_GOS
+
+Q   := $(if $(V),,@)
+say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: build/gotrace-bpf ## build the tool
+lib: $(OUT)/libgotrace.a
+bpf: $(SKELETON)
+unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%)
+targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
+reference: $(JUDGES:%=build/reference/%)
+
+# C, and the unit tests
+
+$(OUT)/obj/%.o: %.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(OUR_CFLAGS) $(CFLAGS) -c $< -o $@
+
+$(call objects,$(filter userspace/capture/% userspace/gotrace-bpf/%,$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
+
+$(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/gotrace-bpf: $(call objects,$(TOOL_SRCS)) $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+
+# BPF: an object a source, one linked object, its skeleton
+
+build/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/bpf/gotrace.bpf.o: $(BPF_SRCS:bpf/%.c=build/bpf/%.o)
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+build/bpf/gotrace.skel.h: build/bpf/gotrace.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name gotrace_bpf >$@
+
+# The floor that `make bench` compares with
+
+build/bench/empty.skel.h: selftests/bench/empty.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o build/bench/empty.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton build/bench/empty.bpf.o name empty_bpf >$@
+
+build/bench/empty: selftests/bench/empty.c build/bench/empty.skel.h build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OUR_CFLAGS) -Ibuild/bench $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
+
+# Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
+# fetch and run exactly that one.
+
+go_build = cd $(1) && CGO_ENABLED=0 GOTOOLCHAIN=$(2) $(GO) build -buildvcs=false -o $(CURDIR)/$@ $(3)
+
+define target_rule
+build/targets/$(1)/%: $(call go_sources,selftests/targets)
+	$$(call say,GO,$$@)
+	$$(Q)$$(call go_build,selftests/targets,$(1),./$$*)
+endef
+$(foreach go,$(TARGET_GOS),$(eval $(call target_rule,$(go))))
+
+build/reference/%: $(call go_sources,selftests/reference)
+	$(call say,GO,$@)
+	$(Q)$(call go_build,selftests/reference,$(JUDGE_GO),./cmd/$*)
+
+# What a person calls
+
+build = $(MAKE) --no-print-directory -j$(shell nproc)
+
+deps: ## install what is missing (Debian 12 or newer)
+	@selftests/deps.sh
+
+demo: deps ## record a real Go server of ours for 3 seconds, and show what came out
+	@+$(build) all reference build/targets/$(JUDGE_GO)/server
+	@selftests/demo.sh
+
+check check-long: ## every test; the many-times-repeated ones
+	@+selftests/run $@
+
+bench: ## what tracing costs the traced program
+	@selftests/deps.sh bpftrace
+	@+$(build) all build/bench/empty build/targets/$(JUDGE_GO)/pingpong
+	@selftests/bench/run
+
+fuzz:
+	@echo "make fuzz: there are no fuzz targets yet; they come with the reader" >&2; exit 1
+
+kmod: ## the optional kernel module
+ifeq ($(wildcard kmod/main.c),)
+	@echo "make kmod: the kernel module is not there yet; gotrace-bpf works without it" >&2; exit 1
+else
+	$(Q)$(MAKE) -C $(or $(KDIR),/lib/modules/$(shell uname -r)/build) M=$(CURDIR) CONFIG_GOTRACE=m modules
+endif
+
+format-check: ## clang-format over every C file
+	@find bpf include kmod userspace selftests -name '*.[ch]' 2>/dev/null | \
+		xargs -r clang-format-19 --dry-run --Werror
+
+man: $(MAN_PAGES) ## check that the manual pages render without a warning
+	@for page in $^; do \
+		warnings=$$(man --warnings -l -Tutf8 $$page 2>&1 >/dev/null); \
+		test -z "$$warnings" || { echo "$$page: $$warnings" >&2; exit 1; }; done
+
+install: all
+	install -D -m 755 build/gotrace-bpf $(DESTDIR)$(PREFIX)/bin/gotrace-bpf
+	@for page in $(MAN_PAGES); do \
+		install -v -D -m 644 $$page \
+			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+
+clean:
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
+
+.PHONY: all lib bpf unit targets reference deps demo check check-long bench fuzz kmod format-check \
+	man install clean help
+-include $(shell find build -name '*.d' 2>/dev/null)
