@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The record: what a probe says about one moment of the traced program.
+ *
+ * Written by bpf/emit.bpf.h into a ring (later by the module, too), copied out by
+ * userspace/capture/drain.c, saved by --raw, ordered by userspace/sequence/merge.c and
+ * understood by userspace/sequence/state.c. This file is the only description of its layout;
+ * it pulls in nothing but fixed-width types so that BPF, kernel and userspace can share it.
+ *
+ * Every record is a header of 32 bytes and a payload of a fixed size by kind; STACK alone has
+ * a variable tail. Everything is 8-byte aligned and little-endian (linux/amd64 only).
+ *
+ *      0        4        8       12       16       20       24       28       32
+ *      +-----------------+--------+----+----+-----------------+--------+--------+
+ *      |      time       |  tid   |kind|cpu |     object      | stack  |  seq   |
+ *      +-----------------+--------+----+----+-----------------+--------+--------+
+ *      |     payload: 0, 8, 16 or 24 bytes, see the table of kinds             ...
+ *      +-----------------+------------------------------------------------------
+ */
+#ifndef GOTRACE_RECORD_H
+#define GOTRACE_RECORD_H
+
+#if defined(__KERNEL__) || defined(__bpf__)
+typedef unsigned char gt_u8;
+typedef unsigned short gt_u16;
+typedef unsigned int gt_u32;
+typedef unsigned long long gt_u64;
+#else
+#include <stdint.h>
+typedef uint8_t gt_u8;
+typedef uint16_t gt_u16;
+typedef uint32_t gt_u32;
+typedef uint64_t gt_u64;
+#endif
+
+/*
+ * Kinds. Values are explicit, never reused, and part of the raw file's format. A new kind needs a
+ * line here, in gt_payload_size(), in gt_kind_name() (userspace/lib/kinds.c), a probe in bpf/, and
+ * a row in the table of userspace/sequence/state.c.
+ *
+ *  kind                  object       stack    payload
+ */
+enum gt_kind {
+	GT_NONE = 0,
+	/* goroutines */
+	GT_EXECUTE = 1,		/* g         -        execute: goid */
+	GT_PARK = 2,		/* g         g's      park: reasons and frames to skip */
+	GT_READY = 3,		/* g         unblocker's  ready: via, GC worker mode, frames to skip */
+	GT_YIELD = 4,		/* g         g's      yield: preempted or not */
+	GT_PREEMPT_PARK = 5,	/* g         g's      none */
+	GT_CREATE = 6,		/* new g     creator's  create: goid, startpc, parent goid */
+	GT_CREATE_BLOCKED = 7,	/* new g     creator's  create (coroutines) */
+	GT_DESTROY = 8,		/* g         -        destroy: goid */
+	GT_SWITCH = 9,		/* g         g's      switch: next g, its goid, 1 if g exits */
+	/* system calls */
+	GT_SYSCALL_ENTER = 10,	/* g         g's      none; P stays bound until taken */
+	GT_SYSCALL_BLOCK = 11,	/* g         g's      none; P_STOP follows on this thread */
+	GT_SYSCALL_EXIT = 12,	/* g         -        none; has a P: its own or, after P_START, another */
+	GT_SYSCALL_TRY_EXIT = 13,/* g        -        none; >= 1.26: has its P unless SYSCALL_LOST follows */
+	GT_SYSCALL_LOST = 14,	/* 0         -        none; P was taken, another one is sought */
+	GT_SYSCALL_NO_P = 15,	/* g         -        none; no P found: g is runnable */
+	/* Ps */
+	GT_P_START = 20,	/* p         -        proc: id */
+	GT_P_STOP = 21,		/* p         -        proc: id */
+	GT_P_HANDOFF = 22,	/* p         -        proc: id; by any thread, p is idle or retaken */
+	/* runtime */
+	GT_STW_BEGIN = 30,	/* 0         g's      value: the runtime's stwReason */
+	GT_STW_END = 31,	/* 0         -        none */
+	GT_GC_BEGIN = 32,	/* 0         g's      none */
+	GT_GC_END = 33,		/* 0         -        none */
+	GT_PROCS = 34,		/* 0         g's      value: new number of Ps */
+	/* the process */
+	GT_EXEC = 40,		/* 0         -        none: the process replaced its program */
+	/* data */
+	GT_STACK = 50,		/* hash      -        stack: depth, then the PCs, leaf first */
+	GT_KIND_END
+};
+
+/* A record's `tid` is the host's (the initial PID namespace's), as perf's. */
+struct gt_record {
+	gt_u64 time;		/* CLOCK_MONOTONIC, ns; stamped after the slot was reserved */
+	gt_u32 tid;
+	gt_u16 kind;		/* enum gt_kind */
+	gt_u16 cpu;
+	gt_u64 object;		/* an address in the target, or GT_STACK: the 64-bit hash */
+	gt_u32 stack;		/* low half of the stack's hash; 0: none */
+	gt_u32 seq;		/* of this ring; a number that never arrives is a lost record */
+};
+
+struct gt_execute {
+	gt_u64 goid;
+};
+
+struct gt_park {
+	gt_u8 block_reason;	/* m.waitTraceBlockReason (Go's traceBlockReason) */
+	gt_u8 wait_reason;	/* g.waitreason */
+	gt_u16 pad;
+	gt_u32 skip;		/* m.waitTraceSkip: logical frames to leave out */
+};
+
+enum gt_via {			/* who made g runnable */
+	GT_VIA_READY = 0,
+	GT_VIA_SCHEDULER = 1,	/* findRunnable, injectglist: no goroutine did it */
+	GT_VIA_GC_WORKER = 2,	/* the same for a mark worker: `mode` is set */
+	GT_VIA_REFUSED = 3,	/* park_m: the unlock function refused the park */
+};
+
+struct gt_ready {
+	gt_u16 via;
+	gt_u16 mode;		/* p.gcMarkWorkerMode, with GT_VIA_GC_WORKER */
+	gt_u32 skip;		/* logical frames to leave out of the unblocker's stack */
+};
+
+enum gt_yield_why {
+	GT_YIELD_GOSCHED = 0,
+	GT_YIELD_PREEMPTED = 1,
+};
+
+struct gt_yield {
+	gt_u64 why;
+};
+
+struct gt_create {
+	gt_u64 goid;
+	gt_u64 startpc;
+	gt_u64 parent;		/* goid */
+};
+
+struct gt_destroy {
+	gt_u64 goid;
+};
+
+struct gt_switch {
+	gt_u64 next;		/* g */
+	gt_u64 next_goid;
+	gt_u64 exits;		/* 1: the current goroutine ends by this switch */
+};
+
+struct gt_proc {
+	gt_u64 id;
+};
+
+struct gt_value {
+	gt_u64 value;
+};
+
+struct gt_stack {
+	gt_u32 depth;		/* number of PCs */
+	gt_u32 cut;		/* 1: the walk stopped at its limit */
+	gt_u64 pad;
+	gt_u64 pc[];		/* return addresses, in the target's address space, leaf first */
+};
+
+#define GT_STACK_MAX 128	/* frames; Go's reader refuses more (seed 003) */
+
+/* Size of a kind's fixed payload in bytes; -1 for an unknown kind. */
+static inline int gt_payload_size(unsigned int kind)
+{
+	switch (kind) {
+	case GT_EXECUTE: case GT_PARK: case GT_READY: case GT_YIELD: case GT_DESTROY:
+	case GT_P_START: case GT_P_STOP: case GT_P_HANDOFF: case GT_STW_BEGIN: case GT_PROCS:
+		return 8;
+	case GT_STACK:
+		return 16;	/* and 8 a PC */
+	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH:
+		return 24;
+	case GT_PREEMPT_PARK: case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK: case GT_SYSCALL_EXIT:
+	case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
+	case GT_STW_END: case GT_GC_BEGIN: case GT_GC_END: case GT_EXEC:
+		return 0;
+	}
+	return -1;
+}
+
+#ifndef __cplusplus
+_Static_assert(sizeof(struct gt_record) == 32, "the record header is 32 bytes");
+_Static_assert(__builtin_offsetof(struct gt_record, tid) == 8, "tid");
+_Static_assert(__builtin_offsetof(struct gt_record, kind) == 12, "kind");
+_Static_assert(__builtin_offsetof(struct gt_record, object) == 16, "object");
+_Static_assert(__builtin_offsetof(struct gt_record, stack) == 24, "stack");
+_Static_assert(__builtin_offsetof(struct gt_record, seq) == 28, "seq");
+_Static_assert(sizeof(struct gt_park) == 8 && sizeof(struct gt_ready) == 8, "8-byte payloads");
+_Static_assert(sizeof(struct gt_create) == 24 && sizeof(struct gt_switch) == 24, "24-byte payloads");
+_Static_assert(sizeof(struct gt_stack) == 16, "a stack record's fixed part is 16 bytes");
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What userspace tells the probes: one struct, placed in the BPF object's read-only data before it
+ * is loaded (so that the verifier and JIT see constants), and the list of probes.
+ *
+ * Filled by userspace/capture/session.c from userspace/target/layout.c; read by bpf/.
+ */
+#ifndef GOTRACE_SESSION_H
+#define GOTRACE_SESSION_H
+
+#include "record.h"
+
+/*
+ * Probes. One BPF program each, of the lower-case name, in bpf/; userspace/target/site.c finds the
+ * instructions. More than one site may belong to a probe: a site's cookie tells them apart.
+ * Comment: what the program expects at the instruction (ABIInternal registers, R14 = current g).
+ */
+enum gt_probe {
+	GT_PROBE_EXECUTE,		/* AX = g */
+	GT_PROBE_PARK,			/* AX = g; g.sched, m.waitTrace* set; R14 = g0 */
+	GT_PROBE_READY,			/* AX = g, BX = traceskip; R14 = g0 */
+	GT_PROBE_CAS_RUNNABLE,		/* AX = g, BX = old, CX = new status; cookie = enum gt_via */
+	GT_PROBE_GOSCHED,		/* AX = g, BX = preempted; cookie 1: BX is not an argument */
+	GT_PROBE_GOYIELD,		/* AX = g: always "preempted" */
+	GT_PROBE_PREEMPT_PARK,		/* AX = g */
+	GT_PROBE_CREATE,		/* BX = new g; R14 = g0; cookie 1: AX = new g */
+	GT_PROBE_CREATE_BLOCKED,	/* AX = new g (newproc1 returned); R14 = g0 */
+	GT_PROBE_DESTROY,		/* AX = g */
+	GT_PROBE_SWITCH,		/* AX = g; next = *g.coroarg */
+	GT_PROBE_SYSCALL_ENTER,		/* R14 = g, AX = pc, BX = sp, CX = bp (>= 1.23) */
+	GT_PROBE_SYSCALL_BLOCK,		/* R14 = g; [rsp] = pc, rbp = caller's frame */
+	GT_PROBE_SYSCALL_EXIT,		/* AX = g: the `call casgstatus` of exitsyscall, <= 1.25 */
+	GT_PROBE_SYSCALL_TRY_EXIT,	/* R14 = g: the entry of exitsyscall, >= 1.26 */
+	GT_PROBE_SYSCALL_LOST,		/* R14 = g0 */
+	GT_PROBE_SYSCALL_NO_P,		/* AX = g */
+	GT_PROBE_P_START,		/* AX = p */
+	GT_PROBE_P_STOP,		/* p = R14.m.p */
+	GT_PROBE_P_HANDOFF,		/* AX = p; cookie 1: CX = p (syscallingThread.releaseP) */
+	GT_PROBE_STW_BEGIN,		/* AX = reason; R14 = g0 */
+	GT_PROBE_STW_END,
+	GT_PROBE_GC_BEGIN,		/* R14 = g; cookie 1: inside gcStart, stack from [rbp + 8] on */
+	GT_PROBE_GC_END,
+	GT_PROBE_PROCS,			/* AX = number of Ps */
+	GT_PROBE_COUNT
+};
+
+#define GT_RINGS_MAX 64
+#define GT_NO_OFFSET 0xffffffffu	/* a struct member that this Go version does not have */
+
+/* Offsets are in bytes from the struct's start, as DWARF gives them for this very binary. */
+struct gt_config {
+	gt_u32 tgid;			/* the target, in the initial PID namespace */
+	gt_u32 rings;			/* number of rings; a CPU writes to cpu % rings */
+	gt_u32 stack_depth;		/* 0: no stacks; at most GT_STACK_MAX */
+	gt_u32 syscall_bp_in_cx;	/* 1: reentersyscall has its caller's frame pointer in CX */
+	gt_u32 g_m;			/* 48 */
+	gt_u32 g_sched;			/* 56 */
+	gt_u32 gobuf_sp;		/* 0 */
+	gt_u32 gobuf_pc;		/* 8 */
+	gt_u32 gobuf_bp;
+	gt_u32 g_goid;
+	gt_u32 g_waitreason;
+	gt_u32 g_startpc;
+	gt_u32 g_parent_goid;
+	gt_u32 g_syscallsp;
+	gt_u32 g_syscallpc;
+	gt_u32 g_syscallbp;		/* >= 1.23, else GT_NO_OFFSET */
+	gt_u32 g_coroarg;		/* >= 1.23, else GT_NO_OFFSET */
+	gt_u32 g_coroexit;		/* >= 1.23, else GT_NO_OFFSET */
+	gt_u32 g_sync_safe_point;	/* >= 1.25, else GT_NO_OFFSET: *sched.sp is the second PC */
+	gt_u32 coro_gp;			/* 0 */
+	gt_u32 m_curg;
+	gt_u32 m_p;
+	gt_u32 m_block_reason;		/* m.waitTraceBlockReason; waitTraceSkip stands at +8 */
+	gt_u32 m_skip;			/* m.waitTraceSkip */
+	gt_u32 p_id;			/* 0 */
+	gt_u32 p_gc_mode;		/* p.gcMarkWorkerMode */
+};
+
+#endif
