@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Functions, lines and inlining, held against the symbol table and the runtime's sources. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "target/buildinfo.h"
+#include "target/elf.h"
+#include "target/pclntab.h"
+
+#include "programs.h"
+
+struct program {
+	int fd;
+	struct elf_image *elf;
+	struct go_buildinfo info;
+	struct pclntab *pt;
+};
+
+static void open_program(struct program *p, const char *path)
+{
+	struct error err = { "" };
+
+	p->fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elf_image__open(&p->elf, p->fd, path, NULL), 0);
+	assert_int_equal(buildinfo__read(p->elf, &p->info, NULL), 0);
+	if (pclntab__open(&p->pt, p->elf, &p->info.version, &err))
+		fail_msg("%s", err.text);
+}
+
+static void close_program(struct program *p)
+{
+	pclntab__destroy(p->pt);
+	elf_image__destroy(p->elf);
+	close(p->fd);
+}
+
+/*
+ * Names that stand for one function only. Of assembly functions the symbol table knows two,
+ * NAME.abi0 and its wrapper NAME, which have the same name here.
+ */
+static bool is_plain(const struct program *p, const struct go_func *f)
+{
+	struct go_func first;
+	char abi0[256];
+
+	snprintf(abi0, sizeof(abi0), "%s.abi0", f->name);
+	return !elf_image__symbol(p->elf, abi0) && pclntab__named(p->pt, f->name, &first) &&
+	       first.entry == f->entry;
+}
+
+static void against_symbols(const char *path)
+{
+	struct program p;
+	struct go_func f, g;
+	uint64_t last = 0;
+	size_t same = 0, differ = 0;
+
+	open_program(&p, path);
+	assert_in_range(pclntab__count(p.pt), 1000, 1000000);
+	for (size_t i = 0; i < pclntab__count(p.pt); i++) {
+		uint64_t symbol;
+
+		assert_true(pclntab__func(p.pt, i, &f));
+		assert_true(f.entry >= last && f.end >= f.entry);
+		last = f.end;
+		if (f.end > f.entry) {
+			assert_true(pclntab__find(p.pt, f.end - 1, &g));
+			assert_int_equal(g.index, i);
+		}
+		symbol = i % 8 || !is_plain(&p, &f) ? 0 : elf_image__symbol(p.elf, f.name);
+		same += symbol == f.entry;
+		differ += symbol && symbol != f.entry;
+	}
+	assert_int_equal(differ, 0);
+	assert_true(same > pclntab__count(p.pt) / 10);
+	assert_false(pclntab__func(p.pt, pclntab__count(p.pt), &f));
+	assert_false(pclntab__find(p.pt, 0, &f));
+	assert_false(pclntab__find(p.pt, last + 0x1000, &f));
+	assert_false(pclntab__named(p.pt, "runtime.no such", &f));
+	assert_true(pclntab__named(p.pt, "runtime.execute", &f));
+	assert_int_equal(f.entry, elf_image__symbol(p.elf, "runtime.execute"));
+	close_program(&p);
+}
+
+static void functions_are_the_symbols(void **state)
+{
+	for_each_program(against_symbols);
+}
+
+struct inlined {
+	uint64_t send;
+	size_t n;
+};
+
+static void note(void *ctx, const char *name, const struct go_func *into, uint64_t at)
+{
+	struct inlined *in = ctx;
+
+	assert_string_equal(name, "runtime.goready");
+	assert_in_range(at, into->entry, into->end);
+	in->n++;
+	if (!strcmp(into->name, "runtime.send"))
+		in->send = at;
+}
+
+/* runtime.send ends with goready(gp, skip+1), which the compiler inlines in every release. */
+static void goready_in_send(const char *path)
+{
+	static const char *const names[] = { "runtime.goready" };
+	struct sym_frame frames[SYM_INLINE_MAX];
+	struct inlined in = { 0 };
+	struct symbolizer s;
+	struct program p;
+	int n;
+
+	open_program(&p, path);
+	assert_int_equal(pclntab__inlined(p.pt, names, 1, note, &in), 0);
+	assert_true(in.n >= 3);
+	assert_true(in.send);
+	pclntab__symbolizer(p.pt, 0x1000, &s);
+	n = s.frames(s.ctx, in.send + 0x1001, frames);
+	assert_true(n >= 2);
+	assert_string_equal(frames[n - 2].func, "runtime.goready");
+	assert_non_null(strstr(frames[n - 2].file, "runtime/proc.go"));
+	assert_string_equal(frames[n - 1].func, "runtime.send");
+	assert_non_null(strstr(frames[n - 1].file, "runtime/chan.go"));
+	assert_int_equal(frames[0].pc, in.send + 0x1000);
+	assert_true(frames[n - 1].pc != frames[n - 2].pc && frames[n - 1].line > 100);
+	assert_false(frames[n - 1].wrapper || frames[n - 1].elides);
+	assert_int_equal(s.frames(s.ctx, 0x1001, frames), 0);
+	close_program(&p);
+}
+
+static void inlined_calls_are_frames(void **state)
+{
+	for_each_program(goready_in_send);
+}
+
+static void special_functions(const char *path)
+{
+	struct sym_frame frames[SYM_INLINE_MAX], frame;
+	size_t wrappers = 0, unwrapped = 0;
+	struct symbolizer s;
+	struct program p;
+	struct go_func f;
+
+	open_program(&p, path);
+	pclntab__symbolizer(p.pt, 0, &s);
+	assert_true(pclntab__named(p.pt, "runtime.gopanic", &f));
+	assert_int_equal(s.frames(s.ctx, f.entry + 1, frames), 1);
+	assert_true(frames[0].elides);
+	for (size_t i = 0; i < pclntab__count(p.pt); i++) {
+		pclntab__func(p.pt, i, &f);
+		if (!strstr(f.name, ".gowrap"))
+			continue;
+		assert_int_equal(s.start(s.ctx, f.entry, &frame), 1);
+		assert_true(frame.line && frame.file[0]);
+		wrappers++;
+		unwrapped += !strstr(frame.func, ".gowrap");
+	}
+	assert_true(wrappers && unwrapped);
+	assert_true(pclntab__named(p.pt, "runtime.main", &f));
+	assert_int_equal(s.start(s.ctx, f.entry, &frame), 1);
+	assert_string_equal(frame.func, "runtime.main");
+	assert_int_equal(frame.pc, f.entry);
+	assert_int_equal(s.start(s.ctx, 5, &frame), 0);
+	close_program(&p);
+}
+
+static void wrappers_are_known(void **state)
+{
+	for_each_program(special_functions);
+}
+
+static void ignore(void *ctx, const char *name, const struct go_func *into, uint64_t at)
+{
+}
+
+static void use_all(struct pclntab *pt)
+{
+	static const char *const names[] = { "runtime.goready" };
+	struct sym_frame frames[SYM_INLINE_MAX];
+	struct symbolizer s;
+	struct go_func f;
+
+	pclntab__symbolizer(pt, 0, &s);
+	for (size_t i = 0; i < pclntab__count(pt); i += 97) {
+		if (pclntab__func(pt, i, &f)) {
+			s.frames(s.ctx, f.entry + 5, frames);
+			s.start(s.ctx, f.entry, frames);
+		}
+	}
+	pclntab__inlined(pt, names, 1, ignore, NULL);
+	pclntab__named(pt, "runtime.execute", &f);
+}
+
+/* Bytes changed in the table's header, or anywhere in it: refused or read, within its bounds. */
+static void damaged(const char *path)
+{
+	struct elf_section sec;
+	struct program p;
+	uint64_t rng = 3;
+	size_t opened = 0;
+
+	open_program(&p, path);
+	pclntab__destroy(p.pt);
+	close(p.fd);
+	elf_image__destroy(p.elf);
+	p.fd = program__copy(path);
+	assert_int_equal(elf_image__open(&p.elf, p.fd, path, NULL), 0);
+	if (!elf_image__section(p.elf, ".gopclntab", &sec))
+		assert_true(elf_image__section(p.elf, ".data.rel.ro.gopclntab", &sec));
+	for (int i = 0; i < 60; i++) {
+		uint64_t range = i % 2 ? sec.size : 72;
+		unsigned char old[64], new;
+		off_t at[64];
+		int n = i % 2 ? 64 : 1;
+		struct error err = { "" };
+
+		for (int k = 0; k < n; k++) {
+			at[k] = (off_t)(sec.offset + rng__next(&rng) % range);
+			new = (unsigned char)rng__next(&rng);
+			assert_int_equal(pread(p.fd, &old[k], 1, at[k]), 1);
+			assert_int_equal(pwrite(p.fd, &new, 1, at[k]), 1);
+		}
+		if (!pclntab__open(&p.pt, p.elf, &p.info.version, &err)) {
+			opened++;
+			use_all(p.pt);
+			pclntab__destroy(p.pt);
+		} else {
+			assert_true(err.text[0]);
+		}
+		while (n-- > 0)
+			assert_int_equal(pwrite(p.fd, &old[n], 1, at[n]), 1);
+	}
+	assert_true(opened > 5);
+	elf_image__destroy(p.elf);
+	close(p.fd);
+}
+
+static void damage_is_survived(void **state)
+{
+	for_each_program(damaged);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_the_symbols),
+		cmocka_unit_test(inlined_calls_are_frames),
+		cmocka_unit_test(wrappers_are_known),
+		cmocka_unit_test(damage_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

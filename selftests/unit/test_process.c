@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A running process from outside: ourselves, and Go programs, started and looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "target/buildinfo.h"
+#include "target/process.h"
+#include "target/snapshot.h"
+
+#include "programs.h"
+
+int a_symbol_of_ours = 42;
+
+static void no_such_process(void **state)
+{
+	struct error err = { "" };
+	struct process p;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT);
+	assert_int_equal(process__open(&p, child, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "zombie"));
+	waitpid(child, NULL, 0);
+	err.text[0] = 0;
+	assert_int_equal(process__open(&p, child, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "no process with PID"));
+	err.text[0] = 0;
+	assert_int_equal(process__open(&p, 0, &err), -EINVAL);
+	assert_true(err.text[0]);
+}
+
+static void our_own_memory(void **state)
+{
+	uint64_t words[3] = { 11, 22, 33 }, read[3] = { 0 };
+	uint64_t addr[] = { (uintptr_t)&words[0], 8, (uintptr_t)&words[1], 16, 24,
+			    (uintptr_t)&words[2] };
+	struct elf_image *elf;
+	uint64_t many[6] = { 0 };
+	bool ok[6];
+	struct process p;
+
+	assert_int_equal(process__open(&p, getpid(), NULL), 0);
+	assert_true(process__alive(&p));
+	assert_non_null(strstr(p.exe, "test_process"));
+	assert_int_equal(elf_image__open(&elf, p.exe_fd, p.exe, NULL), 0);
+	assert_int_equal(process__find_bias(&p, elf, NULL), 0);
+	assert_int_equal(elf_image__symbol(elf, "a_symbol_of_ours") + p.bias,
+			 (uintptr_t)&a_symbol_of_ours);
+	assert_int_equal(process__read(&p, (uintptr_t)words, read, sizeof(read)), 0);
+	assert_memory_equal(read, words, sizeof(read));
+	assert_int_equal(process__read(&p, 8, read, sizeof(read)), -EFAULT);
+	assert_int_equal(process__read_many(&p, addr, 6, many, 8, ok), 0);
+	assert_true(ok[0] && !ok[1] && ok[2] && !ok[3] && !ok[4] && ok[5]);
+	assert_true(many[0] == 11 && many[2] == 22 && many[5] == 33);
+	assert_int_equal(process__host_tid(&p, (uint64_t)gettid()), gettid());
+	assert_int_equal(process__host_tid(&p, 1ull << 40), 0);
+	assert_int_equal(process__host_tid(&p, 0), 0);
+	elf_image__destroy(elf);
+	process__deinit(&p);
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec t = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* Runs until its standard input ends, or for some seconds by itself; both are long enough. */
+static pid_t start(const char *path, int *ret_input)
+{
+	int in[2], null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t child;
+
+	assert_int_equal(pipe(in), 0);
+	child = fork();
+	if (!child) {
+		dup2(in[0], 0);
+		dup2(null, 1);
+		dup2(null, 2);
+		close(in[0]);
+		close(in[1]);
+		execl(path, path, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(null);
+	*ret_input = in[1];
+	return child;
+}
+
+static void check_snapshot(const struct process *p, const struct layout *l)
+{
+	struct snapshot snap;
+	bool main_seen = false;
+
+	assert_int_equal(snapshot__read(p, l, &snap), 0);
+	assert_true(snap.time && snap.time_end >= snap.time);
+	assert_in_range(snap.procs, 1, 4096);
+	assert_int_equal(snap.np, snap.procs);
+	assert_true(snap.ng >= 2 && snap.nm >= 1);
+	for (size_t i = 0; i < snap.ng; i++) {
+		assert_true(snap.g[i].goid && snap.g[i].status && snap.g[i].status != GS_DEAD);
+		main_seen |= snap.g[i].goid == 1;
+	}
+	for (size_t i = 0; i < snap.np; i++)
+		assert_int_equal(snap.p[i].id, i);
+	for (size_t i = 0; i < snap.nm; i++)
+		assert_true(snap.m[i].tid);
+	assert_true(main_seen);
+	snapshot__deinit(&snap);
+}
+
+static void look_at(const char *path)
+{
+	struct error err = { "" };
+	struct go_buildinfo info;
+	struct elf_image *elf;
+	struct layout l, wrong;
+	struct snapshot snap;
+	struct process p;
+	int input;
+	pid_t child = start(path, &input);
+
+	pause_ms(300);
+	assert_int_equal(process__open(&p, child, NULL), 0);
+	assert_int_equal(elf_image__open(&elf, p.exe_fd, p.exe, NULL), 0);
+	assert_int_equal(buildinfo__read(elf, &info, NULL), 0);
+	assert_int_equal(layout__read(elf, &info.version, &l, NULL), 0);
+	assert_int_equal(process__find_bias(&p, elf, NULL), 0);
+	if (process__check_layout(&p, &l, &err))
+		fail_msg("%s", err.text);
+	check_snapshot(&p, &l);
+
+	wrong = l;
+	wrong.m_procid += 8;
+	assert_int_equal(process__check_layout(&p, &wrong, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "structures are not where"));
+	wrong = l;
+	wrong.config.g_m += 8;
+	assert_int_equal(process__check_layout(&p, &wrong, NULL), -EPROTO);
+	wrong = l;
+	wrong.g_atomicstatus = l.config.g_startpc;
+	assert_int_equal(process__check_layout(&p, &wrong, NULL), -EPROTO);
+	wrong = l;
+	wrong.allm = wrong.allp;
+	assert_int_equal(process__check_layout(&p, &wrong, NULL), -EPROTO);
+
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(input);
+	assert_false(process__alive(&p));
+	assert_int_equal(snapshot__read(&p, &l, &snap), -ESRCH);
+	assert_int_equal(process__check_layout(&p, &l, NULL), -ESRCH);
+	elf_image__destroy(elf);
+	process__deinit(&p);
+}
+
+static void running_programs(void **state)
+{
+	for_each_program(look_at);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_such_process),
+		cmocka_unit_test(our_own_memory),
+		cmocka_unit_test(running_programs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

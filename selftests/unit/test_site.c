@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where probes go: the shapes of code that are recognised, and the sites of whole programs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "target/buildinfo.h"
+#include "target/site.h"
+#include "target/site_find.h"
+
+#include "programs.h"
+
+#define INSN(...) { .len = 1, __VA_ARGS__ }
+
+/* Each instruction is a byte long: the first has address 100. */
+static struct code code_of(struct insn *insn, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		insn[i].addr = 100 + i;
+		if (!insn[i].set_reg)		/* a constant in AX is not needed here */
+			insn[i].set_reg = GPR_NONE;
+	}
+	return (struct code){ .func = { .entry = 100, .end = 100 + n }, .insn = insn, .n = n };
+}
+
+#define CODE(insn) code_of(insn, sizeof(insn) / sizeof((insn)[0]))
+
+static void prologues(void **state)
+{
+	struct insn plain[] = {
+		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
+		INSN(.kind = INSN_PUSH_BP, .emulated = true), INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn large[] = {		/* lea r12, [rsp - N] */
+		INSN(.writes = 1u << GPR_R12), INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC),
+		INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn clobbered[] = {
+		INSN(.writes = 1u << GPR_AX), INSN(.kind = INSN_PUSH_BP),
+		INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn spilled[] = {	/* a store before the push */
+		INSN(.stores = true), INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn other[] = { INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_AX) };
+	struct insn none[] = { INSN(.kind = INSN_CMP), INSN(.kind = INSN_RET) };
+	struct code c;
+
+	c = CODE(plain);
+	assert_int_equal(find__entry(&c), 2);
+	c = CODE(large);
+	assert_int_equal(find__entry(&c), 3);
+	c = CODE(clobbered);
+	assert_true(find__entry(&c) == NO_INSN);
+	c = CODE(spilled);
+	assert_true(find__entry(&c) == NO_INSN);
+	c = CODE(other);
+	assert_true(find__entry(&c) == NO_INSN);
+	c = CODE(none);
+	assert_true(find__entry(&c) == NO_INSN);
+	c = CODE(plain);
+	c.n = 3;
+	assert_true(find__entry(&c) == NO_INSN);
+}
+
+static void behind_a_call(void **state)
+{
+	struct insn insn[] = {
+		INSN(.kind = INSN_CALL, .target = 7), INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 104),
+		INSN(.writes = 1u << GPR_AX), INSN(.kind = INSN_RET),
+	};
+	struct code c = CODE(insn);
+
+	assert_int_equal(find__call(&c, 7, 0), 0);
+	assert_true(find__call(&c, 7, 1) == NO_INSN);
+	assert_true(find__call(&c, 8, 0) == NO_INSN);
+	assert_int_equal(find__after_call(&c, 0), 2);
+	insn[1].writes = 1u << GPR_AX;		/* the result is gone at the jump */
+	assert_int_equal(find__after_call(&c, 0), 1);
+	insn[2].target = 101;			/* the place is reached without the call, too */
+	assert_true(find__after_call(&c, 0) == NO_INSN);
+	c.n = 1;
+	assert_true(find__after_call(&c, 0) == NO_INSN);
+}
+
+static void trace_test(void **state)
+{
+	/* jne slow; off; jmp on; slow: call acquire; on: test; je end; call tracer; end: */
+	struct insn insn[] = {
+		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .target = 104),
+		INSN(.kind = INSN_OTHER),
+		INSN(.kind = INSN_JMP, .target = 105), INSN(.kind = INSN_CALL, .target = 7),
+		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .target = 108),
+		INSN(.kind = INSN_CALL, .target = 9), INSN(.kind = INSN_RET),
+	};
+	struct code c = CODE(insn);
+
+	assert_int_equal(find__trace_test(&c, 7, 7), 1);
+	assert_true(find__trace_test(&c, 7, 8) == NO_INSN);
+	insn[1].target = 106;
+	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
+	insn[1].target = 104;
+	insn[2].kind = INSN_CALL;		/* a call in between: not the test */
+	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
+}
+
+static void constants(void **state)
+{
+	struct insn insn[] = {
+		INSN(.stores = true, .disp = 0x1240, .imm = 3),
+		INSN(.set_reg = GPR_BX, .writes = 1u << GPR_BX, .imm = 4),
+		INSN(.writes = 1u << GPR_CX),
+		INSN(.kind = INSN_CALL, .target = 7, .writes = 0xffff),
+		INSN(.kind = INSN_CALL, .target = 7, .writes = 0xffff),
+	};
+	struct code c = CODE(insn);
+	int64_t v = 0;
+
+	assert_true(find__constant(&c, 3, GPR_BX, &v));
+	assert_int_equal(v, 4);
+	assert_false(find__constant(&c, 3, GPR_CX, &v));
+	assert_false(find__constant(&c, 3, GPR_DI, &v));
+	assert_false(find__constant(&c, 4, GPR_BX, &v));
+	assert_true(find__stored(&c, 3, 0x1240, 3));
+	assert_false(find__stored(&c, 3, 0x1240, 2));
+	assert_false(find__stored(&c, 3, 0x1238, 3));
+	assert_false(find__stored(&c, 4, 0x1240, 3));	/* belongs to the call before */
+}
+
+struct program {
+	int fd;
+	struct elf_image *elf;
+	struct go_buildinfo info;
+	struct pclntab *pt;
+	struct layout layout;
+};
+
+static void open_program(struct program *p, const char *path)
+{
+	p->fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elf_image__open(&p->elf, p->fd, path, NULL), 0);
+	assert_int_equal(buildinfo__read(p->elf, &p->info, NULL), 0);
+	assert_int_equal(pclntab__open(&p->pt, p->elf, &p->info.version, NULL), 0);
+	assert_int_equal(layout__read(p->elf, &p->info.version, &p->layout, NULL), 0);
+}
+
+static void close_program(struct program *p)
+{
+	pclntab__destroy(p->pt);
+	elf_image__destroy(p->elf);
+	close(p->fd);
+}
+
+static void check_site(const struct program *p, const struct site *s)
+{
+	unsigned char a[6], b[6];
+	struct go_func f;
+
+	assert_true(pclntab__find(p->pt, s->addr, &f));
+	assert_string_equal(f.name, s->func);
+	assert_int_equal(s->addr, f.entry + s->func_offset);
+	assert_int_equal(elf_image__read(p->elf, s->addr, a, sizeof(a)), sizeof(a));
+	assert_int_equal(pread(p->fd, b, sizeof(b), (off_t)s->offset), sizeof(b));
+	assert_memory_equal(a, b, sizeof(a));
+	/* push rbp, call rel32, jne: what the kernel emulates */
+	assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x75 || (a[0] == 0x0f && a[1] == 0x85));
+	assert_int_equal(s->cost, SITE_EMULATED);
+	assert_true(s->why[0] && s->text[0]);
+}
+
+static size_t count(const struct site_list *list, enum gt_probe probe, uint64_t cookie)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		n += list->site[i].probe == probe && list->site[i].cookie == cookie;
+	return n;
+}
+
+static void sites_of(const char *path)
+{
+	struct error err = { "" };
+	struct site_list list;
+	struct program p;
+	bool tentative;
+
+	open_program(&p, path);
+	if (site_list__find(&list, p.elf, p.pt, &p.layout, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < list.n; i++) {
+		check_site(&p, &list.site[i]);
+		assert_true(list.has[list.site[i].probe]);
+		for (size_t k = 0; k < i; k++)
+			assert_true(list.site[k].addr != list.site[i].addr);
+	}
+	tentative = p.layout.exit_is_tentative;
+	for (int probe = 0; probe < GT_PROBE_COUNT; probe++) {
+		bool expected = probe == GT_PROBE_SYSCALL_EXIT ? !tentative :
+				probe == GT_PROBE_SYSCALL_TRY_EXIT ? tentative : true;
+
+		if (probe != GT_PROBE_SWITCH && probe != GT_PROBE_CREATE_BLOCKED)
+			assert_int_equal(list.has[probe], expected);
+	}
+	assert_string_equal(list.missing, "");
+	assert_true(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER) >= 4);
+	assert_int_equal(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER), 3);
+	assert_int_equal(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED), 1);
+	site_list__deinit(&list);
+	close_program(&p);
+}
+
+static void programs_have_sites(void **state)
+{
+	for_each_program(sites_of);
+}
+
+/* The wrong release's rows do not fit: a refusal that names what is missing, not a wrong site. */
+static void other_release(const char *path)
+{
+	struct error err = { "" };
+	struct site_list list;
+	struct program p;
+
+	open_program(&p, path);
+	p.layout.version.minor = p.layout.version.minor >= 26 ? 24 : 26;
+	assert_int_equal(site_list__find(&list, p.elf, p.pt, &p.layout, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "cannot see when"));
+	assert_non_null(strstr(err.text, "runtime."));
+	close_program(&p);
+}
+
+static void an_unfit_program_is_refused(void **state)
+{
+	for_each_program(other_release);
+}
+
+static void probes_have_names(void **state)
+{
+	for (int i = 0; i < GT_PROBE_COUNT; i++)
+		assert_true(strlen(site__probe_name(i)) > 1);
+	assert_string_equal(site__probe_name(GT_PROBE_EXECUTE), "execute");
+	assert_string_equal(site__probe_name(GT_PROBE_COUNT), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prologues),
+		cmocka_unit_test(behind_a_call),
+		cmocka_unit_test(trace_test),
+		cmocka_unit_test(constants),
+		cmocka_unit_test(programs_have_sites),
+		cmocka_unit_test(an_unfit_program_is_refused),
+		cmocka_unit_test(probes_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

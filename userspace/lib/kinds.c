@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names of the kinds of records: enum gt_kind of gotrace/record.h, in lower case.
+ */
+#include "lib/kinds.h"
+
+#include "gotrace/record.h"
+
+static const char *const names[GT_KIND_END] = {
+	[GT_EXECUTE] = "execute", [GT_PARK] = "park", [GT_READY] = "ready", [GT_YIELD] = "yield",
+	[GT_PREEMPT_PARK] = "preempt_park", [GT_CREATE] = "create",
+	[GT_CREATE_BLOCKED] = "create_blocked", [GT_DESTROY] = "destroy", [GT_SWITCH] = "switch",
+	[GT_SYSCALL_ENTER] = "syscall_enter", [GT_SYSCALL_BLOCK] = "syscall_block",
+	[GT_SYSCALL_EXIT] = "syscall_exit", [GT_SYSCALL_TRY_EXIT] = "syscall_try_exit",
+	[GT_SYSCALL_LOST] = "syscall_lost", [GT_SYSCALL_NO_P] = "syscall_no_p",
+	[GT_P_START] = "p_start", [GT_P_STOP] = "p_stop", [GT_P_HANDOFF] = "p_handoff",
+	[GT_STW_BEGIN] = "stw_begin", [GT_STW_END] = "stw_end", [GT_GC_BEGIN] = "gc_begin",
+	[GT_GC_END] = "gc_end", [GT_PROCS] = "procs", [GT_EXEC] = "exec", [GT_STACK] = "stack",
+};
+
+const char *kind__name(unsigned int kind)
+{
+	return kind < GT_KIND_END && names[kind] ? names[kind] : "unknown";
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages for the person: see log.h.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+
+static bool verbose;
+static bool in_progress;	/* the cursor stands behind a progress line */
+
+void log__set_verbose(bool on)
+{
+	verbose = on;
+}
+
+bool log__verbose(void)
+{
+	return verbose;
+}
+
+/* One write a message, so that lines of several processes don't mix. */
+static void say(const char *fmt, va_list ap)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	log__progress_end();
+	dprintf(STDERR_FILENO, "gotrace-bpf: %s\n", text);
+}
+
+void log__msg(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+void log__debug(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!verbose)
+		return;
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+void log__progress(const char *fmt, ...)
+{
+	char text[160];
+	va_list ap;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	dprintf(STDERR_FILENO, "\r\033[K%s", text);
+	in_progress = true;
+}
+
+void log__progress_end(void)
+{
+	if (in_progress)
+		dprintf(STDERR_FILENO, "\r\033[K");
+	in_progress = false;
+}

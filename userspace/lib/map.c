@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The hash map of lib/map.h. */
+#include "lib/map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static size_t map__home(const struct map *map, uint64_t key)
+{
+	key ^= key >> 32;
+	key *= 0x9e3779b97f4a7c15ull;
+	return (key >> 20) & (map->cap - 1);
+}
+
+static struct map_slot *map__find(const struct map *map, uint64_t key)
+{
+	size_t i = map__home(map, key);
+
+	while (map->slot[i].key && map->slot[i].key != key)
+		i = (i + 1) & (map->cap - 1);
+	return &map->slot[i];
+}
+
+static int map__grow(struct map *map)
+{
+	struct map bigger = { .cap = map->cap ? map->cap * 2 : 64, .n = map->n };
+
+	bigger.slot = calloc(bigger.cap, sizeof(*bigger.slot));
+	if (!bigger.slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < map->cap; i++)
+		if (map->slot[i].key)
+			*map__find(&bigger, map->slot[i].key) = map->slot[i];
+	free(map->slot);
+	*map = bigger;
+	return 0;
+}
+
+void map__deinit(struct map *map)
+{
+	free(map->slot);
+	*map = (struct map){};
+}
+
+int map__put(struct map *map, uint64_t key, void *value)
+{
+	struct map_slot *slot;
+	int err;
+
+	if ((map->n + 1) * 4 > map->cap * 3) {
+		err = map__grow(map);
+		if (err)
+			return err;
+	}
+	slot = map__find(map, key);
+	if (!slot->key)
+		map->n++;
+	*slot = (struct map_slot){ key, value };
+	return 0;
+}
+
+void *map__get(const struct map *map, uint64_t key)
+{
+	return map->cap ? map__find(map, key)->value : NULL;
+}
+
+void *map__remove(struct map *map, uint64_t key)
+{
+	struct map_slot *slot;
+	size_t hole, i, home, mask = map->cap - 1;
+	void *value;
+
+	if (!map->cap)
+		return NULL;
+	slot = map__find(map, key);
+	if (!slot->key)
+		return NULL;
+	value = slot->value;
+	/* Move back every later slot of the run that could not stay where it is without this one. */
+	hole = slot - map->slot;
+	for (i = (hole + 1) & mask; map->slot[i].key; i = (i + 1) & mask) {
+		home = map__home(map, map->slot[i].key);
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			map->slot[hole] = map->slot[i];
+			hole = i;
+		}
+	}
+	map->slot[hole] = (struct map_slot){};
+	map->n--;
+	return value;
+}
+
+bool map__next(const struct map *map, size_t *i, void **value)
+{
+	for (; *i < map->cap; (*i)++) {
+		if (map->slot[*i].key) {
+			*value = map->slot[(*i)++].value;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the options of a command line hold: see opts.h.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/opts.h"
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{ "ns", 1 }, { "us", 1000 }, { "\xc2\xb5s", 1000 }, { "ms", 1000000 },
+	{ "s", 1000000000 }, { "m", 60000000000ull }, { "h", 3600000000000ull },
+};
+
+/* The unit that is the whole word at *text, which moves behind it; 0: none. */
+static uint64_t take_unit(const char **text)
+{
+	size_t len = strcspn(*text, "0123456789."), i;
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strlen(units[i].name) == len && !strncmp(*text, units[i].name, len)) {
+			*text += len;
+			return units[i].ns;
+		}
+	}
+	return 0;
+}
+
+/* Digits with at most one point in them: the value's whole part, and its fraction over *ret_scale. */
+static bool take_digits(const char **text, uint64_t *ret_whole, uint64_t *ret_part,
+			uint64_t *ret_scale)
+{
+	uint64_t *number = ret_whole;
+	const char *p = *text;
+	bool any = false;
+
+	*ret_whole = *ret_part = 0;
+	*ret_scale = 1;
+	for (; isdigit((unsigned char)*p) || (*p == '.' && number == ret_whole); p++) {
+		if (*p == '.') {
+			number = ret_part;
+			continue;
+		}
+		any = true;
+		if (number == ret_part && *ret_scale >= 1000000000)
+			continue;	/* below a nanosecond, whatever the unit up to seconds */
+		if (__builtin_mul_overflow(*number, 10, number) ||
+		    __builtin_add_overflow(*number, *p - '0', number))
+			return false;
+		if (number == ret_part)
+			*ret_scale *= 10;
+	}
+	*text = p;
+	return any;
+}
+
+bool opts__duration(const char *text, uint64_t *ret_ns)
+{
+	uint64_t sum = 0, whole, part, scale, unit;
+
+	if (!strcmp(text, "0")) {
+		*ret_ns = 0;
+		return true;
+	}
+	if (!*text)
+		return false;
+	while (*text) {
+		if (!take_digits(&text, &whole, &part, &scale))
+			return false;
+		unit = take_unit(&text);
+		if (!unit || __builtin_mul_overflow(whole, unit, &whole) ||
+		    __builtin_add_overflow(sum, whole, &sum) ||
+		    __builtin_add_overflow(sum, (uint64_t)((double)part / scale * unit), &sum))
+			return false;
+	}
+	if (sum > INT64_MAX)
+		return false;
+	*ret_ns = sum;
+	return true;
+}
+
+bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	unsigned long long value;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || *end || value < min || value > max)
+		return false;
+	*ret = value;
+	return true;
+}
+
+bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret,
+		char *unknown, size_t size)
+{
+	uint64_t set = 0;
+	size_t len, i;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		for (i = 0; i < n; i++)
+			if (strlen(names[i]) == len && !strncmp(text, names[i], len))
+				break;
+		if (i == n) {
+			snprintf(unknown, size, "%.*s", (int)len, text);
+			return false;
+		}
+		set |= 1ull << i;
+		if (!text[len])
+			break;
+	}
+	*ret = set;
+	return true;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads Go's build info: the release that built the program decides every table used later.
+ *
+ * Second step of target analysis, after target/elf.c; target/layout.c takes the version. Where the
+ * blob is and what it holds: Go's debug/buildinfo. Since 1.18 the strings follow the header;
+ * before, it pointed to them.
+ */
+#include "target/buildinfo.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+
+#define MAGIC "\xff Go buildinf:"
+#define MAGIC_SIZE 14
+#define HEADER_SIZE 32
+#define ALIGNMENT 16
+#define FLAG_INLINE 0x2
+#define FRAMING 16		/* sentinel bytes around the module text */
+#define SEARCH_MAX (64 << 20)	/* the blob is at the start of its section; the data is not large */
+
+static bool parse_number(const char **s, unsigned int *ret)
+{
+	const char *p = *s;
+	unsigned int v = 0;
+
+	if (!isdigit((unsigned char)*p))
+		return false;
+	for (; isdigit((unsigned char)*p) && v < 100000; p++)
+		v = v * 10 + (unsigned int)(*p - '0');
+	*s = p;
+	*ret = v;
+	return true;
+}
+
+static bool parse_point(const char **s)
+{
+	if (**s != '.')
+		return false;
+	++*s;
+	return true;
+}
+
+bool go_version__parse(const char *text, struct go_version *ret)
+{
+	struct go_version v = { 0 };
+	const char *s = text;
+
+	while ((s = strstr(s, "go"))) {
+		s += 2;
+		if (parse_number(&s, &v.major) && parse_point(&s) && parse_number(&s, &v.minor)) {
+			if (parse_point(&s))
+				parse_number(&s, &v.patch);
+			snprintf(v.text, sizeof(v.text), "%s", text);
+			*ret = v;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The section that holds the blob; in old or externally linked programs it is at .data's start. */
+static unsigned char *load_data(const struct elf_image *elf, size_t *ret_size)
+{
+	static const char *const names[] = { ".go.buildinfo", ".data" };
+	struct elf_section sec;
+	unsigned char *data;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (elf_image__section(elf, names[i], &sec) && sec.size <= SEARCH_MAX) {
+			data = elf_image__load(elf, &sec);
+			*ret_size = sec.size;
+			if (data)
+				return data;
+		}
+	}
+	/* Without section headers nothing else here would work, either. */
+	return NULL;
+}
+
+static bool find_blob(const unsigned char *data, size_t size, size_t *ret)
+{
+	for (size_t i = 0; i + HEADER_SIZE <= size; i += ALIGNMENT) {
+		if (!memcmp(data + i, MAGIC, MAGIC_SIZE)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A string in the memory image of the program, by the address of its Go string header. */
+static char *read_pointed(const struct elf_image *elf, uint64_t header)
+{
+	uint64_t h[2];
+	char *s;
+
+	if (elf_image__read(elf, header, h, sizeof(h)) != sizeof(h) || h[1] > SEARCH_MAX)
+		return NULL;
+	s = calloc(1, h[1] + 1);
+	if (s && elf_image__read(elf, h[0], s, h[1]) != h[1]) {
+		free(s);
+		s = NULL;
+	}
+	return s;
+}
+
+static char *read_inline(struct buf *b)
+{
+	uint64_t len = buf__uleb(b);
+	const char *p = buf__take(b, len);
+
+	return p ? strndup(p, len) : NULL;
+}
+
+/* The value of a "build<TAB>key=value" line into `value`. */
+static bool setting(const char *mod, const char *key, char *value, size_t size)
+{
+	char line[64];
+	const char *p, *end;
+
+	snprintf(line, sizeof(line), "\nbuild\t%s=", key);
+	p = strstr(mod, line);
+	if (!p)
+		return false;
+	p += strlen(line);
+	end = strchrnul(p, '\n');
+	snprintf(value, size, "%.*s", (int)(end - p < 4096 ? end - p : 4096), p);
+	return true;
+}
+
+static void read_settings(const char *mod, struct go_buildinfo *ret)
+{
+	char value[256];
+	const char *p;
+
+	if (strlen(mod) < 2 * FRAMING)
+		return;
+	mod += FRAMING;
+	p = strstr(mod, "path\t");
+	if (p == mod || (p && p[-1] == '\n')) {
+		p += strlen("path\t");
+		snprintf(ret->path, sizeof(ret->path), "%.*s", (int)strcspn(p, "\n"), p);
+	}
+	ret->cgo = setting(mod, "CGO_ENABLED", value, sizeof(value)) && !strcmp(value, "1");
+	ret->race = setting(mod, "-race", value, sizeof(value)) && !strcmp(value, "true");
+	ret->pgo = setting(mod, "-pgo", value, sizeof(value)) && value[0] && strcmp(value, "off");
+}
+
+static void read_blob(const struct elf_image *elf, struct buf *b, char **ret_version,
+		      char **ret_mod)
+{
+	uint8_t ptr_size, flags;
+	uint64_t version, mod;
+
+	buf__skip(b, MAGIC_SIZE);
+	ptr_size = buf__u8(b);
+	flags = buf__u8(b);
+	version = buf__u64(b);
+	mod = buf__u64(b);
+	if (flags & FLAG_INLINE) {
+		*ret_version = read_inline(b);
+		*ret_mod = read_inline(b);
+	} else if (ptr_size == 8) {
+		*ret_version = read_pointed(elf, version);
+		*ret_mod = read_pointed(elf, mod);
+	}
+}
+
+int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struct error *err)
+{
+	struct go_buildinfo info = { 0 };
+	char *version = NULL, *mod = NULL;
+	size_t size = 0, at;
+	unsigned char *data = load_data(elf, &size);
+	struct buf b;
+	int r = 0;
+
+	if (data && find_blob(data, size, &at)) {
+		b = buf__make(data + at, size - at);
+		read_blob(elf, &b, &version, &mod);
+	}
+	if (!version)
+		r = error__set(err, -ENOENT, "not a Go program: it has no Go build information");
+	else if (!go_version__parse(version, &info.version))
+		r = error__set(err, -ENOENT, "its Go build information names no release: \"%.40s\"",
+			       version);
+	else if (mod)
+		read_settings(mod, &info);
+	if (!r)
+		*ret = info;
+	free(version);
+	free(mod);
+	free(data);
+	return r;
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the program's ELF file: headers at open, sections and code when somebody asks.
+ *
+ * First step of target analysis: buildinfo.c, pclntab.c, layout.c and site.c read the program
+ * through this file alone (libdw gets copies of sections, see layout_dwarf.c). Symbols are in
+ * elf_symbols.c.
+ */
+#include "target/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/buf.h"
+#include "target/elf_symbols.h"
+
+#define SECTIONS_MAX 4096	/* Go programs have about 30 */
+#define SEGMENTS_MAX 256
+#define NOTE_MAX 4096
+
+struct elf_image {
+	int fd;
+	uint64_t size;
+	Elf64_Ehdr ehdr;
+	Elf64_Phdr *phdr;
+	Elf64_Shdr *shdr;
+	size_t nshdr;
+	char *shstrtab;
+	size_t shstrtab_size;
+	char build_id[129];
+	char go_build_id[256];
+	struct elf_symbols *symbols;	/* an index, made when first asked for */
+	bool symbols_tried;
+};
+
+static const char *machine_name(unsigned int machine)
+{
+	switch (machine) {
+	case EM_386: return "386";
+	case EM_ARM: return "arm";
+	case EM_AARCH64: return "arm64";
+	case EM_RISCV: return "riscv64";
+	case EM_PPC64: return "ppc64";
+	case EM_S390: return "s390x";
+	case EM_MIPS: return "mips";
+	case 258: return "loong64";
+	}
+	return "another architecture";
+}
+
+/* pread() of exactly `len` bytes that lie within the file as it was when opened. */
+static bool read_at(const struct elf_image *elf, uint64_t offset, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	if (offset > elf->size || len > elf->size - offset)
+		return false;
+	while (done < len) {
+		ssize_t n = pread(elf->fd, (char *)buf + done, len - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static void *load_at(const struct elf_image *elf, uint64_t offset, uint64_t len)
+{
+	void *p;
+
+	if (offset > elf->size || len > elf->size - offset)
+		return NULL;
+	p = malloc(len ? len : 1);
+	if (p && !read_at(elf, offset, p, len)) {
+		free(p);
+		p = NULL;
+	}
+	return p;
+}
+
+static int check_header(const Elf64_Ehdr *eh, const char *name, struct error *err)
+{
+	if (memcmp(eh->e_ident, ELFMAG, SELFMAG))
+		return error__set(err, -ENOEXEC, "%s is not an ELF program", name);
+	if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
+		return error__set(err, -ENOEXEC, "%s is a big-endian program; only linux/amd64 "
+				  "programs can be traced", name);
+	if (eh->e_machine != EM_X86_64 || eh->e_ident[EI_CLASS] != ELFCLASS64)
+		return error__set(err, -ENOEXEC, "%s is a program for %s; only linux/amd64 "
+				  "programs can be traced", name, machine_name(eh->e_machine));
+	if (eh->e_type != ET_EXEC && eh->e_type != ET_DYN)
+		return error__set(err, -ENOEXEC, "%s is not an executable program", name);
+	if (eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phnum > SEGMENTS_MAX ||
+	    (eh->e_shnum && eh->e_shentsize != sizeof(Elf64_Shdr)) || eh->e_shnum > SECTIONS_MAX)
+		return error__set(err, -ENOEXEC, "%s: its ELF header makes no sense", name);
+	return 0;
+}
+
+static int read_headers(struct elf_image *elf, const char *name, struct error *err)
+{
+	const Elf64_Ehdr *eh = &elf->ehdr;
+	int r = check_header(eh, name, err);
+
+	if (r)
+		return r;
+	elf->phdr = load_at(elf, eh->e_phoff, eh->e_phnum * sizeof(Elf64_Phdr));
+	elf->shdr = load_at(elf, eh->e_shoff, eh->e_shnum * sizeof(Elf64_Shdr));
+	if (!elf->phdr || !elf->shdr)
+		return error__set(err, -ENOEXEC, "%s: its ELF headers are cut off", name);
+	elf->nshdr = eh->e_shnum;
+	if (eh->e_shstrndx < elf->nshdr) {
+		const Elf64_Shdr *s = &elf->shdr[eh->e_shstrndx];
+
+		elf->shstrtab = load_at(elf, s->sh_offset, s->sh_size);
+		elf->shstrtab_size = elf->shstrtab ? s->sh_size : 0;
+	}
+	return 0;
+}
+
+/* The description of a section's first note into hex (or as text) of at most `size` bytes. */
+static void read_note(const struct elf_image *elf, const char *section, bool hex, char *ret,
+		      size_t size)
+{
+	struct elf_section sec;
+	unsigned char data[NOTE_MAX];
+	const unsigned char *desc;
+	uint32_t namesz, descsz;
+	struct buf b;
+
+	if (!elf_image__section(elf, section, &sec) || sec.size > sizeof(data) ||
+	    !read_at(elf, sec.offset, data, sec.size))
+		return;
+	b = buf__make(data, sec.size);
+	namesz = buf__u32(&b);
+	descsz = buf__u32(&b);
+	buf__skip(&b, 4);
+	buf__skip(&b, ((size_t)namesz + 3) & ~(size_t)3);
+	desc = buf__take(&b, descsz);
+	if (!desc || !descsz)
+		return;
+	if (hex) {
+		for (size_t i = 0; i < descsz && 2 * i + 3 <= size; i++)
+			snprintf(ret + 2 * i, 3, "%02x", desc[i]);
+	} else {
+		snprintf(ret, size, "%.*s", (int)(descsz < size ? descsz : size), desc);
+	}
+}
+
+int elf_image__open(struct elf_image **ret, int fd, const char *name, struct error *err)
+{
+	struct elf_image *elf;
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st))
+		return error__set(err, -errno, "%s: %s", name, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error__set(err, -ENOEXEC, "%s is not a regular file", name);
+	elf = calloc(1, sizeof(*elf));
+	if (!elf)
+		return error__set(err, -ENOMEM, "out of memory");
+	elf->fd = fd;
+	elf->size = (uint64_t)st.st_size;
+	if (!read_at(elf, 0, &elf->ehdr, sizeof(elf->ehdr)))
+		r = error__set(err, -ENOEXEC, "%s is not an ELF program", name);
+	else
+		r = read_headers(elf, name, err);
+	if (r) {
+		elf_image__destroy(elf);
+		return r;
+	}
+	read_note(elf, ".note.gnu.build-id", true, elf->build_id, sizeof(elf->build_id));
+	read_note(elf, ".note.go.buildid", false, elf->go_build_id, sizeof(elf->go_build_id));
+	*ret = elf;
+	return 0;
+}
+
+void elf_image__destroy(struct elf_image *elf)
+{
+	if (!elf)
+		return;
+	elf_image__forget_symbols(elf);
+	free(elf->phdr);
+	free(elf->shdr);
+	free(elf->shstrtab);
+	free(elf);
+}
+
+bool elf_image__nth_section(const struct elf_image *elf, size_t n, struct elf_section *ret)
+{
+	struct buf names = buf__make(elf->shstrtab, elf->shstrtab_size);
+	const Elf64_Shdr *s;
+	const char *name;
+
+	if (n >= elf->nshdr)
+		return false;
+	s = &elf->shdr[n];
+	name = elf->shstrtab ? buf__string_at(&names, s->sh_name) : NULL;
+	*ret = (struct elf_section){
+		.name = name ? name : "",
+		.addr = s->sh_addr, .offset = s->sh_offset, .size = s->sh_size,
+		.flags = s->sh_flags, .type = s->sh_type, .link = s->sh_link,
+		.in_file = s->sh_type != SHT_NOBITS && s->sh_offset <= elf->size &&
+			   s->sh_size <= elf->size - s->sh_offset,
+	};
+	return true;
+}
+
+bool elf_image__section(const struct elf_image *elf, const char *name, struct elf_section *ret)
+{
+	struct elf_section s;
+
+	for (size_t i = 0; elf_image__nth_section(elf, i, &s); i++) {
+		if (!strcmp(s.name, name)) {
+			*ret = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+unsigned char *elf_image__load(const struct elf_image *elf, const struct elf_section *sec)
+{
+	return sec->in_file ? load_at(elf, sec->offset, sec->size) : NULL;
+}
+
+/* The segment whose part in the file holds `addr`. */
+static const Elf64_Phdr *segment_of(const struct elf_image *elf, uint64_t addr, uint32_t flags)
+{
+	for (size_t i = 0; i < elf->ehdr.e_phnum; i++) {
+		const Elf64_Phdr *p = &elf->phdr[i];
+
+		if (p->p_type == PT_LOAD && (p->p_flags & flags) == flags && addr >= p->p_vaddr &&
+		    addr - p->p_vaddr < p->p_filesz)
+			return p;
+	}
+	return NULL;
+}
+
+size_t elf_image__read(const struct elf_image *elf, uint64_t addr, void *buf, size_t len)
+{
+	const Elf64_Phdr *p = segment_of(elf, addr, 0);
+	uint64_t into, offset;
+
+	if (!p)
+		return 0;
+	into = addr - p->p_vaddr;
+	if (len > p->p_filesz - into)
+		len = p->p_filesz - into;
+	if (__builtin_add_overflow(p->p_offset, into, &offset) || !read_at(elf, offset, buf, len))
+		return 0;
+	return len;
+}
+
+int64_t elf_image__offset(const struct elf_image *elf, uint64_t addr)
+{
+	const Elf64_Phdr *p = segment_of(elf, addr, PF_X);
+	uint64_t offset;
+
+	if (!p || __builtin_add_overflow(p->p_offset, addr - p->p_vaddr, &offset) ||
+	    offset >= elf->size)
+		return -1;
+	return (int64_t)offset;
+}
+
+bool elf_image__text_segment(const struct elf_image *elf, uint64_t *ret_vaddr, uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < elf->ehdr.e_phnum; i++) {
+		const Elf64_Phdr *p = &elf->phdr[i];
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X)) {
+			*ret_vaddr = p->p_vaddr;
+			*ret_offset = p->p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The index is a cache: a caller that only reads the program may make and drop it. */
+uint64_t elf_image__symbol(const struct elf_image *image, const char *name)
+{
+	struct elf_image *elf = (struct elf_image *)image;
+
+	if (!elf->symbols_tried) {
+		elf->symbols_tried = true;
+		elf->symbols = elf_symbols__create(elf);
+	}
+	return elf->symbols ? elf_symbols__find(elf->symbols, name) : 0;
+}
+
+void elf_image__forget_symbols(const struct elf_image *image)
+{
+	struct elf_image *elf = (struct elf_image *)image;
+
+	elf_symbols__destroy(elf->symbols);
+	elf->symbols = NULL;
+	elf->symbols_tried = false;
+}
+
+bool elf_image__is_pie(const struct elf_image *elf)
+{
+	return elf->ehdr.e_type == ET_DYN;
+}
+
+uint64_t elf_image__entry(const struct elf_image *elf)
+{
+	return elf->ehdr.e_entry;
+}
+
+const char *elf_image__build_id(const struct elf_image *elf)
+{
+	return elf->build_id[0] ? elf->build_id : NULL;
+}
+
+const char *elf_image__go_build_id(const struct elf_image *elf)
+{
+	return elf->go_build_id[0] ? elf->go_build_id : NULL;
+}
+
+int elf_image__fd(const struct elf_image *elf)
+{
+	return elf->fd;
+}

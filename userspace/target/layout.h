@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ALL facts that differ between Go releases: struct offsets, reason texts, stack skips, statuses.
+ *
+ * Filled from the program's DWARF (offsets, addresses of the runtime's globals) and from the
+ * tables of layout.c by release. Used by capture/session.c (struct gt_config), target/site.c,
+ * target/snapshot.c and sequence/state.c. Nothing else in the tree asks for a Go version.
+ */
+#ifndef TARGET_LAYOUT_H
+#define TARGET_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gotrace/session.h"
+#include "lib/error.h"
+#include "target/buildinfo.h"
+#include "target/elf.h"
+
+/*
+ * Frames that Go's tracer leaves out at the top, by event: the skip of its traceStack calls, less
+ * the frames that our probes' stacks do not have (see layout_tables.c). syscall_block is for
+ * GT_SYSCALL_BLOCK.
+ */
+struct layout_skips {
+	uint32_t stop, preempt_park, create, syscall, syscall_block, gc_begin, stw_begin, procs;
+	uint32_t coswitch;
+};
+
+/* Go's own statuses that the snapshot and the probes meet. */
+enum go_status {	/* runtime/runtime2.go: the same numbers in 1.19 to 1.26 */
+	GS_IDLE = 0, GS_RUNNABLE = 1, GS_RUNNING = 2, GS_SYSCALL = 3, GS_WAITING = 4, GS_DEAD = 6,
+	GS_COPYSTACK = 8, GS_PREEMPTED = 9, GS_LEAKED = 10, GS_DEADEXTRA = 11,
+};
+
+struct layout {
+	struct go_version version;
+	struct gt_config config;	/* tgid, rings and stack_depth are the session's to fill */
+	/* further offsets, for the snapshot and the live checks */
+	uint32_t g_stack_lo, g_stack_hi, g_atomicstatus;
+	uint32_t m_g0, m_procid, m_oldp, m_alllink;
+	uint32_t p_status, p_m;
+	/* addresses (link time) of runtime globals */
+	uint64_t allgs, allglen, allgptr, allp, allm, gomaxprocs;
+	/* facts of the release */
+	bool exit_is_tentative;		/* >= 1.26: GT_SYSCALL_TRY_EXIT */
+	struct layout_skips skips;
+	const char *const *block_reasons;	/* by traceBlockReason */
+	unsigned int nblock_reasons;
+	const char *const *wait_reasons;	/* by waitReason */
+	unsigned int nwait_reasons;
+	const char *const *stw_reasons;
+	unsigned int nstw_reasons;
+	const char *const *gc_modes;		/* GoLabel texts by gcMarkWorkerMode; [0] is NULL */
+	unsigned int ngc_modes;
+	uint8_t func_id_wrapper;
+	uint64_t suspend_g_reasons;	/* set of bits: wait reasons that mean "running" */
+};
+
+/*
+ * The release's facts alone (no offsets): for replay and tests. Refuses, with the reason, a
+ * release that is too old or not known.
+ */
+int layout__for_version(const struct go_version *version, struct layout *ret, struct error *err);
+
+/* The same and the offsets and addresses by DWARF and symbol table. */
+int layout__read(const struct elf_image *elf, const struct go_version *version,
+		 struct layout *ret, struct error *err);
+
+/* The text of a reason as Go's tracer writes it; "unspecified" for one out of range. */
+const char *layout__block_reason(const struct layout *l, unsigned int reason);
+const char *layout__stw_reason(const struct layout *l, unsigned int reason);
+const char *layout__gc_mode(const struct layout *l, unsigned int mode);	/* NULL: no worker */
+
+#endif

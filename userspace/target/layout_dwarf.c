@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Offsets of the runtime's struct members from the program's own DWARF, by libdw.
+ *
+ * Asked by target/layout.c. libdw, given the program, would inflate every debug section of it (line
+ * tables, location lists: tens of milliseconds) though two are needed. So those two are inflated
+ * here, and libdw gets a small ELF image in memory that holds nothing else; what a hostile file
+ * says about sizes is checked on the way. The runtime's types are all in one unit, "runtime".
+ */
+#include "target/layout_dwarf.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <endian.h>
+#include <errno.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "lib/buf.h"
+
+#define NO_DWARF "the program has no DWARF (built with -ldflags=-w or -s): build it without " \
+		 "these flags"
+#define DEBUG_MAX (1ull << 30)		/* inflated bytes of one section */
+#define ZLIB_RATIO_MAX 1040		/* zlib cannot pack tighter */
+#define NSECTIONS 5
+
+struct section {
+	const char *name;		/* without ".debug_" */
+	unsigned char *data;
+	size_t size;
+};
+
+struct debug {
+	struct section sec[NSECTIONS];
+	unsigned char *image;
+	size_t image_size;
+};
+
+static int inflate_section(const unsigned char *in, size_t in_len, uint64_t out_len,
+			   struct section *ret)
+{
+	uLongf len = out_len;
+	unsigned char *out;
+
+	if (!out_len || out_len > DEBUG_MAX || out_len / ZLIB_RATIO_MAX > in_len)
+		return -EBADMSG;
+	out = malloc(out_len);
+	if (!out)
+		return -ENOMEM;
+	if (uncompress(out, &len, in, in_len) != Z_OK || len != out_len) {
+		free(out);
+		return -EBADMSG;
+	}
+	ret->data = out;
+	ret->size = out_len;
+	return 0;
+}
+
+/* SHF_COMPRESSED has an Elf64_Chdr, .zdebug_* "ZLIB" and a big-endian size. */
+static int unpack(const struct elf_section *sec, unsigned char *raw, struct section *ret)
+{
+	struct buf b = buf__make(raw, sec->size);
+	const unsigned char *packed;
+	Elf64_Chdr ch = { 0 };
+	const void *p;
+	size_t left;
+
+	if (sec->flags & SHF_COMPRESSED) {
+		p = buf__take(&b, sizeof(ch));
+		if (p)
+			memcpy(&ch, p, sizeof(ch));
+		if (ch.ch_type != ELFCOMPRESS_ZLIB)
+			return -EBADMSG;
+	} else if (!strncmp(sec->name, ".zdebug_", 8)) {
+		p = buf__take(&b, 4);
+		if (!p || memcmp(p, "ZLIB", 4))
+			return -EBADMSG;
+		ch.ch_size = be64toh(buf__u64(&b));
+	} else {
+		return 1;
+	}
+	left = buf__left(&b);
+	packed = buf__take(&b, left);
+	return packed ? inflate_section(packed, left, ch.ch_size, ret) : -EBADMSG;
+}
+
+static int load_section(const struct elf_image *elf, struct section *ret)
+{
+	static const char *const prefixes[] = { ".debug_", ".zdebug_" };
+	struct elf_section sec;
+	char name[32];
+	unsigned char *raw;
+	int r;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", prefixes[i], ret->name);
+		if (!elf_image__section(elf, name, &sec) || sec.size > DEBUG_MAX)
+			continue;
+		raw = elf_image__load(elf, &sec);
+		if (!raw)
+			return -EBADMSG;
+		r = unpack(&sec, raw, ret);
+		if (r == 1) {		/* not packed */
+			ret->data = raw;
+			ret->size = sec.size;
+			return 0;
+		}
+		free(raw);
+		return r;
+	}
+	return -ENOENT;
+}
+
+/* Header, sections, their names, section headers. */
+static int build_image(struct debug *d)
+{
+	char names[256] = "\0.shstrtab";
+	size_t name_at = sizeof(".shstrtab") + 1, at = sizeof(Elf64_Ehdr), n = 2;
+	Elf64_Shdr sh[NSECTIONS + 2] = { { 0 } };
+	Elf64_Ehdr eh = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_ehsize = sizeof(eh), .e_shentsize = sizeof(sh[0]), .e_shstrndx = 1,
+	};
+
+	for (size_t i = 0; i < NSECTIONS; i++) {
+		if (!d->sec[i].data)
+			continue;
+		sh[n++] = (Elf64_Shdr){
+			.sh_name = (Elf64_Word)name_at, .sh_type = SHT_PROGBITS,
+			.sh_offset = at, .sh_size = d->sec[i].size, .sh_addralign = 1,
+		};
+		name_at += (size_t)sprintf(names + name_at, ".debug_%s", d->sec[i].name) + 1;
+		at += d->sec[i].size;
+	}
+	sh[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = at,
+			      .sh_size = name_at, .sh_addralign = 1 };
+	eh.e_shoff = (at + name_at + 7) & ~7ull;
+	eh.e_shnum = (Elf64_Half)n;
+	d->image_size = eh.e_shoff + n * sizeof(sh[0]);
+	d->image = calloc(1, d->image_size);
+	if (!d->image)
+		return -ENOMEM;
+	memcpy(d->image, &eh, sizeof(eh));
+	for (size_t i = 0, s = 2; i < NSECTIONS; i++) {
+		if (d->sec[i].data) {
+			memcpy(d->image + sh[s++].sh_offset, d->sec[i].data, d->sec[i].size);
+			free(d->sec[i].data);
+			d->sec[i].data = NULL;
+		}
+	}
+	memcpy(d->image + at, names, name_at);
+	memcpy(d->image + eh.e_shoff, sh, n * sizeof(sh[0]));
+	return 0;
+}
+
+static void read_struct(Dwarf_Die *type, const char *name, struct member *members, size_t n,
+			size_t *left)
+{
+	Dwarf_Die die;
+	Dwarf_Attribute attr;
+	Dwarf_Word offset;
+
+	if (dwarf_child(type, &die))
+		return;
+	do {
+		const char *member = dwarf_tag(&die) == DW_TAG_member ? dwarf_diename(&die) : NULL;
+
+		for (size_t i = 0; member && i < n; i++) {
+			struct member *m = &members[i];
+
+			if (!m->found && !strcmp(m->type, name) && !strcmp(m->name, member) &&
+			    dwarf_attr(&die, DW_AT_data_member_location, &attr) &&
+			    !dwarf_formudata(&attr, &offset) && offset < (1 << 16)) {
+				m->offset = (uint32_t)offset;
+				m->found = true;
+				(*left)--;
+			}
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static bool is_wanted(const char *type, const struct member *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!members[i].found && !strcmp(members[i].type, type))
+			return true;
+	}
+	return false;
+}
+
+static void read_unit(Dwarf_Die *unit, struct member *members, size_t n, size_t *left)
+{
+	Dwarf_Die die;
+
+	if (dwarf_child(unit, &die))
+		return;
+	do {
+		const char *name;
+
+		if (dwarf_tag(&die) != DW_TAG_structure_type)
+			continue;
+		name = dwarf_diename(&die);
+		if (name && is_wanted(name, members, n))
+			read_struct(&die, name, members, n, left);
+	} while (*left && dwarf_siblingof(&die, &die) == 0);
+}
+
+static void read_units(Dwarf *dw, struct member *members, size_t n)
+{
+	Dwarf_CU *cu = NULL;
+	size_t left = n;
+	Dwarf_Die unit;
+
+	while (left && dwarf_get_units(dw, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
+		const char *name = dwarf_tag(&unit) == DW_TAG_compile_unit ?
+				   dwarf_diename(&unit) : NULL;
+
+		if (name && !strcmp(name, "runtime"))
+			read_unit(&unit, members, n, &left);
+	}
+}
+
+static int read_image(struct debug *d, struct member *members, size_t n, struct error *err)
+{
+	Elf *elf;
+	Dwarf *dw = NULL;
+	int r = 0;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)d->image, d->image_size);
+	if (elf)
+		dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (dw)
+		read_units(dw, members, n);
+	else
+		r = error__set(err, -EBADMSG, "cannot read the program's DWARF: %s",
+			       dwarf_errmsg(-1));
+	dwarf_end(dw);
+	elf_end(elf);
+	return r;
+}
+
+int layout_dwarf__members(const struct elf_image *elf, struct member *members, size_t n,
+			  struct error *err)
+{
+	/* The first two are always needed; Go does not use the others, gcc's cgo units do. */
+	struct debug d = { .sec = { { "info" }, { "abbrev" }, { "str" }, { "line_str" },
+				    { "str_offsets" } } };
+	int r = 0;
+
+	for (size_t i = 0; i < NSECTIONS && !r; i++) {
+		r = load_section(elf, &d.sec[i]);
+		if (r == -ENOENT && i >= 2)
+			r = 0;
+		else if (r == -ENOENT)
+			error__set(err, r = -ENODATA, NO_DWARF);
+		else if (r)
+			error__set(err, r, "cannot read the program's section .debug_%s",
+				   d.sec[i].name);
+	}
+	if (!r && build_image(&d))
+		r = error__set(err, -ENOMEM, "out of memory");
+	if (!r)
+		r = read_image(&d, members, n, err);
+	for (size_t i = 0; i < NSECTIONS; i++)
+		free(d.sec[i].data);
+	free(d.image);
+	return r;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What differs between Go releases and is no offset: reason texts, frames to skip, function ids.
+ *
+ * The data behind target/layout.c, from the runtime's sources of each release (1.22.12, 1.23.12,
+ * 1.24.9, 1.25.3, 1.26.0, 1.26.8): waitReasonStrings, traceBlockReasonStrings, stwReasonStrings,
+ * gcMarkWorkerModeStrings, and the skips that the tracer's calls of traceStack carry.
+ */
+#include "target/layout_tables.h"
+
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* runtime.waitReason: 1.22 lacks the last one. */
+static const char *const wait_1_22[] = {
+	"", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)",
+	"dumping heap", "garbage collection", "garbage collection scan", "panicwait", "select",
+	"select (no cases)", "GC assist wait", "GC sweep wait", "GC scavenge wait", "chan receive",
+	"chan send", "finalizer wait", "force gc (idle)", "semacquire", "sleep", "sync.Cond.Wait",
+	"sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.RWMutex.Lock", "trace reader (blocked)",
+	"wait for GC cycle", "GC worker (idle)", "GC worker (active)", "preempted", "debug call",
+	"GC mark termination", "stopping the world", "flushing proc caches",
+	"trace goroutine status", "trace proc status", "page trace flush", "coroutine",
+	"GC weak to strong wait",
+};
+
+static const char *const wait_1_24[] = {
+	"", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)",
+	"dumping heap", "garbage collection", "garbage collection scan", "panicwait", "select",
+	"select (no cases)", "GC assist wait", "GC sweep wait", "GC scavenge wait", "chan receive",
+	"chan send", "finalizer wait", "force gc (idle)", "semacquire", "sleep", "sync.Cond.Wait",
+	"sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.RWMutex.Lock", "sync.WaitGroup.Wait",
+	"trace reader (blocked)", "wait for GC cycle", "GC worker (idle)", "GC worker (active)",
+	"preempted", "debug call", "GC mark termination", "stopping the world",
+	"flushing proc caches", "trace goroutine status", "trace proc status", "page trace flush",
+	"coroutine", "GC weak to strong wait", "synctest.Run", "synctest.Wait",
+	"chan receive (synctest)", "chan send (synctest)", "select (synctest)",
+};
+
+static const char *const wait_1_25[] = {
+	"", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)",
+	"dumping heap", "garbage collection", "garbage collection scan", "panicwait", "select",
+	"select (no cases)", "GC assist wait", "GC sweep wait", "GC scavenge wait", "chan receive",
+	"chan send", "finalizer wait", "force gc (idle)", "GOMAXPROCS updater (idle)", "semacquire",
+	"sleep", "sync.Cond.Wait", "sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.RWMutex.Lock",
+	"sync.WaitGroup.Wait", "trace reader (blocked)", "wait for GC cycle", "GC worker (idle)",
+	"GC worker (active)", "preempted", "debug call", "GC mark termination",
+	"stopping the world", "flushing proc caches", "trace goroutine status", "trace proc status",
+	"page trace flush", "coroutine", "GC weak to strong wait", "synctest.Run", "synctest.Wait",
+	"chan receive (durable)", "chan send (durable)", "select (durable)",
+	"sync.WaitGroup.Wait (durable)", "cleanup wait",
+};
+
+/* 1.26 moved what a leaked goroutine may wait for behind what it may not. */
+static const char *const wait_1_26[] = {
+	"", "GC assist marking", "IO wait", "dumping heap", "garbage collection",
+	"garbage collection scan", "panicwait", "GC assist wait", "GC sweep wait",
+	"GC scavenge wait", "finalizer wait", "force gc (idle)", "GOMAXPROCS updater (idle)",
+	"semacquire", "sleep", "chan receive (nil chan)", "chan send (nil chan)",
+	"select (no cases)", "select", "chan receive", "chan send", "sync.Cond.Wait",
+	"sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.RWMutex.Lock", "sync.WaitGroup.Wait",
+	"trace reader (blocked)", "wait for GC cycle", "GC worker (idle)", "GC worker (active)",
+	"preempted", "debug call", "GC mark termination", "stopping the world",
+	"flushing proc caches", "trace goroutine status", "trace proc status", "page trace flush",
+	"coroutine", "GC weak to strong wait", "synctest.Run", "synctest.Wait",
+	"chan receive (durable)", "chan send (durable)", "select (durable)",
+	"sync.WaitGroup.Wait (durable)", "cleanup wait",
+};
+
+/* runtime.traceBlockReason: only ever grew at the end (1.22: 15, 1.23: 16, 1.24: 17). */
+static const char *const block_reasons[] = {
+	"unspecified", "forever", "network", "select", "sync.(*Cond).Wait", "sync", "chan send",
+	"chan receive", "GC mark assist wait for work", "GC background sweeper wait",
+	"system goroutine wait", "preempted", "wait for debug call", "wait until GC ends", "sleep",
+	"GC weak to strong wait", "synctest",
+};
+
+/* runtime.stwReason: the same from 1.22 to 1.26. */
+static const char *const stw_reasons[] = {
+	"unknown", "GC mark termination", "GC sweep termination", "write heap dump",
+	"goroutine profile", "goroutine profile cleanup", "all goroutines stack trace",
+	"read mem stats", "AllThreadsSyscall", "GOMAXPROCS", "start trace", "stop trace",
+	"CountPagesInUse (test)", "ReadMetricsSlow (test)", "ReadMemStatsSlow (test)",
+	"PageCachePagesLeaked (test)", "ResetDebugLog (test)",
+};
+
+/* runtime.gcMarkWorkerMode: the texts of GoLabel. */
+static const char *const gc_modes[] = {
+	NULL, "GC (dedicated)", "GC (fractional)", "GC (idle)",
+};
+
+/* runtime.isWaitingForSuspendG: waiting in name only, so that others may scan the stack. */
+static const char *const suspend_g[] = {
+	"stopping the world", "GC mark termination", "garbage collection",
+	"garbage collection scan", "trace goroutine status", "trace proc status",
+	"page trace flush", "GC assist marking", "GC worker (active)", "flushing proc caches",
+};
+
+struct release {
+	unsigned int minor;
+	const char *const *wait;
+	unsigned int nwait, nblock;
+	uint8_t func_id_wrapper;
+	struct layout_skips skips;
+};
+
+/*
+ * Skips, as the tracer passes them to traceStack, with two exceptions where the stacks that our
+ * probes take begin elsewhere than the tracer's:
+ *   gc_begin: gcStart runs on the goroutine itself; the tracer's 3 are two frames of its own and
+ *	gcStart, our stack begins at gcStart's caller;
+ *   syscall on 1.22: the tracer's 4 count from systemstack_switch, ours begins at the PC that
+ *	reentersyscall got, three frames further on; entersyscallblock is its caller's callee, not
+ *	entersyscall's, hence one more to skip there.
+ * GoStop changed from 1 to 0 in 1.25. A coroutine switch has no stack in any release.
+ */
+#define SKIPS(stop_, block_)						\
+	{ .stop = stop_, .preempt_park = 0, .create = 2, .syscall = 1, .syscall_block = block_, \
+	  .gc_begin = 0, .stw_begin = 2, .procs = 1, .coswitch = 0 }
+
+static const struct release releases[] = {
+	{ 22, wait_1_22, COUNT(wait_1_22) - 1, 15, 22, SKIPS(1, 2) },
+	{ 23, wait_1_22, COUNT(wait_1_22), 16, 22, SKIPS(1, 1) },
+	{ 24, wait_1_24, COUNT(wait_1_24), 17, 22, SKIPS(1, 1) },
+	{ 25, wait_1_25, COUNT(wait_1_25), 17, 23, SKIPS(0, 1) },
+	{ 26, wait_1_26, COUNT(wait_1_26), 17, 23, SKIPS(0, 1) },
+};
+
+static uint64_t suspend_bits(const struct release *r)
+{
+	uint64_t bits = 0;
+
+	for (unsigned int i = 0; i < r->nwait; i++) {
+		for (size_t k = 0; k < COUNT(suspend_g); k++) {
+			if (!strcmp(r->wait[i], suspend_g[k]))
+				bits |= UINT64_C(1) << i;
+		}
+	}
+	return bits;
+}
+
+bool layout_tables__fill(unsigned int minor, struct layout *ret)
+{
+	for (size_t i = 0; i < COUNT(releases); i++) {
+		const struct release *r = &releases[i];
+
+		if (r->minor != minor)
+			continue;
+		ret->exit_is_tentative = minor >= 26;
+		ret->skips = r->skips;
+		ret->block_reasons = block_reasons;
+		ret->nblock_reasons = r->nblock;
+		ret->wait_reasons = r->wait;
+		ret->nwait_reasons = r->nwait;
+		ret->stw_reasons = stw_reasons;
+		ret->nstw_reasons = COUNT(stw_reasons);
+		ret->gc_modes = gc_modes;
+		ret->ngc_modes = COUNT(gc_modes);
+		ret->func_id_wrapper = r->func_id_wrapper;
+		ret->suspend_g_reasons = suspend_bits(r);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions, names, files and lines from gopclntab, which every Go program carries.
+ *
+ * Third step of target analysis, after target/elf.c and buildinfo.c. target/site.c looks up
+ * functions here; inlining and frames are in pclntab_inline.c and pclntab_frames.c. The table is
+ * read into memory once; every access to it goes through lib/buf.h.
+ */
+#include "target/pclntab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/pclntab_impl.h"
+
+#define MAGIC_1_18 0xfffffff0u
+#define MAGIC_1_20 0xfffffff1u
+#define FUNCTAB_ENTRY 8		/* u32 entry offset, u32 offset of the _func */
+#define PCVALUE_STEPS_MAX (1 << 20)
+#define FUNCS_MAX (1u << 24)
+#define CANDIDATES_MAX 64
+
+/* internal/abi.FuncID: the numbers moved with each release that added one. */
+static void set_func_ids(struct pclntab *pt, const struct go_version *v)
+{
+	if (go_version__since(v, 25)) {
+		pt->id_wrapper = 23;
+		pt->id_sigpanic = 20;
+	} else if (go_version__since(v, 22)) {
+		pt->id_wrapper = 22;
+		pt->id_sigpanic = 19;
+	} else {
+		pt->id_wrapper = 21;
+		pt->id_sigpanic = 18;
+	}
+	/* 1.22 put corostart before these two. */
+	pt->id_gopanic = go_version__since(v, 22) ? 10 : 9;
+	pt->id_panicwrap = go_version__since(v, 22) ? 15 : 14;
+}
+
+static int parse_header(struct pclntab *pt, struct error *err)
+{
+	struct buf b = pt->tab;
+	uint32_t magic = buf__u32(&b);
+	uint8_t quantum, ptr_size;
+
+	buf__skip(&b, 2);
+	quantum = buf__u8(&b);
+	ptr_size = buf__u8(&b);
+	pt->nfunc = buf__u64(&b);
+	buf__skip(&b, 8);		/* number of files */
+	pt->text = buf__u64(&b);	/* not there any more in 1.26: see pclntab_module.c */
+	pt->at.names = buf__u64(&b);
+	pt->at.cus = buf__u64(&b);
+	pt->at.files = buf__u64(&b);
+	pt->at.pcs = buf__u64(&b);
+	pt->at.funcs = buf__u64(&b);
+	if (b.bad || quantum != 1 || ptr_size != 8)
+		return error__set(err, -EBADMSG, "the program's function table makes no sense");
+	if (magic != MAGIC_1_18 && magic != MAGIC_1_20)
+		return error__set(err, -EBADMSG, "the program's function table has a format that "
+				  "is not known (magic %#x)", magic);
+	pt->header_size = magic == MAGIC_1_20 ? 44 : 40;
+	pt->func_id_at = magic == MAGIC_1_20 ? 40 : 36;
+	return 0;
+}
+
+/* One pass over the function entries: in order, and each with its record in the table. */
+static int check_functions(struct pclntab *pt, struct error *err)
+{
+	struct buf b = pt->tab;
+	uint32_t entry, record, last = 0;
+	uint64_t size = (uint64_t)(b.end - b.start);
+
+	if (!pt->nfunc || pt->nfunc > FUNCS_MAX || pt->at.funcs > size)
+		return error__set(err, -EBADMSG, "the program's function table has no functions");
+	buf__seek(&b, pt->at.funcs);
+	for (size_t i = 0; i < pt->nfunc && !b.bad; i++) {
+		entry = buf__u32(&b);
+		record = buf__u32(&b);
+		if (entry < last || pt->at.funcs + record + pt->header_size > size)
+			b.bad = true;
+		last = entry;
+	}
+	entry = buf__u32(&b);		/* the end of the last one */
+	if (b.bad || entry < last)
+		return error__set(err, -EBADMSG, "the program's function table is damaged");
+	return 0;
+}
+
+/* Is there a function table at `at` of the section? Takes over `data` when it is. */
+static int try_table(struct pclntab *pt, unsigned char *data, const struct elf_section *sec,
+		     size_t at, struct error *err)
+{
+	int r;
+
+	pt->tab = buf__make(data + at, sec->size - at);
+	pt->addr = sec->addr + at;
+	r = parse_header(pt, err);
+	if (!r)
+		r = check_functions(pt, err);
+	if (!r)
+		r = pclntab__find_module(pt, err);
+	if (!r)
+		pt->data = data;
+	return r;
+}
+
+/* An external linker may put the table into .data.rel.ro, among other things. */
+static int search_table(struct pclntab *pt, unsigned char *data, const struct elf_section *sec)
+{
+	static const unsigned char rest[] = { 0xff, 0xff, 0xff, 0, 0, 1, 8 };
+	const unsigned char *p = data, *end = data + sec->size;
+
+	for (int i = 0; i < CANDIDATES_MAX; i++) {
+		size_t at;
+
+		p = memmem(p, (size_t)(end - p), rest, sizeof(rest));
+		if (!p)
+			break;
+		at = (size_t)(p - data) - 1;
+		if (p > data && (sec->addr + at) % 8 == 0 && !try_table(pt, data, sec, at, NULL))
+			return 0;
+		p++;
+	}
+	return -ENOENT;
+}
+
+static int find_table(struct pclntab *pt, struct error *err)
+{
+	static const char *const names[] = {
+		".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro", ".rodata",
+	};
+	struct elf_section sec;
+	unsigned char *data;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bool whole = i < 2;
+		int r;
+
+		if (!elf_image__section(pt->elf, names[i], &sec))
+			continue;
+		data = elf_image__load(pt->elf, &sec);
+		if (!data)
+			return error__set(err, -EBADMSG, "cannot read the program's section %s",
+					  names[i]);
+		r = whole ? try_table(pt, data, &sec, 0, err) : search_table(pt, data, &sec);
+		if (!r)
+			return 0;
+		free(data);
+		if (whole)
+			return r;
+	}
+	return error__set(err, -ENOENT, "the program has no function table (section .gopclntab)");
+}
+
+int pclntab__open(struct pclntab **ret, const struct elf_image *elf,
+		  const struct go_version *version, struct error *err)
+{
+	struct pclntab *pt = calloc(1, sizeof(*pt));
+	int r;
+
+	if (!pt)
+		return error__set(err, -ENOMEM, "out of memory");
+	pt->elf = elf;
+	set_func_ids(pt, version);
+	r = find_table(pt, err);
+	if (r) {
+		pclntab__destroy(pt);
+		return r;
+	}
+	*ret = pt;
+	return 0;
+}
+
+void pclntab__destroy(struct pclntab *pt)
+{
+	if (!pt)
+		return;
+	for (size_t i = 0; i < pt->nprinted; i++)
+		free(pt->printed[i].text);
+	free(pt->printed);
+	free(pt->window);
+	free(pt->data);
+	free(pt);
+}
+
+size_t pclntab__count(const struct pclntab *pt)
+{
+	return pt->nfunc;
+}
+
+const char *pclntab__name(const struct pclntab *pt, int32_t offset)
+{
+	const char *s = offset < 0 ? NULL :
+			buf__string_at(&pt->tab, pt->at.names + (uint32_t)offset);
+
+	return s ? s : "";
+}
+
+/* Entry of a function, relative to the text; of `nfunc`: the end of the last. */
+static uint32_t entry_offset(const struct pclntab *pt, size_t index)
+{
+	uint32_t v = 0;
+
+	buf__u32_at(&pt->tab, pt->at.funcs + index * FUNCTAB_ENTRY, &v);
+	return v;
+}
+
+bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret)
+{
+	struct func_info f = { .entry = pt->text + entry_offset(pt, index) };
+	struct buf b = pt->tab;
+	uint32_t at;
+
+	if (index >= pt->nfunc ||
+	    !buf__u32_at(&b, pt->at.funcs + index * FUNCTAB_ENTRY + 4, &at))
+		return false;
+	f.record = (uint32_t)pt->at.funcs + at;
+	buf__seek(&b, f.record + 4);
+	f.name = (int32_t)buf__u32(&b);
+	buf__skip(&b, 12);		/* args, deferreturn, pcsp */
+	f.pcfile = buf__u32(&b);
+	f.pcln = buf__u32(&b);
+	f.npcdata = buf__u32(&b);
+	f.cu = buf__u32(&b);
+	buf__seek(&b, f.record + pt->func_id_at);
+	f.func_id = buf__u8(&b);
+	buf__skip(&b, 2);
+	f.nfuncdata = buf__u8(&b);
+	if (b.bad)
+		return false;
+	*ret = f;
+	return true;
+}
+
+bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret)
+{
+	struct func_info f;
+
+	if (!pclntab__info(pt, index, &f))
+		return false;
+	*ret = (struct go_func){
+		.entry = f.entry,
+		.end = pt->text + entry_offset(pt, index + 1),
+		.name = pclntab__name(pt, f.name),
+		.index = (uint32_t)index,
+		.func_id = f.func_id,
+	};
+	return true;
+}
+
+bool pclntab__search(const struct pclntab *pt, uint64_t pc, size_t *ret)
+{
+	size_t lo = 0, hi = pt->nfunc;
+	uint64_t off = pc - pt->text;
+
+	if (pc < pt->text || off < entry_offset(pt, 0) || off >= entry_offset(pt, pt->nfunc))
+		return false;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (entry_offset(pt, mid) <= off)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	*ret = lo;
+	return true;
+}
+
+bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret)
+{
+	size_t index;
+
+	return pclntab__search(pt, pc, &index) && pclntab__func(pt, index, ret);
+}
+
+/*
+ * A scan: some 30 names are asked for, and it costs 0.1 ms for 10,000 functions. An assembly
+ * function's ABI wrapper has the same name (the table drops ".abi0"): the function itself is meant.
+ */
+bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *ret)
+{
+	struct buf names = buf__slice(&pt->tab, pt->at.names,
+				      (uint64_t)(pt->tab.end - pt->tab.start) - pt->at.names);
+	size_t len = strlen(name) + 1, left = buf__left(&names);
+	bool found = false;
+
+	for (size_t i = 0; i < pt->nfunc; i++) {
+		uint32_t record = 0, off = 0;
+
+		buf__u32_at(&pt->tab, pt->at.funcs + i * FUNCTAB_ENTRY + 4, &record);
+		buf__u32_at(&pt->tab, pt->at.funcs + record + 4, &off);
+		if (off >= left || len > left - off || memcmp(names.start + off, name, len) ||
+		    !pclntab__func(pt, i, ret))
+			continue;
+		found = true;
+		if (ret->func_id != pt->id_wrapper)
+			break;
+	}
+	return found;
+}
+
+int32_t pclntab__pcvalue(const struct pclntab *pt, uint32_t table, uint64_t entry, uint64_t pc)
+{
+	struct pcvalue_walk w;
+
+	if (!pcvalue_walk__start(&w, pt, table, entry))
+		return -1;
+	while (pcvalue_walk__next(&w)) {
+		if (pc < w.end)
+			return w.value;
+	}
+	return -1;
+}
+
+bool pcvalue_walk__start(struct pcvalue_walk *w, const struct pclntab *pt, uint32_t table,
+			 uint64_t entry)
+{
+	*w = (struct pcvalue_walk){ .b = pt->tab, .entry = entry, .end = entry, .value = -1 };
+	buf__seek(&w->b, pt->at.pcs + table);
+	return table && !w->b.bad;
+}
+
+/* As runtime.step(): zigzag delta of the value, then how many bytes of code it holds for. */
+bool pcvalue_walk__next(struct pcvalue_walk *w)
+{
+	uint32_t delta = (uint32_t)buf__uleb(&w->b);
+
+	if (w->b.bad || (!delta && w->end != w->entry) || ++w->steps > PCVALUE_STEPS_MAX)
+		return false;
+	w->value = (int32_t)((uint32_t)w->value + ((0u - (delta & 1)) ^ (delta >> 1)));
+	w->start = w->end;
+	w->end += (uint32_t)buf__uleb(&w->b);
+	return !w->b.bad;
+}
+
+uint32_t pclntab__pcdata(const struct pclntab *pt, const struct func_info *f, unsigned int which)
+{
+	uint32_t v;
+
+	if (which >= f->npcdata ||
+	    !buf__u32_at(&pt->tab, (uint64_t)f->record + pt->header_size + 4 * which, &v))
+		return 0;
+	return v;
+}
+
+uint64_t pclntab__funcdata(const struct pclntab *pt, const struct func_info *f, unsigned int which)
+{
+	uint32_t v;
+
+	if (which >= f->nfuncdata || !pt->gofunc ||
+	    !buf__u32_at(&pt->tab, (uint64_t)f->record + pt->header_size +
+				   4 * (uint64_t)f->npcdata + 4 * which, &v) || v == UINT32_MAX)
+		return 0;
+	return pt->gofunc + v;
+}
+
+const char *pclntab__line(const struct pclntab *pt, const struct func_info *f, uint64_t pc,
+			  uint32_t *ret_line)
+{
+	int32_t file = pclntab__pcvalue(pt, f->pcfile, f->entry, pc);
+	int32_t line = pclntab__pcvalue(pt, f->pcln, f->entry, pc);
+	const char *s;
+	uint32_t at;
+
+	*ret_line = 0;
+	if (file < 0 || line < 0 ||
+	    !buf__u32_at(&pt->tab, pt->at.cus + 4 * ((uint64_t)f->cu + (uint32_t)file), &at) ||
+	    at == UINT32_MAX)
+		return "?";
+	s = buf__string_at(&pt->tab, pt->at.files + at);
+	if (!s)
+		return "?";
+	*ret_line = (uint32_t)line;
+	return s;
+}

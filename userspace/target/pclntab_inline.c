@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which calls the compiler inlined: the inline trees of gopclntab.
+ *
+ * target/site.c asks where the functions it wants to probe were inlined (a site in the function
+ * alone would then miss transitions); pclntab_frames.c asks for the logical frames of a PC. A tree
+ * is an array of 16-byte entries in the program's read-only data, read through a small window;
+ * a pc-value table says which entry each instruction belongs to.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/pclntab_impl.h"
+
+#define WINDOW_SIZE (256 << 10)
+#define TREE_MAX (1 << 20)	/* entries; as the runtime's own type has it */
+#define EFFORT 64		/* steps a byte of the tables: far more than is needed */
+
+/* `len` bytes of read-only data at `addr`, through the window. */
+static const unsigned char *peek(const struct pclntab *table, uint64_t addr, size_t len)
+{
+	struct pclntab *pt = (struct pclntab *)table;	/* the window is a cache */
+
+	if (addr >= pt->window_addr && pt->window_len >= len &&
+	    addr - pt->window_addr <= pt->window_len - len)
+		return pt->window + (addr - pt->window_addr);
+	if (!pt->window)
+		pt->window = malloc(WINDOW_SIZE);
+	if (!pt->window)
+		return NULL;
+	pt->window_addr = addr;
+	pt->window_len = elf_image__read(pt->elf, addr, pt->window, WINDOW_SIZE);
+	return pt->window_len >= len ? pt->window : NULL;
+}
+
+bool pclntab__data_u32(const struct pclntab *pt, uint64_t addr, uint32_t *ret)
+{
+	const unsigned char *p = peek(pt, addr, 4);
+
+	if (p)
+		memcpy(ret, p, 4);
+	return p;
+}
+
+bool pclntab__inl_entry(const struct pclntab *pt, uint64_t tree, uint32_t index,
+			struct inl_entry *ret)
+{
+	const unsigned char *p;
+	struct buf b;
+
+	if (!tree || index >= TREE_MAX)
+		return false;
+	p = peek(pt, tree + (uint64_t)index * INL_ENTRY_SIZE, INL_ENTRY_SIZE);
+	if (!p)
+		return false;
+	b = buf__make(p, INL_ENTRY_SIZE);
+	ret->func_id = buf__u8(&b);
+	buf__skip(&b, 3);
+	ret->name = (int32_t)buf__u32(&b);
+	ret->parent_pc = buf__u32(&b);
+	return true;
+}
+
+/* One function's inlining: its tree, and where each entry of interest begins. */
+struct inlined_scan {
+	const struct pclntab *pt;
+	const char *const *names;
+	size_t nnames;
+	struct func_info info;
+	uint64_t tree;
+	uint32_t table;
+	uint64_t budget;	/* steps left: tables of a hostile file may refer to each other */
+};
+
+static bool step(struct inlined_scan *s, struct pcvalue_walk *w)
+{
+	if (!s->budget)
+		return false;
+	s->budget--;
+	return pcvalue_walk__next(w);
+}
+
+static const char *wanted(const struct inlined_scan *s, int32_t name_offset)
+{
+	const char *name = pclntab__name(s->pt, name_offset);
+
+	for (size_t i = 0; i < s->nnames; i++) {
+		if (!strcmp(name, s->names[i]))
+			return s->names[i];
+	}
+	return NULL;
+}
+
+/* The entry at a code address, relative to the function's. */
+static int32_t entry_at(struct inlined_scan *s, uint32_t offset)
+{
+	struct pcvalue_walk w;
+
+	if (!pcvalue_walk__start(&w, s->pt, s->table, s->info.entry))
+		return -1;
+	while (step(s, &w)) {
+		if (s->info.entry + offset < w.end)
+			return w.value;
+	}
+	return -1;
+}
+
+/* Is entry `index` the one at `leaf`, or does it stand somewhere above it? */
+static bool within(struct inlined_scan *s, int32_t leaf, int32_t index)
+{
+	struct inl_entry e;
+
+	for (int depth = 0; leaf >= 0 && depth < SYM_INLINE_MAX; depth++) {
+		if (leaf == index)
+			return true;
+		if (!pclntab__inl_entry(s->pt, s->tree, (uint32_t)leaf, &e))
+			return false;
+		leaf = entry_at(s, e.parent_pc);
+	}
+	return false;
+}
+
+static uint64_t first_pc(struct inlined_scan *s, int32_t index)
+{
+	struct pcvalue_walk w;
+
+	if (pcvalue_walk__start(&w, s->pt, s->table, s->info.entry)) {
+		while (step(s, &w)) {
+			if (w.value >= 0 && within(s, w.value, index))
+				return w.start;
+		}
+	}
+	return s->info.entry;
+}
+
+static void scan_function(struct inlined_scan *s, size_t func, pclntab_inlined_fn fn,
+			  void *ctx)
+{
+	int32_t last = -1;
+	struct pcvalue_walk w;
+	struct inl_entry e;
+	struct go_func into;
+	const char *name;
+
+	if (!pcvalue_walk__start(&w, s->pt, s->table, s->info.entry))
+		return;
+	while (step(s, &w)) {
+		if (w.value > last)
+			last = w.value;
+	}
+	for (int32_t i = 0; i <= last && s->budget; i++) {
+		s->budget--;
+		if (!pclntab__inl_entry(s->pt, s->tree, (uint32_t)i, &e))
+			return;
+		name = wanted(s, e.name);
+		if (name && pclntab__func(s->pt, func, &into))
+			fn(ctx, name, &into, first_pc(s, i));
+	}
+}
+
+int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t n,
+		     pclntab_inlined_fn fn, void *ctx)
+{
+	struct inlined_scan s = { .pt = pt, .names = names, .nnames = n };
+
+	if (!pt->gofunc)
+		return -ENOENT;
+	s.budget = EFFORT * (uint64_t)(pt->tab.end - pt->tab.start);
+	for (size_t i = 0; i < pt->nfunc && s.budget; i++) {
+		if (!pclntab__info(pt, i, &s.info))
+			continue;
+		s.tree = pclntab__funcdata(pt, &s.info, FUNCDATA_INL_TREE);
+		s.table = pclntab__pcdata(pt, &s.info, PCDATA_INL_TREE);
+		if (s.tree && s.table)
+			scan_function(&s, i, fn, ctx);
+	}
+	return s.budget ? 0 : -EBADMSG;
+}

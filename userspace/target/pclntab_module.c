@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The program's module data: what the numbers in gopclntab are relative to.
+ *
+ * A step of pclntab__open(). runtime.moduledata begins with a pointer to gopclntab, followed by one
+ * to the function names within it, which is how it is found in stripped programs, too. It stands in
+ * .noptrdata (up to 1.25) or .go.module (1.26). Go's own linker writes the pointers of a
+ * position-independent program into the file; an external linker may leave zeroes there and only
+ * a relocation with the address as its addend.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/pclntab_impl.h"
+
+#define MODULE_SIZE 336
+#define MODULE_FTAB 128		/* slice of functab */
+#define MODULE_MINPC 160
+#define MODULE_TEXT 176
+#define MODULE_ETEXT 184
+#define MODULE_GOFUNC_1_20 320
+#define MODULE_GOFUNC_1_18 304
+
+/* The fields read are right only if they agree with the table. */
+static bool accept(struct pclntab *pt, const unsigned char *module)
+{
+	struct buf b = buf__make(module, MODULE_SIZE);
+	uint64_t ftab, nftab, minpc, text, etext, gofunc;
+	uint32_t first;
+
+	if (!buf__u64_at(&b, MODULE_FTAB, &ftab) || !buf__u64_at(&b, MODULE_FTAB + 8, &nftab) ||
+	    !buf__u64_at(&b, MODULE_MINPC, &minpc) || !buf__u64_at(&b, MODULE_TEXT, &text) ||
+	    !buf__u64_at(&b, MODULE_ETEXT, &etext) ||
+	    !buf__u64_at(&b, pt->header_size == 44 ? MODULE_GOFUNC_1_20 : MODULE_GOFUNC_1_18,
+			 &gofunc) ||
+	    !buf__u32_at(&pt->tab, pt->at.funcs, &first))
+		return false;
+	if (ftab != pt->addr + pt->at.funcs || nftab != pt->nfunc + 1 || text + first != minpc ||
+	    etext < text)
+		return false;
+	pt->text = text;
+	pt->etext = etext;
+	pt->gofunc = gofunc;
+	return true;
+}
+
+static bool search_section(struct pclntab *pt, const struct elf_section *sec)
+{
+	unsigned char *data = elf_image__load(pt->elf, sec);
+	uint64_t want[2] = { pt->addr, pt->addr + pt->at.names };
+	bool found = false;
+
+	for (size_t i = 0; data && !found && i + MODULE_SIZE <= sec->size; i += 8)
+		found = !memcmp(data + i, want, sizeof(want)) && accept(pt, data + i);
+	free(data);
+	return found;
+}
+
+static uint64_t relocated_where(const unsigned char *rela, size_t n, uint64_t addend)
+{
+	Elf64_Rela r;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&r, rela + i * sizeof(r), sizeof(r));
+		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE && (uint64_t)r.r_addend == addend)
+			return r.r_offset;
+	}
+	return 0;
+}
+
+/* The module data's bytes as the dynamic linker will make them. */
+static bool search_relocations(struct pclntab *pt, const struct elf_section *sec)
+{
+	unsigned char *rela = elf_image__load(pt->elf, sec), module[MODULE_SIZE];
+	size_t n = sec->size / sizeof(Elf64_Rela);
+	uint64_t where = rela ? relocated_where(rela, n, pt->addr) : 0;
+	bool found = false;
+	Elf64_Rela r;
+
+	if (where && elf_image__read(pt->elf, where, module, sizeof(module)) == sizeof(module)) {
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&r, rela + i * sizeof(r), sizeof(r));
+			if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE && r.r_offset >= where &&
+			    r.r_offset - where <= MODULE_SIZE - 8)
+				memcpy(module + (r.r_offset - where), &r.r_addend, 8);
+		}
+		found = accept(pt, module);
+	}
+	free(rela);
+	return found;
+}
+
+int pclntab__find_module(struct pclntab *pt, struct error *err)
+{
+	static const char *const likely[] = { ".go.module", ".noptrdata", ".data" };
+	struct elf_section sec;
+
+	for (size_t i = 0; i < sizeof(likely) / sizeof(likely[0]); i++) {
+		if (elf_image__section(pt->elf, likely[i], &sec) && sec.in_file &&
+		    search_section(pt, &sec))
+			return 0;
+	}
+	for (size_t i = 0; elf_image__nth_section(pt->elf, i, &sec); i++) {
+		if (sec.type == SHT_RELA && search_relocations(pt, &sec))
+			return 0;
+	}
+	return error__set(err, -ENOENT, "the program's module data (runtime.firstmoduledata) was "
+			  "not found: a plugin, or an unusual linker");
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A running process, looked at from outside: nothing here stops it or writes to it.
+ *
+ * Opened first when a PID is given; target/live.c and snapshot.c read its memory through it. The
+ * pidfd and the start time make sure that it stays the same process even if the PID is reused.
+ */
+#include "target/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define IOV_BATCH 1024		/* UIO_MAXIOV */
+
+/* A whole small file below /proc/PID as a string; its length, or a negative errno. */
+static ssize_t read_proc(pid_t pid, const char *name, char *buf, size_t size)
+{
+	size_t done = 0;
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (done < size - 1 && (n = read(fd, buf + done, size - 1 - done)) > 0)
+		done += (size_t)n;
+	close(fd);
+	buf[done] = 0;
+	return (ssize_t)done;
+}
+
+/* The text behind "KEY:" in /proc/PID/status. */
+static bool status_field(const char *status, const char *key, char *ret, size_t size)
+{
+	size_t len = strlen(key);
+
+	for (const char *p = status; p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+		if (!strncmp(p, key, len) && p[len] == ':') {
+			p += len + 1;
+			p += strspn(p, " \t");
+			snprintf(ret, size, "%.*s", (int)strcspn(p, "\n"), p);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Field 22 of /proc/PID/stat, counted behind the command, which may hold blanks and brackets. */
+static uint64_t read_start_time(pid_t pid)
+{
+	char buf[1024], *p;
+
+	if (read_proc(pid, "stat", buf, sizeof(buf)) <= 0)
+		return 0;
+	p = strrchr(buf, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+static void read_cmdline(struct process *proc)
+{
+	ssize_t n = read_proc(proc->pid, "cmdline", proc->cmdline, sizeof(proc->cmdline));
+
+	while (n > 0 && !proc->cmdline[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++) {
+		if (!isprint((unsigned char)proc->cmdline[i]) &&
+		    !(proc->cmdline[i] & 0x80))		/* NUL between arguments; UTF-8 stays */
+			proc->cmdline[i] = ' ';
+	}
+}
+
+static int check_status(struct process *proc, struct error *err)
+{
+	char status[8192], field[256];
+
+	if (read_proc(proc->pid, "status", status, sizeof(status)) <= 0)
+		return error__set(err, -ESRCH, "no process with PID %d", proc->pid);
+	if (status_field(status, "Tgid", field, sizeof(field)) && atoi(field) != proc->pid)
+		return error__set(err, -ESRCH, "PID %d is a thread; its process is %d", proc->pid,
+				  atoi(field));
+	if (status_field(status, "State", field, sizeof(field)) &&
+	    (field[0] == 'Z' || field[0] == 'X'))
+		return error__set(err, -ESRCH, "process %d has ended (it is a zombie)", proc->pid);
+	if (!status_field(status, "VmSize", field, sizeof(field)))
+		return error__set(err, -ENOEXEC, "PID %d is a kernel thread, not a program",
+				  proc->pid);
+	if (status_field(status, "NSpid", field, sizeof(field)))
+		proc->own_pid_ns = strchr(field, '\t');
+	return 0;
+}
+
+static int open_exe(struct process *proc, struct error *err)
+{
+	ssize_t n;
+	int e;
+
+	snprintf(proc->exe_path, sizeof(proc->exe_path), "/proc/%d/exe", proc->pid);
+	n = readlink(proc->exe_path, proc->exe, sizeof(proc->exe) - 1);
+	proc->exe[n > 0 ? n : 0] = 0;
+	proc->exe_fd = open(proc->exe_path, O_RDONLY | O_CLOEXEC);
+	e = errno;
+	if (proc->exe_fd >= 0)
+		return 0;
+	if (e == EACCES || e == EPERM)
+		return error__set(err, -EPERM, "no permission to look at process %d: run as root, "
+				  "or with CAP_SYS_PTRACE", proc->pid);
+	return error__set(err, -e, "cannot open the program of process %d: %s", proc->pid,
+			  strerror(e));
+}
+
+int process__open(struct process *ret, pid_t pid, struct error *err)
+{
+	struct process proc = { .pid = pid, .pidfd = -1, .exe_fd = -1 };
+	int r;
+
+	if (pid <= 0)
+		return error__set(err, -EINVAL, "%d is not a PID", pid);
+	proc.start_time = read_start_time(pid);
+	r = check_status(&proc, err);
+	if (!r) {
+		proc.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (proc.pidfd < 0)
+			r = error__set(err, -errno, errno == ESRCH ? "no process with PID %d" :
+				       "cannot open process %d", pid);
+	}
+	if (!r)
+		r = open_exe(&proc, err);
+	if (!r && read_start_time(pid) != proc.start_time)
+		r = error__set(err, -ESRCH, "process %d ended", pid);
+	if (r) {
+		process__deinit(&proc);
+		return r;
+	}
+	read_cmdline(&proc);
+	*ret = proc;
+	return 0;
+}
+
+void process__deinit(struct process *proc)
+{
+	if (proc->pidfd >= 0)
+		close(proc->pidfd);
+	if (proc->exe_fd >= 0)
+		close(proc->exe_fd);
+	free(proc->tids);
+	*proc = (struct process){ .pidfd = -1, .exe_fd = -1 };
+}
+
+static bool read_entry(const struct process *proc, uint64_t *ret)
+{
+	Elf64_auxv_t aux[64];
+	ssize_t n = read_proc(proc->pid, "auxv", (char *)aux, sizeof(aux));
+
+	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(aux[0]); i++) {
+		if (aux[i].a_type == AT_ENTRY) {
+			*ret = aux[i].a_un.a_val;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is the page at `addr` executable and from offset `offset` of the program's file? */
+static bool is_mapped(const struct process *proc, uint64_t addr, uint64_t offset)
+{
+	char path[64], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	struct stat st;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
+	f = fopen(path, "re");
+	if (!f || fstat(proc->exe_fd, &st))
+		st.st_ino = 0;
+	while (f && !found && getline(&line, &size, f) > 0) {
+		uint64_t start, end, off, inode;
+		int name_at = 0;
+		char x;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*x:%*x %" SCNu64
+			   " %n", &start, &end, &x, &off, &inode, &name_at) < 5)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		/* On overlay file systems the inode in maps is the lower one's: then by name. */
+		found = addr >= start && addr < end && x == 'x' && off + (addr - start) == offset &&
+			(inode == st.st_ino || (name_at && !strcmp(line + name_at, proc->exe)));
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err)
+{
+	uint64_t entry, vaddr, offset, bias, page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+
+	if (!elf_image__text_segment(elf, &vaddr, &offset))
+		return error__set(err, -ENOEXEC, "the program has no executable segment");
+	if (!read_entry(proc, &entry))
+		return error__set(err, -EPERM, "cannot read where process %d was loaded "
+				  "(/proc/%d/auxv): run as root, or with CAP_SYS_PTRACE", proc->pid,
+				  proc->pid);
+	bias = entry - elf_image__entry(elf);
+	if ((bias & page) || !is_mapped(proc, (vaddr + bias) & ~page, offset & ~page))
+		return error__set(err, -EPROTO, "process %d has not mapped its program %s where it "
+				  "should be: it is just starting, or it replaced itself",
+				  proc->pid, proc->exe);
+	proc->bias = bias;
+	return 0;
+}
+
+int process__read(const struct process *proc, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec local = { buf, len }, remote = { (void *)addr, len };
+	ssize_t n = process_vm_readv(proc->pid, &local, 1, &remote, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -EFAULT;
+}
+
+/* The first of up to IOV_BATCH pieces that can't be read ends a call: it is left out, then on. */
+static ssize_t read_batch(const struct process *proc, const uint64_t *addr, size_t n, char *buf,
+			  size_t len)
+{
+	struct iovec remote[IOV_BATCH], local = { buf, n * len };
+	ssize_t done;
+
+	for (size_t i = 0; i < n; i++)
+		remote[i] = (struct iovec){ (void *)addr[i], len };
+	done = process_vm_readv(proc->pid, &local, 1, remote, n, 0);
+	if (done < 0)
+		return errno == EFAULT ? 0 : -errno;
+	return done / (ssize_t)len;
+}
+
+int process__read_many(const struct process *proc, const uint64_t *addr, size_t n, void *buf,
+		       size_t len, bool *ok)
+{
+	size_t at = 0;
+
+	memset(ok, 0, n * sizeof(*ok));
+	while (at < n) {
+		size_t batch = n - at < IOV_BATCH ? n - at : IOV_BATCH;
+		ssize_t got = read_batch(proc, addr + at, batch, (char *)buf + at * len, len);
+
+		if (got < 0)
+			return (int)got;
+		memset(ok + at, true, (size_t)got);
+		at += (size_t)got;
+		if ((size_t)got < batch)
+			at++;
+	}
+	return 0;
+}
+
+bool process__alive(const struct process *proc)
+{
+	struct pollfd p = { .fd = proc->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+/* "NSpid: 4711 12 3": ours, ..., the target's. */
+static void add_thread(struct process *proc, const char *tid)
+{
+	char status[8192], field[256], name[64];
+	struct process_tid *more;
+	const char *last;
+
+	snprintf(name, sizeof(name), "task/%.20s/status", tid);
+	if (read_proc(proc->pid, name, status, sizeof(status)) <= 0 ||
+	    !status_field(status, "NSpid", field, sizeof(field)))
+		return;
+	more = realloc(proc->tids, (proc->ntids + 1) * sizeof(*more));
+	if (!more)
+		return;
+	last = strrchr(field, '\t');
+	proc->tids = more;
+	proc->tids[proc->ntids++] = (struct process_tid){
+		.host = (uint32_t)strtoul(field, NULL, 10),
+		.ns = (uint32_t)strtoul(last ? last + 1 : field, NULL, 10),
+	};
+}
+
+static void read_threads(struct process *proc)
+{
+	struct dirent *e;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", proc->pid);
+	d = opendir(path);
+	if (!d)
+		return;
+	proc->ntids = 0;
+	while ((e = readdir(d))) {
+		if (isdigit((unsigned char)e->d_name[0]))
+			add_thread(proc, e->d_name);
+	}
+	closedir(d);
+}
+
+static uint32_t cached_tid(const struct process *proc, uint64_t nstid)
+{
+	for (size_t i = 0; i < proc->ntids; i++) {
+		if (proc->tids[i].ns == nstid)
+			return proc->tids[i].host;
+	}
+	return 0;
+}
+
+uint32_t process__host_tid(const struct process *process, uint64_t nstid)
+{
+	struct process *proc = (struct process *)process;	/* for the cache */
+	char path[64];
+	uint32_t tid;
+
+	if (!nstid || nstid > INT_MAX)
+		return 0;
+	tid = proc->own_pid_ns ? cached_tid(proc, nstid) : (uint32_t)nstid;
+	if (tid) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32, proc->pid, tid);
+		if (!access(path, F_OK))
+			return tid;
+	}
+	if (!proc->own_pid_ns)
+		return 0;
+	read_threads(proc);
+	return cached_tid(proc, nstid);
+}

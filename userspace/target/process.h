@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A running process: its program's file, load bias, threads, and memory, all read-only.
+ */
+#ifndef TARGET_PROCESS_H
+#define TARGET_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+#include "target/elf.h"
+#include "target/layout.h"
+
+struct process {
+	pid_t pid;		/* as the user gave it: in our PID namespace */
+	int pidfd;
+	int exe_fd;		/* /proc/PID/exe, readable even when deleted */
+	char exe[4096];		/* the link's text, for messages */
+	char exe_path[64];	/* "/proc/PID/exe": the path to attach probes by */
+	char cmdline[1024];	/* arguments joined by blanks */
+	uint64_t start_time;	/* field 22 of /proc/PID/stat: tells a reused PID */
+	uint64_t bias;		/* run-time minus link-time address; set by process__find_bias() */
+	bool own_pid_ns;	/* the target lives in a PID namespace below ours */
+	struct process_tid {	/* its threads, then: a cache, see process__host_tid() */
+		uint32_t host, ns;
+	} *tids;
+	size_t ntids;
+};
+
+/* No such process, a kernel thread, a zombie, no permission: a reason and a negative errno. */
+int process__open(struct process *ret, pid_t pid, struct error *err);
+void process__deinit(struct process *proc);
+
+/*
+ * From the entry point that the kernel noted at exec (/proc/PID/auxv), checked against
+ * /proc/PID/maps: there the program's text must be mapped from this very file.
+ */
+int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err);
+
+/* All or nothing: 0, or -EFAULT/-ESRCH/-EPERM. Addresses are the target's. */
+int process__read(const struct process *proc, uint64_t addr, void *buf, size_t len);
+/*
+ * `len` bytes from each of `n` addresses into `buf`, one after the other, in few system calls;
+ * ok[i] tells which could be read. 0, or -ESRCH/-EPERM.
+ */
+int process__read_many(const struct process *proc, const uint64_t *addr, size_t n, void *buf,
+		       size_t len, bool *ok);
+bool process__alive(const struct process *proc);
+/*
+ * The TID, in our PID namespace (the host's, when we run there), of the thread that the target's
+ * namespace calls `nstid`; 0: none such.
+ */
+uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
+
+/*
+ * The live checks: for every M with a thread m.procid is a thread of this process, m.g0.m == m,
+ * g0's stack bounds are sane, p.m == m, every G reachable from allgs has sane bounds and a known
+ * status. At least one M must have been checked. The process runs meanwhile, so that a disagreement
+ * may be a change that was half done: only one that is still there at the third look counts, as
+ * -EPROTO and the reason: the offsets are wrong for this process. In target/live.c.
+ */
+int process__check_layout(const struct process *proc, const struct layout *layout,
+			  struct error *err);
+
+#endif

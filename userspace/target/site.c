@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where to probe: the table of transitions, and the choice of an instruction for each.
+ *
+ * First in an event's way. site_find.c recognises instructions, site_insn.c disassembles,
+ * pclntab.c says where functions are and where they were inlined. capture/session.c attaches what
+ * is chosen here, in bpf/ a program for each probe waits for it.
+ *
+ * A function that was inlined somewhere has transitions that its own code never sees
+ * (profile-guided builds do that to casgstatus, gdestroy, reentersyscall, runqput). Its site does
+ * not count then: an alternative row is tried, else the program is refused, rather than recorded
+ * with holes.
+ */
+#include "target/site.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/site_find.h"
+#include "target/site_insn.h"
+
+enum how {
+	ENTRY,		/* the prologue's push, when the arguments are in their registers */
+	CALL,		/* each call of `callee` */
+	CALL_RUNNABLE,	/* each call of casgstatus that is not known to have old != waiting */
+	CALL_MARK_DONE,	/* the call of casgstatus with old = waiting, new = running */
+	AFTER_CALL,	/* behind the call of `callee`: AX is its result */
+	TRACE_TEST,	/* the test whether the tracer is on, before its call of `callee` */
+};
+
+enum need {
+	NEEDED,		/* without it the trace would be wrong: refuse */
+	IF_LINKED,	/* the same, but programs without coroutines do not have the function */
+	OPTIONAL,	/* events that stand alone: named as missing */
+	OR_ELSE,	/* tried when the row before found nothing; need is that row's */
+};
+
+struct row {
+	enum gt_probe probe;
+	uint64_t cookie;
+	enum how how;
+	const char *func, *callee;
+	unsigned int since, until;	/* minor releases, both inclusive; 0: no limit */
+	enum need need;
+	const char *why;
+	const char *inliner_ok;		/* may be inlined there: another row sees that */
+};
+
+#define CASGSTATUS "runtime.casgstatus"
+
+static const struct row rows[] = {
+	{ GT_PROBE_EXECUTE, 0, ENTRY, "runtime.execute", NULL, 0, 0, NEEDED,
+	  "a goroutine starts to run" },
+	{ GT_PROBE_PARK, 0, ENTRY, "runtime.park_m", NULL, 0, 0, NEEDED,
+	  "a goroutine blocks" },
+	{ GT_PROBE_READY, 0, ENTRY, "runtime.ready", NULL, 0, 0, NEEDED,
+	  "a goroutine is made runnable" },
+
+	/* Unblocks that bypass ready(). */
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CALL_RUNNABLE, "runtime.findRunnable",
+	  CASGSTATUS, 0, 0, NEEDED, "the scheduler found a waiting goroutine ready" },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CALL_RUNNABLE, "runtime.injectglist",
+	  CASGSTATUS, 0, 0, NEEDED, "the network poller made goroutines runnable" },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER, CALL_RUNNABLE,
+	  "runtime.(*gcControllerState).findRunnableGCWorker",
+	  CASGSTATUS, 0, 0, NEEDED, "the scheduler picked a mark worker" },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED, CALL_RUNNABLE, "runtime.park_m",
+	  CASGSTATUS, 0, 0, NEEDED, "the unlock function refused the park" },
+
+	{ GT_PROBE_GOSCHED, 0, ENTRY, "runtime.goschedImpl", NULL, 0, 0, NEEDED,
+	  "a goroutine yields or is preempted" },
+	{ GT_PROBE_GOYIELD, 0, ENTRY, "runtime.goyield_m", NULL, 0, 0, NEEDED,
+	  "a goroutine yields to the one that it readied" },
+	{ GT_PROBE_PREEMPT_PARK, 0, ENTRY, "runtime.preemptPark", NULL, 0, 0, NEEDED,
+	  "a goroutine is stopped for a stack scan" },
+
+	/* newproc1's own casgstatus comes before the goid on old releases. */
+	{ GT_PROBE_CREATE, 0, CALL, "runtime.newproc.func1", "runtime.runqput", 0, 0, NEEDED,
+	  "a goroutine is created" },
+	{ GT_PROBE_CREATE, 1, AFTER_CALL, "runtime.newproc.func1", "runtime.newproc1", 0, 0,
+	  OR_ELSE, "a goroutine is created" },
+	{ GT_PROBE_CREATE_BLOCKED, 0, AFTER_CALL, "runtime.newcoro.func1", "runtime.newproc1", 23,
+	  0, IF_LINKED, "a coroutine is created" },
+
+	/* A coroutine's end is GT_PROBE_SWITCH's; others end in goexit0, whose first act it is. */
+	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.gdestroy", NULL, 0, 0, NEEDED,
+	  "a goroutine ends", .inliner_ok = "runtime.coroswitch_m" },
+	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.goexit0", NULL, 0, 0, OR_ELSE,
+	  "a goroutine ends" },
+	{ GT_PROBE_SWITCH, 0, ENTRY, "runtime.coroswitch_m", NULL, 23, 0, IF_LINKED,
+	  "a coroutine hands its thread to another" },
+
+	{ GT_PROBE_SYSCALL_ENTER, 0, ENTRY, "runtime.reentersyscall", NULL, 0, 0, NEEDED,
+	  "a goroutine enters a system call" },
+	{ GT_PROBE_SYSCALL_BLOCK, 0, ENTRY, "runtime.entersyscallblock", NULL, 0, 0, NEEDED,
+	  "a goroutine enters a system call that is known to block" },
+	/* Here the P is decided; 1.26 leaves by a raw compare-and-swap: its entry is tentative. */
+	{ GT_PROBE_SYSCALL_EXIT, 0, CALL, "runtime.exitsyscall", CASGSTATUS, 0, 25, NEEDED,
+	  "a goroutine leaves a system call with a P" },
+	{ GT_PROBE_SYSCALL_TRY_EXIT, 0, ENTRY, "runtime.exitsyscall", NULL, 26, 0, NEEDED,
+	  "a goroutine leaves a system call" },
+	{ GT_PROBE_SYSCALL_LOST, 0, ENTRY, "runtime.exitsyscallfast_pidle", NULL, 0, 25, NEEDED,
+	  "the P was lost in a system call" },
+	{ GT_PROBE_SYSCALL_LOST, 0, ENTRY, "runtime.exitsyscallTryGetP", NULL, 26, 0, NEEDED,
+	  "the P was lost in a system call" },
+	{ GT_PROBE_SYSCALL_NO_P, 0, ENTRY, "runtime.exitsyscall0", NULL, 0, 25, NEEDED,
+	  "a goroutine leaves a system call and finds no P" },
+	{ GT_PROBE_SYSCALL_NO_P, 0, ENTRY, "runtime.exitsyscallNoP", NULL, 26, 0, NEEDED,
+	  "a goroutine leaves a system call and finds no P" },
+
+	{ GT_PROBE_P_START, 0, ENTRY, "runtime.acquirep", NULL, 0, 25, NEEDED,
+	  "a thread takes a P" },
+	{ GT_PROBE_P_START, 0, ENTRY, "runtime.acquirepNoTrace", NULL, 26, 0, NEEDED,
+	  "a thread takes a P" },
+	{ GT_PROBE_P_STOP, 0, ENTRY, "runtime.releasepNoTrace", NULL, 22, 0, NEEDED,
+	  "a thread gives up its P" },
+	{ GT_PROBE_P_HANDOFF, 0, ENTRY, "runtime.handoffp", NULL, 0, 0, NEEDED,
+	  "a P is handed on, maybe out of a system call" },
+	/* The runtime's own ProcSteal; handoffp comes when the other thread may have gone on. */
+	{ GT_PROBE_P_HANDOFF, 1, ENTRY, "runtime.syscallingThread.releaseP", NULL, 26, 0, OPTIONAL,
+	  "a P is taken out of a system call" },
+	{ GT_PROBE_P_HANDOFF, 1, ENTRY, "runtime.syscallingThread.gcstopP", NULL, 26, 0, OR_ELSE,
+	  "a stop of the world takes a P out of a system call" },
+
+	{ GT_PROBE_STW_BEGIN, 0, ENTRY, "runtime.stopTheWorldWithSema", NULL, 0, 0, OPTIONAL,
+	  "the world is to stop" },
+	/* Its first instruction would be early by what procresize and the poller take. */
+	{ GT_PROBE_STW_END, 0, TRACE_TEST, "runtime.startTheWorldWithSema",
+	  "runtime.traceLocker.STWDone", 0, 0, OPTIONAL, "the world runs again" },
+	{ GT_PROBE_STW_END, 0, ENTRY, "runtime.startTheWorldWithSema", NULL, 0, 0, OR_ELSE,
+	  "the world is to run again" },
+	/* Not gcStart's first instruction: it often finds that another thread was first. */
+	{ GT_PROBE_GC_BEGIN, 1, TRACE_TEST, "runtime.gcStart", "runtime.traceLocker.GCStart", 0, 0,
+	  OPTIONAL, "a garbage collection begins" },
+	{ GT_PROBE_GC_BEGIN, 1, CALL, "runtime.gcStart", "runtime.gcBgMarkStartWorkers", 0, 0,
+	  OR_ELSE, "a garbage collection begins" },
+	{ GT_PROBE_GC_END, 0, TRACE_TEST, "runtime.gcMarkTermination", "runtime.traceLocker.GCDone",
+	  0, 0, OPTIONAL, "a garbage collection has marked everything" },
+	{ GT_PROBE_GC_END, 0, CALL_MARK_DONE, "runtime.gcMarkTermination", CASGSTATUS, 0, 0,
+	  OR_ELSE, "a garbage collection has marked everything" },
+	{ GT_PROBE_PROCS, 0, ENTRY, "runtime.procresize", NULL, 0, 0, OPTIONAL,
+	  "the number of Ps is set" },
+};
+
+#define NROWS (sizeof(rows) / sizeof(rows[0]))
+#define IDLE_WORKER 3		/* runtime.gcMarkWorkerIdleMode, in all releases */
+#define WAITING 4
+#define RUNNING 2
+#define SITES_MAX 128
+#define REASON_SIZE 256
+
+/* Where the functions of the table were inlined: pairs of names. */
+struct inlined {
+	const char *what;
+	const char *into;
+};
+
+struct finder {
+	const struct elf_image *elf;
+	const struct pclntab *pt;
+	const struct layout *layout;
+	struct inlined *inlined;
+	size_t ninlined;
+	bool out_of_memory;
+	struct site_list list;
+};
+
+const char *site__probe_name(enum gt_probe probe)
+{
+	static const char *const names[GT_PROBE_COUNT] = {
+		[GT_PROBE_EXECUTE] = "execute", [GT_PROBE_PARK] = "park",
+		[GT_PROBE_READY] = "ready", [GT_PROBE_CAS_RUNNABLE] = "cas_runnable",
+		[GT_PROBE_GOSCHED] = "gosched", [GT_PROBE_GOYIELD] = "goyield",
+		[GT_PROBE_PREEMPT_PARK] = "preempt_park", [GT_PROBE_CREATE] = "create",
+		[GT_PROBE_CREATE_BLOCKED] = "create_blocked", [GT_PROBE_DESTROY] = "destroy",
+		[GT_PROBE_SWITCH] = "switch", [GT_PROBE_SYSCALL_ENTER] = "syscall_enter",
+		[GT_PROBE_SYSCALL_BLOCK] = "syscall_block",
+		[GT_PROBE_SYSCALL_EXIT] = "syscall_exit",
+		[GT_PROBE_SYSCALL_TRY_EXIT] = "syscall_try_exit",
+		[GT_PROBE_SYSCALL_LOST] = "syscall_lost",
+		[GT_PROBE_SYSCALL_NO_P] = "syscall_no_p", [GT_PROBE_P_START] = "p_start",
+		[GT_PROBE_P_STOP] = "p_stop", [GT_PROBE_P_HANDOFF] = "p_handoff",
+		[GT_PROBE_STW_BEGIN] = "stw_begin", [GT_PROBE_STW_END] = "stw_end",
+		[GT_PROBE_GC_BEGIN] = "gc_begin", [GT_PROBE_GC_END] = "gc_end",
+		[GT_PROBE_PROCS] = "procs",
+	};
+
+	return (unsigned int)probe < GT_PROBE_COUNT ? names[probe] : "?";
+}
+
+static bool applies(const struct row *row, const struct layout *layout)
+{
+	unsigned int minor = layout->version.minor;
+
+	return minor >= row->since && (!row->until || minor <= row->until);
+}
+
+static void note_inlined(void *ctx, const char *name, const struct go_func *into, uint64_t at)
+{
+	struct finder *f = ctx;
+	struct inlined *more = realloc(f->inlined, (f->ninlined + 1) * sizeof(*more));
+
+	(void)at;
+	if (!more) {
+		f->out_of_memory = true;
+		return;
+	}
+	f->inlined = more;
+	f->inlined[f->ninlined++] = (struct inlined){ name, into->name };
+}
+
+static int find_inlined(struct finder *f)
+{
+	const char *names[2 * NROWS];
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < NROWS; i++) {
+		const char *both[] = { rows[i].func, rows[i].callee };
+
+		for (size_t k = 0; k < 2; k++) {
+			size_t j = 0;
+
+			while (both[k] && j < n && strcmp(names[j], both[k]))
+				j++;
+			if (both[k] && j == n)
+				names[n++] = both[k];
+		}
+	}
+	r = pclntab__inlined(f->pt, names, n, note_inlined, f);
+	return f->out_of_memory ? -ENOMEM : r;
+}
+
+/* Into which function other than `ok` was `what` inlined? With `only`, was it into that one? */
+static const char *inlined_into(const struct finder *f, const char *what, const char *only,
+				const char *ok)
+{
+	for (size_t i = 0; i < f->ninlined; i++) {
+		if (!strcmp(f->inlined[i].what, what) &&
+		    (!only || !strcmp(f->inlined[i].into, only)) &&
+		    (!ok || strcmp(f->inlined[i].into, ok)))
+			return f->inlined[i].into;
+	}
+	return NULL;
+}
+
+static bool add_site(struct finder *f, const struct row *row, const struct code *code, size_t at,
+		     uint64_t cookie)
+{
+	struct site_list *list = &f->list;
+	const struct insn *in = &code->insn[at];
+	struct site *more, *s;
+	int64_t offset = elf_image__offset(f->elf, in->addr);
+
+	if (offset < 0 || list->n >= SITES_MAX)
+		return false;
+	more = realloc(list->site, (list->n + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	list->site = more;
+	s = &list->site[list->n++];
+	*s = (struct site){
+		.probe = row->probe, .cookie = cookie, .addr = in->addr,
+		.offset = (uint64_t)offset,
+		.func_offset = (uint32_t)(in->addr - code->func.entry),
+		.cost = in->emulated ? SITE_EMULATED : SITE_STEPPED, .why = row->why,
+	};
+	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
+	code__format(code, at, f->pt, s->text, sizeof(s->text));
+	list->has[row->probe] = true;
+	return true;
+}
+
+/* Calls of casgstatus that may turn a waiting goroutine runnable; the probe looks at BX and CX. */
+static size_t add_runnable(struct finder *f, const struct row *row, const struct code *code,
+			   uint64_t callee)
+{
+	size_t added = 0, at = 0;
+	int64_t old;
+
+	while ((at = find__call(code, callee, at)) != NO_INSN) {
+		uint64_t cookie = row->cookie;
+
+		if (find__stored(code, at, f->layout->config.p_gc_mode, IDLE_WORKER))
+			cookie = GT_VIA_GC_WORKER;
+		if (!find__constant(code, at, GPR_BX, &old) || old == WAITING)
+			added += add_site(f, row, code, at, cookie);
+		at++;
+	}
+	return added;
+}
+
+static size_t add_calls(struct finder *f, const struct row *row, const struct code *code,
+			uint64_t callee)
+{
+	size_t added = 0;
+
+	for (size_t at = 0; (at = find__call(code, callee, at)) != NO_INSN; at++)
+		added += add_site(f, row, code, at, row->cookie);
+	return added;
+}
+
+static size_t find_mark_done(const struct code *code, uint64_t callee)
+{
+	int64_t old, new;
+
+	for (size_t at = 0; (at = find__call(code, callee, at)) != NO_INSN; at++) {
+		if (find__constant(code, at, GPR_BX, &old) && old == WAITING &&
+		    find__constant(code, at, GPR_CX, &new) && new == RUNNING)
+			return at;
+	}
+	return NO_INSN;
+}
+
+/* The one instruction of the kinds that have one. */
+static size_t find_one(const struct finder *f, const struct row *row, const struct code *code,
+		       uint64_t callee)
+{
+	struct go_func acquire;
+	size_t call;
+
+	switch (row->how) {
+	case ENTRY:
+		return find__entry(code);
+	case CALL_MARK_DONE:
+		return find_mark_done(code, callee);
+	default:
+		break;
+	}
+	call = find__call(code, callee, 0);
+	if (call == NO_INSN || find__call(code, callee, call + 1) != NO_INSN)
+		return NO_INSN;
+	if (row->how == AFTER_CALL)
+		return find__after_call(code, call);
+	if (!pclntab__named(f->pt, "runtime.traceAcquireEnabled", &acquire))
+		return NO_INSN;
+	return find__trace_test(code, call, acquire.entry);
+}
+
+static size_t add_sites(struct finder *f, const struct row *row, const struct code *code,
+			uint64_t callee)
+{
+	size_t at;
+
+	if (row->how == CALL_RUNNABLE)
+		return add_runnable(f, row, code, callee);
+	if (row->how == CALL)
+		return add_calls(f, row, code, callee);
+	at = find_one(f, row, code, callee);
+	return at != NO_INSN && add_site(f, row, code, at, row->cookie);
+}
+
+/* Why no site in `row->func` would see all of its transitions; false: nothing is wrong. */
+static bool is_hidden(const struct finder *f, const struct row *row, char *reason)
+{
+	const char *into = inlined_into(f, row->func, NULL, row->inliner_ok);
+
+	if (into) {
+		snprintf(reason, REASON_SIZE, "the compiler inlined %s into %s", row->func, into);
+		return true;
+	}
+	if (row->callee && inlined_into(f, row->callee, row->func, NULL)) {
+		snprintf(reason, REASON_SIZE, "the compiler inlined %s into %s", row->callee,
+			 row->func);
+		return true;
+	}
+	return false;
+}
+
+/* 1: found; 0: the program does not have the function; -ENOENT: with a reason. */
+static int try_row(struct finder *f, const struct row *row, char *reason)
+{
+	struct go_func func, callee = { 0 };
+	struct code code;
+	size_t added;
+
+	if (is_hidden(f, row, reason))
+		return -ENOENT;
+	if (!pclntab__named(f->pt, row->func, &func)) {
+		snprintf(reason, REASON_SIZE, "the program has no function %s", row->func);
+		return 0;
+	}
+	if (row->callee && !pclntab__named(f->pt, row->callee, &callee)) {
+		snprintf(reason, REASON_SIZE, "the program has no function %s", row->callee);
+		return -ENOENT;
+	}
+	if (!code__read(&code, f->elf, &func)) {
+		snprintf(reason, REASON_SIZE, "%s cannot be disassembled", row->func);
+		return -ENOENT;
+	}
+	added = add_sites(f, row, &code, callee.entry);
+	code__deinit(&code);
+	if (added)
+		return 1;
+	snprintf(reason, REASON_SIZE, "no instruction of %s is fit for it", row->func);
+	return -ENOENT;
+}
+
+static void note_missing(struct site_list *list, enum gt_probe probe, const char *reason)
+{
+	size_t len = strlen(list->missing);
+
+	snprintf(list->missing + len, sizeof(list->missing) - len, "%s%s (%s)", len ? "; " : "",
+		 site__probe_name(probe), reason);
+}
+
+/* A row and its alternatives, which follow it. Returns 0 or the refusal. */
+static int find_group(struct finder *f, size_t first, size_t end, struct error *err)
+{
+	const struct row *row = &rows[first];
+	char reason[REASON_SIZE] = "", other[REASON_SIZE];
+	int r = try_row(f, row, reason);
+
+	if (r == 0 && row->need == IF_LINKED)
+		return 0;
+	for (size_t i = first + 1; i < end && r != 1; i++)
+		r = try_row(f, &rows[i], other);
+	if (r == 1)
+		return 0;
+	if (row->need == OPTIONAL) {
+		note_missing(&f->list, row->probe, reason);
+		return 0;
+	}
+	return error__set(err, -ENOTSUP, "cannot see when %s: %s%s", row->why, reason,
+			  strstr(reason, "inlined") ? "; a build with -pgo=off can be traced" : "");
+}
+
+int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
+		    const struct layout *layout, struct error *err)
+{
+	struct finder f = { .elf = elf, .pt = pt, .layout = layout };
+	int r = find_inlined(&f);
+	size_t end;
+
+	if (r)
+		error__set(err, r, "cannot read where the program's functions were inlined");
+	for (size_t i = 0; i < NROWS && !r; i = end) {
+		end = i + 1;
+		while (end < NROWS && rows[end].need == OR_ELSE)
+			end++;
+		if (applies(&rows[i], layout))
+			r = find_group(&f, i, end, err);
+	}
+	free(f.inlined);
+	if (r)
+		site_list__deinit(&f.list);
+	else
+		*ret = f.list;
+	return r;
+}
+
+void site_list__deinit(struct site_list *sites)
+{
+	free(sites->site);
+	*sites = (struct site_list){ 0 };
+}

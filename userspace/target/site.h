@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where to probe: for each transition the cheapest correct instruction of this very program.
+ *
+ * First in an event's way. Reads functions and inlining from target/pclntab.c and disassembles
+ * each site; used by capture/session.c (attach) and by the `probes` command.
+ */
+#ifndef TARGET_SITE_H
+#define TARGET_SITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gotrace/session.h"
+#include "lib/error.h"
+#include "target/layout.h"
+#include "target/pclntab.h"
+
+enum site_cost {
+	SITE_EMULATED,		/* the kernel emulates the instruction: about 0.4 us a hit */
+	SITE_STEPPED,		/* single-stepped: about ten times that */
+};
+
+struct site {
+	enum gt_probe probe;
+	uint64_t cookie;	/* as session.h says by probe */
+	uint64_t addr;		/* link-time address of the instruction */
+	uint64_t offset;	/* its offset in the file */
+	char func[96];
+	uint32_t func_offset;	/* from the function's start */
+	char text[64];		/* the instruction, for people */
+	enum site_cost cost;
+	const char *why;	/* one phrase: what the hit means */
+};
+
+struct site_list {
+	struct site *site;
+	size_t n;
+	bool has[GT_PROBE_COUNT];
+	char missing[512];	/* optional probes that were not found, with reasons; "" */
+};
+
+/* Fails with the reason when a required transition has no site in this program. */
+int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
+		    const struct layout *layout, struct error *err);
+void site_list__deinit(struct site_list *sites);
+const char *site__probe_name(enum gt_probe probe);	/* "execute" */
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kinds of places where a probe can stand, recognised in disassembled code.
+ *
+ * Each function here knows one shape of code that Go's compiler makes (1.22 to 1.26 looked at) and
+ * finds nothing in any other, so that a compiler that changes leads to a refusal, not to a probe in
+ * the wrong place.
+ */
+#include "target/site_find.h"
+
+#define PROLOGUE_MAX 10		/* instructions before `push rbp` */
+#define LOOK_BACK_MAX 64
+#define AFTER_CALL_MAX 6
+
+/* Of the registers that a prologue may write before `push rbp`: the large frames' scratch. */
+#define PROLOGUE_SCRATCH (1u << GPR_R12)
+
+size_t find__entry(const struct code *code)
+{
+	for (size_t i = 0; i < code->n && i < PROLOGUE_MAX; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if (in->kind == INSN_PUSH_BP)	/* and then `mov rbp, rsp` */
+			return i + 1 < code->n && code->insn[i + 1].writes == 1u << GPR_BP ?
+			       i : NO_INSN;
+		if ((in->kind != INSN_CMP && in->kind != INSN_JCC && in->kind != INSN_NOP &&
+		     in->kind != INSN_OTHER) || in->stores || (in->writes & ~PROLOGUE_SCRATCH))
+			return NO_INSN;
+	}
+	return NO_INSN;
+}
+
+size_t find__call(const struct code *code, uint64_t target, size_t from)
+{
+	for (size_t i = from; i < code->n; i++) {
+		if (code->insn[i].kind == INSN_CALL && code->insn[i].target == target)
+			return i;
+	}
+	return NO_INSN;
+}
+
+/* Does some jump of the function lead to the instruction? */
+static bool is_jumped_to(const struct code *code, uint64_t addr)
+{
+	for (size_t i = 0; i < code->n; i++) {
+		if ((code->insn[i].kind == INSN_JMP || code->insn[i].kind == INSN_JCC) &&
+		    code->insn[i].target == addr)
+			return true;
+	}
+	return false;
+}
+
+size_t find__after_call(const struct code *code, size_t call)
+{
+	if (call + 1 >= code->n)
+		return NO_INSN;
+	for (size_t i = call + 1; i < code->n && i <= call + AFTER_CALL_MAX; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if (is_jumped_to(code, in->addr))
+			break;		/* hit on other ways, too */
+		if (in->emulated)
+			return i;
+		if ((in->writes & (1u << GPR_AX)) || in->kind == INSN_JMP || in->kind == INSN_JCC)
+			break;
+	}
+	return is_jumped_to(code, code->insn[call + 1].addr) ? NO_INSN : call + 1;
+}
+
+size_t find__trace_test(const struct code *code, size_t call, uint64_t acquire)
+{
+	size_t low = call > LOOK_BACK_MAX ? call - LOOK_BACK_MAX : 0;
+	size_t i = call;
+	uint64_t slow;
+
+	while (i > low && !(code->insn[i].kind == INSN_CALL && code->insn[i].target == acquire))
+		i--;
+	if (code->insn[i].kind != INSN_CALL || code->insn[i].target != acquire)
+		return NO_INSN;
+	/* jne slow; <tracer off>; jmp on; slow: call traceAcquireEnabled */
+	slow = code->insn[i].addr;
+	while (i > low) {
+		const struct insn *in = &code->insn[--i];
+
+		if (in->kind == INSN_JCC)
+			return in->target == slow ? i : NO_INSN;
+		if (in->kind == INSN_CALL || in->kind == INSN_RET)
+			break;
+	}
+	return NO_INSN;
+}
+
+bool find__constant(const struct code *code, size_t at, enum gpr reg, int64_t *ret)
+{
+	for (size_t n = 0; at > 0 && n < LOOK_BACK_MAX; n++) {
+		const struct insn *in = &code->insn[--at];
+
+		if (in->set_reg == reg) {
+			*ret = in->imm;
+			return true;
+		}
+		if (in->writes & (1u << reg))
+			return false;
+	}
+	return false;
+}
+
+bool find__stored(const struct code *code, size_t at, int64_t disp, int64_t value)
+{
+	uint64_t callee = code->insn[at].target;
+
+	for (size_t n = 0; at > 0 && n < LOOK_BACK_MAX; n++) {
+		const struct insn *in = &code->insn[--at];
+
+		if (in->stores && in->disp == disp && in->imm == value)
+			return true;
+		if (in->kind == INSN_RET || (in->kind == INSN_CALL && in->target == callee))
+			return false;
+	}
+	return false;
+}

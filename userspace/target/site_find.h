@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Finding the instruction of a given kind in a function's code: between target/site.c (which says
+ * what is wanted) and target/site_insn.c (which decodes).
+ */
+#ifndef TARGET_SITE_FIND_H
+#define TARGET_SITE_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/site_insn.h"
+
+#define NO_INSN SIZE_MAX
+
+/*
+ * The `push rbp` of the prologue: once a call, behind the stack check, arguments untouched.
+ * NO_INSN: the prologue is not one that is known to be safe.
+ */
+size_t find__entry(const struct code *code);
+
+/* The next direct call of `target` from instruction `from` on. */
+size_t find__call(const struct code *code, uint64_t target, size_t from);
+
+/*
+ * Where AX still is what the call at `call` returned: an emulated instruction if one comes before
+ * AX is written and control branches, else the very next.
+ */
+size_t find__after_call(const struct code *code, size_t call);
+
+/*
+ * The test "is the tracer on" before the call of a tracer function at `call`: the conditional jump
+ * around a call of `acquire` (runtime.traceAcquireEnabled). It runs with the tracer on or off.
+ */
+size_t find__trace_test(const struct code *code, size_t call, uint64_t acquire);
+
+/* The constant in a register at instruction `at`, as far as it is set close before it. */
+bool find__constant(const struct code *code, size_t at, enum gpr reg, int64_t *ret);
+
+/*
+ * Is a constant stored at [register + disp] shortly before the call at `at`, after the last return
+ * and the last call of the same function?
+ */
+bool find__stored(const struct code *code, size_t at, int64_t disp, int64_t value);
+
+#endif

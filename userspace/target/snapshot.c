@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads all goroutines, threads and Ps of a running process in a few milliseconds.
+ *
+ * Taken twice by capture/session.c after the probes are live; sequence/initial.c makes the initial
+ * state of it. Nothing is consistent here, since the process runs: a goroutine may come, go or
+ * change between two reads, which the records of the probes then tell.
+ */
+#include "target/snapshot.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/layout.h"
+#include "target/process.h"
+#include "target/snapshot_read.h"
+
+#define BATCH 1024
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int read_goroutines(const struct process *proc, const struct layout *l,
+			   struct snapshot *s)
+{
+	uint64_t *addr = NULL;
+	struct go_g *g = NULL;
+	size_t n = 0;
+	int r = go_gs__addresses(proc, l, &addr, &n);
+
+	if (!r)
+		g = calloc(BATCH, sizeof(*g));
+	s->g = calloc(n ? n : 1, sizeof(*s->g));
+	if (!r && (!g || !s->g))
+		r = -ENOMEM;
+	for (size_t at = 0; at < n && !r; at += BATCH) {
+		size_t batch = n - at < BATCH ? n - at : BATCH;
+
+		r = go_gs__read(proc, l, addr + at, batch, g);
+		for (size_t i = 0; i < batch && !r; i++) {
+			if (!g[i].ok || !g[i].goid || g[i].status == GS_IDLE ||
+			    g[i].status == GS_DEAD || g[i].status == GS_DEADEXTRA)
+				continue;
+			s->g[s->ng++] = (struct snapshot_g){
+				.addr = addr[at + i], .goid = g[i].goid, .m = g[i].m,
+				.startpc = g[i].startpc, .parent = g[i].parent,
+				.status = g[i].status, .wait_reason = g[i].wait_reason,
+			};
+		}
+	}
+	free(g);
+	free(addr);
+	return r;
+}
+
+static int read_threads(const struct process *proc, const struct layout *l, struct snapshot *s)
+{
+	uint64_t at;
+	int r = process__read(proc, l->allm + proc->bias, &at, sizeof(at));
+	struct snapshot_m *more;
+	struct go_m m;
+
+	for (size_t n = 0; at && !r && n < MS_MAX; n++) {
+		r = go_m__read(proc, l, at, &m);
+		if (r == -EFAULT)
+			return 0;	/* freed under us: what follows is lost */
+		if (r)
+			break;
+		m.tid = process__host_tid(proc, m.procid);
+		if (m.tid) {
+			more = realloc(s->m, (s->nm + 1) * sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			s->m = more;
+			s->m[s->nm++] = (struct snapshot_m){
+				.addr = at, .curg = m.curg, .p = m.p, .oldp = m.oldp, .tid = m.tid,
+			};
+		}
+		at = m.alllink;
+	}
+	return r;
+}
+
+static int read_processors(const struct process *proc, const struct layout *l,
+			   struct snapshot *s)
+{
+	uint64_t slice[2], *addr;
+	struct go_p p;
+	int r = process__read(proc, l->allp + proc->bias, slice, sizeof(slice));
+
+	if (r)
+		return r;
+	if (slice[1] > PS_MAX)
+		return -EPROTO;
+	addr = calloc(slice[1] + 1, sizeof(*addr));
+	s->p = calloc(slice[1] + 1, sizeof(*s->p));
+	r = addr && s->p ? process__read(proc, slice[0], addr, slice[1] * 8) : -ENOMEM;
+	for (size_t i = 0; i < slice[1] && !r; i++) {
+		r = addr[i] ? go_p__read(proc, l, addr[i], &p) : -EFAULT;
+		if (!r)
+			s->p[s->np++] = (struct snapshot_p){
+				.addr = addr[i], .m = p.m, .id = p.id, .status = p.status,
+			};
+		else if (r == -EFAULT)
+			r = 0;
+	}
+	free(addr);
+	return r;
+}
+
+int snapshot__read(const struct process *proc, const struct layout *layout, struct snapshot *ret)
+{
+	struct snapshot s = { .time = now() };
+	int r = read_goroutines(proc, layout, &s);
+
+	if (!r)
+		r = read_processors(proc, layout, &s);
+	if (!r)
+		r = read_threads(proc, layout, &s);
+	if (!r)
+		r = process__read(proc, layout->gomaxprocs + proc->bias, &s.procs, sizeof(s.procs));
+	s.time_end = now();
+	if (r && !process__alive(proc))
+		r = -ESRCH;
+	if (r)
+		snapshot__deinit(&s);
+	else
+		*ret = s;
+	return r;
+}
+
+void snapshot__deinit(struct snapshot *snap)
+{
+	free(snap->g);
+	free(snap->m);
+	free(snap->p);
+	*snap = (struct snapshot){ 0 };
+}

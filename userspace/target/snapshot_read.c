@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the target's memory to gs, ms and ps, by the offsets of target/layout.h.
+ *
+ * Below target/snapshot.c and live.c. Of each struct one range is read that holds all members
+ * wanted: a system call for it costs more than the bytes.
+ */
+#include "target/snapshot_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+
+#define STRUCT_MAX (16 << 10)	/* no member wanted stands further into its struct */
+#define SCAN_BIT 0x1000
+
+static size_t end_of(const uint32_t *offsets, size_t n)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (offsets[i] > last)
+			last = offsets[i];
+	}
+	return last + 8;
+}
+
+static uint64_t word(const struct buf *b, uint32_t offset)
+{
+	uint64_t v = 0;
+
+	buf__u64_at(b, offset, &v);
+	return v;
+}
+
+int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
+		     size_t *ret_n)
+{
+	uint64_t n, array, *addr;
+	/* Length before pointer: the array grows, then moves; a new one holds all of the old. */
+	int r = process__read(proc, l->allglen + proc->bias, &n, sizeof(n));
+
+	if (!r)
+		r = process__read(proc, l->allgptr + proc->bias, &array, sizeof(array));
+	if (r)
+		return r;
+	if (n > GS_MAX)
+		return -EPROTO;
+	addr = malloc((n + 1) * sizeof(*addr));
+	if (!addr)
+		return -ENOMEM;
+	r = n ? process__read(proc, array, addr, n * sizeof(*addr)) : 0;
+	if (r) {
+		free(addr);
+		return r;
+	}
+	*ret = addr;
+	*ret_n = n;
+	return 0;
+}
+
+static void parse_g(const struct layout *l, const struct buf *b, struct go_g *ret)
+{
+	uint8_t reason = 0;
+
+	buf__u8_at(b, l->config.g_waitreason, &reason);
+	*ret = (struct go_g){
+		.ok = true,
+		.stack_lo = word(b, l->g_stack_lo), .stack_hi = word(b, l->g_stack_hi),
+		.m = word(b, l->config.g_m), .goid = word(b, l->config.g_goid),
+		.startpc = word(b, l->config.g_startpc), .parent = word(b, l->config.g_parent_goid),
+		.status = (uint32_t)word(b, l->g_atomicstatus) & ~(uint32_t)SCAN_BIT,
+		.wait_reason = reason,
+	};
+}
+
+int go_gs__read(const struct process *proc, const struct layout *l, const uint64_t *addr, size_t n,
+	    struct go_g *ret)
+{
+	const uint32_t offsets[] = {
+		l->g_stack_lo, l->g_stack_hi, l->config.g_m, l->config.g_goid, l->config.g_startpc,
+		l->config.g_parent_goid, l->g_atomicstatus, l->config.g_waitreason,
+	};
+	size_t len = end_of(offsets, sizeof(offsets) / sizeof(offsets[0]));
+	unsigned char *bytes = NULL;
+	bool *ok = NULL;
+	int r = -EPROTO;
+
+	if (len <= STRUCT_MAX) {
+		bytes = malloc(n * len + 1);
+		ok = malloc(n * sizeof(*ok) + 1);
+		r = bytes && ok ? process__read_many(proc, addr, n, bytes, len, ok) : -ENOMEM;
+	}
+	for (size_t i = 0; i < n && !r; i++) {
+		struct buf b = buf__make(bytes + i * len, len);
+
+		ret[i].ok = false;
+		if (ok[i])
+			parse_g(l, &b, &ret[i]);
+	}
+	free(bytes);
+	free(ok);
+	return r;
+}
+
+int go_m__read(const struct process *proc, const struct layout *l, uint64_t addr, struct go_m *ret)
+{
+	const uint32_t offsets[] = {
+		l->m_g0, l->m_procid, l->config.m_curg, l->config.m_p, l->m_oldp, l->m_alllink,
+	};
+	size_t len = end_of(offsets, sizeof(offsets) / sizeof(offsets[0]));
+	unsigned char bytes[STRUCT_MAX];
+	struct buf b = buf__make(bytes, len);
+	int r = len <= sizeof(bytes) ? process__read(proc, addr, bytes, len) : -EPROTO;
+
+	if (r)
+		return r;
+	*ret = (struct go_m){
+		.g0 = word(&b, l->m_g0), .procid = word(&b, l->m_procid),
+		.curg = word(&b, l->config.m_curg), .p = word(&b, l->config.m_p),
+		.oldp = word(&b, l->m_oldp), .alllink = word(&b, l->m_alllink),
+	};
+	return 0;
+}
+
+int go_p__read(const struct process *proc, const struct layout *l, uint64_t addr, struct go_p *ret)
+{
+	const uint32_t offsets[] = { l->config.p_id, l->p_status, l->p_m };
+	size_t len = end_of(offsets, sizeof(offsets) / sizeof(offsets[0]));
+	unsigned char bytes[STRUCT_MAX];
+	struct buf b = buf__make(bytes, len);
+	int r = len <= sizeof(bytes) ? process__read(proc, addr, bytes, len) : -EPROTO;
+
+	if (r)
+		return r;
+	*ret = (struct go_p){
+		.m = word(&b, l->p_m), .id = (uint32_t)word(&b, l->config.p_id),
+		.status = (uint32_t)word(&b, l->p_status),
+	};
+	return 0;
+}
