@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Strings and stacks kept once: same id for the same, limits of the format, many of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "trace/intern.h"
+#include "trace/spec.h"
+
+static int setup(void **state)
+{
+	*state = intern__create();
+	return !*state;
+}
+
+static int teardown(void **state)
+{
+	intern__destroy(*state);
+	return 0;
+}
+
+static void same_string_same_id(void **state)
+{
+	struct intern *in = *state;
+	size_t len = 0;
+
+	assert_int_equal(intern__cstring(in, "select"), 1);
+	assert_int_equal(intern__cstring(in, "sleep"), 2);
+	assert_int_equal(intern__string(in, "selection", 6), 1);
+	assert_int_equal(intern__string(in, "a\0b", 3), 3);
+	assert_int_equal(intern__string(in, "a\0c", 3), 4);
+	assert_int_equal(intern__strings(in), 4);
+	assert_memory_equal(intern__string_at(in, 1, &len), "select", 6);
+	assert_int_equal(len, 6);
+}
+
+static void empty_is_zero(void **state)
+{
+	struct intern *in = *state;
+	struct intern_frame f = { .pc = 1 };
+	size_t n = 7;
+
+	assert_int_equal(intern__cstring(in, ""), 0);
+	assert_int_equal(intern__string(in, NULL, 0), 0);
+	assert_int_equal(intern__stack(in, &f, 0), 0);
+	assert_int_equal(intern__strings(in) + intern__stacks(in), 0);
+	assert_null(intern__string_at(in, 0, &n));
+	assert_null(intern__string_at(in, 1, &n));
+	assert_null(intern__stack_at(in, 0, &n));
+	assert_null(intern__stack_at(in, 1, &n));
+	assert_int_equal(n, 7);
+}
+
+static size_t stored_length(struct intern *in, const char *s, size_t len)
+{
+	size_t ret = 0;
+
+	intern__string_at(in, intern__string(in, s, len), &ret);
+	return ret;
+}
+
+static void long_strings_are_cut(void **state)
+{
+	struct intern *in = *state;
+	char s[3000];
+
+	memset(s, 'x', sizeof(s));
+	assert_int_equal(stored_length(in, s, 1023), 1023);
+	assert_int_equal(stored_length(in, s, 1024), 1024);
+	assert_int_equal(stored_length(in, s, 1025), 1024);
+	assert_int_equal(stored_length(in, s, 3000), 1024);
+	assert_int_equal(intern__strings(in), 2);
+	memcpy(s + 1023, "\xc3\xa4", 2); /* a letter of two bytes across the limit */
+	assert_int_equal(stored_length(in, s, 2000), 1023);
+	memcpy(s + 1021, "\xf0\x9f\x98\x80", 4); /* one of four */
+	assert_int_equal(stored_length(in, s, 2000), 1021);
+	memcpy(s + 1022, "\xc3\xa4", 2); /* one that just fits */
+	s[1024] = 'x';
+	assert_int_equal(stored_length(in, s, 2000), 1024);
+	memset(s, 0x80, sizeof(s)); /* no text at all */
+	assert_int_equal(stored_length(in, s, 2000), 1024);
+}
+
+static void same_stack_same_id(void **state)
+{
+	struct intern *in = *state;
+	struct intern_frame f[2] = { { 0x10, 1, 2, 3, 0 }, { 0x20, 4, 5, 6, 0 } };
+	const struct intern_frame *back;
+	size_t n = 0;
+
+	assert_int_equal(intern__stack(in, f, 2), 1);
+	assert_int_equal(intern__stack(in, f, 1), 2);
+	f[1].pad = 99;
+	assert_int_equal(intern__stack(in, f, 2), 1);
+	f[1].line = 7;
+	assert_int_equal(intern__stack(in, f, 2), 3);
+	back = intern__stack_at(in, 3, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(back[0].pc, 0x10);
+	assert_int_equal(back[1].line, 7);
+}
+
+static void deep_stacks_are_cut(void **state)
+{
+	struct intern *in = *state;
+	struct intern_frame f[200];
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < 200; i++)
+		f[i] = (struct intern_frame){ .pc = i };
+	assert_int_equal(intern__stack(in, f, 200), intern__stack(in, f, 128));
+	assert_int_equal(intern__stack_at(in, 1, &n)[127].pc, 127);
+	assert_int_equal(n, TRACE_STACK_MAX);
+}
+
+static void a_hundred_thousand(void **state)
+{
+	struct intern *in = *state;
+	const char *first;
+	char s[32];
+	size_t len = 0;
+	int i;
+
+	intern__cstring(in, "number 0");
+	first = intern__string_at(in, 1, &len);
+	for (i = 0; i < 100000; i++) {
+		snprintf(s, sizeof(s), "number %d", i);
+		assert_int_equal(intern__cstring(in, s), i + 1);
+	}
+	for (i = 99999; i >= 0; i--) {
+		snprintf(s, sizeof(s), "number %d", i);
+		assert_int_equal(intern__cstring(in, s), i + 1);
+		assert_memory_equal(intern__string_at(in, i + 1, &len), s, strlen(s));
+		assert_int_equal(len, strlen(s));
+	}
+	assert_ptr_equal(intern__string_at(in, 1, &len), first);
+	assert_int_equal(intern__strings(in), 100000);
+	assert_in_range(intern__memory(in), 100000 * 20, 100000 * 64);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(same_string_same_id), TEST(empty_is_zero),	      TEST(long_strings_are_cut),
+		TEST(same_stack_same_id),  TEST(deep_stacks_are_cut), TEST(a_hundred_thousand),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

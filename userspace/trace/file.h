@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The output file: written beside, synced, renamed.
+ *
+ * A regular or absent target is written as PATH.partial and renamed by trace_file__commit(); a
+ * device, a FIFO or "-" (stdout) is written directly. Last in an event's way.
+ *
+ * The process must ignore SIGPIPE and SIGXFSZ: both then arrive here as an errno.
+ */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+struct trace_file;
+
+/*
+ * Opens PATH's .partial (mode 0644 & ~umask); a stale one is overwritten. A symbolic link is
+ * followed: the file that it leads to is replaced, not the link. Returns 0 or a negative errno:
+ * -ENOENT (missing directory), -EISDIR, -EBUSY (another recorder is writing this PATH), -EEXIST
+ * (PATH.partial is no regular file) and those of open(2). The caller names the path in its
+ * message. Opening a FIFO waits for its reader.
+ */
+int trace_file__open(struct trace_file **ret, const char *path);
+
+/*
+ * Appends all of `len` bytes or fails with a negative errno (-ENOSPC, -EPIPE …); on failure of a
+ * regular file it is cut back to the end of the last good append, so a full disk keeps whole
+ * generations.
+ */
+int trace_file__append(struct trace_file *f, const void *data, size_t len);
+int trace_file__appendv(struct trace_file *f, const struct iovec *iov, size_t n);
+uint64_t trace_file__size(const struct trace_file *f);
+
+/*
+ * Syncs and renames onto PATH. Returns 0 or a negative errno; after a failure PATH.partial stays,
+ * since it may be all there is. Frees nothing.
+ */
+int trace_file__commit(struct trace_file *f);
+
+/* Closes; a .partial that no commit was asked for is removed. f may be NULL. */
+void trace_file__destroy(struct trace_file *f);
+
+#endif

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One generation of a trace: opened, filled with events, closed into a file.
+ *
+ * Before it in an event's way: sequence/state.c (legal transitions, numbered). It finds the
+ * event's thread (threads.c) and appends the event to that thread's batches (encode.c). Closing
+ * puts sync, tables (tables.c) and statuses (prologue.c) in front and hands all to file.c at once,
+ * so that what a full disk keeps is whole generations.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/encode.h"
+#include "trace/file.h"
+#include "trace/generation.h"
+#include "trace/prologue.h"
+#include "trace/tables.h"
+#include "trace/threads.h"
+
+#define NS_PER_SEC UINT64_C(1000000000)
+
+struct event_info { /* spec.c, as the hot path wants it */
+	bool allowed;
+	bool witnessed;
+	uint8_t nargs;		 /* dt not included */
+	uint8_t strings, stacks; /* bit i: args[i] is the id of one */
+};
+
+struct writer {
+	struct trace_file *file;
+	struct writer_opts opts;
+	unsigned int shift; /* ns to ticks */
+	bool started;	    /* the file has its header */
+	bool open;
+	uint32_t gen;	/* number of the open one, or of the next */
+	uint64_t start; /* ticks */
+	uint64_t start_ns, wall_ns;
+	struct event_info info[EV_END];
+	struct chunk_pool pool;
+	struct threads threads;
+	struct tables tables;
+	struct prologue prologue;
+	struct witness witness;
+	uint64_t size, events;	   /* of the open generation, statuses not counted */
+	uint64_t by_type[EV_END];  /* the same, statuses counted */
+	struct writer_stats stats; /* of those written */
+};
+
+static void fill_info(struct writer *w)
+{
+	const struct ev_spec *spec;
+	struct event_info *info;
+	unsigned int type, i;
+
+	for (type = 0; type < EV_END; type++) {
+		spec = spec__event(type);
+		info = &w->info[type];
+		/* The clock snapshot is timed, but has its place in the sync batch only. */
+		if (!spec || !spec->timed || type == EV_CLOCK_SNAPSHOT ||
+		    !spec__in_version(spec, w->opts.version))
+			continue;
+		info->allowed = true;
+		info->witnessed = witness__follows(type);
+		info->nargs = spec->nargs - 1;
+		for (i = 0; i < info->nargs; i++) {
+			info->strings |= (spec->arg[i + 1].type == ARG_STRING) << i;
+			info->stacks |= (spec->arg[i + 1].type == ARG_STACK) << i;
+		}
+	}
+}
+
+struct writer *writer__create(struct trace_file *file, struct intern *in,
+			      const struct writer_opts *opts)
+{
+	struct writer *w;
+
+	if (!spec__version_known(opts->version) || (opts->tick_ns != 1 && opts->tick_ns != 64)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->file = file;
+	w->opts = *opts;
+	w->shift = opts->tick_ns == 64 ? 6 : 0;
+	w->gen = 1;
+	threads__init(&w->threads, &w->pool);
+	tables__init(&w->tables, in);
+	prologue__init(&w->prologue, &w->pool);
+	fill_info(w);
+	return w;
+}
+
+void writer__destroy(struct writer *w)
+{
+	if (!w)
+		return;
+	threads__deinit(&w->threads);
+	tables__deinit(&w->tables);
+	prologue__deinit(&w->prologue);
+	chunk_pool__deinit(&w->pool);
+	free(w);
+}
+
+int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns)
+{
+	if (w->open)
+		return -EINVAL;
+	w->open = true;
+	w->start = time >> w->shift;
+	w->start_ns = time;
+	w->wall_ns = wall_ns;
+	w->size = w->events = 0;
+	memset(w->by_type, 0, sizeof(w->by_type));
+	prologue__open(&w->prologue, w->gen, w->start);
+	witness__open(&w->witness);
+	return 0;
+}
+
+/* The thread's first batch of this generation, or its next one. */
+static int begin_batch(struct writer *w, struct stream *s, uint64_t ticks)
+{
+	int err;
+
+	if (!s->first) {
+		s->gen = w->gen;
+		s->time = w->start;
+	}
+	if (ticks > s->time)
+		s->time = ticks;
+	err = stream__begin(s, EVENT_MAX);
+	if (!err)
+		w->size += s->pos - s->last->data;
+	return err;
+}
+
+static int name_args(struct writer *w, const struct event_info *info, const uint64_t *args)
+{
+	unsigned int i, bits;
+	int err = 0;
+
+	for (bits = info->stacks; bits; bits &= bits - 1) {
+		i = __builtin_ctz(bits);
+		if (args[i] && !id_set__has(&w->tables.stacks, args[i]))
+			err = err ?: tables__add_stack(&w->tables, args[i]);
+	}
+	for (bits = info->strings; bits; bits &= bits - 1) {
+		i = __builtin_ctz(bits);
+		if (args[i] && !id_set__has(&w->tables.strings, args[i]))
+			err = err ?: tables__add_string(&w->tables, args[i]);
+	}
+	return err;
+}
+
+int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, const uint64_t *args,
+		  unsigned int nargs)
+{
+	const struct event_info *info = &w->info[(unsigned int)type < EV_END ? type : EV_NONE];
+	uint64_t ticks = time >> w->shift, dt;
+	struct stream *s;
+	uint8_t *from;
+	int err;
+
+	if (!w->open || !info->allowed || nargs != info->nargs)
+		return -EINVAL;
+	if (info->strings | info->stacks) {
+		err = name_args(w, info, args);
+		if (err)
+			return err;
+	}
+	s = threads__get(&w->threads, m);
+	if (!s)
+		return -ENOMEM;
+	if (!s->size || s->end - s->pos < EVENT_MAX) {
+		err = begin_batch(w, s, ticks);
+		if (err)
+			return err;
+	}
+	dt = ticks > s->time ? ticks - s->time : 0;
+	s->time += dt;
+	from = s->pos;
+	stream__put_event(s, type, dt, args, nargs);
+	w->size += s->pos - from;
+	w->events++;
+	w->by_type[type]++;
+	if (info->witnessed)
+		witness__event(&w->witness, m, type, args);
+	return 0;
+}
+
+int writer__proc_status(struct writer *w, uint64_t m, uint64_t p, enum trace_proc_status status)
+{
+	int err;
+
+	if (!w->open || status < PROC_RUNNING || status > PROC_ABANDONED)
+		return -EINVAL;
+	err = prologue__add_proc(&w->prologue, m, p, status);
+	if (err)
+		return err;
+	witness__status(&w->witness, m, p, status);
+	w->by_type[EV_PROC_STATUS]++;
+	return 0;
+}
+
+int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_status status,
+		      uint32_t stack)
+{
+	int err;
+
+	if (!w->open || status < GO_RUNNABLE || status > GO_WAITING)
+		return -EINVAL;
+	if (!w->info[EV_GO_STATUS_STACK].allowed)
+		stack = 0;
+	err = tables__add_stack(&w->tables, stack);
+	err = err ?: prologue__add_go(&w->prologue, m, g, status, stack);
+	if (!err)
+		w->by_type[stack ? EV_GO_STATUS_STACK : EV_GO_STATUS]++;
+	return err;
+}
+
+int writer__private(struct writer *w, const void *data, size_t len)
+{
+	return w->open ? tables__add_private(&w->tables, data, len) : -EINVAL;
+}
+
+size_t writer__size(const struct writer *w)
+{
+	return w->size;
+}
+
+uint64_t writer__events(const struct writer *w)
+{
+	return w->events;
+}
+
+const struct writer_stats *writer__stats(const struct writer *w)
+{
+	return &w->stats;
+}
+
+static uint64_t count_all(const struct writer *w)
+{
+	uint64_t n = 0;
+	unsigned int i;
+
+	for (i = 0; i < EV_END; i++)
+		n += w->by_type[i];
+	return n;
+}
+
+/* A stream of this generation that belongs to no thread and starts with it. */
+static void init_table(struct writer *w, struct stream *s, enum ev kind)
+{
+	stream__init(s, &w->pool, TRACE_NO_M, kind);
+	s->gen = w->gen;
+	s->time = w->start;
+}
+
+/*
+ * The clocks, read together at the generation's start: `mono` and the wall clock in ns and s
+ * whatever a tick is. Before 1.25 a Frequency event alone is the batch, its number being the
+ * batch's kind.
+ */
+static int write_sync(struct writer *w, struct stream *s)
+{
+	uint64_t clocks[] = { w->start_ns, w->wall_ns / NS_PER_SEC, w->wall_ns % NS_PER_SEC };
+	bool snapshot = w->opts.version >= 25;
+	int err;
+
+	init_table(w, s, snapshot ? EV_SYNC : EV_FREQUENCY);
+	err = stream__begin(s, 2 * EVENT_MAX);
+	if (err)
+		return err;
+	if (snapshot)
+		*s->pos++ = EV_FREQUENCY;
+	s->pos = leb__put(s->pos, NS_PER_SEC / w->opts.tick_ns);
+	if (snapshot)
+		stream__put_event(s, EV_CLOCK_SNAPSHOT, 0, clocks, 3);
+	stream__end(s);
+	return 0;
+}
+
+enum { SYNC, STRINGS, STACKS, TABLES };
+
+/* Everything in the order in which it stands in the file, in one append. */
+static int append_all(struct writer *w, const struct stream tables[TABLES])
+{
+	static const uint8_t end_mark = EV_END_OF_GENERATION;
+	const struct prologue *p = &w->prologue;
+	struct iovec *iov, *at;
+	char header[17];
+	size_t n = 2 + p->nobody.chunks + p->threads.chunks;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < TABLES; i++)
+		n += tables[i].chunks;
+	for (i = 0; i < w->threads.count; i++) {
+		stream__end(w->threads.streams[i]);
+		n += w->threads.streams[i]->chunks;
+	}
+	iov = at = malloc(n * sizeof(*iov));
+	if (!iov)
+		return -ENOMEM;
+	snprintf(header, sizeof(header), "go 1.%u trace%c%c%c", w->opts.version, 0, 0, 0);
+	if (!w->started)
+		*at++ = (struct iovec){ header, 16 };
+	for (i = 0; i < TABLES; i++)
+		at = stream__iovecs(&tables[i], at);
+	at = stream__iovecs(&p->nobody, at);
+	at = stream__iovecs(&p->threads, at);
+	for (i = 0; i < w->threads.count; i++)
+		at = stream__iovecs(w->threads.streams[i], at);
+	if (w->opts.version >= 26)
+		*at++ = (struct iovec){ (void *)&end_mark, 1 };
+	err = trace_file__appendv(w->file, iov, at - iov);
+	free(iov);
+	return err;
+}
+
+static int write_generation(struct writer *w)
+{
+	struct stream tables[TABLES];
+	int err, i;
+
+	init_table(w, &tables[STRINGS], EV_STRINGS);
+	init_table(w, &tables[STACKS], EV_STACKS);
+	err = write_sync(w, &tables[SYNC]);
+	err = err ?: tables__write(&w->tables, &tables[STRINGS], &tables[STACKS]);
+	err = err ?: prologue__write(&w->prologue);
+	err = err ?: append_all(w, tables);
+	for (i = 0; i < TABLES; i++)
+		stream__deinit(&tables[i]);
+	return err;
+}
+
+static void account(struct writer *w)
+{
+	unsigned int i;
+
+	w->started = true;
+	w->gen++;
+	w->stats.generations++;
+	w->stats.events += count_all(w);
+	w->stats.bytes = trace_file__size(w->file);
+	for (i = 0; i < EV_END; i++)
+		w->stats.by_type[i] += w->by_type[i];
+}
+
+int writer__close(struct writer *w)
+{
+	const struct witness *wi = &w->witness;
+	int err = 0;
+
+	if (!w->open)
+		return -EINVAL;
+	w->open = false;
+	if (!count_all(w)) {
+		/* Without even a P to repeat the generation is left out; what is private waits. */
+		if (!wi->known)
+			return 0;
+		err = prologue__add_proc(&w->prologue, wi->m, wi->p, wi->status);
+		w->by_type[EV_PROC_STATUS] = !err;
+	}
+	err = err ?: write_generation(w);
+	if (!err)
+		account(w);
+	threads__reset(&w->threads);
+	tables__reset(&w->tables);
+	prologue__open(&w->prologue, 0, 0); /* gives its memory back now, not at the next open */
+	return err;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Strings and stacks, each kept once for the life of a recording.
+ *
+ * Before it in an event's way: the sequencer, which turns symbols and stacks into ids as it
+ * understands a record. After it: tables.c, which writes those that a generation's events name.
+ *
+ * Both kinds are byte strings to the table underneath: data in an arena that never moves, an item
+ * an id, and an open-addressing index from hash to id.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/intern.h"
+#include "trace/spec.h"
+
+#define BLOCK_SIZE 65536
+
+struct block { /* of the arena; the newest comes first */
+	struct block *next;
+	size_t used;
+	_Alignas(8) char data[];
+};
+
+struct item {
+	const void *data;
+	uint32_t len; /* bytes */
+	uint32_t hash;
+};
+
+struct table {
+	struct item *items; /* by id - 1 */
+	uint32_t count, cap;
+	uint32_t *slots; /* ids; 0: free. A power of two, at most half full */
+	uint32_t mask;
+};
+
+struct intern {
+	struct block *blocks;
+	struct table strings, stacks;
+	size_t memory;
+};
+
+static void *arena__alloc(struct intern *in, size_t len)
+{
+	struct block *b = in->blocks;
+	size_t size = (len + 7) & ~(size_t)7;
+	void *p;
+
+	if (!b || BLOCK_SIZE - b->used < size) {
+		b = malloc(sizeof(*b) + BLOCK_SIZE);
+		if (!b)
+			return NULL;
+		b->next = in->blocks;
+		b->used = 0;
+		in->blocks = b;
+		in->memory += sizeof(*b) + BLOCK_SIZE;
+	}
+	p = b->data + b->used;
+	b->used += size;
+	return p;
+}
+
+static uint32_t hash_bytes(const void *data, size_t len)
+{
+	const char *p = data;
+	uint64_t h = len, word;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&word, p, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	word = 0;
+	memcpy(&word, p, len);
+	h = (h ^ word) * 0x9e3779b97f4a7c15u;
+	return h >> 32;
+}
+
+static int table__grow_items(struct intern *in, struct table *t)
+{
+	uint32_t cap = t->cap ? t->cap * 2 : 256;
+	struct item *items = reallocarray(t->items, cap, sizeof(*items));
+
+	if (!items)
+		return -1;
+	in->memory += (size_t)(cap - t->cap) * sizeof(*items);
+	t->items = items;
+	t->cap = cap;
+	return 0;
+}
+
+static int table__grow_slots(struct intern *in, struct table *t)
+{
+	uint32_t size = t->slots ? (t->mask + 1) * 2 : 512;
+	uint32_t *slots = calloc(size, sizeof(*slots));
+	uint32_t id, i;
+
+	if (!slots)
+		return -1;
+	for (id = 1; id <= t->count; id++) {
+		for (i = t->items[id - 1].hash & (size - 1); slots[i]; i = (i + 1) & (size - 1))
+			;
+		slots[i] = id;
+	}
+	in->memory += (size_t)size * sizeof(*slots) / (t->slots ? 2 : 1);
+	free(t->slots);
+	t->slots = slots;
+	t->mask = size - 1;
+	return 0;
+}
+
+static uint32_t table__add(struct intern *in, struct table *t, const void *data, uint32_t len)
+{
+	uint32_t hash = hash_bytes(data, len), i;
+	struct item *item;
+	void *copy;
+
+	if (t->count >= t->mask / 2 && table__grow_slots(in, t))
+		return 0;
+	for (i = hash & t->mask; t->slots[i]; i = (i + 1) & t->mask) {
+		item = &t->items[t->slots[i] - 1];
+		if (item->hash == hash && item->len == len && !memcmp(item->data, data, len))
+			return t->slots[i];
+	}
+	if (t->count == t->cap && table__grow_items(in, t))
+		return 0;
+	copy = arena__alloc(in, len);
+	if (!copy)
+		return 0;
+	memcpy(copy, data, len);
+	t->items[t->count++] = (struct item){ .data = copy, .len = len, .hash = hash };
+	t->slots[i] = t->count;
+	return t->count;
+}
+
+struct intern *intern__create(void)
+{
+	return calloc(1, sizeof(struct intern));
+}
+
+void intern__destroy(struct intern *in)
+{
+	struct block *b, *next;
+
+	if (!in)
+		return;
+	for (b = in->blocks; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(in->strings.items);
+	free(in->strings.slots);
+	free(in->stacks.items);
+	free(in->stacks.slots);
+	free(in);
+}
+
+/* Where to cut a string that is too long: not within a UTF-8 character, if it is UTF-8. */
+static size_t cut_length(const char *s, size_t len)
+{
+	size_t cut = TRACE_STRING_MAX;
+
+	if (len <= TRACE_STRING_MAX)
+		return len;
+	while (cut > TRACE_STRING_MAX - 4 && ((unsigned char)s[cut] & 0xc0) == 0x80)
+		cut--;
+	return ((unsigned char)s[cut] & 0xc0) == 0x80 ? TRACE_STRING_MAX : cut;
+}
+
+uint32_t intern__string(struct intern *in, const char *s, size_t len)
+{
+	return len ? table__add(in, &in->strings, s, cut_length(s, len)) : 0;
+}
+
+uint32_t intern__cstring(struct intern *in, const char *s)
+{
+	return intern__string(in, s, strlen(s));
+}
+
+uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n)
+{
+	struct intern_frame copy[TRACE_STACK_MAX];
+	size_t i;
+
+	if (!n)
+		return 0;
+	if (n > TRACE_STACK_MAX)
+		n = TRACE_STACK_MAX;
+	/* A caller may leave `pad` as it was; here equal stacks must be equal bytes. */
+	for (i = 0; i < n; i++) {
+		copy[i] = frames[i];
+		copy[i].pad = 0;
+	}
+	return table__add(in, &in->stacks, copy, n * sizeof(*copy));
+}
+
+const char *intern__string_at(const struct intern *in, uint32_t id, size_t *ret_len)
+{
+	if (!id || id > in->strings.count)
+		return NULL;
+	*ret_len = in->strings.items[id - 1].len;
+	return in->strings.items[id - 1].data;
+}
+
+const struct intern_frame *intern__stack_at(const struct intern *in, uint32_t id, size_t *ret_n)
+{
+	if (!id || id > in->stacks.count)
+		return NULL;
+	*ret_n = in->stacks.items[id - 1].len / sizeof(struct intern_frame);
+	return in->stacks.items[id - 1].data;
+}
+
+uint32_t intern__strings(const struct intern *in)
+{
+	return in->strings.count;
+}
+
+uint32_t intern__stacks(const struct intern *in)
+{
+	return in->stacks.count;
+}
+
+size_t intern__memory(const struct intern *in)
+{
+	return sizeof(*in) + in->memory;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Strings and stacks, each kept once for the life of a recording.
+ *
+ * Ids are dense, start at 1 (0: none) and never change; a generation's tables (generation.c) hold
+ * just those that its events name, under the same ids: the format allows gaps.
+ */
+#ifndef TRACE_INTERN_H
+#define TRACE_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern_frame {
+	uint64_t pc;
+	uint32_t func; /* string ids */
+	uint32_t file;
+	uint32_t line;
+	uint32_t pad;
+};
+
+struct intern;
+
+struct intern *intern__create(void); /* NULL: no memory */
+void intern__destroy(struct intern *in);
+
+/*
+ * The id of a string (cut to TRACE_STRING_MAX bytes, not within a UTF-8 character) or a stack (at
+ * most TRACE_STACK_MAX frames, leaf first). 0 for the empty string, for no frames, and when memory
+ * runs out.
+ */
+uint32_t intern__string(struct intern *in, const char *s, size_t len);
+uint32_t intern__cstring(struct intern *in, const char *s);
+uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n);
+
+/* What an id stands for; the pointer stays good until destroy. NULL: no such id. */
+const char *intern__string_at(const struct intern *in, uint32_t id, size_t *ret_len);
+const struct intern_frame *intern__stack_at(const struct intern *in, uint32_t id, size_t *ret_n);
+uint32_t intern__strings(const struct intern *in); /* number of ids given so far */
+uint32_t intern__stacks(const struct intern *in);
+size_t intern__memory(const struct intern *in); /* bytes held */
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The statuses that open a generation.
+ *
+ * Before it in an event's way: generation.c passes on what the sequencer says of each goroutine and
+ * P. After it: file.c, which writes these batches ahead of all events.
+ *
+ * What runs nowhere (idle Ps; runnable and waiting goroutines: most of a million) is encoded at
+ * once; what runs on a thread waits to be sorted, since a thread's P must come before its
+ * goroutine and both before the thread's events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/prologue.h"
+
+void prologue__init(struct prologue *p, struct chunk_pool *pool)
+{
+	*p = (struct prologue){ 0 };
+	stream__init(&p->nobody, pool, TRACE_NO_M, 0);
+	stream__init(&p->threads, pool, TRACE_NO_M, 0);
+}
+
+void prologue__deinit(struct prologue *p)
+{
+	stream__deinit(&p->nobody);
+	stream__deinit(&p->threads);
+	free(p->list);
+	p->list = NULL;
+	p->count = p->cap = 0;
+}
+
+void prologue__open(struct prologue *p, uint32_t gen, uint64_t time)
+{
+	stream__deinit(&p->nobody);
+	stream__deinit(&p->threads);
+	p->nobody.gen = p->threads.gen = gen;
+	p->nobody.time = p->threads.time = time;
+	p->count = 0;
+}
+
+static int put_status(struct stream *s, const struct status *st)
+{
+	uint64_t m = st->m == TRACE_NO_M ? 0 : st->m; /* not looked at then, and shorter */
+	uint64_t go[] = { st->id, m, st->status, st->stack };
+	uint64_t proc[] = { st->id, st->status };
+	int err = stream__room(s, EVENT_MAX);
+
+	if (err)
+		return err;
+	if (!st->goroutine)
+		stream__put_event(s, EV_PROC_STATUS, 0, proc, 2);
+	else if (st->stack)
+		stream__put_event(s, EV_GO_STATUS_STACK, 0, go, 4);
+	else
+		stream__put_event(s, EV_GO_STATUS, 0, go, 3);
+	return 0;
+}
+
+static int add_status(struct prologue *p, const struct status *st)
+{
+	struct status *list;
+	size_t cap;
+
+	if (p->count == p->cap) {
+		cap = p->cap ? p->cap * 2 : 64;
+		list = reallocarray(p->list, cap, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		p->list = list;
+		p->cap = cap;
+	}
+	p->list[p->count++] = *st;
+	return 0;
+}
+
+int prologue__add_proc(struct prologue *p, uint64_t m, uint64_t id, enum trace_proc_status status)
+{
+	struct status st = { .m = m, .id = id, .status = status };
+
+	if (status == PROC_IDLE || status == PROC_ABANDONED) {
+		st.m = TRACE_NO_M;
+		return put_status(&p->nobody, &st);
+	}
+	return m == TRACE_NO_M ? -EINVAL : add_status(p, &st);
+}
+
+int prologue__add_go(struct prologue *p, uint64_t m, uint64_t id, enum trace_go_status status,
+		     uint32_t stack)
+{
+	struct status st = {
+		.m = m, .id = id, .status = status, .stack = stack, .goroutine = true
+	};
+
+	if (status == GO_RUNNABLE || status == GO_WAITING) {
+		st.m = TRACE_NO_M;
+		return put_status(&p->nobody, &st);
+	}
+	return m == TRACE_NO_M ? -EINVAL : add_status(p, &st);
+}
+
+static int compare_statuses(const void *a, const void *b)
+{
+	const struct status *x = a, *y = b;
+
+	if (x->m != y->m)
+		return x->m < y->m ? -1 : 1;
+	if (x->goroutine != y->goroutine)
+		return x->goroutine ? 1 : -1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int prologue__write(struct prologue *p)
+{
+	struct stream *s = &p->threads;
+	size_t i;
+	int err;
+
+	if (p->count)
+		qsort(p->list, p->count, sizeof(*p->list), compare_statuses);
+	for (i = 0; i < p->count; i++) {
+		if (!i || p->list[i].m != s->m) {
+			s->m = p->list[i].m;
+			err = stream__begin(s, EVENT_MAX);
+			if (err)
+				return err;
+		}
+		err = put_status(s, &p->list[i]);
+		if (err)
+			return err;
+	}
+	stream__end(s);
+	stream__end(&p->nobody);
+	return 0;
+}
+
+void witness__open(struct witness *w)
+{
+	w->missed = false;
+}
+
+void witness__status(struct witness *w, uint64_t m, uint64_t p, enum trace_proc_status status)
+{
+	/* A status tells of the generation's start: events since then, if any, know better. */
+	if (w->known || w->missed)
+		return;
+	w->known = true;
+	w->p = p;
+	w->m = m;
+	w->status = status;
+}
+
+static void witness__set(struct witness *w, uint64_t m, enum trace_proc_status status)
+{
+	w->m = m;
+	w->status = status;
+}
+
+bool witness__follows(enum ev type)
+{
+	return type == EV_PROC_START || type == EV_PROC_STOP || type == EV_PROC_STEAL ||
+	       type == EV_PROC_STATUS || type == EV_GO_SYSCALL_BEGIN || type == EV_GO_SYSCALL_END ||
+	       type == EV_GO_DESTROY_SYSCALL;
+}
+
+void witness__event(struct witness *w, uint64_t m, enum ev type, const uint64_t *args)
+{
+	bool on_thread = w->known && w->m == m;
+
+	if (!w->known && type == EV_PROC_START) {
+		w->known = true;
+		w->p = args[0];
+	}
+	if (!w->known && type == EV_PROC_STATUS)
+		witness__status(w, m, args[0], args[1]);
+	if (!w->known) {
+		w->missed = true;
+		return;
+	}
+	if (type == EV_PROC_START && args[0] == w->p)
+		witness__set(w, m, PROC_RUNNING);
+	else if (type == EV_PROC_STEAL && args[0] == w->p)
+		witness__set(w, TRACE_NO_M, PROC_IDLE);
+	else if (type == EV_PROC_STOP && on_thread)
+		witness__set(w, TRACE_NO_M, PROC_IDLE);
+	else if (type == EV_GO_SYSCALL_BEGIN && on_thread)
+		witness__set(w, m, PROC_SYSCALL);
+	else if (type == EV_GO_SYSCALL_END && on_thread)
+		witness__set(w, m, PROC_RUNNING);
+	else if (type == EV_GO_DESTROY_SYSCALL && on_thread)
+		witness__set(w, TRACE_NO_M, PROC_ABANDONED);
+}
