@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The k-way merge of merge.h: a sorted queue a ring, and the smallest head of all. */
+#include "sequence/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gotrace/session.h"
+
+struct entry {
+	uint64_t time;
+	size_t at;		/* offset of the record's copy in the ring's bytes */
+};
+
+struct queue {
+	struct entry *entry;
+	size_t head, n, cap;	/* entry[head .. n) wait */
+	unsigned char *bytes;
+	size_t len, bytes_cap;
+	uint32_t first_seq, last_seq;
+	uint64_t received;
+};
+
+struct merge {
+	struct queue queue[GT_RINGS_MAX];
+	unsigned int queues;	/* those ever used */
+};
+
+struct merge *merge__create(void)
+{
+	return calloc(1, sizeof(struct merge));
+}
+
+void merge__destroy(struct merge *m)
+{
+	if (!m)
+		return;
+	for (unsigned int i = 0; i < m->queues; i++) {
+		free(m->queue[i].entry);
+		free(m->queue[i].bytes);
+	}
+	free(m);
+}
+
+static void *grow(void *data, size_t *cap, size_t need, size_t size)
+{
+	size_t bigger = *cap ? *cap * 2 : 4096;
+
+	while (bigger < need)
+		bigger *= 2;
+	data = reallocarray(data, bigger, size);
+	if (data)
+		*cap = bigger;
+	return data;
+}
+
+static size_t record_size(const void *rec)
+{
+	return sizeof(struct gt_record) + gt_payload_size(((const struct gt_record *)rec)->kind);
+}
+
+static int queue__reserve(struct queue *q, size_t size)
+{
+	void *bigger;
+
+	if (q->n == q->cap) {
+		bigger = grow(q->entry, &q->cap, q->n + 1, sizeof(*q->entry));
+		if (!bigger)
+			return -ENOMEM;
+		q->entry = bigger;
+	}
+	if (q->len + size > q->bytes_cap) {
+		bigger = grow(q->bytes, &q->bytes_cap, q->len + size, 1);
+		if (!bigger)
+			return -ENOMEM;
+		q->bytes = bigger;
+	}
+	return 0;
+}
+
+/* A record that comes after its neighbour took a number may carry a smaller one: widen both ways. */
+static void queue__count(struct queue *q, uint32_t seq)
+{
+	if (!q->received++) {
+		q->first_seq = q->last_seq = seq;
+		return;
+	}
+	if ((int32_t)(seq - q->last_seq) > 0)
+		q->last_seq = seq;
+	else if ((int32_t)(seq - q->first_seq) < 0)
+		q->first_seq = seq;
+}
+
+static struct queue *merge__queue(struct merge *m, unsigned int ring)
+{
+	if (ring >= m->queues)
+		m->queues = ring + 1;
+	return &m->queue[ring];
+}
+
+void merge__count(struct merge *m, unsigned int ring, uint32_t seq)
+{
+	queue__count(merge__queue(m, ring), seq);
+}
+
+int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	struct queue *q;
+	size_t i;
+	int err;
+
+	if (ring >= GT_RINGS_MAX)
+		return -EINVAL;
+	q = merge__queue(m, ring);
+	err = queue__reserve(q, size);
+	if (err)
+		return err;
+	memcpy(q->bytes + q->len, rec, size);
+	queue__count(q, rec->seq);
+	for (i = q->n; i > q->head && q->entry[i - 1].time > rec->time; i--)
+		q->entry[i] = q->entry[i - 1];
+	q->entry[i] = (struct entry){ rec->time, q->len };
+	q->n++;
+	q->len += size;
+	return 0;
+}
+
+const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
+{
+	struct queue *best = NULL;
+
+	for (unsigned int i = 0; i < m->queues; i++) {
+		struct queue *q = &m->queue[i];
+
+		if (q->head < q->n && q->entry[q->head].time <= watermark &&
+		    (!best || q->entry[q->head].time < best->entry[best->head].time))
+			best = q;
+	}
+	if (!best)
+		return NULL;
+	return (const struct gt_record *)(best->bytes + best->entry[best->head++].at);
+}
+
+/* A few that wait for long (their times are wrong) must not keep all that came after them. */
+static void queue__compact(struct queue *q)
+{
+	size_t used = 0, len = 0, size;
+	unsigned char *bytes;
+
+	for (size_t e = 0; e < q->n; e++)
+		used += record_size(q->bytes + q->entry[e].at);
+	if (q->len < 65536 || q->len / 4 < used)
+		return;
+	bytes = malloc(q->len);
+	if (!bytes)
+		return;
+	for (size_t e = 0; e < q->n; e++) {
+		size = record_size(q->bytes + q->entry[e].at);
+		memcpy(bytes + len, q->bytes + q->entry[e].at, size);
+		q->entry[e].at = len;
+		len += size;
+	}
+	free(q->bytes);
+	q->bytes = bytes;
+	q->bytes_cap = q->len;
+	q->len = len;
+}
+
+void merge__trim(struct merge *m)
+{
+	for (unsigned int i = 0; i < m->queues; i++) {
+		struct queue *q = &m->queue[i];
+		size_t low = q->len, left = q->n - q->head;
+
+		/* What is left is little (later than the watermark), unless nothing was taken. */
+		if (!q->head)
+			continue;
+		for (size_t e = q->head; e < q->n; e++)
+			if (q->entry[e].at < low)
+				low = q->entry[e].at;
+		memmove(q->bytes, q->bytes + low, q->len - low);
+		q->len -= low;
+		memmove(q->entry, q->entry + q->head, left * sizeof(*q->entry));
+		for (size_t e = 0; e < left; e++)
+			q->entry[e].at -= low;
+		q->head = 0;
+		q->n = left;
+		queue__compact(q);
+	}
+}
+
+uint64_t merge__holes(const struct merge *m)
+{
+	uint64_t holes = 0;
+
+	for (unsigned int i = 0; i < m->queues; i++) {
+		const struct queue *q = &m->queue[i];
+		uint64_t span = q->received ? (uint64_t)(q->last_seq - q->first_seq) + 1 : 0;
+
+		if (span > q->received)
+			holes += span - q->received;
+	}
+	return holes;
+}
+
+size_t merge__memory(const struct merge *m)
+{
+	size_t sum = sizeof(*m);
+
+	for (unsigned int i = 0; i < m->queues; i++)
+		sum += m->queue[i].bytes_cap + m->queue[i].cap * sizeof(struct entry);
+	return sum;
+}

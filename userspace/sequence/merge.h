@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Several rings into one stream, ordered by time.
+ *
+ * A ring is almost ordered: a record's time is stamped after its slot was reserved, so two CPUs of
+ * one ring may swap neighbours. Each ring is kept sorted while it is filled; merge__next() takes
+ * the earliest head of all, up to the watermark (capture/drain.c says when a time is safe).
+ * Before it: capture/drain.c. After it: sequence/state.c.
+ */
+#ifndef SEQUENCE_MERGE_H
+#define SEQUENCE_MERGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gotrace/record.h"
+
+struct merge;
+
+struct merge *merge__create(void);	/* NULL: no memory */
+void merge__destroy(struct merge *m);
+
+/* Copies a record of a checked size into its ring's queue. 0 or -ENOMEM. */
+int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
+
+/* Notes the sequence number of a record that doesn't go through the merge. */
+void merge__count(struct merge *m, unsigned int ring, uint32_t seq);
+
+/*
+ * The earliest record stamped at or before `watermark`, or NULL. Valid until the next call of
+ * merge__put() or merge__trim().
+ */
+const struct gt_record *merge__next(struct merge *m, uint64_t watermark);
+
+/* Gives back the memory of records already taken; call it once a watermark. */
+void merge__trim(struct merge *m);
+
+/* Ring sequence numbers that never came: exact once the rings are empty. */
+uint64_t merge__holes(const struct merge *m);
+size_t merge__memory(const struct merge *m);
+
+#endif

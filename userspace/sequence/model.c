@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gs, Ms and Ps of model.h: made when first met, found by address or TID, freed.
+ */
+#include "sequence/model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What is beyond these is a broken record's; readers take such numbers for negative ones. */
+#define GOID_MAX (1ull << 40)
+#define TID_MAX (1u << 22)		/* the kernel's PID_MAX_LIMIT */
+#define PROCS_MAX 4096u
+
+/* Puts a fresh object under its key; on no memory frees it and makes the sequencer fail. */
+static void *model__add(struct sequencer *s, struct map *map, uint64_t key, void *object)
+{
+	if (object && map__put(map, key, object)) {
+		free(object);
+		object = NULL;
+	}
+	if (!object)
+		s->error = -ENOMEM;
+	return object;
+}
+
+struct thread *model__thread(struct sequencer *s, uint32_t tid)
+{
+	struct thread *t = map__get(&s->m, tid);
+
+	if (t || !tid || tid >= TID_MAX)
+		return t;
+	t = calloc(1, sizeof(*t));
+	if (t)
+		t->tid = tid;
+	return model__add(s, &s->m, tid, t);
+}
+
+struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id)
+{
+	struct proc *p = map__get(&s->p, addr);
+	void *value;
+
+	if (p || !addr || id >= PROCS_MAX)
+		return p;
+	/* A P never moves: another address of a known id can only be wrong. */
+	for (size_t i = 0; map__next(&s->p, &i, &value);)
+		if (((struct proc *)value)->id == id)
+			return value;
+	p = calloc(1, sizeof(*p));
+	if (p) {
+		p->addr = addr;
+		p->id = id;
+		p->state = PROC_IDLE;
+	}
+	return model__add(s, &s->p, addr, p);
+}
+
+struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid)
+{
+	struct goroutine *g = calloc(1, sizeof(*g));
+
+	if (!g || map__put(&s->id, goid, g)) {
+		free(g);
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	g->addr = addr;
+	g->id = goid;
+	if (map__put(&s->g, addr, g)) {
+		map__remove(&s->id, goid);
+		free(g);
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	s->stats.goroutines++;
+	return g;
+}
+
+/*
+ * Readers consume a generation's threads in their own order: an id that ends and begins again
+ * within one generation could be met the wrong way round.
+ */
+void model__forget(struct sequencer *s, struct goroutine *g)
+{
+	if (s->stw == g)
+		s->stw = NULL;
+	if (map__put(&s->ended, g->id, g))
+		s->error = -ENOMEM;
+	map__remove(&s->id, g->id);
+	if (map__get(&s->g, g->addr) == g)
+		map__remove(&s->g, g->addr);
+	free(g);
+}
+
+void model__orphan(struct sequencer *s, struct goroutine *g)
+{
+	map__remove(&s->g, g->addr);
+	g->addr = 0;
+}
+
+bool model__id_taken(const struct sequencer *s, uint64_t goid)
+{
+	return !goid || goid >= GOID_MAX || map__get(&s->id, goid) || map__get(&s->ended, goid);
+}
+
+void model__boundary(struct sequencer *s)
+{
+	map__deinit(&s->ended);
+}
+
+void model__deinit(struct sequencer *s)
+{
+	struct held *h, *next;
+	void *value;
+
+	for (size_t i = 0; map__next(&s->m, &i, &value);) {
+		for (h = ((struct thread *)value)->head; h; h = next) {
+			next = h->next;
+			free(h);
+		}
+		free(value);
+	}
+	for (h = s->free_held; h; h = next) {
+		next = h->next;
+		free(h);
+	}
+	for (size_t i = 0; map__next(&s->id, &i, &value);)
+		free(value);
+	for (size_t i = 0; map__next(&s->p, &i, &value);)
+		free(value);
+	map__deinit(&s->g);
+	map__deinit(&s->id);
+	map__deinit(&s->ended);
+	map__deinit(&s->p);
+	map__deinit(&s->m);
+}

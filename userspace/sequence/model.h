@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The sequencer's picture of the traced program: every G, M and P, and what the file says of them.
+ *
+ * Shared by the files of userspace/sequence only. state.c moves it by records, repair.c by force,
+ * checkpoint.c remembers it at each generation's start and numbers sequenced events, initial.c
+ * sets it up.
+ *
+ * Rules that everything here obeys (seed: trace-format, section 5):
+ *  - a G that is RUNNING or SYSCALL has its M, and that M has it; no other G has an M;
+ *  - a P that is RUNNING or SYSCALL has its M, and that M has it; an IDLE P has none;
+ *  - an M's G runs only while the M has a RUNNING P.
+ */
+#ifndef SEQUENCE_MODEL_H
+#define SEQUENCE_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/map.h"
+#include "sequence/merge.h"
+#include "sequence/sequencer.h"
+#include "sequence/stacks.h"
+
+/* States have the file's own numbers; 0 stands for "not there". */
+struct goroutine {
+	uint64_t addr;			/* of its g struct; 0 once the struct has another goroutine */
+	uint64_t id;			/* goid */
+	struct thread *m;
+	uint32_t state;			/* enum trace_go_status, 0: ended */
+	uint32_t start_stack;		/* id of the frame that names it */
+	bool gc_worker;			/* woken as a mark worker of its P */
+	bool in_stw;			/* its STW range can't be closed any more: none is opened */
+	/* the file's side */
+	uint64_t seq;			/* last sequence number, in generation `numbered` */
+	uint64_t numbered;		/* generation in which it has a status or was created */
+	uint64_t saved;			/* generation whose start `start_*` describes */
+	uint32_t start_state;
+	uint32_t start_tid;
+};
+
+struct proc {
+	uint64_t addr;
+	struct thread *m;
+	uint32_t id;
+	uint32_t gc_mode;		/* p.gcMarkWorkerMode: labels what starts on it; 0: none */
+	uint32_t state;			/* enum trace_proc_status */
+	uint64_t seq, numbered, saved;	/* as of a goroutine */
+	uint32_t start_state;
+	uint32_t start_tid;
+};
+
+struct held {
+	struct held *next;
+	uint64_t deadline;		/* stream time by which it is forced */
+	struct gt_record rec;		/* and its payload */
+	unsigned char payload[24];
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t resize_stack;		/* stack hash of its last PROCS record */
+	bool lost_p;			/* SYSCALL_LOST seen: its P was taken while in a system call */
+	struct goroutine *g;
+	struct proc *p;
+	struct proc *last_p;		/* the P it had before; repair asks for it first */
+	uint64_t exit_time;		/* a tentative system call exit, 0: none */
+	struct held *head, *tail;	/* records that wait for a causally earlier one */
+	struct thread *next_held;	/* list of threads with such records */
+	bool on_held_list;
+};
+
+struct sequencer {
+	struct sequencer_opts opts;
+	struct sequencer_stats stats;
+	struct merge *merge;
+	struct stacks *stacks;
+	struct map g;			/* by g address: live goroutines */
+	struct map id;			/* by goid: those, and zombies whose end was lost */
+	struct map ended;		/* by goid: ended in the open generation */
+	struct goroutine *stw;		/* has the open STW range */
+	uint32_t stw_name;
+	struct map p;			/* by p address */
+	struct map m;			/* by tid */
+	struct thread *held;		/* threads with held records */
+	struct held *free_held;
+	uint64_t t0, wall0, t1;
+	uint64_t now;			/* time of the latest record applied */
+	uint64_t lost_reported;		/* stats.lost as of the last private record */
+	uint64_t reported_by_kind[GT_KIND_END];
+	uint64_t lost_since;		/* stream time of the watermark before the loss was seen */
+	uint64_t watermark;
+	uint64_t gc_seq;
+	uint64_t generation;		/* number of the open one, 0: none yet */
+	uint64_t gen_start;
+	uint64_t last_time;		/* of the latest event written, or gen_start */
+	uint32_t last_tid;		/* its thread; 0: none in this generation */
+	uint32_t procs_due;		/* ProcsChange to write with the first running goroutine */
+	struct snapshot first, second;	/* copies, until the initial state is known */
+	bool has_first, has_second, snapshots_given;
+	bool started, ready;		/* ready: initial state known, records flow */
+	bool gc_running;
+	int error;			/* of the writer: sticky */
+};
+
+/* state.c */
+enum verdict { DONE, WAIT };
+/*
+ * Moves the model by one record of thread t and writes what follows. WAIT: it doesn't fit yet and
+ * nothing was changed. With `force`, repairs what stands against it first and never waits.
+ */
+enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
+			  bool force);
+/* Settles a tentative system call exit: it kept its P. */
+void state__exit_kept(struct sequencer *s, struct thread *t);
+
+/* transition.c: model and file move together. The caller has checked the rules. */
+void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
+		bool blocked, uint32_t start_stack, uint32_t stack);
+void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
+void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
+	      uint32_t stack);
+void go__block(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
+	       uint32_t stack);
+void go__unblock(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
+		 uint32_t stack);
+void go__destroy(struct sequencer *s, struct thread *t, uint64_t time);
+void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *next,
+		bool exits);
+void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uint32_t stack);
+void go__syscall_end_blocked(struct sequencer *s, struct thread *t, uint64_t time);
+void go__syscall_end(struct sequencer *s, struct thread *t, uint64_t time);
+void proc__count(struct sequencer *s, struct thread *t, uint64_t time);
+void proc__start(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p);
+void proc__stop(struct sequencer *s, struct thread *t, uint64_t time);
+void proc__steal(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p);
+
+/* repair.c: makes one condition true by the smallest transitions that do it. */
+void repair__free_thread(struct sequencer *s, struct thread *t, uint64_t time);	/* t has no G */
+void repair__free_proc(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p);
+bool repair__need_proc(struct sequencer *s, struct thread *t, uint64_t time);
+bool repair__runnable(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
+bool repair__waiting(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
+bool repair__running(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
+struct goroutine *repair__unknown(struct sequencer *s, struct thread *t, uint64_t time,
+				  uint64_t addr, uint64_t goid);
+void repair__end_stw(struct sequencer *s, uint64_t time);	/* before a boundary or another STW */
+
+/* checkpoint.c */
+void checkpoint__save_g(struct sequencer *s, struct goroutine *g);	/* before it changes */
+void checkpoint__save_p(struct sequencer *s, struct proc *p);
+uint64_t checkpoint__g_seq(struct sequencer *s, struct goroutine *g);	/* its next number */
+uint64_t checkpoint__p_seq(struct sequencer *s, struct proc *p);
+void checkpoint__full(struct sequencer *s);	/* every G and P into the open generation's prologue */
+int checkpoint__open(struct sequencer *s, uint64_t time);	/* a generation, now */
+int checkpoint__roll(struct sequencer *s, uint64_t time, bool force);	/* next generation if due */
+void checkpoint__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
+		      unsigned int nargs, const uint64_t *args);
+
+/* model.c */
+struct thread *model__thread(struct sequencer *s, uint32_t tid);	/* made when new; NULL: ENOMEM */
+struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id);
+struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid);
+void model__forget(struct sequencer *s, struct goroutine *g);	/* ended: frees it */
+void model__orphan(struct sequencer *s, struct goroutine *g);	/* its address has another one */
+bool model__id_taken(const struct sequencer *s, uint64_t goid);	/* a create would collide */
+void model__boundary(struct sequencer *s);			/* a new generation begins */
+void model__deinit(struct sequencer *s);
+
+/* initial.c */
+/*
+ * The state at the window's start from the two snapshots and the `n` records, in order, up to a time
+ * not before the second. Opens the first generation. 0 or a negative errno.
+ */
+int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, size_t n);
+
+#endif

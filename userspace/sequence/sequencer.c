@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sequencer's door: takes records and watermarks, drives merge, hold-back and boundaries.
+ *
+ * A record that does not fit yet waits with its thread (a thread's later records queue behind it)
+ * until others have made it fit, as a reader's WAIT rules do; after HOLD_NS of stream time it is
+ * forced, with a repair. Clocks of CPUs differ by nanoseconds, so what waits longer waits for
+ * something that was lost.
+ */
+#include "sequence/sequencer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sequence/model.h"
+#include "trace/private.h"
+
+#define HOLD_NS 1000000ull
+
+int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
+{
+	struct sequencer *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->opts = *opts;
+	s->merge = merge__create();
+	s->stacks = stacks__create(opts->intern, &opts->symbolizer);
+	if (!s->merge || !s->stacks) {
+		sequencer__destroy(s);
+		return -ENOMEM;
+	}
+	*ret = s;
+	return 0;
+}
+
+static void snapshot__free(struct snapshot *snap)
+{
+	free(snap->g);
+	free(snap->m);
+	free(snap->p);
+	*snap = (struct snapshot){};
+}
+
+void sequencer__destroy(struct sequencer *s)
+{
+	if (!s)
+		return;
+	snapshot__free(&s->first);
+	snapshot__free(&s->second);
+	model__deinit(s);
+	stacks__destroy(s->stacks);
+	merge__destroy(s->merge);
+	free(s);
+}
+
+int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
+{
+	if (s->started)
+		return -EALREADY;
+	s->started = true;
+	s->t0 = s->now = s->watermark = t0;
+	s->wall0 = wall_ns;
+	return 0;
+}
+
+static bool record_is_sound(const struct gt_record *rec, size_t size)
+{
+	const struct gt_stack *stack = (const void *)(rec + 1);
+	int payload;
+
+	if (size < sizeof(*rec))
+		return false;
+	payload = gt_payload_size(rec->kind);
+	if (payload < 0 || !rec->tid)
+		return false;
+	if (rec->kind != GT_STACK)
+		return size == sizeof(*rec) + payload;
+	return size >= sizeof(*rec) + payload && stack->depth <= GT_STACK_MAX &&
+	       size == sizeof(*rec) + payload + stack->depth * sizeof(uint64_t);
+}
+
+int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
+		      size_t size)
+{
+	if (!record_is_sound(rec, size) || ring >= GT_RINGS_MAX) {
+		s->stats.bad_records++;
+		return -EBADMSG;
+	}
+	s->stats.by_kind[rec->kind]++;
+	/* A stack is sent once, maybe before the window; it only has to be there before its use. */
+	if (rec->kind == GT_STACK) {
+		s->stats.records++;
+		merge__count(s->merge, ring, rec->seq);
+		return stacks__add(s->stacks, rec);
+	}
+	return merge__put(s->merge, ring, rec, size);
+}
+
+static int snapshot__copy(struct snapshot *to, const struct snapshot *from)
+{
+	*to = *from;
+	to->g = malloc(from->ng * sizeof(*from->g) + 1);
+	to->m = malloc(from->nm * sizeof(*from->m) + 1);
+	to->p = malloc(from->np * sizeof(*from->p) + 1);
+	if (!to->g || !to->m || !to->p) {
+		snapshot__free(to);
+		return -ENOMEM;
+	}
+	if (from->ng)
+		memcpy(to->g, from->g, from->ng * sizeof(*from->g));
+	if (from->nm)
+		memcpy(to->m, from->m, from->nm * sizeof(*from->m));
+	if (from->np)
+		memcpy(to->p, from->p, from->np * sizeof(*from->p));
+	return 0;
+}
+
+int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
+			const struct snapshot *second)
+{
+	if (s->snapshots_given)
+		return -EALREADY;
+	s->snapshots_given = true;
+	if (first && snapshot__copy(&s->first, first))
+		return -ENOMEM;
+	s->has_first = first;
+	if (second && snapshot__copy(&s->second, second))
+		return -ENOMEM;
+	s->has_second = second;
+	return 0;
+}
+
+/* ---- hold-back ---- */
+
+static bool thread__hold(struct sequencer *s, struct thread *t, const struct gt_record *rec)
+{
+	struct held *h = s->free_held;
+
+	if (h)
+		s->free_held = h->next;
+	else
+		h = malloc(sizeof(*h));
+	if (!h) {
+		s->error = -ENOMEM;
+		return false;
+	}
+	memcpy(&h->rec, rec, sizeof(*rec) + gt_payload_size(rec->kind));
+	h->deadline = rec->time + HOLD_NS;
+	h->next = NULL;
+	if (t->head)
+		t->tail->next = h;
+	else
+		t->head = h;
+	t->tail = h;
+	if (!t->on_held_list) {
+		t->on_held_list = true;
+		t->next_held = s->held;
+		s->held = t;
+	}
+	s->stats.held++;
+	return true;
+}
+
+static bool thread__take(struct sequencer *s, struct thread *t, bool force)
+{
+	struct held *h = t->head;
+
+	if (state__apply(s, t, &h->rec, force) == WAIT)
+		return false;
+	t->head = h->next;
+	h->next = s->free_held;
+	s->free_held = h;
+	return true;
+}
+
+/* Takes what fits, as long as something does: one thread's record may be what another's waits for. */
+static void take_fitting(struct sequencer *s)
+{
+	bool progress = true;
+
+	while (progress && s->held) {
+		struct thread **link = &s->held;
+
+		progress = false;
+		while (*link) {
+			struct thread *t = *link;
+
+			while (t->head && thread__take(s, t, false))
+				progress = true;
+			if (t->head) {
+				link = &t->next_held;
+			} else {
+				*link = t->next_held;
+				t->on_held_list = false;
+			}
+		}
+	}
+}
+
+/* Then forces what is overdue, one at a time and the oldest first: the others may fit after it. */
+static void sequencer__retry(struct sequencer *s, uint64_t now)
+{
+	struct thread *oldest;
+
+	do {
+		take_fitting(s);
+		oldest = NULL;
+		for (struct thread *t = s->held; t; t = t->next_held)
+			if (t->head->deadline <= now &&
+			    (!oldest || t->head->deadline < oldest->head->deadline))
+				oldest = t;
+		if (oldest)
+			thread__take(s, oldest, true);
+	} while (oldest);
+}
+
+static void sequencer__feed(struct sequencer *s, const struct gt_record *rec)
+{
+	struct thread *t;
+	int err;
+
+	if (rec->time < s->t0 || (s->t1 && rec->time > s->t1))
+		return;
+	s->stats.records++;
+	s->now = rec->time;
+	err = checkpoint__roll(s, rec->time, false);
+	if (err) {
+		s->error = err;
+		return;
+	}
+	t = model__thread(s, rec->tid);
+	if (!t)
+		return;
+	if (t->head || state__apply(s, t, rec, false) == WAIT)
+		thread__hold(s, t, rec);
+	if (s->held)
+		sequencer__retry(s, rec->time);
+}
+
+/* ---- watermarks ---- */
+
+/* All records up to now, taken out of the merge; the pointers live until its next put or trim. */
+static const struct gt_record **take_all(struct sequencer *s, uint64_t time, size_t *ret_n)
+{
+	const struct gt_record **rec = NULL, **bigger, *r;
+	size_t n = 0, cap = 0;
+
+	while ((r = merge__next(s->merge, time))) {
+		if (r->time < s->t0)
+			continue;
+		if (n == cap) {
+			cap = cap ? cap * 2 : 1024;
+			bigger = reallocarray(rec, cap, sizeof(*rec));
+			if (!bigger) {
+				free(rec);
+				return NULL;
+			}
+			rec = bigger;
+		}
+		rec[n++] = r;
+	}
+	*ret_n = n;
+	return rec ? rec : calloc(1, sizeof(*rec));
+}
+
+static int sequencer__begin(struct sequencer *s, uint64_t time)
+{
+	const struct gt_record **rec;
+	size_t n;
+	int err;
+
+	rec = take_all(s, time, &n);
+	if (!rec)
+		return -ENOMEM;
+	err = initial__resolve(s, rec, n);
+	s->ready = !err;
+	snapshot__free(&s->first);
+	snapshot__free(&s->second);
+	for (size_t i = 0; !err && i < n; i++) {
+		sequencer__feed(s, rec[i]);
+		err = s->error;
+	}
+	free(rec);
+	return err;
+}
+
+/* Tells a reader of the file between which times records were lost, and of which kinds. */
+static void report_loss(struct sequencer *s, uint64_t time)
+{
+	struct private_loss losses[GT_KIND_END];
+	size_t n = 0;
+
+	if (s->stats.lost == s->lost_reported)
+		return;
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++) {
+		uint64_t count = s->stats.lost_by_kind[kind] - s->reported_by_kind[kind];
+
+		if (count)
+			losses[n++] = (struct private_loss){
+				.kind = kind, .count = count, .from = s->lost_since, .to = time,
+			};
+		s->reported_by_kind[kind] = s->stats.lost_by_kind[kind];
+	}
+	s->lost_reported = s->stats.lost;
+	s->error = private__losses(s->opts.writer, losses, n);
+}
+
+int sequencer__watermark(struct sequencer *s, uint64_t time)
+{
+	const struct gt_record *rec;
+
+	if (s->error)
+		return s->error;
+	if (!s->started || time <= s->watermark)
+		return 0;
+	if (!s->ready) {
+		if (!s->snapshots_given || (s->has_second && time < s->second.time_end))
+			return 0;
+		s->error = sequencer__begin(s, time);
+	}
+	while (!s->error && (rec = merge__next(s->merge, time)))
+		sequencer__feed(s, rec);
+	if (!s->error && s->held)
+		sequencer__retry(s, time);
+	if (!s->error)
+		report_loss(s, time);
+	merge__trim(s->merge);
+	s->lost_since = s->watermark = time;
+	return s->error;
+}
+
+int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
+{
+	if (kind >= GT_KIND_END || count < s->stats.lost_by_kind[kind])
+		return -EINVAL;
+	s->stats.lost += count - s->stats.lost_by_kind[kind];
+	s->stats.lost_by_kind[kind] = count;
+	return 0;
+}
+
+/* A thread whose last record is a tentative exit has left the call, unless it was just now. */
+static void settle_exits(struct sequencer *s, uint64_t t1)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&s->m, &i, &value);) {
+		struct thread *t = value;
+
+		if (t->exit_time && t1 - t->exit_time > HOLD_NS)
+			state__exit_kept(s, t);
+	}
+}
+
+int sequencer__finish(struct sequencer *s, uint64_t t1)
+{
+	int err;
+
+	if (!s->started)
+		return -EINVAL;
+	s->t1 = t1;
+	s->stats.window_ns = t1 - s->t0;
+	s->snapshots_given = true;
+	if (s->has_second && s->second.time_end > t1)
+		s->second.time_end = t1;
+	err = sequencer__watermark(s, t1);
+	if (err)
+		return err;
+	if (!s->ready) {
+		err = sequencer__begin(s, t1);
+		if (err)
+			return err;
+	}
+	sequencer__retry(s, UINT64_MAX);
+	settle_exits(s, t1);
+	report_loss(s, t1);
+	s->stats.holes = merge__holes(s->merge);
+	return s->error ? s->error : writer__close(s->opts.writer);
+}
+
+const struct sequencer_stats *sequencer__stats(const struct sequencer *s)
+{
+	return &s->stats;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Records in, trace generations out.
+ *
+ * The one door to userspace/sequence: the recorder (capture/recorder.c) and the replay
+ * (capture/rawfile.c) call the same functions in the same order, so that every bug seen live can
+ * be replayed. Behind it: merge.c (one stream), initial.c (the state at the window's start),
+ * state.c (legal transitions), repair.c (what a loss broke), stacks.c (symbols).
+ *
+ * Memory: the live goroutines (about 100 bytes each), the records between two watermarks, the
+ * tables of trace/intern.c, and one generation.
+ */
+#ifndef SEQUENCE_SEQUENCER_H
+#define SEQUENCE_SEQUENCER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gotrace/record.h"
+#include "target/layout.h"
+#include "target/snapshot.h"
+#include "target/symbolize.h"
+#include "trace/generation.h"
+
+struct private_meta;
+struct sequencer;
+
+struct sequencer_opts {
+	struct writer *writer;		/* all borrowed; they must outlive the sequencer */
+	struct intern *intern;
+	const struct layout *layout;
+	struct symbolizer symbolizer;
+	bool stacks;			/* false: no stack records are expected */
+	bool no_syscalls;		/* true: the system call probes are off */
+	unsigned int version;		/* the file's: 22, 23, 25 or 26 */
+	unsigned int tick_ns;		/* the file's: 1 or 64 */
+	const struct private_meta *meta;	/* for the first generation; NULL: none */
+};
+
+struct sequencer_stats {
+	uint64_t records;	/* inside the window, stacks included */
+	uint64_t by_kind[GT_KIND_END];	/* received, also outside the window: hits of the probes */
+	uint64_t bad_records;	/* of a wrong size or unknown kind */
+	uint64_t lost;		/* by the probes' own counters */
+	uint64_t holes;		/* missing ring sequence numbers */
+	uint64_t lost_by_kind[GT_KIND_END];
+	uint64_t repairs;	/* transitions inserted because a record did not fit */
+	uint64_t held;		/* records that waited for a causally earlier one */
+	uint64_t dropped;	/* records that could not be used at all */
+	uint64_t goroutines;	/* seen */
+	uint64_t window_ns;	/* t1 - t0 */
+	uint64_t stack_misses;	/* events whose stack never arrived */
+};
+
+int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts);
+void sequencer__destroy(struct sequencer *s);
+
+/* The window begins: records stamped before t0 (CLOCK_MONOTONIC, ns) are dropped. */
+int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
+
+/* One record as it came out of a ring, in that ring's order; copied. -EBADMSG: counted, skipped. */
+int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
+		      size_t size);
+
+/*
+ * The two snapshots (both taken after t0), or NULL for one that could not be had. Until this call
+ * records are only held. The sequencer copies what it needs.
+ */
+int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
+			const struct snapshot *second);
+
+/*
+ * All records stamped up to `time` have been given. Orders and writes them; may close generations,
+ * so the writer's errors come back here.
+ */
+int sequencer__watermark(struct sequencer *s, uint64_t time);
+
+/* The probes' counter of lost records of a kind, absolute. */
+int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count);
+
+/* The window ends: records after t1 are dropped, the last generation is closed. */
+int sequencer__finish(struct sequencer *s, uint64_t t1);
+
+const struct sequencer_stats *sequencer__stats(const struct sequencer *s);
+
+#endif

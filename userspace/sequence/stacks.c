@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stack hashes to ids, as stacks.h says. */
+#include "sequence/stacks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/map.h"
+#include "trace/spec.h"
+
+struct pc_frame {
+	struct intern_frame frame;
+	bool wrapper, elides;
+};
+
+struct pc_info {
+	unsigned int n;
+	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
+	struct pc_frame frame[];
+};
+
+struct by_skip {
+	uint32_t skip, id;
+};
+
+struct stack {
+	struct by_skip *id;	/* few: an event kind has one skip, a stack few event kinds */
+	uint32_t nid;
+	uint32_t depth;
+	uint64_t pc[];
+};
+
+struct stacks {
+	struct intern *in;
+	struct symbolizer symbolizer;
+	struct map stack;	/* hash -> struct stack */
+	struct map pc;		/* return address -> struct pc_info */
+	struct map start;	/* startpc -> id, as a pointer-sized number */
+};
+
+struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer)
+{
+	struct stacks *st = calloc(1, sizeof(*st));
+
+	if (st) {
+		st->in = in;
+		st->symbolizer = *symbolizer;
+	}
+	return st;
+}
+
+void stacks__destroy(struct stacks *st)
+{
+	void *value;
+
+	if (!st)
+		return;
+	for (size_t i = 0; map__next(&st->stack, &i, &value);) {
+		free(((struct stack *)value)->id);
+		free(value);
+	}
+	for (size_t i = 0; map__next(&st->pc, &i, &value);)
+		free(value);
+	map__deinit(&st->stack);
+	map__deinit(&st->pc);
+	map__deinit(&st->start);
+	free(st);
+}
+
+int stacks__add(struct stacks *st, const struct gt_record *rec)
+{
+	const struct gt_stack *from = (const struct gt_stack *)(rec + 1);
+	struct stack *stack;
+	int err;
+
+	if (!rec->stack || map__get(&st->stack, rec->stack))
+		return 0;	/* sent again: another took its place in the probes' cache */
+	stack = calloc(1, sizeof(*stack) + from->depth * sizeof(uint64_t));
+	if (!stack)
+		return -ENOMEM;
+	stack->depth = from->depth;
+	memcpy(stack->pc, from->pc, from->depth * sizeof(uint64_t));
+	err = map__put(&st->stack, rec->stack, stack);
+	if (err)
+		free(stack);
+	return err;
+}
+
+static void pc_info__fill(struct stacks *st, struct pc_frame *to, const struct sym_frame *from)
+{
+	to->frame = (struct intern_frame){
+		.pc = from->pc,
+		.func = intern__cstring(st->in, from->func),
+		.file = intern__cstring(st->in, from->file),
+		.line = from->line,
+	};
+	to->wrapper = from->wrapper;
+	to->elides = from->elides;
+}
+
+static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
+{
+	struct sym_frame frames[SYM_INLINE_MAX];
+	struct pc_info *info = map__get(&st->pc, pc);
+	int n;
+
+	if (info || !pc)
+		return info;
+	n = st->symbolizer.frames(st->symbolizer.ctx, pc, frames);
+	if (n < 0)
+		n = 0;
+	info = calloc(1, sizeof(*info) + (n ? n : 1) * sizeof(info->frame[0]));
+	if (!info)
+		return NULL;
+	for (int i = 0; i < n; i++)
+		pc_info__fill(st, &info->frame[i], &frames[i]);
+	info->n = n;
+	if (n == 1)
+		info->root = !strcmp(frames[0].func, "runtime.goexit") ||
+			     !strcmp(frames[0].func, "runtime.main");
+	if (!n) {	/* C code: keep the PC, as the runtime does */
+		info->frame[0].frame.pc = pc;
+		info->n = 1;
+	}
+	if (map__put(&st->pc, pc, info)) {
+		free(info);
+		return NULL;
+	}
+	return info;
+}
+
+/* The runtime drops the last PC (goexit) and, of the main goroutine, runtime.main below it. */
+static uint32_t stack__without_roots(struct stacks *st, const struct stack *stack)
+{
+	uint32_t depth = stack->depth;
+
+	for (int i = 0; i < 2 && depth; i++) {
+		const struct pc_info *info = stacks__pc(st, stack->pc[depth - 1]);
+
+		if (info && info->root)
+			depth--;
+	}
+	return depth;
+}
+
+static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint32_t skip)
+{
+	struct intern_frame out[TRACE_STACK_MAX];
+	uint32_t depth = stack__without_roots(st, stack), n = 0;
+	bool elides = false;	/* by the function that the last frame called into */
+
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct pc_info *info = stacks__pc(st, stack->pc[i]);
+
+		for (unsigned int f = 0; info && f < info->n; f++) {
+			const struct pc_frame *frame = &info->frame[f];
+			bool hide = frame->wrapper && !elides;
+
+			elides = frame->elides;
+			if (hide)
+				continue;
+			if (skip) {
+				skip--;
+				continue;
+			}
+			if (n == TRACE_STACK_MAX)
+				return intern__stack(st->in, out, n);
+			out[n++] = frame->frame;
+		}
+	}
+	return intern__stack(st->in, out, n);
+}
+
+uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *misses)
+{
+	struct stack *stack;
+	struct by_skip *bigger;
+	uint32_t id;
+
+	if (!hash)
+		return 0;
+	stack = map__get(&st->stack, hash);
+	if (!stack) {
+		(*misses)++;
+		return 0;
+	}
+	for (uint32_t i = 0; i < stack->nid; i++)
+		if (stack->id[i].skip == skip)
+			return stack->id[i].id;
+	id = stack__expand(st, stack, skip);
+	/* A broken record may carry any skip: a handful is remembered, the rest expanded again. */
+	if (stack->nid < 8) {
+		bigger = reallocarray(stack->id, stack->nid + 1, sizeof(*bigger));
+		if (bigger) {
+			stack->id = bigger;
+			stack->id[stack->nid++] = (struct by_skip){ skip, id };
+		}
+	}
+	return id;
+}
+
+uint32_t stacks__start(struct stacks *st, uint64_t startpc)
+{
+	struct sym_frame sym;
+	struct pc_frame frame;
+	uintptr_t id;
+
+	if (!startpc)
+		return 0;
+	id = (uintptr_t)map__get(&st->start, startpc);
+	if (id)
+		return id;
+	if (st->symbolizer.start(st->symbolizer.ctx, startpc, &sym) <= 0)
+		return 0;
+	pc_info__fill(st, &frame, &sym);
+	id = intern__stack(st->in, &frame.frame, 1);
+	map__put(&st->start, startpc, (void *)id);
+	return id;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hashes of stacks into stack ids of the trace.
+ *
+ * The probes send a stack's PCs once and its hash ever after (bpf/stack.bpf.h). Here the PCs are
+ * kept, expanded into logical frames when an event first names them - inlining, wrappers and the
+ * frames to skip as the runtime's own tracer does it (runtime/tracestack.go, fpunwindExpand) - and
+ * interned. Each PC is symbolized once.
+ */
+#ifndef SEQUENCE_STACKS_H
+#define SEQUENCE_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gotrace/record.h"
+#include "target/symbolize.h"
+#include "trace/intern.h"
+
+struct stacks;
+
+struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer);
+void stacks__destroy(struct stacks *st);
+
+/* Keeps the PCs of a STACK record (of a checked size). 0 or -ENOMEM. */
+int stacks__add(struct stacks *st, const struct gt_record *rec);
+
+/*
+ * The trace's id of a stack without its `skip` innermost logical frames. 0: none, or its STACK
+ * record never arrived (counted in *misses).
+ */
+uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *misses);
+
+/* The id of the one-frame stack by which a goroutine that starts at startpc is named; 0: unknown. */
+uint32_t stacks__start(struct stacks *st, uint64_t startpc);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The legal transitions: each moves the model and writes its event, in one place, so that file and
+ * model never part.
+ *
+ * Called by state.c (a record says so) and repair.c (a loss makes it necessary), which have made
+ * sure that the reader's rules hold (seed: trace-format, section 5). After: checkpoint.c
+ * (sequence numbers), trace/generation.c.
+ */
+#include "sequence/model.h"
+
+#define EMIT(s, t, time, type, ...)                                                        \
+	checkpoint__emit(s, t, time, type,                                                 \
+			 sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),           \
+			 (const uint64_t[]){ __VA_ARGS__ })
+#define EMIT0(s, t, time, type) checkpoint__emit(s, t, time, type, 0, NULL)
+
+static uint32_t text(struct sequencer *s, const char *why)
+{
+	return intern__cstring(s->opts.intern, why);
+}
+
+static void go__set(struct sequencer *s, struct goroutine *g, uint32_t state, struct thread *m)
+{
+	checkpoint__save_g(s, g);
+	if (g->m)
+		g->m->g = NULL;
+	g->state = state;
+	g->m = m;
+	if (m)
+		m->g = g;
+}
+
+static void proc__set(struct sequencer *s, struct proc *p, uint32_t state, struct thread *m)
+{
+	checkpoint__save_p(s, p);
+	if (p->m) {
+		p->m->last_p = p;
+		p->m->p = NULL;
+	}
+	p->state = state;
+	p->m = m;
+	if (m)
+		m->p = p;
+}
+
+/* `g` is new: its state is 0 and nothing was written of it. Version 22 knows no blocked create. */
+void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
+		bool blocked, uint32_t start_stack, uint32_t stack)
+{
+	blocked = blocked && s->opts.version >= 23;
+	EMIT(s, t, time, blocked ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, g->id, start_stack, stack);
+	g->start_stack = start_stack;
+	g->saved = g->numbered = s->generation;
+	g->seq = 0;
+	g->state = blocked ? GO_WAITING : GO_RUNNABLE;
+}
+
+/* The number of Ps at the window's start, by the first thread that has a running goroutine. */
+void proc__count(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	EMIT(s, t, time, EV_PROCS_CHANGE, s->procs_due, 0);
+	s->procs_due = 0;
+}
+
+void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)
+{
+	const char *label = layout__gc_mode(s->opts.layout, t->p->gc_mode);
+
+	EMIT(s, t, time, EV_GO_START, g->id, checkpoint__g_seq(s, g));
+	go__set(s, g, GO_RUNNING, t);
+	if (label)
+		EMIT(s, t, time, EV_GO_LABEL, text(s, label));
+	if (s->procs_due)
+		proc__count(s, t, time);
+}
+
+/* A mark worker resets its P's mode before it can be stopped: it is not preemptible while it marks. */
+static void leave_worker(struct thread *t)
+{
+	if (t->g->gc_worker && t->p)
+		t->p->gc_mode = 0;
+	t->g->gc_worker = false;
+}
+
+void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
+	      uint32_t stack)
+{
+	EMIT(s, t, time, EV_GO_STOP, text(s, why), stack);
+	leave_worker(t);
+	go__set(s, t->g, GO_RUNNABLE, NULL);
+}
+
+void go__block(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
+	       uint32_t stack)
+{
+	EMIT(s, t, time, EV_GO_BLOCK, text(s, why), stack);
+	leave_worker(t);
+	go__set(s, t->g, GO_WAITING, NULL);
+}
+
+void go__unblock(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
+		 uint32_t stack)
+{
+	EMIT(s, t, time, EV_GO_UNBLOCK, g->id, checkpoint__g_seq(s, g), stack);
+	go__set(s, g, GO_RUNNABLE, NULL);
+}
+
+void go__destroy(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct goroutine *g = t->g;
+
+	EMIT0(s, t, time, EV_GO_DESTROY);
+	t->g = NULL;
+	model__forget(s, g);
+}
+
+void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *next,
+		bool exits)
+{
+	struct goroutine *g = t->g;
+
+	EMIT(s, t, time, exits ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, next->id,
+	     checkpoint__g_seq(s, next));
+	if (exits) {
+		t->g = NULL;
+		model__forget(s, g);
+	} else {
+		go__set(s, g, GO_WAITING, NULL);
+	}
+	go__set(s, next, GO_RUNNING, t);
+}
+
+void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uint32_t stack)
+{
+	EMIT(s, t, time, EV_GO_SYSCALL_BEGIN, checkpoint__p_seq(s, t->p), stack);
+	go__set(s, t->g, GO_SYSCALL, t);
+	proc__set(s, t->p, PROC_SYSCALL, t);
+	t->lost_p = false;
+}
+
+void go__syscall_end(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	EMIT0(s, t, time, EV_GO_SYSCALL_END);
+	go__set(s, t->g, GO_RUNNING, t);
+	proc__set(s, t->p, PROC_RUNNING, t);
+}
+
+void go__syscall_end_blocked(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	EMIT0(s, t, time, EV_GO_SYSCALL_END_BLOCKED);
+	go__set(s, t->g, GO_RUNNABLE, NULL);
+	t->lost_p = false;
+}
+
+void proc__start(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p)
+{
+	EMIT(s, t, time, EV_PROC_START, p->id, checkpoint__p_seq(s, p));
+	proc__set(s, p, PROC_RUNNING, t);
+}
+
+void proc__stop(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	EMIT0(s, t, time, EV_PROC_STOP);
+	proc__set(s, t->p, PROC_IDLE, NULL);
+}
+
+/* By thread t, which may be the robbed one itself. */
+void proc__steal(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p)
+{
+	EMIT(s, t, time, EV_PROC_STEAL, p->id, checkpoint__p_seq(s, p), p->m->tid);
+	proc__set(s, p, PROC_IDLE, NULL);
+}
