@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes of goroutines: started, parked, made ready, yielding, created, ended, in system calls.
+ *
+ * Before them in an event's way: target/site.c, which chose the instructions. After them:
+ * emit.bpf.h. What stands in the registers at each: include/gotrace/session.h. Each program is: is
+ * it ours, read, emit. A user read costs about 35 ns, as much as all else after the trap.
+ */
+#include "filter.bpf.h"
+#include "g.bpf.h"
+
+SEC("uprobe.multi")
+int execute(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	u64 gp = GO_ARG1(ctx);
+
+	if (!tid)
+		return 0;
+	curg__set(GO_G(ctx), gp);
+	emit_value(GT_EXECUTE, gp, 0, tid, go_read_u64(gp + config.g_goid));
+	return 0;
+}
+
+/* m.waitTraceBlockReason and m.waitTraceSkip stand side by side, in either order: one read. */
+static __always_inline void read_park(u64 m, struct gt_park *park)
+{
+	bool skip_first = config.m_skip < config.m_block_reason;
+	u64 why[2] = {};
+
+	go_read(why, sizeof(why), m + (skip_first ? config.m_skip : config.m_block_reason));
+	park->block_reason = why[skip_first];
+	park->skip = why[!skip_first];
+}
+
+SEC("uprobe.multi")
+int park(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack;
+	struct gt_park park = {};
+	struct g g;
+
+	if (!tid)
+		return 0;
+	g__read(GO_ARG1(ctx), &g);
+	read_park(g.m, &park);
+	park.wait_reason = g.wait_reason;
+	stack = stack__id(&g.leaf, tid);
+	emit(rec, GT_PARK, g.addr, stack, tid, sizeof(park))
+		*(struct gt_park *)(rec + 1) = park;
+	return 0;
+}
+
+SEC("uprobe.multi")
+int ready(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack;
+	struct gt_ready *payload;
+
+	if (!tid)
+		return 0;
+	stack = curg__stack(GO_G(ctx), tid);
+	emit(rec, GT_READY, GO_ARG1(ctx), stack, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		payload->via = GT_VIA_READY;
+		payload->mode = 0;
+		payload->skip = GO_ARG2(ctx);
+	}
+	return 0;
+}
+
+#define GO_WAITING	4
+#define GO_RUNNABLE	1
+
+/* A call of casgstatus that may be an unblock which bypasses ready(); the cookie says whose. */
+SEC("uprobe.multi")
+int cas_runnable(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack = 0;
+	u64 via = bpf_get_attach_cookie(ctx), gp = GO_ARG1(ctx), p;
+	struct gt_ready *payload;
+	u16 mode = 0;
+
+	if (!tid || (u32)GO_ARG2(ctx) != GO_WAITING || (u32)GO_ARG3(ctx) != GO_RUNNABLE)
+		return 0;
+	if (via == GT_VIA_GC_WORKER) {
+		p = current_p(GO_G(ctx));
+		mode = go_read_u8(p + config.p_gc_mode);
+	} else if (via == GT_VIA_SCHEDULER) {
+		/* by a goroutine, where the runtime injects a list for it; else there is none */
+		stack = curg__stack(GO_G(ctx), tid);
+	}
+	emit(rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		payload->via = via;
+		payload->mode = mode;
+		payload->skip = 0;
+	}
+	return 0;
+}
+
+static __always_inline void yield(u32 tid, u64 gp, u64 why)
+{
+	struct g g;
+
+	if (!tid)
+		return;
+	g__read(gp, &g);
+	emit_value(GT_YIELD, gp, stack__id(&g.leaf, tid), tid, why);
+}
+
+SEC("uprobe.multi")
+int gosched(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	bool preempted = bpf_get_attach_cookie(ctx) == 0 && (u8)GO_ARG2(ctx);
+
+	yield(tid, GO_ARG1(ctx), preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int goyield(struct pt_regs *ctx)
+{
+	yield(filter__ours(), GO_ARG1(ctx), GT_YIELD_PREEMPTED);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int preempt_park(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	struct g g;
+
+	if (!tid)
+		return 0;
+	g__read(GO_ARG1(ctx), &g);
+	emit_plain(GT_PREEMPT_PARK, g.addr, stack__id(&g.leaf, tid), tid);
+	return 0;
+}
+
+static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 tid, u64 newg)
+{
+	struct gt_create *payload;
+	struct gt_create create;
+	u32 stack;
+
+	if (!tid)
+		return;
+	create.goid = go_read_u64(newg + config.g_goid);
+	create.startpc = go_read_u64(newg + config.g_startpc);
+	create.parent = go_read_u64(newg + config.g_parent_goid);
+	stack = curg__stack(GO_G(ctx), tid);
+	emit(rec, kind, newg, stack, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		*payload = create;
+	}
+}
+
+SEC("uprobe.multi")
+int create(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+
+	created(ctx, GT_CREATE, tid, bpf_get_attach_cookie(ctx) ? GO_ARG1(ctx) : GO_ARG2(ctx));
+	return 0;
+}
+
+SEC("uprobe.multi")
+int create_blocked(struct pt_regs *ctx)
+{
+	created(ctx, GT_CREATE_BLOCKED, filter__ours(), GO_ARG1(ctx));
+	return 0;
+}
+
+SEC("uprobe.multi")
+int destroy(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	u64 gp = GO_ARG1(ctx);
+
+	if (tid)
+		emit_value(GT_DESTROY, gp, 0, tid, go_read_u64(gp + config.g_goid));
+	return 0;
+}
+
+/* GT_PROBE_SWITCH: gp hands its thread to the goroutine that waits in gp.coroarg. */
+SEC("uprobe.multi")
+int coro_switch(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack;
+	struct gt_switch *payload;
+	struct gt_switch to;
+	struct g g;
+
+	if (!tid || config.g_coroarg == GT_NO_OFFSET || g__read(GO_ARG1(ctx), &g))
+		return 0;
+	to.next = go_read_u64(go_read_u64(g.addr + config.g_coroarg) + config.coro_gp);
+	to.next_goid = go_read_u64(to.next + config.g_goid);
+	to.exits = g.coro_exit;
+	stack = stack__id(&g.leaf, tid);
+	emit(rec, GT_SWITCH, g.addr, stack, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		*payload = to;
+	}
+	return 0;
+}
+
+/* reentersyscall(pc, sp, bp): the arguments are its caller's caller; before 1.23 there is no bp. */
+SEC("uprobe.multi")
+int syscall_enter(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack = 0;
+	struct leaf leaf = { .pc = GO_ARG1(ctx) };
+
+	if (!tid)
+		return 0;
+	if (config.stack_depth) {
+		leaf.fp = config.syscall_bp_in_cx ? GO_ARG3(ctx) : go_read_u64(ctx->bp);
+		stack = stack__id(&leaf, tid);
+	}
+	emit_plain(GT_SYSCALL_ENTER, GO_G(ctx), stack, tid);
+	return 0;
+}
+
+/* The goroutine is on its own stack, at the first instruction of a function. */
+static __always_inline void own_leaf(struct pt_regs *ctx, struct leaf *leaf)
+{
+	leaf->pc = go_read_u64(ctx->sp);
+	leaf->second = 0;
+	leaf->fp = ctx->bp;
+}
+
+SEC("uprobe.multi")
+int syscall_block(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack = 0;
+	struct leaf leaf;
+
+	if (!tid)
+		return 0;
+	if (config.stack_depth) {
+		own_leaf(ctx, &leaf);
+		stack = stack__id(&leaf, tid);
+	}
+	emit_plain(GT_SYSCALL_BLOCK, GO_G(ctx), stack, tid);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int syscall_exit(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+
+	if (tid)
+		emit_plain(GT_SYSCALL_EXIT, GO_ARG1(ctx), 0, tid);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int syscall_try_exit(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+
+	if (tid)
+		emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int syscall_lost(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+
+	if (tid)
+		emit_plain(GT_SYSCALL_LOST, 0, 0, tid);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int syscall_no_p(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+
+	if (tid)
+		emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the probes and userspace/capture/session.c share: configuration, rings, counters.
+ *
+ * The maps are weak: each object has them and the linked object keeps one. The linker would keep
+ * each copy of weak data, so that is defined in maps.bpf.c alone.
+ */
+#ifndef BPF_MAPS_H
+#define BPF_MAPS_H
+
+#include "goabi.bpf.h"
+
+/* Written by session.c before the load, then frozen: the verifier sees constants. */
+extern const volatile struct gt_config config;
+
+/*
+ * The rings, made by session.c: config.rings of them, together 16 MiB on up to 4 CPUs. Writer: the
+ * probes on the CPUs of its group; reader: capture/drain.c.
+ */
+struct ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, GT_RINGS_MAX);
+	__type(key, u32);
+	__array(values, struct ring_map);
+} rings __weak SEC(".maps");
+
+/* Numbers of the records of each ring, a cache line each. Writer: the probes. 4 KiB. */
+extern gt_u32 ring_seq[GT_RINGS_MAX][16];
+
+/* Losses. Writer: the probes, each on its CPU; reader: session.c. 544 bytes a CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct gt_counters);
+} counters __weak SEC(".maps");
+
+/*
+ * Hashes of the stacks whose PCs are on their way to userspace, in the place that the hash's low bits
+ * name. Of two stacks that want one place the later wins; the other is sent again when it comes
+ * again. Writer and reader: the probes, without a lock: a torn meeting sends a stack twice. 512 KiB.
+ */
+#define SEEN_SIZE 65536
+
+extern gt_u64 seen[SEEN_SIZE];
+
+static __always_inline struct gt_counters *counters__get(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters, &zero);
+}
+
+#define COUNT(field)							\
+	do {								\
+		struct gt_counters *c_ = counters__get();		\
+									\
+		if (c_)							\
+			__sync_fetch_and_add(&c_->field, 1);		\
+	} while (0)
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes of the process: it replaced its program by exec, which ends the recording.
+ */
+#include "emit.bpf.h"
+
+/* Runs in the thread that called exec, when it is the process's only one and leads it. */
+SEC("tp_btf/sched_process_exec")
+int process_exec(u64 *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (id >> 32 == config.tgid && (u32)id == config.tgid)
+		emit_plain(GT_EXEC, 0, 0, id);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A goroutine's stack as a hash; its PCs go to userspace when the hash was not seen before.
+ *
+ * Go keeps frame pointers: [fp] is the caller's fp and [fp + 8] the return address, up to fp 0. The
+ * stack is walked once for its hash, without a place to keep PCs in, and only for a new hash once
+ * more, straight into the ring. Nothing moves in between: the walked goroutine is the one that this
+ * thread runs or just switched away from; the second walk must come to the same hash nevertheless.
+ *
+ * PCs are those of the runtime's own traceStack() (pcBuf[1:]): what it leaves out is userspace's part.
+ */
+#ifndef BPF_STACK_H
+#define BPF_STACK_H
+
+#include "emit.bpf.h"
+
+/* The first PCs, which are not found by frame pointers, and where the walk begins. */
+struct leaf {
+	u64 pc;
+	u64 second;		/* 0: none */
+	u64 fp;
+};
+
+/*
+ * Frames are read through a window of the stack: near frames come with one read of user memory
+ * instead of one each, which would cost more than the rest of the walk.
+ */
+#define WINDOW	208
+#define LAST	(WINDOW - 16)	/* where the last frame can stand in it */
+
+struct walk {
+	u64 fp;
+	u64 base;		/* the address of `bytes` */
+	u64 hash;
+	u64 *pcs;		/* where PCs are put */
+	u32 n;			/* PCs so far */
+	u32 first;		/* of them not from frames */
+	bool ended;		/* no frame is above */
+	u64 bytes[WINDOW / 8];
+};
+
+/* A hash says in its top byte how many PCs it stands for. */
+#define HASH_DEPTH(hash)	((u32)((hash) >> 56))
+#define HASH_MASK		((1ull << 56) - 1)
+
+static __always_inline u64 stack__mix(u64 hash, u64 pc)
+{
+	hash = (hash ^ pc) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/*
+ * PC number `n`. `room`, a constant: how many PCs there is room for (0: only the hash is wanted). `n`
+ * comes from the loop: were it kept in the walk, the verifier would follow it value by value.
+ */
+static __always_inline void stack__add(struct walk *w, u64 pc, u64 n, u32 room)
+{
+	w->hash = stack__mix(w->hash, pc);
+	if (n < room)
+		w->pcs[n] = pc;
+	w->n = n + 1;
+}
+
+/* Moves the window up to w->fp; near the end of mapped memory it is filled with just that frame. */
+static __always_inline bool stack__slide(struct walk *w)
+{
+	w->base = w->fp;
+	if (!go_read(w->bytes, WINDOW, w->fp))
+		return true;
+	w->base = w->fp - LAST;
+	return !go_read((char *)w->bytes + LAST, 16, w->fp);
+}
+
+/* One frame: 1 ends the loop. */
+static __always_inline long stack__frame(struct walk *w, u64 i, u32 room)
+{
+	u64 off = w->fp - w->base, next, pc;
+
+	if (off > LAST) {
+		if (!stack__slide(w))
+			goto end;
+		off = w->fp - w->base;
+	}
+	off &= ~7ull;
+	if (off > LAST)
+		goto end;
+	next = *(u64 *)((char *)w->bytes + off);
+	pc = *(u64 *)((char *)w->bytes + off + 8);
+	if (!pc)
+		goto end;
+	stack__add(w, pc, i + w->first, room);
+	if (next <= w->fp)
+		goto end;
+	w->fp = next;
+	return 0;
+end:
+	w->ended = true;
+	return 1;
+}
+
+#define SHALLOW 24	/* PCs in a record of the smaller size */
+
+static long stack__hash_frame(u64 i, struct walk *w)
+{
+	return stack__frame(w, i, 0);
+}
+
+static long stack__shallow_frame(u64 i, struct walk *w)
+{
+	return stack__frame(w, i, SHALLOW);
+}
+
+static long stack__deep_frame(u64 i, struct walk *w)
+{
+	return stack__frame(w, i, GT_STACK_MAX);
+}
+
+/* bpf_loop() and not a loop: the verifier then looks at one round, not at 128 and their ways through. */
+static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, u32 room)
+{
+	u32 depth = config.stack_depth;
+	void *frame = room == SHALLOW ? stack__shallow_frame :
+		      room ? stack__deep_frame : stack__hash_frame;
+
+	w->fp = leaf->fp;
+	w->hash = 0;
+	w->first = leaf->second ? 2 : 1;
+	w->ended = false;
+	stack__add(w, leaf->pc, 0, room);
+	if (leaf->second)
+		stack__add(w, leaf->second, 1, room);
+	if (stack__slide(w) && depth > w->first)
+		bpf_loop(depth - w->first, frame, w, 0);
+	return (w->hash & HASH_MASK) | (u64)w->n << 56;
+}
+
+/*
+ * The same walk for the hash of a shallow stack. This is the hot one: with all that it needs in
+ * registers it costs two thirds of bpf_loop(). So that the verifier meets the same state on all ways
+ * through a round, no number that lives on gets narrower by a comparison (compare differences), and
+ * what comes in comes through memory. 0: the stack is deeper.
+ *
+ * Global functions are verified once a program, not once a call.
+ */
+__weak __noinline u64 stack__hash(const struct leaf *leaf)
+{
+	u64 bytes[WINDOW / 8], hash, fp, base, off, next, pc;
+	u32 first = 1, i;
+
+	if (!leaf)
+		return 0;
+	hash = stack__mix(0, leaf->pc);
+	if (leaf->second) {
+		hash = stack__mix(hash, leaf->second);
+		first = 2;
+	}
+	fp = leaf->fp;
+	base = fp + 8;		/* not in the window */
+	for (i = 0; i < SHALLOW - 2; i++) {
+		if (first + i >= config.stack_depth)
+			goto end;
+		off = fp - base;
+		if (off > LAST) {
+			base = fp;
+			if (go_read(bytes, WINDOW, fp)) {
+				base = fp - LAST;
+				if (go_read((char *)bytes + LAST, 16, fp))
+					goto end;
+			}
+			off = fp - base;
+		}
+		off &= ~7ull;
+		if (off > LAST)
+			goto end;
+		next = *(u64 *)((char *)bytes + off);
+		pc = *(u64 *)((char *)bytes + off + 8);
+		if (!pc)
+			goto end;
+		hash = stack__mix(hash, pc);
+		if ((long)(next - fp) <= 0) {
+			i++;
+			goto end;
+		}
+		fp = next;
+	}
+	return 0;
+end:
+	return (hash & HASH_MASK) | (u64)(first + i) << 56;
+}
+
+__weak __noinline u64 stack__hash_deep(const struct leaf *leaf)
+{
+	struct walk w;
+
+	return leaf ? stack__walk(&w, leaf, 0) : 0;
+}
+
+/*
+ * Walks once more, into a record with room for `room` PCs (a constant; drain.c cuts the unused rest).
+ * Returns the hash of what it sent, 0 when the ring is full.
+ */
+static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, u32 tid, u32 room)
+{
+	struct gt_record *rec = emit__begin(GT_STACK, 0, 0, tid, sizeof(struct gt_stack) + room * 8);
+	struct gt_stack *stack;
+	u64 hash;
+
+	if (!rec)
+		return 0;
+	stack = (void *)(rec + 1);
+	w->pcs = stack->pc;
+	hash = stack__walk(w, leaf, room);
+	stack->depth = w->n < room ? w->n : room;
+	stack->cut = !w->ended;
+	stack->pad = 0;
+	rec->object = hash;
+	rec->stack = (u32)hash ?: 1;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return hash;
+}
+
+/* Returns the hash to name the stack by. It counts as seen only once its record is in the ring. */
+__weak __noinline u64 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
+{
+	struct walk w;
+	u64 sent;
+
+	if (!leaf)
+		return 0;
+	if (HASH_DEPTH(hash) <= SHALLOW)
+		sent = stack__fill(&w, leaf, tid, SHALLOW);
+	else
+		sent = stack__fill(&w, leaf, tid, GT_STACK_MAX);
+	if (!sent)
+		return hash;
+	seen[sent % SEEN_SIZE] = sent;
+	return sent;
+}
+
+/* A record's `stack`: names the stack that begins at `leaf`, whose PCs were sent before. 0: none. */
+static __always_inline u32 stack__id(const struct leaf *leaf, u32 tid)
+{
+	u64 hash;
+
+	if (!config.stack_depth || !leaf->pc)
+		return 0;
+	hash = stack__hash(leaf);
+	if (!hash)
+		hash = stack__hash_deep(leaf);
+	if (seen[hash % SEEN_SIZE] != hash)
+		hash = stack__send(leaf, hash, tid);
+	return (u32)hash ?: 1;
+}
+
+#endif

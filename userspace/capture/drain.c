@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rings to memory: see drain.h.
+ *
+ * The watermark: a record's time is stamped after its slot was reserved. So each record with a time
+ * up to T0 lies before the producer position that is read after T0, and once the consumer has passed
+ * that position in every ring, all of them have been seen. A slot that is reserved but not yet
+ * submitted (its thread was preempted in the probe) stops the consumer, and the watermark stays.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <bpf/libbpf.h>
+
+#include "capture/clock.h"
+#include "capture/drain.h"
+#include "capture/session.h"
+
+struct drain_ring {
+	struct drain *drain;
+	struct ring *ring;
+	unsigned int index;
+	unsigned long produced;		/* position at T0 */
+};
+
+struct drain {
+	struct ring_buffer *buffers;
+	drain_fn fn;
+	void *ctx;
+	uint64_t watermark;
+	unsigned int n, fill;
+	struct drain_ring ring[GT_RINGS_MAX];
+};
+
+/* A stack's slot was sized before its depth was known: what follows the PCs is no part of it. */
+static size_t record_size(const struct gt_record *rec, size_t size)
+{
+	const struct gt_stack *stack = (const void *)(rec + 1);
+	size_t used = sizeof(*rec) + sizeof(*stack);
+
+	if (rec->kind != GT_STACK || size < used || stack->depth > (size - used) / 8)
+		return size;
+	return used + (size_t)stack->depth * 8;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct drain_ring *r = ctx;
+
+	if (size < sizeof(struct gt_record))
+		return 0;
+	return r->drain->fn(r->drain->ctx, r->index, data, record_size(data, size));
+}
+
+static int add_ring(struct drain *d, unsigned int index, int fd)
+{
+	struct drain_ring *r = &d->ring[index];
+
+	r->drain = d;
+	r->index = index;
+	if (!d->buffers) {
+		d->buffers = ring_buffer__new(fd, on_record, r, NULL);
+		if (!d->buffers)
+			return -errno;
+	} else {
+		int ret = ring_buffer__add(d->buffers, fd, on_record, r);
+
+		if (ret)
+			return ret;
+	}
+	r->ring = ring_buffer__ring(d->buffers, index);
+	return r->ring ? 0 : -EINVAL;
+}
+
+int drain__create(struct drain **ret, const struct session *session, drain_fn fn, void *ctx)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+	int code = 0;
+
+	if (!d)
+		return -ENOMEM;
+	d->fn = fn;
+	d->ctx = ctx;
+	for (; d->n < session__rings(session) && !code; d->n++)
+		code = add_ring(d, d->n, session__ring_fd(session, d->n));
+	if (code) {
+		drain__destroy(d);
+		return code;
+	}
+	*ret = d;
+	return 0;
+}
+
+void drain__destroy(struct drain *d)
+{
+	if (!d)
+		return;
+	ring_buffer__free(d->buffers);
+	free(d);
+}
+
+static uint64_t mark(struct drain *d)
+{
+	uint64_t t0 = clock__now();
+	unsigned int i, percent;
+	struct drain_ring *r;
+
+	d->fill = 0;
+	for (i = 0; i < d->n; i++) {
+		r = &d->ring[i];
+		r->produced = ring__producer_pos(r->ring);
+		percent = (r->produced - ring__consumer_pos(r->ring)) * 100 / ring__size(r->ring);
+		if (percent > d->fill)
+			d->fill = percent;
+	}
+	return t0;
+}
+
+int drain__run(struct drain *d, uint64_t *ret_watermark)
+{
+	uint64_t t0 = mark(d);
+	int n = 0, got = 0;
+	unsigned int i;
+
+	for (i = 0; i < d->n; i++) {
+		got = ring__consume(d->ring[i].ring);
+		if (got < 0)
+			return got;
+		n += got;
+		if ((long)(ring__consumer_pos(d->ring[i].ring) - d->ring[i].produced) < 0)
+			t0 = 0;
+	}
+	if (t0 > d->watermark)
+		d->watermark = t0;
+	*ret_watermark = d->watermark;
+	return n;
+}
+
+unsigned int drain__fill(const struct drain *d)
+{
+	return d->fill;
+}

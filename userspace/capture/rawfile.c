@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes raw files: see rawfile.h. replay.c reads them.
+ *
+ * Records of one ring that follow each other share a chunk. PCs are only noted on the way; their
+ * frames are looked up at the end, when nothing waits for it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/rawfile.h"
+#include "lib/map.h"
+#include "trace/file.h"
+
+#define CHUNK_MAX (256u << 10)	/* bytes of records */
+
+struct chunk_head {
+	uint32_t type, size;
+};
+
+struct rawfile {
+	struct trace_file *file;
+	uint64_t ring;
+	unsigned char *records;		/* CHUNK_MAX of room */
+	size_t used;
+	struct map pcs, starts;		/* PCs met: keys only */
+};
+
+int rawfile__create(struct rawfile **ret, const char *path)
+{
+	struct rawfile *raw = calloc(1, sizeof(*raw));
+	int code = -ENOMEM;
+
+	if (!raw)
+		return code;
+	raw->records = malloc(CHUNK_MAX);
+	if (raw->records)
+		code = trace_file__open(&raw->file, path);
+	if (code) {
+		rawfile__destroy(raw);
+		return code;
+	}
+	*ret = raw;
+	return 0;
+}
+
+void rawfile__destroy(struct rawfile *raw)
+{
+	if (!raw)
+		return;
+	trace_file__destroy(raw->file);
+	map__deinit(&raw->pcs);
+	map__deinit(&raw->starts);
+	free(raw->records);
+	free(raw);
+}
+
+static int write_chunk(struct rawfile *raw, enum raw_type type, const struct iovec *part, size_t n)
+{
+	static const char zeros[8];
+	struct chunk_head head = { .type = type };
+	struct iovec iov[8] = { { &head, sizeof(head) } };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		iov[i + 1] = part[i];
+		head.size += part[i].iov_len;
+	}
+	iov[n + 1] = (struct iovec){ (void *)zeros, -head.size & 7 };
+	return trace_file__appendv(raw->file, iov, n + 2);
+}
+
+static int flush_records(struct rawfile *raw)
+{
+	struct iovec part[] = {
+		{ &raw->ring, sizeof(raw->ring) }, { raw->records, raw->used },
+	};
+
+	if (!raw->used)
+		return 0;
+	raw->used = 0;
+	return write_chunk(raw, RAW_RECORDS, part, 2);
+}
+
+/* What stands before a chunk in time is written before it. */
+static int write_after_records(struct rawfile *raw, enum raw_type type, const struct iovec *part,
+			       size_t n)
+{
+	int code = flush_records(raw);
+
+	return code ? code : write_chunk(raw, type, part, n);
+}
+
+int rawfile__start(struct rawfile *raw, const struct raw_header *facts)
+{
+	struct raw_header header = *facts;
+
+	memcpy(header.magic, RAW_MAGIC, sizeof(header.magic));
+	header.version = RAW_VERSION;
+	header.size = sizeof(header);
+	return trace_file__append(raw->file, &header, sizeof(header));
+}
+
+static int note(struct map *map, uint64_t pc)
+{
+	return !pc || map__get(map, pc) ? 0 : map__put(map, pc, map);
+}
+
+static int note_pcs(struct rawfile *raw, const struct gt_record *rec, size_t size)
+{
+	const struct gt_create *create = (const void *)(rec + 1);
+	const struct gt_stack *stack = (const void *)(rec + 1);
+	int code = 0;
+	size_t i;
+
+	if (rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED)
+		return size < sizeof(*rec) + sizeof(*create) ? 0 : note(&raw->starts, create->startpc);
+	if (rec->kind != GT_STACK)
+		return 0;
+	for (i = 0; !code && i < (size - sizeof(*rec) - sizeof(*stack)) / 8; i++)
+		code = note(&raw->pcs, stack->pc[i]);
+	return code;
+}
+
+int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	int code = 0;
+
+	if (raw->ring != ring || raw->used + size > CHUNK_MAX)
+		code = flush_records(raw);
+	if (code)
+		return code;
+	raw->ring = ring;
+	memcpy(raw->records + raw->used, rec, size);
+	raw->used += size;
+	return note_pcs(raw, rec, size);
+}
+
+int rawfile__watermark(struct rawfile *raw, uint64_t time)
+{
+	return write_after_records(raw, RAW_WATERMARK, &(struct iovec){ &time, sizeof(time) }, 1);
+}
+
+int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count)
+{
+	uint64_t lost[2] = { kind, count };
+
+	return write_after_records(raw, RAW_LOST, &(struct iovec){ lost, sizeof(lost) }, 1);
+}
+
+struct snapshot_head {
+	uint32_t which, there;
+	uint64_t time, time_end;
+	uint32_t procs, pad;
+	uint64_t ng, nm, np;
+};
+
+static int write_snapshot(struct rawfile *raw, uint32_t which, const struct snapshot *snap)
+{
+	struct snapshot_head head = { .which = which };
+	struct iovec part[4] = { { &head, sizeof(head) } };
+	int code = 0;
+	size_t i;
+
+	if (!snap)
+		return write_after_records(raw, RAW_SNAPSHOT, part, 1);
+	head = (struct snapshot_head){ which, 1, snap->time, snap->time_end, snap->procs, 0,
+				       snap->ng, snap->nm, snap->np };
+	part[1] = (struct iovec){ snap->g, snap->ng * sizeof(*snap->g) };
+	part[2] = (struct iovec){ snap->m, snap->nm * sizeof(*snap->m) };
+	part[3] = (struct iovec){ snap->p, snap->np * sizeof(*snap->p) };
+	for (i = 0; !code && i < snap->ng; i++)
+		code = note(&raw->starts, snap->g[i].startpc);
+	return code ? code : write_after_records(raw, RAW_SNAPSHOT, part, 4);
+}
+
+int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,
+		      const struct snapshot *second)
+{
+	int code = write_snapshot(raw, 0, first);
+
+	return code ? code : write_snapshot(raw, 1, second);
+}
+
+/* ---- frames ---- */
+
+struct frames_buf {
+	unsigned char *data;
+	size_t len, cap;
+};
+
+static int put(struct frames_buf *b, const void *data, size_t len)
+{
+	size_t cap = b->cap;
+	void *bigger;
+
+	while (cap < b->len + len)
+		cap = cap ? cap * 2 : 4096;
+	if (cap != b->cap) {
+		bigger = realloc(b->data, cap);
+		if (!bigger)
+			return -ENOMEM;
+		b->data = bigger;
+		b->cap = cap;
+	}
+	memcpy(b->data + b->len, data, len);
+	b->len += len;
+	return 0;
+}
+
+static int put_frame(struct frames_buf *b, const struct sym_frame *frame)
+{
+	static const char zeros[8];
+	size_t func = strlen(frame->func), file = strlen(frame->file);
+	uint32_t word[4] = {
+		frame->line, frame->wrapper | frame->elides << 1, (uint32_t)func, (uint32_t)file,
+	};
+	int code = put(b, &frame->pc, sizeof(frame->pc));
+
+	if (!code)
+		code = put(b, word, sizeof(word));
+	if (!code)
+		code = put(b, frame->func, func);
+	if (!code)
+		code = put(b, frame->file, file);
+	return code ? code : put(b, zeros, -(func + file) & 7);
+}
+
+static int write_frames(struct rawfile *raw, uint64_t pc, const struct sym_frame *frame, int n,
+			uint32_t start)
+{
+	uint32_t word[2] = { (uint32_t)n, start };
+	struct frames_buf b = {};
+	int code, i;
+
+	code = put(&b, &pc, sizeof(pc));
+	if (!code)
+		code = put(&b, word, sizeof(word));
+	for (i = 0; !code && i < n; i++)
+		code = put_frame(&b, &frame[i]);
+	if (!code)
+		code = write_chunk(raw, RAW_FRAMES, &(struct iovec){ b.data, b.len }, 1);
+	free(b.data);
+	return code;
+}
+
+static int write_symbols(struct rawfile *raw, const struct symbolizer *sym)
+{
+	struct sym_frame frame[SYM_INLINE_MAX];
+	int code = 0, n;
+	size_t i;
+
+	for (i = 0; !code && i < raw->pcs.cap; i++) {
+		if (!raw->pcs.slot[i].key)
+			continue;
+		n = sym->frames(sym->ctx, raw->pcs.slot[i].key, frame);
+		if (n > 0)
+			code = write_frames(raw, raw->pcs.slot[i].key, frame, n, 0);
+	}
+	for (i = 0; !code && i < raw->starts.cap; i++) {
+		if (!raw->starts.slot[i].key)
+			continue;
+		n = sym->start(sym->ctx, raw->starts.slot[i].key, frame);
+		if (n > 0)
+			code = write_frames(raw, raw->starts.slot[i].key, frame, 1, 1);
+	}
+	return code;
+}
+
+int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer)
+{
+	int code = flush_records(raw);
+
+	if (!code)
+		code = write_symbols(raw, symbolizer);
+	if (!code)
+		code = write_chunk(raw, RAW_END, &(struct iovec){ &t1, sizeof(t1) }, 1);
+	return code ? code : trace_file__commit(raw->file);
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One recording: see recorder.h.
+ *
+ * The window [T0, T1]: T0 is taken after the last probe is live, T1 before the first one is detached.
+ * In between a single loop drains the rings every few milliseconds into the sink, takes the two
+ * snapshots of the target and looks for reasons to stop. Everything that can fail early does so before
+ * the first probe is attached.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+#include "capture/drain.h"
+#include "capture/launch.h"
+#include "capture/memory.h"
+#include "capture/privilege.h"
+#include "capture/recorder.h"
+#include "capture/session.h"
+#include "lib/log.h"
+
+#define MS 1000000ull
+
+#define SECOND_SNAPSHOT	(40 * MS)	/* after the first: a status word can lag that long */
+#define LAYOUT_PATIENCE	(2000 * MS)	/* a program that we started must pass the checks by then */
+#define SLOT_PATIENCE	(2000 * MS)	/* for a record that is reserved, but not written */
+#define HOUSEKEEPING	(200 * MS)	/* losses, memory, progress */
+
+struct recorder {
+	const struct recorder_opts *opts;
+	struct recorder_stats *stats;
+	struct error *err;
+	struct session *session;
+	struct drain *drain;
+	struct sink *sink;
+	struct symbolizer symbolizer;
+	struct raw_header facts;
+	struct private_meta meta;
+	int sigfd;
+	uint64_t t0, t1, watermark;
+	struct snapshot snap[2];
+	bool has[2];
+	bool checked, given;		/* layout by live checks; snapshots to the sink */
+	bool runtime_up;		/* a goroutine was executed */
+	uint64_t exec_time;		/* of a GT_EXEC that ends the recording; 0: none */
+	unsigned int execs_expected;	/* our own launch's */
+	bool stopped, target_gone;
+	uint64_t housekeeping, records, last_records;
+	struct gt_counters counters;
+};
+
+/* ---- records ---- */
+
+static int on_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	struct recorder *r = ctx;
+
+	r->records++;
+	if (rec->kind < GT_KIND_END)
+		r->stats->records[rec->kind]++;
+	if (rec->kind == GT_EXECUTE)
+		r->runtime_up = true;
+	if (rec->kind == GT_EXEC && !r->exec_time) {
+		if (r->execs_expected)
+			r->execs_expected--;
+		else
+			r->exec_time = rec->time;
+	}
+	return sink__record(r->sink, ring, rec, size);
+}
+
+static int report_losses(struct recorder *r)
+{
+	unsigned int kind;
+	int code = session__counters(r->session, &r->counters);
+
+	for (kind = 0; !code && kind < GT_KIND_END; kind++)
+		if (r->counters.lost[kind])
+			code = sink__lost(r->sink, kind, r->counters.lost[kind]);
+	return code;
+}
+
+static int drain(struct recorder *r)
+{
+	uint64_t watermark;
+	int n = drain__run(r->drain, &watermark), code;
+
+	if (n < 0)
+		return n;
+	if (watermark <= r->watermark || r->exec_time)
+		return n;
+	r->watermark = watermark;
+	code = sink__watermark(r->sink, watermark);
+	return code ? code : n;
+}
+
+/* ---- the initial state ---- */
+
+static void drop_snapshots(struct recorder *r)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (r->has[i])
+			snapshot__deinit(&r->snap[i]);
+		r->has[i] = false;
+	}
+}
+
+static int give_snapshots(struct recorder *r)
+{
+	int code = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
+				  r->has[1] ? &r->snap[1] : NULL);
+
+	r->given = true;
+	drop_snapshots(r);
+	privilege__drop(false);
+	return code;
+}
+
+static void take_snapshot(struct recorder *r, int which)
+{
+	int code = snapshot__read(r->opts->process, r->opts->layout, &r->snap[which]);
+
+	r->has[which] = !code;
+	if (code)
+		log__debug("snapshot %d of the process: %s", which + 1, strerror(-code));
+}
+
+/*
+ * A program that we started: as soon as its runtime runs, the offsets are held against it. What it looks
+ * like while it sets itself up may not fit; it gets some time.
+ */
+static int check_layout(struct recorder *r, uint64_t now)
+{
+	struct error reason = {};
+	int code;
+
+	if (!r->runtime_up)
+		return 0;
+	code = process__check_layout(r->opts->process, r->opts->layout, &reason);
+	r->checked = !code;
+	if (!code || code == -ESRCH || now < r->t0 + LAYOUT_PATIENCE)
+		return 0;
+	return error__set(r->err, code, "%s", reason.text);
+}
+
+/*
+ * Both snapshots are given only after a drain that follows the second: had the process exec'ed in
+ * between, that drain would have found the record of it.
+ */
+static int initial_state(struct recorder *r, uint64_t now)
+{
+	if (r->given)
+		return 0;
+	if (!r->checked)
+		return check_layout(r, now);
+	if (!r->has[0]) {
+		take_snapshot(r, 0);
+		return r->has[0] ? 0 : give_snapshots(r);
+	}
+	if (!r->has[1]) {
+		if (now < r->snap[0].time + SECOND_SNAPSHOT)
+			return 0;
+		take_snapshot(r, 1);
+		return r->has[1] ? 0 : give_snapshots(r);
+	}
+	return r->watermark > r->snap[1].time_end ? give_snapshots(r) : 0;
+}
+
+/* ---- the loop ---- */
+
+static int housekeeping(struct recorder *r, uint64_t now)
+{
+	double seconds = (double)(now - r->housekeeping) / 1e9;
+	uint64_t lost = 0;
+	unsigned int i;
+	int code;
+
+	if (now < r->housekeeping + HOUSEKEEPING)
+		return 0;
+	code = report_losses(r);
+	for (i = 0; i < GT_KIND_END; i++)
+		lost += r->counters.lost[i];
+	log__progress("%6.1f s  %9.0f records/s  %llu lost", (double)(now - r->t0) / 1e9,
+		      (double)(r->records - r->last_records) / seconds, (unsigned long long)lost);
+	r->last_records = r->records;
+	r->housekeeping = now;
+	memory__sample(&r->stats->peak_memory);
+	return code;
+}
+
+/* How long the rings can be left alone: they hold about a second of a busy program. */
+static int pause_ms(const struct recorder *r, int n, uint64_t now)
+{
+	uint64_t end = r->t0 + r->opts->duration_ns;
+	int ms = n ? 5 : 10;
+
+	if (drain__fill(r->drain) > 25)
+		ms = 0;
+	if (r->opts->duration_ns && end < now + (uint64_t)ms * MS)
+		ms = end > now ? (int)((end - now) / MS) : 0;
+	return ms;
+}
+
+/* Sets stopped, when it is time to. */
+static void wait_a_little(struct recorder *r, int ms)
+{
+	struct pollfd fd[2] = {
+		{ .fd = r->sigfd, .events = POLLIN },
+		{ .fd = r->opts->process->pidfd, .events = POLLIN },
+	};
+	uint64_t now;
+
+	if (poll(fd, 2, ms) > 0) {
+		r->target_gone = fd[1].revents != 0;
+		r->stopped = fd[0].revents || r->target_gone;
+	}
+	now = clock__now();
+	if (r->opts->duration_ns && now >= r->t0 + r->opts->duration_ns)
+		r->stopped = true;
+}
+
+static int loop(struct recorder *r)
+{
+	int n = 0, code = 0;
+
+	while (!code && !r->stopped && !r->exec_time) {
+		wait_a_little(r, pause_ms(r, n, clock__now()));
+		n = drain(r);
+		code = n < 0 ? n : 0;
+		if (!code && !r->exec_time && !r->target_gone)
+			code = initial_state(r, clock__now());
+		if (!code)
+			code = housekeeping(r, clock__now());
+	}
+	return code;
+}
+
+/* ---- begin and end ---- */
+
+/* Cut to what fits; the destination is zeroed. */
+static void copy_text(char *to, size_t size, const char *from)
+{
+	memcpy(to, from, strnlen(from, size - 1));
+}
+
+static void fill_facts(struct recorder *r)
+{
+	const struct process *proc = r->opts->process;
+	const char *build_id = elf_image__build_id(r->opts->elf);
+
+	if (!build_id)
+		build_id = elf_image__go_build_id(r->opts->elf);
+	r->facts.bias = proc->bias;
+	r->facts.stacks = r->opts->sink.stacks;
+	r->facts.no_syscalls = r->opts->sink.no_syscalls;
+	copy_text(r->facts.go_version, sizeof(r->facts.go_version), r->opts->layout->version.text);
+	copy_text(r->facts.build_id, sizeof(r->facts.build_id), build_id ? build_id : "");
+	copy_text(r->facts.exe, sizeof(r->facts.exe), proc->exe);
+	copy_text(r->facts.command, sizeof(r->facts.command), proc->cmdline);
+	r->meta = (struct private_meta){
+		.tool = "gotrace-bpf " GOTRACE_VERSION,
+		.command = proc->cmdline, .command_len = strlen(proc->cmdline),
+		.build_id = build_id, .clock = "CLOCK_MONOTONIC",
+		.go_version = r->opts->layout->version.text,
+	};
+}
+
+/* Of a program that we started: what it is becomes visible only now. */
+static int start_launched(struct recorder *r)
+{
+	struct process *proc = r->opts->process;
+	pid_t pid = proc->pid;
+	int code;
+
+	r->execs_expected = 1;
+	code = launch__exec(r->opts->launch, r->err);
+	if (code)
+		return code;
+	process__deinit(proc);
+	code = process__open(proc, pid, r->err);
+	return code ? code : process__find_bias(proc, r->opts->elf, r->err);
+}
+
+/* Between the analysis and now it may have become another program, with nothing of the old one. */
+static int still_the_program(struct recorder *r)
+{
+	const struct process *proc = r->opts->process;
+	struct stat then, now;
+
+	if (fstat(proc->exe_fd, &then) || stat(proc->exe_path, &now))
+		return error__set(r->err, -ESRCH, "process %d ended while probes were attached",
+				  proc->pid);
+	if (then.st_ino == now.st_ino && then.st_dev == now.st_dev)
+		return 0;
+	return error__set(r->err, -ESRCH, "process %d executed another program while probes were "
+			  "attached", proc->pid);
+}
+
+static int begin(struct recorder *r)
+{
+	int code = session__attach(r->session, r->err);
+
+	if (!code && !r->opts->launch)
+		code = still_the_program(r);
+	if (code)
+		return code;
+	privilege__drop(true);
+	r->t0 = r->housekeeping = clock__now();
+	r->stats->attach_ns = r->t0 - r->opts->started;
+	r->facts.t0 = r->t0;
+	r->facts.wall_ns = clock__wall_at(r->t0);
+	r->checked = !r->opts->launch;
+	code = r->opts->launch ? start_launched(r) : 0;
+	if (code)
+		return code;
+	fill_facts(r);
+	pclntab__symbolizer(r->opts->pclntab, r->opts->process->bias, &r->symbolizer);
+	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
+	if (!code)
+		code = sink__start(r->sink, &r->facts);
+	if (!code)
+		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
+	return code;
+}
+
+/* Everything up to T1 is handed over; a thread can have been descheduled in the midst of a record. */
+static int drain_to_end(struct recorder *r)
+{
+	uint64_t deadline = clock__now() + SLOT_PATIENCE;
+	int code;
+
+	for (;;) {
+		code = drain(r);
+		if (code < 0)
+			return code;
+		if (r->exec_time || r->watermark >= r->t1 || clock__now() > deadline)
+			return 0;
+		usleep(500);
+	}
+}
+
+static int end(struct recorder *r)
+{
+	int code;
+
+	r->t1 = r->exec_time ? r->exec_time : clock__now();
+	code = drain_to_end(r);
+	if (r->exec_time)
+		r->t1 = r->exec_time;
+	if (!code && !r->given)
+		code = give_snapshots(r);
+	if (!code)
+		code = report_losses(r);
+	session__detach(r->session);
+	if (!code)
+		code = sink__finish(r->sink, r->t1);
+	return code;
+}
+
+static void fill_stats(struct recorder *r)
+{
+	if (sink__sequencer(r->sink)) {
+		r->stats->sequencer = *sequencer__stats(sink__sequencer(r->sink));
+		r->stats->writer = *sink__written(r->sink);
+	}
+	r->stats->counters = r->counters;
+	r->stats->multi = session__multi(r->session);
+	r->stats->ring_bytes = session__ring_bytes(r->session);
+	memory__sample(&r->stats->peak_memory);
+	r->stats->peak_memory += session__memory(r->session);
+	r->stats->cpu_ns = clock__cpu();
+}
+
+static int open_session(struct recorder *r)
+{
+	struct session_opts opts = {
+		.pid = r->opts->process->pid, .path = r->opts->path,
+		.config = &r->opts->layout->config, .sites = r->opts->sites,
+		.stack_depth = r->opts->stack_depth, .syscalls = r->opts->syscalls,
+		.gc = r->opts->gc, .force_perf = r->opts->force_perf,
+	};
+	int code = session__open(&r->session, &opts, r->err);
+
+	return code ? code : drain__create(&r->drain, r->session, on_record, r);
+}
+
+static int record(struct recorder *r)
+{
+	int code = begin(r);
+
+	if (code) {
+		session__detach(r->session);
+		return code;
+	}
+	if (!r->opts->launch)
+		take_snapshot(r, 0);
+	code = loop(r);
+	log__progress_end();
+	if (code)
+		session__detach(r->session);
+	else
+		code = end(r);
+	fill_stats(r);
+	/* A layout that does not fit made nonsense of all records: no file. */
+	return code && r->err->text[0] ? code : sink__commit(r->sink, code, r->err);
+}
+
+int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, struct error *err)
+{
+	struct recorder r = { .opts = opts, .stats = ret, .err = err };
+	sigset_t signals;
+	int code;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	r.sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r.sigfd < 0)
+		return error__set(err, -errno, "signalfd: %s", strerror(errno));
+	code = sink__open(&r.sink, &opts->sink, err);
+	if (!code)
+		code = open_session(&r);
+	if (!code)
+		code = record(&r);
+	drop_snapshots(&r);
+	drain__destroy(r.drain);
+	session__destroy(r.session);
+	sink__destroy(r.sink);
+	close(r.sigfd);
+	return code ? error__set(err, code, "cannot record: %s", strerror(-code)) : 0;
+}

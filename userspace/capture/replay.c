@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads raw files and gives them to a sequencer, as the recorder did: see rawfile.h.
+ *
+ * The file may be anything: it is read through lib/buf.h, and every count is held against the bytes
+ * that there are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/rawfile.h"
+#include "lib/buf.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "sequence/sequencer.h"
+
+struct replay {
+	struct buf file;		/* mapped */
+	struct raw_header header;
+	struct map pcs, starts;		/* PC to struct symbol */
+};
+
+struct symbol {
+	int n;
+	struct sym_frame frame[];	/* names follow the array, in the same allocation */
+};
+
+struct chunk {
+	uint32_t type;
+	struct buf data;
+};
+
+static void free_symbols(struct map *map)
+{
+	void *value;
+	size_t i;
+
+	for (i = 0; map__next(map, &i, &value);)
+		free(value);
+	map__deinit(map);
+}
+
+void replay__destroy(struct replay *r)
+{
+	if (!r)
+		return;
+	if (r->file.start)
+		munmap((void *)r->file.start, (size_t)(r->file.end - r->file.start));
+	free_symbols(&r->pcs);
+	free_symbols(&r->starts);
+	free(r);
+}
+
+const struct raw_header *replay__header(const struct replay *r)
+{
+	return &r->header;
+}
+
+/* False at the end of the file, and at a chunk that was not written to its end. */
+static bool next_chunk(struct buf *file, struct chunk *ret)
+{
+	uint32_t size;
+	const void *data;
+
+	ret->type = buf__u32(file);
+	size = buf__u32(file);
+	data = buf__take(file, size);
+	if (!data)
+		return false;
+	ret->data = buf__make(data, size);
+	if (buf__left(file))
+		buf__skip(file, -size & 7);
+	return true;
+}
+
+/* ---- frames ---- */
+
+static bool read_frame(struct buf *b, struct sym_frame *frame, char **names)
+{
+	uint32_t line, flags, func, file;
+	const char *text;
+
+	frame->pc = buf__u64(b);
+	line = buf__u32(b);
+	flags = buf__u32(b);
+	func = buf__u32(b);
+	file = buf__u32(b);
+	text = buf__take(b, (size_t)func + file);
+	if (!text)
+		return false;
+	buf__skip(b, -((size_t)func + file) & 7);
+	frame->line = line;
+	frame->wrapper = flags & 1;
+	frame->elides = flags >> 1 & 1;
+	frame->func = memcpy(*names, text, func);
+	frame->file = memcpy(*names + func + 1, text + func, file);
+	*names += (size_t)func + file + 2;	/* NULs: calloc's */
+	return !b->bad;
+}
+
+/* Names take less room than in the chunk: lengths and padding make up for their NULs. */
+static int read_frames(struct replay *r, struct buf *b)
+{
+	uint64_t pc = buf__u64(b);
+	uint32_t n = buf__u32(b), start = buf__u32(b), i;
+	struct map *map = start ? &r->starts : &r->pcs;
+	struct symbol *symbol;
+	char *names;
+
+	if (b->bad || !pc || !n || n > SYM_INLINE_MAX || map__get(map, pc))
+		return -EBADMSG;
+	symbol = calloc(1, sizeof(*symbol) + n * sizeof(*symbol->frame) + buf__left(b));
+	if (!symbol)
+		return -ENOMEM;
+	symbol->n = (int)n;
+	names = (char *)&symbol->frame[n];
+	for (i = 0; i < n; i++) {
+		if (!read_frame(b, &symbol->frame[i], &names)) {
+			free(symbol);
+			return -EBADMSG;
+		}
+	}
+	if (map__put(map, pc, symbol)) {
+		free(symbol);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int find_frames(void *ctx, uint64_t pc, struct sym_frame *frames)
+{
+	const struct replay *r = ctx;
+	const struct symbol *symbol = map__get(&r->pcs, pc);
+
+	if (!symbol)
+		return 0;
+	memcpy(frames, symbol->frame, (size_t)symbol->n * sizeof(*frames));
+	return symbol->n;
+}
+
+static int find_start(void *ctx, uint64_t startpc, struct sym_frame *frame)
+{
+	const struct replay *r = ctx;
+	const struct symbol *symbol = map__get(&r->starts, startpc);
+
+	if (!symbol)
+		return 0;
+	*frame = symbol->frame[0];
+	return 1;
+}
+
+void replay__symbolizer(struct replay *r, struct symbolizer *ret)
+{
+	*ret = (struct symbolizer){ .ctx = r, .frames = find_frames, .start = find_start };
+}
+
+/* ---- opening ---- */
+
+static int map_file(struct replay *r, const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code;
+	struct stat st;
+	void *data;
+
+	if (fd < 0)
+		return error__set(err, -errno, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
+		close(fd);
+		return error__set(err, -EINVAL, "%s is not a raw file of gotrace-bpf", path);
+	}
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	code = -errno;
+	close(fd);
+	if (data == MAP_FAILED)
+		return error__set(err, code, "%s: %s", path, strerror(-code));
+	r->file = buf__make(data, (size_t)st.st_size);
+	return 0;
+}
+
+#define END_TEXT(text) ((text)[sizeof(text) - 1] = '\0')
+
+static int read_header(struct replay *r, const char *path, struct error *err)
+{
+	const struct raw_header *header = buf__take(&r->file, sizeof(*header));
+
+	if (!header || memcmp(header->magic, RAW_MAGIC, sizeof(header->magic)))
+		return error__set(err, -EINVAL, "%s is not a raw file of gotrace-bpf", path);
+	if (header->version != RAW_VERSION || header->size != sizeof(*header))
+		return error__set(err, -EINVAL, "%s: raw files of version %u are not known", path,
+				  header->version);
+	r->header = *header;
+	END_TEXT(r->header.go_version);
+	END_TEXT(r->header.build_id);
+	END_TEXT(r->header.exe);
+	END_TEXT(r->header.command);
+	return 0;
+}
+
+int replay__open(struct replay **ret, const char *path, struct error *err)
+{
+	struct replay *r = calloc(1, sizeof(*r));
+	struct chunk chunk;
+	struct buf file;
+	int code;
+
+	if (!r)
+		return error__set(err, -ENOMEM, "out of memory");
+	code = map_file(r, path, err);
+	if (!code)
+		code = read_header(r, path, err);
+	file = r->file;
+	while (!code && next_chunk(&file, &chunk))
+		if (chunk.type == RAW_FRAMES && read_frames(r, &chunk.data) == -ENOMEM)
+			code = error__set(err, -ENOMEM, "out of memory");
+	if (code) {
+		replay__destroy(r);
+		return code;
+	}
+	*ret = r;
+	return 0;
+}
+
+/* ---- replaying ---- */
+
+/* Bytes of the record at the cursor; a broken one takes the rest of the chunk with it. */
+static size_t record_size(const struct buf *b)
+{
+	struct gt_record rec;
+	struct gt_stack stack;
+	size_t size;
+	int payload;
+
+	if (buf__left(b) < sizeof(rec))
+		return buf__left(b);
+	memcpy(&rec, b->pos, sizeof(rec));
+	payload = gt_payload_size(rec.kind);
+	if (payload < 0)
+		return buf__left(b);
+	size = sizeof(rec) + (size_t)payload;
+	if (rec.kind == GT_STACK && size <= buf__left(b)) {
+		memcpy(&stack, b->pos + sizeof(rec), sizeof(stack));
+		if (stack.depth <= GT_STACK_MAX)
+			size += stack.depth * 8;
+	}
+	return size < buf__left(b) ? size : buf__left(b);
+}
+
+static int play_records(struct sequencer *seq, struct buf *b)
+{
+	union {
+		struct gt_record rec;
+		unsigned char bytes[sizeof(struct gt_record) + sizeof(struct gt_stack) +
+				    8 * GT_STACK_MAX];
+	} copy;
+	uint64_t ring = buf__u64(b);
+	int code = 0;
+	size_t size;
+
+	while (code != -ENOMEM && !b->bad && (size = record_size(b))) {
+		const void *data = buf__take(b, size);
+
+		if (size > sizeof(copy))
+			size = sizeof(copy);
+		memset(&copy, 0, sizeof(copy.rec));
+		memcpy(&copy, data, size);	/* a chunk may stand unaligned in a broken file */
+		code = sequencer__record(seq, ring < GT_RINGS_MAX ? (unsigned int)ring : 0, &copy.rec,
+					 size);
+	}
+	return code == -ENOMEM ? code : 0;
+}
+
+struct snapshots {
+	struct snapshot snap[2];
+	bool there[2];
+};
+
+/* A copy of an array of `n` members; NULL (and b bad) when the chunk does not hold that many. */
+static void *read_array(struct buf *b, uint64_t n, size_t size, size_t *ret_n)
+{
+	const void *data = NULL;
+	void *copy = NULL;
+
+	if (n > buf__left(b) / size)
+		b->bad = true;
+	else
+		data = buf__take(b, (size_t)n * size);
+	if (data && n)
+		copy = malloc((size_t)n * size);
+	if (copy)
+		memcpy(copy, data, (size_t)n * size);
+	*ret_n = copy ? (size_t)n : 0;
+	return copy;
+}
+
+static void read_snapshot(struct snapshots *both, struct buf *b)
+{
+	uint32_t which = buf__u32(b), there = buf__u32(b);
+	uint64_t ng, nm, np;
+	struct snapshot *snap;
+
+	if (b->bad || which > 1 || !there || both->there[which])
+		return;
+	snap = &both->snap[which];
+	snap->time = buf__u64(b);
+	snap->time_end = buf__u64(b);
+	snap->procs = buf__u32(b);
+	buf__skip(b, 4);
+	ng = buf__u64(b);
+	nm = buf__u64(b);
+	np = buf__u64(b);
+	snap->g = read_array(b, ng, sizeof(*snap->g), &snap->ng);
+	snap->m = read_array(b, nm, sizeof(*snap->m), &snap->nm);
+	snap->p = read_array(b, np, sizeof(*snap->p), &snap->np);
+	both->there[which] = !b->bad;
+}
+
+static int play_snapshot(struct sequencer *seq, struct snapshots *both, struct buf *b)
+{
+	uint32_t which = 0;
+	int code;
+
+	buf__u32_at(b, 0, &which);
+	read_snapshot(both, b);
+	if (which != 1)
+		return 0;
+	code = sequencer__snapshot(seq, both->there[0] ? &both->snap[0] : NULL,
+				   both->there[1] ? &both->snap[1] : NULL);
+	return code == -EALREADY ? 0 : code;
+}
+
+static int play_chunk(struct sequencer *seq, struct snapshots *both, struct chunk *chunk,
+		      uint64_t *last)
+{
+	uint64_t kind, count;
+
+	switch (chunk->type) {
+	case RAW_RECORDS:
+		return play_records(seq, &chunk->data);
+	case RAW_WATERMARK:
+		*last = buf__u64(&chunk->data);
+		return sequencer__watermark(seq, *last);
+	case RAW_SNAPSHOT:
+		return play_snapshot(seq, both, &chunk->data);
+	case RAW_LOST:
+		kind = buf__u64(&chunk->data);
+		count = buf__u64(&chunk->data);
+		if (!chunk->data.bad && kind < GT_KIND_END)
+			sequencer__lost(seq, (unsigned int)kind, count);
+		return 0;
+	default:
+		return 0;	/* FRAMES were read before; what a later version adds is passed over */
+	}
+}
+
+int replay__run(struct replay *r, struct sequencer *seq)
+{
+	struct snapshots both = {};
+	uint64_t last = r->header.t0;
+	struct buf file = r->file;
+	struct chunk chunk = {};
+	bool ended = false;
+	int code, i;
+
+	code = sequencer__start(seq, r->header.t0, r->header.wall_ns);
+	while (!code && !ended && next_chunk(&file, &chunk)) {
+		ended = chunk.type == RAW_END;
+		if (ended)
+			last = buf__u64(&chunk.data);
+		else
+			code = play_chunk(seq, &both, &chunk, &last);
+	}
+	if (!code && !ended)
+		log__msg("the raw file has no end: the recorder was stopped before it wrote that");
+	if (!code)
+		code = sequencer__finish(seq, last > r->header.t0 ? last : r->header.t0);
+	for (i = 0; i < 2; i++) {
+		free(both.snap[i].g);
+		free(both.snap[i].m);
+		free(both.snap[i].p);
+	}
+	return code;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The probes of one recording: see session.h.
+ *
+ * By uprobe_multi, one link a probe program holds all its sites. Its PID filter compares threads, not
+ * processes, before kernel 6.10, so until then, and by --force-perf-uprobes, each site is a perf
+ * uprobe of its own, with the same programs.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/session.h"
+#include "lib/log.h"
+
+#include "gotrace.skel.h"
+
+#define RINGS_TOTAL	(16u << 20)	/* bytes, up to 4 CPUs */
+#define RINGS_TOTAL_MAX	(48u << 20)
+#define SITES_A_LINK	64
+
+struct session {
+	struct gotrace_bpf *skel;
+	struct session_opts opts;
+	bool multi;
+	unsigned int cpus, rings, nlinks;
+	uint32_t ring_size;
+	int ring_fd[GT_RINGS_MAX];
+	struct bpf_link **link;
+};
+
+static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_probe probe)
+{
+	struct bpf_program *const programs[GT_PROBE_COUNT] = {
+		[GT_PROBE_EXECUTE] = skel->progs.execute,
+		[GT_PROBE_PARK] = skel->progs.park,
+		[GT_PROBE_READY] = skel->progs.ready,
+		[GT_PROBE_CAS_RUNNABLE] = skel->progs.cas_runnable,
+		[GT_PROBE_GOSCHED] = skel->progs.gosched,
+		[GT_PROBE_GOYIELD] = skel->progs.goyield,
+		[GT_PROBE_PREEMPT_PARK] = skel->progs.preempt_park,
+		[GT_PROBE_CREATE] = skel->progs.create,
+		[GT_PROBE_CREATE_BLOCKED] = skel->progs.create_blocked,
+		[GT_PROBE_DESTROY] = skel->progs.destroy,
+		[GT_PROBE_SWITCH] = skel->progs.coro_switch,
+		[GT_PROBE_SYSCALL_ENTER] = skel->progs.syscall_enter,
+		[GT_PROBE_SYSCALL_BLOCK] = skel->progs.syscall_block,
+		[GT_PROBE_SYSCALL_EXIT] = skel->progs.syscall_exit,
+		[GT_PROBE_SYSCALL_TRY_EXIT] = skel->progs.syscall_try_exit,
+		[GT_PROBE_SYSCALL_LOST] = skel->progs.syscall_lost,
+		[GT_PROBE_SYSCALL_NO_P] = skel->progs.syscall_no_p,
+		[GT_PROBE_P_START] = skel->progs.p_start,
+		[GT_PROBE_P_STOP] = skel->progs.p_stop,
+		[GT_PROBE_P_HANDOFF] = skel->progs.p_handoff,
+		[GT_PROBE_STW_BEGIN] = skel->progs.stw_begin,
+		[GT_PROBE_STW_END] = skel->progs.stw_end,
+		[GT_PROBE_GC_BEGIN] = skel->progs.gc_begin,
+		[GT_PROBE_GC_END] = skel->progs.gc_end,
+		[GT_PROBE_PROCS] = skel->progs.procs,
+	};
+
+	return programs[probe];
+}
+
+static bool probe_wanted(const struct session_opts *opts, enum gt_probe probe)
+{
+	if (!opts->sites->has[probe])
+		return false;
+	switch (probe) {
+	case GT_PROBE_SYSCALL_ENTER: case GT_PROBE_SYSCALL_BLOCK: case GT_PROBE_SYSCALL_EXIT:
+	case GT_PROBE_SYSCALL_TRY_EXIT: case GT_PROBE_SYSCALL_LOST: case GT_PROBE_SYSCALL_NO_P:
+		return opts->syscalls;
+	case GT_PROBE_STW_BEGIN: case GT_PROBE_STW_END:
+	case GT_PROBE_GC_BEGIN: case GT_PROBE_GC_END:
+		return opts->gc;
+	default:
+		return true;
+	}
+}
+
+bool session__kernel_has_multi(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 10);
+}
+
+static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return log__verbose() && level <= LIBBPF_INFO ? vfprintf(stderr, fmt, ap) : 0;
+}
+
+static int explain(int code, struct error *err, const char *what)
+{
+	if (code == -EPERM || code == -EACCES)
+		return error__set(err, code, "%s: not permitted; run as root, or with CAP_BPF, "
+				  "CAP_PERFMON and CAP_SYS_PTRACE", what);
+	return error__set(err, code, "%s: %s%s", what, strerror(-code),
+			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
+}
+
+static uint32_t power_of_two_below(uint32_t n)
+{
+	return 1u << (31 - __builtin_clz(n));
+}
+
+/* One ring for a few CPUs: many producers on one ring slow each other down. */
+static void size_rings(struct session *s)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t total;
+
+	s->cpus = cpus > 0 ? (unsigned int)cpus : 1;
+	s->rings = s->cpus / 8 > 4 ? s->cpus / 8 : 4;
+	if (s->rings > s->cpus)
+		s->rings = s->cpus;
+	if (s->rings > GT_RINGS_MAX)
+		s->rings = GT_RINGS_MAX;
+	total = s->rings * (4u << 20);
+	if (total < RINGS_TOTAL)
+		total = RINGS_TOTAL;
+	if (total > RINGS_TOTAL_MAX)
+		total = RINGS_TOTAL_MAX;
+	s->ring_size = power_of_two_below(total / s->rings);
+}
+
+static int create_rings(struct session *s, struct error *err)
+{
+	int map = bpf_map__fd(s->skel->maps.rings), fd;
+	uint32_t i;
+
+	for (i = 0; i < s->rings; i++) {
+		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, s->ring_size, NULL);
+		if (fd < 0)
+			return explain(fd, err, "cannot create a ring buffer");
+		s->ring_fd[i] = fd;
+		if (bpf_map_update_elem(map, &i, &fd, 0))
+			return explain(-errno, err, "cannot install a ring buffer");
+	}
+	return 0;
+}
+
+static void prepare_programs(struct session *s)
+{
+	struct bpf_program *program;
+	enum gt_probe probe;
+
+	for (probe = 0; probe < GT_PROBE_COUNT; probe++) {
+		program = program_of(s->skel, probe);
+		bpf_program__set_autoload(program, probe_wanted(&s->opts, probe));
+		bpf_program__set_autoattach(program, false);
+		if (!s->multi)
+			bpf_program__set_expected_attach_type(program, 0);
+	}
+}
+
+static int load(struct session *s, struct error *err)
+{
+	struct gt_config *config;
+	int ret;
+
+	s->skel = gotrace_bpf__open();
+	if (!s->skel)
+		return explain(-errno, err, "cannot open the BPF programs");
+	config = &s->skel->rodata->config;
+	*config = *s->opts.config;
+	config->tgid = (uint32_t)s->opts.pid;
+	config->rings = s->rings;
+	config->stack_depth = s->opts.stack_depth;
+	prepare_programs(s);
+	ret = gotrace_bpf__load(s->skel);
+	if (ret == -EACCES)	/* not a lack of privilege: that is -EPERM */
+		return error__set(err, ret, "the kernel's verifier refuses the BPF programs%s",
+				  log__verbose() ? "" : " (--verbose shows why)");
+	if (ret)
+		return explain(ret, err, "cannot load the BPF programs");
+	return create_rings(s, err);
+}
+
+int session__open(struct session **ret, const struct session_opts *opts, struct error *err)
+{
+	struct session *s;
+	struct stat ns;
+	int code;
+
+	libbpf_set_print(libbpf_log);
+	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
+		return error__set(err, -ENOTSUP, "in a PID namespace of its own, gotrace-bpf can't tell "
+				  "its target; run it in the host's (--pid=host, hostPID)");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	memset(s->ring_fd, -1, sizeof(s->ring_fd));
+	s->opts = *opts;
+	s->multi = !opts->force_perf && session__kernel_has_multi();
+	s->link = calloc(opts->sites->n + 1, sizeof(*s->link));
+	size_rings(s);
+	code = s->link ? load(s, err) : -ENOMEM;
+	if (code) {
+		session__destroy(s);
+		return code;
+	}
+	*ret = s;
+	return 0;
+}
+
+static int keep(struct session *s, struct bpf_link *link, const char *func, struct error *err)
+{
+	char what[160];
+	int code = -errno;
+
+	if (link) {
+		s->link[s->nlinks++] = link;
+		return 0;
+	}
+	if (code == -ESRCH)
+		return error__set(err, code, "process %d ended while probes were attached",
+				  s->opts.pid);
+	snprintf(what, sizeof(what), "cannot attach a probe to %s", func);
+	return explain(code, err, what);
+}
+
+/* All sites of a probe by one link. */
+static int attach_multi(struct session *s, enum gt_probe probe, struct error *err)
+{
+	unsigned long offsets[SITES_A_LINK];
+	__u64 cookies[SITES_A_LINK];
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .offsets = offsets, .cookies = cookies);
+	const struct site *site, *end = s->opts.sites->site + s->opts.sites->n;
+	const char *func = "";
+
+	for (site = s->opts.sites->site; site < end; site++) {
+		if (site->probe != probe)
+			continue;
+		if (opts.cnt == SITES_A_LINK)
+			return error__set(err, -E2BIG, "more than %d sites for one probe at %s",
+					  SITES_A_LINK, site->func);
+		offsets[opts.cnt] = site->offset;
+		cookies[opts.cnt++] = site->cookie;
+		func = site->func;
+	}
+	return keep(s, bpf_program__attach_uprobe_multi(program_of(s->skel, probe), s->opts.pid,
+							s->opts.path, NULL, &opts), func, err);
+}
+
+static int attach_perf(struct session *s, const struct site *site, struct error *err)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = site->cookie);
+
+	return keep(s, bpf_program__attach_uprobe_opts(program_of(s->skel, site->probe), s->opts.pid,
+						       s->opts.path, site->offset, &opts),
+		    site->func, err);
+}
+
+static int attach_sites(struct session *s, struct error *err)
+{
+	enum gt_probe probe;
+	int code = 0;
+	size_t i;
+
+	if (s->multi) {
+		for (probe = 0; probe < GT_PROBE_COUNT && !code; probe++)
+			if (probe_wanted(&s->opts, probe))
+				code = attach_multi(s, probe, err);
+		return code;
+	}
+	for (i = 0; i < s->opts.sites->n && !code; i++)
+		if (probe_wanted(&s->opts, s->opts.sites->site[i].probe))
+			code = attach_perf(s, &s->opts.sites->site[i], err);
+	return code;
+}
+
+int session__attach(struct session *s, struct error *err)
+{
+	s->skel->links.process_exec = bpf_program__attach(s->skel->progs.process_exec);
+	if (!s->skel->links.process_exec)
+		return explain(-errno, err, "cannot attach to sched_process_exec");
+	return attach_sites(s, err);
+}
+
+static void *destroy_link(void *link)
+{
+	bpf_link__destroy(link);
+	return NULL;
+}
+
+/*
+ * For each link the kernel waits until no CPU runs its program any more, about 60 ms. All at once they
+ * wait for the same; one after the other took 1.3 s, in which the target still ran into probes.
+ */
+void session__detach(struct session *s)
+{
+	pthread_t *thread = calloc(s->nlinks + 1, sizeof(*thread));
+	bool *started = calloc(s->nlinks + 1, sizeof(*started));
+	unsigned int i;
+
+	for (i = 0; i < s->nlinks; i++) {
+		if (thread && started)
+			started[i] = !pthread_create(&thread[i], NULL, destroy_link, s->link[i]);
+		if (!started || !started[i])
+			destroy_link(s->link[i]);
+	}
+	bpf_link__destroy(s->skel->links.process_exec);
+	s->skel->links.process_exec = NULL;
+	for (i = 0; i < s->nlinks; i++)
+		if (started && started[i])
+			pthread_join(thread[i], NULL);
+	s->nlinks = 0;
+	free(thread);
+	free(started);
+}
+
+void session__destroy(struct session *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	if (s->skel)
+		session__detach(s);
+	for (i = 0; i < GT_RINGS_MAX; i++)
+		if (s->ring_fd[i] >= 0)
+			close(s->ring_fd[i]);
+	gotrace_bpf__destroy(s->skel);
+	free(s->link);
+	free(s);
+}
+
+bool session__multi(const struct session *s)
+{
+	return s->multi;
+}
+
+unsigned int session__rings(const struct session *s)
+{
+	return s->rings;
+}
+
+int session__ring_fd(const struct session *s, unsigned int ring)
+{
+	return s->ring_fd[ring];
+}
+
+uint64_t session__ring_bytes(const struct session *s)
+{
+	return (uint64_t)s->rings * s->ring_size;
+}
+
+uint64_t session__memory(const struct session *s)
+{
+	return session__ring_bytes(s) + sizeof(*s->skel->bss_seen) + sizeof(*s->skel->bss_curg) +
+	       sizeof(*s->skel->bss_rings) + s->cpus * sizeof(struct gt_counters);
+}
+
+int session__counters(const struct session *s, struct gt_counters *ret)
+{
+	size_t words = sizeof(*ret) / sizeof(gt_u64), i, cpu;
+	struct gt_counters *each = calloc(s->cpus, sizeof(*each));
+	uint32_t zero = 0;
+	int code = -ENOMEM;
+
+	if (!each)
+		return code;
+	code = bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.counters), &zero, each);
+	if (!code) {
+		memset(ret, 0, sizeof(*ret));
+		for (cpu = 0; cpu < s->cpus; cpu++)
+			for (i = 0; i < words; i++)
+				((gt_u64 *)ret)[i] += ((gt_u64 *)&each[cpu])[i];
+	}
+	free(each);
+	return code;
+}

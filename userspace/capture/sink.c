@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where records go: see sink.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/sink.h"
+#include "trace/file.h"
+#include "trace/intern.h"
+
+struct sink {
+	struct sink_opts opts;
+	struct trace_file *file;
+	struct rawfile *raw;
+	struct intern *intern;
+	struct writer *writer;
+	struct sequencer *sequencer;
+	struct symbolizer symbolizer;
+	bool raw_failed;		/* it, and not the trace, is what the errno is about */
+};
+
+static int cannot_open(struct error *err, const char *path, int code)
+{
+	const char *why = strerror(-code);
+
+	if (code == -EBUSY)
+		why = "another gotrace-bpf is writing it";
+	else if (code == -EEXIST)
+		why = "its .partial is no regular file";
+	return error__set(err, code, "cannot write %s: %s", path, why);
+}
+
+int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *err)
+{
+	struct sink *s = calloc(1, sizeof(*s));
+	int code;
+
+	if (!s)
+		return error__set(err, -ENOMEM, "out of memory");
+	s->opts = *opts;
+	code = trace_file__open(&s->file, opts->path);
+	if (code) {
+		cannot_open(err, opts->path, code);
+	} else if (opts->raw_path) {
+		code = rawfile__create(&s->raw, opts->raw_path);
+		if (code)
+			cannot_open(err, opts->raw_path, code);
+	}
+	if (code) {
+		sink__destroy(s);
+		return code;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sink__destroy(struct sink *s)
+{
+	if (!s)
+		return;
+	sequencer__destroy(s->sequencer);
+	writer__destroy(s->writer);
+	intern__destroy(s->intern);
+	rawfile__destroy(s->raw);
+	trace_file__destroy(s->file);
+	free(s);
+}
+
+int sink__create_sequencer(struct sink *s, const struct layout *layout,
+			   const struct symbolizer *symbolizer, const struct private_meta *meta)
+{
+	struct writer_opts writer = { .version = s->opts.version, .tick_ns = s->opts.tick_ns };
+	struct sequencer_opts opts = {
+		.layout = layout, .symbolizer = *symbolizer, .stacks = s->opts.stacks,
+		.no_syscalls = s->opts.no_syscalls, .version = s->opts.version,
+		.tick_ns = s->opts.tick_ns, .meta = meta,
+	};
+
+	s->symbolizer = *symbolizer;
+	s->intern = intern__create();
+	s->writer = s->intern ? writer__create(s->file, s->intern, &writer) : NULL;
+	if (!s->writer)
+		return -ENOMEM;
+	opts.intern = s->intern;
+	opts.writer = s->writer;
+	return sequencer__create(&s->sequencer, &opts);
+}
+
+struct sequencer *sink__sequencer(struct sink *s)
+{
+	return s->sequencer;
+}
+
+const struct writer_stats *sink__written(const struct sink *s)
+{
+	return writer__stats(s->writer);
+}
+
+/* The raw file's part of a call; its failure is told apart from the trace's. */
+#define TO_RAW(s, call)							\
+	do {								\
+		int raw_code_ = (s)->raw ? (call) : 0;			\
+									\
+		if (raw_code_) {					\
+			(s)->raw_failed = true;				\
+			return raw_code_;				\
+		}							\
+	} while (0)
+
+int sink__start(struct sink *s, const struct raw_header *facts)
+{
+	TO_RAW(s, rawfile__start(s->raw, facts));
+	return sequencer__start(s->sequencer, facts->t0, facts->wall_ns);
+}
+
+int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	int code;
+
+	TO_RAW(s, rawfile__record(s->raw, ring, rec, size));
+	code = sequencer__record(s->sequencer, ring, rec, size);
+	return code == -EBADMSG ? 0 : code;	/* counted there */
+}
+
+int sink__watermark(struct sink *s, uint64_t time)
+{
+	TO_RAW(s, rawfile__watermark(s->raw, time));
+	return sequencer__watermark(s->sequencer, time);
+}
+
+int sink__snapshot(struct sink *s, const struct snapshot *first, const struct snapshot *second)
+{
+	TO_RAW(s, rawfile__snapshot(s->raw, first, second));
+	return sequencer__snapshot(s->sequencer, first, second);
+}
+
+int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
+{
+	TO_RAW(s, rawfile__lost(s->raw, kind, count));
+	return sequencer__lost(s->sequencer, kind, count);
+}
+
+int sink__finish(struct sink *s, uint64_t t1)
+{
+	int code = sequencer__finish(s->sequencer, t1);
+
+	TO_RAW(s, rawfile__finish(s->raw, t1, &s->symbolizer));
+	return code;
+}
+
+static int failed(const struct sink *s, int code, struct error *err)
+{
+	const char *path = s->raw_failed ? s->opts.raw_path : s->opts.path;
+	uint64_t generations = s->writer ? writer__stats(s->writer)->generations : 0;
+
+	if (generations && trace_file__size(s->file))
+		return error__set(err, code, "cannot write %s: %s; %s has the %llu whole generations "
+				  "until then", path, strerror(-code), s->opts.path,
+				  (unsigned long long)generations);
+	return error__set(err, code, "cannot write %s: %s", path, strerror(-code));
+}
+
+int sink__commit(struct sink *s, int code, struct error *err)
+{
+	int committed = 0;
+
+	if (!code || trace_file__size(s->file))
+		committed = trace_file__commit(s->file);
+	if (code)
+		return failed(s, code, err);
+	if (committed)
+		return error__set(err, committed, "cannot complete %s: %s", s->opts.path,
+				  strerror(-committed));
+	return 0;
+}
