@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Analysis of one program: see analysis.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+
+/* `fd` may be closed afterwards: the image is a mapping. */
+static int analyse(struct analysis *a, int fd, const char *name, struct error *err)
+{
+	int code = elf_image__open(&a->elf, fd, name, err);
+
+	if (!code)
+		code = buildinfo__read(a->elf, &a->info, err);
+	if (!code)
+		code = layout__read(a->elf, &a->info.version, &a->layout, err);
+	if (!code)
+		code = pclntab__open(&a->pclntab, a->elf, &a->info.version, err);
+	if (!code)
+		code = site_list__find(&a->sites, a->elf, a->pclntab, &a->layout, err);
+	return code;
+}
+
+int analysis__of_file(struct analysis *a, const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code;
+
+	if (fd < 0)
+		return error__set(err, -errno, "%s: %s", path, strerror(errno));
+	code = analyse(a, fd, path, err);
+	close(fd);
+	return code;
+}
+
+int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
+{
+	int code = process__open(&a->process, pid, err);
+
+	if (code)
+		return code;
+	a->has_process = true;
+	code = analyse(a, a->process.exe_fd, a->process.exe, err);
+	if (!code)
+		code = process__find_bias(&a->process, a->elf, err);
+	if (!code)
+		code = process__check_layout(&a->process, &a->layout, err);
+	return code;
+}
+
+void analysis__deinit(struct analysis *a)
+{
+	site_list__deinit(&a->sites);
+	pclntab__destroy(a->pclntab);
+	elf_image__destroy(a->elf);
+	if (a->has_process)
+		process__deinit(&a->process);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All of userspace/target for one program: its file, build info, symbols, offsets, sites.
+ *
+ * What record, probes and doctor begin with.
+ */
+#ifndef ANALYSIS_H
+#define ANALYSIS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+#include "target/buildinfo.h"
+#include "target/elf.h"
+#include "target/layout.h"
+#include "target/pclntab.h"
+#include "target/process.h"
+#include "target/site.h"
+
+struct analysis {
+	struct elf_image *elf;
+	struct pclntab *pclntab;
+	struct go_buildinfo info;
+	struct layout layout;
+	struct site_list sites;
+	struct process process;
+	bool has_process;
+};
+
+/* Negative errno and the reason; what was found up to there stays (doctor shows it). */
+int analysis__of_file(struct analysis *a, const char *path, struct error *err);
+/* The process's program, its bias, and the live checks. */
+int analysis__of_process(struct analysis *a, pid_t pid, struct error *err);
+void analysis__deinit(struct analysis *a);
+
+#endif

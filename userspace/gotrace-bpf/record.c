@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace-bpf record: options, the target's analysis, and then capture/recorder.c.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "capture/clock.h"
+#include "capture/launch.h"
+#include "capture/recorder.h"
+#include "command.h"
+#include "lib/log.h"
+#include "lib/opts.h"
+#include "stats.h"
+
+enum event_set { SET_SCHED, SET_SYSCALL, SET_GC, NSETS };
+
+static const char *const set_names[NSETS] = { "sched", "syscall", "gc" };
+
+/* The contract names these; they come with their own probes. */
+static const char *const later_sets[] = { "heap", "user", "kernel", "sweep", "cpu" };
+
+enum {
+	OPT_EVENTS = 256, OPT_NO_STACKS, OPT_STACK_DEPTH, OPT_TICK, OPT_FORMAT, OPT_STATS, OPT_RAW,
+	OPT_PERF,
+};
+
+struct arguments {
+	int pid;			/* 0: none */
+	char **command;			/* NULL: none */
+	const char *output, *raw, *stats;
+	uint64_t duration_ns, events, stack_depth;
+	unsigned int version, tick;
+	bool no_stacks, force_perf;
+	char default_output[48];
+};
+
+static const struct argp_option options[] = {
+	{ "pid", 'p', "PID", 0, "record this process", 0 },
+	{ "output", 'o', "FILE", 0, "the trace (gotrace-PID.trace; - is stdout)", 0 },
+	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
+	{ "events", OPT_EVENTS, "LIST", 0, "of sched (always on), syscall, gc; default: all", 0 },
+	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: a third of the cost less", 0 },
+	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)", 0 },
+	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
+	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
+	{ "stats", OPT_STATS, "FILE", 0, "write what it cost, as JSON", 0 },
+	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
+	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
+	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
+	HELP_OPTION,
+	{},
+};
+
+static uint64_t parse_events(const char *text)
+{
+	char unknown[64];
+	uint64_t set;
+	size_t i;
+
+	if (opts__list(text, set_names, NSETS, &set, unknown, sizeof(unknown)))
+		return set;
+	for (i = 0; i < sizeof(later_sets) / sizeof(*later_sets); i++)
+		if (!strcmp(unknown, later_sets[i]))
+			usage_error("event set \"%s\" is not built yet: there are sched, syscall and gc",
+				    unknown);
+	usage_error("no event set \"%s\": there are sched, syscall and gc", unknown);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'p':
+		a->pid = parse_pid(text);
+		return 0;
+	case 'o':
+		a->output = text;
+		return 0;
+	case 'd':
+		if (!opts__duration(text, &a->duration_ns) || !a->duration_ns)
+			usage_error("\"%s\" is no duration, such as 500ms or 1m30s", text);
+		return 0;
+	case 'v':
+		log__set_verbose(true);
+		return 0;
+	case OPT_EVENTS:
+		a->events = parse_events(text);
+		return 0;
+	case OPT_NO_STACKS:
+		a->no_stacks = true;
+		return 0;
+	case OPT_STACK_DEPTH:
+		if (!opts__number(text, 1, GT_STACK_MAX, &a->stack_depth))
+			usage_error("a stack depth of \"%s\": it is 1 to %d", text, GT_STACK_MAX);
+		return 0;
+	case OPT_TICK:
+		a->tick = parse_tick(text);
+		return 0;
+	case OPT_FORMAT:
+		a->version = parse_version(text);
+		return 0;
+	case OPT_STATS:
+		a->stats = text;
+		return 0;
+	case OPT_RAW:
+		a->raw = text;
+		return 0;
+	case OPT_PERF:
+		a->force_perf = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		a->command = state->argv + state->next;
+		state->next = state->argc;
+		return 0;
+	default:
+		return command__key(key, state, "record");
+	}
+}
+
+static const struct argp parser = {
+	options, parse_option, "-p PID\n[--] CMD [ARG...]",
+	"Records a Go execution trace: of a running process until -d, ^C, SIGTERM or its end, or of a "
+	"program from its start to its end.", NULL, NULL, NULL,
+};
+
+static void check_arguments(struct arguments *a)
+{
+	if (a->pid && a->command)
+		usage_error("either -p PID or a command, not both");
+	if (!a->pid && !a->command)
+		usage_error("record what? -p PID, or -- CMD");
+}
+
+/*
+ * ^C and SIGTERM are read from a descriptor in the recorder's loop; blocked, they wait for it, even when
+ * they were inherited as ignored. A reader that went away, and a size limit, become an errno.
+ */
+static void prepare_signals(struct launch_signals *before)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+	sigset_t blocked;
+
+	sigaction(SIGINT, &normal, &before->sigint);
+	sigaction(SIGTERM, &normal, &before->sigterm);
+	sigaction(SIGPIPE, &ignore, &before->sigpipe);
+	sigaction(SIGXFSZ, &ignore, &before->sigxfsz);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
+}
+
+/* The program of a command line is analysed, and a child waits to become it. */
+static int launch(struct analysis *an, char **command, struct launch *child, char **ret_path,
+		  const struct launch_signals *signals, struct error *err)
+{
+	char *path = launch__find(command[0]);
+	int code;
+
+	if (!path)
+		return error__set(err, -ENOENT, "%s: no such program", command[0]);
+	*ret_path = path;
+	code = analysis__of_file(an, path, err);
+	if (!code)
+		code = launch__fork(child, path, command, signals, err);
+	if (!code)
+		code = process__open(&an->process, child->pid, err);
+	an->has_process = !code;
+	return code;
+}
+
+static void report(const struct arguments *a, const struct recorder_stats *stats)
+{
+	const struct sequencer_stats *seq = &stats->sequencer;
+
+	log__msg("recorded %.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost",
+		 (double)seq->window_ns / 1e9, (unsigned long long)stats->writer.events,
+		 (unsigned long long)seq->goroutines, (unsigned long long)stats->writer.bytes,
+		 (unsigned long long)seq->lost);
+}
+
+static int record(struct arguments *a, struct analysis *an, struct launch *child, const char *path,
+		  uint64_t started, struct error *err)
+{
+	struct recorder_stats stats = {};
+	struct recorder_opts opts = {
+		.sink = {
+			.path = a->output, .raw_path = a->raw, .version = a->version,
+			.tick_ns = a->tick, .stacks = !a->no_stacks,
+			.no_syscalls = !(a->events & 1 << SET_SYSCALL),
+		},
+		.duration_ns = a->duration_ns,
+		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
+		.syscalls = a->events & 1 << SET_SYSCALL, .gc = a->events & 1 << SET_GC,
+		.force_perf = a->force_perf, .started = started,
+		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
+		.path = path ? path : an->process.exe_path, .process = &an->process,
+		.launch = child->pid ? child : NULL,
+	};
+	int code;
+
+	if (!opts.sink.path) {
+		snprintf(a->default_output, sizeof(a->default_output), "gotrace-%d.trace",
+			 an->process.pid);
+		opts.sink.path = a->default_output;
+	}
+	code = recorder__run(&opts, &stats, err);
+	if (!code)
+		report(a, &stats);
+	if (a->stats && stats.attach_ns) {
+		int failed = stats__write(a->stats, &stats, err);
+
+		code = code ? code : failed;
+	}
+	return code;
+}
+
+int do_record(int argc, char **argv, struct error *err)
+{
+	struct arguments a = {
+		.events = (1 << NSETS) - 1, .stack_depth = GT_STACK_MAX, .version = 25, .tick = 1,
+	};
+	uint64_t started = clock__now();
+	struct launch_signals signals;
+	struct launch child = {};
+	struct analysis an = {};
+	char *path = NULL;
+	int code;
+
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &a);
+	check_arguments(&a);
+	prepare_signals(&signals);
+	if (a.pid)
+		code = analysis__of_process(&an, a.pid, err);
+	else
+		code = launch(&an, a.command, &child, &path, &signals, err);
+	if (!code)
+		code = record(&a, &an, &child, path, started, err);
+	launch__wait(&child);
+	analysis__deinit(&an);
+	free(path);
+	if (!code)
+		return EXIT_DONE;
+	error__set(err, code, "%s", strerror(-code));
+	return EXIT_FAILED;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace-bpf sequence: a raw file through the sequencer, as the recorder would have done it.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/rawfile.h"
+#include "capture/sink.h"
+#include "command.h"
+#include "lib/log.h"
+#include "target/layout.h"
+
+enum { OPT_TICK = 256, OPT_FORMAT };
+
+struct arguments {
+	const char *raw;
+	struct sink_opts sink;
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "the trace (- is stdout)", 0 },
+	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
+	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
+	HELP_OPTION,
+	{},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'o':
+		a->sink.path = text;
+		return 0;
+	case OPT_TICK:
+		a->sink.tick_ns = parse_tick(text);
+		return 0;
+	case OPT_FORMAT:
+		a->sink.version = parse_version(text);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->raw)
+			usage_error("one raw file at a time, not \"%s\" as well", text);
+		a->raw = text;
+		return 0;
+	default:
+		return command__key(key, state, "sequence");
+	}
+}
+
+static const struct argp parser = {
+	options, parse_option, "RAWFILE -o FILE",
+	"Makes a trace of the records that `gotrace-bpf record --raw RAWFILE` saved.", NULL, NULL, NULL,
+};
+
+static int replay(struct arguments *a, struct replay *r, struct error *err)
+{
+	const struct raw_header *facts = replay__header(r);
+	struct private_meta meta = {
+		.tool = "gotrace-bpf " GOTRACE_VERSION, .command = facts->command,
+		.command_len = strlen(facts->command), .build_id = facts->build_id,
+		.clock = "CLOCK_MONOTONIC", .go_version = facts->go_version,
+	};
+	struct symbolizer symbolizer;
+	struct go_version version;
+	struct layout layout = {};
+	struct sink *sink = NULL;
+	int code;
+
+	if (!go_version__parse(facts->go_version, &version))
+		return error__set(err, -EINVAL, "%s: recorded from \"%s\", which is no Go version",
+				  a->raw, facts->go_version);
+	code = layout__for_version(&version, &layout, err);
+	a->sink.stacks = facts->stacks;
+	a->sink.no_syscalls = facts->no_syscalls;
+	if (!code)
+		code = sink__open(&sink, &a->sink, err);
+	replay__symbolizer(r, &symbolizer);
+	if (!code)
+		code = sink__create_sequencer(sink, &layout, &symbolizer, &meta);
+	if (!code)
+		code = sink__commit(sink, replay__run(r, sink__sequencer(sink)), err);
+	sink__destroy(sink);
+	return code;
+}
+
+int do_sequence(int argc, char **argv, struct error *err)
+{
+	struct arguments a = { .sink = { .version = 25, .tick_ns = 1 } };
+	struct replay *r = NULL;
+	int code;
+
+	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	if (!a.raw || !a.sink.path)
+		usage_error("sequence RAWFILE -o FILE: both are needed");
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	code = replay__open(&r, a.raw, err);
+	if (!code)
+		code = replay(&a, r, err);
+	replay__destroy(r);
+	if (!code)
+		return EXIT_DONE;
+	error__set(err, code, "%s: %s", a.raw, strerror(-code));
+	return EXIT_FAILED;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * record --stats: see stats.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/kinds.h"
+#include "stats.h"
+#include "trace/file.h"
+
+/* A hit makes one record, or a loss is counted. (Those of casgstatus that are no unblock: unseen.) */
+static uint64_t hits(const struct recorder_stats *stats)
+{
+	uint64_t hits = 0;
+	unsigned int kind;
+
+	for (kind = 0; kind < GT_KIND_END; kind++)
+		if (kind != GT_STACK && kind != GT_EXEC)
+			hits += stats->records[kind] + stats->counters.lost[kind];
+	return hits;
+}
+
+static void number(FILE *out, const char *name, uint64_t value)
+{
+	fprintf(out, "  \"%s\": %" PRIu64 ",\n", name, value);
+}
+
+static void by_kind(FILE *out, const char *name, const uint64_t *count, const char *end)
+{
+	const char *comma = "";
+	unsigned int kind;
+
+	fprintf(out, "  \"%s\": {", name);
+	for (kind = 0; kind < GT_KIND_END; kind++) {
+		if (!count[kind])
+			continue;
+		fprintf(out, "%s\"%s\": %" PRIu64, comma, kind__name(kind), count[kind]);
+		comma = ", ";
+	}
+	fprintf(out, "}%s\n", end);
+}
+
+static void print(FILE *out, const struct recorder_stats *stats)
+{
+	const struct sequencer_stats *seq = &stats->sequencer;
+
+	fprintf(out, "{\n");
+	number(out, "events", stats->writer.events);
+	number(out, "records", seq->records);
+	number(out, "lost", seq->lost);
+	number(out, "generations", stats->writer.generations);
+	number(out, "bytes", stats->writer.bytes);
+	fprintf(out, "  \"attach_ms\": %.1f,\n", (double)stats->attach_ns / 1e6);
+	number(out, "probe_hits", hits(stats));
+	number(out, "daemon_cpu_ns", stats->cpu_ns);
+	number(out, "peak_memory_bytes", stats->peak_memory);
+	number(out, "ring_bytes", stats->ring_bytes);
+	number(out, "window_ns", seq->window_ns);
+	number(out, "goroutines", seq->goroutines);
+	number(out, "repairs", seq->repairs);
+	number(out, "held", seq->held);
+	number(out, "dropped", seq->dropped);
+	number(out, "holes", seq->holes);
+	number(out, "bad_records", seq->bad_records);
+	number(out, "stack_misses", seq->stack_misses);
+	number(out, "read_errors", stats->counters.read_errors);
+	number(out, "foreign_hits", stats->counters.foreign);
+	fprintf(out, "  \"uprobe_multi\": %s,\n", stats->multi ? "true" : "false");
+	by_kind(out, "lost_by_kind", seq->lost_by_kind, ",");
+	by_kind(out, "records_by_kind", stats->records, "");
+	fprintf(out, "}\n");
+}
+
+int stats__write(const char *path, const struct recorder_stats *stats, struct error *err)
+{
+	struct trace_file *file = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int code = -ENOMEM;
+
+	if (out) {
+		print(out, stats);
+		if (!fclose(out))
+			code = trace_file__open(&file, path);
+		if (!code)
+			code = trace_file__append(file, text, len);
+		if (!code)
+			code = trace_file__commit(file);
+	}
+	trace_file__destroy(file);
+	free(text);
+	return code ? error__set(err, code, "cannot write %s: %s", path, strerror(-code)) : 0;
+}
