@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An empty BPF program at each of our sites of a running process, until SIGINT: the floor that `make
+ * bench` compares the recorder with. Says "recording" as the recorder does once it is attached.
+ *
+ *	empty PID
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "empty.skel.h"
+#include "target/pclntab.h"
+#include "target/process.h"
+#include "target/site.h"
+
+#define SITES_MAX 256
+
+static int find_sites(pid_t pid, struct process *proc, struct site_list *sites, struct error *err)
+{
+	struct go_buildinfo info;
+	struct elf_image *elf;
+	struct pclntab *pt;
+	struct layout layout;
+	int rc;
+
+	rc = process__open(proc, pid, err);
+	if (!rc)
+		rc = elf_image__open(&elf, proc->exe_fd, proc->exe, err);
+	if (!rc)
+		rc = buildinfo__read(elf, &info, err);
+	if (!rc)
+		rc = pclntab__open(&pt, elf, &info.version, err);
+	if (!rc)
+		rc = layout__read(elf, &info.version, &layout, err);
+	return rc ? rc : site_list__find(sites, elf, pt, &layout, err);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long offsets[SITES_MAX];
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .offsets = offsets);
+	struct site_list sites = {};
+	struct empty_bpf *skel;
+	struct error err = {};
+	struct process proc;
+	sigset_t stop;
+	int sig;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	if (argc != 2 || find_sites(atoi(argv[1]), &proc, &sites, &err) || sites.n > SITES_MAX) {
+		fprintf(stderr, "empty: %s\n", err.text);
+		return 1;
+	}
+	for (size_t i = 0; i < sites.n; i++)
+		offsets[i] = sites.site[i].offset;
+	opts.cnt = sites.n;
+	skel = empty_bpf__open_and_load();
+	if (!skel || !bpf_program__attach_uprobe_multi(skel->progs.empty, proc.pid, proc.exe_path,
+						       NULL, &opts)) {
+		perror("empty: attach");
+		return 1;
+	}
+	fprintf(stderr, "gotrace-bpf: recording nothing\n");
+	sigwait(&stop, &sig);
+	return 0;
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# timeout: 900
+# Every target, recorded by each Go's build, gives a trace that both of Go's readers read to its end,
+# RUNS times (check: 3, check-long: 20), with nothing lost, and the target is none the worse.
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+RUNS=${RUNS:-3}
+
+# NAME ARGUMENTS: one run with each Go
+recorded()
+{
+	local name=$1 go
+	shift
+
+	for go in $TARGET_GOS; do
+		record_target "$name" "$go" "" "$@" && check_trace "$RECORDED" &&
+			build/reference/validate -strict "$RECORDED" &&
+			[ "$(stat_of lost "$tmp/$name.json")" = 0 ] || return 1
+	done
+}
+
+repeated() # NAME ARGUMENTS
+{
+	for ((run = 1; run <= RUNS; run++)); do
+		recorded "$@" || { echo "run $run with $*"; return 1; }
+	done
+}
+
+# The server speaks no protocol: it serves until it is told to stop.
+serve()
+{
+	local go run pid
+
+	for go in $TARGET_GOS; do
+		for ((run = 1; run <= RUNS; run++)); do
+			build/targets/$go/server -duration 60s >"$tmp/server.out" 2>&1 &
+			pid=$!
+			background+=("$pid")
+			wait_until 20 grep -q ready "$tmp/server.out" || return 1
+			$GOTRACE record -p $pid -d 1s -o "$tmp/server.trace" --stats "$tmp/server.json" &&
+				check_trace "$tmp/server.trace" &&
+				[ "$(stat_of lost "$tmp/server.json")" = 0 ] || return 1
+			kill -TERM $pid && wait $pid || return 1
+		done
+	done
+}
+
+ktap_start 6
+try "server: $RUNS runs a Go" serve
+try "selftrace: $RUNS runs a Go" repeated selftrace -trace "$tmp/own.trace" -duration 1s
+try "truth: $RUNS runs a Go" repeated truth
+try "pingpong: $RUNS runs a Go" repeated pingpong -duration 500ms -rate 20000
+try "many: $RUNS runs a Go" repeated many -duration 1s
+try "parked: $RUNS runs a Go" repeated parked -duration 300ms
+ktap_end

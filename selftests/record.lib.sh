@@ -1,0 +1,64 @@
+# What the scripts that record real programs share; read after lib.sh.
+
+# NAME GO "RECORD OPTIONS" [ARGUMENT...]: starts a target, records it from before its "start" until
+# after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json.
+# False, with the reason in a comment, when any step fails.
+record_target()
+{
+	local name=$1 go=$2 options=$3 status
+	shift 3
+
+	RECORDED=$tmp/$name.trace
+	rm -f "$RECORDED" "$tmp/$name.json"
+	start_target "$name" "$go" "$@" || return 1
+	# shellcheck disable=SC2086 # options are words
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$RECORDED" --stats "$tmp/$name.json" $options
+	recorder_is_live || return 1
+	tell_target start
+	expect_target done 120 || return 1
+	stop_recorder || return 1
+	target_result >"$tmp/$name.done"
+	stop_target
+	status=$?
+	[ $status -eq 0 ] || note "the target exited with $status: $(tail -n 3 "$tmp/target.err")"
+	return $status
+}
+
+# The recorder has said that its probes are live (first line on stderr with -v: "recording").
+recorder_is_live()
+{
+	wait_until 20 recorder_started && kill -0 "$BACKGROUND_PID" 2>/dev/null && return
+	note "the recorder did not start: $(tail -n 3 "$tmp/background.out")"
+	return 1
+}
+
+# Its output file exists from the moment when the probes are live.
+recorder_started()
+{
+	! kill -0 "$BACKGROUND_PID" 2>/dev/null || grep -q '^gotrace-bpf: recording' "$tmp/background.out"
+}
+
+stop_recorder() # by SIGINT, which a shell's background job inherits as ignored
+{
+	local status
+
+	kill -INT "$BACKGROUND_PID"
+	wait "$BACKGROUND_PID"
+	status=$?
+	[ $status -eq 0 ] || note "the recorder exited with $status: $(tail -n 3 "$tmp/background.out")"
+	return $status
+}
+
+# PID: the program's text in memory is that of its file: no breakpoint stands in it.
+text_is_clean()
+{
+	local range offset start end
+
+	read -r range _ offset _ < <(awk -v exe="$(readlink "/proc/$1/exe")" \
+		'$2 == "r-xp" && $6 == exe' "/proc/$1/maps")
+	start=$((16#${range%-*})) end=$((16#${range#*-}))
+	cmp -s <(dd if="/proc/$1/mem" bs=65536 iflag=skip_bytes,count_bytes \
+			skip="$start" count=$((end - start)) status=none) \
+		<(dd if="/proc/$1/exe" bs=65536 iflag=skip_bytes,count_bytes \
+			skip=$((16#$offset)) count=$((end - start)) status=none)
+}

@@ -1,0 +1,123 @@
+// Compare judges a trace of ours by the runtime's own trace of the same run, goroutine by
+// goroutine (package internal/compare says how), and proves that it can.
+//
+//	compare [-json] [thresholds] GOTRACE OURTRACE
+//	compare -selftest GOTRACE
+//
+// Exit 0 when all thresholds hold, 1 when not (each failure on a line of its own) or when a trace
+// cannot be read, 2 on wrong usage. -selftest compares GOTRACE with itself and with copies that
+// each have one fault, every one of which must be found.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"gotrace-bpf/selftests/reference/internal/compare"
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+)
+
+// defaultReasons are the kinds of transition that must be there often enough to judge by.
+const defaultReasons = "running->waiting (chan send),running->waiting (chan receive)," +
+	"running->waiting (select),running->waiting (sync),running->waiting (sync.(*Cond).Wait)," +
+	"running->waiting (sleep),running->waiting (network),running->waiting (preempted)," +
+	"running->waiting (forever),running->runnable (preempted)," +
+	"running->runnable (runtime.Gosched),running->syscall,syscall->runnable"
+
+type settings struct {
+	options  compare.Options
+	limits   compare.Thresholds
+	reasons  string
+	json     bool
+	selftest bool
+	diffs    int
+}
+
+func parseFlags() *settings {
+	s := &settings{options: compare.DefaultOptions()}
+	th := &s.limits
+	flag.IntVar(&th.MinGoroutines, "min-goroutines", 2000, "goroutines that must be compared")
+	flag.IntVar(&th.MinTransitions, "min-transitions", 200_000, "transitions that must be compared")
+	flag.IntVar(&th.MinReason, "min-reason", 50, "how often each of -reasons must occur")
+	flag.StringVar(&s.reasons, "reasons", defaultReasons, "comma-separated kinds for -min-reason")
+	flag.Float64Var(&th.Identical, "identical", 99, "per cent of goroutines that must be identical")
+	flag.Float64Var(&th.P, "p", 99.9, "per cent of P and M ids that must agree")
+	flag.Float64Var(&th.Frames, "frames", 99.9, "per cent of top frames that must agree")
+	flag.DurationVar(&th.TimeP99, "time-p99", 10*time.Microsecond, "99th percentile of time differences")
+	flag.DurationVar(&s.options.Edge, "edge", s.options.Edge, "at each end of the window: not judged")
+	flag.DurationVar(&s.options.Outlier, "outlier", s.options.Outlier, "list time differences above this")
+	flag.IntVar(&s.diffs, "diffs", 5, "how many differences of each sort to print")
+	flag.BoolVar(&s.json, "json", false, "print the report as JSON")
+	flag.BoolVar(&s.selftest, "selftest", false, "seed faults into GOTRACE and check that each is found")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: compare [flags] GOTRACE OURTRACE\n       compare -selftest GOTRACE")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	th.NoMissing = true
+	if s.reasons != "" {
+		th.Reasons = strings.Split(s.reasons, ",")
+	}
+	s.options.MaxDiffs = s.diffs
+	return s
+}
+
+func main() {
+	s := parseFlags()
+	want := 2
+	if s.selftest {
+		want = 1
+	}
+	if flag.NArg() != want {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ok := false
+	if s.selftest {
+		ok = selftest(load(flag.Arg(0), tracefile.NewTables()))
+	} else {
+		tables := tracefile.NewTables()
+		ok = judge(s, load(flag.Arg(0), tables), load(flag.Arg(1), tables))
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+func load(path string, tables *tracefile.Tables) *tracefile.Trace {
+	t, err := tracefile.Load(path, tables)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "compare: %s: %v\n", path, err)
+		os.Exit(1)
+	}
+	return t
+}
+
+func judge(s *settings, truth, ours *tracefile.Trace) bool {
+	r := compare.Compare(truth, ours, s.options)
+	failures := r.Failures(&s.limits)
+	if s.json {
+		out, err := json.MarshalIndent(struct {
+			*compare.Report
+			Failures []string `json:"failures"`
+		}{r, failures}, "", "  ")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "compare:", err)
+			return false
+		}
+		fmt.Println(string(out))
+		return len(failures) == 0
+	}
+	printReport(r, truth)
+	for _, f := range failures {
+		fmt.Println("FAIL", f)
+	}
+	if len(failures) == 0 {
+		fmt.Println("OK all thresholds hold")
+	}
+	return len(failures) == 0
+}

@@ -1,0 +1,160 @@
+package main
+
+// This file is the comparer's proof of itself: a trace compared with a faultless copy must be
+// found identical, and one with a single fault must not, with the fault named.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gotrace-bpf/selftests/reference/internal/compare"
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+// fault damages one copy of a trace. at is the index of the transition it concerns.
+type fault struct {
+	name   string
+	find   func(t *tracefile.Transition) bool
+	seed   func(ours *tracefile.Trace, at int)
+	expect string // the beginning of a failure that must be reported
+}
+
+func own(t *tracefile.Transition) bool {
+	return !t.Status() && !t.ByOther() && t.From == trace.GoRunning && t.Stack != 0
+}
+
+func faults() []fault {
+	const ms = int64(time.Millisecond)
+	edit := func(fn func(t *tracefile.Transition, tab *tracefile.Tables)) func(*tracefile.Trace, int) {
+		return func(ours *tracefile.Trace, at int) { fn(&ours.Transitions[at], ours.Tables) }
+	}
+	starts := func(t *tracefile.Transition) bool {
+		return t.From == trace.GoRunnable && t.To == trace.GoRunning
+	}
+	unblocks := func(t *tracefile.Transition) bool { return t.ByOther() && t.Stack != 0 }
+	type tr = tracefile.Transition
+	type tabs = tracefile.Tables
+	return []fault{
+		{"a transition dropped", own, func(ours *tracefile.Trace, at int) {
+			ours.Transitions = slices.Delete(ours.Transitions, at, at+1)
+		}, "goroutines:"},
+		{"a transition doubled", own, func(ours *tracefile.Trace, at int) {
+			ours.Transitions = slices.Insert(ours.Transitions, at, ours.Transitions[at])
+		}, "goroutines:"},
+		{"a reason changed", own, edit(func(t *tr, tab *tabs) { t.Reason = tab.ID("wrong") }), "goroutines:"},
+		{"a state changed", own, edit(func(t *tr, _ *tabs) { t.To = trace.GoSyscall + t.To%2 }), "goroutines:"},
+		{"two transitions swapped", own, swapNext, "goroutines:"},
+		{"a P swapped", starts, edit(func(t *tr, _ *tabs) { t.P ^= 1 }), "P:"},
+		{"an M changed", starts, edit(func(t *tr, _ *tabs) { t.M++ }), "M:"},
+		{"a goroutine removed", own, func(ours *tracefile.Trace, at int) {
+			g := ours.Transitions[at].G
+			ours.Transitions = slices.DeleteFunc(ours.Transitions, func(t tr) bool { return t.G == g })
+		}, "goroutines: 1 missing"},
+		{"a goroutine invented", own, edit(func(t *tr, _ *tabs) { t.G = 1 << 30 }), "goroutines: 1 extra"},
+		{"a goroutine renamed", created, func(ours *tracefile.Trace, at int) {
+			ours.StartFunc[ours.Transitions[at].G] = "main.wrong"
+		}, "start functions:"},
+		{"a transition 1 ms late", own, edit(func(t *tr, _ *tabs) { t.Time += ms }), "times: 1 outliers"},
+		{"all 1 ms late", own, func(ours *tracefile.Trace, _ int) {
+			for i := range ours.Transitions {
+				ours.Transitions[i].Time += ms
+			}
+		}, "times: p99"},
+		{"all 20 us early", own, func(ours *tracefile.Trace, _ int) {
+			for i := range ours.Transitions {
+				ours.Transitions[i].Time -= ms / 50
+			}
+		}, "times: p99"},
+		{"a top frame changed", own, edit(relabel), "top frames:"},
+		{"an unblocker's frame changed", unblocks, edit(relabel), "top frames:"},
+		{"a stack lost", own, edit(func(t *tr, _ *tabs) { t.Stack = 0 }), "top frames:"},
+		{"a GC lost", own, loseRange("GC concurrent mark phase"), "GC concurrent mark phase:"},
+		{"a STW lost", own, loseRange("stop-the-world (GC mark termination)"), "stop-the-world"},
+	}
+}
+
+func created(t *tracefile.Transition) bool { return t.From == trace.GoNotExist }
+
+func relabel(t *tracefile.Transition, tab *tracefile.Tables) {
+	t.Stack = tab.Relabel(t.Stack, "main.wrong")
+}
+
+// swapNext exchanges a transition and the next one of the same goroutine, times left in place.
+func swapNext(ours *tracefile.Trace, at int) {
+	a := &ours.Transitions[at]
+	for i := at + 1; i < len(ours.Transitions); i++ {
+		if b := &ours.Transitions[i]; b.G == a.G {
+			*a, *b = *b, *a
+			a.Time, b.Time = b.Time, a.Time
+			return
+		}
+	}
+}
+
+// loseRange removes the begin of a range from the middle of the trace.
+func loseRange(name string) func(*tracefile.Trace, int) {
+	return func(ours *tracefile.Trace, at int) {
+		middle := ours.Transitions[at].Time
+		i := slices.IndexFunc(ours.Ranges, func(r tracefile.Range) bool {
+			return !r.End && r.Name == name && r.Time > middle
+		})
+		if i >= 0 {
+			ours.Ranges = slices.Delete(ours.Ranges, i, i+1)
+		}
+	}
+}
+
+// selftest prints a line for each fault and reports whether all were found.
+func selftest(truth *tracefile.Trace) bool {
+	// Nothing below perfect passes, so that a single fault shows.
+	perfect := compare.Thresholds{
+		MinGoroutines: 2, MinTransitions: 2, Identical: 100, P: 100, Frames: 100,
+		NoOutliers: true, NoMissing: true,
+	}
+	failures := func(ours *tracefile.Trace) []string {
+		return compare.Compare(truth, ours, compare.DefaultOptions()).Failures(&perfect)
+	}
+	ok := true
+	line := func(good bool, name string, found []string) {
+		word := "ok    "
+		if !good {
+			word, ok = "NOT OK", false
+		}
+		fmt.Printf("%s %-30s %s\n", word, name, strings.Join(found, "; "))
+	}
+	none := failures(truth)
+	line(len(none) == 0, "nothing changed", none)
+	for _, f := range faults() {
+		// Begin in the middle: at the edges of the window nothing is judged.
+		at := len(truth.Transitions) / 2
+		for at < len(truth.Transitions) && !f.find(&truth.Transitions[at]) {
+			at++
+		}
+		if at == len(truth.Transitions) {
+			line(false, f.name, []string{"no transition to seed it in"})
+			continue
+		}
+		ours := clone(truth)
+		f.seed(ours, at)
+		found := failures(ours)
+		good := slices.ContainsFunc(found, func(s string) bool { return strings.HasPrefix(s, f.expect) })
+		line(good, f.name, found)
+	}
+	return ok
+}
+
+// clone copies what faults change; the tables only ever grow and stay shared.
+func clone(t *tracefile.Trace) *tracefile.Trace {
+	c := *t
+	c.Transitions = slices.Clone(t.Transitions)
+	c.Ranges = slices.Clone(t.Ranges)
+	c.StartFunc = make(map[int64]string, len(t.StartFunc))
+	for g, name := range t.StartFunc {
+		c.StartFunc[g] = name
+	}
+	return &c
+}

@@ -1,0 +1,79 @@
+package compare
+
+// This file tests alignment on made-up sequences; cmd/compare -selftest tests the whole.
+
+import "testing"
+
+// periodic makes n items of the keys 0 1 2 0 1 2 ..., 1 us apart.
+func periodic(n int) []item {
+	out := make([]item, n)
+	for i := range out {
+		out[i] = item{uint64(i % 3), int64(1000 * i)}
+	}
+	return out
+}
+
+// unmatched counts the items of each side without a counterpart.
+func unmatched(pairs []pair) (t, o int) {
+	for _, p := range pairs {
+		if p.o < 0 {
+			t++
+		}
+		if p.t < 0 {
+			o++
+		}
+	}
+	return t, o
+}
+
+func TestAlign(t *testing.T) {
+	without := func(list []item, from, to int) []item {
+		return append(append([]item(nil), list[:from]...), list[to:]...)
+	}
+	whole := periodic(300)
+	changed := periodic(300)
+	changed[100].key = 9
+	for _, c := range []struct {
+		name         string
+		t, o         []item
+		onlyT, onlyO int
+	}{
+		{"equal", whole, whole, 0, 0},
+		{"both empty", nil, nil, 0, 0},
+		{"nothing found", whole, nil, 300, 0},
+		{"one dropped", whole, without(whole, 100, 101), 1, 0},
+		{"a period dropped", whole, without(whole, 99, 102), 3, 0},
+		{"one too many", without(whole, 100, 101), whole, 0, 1},
+		{"one changed", whole, changed, 1, 1},
+		{"begins earlier, by periods", whole[30:], whole, 0, 30},
+		{"ends later", whole[:200], whole, 0, 100},
+	} {
+		onlyT, onlyO := unmatched(align(c.t, c.o))
+		if onlyT != c.onlyT || onlyO != c.onlyO {
+			t.Errorf("%s: %d and %d without counterpart, want %d and %d",
+				c.name, onlyT, onlyO, c.onlyT, c.onlyO)
+		}
+	}
+}
+
+// TestAlignOffset: an offset between the clocks must show as times, not as differences.
+func TestAlignOffset(t *testing.T) {
+	whole, late := periodic(300), periodic(300)
+	for i := range late {
+		late[i].time += 300
+	}
+	if a, b := unmatched(align(whole, late)); a+b != 0 {
+		t.Errorf("%d and %d without counterpart", a, b)
+	}
+}
+
+func TestSummarise(t *testing.T) {
+	diffs := make([]int64, 0, 100)
+	for i := int64(1); i <= 100; i++ {
+		diffs = append(diffs, -i)
+	}
+	s := summarise(diffs)
+	if s.N != 100 || s.P50 != -50 || s.P99Abs != 99 || s.MaxAbs != 100 {
+		t.Errorf("%+v", s)
+	}
+}

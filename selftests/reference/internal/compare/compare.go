@@ -1,0 +1,248 @@
+// Package compare holds two traces of the same run against each other: the runtime's own, taken
+// as the truth, and ours, recorded from outside over a wider window. It compares goroutine by
+// goroutine what each went through, and where, when and with which stack.
+//
+// Rules, each because the two tracers differ there without either being wrong:
+//
+//   - Statuses (undetermined -> X, X -> X) are announcements, not transitions: dropped.
+//   - The window begins where the STW that starts the runtime's trace ends and ends with the
+//     runtime's last event: its threads stop tracing one after the other, without a STW.
+//     Transitions within Edge of either end are aligned, but a missing counterpart there is no
+//     difference, and nothing else of them is judged.
+//   - Ours is cut to that window plus Slack, to give transitions at the edges their counterparts.
+//   - Only goroutines with a transition well inside the window are compared.
+//   - The P and M of a transition are compared where the goroutine itself is on them; for creation
+//     and unblocking they, and the stack, are the other goroutine's, which is compared as waker.
+//     When a syscall ended blocked, its P is gone, and whichever P the thread has is not compared.
+//   - Both clocks are CLOCK_MONOTONIC, so times are compared absolutely. The runtime's tick is
+//     64 ns, and the reader moves an event that would be earlier than the one before it to 1 ns
+//     after that one: no difference to a judgement in microseconds.
+package compare
+
+import (
+	"slices"
+	"time"
+
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+// Options of a comparison.
+type Options struct {
+	Edge     time.Duration // at each end of the window: aligned, not judged
+	Slack    time.Duration // how much wider than the window ours is looked at
+	Outlier  time.Duration // a time difference above this is listed
+	MaxDiffs int           // how many differences of each sort to keep
+}
+
+// DefaultOptions are the usual ones.
+func DefaultOptions() Options {
+	return Options{
+		Edge: time.Millisecond, Slack: 10 * time.Millisecond,
+		Outlier: 500 * time.Microsecond, MaxDiffs: 20,
+	}
+}
+
+type comparer struct {
+	Options
+	truth, ours *tracefile.Trace
+	report      *Report
+	lo, hi      int64 // the judged window
+	from, to    int64 // what is looked at in ours
+	times       []int64
+	kindTimes   map[string][]int64
+}
+
+// Compare compares ours with the truth. Both must have been loaded with the same tables.
+func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
+	start, end := window(truth)
+	c := &comparer{
+		Options: opt, truth: truth, ours: ours,
+		lo: start + int64(opt.Edge), hi: end - int64(opt.Edge),
+		from: start - int64(opt.Slack), to: end + int64(opt.Slack),
+		kindTimes: map[string][]int64{},
+		report: &Report{
+			TimeByKind: map[string]Times{}, Kinds: map[string]Agreement{},
+			Counts: map[string]Count{}, DiffCount: map[string]int{},
+		},
+	}
+	c.report.Window = [2]int64{c.lo, c.hi}
+	c.goroutines()
+	c.procs()
+	c.counts()
+	c.report.Time = summarise(c.times)
+	for kind, diffs := range c.kindTimes {
+		c.report.TimeByKind[kind] = summarise(diffs)
+	}
+	return c.report
+}
+
+// window is the part of the runtime's trace that has all of its events.
+func window(t *tracefile.Trace) (start, end int64) {
+	start, end = t.Start, t.End
+	for _, r := range t.Ranges {
+		if r.End && r.Name == "stop-the-world (start trace)" {
+			start = r.Time
+			break
+		}
+	}
+	return start, end
+}
+
+func (c *comparer) inside(t int64) bool { return t >= c.lo && t <= c.hi }
+
+// byGoroutine groups the real transitions of a trace within a stretch of time.
+func byGoroutine(t *tracefile.Trace, from, to int64) map[int64][]*tracefile.Transition {
+	out := map[int64][]*tracefile.Transition{}
+	for i := range t.Transitions {
+		tr := &t.Transitions[i]
+		if !tr.Status() && tr.Time >= from && tr.Time <= to {
+			out[tr.G] = append(out[tr.G], tr)
+		}
+	}
+	return out
+}
+
+func (c *comparer) anyInside(list []*tracefile.Transition) bool {
+	return slices.ContainsFunc(list, func(t *tracefile.Transition) bool { return c.inside(t.Time) })
+}
+
+func (c *comparer) goroutines() {
+	truth := byGoroutine(c.truth, c.truth.Start, c.truth.End)
+	ours := byGoroutine(c.ours, c.from, c.to)
+	ids := make([]int64, 0, len(truth))
+	for g := range truth {
+		ids = append(ids, g)
+	}
+	slices.Sort(ids) // the differences come in a stable order
+	for _, g := range ids {
+		if !c.anyInside(truth[g]) {
+			continue
+		}
+		if len(ours[g]) == 0 {
+			c.report.Missing++
+			c.diff("goroutine missing", g, 0, truth[g][0], nil)
+		}
+		c.report.Goroutines.add(c.goroutine(g, truth[g], ours[g]))
+	}
+	extras := []int64{}
+	for g, list := range ours {
+		if truth[g] == nil && c.anyInside(list) {
+			extras = append(extras, g)
+		}
+	}
+	slices.Sort(extras)
+	for _, g := range extras {
+		c.report.Extra++
+		c.diff("goroutine extra", g, 0, nil, ours[g][0])
+	}
+}
+
+func key(t *tracefile.Transition) uint64 {
+	return uint64(t.From)<<40 | uint64(t.To)<<32 | uint64(uint32(t.Reason))
+}
+
+func items(list []*tracefile.Transition) []item {
+	out := make([]item, len(list))
+	for i, t := range list {
+		out[i] = item{key(t), t.Time}
+	}
+	return out
+}
+
+// goroutine compares one goroutine and reports whether its sequence is identical.
+func (c *comparer) goroutine(g int64, truth, ours []*tracefile.Transition) bool {
+	identical := true
+	for _, p := range align(items(truth), items(ours)) {
+		switch {
+		case p.t < 0:
+			if c.inside(ours[p.o].Time) {
+				identical = false
+				c.report.ExtraTrans++
+				c.diff("transition extra", g, p.o, nil, ours[p.o])
+			}
+		case c.inside(truth[p.t].Time):
+			t := truth[p.t]
+			c.count(t, p.o >= 0)
+			if p.o < 0 {
+				identical = false
+				c.diff("transition missing", g, p.t, t, nil)
+			} else {
+				c.matched(g, p.t, t, ours[p.o])
+			}
+		}
+	}
+	return identical
+}
+
+func (c *comparer) count(t *tracefile.Transition, found bool) {
+	c.report.Transitions.add(found)
+	kind := t.Kind(c.truth.Tables)
+	a := c.report.Kinds[kind]
+	a.add(found)
+	c.report.Kinds[kind] = a
+}
+
+// matched compares the particulars of one transition found in both traces.
+func (c *comparer) matched(g int64, n int, t, o *tracefile.Transition) {
+	judge := func(what string, a *Agreement, equal bool) {
+		a.add(equal)
+		if !equal {
+			c.diff(what, g, n, t, o)
+		}
+	}
+	r := c.report
+	if t.ByOther() {
+		judge("waker", &r.Waker, t.By == o.By)
+	} else {
+		judge("M", &r.M, t.M == o.M)
+		if t.To == trace.GoRunning || t.From == trace.GoRunning {
+			judge("P", &r.P, t.P == o.P)
+		}
+	}
+	if t.From == trace.GoNotExist {
+		judge("start function", &r.StartFunc, c.truth.StartFunc[g] == c.ours.StartFunc[g])
+	}
+	c.stacks(judge, t, o)
+	diff := o.Time - t.Time
+	c.times = append(c.times, diff)
+	kind := t.Kind(c.truth.Tables)
+	c.kindTimes[kind] = append(c.kindTimes[kind], diff)
+	if abs(diff) > int64(c.Outlier) {
+		r.Outliers++
+		c.diff("time", g, n, t, o)
+	}
+}
+
+// stacks compares a transition's stacks where at least one side has one.
+func (c *comparer) stacks(judge func(string, *Agreement, bool), t, o *tracefile.Transition) {
+	if t.Stack == 0 && o.Stack == 0 {
+		return
+	}
+	r, tab := c.report, c.truth.Tables
+	tl, _ := tab.Leaf(t.Stack)
+	ol, _ := tab.Leaf(o.Stack)
+	judge("top function", &r.TopFunc, tl.Func == ol.Func)
+	if tl.Func == ol.Func {
+		judge("top line", &r.TopLine, tl.Line == ol.Line)
+		if tl.Line == ol.Line {
+			judge("stack below the top", &r.Stack, t.Stack == o.Stack)
+			return
+		}
+	} else {
+		r.TopLine.add(false)
+	}
+	r.Stack.add(false)
+}
+
+func (c *comparer) diff(what string, g int64, n int, t, o *tracefile.Transition) {
+	c.report.DiffCount[what]++
+	if c.report.DiffCount[what] <= c.MaxDiffs {
+		name := c.truth.StartFunc[g]
+		if name == "" {
+			name = c.ours.StartFunc[g]
+		}
+		c.report.Diffs = append(c.report.Diffs, Diff{what, g, name, n, t, o})
+	}
+}

@@ -1,0 +1,86 @@
+// Package truth counts in a trace what the known-truth target claims to have done.
+package truth
+
+import (
+	"slices"
+
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+// Claim is one number; selftests/targets/internal/protocol/claim.go documents the events.
+type Claim struct {
+	Name      string   `json:"name"`
+	Functions []string `json:"functions"`
+	Event     string   `json:"event"`
+	Reasons   []string `json:"reasons"`
+	Count     int      `json:"count"`
+	Why       string   `json:"why"`
+}
+
+// Expected is what the target prints.
+type Expected struct {
+	Go     string  `json:"go"`
+	Expect []Claim `json:"expect"`
+}
+
+// Count returns how many events of the trace a claim is about, and false for an unknown event.
+func Count(t *tracefile.Trace, c *Claim) (int, bool) {
+	if c.Event == "range" {
+		return countRanges(t, c), true
+	}
+	match, ok := events[c.Event]
+	if !ok {
+		return 0, false
+	}
+	n := 0
+	// The reason a goroutine last blocked for.
+	blocked := map[int64]string{}
+	for i := range t.Transitions {
+		tr := &t.Transitions[i]
+		if tr.Status() || !slices.Contains(c.Functions, t.StartFunc[tr.G]) {
+			continue
+		}
+		reason := t.Tables.String(tr.Reason)
+		if tr.From == trace.GoWaiting {
+			reason = blocked[tr.G] // an unblock has none of its own
+		} else if tr.To == trace.GoWaiting {
+			blocked[tr.G] = reason
+		}
+		if match(tr) && (len(c.Reasons) == 0 || slices.Contains(c.Reasons, reason)) {
+			n++
+		}
+	}
+	return n, true
+}
+
+func countRanges(t *tracefile.Trace, c *Claim) (n int) {
+	for _, r := range t.Ranges {
+		if !r.End && slices.Contains(c.Reasons, r.Name) {
+			n++
+		}
+	}
+	return n
+}
+
+type matcher func(tr *tracefile.Transition) bool
+
+var events = map[string]matcher{
+	"create":  func(tr *tracefile.Transition) bool { return tr.From == trace.GoNotExist },
+	"destroy": func(tr *tracefile.Transition) bool { return tr.To == trace.GoNotExist },
+	"block": func(tr *tracefile.Transition) bool {
+		return tr.From == trace.GoRunning && tr.To == trace.GoWaiting
+	},
+	"stop": func(tr *tracefile.Transition) bool {
+		return tr.From == trace.GoRunning && tr.To == trace.GoRunnable
+	},
+	"unblock": func(tr *tracefile.Transition) bool {
+		return tr.From == trace.GoWaiting && tr.To == trace.GoRunnable
+	},
+	"syscall":     func(tr *tracefile.Transition) bool { return tr.To == trace.GoSyscall },
+	"syscall-end": func(tr *tracefile.Transition) bool { return tr.From == trace.GoSyscall },
+	"syscall-blocked": func(tr *tracefile.Transition) bool {
+		return tr.From == trace.GoSyscall && tr.To == trace.GoRunnable
+	},
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mutate: writes trace files from mutated records, for Go's reader to judge.
+ *
+ *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean] [-v] [-dump] -o DIR
+ *
+ * Variants K … K+N-1 of seed S, one file each (DIR/KKKKKK.trace), through the real sequencer, writer
+ * and file; versions and ticks in rotation. The records are the simulator's, or the first of a raw
+ * file. -clean mutates nothing, and then holds the sequencer to the simulator's own counts: no
+ * repair, nothing dropped, every event as often as it must be. A variant depends on its seed and
+ * number only, so that `-n 1 -first K` repeats it; -v says what it was, -dump shows its records.
+ * Exit 0; 1 if the sequencer failed, took too much memory, or a count was wrong; 2 on wrong usage.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "mutations.h"
+#include "raw.h"
+#include "rng.h"
+#include "sequence/sequencer.h"
+#include "simulate.h"
+#include "trace/file.h"
+
+#define SECONDS_MAX    20	    /* for one variant: more is a hang */
+#define MEMORY_MAX_KIB (384 * 1024) /* of all, one after the other, with what ASan holds back */
+
+struct settings {
+	uint64_t seed, first, n;
+	unsigned int records;
+	bool clean, verbose, dump;
+	const char *folder, *from;
+};
+
+struct variant {
+	uint64_t number, rng;
+	unsigned int version, tick;
+	struct sim_opts sim;
+	struct sim_run run;
+	char mutations[320];
+	struct trace_file *file;
+	struct intern *intern;
+	struct writer *writer;
+	struct sequencer *seq;
+	struct layout layout;
+};
+
+/* The earliest true stamp of all entries from i on: what a drain would call its watermark. */
+static uint64_t *safe_times(const struct sim_run *run)
+{
+	uint64_t *safe = malloc((run->n + 1) * sizeof(*safe));
+
+	if (!safe)
+		return NULL;
+	safe[run->n] = run->t1;
+	for (size_t i = run->n; i-- > 0;)
+		safe[i] = run->entry[i].at < safe[i + 1] ? run->entry[i].at : safe[i + 1];
+	return safe;
+}
+
+static int give_snapshots(struct variant *v)
+{
+	const struct snapshot *first = &v->run.first, *second = &v->run.second;
+
+	return sequencer__snapshot(v->seq, first->time_end ? first : NULL,
+				   second->time_end ? second : NULL);
+}
+
+/* Records in the order of the rings, watermarks in between, as the recorder's loop has it. */
+static int feed(struct variant *v)
+{
+	uint64_t *safe = safe_times(&v->run);
+	bool given = false;
+	int err = safe ? 0 : -ENOMEM;
+
+	for (size_t i = 0, next = 0; !err && i < v->run.n; i++) {
+		const struct sim_entry *e = &v->run.entry[i];
+
+		sequencer__record(v->seq, e->ring, &e->rec, e->size);
+		if (i < next)
+			continue;
+		next = i + 1 + rng__below(&v->rng, 200);
+		if (!given && safe[i] > v->run.second.time_end) {
+			err = give_snapshots(v);
+			given = true;
+		}
+		err = err ?: sequencer__watermark(v->seq, safe[i + 1] - 1);
+	}
+	if (!err && !given)
+		err = give_snapshots(v);
+	free(safe);
+	return err ?: sequencer__finish(v->seq, v->run.t1);
+}
+
+static int open_all(struct variant *v, const char *folder)
+{
+	static const char *const releases[] = { "go1.24.9", "go1.26.0" };
+	struct sequencer_opts opts = { .symbolizer = sim_symbolizer, .stacks = true };
+	struct go_version release;
+	struct error error = {};
+	char path[4096];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%06llu.trace", folder, (unsigned long long)v->number);
+	if (!go_version__parse(releases[v->sim.tentative], &release) ||
+	    layout__for_version(&release, &v->layout, &error))
+		return -EINVAL;
+	err = trace_file__open(&v->file, path);
+	if (err)
+		return err;
+	v->intern = intern__create();
+	v->writer =
+		writer__create(v->file, v->intern, &(struct writer_opts){ v->version, v->tick });
+	opts.writer = v->writer;
+	opts.intern = v->intern;
+	opts.layout = &v->layout;
+	opts.version = v->version;
+	opts.tick_ns = v->tick;
+	err = v->intern && v->writer ? sequencer__create(&v->seq, &opts) : -ENOMEM;
+	return err ?: sequencer__start(v->seq, v->run.t0, 1700000000000000000ull);
+}
+
+static void close_all(struct variant *v)
+{
+	sequencer__destroy(v->seq);
+	writer__destroy(v->writer);
+	intern__destroy(v->intern);
+	trace_file__destroy(v->file);
+	sim_run__deinit(&v->run);
+}
+
+static int wrong(const struct variant *v, const char *what, uint64_t have, uint64_t want)
+{
+	printf("variant %llu: %s: %llu, must be %llu\n", (unsigned long long)v->number, what,
+	       (unsigned long long)have, (unsigned long long)want);
+	return 1;
+}
+
+/* Of a whole recording. One that began in the middle of the program ran into unknowns: no counts. */
+static int judge_clean(const struct variant *v)
+{
+	const struct sequencer_stats *stats = sequencer__stats(v->seq);
+	const struct writer_stats *written = writer__stats(v->writer);
+	int bad = 0;
+
+	if (stats->repairs)
+		bad |= wrong(v, "repairs", stats->repairs, 0);
+	if (stats->dropped)
+		bad |= wrong(v, "dropped", stats->dropped, 0);
+	if (stats->holes || stats->bad_records || stats->stack_misses)
+		bad |= wrong(v, "holes and bad records", stats->holes + stats->bad_records, 0);
+	for (unsigned int type = 1; type < EV_END && !v->sim.cut; type++) {
+		const struct ev_spec *spec = spec__event(type);
+		uint64_t want = v->run.expect[type] + (type == EV_PROCS_CHANGE);
+
+		if (!spec || !spec->timed || type == EV_PROC_STATUS || type == EV_GO_STATUS ||
+		    type == EV_GO_STATUS_STACK || type == EV_CLOCK_SNAPSHOT)
+			continue;
+		if (written->by_type[type] != want)
+			bad |= wrong(v, spec->name, written->by_type[type], want);
+	}
+	return bad;
+}
+
+static void describe(const struct variant *v)
+{
+	const struct sequencer_stats *s = sequencer__stats(v->seq);
+
+	printf("variant %llu: go %s, version 1.%u, tick %u%s: %s; %llu records, %llu repairs, "
+	       "%llu dropped, %llu held, %llu generations\n",
+	       (unsigned long long)v->number, v->sim.tentative ? "1.26" : "1.24", v->version,
+	       v->tick, v->sim.cut ? ", from the middle" : "", v->mutations,
+	       (unsigned long long)s->records, (unsigned long long)s->repairs,
+	       (unsigned long long)s->dropped, (unsigned long long)s->held,
+	       (unsigned long long)writer__stats(v->writer)->generations);
+}
+
+/* The records as the sequencer gets them, times from the window's start. */
+static void dump(const struct variant *v)
+{
+	printf("snapshots at %lld and %lld, end %lld\n", (long long)(v->run.first.time - v->run.t0),
+	       (long long)(v->run.second.time - v->run.t0), (long long)(v->run.t1 - v->run.t0));
+	for (size_t i = 0; i < v->run.n; i++) {
+		const struct sim_entry *e = &v->run.entry[i];
+		const uint64_t *arg = (const uint64_t *)e->payload;
+
+		printf("%zu ring %u size %u: %lld tid %u kind %u object %llx: %llx %llx %llx\n", i,
+		       e->ring, e->size, (long long)(e->rec.time - v->run.t0), e->rec.tid,
+		       e->rec.kind, (unsigned long long)e->rec.object, (unsigned long long)arg[0],
+		       (unsigned long long)arg[1], (unsigned long long)arg[2]);
+	}
+}
+
+static int run_variant(const struct settings *set, uint64_t number)
+{
+	static const unsigned int versions[] = { 22, 23, 25, 26 };
+	struct variant v = { .number = number, .rng = set->seed ^ number << 32 };
+	int err;
+
+	rng__next(&v.rng);
+	v.version = versions[number % 4];
+	v.tick = number / 4 % 2 ? 64 : 1;
+	v.sim = (struct sim_opts){
+		.seed = rng__next(&v.rng),
+		.version = v.version,
+		.tentative = number / 8 % 2,
+		.cut = number / 16 % 2,
+		.records = set->records / 4 + rng__below(&v.rng, set->records),
+	};
+	alarm(SECONDS_MAX);
+	err = set->from ? raw__load(&v.run, set->from, v.sim.records, &v.sim.tentative)
+			: simulate(&v.run, &v.sim);
+	if (!err && !set->clean)
+		err = mutate_run(&v.run, rng__next(&v.rng), v.mutations, sizeof(v.mutations));
+	if (set->dump)
+		dump(&v);
+	err = err ?: open_all(&v, set->folder);
+	err = err ?: feed(&v);
+	err = err ?: trace_file__commit(v.file);
+	if (err)
+		fprintf(stderr, "variant %llu: %s (%s)\n", (unsigned long long)number,
+			strerror(-err), v.mutations);
+	else if (set->clean && !set->from)
+		err = judge_clean(&v);
+	if (v.seq && (set->verbose || err))
+		describe(&v);
+	close_all(&v);
+	return err;
+}
+
+static int usage(void)
+{
+	fputs("usage: mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] "
+	      "[-clean] [-v] [-dump] -o DIR\n",
+	      stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "n", required_argument, NULL, 'n' },
+		{ "first", required_argument, NULL, 'f' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "records", required_argument, NULL, 'r' },
+		{ "clean", no_argument, NULL, 'c' },
+		{ "v", no_argument, NULL, 'v' },
+		{ "from", required_argument, NULL, 'F' },
+		{ "dump", no_argument, NULL, 'd' },
+		{ "o", required_argument, NULL, 'o' },
+		{},
+	};
+	struct settings set = { .seed = 1, .n = 100, .records = 1200 };
+	struct rusage use;
+	bool failed = false;
+	int c;
+
+	while ((c = getopt_long_only(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			set.n = strtoull(optarg, NULL, 0);
+			break;
+		case 'f':
+			set.first = strtoull(optarg, NULL, 0);
+			break;
+		case 's':
+			set.seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'r':
+			set.records = strtoul(optarg, NULL, 0);
+			break;
+		case 'c':
+			set.clean = true;
+			break;
+		case 'v':
+			set.verbose = true;
+			break;
+		case 'F':
+			set.from = optarg;
+			break;
+		case 'd':
+			set.dump = true;
+			break;
+		case 'o':
+			set.folder = optarg;
+			break;
+		default:
+			return usage();
+		}
+	}
+	if (!set.folder || optind != argc || !set.records)
+		return usage();
+	for (uint64_t i = 0; i < set.n; i++)
+		failed |= run_variant(&set, set.first + i) != 0;
+	getrusage(RUSAGE_SELF, &use);
+	printf("%llu variants, peak memory %ld KiB\n", (unsigned long long)set.n, use.ru_maxrss);
+	return failed || use.ru_maxrss > MEMORY_MAX_KIB;
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The mutations of mutations.h, a function each, and the table that they are chosen from. */
+#include "mutations.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+
+struct mutation {
+	struct sim_run *run;
+	uint64_t rng;
+	char text[96];
+	int error;
+};
+
+static uint64_t below(struct mutation *mu, uint64_t n)
+{
+	return rng__below(&mu->rng, n);
+}
+
+static void drop_if(struct sim_run *run, bool (*lost)(void *ctx, const struct sim_entry *e),
+		    void *ctx)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < run->n; i++)
+		if (!lost(ctx, &run->entry[i]))
+			run->entry[to++] = run->entry[i];
+	run->n = to;
+}
+
+struct every_nth {
+	unsigned int kind, n, count;
+};
+
+static bool is_nth(void *ctx, const struct sim_entry *e)
+{
+	struct every_nth *x = ctx;
+
+	return e->rec.kind == x->kind && ++x->count % x->n == 0;
+}
+
+static void drop_nth_of_kind(struct mutation *mu)
+{
+	struct every_nth x = { .n = 1 + below(mu, 12) };
+
+	do
+		x.kind = 1 + below(mu, GT_KIND_END - 1);
+	while (gt_payload_size(x.kind) < 0);
+	drop_if(mu->run, is_nth, &x);
+	snprintf(mu->text, sizeof(mu->text), "drop every %u. of kind %u", x.n, x.kind);
+}
+
+struct chance {
+	struct mutation *mu;
+	unsigned int one_in;
+};
+
+static bool is_unlucky(void *ctx, const struct sim_entry *e)
+{
+	struct chance *x = ctx;
+
+	(void)e;
+	return rng__chance(&x->mu->rng, x->one_in);
+}
+
+static void drop_some(struct mutation *mu)
+{
+	struct chance x = { mu, 2u << below(mu, 9) };
+
+	drop_if(mu->run, is_unlucky, &x);
+	snprintf(mu->text, sizeof(mu->text), "drop one in %u", x.one_in);
+}
+
+struct burst {
+	uint64_t from, to;
+	int ring; /* -1: all */
+};
+
+static bool in_burst(void *ctx, const struct sim_entry *e)
+{
+	struct burst *x = ctx;
+
+	return e->at >= x->from && e->at < x->to &&
+	       (x->ring < 0 || (unsigned int)x->ring == e->ring);
+}
+
+static void drop_bursts(struct mutation *mu)
+{
+	unsigned int n = 1 + below(mu, 4);
+
+	for (unsigned int i = 0; i < n && mu->run->n; i++) {
+		size_t at = below(mu, mu->run->n), end = at + 1 + below(mu, 200);
+		struct burst x = { .from = mu->run->entry[at].at, .ring = (int)below(mu, 5) - 1 };
+
+		x.to = mu->run->entry[end < mu->run->n ? end : mu->run->n - 1].at;
+		drop_if(mu->run, in_burst, &x);
+	}
+	snprintf(mu->text, sizeof(mu->text), "drop %u bursts", n);
+}
+
+static bool of_thread(void *ctx, const struct sim_entry *e)
+{
+	return e->rec.tid == *(uint32_t *)ctx;
+}
+
+static void drop_thread(struct mutation *mu)
+{
+	uint32_t tid = mu->run->n ? mu->run->entry[below(mu, mu->run->n)].rec.tid : 0;
+
+	drop_if(mu->run, of_thread, &tid);
+	snprintf(mu->text, sizeof(mu->text), "drop thread %u", tid);
+}
+
+static void drop_end(struct mutation *mu)
+{
+	mu->run->n = below(mu, mu->run->n + 1);
+	snprintf(mu->text, sizeof(mu->text), "only the first %zu", mu->run->n);
+}
+
+/* The copy follows at once, or comes after up to 100 others. */
+static void duplicate(struct mutation *mu)
+{
+	struct sim_run *run = mu->run;
+	unsigned int one_in = 2u << below(mu, 9), span = below(mu, 2) ? 1 : 100;
+	struct sim_entry *entry = malloc((2 * run->n + 1) * sizeof(*entry));
+	size_t n = 0;
+
+	snprintf(mu->text, sizeof(mu->text), "send one in %u twice within %u", one_in, span);
+	if (!entry) {
+		mu->error = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < run->n; i++) {
+		size_t back = below(mu, span);
+
+		entry[n++] = run->entry[i];
+		if (!rng__chance(&mu->rng, one_in))
+			continue;
+		entry[n] = run->entry[i >= back ? i - back : 0];
+		entry[n].at = entry[n - 1].at;
+		if (below(mu, 2))
+			entry[n].rec.time = entry[n - 1].rec.time + 1;
+		n++;
+	}
+	free(run->entry);
+	run->entry = entry;
+	run->n = n;
+	run->cap = 2 * n + 1;
+}
+
+static void reorder(struct mutation *mu)
+{
+	struct sim_run *run = mu->run;
+	unsigned int window = 2u << below(mu, 6), one_in = 1 + below(mu, 20);
+
+	for (size_t i = 0; i + window < run->n; i++) {
+		struct sim_entry *a = &run->entry[i], *b = a + below(mu, window), old = *a;
+
+		if (!rng__chance(&mu->rng, one_in))
+			continue;
+		*a = *b;
+		*b = old;
+	}
+	snprintf(mu->text, sizeof(mu->text), "swap one in %u within %u", one_in, window);
+}
+
+static void shift_times(struct mutation *mu)
+{
+	unsigned int one_in = 1 + below(mu, 50);
+	uint64_t span = 1ull << (8 + below(mu, 25));
+
+	for (size_t i = 0; i < mu->run->n; i++)
+		if (rng__chance(&mu->rng, one_in))
+			mu->run->entry[i].rec.time += below(mu, span) - span / 2;
+	snprintf(mu->text, sizeof(mu->text), "shift the time of one in %u by %llu ns", one_in,
+		 (unsigned long long)span / 2);
+}
+
+static void swap_times(struct mutation *mu)
+{
+	unsigned int one_in = 1 + below(mu, 50), window = 2u << below(mu, 6);
+
+	for (size_t i = 0; i + window < mu->run->n; i++) {
+		struct gt_record *a = &mu->run->entry[i].rec;
+		struct gt_record *b = &mu->run->entry[i + below(mu, window)].rec;
+		uint64_t time = a->time;
+
+		if (!rng__chance(&mu->rng, one_in))
+			continue;
+		a->time = b->time;
+		b->time = time;
+	}
+	snprintf(mu->text, sizeof(mu->text), "swap the times of one in %u within %u", one_in,
+		 window);
+}
+
+static void corrupt_bytes(struct mutation *mu)
+{
+	unsigned int one_in = 1u << below(mu, 11);
+
+	for (size_t i = 0; i < mu->run->n; i++) {
+		struct sim_entry *e = &mu->run->entry[i];
+		unsigned char *bytes = below(mu, 2) ? (unsigned char *)&e->rec : e->payload;
+
+		if (rng__chance(&mu->rng, one_in))
+			bytes[below(mu, sizeof(e->rec))] ^= 1u << below(mu, 8);
+	}
+	snprintf(mu->text, sizeof(mu->text), "flip a bit of one in %u", one_in);
+}
+
+/* A field gets the value of the same field of another record, so that it is a plausible one. */
+static void collide(struct mutation *mu)
+{
+	unsigned int one_in = 1u << below(mu, 11), what = below(mu, 7);
+
+	for (size_t i = 0; i < mu->run->n; i++) {
+		struct sim_entry *e = &mu->run->entry[i];
+		const struct sim_entry *from = &mu->run->entry[below(mu, mu->run->n)];
+
+		if (e->rec.kind == GT_STACK || !rng__chance(&mu->rng, one_in))
+			continue;
+		switch (what == 6 ? below(mu, 6) : what) {
+		case 0:
+			e->rec.object = from->rec.object;
+			break;
+		case 1:
+			e->rec.tid = from->rec.tid;
+			break;
+		case 2:
+			memcpy(e->payload, from->payload, 8);
+			break;
+		case 3:
+			memcpy(e->payload, from->payload, 24);
+			break;
+		case 4:
+			e->rec.stack = from->rec.stack;
+			break;
+		case 5:
+			e->rec.kind = from->rec.kind;
+			e->size = from->size;
+			break;
+		}
+	}
+	snprintf(mu->text, sizeof(mu->text), "field %u of one in %u from another record", what,
+		 one_in);
+}
+
+static void extreme_fields(struct mutation *mu)
+{
+	static const uint64_t values[] = {
+		0,	    1,		UINT64_MAX,	  1ull << 63, UINT64_MAX >> 1,
+		1ull << 32, UINT32_MAX, 5000000000000ull,
+	};
+	unsigned int one_in = 4u << below(mu, 8);
+
+	for (size_t i = 0; i < mu->run->n; i++) {
+		struct sim_entry *e = &mu->run->entry[i];
+		uint64_t v = values[below(mu, 8)];
+
+		if (!rng__chance(&mu->rng, one_in))
+			continue;
+		switch (below(mu, 8)) {
+		case 0:
+			e->rec.object = v;
+			break;
+		case 1:
+			e->rec.tid = v;
+			break;
+		case 2:
+			e->rec.time = v;
+			break;
+		case 3:
+			e->rec.stack = v;
+			break;
+		case 4:
+			e->rec.seq = v;
+			break;
+		case 5:
+			e->rec.kind = v;
+			break;
+		case 6:
+			e->size = below(mu, 4) ? below(mu, 100) : 0;
+			break;
+		case 7:
+			memcpy(e->payload + 8 * below(mu, 3), &v, 8);
+			break;
+		}
+	}
+	snprintf(mu->text, sizeof(mu->text), "an extreme value in one in %u", one_in);
+}
+
+static void cut_snapshot(struct mutation *mu)
+{
+	struct snapshot *snap = below(mu, 2) ? &mu->run->first : &mu->run->second;
+
+	switch (below(mu, 4)) {
+	case 0:
+		snap->ng = below(mu, snap->ng + 1);
+		break;
+	case 1:
+		snap->nm = below(mu, snap->nm + 1);
+		break;
+	case 2:
+		snap->np = below(mu, snap->np + 1);
+		break;
+	default:
+		snap->time = snap->time_end = 0;
+		break; /* not given at all */
+	}
+	snprintf(mu->text, sizeof(mu->text), "cut the %s snapshot",
+		 snap == &mu->run->first ? "first" : "second");
+}
+
+static void no_snapshots(struct mutation *mu)
+{
+	mu->run->first.time_end = mu->run->second.time_end = 0;
+	snprintf(mu->text, sizeof(mu->text), "no snapshots");
+}
+
+static void break_snapshot(struct mutation *mu)
+{
+	struct snapshot *snap = below(mu, 2) ? &mu->run->first : &mu->run->second;
+	struct {
+		unsigned char *at;
+		size_t len;
+	} part[] = {
+		{ (void *)snap->g, snap->ng * sizeof(*snap->g) },
+		{ (void *)snap->m, snap->nm * sizeof(*snap->m) },
+		{ (void *)snap->p, snap->np * sizeof(*snap->p) },
+	};
+	unsigned int n = 1 + below(mu, 20);
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int k = below(mu, 3);
+		size_t from = below(mu, part[k].len / 8), to = below(mu, part[k].len / 8);
+
+		if (!part[k].len)
+			continue;
+		if (below(mu, 2))
+			part[k].at[below(mu, part[k].len)] ^= 1u << below(mu, 8);
+		else
+			memmove(part[k].at + to * 8, part[k].at + from * 8, 8);
+	}
+	snprintf(mu->text, sizeof(mu->text), "break %u fields of a snapshot", n);
+}
+
+static void (*const mutations[])(struct mutation *mu) = {
+	drop_nth_of_kind, drop_nth_of_kind, drop_some,	   drop_bursts,	   drop_bursts,
+	drop_thread,	  drop_end,	    duplicate,	   reorder,	   shift_times,
+	swap_times,	  corrupt_bytes,    corrupt_bytes, collide,	   collide,
+	extreme_fields,	  cut_snapshot,	    no_snapshots,  break_snapshot,
+};
+
+int mutate_run(struct sim_run *run, uint64_t seed, char *text, size_t size)
+{
+	struct mutation mu = { .run = run, .rng = seed };
+	unsigned int n = 1 + below(&mu, 3);
+	size_t len = 0;
+
+	text[0] = 0;
+	for (unsigned int i = 0; i < n && !mu.error && run->n; i++) {
+		mutations[below(&mu, sizeof(mutations) / sizeof(mutations[0]))](&mu);
+		len += snprintf(text + len, size - len, "%s%s", i ? "; " : "", mu.text);
+		if (len >= size)
+			len = size - 1;
+	}
+	return mu.error;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The records of a raw file (userspace/capture/rawfile.h) as a run that can be mutated: its beginning,
+ * with stacks cut to SIM_PCS.
+ */
+#include "raw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/rawfile.h"
+#include "lib/buf.h"
+#include "target/buildinfo.h"
+
+static void *read_file(const char *path, size_t *ret_size)
+{
+	FILE *f = fopen(path, "rb");
+	void *data = NULL;
+	long size = 0;
+
+	if (f && !fseek(f, 0, SEEK_END) && (size = ftell(f)) > 0 && !fseek(f, 0, SEEK_SET))
+		data = malloc(size);
+	if (data && fread(data, size, 1, f) != 1) {
+		free(data);
+		data = NULL;
+	}
+	if (f)
+		fclose(f);
+	*ret_size = data ? size : 0;
+	return data;
+}
+
+static int add_record(struct sim_run *run, unsigned int ring, struct buf *b)
+{
+	const struct gt_record *rec = buf__take(b, sizeof(*rec));
+	int payload = rec ? gt_payload_size(rec->kind) : -1;
+	const void *data = payload < 0 ? NULL : buf__take(b, payload);
+	struct sim_entry *e;
+
+	if (!data)
+		return -EBADMSG;
+	if (run->n == run->cap) {
+		run->cap = run->cap ? run->cap * 2 : 1024;
+		e = reallocarray(run->entry, run->cap, sizeof(*e));
+		if (!e)
+			return -ENOMEM;
+		run->entry = e;
+	}
+	e = &run->entry[run->n++];
+	memset(e, 0, sizeof(*e));
+	e->at = rec->time;
+	e->ring = ring;
+	e->rec = *rec;
+	memcpy(e->payload, data, payload);
+	e->size = sizeof(*rec) + payload;
+	if (rec->kind != GT_STACK)
+		return 0;
+	data = buf__take(b, 8ull * e->stack.depth);
+	if (!data)
+		return -EBADMSG;
+	if (e->stack.depth > SIM_PCS)
+		e->stack.depth = SIM_PCS;
+	memcpy(e->stack.pc, data, 8 * e->stack.depth);
+	e->size += 8 * e->stack.depth;
+	return 0;
+}
+
+static void *copy_array(struct buf *b, size_t n, size_t size)
+{
+	const void *from = buf__take(b, n * size);
+	void *to = from ? malloc(n * size + 1) : NULL;
+
+	if (to)
+		memcpy(to, from, n * size);
+	return to;
+}
+
+static void add_snapshot(struct sim_run *run, struct buf *b)
+{
+	struct snapshot *snap = buf__u32(b) ? &run->second : &run->first;
+
+	if (!buf__u32(b) || snap->g) /* could not be had; or there already */
+		return;
+	snap->time = buf__u64(b);
+	snap->time_end = buf__u64(b);
+	snap->procs = buf__u32(b);
+	buf__u32(b);
+	snap->ng = buf__u64(b);
+	snap->nm = buf__u64(b);
+	snap->np = buf__u64(b);
+	snap->g = copy_array(b, snap->ng, sizeof(*snap->g));
+	snap->m = copy_array(b, snap->nm, sizeof(*snap->m));
+	snap->p = copy_array(b, snap->np, sizeof(*snap->p));
+}
+
+int raw__load(struct sim_run *ret, const char *path, size_t records, bool *ret_tentative)
+{
+	const struct raw_header *header;
+	struct go_version version = {};
+	struct buf file, data;
+	size_t size;
+	void *bytes = read_file(path, &size);
+	uint64_t window_end = 0;
+	uint32_t type, len;
+	int err = 0;
+
+	*ret = (struct sim_run){};
+	file = buf__make(bytes, size);
+	header = buf__take(&file, sizeof(*header));
+	if (!header || memcmp(header->magic, RAW_MAGIC, 8)) {
+		free(bytes);
+		return -EINVAL;
+	}
+	go_version__parse(header->go_version, &version);
+	*ret_tentative = go_version__since(&version, 26);
+	ret->t0 = header->t0;
+	while (!err && buf__left(&file) && ret->n < records) {
+		type = buf__u32(&file);
+		len = buf__u32(&file);
+		data = buf__make(buf__take(&file, len), file.bad ? 0 : len);
+		buf__skip(&file, -len & 7);
+		if (type == RAW_SNAPSHOT)
+			add_snapshot(ret, &data);
+		if (type == RAW_END)
+			window_end = buf__u64(&data);
+		for (uint64_t ring = type == RAW_RECORDS ? buf__u64(&data) : 0;
+		     !err && type == RAW_RECORDS && buf__left(&data);)
+			err = add_record(ret, ring, &data);
+	}
+	for (size_t i = 0; !window_end && i < ret->n; i++)
+		if (ret->entry[i].at > ret->t1)
+			ret->t1 = ret->entry[i].at;
+	if (window_end)
+		ret->t1 = window_end;
+	if (ret->t1 < ret->second.time_end)
+		ret->t1 = ret->second.time_end;
+	free(bytes);
+	if (err)
+		sim_run__deinit(ret);
+	return err;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The simulator's main loop: time passes, a random thread takes its next step. */
+#include "simulate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "world.h"
+
+static void pass_time(struct world *w)
+{
+	w->now += 300 + world__below(w, 3000);
+	if (world__chance(w, 40))
+		w->now += world__below(w, 3000000);
+	if (world__chance(w, 400))
+		w->now += world__below(w, 400000000);
+}
+
+static void step(struct world *w)
+{
+	struct sim_m *m = &w->m[world__below(w, w->ms)];
+
+	pass_time(w);
+	if (world__chance(w, 8))
+		syscall__retake(w);
+	else if (m->g && m->g->state == SG_SYSCALL)
+		syscall__step(w, m);
+	else if (m->g)
+		running__step(w, m);
+	else
+		scheduler__step(w, m);
+}
+
+/* What comes next of a thread would tell how its exit ended: let it come. */
+static void settle(struct world *w)
+{
+	for (unsigned int i = 0; i < w->ms; i++)
+		if (w->m[i].exiting)
+			syscall__step(w, &w->m[i]);
+	w->now += 5000000;
+}
+
+/* Two, 20 ms apart, soon after the window began. */
+static void snapshots(struct world *w, size_t since)
+{
+	if (w->snapshots == 0 && since >= 20) {
+		world__snapshot(w);
+	} else if (w->snapshots == 1 && since >= 60) {
+		w->now += 20000000;
+		world__snapshot(w);
+	}
+}
+
+int simulate(struct sim_run *ret, const struct sim_opts *opts)
+{
+	struct world w = { .opts = opts, .run = ret, .rng = opts->seed };
+	size_t begin = opts->cut ? opts->records / 8 : 0, n;
+
+	*ret = (struct sim_run){};
+	world__init(&w);
+	while (ret->n < begin && !w.failed)
+		step(&w);
+	settle(&w);
+	ret->t0 = w.now;
+	w.started = true;
+	w.now += 1000;
+	n = ret->n;
+	while (ret->n < n + opts->records && !w.failed) {
+		snapshots(&w, ret->n - n);
+		step(&w);
+	}
+	settle(&w);
+	ret->t1 = w.now;
+	if (w.failed) {
+		sim_run__deinit(ret);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void deinit_snapshot(struct snapshot *snap)
+{
+	free(snap->g);
+	free(snap->m);
+	free(snap->p);
+	*snap = (struct snapshot){};
+}
+
+void sim_run__deinit(struct sim_run *run)
+{
+	free(run->entry);
+	deinit_snapshot(&run->first);
+	deinit_snapshot(&run->second);
+	*run = (struct sim_run){};
+}
+
+static const char *const names[] = {
+	"main.worker",	    "main.serve",     "runtime.chanrecv1", "sync.(*Mutex).Lock",
+	"net.(*conn).Read", "main.main",      "runtime.main",	   "runtime.goexit",
+	"main.(*T).Method", "runtime.gopark",
+};
+
+static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	unsigned int k = pc / 0x100 % 50;
+
+	(void)ctx;
+	for (unsigned int i = 0; i <= k % 3; i++)
+		frame[i] = (struct sym_frame){ .pc = pc - (k % 3 - i),
+					       .func = names[(k + i) % 10],
+					       .file = "/src/main.go",
+					       .line = k + i + 1,
+					       .wrapper = k % 7 == 3,
+					       .elides = k % 9 == 4 };
+	return 1 + k % 3;
+}
+
+static int start(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	struct sym_frame all[3];
+	int n = frames(ctx, pc, all);
+
+	if (n)
+		*frame = all[n - 1];
+	return n > 0;
+}
+
+const struct symbolizer sim_symbolizer = { .frames = frames, .start = start };

@@ -1,0 +1,50 @@
+// Package protocol is the handshake between a target and the test that records it, over the
+// target's stdin and stdout, so that the recorder is attached before the work starts and still
+// attached after it ended:
+//
+//	target: ready PID
+//	test:   start
+//	target: done JSON
+//	test:   exit
+//
+// End of file on stdin counts as the line waited for, so that a target whose test died ends too,
+// and `target < /dev/null` runs by hand.
+package protocol
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+var stdin = bufio.NewReader(os.Stdin)
+
+// Ready announces the target and waits for "start".
+func Ready() {
+	fmt.Printf("ready %d\n", os.Getpid())
+	await("start")
+}
+
+// Done prints what was done and waits for "exit".
+func Done(result any) {
+	text, err := json.Marshal(result)
+	if err != nil {
+		Fail(err)
+	}
+	fmt.Printf("done %s\n", text)
+	await("exit")
+}
+
+// Fail ends the target with a message.
+func Fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func await(word string) {
+	line, err := stdin.ReadString('\n')
+	if err == nil && line != word+"\n" {
+		Fail(fmt.Errorf("expected the line %q, got %q", word, line))
+	}
+}

@@ -1,0 +1,98 @@
+// Selftrace is the target of the same-run comparison: it traces itself with runtime/trace while
+// gotrace-bpf records it from outside, and drives every kind of goroutine transition often enough
+// to judge by, on a machine that is not saturated.
+//
+//	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N]
+//
+// It speaks the handshake of package protocol; runtime/trace runs only between "start" and
+// "done", so its window lies inside the outer recorder's. The done line counts, by kind, the
+// operations begun meanwhile. Tracing stops while the work is in full swing, so that the judge's
+// treatment of the window's edges is tested too.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+func main() {
+	file := flag.String("trace", "", "write the runtime's own trace to `FILE`")
+	duration := flag.Duration("duration", 5*time.Second, "how long to work")
+	warm := flag.Bool("warm", false, "start the work before saying ready")
+	procs := flag.Int("procs", 2, "GOMAXPROCS, 0 leaves it")
+	resizes := flag.Int("resizes", 2, "how many times to shrink and restore GOMAXPROCS meanwhile")
+	flag.Parse()
+	if *procs > 0 {
+		runtime.GOMAXPROCS(*procs)
+	}
+
+	w := newWorkload()
+	if *warm {
+		w.start()
+		time.Sleep(300 * time.Millisecond)
+	}
+	protocol.Ready()
+
+	before := w.counts.snapshot()
+	stopTrace := protocol.Trace(*file)
+	if !*warm {
+		w.start()
+	}
+	resizeProcs(*resizes, *duration)
+	stopTrace()
+	after := w.counts.snapshot()
+	w.stop()
+
+	result := map[string]int64{}
+	for name, n := range after {
+		result[name] = n - before[name]
+	}
+	protocol.Done(result)
+}
+
+// resizeProcs sleeps for d, interrupted by n pairs of GOMAXPROCS changes at equal distances.
+func resizeProcs(n int, d time.Duration) {
+	pause := d / time.Duration(n+1)
+	for i := 0; i < n; i++ {
+		time.Sleep(pause)
+		old := runtime.GOMAXPROCS(0)
+		runtime.GOMAXPROCS(max(old-1, 1))
+		time.Sleep(5 * time.Millisecond)
+		runtime.GOMAXPROCS(old)
+	}
+	time.Sleep(pause)
+}
+
+// counts are the operations begun, by kind. Targets are not judged by them: they tell whoever
+// reads the done line what load there was.
+type counts struct {
+	goroutines, roundTrips, sends, selects, locks, waitGroups, conds, sleeps atomic.Int64
+	requests, spins, yields, collections, coroutines, pipeReads, syscalls    atomic.Int64
+	lockedThreads, timers, goexits                                           atomic.Int64
+}
+
+func (c *counts) snapshot() map[string]int64 {
+	return map[string]int64{
+		"goroutines": c.goroutines.Load(), "chan_round_trips": c.roundTrips.Load(),
+		"chan_sends": c.sends.Load(), "selects": c.selects.Load(), "locks": c.locks.Load(),
+		"waitgroup_rounds": c.waitGroups.Load(), "cond_waits": c.conds.Load(),
+		"sleeps": c.sleeps.Load(), "network_requests": c.requests.Load(),
+		"spins": c.spins.Load(), "yields": c.yields.Load(), "gcs": c.collections.Load(),
+		"coroutines": c.coroutines.Load(), "pipe_reads": c.pipeReads.Load(),
+		"syscalls": c.syscalls.Load(), "locked_threads": c.lockedThreads.Load(),
+		"timers": c.timers.Load(), "goexits": c.goexits.Load(),
+	}
+}
+
+// must ends the program on an error of the set-up.
+func must[T any](v T, err error) T {
+	if err != nil {
+		protocol.Fail(fmt.Errorf("selftrace: %w", err))
+	}
+	return v
+}

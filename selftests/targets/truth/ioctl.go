@@ -1,0 +1,14 @@
+package main
+
+// This file asks a pipe how much is unread in it.
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+const fionread = 0x541b
+
+func ioctlUnread(fd int, unread *int32) {
+	syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), fionread, uintptr(unsafe.Pointer(unread)))
+}

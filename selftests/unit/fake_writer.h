@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A writer that writes down what it is asked for, a line a call, so that a test of the sequencer sees
+ * its events in its own order. It takes the place of trace/generation.c: a test program that defines
+ * all of writer__* never links the real one out of libgotrace.a.
+ *
+ *	m2 GoBlock "chan send" main.f     thread 2; a stack as its functions, leaf first; "-" for none
+ *	status m2 p0 1                    of a P or goroutine at the generation's start; "-" no thread
+ *	open 0 / close                    generations, times from machine_t0
+ */
+#ifndef UNIT_FAKE_WRITER_H
+#define UNIT_FAKE_WRITER_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/generation.h"
+
+static const uint64_t machine_t0 = 1000000000000;
+
+struct writer {
+	struct intern *in;
+	char text[1 << 16];
+	size_t len;
+	size_t size; /* what writer__size() says */
+	bool times;  /* write each event's time, too */
+	bool open;
+	int fail; /* what the next event returns */
+	uint64_t events;
+};
+
+static void fake_say(struct writer *w, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	w->len += vsnprintf(w->text + w->len, sizeof(w->text) - w->len, format, ap);
+	va_end(ap);
+	if (w->len >= sizeof(w->text))
+		abort();
+}
+
+static void fake_say_string(struct writer *w, uint32_t id)
+{
+	size_t len = 0;
+	const char *s = intern__string_at(w->in, id, &len);
+
+	fake_say(w, "%.*s", (int)len, s ? s : "");
+}
+
+static void fake_say_stack(struct writer *w, uint32_t id)
+{
+	size_t n = 0;
+	const struct intern_frame *frame = intern__stack_at(w->in, id, &n);
+
+	if (!n)
+		fake_say(w, " -");
+	for (size_t i = 0; i < n; i++) {
+		fake_say(w, i ? "<" : " ");
+		fake_say_string(w, frame[i].func);
+	}
+}
+
+static void fake_say_arg(struct writer *w, enum ev_arg type, uint64_t v)
+{
+	switch (type) {
+	case ARG_G:
+		fake_say(w, " g%" PRIu64, v);
+		break;
+	case ARG_P:
+		fake_say(w, " p%" PRIu64, v);
+		break;
+	case ARG_M:
+		fake_say(w, " m%" PRIu64, v);
+		break;
+	case ARG_SEQ:
+		fake_say(w, " #%" PRIu64, v);
+		break;
+	case ARG_STRING:
+		fake_say(w, " \"");
+		fake_say_string(w, v);
+		fake_say(w, "\"");
+		break;
+	case ARG_STACK:
+		fake_say_stack(w, v);
+		break;
+	default:
+		fake_say(w, " %" PRIu64, v);
+	}
+}
+
+int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, const uint64_t *args,
+		  unsigned int nargs)
+{
+	const struct ev_spec *spec = spec__event(type);
+
+	if (!w->open || !spec || !spec->timed || nargs != spec->nargs - 1u)
+		return -EINVAL;
+	if (w->fail)
+		return w->fail;
+	fake_say(w, "m%" PRIu64 " %s", m, spec->name);
+	if (w->times)
+		fake_say(w, " @%" PRIu64, time - machine_t0);
+	for (unsigned int i = 0; i < nargs; i++)
+		fake_say_arg(w, spec->arg[i + 1].type, args[i]);
+	fake_say(w, "\n");
+	w->events++;
+	return 0;
+}
+
+static void fake_say_status(struct writer *w, uint64_t m, char kind, uint64_t id, int status)
+{
+	if (m == TRACE_NO_M)
+		fake_say(w, "status - %c%" PRIu64 " %d", kind, id, status);
+	else
+		fake_say(w, "status m%" PRIu64 " %c%" PRIu64 " %d", m, kind, id, status);
+}
+
+int writer__proc_status(struct writer *w, uint64_t m, uint64_t p, enum trace_proc_status status)
+{
+	fake_say_status(w, m, 'p', p, status);
+	fake_say(w, "\n");
+	return w->open ? 0 : -EINVAL;
+}
+
+int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_status status,
+		      uint32_t stack)
+{
+	fake_say_status(w, m, 'g', g, status);
+	if (stack)
+		fake_say_stack(w, stack);
+	fake_say(w, "\n");
+	return w->open ? 0 : -EINVAL;
+}
+
+int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns)
+{
+	if (w->open)
+		return -EINVAL;
+	w->open = true;
+	w->size = 0;
+	fake_say(w, "open %" PRIu64 "\n", time - machine_t0);
+	return 0;
+}
+
+int writer__close(struct writer *w)
+{
+	if (!w->open)
+		return -EINVAL;
+	w->open = false;
+	fake_say(w, "close\n");
+	return 0;
+}
+
+int writer__private(struct writer *w, const void *data, size_t len)
+{
+	return w->open ? 0 : -EINVAL;
+}
+
+size_t writer__size(const struct writer *w)
+{
+	return w->size;
+}
+
+uint64_t writer__events(const struct writer *w)
+{
+	return w->events;
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A small machine for tests of the sequencer: records by name, 1 us apart, and what came out of them.
+ *
+ *	start(&m, 25, "go1.25.3", 7);		Ps 0 to 3 idle, goroutines 1 to 7 runnable
+ *	p_start(&m, 1, 0);			on thread 1
+ *	execute(&m, 1, 7);
+ *	expect(&m, "m1 ProcStart p0 #1\n"	all since the last expect
+ *		   "m1 GoStart g7 #1\n");
+ *	stop(&m);
+ *
+ * Goroutine N has its g at address G(N), P N is at P(N).
+ */
+#ifndef UNIT_MACHINE_H
+#define UNIT_MACHINE_H
+
+#include "fake_writer.h"
+#include "sequence/sequencer.h"
+
+#define UNUSED	__attribute__((unused))
+#define G(n)	(0xc000000000ull + (n) * 0x400)
+#define P(n)	(0xc800000000ull + (n) * 0x2000)
+#define M(n)	(0xcc00000000ull + (n) * 0x800)
+#define STEP_NS 1000
+
+struct machine {
+	struct writer writer;
+	struct sequencer *seq;
+	struct intern *intern;
+	struct layout layout;
+	uint64_t now; /* stamp of the next record */
+	uint32_t ring_seq;
+	struct snapshot snap;
+	struct snapshot_g snap_g[16];
+	struct snapshot_m snap_m[16];
+	struct snapshot_p snap_p[4];
+};
+
+/* PC n is in function fn, for n < 64. */
+static int machine_frames(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	static char names[64][8];
+	char *name = names[pc % 64];
+
+	snprintf(name, sizeof(names[0]), "f%" PRIu64, pc % 64);
+	*frame = (struct sym_frame){ .pc = pc, .func = name, .file = "x.go", .line = pc % 64 };
+	return 1;
+}
+
+static int machine_start_frame(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	return machine_frames(ctx, pc, frame);
+}
+
+static void machine_give(struct machine *m, uint32_t tid, unsigned int kind, uint64_t object,
+			 uint32_t stack, const void *payload)
+{
+	struct {
+		struct gt_record rec;
+		unsigned char payload[24];
+	} r = {
+		.rec = { .time = m->now,
+			 .tid = tid,
+			 .kind = kind,
+			 .object = object,
+			 .stack = stack,
+			 .seq = m->ring_seq++ },
+	};
+	size_t size = gt_payload_size(kind);
+
+	memcpy(r.payload, payload, size);
+	m->now += STEP_NS;
+	assert_int_equal(sequencer__record(m->seq, 0, &r.rec, sizeof(r.rec) + size), 0);
+}
+
+/* All records so far are written, or held. */
+UNUSED static void flush(struct machine *m)
+{
+	assert_int_equal(sequencer__watermark(m->seq, m->now - 1), 0);
+}
+
+static void forget(struct machine *m)
+{
+	m->writer.len = 0;
+	m->writer.text[0] = 0;
+}
+
+UNUSED static void expect(struct machine *m, const char *text)
+{
+	flush(m);
+	assert_string_equal(m->writer.text, text);
+	forget(m);
+}
+
+static const struct sequencer_stats *stats(struct machine *m)
+{
+	return sequencer__stats(m->seq);
+}
+
+UNUSED static void expect_no_repair(struct machine *m)
+{
+	assert_int_equal(stats(m)->repairs, 0);
+	assert_int_equal(stats(m)->dropped, 0);
+}
+
+/* Before its start; the window begins at machine_t0. */
+static void machine_init(struct machine *m, unsigned int version, const char *go)
+{
+	struct sequencer_opts opts = {
+		.writer = &m->writer,
+		.layout = &m->layout,
+		.stacks = true,
+		.version = version,
+		.tick_ns = 1,
+		.symbolizer = { .frames = machine_frames, .start = machine_start_frame },
+	};
+	struct go_version release;
+	struct error error = {};
+
+	memset(m, 0, sizeof(*m));
+	assert_true(go_version__parse(go, &release));
+	assert_int_equal(layout__for_version(&release, &m->layout, &error), 0);
+	m->intern = intern__create();
+	m->writer.in = opts.intern = m->intern;
+	assert_int_equal(sequencer__create(&m->seq, &opts), 0);
+	assert_int_equal(sequencer__start(m->seq, machine_t0, 1), 0);
+	m->now = machine_t0 + STEP_NS;
+	m->snap = (struct snapshot){ .g = m->snap_g, .m = m->snap_m, .p = m->snap_p };
+	for (unsigned int i = 0; i < 4; i++)
+		m->snap_p[m->snap.np++] = (struct snapshot_p){ .addr = P(i), .id = i };
+}
+
+/* What a snapshot sees: a goroutine in a state (enum go_status), on thread tid unless 0. */
+UNUSED static void snap_g(struct machine *m, unsigned int g, unsigned int status, unsigned int tid)
+{
+	m->snap_g[m->snap.ng++] = (struct snapshot_g){
+		.addr = G(g),
+		.goid = g,
+		.m = tid ? M(tid) : 0,
+		.startpc = g,
+		.status = status,
+	};
+}
+
+/* … and a thread, with a P unless -1. */
+UNUSED static void snap_m(struct machine *m, unsigned int tid, int p)
+{
+	m->snap_m[m->snap.nm++] = (struct snapshot_m){
+		.addr = M(tid),
+		.tid = tid,
+		.p = p < 0 ? 0 : P(p),
+	};
+}
+
+/* Both snapshots are what was collected, read now. */
+static void snap_give(struct machine *m)
+{
+	m->snap.time = m->now;
+	m->snap.time_end = m->now + 1;
+	m->now += STEP_NS;
+	assert_int_equal(sequencer__snapshot(m->seq, &m->snap, &m->snap), 0);
+	assert_int_equal(sequencer__watermark(m->seq, m->now - 1), 0);
+}
+
+/* Four idle Ps and goroutines 1 to n, all runnable; nothing else. */
+UNUSED static void start(struct machine *m, unsigned int version, const char *go, unsigned int n)
+{
+	machine_init(m, version, go);
+	for (unsigned int g = 1; g <= n; g++)
+		snap_g(m, g, GS_RUNNABLE, 0);
+	snap_give(m);
+	forget(m);
+}
+
+UNUSED static void stop(struct machine *m)
+{
+	sequencer__destroy(m->seq);
+	intern__destroy(m->intern);
+}
+
+#define RECORD(name, ...) UNUSED static void name(struct machine *m, uint32_t tid __VA_ARGS__)
+
+RECORD(execute, , unsigned int g)
+{
+	machine_give(m, tid, GT_EXECUTE, G(g), 0, &(struct gt_execute){ g });
+}
+
+RECORD(park, , unsigned int g, unsigned int reason)
+{
+	machine_give(m, tid, GT_PARK, G(g), 0, &(struct gt_park){ .block_reason = reason });
+}
+
+RECORD(ready, , unsigned int g)
+{
+	machine_give(m, tid, GT_READY, G(g), 0, &(struct gt_ready){ .via = GT_VIA_READY });
+}
+
+RECORD(yield, , unsigned int g, unsigned int why)
+{
+	machine_give(m, tid, GT_YIELD, G(g), 0, &(struct gt_yield){ why });
+}
+
+RECORD(create, , unsigned int g)
+{
+	machine_give(m, tid, GT_CREATE, G(g), 0, &(struct gt_create){ g, 10 + g % 40, 1 });
+}
+
+RECORD(create_blocked, , unsigned int g)
+{
+	machine_give(m, tid, GT_CREATE_BLOCKED, G(g), 0, &(struct gt_create){ g, 10 + g % 40, 1 });
+}
+
+RECORD(destroy, , unsigned int g)
+{
+	machine_give(m, tid, GT_DESTROY, G(g), 0, &(struct gt_destroy){ g });
+}
+
+RECORD(coswitch, , unsigned int g, unsigned int next, bool exits)
+{
+	machine_give(m, tid, GT_SWITCH, G(g), 0, &(struct gt_switch){ G(next), next, exits });
+}
+
+RECORD(on_g, , unsigned int kind, unsigned int g) /* a kind without payload */
+{
+	machine_give(m, tid, kind, G(g), 0, "");
+}
+
+RECORD(lost, )
+{
+	machine_give(m, tid, GT_SYSCALL_LOST, 0, 0, "");
+}
+
+RECORD(p_start, , unsigned int p)
+{
+	machine_give(m, tid, GT_P_START, P(p), 0, &(struct gt_proc){ p });
+}
+
+RECORD(p_stop, , unsigned int p)
+{
+	machine_give(m, tid, GT_P_STOP, P(p), 0, &(struct gt_proc){ p });
+}
+
+RECORD(p_handoff, , unsigned int p)
+{
+	machine_give(m, tid, GT_P_HANDOFF, P(p), 0, &(struct gt_proc){ p });
+}
+
+RECORD(plain, , unsigned int kind, uint64_t value) /* GC, STW, procs */
+{
+	machine_give(m, tid, kind, 0, 0, &(struct gt_value){ value });
+}
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state at the window's start: what two snapshots say, and what the records say better (go-runtime.md,
+ * section 6). What comes out is the first generation's prologue.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "machine.h"
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The statuses in alphabetical order: a prologue has none. Then what followed them. */
+static void expect_statuses(struct machine *m, const char *statuses, const char *events)
+{
+	static char sorted[sizeof(m->writer.text)], rest[sizeof(m->writer.text)];
+	char *lines[100], *line, *save;
+	size_t n = 0;
+
+	flush(m);
+	sorted[0] = rest[0] = 0;
+	for (line = strtok_r(m->writer.text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (!strncmp(line, "status", 6))
+			lines[n++] = line;
+		else
+			strcat(strcat(rest, line), "\n");
+	}
+	qsort(lines, n, sizeof(lines[0]), compare_lines);
+	for (size_t i = 0; i < n; i++)
+		strcat(strcat(sorted, lines[i] + 7), "\n");
+	assert_string_equal(sorted, statuses);
+	assert_string_equal(rest, events);
+	forget(m);
+}
+
+static void finish(struct machine *m)
+{
+	expect_no_repair(m);
+	stop(m);
+}
+
+static void from_snapshots_alone(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_SYSCALL, 2);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_g(&m, 4, GS_WAITING, 0);
+	snap_g(&m, 5, GS_PREEMPTED, 0);
+	snap_g(&m, 6, GS_COPYSTACK, 3);
+	snap_g(&m, 7, GS_DEAD, 0);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, -1);
+	snap_m(&m, 3, 1);
+	snap_m(&m, 4, 2); /* seeks work */
+	snap_give(&m);
+	expect_statuses(&m,
+			"- g3 1 f3\n- g4 4 f4\n- g5 4 f5\n- p3 2\n"
+			"m1 g1 2 f1\nm1 p0 1\nm2 g2 3 f2\nm3 g6 2 f6\nm3 p1 1\nm4 p2 1\n",
+			"open 0\n");
+	finish(&m);
+}
+
+/* Waiting to suspend another goroutine is what the tracer calls running. */
+static void suspend_reasons(void **state)
+{
+	struct machine m;
+	unsigned int reason = 0;
+
+	machine_init(&m, 25, "go1.25.3");
+	while (strcmp(m.layout.wait_reasons[reason], "garbage collection"))
+		reason++;
+	snap_g(&m, 1, GS_WAITING, 1);
+	m.snap_g[0].wait_reason = reason;
+	snap_m(&m, 1, 0);
+	m.snap.procs = 4;
+	snap_give(&m);
+	expect_statuses(&m, "- p1 2\n- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p0 1\n",
+			"open 0\nm1 ProcsChange 4 -\n");
+	finish(&m);
+}
+
+/* A goroutine's first record outranks what the snapshots saw after it. */
+static void records_outrank(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	p_start(&m, 1, 0);
+	execute(&m, 1, 1); /* was runnable */
+	park(&m, 1, 1, 0);
+	ready(&m, 1, 2);  /* was waiting */
+	create(&m, 1, 3); /* was not there */
+	snap_g(&m, 1, GS_WAITING, 0);
+	snap_g(&m, 2, GS_RUNNABLE, 0);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_m(&m, 1, 0);
+	snap_give(&m);
+	expect_statuses(
+		&m, "- g1 1 f1\n- g2 4 f2\n- p0 2\n- p1 2\n- p2 2\n- p3 2\n",
+		"open 0\nm1 ProcStart p0 #1\nm1 GoStart g1 #1\n"
+		"m1 GoBlock \"unspecified\" -\nm1 GoUnblock g2 #1 -\nm1 GoCreate g3 f13 -\n");
+	finish(&m);
+}
+
+/* One that ended before a snapshot saw it, and one whose address has another by then. */
+static void ended_before_the_snapshot(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	destroy(&m, 1, 5);
+	machine_give(&m, 1, GT_CREATE, G(5), 0, &(struct gt_create){ 50, 9, 5 });
+	m.snap_g[m.snap.ng++] = (struct snapshot_g){
+		.addr = G(5),
+		.goid = 50,
+		.startpc = 9,
+		.status = GS_RUNNABLE,
+	};
+	snap_m(&m, 1, 2);
+	snap_give(&m);
+	expect_statuses(&m, "- p0 2\n- p1 2\n- p3 2\nm1 g5 2\nm1 p2 1\n",
+			"open 0\nm1 GoDestroy\nm1 GoCreate g50 f9 -\n");
+	finish(&m);
+}
+
+/* Without any snapshot the records of the window tell what they tell. */
+static void no_snapshot(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	execute(&m, 1, 7);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 7);
+	p_handoff(&m, 9, 2);
+	lost(&m, 1);
+	on_g(&m, 1, GT_SYSCALL_NO_P, 7);
+	assert_int_equal(sequencer__snapshot(m.seq, NULL, NULL), 0);
+	expect_statuses(&m, "- g7 1\nm1 p2 1\n",
+			"open 0\nm1 GoStart g7 #1\nm1 GoSyscallBegin #1 -\nm9 ProcSteal p2 #2 m1\n"
+			"m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+static void nothing_at_all(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	assert_int_equal(sequencer__finish(m.seq, m.now), 0);
+	assert_string_equal(m.writer.text, "open 0\nstatus - p0 2\nclose\n");
+	stop(&m);
+}
+
+/* In a system call since before the window: <= 1.25 the P is the thread's old one. */
+static void old_p_of_a_syscall(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	snap_g(&m, 1, GS_SYSCALL, 1);
+	snap_g(&m, 2, GS_SYSCALL, 2);
+	snap_m(&m, 1, -1);
+	snap_m(&m, 2, -1);
+	m.snap_m[0].oldp = P(0);
+	m.snap_p[0].status = 2;
+	m.snap_m[1].oldp = P(1); /* taken from it: idle */
+	snap_give(&m);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	on_g(&m, 2, GT_SYSCALL_NO_P, 2);
+	expect_statuses(&m, "- p1 2\n- p2 2\n- p3 2\nm1 g1 3 f1\nm1 p0 3\nm2 g2 3 f2\n",
+			"open 0\nm1 GoSyscallEnd\nm2 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* The P that a thread stops first is the one it had, whatever a later snapshot says. */
+static void first_stop_tells_the_p(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	park(&m, 1, 1, 0);
+	p_stop(&m, 1, 3);
+	p_start(&m, 1, 0);
+	snap_g(&m, 1, GS_WAITING, 0);
+	snap_m(&m, 1, 0);
+	snap_give(&m);
+	expect_statuses(&m, "- p0 2\n- p1 2\n- p2 2\nm1 g1 2 f1\nm1 p3 1\n",
+			"open 0\nm1 GoBlock \"unspecified\" -\nm1 ProcStop\nm1 ProcStart p0 #1\n");
+	finish(&m);
+}
+
+/* It had a P, and lost it before a snapshot could tell which: the one that fits. */
+static void likely_p(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	p_start(&m, 2, 0); /* not this one: thread 1 still has its own */
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	p_handoff(&m, 9, 1);
+	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
+	snap_g(&m, 1, GS_RUNNABLE, 0);
+	snap_m(&m, 1, -1);
+	snap_m(&m, 2, 0);
+	snap_give(&m);
+	expect_statuses(
+		&m, "- p0 2\n- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p1 1\n",
+		"open 0\nm2 ProcStart p0 #1\nm1 GoSyscallBegin #1 -\nm9 ProcSteal p1 #2 m1\n"
+		"m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* What can't be: two on one thread, one goid twice, no address, a goid out of range. */
+static void broken_snapshots(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNING, 1);
+	snap_g(&m, 3, GS_WAITING, 0);
+	snap_g(&m, 4, GS_WAITING, 0);
+	m.snap_g[3].goid = 3;
+	snap_g(&m, 5, GS_WAITING, 0);
+	m.snap_g[4].addr = 0;
+	snap_g(&m, 6, GS_WAITING, 0);
+	m.snap_g[5].goid = UINT64_MAX;
+	snap_g(&m, 7, GS_RUNNING, 77); /* an M that is not there */
+	snap_m(&m, 1, 0);
+	snap_give(&m);
+	expect_statuses(&m,
+			"- g2 1 f2\n- g3 4 f3\n- g7 1 f7\n- p1 2\n- p2 2\n- p3 2\n"
+			"m1 g1 2 f1\nm1 p0 1\n",
+			"open 0\n");
+	finish(&m);
+}
+
+/* Nothing is written before both snapshots are there and all records up to the second. */
+static void waits_for_the_second(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	p_start(&m, 1, 0);
+	flush(&m);
+	assert_string_equal(m.writer.text, "");
+	m.snap.time = m.now;
+	m.snap.time_end = m.now + 10 * STEP_NS;
+	assert_int_equal(sequencer__snapshot(m.seq, &m.snap, &m.snap), 0);
+	assert_int_equal(sequencer__snapshot(m.seq, NULL, NULL), -EALREADY);
+	flush(&m);
+	assert_string_equal(m.writer.text, "");
+	m.now += 20 * STEP_NS;
+	expect_statuses(&m, "- p0 2\n- p1 2\n- p2 2\n- p3 2\n", "open 0\nm1 ProcStart p0 #1\n");
+	finish(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_snapshots_alone),
+		cmocka_unit_test(suspend_reasons),
+		cmocka_unit_test(records_outrank),
+		cmocka_unit_test(ended_before_the_snapshot),
+		cmocka_unit_test(no_snapshot),
+		cmocka_unit_test(nothing_at_all),
+		cmocka_unit_test(old_p_of_a_syscall),
+		cmocka_unit_test(first_stop_tells_the_p),
+		cmocka_unit_test(likely_p),
+		cmocka_unit_test(broken_snapshots),
+		cmocka_unit_test(waits_for_the_second),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The hash map against a plain array, by random operations. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/map.h"
+
+#define KEYS 300
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (random_state >> 33) % n;
+}
+
+/* Close together, as addresses and TIDs are, and at both ends. */
+static uint64_t key_of(unsigned int i)
+{
+	if (i == 0)
+		return UINT64_MAX;
+	return i % 3 == 0 ? i : i % 3 == 1 ? 0xc000000000ull + i * 512 : UINT64_MAX / KEYS * i;
+}
+
+static void check_all(const struct map *map, void *const *model)
+{
+	size_t n = 0, walked = 0;
+	void *value;
+
+	for (unsigned int i = 0; i < KEYS; i++) {
+		assert_ptr_equal(map__get(map, key_of(i)), model[i]);
+		n += model[i] != NULL;
+	}
+	assert_int_equal(map->n, n);
+	for (size_t i = 0; map__next(map, &i, &value); walked++)
+		assert_ptr_equal(value, model[(char *)value - (char *)model]);
+	assert_int_equal(walked, n);
+}
+
+/* A value points to the model's byte of its key's number, so that a walk can tell which it is. */
+static void against_a_model(void **state)
+{
+	void *model[KEYS];
+
+	for (uint64_t seed = 1; seed < 40; seed++) {
+		struct map map = {};
+
+		random_state = seed;
+		memset(model, 0, sizeof(model));
+		for (unsigned int step = 0; step < 3000; step++) {
+			unsigned int i = below(step % 1000 < 500 ? KEYS : 20);
+
+			if (below(5) < 3) {
+				assert_int_equal(map__put(&map, key_of(i), (char *)model + i), 0);
+				model[i] = (char *)model + i;
+			} else {
+				assert_ptr_equal(map__remove(&map, key_of(i)), model[i]);
+				model[i] = NULL;
+			}
+			if (step % 50 == 0)
+				check_all(&map, model);
+		}
+		check_all(&map, model);
+		map__deinit(&map);
+	}
+}
+
+static void empty(void **state)
+{
+	struct map map = {};
+	size_t i = 0;
+	void *value;
+
+	assert_null(map__get(&map, 7));
+	assert_null(map__remove(&map, 7));
+	assert_false(map__next(&map, &i, &value));
+	map__deinit(&map);
+	map__deinit(&map);
+}
+
+static void replaces(void **state)
+{
+	struct map map = {};
+	int a, b;
+
+	assert_int_equal(map__put(&map, 7, &a), 0);
+	assert_int_equal(map__put(&map, 7, &b), 0);
+	assert_int_equal(map.n, 1);
+	assert_ptr_equal(map__remove(&map, 7), &b);
+	assert_null(map__get(&map, 7));
+	map__deinit(&map);
+}
+
+static void grows(void **state)
+{
+	struct map map = {};
+	static char values[100000];
+
+	for (size_t i = 0; i < sizeof(values); i++)
+		assert_int_equal(map__put(&map, (i + 1) << 13, &values[i]), 0);
+	for (size_t i = 0; i < sizeof(values); i++)
+		assert_ptr_equal(map__get(&map, (i + 1) << 13), &values[i]);
+	assert_int_equal(map.n, sizeof(values));
+	assert_true(map.cap <= 4 * sizeof(values));
+	map__deinit(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(against_a_model),
+		cmocka_unit_test(empty),
+		cmocka_unit_test(replaces),
+		cmocka_unit_test(grows),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Several rings into one stream: order, watermark, holes, and memory given back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "gotrace/session.h"
+#include "sequence/merge.h"
+
+static int setup(void **state)
+{
+	*state = merge__create();
+	return !*state;
+}
+
+static int teardown(void **state)
+{
+	merge__destroy(*state);
+	return 0;
+}
+
+static int put_at(struct merge *m, unsigned int ring, uint64_t time, uint32_t seq)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_execute x;
+	} r = {
+		.rec = { .time = time, .tid = ring + 1, .kind = GT_EXECUTE, .seq = seq },
+		.x = { time },
+	};
+
+	return merge__put(m, ring, &r.rec, sizeof(r));
+}
+
+static void expect_times(struct merge *m, uint64_t watermark, const uint64_t *times, size_t n)
+{
+	const struct gt_record *rec;
+
+	for (size_t i = 0; i < n; i++) {
+		rec = merge__next(m, watermark);
+		assert_non_null(rec);
+		assert_int_equal(rec->time, times[i]);
+		assert_int_equal(((const struct gt_execute *)(rec + 1))->goid, times[i]);
+	}
+	assert_null(merge__next(m, watermark));
+}
+
+static void orders_by_time(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	put_at(m, 0, 40, 1);
+	put_at(m, 1, 30, 0);
+	put_at(m, 1, 20, 1); /* swapped with its neighbour */
+	put_at(m, 5, 5, 0);
+	expect_times(m, 100, (uint64_t[]){ 5, 10, 20, 30, 40 }, 5);
+}
+
+static void stops_at_the_watermark(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	put_at(m, 0, 30, 1);
+	put_at(m, 1, 20, 0);
+	expect_times(m, 9, NULL, 0);
+	expect_times(m, 20, (uint64_t[]){ 10, 20 }, 2);
+	merge__trim(m);
+	put_at(m, 1, 25, 1);
+	expect_times(m, 30, (uint64_t[]){ 25, 30 }, 2);
+}
+
+/* One that is later than its watermark still comes out, though late. */
+static void late_ones_come_next(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	expect_times(m, 50, (uint64_t[]){ 10 }, 1);
+	put_at(m, 0, 60, 2);
+	put_at(m, 0, 5, 1);
+	expect_times(m, 100, (uint64_t[]){ 5, 60 }, 2);
+}
+
+static void counts_holes(void **state)
+{
+	struct merge *m = *state;
+
+	assert_int_equal(merge__holes(m), 0);
+	put_at(m, 0, 1, 7); /* the first number seen needs not be 0 */
+	put_at(m, 0, 2, 9);
+	put_at(m, 0, 3, 8); /* out of order is no hole */
+	assert_int_equal(merge__holes(m), 0);
+	put_at(m, 0, 4, 12);
+	assert_int_equal(merge__holes(m), 2);
+	merge__count(m, 0, 11);
+	assert_int_equal(merge__holes(m), 1);
+	put_at(m, 1, 5, UINT32_MAX); /* the number wraps */
+	put_at(m, 1, 6, 1);
+	assert_int_equal(merge__holes(m), 2);
+	put_at(m, 0, 7, 6); /* one before the first */
+	assert_int_equal(merge__holes(m), 2);
+}
+
+static void refuses_rings_out_of_range(void **state)
+{
+	assert_true(put_at(*state, GT_RINGS_MAX, 1, 0) < 0);
+	assert_int_equal(put_at(*state, GT_RINGS_MAX - 1, 1, 0), 0);
+}
+
+/* Memory follows what waits, also when one record waits for ever. */
+static void gives_memory_back(void **state)
+{
+	struct merge *m = *state;
+	uint64_t time = 0;
+
+	put_at(m, 0, UINT64_MAX - 1, 0);
+	for (unsigned int round = 0; round < 500; round++) {
+		for (unsigned int i = 0; i < 200; i++)
+			put_at(m, i % 3, ++time, 0);
+		for (unsigned int i = 0; i < 200; i++)
+			assert_non_null(merge__next(m, time));
+		assert_null(merge__next(m, time));
+		merge__trim(m);
+	}
+	assert_in_range(merge__memory(m), 1, 1u << 20);
+	expect_times(m, UINT64_MAX, (uint64_t[]){ UINT64_MAX - 1 }, 1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void random_streams(void **state)
+{
+	enum { N = 5000 };
+	static uint64_t times[N];
+	struct merge *m = *state;
+
+	srandom(7);
+	for (unsigned int i = 0; i < N; i++) {
+		times[i] = 1000 + i * 10 + random() % 200;
+		assert_int_equal(put_at(m, random() % 7, times[i], i), 0);
+	}
+	qsort(times, N, sizeof(times[0]), compare);
+	for (unsigned int i = 0; i < N; i++) {
+		const struct gt_record *rec = merge__next(m, times[i]);
+
+		assert_non_null(rec);
+		assert_int_equal(rec->time, times[i]);
+		if (random() % 20 == 0)
+			merge__trim(m);
+	}
+	assert_null(merge__next(m, UINT64_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(orders_by_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(stops_at_the_watermark, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_ones_come_next, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_holes, setup, teardown),
+		cmocka_unit_test_setup_teardown(refuses_rings_out_of_range, setup, teardown),
+		cmocka_unit_test_setup_teardown(gives_memory_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

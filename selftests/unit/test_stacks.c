@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks of PCs into frames, as the runtime's own tracer makes them, with a symbolizer of our own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sequence/stacks.h"
+#include "trace/spec.h"
+
+struct fixture {
+	struct intern *in;
+	struct stacks *stacks;
+	unsigned int calls; /* of the symbolizer */
+	uint64_t misses;
+	char text[8192];
+};
+
+enum {
+	MAIN = 1,
+	LEAF = 2,
+	INLINED = 3,
+	WRAPPER = 4,
+	ELIDES = 5,
+	RT_MAIN = 6,
+	GOEXIT = 7,
+	C = 8,
+	PANIC_WRAPPER = 9
+};
+
+static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	static const char *const names[] = {
+		[MAIN] = "main.main",	      [LEAF] = "main.leaf",
+		[INLINED] = "main.inner",     [WRAPPER] = "main.(*T).M",
+		[ELIDES] = "runtime.gopanic", [RT_MAIN] = "runtime.main",
+		[GOEXIT] = "runtime.goexit",
+	};
+	struct fixture *f = ctx;
+
+	f->calls++;
+	if (pc >= 100) { /* many different ones */
+		*frame = (struct sym_frame){
+			.pc = pc, .func = "main.deep", .file = "d.go", .line = pc
+		};
+		return 1;
+	}
+	if (pc >= sizeof(names) / sizeof(names[0]) || !names[pc])
+		return 0;
+	*frame = (struct sym_frame){ .pc = pc,
+				     .func = names[pc],
+				     .file = "x.go",
+				     .line = pc,
+				     .wrapper = pc == WRAPPER,
+				     .elides = pc == ELIDES };
+	if (pc != INLINED)
+		return 1;
+	frame[1] = (struct sym_frame){
+		.pc = pc + 50, .func = "main.outer", .file = "x.go", .line = 9
+	};
+	return 2;
+}
+
+static int start_frame(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	return frames(ctx, pc, frame) > 0;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->in = intern__create();
+	f->stacks = stacks__create(f->in, &(struct symbolizer){ f, frames, start_frame });
+	*state = f;
+	return !f->stacks;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	stacks__destroy(f->stacks);
+	intern__destroy(f->in);
+	free(f);
+	return 0;
+}
+
+static void add(struct fixture *f, uint32_t hash, const uint64_t *pc, unsigned int n)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_stack s;
+		uint64_t pc[GT_STACK_MAX];
+	} r = {
+		.rec = { .kind = GT_STACK, .tid = 1, .stack = hash },
+		.s = { .depth = n },
+	};
+
+	memcpy(r.pc, pc, n * sizeof(*pc));
+	assert_int_equal(stacks__add(f->stacks, &r.rec), 0);
+}
+
+static const char *names_of(struct fixture *f, uint32_t id)
+{
+	size_t n = 0, len, at = 0;
+	const struct intern_frame *frame = intern__stack_at(f->in, id, &n);
+
+	f->text[0] = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *s = intern__string_at(f->in, frame[i].func, &len);
+
+		at += snprintf(f->text + at, sizeof(f->text) - at, "%s%.*s", i ? " " : "",
+			       s ? (int)len : 1, s ? s : "?");
+	}
+	return f->text;
+}
+
+static void expect_stack(struct fixture *f, uint32_t hash, uint32_t skip, const char *names)
+{
+	assert_string_equal(names_of(f, stacks__id(f->stacks, hash, skip, &f->misses)), names);
+}
+
+static void drops_roots(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ LEAF, MAIN, RT_MAIN, GOEXIT }, 4);
+	expect_stack(f, 1, 0, "main.leaf main.main");
+	add(f, 2, (uint64_t[]){ LEAF, GOEXIT }, 2);
+	expect_stack(f, 2, 0, "main.leaf");
+	add(f, 3, (uint64_t[]){ RT_MAIN, LEAF, MAIN }, 3); /* no root there */
+	expect_stack(f, 3, 0, "runtime.main main.leaf main.main");
+	add(f, 4, (uint64_t[]){ RT_MAIN, GOEXIT }, 2);
+	assert_int_equal(stacks__id(f->stacks, 4, 0, &f->misses), 0);
+}
+
+static void expands_inlined(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ INLINED, MAIN }, 2);
+	expect_stack(f, 1, 0, "main.inner main.outer main.main");
+	expect_stack(f, 1, 1, "main.outer main.main");
+	expect_stack(f, 1, 2, "main.main");
+	expect_stack(f, 1, 3, "");
+	expect_stack(f, 1, UINT32_MAX, "");
+}
+
+static void hides_wrappers(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ LEAF, WRAPPER, MAIN }, 3);
+	expect_stack(f, 1, 0, "main.leaf main.main");
+	expect_stack(f, 1, 1, "main.main"); /* a hidden frame isn't skipped */
+	add(f, 2, (uint64_t[]){ ELIDES, WRAPPER, MAIN }, 3);
+	expect_stack(f, 2, 0, "runtime.gopanic main.(*T).M main.main");
+}
+
+static void keeps_unknown_pcs(void **state)
+{
+	struct fixture *f = *state;
+	const struct intern_frame *frame;
+	size_t n;
+
+	add(f, 1, (uint64_t[]){ C, MAIN }, 2);
+	expect_stack(f, 1, 0, "? main.main");
+	frame = intern__stack_at(f->in, stacks__id(f->stacks, 1, 0, &f->misses), &n);
+	assert_int_equal(frame[0].pc, C);
+	assert_int_equal(frame[0].func, 0);
+	add(f, 2, (uint64_t[]){ 0, MAIN }, 2);
+	expect_stack(f, 2, 0, "main.main");
+}
+
+static void counts_misses(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(stacks__id(f->stacks, 0, 0, &f->misses), 0);
+	assert_int_equal(f->misses, 0);
+	assert_int_equal(stacks__id(f->stacks, 77, 0, &f->misses), 0);
+	assert_int_equal(f->misses, 1);
+	add(f, 77, (uint64_t[]){ MAIN }, 1);
+	assert_int_not_equal(stacks__id(f->stacks, 77, 0, &f->misses), 0);
+	assert_int_equal(f->misses, 1);
+}
+
+static void symbolizes_once(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ LEAF, MAIN }, 2);
+	add(f, 2, (uint64_t[]){ MAIN }, 1);
+	add(f, 1, (uint64_t[]){ GOEXIT }, 1); /* the same hash again: the first counts */
+	for (int i = 0; i < 10; i++) {
+		expect_stack(f, 1, 0, "main.leaf main.main");
+		expect_stack(f, 2, 0, "main.main");
+	}
+	assert_int_equal(f->calls, 2);
+	assert_int_equal(intern__stacks(f->in), 2);
+}
+
+/* More skips than are remembered, as broken records have them. */
+static void many_skips(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ LEAF, MAIN }, 2);
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t skip = 0; skip < 30; skip++)
+			expect_stack(f, 1, skip,
+				     skip == 0	 ? "main.leaf main.main"
+				     : skip == 1 ? "main.main"
+						 : "");
+}
+
+static void deep_stacks(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t pc[GT_STACK_MAX];
+	size_t n;
+
+	for (unsigned int i = 0; i < GT_STACK_MAX; i++)
+		pc[i] = 100 + i;
+	add(f, 1, pc, GT_STACK_MAX);
+	assert_non_null(intern__stack_at(f->in, stacks__id(f->stacks, 1, 0, &f->misses), &n));
+	assert_int_equal(n, TRACE_STACK_MAX);
+	for (unsigned int i = 0; i < GT_STACK_MAX; i++)
+		pc[i] = i % 2 ? INLINED : 100 + i;
+	add(f, 2, pc, GT_STACK_MAX);
+	assert_non_null(intern__stack_at(f->in, stacks__id(f->stacks, 2, 0, &f->misses), &n));
+	assert_int_equal(n, TRACE_STACK_MAX);
+}
+
+static void start_frames(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t id = stacks__start(f->stacks, LEAF);
+
+	assert_string_equal(names_of(f, id), "main.leaf");
+	assert_int_equal(stacks__start(f->stacks, LEAF), id);
+	assert_int_equal(f->calls, 1);
+	assert_int_equal(stacks__start(f->stacks, 0), 0);
+	assert_int_equal(stacks__start(f->stacks, C), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(drops_roots, setup, teardown),
+		cmocka_unit_test_setup_teardown(expands_inlined, setup, teardown),
+		cmocka_unit_test_setup_teardown(hides_wrappers, setup, teardown),
+		cmocka_unit_test_setup_teardown(keeps_unknown_pcs, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_misses, setup, teardown),
+		cmocka_unit_test_setup_teardown(symbolizes_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_skips, setup, teardown),
+		cmocka_unit_test_setup_teardown(deep_stacks, setup, teardown),
+		cmocka_unit_test_setup_teardown(start_frames, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state machine: each kind of record, the rules by which Ps follow (go-runtime.md, section 2), and
+ * the differences between releases and between versions of the format.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "machine.h"
+
+/* Goroutine 1 runs on thread 1 with P 0; `n` goroutines in all. */
+static void running(struct machine *m, unsigned int version, const char *go, unsigned int n)
+{
+	start(m, version, go, n);
+	p_start(m, 1, 0);
+	execute(m, 1, 1);
+	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
+}
+
+static void finish(struct machine *m)
+{
+	expect_no_repair(m);
+	stop(m);
+}
+
+static void scheduling(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	park(&m, 1, 1, 7);
+	ready(&m, 1, 1);
+	execute(&m, 1, 1);
+	yield(&m, 1, 1, GT_YIELD_GOSCHED);
+	execute(&m, 1, 2);
+	yield(&m, 1, 2, GT_YIELD_PREEMPTED);
+	execute(&m, 1, 1);
+	on_g(&m, 1, GT_PREEMPT_PARK, 1);
+	p_stop(&m, 1, 0);
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m1 GoUnblock g1 #2 -\n"
+		   "m1 GoStart g1 #3\n"
+		   "m1 GoStop \"runtime.Gosched\" -\n"
+		   "m1 GoStart g2 #1\n"
+		   "m1 GoStop \"preempted\" -\n"
+		   "m1 GoStart g1 #4\n"
+		   "m1 GoBlock \"preempted\" -\n"
+		   "m1 ProcStop\n");
+	finish(&m);
+}
+
+static void create_and_destroy(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	create(&m, 1, 5);
+	destroy(&m, 1, 1);
+	execute(&m, 1, 5);
+	create(&m, 1, 6);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 6);
+	destroy(&m, 2, 6);
+	expect(&m, "m1 GoCreate g5 f15 -\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoStart g5 #1\n"
+		   "m1 GoCreate g6 f16 -\n"
+		   "m2 ProcStart p1 #1\n"
+		   "m2 GoStart g6 #1\n"
+		   "m2 GoDestroy\n");
+	finish(&m);
+}
+
+/* The g struct of a goroutine that ended is used again, with another goid. */
+static void address_reused(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	destroy(&m, 1, 1);
+	execute(&m, 1, 2);
+	machine_give(&m, 1, GT_CREATE, G(1), 0, &(struct gt_create){ 77, 3, 2 });
+	park(&m, 1, 2, 0);
+	machine_give(&m, 1, GT_EXECUTE, G(1), 0, &(struct gt_execute){ 77 });
+	machine_give(&m, 1, GT_DESTROY, G(1), 0, &(struct gt_destroy){ 77 });
+	expect(&m, "m1 GoDestroy\n"
+		   "m1 GoStart g2 #1\n"
+		   "m1 GoCreate g77 f3 -\n"
+		   "m1 GoBlock \"unspecified\" -\n"
+		   "m1 GoStart g77 #1\n"
+		   "m1 GoDestroy\n");
+	finish(&m);
+}
+
+static void stacks_and_skips(void **state)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_stack stack;
+		uint64_t pc[3];
+	} s = {
+		.rec = { .time = machine_t0,
+			 .tid = 1,
+			 .kind = GT_STACK,
+			 .object = 99,
+			 .stack = 99 },
+		.stack = { .depth = 3 },
+		.pc = { 1, 2, 3 },
+	};
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	assert_int_equal(sequencer__record(m.seq, 0, &s.rec, sizeof(s)), 0);
+	machine_give(&m, 1, GT_PARK, G(1), 99, &(struct gt_park){ .block_reason = 6, .skip = 1 });
+	expect(&m, "m1 GoBlock \"chan send\" f2<f3\n");
+	finish(&m);
+}
+
+static void gc_worker_labels(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	park(&m, 1, 1, 0);
+	machine_give(&m, 1, GT_READY, G(1), 0,
+		     &(struct gt_ready){ .via = GT_VIA_GC_WORKER, .mode = 1 });
+	execute(&m, 1, 1);
+	park(&m, 1, 1, 10);
+	execute(&m, 1, 2);
+	expect(&m, "m1 GoBlock \"unspecified\" -\n"
+		   "m1 GoUnblock g1 #2 -\n"
+		   "m1 GoStart g1 #3\n"
+		   "m1 GoLabel \"GC (dedicated)\"\n"
+		   "m1 GoBlock \"system goroutine wait\" -\n"
+		   "m1 GoStart g2 #1\n");
+	finish(&m);
+}
+
+static void coroutines(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	create_blocked(&m, 1, 5);
+	coswitch(&m, 1, 1, 5, false);
+	coswitch(&m, 1, 5, 1, false);
+	coswitch(&m, 1, 1, 5, false);
+	coswitch(&m, 1, 5, 1, true);
+	destroy(&m, 1, 5); /* gdestroy of what the switch has ended */
+	park(&m, 1, 1, 0);
+	expect(&m, "m1 GoCreateBlocked g5 f15 -\n"
+		   "m1 GoSwitch g5 #1\n"
+		   "m1 GoSwitch g1 #2\n"
+		   "m1 GoSwitch g5 #2\n"
+		   "m1 GoSwitchDestroy g1 #3\n"
+		   "m1 GoBlock \"unspecified\" -\n");
+	finish(&m);
+}
+
+/* Format 1.22 has no switch: what it is made of is written instead. */
+static void coroutines_in_1_22(void **state)
+{
+	struct machine m;
+
+	running(&m, 22, "go1.25.3", 1);
+	create_blocked(&m, 1, 5);
+	coswitch(&m, 1, 1, 5, false);
+	coswitch(&m, 1, 5, 1, true);
+	destroy(&m, 1, 5);
+	expect(&m, "m1 GoCreate g5 f15 -\n"
+		   "m1 GoBlock \"unspecified\" -\n"
+		   "m1 GoStart g5 #1\n"
+		   "m1 GoUnblock g1 #2 -\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoStart g1 #3\n");
+	finish(&m);
+}
+
+static void syscalls(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	on_g(&m, 1, GT_SYSCALL_BLOCK, 1);
+	p_stop(&m, 1, 0);
+	p_handoff(&m, 1, 0); /* after the fact */
+	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m1 GoSyscallEnd\n"
+		   "m1 GoSyscallBegin #3 -\n"
+		   "m1 ProcStop\n"
+		   "m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* Rule 1 is in every test. Rule 2: handoffp of a P in a system call. */
+static void rule_2_handoff_steals(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	p_handoff(&m, 9, 0);
+	lost(&m, 1);
+	p_start(&m, 1, 2);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m9 ProcSteal p0 #3 m1\n"
+		   "m1 ProcStart p2 #1\n"
+		   "m1 GoSyscallEndBlocked\n"
+		   "m1 GoStart g1 #2\n");
+	finish(&m);
+}
+
+/* Rule 3: the P of a system call is acquired elsewhere, and no record says how it was lost. */
+static void rule_3_acquire_steals(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	p_start(&m, 2, 0);
+	lost(&m, 1);
+	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m2 ProcSteal p0 #3 m1\n"
+		   "m2 ProcStart p0 #4\n"
+		   "m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* The world was stopped meanwhile: its own P is acquired again, or it is left without. */
+static void rule_3_own_p(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	lost(&m, 1);
+	p_start(&m, 1, 0);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m1 ProcSteal p0 #3 m1\n"
+		   "m1 ProcStart p0 #4\n"
+		   "m1 GoSyscallEndBlocked\n"
+		   "m1 GoStart g1 #2\n"
+		   "m1 GoSyscallBegin #5 -\n"
+		   "m1 ProcSteal p0 #6 m1\n"
+		   "m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* Rule 4: the P was another thread's in between and is taken back without acquirep. */
+static void rule_4_reacquired(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	p_handoff(&m, 9, 0);
+	p_start(&m, 2, 0);
+	execute(&m, 2, 2);
+	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	lost(&m, 2);
+	on_g(&m, 2, GT_SYSCALL_NO_P, 2);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m9 ProcSteal p0 #3 m1\n"
+		   "m2 ProcStart p0 #4\n"
+		   "m2 GoStart g2 #1\n"
+		   "m2 GoSyscallBegin #5 -\n"
+		   "m1 ProcSteal p0 #6 m2\n"
+		   "m1 ProcStart p0 #7\n"
+		   "m1 GoSyscallEndBlocked\n"
+		   "m1 GoStart g1 #2\n"
+		   "m2 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* Rule 5: the exit of 1.26 is known by what the thread does next. */
+static void rule_5_kept(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 2);
+	m.writer.times = true;
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	p_start(&m, 2, 1);
+	expect(&m, "m1 GoSyscallBegin @4000 #2 -\n"
+		   "m2 ProcStart @6000 p1 #1\n");
+	park(&m, 1, 1, 0);
+	expect(&m, "m1 GoSyscallEnd @5000\n"
+		   "m1 GoBlock @7000 \"unspecified\" -\n");
+	finish(&m);
+}
+
+static void rule_5_lost(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 2);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	p_handoff(&m, 9, 0);
+	lost(&m, 1);
+	p_start(&m, 1, 3);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	lost(&m, 1);
+	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m9 ProcSteal p0 #3 m1\n"
+		   "m1 ProcStart p3 #1\n"
+		   "m1 GoSyscallEndBlocked\n"
+		   "m1 GoStart g1 #2\n"
+		   "m1 GoSyscallBegin #2 -\n"
+		   "m1 ProcSteal p3 #3 m1\n"
+		   "m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+static void rule_5_no_p_at_once(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 1);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n"
+		   "m1 ProcSteal p0 #3 m1\n"
+		   "m1 GoSyscallEndBlocked\n");
+	finish(&m);
+}
+
+/* Rule 6: procresize takes the caller's P away and gives it another. */
+static void rule_6_procresize(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	plain(&m, 1, GT_STW_BEGIN, 9);
+	plain(&m, 1, GT_PROCS, 2);
+	p_start(&m, 1, 1);
+	plain(&m, 1, GT_STW_END, 0);
+	expect(&m, "m1 STWBegin \"GOMAXPROCS\" -\n"
+		   "m1 ProcsChange 2 -\n"
+		   "m1 GoStop \"runtime.Gosched\" -\n"
+		   "m1 ProcStop\n"
+		   "m1 ProcStart p1 #1\n"
+		   "m1 GoStart g1 #2\n"
+		   "m1 STWEnd\n");
+	finish(&m);
+}
+
+static void collections(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	plain(&m, 1, GT_GC_END, 0); /* begun before the window */
+	plain(&m, 1, GT_STW_END, 0);
+	plain(&m, 1, GT_STW_BEGIN, 1);
+	plain(&m, 1, GT_GC_BEGIN, 0);
+	plain(&m, 1, GT_STW_END, 0);
+	plain(&m, 1, GT_GC_END, 0);
+	expect(&m, "m1 STWBegin \"GC mark termination\" -\n"
+		   "m1 GCBegin #1 -\n"
+		   "m1 STWEnd\n"
+		   "m1 GCEnd #2\n");
+	finish(&m);
+}
+
+/* A P that no snapshot knew; a broken record's that cannot be one. */
+static void unknown_procs(void **state)
+{
+	struct machine m;
+
+	start(&m, 25, "go1.25.3", 1);
+	p_start(&m, 1, 6);
+	expect(&m, "status - p6 2\nm1 ProcStart p6 #1\n");
+	machine_give(&m, 2, GT_P_START, P(7), 0, &(struct gt_proc){ 1u << 20 });
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 1);
+	machine_give(&m, 3, GT_P_START, 0xdead0, 0, &(struct gt_proc){ 2 }); /* wrong address */
+	p_stop(&m, 3, 2);
+	expect(&m, "m3 ProcStart p2 #1\nm3 ProcStop\n");
+	stop(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scheduling),
+		cmocka_unit_test(create_and_destroy),
+		cmocka_unit_test(address_reused),
+		cmocka_unit_test(stacks_and_skips),
+		cmocka_unit_test(gc_worker_labels),
+		cmocka_unit_test(coroutines),
+		cmocka_unit_test(coroutines_in_1_22),
+		cmocka_unit_test(syscalls),
+		cmocka_unit_test(rule_2_handoff_steals),
+		cmocka_unit_test(rule_3_acquire_steals),
+		cmocka_unit_test(rule_3_own_p),
+		cmocka_unit_test(rule_4_reacquired),
+		cmocka_unit_test(rule_5_kept),
+		cmocka_unit_test(rule_5_lost),
+		cmocka_unit_test(rule_5_no_p_at_once),
+		cmocka_unit_test(rule_6_procresize),
+		cmocka_unit_test(collections),
+		cmocka_unit_test(unknown_procs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
