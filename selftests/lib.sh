@@ -109,6 +109,7 @@ wait_until() # SECONDS COMMAND...: runs the command again and again; false when 
 
 start_background() # COMMAND...: sets BACKGROUND_PID; output in $tmp/background.out
 {
+	: >"$tmp/background.out"	# here, not in the child: who waits for a line must not see an old one
 	"$@" >"$tmp/background.out" 2>&1 </dev/null &
 	BACKGROUND_PID=$!
 	background+=("$BACKGROUND_PID")

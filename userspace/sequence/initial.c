@@ -362,6 +362,21 @@ static struct proc *likely_proc(struct sequencer *s, struct facts *f, const stru
 	return best;
 }
 
+/*
+ * A P that was taken out of a system call begun before the window may be taken back by it silently
+ * (<= 1.25): then it is the one that the M remembers.
+ */
+static void initial__old_procs(struct sequencer *s, const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->nm; i++) {
+		struct thread *t = map__get(&s->m, snap->m[i].tid);
+		struct proc *p = map__get(&s->p, snap->m[i].oldp);
+
+		if (t && p && !t->p && !t->last_p && t->g && t->g->state == GO_SYSCALL)
+			t->last_p = p;
+	}
+}
+
 static void initial__procs(struct sequencer *s, struct facts *f, const struct snapshot *first,
 			   const struct snapshot *second)
 {
@@ -383,6 +398,8 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 	initial__snapshot_p(s, f, second, true);
 	initial__snapshot_p(s, f, first, false);
 	initial__snapshot_p(s, f, second, false);
+	initial__old_procs(s, first);
+	initial__old_procs(s, second);
 	for (size_t i = 0; i < f->t.cap; i++)
 		if (f->t.slot[i].key)
 			model__thread(s, f->t.slot[i].key);

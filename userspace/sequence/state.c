@@ -283,7 +283,7 @@ static void resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t
 /*
  * It has a P: the one it came with (no one took it), one that P_START has just brought, or its old
  * one again after others had used it in between and left it in a system call of theirs (<= 1.25,
- * exitsyscallfast_reacquired).
+ * exitsyscallfast_reacquired). Whose call that was may have noticed already, which leaves it idle.
  */
 static bool syscall_exit(struct sequencer *s, struct thread *t, uint64_t time, bool force)
 {
@@ -294,7 +294,7 @@ static bool syscall_exit(struct sequencer *s, struct thread *t, uint64_t time, b
 		return true;
 	}
 	if (!t->p) {
-		if (!force && !(p && p->state == PROC_SYSCALL))
+		if (!force && !(p && p->state != PROC_RUNNING))
 			return false;
 		if (p && p->state == PROC_SYSCALL)
 			proc__steal(s, t, time, p);
