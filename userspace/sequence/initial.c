@@ -159,6 +159,7 @@ static void facts__thread(struct facts *f, const struct gt_record *rec)
 	t_facts__follow(t, rec);
 	switch (rec->kind) {
 	case GT_READY: case GT_P_HANDOFF: case GT_EXEC:
+	case GT_PROCS:	/* schedinit sizes the Ps before it has one */
 		return;
 	case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
 		t->told &= !t->tries;

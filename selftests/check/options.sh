@@ -1,0 +1,121 @@
+#!/bin/bash
+# timeout: 300
+# Each option of record does what the manual says, and every form of output is a trace that Go's reader
+# takes: formats, ticks, stdout, perf uprobes, no stacks, event sets, a started program, a replay.
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+# OPTIONS: records the running pingpong for a moment
+recorded()
+{
+	rm -f "$tmp/o.trace"
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/o.trace" --stats "$tmp/o.json" "$@" &&
+		build/reference/validate -strict "$tmp/o.trace" &&
+		[ "$(stat_of lost "$tmp/o.json")" = 0 ] && [ "$(stat_of events "$tmp/o.json")" -gt 1000 ]
+}
+
+format() # VERSION: the header says so
+{
+	recorded --format-version "$1" && head -c 13 "$tmp/o.trace" | grep -q "go $1 trace"
+}
+
+smaller_tick()
+{
+	local full
+	recorded --tick 1ns || return 1
+	full=$(jq '.bytes / .events' "$tmp/o.json")
+	recorded --tick 64ns && jq -e ".bytes / .events < $full" "$tmp/o.json"
+}
+
+to_stdout()
+{
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 200ms -o - >"$tmp/stdout.trace" &&
+		build/reference/validate "$tmp/stdout.trace"
+}
+
+counts() { build/reference/validate -counts "$tmp/o.trace"; }
+
+without_stacks()
+{
+	recorded --no-stacks && [ "$(jq '.records_by_kind.stack // 0' "$tmp/o.json")" = 0 ]
+}
+
+shallow_stacks() { recorded --stack-depth 1; }
+
+only_sched()
+{
+	recorded --events sched && jq -e '.records_by_kind | has("syscall_enter") or has("gc_begin") | not' "$tmp/o.json"
+}
+
+# The records, replayed, make the same file to the byte.
+replayed()
+{
+	recorded --raw "$tmp/o.raw" && $GOTRACE sequence "$tmp/o.raw" -o "$tmp/again.trace" &&
+		cmp "$tmp/o.trace" "$tmp/again.trace"
+}
+
+# From its first moment: main.main's own goroutine is created in the trace, nothing is lost.
+started() # ARGUMENTS
+{
+	rm -f "$tmp/o.trace"
+	timeout 60 $GOTRACE record -o "$tmp/o.trace" --stats "$tmp/o.json" "$@" \
+		-- build/targets/"$JUDGE_GO"/tiny -duration 300ms &&
+		check_trace "$tmp/o.trace" && [ "$(stat_of repairs "$tmp/o.json")" = 0 ] &&
+		build/reference/summary "$tmp/o.trace" | grep -q runtime.main
+}
+
+started_and_gone() # over before the first snapshot
+{
+	timeout 60 $GOTRACE record -o "$tmp/o.trace" -- build/targets/"$JUDGE_GO"/tiny -duration 1ms &&
+		check_trace "$tmp/o.trace"
+}
+
+no_program()
+{
+	timeout 60 $GOTRACE record -o "$tmp/none.trace" -- no-such-program-here
+	[ $? -eq 1 ] && [ ! -e "$tmp/none.trace" ]
+}
+
+by_default_name()
+{
+	(cd "$tmp" && rm -f gotrace-*.trace &&
+		timeout 60 "$OLDPWD/$GOTRACE" -p "$TARGET_PID" -d 200ms && ls gotrace-"$TARGET_PID".trace)
+}
+
+two_recorders()
+{
+	start_background $GOTRACE record -p "$TARGET_PID" -d 1s -o "$tmp/first.trace"
+	recorder_is_live && recorded && wait "$BACKGROUND_PID" && check_trace "$tmp/first.trace"
+}
+
+by_sigterm()
+{
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/term.trace"
+	recorder_is_live && sleep 0.3 && kill -TERM "$BACKGROUND_PID" && wait "$BACKGROUND_PID" &&
+		check_trace "$tmp/term.trace"
+}
+
+ktap_start
+start_target pingpong "$JUDGE_GO" -duration 60s -rate 5000 -procs 2 || exit 1
+tell_target start
+for version in 1.22 1.23 1.25 1.26; do
+	try "format $version" format $version
+done
+try "a tick of 64 ns makes a smaller file" smaller_tick
+try "to stdout" to_stdout
+try "a default name, and -p without a verb" by_default_name
+try "perf uprobes" recorded --force-perf-uprobes
+try "no stacks" without_stacks
+try "stacks of one frame" shallow_stacks
+try "goroutines and Ps only" only_sched
+try "a replay makes the same file" replayed
+try "two recorders at once" two_recorders
+try "SIGTERM ends it well" by_sigterm
+try "probes of a process" $GOTRACE probes -p "$TARGET_PID"
+try "doctor of a process" $GOTRACE doctor -p "$TARGET_PID"
+kill "$TARGET_PID"
+try "a started program" started
+try "a started program, old format" started --format-version 1.22
+try "a started program that is soon over" started_and_gone
+try "no such program" no_program
+ktap_end
