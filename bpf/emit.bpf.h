@@ -25,7 +25,7 @@ static __always_inline u32 emit__ring(u32 cpu)
 
 static __always_inline u32 emit__number(u32 ring)
 {
-	asm volatile("" : "+r"(ring));	/* the bound just below is for the verifier's eyes */
+	asm volatile("" : "+r"(ring)); /* the bound just below is for the verifier's eyes */
 	return __sync_fetch_and_add(&ring_seq[ring & (GT_RINGS_MAX - 1)][0], 1);
 }
 
@@ -60,21 +60,22 @@ static __always_inline void emit__end(struct gt_record **rec)
 		bpf_ringbuf_submit(*rec, BPF_RB_NO_WAKEUP);
 }
 
-#define emit(rec, kind, object, stack, tid, payload)					\
-	for (struct gt_record *rec __attribute__((cleanup(emit__end))) =		\
-		     emit__begin(kind, object, stack, tid, payload), *once_ = rec;	\
+#define emit(rec, kind, object, stack, tid, payload)                                               \
+	for (struct gt_record * rec __attribute__((cleanup(emit__end))) =                          \
+		     emit__begin(kind, object, stack, tid, payload),                               \
+				    *once_ = rec;                                                  \
 	     once_; once_ = NULL)
 
 /* A record without, or with one number as, payload. */
 static __always_inline void emit_plain(enum gt_kind kind, u64 object, u32 stack, u32 tid)
 {
-	emit(rec, kind, object, stack, tid, 0)
+	emit (rec, kind, object, stack, tid, 0)
 		;
 }
 
 static __always_inline void emit_value(enum gt_kind kind, u64 object, u32 stack, u32 tid, u64 value)
 {
-	emit(rec, kind, object, stack, tid, sizeof(value))
+	emit (rec, kind, object, stack, tid, sizeof(value))
 		*(u64 *)(rec + 1) = value;
 }
 

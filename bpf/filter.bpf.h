@@ -2,8 +2,8 @@
 /*
  * Is it ours? First step of every probe.
  *
- * The breakpoint stands in a page of the program's file: a child that vfork made runs into it in its
- * parent's memory, and without the kernel's PID filter so does every process of that program.
+ * The breakpoint stands in a page of the program's file: a child that vfork made runs into it in
+ * its parent's memory, and without the kernel's PID filter so does every process of that program.
  */
 #ifndef BPF_FILTER_H
 #define BPF_FILTER_H
@@ -11,8 +11,8 @@
 #include "maps.bpf.h"
 
 /*
- * The host's TID of the thread that hit, or 0: another process's. Hits are not counted here - an atomic
- * add costs 25 ns - but by their records, lost ones included.
+ * The host's TID of the thread that hit, or 0: another process's. Hits are not counted here - an
+ * atomic add costs 25 ns - but by their records, lost ones included.
  */
 static __always_inline u32 filter__ours(void)
 {

@@ -11,23 +11,23 @@
 
 #include "stack.bpf.h"
 
-#define G_HEAD 176		/* bytes, from g.m on */
+#define G_HEAD 176 /* bytes, from g.m on */
 
 struct g_head {
 	u64 addr;
 	u64 word[G_HEAD / 8];
 };
 
-#define G_MEMBER(g, type, offset)						\
-	({									\
-		u32 off_ = (offset) - config.g_m;				\
-		type value_ = 0;						\
-										\
-		if (off_ <= G_HEAD - sizeof(type))				\
-			value_ = *(type *)((char *)(g)->word + off_);		\
-		else								\
-			go_read(&value_, sizeof(value_), (g)->addr + (offset));	\
-		value_;								\
+#define G_MEMBER(g, type, offset)                                                                  \
+	({                                                                                         \
+		u32 off_ = (offset) - config.g_m;                                                  \
+		type value_ = 0;                                                                   \
+                                                                                                   \
+		if (off_ <= G_HEAD - sizeof(type))                                                 \
+			value_ = *(type *)((char *)(g)->word + off_);                              \
+		else                                                                               \
+			go_read(&value_, sizeof(value_), (g)->addr + (offset));                    \
+		value_;                                                                            \
 	})
 
 /* A goroutine that is not on its own stack right now, and where it was left. */
@@ -64,8 +64,7 @@ __weak __noinline int g__read(u64 addr, struct g *ret)
 	ret->leaf.fp = G_MEMBER(&g, u64, config.g_sched + config.gobuf_bp);
 	ret->leaf.second = 0;
 	/* Stopped in morestack, before the function pushed its frame: runtime/tracestack.go. */
-	if (config.g_sync_safe_point != GT_NO_OFFSET &&
-	    G_MEMBER(&g, u8, config.g_sync_safe_point))
+	if (config.g_sync_safe_point != GT_NO_OFFSET && G_MEMBER(&g, u8, config.g_sync_safe_point))
 		ret->leaf.second = go_read_u64(G_MEMBER(&g, u64, config.g_sched + config.gobuf_sp));
 	return 0;
 }
@@ -77,10 +76,11 @@ static __always_inline u64 current_p(u64 g)
 }
 
 /*
- * Which goroutine runs on the thread of a g0: m.curg, remembered so that it need not be read through
- * g0.m. It is true if g.m, which is read with g.sched anyway, is that m: a goroutine that leaves its
- * thread, by whatever way, loses its m. Writer: execute() and curg__head(); reader: curg__head().
- * Two g0s may share a place; a torn meeting of theirs costs one stack its truth. 12 KiB.
+ * Which goroutine runs on the thread of a g0: m.curg, remembered so that it need not be read
+ * through g0.m. It is true if g.m, which is read with g.sched anyway, is that m: a goroutine that
+ * leaves its thread, by whatever way, loses its m. Writer: execute() and curg__head(); reader:
+ * curg__head(). Two g0s may share a place; a torn meeting of theirs costs one stack its truth. 12
+ * KiB.
  */
 #define CURG_CACHE 512
 
@@ -103,7 +103,7 @@ static __always_inline void curg__set(u64 g0, u64 g)
 		place->curg = g;
 }
 
-#define CURG_HEAD 72		/* bytes: from g.m through g.sched, which stand side by side */
+#define CURG_HEAD 72 /* bytes: from g.m through g.sched, which stand side by side */
 
 struct curg_head {
 	u64 m;
@@ -160,6 +160,15 @@ static __always_inline u32 curg__stack(u64 g0, u32 tid)
 	if (!config.stack_depth || curg__leaf(g0, &leaf))
 		return 0;
 	return stack__id(&leaf, tid);
+}
+
+static __always_inline u32 curg__stack_hot(u64 g0, u32 tid)
+{
+	struct leaf leaf = {};
+
+	if (!config.stack_depth || curg__leaf(g0, &leaf))
+		return 0;
+	return stack__id_hot(&leaf, tid);
 }
 
 #endif

@@ -26,20 +26,22 @@ struct pt_regs {
 	unsigned long orig_ax, ip, cs, flags, sp, ss;
 } __attribute__((preserve_access_index));
 
-/* Kept apart by the asm: the compiler would merge two loads into one of a computed address, which the
- * verifier forbids for a context. */
-#define REGISTER(ctx, name)					\
-	({							\
-		u64 value_ = (ctx)->name;			\
-								\
-		asm volatile("" : "+r"(value_));		\
-		value_;						\
+/*
+ * Kept apart by the asm: the compiler would merge two loads into one of a computed address, which
+ * the verifier forbids for a context.
+ */
+#define REGISTER(ctx, name)                                                                        \
+	({                                                                                         \
+		u64 value_ = (ctx)->name;                                                          \
+                                                                                                   \
+		asm volatile("" : "+r"(value_));                                                   \
+		value_;                                                                            \
 	})
 
-#define GO_ARG1(ctx)	REGISTER(ctx, ax)
-#define GO_ARG2(ctx)	REGISTER(ctx, bx)
-#define GO_ARG3(ctx)	REGISTER(ctx, cx)
-#define GO_G(ctx)	REGISTER(ctx, r14)
+#define GO_ARG1(ctx) REGISTER(ctx, ax)
+#define GO_ARG2(ctx) REGISTER(ctx, bx)
+#define GO_ARG3(ctx) REGISTER(ctx, cx)
+#define GO_G(ctx)    REGISTER(ctx, r14)
 
 /* Reads `size` bytes of the target's memory: 0, or negative. About 35 ns, nearly whatever size. */
 static __always_inline long go_read(void *to, u32 size, u64 from)

@@ -45,8 +45,8 @@ int park(struct pt_regs *ctx)
 	g__read(GO_ARG1(ctx), &g);
 	read_park(g.m, &park);
 	park.wait_reason = g.wait_reason;
-	stack = stack__id(&g.leaf, tid);
-	emit(rec, GT_PARK, g.addr, stack, tid, sizeof(park))
+	stack = stack__id_hot(&g.leaf, tid);
+	emit (rec, GT_PARK, g.addr, stack, tid, sizeof(park))
 		*(struct gt_park *)(rec + 1) = park;
 	return 0;
 }
@@ -59,8 +59,8 @@ int ready(struct pt_regs *ctx)
 
 	if (!tid)
 		return 0;
-	stack = curg__stack(GO_G(ctx), tid);
-	emit(rec, GT_READY, GO_ARG1(ctx), stack, tid, sizeof(*payload)) {
+	stack = curg__stack_hot(GO_G(ctx), tid);
+	emit (rec, GT_READY, GO_ARG1(ctx), stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		payload->via = GT_VIA_READY;
 		payload->mode = 0;
@@ -69,8 +69,8 @@ int ready(struct pt_regs *ctx)
 	return 0;
 }
 
-#define GO_WAITING	4
-#define GO_RUNNABLE	1
+#define GO_WAITING  4
+#define GO_RUNNABLE 1
 
 /* A call of casgstatus that may be an unblock which bypasses ready(); the cookie says whose. */
 SEC("uprobe.multi")
@@ -90,7 +90,7 @@ int cas_runnable(struct pt_regs *ctx)
 		/* by a goroutine, where the runtime injects a list for it; else there is none */
 		stack = curg__stack(GO_G(ctx), tid);
 	}
-	emit(rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
+	emit (rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		payload->via = via;
 		payload->mode = mode;
@@ -151,7 +151,7 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 	create.startpc = go_read_u64(newg + config.g_startpc);
 	create.parent = go_read_u64(newg + config.g_parent_goid);
 	stack = curg__stack(GO_G(ctx), tid);
-	emit(rec, kind, newg, stack, tid, sizeof(*payload)) {
+	emit (rec, kind, newg, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		*payload = create;
 	}
@@ -199,7 +199,7 @@ int coro_switch(struct pt_regs *ctx)
 	to.next_goid = go_read_u64(to.next + config.g_goid);
 	to.exits = g.coro_exit;
 	stack = stack__id(&g.leaf, tid);
-	emit(rec, GT_SWITCH, g.addr, stack, tid, sizeof(*payload)) {
+	emit (rec, GT_SWITCH, g.addr, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		*payload = to;
 	}
@@ -217,7 +217,7 @@ int syscall_enter(struct pt_regs *ctx)
 		return 0;
 	if (config.stack_depth) {
 		leaf.fp = config.syscall_bp_in_cx ? GO_ARG3(ctx) : go_read_u64(ctx->bp);
-		stack = stack__id(&leaf, tid);
+		stack = stack__id_hot(&leaf, tid);
 	}
 	emit_plain(GT_SYSCALL_ENTER, GO_G(ctx), stack, tid);
 	return 0;

@@ -41,9 +41,10 @@ struct {
 } counters __weak SEC(".maps");
 
 /*
- * Hashes of the stacks whose PCs are on their way to userspace, in the place that the hash's low bits
- * name. Of two stacks that want one place the later wins; the other is sent again when it comes
- * again. Writer and reader: the probes, without a lock: a torn meeting sends a stack twice. 512 KiB.
+ * Hashes of the stacks whose PCs are on their way to userspace, in the place that the hash's low
+ * bits name. Of two stacks that want one place the later wins; the other is sent again when it
+ * comes again. Writer and reader: the probes, without a lock: a torn meeting sends a stack twice.
+ * 512 KiB.
  */
 #define SEEN_SIZE 65536
 
@@ -56,12 +57,12 @@ static __always_inline struct gt_counters *counters__get(void)
 	return bpf_map_lookup_elem(&counters, &zero);
 }
 
-#define COUNT(field)							\
-	do {								\
-		struct gt_counters *c_ = counters__get();		\
-									\
-		if (c_)							\
-			__sync_fetch_and_add(&c_->field, 1);		\
+#define COUNT(field)                                                                               \
+	do {                                                                                       \
+		struct gt_counters *c_ = counters__get();                                          \
+                                                                                                   \
+		if (c_)                                                                            \
+			__sync_fetch_and_add(&c_->field, 1);                                       \
 	} while (0)
 
 #endif

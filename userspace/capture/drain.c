@@ -3,9 +3,10 @@
  * Rings to memory: see drain.h.
  *
  * The watermark: a record's time is stamped after its slot was reserved. So each record with a time
- * up to T0 lies before the producer position that is read after T0, and once the consumer has passed
- * that position in every ring, all of them have been seen. A slot that is reserved but not yet
- * submitted (its thread was preempted in the probe) stops the consumer, and the watermark stays.
+ * up to T0 lies before the producer position that is read after T0, and once the consumer has
+ * passed that position in every ring, all of them have been seen. A slot that is reserved but not
+ * yet submitted (its thread was preempted in the probe) stops the consumer, and the watermark
+ * stays.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct drain_ring {
 	struct drain *drain;
 	struct ring *ring;
 	unsigned int index;
-	unsigned long produced;		/* position at T0 */
+	unsigned long produced; /* position at T0 */
 };
 
 struct drain {

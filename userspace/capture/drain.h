@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rings to memory, without a copy: each record once, in its ring's order, and how far time is whole.
+ * Rings to memory, without a copy: each record once, in its ring's order, and how far time is
+ * whole.
  *
  * Before it in an event's way: bpf/emit.bpf.h. After it: the recorder's callback (raw file,
  * sequencer).
@@ -23,8 +24,8 @@ int drain__create(struct drain **ret, const struct session *session, drain_fn fn
 void drain__destroy(struct drain *d);
 
 /*
- * Hands over what the rings hold. Returns the number of records or the callback's negative errno. All
- * records up to *ret_watermark (CLOCK_MONOTONIC, ns; never goes back) have been handed over.
+ * Hands over what the rings hold. Returns the number of records or the callback's negative errno.
+ * All records up to *ret_watermark (CLOCK_MONOTONIC, ns; never goes back) have been handed over.
  */
 int drain__run(struct drain *d, uint64_t *ret_watermark);
 

@@ -27,7 +27,8 @@ char *launch__find(const char *name)
 
 	if (strchr(name, '/'))
 		return is_program(name) ? realpath(name, NULL) : NULL;
-	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
+	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;
+	     path = *end ? end + 1 : end) {
 		end = path + strcspn(path, ":");
 		if (asprintf(&found, "%.*s/%s", end > path ? (int)(end - path) : 1,
 			     end > path ? path : ".", name) < 0)
@@ -49,7 +50,7 @@ static _Noreturn void child(int go, int result, const char *path, char *const ar
 	char byte;
 	int code;
 
-	if (read(go, &byte, 1) != 1)	/* end of file: the recorder gave up, or was killed */
+	if (read(go, &byte, 1) != 1) /* end of file: the recorder gave up, or was killed */
 		_exit(127);
 	sigaction(SIGINT, &signals->sigint, NULL);
 	sigaction(SIGTERM, &signals->sigterm, NULL);
@@ -111,10 +112,16 @@ int launch__exec(struct launch *l, struct error *err)
 
 void launch__wait(struct launch *l)
 {
+	sigset_t stops;
+
 	if (l->reaped || l->pid <= 0)
 		return;
-	close(l->go_fd);	/* one that still waits for it exits */
+	close(l->go_fd); /* one that still waits for it exits */
 	close(l->result_fd);
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &stops, NULL);
 	while (waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
 		;
 	l->reaped = true;

@@ -13,7 +13,7 @@
 #include "lib/map.h"
 #include "trace/file.h"
 
-#define CHUNK_MAX (256u << 10)	/* bytes of records */
+#define CHUNK_MAX (256u << 10) /* bytes of records */
 
 struct chunk_head {
 	uint32_t type, size;
@@ -22,9 +22,9 @@ struct chunk_head {
 struct rawfile {
 	struct trace_file *file;
 	uint64_t ring;
-	unsigned char *records;		/* CHUNK_MAX of room */
+	unsigned char *records; /* CHUNK_MAX of room */
 	size_t used;
-	struct map pcs, starts;		/* PCs met: keys only */
+	struct map pcs, starts; /* PCs met: keys only */
 };
 
 int rawfile__create(struct rawfile **ret, const char *path)
@@ -74,7 +74,8 @@ static int write_chunk(struct rawfile *raw, enum raw_type type, const struct iov
 static int flush_records(struct rawfile *raw)
 {
 	struct iovec part[] = {
-		{ &raw->ring, sizeof(raw->ring) }, { raw->records, raw->used },
+		{ &raw->ring, sizeof(raw->ring) },
+		{ raw->records, raw->used },
 	};
 
 	if (!raw->used)
@@ -115,7 +116,8 @@ static int note_pcs(struct rawfile *raw, const struct gt_record *rec, size_t siz
 	size_t i;
 
 	if (rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED)
-		return size < sizeof(*rec) + sizeof(*create) ? 0 : note(&raw->starts, create->startpc);
+		return size < sizeof(*rec) + sizeof(*create) ? 0
+							     : note(&raw->starts, create->startpc);
 	if (rec->kind != GT_STACK)
 		return 0;
 	for (i = 0; !code && i < (size - sizeof(*rec) - sizeof(*stack)) / 8; i++)
@@ -123,7 +125,8 @@ static int note_pcs(struct rawfile *raw, const struct gt_record *rec, size_t siz
 	return code;
 }
 
-int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec, size_t size)
+int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec,
+		    size_t size)
 {
 	int code = 0;
 
@@ -165,8 +168,8 @@ static int write_snapshot(struct rawfile *raw, uint32_t which, const struct snap
 
 	if (!snap)
 		return write_after_records(raw, RAW_SNAPSHOT, part, 1);
-	head = (struct snapshot_head){ which, 1, snap->time, snap->time_end, snap->procs, 0,
-				       snap->ng, snap->nm, snap->np };
+	head = (struct snapshot_head){ which, 1,	snap->time, snap->time_end, snap->procs,
+				       0,     snap->ng, snap->nm,   snap->np };
 	part[1] = (struct iovec){ snap->g, snap->ng * sizeof(*snap->g) };
 	part[2] = (struct iovec){ snap->m, snap->nm * sizeof(*snap->m) };
 	part[3] = (struct iovec){ snap->p, snap->np * sizeof(*snap->p) };
@@ -214,7 +217,10 @@ static int put_frame(struct frames_buf *b, const struct sym_frame *frame)
 	static const char zeros[8];
 	size_t func = strlen(frame->func), file = strlen(frame->file);
 	uint32_t word[4] = {
-		frame->line, frame->wrapper | frame->elides << 1, (uint32_t)func, (uint32_t)file,
+		frame->line,
+		frame->wrapper | frame->elides << 1,
+		(uint32_t)func,
+		(uint32_t)file,
 	};
 	int code = put(b, &frame->pc, sizeof(frame->pc));
 

@@ -14,20 +14,22 @@
  *
  *	RECORDS		u64 ring, then records one after the other as gotrace/record.h has them
  *	WATERMARK	u64 time
- *	SNAPSHOT	u32 which (0, 1), u32 there (0: could not be had), u64 time, time_end, u32 procs,
- *			u32 0, u64 ng, nm, np, then the arrays of target/snapshot.h. One pair.
+ *	SNAPSHOT	u32 which (0, 1), u32 there (0: could not be had), u64 time, time_end,
+ *			u32 procs, u32 0, u64 ng, nm, np, then the arrays of target/snapshot.h.
+ *			They come as a pair.
  *	LOST		u64 kind, u64 count: the probes' counter so far
- *	FRAMES		one PC: u64 pc, u32 how many, u32 start (1: as a goroutine's start), then each frame:
- *			u64 pc, u32 line, u32 flags (1 wrapper, 2 elides), u32 length of function, of file,
- *			the two names, padded to 8
+ *	FRAMES		of one PC: u64 pc, u32 how many, u32 start (1: as a goroutine's start), then
+ *			each frame: u64 pc, u32 line, u32 flags (1 wrapper, 2 elides), u32 length of
+ *			the function's name, u32 of the file's, the two names, padded to 8
  *	END		u64 time: the window's end
  *
- * A file without END is that of a recorder that was killed: it lacks FRAMES, too, and is replayed as
- * far as it goes.
+ * A file without END is that of a recorder that was killed: it lacks FRAMES, too, and is replayed
+ * as far as it goes.
  */
 #ifndef CAPTURE_RAWFILE_H
 #define CAPTURE_RAWFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,8 +42,8 @@ struct layout;
 struct rawfile;
 struct sequencer;
 
-#define RAW_MAGIC	"GOTRRAW"	/* and its NUL */
-#define RAW_VERSION	1
+#define RAW_MAGIC   "GOTRRAW" /* and its NUL */
+#define RAW_VERSION 1
 
 enum raw_type {
 	RAW_RECORDS = 1,
@@ -54,11 +56,11 @@ enum raw_type {
 
 struct raw_header {
 	char magic[8];
-	uint32_t version, size;		/* of this header, in bytes */
-	uint64_t t0, wall_ns;		/* the window's start */
-	uint64_t bias;			/* of the program: run-time minus link-time address */
-	uint32_t stacks, no_syscalls;	/* struct sequencer_opts */
-	char go_version[64];		/* texts end with a NUL */
+	uint32_t version, size;	      /* of this header, in bytes */
+	uint64_t t0, wall_ns;	      /* the window's start */
+	uint64_t bias;		      /* of the program: run-time minus link-time address */
+	uint32_t stacks, no_syscalls; /* struct sequencer_opts */
+	char go_version[64];	      /* texts end with a NUL */
 	char build_id[64];
 	char exe[512];
 	char command[1024];
@@ -67,15 +69,16 @@ struct raw_header {
 /* ---- writing; errors are negative errnos ---- */
 
 int rawfile__create(struct rawfile **ret, const char *path);
-int rawfile__start(struct rawfile *raw, const struct raw_header *facts);	/* first */
-int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec, size_t size);
+int rawfile__start(struct rawfile *raw, const struct raw_header *facts); /* first */
+int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec,
+		    size_t size);
 int rawfile__watermark(struct rawfile *raw, uint64_t time);
 int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,
 		      const struct snapshot *second);
 int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
 /* Frames of every PC that went by, END, rename. */
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);
-void rawfile__destroy(struct rawfile *raw);	/* NULL allowed; unfinished: removed */
+void rawfile__destroy(struct rawfile *raw); /* NULL allowed; unfinished: removed */
 
 /* ---- reading ---- */
 
@@ -88,5 +91,7 @@ const struct raw_header *replay__header(const struct replay *r);
 void replay__symbolizer(struct replay *r, struct symbolizer *ret);
 /* Gives everything to the sequencer, from its start to its finish. Its errors come back. */
 int replay__run(struct replay *r, struct sequencer *seq);
+/* After a run: whether the recorder wrote the file to its end. */
+bool replay__ended(const struct replay *r);
 
 #endif

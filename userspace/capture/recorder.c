@@ -2,10 +2,10 @@
 /*
  * One recording: see recorder.h.
  *
- * The window [T0, T1]: T0 is taken after the last probe is live, T1 before the first one is detached.
- * In between a single loop drains the rings every few milliseconds into the sink, takes the two
- * snapshots of the target and looks for reasons to stop. Everything that can fail early does so before
- * the first probe is attached.
+ * The window [T0, T1]: T0 is taken after the last probe is live, T1 before the first one is
+ * detached. In between a single loop drains the rings every few milliseconds into the sink, takes
+ * the two snapshots of the target and looks for reasons to stop. Everything that can fail early
+ * does so before the first probe is attached.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,12 +25,12 @@
 #include "capture/session.h"
 #include "lib/log.h"
 
-#define MS 1000000ull
+#define MS		1000000ull
 
-#define SECOND_SNAPSHOT	(40 * MS)	/* after the first: a status word can lag that long */
-#define LAYOUT_PATIENCE	(2000 * MS)	/* a program that we started must pass the checks by then */
-#define SLOT_PATIENCE	(2000 * MS)	/* for a record that is reserved, but not written */
-#define HOUSEKEEPING	(200 * MS)	/* losses, memory, progress */
+#define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
+#define LAYOUT_PATIENCE (2000 * MS) /* a program that we started must pass the checks by then */
+#define SLOT_PATIENCE	(2000 * MS) /* for a record that is reserved, but not written */
+#define HOUSEKEEPING	(200 * MS)  /* losses, memory, progress */
 
 struct recorder {
 	const struct recorder_opts *opts;
@@ -46,10 +46,10 @@ struct recorder {
 	uint64_t t0, t1, watermark;
 	struct snapshot snap[2];
 	bool has[2];
-	bool checked, given;		/* layout by live checks; snapshots to the sink */
-	bool runtime_up;		/* a goroutine was executed */
-	uint64_t exec_time;		/* of a GT_EXEC that ends the recording; 0: none */
-	unsigned int execs_expected;	/* our own launch's */
+	bool checked, given;	     /* layout by live checks; snapshots to the sink */
+	bool runtime_up;	     /* a goroutine was executed */
+	uint64_t exec_time;	     /* of a GT_EXEC that ends the recording; 0: none */
+	unsigned int execs_expected; /* our own launch's */
 	bool stopped, target_gone;
 	uint64_t housekeeping, records, last_records;
 	struct gt_counters counters;
@@ -134,8 +134,8 @@ static void take_snapshot(struct recorder *r, int which)
 }
 
 /*
- * A program that we started: as soon as its runtime runs, the offsets are held against it. What it looks
- * like while it sets itself up may not fit; it gets some time.
+ * A program that we started: as soon as its runtime runs, the offsets are held against it. What it
+ * looks like while it sets itself up may not fit; it gets some time.
  */
 static int check_layout(struct recorder *r, uint64_t now)
 {
@@ -209,6 +209,16 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 	return ms;
 }
 
+/* ^C reaches a program that we started from the terminal, too; what was sent to us alone does not. */
+static void pass_on_signal(struct recorder *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->sigfd, &info, sizeof(info)) == sizeof(info))
+		if (r->opts->launch && info.ssi_code == SI_USER)
+			kill(r->opts->launch->pid, (int)info.ssi_signo);
+}
+
 /* Sets stopped, when it is time to. */
 static void wait_a_little(struct recorder *r, int ms)
 {
@@ -216,14 +226,15 @@ static void wait_a_little(struct recorder *r, int ms)
 		{ .fd = r->sigfd, .events = POLLIN },
 		{ .fd = r->opts->process->pidfd, .events = POLLIN },
 	};
-	uint64_t now;
 
 	if (poll(fd, 2, ms) > 0) {
+		if (fd[0].revents)
+			pass_on_signal(r);
 		r->target_gone = fd[1].revents != 0;
 		r->stopped = fd[0].revents || r->target_gone;
+		log__debug("stopped by %s", r->target_gone ? "the end of the process" : "a signal");
 	}
-	now = clock__now();
-	if (r->opts->duration_ns && now >= r->t0 + r->opts->duration_ns)
+	if (r->opts->duration_ns && clock__now() >= r->t0 + r->opts->duration_ns)
 		r->stopped = true;
 }
 
@@ -267,8 +278,10 @@ static void fill_facts(struct recorder *r)
 	copy_text(r->facts.command, sizeof(r->facts.command), proc->cmdline);
 	r->meta = (struct private_meta){
 		.tool = "gotrace-bpf " GOTRACE_VERSION,
-		.command = proc->cmdline, .command_len = strlen(proc->cmdline),
-		.build_id = build_id, .clock = "CLOCK_MONOTONIC",
+		.command = proc->cmdline,
+		.command_len = strlen(proc->cmdline),
+		.build_id = build_id,
+		.clock = "CLOCK_MONOTONIC",
 		.go_version = r->opts->layout->version.text,
 	};
 }
@@ -300,8 +313,10 @@ static int still_the_program(struct recorder *r)
 				  proc->pid);
 	if (then.st_ino == now.st_ino && then.st_dev == now.st_dev)
 		return 0;
-	return error__set(r->err, -ESRCH, "process %d executed another program while probes were "
-			  "attached", proc->pid);
+	return error__set(r->err, -ESRCH,
+			  "process %d executed another program while probes were "
+			  "attached",
+			  proc->pid);
 }
 
 static int begin(struct recorder *r)
@@ -331,7 +346,9 @@ static int begin(struct recorder *r)
 	return code;
 }
 
-/* Everything up to T1 is handed over; a thread can have been descheduled in the midst of a record. */
+/*
+ * Everything up to T1 is handed over; a thread can have been descheduled in the midst of a record.
+ */
 static int drain_to_end(struct recorder *r)
 {
 	uint64_t deadline = clock__now() + SLOT_PATIENCE;
@@ -382,10 +399,14 @@ static void fill_stats(struct recorder *r)
 static int open_session(struct recorder *r)
 {
 	struct session_opts opts = {
-		.pid = r->opts->process->pid, .path = r->opts->path,
-		.config = &r->opts->layout->config, .sites = r->opts->sites,
-		.stack_depth = r->opts->stack_depth, .syscalls = r->opts->syscalls,
-		.gc = r->opts->gc, .force_perf = r->opts->force_perf,
+		.pid = r->opts->process->pid,
+		.path = r->opts->path,
+		.config = &r->opts->layout->config,
+		.sites = r->opts->sites,
+		.stack_depth = r->opts->stack_depth,
+		.syscalls = r->opts->syscalls,
+		.gc = r->opts->gc,
+		.force_perf = r->opts->force_perf,
 	};
 	int code = session__open(&r->session, &opts, r->err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One recording from the probes to the file: attach, drain and sequence until it is stopped, detach.
+ * One recording from the probes to the file: attach, drain and sequence until it is stopped,
+ * detach.
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -21,26 +22,26 @@ struct launch;
 
 struct recorder_opts {
 	struct sink_opts sink;
-	uint64_t duration_ns;		/* 0: until it is stopped */
+	uint64_t duration_ns; /* 0: until it is stopped */
 	unsigned int stack_depth;
 	bool syscalls, gc, force_perf;
-	uint64_t started;		/* CLOCK_MONOTONIC: when the command began, for attach_ms */
+	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
 	/* the program: analysed, not yet probed; borrowed */
 	const struct elf_image *elf;
 	struct pclntab *pclntab;
 	const struct layout *layout;
 	const struct site_list *sites;
-	const char *path;		/* to attach by */
+	const char *path; /* to attach by */
 	/* the process: open and with its bias known, or, with a launch, one that waits to exec */
 	struct process *process;
-	struct launch *launch;		/* NULL: -p */
+	struct launch *launch; /* NULL: -p */
 };
 
 struct recorder_stats {
 	struct sequencer_stats sequencer;
 	struct writer_stats writer;
 	struct gt_counters counters;
-	uint64_t records[GT_KIND_END];	/* out of the rings, the window's or not */
+	uint64_t records[GT_KIND_END]; /* out of the rings, the window's or not */
 	uint64_t attach_ns, cpu_ns, peak_memory, ring_bytes;
 	bool multi;
 };

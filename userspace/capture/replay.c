@@ -15,19 +15,19 @@
 
 #include "capture/rawfile.h"
 #include "lib/buf.h"
-#include "lib/log.h"
 #include "lib/map.h"
 #include "sequence/sequencer.h"
 
 struct replay {
-	struct buf file;		/* mapped */
+	struct buf file; /* mapped */
 	struct raw_header header;
-	struct map pcs, starts;		/* PC to struct symbol */
+	struct map pcs, starts; /* PC to struct symbol */
+	bool ended;		/* an END was there */
 };
 
 struct symbol {
 	int n;
-	struct sym_frame frame[];	/* names follow the array, in the same allocation */
+	struct sym_frame frame[]; /* names follow the array, in the same allocation */
 };
 
 struct chunk {
@@ -54,6 +54,11 @@ void replay__destroy(struct replay *r)
 	free_symbols(&r->pcs);
 	free_symbols(&r->starts);
 	free(r);
+}
+
+bool replay__ended(const struct replay *r)
+{
+	return r->ended;
 }
 
 const struct raw_header *replay__header(const struct replay *r)
@@ -99,7 +104,7 @@ static bool read_frame(struct buf *b, struct sym_frame *frame, char **names)
 	frame->elides = flags >> 1 & 1;
 	frame->func = memcpy(*names, text, func);
 	frame->file = memcpy(*names + func + 1, text + func, file);
-	*names += (size_t)func + file + 2;	/* NULs: calloc's */
+	*names += (size_t)func + file + 2; /* NULs: calloc's */
 	return !b->bad;
 }
 
@@ -267,9 +272,9 @@ static int play_records(struct sequencer *seq, struct buf *b)
 		if (size > sizeof(copy))
 			size = sizeof(copy);
 		memset(&copy, 0, sizeof(copy.rec));
-		memcpy(&copy, data, size);	/* a chunk may stand unaligned in a broken file */
-		code = sequencer__record(seq, ring < GT_RINGS_MAX ? (unsigned int)ring : 0, &copy.rec,
-					 size);
+		memcpy(&copy, data, size); /* a chunk may stand unaligned in a broken file */
+		code = sequencer__record(seq, ring < GT_RINGS_MAX ? (unsigned int)ring : 0,
+					 &copy.rec, size);
 	}
 	return code == -ENOMEM ? code : 0;
 }
@@ -353,7 +358,7 @@ static int play_chunk(struct sequencer *seq, struct snapshots *both, struct chun
 			sequencer__lost(seq, (unsigned int)kind, count);
 		return 0;
 	default:
-		return 0;	/* FRAMES were read before; what a later version adds is passed over */
+		return 0; /* FRAMES were read before; what a later version adds is passed over */
 	}
 }
 
@@ -363,19 +368,16 @@ int replay__run(struct replay *r, struct sequencer *seq)
 	uint64_t last = r->header.t0;
 	struct buf file = r->file;
 	struct chunk chunk = {};
-	bool ended = false;
 	int code, i;
 
 	code = sequencer__start(seq, r->header.t0, r->header.wall_ns);
-	while (!code && !ended && next_chunk(&file, &chunk)) {
-		ended = chunk.type == RAW_END;
-		if (ended)
+	while (!code && !r->ended && next_chunk(&file, &chunk)) {
+		r->ended = chunk.type == RAW_END;
+		if (r->ended)
 			last = buf__u64(&chunk.data);
 		else
 			code = play_chunk(seq, &both, &chunk, &last);
 	}
-	if (!code && !ended)
-		log__msg("the raw file has no end: the recorder was stopped before it wrote that");
 	if (!code)
 		code = sequencer__finish(seq, last > r->header.t0 ? last : r->header.t0);
 	for (i = 0; i < 2; i++) {

@@ -2,9 +2,9 @@
 /*
  * The probes of one recording: see session.h.
  *
- * By uprobe_multi, one link a probe program holds all its sites. Its PID filter compares threads, not
- * processes, before kernel 6.10, so until then, and by --force-perf-uprobes, each site is a perf
- * uprobe of its own, with the same programs.
+ * By uprobe_multi, one link a probe program holds all its sites. Its PID filter compares threads,
+ * not processes, before kernel 6.10, so until then, and by --force-perf-uprobes, each site is a
+ * perf uprobe of its own, with the same programs.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,8 +23,8 @@
 
 #include "gotrace.skel.h"
 
-#define RINGS_TOTAL	(16u << 20)	/* bytes, up to 4 CPUs */
-#define RINGS_TOTAL_MAX	(48u << 20)
+#define RINGS_TOTAL	(16u << 20) /* bytes, up to 4 CPUs */
+#define RINGS_TOTAL_MAX (48u << 20)
 #define SITES_A_LINK	64
 
 struct session {
@@ -75,11 +75,17 @@ static bool probe_wanted(const struct session_opts *opts, enum gt_probe probe)
 	if (!opts->sites->has[probe])
 		return false;
 	switch (probe) {
-	case GT_PROBE_SYSCALL_ENTER: case GT_PROBE_SYSCALL_BLOCK: case GT_PROBE_SYSCALL_EXIT:
-	case GT_PROBE_SYSCALL_TRY_EXIT: case GT_PROBE_SYSCALL_LOST: case GT_PROBE_SYSCALL_NO_P:
+	case GT_PROBE_SYSCALL_ENTER:
+	case GT_PROBE_SYSCALL_BLOCK:
+	case GT_PROBE_SYSCALL_EXIT:
+	case GT_PROBE_SYSCALL_TRY_EXIT:
+	case GT_PROBE_SYSCALL_LOST:
+	case GT_PROBE_SYSCALL_NO_P:
 		return opts->syscalls;
-	case GT_PROBE_STW_BEGIN: case GT_PROBE_STW_END:
-	case GT_PROBE_GC_BEGIN: case GT_PROBE_GC_END:
+	case GT_PROBE_STW_BEGIN:
+	case GT_PROBE_STW_END:
+	case GT_PROBE_GC_BEGIN:
+	case GT_PROBE_GC_END:
 		return opts->gc;
 	default:
 		return true;
@@ -104,8 +110,10 @@ static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap
 static int explain(int code, struct error *err, const char *what)
 {
 	if (code == -EPERM || code == -EACCES)
-		return error__set(err, code, "%s: not permitted; run as root, or with CAP_BPF, "
-				  "CAP_PERFMON and CAP_SYS_PTRACE", what);
+		return error__set(err, code,
+				  "%s: not permitted; run as root, or with CAP_BPF, "
+				  "CAP_PERFMON and CAP_SYS_PTRACE",
+				  what);
 	return error__set(err, code, "%s: %s%s", what, strerror(-code),
 			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 }
@@ -180,7 +188,7 @@ static int load(struct session *s, struct error *err)
 	config->stack_depth = s->opts.stack_depth;
 	prepare_programs(s);
 	ret = gotrace_bpf__load(s->skel);
-	if (ret == -EACCES)	/* not a lack of privilege: that is -EPERM */
+	if (ret == -EACCES) /* not a lack of privilege: that is -EPERM */
 		return error__set(err, ret, "the kernel's verifier refuses the BPF programs%s",
 				  log__verbose() ? "" : " (--verbose shows why)");
 	if (ret)
@@ -196,7 +204,8 @@ int session__open(struct session **ret, const struct session_opts *opts, struct 
 
 	libbpf_set_print(libbpf_log);
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
-		return error__set(err, -ENOTSUP, "in a PID namespace of its own, gotrace-bpf can't tell "
+		return error__set(err, -ENOTSUP,
+				  "in a PID namespace of its own, gotrace-bpf can't tell "
 				  "its target; run it in the host's (--pid=host, hostPID)");
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -250,16 +259,19 @@ static int attach_multi(struct session *s, enum gt_probe probe, struct error *er
 		cookies[opts.cnt++] = site->cookie;
 		func = site->func;
 	}
-	return keep(s, bpf_program__attach_uprobe_multi(program_of(s->skel, probe), s->opts.pid,
-							s->opts.path, NULL, &opts), func, err);
+	return keep(s,
+		    bpf_program__attach_uprobe_multi(program_of(s->skel, probe), s->opts.pid,
+						     s->opts.path, NULL, &opts),
+		    func, err);
 }
 
 static int attach_perf(struct session *s, const struct site *site, struct error *err)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = site->cookie);
 
-	return keep(s, bpf_program__attach_uprobe_opts(program_of(s->skel, site->probe), s->opts.pid,
-						       s->opts.path, site->offset, &opts),
+	return keep(s,
+		    bpf_program__attach_uprobe_opts(program_of(s->skel, site->probe), s->opts.pid,
+						    s->opts.path, site->offset, &opts),
 		    site->func, err);
 }
 
@@ -296,8 +308,9 @@ static void *destroy_link(void *link)
 }
 
 /*
- * For each link the kernel waits until no CPU runs its program any more, about 60 ms. All at once they
- * wait for the same; one after the other took 1.3 s, in which the target still ran into probes.
+ * For each link the kernel waits until no CPU runs its program any more, about 60 ms. All at once
+ * they wait for the same; one after the other took 1.3 s, in which the target still ran into
+ * probes.
  */
 void session__detach(struct session *s)
 {

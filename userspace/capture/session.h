@@ -23,7 +23,7 @@ struct session;
 struct session_opts {
 	pid_t pid;
 	const char *path;		/* of the program, to attach by: "/proc/PID/exe" */
-	const struct gt_config *config;	/* offsets; the rest is filled in here */
+	const struct gt_config *config; /* offsets; the rest is filled in here */
 	const struct site_list *sites;	/* must outlive the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
 	bool syscalls, gc;		/* event sets; goroutines and Ps are always probed */
@@ -38,11 +38,11 @@ int session__attach(struct session *s, struct error *err);
 void session__detach(struct session *s);
 void session__destroy(struct session *s);
 
-bool session__multi(const struct session *s);		/* by uprobe_multi */
+bool session__multi(const struct session *s); /* by uprobe_multi */
 unsigned int session__rings(const struct session *s);
 int session__ring_fd(const struct session *s, unsigned int ring);
-uint64_t session__ring_bytes(const struct session *s);	/* of all rings */
-uint64_t session__memory(const struct session *s);	/* of rings and maps, which the kernel holds */
+uint64_t session__ring_bytes(const struct session *s); /* of all rings */
+uint64_t session__memory(const struct session *s); /* of rings and maps, which the kernel holds */
 /* Summed over the CPUs. */
 int session__counters(const struct session *s, struct gt_counters *ret);
 

@@ -18,7 +18,7 @@ struct sink {
 	struct writer *writer;
 	struct sequencer *sequencer;
 	struct symbolizer symbolizer;
-	bool raw_failed;		/* it, and not the trace, is what the errno is about */
+	bool raw_failed; /* it, and not the trace, is what the errno is about */
 };
 
 static int cannot_open(struct error *err, const char *path, int code)
@@ -73,9 +73,13 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 {
 	struct writer_opts writer = { .version = s->opts.version, .tick_ns = s->opts.tick_ns };
 	struct sequencer_opts opts = {
-		.layout = layout, .symbolizer = *symbolizer, .stacks = s->opts.stacks,
-		.no_syscalls = s->opts.no_syscalls, .version = s->opts.version,
-		.tick_ns = s->opts.tick_ns, .meta = meta,
+		.layout = layout,
+		.symbolizer = *symbolizer,
+		.stacks = s->opts.stacks,
+		.no_syscalls = s->opts.no_syscalls,
+		.version = s->opts.version,
+		.tick_ns = s->opts.tick_ns,
+		.meta = meta,
 	};
 
 	s->symbolizer = *symbolizer;
@@ -99,14 +103,14 @@ const struct writer_stats *sink__written(const struct sink *s)
 }
 
 /* The raw file's part of a call; its failure is told apart from the trace's. */
-#define TO_RAW(s, call)							\
-	do {								\
-		int raw_code_ = (s)->raw ? (call) : 0;			\
-									\
-		if (raw_code_) {					\
-			(s)->raw_failed = true;				\
-			return raw_code_;				\
-		}							\
+#define TO_RAW(s, call)                                                                            \
+	do {                                                                                       \
+		int raw_code_ = (s)->raw ? (call) : 0;                                             \
+                                                                                                   \
+		if (raw_code_) {                                                                   \
+			(s)->raw_failed = true;                                                    \
+			return raw_code_;                                                          \
+		}                                                                                  \
 	} while (0)
 
 int sink__start(struct sink *s, const struct raw_header *facts)
@@ -121,7 +125,7 @@ int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec,
 
 	TO_RAW(s, rawfile__record(s->raw, ring, rec, size));
 	code = sequencer__record(s->sequencer, ring, rec, size);
-	return code == -EBADMSG ? 0 : code;	/* counted there */
+	return code == -EBADMSG ? 0 : code; /* counted there */
 }
 
 int sink__watermark(struct sink *s, uint64_t time)
@@ -156,8 +160,10 @@ static int failed(const struct sink *s, int code, struct error *err)
 	uint64_t generations = s->writer ? writer__stats(s->writer)->generations : 0;
 
 	if (generations && trace_file__size(s->file))
-		return error__set(err, code, "cannot write %s: %s; %s has the %llu whole generations "
-				  "until then", path, strerror(-code), s->opts.path,
+		return error__set(err, code,
+				  "cannot write %s: %s; %s has the %llu whole generations "
+				  "until then",
+				  path, strerror(-code), s->opts.path,
 				  (unsigned long long)generations);
 	return error__set(err, code, "cannot write %s: %s", path, strerror(-code));
 }

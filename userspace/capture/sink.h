@@ -22,8 +22,8 @@ struct sink;
 
 struct sink_opts {
 	const char *path;
-	const char *raw_path;		/* NULL: none */
-	unsigned int version, tick_ns;	/* of the trace: 22, 23, 25, 26; 1 or 64 */
+	const char *raw_path;	       /* NULL: none */
+	unsigned int version, tick_ns; /* of the trace: 22, 23, 25, 26; 1 or 64 */
 	bool stacks, no_syscalls;
 };
 
@@ -47,8 +47,8 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count);
 int sink__finish(struct sink *s, uint64_t t1);
 
 /*
- * Ends with what happened so far, `code`: 0, or what a function above returned. Whole generations that
- * were written are kept in any case. Returns the first failure, with its text.
+ * Ends with what happened so far, `code`: 0, or what a function above returned. Whole generations
+ * that were written are kept in any case. Returns the first failure, with its text.
  */
 int sink__commit(struct sink *s, int code, struct error *err);
 

@@ -2,9 +2,9 @@
 /*
  * The commands of gotrace-bpf: one function a verb, one file each. main.c has their table.
  *
- * Each gets its own arguments argv[0] is "gotrace-bpf", prints data to stdout, writes the reason of a
- * failure into the error, and returns the exit status: EXIT_DONE, EXIT_FAILED; argp exits by itself
- * with EXIT_USAGE.
+ * Each gets its own arguments argv[0] is "gotrace-bpf", prints data to stdout, writes the reason of
+ * a failure into the error, and returns the exit status: EXIT_DONE, EXIT_FAILED; argp exits by
+ * itself with EXIT_USAGE.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -24,7 +24,8 @@ int do_doctor(int argc, char **argv, struct error *err);
 _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*
  * What all verbs' parsers do with a key that is not theirs: one line only for a wrong option, and
- * --help (HELP_OPTION; to be parsed with ARGP_NO_HELP) that names the verb. Returns what argp expects.
+ * --help (HELP_OPTION; to be parsed with ARGP_NO_HELP) that names the verb. Returns what argp
+ * expects.
  */
 int command__key(int key, struct argp_state *state, const char *verb);
 

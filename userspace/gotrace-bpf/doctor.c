@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf doctor: what this kernel, these privileges and a target allow, and what to do about the
- * rest.
+ * gotrace-bpf doctor: what this kernel, these privileges and a target allow, and what to do about
+ * the rest.
  */
 #include <argp.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ enum verdict { GOOD, NOTE, BAD };
 
 struct doctor {
 	int pid;
-	bool bad;	/* something makes recording impossible */
+	bool bad; /* something makes recording impossible */
 };
 
 static const struct argp_option options[] = {
@@ -49,13 +49,18 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp parser = {
-	options, parse_option, "[-p PID]",
-	"Shows what this kernel, these privileges and a target allow; exits 1 if nothing can be recorded.",
-	NULL, NULL, NULL,
+	options,
+	parse_option,
+	"[-p PID]",
+	"Shows what this kernel, these privileges and a target allow; exits 1 if nothing can be "
+	"recorded.",
+	NULL,
+	NULL,
+	NULL,
 };
 
-__attribute__((format(printf, 4, 5)))
-static void say(struct doctor *d, enum verdict verdict, const char *what, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void say(struct doctor *d, enum verdict verdict,
+						      const char *what, const char *fmt, ...)
 {
 	static const char *const mark[] = { [GOOD] = "ok", [NOTE] = "note", [BAD] = "MISSING" };
 	va_list ap;
@@ -84,12 +89,14 @@ static void kernel(struct doctor *d)
 	if (session__kernel_has_multi())
 		say(d, GOOD, "uprobes", "many by one link (uprobe_multi)");
 	else
-		say(d, NOTE, "uprobes", "one perf event each: attaching takes longer; 6.10 does better");
+		say(d, NOTE, "uprobes",
+		    "one perf event each: attaching takes longer; 6.10 does better");
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
 		say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
 		    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		say(d, BAD, "BTF", "no /sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF");
+		say(d, BAD, "BTF",
+		    "no /sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF");
 	else
 		say(d, GOOD, "BTF", "/sys/kernel/btf/vmlinux");
 }
@@ -124,9 +131,10 @@ static void privileges(struct doctor *d)
 		    (needed[i].cap != CAP_SYS_PTRACE && privilege__has(CAP_SYS_ADMIN)))
 			say(d, GOOD, "privilege", "%s", needed[i].name);
 		else
-			say(d, BAD, "privilege", "%s, %s: run as root, or setcap "
-			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep on gotrace-bpf", needed[i].name,
-			    needed[i].why);
+			say(d, BAD, "privilege",
+			    "%s, %s: run as root, or setcap "
+			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep on gotrace-bpf",
+			    needed[i].name, needed[i].why);
 	}
 }
 
@@ -137,7 +145,8 @@ static void restrictions(struct doctor *d)
 
 	read_word("/sys/kernel/security/lockdown", text, sizeof(text));
 	if (strstr(text, "[confidentiality]"))
-		say(d, BAD, "lockdown", "confidentiality: BPF may not read memory; boot with "
+		say(d, BAD, "lockdown",
+		    "confidentiality: BPF may not read memory; boot with "
 		    "lockdown=integrity or none");
 	read_word("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 	if (atoi(text) > 2 && !privilege__has(CAP_PERFMON) && !privilege__has(CAP_SYS_ADMIN))
@@ -146,7 +155,8 @@ static void restrictions(struct doctor *d)
 	if (atoi(text) > 1 && !privilege__has(CAP_SYS_PTRACE))
 		say(d, NOTE, "ptrace", "yama's ptrace_scope is %s: CAP_SYS_PTRACE is needed", text);
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
-		say(d, BAD, "namespace", "a PID namespace of our own: run in the host's (--pid=host)");
+		say(d, BAD, "namespace",
+		    "a PID namespace of our own: run in the host's (--pid=host)");
 }
 
 static void target(struct doctor *d)
@@ -176,8 +186,13 @@ static void load(struct doctor *d)
 	struct gt_config config = {};
 	struct site_list sites = {};
 	struct session_opts opts = {
-		.pid = getpid(), .path = "/proc/self/exe", .config = &config, .sites = &sites,
-		.stack_depth = GT_STACK_MAX, .syscalls = true, .gc = true,
+		.pid = getpid(),
+		.path = "/proc/self/exe",
+		.config = &config,
+		.sites = &sites,
+		.stack_depth = GT_STACK_MAX,
+		.syscalls = true,
+		.gc = true,
 	};
 	struct session *session;
 	struct error err = {};

@@ -18,7 +18,8 @@ static const struct command {
 	int (*run)(int argc, char **argv, struct error *err);
 	const char *what;
 } commands[] = {
-	{ "record", do_record, "record a running process (-p PID), or a program from its start (-- CMD)" },
+	{ "record", do_record,
+	  "record a running process (-p PID), or a program from its start (-- CMD)" },
 	{ "sequence", do_sequence, "make a trace of a raw file that record --raw wrote" },
 	{ "probes", do_probes, "show where a process or a program would be probed, and why there" },
 	{ "doctor", do_doctor, "show what this kernel, these privileges and a target allow" },
@@ -44,7 +45,7 @@ int command__key(int key, struct argp_state *state, const char *verb)
 	FILE *nowhere;
 
 	switch (key) {
-	case ARGP_KEY_INIT:	/* argp follows getopt's one line with "Try ... --help" */
+	case ARGP_KEY_INIT: /* argp follows getopt's one line with "Try ... --help" */
 		nowhere = fopen("/dev/null", "we");
 		if (nowhere)
 			state->err_stream = nowhere;
@@ -52,8 +53,9 @@ int command__key(int key, struct argp_state *state, const char *verb)
 	case '?':
 		snprintf(name, sizeof(name), "gotrace-bpf %s", verb);
 		state->name = name;
-		argp_state_help(state, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC |
-				ARGP_HELP_EXIT_OK);
+		argp_state_help(state, stdout,
+				ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC |
+					ARGP_HELP_EXIT_OK);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -97,11 +99,12 @@ static int help(void)
 	size_t i;
 
 	printf("Usage: gotrace-bpf VERB [OPTION...]\n"
-	       "Records a Go execution trace of a running, unmodified Go program, from outside.\n\n");
+	       "Records a Go execution trace of a running, unmodified Go program, from "
+	       "outside.\n\n");
 	for (i = 0; i < NCOMMANDS; i++)
 		printf("  %-8s   %s\n", commands[i].verb, commands[i].what);
-	printf("\n`gotrace-bpf -p PID` is `gotrace-bpf record -p PID`; `gotrace-bpf VERB --help` has "
-	       "the options.\n");
+	printf("\n`gotrace-bpf -p PID` is `gotrace-bpf record -p PID`; "
+	       "`gotrace-bpf VERB --help` has the options.\n");
 	return EXIT_DONE;
 }
 
@@ -140,7 +143,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < NCOMMANDS; i++)
 		if (!strcmp(verb, commands[i].verb))
 			return run(&commands[i], argc - 1, argv + 1);
-	if (verb[0] == '-')	/* gotrace-bpf -p PID */
+	if (verb[0] == '-') /* gotrace-bpf -p PID */
 		return run(&commands[0], argc, argv);
 	usage_error("no command \"%s\"", verb);
 }

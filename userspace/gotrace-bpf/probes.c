@@ -44,9 +44,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp parser = {
-	options, parse_option, "-p PID\n--exe FILE",
-	"Shows each probe: the function, the instruction, what a hit costs and what it means.", NULL,
-	NULL, NULL,
+	options,
+	parse_option,
+	"-p PID\n--exe FILE",
+	"Shows each probe: the function, the instruction, what a hit costs and what it means.",
+	NULL,
+	NULL,
+	NULL,
 };
 
 static void print(const struct analysis *a)
@@ -57,13 +61,14 @@ static void print(const struct analysis *a)
 	size_t i;
 
 	printf("%s, %zu probes\n\n", a->info.version.text, a->sites.n);
-	printf("%-*s %-28s %-8s %-16s %s\n", width, "function", "instruction", "cost", "probe", "why");
+	printf("%-*s %-28s %-8s %-16s %s\n", width, "function", "instruction", "cost", "probe",
+	       "why");
 	for (i = 0; i < a->sites.n; i++) {
 		site = &a->sites.site[i];
 		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
 		printf("%-*s %-28s %-8s %-16s %s\n", width, place, site->text,
-		       site->cost == SITE_EMULATED ? "0.4 us" : "4 us", site__probe_name(site->probe),
-		       site->why);
+		       site->cost == SITE_EMULATED ? "0.4 us" : "4 us",
+		       site__probe_name(site->probe), site->why);
 	}
 	if (a->sites.missing[0])
 		printf("\nmissing: %s\n", a->sites.missing);
@@ -78,8 +83,8 @@ int do_probes(int argc, char **argv, struct error *err)
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &args);
 	if (!args.pid == !args.exe)
 		usage_error("probes of what? Either -p PID or --exe FILE");
-	code = args.pid ? analysis__of_process(&a, args.pid, err) :
-			  analysis__of_file(&a, args.exe, err);
+	code = args.pid ? analysis__of_process(&a, args.pid, err)
+			: analysis__of_file(&a, args.exe, err);
 	if (!code)
 		print(&a);
 	analysis__deinit(&a);

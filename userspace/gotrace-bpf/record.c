@@ -26,13 +26,19 @@ static const char *const set_names[NSETS] = { "sched", "syscall", "gc" };
 static const char *const later_sets[] = { "heap", "user", "kernel", "sweep", "cpu" };
 
 enum {
-	OPT_EVENTS = 256, OPT_NO_STACKS, OPT_STACK_DEPTH, OPT_TICK, OPT_FORMAT, OPT_STATS, OPT_RAW,
+	OPT_EVENTS = 256,
+	OPT_NO_STACKS,
+	OPT_STACK_DEPTH,
+	OPT_TICK,
+	OPT_FORMAT,
+	OPT_STATS,
+	OPT_RAW,
 	OPT_PERF,
 };
 
 struct arguments {
-	int pid;			/* 0: none */
-	char **command;			/* NULL: none */
+	int pid;	/* 0: none */
+	char **command; /* NULL: none */
 	const char *output, *raw, *stats;
 	uint64_t duration_ns, events, stack_depth;
 	unsigned int version, tick;
@@ -46,7 +52,8 @@ static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	{ "events", OPT_EVENTS, "LIST", 0, "of sched (always on), syscall, gc; default: all", 0 },
 	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: a third of the cost less", 0 },
-	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)", 0 },
+	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)",
+	  0 },
 	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
 	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
 	{ "stats", OPT_STATS, "FILE", 0, "write what it cost, as JSON", 0 },
@@ -67,9 +74,10 @@ static uint64_t parse_events(const char *text)
 		return set;
 	for (i = 0; i < sizeof(later_sets) / sizeof(*later_sets); i++)
 		if (!strcmp(unknown, later_sets[i]))
-			usage_error("event set \"%s\" is not built yet: there are sched, syscall and gc",
-				    unknown);
-	usage_error("no event set \"%s\": there are sched, syscall and gc", unknown);
+			usage_error(
+				"event set \"%s\" is not built yet: there are sched, syscall, gc",
+				unknown);
+	usage_error("no event set \"%s\": there are sched, syscall, gc", unknown);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -125,9 +133,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp parser = {
-	options, parse_option, "-p PID\n[--] CMD [ARG...]",
-	"Records a Go execution trace: of a running process until -d, ^C, SIGTERM or its end, or of a "
-	"program from its start to its end.", NULL, NULL, NULL,
+	options,
+	parse_option,
+	"-p PID\n[--] CMD [ARG...]",
+	"Records a Go execution trace: of a running process until -d, ^C, SIGTERM or its end, or "
+	"of a program from its start to its end.",
+	NULL,
+	NULL,
+	NULL,
 };
 
 static void check_arguments(struct arguments *a)
@@ -139,8 +152,8 @@ static void check_arguments(struct arguments *a)
 }
 
 /*
- * ^C and SIGTERM are read from a descriptor in the recorder's loop; blocked, they wait for it, even when
- * they were inherited as ignored. A reader that went away, and a size limit, become an errno.
+ * ^C and SIGTERM are read from a descriptor in the recorder's loop; blocked, they wait for it, even
+ * when they were inherited as ignored. A reader that went away, and a size limit, become an errno.
  */
 static void prepare_signals(struct launch_signals *before)
 {
@@ -225,7 +238,10 @@ static int record(struct arguments *a, struct analysis *an, struct launch *child
 int do_record(int argc, char **argv, struct error *err)
 {
 	struct arguments a = {
-		.events = (1 << NSETS) - 1, .stack_depth = GT_STACK_MAX, .version = 25, .tick = 1,
+		.events = (1 << NSETS) - 1,
+		.stack_depth = GT_STACK_MAX,
+		.version = 25,
+		.tick = 1,
 	};
 	uint64_t started = clock__now();
 	struct launch_signals signals;

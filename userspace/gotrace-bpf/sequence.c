@@ -54,17 +54,25 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp parser = {
-	options, parse_option, "RAWFILE -o FILE",
-	"Makes a trace of the records that `gotrace-bpf record --raw RAWFILE` saved.", NULL, NULL, NULL,
+	options,
+	parse_option,
+	"RAWFILE -o FILE",
+	"Makes a trace of the records that `gotrace-bpf record --raw RAWFILE` saved.",
+	NULL,
+	NULL,
+	NULL,
 };
 
 static int replay(struct arguments *a, struct replay *r, struct error *err)
 {
 	const struct raw_header *facts = replay__header(r);
 	struct private_meta meta = {
-		.tool = "gotrace-bpf " GOTRACE_VERSION, .command = facts->command,
-		.command_len = strlen(facts->command), .build_id = facts->build_id,
-		.clock = "CLOCK_MONOTONIC", .go_version = facts->go_version,
+		.tool = "gotrace-bpf " GOTRACE_VERSION,
+		.command = facts->command,
+		.command_len = strlen(facts->command),
+		.build_id = facts->build_id,
+		.clock = "CLOCK_MONOTONIC",
+		.go_version = facts->go_version,
 	};
 	struct symbolizer symbolizer;
 	struct go_version version;
@@ -86,6 +94,9 @@ static int replay(struct arguments *a, struct replay *r, struct error *err)
 	if (!code)
 		code = sink__commit(sink, replay__run(r, sink__sequencer(sink)), err);
 	sink__destroy(sink);
+	if (!code && !replay__ended(r))
+		log__msg("%s has no end: its recorder was killed, and there are no symbols in it",
+			 a->raw);
 	return code;
 }
 

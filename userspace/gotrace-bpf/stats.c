@@ -12,7 +12,9 @@
 #include "stats.h"
 #include "trace/file.h"
 
-/* A hit makes one record, or a loss is counted. (Those of casgstatus that are no unblock: unseen.) */
+/*
+ * A hit makes one record, or a loss is counted. (Those of casgstatus that are no unblock: unseen.)
+ */
 static uint64_t hits(const struct recorder_stats *stats)
 {
 	uint64_t hits = 0;

@@ -9,7 +9,7 @@
 #include "lib/log.h"
 
 static bool verbose;
-static bool in_progress;	/* the cursor stands behind a progress line */
+static bool in_progress; /* the cursor stands behind a progress line */
 
 void log__set_verbose(bool on)
 {

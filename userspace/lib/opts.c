@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	uint64_t ns;
 } units[] = {
-	{ "ns", 1 }, { "us", 1000 }, { "\xc2\xb5s", 1000 }, { "ms", 1000000 },
+	{ "ns", 1 },	     { "us", 1000 },	      { "\xc2\xb5s", 1000 },	 { "ms", 1000000 },
 	{ "s", 1000000000 }, { "m", 60000000000ull }, { "h", 3600000000000ull },
 };
 
@@ -32,7 +32,9 @@ static uint64_t take_unit(const char **text)
 	return 0;
 }
 
-/* Digits with at most one point in them: the value's whole part, and its fraction over *ret_scale. */
+/*
+ * Digits with at most one point in them: the value's whole part, and its fraction over *ret_scale.
+ */
 static bool take_digits(const char **text, uint64_t *ret_whole, uint64_t *ret_part,
 			uint64_t *ret_scale)
 {
@@ -49,7 +51,7 @@ static bool take_digits(const char **text, uint64_t *ret_whole, uint64_t *ret_pa
 		}
 		any = true;
 		if (number == ret_part && *ret_scale >= 1000000000)
-			continue;	/* below a nanosecond, whatever the unit up to seconds */
+			continue; /* below a nanosecond, whatever the unit up to seconds */
 		if (__builtin_mul_overflow(*number, 10, number) ||
 		    __builtin_add_overflow(*number, *p - '0', number))
 			return false;
@@ -100,8 +102,8 @@ bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 	return true;
 }
 
-bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret,
-		char *unknown, size_t size)
+bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret, char *unknown,
+		size_t size)
 {
 	uint64_t set = 0;
 	size_t len, i;

@@ -16,10 +16,10 @@ bool opts__duration(const char *text, uint64_t *ret_ns);
 bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
 /*
- * A comma-separated list of the `n` names; bit i of *ret stands for names[i]. False, with the
- * first unknown word in `unknown` (at most `size` bytes), when there is one, or when the list is empty.
+ * A comma-separated list of the `n` names; bit i of *ret stands for names[i]. False, with the first
+ * unknown word in `unknown` (at most `size` bytes), when there is one, or when the list is empty.
  */
-bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret,
-		char *unknown, size_t size);
+bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret, char *unknown,
+		size_t size);
 
 #endif
