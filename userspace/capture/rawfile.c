@@ -13,7 +13,8 @@
 #include "lib/map.h"
 #include "trace/file.h"
 
-#define CHUNK_MAX (256u << 10) /* bytes of records */
+#define CHUNK_MAX  (256u << 10) /* bytes of records */
+#define RECORD_MAX 4096
 
 struct chunk_head {
 	uint32_t type, size;
@@ -118,7 +119,7 @@ static int note_pcs(struct rawfile *raw, const struct gt_record *rec, size_t siz
 	if (rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED)
 		return size < sizeof(*rec) + sizeof(*create) ? 0
 							     : note(&raw->starts, create->startpc);
-	if (rec->kind != GT_STACK)
+	if (rec->kind != GT_STACK || size < sizeof(*rec) + sizeof(*stack))
 		return 0;
 	for (i = 0; !code && i < (size - sizeof(*rec) - sizeof(*stack)) / 8; i++)
 		code = note(&raw->pcs, stack->pc[i]);
@@ -130,6 +131,9 @@ int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_reco
 {
 	int code = 0;
 
+	if (size >
+	    RECORD_MAX) /* no probe's: the sequencer counts it as broken, and so will a replay */
+		size = RECORD_MAX;
 	if (raw->ring != ring || raw->used + size > CHUNK_MAX)
 		code = flush_records(raw);
 	if (code)
@@ -282,5 +286,11 @@ int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *s
 		code = write_symbols(raw, symbolizer);
 	if (!code)
 		code = write_chunk(raw, RAW_END, &(struct iovec){ &t1, sizeof(t1) }, 1);
-	return code ? code : trace_file__commit(raw->file);
+	return code ? code : rawfile__keep(raw);
+}
+
+int rawfile__keep(struct rawfile *raw)
+{
+	flush_records(raw);
+	return trace_file__size(raw->file) ? trace_file__commit(raw->file) : 0;
 }

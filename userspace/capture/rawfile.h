@@ -78,6 +78,8 @@ int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,
 int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
 /* Frames of every PC that went by, END, rename. */
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);
+/* Renames what there is, without an END: the recording failed, and this may show why. */
+int rawfile__keep(struct rawfile *raw);
 void rawfile__destroy(struct rawfile *raw); /* NULL allowed; unfinished: removed */
 
 /* ---- reading ---- */

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +31,8 @@
 #define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
 #define LAYOUT_PATIENCE (2000 * MS) /* a program that we started must pass the checks by then */
 #define SLOT_PATIENCE	(2000 * MS) /* for a record that is reserved, but not written */
-#define HOUSEKEEPING	(200 * MS)  /* losses, memory, progress */
+#define NICE		(-10)
+#define HOUSEKEEPING	(200 * MS) /* losses, memory, progress */
 
 struct recorder {
 	const struct recorder_opts *opts;
@@ -209,7 +211,7 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 	return ms;
 }
 
-/* ^C reaches a program that we started from the terminal, too; what was sent to us alone does not. */
+/* ^C of a terminal reaches a program that we started, too; what was sent to us alone does not. */
 static void pass_on_signal(struct recorder *r)
 {
 	struct signalfd_siginfo info;
@@ -443,6 +445,8 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
+	/* On a machine without an idle CPU the rings must not overflow behind the target's own threads. */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	r.sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r.sigfd < 0)
 		return error__set(err, -errno, "signalfd: %s", strerror(errno));

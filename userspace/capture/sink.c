@@ -174,6 +174,8 @@ int sink__commit(struct sink *s, int code, struct error *err)
 
 	if (!code || trace_file__size(s->file))
 		committed = trace_file__commit(s->file);
+	if (code && s->raw && !s->raw_failed)
+		rawfile__keep(s->raw);
 	if (code)
 		return failed(s, code, err);
 	if (committed)
