@@ -95,6 +95,18 @@ by_sigterm()
 		check_trace "$tmp/term.trace"
 }
 
+# Of another user's process, too: nothing more than the three that README.md names.
+three_capabilities()
+{
+	local caps=-all,+bpf,+perfmon,+sys_ptrace
+
+	install -d -m 777 "$tmp/nobody" && install -m 755 $GOTRACE "$tmp/nobody/gotrace-bpf" || return 1
+	(cd "$tmp/nobody" && timeout 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps=$caps --ambient-caps=$caps \
+		./gotrace-bpf record -p "$TARGET_PID" -d 200ms -o caps.trace) &&
+		build/reference/validate "$tmp/nobody/caps.trace"
+}
+
 ktap_start
 start_target pingpong "$JUDGE_GO" -duration 60s -rate 5000 -procs 2 || exit 1
 tell_target start
@@ -112,6 +124,7 @@ try "a replay makes the same file" replayed
 try "two recorders at once" two_recorders
 try "SIGTERM ends it well" by_sigterm
 try "probes of a process" $GOTRACE probes -p "$TARGET_PID"
+try "three capabilities are enough" three_capabilities
 try "doctor of a process" $GOTRACE doctor -p "$TARGET_PID"
 kill "$TARGET_PID"
 try "a started program" started

@@ -445,7 +445,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
-	/* On a machine without an idle CPU the rings must not overflow behind the target's own threads. */
+	/* With no idle CPU the rings must not overflow behind the target's own threads. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	r.sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r.sigfd < 0)

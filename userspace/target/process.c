@@ -162,22 +162,8 @@ void process__deinit(struct process *proc)
 	*proc = (struct process){ .pidfd = -1, .exe_fd = -1 };
 }
 
-static bool read_entry(const struct process *proc, uint64_t *ret)
-{
-	Elf64_auxv_t aux[64];
-	ssize_t n = read_proc(proc->pid, "auxv", (char *)aux, sizeof(aux));
-
-	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(aux[0]); i++) {
-		if (aux[i].a_type == AT_ENTRY) {
-			*ret = aux[i].a_un.a_val;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Is the page at `addr` executable and from offset `offset` of the program's file? */
-static bool is_mapped(const struct process *proc, uint64_t addr, uint64_t offset)
+/* Where the executable page from offset `offset` of the program's file is mapped. */
+static bool find_mapping(const struct process *proc, uint64_t offset, uint64_t *ret)
 {
 	char path[64], *line = NULL;
 	bool found = false;
@@ -199,8 +185,10 @@ static bool is_mapped(const struct process *proc, uint64_t addr, uint64_t offset
 			continue;
 		line[strcspn(line, "\n")] = 0;
 		/* On overlay file systems the inode in maps is the lower one's: then by name. */
-		found = addr >= start && addr < end && x == 'x' && off + (addr - start) == offset &&
+		found = x == 'x' && offset >= off && offset - off < end - start &&
 			(inode == st.st_ino || (name_at && !strcmp(line + name_at, proc->exe)));
+		if (found)
+			*ret = start + (offset - off);
 	}
 	free(line);
 	if (f)
@@ -208,22 +196,18 @@ static bool is_mapped(const struct process *proc, uint64_t addr, uint64_t offset
 	return found;
 }
 
+/* By maps and not by auxv, which only its owner's user may read, whatever CAP_SYS_PTRACE says. */
 int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err)
 {
-	uint64_t entry, vaddr, offset, bias, page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+	uint64_t vaddr, offset, mapped, page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
 
 	if (!elf_image__text_segment(elf, &vaddr, &offset))
 		return error__set(err, -ENOEXEC, "the program has no executable segment");
-	if (!read_entry(proc, &entry))
-		return error__set(err, -EPERM, "cannot read where process %d was loaded "
-				  "(/proc/%d/auxv): run as root, or with CAP_SYS_PTRACE", proc->pid,
-				  proc->pid);
-	bias = entry - elf_image__entry(elf);
-	if ((bias & page) || !is_mapped(proc, (vaddr + bias) & ~page, offset & ~page))
-		return error__set(err, -EPROTO, "process %d has not mapped its program %s where it "
-				  "should be: it is just starting, or it replaced itself",
-				  proc->pid, proc->exe);
-	proc->bias = bias;
+	if (!find_mapping(proc, offset & ~page, &mapped))
+		return error__set(err, -EPROTO, "process %d has not mapped its program %s, or "
+				  "/proc/%d/maps can't be read: it is just starting, it replaced itself, "
+				  "or CAP_SYS_PTRACE is missing", proc->pid, proc->exe, proc->pid);
+	proc->bias = mapped - (vaddr & ~page);
 	return 0;
 }
 
