@@ -7,7 +7,7 @@
 
 same_run() # GO
 {
-	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 6s &&
+	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 8s &&
 		build/reference/compare "$tmp/own.trace" "$RECORDED"
 }
 

@@ -364,6 +364,19 @@ static enum verdict apply_syscall_no_p(struct step *st)
 }
 
 /*
+ * Without system call probes a goroutine's call shows when its P is taken from it: then it begins,
+ * so that the P can be. Its end is what the goroutine or its thread does next (state__apply).
+ */
+static void begin_unseen_syscall(struct step *st, struct proc *p)
+{
+	struct thread *owner = p->m;
+
+	if (st->s->opts.no_syscalls && p->state == PROC_RUNNING && owner->g &&
+	    owner->g->state == GO_RUNNING)
+		go__syscall_begin(st->s, owner, st->time, 0);
+}
+
+/*
  * acquirep. Whoever held the P lost it before: in a system call (rule 3), or this very M to
  * itself in procresize (rule 6). >= 1.26 a goroutine that comes out of a system call goes on with
  * it; before, its SYSCALL_EXIT record follows.
@@ -378,6 +391,8 @@ static enum verdict apply_p_start(struct step *st)
 
 	if (!p)
 		return drop(st);
+	if (p->m != t)
+		begin_unseen_syscall(st, p);
 	if (p->state == PROC_RUNNING && p->m != t) {
 		if (!st->force)
 			return WAIT;
@@ -398,7 +413,8 @@ static enum verdict apply_p_start(struct step *st)
 	proc__start(s, t, st->time, p);
 	if (resized)
 		go__start(s, t, st->time, resized);
-	else if (t->lost_p && t->g && t->g->state == GO_SYSCALL && s->opts.layout->exit_is_tentative)
+	else if (t->g && t->g->state == GO_SYSCALL &&
+		 (s->opts.no_syscalls || (t->lost_p && s->opts.layout->exit_is_tentative)))
 		resume_on_other_proc(s, t, st->time);
 	return DONE;
 }
@@ -411,6 +427,8 @@ static enum verdict apply_p_stop(struct step *st)
 
 	if (!p)
 		return drop(st);
+	if (p->m == t)
+		begin_unseen_syscall(st, p);
 	if (p->m != t || (t->g && t->g->state == GO_RUNNING)) {
 		if (!st->force)
 			return WAIT;
@@ -430,6 +448,8 @@ static enum verdict apply_p_handoff(struct step *st)
 	const struct gt_proc *proc = st->payload;
 	struct proc *p = model__proc(st->s, st->rec->object, (uint32_t)proc->id);
 
+	if (p && p->m != st->t)
+		begin_unseen_syscall(st, p);
 	if (p && p->state == PROC_SYSCALL)
 		proc__steal(st->s, st->t, st->time, p);
 	return DONE;
@@ -567,5 +587,8 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 		state__exit_kept(s, t);
 	if (handlers[rec->kind].object_is_g && rec->object)
 		st.g = map__get(&s->g, rec->object);
+	if (s->opts.no_syscalls)	/* nothing will come that ends the call: this does */
+		st.force |= (t->g && t->g->state == GO_SYSCALL) ||
+			    (st.g && st.g->state == GO_SYSCALL);
 	return handlers[rec->kind].apply(&st);
 }
