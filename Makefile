@@ -8,7 +8,8 @@
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h
 #   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
 #   build/reference/     the Go programs that judge our output, built with JUDGE_GO
-#   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1)
+#   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1), and
+#                        replay/mutate, which tests the sequencer against losses
 
 VERSION    := 0.1
 JUDGE_GO   := go1.26.8
@@ -60,7 +61,7 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 all: build/gotrace-bpf ## build the tool
 lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
-unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%)
+unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 
@@ -85,6 +86,11 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+
+$(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # BPF: an object a source, one linked object, its skeleton
 

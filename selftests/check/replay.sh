@@ -1,29 +1,26 @@
 #!/bin/bash
-# The sequencer against losses: records of a simulated Go scheduler, whole and then with some of them
-# dropped, sent twice, swapped, late or broken, go through the real sequencer and writer, built with
-# ASan and UBSan. Whole ones must come out to the last event, without a repair; every file must
-# be accepted by Go's reader. To see a variant again:
+# The sequencer against losses: records of a simulated Go scheduler and of real programs, whole and
+# then with some of them dropped, sent twice, swapped, late or broken, go through the real sequencer
+# and writer, built with ASan and UBSan. Whole ones must come out to the last event, without a
+# repair, and the same again from their raw file; a raw file with broken bytes does no harm; every
+# file must be accepted by Go's reader. To see a variant again (of a real program with -from FILE.raw,
+# which stays in build/tmp after a failure):
 #
 #     build/san/replay/mutate -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
 #     build/reference/validate -strict /tmp/VARIANT.trace
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
 
-seed=20260917 whole=1000 mutated=5000 of_recording=500
+seed=20260917 whole=1000 mutated=5000 broken=2000 of_recording=1000
 mutate=build/san/replay/mutate
+strict=-strict # what Go's reader cannot know: see validate
 
 build()
 {
-	local objects=()
-
-	for source in selftests/replay/*.c; do
-		objects+=("build/san/obj/${source%.c}.o")
-	done
-	make --no-print-directory "-j$(nproc)" reference &&
-	make --no-print-directory "-j$(nproc)" SAN=1 lib "${objects[@]}" &&
-	mkdir -p "$(dirname $mutate)" &&
-	"${CC:-cc}" -fsanitize=address,undefined "${objects[@]}" build/san/libgotrace.a \
-		$(make_variable LIBS) -o $mutate
+	make --no-print-directory "-j$(nproc)" all reference \
+		$(printf 'build/targets/%s/selftrace ' $TARGET_GOS) &&
+	make --no-print-directory "-j$(nproc)" SAN=1 $mutate
 }
 
 # NAME COUNT OPTION...: two halves at once, then the reader on all of them
@@ -49,7 +46,7 @@ variants()
 	[ $bad -eq 0 ] && ok "$name: the sequencer" || not_ok "$name: the sequencer"
 
 	find "$folder" -name '*.trace' -print0 | sort -z |
-		xargs -0 -n 500 -P "$(nproc)" build/reference/validate -strict >"$tmp/validate" 2>&1
+		xargs -0 -n 500 -P "$(nproc)" build/reference/validate $strict >"$tmp/validate" 2>&1
 	if [ "$(grep -c '\.trace: ok, ' "$tmp/validate")" -eq "$count" ]; then
 		ok "$name: Go's reader accepts all $count"
 	else
@@ -59,10 +56,22 @@ variants()
 	fi
 }
 
+# GO: makes $tmp/GO.raw
+real_program()
+{
+	record_target selftrace "$1" "--raw $tmp/$1.raw" -trace "$tmp/own.trace" -duration 300ms
+}
+
 ktap_start
 if try "the simulator builds" build; then
-	variants "whole" $whole -clean
+	variants "whole" $whole -clean -raw
 	variants "mutated" $mutated
+	strict='' variants "broken raw files" $broken -raw # their symbols may be gone
+	for go in $TARGET_GOS; do
+		try "$go: records a program" real_program "$go" || continue
+		variants "$go: whole" 8 -clean -raw -from "$tmp/$go.raw" # all versions and ticks
+		variants "$go: mutated" $of_recording -records 6000 -from "$tmp/$go.raw"
+	done
 	for raw in selftests/replay/*.raw; do
 		[ -e "$raw" ] && variants "recorded: $(basename "$raw" .raw)" $of_recording -from "$raw"
 	done

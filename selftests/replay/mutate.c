@@ -2,12 +2,15 @@
 /*
  * mutate: writes trace files from mutated records, for Go's reader to judge.
  *
- *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean] [-v] [-dump] -o DIR
+ *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean] [-raw] [-v] [-dump] -o DIR
  *
  * Variants K … K+N-1 of seed S, one file each (DIR/KKKKKK.trace), through the real sequencer, writer
  * and file; versions and ticks in rotation. The records are the simulator's, or the first of a raw
  * file. -clean mutates nothing, and then holds the sequencer to the simulator's own counts: no
- * repair, nothing dropped, every event as often as it must be. A variant depends on its seed and
+ * repair, nothing dropped, every event as often as it must be. Of a raw file it takes all records:
+ * no repair, nothing dropped or held. -raw writes a raw file as well (DIR/KKKKKK.raw), and replays
+ * it: with -clean the trace must be the same to the byte; without it not the records are mutated
+ * but the raw file's bytes, and the trace is that of the replay. A variant depends on its seed and
  * number only, so that `-n 1 -first K` repeats it; -v says what it was, -dump shows its records.
  * Exit 0; 1 if the sequencer failed, took too much memory, or a count was wrong; 2 on wrong usage.
  */
@@ -19,6 +22,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "capture/rawfile.h"
 #include "mutations.h"
 #include "raw.h"
 #include "rng.h"
@@ -32,7 +36,7 @@
 struct settings {
 	uint64_t seed, first, n;
 	unsigned int records;
-	bool clean, verbose, dump;
+	bool clean, raw, verbose, dump;
 	const char *folder, *from;
 };
 
@@ -47,7 +51,11 @@ struct variant {
 	struct writer *writer;
 	struct sequencer *seq;
 	struct layout layout;
+	struct rawfile *raw; /* NULL: none is written */
 };
+
+static const uint64_t wall_ns = 1700000000000000000ull;
+static const char *const releases[] = { "go1.24.9", "go1.26.0" }; /* by sim.tentative */
 
 /* The earliest true stamp of all entries from i on: what a drain would call its watermark. */
 static uint64_t *safe_times(const struct sim_run *run)
@@ -62,12 +70,34 @@ static uint64_t *safe_times(const struct sim_run *run)
 	return safe;
 }
 
+/* Each call goes to the raw file as well, as capture/sink.c has it. */
+static int give_record(struct variant *v, const struct sim_entry *e)
+{
+	sequencer__record(v->seq, e->ring, &e->rec, e->size);
+	return v->raw ? rawfile__record(v->raw, e->ring, &e->rec, e->size) : 0;
+}
+
 static int give_snapshots(struct variant *v)
 {
-	const struct snapshot *first = &v->run.first, *second = &v->run.second;
+	const struct snapshot *first = v->run.first.time_end ? &v->run.first : NULL;
+	const struct snapshot *second = v->run.second.time_end ? &v->run.second : NULL;
+	int err = v->raw ? rawfile__snapshot(v->raw, first, second) : 0;
 
-	return sequencer__snapshot(v->seq, first->time_end ? first : NULL,
-				   second->time_end ? second : NULL);
+	return err ?: sequencer__snapshot(v->seq, first, second);
+}
+
+static int give_watermark(struct variant *v, uint64_t time)
+{
+	int err = v->raw ? rawfile__watermark(v->raw, time) : 0;
+
+	return err ?: sequencer__watermark(v->seq, time);
+}
+
+static int finish(struct variant *v)
+{
+	int err = v->raw ? rawfile__finish(v->raw, v->run.t1, &sim_symbolizer) : 0;
+
+	return err ?: sequencer__finish(v->seq, v->run.t1);
 }
 
 /* Records in the order of the rings, watermarks in between, as the recorder's loop has it. */
@@ -75,37 +105,40 @@ static int feed(struct variant *v)
 {
 	uint64_t *safe = safe_times(&v->run);
 	bool given = false;
-	int err = safe ? 0 : -ENOMEM;
+	int err = safe ? sequencer__start(v->seq, v->run.t0, wall_ns) : -ENOMEM;
 
 	for (size_t i = 0, next = 0; !err && i < v->run.n; i++) {
-		const struct sim_entry *e = &v->run.entry[i];
-
-		sequencer__record(v->seq, e->ring, &e->rec, e->size);
+		err = give_record(v, &v->run.entry[i]);
 		if (i < next)
 			continue;
 		next = i + 1 + rng__below(&v->rng, 200);
 		if (!given && safe[i] > v->run.second.time_end) {
-			err = give_snapshots(v);
+			err = err ?: give_snapshots(v);
 			given = true;
 		}
-		err = err ?: sequencer__watermark(v->seq, safe[i + 1] - 1);
+		err = err ?: give_watermark(v, safe[i + 1] - 1);
 	}
 	if (!err && !given)
 		err = give_snapshots(v);
 	free(safe);
-	return err ?: sequencer__finish(v->seq, v->run.t1);
+	return err ?: finish(v);
 }
 
-static int open_all(struct variant *v, const char *folder)
+/* DIR/KKKKKK.trace, and what else belongs to the variant. */
+static const char *path_of(const struct variant *v, const char *folder, const char *suffix,
+			   char path[4096])
 {
-	static const char *const releases[] = { "go1.24.9", "go1.26.0" };
-	struct sequencer_opts opts = { .symbolizer = sim_symbolizer, .stacks = true };
+	snprintf(path, 4096, "%s/%06llu.%s", folder, (unsigned long long)v->number, suffix);
+	return path;
+}
+
+static int open_trace(struct variant *v, const char *path, struct symbolizer symbolizer)
+{
+	struct sequencer_opts opts = { .symbolizer = symbolizer, .stacks = true };
 	struct go_version release;
 	struct error error = {};
-	char path[4096];
 	int err;
 
-	snprintf(path, sizeof(path), "%s/%06llu.trace", folder, (unsigned long long)v->number);
 	if (!go_version__parse(releases[v->sim.tentative], &release) ||
 	    layout__for_version(&release, &v->layout, &error))
 		return -EINVAL;
@@ -120,8 +153,16 @@ static int open_all(struct variant *v, const char *folder)
 	opts.layout = &v->layout;
 	opts.version = v->version;
 	opts.tick_ns = v->tick;
-	err = v->intern && v->writer ? sequencer__create(&v->seq, &opts) : -ENOMEM;
-	return err ?: sequencer__start(v->seq, v->run.t0, 1700000000000000000ull);
+	return v->intern && v->writer ? sequencer__create(&v->seq, &opts) : -ENOMEM;
+}
+
+static int open_raw(struct variant *v, const char *path)
+{
+	struct raw_header facts = { .t0 = v->run.t0, .wall_ns = wall_ns, .stacks = 1 };
+	int err = rawfile__create(&v->raw, path);
+
+	snprintf(facts.go_version, sizeof(facts.go_version), "%s", releases[v->sim.tentative]);
+	return err ?: rawfile__start(v->raw, &facts);
 }
 
 static void close_all(struct variant *v)
@@ -130,6 +171,7 @@ static void close_all(struct variant *v)
 	writer__destroy(v->writer);
 	intern__destroy(v->intern);
 	trace_file__destroy(v->file);
+	rawfile__destroy(v->raw);
 	sim_run__deinit(&v->run);
 }
 
@@ -140,8 +182,11 @@ static int wrong(const struct variant *v, const char *what, uint64_t have, uint6
 	return 1;
 }
 
-/* Of a whole recording. One that began in the middle of the program ran into unknowns: no counts. */
-static int judge_clean(const struct variant *v)
+/*
+ * Of a whole recording. One that began in the middle of the program ran into unknowns: no counts;
+ * of a raw file they are not known either.
+ */
+static int judge_clean(const struct variant *v, bool simulated)
 {
 	const struct sequencer_stats *stats = sequencer__stats(v->seq);
 	const struct writer_stats *written = writer__stats(v->writer);
@@ -153,7 +198,9 @@ static int judge_clean(const struct variant *v)
 		bad |= wrong(v, "dropped", stats->dropped, 0);
 	if (stats->holes || stats->bad_records || stats->stack_misses)
 		bad |= wrong(v, "holes and bad records", stats->holes + stats->bad_records, 0);
-	for (unsigned int type = 1; type < EV_END && !v->sim.cut; type++) {
+	if (stats->held && !simulated)
+		bad |= wrong(v, "held", stats->held, 0);
+	for (unsigned int type = 1; type < EV_END && simulated && !v->sim.cut; type++) {
 		const struct ev_spec *spec = spec__event(type);
 		uint64_t want = v->run.expect[type] + (type == EV_PROCS_CHANGE);
 
@@ -195,6 +242,87 @@ static void dump(const struct variant *v)
 	}
 }
 
+/* Replays the variant's raw file into another trace. The reason, if it cannot be opened. */
+static int replay(const struct variant *v, const char *raw, const char *trace, struct error *error)
+{
+	struct variant again = {
+		.number = v->number, .version = v->version, .tick = v->tick, .sim = v->sim
+	};
+	struct symbolizer symbolizer;
+	struct replay *r = NULL;
+	int err = replay__open(&r, raw, error);
+
+	if (err)
+		return err;
+	replay__symbolizer(r, &symbolizer);
+	err = open_trace(&again, trace, symbolizer);
+	err = err ?: replay__run(r, again.seq);
+	err = err ?: trace_file__commit(again.file);
+	close_all(&again);
+	replay__destroy(r);
+	return err;
+}
+
+/* The raw file of a whole recording: its replay makes the same trace. */
+static int replay_whole(const struct variant *v, const char *folder)
+{
+	char raw[4096], trace[4096], second[4096];
+	struct error error = {};
+	int err = replay(v, path_of(v, folder, "raw", raw), path_of(v, folder, "replay", second),
+			 &error);
+
+	if (!err && !raw__same_bytes(path_of(v, folder, "trace", trace), second)) {
+		printf("variant %llu: %s is not %s\n", (unsigned long long)v->number, second,
+		       trace);
+		return 1;
+	}
+	unlink(raw);
+	unlink(second);
+	return err;
+}
+
+/* A broken raw file is refused with a reason, and the trace stays; or it makes another one. */
+static int replay_broken(struct variant *v, const char *folder)
+{
+	char raw[4096], trace[4096];
+	struct error error = {};
+	int err;
+
+	path_of(v, folder, "raw", raw);
+	err = raw__break(raw, rng__next(&v->rng), v->mutations, sizeof(v->mutations));
+	err = err ?: replay(v, raw, path_of(v, folder, "trace", trace), &error);
+	if (err == -EINVAL && error.text[0])
+		err = 0;
+	if (!err)
+		unlink(raw);
+	return err;
+}
+
+static int make_run(const struct settings *set, struct variant *v)
+{
+	size_t records = set->clean ? SIZE_MAX : v->sim.records;
+	int err = set->from ? raw__load(&v->run, set->from, records, &v->sim.tentative)
+			    : simulate(&v->run, &v->sim);
+
+	if (err || set->clean || set->raw)
+		return err;
+	return mutate_run(&v->run, rng__next(&v->rng), v->mutations, sizeof(v->mutations));
+}
+
+static int make_files(const struct settings *set, struct variant *v)
+{
+	char path[4096];
+	int err = open_trace(v, path_of(v, set->folder, "trace", path), sim_symbolizer);
+
+	if (!err && set->raw)
+		err = open_raw(v, path_of(v, set->folder, "raw", path));
+	err = err ?: feed(v);
+	err = err ?: trace_file__commit(v->file);
+	if (!err && set->raw)
+		err = set->clean ? replay_whole(v, set->folder) : replay_broken(v, set->folder);
+	return err;
+}
+
 static int run_variant(const struct settings *set, uint64_t number)
 {
 	static const unsigned int versions[] = { 22, 23, 25, 26 };
@@ -212,20 +340,15 @@ static int run_variant(const struct settings *set, uint64_t number)
 		.records = set->records / 4 + rng__below(&v.rng, set->records),
 	};
 	alarm(SECONDS_MAX);
-	err = set->from ? raw__load(&v.run, set->from, v.sim.records, &v.sim.tentative)
-			: simulate(&v.run, &v.sim);
-	if (!err && !set->clean)
-		err = mutate_run(&v.run, rng__next(&v.rng), v.mutations, sizeof(v.mutations));
+	err = make_run(set, &v);
 	if (set->dump)
 		dump(&v);
-	err = err ?: open_all(&v, set->folder);
-	err = err ?: feed(&v);
-	err = err ?: trace_file__commit(v.file);
+	err = err ?: make_files(set, &v);
 	if (err)
 		fprintf(stderr, "variant %llu: %s (%s)\n", (unsigned long long)number,
-			strerror(-err), v.mutations);
-	else if (set->clean && !set->from)
-		err = judge_clean(&v);
+			err < 0 ? strerror(-err) : "wrong", v.mutations);
+	else if (set->clean)
+		err = judge_clean(&v, !set->from);
 	if (v.seq && (set->verbose || err))
 		describe(&v);
 	close_all(&v);
@@ -235,7 +358,7 @@ static int run_variant(const struct settings *set, uint64_t number)
 static int usage(void)
 {
 	fputs("usage: mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] "
-	      "[-clean] [-v] [-dump] -o DIR\n",
+	      "[-clean] [-raw] [-v] [-dump] -o DIR\n",
 	      stderr);
 	return 2;
 }
@@ -248,6 +371,7 @@ int main(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "records", required_argument, NULL, 'r' },
 		{ "clean", no_argument, NULL, 'c' },
+		{ "raw", no_argument, NULL, 'R' },
 		{ "v", no_argument, NULL, 'v' },
 		{ "from", required_argument, NULL, 'F' },
 		{ "dump", no_argument, NULL, 'd' },
@@ -275,6 +399,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			set.clean = true;
+			break;
+		case 'R':
+			set.raw = true;
 			break;
 		case 'v':
 			set.verbose = true;

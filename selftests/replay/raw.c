@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The records of a raw file (userspace/capture/rawfile.h) as a run that can be mutated: its beginning,
- * with stacks cut to SIM_PCS.
+ * with stacks cut to SIM_PCS. And raw files with broken bytes.
  */
 #include "raw.h"
 
@@ -12,6 +12,7 @@
 
 #include "capture/rawfile.h"
 #include "lib/buf.h"
+#include "rng.h"
 #include "target/buildinfo.h"
 
 static void *read_file(const char *path, size_t *ret_size)
@@ -140,4 +141,119 @@ int raw__load(struct sim_run *ret, const char *path, size_t records, bool *ret_t
 	if (err)
 		sim_run__deinit(ret);
 	return err;
+}
+
+/* ---- bytes ---- */
+
+struct bytes {
+	unsigned char *at;
+	size_t len, cap;
+	uint64_t rng;
+};
+
+static size_t below(struct bytes *b, uint64_t n)
+{
+	return rng__below(&b->rng, n);
+}
+
+/* Counts, times and addresses stand at multiples of 8, most sizes and types at multiples of 4. */
+static void extreme_word(struct bytes *b)
+{
+	static const uint64_t values[] = { 0, 1, 7, UINT64_MAX, 1ull << 63, 1ull << 32, 0xfffffff8 };
+	size_t size = below(b, 2) ? 8 : 4;
+
+	if (b->len >= size)
+		memcpy(b->at + below(b, b->len / size) * size, &values[below(b, 7)], size);
+}
+
+/* A piece of up to 4 KiB, or its end, sometimes torn out of the middle of a word. */
+static void piece(struct bytes *b, size_t *ret_from, size_t *ret_len)
+{
+	size_t grain = below(b, 4) ? 8 : 1;
+
+	*ret_from = below(b, b->len / grain + 1) * grain;
+	*ret_len = below(b, 4096 / grain) * grain;
+	if (*ret_len > b->len - *ret_from)
+		*ret_len = b->len - *ret_from;
+}
+
+static void break_once(struct bytes *b, char *text, size_t size)
+{
+	size_t from, len;
+
+	piece(b, &from, &len);
+	switch (below(b, 6)) {
+	case 0:
+		snprintf(text, size, "cut at %zu", from);
+		b->len = from;
+		break;
+	case 1:
+		snprintf(text, size, "%zu bytes at %zu removed", len, from);
+		memmove(b->at + from, b->at + from + len, b->len - from - len);
+		b->len -= len;
+		break;
+	case 2:
+		snprintf(text, size, "%zu bytes at %zu twice", len, from);
+		if (b->len + len > b->cap)
+			break;
+		memmove(b->at + from + len, b->at + from, b->len - from);
+		b->len += len;
+		break;
+	case 3:
+		snprintf(text, size, "an extreme word");
+		extreme_word(b);
+		break;
+	default:
+		snprintf(text, size, "changed bytes");
+		for (size_t n = 1 + below(b, 20); n && b->len; n--)
+			b->at[below(b, b->len)] = (unsigned char)rng__next(&b->rng);
+	}
+}
+
+static int write_file(const char *path, const void *data, size_t size)
+{
+	FILE *f = fopen(path, "wb");
+	int err = 0;
+
+	if (!f)
+		return -errno;
+	if (size && fwrite(data, size, 1, f) != 1)
+		err = -EIO;
+	return fclose(f) ? -EIO : err;
+}
+
+int raw__break(const char *path, uint64_t seed, char *text, size_t size)
+{
+	struct bytes b = { .rng = seed };
+	unsigned char *data = read_file(path, &b.len);
+	size_t used = 0;
+	int err;
+
+	b.cap = 2 * b.len;
+	b.at = data ? realloc(data, b.cap) : NULL;
+	if (!b.at) {
+		free(data);
+		return -ENOMEM;
+	}
+	text[0] = 0;
+	for (size_t n = 1 + below(&b, 3); n; n--) {
+		char what[64];
+
+		break_once(&b, what, sizeof(what));
+		used += snprintf(text + used, size - used, "%s%s", used ? "; " : "", what);
+	}
+	err = write_file(path, b.at, b.len);
+	free(b.at);
+	return err;
+}
+
+bool raw__same_bytes(const char *a, const char *b)
+{
+	size_t na, nb;
+	void *x = read_file(a, &na), *y = read_file(b, &nb);
+	bool same = x && y && na == nb && !memcmp(x, y, na);
+
+	free(x);
+	free(y);
+	return same;
 }
