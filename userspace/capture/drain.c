@@ -30,6 +30,7 @@ struct drain {
 	void *ctx;
 	uint64_t watermark;
 	unsigned int n, fill;
+	int got;		/* records in this run */
 	struct drain_ring ring[GT_RINGS_MAX];
 };
 
@@ -48,9 +49,15 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct drain_ring *r = ctx;
 
-	if (size < sizeof(struct gt_record))
-		return 0;
-	return r->drain->fn(r->drain->ctx, r->index, data, record_size(data, size));
+	int code = 0;
+
+	if (size >= sizeof(struct gt_record))
+		code = r->drain->fn(r->drain->ctx, r->index, data, record_size(data, size));
+	r->drain->got++;
+	/* What came after the mark is for the next run: a fast producer would keep us here for ever. */
+	if (!code && (long)(ring__consumer_pos(r->ring) - r->produced) >= 0)
+		code = -EAGAIN;
+	return code;
 }
 
 static int add_ring(struct drain *d, unsigned int index, int fd)
@@ -120,21 +127,21 @@ static uint64_t mark(struct drain *d)
 int drain__run(struct drain *d, uint64_t *ret_watermark)
 {
 	uint64_t t0 = mark(d);
-	int n = 0, got = 0;
 	unsigned int i;
+	int code;
 
+	d->got = 0;
 	for (i = 0; i < d->n; i++) {
-		got = ring__consume(d->ring[i].ring);
-		if (got < 0)
-			return got;
-		n += got;
+		code = ring__consume(d->ring[i].ring);
+		if (code < 0 && code != -EAGAIN)
+			return code;
 		if ((long)(ring__consumer_pos(d->ring[i].ring) - d->ring[i].produced) < 0)
 			t0 = 0;
 	}
 	if (t0 > d->watermark)
 		d->watermark = t0;
 	*ret_watermark = d->watermark;
-	return n;
+	return d->got;
 }
 
 unsigned int drain__fill(const struct drain *d)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -112,7 +113,9 @@ int launch__exec(struct launch *l, struct error *err)
 
 void launch__wait(struct launch *l)
 {
+	siginfo_t info;
 	sigset_t stops;
+	int sig;
 
 	if (l->reaped || l->pid <= 0)
 		return;
@@ -121,8 +124,12 @@ void launch__wait(struct launch *l)
 	sigemptyset(&stops);
 	sigaddset(&stops, SIGINT);
 	sigaddset(&stops, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &stops, NULL);
-	while (waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
-		;
+	sigaddset(&stops, SIGHUP);
+	/* They are blocked still. What comes from the terminal reaches the program by itself. */
+	while (waitpid(l->pid, &l->status, WNOHANG) == 0) {
+		sig = sigtimedwait(&stops, &info, &(struct timespec){ .tv_nsec = 50000000 });
+		if (sig > 0 && info.si_code == SI_USER)
+			kill(l->pid, sig);
+	}
 	l->reaped = true;
 }

@@ -13,8 +13,7 @@
 #include "lib/map.h"
 #include "trace/file.h"
 
-#define CHUNK_MAX  (256u << 10) /* bytes of records */
-#define RECORD_MAX 4096
+#define CHUNK_MAX (256u << 10) /* bytes of records */
 
 struct chunk_head {
 	uint32_t type, size;
@@ -109,7 +108,22 @@ static int note(struct map *map, uint64_t pc)
 	return !pc || map__get(map, pc) ? 0 : map__put(map, pc, map);
 }
 
-static int note_pcs(struct rawfile *raw, const struct gt_record *rec, size_t size)
+/* The sequencer asks the same. */
+static bool record_is_whole(const struct gt_record *rec, size_t size)
+{
+	const struct gt_stack *stack = (const void *)(rec + 1);
+	int payload = size < sizeof(*rec) ? -1 : gt_payload_size(rec->kind);
+
+	if (payload < 0)
+		return false;
+	size -= sizeof(*rec);
+	if (rec->kind != GT_STACK)
+		return size == (size_t)payload;
+	return size >= sizeof(*stack) && stack->depth <= GT_STACK_MAX &&
+	       size == sizeof(*stack) + stack->depth * sizeof(stack->pc[0]);
+}
+
+static int note_pcs(struct rawfile *raw, const struct gt_record *rec)
 {
 	const struct gt_create *create = (const void *)(rec + 1);
 	const struct gt_stack *stack = (const void *)(rec + 1);
@@ -117,13 +131,25 @@ static int note_pcs(struct rawfile *raw, const struct gt_record *rec, size_t siz
 	size_t i;
 
 	if (rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED)
-		return size < sizeof(*rec) + sizeof(*create) ? 0
-							     : note(&raw->starts, create->startpc);
-	if (rec->kind != GT_STACK || size < sizeof(*rec) + sizeof(*stack))
-		return 0;
-	for (i = 0; !code && i < (size - sizeof(*rec) - sizeof(*stack)) / 8; i++)
+		return note(&raw->starts, create->startpc);
+	for (i = 0; !code && rec->kind == GT_STACK && i < stack->depth; i++)
 		code = note(&raw->pcs, stack->pc[i]);
 	return code;
+}
+
+/*
+ * No probe's. Only its size tells where a record ends, so this one would take those behind it along:
+ * it gets a chunk of its own, and less than a head of it, so that a replay counts it as broken, too.
+ */
+static int write_broken(struct rawfile *raw, unsigned int ring, const void *rec, size_t size)
+{
+	uint64_t ring64 = ring;
+	struct iovec part[] = {
+		{ &ring64, sizeof(ring64) },
+		{ (void *)rec, size < sizeof(struct gt_record) ? size : 24 },
+	};
+
+	return write_after_records(raw, RAW_RECORDS, part, 2);
 }
 
 int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec,
@@ -131,9 +157,8 @@ int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_reco
 {
 	int code = 0;
 
-	if (size >
-	    RECORD_MAX) /* no probe's: the sequencer counts it as broken, and so will a replay */
-		size = RECORD_MAX;
+	if (!record_is_whole(rec, size))
+		return write_broken(raw, ring, rec, size);
 	if (raw->ring != ring || raw->used + size > CHUNK_MAX)
 		code = flush_records(raw);
 	if (code)
@@ -141,7 +166,7 @@ int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_reco
 	raw->ring = ring;
 	memcpy(raw->records + raw->used, rec, size);
 	raw->used += size;
-	return note_pcs(raw, rec, size);
+	return note_pcs(raw, rec);
 }
 
 int rawfile__watermark(struct rawfile *raw, uint64_t time)

@@ -304,21 +304,29 @@ static int start_launched(struct recorder *r)
 	return code ? code : process__find_bias(proc, r->opts->elf, r->err);
 }
 
+static int replaced(struct recorder *r)
+{
+	return error__set(r->err, -ESRCH,
+			  "process %d executed another program while probes were attached",
+			  r->opts->process->pid);
+}
+
 /* Between the analysis and now it may have become another program, with nothing of the old one. */
 static int still_the_program(struct recorder *r)
 {
 	const struct process *proc = r->opts->process;
 	struct stat then, now;
+	uint64_t bias = proc->bias;
 
 	if (fstat(proc->exe_fd, &then) || stat(proc->exe_path, &now))
 		return error__set(r->err, -ESRCH, "process %d ended while probes were attached",
 				  proc->pid);
-	if (then.st_ino == now.st_ino && then.st_dev == now.st_dev)
-		return 0;
-	return error__set(r->err, -ESRCH,
-			  "process %d executed another program while probes were "
-			  "attached",
-			  proc->pid);
+	if (then.st_ino != now.st_ino || then.st_dev != now.st_dev)
+		return replaced(r);
+	/* The same program once more is loaded elsewhere, if it can be. */
+	if (process__find_bias(r->opts->process, r->opts->elf, r->err))
+		return -ESRCH;
+	return proc->bias == bias ? 0 : replaced(r);
 }
 
 static int begin(struct recorder *r)
@@ -374,6 +382,8 @@ static int end(struct recorder *r)
 	code = drain_to_end(r);
 	if (r->exec_time)
 		r->t1 = r->exec_time;
+	if (!code && r->t1 <= r->t0)
+		code = replaced(r);
 	if (!code && !r->given)
 		code = give_snapshots(r);
 	if (!code)
@@ -439,18 +449,21 @@ static int record(struct recorder *r)
 int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, struct error *err)
 {
 	struct recorder r = { .opts = opts, .stats = ret, .err = err };
+	struct sink_opts sink = opts->sink;
 	sigset_t signals;
 	int code;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
 	/* With no idle CPU the rings must not overflow behind the target's own threads. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	r.sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r.sigfd < 0)
 		return error__set(err, -errno, "signalfd: %s", strerror(errno));
-	code = sink__open(&r.sink, &opts->sink, err);
+	sink.stop_fd = r.sigfd;
+	code = sink__open(&r.sink, &sink, err);
 	if (!code)
 		code = open_session(&r);
 	if (!code)

@@ -19,7 +19,8 @@
 #include "sequence/sequencer.h"
 
 struct replay {
-	struct buf file; /* mapped */
+	struct buf file; /* mapped, or read from a pipe */
+	size_t size;
 	struct raw_header header;
 	struct map pcs, starts; /* PC to struct symbol */
 	bool ended;		/* an END was there */
@@ -166,24 +167,55 @@ void replay__symbolizer(struct replay *r, struct symbolizer *ret)
 
 /* ---- opening ---- */
 
+#define INPUT_MAX (1ul << 30) /* bytes of a pipe */
+
+/* A pipe can't be mapped: its bytes go into memory of ours, which is given back the same way. */
+static void *read_pipe(int fd, size_t *ret_size)
+{
+	size_t size = 0, cap = 1 << 20;
+	char *data = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ssize_t n = 0;
+
+	while (data != MAP_FAILED && size < INPUT_MAX) {
+		n = read(fd, data + size, cap - size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		size += (size_t)n;
+		if (size == cap) {
+			data = mremap(data, cap, cap * 2, MREMAP_MAYMOVE);
+			cap *= 2;
+		}
+	}
+	*ret_size = size;
+	return data;
+}
+
 static int map_file(struct replay *r, const char *path, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), code;
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO), code;
 	struct stat st;
 	void *data;
 
-	if (fd < 0)
-		return error__set(err, -errno, "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
-		close(fd);
-		return error__set(err, -EINVAL, "%s is not a raw file of gotrace-bpf", path);
+	if (fd < 0 || fstat(fd, &st)) {
+		code = -errno;
+		if (fd >= 0)
+			close(fd);
+		return error__set(err, code, "%s: %s", path, strerror(-code));
 	}
-	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	r->size = (size_t)st.st_size;
+	if (S_ISREG(st.st_mode) && st.st_size)
+		data = mmap(NULL, r->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	else
+		data = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? read_pipe(fd, &r->size) : NULL;
 	code = -errno;
 	close(fd);
 	if (data == MAP_FAILED)
 		return error__set(err, code, "%s: %s", path, strerror(-code));
-	r->file = buf__make(data, (size_t)st.st_size);
+	if (!data)
+		return error__set(err, -EINVAL, "%s is not a raw file of gotrace-bpf", path);
+	r->file = buf__make(data, r->size);
 	return 0;
 }
 

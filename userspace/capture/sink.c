@@ -27,6 +27,8 @@ static int cannot_open(struct error *err, const char *path, int code)
 
 	if (code == -EBUSY)
 		why = "another gotrace-bpf is writing it";
+	else if (code == -ENXIO)
+		why = "nobody reads it; start its reader first";
 	else if (code == -EEXIST)
 		why = "its .partial is no regular file";
 	return error__set(err, code, "cannot write %s: %s", path, why);
@@ -41,6 +43,8 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 		return error__set(err, -ENOMEM, "out of memory");
 	s->opts = *opts;
 	code = trace_file__open(&s->file, opts->path);
+	if (!code && opts->stop_fd)
+		trace_file__interrupt(s->file, opts->stop_fd);
 	if (code) {
 		cannot_open(err, opts->path, code);
 	} else if (opts->raw_path) {
@@ -157,15 +161,16 @@ int sink__finish(struct sink *s, uint64_t t1)
 static int failed(const struct sink *s, int code, struct error *err)
 {
 	const char *path = s->raw_failed ? s->opts.raw_path : s->opts.path;
+	const char *why = code == -EINTR ? "its reader does not read" : strerror(-code);
 	uint64_t generations = s->writer ? writer__stats(s->writer)->generations : 0;
 
 	if (generations && trace_file__size(s->file))
 		return error__set(err, code,
 				  "cannot write %s: %s; %s has the %llu whole generations "
 				  "until then",
-				  path, strerror(-code), s->opts.path,
+				  path, why, s->opts.path,
 				  (unsigned long long)generations);
-	return error__set(err, code, "cannot write %s: %s", path, strerror(-code));
+	return error__set(err, code, "cannot write %s: %s", path, why);
 }
 
 int sink__commit(struct sink *s, int code, struct error *err)

@@ -29,6 +29,10 @@ _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1
  */
 int command__key(int key, struct argp_state *state, const char *verb);
 
+/* usage_error() if both are given and name one file, or both stdout. */
+void refuse_same_file(const char *name, const char *path, const char *other_name,
+		      const char *other);
+
 #define HELP_OPTION { "help", '?', NULL, 0, "show this", -1 }
 /* A PID of the command line; not one: usage_error(). */
 int parse_pid(const char *text);

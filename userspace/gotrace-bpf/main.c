@@ -5,9 +5,11 @@
 #include <argp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "lib/log.h"
@@ -37,6 +39,21 @@ void usage_error(const char *fmt, ...)
 	va_end(ap);
 	log__msg("%s (see gotrace-bpf --help)", text);
 	exit(EXIT_USAGE);
+}
+
+void refuse_same_file(const char *name, const char *path, const char *other_name,
+		      const char *other)
+{
+	struct stat a, b;
+	bool same;
+
+	if (!path || !other)
+		return;
+	same = !strcmp(path, other);
+	if (!same && !stat(path, &a) && !stat(other, &b))
+		same = a.st_dev == b.st_dev && a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+	if (same && strncmp(path, "/dev/", 5))
+		usage_error("%s and %s name the same file, %s", name, other_name, path);
 }
 
 int command__key(int key, struct argp_state *state, const char *verb)
@@ -132,12 +149,14 @@ static int run(const struct command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const char *verb = argc > 1 ? argv[1] : "--help";
+	const char *verb = argv[1];
 	size_t i;
 
 	argp_err_exit_status = EXIT_USAGE;
+	if (argc < 2)
+		usage_error("record what? -p PID, or a verb");
 	if (!strcmp(verb, "--help") || !strcmp(verb, "-h") || !strcmp(verb, "help"))
-		return argc > 1 ? help() : (help(), EXIT_USAGE);
+		return help();
 	if (!strcmp(verb, "--version") || !strcmp(verb, "-V"))
 		return version();
 	for (i = 0; i < NCOMMANDS; i++)

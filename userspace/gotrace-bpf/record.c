@@ -17,6 +17,7 @@
 #include "lib/log.h"
 #include "lib/opts.h"
 #include "stats.h"
+#include "trace/file.h"
 
 enum event_set { SET_SCHED, SET_SYSCALL, SET_GC, NSETS };
 
@@ -149,6 +150,9 @@ static void check_arguments(struct arguments *a)
 		usage_error("either -p PID or a command, not both");
 	if (!a->pid && !a->command)
 		usage_error("record what? -p PID, or -- CMD");
+	refuse_same_file("-o", a->output, "--stats", a->stats);
+	refuse_same_file("-o", a->output, "--raw", a->raw);
+	refuse_same_file("--raw", a->raw, "--stats", a->stats);
 }
 
 /*
@@ -158,6 +162,7 @@ static void check_arguments(struct arguments *a)
 static void prepare_signals(struct launch_signals *before)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+	struct sigaction hangup;
 	sigset_t blocked;
 
 	sigaction(SIGINT, &normal, &before->sigint);
@@ -167,6 +172,9 @@ static void prepare_signals(struct launch_signals *before)
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN)	/* nohup means it */
+		sigaddset(&blocked, SIGHUP);
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
 }
 
@@ -178,7 +186,10 @@ static int launch(struct analysis *an, char **command, struct launch *child, cha
 	int code;
 
 	if (!path)
-		return error__set(err, -ENOENT, "%s: no such program", command[0]);
+		return error__set(err, -ENOENT, "%s: %s", command[0],
+				  strchr(command[0], '/') && !access(command[0], F_OK)
+					  ? "not an executable program"
+					  : "no such program");
 	*ret_path = path;
 	code = analysis__of_file(an, path, err);
 	if (!code)
@@ -202,6 +213,7 @@ static void report(const struct arguments *a, const struct recorder_stats *stats
 static int record(struct arguments *a, struct analysis *an, struct launch *child, const char *path,
 		  uint64_t started, struct error *err)
 {
+	struct trace_file *file = NULL;
 	struct recorder_stats stats = {};
 	struct recorder_opts opts = {
 		.sink = {
@@ -224,14 +236,18 @@ static int record(struct arguments *a, struct analysis *an, struct launch *child
 			 an->process.pid);
 		opts.sink.path = a->default_output;
 	}
+	code = a->stats ? stats__open(&file, a->stats, err) : 0;
+	if (code)
+		return code;
 	code = recorder__run(&opts, &stats, err);
 	if (!code)
 		report(a, &stats);
-	if (a->stats && stats.attach_ns) {
-		int failed = stats__write(a->stats, &stats, err);
+	if (file && stats.attach_ns) {
+		int failed = stats__write(file, a->stats, &stats, err);
 
 		code = code ? code : failed;
 	}
+	trace_file__destroy(file);
 	return code;
 }
 
@@ -259,11 +275,16 @@ int do_record(int argc, char **argv, struct error *err)
 		code = launch(&an, a.command, &child, &path, &signals, err);
 	if (!code)
 		code = record(&a, &an, &child, path, started, err);
+	if (code && err->text[0] && child.pid) {	/* now, not when the command ends */
+		log__msg("%s", err->text);
+		err->text[0] = '\0';
+	}
 	launch__wait(&child);
 	analysis__deinit(&an);
 	free(path);
 	if (!code)
 		return EXIT_DONE;
-	error__set(err, code, "%s", strerror(-code));
+	if (!child.pid)
+		error__set(err, code, "%s", strerror(-code));
 	return EXIT_FAILED;
 }

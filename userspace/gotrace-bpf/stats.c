@@ -77,9 +77,19 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	fprintf(out, "}\n");
 }
 
-int stats__write(const char *path, const struct recorder_stats *stats, struct error *err)
+static int cannot_write(struct error *err, int code, const char *path)
 {
-	struct trace_file *file = NULL;
+	return code ? error__set(err, code, "cannot write %s: %s", path, strerror(-code)) : 0;
+}
+
+int stats__open(struct trace_file **ret, const char *path, struct error *err)
+{
+	return cannot_write(err, trace_file__open(ret, path), path);
+}
+
+int stats__write(struct trace_file *file, const char *path, const struct recorder_stats *stats,
+		 struct error *err)
+{
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -88,13 +98,10 @@ int stats__write(const char *path, const struct recorder_stats *stats, struct er
 	if (out) {
 		print(out, stats);
 		if (!fclose(out))
-			code = trace_file__open(&file, path);
-		if (!code)
 			code = trace_file__append(file, text, len);
 		if (!code)
 			code = trace_file__commit(file);
 	}
-	trace_file__destroy(file);
 	free(text);
-	return code ? error__set(err, code, "cannot write %s: %s", path, strerror(-code)) : 0;
+	return cannot_write(err, code, path);
 }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The k-way merge of merge.h: a sorted queue a ring, and the smallest head of all. */
+/*
+ * The k-way merge of merge.h: a sorted queue a ring, and the smallest head of all.
+ *
+ * It makes one history out of what each group of CPUs saw. Before it: sequencer.c, with records in
+ * the order in which capture/drain.c or capture/replay.c came by them. After it: state.c, which
+ * relies on theirs. A record is copied, for a ring's memory goes back to the probes at once; it
+ * waits here until the watermark has passed it.
+ */
 #include "sequence/merge.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +51,12 @@ void merge__destroy(struct merge *m)
 	free(m);
 }
 
+/* False: the queues hold as much as they may already. */
+static bool may_grow(const struct merge *m, size_t more)
+{
+	return merge__memory(m) + more <= MERGE_BYTES_MAX;
+}
+
 static void *grow(void *data, size_t *cap, size_t need, size_t size)
 {
 	size_t bigger = *cap ? *cap * 2 : 4096;
@@ -60,17 +74,21 @@ static size_t record_size(const void *rec)
 	return sizeof(struct gt_record) + gt_payload_size(((const struct gt_record *)rec)->kind);
 }
 
-static int queue__reserve(struct queue *q, size_t size)
+static int queue__reserve(const struct merge *m, struct queue *q, size_t size)
 {
 	void *bigger;
 
 	if (q->n == q->cap) {
+		if (!may_grow(m, q->cap * sizeof(*q->entry)))
+			return -ENOBUFS;
 		bigger = grow(q->entry, &q->cap, q->n + 1, sizeof(*q->entry));
 		if (!bigger)
 			return -ENOMEM;
 		q->entry = bigger;
 	}
 	if (q->len + size > q->bytes_cap) {
+		if (!may_grow(m, q->bytes_cap))
+			return -ENOBUFS;
 		bigger = grow(q->bytes, &q->bytes_cap, q->len + size, 1);
 		if (!bigger)
 			return -ENOMEM;
@@ -113,7 +131,7 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	if (ring >= GT_RINGS_MAX)
 		return -EINVAL;
 	q = merge__queue(m, ring);
-	err = queue__reserve(q, size);
+	err = queue__reserve(m, q, size);
 	if (err)
 		return err;
 	memcpy(q->bytes + q->len, rec, size);

@@ -20,7 +20,10 @@ struct merge;
 struct merge *merge__create(void);	/* NULL: no memory */
 void merge__destroy(struct merge *m);
 
-/* Copies a record of a checked size into its ring's queue. 0 or -ENOMEM. */
+/* The queues' bytes: a watermark that is held back must not let them grow for ever. */
+#define MERGE_BYTES_MAX (48u << 20)
+
+/* Copies a record of a checked size into its ring's queue. 0, -ENOMEM, -ENOBUFS (full). */
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
 
 /* Notes the sequence number of a record that doesn't go through the merge. */

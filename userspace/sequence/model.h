@@ -88,6 +88,7 @@ struct sequencer {
 	uint64_t now;			/* time of the latest record applied */
 	uint64_t lost_reported;		/* stats.lost as of the last private record */
 	uint64_t reported_by_kind[GT_KIND_END];
+	uint64_t overflow[GT_KIND_END];	/* records that the merge had no room for */
 	uint64_t lost_since;		/* stream time of the watermark before the loss was seen */
 	uint64_t watermark;
 	uint64_t gc_seq;

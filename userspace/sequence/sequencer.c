@@ -84,6 +84,8 @@ static bool record_is_sound(const struct gt_record *rec, size_t size)
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
 		      size_t size)
 {
+	int err;
+
 	if (!record_is_sound(rec, size) || ring >= GT_RINGS_MAX) {
 		s->stats.bad_records++;
 		return -EBADMSG;
@@ -95,7 +97,14 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		merge__count(s->merge, ring, rec->seq);
 		return stacks__add(s->stacks, rec);
 	}
-	return merge__put(s->merge, ring, rec, size);
+	err = merge__put(s->merge, ring, rec, size);
+	if (err != -ENOBUFS)
+		return err;
+	/* As if its ring had been full: the watermark is held back, and more than this can't wait. */
+	s->overflow[rec->kind]++;
+	s->stats.lost++;
+	s->stats.lost_by_kind[rec->kind]++;
+	return 0;
 }
 
 static int snapshot__copy(struct snapshot *to, const struct snapshot *from)
@@ -333,7 +342,10 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 
 int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 {
-	if (kind >= GT_KIND_END || count < s->stats.lost_by_kind[kind])
+	if (kind >= GT_KIND_END)
+		return -EINVAL;
+	count += s->overflow[kind];
+	if (count < s->stats.lost_by_kind[kind])
 		return -EINVAL;
 	s->stats.lost += count - s->stats.lost_by_kind[kind];
 	s->stats.lost_by_kind[kind] = count;

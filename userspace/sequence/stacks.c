@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Stack hashes to ids, as stacks.h says. */
+/*
+ * Stacks as the probes saw them into stacks as the trace says them.
+ *
+ * Before it: sequencer.c, which passes STACK records on, and state.c, which asks for an id where it
+ * makes an event of a record with a hash. After it: trace/intern.c, which numbers stacks and frames.
+ * At its side: the symbolizer (target/symbolize.h), asked once for each PC.
+ */
 #include "sequence/stacks.h"
 
 #include <errno.h>

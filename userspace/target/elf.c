@@ -88,7 +88,7 @@ static void *load_at(const struct elf_image *elf, uint64_t offset, uint64_t len)
 static int check_header(const Elf64_Ehdr *eh, const char *name, struct error *err)
 {
 	if (memcmp(eh->e_ident, ELFMAG, SELFMAG))
-		return error__set(err, -ENOEXEC, "%s is not an ELF program", name);
+		return error__set(err, -ENOEXEC, "%s is not an ELF program (of a script, name the Go program that it starts)", name);
 	if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
 		return error__set(err, -ENOEXEC, "%s is a big-endian program; only linux/amd64 "
 				  "programs can be traced", name);
@@ -305,16 +305,6 @@ void elf_image__forget_symbols(const struct elf_image *image)
 	elf->symbols_tried = false;
 }
 
-bool elf_image__is_pie(const struct elf_image *elf)
-{
-	return elf->ehdr.e_type == ET_DYN;
-}
-
-uint64_t elf_image__entry(const struct elf_image *elf)
-{
-	return elf->ehdr.e_entry;
-}
-
 const char *elf_image__build_id(const struct elf_image *elf)
 {
 	return elf->build_id[0] ? elf->build_id : NULL;
@@ -323,9 +313,4 @@ const char *elf_image__build_id(const struct elf_image *elf)
 const char *elf_image__go_build_id(const struct elf_image *elf)
 {
 	return elf->go_build_id[0] ? elf->go_build_id : NULL;
-}
-
-int elf_image__fd(const struct elf_image *elf)
-{
-	return elf->fd;
 }

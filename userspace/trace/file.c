@@ -21,11 +21,14 @@
 
 #define LINKS_MAX 40   /* as the kernel follows */
 #define IOV_BATCH 1024 /* IOV_MAX: what one writev() takes */
+#define STALL_MS 1000  /* a reader's pause that a stop outwaits */
 
 struct trace_file {
 	int fd;
 	int dir;	      /* PATH's directory; -1: written directly */
 	bool regular;	      /* can be cut back */
+	bool paced;	      /* a reader sets the pace: no write may block */
+	int stop_fd;	      /* -1: none */
 	bool done;	      /* renamed, or left for the user after a failed commit */
 	uint64_t start;	      /* stdout may stand in the midst of a file */
 	uint64_t size;	      /* appended so far */
@@ -63,9 +66,10 @@ static int open_direct(struct trace_file *f, const char *path)
 	if (!strcmp(path, "-"))
 		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
-		f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return -errno;
+	f->paced = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(f->fd);
 	if (S_ISREG(st.st_mode)) {
 		f->regular = true;
 		at = fcntl(f->fd, F_GETFL) & O_APPEND ? st.st_size : lseek(f->fd, 0, SEEK_CUR);
@@ -147,7 +151,7 @@ int trace_file__open(struct trace_file **ret, const char *path)
 
 	if (!f)
 		return -ENOMEM;
-	f->fd = f->dir = -1;
+	f->fd = f->dir = f->stop_fd = -1;
 	there = strcmp(path, "-") && !stat(path, &st);
 	if (there && S_ISDIR(st.st_mode))
 		err = -EISDIR;
@@ -164,43 +168,66 @@ int trace_file__open(struct trace_file **ret, const char *path)
 	return 0;
 }
 
-/* A pipe that somebody made non-blocking: wait until its reader has read. */
-static int wait_writable(int fd)
+/*
+ * Waits for the reader, and when the stop descriptor says so, no longer than a second. A pipe that can
+ * be written takes PIPE_BUF bytes without blocking.
+ */
+static int wait_writable(const struct trace_file *f)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	struct pollfd p[] = {
+		{ .fd = f->fd, .events = POLLOUT },
+		{ .fd = f->stop_fd, .events = POLLIN },
+	};
 
-	return poll(&p, 1, -1) < 0 && errno != EINTR ? -errno : 0;
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (p[0].revents)
+			return 0;
+		if (p[1].revents && poll(p, 1, STALL_MS) == 0)
+			return -EINTR;
+	}
 }
 
-static int write_all(int fd, const char *p, size_t len)
+static int write_all(const struct trace_file *f, const char *p, size_t len)
 {
 	ssize_t n;
 	int err;
 
 	while (len) {
-		n = write(fd, p, len);
+		if (f->paced) {
+			err = wait_writable(f);
+			if (err)
+				return err;
+		}
+		n = write(f->fd, p, f->paced && len > PIPE_BUF ? PIPE_BUF : len);
 		if (n >= 0) {
 			p += n;
 			len -= n;
-		} else if (errno == EAGAIN) {
-			err = wait_writable(fd);
-			if (err)
-				return err;
-		} else if (errno != EINTR) {
+		} else if (errno != EINTR && errno != EAGAIN) {
 			return -errno;
 		}
 	}
 	return 0;
 }
 
+static int write_paced(const struct trace_file *f, const struct iovec *iov, size_t n)
+{
+	int err = 0;
+
+	for (; n && !err; iov++, n--)
+		err = write_all(f, iov->iov_base, iov->iov_len);
+	return err;
+}
+
 /* As much as the file takes at once, then what is left of the vector it stopped in. */
-static int write_vectors(int fd, const struct iovec *iov, size_t n)
+static int write_vectors(const struct trace_file *f, const struct iovec *iov, size_t n)
 {
 	ssize_t done;
 	int err;
 
 	while (n) {
-		done = writev(fd, iov, n < IOV_BATCH ? n : IOV_BATCH);
+		done = writev(f->fd, iov, n < IOV_BATCH ? n : IOV_BATCH);
 		if (done < 0 && errno != EINTR && errno != EAGAIN)
 			return -errno;
 		if (done < 0)
@@ -212,7 +239,7 @@ static int write_vectors(int fd, const struct iovec *iov, size_t n)
 		}
 		if (!n)
 			break;
-		err = write_all(fd, (const char *)iov->iov_base + done, iov->iov_len - done);
+		err = write_all(f, (const char *)iov->iov_base + done, iov->iov_len - done);
 		if (err)
 			return err;
 		iov++;
@@ -235,7 +262,7 @@ int trace_file__appendv(struct trace_file *f, const struct iovec *iov, size_t n)
 	size_t i, len = 0;
 	int err;
 
-	err = write_vectors(f->fd, iov, n);
+	err = f->paced ? write_paced(f, iov, n) : write_vectors(f, iov, n);
 	if (err) {
 		cut_back(f);
 		return err;
@@ -251,6 +278,11 @@ int trace_file__append(struct trace_file *f, const void *data, size_t len)
 	struct iovec iov = { (void *)data, len };
 
 	return trace_file__appendv(f, &iov, 1);
+}
+
+void trace_file__interrupt(struct trace_file *f, int stop_fd)
+{
+	f->stop_fd = stop_fd;
 }
 
 uint64_t trace_file__size(const struct trace_file *f)

@@ -36,6 +36,12 @@ int trace_file__appendv(struct trace_file *f, const struct iovec *iov, size_t n)
 uint64_t trace_file__size(const struct trace_file *f);
 
 /*
+ * A reader of a FIFO or of stdout may stall for ever: while `stop_fd` is readable (a signalfd), no
+ * write waits longer than a second for it; it then fails with -EINTR.
+ */
+void trace_file__interrupt(struct trace_file *f, int stop_fd);
+
+/*
  * Syncs and renames onto PATH. Returns 0 or a negative errno; after a failure PATH.partial stays,
  * since it may be all there is. Frees nothing.
  */
