@@ -61,14 +61,15 @@ static void print(const struct analysis *a)
 	size_t i;
 
 	printf("%s, %zu probes\n\n", a->info.version.text, a->sites.n);
-	printf("%-*s %-28s %-8s %-16s %s\n", width, "function", "instruction", "cost", "probe",
-	       "why");
+	printf("%-*s %-28s %-8s %-16s %-19s %s\n", width, "function", "instruction", "cost", "probe",
+	       "arguments", "why");
 	for (i = 0; i < a->sites.n; i++) {
 		site = &a->sites.site[i];
 		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
-		printf("%-*s %-28s %-8s %-16s %s\n", width, place, site->text,
+		printf("%-*s %-28s %-8s %-16s %-19s %s\n", width, place, site->text,
 		       site->cost == SITE_EMULATED ? "0.4 us" : "4 us",
-		       site__probe_name(site->probe), site->why);
+		       site__probe_name(site->probe),
+		       site__arguments(site->probe, site->cookie), site->why);
 	}
 	if (a->sites.missing[0])
 		printf("\nmissing: %s\n", a->sites.missing);

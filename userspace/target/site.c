@@ -190,6 +190,42 @@ const char *site__probe_name(enum gt_probe probe)
 	return (unsigned int)probe < GT_PROBE_COUNT ? names[probe] : "?";
 }
 
+/* What the program of bpf/ takes from the registers there; session.h has the same by probe. */
+const char *site__arguments(enum gt_probe probe, uint64_t cookie)
+{
+	switch (probe) {
+	case GT_PROBE_READY:
+		return "AX=g BX=skip";
+	case GT_PROBE_CAS_RUNNABLE:
+		return "AX=g BX=old CX=new";
+	case GT_PROBE_GOSCHED:
+		return cookie ? "AX=g" : "AX=g BX=preempted";
+	case GT_PROBE_CREATE:
+		return cookie ? "AX=new g" : "BX=new g";
+	case GT_PROBE_CREATE_BLOCKED:
+		return "AX=new g";
+	case GT_PROBE_SYSCALL_ENTER:
+		return "R14=g AX=pc CX=bp";
+	case GT_PROBE_SYSCALL_BLOCK: case GT_PROBE_SYSCALL_TRY_EXIT:
+		return "R14=g";
+	case GT_PROBE_P_START:
+		return "AX=p";
+	case GT_PROBE_P_STOP:
+		return "R14=g, its p";
+	case GT_PROBE_P_HANDOFF:
+		return cookie ? "CX=p" : "AX=p";
+	case GT_PROBE_STW_BEGIN:
+		return "AX=reason";
+	case GT_PROBE_PROCS:
+		return "AX=number";
+	case GT_PROBE_SYSCALL_LOST: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
+	case GT_PROBE_GC_END:
+		return "-";
+	default:
+		return "AX=g";
+	}
+}
+
 static bool applies(const struct row *row, const struct layout *layout)
 {
 	unsigned int minor = layout->version.minor;

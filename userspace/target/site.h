@@ -45,6 +45,7 @@ struct site_list {
 int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
 		    const struct layout *layout, struct error *err);
 void site_list__deinit(struct site_list *sites);
+const char *site__arguments(enum gt_probe probe, uint64_t cookie);	/* "AX=g" */
 const char *site__probe_name(enum gt_probe probe);	/* "execute" */
 
 #endif
