@@ -15,6 +15,7 @@ VERSION    := 0.1
 JUDGE_GO   := go1.26.8
 TARGET_GOS := go1.26.8 go1.24.9
 PREFIX     ?= /usr/local
+FUZZ_TIME  ?= 60
 
 CC        ?= cc
 BPF_CLANG ?= clang-19
@@ -39,6 +40,7 @@ endif
 
 BPF_SRCS  := $(wildcard bpf/*.bpf.c)
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
+FUZZED_SRCS := $(filter userspace/lib/% userspace/target/%,$(LIB_SRCS))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -119,6 +121,15 @@ build/bench/empty: selftests/bench/empty.c build/bench/empty.skel.h build/libgot
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OUR_CFLAGS) -Ibuild/bench $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
 
+# One program of clang's, for libFuzzer: the libraries' sources are compiled once more, with its eyes
+
+build/fuzz/fuzz_target: selftests/fuzz/fuzz_target.c $(FUZZED_SRCS) \
+			$(wildcard userspace/lib/*.h userspace/target/*.h)
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(filter-out -MMD -MP,$(OUR_CFLAGS)) $(CFLAGS) -fsanitize=fuzzer,address,undefined \
+		$(filter %.c,$^) $(LIBS) -o $@
+
 # Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
 # fetch and run exactly that one.
 
@@ -154,8 +165,13 @@ bench: ## what tracing costs the traced program
 	@+$(build) all build/bench/empty build/targets/$(JUDGE_GO)/pingpong
 	@selftests/bench/run
 
-fuzz:
-	@echo "make fuzz: there are no fuzz targets yet; they come with the reader" >&2; exit 1
+fuzz: ## libFuzzer on what reads the traced program's file, for FUZZ_TIME seconds
+	@selftests/deps.sh libclang-rt-19-dev
+	@+$(build) build/fuzz/fuzz_target $(TARGET_GOS:%=build/targets/%/tiny)
+	$(Q)mkdir -p build/fuzz/corpus
+	$(Q)$(foreach go,$(TARGET_GOS),cp build/targets/$(go)/tiny build/fuzz/corpus/tiny-$(go) &&) :
+	build/fuzz/fuzz_target -max_total_time=$(FUZZ_TIME) -max_len=4000000 -rss_limit_mb=4096 -timeout=20 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus
 
 kmod: ## the optional kernel module
 ifeq ($(wildcard kmod/main.c),)

@@ -15,7 +15,7 @@
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H
 
-#include "maps.bpf.h"
+#include "filter.bpf.h"
 
 /* CPU to ring; a division only where there are more CPUs than rings. */
 static __always_inline u32 emit__ring(u32 cpu)
@@ -78,5 +78,17 @@ static __always_inline void emit_value(enum gt_kind kind, u64 object, u32 stack,
 	emit (rec, kind, object, stack, tid, sizeof(value))
 		*(u64 *)(rec + 1) = value;
 }
+
+/* A whole probe: is it ours, then `emission`, an expression of ctx and tid. */
+#define EMIT_PROBE(name, emission)                                                                 \
+	SEC("uprobe.multi")                                                                        \
+	int name(struct pt_regs *ctx)                                                              \
+	{                                                                                          \
+		u32 tid = filter__ours();                                                          \
+                                                                                                   \
+		if (tid)                                                                           \
+			emission;                                                                  \
+		return 0;                                                                          \
+	}
 
 #endif

@@ -82,13 +82,9 @@ static __always_inline u64 current_p(u64 g)
  * curg__head(). Two g0s may share a place; a torn meeting of theirs costs one stack its truth. 12
  * KiB.
  */
-#define CURG_CACHE 512
-
 struct curg_place {
 	u64 g0, m, curg;
 };
-
-extern gt_u64 curg_cache[CURG_CACHE][3];
 
 static __always_inline struct curg_place *curg__place(u64 g0)
 {

@@ -247,44 +247,9 @@ int syscall_block(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe.multi")
-int syscall_exit(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_SYSCALL_EXIT, GO_ARG1(ctx), 0, tid);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int syscall_try_exit(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int syscall_lost(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_SYSCALL_LOST, 0, 0, tid);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int syscall_no_p(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid);
-	return 0;
-}
+EMIT_PROBE(syscall_exit, emit_plain(GT_SYSCALL_EXIT, GO_ARG1(ctx), 0, tid))
+EMIT_PROBE(syscall_try_exit, emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
+EMIT_PROBE(syscall_lost, emit_plain(GT_SYSCALL_LOST, 0, 0, tid))
+EMIT_PROBE(syscall_no_p, emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))
 
 char LICENSE[] SEC("license") = "GPL";

@@ -32,7 +32,7 @@ struct {
 /* Numbers of the records of each ring, a cache line each. Writer: the probes. 4 KiB. */
 extern gt_u32 ring_seq[GT_RINGS_MAX][16];
 
-/* Losses. Writer: the probes, each on its CPU; reader: session.c. 544 bytes a CPU. */
+/* Losses. Writer: the probes, each on its CPU; reader: session.c. 528 bytes a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -49,6 +49,11 @@ struct {
 #define SEEN_SIZE 65536
 
 extern gt_u64 seen[SEEN_SIZE];
+
+/* Places of struct curg_place (g.bpf.h), which says what they are for. */
+#define CURG_CACHE 512
+
+extern gt_u64 curg_cache[CURG_CACHE][3];
 
 static __always_inline struct gt_counters *counters__get(void)
 {

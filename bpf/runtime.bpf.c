@@ -60,54 +60,10 @@ static __always_inline u32 here(struct pt_regs *ctx, u32 tid, bool framed)
 	return stack__id(&leaf, tid);
 }
 
-SEC("uprobe.multi")
-int stw_begin(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, (u8)GO_ARG1(ctx));
-	return 0;
-}
-
-SEC("uprobe.multi")
-int stw_end(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_STW_END, 0, 0, tid);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int gc_begin(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, bpf_get_attach_cookie(ctx)), tid);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int gc_end(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_plain(GT_GC_END, 0, 0, tid);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int procs(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx));
-	return 0;
-}
+EMIT_PROBE(stw_begin, emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, (u8)GO_ARG1(ctx)))
+EMIT_PROBE(stw_end, emit_plain(GT_STW_END, 0, 0, tid))
+EMIT_PROBE(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, bpf_get_attach_cookie(ctx)), tid))
+EMIT_PROBE(gc_end, emit_plain(GT_GC_END, 0, 0, tid))
+EMIT_PROBE(procs, emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
 
 char LICENSE[] SEC("license") = "GPL";

@@ -24,7 +24,7 @@ record_target()
 	return $status
 }
 
-# The recorder has said that its probes are live (first line on stderr with -v: "recording").
+# The recorder has said that its probes are live.
 recorder_is_live()
 {
 	wait_until 20 recorder_started && kill -0 "$BACKGROUND_PID" 2>/dev/null && return
@@ -32,8 +32,7 @@ recorder_is_live()
 	return 1
 }
 
-# Its output file exists from the moment when the probes are live.
-recorder_started()
+recorder_started() # or is gone; its line "recording process" says that the probes are live
 {
 	! kill -0 "$BACKGROUND_PID" 2>/dev/null || grep -q '^gotrace-bpf: recording' "$tmp/background.out"
 }
@@ -49,13 +48,15 @@ stop_recorder() # by SIGINT, which a shell's background job inherits as ignored
 	return $status
 }
 
-# PID: the program's text in memory is that of its file: no breakpoint stands in it.
+# PID: the program's text in memory is that of its file: no breakpoint stands in it. False when it
+# has no text to compare.
 text_is_clean()
 {
 	local range offset start end
 
 	read -r range _ offset _ < <(awk -v exe="$(readlink "/proc/$1/exe")" \
 		'$2 == "r-xp" && $6 == exe' "/proc/$1/maps")
+	[ -n "$range" ] || return 1
 	start=$((16#${range%-*})) end=$((16#${range#*-}))
 	cmp -s <(dd if="/proc/$1/mem" bs=65536 iflag=skip_bytes,count_bytes \
 			skip="$start" count=$((end - start)) status=none) \

@@ -151,7 +151,7 @@ struct gt_stack {
 	gt_u64 pc[];		/* return addresses, in the target's address space, leaf first */
 };
 
-#define GT_STACK_MAX 128	/* frames; Go's reader refuses more (seed 003) */
+#define GT_STACK_MAX 128	/* frames; Go's internal/trace/tracev2: its reader refuses more */
 
 /* Size of a kind's fixed payload in bytes; -1 for an unknown kind. */
 static inline int gt_payload_size(unsigned int kind)

@@ -40,25 +40,68 @@ unknown_program()
 	sed 's/go1\.26\.8/go1.99.8/g' build/targets/"$JUDGE_GO"/tiny >"$tmp/unknown"
 }
 
+pie_program() # that can execute itself, at another address each time
+{
+	(cd selftests/targets && CGO_ENABLED=0 GOTOOLCHAIN=$JUDGE_GO \
+		"${GO:-go}" build -buildvcs=false -buildmode=pie -o "$OLDPWD/$tmp/pie" ./tiny)
+}
+
+sane_window() # seconds and a goroutine, not what is left of a clock that was never read
+{
+	jq -e '.window_ns > 0 and .window_ns < 5e9 and .goroutines >= 1' "$tmp/tiny.json" ||
+		{ cat "$tmp/tiny.json"; return 1; }
+}
+
 # Exits or execs at about the time when the probes are set: whatever moment it meets, there is a valid
 # trace and exit 0, or one line and exit 1.
-while_attaching() # ARGUMENTS of tiny
+while_attaching() # PROGRAM [ARGUMENT...]: it is a tiny
 {
-	local pid status
+	local program=$1 delay pid status
+	shift
 
 	for delay in 0 5 20 50 80 120 160 220; do
-		rm -f "$tmp"/tiny.trace*
-		build/targets/"$JUDGE_GO"/tiny -duration ${delay}ms "$@" >/dev/null </dev/null &
+		rm -f "$tmp"/tiny.*
+		"$program" -duration ${delay}ms "$@" >/dev/null </dev/null &
 		pid=$!
-		timeout 30 $GOTRACE record -p $pid -d 300ms -o "$tmp/tiny.trace" 2>"$tmp/err"
+		timeout 30 $GOTRACE record -p $pid -d 300ms -o "$tmp/tiny.trace" \
+			--stats "$tmp/tiny.json" 2>"$tmp/err"
 		status=$?
+		echo "delay $delay ms: exit $status: $(cat "$tmp/err")"
 		wait $pid || { echo "the target failed"; return 1; }
 		case $status in
-		0) check_trace "$tmp/tiny.trace" || return 1 ;;
-		1) [ "$(grep -c '^gotrace-bpf: [^r]' "$tmp/err")" -eq 1 ] || { cat "$tmp/err"; return 1; } ;;
-		*) cat "$tmp/err"; return 1 ;;
+		0) check_trace "$tmp/tiny.trace" && sane_window || return 1 ;;
+		1) [ "$(grep -c '^gotrace-bpf: [^r]' "$tmp/err")" -eq 1 ] || return 1 ;;
+		*) return 1 ;;
 		esac
 	done
+}
+
+# A FIFO that nobody opens to read: the recorder must not wait for ever, nor be deaf to signals.
+fifo_without_reader()
+{
+	local status
+
+	rm -f "$tmp/fifo"
+	mkfifo "$tmp/fifo" || return 1
+	timeout -k 1 20 $GOTRACE record -p "$TARGET_PID" -d 500ms -o "$tmp/fifo" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	echo "exit $status: $(cat "$tmp/err")"
+	[ $status -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'nobody reads' "$tmp/err"
+}
+
+fifo_and_sigterm()
+{
+	rm -f "$tmp/fifo"
+	mkfifo "$tmp/fifo" || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/fifo"
+	sleep 0.5
+	kill -TERM "$BACKGROUND_PID" # it may have ended by itself
+	wait_until 5 is_gone "$BACKGROUND_PID" && text_is_clean "$TARGET_PID"
+}
+
+is_gone() # PID: a child of ours, waited for or not
+{
+	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 
 ktap_start
@@ -66,18 +109,24 @@ try "no such PID" refused 1 'process 999999999|no process' $GOTRACE record -p 99
 sleep 60 & not_go=$!
 background+=("$not_go")
 try "not a Go program" refused 1 'not a Go program' $GOTRACE record -p "$not_go" -o "$tmp/x.trace"
-try "a kernel thread" refused 1 '' $GOTRACE record -p 2 -o "$tmp/x.trace"
-try "no process given" refused 2 '' $GOTRACE record -o "$tmp/x.trace"
-try "an unknown option" refused 2 '' $GOTRACE record --frobnicate
-try "an unknown verb" refused 2 '' $GOTRACE frobnicate
+try "a kernel thread" refused 1 'PID 2 is a kernel thread' $GOTRACE record -p 2 -o "$tmp/x.trace"
+try "no process given" refused 2 'record what\?' $GOTRACE record -o "$tmp/x.trace"
+try "no arguments" refused 2 'record what\?' $GOTRACE
+try "one file for two outputs" refused 2 'same file' \
+	$GOTRACE record -p 1 -o "$tmp/x.trace" --stats "$tmp/x.trace"
+try "an unknown option" refused 2 "unrecognized option '--frobnicate'" $GOTRACE record --frobnicate
+try "an unknown verb" refused 2 'no command "frobnicate"' $GOTRACE frobnicate
 try "a bad duration" refused 2 'duration|-d' $GOTRACE record -p 1 -d 5parsecs -o "$tmp/x.trace"
 try "a bad format version" refused 2 '1\.21|format' $GOTRACE record -p 1 --format-version 1.21
 try "an unknown event set" refused 2 'tea' $GOTRACE record -p 1 --events tea
-foreign_program && try "another architecture" refused 1 'arm64' $GOTRACE probes --exe "$tmp/foreign"
-old_program && try "a Go too old" refused 1 'go1\.15' $GOTRACE probes --exe "$tmp/old"
-unknown_program && try "a Go not known yet" refused 1 'go1\.99' $GOTRACE probes --exe "$tmp/unknown"
+foreign_program
+try "another architecture" refused 1 'arm64' $GOTRACE probes --exe "$tmp/foreign"
+old_program
+try "a Go too old" refused 1 'go1\.15' $GOTRACE probes --exe "$tmp/old"
+unknown_program
+try "a Go not known yet" refused 1 'go1\.99' $GOTRACE probes --exe "$tmp/unknown"
 head -c 5000 build/targets/"$JUDGE_GO"/tiny >"$tmp/cut"
-try "a truncated program" refused 1 '' $GOTRACE probes --exe "$tmp/cut"
+try "a truncated program" refused 1 'not a Go program: it has no Go build information' $GOTRACE probes --exe "$tmp/cut"
 
 start_target parked "$JUDGE_GO" -duration 100ms
 try "a missing directory" refused 1 'No such file' $GOTRACE record -p "$TARGET_PID" -d 1s -o "$tmp/no/where.trace"
@@ -86,11 +135,17 @@ try "a full disk" full_disk
 install -m 755 $GOTRACE "$tmp/gotrace-bpf" && chmod 755 "$tmp" build build/tmp
 try "no privilege" refused 1 'CAP_BPF|permission|root' \
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/gotrace-bpf" record -p "$TARGET_PID" -d 1s -o /tmp/x.trace
-try "a broken raw file" refused 1 '' $GOTRACE sequence build/targets/"$JUDGE_GO"/tiny -o "$tmp/x.trace"
+try "a broken raw file" refused 1 'is not a raw file of gotrace-bpf' $GOTRACE sequence build/targets/"$JUDGE_GO"/tiny -o "$tmp/x.trace"
+try "a FIFO without a reader" fifo_without_reader
+try "a FIFO without a reader, and SIGTERM" fifo_and_sigterm
 try "the target has no breakpoint left" text_is_clean "$TARGET_PID"
 tell_target start
 try "the target goes on" expect_target done
 try "the target ends well" stop_target
-try "a target that exits while we attach" while_attaching
-try "a target that execs while we attach" while_attaching -exec /bin/true
+tiny=build/targets/$JUDGE_GO/tiny
+try "a target that exits while we attach" while_attaching "$tiny"
+try "a target that execs while we attach" while_attaching "$tiny" -exec /bin/true
+try "a target that execs itself while we attach" while_attaching "$tiny" -exec "$tiny"
+try "a PIE is built" pie_program &&
+	try "a PIE that execs itself while we attach" while_attaching "$tmp/pie" -exec "$tmp/pie"
 ktap_end

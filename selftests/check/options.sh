@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# OPTIONS: records the running pingpong for a moment
+# OPTIONS: records the running target for a moment
 recorded()
 {
 	rm -f "$tmp/o.trace"
@@ -33,18 +33,57 @@ to_stdout()
 		build/reference/validate "$tmp/stdout.trace"
 }
 
-counts() { build/reference/validate -counts "$tmp/o.trace"; }
-
-without_stacks()
+deepest_stack() # frames, as Go's reader sees them
 {
-	recorded --no-stacks && [ "$(jq '.records_by_kind.stack // 0' "$tmp/o.json")" = 0 ]
+	build/reference/validate "$tmp/o.trace" | sed -n 's/.*, deepest stack //p'
 }
 
-shallow_stacks() { recorded --stack-depth 1; }
+perf_uprobes()
+{
+	recorded && jq -e .uprobe_multi "$tmp/o.json" &&
+		recorded --force-perf-uprobes && jq -e '.uprobe_multi == false' "$tmp/o.json"
+}
+
+# What is left are the stacks of one frame by which Go's tools name goroutines.
+without_stacks()
+{
+	recorded --no-stacks && [ "$(jq '.records_by_kind.stack // 0' "$tmp/o.json")" = 0 ] &&
+		[ "$(deepest_stack)" -le 1 ]
+}
+
+# The target has deeper ones, and of pingpong's outermost functions none is inlined.
+shallow_stacks()
+{
+	recorded && [ "$(deepest_stack)" -gt 1 ] &&
+		recorded --stack-depth 1 && [ "$(deepest_stack)" -eq 1 ]
+}
+
+kinds() # CONDITION: of the last recording's records, by kind
+{
+	jq -e ".records_by_kind | $1" "$tmp/o.json"
+}
 
 only_sched()
 {
-	recorded --events sched && jq -e '.records_by_kind | has("syscall_enter") or has("gc_begin") | not' "$tmp/o.json"
+	recorded && kinds '.syscall_enter > 0 and .gc_begin > 0 and .execute > 0' &&
+		recorded --events sched && kinds '.execute > 0' &&
+		kinds 'keys | any(startswith("syscall_") or startswith("gc_")) | not'
+}
+
+sched_and_gc()
+{
+	recorded --events sched,gc && kinds '.gc_begin > 0 and .execute > 0' &&
+		kinds 'keys | any(startswith("syscall_")) | not'
+}
+
+probes_of_a_process()
+{
+	$GOTRACE probes -p "$TARGET_PID" >"$tmp/probes" && grep -q '^runtime\.park_m+0x' "$tmp/probes"
+}
+
+doctor_of_a_process()
+{
+	$GOTRACE doctor -p "$TARGET_PID" >"$tmp/doctor" && grep -q 'offsets agree' "$tmp/doctor"
 }
 
 # The records, replayed, make the same file to the byte.
@@ -116,16 +155,20 @@ done
 try "a tick of 64 ns makes a smaller file" smaller_tick
 try "to stdout" to_stdout
 try "a default name, and -p without a verb" by_default_name
-try "perf uprobes" recorded --force-perf-uprobes
+try "perf uprobes" perf_uprobes
 try "no stacks" without_stacks
 try "stacks of one frame" shallow_stacks
-try "goroutines and Ps only" only_sched
 try "a replay makes the same file" replayed
 try "two recorders at once" two_recorders
 try "SIGTERM ends it well" by_sigterm
-try "probes of a process" $GOTRACE probes -p "$TARGET_PID"
+try "probes of a process" probes_of_a_process
 try "three capabilities are enough" three_capabilities
-try "doctor of a process" $GOTRACE doctor -p "$TARGET_PID"
+try "doctor of a process" doctor_of_a_process
+kill "$TARGET_PID"
+start_target selftrace "$JUDGE_GO" -duration 60s || exit 1 # it makes system calls and collects
+tell_target start && sleep 0.3
+try "goroutines and Ps only" only_sched
+try "no system calls" sched_and_gc
 kill "$TARGET_PID"
 try "a started program" started
 try "a started program, old format" started --format-version 1.22

@@ -27,7 +27,7 @@ static void use_table(const struct elf_image *elf, struct pclntab *pt, const str
 	struct go_func f;
 
 	pclntab__symbolizer(pt, 0, &s);
-	for (size_t i = 0; i < pclntab__count(pt) && i < 4096; i++) {
+	for (size_t i = 0; i < 4096; i++) {
 		if (!pclntab__func(pt, i, &f))
 			continue;
 		s.frames(s.ctx, f.end, frames);

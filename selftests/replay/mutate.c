@@ -2,16 +2,17 @@
 /*
  * mutate: writes trace files from mutated records, for Go's reader to judge.
  *
- *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean] [-raw] [-v] [-dump] -o DIR
+ *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean] [-raw] [-broken] [-v]
+ *	       [-dump] -o DIR
  *
  * Variants K … K+N-1 of seed S, one file each (DIR/KKKKKK.trace), through the real sequencer, writer
  * and file; versions and ticks in rotation. The records are the simulator's, or the first of a raw
  * file. -clean mutates nothing, and then holds the sequencer to the simulator's own counts: no
  * repair, nothing dropped, every event as often as it must be. Of a raw file it takes all records:
- * no repair, nothing dropped or held. -raw writes a raw file as well (DIR/KKKKKK.raw), and replays
- * it: with -clean the trace must be the same to the byte; without it not the records are mutated
- * but the raw file's bytes, and the trace is that of the replay. A variant depends on its seed and
- * number only, so that `-n 1 -first K` repeats it; -v says what it was, -dump shows its records.
+ * no repair, nothing dropped or held. -raw writes a raw file as well, and replays it: the trace must
+ * be the same to the byte. -broken mutates that file's bytes instead of the records; the trace is
+ * then that of the replay. A variant depends on its seed and number only, so that `-n 1 -first K`
+ * repeats it; -v says what it was, -dump shows its records.
  * Exit 0; 1 if the sequencer failed, took too much memory, or a count was wrong; 2 on wrong usage.
  */
 #include <errno.h>
@@ -36,7 +37,7 @@
 struct settings {
 	uint64_t seed, first, n;
 	unsigned int records;
-	bool clean, raw, verbose, dump;
+	bool clean, raw, broken, verbose, dump;
 	const char *folder, *from;
 };
 
@@ -263,7 +264,7 @@ static int replay(const struct variant *v, const char *raw, const char *trace, s
 	return err;
 }
 
-/* The raw file of a whole recording: its replay makes the same trace. */
+/* A raw file as it was written makes the same trace. */
 static int replay_whole(const struct variant *v, const char *folder)
 {
 	char raw[4096], trace[4096], second[4096];
@@ -304,7 +305,7 @@ static int make_run(const struct settings *set, struct variant *v)
 	int err = set->from ? raw__load(&v->run, set->from, records, &v->sim.tentative)
 			    : simulate(&v->run, &v->sim);
 
-	if (err || set->clean || set->raw)
+	if (err || set->clean || set->broken)
 		return err;
 	return mutate_run(&v->run, rng__next(&v->rng), v->mutations, sizeof(v->mutations));
 }
@@ -314,12 +315,14 @@ static int make_files(const struct settings *set, struct variant *v)
 	char path[4096];
 	int err = open_trace(v, path_of(v, set->folder, "trace", path), sim_symbolizer);
 
-	if (!err && set->raw)
+	if (!err && (set->raw || set->broken))
 		err = open_raw(v, path_of(v, set->folder, "raw", path));
 	err = err ?: feed(v);
 	err = err ?: trace_file__commit(v->file);
 	if (!err && set->raw)
-		err = set->clean ? replay_whole(v, set->folder) : replay_broken(v, set->folder);
+		err = replay_whole(v, set->folder);
+	if (!err && set->broken)
+		err = replay_broken(v, set->folder);
 	return err;
 }
 
@@ -358,7 +361,7 @@ static int run_variant(const struct settings *set, uint64_t number)
 static int usage(void)
 {
 	fputs("usage: mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] "
-	      "[-clean] [-raw] [-v] [-dump] -o DIR\n",
+	      "[-clean] [-raw] [-broken] [-v] [-dump] -o DIR\n",
 	      stderr);
 	return 2;
 }
@@ -372,6 +375,7 @@ int main(int argc, char **argv)
 		{ "records", required_argument, NULL, 'r' },
 		{ "clean", no_argument, NULL, 'c' },
 		{ "raw", no_argument, NULL, 'R' },
+		{ "broken", no_argument, NULL, 'b' },
 		{ "v", no_argument, NULL, 'v' },
 		{ "from", required_argument, NULL, 'F' },
 		{ "dump", no_argument, NULL, 'd' },
@@ -403,6 +407,9 @@ int main(int argc, char **argv)
 		case 'R':
 			set.raw = true;
 			break;
+		case 'b':
+			set.broken = true;
+			break;
 		case 'v':
 			set.verbose = true;
 			break;
@@ -419,7 +426,7 @@ int main(int argc, char **argv)
 			return usage();
 		}
 	}
-	if (!set.folder || optind != argc || !set.records)
+	if (!set.folder || optind != argc || !set.records || (set.broken && (set.raw || set.clean)))
 		return usage();
 	for (uint64_t i = 0; i < set.n; i++)
 		failed |= run_variant(&set, set.first + i) != 0;

@@ -159,7 +159,9 @@ static size_t below(struct bytes *b, uint64_t n)
 /* Counts, times and addresses stand at multiples of 8, most sizes and types at multiples of 4. */
 static void extreme_word(struct bytes *b)
 {
-	static const uint64_t values[] = { 0, 1, 7, UINT64_MAX, 1ull << 63, 1ull << 32, 0xfffffff8 };
+	static const uint64_t values[] = {
+		0, 1, 7, UINT64_MAX, 1ull << 63, 1ull << 32, 0xfffffff8
+	};
 	size_t size = below(b, 2) ? 8 : 4;
 
 	if (b->len >= size)

@@ -31,7 +31,6 @@ struct writer {
 	bool times;  /* write each event's time, too */
 	bool open;
 	int fail; /* what the next event returns */
-	uint64_t events;
 };
 
 static void fake_say(struct writer *w, const char *format, ...)
@@ -109,7 +108,6 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
 	for (unsigned int i = 0; i < nargs; i++)
 		fake_say_arg(w, spec->arg[i + 1].type, args[i]);
 	fake_say(w, "\n");
-	w->events++;
 	return 0;
 }
 
@@ -165,11 +163,6 @@ int writer__private(struct writer *w, const void *data, size_t len)
 size_t writer__size(const struct writer *w)
 {
 	return w->size;
-}
-
-uint64_t writer__events(const struct writer *w)
-{
-	return w->events;
 }
 
 #endif

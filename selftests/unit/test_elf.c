@@ -23,12 +23,12 @@ static void reads_stop_at_the_end(void **state)
 	assert_int_equal(buf__u32(&b), 0x04030201);
 	assert_int_equal(buf__u8(&b), 5);
 	buf__skip(&b, 4);
-	assert_string_equal(buf__string(&b), "hi");
+	assert_int_equal(buf__u8(&b), 'h');
 	assert_false(b.bad);
-	assert_null(buf__string(&b));
+	assert_int_equal(buf__u32(&b), 0);
 	assert_true(b.bad);
-	assert_int_equal(buf__u8(&b), 0);	/* bad for good, though a byte is left */
-	assert_int_equal(buf__left(&b), 1);
+	assert_int_equal(buf__u8(&b), 0);	/* bad for good, though bytes are left */
+	assert_int_equal(buf__left(&b), 3);
 
 	assert_true(buf__u32_at(&b, 9, &v));
 	assert_false(buf__u32_at(&b, 10, &v));
@@ -51,7 +51,6 @@ static uint64_t uleb(const char *bytes, size_t len, bool *bad)
 
 static void variable_length_numbers(void **state)
 {
-	struct buf b = buf__make("\x7f\x80\x01\xff\x7e", 5);
 	bool bad;
 
 	assert_int_equal(uleb("\xe5\x8e\x26", 3, &bad), 624485);
@@ -64,10 +63,6 @@ static void variable_length_numbers(void **state)
 	assert_true(bad);
 	uleb("\x80\x80", 2, &bad);
 	assert_true(bad);
-	assert_int_equal(buf__sleb(&b), -1);
-	assert_int_equal(buf__sleb(&b), 128);
-	assert_int_equal(buf__sleb(&b), -129);
-	assert_false(b.bad);
 }
 
 static void refuse(const void *bytes, size_t len, const char *reason)

@@ -33,14 +33,14 @@ static void numbers(void **state)
 
 static struct bytes gather(const struct stream *s)
 {
-	struct bytes b = { malloc(stream__bytes(s) + 1), 0, 0 };
 	const struct chunk *c;
+	struct bytes b = { 0 };
 
 	for (c = s->first; c; c = c->next) {
+		b.data = realloc(b.data, b.len + c->len);
 		memcpy(b.data + b.len, c->data, c->len);
 		b.len += c->len;
 	}
-	assert_int_equal(b.len, stream__bytes(s));
 	return b;
 }
 

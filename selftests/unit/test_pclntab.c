@@ -11,7 +11,7 @@
 
 #include "target/buildinfo.h"
 #include "target/elf.h"
-#include "target/pclntab.h"
+#include "target/pclntab_impl.h"
 
 #include "programs.h"
 
@@ -62,8 +62,8 @@ static void against_symbols(const char *path)
 	size_t same = 0, differ = 0;
 
 	open_program(&p, path);
-	assert_in_range(pclntab__count(p.pt), 1000, 1000000);
-	for (size_t i = 0; i < pclntab__count(p.pt); i++) {
+	assert_in_range(p.pt->nfunc, 1000, 1000000);
+	for (size_t i = 0; i < p.pt->nfunc; i++) {
 		uint64_t symbol;
 
 		assert_true(pclntab__func(p.pt, i, &f));
@@ -78,8 +78,8 @@ static void against_symbols(const char *path)
 		differ += symbol && symbol != f.entry;
 	}
 	assert_int_equal(differ, 0);
-	assert_true(same > pclntab__count(p.pt) / 10);
-	assert_false(pclntab__func(p.pt, pclntab__count(p.pt), &f));
+	assert_true(same > p.pt->nfunc / 10);
+	assert_false(pclntab__func(p.pt, p.pt->nfunc, &f));
 	assert_false(pclntab__find(p.pt, 0, &f));
 	assert_false(pclntab__find(p.pt, last + 0x1000, &f));
 	assert_false(pclntab__named(p.pt, "runtime.no such", &f));
@@ -155,7 +155,7 @@ static void special_functions(const char *path)
 	assert_true(pclntab__named(p.pt, "runtime.gopanic", &f));
 	assert_int_equal(s.frames(s.ctx, f.entry + 1, frames), 1);
 	assert_true(frames[0].elides);
-	for (size_t i = 0; i < pclntab__count(p.pt); i++) {
+	for (size_t i = 0; i < p.pt->nfunc; i++) {
 		pclntab__func(p.pt, i, &f);
 		if (!strstr(f.name, ".gowrap"))
 			continue;
@@ -190,7 +190,7 @@ static void use_all(struct pclntab *pt)
 	struct go_func f;
 
 	pclntab__symbolizer(pt, 0, &s);
-	for (size_t i = 0; i < pclntab__count(pt); i += 97) {
+	for (size_t i = 0; i < pt->nfunc; i += 97) {
 		if (pclntab__func(pt, i, &f)) {
 			s.frames(s.ctx, f.entry + 5, frames);
 			s.start(s.ctx, f.entry, frames);

@@ -2,7 +2,8 @@
 /*
  * Raw files: what was given in comes out again, in order; a cut or broken file does no harm.
  *
- * This file's sequencer functions note their calls instead of sequencing.
+ * This file's sequencer functions note their calls instead of sequencing. With the real one,
+ * selftests/check/replay.sh compares the traces and has those of broken files read.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -50,6 +51,8 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 {
 	uint64_t sum = 0;
 
+	if (size < sizeof(*rec))
+		return note("broken record");
 	for (size_t i = 0; i < size / 8; i++)
 		sum = sum * 31 + ((const uint64_t *)rec)[i];
 	return note("record %u %u %zu %lx", ring, rec->kind, size, sum);
@@ -186,14 +189,12 @@ static int play(struct error *err)
 	return code;
 }
 
-static void the_same_calls(bool with_second)
+static void replay_makes_these_calls(void)
 {
 	struct error err = {};
 	static char want[NCALLS_MAX][96];
-	unsigned int n;
+	unsigned int n = notes.n;
 
-	record(with_second);
-	n = notes.n;
 	memcpy(want, notes.call, sizeof(want));
 	assert_int_equal(play(&err), 0);
 	assert_int_equal(notes.n, n);
@@ -203,8 +204,116 @@ static void the_same_calls(bool with_second)
 
 static void replays_what_was_recorded(void **state)
 {
-	the_same_calls(true);
-	the_same_calls(false);
+	record(true);
+	replay_makes_these_calls();
+	record(false);
+	replay_makes_these_calls();
+}
+
+static struct rawfile *begin(void)
+{
+	struct rawfile *raw = NULL;
+
+	memset(&notes, 0, sizeof(notes));
+	assert_int_equal(rawfile__create(&raw, path()), 0);
+	assert_int_equal(rawfile__start(raw, &facts), 0);
+	sequencer__start(NULL, facts.t0, facts.wall_ns);
+	return raw;
+}
+
+static void end(struct rawfile *raw)
+{
+	assert_int_equal(rawfile__finish(raw, 3000, &symbolizer), 0);
+	sequencer__finish(NULL, 3000);
+	rawfile__destroy(raw);
+}
+
+/* More records of one ring than a chunk holds, the largest that there are. */
+static void replays_many_records(void **state)
+{
+	static struct {
+		struct gt_record rec;
+		uint64_t stack[2 + GT_STACK_MAX];
+	} full = { { .tid = 1, .kind = GT_STACK }, { GT_STACK_MAX } };
+	struct rawfile *raw = begin();
+
+	for (unsigned int i = 0; i < 600; i++) {
+		full.rec.time = i;
+		full.stack[2 + i % GT_STACK_MAX] = i;
+		sequencer__record(NULL, 3, &full.rec, sizeof(full));
+		assert_int_equal(rawfile__record(raw, 3, &full.rec, sizeof(full)), 0);
+	}
+	end(raw);
+	replay_makes_these_calls();
+}
+
+/* A record that has another size than its kind. It lies in just that much memory. */
+static void give_broken(struct rawfile *raw, unsigned int kind, uint32_t depth, size_t size)
+{
+	struct full_record full = { { .time = 1, .tid = 7, .kind = kind }, { depth } };
+	unsigned char *rec = calloc(1, size);
+
+	assert_non_null(rec);
+	memcpy(rec, &full, size < sizeof(full) ? size : sizeof(full));
+	assert_int_equal(rawfile__record(raw, 0, (void *)rec, size), 0);
+	note("broken record");
+	free(rec);
+}
+
+/* No probe sends these. They stay broken, and do not take the next record along. */
+static void broken_records_stay_alone(void **state)
+{
+	static const struct {
+		unsigned int kind;
+		uint32_t depth;
+		size_t size;
+	} broken[] = {
+		{ GT_PARK, 0, 1 },	  { GT_PARK, 0, 13 },	 { GT_PARK, 0, 31 },
+		{ GT_PARK, 0, 32 },	  { GT_PARK, 0, 48 },	 { GT_CREATE, 0, 40 },
+		{ GT_CREATE, 0, 300000 }, { GT_STW_END, 0, 33 }, { GT_STACK, 0, 32 },
+		{ GT_STACK, 0, 40 },	  { GT_STACK, 1, 48 },	 { GT_STACK, UINT32_MAX, 4096 },
+		{ GT_STACK, 129, 1080 },  { GT_STACK, 2, 72 },	 { 0, 0, 64 },
+		{ GT_KIND_END, 0, 32 },	  { 65535, 0, 300000 },
+	};
+	struct rawfile *raw = begin();
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+		give(raw, 0, GT_EXECUTE, i, 0, 0);
+		give_broken(raw, broken[i].kind, broken[i].depth, broken[i].size);
+		give(raw, 0, GT_CREATE, i, 1, 2);
+	}
+	end(raw);
+	replay_makes_these_calls();
+}
+
+/* The recording failed: what there is, up to the last watermark. */
+static void replays_what_was_kept(void **state)
+{
+	struct rawfile *raw = begin();
+	struct error err = {};
+	struct replay *r = NULL;
+
+	give(raw, 1, GT_EXECUTE, 1, 0, 0);
+	assert_int_equal(rawfile__watermark(raw, 2500), 0);
+	sequencer__watermark(NULL, 2500);
+	give(raw, 1, GT_EXECUTE, 2, 0, 0);
+	assert_int_equal(rawfile__keep(raw), 0);
+	sequencer__finish(NULL, 2500);
+	rawfile__destroy(raw);
+	replay_makes_these_calls();
+
+	assert_int_equal(replay__open(&r, path(), &err), 0);
+	assert_int_equal(replay__run(r, NULL), 0);
+	assert_false(replay__ended(r));
+	replay__destroy(r);
+}
+
+static void leaves_nothing_unfinished(void **state)
+{
+	unlink(path());
+	rawfile__destroy(begin());
+	assert_int_equal(access(path(), F_OK), -1);
+	rawfile__destroy(NULL);
 }
 
 static void carries_the_symbols(void **state)
@@ -276,8 +385,35 @@ static void refuses_other_files(void **state)
 	is_refused("", 0);
 	is_refused("#!/bin/sh\n", 10);
 	is_refused(data, sizeof(struct raw_header) - 1);
-	data[8] = 77; /* the version */
+	data[8] ^= 77; /* the version */
 	is_refused(data, len);
+	data[8] ^= 77;
+	data[12] ^= 8; /* the header's size */
+	is_refused(data, len);
+	free(data);
+}
+
+/* Texts of the header end, even when they have no NUL. */
+static void ends_its_texts(void **state)
+{
+	struct error err = {};
+	struct replay *r = NULL;
+	struct raw_header header;
+	unsigned char *data;
+	size_t len;
+
+	record(true);
+	data = load(&len);
+	memset(data + offsetof(struct raw_header, go_version), 'x',
+	       sizeof(header) - offsetof(struct raw_header, go_version));
+	store(data, len);
+	assert_int_equal(replay__open(&r, path(), &err), 0);
+	header = *replay__header(r);
+	assert_int_equal(strnlen(header.go_version, 64), 63);
+	assert_int_equal(strnlen(header.build_id, 64), 63);
+	assert_int_equal(strnlen(header.exe, 512), 511);
+	assert_int_equal(strnlen(header.command, 1024), 1023);
+	replay__destroy(r);
 	free(data);
 }
 
@@ -343,8 +479,15 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replays_what_was_recorded), cmocka_unit_test(carries_the_symbols),
-		cmocka_unit_test(refuses_other_files),	     cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(replays_what_was_recorded),
+		cmocka_unit_test(replays_many_records),
+		cmocka_unit_test(broken_records_stay_alone),
+		cmocka_unit_test(replays_what_was_kept),
+		cmocka_unit_test(leaves_nothing_unfinished),
+		cmocka_unit_test(carries_the_symbols),
+		cmocka_unit_test(refuses_other_files),
+		cmocka_unit_test(ends_its_texts),
+		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(broken_anywhere),
 	};
 

@@ -84,9 +84,6 @@ BUF_INTEGER(u64, uint64_t)
 #undef BUF_INTEGER
 
 uint64_t buf__uleb(struct buf *b);	/* LEB128; one of more than 64 bits is bad */
-int64_t buf__sleb(struct buf *b);
-/* A NUL-terminated string at the cursor, in place; NULL (and bad) when the NUL is missing. */
-const char *buf__string(struct buf *b);
 
 /* A part of `b`, by absolute offset; an empty, bad buffer when it does not lie within. */
 static inline struct buf buf__slice(const struct buf *b, uint64_t offset, uint64_t len)

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hash map of lib/map.h. */
+/*
+ * The hash map of lib/map.h: how a record's addresses, TIDs and hashes become what is known of them.
+ *
+ * Before it: the sequencer (sequence/model.h, stacks.c, checkpoint.c) and the raw file's reader and
+ * writer, which own what they put in. After it: nothing but the allocator. It doubles when it is
+ * three quarters full and never shrinks.
+ */
 #include "lib/map.h"
 
 #include <errno.h>

@@ -50,8 +50,8 @@ static bool take_digits(const char **text, uint64_t *ret_whole, uint64_t *ret_pa
 			continue;
 		}
 		any = true;
-		if (number == ret_part && *ret_scale >= 1000000000)
-			continue; /* below a nanosecond, whatever the unit up to seconds */
+		if (number == ret_part && *ret_scale >= 10000000000000000000ull)
+			continue; /* below a nanosecond, whatever the unit */
 		if (__builtin_mul_overflow(*number, 10, number) ||
 		    __builtin_add_overflow(*number, *p - '0', number))
 			return false;
@@ -78,7 +78,7 @@ bool opts__duration(const char *text, uint64_t *ret_ns)
 		unit = take_unit(&text);
 		if (!unit || __builtin_mul_overflow(whole, unit, &whole) ||
 		    __builtin_add_overflow(sum, whole, &sum) ||
-		    __builtin_add_overflow(sum, (uint64_t)((double)part / scale * unit), &sum))
+		    __builtin_add_overflow(sum, (uint64_t)(part * ((double)unit / scale)), &sum))
 			return false;
 	}
 	if (sum > INT64_MAX)

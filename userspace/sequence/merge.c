@@ -4,8 +4,8 @@
  *
  * It makes one history out of what each group of CPUs saw. Before it: sequencer.c, with records in
  * the order in which capture/drain.c or capture/replay.c came by them. After it: state.c, which
- * relies on theirs. A record is copied, for a ring's memory goes back to the probes at once; it
- * waits here until the watermark has passed it.
+ * relies on the order of time. A record is copied, for a ring's memory goes back to the probes at
+ * once; it waits here until the watermark has passed it.
  */
 #include "sequence/merge.h"
 

@@ -47,14 +47,11 @@ uint64_t elf_image__symbol(const struct elf_image *elf, const char *name);
 /* Frees the symbol index (it comes back by itself): some tens of megabytes in a huge program. */
 void elf_image__forget_symbols(const struct elf_image *elf);
 
-bool elf_image__is_pie(const struct elf_image *elf);
-uint64_t elf_image__entry(const struct elf_image *elf);	/* link-time address */
 /* The GNU build id as hex (NULL: none) and Go's own (.note.go.buildid). */
 const char *elf_image__build_id(const struct elf_image *elf);
 const char *elf_image__go_build_id(const struct elf_image *elf);
 /* The first executable PT_LOAD: for the load bias, see process__find_bias(). */
 bool elf_image__text_segment(const struct elf_image *elf, uint64_t *ret_vaddr,
 			     uint64_t *ret_offset);
-int elf_image__fd(const struct elf_image *elf);
 
 #endif

@@ -186,11 +186,6 @@ void pclntab__destroy(struct pclntab *pt)
 	free(pt);
 }
 
-size_t pclntab__count(const struct pclntab *pt)
-{
-	return pt->nfunc;
-}
-
 const char *pclntab__name(const struct pclntab *pt, int32_t offset)
 {
 	const char *s = offset < 0 ? NULL :

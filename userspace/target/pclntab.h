@@ -33,7 +33,7 @@ int pclntab__open(struct pclntab **ret, const struct elf_image *elf,
 		  const struct go_version *version, struct error *err);
 void pclntab__destroy(struct pclntab *pt);
 
-size_t pclntab__count(const struct pclntab *pt);
+/* The functions by address, from 0; false behind the last, and for one that makes no sense. */
 bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret);
 bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret);
 bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *ret);

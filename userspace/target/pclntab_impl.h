@@ -2,7 +2,7 @@
 /*
  * Shared by the files that read gopclntab: pclntab.c (functions, names, lines), pclntab_module.c
  * (what they are relative to), pclntab_inline.c (inlining) and pclntab_frames.c (the symbolizer).
- * Nobody else includes it.
+ * Nobody else includes it but their unit test.
  */
 #ifndef TARGET_PCLNTAB_IMPL_H
 #define TARGET_PCLNTAB_IMPL_H

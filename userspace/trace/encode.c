@@ -143,16 +143,6 @@ int stream__begin(struct stream *s, size_t room)
 	return 0;
 }
 
-size_t stream__bytes(const struct stream *s)
-{
-	const struct chunk *c;
-	size_t n = 0;
-
-	for (c = s->first; c; c = c->next)
-		n += c->len;
-	return n;
-}
-
 struct iovec *stream__iovecs(const struct stream *s, struct iovec *iov)
 {
 	const struct chunk *c;

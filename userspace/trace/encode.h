@@ -69,7 +69,6 @@ static inline int stream__room(struct stream *s, size_t room)
 	return stream__begin(s, room);
 }
 
-size_t stream__bytes(const struct stream *s); /* headers included; after stream__end() */
 struct iovec *stream__iovecs(const struct stream *s, struct iovec *iov); /* past the last */
 
 /* Writes a number; returns past it. The caller has made room. */

@@ -44,7 +44,7 @@ struct writer {
 	struct tables tables;
 	struct prologue prologue;
 	struct witness witness;
-	uint64_t size, events;	   /* of the open generation, statuses not counted */
+	uint64_t size;		   /* of the open generation, statuses not counted */
 	uint64_t by_type[EV_END];  /* the same, statuses counted */
 	struct writer_stats stats; /* of those written */
 };
@@ -114,7 +114,7 @@ int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns)
 	w->start = time >> w->shift;
 	w->start_ns = time;
 	w->wall_ns = wall_ns;
-	w->size = w->events = 0;
+	w->size = 0;
 	memset(w->by_type, 0, sizeof(w->by_type));
 	prologue__open(&w->prologue, w->gen, w->start);
 	witness__open(&w->witness);
@@ -185,7 +185,6 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
 	from = s->pos;
 	stream__put_event(s, type, dt, args, nargs);
 	w->size += s->pos - from;
-	w->events++;
 	w->by_type[type]++;
 	if (info->witnessed)
 		witness__event(&w->witness, m, type, args);
@@ -230,11 +229,6 @@ int writer__private(struct writer *w, const void *data, size_t len)
 size_t writer__size(const struct writer *w)
 {
 	return w->size;
-}
-
-uint64_t writer__events(const struct writer *w)
-{
-	return w->events;
 }
 
 const struct writer_stats *writer__stats(const struct writer *w)

@@ -73,9 +73,8 @@ int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_st
  */
 int writer__private(struct writer *w, const void *data, size_t len);
 
-/* Bytes of the events so far (prologue not counted) and their number. */
+/* Bytes of the events so far (prologue not counted). */
 size_t writer__size(const struct writer *w);
-uint64_t writer__events(const struct writer *w);
 
 /*
  * Closes the generation: writes prologue, batches, stacks, strings, sync in whole batches, and the

@@ -3,7 +3,7 @@
  * THE event table of Go's v2 trace format: every event's name, arguments, and versions.
  *
  * Encoder, decoder, text forms, order checker, self-description and tests read this one table
- * (spec.c). Numbers and argument lists: Go's internal/trace/tracev2 (seed 003).
+ * (spec.c). Numbers and argument lists: Go's internal/trace/tracev2.
  */
 #ifndef TRACE_SPEC_H
 #define TRACE_SPEC_H

@@ -36,8 +36,8 @@ func main() {
 			fmt.Printf("%s: REFUSED after %d events: %v\n", path, r.events, err)
 			failed = true
 		} else {
-			fmt.Printf("%s: ok, %d events, %d goroutines, %d generations\n",
-				path, r.events, len(r.goroutines), r.generations())
+			fmt.Printf("%s: ok, %d events, %d goroutines, %d generations, deepest stack %d\n",
+				path, r.events, len(r.goroutines), r.generations(), r.frames)
 		}
 		if *counts {
 			out, _ := json.MarshalIndent(&r.counts, "", "  ")
@@ -53,6 +53,7 @@ func main() {
 type result struct {
 	events     int
 	syncs      int
+	frames     int // of the deepest stack
 	goroutines map[trace.GoID]bool
 	counts     counts
 }
@@ -74,10 +75,19 @@ func validate(path string, strict bool) (*result, error) {
 			}
 		}
 		r.counts.add(ev)
+		r.frames = max(r.frames, depth(ev.Stack()))
 		if strict {
 			return check.Event(ev)
 		}
 		return nil
 	})
 	return r, err
+}
+
+func depth(stack trace.Stack) int {
+	n := 0
+	for range stack.Frames() {
+		n++
+	}
+	return n
 }
