@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "the trace (gotrace-PID.trace; - is stdout)", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	{ "events", OPT_EVENTS, "LIST", 0, "of sched (always on), syscall, gc; default: all", 0 },
-	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: a third of the cost less", 0 },
+	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: about an eighth of the cost less", 0 },
 	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)",
 	  0 },
 	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
