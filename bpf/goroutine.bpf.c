@@ -184,11 +184,11 @@ int destroy(struct pt_regs *ctx)
 	return 0;
 }
 
-/* GT_PROBE_SWITCH: gp hands its thread to the goroutine that waits in gp.coroarg. */
+/* GT_PROBE_SWITCH: gp hands its thread to the goroutine that waits in gp.coroarg. Go's has no stack. */
 SEC("uprobe.multi")
 int coro_switch(struct pt_regs *ctx)
 {
-	u32 tid = filter__ours(), stack;
+	u32 tid = filter__ours();
 	struct gt_switch *payload;
 	struct gt_switch to;
 	struct g g;
@@ -198,8 +198,7 @@ int coro_switch(struct pt_regs *ctx)
 	to.next = go_read_u64(go_read_u64(g.addr + config.g_coroarg) + config.coro_gp);
 	to.next_goid = go_read_u64(to.next + config.g_goid);
 	to.exits = g.coro_exit;
-	stack = stack__id(&g.leaf, tid);
-	emit (rec, GT_SWITCH, g.addr, stack, tid, sizeof(*payload)) {
+	emit (rec, GT_SWITCH, g.addr, 0, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		*payload = to;
 	}

@@ -51,7 +51,7 @@ enum gt_kind {
 	GT_CREATE = 6,		/* new g     creator's  create: goid, startpc, parent goid */
 	GT_CREATE_BLOCKED = 7,	/* new g     creator's  create (coroutines) */
 	GT_DESTROY = 8,		/* g         -        destroy: goid */
-	GT_SWITCH = 9,		/* g         g's      switch: next g, its goid, 1 if g exits */
+	GT_SWITCH = 9,		/* g         -        switch: next g, its goid, 1 if g exits */
 	/* system calls */
 	GT_SYSCALL_ENTER = 10,	/* g         g's      none; P stays bound until taken */
 	GT_SYSCALL_BLOCK = 11,	/* g         g's      none; P_STOP follows on this thread */

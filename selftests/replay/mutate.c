@@ -135,7 +135,7 @@ static const char *path_of(const struct variant *v, const char *folder, const ch
 
 static int open_trace(struct variant *v, const char *path, struct symbolizer symbolizer)
 {
-	struct sequencer_opts opts = { .symbolizer = symbolizer, .stacks = true };
+	struct sequencer_opts opts = { .symbolizer = symbolizer };
 	struct go_version release;
 	struct error error = {};
 	int err;

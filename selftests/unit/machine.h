@@ -109,7 +109,6 @@ static void machine_init(struct machine *m, unsigned int version, const char *go
 	struct sequencer_opts opts = {
 		.writer = &m->writer,
 		.layout = &m->layout,
-		.stacks = true,
 		.version = version,
 		.tick_ns = 1,
 		.symbolizer = { .frames = machine_frames, .start = machine_start_frame },

@@ -79,7 +79,6 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 	struct sequencer_opts opts = {
 		.layout = layout,
 		.symbolizer = *symbolizer,
-		.stacks = s->opts.stacks,
 		.no_syscalls = s->opts.no_syscalls,
 		.version = s->opts.version,
 		.tick_ns = s->opts.tick_ns,

@@ -33,11 +33,6 @@ static inline size_t buf__left(const struct buf *b)
 	return (size_t)(b->end - b->pos);
 }
 
-static inline size_t buf__offset(const struct buf *b)
-{
-	return (size_t)(b->pos - b->start);
-}
-
 /* `len` bytes at the cursor, which moves behind them; NULL (and bad) when there are fewer. */
 static inline const void *buf__take(struct buf *b, size_t len)
 {

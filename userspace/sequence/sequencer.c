@@ -90,7 +90,6 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		s->stats.bad_records++;
 		return -EBADMSG;
 	}
-	s->stats.by_kind[rec->kind]++;
 	/* A stack is sent once, maybe before the window; it only has to be there before its use. */
 	if (rec->kind == GT_STACK) {
 		s->stats.records++;

@@ -31,7 +31,6 @@ struct sequencer_opts {
 	struct intern *intern;
 	const struct layout *layout;
 	struct symbolizer symbolizer;
-	bool stacks;			/* false: no stack records are expected */
 	bool no_syscalls;		/* true: the system call probes are off */
 	unsigned int version;		/* the file's: 22, 23, 25 or 26 */
 	unsigned int tick_ns;		/* the file's: 1 or 64 */
@@ -40,7 +39,6 @@ struct sequencer_opts {
 
 struct sequencer_stats {
 	uint64_t records;	/* inside the window, stacks included */
-	uint64_t by_kind[GT_KIND_END];	/* received, also outside the window: hits of the probes */
 	uint64_t bad_records;	/* of a wrong size or unknown kind */
 	uint64_t lost;		/* by the probes' own counters */
 	uint64_t holes;		/* missing ring sequence numbers */

@@ -24,7 +24,6 @@
  */
 struct layout_skips {
 	uint32_t stop, preempt_park, create, syscall, syscall_block, gc_begin, stw_begin, procs;
-	uint32_t coswitch;
 };
 
 /* Go's own statuses that the snapshot and the probes meet. */

@@ -117,7 +117,7 @@ struct release {
  */
 #define SKIPS(stop_, block_)						\
 	{ .stop = stop_, .preempt_park = 0, .create = 2, .syscall = 1, .syscall_block = block_, \
-	  .gc_begin = 0, .stw_begin = 2, .procs = 1, .coswitch = 0 }
+	  .gc_begin = 0, .stw_begin = 2, .procs = 1 }
 
 static const struct release releases[] = {
 	{ 22, wait_1_22, COUNT(wait_1_22) - 1, 15, 22, SKIPS(1, 2) },
