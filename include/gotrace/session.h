@@ -62,9 +62,6 @@ struct gt_config {
 	gt_u32 g_waitreason;
 	gt_u32 g_startpc;
 	gt_u32 g_parent_goid;
-	gt_u32 g_syscallsp;
-	gt_u32 g_syscallpc;
-	gt_u32 g_syscallbp;		/* >= 1.23, else GT_NO_OFFSET */
 	gt_u32 g_coroarg;		/* >= 1.23, else GT_NO_OFFSET */
 	gt_u32 g_coroexit;		/* >= 1.23, else GT_NO_OFFSET */
 	gt_u32 g_sync_safe_point;	/* >= 1.25, else GT_NO_OFFSET: *sched.sp is the second PC */
