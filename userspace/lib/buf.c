@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The longest read of lib/buf.h: variable-length integers.
+ * Variable-length integers near the end of a buffer, long ones and broken ones: what the fast way
+ * of lib/buf.h leaves over.
  *
  * Used by every parser of foreign bytes; allocates nothing and looks nowhere but into the buffer.
  */
 #include "lib/buf.h"
 
-uint64_t buf__uleb(struct buf *b)
+uint64_t buf__uleb_slow(struct buf *b)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;

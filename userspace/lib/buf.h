@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <emmintrin.h>
 
 struct buf {
 	const unsigned char *start;
@@ -78,7 +79,95 @@ BUF_INTEGER(u32, uint32_t)
 BUF_INTEGER(u64, uint64_t)
 #undef BUF_INTEGER
 
-uint64_t buf__uleb(struct buf *b);	/* LEB128; one of more than 64 bits is bad */
+uint64_t buf__uleb_slow(struct buf *b);
+
+/* The seven-bit groups of the lowest bytes of `v`, of which the last has its top bit clear. */
+static inline uint64_t leb__squeeze(uint64_t v, unsigned int bytes)
+{
+	v &= (~0ull >> (-8 * bytes & 63)) & 0x7f7f7f7f7f7f7f7fu;
+	v = (v & 0x007f007f007f007fu) | (v & 0x7f007f007f007f00u) >> 1;
+	v = (v & 0x00003fff00003fffu) | (v & 0x3fff00003fff0000u) >> 2;
+	return (v & 0x000000000fffffffu) | (v & 0x0fffffff00000000u) >> 4;
+}
+
+/* False also where it exists but is slow: AMD's Zen 1 and 2. */
+static inline bool buf__has_pext(void)
+{
+	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+	       !__builtin_cpu_is("znver1") &&
+	       !__builtin_cpu_is("znver2");
+}
+
+/*
+ * LEB128; one of more than 64 bits is bad. Traces are made of these: a number of up to 8 bytes is
+ * taken in one load and squeezed together without a branch that depends on its length.
+ */
+static inline uint64_t buf__uleb(struct buf *b)
+{
+	uint64_t v, stop;
+	unsigned int len;
+
+	if (__builtin_expect(buf__left(b) < sizeof(v) || b->bad, 0))
+		return buf__uleb_slow(b);
+	memcpy(&v, b->pos, sizeof(v));
+	stop = ~v & 0x8080808080808080u;
+	if (__builtin_expect(!stop, 0))
+		return buf__uleb_slow(b);
+	len = ((unsigned int)__builtin_ctzll(stop) + 1) / 8;
+	b->pos += len;
+	return leb__squeeze(v, len);
+}
+
+/* leb__squeeze() in one instruction, of last + 1 bytes. */
+static inline __attribute__((always_inline)) uint64_t leb__pext(uint64_t v, unsigned int last)
+{
+	static const uint64_t groups[32] = {
+		0x7full, 0x7f7full, 0x7f7f7full, 0x7f7f7f7full, 0x7f7f7f7f7full, 0x7f7f7f7f7f7full,
+		0x7f7f7f7f7f7f7full, 0x7f7f7f7f7f7f7f7full, /* and none of more than 8 bytes */
+	};
+	uint64_t ret;
+
+	__asm__("pextq %2, %1, %0" : "=r"(ret) : "r"(v), "m"(groups[last]));
+	return ret;
+}
+
+/*
+ * An event: a byte, its type, and as many numbers as `count` says for that type (at most 5). False:
+ * it says none, and only the byte was read. One check of what is left serves all of it, and the ends
+ * of the numbers are found at once, 16 bytes at a time, so that the processor need not wait for one
+ * number's bytes to find the next. `pext`: it has a fast instruction for it (buf__has_pext()).
+ */
+static inline __attribute__((always_inline)) bool buf__event(struct buf *b, uint8_t *type,
+							     const uint8_t count[256],
+							     uint64_t *ret, bool pext)
+{
+	const unsigned char *p = b->pos;
+	unsigned int ends, last, longest = 0, i, n;
+	uint64_t v;
+
+	if (__builtin_expect(b->end - p >= 33 && !b->bad, 1)) {
+		*type = *p++;
+		n = count[*type];
+		ends = ~(unsigned int)_mm_movemask_epi8(_mm_loadu_si128((const void *)p));
+		for (i = 0; i < n; i++) {
+			last = (unsigned int)__builtin_ctz(ends);
+			memcpy(&v, p, sizeof(v));
+			ret[i] = pext ? leb__pext(v, last) : leb__squeeze(v, last + 1);
+			longest |= last; /* of more than 8 bytes: beyond the low three bits */
+			p += last + 1;
+			ends = ends >> last >> 1;
+		}
+		if (__builtin_expect(longest < 8 && p <= b->pos + 17, 1)) {
+			b->pos = p;
+			return n;
+		}
+	}
+	*type = buf__u8(b);
+	n = count[*type];
+	for (i = 0; i < n; i++)
+		ret[i] = buf__uleb(b);
+	return n;
+}
 
 /* A part of `b`, by absolute offset; an empty, bad buffer when it does not lie within. */
 static inline struct buf buf__slice(const struct buf *b, uint64_t offset, uint64_t len)

@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct error {
 	char text[512];		/* no newline, no program name; empty: none */
@@ -28,6 +29,14 @@ static inline int error__set(struct error *e, int code, const char *fmt, ...)
 		va_end(ap);
 	}
 	return code;
+}
+
+/* The reason why, with the file's name in front unless it stands there already. Returns `code`. */
+static inline int error__about(struct error *e, int code, const char *name, const struct error *why)
+{
+	if (!strncmp(why->text, name, strlen(name)))
+		return error__set(e, code, "%s", why->text);
+	return error__set(e, code, "%s: %s", name, why->text);
 }
 
 #endif

@@ -11,18 +11,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static size_t map__home(const struct map *map, uint64_t key)
-{
-	key ^= key >> 32;
-	key *= 0x9e3779b97f4a7c15ull;
-	return (key >> 20) & (map->cap - 1);
-}
-
 static struct map_slot *map__find(const struct map *map, uint64_t key)
 {
 	size_t i = map__home(map, key);
 
-	while (map->slot[i].key && map->slot[i].key != key)
+	while (map->slot[i].value && map->slot[i].key != key)
 		i = (i + 1) & (map->cap - 1);
 	return &map->slot[i];
 }
@@ -35,7 +28,7 @@ static int map__grow(struct map *map)
 	if (!bigger.slot)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->cap; i++)
-		if (map->slot[i].key)
+		if (map->slot[i].value)
 			*map__find(&bigger, map->slot[i].key) = map->slot[i];
 	free(map->slot);
 	*map = bigger;
@@ -59,15 +52,10 @@ int map__put(struct map *map, uint64_t key, void *value)
 			return err;
 	}
 	slot = map__find(map, key);
-	if (!slot->key)
+	if (!slot->value)
 		map->n++;
 	*slot = (struct map_slot){ key, value };
 	return 0;
-}
-
-void *map__get(const struct map *map, uint64_t key)
-{
-	return map->cap ? map__find(map, key)->value : NULL;
 }
 
 void *map__remove(struct map *map, uint64_t key)
@@ -79,12 +67,12 @@ void *map__remove(struct map *map, uint64_t key)
 	if (!map->cap)
 		return NULL;
 	slot = map__find(map, key);
-	if (!slot->key)
+	if (!slot->value)
 		return NULL;
 	value = slot->value;
 	/* Move back every later slot of the run that could not stay where it is without this one. */
 	hole = slot - map->slot;
-	for (i = (hole + 1) & mask; map->slot[i].key; i = (i + 1) & mask) {
+	for (i = (hole + 1) & mask; map->slot[i].value; i = (i + 1) & mask) {
 		home = map__home(map, map->slot[i].key);
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			map->slot[hole] = map->slot[i];
@@ -99,7 +87,7 @@ void *map__remove(struct map *map, uint64_t key)
 bool map__next(const struct map *map, size_t *i, void **value)
 {
 	for (; *i < map->cap; (*i)++) {
-		if (map->slot[*i].key) {
+		if (map->slot[*i].value) {
 			*value = map->slot[(*i)++].value;
 			return true;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A hash map from non-zero 64-bit keys (addresses, TIDs, hashes) to pointers.
+ * A hash map from 64-bit keys (addresses, TIDs, hashes, ids of a trace) to pointers that are not
+ * NULL.
  *
  * Open addressing with linear probing and backward-shift deletion: one cache line a look-up, which
  * the sequencer does several times a record. The map owns neither keys nor values.
@@ -13,8 +14,8 @@
 #include <stdint.h>
 
 struct map_slot {
-	uint64_t key;		/* 0: empty */
-	void *value;
+	uint64_t key;
+	void *value;		/* NULL: empty */
 };
 
 struct map {
@@ -24,8 +25,27 @@ struct map {
 
 void map__deinit(struct map *map);
 int map__put(struct map *map, uint64_t key, void *value);	/* replaces; 0 or -ENOMEM */
-void *map__get(const struct map *map, uint64_t key);		/* NULL: none */
 void *map__remove(struct map *map, uint64_t key);		/* the value, or NULL */
+
+static inline size_t map__home(const struct map *map, uint64_t key)
+{
+	key ^= key >> 32;
+	key *= 0x9e3779b97f4a7c15ull;
+	return (key >> 20) & (map->cap - 1);
+}
+
+/* NULL: none. Inline, because a reader of traces asks it once or twice an event. */
+static inline void *map__get(const struct map *map, uint64_t key)
+{
+	size_t i;
+
+	if (!map->cap)
+		return NULL;
+	for (i = map__home(map, key); map->slot[i].value; i = (i + 1) & (map->cap - 1))
+		if (map->slot[i].key == key)
+			return map->slot[i].value;
+	return NULL;
+}
 
 /* for (size_t i = 0; map__next(&map, &i, &value);) — no put or remove meanwhile. */
 bool map__next(const struct map *map, size_t *i, void **value);

@@ -222,6 +222,7 @@ uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 		return 0;
 	pc_info__fill(st, &frame, &sym);
 	id = intern__stack(st->in, &frame.frame, 1);
-	map__put(&st->start, startpc, (void *)id);
+	if (id)
+		map__put(&st->start, startpc, (void *)id);
 	return id;
 }
