@@ -21,7 +21,7 @@ CC        ?= cc
 BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
-LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz
+LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \

@@ -2,6 +2,7 @@
 /*
  * Messages for the person: see log.h.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -27,8 +28,11 @@ static void say(const char *fmt, va_list ap)
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	for (char *c = text; *c; c++) /* a file's name, or a name from a file, may hold anything */
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 	log__progress_end();
-	dprintf(STDERR_FILENO, "gotrace-bpf: %s\n", text);
+	dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_short_name, text);
 }
 
 void log__msg(const char *fmt, ...)

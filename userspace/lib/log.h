@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages for the person: to stderr, "gotrace-bpf: " in front, one line each.
+ * Messages for the person: to stderr, the program's name in front, one line each.
  */
 #ifndef LIB_LOG_H
 #define LIB_LOG_H

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A program of verbs: what the main() of gotrace-bpf and that of gotrace share.
+ *
+ * Each verb is a function of its own file. It gets its own arguments (argv[0] is the program's
+ * name), prints data to stdout, writes the reason of a failure into the error, and returns the exit
+ * status: EXIT_DONE or EXIT_FAILED; a wrong command line ends in usage_error().
+ */
+#ifndef LIB_COMMAND_H
+#define LIB_COMMAND_H
+
+#include <stddef.h>
+
+#include "lib/error.h"
+
+struct argp_state;
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct command {
+	const char *verb;
+	int (*run)(int argc, char **argv, struct error *err);
+	const char *what; /* its line in --help */
+};
+
+struct program {
+	const char *name;
+	const char *what;	/* a line of --help: what it is for */
+	const char *more;	/* the last lines of --help */
+	const char *ask;	/* what to say to an empty command line */
+	const struct command *commands;
+	size_t ncommands;
+	const struct command *fallback; /* of a command line that begins with an option; or NULL */
+};
+
+/* main(): finds the verb, runs it, prints the one line of a failure. Returns the exit status. */
+int program__main(const struct program *program, int argc, char **argv);
+
+/* One line on stderr, and exit 2: what the command line has wrong. */
+_Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * What all verbs' argp parsers do with a key that is not theirs: one line only for a wrong option,
+ * and --help (HELP_OPTION; to be parsed with ARGP_NO_HELP) that names the verb. Returns what argp
+ * expects.
+ */
+int command__key(int key, struct argp_state *state, const char *verb);
+#define HELP_OPTION { "help", '?', NULL, 0, "show this", -1 }
+
+/* usage_error() if both are given and name one file, or both stdout. */
+void refuse_same_file(const char *name, const char *path, const char *other_name,
+		      const char *other);
+/* "1.25" to 25; "1ns" or "64ns" to the number. usage_error() if it is another. */
+unsigned int parse_version(const char *text);
+unsigned int parse_tick(const char *text);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bytes that come in: see input.h.
+ *
+ * The window lies in a buffer of twice its size, so that what is left of it is moved to the front
+ * once in many calls. Plain bytes in memory need none: the window is the rest of them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/input.h"
+#include "lib/unpack.h"
+
+#define BUFFER (2 * INPUT_WINDOW)
+
+struct input {
+	char *name;
+	int fd; /* -1: memory */
+	bool seekable;
+	uint64_t size;
+	const unsigned char *memory; /* borrowed; NULL: a file */
+	unsigned char *buffer;	     /* the window's; NULL: it lies in `memory` */
+	const unsigned char *data;   /* the window */
+	size_t len;
+	uint64_t offset; /* of `data` */
+	bool ended;	 /* nothing comes after the window */
+	int failed;	 /* what comes after it cannot be read: errno, and why */
+	struct error why;
+
+	struct unpack *unpack;	      /* NULL: the bytes are plain */
+	unsigned char *packed_buffer; /* of BUFFER bytes; NULL: they lie in `memory` */
+	const unsigned char *packed;  /* read, but not unpacked yet */
+	size_t packed_len;
+	uint64_t packed_offset;
+	bool packed_ended;
+};
+
+/* The number of bytes, 0 at the end, or a negative errno. */
+static ssize_t read_some(struct input *in, unsigned char *to, size_t size)
+{
+	struct pollfd ready = { .fd = in->fd, .events = POLLIN };
+	ssize_t n;
+
+	for (;;) {
+		n = read(in->fd, to, size);
+		if (n >= 0)
+			return n;
+		if (errno == EAGAIN)
+			poll(&ready, 1, -1);
+		else if (errno != EINTR)
+			return error__set(&in->why, -errno, "%s: %s", in->name, strerror(errno));
+	}
+}
+
+static ssize_t read_packed(struct input *in)
+{
+	ssize_t n = read_some(in, in->packed_buffer, BUFFER);
+
+	if (n > 0) {
+		in->packed = in->packed_buffer;
+		in->packed_len = (size_t)n;
+	}
+	in->packed_ended = n == 0;
+	return n;
+}
+
+static int unpack_step(struct input *in, struct unpack_io *io)
+{
+	size_t before = io->in_len;
+	const char *why = NULL;
+	int code = unpack__step(in->unpack, io, &why);
+
+	in->packed_offset += before - io->in_len;
+	in->packed = io->in;
+	in->packed_len = io->in_len;
+	if (!code)
+		return 0;
+	return error__set(&in->why, code, "%s: its %s data is broken at byte %llu: %s", in->name,
+			  unpack__format(in->unpack), (unsigned long long)in->packed_offset,
+			  why ? why : strerror(-code));
+}
+
+/* As read_some(). Of a step that fails, what it gave before counts. */
+static ssize_t unpack_some(struct input *in, unsigned char *to, size_t size)
+{
+	struct unpack_io io;
+	int code;
+
+	for (;;) {
+		io = (struct unpack_io){ in->packed, in->packed_len, to, size };
+		if (in->packed_len || !unpack__complete(in->unpack)) {
+			in->failed = unpack_step(in, &io);
+			if (io.out_len < size)
+				return (ssize_t)(size - io.out_len);
+			if (in->failed)
+				return in->failed;
+		}
+		if (in->packed_len)
+			continue;
+		if (in->packed_ended && unpack__complete(in->unpack))
+			return 0;
+		if (in->packed_ended)
+			return error__set(&in->why, -EBADMSG,
+					  "%s: its %s data is cut short, at byte %llu", in->name,
+					  unpack__format(in->unpack),
+					  (unsigned long long)in->packed_offset);
+		code = (int)read_packed(in);
+		if (code < 0)
+			return code;
+	}
+}
+
+/* One read more behind the window, for which `want` bytes are to fit into the buffer. */
+static void extend(struct input *in, size_t want)
+{
+	unsigned char *end;
+	ssize_t n;
+
+	if ((size_t)(in->buffer + BUFFER - in->data) < want) {
+		memmove(in->buffer, in->data, in->len);
+		in->data = in->buffer;
+	}
+	end = in->buffer + (in->data - in->buffer) + in->len;
+	n = in->unpack ? unpack_some(in, end, (size_t)(in->buffer + BUFFER - end))
+		       : read_some(in, end, (size_t)(in->buffer + BUFFER - end));
+	if (n < 0)
+		in->failed = (int)n;
+	else if (n == 0)
+		in->ended = true;
+	else
+		in->len += (size_t)n;
+}
+
+int input__need(struct input *in, size_t want, const unsigned char **ret_data, size_t *ret_len,
+		struct error *err)
+{
+	while (in->len < want && !in->ended && !in->failed)
+		extend(in, want);
+	if (in->len < want && in->failed)
+		return error__set(err, in->failed, "%s", in->why.text);
+	*ret_data = in->data;
+	*ret_len = in->len;
+	return 0;
+}
+
+void input__consume(struct input *in, size_t len)
+{
+	in->data += len;
+	in->len -= len;
+	in->offset += len;
+}
+
+static int no_memory(const struct input *in, struct error *err)
+{
+	return error__set(err, -ENOMEM, "%s: %s", in->name, strerror(ENOMEM));
+}
+
+/* What was read of a compressed file so far is no window of it: back to the packed bytes. */
+static int start_unpacking(struct input *in)
+{
+	in->packed = in->data;
+	in->packed_len = in->len;
+	in->packed_ended = in->ended;
+	in->packed_buffer = in->buffer;
+	in->seekable = false;
+	in->size = 0;
+	in->buffer = malloc(BUFFER);
+	if (!in->buffer)
+		return -ENOMEM;
+	in->data = in->buffer;
+	in->len = 0;
+	in->ended = false;
+	return 0;
+}
+
+static int look_at_magic(struct input *in, struct error *err)
+{
+	const unsigned char *data;
+	size_t len;
+	int code;
+
+	code = input__need(in, UNPACK_MAGIC, &data, &len, err);
+	if (code)
+		return code;
+	code = unpack__create(&in->unpack, data, len);
+	if (!code && in->unpack)
+		code = start_unpacking(in);
+	return code ? no_memory(in, err) : 0;
+}
+
+static int create(struct input **ret, const char *name, struct error *err)
+{
+	struct input *in = calloc(1, sizeof(*in));
+
+	if (in) {
+		in->fd = -1;
+		in->name = strdup(name);
+	}
+	if (!in || !in->name) {
+		input__destroy(in);
+		return error__set(err, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
+	}
+	*ret = in;
+	return 0;
+}
+
+/* A file that stdin stands in the middle of is read from there on, as a pipe is. */
+static int look_at_file(struct input *in, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(in->fd, &st))
+		return error__set(err, -errno, "%s: %s", in->name, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return error__set(err, -EISDIR, "%s is a directory", in->name);
+	in->seekable = S_ISREG(st.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0;
+	in->size = in->seekable ? (uint64_t)st.st_size : 0;
+	in->buffer = malloc(BUFFER);
+	if (!in->buffer)
+		return no_memory(in, err);
+	in->data = in->buffer;
+	return look_at_magic(in, err);
+}
+
+int input__open(struct input **ret, const char *path, struct error *err)
+{
+	bool is_stdin = !strcmp(path, "-");
+	struct input *in;
+	int code;
+
+	if (!*path)
+		return error__set(err, -ENOENT, "the name of the file to read is empty");
+	code = create(&in, is_stdin ? "stdin" : path, err);
+	if (code)
+		return code;
+	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	code = in->fd < 0 ? error__set(err, -errno, "%s: %s", path, strerror(errno))
+			  : look_at_file(in, err);
+	if (code) {
+		input__destroy(in);
+		return code;
+	}
+	*ret = in;
+	return 0;
+}
+
+int input__open_memory(struct input **ret, const void *data, size_t len, struct error *err)
+{
+	struct input *in;
+	int code;
+
+	code = create(&in, "memory", err);
+	if (code)
+		return code;
+	in->memory = in->data = len ? data : (const void *)"";
+	in->len = in->size = len;
+	in->seekable = in->ended = true;
+	code = look_at_magic(in, err);
+	if (code) {
+		input__destroy(in);
+		return code;
+	}
+	*ret = in;
+	return 0;
+}
+
+void input__destroy(struct input *in)
+{
+	if (!in)
+		return;
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	unpack__destroy(in->unpack);
+	free(in->packed_buffer);
+	free(in->buffer);
+	free(in->name);
+	free(in);
+}
+
+const char *input__name(const struct input *in)
+{
+	return in->name;
+}
+
+uint64_t input__offset(const struct input *in)
+{
+	return in->offset;
+}
+
+bool input__seekable(const struct input *in)
+{
+	return in->seekable;
+}
+
+uint64_t input__size(const struct input *in)
+{
+	return in->size;
+}
+
+/* An offset behind the end is where nothing comes. */
+static int seek_memory(struct input *in, uint64_t offset)
+{
+	uint64_t at = offset < in->size ? offset : in->size;
+
+	in->data = in->memory + at;
+	in->len = (size_t)(in->size - at);
+	in->offset = offset;
+	return 0;
+}
+
+int input__seek(struct input *in, uint64_t offset, struct error *err)
+{
+	if (!in->seekable)
+		return error__set(err, -ESPIPE, "%s: it can only be read from start to end",
+				  in->name);
+	if (in->memory)
+		return seek_memory(in, offset);
+	if (offset >= in->offset && offset - in->offset <= in->len) {
+		input__consume(in, (size_t)(offset - in->offset));
+		return 0;
+	}
+	if (offset > INT64_MAX || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
+		return error__set(err, -EINVAL, "%s: it cannot have a byte %llu", in->name,
+				  (unsigned long long)offset);
+	in->data = in->buffer;
+	in->len = 0;
+	in->offset = offset;
+	in->ended = false;
+	in->failed = 0;
+	in->why.text[0] = 0;
+	return 0;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * UTF-8 and two properties of characters: see unicode.h.
+ *
+ * The white space is few and written out; what is printable is a table, unicode_table.h.
+ */
+#include "lib/buf.h"
+#include "lib/unicode.h"
+#include "lib/unicode_table.h"
+
+bool unicode__is_char(uint32_t c)
+{
+	return c < 0xd800 || (c > 0xdfff && c <= 0x10ffff);
+}
+
+/* The low bits of the `n` bytes that follow a first one; false: they are not such. */
+static bool continuation(struct buf *b, unsigned int n, uint32_t *c)
+{
+	unsigned char byte;
+
+	for (; n; n--) {
+		byte = buf__u8(b);
+		if ((byte & 0xc0) != 0x80)
+			return false;
+		*c = *c << 6 | (byte & 0x3f);
+	}
+	return true;
+}
+
+size_t utf8__decode(const unsigned char *p, size_t len, uint32_t *ret)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* of so many bytes */
+	struct buf b = buf__make(p, len);
+	unsigned char first = buf__u8(&b);
+	size_t width = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	uint32_t c = first & (0x7f >> width);
+
+	if (first < 0x80) {
+		*ret = first;
+		return 1;
+	}
+	if (width == 1 || first >= 0xf8 || !continuation(&b, width - 1, &c) ||
+	    c < smallest[width] || !unicode__is_char(c)) {
+		*ret = UNICODE_REPLACEMENT;
+		return 1;
+	}
+	*ret = c;
+	return width;
+}
+
+size_t utf8__encode(uint32_t c, unsigned char *to)
+{
+	size_t width, i;
+
+	if (!unicode__is_char(c))
+		c = UNICODE_REPLACEMENT;
+	if (c < 0x80) {
+		to[0] = c;
+		return 1;
+	}
+	width = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (i = width - 1; i; i--, c >>= 6)
+		to[i] = 0x80 | (c & 0x3f);
+	to[0] = (0xf00 >> width & 0xff) | c;
+	return width;
+}
+
+bool unicode__is_space(uint32_t c)
+{
+	return (c >= '\t' && c <= '\r') || c == ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+	       (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+	       c == 0x205f || c == 0x3000;
+}
+
+bool unicode__is_print(uint32_t c)
+{
+	size_t low = 0, high = sizeof(print_edges) / sizeof(*print_edges), mid;
+
+	while (low < high) { /* ends at the number of edges at or before c */
+		mid = (low + high) / 2;
+		if (print_edges[mid] <= c)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low % 2;
+}
