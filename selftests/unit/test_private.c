@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Private data: read back from a file's strings, whole and in parts. */
+/* Private data: what is written, looked at in a file's strings, whole and in parts. */
 #include <errno.h>
 
 #include "trace_bytes.h"

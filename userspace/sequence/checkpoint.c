@@ -140,6 +140,8 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 		err = private__ticks(s->opts.writer, s->opts.tick_ns, time, wall);
 	if (!err && s->generation == 1 && s->opts.meta)
 		err = private__meta(s->opts.writer, s->opts.meta);
+	if (!err && s->generation == 1)
+		err = private__table(s->opts.writer);
 	return err;
 }
 

@@ -3,12 +3,13 @@
  * Private data: records made, cut into parts and added to the open generation as strings.
  *
  * Beside an event's way: losses come from sequence/repair.c, the rest from the command. tables.c
- * writes the strings. The format is described in private.h.
+ * writes the strings. The format: gotrace-private(5).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/describe.h"
 #include "trace/encode.h"
 #include "trace/generation.h"
 #include "trace/private.h"
@@ -107,4 +108,17 @@ int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, ui
 	p = leb__put(p, start_ns);
 	p = leb__put(p, wall_ns);
 	return private__record(w, PRIVATE_TICKS, data, p - data);
+}
+
+int private__table(struct writer *w)
+{
+	uint8_t *table;
+	size_t len;
+	int err = description__encode(&table, &len);
+
+	if (err)
+		return err;
+	err = private__record(w, PRIVATE_TABLE, table, len);
+	free(table);
+	return err;
 }

@@ -9,6 +9,7 @@
 #define TRACE_SPEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum ev {
@@ -101,8 +102,6 @@ enum ev_arg {
 	ARG_ID, /* of what the event itself defines or is about */
 	ARG_NS,
 	ARG_SEC,
-	ARG_PC,
-	ARG_LINE,
 };
 
 #define EV_ARGS_MAX 5 /* of a timed event, the time difference included */
@@ -116,6 +115,7 @@ struct ev_spec {
 		enum ev_arg type;
 	} arg[EV_ARGS_MAX];
 	uint8_t since;	    /* first header that may hold it, 22: Go 1.22 … */
+	uint8_t until;	    /* the last one */
 	bool blob;	    /* followed by a length and bytes (String, ExperimentalBatch) */
 	bool frames;	    /* followed by 4 numbers a frame: pc, func, file, line (Stack) */
 	uint8_t experiment; /* enum ev_experiment */
@@ -123,9 +123,9 @@ struct ev_spec {
 };
 
 /* Limits of the format (Go's internal/trace/tracev2). */
-#define TRACE_BATCH_MAX	 65536
-#define TRACE_STRING_MAX 1024
-#define TRACE_STACK_MAX	 128
+#define TRACE_BATCH_MAX	 65536 /* bytes of a batch's data */
+#define TRACE_STRING_MAX 1024  /* bytes behind an event: a string's */
+#define TRACE_STACK_MAX	 128   /* frames */
 #define TRACE_NO_M	 UINT64_MAX
 
 enum trace_go_status { GO_RUNNABLE = 1, GO_RUNNING = 2, GO_SYSCALL = 3, GO_WAITING = 4 };
@@ -135,5 +135,34 @@ const struct ev_spec *spec__event(unsigned int type); /* NULL: no such event */
 unsigned int spec__type(const char *name);	      /* EV_NONE: no such name */
 bool spec__in_version(const struct ev_spec *spec, unsigned int version);
 bool spec__version_known(unsigned int version); /* as a header: 22, 23, 25, 26 */
+
+/*
+ * What an event means (spec_words.c): of use to people, and to readers that do not know the event.
+ * The numbers are those of the self-description's binary form.
+ */
+enum ev_scope { SCOPE_G = 0, SCOPE_M = 1, SCOPE_P = 2, SCOPE_GLOBAL = 3 };
+enum ev_class { CLASS_INSTANT = 0, CLASS_BEGIN = 1, CLASS_END = 2 };
+
+struct ev_words {
+	const char *what; /* one sentence */
+	/*
+	 * Says something about what runs, which can be understood without it. The others, control
+	 * events, are what a reader must know to follow the execution; they have no scope and class.
+	 */
+	bool descriptive;
+	uint8_t scope; /* enum ev_scope: what it is said of, and what a range is open on */
+	uint8_t class; /* enum ev_class: alone, or an end of a range of time */
+	uint8_t link;  /* of a range: the event of its other end (enum ev) */
+};
+
+struct ev_value { /* of an argument that is one of a few numbers */
+	uint8_t value;
+	const char *name, *what;
+};
+
+const struct ev_words *spec__words(unsigned int type); /* NULL: no such event */
+const char *spec__arg_words(const char *name);	       /* of an argument by its name; or NULL */
+/* The values of an event's status argument, *ret_n of them; NULL: it has none. */
+const struct ev_value *spec__values(unsigned int type, size_t *ret_n);
 
 #endif
