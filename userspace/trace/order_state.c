@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the order remembers: goroutines, Ps, threads and tasks, and their memory.
+ *
+ * Before it: order.c and order_ranges.c, which change it event by event; order_save.c, which fills
+ * it from an index. The struct of a destroyed goroutine is used again, never freed before the end,
+ * so that a pointer of a thread to it stays one to a goroutine, if to another.
+ */
+#include <stdlib.h>
+
+#include "lib/blocks.h"
+#include "trace/order_impl.h"
+
+#define STATES_BLOCK (64u << 10)
+
+int order__init(struct order *o)
+{
+	*o = (struct order){ .blocks = blocks__create(STATES_BLOCK) };
+	return o->blocks ? 0 : -ENOMEM;
+}
+
+static void order_g__deinit(struct order_g *g)
+{
+	while (g->regions)
+		order__close_region(g);
+	free(g->region);
+	free(g->ranges.open);
+}
+
+static void order_task__destroy(struct order_task *task)
+{
+	if (task)
+		free(task->name);
+	free(task);
+}
+
+void order__deinit(struct order *o)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&o->g, &i, &value);)
+		order_g__deinit(value);
+	for (size_t i = 0; map__next(&o->p, &i, &value);)
+		free(((struct order_p *)value)->ranges.open);
+	for (size_t i = 0; map__next(&o->task, &i, &value);)
+		order_task__destroy(value);
+	while (o->spares)
+		order_g__deinit(o->spare[--o->spares]);
+	order_task__destroy(o->ended);
+	free(o->spare);
+	map__deinit(&o->g);
+	map__deinit(&o->p);
+	map__deinit(&o->m);
+	map__deinit(&o->task);
+	blocks__destroy(o->blocks);
+	*o = (struct order){};
+}
+
+struct order_g *order__new_g(struct order *o, uint64_t id)
+{
+	struct order_g *g;
+
+	if (o->spares) {
+		g = o->spare[o->spares - 1];
+	} else {
+		g = blocks__take(o->blocks, sizeof(*g));
+		if (!g)
+			return NULL;
+		*g = (struct order_g){};
+	}
+	if (map__put(&o->g, id, g))
+		return NULL;
+	if (o->spares)
+		o->spares--;
+	g->id = id;
+	g->alive = true;
+	return g;
+}
+
+struct order_p *order__new_p(struct order *o, uint64_t id)
+{
+	struct order_p *p = blocks__take(o->blocks, sizeof(*p));
+
+	if (!p || map__put(&o->p, id, p))
+		return NULL;
+	*p = (struct order_p){ .id = id };
+	return p;
+}
+
+struct order_m *order__new_m(struct order *o, uint64_t id)
+{
+	struct order_m *m = blocks__take(o->blocks, sizeof(*m));
+
+	if (!m || map__put(&o->m, id, m))
+		return NULL;
+	*m = (struct order_m){ .id = id, .p = TRACE_NO_P, .g = TRACE_NO_G };
+	return m;
+}
+
+void order__forget_g(struct order *o, struct order_g *g)
+{
+	size_t cap = o->spares_cap ? o->spares_cap * 2 : 64;
+	struct order_g **bigger;
+
+	map__remove(&o->g, g->id);
+	while (g->regions)
+		order__close_region(g);
+	g->ranges.n = 0;
+	g->alive = false;
+	if (o->spares == o->spares_cap) {
+		bigger = realloc(o->spare, cap * sizeof(*bigger));
+		if (!bigger) { /* not used again, then */
+			order_g__deinit(g);
+			g->region = NULL;
+			g->ranges = (struct order_ranges){};
+			return;
+		}
+		o->spare = bigger;
+		o->spares_cap = cap;
+	}
+	o->spare[o->spares++] = g;
+}
+
+int order__open_range(struct order_ranges *ranges, uint8_t type, uint64_t kind)
+{
+	uint32_t cap = ranges->cap ? ranges->cap * 2 : 2;
+	struct order_range *bigger;
+
+	if (ranges->n == ranges->cap) {
+		bigger = realloc(ranges->open, cap * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		ranges->open = bigger;
+		ranges->cap = cap;
+	}
+	ranges->open[ranges->n++] = (struct order_range){ .kind = kind, .type = type };
+	return 0;
+}
+
+/* A copy of the string's bytes; NULL: no memory. */
+static char *copy_of(const struct trace_string *s)
+{
+	char *copy = malloc(s->len + 1);
+
+	if (copy)
+		memcpy(copy, s->data, s->len);
+	return copy;
+}
+
+int order__open_region(struct order_g *g, uint64_t task, const struct trace_string *name)
+{
+	uint32_t cap = g->regions_cap ? g->regions_cap * 2 : 2;
+	struct order_region *bigger;
+	char *copy = copy_of(name);
+
+	if (!copy)
+		return -ENOMEM;
+	if (g->regions == g->regions_cap) {
+		bigger = realloc(g->region, cap * sizeof(*bigger));
+		if (!bigger) {
+			free(copy);
+			return -ENOMEM;
+		}
+		g->region = bigger;
+		g->regions_cap = cap;
+	}
+	g->region[g->regions++] = (struct order_region){ task, copy, name->len };
+	return 0;
+}
+
+void order__close_region(struct order_g *g)
+{
+	free(g->region[--g->regions].name);
+}
+
+int order__open_task(struct order *o, uint64_t id, uint64_t parent, const struct trace_string *name)
+{
+	struct order_task *task = malloc(sizeof(*task));
+	char *copy = copy_of(name);
+
+	if (!task || !copy || map__put(&o->task, id, task)) {
+		free(task);
+		free(copy);
+		return -ENOMEM;
+	}
+	*task = (struct order_task){ id, parent, copy, name->len };
+	return 0;
+}
+
+const struct order_task *order__end_task(struct order *o, uint64_t id)
+{
+	struct order_task *task = map__remove(&o->task, id);
+
+	if (task) {
+		order_task__destroy(o->ended);
+		o->ended = task;
+	}
+	return task;
+}
