@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Events made by hand for the summary's unit tests, and all that came of them as text: a line a
+ * goroutine, then one a region.
+ */
+#ifndef SELFTESTS_SUMMARY_FIXTURE_H
+#define SELFTESTS_SUMMARY_FIXTURE_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "trace/summary_store.h"
+
+enum { NONE, MAIN, WORKER, GC_WORKER, CHAN, FOREVER, KIND, TASK, STEP, INNER, STRINGS };
+static const char *const strings[STRINGS] = {
+	[NONE] = "",	      [MAIN] = "main.main",  [WORKER] = "main.worker",
+	[GC_WORKER] = "runtime.gcBgMarkWorker",	     [CHAN] = "chan receive",
+	[FOREVER] = "forever", [KIND] = "sweep",     [TASK] = "request",
+	[STEP] = "step",      [INNER] = "inner",
+};
+
+static struct dictionary words;
+static struct summary *summary;
+static struct summary_store *store;
+static struct error error;
+static uint64_t on_p, on_g; /* the context of the next events */
+
+static inline void add_string(uint64_t id, const char *text)
+{
+	assert_int_equal(dictionary__add_string(&words, id, text, strlen(text)), 0);
+}
+
+static inline int keep(void *context, const struct summary_goroutine *g)
+{
+	return summary_store__add(store, g);
+}
+
+/* Stack N is the start function N, called by nobody, and a leaf. */
+static inline void begin(bool regions)
+{
+	struct summary_opts opts = { .regions = regions, .done = keep };
+	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
+
+	assert_int_equal(dictionary__init(&words), 0);
+	for (uint64_t id = 1; id < STRINGS; id++)
+		add_string(id, strings[id]);
+	for (uint64_t id = MAIN; id <= GC_WORKER; id++) {
+		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
+		assert_int_equal(dictionary__add_stack(&words, id, frames, 2), 0);
+	}
+	store = summary_store__create();
+	summary = summary__create(&opts);
+	assert_non_null(store);
+	assert_non_null(summary);
+	on_p = TRACE_NO_P;
+	on_g = TRACE_NO_G;
+	memset(&error, 0, sizeof(error));
+}
+
+static inline void end(void)
+{
+	summary__destroy(summary);
+	summary_store__destroy(store);
+	dictionary__deinit(&words);
+}
+
+static inline void on(uint64_t p, uint64_t g)
+{
+	on_p = p;
+	on_g = g;
+}
+
+static inline int try_event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct trace_event ev = {
+		.time = time, .type = (uint8_t)type, .p = on_p, .g = on_g, .m = 1,
+		.arg = { a, b, c }, .words = &words, .parent = TRACE_NO_TASK,
+	};
+
+	if (type == EV_GO_STATUS || type == EV_GO_STATUS_STACK)
+		ev.old = GO_STATE_UNDETERMINED;
+	return summary__event(summary, &ev, &error);
+}
+
+static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
+{
+	assert_int_equal(try_event(time, type, a, b, c), 0);
+}
+
+/* Goroutine g is created, starts on p a nanosecond later, and is the one that goes on. */
+static inline void start_new(uint64_t g, uint64_t p, int64_t time)
+{
+	on(p, TRACE_NO_G);
+	event(time, EV_GO_CREATE, g, WORKER, 0);
+	event(time + 1, EV_GO_START, g, 1, 0);
+	on(p, g);
+}
+
+/* A status in a later generation says nothing new. */
+static inline void repeat_status(int64_t time, uint64_t g, uint8_t status, uint8_t state)
+{
+	struct trace_event ev = {
+		.time = time, .type = EV_GO_STATUS, .p = on_p, .g = on_g, .m = 1,
+		.arg = { g, 1, status }, .old = state, .words = &words,
+	};
+
+	assert_int_equal(summary__event(summary, &ev, &error), 0);
+}
+
+static inline void put_time(FILE *f, const char *name, int64_t time, int64_t never)
+{
+	if (time != never)
+		fprintf(f, " %s=%" PRId64, name, time);
+}
+
+static inline void put_stats(FILE *f, const struct summary_stats *s)
+{
+	struct trace_string kind;
+
+	put_time(f, "exec", s->exec, 0);
+	put_time(f, "wait", s->sched_wait, 0);
+	put_time(f, "sys", s->syscall, 0);
+	put_time(f, "sysblock", s->syscall_block, 0);
+	put_time(f, "total", s->total, 0);
+	for (uint32_t i = 0; i < s->block.n; i++) {
+		kind = summary__kind(summary, s->block.at[i].kind);
+		fprintf(f, " block[%.*s]=%" PRId64, (int)kind.len, kind.data, s->block.at[i].ns);
+	}
+	for (uint32_t i = 0; i < s->ranges.n; i++) {
+		kind = summary__kind(summary, s->ranges.at[i].kind);
+		fprintf(f, " range[%.*s]=%" PRId64, (int)kind.len, kind.data, s->ranges.at[i].ns);
+	}
+	fputc('\n', f);
+}
+
+static inline void put_goroutine(FILE *f, struct summary_goroutine *g)
+{
+	struct trace_string name = summary__name(summary, g->name);
+	struct summary_region r;
+
+	fprintf(f, "%" PRIu64 " %.*s@%" PRIx64, g->id, (int)name.len, name.data, g->pc);
+	put_time(f, "created", g->created, 0);
+	put_time(f, "started", g->started, 0);
+	put_time(f, "ended", g->ended, 0);
+	put_stats(f, &g->stats);
+	while (buf__left(&g->regions)) {
+		assert_int_equal(summary_region__unpack(&g->regions, &r), 1);
+		name = summary__name(summary, r.name);
+		fprintf(f, "  %" PRIu64 ":%.*s", r.task, (int)name.len, name.data);
+		put_time(f, "start", r.start, SUMMARY_NEVER);
+		put_time(f, "end", r.end, SUMMARY_NEVER);
+		put_stats(f, &r.stats);
+		summary_stats__deinit(&r.stats);
+	}
+	assert_int_equal(summary_region__unpack(&g->regions, &r), 0);
+	summary_stats__deinit(&g->stats);
+}
+
+/* The whole outcome, and the end of the test. */
+static inline void expect(const char *want)
+{
+	struct summary_goroutine g;
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_int_equal(summary__finish(summary, &error), 0);
+	summary_store__sort(store);
+	for (size_t i = 0; i < summary_store__count(store); i++) {
+		assert_int_equal(summary_store__get(store, i, &g), 0);
+		put_goroutine(f, &g);
+	}
+	fclose(f);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static inline void expect_text(struct trace_string s, const char *want)
+{
+	assert_int_equal(s.len, strlen(want));
+	assert_memory_equal(s.data, want, s.len);
+}
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is in a trace, counted: see statistics.h.
+ *
+ * After trace/reader.c and trace/raw.c in an event's way, before `gotrace stat`. A trace is
+ * anyone's: sums may wrap, and that is all that they may do.
+ */
+#include "trace/statistics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/raw.h"
+
+void statistics__init(struct statistics *s)
+{
+	*s = (struct statistics){ .last_m = TRACE_NO_M, .last_p = TRACE_NO_P };
+}
+
+void statistics__deinit(struct statistics *s)
+{
+	map__deinit(&s->threads);
+	map__deinit(&s->ps);
+	free(s->generation);
+	free(s->meta);
+	statistics__init(s);
+}
+
+static int note_id(struct map *ids, uint64_t id)
+{
+	static char there;
+
+	return map__get(ids, id) ? 0 : map__put(ids, id, &there);
+}
+
+static int note_context(struct statistics *s, const struct trace_event *ev)
+{
+	int err = 0;
+
+	if (ev->m != TRACE_NO_M && ev->m != s->last_m) {
+		s->last_m = ev->m;
+		err = note_id(&s->threads, ev->m);
+	}
+	if (!err && ev->p != TRACE_NO_P && ev->p != s->last_p) {
+		s->last_p = ev->p;
+		err = note_id(&s->ps, ev->p);
+	}
+	return err;
+}
+
+static void add_goroutine(struct statistics *s, uint64_t *how)
+{
+	(*how)++;
+	if (++s->alive > s->most_alive)
+		s->most_alive = s->alive;
+}
+
+static int note_event(struct statistics *s, const struct trace_event *ev)
+{
+	switch (ev->type) {
+	case EV_GO_CREATE:
+	case EV_GO_CREATE_BLOCKED:
+	case EV_GO_CREATE_SYSCALL:
+		add_goroutine(s, &s->created);
+		return 0;
+	case EV_GO_STATUS:
+	case EV_GO_STATUS_STACK:
+		if (ev->old == GO_STATE_UNDETERMINED)
+			add_goroutine(s, &s->present);
+		return 0;
+	case EV_GO_DESTROY:
+	case EV_GO_DESTROY_SYSCALL:
+		s->ended++;
+		s->alive--;
+		return 0;
+	case EV_PROC_STATUS:
+	case EV_PROC_START:
+		return note_id(&s->ps, ev->arg[0]);
+	case EV_PROCS_CHANGE:
+		s->gomaxprocs = ev->arg[0];
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void add_losses(struct statistics *s, struct buf data)
+{
+	struct statistics_loss *sum;
+	struct private_loss loss;
+
+	while (private_read__loss(&data, &loss)) {
+		sum = &s->loss[loss.kind < GT_KIND_END ? loss.kind : 0];
+		if (!sum->count || loss.from < sum->from)
+			sum->from = loss.from;
+		if (!sum->count || loss.to > sum->to)
+			sum->to = loss.to;
+		sum->count += loss.count;
+		s->lost += loss.count;
+	}
+	s->private_bad += data.bad;
+}
+
+static int keep_meta(struct statistics *s, const struct buf *data)
+{
+	size_t len = buf__left(data);
+
+	if (s->meta || !len)
+		return 0;
+	s->meta = malloc(len);
+	if (!s->meta)
+		return -ENOMEM;
+	memcpy(s->meta, data->pos, len);
+	s->meta_len = len;
+	return 0;
+}
+
+static int note_record(struct statistics *s, struct private_record *record)
+{
+	switch (record->kind) {
+	case PRIVATE_META:
+		return keep_meta(s, &record->data);
+	case PRIVATE_LOSSES:
+		add_losses(s, record->data);
+		return 0;
+	case PRIVATE_TICKS:
+		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
+			s->private_bad++;
+		return 0;
+	case PRIVATE_TABLE:
+		s->describes = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int note_private(struct statistics *s, const struct dictionary *words)
+{
+	struct private_record record;
+	struct private_reader r;
+	int code, err = 0;
+
+	private_reader__init(&r, words);
+	while (!err && (code = private_reader__next(&r, &record)))
+		err = code < 0 ? code : note_record(s, &record);
+	s->private_records += r.records;
+	s->private_bad += r.bad;
+	s->private_unknown += r.unknown;
+	private_reader__deinit(&r);
+	return err;
+}
+
+static int add_generation(struct statistics *s, const struct trace_event *ev)
+{
+	size_t cap = s->generations_cap ? s->generations_cap * 2 : 16;
+	struct statistics_generation *generation;
+
+	if (s->generations == s->generations_cap) {
+		generation = reallocarray(s->generation, cap, sizeof(*generation));
+		if (!generation)
+			return -ENOMEM;
+		s->generation = generation;
+		s->generations_cap = cap;
+	}
+	s->generation[s->generations++] = (struct statistics_generation){
+		.number = ev->sync->generation,
+		.offset = ev->offset,
+		.strings = dictionary__nstrings(ev->words),
+		.stacks = ev->words->stack_ids.count,
+		.start = ev->time,
+		.end = ev->time,
+		.clock = ev->sync->clock,
+	};
+	return note_private(s, ev->words);
+}
+
+static int note_sync(struct statistics *s, const struct trace_event *ev)
+{
+	if (!ev->words)
+		return 0; /* the trace's end */
+	s->strings += dictionary__nstrings(ev->words);
+	s->stacks += ev->words->stack_ids.count;
+	return ev->sync->generation ? add_generation(s, ev) : 0;
+}
+
+int statistics__event(struct statistics *s, const struct trace_event *ev)
+{
+	struct statistics_generation *last;
+	int err;
+
+	if (!s->events++)
+		s->start = ev->time;
+	s->end = ev->time;
+	if (ev->type == EV_SYNC)
+		return note_sync(s, ev);
+	if (s->generations) {
+		last = &s->generation[s->generations - 1];
+		last->events++;
+		last->end = ev->time;
+	}
+	s->type[ev->type].events++;
+	err = note_context(s, ev);
+	return err ? err : note_event(s, ev);
+}
+
+/* The second pass: how far it is, and the event whose end is where the next one begins. */
+struct pass {
+	struct statistics *s;
+	size_t generations;
+	uint64_t number; /* of the generation */
+	bool open;	 /* it has not ended */
+	uint64_t from;	 /* offset: of the event before */
+	unsigned int type;
+};
+
+/* The event before ends where this one begins. */
+static void pass__end_event(struct pass *p, uint64_t offset)
+{
+	uint64_t bytes = offset - p->from;
+
+	p->s->type[p->type].bytes += bytes;
+	p->s->bytes += bytes;
+	if (p->generations)
+		p->s->generation[p->generations - 1].bytes += bytes;
+	p->from = offset;
+}
+
+/* False: the batch is of a generation that the first pass did not see. */
+static bool pass__batch(struct pass *p, uint64_t number)
+{
+	if (p->open && p->number == number)
+		return true;
+	if (p->generations == p->s->generations)
+		return false;
+	p->generations++;
+	p->number = number;
+	p->open = true;
+	return true;
+}
+
+/* ExperimentalBatch has one argument more: which experiment it is. */
+static bool pass__event(struct pass *p, const struct raw_event *ev, uint64_t offset)
+{
+	bool batch = ev->type == EV_EVENT_BATCH || ev->type == EV_EXPERIMENTAL_BATCH;
+
+	pass__end_event(p, offset);
+	if (batch && !pass__batch(p, ev->arg[ev->type == EV_EXPERIMENTAL_BATCH]))
+		return false;
+	if (ev->type == EV_END_OF_GENERATION)
+		p->open = false;
+	p->type = ev->type;
+	p->s->type[ev->type].events++;
+	return true;
+}
+
+static int skip_frames(struct raw_reader *r, uint64_t n, struct error *err)
+{
+	uint64_t frame[RAW_FRAME];
+	int code = 0;
+
+	while (n-- && !code)
+		code = raw_reader__frame(r, frame, err);
+	return code;
+}
+
+static int count_raw(struct pass *p, struct raw_reader *r, struct error *err)
+{
+	struct raw_event ev;
+	int code;
+
+	while ((code = raw_reader__next(r, &ev, err)) > 0) {
+		if (!pass__event(p, &ev, r->event))
+			return 0;
+		code = skip_frames(r, ev.frames, err);
+		if (code)
+			return code;
+	}
+	if (!code) /* the last one ends with the trace */
+		pass__end_event(p, r->offset + (uint64_t)(r->window.pos - r->window.start));
+	return code;
+}
+
+int statistics__raw(struct statistics *s, struct input *in, bool lenient, struct error *err)
+{
+	struct pass p = { .s = s, .type = EV_NONE };
+	struct error why = {};
+	struct raw_reader r;
+	int code = raw_reader__init(&r, in, err);
+
+	memset(s->type, 0, sizeof(s->type));
+	/* What a reader delivers it delivers of any version. */
+	for (unsigned int type = 0; type < EV_END && !code; type++)
+		r.types.spec[type] = spec__event(type);
+	if (!code) {
+		code = count_raw(&p, &r, &why);
+		if (code == -EBADMSG && lenient)
+			code = 0;
+		else if (code)
+			error__set(err, code, "%s", why.text);
+	}
+	raw_reader__deinit(&r);
+	return code;
+}

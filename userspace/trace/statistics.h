@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is in a trace, counted: events and bytes by type, generations, goroutines, clocks, and what
+ * the recorder said of itself.
+ *
+ * Filled in two passes: statistics__event() gets every event of trace/reader.c, then
+ * statistics__raw() goes through the file again, by trace/raw.c, for what a delivered event no
+ * longer shows: how many bytes it had. A v1 trace has but the first pass. After it: `gotrace stat`.
+ *
+ * Memory: about 100 bytes a generation, 40 a thread and a P.
+ */
+#ifndef TRACE_STATISTICS_H
+#define TRACE_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gotrace/record.h"
+#include "lib/error.h"
+#include "lib/input.h"
+#include "lib/map.h"
+#include "trace/event.h"
+#include "trace/private_read.h"
+
+struct statistics_generation {
+	uint64_t number, offset;
+	uint64_t bytes;	 /* 0 before the second pass */
+	uint64_t events; /* delivered, its sync not counted */
+	uint64_t strings, stacks;
+	int64_t start, end; /* ns: of its sync, and of its last event */
+	struct trace_clock clock;
+};
+
+struct statistics_type { /* of events as they stand in the file; v1: as they are delivered */
+	uint64_t events, bytes;
+};
+
+struct statistics_loss { /* by the kind of the record that was lost; 0: not known */
+	uint64_t count;
+	uint64_t from, to; /* CLOCK_MONOTONIC, ns: of all of them */
+};
+
+struct statistics {
+	int64_t start, end;   /* ns: of the first and the last event */
+	uint64_t events;      /* delivered */
+	uint64_t bytes;	      /* of the trace, unpacked; 0 before the second pass */
+	struct statistics_type type[EV_END]; /* EV_NONE: the file's header */
+	struct statistics_generation *generation;
+	size_t generations, generations_cap; /* v1: it has none */
+	uint64_t strings, stacks;	     /* of all generations */
+
+	uint64_t created, present; /* goroutines: in the trace, and before it */
+	uint64_t ended, alive, most_alive;
+	struct map threads, ps; /* by id: which there were */
+	uint64_t gomaxprocs;	/* the last that was told; 0: none was */
+
+	uint8_t *meta; /* the record, for private_read__pair(); NULL: there is none */
+	size_t meta_len;
+	struct private_ticks ticks; /* of the first generation; tick_ns 0: not told */
+	struct statistics_loss loss[GT_KIND_END];
+	uint64_t lost;
+	uint64_t private_records, private_bad, private_unknown;
+	bool describes; /* the trace has a table of its events */
+
+	uint64_t last_m, last_p; /* those that were counted last */
+};
+
+void statistics__init(struct statistics *s);
+void statistics__deinit(struct statistics *s);
+
+/* 0 or -ENOMEM. */
+int statistics__event(struct statistics *s, const struct trace_event *ev);
+
+/*
+ * The second pass, over no more generations than the first one saw. 0, or a negative errno with the
+ * reason; `lenient`: what is no event ends it well.
+ */
+int statistics__raw(struct statistics *s, struct input *in, bool lenient, struct error *err);
+
+#endif
