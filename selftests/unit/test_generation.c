@@ -312,6 +312,124 @@ static void large_tables_are_cut(void **state)
 		assert_int_equal(seen[i], 1);
 }
 
+/* The events of the batches of one kind, as one list. */
+static size_t table_events(uint8_t kind, struct read_event *evs, size_t max)
+{
+	struct read_batch batch;
+	uint64_t time = 0;
+	size_t n = 0, at;
+
+	for (x.bytes.at = 16; bytes__batch(&x.bytes, &batch);) {
+		if (!batch.len || batch.data[0] != kind)
+			continue;
+		for (at = 0; n < max && batch__event(&batch, &at, &time, &evs[n]);)
+			n++;
+	}
+	return n;
+}
+
+static void cpu_samples(void **state)
+{
+	struct intern_frame f = { .pc = 77 };
+	static struct read_event e[4000];
+	size_t n, at;
+	uint64_t i;
+
+	start(25, 64);
+	assert_int_equal(writer__sample(x.w, 1, 1, 1, 1, 0), -EINVAL);
+	ok(writer__open(x.w, 640, 0));
+	assert_int_equal(writer__sample(x.w, 700, 1, 1, 1, 1), -EINVAL);
+	ok(writer__sample(x.w, 700, 1, 1, 1, intern__stack(x.in, &f, 1)));
+	ok(writer__close(x.w)); /* nothing that a reader would wait for: left out */
+	assert_int_equal(writer__stats(x.w)->generations, 0);
+	ok(writer__open(x.w, 640, 0));
+	ok(writer__proc_status(x.w, NOM, 3, PROC_IDLE));
+	for (i = 0; i < 3000; i++)
+		ok(writer__sample(x.w, 64000 + i * 64, 4, UINT64_MAX, i, i % 2));
+	ok(writer__close(x.w));
+	assert_int_equal(writer__stats(x.w)->by_type[EV_CPU_SAMPLE], 3000);
+	finish(25);
+	n = table_events(EV_CPU_SAMPLES, e, 4000);
+	for (i = 0, at = 0; at < n; at++) {
+		if (e[at].type == EV_CPU_SAMPLES)
+			continue; /* a batch begins with it */
+		assert_int_equal(e[at].type, EV_CPU_SAMPLE);
+		assert_int_equal(e[at].arg[0], 1000 + i);
+		assert_int_equal(e[at].arg[1], 4);
+		assert_true(e[at].arg[2] == UINT64_MAX);
+		assert_int_equal(e[at].arg[3], i);
+		assert_int_equal(e[at].arg[4], i % 2);
+		i++;
+	}
+	assert_int_equal(i, 3000);
+	assert_int_equal(table_events(EV_STACKS, e, 4000), 2);
+}
+
+static void other_clocks(void **state)
+{
+	struct read_event e[4];
+
+	start(26, 1);
+	assert_int_equal(writer__clock(x.w, 1, 2, 3, 4), -EINVAL);
+	ok(writer__open(x.w, 1000, 5));
+	ok(writer__clock(x.w, 1010, 7, 8, 9));
+	ok(writer__proc_status(x.w, NOM, 3, PROC_IDLE));
+	ok(writer__close(x.w));
+	finish(26);
+	assert_int_equal(table_events(EV_SYNC, e, 4), 3);
+	assert_int_equal(e[2].type, EV_CLOCK_SNAPSHOT);
+	assert_int_equal(e[2].arg[0], 10);
+	assert_int_equal(e[2].arg[1], 7);
+	assert_int_equal(e[2].arg[2], 8);
+	assert_int_equal(e[2].arg[3], 9);
+}
+
+/* A generation after another one can have ids of its own. */
+static void other_tables(void **state)
+{
+	struct intern *second = intern__create();
+	struct read_event e[4];
+
+	start(25, 1);
+	ok(writer__open(x.w, 10, 0));
+	ok(event(1, 20, EV_GO_BLOCK, intern__cstring(x.in, "one"), 0, 0, 2));
+	ok(writer__close(x.w));
+	writer__use(x.w, second);
+	ok(writer__open(x.w, 30, 0));
+	ok(event(1, 40, EV_GO_BLOCK, intern__cstring(second, "another"), 0, 0, 2));
+	assert_int_equal(event(1, 40, EV_GO_BLOCK, 2, 0, 0, 2), -EINVAL);
+	ok(writer__close(x.w));
+	finish(25);
+	assert_int_equal(table_events(EV_STRINGS, e, 4), 4);
+	assert_int_equal(e[3].arg[0], 1);
+	assert_memory_equal(e[3].blob, "another", 7);
+	intern__destroy(second);
+}
+
+/* What a reader makes of a batch's time and of the differences after it is the time itself. */
+static void times_of_many_months(void **state)
+{
+	const uint64_t start_ns = (1ull << 55) + 3;
+	struct read_batch batch;
+	struct read_event ev;
+	uint64_t time, i, n = 0;
+	size_t at;
+
+	start(25, 1);
+	ok(writer__open(x.w, start_ns, 0));
+	for (i = 0; i < 20000; i++)
+		ok(event(i % 3, start_ns + i, EV_HEAP_ALLOC, i, 0, 0, 1));
+	ok(writer__close(x.w));
+	finish(25);
+	while (bytes__batch(&x.bytes, &batch)) {
+		assert_true((uint64_t)(double)batch.time == batch.time);
+		time = batch.time;
+		for (at = 0; batch__timed(&batch) && batch__event(&batch, &at, &time, &ev); n++)
+			assert_true(time == start_ns + ev.arg[1]);
+	}
+	assert_int_equal(n, 20000);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, stop)
@@ -327,6 +445,10 @@ int main(void)
 		TEST(a_million_statuses),
 		TEST(tables_hold_what_is_named),
 		TEST(large_tables_are_cut),
+		TEST(cpu_samples),
+		TEST(other_clocks),
+		TEST(other_tables),
+		TEST(times_of_many_months),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

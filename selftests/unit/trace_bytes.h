@@ -112,7 +112,8 @@ static inline bool batch__timed(const struct read_batch *batch)
 {
 	uint8_t kind = batch->len ? batch->data[0] : EV_SYNC;
 
-	return kind != EV_STACKS && kind != EV_STRINGS && kind != EV_FREQUENCY && kind != EV_SYNC;
+	return kind != EV_STACKS && kind != EV_STRINGS && kind != EV_FREQUENCY && kind != EV_SYNC &&
+	       kind != EV_CPU_SAMPLES;
 }
 
 static inline void event__stack(struct bytes *b, uint64_t frames)

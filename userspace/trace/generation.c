@@ -37,12 +37,16 @@ struct writer {
 	bool open;
 	uint32_t gen;	/* number of the open one, or of the next */
 	uint64_t start; /* ticks */
-	uint64_t start_ns, wall_ns;
+	struct {
+		uint64_t time; /* ticks */
+		uint64_t mono, sec, nsec;
+	} clock;
 	struct event_info info[EV_END];
 	struct chunk_pool pool;
 	struct threads threads;
 	struct tables tables;
 	struct prologue prologue;
+	struct stream samples;
 	struct witness witness;
 	uint64_t size;		   /* of the open generation, statuses not counted */
 	uint64_t by_type[EV_END];  /* the same, statuses counted */
@@ -91,6 +95,7 @@ struct writer *writer__create(struct trace_file *file, struct intern *in,
 	threads__init(&w->threads, &w->pool);
 	tables__init(&w->tables, in);
 	prologue__init(&w->prologue, &w->pool);
+	stream__init(&w->samples, &w->pool, TRACE_NO_M, EV_CPU_SAMPLES);
 	fill_info(w);
 	return w;
 }
@@ -102,8 +107,21 @@ void writer__destroy(struct writer *w)
 	threads__deinit(&w->threads);
 	tables__deinit(&w->tables);
 	prologue__deinit(&w->prologue);
+	stream__deinit(&w->samples);
 	chunk_pool__deinit(&w->pool);
 	free(w);
+}
+
+/*
+ * Readers take a batch's time for a double, so one that is not to change has 53 bits at most: from
+ * 2^53 ns (104 days) on, it is put earlier by a nanosecond or a few, which the first event makes up
+ * for.
+ */
+static uint64_t batch_time(uint64_t ticks)
+{
+	int excess = ticks ? 64 - 53 - __builtin_clzll(ticks) : 0;
+
+	return excess > 0 ? ticks >> excess << excess : ticks;
 }
 
 int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns)
@@ -111,18 +129,34 @@ int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns)
 	if (w->open)
 		return -EINVAL;
 	w->open = true;
-	w->start = time >> w->shift;
-	w->start_ns = time;
-	w->wall_ns = wall_ns;
+	w->start = batch_time(time >> w->shift);
 	w->size = 0;
 	memset(w->by_type, 0, sizeof(w->by_type));
 	prologue__open(&w->prologue, w->gen, w->start);
+	w->samples.gen = w->gen;
+	w->samples.time = w->start;
 	witness__open(&w->witness);
+	return writer__clock(w, time, time, wall_ns / NS_PER_SEC, wall_ns % NS_PER_SEC);
+}
+
+int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, uint64_t nsec)
+{
+	if (!w->open)
+		return -EINVAL;
+	w->clock.time = time >> w->shift;
+	w->clock.mono = mono;
+	w->clock.sec = sec;
+	w->clock.nsec = nsec;
 	return 0;
 }
 
-/* The thread's first batch of this generation, or its next one. */
-static int begin_batch(struct writer *w, struct stream *s, uint64_t ticks)
+void writer__use(struct writer *w, struct intern *in)
+{
+	w->tables.in = in;
+}
+
+/* The thread's first batch of this generation, or its next one. *ticks is raised as need be. */
+static int begin_batch(struct writer *w, struct stream *s, uint64_t *ticks)
 {
 	int err;
 
@@ -130,8 +164,9 @@ static int begin_batch(struct writer *w, struct stream *s, uint64_t ticks)
 		s->gen = w->gen;
 		s->time = w->start;
 	}
-	if (ticks > s->time)
-		s->time = ticks;
+	if (*ticks < s->time)
+		*ticks = s->time;
+	s->time = batch_time(*ticks);
 	err = stream__begin(s, EVENT_MAX);
 	if (!err)
 		w->size += s->pos - s->last->data;
@@ -176,7 +211,7 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
 	if (!s)
 		return -ENOMEM;
 	if (!s->size || s->end - s->pos < EVENT_MAX) {
-		err = begin_batch(w, s, ticks);
+		err = begin_batch(w, s, &ticks);
 		if (err)
 			return err;
 	}
@@ -221,6 +256,27 @@ int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_st
 	return err;
 }
 
+int writer__sample(struct writer *w, uint64_t time, uint64_t m, uint64_t p, uint64_t g,
+		   uint32_t stack)
+{
+	uint64_t args[] = { time >> w->shift, m, p, g, stack };
+	struct stream *s = &w->samples;
+	unsigned int i;
+	int err;
+
+	if (!w->open)
+		return -EINVAL;
+	err = tables__add_stack(&w->tables, stack);
+	err = err ?: stream__room(s, EVENT_MAX);
+	if (err)
+		return err;
+	*s->pos++ = EV_CPU_SAMPLE;
+	for (i = 0; i < 5; i++)
+		s->pos = leb__put(s->pos, args[i]);
+	w->by_type[EV_CPU_SAMPLE]++;
+	return 0;
+}
+
 int writer__private(struct writer *w, const void *data, size_t len)
 {
 	return w->open ? tables__add_private(&w->tables, data, len) : -EINVAL;
@@ -246,6 +302,12 @@ static uint64_t count_all(const struct writer *w)
 	return n;
 }
 
+/* A generation without any is refused by readers of 1.22 to 1.24, whatever samples it has. */
+static bool has_timed(const struct writer *w)
+{
+	return count_all(w) > w->by_type[EV_CPU_SAMPLE];
+}
+
 /* A stream of this generation that belongs to no thread and starts with it. */
 static void init_table(struct writer *w, struct stream *s, enum ev kind)
 {
@@ -255,13 +317,12 @@ static void init_table(struct writer *w, struct stream *s, enum ev kind)
 }
 
 /*
- * The clocks, read together at the generation's start: `mono` and the wall clock in ns and s
- * whatever a tick is. Before 1.25 a Frequency event alone is the batch, its number being the
- * batch's kind.
+ * The clocks, read together: `mono` and the wall clock in ns and s whatever a tick is. Before 1.25
+ * a Frequency event alone is the batch, its number being the batch's kind.
  */
 static int write_sync(struct writer *w, struct stream *s)
 {
-	uint64_t clocks[] = { w->start_ns, w->wall_ns / NS_PER_SEC, w->wall_ns % NS_PER_SEC };
+	uint64_t clocks[] = { w->clock.mono, w->clock.sec, w->clock.nsec };
 	bool snapshot = w->opts.version >= 25;
 	int err;
 
@@ -273,7 +334,7 @@ static int write_sync(struct writer *w, struct stream *s)
 		*s->pos++ = EV_FREQUENCY;
 	s->pos = leb__put(s->pos, NS_PER_SEC / w->opts.tick_ns);
 	if (snapshot)
-		stream__put_event(s, EV_CLOCK_SNAPSHOT, 0, clocks, 3);
+		stream__put_event(s, EV_CLOCK_SNAPSHOT, w->clock.time - w->start, clocks, 3);
 	stream__end(s);
 	return 0;
 }
@@ -287,7 +348,7 @@ static int append_all(struct writer *w, const struct stream tables[TABLES])
 	const struct prologue *p = &w->prologue;
 	struct iovec *iov, *at;
 	char header[17];
-	size_t n = 2 + p->nobody.chunks + p->threads.chunks;
+	size_t n = 2 + w->samples.chunks + p->nobody.chunks + p->threads.chunks;
 	uint32_t i;
 	int err;
 
@@ -305,6 +366,7 @@ static int append_all(struct writer *w, const struct stream tables[TABLES])
 		*at++ = (struct iovec){ header, 16 };
 	for (i = 0; i < TABLES; i++)
 		at = stream__iovecs(&tables[i], at);
+	at = stream__iovecs(&w->samples, at);
 	at = stream__iovecs(&p->nobody, at);
 	at = stream__iovecs(&p->threads, at);
 	for (i = 0; i < w->threads.count; i++)
@@ -326,6 +388,7 @@ static int write_generation(struct writer *w)
 	err = write_sync(w, &tables[SYNC]);
 	err = err ?: tables__write(&w->tables, &tables[STRINGS], &tables[STACKS]);
 	err = err ?: prologue__write(&w->prologue);
+	stream__end(&w->samples);
 	err = err ?: append_all(w, tables);
 	for (i = 0; i < TABLES; i++)
 		stream__deinit(&tables[i]);
@@ -345,6 +408,16 @@ static void account(struct writer *w)
 		w->stats.by_type[i] += w->by_type[i];
 }
 
+/* A generation without even a P to repeat is not written; what is private waits for the next. */
+static void leave_out(struct writer *w)
+{
+	size_t private_len = w->tables.private_len;
+
+	tables__reset(&w->tables);
+	w->tables.private_len = private_len;
+	stream__deinit(&w->samples);
+}
+
 int writer__close(struct writer *w)
 {
 	const struct witness *wi = &w->witness;
@@ -353,10 +426,11 @@ int writer__close(struct writer *w)
 	if (!w->open)
 		return -EINVAL;
 	w->open = false;
-	if (!count_all(w)) {
-		/* Without even a P to repeat the generation is left out; what is private waits. */
-		if (!wi->known)
+	if (!has_timed(w)) {
+		if (!wi->known) {
+			leave_out(w);
 			return 0;
+		}
 		err = prologue__add_proc(&w->prologue, wi->m, wi->p, wi->status);
 		w->by_type[EV_PROC_STATUS] = !err;
 	}
@@ -365,6 +439,7 @@ int writer__close(struct writer *w)
 		account(w);
 	threads__reset(&w->threads);
 	tables__reset(&w->tables);
+	stream__deinit(&w->samples);
 	prologue__open(&w->prologue, 0, 0); /* gives its memory back now, not at the next open */
 	return err;
 }

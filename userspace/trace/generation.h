@@ -3,8 +3,9 @@
  * One generation of a trace: opened, filled with events in the sequencer's order, closed into a
  * file as batches and tables that stand on their own.
  *
- * Before it in an event's way: sequence/state.c (legal transitions, numbered). After it:
- * trace/encode.c (bytes of a batch) and trace/file.c (append, rename).
+ * Before it in an event's way: sequence/state.c (legal transitions, numbered), or trace/rewrite.c
+ * (those of a trace that was read). After it: trace/encode.c (bytes of a batch) and trace/file.c
+ * (append, rename).
  *
  * Everything of a generation is held in memory until it is closed (bounded by the sequencer, which
  * closes at 16 MiB or 1 s), so that statuses found late still go ahead of the events.
@@ -47,6 +48,16 @@ void writer__destroy(struct writer *w); /* an open generation is dropped */
 int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns);
 
 /*
+ * Other clocks for the open generation than writer__open() made: at `time`, of the trace and not
+ * before the generation's start, CLOCK_MONOTONIC is `mono` (ns) and CLOCK_REALTIME `sec` and
+ * `nsec`. 0, or -EINVAL: none is open.
+ */
+int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, uint64_t nsec);
+
+/* Other tables from now on, before the first id of the next generation is named. */
+void writer__use(struct writer *w, struct intern *in);
+
+/*
  * Adds a timed event of thread m (TRACE_NO_M: none). `args` are those after dt, as spec.c lists
  * them; strings and stacks by their id in the tables, all else as it stands in the file. A thread's
  * events are delivered in the order of the calls; a time before the thread's last is raised to
@@ -66,6 +77,13 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
 int writer__proc_status(struct writer *w, uint64_t m, uint64_t p, enum trace_proc_status status);
 int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_status status,
 		      uint32_t stack);
+
+/*
+ * Adds a CPU sample: where thread m was at `time`; p may be UINT64_MAX and g 0: none. No earlier
+ * than the one before it. 0, -ENOMEM, or -EINVAL as of writer__event().
+ */
+int writer__sample(struct writer *w, uint64_t time, uint64_t m, uint64_t p, uint64_t g,
+		   uint32_t stack);
 
 /*
  * Adds an unreferenced string of 1 to TRACE_STRING_MAX bytes: data that only gotrace reads

@@ -179,6 +179,8 @@ void witness__event(struct witness *w, uint64_t m, enum ev type, const uint64_t 
 	}
 	if (type == EV_PROC_START && args[0] == w->p)
 		witness__set(w, m, PROC_RUNNING);
+	else if (type == EV_PROC_STATUS && args[0] == w->p)
+		witness__set(w, m, (enum trace_proc_status)args[1]);
 	else if (type == EV_PROC_STEAL && args[0] == w->p)
 		witness__set(w, TRACE_NO_M, PROC_IDLE);
 	else if (type == EV_PROC_STOP && on_thread)

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Traces written again: the same events, a part of them that stands on its own, other versions, and
+ * v1 events that need others before them.
+ */
+#include <errno.h>
+
+#include "trace/private_read.h"
+#include "trace/rewrite.h"
+
+#include "rewrite_fixture.h"
+
+static struct rewrite_stats stats;
+
+/* What the part [from, to) of the trace `path` is as a trace of its own. */
+static const char *part(const char *path, unsigned int version, int64_t from, int64_t to)
+{
+	const char *out = scratch("part");
+	struct reader *r = open_path(path);
+	struct trace_file *file;
+	struct error err = {};
+	struct trace_event ev;
+	struct rewrite *rw;
+
+	ok(trace_file__open(&file, out));
+	ok(rewrite__create(&rw, file, &(struct rewrite_opts){ .version = version, .from = from }));
+	while (reader__next(r, &ev, &err) > 0 && ev.time < to)
+		ok(rewrite__event(rw, &ev));
+	assert_string_equal(err.text, "");
+	ok(rewrite__end(rw));
+	stats = *rewrite__stats(rw);
+	ok(trace_file__commit(file));
+	rewrite__destroy(rw);
+	trace_file__destroy(file);
+	reader__destroy(r);
+	return out;
+}
+
+static void assert_same(const struct seen *a, const struct seen *b)
+{
+	if (memcmp(a, b, sizeof(*a)))
+		fail_msg("%s at %ld is not %s at %ld", spec__event(b->type)->name, b->time,
+			 spec__event(a->type)->name, a->time);
+}
+
+static void whole_traces_stay_the_same(void **state)
+{
+	static const unsigned int versions[] = { 22, 23, 25, 26 };
+	static struct seen_list a, b;
+
+	for (size_t i = 0; i < 4; i++) {
+		const char *path = write_example(versions[i]);
+
+		read_all(path, &a);
+		read_all(part(path, versions[i], INT64_MIN, INT64_MAX), &b);
+		assert_int_equal(a.n, b.n);
+		for (size_t j = 0; j < a.n; j++)
+			assert_same(&a.at[j], &b.at[j]);
+		assert_int_equal(a.syncs, b.syncs);
+		assert_memory_equal(a.sync, b.sync, sizeof(a.sync));
+		assert_memory_equal(a.clock, b.clock, sizeof(a.clock));
+		assert_int_equal(stats.left_out, 0);
+		assert_int_equal(stats.inserted, 0);
+	}
+}
+
+/* What a part need not have: the prologue tells of it, or cannot; or it is half in it. */
+static bool may_lack(const struct seen *s)
+{
+	return s->type == EV_GC_ACTIVE || s->type == EV_GC_MARK_ASSIST_ACTIVE ||
+	       s->type == EV_GC_SWEEP_ACTIVE || s->type == EV_STW_END || s->extra ||
+	       s->type == EV_GO_DESTROY_SYSCALL;
+}
+
+static void keep_certain(struct seen_list *list, int64_t from, int64_t to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (list->at[i].time >= from && list->at[i].time < to && !may_lack(&list->at[i]))
+			list->at[n++] = list->at[i];
+	list->n = n;
+}
+
+static void compare_part(const struct seen_list *all, struct seen_list *cut, int64_t from,
+			 int64_t to)
+{
+	static struct seen_list want;
+
+	want = *all;
+	keep_certain(&want, from, to);
+	keep_certain(cut, from, INT64_MAX);
+	assert_int_equal(want.n, cut->n);
+	for (size_t i = 0; i < want.n; i++)
+		assert_same(&want.at[i], &cut->at[i]);
+}
+
+static void every_part_stands_on_its_own(void **state)
+{
+	static struct seen_list all, cut;
+	char path[256];
+	size_t i, j;
+
+	strcpy(path, write_example(25));
+	read_all(path, &all);
+	for (i = 0; i < all.n; i++) {
+		for (j = i + 1; j < all.n; j += 23) {
+			int64_t from = all.at[i].time, to = all.at[j].time;
+
+			read_all(part(path, 25, from, to), &cut);
+			assert_int_equal(stats.left_out, 0);
+			assert_true(from < 1020 || cut.n >= 8); /* goroutines and Ps */
+			compare_part(&all, &cut, from, to);
+		}
+	}
+}
+
+static const struct seen *find(const struct seen_list *list, enum ev type, uint64_t arg0)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->at[i].type == type && list->at[i].arg[0] == arg0)
+			return &list->at[i];
+	return NULL;
+}
+
+static uint64_t sum_of_frame(const char *name, const char *file, uint64_t line)
+{
+	uint64_t pc = sum_of(1, name, strlen(name)), sum = sum_of(1, &pc, sizeof(pc));
+
+	sum = sum_of(sum, &line, sizeof(line));
+	sum = sum_of(sum, name, strlen(name));
+	return sum_of(sum, file, strlen(file));
+}
+
+/* In the midst of a stop-the-world, a sweep, an assist and a collection. */
+static void the_prologue_says_what_goes_on(void **state)
+{
+	static struct seen_list cut;
+	const struct seen *g;
+
+	read_all(part(write_example(25), 25, 1070, 1085), &cut);
+	assert_non_null(find(&cut, EV_GC_ACTIVE, 0));
+	assert_non_null(find(&cut, EV_GC_MARK_ASSIST_ACTIVE, 2));
+	assert_null(find(&cut, EV_GC_SWEEP_ACTIVE, 0));
+	assert_null(find(&cut, EV_STW_END, 0));
+	assert_non_null(find(&cut, EV_USER_TASK_BEGIN, 77));
+	assert_int_equal(cut.syncs, 2);
+	/* Everything before 1070, so that what comes then keeps its time. */
+	assert_true(cut.sync[0] < 1070 - 11);
+	assert_true(cut.sync[0] > 1070 - 20);
+	/* Named by the functions that they began with, where the trace says so. */
+	g = find(&cut, EV_GO_STATUS_STACK, 4);
+	assert_non_null(g);
+	assert_true(g->arg[3] == sum_of_frame("four", "b.go", 9));
+	assert_int_equal(g->arg[2], GO_RUNNING);
+	g = find(&cut, EV_GO_STATUS_STACK, 5);
+	assert_true(g && g->arg[3] == sum_of_frame("five", "b.go", 9));
+	assert_non_null(find(&cut, EV_GO_STATUS, 2));
+	read_all(part(write_example(25), 25, 1160, INT64_MAX), &cut);
+	assert_non_null(find(&cut, EV_GC_SWEEP_ACTIVE, 2));
+}
+
+/* ... and its clocks are those of its first moment. */
+static void clocks_move_along(void **state)
+{
+	static struct seen_list cut;
+
+	read_all(part(write_example(25), 25, 1070, 1085), &cut);
+	assert_true(cut.clock[0].known);
+	assert_int_equal(cut.clock[0].time, cut.sync[0]);
+	assert_int_equal(cut.clock[0].mono, cut.sync[0]);
+	assert_int_equal(cut.clock[0].sec, 5000);
+	assert_int_equal(cut.clock[0].nsec, cut.sync[0]);
+}
+
+/* 1.22 has no clocks, but the recorder's private data has them. */
+static void clocks_of_versions_without(void **state)
+{
+	static struct seen_list list;
+
+	read_all(part(write_example(22), 25, INT64_MIN, INT64_MAX), &list);
+	assert_int_equal(list.clock[0].mono, 1000);
+	assert_int_equal(list.clock[0].sec, 5000);
+	assert_int_equal(list.clock[0].nsec, 1000);
+	assert_int_equal(list.clock[1].mono, 2000); /* the second generation has none */
+	assert_int_equal(list.clock[1].sec, 0);
+}
+
+static void before_there_is_anything(void **state)
+{
+	static struct seen_list cut;
+
+	x.bytes = bytes__read(part(write_example(25), 25, 10, 20));
+	assert_int_equal(x.bytes.len, 0);
+	stop(NULL);
+	/* All of it, from before its start. */
+	read_all(part(write_example(25), 25, 10, INT64_MAX), &cut);
+	assert_int_equal(cut.sync[0], 1000);
+}
+
+static void nothing_happens_in_it(void **state)
+{
+	static struct seen_list cut;
+
+	read_all(part(write_example(25), 25, 1131, 1139), &cut);
+	assert_int_equal(cut.n, 3 + 6 + 2); /* Ps, goroutines, ranges */
+	read_all(part(write_example(25), 25, 99999, 100000), &cut);
+	assert_true(cut.n > 0);
+}
+
+/* A switch becomes what it stands for; who is created blocked is runnable until switched to. */
+static void switches_of_1_22(void **state)
+{
+	static const enum ev want[] = { EV_GO_CREATE,  EV_GO_BLOCK, EV_GO_START,     EV_GO_UNBLOCK,
+					EV_GO_DESTROY, EV_GO_START, EV_USER_TASK_END };
+	static struct seen_list list;
+	size_t i = 0, j;
+
+	read_all(part(write_example(23), 22, INT64_MIN, INT64_MAX), &list);
+	while (list.at[i].type != EV_GO_CREATE || list.at[i].arg[0] != 8)
+		i++;
+	for (j = 0; j < sizeof(want) / sizeof(*want); j++)
+		assert_int_equal(list.at[i + j].type, want[j]);
+	assert_int_equal(list.at[i + 1].time, 2021);
+	assert_int_equal(stats.left_out, 0);
+	for (i = 0; i < list.n; i++)
+		assert_true(spec__in_version(spec__event(list.at[i].type), 22));
+}
+
+static void experimental_events(void **state)
+{
+	static struct seen_list list;
+	const char *path = scratch("example");
+
+	start_at(path, 23, 1);
+	ok(writer__open(x.w, 100, 0));
+	ok(writer__proc_status(x.w, 1, 0, PROC_RUNNING));
+	put(1, 110, EV_HEAP_OBJECT_FREE, 7, 0, 0);
+	ok(writer__close(x.w));
+	ok(trace_file__commit(x.file));
+	stop(NULL);
+	read_all(part(path, 23, INT64_MIN, INT64_MAX), &list);
+	assert_int_equal(list.n, 2);
+	assert_int_equal(stats.experimental, 1);
+	read_all(part(path, 22, INT64_MIN, INT64_MAX), &list);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(stats.experimental, 1);
+	assert_int_equal(stats.left_out, 0);
+}
+
+/* The private records of a trace's generations: their kinds, and what some of them say. */
+static void read_private(const char *path, unsigned int gen, unsigned int kinds[PRIVATE_KIND_END],
+			 struct private_ticks *ticks, uint64_t *losses)
+{
+	struct reader *r = open_path(path);
+	struct private_record record;
+	struct private_reader in;
+	struct private_loss loss;
+	struct error err = {};
+	struct trace_event ev;
+
+	memset(kinds, 0, PRIVATE_KIND_END * sizeof(*kinds));
+	while (reader__next(r, &ev, &err) > 0) {
+		if (ev.type != EV_SYNC || ev.sync->n != gen)
+			continue;
+		private_reader__init(&in, ev.words);
+		while (private_reader__next(&in, &record) > 0) {
+			kinds[record.kind]++;
+			if (record.kind == PRIVATE_TICKS)
+				assert_true(private_read__ticks(&record.data, ticks));
+			else if (record.kind == PRIVATE_LOSSES &&
+				 private_read__loss(&record.data, &loss))
+				*losses = loss.count;
+		}
+		assert_int_equal(in.bad, 0);
+		private_reader__deinit(&in);
+	}
+	reader__destroy(r);
+}
+
+/* What is said of the file stays, of a generation if that is there; a tick is now a nanosecond. */
+static void private_data(void **state)
+{
+	unsigned int kinds[PRIVATE_KIND_END];
+	struct private_ticks ticks = {};
+	uint64_t losses = 0;
+	const char *out = part(write_example(25), 25, 1100, INT64_MAX);
+
+	read_private(out, 1, kinds, &ticks, &losses);
+	assert_int_equal(kinds[PRIVATE_META], 1);
+	assert_int_equal(kinds[PRIVATE_TICKS], 1);
+	assert_int_equal(ticks.tick_ns, 1);
+	assert_int_equal(ticks.wall_ns, 5000000001000);
+	assert_int_equal(kinds[PRIVATE_LOSSES], 1);
+	assert_int_equal(losses, 5);
+	read_private(out, 2, kinds, &ticks, &losses);
+	assert_int_equal(kinds[PRIVATE_META], 0);
+	assert_int_equal(kinds[PRIVATE_LOSSES], 1);
+	assert_int_equal(losses, 6);
+	out = part(write_example(25), 25, 2030, INT64_MAX);
+	read_private(out, 1, kinds, &ticks, &losses);
+	assert_int_equal(kinds[PRIVATE_META], 1);
+	assert_int_equal(kinds[PRIVATE_TICKS], 0);
+	assert_int_equal(losses, 6);
+}
+
+/* Times that leave no room for a prologue are shifted; such as no format can hold are refused. */
+static void times(void **state)
+{
+	static struct seen_list cut;
+	const char *path = scratch("example");
+	struct trace_event ev = { .type = EV_SYNC, .time = INT64_MAX };
+	struct dictionary words;
+	struct rewrite *rw;
+
+	start_at(path, 25, 1);
+	ok(writer__open(x.w, 1, 0));
+	ok(writer__proc_status(x.w, 1, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 1, 1, GO_RUNNING, 0));
+	put(1, 5, EV_HEAP_ALLOC, 1, 0, 0);
+	put(1, 8, EV_HEAP_ALLOC, 2, 0, 0);
+	ok(writer__close(x.w));
+	ok(trace_file__commit(x.file));
+	stop(NULL);
+	read_all(part(path, 25, 5, INT64_MAX), &cut);
+	assert_int_equal(cut.n, 4);
+	assert_int_equal(cut.sync[0], 1);
+	assert_int_equal(cut.at[3].time - cut.at[2].time, 3);
+
+	start(25, 1);
+	ok(dictionary__init(&words));
+	ev.words = &words;
+	ev.sync = &(struct trace_sync){ .n = 1 };
+	ok(rewrite__create(&rw, x.file, &(struct rewrite_opts){ 25, false, INT64_MIN }));
+	assert_int_equal(rewrite__event(rw, &ev), -ERANGE);
+	rewrite__destroy(rw);
+	dictionary__deinit(&words);
+}
+
+/* v1 */
+
+static struct rewrite *v1;
+static struct dictionary v1_words;
+static const char *v1_path;
+
+static void v1_start(void)
+{
+	static const struct trace_sync sync = { .n = 1 };
+	struct trace_event ev = { .type = EV_SYNC, .time = -1, .words = &v1_words, .sync = &sync };
+
+	v1_path = scratch("v1");
+	ok(trace_file__open(&x.file, v1_path));
+	ok(dictionary__init(&v1_words));
+	ok(dictionary__add_string(&v1_words, 1, "why", 3));
+	ok(rewrite__create(&v1, x.file, &(struct rewrite_opts){ 22, true, INT64_MIN }));
+	ok(rewrite__event(v1, &ev));
+}
+
+/* Its events as a reader delivers them afterwards. */
+static void v1_end(struct seen_list *ret)
+{
+	ok(rewrite__end(v1));
+	stats = *rewrite__stats(v1);
+	ok(trace_file__commit(x.file));
+	rewrite__destroy(v1);
+	dictionary__deinit(&v1_words);
+	stop(NULL);
+	read_all(v1_path, ret);
+}
+
+static void v1_put(int64_t time, enum ev type, uint64_t m, uint64_t p, uint64_t g, uint64_t a,
+		   uint64_t b, uint64_t c)
+{
+	struct trace_event ev = { .type = type,
+				  .time = time,
+				  .raw = time,
+				  .m = m,
+				  .p = p,
+				  .g = g,
+				  .arg = { a, b, c },
+				  .words = &v1_words };
+
+	ok(rewrite__event(v1, &ev));
+}
+
+static void assert_kinds(const struct seen_list *list, const enum ev *want, size_t n)
+{
+	for (size_t i = 0; i < n && i < list->n; i++)
+		if (list->at[i].type != want[i])
+			fail_msg("event %zu is %s, not %s", i, spec__event(list->at[i].type)->name,
+				 spec__event(want[i])->name);
+	assert_int_equal(list->n, n);
+}
+
+#define KINDS(list, ...)                                                                           \
+	assert_kinds(list, (const enum ev[]){ __VA_ARGS__ },                                       \
+		     sizeof((const enum ev[]){ __VA_ARGS__ }) / sizeof(enum ev))
+
+/* As a trace of v1 begins, and a system call in which the P is lost without a word. */
+static void v1_system_calls(void **state)
+{
+	static struct seen_list list;
+
+	v1_start();
+	v1_put(0, EV_GO_STATUS, NONE, 0, 3, 3, NONE, GO_SYSCALL);
+	v1_put(1, EV_GO_STATUS, NONE, 0, 4, 4, NONE, GO_WAITING);
+	v1_put(2, EV_PROC_STATUS, 0, 0, NONE, 0, PROC_RUNNING, 0);
+	v1_put(3, EV_GO_STATUS, 0, 0, 1, 1, NONE, GO_RUNNING);
+	v1_put(10, EV_GO_SYSCALL_BEGIN, 0, 0, 1, 0, 0, 0);
+	v1_put(20, EV_GO_SYSCALL_END_BLOCKED, NONE, 1000003, 1, 0, 0, 0);
+	v1_put(25, EV_GO_SYSCALL_END_BLOCKED, NONE, 1000003, 3, 0, 0, 0);
+	v1_put(30, EV_GO_START, 0, 0, 1, 1, 0, 0);
+	v1_put(40, EV_GO_BLOCK, 0, 0, 1, 1, 0, 0);
+	v1_end(&list);
+	KINDS(&list, EV_GO_STATUS, EV_GO_STATUS, EV_PROC_STATUS, EV_GO_STATUS, EV_GO_SYSCALL_BEGIN,
+	      EV_PROC_STOP, EV_GO_SYSCALL_END_BLOCKED, EV_GO_SYSCALL_END_BLOCKED, EV_PROC_START,
+	      EV_GO_START, EV_GO_BLOCK);
+	assert_int_equal(stats.inserted, 2);
+	assert_int_equal(stats.left_out, 0);
+	/* The inserted ones come just before, and no time changes but for the shift. */
+	assert_int_equal(list.at[6].time, 22);
+	assert_int_equal(list.at[5].time, 21);
+	assert_int_equal(list.at[10].time, 42);
+	assert_true(list.at[7].m != list.at[6].m);
+}
+
+/* A P that goes to another thread, and a goroutine that goes along, without saying so. */
+static void v1_moves(void **state)
+{
+	static struct seen_list list;
+
+	v1_start();
+	v1_put(1, EV_PROC_STATUS, 1, 0, NONE, 0, PROC_RUNNING, 0);
+	v1_put(2, EV_GO_START, 1, 0, 5, 5, 0, 0);
+	v1_put(10, EV_PROC_START, 2, 0, NONE, 0, 0, 0);
+	v1_put(20, EV_GO_CREATE, 2, 0, 5, 6, 0, 0);
+	v1_put(25, EV_GO_UNBLOCK, 2, 0, NONE, 8, 0, 0);
+	v1_put(30, EV_PROC_STOP, 2, 0, NONE, 0, 0, 0);
+	v1_put(40, EV_GO_UNBLOCK, NONE, 1000001, NONE, 7, 0, 0);
+	v1_end(&list);
+	KINDS(&list, EV_PROC_STATUS, EV_GO_STATUS, EV_GO_START, EV_GO_STOP, EV_PROC_STOP,
+	      EV_PROC_START, EV_GO_START, EV_GO_CREATE, EV_GO_STATUS, EV_GO_UNBLOCK, EV_PROC_STOP,
+	      EV_GO_STATUS, EV_GO_UNBLOCK);
+	assert_int_equal(list.at[6].m, 2);
+	assert_int_equal(list.at[9].m, NONE); /* not by the goroutine that runs there */
+	assert_int_equal(list.at[12].m, NONE);
+	assert_int_equal(stats.left_out, 0);
+}
+
+/* What nothing can make fit is left out, with its other end. */
+static void v1_misfits(void **state)
+{
+	static struct seen_list list;
+
+	v1_start();
+	v1_put(1, EV_PROC_STATUS, 1, 0, NONE, 0, PROC_RUNNING, 0);
+	v1_put(2, EV_STW_BEGIN, 1, 0, NONE, 1, 0, 0);
+	v1_put(3, EV_STW_END, 1, 0, NONE, 1, 0, 0);
+	v1_put(4, EV_GC_END, NONE, 1000004, NONE, 0, 0, 0);
+	v1_put(5, EV_GO_START, 1, 0, 5, 5, 0, 0);
+	v1_put(6, EV_USER_REGION_BEGIN, 1, 0, 5, 0, 1, 0);
+	v1_put(7, EV_USER_REGION_END, 1, 0, 5, 9, 1, 0);
+	v1_put(8, EV_USER_REGION_END, 1, 0, 5, 0, 1, 0);
+	v1_put(9, EV_GC_MARK_ASSIST_END, 1, 0, 5, 0, 0, 0);
+	v1_put(10, EV_GC_BEGIN, NONE, 1000004, NONE, 0, 0, 0);
+	v1_end(&list);
+	KINDS(&list, EV_PROC_STATUS, EV_GO_STATUS, EV_GO_START, EV_USER_REGION_BEGIN,
+	      EV_USER_REGION_END, EV_GC_BEGIN);
+	assert_int_equal(list.at[5].g, 5);
+	assert_int_equal(stats.left_out, 5);
+}
+
+/* Whatever v1 events come in whatever order: the output is a valid trace. */
+static void v1_any_events(void **state)
+{
+	static const uint64_t ps[] = { 0, 1, 2, 1000003, NONE }, ms[] = { 0, 1, 2, NONE };
+	static struct seen_list list;
+	uint64_t n = 12345, v[8];
+
+	for (int round = 0; round < 400; round++) {
+		v1_start();
+		for (int i = 0; i < 40; i++) {
+			for (int j = 0; j < 8; j++) {
+				n = n * 6364136223846793005 + 1442695040888963407;
+				v[j] = n >> 33;
+			}
+			v1_put(i * 3, v[7] % 40 ? EV_PROCS_CHANGE + v[0] % 36 : EV_CPU_SAMPLE,
+			       ms[v[1] % 4], ps[v[2] % 5], v[3] % 5 ? v[3] % 5 : NONE, v[4] % 5,
+			       v[5] % 2, v[6] % 5);
+		}
+		v1_end(&list);
+		assert_int_equal(list.n, stats.events + stats.inserted);
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, stop)
+	const struct CMUnitTest tests[] = {
+		TEST(whole_traces_stay_the_same),
+		TEST(every_part_stands_on_its_own),
+		TEST(the_prologue_says_what_goes_on),
+		TEST(clocks_move_along),
+		TEST(clocks_of_versions_without),
+		TEST(before_there_is_anything),
+		TEST(nothing_happens_in_it),
+		TEST(switches_of_1_22),
+		TEST(experimental_events),
+		TEST(private_data),
+		TEST(times),
+		TEST(v1_system_calls),
+		TEST(v1_moves),
+		TEST(v1_misfits),
+		TEST(v1_any_events),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, scratch_remove);
+}

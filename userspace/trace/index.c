@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The index of a trace, read: see index.h.
+ *
+ * Before it: the index's bytes, by struct buf. After it: trace/reader.h, which resumes at the place
+ * that is found. The directory is read when the index is opened, a state when it is asked for.
+ */
+#include "trace/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "lib/buf.h"
+#include "trace/index_impl.h"
+#include "trace/order_save.h"
+
+struct index {
+	int fd;		       /* -1: bytes in memory */
+	const uint8_t *memory; /* borrowed */
+	uint64_t size;
+	bool sums;
+	int64_t start;
+	struct index_generation *generation;
+	size_t n, cap;
+	struct index_count *counts; /* of all generations */
+	size_t ncounts, counts_cap;
+};
+
+struct end {		      /* of the file */
+	uint64_t offset, len; /* of the directory */
+	uint32_t sum;
+	struct index_trace trace;
+};
+
+uint32_t index__sum(uint32_t sum, const void *data, size_t len)
+{
+	return (uint32_t)crc32_z(sum, data, len);
+}
+
+char *index__name(const char *path)
+{
+	char *name;
+
+	return asprintf(&name, "%s.idx", path) < 0 ? NULL : name;
+}
+
+static int read_at(int fd, uint64_t offset, void *to, size_t len)
+{
+	ssize_t n;
+
+	for (size_t done = 0; done < len; done += (size_t)n) {
+		n = pread(fd, (char *)to + done, len - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return n ? -errno : -EBADMSG;
+	}
+	return 0;
+}
+
+/* the trace that it is of */
+
+static int sum_ends(int fd, uint64_t size, uint32_t *ret)
+{
+	size_t len = size < INDEX_TRACE_END ? size : INDEX_TRACE_END;
+	uint8_t *ends = malloc(2 * INDEX_TRACE_END);
+	int err = ends ? 0 : -ENOMEM;
+
+	err = err ?: read_at(fd, 0, ends, len);
+	err = err ?: read_at(fd, size - len, ends + len, len);
+	if (!err)
+		*ret = index__sum(0, ends, 2 * len);
+	free(ends);
+	return err;
+}
+
+int index_trace__look(struct index_trace *ret, const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0;
+	struct index_trace trace;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		code = error__set(err, -errno, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		code = error__set(err, -ESPIPE, "%s is no regular file", path);
+	if (!code) {
+		trace.size = (uint64_t)st.st_size;
+		trace.mtime = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+		code = sum_ends(fd, trace.size, &trace.sum);
+		if (code)
+			error__set(err, code, "%s: %s", path, strerror(-code));
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!code)
+		*ret = trace;
+	return code;
+}
+
+/* the directory */
+
+static int broken(struct error *err, const char *what)
+{
+	return error__set(err, -EBADMSG, "the index is broken: %s", what);
+}
+
+/* Bytes of the index: borrowed from *ret_free, to be freed, or from memory. */
+static int fetch(const struct index *ix, uint64_t offset, uint64_t len, struct buf *ret,
+		 void **ret_free, struct error *err)
+{
+	void *data;
+	int code;
+
+	if (offset > ix->size || len > ix->size - offset)
+		return broken(err, "a part lies outside of it");
+	*ret_free = NULL;
+	if (ix->memory) {
+		*ret = buf__make(ix->memory + offset, len);
+		return 0;
+	}
+	data = malloc(len ? len : 1);
+	code = data ? read_at(ix->fd, offset, data, len) : -ENOMEM;
+	if (code) {
+		free(data);
+		return error__set(err, code, "the index cannot be read: %s", strerror(-code));
+	}
+	*ret = buf__make(data, len);
+	*ret_free = data;
+	return 0;
+}
+
+/* A part that has a sum. */
+static int fetch_summed(const struct index *ix, uint64_t offset, uint64_t len, uint32_t sum,
+			struct buf *ret, void **ret_free, struct error *err)
+{
+	int code = fetch(ix, offset, len, ret, ret_free, err);
+
+	if (!code && ix->sums && index__sum(0, ret->start, len) != sum) {
+		free(*ret_free);
+		return broken(err, "a sum is wrong");
+	}
+	return code;
+}
+
+static int read_end(const struct index *ix, struct end *ret, struct error *err)
+{
+	struct buf b;
+	void *data;
+	int code;
+
+	if (ix->size < INDEX_MAGIC_LEN + INDEX_END_LEN)
+		return broken(err, "it is too short");
+	code = fetch(ix, 0, INDEX_MAGIC_LEN, &b, &data, err);
+	if (code)
+		return code;
+	code = memcmp(b.start, INDEX_MAGIC, INDEX_MAGIC_LEN);
+	free(data);
+	if (code)
+		return broken(err, "it is none, or of another version");
+	code = fetch(ix, ix->size - INDEX_END_LEN, INDEX_END_LEN, &b, &data, err);
+	if (code)
+		return code;
+	ret->offset = buf__u64(&b);
+	ret->len = buf__u64(&b);
+	ret->sum = buf__u32(&b);
+	buf__u32(&b);
+	ret->trace.size = buf__u64(&b);
+	ret->trace.mtime = (int64_t)buf__u64(&b);
+	ret->trace.sum = buf__u32(&b);
+	buf__u32(&b);
+	if (ix->sums && index__sum(0, b.start, INDEX_END_SUM) != buf__u32(&b))
+		code = broken(err, "a sum is wrong");
+	free(data);
+	return code;
+}
+
+/* Room for one more. */
+static int grow(void *list, size_t *cap, size_t n, size_t size)
+{
+	void **at = list, *bigger;
+
+	if (n < *cap)
+		return 0;
+	bigger = reallocarray(*at, *cap ? *cap * 2 : 64, size);
+	if (!bigger)
+		return -ENOMEM;
+	*at = bigger;
+	*cap = *cap ? *cap * 2 : 64;
+	return 0;
+}
+
+static int parse_counts(struct index *ix, struct index_generation *g, struct buf *b)
+{
+	uint64_t n = buf__uleb(b), type;
+
+	for (; n && !b->bad; n--) {
+		if (grow(&ix->counts, &ix->counts_cap, ix->ncounts, sizeof(*ix->counts)))
+			return -ENOMEM;
+		type = buf__uleb(b);
+		if (type >= EV_END || !spec__event((unsigned int)type))
+			b->bad = true;
+		ix->counts[ix->ncounts++] = (struct index_count){ buf__uleb(b), (uint8_t)type };
+		g->counts++;
+	}
+	return 0;
+}
+
+static int parse_generation(struct index *ix, struct buf *b)
+{
+	struct index_generation *g;
+	int err = grow(&ix->generation, &ix->cap, ix->n, sizeof(*ix->generation));
+
+	if (err)
+		return err;
+	g = &ix->generation[ix->n++];
+	*g = (struct index_generation){
+		.place.offset = buf__uleb(b),
+	};
+	g->place.generation = buf__uleb(b);
+	g->place.syncs = (unsigned int)buf__uleb(b);
+	g->place.last_time = (int64_t)buf__uleb(b);
+	g->sync = (int64_t)buf__uleb(b);
+	g->first = (int64_t)buf__uleb(b);
+	g->last = (int64_t)buf__uleb(b);
+	g->events = buf__uleb(b);
+	err = parse_counts(ix, g, b);
+	g->state_offset = buf__uleb(b);
+	g->state_len = buf__uleb(b);
+	g->state_sum = (uint32_t)buf__uleb(b);
+	return err;
+}
+
+static int parse_directory(struct index *ix, struct buf *b)
+{
+	const struct index_count *count;
+	uint64_t n;
+	int err = 0;
+
+	ix->start = (int64_t)buf__uleb(b);
+	for (n = buf__uleb(b); n && !err && !b->bad; n--)
+		err = parse_generation(ix, b);
+	if (b->bad || !ix->n || !ix->generation[0].state_len)
+		return err ?: -EBADMSG;
+	count = ix->counts;
+	for (size_t i = 0; i < ix->n; i++) {
+		ix->generation[i].count = count;
+		count += ix->generation[i].counts;
+	}
+	return err;
+}
+
+/* Takes ix over; of `trace`, or of any if that is NULL. */
+static int load(struct index *ix, const struct index_trace *trace, struct index **ret,
+		struct error *err)
+{
+	struct end end = {};
+	void *data = NULL;
+	struct buf b;
+	int code = read_end(ix, &end, err);
+
+	if (!code && trace && !index_trace__same(trace, &end.trace))
+		code = error__set(err, -ESTALE, "the trace has changed since the index was made");
+	if (!code)
+		code = fetch_summed(ix, end.offset, end.len, end.sum, &b, &data, err);
+	if (!code) {
+		code = parse_directory(ix, &b);
+		if (code == -EBADMSG)
+			broken(err, "its directory makes no sense");
+		free(data);
+	}
+	if (code)
+		index__destroy(ix);
+	else
+		*ret = ix;
+	return code;
+}
+
+int index__open(struct index **ret, const char *path, struct error *err)
+{
+	struct index *ix = calloc(1, sizeof(*ix));
+	char *name = index__name(path);
+	struct index_trace trace;
+	struct stat st = {};
+	int code = 0;
+
+	if (!ix || !name) {
+		free(ix);
+		free(name);
+		return error__set(err, -ENOMEM, "no memory");
+	}
+	ix->sums = true;
+	ix->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (ix->fd < 0 || fstat(ix->fd, &st))
+		code = error__set(err, -errno, "%s: %s", name, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		code = broken(err, "it is no regular file");
+	free(name);
+	if (!code)
+		code = index_trace__look(&trace, path, err);
+	if (code) {
+		index__destroy(ix);
+		return code;
+	}
+	ix->size = (uint64_t)st.st_size;
+	return load(ix, &trace, ret, err);
+}
+
+int index__parse(struct index **ret, const void *data, size_t len, bool sums, struct error *err)
+{
+	struct index *ix = calloc(1, sizeof(*ix));
+
+	if (!ix)
+		return error__set(err, -ENOMEM, "no memory");
+	ix->fd = -1;
+	ix->memory = data;
+	ix->size = len;
+	ix->sums = sums;
+	return load(ix, NULL, ret, err);
+}
+
+void index__destroy(struct index *ix)
+{
+	if (!ix)
+		return;
+	if (ix->fd >= 0)
+		close(ix->fd);
+	free(ix->generation);
+	free(ix->counts);
+	free(ix);
+}
+
+int64_t index__start(const struct index *ix)
+{
+	return ix->start;
+}
+
+size_t index__generations(const struct index *ix)
+{
+	return ix->n;
+}
+
+const struct index_generation *index__generation(const struct index *ix, size_t i)
+{
+	return &ix->generation[i];
+}
+
+/* states */
+
+static uint32_t load_word(struct intern *in, struct buf *b)
+{
+	uint64_t len = buf__uleb(b);
+	const char *text = len <= TRACE_STRING_MAX ? buf__take(b, len) : NULL;
+
+	if (!text)
+		b->bad = true;
+	return text ? intern__string(in, text, len) : 0;
+}
+
+/* Ids in `in` count from 1 in this order: equal functions do not come twice. */
+static void load_functions(struct origins *o, struct buf *b)
+{
+	struct intern_frame frame;
+	uint64_t n;
+
+	for (n = buf__uleb(b); n && !b->bad; n--) {
+		frame = (struct intern_frame){ .pc = buf__uleb(b) };
+		frame.line = (uint32_t)buf__uleb(b);
+		frame.func = load_word(o->in, b);
+		frame.file = load_word(o->in, b);
+		if (!b->bad)
+			intern__stack(o->in, &frame, 1);
+	}
+}
+
+static int load_origins(struct origins *o, struct buf *b)
+{
+	uint64_t n, g = 0, function;
+	int err = 0;
+
+	load_functions(o, b);
+	for (n = buf__uleb(b); n && !err && !b->bad; n--) {
+		g += buf__uleb(b);
+		function = buf__uleb(b);
+		if (function > intern__stacks(o->in))
+			b->bad = true;
+		else
+			err = origins__set(o, g, (uint32_t)function);
+	}
+	return err ?: b->bad ? -EBADMSG : 0;
+}
+
+static int load_state(const struct index *ix, const struct index_generation *g, struct order *state,
+		      struct origins *origins, struct error *err)
+{
+	void *data = NULL;
+	struct buf b;
+	int code = fetch_summed(ix, g->state_offset, g->state_len, g->state_sum, &b, &data, err);
+
+	if (code)
+		return code;
+	code = order__load(state, &b);
+	code = code ?: load_origins(origins, &b);
+	free(data);
+	return code == -EBADMSG ? broken(err, "a state makes no sense") : code;
+}
+
+int index__place(const struct index *ix, int64_t time, struct reader_place *ret,
+		 struct order *ret_state, struct origins *ret_origins, struct error *err)
+{
+	const struct index_generation *g = ix->generation;
+	struct origins origins = {};
+	struct order state = {};
+	int code;
+
+	for (size_t i = 1; i < ix->n && ix->generation[i].sync <= time; i++)
+		if (ix->generation[i].state_len)
+			g = &ix->generation[i];
+	code = order__init(&state) ?: origins__init(&origins);
+	if (!code)
+		code = load_state(ix, g, &state, &origins, err);
+	if (code) {
+		order__deinit(&state);
+		origins__deinit(&origins);
+		return error__set(err, code, "no memory");
+	}
+	*ret = g->place;
+	*ret_state = state;
+	*ret_origins = origins;
+	return 0;
+}
