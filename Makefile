@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The one makefile of gotrace-bpf. Every product lands in build/. `make demo` and `make check` need
-# nothing but git, make and the package registries: they run `make deps` first. V=1 shows commands.
+# The one makefile of gotrace-bpf and gotrace. Every product lands in build/. `make demo` and `make
+# check` need nothing but git, make and the package registries: they run `make deps` first. V=1
+# shows commands.
 #
 #   build/libgotrace.a   userspace/{lib,target,capture,sequence,trace}: everything but the commands
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
+#   build/gotrace        userspace/gotrace, linked with it
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h
 #   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
+#   build/fuzz/          the library once more for libFuzzer, selftests/fuzz linked with it, corpora
 #   build/reference/     the Go programs that judge our output, built with JUDGE_GO
 #   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1), and
 #                        replay/mutate, which tests the sequencer against losses
@@ -22,6 +25,7 @@ BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
 LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd
+OFFLINE_LIBS := -lz -lzstd
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \
@@ -32,16 +36,24 @@ OUR_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"' $(WARNIN
 BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wno-missing-declarations \
 	      -Iinclude -Ibpf -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP
 
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# clang also reports a null pointer + 0, which gcc and the next C standard let be
+FUZZ_CFLAGS := -O1 -g1 $(SANITIZERS) -fno-sanitize=pointer-overflow
+
 OUT := $(if $(SAN),build/san,build)
 ifdef SAN
-OUR_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+OUR_CFLAGS += $(SANITIZERS)
 LDFLAGS    += -fsanitize=address,undefined
 endif
 
 BPF_SRCS  := $(wildcard bpf/*.bpf.c)
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
-FUZZED_SRCS := $(filter userspace/lib/% userspace/target/%,$(LIB_SRCS))
+FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
+FUZZED_SRCS := $(filter-out userspace/lib/blocks.c,$(FUZZED_SRCS)) \
+	       selftests/fuzz/blocks.c selftests/fuzz/make_trace.c
+FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
+OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
 UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h)
@@ -60,12 +72,14 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: build/gotrace-bpf ## build the tool
+all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
 unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
+fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
+	$(TARGET_GOS:%=build/targets/%/tiny)
 
 # C, and the unit tests
 
@@ -73,6 +87,11 @@ $(OUT)/obj/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(OUR_CFLAGS) $(CFLAGS) -c $< -o $@
+
+# The reader is optimized across files, since each event passes through five of them; objects hold
+# plain code as well, for all else that is linked with them.
+LTO ?= $(if $(SAN),,-flto=auto -ffat-lto-objects)
+$(call objects,$(filter userspace/lib/% userspace/trace/%,$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
 
 $(call objects,$(filter userspace/capture/% userspace/gotrace-bpf/%,$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
 
@@ -83,6 +102,10 @@ $(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
 $(OUT)/gotrace-bpf: $(call objects,$(TOOL_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
 $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
@@ -121,14 +144,24 @@ build/bench/empty: selftests/bench/empty.c build/bench/empty.skel.h build/libgot
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OUR_CFLAGS) -Ibuild/bench $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
 
-# One program of clang's, for libFuzzer: the libraries' sources are compiled once more, with its eyes
+# What reads foreign bytes once more, by clang, as libFuzzer and the sanitizers want it
 
-build/fuzz/fuzz_target: selftests/fuzz/fuzz_target.c $(FUZZED_SRCS) \
-			$(wildcard userspace/lib/*.h userspace/target/*.h)
+build/fuzz/obj/%.o: %.c
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CLANG) $(filter-out -MMD -MP,$(OUR_CFLAGS)) $(CFLAGS) -fsanitize=fuzzer,address,undefined \
-		$(filter %.c,$^) $(LIBS) -o $@
+	$(Q)$(BPF_CLANG) $(OUR_CFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
+
+build/fuzz/libgotrace.a: $(FUZZED_SRCS:%.c=build/fuzz/obj/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/fuzz/,seeds.o make_trace.o) build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
+
+build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
 # Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
 # fetch and run exactly that one.
@@ -160,18 +193,16 @@ demo: deps ## record a real Go server of ours for 3 seconds, and show what came 
 check check-long: ## every test; the many-times-repeated ones
 	@+selftests/run $@
 
-bench: ## what tracing costs the traced program
-	@selftests/deps.sh bpftrace
-	@+$(build) all build/bench/empty build/targets/$(JUDGE_GO)/pingpong
+bench: ## what tracing costs the traced program, and what reading costs
+	@selftests/deps.sh bpftrace time
+	@+$(build) all build/bench/empty build/targets/$(JUDGE_GO)/pingpong reference
 	@selftests/bench/run
+	@selftests/bench/reader
 
-fuzz: ## libFuzzer on what reads the traced program's file, for FUZZ_TIME seconds
+fuzz: ## libFuzzer on everything that reads foreign bytes, each for FUZZ_TIME seconds
 	@selftests/deps.sh libclang-rt-19-dev
-	@+$(build) build/fuzz/fuzz_target $(TARGET_GOS:%=build/targets/%/tiny)
-	$(Q)mkdir -p build/fuzz/corpus
-	$(Q)$(foreach go,$(TARGET_GOS),cp build/targets/$(go)/tiny build/fuzz/corpus/tiny-$(go) &&) :
-	build/fuzz/fuzz_target -max_total_time=$(FUZZ_TIME) -max_len=4000000 -rss_limit_mb=4096 -timeout=20 \
-		-artifact_prefix=build/fuzz/ build/fuzz/corpus
+	@+$(build) fuzzers
+	@selftests/fuzz/run all $(FUZZ_TIME)
 
 kmod: ## the optional kernel module
 ifeq ($(wildcard kmod/main.c),)
@@ -190,7 +221,7 @@ man: $(MAN_PAGES) ## check that the manual pages render without a warning
 		test -z "$$warnings" || { echo "$$page: $$warnings" >&2; exit 1; }; done
 
 install: all
-	install -D -m 755 build/gotrace-bpf $(DESTDIR)$(PREFIX)/bin/gotrace-bpf
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin build/gotrace-bpf build/gotrace
 	@for page in $(MAN_PAGES); do \
 		install -v -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
@@ -201,6 +232,6 @@ clean:
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
-.PHONY: all lib bpf unit targets reference deps demo check check-long bench fuzz kmod format-check \
-	man install clean help
+.PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long bench fuzz kmod \
+	format-check man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The commands of gotrace: one function a verb, one file each. main.c has their table;
+ * lib/command.h says what a verb gets and returns. And what several of them have in common
+ * (open.c): the trace to read, a moment in it.
+ *
+ * SIGPIPE ends the process quietly with EXIT_FAILED, SIGXFSZ is ignored: verbs set up no signals.
+ */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/command.h"
+#include "lib/error.h"
+#include "trace/reader.h"
+
+int do_check(int argc, char **argv, struct error *err);
+int do_text(int argc, char **argv, struct error *err);
+int do_raw(int argc, char **argv, struct error *err);
+int do_events(int argc, char **argv, struct error *err);
+int do_stat(int argc, char **argv, struct error *err);
+int do_goroutines(int argc, char **argv, struct error *err);
+int do_cut(int argc, char **argv, struct error *err);
+int do_index(int argc, char **argv, struct error *err);
+int do_describe(int argc, char **argv, struct error *err);
+int do_convert(int argc, char **argv, struct error *err);
+
+/* The trace PATH ("-": stdin), its header read. 0 or a negative errno with the reason. */
+int open_trace(const char *path, const struct reader_opts *opts, struct reader **ret,
+	       struct error *err);
+
+/* On stderr, after reading: events that were passed over, and what --lenient left out. */
+void say_what_is_missing(const char *name, const struct reader *r);
+
+/* A T of the command line, as in --from T. */
+struct moment {
+	bool absolute; /* else since the trace's start */
+	int64_t ns;
+};
+
+/*
+ * "1.5s" is a time since the trace's start, "@123" the trace's own nanosecond 123. False: neither,
+ * which the caller says in a usage_error() that names its option.
+ */
+bool parse_moment(const char *text, struct moment *ret) __attribute__((warn_unused_result));
+/* The moment in the trace's own time; `start` is that of its first event. */
+int64_t moment__time(const struct moment *moment, int64_t start);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace events: a line for each event, in the order in which Go's reader delivers them.
+ *
+ * trace/reader.c reads and orders, trace/fixup.c may set times right, print_*.c make the lines.
+ * Nothing is kept: what comes in goes out.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "at.h"
+#include "print.h"
+#include "trace/fixup.h"
+
+enum {
+	OPT_FROM = 256,
+	OPT_TO,
+	OPT_FIXUP,
+	OPT_STACKS,
+	OPT_JSON,
+	OPT_CANONICAL,
+	OPT_LENIENT,
+	OPT_BINARY
+};
+
+struct arguments {
+	const char *path, *name; /* name: for messages */
+	struct reader_opts reader;
+	struct moment from, to;
+	bool have_from, have_to;
+	bool fixup, stacks;
+	print_fn print;
+};
+
+static const struct argp_option options[] = {
+	{ "from", OPT_FROM, "T", 0,
+	  "only events at T and later: 1.5s after the trace's start, or @123, the trace's own "
+	  "nanosecond 123",
+	  0 },
+	{ "to", OPT_TO, "T", 0, "only events before T", 0 },
+	{ "fixup", OPT_FIXUP, NULL, 0,
+	  "the times of the file, put later only where an event must have come after one with a "
+	  "later time; events stay in order, their times need not",
+	  0 },
+	{ "stacks", OPT_STACKS, NULL, 0, "whole stacks, not their innermost frame only", 0 },
+	{ "json", OPT_JSON, NULL, 0, "a JSON object an event, with the trace's own nanoseconds",
+	  0 },
+	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's reader", 0 },
+	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
+	{ "binary", OPT_BINARY, "FILE", 0,
+	  "the traced program, which has the names that traces of Go 1.5 and 1.6 lack", 0 },
+	HELP_OPTION,
+	{},
+};
+
+static void set_form(struct arguments *a, print_fn print)
+{
+	if (a->print && a->print != print)
+		usage_error("--json or --canonical, not both");
+	a->print = print;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case OPT_FROM:
+		a->have_from = parse_moment(text, &a->from);
+		if (!a->have_from)
+			usage_error("--from \"%s\": a time since the start (1.5s) or @NANOSECONDS",
+				    text);
+		return 0;
+	case OPT_TO:
+		a->have_to = parse_moment(text, &a->to);
+		if (!a->have_to)
+			usage_error("--to \"%s\": a time since the start (1.5s) or @NANOSECONDS",
+				    text);
+		return 0;
+	case OPT_FIXUP:
+		a->fixup = true;
+		return 0;
+	case OPT_STACKS:
+		a->stacks = true;
+		return 0;
+	case OPT_JSON:
+		set_form(a, print__json);
+		return 0;
+	case OPT_CANONICAL:
+		set_form(a, print__canonical);
+		return 0;
+	case OPT_LENIENT:
+		a->reader.lenient = true;
+		return 0;
+	case OPT_BINARY:
+		a->reader.binary = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			usage_error("one trace at a time, not \"%s\" as well", text);
+		a->path = text;
+		a->name = strcmp(text, "-") ? text : "stdin";
+		return 0;
+	default:
+		return command__key(key, state, "events");
+	}
+}
+
+static const struct argp parser = {
+	options,
+	parse_option,
+	"FILE",
+	"Shows the events of a trace: seconds since its start, the thread, P and goroutine that each "
+	"happened on, what happened, and in which function. Finds --from by FILE.idx if there is one "
+	"(gotrace index).",
+	NULL,
+	NULL,
+	NULL,
+};
+
+struct window {
+	int64_t from, to; /* ns of the trace */
+};
+
+static struct window window__of(const struct arguments *a, int64_t start)
+{
+	return (struct window){
+		.from = a->have_from ? moment__time(&a->from, start) : INT64_MIN,
+		.to = a->have_to ? moment__time(&a->to, start) : INT64_MAX,
+	};
+}
+
+/*
+ * Prints what lies in the window. The delivered times grow, so that its end is the end. `start`: of
+ * the trace; INT64_MIN: the first event's time.
+ */
+static int print_events(struct reader *r, const struct arguments *a, int64_t start,
+			struct fixup *fixup, struct printer *p, struct error *err)
+{
+	struct window window = window__of(a, start);
+	struct trace_event ev = {};
+	int64_t time;
+	int code;
+
+	p->start = start;
+	while ((code = reader__next(r, &ev, err)) > 0) {
+		if (p->start == INT64_MIN) {
+			p->start = ev.time;
+			window = window__of(a, ev.time);
+		}
+		if (a->have_to && ev.time >= window.to)
+			return 0;
+		time = ev.time;
+		if (fixup && fixup__event(fixup, &ev, &time))
+			return error__set(err, -ENOMEM, "out of memory");
+		if (ev.time < window.from)
+			continue;
+		a->print(p, &ev, time);
+		if (p->out.failed || ferror_unlocked(stdout))
+			return -EIO; /* which main() says */
+	}
+	return code;
+}
+
+static int show(const struct arguments *a, struct reader *r, int64_t start, struct error *err)
+{
+	static struct printer printer; /* large */
+	struct fixup *fixup = NULL;
+	struct error reason = {};
+	int code;
+
+	if (a->fixup) {
+		fixup = fixup__create();
+		if (!fixup)
+			return error__set(err, -ENOMEM, "out of memory");
+	}
+	printer.stacks = a->stacks;
+	json__init(&printer.json, stdout, true);
+	code = print_events(r, a, start, fixup, &printer, &reason);
+	out__flush(&printer.out);
+	fixup__destroy(fixup);
+	if (code && reason.text[0])
+		error__about(err, code, a->name, &reason);
+	return code;
+}
+
+int do_events(int argc, char **argv, struct error *err)
+{
+	struct arguments a = { .reader.described = true };
+	struct reader *r = NULL;
+	int64_t start;
+	int code;
+
+	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	if (!a.path)
+		usage_error("events of which trace? It needs a FILE");
+	if (a.have_from && a.have_to && a.from.absolute == a.to.absolute && a.from.ns >= a.to.ns)
+		usage_error("--from is not before --to");
+	if (!a.print)
+		a.print = print__human;
+	/* The order's edges lead from the start to a moment: there is no --fixup from its middle. */
+	code = open_trace_at(a.path, &a.reader, a.have_from && !a.fixup, &a.from, &r, &start, err);
+	if (!code)
+		code = show(&a, r, start, err);
+	if (!code)
+		say_what_is_missing(a.name, r);
+	reader__destroy(r);
+	return code ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace: reads and converts Go execution traces, offline. The table of its commands.
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "command.h"
+
+static const struct command commands[] = {
+	{ "check", do_check, "check that a trace is valid, by the rules of Go's own reader" },
+	{ "text", do_text, "show what is in a trace file, as text" },
+	{ "raw", do_raw, "make a trace file of such a text" },
+	{ "events", do_events, "show the events in the order in which they happened" },
+	{ "stat", do_stat, "count what is in a trace" },
+	{ "goroutines", do_goroutines, "show what each goroutine did with its time" },
+	{ "cut", do_cut, "make a trace of a part of a trace" },
+	{ "index", do_index, "write FILE.idx, by which events and cut find a moment at once" },
+	{ "describe", do_describe,
+	  "show which events there are, and what a trace says of its own" },
+	{ "convert", do_convert,
+	  "make a trace of another version of the format, also of one of Go 1.5 to 1.21" },
+};
+
+static const struct program program = {
+	.name = "gotrace",
+	.what = "Reads, checks and converts Go execution traces of any version. FILE may be -, and "
+		"packed by\ngzip or zstd.",
+	.more = "`gotrace VERB --help` has the options.",
+	.ask = "do what? It needs a verb",
+	.commands = commands,
+	.ncommands = sizeof(commands) / sizeof(*commands),
+};
+
+/*
+ * Whoever reads our output has seen enough. Nothing of a regular file is lost by it: a broken pipe
+ * is only met where output goes to a pipe.
+ */
+static void end_quietly(int sig)
+{
+	_exit(EXIT_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, end_quietly);
+	signal(SIGXFSZ, SIG_IGN); /* arrives as the EFBIG of a write */
+	return program__main(&program, argc, argv);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `gotrace stat --json`: all the figures, times in nanoseconds.
+ *
+ * After trace/statistics.c; lib/json.c takes it to stdout.
+ */
+#include <stdio.h>
+
+#include "lib/json.h"
+#include "lib/kinds.h"
+#include "stat.h"
+
+static void put_clock(struct json *j, const struct trace_clock *clock)
+{
+	json__open(j, "clock", '{');
+	json__i64(j, "time", clock->time);
+	json__u64(j, "mono", clock->mono);
+	json__u64(j, "wall_sec", clock->sec);
+	json__u64(j, "wall_nsec", clock->nsec);
+	json__close(j, '}');
+}
+
+static void put_generations(struct json *j, const struct statistics *s)
+{
+	const struct statistics_generation *g;
+
+	json__open(j, "generations", '[');
+	for (g = s->generation; g < s->generation + s->generations; g++) {
+		json__open(j, NULL, '{');
+		json__u64(j, "number", g->number);
+		json__u64(j, "offset", g->offset);
+		json__u64(j, "bytes", g->bytes);
+		json__u64(j, "events", g->events);
+		json__i64(j, "start", g->start);
+		json__i64(j, "end", g->end);
+		json__u64(j, "strings", g->strings);
+		json__u64(j, "stacks", g->stacks);
+		if (g->clock.known)
+			put_clock(j, &g->clock);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+static void put_goroutines(struct json *j, const struct statistics *s)
+{
+	json__open(j, "goroutines", '{');
+	json__u64(j, "seen", s->created + s->present);
+	json__u64(j, "present", s->present);
+	json__u64(j, "created", s->created);
+	json__u64(j, "ended", s->ended);
+	json__u64(j, "most_alive", s->most_alive);
+	json__close(j, '}');
+}
+
+static void put_types(struct json *j, const struct stat_report *r)
+{
+	const struct statistics_type *type = r->counts.type;
+
+	if (r->has_bytes)
+		json__u64(j, "header_bytes", type[EV_NONE].bytes);
+	json__open(j, "types", '[');
+	for (unsigned int i = EV_NONE + 1; i < EV_END; i++) {
+		if (!type[i].events)
+			continue;
+		json__open(j, NULL, '{');
+		json__string(j, "name", spec__event(i)->name);
+		json__u64(j, "type", i);
+		json__u64(j, "count", type[i].events);
+		if (r->has_bytes)
+			json__u64(j, "bytes", type[i].bytes);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+/* A list of pairs, since what they are called is the recorder's to decide. */
+static void put_meta(struct json *j, const struct statistics *s)
+{
+	struct buf data = buf__make(s->meta, s->meta_len);
+	struct private_pair pair;
+
+	json__open(j, "meta", '[');
+	while (private_read__pair(&data, &pair)) {
+		json__open(j, NULL, '{');
+		json__bytes(j, "name", pair.name.data, pair.name.len);
+		json__bytes(j, "value", pair.value.data, pair.value.len);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+static void put_losses(struct json *j, const struct statistics *s)
+{
+	json__u64(j, "lost", s->lost);
+	json__open(j, "losses", '[');
+	for (unsigned int i = 0; i < GT_KIND_END; i++) {
+		if (!s->loss[i].count)
+			continue;
+		json__open(j, NULL, '{');
+		json__string(j, "kind", kind__name(i));
+		json__u64(j, "count", s->loss[i].count);
+		json__u64(j, "from", s->loss[i].from);
+		json__u64(j, "to", s->loss[i].to);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+static void put_private(struct json *j, const struct statistics *s)
+{
+	json__open(j, "private", '{');
+	json__u64(j, "records", s->private_records);
+	json__u64(j, "unknown", s->private_unknown);
+	json__u64(j, "bad", s->private_bad);
+	json__bool(j, "describes", s->describes);
+	if (s->ticks.tick_ns)
+		json__u64(j, "tick", s->ticks.tick_ns);
+	put_meta(j, s);
+	put_losses(j, s);
+	json__close(j, '}');
+}
+
+int stat__print_json(const struct stat_report *r)
+{
+	const struct statistics *s = &r->counts;
+	struct json j;
+
+	json__init(&j, stdout, false);
+	json__open(&j, NULL, '{');
+	json__string(&j, "file", r->path);
+	json__string(&j, "format", r->format);
+	if (r->has_bytes)
+		json__u64(&j, "bytes", s->bytes);
+	json__i64(&j, "start", s->start);
+	json__i64(&j, "end", s->end);
+	json__u64(&j, "duration", (uint64_t)s->end - (uint64_t)s->start);
+	json__u64(&j, "events", s->events);
+	json__string(&j, "left_out", r->left_out[0] ? r->left_out : NULL);
+	put_goroutines(&j, s);
+	json__u64(&j, "threads", s->threads.n);
+	json__u64(&j, "procs", s->ps.n);
+	json__u64(&j, "gomaxprocs", s->gomaxprocs);
+	json__u64(&j, "strings", s->strings);
+	json__u64(&j, "stacks", s->stacks);
+	json__u64(&j, "samples", s->type[EV_CPU_SAMPLE].events);
+	put_generations(&j, s);
+	put_types(&j, r);
+	put_private(&j, s);
+	json__close(&j, '}');
+	return 0;
+}

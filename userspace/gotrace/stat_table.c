@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `gotrace stat` for people: a line a figure, then a table of the events' types, those with the
+ * most bytes first.
+ *
+ * After trace/statistics.c; print.c takes what is put here to stdout. What a recorder wrote is
+ * escaped as Go does, so that no byte of it reaches a terminal that is more than a character.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/kinds.h"
+#include "print.h"
+#include "stat.h"
+
+__attribute__((format(printf, 2, 3))) static void put(struct out *o, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out__text(o, text);
+}
+
+static void put_title(struct out *o, const char *title)
+{
+	put(o, "%-12s ", title);
+}
+
+/* "16.884s" */
+static void put_duration(struct out *o, uint64_t ns)
+{
+	if (ns < 1000)
+		put(o, "%" PRIu64 "ns", ns);
+	else if (ns < 1000000)
+		put(o, "%.3fus", (double)ns / 1e3);
+	else if (ns < 1000000000)
+		put(o, "%.3fms", (double)ns / 1e6);
+	else
+		put(o, "%.3fs", (double)ns / 1e9);
+}
+
+static void put_bytes(struct out *o, uint64_t bytes)
+{
+	if (bytes < 1024)
+		put(o, "%" PRIu64 " bytes", bytes);
+	else if (bytes < 1024 * 1024)
+		put(o, "%.1f KiB", (double)bytes / 1024);
+	else
+		put(o, "%.1f MiB", (double)bytes / (1024 * 1024));
+}
+
+static void put_number(struct out *o, uint64_t n)
+{
+	out__u64(o, n);
+}
+
+/* "12345.678901234s", of a clock. */
+static void put_seconds(struct out *o, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	put(o, "%s%" PRIu64 ".%09" PRIu64 "s", ns < 0 ? "-" : "", size / 1000000000,
+	    size % 1000000000);
+}
+
+static void put_time(struct out *o, const struct statistics *s)
+{
+	put_title(o, "time");
+	put_duration(o, (uint64_t)s->end - (uint64_t)s->start);
+	out__text(o, ", from ");
+	put_seconds(o, s->start);
+	out__text(o, " to ");
+	put_seconds(o, s->end);
+	out__char(o, '\n');
+}
+
+/* Where the trace's time stands on other clocks. */
+static void put_clock(struct out *o, const struct trace_clock *clock)
+{
+	time_t sec = (time_t)clock->sec;
+	char wall[64];
+	struct tm tm;
+
+	put_title(o, "clock");
+	put_seconds(o, clock->time);
+	out__text(o, " is CLOCK_MONOTONIC ");
+	put_seconds(o, (int64_t)clock->mono);
+	out__text(o, ", wall time ");
+	if (gmtime_r(&sec, &tm) && strftime(wall, sizeof(wall), "%Y-%m-%d %H:%M:%S", &tm))
+		put(o, "%s.%09" PRIu64 " UTC\n", wall, clock->nsec);
+	else
+		put(o, "%" PRIu64 ".%09" PRIu64 "s\n", clock->sec, clock->nsec);
+}
+
+static int put_spread(struct out *o, const struct statistics *s, const char *title,
+		      enum spread_of what, void (*put_one)(struct out *o, uint64_t value))
+{
+	struct spread spread;
+	int err = spread__of(s, what, &spread);
+
+	if (err)
+		return err;
+	put_title(o, "");
+	put(o, "%-6s ", title);
+	put_one(o, spread.min);
+	out__text(o, " least, ");
+	put_one(o, spread.median);
+	out__text(o, " median, ");
+	put_one(o, spread.max);
+	out__text(o, " most\n");
+	return 0;
+}
+
+static int put_generations(struct out *o, const struct statistics *s)
+{
+	int err = 0;
+
+	put_title(o, "generations");
+	put(o, "%zu\n", s->generations);
+	if (s->generations)
+		err = put_spread(o, s, "bytes", SPREAD_BYTES, put_bytes);
+	if (s->generations && !err)
+		err = put_spread(o, s, "events", SPREAD_EVENTS, put_number);
+	if (s->generations && !err)
+		err = put_spread(o, s, "time", SPREAD_NS, put_duration);
+	return err;
+}
+
+static void put_counts(struct out *o, const struct statistics *s)
+{
+	put_title(o, "goroutines");
+	put(o, "%" PRIu64 ": %" PRIu64 " were there, %" PRIu64 " created, %" PRIu64 " ended; %"
+	    PRIu64 " alive at most\n", s->created + s->present, s->present, s->created, s->ended,
+	    s->most_alive);
+	put_title(o, "threads");
+	put(o, "%zu, %zu Ps", s->threads.n, s->ps.n);
+	if (s->gomaxprocs)
+		put(o, ", GOMAXPROCS %" PRIu64, s->gomaxprocs);
+	out__char(o, '\n');
+	put_title(o, "tables");
+	put(o, "%" PRIu64 " strings, %" PRIu64 " stacks\n", s->strings, s->stacks);
+	if (s->type[EV_CPU_SAMPLE].events) {
+		put_title(o, "CPU samples");
+		put(o, "%" PRIu64 "\n", s->type[EV_CPU_SAMPLE].events);
+	}
+}
+
+/* A 0 byte stands between the arguments of a command line. */
+static void put_value(struct out *o, struct trace_string value)
+{
+	struct buf b = buf__make(value.data, value.len);
+	const void *zero;
+	size_t len;
+
+	while (buf__left(&b)) {
+		zero = memchr(b.pos, 0, buf__left(&b));
+		len = zero ? (size_t)((const unsigned char *)zero - b.pos) : buf__left(&b);
+		out__unicode(o, buf__take(&b, len), len);
+		if (buf__left(&b) > 1)
+			out__char(o, ' ');
+		if (zero)
+			buf__skip(&b, 1);
+	}
+}
+
+static void put_meta(struct out *o, const struct statistics *s)
+{
+	struct buf data = buf__make(s->meta, s->meta_len);
+	struct private_pair pair;
+	const char *title = "recorder";
+
+	while (private_read__pair(&data, &pair)) {
+		put_title(o, title);
+		out__unicode(o, pair.name.data, pair.name.len);
+		out__text(o, ": ");
+		put_value(o, pair.value);
+		out__char(o, '\n');
+		title = "";
+	}
+	if (s->ticks.tick_ns) {
+		put_title(o, title);
+		put(o, "tick: %" PRIu64 "ns\n", s->ticks.tick_ns);
+	}
+}
+
+static void put_losses(struct out *o, const struct statistics *s)
+{
+	const char *title = "lost";
+
+	for (unsigned int i = 0; i < GT_KIND_END; i++) {
+		if (!s->loss[i].count)
+			continue;
+		put_title(o, title);
+		put(o, "%" PRIu64 " %s, from ", s->loss[i].count, kind__name(i));
+		put_seconds(o, (int64_t)s->loss[i].from);
+		out__text(o, " to ");
+		put_seconds(o, (int64_t)s->loss[i].to);
+		out__char(o, '\n');
+		title = "";
+	}
+	if (s->private_records && !s->lost) {
+		put_title(o, title);
+		out__text(o, "nothing\n");
+	}
+	if (s->private_bad || s->private_unknown) {
+		put_title(o, "private data");
+		put(o, "%" PRIu64 " records passed over: %" PRIu64 " broken, %" PRIu64
+		    " of an unknown kind\n", s->private_bad + s->private_unknown, s->private_bad,
+		    s->private_unknown);
+	}
+}
+
+struct line {
+	unsigned int type;
+	struct statistics_type of;
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->of.bytes != y->of.bytes)
+		return x->of.bytes > y->of.bytes ? -1 : 1;
+	if (x->of.events != y->of.events)
+		return x->of.events > y->of.events ? -1 : 1;
+	return (x->type > y->type) - (x->type < y->type);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole * 100 : 0;
+}
+
+static void put_types(struct out *o, const struct stat_report *r)
+{
+	const struct statistics *s = &r->counts;
+	struct line lines[EV_END], *line;
+	uint64_t events = 0;
+	size_t n = 0;
+
+	for (unsigned int type = EV_NONE + 1; type < EV_END; type++) {
+		events += s->type[type].events;
+		if (s->type[type].events)
+			lines[n++] = (struct line){ type, s->type[type] };
+	}
+	qsort(lines, n, sizeof(*lines), compare_lines);
+	put(o, "\n%-20s %12s %6s", "TYPE", "COUNT", "%");
+	if (r->has_bytes)
+		put(o, " %12s %6s %8s", "BYTES", "%", "EACH");
+	out__char(o, '\n');
+	for (line = lines; line < lines + n; line++) {
+		put(o, "%-20s %12" PRIu64 " %5.1f%%", spec__event(line->type)->name,
+		    line->of.events, percent(line->of.events, events));
+		if (r->has_bytes)
+			put(o, " %12" PRIu64 " %5.1f%% %8.1f", line->of.bytes,
+			    percent(line->of.bytes, s->bytes),
+			    (double)line->of.bytes / (double)line->of.events);
+		out__char(o, '\n');
+	}
+}
+
+static int put_report(struct out *o, const struct stat_report *r)
+{
+	const struct statistics *s = &r->counts;
+	int err = 0;
+
+	put_title(o, "format");
+	out__text(o, r->format);
+	if (r->has_bytes)
+		put(o, ", %" PRIu64 " bytes", s->bytes);
+	put(o, ", %" PRIu64 " events\n", s->events);
+	put_time(o, s);
+	if (stat__clock(s))
+		put_clock(o, stat__clock(s));
+	if (r->has_bytes)
+		err = put_generations(o, s);
+	put_counts(o, s);
+	put_meta(o, s);
+	put_losses(o, s);
+	put_types(o, r);
+	return err;
+}
+
+int stat__print_table(const struct stat_report *r)
+{
+	struct out *o = calloc(1, sizeof(*o));
+	int err = o ? put_report(o, r) : -ENOMEM;
+
+	if (!err)
+		out__flush(o);
+	free(o);
+	return err;
+}
