@@ -181,8 +181,9 @@ target_is_gone() # exited, even when not yet waited for
 
 # --- judging
 
-check_trace() # FILE: both of Go's readers read it to its end
+check_trace() # FILE: our reader and both of Go's read it to its end
 {
+	build/gotrace check "$1" &&
 	build/reference/validate "$1" &&
 	GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=parsed "$1" >/dev/null
 }

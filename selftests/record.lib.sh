@@ -2,7 +2,7 @@
 
 # NAME GO "RECORD OPTIONS" [ARGUMENT...]: starts a target, records it from before its "start" until
 # after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json.
-# False, with the reason in a comment, when any step fails.
+# False, with the reason in a comment, when any step fails, or when `gotrace check` refuses the trace.
 record_target()
 {
 	local name=$1 go=$2 options=$3 status
@@ -21,6 +21,7 @@ record_target()
 	stop_target
 	status=$?
 	[ $status -eq 0 ] || note "the target exited with $status: $(tail -n 3 "$tmp/target.err")"
+	build/gotrace check "$RECORDED" >/dev/null || return 1
 	return $status
 }
 

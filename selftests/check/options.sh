@@ -10,7 +10,7 @@ recorded()
 {
 	rm -f "$tmp/o.trace"
 	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/o.trace" --stats "$tmp/o.json" "$@" &&
-		build/reference/validate -strict "$tmp/o.trace" &&
+		build/gotrace check "$tmp/o.trace" && build/reference/validate -strict "$tmp/o.trace" &&
 		[ "$(stat_of lost "$tmp/o.json")" = 0 ] && [ "$(stat_of events "$tmp/o.json")" -gt 1000 ]
 }
 
@@ -30,7 +30,7 @@ smaller_tick()
 to_stdout()
 {
 	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 200ms -o - >"$tmp/stdout.trace" &&
-		build/reference/validate "$tmp/stdout.trace"
+		build/gotrace check "$tmp/stdout.trace" && build/reference/validate "$tmp/stdout.trace"
 }
 
 deepest_stack() # frames, as Go's reader sees them
@@ -143,7 +143,7 @@ three_capabilities()
 	(cd "$tmp/nobody" && timeout 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
 		--inh-caps=$caps --ambient-caps=$caps \
 		./gotrace-bpf record -p "$TARGET_PID" -d 200ms -o caps.trace) &&
-		build/reference/validate "$tmp/nobody/caps.trace"
+		build/gotrace check "$tmp/nobody/caps.trace" && build/reference/validate "$tmp/nobody/caps.trace"
 }
 
 ktap_start

@@ -47,6 +47,14 @@ variants()
 
 	find "$folder" -name '*.trace' -print0 | sort -z |
 		xargs -0 -n 500 -P "$(nproc)" build/reference/validate $strict >"$tmp/validate" 2>&1
+	find "$folder" -name '*.trace' -print0 | sort -z | xargs -0 -n 500 build/gotrace check >"$tmp/ours" 2>&1
+	if [ "$(grep -c '\.trace: ok, ' "$tmp/ours")" -eq "$count" ]; then
+		ok "$name: gotrace check accepts all $count"
+	else
+		note "seed $seed, $mutate $*; of $count files $(grep -c '\.trace: ok, ' "$tmp/ours") accepted:"
+		note "$(grep -av '\.trace: ok, ' "$tmp/ours" | head -n 40)"
+		not_ok "$name: gotrace check accepts all $count"
+	fi
 	if [ "$(grep -c '\.trace: ok, ' "$tmp/validate")" -eq "$count" ]; then
 		ok "$name: Go's reader accepts all $count"
 	else

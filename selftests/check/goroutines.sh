@@ -1,0 +1,92 @@
+#!/bin/bash
+# `gotrace goroutines` says what the Summarizer of Go's internal/trace says: where each goroutine's time
+# went, and each region and task, to the nanosecond.
+# timeout: 1200
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+# OURS THEIRS: the same but for some nanoseconds: what Go's reader lets a hash map decide (CANONICAL.md)
+near()
+{
+	awk -v most=200 '
+		function bare(s) { gsub(/[0-9]+/, "0", s); return s }
+		NR == FNR { ours[FNR] = $0; n = FNR; next }
+		{
+			differs = bare(ours[FNR]) != bare($0)
+			split(ours[FNR], a, /[^0-9]+/)
+			k = split($0, b, /[^0-9]+/)
+			for (i = 1; i <= k; i++)
+				differs = differs || a[i] - b[i] > most || b[i] - a[i] > most
+			if (differs) {
+				print "ours:   " ours[FNR] "\ntheirs: " $0
+				exit bad = 1
+			}
+		}
+		END { exit bad || n != FNR }' "$1" "$2"
+}
+
+same_goroutines() # TRACE
+{
+	local compare=same_text
+
+	! is_v1 "$1" || compare=near
+	$REFERENCE/goroutines "$1" >"$tmp/theirs.txt" &&
+		timeout 300 $READER goroutines --canonical "$1" >"$tmp/ours.txt" &&
+		$compare "$tmp/ours.txt" "$tmp/theirs.txt"
+}
+
+# There is something to compare: lines of all kinds, and many.
+worth_comparing()
+{
+	local kind
+
+	$REFERENCE/goroutines "$CORPUS/$JUDGE_GO/v2/go122-annotations.trace" >"$tmp/theirs.txt"
+	for kind in goroutine region task; do
+		grep -q "^$kind	" "$tmp/theirs.txt" || { echo "no $kind"; return 1; }
+	done
+	[ "$($REFERENCE/goroutines "$CORPUS/runs/long-$JUDGE_GO.trace" | wc -l)" -gt 500 ]
+}
+
+# The same of the mutants that Go's reader accepts (selftests/check/differential.sh): goroutines in states that
+# no program puts them into. The Summarizer panics on some of them; there ours must only end well.
+same_of_mutants()
+{
+	local verdict i=0 same=0
+
+	# shellcheck disable=SC2046 # names without blanks
+	$REFERENCE/mutate -seed 20260917 -n 1000 -worlds 100 -o "$tmp/mutants" $(mutation_bases) || return 1
+	seq -f "$tmp/mutants/%.0f.trace" 0 999 | $REFERENCE/verdict >"$tmp/verdicts"
+	while read -r verdict _; do
+		if [ "$verdict" = ok ]; then
+			$REFERENCE/goroutines "$tmp/mutants/$i.trace" >"$tmp/theirs.txt" 2>"$tmp/theirs.err"
+			if grep -q '^goroutines: panic' "$tmp/theirs.err"; then
+				timeout 10 $READER goroutines --canonical "$tmp/mutants/$i.trace" >"$tmp/ours.txt"
+			else
+				same_goroutines "$tmp/mutants/$i.trace"
+			fi || { sed -n "$((i + 1))p" "$tmp/mutants/index"; return 1; }
+			same=$((same + 1))
+		fi
+		i=$((i + 1))
+	done <"$tmp/verdicts"
+	rm -rf "$tmp/mutants"
+	[ $same -gt 50 ] || { echo "only $same were accepted"; return 1; }
+}
+
+same_of_recording() # our own of a real program
+{
+	record_target selftrace "$JUDGE_GO" "" -duration 1200ms && same_goroutines "$RECORDED"
+}
+
+ktap_start
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
+	try "goroutines, regions and tasks" worth_comparing
+	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/*.trace "$CORPUS/$JUDGE_GO"/v1/*; do
+		grep -qs '^FAILURE' "${trace%.trace}.expect" ||
+			try "$(basename "$trace" .trace)" same_goroutines "$trace"
+	done
+	try "recorded from outside" same_of_recording
+	try "mutants that are accepted" same_of_mutants
+fi
+ktap_end

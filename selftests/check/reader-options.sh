@@ -1,0 +1,159 @@
+#!/bin/bash
+# timeout: 120
+# gotrace's command line: --help of every verb, and whatever is wrong with it or with a file is said
+# in one clear line on stderr, with exit 1 (failed) or 2 (usage); no output is left half-written.
+. "$(dirname "$0")/../lib.sh"
+. selftests/reader.lib.sh
+
+# COMMAND...: sets status; what it prints is in $tmp/out and $tmp/err
+run()
+{
+	timeout 30 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	echo "exit $status: $(head -n 5 "$tmp/err")"
+}
+
+# STATUS PATTERN ARGUMENT...: one line on stderr that has PATTERN (extended regexp), none on stdout
+refused()
+{
+	local want=$1 pattern=$2
+	shift 2
+
+	run $READER "$@"
+	[ $status -eq "$want" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ] &&
+		grep -qE "^gotrace: .*($pattern)" "$tmp/err" && ! ls "$tmp"/x.* >/dev/null 2>&1
+}
+
+helps() # VERB: its own help, without a word on stderr
+{
+	run $READER "$1" --help
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] &&
+		head -n 1 "$tmp/out" | grep -qE "^Usage: gotrace $1( |$)" &&
+		grep -q -- '--help' "$tmp/out" && ! grep -nE '.{81}' "$tmp/out"
+}
+
+lists_verbs()
+{
+	run $READER --help
+	verbs=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out")
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -w <<<"$verbs")" -eq 10 ]
+}
+
+says_version()
+{
+	run $READER --version
+	[ $status -eq 0 ] && grep -qx "gotrace $(make_variable VERSION)" "$tmp/out"
+}
+
+# A trace of one thread, with this many events and a few more.
+make_trace() # EVENTS
+{
+	local i
+
+	{
+		echo "Trace Go1.23"
+		echo "EventBatch gen=1 m=0 time=1 size=$((9 + 3 * $1))"
+		echo "ProcStatus dt=1 p=0 pstatus=1"
+		echo "GoStatus dt=1 g=1 m=0 gstatus=2"
+		for ((i = 0; i < $1; i++)); do
+			echo "HeapAlloc dt=1 heapalloc_value=5"
+		done
+		echo "EventBatch gen=1 m=1 time=1 size=6"
+		echo "Frequency freq=1000000000"
+	} >"$tmp/trace.txt"
+	$READER raw "$tmp/trace.txt" -o "$tmp/trace" && $READER check "$tmp/trace"
+}
+
+through_pipes()
+{
+	$READER text - <"$tmp/trace" | $READER raw - | cmp - "$tmp/trace" &&
+		cat "$tmp/trace" | $READER check - | grep -q '^stdin: ok'
+}
+
+compressed()
+{
+	gzip -c "$tmp/trace" >"$tmp/trace.gz" && $READER check "$tmp/trace.gz" &&
+		cat "$tmp/trace.gz" | $READER check -
+}
+
+cut_short()
+{
+	$READER convert "$tmp/trace" --format-version 1.26 -o "$tmp/whole" && gzip -f "$tmp/whole" &&
+		head -c -9 "$tmp/whole.gz" >"$tmp/short.gz" &&
+		refused 1 'gzip data is cut short' check "$tmp/short.gz"
+}
+
+# Its reader has seen enough: a quiet end, and soon.
+closed_pipe() # VERB
+{
+	timeout 30 $READER "$1" "$tmp/trace" 2>"$tmp/err" | head -c 100 >/dev/null
+	[ "${PIPESTATUS[0]}" -eq 1 ] && [ ! -s "$tmp/err" ]
+}
+
+full_disk() # VERB
+{
+	timeout 30 $READER "$@" >/dev/full 2>"$tmp/err"
+	[ $? -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'cannot write' "$tmp/err"
+}
+
+cut_trace()
+{
+	head -c -3 "$tmp/trace" >"$tmp/short" && refused 1 'trace|batch' check "$tmp/short"
+}
+
+ktap_start
+build_reader >"$tmp/build" 2>&1 || { tail -n 20 "$tmp/build" >&2; exit 1; }
+try "--help lists the verbs" lists_verbs
+for verb in ${verbs-}; do
+	try "$verb --help" helps "$verb"
+done
+try "--version" says_version
+try "a trace is made" make_trace 5000
+
+try "no verb" refused 2 'do what'
+try "an unknown verb" refused 2 'no command "frobnicate"' frobnicate
+try "an option without a verb" refused 2 'no command "-p"' -p 1
+mkdir "$tmp/folder"
+: >"$tmp/empty"
+head -c 3000 /dev/zero >"$tmp/zeros"
+printf 'go 1.30 trace\0\0\0' >"$tmp/newer"
+for verb in ${verbs-}; do
+	output=()
+	case $verb in cut | convert) output=(-o "$tmp/x.out") ;; esac
+	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "$verb"
+	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
+	[ $verb = check ] ||
+		try "$verb: two files" refused 2 'as well' "$verb" "$tmp/trace" "$tmp/empty" "${output[@]}"
+	try "$verb: no such file" refused 1 'nowhere: No such file' "$verb" "$tmp/nowhere" "${output[@]}"
+	try "$verb: the empty name" refused 1 'empty|No such file' "$verb" '' "${output[@]}"
+	try "$verb: a directory" refused 1 'directory|no regular' "$verb" "$tmp/folder" "${output[@]}"
+	try "$verb: an empty file" refused 1 'no|not' "$verb" "$tmp/empty" "${output[@]}"
+	try "$verb: zeros" refused 1 'no|not' "$verb" "$tmp/zeros" "${output[@]}"
+	[ $verb = raw ] ||
+		try "$verb: a newer version" refused 1 '1\.30|not a Go' "$verb" "$tmp/newer" "${output[@]}"
+done
+
+try "events: a moment that is none" refused 2 -- '--from' events "$tmp/trace" --from 5parsecs
+try "events: two forms" refused 2 'not both' events "$tmp/trace" --json --canonical
+try "cut: a moment that is none" refused 2 '--to' cut "$tmp/trace" --to @soon -o "$tmp/x.out"
+try "cut: no output" refused 2 '-o' cut "$tmp/trace" --to 1us
+try "cut: a bad format" refused 2 '1\.21' cut "$tmp/trace" --format-version 1.21 -o "$tmp/x.out"
+try "cut: nothing left" refused 2 'before' cut "$tmp/trace" --from 3us --to 2us -o "$tmp/x.out"
+try "convert: no output" refused 2 '-o' convert "$tmp/trace"
+try "goroutines: an unknown column" refused 2 'tea' goroutines "$tmp/trace" --sort tea
+for verb in text raw cut convert; do
+	try "$verb: onto its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"
+	try "$verb: a missing directory" refused 1 'No such file' "$verb" "$tmp/trace" -o "$tmp/no/where"
+	try "$verb: onto a directory" refused 1 'directory' "$verb" "$tmp/trace" -o "$tmp/folder"
+done
+
+try "stdin and stdout" through_pipes
+try "a gzip file" compressed
+try "a gzip file that is cut short" cut_short
+for verb in events text; do
+	try "$verb: a closed pipe" closed_pipe $verb
+	try "$verb: a full disk" full_disk $verb "$tmp/trace"
+done
+try "check: a full disk" full_disk check "$tmp/trace"
+try "a trace that is cut short" cut_trace
+ktap_end

@@ -1,0 +1,179 @@
+#!/bin/bash
+# `gotrace stat` counts what is there: events by type as `go tool trace -d=wire` shows them, bytes that
+# add up to the file, goroutines, threads and Ps as Go's reader delivers them. And the forms of
+# `gotrace goroutines` say the same as the one that check/goroutines.sh compares with Go.
+# timeout: 600
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+figures() # TRACE [OPTION...]: $tmp/stat.json
+{
+	timeout 60 $READER stat --json "$@" >"$tmp/stat.json"
+}
+
+figure() # FILTER: of jq, on the figures
+{
+	jq -r "$1" "$tmp/stat.json"
+}
+
+same_figure() # NAME OURS THEIRS
+{
+	[ "$2" = "$3" ] || { echo "$1: ours $2, theirs $3"; return 1; }
+}
+
+same_types() # TRACE: events by type, and bytes that add up to the file
+{
+	local size
+
+	size=$(stat -c %s "$1")
+	figures "$1" || return 1
+	GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
+		sort | uniq -c | awk '{ print $2, $1 }' | sort >"$tmp/theirs.txt"
+	figure '.types[] | "\(.name) \(.count)"' | sort >"$tmp/ours.txt"
+	[ -s "$tmp/theirs.txt" ] && diff "$tmp/ours.txt" "$tmp/theirs.txt" &&
+		same_figure bytes "$(figure .bytes)" "$size" &&
+		same_figure "bytes by type" "$(figure '.header_bytes + ([.types[].bytes] | add)')" "$size" &&
+		same_figure "bytes by generation" "$(figure '16 + ([.generations[].bytes] | add)')" "$size"
+}
+
+same_world() # TRACE: goroutines, threads, Ps, generations, times
+{
+	figures "$1" || return 1
+	$REFERENCE/events "$1" >"$tmp/events.txt" && $REFERENCE/goroutines "$1" >"$tmp/goroutines.txt" || return 1
+	same_figure goroutines "$(figure .goroutines.seen)" "$(grep -c '^goroutine' "$tmp/goroutines.txt")" &&
+		same_figure created "$(figure .goroutines.created)" \
+			"$(grep -c 'goroutine=[-0-9]* NotExist->' "$tmp/events.txt")" &&
+		same_figure ended "$(figure .goroutines.ended)" \
+			"$(grep -c 'goroutine=[-0-9]* [A-Za-z]*->NotExist' "$tmp/events.txt")" &&
+		same_figure threads "$(figure .threads)" "$(cut -f3 "$tmp/events.txt" | grep -v -- -1 | sort -u | wc -l)" &&
+		same_figure Ps "$(figure .procs)" "$( (cut -f4 "$tmp/events.txt" | grep -v -- -1
+			sed -n 's/.*\tproc=\([0-9]*\) .*/\1/p' "$tmp/events.txt") | sort -u | wc -l)" &&
+		same_figure events "$(figure .events)" "$(wc -l <"$tmp/events.txt")" &&
+		same_figure start "$(figure .start)" "$(head -n 1 "$tmp/events.txt" | cut -f1)" &&
+		same_figure end "$(figure .end)" "$(tail -n 1 "$tmp/events.txt" | cut -f1)" || return 1
+	is_v1 "$1" ||
+		same_figure generations "$(figure '.generations | length')" \
+			"$(($(grep -c '	Sync	' "$tmp/events.txt") - 1))"
+}
+
+same_by_any_way() # TRACE: as a file, as stdin, through a pipe, packed
+{
+	local way
+
+	$READER stat "$1" >"$tmp/file" && $READER stat - <"$1" >"$tmp/stdin" &&
+		cat "$1" | $READER stat - >"$tmp/pipe" && gzip -c "$1" | $READER stat - >"$tmp/packed" &&
+		$READER stat <(cat "$1") >"$tmp/fifo" || return 1
+	for way in stdin pipe packed fifo; do
+		diff "$tmp/file" "$tmp/$way" || return 1
+	done
+}
+
+one_line() # COMMAND...: it fails with exactly one line on standard error, and nothing else
+{
+	local status
+
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ $status -eq 1 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && return
+	echo "exit status $status of $*:"
+	head -n 3 "$tmp/out" "$tmp/err"
+	return 1
+}
+
+cut_trace() # TRACE of several generations: cut within the second, it is refused, or read up to there
+{
+	local middle
+
+	figures "$1" || return 1
+	middle=$(figure '.generations[1] | .offset + (.bytes / 2 | floor)')
+	head -c "$middle" "$1" >"$tmp/cut.trace"
+	figure '.generations[0] | [.number, .bytes, .events] | @text' >"$tmp/whole"
+	one_line $READER stat "$tmp/cut.trace" && one_line $READER goroutines "$tmp/cut.trace" &&
+		figures "$tmp/cut.trace" --lenient 2>"$tmp/err" && grep -q 'left out' "$tmp/err" &&
+		[ "$(figure .left_out)" != null ] && [ "$(figure '.generations | length')" -eq 1 ] &&
+		figure '.generations[0] | [.number, .bytes, .events] | @text' | diff "$tmp/whole" - &&
+		$READER goroutines --lenient "$tmp/cut.trace" 2>/dev/null | grep -q main.main
+}
+
+recorded() # our own: what the recorder says of itself, and of losses
+{
+	record_target selftrace "$JUDGE_GO" "--tick 64ns" -duration 600ms || return 1
+	figures "$RECORDED" && same_types "$RECORDED" &&
+		same_figure losses "$(figure .private.lost)" "$(stat_of lost "$tmp/selftrace.json")" &&
+		same_figure tick "$(figure .private.tick)" 64 &&
+		same_figure broken "$(figure '.private.bad + .private.unknown')" 0 &&
+		same_figure Go "$(figure '.private.meta[] | select(.name == "go_version").value')" "$JUDGE_GO" &&
+		$READER stat "$RECORDED" | grep -q '^recorder  *tool: gotrace-bpf '
+}
+
+# TRACE: sums over the groups, over all, and over the canonical form are the same
+same_goroutines()
+{
+	local field sum
+
+	$READER goroutines --canonical "$1" >"$tmp/canonical" && $READER goroutines --json "$1" >"$tmp/groups" &&
+		$READER goroutines --all --json "$1" >"$tmp/all" || return 1
+	for field in exec sched_wait syscall syscall_block total; do
+		sum=$(sed -n "s/^goroutine	.*	$field=\([-0-9]*\).*/\1/p" "$tmp/canonical" | jq -s add)
+		same_figure "$field by group" "$(jq "[.groups[].$field] | add" "$tmp/groups")" "$sum" &&
+			same_figure "$field of all" "$(jq "[.goroutines[].$field] | add" "$tmp/all")" "$sum" || return 1
+	done
+	same_figure blocked "$(jq '[.groups[].block[].time] | add' "$tmp/groups")" \
+		"$(jq '[.goroutines[].block[].time] | add' "$tmp/all")" &&
+		same_figure regions "$(jq '[.goroutines[].regions | length] | add' "$tmp/all")" \
+			"$(grep -c '^region' "$tmp/canonical")" &&
+		same_figure tasks "$(jq '.tasks | length' "$tmp/all")" "$(grep -c '^task' "$tmp/canonical")"
+}
+
+sorted_tables() # TRACE
+{
+	local column id
+
+	for column in exec sched total count; do
+		$READER goroutines --sort $column "$1" >"$tmp/table" && [ "$(wc -l <"$tmp/table")" -gt 5 ] || return 1
+	done
+	$READER goroutines --all --sort id "$1" | awk 'NR > 1 { print $1 }' >"$tmp/ids" && sort -nc "$tmp/ids" &&
+		$READER goroutines --all "$1" | awk 'NR > 1 { print $1 }' | sort -n | diff "$tmp/ids" - &&
+		$READER goroutines --json --sort total "$1" | jq -e '[.groups[].total] | . == (sort | reverse)' || return 1
+	id=$(tail -n 1 "$tmp/ids")
+	$READER goroutines --goroutine "$id" --json "$1" |
+		jq -e "(.goroutines | length) == 1 and .goroutines[0].id == $id" &&
+		$READER goroutines --goroutine "$id" "$1" | grep "^goroutine $id: " &&
+		one_line $READER goroutines --goroutine 18446744073709551615 "$1"
+}
+
+# TRACE: a function whose name would turn a terminal red, and is no UTF-8
+hostile_names()
+{
+	LC_ALL=C sed 's/main\.main/\x1b[31mred\xff/g' "$1" >"$tmp/hostile.trace"
+	$READER goroutines "$tmp/hostile.trace" >"$tmp/out" && grep -F '\x1b[31mred\xff' "$tmp/out" &&
+		! LC_ALL=C grep -n '[^ -~]' "$tmp/out" &&
+		$READER goroutines --json "$tmp/hostile.trace" |
+		jq -e '[.groups[].name] | index("\u001b[31mred\ufffd")'
+}
+
+ktap_start
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
+	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/go122-{annotations,gc-stress,task-across-generations}.trace; do
+		try "$(basename "$trace" .trace): types" same_types "$trace"
+		try "$(basename "$trace" .trace): world" same_world "$trace"
+	done
+	for trace in "$CORPUS/$JUDGE_GO"/v1/*; do
+		try "$(basename "$trace"): world" same_world "$trace"
+	done
+	long=$CORPUS/runs/long-$JUDGE_GO.trace
+	try "by any way" same_by_any_way "$long"
+	try "cut" cut_trace "$long"
+	try "recorded from outside" recorded
+	for trace in "$long" "$CORPUS/$JUDGE_GO"/v2/go122-annotations-stress.trace; do
+		try "$(basename "$trace" .trace): goroutines" same_goroutines "$trace"
+	done
+	try "sorted" sorted_tables "$long"
+	try "hostile names" hostile_names "$long"
+	for file in /dev/null /dev/zero Makefile .; do
+		try "no trace: $file" one_line $READER stat $file
+	done
+fi
+ktap_end

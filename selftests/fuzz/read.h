@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A trace in memory, read to where it ends or breaks, with everything looked at that an event gives
+ * out: what several fuzz targets do.
+ */
+#ifndef SELFTESTS_FUZZ_READ_H
+#define SELFTESTS_FUZZ_READ_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "plain.h"
+#include "trace/reader.h"
+
+static volatile uint8_t seen;
+
+/* Both ends of it, for the sanitizer to look at. */
+static inline void look_at(const char *data, size_t len)
+{
+	if (len)
+		seen = data[0] ^ data[len - 1];
+}
+
+static inline void look_at_string(const struct dictionary *words, uint64_t id)
+{
+	struct trace_string string;
+
+	if (dictionary__string(words, id, &string))
+		look_at(string.data, string.len);
+}
+
+static inline void look_at_stack(const struct dictionary *words, uint64_t id)
+{
+	size_t n = dictionary__frames(words, id);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_frame *frame = dictionary__frame(words, id, i);
+
+		look_at_string(words, frame->func);
+		look_at_string(words, frame->file);
+	}
+}
+
+/* Any argument may be asked for as any id: most of them are not there. */
+static inline void look_at_event(const struct trace_event *ev)
+{
+	look_at(ev->name.data, ev->name.len);
+	if (ev->sync)
+		seen = ev->sync->clock.known;
+	for (size_t i = 0; ev->words && i < sizeof(ev->arg) / sizeof(*ev->arg); i++) {
+		look_at_string(ev->words, ev->arg[i]);
+		look_at_stack(ev->words, ev->arg[i]);
+	}
+}
+
+/* A failure without a reason is a finding, as is an event after the end. */
+static inline void read_trace(const uint8_t *data, size_t size, const struct reader_opts *opts)
+{
+	struct input *in = open_plain(data, size);
+	struct error err = {};
+	struct trace_event ev;
+	struct reader *r;
+	int code;
+
+	if (!in)
+		return;
+	code = reader__open(&r, in, opts, &err);
+	if (!code) {
+		while ((code = reader__next(r, &ev, &err)) > 0)
+			look_at_event(&ev);
+		if (!code && reader__next(r, &ev, &err))
+			abort();
+		reader__destroy(r);
+	}
+	if (code && !err.text[0])
+		abort();
+}
+
+static inline void read_both_ways(const uint8_t *data, size_t size)
+{
+	read_trace(data, size, &(struct reader_opts){});
+	read_trace(data, size, &(struct reader_opts){ .lenient = true });
+}
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * seeds DIR: what the fuzz targets begin with and no Go toolchain has, one folder a target. The
+ * formats are those that fuzz_NAME.c describes.
+ */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "make_trace.h"
+#include "trace/describe.h"
+#include "trace/encode.h"
+#include "trace/index.h"
+#include "trace/private.h"
+
+static const char *top;
+
+struct bytes {
+	uint8_t data[1 << 16];
+	size_t len;
+};
+
+static void put(struct bytes *b, const void *data, size_t len)
+{
+	if (len > sizeof(b->data) - b->len)
+		abort();
+	memcpy(b->data + b->len, data, len);
+	b->len += len;
+}
+
+static void put_u16(struct bytes *b, size_t n)
+{
+	put(b, (uint8_t[]){ n & 0xff, n >> 8 }, 2);
+}
+
+static void put_leb(struct bytes *b, uint64_t n)
+{
+	uint8_t leb[LEB_MAX];
+
+	put(b, leb, leb__put(leb, n) - leb);
+}
+
+static void save(const char *target, const char *name, const struct bytes *b)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", top, target);
+	mkdir(path, 0777);
+	snprintf(path, sizeof(path), "%s/%s/%s", top, target, name);
+	f = fopen(path, "w");
+	if (!f || fwrite(b->data, 1, b->len, f) != b->len || fclose(f)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void put_gzip(struct bytes *b, const char *text)
+{
+	z_stream z = { .next_in = (uint8_t *)text, .avail_in = (unsigned int)strlen(text) };
+
+	z.next_out = b->data + b->len;
+	z.avail_out = (unsigned int)(sizeof(b->data) - b->len);
+	if (deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
+	    deflate(&z, Z_FINISH) != Z_STREAM_END)
+		abort();
+	b->len += z.total_out;
+	deflateEnd(&z);
+}
+
+static void put_zstd(struct bytes *b, const char *text)
+{
+	size_t n = ZSTD_compress(b->data + b->len, sizeof(b->data) - b->len, text, strlen(text), 3);
+
+	if (ZSTD_isError(n))
+		abort();
+	b->len += n;
+}
+
+static void save_packed(const char *name, void (*pack)(struct bytes *b, const char *text))
+{
+	static char text[4000];
+	struct bytes b = {};
+	char file[64];
+
+	for (size_t i = 0; i < sizeof(text) - 1; i++)
+		text[i] = "goroutine"[i * i / 7 % 9];
+	pack(&b, text);
+	save("input", name, &b);
+	pack(&b, "");
+	pack(&b, text + 3000);
+	snprintf(file, sizeof(file), "%s-several", name);
+	save("input", file, &b);
+}
+
+/* The table, and a few events behind it. */
+static void save_description(const uint8_t *table, size_t len)
+{
+	struct bytes b = {};
+
+	put_u16(&b, len);
+	put(&b, table, len);
+	for (unsigned int type = EV_PROCS_CHANGE; type < EV_COUNT; type++)
+		put(&b, (uint8_t[]){ type, 1, 2, 3, 4, 5 }, 1 + spec__event(type)->nargs);
+	save("describe", "own", &b);
+}
+
+static void put_record(struct bytes *b, enum private_kind kind, const uint8_t *data, size_t len)
+{
+	struct bytes part;
+	unsigned int number = 0;
+
+	for (size_t n; number == 0 || len; data += n, len -= n) {
+		part.len = 0;
+		n = len < 900 ? len : 900;
+		put_leb(&part, kind);
+		put_leb(&part, number++);
+		put_leb(&part, len > n);
+		put(&part, data, n);
+		put_u16(b, 0x8000 | part.len);
+		put(b, part.data, part.len);
+	}
+}
+
+static void put_pair(struct bytes *b, const char *name, const char *value)
+{
+	put_leb(b, strlen(name));
+	put(b, name, strlen(name));
+	put_leb(b, strlen(value));
+	put(b, value, strlen(value));
+}
+
+static void save_private(const uint8_t *table, size_t len)
+{
+	struct bytes b = {}, record = {};
+
+	put_u16(&b, 4);
+	put(&b, "main", 4);
+	put_pair(&record, "tool", "gotrace-bpf 0.1");
+	put_pair(&record, "command", "./server");
+	put_record(&b, PRIVATE_META, record.data, record.len);
+	put_record(&b, PRIVATE_LOSSES, (const uint8_t[]){ 5, 1, 90, 2, 0, 7, 100, 3 }, 8);
+	put_record(&b, PRIVATE_TICKS, (const uint8_t[]){ 64, 100, 101 }, 3);
+	save("private", "short", &b);
+	put_record(&b, PRIVATE_TABLE, table, len);
+	save("private", "table", &b);
+}
+
+static void put_int(struct bytes *b, uint64_t n, size_t size)
+{
+	put(b, &n, size);
+}
+
+/* Two functions of a file. The numbers are explained in trace/v1_symbolize.c. */
+static void save_symbols(void)
+{
+	static const uint8_t lines[] = { 22, 8, 2, 8, 0 }, files[] = { 4, 16, 0 };
+	struct bytes b = {};
+
+	put_int(&b, 0xfffffffb, 6);
+	put(&b, (uint8_t[]){ 1, 8 }, 2);
+	put_int(&b, 2, 8);
+	for (unsigned int i = 0; i < 2; i++) {
+		put_int(&b, 0x1000 + 16 * i, 8);
+		put_int(&b, 88 + 32 * i, 8);
+	}
+	put_int(&b, 0x1020, 8);
+	put_int(&b, 60, 4);
+	put_int(&b, 2, 4); /* at 60: the files */
+	put_int(&b, 68, 4);
+	put(&b, "main.go\0main.f\0....", 20); /* at 68 */
+	for (unsigned int i = 0; i < 2; i++) {
+		put_int(&b, 0x1000 + 16 * i, 8);
+		put_int(&b, 76, 4);
+		put(&b, (uint8_t[12]){}, 12);
+		put_int(&b, 152, 4);
+		put_int(&b, 155, 4);
+	}
+	put(&b, files, sizeof(files));
+	put(&b, lines, sizeof(lines));
+	save("symbols", "two", &b);
+}
+
+/* Of the example's trace, which was saved before. */
+static void save_index(void)
+{
+	struct index_totals totals;
+	char trace[512], index[512];
+	struct error err = {};
+
+	snprintf(trace, sizeof(trace), "%s/index", top);
+	mkdir(trace, 0777);
+	snprintf(trace, sizeof(trace), "%s/v2/made", top);
+	snprintf(index, sizeof(index), "%s/index/made", top);
+	if (index__write(trace, index, &totals, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+}
+
+static void save_example(void)
+{
+	struct bytes b = {};
+
+	put(&b, made_example, made_example_len);
+	save("order", "example", &b);
+	b.len = make_trace(made_example, made_example_len, b.data);
+	save("v2", "made", &b);
+	save_index();
+	b.len = 0;
+	put(&b, (uint8_t[]){ 0, 4 }, 2);
+	put(&b, made_example, made_example_len);
+	save("rewrite", "example", &b);
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t *table;
+	size_t len;
+
+	if (argc != 2 || description__encode(&table, &len))
+		return 2;
+	top = argv[1];
+	mkdir(top, 0777);
+	save_packed("gzip", put_gzip);
+	save_packed("zstd", put_zstd);
+	save_description(table, len);
+	save_private(table, len);
+	save_example();
+	save_symbols();
+	free(table);
+	return 0;
+}

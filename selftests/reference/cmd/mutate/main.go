@@ -1,0 +1,66 @@
+// Mutate makes broken traces of good ones, always the same of the same.
+//
+//	mutate [-seed S] [-first N] [-n COUNT] [-worlds W] -o DIR TRACE...
+//
+// Mutants N to N+COUNT-1 of the seed are written as DIR/N.trace, and DIR/index gets a line of each:
+// its name, the trace it was made of and what was done to that, separated by tabs. A TRACE that is
+// no v2 trace gets its bytes broken only.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gotrace-bpf/selftests/reference/internal/mutation"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 1, "the seed")
+	first := flag.Uint64("first", 0, "number of the first mutant")
+	count := flag.Uint64("n", 1, "how many")
+	worlds := flag.Int("worlds", 0, "make up so many traces, and half of the mutants of them")
+	out := flag.String("o", "", "write into `DIR`")
+	flag.Parse()
+	if *out == "" || flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr,
+			"usage: mutate [-seed S] [-first N] [-n COUNT] [-worlds W] -o DIR TRACE...")
+		os.Exit(2)
+	}
+	if err := mutate(*out, *seed, *first, *count, *worlds, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func mutate(out string, seed, first, count uint64, worlds int, paths []string) error {
+	var bases []mutation.Base
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		bases = append(bases, mutation.Base{Name: filepath.Base(path), Data: data})
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	index, err := os.Create(filepath.Join(out, "index"))
+	if err != nil {
+		return err
+	}
+	defer index.Close()
+	w := bufio.NewWriter(index)
+	maker := mutation.New(seed, bases, worlds)
+	for n := first; n < first+count; n++ {
+		data, base, changes := maker.Mutant(n)
+		name := fmt.Sprintf("%d.trace", n)
+		if err := os.WriteFile(filepath.Join(out, name), data, 0o666); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, base, changes)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,200 @@
+// Package mutation makes broken traces of good ones: mutants, on which `gotrace check` and Go's
+// reader must agree. Most get one to three small changes of their structure, with the framing put
+// right, so that they are not refused at the door and the rules about the order of events decide; a
+// few get broken bytes.
+//
+// Mutant N of a seed is always the same, as long as the bases are.
+package mutation
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gotrace-bpf/selftests/reference/internal/verdict"
+	"gotrace-bpf/selftests/reference/internal/wire"
+)
+
+// Base is a trace to make mutants of.
+type Base struct {
+	Name string
+	Data []byte
+}
+
+// Maker makes the mutants of one seed. Half of them are of traces that were made up, and at first
+// every other one is a made-up trace that broke while it was made (world.go).
+type Maker struct {
+	seed   uint64
+	worlds int
+	bases  []Base
+	files  []*wire.File // nil where the base is no v2 trace: only its bytes are broken
+	known  []values
+	weight []int
+	total  int
+	broken []Base // mutants already
+}
+
+// New returns a maker that makes up some traces, too; none if worlds is 0. Of the bases larger ones
+// are used more often, as there is more in them to break, and those that Go's reader refuses anyway
+// seldom.
+func New(seed uint64, bases []Base, worlds int) *Maker {
+	m := &Maker{seed: seed, worlds: worlds}
+	broke := broken{found: map[string]int{}}
+	for n := range uint64(worlds) {
+		f := makeWorld(seed, n, &broke)
+		m.add(Base{fmt.Sprint("world-", n), f.Bytes()}, f, 0)
+	}
+	m.broken = slices.Concat(broke.list...)
+	for _, b := range bases {
+		f, err := wire.Parse(b.Data)
+		if err != nil {
+			f = nil
+		}
+		weight := 1
+		if verdict.Of(bytes.NewReader(b.Data), nil).Kind == verdict.OK {
+			for size := len(b.Data); size > 10; size /= 4 {
+				weight += 2
+			}
+		}
+		m.add(b, f, weight)
+	}
+	return m
+}
+
+func (m *Maker) add(b Base, f *wire.File, weight int) {
+	m.bases = append(m.bases, b)
+	m.files, m.known = append(m.files, f), append(m.known, collect(f))
+	m.weight = append(m.weight, weight)
+	m.total += weight
+}
+
+// Mutant returns the n-th mutant, the name of its base and what was done to that.
+func (m *Maker) Mutant(n uint64) (data []byte, base, changes string) {
+	if k := n / 2; n%2 == 0 && k < uint64(len(m.broken)) {
+		return m.broken[k].Data, m.broken[k].Name, "none"
+	}
+	r := rand.New(rand.NewPCG(m.seed, n))
+	i, j := m.pick(r), m.pick(r)
+	base = m.bases[i].Name
+	if m.files[i] == nil {
+		data, changes = breakBytes(r, m.bases[i].Data, m.bases[j].Data)
+		return unspell(data), base, changes
+	}
+	c := &change{Rand: r, f: m.files[i].Clone(), known: m.known[i]}
+	if c.other = m.files[j]; c.other == nil {
+		c.other = m.files[i]
+	}
+	var done []string
+	if r.IntN(3) == 0 { // no change of meaning: few bases are of the newer versions
+		done = append(done, convert(c))
+	}
+	for k := len(done) + 1 + min(r.IntN(6)*r.IntN(6)/4, 5); len(done) < k; {
+		if what := c.apply(); what != "" {
+			done = append(done, what)
+		}
+	}
+	data = c.f.Bytes()
+	if r.IntN(12) == 0 {
+		var what string
+		data, what = breakBytes(r, data, m.bases[j].Data)
+		done = append(done, what)
+	}
+	return unspell(data), base, strings.Join(done, "; ")
+}
+
+var (
+	header  = regexp.MustCompile(`^go 1\.[1-9][0-9]? trace\x00`)
+	scanned = regexp.MustCompile(`^go\s+1\.\s*[0-9]+\s+trace`)
+)
+
+// Go's reader scans the header as words and a number, and so takes other blanks and zeros before
+// the number.
+//
+// unspell breaks a header that only such a scan takes: `gotrace` wants it as it is always written,
+// and that much difference is meant.
+func unspell(data []byte) []byte {
+	if scanned.Match(data) && !header.Match(data) {
+		data[0] = 'G'
+	}
+	return data
+}
+
+func (m *Maker) pick(r *rand.Rand) int {
+	if m.worlds > 0 && r.IntN(2) == 0 {
+		return r.IntN(m.worlds)
+	}
+	at := r.IntN(m.total)
+	for i, weight := range m.weight {
+		if at -= weight; at < 0 {
+			return i
+		}
+	}
+	panic("unreachable")
+}
+
+// change is a mutant being made.
+type change struct {
+	*rand.Rand
+	f, other *wire.File
+	known    values
+}
+
+// A mutation changes c.f and says what it did, "" if there was nothing to do it to.
+type mutation struct {
+	weight int
+	do     func(c *change) string
+}
+
+var all []mutation
+
+func init() {
+	all = append(all, ofEvents...)
+	all = append(all, ofBatches...)
+	all = append(all, ofGenerations...)
+	all = append(all, ofTables...)
+}
+
+func (c *change) apply() string {
+	total := 0
+	for _, m := range all {
+		total += m.weight
+	}
+	at := c.IntN(total)
+	for _, m := range all {
+		if at -= m.weight; at < 0 {
+			return m.do(c)
+		}
+	}
+	panic("unreachable")
+}
+
+// breakBytes flips, cuts, inserts or takes over bytes, without any regard to what they mean.
+func breakBytes(r *rand.Rand, data, other []byte) ([]byte, string) {
+	data = append([]byte(nil), data...)
+	for k := 1 + r.IntN(3); k > 0 && len(data) > 0; k-- {
+		at := r.IntN(len(data))
+		if r.IntN(3) == 0 {
+			at = min(wire.HeaderSize+r.IntN(100), len(data)-1) // headers are small and come first
+		}
+		switch r.IntN(8) {
+		case 0, 1:
+			data[at] ^= 1 << r.IntN(8)
+		case 2, 3:
+			data[at] = byte(r.IntN(256))
+		case 4:
+			data = append(data[:at], data[min(at+1+r.IntN(4), len(data)):]...)
+		case 5:
+			data = append(data[:at:at], append([]byte{byte(r.IntN(256))}, data[at:]...)...)
+		case 6:
+			data = data[:at]
+		case 7:
+			if from := r.IntN(len(other) + 1); from < len(other) {
+				data = append(data[:at:at], other[from:]...)
+			}
+		}
+	}
+	return data, "bytes"
+}
