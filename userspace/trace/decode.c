@@ -299,10 +299,14 @@ static int read_until_next(struct decoder *d, struct generation *g, struct error
 	}
 }
 
-/* Takes the batches of header 1.26, up to the end mark. 0, or BATCH_TRACE_ENDS: before any. */
+/*
+ * Takes the batches of header 1.26, up to the end mark, which Go's reader also takes as the first byte
+ * of a batch. 0, or BATCH_TRACE_ENDS: before any.
+ */
 static int read_until_mark(struct decoder *d, struct generation *g, struct error *err)
 {
 	struct batch b;
+	uint8_t first;
 	int e;
 
 	for (d->batch = 1;; d->batch++) {
@@ -317,7 +321,9 @@ static int read_until_mark(struct decoder *d, struct generation *g, struct error
 					  input__offset(d->in), g->number);
 		if (!e)
 			return BATCH_TRACE_ENDS;
-		if (b.end_of_generation) {
+		first = 0;
+		buf__u8_at(&b.data, 0, &first);
+		if (b.end_of_generation || (!b.experiment && first == EV_END_OF_GENERATION)) {
 			consume_batch(d, &b);
 			return 0;
 		}

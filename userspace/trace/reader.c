@@ -92,6 +92,7 @@ int reader__open(struct reader **ret, struct input *in, const struct reader_opts
 		 struct error *err)
 {
 	struct reader *r = calloc(1, sizeof(*r));
+	struct error why = {};
 	int e;
 
 	if (!r) {
@@ -101,15 +102,17 @@ int reader__open(struct reader **ret, struct input *in, const struct reader_opts
 	r->in = in;
 	if (opts)
 		r->opts = *opts;
-	e = header__read(in, &r->version, err);
+	e = header__read(in, &r->version, &why);
 	r->next = next_v1;
 	if (!e && header__is_v1(r->version))
-		e = v1__open(&r->v1, in, r->version, r->opts.binary, err);
+		e = v1__open(&r->v1, in, r->version, r->opts.binary, &why);
 	else if (!e)
 		e = open_v2(r);
 	if (e) {
+		error__set(&why, e, "no memory");
+		error__about(err, e, input__name(in), &why);
 		reader__destroy(r);
-		return error__set(err, e, "no memory");
+		return e;
 	}
 	*ret = r;
 	return 0;
