@@ -119,8 +119,8 @@ static void print_line(const char *name, const struct counts *n)
 	if (n->generations) /* those before Go 1.22 have none */
 		printf("%" PRIu64 " generation%s, ", n->generations,
 		       n->generations == 1 ? "" : "s");
-	printf("%" PRIu64 " events, %" PRIu64 " goroutine%s\n", n->events, n->goroutines,
-	       n->goroutines == 1 ? "" : "s");
+	printf("%" PRIu64 " event%s, %" PRIu64 " goroutine%s\n", n->events,
+	       n->events == 1 ? "" : "s", n->goroutines, n->goroutines == 1 ? "" : "s");
 }
 
 static void print_json(const char *name, const struct counts *n, const char *left_out,

@@ -7,10 +7,12 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "at.h"
+#include "lib/log.h"
 #include "print.h"
 #include "trace/fixup.h"
 
@@ -141,6 +143,7 @@ static int print_events(struct reader *r, const struct arguments *a, int64_t sta
 {
 	struct window window = window__of(a, start);
 	struct trace_event ev = {};
+	bool shown = false;
 	int64_t time;
 	int code;
 
@@ -151,17 +154,21 @@ static int print_events(struct reader *r, const struct arguments *a, int64_t sta
 			window = window__of(a, ev.time);
 		}
 		if (a->have_to && ev.time >= window.to)
-			return 0;
+			break;
 		time = ev.time;
 		if (fixup && fixup__event(fixup, &ev, &time))
 			return error__set(err, -ENOMEM, "out of memory");
 		if (ev.time < window.from)
 			continue;
 		a->print(p, &ev, time);
+		shown = true;
 		if (p->out.failed || ferror_unlocked(stdout))
 			return -EIO; /* which main() says */
 	}
-	return code;
+	if (code >= 0 && !shown)
+		log__msg("%s: no event then; the trace begins at @%" PRId64 "%s", a->name, p->start,
+			 code ? "" : " and ends before");
+	return code < 0 ? code : 0;
 }
 
 static int show(const struct arguments *a, struct reader *r, int64_t start, struct error *err)

@@ -83,8 +83,11 @@ void blocks__reset(struct blocks *b)
 {
 	struct block *block;
 
-	for (block = b->first; block; block = block->next)
+	for (block = b->first; block; block = block->next) {
 		block->len = 0;
+		if (block == b->now) /* those behind it are empty */
+			break;
+	}
 	b->now = b->first;
 }
 

@@ -10,6 +10,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
+
+uint64_t map__multiplier = 0x9e3779b97f4a7c15ull;
+
+void map__randomize(void)
+{
+	uint64_t random;
+
+	/* Without any randomness, keys that were chosen cost time, and nothing else. */
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
+		map__multiplier = random | 1;
+}
 
 static struct map_slot *map__find(const struct map *map, uint64_t key)
 {

@@ -23,15 +23,25 @@ struct map {
 	size_t n, cap;		/* cap is 0 or a power of two */
 };
 
+/*
+ * From now on nobody can choose keys that all fall into one place: for programs that take keys from
+ * a stranger's file. To be called before any map holds something; the order of map__next() is
+ * another in each run then.
+ */
+void map__randomize(void);
+extern uint64_t map__multiplier; /* odd */
+
 void map__deinit(struct map *map);
 int map__put(struct map *map, uint64_t key, void *value);	/* replaces; 0 or -ENOMEM */
 void *map__remove(struct map *map, uint64_t key);		/* the value, or NULL */
 
+/*
+ * Multiply and shift: for a random odd multiplier no two keys meet more often than by chance
+ * (Dietzfelbinger), and keys in a row lie apart.
+ */
 static inline size_t map__home(const struct map *map, uint64_t key)
 {
-	key ^= key >> 32;
-	key *= 0x9e3779b97f4a7c15ull;
-	return (key >> 20) & (map->cap - 1);
+	return (key * map__multiplier) >> (__builtin_clzll(map->cap) + 1);
 }
 
 /* NULL: none. Inline, because a reader of traces asks it once or twice an event. */

@@ -242,6 +242,8 @@ static int finish(struct decoder *d, struct generation *g, struct error *err)
 {
 	const struct trace_frame *frame;
 
+	if (!g->batches)
+		return error__set(err, -EBADMSG, "broken trace: it ends after its header");
 	if (g->ns_per_tick == 0)
 		return error__set(err, -EBADMSG,
 				  "broken trace at byte %" PRIu64 ": no frequency in "

@@ -42,8 +42,9 @@ static void ids__deinit(struct ids *ids)
 
 static void ids__clear(struct ids *ids)
 {
-	if (ids->dense)
-		memset(ids->dense, 0, ids->cap * sizeof(*ids->dense));
+	if (ids->top)
+		memset(ids->dense, 0, ids->top * sizeof(*ids->dense));
+	ids->top = 0;
 	map__deinit(&ids->sparse);
 	ids->count = 0;
 }
@@ -67,6 +68,8 @@ static int ids__add(struct ids *ids, uint64_t id)
 		memset(ids->dense + cap, 0, (ids->cap - cap) * sizeof(*ids->dense));
 	}
 	ids->dense[id] = ++ids->count;
+	if (ids->top <= id)
+		ids->top = id + 1;
 	return 0;
 }
 

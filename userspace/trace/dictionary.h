@@ -33,7 +33,7 @@ struct trace_frame {
 /* From ids of the file to indices: an array while ids are dense, a hash map for the others. */
 struct ids {
 	uint32_t *dense; /* 0: not there; else index + 1 */
-	size_t cap;
+	size_t cap, top; /* top: behind the largest id in it */
 	struct map sparse;
 	uint32_t count;
 };

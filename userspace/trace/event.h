@@ -50,7 +50,8 @@ struct trace_event {
 	/* Those after dt, as spec.c lists them. CPUSample: arg[0] is the stack. STWEnd: arg[0] is
 	   the kind of its begin. UserTaskBegin: a parent of 0 is TRACE_NO_TASK. */
 	uint64_t arg[EV_ARGS_MAX - 1];
-	/* UserTaskEnd: what its begin said (parent; TRACE_NO_TASK and empty: not seen) */
+	/* UserTaskEnd: what its begin said (parent; TRACE_NO_TASK and empty: not seen). The name is
+	   valid until the next call of the reader. */
 	uint64_t parent;
 	struct trace_string name;
 	/* What ids in it mean, and the sync for an EV_SYNC: valid until the next call of the

@@ -238,7 +238,7 @@ static int open_plain(struct reader **ret, const char *path, struct error *err)
 				  "generations lie is of no use then",
 				  path);
 	}
-	return reader__open(ret, in, &(struct reader_opts){}, err);
+	return reader__open(ret, in, &(struct reader_opts){ .described = true }, err);
 }
 
 static int build(struct builder *b, const char *path, struct error *err)

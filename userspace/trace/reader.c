@@ -222,12 +222,21 @@ static __attribute__((noinline)) bool cursor__turn(struct cursor *c)
 	return true;
 }
 
-/* A type that is none of ours. As cursor__next(), of what comes behind the event. */
+/* A type that is none of ours. As cursor__next(), of what comes behind all such events. */
 static __attribute__((noinline)) int cursor__unknown(const struct reader *r, struct cursor *c,
 						     struct error *err)
 {
-	if (pass_over(r, c))
-		return cursor__next(r, c, err);
+	while (pass_over(r, c)) {
+		if (!buf__left(&c->data) && !cursor__turn(c))
+			return 0;
+		if (!c->last)
+			c->last = generation__ns(&r->gen, c->thread->batch[c->batch].time);
+		c->start = c->data.pos;
+		buf__u8_at(&c->data, (uint64_t)(c->data.pos - c->data.start), &c->ev.type);
+		if (r->nargs[c->ev.type])
+			return cursor__next(r, c, err);
+		buf__u8(&c->data);
+	}
 	return broken_at(r, c, "no event of a thread", err);
 }
 
@@ -452,6 +461,12 @@ static __attribute__((noinline)) int next_special(struct reader *r, struct trace
 /* A broken tail, when that is no failure: the events end here. */
 static __attribute__((noinline)) int leave_out(struct reader *r, int e, struct error *err)
 {
+	size_t len = strlen(err->text);
+
+	if (e == -EBADMSG && !r->generations != !r->opts.lenient) /* what a person can do now */
+		snprintf(err->text + len, sizeof(err->text) - len, "%s",
+			 r->opts.lenient ? "; no whole generation comes before it" :
+					   " (--lenient reads what is before it)");
 	if (!r->opts.lenient || e != -EBADMSG || !r->generations)
 		return e;
 	r->left_out = *err;

@@ -65,7 +65,7 @@ const struct order *reader__order(const struct reader *r);
 struct reader_place {
 	uint64_t offset;     /* of the generation's first batch */
 	uint64_t generation; /* its number */
-	int64_t last_time;   /* of the event delivered before the sync; INT64_MIN: none */
+	int64_t last_time;   /* of the event delivered before the sync; 0: none */
 	unsigned int syncs;  /* delivered before it */
 };
 bool reader__place(const struct reader *r, struct reader_place *ret);
