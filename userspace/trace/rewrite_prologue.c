@@ -98,11 +98,10 @@ static int write_active(struct rewrite *r, int64_t time, enum ev type, uint64_t 
 }
 
 /* After the statuses of what they are ranges of. */
-static int write_ranges(struct rewrite *r, int64_t time)
+static int write_ranges(struct rewrite *r, int64_t time, void **ps, size_t np, void **gs, size_t ng)
 {
 	struct rw_g *g;
 	struct rw_p *p;
-	void *value;
 	int err = 0;
 
 	if (r->gc == RW_GC_ON) {
@@ -111,13 +110,13 @@ static int write_ranges(struct rewrite *r, int64_t time)
 	} else {
 		r->gc = RW_GC_UNKNOWN;
 	}
-	for (size_t i = 0; !err && map__next(&r->p, &i, &value);) {
-		p = value;
+	for (size_t i = 0; !err && i < np; i++) {
+		p = ps[i];
 		if (p->sweep)
 			err = write_active(r, time, EV_GC_SWEEP_ACTIVE, p->id);
 	}
-	for (size_t i = 0; !err && map__next(&r->g, &i, &value);) {
-		g = value;
+	for (size_t i = 0; !err && i < ng; i++) {
+		g = gs[i];
 		if (g->assist)
 			err = write_active(r, time, EV_GC_MARK_ASSIST_ACTIVE, g->id);
 	}
@@ -136,7 +135,9 @@ int rw__prologue(struct rewrite *r, int64_t start)
 		err = write_g(r, gs[i]);
 	settle_threads(r);
 	map__deinit(&r->tasks);
+	if (!err)
+		err = write_ranges(r, start + 1, ps, np, gs, ng);
 	free(ps);
 	free(gs);
-	return err ?: write_ranges(r, start + 1);
+	return err;
 }

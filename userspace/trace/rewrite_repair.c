@@ -115,20 +115,24 @@ static bool start_g(struct rewrite *r, const struct trace_event *ev, uint64_t id
 	return seat(r, m, ev->p) && step(r, m, EV_GO_START, id, 0, 0);
 }
 
-/* A thread where something runs user code, or only (if not `user`) has a P; NULL: there is none. */
+/*
+ * A thread where something runs user code, or only (if not `user`) has a P: that of the lowest number, so
+ * that every run writes the same. NULL: there is none.
+ */
 static const struct rw_m *any_thread(const struct rewrite *r, bool user)
 {
-	const struct rw_m *m;
+	const struct rw_m *m, *lowest = NULL;
 	const struct rw_g *g;
 	void *value;
 
 	for (size_t i = 0; map__next(&r->m, &i, &value);) {
 		m = value;
 		g = rw_m__g(r, m);
-		if (rw_m__p(r, m) && (g ? g->status == GO_RUNNING : !user))
-			return m;
+		if (rw_m__p(r, m) && (g ? g->status == GO_RUNNING : !user) &&
+		    (!lowest || m->id < lowest->id))
+			lowest = m;
 	}
-	return NULL;
+	return lowest;
 }
 
 /* The thread that the event's goroutine runs on, with a P; it is made to run. NULL: it cannot. */
@@ -177,17 +181,17 @@ static bool stw_begin(struct rewrite *r, const struct trace_event *ev, const uin
 /* The goroutine that stopped the world starts it again, whoever else is said to. */
 static bool stw_end(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg)
 {
-	const struct rw_m *m;
+	const struct rw_m *m, *lowest = NULL;
 	const struct rw_g *g;
 	void *value;
 
 	for (size_t i = 0; map__next(&r->m, &i, &value);) {
 		m = value;
 		g = rw_m__g(r, m);
-		if (g && g->stw && rw__put(r, m->id, ev->type, arg))
-			return true;
+		if (g && g->stw && (!lowest || m->id < lowest->id))
+			lowest = m;
 	}
-	return false;
+	return lowest && rw__put(r, lowest->id, ev->type, arg);
 }
 
 /* What needs a P; the event's own one, or if it does not have to be that, any. */
