@@ -48,11 +48,19 @@ func Count(t *tracefile.Trace, c *Claim) (int, bool) {
 		} else if tr.To == trace.GoWaiting {
 			blocked[tr.G] = reason
 		}
-		if match(tr) && (len(c.Reasons) == 0 || slices.Contains(c.Reasons, reason)) {
+		if match(tr) && (len(c.Reasons) == 0 || slices.Contains(c.Reasons, reason)) && !byAssist(t, tr) {
 			n++
 		}
 	}
 	return n, true
+}
+
+// byAssist tells of a yield that no program asks for: one that is to be preempted while it helps the garbage
+// collector yields by the same function as the program does.
+func byAssist(t *tracefile.Trace, tr *tracefile.Transition) bool {
+	assists := func(f tracefile.Frame) bool { return f.Func == "runtime.gcAssistAlloc" }
+	return tr.From == trace.GoRunning && tr.To == trace.GoRunnable &&
+		slices.ContainsFunc(t.Tables.Frames(tr.Stack), assists)
 }
 
 func countRanges(t *tracefile.Trace, c *Claim) (n int) {
