@@ -97,29 +97,32 @@ static int write_active(struct rewrite *r, int64_t time, enum ev type, uint64_t 
 	return writer__event(r->writer, TRACE_NO_M, (uint64_t)time, type, &id, 1);
 }
 
-/* After the statuses of what they are ranges of. */
-static int write_ranges(struct rewrite *r, int64_t time, void **ps, size_t np, void **gs, size_t ng)
+/* After the statuses of what they are ranges of; those dropped what cannot be. */
+static int write_ranges(struct rewrite *r, int64_t time)
 {
-	struct rw_g *g;
-	struct rw_p *p;
-	int err = 0;
+	void **ps = rw__sorted(&r->p), **gs = rw__sorted(&r->g);
+	int err = ps && gs ? 0 : -ENOMEM;
+	const struct rw_g *g;
+	const struct rw_p *p;
 
-	if (r->gc == RW_GC_ON) {
+	if (r->gc == RW_GC_ON && !err) {
 		r->gc_seq = 1;
 		err = write_active(r, time, EV_GC_ACTIVE, r->gc_seq);
 	} else {
 		r->gc = RW_GC_UNKNOWN;
 	}
-	for (size_t i = 0; !err && i < np; i++) {
+	for (size_t i = 0; !err && i < r->p.n; i++) {
 		p = ps[i];
 		if (p->sweep)
 			err = write_active(r, time, EV_GC_SWEEP_ACTIVE, p->id);
 	}
-	for (size_t i = 0; !err && i < ng; i++) {
+	for (size_t i = 0; !err && i < r->g.n; i++) {
 		g = gs[i];
 		if (g->assist)
 			err = write_active(r, time, EV_GC_MARK_ASSIST_ACTIVE, g->id);
 	}
+	free(ps);
+	free(gs);
 	return err;
 }
 
@@ -135,9 +138,7 @@ int rw__prologue(struct rewrite *r, int64_t start)
 		err = write_g(r, gs[i]);
 	settle_threads(r);
 	map__deinit(&r->tasks);
-	if (!err)
-		err = write_ranges(r, start + 1, ps, np, gs, ng);
 	free(ps);
 	free(gs);
-	return err;
+	return err ?: write_ranges(r, start + 1);
 }
