@@ -12,7 +12,8 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-seed=20260917 whole=1000 mutated=5000 broken=2000 of_recording=1000
+seed=20260917
+read -r whole mutated broken of_recording <<<"${VARIANTS:-1000 3000 1000 600}"
 mutate=build/san/replay/mutate
 strict=-strict # what Go's reader cannot know: see validate
 
