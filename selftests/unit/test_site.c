@@ -168,9 +168,9 @@ static void check_site(const struct program *p, const struct site *s)
 	assert_int_equal(elf_image__read(p->elf, s->addr, a, sizeof(a)), sizeof(a));
 	assert_int_equal(pread(p->fd, b, sizeof(b), (off_t)s->offset), sizeof(b));
 	assert_memory_equal(a, b, sizeof(a));
-	/* push rbp, call rel32, je, jne (near or far), nop: what the kernel emulates */
+	/* push rbp, call rel32, je, jne (near or far), nops: what the kernel emulates */
 	assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x90 || (a[0] & 0xfe) == 0x74 ||
-		    (a[0] == 0x0f && (a[1] & 0xfe) == 0x84));
+		    (a[0] == 0x0f && (a[1] & 0xfe) == 0x84) || (a[0] == 0x66 && a[1] == 0x90));
 	assert_int_equal(s->cost, SITE_EMULATED);
 	assert_true(s->why[0] && s->text[0]);
 }
