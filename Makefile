@@ -164,9 +164,11 @@ build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.
 	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
 # Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
-# fetch and run exactly that one.
+# fetch and run exactly that one. 1.19 cannot build when it stands in the module cache that it uses.
 
-go_build = cd $(1) && CGO_ENABLED=0 GOTOOLCHAIN=$(2) $(GO) build -buildvcs=false -o $(CURDIR)/$@ $(3)
+go_of    = $(if $(filter go1.19%,$(1)),GOMODCACHE=$(CURDIR)/build/go1.19 \
+	   $$(GOTOOLCHAIN=$(1) $(GO) env GOROOT)/bin/go,GOTOOLCHAIN=$(1) $(GO))
+go_build = cd $(1) && CGO_ENABLED=0 $(call go_of,$(2)) build -buildvcs=false -o $(CURDIR)/$@ $(3)
 
 define target_rule
 build/targets/$(1)/%: $(call go_sources,selftests/targets)

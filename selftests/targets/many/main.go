@@ -118,8 +118,11 @@ func runLocked(work func())           { work() }
 // cycler sleeps until each multiple of the period after first and yields, and counts that.
 func cycler(first, end time.Time, period time.Duration) (n int64) {
 	for next := first; next.Before(end); next = next.Add(period) {
-		// A positive duration, or there would be no sleep when late.
-		time.Sleep(max(time.Until(next), time.Nanosecond))
+		wait := time.Until(next)
+		if wait <= 0 {
+			wait = 1 // or there would be no sleep when late
+		}
+		time.Sleep(wait)
 		runtime.Gosched()
 		n++
 	}

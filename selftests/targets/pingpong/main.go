@@ -52,7 +52,9 @@ func main() {
 	r.CPUNS = protocol.CPU() - cpu
 	stop()
 	r.PerSecond = float64(r.RoundTrips) / r.Seconds
-	r.CPUNSRoundTrip = float64(r.CPUNS) / float64(max(r.RoundTrips, 1))
+	if r.RoundTrips > 0 {
+		r.CPUNSRoundTrip = float64(r.CPUNS) / float64(r.RoundTrips)
+	}
 	r.Expect = []protocol.Claim{{
 		Name: "meetings", Functions: []string{"main.main.func1", "main.ponger"},
 		Event: "unblock", Reasons: []string{"chan send", "chan receive"}, Count: 2 * r.RoundTrips,

@@ -61,7 +61,9 @@ func resizeProcs(n int, d time.Duration) {
 	for i := 0; i < n; i++ {
 		time.Sleep(pause)
 		old := runtime.GOMAXPROCS(0)
-		runtime.GOMAXPROCS(max(old-1, 1))
+		if old > 1 {
+			runtime.GOMAXPROCS(old - 1)
+		}
 		time.Sleep(5 * time.Millisecond)
 		runtime.GOMAXPROCS(old)
 	}

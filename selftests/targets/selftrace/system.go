@@ -56,6 +56,7 @@ func (w *workload) client(conn net.Conn) {
 // blocks in the kernel and loses its P, and one worker whose syscalls never block.
 func (w *workload) startSyscalls(n int) {
 	for i := 0; i < n; i++ {
+		i := i
 		var fds [2]int
 		must(0, syscall.Pipe(fds[:]))
 		w.run(func() { w.pipeReader(fds[0]) })

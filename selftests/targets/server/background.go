@@ -34,7 +34,10 @@ func (s *service) expireCache(ctx context.Context) {
 	every(ctx, 20*time.Millisecond, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		n := max(len(s.cache)-cacheSize, 8)
+		n := len(s.cache) - cacheSize
+		if n < 8 {
+			n = 8
+		}
 		for key := range s.cache {
 			if n--; n < 0 {
 				return
@@ -65,7 +68,10 @@ func (s *service) gatherStatistics(group *sync.WaitGroup) {
 	buffer := bytes.Buffer{}
 	for key, body := range s.cache {
 		buffer.WriteString(key)
-		buffer.Write(body[:min(len(body), 16)])
+		if len(body) > 16 {
+			body = body[:16]
+		}
+		buffer.Write(body)
 	}
 }
 

@@ -140,11 +140,16 @@ func compute(key string) []byte {
 	return body
 }
 
+// closeNews ends the bulletin with ctx: it wakes all who follow it.
+func (s *service) closeNews(ctx context.Context) {
+	<-ctx.Done()
+	s.news.close()
+}
+
 // subscribe follows the bulletin.
 func (s *service) subscribe(ctx context.Context) {
 	defer s.group.Done()
-	stop := context.AfterFunc(ctx, s.news.close)
-	defer stop()
+	go s.closeNews(ctx)
 	for seen := 0; ; {
 		n, open := s.news.next(seen)
 		if !open {
