@@ -5,7 +5,7 @@
 #include "emit.bpf.h"
 
 /* Runs in the thread that called exec, when it is the process's only one and leads it. */
-SEC("tp_btf/sched_process_exec")
+SEC("raw_tp/sched_process_exec")
 int process_exec(u64 *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid();
