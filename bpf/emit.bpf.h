@@ -80,9 +80,11 @@ static __always_inline void emit_value(enum gt_kind kind, u64 object, u32 stack,
 }
 
 /* A whole probe: is it ours, then `emission`, an expression of ctx and tid. */
-#define EMIT_PROBE(name, emission)                                                                 \
-	SEC("uprobe.multi")                                                                        \
-	int name(struct pt_regs *ctx)                                                              \
+#define EMIT_PROBE(name, emission) SEC("uprobe.multi") EMIT_BODY(int name, emission)
+#define EMIT_PART(name, emission)  EMIT_BODY(PROBE_PART name, emission)
+
+#define EMIT_BODY(name, emission)                                                                  \
+	name(struct pt_regs *ctx)                                                              \
 	{                                                                                          \
 		u32 tid = filter__ours();                                                          \
                                                                                                    \

@@ -73,11 +73,10 @@ int ready(struct pt_regs *ctx)
 #define GO_RUNNABLE 1
 
 /* A call of casgstatus that may be an unblock which bypasses ready(); the cookie says whose. */
-SEC("uprobe.multi")
-int cas_runnable(struct pt_regs *ctx)
+PROBE_PART cas_runnable(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack = 0;
-	u64 via = bpf_get_attach_cookie(ctx), gp = GO_ARG1(ctx), p;
+	u64 via = cookie__site(ctx), gp = GO_ARG1(ctx), p;
 	struct gt_ready *payload;
 	u16 mode = 0;
 
@@ -109,25 +108,22 @@ static __always_inline void yield(u32 tid, u64 gp, u64 why)
 	emit_value(GT_YIELD, gp, stack__id(&g.leaf, tid), tid, why);
 }
 
-SEC("uprobe.multi")
-int gosched(struct pt_regs *ctx)
+PROBE_PART gosched(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
-	bool preempted = bpf_get_attach_cookie(ctx) == 0 && (u8)GO_ARG2(ctx);
+	bool preempted = cookie__site(ctx) == 0 && (u8)GO_ARG2(ctx);
 
 	yield(tid, GO_ARG1(ctx), preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED);
 	return 0;
 }
 
-SEC("uprobe.multi")
-int goyield(struct pt_regs *ctx)
+PROBE_PART goyield(struct pt_regs *ctx)
 {
 	yield(filter__ours(), GO_ARG1(ctx), GT_YIELD_PREEMPTED);
 	return 0;
 }
 
-SEC("uprobe.multi")
-int preempt_park(struct pt_regs *ctx)
+PROBE_PART preempt_park(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
 	struct g g;
@@ -157,17 +153,15 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 	}
 }
 
-SEC("uprobe.multi")
-int create(struct pt_regs *ctx)
+PROBE_PART create(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
 
-	created(ctx, GT_CREATE, tid, bpf_get_attach_cookie(ctx) ? GO_ARG1(ctx) : GO_ARG2(ctx));
+	created(ctx, GT_CREATE, tid, cookie__site(ctx) ? GO_ARG1(ctx) : GO_ARG2(ctx));
 	return 0;
 }
 
-SEC("uprobe.multi")
-int create_blocked(struct pt_regs *ctx)
+PROBE_PART create_blocked(struct pt_regs *ctx)
 {
 	created(ctx, GT_CREATE_BLOCKED, filter__ours(), GO_ARG1(ctx));
 	return 0;
@@ -230,8 +224,7 @@ static __always_inline void own_leaf(struct pt_regs *ctx, struct leaf *leaf)
 	leaf->fp = ctx->bp;
 }
 
-SEC("uprobe.multi")
-int syscall_block(struct pt_regs *ctx)
+PROBE_PART syscall_block(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack = 0;
 	struct leaf leaf;
@@ -244,6 +237,29 @@ int syscall_block(struct pt_regs *ctx)
 	}
 	emit_plain(GT_SYSCALL_BLOCK, GO_G(ctx), stack, tid);
 	return 0;
+}
+
+SEC("uprobe.multi")
+int goroutine_rare(struct pt_regs *ctx)
+{
+	switch (cookie__probe(ctx)) {
+	case GT_PROBE_CAS_RUNNABLE:
+		return cas_runnable(ctx);
+	case GT_PROBE_GOSCHED:
+		return gosched(ctx);
+	case GT_PROBE_GOYIELD:
+		return goyield(ctx);
+	case GT_PROBE_PREEMPT_PARK:
+		return preempt_park(ctx);
+	case GT_PROBE_CREATE:
+		return create(ctx);
+	case GT_PROBE_CREATE_BLOCKED:
+		return create_blocked(ctx);
+	case GT_PROBE_SYSCALL_BLOCK:
+		return syscall_block(ctx);
+	default:
+		return 0;
+	}
 }
 
 EMIT_PROBE(syscall_exit, emit_plain(GT_SYSCALL_EXIT, GO_ARG1(ctx), 0, tid))

@@ -35,7 +35,7 @@ int p_handoff(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
 
-	proc(GT_P_HANDOFF, tid, bpf_get_attach_cookie(ctx) ? GO_ARG3(ctx) : GO_ARG1(ctx));
+	proc(GT_P_HANDOFF, tid, cookie__site(ctx) ? GO_ARG3(ctx) : GO_ARG1(ctx));
 	return 0;
 }
 
@@ -60,10 +60,25 @@ static __always_inline u32 here(struct pt_regs *ctx, u32 tid, bool framed)
 	return stack__id(&leaf, tid);
 }
 
-EMIT_PROBE(stw_begin, emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, (u8)GO_ARG1(ctx)))
+EMIT_PART(stw_begin, emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, (u8)GO_ARG1(ctx)))
 EMIT_PROBE(stw_end, emit_plain(GT_STW_END, 0, 0, tid))
-EMIT_PROBE(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, bpf_get_attach_cookie(ctx)), tid))
+EMIT_PART(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, cookie__site(ctx)), tid))
 EMIT_PROBE(gc_end, emit_plain(GT_GC_END, 0, 0, tid))
-EMIT_PROBE(procs, emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
+EMIT_PART(procs, emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
+
+SEC("uprobe.multi")
+int runtime_rare(struct pt_regs *ctx)
+{
+	switch (cookie__probe(ctx)) {
+	case GT_PROBE_STW_BEGIN:
+		return stw_begin(ctx);
+	case GT_PROBE_GC_BEGIN:
+		return gc_begin(ctx);
+	case GT_PROBE_PROCS:
+		return procs(ctx);
+	default:
+		return 0;
+	}
+}
 
 char LICENSE[] SEC("license") = "GPL";

@@ -11,8 +11,9 @@
 #include "record.h"
 
 /*
- * Probes. One BPF program each, of the lower-case name, in bpf/; userspace/target/site.c finds the
- * instructions. More than one site may belong to a probe: a site's cookie tells them apart.
+ * Probes. A function each, of the lower-case name, in bpf/: a BPF program or a part of one.
+ * userspace/target/site.c finds the instructions. More than one site may belong to a probe: a
+ * site's cookie tells them apart.
  * Comment: what the program expects at the instruction (ABIInternal registers, R14 = current g).
  */
 enum gt_probe {
@@ -43,6 +44,10 @@ enum gt_probe {
 	GT_PROBE_PROCS,			/* AX = number of Ps */
 	GT_PROBE_COUNT
 };
+
+/* The cookie that a program gets: the probe as well, since some programs serve more than one. */
+#define GT_COOKIE(probe, cookie) ((gt_u64)(probe) << 32 | (cookie))
+#define GT_COOKIE_PROBE(cookie)	 ((enum gt_probe)((cookie) >> 32))
 
 #define GT_RINGS_MAX 64
 #define GT_NO_OFFSET 0xffffffffu	/* a struct member that this Go version does not have */

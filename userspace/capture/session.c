@@ -2,7 +2,7 @@
 /*
  * The probes of one recording: see session.h.
  *
- * By uprobe_multi, one link a probe program holds all its sites. Its PID filter compares threads,
+ * By uprobe_multi, one link a program holds all its sites. Its PID filter compares threads,
  * not processes, before kernel 6.10, so until then, and by --force-perf-uprobes, each site is a
  * perf uprobe of its own, with the same programs.
  */
@@ -26,6 +26,14 @@
 #define RINGS_TOTAL	(16u << 20) /* bytes, up to 4 CPUs */
 #define RINGS_TOTAL_MAX (48u << 20)
 #define SITES_A_LINK	64
+#define RING_SMALLEST	4096
+
+struct ring_job {
+	pthread_t thread;
+	bool threaded;
+	uint32_t index, size;
+	int map, fd, code;
+};
 
 struct session {
 	struct gotrace_bpf *skel;
@@ -34,6 +42,7 @@ struct session {
 	unsigned int cpus, rings, nlinks;
 	uint32_t ring_size;
 	int ring_fd[GT_RINGS_MAX];
+	struct ring_job ring_job[GT_RINGS_MAX];
 	struct bpf_link **link;
 };
 
@@ -43,16 +52,16 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 		[GT_PROBE_EXECUTE] = skel->progs.execute,
 		[GT_PROBE_PARK] = skel->progs.park,
 		[GT_PROBE_READY] = skel->progs.ready,
-		[GT_PROBE_CAS_RUNNABLE] = skel->progs.cas_runnable,
-		[GT_PROBE_GOSCHED] = skel->progs.gosched,
-		[GT_PROBE_GOYIELD] = skel->progs.goyield,
-		[GT_PROBE_PREEMPT_PARK] = skel->progs.preempt_park,
-		[GT_PROBE_CREATE] = skel->progs.create,
-		[GT_PROBE_CREATE_BLOCKED] = skel->progs.create_blocked,
+		[GT_PROBE_CAS_RUNNABLE] = skel->progs.goroutine_rare,
+		[GT_PROBE_GOSCHED] = skel->progs.goroutine_rare,
+		[GT_PROBE_GOYIELD] = skel->progs.goroutine_rare,
+		[GT_PROBE_PREEMPT_PARK] = skel->progs.goroutine_rare,
+		[GT_PROBE_CREATE] = skel->progs.goroutine_rare,
+		[GT_PROBE_CREATE_BLOCKED] = skel->progs.goroutine_rare,
 		[GT_PROBE_DESTROY] = skel->progs.destroy,
 		[GT_PROBE_SWITCH] = skel->progs.coro_switch,
 		[GT_PROBE_SYSCALL_ENTER] = skel->progs.syscall_enter,
-		[GT_PROBE_SYSCALL_BLOCK] = skel->progs.syscall_block,
+		[GT_PROBE_SYSCALL_BLOCK] = skel->progs.goroutine_rare,
 		[GT_PROBE_SYSCALL_EXIT] = skel->progs.syscall_exit,
 		[GT_PROBE_SYSCALL_TRY_EXIT] = skel->progs.syscall_try_exit,
 		[GT_PROBE_SYSCALL_LOST] = skel->progs.syscall_lost,
@@ -60,11 +69,11 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 		[GT_PROBE_P_START] = skel->progs.p_start,
 		[GT_PROBE_P_STOP] = skel->progs.p_stop,
 		[GT_PROBE_P_HANDOFF] = skel->progs.p_handoff,
-		[GT_PROBE_STW_BEGIN] = skel->progs.stw_begin,
+		[GT_PROBE_STW_BEGIN] = skel->progs.runtime_rare,
 		[GT_PROBE_STW_END] = skel->progs.stw_end,
-		[GT_PROBE_GC_BEGIN] = skel->progs.gc_begin,
+		[GT_PROBE_GC_BEGIN] = skel->progs.runtime_rare,
 		[GT_PROBE_GC_END] = skel->progs.gc_end,
-		[GT_PROBE_PROCS] = skel->progs.procs,
+		[GT_PROBE_PROCS] = skel->progs.runtime_rare,
 	};
 
 	return programs[probe];
@@ -143,20 +152,72 @@ static void size_rings(struct session *s)
 	s->ring_size = power_of_two_below(total / s->rings);
 }
 
-static int create_rings(struct session *s, struct error *err)
+/* One ring: made, and put into the map. */
+static void *create_ring(void *argument)
 {
-	int map = bpf_map__fd(s->skel->maps.rings), fd;
-	uint32_t i;
+	struct ring_job *job = argument;
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, job->size, NULL);
 
+	job->fd = fd;
+	if (fd < 0 || bpf_map_update_elem(job->map, &job->index, &fd, 0))
+		job->code = -errno;
+	return NULL;
+}
+
+/*
+ * The map of rings, and a thread for each ring: the kernel takes up to 20 ms to put one into the
+ * map (it waits until no program can see what was there before), the time that loading takes.
+ */
+static int start_rings(struct session *s, struct error *err)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, RING_SMALLEST, NULL);
+	int map = -1, code;
+	unsigned int i;
+
+	if (inner >= 0) {
+		opts.inner_map_fd = (__u32)inner;
+		map = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(__u32),
+				     sizeof(__u32), GT_RINGS_MAX, &opts);
+	}
+	code = map < 0 ? -errno : bpf_map__reuse_fd(s->skel->maps.rings, map);
+	if (inner >= 0)
+		close(inner);
+	if (map >= 0)
+		close(map);
+	if (code)
+		return explain(code, err, "cannot create the ring buffers");
 	for (i = 0; i < s->rings; i++) {
-		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, s->ring_size, NULL);
-		if (fd < 0)
-			return explain(fd, err, "cannot create a ring buffer");
-		s->ring_fd[i] = fd;
-		if (bpf_map_update_elem(map, &i, &fd, 0))
-			return explain(-errno, err, "cannot install a ring buffer");
+		struct ring_job *job = &s->ring_job[i];
+
+		*job = (struct ring_job){
+			.map = bpf_map__fd(s->skel->maps.rings),
+			.index = i,
+			.size = s->ring_size,
+			.fd = -1,
+		};
+		job->threaded = !pthread_create(&job->thread, NULL, create_ring, job);
+		if (!job->threaded)
+			create_ring(job);
 	}
 	return 0;
+}
+
+/* Waits for them; their descriptors are the session's even when one failed. */
+static int finish_rings(struct session *s, struct error *err)
+{
+	unsigned int i;
+	int code = 0;
+
+	for (i = 0; i < s->rings; i++) {
+		struct ring_job *job = &s->ring_job[i];
+
+		if (job->threaded)
+			pthread_join(job->thread, NULL);
+		s->ring_fd[i] = job->fd;
+		code = code ? code : job->code;
+	}
+	return code ? explain(code, err, "cannot create a ring buffer") : 0;
 }
 
 static void prepare_programs(struct session *s)
@@ -164,19 +225,21 @@ static void prepare_programs(struct session *s)
 	struct bpf_program *program;
 	enum gt_probe probe;
 
-	for (probe = 0; probe < GT_PROBE_COUNT; probe++) {
-		program = program_of(s->skel, probe);
-		bpf_program__set_autoload(program, probe_wanted(&s->opts, probe));
+	bpf_object__for_each_program (program, s->skel->obj) {
+		bpf_program__set_autoload(program, program == s->skel->progs.process_exec);
 		bpf_program__set_autoattach(program, false);
-		if (!s->multi)
+		if (!s->multi && program != s->skel->progs.process_exec)
 			bpf_program__set_expected_attach_type(program, 0);
 	}
+	for (probe = 0; probe < GT_PROBE_COUNT; probe++)
+		if (probe_wanted(&s->opts, probe))
+			bpf_program__set_autoload(program_of(s->skel, probe), true);
 }
 
 static int load(struct session *s, struct error *err)
 {
 	struct gt_config *config;
-	int ret;
+	int ret, rings;
 
 	s->skel = gotrace_bpf__open();
 	if (!s->skel)
@@ -187,13 +250,17 @@ static int load(struct session *s, struct error *err)
 	config->rings = s->rings;
 	config->stack_depth = s->opts.stack_depth;
 	prepare_programs(s);
+	ret = start_rings(s, err);
+	if (ret)
+		return ret;
 	ret = gotrace_bpf__load(s->skel);
+	rings = finish_rings(s, err);
 	if (ret == -EACCES) /* not a lack of privilege: that is -EPERM */
 		return error__set(err, ret, "the kernel's verifier refuses the BPF programs%s",
 				  log__verbose() ? "" : " (--verbose shows why)");
 	if (ret)
 		return explain(ret, err, "cannot load the BPF programs");
-	return create_rings(s, err);
+	return rings;
 }
 
 int session__open(struct session **ret, const struct session_opts *opts, struct error *err)
@@ -240,8 +307,8 @@ static int keep(struct session *s, struct bpf_link *link, const char *func, stru
 	return explain(code, err, what);
 }
 
-/* All sites of a probe by one link. */
-static int attach_multi(struct session *s, enum gt_probe probe, struct error *err)
+/* All sites of a program by one link. */
+static int attach_multi(struct session *s, struct bpf_program *program, struct error *err)
 {
 	unsigned long offsets[SITES_A_LINK];
 	__u64 cookies[SITES_A_LINK];
@@ -250,24 +317,27 @@ static int attach_multi(struct session *s, enum gt_probe probe, struct error *er
 	const char *func = "";
 
 	for (site = s->opts.sites->site; site < end; site++) {
-		if (site->probe != probe)
+		if (!probe_wanted(&s->opts, site->probe) ||
+		    program_of(s->skel, site->probe) != program)
 			continue;
 		if (opts.cnt == SITES_A_LINK)
 			return error__set(err, -E2BIG, "more than %d sites for one probe at %s",
 					  SITES_A_LINK, site->func);
 		offsets[opts.cnt] = site->offset;
-		cookies[opts.cnt++] = site->cookie;
+		cookies[opts.cnt++] = GT_COOKIE(site->probe, site->cookie);
 		func = site->func;
 	}
-	return keep(s,
-		    bpf_program__attach_uprobe_multi(program_of(s->skel, probe), s->opts.pid,
-						     s->opts.path, NULL, &opts),
-		    func, err);
+	if (!opts.cnt)
+		return 0;
+	return keep(
+		s,
+		bpf_program__attach_uprobe_multi(program, s->opts.pid, s->opts.path, NULL, &opts),
+		func, err);
 }
 
 static int attach_perf(struct session *s, const struct site *site, struct error *err)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = site->cookie);
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
 
 	return keep(s,
 		    bpf_program__attach_uprobe_opts(program_of(s->skel, site->probe), s->opts.pid,
@@ -277,14 +347,15 @@ static int attach_perf(struct session *s, const struct site *site, struct error 
 
 static int attach_sites(struct session *s, struct error *err)
 {
-	enum gt_probe probe;
+	struct bpf_program *program;
 	int code = 0;
 	size_t i;
 
 	if (s->multi) {
-		for (probe = 0; probe < GT_PROBE_COUNT && !code; probe++)
-			if (probe_wanted(&s->opts, probe))
-				code = attach_multi(s, probe, err);
+		bpf_object__for_each_program (program, s->skel->obj) {
+			if (!code)
+				code = attach_multi(s, program, err);
+		}
 		return code;
 	}
 	for (i = 0; i < s->opts.sites->n && !code; i++)
