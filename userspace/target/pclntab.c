@@ -215,7 +215,8 @@ bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret
 	f.record = (uint32_t)pt->at.funcs + at;
 	buf__seek(&b, f.record + 4);
 	f.name = (int32_t)buf__u32(&b);
-	buf__skip(&b, 12);		/* args, deferreturn, pcsp */
+	f.args = (int32_t)buf__u32(&b);
+	buf__skip(&b, 8);		/* deferreturn, pcsp */
 	f.pcfile = buf__u32(&b);
 	f.pcln = buf__u32(&b);
 	f.npcdata = buf__u32(&b);
@@ -241,6 +242,7 @@ bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret)
 		.end = pt->text + entry_offset(pt, index + 1),
 		.name = pclntab__name(pt, f.name),
 		.index = (uint32_t)index,
+		.args = f.args,
 		.func_id = f.func_id,
 	};
 	return true;

@@ -25,6 +25,7 @@ struct go_func {
 	uint64_t entry, end;	/* link-time addresses */
 	const char *name;	/* valid as long as the pclntab */
 	uint32_t index;
+	int32_t args;		/* bytes of the caller's frame that it may write; < 0: not known */
 	uint8_t func_id;	/* internal/abi.FuncID */
 };
 

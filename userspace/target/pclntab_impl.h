@@ -53,7 +53,7 @@ struct pclntab {
 struct func_info {
 	uint64_t entry;
 	uint32_t record;	/* offset of the _func in `tab` */
-	int32_t name;
+	int32_t name, args;
 	uint32_t pcfile, pcln, npcdata, cu;
 	uint8_t func_id, nfuncdata;
 };
