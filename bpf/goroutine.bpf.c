@@ -111,7 +111,8 @@ static __always_inline void yield(u32 tid, u64 gp, u64 why)
 PROBE_PART gosched(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
-	bool preempted = cookie__site(ctx) == 0 && (u8)GO_ARG2(ctx);
+	u64 how = cookie__site(ctx);
+	bool preempted = how == GT_GOSCHED_BY_BX ? (u8)GO_ARG2(ctx) : how == GT_GOSCHED_PREEMPTED;
 
 	yield(tid, GO_ARG1(ctx), preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED);
 	return 0;
@@ -145,7 +146,9 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 		return;
 	create.goid = go_read_u64(newg + config.g_goid);
 	create.startpc = go_read_u64(newg + config.g_startpc);
-	create.parent = go_read_u64(newg + config.g_parent_goid);
+	create.parent = 0;
+	if (config.g_parent_goid != GT_NO_OFFSET)
+		create.parent = go_read_u64(newg + config.g_parent_goid);
 	stack = curg__stack(GO_G(ctx), tid);
 	emit (rec, kind, newg, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);

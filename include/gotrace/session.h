@@ -21,7 +21,7 @@ enum gt_probe {
 	GT_PROBE_PARK,			/* AX = g; g.sched, m.waitTrace* set; R14 = g0 */
 	GT_PROBE_READY,			/* AX = g, BX = traceskip; R14 = g0 */
 	GT_PROBE_CAS_RUNNABLE,		/* AX = g, BX = old, CX = new status; cookie = enum gt_via */
-	GT_PROBE_GOSCHED,		/* AX = g, BX = preempted; cookie 1: BX is not an argument */
+	GT_PROBE_GOSCHED,		/* AX = g; cookie = enum gt_gosched: BX = preempted */
 	GT_PROBE_GOYIELD,		/* AX = g: always "preempted" */
 	GT_PROBE_PREEMPT_PARK,		/* AX = g */
 	GT_PROBE_CREATE,		/* BX = new g; R14 = g0; cookie 1: AX = new g */
@@ -48,6 +48,12 @@ enum gt_probe {
 /* The cookie that a program gets: the probe as well, since some programs serve more than one. */
 #define GT_COOKIE(probe, cookie) ((gt_u64)(probe) << 32 | (cookie))
 #define GT_COOKIE_PROBE(cookie)	 ((enum gt_probe)((cookie) >> 32))
+
+enum gt_gosched {
+	GT_GOSCHED_BY_BX = 0,		/* BX = preempted */
+	GT_GOSCHED_YIELDS = 1,		/* goschedImpl is called for a yield, BX is no argument */
+	GT_GOSCHED_PREEMPTED = 2,
+};
 
 #define GT_RINGS_MAX 64
 #define GT_NO_OFFSET 0xffffffffu	/* a struct member that this Go version does not have */

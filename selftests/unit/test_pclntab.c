@@ -93,8 +93,14 @@ static void functions_are_the_symbols(void **state)
 	for_each_program(against_symbols);
 }
 
+/* Who inlines whom, and in which files they are. */
+struct inlining {
+	const char *callee, *callee_file, *caller, *caller_file;
+};
+
 struct inlined {
-	uint64_t send;
+	const struct inlining *expected;
+	uint64_t at;
 	size_t n;
 };
 
@@ -102,17 +108,20 @@ static void note(void *ctx, const char *name, const struct go_func *into, uint64
 {
 	struct inlined *in = ctx;
 
-	assert_string_equal(name, "runtime.goready");
+	assert_string_equal(name, in->expected->callee);
 	assert_in_range(at, into->entry, into->end);
 	in->n++;
-	if (!strcmp(into->name, "runtime.send"))
-		in->send = at;
+	if (!strcmp(into->name, in->expected->caller))
+		in->at = at;
 }
 
-/* runtime.send ends with goready(gp, skip+1), which the compiler inlines in every release. */
-static void goready_in_send(const char *path)
+/* runtime.send ends with goready(gp, skip+1), which the compiler inlines since 1.21. */
+static void one_in_the_other(const char *path)
 {
-	static const char *const names[] = { "runtime.goready" };
+	static const struct inlining all[] = {
+		{ "runtime.goready", "runtime/proc.go", "runtime.send", "runtime/chan.go" },
+		{ "runtime.fastrand", "runtime/stubs.go", "runtime.f32hash", "runtime/alg.go" },
+	};
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct inlined in = { 0 };
 	struct symbolizer s;
@@ -120,18 +129,19 @@ static void goready_in_send(const char *path)
 	int n;
 
 	open_program(&p, path);
-	assert_int_equal(pclntab__inlined(p.pt, names, 1, note, &in), 0);
+	in.expected = &all[p.info.version.minor < 21];
+	assert_int_equal(pclntab__inlined(p.pt, &in.expected->callee, 1, note, &in), 0);
 	assert_true(in.n >= 3);
-	assert_true(in.send);
+	assert_true(in.at);
 	pclntab__symbolizer(p.pt, 0x1000, &s);
-	n = s.frames(s.ctx, in.send + 0x1001, frames);
+	n = s.frames(s.ctx, in.at + 0x1001, frames);
 	assert_true(n >= 2);
-	assert_string_equal(frames[n - 2].func, "runtime.goready");
-	assert_non_null(strstr(frames[n - 2].file, "runtime/proc.go"));
-	assert_string_equal(frames[n - 1].func, "runtime.send");
-	assert_non_null(strstr(frames[n - 1].file, "runtime/chan.go"));
-	assert_int_equal(frames[0].pc, in.send + 0x1000);
-	assert_true(frames[n - 1].pc != frames[n - 2].pc && frames[n - 1].line > 100);
+	assert_string_equal(frames[n - 2].func, in.expected->callee);
+	assert_non_null(strstr(frames[n - 2].file, in.expected->callee_file));
+	assert_string_equal(frames[n - 1].func, in.expected->caller);
+	assert_non_null(strstr(frames[n - 1].file, in.expected->caller_file));
+	assert_int_equal(frames[0].pc, in.at + 0x1000);
+	assert_true(frames[n - 1].pc != frames[n - 2].pc && frames[n - 1].line > 10);
 	assert_false(frames[n - 1].wrapper || frames[n - 1].elides);
 	assert_int_equal(s.frames(s.ctx, 0x1001, frames), 0);
 	close_program(&p);
@@ -139,7 +149,7 @@ static void goready_in_send(const char *path)
 
 static void inlined_calls_are_frames(void **state)
 {
-	for_each_program(goready_in_send);
+	for_each_program(one_in_the_other);
 }
 
 static void special_functions(const char *path)
@@ -156,13 +166,18 @@ static void special_functions(const char *path)
 	assert_int_equal(s.frames(s.ctx, f.entry + 1, frames), 1);
 	assert_true(frames[0].elides);
 	for (size_t i = 0; i < p.pt->nfunc; i++) {
+		struct func_info info;
+		bool wraps;
+
 		pclntab__func(p.pt, i, &f);
-		if (!strstr(f.name, ".gowrap"))
+		wraps = pclntab__info(p.pt, i, &info) &&
+			pclntab__funcdata(p.pt, &info, FUNCDATA_WRAP_INFO);
+		if (!wraps)
 			continue;
 		assert_int_equal(s.start(s.ctx, f.entry, &frame), 1);
 		assert_true(frame.line && frame.file[0]);
 		wrappers++;
-		unwrapped += !strstr(frame.func, ".gowrap");
+		unwrapped += strcmp(frame.func, f.name) != 0;
 	}
 	assert_true(wrappers && unwrapped);
 	assert_true(pclntab__named(p.pt, "runtime.main", &f));

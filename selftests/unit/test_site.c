@@ -212,6 +212,10 @@ static void sites_of(const char *path)
 	assert_true(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER) >= 4);
 	assert_int_equal(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER), 3);
 	assert_int_equal(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED), 1);
+	if (p.layout.version.minor < 22) {
+		assert_int_equal(count(&list, GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS), 2);
+		assert_int_equal(count(&list, GT_PROBE_GOSCHED, GT_GOSCHED_PREEMPTED), 1);
+	}
 	site_list__deinit(&list);
 	close_program(&p);
 }

@@ -121,7 +121,8 @@ static enum verdict apply_park(struct step *st)
 	if (!need_running(st, &v))
 		return v;
 	go__block(st->s, st->t, st->time,
-		  layout__block_reason(st->s->opts.layout, park->block_reason),
+		  layout__block_reason(st->s->opts.layout, park->block_reason,
+				       park->wait_reason),
 		  step__stack(st, park->skip));
 	return DONE;
 }
@@ -402,7 +403,9 @@ static enum verdict apply_p_start(struct step *st)
 		if (t->g && t->g->state == GO_RUNNING) {
 			resized = t->g;
 			go__stop(s, t, st->time, "runtime.Gosched",
-				 stacks__id(s->stacks, t->resize_stack, 0, &s->stats.stack_misses));
+				 stacks__id(s->stacks, t->resize_stack,
+					    s->opts.layout->skips.stop,
+					    &s->stats.stack_misses));
 		}
 		proc__stop(s, t, st->time);
 	} else if (t->p) {

@@ -14,8 +14,8 @@
 #include "target/layout_dwarf.h"
 #include "target/layout_tables.h"
 
-#define OLDEST 22
-#define NEWEST 26
+#define OLDEST 19
+#define NEWEST 27
 #define CONFIG(field) offsetof(struct layout, config.field)
 #define FIELD(field) offsetof(struct layout, field)
 
@@ -155,12 +155,14 @@ int layout__read(const struct elf_image *elf, const struct go_version *version,
 static const char *text(const char *const *texts, unsigned int n, unsigned int i,
 			const char *otherwise)
 {
-	return i < n ? texts[i] : otherwise;
+	return i < n && texts[i] ? texts[i] : otherwise;
 }
 
-const char *layout__block_reason(const struct layout *l, unsigned int reason)
+const char *layout__block_reason(const struct layout *l, unsigned int reason, unsigned int wait)
 {
-	return text(l->block_reasons, l->nblock_reasons, reason, "unspecified");
+	const char *plain = layout_tables__plain_block(l, reason, wait);
+
+	return plain ? plain : text(l->block_reasons, l->nblock_reasons, reason, "unspecified");
 }
 
 const char *layout__stw_reason(const struct layout *l, unsigned int reason)

@@ -66,8 +66,11 @@ int layout__for_version(const struct go_version *version, struct layout *ret, st
 int layout__read(const struct elf_image *elf, const struct go_version *version,
 		 struct layout *ret, struct error *err);
 
-/* The text of a reason as Go's tracer writes it; "unspecified" for one out of range. */
-const char *layout__block_reason(const struct layout *l, unsigned int reason);
+/*
+ * The text of a reason as Go's tracer writes it; "unspecified" for one out of range. `wait` is the
+ * goroutine's waitReason, which before 1.22 tells more than the tracer's reason.
+ */
+const char *layout__block_reason(const struct layout *l, unsigned int reason, unsigned int wait);
 const char *layout__stw_reason(const struct layout *l, unsigned int reason);
 const char *layout__gc_mode(const struct layout *l, unsigned int mode);	/* NULL: no worker */
 

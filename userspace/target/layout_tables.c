@@ -2,9 +2,10 @@
 /*
  * What differs between Go releases and is no offset: reason texts, frames to skip, function ids.
  *
- * The data behind target/layout.c, from the runtime's sources of each release (1.22.12, 1.23.12,
- * 1.24.9, 1.25.3, 1.26.0, 1.26.8): waitReasonStrings, traceBlockReasonStrings, stwReasonStrings,
- * gcMarkWorkerModeStrings, and the skips that the tracer's calls of traceStack carry.
+ * The data behind target/layout.c, from the runtime's sources of the first and the last patch
+ * release of each: waitReasonStrings, traceBlockReasonStrings, stwReasonStrings,
+ * gcMarkWorkerModeStrings, and the skips that the tracer's calls of traceStack carry. The lists are
+ * the same in all patch releases but for 1.23.0, where the last reasons are not there yet.
  */
 #include "target/layout_tables.h"
 
@@ -12,7 +13,28 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* runtime.waitReason: 1.22 lacks the last one. */
+/* runtime.waitReason */
+static const char *const wait_1_19[] = {
+	"", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)",
+	"dumping heap", "garbage collection", "garbage collection scan", "panicwait", "select",
+	"select (no cases)", "GC assist wait", "GC sweep wait", "GC scavenge wait", "chan receive",
+	"chan send", "finalizer wait", "force gc (idle)", "semacquire", "sleep", "sync.Cond.Wait",
+	"timer goroutine (idle)", "trace reader (blocked)", "wait for GC cycle", "GC worker (idle)",
+	"preempted", "debug call",
+};
+
+/* The same in 1.21. */
+static const char *const wait_1_20[] = {
+	"", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)",
+	"dumping heap", "garbage collection", "garbage collection scan", "panicwait", "select",
+	"select (no cases)", "GC assist wait", "GC sweep wait", "GC scavenge wait", "chan receive",
+	"chan send", "finalizer wait", "force gc (idle)", "semacquire", "sleep", "sync.Cond.Wait",
+	"sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.RWMutex.Lock", "trace reader (blocked)",
+	"wait for GC cycle", "GC worker (idle)", "GC worker (active)", "preempted", "debug call",
+	"GC mark termination", "stopping the world",
+};
+
+/* 1.22 lacks the last one. */
 static const char *const wait_1_22[] = {
 	"", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)",
 	"dumping heap", "garbage collection", "garbage collection scan", "panicwait", "select",
@@ -76,7 +98,31 @@ static const char *const block_reasons[] = {
 	"GC weak to strong wait", "synctest",
 };
 
-/* runtime.stwReason: the same from 1.22 to 1.26. */
+/*
+ * Before 1.22 an event of the v1 format, traceEvGoBlock and its like, serves as the reason. Its
+ * plain traceEvGoBlock is used for several: what the goroutine waits for tells them apart.
+ */
+#define V1_GO_BLOCK 20
+static const char *const block_events[] = {
+	[16] = "forever", [19] = "sleep", [V1_GO_BLOCK] = "unspecified", [22] = "chan send",
+	[23] = "chan receive", [24] = "select", [25] = "sync", [26] = "sync.(*Cond).Wait",
+	[27] = "network", [42] = "GC mark assist wait for work",
+};
+
+static const struct {
+	const char *wait, *block;
+} plain_blocks[] = {
+	{ "GC sweep wait", "GC background sweeper wait" },
+	{ "GC scavenge wait", "system goroutine wait" },
+	{ "GC worker (idle)", "system goroutine wait" },
+	{ "finalizer wait", "system goroutine wait" },
+	{ "force gc (idle)", "system goroutine wait" },
+	{ "trace reader (blocked)", "system goroutine wait" },
+	{ "wait for GC cycle", "wait until GC ends" },
+	{ "debug call", "wait for debug call" },
+};
+
+/* runtime.stwReason: the same from 1.21 to 1.27. */
 static const char *const stw_reasons[] = {
 	"unknown", "GC mark termination", "GC sweep termination", "write heap dump",
 	"goroutine profile", "goroutine profile cleanup", "all goroutines stack trace",
@@ -110,7 +156,7 @@ struct release {
  * probes take begin elsewhere than the tracer's:
  *   gc_begin: gcStart runs on the goroutine itself; the tracer's 3 are two frames of its own and
  *	gcStart, our stack begins at gcStart's caller;
- *   syscall on 1.22: the tracer's 4 count from systemstack_switch, ours begins at the PC that
+ *   syscall on 1.21 and 1.22: the tracer's 4 count from systemstack_switch, ours begins at the PC that
  *	reentersyscall got, three frames further on; entersyscallblock is its caller's callee, not
  *	entersyscall's, hence one more to skip there.
  * GoStop changed from 1 to 0 in 1.25. A coroutine switch has no stack in any release.
@@ -120,11 +166,15 @@ struct release {
 	  .gc_begin = 0, .stw_begin = 2, .procs = 1 }
 
 static const struct release releases[] = {
+	{ 19, wait_1_19, COUNT(wait_1_19), COUNT(block_events), 21, SKIPS(1, 1) },
+	{ 20, wait_1_20, COUNT(wait_1_20), COUNT(block_events), 21, SKIPS(1, 1) },
+	{ 21, wait_1_20, COUNT(wait_1_20), COUNT(block_events), 21, SKIPS(1, 2) },
 	{ 22, wait_1_22, COUNT(wait_1_22) - 1, 15, 22, SKIPS(1, 2) },
 	{ 23, wait_1_22, COUNT(wait_1_22), 16, 22, SKIPS(1, 1) },
 	{ 24, wait_1_24, COUNT(wait_1_24), 17, 22, SKIPS(1, 1) },
 	{ 25, wait_1_25, COUNT(wait_1_25), 17, 23, SKIPS(0, 1) },
 	{ 26, wait_1_26, COUNT(wait_1_26), 17, 23, SKIPS(0, 1) },
+	{ 27, wait_1_26, COUNT(wait_1_26), 17, 23, SKIPS(0, 1) },
 };
 
 static uint64_t suspend_bits(const struct release *r)
@@ -140,6 +190,18 @@ static uint64_t suspend_bits(const struct release *r)
 	return bits;
 }
 
+const char *layout_tables__plain_block(const struct layout *l, unsigned int block,
+				       unsigned int wait)
+{
+	if (l->block_reasons != block_events || block != V1_GO_BLOCK || wait >= l->nwait_reasons)
+		return NULL;
+	for (size_t i = 0; i < COUNT(plain_blocks); i++) {
+		if (!strcmp(plain_blocks[i].wait, l->wait_reasons[wait]))
+			return plain_blocks[i].block;
+	}
+	return NULL;
+}
+
 bool layout_tables__fill(unsigned int minor, struct layout *ret)
 {
 	for (size_t i = 0; i < COUNT(releases); i++) {
@@ -149,7 +211,7 @@ bool layout_tables__fill(unsigned int minor, struct layout *ret)
 			continue;
 		ret->exit_is_tentative = minor >= 26;
 		ret->skips = r->skips;
-		ret->block_reasons = block_reasons;
+		ret->block_reasons = minor < 22 ? block_events : block_reasons;
 		ret->nblock_reasons = r->nblock;
 		ret->wait_reasons = r->wait;
 		ret->nwait_reasons = r->nwait;

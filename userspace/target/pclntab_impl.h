@@ -15,7 +15,8 @@
 #define PCDATA_INL_TREE 2
 #define FUNCDATA_INL_TREE 3
 #define FUNCDATA_WRAP_INFO 7
-#define INL_ENTRY_SIZE 16
+#define INL_ENTRY_SIZE 16	/* in 1.18 and 1.19: */
+#define INL_ENTRY_SIZE_1_18 20
 
 /* Where the parts of the table begin in `tab`. */
 struct pclntab_parts {

@@ -4,8 +4,8 @@
  *
  * target/site.c asks where the functions it wants to probe were inlined (a site in the function
  * alone would then miss transitions); pclntab_frames.c asks for the logical frames of a PC. A tree
- * is an array of 16-byte entries in the program's read-only data, read through a small window;
- * a pc-value table says which entry each instruction belongs to.
+ * is an array of entries in the program's read-only data, read through a small window; a pc-value
+ * table says which entry each instruction belongs to.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,17 +46,20 @@ bool pclntab__data_u32(const struct pclntab *pt, uint64_t addr, uint32_t *ret)
 bool pclntab__inl_entry(const struct pclntab *pt, uint64_t tree, uint32_t index,
 			struct inl_entry *ret)
 {
+	bool before_1_20 = pt->header_size == 40;
+	size_t size = before_1_20 ? INL_ENTRY_SIZE_1_18 : INL_ENTRY_SIZE;
 	const unsigned char *p;
 	struct buf b;
 
 	if (!tree || index >= TREE_MAX)
 		return false;
-	p = peek(pt, tree + (uint64_t)index * INL_ENTRY_SIZE, INL_ENTRY_SIZE);
+	p = peek(pt, tree + (uint64_t)index * size, size);
 	if (!p)
 		return false;
-	b = buf__make(p, INL_ENTRY_SIZE);
+	b = buf__make(p, size);
+	buf__skip(&b, before_1_20 ? 2 : 0);	/* index of the parent */
 	ret->func_id = buf__u8(&b);
-	buf__skip(&b, 3);
+	buf__skip(&b, before_1_20 ? 9 : 3);	/* file and line of the call */
 	ret->name = (int32_t)buf__u32(&b);
 	ret->parent_pc = buf__u32(&b);
 	return true;

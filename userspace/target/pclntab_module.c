@@ -15,26 +15,68 @@
 
 #include "target/pclntab_impl.h"
 
-#define MODULE_SIZE 336
+#define MODULE_SIZE 352
 #define MODULE_FTAB 128		/* slice of functab */
 #define MODULE_MINPC 160
 #define MODULE_TEXT 176
 #define MODULE_ETEXT 184
-#define MODULE_GOFUNC_1_20 320
-#define MODULE_GOFUNC_1_18 304
+#define TREES 64		/* inline trees looked at */
+#define FUNC_ID_MAX 64
+
+/* moduledata.gofunc, by the size of a _func: up to 1.19; from 1.20, from 1.27, and room for more. */
+static const unsigned int gofunc_1_18[] = { 304, 0 };
+static const unsigned int gofunc_1_20[] = { 320, 344, 328, 336, 0 };
+
+static bool is_tree(const struct pclntab *pt, uint64_t tree, uint32_t size)
+{
+	struct inl_entry e;
+
+	return pclntab__inl_entry(pt, tree, 0, &e) && e.func_id < FUNC_ID_MAX &&
+	       e.parent_pc < size && pclntab__name(pt, e.name)[0];
+}
+
+/* Are there inline trees where pt->gofunc has them to be? */
+static bool has_trees(const struct pclntab *pt)
+{
+	struct func_info info;
+	struct go_func func;
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < pt->nfunc && n < TREES; i++) {
+		uint64_t tree = pclntab__info(pt, i, &info) && pclntab__func(pt, i, &func) ?
+				pclntab__funcdata(pt, &info, FUNCDATA_INL_TREE) : 0;
+
+		if (!tree)
+			continue;
+		if (!is_tree(pt, tree, (uint32_t)(func.end - func.entry)))
+			return false;
+		n++;
+	}
+	return n;
+}
+
+static void find_gofunc(struct pclntab *pt, const unsigned char *module)
+{
+	const unsigned int *at = pt->header_size == 44 ? gofunc_1_20 : gofunc_1_18;
+
+	for (; *at; at++) {
+		memcpy(&pt->gofunc, module + *at, sizeof(pt->gofunc));
+		if (pt->gofunc && has_trees(pt))
+			return;
+	}
+	pt->gofunc = 0;
+}
 
 /* The fields read are right only if they agree with the table. */
 static bool accept(struct pclntab *pt, const unsigned char *module)
 {
 	struct buf b = buf__make(module, MODULE_SIZE);
-	uint64_t ftab, nftab, minpc, text, etext, gofunc;
+	uint64_t ftab, nftab, minpc, text, etext;
 	uint32_t first;
 
 	if (!buf__u64_at(&b, MODULE_FTAB, &ftab) || !buf__u64_at(&b, MODULE_FTAB + 8, &nftab) ||
 	    !buf__u64_at(&b, MODULE_MINPC, &minpc) || !buf__u64_at(&b, MODULE_TEXT, &text) ||
 	    !buf__u64_at(&b, MODULE_ETEXT, &etext) ||
-	    !buf__u64_at(&b, pt->header_size == 44 ? MODULE_GOFUNC_1_20 : MODULE_GOFUNC_1_18,
-			 &gofunc) ||
 	    !buf__u32_at(&pt->tab, pt->at.funcs, &first))
 		return false;
 	if (ftab != pt->addr + pt->at.funcs || nftab != pt->nfunc + 1 || text + first != minpc ||
@@ -42,7 +84,7 @@ static bool accept(struct pclntab *pt, const unsigned char *module)
 		return false;
 	pt->text = text;
 	pt->etext = etext;
-	pt->gofunc = gofunc;
+	find_gofunc(pt, module);
 	return true;
 }
 

@@ -69,8 +69,15 @@ static const struct row rows[] = {
 	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED, CALL_RUNNABLE, "runtime.park_m",
 	  CASGSTATUS, 0, 0, NEEDED, "the unlock function refused the park" },
 
-	{ GT_PROBE_GOSCHED, 0, ENTRY, "runtime.goschedImpl", NULL, 0, 0, NEEDED,
+	{ GT_PROBE_GOSCHED, 0, ENTRY, "runtime.goschedImpl", NULL, 22, 0, NEEDED,
 	  "a goroutine yields or is preempted" },
+	/* Before 1.22 only goschedImpl's callers know which of the two it is. */
+	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, CALL, "runtime.gosched_m", "runtime.goschedImpl",
+	  0, 21, NEEDED, "a goroutine yields" },
+	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, CALL, "runtime.goschedguarded_m",
+	  "runtime.goschedImpl", 0, 21, IF_LINKED, "a goroutine yields" },
+	{ GT_PROBE_GOSCHED, GT_GOSCHED_PREEMPTED, CALL, "runtime.gopreempt_m",
+	  "runtime.goschedImpl", 0, 21, NEEDED, "a goroutine is preempted" },
 	{ GT_PROBE_GOYIELD, 0, ENTRY, "runtime.goyield_m", NULL, 0, 0, NEEDED,
 	  "a goroutine yields to the one that it readied" },
 	{ GT_PROBE_PREEMPT_PARK, 0, ENTRY, "runtime.preemptPark", NULL, 0, 0, NEEDED,
@@ -116,6 +123,8 @@ static const struct row rows[] = {
 	  "a thread takes a P" },
 	{ GT_PROBE_P_STOP, 0, ENTRY, "runtime.releasepNoTrace", NULL, 22, 0, NEEDED,
 	  "a thread gives up its P" },
+	{ GT_PROBE_P_STOP, 0, ENTRY, "runtime.releasep", NULL, 0, 21, NEEDED,
+	  "a thread gives up its P" },
 	{ GT_PROBE_P_HANDOFF, 0, ENTRY, "runtime.handoffp", NULL, 0, 0, NEEDED,
 	  "a P is handed on, maybe out of a system call" },
 	/* The runtime's own ProcSteal; handoffp comes when the other thread may have gone on. */
@@ -129,6 +138,8 @@ static const struct row rows[] = {
 	/* Its first instruction would be early by what procresize and the poller take. */
 	{ GT_PROBE_STW_END, 0, TRACE_TEST, "runtime.startTheWorldWithSema",
 	  "runtime.traceLocker.STWDone", 0, 0, OPTIONAL, "the world runs again" },
+	{ GT_PROBE_STW_END, 0, CALL, "runtime.startTheWorldWithSema", "runtime.wakep", 0, 0,
+	  OR_ELSE, "the world runs again" },
 	{ GT_PROBE_STW_END, 0, ENTRY, "runtime.startTheWorldWithSema", NULL, 0, 0, OR_ELSE,
 	  "the world is to run again" },
 	/* Not gcStart's first instruction: it often finds that another thread was first. */
@@ -199,7 +210,7 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 	case GT_PROBE_CAS_RUNNABLE:
 		return "AX=g BX=old CX=new";
 	case GT_PROBE_GOSCHED:
-		return cookie ? "AX=g" : "AX=g BX=preempted";
+		return cookie == GT_GOSCHED_BY_BX ? "AX=g BX=preempted" : "AX=g";
 	case GT_PROBE_CREATE:
 		return cookie ? "AX=new g" : "BX=new g";
 	case GT_PROBE_CREATE_BLOCKED:

@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func parseFlags() *settings {
 	flag.IntVar(&th.MinReason, "min-reason", 50, "how often each of -reasons must occur")
 	flag.StringVar(&s.reasons, "reasons", defaultReasons, "comma-separated kinds for -min-reason")
 	flag.Float64Var(&th.Identical, "identical", 99, "per cent of goroutines that must be identical")
-	flag.Float64Var(&th.P, "p", 99.9, "per cent of P and M ids that must agree")
+	flag.Float64Var(&th.P, "p", 99.9, "per cent of P and M ids that must agree (M: not of v1)")
 	flag.Float64Var(&th.Frames, "frames", 99.9, "per cent of top frames that must agree")
 	flag.DurationVar(&th.TimeP99, "time-p99", 10*time.Microsecond, "99th percentile of time differences")
 	flag.DurationVar(&s.options.Edge, "edge", s.options.Edge, "at each end of the window: not judged")
@@ -58,7 +59,7 @@ func parseFlags() *settings {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	th.NoMissing = true
+	th.NoMissing, th.M = true, th.P
 	if s.reasons != "" {
 		th.Reasons = strings.Split(s.reasons, ",")
 	}
@@ -81,11 +82,34 @@ func main() {
 		ok = selftest(load(flag.Arg(0), tracefile.NewTables()))
 	} else {
 		tables := tracefile.NewTables()
-		ok = judge(s, load(flag.Arg(0), tables), load(flag.Arg(1), tables))
+		truth, ours := load(flag.Arg(0), tables), load(flag.Arg(1), tables)
+		if isV1(flag.Arg(0)) {
+			if !compare.ReconcileV1(truth, ours) {
+				fmt.Fprintln(os.Stderr, "compare: the traces have too few goroutines in common")
+				os.Exit(1)
+			}
+			s.options.V1, s.limits.M = true, compare.V1MinM
+			s.limits.Reasons = slices.DeleteFunc(s.limits.Reasons, func(kind string) bool {
+				return kind == "running->waiting (preempted)"
+			})
+		}
+		ok = judge(s, truth, ours)
 	}
 	if !ok {
 		os.Exit(1)
 	}
+}
+
+// isV1 reports whether a trace was written by Go 1.21 or older.
+func isV1(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var minor int
+	n, _ := fmt.Fscanf(f, "go 1.%d trace", &minor)
+	return n == 1 && minor < 22
 }
 
 func load(path string, tables *tracefile.Tables) *tracefile.Trace {

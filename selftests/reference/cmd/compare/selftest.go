@@ -112,7 +112,7 @@ func loseRange(name string) func(*tracefile.Trace, int) {
 func selftest(truth *tracefile.Trace) bool {
 	// Nothing below perfect passes, so that a single fault shows.
 	perfect := compare.Thresholds{
-		MinGoroutines: 2, MinTransitions: 2, Identical: 100, P: 100, Frames: 100,
+		MinGoroutines: 2, MinTransitions: 2, Identical: 100, P: 100, M: 100, Frames: 100,
 		NoOutliers: true, NoMissing: true,
 	}
 	failures := func(ours *tracefile.Trace) []string {

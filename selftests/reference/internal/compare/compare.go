@@ -34,6 +34,7 @@ type Options struct {
 	Slack    time.Duration // how much wider than the window ours is looked at
 	Outlier  time.Duration // a time difference above this is listed
 	MaxDiffs int           // how many differences of each sort to keep
+	V1       bool          // the truth is of Go 1.21 or older; see ReconcileV1
 }
 
 // DefaultOptions are the usual ones.
@@ -196,7 +197,9 @@ func (c *comparer) matched(g int64, n int, t, o *tracefile.Transition) {
 	if t.ByOther() {
 		judge("waker", &r.Waker, t.By == o.By)
 	} else {
-		judge("M", &r.M, t.M == o.M)
+		if t.M >= 0 || !c.V1 {
+			judge("M", &r.M, t.M == o.M)
+		}
 		if t.To == trace.GoRunning || t.From == trace.GoRunning {
 			judge("P", &r.P, t.P == o.P)
 		}
@@ -217,7 +220,7 @@ func (c *comparer) matched(g int64, n int, t, o *tracefile.Transition) {
 
 // stacks compares a transition's stacks where at least one side has one.
 func (c *comparer) stacks(judge func(string, *Agreement, bool), t, o *tracefile.Transition) {
-	if t.Stack == 0 && o.Stack == 0 {
+	if t.Stack == 0 && (o.Stack == 0 || c.V1) {
 		return
 	}
 	r, tab := c.report, c.truth.Tables

@@ -17,7 +17,7 @@ func TestCompareWithItself(t *testing.T) {
 	}
 	perfect := &Thresholds{
 		MinGoroutines: 10, MinTransitions: 6 * testtrace.RoundTrips, MinReason: 20,
-		Reasons: []string{"running->waiting (sleep)"}, Identical: 100, P: 100, Frames: 100,
+		Reasons: []string{"running->waiting (sleep)"}, Identical: 100, P: 100, M: 100, Frames: 100,
 		NoOutliers: true, NoMissing: true,
 	}
 	if failures := Compare(tr, tr, DefaultOptions()).Failures(perfect); len(failures) > 0 {

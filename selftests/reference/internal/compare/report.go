@@ -108,7 +108,7 @@ type Report struct {
 type Thresholds struct {
 	MinGoroutines, MinTransitions, MinReason int
 	Reasons                                  []string // kinds as Transition.Kind names them
-	Identical, P, Frames                     float64  // per cent
+	Identical, P, M, Frames                  float64  // per cent
 	TimeP99                                  time.Duration
 	NoOutliers, NoMissing                    bool
 }
@@ -136,7 +136,7 @@ func (r *Report) Failures(th *Thresholds) []string {
 	percent("goroutines", r.Goroutines, th.Identical)
 	percent("start functions", r.StartFunc, th.Identical)
 	percent("P", r.P, th.P)
-	percent("M", r.M, th.P)
+	percent("M", r.M, th.M)
 	percent("top frames", r.TopFunc, th.Frames)
 	fail(r.Extra > 0 && 100*float64(r.Extra) > (100-th.Identical)*float64(r.Goroutines.Total),
 		"goroutines: %d extra", r.Extra)

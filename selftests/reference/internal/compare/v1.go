@@ -1,0 +1,147 @@
+package compare
+
+// This file makes a trace of Go 1.21 and older comparable: the v1 format, as Go's reader converts
+// it, tells less, and some things otherwise. What is evened out, each because the format is so:
+//
+//   - Clocks: v1 counts ticks of the processor from the trace's start. Ours is put on that clock,
+//     by the creations of goroutines that both have: offset and rate.
+//   - Threads: v1 has the runtime's own numbers, not the kernel's. Which is which is taken from the
+//     starts of goroutines. Who takes the P that it left in a syscall out of the syscall of another
+//     thread does not say so in v1: the P's thread is wrong there until it starts anew. And v1
+//     knows no thread at the end of a syscall that lost its P. Hence V1MinM.
+//   - Reasons: v1 has one plain block event for what v2 tells apart.
+//   - The end of a syscall that kept its P is not in v1: the reader puts it right behind the begin.
+//     Ours goes there too.
+//   - Stacks: v1 has none where the runtime leaves no frame of it out, as of a wake-up by the
+//     runtime itself.
+//   - The stop of the world for the tracer's own start and end is not in v1.
+
+import (
+	"slices"
+
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+// plain are the reasons that v1 does not know.
+var plain = []string{
+	"unspecified", "system goroutine wait", "GC background sweeper wait", "preempted",
+	"wait for debug call", "wait until GC ends",
+}
+
+// V1MinM is how many per cent of thread ids must agree with a v1 trace.
+const V1MinM = 97
+
+// ReconcileV1 changes ours, and in truth the thread ids, so that what the v1 format cannot tell is
+// equal. It reports whether the two have enough in common for that.
+func ReconcileV1(truth, ours *tracefile.Trace) bool {
+	if !alignClocks(truth, ours) {
+		return false
+	}
+	nameThreads(truth, ours)
+	forget := map[int32]bool{}
+	for _, s := range plain {
+		forget[ours.Tables.ID(s)] = true
+	}
+	begin := map[int64]int64{}
+	for i := range ours.Transitions {
+		t := &ours.Transitions[i]
+		switch {
+		case t.To == trace.GoWaiting && forget[t.Reason]:
+			t.Reason = 0
+		case t.To == trace.GoSyscall:
+			begin[t.G] = t.Time
+		case t.From == trace.GoSyscall && t.To == trace.GoRunning && begin[t.G] != 0:
+			t.Time = begin[t.G] + 1
+		}
+	}
+	ours.Ranges = slices.DeleteFunc(ours.Ranges, func(r tracefile.Range) bool {
+		return r.Name == "stop-the-world (start trace)" || r.Name == "stop-the-world (stop trace)"
+	})
+	return true
+}
+
+// alignClocks puts all times of ours on the truth's clock.
+func alignClocks(truth, ours *tracefile.Trace) bool {
+	created := map[int64]int64{}
+	for i := range truth.Transitions {
+		if t := &truth.Transitions[i]; t.From == trace.GoNotExist {
+			created[t.G] = t.Time
+		}
+	}
+	var at, behind []int64 // ours, and how much that is later than the truth's
+	for i := range ours.Transitions {
+		t := &ours.Transitions[i]
+		if when, ok := created[t.G]; ok && t.From == trace.GoNotExist {
+			at = append(at, t.Time)
+			behind = append(behind, t.Time-when)
+		}
+	}
+	part := len(at) / 8
+	if part < 8 {
+		return false
+	}
+	first, last := median(behind[:part]), median(behind[len(at)-part:])
+	from, to := at[part/2], at[len(at)-1-part/2]
+	move := func(t *int64) {
+		drift := float64(last-first) * float64(*t-from) / float64(to-from)
+		*t -= first + int64(drift)
+	}
+	for i := range ours.Transitions {
+		move(&ours.Transitions[i].Time)
+	}
+	for i := range ours.Procs {
+		move(&ours.Procs[i].Time)
+	}
+	for i := range ours.Ranges {
+		move(&ours.Ranges[i].Time)
+	}
+	for i := range ours.Metrics {
+		move(&ours.Metrics[i].Time)
+	}
+	move(&ours.Start)
+	move(&ours.End)
+	return true
+}
+
+func median(list []int64) int64 {
+	sorted := slices.Clone(list)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
+
+// nameThreads gives the truth's threads the ids that ours has for them: of those seen where a
+// goroutine starts at about the same time, the most frequent.
+func nameThreads(truth, ours *tracefile.Trace) {
+	const near = 100_000
+	votes := map[int64]map[int64]int{}
+	all := byGoroutine(ours, truth.Start-near, truth.End+near)
+	for g, list := range byGoroutine(truth, truth.Start, truth.End) {
+		for _, p := range align(items(list), items(all[g])) {
+			if p.t < 0 || p.o < 0 || list[p.t].To != trace.GoRunning ||
+				abs(list[p.t].Time-all[g][p.o].Time) > near {
+				continue
+			}
+			m := list[p.t].M
+			if votes[m] == nil {
+				votes[m] = map[int64]int{}
+			}
+			votes[m][all[g][p.o].M]++
+		}
+	}
+	names := map[int64]int64{}
+	for m, of := range votes {
+		most := 0
+		for id, n := range of {
+			if n > most {
+				most, names[m] = n, id
+			}
+		}
+	}
+	for i := range truth.Transitions {
+		if id, ok := names[truth.Transitions[i].M]; ok {
+			truth.Transitions[i].M = id
+		}
+	}
+}
