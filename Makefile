@@ -75,7 +75,7 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
-unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate)
+unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
@@ -111,6 +111,11 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+
+build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
