@@ -25,6 +25,7 @@
 #include "capture/recorder.h"
 #include "capture/session.h"
 #include "lib/log.h"
+#include "target/csymbols.h"
 
 #define MS		1000000ull
 
@@ -41,6 +42,7 @@ struct recorder {
 	struct session *session;
 	struct drain *drain;
 	struct sink *sink;
+	struct csymbols *csymbols;
 	struct symbolizer symbolizer;
 	struct raw_header facts;
 	struct private_meta meta;
@@ -117,9 +119,12 @@ static void drop_snapshots(struct recorder *r)
 
 static int give_snapshots(struct recorder *r)
 {
-	int code = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
-				  r->has[1] ? &r->snap[1] : NULL);
+	int code;
 
+	if (r->opts->launch)	/* by now the dynamic linker has mapped its libraries */
+		csymbols__add_modules(r->csymbols, r->opts->process);
+	code = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
+			      r->has[1] ? &r->snap[1] : NULL);
 	r->given = true;
 	drop_snapshots(r);
 	privilege__drop(false);
@@ -329,6 +334,18 @@ static int still_the_program(struct recorder *r)
 	return proc->bias == bias ? 0 : replaced(r);
 }
 
+/* Without memory for it C code has no names. */
+static void create_symbolizer(struct recorder *r)
+{
+	pclntab__symbolizer(r->opts->pclntab, r->opts->process->bias, &r->symbolizer);
+	r->csymbols = csymbols__create(&r->symbolizer);
+	if (!r->csymbols)
+		return;
+	if (!r->opts->launch)
+		csymbols__add_modules(r->csymbols, r->opts->process);
+	csymbols__symbolizer(r->csymbols, &r->symbolizer);
+}
+
 static int begin(struct recorder *r)
 {
 	int code = session__attach(r->session, r->err);
@@ -347,7 +364,7 @@ static int begin(struct recorder *r)
 	if (code)
 		return code;
 	fill_facts(r);
-	pclntab__symbolizer(r->opts->pclntab, r->opts->process->bias, &r->symbolizer);
+	create_symbolizer(r);
 	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!code)
 		code = sink__start(r->sink, &r->facts);
@@ -472,6 +489,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	drain__destroy(r.drain);
 	session__destroy(r.session);
 	sink__destroy(r.sink);
+	csymbols__destroy(r.csymbols);
 	close(r.sigfd);
 	return code ? error__set(err, code, "cannot record: %s", strerror(-code)) : 0;
 }

@@ -117,7 +117,8 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	n = st->symbolizer.frames(st->symbolizer.ctx, pc, frames);
 	if (n < 0)
 		n = 0;
-	info = calloc(1, sizeof(*info) + (n ? n : 1) * sizeof(info->frame[0]));
+	/* None: no code there, as the runtime's CallersFrames leaves it out. */
+	info = calloc(1, sizeof(*info) + n * sizeof(info->frame[0]));
 	if (!info)
 		return NULL;
 	for (int i = 0; i < n; i++)
@@ -126,10 +127,6 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	if (n == 1)
 		info->root = !strcmp(frames[0].func, "runtime.goexit") ||
 			     !strcmp(frames[0].func, "runtime.main");
-	if (!n) {	/* C code: keep the PC, as the runtime does */
-		info->frame[0].frame.pc = pc;
-		info->n = 1;
-	}
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
 		return NULL;

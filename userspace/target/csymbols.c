@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which file a PC outside of Go's text is in, and what to call it: see csymbols.h.
+ *
+ * The recorder makes it around target/pclntab.c's symbolizer, lets it open the process's files
+ * before it gives up its privileges, and passes it to sequence/stacks.c. Most recordings never ask
+ * for such a PC, and then nothing but the list of files is there.
+ */
+#include "target/csymbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "lib/map.h"
+#include "target/csymbols_impl.h"
+#include "target/process.h"
+
+#define MODULES_MAX 256
+#define VDSO_MAX (64 << 10)
+
+struct module {
+	uint64_t start, end, offset;	/* where which part of the file is mapped */
+	char *path;
+	int fd;				/* -1: could not be opened */
+	bool tried;			/* to read it: what follows is set */
+	uint64_t bias;			/* run-time minus link-time address */
+	struct elf_image *elf;		/* NULL: not one that can be read */
+	struct cfuncs *funcs;
+	struct cline_reader lines;
+};
+
+struct named_pc {
+	char *func, *file;
+	uint32_t line;
+};
+
+struct csymbols {
+	struct symbolizer go;
+	struct module *module;
+	size_t n;
+	struct map pcs;			/* to struct named_pc: what was answered stays */
+};
+
+struct csymbols *csymbols__create(const struct symbolizer *go)
+{
+	struct csymbols *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->go = *go;
+	return c;
+}
+
+void csymbols__destroy(struct csymbols *c)
+{
+	void *value;
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		struct module *m = &c->module[i];
+
+		cline_reader__stop(&m->lines);
+		cfuncs__destroy(m->funcs);
+		elf_image__destroy(m->elf);
+		if (m->fd >= 0)
+			close(m->fd);
+		free(m->path);
+	}
+	free(c->module);
+	for (size_t i = 0; map__next(&c->pcs, &i, &value);) {
+		struct named_pc *named = value;
+
+		free(named->func);
+		free(named->file);
+		free(named);
+	}
+	map__deinit(&c->pcs);
+	free(c);
+}
+
+/* ---- the files ---- */
+
+/*
+ * By its name in the target's root. What stands there must be what is mapped; on overlay file
+ * systems maps has another inode number.
+ */
+static int open_by_name(const struct process *proc, const char *path, uint64_t inode)
+{
+	char name[4096 + 32];
+	struct statfs fs;
+	struct stat st;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/root%s", proc->pid, path);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) ||
+			(st.st_ino != inode && fs.f_type != OVERLAYFS_SUPER_MAGIC))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int open_mapped(const struct process *proc, const struct module *m, uint64_t inode)
+{
+	struct stat st;
+	char name[96];
+	int fd;
+
+	if (!fstat(proc->exe_fd, &st) && (st.st_ino == inode || !strcmp(m->path, proc->exe)))
+		return fcntl(proc->exe_fd, F_DUPFD_CLOEXEC, 0);
+	/* Finds deleted files, too, but not everybody may. */
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid,
+		 m->start, m->end);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd >= 0 ? fd : open_by_name(proc, m->path, inode);
+}
+
+/* Ours is the target's: the kernel has one for all 64-bit processes. */
+static int open_vdso(void)
+{
+	const unsigned char *vdso = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+	long page = sysconf(_SC_PAGESIZE);
+	int fd = vdso ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	/* How long it is stands nowhere: page by page, until one is not there. */
+	for (size_t at = 0; fd >= 0 && at < VDSO_MAX; at += (size_t)page) {
+		if (write(fd, vdso + at, (size_t)page) != page)
+			break;
+	}
+	return fd;
+}
+
+static bool add_module(struct csymbols *c, const struct module *m)
+{
+	struct module *more = reallocarray(c->module, c->n + 1, sizeof(*more));
+
+	if (!more)
+		return false;
+	c->module = more;
+	c->module[c->n++] = *m;
+	return true;
+}
+
+static void add_line(struct csymbols *c, const struct process *proc, const char *line)
+{
+	struct module m = { .fd = -1, .lines = { .fd = -1 } };
+	uint64_t inode;
+	int name_at = 0;
+	char x;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+		   &m.start, &m.end, &x, &m.offset, &inode, &name_at) < 5 || x != 'x' || !name_at)
+		return;
+	m.path = strdup(line + name_at);
+	if (!m.path)
+		return;
+	if (m.path[0] == '/')
+		m.fd = open_mapped(proc, &m, inode);
+	else if (!strcmp(m.path, "[vdso]"))
+		m.fd = open_vdso();
+	else
+		m.path[0] = 0;		/* no file: JIT code, as if it were unmapped */
+	if (m.path[0] && add_module(c, &m))
+		return;
+	if (m.fd >= 0)
+		close(m.fd);
+	free(m.path);
+}
+
+void csymbols__add_modules(struct csymbols *c, const struct process *proc)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
+	f = fopen(path, "re");
+	while (f && c && c->n < MODULES_MAX && getline(&line, &size, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		add_line(c, proc, line);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+/* ---- a PC ---- */
+
+static void read_module(struct module *m)
+{
+	struct elf_section sec;
+	uint64_t vaddr, offset;
+
+	m->tried = true;
+	if (m->fd < 0 || elf_image__open(&m->elf, m->fd, m->path, NULL))
+		return;
+	if (!elf_image__text_segment(m->elf, &vaddr, &offset)) {
+		elf_image__destroy(m->elf);
+		m->elf = NULL;
+		return;
+	}
+	m->bias = m->start - m->offset + offset - vaddr;
+	m->funcs = cfuncs__create(m->elf);
+	if (elf_image__section(m->elf, ".debug_line", &sec) ||
+	    elf_image__section(m->elf, ".zdebug_line", &sec))
+		cline_reader__start(&m->lines, m->fd);
+}
+
+/* "[libc.so.6]" */
+static char *module_name(const struct module *m)
+{
+	const char *slash = strrchr(m->path, '/');
+	char *name = NULL;
+
+	if (m->path[0] == '[')
+		return strdup(m->path);
+	return asprintf(&name, "[%s]", slash ? slash + 1 : m->path) < 0 ? NULL : name;
+}
+
+static struct named_pc *name_pc(struct module *m, uint64_t pc)
+{
+	struct named_pc *named = calloc(1, sizeof(*named));
+	struct cline line = { 0 };
+	const char *name = NULL;
+	size_t len;
+
+	if (!m->tried)
+		read_module(m);
+	if (m->funcs)
+		name = cfuncs__find(m->funcs, pc - m->bias, &len);
+	if (m->elf)
+		cline_reader__find(&m->lines, pc - m->bias, &line);
+	if (!named)
+		return NULL;
+	named->func = name ? strndup(name, len) : module_name(m);
+	named->file = strdup(line.line ? line.file : m->path);
+	named->line = line.line;
+	return named;
+}
+
+static struct module *find_module(const struct csymbols *c, uint64_t pc)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (pc >= c->module[i].start && pc < c->module[i].end)
+			return &c->module[i];
+	}
+	return NULL;
+}
+
+static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
+{
+	struct csymbols *c = ctx;
+	int n = c->go.frames(c->go.ctx, pc, ret);
+	struct named_pc *named;
+	struct module *m;
+
+	if (n)
+		return n;
+	named = map__get(&c->pcs, pc);
+	m = named ? NULL : find_module(c, pc - 1);
+	if (m) {
+		named = name_pc(m, pc - 1);
+		if (named && (!named->func || !named->file || map__put(&c->pcs, pc, named))) {
+			free(named->func);
+			free(named->file);
+			free(named);
+			named = NULL;
+		}
+	}
+	if (!named)
+		return 0;
+	*ret = (struct sym_frame){
+		.pc = pc - 1, .func = named->func, .file = named->file, .line = named->line,
+	};
+	return 1;
+}
+
+/* No goroutine starts in C. */
+static int start(void *ctx, uint64_t startpc, struct sym_frame *ret)
+{
+	struct csymbols *c = ctx;
+
+	return c->go.start(c->go.ctx, startpc, ret);
+}
+
+void csymbols__symbolizer(struct csymbols *c, struct symbolizer *ret)
+{
+	*ret = (struct symbolizer){ .ctx = c, .frames = frames, .start = start };
+}
