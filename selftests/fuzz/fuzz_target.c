@@ -33,8 +33,8 @@ static void use_table(const struct elf_image *elf, struct pclntab *pt, const str
 		s.frames(s.ctx, f.end, frames);
 		s.start(s.ctx, f.entry, frames);
 	}
-	if (!site_list__find(&sites, elf, pt, layout, NULL))
-		site_list__deinit(&sites);
+	site_list__find(&sites, elf, pt, layout, NULL);
+	site_list__deinit(&sites);
 }
 
 static void use_program(const struct elf_image *elf)

@@ -83,18 +83,10 @@ static bool probe_wanted(const struct session_opts *opts, enum gt_probe probe)
 {
 	if (!opts->sites->has[probe])
 		return false;
-	switch (probe) {
-	case GT_PROBE_SYSCALL_ENTER:
-	case GT_PROBE_SYSCALL_BLOCK:
-	case GT_PROBE_SYSCALL_EXIT:
-	case GT_PROBE_SYSCALL_TRY_EXIT:
-	case GT_PROBE_SYSCALL_LOST:
-	case GT_PROBE_SYSCALL_NO_P:
+	switch (site__set(probe)) {
+	case SITE_SYSCALL:
 		return opts->syscalls;
-	case GT_PROBE_STW_BEGIN:
-	case GT_PROBE_STW_END:
-	case GT_PROBE_GC_BEGIN:
-	case GT_PROBE_GC_END:
+	case SITE_GC:
 		return opts->gc;
 	default:
 		return true;

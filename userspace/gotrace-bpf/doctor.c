@@ -5,7 +5,6 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +14,16 @@
 
 #include <linux/capability.h>
 
-#include "analysis.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
 #include "command.h"
+#include "doctor.h"
 
-enum verdict { GOOD, NOTE, BAD };
-
-struct doctor {
-	int pid;
-	bool bad; /* something makes recording impossible */
-};
+enum { OPT_JSON = 256 };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "look at this process, too", 0 },
+	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
 	HELP_OPTION,
 	{},
 };
@@ -41,6 +36,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case 'p':
 		d->pid = parse_pid(text);
 		return 0;
+	case OPT_JSON:
+		d->json = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		usage_error("what is \"%s\"?", text);
 	default:
@@ -52,26 +50,12 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"[-p PID]",
-	"Shows what this kernel, these privileges and a target allow; exits 1 if nothing can be "
-	"recorded.",
+	"Shows what this kernel, these privileges and a target allow: what would be recorded, what "
+	"not, and what it would cost; exits 1 if nothing can be recorded.",
 	NULL,
 	NULL,
 	NULL,
 };
-
-__attribute__((format(printf, 4, 5))) static void say(struct doctor *d, enum verdict verdict,
-						      const char *what, const char *fmt, ...)
-{
-	static const char *const mark[] = { [GOOD] = "ok", [NOTE] = "note", [BAD] = "MISSING" };
-	va_list ap;
-
-	d->bad |= verdict == BAD;
-	printf("%-8s %-12s ", mark[verdict], what);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
 
 static void kernel(struct doctor *d)
 {
@@ -81,24 +65,24 @@ static void kernel(struct doctor *d)
 	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return;
 	if (strcmp(name.machine, "x86_64"))
-		say(d, BAD, "machine", "%s: only x86_64 can be recorded", name.machine);
+		doctor__say(d, BAD, "machine", "%s: only x86_64 can be recorded", name.machine);
 	if (major > 6 || (major == 6 && minor >= 1))
-		say(d, GOOD, "kernel", "%s", name.release);
+		doctor__say(d, GOOD, "kernel", "%s", name.release);
 	else
-		say(d, BAD, "kernel", "%s: 6.1 or later is needed", name.release);
+		doctor__say(d, BAD, "kernel", "%s: 6.1 or later is needed", name.release);
 	if (session__kernel_has_multi())
-		say(d, GOOD, "uprobes", "many by one link (uprobe_multi)");
+		doctor__say(d, GOOD, "uprobes", "many by one link (uprobe_multi)");
 	else
-		say(d, NOTE, "uprobes",
+		doctor__say(d, NOTE, "uprobes",
 		    "one perf event each: attaching takes longer; 6.10 does better");
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
-		say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
+		doctor__say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
 		    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		say(d, BAD, "BTF",
+		doctor__say(d, BAD, "BTF",
 		    "no /sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF");
 	else
-		say(d, GOOD, "BTF", "/sys/kernel/btf/vmlinux");
+		doctor__say(d, GOOD, "BTF", "/sys/kernel/btf/vmlinux");
 }
 
 static void read_word(const char *path, char *text, size_t size)
@@ -124,18 +108,20 @@ static void privileges(struct doctor *d)
 		{ CAP_PERFMON, "CAP_PERFMON", "to attach them" },
 		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the target's program and memory" },
 	};
-	size_t i;
+	bool all = true;
 
-	for (i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
 		if (privilege__has(needed[i].cap) ||
 		    (needed[i].cap != CAP_SYS_PTRACE && privilege__has(CAP_SYS_ADMIN)))
-			say(d, GOOD, "privilege", "%s", needed[i].name);
-		else
-			say(d, BAD, "privilege",
+			continue;
+		all = false;
+		doctor__say(d, BAD, "privilege",
 			    "%s, %s: run as root, or setcap "
 			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep on gotrace-bpf",
 			    needed[i].name, needed[i].why);
 	}
+	if (all)
+		doctor__say(d, GOOD, "privileges", "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
 }
 
 static void restrictions(struct doctor *d)
@@ -145,39 +131,18 @@ static void restrictions(struct doctor *d)
 
 	read_word("/sys/kernel/security/lockdown", text, sizeof(text));
 	if (strstr(text, "[confidentiality]"))
-		say(d, BAD, "lockdown",
+		doctor__say(d, BAD, "lockdown",
 		    "confidentiality: BPF may not read memory; boot with "
 		    "lockdown=integrity or none");
 	read_word("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 	if (atoi(text) > 2 && !privilege__has(CAP_PERFMON) && !privilege__has(CAP_SYS_ADMIN))
-		say(d, NOTE, "perf", "perf_event_paranoid is %s: CAP_PERFMON is needed", text);
+		doctor__say(d, NOTE, "perf", "perf_event_paranoid is %s: CAP_PERFMON is needed", text);
 	read_word("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
 	if (atoi(text) > 1 && !privilege__has(CAP_SYS_PTRACE))
-		say(d, NOTE, "ptrace", "yama's ptrace_scope is %s: CAP_SYS_PTRACE is needed", text);
+		doctor__say(d, NOTE, "ptrace", "yama's ptrace_scope is %s: CAP_SYS_PTRACE is needed", text);
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
-		say(d, BAD, "namespace",
+		doctor__say(d, BAD, "namespace",
 		    "a PID namespace of our own: run in the host's (--pid=host)");
-}
-
-static void target(struct doctor *d)
-{
-	struct analysis a = {};
-	struct error err = {};
-	int code = analysis__of_process(&a, d->pid, &err);
-
-	if (a.has_process)
-		say(d, GOOD, "process", "%d: %s", d->pid, a.process.cmdline);
-	if (a.info.version.text[0])
-		say(d, GOOD, "program", "%s, %s%s%s", a.info.path, a.info.version.text,
-		    a.info.cgo ? ", cgo" : "", a.info.race ? ", race detector" : "");
-	if (code) {
-		say(d, BAD, "target", "%s", err.text[0] ? err.text : strerror(-code));
-	} else {
-		say(d, GOOD, "target", "%zu probes; offsets agree with its memory", a.sites.n);
-		if (a.sites.missing[0])
-			say(d, NOTE, "target", "not recorded: %s", a.sites.missing);
-	}
-	analysis__deinit(&a);
 }
 
 /* The proof: the programs pass this kernel's verifier (for a target, with its own offsets). */
@@ -201,16 +166,18 @@ static void load(struct doctor *d)
 	memset(sites.has, true, sizeof(sites.has));
 	code = session__open(&session, &opts, &err);
 	if (code) {
-		say(d, BAD, "probes", "%s", err.text[0] ? err.text : strerror(-code));
+		doctor__say(d, BAD, "probes", "%s", err.text[0] ? err.text : strerror(-code));
 		return;
 	}
-	say(d, GOOD, "probes", "the kernel accepts them; %llu MiB of rings",
+	doctor__say(d, GOOD, "probes", "the kernel accepts them; %llu MiB of rings",
 	    (unsigned long long)session__ring_bytes(session) >> 20);
 	session__destroy(session);
 }
 
 int do_doctor(int argc, char **argv, struct error *err)
 {
+	struct target_facts facts = {};
+	struct analysis a = {};
 	struct doctor d = {};
 
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &d);
@@ -220,6 +187,9 @@ int do_doctor(int argc, char **argv, struct error *err)
 	if (!d.bad)
 		load(&d);
 	if (d.pid)
-		target(&d);
+		doctor__target(&d, &a, &facts);
+	doctor__print(&d, d.pid ? &a : NULL, &facts);
+	analysis__deinit(&a);
+	free(d.finding);
 	return d.bad ? EXIT_FAILED : EXIT_DONE;
 }

@@ -10,17 +10,20 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "lib/json.h"
 
 struct arguments {
 	int pid;
 	const char *exe;
+	bool json;
 };
 
-enum { OPT_EXE = 256 };
+enum { OPT_EXE = 256, OPT_JSON };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "of this process's program", 0 },
 	{ "exe", OPT_EXE, "FILE", 0, "of this program", 0 },
+	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
 	HELP_OPTION,
 	{},
 };
@@ -35,6 +38,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_EXE:
 		a->exe = text;
+		return 0;
+	case OPT_JSON:
+		a->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		usage_error("what is \"%s\"? A program is given by --exe", text);
@@ -61,18 +67,66 @@ static void print(const struct analysis *a)
 	size_t i;
 
 	printf("%s, %zu probes\n\n", a->info.version.text, a->sites.n);
-	printf("%-*s %-28s %-8s %-16s %-19s %s\n", width, "function", "instruction", "cost", "probe",
-	       "arguments", "why");
+	printf("%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
+	       "probe", "events", "arguments", "why");
 	for (i = 0; i < a->sites.n; i++) {
 		site = &a->sites.site[i];
 		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
-		printf("%-*s %-28s %-8s %-16s %-19s %s\n", width, place, site->text,
+		printf("%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, place, site->text,
 		       site->cost == SITE_EMULATED ? "0.4 us" : "4 us",
-		       site__probe_name(site->probe),
+		       site__probe_name(site->probe), site_set__name(site__set(site->probe)),
 		       site__arguments(site->probe, site->cookie), site->why);
 	}
-	if (a->sites.missing[0])
-		printf("\nmissing: %s\n", a->sites.missing);
+	for (i = 0; i < a->sites.nmissing; i++) {
+		const struct site_missing *m = &a->sites.missing[i];
+
+		printf("%s%s: %s (%s)%s\n", i ? "" : "\nmissing:\n", site__probe_name(m->probe),
+		       m->why, m->reason, m->needed ? ": needed" : "");
+	}
+}
+
+static void site_json(struct json *j, const struct site *site)
+{
+	json__open(j, NULL, '{');
+	json__string(j, "probe", site__probe_name(site->probe));
+	json__string(j, "events", site_set__name(site__set(site->probe)));
+	json__string(j, "function", site->func);
+	json__u64(j, "function_offset", site->func_offset);
+	json__u64(j, "address", site->addr);
+	json__u64(j, "file_offset", site->offset);
+	json__string(j, "instruction", site->text);
+	json__string(j, "cost", site->cost == SITE_EMULATED ? "emulated" : "stepped");
+	json__string(j, "arguments", site__arguments(site->probe, site->cookie));
+	json__string(j, "why", site->why);
+	json__close(j, '}');
+}
+
+static void print_json(const struct analysis *a, const char *refused)
+{
+	struct json j;
+
+	json__init(&j, stdout, false);
+	json__open(&j, NULL, '{');
+	json__string(&j, "go", a->info.version.text[0] ? a->info.version.text : NULL);
+	json__string(&j, "refused", refused);
+	json__open(&j, "probes", '[');
+	for (size_t i = 0; i < a->sites.n; i++)
+		site_json(&j, &a->sites.site[i]);
+	json__close(&j, ']');
+	json__open(&j, "missing", '[');
+	for (size_t i = 0; i < a->sites.nmissing; i++) {
+		const struct site_missing *m = &a->sites.missing[i];
+
+		json__open(&j, NULL, '{');
+		json__string(&j, "probe", site__probe_name(m->probe));
+		json__string(&j, "events", site_set__name(site__set(m->probe)));
+		json__bool(&j, "needed", m->needed);
+		json__string(&j, "why", m->why);
+		json__string(&j, "reason", m->reason);
+		json__close(&j, '}');
+	}
+	json__close(&j, ']');
+	json__close(&j, '}');
 }
 
 int do_probes(int argc, char **argv, struct error *err)
@@ -86,11 +140,12 @@ int do_probes(int argc, char **argv, struct error *err)
 		usage_error("probes of what? Either -p PID or --exe FILE");
 	code = args.pid ? analysis__of_process(&a, args.pid, err)
 			: analysis__of_file(&a, args.exe, err);
-	if (!code)
+	if (code)
+		error__set(err, code, "%s", strerror(-code));
+	if (args.json)
+		print_json(&a, code ? err->text : NULL);
+	else if (!code || a.sites.n)
 		print(&a);
 	analysis__deinit(&a);
-	if (!code)
-		return EXIT_DONE;
-	error__set(err, code, "%s", strerror(-code));
-	return EXIT_FAILED;
+	return code ? EXIT_FAILED : EXIT_DONE;
 }

@@ -134,6 +134,18 @@ static bool setting(const char *mod, const char *key, char *value, size_t size)
 	return true;
 }
 
+/* Among words, quotes and what stands before a `=` as in all=-N. */
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = text; (p = strstr(p, word)); p += len) {
+		if ((p == text || strchr(" =\"'", p[-1])) && (!p[len] || strchr(" \"'", p[len])))
+			return true;
+	}
+	return false;
+}
+
 static void read_settings(const char *mod, struct go_buildinfo *ret)
 {
 	char value[256];
@@ -149,6 +161,8 @@ static void read_settings(const char *mod, struct go_buildinfo *ret)
 	}
 	ret->cgo = setting(mod, "CGO_ENABLED", value, sizeof(value)) && !strcmp(value, "1");
 	ret->race = setting(mod, "-race", value, sizeof(value)) && !strcmp(value, "true");
+	ret->trimpath = setting(mod, "-trimpath", value, sizeof(value)) && !strcmp(value, "true");
+	ret->unoptimized = setting(mod, "-gcflags", value, sizeof(value)) && has_word(value, "-N");
 	ret->pgo = setting(mod, "-pgo", value, sizeof(value)) && value[0] && strcmp(value, "off");
 }
 

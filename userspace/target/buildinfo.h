@@ -19,7 +19,8 @@ struct go_version {
 struct go_buildinfo {
 	struct go_version version;
 	char path[256];		/* main package's path */
-	bool cgo, race;
+	bool cgo, race, trimpath;
+	bool unoptimized;	/* -gcflags has -N */
 	bool pgo;		/* built with -pgo=FILE */
 };
 

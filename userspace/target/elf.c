@@ -270,6 +270,11 @@ int64_t elf_image__offset(const struct elf_image *elf, uint64_t addr)
 	return (int64_t)offset;
 }
 
+bool elf_image__is_relocatable(const struct elf_image *elf)
+{
+	return elf->ehdr.e_type == ET_DYN;
+}
+
 bool elf_image__text_segment(const struct elf_image *elf, uint64_t *ret_vaddr, uint64_t *ret_offset)
 {
 	for (size_t i = 0; i < elf->ehdr.e_phnum; i++) {

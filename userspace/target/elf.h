@@ -50,6 +50,8 @@ void elf_image__forget_symbols(const struct elf_image *elf);
 /* The GNU build id as hex (NULL: none) and Go's own (.note.go.buildid). */
 const char *elf_image__build_id(const struct elf_image *elf);
 const char *elf_image__go_build_id(const struct elf_image *elf);
+/* Loaded wherever the kernel likes (PIE), or a shared object. */
+bool elf_image__is_relocatable(const struct elf_image *elf);
 /* The first executable PT_LOAD: for the load bias, see process__find_bias(). */
 bool elf_image__text_segment(const struct elf_image *elf, uint64_t *ret_vaddr,
 			     uint64_t *ret_offset);

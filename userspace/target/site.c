@@ -445,12 +445,20 @@ static int try_row(struct finder *f, const struct row *row, char *reason)
 	return -ENOENT;
 }
 
-static void note_missing(struct site_list *list, enum gt_probe probe, const char *reason)
+static int note_missing(struct site_list *list, const struct row *row, const char *reason)
 {
-	size_t len = strlen(list->missing);
+	struct site_missing *more = reallocarray(list->missing, list->nmissing + 1, sizeof(*more));
+	struct site_missing *m;
 
-	snprintf(list->missing + len, sizeof(list->missing) - len, "%s%s (%s)", len ? "; " : "",
-		 site__probe_name(probe), reason);
+	if (!more)
+		return -ENOMEM;
+	list->missing = more;
+	m = &list->missing[list->nmissing++];
+	*m = (struct site_missing){
+		.probe = row->probe, .needed = row->need != OPTIONAL, .why = row->why,
+	};
+	snprintf(m->reason, sizeof(m->reason), "%s", reason);
+	return 0;
 }
 
 /* A row and its alternatives, which follow it. Returns 0 or the refusal. */
@@ -466,10 +474,9 @@ static int find_group(struct finder *f, size_t first, size_t end, struct error *
 		r = try_row(f, &rows[i], other);
 	if (r == 1)
 		return 0;
-	if (row->need == OPTIONAL) {
-		note_missing(&f->list, row->probe, reason);
-		return 0;
-	}
+	r = note_missing(&f->list, row, reason);
+	if (r || row->need == OPTIONAL)
+		return r;
 	return error__set(err, -ENOTSUP, "cannot see when %s: %s%s", row->why, reason,
 			  strstr(reason, "inlined") ? "; a build with -pgo=off can be traced" : "");
 }
@@ -483,23 +490,24 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 
 	if (r)
 		error__set(err, r, "cannot read where the program's functions were inlined");
-	for (size_t i = 0; i < NROWS && !r; i = end) {
+	for (size_t i = 0; i < NROWS && (!r || r == -ENOTSUP); i = end) {
 		end = i + 1;
 		while (end < NROWS && rows[end].need == OR_ELSE)
 			end++;
-		if (applies(&rows[i], layout))
-			r = find_group(&f, i, end, err);
+		if (applies(&rows[i], layout)) {
+			int failed = find_group(&f, i, end, err);
+
+			r = failed ? failed : r;
+		}
 	}
 	free(f.inlined);
-	if (r)
-		site_list__deinit(&f.list);
-	else
-		*ret = f.list;
+	*ret = f.list;
 	return r;
 }
 
 void site_list__deinit(struct site_list *sites)
 {
 	free(sites->site);
+	free(sites->missing);
 	*sites = (struct site_list){ 0 };
 }

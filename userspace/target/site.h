@@ -34,18 +34,35 @@ struct site {
 	const char *why;	/* one phrase: what the hit means */
 };
 
+/* The sets of events that a recording is made of: record --events. */
+enum site_set { SITE_SCHED, SITE_SYSCALL, SITE_GC, SITE_SETS };
+
+/* A transition that no instruction of this program shows. */
+struct site_missing {
+	enum gt_probe probe;
+	bool needed;		/* without it the trace would be wrong */
+	const char *why;	/* what would have been seen */
+	char reason[256];
+};
+
 struct site_list {
 	struct site *site;
 	size_t n;
 	bool has[GT_PROBE_COUNT];
-	char missing[512];	/* optional probes that were not found, with reasons; "" */
+	struct site_missing *missing;
+	size_t nmissing;
 };
 
-/* Fails with the reason when a required transition has no site in this program. */
+/*
+ * Fails with the reason when a required transition has no site in this program; what was found, and
+ * all that is missing, is in *ret then as well.
+ */
 int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
 		    const struct layout *layout, struct error *err);
 void site_list__deinit(struct site_list *sites);
 const char *site__arguments(enum gt_probe probe, uint64_t cookie);	/* "AX=g" */
 const char *site__probe_name(enum gt_probe probe);	/* "execute" */
+enum site_set site__set(enum gt_probe probe);		/* in site_set.c, as the next */
+const char *site_set__name(enum site_set set);		/* "sched" */
 
 #endif

@@ -1,0 +1,122 @@
+#!/bin/bash
+# timeout: 120
+# What doctor says of a process fits a screen and is right, and --json of doctor and probes says the
+# same to programs.
+. "$(dirname "$0")/../lib.sh"
+
+# FOLDER COMMAND...: starts a copy of a target that waits. Sets TARGET_PID, the Go process's.
+start_copy()
+{
+	local folder=$1
+	shift
+
+	mkdir -p "$folder" && cp build/targets/"$JUDGE_GO"/symbols "$folder/program" || return 1
+	rm -f "$folder/in" && mkfifo "$folder/in" && : >"$folder/out" || return 1
+	exec {COPY_IN}<>"$folder/in"
+	"$@" "$folder/program" -calls 3 <"$folder/in" >"$folder/out" {COPY_IN}<&- &
+	background+=($!)
+	TARGET_PID=$!
+	wait_until 20 grep -q ready "$folder/out"
+}
+
+doctor() # [OPTION...]
+{
+	timeout 60 $GOTRACE doctor -p "$TARGET_PID" "$@" >"$tmp/doctor"
+}
+
+one_screen()
+{
+	doctor || { cat "$tmp/doctor"; return 1; }
+	cat "$tmp/doctor"
+	[ "$(wc -l <"$tmp/doctor")" -le 24 ] && ! grep -q '.\{101\}' "$tmp/doctor" || return 1
+	for what in process program build offsets sched syscall gc cost now; do
+		grep -Eq "^(ok|note) +$what " "$tmp/doctor" || { echo "nothing about $what"; return 1; }
+	done
+	grep -q "$JUDGE_GO" "$tmp/doctor" && grep -q 'offsets agree' "$tmp/doctor"
+}
+
+# As /proc has them: threads, and the Ps of GOMAXPROCS=3.
+facts_are_right()
+{
+	doctor --json && cat "$tmp/doctor" &&
+		jq -e --arg go "$JUDGE_GO" --argjson pid "$TARGET_PID" \
+			--argjson threads "$(ls "/proc/$TARGET_PID/task" | wc -l)" \
+			'.recordable and (.checks | all(.verdict != "missing")) and (.target |
+			.pid == $pid and .go == $go and .processors == 3 and .threads <= $threads and
+			.threads >= 1 and .goroutines >= 1 and .file == "unchanged" and
+			.own_namespaces == [] and (.build | map_values(select(.)) == {}) and
+			.probes >= 20 and ([.events[].probes] | add) == .probes and
+			.events.sched.missing == [])' "$tmp/doctor"
+}
+
+# The build of each kind is told: the same program, stripped, position-independent.
+build_is_told()
+{
+	(cd selftests/targets && CGO_ENABLED=0 GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" build -buildvcs=false \
+		-buildmode=pie "-ldflags=-s -w" -o "$OLDPWD/$tmp/stripped" ./tiny) || return 1
+	start_background "$tmp/stripped" -duration 60s
+	TARGET_PID=$BACKGROUND_PID
+	wait_until 20 grep -q pid "$tmp/background.out" || return 1
+	doctor --json # whether it can be recorded is not the question here
+	jq -e '.target.build | .pie and .stripped and .no_dwarf and (.cgo or .race or .external | not)' \
+		"$tmp/doctor"
+}
+
+replaced()
+{
+	start_copy "$tmp/deleted" && rm "$tmp/deleted/program" && doctor --json &&
+		jq -e '.target.file == "deleted" and .recordable' "$tmp/doctor" &&
+		cp build/targets/"$JUDGE_GO"/tiny "$tmp/deleted/program" && doctor --json &&
+		jq -e '.target.file == "replaced" and .recordable' "$tmp/doctor" &&
+		doctor && grep -q 'was replaced since' "$tmp/doctor"
+}
+
+namespaces()
+{
+	start_copy "$tmp/contained" unshare --pid --mount --fork || return 1
+	TARGET_PID=$(ps -o pid= --ppid "$TARGET_PID" | tr -d ' ')
+	background+=("$TARGET_PID")
+	doctor --json && jq -e '.target.own_namespaces == ["pid", "mnt"]' "$tmp/doctor"
+}
+
+# Not a Go program, and not there: one finding says so, and the exit status.
+refused()
+{
+	TARGET_PID=$$
+	! doctor && grep -q '^MISSING  target .*not a Go program' "$tmp/doctor" &&
+		! doctor --json && jq -e '.recordable == false and .target.command != ""' "$tmp/doctor" &&
+		! timeout 60 $GOTRACE probes -p $$ --json >"$tmp/probes" 2>"$tmp/error" &&
+		jq -e '.probes == [] and (.refused | contains("not a Go program"))' "$tmp/probes" &&
+		grep -q 'not a Go program' "$tmp/error"
+}
+
+# Each line of the table is one of the JSON's probes, and the instruction's bytes are in the file.
+probes_json()
+{
+	local exe=build/targets/$JUDGE_GO/symbols at
+
+	timeout 60 $GOTRACE probes --exe "$exe" >"$tmp/table" &&
+		timeout 60 $GOTRACE probes --exe "$exe" --json >"$tmp/probes" || return 1
+	jq -e '.refused == null and .missing == [] and (.probes | length >= 20 and
+		all(.cost == "emulated" and .why != "" and .address > .file_offset)) and
+		([.probes[].events] | unique == ["gc", "sched", "syscall"])' "$tmp/probes" &&
+		diff <(sed -n 's/^\(runtime[^ ]*\) .*/\1/p' "$tmp/table") \
+			<(jq -r '.probes[] | .function + "+0x" +
+				(.function_offset | [while(. > 0; . / 16 | floor) | . % 16] | reverse |
+				map("0123456789abcdef"[.:. + 1]) | add // "0")' "$tmp/probes") || return 1
+	for at in $(jq '.probes[] | select(.instruction == "push rbp").file_offset' "$tmp/probes"); do
+		[ "$(od -An -tx1 -j "$at" -N 1 "$exe")" = " 55" ] || { echo "at $at"; return 1; }
+	done
+}
+
+ktap_start
+GOMAXPROCS=3 start_copy "$tmp/plain" || exit 1
+try "doctor of a process is one screen" one_screen
+note "$(cat "$tmp/doctor")"
+try "doctor --json has the process's facts" facts_are_right
+try "probes --json has what probes prints" probes_json
+try "how a program was built is told" build_is_told
+try "a program that was deleted or replaced" replaced
+try "a process in namespaces of its own" namespaces
+try "what is no Go program" refused
+ktap_end

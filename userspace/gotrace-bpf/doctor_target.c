@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * doctor -p: what of a process would be recorded, what not and why, and what it would cost.
+ *
+ * All but the counts of goroutines comes from the analysis that record begins with, so that doctor
+ * promises no more than record holds.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "doctor.h"
+#include "target/snapshot.h"
+
+#define COMMAND_MAX 150		/* of its command line: two lines */
+
+static bool has_section(const struct analysis *a, const char *name)
+{
+	struct elf_section sec;
+
+	return elf_image__section(a->elf, name, &sec);
+}
+
+void build__words(const struct analysis *a, struct build_word *ret)
+{
+	const struct build_word words[BUILD_WORDS] = {
+		{ "pie", "PIE", elf_image__is_relocatable(a->elf) },
+		{ "stripped", "no symbol table", !has_section(a, ".symtab") },
+		{ "no_dwarf", "no DWARF", !has_section(a, ".debug_info") &&
+					  !has_section(a, ".zdebug_info") },
+		{ "cgo", "cgo enabled", a->info.cgo },
+		/* The C library's startup code comes with it. */
+		{ "external", "external linker", has_section(a, ".init") },
+		{ "race", "race detector", a->info.race },
+		{ "pgo", "profile-guided", a->info.pgo },
+		{ "trimpath", "-trimpath", a->info.trimpath },
+		{ "unoptimized", "not optimized (-N)", a->info.unoptimized },
+	};
+
+	memcpy(ret, words, sizeof(words));
+}
+
+static void say_program(struct doctor *d, const struct analysis *a)
+{
+	struct build_word word[BUILD_WORDS];
+	char text[256] = "";
+
+	doctor__say(d, GOOD, "program", "%s, %s", a->info.path[0] ? a->info.path : a->process.exe,
+		    a->info.version.text);
+	build__words(a, word);
+	for (int i = 0; i < BUILD_WORDS; i++) {
+		size_t len = strlen(text);
+
+		if (word[i].is)
+			snprintf(text + len, sizeof(text) - len, "%s%s", len ? ", " : "",
+				 word[i].text);
+	}
+	doctor__say(d, GOOD, "build", "%s", text[0] ? text : "static, with symbol table and DWARF");
+}
+
+/* ---- where it runs ---- */
+
+static bool other_namespace(int pid, const char *name)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, name);
+	if (stat(path, &theirs))
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
+	return !stat(path, &ours) && ours.st_ino != theirs.st_ino;
+}
+
+/* "/path (deleted)", and maybe something else stands at /path by now. */
+static void find_place(const struct analysis *a, struct target_facts *f)
+{
+	static const char suffix[] = " (deleted)";
+	const char *exe = a->process.exe;
+	size_t len = strlen(exe);
+	char path[4096 + 32];
+	struct stat st;
+
+	if (len >= sizeof(suffix) && !strcmp(exe + len - (sizeof(suffix) - 1), suffix)) {
+		snprintf(path, sizeof(path), "/proc/%d/root%.*s", a->process.pid,
+			 (int)(len - (sizeof(suffix) - 1)), exe);
+		f->replaced = !stat(path, &st);
+		f->deleted = !f->replaced;
+	}
+	f->other_pid_ns = other_namespace(a->process.pid, "pid");
+	f->other_mnt_ns = other_namespace(a->process.pid, "mnt");
+	f->other_user_ns = other_namespace(a->process.pid, "user");
+}
+
+static void say_place(struct doctor *d, const struct target_facts *f)
+{
+	if (f->deleted || f->replaced)
+		doctor__say(d, NOTE, "file", "the program's file was %s since; the one that runs is "
+			    "read", f->deleted ? "deleted" : "replaced");
+	if (f->other_pid_ns || f->other_mnt_ns || f->other_user_ns)
+		doctor__say(d, GOOD, "namespaces", "of its own:%s%s%s; thread IDs in the trace are the "
+			    "host's", f->other_pid_ns ? " pid" : "", f->other_mnt_ns ? " mnt" : "",
+			    f->other_user_ns ? " user" : "");
+}
+
+/* ---- what would be recorded ---- */
+
+static size_t stepped(const struct site_list *sites)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sites->n; i++)
+		n += sites->site[i].cost == SITE_STEPPED;
+	return n;
+}
+
+static size_t sites_of(const struct site_list *sites, enum site_set set)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sites->n; i++)
+		n += site__set(sites->site[i].probe) == set;
+	return n;
+}
+
+static void say_set(struct doctor *d, const struct site_list *sites, enum site_set set)
+{
+	enum verdict verdict = GOOD;
+	size_t len;
+	char text[600];
+
+	snprintf(text, sizeof(text), "recorded, by %zu probes", sites_of(sites, set));
+	for (size_t i = 0; i < sites->nmissing; i++) {
+		const struct site_missing *m = &sites->missing[i];
+
+		if (site__set(m->probe) != set)
+			continue;
+		len = strlen(text);
+		snprintf(text + len, sizeof(text) - len, "%s %s (%s)",
+			 verdict == GOOD ? "; not:" : ",", m->why, m->reason);
+		verdict = m->needed ? BAD : verdict == BAD ? BAD : NOTE;
+	}
+	doctor__say(d, verdict, site_set__name(set), "%s%s", verdict == BAD ? "not " : "", text);
+}
+
+static void say_cost(struct doctor *d, const struct site_list *sites)
+{
+	size_t slow = stepped(sites), len;
+	char text[300];
+
+	if (!slow) {
+		doctor__say(d, GOOD, "cost", "low: the kernel emulates all probed instructions, "
+			    "about 0.5 us a hit");
+		return;
+	}
+	snprintf(text, sizeof(text), "%zu of %zu probed instructions are single-stepped, about 4 us "
+		 "a hit:", slow, sites->n);
+	for (size_t i = 0; i < sites->n; i++) {
+		len = strlen(text);
+		if (sites->site[i].cost == SITE_STEPPED)
+			snprintf(text + len, sizeof(text) - len, " %s", sites->site[i].func);
+	}
+	doctor__say(d, NOTE, "cost", "%s", text);
+}
+
+static void count(const struct analysis *a, struct target_facts *f)
+{
+	struct snapshot snap;
+
+	if (snapshot__read(&a->process, &a->layout, &snap))
+		return;
+	f->counted = true;
+	f->goroutines = snap.ng;
+	f->threads = snap.nm;
+	f->processors = snap.procs;
+	snapshot__deinit(&snap);
+}
+
+void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f)
+{
+	struct error err = {};
+	int code = analysis__of_process(a, d->pid, &err);
+	size_t len = a->has_process ? strlen(a->process.cmdline) : 0;
+
+	if (a->has_process) {
+		doctor__say(d, GOOD, "process", "%d: %.*s%s", d->pid, COMMAND_MAX,
+			    a->process.cmdline, len > COMMAND_MAX ? "..." : "");
+		find_place(a, f);
+	}
+	if (a->info.version.text[0])
+		say_program(d, a);
+	say_place(d, f);
+	if (code) {
+		doctor__say(d, BAD, "target", "%s", err.text[0] ? err.text : strerror(-code));
+	} else {
+		doctor__say(d, GOOD, "offsets", "of the runtime's structs: offsets agree with its "
+			    "memory");
+		count(a, f);
+	}
+	if (!a->sites.n)
+		return;
+	for (int set = 0; set < SITE_SETS; set++)
+		say_set(d, &a->sites, set);
+	say_cost(d, &a->sites);
+	if (f->counted)
+		doctor__say(d, GOOD, "now", "%zu goroutines, %zu threads, %u processors",
+			    f->goroutines, f->threads, f->processors);
+}
+
+/* ---- JSON ---- */
+
+static void sets_json(struct json *j, const struct site_list *sites)
+{
+	json__open(j, "events", '{');
+	for (int set = 0; set < SITE_SETS; set++) {
+		json__open(j, site_set__name(set), '{');
+		json__u64(j, "probes", sites_of(sites, set));
+		json__open(j, "missing", '[');
+		for (size_t i = 0; i < sites->nmissing; i++) {
+			if (site__set(sites->missing[i].probe) == (enum site_set)set)
+				json__string(j, NULL, site__probe_name(sites->missing[i].probe));
+		}
+		json__close(j, ']');
+		json__close(j, '}');
+	}
+	json__close(j, '}');
+}
+
+static void place_json(struct json *j, const struct analysis *a, const struct target_facts *f)
+{
+	json__u64(j, "pid", (uint64_t)a->process.pid);
+	json__string(j, "command", a->process.cmdline);
+	json__string(j, "exe", a->process.exe);
+	json__string(j, "file", f->deleted ? "deleted" : f->replaced ? "replaced" : "unchanged");
+	json__open(j, "own_namespaces", '[');
+	if (f->other_pid_ns)
+		json__string(j, NULL, "pid");
+	if (f->other_mnt_ns)
+		json__string(j, NULL, "mnt");
+	if (f->other_user_ns)
+		json__string(j, NULL, "user");
+	json__close(j, ']');
+}
+
+void doctor__target_json(struct json *j, const struct analysis *a,
+			 const struct target_facts *f)
+{
+	struct build_word word[BUILD_WORDS];
+
+	json__open(j, "target", '{');
+	if (a->has_process)
+		place_json(j, a, f);
+	if (a->info.version.text[0]) {
+		json__string(j, "program", a->info.path);
+		json__string(j, "go", a->info.version.text);
+		json__string(j, "build_id", elf_image__build_id(a->elf));
+		build__words(a, word);
+		json__open(j, "build", '{');
+		for (int i = 0; i < BUILD_WORDS; i++)
+			json__bool(j, word[i].name, word[i].is);
+		json__close(j, '}');
+	}
+	if (a->sites.n) {
+		json__u64(j, "probes", a->sites.n);
+		json__u64(j, "stepped", stepped(&a->sites));
+		sets_json(j, &a->sites);
+	}
+	if (f->counted) {
+		json__u64(j, "goroutines", f->goroutines);
+		json__u64(j, "threads", f->threads);
+		json__u64(j, "processors", f->processors);
+	}
+	json__close(j, '}');
+}
