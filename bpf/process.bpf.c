@@ -4,7 +4,7 @@
  */
 #include "emit.bpf.h"
 
-/* Runs in the thread that called exec, when it is the process's only one and leads it. */
+/* Runs in the thread that called exec, whichever it was: by now it is the only one, and leads. */
 SEC("raw_tp/sched_process_exec")
 int process_exec(u64 *ctx)
 {

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/clock.h"
@@ -30,7 +29,8 @@
 #define MS		1000000ull
 
 #define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
-#define LAYOUT_PATIENCE (2000 * MS) /* a program that we started must pass the checks by then */
+#define LAYOUT_PATIENCE (2000 * MS) /* a program that began must pass the checks by then */
+#define CHECK_PAUSE	(20 * MS)   /* between looks at one that may not be up */
 #define SLOT_PATIENCE	(2000 * MS) /* for a record that is reserved, but not written */
 #define NICE		(-10)
 #define HOUSEKEEPING	(200 * MS) /* losses, memory, progress */
@@ -47,13 +47,12 @@ struct recorder {
 	struct raw_header facts;
 	struct private_meta meta;
 	int sigfd;
-	uint64_t t0, t1, watermark;
+	uint64_t t0, t1, watermark, next_check;
 	struct snapshot snap[2];
 	bool has[2];
 	bool checked, given;	     /* layout by live checks; snapshots to the sink */
 	bool runtime_up;	     /* a goroutine was executed */
 	uint64_t exec_time;	     /* of a GT_EXEC that ends the recording; 0: none */
-	unsigned int execs_expected; /* our own launch's */
 	bool stopped, target_gone;
 	uint64_t housekeeping, records, last_records;
 	struct gt_counters counters;
@@ -70,12 +69,8 @@ static int on_record(void *ctx, unsigned int ring, const struct gt_record *rec, 
 		r->stats->records[rec->kind]++;
 	if (rec->kind == GT_EXECUTE)
 		r->runtime_up = true;
-	if (rec->kind == GT_EXEC && !r->exec_time) {
-		if (r->execs_expected)
-			r->execs_expected--;
-		else
-			r->exec_time = rec->time;
-	}
+	if (rec->kind == GT_EXEC && !r->exec_time)
+		r->exec_time = rec->time;
 	return sink__record(r->sink, ring, rec, size);
 }
 
@@ -141,19 +136,21 @@ static void take_snapshot(struct recorder *r, int which)
 }
 
 /*
- * A program that we started: as soon as its runtime runs, the offsets are held against it. What it
- * looks like while it sets itself up may not fit; it gets some time.
+ * A program that begins: as soon as its runtime runs, the offsets are held against it. What it
+ * looks like while it sets itself up may not fit; it gets some time. One that was not held at its
+ * exec may be up and idle already: it is looked at from the first moment, but not judged.
  */
 static int check_layout(struct recorder *r, uint64_t now)
 {
 	struct error reason = {};
 	int code;
 
-	if (!r->runtime_up)
+	if (!r->runtime_up && (r->opts->launch || now < r->next_check))
 		return 0;
+	r->next_check = now + CHECK_PAUSE;
 	code = process__check_layout(r->opts->process, r->opts->layout, &reason);
 	r->checked = !code;
-	if (!code || code == -ESRCH || now < r->t0 + LAYOUT_PATIENCE)
+	if (!code || code == -ESRCH || !r->runtime_up || now < r->t0 + LAYOUT_PATIENCE)
 		return 0;
 	return error__set(r->err, code, "%s", reason.text);
 }
@@ -216,13 +213,16 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 	return ms;
 }
 
-/* ^C of a terminal reaches a program that we started, too; what was sent to us alone does not. */
+/*
+ * ^C of a terminal reaches a program that we started, too; what was sent to us alone does not. The
+ * kernel (PID 0) tells that follow.c is gone: that is for us only.
+ */
 static void pass_on_signal(struct recorder *r)
 {
 	struct signalfd_siginfo info;
 
 	while (read(r->sigfd, &info, sizeof(info)) == sizeof(info))
-		if (r->opts->launch && info.ssi_code == SI_USER)
+		if (r->opts->launch && info.ssi_code == SI_USER && info.ssi_pid)
 			kill(r->opts->launch->pid, (int)info.ssi_signo);
 }
 
@@ -293,22 +293,6 @@ static void fill_facts(struct recorder *r)
 	};
 }
 
-/* Of a program that we started: what it is becomes visible only now. */
-static int start_launched(struct recorder *r)
-{
-	struct process *proc = r->opts->process;
-	pid_t pid = proc->pid;
-	int code;
-
-	r->execs_expected = 1;
-	code = launch__exec(r->opts->launch, r->err);
-	if (code)
-		return code;
-	process__deinit(proc);
-	code = process__open(proc, pid, r->err);
-	return code ? code : process__find_bias(proc, r->opts->elf, r->err);
-}
-
 static int replaced(struct recorder *r)
 {
 	return error__set(r->err, -ESRCH,
@@ -319,17 +303,16 @@ static int replaced(struct recorder *r)
 /* Between the analysis and now it may have become another program, with nothing of the old one. */
 static int still_the_program(struct recorder *r)
 {
-	const struct process *proc = r->opts->process;
-	struct stat then, now;
+	struct process *proc = r->opts->process;
 	uint64_t bias = proc->bias;
 
-	if (fstat(proc->exe_fd, &then) || stat(proc->exe_path, &now))
+	if (!process__alive(proc) || access(proc->exe_path, F_OK))
 		return error__set(r->err, -ESRCH, "process %d ended while probes were attached",
 				  proc->pid);
-	if (then.st_ino != now.st_ino || then.st_dev != now.st_dev)
+	if (!process__is_same(proc))
 		return replaced(r);
-	/* The same program once more is loaded elsewhere, if it can be. */
-	if (process__find_bias(r->opts->process, r->opts->elf, r->err))
+	/* Where addresses of stacks are not random, those of programs may be. */
+	if (process__find_bias(proc, r->opts->elf, r->err))
 		return -ESRCH;
 	return proc->bias == bias ? 0 : replaced(r);
 }
@@ -357,17 +340,18 @@ static int begin(struct recorder *r)
 	privilege__drop(true);
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
+	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
+	r->stats->t0 = r->t0;
 	r->facts.t0 = r->t0;
 	r->facts.wall_ns = clock__wall_at(r->t0);
-	r->checked = !r->opts->launch;
-	code = r->opts->launch ? start_launched(r) : 0;
-	if (code)
-		return code;
+	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_facts(r);
 	create_symbolizer(r);
 	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!code)
 		code = sink__start(r->sink, &r->facts);
+	if (!code && r->opts->launch)
+		code = launch__release(r->opts->launch, r->err);
 	if (!code)
 		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
 	return code;
@@ -429,7 +413,7 @@ static int open_session(struct recorder *r)
 {
 	struct session_opts opts = {
 		.pid = r->opts->process->pid,
-		.path = r->opts->path,
+		.path = r->opts->process->exe_path,
 		.config = &r->opts->layout->config,
 		.sites = r->opts->sites,
 		.stack_depth = r->opts->stack_depth,
@@ -450,7 +434,7 @@ static int record(struct recorder *r)
 		session__detach(r->session);
 		return code;
 	}
-	if (!r->opts->launch)
+	if (r->checked)
 		take_snapshot(r, 0);
 	code = loop(r);
 	log__progress_end();

@@ -31,10 +31,11 @@ struct recorder_opts {
 	struct pclntab *pclntab;
 	const struct layout *layout;
 	const struct site_list *sites;
-	const char *path; /* to attach by */
-	/* the process: open and with its bias known, or, with a launch, one that waits to exec */
+	/* open, its bias known; attached to by its exe_path */
 	struct process *process;
-	struct launch *launch; /* NULL: -p */
+	struct launch *launch; /* which holds the process; NULL: it runs */
+	/* when it began its program, ns, if its runtime may not be up yet; 0: it is */
+	uint64_t exec_time;
 };
 
 struct recorder_stats {
@@ -43,6 +44,8 @@ struct recorder_stats {
 	struct gt_counters counters;
 	uint64_t records[GT_KIND_END]; /* out of the rings, the window's or not */
 	uint64_t attach_ns, cpu_ns, peak_memory, ring_bytes;
+	uint64_t t0;	    /* when the last probe was live; 0: it came not so far */
+	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
 	bool multi;
 };
 

@@ -36,7 +36,7 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 	return code;
 }
 
-int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
+int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 {
 	int code = process__open(&a->process, pid, err);
 
@@ -46,9 +46,19 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
 	code = analyse(a, a->process.exe_fd, a->process.exe, err);
 	if (!code)
 		code = process__find_bias(&a->process, a->elf, err);
-	if (!code)
-		code = process__check_layout(&a->process, &a->layout, err);
 	return code;
+}
+
+int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
+{
+	int code = analysis__of_beginning(a, pid, err);
+
+	return code ? code : process__check_layout(&a->process, &a->layout, err);
+}
+
+bool analysis__is_not_go(const struct analysis *a)
+{
+	return a->elf && !a->info.version.text[0];
 }
 
 void analysis__deinit(struct analysis *a)
@@ -58,4 +68,5 @@ void analysis__deinit(struct analysis *a)
 	elf_image__destroy(a->elf);
 	if (a->has_process)
 		process__deinit(&a->process);
+	*a = (struct analysis){};
 }

@@ -32,6 +32,13 @@ struct analysis {
 int analysis__of_file(struct analysis *a, const char *path, struct error *err);
 /* The process's program, its bias, and the live checks. */
 int analysis__of_process(struct analysis *a, pid_t pid, struct error *err);
+/*
+ * A process that has just begun its program, or is held there: without the live checks, which are
+ * for the recorder to make when its runtime is up.
+ */
+int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err);
+/* After a failure: the file could be read, and is no Go program. */
+bool analysis__is_not_go(const struct analysis *a);
 void analysis__deinit(struct analysis *a);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf record: options, the target's analysis, and then capture/recorder.c.
+ * gotrace-bpf record: its options, and how signals are to be when it begins. The work is done in
+ * recording.c.
  */
 #include <argp.h>
 #include <errno.h>
@@ -9,17 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
 #include "capture/clock.h"
-#include "capture/launch.h"
-#include "capture/recorder.h"
 #include "command.h"
 #include "lib/log.h"
 #include "lib/opts.h"
-#include "stats.h"
-#include "trace/file.h"
-
-enum event_set { SET_SCHED, SET_SYSCALL, SET_GC, NSETS };
+#include "recording.h"
 
 static const char *const set_names[NSETS] = { "sched", "syscall", "gc" };
 
@@ -35,16 +30,6 @@ enum {
 	OPT_STATS,
 	OPT_RAW,
 	OPT_PERF,
-};
-
-struct arguments {
-	int pid;	/* 0: none */
-	char **command; /* NULL: none */
-	const char *output, *raw, *stats;
-	uint64_t duration_ns, events, stack_depth;
-	unsigned int version, tick;
-	bool no_stacks, force_perf;
-	char default_output[48];
 };
 
 static const struct argp_option options[] = {
@@ -83,7 +68,7 @@ static uint64_t parse_events(const char *text)
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-	struct arguments *a = state->input;
+	struct record_args *a = state->input;
 
 	switch (key) {
 	case 'p':
@@ -144,7 +129,7 @@ static const struct argp parser = {
 	NULL,
 };
 
-static void check_arguments(struct arguments *a)
+static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
 		usage_error("either -p PID or a command, not both");
@@ -169,122 +154,30 @@ static void prepare_signals(struct launch_signals *before)
 	sigaction(SIGTERM, &normal, &before->sigterm);
 	sigaction(SIGPIPE, &ignore, &before->sigpipe);
 	sigaction(SIGXFSZ, &ignore, &before->sigxfsz);
+	sigaction(SIGCHLD, &normal, &before->sigchld);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGCHLD);
 	sigaction(SIGHUP, NULL, &hangup);
 	if (hangup.sa_handler != SIG_IGN)	/* nohup means it */
 		sigaddset(&blocked, SIGHUP);
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
 }
 
-/* The program of a command line is analysed, and a child waits to become it. */
-static int launch(struct analysis *an, char **command, struct launch *child, char **ret_path,
-		  const struct launch_signals *signals, struct error *err)
-{
-	char *path = launch__find(command[0]);
-	int code;
-
-	if (!path)
-		return error__set(err, -ENOENT, "%s: %s", command[0],
-				  strchr(command[0], '/') && !access(command[0], F_OK)
-					  ? "not an executable program"
-					  : "no such program");
-	*ret_path = path;
-	code = analysis__of_file(an, path, err);
-	if (!code)
-		code = launch__fork(child, path, command, signals, err);
-	if (!code)
-		code = process__open(&an->process, child->pid, err);
-	an->has_process = !code;
-	return code;
-}
-
-static void report(const struct arguments *a, const struct recorder_stats *stats)
-{
-	const struct sequencer_stats *seq = &stats->sequencer;
-
-	log__msg("recorded %.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost",
-		 (double)seq->window_ns / 1e9, (unsigned long long)stats->writer.events,
-		 (unsigned long long)seq->goroutines, (unsigned long long)stats->writer.bytes,
-		 (unsigned long long)seq->lost);
-}
-
-static int record(struct arguments *a, struct analysis *an, struct launch *child, const char *path,
-		  uint64_t started, struct error *err)
-{
-	struct trace_file *file = NULL;
-	struct recorder_stats stats = {};
-	struct recorder_opts opts = {
-		.sink = {
-			.path = a->output, .raw_path = a->raw, .version = a->version,
-			.tick_ns = a->tick, .stacks = !a->no_stacks,
-			.no_syscalls = !(a->events & 1 << SET_SYSCALL),
-		},
-		.duration_ns = a->duration_ns,
-		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
-		.syscalls = a->events & 1 << SET_SYSCALL, .gc = a->events & 1 << SET_GC,
-		.force_perf = a->force_perf, .started = started,
-		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
-		.path = path ? path : an->process.exe_path, .process = &an->process,
-		.launch = child->pid ? child : NULL,
-	};
-	int code;
-
-	if (!opts.sink.path) {
-		snprintf(a->default_output, sizeof(a->default_output), "gotrace-%d.trace",
-			 an->process.pid);
-		opts.sink.path = a->default_output;
-	}
-	code = a->stats ? stats__open(&file, a->stats, err) : 0;
-	if (code)
-		return code;
-	code = recorder__run(&opts, &stats, err);
-	if (!code)
-		report(a, &stats);
-	if (file && stats.attach_ns) {
-		int failed = stats__write(file, a->stats, &stats, err);
-
-		code = code ? code : failed;
-	}
-	trace_file__destroy(file);
-	return code;
-}
-
 int do_record(int argc, char **argv, struct error *err)
 {
-	struct arguments a = {
+	struct record_args a = {
 		.events = (1 << NSETS) - 1,
 		.stack_depth = GT_STACK_MAX,
 		.version = 25,
 		.tick = 1,
 	};
-	uint64_t started = clock__now();
 	struct launch_signals signals;
-	struct launch child = {};
-	struct analysis an = {};
-	char *path = NULL;
-	int code;
+	struct recording one = { .args = &a, .signals = &signals, .started = clock__now() };
 
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &a);
 	check_arguments(&a);
 	prepare_signals(&signals);
-	if (a.pid)
-		code = analysis__of_process(&an, a.pid, err);
-	else
-		code = launch(&an, a.command, &child, &path, &signals, err);
-	if (!code)
-		code = record(&a, &an, &child, path, started, err);
-	if (code && err->text[0] && child.pid) {	/* now, not when the command ends */
-		log__msg("%s", err->text);
-		err->text[0] = '\0';
-	}
-	launch__wait(&child);
-	analysis__deinit(&an);
-	free(path);
-	if (!code)
-		return EXIT_DONE;
-	if (!child.pid)
-		error__set(err, code, "%s", strerror(-code));
-	return EXIT_FAILED;
+	return recording__run(&one, err) == RECORDING_DONE ? EXIT_DONE : EXIT_FAILED;
 }

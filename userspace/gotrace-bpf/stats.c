@@ -57,6 +57,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "generations", stats->writer.generations);
 	number(out, "bytes", stats->writer.bytes);
 	fprintf(out, "  \"attach_ms\": %.1f,\n", (double)stats->attach_ns / 1e6);
+	fprintf(out, "  \"missed_ms\": %.1f,\n", (double)stats->missed_ns / 1e6);
 	number(out, "probe_hits", hits(stats));
 	number(out, "daemon_cpu_ns", stats->cpu_ns);
 	number(out, "peak_memory_bytes", stats->peak_memory);

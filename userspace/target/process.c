@@ -59,15 +59,18 @@ static bool status_field(const char *status, const char *key, char *ret, size_t 
 	return false;
 }
 
-/* Field 22 of /proc/PID/stat, counted behind the command, which may hold blanks and brackets. */
-static uint64_t read_start_time(pid_t pid)
+#define START_TIME 22
+#define START_STACK 28
+
+/* A field of /proc/PID/stat, counted behind the command, which may hold blanks and brackets. */
+static uint64_t read_stat(pid_t pid, int which)
 {
 	char buf[1024], *p;
 
 	if (read_proc(pid, "stat", buf, sizeof(buf)) <= 0)
 		return 0;
 	p = strrchr(buf, ')');
-	for (int field = 2; p && field < 22; field++)
+	for (int field = 2; p && field < which; field++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p, NULL, 10) : 0;
 }
@@ -131,7 +134,8 @@ int process__open(struct process *ret, pid_t pid, struct error *err)
 
 	if (pid <= 0)
 		return error__set(err, -EINVAL, "%d is not a PID", pid);
-	proc.start_time = read_start_time(pid);
+	proc.start_time = read_stat(pid, START_TIME);
+	proc.start_stack = read_stat(pid, START_STACK);
 	r = check_status(&proc, err);
 	if (!r) {
 		proc.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -141,7 +145,7 @@ int process__open(struct process *ret, pid_t pid, struct error *err)
 	}
 	if (!r)
 		r = open_exe(&proc, err);
-	if (!r && read_start_time(pid) != proc.start_time)
+	if (!r && read_stat(pid, START_TIME) != proc.start_time)
 		r = error__set(err, -ESRCH, "process %d ended", pid);
 	if (r) {
 		process__deinit(&proc);
@@ -162,38 +166,55 @@ void process__deinit(struct process *proc)
 	*proc = (struct process){ .pidfd = -1, .exe_fd = -1 };
 }
 
-/* Where the executable page from offset `offset` of the program's file is mapped. */
+/* A line of /proc/PID/maps that maps file offset `offset` executable: 2 if it names the program. */
+static int fits(const struct process *proc, char *line, uint64_t offset, ino_t ino, uint64_t *ret)
+{
+	uint64_t start, end, off, inode;
+	int name_at = 0;
+	char x;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+		   &start, &end, &x, &off, &inode, &name_at) < 5)
+		return 0;
+	line[strcspn(line, "\n")] = 0;
+	if (x != 'x' || offset < off || offset - off >= end - start)
+		return 0;
+	*ret = start + (offset - off);
+	if (name_at && !strcmp(line + name_at, proc->exe))
+		return 2;
+	return inode == ino ? 1 : 0;
+}
+
+/*
+ * Where the executable page from offset `offset` of the program's file is mapped. On overlay file
+ * systems the inode in maps is the lower one's, and a library of another file system may have the
+ * program's: so the name decides, and the inode only where no name does.
+ */
 static bool find_mapping(const struct process *proc, uint64_t offset, uint64_t *ret)
 {
 	char path[64], *line = NULL;
-	bool found = false;
+	uint64_t mapped;
 	size_t size = 0;
 	struct stat st;
+	int best = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
 	f = fopen(path, "re");
 	if (!f || fstat(proc->exe_fd, &st))
 		st.st_ino = 0;
-	while (f && !found && getline(&line, &size, f) > 0) {
-		uint64_t start, end, off, inode;
-		int name_at = 0;
-		char x;
+	while (f && best < 2 && getline(&line, &size, f) > 0) {
+		int fit = fits(proc, line, offset, st.st_ino, &mapped);
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*x:%*x %" SCNu64
-			   " %n", &start, &end, &x, &off, &inode, &name_at) < 5)
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		/* On overlay file systems the inode in maps is the lower one's: then by name. */
-		found = x == 'x' && offset >= off && offset - off < end - start &&
-			(inode == st.st_ino || (name_at && !strcmp(line + name_at, proc->exe)));
-		if (found)
-			*ret = start + (offset - off);
+		if (fit > best) {
+			best = fit;
+			*ret = mapped;
+		}
 	}
 	free(line);
 	if (f)
 		fclose(f);
-	return found;
+	return best > 0;
 }
 
 /* By maps and not by auxv, which only its owner's user may read, whatever CAP_SYS_PTRACE says. */
@@ -261,6 +282,16 @@ bool process__alive(const struct process *proc)
 	struct pollfd p = { .fd = proc->pidfd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 0;
+}
+
+bool process__is_same(const struct process *proc)
+{
+	struct stat then, now;
+
+	return process__alive(proc) && !fstat(proc->exe_fd, &then) &&
+	       !stat(proc->exe_path, &now) && then.st_ino == now.st_ino &&
+	       then.st_dev == now.st_dev && read_stat(proc->pid, START_TIME) == proc->start_time &&
+	       read_stat(proc->pid, START_STACK) == proc->start_stack;
 }
 
 /* "NSpid: 4711 12 3": ours, ..., the target's. */

@@ -22,6 +22,7 @@ struct process {
 	char exe_path[64];	/* "/proc/PID/exe": the path to attach probes by */
 	char cmdline[1024];	/* arguments joined by blanks */
 	uint64_t start_time;	/* field 22 of /proc/PID/stat: tells a reused PID */
+	uint64_t start_stack;	/* field 28: another one, by chance, after each exec; 0: unknown */
 	uint64_t bias;		/* run-time minus link-time address; set by process__find_bias() */
 	bool own_pid_ns;	/* the target lives in a PID namespace below ours */
 	struct process_tid {	/* its threads, then: a cache, see process__host_tid() */
@@ -35,8 +36,8 @@ int process__open(struct process *ret, pid_t pid, struct error *err);
 void process__deinit(struct process *proc);
 
 /*
- * From the entry point that the kernel noted at exec (/proc/PID/auxv), checked against
- * /proc/PID/maps: there the program's text must be mapped from this very file.
+ * By /proc/PID/maps: the program's text must be mapped there from this very file, which is known by
+ * its name there, or by its inode (names may be broken by newlines; inodes, by overlay file systems).
  */
 int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err);
 
@@ -49,6 +50,11 @@ int process__read(const struct process *proc, uint64_t addr, void *buf, size_t l
 int process__read_many(const struct process *proc, const uint64_t *addr, size_t n, void *buf,
 		       size_t len, bool *ok);
 bool process__alive(const struct process *proc);
+/*
+ * It lives and runs what it ran when it was opened: false after an exec of another program, and,
+ * where addresses are random, of the same one.
+ */
+bool process__is_same(const struct process *proc);
 /*
  * The TID, in our PID namespace (the host's, when we run there), of the thread that the target's
  * namespace calls `nstid`; 0: none such.

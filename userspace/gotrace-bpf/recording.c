@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One process, or one command: see recording.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "lib/log.h"
+#include "recording.h"
+#include "stats.h"
+#include "trace/file.h"
+
+struct names {
+	char output[4200], raw[4200], stats[4200];
+};
+
+/* ---- the program ---- */
+
+/* Runs the command until it executes a Go program, which is held then, and analysed. */
+static int launch(const struct recording *r, struct launch *child, struct analysis *an,
+		  struct error *err)
+{
+	int code = launch__fork(child, r->args->command, r->signals, err);
+
+	child->quiet = r->family;
+	if (r->family)
+		__atomic_store_n(&r->family->launched, child->pid, __ATOMIC_SEQ_CST);
+	while (!code) {
+		code = launch__next_exec(child, err);
+		if (!code)
+			code = analysis__of_beginning(an, child->pid, err);
+		if (!code || !child->held || !analysis__is_not_go(an))
+			break;
+		log__debug("process %d executes %s: %s", child->pid, an->process.exe, err->text);
+		analysis__deinit(an);
+		err->text[0] = '\0';
+		code = 0;
+	}
+	if (code == -ECHILD && !err->text[0] && !r->family)
+		error__set(err, code,
+			   "%s ended, and its process had executed no Go program; one that it "
+			   "starts as a child is recorded with --follow",
+			   r->args->command[0]);
+	return code;
+}
+
+/*
+ * What was held must not stay so. The command itself has not begun, and is not to run unrecorded;
+ * what a script executes goes on.
+ */
+static void let_go(struct launch *child)
+{
+	if (child->held && child->execs == 1)
+		launch__kill(child);
+	else if (child->held)
+		launch__release(child, NULL);
+}
+
+static int analyse(const struct recording *r, struct launch *child, struct analysis *an,
+		   struct error *err)
+{
+	if (r->pid)
+		return analysis__of_beginning(an, r->pid, err);
+	if (r->args->pid)
+		return analysis__of_process(an, r->args->pid, err);
+	return launch(r, child, an, err);
+}
+
+/* ---- its files ---- */
+
+static void name_file(char *ret, size_t size, const char *name, const char *suffix)
+{
+	snprintf(ret, size, "%s%s", name ? name : "", name ? suffix : "");
+}
+
+/* FILE for the first, FILE.PID for others, FILE.PID.2 for the second program of such a one. */
+static void name_files(const struct recording *r, int pid, struct names *ret)
+{
+	const struct record_args *a = r->args;
+	char fallback[48], suffix[48] = "";
+	bool first = !r->family || !__atomic_exchange_n(&r->family->first_taken, true,
+							__ATOMIC_SEQ_CST);
+
+	snprintf(fallback, sizeof(fallback), "gotrace-%d.trace", pid);
+	if (r->serial > 1)
+		snprintf(suffix, sizeof(suffix), ".%d.%u", pid, r->serial);
+	else if (!first)
+		snprintf(suffix, sizeof(suffix), ".%d", pid);
+	name_file(ret->raw, sizeof(ret->raw), a->raw, first ? "" : suffix);
+	name_file(ret->stats, sizeof(ret->stats), a->stats, first ? "" : suffix);
+	if (a->output) {
+		name_file(ret->output, sizeof(ret->output), a->output, first ? "" : suffix);
+		return;
+	}
+	snprintf(suffix, sizeof(suffix), ".%u", r->serial);
+	name_file(ret->output, sizeof(ret->output), fallback, r->serial > 1 ? suffix : "");
+}
+
+static void tell(const struct recording *r, int pid, const struct recorder_stats *stats)
+{
+	const struct sequencer_stats *seq = &stats->sequencer;
+	char who[32] = "";
+
+	if (r->family)
+		snprintf(who, sizeof(who), "process %d ", pid);
+	log__msg("recorded %s%.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost", who,
+		 (double)seq->window_ns / 1e9, (unsigned long long)stats->writer.events,
+		 (unsigned long long)seq->goroutines, (unsigned long long)stats->writer.bytes,
+		 (unsigned long long)seq->lost);
+	if (stats->missed_ns)
+		log__debug("process %d: its first %.0f ms are missing", pid,
+			   (double)stats->missed_ns / 1e6);
+}
+
+static int record(const struct recording *r, struct analysis *an, struct launch *child,
+		  struct recorder_stats *stats, struct error *err)
+{
+	const struct record_args *a = r->args;
+	struct trace_file *file = NULL;
+	struct names names;
+	struct recorder_opts opts = {
+		.sink = {
+			.path = names.output, .raw_path = a->raw ? names.raw : NULL,
+			.version = a->version, .tick_ns = a->tick, .stacks = !a->no_stacks,
+			.no_syscalls = !(a->events & 1 << SET_SYSCALL),
+		},
+		.duration_ns = a->duration_ns,
+		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
+		.syscalls = a->events & 1 << SET_SYSCALL, .gc = a->events & 1 << SET_GC,
+		.force_perf = a->force_perf, .started = r->started,
+		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
+		.process = &an->process,
+		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,
+	};
+	int code, failed;
+
+	name_files(r, an->process.pid, &names);
+	code = a->stats ? stats__open(&file, names.stats, err) : 0;
+	if (code)
+		return code;
+	code = recorder__run(&opts, stats, err);
+	if (!code)
+		tell(r, an->process.pid, stats);
+	if (file && stats->attach_ns) {
+		failed = stats__write(file, names.stats, stats, err);
+		code = code ? code : failed;
+	}
+	trace_file__destroy(file);
+	return code;
+}
+
+/* A followed program that was over too soon, or is none of Go's, is nothing to complain about. */
+static bool is_nothing(const struct recording *r, const struct analysis *an, int code)
+{
+	if (!r->family)
+		return false;
+	if (r->pid)
+		return code == -ESRCH || (an->has_process && !process__is_same(&an->process));
+	return code == -ECHILD || (r->args->pid && analysis__is_not_go(an));
+}
+
+enum recording_end recording__run(const struct recording *r, struct error *err)
+{
+	struct recorder_stats own = {}, *stats = r->report ? &r->report->stats : &own;
+	enum recording_end end = RECORDING_DONE;
+	struct launch child = {};
+	struct analysis an = {};
+	int code = analyse(r, &child, &an, err);
+
+	if (!code)
+		code = record(r, &an, &child, stats, err);
+	let_go(&child);
+	if (code && !stats->writer.bytes && is_nothing(r, &an, code)) {
+		if (r->pid)
+			log__debug("process %d is not recorded: %s", r->pid, err->text);
+		err->text[0] = '\0';
+		end = RECORDING_NOTHING;
+	} else if (code) {
+		error__set(err, code, "%s", strerror(-code));
+		end = RECORDING_FAILED;
+	}
+	if (code && err->text[0] && child.pid && !child.reaped) { /* now, not when it ends */
+		log__msg("%s", err->text);
+		err->text[0] = '\0';
+	}
+	launch__wait(&child);
+	analysis__deinit(&an);
+	return end;
+}

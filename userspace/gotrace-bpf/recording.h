@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One process, or one command, from its analysis to its files: what `record` does once, and
+ * `record --follow` in a process of its own for each program that is followed.
+ *
+ * Before it: record.c (options), follow.c. After it: capture/recorder.c.
+ */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/launch.h"
+#include "capture/recorder.h"
+#include "lib/error.h"
+
+enum event_set { SET_SCHED, SET_SYSCALL, SET_GC, NSETS };
+
+/* The command line. */
+struct record_args {
+	int pid;	/* 0: none */
+	char **command; /* NULL: none */
+	const char *output, *raw, *stats;
+	uint64_t duration_ns, events, stack_depth;
+	unsigned int version, tick;
+	bool no_stacks, force_perf, follow;
+};
+
+/* Between a followed recording and the process that started it: shared memory. */
+struct recording_report {
+	struct recorder_stats stats;
+};
+
+struct recording_family {
+	bool first_taken; /* the names of the command line are for the first that takes them */
+	pid_t launched;	  /* the command's; 0: not yet, or none */
+};
+
+struct recording {
+	const struct record_args *args;
+	const struct launch_signals *signals;
+	uint64_t started; /* CLOCK_MONOTONIC, ns: for attach_ms */
+	/* of a followed one; all zero without --follow */
+	struct recording_family *family;
+	struct recording_report *report;
+	int pid;		/* which to record, instead of what the command line says */
+	uint64_t exec_time;	/* when it began its program, ns */
+	unsigned int serial;	/* of its programs, from 1 on; 0: the command line's */
+};
+
+enum recording_end {
+	RECORDING_DONE,
+	RECORDING_FAILED,  /* and the reason */
+	RECORDING_NOTHING, /* only with a family: no Go program, or over before it could be recorded */
+};
+
+/* Signals must be prepared as record.c does. Tells what it did by log lines. */
+enum recording_end recording__run(const struct recording *r, struct error *err);
+
+#endif
