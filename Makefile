@@ -7,7 +7,8 @@
 #   build/libgotrace.a   userspace/{lib,target,capture,sequence,trace}: everything but the commands
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
 #   build/gotrace        userspace/gotrace, linked with it
-#   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h
+#   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h; the one
+#                        of --follow, which lives longer, by itself
 #   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
 #   build/fuzz/          the library once more for libFuzzer, selftests/fuzz linked with it, corpora
 #   build/reference/     the Go programs that judge our output, built with JUDGE_GO
@@ -46,7 +47,7 @@ OUR_CFLAGS += $(SANITIZERS)
 LDFLAGS    += -fsanitize=address,undefined
 endif
 
-BPF_SRCS  := $(wildcard bpf/*.bpf.c)
+BPF_SRCS  := $(filter-out bpf/follow.bpf.c,$(wildcard bpf/*.bpf.c))
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c,$(FUZZED_SRCS)) \
@@ -56,7 +57,7 @@ TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
 UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h)
+SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h build/bpf/follow.skel.h)
 
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
 JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
@@ -136,6 +137,10 @@ build/bpf/gotrace.bpf.o: $(BPF_SRCS:bpf/%.c=build/bpf/%.o)
 build/bpf/gotrace.skel.h: build/bpf/gotrace.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name gotrace_bpf >$@
+
+build/bpf/follow.skel.h: build/bpf/follow.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
 
 # The floor that `make bench` compares with
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gotrace-bpf record: its options, and how signals are to be when it begins. The work is done in
- * recording.c.
+ * recording.c, and with --follow in follow.c.
  */
 #include <argp.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 
 #include "capture/clock.h"
 #include "command.h"
+#include "follow.h"
 #include "lib/log.h"
 #include "lib/opts.h"
 #include "recording.h"
@@ -30,12 +31,15 @@ enum {
 	OPT_STATS,
 	OPT_RAW,
 	OPT_PERF,
+	OPT_FOLLOW,
 };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "record this process", 0 },
 	{ "output", 'o', "FILE", 0, "the trace (gotrace-PID.trace; - is stdout)", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
+	{ "follow", OPT_FOLLOW, NULL, 0,
+	  "its children and what it executes later, too: each program to FILE.PID", 0 },
 	{ "events", OPT_EVENTS, "LIST", 0, "of sched (always on), syscall, gc; default: all", 0 },
 	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: about an eighth of the cost less", 0 },
 	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)",
@@ -106,6 +110,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_RAW:
 		a->raw = text;
 		return 0;
+	case OPT_FOLLOW:
+		a->follow = true;
+		return 0;
 	case OPT_PERF:
 		a->force_perf = true;
 		return 0;
@@ -135,6 +142,9 @@ static void check_arguments(struct record_args *a)
 		usage_error("either -p PID or a command, not both");
 	if (!a->pid && !a->command)
 		usage_error("record what? -p PID, or -- CMD");
+	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
+			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
+		usage_error("--follow writes a file for each process: stdout can't be one");
 	refuse_same_file("-o", a->output, "--stats", a->stats);
 	refuse_same_file("-o", a->output, "--raw", a->raw);
 	refuse_same_file("--raw", a->raw, "--stats", a->stats);
@@ -179,5 +189,7 @@ int do_record(int argc, char **argv, struct error *err)
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &a);
 	check_arguments(&a);
 	prepare_signals(&signals);
+	if (a.follow)
+		return follow__run(&one, err);
 	return recording__run(&one, err) == RECORDING_DONE ? EXIT_DONE : EXIT_FAILED;
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Descendants of a process: see tracker.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/tracker.h"
+
+#include "follow.skel.h"
+
+struct tracker {
+	struct follow_bpf *skel;
+	struct ring_buffer *ring;
+	tracker_fn fn;
+	void *ctx;
+};
+
+static int on_exec(void *ctx, void *data, size_t size)
+{
+	struct tracker *t = ctx;
+
+	if (size >= sizeof(struct gt_followed_exec))
+		t->fn(t->ctx, data);
+	return 0;
+}
+
+int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error *err)
+{
+	struct tracker *t = calloc(1, sizeof(*t));
+	int code = 0;
+
+	if (!t)
+		return -ENOMEM;
+	t->fn = fn;
+	t->ctx = ctx;
+	t->skel = follow_bpf__open_and_load();
+	if (!t->skel)
+		code = -errno;
+	else
+		code = follow_bpf__attach(t->skel);
+	if (!code) {
+		t->ring = ring_buffer__new(bpf_map__fd(t->skel->maps.execs), on_exec, t, NULL);
+		code = t->ring ? 0 : -errno;
+	}
+	if (!code) {
+		*ret = t;
+		return 0;
+	}
+	tracker__destroy(t);
+	if (code == -EPERM)
+		return error__set(err, code, "cannot follow processes: not permitted; run as root, "
+					     "or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+	return error__set(err, code, "cannot follow processes: %s%s", strerror(-code),
+			  " (--verbose shows the kernel's log)");
+}
+
+void tracker__destroy(struct tracker *t)
+{
+	if (!t)
+		return;
+	ring_buffer__free(t->ring);
+	follow_bpf__destroy(t->skel);
+	free(t);
+}
+
+int tracker__add(struct tracker *t, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+	uint8_t one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(t->skel->maps.tree), &key, &one, 0) ? -errno : 0;
+}
+
+int tracker__add_launcher(struct tracker *t, pid_t pid)
+{
+	t->skel->bss->launcher = (uint32_t)pid;
+	return tracker__add(t, pid);
+}
+
+int tracker__fd(const struct tracker *t)
+{
+	return ring_buffer__epoll_fd(t->ring);
+}
+
+void tracker__read(struct tracker *t)
+{
+	ring_buffer__consume(t->ring);
+}
+
+bool tracker__is_empty(const struct tracker *t)
+{
+	uint32_t first;
+
+	return bpf_map_get_next_key(bpf_map__fd(t->skel->maps.tree), NULL, &first) != 0;
+}
+
+uint64_t tracker__overflows(const struct tracker *t)
+{
+	return t->skel->bss->overflows;
+}
