@@ -36,6 +36,21 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 	return code;
 }
 
+/* Go code in a library of a program that is none of Go's can't be recorded; it is named, though. */
+static void name_library(const struct analysis *a, struct error *err)
+{
+	char library[256];
+
+	if (!err || !analysis__is_not_go(a) ||
+	    !process__find_go_library(&a->process, library, sizeof(library)))
+		return;
+	err->text[0] = '\0';
+	error__set(err, -ENOENT,
+		   "process %d is no Go program: its Go code is in a shared library, "
+		   "%s, which can't be recorded",
+		   a->process.pid, library);
+}
+
 int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 {
 	int code = process__open(&a->process, pid, err);
@@ -44,6 +59,8 @@ int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 		return code;
 	a->has_process = true;
 	code = analyse(a, a->process.exe_fd, a->process.exe, err);
+	if (code)
+		name_library(a, err);
 	if (!code)
 		code = process__find_bias(&a->process, a->elf, err);
 	return code;

@@ -190,6 +190,7 @@ int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struc
 {
 	struct go_buildinfo info = { 0 };
 	char *version = NULL, *mod = NULL;
+	struct elf_section first;
 	size_t size = 0, at;
 	unsigned char *data = load_data(elf, &size);
 	struct buf b;
@@ -199,7 +200,10 @@ int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struc
 		b = buf__make(data + at, size - at);
 		read_blob(elf, &b, &version, &mod);
 	}
-	if (!version)
+	if (!version && !elf_image__nth_section(elf, 0, &first))
+		r = error__set(err, -ENOENT, "it has no section headers: if it is a Go program, it "
+			       "is packed, and can be recorded once it is unpacked (upx -d)");
+	else if (!version)
 		r = error__set(err, -ENOENT, "not a Go program: it has no Go build information");
 	else if (!go_version__parse(version, &info.version))
 		r = error__set(err, -ENOENT, "its Go build information names no release: \"%.40s\"",

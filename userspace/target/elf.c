@@ -9,6 +9,7 @@
 #include "target/elf.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,9 @@ static int check_header(const Elf64_Ehdr *eh, const char *name, struct error *er
 	if (memcmp(eh->e_ident, ELFMAG, SELFMAG))
 		return error__set(err, -ENOEXEC, "%s is not an ELF program (of a script, name the Go program that it starts)", name);
 	if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
-		return error__set(err, -ENOEXEC, "%s is a big-endian program; only linux/amd64 "
-				  "programs can be traced", name);
+		return error__set(err, -ENOEXEC, "%s is a big-endian program for %s; only "
+				  "linux/amd64 programs can be traced", name,
+				  machine_name(be16toh(eh->e_machine)));
 	if (eh->e_machine != EM_X86_64 || eh->e_ident[EI_CLASS] != ELFCLASS64)
 		return error__set(err, -ENOEXEC, "%s is a program for %s; only linux/amd64 "
 				  "programs can be traced", name, machine_name(eh->e_machine));

@@ -232,6 +232,47 @@ int process__find_bias(struct process *proc, const struct elf_image *elf, struct
 	return 0;
 }
 
+static bool has_go_code(pid_t pid, const char *path)
+{
+	char name[4200];
+	struct elf_image *elf = NULL;
+	struct elf_section sec;
+	bool has = false;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/root%s", pid, path);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (!elf_image__open(&elf, fd, name, NULL))
+		has = elf_image__section(elf, ".go.buildinfo", &sec);
+	elf_image__destroy(elf);
+	close(fd);
+	return has;
+}
+
+bool process__find_go_library(const struct process *proc, char *ret, size_t size)
+{
+	char path[64], *line = NULL, *name;
+	bool found = false;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
+	f = fopen(path, "re");
+	while (f && !found && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		name = strchr(line, '/');
+		found = name && strstr(line, " r-xp ") && has_go_code(proc->pid, name);
+		if (found)
+			snprintf(ret, size, "%s", name);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
 int process__read(const struct process *proc, uint64_t addr, void *buf, size_t len)
 {
 	struct iovec local = { buf, len }, remote = { (void *)addr, len };

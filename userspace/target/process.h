@@ -62,6 +62,12 @@ bool process__is_same(const struct process *proc);
 uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
 
 /*
+ * A library with Go code (-buildmode=c-shared) that the process has mapped: its path, as the target
+ * sees it. For the refusal of a program that is none of Go's.
+ */
+bool process__find_go_library(const struct process *proc, char *ret, size_t size);
+
+/*
  * The live checks: for every M with a thread m.procid is a thread of this process, m.g0.m == m,
  * g0's stack bounds are sane, p.m == m, every G reachable from allgs has sane bounds and a known
  * status. At least one M must have been checked. The process runs meanwhile, so that a disagreement
