@@ -13,13 +13,13 @@
 struct signal_struct {
 	struct {
 		int counter;
-	} live;			/* threads that have not begun to exit */
+	} live; /* threads that have not begun to exit */
 } __attribute__((preserve_access_index));
 
 struct task_struct {
 	int pid, tgid;
 	unsigned int ptrace;
-	struct task_struct *parent;	/* the tracer, if it is traced */
+	struct task_struct *parent; /* the tracer, if it is traced */
 	struct signal_struct *signal;
 } __attribute__((preserve_access_index));
 
@@ -37,8 +37,8 @@ struct {
 	__uint(max_entries, 1 << 17);
 } execs SEC(".maps");
 
-gt_u32 launcher = 0;	/* the recorder that holds the command until it executes a Go program */
-gt_u64 overflows = 0;	/* processes or execs for which there was no room */
+gt_u32 launcher = 0;  /* the recorder that holds the command until it executes a Go program */
+gt_u64 overflows = 0; /* processes or execs for which there was no room */
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(followed_fork, struct task_struct *parent, struct task_struct *child)

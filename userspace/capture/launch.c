@@ -19,7 +19,31 @@
 #include "capture/launch.h"
 #include "lib/log.h"
 
-#define PATIENCE 1	/* s: then it is told what is waited for */
+#define PATIENCE 1 /* s: then it is told what is waited for */
+
+/* As a shell finds it, but for a file that is neither a program nor a script with #!. */
+static void execute(char *const argv[])
+{
+	const char *path = getenv("PATH"), *end;
+	bool denied = false;
+	char file[4096];
+
+	if (strchr(argv[0], '/')) {
+		execv(argv[0], argv);
+		return;
+	}
+	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;
+	     path = *end ? end + 1 : end) {
+		end = path + strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", end > path ? (int)(end - path) : 1,
+			 end > path ? path : ".", argv[0]);
+		execv(file, argv);
+		denied |= errno == EACCES;
+		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+			return;
+	}
+	errno = denied ? EACCES : ENOENT;
+}
 
 static _Noreturn void child(int go, int result, char *const argv[],
 			    const struct launch_signals *signals)
@@ -35,7 +59,7 @@ static _Noreturn void child(int go, int result, char *const argv[],
 	sigaction(SIGXFSZ, &signals->sigxfsz, NULL);
 	sigaction(SIGCHLD, &signals->sigchld, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-	execvp(argv[0], argv);
+	execute(argv);
 	code = errno;
 	if (write(result, &code, sizeof(code)) < 0)
 		_exit(126);
@@ -88,7 +112,10 @@ int launch__fork(struct launch *ret, char *const argv[], const struct launch_sig
 	close(go[0]);
 	close(result[1]);
 	*ret = (struct launch){
-		.name = argv[0], .pid = pid, .go_fd = go[1], .result_fd = result[0],
+		.name = argv[0],
+		.pid = pid,
+		.go_fd = go[1],
+		.result_fd = result[0],
 	};
 	if (pid > 0)
 		return seize(ret, err);
@@ -128,13 +155,14 @@ static int ended(struct launch *l, struct error *err)
 	int failure = 0;
 
 	l->reaped = true;
-	if (read(l->result_fd, &failure, sizeof(failure)) == sizeof(failure))
+	if (read(l->result_fd, &failure, sizeof(failure)) == sizeof(failure) && failure != ENOEXEC)
 		error__set(err, -ECHILD, "%s: %s", l->name,
-			   failure == ENOENT ? "no such program" :
-			   failure == EACCES ? "not an executable program" : strerror(failure));
+			   failure == ENOENT   ? "no such program"
+			   : failure == EACCES ? "not an executable program"
+					       : strerror(failure));
 	close(l->go_fd);
 	close(l->result_fd);
-	return -ECHILD;
+	return failure == ENOEXEC ? -ENOEXEC : -ECHILD;
 }
 
 /* What comes from the terminal reaches the command by itself; what was sent to us alone does not. */

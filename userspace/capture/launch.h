@@ -34,7 +34,7 @@ struct launch {
 	bool held;	    /* in the stop of its exec: nothing of the program has run yet */
 	bool quiet;	    /* says nothing while it waits for a program that is to be recorded */
 	bool reaped;
-	int status;	    /* once reaped: as waitpid gives it */
+	int status; /* once reaped: as waitpid gives it */
 };
 
 /* Forks a child that will exec argv[0], found by PATH, and seizes it: one thread's, this one's. */
@@ -43,7 +43,8 @@ int launch__fork(struct launch *ret, char *const argv[], const struct launch_sig
 /*
  * Lets it run until its next exec, where it is held: 0. Signals that are sent to us alone are
  * passed on meanwhile. -ECHILD: it ended (no text, unless the command could not be executed);
- * another negative errno and the reason.
+ * -ENOEXEC: the command is nothing that can be executed here (no text); another negative errno and
+ * the reason.
  */
 int launch__next_exec(struct launch *l, struct error *err);
 /* Lets a held one go, for good; from the thread that seized it. */

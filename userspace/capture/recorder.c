@@ -50,9 +50,9 @@ struct recorder {
 	uint64_t t0, t1, watermark, next_check;
 	struct snapshot snap[2];
 	bool has[2];
-	bool checked, given;	     /* layout by live checks; snapshots to the sink */
-	bool runtime_up;	     /* a goroutine was executed */
-	uint64_t exec_time;	     /* of a GT_EXEC that ends the recording; 0: none */
+	bool checked, given; /* layout by live checks; snapshots to the sink */
+	bool runtime_up;     /* a goroutine was executed */
+	uint64_t exec_time;  /* of a GT_EXEC that ends the recording; 0: none */
 	bool stopped, target_gone;
 	uint64_t housekeeping, records, last_records;
 	struct gt_counters counters;

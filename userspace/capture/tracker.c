@@ -53,8 +53,9 @@ int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error
 	}
 	tracker__destroy(t);
 	if (code == -EPERM)
-		return error__set(err, code, "cannot follow processes: not permitted; run as root, "
-					     "or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+		return error__set(err, code,
+				  "cannot follow processes: not permitted; run as root, "
+				  "or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
 	return error__set(err, code, "cannot follow processes: %s%s", strerror(-code),
 			  " (--verbose shows the kernel's log)");
 }

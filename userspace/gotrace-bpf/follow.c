@@ -29,9 +29,9 @@
 #include "lib/map.h"
 #include "target/buildinfo.h"
 
-#define AT_ONCE	   64	/* recordings; each has rings of 16 MiB */
+#define AT_ONCE	   64 /* recordings; each has rings of 16 MiB */
 #define PAUSE_MS   200
-#define GONE_CHILD 100	/* exit status: this process ended before the child began */
+#define GONE_CHILD 100 /* exit status: this process ended before the child began */
 
 struct slot {
 	pid_t recorder; /* 0: free */
@@ -47,8 +47,8 @@ struct follow {
 	struct recording_family *family;
 	struct recording_report *report; /* [AT_ONCE] */
 	struct slot slot[AT_ONCE];
-	struct map programs;	/* PID -> how many programs of it were given to a recorder */
-	uint64_t deadline;	/* 0: none, or not known yet */
+	struct map programs; /* PID -> how many programs of it were given to a recorder */
+	uint64_t deadline;   /* 0: none, or not known yet */
 	bool stopping, failed;
 	unsigned int recorded, refused, too_short;
 	unsigned long long events, bytes, lost;
@@ -268,7 +268,7 @@ static void keep_time(struct follow *f)
 	if (!f->deadline || f->stopping || clock__now() < f->deadline)
 		return;
 	f->stopping = true;
-	for (i = 0; i < AT_ONCE; i++)	/* the first one watches the clock itself */
+	for (i = 0; i < AT_ONCE; i++) /* the first one watches the clock itself */
 		if (f->slot[i].recorder && f->slot[i].pid)
 			kill(f->slot[i].recorder, SIGTERM);
 }
@@ -325,8 +325,10 @@ static int conclude(struct follow *f)
 		log__msg("recorded %u programs: %llu events, %llu bytes, %llu lost", f->recorded,
 			 f->events, f->bytes, f->lost);
 	if (!f->recorded && f->too_short)
-		error__set(f->err, -ENOENT, "nothing was recorded: %u Go programs ended before "
-			   "their probes were set", f->too_short);
+		error__set(f->err, -ENOENT,
+			   "nothing was recorded: %u Go programs ended before "
+			   "their probes were set",
+			   f->too_short);
 	else if (!f->recorded && !f->refused)
 		error__set(f->err, -ENOENT, "nothing was recorded: no Go program was executed");
 	return f->failed || !f->recorded ? EXIT_FAILED : EXIT_DONE;

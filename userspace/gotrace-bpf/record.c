@@ -130,7 +130,7 @@ static const struct argp parser = {
 	parse_option,
 	"-p PID\n[--] CMD [ARG...]",
 	"Records a Go execution trace: of a running process until -d, ^C, SIGTERM or its end, or "
-	"of a program from its start to its end.",
+	"of a program from its start to its end (CMD, or what it executes in its own process).",
 	NULL,
 	NULL,
 	NULL,
@@ -170,7 +170,7 @@ static void prepare_signals(struct launch_signals *before)
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGCHLD);
 	sigaction(SIGHUP, NULL, &hangup);
-	if (hangup.sa_handler != SIG_IGN)	/* nohup means it */
+	if (hangup.sa_handler != SIG_IGN) /* nohup means it */
 		sigaddset(&blocked, SIGHUP);
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
 }

@@ -38,6 +38,14 @@ static int launch(const struct recording *r, struct launch *child, struct analys
 		err->text[0] = '\0';
 		code = 0;
 	}
+	if (code == -ENOEXEC) {
+		if (!child->execs && strchr(r->args->command[0], '/'))
+			analysis__of_file(an, r->args->command[0], err);
+		error__set(err, code,
+			   "%s can't be executed here: it is no program for this machine, "
+			   "and no script that begins with #!",
+			   r->args->command[0]);
+	}
 	if (code == -ECHILD && !err->text[0] && !r->family)
 		error__set(err, code,
 			   "%s ended, and its process had executed no Go program; one that it "
@@ -80,8 +88,8 @@ static void name_files(const struct recording *r, int pid, struct names *ret)
 {
 	const struct record_args *a = r->args;
 	char fallback[48], suffix[48] = "";
-	bool first = !r->family || !__atomic_exchange_n(&r->family->first_taken, true,
-							__ATOMIC_SEQ_CST);
+	bool first =
+		!r->family || !__atomic_exchange_n(&r->family->first_taken, true, __ATOMIC_SEQ_CST);
 
 	snprintf(fallback, sizeof(fallback), "gotrace-%d.trace", pid);
 	if (r->serial > 1)

@@ -44,14 +44,14 @@ struct recording {
 	/* of a followed one; all zero without --follow */
 	struct recording_family *family;
 	struct recording_report *report;
-	int pid;		/* which to record, instead of what the command line says */
-	uint64_t exec_time;	/* when it began its program, ns */
-	unsigned int serial;	/* of its programs, from 1 on; 0: the command line's */
+	int pid;	     /* which to record, instead of what the command line says */
+	uint64_t exec_time;  /* when it began its program, ns */
+	unsigned int serial; /* of its programs, from 1 on; 0: the command line's */
 };
 
 enum recording_end {
 	RECORDING_DONE,
-	RECORDING_FAILED,  /* and the reason */
+	RECORDING_FAILED, /* and the reason */
 	RECORDING_NOTHING, /* only with a family: no Go program, or over before it could be recorded */
 };
 
