@@ -70,6 +70,39 @@ static void our_own_memory(void **state)
 	process__deinit(&p);
 }
 
+/* Another program, and none any more: it is not the process that was looked at. */
+static void an_exec_is_noticed(void **state)
+{
+	char exe[64], now[256] = "";
+	struct process p;
+	int in[2];
+	pid_t child;
+
+	assert_int_equal(pipe(in), 0);
+	child = fork();
+	if (!child) {
+		dup2(in[0], 0);
+		close(in[1]);
+		execl("/bin/sh", "sh", "-c", "read x; exec cat", NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", child);
+	while (!strstr(now, "sh"))
+		assert_true(readlink(exe, now, sizeof(now) - 1) > 0);
+	assert_int_equal(process__open(&p, child, NULL), 0);
+	assert_true(process__is_same(&p));
+	assert_int_equal(write(in[1], "\n", 1), 1);
+	while (!strstr(now, "/cat"))
+		assert_true(readlink(exe, now, sizeof(now) - 1) > 0);
+	assert_true(process__alive(&p));
+	assert_false(process__is_same(&p));
+	close(in[1]);
+	waitpid(child, NULL, 0);
+	assert_false(process__is_same(&p));
+	process__deinit(&p);
+}
+
 static void pause_ms(long ms)
 {
 	struct timespec t = { .tv_nsec = ms * 1000000 };
@@ -177,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_such_process),
 		cmocka_unit_test(our_own_memory),
+		cmocka_unit_test(an_exec_is_noticed),
 		cmocka_unit_test(running_programs),
 	};
 
