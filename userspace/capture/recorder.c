@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/clock.h"
@@ -305,8 +306,10 @@ static int still_the_program(struct recorder *r)
 {
 	struct process *proc = r->opts->process;
 	uint64_t bias = proc->bias;
+	struct stat st;
 
-	if (!process__alive(proc) || access(proc->exe_path, F_OK))
+	/* Not by access(), which looks without our capabilities. */
+	if (!process__alive(proc) || stat(proc->exe_path, &st))
 		return error__set(r->err, -ESRCH, "process %d ended while probes were attached",
 				  proc->pid);
 	if (!process__is_same(proc))
