@@ -227,6 +227,11 @@ format-check: ## clang-format over every C file
 	@find bpf include kmod userspace selftests -name '*.[ch]' 2>/dev/null | \
 		xargs -r clang-format-19 --dry-run --Werror
 
+offsets: build/reference/offsets ## make userspace/target/offsets_table.c from real Go toolchains
+	$(Q)mkdir -p build/tmp
+	$(Q)selftests/offsets/extract --table >build/tmp/offsets_table.c
+	$(Q)mv build/tmp/offsets_table.c userspace/target/offsets_table.c
+
 man: $(MAN_PAGES) ## check that the manual pages render without a warning
 	@for page in $^; do \
 		warnings=$$(man --warnings -l -Tutf8 $$page 2>&1 >/dev/null); \
@@ -245,5 +250,5 @@ help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
 .PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long bench fuzz kmod \
-	format-check man install clean help
+	format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

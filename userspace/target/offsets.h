@@ -3,8 +3,8 @@
  * Where the members of the runtime's structs and its globals stand: what one source says of it.
  *
  * Three sources fill a struct offsets: the program's DWARF (layout_dwarf.c), its machine code
- * (calibrate.c) and the table by release (offsets_table.c, generated). target/layout.c lets them
- * agree, or refuses, and hands the result on.
+ * (calibrate.c) and the table by release (offsets_table.c, generated). target/layout_merge.c lets
+ * them agree, or refuses; target/layout.c hands the result on.
  */
 #ifndef TARGET_OFFSETS_H
 #define TARGET_OFFSETS_H
@@ -13,7 +13,8 @@
 
 /*
  * X(id, struct, member, name before `renamed`, renamed, since): `renamed` and `since` are minor
- * releases, 0: always. A release before `since` does not have the member.
+ * releases, 0: always. A release before `since` does not have the member. runtime.coro is linked in
+ * only with package iter, which alone makes coroutines. `make offsets` after a change.
  */
 #define OFFSETS(X)							\
 	X(G_STACK,	"runtime.g", "stack", NULL, 0, 0)		\
@@ -43,7 +44,8 @@
 	X(P_ID,		"runtime.p", "id", NULL, 0, 0)			\
 	X(P_STATUS,	"runtime.p", "status", NULL, 0, 0)		\
 	X(P_M,		"runtime.p", "m", NULL, 0, 0)			\
-	X(P_GC_MODE,	"runtime.p", "gcMarkWorkerMode", NULL, 0, 0)
+	X(P_GC_MODE,	"runtime.p", "gcMarkWorkerMode", NULL, 0, 0)	\
+	X(CORO_GP,	"runtime.coro", "gp", NULL, 0, 23)
 
 #define OFFSET_ID(id, ...) OFF_##id,
 enum offset_id { OFFSETS(OFFSET_ID) OFF_COUNT };
