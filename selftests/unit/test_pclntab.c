@@ -16,7 +16,7 @@
 #include "programs.h"
 
 struct program {
-	int fd;
+	int fd;			/* closed behind the image, which keeps one of its own: -1 */
 	struct elf_image *elf;
 	struct go_buildinfo info;
 	struct pclntab *pt;
@@ -29,6 +29,8 @@ static void open_program(struct program *p, const char *path)
 	p->fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(elf_image__open(&p->elf, p->fd, path, NULL), 0);
 	assert_int_equal(buildinfo__read(p->elf, &p->info, NULL), 0);
+	close(p->fd);
+	p->fd = -1;
 	if (pclntab__open(&p->pt, p->elf, &p->info.version, &err))
 		fail_msg("%s", err.text);
 }
@@ -37,7 +39,6 @@ static void close_program(struct program *p)
 {
 	pclntab__destroy(p->pt);
 	elf_image__destroy(p->elf);
-	close(p->fd);
 }
 
 /*
@@ -224,9 +225,7 @@ static void damaged(const char *path)
 	size_t opened = 0;
 
 	open_program(&p, path);
-	pclntab__destroy(p.pt);
-	close(p.fd);
-	elf_image__destroy(p.elf);
+	close_program(&p);
 	p.fd = program__copy(path);
 	assert_int_equal(elf_image__open(&p.elf, p.fd, path, NULL), 0);
 	if (!elf_image__section(p.elf, ".gopclntab", &sec))

@@ -9,7 +9,7 @@
 
 #include "analysis.h"
 
-/* `fd` may be closed afterwards: the image is a mapping. */
+/* `fd` may be closed afterwards: the image has its own. */
 static int analyse(struct analysis *a, int fd, const char *name, struct error *err)
 {
 	int code = elf_image__open(&a->elf, fd, name, err);

@@ -11,8 +11,10 @@
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +24,8 @@
 #define SECTIONS_MAX 4096	/* Go programs have about 30 */
 #define SEGMENTS_MAX 256
 #define NOTE_MAX 4096
+#define LARGE_PAGE (2u << 20)
+#define LARGE (2 * LARGE_PAGE)
 
 struct elf_image {
 	int fd;
@@ -72,13 +76,26 @@ static bool read_at(const struct elf_image *elf, uint64_t offset, void *buf, siz
 	return true;
 }
 
+/* Large ones in large pages, if there are any: to fault 90 MB in, page by page, takes 60 ms. */
+static void *allocate(uint64_t len)
+{
+	void *p;
+
+	if (len < LARGE)
+		return malloc(len ? len : 1);
+	if (posix_memalign(&p, LARGE_PAGE, len))
+		return NULL;
+	madvise(p, len, MADV_HUGEPAGE);
+	return p;
+}
+
 static void *load_at(const struct elf_image *elf, uint64_t offset, uint64_t len)
 {
 	void *p;
 
 	if (offset > elf->size || len > elf->size - offset)
 		return NULL;
-	p = malloc(len ? len : 1);
+	p = allocate(len);
 	if (p && !read_at(elf, offset, p, len)) {
 		free(p);
 		p = NULL;
@@ -168,9 +185,11 @@ int elf_image__open(struct elf_image **ret, int fd, const char *name, struct err
 	elf = calloc(1, sizeof(*elf));
 	if (!elf)
 		return error__set(err, -ENOMEM, "out of memory");
-	elf->fd = fd;
+	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	elf->size = (uint64_t)st.st_size;
-	if (!read_at(elf, 0, &elf->ehdr, sizeof(elf->ehdr)))
+	if (elf->fd < 0)
+		r = error__set(err, -errno, "%s: %s", name, strerror(errno));
+	else if (!read_at(elf, 0, &elf->ehdr, sizeof(elf->ehdr)))
 		r = error__set(err, -ENOEXEC, "%s is not an ELF program", name);
 	else
 		r = read_headers(elf, name, err);
@@ -189,6 +208,8 @@ void elf_image__destroy(struct elf_image *elf)
 	if (!elf)
 		return;
 	elf_image__forget_symbols(elf);
+	if (elf->fd >= 0)
+		close(elf->fd);
 	free(elf->phdr);
 	free(elf->shdr);
 	free(elf->shstrtab);

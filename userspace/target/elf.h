@@ -26,7 +26,7 @@ struct elf_section {
 };
 
 /*
- * Opens the ELF file behind `fd` (not taken over); `name` is for messages. Refuses, with the
+ * Opens the ELF file behind `fd` (of which it makes its own); `name` is for messages. Refuses, with the
  * reason, what is not a 64-bit little-endian x86-64 executable (names the architecture it is for).
  */
 int elf_image__open(struct elf_image **ret, int fd, const char *name, struct error *err);

@@ -17,7 +17,6 @@
 #define MAGIC_1_18 0xfffffff0u
 #define MAGIC_1_20 0xfffffff1u
 #define FUNCTAB_ENTRY 8		/* u32 entry offset, u32 offset of the _func */
-#define PCVALUE_STEPS_MAX (1 << 20)
 #define FUNCS_MAX (1u << 24)
 #define CANDIDATES_MAX 64
 
@@ -181,6 +180,7 @@ void pclntab__destroy(struct pclntab *pt)
 	for (size_t i = 0; i < pt->nprinted; i++)
 		free(pt->printed[i].text);
 	free(pt->printed);
+	pclntab_names__destroy(pt->names);
 	free(pt->window);
 	free(pt->data);
 	free(pt);
@@ -274,32 +274,6 @@ bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret)
 	return pclntab__search(pt, pc, &index) && pclntab__func(pt, index, ret);
 }
 
-/*
- * A scan: some 30 names are asked for, and it costs 0.1 ms for 10,000 functions. An assembly
- * function's ABI wrapper has the same name (the table drops ".abi0"): the function itself is meant.
- */
-bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *ret)
-{
-	struct buf names = buf__slice(&pt->tab, pt->at.names,
-				      (uint64_t)(pt->tab.end - pt->tab.start) - pt->at.names);
-	size_t len = strlen(name) + 1, left = buf__left(&names);
-	bool found = false;
-
-	for (size_t i = 0; i < pt->nfunc; i++) {
-		uint32_t record = 0, off = 0;
-
-		buf__u32_at(&pt->tab, pt->at.funcs + i * FUNCTAB_ENTRY + 4, &record);
-		buf__u32_at(&pt->tab, pt->at.funcs + record + 4, &off);
-		if (off >= left || len > left - off || memcmp(names.start + off, name, len) ||
-		    !pclntab__func(pt, i, ret))
-			continue;
-		found = true;
-		if (ret->func_id != pt->id_wrapper)
-			break;
-	}
-	return found;
-}
-
 int32_t pclntab__pcvalue(const struct pclntab *pt, uint32_t table, uint64_t entry, uint64_t pc)
 {
 	struct pcvalue_walk w;
@@ -319,19 +293,6 @@ bool pcvalue_walk__start(struct pcvalue_walk *w, const struct pclntab *pt, uint3
 	*w = (struct pcvalue_walk){ .b = pt->tab, .entry = entry, .end = entry, .value = -1 };
 	buf__seek(&w->b, pt->at.pcs + table);
 	return table && !w->b.bad;
-}
-
-/* As runtime.step(): zigzag delta of the value, then how many bytes of code it holds for. */
-bool pcvalue_walk__next(struct pcvalue_walk *w)
-{
-	uint32_t delta = (uint32_t)buf__uleb(&w->b);
-
-	if (w->b.bad || (!delta && w->end != w->entry) || ++w->steps > PCVALUE_STEPS_MAX)
-		return false;
-	w->value = (int32_t)((uint32_t)w->value + ((0u - (delta & 1)) ^ (delta >> 1)));
-	w->start = w->end;
-	w->end += (uint32_t)buf__uleb(&w->b);
-	return !w->b.bad;
 }
 
 uint32_t pclntab__pcdata(const struct pclntab *pt, const struct func_info *f, unsigned int which)

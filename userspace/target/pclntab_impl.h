@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files that read gopclntab: pclntab.c (functions, names, lines), pclntab_module.c
- * (what they are relative to), pclntab_inline.c (inlining) and pclntab_frames.c (the symbolizer).
- * Nobody else includes it but their unit test.
+ * Shared by the files that read gopclntab: pclntab.c (functions, names, lines), pclntab_names.c (the
+ * way back from names), pclntab_module.c (what they are relative to), pclntab_inline.c (inlining) and
+ * pclntab_frames.c (the symbolizer). Nobody else includes it but their unit test.
  */
 #ifndef TARGET_PCLNTAB_IMPL_H
 #define TARGET_PCLNTAB_IMPL_H
@@ -35,6 +35,9 @@ struct pclntab {
 	uint32_t header_size;		/* of a _func: 40 before 1.20, then 44 */
 	uint32_t func_id_at;
 	uint8_t id_wrapper, id_gopanic, id_panicwrap, id_sigpanic;
+
+	/* the functions by name, made when first asked for: see pclntab_names.c */
+	struct pclntab_names *names;
 
 	/* a window of the program's read-only data, around the last inline tree read */
 	unsigned char *window;
@@ -75,7 +78,21 @@ struct pcvalue_walk {
 
 bool pcvalue_walk__start(struct pcvalue_walk *w, const struct pclntab *pt, uint32_t table,
 			 uint64_t entry);
-bool pcvalue_walk__next(struct pcvalue_walk *w);
+
+#define PCVALUE_STEPS_MAX (1 << 20)
+
+/* As runtime.step(): zigzag delta of the value, then how many bytes of code it holds for. */
+static inline bool pcvalue_walk__next(struct pcvalue_walk *w)
+{
+	uint32_t delta = (uint32_t)buf__uleb(&w->b);
+
+	if (w->b.bad || (!delta && w->end != w->entry) || ++w->steps > PCVALUE_STEPS_MAX)
+		return false;
+	w->value = (int32_t)((uint32_t)w->value + ((0u - (delta & 1)) ^ (delta >> 1)));
+	w->start = w->end;
+	w->end += (uint32_t)buf__uleb(&w->b);
+	return !w->b.bad;
+}
 
 bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret);
 const char *pclntab__name(const struct pclntab *pt, int32_t offset);
@@ -93,6 +110,9 @@ bool pclntab__inl_entry(const struct pclntab *pt, uint64_t tree, uint32_t index,
 bool pclntab__data_u32(const struct pclntab *pt, uint64_t addr, uint32_t *ret);
 /* Index of the function that holds `pc`. */
 bool pclntab__search(const struct pclntab *pt, uint64_t pc, size_t *ret);
+
+/* pclntab_names.c */
+void pclntab_names__destroy(struct pclntab_names *names);
 
 /* pclntab_module.c: text, etext and gofunc, from the program's module data. */
 int pclntab__find_module(struct pclntab *pt, struct error *err);

@@ -15,13 +15,20 @@
 
 #define WINDOW_SIZE (256 << 10)
 #define TREE_MAX (1 << 20)	/* entries; as the runtime's own type has it */
+#define TREES_SIZE_MAX (256ull << 20)
 #define EFFORT 64		/* steps a byte of the tables: far more than is needed */
 
-/* `len` bytes of read-only data at `addr`, through the window. */
+/*
+ * `len` bytes of read-only data at `addr`: in the table itself, where 1.26 puts the trees, or through
+ * the window.
+ */
 static const unsigned char *peek(const struct pclntab *table, uint64_t addr, size_t len)
 {
 	struct pclntab *pt = (struct pclntab *)table;	/* the window is a cache */
+	uint64_t size = (uint64_t)(pt->tab.end - pt->tab.start);
 
+	if (addr >= pt->addr && size >= len && addr - pt->addr <= size - len)
+		return pt->tab.start + (addr - pt->addr);
 	if (addr >= pt->window_addr && pt->window_len >= len &&
 	    addr - pt->window_addr <= pt->window_len - len)
 		return pt->window + (addr - pt->window_addr);
@@ -70,6 +77,8 @@ struct inlined_scan {
 	const struct pclntab *pt;
 	const char *const *names;
 	size_t nnames;
+	unsigned char *other;	/* bits by offset of a name: it is none of `names` */
+	size_t nother;
 	struct func_info info;
 	uint64_t tree;
 	uint32_t table;
@@ -84,14 +93,23 @@ static bool step(struct inlined_scan *s, struct pcvalue_walk *w)
 	return pcvalue_walk__next(w);
 }
 
+/*
+ * Which of the names an entry has. A huge program has millions of entries, but far fewer different
+ * names: each is compared once.
+ */
 static const char *wanted(const struct inlined_scan *s, int32_t name_offset)
 {
-	const char *name = pclntab__name(s->pt, name_offset);
+	uint32_t at = (uint32_t)name_offset;
+	const char *name;
 
+	if (at / 8 >= s->nother || (s->other[at / 8] >> at % 8 & 1))
+		return NULL;
+	name = pclntab__name(s->pt, name_offset);
 	for (size_t i = 0; i < s->nnames; i++) {
 		if (!strcmp(name, s->names[i]))
 			return s->names[i];
 	}
+	s->other[at / 8] |= (unsigned char)(1 << at % 8);
 	return NULL;
 }
 
@@ -153,13 +171,65 @@ static void scan_function(struct inlined_scan *s, size_t func, pclntab_inlined_f
 			last = w.value;
 	}
 	for (int32_t i = 0; i <= last && s->budget; i++) {
-		s->budget--;
+		uint64_t window = s->pt->window_addr, cost = 1;
+
 		if (!pclntab__inl_entry(s->pt, s->tree, (uint32_t)i, &e))
 			return;
+		if (s->pt->window_addr != window)
+			cost = WINDOW_SIZE / 64;
+		s->budget -= cost < s->budget ? cost : s->budget;
 		name = wanted(s, e.name);
 		if (name && pclntab__func(s->pt, func, &into))
 			fn(ctx, name, &into, first_pc(s, i));
 	}
+}
+
+/* Finds a function's tree; false: nothing was inlined into it. */
+static bool find_tree(struct inlined_scan *s, size_t func)
+{
+	if (!pclntab__info(s->pt, func, &s->info))
+		return false;
+	s->tree = pclntab__funcdata(s->pt, &s->info, FUNCDATA_INL_TREE);
+	s->table = pclntab__pcdata(s->pt, &s->info, PCDATA_INL_TREE);
+	return s->tree && s->table;
+}
+
+/*
+ * Up to 1.25 the trees are in .rodata, in an order that is not that of the functions. So that they
+ * are not read again and again, the window is for once as large as all of them.
+ */
+static void widen_window(struct inlined_scan *s)
+{
+	struct pclntab *pt = (struct pclntab *)s->pt;
+	uint64_t low = UINT64_MAX, high = 0, size;
+	unsigned char *window;
+
+	for (size_t i = 0; i < pt->nfunc; i++) {
+		if (find_tree(s, i)) {
+			low = s->tree < low ? s->tree : low;
+			high = s->tree > high ? s->tree : high;
+		}
+	}
+	size = high - low + WINDOW_SIZE;
+	if (high < low || size > TREES_SIZE_MAX ||
+	    (low >= pt->addr && high < pt->addr + (uint64_t)(pt->tab.end - pt->tab.start)))
+		return;
+	window = malloc(size);
+	if (!window)
+		return;
+	free(pt->window);
+	pt->window = window;
+	pt->window_addr = low;
+	pt->window_len = elf_image__read(pt->elf, low, window, size);
+}
+
+static void close_window(struct inlined_scan *s)
+{
+	struct pclntab *pt = (struct pclntab *)s->pt;
+
+	free(pt->window);
+	pt->window = NULL;
+	pt->window_len = 0;
 }
 
 int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t n,
@@ -169,14 +239,17 @@ int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t 
 
 	if (!pt->gofunc)
 		return -ENOENT;
+	s.nother = (size_t)(pt->tab.end - pt->tab.start) / 8;
+	s.other = calloc(1, s.nother);
+	if (!s.other)
+		return -ENOMEM;
 	s.budget = EFFORT * (uint64_t)(pt->tab.end - pt->tab.start);
+	widen_window(&s);
 	for (size_t i = 0; i < pt->nfunc && s.budget; i++) {
-		if (!pclntab__info(pt, i, &s.info))
-			continue;
-		s.tree = pclntab__funcdata(pt, &s.info, FUNCDATA_INL_TREE);
-		s.table = pclntab__pcdata(pt, &s.info, PCDATA_INL_TREE);
-		if (s.tree && s.table)
+		if (find_tree(&s, i))
 			scan_function(&s, i, fn, ctx);
 	}
+	close_window(&s);
+	free(s.other);
 	return s.budget ? 0 : -EBADMSG;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions by name.
+ *
+ * target/site.c and calibration ask for some hundred of the runtime's names, of a program that may
+ * have 300,000 functions. The index, made by one pass over them when the first name is asked for,
+ * tells functions apart by the beginning of their names alone, which is where the pass has to look;
+ * it takes 4 bytes a function and 256 KiB.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/pclntab_impl.h"
+
+#define HEADS 65536
+#define NONE UINT32_MAX
+#define PREFIX 24	/* bytes: "runtime." is in most of those that are asked for */
+
+struct pclntab_names {
+	uint32_t head[HEADS];	/* function numbers; NONE: no function */
+	uint32_t next[];	/* by function: a later one of the same beginning */
+};
+
+static uint32_t hash(const unsigned char *name, size_t max)
+{
+	uint32_t h = 2166136261u;	/* FNV-1a */
+
+	for (size_t i = 0; i < max && i < PREFIX && name[i]; i++)
+		h = (h ^ name[i]) * 16777619u;
+	return (h ^ h >> 16) % HEADS;
+}
+
+/* A function's name and how many bytes the table has from there on; NULL: it makes no sense. */
+static const unsigned char *name_of(const struct pclntab *pt, size_t func, size_t *ret_left)
+{
+	uint64_t size = (uint64_t)(pt->tab.end - pt->tab.start), at;
+	uint32_t record, offset;
+
+	if (!buf__u32_at(&pt->tab, pt->at.funcs + func * 8 + 4, &record) ||
+	    !buf__u32_at(&pt->tab, pt->at.funcs + record + 4, &offset))
+		return NULL;
+	at = pt->at.names + offset;
+	if (pt->at.names > size || at >= size)
+		return NULL;
+	*ret_left = (size_t)(size - at);
+	return pt->tab.start + at;
+}
+
+static struct pclntab_names *make_names(const struct pclntab *pt)
+{
+	struct pclntab_names *names = malloc(sizeof(*names) + pt->nfunc * sizeof(names->next[0]));
+
+	if (!names)
+		return NULL;
+	memset(names->head, 0xff, sizeof(names->head));
+	for (size_t i = pt->nfunc; i-- > 0;) {	/* so that each list is in the table's order */
+		size_t left;
+		const unsigned char *name = name_of(pt, i, &left);
+		uint32_t *head;
+
+		if (!name)
+			continue;
+		head = &names->head[hash(name, left)];
+		names->next[i] = *head;
+		*head = (uint32_t)i;
+	}
+	return names;
+}
+
+void pclntab_names__destroy(struct pclntab_names *names)
+{
+	free(names);
+}
+
+/*
+ * An assembly function's ABI wrapper has the same name (the table drops ".abi0"): the function
+ * itself is meant.
+ */
+bool pclntab__named(const struct pclntab *table, const char *name, struct go_func *ret)
+{
+	struct pclntab *pt = (struct pclntab *)table;	/* the index is a cache */
+	size_t len = strlen(name) + 1;
+	bool found = false;
+
+	if (!pt->names)
+		pt->names = make_names(pt);
+	if (!pt->names)
+		return false;
+	for (uint32_t i = pt->names->head[hash((const unsigned char *)name, len)]; i != NONE;
+	     i = pt->names->next[i]) {
+		size_t left = 0;
+		const unsigned char *at = name_of(pt, i, &left);
+
+		if (!at || len > left || memcmp(at, name, len) || !pclntab__func(pt, i, ret))
+			continue;
+		found = true;
+		if (ret->func_id != pt->id_wrapper)
+			break;
+	}
+	return found;
+}
