@@ -75,6 +75,12 @@ static __always_inline u64 current_p(u64 g)
 	return go_read_u64(go_read_u64(g + config.g_m) + config.m_p);
 }
 
+/* The goroutine for which the thread of a g0 works. */
+static __always_inline u64 current_curg(u64 g0)
+{
+	return go_read_u64(go_read_u64(g0 + config.g_m) + config.m_curg);
+}
+
 /*
  * Which goroutine runs on the thread of a g0: m.curg, remembered so that it need not be read
  * through g0.m. It is true if g.m, which is read with g.sched anyway, is that m: a goroutine that
@@ -133,10 +139,11 @@ __weak __noinline int curg__leaf(u64 g0, struct leaf *ret)
 {
 	u32 pc = config.g_sched + config.gobuf_pc - config.g_m;
 	u32 bp = config.g_sched + config.gobuf_bp - config.g_m;
+	u32 sp = config.g_sched + config.gobuf_sp - config.g_m;
 	struct curg_head head;
 	u64 curg;
 
-	if (!ret || pc > CURG_HEAD - 8 || bp > CURG_HEAD - 8)
+	if (!ret || pc > CURG_HEAD - 8 || bp > CURG_HEAD - 8 || sp > CURG_HEAD - 8)
 		return -1;
 	curg = curg__head(g0, &head);
 	if (!curg)
@@ -146,6 +153,8 @@ __weak __noinline int curg__leaf(u64 g0, struct leaf *ret)
 	ret->pc = *(u64 *)((char *)&head + pc);
 	ret->fp = *(u64 *)((char *)&head + bp);
 	ret->second = 0;
+	if (config.systemstack_frameless) /* g.sched has no frame for systemstack's caller */
+		ret->second = go_read_u64(*(u64 *)((char *)&head + sp));
 	return 0;
 }
 

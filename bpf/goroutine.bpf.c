@@ -146,9 +146,10 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 		return;
 	create.goid = go_read_u64(newg + config.g_goid);
 	create.startpc = go_read_u64(newg + config.g_startpc);
-	create.parent = 0;
 	if (config.g_parent_goid != GT_NO_OFFSET)
 		create.parent = go_read_u64(newg + config.g_parent_goid);
+	else
+		create.parent = go_read_u64(current_curg(GO_G(ctx)) + config.g_goid);
 	stack = curg__stack(GO_G(ctx), tid);
 	emit (rec, kind, newg, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
@@ -219,12 +220,12 @@ int syscall_enter(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The goroutine is on its own stack, at the first instruction of a function. */
-static __always_inline void own_leaf(struct pt_regs *ctx, struct leaf *leaf)
+/* The goroutine is on its own stack, at a function's first instruction or, `framed`, further on. */
+static __always_inline void own_leaf(struct pt_regs *ctx, struct leaf *leaf, bool framed)
 {
-	leaf->pc = go_read_u64(ctx->sp);
+	leaf->pc = go_read_u64(framed ? ctx->bp + 8 : ctx->sp);
 	leaf->second = 0;
-	leaf->fp = ctx->bp;
+	leaf->fp = framed ? go_read_u64(ctx->bp) : ctx->bp;
 }
 
 PROBE_PART syscall_block(struct pt_regs *ctx)
@@ -235,7 +236,7 @@ PROBE_PART syscall_block(struct pt_regs *ctx)
 	if (!tid)
 		return 0;
 	if (config.stack_depth) {
-		own_leaf(ctx, &leaf);
+		own_leaf(ctx, &leaf, cookie__site(ctx));
 		stack = stack__id(&leaf, tid);
 	}
 	emit_plain(GT_SYSCALL_BLOCK, GO_G(ctx), stack, tid);

@@ -29,7 +29,7 @@ enum gt_probe {
 	GT_PROBE_DESTROY,		/* AX = g */
 	GT_PROBE_SWITCH,		/* AX = g; next = *g.coroarg */
 	GT_PROBE_SYSCALL_ENTER,		/* R14 = g, AX = pc, BX = sp, CX = bp (>= 1.23) */
-	GT_PROBE_SYSCALL_BLOCK,		/* R14 = g; [rsp] = pc, rbp = caller's frame */
+	GT_PROBE_SYSCALL_BLOCK,		/* R14 = g; [rsp] = pc, rbp = caller's frame; cookie 1: framed */
 	GT_PROBE_SYSCALL_EXIT,		/* AX = g: the `call casgstatus` of exitsyscall, <= 1.25 */
 	GT_PROBE_SYSCALL_TRY_EXIT,	/* R14 = g: the entry of exitsyscall, >= 1.26 */
 	GT_PROBE_SYSCALL_LOST,		/* R14 = g0 */
@@ -37,7 +37,7 @@ enum gt_probe {
 	GT_PROBE_P_START,		/* AX = p */
 	GT_PROBE_P_STOP,		/* p = R14.m.p */
 	GT_PROBE_P_HANDOFF,		/* AX = p; cookie 1: CX = p (syscallingThread.releaseP) */
-	GT_PROBE_STW_BEGIN,		/* AX = reason; R14 = g0 */
+	GT_PROBE_STW_BEGIN,		/* AX = reason (>= 1.21); R14 = g0 */
 	GT_PROBE_STW_END,
 	GT_PROBE_GC_BEGIN,		/* R14 = g; cookie 1: inside gcStart, stack from [rbp + 8] on */
 	GT_PROBE_GC_END,
@@ -64,6 +64,7 @@ struct gt_config {
 	gt_u32 rings;			/* number of rings; a CPU writes to cpu % rings */
 	gt_u32 stack_depth;		/* 0: no stacks; at most GT_STACK_MAX */
 	gt_u32 syscall_bp_in_cx;	/* 1: reentersyscall has its caller's frame pointer in CX */
+	gt_u32 systemstack_frameless;	/* 1: up to 1.20, *sched.sp is systemstack's caller */
 	gt_u32 g_m;			/* 48 */
 	gt_u32 g_sched;			/* 56 */
 	gt_u32 gobuf_sp;		/* 0 */
@@ -72,7 +73,7 @@ struct gt_config {
 	gt_u32 g_goid;
 	gt_u32 g_waitreason;
 	gt_u32 g_startpc;
-	gt_u32 g_parent_goid;
+	gt_u32 g_parent_goid;		/* >= 1.21, else GT_NO_OFFSET: the creator's goid */
 	gt_u32 g_coroarg;		/* >= 1.23, else GT_NO_OFFSET */
 	gt_u32 g_coroexit;		/* >= 1.23, else GT_NO_OFFSET */
 	gt_u32 g_sync_safe_point;	/* >= 1.25, else GT_NO_OFFSET: *sched.sp is the second PC */

@@ -47,6 +47,13 @@ static void prologues(void **state)
 	struct insn spilled[] = {	/* a store before the push */
 		INSN(.stores = true), INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_BP),
 	};
+	struct insn frame_by_sub[] = {	/* <= 1.20 */
+		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
+		INSN(.writes = 1u << GPR_SP), INSN(.stores = true), INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn unchecked[] = {	/* the same of a nosplit function */
+		INSN(.writes = 1u << GPR_SP), INSN(.stores = true), INSN(.writes = 1u << GPR_BP),
+	};
 	struct insn other[] = { INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_AX) };
 	struct insn none[] = { INSN(.kind = INSN_CMP), INSN(.kind = INSN_RET) };
 	struct code c;
@@ -55,6 +62,12 @@ static void prologues(void **state)
 	assert_int_equal(find__entry(&c), 2);
 	c = CODE(large);
 	assert_int_equal(find__entry(&c), 3);
+	c = CODE(frame_by_sub);
+	assert_int_equal(find__entry(&c), 1);
+	frame_by_sub[4].writes = 1u << GPR_AX;
+	assert_true(find__entry(&c) == NO_INSN);
+	c = CODE(unchecked);
+	assert_true(find__entry(&c) == NO_INSN);
 	c = CODE(clobbered);
 	assert_true(find__entry(&c) == NO_INSN);
 	c = CODE(spilled);
@@ -168,8 +181,11 @@ static void check_site(const struct program *p, const struct site *s)
 	assert_int_equal(elf_image__read(p->elf, s->addr, a, sizeof(a)), sizeof(a));
 	assert_int_equal(pread(p->fd, b, sizeof(b), (off_t)s->offset), sizeof(b));
 	assert_memory_equal(a, b, sizeof(a));
-	/* push rbp, call rel32, je, jne (near or far), nops: what the kernel emulates */
-	assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x90 || (a[0] & 0xfe) == 0x74 ||
+	/* push rbp, call rel32, je, jne (near or far), nops: what the kernel emulates; jbe <= 1.20 */
+	if (p->layout.version.minor <= 20 && (a[0] == 0x76 || (a[0] == 0x0f && a[1] == 0x86)))
+		assert_non_null(strstr(s->text, "jbe"));
+	else
+		assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x90 || (a[0] & 0xfe) == 0x74 ||
 		    (a[0] == 0x0f && (a[1] & 0xfe) == 0x84) || (a[0] == 0x66 && a[1] == 0x90));
 	assert_int_equal(s->cost, SITE_EMULATED);
 	assert_true(s->why[0] && s->text[0]);

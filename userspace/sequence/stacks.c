@@ -204,6 +204,22 @@ uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *m
 	return id;
 }
 
+unsigned int stacks__lookup(struct stacks *st, uint32_t hash,
+			    unsigned int (*number)(const char *function))
+{
+	const struct stack *stack = hash ? map__get(&st->stack, hash) : NULL;
+	struct sym_frame frames[SYM_INLINE_MAX];
+	unsigned int found = 0;
+
+	for (uint32_t i = 0; stack && i < stack->depth && !found; i++) {
+		int n = st->symbolizer.frames(st->symbolizer.ctx, stack->pc[i], frames);
+
+		for (int f = 0; f < n && !found; f++)
+			found = number(frames[f].func);
+	}
+	return found;
+}
+
 uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 {
 	struct sym_frame sym;

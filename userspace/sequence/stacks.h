@@ -31,6 +31,10 @@ int stacks__add(struct stacks *st, const struct gt_record *rec);
  */
 uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *misses);
 
+/* What `number` says of the innermost function of the stack of which it does not say 0; else 0. */
+unsigned int stacks__lookup(struct stacks *st, uint32_t hash,
+			    unsigned int (*number)(const char *function));
+
 /* The id of the one-frame stack by which a goroutine that starts at startpc is named; 0: unknown. */
 uint32_t stacks__start(struct stacks *st, uint64_t startpc);
 

@@ -462,7 +462,10 @@ static enum verdict apply_stw_begin(struct step *st)
 {
 	const struct gt_value *reason = st->payload;
 	struct sequencer *s = st->s;
-	const char *why = layout__stw_reason(s->opts.layout, (unsigned int)reason->value);
+	unsigned int value = s->opts.layout->stw_by_caller ?
+		stacks__lookup(s->stacks, st->rec->stack, layout__stw_caller) :
+		(unsigned int)reason->value;
+	const char *why = layout__stw_reason(s->opts.layout, value);
 	uint32_t stack;
 	enum verdict v;
 

@@ -33,7 +33,7 @@ static const struct {
 	{ "runtime.g", "goid", CONFIG(g_goid), 0 },
 	{ "runtime.g", "waitreason", CONFIG(g_waitreason), 0 },
 	{ "runtime.g", "startpc", CONFIG(g_startpc), 0 },
-	{ "runtime.g", "parentGoid", CONFIG(g_parent_goid), 0 },
+	{ "runtime.g", "parentGoid", CONFIG(g_parent_goid), 21 },
 	{ "runtime.g", "coroarg", CONFIG(g_coroarg), 23 },
 	{ "runtime.g", "coroexit", CONFIG(g_coroexit), 23 },
 	{ "runtime.g", "syncSafePoint", CONFIG(g_sync_safe_point), 25 },
@@ -108,6 +108,10 @@ static int read_members(const struct elf_image *elf, struct layout *l, struct er
 	for (size_t i = 0; i < NMEMBERS; i++) {
 		m[i].type = members[i].type;
 		m[i].name = members[i].name;
+		if (!go_version__since(&l->version, 21) && !strcmp(m[i].name, "waitTraceBlockReason"))
+			m[i].name = "waittraceev";
+		if (!go_version__since(&l->version, 21) && !strcmp(m[i].name, "waitTraceSkip"))
+			m[i].name = "waittraceskip";
 	}
 	r = layout_dwarf__members(elf, m, NMEMBERS, err);
 	for (size_t i = 0; i < NMEMBERS && !r; i++)
@@ -116,7 +120,6 @@ static int read_members(const struct elf_image *elf, struct layout *l, struct er
 		return r;
 	l->g_stack_lo += m[NMEMBERS - 1].offset;
 	l->g_stack_hi += m[NMEMBERS - 1].offset;
-	l->config.syscall_bp_in_cx = go_version__since(&l->version, 23);
 	return 0;
 }
 

@@ -43,6 +43,7 @@ struct layout {
 	uint64_t allgs, allglen, allgptr, allp, allm, gomaxprocs;
 	/* facts of the release */
 	bool exit_is_tentative;		/* >= 1.26: GT_SYSCALL_TRY_EXIT */
+	bool stw_by_caller;		/* <= 1.20: GT_STW_BEGIN has no reason, but its stack */
 	struct layout_skips skips;
 	const char *const *block_reasons;	/* by traceBlockReason */
 	unsigned int nblock_reasons;
@@ -72,6 +73,8 @@ int layout__read(const struct elf_image *elf, const struct go_version *version,
  */
 const char *layout__block_reason(const struct layout *l, unsigned int reason, unsigned int wait);
 const char *layout__stw_reason(const struct layout *l, unsigned int reason);
+/* With stw_by_caller: the number of the reason for which this function stops the world; 0: none. */
+unsigned int layout__stw_caller(const char *function);
 const char *layout__gc_mode(const struct layout *l, unsigned int mode);	/* NULL: no worker */
 
 #endif

@@ -131,6 +131,19 @@ static const char *const stw_reasons[] = {
 	"PageCachePagesLeaked (test)", "ResetDebugLog (test)",
 };
 
+/* Up to 1.20 the reason is an argument of stopTheWorld, not of what is probed. */
+static const struct {
+	const char *function;
+	unsigned int reason;		/* index into stw_reasons */
+} stw_callers[] = {
+	{ "runtime.gcMarkDone", 1 }, { "runtime.gcStart", 2 },
+	{ "runtime/debug.WriteHeapDump", 3 },
+	{ "runtime.goroutineProfileWithLabelsConcurrent", 4 },
+	{ "runtime.goroutineProfileWithLabelsSync", 4 }, { "runtime.Stack", 6 },
+	{ "runtime.ReadMemStats", 7 }, { "syscall.runtime_doAllThreadsSyscall", 8 },
+	{ "runtime.GOMAXPROCS", 9 }, { "runtime.StartTrace", 10 }, { "runtime.StopTrace", 11 },
+};
+
 /* runtime.gcMarkWorkerMode: the texts of GoLabel. */
 static const char *const gc_modes[] = {
 	NULL, "GC (dedicated)", "GC (fractional)", "GC (idle)",
@@ -202,6 +215,15 @@ const char *layout_tables__plain_block(const struct layout *l, unsigned int bloc
 	return NULL;
 }
 
+unsigned int layout__stw_caller(const char *function)
+{
+	for (size_t i = 0; i < COUNT(stw_callers); i++) {
+		if (!strcmp(stw_callers[i].function, function))
+			return stw_callers[i].reason;
+	}
+	return 0;
+}
+
 bool layout_tables__fill(unsigned int minor, struct layout *ret)
 {
 	for (size_t i = 0; i < COUNT(releases); i++) {
@@ -210,6 +232,9 @@ bool layout_tables__fill(unsigned int minor, struct layout *ret)
 		if (r->minor != minor)
 			continue;
 		ret->exit_is_tentative = minor >= 26;
+		ret->stw_by_caller = minor <= 20;
+		ret->config.syscall_bp_in_cx = minor >= 23;
+		ret->config.systemstack_frameless = minor <= 20;
 		ret->skips = r->skips;
 		ret->block_reasons = minor < 22 ? block_events : block_reasons;
 		ret->nblock_reasons = r->nblock;

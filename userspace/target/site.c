@@ -99,9 +99,16 @@ static const struct row rows[] = {
 	{ GT_PROBE_SWITCH, 0, ENTRY, "runtime.coroswitch_m", NULL, 23, 0, IF_LINKED,
 	  "a coroutine hands its thread to another" },
 
-	{ GT_PROBE_SYSCALL_ENTER, 0, ENTRY, "runtime.reentersyscall", NULL, 0, 0, NEEDED,
+	{ GT_PROBE_SYSCALL_ENTER, 0, ENTRY, "runtime.reentersyscall", NULL, 21, 0, NEEDED,
 	  "a goroutine enters a system call" },
-	{ GT_PROBE_SYSCALL_BLOCK, 0, ENTRY, "runtime.entersyscallblock", NULL, 0, 0, NEEDED,
+	{ GT_PROBE_SYSCALL_BLOCK, 0, ENTRY, "runtime.entersyscallblock", NULL, 21, 0, NEEDED,
+	  "a goroutine enters a system call that is known to block" },
+	/* Before 1.21 their prologues have no instruction that is cheap: their callers have. */
+	{ GT_PROBE_SYSCALL_ENTER, 0, CALL, "runtime.entersyscall", "runtime.reentersyscall", 0,
+	  20, NEEDED, "a goroutine enters a system call" },
+	{ GT_PROBE_SYSCALL_ENTER, 0, CALL, "runtime.cgocallbackg", "runtime.reentersyscall", 0,
+	  20, IF_LINKED, "a goroutine goes back from a callback to C" },
+	{ GT_PROBE_SYSCALL_BLOCK, 1, CALL, "runtime.entersyscallblock", CASGSTATUS, 0, 20, NEEDED,
 	  "a goroutine enters a system call that is known to block" },
 	/* Here the P is decided; 1.26 leaves by a raw compare-and-swap: its entry is tentative. */
 	{ GT_PROBE_SYSCALL_EXIT, 0, CALL, "runtime.exitsyscall", CASGSTATUS, 0, 25, NEEDED,

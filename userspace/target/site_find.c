@@ -2,7 +2,7 @@
 /*
  * The kinds of places where a probe can stand, recognised in disassembled code.
  *
- * Each function here knows one shape of code that Go's compiler makes (1.22 to 1.26 looked at) and
+ * Each function here knows one shape of code that Go's compiler makes (1.19 to 1.27 looked at) and
  * finds nothing in any other, so that a compiler that changes leads to a refusal, not to a probe in
  * the wrong place.
  */
@@ -15,6 +15,20 @@
 /* Of the registers that a prologue may write before `push rbp`: the large frames' scratch. */
 #define PROLOGUE_SCRATCH (1u << GPR_R12)
 
+/*
+ * Up to 1.20 a prologue has no push: cmp rsp, [r14 + 16]; jbe; sub rsp, N; mov [rsp + M], rbp;
+ * lea rbp, [rsp + M]. Of these the kernel emulates the jump. It is hit once a call where the stack
+ * cannot grow, which is so on g0, where all that is probed by its entry runs.
+ */
+static bool is_stack_check(const struct code *code, size_t i)
+{
+	const struct insn *in = &code->insn[i];
+
+	return i > 0 && i + 3 < code->n && in[-1].kind == INSN_CMP && in->kind == INSN_JCC &&
+	       in->emulated && in[1].writes == 1u << GPR_SP && in[2].stores &&
+	       in[3].writes == 1u << GPR_BP;
+}
+
 size_t find__entry(const struct code *code)
 {
 	for (size_t i = 0; i < code->n && i < PROLOGUE_MAX; i++) {
@@ -23,6 +37,8 @@ size_t find__entry(const struct code *code)
 		if (in->kind == INSN_PUSH_BP)	/* and then `mov rbp, rsp` */
 			return i + 1 < code->n && code->insn[i + 1].writes == 1u << GPR_BP ?
 			       i : NO_INSN;
+		if (is_stack_check(code, i))
+			return i;
 		if ((in->kind != INSN_CMP && in->kind != INSN_JCC && in->kind != INSN_NOP &&
 		     in->kind != INSN_OTHER) || in->stores || (in->writes & ~PROLOGUE_SCRATCH))
 			return NO_INSN;

@@ -15,7 +15,8 @@
 #define NO_INSN SIZE_MAX
 
 /*
- * The `push rbp` of the prologue: once a call, behind the stack check, arguments untouched.
+ * The `push rbp` of the prologue: once a call, behind the stack check, arguments untouched. Up to
+ * 1.20, which has none, the stack check's jump: only for what runs on g0.
  * NO_INSN: the prologue is not one that is known to be safe.
  */
 size_t find__entry(const struct code *code);

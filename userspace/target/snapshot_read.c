@@ -21,7 +21,7 @@ static size_t end_of(const uint32_t *offsets, size_t n)
 	uint32_t last = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (offsets[i] > last)
+		if (offsets[i] > last && offsets[i] != GT_NO_OFFSET)
 			last = offsets[i];
 	}
 	return last + 8;
