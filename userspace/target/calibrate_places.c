@@ -338,6 +338,7 @@ const struct place calibrate_places[PLACES_MAX] = {
 	{ "runtime.minit", look_at_minit },
 	{ "runtime.signalM", NULL },
 	{ "runtime.reentersyscall", look_at_reentersyscall },
+	{ "runtime.entersyscall", look_at_reentersyscall },	/* that one inlined */
 	{ "runtime.exitsyscall", NULL },
 	{ "runtime.mcommoninit", calibrate_globals__mcommoninit },
 	{ "runtime.newstack", NULL },

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Offsets from machine code, held against DWARF and symbol table of the same program.
+ *
+ * With GT_TEST_PROGRAMS any programs (selftests/check-long/calibrate.sh builds a matrix of them); a
+ * PROGRAM.stripped next to one must give the same. GT_CALIBRATE_PARTIAL=1 lets members be unknown,
+ * never wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "target/calibrate.h"
+#include "target/calibrate_places.h"
+#include "target/layout_dwarf.h"
+
+#include "programs.h"
+
+static const struct {
+	const char *type, *name, *before;
+	unsigned int renamed, since;
+} members[OFF_COUNT] = {
+#define MEMBER(id, type, name, before, renamed, since) { type, name, before, renamed, since },
+	OFFSETS(MEMBER)
+#undef MEMBER
+};
+
+struct program {
+	int fd;
+	struct elf_image *elf;
+	struct go_buildinfo info;
+	struct pclntab *pt;
+};
+
+static void open_program(struct program *p, int fd, const char *path)
+{
+	struct error err = { "" };
+
+	p->fd = fd;
+	if (elf_image__open(&p->elf, fd, path, &err) ||
+	    buildinfo__read(p->elf, &p->info, &err) ||
+	    pclntab__open(&p->pt, p->elf, &p->info.version, &err))
+		fail_msg("%s: %s", path, err.text);
+}
+
+static void close_program(struct program *p)
+{
+	pclntab__destroy(p->pt);
+	elf_image__destroy(p->elf);
+	close(p->fd);
+}
+
+static struct offsets calibrated(const char *path)
+{
+	struct error err = { "" };
+	struct program p;
+	struct offsets o;
+
+	open_program(&p, open(path, O_RDONLY | O_CLOEXEC), path);
+	if (calibrate__read(p.elf, p.pt, &p.info.version, &o, &err))
+		fail_msg("%s", err.text);
+	close_program(&p);
+	return o;
+}
+
+static void check_members(const struct program *p, const struct offsets *o)
+{
+	struct member m[OFF_COUNT] = { { 0 } };
+	struct error err = { "" };
+	unsigned int wrong = 0;
+
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		m[i].type = members[i].type;
+		m[i].name = p->info.version.minor < members[i].renamed ? members[i].before :
+									 members[i].name;
+	}
+	if (layout_dwarf__members(p->elf, m, OFF_COUNT, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		if (p->info.version.minor < members[i].since) {
+			assert_int_equal(o->at[i], OFFSET_ABSENT);
+			continue;
+		}
+		assert_true(m[i].found && o->at[i] != OFFSET_ABSENT);
+		if (o->at[i] == OFFSET_UNKNOWN || o->at[i] == m[i].offset)
+			continue;
+		print_message("# wrong: %s.%s: %u, not %u\n", members[i].type, members[i].name,
+			      o->at[i], m[i].offset);
+		wrong++;
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void check_globals(const struct program *p, const struct offsets *o, bool partial)
+{
+	const struct { const char *name; uint64_t addr; } globals[] = {
+#define GLOBAL(name) { "runtime." #name, o->global.name },
+		GLOBALS(GLOBAL)
+#undef GLOBAL
+	};
+
+	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
+		uint64_t addr = elf_image__symbol(p->elf, globals[i].name);
+
+		assert_true(addr);
+		if (globals[i].addr || !partial)
+			assert_int_equal(globals[i].addr, addr);
+	}
+}
+
+/* Only what a program without coroutines has no code for may be unknown. */
+static void check_all_known(const struct program *p, const struct offsets *o)
+{
+	struct go_func func;
+	bool coroutines = pclntab__named(p->pt, "runtime.coroswitch_m", &func);
+
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		if (o->at[i] == OFFSET_UNKNOWN &&
+		    (coroutines || (i != OFF_G_COROARG && i != OFF_G_COROEXIT)))
+			fail_msg("%s.%s is not known", members[i].type, members[i].name);
+	}
+}
+
+static void equals_dwarf(const char *path)
+{
+	const char *partial = getenv("GT_CALIBRATE_PARTIAL");
+	struct error err = { "" };
+	struct offsets o, stripped;
+	char text[1024], twin[4096];
+	struct program p;
+
+	open_program(&p, open(path, O_RDONLY | O_CLOEXEC), path);
+	if (calibrate__read(p.elf, p.pt, &p.info.version, &o, &err))
+		fail_msg("%s", err.text);
+	calibrate__describe(&o, text, sizeof(text));
+	print_message("# %s: %s\n", p.info.version.text, text);
+	check_members(&p, &o);
+	check_globals(&p, &o, partial);
+	if (!partial)
+		check_all_known(&p, &o);
+	close_program(&p);
+
+	snprintf(twin, sizeof(twin), "%s.stripped", path);
+	if (access(twin, R_OK))
+		return;
+	stripped = calibrated(twin);
+	assert_memory_equal(stripped.at, o.at, sizeof(o.at));
+	assert_true(!o.global.allgs == !stripped.global.allgs &&
+		    !o.global.allp == !stripped.global.allp &&
+		    !o.global.allm == !stripped.global.allm);
+	print_message("# the stripped twin has the same\n");
+}
+
+static void what_is_known_is_right(void **state)
+{
+	for_each_program(equals_dwarf);
+}
+
+static void vote(struct calibration *c, bool proof, uint64_t a, uint64_t b)
+{
+	struct candidates set = { .n = 0 };
+
+	candidates__add(&set, a);
+	candidates__add(&set, b);
+	calibration__vote(c, OFF_M_P, &set, proof);
+}
+
+static bool is_known(const struct calibration *c, uint64_t v)
+{
+	uint64_t known = 0;
+
+	return calibration__known(c, OFF_M_P, &known) && known == v;
+}
+
+static void places_must_agree(void **state)
+{
+	struct calibration c = { .minor = 26 };
+	struct candidates none = { .n = 0 };
+
+	calibration__vote(&c, OFF_M_P, &none, true);
+	assert_int_equal(c.ballot[OFF_M_P].places, 0);
+	vote(&c, true, 208, 208);
+	assert_true(is_known(&c, 208));
+	vote(&c, false, 200, 208);
+	assert_true(is_known(&c, 208));
+	vote(&c, false, 200, 200);		/* never again */
+	assert_false(is_known(&c, 208) || is_known(&c, 200));
+	vote(&c, true, 208, 208);
+	assert_false(is_known(&c, 208));
+}
+
+static void hints_come_in_twos(void **state)
+{
+	struct calibration c = { .minor = 26 };
+	struct candidates many = { .n = 0 };
+
+	vote(&c, false, 208, 208);
+	assert_false(is_known(&c, 208));
+	for (uint64_t i = 0; i < 2 * CANDIDATES_MAX; i++)
+		candidates__add(&many, i);
+	calibration__vote(&c, OFF_M_P, &many, false);
+	assert_false(is_known(&c, 208));
+	vote(&c, false, 8, 208);
+	assert_true(is_known(&c, 208));
+
+	c = (struct calibration){ .minor = 26 };
+	vote(&c, true, 8, 208);			/* no proof of either */
+	assert_false(is_known(&c, 208));
+	vote(&c, false, 8, 208);
+	assert_false(is_known(&c, 208));
+}
+
+static void description(void **state)
+{
+	struct offsets o = { .global = { .allgs = 1, .allp = 2 } };
+	char text[256], cut[20];
+
+	calibrate__describe(&o, text, sizeof(text));
+	assert_string_equal(text, "28 of 28 members, 2 of 6 globals");
+	o.at[OFF_G_COROARG] = o.at[OFF_M_P] = OFFSET_UNKNOWN;
+	o.at[OFF_G_SYNC_SAFE_POINT] = OFFSET_ABSENT;
+	calibrate__describe(&o, text, sizeof(text));
+	assert_string_equal(text, "25 of 27 members, 2 of 6 globals; not g.coroarg, m.p");
+	calibrate__describe(&o, cut, sizeof(cut));
+	assert_string_equal(cut, "25 of 27 members, 2");
+}
+
+/* In the functions that are looked at: no crash, no endless run, no read out of bounds. */
+static void damaged(const char *path)
+{
+	struct program p;
+	uint64_t rng = 11;
+
+	open_program(&p, program__copy(path), path);
+	for (int i = 0; i < 60; i++) {
+		unsigned char old[8], new[8];
+		struct error err = { "" };
+		struct go_func func;
+		struct offsets o;
+		size_t n = 1 + rng__next(&rng) % sizeof(new);
+		off_t at;
+
+		do {
+			const char *name = calibrate_places[rng__next(&rng) % PLACES_MAX].function;
+
+			if (!name || !pclntab__named(p.pt, name, &func))
+				func.entry = 0;
+		} while (!func.entry);
+		at = elf_image__offset(p.elf, func.entry + rng__next(&rng) %
+							       (func.end - func.entry));
+		assert_true(at >= 0);
+		for (size_t j = 0; j < n; j++)
+			new[j] = (unsigned char)rng__next(&rng);
+		assert_int_equal(pread(p.fd, old, n, at), n);
+		assert_int_equal(pwrite(p.fd, new, n, at), n);
+		if (calibrate__read(p.elf, p.pt, &p.info.version, &o, &err))
+			assert_true(err.text[0]);
+		assert_int_equal(pwrite(p.fd, old, n, at), n);
+	}
+	close_program(&p);
+}
+
+static void damage_is_survived(void **state)
+{
+	for_each_program(damaged);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_known_is_right),
+		cmocka_unit_test(places_must_agree),
+		cmocka_unit_test(hints_come_in_twos),
+		cmocka_unit_test(description),
+		cmocka_unit_test(damage_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
