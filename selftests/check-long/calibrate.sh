@@ -1,0 +1,124 @@
+#!/bin/bash
+# timeout: 14400
+# Offsets from machine code over releases and kinds of builds: each cell is the target selftrace, and
+# its twin without symbols and DWARF, which must give the same. What calibration says must equal the
+# program's DWARF and symbol table, and it must say all of it (but for profile-guided builds, where
+# a profile may inline what it looks at). Prints a table: how many members are known, "+" that the
+# twin was compared.
+#
+# CALIBRATE_GOS and CALIBRATE_KINDS choose cells; by default all of these.
+. "$(dirname "$0")/../lib.sh"
+
+gos=${CALIBRATE_GOS:-1.19.13 1.20.14 1.21.0 1.21.13 1.22.0 1.22.12 1.23.0 1.23.12 1.24.0 1.24.9
+	1.25.0 1.25.14 1.26.0 1.26.8 1.26.11 1.27.4}
+kinds=${CALIBRATE_KINDS:-plain pie noopt race cgo pgo}
+
+ktap_start
+program=$PWD/$tmp/program
+profile=$PWD/$tmp/cpu.pprof
+test=build/selftests/unit/test_calibrate
+
+go_build() # GO LDFLAGS OUTPUT FLAG...
+{
+	local go=$1 ldflags=$2 output=$3
+	shift 3
+
+	(cd selftests/targets && GOTOOLCHAIN=go$go go build -buildvcs=false -ldflags="$ldflags" "$@" \
+		-o "$output" ./selftrace)
+}
+
+build_cell() # GO KIND: the program and its twin
+{
+	local cgo=0 ldflags='' flags=()
+
+	case $2 in
+	pie) flags=(-buildmode=pie) ;;
+	noopt) flags=('-gcflags=all=-N -l') ;;
+	race) cgo=1 flags=(-race) ;;
+	cgo) cgo=1 ldflags=-linkmode=external ;;
+	pgo) flags=(-pgo="$profile") ;;
+	esac
+	CGO_ENABLED=$cgo go_build "$1" "$ldflags" "$program" "${flags[@]}" &&
+		CGO_ENABLED=$cgo go_build "$1" "$ldflags -s -w" "$program.stripped" "${flags[@]}"
+}
+
+# A profile of the scheduler at work, for the compiler to inline what is hot in it.
+make_profile()
+{
+	mkdir "$tmp/hot" && cat >"$tmp/hot/main.go" <<-'EOF'
+	package main
+
+	import (
+		"os"
+		"runtime"
+		"runtime/pprof"
+		"time"
+	)
+
+	func main() {
+		a, b := make(chan int), make(chan int)
+		pprof.StartCPUProfile(os.Stdout)
+		go func() {
+			for x := range a {
+				b <- x
+			}
+		}()
+		for begin := time.Now(); time.Since(begin) < 3*time.Second; {
+			a <- 1
+			go runtime.Gosched()
+			os.Getppid()
+			f, _ := os.Open("/dev/null")
+			f.Close()
+			<-b
+		}
+		pprof.StopCPUProfile()
+	}
+	EOF
+	CGO_ENABLED=0 GOTOOLCHAIN=$JUDGE_GO go build -o "$tmp/hot/hot" "$tmp/hot/main.go" &&
+		"$tmp/hot/hot" >"$profile" && test -s "$profile"
+}
+
+judge() # KIND
+{
+	if [ "$1" = pgo ]; then
+		export GT_CALIBRATE_PARTIAL=1
+	else
+		unset GT_CALIBRATE_PARTIAL
+	fi
+	GT_REQUIRE_PROGRAMS=1 GT_TEST_PROGRAMS=$program "$test"
+}
+
+cell() # GO KIND: builds and judges; sets $cell to what the table shows
+{
+	cell=-
+	rm -f "$program" "$program.stripped"
+	build_cell "$1" "$2" && test -e "$program.stripped" && judge "$2" >"$tmp/judged" 2>&1
+	local status=$?
+
+	cat "$tmp/judged"
+	[ $status -eq 0 ] || return 1
+	cell=$(sed -n 's/^# go.*: \([0-9]*\) of \([0-9]*\) members.*/\1\/\2/p' "$tmp/judged")
+	! grep -q 'stripped twin has the same' "$tmp/judged" || cell+=+
+	[[ $cell == *+ ]]
+}
+
+make -s "$test" >/dev/null || exit 1
+case " $kinds " in
+*' pgo '*) try "a profile of the scheduler" make_profile ;;
+esac
+table=$(printf '%-9s' go; printf '%-8s' $kinds)
+for go in $gos; do
+	row=$(printf '%-9s' "$go")
+	for kind in $kinds; do
+		if [ "$kind" = pgo ] && [[ $go =~ ^1\.(19|20)\. ]]; then
+			row+=$(printf '%-8s' ' ')	# no profile-guided builds yet
+			continue
+		fi
+		: >"$tmp/judged"
+		try "$go $kind: what is known is right" cell "$go" "$kind"
+		row+=$(printf '%-8s' "$cell")
+	done
+	table+=$'\n'$row
+done
+note "$table"
+ktap_end
