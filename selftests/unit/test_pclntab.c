@@ -216,6 +216,51 @@ static void use_all(struct pclntab *pt)
 	pclntab__named(pt, "runtime.execute", &f);
 }
 
+/* As garble's linker does it: another magic, and in each _func an entry that is encrypted. */
+static void obfuscated(const char *path)
+{
+	const uint32_t magic = 0x12345678;
+	struct sym_frame before[SYM_INLINE_MAX], after[SYM_INLINE_MAX];
+	struct elf_section sec;
+	struct symbolizer s, t;
+	struct program p, q;
+	struct func_info info;
+	struct go_func f;
+
+	open_program(&p, path);
+	q = p;
+	q.fd = program__copy(path);
+	assert_int_equal(elf_image__open(&q.elf, q.fd, path, NULL), 0);
+	if (!elf_image__section(q.elf, ".gopclntab", &sec))
+		assert_true(elf_image__section(q.elf, ".data.rel.ro.gopclntab", &sec));
+	assert_int_equal(pwrite(q.fd, &magic, 4, (off_t)sec.offset), 4);
+	for (size_t i = 0; i < p.pt->nfunc; i++) {
+		assert_true(pclntab__info(p.pt, i, &info));
+		assert_int_equal(pwrite(q.fd, &i, 4, (off_t)(sec.offset + info.record)), 4);
+	}
+	assert_int_equal(pclntab__open(&q.pt, q.elf, &q.info.version, NULL), 0);
+	pclntab__symbolizer(p.pt, 0, &s);
+	pclntab__symbolizer(q.pt, 0, &t);
+	for (size_t i = 0; i < p.pt->nfunc; i += 7) {
+		int n;
+
+		assert_true(pclntab__func(p.pt, i, &f));
+		n = s.frames(s.ctx, f.entry + 9, before);
+		assert_int_equal(t.frames(t.ctx, f.entry + 9, after), n);
+		for (int k = 0; k < n; k++) {
+			assert_string_equal(before[k].func, after[k].func);
+			assert_int_equal(before[k].line, after[k].line);
+		}
+	}
+	close_program(&q);
+	close_program(&p);
+}
+
+static void obfuscated_tables_are_read(void **state)
+{
+	for_each_program(obfuscated);
+}
+
 /* Bytes changed in the table's header, or anywhere in it: refused or read, within its bounds. */
 static void damaged(const char *path)
 {
@@ -269,6 +314,7 @@ int main(void)
 		cmocka_unit_test(functions_are_the_symbols),
 		cmocka_unit_test(inlined_calls_are_frames),
 		cmocka_unit_test(wrappers_are_known),
+		cmocka_unit_test(obfuscated_tables_are_read),
 		cmocka_unit_test(damage_is_survived),
 	};
 

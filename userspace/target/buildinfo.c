@@ -206,8 +206,9 @@ int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struc
 	else if (!version)
 		r = error__set(err, -ENOENT, "not a Go program: it has no Go build information");
 	else if (!go_version__parse(version, &info.version))
-		r = error__set(err, -ENOENT, "its Go build information names no release: \"%.40s\"",
-			       version);
+		r = error__set(err, -ENOENT, "its Go build information names no release (\"%.40s\"): "
+			       "it was obfuscated, by garble or the like; an ordinary build can "
+			       "be traced", version);
 	else if (mod)
 		read_settings(mod, &info);
 	if (!r)

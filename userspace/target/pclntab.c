@@ -23,6 +23,7 @@
 /* internal/abi.FuncID: the numbers moved with each release that added one. */
 static void set_func_ids(struct pclntab *pt, const struct go_version *v)
 {
+	pt->since_1_20 = go_version__since(v, 20);
 	if (go_version__since(v, 25)) {
 		pt->id_wrapper = 23;
 		pt->id_sigpanic = 20;
@@ -57,9 +58,13 @@ static int parse_header(struct pclntab *pt, struct error *err)
 	pt->at.funcs = buf__u64(&b);
 	if (b.bad || quantum != 1 || ptr_size != 8)
 		return error__set(err, -EBADMSG, "the program's function table makes no sense");
-	if (magic != MAGIC_1_18 && magic != MAGIC_1_20)
-		return error__set(err, -EBADMSG, "the program's function table has a format that "
-				  "is not known (magic %#x)", magic);
+	if (magic != MAGIC_1_18 && magic != MAGIC_1_20) {
+		/* Garble chooses a magic of its own: what the module data say decides then. */
+		if (!pt->since_1_20)
+			return error__set(err, -EBADMSG, "the program's function table has a "
+					  "format that is not known (magic %#x)", magic);
+		magic = MAGIC_1_20;
+	}
 	pt->header_size = magic == MAGIC_1_20 ? 44 : 40;
 	pt->func_id_at = magic == MAGIC_1_20 ? 40 : 36;
 	return 0;
