@@ -32,9 +32,9 @@ static __always_inline u32 filter__ours(void)
 #define PROBE_PART static __noinline int
 
 /* The site's own part of its cookie. */
-static __always_inline u32 cookie__site(struct pt_regs *ctx)
+static __always_inline u64 cookie__site(struct pt_regs *ctx)
 {
-	return (u32)bpf_get_attach_cookie(ctx);
+	return GT_COOKIE_SITE(bpf_get_attach_cookie(ctx));
 }
 
 static __always_inline enum gt_probe cookie__probe(struct pt_regs *ctx)

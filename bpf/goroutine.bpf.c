@@ -8,6 +8,7 @@
  */
 #include "filter.bpf.h"
 #include "g.bpf.h"
+#include "site.bpf.h"
 
 SEC("uprobe.multi")
 int execute(struct pt_regs *ctx)
@@ -54,33 +55,31 @@ int park(struct pt_regs *ctx)
 SEC("uprobe.multi")
 int ready(struct pt_regs *ctx)
 {
+	u64 cookie = config.inlined_sites ? cookie__site(ctx) : 0, gp;
 	u32 tid = filter__ours(), stack;
 	struct gt_ready *payload;
 
-	if (!tid)
+	if (!tid || !site__object(ctx, cookie, GO_ARG1(ctx), &gp))
 		return 0;
 	stack = curg__stack_hot(GO_G(ctx), tid);
-	emit (rec, GT_READY, GO_ARG1(ctx), stack, tid, sizeof(*payload)) {
+	emit (rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		payload->via = GT_VIA_READY;
 		payload->mode = 0;
-		payload->skip = GO_ARG2(ctx);
+		payload->skip = cookie ? 0 : GO_ARG2(ctx);
 	}
 	return 0;
 }
 
-#define GO_WAITING  4
-#define GO_RUNNABLE 1
-
-/* A call of casgstatus that may be an unblock which bypasses ready(); the cookie says whose. */
+/* A change of status that is an unblock which bypasses ready(); the cookie says whose. */
 PROBE_PART cas_runnable(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack = 0;
-	u64 via = cookie__site(ctx), gp = GO_ARG1(ctx), p;
+	u64 cookie = cookie__site(ctx), via = GT_COOKIE_VALUE(cookie), gp, p;
 	struct gt_ready *payload;
 	u16 mode = 0;
 
-	if (!tid || (u32)GO_ARG2(ctx) != GO_WAITING || (u32)GO_ARG3(ctx) != GO_RUNNABLE)
+	if (!tid || !site__object(ctx, cookie, GO_ARG1(ctx), &gp))
 		return 0;
 	if (via == GT_VIA_GC_WORKER) {
 		p = current_p(GO_G(ctx));
@@ -110,11 +109,12 @@ static __always_inline void yield(u32 tid, u64 gp, u64 why)
 
 PROBE_PART gosched(struct pt_regs *ctx)
 {
+	u64 cookie = cookie__site(ctx), how = GT_COOKIE_VALUE(cookie), gp;
+	bool preempted = how ? how == GT_GOSCHED_PREEMPTED : (u8)GO_ARG2(ctx);
 	u32 tid = filter__ours();
-	u64 how = cookie__site(ctx);
-	bool preempted = how == GT_GOSCHED_BY_BX ? (u8)GO_ARG2(ctx) : how == GT_GOSCHED_PREEMPTED;
 
-	yield(tid, GO_ARG1(ctx), preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED);
+	if (tid && site__object(ctx, cookie, GO_ARG1(ctx), &gp))
+		yield(tid, gp, preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED);
 	return 0;
 }
 
@@ -128,10 +128,11 @@ PROBE_PART preempt_park(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
 	struct g g;
+	u64 gp;
 
-	if (!tid)
+	if (!tid || !SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
 		return 0;
-	g__read(GO_ARG1(ctx), &g);
+	g__read(gp, &g);
 	emit_plain(GT_PREEMPT_PARK, g.addr, stack__id(&g.leaf, tid), tid);
 	return 0;
 }
@@ -159,15 +160,20 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 
 PROBE_PART create(struct pt_regs *ctx)
 {
+	u64 cookie = cookie__site(ctx), newg;
 	u32 tid = filter__ours();
 
-	created(ctx, GT_CREATE, tid, cookie__site(ctx) ? GO_ARG1(ctx) : GO_ARG2(ctx));
+	if (site__object(ctx, cookie, GT_COOKIE_VALUE(cookie) ? GO_ARG1(ctx) : GO_ARG2(ctx), &newg))
+		created(ctx, GT_CREATE, tid, newg);
 	return 0;
 }
 
 PROBE_PART create_blocked(struct pt_regs *ctx)
 {
-	created(ctx, GT_CREATE_BLOCKED, filter__ours(), GO_ARG1(ctx));
+	u64 newg;
+
+	if (SITE_OBJECT(ctx, GO_ARG1(ctx), &newg))
+		created(ctx, GT_CREATE_BLOCKED, filter__ours(), newg);
 	return 0;
 }
 
@@ -175,9 +181,9 @@ SEC("uprobe.multi")
 int destroy(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
-	u64 gp = GO_ARG1(ctx);
+	u64 gp;
 
-	if (tid)
+	if (tid && SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
 		emit_value(GT_DESTROY, gp, 0, tid, go_read_u64(gp + config.g_goid));
 	return 0;
 }
@@ -203,29 +209,48 @@ int coro_switch(struct pt_regs *ctx)
 	return 0;
 }
 
-/* reentersyscall(pc, sp, bp): the arguments are its caller's caller; before 1.23 there is no bp. */
-SEC("uprobe.multi")
-int syscall_enter(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours(), stack = 0;
-	struct leaf leaf = { .pc = GO_ARG1(ctx) };
-
-	if (!tid)
-		return 0;
-	if (config.stack_depth) {
-		leaf.fp = config.syscall_bp_in_cx ? GO_ARG3(ctx) : go_read_u64(ctx->bp);
-		stack = stack__id_hot(&leaf, tid);
-	}
-	emit_plain(GT_SYSCALL_ENTER, GO_G(ctx), stack, tid);
-	return 0;
-}
-
 /* The goroutine is on its own stack, at a function's first instruction or, `framed`, further on. */
 static __always_inline void own_leaf(struct pt_regs *ctx, struct leaf *leaf, bool framed)
 {
 	leaf->pc = go_read_u64(framed ? ctx->bp + 8 : ctx->sp);
 	leaf->second = 0;
 	leaf->fp = framed ? go_read_u64(ctx->bp) : ctx->bp;
+}
+
+/* Where reentersyscall(pc, sp, bp) was inlined, before its end: it has saved them in g.sched. */
+static __always_inline bool inlined_syscall(struct pt_regs *ctx, u64 cookie, struct leaf *leaf)
+{
+	u32 at = config.g_sched;
+	u64 gp;
+
+	if (GT_COOKIE_VALUE(cookie) == GT_SYSCALL_OF_CALLER) {
+		own_leaf(ctx, leaf, false);
+		return true;
+	}
+	if (!site__object(ctx, cookie, GO_G(ctx), &gp))
+		return false;
+	leaf->pc = go_read_u64(gp + at + config.gobuf_pc);
+	leaf->fp = config.syscall_bp_in_cx ? go_read_u64(gp + at + config.gobuf_bp) : 0;
+	return true;
+}
+
+/* reentersyscall(pc, sp, bp): the arguments are its caller's caller; before 1.23 there is no bp. */
+SEC("uprobe.multi")
+int syscall_enter(struct pt_regs *ctx)
+{
+	u64 cookie = config.inlined_sites ? cookie__site(ctx) : 0;
+	u32 tid = filter__ours(), stack = 0;
+	struct leaf leaf = { .pc = GO_ARG1(ctx) };
+
+	if (!tid || (cookie && !inlined_syscall(ctx, cookie, &leaf)))
+		return 0;
+	if (config.stack_depth) {
+		if (!cookie)
+			leaf.fp = config.syscall_bp_in_cx ? GO_ARG3(ctx) : go_read_u64(ctx->bp);
+		stack = stack__id_hot(&leaf, tid);
+	}
+	emit_plain(GT_SYSCALL_ENTER, GO_G(ctx), stack, tid);
+	return 0;
 }
 
 PROBE_PART syscall_block(struct pt_regs *ctx)
@@ -266,7 +291,17 @@ int goroutine_rare(struct pt_regs *ctx)
 	}
 }
 
-EMIT_PROBE(syscall_exit, emit_plain(GT_SYSCALL_EXIT, GO_ARG1(ctx), 0, tid))
+SEC("uprobe.multi")
+int syscall_exit(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	u64 gp;
+
+	if (tid && SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
+		emit_plain(GT_SYSCALL_EXIT, gp, 0, tid);
+	return 0;
+}
+
 EMIT_PROBE(syscall_try_exit, emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
 EMIT_PROBE(syscall_lost, emit_plain(GT_SYSCALL_LOST, 0, 0, tid))
 EMIT_PROBE(syscall_no_p, emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))

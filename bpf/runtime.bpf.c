@@ -6,6 +6,7 @@
  */
 #include "filter.bpf.h"
 #include "g.bpf.h"
+#include "site.bpf.h"
 
 static __always_inline void proc(enum gt_kind kind, u32 tid, u64 p)
 {
@@ -33,9 +34,11 @@ int p_stop(struct pt_regs *ctx)
 SEC("uprobe.multi")
 int p_handoff(struct pt_regs *ctx)
 {
+	u64 cookie = cookie__site(ctx), p;
 	u32 tid = filter__ours();
 
-	proc(GT_P_HANDOFF, tid, cookie__site(ctx) ? GO_ARG3(ctx) : GO_ARG1(ctx));
+	if (site__object(ctx, cookie, GT_COOKIE_VALUE(cookie) ? GO_ARG3(ctx) : GO_ARG1(ctx), &p))
+		proc(GT_P_HANDOFF, tid, p);
 	return 0;
 }
 
@@ -60,7 +63,17 @@ static __always_inline u32 here(struct pt_regs *ctx, u32 tid, bool framed)
 	return stack__id(&leaf, tid);
 }
 
-EMIT_PART(stw_begin, emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, (u8)GO_ARG1(ctx)))
+PROBE_PART stw_begin(struct pt_regs *ctx)
+{
+	u64 cookie = cookie__site(ctx);
+	u64 reason = cookie ? cookie - GT_STW_REASON(0) : (u8)GO_ARG1(ctx);
+	u32 tid = filter__ours();
+
+	if (tid)
+		emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, reason);
+	return 0;
+}
+
 EMIT_PROBE(stw_end, emit_plain(GT_STW_END, 0, 0, tid))
 EMIT_PART(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, cookie__site(ctx)), tid))
 EMIT_PROBE(gc_end, emit_plain(GT_GC_END, 0, 0, tid))

@@ -228,6 +228,30 @@ static void prepare_programs(struct session *s)
 			bpf_program__set_autoload(program_of(s->skel, probe), true);
 }
 
+/*
+ * Of most probes the sites are alike, and the programs need not look at each one's cookie, unless
+ * the compiler inlined what they stand for.
+ */
+static bool has_inlined_sites(const struct site_list *sites)
+{
+	for (size_t i = 0; i < sites->n; i++) {
+		const struct site *site = &sites->site[i];
+
+		if (GT_COOKIE_ZERO_FLAG(site->cookie))
+			return true;
+		switch (site->probe) {
+		case GT_PROBE_READY: case GT_PROBE_PREEMPT_PARK: case GT_PROBE_CREATE_BLOCKED:
+		case GT_PROBE_DESTROY: case GT_PROBE_SYSCALL_ENTER:
+			if (site->cookie)
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
 static int load(struct session *s, struct error *err)
 {
 	struct gt_config *config;
@@ -241,6 +265,7 @@ static int load(struct session *s, struct error *err)
 	config->tgid = (uint32_t)s->opts.pid;
 	config->rings = s->rings;
 	config->stack_depth = s->opts.stack_depth;
+	config->inlined_sites = has_inlined_sites(s->opts.sites);
 	prepare_programs(s);
 	ret = start_rings(s, err);
 	if (ret)

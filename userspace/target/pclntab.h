@@ -48,6 +48,13 @@ typedef void (*pclntab_inlined_fn)(void *ctx, const char *name, const struct go_
 int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t n,
 		     pclntab_inlined_fn fn, void *ctx);
 
+/*
+ * The functions whose inlined bodies hold the instruction at `pc`, the innermost first, without the
+ * function that `pc` lies in. Returns how many, at most `max`.
+ */
+size_t pclntab__inlined_at(const struct pclntab *pt, uint64_t pc, const char **ret_names,
+			   size_t max);
+
 /* A symbolizer for a process whose program is loaded `bias` above its link-time addresses. */
 void pclntab__symbolizer(struct pclntab *pt, uint64_t bias, struct symbolizer *ret);
 

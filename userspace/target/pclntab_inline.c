@@ -253,3 +253,27 @@ int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t 
 	free(s.other);
 	return s.budget ? 0 : -EBADMSG;
 }
+
+size_t pclntab__inlined_at(const struct pclntab *pt, uint64_t pc, const char **ret_names,
+			   size_t max)
+{
+	struct func_info info;
+	struct inl_entry e;
+	size_t index, n = 0;
+	uint32_t table;
+	int32_t entry;
+	uint64_t tree;
+
+	if (!pt->gofunc || !pclntab__search(pt, pc, &index) || !pclntab__info(pt, index, &info))
+		return 0;
+	tree = pclntab__funcdata(pt, &info, FUNCDATA_INL_TREE);
+	table = pclntab__pcdata(pt, &info, PCDATA_INL_TREE);
+	while (tree && table && n < max) {
+		entry = pclntab__pcvalue(pt, table, info.entry, pc);
+		if (entry < 0 || !pclntab__inl_entry(pt, tree, (uint32_t)entry, &e))
+			break;
+		ret_names[n++] = pclntab__name(pt, e.name);
+		pc = info.entry + e.parent_pc;
+	}
+	return n;
+}

@@ -7,9 +7,9 @@
  * is chosen here, in bpf/ a program for each probe waits for it.
  *
  * A function that was inlined somewhere has transitions that its own code never sees
- * (profile-guided builds do that to casgstatus, gdestroy, reentersyscall, runqput). Its site does
- * not count then: an alternative row is tried, else the program is refused, rather than recorded
- * with holes.
+ * (profile-guided builds do that to casgstatus, gdestroy, reentersyscall, runqput). Then each place
+ * that has a copy of it needs a site of its own (site_inline.c); where one has none an alternative
+ * row is tried, else the program is refused, rather than recorded with holes.
  */
 #include "target/site.h"
 
@@ -19,34 +19,7 @@
 #include <string.h>
 
 #include "target/site_find.h"
-#include "target/site_insn.h"
-
-enum how {
-	ENTRY,		/* the prologue's push, when the arguments are in their registers */
-	CALL,		/* each call of `callee` */
-	CALL_RUNNABLE,	/* each call of casgstatus that is not known to have old != waiting */
-	CALL_MARK_DONE,	/* the call of casgstatus with old = waiting, new = running */
-	AFTER_CALL,	/* behind the call of `callee`: AX is its result */
-	TRACE_TEST,	/* the test whether the tracer is on, before its call of `callee` */
-};
-
-enum need {
-	NEEDED,		/* without it the trace would be wrong: refuse */
-	IF_LINKED,	/* the same, but programs without coroutines do not have the function */
-	OPTIONAL,	/* events that stand alone: named as missing */
-	OR_ELSE,	/* tried when the row before found nothing; need is that row's */
-};
-
-struct row {
-	enum gt_probe probe;
-	uint64_t cookie;
-	enum how how;
-	const char *func, *callee;
-	unsigned int since, until;	/* minor releases, both inclusive; 0: no limit */
-	enum need need;
-	const char *why;
-	const char *inliner_ok;		/* may be inlined there: another row sees that */
-};
+#include "target/site_impl.h"
 
 #define CASGSTATUS "runtime.casgstatus"
 
@@ -56,21 +29,25 @@ static const struct row rows[] = {
 	{ GT_PROBE_PARK, 0, ENTRY, "runtime.park_m", NULL, 0, 0, NEEDED,
 	  "a goroutine blocks" },
 	{ GT_PROBE_READY, 0, ENTRY, "runtime.ready", NULL, 0, 0, NEEDED,
-	  "a goroutine is made runnable" },
+	  "a goroutine is made runnable", .inlined = BY_CAS, .old = 4, .new = 1 },
 
 	/* Unblocks that bypass ready(). */
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CALL_RUNNABLE, "runtime.findRunnable",
-	  CASGSTATUS, 0, 0, NEEDED, "the scheduler found a waiting goroutine ready" },
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CALL_RUNNABLE, "runtime.injectglist",
-	  CASGSTATUS, 0, 0, NEEDED, "the network poller made goroutines runnable" },
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER, CALL_RUNNABLE,
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CAS, "runtime.findRunnable",
+	  CASGSTATUS, 0, 0, NEEDED, "the scheduler found a waiting goroutine ready",
+	  .inlined = BY_CAS, .old = 4, .new = 1 },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CAS, "runtime.injectglist",
+	  CASGSTATUS, 0, 0, NEEDED, "the network poller made goroutines runnable",
+	  .inlined = BY_CAS, .old = 4, .new = 1 },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER, CAS,
 	  "runtime.(*gcControllerState).findRunnableGCWorker",
-	  CASGSTATUS, 0, 0, NEEDED, "the scheduler picked a mark worker" },
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED, CALL_RUNNABLE, "runtime.park_m",
-	  CASGSTATUS, 0, 0, NEEDED, "the unlock function refused the park" },
+	  CASGSTATUS, 0, 0, NEEDED, "the scheduler picked a mark worker",
+	  .inlined = BY_CAS, .old = 4, .new = 1 },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED, CAS, "runtime.park_m",
+	  CASGSTATUS, 0, 0, NEEDED, "the unlock function refused the park",
+	  .inlined = BY_CAS, .old = 4, .new = 1 },
 
 	{ GT_PROBE_GOSCHED, 0, ENTRY, "runtime.goschedImpl", NULL, 22, 0, NEEDED,
-	  "a goroutine yields or is preempted" },
+	  "a goroutine yields or is preempted", .inlined = BY_CAS, .old = 2, .new = 1 },
 	/* Before 1.22 only goschedImpl's callers know which of the two it is. */
 	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, CALL, "runtime.gosched_m", "runtime.goschedImpl",
 	  0, 21, NEEDED, "a goroutine yields" },
@@ -81,26 +58,32 @@ static const struct row rows[] = {
 	{ GT_PROBE_GOYIELD, 0, ENTRY, "runtime.goyield_m", NULL, 0, 0, NEEDED,
 	  "a goroutine yields to the one that it readied" },
 	{ GT_PROBE_PREEMPT_PARK, 0, ENTRY, "runtime.preemptPark", NULL, 0, 0, NEEDED,
-	  "a goroutine is stopped for a stack scan" },
+	  "a goroutine is stopped for a stack scan", .inlined = BY_CAS, .old = 2, .new = 0x1009 },
 
 	/* newproc1's own casgstatus comes before the goid on old releases. */
 	{ GT_PROBE_CREATE, 0, CALL, "runtime.newproc.func1", "runtime.runqput", 0, 0, NEEDED,
 	  "a goroutine is created" },
 	{ GT_PROBE_CREATE, 1, AFTER_CALL, "runtime.newproc.func1", "runtime.newproc1", 0, 0,
 	  OR_ELSE, "a goroutine is created" },
+	{ GT_PROBE_CREATE, 0, RUNNEXT, "runtime.newproc.func1", NULL, 0, 0, OR_ELSE,
+	  "a goroutine is created" },
 	{ GT_PROBE_CREATE_BLOCKED, 0, AFTER_CALL, "runtime.newcoro.func1", "runtime.newproc1", 23,
 	  0, IF_LINKED, "a coroutine is created" },
+	{ GT_PROBE_CREATE_BLOCKED, 0, CAS, "runtime.newcoro.func1", NULL, 24, 0, OR_ELSE,
+	  "a coroutine is created", .old = 6, .new = 4 },
 
 	/* A coroutine's end is GT_PROBE_SWITCH's; others end in goexit0, whose first act it is. */
 	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.gdestroy", NULL, 0, 0, NEEDED,
-	  "a goroutine ends", .inliner_ok = "runtime.coroswitch_m" },
+	  "a goroutine ends", .inliner_ok = "runtime.coroswitch_m",
+	  .inlined = BY_CAS, .old = 2, .new = 6 },
 	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.goexit0", NULL, 0, 0, OR_ELSE,
 	  "a goroutine ends" },
 	{ GT_PROBE_SWITCH, 0, ENTRY, "runtime.coroswitch_m", NULL, 23, 0, IF_LINKED,
 	  "a coroutine hands its thread to another" },
 
 	{ GT_PROBE_SYSCALL_ENTER, 0, ENTRY, "runtime.reentersyscall", NULL, 21, 0, NEEDED,
-	  "a goroutine enters a system call" },
+	  "a goroutine enters a system call", .inlined = BY_CAS, .old = 2, .new = 3,
+	  .caller = "runtime.entersyscall", .caller_cookie = GT_SYSCALL_OF_CALLER },
 	{ GT_PROBE_SYSCALL_BLOCK, 0, ENTRY, "runtime.entersyscallblock", NULL, 21, 0, NEEDED,
 	  "a goroutine enters a system call that is known to block" },
 	/* Before 1.21 their prologues have no instruction that is cheap: their callers have. */
@@ -111,14 +94,16 @@ static const struct row rows[] = {
 	{ GT_PROBE_SYSCALL_BLOCK, 1, CALL, "runtime.entersyscallblock", CASGSTATUS, 0, 20, NEEDED,
 	  "a goroutine enters a system call that is known to block" },
 	/* Here the P is decided; 1.26 leaves by a raw compare-and-swap: its entry is tentative. */
-	{ GT_PROBE_SYSCALL_EXIT, 0, CALL, "runtime.exitsyscall", CASGSTATUS, 0, 25, NEEDED,
-	  "a goroutine leaves a system call with a P" },
+	{ GT_PROBE_SYSCALL_EXIT, 0, CAS, "runtime.exitsyscall", CASGSTATUS, 0, 25, NEEDED,
+	  "a goroutine leaves a system call with a P", .old = 3, .new = 2 },
 	{ GT_PROBE_SYSCALL_TRY_EXIT, 0, ENTRY, "runtime.exitsyscall", NULL, 26, 0, NEEDED,
 	  "a goroutine leaves a system call" },
 	{ GT_PROBE_SYSCALL_LOST, 0, ENTRY, "runtime.exitsyscallfast_pidle", NULL, 0, 25, NEEDED,
-	  "the P was lost in a system call" },
+	  "the P was lost in a system call", .inlined = BY_CALLER,
+	  .caller = "runtime.exitsyscall" },
 	{ GT_PROBE_SYSCALL_LOST, 0, ENTRY, "runtime.exitsyscallTryGetP", NULL, 26, 0, NEEDED,
-	  "the P was lost in a system call" },
+	  "the P was lost in a system call", .inlined = BY_CALLER,
+	  .caller = "runtime.exitsyscall" },
 	{ GT_PROBE_SYSCALL_NO_P, 0, ENTRY, "runtime.exitsyscall0", NULL, 0, 25, NEEDED,
 	  "a goroutine leaves a system call and finds no P" },
 	{ GT_PROBE_SYSCALL_NO_P, 0, ENTRY, "runtime.exitsyscallNoP", NULL, 26, 0, NEEDED,
@@ -129,11 +114,11 @@ static const struct row rows[] = {
 	{ GT_PROBE_P_START, 0, ENTRY, "runtime.acquirepNoTrace", NULL, 26, 0, NEEDED,
 	  "a thread takes a P" },
 	{ GT_PROBE_P_STOP, 0, ENTRY, "runtime.releasepNoTrace", NULL, 22, 0, NEEDED,
-	  "a thread gives up its P" },
+	  "a thread gives up its P", .inlined = BY_P_CLEARED },
 	{ GT_PROBE_P_STOP, 0, ENTRY, "runtime.releasep", NULL, 0, 21, NEEDED,
-	  "a thread gives up its P" },
+	  "a thread gives up its P", .inlined = BY_P_CLEARED },
 	{ GT_PROBE_P_HANDOFF, 0, ENTRY, "runtime.handoffp", NULL, 0, 0, NEEDED,
-	  "a P is handed on, maybe out of a system call" },
+	  "a P is handed on, maybe out of a system call", .inlined = BY_P_TAKEN },
 	/* The runtime's own ProcSteal; handoffp comes when the other thread may have gone on. */
 	{ GT_PROBE_P_HANDOFF, 1, ENTRY, "runtime.syscallingThread.releaseP", NULL, 26, 0, OPTIONAL,
 	  "a P is taken out of a system call" },
@@ -141,21 +126,22 @@ static const struct row rows[] = {
 	  "a stop of the world takes a P out of a system call" },
 
 	{ GT_PROBE_STW_BEGIN, 0, ENTRY, "runtime.stopTheWorldWithSema", NULL, 0, 0, OPTIONAL,
-	  "the world is to stop" },
+	  "the world is to stop", .inlined = BY_STW_REASON },
 	/* Its first instruction would be early by what procresize and the poller take. */
 	{ GT_PROBE_STW_END, 0, TRACE_TEST, "runtime.startTheWorldWithSema",
-	  "runtime.traceLocker.STWDone", 0, 0, OPTIONAL, "the world runs again" },
+	  "runtime.traceLocker.STWDone", 0, 0, OPTIONAL, "the world runs again",
+	  .inlined = BY_TRACE_TEST },
 	{ GT_PROBE_STW_END, 0, CALL, "runtime.startTheWorldWithSema", "runtime.wakep", 0, 0,
 	  OR_ELSE, "the world runs again" },
 	{ GT_PROBE_STW_END, 0, ENTRY, "runtime.startTheWorldWithSema", NULL, 0, 0, OR_ELSE,
 	  "the world is to run again" },
 	/* Not gcStart's first instruction: it often finds that another thread was first. */
 	{ GT_PROBE_GC_BEGIN, 1, TRACE_TEST, "runtime.gcStart", "runtime.traceLocker.GCStart", 0, 0,
-	  OPTIONAL, "a garbage collection begins" },
+	  OPTIONAL, "a garbage collection begins", .inlined = BY_TRACE_TEST },
 	{ GT_PROBE_GC_BEGIN, 1, CALL, "runtime.gcStart", "runtime.gcBgMarkStartWorkers", 0, 0,
 	  OR_ELSE, "a garbage collection begins" },
 	{ GT_PROBE_GC_END, 0, TRACE_TEST, "runtime.gcMarkTermination", "runtime.traceLocker.GCDone",
-	  0, 0, OPTIONAL, "a garbage collection has marked everything" },
+	  0, 0, OPTIONAL, "a garbage collection has marked everything", .inlined = BY_TRACE_TEST },
 	{ GT_PROBE_GC_END, 0, CALL_MARK_DONE, "runtime.gcMarkTermination", CASGSTATUS, 0, 0,
 	  OR_ELSE, "a garbage collection has marked everything" },
 	{ GT_PROBE_PROCS, 0, ENTRY, "runtime.procresize", NULL, 0, 0, OPTIONAL,
@@ -163,27 +149,9 @@ static const struct row rows[] = {
 };
 
 #define NROWS (sizeof(rows) / sizeof(rows[0]))
-#define IDLE_WORKER 3		/* runtime.gcMarkWorkerIdleMode, in all releases */
 #define WAITING 4
 #define RUNNING 2
 #define SITES_MAX 128
-#define REASON_SIZE 256
-
-/* Where the functions of the table were inlined: pairs of names. */
-struct inlined {
-	const char *what;
-	const char *into;
-};
-
-struct finder {
-	const struct elf_image *elf;
-	const struct pclntab *pt;
-	const struct layout *layout;
-	struct inlined *inlined;
-	size_t ninlined;
-	bool out_of_memory;
-	struct site_list list;
-};
 
 const char *site__probe_name(enum gt_probe probe)
 {
@@ -211,6 +179,14 @@ const char *site__probe_name(enum gt_probe probe)
 /* What the program of bpf/ takes from the registers there; session.h has the same by probe. */
 const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 {
+	static const char *const g_in[] = {
+		"-", "AX=g", "CX=g", "DX=g", "BX=g", "SP=g", "BP=g", "SI=g", "DI=g", "R8=g", "R9=g",
+		"R10=g", "R11=g", "R12=g", "R13=g", "R14=g", "R15=g",
+	};
+	unsigned int object = GT_COOKIE_OBJECT(cookie);
+
+	if (GT_COOKIE_ZERO_FLAG(cookie) && probe != GT_PROBE_P_HANDOFF && object < 17)
+		return g_in[object];
 	switch (probe) {
 	case GT_PROBE_READY:
 		return "AX=g BX=skip";
@@ -223,7 +199,7 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 	case GT_PROBE_CREATE_BLOCKED:
 		return "AX=new g";
 	case GT_PROBE_SYSCALL_ENTER:
-		return "R14=g AX=pc CX=bp";
+		return cookie ? "R14=g [SP]=pc BP=bp" : "R14=g AX=pc CX=bp";
 	case GT_PROBE_SYSCALL_BLOCK: case GT_PROBE_SYSCALL_TRY_EXIT:
 		return "R14=g";
 	case GT_PROBE_P_START:
@@ -233,7 +209,7 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 	case GT_PROBE_P_HANDOFF:
 		return cookie ? "CX=p" : "AX=p";
 	case GT_PROBE_STW_BEGIN:
-		return "AX=reason";
+		return cookie ? "-" : "AX=reason";
 	case GT_PROBE_PROCS:
 		return "AX=number";
 	case GT_PROBE_SYSCALL_LOST: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
@@ -262,7 +238,7 @@ static void note_inlined(void *ctx, const char *name, const struct go_func *into
 		return;
 	}
 	f->inlined = more;
-	f->inlined[f->ninlined++] = (struct inlined){ name, into->name };
+	f->inlined[f->ninlined++] = (struct inlined){ name, *into };
 }
 
 static int find_inlined(struct finder *f)
@@ -287,21 +263,17 @@ static int find_inlined(struct finder *f)
 	return f->out_of_memory ? -ENOMEM : r;
 }
 
-/* Into which function other than `ok` was `what` inlined? With `only`, was it into that one? */
-static const char *inlined_into(const struct finder *f, const char *what, const char *only,
-				const char *ok)
+bool row__is_func(const char *name)
 {
-	for (size_t i = 0; i < f->ninlined; i++) {
-		if (!strcmp(f->inlined[i].what, what) &&
-		    (!only || !strcmp(f->inlined[i].into, only)) &&
-		    (!ok || strcmp(f->inlined[i].into, ok)))
-			return f->inlined[i].into;
+	for (size_t i = 0; i < NROWS; i++) {
+		if (!strcmp(rows[i].func, name))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-static bool add_site(struct finder *f, const struct row *row, const struct code *code, size_t at,
-		     uint64_t cookie)
+bool finder__add(struct finder *f, const struct row *row, const struct code *code, size_t at,
+		 uint64_t cookie)
 {
 	struct site_list *list = &f->list;
 	const struct insn *in = &code->insn[at];
@@ -323,27 +295,7 @@ static bool add_site(struct finder *f, const struct row *row, const struct code 
 	};
 	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
 	code__format(code, at, f->pt, s->text, sizeof(s->text));
-	list->has[row->probe] = true;
 	return true;
-}
-
-/* Calls of casgstatus that may turn a waiting goroutine runnable; the probe looks at BX and CX. */
-static size_t add_runnable(struct finder *f, const struct row *row, const struct code *code,
-			   uint64_t callee)
-{
-	size_t added = 0, at = 0;
-	int64_t old;
-
-	while ((at = find__call(code, callee, at)) != NO_INSN) {
-		uint64_t cookie = row->cookie;
-
-		if (find__stored(code, at, f->layout->config.p_gc_mode, IDLE_WORKER))
-			cookie = GT_VIA_GC_WORKER;
-		if (!find__constant(code, at, GPR_BX, &old) || old == WAITING)
-			added += add_site(f, row, code, at, cookie);
-		at++;
-	}
-	return added;
 }
 
 static size_t add_calls(struct finder *f, const struct row *row, const struct code *code,
@@ -352,7 +304,8 @@ static size_t add_calls(struct finder *f, const struct row *row, const struct co
 	size_t added = 0;
 
 	for (size_t at = 0; (at = find__call(code, callee, at)) != NO_INSN; at++)
-		added += add_site(f, row, code, at, row->cookie);
+		added += finder__owns(f, row, code, at) &&
+			 finder__add(f, row, code, at, row->cookie);
 	return added;
 }
 
@@ -369,10 +322,8 @@ static size_t find_mark_done(const struct code *code, uint64_t callee)
 }
 
 /* The one instruction of the kinds that have one. */
-static size_t find_one(const struct finder *f, const struct row *row, const struct code *code,
-		       uint64_t callee)
+static size_t find_one(const struct row *row, const struct code *code, uint64_t callee)
 {
-	struct go_func acquire;
 	size_t call;
 
 	switch (row->how) {
@@ -386,11 +337,7 @@ static size_t find_one(const struct finder *f, const struct row *row, const stru
 	call = find__call(code, callee, 0);
 	if (call == NO_INSN || find__call(code, callee, call + 1) != NO_INSN)
 		return NO_INSN;
-	if (row->how == AFTER_CALL)
-		return find__after_call(code, call);
-	if (!pclntab__named(f->pt, "runtime.traceAcquireEnabled", &acquire))
-		return NO_INSN;
-	return find__trace_test(code, call, acquire.entry);
+	return find__after_call(code, call);
 }
 
 static size_t add_sites(struct finder *f, const struct row *row, const struct code *code,
@@ -398,43 +345,44 @@ static size_t add_sites(struct finder *f, const struct row *row, const struct co
 {
 	size_t at;
 
-	if (row->how == CALL_RUNNABLE)
-		return add_runnable(f, row, code, callee);
+	if (row->how == CAS)
+		return finder__add_cas(f, row, code);
+	if (row->how == RUNNEXT)
+		return finder__add_runnext(f, row, code);
 	if (row->how == CALL)
 		return add_calls(f, row, code, callee);
-	at = find_one(f, row, code, callee);
-	return at != NO_INSN && add_site(f, row, code, at, row->cookie);
+	if (row->how == TRACE_TEST)
+		return finder__add_trace_tests(f, row, code, callee);
+	at = find_one(row, code, callee);
+	return at != NO_INSN && finder__add(f, row, code, at, row->cookie);
 }
 
-/* Why no site in `row->func` would see all of its transitions; false: nothing is wrong. */
-static bool is_hidden(const struct finder *f, const struct row *row, char *reason)
+/* Was the callee, by which the row sees the transition, inlined into its function? */
+static bool callee_inlined(const struct finder *f, const struct row *row)
 {
-	const char *into = inlined_into(f, row->func, NULL, row->inliner_ok);
-
-	if (into) {
-		snprintf(reason, REASON_SIZE, "the compiler inlined %s into %s", row->func, into);
-		return true;
-	}
-	if (row->callee && inlined_into(f, row->callee, row->func, NULL)) {
-		snprintf(reason, REASON_SIZE, "the compiler inlined %s into %s", row->callee,
-			 row->func);
-		return true;
+	for (size_t i = 0; row->callee && row->how != CAS && i < f->ninlined; i++) {
+		if (!strcmp(f->inlined[i].what, row->callee) &&
+		    !strcmp(f->inlined[i].into.name, row->func))
+			return true;
 	}
 	return false;
 }
 
-/* 1: found; 0: the program does not have the function; -ENOENT: with a reason. */
-static int try_row(struct finder *f, const struct row *row, char *reason)
+/* Sites in the function itself. 1: found; 0: the program does not have it; -ENOENT: a reason. */
+static int try_function(struct finder *f, const struct row *row, char *reason)
 {
 	struct go_func func, callee = { 0 };
 	struct code code;
 	size_t added;
 
-	if (is_hidden(f, row, reason))
-		return -ENOENT;
 	if (!pclntab__named(f->pt, row->func, &func)) {
 		snprintf(reason, REASON_SIZE, "the program has no function %s", row->func);
 		return 0;
+	}
+	if (callee_inlined(f, row)) {
+		snprintf(reason, REASON_SIZE, "the compiler inlined %s into %s", row->callee,
+			 row->func);
+		return -ENOENT;
 	}
 	if (row->callee && !pclntab__named(f->pt, row->callee, &callee)) {
 		snprintf(reason, REASON_SIZE, "the program has no function %s", row->callee);
@@ -450,6 +398,44 @@ static int try_row(struct finder *f, const struct row *row, char *reason)
 		return 1;
 	snprintf(reason, REASON_SIZE, "no instruction of %s is fit for it", row->func);
 	return -ENOENT;
+}
+
+/* The functions that have a copy of the row's: each once. */
+static int try_inlined(struct finder *f, const struct row *row, char *reason)
+{
+	int found = 0;
+
+	for (size_t i = 0; i < f->ninlined; i++) {
+		const struct inlined *in = &f->inlined[i];
+		bool seen = false;
+
+		if (strcmp(in->what, row->func) ||
+		    (row->inliner_ok && !strcmp(in->into.name, row->inliner_ok)))
+			continue;
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = f->inlined[k].what == in->what &&
+			       f->inlined[k].into.entry == in->into.entry;
+		if (seen)
+			continue;
+		if (!finder__add_inlined(f, row, &in->into, reason))
+			return -ENOENT;
+		found = 1;
+	}
+	return found;
+}
+
+/* As try_function(), with all copies of the function. On failure nothing is left in the list. */
+static int try_row(struct finder *f, const struct row *row, char *reason)
+{
+	size_t before = f->list.n;
+	int own, copies;
+
+	own = try_function(f, row, reason);
+	copies = own < 0 ? own : try_inlined(f, row, reason);
+	if (copies >= 0 && (own || copies))
+		return 1;
+	f->list.n = before;
+	return copies;
 }
 
 static int note_missing(struct site_list *list, const struct row *row, const char *reason)
@@ -507,6 +493,8 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 			r = failed ? failed : r;
 		}
 	}
+	for (size_t i = 0; i < f.list.n; i++)
+		f.list.has[f.list.site[i].probe] = true;
 	free(f.inlined);
 	*ret = f.list;
 	return r;

@@ -11,6 +11,7 @@
 #define PROLOGUE_MAX 10		/* instructions before `push rbp` */
 #define LOOK_BACK_MAX 64
 #define AFTER_CALL_MAX 6
+#define AFTER_CAS_MAX 5
 
 /* Of the registers that a prologue may write before `push rbp`: the large frames' scratch. */
 #define PROLOGUE_SCRATCH (1u << GPR_R12)
@@ -106,6 +107,64 @@ size_t find__trace_test(const struct code *code, size_t call, uint64_t acquire)
 	return NO_INSN;
 }
 
+size_t find__cas(const struct code *code, int64_t disp, unsigned int width, size_t from)
+{
+	for (size_t i = from; i < code->n; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if (in->kind == INSN_CAS && in->width == width && in->base < GPR_NONE &&
+		    in->base != GPR_SP && in->src < GPR_NONE && (disp < 0 || in->disp == disp))
+			return i;
+	}
+	return NO_INSN;
+}
+
+/*
+ * lock cmpxchg [g + status], new; then the branch, or more often
+ * sete r; (nop); test r, r; and then the branch: there the zero flag is the opposite.
+ */
+size_t find__cas_done(const struct code *code, size_t cas, bool *ret_zero_flag)
+{
+	const struct insn *op = &code->insn[cas];
+	uint32_t kept = 1u << GPR_AX | 1u << op->base | 1u << op->src;
+	uint8_t result = GPR_NONE;
+	bool zero_flag = true;
+	size_t next = cas + 1;
+
+	if (next >= code->n || is_jumped_to(code, code->insn[next].addr))
+		return NO_INSN;
+	for (size_t i = next; i < code->n && i <= cas + AFTER_CAS_MAX; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if ((in->writes & kept) || is_jumped_to(code, in->addr))
+			break;
+		if (in->kind == INSN_JCC && in->jump_on_zero_flag) {
+			*ret_zero_flag = zero_flag;
+			return i;
+		}
+		if (in->kind == INSN_SETZ && zero_flag)
+			result = in->src;
+		else if (in->kind == INSN_TEST && in->src == result && result != GPR_NONE)
+			zero_flag = false;
+		else if (in->kind != INSN_NOP)
+			break;
+	}
+	*ret_zero_flag = true;
+	return next;
+}
+
+size_t find__cleared(const struct code *code, int64_t disp, size_t from)
+{
+	for (size_t i = from; i < code->n; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if (in->stores && in->kind == INSN_OTHER && in->width == 8 && in->disp == disp &&
+		    in->base < GPR_NONE && in->base != GPR_SP && in->stores_constant && !in->imm)
+			return i;
+	}
+	return NO_INSN;
+}
+
 bool find__constant(const struct code *code, size_t at, enum gpr reg, int64_t *ret)
 {
 	for (size_t n = 0; at > 0 && n < LOOK_BACK_MAX; n++) {
@@ -130,7 +189,8 @@ bool find__stored(const struct code *code, size_t at, int64_t disp, int64_t valu
 
 		if (in->stores && in->disp == disp && in->imm == value)
 			return true;
-		if (in->kind == INSN_RET || (in->kind == INSN_CALL && in->target == callee))
+		if (in->kind == INSN_RET || in->kind == INSN_CAS ||
+		    (callee && in->kind == INSN_CALL && in->target == callee))
 			return false;
 	}
 	return false;

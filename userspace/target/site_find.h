@@ -36,12 +36,25 @@ size_t find__after_call(const struct code *code, size_t call);
  */
 size_t find__trace_test(const struct code *code, size_t call, uint64_t acquire);
 
+/* The next `lock cmpxchg` of `width` bytes at [register + disp] from `from` on; disp -1: any. */
+size_t find__cas(const struct code *code, int64_t disp, unsigned int width, size_t from);
+
+/*
+ * Where it shows whether the compare-and-swap at `cas` took place, and the registers of its operands
+ * and AX hold what they held: the branch on its result, or the instruction right behind it.
+ * `ret_zero_flag`: the zero flag there if it did.
+ */
+size_t find__cas_done(const struct code *code, size_t cas, bool *ret_zero_flag);
+
+/* The next store of zero, 8 bytes, at [register + disp] from `from` on. */
+size_t find__cleared(const struct code *code, int64_t disp, size_t from);
+
 /* The constant in a register at instruction `at`, as far as it is set close before it. */
 bool find__constant(const struct code *code, size_t at, enum gpr reg, int64_t *ret);
 
 /*
- * Is a constant stored at [register + disp] shortly before the call at `at`, after the last return
- * and the last call of the same function?
+ * Is a constant stored at [register + disp] shortly before the call or compare-and-swap at `at`,
+ * after the last return, compare-and-swap, and call of the same function?
  */
 bool find__stored(const struct code *code, size_t at, int64_t disp, int64_t value);
 

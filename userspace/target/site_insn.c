@@ -53,10 +53,24 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi, const ZydisDeco
 	}
 	if (zi->mnemonic == ZYDIS_MNEMONIC_CMP)
 		return INSN_CMP;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_CMPXCHG &&
+	    (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
+		return INSN_CAS;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_SETZ && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER)
+		return INSN_SETZ;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_TEST && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].reg.value == op[1].reg.value)
+		return INSN_TEST;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_PUSH && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    op[0].reg.value == ZYDIS_REGISTER_RBP)
 		return INSN_PUSH_BP;
 	return INSN_OTHER;
+}
+
+/* A register's number, GPR_NONE for what is no general purpose register. */
+static uint8_t gpr_number(ZydisRegister reg)
+{
+	return (uint8_t)__builtin_ctz(gpr_bit(reg) | 1u << GPR_NONE);
 }
 
 static void describe_operands(struct insn *in, const ZydisDecodedInstruction *zi,
@@ -72,28 +86,40 @@ static void describe_operands(struct insn *in, const ZydisDecodedInstruction *zi
 		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && written && !i) {
 			in->stores = true;
 			in->disp = op[i].mem.disp.value;
+			in->base = op[i].mem.index == ZYDIS_REGISTER_NONE ?
+					   gpr_number(op[i].mem.base) : GPR_NONE;
+			in->width = (uint8_t)(op[i].size / 8);
 		}
 		if (op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && moves && i == 1) {
 			in->imm = op[i].imm.value.s;
+			in->stores_constant = in->stores;
 			if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER)
-				in->set_reg = (uint8_t)__builtin_ctz(gpr_bit(op[0].reg.value) |
-								     1u << GPR_NONE);
+				in->set_reg = gpr_number(op[0].reg.value);
 		}
 	}
 	if (zi->mnemonic == ZYDIS_MNEMONIC_XOR && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].reg.value == op[1].reg.value)
-		in->set_reg = (uint8_t)__builtin_ctz(gpr_bit(op[0].reg.value) | 1u << GPR_NONE);
+		in->set_reg = gpr_number(op[0].reg.value);
+	if (in->kind == INSN_CAS)
+		in->src = gpr_number(op[1].reg.value);
+	else if (in->kind == INSN_SETZ || in->kind == INSN_TEST)
+		in->src = gpr_number(op[0].reg.value);
 }
 
 static struct insn describe(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
 			    const unsigned char *bytes, uint64_t addr)
 {
-	struct insn in = { .addr = addr, .len = zi->length, .set_reg = GPR_NONE };
+	struct insn in = {
+		.addr = addr, .len = zi->length, .set_reg = GPR_NONE, .base = GPR_NONE,
+		.src = GPR_NONE,
+	};
 	ZyanU64 target;
 
 	in.kind = (uint8_t)kind_of(zi, op);
 	in.emulated = emulated(bytes, zi->length);
 	describe_operands(&in, zi, op);
+	in.jump_on_zero_flag = zi->mnemonic == ZYDIS_MNEMONIC_JZ ||
+			       zi->mnemonic == ZYDIS_MNEMONIC_JNZ;
 	if (in.kind == INSN_CALL)
 		in.writes = 0xffff;	/* ABIInternal: no register survives a call */
 	if ((in.kind == INSN_CALL || in.kind == INSN_JMP || in.kind == INSN_JCC) &&

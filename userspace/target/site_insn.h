@@ -19,7 +19,10 @@ enum gpr {
 };
 
 enum insn_kind { INSN_OTHER, INSN_CALL, INSN_JMP, INSN_JCC, INSN_RET, INSN_PUSH_BP, INSN_CMP,
-		 INSN_NOP };
+		 INSN_NOP,
+		 INSN_CAS,	/* lock cmpxchg [base + disp], src */
+		 INSN_SETZ,	/* sete src */
+		 INSN_TEST };	/* test src, src */
 
 struct insn {
 	uint64_t addr;
@@ -28,6 +31,11 @@ struct insn {
 	uint8_t kind;		/* enum insn_kind */
 	bool emulated;		/* the kernel emulates it under a uprobe since Linux 4.x */
 	bool stores;		/* writes memory at [register + disp] */
+	bool stores_constant;	/* namely imm */
+	bool jump_on_zero_flag;	/* INSN_JCC: looks at the zero flag alone */
+	uint8_t base;		/* of the memory operand: GPR_NONE if it has none */
+	uint8_t src;		/* register read, where the kind has one */
+	uint8_t width;		/* bytes of the memory operand */
 	uint8_t set_reg;	/* a register set to a constant, `imm`: GPR_NONE if not one */
 	uint32_t writes;	/* set of registers written (a call: all) */
 	int64_t imm;		/* constant source operand */
