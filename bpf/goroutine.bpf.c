@@ -306,4 +306,38 @@ EMIT_PROBE(syscall_try_exit, emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
 EMIT_PROBE(syscall_lost, emit_plain(GT_SYSCALL_LOST, 0, 0, tid))
 EMIT_PROBE(syscall_no_p, emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))
 
+/* A thread of C's, on the g0 that it was lent: the goroutine is the M's own. */
+SEC("uprobe.multi")
+int create_syscall(struct pt_regs *ctx)
+{
+	struct gt_create_syscall *payload, create;
+	u32 tid = filter__ours();
+	u64 m, gp;
+
+	if (!tid)
+		return 0;
+	m = go_read_u64(GO_G(ctx) + config.g_m);
+	gp = go_read_u64(m + config.m_curg);
+	create.goid = go_read_u64(gp + config.g_goid);
+	create.p = go_read_u64(m + config.m_oldp);
+	emit (rec, GT_CREATE_SYSCALL, gp, 0, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		*payload = create;
+	}
+	return 0;
+}
+
+SEC("uprobe.multi")
+int destroy_syscall(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	u64 gp;
+
+	if (!tid)
+		return 0;
+	gp = go_read_u64(go_read_u64(GO_G(ctx) + config.g_m) + config.m_curg);
+	emit_value(GT_DESTROY_SYSCALL, gp, 0, tid, go_read_u64(gp + config.g_goid));
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";

@@ -59,6 +59,8 @@ enum gt_kind {
 	GT_SYSCALL_TRY_EXIT = 13,/* g        -        none; >= 1.26: has its P unless SYSCALL_LOST follows */
 	GT_SYSCALL_LOST = 14,	/* 0         -        none; P was taken, another one is sought */
 	GT_SYSCALL_NO_P = 15,	/* g         -        none; no P found: g is runnable */
+	GT_CREATE_SYSCALL = 16,	/* g         -        create: goid, the P it may find its own again */
+	GT_DESTROY_SYSCALL = 17,/* g         -        destroy: goid; a thread goes back to C for good */
 	/* Ps */
 	GT_P_START = 20,	/* p         -        proc: id */
 	GT_P_STOP = 21,		/* p         -        proc: id */
@@ -126,6 +128,12 @@ struct gt_create {
 	gt_u64 parent;		/* goid */
 };
 
+/* A thread that C made calls Go: its goroutine is there, as if in a system call. */
+struct gt_create_syscall {
+	gt_u64 goid;
+	gt_u64 p;		/* m.oldp: what the M's last call of Go ended with; 0: none */
+};
+
 struct gt_destroy {
 	gt_u64 goid;
 };
@@ -159,7 +167,10 @@ static inline int gt_payload_size(unsigned int kind)
 	switch (kind) {
 	case GT_EXECUTE: case GT_PARK: case GT_READY: case GT_YIELD: case GT_DESTROY:
 	case GT_P_START: case GT_P_STOP: case GT_P_HANDOFF: case GT_STW_BEGIN: case GT_PROCS:
+	case GT_DESTROY_SYSCALL:
 		return 8;
+	case GT_CREATE_SYSCALL:
+		return 16;
 	case GT_STACK:
 		return 16;	/* and 8 a PC */
 	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH:

@@ -38,6 +38,8 @@ enum gt_probe {
 	GT_PROBE_SYSCALL_TRY_EXIT,	/* R14 = g: the entry of exitsyscall, >= 1.26 */
 	GT_PROBE_SYSCALL_LOST,		/* R14 = g0 */
 	GT_PROBE_SYSCALL_NO_P,		/* AX = g */
+	GT_PROBE_CREATE_SYSCALL,	/* R14 = g0, g = m.curg: needm, on a thread of C's */
+	GT_PROBE_DESTROY_SYSCALL,	/* the same: dropm */
 	GT_PROBE_P_START,		/* AX = p */
 	GT_PROBE_P_STOP,		/* p = R14.m.p */
 	GT_PROBE_P_HANDOFF,		/* AX = p; cookie 1: CX = p (syscallingThread.releaseP) */
@@ -126,6 +128,7 @@ struct gt_config {
 	gt_u32 coro_gp;			/* 0 */
 	gt_u32 m_curg;
 	gt_u32 m_p;
+	gt_u32 m_oldp;
 	gt_u32 m_block_reason;		/* m.waitTraceBlockReason; waitTraceSkip stands at +8 */
 	gt_u32 m_skip;			/* m.waitTraceSkip */
 	gt_u32 p_id;			/* 0 */

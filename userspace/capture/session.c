@@ -66,6 +66,8 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 		[GT_PROBE_SYSCALL_TRY_EXIT] = skel->progs.syscall_try_exit,
 		[GT_PROBE_SYSCALL_LOST] = skel->progs.syscall_lost,
 		[GT_PROBE_SYSCALL_NO_P] = skel->progs.syscall_no_p,
+		[GT_PROBE_CREATE_SYSCALL] = skel->progs.create_syscall,
+		[GT_PROBE_DESTROY_SYSCALL] = skel->progs.destroy_syscall,
 		[GT_PROBE_P_START] = skel->progs.p_start,
 		[GT_PROBE_P_STOP] = skel->progs.p_stop,
 		[GT_PROBE_P_HANDOFF] = skel->progs.p_handoff,

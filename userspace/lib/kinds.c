@@ -13,6 +13,7 @@ static const char *const names[GT_KIND_END] = {
 	[GT_SYSCALL_ENTER] = "syscall_enter", [GT_SYSCALL_BLOCK] = "syscall_block",
 	[GT_SYSCALL_EXIT] = "syscall_exit", [GT_SYSCALL_TRY_EXIT] = "syscall_try_exit",
 	[GT_SYSCALL_LOST] = "syscall_lost", [GT_SYSCALL_NO_P] = "syscall_no_p",
+	[GT_CREATE_SYSCALL] = "create_syscall", [GT_DESTROY_SYSCALL] = "destroy_syscall",
 	[GT_P_START] = "p_start", [GT_P_STOP] = "p_stop", [GT_P_HANDOFF] = "p_handoff",
 	[GT_STW_BEGIN] = "stw_begin", [GT_STW_END] = "stw_end", [GT_GC_BEGIN] = "gc_begin",
 	[GT_GC_END] = "gc_end", [GT_PROCS] = "procs", [GT_EXEC] = "exec", [GT_STACK] = "stack",

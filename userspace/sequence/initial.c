@@ -82,6 +82,7 @@ static uint32_t state_before(unsigned int kind)
 	case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK:
 		return GO_RUNNING;
 	case GT_SYSCALL_EXIT: case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_NO_P:
+	case GT_DESTROY_SYSCALL:
 		return GO_SYSCALL;
 	}
 	return 0;
@@ -89,7 +90,7 @@ static uint32_t state_before(unsigned int kind)
 
 static bool is_create(unsigned int kind)
 {
-	return kind == GT_CREATE || kind == GT_CREATE_BLOCKED;
+	return kind == GT_CREATE || kind == GT_CREATE_BLOCKED || kind == GT_CREATE_SYSCALL;
 }
 
 static void facts__goroutine(struct facts *f, uint64_t addr, uint32_t state, uint32_t tid,
@@ -138,6 +139,7 @@ static void t_facts__follow(struct t_facts *t, const struct gt_record *rec)
 		t->until = rec->time;
 		return;
 	case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P: case GT_P_START: case GT_P_STOP:
+	case GT_CREATE_SYSCALL: case GT_DESTROY_SYSCALL:
 		t->left = true;
 		if (!t->until)
 			t->until = rec->time;
@@ -159,13 +161,14 @@ static void facts__thread(struct facts *f, const struct gt_record *rec)
 	t_facts__follow(t, rec);
 	switch (rec->kind) {
 	case GT_READY: case GT_P_HANDOFF: case GT_EXEC:
+	case GT_DESTROY_SYSCALL:
 	case GT_PROCS:	/* schedinit sizes the Ps before it has one */
 		return;
 	case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
 		t->told &= !t->tries;
 		needs_p = false;
 		break;
-	case GT_P_START:
+	case GT_P_START: case GT_CREATE_SYSCALL:
 		needs_p = false;
 		break;
 	}
@@ -190,7 +193,7 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 		case GT_EXECUTE:
 			goid = ((const struct gt_execute *)payload)->goid;
 			break;
-		case GT_DESTROY:
+		case GT_DESTROY: case GT_DESTROY_SYSCALL:
 			goid = ((const struct gt_destroy *)payload)->goid;
 			break;
 		case GT_SWITCH:

@@ -99,9 +99,14 @@ void model__orphan(struct sequencer *s, struct goroutine *g)
 	g->addr = 0;
 }
 
+bool model__id_valid(uint64_t goid)
+{
+	return goid && goid < GOID_MAX;
+}
+
 bool model__id_taken(const struct sequencer *s, uint64_t goid)
 {
-	return !goid || goid >= GOID_MAX || map__get(&s->id, goid) || map__get(&s->ended, goid);
+	return !model__id_valid(goid) || map__get(&s->id, goid) || map__get(&s->ended, goid);
 }
 
 void model__boundary(struct sequencer *s)

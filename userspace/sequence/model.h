@@ -118,6 +118,8 @@ void state__exit_kept(struct sequencer *s, struct thread *t);
 /* transition.c: model and file move together. The caller has checked the rules. */
 void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
 		bool blocked, uint32_t start_stack, uint32_t stack);
+void go__create_syscall(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
+void go__destroy_syscall(struct sequencer *s, struct thread *t, uint64_t time);
 void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
 void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
 	      uint32_t stack);
@@ -164,6 +166,7 @@ struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id);
 struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid);
 void model__forget(struct sequencer *s, struct goroutine *g);	/* ended: frees it */
 void model__orphan(struct sequencer *s, struct goroutine *g);	/* its address has another one */
+bool model__id_valid(uint64_t goid);			/* it may be one */
 bool model__id_taken(const struct sequencer *s, uint64_t goid);	/* a create would collide */
 void model__boundary(struct sequencer *s);			/* a new generation begins */
 void model__deinit(struct sequencer *s);

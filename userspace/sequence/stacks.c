@@ -23,6 +23,7 @@ struct pc_frame {
 
 struct pc_info {
 	unsigned int n;
+	bool bottom;		/* runtime.cgocallback: below it are frames of C */
 	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
 	struct pc_frame frame[];
 };
@@ -127,6 +128,8 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	if (n == 1)
 		info->root = !strcmp(frames[0].func, "runtime.goexit") ||
 			     !strcmp(frames[0].func, "runtime.main");
+	if (n)
+		info->bottom = !strcmp(frames[n - 1].func, "runtime.cgocallback");
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
 		return NULL;
@@ -172,6 +175,8 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 				return intern__stack(st->in, out, n);
 			out[n++] = frame->frame;
 		}
+		if (info && info->bottom)
+			break;	/* C need not keep frame pointers: what follows may be anything */
 	}
 	return intern__stack(st->in, out, n);
 }

@@ -272,6 +272,72 @@ static enum verdict apply_syscall_enter(struct step *st)
 	return DONE;
 }
 
+/*
+ * A thread that C made calls Go. The M that it was lent may find the P with which it last left Go
+ * still its own, and says nothing of that: state__exit_kept() and syscall_exit() take last_p. The
+ * goroutine has had its id before.
+ */
+static enum verdict apply_create_syscall(struct step *st)
+{
+	const struct gt_create_syscall *create = st->payload;
+	struct sequencer *s = st->s;
+	struct thread *t = st->t;
+	struct goroutine *g;
+	struct proc *p = map__get(&s->p, create->p);
+
+	if (!create->goid || !st->rec->object)
+		return drop(st);
+	if (st->g || t->g || t->p || map__get(&s->id, create->goid)) {
+		if (!st->force)
+			return WAIT;
+		if (st->g)
+			evict(st, st->g);
+		repair__free_thread(s, t, st->time);
+		if (t->p)
+			proc__stop(s, t, st->time);
+		if (t->g || map__get(&s->id, create->goid))
+			return drop(st);
+	}
+	if (!model__id_valid(create->goid))
+		return drop(st);
+	map__remove(&s->ended, create->goid);
+	g = model__goroutine(s, st->rec->object, create->goid);
+	if (!g)
+		return DONE;
+	go__create_syscall(s, t, st->time, g);
+	if (p)
+		t->last_p = p;
+	return DONE;
+}
+
+/*
+ * The thread goes back to C for good: it may end, and its number be another's. So the P of its
+ * last call, if no one took it yet, is taken from it here, as Go's reader does it by itself.
+ */
+static enum verdict apply_destroy_syscall(struct step *st)
+{
+	const struct gt_destroy *destroy = st->payload;
+	struct thread *t = st->t;
+
+	if (!st->g)
+		return DONE;
+	if (st->g->id != destroy->goid || st->g->state != GO_SYSCALL || st->g->m != t) {
+		if (!st->force || st->g->id != destroy->goid)
+			return st->force ? drop(st) : WAIT;
+		if (!repair__running(st->s, t, st->time, st->g))
+			return drop(st);
+		go__destroy(st->s, t, st->time);
+		return DONE;
+	}
+	t->exit_time = 0;
+	if (t->p && t->p->state == PROC_SYSCALL)
+		proc__steal(st->s, t, st->time, t->p);
+	else if (t->p)
+		proc__stop(st->s, t, st->time);
+	go__destroy_syscall(st->s, t, st->time);
+	return DONE;
+}
+
 /* The goroutine of a system call goes on, with another P than it came with. */
 static void resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t time)
 {
@@ -569,6 +635,8 @@ static const struct {
 	[GT_SYSCALL_TRY_EXIT] = { apply_syscall_exit, true },
 	[GT_SYSCALL_LOST] = { apply_syscall_lost, false },
 	[GT_SYSCALL_NO_P] = { apply_syscall_no_p, true },
+	[GT_CREATE_SYSCALL] = { apply_create_syscall, true },
+	[GT_DESTROY_SYSCALL] = { apply_destroy_syscall, true },
 	[GT_P_START] = { apply_p_start, false },
 	[GT_P_STOP] = { apply_p_stop, false },
 	[GT_P_HANDOFF] = { apply_p_handoff, false },

@@ -56,6 +56,26 @@ void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 	g->state = blocked ? GO_WAITING : GO_RUNNABLE;
 }
 
+void go__create_syscall(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)
+{
+	EMIT(s, t, time, EV_GO_CREATE_SYSCALL, g->id);
+	g->saved = g->numbered = s->generation;
+	g->seq = 0;
+	g->state = GO_SYSCALL;
+	g->m = t;
+	t->g = g;
+	t->lost_p = false;
+}
+
+void go__destroy_syscall(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct goroutine *g = t->g;
+
+	EMIT0(s, t, time, EV_GO_DESTROY_SYSCALL);
+	t->g = NULL;
+	model__forget(s, g);
+}
+
 /* The number of Ps at the window's start, by the first thread that has a running goroutine. */
 void proc__count(struct sequencer *s, struct thread *t, uint64_t time)
 {

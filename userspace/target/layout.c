@@ -150,6 +150,7 @@ int layout__read(const struct elf_image *elf, const struct go_version *version,
 		r = read_members(elf, &l, err);
 	if (!r)
 		r = read_globals(elf, &l, err);
+	l.config.m_oldp = l.m_oldp;
 	if (!r)
 		*ret = l;
 	return r;

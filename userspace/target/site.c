@@ -109,6 +109,14 @@ static const struct row rows[] = {
 	{ GT_PROBE_SYSCALL_NO_P, 0, ENTRY, "runtime.exitsyscallNoP", NULL, 26, 0, NEEDED,
 	  "a goroutine leaves a system call and finds no P" },
 
+	/* Not in a signal handler, which takes and gives back an M without the tracer's notice. */
+	{ GT_PROBE_CREATE_SYSCALL, 0, TRACE_TEST, "runtime.needm",
+	  "runtime.traceLocker.GoCreateSyscall", 22, 0, IF_LINKED, "a thread of C's enters Go",
+	  .inlined = BY_TRACE_TEST },
+	{ GT_PROBE_DESTROY_SYSCALL, 0, TRACE_TEST, "runtime.dropm",
+	  "runtime.traceLocker.GoDestroySyscall", 22, 0, IF_LINKED,
+	  "a thread of C's leaves Go for good", .inlined = BY_TRACE_TEST },
+
 	{ GT_PROBE_P_START, 0, ENTRY, "runtime.acquirep", NULL, 0, 25, NEEDED,
 	  "a thread takes a P" },
 	{ GT_PROBE_P_START, 0, ENTRY, "runtime.acquirepNoTrace", NULL, 26, 0, NEEDED,
@@ -166,7 +174,9 @@ const char *site__probe_name(enum gt_probe probe)
 		[GT_PROBE_SYSCALL_EXIT] = "syscall_exit",
 		[GT_PROBE_SYSCALL_TRY_EXIT] = "syscall_try_exit",
 		[GT_PROBE_SYSCALL_LOST] = "syscall_lost",
-		[GT_PROBE_SYSCALL_NO_P] = "syscall_no_p", [GT_PROBE_P_START] = "p_start",
+		[GT_PROBE_SYSCALL_NO_P] = "syscall_no_p",
+		[GT_PROBE_CREATE_SYSCALL] = "create_syscall",
+		[GT_PROBE_DESTROY_SYSCALL] = "destroy_syscall", [GT_PROBE_P_START] = "p_start",
 		[GT_PROBE_P_STOP] = "p_stop", [GT_PROBE_P_HANDOFF] = "p_handoff",
 		[GT_PROBE_STW_BEGIN] = "stw_begin", [GT_PROBE_STW_END] = "stw_end",
 		[GT_PROBE_GC_BEGIN] = "gc_begin", [GT_PROBE_GC_END] = "gc_end",
@@ -204,6 +214,8 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 		return "R14=g";
 	case GT_PROBE_P_START:
 		return "AX=p";
+	case GT_PROBE_CREATE_SYSCALL: case GT_PROBE_DESTROY_SYSCALL:
+		return "R14=g0, its m's g";
 	case GT_PROBE_P_STOP:
 		return "R14=g, its p";
 	case GT_PROBE_P_HANDOFF:

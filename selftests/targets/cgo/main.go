@@ -1,0 +1,91 @@
+// Cgo goes back and forth between Go and C in the ways that the scheduler sees: calls of C that
+// return at once or block, C that calls back into Go on the goroutine's own thread, and threads
+// made by C that call Go, once or again and again, and then end.
+//
+//	cgo [-trace FILE] [-warm] [-rounds N]
+//
+// It speaks the handshake of package protocol; the done line claims numbers as truth's does. With
+// -warm it has made C threads before it says ready. Built with CGO_ENABLED=1, as all else is not.
+package main
+
+/*
+#cgo CFLAGS: -O1 -g
+#cgo LDFLAGS: -lpthread
+void call_back(int n);
+void run_thread(int calls, int pause_us);
+void doze(int us);
+*/
+import "C"
+
+import (
+	"flag"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+var callbacks atomic.Int64
+
+// goCallback is what C calls. It blocks now and then, so that the P is given up in a callback.
+//
+//export goCallback
+func goCallback(n C.int) {
+	callbacks.Add(1)
+	if n%3 == 0 {
+		time.Sleep(100 * time.Microsecond)
+	}
+	if n%5 == 0 {
+		C.doze(50) // Go, C, Go, C
+	}
+}
+
+func caller(group *sync.WaitGroup, rounds int) {
+	defer group.Done()
+	for i := 0; i < rounds; i++ {
+		C.doze(0)
+		C.call_back(C.int(i))
+	}
+}
+
+// threads has C make a thread, which calls Go and ends, for each round.
+func threads(group *sync.WaitGroup, rounds int) {
+	defer group.Done()
+	for i := 0; i < rounds; i++ {
+		C.run_thread(C.int(1+i%4), C.int(i%3*100))
+	}
+}
+
+func main() {
+	file := flag.String("trace", "", "have the runtime trace it too, into `FILE`")
+	warm := flag.Bool("warm", false, "have threads of C's before saying ready")
+	rounds := flag.Int("rounds", 211, "how often to do each")
+	flag.Parse()
+	runtime.GOMAXPROCS(2)
+	if *warm {
+		C.run_thread(3, 100)
+	}
+	protocol.Ready()
+	stop := protocol.Trace(*file)
+	var group sync.WaitGroup
+	group.Add(4)
+	go caller(&group, *rounds)
+	go caller(&group, *rounds)
+	go threads(&group, *rounds)
+	go threads(&group, *rounds)
+	group.Wait()
+	time.Sleep(10 * time.Millisecond)
+	stop()
+	protocol.Done(map[string]any{"go": runtime.Version(), "expect": []protocol.Claim{
+		{Name: "created main.caller", Functions: []string{"main.caller"}, Event: "create",
+			Count: 2, Why: "one go statement each"},
+		{Name: "finished main.threads", Functions: []string{"main.threads"}, Event: "destroy",
+			Count: 2, Why: "all have returned"},
+		{Name: "calls of C", Functions: []string{"main.threads"}, Event: "syscall",
+			Count: 2 * *rounds, Why: "cgocall enters a system call, once a call"},
+		{Name: "ends of calls of C", Functions: []string{"main.threads"}, Event: "syscall-end",
+			Count: 2 * *rounds, Why: "each of them returned"},
+	}})
+}
