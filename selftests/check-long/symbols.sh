@@ -16,7 +16,7 @@ compare() # GO CGO FLAG...
 
 garbled() # FLAG...
 {
-	(cd selftests/targets && GOTOOLCHAIN=$JUDGE_GO CGO_ENABLED=0 "$OLDPWD/$tmp/garble" "$@" build \
+	(cd selftests/targets && GOTOOLCHAIN=$JUDGE_GO CGO_ENABLED=0 "$OLDPWD/$tmp/garble" "$@" build -tags garbled \
 		-o "$OLDPWD/$tmp/garbled" ./symbols) || return 1
 	FRAMES_GO=$JUDGE_GO same_as_runtime "$tmp/garbled" 3 3000 &&
 		! $GOTRACE probes --exe "$tmp/garbled" 2>"$tmp/error" &&

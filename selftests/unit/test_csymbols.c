@@ -109,8 +109,9 @@ static void shared_object(void **state)
 	struct fixture f;
 
 	set_up(&f);
-	frame = one(&f, (uint64_t)qsort + 2);
-	assert_string_equal(frame.func, "qsort");
+	/* not one that sanitizers replace */
+	frame = one(&f, (uint64_t)l64a + 2);
+	assert_string_equal(frame.func, "l64a");
 	assert_non_null(strstr(frame.file, "libc"));
 	assert_int_equal(frame.line, 0);
 	tear_down(&f);

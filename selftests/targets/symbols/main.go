@@ -27,9 +27,6 @@ import (
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
-//go:linkname expand runtime/pprof.runtime_expandFinalInlineFrame
-func expand(stack []uintptr) []uintptr
-
 type text struct {
 	start, size, offset uintptr
 }
