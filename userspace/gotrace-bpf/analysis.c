@@ -8,6 +8,47 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "lib/log.h"
+#include "target/cache.h"
+
+static bool no_cache;
+
+void analysis__no_cache(void)
+{
+	no_cache = true;
+}
+
+static void keep(const struct analysis *a)
+{
+	if (!no_cache && !a->cached)
+		cache__store(a->elf, &a->layout, &a->sites);
+}
+
+/* What was found out about the program before; true: nothing else is to be done. */
+static bool remember(struct analysis *a)
+{
+	const struct go_version *version = &a->info.version;
+
+	a->cached = !no_cache && cache__load(a->elf, version, &a->layout, &a->sites);
+	if (a->cached && pclntab__open_later(&a->pclntab, a->elf, version, NULL)) {
+		site_list__deinit(&a->sites);
+		a->cached = false;
+	}
+	if (a->cached)
+		log__debug("this program was analysed before: see FILES in the manual");
+	return a->cached;
+}
+
+static int find_out(struct analysis *a, struct error *err)
+{
+	int code = layout__read(a->elf, &a->info.version, &a->layout, err);
+
+	if (!code)
+		code = pclntab__open(&a->pclntab, a->elf, &a->info.version, err);
+	if (!code)
+		code = site_list__find(&a->sites, a->elf, a->pclntab, &a->layout, err);
+	return code;
+}
 
 /* `fd` may be closed afterwards: the image has its own. */
 static int analyse(struct analysis *a, int fd, const char *name, struct error *err)
@@ -16,13 +57,19 @@ static int analyse(struct analysis *a, int fd, const char *name, struct error *e
 
 	if (!code)
 		code = buildinfo__read(a->elf, &a->info, err);
-	if (!code)
-		code = layout__read(a->elf, &a->info.version, &a->layout, err);
-	if (!code)
-		code = pclntab__open(&a->pclntab, a->elf, &a->info.version, err);
-	if (!code)
-		code = site_list__find(&a->sites, a->elf, a->pclntab, &a->layout, err);
-	return code;
+	return (code || remember(a)) ? code : find_out(a, err);
+}
+
+/* The live checks say that what was kept is not of this program, or that the program is a liar. */
+static int find_out_after_all(struct analysis *a, struct error *err)
+{
+	log__debug("what was kept of this program's analysis is wrong: a new one");
+	err->text[0] = 0;
+	a->cached = false;
+	site_list__deinit(&a->sites);
+	pclntab__destroy(a->pclntab);
+	a->pclntab = NULL;
+	return find_out(a, err);
 }
 
 int analysis__of_file(struct analysis *a, const char *path, struct error *err)
@@ -33,6 +80,8 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 		return error__set(err, -errno, "%s: %s", path, strerror(errno));
 	code = analyse(a, fd, path, err);
 	close(fd);
+	if (!code)
+		keep(a);
 	return code;
 }
 
@@ -63,6 +112,8 @@ int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 		name_library(a, err);
 	if (!code)
 		code = process__find_bias(&a->process, a->elf, err);
+	if (!code)
+		keep(a);
 	return code;
 }
 
@@ -70,7 +121,16 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
 {
 	int code = analysis__of_beginning(a, pid, err);
 
-	return code ? code : process__check_layout(&a->process, &a->layout, err);
+	if (!code)
+		code = process__check_layout(&a->process, &a->layout, err);
+	if (code != -EPROTO || !a->cached)
+		return code;
+	code = find_out_after_all(a, err);
+	if (!code)
+		code = process__check_layout(&a->process, &a->layout, err);
+	if (!code)
+		keep(a);
+	return code;
 }
 
 bool analysis__is_not_go(const struct analysis *a)

@@ -18,6 +18,13 @@
 #include "target/process.h"
 #include "target/site.h"
 
+/* The option of the verbs that analyse; what it does is analysis__no_cache(). */
+#define OPT_NO_CACHE 0x1000
+#define NO_CACHE_OPTION                                                                            \
+	{                                                                                          \
+		"no-cache", OPT_NO_CACHE, NULL, 0, "analyse the program anew, and keep nothing", 0 \
+	}
+
 struct analysis {
 	struct elf_image *elf;
 	struct pclntab *pclntab;
@@ -26,7 +33,11 @@ struct analysis {
 	struct site_list sites;
 	struct process process;
 	bool has_process;
+	bool cached;	/* layout and sites are those of an earlier analysis */
 };
+
+/* From now on: target/cache.h is not asked, nor told. */
+void analysis__no_cache(void);
 
 /* Negative errno and the reason; what was found up to there stays (doctor shows it). */
 int analysis__of_file(struct analysis *a, const char *path, struct error *err);

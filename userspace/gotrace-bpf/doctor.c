@@ -24,6 +24,7 @@ enum { OPT_JSON = 256 };
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "look at this process, too", 0 },
 	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
+	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -33,6 +34,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct doctor *d = state->input;
 
 	switch (key) {
+	case OPT_NO_CACHE:
+		analysis__no_cache();
+		return 0;
 	case 'p':
 		d->pid = parse_pid(text);
 		return 0;

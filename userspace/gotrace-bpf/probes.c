@@ -24,6 +24,7 @@ static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "of this process's program", 0 },
 	{ "exe", OPT_EXE, "FILE", 0, "of this program", 0 },
 	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
+	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -33,6 +34,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
+	case OPT_NO_CACHE:
+		analysis__no_cache();
+		return 0;
 	case 'p':
 		a->pid = parse_pid(text);
 		return 0;

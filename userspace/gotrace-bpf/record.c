@@ -49,6 +49,7 @@ static const struct argp_option options[] = {
 	{ "stats", OPT_STATS, "FILE", 0, "write what it cost, as JSON", 0 },
 	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
+	NO_CACHE_OPTION,
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
 	HELP_OPTION,
 	{},
@@ -84,6 +85,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case 'd':
 		if (!opts__duration(text, &a->duration_ns) || !a->duration_ns)
 			usage_error("\"%s\" is no duration, such as 500ms or 1m30s", text);
+		return 0;
+	case OPT_NO_CACHE:
+		analysis__no_cache();
 		return 0;
 	case 'v':
 		log__set_verbose(true);

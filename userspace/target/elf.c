@@ -29,6 +29,7 @@
 
 struct elf_image {
 	int fd;
+	struct stat stat;
 	uint64_t size;
 	Elf64_Ehdr ehdr;
 	Elf64_Phdr *phdr;
@@ -186,6 +187,7 @@ int elf_image__open(struct elf_image **ret, int fd, const char *name, struct err
 	if (!elf)
 		return error__set(err, -ENOMEM, "out of memory");
 	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	elf->stat = st;
 	elf->size = (uint64_t)st.st_size;
 	if (elf->fd < 0)
 		r = error__set(err, -errno, "%s: %s", name, strerror(errno));
@@ -331,6 +333,11 @@ void elf_image__forget_symbols(const struct elf_image *image)
 	elf_symbols__destroy(elf->symbols);
 	elf->symbols = NULL;
 	elf->symbols_tried = false;
+}
+
+const struct stat *elf_image__stat(const struct elf_image *elf)
+{
+	return &elf->stat;
 }
 
 const char *elf_image__build_id(const struct elf_image *elf)

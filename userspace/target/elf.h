@@ -17,6 +17,7 @@
 #include "lib/error.h"
 
 struct elf_image;
+struct stat;
 
 struct elf_section {
 	const char *name;
@@ -47,6 +48,8 @@ uint64_t elf_image__symbol(const struct elf_image *elf, const char *name);
 /* Frees the symbol index (it comes back by itself): some tens of megabytes in a huge program. */
 void elf_image__forget_symbols(const struct elf_image *elf);
 
+/* What fstat() said of the file when it was opened. */
+const struct stat *elf_image__stat(const struct elf_image *elf);
 /* The GNU build id as hex (NULL: none) and Go's own (.note.go.buildid). */
 const char *elf_image__build_id(const struct elf_image *elf);
 const char *elf_image__go_build_id(const struct elf_image *elf);

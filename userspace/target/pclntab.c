@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/log.h"
 #include "target/pclntab_impl.h"
 
 #define MAGIC_1_18 0xfffffff0u
@@ -159,16 +160,29 @@ static int find_table(struct pclntab *pt, struct error *err)
 	return error__set(err, -ENOENT, "the program has no function table (section .gopclntab)");
 }
 
-int pclntab__open(struct pclntab **ret, const struct elf_image *elf,
-		  const struct go_version *version, struct error *err)
+int pclntab__open_later(struct pclntab **ret, const struct elf_image *elf,
+			const struct go_version *version, struct error *err)
 {
 	struct pclntab *pt = calloc(1, sizeof(*pt));
-	int r;
 
 	if (!pt)
 		return error__set(err, -ENOMEM, "out of memory");
 	pt->elf = elf;
+	pt->later = true;
 	set_func_ids(pt, version);
+	*ret = pt;
+	return 0;
+}
+
+int pclntab__open(struct pclntab **ret, const struct elf_image *elf,
+		  const struct go_version *version, struct error *err)
+{
+	struct pclntab *pt;
+	int r = pclntab__open_later(&pt, elf, version, err);
+
+	if (r)
+		return r;
+	pt->later = false;
 	r = find_table(pt, err);
 	if (r) {
 		pclntab__destroy(pt);
@@ -176,6 +190,18 @@ int pclntab__open(struct pclntab **ret, const struct elf_image *elf,
 	}
 	*ret = pt;
 	return 0;
+}
+
+void pclntab__load(struct pclntab *pt)
+{
+	struct error err = { "" };
+
+	pt->later = false;
+	if (!find_table(pt, &err))
+		return;
+	log__msg("functions have no names: %s", err.text);
+	pt->tab = buf__make(NULL, 0);
+	pt->nfunc = 0;
 }
 
 void pclntab__destroy(struct pclntab *pt)
@@ -240,6 +266,7 @@ bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret)
 {
 	struct func_info f;
 
+	pclntab__need(pt);
 	if (!pclntab__info(pt, index, &f))
 		return false;
 	*ret = (struct go_func){
@@ -276,6 +303,7 @@ bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret)
 {
 	size_t index;
 
+	pclntab__need(pt);
 	return pclntab__search(pt, pc, &index) && pclntab__func(pt, index, ret);
 }
 

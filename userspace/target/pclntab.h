@@ -32,6 +32,13 @@ struct go_func {
 /* Borrows the image, which must outlive it. Refuses a table that makes no sense, with a reason. */
 int pclntab__open(struct pclntab **ret, const struct elf_image *elf,
 		  const struct go_version *version, struct error *err);
+/*
+ * The same for a program that was found good before (target/cache.c): the table, which may have 90
+ * MB, is read when something of it is asked for, at the latest by pclntab__symbolizer(). Should it
+ * make no sense then, a message says so, and it has no functions.
+ */
+int pclntab__open_later(struct pclntab **ret, const struct elf_image *elf,
+			const struct go_version *version, struct error *err);
 void pclntab__destroy(struct pclntab *pt);
 
 /* The functions by address, from 0; false behind the last, and for one that makes no sense. */

@@ -110,6 +110,7 @@ static int start(void *ctx, uint64_t startpc, struct sym_frame *ret)
 
 void pclntab__symbolizer(struct pclntab *pt, uint64_t bias, struct symbolizer *ret)
 {
+	pclntab__need(pt);
 	pt->bias = bias;
 	*ret = (struct symbolizer){ .ctx = pt, .frames = frames, .start = start };
 }

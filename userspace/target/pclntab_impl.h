@@ -25,6 +25,7 @@ struct pclntab_parts {
 
 struct pclntab {
 	const struct elf_image *elf;
+	bool later;			/* nothing below is there yet: pclntab__open_later() */
 	unsigned char *data;
 	struct buf tab;			/* the whole section */
 	uint64_t addr;			/* its link-time address */
@@ -93,6 +94,15 @@ static inline bool pcvalue_walk__next(struct pcvalue_walk *w)
 	w->start = w->end;
 	w->end += (uint32_t)buf__uleb(&w->b);
 	return !w->b.bad;
+}
+
+/* What each function of pclntab.h begins with. */
+void pclntab__load(struct pclntab *pt);
+
+static inline void pclntab__need(const struct pclntab *pt)
+{
+	if (pt->later)
+		pclntab__load((struct pclntab *)pt);
 }
 
 bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret);

@@ -237,6 +237,7 @@ int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t 
 {
 	struct inlined_scan s = { .pt = pt, .names = names, .nnames = n };
 
+	pclntab__need(pt);
 	if (!pt->gofunc)
 		return -ENOENT;
 	s.nother = (size_t)(pt->tab.end - pt->tab.start) / 8;

@@ -12,18 +12,18 @@
 
 #include "target/pclntab_impl.h"
 
-#define HEADS 65536
-#define NONE UINT32_MAX
-#define PREFIX 24	/* bytes: "runtime." is in most of those that are asked for */
+#define HEADS  65536
+#define NONE   UINT32_MAX
+#define PREFIX 24 /* bytes: "runtime." is in most of those that are asked for */
 
 struct pclntab_names {
-	uint32_t head[HEADS];	/* function numbers; NONE: no function */
-	uint32_t next[];	/* by function: a later one of the same beginning */
+	uint32_t head[HEADS]; /* function numbers; NONE: no function */
+	uint32_t next[];      /* by function: a later one of the same beginning */
 };
 
 static uint32_t hash(const unsigned char *name, size_t max)
 {
-	uint32_t h = 2166136261u;	/* FNV-1a */
+	uint32_t h = 2166136261u; /* FNV-1a */
 
 	for (size_t i = 0; i < max && i < PREFIX && name[i]; i++)
 		h = (h ^ name[i]) * 16777619u;
@@ -53,7 +53,7 @@ static struct pclntab_names *make_names(const struct pclntab *pt)
 	if (!names)
 		return NULL;
 	memset(names->head, 0xff, sizeof(names->head));
-	for (size_t i = pt->nfunc; i-- > 0;) {	/* so that each list is in the table's order */
+	for (size_t i = pt->nfunc; i-- > 0;) { /* so that each list is in the table's order */
 		size_t left;
 		const unsigned char *name = name_of(pt, i, &left);
 		uint32_t *head;
@@ -78,10 +78,11 @@ void pclntab_names__destroy(struct pclntab_names *names)
  */
 bool pclntab__named(const struct pclntab *table, const char *name, struct go_func *ret)
 {
-	struct pclntab *pt = (struct pclntab *)table;	/* the index is a cache */
+	struct pclntab *pt = (struct pclntab *)table; /* the index is a cache */
 	size_t len = strlen(name) + 1;
 	bool found = false;
 
+	pclntab__need(pt);
 	if (!pt->names)
 		pt->names = make_names(pt);
 	if (!pt->names)

@@ -516,5 +516,6 @@ void site_list__deinit(struct site_list *sites)
 {
 	free(sites->site);
 	free(sites->missing);
+	free(sites->texts);
 	*sites = (struct site_list){ 0 };
 }

@@ -51,6 +51,7 @@ struct site_list {
 	bool has[GT_PROBE_COUNT];
 	struct site_missing *missing;
 	size_t nmissing;
+	char *texts;		/* of a list that comes from the cache: what `why` points to */
 };
 
 /*
