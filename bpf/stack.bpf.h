@@ -23,6 +23,18 @@ struct leaf {
 };
 
 /*
+ * How many PCs it has, 1 or 2. Without a branch, so that the verifier does not look at the walk once
+ * for each number; the asm keeps the compiler from making one of it.
+ */
+static __always_inline u32 leaf__pcs(const struct leaf *leaf)
+{
+	u64 minus = -leaf->second;
+
+	asm volatile("" : "+r"(minus));
+	return 1 + (u32)((leaf->second | minus) >> 63);
+}
+
+/*
  * Frames are read through a window of the stack: near frames come with one read of user memory
  * instead of one each, which would cost more than the rest of the walk.
  */
@@ -135,11 +147,12 @@ static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, 
 
 	w->fp = leaf->fp;
 	w->hash = 0;
-	w->first = leaf->second ? 2 : 1;
+	w->first = leaf__pcs(leaf);
 	w->ended = false;
 	stack__add(w, leaf->pc, 0, room);
 	if (leaf->second)
 		stack__add(w, leaf->second, 1, room);
+	w->n = w->first;
 	if (stack__slide(w) && depth > w->first)
 		bpf_loop(depth - w->first, frame, w, 0);
 	return (w->hash & HASH_MASK) | (u64)w->n << 56;
@@ -156,15 +169,14 @@ static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, 
 __weak __noinline u64 stack__hash(const struct leaf *leaf)
 {
 	u64 bytes[WINDOW / 8], hash, fp, base, off, next, pc;
-	u32 first = 1, i = 0;
+	u32 first, i = 0;
 
 	if (!leaf)
 		return 0;
 	hash = stack__mix(0, leaf->pc);
-	if (leaf->second) {
+	if (leaf->second)
 		hash = stack__mix(hash, leaf->second);
-		first = 2;
-	}
+	first = leaf__pcs(leaf);
 	fp = leaf->fp;
 	if (!stack__fetch(bytes, fp, &base))
 		goto end;
