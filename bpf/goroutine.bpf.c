@@ -97,13 +97,27 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void yield(u32 tid, u64 gp, u64 why)
+/*
+ * Up to 1.20 nothing says whether it was stopped in morestack, before the function pushed its frame.
+ * If it was, *sched.sp is the second PC; else userspace drops it, which sees that the first is that
+ * of runtime.asyncPreempt2.
+ */
+static __always_inline void second_of_preempted(struct g *g)
+{
+	if (config.systemstack_frameless)
+		g->leaf.second = go_read_u64(
+			go_read_u64(g->addr + config.g_sched + config.gobuf_sp));
+}
+
+static __always_inline void yield(u32 tid, u64 gp, u64 why, bool by_scheduler)
 {
 	struct g g;
 
 	if (!tid)
 		return;
 	g__read(gp, &g);
+	if (why == GT_YIELD_PREEMPTED && by_scheduler)
+		second_of_preempted(&g);
 	emit_value(GT_YIELD, gp, stack__id(&g.leaf, tid), tid, why);
 }
 
@@ -114,13 +128,13 @@ PROBE_PART gosched(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 
 	if (tid && site__object(ctx, cookie, GO_ARG1(ctx), &gp))
-		yield(tid, gp, preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED);
+		yield(tid, gp, preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED, true);
 	return 0;
 }
 
 PROBE_PART goyield(struct pt_regs *ctx)
 {
-	yield(filter__ours(), GO_ARG1(ctx), GT_YIELD_PREEMPTED);
+	yield(filter__ours(), GO_ARG1(ctx), GT_YIELD_PREEMPTED, false);
 	return 0;
 }
 
@@ -133,6 +147,7 @@ PROBE_PART preempt_park(struct pt_regs *ctx)
 	if (!tid || !SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
 		return 0;
 	g__read(gp, &g);
+	second_of_preempted(&g);
 	emit_plain(GT_PREEMPT_PARK, g.addr, stack__id(&g.leaf, tid), tid);
 	return 0;
 }

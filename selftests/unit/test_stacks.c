@@ -75,7 +75,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	f->in = intern__create();
-	f->stacks = stacks__create(f->in, &(struct symbolizer){ f, frames, start_frame });
+	f->stacks = stacks__create(f->in, &(struct symbolizer){ f, frames, start_frame }, false);
 	*state = f;
 	return !f->stacks;
 }

@@ -26,7 +26,8 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 		return -ENOMEM;
 	s->opts = *opts;
 	s->merge = merge__create();
-	s->stacks = stacks__create(opts->intern, &opts->symbolizer);
+	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
+				   opts->layout && opts->layout->config.systemstack_frameless);
 	if (!s->merge || !s->stacks) {
 		sequencer__destroy(s);
 		return -ENOMEM;

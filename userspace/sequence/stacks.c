@@ -25,6 +25,7 @@ struct pc_info {
 	unsigned int n;
 	bool bottom;		/* runtime.cgocallback: below it are frames of C */
 	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
+	bool async;		/* runtime.asyncPreempt2 */
 	struct pc_frame frame[];
 };
 
@@ -42,18 +43,21 @@ struct stack {
 struct stacks {
 	struct intern *in;
 	struct symbolizer symbolizer;
+	bool guessed_second;	/* see stacks__create */
 	struct map stack;	/* hash -> struct stack */
 	struct map pc;		/* return address -> struct pc_info */
 	struct map start;	/* startpc -> id, as a pointer-sized number */
 };
 
-struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer)
+struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer,
+			      bool guessed_second)
 {
 	struct stacks *st = calloc(1, sizeof(*st));
 
 	if (st) {
 		st->in = in;
 		st->symbolizer = *symbolizer;
+		st->guessed_second = guessed_second;
 	}
 	return st;
 }
@@ -128,8 +132,8 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	if (n == 1)
 		info->root = !strcmp(frames[0].func, "runtime.goexit") ||
 			     !strcmp(frames[0].func, "runtime.main");
-	if (n)
-		info->bottom = !strcmp(frames[n - 1].func, "runtime.cgocallback");
+	info->bottom = n && !strcmp(frames[n - 1].func, "runtime.cgocallback");
+	info->async = n && !strcmp(frames[n - 1].func, "runtime.asyncPreempt2");
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
 		return NULL;
@@ -156,10 +160,15 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 	struct intern_frame out[TRACE_STACK_MAX];
 	uint32_t depth = stack__without_roots(st, stack), n = 0;
 	bool elides = false;	/* by the function that the last frame called into */
+	bool async = false;	/* so does the stack begin */
 
 	for (uint32_t i = 0; i < depth; i++) {
 		const struct pc_info *info = stacks__pc(st, stack->pc[i]);
 
+		if (i == 0)
+			async = info && info->async;
+		if (i == 1 && async && st->guessed_second)
+			continue;
 		for (unsigned int f = 0; info && f < info->n; f++) {
 			const struct pc_frame *frame = &info->frame[f];
 			bool hide = frame->wrapper && !elides;

@@ -10,6 +10,7 @@
 #ifndef SEQUENCE_STACKS_H
 #define SEQUENCE_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,12 @@
 
 struct stacks;
 
-struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer);
+/*
+ * guessed_second: up to Go 1.20 the probes send a second PC for each preempted goroutine; it is one
+ * only if the first is not that of runtime.asyncPreempt2.
+ */
+struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer,
+			      bool guessed_second);
 void stacks__destroy(struct stacks *st);
 
 /* Keeps the PCs of a STACK record (of a checked size). 0 or -ENOMEM. */
