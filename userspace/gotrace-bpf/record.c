@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis.h"
 #include "capture/clock.h"
 #include "command.h"
 #include "follow.h"
