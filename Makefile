@@ -51,7 +51,8 @@ BPF_SRCS  := $(filter-out bpf/follow.bpf.c,$(wildcard bpf/*.bpf.c))
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c,$(FUZZED_SRCS)) \
-	       selftests/fuzz/blocks.c selftests/fuzz/make_trace.c
+	       $(addprefix selftests/fuzz/,blocks.c make_trace.c patched.c)
+FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
@@ -80,7 +81,7 @@ unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
-	$(TARGET_GOS:%=build/targets/%/tiny)
+	$(FUZZED_PROGRAMS:%=build/fuzz/programs/%)
 
 # C, and the unit tests
 
@@ -186,6 +187,17 @@ build/targets/$(1)/%: $(call go_sources,selftests/targets)
 	$$(Q)$$(call go_build,selftests/targets,$(1),./$$*)
 endef
 $(foreach go,$(TARGET_GOS),$(eval $(call target_rule,$(go))))
+
+# What the fuzz targets change: with DWARF that is not packed, and of the kind that has the least.
+define fuzzed_rule
+build/fuzz/programs/$(1): $(call go_sources,selftests/targets)
+	$$(call say,GO,$$@)
+	$$(Q)$$(call go_build,selftests/targets,$(1),-ldflags=-compressdwarf=false ./tiny)
+build/fuzz/programs/$(1)-pie-stripped: $(call go_sources,selftests/targets)
+	$$(call say,GO,$$@)
+	$$(Q)$$(call go_build,selftests/targets,$(1),-buildmode=pie "-ldflags=-s -w" ./tiny)
+endef
+$(foreach go,$(TARGET_GOS),$(eval $(call fuzzed_rule,$(go))))
 
 build/reference/%: $(call go_sources,selftests/reference)
 	$(call say,GO,$@)

@@ -3,6 +3,7 @@
  * seeds DIR: what the fuzz targets begin with and no Go toolchain has, one folder a target. The
  * formats are those that fuzz_NAME.c describes.
  */
+#include <elf.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
+#undef EV_NONE /* versions of ELF, by the prefix of our events */
 
 #include "make_trace.h"
 #include "trace/describe.h"
@@ -203,6 +205,125 @@ static void save_index(void)
 	}
 }
 
+/* Each of the programs in build/fuzz/programs as it is, with one change, and cut: see patched.h. */
+static void save_patched(void)
+{
+	for (unsigned int program = 0; program < 8; program++) {
+		struct bytes b = {};
+		char name[32];
+
+		put(&b, (uint8_t[]){ program }, 1);
+		snprintf(name, sizeof(name), "%u", program);
+		save("patched", name, &b);
+		for (unsigned int i = 0; i < 4; i++) {
+			put_u16(&b, 7 + 13 * i);
+			put_u16(&b, i);
+			put(&b, (uint8_t[]){ 2, 0x90, 0xcc }, 3);
+		}
+		snprintf(name, sizeof(name), "%u-changed", program);
+		save("patched", name, &b);
+		put_u16(&b, 40 + program);
+		put_u16(&b, 3);
+		put(&b, (uint8_t[]){ 0x20 }, 1);
+		snprintf(name, sizeof(name), "%u-cut", program);
+		save("patched", name, &b);
+	}
+}
+
+#define BUILD_PATH "path\texample\nbuild\tCGO_ENABLED=1\nbuild\t-race=true\n"
+
+/* A program without code: build info in the one form or the other, symbols, a build id. */
+struct program {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr section[6];
+	char names[64];
+	struct {
+		char magic[14];
+		uint8_t ptr_size, flags;
+		uint64_t version, mod;
+		uint8_t text[160];
+	} info;
+	Elf64_Sym symbol[2];
+	char strings[32];
+	uint8_t note[36];
+};
+
+static void put_section(struct program *p, unsigned int i, const char *name, unsigned int type,
+			const void *data, size_t len)
+{
+	size_t at = 1;
+
+	while (p->names[at])
+		at += strlen(p->names + at) + 1;
+	strcpy(p->names + at, name);
+	p->section[i] = (Elf64_Shdr){
+		.sh_name = (Elf64_Word)at, .sh_type = type, .sh_flags = SHF_ALLOC,
+		.sh_offset = (uint64_t)((const char *)data - (const char *)p), .sh_size = len,
+	};
+	p->section[i].sh_addr = 0x400000 + p->section[i].sh_offset;
+}
+
+static void put_info(struct program *p, bool pointed)
+{
+	static const char version[] = "go1.26.8", mod[] = "0123456789abcdef" BUILD_PATH
+							  "0123456789abcdef";
+	uint8_t *text = p->info.text;
+
+	memcpy(p->info.magic, "\xff Go buildinf:", 14);
+	p->info.ptr_size = 8;
+	if (!pointed) {
+		p->info.flags = 2;
+		*text++ = sizeof(version) - 1;
+		text = mempcpy(text, version, sizeof(version) - 1);
+		*text++ = sizeof(mod) - 1;
+		memcpy(text, mod, sizeof(mod) - 1);
+		return;
+	}
+	p->info.version = 0x400000 + offsetof(struct program, info.text);
+	p->info.mod = p->info.version + 16;
+	((uint64_t *)text)[0] = p->info.version + 32;
+	((uint64_t *)text)[1] = sizeof(version) - 1;
+	((uint64_t *)text)[2] = p->info.version + 48;
+	((uint64_t *)text)[3] = sizeof(mod) - 1;
+	memcpy(text + 32, version, sizeof(version));
+	memcpy(text + 48, mod, sizeof(mod));
+}
+
+static void save_program(bool pointed)
+{
+	static const uint8_t note[] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 1 };
+	struct program p = {
+		.header = {
+			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			.e_phoff = offsetof(struct program, segment),
+			.e_shoff = offsetof(struct program, section),
+			.e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr),
+			.e_shentsize = sizeof(Elf64_Shdr), .e_phnum = 1, .e_shnum = 6,
+			.e_shstrndx = 1,
+		},
+		.segment = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x400000,
+			     .p_filesz = sizeof(p), .p_memsz = sizeof(p) },
+		.symbol[1] = { .st_name = 1, .st_info = STT_OBJECT, .st_value = 0x400100 },
+		.strings = "\0runtime.allgs",
+	};
+	struct bytes b = {};
+
+	memcpy(p.note, note, sizeof(note));
+	put_info(&p, pointed);
+	put_section(&p, 1, ".shstrtab", SHT_STRTAB, p.names, sizeof(p.names));
+	put_section(&p, 2, pointed ? ".data" : ".go.buildinfo", SHT_PROGBITS, &p.info,
+		    sizeof(p.info));
+	put_section(&p, 3, ".symtab", SHT_SYMTAB, p.symbol, sizeof(p.symbol));
+	put_section(&p, 4, ".strtab", SHT_STRTAB, p.strings, sizeof(p.strings));
+	put_section(&p, 5, ".note.gnu.build-id", SHT_NOTE, p.note, sizeof(p.note));
+	p.section[3].sh_link = 4;
+	p.section[3].sh_entsize = sizeof(Elf64_Sym);
+	put(&b, &p, sizeof(p));
+	save("elf", pointed ? "pointed" : "inline", &b);
+}
+
 static void save_example(void)
 {
 	struct bytes b = {};
@@ -233,6 +354,9 @@ int main(int argc, char **argv)
 	save_private(table, len);
 	save_example();
 	save_symbols();
+	save_patched();
+	save_program(false);
+	save_program(true);
 	free(table);
 	return 0;
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Real programs with changed machine code, as a compiler that is not known may make it: wherever a
+ * site is found, it is an instruction of the function that it is said to be in.
+ */
+#include "patched.h"
+#include "sites.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	patched__init(PLACE_PROBED);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct patched *p = patched__apply(data, size);
+	struct error err = {};
+	struct site_list sites;
+
+	if (!p)
+		return -1;
+	if (site_list__find(&sites, p->elf, p->pt, &p->layout, &err) && !err.text[0])
+		abort();
+	check_sites(p->elf, p->pt, &sites);
+	site_list__deinit(&sites);
+	patched__undo();
+	return 0;
+}
