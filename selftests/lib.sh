@@ -115,12 +115,14 @@ start_background() # COMMAND...: sets BACKGROUND_PID; output in $tmp/background.
 	background+=("$BACKGROUND_PID")
 }
 
-# NAME GO [ARGUMENT...]: starts build/targets/GO/NAME and waits for its line "ready". Sets TARGET_PID
-# and TARGET_OUT (all that it prints). One target at a time. A target obeys the words on its standard
-# input: "start" (it works, then prints "done") and "exit"; it exits on the end of file as well.
+# NAME GO [ARGUMENT...]: starts build/targets/GO/NAME, or GO/NAME if GO is the path of a folder, and
+# waits for its line "ready". Sets TARGET_PID and TARGET_OUT (all that it prints). One target at a time. A
+# target obeys the words on its standard input: "start" (it works, then prints "done") and "exit"; it
+# exits on the end of file as well.
 start_target()
 {
 	local program=build/targets/$2/$1
+	[[ $2 != /* ]] || program=$2/$1
 	shift 2
 
 	TARGET_OUT=$tmp/target.out

@@ -1,0 +1,143 @@
+# Go programs built at test time by many releases and in many ways; read after lib.sh. What was built
+# once stays in a cache outside the tree, under a name made of all that it was built from.
+
+PROGRAM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests
+
+minor_of() # 1.26.8
+{
+	local minor=${1#*.}
+
+	echo "${minor%%.*}"
+}
+
+# KIND: the ways to build, as words for `go build`. The kind "debugfile" is made of a plain build, and
+# "pgo" takes the program's own profile.
+kind_options()
+{
+	case $1 in
+	plain | pgo | debugfile) ;;
+	stripped) echo "-ldflags=-s -w" ;;
+	pie) echo "-buildmode=pie" ;;
+	pie-stripped) printf '%s\n' "-buildmode=pie" "-ldflags=-s -w" ;;
+	trimpath) echo "-trimpath" ;;
+	noopt) echo "-gcflags=all=-N -l" ;;
+	race) echo "-race" ;;
+	external) echo "-ldflags=-linkmode=external" ;;
+	*) return 1 ;;
+	esac
+}
+
+has_kind() # VERSION KIND: profiles came with 1.20
+{
+	[ "$2" != pgo ] || [ "$(minor_of "$1")" -ge 20 ]
+}
+
+# VERSION KIND NAME...: builds the targets and sets PROGRAMS, the folder that they are in. False, with
+# the compiler's message, if they do not build.
+build_programs()
+{
+	local version=$1 kind=$2 key temporary
+	shift 2
+
+	key=$({
+		echo "$version $kind $*"
+		declare -f make_programs kind_options go_build_target go_release make_profile split_debug
+		find selftests/targets/go.mod selftests/targets/internal "${@/#/selftests/targets/}" \
+			-type f | LC_ALL=C sort | xargs sha256sum
+	} | sha256sum)
+	PROGRAMS=$PROGRAM_CACHE/$version-$kind-${key:0:16}
+	[ ! -e "$PROGRAMS" ] || return 0
+	mkdir -p "$PROGRAM_CACHE"
+	temporary=$(mktemp -d "$PROGRAM_CACHE/building.XXXXXX") || return 1
+	if make_programs "$version" "$kind" "$temporary" "$@" && mv -T "$temporary" "$PROGRAMS"; then
+		return 0
+	fi
+	rm -rf "$temporary"
+	[ -e "$PROGRAMS" ] # by another one meanwhile
+}
+
+make_programs() # VERSION KIND FOLDER NAME...
+{
+	local version=$1 kind=$2 folder=$3 name options
+	shift 3
+
+	mapfile -t options < <(kind_options "$kind")
+	[ "$kind" != pgo ] || make_profile "$version" "$folder" || return 1
+	[ "$kind" != pgo ] || options=("-pgo=$folder/default.pgo")
+	for name; do
+		if [ "$kind" = debugfile ]; then
+			options=("-ldflags=-B 0x$(echo "$version $name" | sha1sum | cut -d' ' -f1)")
+		fi
+		go_build_target "$version" "$kind" "$folder/$name" "$name" "${options[@]}" || return 1
+		[ "$kind" != debugfile ] || split_debug "$folder/$name" || return 1
+	done
+}
+
+go_build_target() # VERSION KIND FILE NAME OPTION...
+{
+	local version=$1 kind=$2 file=$3 name=$4 cgo=0
+	shift 4
+
+	[[ $kind != race && $kind != external ]] || cgo=1
+	(cd selftests/targets && CGO_ENABLED=$cgo go_release "$version" build -buildvcs=false -o "$file" \
+		"$@" "./$name")
+}
+
+# VERSION ARGUMENT...: its go command. 1.19 cannot build when it stands in the module cache it uses.
+go_release()
+{
+	local version=$1 root
+	shift
+
+	if [ "$(minor_of "$version")" -gt 19 ]; then
+		GOFLAGS= GOTOOLCHAIN=go$version "${GO:-go}" "$@"
+	else
+		root=$(GOTOOLCHAIN=go$version "${GO:-go}" env GOROOT) || return 1
+		GOFLAGS= GOMODCACHE=$PROGRAM_CACHE/empty "$root/bin/go" "$@"
+	fi
+}
+
+# The profile of what the known-truth target does, by an init function that the tree does not have.
+make_profile() # VERSION FOLDER
+{
+	local version=$1 folder=$2 file=$PWD/selftests/targets/truth/profile.go
+
+	cat >"$folder/profile.go" <<-'END'
+		package main
+
+		import (
+			"os"
+			"runtime"
+			"runtime/pprof"
+			"time"
+		)
+
+		func init() {
+			out, err := os.Create(os.Getenv("CPU_PROFILE"))
+			if err != nil {
+				panic(err)
+			}
+			runtime.SetCPUProfileRate(2000)
+			if err := pprof.StartCPUProfile(out); err != nil {
+				panic(err)
+			}
+			go func() {
+				time.Sleep(2 * time.Second)
+				pprof.StopCPUProfile()
+				out.Close()
+			}()
+		}
+	END
+	printf '{"Replace":{"%s":"%s"}}' "$file" "$folder/profile.go" >"$folder/overlay.json"
+	go_build_target "$version" plain "$folder/profiled" truth -overlay "$folder/overlay.json" || return 1
+	{ echo start; sleep 3; } | CPU_PROFILE=$folder/default.pgo "$folder/profiled" >"$folder/out" 2>&1
+	rm -f "$folder/profiled"
+	[ -s "$folder/default.pgo" ]
+}
+
+# A program without symbols or DWARF, both of which are in the file NAME.debug beside it.
+split_debug() # FILE
+{
+	objcopy --only-keep-debug "$1" "$1.debug" &&
+	(cd "$(dirname "$1")" && objcopy --strip-all --add-gnu-debuglink="$(basename "$1").debug" "$1")
+}
