@@ -1,0 +1,167 @@
+// Load keeps a server busy: some connections over which one request after the other is made, each
+// connection closed and made anew after a while, so that the server's goroutines come and go.
+//
+//	load [-connections N] [-requests N] http|nats|mqtt ADDRESS [PATH...]
+//
+// It ends by SIGTERM, or when the server is gone, and prints how many requests were answered. HTTP
+// takes PATHs in turn; a NATS or MQTT client publishes to a subject that it has subscribed itself.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A client makes its own connection ready, and then exchanges messages over it.
+type client interface {
+	greet(id int64) error
+	exchange(n int) error
+}
+
+type connection struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+var (
+	connections = flag.Int("connections", 8, "how many at a time")
+	requests    = flag.Int("requests", 50, "how many a connection")
+	answered    atomic.Int64
+	made        atomic.Int64
+)
+
+func main() {
+	flag.Parse()
+	if flag.NArg() < 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	gone := make(chan error, *connections)
+	for i := 0; i < *connections; i++ {
+		go func() { gone <- keepBusy(flag.Arg(0), flag.Arg(1), flag.Args()[2:]) }()
+	}
+	select {
+	case <-end:
+	case err := <-gone:
+		fmt.Fprintln(os.Stderr, "load:", err)
+	}
+	fmt.Println(answered.Load())
+}
+
+func keepBusy(kind, address string, paths []string) error {
+	for {
+		if err := serveOne(kind, address, paths); err != nil {
+			return err
+		}
+	}
+}
+
+func serveOne(kind, address string, paths []string) error {
+	conn, err := net.DialTimeout("tcp", address, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	c := connection{conn, bufio.NewReader(conn)}
+	var client client
+	switch kind {
+	case "http":
+		client = &httpClient{c, address, paths}
+	case "nats":
+		client = &natsClient{c, ""}
+	case "mqtt":
+		client = &mqttClient{c, nil}
+	default:
+		return fmt.Errorf("no protocol %q", kind)
+	}
+	if err := client.greet(made.Add(1)); err != nil {
+		return err
+	}
+	for n := 0; n < *requests; n++ {
+		if err := client.exchange(n); err != nil {
+			return err
+		}
+		answered.Add(1)
+	}
+	return nil
+}
+
+func (c connection) expect(want []byte) error {
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(c.in, got); err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("the answer is %q, not %q", got, want)
+	}
+	return nil
+}
+
+// A NATS client's subject is its own; the server's PINGs come too seldom to be met.
+type natsClient struct {
+	connection
+	subject string
+}
+
+func (c *natsClient) greet(id int64) error {
+	if _, err := c.in.ReadString('\n'); err != nil { // INFO
+		return err
+	}
+	c.subject = fmt.Sprintf("load.%d", id)
+	_, err := fmt.Fprintf(c, "CONNECT {\"verbose\":false}\r\nSUB %s 1\r\n", c.subject)
+	return err
+}
+
+func (c *natsClient) exchange(n int) error {
+	if _, err := fmt.Fprintf(c, "PUB %s 5\r\nhello\r\n", c.subject); err != nil {
+		return err
+	}
+	return c.expect([]byte(fmt.Sprintf("MSG %s 1 5\r\nhello\r\n", c.subject)))
+}
+
+// An MQTT client speaks version 3.1.1 with quality of service 0. All its packets are short.
+type mqttClient struct {
+	connection
+	publish []byte
+}
+
+func mqttString(s string) []byte { return append([]byte{byte(len(s) >> 8), byte(len(s))}, s...) }
+
+func mqttPacket(kind byte, parts ...[]byte) []byte {
+	body := bytes.Join(parts, nil)
+	return append([]byte{kind, byte(len(body))}, body...)
+}
+
+func (c *mqttClient) greet(id int64) error {
+	name := fmt.Sprintf("load/%d", id)
+	connect := mqttPacket(0x10, mqttString("MQTT"), []byte{4, 2, 0, 60}, mqttString(name))
+	if _, err := c.Write(connect); err != nil {
+		return err
+	}
+	if err := c.expect([]byte{0x20, 2, 0, 0}); err != nil {
+		return err
+	}
+	if _, err := c.Write(mqttPacket(0x82, []byte{0, 1}, mqttString(name), []byte{0})); err != nil {
+		return err
+	}
+	c.publish = mqttPacket(0x30, mqttString(name), []byte("hello"))
+	return c.expect([]byte{0x90, 3, 0, 1, 0})
+}
+
+func (c *mqttClient) exchange(n int) error {
+	if _, err := c.Write(c.publish); err != nil {
+		return err
+	}
+	return c.expect(c.publish)
+}
