@@ -17,7 +17,7 @@
 
 VERSION    := 0.1
 JUDGE_GO   := go1.26.8
-TARGET_GOS := go1.26.8 go1.24.9
+TARGET_GOS := go1.26.8 go1.21.13 go1.24.9
 PREFIX     ?= /usr/local
 FUZZ_TIME  ?= 60
 

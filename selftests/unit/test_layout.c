@@ -121,6 +121,25 @@ static void reasons_of_v1(void **state)
 			    "system goroutine wait");
 }
 
+/* Up to 1.20 the function that stops the world tells why. */
+static void reasons_by_caller(void **state)
+{
+	struct go_version v = version("go1.20.14");
+	struct layout l;
+
+	assert_int_equal(layout__for_version(&v, &l, NULL), 0);
+	assert_true(l.stw_by_caller && l.config.systemstack_frameless);
+	assert_string_equal(layout__stw_reason(&l, layout__stw_caller("runtime.gcStart")),
+			    "GC sweep termination");
+	assert_string_equal(layout__stw_reason(&l, layout__stw_caller("runtime.GOMAXPROCS")),
+			    "GOMAXPROCS");
+	assert_string_equal(layout__stw_reason(&l, layout__stw_caller("runtime.stopTheWorld")),
+			    "unknown");
+	v = version("go1.21.0");
+	assert_int_equal(layout__for_version(&v, &l, NULL), 0);
+	assert_false(l.stw_by_caller || l.config.systemstack_frameless);
+}
+
 /* By exact release: the members that moved between them. */
 static const struct offsets {
 	const char *version;
@@ -254,6 +273,7 @@ int main(void)
 		cmocka_unit_test(releases),
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(reasons_of_v1),
+		cmocka_unit_test(reasons_by_caller),
 		cmocka_unit_test(programs_are_read),
 		cmocka_unit_test(a_program_without_dwarf_is_refused),
 		cmocka_unit_test(damage_is_survived),

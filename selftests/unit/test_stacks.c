@@ -29,7 +29,8 @@ enum {
 	RT_MAIN = 6,
 	GOEXIT = 7,
 	C = 8,
-	PANIC_WRAPPER = 9
+	PANIC_WRAPPER = 9,
+	ASYNC = 10
 };
 
 static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
@@ -38,7 +39,7 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 		[MAIN] = "main.main",	      [LEAF] = "main.leaf",
 		[INLINED] = "main.inner",     [WRAPPER] = "main.(*T).M",
 		[ELIDES] = "runtime.gopanic", [RT_MAIN] = "runtime.main",
-		[GOEXIT] = "runtime.goexit",
+		[GOEXIT] = "runtime.goexit",  [ASYNC] = "runtime.asyncPreempt2",
 	};
 	struct fixture *f = ctx;
 
@@ -162,6 +163,40 @@ static void hides_wrappers(void **state)
 	expect_stack(f, 2, 0, "runtime.gopanic main.(*T).M main.main");
 }
 
+/* Up to Go 1.20, of goroutines that are preempted: see stacks__create. */
+static void drops_a_guessed_second(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ ASYNC, LEAF, MAIN }, 3);
+	expect_stack(f, 1, 0, "runtime.asyncPreempt2 main.leaf main.main");
+	stacks__destroy(f->stacks);
+	f->stacks = stacks__create(f->in, &(struct symbolizer){ f, frames, start_frame }, true);
+	add(f, 1, (uint64_t[]){ ASYNC, LEAF, MAIN }, 3);
+	expect_stack(f, 1, 0, "runtime.asyncPreempt2 main.main");
+	add(f, 2, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_stack(f, 2, 0, "main.leaf main.main");
+	add(f, 3, (uint64_t[]){ LEAF, ASYNC, MAIN }, 3);
+	expect_stack(f, 3, 0, "main.leaf runtime.asyncPreempt2 main.main");
+}
+
+static unsigned int number(const char *function)
+{
+	return strcmp(function, "main.outer") ? 0 : 5;
+}
+
+static void looks_up(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ LEAF, INLINED, MAIN }, 3);
+	add(f, 2, (uint64_t[]){ LEAF, MAIN }, 2);
+	assert_int_equal(stacks__lookup(f->stacks, 1, number), 5);
+	assert_int_equal(stacks__lookup(f->stacks, 2, number), 0);
+	assert_int_equal(stacks__lookup(f->stacks, 3, number), 0);
+	assert_int_equal(stacks__lookup(f->stacks, 0, number), 0);
+}
+
 /* As the runtime does: neither of them is code. */
 static void leaves_out_unknown_pcs(void **state)
 {
@@ -253,6 +288,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drops_roots, setup, teardown),
 		cmocka_unit_test_setup_teardown(expands_inlined, setup, teardown),
 		cmocka_unit_test_setup_teardown(hides_wrappers, setup, teardown),
+		cmocka_unit_test_setup_teardown(drops_a_guessed_second, setup, teardown),
+		cmocka_unit_test_setup_teardown(looks_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(leaves_out_unknown_pcs, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_misses, setup, teardown),
 		cmocka_unit_test_setup_teardown(symbolizes_once, setup, teardown),
