@@ -35,24 +35,38 @@ static bool is_tree(const struct pclntab *pt, uint64_t tree, uint32_t size)
 	       e.parent_pc < size && pclntab__name(pt, e.name)[0];
 }
 
-/* Are there inline trees where pt->gofunc has them to be? */
-static bool has_trees(const struct pclntab *pt)
+/* Of a `go` statement's wrapper: the offset of the wrapped function in the text. */
+static bool is_wrap(const struct pclntab *pt, uint64_t wrap)
 {
+	uint32_t offset;
+
+	return pclntab__data_u32(pt, wrap, &offset) && offset < pt->etext - pt->text;
+}
+
+/*
+ * Are there inline trees where pt->gofunc has them to be? Programs without inlining (-N -l) have
+ * none at all: there, does what is said of wrappers make sense?
+ */
+static bool has_function_data(const struct pclntab *pt)
+{
+	unsigned int trees = 0, wraps = 0;
 	struct func_info info;
 	struct go_func func;
-	unsigned int n = 0;
 
-	for (size_t i = 0; i < pt->nfunc && n < TREES; i++) {
-		uint64_t tree = pclntab__info(pt, i, &info) && pclntab__func(pt, i, &func) ?
-				pclntab__funcdata(pt, &info, FUNCDATA_INL_TREE) : 0;
+	for (size_t i = 0; i < pt->nfunc && trees < TREES; i++) {
+		uint64_t tree, wrap;
 
-		if (!tree)
+		if (!pclntab__info(pt, i, &info) || !pclntab__func(pt, i, &func))
 			continue;
-		if (!is_tree(pt, tree, (uint32_t)(func.end - func.entry)))
+		tree = pclntab__funcdata(pt, &info, FUNCDATA_INL_TREE);
+		wrap = pclntab__funcdata(pt, &info, FUNCDATA_WRAP_INFO);
+		if ((tree && !is_tree(pt, tree, (uint32_t)(func.end - func.entry))) ||
+		    (wrap && !is_wrap(pt, wrap)))
 			return false;
-		n++;
+		trees += tree != 0;
+		wraps += wrap != 0;
 	}
-	return n;
+	return trees || wraps;
 }
 
 static void find_gofunc(struct pclntab *pt, const unsigned char *module)
@@ -61,7 +75,7 @@ static void find_gofunc(struct pclntab *pt, const unsigned char *module)
 
 	for (; *at; at++) {
 		memcpy(&pt->gofunc, module + *at, sizeof(pt->gofunc));
-		if (pt->gofunc && has_trees(pt))
+		if (pt->gofunc && has_function_data(pt))
 			return;
 	}
 	pt->gofunc = 0;

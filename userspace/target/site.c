@@ -476,7 +476,7 @@ static int find_group(struct finder *f, size_t first, size_t end, struct error *
 	if (r == 0 && row->need == IF_LINKED)
 		return 0;
 	for (size_t i = first + 1; i < end && r != 1; i++)
-		r = try_row(f, &rows[i], other);
+		r = applies(&rows[i], f->layout) ? try_row(f, &rows[i], other) : r;
 	if (r == 1)
 		return 0;
 	r = note_missing(&f->list, row, reason);
