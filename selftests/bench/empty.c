@@ -35,7 +35,7 @@ static int find_sites(pid_t pid, struct process *proc, struct site_list *sites, 
 	if (!rc)
 		rc = pclntab__open(&pt, elf, &info.version, err);
 	if (!rc)
-		rc = layout__read(elf, &info.version, &layout, err);
+		rc = layout__read(elf, pt, &info.version, NULL, &layout, err);
 	return rc ? rc : site_list__find(sites, elf, pt, &layout, err);
 }
 

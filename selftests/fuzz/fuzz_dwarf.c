@@ -16,17 +16,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct member members[] = {
-		{ "runtime.g", "goid" }, { "runtime.g", "sched" }, { "runtime.m", "curg" },
-		{ "runtime.p", "status" }, { "runtime.gobuf", "bp" }, { "runtime.none", "x" },
-	};
 	const struct patched *p = patched__apply(data, size);
 	struct error err = {};
+	struct offsets offsets;
 
 	if (!p)
 		return -1;
-	if (layout_dwarf__members(p->elf, members, sizeof(members) / sizeof(members[0]), &err) &&
-	    !err.text[0])
+	if (layout_dwarf__read_here(p->elf, &p->version, &offsets, &err) && !err.text[0])
 		abort();
 	patched__undo();
 	return 0;

@@ -13,7 +13,7 @@
 
 #include "target/buildinfo.h"
 #include "target/elf.h"
-#include "target/layout.h"
+#include "target/layout_dwarf.h"
 #include "target/pclntab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,7 +42,7 @@ static void use_program(const struct elf_image *elf)
 {
 	struct go_buildinfo info;
 	struct error err = {};
-	struct layout layout;
+	struct offsets offsets;
 	struct pclntab *pt;
 
 	use_sections(elf);
@@ -53,9 +53,10 @@ static void use_program(const struct elf_image *elf)
 	} else if (!info.version.text[0] || strlen(info.path) >= sizeof(info.path)) {
 		abort();
 	}
-	layout__read(elf, &info.version, &layout, NULL);
-	if (!pclntab__open(&pt, elf, &info.version, NULL))
-		pclntab__destroy(pt);
+	if (pclntab__open(&pt, elf, &info.version, NULL))
+		pt = NULL;
+	layout_dwarf__read_here(elf, &info.version, &offsets, NULL);
+	pclntab__destroy(pt);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

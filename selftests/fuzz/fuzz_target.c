@@ -7,6 +7,8 @@
 #include "patched.h"
 #include "sites.h"
 #include "target/calibrate.h"
+#include "target/debug_file.h"
+#include "target/layout_dwarf.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -38,13 +40,17 @@ static void use_table(const struct elf_image *elf, struct pclntab *pt, const str
 static void use_program(const struct elf_image *elf)
 {
 	struct go_buildinfo info;
+	struct debug_file debug;
+	struct offsets offsets;
 	struct pclntab *pt;
 	struct layout layout;
 
 	if (buildinfo__read(elf, &info, NULL) || layout__for_version(&info.version, &layout, NULL))
 		go_version__parse("go1.26.8", &info.version);
 	layout__for_version(&info.version, &layout, NULL);
-	layout__read(elf, &info.version, &layout, NULL);
+	layout_dwarf__read_here(elf, &info.version, &offsets, NULL);
+	if (debug_file__open(&debug, elf, NULL))
+		debug_file__deinit(&debug);
 	elf_image__build_id(elf);
 	if (!pclntab__open(&pt, elf, &info.version, NULL)) {
 		use_table(elf, pt, &layout);

@@ -247,7 +247,7 @@ static struct program *load(const char *path)
 	    pclntab__open(&g->p.pt, g->p.elf, &info.version, &err))
 		die(path, err.text);
 	g->p.version = info.version;
-	layout__read(g->p.elf, &info.version, &g->p.layout, NULL);
+	layout__read(g->p.elf, g->p.pt, &info.version, NULL, &g->p.layout, NULL);
 	add_headers(g);
 	add_module(g);
 	add_functions(g);

@@ -43,7 +43,7 @@ static void open_program(struct program *p, const char *path)
 	*p = (struct program){ 0 };
 	open_image(p, open(path, O_RDONLY | O_CLOEXEC));
 	assert_int_equal(pclntab__open(&pt, p->elf, &p->info.version, NULL), 0);
-	if (layout__read(p->elf, &p->info.version, &p->layout, &err) ||
+	if (layout__read(p->elf, pt, &p->info.version, NULL, &p->layout, &err) ||
 	    site_list__find(&p->sites, p->elf, pt, &p->layout, &err))
 		fail_msg("%s", err.text);
 	pclntab__destroy(pt);

@@ -10,6 +10,8 @@
 #include <errno.h>
 
 #include "target/layout.h"
+#include "target/layout_dwarf.h"
+#include "target/offsets_table.h"
 
 #include "programs.h"
 
@@ -41,11 +43,11 @@ static void releases(void **state)
 	l.func_id_wrapper = 7;
 	assert_int_equal(layout__for_version(&v, &l, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "too old"));
-	err.text[0] = 0;
-	v = version("devel go1.28-0123456789");
-	assert_int_equal(layout__for_version(&v, &l, &err), -ENOTSUP);
-	assert_non_null(strstr(err.text, "not known"));
 	assert_int_equal(l.func_id_wrapper, 7);		/* untouched on failure */
+	v = version("devel go1.99-0123456789");		/* as the newest known one */
+	assert_int_equal(layout__for_version(&v, &l, NULL), 0);
+	assert_true(l.exit_is_tentative);
+	assert_int_equal(l.skips.stop, 0);
 }
 
 static unsigned int wait_reason(const struct layout *l, const char *text)
@@ -141,7 +143,7 @@ static void reasons_by_caller(void **state)
 }
 
 /* By exact release: the members that moved between them. */
-static const struct offsets {
+static const struct known {
 	const char *version;
 	uint32_t bp, goid, status, startpc, parent, curg, p, procid, block;
 } known_offsets[] = {
@@ -153,7 +155,7 @@ static const struct offsets {
 	{ "go1.26.8", 40, 152, 144, 304, 280, 184, 208, 64, 784 },
 };
 
-static void check_offsets(const struct layout *l, const struct offsets *o)
+static void check_offsets(const struct layout *l, const struct known *o)
 {
 	assert_int_equal(l->config.gobuf_bp, o->bp);
 	assert_int_equal(l->config.g_goid, o->goid);
@@ -176,7 +178,7 @@ static void read_program(const char *path)
 
 	assert_int_equal(elf_image__open(&elf, fd, path, NULL), 0);
 	assert_int_equal(buildinfo__read(elf, &info, NULL), 0);
-	if (layout__read(elf, &info.version, &l, &err))
+	if (layout__read(elf, NULL, &info.version, NULL, &l, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(l.config.g_m, 48);
 	assert_int_equal(l.config.g_sched, 56);
@@ -184,7 +186,7 @@ static void read_program(const char *path)
 	assert_int_equal(l.g_stack_hi, 8);
 	assert_int_equal(l.config.syscall_bp_in_cx, info.version.minor >= 23);
 	assert_int_equal(l.config.g_sync_safe_point == GT_NO_OFFSET, info.version.minor < 25);
-	assert_true(l.allgs && l.allglen && l.allgptr && l.allp && l.allm && l.gomaxprocs);
+	assert_true(l.allglen && l.allgptr && l.allp && l.allm && l.gomaxprocs);
 	for (size_t i = 0; i < sizeof(known_offsets) / sizeof(known_offsets[0]); i++) {
 		if (!strcmp(known_offsets[i].version, info.version.text))
 			check_offsets(&l, &known_offsets[i]);
@@ -198,38 +200,161 @@ static void programs_are_read(void **state)
 	for_each_program(read_program);
 }
 
-/* The program as `-ldflags=-w` makes it, as far as this goes: its section has another name. */
-static void without_dwarf(const char *path)
+/* A section by another name is none. */
+static void rename_section(int fd, const char *name)
 {
-	static const char name[] = ".debug_info";
-	int fd = program__copy(path);
-	struct go_version v = version("go1.26.8");
-	struct layout l = { .m_g0 = 77 };
-	struct error err = { "" };
 	struct elf_section names;
 	struct elf_image *elf;
 	unsigned char *data, *p;
 
-	assert_int_equal(elf_image__open(&elf, fd, path, NULL), 0);
+	assert_int_equal(elf_image__open(&elf, fd, name, NULL), 0);
 	assert_true(elf_image__section(elf, ".shstrtab", &names));
 	data = elf_image__load(elf, &names);
-	p = memmem(data, names.size, name, sizeof(name));
+	p = memmem(data, names.size, name, strlen(name) + 1);
 	assert_non_null(p);
-	assert_int_equal(pwrite(fd, ".gebug", 6, (off_t)names.offset + (p - data)), 6);
-	elf_image__destroy(elf);
-
-	assert_int_equal(elf_image__open(&elf, fd, path, NULL), 0);
-	assert_int_equal(layout__read(elf, &v, &l, &err), -ENODATA);
-	assert_non_null(strstr(err.text, "no DWARF"));
-	assert_int_equal(l.m_g0, 77);
+	assert_int_equal(pwrite(fd, "-", 1, (off_t)names.offset + (p - data)), 1);
 	elf_image__destroy(elf);
 	free(data);
+}
+
+static int read_file(int fd, const char *release, struct layout *ret, struct error *err)
+{
+	struct go_buildinfo info;
+	struct elf_image *elf;
+	int r;
+
+	assert_int_equal(elf_image__open(&elf, fd, "copy", NULL), 0);
+	assert_int_equal(buildinfo__read(elf, &info, NULL), 0);
+	if (release)
+		info.version = version(release);
+	r = layout__read(elf, NULL, &info.version, NULL, ret, err);
+	elf_image__destroy(elf);
+	return r;
+}
+
+/* The program as `-ldflags=-w` makes it: a release of the table needs no DWARF. */
+static void without_dwarf(const char *path)
+{
+	struct layout full, l = { .m_g0 = 77 };
+	int fd = program__copy(path);
+	struct error err = { "" };
+
+	assert_int_equal(read_file(fd, NULL, &full, NULL), 0);
+	assert_non_null(strstr(full.source, "DWARF and the table of releases agree"));
+	assert_string_equal(full.warning, "");
+	rename_section(fd, ".debug_info");
+
+	assert_int_equal(read_file(fd, "go1.99.1", &l, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "no DWARF"));
+	assert_non_null(strstr(err.text, "-ldflags=-w"));
+	assert_int_equal(l.m_g0, 77);
+
+	assert_int_equal(read_file(fd, NULL, &l, NULL), 0);
+	assert_non_null(strstr(l.source, "the table of releases alone"));
+	assert_memory_equal(&l.config, &full.config, sizeof(l.config));
+	assert_int_equal(l.m_procid, full.m_procid);
+	assert_int_equal(l.allm, full.allm);
 	close(fd);
 }
 
-static void a_program_without_dwarf_is_refused(void **state)
+static void a_program_without_dwarf(void **state)
 {
 	for_each_program(without_dwarf);
+}
+
+/* As `-ldflags=-s`, and no machine code that tells: no globals. */
+static void without_symbols(const char *path)
+{
+	int fd = program__copy(path);
+	struct error err = { "" };
+	struct layout l;
+
+	rename_section(fd, ".symtab");
+	assert_int_equal(read_file(fd, NULL, &l, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "no symbol table"));
+	close(fd);
+}
+
+static void a_program_without_symbols(void **state)
+{
+	for_each_program(without_symbols);
+}
+
+/* It says that it is another release than it is: the sources tell. */
+static void another_release(const char *path)
+{
+	int fd = program__copy(path);
+	struct error err = { "" };
+	struct layout l;
+
+	assert_int_equal(read_file(fd, "go1.22.12", &l, &err),
+			 strstr(path, "go1.22.12") ? 0 : -EPROTO);
+	if (err.text[0]) {
+		assert_non_null(strstr(err.text, "its DWARF says "));
+		assert_non_null(strstr(err.text, "the table of releases says "));
+	}
+	close(fd);
+}
+
+static void a_program_of_another_release_is_refused(void **state)
+{
+	for_each_program(another_release);
+}
+
+static void newer_release(const char *path)
+{
+	int fd = program__copy(path);
+	struct error err = { "" };
+	struct layout l;
+
+	if (strstr(path, "go1.26")) {	/* whose members have the names that are expected */
+		assert_int_equal(read_file(fd, "go1.99.1", &l, &err), 0);
+		assert_non_null(strstr(l.warning, "go1.99.1 is newer than"));
+		assert_non_null(strstr(l.source, "DWARF alone"));
+	} else if (strstr(path, "go1.24")) {
+		assert_int_equal(read_file(fd, "go1.99.1", &l, &err), -EPROTO);
+		assert_non_null(strstr(err.text, "no member syncSafePoint"));
+	}
+	close(fd);
+}
+
+static void a_newer_release_is_warned_of(void **state)
+{
+	for_each_program(newer_release);
+}
+
+/* The table against DWARF: each member of each program. */
+static void table_agrees(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct offsets_row *row;
+	struct go_buildinfo info;
+	struct elf_image *elf;
+	struct offsets dwarf;
+	bool found = false;
+
+	assert_int_equal(elf_image__open(&elf, fd, path, NULL), 0);
+	assert_int_equal(buildinfo__read(elf, &info, NULL), 0);
+	assert_int_equal(layout_dwarf__read(elf, &info.version, &dwarf, NULL), 0);
+	for (size_t i = 0; (row = offsets_table__row(i)); i++) {
+		if (row->minor != info.version.minor || info.version.patch < row->from ||
+		    info.version.patch > row->to)
+			continue;
+		found = true;
+		for (size_t k = 0; k < OFF_COUNT; k++) {
+			/* 1.22 has the members that only later releases use. */
+			if (row->at[k] != OFFSET_ABSENT && k != OFF_CORO_GP)
+				assert_int_equal(dwarf.at[k], row->at[k]);
+		}
+	}
+	assert_true(found);
+	elf_image__destroy(elf);
+	close(fd);
+}
+
+static void the_table_agrees_with_dwarf(void **state)
+{
+	for_each_program(table_agrees);
 }
 
 /* Damage to the packed sections: refused, or read within their bounds. */
@@ -247,19 +372,42 @@ static void damaged(const char *path)
 	for (int i = 0; i < 40; i++) {
 		struct error err = { "" };
 		unsigned char old, new = (unsigned char)rng__next(&rng);
-		struct layout l;
+		struct offsets o;
 		off_t at;
 
 		assert_true(elf_image__section(elf, sections[i % 2], &sec));
 		at = (off_t)(sec.offset + rng__next(&rng) % (i % 4 < 2 ? 26 : sec.size));
 		assert_int_equal(pread(fd, &old, 1, at), 1);
 		assert_int_equal(pwrite(fd, &new, 1, at), 1);
-		if (layout__read(elf, &info.version, &l, &err))
+		if (layout_dwarf__read_here(elf, &info.version, &o, &err))
 			assert_true(err.text[0]);
 		assert_int_equal(pwrite(fd, &old, 1, at), 1);
 	}
 	elf_image__destroy(elf);
 	close(fd);
+}
+
+/* What cannot be read is no source; the others do without, and it is said. */
+static void unreadable_dwarf(const char *path)
+{
+	int fd = program__copy(path);
+	struct elf_section sec;
+	struct elf_image *elf;
+	struct layout l;
+
+	assert_int_equal(elf_image__open(&elf, fd, path, NULL), 0);
+	assert_true(elf_image__section(elf, ".debug_info", &sec));
+	elf_image__destroy(elf);
+	assert_int_equal(pwrite(fd, "damage damage damage damage", 27, (off_t)sec.offset), 27);
+	assert_int_equal(read_file(fd, NULL, &l, NULL), 0);
+	assert_non_null(strstr(l.warning, "DWARF cannot be read: its section .debug_info"));
+	assert_non_null(strstr(l.source, "the table of releases alone"));
+	close(fd);
+}
+
+static void damaged_dwarf_is_no_source(void **state)
+{
+	for_each_program(unreadable_dwarf);
 }
 
 static void damage_is_survived(void **state)
@@ -275,8 +423,13 @@ int main(void)
 		cmocka_unit_test(reasons_of_v1),
 		cmocka_unit_test(reasons_by_caller),
 		cmocka_unit_test(programs_are_read),
-		cmocka_unit_test(a_program_without_dwarf_is_refused),
+		cmocka_unit_test(a_program_without_dwarf),
+		cmocka_unit_test(a_program_without_symbols),
+		cmocka_unit_test(a_program_of_another_release_is_refused),
+		cmocka_unit_test(a_newer_release_is_warned_of),
+		cmocka_unit_test(the_table_agrees_with_dwarf),
 		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(damaged_dwarf_is_no_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,22 @@ static void check_snapshot(const struct process *p, const struct layout *l)
 	snapshot__deinit(&snap);
 }
 
+/* Offsets that the live checks find when they are wrong by so much. */
+static const struct {
+	const char *name;
+	size_t place;
+	uint32_t by;
+} members[] = {
+#define WRONG(field, by) { #field, offsetof(struct layout, field), by }
+	WRONG(m_procid, 8), WRONG(m_procid, -8u), WRONG(m_g0, 8), WRONG(m_oldp, 8),
+	WRONG(m_alllink, -8u), WRONG(g_stack_lo, 16), WRONG(g_stack_hi, 8),
+	WRONG(config.g_m, 8), WRONG(config.g_m, -8u), WRONG(config.g_goid, 8),
+	WRONG(config.g_goid, -8u), WRONG(config.g_sched, 8), WRONG(config.g_startpc, -8u),
+	WRONG(config.gobuf_sp, 8), WRONG(config.p_id, 8),
+	WRONG(p_status, 4), WRONG(p_m, 8),
+#undef WRONG
+};
+
 static void look_at(const char *path)
 {
 	struct error err = { "" };
@@ -170,19 +186,20 @@ static void look_at(const char *path)
 	assert_int_equal(process__open(&p, child, NULL), 0);
 	assert_int_equal(elf_image__open(&elf, p.exe_fd, p.exe, NULL), 0);
 	assert_int_equal(buildinfo__read(elf, &info, NULL), 0);
-	assert_int_equal(layout__read(elf, &info.version, &l, NULL), 0);
+	assert_int_equal(layout__read(elf, NULL, &info.version, NULL, &l, NULL), 0);
 	assert_int_equal(process__find_bias(&p, elf, NULL), 0);
 	if (process__check_layout(&p, &l, &err))
 		fail_msg("%s", err.text);
 	check_snapshot(&p, &l);
 
-	wrong = l;
-	wrong.m_procid += 8;
-	assert_int_equal(process__check_layout(&p, &wrong, &err), -EPROTO);
-	assert_non_null(strstr(err.text, "structures are not where"));
-	wrong = l;
-	wrong.config.g_m += 8;
-	assert_int_equal(process__check_layout(&p, &wrong, NULL), -EPROTO);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		wrong = l;
+		*(uint32_t *)((char *)&wrong + members[i].place) += members[i].by;
+		err.text[0] = 0;
+		if (process__check_layout(&p, &wrong, &err) != -EPROTO)
+			fail_msg("%s is wrong by %u, and not found", members[i].name, members[i].by);
+		assert_non_null(strstr(err.text, "structures are not where"));
+	}
 	wrong = l;
 	wrong.g_atomicstatus = l.config.g_startpc;
 	assert_int_equal(process__check_layout(&p, &wrong, NULL), -EPROTO);

@@ -160,7 +160,7 @@ static void open_program(struct program *p, const char *path)
 	assert_int_equal(elf_image__open(&p->elf, p->fd, path, NULL), 0);
 	assert_int_equal(buildinfo__read(p->elf, &p->info, NULL), 0);
 	assert_int_equal(pclntab__open(&p->pt, p->elf, &p->info.version, NULL), 0);
-	assert_int_equal(layout__read(p->elf, &p->info.version, &p->layout, NULL), 0);
+	assert_int_equal(layout__read(p->elf, p->pt, &p->info.version, NULL, &p->layout, NULL), 0);
 }
 
 static void close_program(struct program *p)
@@ -196,7 +196,7 @@ static size_t count(const struct site_list *list, enum gt_probe probe, uint64_t 
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		n += list->site[i].probe == probe && list->site[i].cookie == cookie;
+		n += list->site[i].probe == probe && GT_COOKIE_VALUE(list->site[i].cookie) == cookie;
 	return n;
 }
 

@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,10 +43,17 @@ static bool remember(struct analysis *a)
 
 static int find_out(struct analysis *a, struct error *err)
 {
-	int code = layout__read(a->elf, &a->info.version, &a->layout, err);
+	int code = pclntab__open(&a->pclntab, a->elf, &a->info.version, err);
+	struct debug_places places = { .exe = a->path };
+	char root[64];
 
+	if (a->has_process) {
+		snprintf(root, sizeof(root), "/proc/%d/root", a->process.pid);
+		places.root = root;
+		places.exe = a->process.exe;
+	}
 	if (!code)
-		code = pclntab__open(&a->pclntab, a->elf, &a->info.version, err);
+		code = layout__read(a->elf, a->pclntab, &a->info.version, &places, &a->layout, err);
 	if (!code)
 		code = site_list__find(&a->sites, a->elf, a->pclntab, &a->layout, err);
 	return code;
@@ -78,6 +87,7 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 
 	if (fd < 0)
 		return error__set(err, -errno, "%s: %s", path, strerror(errno));
+	a->path = realpath(path, NULL);
 	code = analyse(a, fd, path, err);
 	close(fd);
 	if (!code)
@@ -145,5 +155,6 @@ void analysis__deinit(struct analysis *a)
 	elf_image__destroy(a->elf);
 	if (a->has_process)
 		process__deinit(&a->process);
+	free(a->path);
 	*a = (struct analysis){};
 }

@@ -26,6 +26,7 @@
 	}
 
 struct analysis {
+	char *path;		/* of a file that is no process's */
 	struct elf_image *elf;
 	struct pclntab *pclntab;
 	struct go_buildinfo info;

@@ -195,8 +195,9 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 	if (code) {
 		doctor__say(d, BAD, "target", "%s", err.text[0] ? err.text : strerror(-code));
 	} else {
-		doctor__say(d, GOOD, "offsets", "of the runtime's structs: offsets agree with its "
-			    "memory");
+		doctor__say(d, GOOD, "offsets", "%s; they agree with its memory", a->layout.source);
+		if (a->layout.warning[0])
+			doctor__say(d, NOTE, "offsets", "%s", a->layout.warning);
 		count(a, f);
 	}
 	if (!a->sites.n)

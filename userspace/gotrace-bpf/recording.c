@@ -144,6 +144,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	};
 	int code, failed;
 
+	if (an->layout.warning[0])
+		log__msg("%s", an->layout.warning);
 	name_files(r, an->process.pid, &names);
 	code = a->stats ? stats__open(&file, names.stats, err) : 0;
 	if (code)

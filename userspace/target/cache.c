@@ -33,7 +33,8 @@
 #define FIELDS(X)                                                                                  \
 	X(config)                                                                                  \
 	X(g_stack_lo) X(g_stack_hi) X(g_atomicstatus) X(m_g0) X(m_procid) X(m_oldp) X(m_alllink)   \
-		X(p_status) X(p_m) X(allgs) X(allglen) X(allgptr) X(allp) X(allm) X(gomaxprocs)
+		X(p_status) X(p_m) X(allglen) X(allgptr) X(allp) X(allm) X(gomaxprocs)   \
+		X(source) X(warning)
 
 #define FIELD(name) { offsetof(struct layout, name), sizeof(((struct layout *)0)->name) },
 static const struct {
@@ -251,6 +252,8 @@ static bool get_layout(struct buf *b, const struct go_version *version, struct l
 		if (p)
 			memcpy((char *)ret + fields[i].at, p, fields[i].size);
 	}
+	ret->source[sizeof(ret->source) - 1] = 0;
+	ret->warning[sizeof(ret->warning) - 1] = 0;
 	return !b->bad;
 }
 

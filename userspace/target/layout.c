@@ -2,16 +2,19 @@
 /*
  * What this program's runtime looks like: offsets, globals, and the facts of its Go release.
  *
- * Fourth step of target analysis. Offsets come from the program's DWARF, never from a table by
- * release: patch releases moved members (1.23.12, 1.24.6). capture/session.c hands them to the
- * probes, target/live.c checks them against the running process before the first record.
+ * Fourth step of target analysis. Patch releases moved members (1.23.12, 1.24.6), so that offsets
+ * come from the program itself where it tells them: its DWARF, its machine code; the table by
+ * release is held against both (layout_merge.c). capture/session.c hands them to the probes,
+ * target/live.c checks them against the running process before the first record.
  */
 #include "target/layout.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "target/calibrate.h"
 #include "target/layout_dwarf.h"
+#include "target/layout_merge.h"
 #include "target/layout_tables.h"
 
 #define OLDEST 19
@@ -19,137 +22,192 @@
 #define CONFIG(field) offsetof(struct layout, config.field)
 #define FIELD(field) offsetof(struct layout, field)
 
-/* A member of a runtime struct, the place its offset goes to, the first release that has it. */
+/* Where each member's offset goes. G_STACK is added to STACK_LO and _HI. */
 static const struct {
-	const char *type, *name;
+	enum offset_id id;
 	size_t place;
-	unsigned int since;	/* 0: all; a release that lacks it gets GT_NO_OFFSET */
-} members[] = {
-	{ "runtime.g", "m", CONFIG(g_m), 0 },
-	{ "runtime.g", "sched", CONFIG(g_sched), 0 },
-	{ "runtime.gobuf", "sp", CONFIG(gobuf_sp), 0 },
-	{ "runtime.gobuf", "pc", CONFIG(gobuf_pc), 0 },
-	{ "runtime.gobuf", "bp", CONFIG(gobuf_bp), 0 },
-	{ "runtime.g", "goid", CONFIG(g_goid), 0 },
-	{ "runtime.g", "waitreason", CONFIG(g_waitreason), 0 },
-	{ "runtime.g", "startpc", CONFIG(g_startpc), 0 },
-	{ "runtime.g", "parentGoid", CONFIG(g_parent_goid), 21 },
-	{ "runtime.g", "coroarg", CONFIG(g_coroarg), 23 },
-	{ "runtime.g", "coroexit", CONFIG(g_coroexit), 23 },
-	{ "runtime.g", "syncSafePoint", CONFIG(g_sync_safe_point), 25 },
-	/* Linked in only with package iter, which alone makes coroutines. */
-	{ "runtime.coro", "gp", CONFIG(coro_gp), 99 },
-	{ "runtime.m", "curg", CONFIG(m_curg), 0 },
-	{ "runtime.m", "p", CONFIG(m_p), 0 },
-	{ "runtime.m", "waitTraceBlockReason", CONFIG(m_block_reason), 0 },
-	{ "runtime.m", "waitTraceSkip", CONFIG(m_skip), 0 },
-	{ "runtime.p", "id", CONFIG(p_id), 0 },
-	{ "runtime.p", "gcMarkWorkerMode", CONFIG(p_gc_mode), 0 },
-	{ "runtime.stack", "lo", FIELD(g_stack_lo), 0 },
-	{ "runtime.stack", "hi", FIELD(g_stack_hi), 0 },
-	{ "runtime.g", "atomicstatus", FIELD(g_atomicstatus), 0 },
-	{ "runtime.m", "g0", FIELD(m_g0), 0 },
-	{ "runtime.m", "procid", FIELD(m_procid), 0 },
-	{ "runtime.m", "oldp", FIELD(m_oldp), 0 },
-	{ "runtime.m", "alllink", FIELD(m_alllink), 0 },
-	{ "runtime.p", "status", FIELD(p_status), 0 },
-	{ "runtime.p", "m", FIELD(p_m), 0 },
-	{ "runtime.g", "stack", SIZE_MAX, 0 },	/* added to stack.lo and hi */
+} places_of[] = {
+	{ OFF_G_M, CONFIG(g_m) },
+	{ OFF_G_SCHED, CONFIG(g_sched) },
+	{ OFF_GOBUF_SP, CONFIG(gobuf_sp) },
+	{ OFF_GOBUF_PC, CONFIG(gobuf_pc) },
+	{ OFF_GOBUF_BP, CONFIG(gobuf_bp) },
+	{ OFF_G_GOID, CONFIG(g_goid) },
+	{ OFF_G_WAITREASON, CONFIG(g_waitreason) },
+	{ OFF_G_STARTPC, CONFIG(g_startpc) },
+	{ OFF_G_PARENT_GOID, CONFIG(g_parent_goid) },
+	{ OFF_G_COROARG, CONFIG(g_coroarg) },
+	{ OFF_G_COROEXIT, CONFIG(g_coroexit) },
+	{ OFF_G_SYNC_SAFE_POINT, CONFIG(g_sync_safe_point) },
+	{ OFF_CORO_GP, CONFIG(coro_gp) },
+	{ OFF_M_CURG, CONFIG(m_curg) },
+	{ OFF_M_P, CONFIG(m_p) },
+	{ OFF_M_BLOCK_REASON, CONFIG(m_block_reason) },
+	{ OFF_M_SKIP, CONFIG(m_skip) },
+	{ OFF_P_ID, CONFIG(p_id) },
+	{ OFF_P_GC_MODE, CONFIG(p_gc_mode) },
+	{ OFF_STACK_LO, FIELD(g_stack_lo) },
+	{ OFF_STACK_HI, FIELD(g_stack_hi) },
+	{ OFF_G_ATOMICSTATUS, FIELD(g_atomicstatus) },
+	{ OFF_M_G0, FIELD(m_g0) },
+	{ OFF_M_PROCID, FIELD(m_procid) },
+	{ OFF_M_OLDP, FIELD(m_oldp) },
+	{ OFF_M_ALLLINK, FIELD(m_alllink) },
+	{ OFF_P_STATUS, FIELD(p_status) },
+	{ OFF_P_M, FIELD(p_m) },
 };
 
-#define NMEMBERS (sizeof(members) / sizeof(members[0]))
+_Static_assert(sizeof(places_of) / sizeof(places_of[0]) == OFF_COUNT - 1, "a member has no place");
+_Static_assert(OFFSET_ABSENT == GT_NO_OFFSET, "the probes know it by that");
 
-static const struct {
-	const char *name;
-	size_t place;
-} globals[] = {
-	{ "runtime.allgs", FIELD(allgs) },
-	{ "runtime.allglen", FIELD(allglen) },
-	{ "runtime.allgptr", FIELD(allgptr) },
-	{ "runtime.allp", FIELD(allp) },
-	{ "runtime.allm", FIELD(allm) },
-	{ "runtime.gomaxprocs", FIELD(gomaxprocs) },
+/* What is known of one program. */
+struct sources {
+	const struct elf_image *elf;
+	const struct go_version *version;
+	const struct debug_places *places;
+	struct debug_file debug;	/* opened when it is needed first */
+	bool debug_tried;
+	struct offsets dwarf, code;
+	bool has_dwarf, has_code;
+	bool by_symbols, by_code;	/* who told of the globals */
+	char no_dwarf[160];		/* why the program's own cannot be read; empty: there is none */
 };
-
-#define NGLOBALS (sizeof(globals) / sizeof(globals[0]))
 
 int layout__for_version(const struct go_version *version, struct layout *ret, struct error *err)
 {
 	struct layout l = { .version = *version };
+	bool newer = version->major > 1 || version->minor > NEWEST;
 
-	if (version->major == 1 && version->minor < OLDEST)
+	if (!layout_tables__fill(newer ? NEWEST : version->minor, &l))
 		return error__set(err, -ENOTSUP, "built with %s, which is too old: programs of Go "
 				  "1.%d to 1.%d can be traced", version->text, OLDEST, NEWEST);
-	if (version->major != 1 || !layout_tables__fill(version->minor, &l))
-		return error__set(err, -ENOTSUP, "built with %s, a release that is not known here: "
-				  "programs of Go 1.%d to 1.%d can be traced", version->text,
-				  OLDEST, NEWEST);
 	*ret = l;
 	return 0;
 }
 
-static int place_member(struct layout *l, size_t i, const struct member *m, struct error *err)
+static const struct elf_image *debug_file(struct sources *s)
 {
-	uint32_t v = m->found ? m->offset : GT_NO_OFFSET;
-
-	if (!m->found && !(members[i].since && !go_version__since(&l->version, members[i].since)))
-		return error__set(err, -EPROTO, "the program's DWARF has no member %s of %s, which "
-				  "%s should have", m->name, m->type, l->version.text);
-	if (members[i].place != SIZE_MAX)
-		memcpy((char *)l + members[i].place, &v, sizeof(v));
-	return 0;
+	if (!s->debug_tried) {
+		s->debug_tried = true;
+		if (!debug_file__open(&s->debug, s->elf, s->places))
+			s->debug = (struct debug_file){ .fd = -1 };
+	}
+	return s->debug.elf;
 }
 
-static int read_members(const struct elf_image *elf, struct layout *l, struct error *err)
+static void read_dwarf(struct sources *s)
 {
-	struct member m[NMEMBERS] = { { 0 } };
-	int r;
+	struct error why = { "" };
+	int r = layout_dwarf__read(s->elf, s->version, &s->dwarf, &why);
 
-	for (size_t i = 0; i < NMEMBERS; i++) {
-		m[i].type = members[i].type;
-		m[i].name = members[i].name;
-		if (!go_version__since(&l->version, 21) && !strcmp(m[i].name, "waitTraceBlockReason"))
-			m[i].name = "waittraceev";
-		if (!go_version__since(&l->version, 21) && !strcmp(m[i].name, "waitTraceSkip"))
-			m[i].name = "waittraceskip";
-	}
-	r = layout_dwarf__members(elf, m, NMEMBERS, err);
-	for (size_t i = 0; i < NMEMBERS && !r; i++)
-		r = place_member(l, i, &m[i], err);
+	if (r == -ENODATA && debug_file(s))
+		r = layout_dwarf__read(s->debug.elf, s->version, &s->dwarf, &why);
+	s->has_dwarf = !r;
+	if (r && r != -ENODATA)
+		snprintf(s->no_dwarf, sizeof(s->no_dwarf), "%.150s", why.text);
+}
+
+/* Code that is not like any known is no reason to refuse what other sources know. */
+static int read_code(struct sources *s, const struct pclntab *pt, struct error *err)
+{
+	struct error why = { "" };
+	int r = pt ? calibrate__read(s->elf, pt, s->version, &s->code, &why) : -ENODATA;
+
+	s->has_code = !r;
+	if (r)
+		s->code = (struct offsets){ 0 };
+	return r == -EPROTO || r == -ENOMEM ? error__set(err, r, "%s", why.text) : 0;
+}
+
+static int read_members(struct sources *s, struct layout *l, struct error *err)
+{
+	struct layout_merged merged;
+	int r = layout_merge(s->version, s->has_dwarf ? &s->dwarf : NULL,
+			     s->has_code ? &s->code : NULL, &merged, err);
+
 	if (r)
 		return r;
-	l->g_stack_lo += m[NMEMBERS - 1].offset;
-	l->g_stack_hi += m[NMEMBERS - 1].offset;
+	for (size_t i = 0; i < sizeof(places_of) / sizeof(places_of[0]); i++)
+		memcpy((char *)l + places_of[i].place, &merged.at[places_of[i].id],
+		       sizeof(uint32_t));
+	l->g_stack_lo += merged.at[OFF_G_STACK];
+	l->g_stack_hi += merged.at[OFF_G_STACK];
+	l->config.syscall_bp_in_cx = go_version__since(s->version, 23);
+	snprintf(l->source, sizeof(l->source), "%s", merged.source);
+	if (s->no_dwarf[0])
+		snprintf(l->warning, sizeof(l->warning), "the program's DWARF cannot be read: %s%s%s",
+			 s->no_dwarf, merged.warning[0] ? "; " : "", merged.warning);
+	else
+		snprintf(l->warning, sizeof(l->warning), "%s", merged.warning);
 	return 0;
 }
 
-static int read_globals(const struct elf_image *elf, struct layout *l, struct error *err)
+/* By the program's symbols, else by those of its debug file, and by its machine code. */
+static int read_global(struct sources *s, const char *name, uint64_t code, uint64_t *ret,
+		       struct error *err)
 {
+	uint64_t addr = elf_image__symbol(s->elf, name);
+
+	if (!addr && debug_file(s))
+		addr = elf_image__symbol(s->debug.elf, name);
+	if (addr && code && addr != code)
+		return error__set(err, -EPROTO, "cannot trust the addresses of this %s program: "
+				  "%s is at %#llx by its symbol table, at %#llx by its machine code",
+				  s->version->text, name, (unsigned long long)addr,
+				  (unsigned long long)code);
+	if (!addr && !code)
+		return error__set(err, -ENODATA, "nothing tells where %s is: the program has no "
+				  "symbol table (stripped, or built with -ldflags=-s), and its "
+				  "machine code does not show it: build it without that flag", name);
+	s->by_symbols |= addr;
+	s->by_code |= code;
+	*ret = addr ? addr : code;
+	return 0;
+}
+
+static int read_globals(struct sources *s, struct layout *l, struct error *err)
+{
+	const struct {
+		const char *name;
+		uint64_t code;
+		uint64_t *place;
+	} globals[] = {
+		{ "runtime.allglen", s->code.global.allglen, &l->allglen },
+		{ "runtime.allgptr", s->code.global.allgptr, &l->allgptr },
+		{ "runtime.allp", s->code.global.allp, &l->allp },
+		{ "runtime.allm", s->code.global.allm, &l->allm },
+		{ "runtime.gomaxprocs", s->code.global.gomaxprocs, &l->gomaxprocs },
+	};
+	size_t len = strlen(l->source);
 	int r = 0;
 
-	for (size_t i = 0; i < NGLOBALS && !r; i++) {
-		uint64_t addr = elf_image__symbol(elf, globals[i].name);
-
-		memcpy((char *)l + globals[i].place, &addr, sizeof(addr));
-		if (!addr)
-			r = error__set(err, -ENODATA, "the program's symbol table has no %s "
-				       "(stripped, or built with -ldflags=-s): build it without "
-				       "that flag", globals[i].name);
-	}
-	elf_image__forget_symbols(elf);
+	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]) && !r; i++)
+		r = read_global(s, globals[i].name, globals[i].code, globals[i].place, err);
+	elf_image__forget_symbols(s->elf);
+	snprintf(l->source + len, sizeof(l->source) - len, "; globals: %s%s%s%s%s",
+		 s->by_symbols ? "symbol table" : "", s->by_symbols && s->by_code ? ", " : "",
+		 s->by_code ? "machine code" : "", s->debug.elf ? "; debug file: " : "",
+		 s->debug.elf ? s->debug.path : "");
 	return r;
 }
 
-int layout__read(const struct elf_image *elf, const struct go_version *version,
+int layout__read(const struct elf_image *elf, const struct pclntab *pt,
+		 const struct go_version *version, const struct debug_places *places,
 		 struct layout *ret, struct error *err)
 {
+	struct sources s = { .elf = elf, .version = version, .places = places, .debug.fd = -1 };
 	struct layout l;
 	int r = layout__for_version(version, &l, err);
 
+	if (r)
+		return r;
+	read_dwarf(&s);
+	r = read_code(&s, pt, err);
 	if (!r)
-		r = read_members(elf, &l, err);
+		r = read_members(&s, &l, err);
 	if (!r)
-		r = read_globals(elf, &l, err);
+		r = read_globals(&s, &l, err);
+	debug_file__deinit(&s.debug);
 	l.config.m_oldp = l.m_oldp;
 	if (!r)
 		*ret = l;

@@ -2,8 +2,8 @@
 /*
  * ALL facts that differ between Go releases: struct offsets, reason texts, stack skips, statuses.
  *
- * Filled from the program's DWARF (offsets, addresses of the runtime's globals) and from the
- * tables of layout.c by release. Used by capture/session.c (struct gt_config), target/site.c,
+ * Offsets and the addresses of the runtime's globals come from sources that must agree (see
+ * offsets.h), the rest from the tables of layout_tables.c by release. Used by capture/session.c (struct gt_config), target/site.c,
  * target/snapshot.c and sequence/state.c. Nothing else in the tree asks for a Go version.
  */
 #ifndef TARGET_LAYOUT_H
@@ -15,7 +15,10 @@
 #include "gotrace/session.h"
 #include "lib/error.h"
 #include "target/buildinfo.h"
+#include "target/debug_file.h"
 #include "target/elf.h"
+
+struct pclntab;
 
 /*
  * Frames that Go's tracer leaves out at the top, by event: the skip of its traceStack calls, less
@@ -40,7 +43,9 @@ struct layout {
 	uint32_t m_g0, m_procid, m_oldp, m_alllink;
 	uint32_t p_status, p_m;
 	/* addresses (link time) of runtime globals */
-	uint64_t allgs, allglen, allgptr, allp, allm, gomaxprocs;
+	uint64_t allglen, allgptr, allp, allm, gomaxprocs;
+	char source[800];	/* which sources the offsets and addresses come from, for a person */
+	char warning[600];	/* what is not as sure as usual about them; empty: nothing */
 	/* facts of the release */
 	bool exit_is_tentative;		/* >= 1.26: GT_SYSCALL_TRY_EXIT */
 	bool stw_by_caller;		/* <= 1.20: GT_STW_BEGIN has no reason, but its stack */
@@ -58,13 +63,18 @@ struct layout {
 };
 
 /*
- * The release's facts alone (no offsets): for replay and tests. Refuses, with the reason, a
- * release that is too old or not known.
+ * The release's facts alone (no offsets): for replay and tests. Refuses, with the reason, a release
+ * that is too old; one that is newer than all known ones gets the newest one's facts.
  */
 int layout__for_version(const struct go_version *version, struct layout *ret, struct error *err);
 
-/* The same and the offsets and addresses by DWARF and symbol table. */
-int layout__read(const struct elf_image *elf, const struct go_version *version,
+/*
+ * The same and the offsets and addresses, of which `source` and `warning` speak. `places` (or NULL)
+ * tells where a separate debug file may be. Refuses, with the reason, when no source knows one of
+ * them (-ENODATA), or two sources contradict each other (-EPROTO).
+ */
+int layout__read(const struct elf_image *elf, const struct pclntab *pt,
+		 const struct go_version *version, const struct debug_places *places,
 		 struct layout *ret, struct error *err);
 
 /*

@@ -6,6 +6,7 @@
  * tables, location lists: tens of milliseconds) though two are needed. So those two are inflated
  * here, and libdw gets a small ELF image in memory that holds nothing else; what a hostile file
  * says about sizes is checked on the way. The runtime's types are all in one unit, "runtime".
+ * All of it runs in a child process with limits: what libdw makes of hostile bytes stays there.
  */
 #include "target/layout_dwarf.h"
 
@@ -20,12 +21,14 @@
 #include <zlib.h>
 
 #include "lib/buf.h"
+#include "lib/guarded.h"
 
 #define NO_DWARF "the program has no DWARF (built with -ldflags=-w or -s): build it without " \
 		 "these flags"
 #define DEBUG_MAX (1ull << 30)		/* inflated bytes of one section */
 #define ZLIB_RATIO_MAX 1040		/* zlib cannot pack tighter */
 #define NSECTIONS 5
+#define OFFSET_MAX (1 << 16)		/* no struct of the runtime is as large */
 
 struct section {
 	const char *name;		/* without ".debug_" */
@@ -158,42 +161,81 @@ static int build_image(struct debug *d)
 	return 0;
 }
 
-static void read_struct(Dwarf_Die *type, const char *name, struct member *members, size_t n,
-			size_t *left)
+/* What is looked for, and what was found. */
+struct search {
+	const char *name[OFF_COUNT];	/* of the member, in this release */
+	struct offsets found;
+	size_t left;
+};
+
+static const struct {
+	const char *type, *name, *old_name;
+	unsigned int renamed;
+} members[OFF_COUNT] = {
+#define MEMBER(id, type, name, old, renamed, since) { type, name, old, renamed },
+	OFFSETS(MEMBER)
+#undef MEMBER
+};
+
+static void search__init(struct search *s, const struct go_version *version)
 {
-	Dwarf_Die die;
+	*s = (struct search){ .left = OFF_COUNT };
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		bool old = members[i].renamed && !go_version__since(version, members[i].renamed);
+
+		s->name[i] = old ? members[i].old_name : members[i].name;
+		s->found.at[i] = OFFSET_UNKNOWN;
+	}
+}
+
+/* A member's offset; one that is no number, or too large, is none. */
+static uint32_t member_offset(Dwarf_Die *die)
+{
 	Dwarf_Attribute attr;
 	Dwarf_Word offset;
 
+	if (dwarf_attr(die, DW_AT_data_member_location, &attr) &&
+	    !dwarf_formudata(&attr, &offset) && offset < OFFSET_MAX)
+		return (uint32_t)offset;
+	return OFFSET_ABSENT;
+}
+
+static void read_struct(struct search *s, Dwarf_Die *type, const char *name)
+{
+	bool wanted[OFF_COUNT];
+	Dwarf_Die die;
+
 	if (dwarf_child(type, &die))
 		return;
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		wanted[i] = s->found.at[i] == OFFSET_UNKNOWN && !strcmp(members[i].type, name);
+		if (wanted[i]) {
+			s->found.at[i] = OFFSET_ABSENT;
+			s->left--;
+		}
+	}
 	do {
 		const char *member = dwarf_tag(&die) == DW_TAG_member ? dwarf_diename(&die) : NULL;
 
-		for (size_t i = 0; member && i < n; i++) {
-			struct member *m = &members[i];
-
-			if (!m->found && !strcmp(m->type, name) && !strcmp(m->name, member) &&
-			    dwarf_attr(&die, DW_AT_data_member_location, &attr) &&
-			    !dwarf_formudata(&attr, &offset) && offset < (1 << 16)) {
-				m->offset = (uint32_t)offset;
-				m->found = true;
-				(*left)--;
+		for (size_t i = 0; member && i < OFF_COUNT; i++) {
+			if (wanted[i] && !strcmp(s->name[i], member)) {
+				s->found.at[i] = member_offset(&die);
+				wanted[i] = false;
 			}
 		}
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static bool is_wanted(const char *type, const struct member *members, size_t n)
+static bool is_wanted(const struct search *s, const char *type)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!members[i].found && !strcmp(members[i].type, type))
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		if (s->found.at[i] == OFFSET_UNKNOWN && !strcmp(members[i].type, type))
 			return true;
 	}
 	return false;
 }
 
-static void read_unit(Dwarf_Die *unit, struct member *members, size_t n, size_t *left)
+static void read_unit(struct search *s, Dwarf_Die *unit)
 {
 	Dwarf_Die die;
 
@@ -205,27 +247,26 @@ static void read_unit(Dwarf_Die *unit, struct member *members, size_t n, size_t 
 		if (dwarf_tag(&die) != DW_TAG_structure_type)
 			continue;
 		name = dwarf_diename(&die);
-		if (name && is_wanted(name, members, n))
-			read_struct(&die, name, members, n, left);
-	} while (*left && dwarf_siblingof(&die, &die) == 0);
+		if (name && is_wanted(s, name))
+			read_struct(s, &die, name);
+	} while (s->left && dwarf_siblingof(&die, &die) == 0);
 }
 
-static void read_units(Dwarf *dw, struct member *members, size_t n)
+static void read_units(struct search *s, Dwarf *dw)
 {
 	Dwarf_CU *cu = NULL;
-	size_t left = n;
 	Dwarf_Die unit;
 
-	while (left && dwarf_get_units(dw, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
+	while (s->left && dwarf_get_units(dw, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
 		const char *name = dwarf_tag(&unit) == DW_TAG_compile_unit ?
 				   dwarf_diename(&unit) : NULL;
 
 		if (name && !strcmp(name, "runtime"))
-			read_unit(&unit, members, n, &left);
+			read_unit(s, &unit);
 	}
 }
 
-static int read_image(struct debug *d, struct member *members, size_t n, struct error *err)
+static int read_image(struct debug *d, struct search *s, struct error *err)
 {
 	Elf *elf;
 	Dwarf *dw = NULL;
@@ -236,21 +277,21 @@ static int read_image(struct debug *d, struct member *members, size_t n, struct 
 	if (elf)
 		dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (dw)
-		read_units(dw, members, n);
+		read_units(s, dw);
 	else
-		r = error__set(err, -EBADMSG, "cannot read the program's DWARF: %s",
-			       dwarf_errmsg(-1));
+		r = error__set(err, -EBADMSG, "%s", dwarf_errmsg(-1));
 	dwarf_end(dw);
 	elf_end(elf);
 	return r;
 }
 
-int layout_dwarf__members(const struct elf_image *elf, struct member *members, size_t n,
-			  struct error *err)
+int layout_dwarf__read_here(const struct elf_image *elf, const struct go_version *version,
+			    struct offsets *ret, struct error *err)
 {
 	/* The first two are always needed; Go does not use the others, gcc's cgo units do. */
 	struct debug d = { .sec = { { "info" }, { "abbrev" }, { "str" }, { "line_str" },
 				    { "str_offsets" } } };
+	struct search s;
 	int r = 0;
 
 	for (size_t i = 0; i < NSECTIONS && !r; i++) {
@@ -260,15 +301,56 @@ int layout_dwarf__members(const struct elf_image *elf, struct member *members, s
 		else if (r == -ENOENT)
 			error__set(err, r = -ENODATA, NO_DWARF);
 		else if (r)
-			error__set(err, r, "cannot read the program's section .debug_%s",
-				   d.sec[i].name);
+			error__set(err, r, "its section .debug_%s is damaged", d.sec[i].name);
 	}
 	if (!r && build_image(&d))
 		r = error__set(err, -ENOMEM, "out of memory");
+	search__init(&s, version);
 	if (!r)
-		r = read_image(&d, members, n, err);
+		r = read_image(&d, &s, err);
+	if (!r)
+		*ret = s.found;
 	for (size_t i = 0; i < NSECTIONS; i++)
 		free(d.sec[i].data);
 	free(d.image);
 	return r;
+}
+
+struct request {
+	const struct elf_image *elf;
+	const struct go_version *version;
+};
+
+static int answer(void *ctx, void *result, struct error *err)
+{
+	const struct request *r = ctx;
+
+	return layout_dwarf__read_here(r->elf, r->version, result, err);
+}
+
+/* Does it have sections to read at all? A child would only find out that it has none. */
+static bool has_dwarf(const struct elf_image *elf)
+{
+	struct elf_section sec;
+
+	return (elf_image__section(elf, ".debug_info", &sec) && sec.in_file) ||
+	       (elf_image__section(elf, ".zdebug_info", &sec) && sec.in_file);
+}
+
+int layout_dwarf__read(const struct elf_image *elf, const struct go_version *version,
+		       struct offsets *ret, struct error *err)
+{
+	/* A program of 200 MB takes less than a second of CPU time and 1 GiB. */
+	static const struct guarded_limits limits = { .cpu_seconds = 20, .seconds = 60,
+						      .memory = 6ull << 30 };
+	struct request request = { elf, version };
+	struct error why = { "" };
+	int r;
+
+	if (!has_dwarf(elf))
+		return error__set(err, -ENODATA, NO_DWARF);
+	r = guarded__run(answer, &request, &limits, ret, sizeof(*ret), &why);
+	if (r == -ENOTRECOVERABLE)
+		return error__set(err, r, "libdw %s", why.text);
+	return r ? error__set(err, r, "%s", why.text) : 0;
 }

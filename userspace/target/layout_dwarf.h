@@ -5,25 +5,21 @@
 #ifndef TARGET_LAYOUT_DWARF_H
 #define TARGET_LAYOUT_DWARF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "lib/error.h"
+#include "target/buildinfo.h"
 #include "target/elf.h"
-
-struct member {
-	const char *type;	/* "runtime.g" */
-	const char *name;	/* "goid" */
-	bool found;
-	uint32_t offset;	/* filled in */
-};
+#include "target/offsets.h"
 
 /*
- * Finds as many members as the program has: those of a struct it lacks, and members of other
- * releases, stay !found. -ENODATA with reason and remedy: no DWARF.
+ * Reads it in a child process, as libdw may not survive what a hostile file says. OFFSET_ABSENT: the
+ * struct has no such member; OFFSET_UNKNOWN: there is no such struct. Globals stay 0.
+ *
+ * -ENODATA with reason and remedy: no DWARF. Any other code: it cannot be read, and why.
  */
-int layout_dwarf__members(const struct elf_image *elf, struct member *members, size_t n,
-			  struct error *err);
+int layout_dwarf__read(const struct elf_image *elf, const struct go_version *version,
+		       struct offsets *ret, struct error *err);
+/* The same in this process, for the fuzzer. */
+int layout_dwarf__read_here(const struct elf_image *elf, const struct go_version *version,
+			    struct offsets *ret, struct error *err);
 
 #endif

@@ -68,9 +68,11 @@ uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
 bool process__find_go_library(const struct process *proc, char *ret, size_t size);
 
 /*
- * The live checks: for every M with a thread m.procid is a thread of this process, m.g0.m == m,
- * g0's stack bounds are sane, p.m == m, every G reachable from allgs has sane bounds and a known
- * status. At least one M must have been checked. The process runs meanwhile, so that a disagreement
+ * The live checks. For every M with a thread: m.procid is a thread of this process, m.g0.m == m, g0's
+ * stack bounds are sane, m.p and m.oldp are Ps, m.p.m == m, m.curg.m == m, its block reason is one.
+ * For every P: its id, a known status and worker mode. For every G reachable from allgs: sane bounds,
+ * a known status and reason, an id that no other has, and, when it waits, its stack pointer within its
+ * bounds. At least one M must have been checked. The process runs meanwhile, so that a disagreement
  * may be a change that was half done: only one that is still there at the third look counts, as
  * -EPROTO and the reason: the offsets are wrong for this process. In target/live.c.
  */

@@ -71,6 +71,8 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 		.stack_lo = word(b, l->g_stack_lo), .stack_hi = word(b, l->g_stack_hi),
 		.m = word(b, l->config.g_m), .goid = word(b, l->config.g_goid),
 		.startpc = word(b, l->config.g_startpc), .parent = word(b, l->config.g_parent_goid),
+		.sp = word(b, l->config.g_sched + l->config.gobuf_sp),
+		.bp = word(b, l->config.g_sched + l->config.gobuf_bp),
 		.status = (uint32_t)word(b, l->g_atomicstatus) & ~(uint32_t)SCAN_BIT,
 		.wait_reason = reason,
 	};
@@ -81,7 +83,9 @@ int go_gs__read(const struct process *proc, const struct layout *l, const uint64
 {
 	const uint32_t offsets[] = {
 		l->g_stack_lo, l->g_stack_hi, l->config.g_m, l->config.g_goid, l->config.g_startpc,
-		l->config.g_parent_goid, l->g_atomicstatus, l->config.g_waitreason,
+		l->g_atomicstatus, l->config.g_waitreason,
+		l->config.g_sched + l->config.gobuf_sp, l->config.g_sched + l->config.gobuf_bp,
+		l->config.g_parent_goid == GT_NO_OFFSET ? 0 : l->config.g_parent_goid,
 	};
 	size_t len = end_of(offsets, sizeof(offsets) / sizeof(offsets[0]));
 	unsigned char *bytes = NULL;
@@ -122,6 +126,30 @@ int go_m__read(const struct process *proc, const struct layout *l, uint64_t addr
 		.curg = word(&b, l->config.m_curg), .p = word(&b, l->config.m_p),
 		.oldp = word(&b, l->m_oldp), .alllink = word(&b, l->m_alllink),
 	};
+	return 0;
+}
+
+/* The capacity and not the length: what a smaller GOMAXPROCS leaves unused is still pointed to. */
+int go_ps__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
+		     size_t *ret_n)
+{
+	uint64_t slice[3], *addr;
+	int r = process__read(proc, l->allp + proc->bias, slice, sizeof(slice));
+
+	if (r)
+		return r;
+	if (!slice[1] || slice[1] > slice[2] || slice[2] > PS_MAX)
+		return -EPROTO;
+	addr = calloc(slice[2], sizeof(*addr));
+	if (!addr)
+		return -ENOMEM;
+	r = process__read(proc, slice[0], addr, slice[2] * sizeof(*addr));
+	if (r) {
+		free(addr);
+		return r;
+	}
+	*ret = addr;
+	*ret_n = slice[2];
 	return 0;
 }
 

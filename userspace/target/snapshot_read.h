@@ -19,6 +19,7 @@
 struct go_g {
 	bool ok;		/* it could be read */
 	uint64_t stack_lo, stack_hi, m, goid, startpc, parent;
+	uint64_t sp, bp;	/* saved in g.sched: of one that runs, those of a while ago */
 	uint32_t status;	/* without the scan bit */
 	uint32_t wait_reason;
 };
@@ -32,6 +33,10 @@ struct go_p {
 	uint64_t m;
 	uint32_t id, status;
 };
+
+/* Addresses of all ps that there ever were, in memory that the caller frees. */
+int go_ps__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
+		     size_t *ret_n);
 
 /* The addresses of all gs, in memory that the caller frees. */
 int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
