@@ -57,7 +57,7 @@ static const struct offsets_row rows[] = {
 		[OFF_P_ID] = 0, [OFF_P_STATUS] = 4, [OFF_P_M] = 56, [OFF_P_GC_MODE] = 4688,
 		[OFF_CORO_GP] = NO,
 	} },
-	{ 23, 0, 0, {
+	{ 23, 0, 10, {
 		[OFF_G_STACK] = 0, [OFF_G_M] = 48, [OFF_G_SCHED] = 56, [OFF_G_GOID] = 160,
 		[OFF_G_ATOMICSTATUS] = 152, [OFF_G_WAITREASON] = 184, [OFF_G_STARTPC] = 304,
 		[OFF_G_PARENT_GOID] = 280, [OFF_G_COROARG] = 384, [OFF_G_COROEXIT] = 195,
@@ -79,7 +79,7 @@ static const struct offsets_row rows[] = {
 		[OFF_P_ID] = 0, [OFF_P_STATUS] = 4, [OFF_P_M] = 48, [OFF_P_GC_MODE] = 4664,
 		[OFF_CORO_GP] = 0,
 	} },
-	{ 24, 0, 0, {
+	{ 24, 0, 5, {
 		[OFF_G_STACK] = 0, [OFF_G_M] = 48, [OFF_G_SCHED] = 56, [OFF_G_GOID] = 160,
 		[OFF_G_ATOMICSTATUS] = 152, [OFF_G_WAITREASON] = 184, [OFF_G_STARTPC] = 304,
 		[OFF_G_PARENT_GOID] = 280, [OFF_G_COROARG] = 384, [OFF_G_COROEXIT] = 195,
@@ -90,7 +90,7 @@ static const struct offsets_row rows[] = {
 		[OFF_P_ID] = 0, [OFF_P_STATUS] = 4, [OFF_P_M] = 48, [OFF_P_GC_MODE] = 4664,
 		[OFF_CORO_GP] = 0,
 	} },
-	{ 24, 9, 13, {
+	{ 24, 6, 13, {
 		[OFF_G_STACK] = 0, [OFF_G_M] = 48, [OFF_G_SCHED] = 56, [OFF_G_GOID] = 160,
 		[OFF_G_ATOMICSTATUS] = 152, [OFF_G_WAITREASON] = 184, [OFF_G_STARTPC] = 304,
 		[OFF_G_PARENT_GOID] = 280, [OFF_G_COROARG] = 384, [OFF_G_COROEXIT] = 195,
