@@ -18,8 +18,8 @@
 /*
  * Fills `ret`: OFFSET_UNKNOWN (0 for a global) where the code does not say, or says two different
  * things; OFFSET_ABSENT for members that the release does not have yet. A program without
- * coroutines has no code that uses G_COROARG and G_COROEXIT, which stay unknown then. Negative
- * errno with the reason: not a single function of the runtime could be read.
+ * coroutines has no code that uses G_COROARG, G_COROEXIT and CORO_GP, which stay unknown then.
+ * Negative errno with the reason: not a single function of the runtime could be read.
  */
 int calibrate__read(const struct elf_image *elf, const struct pclntab *pt,
 		    const struct go_version *version, struct offsets *ret, struct error *err);

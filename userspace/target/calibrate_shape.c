@@ -14,6 +14,7 @@
 enum is {
 	IS_ANY, IS_AX, IS_BX, IS_CX, IS_DI, IS_SI,	/* the function's arguments */
 	IS_G, IS_M, IS_P, IS_CURG,			/* getg(), g.m, g.m.p, g.m.curg */
+	IS_CORO,					/* the first argument's coroarg */
 	IS_0, IS_1, IS_2, IS_3,
 };
 
@@ -82,6 +83,8 @@ static const struct row {
 	{ "runtime.coroexit", ACCESS_WRITE, 1, IS_G, IS_1, OFF_G_COROEXIT, HINT, 23 },
 	{ "runtime.coroswitch_m", ACCESS_WRITE, 8, IS_AX, IS_0, OFF_G_COROARG, HINT, 23 },
 	{ "runtime.coroswitch_m", ACCESS_WRITE, 1, IS_AX, IS_0, OFF_G_COROEXIT, HINT, 23 },
+	/* c.gp.cas(next, self), where c is gp.coroarg */
+	{ "runtime.coroswitch_m", ACCESS_CAS, 8, IS_CORO, IS_ANY, OFF_CORO_GP, PROOF, 23 },
 };
 
 bool shape__is_load(const struct flow *f, value_id id, value_id *ret_base, uint64_t *ret_disp)
@@ -133,6 +136,9 @@ static bool is(const struct calibration *c, const struct flow *f, value_id id, e
 	case IS_M: return shape__is_m(c, f, id);
 	case IS_P: return shape__is_member(c, f, id, OFF_M_P, &m) && shape__is_m(c, f, m);
 	case IS_CURG: return shape__is_member(c, f, id, OFF_M_CURG, &m) && shape__is_m(c, f, m);
+	case IS_CORO:
+		return shape__is_member(c, f, id, OFF_G_COROARG, &m) &&
+		       shape__is_entry(f, m, GPR_AX);
 	default: return v->kind == VALUE_CONST && v->k == (int64_t)(what - IS_0);
 	}
 }

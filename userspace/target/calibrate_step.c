@@ -238,6 +238,7 @@ static bool follow_helper(struct run *r, const struct step *s, const char *name)
 		{ "atomic.Storeuintptr", ACCESS_SWAP, 8 },
 		{ "atomic.Store", ACCESS_SWAP, 4 },
 		{ "runtime.atomicstorep", ACCESS_SWAP, 8 },
+		{ "runtime.(*guintptr).cas", ACCESS_CAS, 8 },
 		{ "runtime.(*guintptr).set", ACCESS_WRITE, 8 },
 		{ "runtime.(*puintptr).set", ACCESS_WRITE, 8 },
 		{ "runtime.(*muintptr).set", ACCESS_WRITE, 8 },
