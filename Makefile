@@ -62,7 +62,7 @@ SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h build/bpf/follow.skel.h)
 
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
 JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
-go_sources = $(shell find $(1) -name '*.go' -o -name 'go.*' 2>/dev/null)
+go_sources = $(shell find $(1) -name '*.go' -o -name 'go.*' -o -name '*.c' 2>/dev/null)
 MAN_PAGES := $(wildcard userspace/man/*.[1-9])
 
 export JUDGE_GO TARGET_GOS
@@ -179,7 +179,7 @@ build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.
 
 go_of    = $(if $(filter go1.19%,$(1)),GOMODCACHE=$(CURDIR)/build/go1.19 \
 	   $$(GOTOOLCHAIN=$(1) $(GO) env GOROOT)/bin/go,GOTOOLCHAIN=$(1) $(GO))
-go_build = cd $(1) && CGO_ENABLED=0 $(call go_of,$(2)) build -buildvcs=false -o $(CURDIR)/$@ $(3)
+go_build = cd $(1) && CGO_ENABLED=$(if $(filter %/cgo,$@),1,0) $(call go_of,$(2)) build -buildvcs=false -o $(CURDIR)/$@ $(3)
 
 define target_rule
 build/targets/$(1)/%: $(call go_sources,selftests/targets)

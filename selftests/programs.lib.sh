@@ -11,7 +11,7 @@ minor_of() # 1.26.8
 }
 
 # KIND: the ways to build, as words for `go build`. The kind "debugfile" is made of a plain build, and
-# "pgo" takes the program's own profile.
+# "pgo" takes a profile by which the compiler inlines as much of the scheduler as it does.
 kind_options()
 {
 	case $1 in
@@ -97,42 +97,13 @@ go_release()
 	fi
 }
 
-# The profile of what the known-truth target does, by an init function that the tree does not have.
+# The profile of a program that keeps the scheduler's functions busy, one after the other.
 make_profile() # VERSION FOLDER
 {
-	local version=$1 folder=$2 file=$PWD/selftests/targets/truth/profile.go
-
-	cat >"$folder/profile.go" <<-'END'
-		package main
-
-		import (
-			"os"
-			"runtime"
-			"runtime/pprof"
-			"time"
-		)
-
-		func init() {
-			out, err := os.Create(os.Getenv("CPU_PROFILE"))
-			if err != nil {
-				panic(err)
-			}
-			runtime.SetCPUProfileRate(2000)
-			if err := pprof.StartCPUProfile(out); err != nil {
-				panic(err)
-			}
-			go func() {
-				time.Sleep(2 * time.Second)
-				pprof.StopCPUProfile()
-				out.Close()
-			}()
-		}
-	END
-	printf '{"Replace":{"%s":"%s"}}' "$file" "$folder/profile.go" >"$folder/overlay.json"
-	go_build_target "$version" plain "$folder/profiled" truth -overlay "$folder/overlay.json" || return 1
-	{ echo start; sleep 3; } | CPU_PROFILE=$folder/default.pgo "$folder/profiled" >"$folder/out" 2>&1
-	rm -f "$folder/profiled"
-	[ -s "$folder/default.pgo" ]
+	go_build_target "$1" plain "$2/hot" hot || return 1
+	"$2/hot" -profile "$2/default.pgo" -duration 500ms
+	rm -f "$2/hot"
+	[ -s "$2/default.pgo" ]
 }
 
 # A program without symbols or DWARF, both of which are in the file NAME.debug beside it.

@@ -123,6 +123,93 @@ static void trace_test(void **state)
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
 }
 
+/* lock cmpxchg [r9 + 144], r10; and what compilers make of "did it?" */
+#define CAS_INSN INSN(.kind = INSN_CAS, .stores = true, .width = 4, .disp = 144, .base = GPR_R9,	\
+		      .src = GPR_R10, .writes = 1u << GPR_AX)
+
+static void compare_and_swap(void **state)
+{
+	struct insn branch[] = {
+		CAS_INSN, INSN(.kind = INSN_JCC, .jump_on_zero_flag = true, .target = 150),
+	};
+	struct insn test[] = {
+		CAS_INSN, INSN(.kind = INSN_SETZ, .src = GPR_R11, .writes = 1u << GPR_R11),
+		INSN(.kind = INSN_NOP), INSN(.kind = INSN_TEST, .src = GPR_R11),
+		INSN(.kind = INSN_JCC, .jump_on_zero_flag = true, .target = 150),
+	};
+	bool flag = false;
+	struct code c;
+
+	c = CODE(branch);
+	assert_int_equal(find__cas(&c, 144, 4, 0), 0);
+	assert_int_equal(find__cas(&c, -1, 4, 0), 0);
+	assert_true(find__cas(&c, 152, 4, 0) == NO_INSN);
+	assert_true(find__cas(&c, 144, 8, 0) == NO_INSN);
+	assert_true(find__cas(&c, 144, 4, 1) == NO_INSN);
+	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
+	assert_true(flag);			/* je is taken, jne not: it took place */
+	branch[1].target = 101;
+	assert_true(find__cas_done(&c, 0, &flag) == NO_INSN);	/* reached without the swap, too */
+	c.n = 1;
+	assert_true(find__cas_done(&c, 0, &flag) == NO_INSN);
+
+	c = CODE(test);
+	assert_int_equal(find__cas_done(&c, 0, &flag), 4);
+	assert_false(flag);			/* test r, r: not zero is yes */
+	test[2].writes = 1u << GPR_R9;		/* the goroutine is gone at the branch */
+	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
+	assert_true(flag);
+	test[2].writes = 0;
+	test[3].src = GPR_R12;			/* another register is tested */
+	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
+	test[3].src = GPR_R11;
+	test[4].jump_on_zero_flag = false;	/* jbe and the like look at more */
+	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
+	test[4].jump_on_zero_flag = true;
+	test[4].target = 103;			/* the branch is reached by another way */
+	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
+	test[0].base = GPR_SP;			/* a local variable is no goroutine */
+	assert_true(find__cas(&c, 144, 4, 0) == NO_INSN);
+}
+
+static void cleared_members(void **state)
+{
+	struct insn insn[] = {
+		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200, .base = GPR_SP),
+		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200, .imm = 1,
+		     .base = GPR_CX),
+		INSN(.stores = true, .width = 8, .disp = 200, .base = GPR_CX),
+		INSN(.stores = true, .stores_constant = true, .width = 4, .disp = 200,
+		     .base = GPR_CX),
+		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200,
+		     .base = GPR_CX),
+	};
+	struct code c = CODE(insn);
+
+	assert_int_equal(find__cleared(&c, 200, 0), 4);
+	assert_true(find__cleared(&c, 208, 0) == NO_INSN);
+}
+
+/* What a cookie says must come out as it went in: each field has a width of its own. */
+static void cookies(void **state)
+{
+	uint64_t c = GT_SITE_CAS(GPR_R9, GPR_R15, false, 2, 0x1009) | GT_VIA_REFUSED;
+
+	assert_int_equal(GT_COOKIE_VALUE(c), GT_VIA_REFUSED);
+	assert_int_equal(GT_COOKIE_OBJECT(c), GPR_R9 + 1);
+	assert_int_equal(GT_COOKIE_NEW_REG(c), GPR_R15 + 1);
+	assert_int_equal(GT_COOKIE_OLD_REG(c), GPR_AX + 1);
+	assert_int_equal(GT_COOKIE_ZERO_FLAG(c), 1);
+	assert_int_equal(GT_COOKIE_OLD(c), 2);
+	assert_int_equal(GT_COOKIE_NEW(c), 0x1009);
+	assert_int_equal(GT_COOKIE_PROBE(GT_COOKIE(GT_PROBE_COUNT - 1, c)), GT_PROBE_COUNT - 1);
+	assert_int_equal(GT_COOKIE_SITE(GT_COOKIE(GT_PROBE_COUNT - 1, c)), c);
+	c = GT_SITE_CALL(4, 1);
+	assert_int_equal(GT_COOKIE_OLD_REG(c), GPR_BX + 1);
+	assert_int_equal(GT_COOKIE_NEW_REG(c), GPR_CX + 1);
+	assert_int_equal(GT_COOKIE_ZERO_FLAG(c), 0);
+}
+
 static void constants(void **state)
 {
 	struct insn insn[] = {
@@ -219,7 +306,10 @@ static void sites_of(const char *path)
 	tentative = p.layout.exit_is_tentative;
 	for (int probe = 0; probe < GT_PROBE_COUNT; probe++) {
 		bool expected = probe == GT_PROBE_SYSCALL_EXIT ? !tentative :
-				probe == GT_PROBE_SYSCALL_TRY_EXIT ? tentative : true;
+				probe == GT_PROBE_SYSCALL_TRY_EXIT ? tentative :
+				probe == GT_PROBE_CREATE_SYSCALL ||
+				probe == GT_PROBE_DESTROY_SYSCALL ?
+				p.layout.version.minor >= 22 : true;
 
 		if (probe != GT_PROBE_SWITCH && probe != GT_PROBE_CREATE_BLOCKED)
 			assert_int_equal(list.has[probe], expected);
@@ -280,6 +370,9 @@ int main(void)
 		cmocka_unit_test(prologues),
 		cmocka_unit_test(behind_a_call),
 		cmocka_unit_test(trace_test),
+		cmocka_unit_test(compare_and_swap),
+		cmocka_unit_test(cleared_members),
+		cmocka_unit_test(cookies),
 		cmocka_unit_test(constants),
 		cmocka_unit_test(programs_have_sites),
 		cmocka_unit_test(an_unfit_program_is_refused),

@@ -61,7 +61,7 @@ func threads(group *sync.WaitGroup, rounds int) {
 func main() {
 	file := flag.String("trace", "", "have the runtime trace it too, into `FILE`")
 	warm := flag.Bool("warm", false, "have threads of C's before saying ready")
-	rounds := flag.Int("rounds", 211, "how often to do each")
+	rounds := flag.Int("rounds", 11, "how often each goroutine does its work")
 	flag.Parse()
 	runtime.GOMAXPROCS(2)
 	if *warm {
@@ -69,23 +69,26 @@ func main() {
 	}
 	protocol.Ready()
 	stop := protocol.Trace(*file)
+	const goroutines = 37 // of both kinds
 	var group sync.WaitGroup
-	group.Add(4)
-	go caller(&group, *rounds)
-	go caller(&group, *rounds)
-	go threads(&group, *rounds)
-	go threads(&group, *rounds)
-	group.Wait()
+	for i := 0; i < goroutines; i++ {
+		group.Add(2)
+		go caller(&group, *rounds)
+		go threads(&group, *rounds)
+		if i%4 == 3 || i == goroutines-1 {
+			group.Wait()
+		}
+	}
 	time.Sleep(10 * time.Millisecond)
 	stop()
 	protocol.Done(map[string]any{"go": runtime.Version(), "expect": []protocol.Claim{
 		{Name: "created main.caller", Functions: []string{"main.caller"}, Event: "create",
-			Count: 2, Why: "one go statement each"},
+			Count: goroutines, Why: "one go statement each"},
 		{Name: "finished main.threads", Functions: []string{"main.threads"}, Event: "destroy",
-			Count: 2, Why: "all have returned"},
+			Count: goroutines, Why: "all have returned"},
 		{Name: "calls of C", Functions: []string{"main.threads"}, Event: "syscall",
-			Count: 2 * *rounds, Why: "cgocall enters a system call, once a call"},
+			Count: goroutines * *rounds, Why: "cgocall enters a system call, once a call"},
 		{Name: "ends of calls of C", Functions: []string{"main.threads"}, Event: "syscall-end",
-			Count: 2 * *rounds, Why: "each of them returned"},
+			Count: goroutines * *rounds, Why: "each of them returned"},
 	}})
 }

@@ -5,7 +5,7 @@
 //	hot -profile FILE [-work LIST] [-duration D]
 //
 // It does one kind of work of LIST after the other, each for D. It does not speak the targets'
-// handshake: it is run while the tests' programs are built (selftests/builds.lib.sh).
+// handshake: it is run while the tests' programs are built (selftests/programs.lib.sh).
 package main
 
 import (
