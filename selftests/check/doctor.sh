@@ -32,7 +32,7 @@ one_screen()
 	for what in process program build offsets sched syscall gc cost now; do
 		grep -Eq "^(ok|note) +$what " "$tmp/doctor" || { echo "nothing about $what"; return 1; }
 	done
-	grep -q "$JUDGE_GO" "$tmp/doctor" && grep -q 'offsets agree' "$tmp/doctor"
+	grep -q "$JUDGE_GO" "$tmp/doctor" && grep -q 'agree with its memory' "$tmp/doctor"
 }
 
 # As /proc has them: threads, and the Ps of GOMAXPROCS=3.
@@ -46,7 +46,7 @@ facts_are_right()
 			.threads >= 1 and .goroutines >= 1 and .file == "unchanged" and
 			.own_namespaces == [] and (.build | map_values(select(.)) == {}) and
 			.probes >= 20 and ([.events[].probes] | add) == .probes and
-			.events.sched.missing == [])' "$tmp/doctor"
+			.events.sched.missing == [] and .offsets != "" and .warning == null)' "$tmp/doctor"
 }
 
 # The build of each kind is told: the same program, stripped, position-independent.
@@ -97,7 +97,7 @@ probes_json()
 
 	timeout 60 $GOTRACE probes --exe "$exe" >"$tmp/table" &&
 		timeout 60 $GOTRACE probes --exe "$exe" --json >"$tmp/probes" || return 1
-	jq -e '.refused == null and .missing == [] and (.probes | length >= 20 and
+	jq -e '.refused == null and .offsets != "" and .warning == null and .missing == [] and (.probes | length >= 20 and
 		all(.cost == "emulated" and .why != "" and .address > .file_offset)) and
 		([.probes[].events] | unique == ["gc", "sched", "syscall"])' "$tmp/probes" &&
 		diff <(sed -n 's/^\(runtime[^ ]*\) .*/\1/p' "$tmp/table") \

@@ -83,7 +83,7 @@ probes_of_a_process()
 
 doctor_of_a_process()
 {
-	$GOTRACE doctor -p "$TARGET_PID" >"$tmp/doctor" && grep -q 'offsets agree' "$tmp/doctor"
+	$GOTRACE doctor -p "$TARGET_PID" >"$tmp/doctor" && grep -q 'agree with its memory' "$tmp/doctor"
 }
 
 # The records, replayed, make the same file to the byte.

@@ -263,6 +263,10 @@ void doctor__target_json(struct json *j, const struct analysis *a,
 			json__bool(j, word[i].name, word[i].is);
 		json__close(j, '}');
 	}
+	if (a->layout.source[0]) {
+		json__string(j, "offsets", a->layout.source);
+		json__string(j, "warning", a->layout.warning[0] ? a->layout.warning : NULL);
+	}
 	if (a->sites.n) {
 		json__u64(j, "probes", a->sites.n);
 		json__u64(j, "stepped", stepped(&a->sites));

@@ -70,7 +70,10 @@ static void print(const struct analysis *a)
 	int width = 40;
 	size_t i;
 
-	printf("%s, %zu probes\n\n", a->info.version.text, a->sites.n);
+	printf("%s, %zu probes\n", a->info.version.text, a->sites.n);
+	if (a->layout.warning[0])
+		printf("%s\n", a->layout.warning);
+	printf("\n");
 	printf("%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
 	       "probe", "events", "arguments", "why");
 	for (i = 0; i < a->sites.n; i++) {
@@ -113,6 +116,8 @@ static void print_json(const struct analysis *a, const char *refused)
 	json__open(&j, NULL, '{');
 	json__string(&j, "go", a->info.version.text[0] ? a->info.version.text : NULL);
 	json__string(&j, "refused", refused);
+	json__string(&j, "offsets", a->layout.source[0] ? a->layout.source : NULL);
+	json__string(&j, "warning", a->layout.warning[0] ? a->layout.warning : NULL);
 	json__open(&j, "probes", '[');
 	for (size_t i = 0; i < a->sites.n; i++)
 		site_json(&j, &a->sites.site[i]);
