@@ -31,8 +31,10 @@ static bool is_tree(const struct pclntab *pt, uint64_t tree, uint32_t size)
 {
 	struct inl_entry e;
 
+	/* garble -tiny gives all names that are not exported an empty one, at offset 0. */
 	return pclntab__inl_entry(pt, tree, 0, &e) && e.func_id < FUNC_ID_MAX &&
-	       e.parent_pc < size && pclntab__name(pt, e.name)[0];
+	       e.parent_pc < size &&
+	       (pclntab__name(pt, e.name)[0] || (!e.name && !pclntab__name(pt, 0)[0]));
 }
 
 /* Of a `go` statement's wrapper: the offset of the wrapped function in the text. */
