@@ -100,13 +100,13 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 /*
  * Up to 1.20 nothing says whether it was stopped in morestack, before the function pushed its frame.
  * If it was, *sched.sp is the second PC; else userspace drops it, which sees that the first is that
- * of runtime.asyncPreempt2.
+ * of runtime.asyncPreempt2. There it may be 0, and must go along all the same to be dropped.
  */
 static __always_inline void second_of_preempted(struct g *g)
 {
 	if (config.systemstack_frameless)
-		g->leaf.second = go_read_u64(
-			go_read_u64(g->addr + config.g_sched + config.gobuf_sp));
+		g->leaf.second = go_read_u64(go_read_u64(g->addr + config.g_sched +
+							 config.gobuf_sp)) ?: 1;
 }
 
 static __always_inline void yield(u32 tid, u64 gp, u64 why, bool by_scheduler)
