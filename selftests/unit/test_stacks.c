@@ -30,7 +30,11 @@ enum {
 	GOEXIT = 7,
 	C = 8,
 	PANIC_WRAPPER = 9,
-	ASYNC = 10
+	ASYNC = 10,
+	CALLBACK = 11,
+	CROSSCALL = 12,
+	C_FUNC = 13,
+	INTO_C = 14,
 };
 
 static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
@@ -40,6 +44,8 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 		[INLINED] = "main.inner",     [WRAPPER] = "main.(*T).M",
 		[ELIDES] = "runtime.gopanic", [RT_MAIN] = "runtime.main",
 		[GOEXIT] = "runtime.goexit",  [ASYNC] = "runtime.asyncPreempt2",
+		[CALLBACK] = "runtime.cgocallback", [CROSSCALL] = "crosscall2",
+		[C_FUNC] = "call_go",	      [INTO_C] = "runtime.asmcgocall_landingpad",
 	};
 	struct fixture *f = ctx;
 
@@ -150,6 +156,24 @@ static void expands_inlined(void **state)
 	expect_stack(f, 1, 2, "main.main");
 	expect_stack(f, 1, 3, "");
 	expect_stack(f, 1, UINT32_MAX, "");
+}
+
+/* C's frames are believed if they lead back to Go; crosscall2's frame pointer is not below a PC. */
+static void callbacks_from_c(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, 1, (uint64_t[]){ LEAF, CALLBACK, CROSSCALL, MAIN, C_FUNC, INTO_C, MAIN }, 7);
+	expect_stack(f, 1, 0, "main.leaf runtime.cgocallback crosscall2 call_go "
+			      "runtime.asmcgocall_landingpad main.main");
+	add(f, 2, (uint64_t[]){ LEAF, CALLBACK, CROSSCALL, MAIN, C_FUNC, C_FUNC }, 6);
+	expect_stack(f, 2, 0, "main.leaf runtime.cgocallback");
+	add(f, 3, (uint64_t[]){ LEAF, CALLBACK, CROSSCALL, MAIN, C, INTO_C }, 6);
+	expect_stack(f, 3, 0, "main.leaf runtime.cgocallback"); /* C: no code there */
+	add(f, 4, (uint64_t[]){ LEAF, CALLBACK }, 2);
+	expect_stack(f, 4, 0, "main.leaf runtime.cgocallback");
+	add(f, 5, (uint64_t[]){ CROSSCALL }, 1);
+	expect_stack(f, 5, 0, "crosscall2");
 }
 
 static void hides_wrappers(void **state)
@@ -287,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(drops_roots, setup, teardown),
 		cmocka_unit_test_setup_teardown(expands_inlined, setup, teardown),
+		cmocka_unit_test_setup_teardown(callbacks_from_c, setup, teardown),
 		cmocka_unit_test_setup_teardown(hides_wrappers, setup, teardown),
 		cmocka_unit_test_setup_teardown(drops_a_guessed_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(looks_up, setup, teardown),

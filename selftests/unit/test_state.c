@@ -217,6 +217,56 @@ static void rule_2_handoff_steals(void **state)
 	finish(&m);
 }
 
+/*
+ * A thread of C's calls Go, goes back for good, and another one gets its M with its goroutine and
+ * finds the P of that last call still there, without a word.
+ */
+static void threads_of_c(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	machine_give(&m, 7, GT_CREATE_SYSCALL, G(17), 0, &(struct gt_create_syscall){ 17, 0 });
+	lost(&m, 7);
+	p_start(&m, 7, 2);
+	on_g(&m, 7, GT_SYSCALL_EXIT, 17);
+	on_g(&m, 7, GT_SYSCALL_ENTER, 17);
+	machine_give(&m, 7, GT_DESTROY_SYSCALL, G(17), 0, &(struct gt_destroy){ 17 });
+	machine_give(&m, 8, GT_CREATE_SYSCALL, G(17), 0, &(struct gt_create_syscall){ 17, P(2) });
+	on_g(&m, 8, GT_SYSCALL_EXIT, 17);
+	on_g(&m, 8, GT_SYSCALL_ENTER, 17);
+	p_handoff(&m, 1, 2);
+	machine_give(&m, 8, GT_DESTROY_SYSCALL, G(17), 0, &(struct gt_destroy){ 17 });
+	expect(&m, "m7 GoCreateSyscall g17\n"
+		   "m7 ProcStart p2 #1\n"
+		   "m7 GoSyscallEndBlocked\n"
+		   "m7 GoStart g17 #1\n"
+		   "m7 GoSyscallBegin #2 -\n"
+		   "m7 ProcSteal p2 #3 m7\n"
+		   "m7 GoDestroySyscall\n"
+		   "m8 GoCreateSyscall g17\n"
+		   "m8 ProcStart p2 #4\n"
+		   "m8 GoSyscallEndBlocked\n"
+		   "m8 GoStart g17 #1\n"
+		   "m8 GoSyscallBegin #5 -\n"
+		   "m1 ProcSteal p2 #6 m8\n"
+		   "m8 GoDestroySyscall\n");
+	expect_no_repair(&m);
+	finish(&m);
+}
+
+/* Its end was lost: the goroutine is another thread's by now. Or all of its thread's work was. */
+static void threads_of_c_with_losses(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	machine_give(&m, 7, GT_CREATE_SYSCALL, G(17), 0, &(struct gt_create_syscall){ 17, 0 });
+	machine_give(&m, 8, GT_CREATE_SYSCALL, G(17), 0, &(struct gt_create_syscall){ 17, 0 });
+	machine_give(&m, 9, GT_DESTROY_SYSCALL, G(18), 0, &(struct gt_destroy){ 18 });
+	finish(&m);
+}
+
 /* Rule 3: the P of a system call is acquired elsewhere, and no record says how it was lost. */
 static void rule_3_acquire_steals(void **state)
 {
@@ -414,6 +464,8 @@ int main(void)
 		cmocka_unit_test(rule_5_kept),
 		cmocka_unit_test(rule_5_lost),
 		cmocka_unit_test(rule_5_no_p_at_once),
+		cmocka_unit_test(threads_of_c),
+		cmocka_unit_test(threads_of_c_with_losses),
 		cmocka_unit_test(rule_6_procresize),
 		cmocka_unit_test(collections),
 		cmocka_unit_test(unknown_procs),

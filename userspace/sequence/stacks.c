@@ -23,7 +23,9 @@ struct pc_frame {
 
 struct pc_info {
 	unsigned int n;
-	bool bottom;		/* runtime.cgocallback: below it are frames of C */
+	bool from_c;		/* runtime.cgocallback: below it are frames of C */
+	bool no_frame;		/* crosscall2: below its frame pointer stands rbx, no PC */
+	bool into_c;		/* runtime.asmcgocall, or its landing pad: above it are such */
 	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
 	bool async;		/* runtime.asyncPreempt2 */
 	struct pc_frame frame[];
@@ -132,7 +134,10 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	if (n == 1)
 		info->root = !strcmp(frames[0].func, "runtime.goexit") ||
 			     !strcmp(frames[0].func, "runtime.main");
-	info->bottom = n && !strcmp(frames[n - 1].func, "runtime.cgocallback");
+	info->from_c = n && !strcmp(frames[n - 1].func, "runtime.cgocallback");
+	info->no_frame = n && !strcmp(frames[n - 1].func, "crosscall2");
+	info->into_c = n && !strncmp(frames[n - 1].func, "runtime.asmcgocall",
+				     sizeof("runtime.asmcgocall") - 1);
 	info->async = n && !strcmp(frames[n - 1].func, "runtime.asyncPreempt2");
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
@@ -153,6 +158,24 @@ static uint32_t stack__without_roots(struct stacks *st, const struct stack *stac
 			depth--;
 	}
 	return depth;
+}
+
+/*
+ * C need not keep frame pointers: what follows a callback may be anything. It is believed if it leads
+ * back to the Go code that called C. A thread that C made has none; the runtime ends its stacks here.
+ */
+static bool comes_from_go(struct stacks *st, const struct stack *stack, uint32_t i, uint32_t depth)
+{
+	for (; i < depth; i++) {
+		const struct pc_info *info = stacks__pc(st, stack->pc[i]);
+
+		if (!info || !info->n)
+			return false;
+		if (info->into_c)
+			return true;
+		i += info->no_frame;
+	}
+	return false;
 }
 
 static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint32_t skip)
@@ -184,8 +207,9 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 				return intern__stack(st->in, out, n);
 			out[n++] = frame->frame;
 		}
-		if (info && info->bottom)
-			break;	/* C need not keep frame pointers: what follows may be anything */
+		if (info && info->from_c && !comes_from_go(st, stack, i + 1, depth))
+			break;
+		i += info && info->no_frame;
 	}
 	return intern__stack(st->in, out, n);
 }
