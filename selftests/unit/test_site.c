@@ -12,6 +12,7 @@
 #include "target/buildinfo.h"
 #include "target/site.h"
 #include "target/site_find.h"
+#include "target/tls.h"
 
 #include "programs.h"
 
@@ -326,6 +327,25 @@ static void sites_of(const char *path)
 	close_program(&p);
 }
 
+/* In static programs with C, C's library has thread-local data, too. */
+static void tls_of(const char *path)
+{
+	int64_t offset = 0;
+	struct program p;
+
+	open_program(&p, path);
+	assert_true(tls__offset_of_g(p.elf, p.pt, &offset));
+	assert_true(offset < 0 && offset % 8 == 0);
+	if (!strstr(path, "static"))
+		assert_int_equal(offset, -8);
+	close_program(&p);
+}
+
+static void programs_have_g(void **state)
+{
+	for_each_program(tls_of);
+}
+
 static void programs_have_sites(void **state)
 {
 	for_each_program(sites_of);
@@ -375,6 +395,7 @@ int main(void)
 		cmocka_unit_test(cookies),
 		cmocka_unit_test(constants),
 		cmocka_unit_test(programs_have_sites),
+		cmocka_unit_test(programs_have_g),
 		cmocka_unit_test(an_unfit_program_is_refused),
 		cmocka_unit_test(probes_have_names),
 	};
