@@ -14,9 +14,16 @@ same_run() # GO ARGUMENT...
 
 	record_target cgo "$go" "" -trace "$tmp/own.trace" "$@" &&
 		build/reference/validate "$RECORDED" &&
-		build/reference/truth "$RECORDED" "$tmp/cgo.done" &&
+		build/reference/truth "$RECORDED" "$tmp/cgo.done" || return 1
+	has_no_trace "$go" ||
 		build/reference/compare -min-goroutines 70 -min-transitions 5000 -reasons '' -identical 95 \
 			-time-p99 1h "$tmp/own.trace" "$RECORDED"
+}
+
+# Up to 1.21 the runtime's own trace of such a program is one that Go refuses ("no consistent ordering").
+has_no_trace() # GO
+{
+	[[ $1 == go1.19* || $1 == go1.2[01]* ]]
 }
 
 # Threads of C come and go, in the file as in the program: as often.
@@ -33,7 +40,7 @@ threads_of_c()
 ktap_start
 for go in $TARGET_GOS; do
 	try "$go: calls, callbacks and threads of C, as runtime/trace has them" same_run "$go" &&
-		try "$go: as many threads of C" threads_of_c
+		! has_no_trace "$go" && try "$go: as many threads of C" threads_of_c
 	try "$go: the same of a program that has met threads of C before" same_run "$go" -warm
 done
 ktap_end

@@ -87,6 +87,15 @@ static int check_curg(const struct check *c, uint64_t addr, const struct go_m *m
 	return r;
 }
 
+/* An m that waits for the next thread of C; up to 1.21 it goes on naming the one before. */
+static bool is_spare(const struct check *c, const struct go_m *m)
+{
+	struct go_g g;
+
+	return !m->p && m->curg && !go_gs__read(c->proc, c->l, &m->curg, 1, &g) && g.ok &&
+	       g.status == GS_DEAD;
+}
+
 static int check_m(const struct check *c, uint64_t addr, const struct go_m *m, struct error *err)
 {
 	struct go_g g0;
@@ -94,7 +103,8 @@ static int check_m(const struct check *c, uint64_t addr, const struct go_m *m, s
 	int r;
 
 	if (!process__host_tid(c->proc, m->procid))
-		return error__set(err, -EPROTO, WRONG "the m at %#llx names %llu as its thread",
+		return is_spare(c, m) ? 0 :
+		       error__set(err, -EPROTO, WRONG "the m at %#llx names %llu as its thread",
 				  HEX(addr), HEX(m->procid));
 	r = go_gs__read(c->proc, c->l, &m->g0, 1, &g0);
 	if (r)
