@@ -153,7 +153,12 @@ __weak __noinline int curg__leaf(u64 g0, struct leaf *ret)
 	ret->pc = *(u64 *)((char *)&head + pc);
 	ret->fp = *(u64 *)((char *)&head + bp);
 	ret->second = 0;
-	if (config.systemstack_frameless) /* g.sched has no frame for systemstack's caller */
+	/*
+	 * There, g.sched has no frame for systemstack's caller, and as PC systemstack_switch's very
+	 * first, which is no return address: one further it is taken for that function's.
+	 */
+	ret->pc += config.systemstack_frameless;
+	if (config.systemstack_frameless)
 		ret->second = go_read_u64(*(u64 *)((char *)&head + sp));
 	return 0;
 }
