@@ -173,6 +173,35 @@ static void compare_and_swap(void **state)
 	assert_true(find__cas(&c, 144, 4, 0) == NO_INSN);
 }
 
+/* nop; mov rax, [next]; retry: lock cmpxchg [r9 + 144], r10; jne retry */
+static void before_a_swap(void **state)
+{
+	struct insn insn[] = {
+		INSN(.kind = INSN_OTHER), INSN(.kind = INSN_NOP, .emulated = true),
+		INSN(.writes = 1u << GPR_AX), CAS_INSN,
+		INSN(.kind = INSN_JCC, .target = 102), INSN(.kind = INSN_RET),
+	};
+	struct code c = CODE(insn);
+
+	assert_int_equal(find__before_cas(&c, 3), 1);
+	insn[1].emulated = false;
+	assert_int_equal(find__before_cas(&c, 3), 2);
+	insn[1].emulated = true;
+	insn[2].writes = 1u << GPR_R10;		/* only then it is the goroutine */
+	assert_true(find__before_cas(&c, 3) == NO_INSN);
+	insn[2].writes = 1u << GPR_AX;
+	insn[0].kind = INSN_JCC;
+	insn[0].target = 102;			/* reached beside the nop */
+	assert_int_equal(find__before_cas(&c, 3), 2);
+	insn[0].target = 103;			/* and beside all else */
+	assert_true(find__before_cas(&c, 3) == NO_INSN);
+	insn[0].target = 101;			/* to the nop */
+	assert_int_equal(find__before_cas(&c, 3), 1);
+	insn[2].kind = INSN_JCC;		/* not all who pass the nop come here */
+	insn[2].target = 105;
+	assert_true(find__before_cas(&c, 3) == NO_INSN);
+}
+
 static void cleared_members(void **state)
 {
 	struct insn insn[] = {
@@ -391,6 +420,7 @@ int main(void)
 		cmocka_unit_test(behind_a_call),
 		cmocka_unit_test(trace_test),
 		cmocka_unit_test(compare_and_swap),
+		cmocka_unit_test(before_a_swap),
 		cmocka_unit_test(cleared_members),
 		cmocka_unit_test(cookies),
 		cmocka_unit_test(constants),

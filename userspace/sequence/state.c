@@ -178,6 +178,8 @@ static enum verdict apply_create(struct step *st)
 
 	if (!create->goid || !st->rec->object)
 		return drop(st);
+	if (st->g && st->g->id == create->goid)
+		return DONE;	/* site_inline.c: told once a round */
 	if (st->g || model__id_taken(s, create->goid) || !st->t->p ||
 	    st->t->p->state != PROC_RUNNING || (st->t->g && st->t->g->state != GO_RUNNING)) {
 		if (!st->force)

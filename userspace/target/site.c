@@ -201,7 +201,8 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 	};
 	unsigned int object = GT_COOKIE_OBJECT(cookie);
 
-	if (GT_COOKIE_ZERO_FLAG(cookie) && probe != GT_PROBE_P_HANDOFF && object < 17)
+	if (object && probe != GT_PROBE_P_HANDOFF && object < 17 &&
+	    (GT_COOKIE_ZERO_FLAG(cookie) || !GT_COOKIE_NEW_REG(cookie)))
 		return g_in[object];
 	switch (probe) {
 	case GT_PROBE_READY:

@@ -12,6 +12,7 @@
 #define LOOK_BACK_MAX 64
 #define AFTER_CALL_MAX 6
 #define AFTER_CAS_MAX 5
+#define BEFORE_CAS_MAX 24
 
 /* Of the registers that a prologue may write before `push rbp`: the large frames' scratch. */
 #define PROLOGUE_SCRATCH (1u << GPR_R12)
@@ -151,6 +152,38 @@ size_t find__cas_done(const struct code *code, size_t cas, bool *ret_zero_flag)
 	}
 	*ret_zero_flag = true;
 	return next;
+}
+
+/* Does a jump from before instruction `cas` lead behind instruction `from` and not behind `cas`? */
+static bool is_entered(const struct code *code, size_t from, size_t cas)
+{
+	for (size_t i = 0; i < cas; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if ((in->kind == INSN_JMP || in->kind == INSN_JCC) &&
+		    in->target > code->insn[from].addr && in->target <= code->insn[cas].addr)
+			return true;
+	}
+	return false;
+}
+
+size_t find__before_cas(const struct code *code, size_t cas)
+{
+	size_t nearest = NO_INSN;
+
+	for (size_t i = cas; i > 0 && cas - i < BEFORE_CAS_MAX;) {
+		const struct insn *in = &code->insn[--i];
+
+		if ((in->writes & 1u << code->insn[cas].src) || in->kind == INSN_CALL ||
+		    in->kind == INSN_RET || in->kind == INSN_JMP || in->kind == INSN_JCC ||
+		    is_entered(code, i, cas))
+			break;
+		if (in->emulated && in->kind == INSN_NOP)
+			return i;
+		if (nearest == NO_INSN && in->kind != INSN_CAS)
+			nearest = i;
+	}
+	return nearest;
 }
 
 size_t find__cleared(const struct code *code, int64_t disp, size_t from)

@@ -46,6 +46,14 @@ size_t find__cas(const struct code *code, int64_t disp, unsigned int width, size
  */
 size_t find__cas_done(const struct code *code, size_t cas, bool *ret_zero_flag);
 
+/*
+ * Before the compare-and-swap at `cas`, on which the kernel sets no breakpoint (no locked instruction
+ * can be stepped): an instruction that all pass who come to it, and where its source register holds
+ * what it will hold there. An emulated one, else the nearest; both may be passed again in each round
+ * of the swap's loop. NO_INSN: there is none.
+ */
+size_t find__before_cas(const struct code *code, size_t cas);
+
 /* The next store of zero, 8 bytes, at [register + disp] from `from` on. */
 size_t find__cleared(const struct code *code, int64_t disp, size_t from);
 

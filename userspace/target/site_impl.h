@@ -18,7 +18,7 @@ enum how {
 	CALL_MARK_DONE,	/* the call of casgstatus with old = waiting, new = running */
 	AFTER_CALL,	/* behind the call of `callee`: AX is its result */
 	TRACE_TEST,	/* the test whether the tracer is on, before its call of `callee` */
-	RUNNEXT,	/* the compare-and-swap of the inlined `callee`, runqput: it stores the g */
+	RUNNEXT,	/* before the compare-and-swap of inlined runqput, which stores the g */
 };
 
 /*

@@ -128,21 +128,23 @@ size_t finder__add_cas(struct finder *f, const struct row *row, const struct cod
 	return added;
 }
 
+/*
+ * Before the swap: once it is done others may take and run what is not known yet. A round of its loop
+ * that fails makes it known again, which the sequencer does not mind.
+ */
 size_t finder__add_runnext(struct finder *f, const struct row *row, const struct code *code)
 {
-	size_t added = 0, at = 0, done;
-	bool zero_flag;
+	size_t added = 0, at = 0, before;
 
 	for (; (at = find__cas(code, -1, 8, at)) != NO_INSN; at++) {
 		struct chain c = chain_of(f, code, at);
 
 		if (!chain_has(&c, RUNQPUT) || !finder__owns(f, row, code, at))
 			continue;
-		done = find__cas_done(code, at, &zero_flag);
-		if (done == NO_INSN)
+		before = find__before_cas(code, at);
+		if (before == NO_INSN)
 			return 0;
-		added += finder__add(f, row, code, done,
-				     GT_SITE_OPERAND(code->insn[at].src, zero_flag));
+		added += finder__add(f, row, code, before, GT_SITE_OBJECT(code->insn[at].src));
 	}
 	return added;
 }
