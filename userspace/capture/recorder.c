@@ -416,7 +416,7 @@ static int open_session(struct recorder *r)
 {
 	struct session_opts opts = {
 		.pid = r->opts->process->pid,
-		.path = r->opts->process->exe_path,
+		.path = r->opts->process->attach_path,
 		.config = &r->opts->layout->config,
 		.sites = r->opts->sites,
 		.stack_depth = r->opts->stack_depth,

@@ -31,7 +31,7 @@ struct recorder_opts {
 	struct pclntab *pclntab;
 	const struct layout *layout;
 	const struct site_list *sites;
-	/* open, its bias known; attached to by its exe_path */
+	/* open, its bias known; attached to by its attach_path */
 	struct process *process;
 	struct launch *launch; /* which holds the process; NULL: it runs */
 	/* when it began its program, ns, if its runtime may not be up yet; 0: it is */

@@ -22,7 +22,7 @@ struct session;
 
 struct session_opts {
 	pid_t pid;
-	const char *path;		/* of the program, to attach by: "/proc/PID/exe" */
+	const char *path;		/* of the program, to attach by: a link to its open file */
 	const struct gt_config *config; /* offsets; the rest is filled in here */
 	const struct site_list *sites;	/* must outlive the attach */
 	unsigned int stack_depth;	/* 0: no stacks */

@@ -69,12 +69,13 @@ static void name_tool(uint64_t ret[4])
 }
 
 /* A program without any build id is named by what the file system says of it. */
-static void name_program(const struct elf_image *elf, char key[KEY_MAX], char file[32])
+static void name_program(const struct elf_image *elf, const struct go_version *version,
+			 char key[KEY_MAX], char file[32])
 {
 	const char *gnu = elf_image__build_id(elf), *go = elf_image__go_build_id(elf);
 	const struct stat *st = elf_image__stat(elf);
-	int n = snprintf(key, KEY_MAX, "%lld %s %s", (long long)st->st_size, gnu ? gnu : "-",
-			 go ? go : "-");
+	int n = snprintf(key, KEY_MAX, "%lld %s %s %s", (long long)st->st_size, version->text,
+			 gnu ? gnu : "-", go ? go : "-");
 
 	if (!gnu && !go)
 		snprintf(key + n, KEY_MAX - (size_t)n, " %llx %llx %lld.%09ld %lld.%09ld",
@@ -184,7 +185,7 @@ void cache__store(const struct elf_image *elf, const struct layout *layout,
 
 	if (!o.data)
 		return;
-	name_program(elf, key, file);
+	name_program(elf, &layout->version, key, file);
 	put_header(&o);
 	put_text(&o, key);
 	for (size_t i = 0; i < NFIELDS; i++)
@@ -389,7 +390,7 @@ bool cache__load(const struct elf_image *elf, const struct go_version *version,
 	bool good;
 	size_t len;
 
-	name_program(elf, key, file);
+	name_program(elf, version, key, file);
 	data = cache_folder__read(file, &len);
 	if (!data)
 		return false;

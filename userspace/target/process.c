@@ -118,6 +118,7 @@ static int open_exe(struct process *proc, struct error *err)
 	proc->exe[n > 0 ? n : 0] = 0;
 	proc->exe_fd = open(proc->exe_path, O_RDONLY | O_CLOEXEC);
 	e = errno;
+	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", proc->exe_fd);
 	if (proc->exe_fd >= 0)
 		return 0;
 	if (e == EACCES || e == EPERM)

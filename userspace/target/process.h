@@ -19,7 +19,8 @@ struct process {
 	int pidfd;
 	int exe_fd;		/* /proc/PID/exe, readable even when deleted */
 	char exe[4096];		/* the link's text, for messages */
-	char exe_path[64];	/* "/proc/PID/exe": the path to attach probes by */
+	char exe_path[64];	/* "/proc/PID/exe": what it runs now */
+	char attach_path[64];	/* "/proc/self/fd/N", exe_fd: this program, whatever it runs now */
 	char cmdline[1024];	/* arguments joined by blanks */
 	uint64_t start_time;	/* field 22 of /proc/PID/stat: tells a reused PID */
 	uint64_t start_stack;	/* field 28: another one, by chance, after each exec; 0: unknown */
