@@ -55,7 +55,8 @@ names_are_right()
 deeds_of() # TRACE
 {
 	build/gotrace events --json --stacks "$1" | grep -E '"func":"main\.(sleeper|yielder|syscaller|ping[AB]|blockingReader|coroutineUser|pull|goexitChild)' |
-	jq -r 'select(.reason != "preempted" and (.kind == "StateTransition"))
+	sed -E 's/"(time|m|p|g|goroutine|pc)":[0-9]+,?//g; s/,\}/}/g' | LC_ALL=C sort -u |
+	jq -r 'select(.reason != "preempted" and .kind == "StateTransition" and .from != .to)
 		| select([.stack[].func] | any(startswith("sync.") or startswith("runtime.gcAssist")
 			or startswith("main.gather")) | not)
 		| [.from, .to, .reason // ""] + [.stack[] | "\(.func) \(.file):\(.line)"] | join("; ")' |
@@ -97,9 +98,10 @@ judge_cell()
 		not_recorded
 		return 1
 	}
+	# Its threads end their tracing one after the other, which takes long on a busy machine.
 	CELL=compare
 	build/reference/compare -min-goroutines 200 -min-transitions 5000 -reasons '' -identical 99 \
-		-p 99 -frames 99 -time-p99 1h "$own" "$RECORDED" >"$tmp/compared"
+		-p 99 -frames 99 -time-p99 1h -edge 60ms "$own" "$RECORDED" >"$tmp/compared"
 	status=$?
 	percent=$(sed -n 's/^goroutines .*(\([0-9]*\.[0-9]\)[0-9]* %).*/\1%/p' "$tmp/compared")
 	if [ $status -ne 0 ]; then
