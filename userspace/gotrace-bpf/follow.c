@@ -48,6 +48,7 @@ struct follow {
 	struct recording_report *report; /* [AT_ONCE] */
 	struct slot slot[AT_ONCE];
 	struct map programs; /* PID -> how many programs of it were given to a recorder */
+	struct map looked_at; /* PID -> when the last of these recorders began */
 	uint64_t deadline;   /* 0: none, or not known yet */
 	bool stopping, failed;
 	unsigned int recorded, refused, too_short;
@@ -194,7 +195,10 @@ static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 	struct recording r = *f->first;
 	uintptr_t serial;
 
-	if (exec->held || f->stopping || !runs_go(pid))
+	if (exec->held || f->stopping)
+		return;
+	/* Who begins after it has found this program, or one that came after it. */
+	if (exec->time < (uintptr_t)map__get(&f->looked_at, exec->pid) || !runs_go(pid))
 		return;
 	/* The first program of the first process is its first recorder's. */
 	first = first ? first : __atomic_load_n(&f->family->launched, __ATOMIC_SEQ_CST);
@@ -204,6 +208,7 @@ static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 	r.pid = pid;
 	r.exec_time = exec->time;
 	r.started = clock__now();
+	map__put(&f->looked_at, exec->pid, (void *)(uintptr_t)r.started);
 	r.serial = (unsigned int)serial;
 	if (start(f, &r)) {
 		log__msg("process %d is not recorded: %s", pid, f->err->text);
@@ -355,6 +360,7 @@ int follow__run(const struct recording *first, struct error *err)
 	}
 	tracker__destroy(f.tracker);
 	map__deinit(&f.programs);
+	map__deinit(&f.looked_at);
 	if (f.sigfd >= 0)
 		close(f.sigfd);
 	return code;
