@@ -40,7 +40,7 @@ build_programs()
 	shift 2
 
 	key=$({
-		echo "$version $kind $*"
+		echo "$PWD $version $kind $*" # the tree is in the files that frames name
 		declare -f make_programs kind_options go_build_target go_release make_profile split_debug
 		find selftests/targets/go.mod selftests/targets/internal "${@/#/selftests/targets/}" \
 			-type f | LC_ALL=C sort | xargs sha256sum
