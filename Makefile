@@ -50,7 +50,7 @@ endif
 BPF_SRCS  := $(filter-out bpf/follow.bpf.c,$(wildcard bpf/*.bpf.c))
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
-FUZZED_SRCS := $(filter-out userspace/lib/blocks.c,$(FUZZED_SRCS)) \
+FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
 	       $(addprefix selftests/fuzz/,blocks.c make_trace.c patched.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))

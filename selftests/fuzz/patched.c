@@ -284,6 +284,11 @@ void patched__init(unsigned int kinds)
 		die(PROGRAMS, "nothing in them is to be changed");
 }
 
+unsigned int patched__programs(void)
+{
+	return nprograms;
+}
+
 /* Reads a place and where in it. False: the input ends. */
 static bool read_place(const struct program *g, struct buf *b, struct place *ret)
 {

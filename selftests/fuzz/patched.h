@@ -5,7 +5,7 @@
  * A program has megabytes, of which target analysis looks at some thousands of bytes: any change
  * of the whole would rarely be one that is seen. So an input is not a program but a list of
  * changes, each to one of the places that are read; fuzz_target, fuzz_pclntab, fuzz_sites,
- * fuzz_calibrate and fuzz_dwarf choose the kinds of places. The programs lie in build/fuzz/programs.
+ * fuzz_calibrate, fuzz_dwarf and fuzz_cache choose the kinds of places. The programs lie in build/fuzz/programs.
  */
 #ifndef SELFTESTS_FUZZ_PATCHED_H
 #define SELFTESTS_FUZZ_PATCHED_H
@@ -44,6 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* To be called once: reads the programs. Ends the process, with the reason, when there is none. */
 void patched__init(unsigned int kinds);
+unsigned int patched__programs(void);	/* how many there are to choose from, at most 16 */
 
 /*
  * The program that the input makes: its first byte chooses one, and changes follow, as far as the
