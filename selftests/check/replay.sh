@@ -13,7 +13,7 @@
 . selftests/record.lib.sh
 
 seed=20260917
-read -r whole mutated broken of_recording <<<"${VARIANTS:-1000 3000 1000 600}"
+read -r whole mutated broken of_recording <<<"${VARIANTS:-600 2000 600 400}"
 mutate=build/san/replay/mutate
 strict=-strict # what Go's reader cannot know: see validate
 
