@@ -64,7 +64,8 @@ __weak __noinline int g__read(u64 addr, struct g *ret)
 	ret->leaf.fp = G_MEMBER(&g, u64, config.g_sched + config.gobuf_bp);
 	ret->leaf.second = 0;
 	/* Stopped in morestack, before the function pushed its frame: runtime/tracestack.go. */
-	if (config.g_sync_safe_point != GT_NO_OFFSET && G_MEMBER(&g, u8, config.g_sync_safe_point))
+	if (config.g_sync_safe_point != GT_NO_OFFSET && config.stack_depth > 1 &&
+	    G_MEMBER(&g, u8, config.g_sync_safe_point))
 		ret->leaf.second = go_read_u64(G_MEMBER(&g, u64, config.g_sched + config.gobuf_sp));
 	return 0;
 }
