@@ -25,7 +25,7 @@
 
 #define RINGS_TOTAL	(16u << 20) /* bytes, up to 4 CPUs */
 #define RINGS_TOTAL_MAX (48u << 20)
-#define SITES_A_LINK	64
+#define SITES_A_LINK	128	/* as many as site.c makes */
 #define RING_SMALLEST	4096
 
 struct ring_job {

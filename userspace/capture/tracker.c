@@ -3,8 +3,11 @@
  * Descendants of a process: see tracker.h.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -69,12 +72,30 @@ void tracker__destroy(struct tracker *t)
 	free(t);
 }
 
+/* Ended, be it as a zombie: what waits for its end would wait for ever. */
+static bool has_ended(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	bool ended = fd < 0 ? errno == ESRCH : poll(&p, 1, 0) > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ended;
+}
+
 int tracker__add(struct tracker *t, pid_t pid)
 {
+	int fd = bpf_map__fd(t->skel->maps.tree);
 	uint32_t key = (uint32_t)pid;
 	uint8_t one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(t->skel->maps.tree), &key, &one, 0) ? -errno : 0;
+	if (bpf_map_update_elem(fd, &key, &one, 0))
+		return -errno;
+	if (!has_ended(pid))	/* asked when its end can't be missed any more */
+		return 0;
+	bpf_map_delete_elem(fd, &key);
+	return -ESRCH;
 }
 
 int tracker__add_launcher(struct tracker *t, pid_t pid)

@@ -22,7 +22,7 @@ typedef void (*tracker_fn)(void *ctx, const struct gt_followed_exec *exec);
 int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error *err);
 void tracker__destroy(struct tracker *t);
 
-/* Follows a process: what it starts from now on, and what its children start. */
+/* Follows a process: what it starts from now on, and what its children start. -ESRCH: it ended. */
 int tracker__add(struct tracker *t, pid_t pid);
 /* Follows what that recorder of ours will start; execs in which it holds the command say so. */
 int tracker__add_launcher(struct tracker *t, pid_t pid);

@@ -253,7 +253,7 @@ static void take_signals(struct follow *f)
 		if (info.ssi_signo == SIGCHLD)
 			continue;
 		f->stopping = true;
-		for (i = 0; info.ssi_code == SI_USER && i < AT_ONCE; i++)
+		for (i = 0; info.ssi_code != SI_KERNEL && i < AT_ONCE; i++)
 			if (f->slot[i].recorder)
 				kill(f->slot[i].recorder, (int)info.ssi_signo);
 	}

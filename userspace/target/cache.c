@@ -68,16 +68,21 @@ static void name_tool(uint64_t ret[4])
 	ret[3] = (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* A program without any build id is named by what the file system says of it. */
+/*
+ * A program without any build id is named by what the file system says of it. So is one whose Go
+ * build id has no parts: a constant (-ldflags=-buildid=redacted) names no build, and neither does
+ * the GNU build id that is made of it.
+ */
 static void name_program(const struct elf_image *elf, const struct go_version *version,
 			 char key[KEY_MAX], char file[32])
 {
 	const char *gnu = elf_image__build_id(elf), *go = elf_image__go_build_id(elf);
+	bool named = go ? strchr(go, '/') != NULL : gnu != NULL;
 	const struct stat *st = elf_image__stat(elf);
 	int n = snprintf(key, KEY_MAX, "%lld %s %s %s", (long long)st->st_size, version->text,
 			 gnu ? gnu : "-", go ? go : "-");
 
-	if (!gnu && !go)
+	if (!named)
 		snprintf(key + n, KEY_MAX - (size_t)n, " %llx %llx %lld.%09ld %lld.%09ld",
 			 (unsigned long long)st->st_dev, (unsigned long long)st->st_ino,
 			 (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,

@@ -113,11 +113,10 @@ static int open_by_name(const struct process *proc, const char *path, uint64_t i
 
 static int open_mapped(const struct process *proc, const struct module *m, uint64_t inode)
 {
-	struct stat st;
 	char name[96];
 	int fd;
 
-	if (!fstat(proc->exe_fd, &st) && (st.st_ino == inode || !strcmp(m->path, proc->exe)))
+	if (!strcmp(m->path, proc->exe))	/* not by inode: numbers repeat on other devices */
 		return fcntl(proc->exe_fd, F_DUPFD_CLOEXEC, 0);
 	/* Finds deleted files, too, but not everybody may. */
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid,

@@ -299,11 +299,15 @@ bool finder__add(struct finder *f, const struct row *row, const struct code *cod
 	struct site *more, *s;
 	int64_t offset = elf_image__offset(f->elf, in->addr);
 
-	if (offset < 0 || list->n >= SITES_MAX)
+	if (offset < 0 || list->n >= SITES_MAX) {
+		f->overflow = true;
 		return false;
+	}
 	more = realloc(list->site, (list->n + 1) * sizeof(*more));
-	if (!more)
+	if (!more) {
+		f->overflow = true;
 		return false;
+	}
 	list->site = more;
 	s = &list->site[list->n++];
 	*s = (struct site){
@@ -512,6 +516,9 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 			r = failed ? failed : r;
 		}
 	}
+	if (!r && f.overflow)
+		r = error__set(err, -ENOTSUP, "the program has more than %d places to probe, or "
+			       "some that its file does not hold", SITES_MAX);
 	for (size_t i = 0; i < f.list.n; i++)
 		f.list.has[f.list.site[i].probe] = true;
 	free(f.inlined);

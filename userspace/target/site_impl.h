@@ -70,6 +70,7 @@ struct finder {
 	struct inlined *inlined;
 	size_t ninlined;
 	bool out_of_memory;
+	bool overflow;		/* a site was found, and could not be kept */
 	struct site_list list;
 };
 
