@@ -127,6 +127,19 @@ static int32_t entry_at(struct inlined_scan *s, uint32_t offset)
 	return -1;
 }
 
+/* An entry of the tree. To move the window costs as much as many steps. */
+static bool entry(struct inlined_scan *s, uint32_t index, struct inl_entry *ret)
+{
+	uint64_t window = s->pt->window_addr, cost = 1;
+
+	if (!s->budget || !pclntab__inl_entry(s->pt, s->tree, index, ret))
+		return false;
+	if (s->pt->window_addr != window)
+		cost = WINDOW_SIZE / 64;
+	s->budget -= cost < s->budget ? cost : s->budget;
+	return true;
+}
+
 /* Is entry `index` the one at `leaf`, or does it stand somewhere above it? */
 static bool within(struct inlined_scan *s, int32_t leaf, int32_t index)
 {
@@ -135,7 +148,7 @@ static bool within(struct inlined_scan *s, int32_t leaf, int32_t index)
 	for (int depth = 0; leaf >= 0 && depth < SYM_INLINE_MAX; depth++) {
 		if (leaf == index)
 			return true;
-		if (!pclntab__inl_entry(s->pt, s->tree, (uint32_t)leaf, &e))
+		if (!entry(s, (uint32_t)leaf, &e))
 			return false;
 		leaf = entry_at(s, e.parent_pc);
 	}
@@ -171,13 +184,8 @@ static void scan_function(struct inlined_scan *s, size_t func, pclntab_inlined_f
 			last = w.value;
 	}
 	for (int32_t i = 0; i <= last && s->budget; i++) {
-		uint64_t window = s->pt->window_addr, cost = 1;
-
-		if (!pclntab__inl_entry(s->pt, s->tree, (uint32_t)i, &e))
+		if (!entry(s, (uint32_t)i, &e))
 			return;
-		if (s->pt->window_addr != window)
-			cost = WINDOW_SIZE / 64;
-		s->budget -= cost < s->budget ? cost : s->budget;
 		name = wanted(s, e.name);
 		if (name && pclntab__func(s->pt, func, &into))
 			fn(ctx, name, &into, first_pc(s, i));
