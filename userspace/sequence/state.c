@@ -312,6 +312,18 @@ static enum verdict apply_create_syscall(struct step *st)
 	return DONE;
 }
 
+/* The system call ends, and the thread has no P any more: one that it still has goes here. */
+static void leave_without_proc(struct step *st)
+{
+	struct thread *t = st->t;
+
+	t->exit_time = 0;
+	if (t->p && t->p->state == PROC_SYSCALL)
+		proc__steal(st->s, t, st->time, t->p);
+	else if (t->p)
+		proc__stop(st->s, t, st->time);
+}
+
 /*
  * The thread goes back to C for good: it may end, and its number be another's. So the P of its
  * last call, if no one took it yet, is taken from it here, as Go's reader does it by itself.
@@ -331,11 +343,7 @@ static enum verdict apply_destroy_syscall(struct step *st)
 		go__destroy(st->s, t, st->time);
 		return DONE;
 	}
-	t->exit_time = 0;
-	if (t->p && t->p->state == PROC_SYSCALL)
-		proc__steal(st->s, t, st->time, t->p);
-	else if (t->p)
-		proc__stop(st->s, t, st->time);
+	leave_without_proc(st);
 	go__destroy_syscall(st->s, t, st->time);
 	return DONE;
 }
@@ -423,11 +431,7 @@ static enum verdict apply_syscall_no_p(struct step *st)
 			return drop(st);
 		return DONE;
 	}
-	t->exit_time = 0;
-	if (t->p && t->p->state == PROC_SYSCALL)
-		proc__steal(st->s, t, st->time, t->p);
-	else if (t->p)
-		proc__stop(st->s, t, st->time);
+	leave_without_proc(st);
 	go__syscall_end_blocked(st->s, t, st->time);
 	return DONE;
 }
