@@ -420,8 +420,7 @@ static int open_session(struct recorder *r)
 		.config = &r->opts->layout->config,
 		.sites = r->opts->sites,
 		.stack_depth = r->opts->stack_depth,
-		.syscalls = r->opts->syscalls,
-		.gc = r->opts->gc,
+		.sets = r->opts->sets,
 		.force_perf = r->opts->force_perf,
 	};
 	int code = session__open(&r->session, &opts, r->err);

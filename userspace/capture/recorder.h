@@ -24,7 +24,8 @@ struct recorder_opts {
 	struct sink_opts sink;
 	uint64_t duration_ns; /* 0: until it is stopped */
 	unsigned int stack_depth;
-	bool syscalls, gc, force_perf;
+	unsigned int sets; /* bits, by enum site_set */
+	bool force_perf;
 	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
 	/* the program: analysed, not yet probed; borrowed */
 	const struct elf_image *elf;

@@ -85,14 +85,7 @@ static bool probe_wanted(const struct session_opts *opts, enum gt_probe probe)
 {
 	if (!opts->sites->has[probe])
 		return false;
-	switch (site__set(probe)) {
-	case SITE_SYSCALL:
-		return opts->syscalls;
-	case SITE_GC:
-		return opts->gc;
-	default:
-		return true;
-	}
+	return (opts->sets | SITE_SET(SCHED)) >> site__set(probe) & 1;
 }
 
 bool session__kernel_has_multi(void)

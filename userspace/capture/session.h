@@ -26,7 +26,7 @@ struct session_opts {
 	const struct gt_config *config; /* offsets; the rest is filled in here */
 	const struct site_list *sites;	/* must outlive the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
-	bool syscalls, gc;		/* event sets; goroutines and Ps are always probed */
+	unsigned int sets;		/* bits, by enum site_set; sched is always on */
 	bool force_perf;		/* one perf uprobe a site, as on kernels before 6.10 */
 };
 

@@ -160,8 +160,7 @@ static void load(struct doctor *d)
 		.config = &config,
 		.sites = &sites,
 		.stack_depth = GT_STACK_MAX,
-		.syscalls = true,
-		.gc = true,
+		.sets = SITE_SETS_BUILT,
 	};
 	struct session *session;
 	struct error err = {};

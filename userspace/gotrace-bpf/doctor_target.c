@@ -203,7 +203,8 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 	if (!a->sites.n)
 		return;
 	for (int set = 0; set < SITE_SETS; set++)
-		say_set(d, &a->sites, set);
+		if (SITE_SETS_BUILT >> set & 1)
+			say_set(d, &a->sites, set);
 	say_cost(d, &a->sites);
 	if (f->counted)
 		doctor__say(d, GOOD, "now", "%zu goroutines, %zu threads, %u processors",
@@ -216,6 +217,8 @@ static void sets_json(struct json *j, const struct site_list *sites)
 {
 	json__open(j, "events", '{');
 	for (int set = 0; set < SITE_SETS; set++) {
+		if (!(SITE_SETS_BUILT >> set & 1))
+			continue;
 		json__open(j, site_set__name(set), '{');
 		json__u64(j, "probes", sites_of(sites, set));
 		json__open(j, "missing", '[');

@@ -18,11 +18,6 @@
 #include "lib/opts.h"
 #include "recording.h"
 
-static const char *const set_names[NSETS] = { "sched", "syscall", "gc" };
-
-/* The contract names these; they come with their own probes. */
-static const char *const later_sets[] = { "heap", "user", "kernel", "sweep", "cpu" };
-
 enum {
 	OPT_EVENTS = 256,
 	OPT_NO_STACKS,
@@ -56,20 +51,26 @@ static const struct argp_option options[] = {
 	{},
 };
 
-static uint64_t parse_events(const char *text)
+static unsigned int parse_events(const char *text)
 {
-	char unknown[64];
+	const char *names[SITE_SETS];
+	char unknown[64], known[96] = "";
 	uint64_t set;
-	size_t i;
+	size_t i, at = 0;
 
-	if (opts__list(text, set_names, NSETS, &set, unknown, sizeof(unknown)))
-		return set;
-	for (i = 0; i < sizeof(later_sets) / sizeof(*later_sets); i++)
-		if (!strcmp(unknown, later_sets[i]))
-			usage_error(
-				"event set \"%s\" is not built yet: there are sched, syscall, gc",
-				unknown);
-	usage_error("no event set \"%s\": there are sched, syscall, gc", unknown);
+	for (i = 0; i < SITE_SETS; i++) {
+		names[i] = site_set__name((enum site_set)i);
+		if (SITE_SETS_BUILT >> i & 1)
+			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
+					       at ? ", " : "", names[i]);
+	}
+	if (!opts__list(text, names, SITE_SETS, &set, unknown, sizeof(unknown)))
+		usage_error("no event set \"%s\": there are %s", unknown, known);
+	for (i = 0; i < SITE_SETS; i++)
+		if (set >> i & 1 && !(SITE_SETS_BUILT >> i & 1))
+			usage_error("event set \"%s\" is not built yet: there are %s", names[i],
+				    known);
+	return (unsigned int)set;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -94,7 +95,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		log__set_verbose(true);
 		return 0;
 	case OPT_EVENTS:
-		a->events = parse_events(text);
+		a->sets = parse_events(text);
 		return 0;
 	case OPT_NO_STACKS:
 		a->no_stacks = true;
@@ -183,7 +184,7 @@ static void prepare_signals(struct launch_signals *before)
 int do_record(int argc, char **argv, struct error *err)
 {
 	struct record_args a = {
-		.events = (1 << NSETS) - 1,
+		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
 		.version = 25,
 		.tick = 1,

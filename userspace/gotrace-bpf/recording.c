@@ -132,11 +132,11 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		.sink = {
 			.path = names.output, .raw_path = a->raw ? names.raw : NULL,
 			.version = a->version, .tick_ns = a->tick, .stacks = !a->no_stacks,
-			.no_syscalls = !(a->events & 1 << SET_SYSCALL),
+			.no_syscalls = !(a->sets & SITE_SET(SYSCALL)),
 		},
 		.duration_ns = a->duration_ns,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
-		.syscalls = a->events & 1 << SET_SYSCALL, .gc = a->events & 1 << SET_GC,
+		.sets = a->sets,
 		.force_perf = a->force_perf, .started = r->started,
 		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
 		.process = &an->process,

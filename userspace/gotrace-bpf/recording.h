@@ -15,15 +15,14 @@
 #include "capture/recorder.h"
 #include "lib/error.h"
 
-enum event_set { SET_SCHED, SET_SYSCALL, SET_GC, NSETS };
-
 /* The command line. */
 struct record_args {
 	int pid;	/* 0: none */
 	char **command; /* NULL: none */
 	const char *output, *raw, *stats;
-	uint64_t duration_ns, events, stack_depth;
+	uint64_t duration_ns, stack_depth;
 	unsigned int version, tick;
+	unsigned int sets; /* bits, by enum site_set */
 	bool no_stacks, force_perf, follow;
 };
 

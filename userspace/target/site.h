@@ -35,7 +35,22 @@ struct site {
 };
 
 /* The sets of events that a recording is made of: record --events. */
-enum site_set { SITE_SCHED, SITE_SYSCALL, SITE_GC, SITE_SETS };
+/* What record --events chooses from: a probe belongs to one of them. */
+enum site_set {
+	SITE_SCHED,	/* always on */
+	SITE_SYSCALL,
+	SITE_GC,
+	SITE_HEAP,
+	SITE_USER,
+	SITE_KERNEL,
+	SITE_SWEEP,
+	SITE_CPU,
+	SITE_SETS
+};
+
+#define SITE_SET(set)	  (1u << SITE_##set)
+#define SITE_SETS_BUILT	  (SITE_SET(SCHED) | SITE_SET(SYSCALL) | SITE_SET(GC))
+#define SITE_SETS_DEFAULT (SITE_SETS_BUILT & ~(SITE_SET(SWEEP) | SITE_SET(CPU)))
 
 /* A transition that no instruction of this program shows. */
 struct site_missing {

@@ -22,7 +22,9 @@ enum site_set site__set(enum gt_probe probe)
 
 const char *site_set__name(enum site_set set)
 {
-	static const char *const names[SITE_SETS] = { "sched", "syscall", "gc" };
+	static const char *const names[SITE_SETS] = {
+		"sched", "syscall", "gc", "heap", "user", "kernel", "sweep", "cpu",
+	};
 
 	return (unsigned int)set < SITE_SETS ? names[set] : "?";
 }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records of system calls: a goroutine enters one, and leaves it with its P, another, or none.
+ *
+ * Also of threads that C made, whose goroutines come and go as if in a system call. Before: state.c.
+ * After: transition.c.
+ */
+#include "sequence/state_impl.h"
+
+#include <stddef.h>
+
+enum verdict apply_syscall_enter(struct step *st)
+{
+	const struct layout_skips *skips = &st->s->opts.layout->skips;
+	enum verdict v;
+
+	if (!step__need_running(st, &v))
+		return v;
+	go__syscall_begin(st->s, st->t, st->time,
+			  step__stack(st, st->rec->kind == GT_SYSCALL_BLOCK ? skips->syscall_block
+							    : skips->syscall));
+	return DONE;
+}
+
+/*
+ * A thread that C made calls Go. The M that it was lent may find the P with which it last left Go
+ * still its own, and says nothing of that: state__exit_kept() and syscall_exit() take last_p. The
+ * goroutine has had its id before.
+ */
+enum verdict apply_create_syscall(struct step *st)
+{
+	const struct gt_create_syscall *create = st->payload;
+	struct sequencer *s = st->s;
+	struct thread *t = st->t;
+	struct goroutine *g;
+	struct proc *p = map__get(&s->p, create->p);
+
+	if (!create->goid || !st->rec->object)
+		return step__drop(st);
+	if (st->g || t->g || t->p || map__get(&s->id, create->goid)) {
+		if (!st->force)
+			return WAIT;
+		if (st->g)
+			step__evict(st, st->g);
+		repair__free_thread(s, t, st->time);
+		if (t->p)
+			proc__stop(s, t, st->time);
+		if (t->g || map__get(&s->id, create->goid))
+			return step__drop(st);
+	}
+	if (!model__id_valid(create->goid))
+		return step__drop(st);
+	map__remove(&s->ended, create->goid);
+	g = model__goroutine(s, st->rec->object, create->goid);
+	if (!g)
+		return DONE;
+	go__create_syscall(s, t, st->time, g);
+	if (p)
+		t->last_p = p;
+	return DONE;
+}
+
+/* The system call ends, and the thread has no P any more: one that it still has goes here. */
+static void leave_without_proc(struct step *st)
+{
+	struct thread *t = st->t;
+
+	t->exit_time = 0;
+	if (t->p && t->p->state == PROC_SYSCALL)
+		proc__steal(st->s, t, st->time, t->p);
+	else if (t->p)
+		proc__stop(st->s, t, st->time);
+}
+
+/*
+ * The thread goes back to C for good: it may end, and its number be another's. So the P of its
+ * last call, if no one took it yet, is taken from it here, as Go's reader does it by itself.
+ */
+enum verdict apply_destroy_syscall(struct step *st)
+{
+	const struct gt_destroy *destroy = st->payload;
+	struct thread *t = st->t;
+
+	if (!st->g)
+		return DONE;
+	if (st->g->id != destroy->goid || st->g->state != GO_SYSCALL || st->g->m != t) {
+		if (!st->force || st->g->id != destroy->goid)
+			return st->force ? step__drop(st) : WAIT;
+		if (!repair__running(st->s, t, st->time, st->g))
+			return step__drop(st);
+		go__destroy(st->s, t, st->time);
+		return DONE;
+	}
+	leave_without_proc(st);
+	go__destroy_syscall(st->s, t, st->time);
+	return DONE;
+}
+
+/* The goroutine of a system call goes on, with another P than it came with. */
+void state__resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct goroutine *g = t->g;
+
+	go__syscall_end_blocked(s, t, time);
+	go__start(s, t, time, g);
+}
+
+/*
+ * It has a P: the one it came with (no one took it), one that P_START has just brought, or its old
+ * one again after others had used it in between and left it in a system call of theirs (<= 1.25,
+ * exitsyscallfast_reacquired). Whose call that was may have noticed already, which leaves it idle.
+ */
+static bool syscall_exit(struct sequencer *s, struct thread *t, uint64_t time, bool force)
+{
+	struct proc *p = t->p ? t->p : t->last_p;
+
+	if (t->p && t->p->state == PROC_SYSCALL) {
+		go__syscall_end(s, t, time);
+		return true;
+	}
+	if (!t->p) {
+		if (!force && !(p && p->state != PROC_RUNNING))
+			return false;
+		if (p && p->state == PROC_SYSCALL)
+			proc__steal(s, t, time, p);
+		if (p && p->state == PROC_IDLE)
+			proc__start(s, t, time, p);
+		else if (!repair__need_proc(s, t, time))
+			return false;
+	}
+	state__resume_on_other_proc(s, t, time);
+	return true;
+}
+
+void state__exit_kept(struct sequencer *s, struct thread *t)
+{
+	uint64_t time = t->exit_time;
+
+	t->exit_time = 0;
+	if (t->g && t->g->state == GO_SYSCALL)
+		syscall_exit(s, t, time, true);
+}
+
+enum verdict apply_syscall_exit(struct step *st)
+{
+	struct thread *t = st->t;
+
+	if (!st->g || st->g->state != GO_SYSCALL || st->g->m != t) {
+		if (!st->force)
+			return WAIT;
+		if (step__is_running(st))	/* the enter was lost: nothing to end */
+			return step__drop(st);
+		if (!repair__running(st->s, t, st->time, st->g))
+			return step__drop(st);
+		return DONE;
+	}
+	if (st->rec->kind == GT_SYSCALL_TRY_EXIT) {
+		t->exit_time = st->time;
+		return DONE;
+	}
+	return syscall_exit(st->s, t, st->time, st->force) ? DONE : st->force ? step__drop(st) : WAIT;
+}
+
+enum verdict apply_syscall_lost(struct step *st)
+{
+	st->t->exit_time = 0;
+	st->t->lost_p = st->t->g && st->t->g->state == GO_SYSCALL;
+	return DONE;
+}
+
+enum verdict apply_syscall_no_p(struct step *st)
+{
+	struct thread *t = st->t;
+
+	if (!st->g || st->g->state != GO_SYSCALL || st->g->m != t) {
+		if (!st->force)
+			return WAIT;
+		if (!repair__runnable(st->s, t, st->time, st->g))
+			return step__drop(st);
+		return DONE;
+	}
+	leave_without_proc(st);
+	go__syscall_end_blocked(st->s, t, st->time);
+	return DONE;
+}
