@@ -49,6 +49,7 @@ struct follow {
 	struct slot slot[AT_ONCE];
 	struct map programs; /* PID -> how many programs of it were given to a recorder */
 	struct map looked_at; /* PID -> when the last of these recorders began */
+	struct map marks;    /* PID -> program_mark() of that program */
 	uint64_t deadline;   /* 0: none, or not known yet */
 	bool stopping, failed;
 	unsigned int recorded, refused, too_short;
@@ -188,18 +189,56 @@ static bool runs_go(int pid)
 	return !code;
 }
 
+/*
+ * Tells the programs that a process executes apart: the auxiliary vector has addresses that the
+ * kernel chose at random for this very one. 0: not readable.
+ */
+static uint64_t program_mark(int pid)
+{
+	uint64_t word[128] = {}, mark = 0;
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	size = read(fd, word, sizeof(word));
+	close(fd);
+	for (ssize_t i = 0; i < size / 8; i++)
+		mark = (mark ^ word[i]) * 0x9e3779b97f4a7c15ull;
+	return mark;
+}
+
+/*
+ * A program can be seen in /proc a moment before its exec is stamped: it was found then by the look
+ * at what the process executed before.
+ */
+static bool is_recorded_already(const struct follow *f, const struct gt_followed_exec *exec,
+				uint64_t mark)
+{
+	uint64_t looked = (uintptr_t)map__get(&f->looked_at, exec->pid);
+
+	return exec->time < looked ||
+	       (looked && exec->time < looked + 1000000000u && mark &&
+		mark == (uintptr_t)map__get(&f->marks, exec->pid));
+}
+
 static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 {
 	struct follow *f = ctx;
 	int pid = (int)exec->pid, first = f->first->args->pid;
+	uint64_t mark = program_mark(pid);
 	struct recording r = *f->first;
 	uintptr_t serial;
 
 	if (exec->held || f->stopping)
 		return;
 	/* Who begins after it has found this program, or one that came after it. */
-	if (exec->time < (uintptr_t)map__get(&f->looked_at, exec->pid) || !runs_go(pid))
+	if (is_recorded_already(f, exec, mark) || !runs_go(pid))
 		return;
+	mark = program_mark(pid);
 	/* The first program of the first process is its first recorder's. */
 	first = first ? first : __atomic_load_n(&f->family->launched, __ATOMIC_SEQ_CST);
 	serial = (uintptr_t)map__get(&f->programs, exec->pid);
@@ -209,6 +248,7 @@ static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 	r.exec_time = exec->time;
 	r.started = clock__now();
 	map__put(&f->looked_at, exec->pid, (void *)(uintptr_t)r.started);
+	map__put(&f->marks, exec->pid, (void *)(uintptr_t)(mark ? mark : 1));
 	r.serial = (unsigned int)serial;
 	if (start(f, &r)) {
 		log__msg("process %d is not recorded: %s", pid, f->err->text);
@@ -361,6 +401,7 @@ int follow__run(const struct recording *first, struct error *err)
 	tracker__destroy(f.tracker);
 	map__deinit(&f.programs);
 	map__deinit(&f.looked_at);
+	map__deinit(&f.marks);
 	if (f.sigfd >= 0)
 		close(f.sigfd);
 	return code;
