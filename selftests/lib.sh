@@ -22,6 +22,19 @@ export JUDGE_GO=${JUDGE_GO:-$(make_variable JUDGE_GO)}
 export TARGET_GOS=${TARGET_GOS:-$(make_variable TARGET_GOS)}
 GOTRACE=build/gotrace-bpf
 
+locked() # COMMAND...: not while another script does something of the kind
+{
+	local status
+
+	mkdir -p build
+	exec 8>build/.lock
+	flock 8
+	"$@" 8>&-
+	status=$?
+	exec 8>&-
+	return $status
+}
+
 # --- KTAP
 
 ktap_start() # [N]: N results will follow; without N, ktap_end counts

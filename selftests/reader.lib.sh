@@ -8,7 +8,14 @@ CORPUS=build/corpus
 # One Go of each kind of trace that there is: each wrote something that the one before did not.
 READER_GOS="go1.22.12 go1.23.12 go1.24.9 go1.25.3 $JUDGE_GO"
 
-build_reader() # the reader, the judges, and the program that traces itself with each Go
+# Scripts that run beside each other build and extract one after the other.
+build_reader() { locked build_reader_now; }
+build_sanitized() { locked build_sanitized_now; }
+extract_corpus() { locked extract_corpus_now "$@"; }
+trace_long_runs() { locked trace_long_runs_now; }
+trace_short_runs() { locked trace_short_runs_now; }
+
+build_reader_now() # the reader, the judges, and the program that traces itself with each Go
 {
 	local go programs=()
 
@@ -18,20 +25,22 @@ build_reader() # the reader, the judges, and the program that traces itself with
 	make --no-print-directory "-j$(nproc)" TARGET_GOS="$READER_GOS" all reference "${programs[@]}"
 }
 
-build_sanitized() # the reader; what a sanitizer finds is not to look like a refusal
+build_sanitized_now() # the reader; what a sanitizer finds is not to look like a refusal
 {
 	export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 	make --no-print-directory "-j$(nproc)" SAN=1 $SANITIZED
 }
 
 # GO...: takes the traces of these toolchains' own tests out of them: $CORPUS/GO/{v2,text,fuzz,v1}
-extract_corpus()
+extract_corpus_now()
 {
 	local go root
 
 	for go in "$@"; do
+		[ "$CORPUS/$go/extracted" -nt $REFERENCE/corpus ] && continue
 		root=$(GOTOOLCHAIN=$go "${GO:-go}" env GOROOT) &&
-			rm -rf "${CORPUS:?}/$go" && $REFERENCE/corpus -goroot "$root" -o "$CORPUS/$go" || return 1
+			rm -rf "${CORPUS:?}/$go" && $REFERENCE/corpus -goroot "$root" -o "$CORPUS/$go" &&
+			touch "$CORPUS/$go/extracted" || return 1
 	done
 }
 
@@ -49,7 +58,7 @@ trace_run()
 
 # Traces of a few generations, by each Go: $CORPUS/runs/long-GO.trace; and with the events of the
 # allocator, which are experimental
-trace_long_runs()
+trace_long_runs_now()
 {
 	local go
 
@@ -60,7 +69,7 @@ trace_long_runs()
 }
 
 # Small ones, to make mutants of: of one generation with every kind of event, of three with few
-trace_short_runs()
+trace_short_runs_now()
 {
 	local go
 

@@ -3,6 +3,7 @@
 # stay the same to the byte of the text that CANONICAL.md describes, to others but for what these lack; each is
 # read by the tools of the Go that first knew it. v1 traces become such that Go's reader accepts, in which each
 # goroutine spends its time as before.
+# beside others
 # timeout: 1200
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

@@ -2,6 +2,7 @@
 # `gotrace cut`: parts of real traces, at random moments, are traces of their own that Go's reader accepts, and what
 # happens in them is what happened then: to the byte of the text that CANONICAL.md describes, but for what a part
 # cannot know (below, certain()).
+# beside others
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

@@ -6,6 +6,7 @@
 # mutant again, with the line of build/corpus/mutants/index about it:
 #
 #     MUTANTS="SEED FIRST COUNT" WORLDS=N selftests/check/differential.sh
+# beside others
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

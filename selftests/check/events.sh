@@ -2,6 +2,7 @@
 # `gotrace events` delivers what Go's reader delivers: the same events in the same order, with the same times,
 # contexts, arguments, names and stacks, to the byte of the text that CANONICAL.md describes. Of real programs with
 # each Go that writes a kind of trace of its own, of Go's golden traces, of our own recordings, and of v1.
+# beside others
 # timeout: 1200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

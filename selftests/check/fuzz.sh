@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 600
 # Every fuzz target, a fixed number of executions from its seeds: `make fuzz` in small, to see that
 # no parser has a finding that is near.
@@ -6,7 +7,7 @@
 
 fuzzers_are_built()
 {
-	selftests/deps.sh libclang-rt-19-dev && make --no-print-directory "-j$(nproc)" fuzzers
+	selftests/deps.sh libclang-rt-19-dev && locked make --no-print-directory "-j$(nproc)" fuzzers
 }
 
 ktap_start

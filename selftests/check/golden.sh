@@ -2,6 +2,7 @@
 # Go's own tests of its reader: of each golden trace and each fuzz seed in the toolchains `gotrace check` must
 # say what Go's reader must say. The traces are taken from the toolchains now; golden ones come with their
 # verdict, the seeds get that of golang.org/x/exp/trace.
+# beside others
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

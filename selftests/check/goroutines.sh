@@ -1,6 +1,7 @@
 #!/bin/bash
 # `gotrace goroutines` says what the Summarizer of Go's internal/trace says: where each goroutine's time
 # went, and each region and task, to the nanosecond.
+# beside others
 # timeout: 1200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The manual of gotrace names each verb and each option that the program has.
+# beside others
 # timeout: 60
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 120
 # gotrace's command line: --help of every verb, and whatever is wrong with it or with a file is said
 # in one clear line on stderr, with exit 1 (failed) or 2 (usage); no output is left half-written.

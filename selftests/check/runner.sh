@@ -44,7 +44,7 @@ same() # NAME EXPECTED ACTUAL
 	fi
 }
 
-ktap_start 14
+ktap_start 16
 judged "all results pass" "2 passed, 0 failed exit 0" <<'CASE'
 echo 1..2; echo ok 1 a; echo ok 2 - b
 CASE
@@ -65,6 +65,15 @@ judged "an exit status without a not ok is a failure" "1 passed, 1 failed exit 1
 echo 1..1; echo ok 1 a; exit 3
 CASE
 judged "a time-out is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+# timeout: 1
+echo 1..1; echo ok 1 a; sleep 20
+CASE
+judged "a script beside others is judged alike" "1 passed, 1 failed exit 1" <<'CASE'
+# beside others
+echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
+CASE
+judged "a time-out of one beside others is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+# beside others
 # timeout: 1
 echo 1..1; echo ok 1 a; sleep 20
 CASE

@@ -2,6 +2,7 @@
 # Our event table against Go's: each event's number, name, versions, arguments and their types, and the
 # limits, as `gotrace describe --json` shows ours and the sources of the judge's toolchain have theirs. And
 # each form of `gotrace describe`.
+# beside others
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 

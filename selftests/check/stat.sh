@@ -2,6 +2,7 @@
 # `gotrace stat` counts what is there: events by type as `go tool trace -d=wire` shows them, bytes that
 # add up to the file, goroutines, threads and Ps as Go's reader delivers them. And the forms of
 # `gotrace goroutines` say the same as the one that check/goroutines.sh compares with Go.
+# beside others
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -2,6 +2,7 @@
 # `gotrace text` and `gotrace raw` against Go's own package raw: the same text of the same bytes and the same
 # bytes of the same text, of golden and recorded traces, of broken ones, of all characters and of
 # texts as nobody should write them. What is no trace, or no text, is refused in one line.
+# beside others
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

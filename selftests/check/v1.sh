@@ -3,6 +3,7 @@
 # NAME_unordered, whose time stamps contradict each other. What `gotrace events` makes of them is compared: since
 # 1.11 with golang.org/x/exp/trace, to the byte; before, which that does not read, with the events that
 # `go tool trace` of Go 1.22 prints, of each P in order, by the rules of the conversion.
+# beside others
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
