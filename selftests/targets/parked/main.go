@@ -1,14 +1,23 @@
-// Parked is an idle program: N goroutines wait on channels, mutexes, sleeps and for ever, and
-// nothing happens. It is for looking at the state of goroutines that a recording never sees run.
+// Parked is a nearly idle program: N goroutines wait on channels, in selects, for mutexes, in sleeps
+// and for ever, and nothing happens. It is for looking at the state of goroutines that a recording
+// never sees run, and with -n 1000000 at what attaching to so many costs.
 //
-//	parked [-n N] [-duration D]
+//	parked [-n N] [-threads N] [-live] [-churn RATE] [-duration D]
+//
+// -threads adds goroutines that hold a thread each, half of them in a blocking read, half locked to
+// theirs and waiting. -live adds a little work that goes on all the time and measures how long it
+// is kept from going on: the done line has its longest pauses before "ready" and after it. -churn adds
+// goroutines that begin and end, so many a second.
 //
 // It speaks the handshake of package protocol, with -duration between "start" and "done".
 package main
 
 import (
 	"flag"
+	"runtime"
+	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"gotrace-bpf/selftests/targets/internal/protocol"
@@ -16,25 +25,104 @@ import (
 
 func main() {
 	n := flag.Int("n", 1000, "goroutines to park")
+	threads := flag.Int("threads", 0, "goroutines to park that hold a thread")
+	live := flag.Bool("live", false, "work a little all the time, and measure the pauses of that")
+	churn := flag.Int("churn", 0, "goroutines to create and end a second")
 	duration := flag.Duration("duration", time.Second, "time between start and done")
 	flag.Parse()
 
 	var mu sync.Mutex
 	mu.Lock()
-	c := make(chan int)
+	c, never := make(chan int), make(chan string)
 	kinds := []func(){
 		func() { parkedReceive(c) }, func() { parkedMutex(&mu) }, parkedSleep, parkedForEver,
+		func() { parkedSelect(c, never) },
 	}
 	for i := 0; i < *n; i++ {
 		go kinds[i%len(kinds)]()
 	}
+	debug.SetMaxThreads(*threads + 1000)
+	parkThreads(*threads, never)
+	var pauses *meter
+	if *live {
+		pauses = startLive()
+	}
+	if *churn > 0 {
+		go churner(*churn)
+	}
 	time.Sleep(50 * time.Millisecond) // for all to have parked
+	result := map[string]int64{"parked": int64(*n), "threads": int64(*threads)}
+	if *live {
+		pauses.take()
+		time.Sleep(2 * time.Second)
+		result["longest_pause_before_us"] = pauses.take().Microseconds()
+	}
 	protocol.Ready()
+	if *live {
+		result["longest_pause_attaching_us"] = pauses.take().Microseconds()
+	}
 	time.Sleep(*duration)
-	protocol.Done(map[string]int{"parked": *n})
+	if *live {
+		result["longest_pause_recording_us"] = pauses.take().Microseconds()
+	}
+	protocol.Done(result)
 }
 
 func parkedReceive(c <-chan int) { <-c }
 func parkedMutex(mu *sync.Mutex) { mu.Lock() }
 func parkedSleep()               { time.Sleep(1000 * time.Hour) }
 func parkedForEver()             { select {} }
+
+func parkedSelect(a <-chan int, b <-chan string) {
+	select {
+	case <-a:
+	case <-b:
+	}
+}
+
+// parkThreads waits until the threads are there: the readers' are made one by one by the runtime's
+// own monitor, as it finds their Ps in a system call for long.
+func parkThreads(n int, never <-chan string) {
+	var fds [2]int
+	if err := syscall.Pipe(fds[:]); err != nil {
+		protocol.Fail(err)
+	}
+	var begun sync.WaitGroup
+	for i := 0; i < n; i++ {
+		begun.Add(1)
+		if i%2 == 0 {
+			go threadInRead(fds[0], begun.Done)
+		} else {
+			go threadLocked(never, begun.Done)
+		}
+	}
+	begun.Wait()
+}
+
+// threadInRead holds a thread in a read that never returns.
+func threadInRead(fd int, begun func()) {
+	var buf [1]byte
+	begun()
+	syscall.Read(fd, buf[:])
+}
+
+func threadLocked(never <-chan string, begun func()) {
+	runtime.LockOSThread()
+	begun()
+	<-never
+}
+
+// churner has goroutines begin and end, a burst each millisecond.
+func churner(rate int) {
+	for begin, begun := time.Now(), 0; ; time.Sleep(time.Millisecond) {
+		for due := int(time.Since(begin).Seconds() * float64(rate)); begun < due; begun++ {
+			go shortLived(begun)
+		}
+	}
+}
+
+func shortLived(i int) {
+	if i%3 == 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
