@@ -21,7 +21,8 @@
 #define BATCH 1024
 #define REASONS_MAX 64		/* of any kind, in any release */
 #define SKIP_MAX 64
-#define GOIDS_MAX (1u << 18)	/* so many are looked at whether they are unique */
+#define GS_LOOKED_AT (1u << 15)	/* of more, a part from each region of their list */
+#define MS_LOOKED_AT (1u << 10)	/* of more, each 16th; all lead to the next one */
 #define USER_MAX (1ull << 47)
 #define P_STATUS_MAX 4		/* _Pdead */
 #define GC_MODE_MAX 3
@@ -135,7 +136,8 @@ struct seen {
 };
 
 /* An m that changes while it is looked at is looked at again. */
-static int look_at_m(const struct check *c, uint64_t addr, struct seen *seen, struct error *err)
+static int look_at_m(const struct check *c, uint64_t addr, bool closely, struct seen *seen,
+		     struct error *err)
 {
 	struct error why;
 	struct go_m m;
@@ -144,7 +146,7 @@ static int look_at_m(const struct check *c, uint64_t addr, struct seen *seen, st
 	for (int i = 0; i < LOOKS && may_look_again(r); i++) {
 		why.text[0] = 0;
 		r = go_m__read(c->proc, c->l, addr, &m);
-		if (!r && m.procid)	/* 0: its thread is not there yet, or is C's */
+		if (!r && m.procid && closely)	/* 0: its thread is not there yet, or is C's */
 			r = check_m(c, addr, &m, &why);
 	}
 	if (r && why.text[0])
@@ -181,9 +183,13 @@ static int check_ms(struct check *c, struct error *err)
 	while (seen.next && !r && c->nms < MS_MAX) {
 		r = add_m(c, seen.next);
 		if (!r)
-			r = look_at_m(c, seen.next, &seen, err);
+			r = look_at_m(c, seen.next, c->nms <= MS_LOOKED_AT || c->nms % 16 == 0,
+				      &seen, err);
 	}
-	if (!r && (c->nms == MS_MAX || !seen.threads || (!seen.main && seen.threads < 2)))
+	if (!r && c->nms == MS_MAX)
+		r = error__set(err, -EPROTO, WRONG "its list of ms does not end, or has more than %u "
+			       "entries", MS_MAX);
+	if (!r && (!seen.threads || (!seen.main && seen.threads < 2)))
 		r = error__set(err, -EPROTO, WRONG "its list of ms makes no sense");
 	return r;
 }
@@ -270,7 +276,7 @@ static int check_g(struct check *c, uint64_t addr, struct go_g *g, struct error 
 		c->frames++;
 		c->odd_frames += g->bp < g->stack_lo || g->bp > g->stack_hi;
 	}
-	if (g->goid && c->ngoids < GOIDS_MAX)
+	if (g->goid)
 		c->goids[c->ngoids++] = g->goid;
 	return 0;
 }
@@ -297,26 +303,37 @@ static int check_goids(struct check *c, struct error *err)
 	return 0;
 }
 
+static int check_batch(struct check *c, const uint64_t *addr, size_t n, struct error *err)
+{
+	struct go_g g[BATCH];
+	int r = go_gs__read(c->proc, c->l, addr, n, g);
+
+	for (size_t i = 0; i < n && !r; i++)
+		r = check_g(c, addr[i], &g[i], err);
+	return r;
+}
+
+/* Wrong offsets are wrong for all: of a million a part tells as much, in a tenth of the time. */
 static int check_gs(struct check *c, struct error *err)
 {
 	uint64_t *addr = NULL;
-	struct go_g g[BATCH];
-	size_t n = 0;
+	size_t n = 0, batches, step = 1;
 	int r = go_gs__addresses(c->proc, c->l, &addr, &n);
 
-	if (r == -EPROTO || r == -EFAULT || (!r && !n))
+	if (r == -EPROTO && n > GS_MAX)
+		r = error__set(err, r, WRONG "its list of goroutines has %zu entries, and more than "
+			       "%u are not believed", n, GS_MAX);
+	else if (r == -EPROTO || r == -EFAULT || (!r && !n))
 		r = error__set(err, -EPROTO, WRONG "its list of goroutines makes no sense");
+	batches = (n + BATCH - 1) / BATCH;
+	if (batches > GS_LOOKED_AT / BATCH)
+		step = (batches + GS_LOOKED_AT / BATCH - 1) / (GS_LOOKED_AT / BATCH);
 	if (!r) {
-		c->goids = malloc((n < GOIDS_MAX ? n : GOIDS_MAX) * sizeof(*c->goids));
+		c->goids = malloc((batches / step + 1) * BATCH * sizeof(*c->goids));
 		r = c->goids ? 0 : -ENOMEM;
 	}
-	for (size_t at = 0; at < n && !r; at += BATCH) {
-		size_t batch = n - at < BATCH ? n - at : BATCH;
-
-		r = go_gs__read(c->proc, c->l, addr + at, batch, g);
-		for (size_t i = 0; i < batch && !r; i++)
-			r = check_g(c, addr[at + i], &g[i], err);
-	}
+	for (size_t at = 0; at < n && !r; at += step * BATCH)
+		r = check_batch(c, addr + at, n - at < BATCH ? n - at : BATCH, err);
 	free(addr);
 	return r ? r : check_goids(c, err);
 }

@@ -163,7 +163,8 @@ void process__deinit(struct process *proc)
 		close(proc->pidfd);
 	if (proc->exe_fd >= 0)
 		close(proc->exe_fd);
-	free(proc->tids);
+	map__deinit(&proc->ns_tids);
+	map__deinit(&proc->host_tids);
 	*proc = (struct process){ .pidfd = -1, .exe_fd = -1 };
 }
 
@@ -340,24 +341,21 @@ bool process__is_same(const struct process *proc)
 static void add_thread(struct process *proc, const char *tid)
 {
 	char status[8192], field[256], name[64];
-	struct process_tid *more;
 	const char *last;
+	uint64_t host, ns;
 
 	snprintf(name, sizeof(name), "task/%.20s/status", tid);
 	if (read_proc(proc->pid, name, status, sizeof(status)) <= 0 ||
 	    !status_field(status, "NSpid", field, sizeof(field)))
 		return;
-	more = realloc(proc->tids, (proc->ntids + 1) * sizeof(*more));
-	if (!more)
-		return;
 	last = strrchr(field, '\t');
-	proc->tids = more;
-	proc->tids[proc->ntids++] = (struct process_tid){
-		.host = (uint32_t)strtoul(field, NULL, 10),
-		.ns = (uint32_t)strtoul(last ? last + 1 : field, NULL, 10),
-	};
+	host = strtoul(field, NULL, 10);
+	ns = strtoul(last ? last + 1 : field, NULL, 10);
+	if (host && ns && !map__put(&proc->host_tids, ns, (void *)host))
+		map__put(&proc->ns_tids, host, (void *)ns);
 }
 
+/* Of ten thousand threads only those that are new: reading about one takes as long as finding ten. */
 static void read_threads(struct process *proc)
 {
 	struct dirent *e;
@@ -368,39 +366,36 @@ static void read_threads(struct process *proc)
 	d = opendir(path);
 	if (!d)
 		return;
-	proc->ntids = 0;
 	while ((e = readdir(d))) {
-		if (isdigit((unsigned char)e->d_name[0]))
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    !map__get(&proc->ns_tids, strtoul(e->d_name, NULL, 10)))
 			add_thread(proc, e->d_name);
 	}
 	closedir(d);
 }
 
-static uint32_t cached_tid(const struct process *proc, uint64_t nstid)
+static bool is_thread(const struct process *proc, uint32_t tid)
 {
-	for (size_t i = 0; i < proc->ntids; i++) {
-		if (proc->tids[i].ns == nstid)
-			return proc->tids[i].host;
-	}
-	return 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32, proc->pid, tid);
+	return tid && !access(path, F_OK);
 }
 
 uint32_t process__host_tid(const struct process *process, uint64_t nstid)
 {
 	struct process *proc = (struct process *)process;	/* for the cache */
-	char path[64];
 	uint32_t tid;
 
 	if (!nstid || nstid > INT_MAX)
 		return 0;
-	tid = proc->own_pid_ns ? cached_tid(proc, nstid) : (uint32_t)nstid;
-	if (tid) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32, proc->pid, tid);
-		if (!access(path, F_OK))
-			return tid;
-	}
+	tid = proc->own_pid_ns ? (uintptr_t)map__get(&proc->host_tids, nstid) : (uint32_t)nstid;
+	if (is_thread(proc, tid))
+		return tid;
 	if (!proc->own_pid_ns)
 		return 0;
+	map__remove(&proc->ns_tids, tid);	/* its name may be another thread's by now */
+	map__remove(&proc->host_tids, nstid);
 	read_threads(proc);
-	return cached_tid(proc, nstid);
+	return (uintptr_t)map__get(&proc->host_tids, nstid);
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
+#include "lib/map.h"
 #include "target/elf.h"
 #include "target/layout.h"
 
@@ -26,10 +27,8 @@ struct process {
 	uint64_t start_stack;	/* field 28: another one, by chance, after each exec; 0: unknown */
 	uint64_t bias;		/* run-time minus link-time address; set by process__find_bias() */
 	bool own_pid_ns;	/* the target lives in a PID namespace below ours */
-	struct process_tid {	/* its threads, then: a cache, see process__host_tid() */
-		uint32_t host, ns;
-	} *tids;
-	size_t ntids;
+	struct map ns_tids;	/* what its threads are called: ours to its own, and the other way */
+	struct map host_tids;	/* round; a cache, see process__host_tid() */
 };
 
 /* No such process, a kernel thread, a zombie, no permission: a reason and a negative errno. */
@@ -73,7 +72,7 @@ bool process__find_go_library(const struct process *proc, char *ret, size_t size
  * stack bounds are sane, m.p and m.oldp are Ps, m.p.m == m, m.curg.m == m, its block reason is one.
  * For every P: its id, a known status and worker mode. For every G reachable from allgs: sane bounds,
  * a known status and reason, an id that no other has, and, when it waits, its stack pointer within its
- * bounds. At least one M must have been checked. The process runs meanwhile, so that a disagreement
+ * bounds. (Of very many Ms and Gs, a part.) At least one M must have been checked. The process runs meanwhile, so that a disagreement
  * may be a change that was half done: only one that is still there at the third look counts, as
  * -EPROTO and the reason: the offsets are wrong for this process. In target/live.c.
  */

@@ -46,6 +46,7 @@ int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_
 		r = process__read(proc, l->allgptr + proc->bias, &array, sizeof(array));
 	if (r)
 		return r;
+	*ret_n = n;
 	if (n > GS_MAX)
 		return -EPROTO;
 	addr = malloc((n + 1) * sizeof(*addr));
@@ -57,7 +58,6 @@ int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_
 		return r;
 	}
 	*ret = addr;
-	*ret_n = n;
 	return 0;
 }
 

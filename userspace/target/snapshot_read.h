@@ -38,7 +38,10 @@ struct go_p {
 int go_ps__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
 		     size_t *ret_n);
 
-/* The addresses of all gs, in memory that the caller frees. */
+/*
+ * The addresses of all gs, in memory that the caller frees. -EPROTO with *ret_n above GS_MAX: they
+ * are too many.
+ */
 int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
 		     size_t *ret_n);
 int go_gs__read(const struct process *proc, const struct layout *l, const uint64_t *addr, size_t n,
