@@ -133,12 +133,34 @@ static pid_t start(const char *path, int *ret_input)
 	return child;
 }
 
+static int count_call(void *ctx)
+{
+	return ++*(int *)ctx > 1000 ? -EINTR : 0;
+}
+
+/* Only what changed since is in it: nothing, if the first is of a moment ago and nothing runs. */
+static void check_second_snapshot(const struct process *p, const struct layout *l,
+				  const struct snapshot *first)
+{
+	int calls = 0;
+	struct snapshot_reading how = { .before = first, .between = count_call, .ctx = &calls };
+	struct snapshot second;
+
+	assert_int_equal(snapshot__read(p, l, &how, &second), 0);
+	assert_true(second.ng <= 2 && first->ng > second.ng);
+	assert_true(second.np == first->np && second.nm >= 1 && second.time > first->time_end);
+	for (size_t i = 0; i < second.ng; i++)
+		for (size_t j = 0; j < first->ng; j++)
+			assert_memory_not_equal(&second.g[i], &first->g[j], sizeof(first->g[j]));
+	snapshot__deinit(&second);
+}
+
 static void check_snapshot(const struct process *p, const struct layout *l)
 {
 	struct snapshot snap;
 	bool main_seen = false;
 
-	assert_int_equal(snapshot__read(p, l, &snap), 0);
+	assert_int_equal(snapshot__read(p, l, NULL, &snap), 0);
 	assert_true(snap.time && snap.time_end >= snap.time);
 	assert_in_range(snap.procs, 1, 4096);
 	assert_int_equal(snap.np, snap.procs);
@@ -152,6 +174,7 @@ static void check_snapshot(const struct process *p, const struct layout *l)
 	for (size_t i = 0; i < snap.nm; i++)
 		assert_true(snap.m[i].tid);
 	assert_true(main_seen);
+	check_second_snapshot(p, l, &snap);
 	snapshot__deinit(&snap);
 }
 
@@ -211,7 +234,7 @@ static void look_at(const char *path)
 	waitpid(child, NULL, 0);
 	close(input);
 	assert_false(process__alive(&p));
-	assert_int_equal(snapshot__read(&p, &l, &snap), -ESRCH);
+	assert_int_equal(snapshot__read(&p, &l, NULL, &snap), -ESRCH);
 	assert_int_equal(process__check_layout(&p, &l, NULL), -ESRCH);
 	elf_image__destroy(elf);
 	process__deinit(&p);

@@ -97,6 +97,8 @@ static int drain(struct recorder *r)
 		return n;
 	r->watermark = watermark;
 	code = sink__watermark(r->sink, watermark);
+	if (!r->stats->initial_ns && sequencer__is_ready(sink__sequencer(r->sink)))
+		r->stats->initial_ns = clock__now() - r->t0;
 	return code ? code : n;
 }
 
@@ -127,11 +129,25 @@ static int give_snapshots(struct recorder *r)
 	return code;
 }
 
+/* Of a million goroutines a snapshot takes long: the rings must not overflow meanwhile. */
+static int drain_between(void *ctx)
+{
+	int n = drain(ctx);
+
+	return n < 0 ? n : 0;
+}
+
 static void take_snapshot(struct recorder *r, int which)
 {
-	int code = snapshot__read(r->opts->process, r->opts->layout, &r->snap[which]);
+	struct snapshot_reading how = {
+		.before = which ? &r->snap[0] : NULL, .between = drain_between, .ctx = r,
+	};
+	uint64_t begin = clock__now();
+	int code = snapshot__read(r->opts->process, r->opts->layout, &how, &r->snap[which]);
 
 	r->has[which] = !code;
+	r->stats->snapshot_ns[which] = clock__now() - begin;
+	memory__sample(&r->stats->peak_memory);
 	if (code)
 		log__debug("snapshot %d of the process: %s", which + 1, strerror(-code));
 }
@@ -340,6 +356,7 @@ static int begin(struct recorder *r)
 		code = still_the_program(r);
 	if (code)
 		return code;
+	memory__begin();
 	privilege__drop(true);
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
@@ -408,6 +425,7 @@ static void fill_stats(struct recorder *r)
 	r->stats->multi = session__multi(r->session);
 	r->stats->ring_bytes = session__ring_bytes(r->session);
 	memory__sample(&r->stats->peak_memory);
+	memory__peak(&r->stats->peak_memory);
 	r->stats->peak_memory += session__memory(r->session);
 	r->stats->cpu_ns = clock__cpu();
 }
@@ -467,8 +485,11 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 		return error__set(err, -errno, "signalfd: %s", strerror(errno));
 	sink.stop_fd = r.sigfd;
 	code = sink__open(&r.sink, &sink, err);
+	ret->analysis_ns = clock__now() - opts->started - opts->checks_ns;
+	ret->checks_ns = opts->checks_ns;
 	if (!code)
 		code = open_session(&r);
+	ret->load_ns = clock__now() - opts->started - ret->analysis_ns - ret->checks_ns;
 	if (!code)
 		code = record(&r);
 	drop_snapshots(&r);

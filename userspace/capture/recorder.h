@@ -27,6 +27,7 @@ struct recorder_opts {
 	unsigned int sets; /* bits, by enum site_set */
 	bool force_perf;
 	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
+	uint64_t checks_ns; /* of that time the live checks took */
 	/* the program: analysed, not yet probed; borrowed */
 	const struct elf_image *elf;
 	struct pclntab *pclntab;
@@ -45,6 +46,9 @@ struct recorder_stats {
 	struct gt_counters counters;
 	uint64_t records[GT_KIND_END]; /* out of the rings, the window's or not */
 	uint64_t attach_ns, cpu_ns, peak_memory, ring_bytes;
+	uint64_t analysis_ns, checks_ns, load_ns; /* of attach_ns; the rest: attaching the probes */
+	uint64_t snapshot_ns[2];
+	uint64_t initial_ns; /* from t0 until the initial state was known; 0: it never was */
 	uint64_t t0;	    /* when the last probe was live; 0: it came not so far */
 	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
 	bool multi;

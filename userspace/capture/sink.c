@@ -137,10 +137,10 @@ int sink__watermark(struct sink *s, uint64_t time)
 	return sequencer__watermark(s->sequencer, time);
 }
 
-int sink__snapshot(struct sink *s, const struct snapshot *first, const struct snapshot *second)
+int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second)
 {
 	TO_RAW(s, rawfile__snapshot(s->raw, first, second));
-	return sequencer__snapshot(s->sequencer, first, second);
+	return sequencer__take_snapshots(s->sequencer, first, second);
 }
 
 int sink__lost(struct sink *s, unsigned int kind, uint64_t count)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "capture/clock.h"
 #include "lib/log.h"
 #include "target/cache.h"
 
@@ -127,17 +128,26 @@ int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 	return code;
 }
 
+static int check_layout(struct analysis *a, struct error *err)
+{
+	uint64_t begin = clock__now();
+	int code = process__check_layout(&a->process, &a->layout, err);
+
+	a->checks_ns += clock__now() - begin;
+	return code;
+}
+
 int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
 {
 	int code = analysis__of_beginning(a, pid, err);
 
 	if (!code)
-		code = process__check_layout(&a->process, &a->layout, err);
+		code = check_layout(a, err);
 	if (code != -EPROTO || !a->cached)
 		return code;
 	code = find_out_after_all(a, err);
 	if (!code)
-		code = process__check_layout(&a->process, &a->layout, err);
+		code = check_layout(a, err);
 	if (!code)
 		keep(a);
 	return code;

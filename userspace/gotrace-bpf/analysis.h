@@ -35,6 +35,7 @@ struct analysis {
 	struct process process;
 	bool has_process;
 	bool cached;	/* layout and sites are those of an earlier analysis */
+	uint64_t checks_ns;	/* what the live checks took */
 };
 
 /* From now on: target/cache.h is not asked, nor told. */

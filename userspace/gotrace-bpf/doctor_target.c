@@ -169,7 +169,7 @@ static void count(const struct analysis *a, struct target_facts *f)
 {
 	struct snapshot snap;
 
-	if (snapshot__read(&a->process, &a->layout, &snap))
+	if (snapshot__read(&a->process, &a->layout, NULL, &snap))
 		return;
 	f->counted = true;
 	f->goroutines = snap.ng;

@@ -31,6 +31,11 @@ static void number(FILE *out, const char *name, uint64_t value)
 	fprintf(out, "  \"%s\": %" PRIu64 ",\n", name, value);
 }
 
+static void milliseconds(FILE *out, const char *name, uint64_t ns)
+{
+	fprintf(out, "  \"%s\": %.1f,\n", name, (double)ns / 1e6);
+}
+
 static void by_kind(FILE *out, const char *name, const uint64_t *count, const char *end)
 {
 	const char *comma = "";
@@ -56,14 +61,23 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "lost", seq->lost);
 	number(out, "generations", stats->writer.generations);
 	number(out, "bytes", stats->writer.bytes);
-	fprintf(out, "  \"attach_ms\": %.1f,\n", (double)stats->attach_ns / 1e6);
-	fprintf(out, "  \"missed_ms\": %.1f,\n", (double)stats->missed_ns / 1e6);
+	milliseconds(out, "attach_ms", stats->attach_ns);
+	milliseconds(out, "attach_analysis_ms", stats->analysis_ns);
+	milliseconds(out, "attach_checks_ms", stats->checks_ns);
+	milliseconds(out, "attach_load_ms", stats->load_ns);
+	milliseconds(out, "attach_probes_ms", stats->attach_ns - stats->analysis_ns -
+						      stats->checks_ns - stats->load_ns);
+	milliseconds(out, "snapshot1_ms", stats->snapshot_ns[0]);
+	milliseconds(out, "snapshot2_ms", stats->snapshot_ns[1]);
+	milliseconds(out, "initial_state_ms", stats->initial_ns);
+	milliseconds(out, "missed_ms", stats->missed_ns);
 	number(out, "probe_hits", hits(stats));
 	number(out, "daemon_cpu_ns", stats->cpu_ns);
 	number(out, "peak_memory_bytes", stats->peak_memory);
 	number(out, "ring_bytes", stats->ring_bytes);
 	number(out, "window_ns", seq->window_ns);
 	number(out, "goroutines", seq->goroutines);
+	number(out, "goroutines_at_start", seq->at_start);
 	number(out, "repairs", seq->repairs);
 	number(out, "held", seq->held);
 	number(out, "dropped", seq->dropped);

@@ -126,19 +126,39 @@ static int snapshot__copy(struct snapshot *to, const struct snapshot *from)
 	return 0;
 }
 
-int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
-			const struct snapshot *second)
+int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first, struct snapshot *second)
 {
 	if (s->snapshots_given)
 		return -EALREADY;
 	s->snapshots_given = true;
-	if (first && snapshot__copy(&s->first, first))
-		return -ENOMEM;
 	s->has_first = first;
-	if (second && snapshot__copy(&s->second, second))
-		return -ENOMEM;
 	s->has_second = second;
+	if (first) {
+		s->first = *first;
+		*first = (struct snapshot){};
+	}
+	if (second) {
+		s->second = *second;
+		*second = (struct snapshot){};
+	}
 	return 0;
+}
+
+int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
+			const struct snapshot *second)
+{
+	struct snapshot one = {}, two = {};
+	int err = s->snapshots_given ? -EALREADY : 0;
+
+	if (!err && first)
+		err = snapshot__copy(&one, first);
+	if (!err && second)
+		err = snapshot__copy(&two, second);
+	if (!err)
+		err = sequencer__take_snapshots(s, first ? &one : NULL, second ? &two : NULL);
+	snapshot__free(&one);
+	snapshot__free(&two);
+	return err;
 }
 
 /* ---- hold-back ---- */
@@ -285,6 +305,7 @@ static int sequencer__begin(struct sequencer *s, uint64_t time)
 		return -ENOMEM;
 	err = initial__resolve(s, rec, n);
 	s->ready = !err;
+	s->stats.at_start = s->id.n;
 	snapshot__free(&s->first);
 	snapshot__free(&s->second);
 	for (size_t i = 0; !err && i < n; i++) {
@@ -389,6 +410,11 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	report_loss(s, t1);
 	s->stats.holes = merge__holes(s->merge);
 	return s->error ? s->error : writer__close(s->opts.writer);
+}
+
+bool sequencer__is_ready(const struct sequencer *s)
+{
+	return s->ready;
 }
 
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s)

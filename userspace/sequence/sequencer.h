@@ -47,6 +47,7 @@ struct sequencer_stats {
 	uint64_t held;		/* records that waited for a causally earlier one */
 	uint64_t dropped;	/* records that could not be used at all */
 	uint64_t goroutines;	/* seen */
+	uint64_t at_start;	/* goroutines that were there when the window began */
 	uint64_t window_ns;	/* t1 - t0 */
 	uint64_t stack_misses;	/* events whose stack never arrived */
 };
@@ -63,10 +64,13 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 
 /*
  * The two snapshots (both taken after t0), or NULL for one that could not be had. Until this call
- * records are only held. The sequencer copies what it needs.
+ * records are only held. The second may leave out goroutines that are as they were in the first.
  */
 int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
 			const struct snapshot *second);
+/* The same, without a copy: both are empty afterwards. */
+int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first,
+			      struct snapshot *second);
 
 /*
  * All records stamped up to `time` have been given. Orders and writes them; may close generations,
@@ -80,6 +84,7 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count);
 /* The window ends: records after t1 are dropped, the last generation is closed. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);
 
+bool sequencer__is_ready(const struct sequencer *s);	/* the initial state is known */
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s);
 
 #endif

@@ -19,6 +19,7 @@
 #include "target/snapshot_read.h"
 
 #define BATCH 1024
+#define BREATH 8	/* batches: a few milliseconds */
 
 static uint64_t now(void)
 {
@@ -28,33 +29,72 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static bool is_there(const struct go_g *g)
+{
+	return g->ok && g->goid && g->status != GS_IDLE && g->status != GS_DEAD &&
+	       g->status != GS_DEADEXTRA;
+}
+
+/* One more at the end of an array that doubles. */
+static void *grow(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1) || (n && n < 16))	/* no power of 2, so there is room */
+		return array;
+	return realloc(array, (n ? 2 * n : 16) * size);
+}
+
+static int add_goroutine(struct snapshot *s, const struct snapshot_g *g)
+{
+	struct snapshot_g *more = grow(s->g, s->ng, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	s->g = more;
+	s->g[s->ng++] = *g;
+	return 0;
+}
+
+/*
+ * The list of all gs only ever grows at its end: so those of the snapshot before stand in it in the
+ * same order, and each is met in turn.
+ */
+static int add_batch(struct snapshot *s, const uint64_t *addr, const struct go_g *g, size_t n,
+		     const struct snapshot *before, size_t *at_before)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		struct snapshot_g now = {
+			.addr = addr[i], .goid = g[i].goid, .m = g[i].m, .startpc = g[i].startpc,
+			.parent = g[i].parent, .status = g[i].status,
+			.wait_reason = g[i].wait_reason,
+		};
+		const struct snapshot_g *then = NULL;
+
+		if (before && *at_before < before->ng && before->g[*at_before].addr == addr[i])
+			then = &before->g[(*at_before)++];
+		if (is_there(&g[i]) && (!then || memcmp(then, &now, sizeof(now))))
+			r = add_goroutine(s, &now);
+	}
+	return r;
+}
+
 static int read_goroutines(const struct process *proc, const struct layout *l,
-			   struct snapshot *s)
+			   const struct snapshot_reading *how, struct snapshot *s)
 {
 	uint64_t *addr = NULL;
-	struct go_g *g = NULL;
-	size_t n = 0;
-	int r = go_gs__addresses(proc, l, &addr, &n);
+	struct go_g *g = calloc(BATCH, sizeof(*g));
+	size_t n = 0, at_before = 0;
+	int r = g ? go_gs__addresses(proc, l, &addr, &n) : -ENOMEM;
 
-	if (!r)
-		g = calloc(BATCH, sizeof(*g));
-	s->g = calloc(n ? n : 1, sizeof(*s->g));
-	if (!r && (!g || !s->g))
-		r = -ENOMEM;
 	for (size_t at = 0; at < n && !r; at += BATCH) {
 		size_t batch = n - at < BATCH ? n - at : BATCH;
 
 		r = go_gs__read(proc, l, addr + at, batch, g);
-		for (size_t i = 0; i < batch && !r; i++) {
-			if (!g[i].ok || !g[i].goid || g[i].status == GS_IDLE ||
-			    g[i].status == GS_DEAD || g[i].status == GS_DEADEXTRA)
-				continue;
-			s->g[s->ng++] = (struct snapshot_g){
-				.addr = addr[at + i], .goid = g[i].goid, .m = g[i].m,
-				.startpc = g[i].startpc, .parent = g[i].parent,
-				.status = g[i].status, .wait_reason = g[i].wait_reason,
-			};
-		}
+		if (!r)
+			r = add_batch(s, addr + at, g, batch, how->before, &at_before);
+		if (!r && how->between && at / BATCH % BREATH == BREATH - 1)
+			r = how->between(how->ctx);
 	}
 	free(g);
 	free(addr);
@@ -76,7 +116,7 @@ static int read_threads(const struct process *proc, const struct layout *l, stru
 			break;
 		m.tid = process__host_tid(proc, m.procid);
 		if (m.tid) {
-			more = realloc(s->m, (s->nm + 1) * sizeof(*more));
+			more = grow(s->m, s->nm, sizeof(*more));
 			if (!more)
 				return -ENOMEM;
 			s->m = more;
@@ -116,10 +156,12 @@ static int read_processors(const struct process *proc, const struct layout *l,
 	return r;
 }
 
-int snapshot__read(const struct process *proc, const struct layout *layout, struct snapshot *ret)
+int snapshot__read(const struct process *proc, const struct layout *layout,
+		   const struct snapshot_reading *how, struct snapshot *ret)
 {
+	const struct snapshot_reading all = {};
 	struct snapshot s = { .time = now() };
-	int r = read_goroutines(proc, layout, &s);
+	int r = read_goroutines(proc, layout, how ? how : &all, &s);
 
 	if (!r)
 		r = read_processors(proc, layout, &s);
