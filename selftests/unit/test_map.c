@@ -97,6 +97,28 @@ static void replaces(void **state)
 	map__deinit(&map);
 }
 
+static void makes_room(void **state)
+{
+	static const size_t counts[] = { 0, 1, 48, 49, 96, 97, 1000000 };
+	struct map map = {};
+	struct map_slot *slot;
+	int a;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		assert_int_equal(map__reserve(&map, counts[i]), 0);
+		assert_true(map.cap * 3 >= counts[i] * 4 && map.cap <= 64 + counts[i] * 8 / 3);
+		assert_int_equal(map__put(&map, i, &a), 0);
+		assert_int_equal(map.n, i + 1);
+	}
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		assert_ptr_equal(map__get(&map, i), &a);
+	slot = map.slot;
+	while (map.n < 1000000)
+		assert_int_equal(map__put(&map, map.n, &a), 0);
+	assert_ptr_equal(map.slot, slot);
+	map__deinit(&map);
+}
+
 static void grows(void **state)
 {
 	struct map map = {};
@@ -117,6 +139,7 @@ int main(void)
 		cmocka_unit_test(against_a_model),
 		cmocka_unit_test(empty),
 		cmocka_unit_test(replaces),
+		cmocka_unit_test(makes_room),
 		cmocka_unit_test(grows),
 	};
 

@@ -32,9 +32,9 @@ static struct map_slot *map__find(const struct map *map, uint64_t key)
 	return &map->slot[i];
 }
 
-static int map__grow(struct map *map)
+static int map__resize(struct map *map, size_t cap)
 {
-	struct map bigger = { .cap = map->cap ? map->cap * 2 : 64, .n = map->n };
+	struct map bigger = { .cap = cap, .n = map->n };
 
 	bigger.slot = calloc(bigger.cap, sizeof(*bigger.slot));
 	if (!bigger.slot)
@@ -45,6 +45,15 @@ static int map__grow(struct map *map)
 	free(map->slot);
 	*map = bigger;
 	return 0;
+}
+
+int map__reserve(struct map *map, size_t n)
+{
+	size_t cap = map->cap ? map->cap : 64;
+
+	while (n > cap / 4 * 3)
+		cap *= 2;
+	return cap == map->cap ? 0 : map__resize(map, cap);
 }
 
 void map__deinit(struct map *map)
@@ -59,7 +68,7 @@ int map__put(struct map *map, uint64_t key, void *value)
 	int err;
 
 	if ((map->n + 1) * 4 > map->cap * 3) {
-		err = map__grow(map);
+		err = map__resize(map, map->cap ? map->cap * 2 : 64);
 		if (err)
 			return err;
 	}

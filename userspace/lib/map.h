@@ -32,6 +32,7 @@ void map__randomize(void);
 extern uint64_t map__multiplier; /* odd */
 
 void map__deinit(struct map *map);
+int map__reserve(struct map *map, size_t n);	/* room for n at once, not doubling to it */
 int map__put(struct map *map, uint64_t key, void *value);	/* replaces; 0 or -ENOMEM */
 void *map__remove(struct map *map, uint64_t key);		/* the value, or NULL */
 

@@ -227,12 +227,18 @@ static uint32_t snapshot_state(const struct layout *layout, const struct snapsho
 	return 0;
 }
 
-static uint32_t tid_of_m(const struct snapshot *snap, uint64_t m)
+/* The TIDs of a snapshot's Ms by their addresses; with ten thousand in system calls, none is sought. */
+static int tids_by_m(const struct snapshot *snap, struct map *ret)
 {
-	for (size_t i = 0; m && i < snap->nm; i++)
-		if (snap->m[i].addr == m)
-			return snap->m[i].tid;
-	return 0;
+	int err = 0;
+
+	for (size_t i = 0; i < snap->nm && !err; i++) {
+		const struct snapshot_m *m = &snap->m[i];
+
+		if (m->addr && m->tid && !map__get(ret, m->addr))
+			err = map__put(ret, m->addr, (void *)(uintptr_t)m->tid);
+	}
+	return err;
 }
 
 /* Only one goroutine runs on a thread, and an M that isn't known can't be named in the file. */
@@ -251,7 +257,11 @@ static void place(struct goroutine *g, uint32_t state, struct thread *t)
 
 static void initial__snapshot_g(struct sequencer *s, struct facts *f, const struct snapshot *snap)
 {
-	for (size_t i = 0; i < snap->ng; i++) {
+	struct map tids = {};
+
+	if (!f->error)
+		f->error = tids_by_m(snap, &tids);
+	for (size_t i = 0; i < snap->ng && !f->error; i++) {
 		const struct snapshot_g *from = &snap->g[i];
 		struct g_facts *facts = map__get(&f->g, from->addr);
 		uint64_t goid = from->goid;
@@ -267,15 +277,16 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 			continue;
 		g = model__goroutine(s, from->addr, goid);
 		if (!g)
-			return;
+			break;
 		if (goid == from->goid)
 			g->start_stack = stacks__start(s->stacks, from->startpc);
 		if (facts)
 			place(g, facts->state, model__thread(s, facts->tid));
 		else
 			place(g, snapshot_state(s->opts.layout, from),
-			      model__thread(s, tid_of_m(snap, from->m)));
+			      model__thread(s, (uintptr_t)map__get(&tids, from->m)));
 	}
+	map__deinit(&tids);
 }
 
 /* Those that ended before a snapshot could see them. */
@@ -444,6 +455,14 @@ static void initial__count(struct sequencer *s, const struct snapshot *snap)
 	}
 }
 
+/* A million take as much memory as the model: not longer than need be. */
+static void forget_goroutines(struct snapshot *snap)
+{
+	free(snap->g);
+	snap->g = NULL;
+	snap->ng = 0;
+}
+
 int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, size_t n)
 {
 	const struct snapshot *first = s->has_first ? &s->first : &s->second;
@@ -452,8 +471,12 @@ int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, si
 	int err;
 
 	facts__collect(&f, rec, n);
+	if (!f.error)
+		f.error = model__expect(s, first->ng > second->ng ? first->ng : second->ng);
 	initial__snapshot_g(s, &f, second);
 	initial__snapshot_g(s, &f, first);
+	forget_goroutines(&s->first);
+	forget_goroutines(&s->second);
 	initial__record_g(s, &f, rec, n);
 	initial__procs(s, &f, first, second);
 	facts__deinit(&f);

@@ -5,12 +5,14 @@
 #include "sequence/model.h"
 
 #include <errno.h>
+#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 
 /* What is beyond these is a broken record's; readers take such numbers for negative ones. */
 #define GOID_MAX (1ull << 40)
 #define TID_MAX (1u << 22)		/* the kernel's PID_MAX_LIMIT */
 #define PROCS_MAX 4096u
+#define GOROUTINES_BLOCK (48u << 10)
 
 /* Puts a fresh object under its key; on no memory frees it and makes the sequencer fail. */
 static void *model__add(struct sequencer *s, struct map *map, uint64_t key, void *object)
@@ -56,12 +58,47 @@ struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id)
 	return model__add(s, &s->p, addr, p);
 }
 
+/* What lies in the pool's list is poisoned for AddressSanitizer, which knows of malloc's only. */
+static struct goroutine *goroutine__alloc(struct sequencer *s)
+{
+	struct goroutine *g = s->free_g;
+
+	if (g) {
+		ASAN_UNPOISON_MEMORY_REGION(g, sizeof(*g));
+		s->free_g = (void *)g->m;
+	} else {
+		if (!s->goroutines)
+			s->goroutines = blocks__create(GOROUTINES_BLOCK);
+		g = s->goroutines ? blocks__take(s->goroutines, sizeof(*g)) : NULL;
+	}
+	if (g)
+		*g = (struct goroutine){};
+	return g;
+}
+
+static void goroutine__free(struct sequencer *s, struct goroutine *g)
+{
+	g->m = (void *)s->free_g;
+	s->free_g = g;
+	ASAN_POISON_MEMORY_REGION(g, sizeof(*g));
+}
+
+int model__expect(struct sequencer *s, size_t n)
+{
+	int err = map__reserve(&s->g, n);
+
+	return err ? err : map__reserve(&s->id, n);
+}
+
 struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid)
 {
-	struct goroutine *g = calloc(1, sizeof(*g));
+	struct goroutine *g = goroutine__alloc(s);
 
-	if (!g || map__put(&s->id, goid, g)) {
-		free(g);
+	if (g && map__put(&s->id, goid, g)) {
+		goroutine__free(s, g);
+		g = NULL;
+	}
+	if (!g) {
 		s->error = -ENOMEM;
 		return NULL;
 	}
@@ -69,7 +106,7 @@ struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t 
 	g->id = goid;
 	if (map__put(&s->g, addr, g)) {
 		map__remove(&s->id, goid);
-		free(g);
+		goroutine__free(s, g);
 		s->error = -ENOMEM;
 		return NULL;
 	}
@@ -90,7 +127,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 	map__remove(&s->id, g->id);
 	if (map__get(&s->g, g->addr) == g)
 		map__remove(&s->g, g->addr);
-	free(g);
+	goroutine__free(s, g);
 }
 
 void model__orphan(struct sequencer *s, struct goroutine *g)
@@ -130,10 +167,9 @@ void model__deinit(struct sequencer *s)
 		next = h->next;
 		free(h);
 	}
-	for (size_t i = 0; map__next(&s->id, &i, &value);)
-		free(value);
 	for (size_t i = 0; map__next(&s->p, &i, &value);)
 		free(value);
+	blocks__destroy(s->goroutines);
 	map__deinit(&s->g);
 	map__deinit(&s->id);
 	map__deinit(&s->ended);

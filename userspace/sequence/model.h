@@ -17,26 +17,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/blocks.h"
 #include "lib/map.h"
 #include "sequence/merge.h"
 #include "sequence/sequencer.h"
 #include "sequence/stacks.h"
 
-/* States have the file's own numbers; 0 stands for "not there". */
+/*
+ * States have the file's own numbers; 0 stands for "not there". There may be a million: 48 bytes,
+ * from a pool.
+ */
 struct goroutine {
 	uint64_t addr;			/* of its g struct; 0 once the struct has another goroutine */
 	uint64_t id;			/* goid */
 	struct thread *m;
-	uint32_t state;			/* enum trace_go_status, 0: ended */
 	uint32_t start_stack;		/* id of the frame that names it */
+	/* the file's side */
+	uint32_t seq;			/* last sequence number, in generation `numbered` */
+	uint32_t numbered;		/* generation in which it has a status or was created */
+	uint32_t saved;			/* generation whose start `start_*` describes */
+	uint32_t start_tid;
+	uint8_t start_state;
+	uint8_t state;			/* enum trace_go_status, 0: ended */
 	bool gc_worker;			/* woken as a mark worker of its P */
 	bool in_stw;			/* its STW range can't be closed any more: none is opened */
-	/* the file's side */
-	uint64_t seq;			/* last sequence number, in generation `numbered` */
-	uint64_t numbered;		/* generation in which it has a status or was created */
-	uint64_t saved;			/* generation whose start `start_*` describes */
-	uint32_t start_state;
-	uint32_t start_tid;
 };
 
 struct proc {
@@ -75,6 +79,8 @@ struct sequencer {
 	struct sequencer_stats stats;
 	struct merge *merge;
 	struct stacks *stacks;
+	struct blocks *goroutines;	/* memory of all that there ever were at once */
+	struct goroutine *free_g;	/* of it what ended ones have left, linked by `m` */
 	struct map g;			/* by g address: live goroutines */
 	struct map id;			/* by goid: those, and zombies whose end was lost */
 	struct map ended;		/* by goid: ended in the open generation */
@@ -163,6 +169,7 @@ void checkpoint__emit(struct sequencer *s, struct thread *t, uint64_t time, enum
 /* model.c */
 struct thread *model__thread(struct sequencer *s, uint32_t tid);	/* made when new; NULL: ENOMEM */
 struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id);
+int model__expect(struct sequencer *s, size_t n);	/* so many goroutines: 0 or -ENOMEM */
 struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid);
 void model__forget(struct sequencer *s, struct goroutine *g);	/* ended: frees it */
 void model__orphan(struct sequencer *s, struct goroutine *g);	/* its address has another one */
