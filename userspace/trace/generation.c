@@ -173,20 +173,28 @@ static int begin_batch(struct writer *w, struct stream *s, uint64_t *ticks)
 	return err;
 }
 
-static int name_args(struct writer *w, const struct event_info *info, const uint64_t *args)
+/* Strings and stacks among the arguments get the ids that they have in this generation. */
+static int name_args(struct writer *w, const struct event_info *info, uint64_t *args)
 {
+	uint32_t local;
 	unsigned int i, bits;
 	int err = 0;
 
 	for (bits = info->stacks; bits; bits &= bits - 1) {
 		i = __builtin_ctz(bits);
-		if (args[i] && !id_set__has(&w->tables.stacks, args[i]))
-			err = err ?: tables__add_stack(&w->tables, args[i]);
+		local = id_map__get(&w->tables.stacks, args[i]);
+		if (local)
+			args[i] = local;
+		else
+			err = err ?: tables__name_stack(&w->tables, &args[i]);
 	}
 	for (bits = info->strings; bits; bits &= bits - 1) {
 		i = __builtin_ctz(bits);
-		if (args[i] && !id_set__has(&w->tables.strings, args[i]))
-			err = err ?: tables__add_string(&w->tables, args[i]);
+		local = id_map__get(&w->tables.strings, args[i]);
+		if (local)
+			args[i] = local;
+		else
+			err = err ?: tables__name_string(&w->tables, &args[i]);
 	}
 	return err;
 }
@@ -195,7 +203,7 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
 		  unsigned int nargs)
 {
 	const struct event_info *info = &w->info[(unsigned int)type < EV_END ? type : EV_NONE];
-	uint64_t ticks = time >> w->shift, dt;
+	uint64_t ticks = time >> w->shift, named[EV_ARGS_MAX - 1], dt;
 	struct stream *s;
 	uint8_t *from;
 	int err;
@@ -203,7 +211,9 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
 	if (!w->open || !info->allowed || nargs != info->nargs)
 		return -EINVAL;
 	if (info->strings | info->stacks) {
-		err = name_args(w, info, args);
+		memcpy(named, args, nargs * sizeof(*args));
+		args = named;
+		err = name_args(w, info, named);
 		if (err)
 			return err;
 	}
@@ -243,16 +253,15 @@ int writer__proc_status(struct writer *w, uint64_t m, uint64_t p, enum trace_pro
 int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_status status,
 		      uint32_t stack)
 {
+	uint64_t named = w->info[EV_GO_STATUS_STACK].allowed ? stack : 0;
 	int err;
 
 	if (!w->open || status < GO_RUNNABLE || status > GO_WAITING)
 		return -EINVAL;
-	if (!w->info[EV_GO_STATUS_STACK].allowed)
-		stack = 0;
-	err = tables__add_stack(&w->tables, stack);
-	err = err ?: prologue__add_go(&w->prologue, m, g, status, stack);
+	err = tables__name_stack(&w->tables, &named);
+	err = err ?: prologue__add_go(&w->prologue, m, g, status, named);
 	if (!err)
-		w->by_type[stack ? EV_GO_STATUS_STACK : EV_GO_STATUS]++;
+		w->by_type[named ? EV_GO_STATUS_STACK : EV_GO_STATUS]++;
 	return err;
 }
 
@@ -266,7 +275,7 @@ int writer__sample(struct writer *w, uint64_t time, uint64_t m, uint64_t p, uint
 
 	if (!w->open)
 		return -EINVAL;
-	err = tables__add_stack(&w->tables, stack);
+	err = tables__name_stack(&w->tables, &args[4]);
 	err = err ?: stream__room(s, EVENT_MAX);
 	if (err)
 		return err;

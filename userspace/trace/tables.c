@@ -19,60 +19,84 @@ void tables__init(struct tables *t, const struct intern *in)
 	*t = (struct tables){ .in = in };
 }
 
+static void id_map__deinit(struct id_map *map)
+{
+	free(map->local);
+	free(map->named);
+}
+
 void tables__deinit(struct tables *t)
 {
-	free(t->strings.bits);
-	free(t->stacks.bits);
+	id_map__deinit(&t->strings);
+	id_map__deinit(&t->stacks);
 	free(t->private);
 	tables__init(t, t->in);
 }
 
-static void id_set__clear(struct id_set *set)
+static void id_map__clear(struct id_map *map)
 {
-	if (set->words)
-		memset(set->bits, 0, set->words * sizeof(*set->bits));
+	while (map->n)
+		map->local[map->named[--map->n]] = 0;
 }
 
 void tables__reset(struct tables *t)
 {
-	id_set__clear(&t->strings);
-	id_set__clear(&t->stacks);
+	id_map__clear(&t->strings);
+	id_map__clear(&t->stacks);
 	t->private_len = 0;
 }
 
-static int id_set__add(struct id_set *set, uint64_t id, uint32_t last)
+/* Room for ids up to `last`, the latest given, and as many again: they keep coming. */
+static int id_map__grow(struct id_map *map, uint32_t last)
 {
-	uint32_t words;
-	uint64_t *bits;
+	uint32_t cap = last < UINT32_MAX / 2 - 64 ? 2 * last + 64 : UINT32_MAX;
+	uint32_t *local = reallocarray(map->local, cap, sizeof(*local));
 
-	if (id > last)
-		return -EINVAL;
-	if (id / 64 >= set->words) {
-		/* Twice what there is now: ids keep coming while a recording goes on. */
-		words = last / 32 + 64;
-		bits = reallocarray(set->bits, words, sizeof(*bits));
-		if (!bits)
-			return -ENOMEM;
-		memset(bits + set->words, 0, (words - set->words) * sizeof(*bits));
-		set->bits = bits;
-		set->words = words;
-	}
-	set->bits[id / 64] |= UINT64_C(1) << (id % 64);
+	if (!local)
+		return -ENOMEM;
+	memset(local + map->cap, 0, (cap - map->cap) * sizeof(*local));
+	map->local = local;
+	map->cap = cap;
 	return 0;
 }
 
-int tables__add_string(struct tables *t, uint64_t id)
+static int id_map__name(struct id_map *map, uint64_t *id, uint32_t last)
 {
-	if (!id || id_set__has(&t->strings, id))
+	uint32_t *named, cap, local = id_map__get(map, *id);
+	int err = 0;
+
+	if (!*id || local) {
+		*id = local;
 		return 0;
-	return id_set__add(&t->strings, id, intern__strings(t->in));
+	}
+	if (*id > last)
+		return -EINVAL;
+	if (*id >= map->cap)
+		err = id_map__grow(map, last);
+	if (!err && map->n == map->named_cap) {
+		cap = map->named_cap ? 2 * map->named_cap : 256;
+		named = reallocarray(map->named, cap, sizeof(*named));
+		if (!named)
+			return -ENOMEM;
+		map->named = named;
+		map->named_cap = cap;
+	}
+	if (err)
+		return err;
+	map->named[map->n++] = *id;
+	map->local[*id] = map->n;
+	*id = map->n;
+	return 0;
 }
 
-int tables__add_stack(struct tables *t, uint64_t id)
+int tables__name_string(struct tables *t, uint64_t *id)
 {
-	if (!id || id_set__has(&t->stacks, id))
-		return 0;
-	return id_set__add(&t->stacks, id, intern__stacks(t->in));
+	return id_map__name(&t->strings, id, intern__strings(t->in));
+}
+
+int tables__name_stack(struct tables *t, uint64_t *id)
+{
+	return id_map__name(&t->stacks, id, intern__stacks(t->in));
 }
 
 int tables__add_private(struct tables *t, const void *data, size_t len)
@@ -112,27 +136,30 @@ static int write_string(struct stream *s, uint64_t id, const void *data, size_t 
 	return 0;
 }
 
-static int write_stack(struct tables *t, struct stream *s, uint32_t id)
+static int write_stack(struct tables *t, struct stream *s, uint32_t local)
 {
 	const struct intern_frame *f;
+	uint64_t func, file;
 	size_t n = 0, i;
 	int err;
 
-	f = intern__stack_at(t->in, id, &n);
+	f = intern__stack_at(t->in, t->stacks.named[local - 1], &n);
 	err = stream__room(s, 1 + (2 + 4 * n) * LEB_MAX);
 	if (err)
 		return err;
 	*s->pos++ = EV_STACK;
-	s->pos = leb__put(s->pos, id);
+	s->pos = leb__put(s->pos, local);
 	s->pos = leb__put(s->pos, n);
 	for (i = 0; i < n; i++, f++) {
-		err = tables__add_string(t, f->func);
-		err = err ?: tables__add_string(t, f->file);
+		func = f->func;
+		file = f->file;
+		err = tables__name_string(t, &func);
+		err = err ?: tables__name_string(t, &file);
 		if (err)
 			return err;
 		s->pos = leb__put(s->pos, f->pc);
-		s->pos = leb__put(s->pos, f->func);
-		s->pos = leb__put(s->pos, f->file);
+		s->pos = leb__put(s->pos, func);
+		s->pos = leb__put(s->pos, file);
 		s->pos = leb__put(s->pos, f->line);
 	}
 	return 0;
@@ -140,48 +167,33 @@ static int write_stack(struct tables *t, struct stream *s, uint32_t id)
 
 static int write_stacks(struct tables *t, struct stream *s)
 {
-	uint32_t word;
-	uint64_t bits;
-	int err;
+	uint32_t local;
+	int err = 0;
 
-	for (word = 0; word < t->stacks.words; word++) {
-		for (bits = t->stacks.bits[word]; bits; bits &= bits - 1) {
-			err = write_stack(t, s, word * 64 + __builtin_ctzll(bits));
-			if (err)
-				return err;
-		}
-	}
-	return 0;
+	for (local = 1; local <= t->stacks.n && !err; local++)
+		err = write_stack(t, s, local);
+	return err;
 }
 
 static int write_strings(struct tables *t, struct stream *s)
 {
 	const char *string;
-	uint32_t word, id;
-	uint64_t bits;
+	uint32_t local;
 	size_t len = 0;
-	int err;
+	int err = 0;
 
-	for (word = 0; word < t->strings.words; word++) {
-		for (bits = t->strings.bits[word]; bits; bits &= bits - 1) {
-			id = word * 64 + __builtin_ctzll(bits);
-			string = intern__string_at(t->in, id, &len);
-			err = write_string(s, id, string, len);
-			if (err)
-				return err;
-		}
+	for (local = 1; local <= t->strings.n && !err; local++) {
+		string = intern__string_at(t->in, t->strings.named[local - 1], &len);
+		err = write_string(s, local, string, len);
 	}
-	return 0;
+	return err;
 }
 
-/*
- * Private strings get the ids after the last one ever given, which no event can name. Close to the
- * others rather than far off, because Go's reader keeps dense ids in an array and others in a map.
- */
+/* Private strings get the ids after the last one named, which no event can name. */
 static int write_private(struct tables *t, struct stream *s)
 {
 	const uint8_t *p = t->private, *end = p + t->private_len;
-	uint64_t id = intern__strings(t->in);
+	uint64_t id = t->strings.n;
 	uint16_t len;
 	int err;
 

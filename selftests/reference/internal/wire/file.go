@@ -141,6 +141,9 @@ func (b *Batch) data() []byte {
 // DataSize is how many bytes its data takes, whatever its header says.
 func (b *Batch) DataSize() int { return len(b.data()) }
 
+// Size is how many bytes it takes.
+func (e *Event) Size() int { return len(e.append(nil)) }
+
 func (e *Event) append(out []byte) []byte {
 	out = append(out, e.Type)
 	for _, v := range e.Args {

@@ -1,0 +1,172 @@
+// Size says where a trace's bytes go: to its events, to statuses, stacks, strings, private data, and
+// to the headers of batches. Of two traces it says how many bytes an event each takes, and fails when
+// the first takes more than -most times the second's.
+//
+//	size [-most RATIO] [-kinds] FILE [FILE]
+//
+// An event is a timed one that is no status: what happened, and not what a generation repeats. Of two
+// files only the kinds count that both have, on both sides with all of their bytes.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"sort"
+
+	"gotrace-bpf/selftests/reference/internal/wire"
+)
+
+const privatePrefix = "\x00gotrace-bpf/1 "
+
+// sizes is what one file holds.
+type sizes struct {
+	name                                     string
+	total, stacks, strings, private, sync    int
+	statuses, batches, generations           int
+	events, eventBytes                       map[string]int
+	stackCount, stringCount, frames, samples int
+}
+
+func (s *sizes) add(e *wire.Event) {
+	n := e.Size()
+	switch e.Type {
+	case wire.Stacks, wire.Strings, wire.Sync, wire.Frequency, wire.ClockSnapshot, wire.CPUSamples:
+		s.sync += n
+	case wire.Stack:
+		s.stacks += n
+		s.stackCount++
+		s.frames += len(e.Frames) / 4
+	case wire.String:
+		if bytes.HasPrefix(e.Data, []byte(privatePrefix)) {
+			s.private += n
+		} else {
+			s.strings += n
+			s.stringCount++
+		}
+	case wire.CPUSample:
+		s.samples += n
+	default:
+		name := wire.SpecOf(e.Type).Name
+		if name == "GoStatus" || name == "GoStatusStack" || name == "ProcStatus" {
+			s.statuses += n
+			return
+		}
+		s.events[name]++
+		s.eventBytes[name] += n
+	}
+}
+
+func measure(name string) (*sizes, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := wire.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := &sizes{name: name, total: len(data), events: map[string]int{}, eventBytes: map[string]int{}}
+	last := uint64(0)
+	for _, b := range f.Batches {
+		s.batches++
+		if b.Gen != last && b.Type != wire.EndOfGeneration {
+			s.generations++
+			last = b.Gen
+		}
+		for _, e := range b.Events {
+			s.add(e)
+		}
+	}
+	return s, nil
+}
+
+func sum(m map[string]int) (n int) {
+	for _, v := range m {
+		n += v
+	}
+	return n
+}
+
+// rest is what no part accounts for: headers of batches, with what pads them.
+func (s *sizes) rest() int {
+	return s.total - s.stacks - s.strings - s.private - s.sync - s.statuses - s.samples -
+		sum(s.eventBytes)
+}
+
+func (s *sizes) print() {
+	n := sum(s.events)
+	part := func(name string, bytes int, note string, args ...any) {
+		fmt.Printf("  %-10s %10d  %5.1f%%  %6.3f an event  %s\n", name, bytes,
+			100*float64(bytes)/float64(s.total), float64(bytes)/float64(n), fmt.Sprintf(note, args...))
+	}
+	fmt.Printf("%s: %d generations, %d events\n", s.name, s.generations, n)
+	part("all", s.total, "")
+	part("events", sum(s.eventBytes), "")
+	part("statuses", s.statuses, "")
+	part("stacks", s.stacks, "%d, %d frames", s.stackCount, s.frames)
+	part("strings", s.strings, "%d", s.stringCount)
+	part("private", s.private, "")
+	part("sync", s.sync+s.samples, "and samples")
+	part("headers", s.rest(), "%d batches", s.batches)
+}
+
+func (s *sizes) printKinds() {
+	var names []string
+	for name := range s.events {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool { return s.eventBytes[names[i]] > s.eventBytes[names[j]] })
+	for _, name := range names {
+		fmt.Printf("  %-20s %9d  %9d bytes  %6.3f each\n", name, s.events[name], s.eventBytes[name],
+			float64(s.eventBytes[name])/float64(s.events[name]))
+	}
+}
+
+// each is the bytes an event of the kinds that both have: those of others, and what is theirs of
+// all, are left out.
+func (s *sizes) each(other *sizes) float64 {
+	n, foreign := 0, 0
+	for name, count := range s.events {
+		if other.events[name] > 0 {
+			n += count
+		} else {
+			foreign += s.eventBytes[name]
+		}
+	}
+	return float64(s.total-foreign) / float64(n)
+}
+
+func main() {
+	most := flag.Float64("most", 0, "fail when the first file takes more than this times the second's")
+	kinds := flag.Bool("kinds", false, "list the kinds of events")
+	flag.Parse()
+	if flag.NArg() < 1 || flag.NArg() > 2 {
+		fmt.Fprintln(os.Stderr, "usage: size [-most RATIO] [-kinds] FILE [FILE]")
+		os.Exit(2)
+	}
+	var all []*sizes
+	for _, name := range flag.Args() {
+		s, err := measure(name)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "size:", err)
+			os.Exit(1)
+		}
+		s.print()
+		if *kinds {
+			s.printKinds()
+		}
+		all = append(all, s)
+	}
+	if len(all) < 2 {
+		return
+	}
+	ours, theirs := all[0].each(all[1]), all[1].each(all[0])
+	fmt.Printf("bytes an event of the kinds in both: %.3f and %.3f, ratio %.3f\n", ours, theirs,
+		ours/theirs)
+	if *most > 0 && ours > *most*theirs {
+		fmt.Printf("more than %.2f times\n", *most)
+		os.Exit(1)
+	}
+}
