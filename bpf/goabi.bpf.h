@@ -42,6 +42,8 @@ struct pt_regs {
 #define GO_ARG1(ctx) REGISTER(ctx, ax)
 #define GO_ARG2(ctx) REGISTER(ctx, bx)
 #define GO_ARG3(ctx) REGISTER(ctx, cx)
+#define GO_ARG4(ctx) REGISTER(ctx, di)
+#define GO_ARG5(ctx) REGISTER(ctx, si)
 #define GO_G(ctx)    REGISTER(ctx, r14)
 
 /* Reads `size` bytes of the target's memory: 0, or negative. About 35 ns, nearly whatever size. */

@@ -7,6 +7,7 @@
 const volatile struct gt_config config = {};
 gt_u32 ring_seq[GT_RINGS_MAX][16] SEC(".bss.rings");
 gt_u64 seen[SEEN_SIZE] SEC(".bss.seen");
+gt_u64 seen_texts[SEEN_TEXTS] SEC(".bss.texts");
 gt_u64 curg_cache[CURG_CACHE][3] SEC(".bss.curg");
 
 char LICENSE[] SEC("license") = "GPL";

@@ -50,6 +50,11 @@ struct {
 
 extern gt_u64 seen[SEEN_SIZE];
 
+/* The same of the texts that are named by their hash. 64 KiB. */
+#define SEEN_TEXTS 8192
+
+extern gt_u64 seen_texts[SEEN_TEXTS];
+
 /* Places of struct curg_place (g.bpf.h), which says what they are for. */
 #define CURG_CACHE 512
 

@@ -7,8 +7,8 @@
  * understood by userspace/sequence/state.c. This file is the only description of its layout;
  * it pulls in nothing but fixed-width types so that BPF, kernel and userspace can share it.
  *
- * Every record is a header of 32 bytes and a payload of a fixed size by kind; STACK alone has
- * a variable tail. Everything is 8-byte aligned and little-endian (linux/amd64 only).
+ * Every record is a header of 32 bytes and a payload of a fixed size by kind; STACK and TEXT
+ * have a tail behind it. Everything is 8-byte aligned and little-endian (linux/amd64 only).
  *
  *      0        4        8       12       16       20       24       28       32
  *      +-----------------+--------+----+----+-----------------+--------+--------+
@@ -73,8 +73,14 @@ enum gt_kind {
 	GT_PROCS = 34,		/* 0         g's      value: new number of Ps */
 	/* the process */
 	GT_EXEC = 40,		/* 0         -        none: the process replaced its program */
+	/* what the program says of itself, by package runtime/trace */
+	GT_TASK_BEGIN = 44,	/* g         g's      task: its id, its parent's, its type's text */
+	GT_TASK_END = 45,	/* g         g's      value: the task's id */
+	GT_REGION = 46,		/* g         g's      region: task, name's text, begins or ends */
+	GT_LOG = 47,		/* g         g's      log: task, category's text, message's */
 	/* data */
 	GT_STACK = 50,		/* hash      -        stack: depth, then the PCs, leaf first */
+	GT_TEXT = 51,		/* its name  -        text: length, then the bytes, padded to 8 */
 	GT_KIND_END
 };
 
@@ -152,6 +158,40 @@ struct gt_value {
 	gt_u64 value;
 };
 
+/*
+ * Texts stand in records of their own, sent before the one that names them. One that comes again and
+ * again is named by its hash, and sent once; a log's message by a number of its own (GT_TEXT_ONCE),
+ * for that record alone.
+ */
+#define GT_TEXT_EMPTY	0	/* the empty text is never sent */
+#define GT_TEXT_UNREAD	1	/* nor is one that the probe could not read */
+#define GT_TEXT_ONCE	(1ull << 63)
+
+struct gt_task {
+	gt_u64 id;
+	gt_u64 parent;		/* 0: none */
+	gt_u64 type;		/* text */
+};
+
+struct gt_region {
+	gt_u64 task;		/* 0: none */
+	gt_u64 name;		/* text */
+	gt_u64 ends;		/* 0: it begins, 1: it ends */
+};
+
+struct gt_log {
+	gt_u64 task;		/* 0: none */
+	gt_u64 category;	/* text */
+	gt_u64 message;		/* text */
+};
+
+struct gt_text {
+	gt_u32 len;		/* bytes that follow */
+	gt_u32 cut;		/* 1: it goes on beyond them */
+};
+
+#define GT_TEXT_MAX 1024	/* bytes; Go's reader refuses more, its tracer cuts there, too */
+
 struct gt_stack {
 	gt_u32 depth;		/* number of PCs */
 	gt_u32 cut;		/* 1: the walk stopped at its limit */
@@ -167,13 +207,16 @@ static inline int gt_payload_size(unsigned int kind)
 	switch (kind) {
 	case GT_EXECUTE: case GT_PARK: case GT_READY: case GT_YIELD: case GT_DESTROY:
 	case GT_P_START: case GT_P_STOP: case GT_P_HANDOFF: case GT_STW_BEGIN: case GT_PROCS:
-	case GT_DESTROY_SYSCALL:
+	case GT_DESTROY_SYSCALL: case GT_TASK_END:
 		return 8;
+	case GT_TEXT:
+		return 8;	/* and its bytes */
 	case GT_CREATE_SYSCALL:
 		return 16;
 	case GT_STACK:
 		return 16;	/* and 8 a PC */
 	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH:
+	case GT_TASK_BEGIN: case GT_REGION: case GT_LOG:
 		return 24;
 	case GT_PREEMPT_PARK: case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK: case GT_SYSCALL_EXIT:
 	case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
@@ -181,6 +224,19 @@ static inline int gt_payload_size(unsigned int kind)
 		return 0;
 	}
 	return -1;
+}
+
+/* Bytes behind the fixed payload, which must be there; -1: more than its kind may have. */
+static inline int gt_tail_size(const struct gt_record *rec)
+{
+	const struct gt_stack *stack = (const struct gt_stack *)(rec + 1);
+	const struct gt_text *text = (const struct gt_text *)(rec + 1);
+
+	if (rec->kind == GT_STACK)
+		return stack->depth <= GT_STACK_MAX ? (int)stack->depth * 8 : -1;
+	if (rec->kind == GT_TEXT)
+		return text->len <= GT_TEXT_MAX ? (int)((text->len + 7) & ~7u) : -1;
+	return 0;
 }
 
 #ifndef __cplusplus
@@ -192,6 +248,8 @@ _Static_assert(__builtin_offsetof(struct gt_record, stack) == 24, "stack");
 _Static_assert(__builtin_offsetof(struct gt_record, seq) == 28, "seq");
 _Static_assert(sizeof(struct gt_park) == 8 && sizeof(struct gt_ready) == 8, "8-byte payloads");
 _Static_assert(sizeof(struct gt_create) == 24 && sizeof(struct gt_switch) == 24, "24-byte payloads");
+_Static_assert(sizeof(struct gt_task) == 24 && sizeof(struct gt_region) == 24 &&
+	       sizeof(struct gt_log) == 24, "24-byte payloads");
 _Static_assert(sizeof(struct gt_stack) == 16, "a stack record's fixed part is 16 bytes");
 #endif
 

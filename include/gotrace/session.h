@@ -48,6 +48,10 @@ enum gt_probe {
 	GT_PROBE_GC_BEGIN,		/* R14 = g; cookie 1: inside gcStart, stack from [rbp + 8] on */
 	GT_PROBE_GC_END,
 	GT_PROBE_PROCS,			/* AX = number of Ps */
+	GT_PROBE_TASK_BEGIN,		/* AX = id, BX = parent, CX, DI = type; R14 = g */
+	GT_PROBE_TASK_END,		/* AX = id; R14 = g */
+	GT_PROBE_REGION,		/* AX = task, BX = 1 at its end, CX, DI = name; R14 = g */
+	GT_PROBE_LOG,			/* AX = task, BX, CX = category, DI, SI = message; R14 = g */
 	GT_PROBE_COUNT
 };
 

@@ -34,15 +34,16 @@ struct drain {
 	struct drain_ring ring[GT_RINGS_MAX];
 };
 
-/* A stack's slot was sized before its depth was known: what follows the PCs is no part of it. */
+/* A stack's slot was sized before its depth was known, a text's is of one of two sizes. */
 static size_t record_size(const struct gt_record *rec, size_t size)
 {
-	const struct gt_stack *stack = (const void *)(rec + 1);
-	size_t used = sizeof(*rec) + sizeof(*stack);
+	int payload = gt_payload_size(rec->kind), tail;
+	size_t used = sizeof(*rec) + (size_t)payload;
 
-	if (rec->kind != GT_STACK || size < used || stack->depth > (size - used) / 8)
+	if (payload < 0 || size < used)
 		return size;
-	return used + (size_t)stack->depth * 8;
+	tail = gt_tail_size(rec);
+	return tail <= 0 || (size_t)tail > size - used ? size : used + (size_t)tail;
 }
 
 static int on_record(void *ctx, void *data, size_t size)

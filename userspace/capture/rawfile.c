@@ -111,16 +111,10 @@ static int note(struct map *map, uint64_t pc)
 /* The sequencer asks the same. */
 static bool record_is_whole(const struct gt_record *rec, size_t size)
 {
-	const struct gt_stack *stack = (const void *)(rec + 1);
 	int payload = size < sizeof(*rec) ? -1 : gt_payload_size(rec->kind);
+	int tail = payload < 0 || size < sizeof(*rec) + (size_t)payload ? -1 : gt_tail_size(rec);
 
-	if (payload < 0)
-		return false;
-	size -= sizeof(*rec);
-	if (rec->kind != GT_STACK)
-		return size == (size_t)payload;
-	return size >= sizeof(*stack) && stack->depth <= GT_STACK_MAX &&
-	       size == sizeof(*stack) + stack->depth * sizeof(stack->pc[0]);
+	return tail >= 0 && size == sizeof(*rec) + (size_t)payload + (size_t)tail;
 }
 
 static int note_pcs(struct rawfile *raw, const struct gt_record *rec)

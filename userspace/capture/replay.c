@@ -267,22 +267,24 @@ int replay__open(struct replay **ret, const char *path, struct error *err)
 /* Bytes of the record at the cursor; a broken one takes the rest of the chunk with it. */
 static size_t record_size(const struct buf *b)
 {
-	struct gt_record rec;
-	struct gt_stack stack;
+	struct {
+		struct gt_record rec;
+		unsigned char payload[24];
+	} head;
 	size_t size;
-	int payload;
+	int payload, tail;
 
-	if (buf__left(b) < sizeof(rec))
+	if (buf__left(b) < sizeof(head.rec))
 		return buf__left(b);
-	memcpy(&rec, b->pos, sizeof(rec));
-	payload = gt_payload_size(rec.kind);
+	memcpy(&head.rec, b->pos, sizeof(head.rec));
+	payload = gt_payload_size(head.rec.kind);
 	if (payload < 0)
 		return buf__left(b);
-	size = sizeof(rec) + (size_t)payload;
-	if (rec.kind == GT_STACK && size <= buf__left(b)) {
-		memcpy(&stack, b->pos + sizeof(rec), sizeof(stack));
-		if (stack.depth <= GT_STACK_MAX)
-			size += stack.depth * 8;
+	size = sizeof(head.rec) + (size_t)payload;
+	if (size <= buf__left(b)) {
+		memcpy(&head, b->pos, size);
+		tail = gt_tail_size(&head.rec);
+		size += tail > 0 ? (size_t)tail : 0;
 	}
 	return size < buf__left(b) ? size : buf__left(b);
 }

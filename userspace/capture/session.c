@@ -76,6 +76,10 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 		[GT_PROBE_GC_BEGIN] = skel->progs.runtime_rare,
 		[GT_PROBE_GC_END] = skel->progs.gc_end,
 		[GT_PROBE_PROCS] = skel->progs.runtime_rare,
+		[GT_PROBE_TASK_BEGIN] = skel->progs.user_event,
+		[GT_PROBE_TASK_END] = skel->progs.user_event,
+		[GT_PROBE_REGION] = skel->progs.user_event,
+		[GT_PROBE_LOG] = skel->progs.user_event,
 	};
 
 	return programs[probe];
@@ -456,7 +460,7 @@ uint64_t session__ring_bytes(const struct session *s)
 uint64_t session__memory(const struct session *s)
 {
 	return session__ring_bytes(s) + sizeof(*s->skel->bss_seen) + sizeof(*s->skel->bss_curg) +
-	       sizeof(*s->skel->bss_rings) + s->cpus * sizeof(struct gt_counters);
+	       sizeof(*s->skel->bss_rings) + sizeof(*s->skel->bss_texts) + s->cpus * sizeof(struct gt_counters);
 }
 
 int session__counters(const struct session *s, struct gt_counters *ret)

@@ -21,7 +21,7 @@ static uint64_t hits(const struct recorder_stats *stats)
 	unsigned int kind;
 
 	for (kind = 0; kind < GT_KIND_END; kind++)
-		if (kind != GT_STACK && kind != GT_EXEC)
+		if (kind != GT_STACK && kind != GT_TEXT && kind != GT_EXEC)
 			hits += stats->records[kind] + stats->counters.lost[kind];
 	return hits;
 }
@@ -84,6 +84,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "holes", seq->holes);
 	number(out, "bad_records", seq->bad_records);
 	number(out, "stack_misses", seq->stack_misses);
+	number(out, "text_misses", seq->text_misses);
 	number(out, "read_errors", stats->counters.read_errors);
 	number(out, "foreign_hits", stats->counters.foreign);
 	fprintf(out, "  \"uprobe_multi\": %s,\n", stats->multi ? "true" : "false");

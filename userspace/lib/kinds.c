@@ -17,6 +17,8 @@ static const char *const names[GT_KIND_END] = {
 	[GT_P_START] = "p_start", [GT_P_STOP] = "p_stop", [GT_P_HANDOFF] = "p_handoff",
 	[GT_STW_BEGIN] = "stw_begin", [GT_STW_END] = "stw_end", [GT_GC_BEGIN] = "gc_begin",
 	[GT_GC_END] = "gc_end", [GT_PROCS] = "procs", [GT_EXEC] = "exec", [GT_STACK] = "stack",
+	[GT_TASK_BEGIN] = "task_begin", [GT_TASK_END] = "task_end", [GT_REGION] = "region",
+	[GT_LOG] = "log", [GT_TEXT] = "text",
 };
 
 const char *kind__name(unsigned int kind)

@@ -145,6 +145,12 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 	return err;
 }
 
+/* Texts that are this generation's alone are written with it. */
+static size_t generation_size(const struct sequencer *s)
+{
+	return writer__size(s->opts.writer) + intern__passing_bytes(s->opts.intern);
+}
+
 int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)
 {
 	int err;
@@ -153,16 +159,17 @@ int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)
 		time = s->last_time;
 	if (!force) {
 		if (time - s->gen_start < GENERATION_NS &&
-		    writer__size(s->opts.writer) < GENERATION_BYTES)
+		    generation_size(s) < GENERATION_BYTES)
 			return 0;
 		/* Readers resolve an STWEnd's name in the table of the generation it stands in. */
 		if (s->stw && time - s->gen_start < 4 * GENERATION_NS &&
-		    writer__size(s->opts.writer) < 2 * GENERATION_BYTES)
+		    generation_size(s) < 2 * GENERATION_BYTES)
 			return 0;
 	}
 	repair__end_stw(s, time);
 	err = writer__close(s->opts.writer);
 	if (err)
 		return err;
+	intern__end_generation(s->opts.intern);
 	return checkpoint__open(s, time);
 }

@@ -127,6 +127,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 	map__remove(&s->id, g->id);
 	if (map__get(&s->g, g->addr) == g)
 		map__remove(&s->g, g->addr);
+	free(g->regions);
 	goroutine__free(s, g);
 }
 
@@ -167,6 +168,9 @@ void model__deinit(struct sequencer *s)
 		next = h->next;
 		free(h);
 	}
+	for (size_t i = 0; map__next(&s->id, &i, &value);)
+		free(((struct goroutine *)value)->regions);
+	free(s->task_named);
 	for (size_t i = 0; map__next(&s->p, &i, &value);)
 		free(value);
 	blocks__destroy(s->goroutines);

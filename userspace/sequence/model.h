@@ -22,15 +22,17 @@
 #include "sequence/merge.h"
 #include "sequence/sequencer.h"
 #include "sequence/stacks.h"
+#include "sequence/texts.h"
 
 /*
- * States have the file's own numbers; 0 stands for "not there". There may be a million: 48 bytes,
+ * States have the file's own numbers; 0 stands for "not there". There may be a million: 56 bytes,
  * from a pool.
  */
 struct goroutine {
 	uint64_t addr;			/* of its g struct; 0 once the struct has another goroutine */
 	uint64_t id;			/* goid */
 	struct thread *m;
+	struct regions *regions;	/* the program's own, open; NULL: none yet */
 	uint32_t start_stack;		/* id of the frame that names it */
 	/* the file's side */
 	uint32_t seq;			/* last sequence number, in generation `numbered` */
@@ -81,6 +83,10 @@ struct sequencer {
 	struct stacks *stacks;
 	struct blocks *goroutines;	/* memory of all that there ever were at once */
 	struct goroutine *free_g;	/* of it what ended ones have left, linked by `m` */
+	struct texts *texts;
+	uint64_t *task_named;		/* bits of TASK_WINDOW ids: state_user.c */
+	uint64_t task_max;		/* the greatest id named, 0: none */
+	bool task_begun;		/* a task began in the window */
 	struct map g;			/* by g address: live goroutines */
 	struct map id;			/* by goid: those, and zombies whose end was lost */
 	struct map ended;		/* by goid: ended in the open generation */

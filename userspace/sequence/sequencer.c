@@ -28,7 +28,8 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	s->merge = merge__create();
 	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
 				   opts->layout && opts->layout->config.systemstack_frameless);
-	if (!s->merge || !s->stacks) {
+	s->texts = texts__create(opts->intern);
+	if (!s->merge || !s->stacks || !s->texts) {
 		sequencer__destroy(s);
 		return -ENOMEM;
 	}
@@ -52,6 +53,7 @@ void sequencer__destroy(struct sequencer *s)
 	snapshot__free(&s->second);
 	model__deinit(s);
 	stacks__destroy(s->stacks);
+	texts__destroy(s->texts);
 	merge__destroy(s->merge);
 	free(s);
 }
@@ -68,18 +70,15 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 
 static bool record_is_sound(const struct gt_record *rec, size_t size)
 {
-	const struct gt_stack *stack = (const void *)(rec + 1);
-	int payload;
+	int payload, tail;
 
 	if (size < sizeof(*rec))
 		return false;
 	payload = gt_payload_size(rec->kind);
-	if (payload < 0 || !rec->tid)
+	if (payload < 0 || !rec->tid || size < sizeof(*rec) + payload)
 		return false;
-	if (rec->kind != GT_STACK)
-		return size == sizeof(*rec) + payload;
-	return size >= sizeof(*rec) + payload && stack->depth <= GT_STACK_MAX &&
-	       size == sizeof(*rec) + payload + stack->depth * sizeof(uint64_t);
+	tail = gt_tail_size(rec);
+	return tail >= 0 && size == sizeof(*rec) + payload + tail;
 }
 
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
@@ -91,11 +90,12 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		s->stats.bad_records++;
 		return -EBADMSG;
 	}
-	/* A stack is sent once, maybe before the window; it only has to be there before its use. */
-	if (rec->kind == GT_STACK) {
+	/* What is sent once, maybe before the window, only has to be there before its use. */
+	if (rec->kind == GT_STACK || rec->kind == GT_TEXT) {
 		s->stats.records++;
 		merge__count(s->merge, ring, rec->seq);
-		return stacks__add(s->stacks, rec);
+		return rec->kind == GT_STACK ? stacks__add(s->stacks, rec) :
+					       texts__add(s->texts, rec);
 	}
 	err = merge__put(s->merge, ring, rec, size);
 	if (err != -ENOBUFS)
@@ -357,6 +357,8 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 	if (!s->error)
 		report_loss(s, time);
 	merge__trim(s->merge);
+	if (s->ready)
+		texts__expire(s->texts, time);
 	s->lost_since = s->watermark = time;
 	return s->error;
 }

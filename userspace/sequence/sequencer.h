@@ -50,6 +50,7 @@ struct sequencer_stats {
 	uint64_t at_start;	/* goroutines that were there when the window began */
 	uint64_t window_ns;	/* t1 - t0 */
 	uint64_t stack_misses;	/* events whose stack never arrived */
+	uint64_t text_misses;	/* texts of annotations that never arrived, or had no room */
 };
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts);

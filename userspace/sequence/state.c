@@ -271,6 +271,10 @@ static const struct {
 	[GT_GC_BEGIN] = { apply_gc_begin, false },
 	[GT_GC_END] = { apply_gc_end, false },
 	[GT_PROCS] = { apply_procs, false },
+	[GT_TASK_BEGIN] = { apply_task_begin, true },
+	[GT_TASK_END] = { apply_task_end, true },
+	[GT_REGION] = { apply_region, true },
+	[GT_LOG] = { apply_log, true },
 };
 
 enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,

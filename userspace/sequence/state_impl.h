@@ -57,5 +57,9 @@ enum verdict apply_stw_begin(struct step *st);
 enum verdict apply_stw_end(struct step *st);
 enum verdict apply_gc_begin(struct step *st);
 enum verdict apply_gc_end(struct step *st);
+enum verdict apply_task_begin(struct step *st);
+enum verdict apply_task_end(struct step *st);
+enum verdict apply_region(struct step *st);
+enum verdict apply_log(struct step *st);
 
 #endif

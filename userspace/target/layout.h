@@ -27,6 +27,7 @@ struct pclntab;
  */
 struct layout_skips {
 	uint32_t stop, preempt_park, create, syscall, syscall_block, gc_begin, stw_begin, procs;
+	uint32_t task_begin, task_end, region, log;
 };
 
 /* Go's own statuses that the snapshot and the probes meet. */

@@ -165,7 +165,8 @@ struct release {
  */
 #define SKIPS(stop_, block_)						\
 	{ .stop = stop_, .preempt_park = 0, .create = 2, .syscall = 1, .syscall_block = block_, \
-	  .gc_begin = 0, .stw_begin = 2, .procs = 1 }
+	  .gc_begin = 0, .stw_begin = 2, .procs = 1,				\
+	  .task_begin = 1, .task_end = 0, .region = 1, .log = 1 }
 
 static const struct release releases[] = {
 	{ 19, wait_1_19, COUNT(wait_1_19), COUNT(block_events), 21, SKIPS(1, 1) },

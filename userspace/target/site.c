@@ -160,6 +160,16 @@ static const struct row rows[] = {
 	  OR_ELSE, "a garbage collection has marked everything" },
 	{ GT_PROBE_PROCS, 0, ENTRY, "runtime.procresize", NULL, 0, 0, OPTIONAL,
 	  "the number of Ps is set" },
+
+	/* The runtime's, under the names by which package runtime/trace knows them. */
+	{ GT_PROBE_TASK_BEGIN, 0, ENTRY, "runtime/trace.userTaskCreate", NULL, 0, 0,
+	  OPTIONAL_IF_LINKED, "the program begins a task" },
+	{ GT_PROBE_TASK_END, 0, ENTRY, "runtime/trace.userTaskEnd", NULL, 0, 0,
+	  OPTIONAL_IF_LINKED, "the program ends a task" },
+	{ GT_PROBE_REGION, 0, ENTRY, "runtime/trace.userRegion", NULL, 0, 0,
+	  OPTIONAL_IF_LINKED, "the program begins or ends a region" },
+	{ GT_PROBE_LOG, 0, ENTRY, "runtime/trace.userLog", NULL, 0, 0,
+	  OPTIONAL_IF_LINKED, "the program logs a message" },
 };
 
 #define NROWS (sizeof(rows) / sizeof(rows[0]))
@@ -186,7 +196,9 @@ const char *site__probe_name(enum gt_probe probe)
 		[GT_PROBE_P_STOP] = "p_stop", [GT_PROBE_P_HANDOFF] = "p_handoff",
 		[GT_PROBE_STW_BEGIN] = "stw_begin", [GT_PROBE_STW_END] = "stw_end",
 		[GT_PROBE_GC_BEGIN] = "gc_begin", [GT_PROBE_GC_END] = "gc_end",
-		[GT_PROBE_PROCS] = "procs",
+		[GT_PROBE_PROCS] = "procs", [GT_PROBE_TASK_BEGIN] = "task_begin",
+		[GT_PROBE_TASK_END] = "task_end", [GT_PROBE_REGION] = "region",
+		[GT_PROBE_LOG] = "log",
 	};
 
 	return (unsigned int)probe < GT_PROBE_COUNT ? names[probe] : "?";
@@ -231,6 +243,14 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 		return cookie ? "-" : "AX=reason";
 	case GT_PROBE_PROCS:
 		return "AX=number";
+	case GT_PROBE_TASK_BEGIN:
+		return "R14=g AX=id BX=parent CX DI=type";
+	case GT_PROBE_TASK_END:
+		return "R14=g AX=id";
+	case GT_PROBE_REGION:
+		return "R14=g AX=task BX=ends CX DI=name";
+	case GT_PROBE_LOG:
+		return "R14=g AX=task BX CX=category DI SI=message";
 	case GT_PROBE_SYSCALL_LOST: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
 	case GT_PROBE_GC_END:
 		return "-";
@@ -461,6 +481,11 @@ static int try_row(struct finder *f, const struct row *row, char *reason)
 	return copies;
 }
 
+static bool row__is_needed(const struct row *row)
+{
+	return row->need != OPTIONAL && row->need != OPTIONAL_IF_LINKED;
+}
+
 static int note_missing(struct site_list *list, const struct row *row, const char *reason)
 {
 	struct site_missing *more = reallocarray(list->missing, list->nmissing + 1, sizeof(*more));
@@ -471,7 +496,7 @@ static int note_missing(struct site_list *list, const struct row *row, const cha
 	list->missing = more;
 	m = &list->missing[list->nmissing++];
 	*m = (struct site_missing){
-		.probe = row->probe, .needed = row->need != OPTIONAL, .why = row->why,
+		.probe = row->probe, .needed = row__is_needed(row), .why = row->why,
 	};
 	snprintf(m->reason, sizeof(m->reason), "%s", reason);
 	return 0;
@@ -484,14 +509,14 @@ static int find_group(struct finder *f, size_t first, size_t end, struct error *
 	char reason[REASON_SIZE] = "", other[REASON_SIZE];
 	int r = try_row(f, row, reason);
 
-	if (r == 0 && row->need == IF_LINKED)
+	if (r == 0 && (row->need == IF_LINKED || row->need == OPTIONAL_IF_LINKED))
 		return 0;
 	for (size_t i = first + 1; i < end && r != 1; i++)
 		r = applies(&rows[i], f->layout) ? try_row(f, &rows[i], other) : r;
 	if (r == 1)
 		return 0;
 	r = note_missing(&f->list, row, reason);
-	if (r || row->need == OPTIONAL)
+	if (r || !row__is_needed(row))
 		return r;
 	return error__set(err, -ENOTSUP, "cannot see when %s: %s%s", row->why, reason,
 			  strstr(reason, "inlined") ? "; a build with -pgo=off can be traced" : "");

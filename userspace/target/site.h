@@ -49,7 +49,7 @@ enum site_set {
 };
 
 #define SITE_SET(set)	  (1u << SITE_##set)
-#define SITE_SETS_BUILT	  (SITE_SET(SCHED) | SITE_SET(SYSCALL) | SITE_SET(GC))
+#define SITE_SETS_BUILT	  (SITE_SET(SCHED) | SITE_SET(SYSCALL) | SITE_SET(GC) | SITE_SET(USER))
 #define SITE_SETS_DEFAULT (SITE_SETS_BUILT & ~(SITE_SET(SWEEP) | SITE_SET(CPU)))
 
 /* A transition that no instruction of this program shows. */

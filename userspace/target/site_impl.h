@@ -39,6 +39,7 @@ enum need {
 	NEEDED,		/* without it the trace would be wrong: refuse */
 	IF_LINKED,	/* the same, but programs without coroutines do not have the function */
 	OPTIONAL,	/* events that stand alone: named as missing */
+	OPTIONAL_IF_LINKED, /* the same, of a package that few programs have */
 	OR_ELSE,	/* tried when the row before found nothing; need is that row's */
 };
 

@@ -15,6 +15,8 @@ enum site_set site__set(enum gt_probe probe)
 	case GT_PROBE_STW_BEGIN: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
 	case GT_PROBE_GC_END:
 		return SITE_GC;
+	case GT_PROBE_TASK_BEGIN: case GT_PROBE_TASK_END: case GT_PROBE_REGION: case GT_PROBE_LOG:
+		return SITE_USER;
 	default:
 		return SITE_SCHED;
 	}

@@ -16,7 +16,7 @@
 
 #define BLOCK_SIZE 65536
 
-struct block { /* of the arena; the newest comes first */
+struct block { /* of an arena; the newest comes first */
 	struct block *next;
 	size_t used;
 	_Alignas(8) char data[];
@@ -25,7 +25,7 @@ struct block { /* of the arena; the newest comes first */
 struct item {
 	const void *data;
 	uint32_t len; /* bytes */
-	uint32_t hash;
+	uint32_t hash; /* 0: a passing one, which is in no slot */
 };
 
 struct table {
@@ -38,12 +38,17 @@ struct table {
 struct intern {
 	struct block *blocks;
 	struct table strings, stacks;
+	struct block *passing;	/* those of passing strings */
+	uint32_t *passing_id;	/* given to them, ever */
+	uint32_t npassing, passing_cap;
+	uint32_t passing_used;	/* of these ids, in this generation */
+	size_t passing_bytes;
 	size_t memory;
 };
 
-static void *arena__alloc(struct intern *in, size_t len)
+static void *arena__alloc(struct intern *in, struct block **blocks, size_t len)
 {
-	struct block *b = in->blocks;
+	struct block *b = *blocks;
 	size_t size = (len + 7) & ~(size_t)7;
 	void *p;
 
@@ -51,9 +56,9 @@ static void *arena__alloc(struct intern *in, size_t len)
 		b = malloc(sizeof(*b) + BLOCK_SIZE);
 		if (!b)
 			return NULL;
-		b->next = in->blocks;
+		b->next = *blocks;
 		b->used = 0;
-		in->blocks = b;
+		*blocks = b;
 		in->memory += sizeof(*b) + BLOCK_SIZE;
 	}
 	p = b->data + b->used;
@@ -74,7 +79,7 @@ static uint32_t hash_bytes(const void *data, size_t len)
 	word = 0;
 	memcpy(&word, p, len);
 	h = (h ^ word) * 0x9e3779b97f4a7c15u;
-	return h >> 32;
+	return h >> 32 | 0x80000000u; /* a table's index is of the lower bits */
 }
 
 static int table__grow_items(struct intern *in, struct table *t)
@@ -99,6 +104,8 @@ static int table__grow_slots(struct intern *in, struct table *t)
 	if (!slots)
 		return -1;
 	for (id = 1; id <= t->count; id++) {
+		if (!t->items[id - 1].hash)
+			continue;
 		for (i = t->items[id - 1].hash & (size - 1); slots[i]; i = (i + 1) & (size - 1))
 			;
 		slots[i] = id;
@@ -125,7 +132,7 @@ static uint32_t table__add(struct intern *in, struct table *t, const void *data,
 	}
 	if (t->count == t->cap && table__grow_items(in, t))
 		return 0;
-	copy = arena__alloc(in, len);
+	copy = arena__alloc(in, &in->blocks, len);
 	if (!copy)
 		return 0;
 	memcpy(copy, data, len);
@@ -139,16 +146,25 @@ struct intern *intern__create(void)
 	return calloc(1, sizeof(struct intern));
 }
 
-void intern__destroy(struct intern *in)
+static void free_blocks(struct intern *in, struct block **blocks)
 {
 	struct block *b, *next;
 
-	if (!in)
-		return;
-	for (b = in->blocks; b; b = next) {
+	for (b = *blocks; b; b = next) {
 		next = b->next;
+		in->memory -= sizeof(*b) + BLOCK_SIZE;
 		free(b);
 	}
+	*blocks = NULL;
+}
+
+void intern__destroy(struct intern *in)
+{
+	if (!in)
+		return;
+	free_blocks(in, &in->blocks);
+	free_blocks(in, &in->passing);
+	free(in->passing_id);
 	free(in->strings.items);
 	free(in->strings.slots);
 	free(in->stacks.items);
@@ -171,6 +187,64 @@ static size_t cut_length(const char *s, size_t len)
 uint32_t intern__string(struct intern *in, const char *s, size_t len)
 {
 	return len ? table__add(in, &in->strings, s, cut_length(s, len)) : 0;
+}
+
+/* One more id for passing strings. */
+static int add_passing_id(struct intern *in)
+{
+	struct table *t = &in->strings;
+	uint32_t cap = in->passing_cap ? in->passing_cap * 2 : 256;
+	uint32_t *ids;
+
+	if (in->npassing == in->passing_cap) {
+		ids = reallocarray(in->passing_id, cap, sizeof(*ids));
+		if (!ids)
+			return -1;
+		in->memory += (size_t)(cap - in->passing_cap) * sizeof(*ids);
+		in->passing_id = ids;
+		in->passing_cap = cap;
+	}
+	if (t->count >= t->mask / 2 && table__grow_slots(in, t))
+		return -1;
+	if (t->count == t->cap && table__grow_items(in, t))
+		return -1;
+	t->items[t->count++] = (struct item){ 0 };
+	in->passing_id[in->npassing++] = t->count;
+	return 0;
+}
+
+uint32_t intern__passing(struct intern *in, const char *s, size_t len)
+{
+	size_t cut = cut_length(s, len);
+	uint32_t id;
+	void *copy;
+
+	if (!len || (in->passing_used == in->npassing && add_passing_id(in)))
+		return 0;
+	copy = arena__alloc(in, &in->passing, cut);
+	if (!copy)
+		return 0;
+	memcpy(copy, s, cut);
+	id = in->passing_id[in->passing_used++];
+	in->strings.items[id - 1] = (struct item){ .data = copy, .len = cut };
+	in->passing_bytes += cut;
+	return id;
+}
+
+size_t intern__passing_bytes(const struct intern *in)
+{
+	return in->passing_bytes;
+}
+
+void intern__end_generation(struct intern *in)
+{
+	uint32_t i;
+
+	for (i = 0; i < in->passing_used; i++)
+		in->strings.items[in->passing_id[i] - 1] = (struct item){ 0 };
+	in->passing_used = 0;
+	in->passing_bytes = 0;
+	free_blocks(in, &in->passing);
 }
 
 uint32_t intern__cstring(struct intern *in, const char *s)

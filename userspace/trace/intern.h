@@ -4,6 +4,9 @@
  *
  * Ids are dense, start at 1 (0: none) and never change; a generation's tables (generation.c) hold
  * just those that its events name, under the same ids: the format allows gaps.
+ *
+ * Passing strings are the exception: they are kept until their generation ends, and their ids are
+ * given again then. So a program may log what it likes for as long as it likes.
  */
 #ifndef TRACE_INTERN_H
 #define TRACE_INTERN_H
@@ -33,7 +36,12 @@ uint32_t intern__string(struct intern *in, const char *s, size_t len);
 uint32_t intern__cstring(struct intern *in, const char *s);
 uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n);
 
-/* What an id stands for; the pointer stays good until destroy. NULL: no such id. */
+/* The same, not looked up: the string's id is good until intern__end_generation(). */
+uint32_t intern__passing(struct intern *in, const char *s, size_t len);
+size_t intern__passing_bytes(const struct intern *in);
+void intern__end_generation(struct intern *in);
+
+/* What an id stands for; the pointer stays good as long as the id. NULL: no such id. */
 const char *intern__string_at(const struct intern *in, uint32_t id, size_t *ret_len);
 const struct intern_frame *intern__stack_at(const struct intern *in, uint32_t id, size_t *ret_n);
 uint32_t intern__strings(const struct intern *in); /* number of ids given so far */

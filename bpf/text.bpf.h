@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Texts of the program: to userspace in a record of their own, and the number by which others name
+ * them.
+ *
+ * A name (of a task's type, a region, a log's category) comes again and again: its number is its
+ * hash, and it is sent if that was not seen before, as stacks are (stack.bpf.h). A log's message is
+ * sent each time, with a number of its own. Programs that read texts must be sleepable: the page of a
+ * constant which the program has not looked at yet is not there until somebody asks for it.
+ */
+#ifndef BPF_TEXT_H
+#define BPF_TEXT_H
+
+#include "stack.bpf.h"
+
+#define SHORT_TEXT 64 /* bytes in a record of the smaller size */
+
+struct go_string {
+	u64 at, len;
+};
+
+/* `len` is at most `room`, a constant. Pages that are not there are fetched only if need be. */
+static __always_inline long text__read(void *to, u64 len, u64 from)
+{
+	long failed = bpf_probe_read_user(to, len, (const void *)from);
+
+	return failed ? bpf_copy_from_user(to, len, (const void *)from) : 0;
+}
+
+static __always_inline u64 text__number(u64 hash)
+{
+	return (hash & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
+}
+
+/* A slot, which has no number of its ring yet: it may be given back. */
+static __always_inline struct gt_record *text__reserve(u64 room, u32 *ret_ring)
+{
+	u32 ring = emit__ring(bpf_get_smp_processor_id()), key = ring;
+	void *map = bpf_map_lookup_elem(&rings, &key);
+	struct gt_record *rec;
+
+	if (!map)
+		return NULL;
+	*ret_ring = ring;
+	rec = bpf_ringbuf_reserve(map, sizeof(*rec) + sizeof(struct gt_text) + room, 0);
+	if (!rec) {
+		emit__number(ring);
+		COUNT(lost[GT_TEXT]);
+	}
+	return rec;
+}
+
+static __always_inline void text__submit(struct gt_record *rec, u32 ring, u32 tid, u64 number)
+{
+	rec->time = bpf_ktime_get_ns();
+	rec->seq = emit__number(ring);
+	rec->tid = tid;
+	rec->kind = GT_TEXT;
+	rec->cpu = bpf_get_smp_processor_id();
+	/* of this ring's records no other has this one's number for a long while */
+	rec->object = number ?: GT_TEXT_ONCE | (u64)ring << 32 | rec->seq;
+	rec->stack = 0;
+}
+
+/* Reads it to behind the head of a slot with `room` for it (a constant); what is too long is cut. */
+static __always_inline bool text__fill(struct gt_record *rec, const struct go_string *s, u64 room)
+{
+	struct gt_text *text = (void *)(rec + 1);
+	u64 *words = (void *)(text + 1), len = s->len, last;
+
+	text->cut = len > room;
+	if (len > room)
+		len = room;
+	asm volatile("" : "+r"(len));
+	if (len - 1 > room - 1)
+		return false;
+	last = (len - 1) / 8;
+	if (last < room / 8)
+		words[last] = 0;
+	text->len = len;
+	return !text__read(words, len, s->at);
+}
+
+/* One that is too long for the BPF stack: hashed in its slot, which is given back if it was seen. */
+__weak __noinline u64 text__long_name(const struct go_string *s, u32 tid)
+{
+	struct gt_record *rec;
+	u64 hash = 0, *words;
+	u32 ring = 0, i, n;
+
+	if (!s)
+		return GT_TEXT_UNREAD;
+	rec = text__reserve(GT_TEXT_MAX, &ring);
+	if (!rec)
+		return GT_TEXT_UNREAD;
+	if (!text__fill(rec, s, GT_TEXT_MAX))
+		goto unread;
+	words = (u64 *)((struct gt_text *)(rec + 1) + 1);
+	n = (((struct gt_text *)(rec + 1))->len + 7) / 8;
+	for (i = 0; i < GT_TEXT_MAX / 8 && i < n; i++)
+		hash = stack__mix(hash, words[i]);
+	hash = text__number(stack__mix(hash, s->len));
+	if (seen_texts[hash % SEEN_TEXTS] == hash)
+		goto give_back;
+	seen_texts[hash % SEEN_TEXTS] = hash;
+	text__submit(rec, ring, tid, hash);
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return hash;
+unread:
+	COUNT(read_errors);
+	hash = GT_TEXT_UNREAD;
+give_back:
+	bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);
+	return hash;
+}
+
+/* The number of a name, whose bytes are on their way. */
+__weak __noinline u64 text__name(const struct go_string *s, u32 tid)
+{
+	u64 words[SHORT_TEXT / 8] = {}, hash = 0, len;
+	struct gt_text *text;
+	u32 i;
+
+	if (!s || !s->len)
+		return GT_TEXT_EMPTY;
+	len = s->len;
+	if (len > SHORT_TEXT)
+		return text__long_name(s, tid);
+	asm volatile("" : "+r"(len));
+	if (len - 1 > SHORT_TEXT - 1 || text__read(words, len, s->at)) {
+		COUNT(read_errors);
+		return GT_TEXT_UNREAD;
+	}
+	for (i = 0; i < SHORT_TEXT / 8; i++)
+		hash = stack__mix(hash, words[i]);
+	hash = text__number(stack__mix(hash, s->len));
+	if (seen_texts[hash % SEEN_TEXTS] == hash)
+		return hash;
+	emit (rec, GT_TEXT, hash, 0, tid, sizeof(*text) + SHORT_TEXT) {
+		text = (void *)(rec + 1);
+		text->len = len;
+		text->cut = 0;
+		__builtin_memcpy(text + 1, words, SHORT_TEXT);
+		seen_texts[hash % SEEN_TEXTS] = hash;
+	}
+	return hash;
+}
+
+static __always_inline u64 text__send(const struct go_string *s, u32 tid, u64 room)
+{
+	u32 ring = 0;
+	struct gt_record *rec = text__reserve(room, &ring);
+	u64 number;
+
+	if (!rec)
+		return GT_TEXT_UNREAD;
+	if (!text__fill(rec, s, room)) {
+		COUNT(read_errors);
+		bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);
+		return GT_TEXT_UNREAD;
+	}
+	text__submit(rec, ring, tid, 0);
+	number = rec->object;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return number;
+}
+
+/* The number of a text that is sent for this once. */
+__weak __noinline u64 text__message(const struct go_string *s, u32 tid)
+{
+	if (!s || !s->len)
+		return GT_TEXT_EMPTY;
+	return s->len <= SHORT_TEXT ? text__send(s, tid, SHORT_TEXT) :
+				      text__send(s, tid, GT_TEXT_MAX);
+}
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes of what the program says of itself by package runtime/trace: tasks, regions, logs.
+ *
+ * That package calls the runtime whether its tracer is on or not, and it is the runtime that finds out
+ * that it is off. Before them in an event's way: target/site.c; after them: sequence/state_user.c.
+ */
+#include "filter.bpf.h"
+#include "text.bpf.h"
+
+/* On the goroutine's own stack, at the function's first push: what stands there is its caller. */
+static __always_inline u32 callers(struct pt_regs *ctx, u32 tid)
+{
+	struct leaf leaf = { .fp = ctx->bp };
+
+	if (!config.stack_depth)
+		return 0;
+	leaf.pc = go_read_u64(ctx->sp);
+	return stack__id(&leaf, tid);
+}
+
+static __noinline int task_begin(struct pt_regs *ctx, u32 tid, u32 stack)
+{
+	struct go_string type = { GO_ARG3(ctx), GO_ARG4(ctx) };
+	struct gt_task task = {
+		.id = GO_ARG1(ctx),
+		.parent = GO_ARG2(ctx),
+		.type = text__name(&type, tid),
+	};
+
+	emit (rec, GT_TASK_BEGIN, GO_G(ctx), stack, tid, sizeof(task))
+		*(struct gt_task *)(rec + 1) = task;
+	return 0;
+}
+
+static __noinline int region(struct pt_regs *ctx, u32 tid, u32 stack)
+{
+	struct go_string name = { GO_ARG3(ctx), GO_ARG4(ctx) };
+	struct gt_region region = {
+		.task = GO_ARG1(ctx),
+		.name = text__name(&name, tid),
+		.ends = GO_ARG2(ctx),
+	};
+
+	emit (rec, GT_REGION, GO_G(ctx), stack, tid, sizeof(region))
+		*(struct gt_region *)(rec + 1) = region;
+	return 0;
+}
+
+static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
+{
+	struct go_string category = { GO_ARG2(ctx), GO_ARG3(ctx) };
+	struct go_string message = { GO_ARG4(ctx), GO_ARG5(ctx) };
+	struct gt_log log = {
+		.task = GO_ARG1(ctx),
+		.category = text__name(&category, tid),
+		.message = text__message(&message, tid),
+	};
+
+	emit (rec, GT_LOG, GO_G(ctx), stack, tid, sizeof(log))
+		*(struct gt_log *)(rec + 1) = log;
+	return 0;
+}
+
+/* One program: the verifier takes 4 ms for the walk of a stack in each that has one. */
+SEC("uprobe.multi.s")
+int user_event(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours(), stack;
+
+	if (!tid)
+		return 0;
+	stack = callers(ctx, tid);
+	switch (cookie__probe(ctx)) {
+	case GT_PROBE_TASK_BEGIN:
+		return task_begin(ctx, tid, stack);
+	case GT_PROBE_TASK_END:
+		emit_value(GT_TASK_END, GO_G(ctx), stack, tid, GO_ARG1(ctx));
+		return 0;
+	case GT_PROBE_REGION:
+		return region(ctx, tid, stack);
+	case GT_PROBE_LOG:
+		return log_line(ctx, tid, stack);
+	default:
+		return 0;
+	}
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names and messages of the program's annotations: see texts.h.
+ *
+ * Before it: sequencer.c, which passes TEXT records on, and state_user.c, which asks for a text's id
+ * where it makes an event. After it: trace/intern.c.
+ */
+#include "sequence/texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/map.h"
+
+#define PATIENCE_NS 2000000000ull /* a thread can be descheduled between its two records */
+
+struct message {
+	struct message *next, *prev; /* in the order in which they came */
+	uint64_t number, time;
+	uint32_t len;
+	char text[];
+};
+
+struct texts {
+	struct intern *in;
+	struct map name;	/* number -> string id, as a pointer-sized number */
+	struct map message;	/* number -> struct message, until it is taken */
+	struct message *first, *last;
+	size_t waiting;		/* bytes of messages */
+	uint32_t missing;	/* the stand-in's id */
+};
+
+struct texts *texts__create(struct intern *in)
+{
+	struct texts *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->in = in;
+	return t;
+}
+
+void texts__destroy(struct texts *t)
+{
+	struct message *m, *next;
+
+	if (!t)
+		return;
+	for (m = t->first; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+	map__deinit(&t->name);
+	map__deinit(&t->message);
+	free(t);
+}
+
+/* What was cut may end within a UTF-8 character, whose beginning goes, too. */
+static uint32_t whole_length(const struct gt_text *text)
+{
+	const unsigned char *bytes = (const void *)(text + 1);
+	uint32_t len = text->len, tail = 0, want;
+
+	if (!text->cut)
+		return len;
+	while (tail < 3 && tail < len && (bytes[len - 1 - tail] & 0xc0) == 0x80)
+		tail++;
+	if (tail == len)
+		return len;
+	want = bytes[len - 1 - tail];
+	want = want >= 0xf0 ? 3 : want >= 0xe0 ? 2 : want >= 0xc0 ? 1 : 0;
+	return want > tail ? len - 1 - tail : len;
+}
+
+static int add_name(struct texts *t, const struct gt_record *rec)
+{
+	const struct gt_text *text = (const void *)(rec + 1);
+	uint32_t id;
+
+	if (rec->object <= GT_TEXT_UNREAD || map__get(&t->name, rec->object))
+		return 0;	/* sent again: another took its place in what the probes remember */
+	if (t->name.n >= TEXTS_NAMES)
+		return 0;
+	id = intern__string(t->in, (const char *)(text + 1), whole_length(text));
+	return id ? map__put(&t->name, rec->object, (void *)(uintptr_t)id) : 0;
+}
+
+static void drop(struct texts *t, struct message *m)
+{
+	map__remove(&t->message, m->number);
+	*(m->prev ? &m->prev->next : &t->first) = m->next;
+	*(m->next ? &m->next->prev : &t->last) = m->prev;
+	t->waiting -= sizeof(*m) + m->len;
+	free(m);
+}
+
+static int add_message(struct texts *t, const struct gt_record *rec)
+{
+	const struct gt_text *text = (const void *)(rec + 1);
+	struct message *m = map__get(&t->message, rec->object);
+	uint32_t len = whole_length(text);
+
+	if (m)			/* its ring has come round: nobody will ask for it any more */
+		drop(t, m);
+	if (t->waiting + sizeof(*m) + len > TEXTS_WAITING)
+		return 0;
+	m = malloc(sizeof(*m) + len);
+	if (!m)
+		return -ENOMEM;
+	*m = (struct message){
+		.prev = t->last, .number = rec->object, .time = rec->time, .len = len,
+	};
+	memcpy(m->text, text + 1, len);
+	if (map__put(&t->message, m->number, m)) {
+		free(m);
+		return -ENOMEM;
+	}
+	*(t->last ? &t->last->next : &t->first) = m;
+	t->last = m;
+	t->waiting += sizeof(*m) + len;
+	return 0;
+}
+
+int texts__add(struct texts *t, const struct gt_record *rec)
+{
+	return rec->object & GT_TEXT_ONCE ? add_message(t, rec) : add_name(t, rec);
+}
+
+static uint32_t missing(struct texts *t, uint64_t *misses)
+{
+	(*misses)++;
+	if (!t->missing)
+		t->missing = intern__cstring(t->in, TEXTS_MISSING);
+	return t->missing;
+}
+
+uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses)
+{
+	uint32_t id;
+
+	if (number == GT_TEXT_EMPTY)
+		return 0;
+	id = (uint32_t)(uintptr_t)map__get(&t->name, number);
+	return id ? id : missing(t, misses);
+}
+
+uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
+{
+	struct message *m;
+	uint32_t id;
+
+	if (number == GT_TEXT_EMPTY)
+		return 0;
+	m = map__get(&t->message, number);
+	if (!m)
+		return missing(t, misses);
+	id = intern__passing(t->in, m->text, m->len);
+	drop(t, m);
+	return id;
+}
+
+void texts__expire(struct texts *t, uint64_t time)
+{
+	while (t->first && t->first->time + PATIENCE_NS < time)
+		drop(t, t->first);
+}

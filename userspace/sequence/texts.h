@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Texts of the program by the numbers under which its records name them: bpf/text.bpf.h.
+ *
+ * Memory is bounded whatever the program writes: names (of types of tasks, of regions, of categories)
+ * are kept for ever, but no more than TEXTS_NAMES of them; a message until its record was taken, or
+ * was waited for in vain, and no more than TEXTS_WAITING bytes of them, then until its generation
+ * ends.
+ */
+#ifndef SEQUENCE_TEXTS_H
+#define SEQUENCE_TEXTS_H
+
+#include <stdint.h>
+
+#include "gotrace/record.h"
+#include "trace/intern.h"
+
+#define TEXTS_NAMES   65536
+#define TEXTS_WAITING (32u << 20)
+#define TEXTS_MISSING "(text not recorded)" /* in place of one that is not there */
+
+struct texts;
+
+struct texts *texts__create(struct intern *in); /* NULL: no memory */
+void texts__destroy(struct texts *t);
+
+/* Keeps what a TEXT record (of a checked size) says. 0 or -ENOMEM. */
+int texts__add(struct texts *t, const struct gt_record *rec);
+
+/* String ids; those of a text that is not there are of the stand-in, and counted in *misses. */
+uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses);
+uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* takes it */
+
+/* All records up to `time` were taken: a message that has waited for long waits for a lost one. */
+void texts__expire(struct texts *t, uint64_t time);
+
+#endif
