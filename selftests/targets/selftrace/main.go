@@ -75,7 +75,7 @@ func resizeProcs(n int, d time.Duration) {
 type counts struct {
 	goroutines, roundTrips, sends, selects, locks, waitGroups, conds, sleeps atomic.Int64
 	requests, spins, yields, collections, coroutines, pipeReads, syscalls    atomic.Int64
-	lockedThreads, timers, goexits                                           atomic.Int64
+	lockedThreads, timers, goexits, annotations                              atomic.Int64
 }
 
 func (c *counts) snapshot() map[string]int64 {
@@ -88,6 +88,7 @@ func (c *counts) snapshot() map[string]int64 {
 		"coroutines": c.coroutines.Load(), "pipe_reads": c.pipeReads.Load(),
 		"syscalls": c.syscalls.Load(), "locked_threads": c.lockedThreads.Load(),
 		"timers": c.timers.Load(), "goexits": c.goexits.Load(),
+		"annotations": c.annotations.Load(),
 	}
 }
 

@@ -38,6 +38,7 @@ func (w *workload) start() {
 	w.startSchedulerWork()
 	w.startChurn()
 	w.startCoroutines()
+	w.startAnnotators(3)
 }
 
 // stop ends the workers and waits for them.

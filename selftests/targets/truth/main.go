@@ -32,6 +32,7 @@ func expect(name string, functions []string, event string, reasons []string, n i
 // them, and returns what must be found of them.
 var phases = []func() []claim{
 	churn, goexits, meetings, sleeps, yields, plainSyscalls, lostProcessors, collections,
+	annotations,
 }
 
 func main() {

@@ -24,7 +24,7 @@ func printReport(r *compare.Report, truth *tracefile.Trace) {
 	}{
 		{"P", r.P}, {"M", r.M}, {"waker", r.Waker}, {"start function", r.StartFunc},
 		{"top function", r.TopFunc}, {"top line", r.TopLine}, {"whole stack", r.Stack},
-		{"P transitions", r.ProcSeq},
+		{"P transitions", r.ProcSeq}, {"annotations", r.Annotations}, {"their stacks", r.AnnotationStacks},
 	} {
 		fmt.Printf("%-17s %d of %d (%.4f %%)\n", line.name, line.a.Equal, line.a.Total, line.a.Percent())
 	}

@@ -74,6 +74,16 @@ func faults() []fault {
 		{"a stack lost", own, edit(func(t *tr, _ *tabs) { t.Stack = 0 }), "top frames:"},
 		{"a GC lost", own, loseRange("GC concurrent mark phase"), "GC concurrent mark phase:"},
 		{"a STW lost", own, loseRange("stop-the-world (GC mark termination)"), "stop-the-world"},
+		{"an annotation lost", own, annotation(func(list []tracefile.Annotation, i int) []tracefile.Annotation {
+			return slices.Delete(list, i, i+1)
+		}), "annotations:"},
+		{"an annotation doubled", own, annotation(func(list []tracefile.Annotation, i int) []tracefile.Annotation {
+			return slices.Insert(list, i, list[i])
+		}), "annotations: 1 extra"},
+		{"a text changed", own, annotation(func(list []tracefile.Annotation, i int) []tracefile.Annotation {
+			list[i].Kind, list[i].Message = trace.EventLog, list[i].Message+1
+			return list
+		}), "annotations:"},
 	}
 }
 
@@ -105,6 +115,16 @@ func loseRange(name string) func(*tracefile.Trace, int) {
 		if i >= 0 {
 			ours.Ranges = slices.Delete(ours.Ranges, i, i+1)
 		}
+	}
+}
+
+// annotation changes one of the annotations in the middle of the trace.
+func annotation(
+	edit func([]tracefile.Annotation, int) []tracefile.Annotation,
+) func(*tracefile.Trace, int) {
+	return func(ours *tracefile.Trace, _ int) {
+		list := slices.Clone(ours.Annotations)
+		ours.Annotations = edit(list, len(list)/2)
 	}
 }
 

@@ -72,6 +72,7 @@ func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
 	c.goroutines()
 	c.procs()
 	c.counts()
+	c.annotations()
 	c.report.Time = summarise(c.times)
 	for kind, diffs := range c.kindTimes {
 		c.report.TimeByKind[kind] = summarise(diffs)

@@ -94,6 +94,10 @@ type Report struct {
 	ProcSeq     Agreement `json:"proc_transitions"`
 	ProcExtra   int       `json:"proc_transitions_extra"`
 
+	Annotations      Agreement `json:"annotations"` // tasks, regions, logs, with their texts
+	AnnotationsExtra int       `json:"annotations_extra"`
+	AnnotationStacks Agreement `json:"annotation_stacks"`
+
 	Time       Times                `json:"time"`
 	TimeByKind map[string]Times     `json:"time_by_kind"`
 	Outliers   int                  `json:"time_outliers"`
@@ -138,6 +142,9 @@ func (r *Report) Failures(th *Thresholds) []string {
 	percent("P", r.P, th.P)
 	percent("M", r.M, th.M)
 	percent("top frames", r.TopFunc, th.Frames)
+	percent("annotations", r.Annotations, 100)
+	percent("stacks of annotations", r.AnnotationStacks, th.Frames)
+	fail(r.AnnotationsExtra > 0, "annotations: %d extra", r.AnnotationsExtra)
 	fail(r.Extra > 0 && 100*float64(r.Extra) > (100-th.Identical)*float64(r.Goroutines.Total),
 		"goroutines: %d extra", r.Extra)
 	fail(th.NoMissing && r.Missing > 0, "goroutines: %d missing", r.Missing)

@@ -14,6 +14,7 @@ package compare
 //     Ours goes there too.
 //   - Stacks: v1 has none where the runtime leaves no frame of it out, as of a wake-up by the
 //     runtime itself.
+//   - Texts: v1 has longer ones than v2, which cuts them.
 //   - The stop of the world for the tracer's own start and end is not in v1; before 1.21 it has
 //     only those for the collector.
 
@@ -31,6 +32,9 @@ var plain = []string{
 	"unspecified", "system goroutine wait", "GC background sweeper wait", "preempted",
 	"wait for debug call", "wait until GC ends",
 }
+
+// maxString is how long a text of the v2 format may be.
+const maxString = 1024
 
 // V1MinM is how many per cent of thread ids must agree with a v1 trace.
 const V1MinM = 97
@@ -56,6 +60,12 @@ func ReconcileV1(truth, ours *tracefile.Trace) bool {
 			begin[t.G] = t.Time
 		case t.From == trace.GoSyscall && t.To == trace.GoRunning && begin[t.G] != 0:
 			t.Time = begin[t.G] + 1
+		}
+	}
+	for i := range truth.Annotations {
+		a := &truth.Annotations[i]
+		if text := truth.Tables.String(a.Message); len(text) > maxString {
+			a.Message = truth.Tables.ID(text[:maxString])
 		}
 	}
 	known := map[string]bool{}
@@ -106,6 +116,9 @@ func alignClocks(truth, ours *tracefile.Trace) bool {
 	}
 	for i := range ours.Metrics {
 		move(&ours.Metrics[i].Time)
+	}
+	for i := range ours.Annotations {
+		move(&ours.Annotations[i].Time)
 	}
 	move(&ours.Start)
 	move(&ours.End)

@@ -81,6 +81,17 @@ type Metric struct {
 	Value uint64
 }
 
+// Annotation is what the program said of itself by package runtime/trace.
+type Annotation struct {
+	Time         int64
+	G            int64
+	Kind         trace.EventKind
+	Task, Parent uint64
+	Name         int32 // string id: a task's type, a region's, a log's category
+	Message      int32 // string id, of a log
+	Stack        int32
+}
+
 // Trace is a whole loaded trace.
 type Trace struct {
 	Tables      *Tables
@@ -91,6 +102,7 @@ type Trace struct {
 	Procs       []ProcTransition
 	Ranges      []Range
 	Metrics     []Metric
+	Annotations []Annotation
 	StartFunc   map[int64]string // the function a goroutine was started with, "" unknown
 }
 
@@ -146,8 +158,29 @@ func (l *loader) event(_ int, ev *trace.Event) error {
 	case trace.EventMetric:
 		m := ev.Metric()
 		l.Metrics = append(l.Metrics, Metric{now, m.Name, m.Value.Uint64()})
+	default:
+		l.annotation(now, ev)
 	}
 	return nil
+}
+
+func (l *loader) annotation(now int64, ev *trace.Event) {
+	a := Annotation{Time: now, G: int64(ev.Goroutine()), Kind: ev.Kind()}
+	switch ev.Kind() {
+	case trace.EventTaskBegin, trace.EventTaskEnd:
+		task := ev.Task()
+		a.Task, a.Parent, a.Name = uint64(task.ID), uint64(task.Parent), l.Tables.ID(task.Type)
+	case trace.EventRegionBegin, trace.EventRegionEnd:
+		region := ev.Region()
+		a.Task, a.Name = uint64(region.Task), l.Tables.ID(region.Type)
+	case trace.EventLog:
+		log := ev.Log()
+		a.Task, a.Name, a.Message = uint64(log.Task), l.Tables.ID(log.Category), l.Tables.ID(log.Message)
+	default:
+		return
+	}
+	a.Stack = l.stack(ev.Stack())
+	l.Annotations = append(l.Annotations, a)
 }
 
 func (l *loader) transition(now int64, ev *trace.Event) {

@@ -30,6 +30,9 @@ func Count(t *tracefile.Trace, c *Claim) (int, bool) {
 	if c.Event == "range" {
 		return countRanges(t, c), true
 	}
+	if kind, ok := annotations[c.Event]; ok {
+		return countAnnotations(t, c, kind), true
+	}
 	match, ok := events[c.Event]
 	if !ok {
 		return 0, false
@@ -66,6 +69,22 @@ func byAssist(t *tracefile.Trace, tr *tracefile.Transition) bool {
 func countRanges(t *tracefile.Trace, c *Claim) (n int) {
 	for _, r := range t.Ranges {
 		if !r.End && slices.Contains(c.Reasons, r.Name) {
+			n++
+		}
+	}
+	return n
+}
+
+var annotations = map[string]trace.EventKind{
+	"task": trace.EventTaskBegin, "task-end": trace.EventTaskEnd, "log": trace.EventLog,
+	"region": trace.EventRegionBegin, "region-end": trace.EventRegionEnd,
+}
+
+func countAnnotations(t *tracefile.Trace, c *Claim, kind trace.EventKind) (n int) {
+	for i := range t.Annotations {
+		a := &t.Annotations[i]
+		if a.Kind == kind && slices.Contains(c.Functions, t.StartFunc[a.G]) &&
+			(len(c.Reasons) == 0 || slices.Contains(c.Reasons, t.Tables.String(a.Name))) {
 			n++
 		}
 	}

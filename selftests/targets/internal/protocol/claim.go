@@ -12,6 +12,9 @@ package protocol
 //	syscall-end       syscall->running or ->runnable
 //	syscall-blocked   syscall->runnable: it had lost its P
 //	range             begins of the range named by Reasons, whoever's
+//	task task-end     of the types of Reasons
+//	region region-end of the names of Reasons
+//	log               with a category of Reasons
 //
 // No Reasons means any reason.
 type Claim struct {

@@ -1,0 +1,73 @@
+package compare
+
+// This file compares what the program said of itself: goroutine by goroutine the same tasks, regions and logs,
+// in the same order, with the same texts and stacks.
+
+import (
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+// annotationKey is all of an annotation but its time and place. A task's type and parent at its end are what the
+// reader remembers of its begin, which may lie before the runtime's window.
+type annotationKey struct {
+	kind          trace.EventKind
+	task, parent  uint64
+	name, message int32
+}
+
+func keyOf(a *tracefile.Annotation) annotationKey {
+	if a.Kind == trace.EventTaskEnd {
+		return annotationKey{kind: a.Kind, task: a.Task}
+	}
+	return annotationKey{a.Kind, a.Task, a.Parent, a.Name, a.Message}
+}
+
+func annotationsOf(t *tracefile.Trace, from, to int64) map[int64][]*tracefile.Annotation {
+	out := map[int64][]*tracefile.Annotation{}
+	for i := range t.Annotations {
+		if a := &t.Annotations[i]; a.Time >= from && a.Time <= to {
+			out[a.G] = append(out[a.G], a)
+		}
+	}
+	return out
+}
+
+func (c *comparer) annotations() {
+	truth := annotationsOf(c.truth, c.truth.Start, c.truth.End)
+	ours := annotationsOf(c.ours, c.from, c.to)
+	numbers := map[annotationKey]uint64{}
+	numbered := func(list []*tracefile.Annotation) []item {
+		out := make([]item, len(list))
+		for i, a := range list {
+			key := keyOf(a)
+			if numbers[key] == 0 {
+				numbers[key] = uint64(len(numbers) + 1)
+			}
+			out[i] = item{numbers[key], a.Time}
+		}
+		return out
+	}
+	for g := range ours {
+		if truth[g] == nil {
+			truth[g] = nil // so that what only we have is looked at, too
+		}
+	}
+	for g, t := range truth {
+		o := ours[g]
+		for _, pair := range align(numbered(t), numbered(o)) {
+			switch {
+			case pair.t < 0:
+				if c.inside(o[pair.o].Time) {
+					c.report.AnnotationsExtra++
+				}
+			case c.inside(t[pair.t].Time):
+				c.report.Annotations.add(pair.o >= 0)
+				if pair.o >= 0 {
+					c.report.AnnotationStacks.add(t[pair.t].Stack == o[pair.o].Stack)
+				}
+			}
+		}
+	}
+}
