@@ -199,6 +199,8 @@ static int judge_clean(const struct variant *v, bool simulated)
 		bad |= wrong(v, "dropped", stats->dropped, 0);
 	if (stats->holes || stats->bad_records || stats->stack_misses)
 		bad |= wrong(v, "holes and bad records", stats->holes + stats->bad_records, 0);
+	if (stats->text_misses)
+		bad |= wrong(v, "text misses", stats->text_misses, 0);
 	if (stats->held && !simulated)
 		bad |= wrong(v, "held", stats->held, 0);
 	for (unsigned int type = 1; type < EV_END && simulated && !v->sim.cut; type++) {

@@ -39,6 +39,7 @@ static int add_record(struct sim_run *run, unsigned int ring, struct buf *b)
 	int payload = rec ? gt_payload_size(rec->kind) : -1;
 	const void *data = payload < 0 ? NULL : buf__take(b, payload);
 	struct sim_entry *e;
+	int tail;
 
 	if (!data)
 		return -EBADMSG;
@@ -56,15 +57,20 @@ static int add_record(struct sim_run *run, unsigned int ring, struct buf *b)
 	e->rec = *rec;
 	memcpy(e->payload, data, payload);
 	e->size = sizeof(*rec) + payload;
-	if (rec->kind != GT_STACK)
-		return 0;
-	data = buf__take(b, 8ull * e->stack.depth);
+	tail = gt_tail_size(&e->rec);
+	if (tail <= 0)
+		return tail;
+	data = buf__take(b, tail);
 	if (!data)
 		return -EBADMSG;
-	if (e->stack.depth > SIM_PCS)
+	/* a stack or a text: cut to what there is room for */
+	if (rec->kind == GT_STACK && e->stack.depth > SIM_PCS)
 		e->stack.depth = SIM_PCS;
-	memcpy(e->stack.pc, data, 8 * e->stack.depth);
-	e->size += 8 * e->stack.depth;
+	if (rec->kind == GT_TEXT && e->text.len > SIM_TEXT)
+		e->text.len = SIM_TEXT;
+	tail = gt_tail_size(&e->rec);
+	memcpy(e->payload + payload, data, tail);
+	e->size += tail;
 	return 0;
 }
 

@@ -86,6 +86,7 @@ static void destroy(struct world *w, struct sim_m *m)
 
 	world__emit(w, m, GT_DESTROY, g->addr, &(struct gt_destroy){ g->goid });
 	world__expect(w, EV_GO_DESTROY);
+	annotation__forget(g);
 	leave(m, SG_FREE);
 }
 
@@ -108,8 +109,10 @@ static void coroutine_switch(struct world *w, struct sim_m *m, struct sim_g *to,
 
 	world__emit(w, m, GT_SWITCH, from->addr, &(struct gt_switch){ to->addr, to->goid, exits });
 	expect_switch(w, exits, to->fresh);
-	if (exits)
+	if (exits) {
 		world__emit(w, m, GT_DESTROY, from->addr, &(struct gt_destroy){ from->goid });
+		annotation__forget(from);
+	}
 	leave(m, exits ? SG_FREE : SG_WAITING);
 	to->fresh = to->coroutine = false;
 	from->partner = NULL;
@@ -207,7 +210,7 @@ static void collect(struct world *w, struct sim_m *m)
 
 void running__step(struct world *w, struct sim_m *m)
 {
-	switch (world__below(w, m->g->mode ? 13 : 32)) { /* a GC worker does not do much */
+	switch (world__below(w, m->g->mode ? 13 : 35)) { /* a GC worker does not do much */
 	case 0 ... 6:
 		park(w, m);
 		break;
@@ -239,6 +242,9 @@ void running__step(struct world *w, struct sim_m *m)
 	case 31:
 		if (world__chance(w, 3))
 			running__stop_the_world(w, m);
+		break;
+	case 32 ... 34:
+		annotation__step(w, m);
 		break;
 	}
 }

@@ -18,7 +18,8 @@
 #include "target/symbolize.h"
 #include "trace/spec.h"
 
-#define SIM_PCS 8
+#define SIM_PCS	 8
+#define SIM_TEXT 64 /* bytes */
 
 struct sim_opts {
 	uint64_t seed;
@@ -35,6 +36,7 @@ struct sim_entry {
 	struct gt_record rec;
 	union {
 		struct gt_stack stack;
+		struct gt_text text;
 		unsigned char payload[sizeof(struct gt_stack) + 8 * SIM_PCS];
 	};
 };

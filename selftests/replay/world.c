@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,35 @@ static uint32_t world__stack(struct world *w, struct sim_m *m)
 	return k + 1;
 }
 
+static uint64_t send_text(struct world *w, struct sim_m *m, uint64_t number, const char *format)
+{
+	struct {
+		struct gt_text head;
+		char text[SIM_TEXT];
+	} t = {};
+
+	t.head.len = snprintf(t.text, sizeof(t.text), format, (unsigned long long)number);
+	world__send(w, m, GT_TEXT, number, 0, &t, sizeof(t.head) + (t.head.len + 7) / 8 * 8);
+	return number;
+}
+
+uint64_t world__name(struct world *w, struct sim_m *m)
+{
+	unsigned int k = world__below(w, 12);
+
+	if (k && !(w->names >> k & 1)) {
+		w->names |= 1u << k;
+		send_text(w, m, 100 + k, "name %llu");
+	}
+	return k ? 100 + k : GT_TEXT_EMPTY;
+}
+
+uint64_t world__message(struct world *w, struct sim_m *m)
+{
+	return world__chance(w, 8) ? GT_TEXT_EMPTY :
+				     send_text(w, m, GT_TEXT_ONCE | ++w->messages, "message %llx");
+}
+
 void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t object,
 		 const void *payload)
 {
@@ -93,6 +123,10 @@ void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t o
 	case GT_STW_BEGIN:
 	case GT_GC_BEGIN:
 	case GT_PROCS:
+	case GT_TASK_BEGIN:
+	case GT_TASK_END:
+	case GT_REGION:
+	case GT_LOG:
 		stack = world__chance(w, 10) ? 0 : world__stack(w, m);
 	}
 	world__send(w, m, kind, object, stack, payload, gt_payload_size(kind));

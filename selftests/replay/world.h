@@ -13,6 +13,8 @@
 #define SIM_MS	  24
 #define SIM_PS	  8
 #define SIM_RINGS 4
+#define SIM_REGIONS 6 /* open ones of a goroutine */
+#define SIM_TASKS   8 /* open ones */
 
 enum sim_g_state { SG_FREE, SG_RUNNABLE, SG_RUNNING, SG_SYSCALL, SG_WAITING, SG_EXITED };
 enum sim_p_state { SP_IDLE, SP_RUNNING, SP_SYSCALL, SP_GONE };
@@ -27,6 +29,8 @@ struct sim_g {
 	bool coroutine;	       /* waits for a switch, never for ready */
 	bool fresh;	       /* a coroutine that has not run yet */
 	uint64_t mode;	       /* of a GC worker, from its unblock until it parks */
+	struct gt_region region[SIM_REGIONS]; /* open, the innermost last */
+	unsigned int regions;
 };
 
 struct sim_p {
@@ -58,6 +62,9 @@ struct world {
 	struct sim_p p[SIM_PS];
 	unsigned int gs, ms, ps, procs; /* in use; procs: GOMAXPROCS */
 	uint64_t stacks;		/* bit set of those sent */
+	uint32_t names;			/* bit set of those sent */
+	uint64_t messages, tasks;	/* so far */
+	uint64_t task[SIM_TASKS];	/* open ones; 0: none */
 	unsigned int snapshots;		/* taken so far */
 	bool gc, started, failed;
 };
@@ -89,6 +96,8 @@ static inline void world__expect_start(struct world *w, const struct sim_g *g)
 /* world.c: `payload` has the size that its kind says */
 void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t object,
 		 const void *payload);
+uint64_t world__name(struct world *w, struct sim_m *m);	   /* a text, sent before its first use */
+uint64_t world__message(struct world *w, struct sim_m *m); /* one that is sent now */
 void world__init(struct world *w);
 void world__snapshot(struct world *w);					/* the next of the two */
 struct sim_p *world__idle_p(struct world *w);				/* a random one, or NULL */
@@ -102,6 +111,10 @@ void running__step(struct world *w, struct sim_m *m);
 void scheduler__step(struct world *w, struct sim_m *m);
 void running__stop_the_world(struct world *w, struct sim_m *m);
 void running__stop(struct world *w, struct sim_m *m, bool preempted);
+
+/* annotation.c: tasks, regions, logs */
+void annotation__step(struct world *w, struct sim_m *m);
+void annotation__forget(struct sim_g *g); /* it ends: so do its regions */
 
 /* syscall.c */
 void syscall__enter(struct world *w, struct sim_m *m);

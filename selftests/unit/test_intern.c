@@ -143,12 +143,54 @@ static void a_hundred_thousand(void **state)
 	assert_in_range(intern__memory(in), 100000 * 20, 100000 * 64);
 }
 
+/* Strings of one generation: their ids come again, and nobody else's change. */
+static void passing_strings(void **state)
+{
+	struct intern *in = *state;
+	uint32_t first, second, other, id;
+	size_t len = 0, memory;
+
+	assert_int_equal(intern__passing(in, "", 0), 0);
+	first = intern__passing(in, "same", 4);
+	other = intern__string(in, "same", 4);
+	second = intern__passing(in, "same", 4);
+	assert_true(first && second && other && first != second && first != other && second != other);
+	assert_memory_equal(intern__string_at(in, second, &len), "same", 4);
+	assert_int_equal(len, 4);
+	assert_int_equal(intern__passing_bytes(in), 8);
+	intern__end_generation(in);
+	assert_int_equal(intern__passing_bytes(in), 0);
+	assert_null(intern__string_at(in, first, &len));
+	assert_int_equal(intern__string(in, "same", 4), other);
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 5000; i++) {
+			id = intern__passing(in, "something else", 14);
+			assert_in_range(id, 1, 10000);
+			assert_memory_equal(intern__string_at(in, id, &len), "something else", 14);
+			if (!round && i % 7 == 0)	/* the table grows with both in it */
+				assert_true(intern__string(in, (char *)&i, sizeof(i)));
+		}
+		intern__end_generation(in);
+		if (!round)
+			memory = intern__memory(in);
+		assert_int_equal(intern__memory(in), memory);
+	}
+	for (int i = 0; i < 5000; i += 7) {
+		id = intern__string(in, (char *)&i, sizeof(i));
+		assert_memory_equal(intern__string_at(in, id, &len), &i, sizeof(i));
+	}
+	assert_int_equal(intern__string(in, "same", 4), other);
+	assert_int_equal(intern__strings(in), 1 + 5000 + 715);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(same_string_same_id), TEST(empty_is_zero),	      TEST(long_strings_are_cut),
 		TEST(same_stack_same_id),  TEST(deep_stacks_are_cut), TEST(a_hundred_thousand),
+		TEST(passing_strings),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -131,7 +131,11 @@ static void say_set(struct doctor *d, const struct site_list *sites, enum site_s
 	size_t len;
 	char text[600];
 
-	snprintf(text, sizeof(text), "recorded, by %zu probes", sites_of(sites, set));
+	if (set == SITE_USER && !sites_of(sites, set))
+		snprintf(text, sizeof(text), "the program has no tasks, regions or logs of "
+			 "runtime/trace");
+	else
+		snprintf(text, sizeof(text), "recorded, by %zu probes", sites_of(sites, set));
 	for (size_t i = 0; i < sites->nmissing; i++) {
 		const struct site_missing *m = &sites->missing[i];
 

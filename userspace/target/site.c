@@ -244,13 +244,13 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 	case GT_PROBE_PROCS:
 		return "AX=number";
 	case GT_PROBE_TASK_BEGIN:
-		return "R14=g AX=id BX=parent CX DI=type";
+		return "AX=id CX=type";
 	case GT_PROBE_TASK_END:
-		return "R14=g AX=id";
+		return "AX=id";
 	case GT_PROBE_REGION:
-		return "R14=g AX=task BX=ends CX DI=name";
+		return "AX=task CX=name";
 	case GT_PROBE_LOG:
-		return "R14=g AX=task BX CX=category DI SI=message";
+		return "AX=task BX,DI=texts";
 	case GT_PROBE_SYSCALL_LOST: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
 	case GT_PROBE_GC_END:
 		return "-";

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the simulated program says of itself: tasks begin and end, by whichever goroutine, regions nest
+ * in one, logs belong to a task or to none.
+ */
+#include "world.h"
+
+/* One that is open, or none. */
+static uint64_t *some_task(struct world *w)
+{
+	return &w->task[world__below(w, SIM_TASKS)];
+}
+
+static void task(struct world *w, struct sim_m *m)
+{
+	uint64_t *task = some_task(w), parent = *some_task(w);
+
+	if (*task) {
+		world__emit(w, m, GT_TASK_END, m->g->addr, &(struct gt_value){ *task });
+		world__expect(w, EV_USER_TASK_END);
+		*task = 0;
+		return;
+	}
+	*task = ++w->tasks;
+	world__emit(w, m, GT_TASK_BEGIN, m->g->addr,
+		    &(struct gt_task){ *task, parent, world__name(w, m) });
+	world__expect(w, EV_USER_TASK_BEGIN);
+}
+
+static void region(struct world *w, struct sim_m *m)
+{
+	struct sim_g *g = m->g;
+	struct gt_region *region = &g->region[g->regions];
+
+	if (g->regions && (g->regions == SIM_REGIONS || world__chance(w, 2))) {
+		region = &g->region[--g->regions];
+		region->ends = 1;
+		world__emit(w, m, GT_REGION, g->addr, region);
+		world__expect(w, EV_USER_REGION_END);
+		return;
+	}
+	*region = (struct gt_region){ *some_task(w), world__name(w, m) };
+	g->regions++;
+	world__emit(w, m, GT_REGION, g->addr, region);
+	world__expect(w, EV_USER_REGION_BEGIN);
+}
+
+static void log_line(struct world *w, struct sim_m *m)
+{
+	struct gt_log log = { .task = *some_task(w), .category = world__name(w, m) };
+
+	log.message = world__message(w, m);
+	world__emit(w, m, GT_LOG, m->g->addr, &log);
+	world__expect(w, EV_USER_LOG);
+}
+
+void annotation__step(struct world *w, struct sim_m *m)
+{
+	switch (world__below(w, 4)) {
+	case 0:
+		task(w, m);
+		break;
+	case 1:
+		log_line(w, m);
+		break;
+	default:
+		region(w, m);
+	}
+}
+
+void annotation__forget(struct sim_g *g)
+{
+	g->regions = 0;
+}
