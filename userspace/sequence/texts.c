@@ -9,25 +9,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/map.h"
-
-#define PATIENCE_NS 2000000000ull /* a thread can be descheduled between its two records */
-
-struct message {
-	struct message *next, *prev; /* in the order in which they came */
-	uint64_t number, time;
-	uint32_t len;
-	char text[];
-};
+#include "sequence/once.h"
 
 struct texts {
 	struct intern *in;
 	struct map name;	/* number -> string id, as a pointer-sized number */
-	struct map message;	/* number -> struct message, until it is taken */
-	struct message *first, *last;
-	size_t waiting;		/* bytes of messages */
+	struct once messages;
 	uint32_t missing;	/* the stand-in's id */
 };
 
@@ -42,16 +31,10 @@ struct texts *texts__create(struct intern *in)
 
 void texts__destroy(struct texts *t)
 {
-	struct message *m, *next;
-
 	if (!t)
 		return;
-	for (m = t->first; m; m = next) {
-		next = m->next;
-		free(m);
-	}
 	map__deinit(&t->name);
-	map__deinit(&t->message);
+	once__deinit(&t->messages);
 	free(t);
 }
 
@@ -85,40 +68,12 @@ static int add_name(struct texts *t, const struct gt_record *rec)
 	return id ? map__put(&t->name, rec->object, (void *)(uintptr_t)id) : 0;
 }
 
-static void drop(struct texts *t, struct message *m)
-{
-	map__remove(&t->message, m->number);
-	*(m->prev ? &m->prev->next : &t->first) = m->next;
-	*(m->next ? &m->next->prev : &t->last) = m->prev;
-	t->waiting -= sizeof(*m) + m->len;
-	free(m);
-}
-
 static int add_message(struct texts *t, const struct gt_record *rec)
 {
 	const struct gt_text *text = (const void *)(rec + 1);
-	struct message *m = map__get(&t->message, rec->object);
-	uint32_t len = whole_length(text);
+	int code = once__put(&t->messages, rec->object, rec->time, text + 1, whole_length(text));
 
-	if (m)			/* its ring has come round: nobody will ask for it any more */
-		drop(t, m);
-	if (t->waiting + sizeof(*m) + len > TEXTS_WAITING)
-		return 0;
-	m = malloc(sizeof(*m) + len);
-	if (!m)
-		return -ENOMEM;
-	*m = (struct message){
-		.prev = t->last, .number = rec->object, .time = rec->time, .len = len,
-	};
-	memcpy(m->text, text + 1, len);
-	if (map__put(&t->message, m->number, m)) {
-		free(m);
-		return -ENOMEM;
-	}
-	*(t->last ? &t->last->next : &t->first) = m;
-	t->last = m;
-	t->waiting += sizeof(*m) + len;
-	return 0;
+	return code == -ENOBUFS ? 0 : code;
 }
 
 int texts__add(struct texts *t, const struct gt_record *rec)
@@ -146,21 +101,21 @@ uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses)
 
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 {
-	struct message *m;
+	const char *text;
 	uint32_t id;
+	size_t len;
 
 	if (number == GT_TEXT_EMPTY)
 		return 0;
-	m = map__get(&t->message, number);
-	if (!m)
+	text = once__get(&t->messages, number, &len);
+	if (!text)
 		return missing(t, misses);
-	id = intern__passing(t->in, m->text, m->len);
-	drop(t, m);
+	id = intern__passing(t->in, text, len);
+	once__drop(&t->messages, number);
 	return id;
 }
 
 void texts__expire(struct texts *t, uint64_t time)
 {
-	while (t->first && t->first->time + PATIENCE_NS < time)
-		drop(t, t->first);
+	once__expire(&t->messages, time);
 }

@@ -3,9 +3,8 @@
  * Texts of the program by the numbers under which its records name them: bpf/text.bpf.h.
  *
  * Memory is bounded whatever the program writes: names (of types of tasks, of regions, of categories)
- * are kept for ever, but no more than TEXTS_NAMES of them; a message until its record was taken, or
- * was waited for in vain, and no more than TEXTS_WAITING bytes of them, then until its generation
- * ends.
+ * are kept for ever, but no more than TEXTS_NAMES of them; a message until its record was taken
+ * (once.h), then until its generation ends.
  */
 #ifndef SEQUENCE_TEXTS_H
 #define SEQUENCE_TEXTS_H
@@ -16,7 +15,6 @@
 #include "trace/intern.h"
 
 #define TEXTS_NAMES   65536
-#define TEXTS_WAITING (32u << 20)
 #define TEXTS_MISSING "(text not recorded)" /* in place of one that is not there */
 
 struct texts;
@@ -31,7 +29,7 @@ int texts__add(struct texts *t, const struct gt_record *rec);
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses);
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* takes it */
 
-/* All records up to `time` were taken: a message that has waited for long waits for a lost one. */
+/* All records up to `time` were taken. */
 void texts__expire(struct texts *t, uint64_t time);
 
 #endif

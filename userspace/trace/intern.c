@@ -33,15 +33,15 @@ struct table {
 	uint32_t count, cap;
 	uint32_t *slots; /* ids; 0: free. A power of two, at most half full */
 	uint32_t mask;
+	uint32_t *passing_id; /* ids that were ever given to passing ones, */
+	uint32_t npassing, passing_cap;
+	uint32_t passing_used; /* and how many of them are in this generation */
 };
 
 struct intern {
 	struct block *blocks;
 	struct table strings, stacks;
-	struct block *passing;	/* those of passing strings */
-	uint32_t *passing_id;	/* given to them, ever */
-	uint32_t npassing, passing_cap;
-	uint32_t passing_used;	/* of these ids, in this generation */
+	struct block *passing; /* those of passing ones */
 	size_t passing_bytes;
 	size_t memory;
 };
@@ -158,17 +158,21 @@ static void free_blocks(struct intern *in, struct block **blocks)
 	*blocks = NULL;
 }
 
+static void free_table(struct table *t)
+{
+	free(t->items);
+	free(t->slots);
+	free(t->passing_id);
+}
+
 void intern__destroy(struct intern *in)
 {
 	if (!in)
 		return;
 	free_blocks(in, &in->blocks);
 	free_blocks(in, &in->passing);
-	free(in->passing_id);
-	free(in->strings.items);
-	free(in->strings.slots);
-	free(in->stacks.items);
-	free(in->stacks.slots);
+	free_table(&in->strings);
+	free_table(&in->stacks);
 	free(in);
 }
 
@@ -189,46 +193,49 @@ uint32_t intern__string(struct intern *in, const char *s, size_t len)
 	return len ? table__add(in, &in->strings, s, cut_length(s, len)) : 0;
 }
 
-/* One more id for passing strings. */
-static int add_passing_id(struct intern *in)
+/* One more id for passing ones. */
+static int add_passing_id(struct intern *in, struct table *t)
 {
-	struct table *t = &in->strings;
-	uint32_t cap = in->passing_cap ? in->passing_cap * 2 : 256;
+	uint32_t cap = t->passing_cap ? t->passing_cap * 2 : 256;
 	uint32_t *ids;
 
-	if (in->npassing == in->passing_cap) {
-		ids = reallocarray(in->passing_id, cap, sizeof(*ids));
+	if (t->npassing == t->passing_cap) {
+		ids = reallocarray(t->passing_id, cap, sizeof(*ids));
 		if (!ids)
 			return -1;
-		in->memory += (size_t)(cap - in->passing_cap) * sizeof(*ids);
-		in->passing_id = ids;
-		in->passing_cap = cap;
+		in->memory += (size_t)(cap - t->passing_cap) * sizeof(*ids);
+		t->passing_id = ids;
+		t->passing_cap = cap;
 	}
 	if (t->count >= t->mask / 2 && table__grow_slots(in, t))
 		return -1;
 	if (t->count == t->cap && table__grow_items(in, t))
 		return -1;
 	t->items[t->count++] = (struct item){ 0 };
-	in->passing_id[in->npassing++] = t->count;
+	t->passing_id[t->npassing++] = t->count;
 	return 0;
+}
+
+static uint32_t table__add_passing(struct intern *in, struct table *t, const void *data, uint32_t len)
+{
+	uint32_t id;
+	void *copy;
+
+	if (t->passing_used == t->npassing && add_passing_id(in, t))
+		return 0;
+	copy = arena__alloc(in, &in->passing, len);
+	if (!copy)
+		return 0;
+	memcpy(copy, data, len);
+	id = t->passing_id[t->passing_used++];
+	t->items[id - 1] = (struct item){ .data = copy, .len = len };
+	in->passing_bytes += len;
+	return id;
 }
 
 uint32_t intern__passing(struct intern *in, const char *s, size_t len)
 {
-	size_t cut = cut_length(s, len);
-	uint32_t id;
-	void *copy;
-
-	if (!len || (in->passing_used == in->npassing && add_passing_id(in)))
-		return 0;
-	copy = arena__alloc(in, &in->passing, cut);
-	if (!copy)
-		return 0;
-	memcpy(copy, s, cut);
-	id = in->passing_id[in->passing_used++];
-	in->strings.items[id - 1] = (struct item){ .data = copy, .len = cut };
-	in->passing_bytes += cut;
-	return id;
+	return len ? table__add_passing(in, &in->strings, s, cut_length(s, len)) : 0;
 }
 
 size_t intern__passing_bytes(const struct intern *in)
@@ -236,13 +243,19 @@ size_t intern__passing_bytes(const struct intern *in)
 	return in->passing_bytes;
 }
 
-void intern__end_generation(struct intern *in)
+static void forget_passing(struct table *t)
 {
 	uint32_t i;
 
-	for (i = 0; i < in->passing_used; i++)
-		in->strings.items[in->passing_id[i] - 1] = (struct item){ 0 };
-	in->passing_used = 0;
+	for (i = 0; i < t->passing_used; i++)
+		t->items[t->passing_id[i] - 1] = (struct item){ 0 };
+	t->passing_used = 0;
+}
+
+void intern__end_generation(struct intern *in)
+{
+	forget_passing(&in->strings);
+	forget_passing(&in->stacks);
 	in->passing_bytes = 0;
 	free_blocks(in, &in->passing);
 }
@@ -252,21 +265,32 @@ uint32_t intern__cstring(struct intern *in, const char *s)
 	return intern__string(in, s, strlen(s));
 }
 
-uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n)
+/* A caller may leave `pad` as it was; in the table equal stacks must be equal bytes. */
+static uint32_t copy_frames(struct intern_frame *copy, const struct intern_frame *frames, size_t n)
 {
-	struct intern_frame copy[TRACE_STACK_MAX];
 	size_t i;
 
-	if (!n)
-		return 0;
 	if (n > TRACE_STACK_MAX)
 		n = TRACE_STACK_MAX;
-	/* A caller may leave `pad` as it was; here equal stacks must be equal bytes. */
 	for (i = 0; i < n; i++) {
 		copy[i] = frames[i];
 		copy[i].pad = 0;
 	}
-	return table__add(in, &in->stacks, copy, n * sizeof(*copy));
+	return n * sizeof(*copy);
+}
+
+uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n)
+{
+	struct intern_frame copy[TRACE_STACK_MAX];
+
+	return n ? table__add(in, &in->stacks, copy, copy_frames(copy, frames, n)) : 0;
+}
+
+uint32_t intern__passing_stack(struct intern *in, const struct intern_frame *frames, size_t n)
+{
+	struct intern_frame copy[TRACE_STACK_MAX];
+
+	return n ? table__add_passing(in, &in->stacks, copy, copy_frames(copy, frames, n)) : 0;
 }
 
 const char *intern__string_at(const struct intern *in, uint32_t id, size_t *ret_len)

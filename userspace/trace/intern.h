@@ -5,8 +5,8 @@
  * Ids are dense, start at 1 (0: none) and never change; a generation's tables (generation.c) hold
  * just those that its events name, under the same ids: the format allows gaps.
  *
- * Passing strings are the exception: they are kept until their generation ends, and their ids are
- * given again then. So a program may log what it likes for as long as it likes.
+ * Passing strings and stacks are the exception: they are kept until their generation ends, and their
+ * ids are given again then. So a program may log what it likes for as long as it likes.
  */
 #ifndef TRACE_INTERN_H
 #define TRACE_INTERN_H
@@ -36,8 +36,9 @@ uint32_t intern__string(struct intern *in, const char *s, size_t len);
 uint32_t intern__cstring(struct intern *in, const char *s);
 uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n);
 
-/* The same, not looked up: the string's id is good until intern__end_generation(). */
+/* The same, not looked up: the id is good until intern__end_generation(). */
 uint32_t intern__passing(struct intern *in, const char *s, size_t len);
+uint32_t intern__passing_stack(struct intern *in, const struct intern_frame *frames, size_t n);
 size_t intern__passing_bytes(const struct intern *in);
 void intern__end_generation(struct intern *in);
 
