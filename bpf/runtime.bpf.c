@@ -77,6 +77,63 @@ PROBE_PART stw_begin(struct pt_regs *ctx)
 EMIT_PROBE(stw_end, emit_plain(GT_STW_END, 0, 0, tid))
 EMIT_PART(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, cookie__site(ctx)), tid))
 EMIT_PROBE(gc_end, emit_plain(GT_GC_END, 0, 0, tid))
+/*
+ * The same with the function itself: `place`, or where that is 0, at its first instruction. The
+ * tracer's own function, which the runtime has on top of it, is left out.
+ */
+static __always_inline u32 inside(struct pt_regs *ctx, u32 tid, u64 place)
+{
+	struct leaf leaf = {};
+	int where;
+
+	if (!config.stack_depth)
+		return 0;
+	where = curg__leaf(GO_G(ctx), &leaf);
+	if (where < 0)
+		return 0;
+	if (where > 0) {
+		leaf.fp = ctx->bp;
+		leaf.pc = REGISTER(ctx, ip);
+		if (place)
+			leaf.pc = GT_COOKIE_PLACE(place, leaf.pc);
+		else
+			leaf.second = go_read_u64(ctx->sp);
+		leaf.pc += !place;	/* as return addresses are, it is behind its instruction */
+	}
+	return stack__id(&leaf, tid);
+}
+
+EMIT_PART(assist_begin,
+	  emit_plain(GT_ASSIST_BEGIN, GO_G(ctx), inside(ctx, tid, cookie__site(ctx)), tid))
+
+#define CHUNK_PAGES 512 /* pagesPerReclaimerChunk */
+#define PAGE	    8192
+
+PROBE_PART sweep_span(struct pt_regs *ctx)
+{
+	u64 chunk = cookie__site(ctx);
+	u32 tid = filter__ours(), stack;
+	struct gt_span *payload, span = {};
+	u64 s;
+
+	if (!tid)
+		return 0;
+	if (chunk) {
+		span.bytes = CHUNK_PAGES * PAGE;
+	} else {
+		s = go_read_u64(GO_ARG1(ctx));
+		span.bytes = go_read_u64(s + config.span_npages) * PAGE;
+		span.size = go_read_u64(s + config.span_elem_size);
+		span.objects = go_read_u32(s + config.span_alloc_count) & 0xffff;
+	}
+	stack = inside(ctx, tid, chunk);
+	emit (rec, GT_SWEEP_SPAN, 0, stack, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		*payload = span;
+	}
+	return 0;
+}
+
 EMIT_PART(procs, emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
 
 SEC("uprobe.multi")
@@ -89,6 +146,10 @@ int runtime_rare(struct pt_regs *ctx)
 		return gc_begin(ctx);
 	case GT_PROBE_PROCS:
 		return procs(ctx);
+	case GT_PROBE_ASSIST_BEGIN:
+		return assist_begin(ctx);
+	case GT_PROBE_SWEEP_SPAN:
+		return sweep_span(ctx);
 	default:
 		return 0;
 	}

@@ -71,6 +71,14 @@ enum gt_kind {
 	GT_GC_BEGIN = 32,	/* 0         g's      none */
 	GT_GC_END = 33,		/* 0         -        none */
 	GT_PROCS = 34,		/* 0         g's      value: new number of Ps */
+	GT_ASSIST_BEGIN = 35,	/* 0         g's      none; may come again before its end (<= 1.21) */
+	GT_ASSIST_END = 36,	/* 0         -        none; may come without a begin (<= 1.21) */
+	GT_SWEEP_BEGIN = 37,	/* 0         -        none; the P may sweep from now on */
+	GT_SWEEP_SPAN = 38,	/* 0         g's      span: bytes looked at, its objects */
+	GT_SWEEP_END = 39,	/* 0         -        none; may come without a begin */
+	GT_HEAP_ALLOC = 41,	/* 0         -        value: bytes */
+	GT_HEAP_GOAL = 42,	/* 0         -        value: bytes; ~0: no goal */
+	GT_SWEEP_LEFT = 43,	/* 0         -        left: of the last SWEEP_SPAN of this thread */
 	/* the process */
 	GT_EXEC = 40,		/* 0         -        none: the process replaced its program */
 	/* what the program says of itself, by package runtime/trace */
@@ -192,6 +200,17 @@ struct gt_text {
 
 #define GT_TEXT_MAX 1024	/* bytes; Go's reader refuses more, its tracer cuts there, too */
 
+struct gt_span {
+	gt_u64 bytes;
+	gt_u64 objects;		/* that were allocated in it */
+	gt_u64 size;		/* of an object */
+};
+
+struct gt_left {
+	gt_u64 objects;		/* that are still allocated in the span */
+	gt_u64 pages;		/* of a chunk of the heap instead: freed, and so not looked at */
+};
+
 struct gt_stack {
 	gt_u32 depth;		/* number of PCs */
 	gt_u32 cut;		/* 1: the walk stopped at its limit */
@@ -207,20 +226,21 @@ static inline int gt_payload_size(unsigned int kind)
 	switch (kind) {
 	case GT_EXECUTE: case GT_PARK: case GT_READY: case GT_YIELD: case GT_DESTROY:
 	case GT_P_START: case GT_P_STOP: case GT_P_HANDOFF: case GT_STW_BEGIN: case GT_PROCS:
-	case GT_DESTROY_SYSCALL: case GT_TASK_END:
+	case GT_DESTROY_SYSCALL: case GT_HEAP_ALLOC: case GT_HEAP_GOAL: case GT_TASK_END:
 		return 8;
 	case GT_TEXT:
 		return 8;	/* and its bytes */
-	case GT_CREATE_SYSCALL:
+	case GT_CREATE_SYSCALL: case GT_SWEEP_LEFT:
 		return 16;
 	case GT_STACK:
 		return 16;	/* and 8 a PC */
-	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH:
+	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH: case GT_SWEEP_SPAN:
 	case GT_TASK_BEGIN: case GT_REGION: case GT_LOG:
 		return 24;
 	case GT_PREEMPT_PARK: case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK: case GT_SYSCALL_EXIT:
 	case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
-	case GT_STW_END: case GT_GC_BEGIN: case GT_GC_END: case GT_EXEC:
+	case GT_STW_END: case GT_GC_BEGIN: case GT_GC_END: case GT_EXEC: case GT_ASSIST_BEGIN:
+	case GT_ASSIST_END: case GT_SWEEP_BEGIN: case GT_SWEEP_END:
 		return 0;
 	}
 	return -1;

@@ -52,6 +52,14 @@ enum gt_probe {
 	GT_PROBE_TASK_END,		/* AX = id; R14 = g */
 	GT_PROBE_REGION,		/* AX = task, BX = 1 at its end, CX, DI = name; R14 = g */
 	GT_PROBE_LOG,			/* AX = task, BX, CX = category, DI, SI = message; R14 = g */
+	GT_PROBE_ASSIST_BEGIN,		/* R14 = g; inside gcAssistAlloc, whose frame is at rbp */
+	GT_PROBE_ASSIST_END,
+	GT_PROBE_HEAP_ALLOC,		/* the cookie's register = bytes */
+	GT_PROBE_HEAP_GOAL,		/* BX = bytes */
+	GT_PROBE_SWEEP_BEGIN,
+	GT_PROBE_SWEEP_SPAN,		/* AX = sweepLocked, [rsp] = caller; a place: a chunk of the heap */
+	GT_PROBE_SWEEP_LEFT,		/* AX = mspan; cookie 1: AX = the chunk's pages that were freed */
+	GT_PROBE_SWEEP_END,
 	GT_PROBE_COUNT
 };
 
@@ -95,6 +103,17 @@ enum gt_probe {
 /* A compare-and-swap of another word that has the object in a register. */
 #define GT_SITE_OPERAND(reg, zero_flag) (GT_SITE_OBJECT(reg) | GT_SITE_ZERO_FLAG(zero_flag))
 
+/*
+ * Of some probes the cookie has no fields but is an address, less the site's since the program may
+ * be loaded anywhere: GT_PROBE_HEAP_GOAL: of gcController, whose first member is gcPercent;
+ * GT_PROBE_ASSIST_BEGIN, GT_PROBE_SWEEP_SPAN: where the call of the tracer returns to. 0: none.
+ */
+#define GT_COOKIE_IS_PLACE(probe)                                                                  \
+	((probe) == GT_PROBE_HEAP_GOAL || (probe) == GT_PROBE_ASSIST_BEGIN ||                      \
+	 (probe) == GT_PROBE_SWEEP_SPAN)
+#define GT_SITE_PLACE(addr, site)     (((addr) - (site)) & ((1ull << 57) - 1))
+#define GT_COOKIE_PLACE(cookie, site) ((site) + (gt_u64)((long long)((cookie) << 7) >> 7))
+
 /* GT_PROBE_STW_BEGIN: 0, or the reason is not in AX but this */
 #define GT_STW_REASON(reason) ((reason) + 1)
 /* GT_PROBE_SYSCALL_ENTER */
@@ -137,6 +156,9 @@ struct gt_config {
 	gt_u32 m_skip;			/* m.waitTraceSkip */
 	gt_u32 p_id;			/* 0 */
 	gt_u32 p_gc_mode;		/* p.gcMarkWorkerMode */
+	gt_u32 span_npages;
+	gt_u32 span_alloc_count;	/* 2 bytes */
+	gt_u32 span_elem_size;
 };
 
 #endif

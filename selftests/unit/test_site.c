@@ -94,13 +94,13 @@ static void behind_a_call(void **state)
 	assert_int_equal(find__call(&c, 7, 0), 0);
 	assert_true(find__call(&c, 7, 1) == NO_INSN);
 	assert_true(find__call(&c, 8, 0) == NO_INSN);
-	assert_int_equal(find__after_call(&c, 0), 2);
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 2);
 	insn[1].writes = 1u << GPR_AX;		/* the result is gone at the jump */
-	assert_int_equal(find__after_call(&c, 0), 1);
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
 	insn[2].target = 101;			/* the place is reached without the call, too */
-	assert_true(find__after_call(&c, 0) == NO_INSN);
+	assert_true(find__after_call(&c, 0, 1u << GPR_AX) == NO_INSN);
 	c.n = 1;
-	assert_true(find__after_call(&c, 0) == NO_INSN);
+	assert_true(find__after_call(&c, 0, 1u << GPR_AX) == NO_INSN);
 }
 
 static void trace_test(void **state)
@@ -119,9 +119,63 @@ static void trace_test(void **state)
 	assert_true(find__trace_test(&c, 7, 8) == NO_INSN);
 	insn[1].target = 106;
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
+	insn[1].target = 103;			/* to a nop before the call */
+	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
+	insn[2].kind = INSN_JMP;
+	insn[3].kind = INSN_NOP;
+	assert_int_equal(find__trace_test(&c, 7, 7), 1);
+	insn[2].kind = INSN_OTHER;
+	insn[3].kind = INSN_JMP;
 	insn[1].target = 104;
 	insn[2].kind = INSN_CALL;		/* a call in between: not the test */
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
+}
+
+static void guards(void **state)
+{
+	/* je end; je end; call tracer; end: */
+	struct insn insn[] = {
+		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .emulated = true, .target = 105),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 105), INSN(.kind = INSN_OTHER),
+		INSN(.kind = INSN_CALL, .target = 9), INSN(.kind = INSN_RET),
+	};
+	struct code c = CODE(insn);
+
+	assert_int_equal(find__guard(&c, 4, false), 1);
+	insn[1].target = 107;			/* another condition's */
+	assert_int_equal(find__guard(&c, 4, false), 2);
+	insn[3].kind = INSN_CALL;
+	assert_true(find__guard(&c, 4, false) == NO_INSN);
+	assert_int_equal(find__guard(&c, 4, true), 2);
+	insn[2].target = 103;			/* not around the call */
+	assert_true(find__guard(&c, 4, true) == NO_INSN);
+}
+
+static void added(void **state)
+{
+	/* lock xadd [rdi], rbx; lea rdi, [r8 + rbx]; test rdx, rdx; je */
+	struct insn insn[] = {
+		INSN(.kind = INSN_XADD, .width = 8, .src = GPR_BX, .writes = 1u << GPR_BX),
+		INSN(.kind = INSN_SUM, .base = GPR_R8, .src = GPR_BX, .writes = 1u << GPR_DI),
+		INSN(.kind = INSN_TEST, .src = GPR_DX),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
+		INSN(.kind = INSN_XADD, .width = 8, .src = GPR_CX, .writes = 1u << GPR_CX),
+		INSN(.kind = INSN_JMP, .target = 150),
+	};
+	struct code c = CODE(insn);
+	enum gpr sum = GPR_NONE;
+
+	assert_int_equal(find__added(&c, 0, &sum), 3);
+	assert_int_equal(sum, GPR_DI);
+	assert_true(find__added(&c, 1, &sum) == NO_INSN);	/* nobody adds to the second's */
+	insn[2].writes = 1u << GPR_DI;
+	assert_true(find__added(&c, 0, &sum) == NO_INSN);
+	insn[2].writes = 0;
+	insn[1].src = GPR_CX;					/* a sum of others */
+	assert_true(find__added(&c, 0, &sum) == NO_INSN);
+	insn[1].src = GPR_BX;
+	insn[5].target = 102;					/* the jump is come to otherwise */
+	assert_true(find__added(&c, 0, &sum) == NO_INSN);
 }
 
 /* lock cmpxchg [r9 + 144], r10; and what compilers make of "did it?" */
@@ -238,6 +292,10 @@ static void cookies(void **state)
 	assert_int_equal(GT_COOKIE_OLD_REG(c), GPR_BX + 1);
 	assert_int_equal(GT_COOKIE_NEW_REG(c), GPR_CX + 1);
 	assert_int_equal(GT_COOKIE_ZERO_FLAG(c), 0);
+	c = GT_COOKIE(GT_PROBE_COUNT - 1, GT_SITE_PLACE(0x401000, 0x7f0000402000));
+	assert_int_equal(GT_COOKIE_PLACE(GT_COOKIE_SITE(c), 0x7f0000402000), 0x401000);
+	c = GT_COOKIE(GT_PROBE_COUNT - 1, GT_SITE_PLACE(0x402000, 0x401000));
+	assert_int_equal(GT_COOKIE_PLACE(GT_COOKIE_SITE(c), 0x501000), 0x502000);
 }
 
 static void constants(void **state)
@@ -298,12 +356,12 @@ static void check_site(const struct program *p, const struct site *s)
 	assert_int_equal(elf_image__read(p->elf, s->addr, a, sizeof(a)), sizeof(a));
 	assert_int_equal(pread(p->fd, b, sizeof(b), (off_t)s->offset), sizeof(b));
 	assert_memory_equal(a, b, sizeof(a));
-	/* push rbp, call rel32, je, jne (near or far), nops: what the kernel emulates; jbe <= 1.20 */
-	if (p->layout.version.minor <= 20 && (a[0] == 0x76 || (a[0] == 0x0f && a[1] == 0x86)))
-		assert_non_null(strstr(s->text, "jbe"));
-	else
-		assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x90 || (a[0] & 0xfe) == 0x74 ||
-		    (a[0] == 0x0f && (a[1] & 0xfe) == 0x84) || (a[0] == 0x66 && a[1] == 0x90));
+	/* push rbp, call rel32, conditional jumps (near or far), nops: what the kernel emulates */
+	assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x90 || (a[0] & 0xf0) == 0x70 ||
+		    (a[0] == 0x0f && (a[1] & 0xf0) == 0x80) || (a[0] == 0x66 && a[1] == 0x90));
+	/* on a condition that is no event's own: je and jne, but where a result is awaited */
+	if ((a[0] & 0xf0) == 0x70 && (a[0] & 0xfe) != 0x74 && p->layout.version.minor > 20)
+		assert_int_equal(s->probe, GT_PROBE_SWEEP_LEFT);
 	assert_int_equal(s->cost, SITE_EMULATED);
 	assert_true(s->why[0] && s->text[0]);
 }
@@ -345,6 +403,9 @@ static void sites_of(const char *path)
 			assert_int_equal(list.has[probe], expected);
 	}
 	assert_int_equal(list.nmissing, 0);
+	assert_int_equal(count(&list, GT_PROBE_ASSIST_END, 0), 3);
+	assert_int_equal(count(&list, GT_PROBE_SWEEP_BEGIN, 0), 3);
+	assert_int_equal(count(&list, GT_PROBE_SWEEP_END, 0), 4);
 	assert_true(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER) >= 4);
 	assert_int_equal(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER), 3);
 	assert_int_equal(count(&list, GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED), 1);
@@ -419,6 +480,8 @@ int main(void)
 		cmocka_unit_test(prologues),
 		cmocka_unit_test(behind_a_call),
 		cmocka_unit_test(trace_test),
+		cmocka_unit_test(guards),
+		cmocka_unit_test(added),
 		cmocka_unit_test(compare_and_swap),
 		cmocka_unit_test(before_a_swap),
 		cmocka_unit_test(cleared_members),

@@ -80,6 +80,14 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 		[GT_PROBE_TASK_END] = skel->progs.user_event,
 		[GT_PROBE_REGION] = skel->progs.user_event,
 		[GT_PROBE_LOG] = skel->progs.user_event,
+		[GT_PROBE_ASSIST_BEGIN] = skel->progs.runtime_rare,
+		[GT_PROBE_ASSIST_END] = skel->progs.heap_rare,
+		[GT_PROBE_HEAP_ALLOC] = skel->progs.heap_alloc,
+		[GT_PROBE_HEAP_GOAL] = skel->progs.heap_rare,
+		[GT_PROBE_SWEEP_BEGIN] = skel->progs.heap_rare,
+		[GT_PROBE_SWEEP_SPAN] = skel->progs.runtime_rare,
+		[GT_PROBE_SWEEP_LEFT] = skel->progs.heap_rare,
+		[GT_PROBE_SWEEP_END] = skel->progs.heap_rare,
 	};
 
 	return programs[probe];
@@ -87,7 +95,15 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 
 static bool probe_wanted(const struct session_opts *opts, enum gt_probe probe)
 {
-	if (!opts->sites->has[probe])
+	const bool *has = opts->sites->has;
+
+	if (!has[probe])
+		return false;
+	/* The begin of a range without its end would be worse than neither. */
+	if (probe == GT_PROBE_ASSIST_BEGIN && !has[GT_PROBE_ASSIST_END])
+		return false;
+	if (site__set(probe) == SITE_SWEEP &&
+	    !(has[GT_PROBE_SWEEP_BEGIN] && has[GT_PROBE_SWEEP_END]))
 		return false;
 	return (opts->sets | SITE_SET(SCHED)) >> site__set(probe) & 1;
 }
@@ -236,6 +252,8 @@ static bool has_inlined_sites(const struct site_list *sites)
 	for (size_t i = 0; i < sites->n; i++) {
 		const struct site *site = &sites->site[i];
 
+		if (GT_COOKIE_IS_PLACE(site->probe))
+			continue;
 		if (GT_COOKIE_ZERO_FLAG(site->cookie))
 			return true;
 		switch (site->probe) {

@@ -16,9 +16,13 @@ static const char *const names[GT_KIND_END] = {
 	[GT_CREATE_SYSCALL] = "create_syscall", [GT_DESTROY_SYSCALL] = "destroy_syscall",
 	[GT_P_START] = "p_start", [GT_P_STOP] = "p_stop", [GT_P_HANDOFF] = "p_handoff",
 	[GT_STW_BEGIN] = "stw_begin", [GT_STW_END] = "stw_end", [GT_GC_BEGIN] = "gc_begin",
-	[GT_GC_END] = "gc_end", [GT_PROCS] = "procs", [GT_EXEC] = "exec", [GT_STACK] = "stack",
 	[GT_TASK_BEGIN] = "task_begin", [GT_TASK_END] = "task_end", [GT_REGION] = "region",
 	[GT_LOG] = "log", [GT_TEXT] = "text",
+	[GT_GC_END] = "gc_end", [GT_PROCS] = "procs", [GT_EXEC] = "exec",
+	[GT_ASSIST_BEGIN] = "assist_begin", [GT_ASSIST_END] = "assist_end",
+	[GT_SWEEP_BEGIN] = "sweep_begin", [GT_SWEEP_SPAN] = "sweep_span",
+	[GT_SWEEP_END] = "sweep_end", [GT_SWEEP_LEFT] = "sweep_left",
+	[GT_HEAP_ALLOC] = "heap_alloc", [GT_HEAP_GOAL] = "heap_goal", [GT_STACK] = "stack",
 };
 
 const char *kind__name(unsigned int kind)

@@ -134,6 +134,7 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 	model__boundary(s);
 	s->gen_start = s->last_time = time;
 	s->last_tid = 0;	/* statuses have the start's time */
+	s->gc_active_due = s->gc_running;
 	s->generation++;
 	err = writer__open(s->opts.writer, time, wall);
 	if (!err)

@@ -43,6 +43,7 @@ struct goroutine {
 	uint8_t state;			/* enum trace_go_status, 0: ended */
 	bool gc_worker;			/* woken as a mark worker of its P */
 	bool in_stw;			/* its STW range can't be closed any more: none is opened */
+	bool in_assist;			/* it helps marking: its range is open */
 };
 
 struct proc {
@@ -51,6 +52,9 @@ struct proc {
 	uint32_t id;
 	uint32_t gc_mode;		/* p.gcMarkWorkerMode: labels what starts on it; 0: none */
 	uint32_t state;			/* enum trace_proc_status */
+	bool may_sweep;			/* what is swept now belongs to a range */
+	bool in_sweep;			/* which is open: something was */
+	uint64_t swept, reclaimed;	/* bytes, of that range */
 	uint64_t seq, numbered, saved;	/* as of a goroutine */
 	uint32_t start_state;
 	uint32_t start_tid;
@@ -66,6 +70,7 @@ struct held {
 struct thread {
 	uint32_t tid;
 	uint32_t resize_stack;		/* stack hash of its last PROCS record */
+	struct gt_span swept;		/* its last SWEEP_SPAN, of which SWEEP_LEFT will tell */
 	bool lost_p;			/* SYSCALL_LOST seen: its P was taken while in a system call */
 	struct goroutine *g;
 	struct proc *p;
@@ -113,6 +118,7 @@ struct sequencer {
 	bool has_first, has_second, snapshots_given;
 	bool started, ready;		/* ready: initial state known, records flow */
 	bool gc_running;
+	bool gc_active_due;		/* it runs since another generation: this one is to say so */
 	int error;			/* of the writer: sticky */
 };
 
@@ -126,6 +132,10 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 			  bool force);
 /* Settles a tentative system call exit: it kept its P. */
 void state__exit_kept(struct sequencer *s, struct thread *t);
+
+/* state_heap.c: the range that the thread's goroutine, or its P, has open, if any, ends. */
+void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);
+void range__end_sweep(struct sequencer *s, struct thread *t, uint64_t time);
 
 /* transition.c: model and file move together. The caller has checked the rules. */
 void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,

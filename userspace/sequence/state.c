@@ -275,6 +275,14 @@ static const struct {
 	[GT_TASK_END] = { apply_task_end, true },
 	[GT_REGION] = { apply_region, true },
 	[GT_LOG] = { apply_log, true },
+	[GT_ASSIST_BEGIN] = { apply_assist_begin, true },
+	[GT_ASSIST_END] = { apply_assist_end, true },
+	[GT_SWEEP_BEGIN] = { apply_sweep_begin, false },
+	[GT_SWEEP_SPAN] = { apply_sweep_span, false },
+	[GT_SWEEP_LEFT] = { apply_sweep_left, false },
+	[GT_SWEEP_END] = { apply_sweep_end, false },
+	[GT_HEAP_ALLOC] = { apply_heap_alloc, false },
+	[GT_HEAP_GOAL] = { apply_heap_goal, false },
 };
 
 enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
@@ -289,6 +297,8 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 	/* Whatever a thread does next but seek another P or go without: its tentative exit was one. */
 	if (t->exit_time && rec->kind != GT_SYSCALL_LOST && rec->kind != GT_SYSCALL_NO_P)
 		state__exit_kept(s, t);
+	if (s->gc_active_due && thread__has_user_context(t))
+		gc__active(s, t, rec->time);
 	if (handlers[rec->kind].object_is_g && rec->object)
 		st.g = map__get(&s->g, rec->object);
 	if (s->opts.no_syscalls)	/* nothing will come that ends the call: this does */

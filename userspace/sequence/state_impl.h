@@ -3,8 +3,8 @@
  * What the state machine's files share: the record that is being applied, and what most kinds ask
  * of the model first.
  *
- * state.c has the table and goroutines; state_syscall.c, state_proc.c and state_runtime.c have the
- * other kinds.
+ * state.c has the table and goroutines; state_syscall.c, state_proc.c, state_runtime.c and
+ * state_heap.c have the other kinds.
  */
 #ifndef SEQUENCE_STATE_IMPL_H
 #define SEQUENCE_STATE_IMPL_H
@@ -42,6 +42,9 @@ void step__evict(struct step *st, struct goroutine *g);
 /* state_syscall.c: the thread's goroutine goes on, with another P than its system call began with. */
 void state__resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t time);
 
+/* state_runtime.c: tells of a collection that began in another generation. */
+void gc__active(struct sequencer *s, struct thread *t, uint64_t time);
+
 /* The handlers: DONE, or WAIT and nothing was changed. */
 enum verdict apply_syscall_enter(struct step *st);
 enum verdict apply_create_syscall(struct step *st);
@@ -61,5 +64,13 @@ enum verdict apply_task_begin(struct step *st);
 enum verdict apply_task_end(struct step *st);
 enum verdict apply_region(struct step *st);
 enum verdict apply_log(struct step *st);
+enum verdict apply_assist_begin(struct step *st);
+enum verdict apply_assist_end(struct step *st);
+enum verdict apply_heap_alloc(struct step *st);
+enum verdict apply_heap_goal(struct step *st);
+enum verdict apply_sweep_begin(struct step *st);
+enum verdict apply_sweep_span(struct step *st);
+enum verdict apply_sweep_left(struct step *st);
+enum verdict apply_sweep_end(struct step *st);
 
 #endif

@@ -46,6 +46,13 @@ enum verdict apply_stw_end(struct step *st)
 	return DONE;
 }
 
+/* One that ran before the window is not told of: gotraceui can't read its end without a begin. */
+void gc__active(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	s->gc_active_due = false;
+	checkpoint__emit(s, t, time, EV_GC_ACTIVE, 1, (const uint64_t[]){ ++s->gc_seq });
+}
+
 enum verdict apply_gc_begin(struct step *st)
 {
 	struct sequencer *s = st->s;
@@ -58,6 +65,7 @@ enum verdict apply_gc_begin(struct step *st)
 		checkpoint__emit(s, st->t, st->time, EV_GC_END, 1,
 				 (const uint64_t[]){ ++s->gc_seq });
 	s->gc_running = true;
+	s->gc_active_due = false;
 	stack = step__stack(st, s->opts.layout->skips.gc_begin);
 	checkpoint__emit(s, st->t, st->time, EV_GC_BEGIN, 2,
 			 (const uint64_t[]){ ++s->gc_seq, stack });
@@ -73,7 +81,7 @@ enum verdict apply_gc_end(struct step *st)
 		return DONE;
 	if (!step__need_user_context(st, &v))
 		return v;
-	s->gc_running = false;
+	s->gc_running = s->gc_active_due = false;
 	checkpoint__emit(s, st->t, st->time, EV_GC_END, 1, (const uint64_t[]){ ++s->gc_seq });
 	return DONE;
 }

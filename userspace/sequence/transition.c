@@ -130,6 +130,7 @@ void go__destroy(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	struct goroutine *g = t->g;
 
+	range__end_assist(s, t, time);	/* only after a loss, as below */
 	EMIT0(s, t, time, EV_GO_DESTROY);
 	t->g = NULL;
 	model__forget(s, g);
@@ -140,6 +141,7 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 {
 	struct goroutine *g = t->g;
 
+	range__end_assist(s, t, time);
 	EMIT(s, t, time, exits ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, next->id,
 	     checkpoint__g_seq(s, next));
 	if (exits) {
@@ -153,6 +155,8 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 
 void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uint32_t stack)
 {
+	range__end_assist(s, t, time);
+	range__end_sweep(s, t, time);
 	EMIT(s, t, time, EV_GO_SYSCALL_BEGIN, checkpoint__p_seq(s, t->p), stack);
 	go__set(s, t->g, GO_SYSCALL, t);
 	proc__set(s, t->p, PROC_SYSCALL, t);
@@ -181,6 +185,7 @@ void proc__start(struct sequencer *s, struct thread *t, uint64_t time, struct pr
 
 void proc__stop(struct sequencer *s, struct thread *t, uint64_t time)
 {
+	range__end_sweep(s, t, time);
 	EMIT0(s, t, time, EV_PROC_STOP);
 	proc__set(s, t->p, PROC_IDLE, NULL);
 }

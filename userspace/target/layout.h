@@ -50,6 +50,7 @@ struct layout {
 	/* facts of the release */
 	bool exit_is_tentative;		/* >= 1.26: GT_SYSCALL_TRY_EXIT */
 	bool stw_by_caller;		/* <= 1.20: GT_STW_BEGIN has no reason, but its stack */
+	bool assist_begins_again;	/* <= 1.21: GT_ASSIST_BEGIN comes once a try */
 	struct layout_skips skips;
 	const char *const *block_reasons;	/* by traceBlockReason */
 	unsigned int nblock_reasons;

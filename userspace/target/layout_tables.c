@@ -223,8 +223,12 @@ bool layout_tables__fill(unsigned int minor, struct layout *ret)
 			continue;
 		ret->exit_is_tentative = minor >= 26;
 		ret->stw_by_caller = minor <= 20;
+		ret->assist_begins_again = minor <= 21;
 		ret->config.syscall_bp_in_cx = minor >= 23;
 		ret->config.systemstack_frameless = minor <= 20;
+		ret->config.span_npages = 32;
+		ret->config.span_alloc_count = minor == 21 ? 104 : 96;
+		ret->config.span_elem_size = minor == 21 ? 112 : 104;
 		ret->skips = r->skips;
 		ret->block_reasons = minor < 22 ? block_events : block_reasons;
 		ret->nblock_reasons = r->nblock;

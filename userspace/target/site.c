@@ -23,6 +23,13 @@
 
 #define CASGSTATUS "runtime.casgstatus"
 
+/* Where the runtime calls its own tracer, by both of its names; before 1.22 it may be inlined. */
+#define TRACED(probe, cookie, func, event, why)                                                    \
+	{ probe, cookie, TRACE_TEST, func, "runtime.traceLocker." event, 22, 0, OPTIONAL, why,     \
+	  .inlined = BY_TRACE_TEST },                                                              \
+	{ probe, cookie, TRACE_GUARD, func, "runtime.trace" event, 0, 21, OPTIONAL, why,           \
+	  .inlined = BY_TRACE_TEST }
+
 static const struct row rows[] = {
 	{ GT_PROBE_EXECUTE, 0, ENTRY, "runtime.execute", NULL, 0, 0, NEEDED,
 	  "a goroutine starts to run" },
@@ -170,6 +177,41 @@ static const struct row rows[] = {
 	  OPTIONAL_IF_LINKED, "the program begins or ends a region" },
 	{ GT_PROBE_LOG, 0, ENTRY, "runtime/trace.userLog", NULL, 0, 0,
 	  OPTIONAL_IF_LINKED, "the program logs a message" },
+	TRACED(GT_PROBE_ASSIST_BEGIN, 0, "runtime.gcAssistAlloc", "GCMarkAssistStart",
+	       "a goroutine begins to help marking"),
+	TRACED(GT_PROBE_ASSIST_END, 0, "runtime.gcAssistAlloc", "GCMarkAssistDone",
+	       "a goroutine has helped marking"),
+	/* 1.19 adds without a sum, and reads it later. */
+	{ GT_PROBE_HEAP_ALLOC, 0, ADDED, "runtime.(*gcControllerState).update", NULL, 20, 0,
+	  OPTIONAL, "the heap grows or shrinks", .inlined = BY_ADDED },
+	{ GT_PROBE_HEAP_ALLOC, GT_SITE_OBJECT(GPR_BX), ENTRY,
+	  "runtime.(*gcControllerState).resetLive", NULL, 20, 0, OPTIONAL,
+	  "the heap is what was marked" },
+	{ GT_PROBE_HEAP_GOAL, 0, GOAL, "runtime.gcControllerCommit",
+	  "runtime.(*gcControllerState).trigger", 0, 24, OPTIONAL, "the heap has a new goal" },
+	{ GT_PROBE_HEAP_GOAL, 1, GOAL, "runtime.gcControllerCommit",
+	  "runtime.(*gcControllerState).trigger", 25, 0, OPTIONAL, "the heap has a new goal" },
+
+	TRACED(GT_PROBE_SWEEP_BEGIN, 0, "runtime.(*mcentral).cacheSpan", "GCSweepStart",
+	       "an allocation may sweep"),
+	TRACED(GT_PROBE_SWEEP_END, 0, "runtime.(*mcentral).cacheSpan", "GCSweepDone",
+	       "an allocation has swept"),
+	TRACED(GT_PROBE_SWEEP_BEGIN, 0, "runtime.deductSweepCredit", "GCSweepStart",
+	       "an allocation may sweep in proportion"),
+	TRACED(GT_PROBE_SWEEP_END, 0, "runtime.deductSweepCredit", "GCSweepDone",
+	       "an allocation has swept in proportion"),
+	TRACED(GT_PROBE_SWEEP_BEGIN, 0, "runtime.(*mheap).reclaim", "GCSweepStart",
+	       "an allocation of pages may sweep"),
+	TRACED(GT_PROBE_SWEEP_END, 0, "runtime.(*mheap).reclaim", "GCSweepDone",
+	       "an allocation of pages has swept"),
+	{ GT_PROBE_SWEEP_SPAN, 0, ENTRY, "runtime.(*sweepLocked).sweep", NULL, 0, 0, OPTIONAL,
+	  "a span is swept" },
+	{ GT_PROBE_SWEEP_LEFT, 0, CALL, "runtime.(*sweepLocked).sweep",
+	  "runtime.(*mspan).refillAllocCache", 0, 0, OPTIONAL, "a span was swept" },
+	TRACED(GT_PROBE_SWEEP_SPAN, 1, "runtime.(*mheap).reclaimChunk", "GCSweepSpan",
+	       "a chunk of the heap was swept"),
+	{ GT_PROBE_SWEEP_LEFT, 1, AFTER_CALL, "runtime.(*mheap).reclaim",
+	  "runtime.(*mheap).reclaimChunk", 0, 0, OPTIONAL, "how much of the chunk was freed" },
 };
 
 #define NROWS (sizeof(rows) / sizeof(rows[0]))
@@ -196,9 +238,14 @@ const char *site__probe_name(enum gt_probe probe)
 		[GT_PROBE_P_STOP] = "p_stop", [GT_PROBE_P_HANDOFF] = "p_handoff",
 		[GT_PROBE_STW_BEGIN] = "stw_begin", [GT_PROBE_STW_END] = "stw_end",
 		[GT_PROBE_GC_BEGIN] = "gc_begin", [GT_PROBE_GC_END] = "gc_end",
-		[GT_PROBE_PROCS] = "procs", [GT_PROBE_TASK_BEGIN] = "task_begin",
+		[GT_PROBE_TASK_BEGIN] = "task_begin",
 		[GT_PROBE_TASK_END] = "task_end", [GT_PROBE_REGION] = "region",
 		[GT_PROBE_LOG] = "log",
+		[GT_PROBE_PROCS] = "procs", [GT_PROBE_ASSIST_BEGIN] = "assist_begin",
+		[GT_PROBE_ASSIST_END] = "assist_end", [GT_PROBE_HEAP_ALLOC] = "heap_alloc",
+		[GT_PROBE_HEAP_GOAL] = "heap_goal", [GT_PROBE_SWEEP_BEGIN] = "sweep_begin",
+		[GT_PROBE_SWEEP_SPAN] = "sweep_span", [GT_PROBE_SWEEP_LEFT] = "sweep_left",
+		[GT_PROBE_SWEEP_END] = "sweep_end",
 	};
 
 	return (unsigned int)probe < GT_PROBE_COUNT ? names[probe] : "?";
@@ -213,6 +260,11 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 	};
 	unsigned int object = GT_COOKIE_OBJECT(cookie);
 
+	if (GT_COOKIE_IS_PLACE(probe))
+		return probe == GT_PROBE_HEAP_GOAL ? "BX=bytes" :
+		       probe == GT_PROBE_ASSIST_BEGIN ? "R14=g" : cookie ? "-" : "AX=span";
+	if (probe == GT_PROBE_HEAP_ALLOC)
+		return object == GPR_BX + 1 ? "BX=bytes" : "a register=bytes";
 	if (object && probe != GT_PROBE_P_HANDOFF && object < 17 &&
 	    (GT_COOKIE_ZERO_FLAG(cookie) || !GT_COOKIE_NEW_REG(cookie)))
 		return g_in[object];
@@ -251,9 +303,13 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 		return "AX=task CX=name";
 	case GT_PROBE_LOG:
 		return "AX=task BX,DI=texts";
+	case GT_PROBE_SWEEP_LEFT:
+		return cookie ? "AX=pages" : "AX=span";
 	case GT_PROBE_SYSCALL_LOST: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
-	case GT_PROBE_GC_END:
+	case GT_PROBE_GC_END: case GT_PROBE_SWEEP_BEGIN: case GT_PROBE_SWEEP_END:
 		return "-";
+	case GT_PROBE_ASSIST_END:
+		return "R14=g";
 	default:
 		return "AX=g";
 	}
@@ -380,7 +436,7 @@ static size_t find_one(const struct row *row, const struct code *code, uint64_t 
 	call = find__call(code, callee, 0);
 	if (call == NO_INSN || find__call(code, callee, call + 1) != NO_INSN)
 		return NO_INSN;
-	return find__after_call(code, call);
+	return find__after_call(code, call, 1u << GPR_AX);
 }
 
 static size_t add_sites(struct finder *f, const struct row *row, const struct code *code,
@@ -396,6 +452,12 @@ static size_t add_sites(struct finder *f, const struct row *row, const struct co
 		return add_calls(f, row, code, callee);
 	if (row->how == TRACE_TEST)
 		return finder__add_trace_tests(f, row, code, callee);
+	if (row->how == TRACE_GUARD)
+		return finder__add_trace_guards(f, row, code);
+	if (row->how == ADDED)
+		return finder__add_added(f, row, code);
+	if (row->how == GOAL)
+		return finder__add_goal(f, row, code, callee);
 	at = find_one(row, code, callee);
 	return at != NO_INSN && finder__add(f, row, code, at, row->cookie);
 }
@@ -403,7 +465,9 @@ static size_t add_sites(struct finder *f, const struct row *row, const struct co
 /* Was the callee, by which the row sees the transition, inlined into its function? */
 static bool callee_inlined(const struct finder *f, const struct row *row)
 {
-	for (size_t i = 0; row->callee && row->how != CAS && i < f->ninlined; i++) {
+	if (row->how == CAS || row->how == TRACE_GUARD)
+		return false;
+	for (size_t i = 0; row->callee && i < f->ninlined; i++) {
 		if (!strcmp(f->inlined[i].what, row->callee) &&
 		    !strcmp(f->inlined[i].into.name, row->func))
 			return true;
@@ -427,7 +491,8 @@ static int try_function(struct finder *f, const struct row *row, char *reason)
 			 row->func);
 		return -ENOENT;
 	}
-	if (row->callee && !pclntab__named(f->pt, row->callee, &callee)) {
+	if (row->callee && row->how != TRACE_GUARD &&
+	    !pclntab__named(f->pt, row->callee, &callee)) {
 		snprintf(reason, REASON_SIZE, "the program has no function %s", row->callee);
 		return -ENOENT;
 	}

@@ -34,7 +34,6 @@ struct site {
 	const char *why;	/* one phrase: what the hit means */
 };
 
-/* The sets of events that a recording is made of: record --events. */
 /* What record --events chooses from: a probe belongs to one of them. */
 enum site_set {
 	SITE_SCHED,	/* always on */
@@ -49,7 +48,9 @@ enum site_set {
 };
 
 #define SITE_SET(set)	  (1u << SITE_##set)
-#define SITE_SETS_BUILT	  (SITE_SET(SCHED) | SITE_SET(SYSCALL) | SITE_SET(GC) | SITE_SET(USER))
+#define SITE_SETS_BUILT                                                                            \
+	(SITE_SET(SCHED) | SITE_SET(SYSCALL) | SITE_SET(GC) | SITE_SET(HEAP) | SITE_SET(USER) |  \
+	 SITE_SET(SWEEP))
 #define SITE_SETS_DEFAULT (SITE_SETS_BUILT & ~(SITE_SET(SWEEP) | SITE_SET(CPU)))
 
 /* A transition that no instruction of this program shows. */

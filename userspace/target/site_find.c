@@ -13,6 +13,8 @@
 #define AFTER_CALL_MAX 6
 #define AFTER_CAS_MAX 5
 #define BEFORE_CAS_MAX 24
+#define GUARD_MAX 12
+#define AFTER_XADD_MAX 8
 
 /* Of the registers that a prologue may write before `push rbp`: the large frames' scratch. */
 #define PROLOGUE_SCRATCH (1u << GPR_R12)
@@ -68,7 +70,7 @@ static bool is_jumped_to(const struct code *code, uint64_t addr)
 	return false;
 }
 
-size_t find__after_call(const struct code *code, size_t call)
+size_t find__after_call(const struct code *code, size_t call, uint32_t results)
 {
 	if (call + 1 >= code->n)
 		return NO_INSN;
@@ -79,7 +81,7 @@ size_t find__after_call(const struct code *code, size_t call)
 			break;		/* hit on other ways, too */
 		if (in->emulated)
 			return i;
-		if ((in->writes & (1u << GPR_AX)) || in->kind == INSN_JMP || in->kind == INSN_JCC)
+		if ((in->writes & results) || in->kind == INSN_JMP || in->kind == INSN_JCC)
 			break;
 	}
 	return is_jumped_to(code, code->insn[call + 1].addr) ? NO_INSN : call + 1;
@@ -89,21 +91,89 @@ size_t find__trace_test(const struct code *code, size_t call, uint64_t acquire)
 {
 	size_t low = call > LOOK_BACK_MAX ? call - LOOK_BACK_MAX : 0;
 	size_t i = call;
-	uint64_t slow;
+	uint64_t slow, end;
 
 	while (i > low && !(code->insn[i].kind == INSN_CALL && code->insn[i].target == acquire))
 		i--;
 	if (code->insn[i].kind != INSN_CALL || code->insn[i].target != acquire)
 		return NO_INSN;
-	/* jne slow; <tracer off>; jmp on; slow: call traceAcquireEnabled */
+	/* jne slow; <tracer off>; jmp on; slow: (nop); call traceAcquireEnabled */
+	end = code->insn[i].addr;
+	while (i > low && code->insn[i - 1].kind == INSN_NOP)
+		i--;
 	slow = code->insn[i].addr;
 	while (i > low) {
 		const struct insn *in = &code->insn[--i];
 
 		if (in->kind == INSN_JCC)
-			return in->target == slow ? i : NO_INSN;
+			return in->target >= slow && in->target <= end ? i : NO_INSN;
 		if (in->kind == INSN_CALL || in->kind == INSN_RET)
 			break;
+	}
+	return NO_INSN;
+}
+
+static bool jumps_around(const struct code *code, size_t jump, size_t call)
+{
+	return code->insn[jump].kind == INSN_JCC && code->insn[jump].emulated &&
+	       code->insn[jump].target > code->insn[call].addr;
+}
+
+size_t find__guard(const struct code *code, size_t call, bool over_calls)
+{
+	size_t low = call > GUARD_MAX ? call - GUARD_MAX : 0, guard = NO_INSN;
+	const struct insn *in;
+
+	for (size_t i = call; i > low;) {
+		in = &code->insn[--i];
+		if ((in->kind == INSN_CALL && !over_calls) || in->kind == INSN_RET ||
+		    in->kind == INSN_JMP)
+			break;
+		if (in->kind != INSN_JCC)
+			continue;
+		if (!jumps_around(code, i, call) ||
+		    (guard != NO_INSN && in->target != code->insn[guard].target))
+			break;
+		guard = i;
+	}
+	return guard;
+}
+
+/* The register that has the sum, from behind the `lock xadd` at `at` up to a branch. */
+static size_t find_sum(const struct code *code, size_t at, enum gpr *ret_sum)
+{
+	uint8_t old = code->insn[at].src;
+	uint32_t sum = 0;
+
+	for (size_t i = at + 1; i < code->n && i <= at + AFTER_XADD_MAX; i++) {
+		const struct insn *in = &code->insn[i];
+
+		if (is_jumped_to(code, in->addr))
+			break;
+		if (in->kind == INSN_JCC && sum && in->emulated) {
+			*ret_sum = (enum gpr)__builtin_ctz(sum);
+			return i;
+		}
+		if (in->kind == INSN_SUM && !sum && (in->base == old || in->src == old))
+			sum = in->writes & 0xffff;
+		else if ((in->writes & (sum ? sum : 1u << old)) || in->kind == INSN_CALL ||
+			 in->kind == INSN_JMP || in->kind == INSN_JCC || in->kind == INSN_RET)
+			break;
+	}
+	return NO_INSN;
+}
+
+size_t find__added(const struct code *code, size_t from, enum gpr *ret_sum)
+{
+	for (size_t i = from; i < code->n; i++) {
+		size_t at;
+
+		if (code->insn[i].kind != INSN_XADD || code->insn[i].width != 8 ||
+		    code->insn[i].src == GPR_NONE)
+			continue;
+		at = find_sum(code, i, ret_sum);
+		if (at != NO_INSN)
+			return at;
 	}
 	return NO_INSN;
 }

@@ -25,16 +25,30 @@ size_t find__entry(const struct code *code);
 size_t find__call(const struct code *code, uint64_t target, size_t from);
 
 /*
- * Where AX still is what the call at `call` returned: an emulated instruction if one comes before
- * AX is written and control branches, else the very next.
+ * Where the registers of the set `results` still are what the call at `call` returned: an emulated
+ * instruction if one comes before they are written and control branches, else the very next.
  */
-size_t find__after_call(const struct code *code, size_t call);
+size_t find__after_call(const struct code *code, size_t call, uint32_t results);
 
 /*
  * The test "is the tracer on" before the call of a tracer function at `call`: the conditional jump
  * around a call of `acquire` (runtime.traceAcquireEnabled). It runs with the tracer on or off.
  */
 size_t find__trace_test(const struct code *code, size_t call, uint64_t acquire);
+
+/*
+ * The branch around the call of a tracer function at `call`, before Go 1.22: of several that jump
+ * to the same place, for further conditions, the first, which is passed with the tracer on or off.
+ * `over_calls`: others may be called before it.
+ */
+size_t find__guard(const struct code *code, size_t call, bool over_calls);
+
+/*
+ * Behind the next `lock xadd` from `from` on whose old value is added to what it added: the branch
+ * that comes before the sum is overwritten, and before all else that branches. Its register is in
+ * *ret_sum.
+ */
+size_t find__added(const struct code *code, size_t from, enum gpr *ret_sum);
 
 /* The next `lock cmpxchg` of `width` bytes at [register + disp] from `from` on; disp -1: any. */
 size_t find__cas(const struct code *code, int64_t disp, unsigned int width, size_t from);

@@ -19,6 +19,9 @@ enum how {
 	AFTER_CALL,	/* behind the call of `callee`: AX is its result */
 	TRACE_TEST,	/* the test whether the tracer is on, before its call of `callee` */
 	RUNNEXT,	/* before the compare-and-swap of inlined runqput, which stores the g */
+	TRACE_GUARD,	/* <= 1.21: the branch around a call of `callee`, which may be inlined */
+	ADDED,		/* behind the atomic addition to a counter: a register has the sum */
+	GOAL,		/* behind the call of `callee`: BX is its second result */
 };
 
 /*
@@ -31,7 +34,8 @@ enum how_inlined {
 	BY_CALLER,		/* by the entry of what it was inlined into: see BY_CALLER rows */
 	BY_P_CLEARED,		/* it clears m.p: right before, R14.m.p is still the P */
 	BY_P_TAKEN,		/* no need: before it someone took the P by a compare-and-swap */
-	BY_TRACE_TEST,		/* as TRACE_TEST */
+	BY_TRACE_TEST,		/* as TRACE_TEST, or TRACE_GUARD if the row is one */
+	BY_ADDED,		/* as ADDED */
 	BY_STW_REASON,		/* the same, and the tracer function's argument is a constant */
 };
 
@@ -75,6 +79,15 @@ struct finder {
 	struct site_list list;
 };
 
+/* What an instruction belongs to, the innermost first. */
+#define CHAIN_MAX 64
+struct chain {
+	const char *name[CHAIN_MAX + 1];
+	size_t n;
+};
+
+struct chain finder__chain(const struct finder *f, const struct code *code, size_t at);
+
 /* The functions of the table, for all releases. */
 bool row__is_func(const char *name);
 
@@ -93,6 +106,15 @@ size_t finder__add_cas(struct finder *f, const struct row *row, const struct cod
 size_t finder__add_runnext(struct finder *f, const struct row *row, const struct code *code);
 size_t finder__add_trace_tests(struct finder *f, const struct row *row, const struct code *code,
 			       uint64_t callee);
+
+/* A site's cookie that is the place behind the call at `call`. */
+uint64_t finder__behind(const struct code *code, size_t call, size_t site);
+
+/* site_heap.c: the same for what the heap's probes stand at. */
+size_t finder__add_trace_guards(struct finder *f, const struct row *row, const struct code *code);
+size_t finder__add_added(struct finder *f, const struct row *row, const struct code *code);
+size_t finder__add_goal(struct finder *f, const struct row *row, const struct code *code,
+			uint64_t callee);
 
 /* The sites for one place of those into which the row's function was inlined. 0 with a reason. */
 size_t finder__add_inlined(struct finder *f, const struct row *row, const struct go_func *into,

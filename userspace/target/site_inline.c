@@ -17,7 +17,6 @@
 #include "target/site_find.h"
 #include "target/site_impl.h"
 
-#define CHAIN_MAX 64
 #define CASGSTATUS "runtime.casgstatus"
 #define GOPREEMPT "runtime.gopreempt_m"
 #define RUNQPUT "runtime.runqput"
@@ -25,13 +24,7 @@
 #define STW_START "runtime.traceLocker.STWStart"
 #define CAS_TO_PREEMPT "runtime.casGToPreemptScan"
 
-/* What an instruction belongs to, the innermost first. */
-struct chain {
-	const char *name[CHAIN_MAX + 1];
-	size_t n;
-};
-
-static struct chain chain_of(const struct finder *f, const struct code *code, size_t at)
+struct chain finder__chain(const struct finder *f, const struct code *code, size_t at)
 {
 	struct chain c;
 
@@ -51,7 +44,7 @@ static bool chain_has(const struct chain *c, const char *name)
 
 bool finder__owns(const struct finder *f, const struct row *row, const struct code *code, size_t at)
 {
-	struct chain c = chain_of(f, code, at);
+	struct chain c = finder__chain(f, code, at);
 
 	for (size_t i = 0; i < c.n; i++) {
 		if (row__is_func(c.name[i]))
@@ -70,7 +63,7 @@ static uint64_t cookie_of(const struct finder *f, const struct row *row, const s
 	    find__stored(code, at, f->layout->config.p_gc_mode, IDLE_WORKER))
 		return GT_VIA_GC_WORKER;
 	if (row->probe == GT_PROBE_GOSCHED) {
-		c = chain_of(f, code, at);
+		c = finder__chain(f, code, at);
 		return chain_has(&c, GOPREEMPT) ? GT_GOSCHED_PREEMPTED : GT_GOSCHED_YIELDS;
 	}
 	return row->cookie;
@@ -137,7 +130,7 @@ size_t finder__add_runnext(struct finder *f, const struct row *row, const struct
 	size_t added = 0, at = 0, before;
 
 	for (; (at = find__cas(code, -1, 8, at)) != NO_INSN; at++) {
-		struct chain c = chain_of(f, code, at);
+		struct chain c = finder__chain(f, code, at);
 
 		if (!chain_has(&c, RUNQPUT) || !finder__owns(f, row, code, at))
 			continue;
@@ -191,6 +184,8 @@ size_t finder__add_trace_tests(struct finder *f, const struct row *row, const st
 		if (test == NO_INSN ||
 		    (row->inlined == BY_STW_REASON && !stw_cookie(code, at, &cookie)))
 			return 0;
+		if (GT_COOKIE_IS_PLACE(row->probe))
+			cookie = finder__behind(code, at, test);
 		added += finder__add(f, row, code, test, cookie);
 	}
 	return added;
@@ -267,6 +262,10 @@ size_t finder__add_inlined(struct finder *f, const struct row *row, const struct
 		added = add_p_cleared(f, row, &code);
 	else if (row->inlined == BY_P_TAKEN)
 		added = add_p_taken(f, row, &code);
+	else if (row->how == TRACE_GUARD)
+		added = finder__add_trace_guards(f, row, &code);
+	else if (row->inlined == BY_ADDED)
+		added = finder__add_added(f, row, &code);
 	else if (row->inlined == BY_TRACE_TEST && pclntab__named(f->pt, row->callee, &callee))
 		added = finder__add_trace_tests(f, row, &code, callee.entry);
 	else if (row->inlined == BY_STW_REASON && pclntab__named(f->pt, STW_START, &callee))

@@ -41,6 +41,18 @@ static bool emulated(const unsigned char *p, size_t len)
 	       (p[0] >= 0x70 && p[0] <= 0x7f) || (p[0] == 0x0f && p[1] >= 0x80 && p[1] <= 0x8f);
 }
 
+/* lea r, [a + b] or add a, b, of whole registers. */
+static bool is_sum(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	if (zi->operand_width != 64 || zi->operand_count < 2 ||
+	    op[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_ADD)
+		return op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+	return zi->mnemonic == ZYDIS_MNEMONIC_LEA && op[1].mem.scale == 1 &&
+	       op[1].mem.index != ZYDIS_REGISTER_NONE && !op[1].mem.disp.value;
+}
+
 static enum insn_kind kind_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	switch (zi->meta.category) {
@@ -56,6 +68,10 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi, const ZydisDeco
 	if (zi->mnemonic == ZYDIS_MNEMONIC_CMPXCHG &&
 	    (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
 		return INSN_CAS;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_XADD && (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
+		return INSN_XADD;
+	if (is_sum(zi, op))
+		return INSN_SUM;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_SETZ && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		return INSN_SETZ;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_TEST && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -71,6 +87,15 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi, const ZydisDeco
 static uint8_t gpr_number(ZydisRegister reg)
 {
 	return (uint8_t)__builtin_ctz(gpr_bit(reg) | 1u << GPR_NONE);
+}
+
+static void describe_sum(struct insn *in, const ZydisDecodedInstruction *zi,
+			 const ZydisDecodedOperand *op)
+{
+	bool lea = zi->mnemonic == ZYDIS_MNEMONIC_LEA;
+
+	in->base = gpr_number(lea ? op[1].mem.base : op[0].reg.value);
+	in->src = gpr_number(lea ? op[1].mem.index : op[1].reg.value);
 }
 
 static void describe_operands(struct insn *in, const ZydisDecodedInstruction *zi,
@@ -100,8 +125,10 @@ static void describe_operands(struct insn *in, const ZydisDecodedInstruction *zi
 	if (zi->mnemonic == ZYDIS_MNEMONIC_XOR && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].reg.value == op[1].reg.value)
 		in->set_reg = gpr_number(op[0].reg.value);
-	if (in->kind == INSN_CAS)
+	if (in->kind == INSN_CAS || in->kind == INSN_XADD)
 		in->src = gpr_number(op[1].reg.value);
+	else if (in->kind == INSN_SUM)
+		describe_sum(in, zi, op);
 	else if (in->kind == INSN_SETZ || in->kind == INSN_TEST)
 		in->src = gpr_number(op[0].reg.value);
 }
@@ -118,6 +145,11 @@ static struct insn describe(const ZydisDecodedInstruction *zi, const ZydisDecode
 	in.kind = (uint8_t)kind_of(zi, op);
 	in.emulated = emulated(bytes, zi->length);
 	describe_operands(&in, zi, op);
+	if (zi->mnemonic == ZYDIS_MNEMONIC_LEA && op[1].mem.base == ZYDIS_REGISTER_RIP &&
+	    ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(zi, &op[1], addr, &target))) {
+		in.set_reg = gpr_number(op[0].reg.value);
+		in.imm = (int64_t)target;
+	}
 	in.jump_on_zero_flag = zi->mnemonic == ZYDIS_MNEMONIC_JZ ||
 			       zi->mnemonic == ZYDIS_MNEMONIC_JNZ;
 	if (in.kind == INSN_CALL)

@@ -22,7 +22,9 @@ enum insn_kind { INSN_OTHER, INSN_CALL, INSN_JMP, INSN_JCC, INSN_RET, INSN_PUSH_
 		 INSN_NOP,
 		 INSN_CAS,	/* lock cmpxchg [base + disp], src */
 		 INSN_SETZ,	/* sete src */
-		 INSN_TEST };	/* test src, src */
+		 INSN_TEST,	/* test src, src */
+		 INSN_XADD,	/* lock xadd [base + disp], src */
+		 INSN_SUM };	/* lea r, [base + src], add base, src: `writes` has the sum's */
 
 struct insn {
 	uint64_t addr;
@@ -36,7 +38,7 @@ struct insn {
 	uint8_t base;		/* of the memory operand: GPR_NONE if it has none */
 	uint8_t src;		/* register read, where the kind has one */
 	uint8_t width;		/* bytes of the memory operand */
-	uint8_t set_reg;	/* a register set to a constant, `imm`: GPR_NONE if not one */
+	uint8_t set_reg;	/* set to a constant or an address, `imm`: GPR_NONE if not one */
 	uint32_t writes;	/* set of registers written (a call: all) */
 	int64_t imm;		/* constant source operand */
 	int64_t disp;

@@ -13,10 +13,15 @@ enum site_set site__set(enum gt_probe probe)
 	case GT_PROBE_SYSCALL_TRY_EXIT: case GT_PROBE_SYSCALL_LOST: case GT_PROBE_SYSCALL_NO_P:
 		return SITE_SYSCALL;
 	case GT_PROBE_STW_BEGIN: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
-	case GT_PROBE_GC_END:
+	case GT_PROBE_GC_END: case GT_PROBE_ASSIST_BEGIN: case GT_PROBE_ASSIST_END:
 		return SITE_GC;
 	case GT_PROBE_TASK_BEGIN: case GT_PROBE_TASK_END: case GT_PROBE_REGION: case GT_PROBE_LOG:
 		return SITE_USER;
+	case GT_PROBE_HEAP_ALLOC: case GT_PROBE_HEAP_GOAL:
+		return SITE_HEAP;
+	case GT_PROBE_SWEEP_BEGIN: case GT_PROBE_SWEEP_SPAN: case GT_PROBE_SWEEP_LEFT:
+	case GT_PROBE_SWEEP_END:
+		return SITE_SWEEP;
 	default:
 		return SITE_SCHED;
 	}
