@@ -61,6 +61,9 @@ func printCounts(r *compare.Report) {
 		if !c.Equal {
 			note = " differs"
 		}
+		if v := c.Values; v.Equal < v.Total {
+			note += fmt.Sprintf(" %d of %d values differ", v.Total-v.Equal, v.Total)
+		}
 		fmt.Printf("%-46s %8d %8d%s\n", name, c.Go, c.Ours, note)
 	}
 	fmt.Println()

@@ -84,6 +84,40 @@ func faults() []fault {
 			list[i].Kind, list[i].Message = trace.EventLog, list[i].Message+1
 			return list
 		}), "annotations:"},
+		{"an assist lost", own, loseRange("GC mark assist"), "GC mark assist:"},
+		{"an assist's end lost", own, loseEnd("GC mark assist"), "GC mark assist, ends:"},
+		{"a sweep lost", own, loseRange("GC incremental sweep"), "GC incremental sweep:"},
+		{"a sweep's bytes changed", own, func(ours *tracefile.Trace, at int) {
+			if i := rangeAfter(ours, at, "GC incremental sweep", true); i >= 0 {
+				ours.Ranges[i].Bytes[1]++
+			}
+		}, "GC incremental sweep, ends: only"},
+		{"a mark worker's label lost", own, loseRange("label GC (fractional)"), "label GC (fractional):"},
+		{"a heap size lost", own, metric(heapSize, func(ours *tracefile.Trace, i int) {
+			ours.Metrics = slices.Delete(ours.Metrics, i, i+1)
+		}), "heap sizes:"},
+		{"a heap size changed", own, metric(heapSize, func(ours *tracefile.Trace, i int) {
+			ours.Metrics[i].Value++
+		}), "heap sizes: only"},
+		{"a heap goal lost", own, metric(heapGoal, func(ours *tracefile.Trace, i int) {
+			ours.Metrics = slices.Delete(ours.Metrics, i, i+1)
+		}), "heap goals:"},
+		{"a heap goal changed", own, metric(heapGoal, func(ours *tracefile.Trace, i int) {
+			ours.Metrics[i].Value++
+		}), "heap goals: only"},
+		{"a GOMAXPROCS changed", own, metric(procs, func(ours *tracefile.Trace, i int) {
+			ours.Metrics[i].Value += 7
+		}), "GOMAXPROCS changes:"},
+		{"a coroutine's creation lost", func(t *tr) bool {
+			return t.From == trace.GoNotExist && t.To == trace.GoWaiting
+		}, func(ours *tracefile.Trace, at int) {
+			ours.Transitions = slices.Delete(ours.Transitions, at, at+1)
+		}, "coroutines created:"},
+		{"a coroutine's switch lost", func(t *tr) bool {
+			return t.From == trace.GoRunning && t.To == trace.GoWaiting && t.Reason == 0
+		}, func(ours *tracefile.Trace, at int) {
+			ours.Transitions = slices.Delete(ours.Transitions, at, at+1)
+		}, "coroutine switches:"},
 	}
 }
 
@@ -105,15 +139,42 @@ func swapNext(ours *tracefile.Trace, at int) {
 	}
 }
 
-// loseRange removes the begin of a range from the middle of the trace.
-func loseRange(name string) func(*tracefile.Trace, int) {
+const (
+	heapSize = "/memory/classes/heap/objects:bytes"
+	heapGoal = "/gc/heap/goal:bytes"
+	procs    = "/sched/gomaxprocs:threads"
+)
+
+// rangeAfter finds a range's begin or end in the middle of the trace; -1: there is none.
+func rangeAfter(ours *tracefile.Trace, at int, name string, end bool) int {
+	middle := ours.Transitions[at].Time
+	return slices.IndexFunc(ours.Ranges, func(r tracefile.Range) bool {
+		return r.End == end && r.Name == name && r.Time > middle
+	})
+}
+
+// loseRange removes the begin of a range, or a label.
+func loseRange(name string) func(*tracefile.Trace, int) { return lose(name, false) }
+
+func loseEnd(name string) func(*tracefile.Trace, int) { return lose(name, true) }
+
+func lose(name string, end bool) func(*tracefile.Trace, int) {
+	return func(ours *tracefile.Trace, at int) {
+		if i := rangeAfter(ours, at, name, end); i >= 0 {
+			ours.Ranges = slices.Delete(ours.Ranges, i, i+1)
+		}
+	}
+}
+
+// metric applies a fault to a sample from the middle of the trace.
+func metric(name string, seed func(*tracefile.Trace, int)) func(*tracefile.Trace, int) {
 	return func(ours *tracefile.Trace, at int) {
 		middle := ours.Transitions[at].Time
-		i := slices.IndexFunc(ours.Ranges, func(r tracefile.Range) bool {
-			return !r.End && r.Name == name && r.Time > middle
+		i := slices.IndexFunc(ours.Metrics, func(m tracefile.Metric) bool {
+			return m.Name == name && m.Time > middle
 		})
 		if i >= 0 {
-			ours.Ranges = slices.Delete(ours.Ranges, i, i+1)
+			seed(ours, i)
 		}
 	}
 }
@@ -172,6 +233,7 @@ func clone(t *tracefile.Trace) *tracefile.Trace {
 	c := *t
 	c.Transitions = slices.Clone(t.Transitions)
 	c.Ranges = slices.Clone(t.Ranges)
+	c.Metrics = slices.Clone(t.Metrics)
 	c.StartFunc = make(map[int64]string, len(t.StartFunc))
 	for g, name := range t.StartFunc {
 		c.StartFunc[g] = name

@@ -1,10 +1,11 @@
 package compare
 
 // This file compares what belongs to no goroutine: the Ps' transitions, and how often the world
-// was stopped, garbage collected, and resized.
+// was stopped, garbage collected, and resized, how often goroutines helped marking or swept, and how
+// large the heap was each time.
 
 import (
-	"strings"
+	"fmt"
 
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 
@@ -43,64 +44,132 @@ func procItems(list []tracefile.ProcTransition, from, to int64) map[int64][]item
 // edgeTolerance is how far apart both tracers may stamp the same event of the runtime.
 const edgeTolerance = 200_000
 
-// counts compares how often ranges began, and how GOMAXPROCS changed.
-func (c *comparer) counts() {
-	names := map[string]bool{}
-	for _, r := range c.truth.Ranges {
-		names[r.Name] = names[r.Name] || c.inside(r.Time)
-	}
-	for _, r := range c.ours.Ranges {
-		names[r.Name] = names[r.Name] || c.inside(r.Time)
-	}
-	for name, used := range names {
-		if !used {
-			continue
-		}
-		// Sweeping and assists are of the wider set of events; the others must be there.
-		must := strings.HasPrefix(name, "stop-the-world") || name == "GC concurrent mark phase"
-		c.countTimes(name, must, begins(c.truth, name), begins(c.ours, name))
-	}
-	c.countTimes("GOMAXPROCS changes", true, resizes(c.truth), resizes(c.ours))
+// sample is something that happened once, and the value that the event has; "" if it has none.
+type sample struct {
+	time  int64
+	value string
 }
 
-func (c *comparer) countTimes(name string, must bool, truth, ours []int64) {
+const (
+	sweep     = "GC incremental sweep"
+	resized   = "/sched/gomaxprocs:threads"
+	switched  = "coroutine switches"
+	coroutine = "coroutines created"
+)
+
+// metrics are the names of the samples that must be equal one by one.
+var metrics = map[string]string{
+	"/memory/classes/heap/objects:bytes": "heap sizes",
+	"/gc/heap/goal:bytes":                "heap goals",
+	resized:                              "GOMAXPROCS changes",
+}
+
+// counts compares how often ranges began and samples were taken, and the values that they have.
+// Sweeping is recorded only when it was asked for; Go 1.19 has no place that tells the heap's size.
+func (c *comparer) counts() {
+	truth, ours := c.samples(c.truth), c.samples(c.ours)
+	names := map[string]bool{}
+	for _, side := range []map[string][]sample{truth, ours} {
+		for name, list := range side {
+			for _, s := range list {
+				names[name] = names[name] || c.inside(s.time)
+			}
+		}
+	}
+	for name, used := range names {
+		if used {
+			optional := name == sweep || name == sweep+", ends" || c.V1 && name == "heap sizes"
+			c.countSamples(name, !optional || len(ours[name]) > 0, truth[name], ours[name])
+		}
+	}
+}
+
+func (c *comparer) countSamples(name string, must bool, truth, ours []sample) {
 	n := within(truth, c.lo, c.hi)
 	most := within(ours, c.lo-edgeTolerance, c.hi+edgeTolerance)
 	least := within(ours, c.lo+edgeTolerance, c.hi-edgeTolerance)
 	c.report.Counts[name] = Count{
 		Go: n, Ours: within(ours, c.lo, c.hi), Equal: least <= n && n <= most, Must: must,
+		Values: c.values(truth, ours),
 	}
 }
 
-func within(times []int64, lo, hi int64) (n int) {
-	for _, t := range times {
-		if t >= lo && t <= hi {
+// values counts how many of the truth's values inside the window ours has, too, as often and at
+// about that time, and of ours the truth. The order is not compared: two threads may be stamped
+// the other way round.
+func (c *comparer) values(truth, ours []sample) (a Agreement) {
+	judge := func(these, others []sample, edge int64) {
+		left := map[string]int{}
+		for _, s := range others {
+			if s.time >= c.lo-edgeTolerance && s.time <= c.hi+edgeTolerance {
+				left[s.value]++
+			}
+		}
+		for _, s := range these {
+			if s.value == "" || s.time < c.lo+edge || s.time > c.hi-edge {
+				continue
+			}
+			a.add(left[s.value] > 0)
+			left[s.value]--
+		}
+	}
+	judge(truth, ours, 0)
+	judge(ours, truth, edgeTolerance)
+	return a
+}
+
+func within(list []sample, lo, hi int64) (n int) {
+	for _, s := range list {
+		if s.time >= lo && s.time <= hi {
 			n++
 		}
 	}
 	return n
 }
 
-func begins(t *tracefile.Trace, name string) (times []int64) {
+// samples are all that is counted, by name.
+func (c *comparer) samples(t *tracefile.Trace) map[string][]sample {
+	out := map[string][]sample{}
+	add := func(name string, time int64, value string) {
+		out[name] = append(out[name], sample{time, value})
+	}
 	for _, r := range t.Ranges {
-		if !r.End && r.Name == name {
-			times = append(times, r.Time)
+		if !r.End {
+			add(r.Name, r.Time, "")
+		} else if r.Name == sweep {
+			add(sweep+", ends", r.Time, fmt.Sprint(r.Bytes))
+		} else {
+			add(r.Name+", ends", r.Time, "")
 		}
 	}
-	return times
+	for _, m := range t.Metrics {
+		if name := metrics[m.Name]; name != "" && m.Name != resized {
+			add(name, m.Time, fmt.Sprint(m.Value))
+		}
+	}
+	resizes(t, add)
+	for i := range t.Transitions {
+		tr := &t.Transitions[i]
+		switch {
+		case tr.From == trace.GoNotExist && tr.To == trace.GoWaiting:
+			add(coroutine, tr.Time, "")
+		case !c.V1 && tr.From == trace.GoRunning && tr.To == trace.GoWaiting && tr.Reason == 0:
+			add(switched, tr.Time, "")
+		}
+	}
+	return out
 }
 
 // resizes lists the real changes of GOMAXPROCS: the runtime repeats the value after every STW.
-func resizes(t *tracefile.Trace) (times []int64) {
+func resizes(t *tracefile.Trace, add func(name string, time int64, value string)) {
 	last := uint64(0)
 	for _, m := range t.Metrics {
-		if m.Name != "/sched/gomaxprocs:threads" {
+		if m.Name != resized {
 			continue
 		}
 		if last != 0 && m.Value != last {
-			times = append(times, m.Time)
+			add(metrics[resized], m.Time, fmt.Sprint(m.Value))
 		}
 		last = m.Value
 	}
-	return times
 }

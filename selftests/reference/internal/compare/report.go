@@ -63,6 +63,8 @@ type Count struct {
 	Ours  int  `json:"ours"`
 	Equal bool `json:"equal"` // up to those within the tolerance at the edges
 	Must  bool `json:"must"`  // a difference fails the comparison
+
+	Values Agreement `json:"values"` // of both sides' values, those that the other has
 }
 
 // Diff is one difference. T or O is nil where that side has no counterpart.
@@ -154,6 +156,8 @@ func (r *Report) Failures(th *Thresholds) []string {
 	for _, name := range sortedKeys(r.Counts) {
 		c := r.Counts[name]
 		fail(c.Must && !c.Equal, "%s: %d in the runtime's trace, %d in ours", name, c.Go, c.Ours)
+		fail(c.Must && c.Values.Equal < c.Values.Total, "%s: only %d of %d values equal", name,
+			c.Values.Equal, c.Values.Total)
 	}
 	return out
 }

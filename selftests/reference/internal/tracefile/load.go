@@ -69,9 +69,10 @@ type ProcTransition struct {
 
 // Range is the begin or end of a named range (GC, STW, mark assist, sweep) or a label.
 type Range struct {
-	Time int64
-	Name string
-	End  bool
+	Time  int64
+	Name  string
+	Bytes [2]uint64 // of the end of a sweep: swept and reclaimed
+	End   bool
 }
 
 // Metric is one metric sample.
@@ -152,9 +153,17 @@ func (l *loader) event(_ int, ev *trace.Event) error {
 		l.transition(now, ev)
 	case trace.EventRangeBegin, trace.EventRangeEnd:
 		end := ev.Kind() == trace.EventRangeEnd
-		l.Ranges = append(l.Ranges, Range{now, ev.Range().Name, end})
+		r := Range{Time: now, Name: ev.Range().Name, End: end}
+		if end {
+			for i, a := range ev.RangeAttributes() {
+				if i < len(r.Bytes) {
+					r.Bytes[i] = a.Value.Uint64()
+				}
+			}
+		}
+		l.Ranges = append(l.Ranges, r)
 	case trace.EventLabel:
-		l.Ranges = append(l.Ranges, Range{now, "label " + ev.Label().Label, false})
+		l.Ranges = append(l.Ranges, Range{Time: now, Name: "label " + ev.Label().Label})
 	case trace.EventMetric:
 		m := ev.Metric()
 		l.Metrics = append(l.Metrics, Metric{now, m.Name, m.Value.Uint64()})
