@@ -210,7 +210,13 @@ static void collect(struct world *w, struct sim_m *m)
 
 void running__step(struct world *w, struct sim_m *m)
 {
-	switch (world__below(w, m->g->mode ? 13 : 35)) { /* a GC worker does not do much */
+	unsigned int much = m->g->mode ? 13 : m->g->assists ? 17 : 39;
+
+	if (m->g->assists && world__chance(w, 2)) {
+		heap__end_assist(w, m);
+		return;
+	}
+	switch (world__below(w, much)) { /* a GC worker does not do much */
 	case 0 ... 6:
 		park(w, m);
 		break;
@@ -243,8 +249,14 @@ void running__step(struct world *w, struct sim_m *m)
 		if (world__chance(w, 3))
 			running__stop_the_world(w, m);
 		break;
-	case 32 ... 34:
+	case 36 ... 38:
 		annotation__step(w, m);
+		break;
+	case 32:
+		heap__begin_assist(w, m);
+		break;
+	case 33 ... 35:
+		heap__step(w, m);
 		break;
 	}
 }
@@ -262,6 +274,8 @@ void scheduler__step(struct world *w, struct sim_m *m)
 			world__p_start(w, m, p);
 	} else if (world__chance(w, 6)) {
 		ready(w, m, world__chance(w, 3) ? GT_VIA_GC_WORKER : GT_VIA_SCHEDULER);
+	} else if (world__chance(w, 12)) {
+		heap__step(w, m);
 	} else if (g && !world__chance(w, 10)) {
 		run(w, m, g);
 	} else {

@@ -122,6 +122,8 @@ void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t o
 	case GT_SYSCALL_BLOCK:
 	case GT_STW_BEGIN:
 	case GT_GC_BEGIN:
+	case GT_ASSIST_BEGIN:
+	case GT_SWEEP_SPAN:
 	case GT_PROCS:
 	case GT_TASK_BEGIN:
 	case GT_TASK_END:

@@ -31,6 +31,7 @@ struct sim_g {
 	uint64_t mode;	       /* of a GC worker, from its unblock until it parks */
 	struct gt_region region[SIM_REGIONS]; /* open, the innermost last */
 	unsigned int regions;
+	bool assists;	       /* helps marking */
 };
 
 struct sim_p {
@@ -115,6 +116,10 @@ void running__stop(struct world *w, struct sim_m *m, bool preempted);
 /* annotation.c: tasks, regions, logs */
 void annotation__step(struct world *w, struct sim_m *m);
 void annotation__forget(struct sim_g *g); /* it ends: so do its regions */
+/* heap.c */
+void heap__begin_assist(struct world *w, struct sim_m *m);
+void heap__end_assist(struct world *w, struct sim_m *m);
+void heap__step(struct world *w, struct sim_m *m); /* of a running goroutine, or of none on a P */
 
 /* syscall.c */
 void syscall__enter(struct world *w, struct sim_m *m);

@@ -79,8 +79,8 @@ static uint32_t state_before(unsigned int kind)
 	case GT_READY:
 		return GO_WAITING;
 	case GT_PARK: case GT_YIELD: case GT_PREEMPT_PARK: case GT_DESTROY: case GT_SWITCH:
-	case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK:
 	case GT_TASK_BEGIN: case GT_TASK_END: case GT_REGION: case GT_LOG:
+	case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK: case GT_ASSIST_BEGIN: case GT_ASSIST_END:
 		return GO_RUNNING;
 	case GT_SYSCALL_EXIT: case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_NO_P:
 	case GT_DESTROY_SYSCALL:
