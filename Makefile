@@ -8,7 +8,7 @@
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
 #   build/gotrace        userspace/gotrace, linked with it
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h; the one
-#                        of --follow, which lives longer, by itself
+#                        of --follow, which lives longer, and that of --cpu-profile by themselves
 #   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
 #   build/fuzz/          the library once more for libFuzzer, selftests/fuzz linked with it, corpora
 #   build/reference/     the Go programs that judge our output, built with JUDGE_GO
@@ -47,7 +47,7 @@ OUR_CFLAGS += $(SANITIZERS)
 LDFLAGS    += -fsanitize=address,undefined
 endif
 
-BPF_SRCS  := $(filter-out bpf/follow.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c,$(wildcard bpf/*.bpf.c))
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
@@ -58,7 +58,7 @@ TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
 UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h build/bpf/follow.skel.h)
+SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h build/bpf/follow.skel.h build/bpf/sample.skel.h)
 
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
 JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
@@ -142,6 +142,14 @@ build/bpf/gotrace.skel.h: build/bpf/gotrace.bpf.o
 build/bpf/follow.skel.h: build/bpf/follow.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
+
+build/bpf/sample.linked.o: build/bpf/sample.bpf.o build/bpf/maps.bpf.o
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+build/bpf/sample.skel.h: build/bpf/sample.linked.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name sample_bpf >$@
 
 # The floor that `make bench` compares with
 

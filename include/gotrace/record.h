@@ -7,8 +7,8 @@
  * understood by userspace/sequence/state.c. This file is the only description of its layout;
  * it pulls in nothing but fixed-width types so that BPF, kernel and userspace can share it.
  *
- * Every record is a header of 32 bytes and a payload of a fixed size by kind; STACK and TEXT
- * have a tail behind it. Everything is 8-byte aligned and little-endian (linux/amd64 only).
+ * Every record is a header of 32 bytes and a payload of a fixed size by kind; STACK,
+ * SAMPLE and TEXT have a tail behind it. Everything is 8-byte aligned and little-endian (linux/amd64 only).
  *
  *      0        4        8       12       16       20       24       28       32
  *      +-----------------+--------+----+----+-----------------+--------+--------+
@@ -86,6 +86,8 @@ enum gt_kind {
 	GT_TASK_END = 45,	/* g         g's      value: the task's id */
 	GT_REGION = 46,		/* g         g's      region: task, name's text, begins or ends */
 	GT_LOG = 47,		/* g         g's      log: task, category's text, message's */
+	/* the processors */
+	GT_SAMPLE = 48,		/* 0         -        stack: of what a CPU ran just then */
 	/* data */
 	GT_STACK = 50,		/* hash      -        stack: depth, then the PCs, leaf first */
 	GT_TEXT = 51,		/* its name  -        text: length, then the bytes, padded to 8 */
@@ -211,6 +213,10 @@ struct gt_left {
 	gt_u64 pages;		/* of a chunk of the heap instead: freed, and so not looked at */
 };
 
+/*
+ * Of a sample the first PC is where the CPU was, and one more, as if it were a return address; the second
+ * is what lay on top of the stack, and is one only if the function there had pushed no frame.
+ */
 struct gt_stack {
 	gt_u32 depth;		/* number of PCs */
 	gt_u32 cut;		/* 1: the walk stopped at its limit */
@@ -232,7 +238,7 @@ static inline int gt_payload_size(unsigned int kind)
 		return 8;	/* and its bytes */
 	case GT_CREATE_SYSCALL: case GT_SWEEP_LEFT:
 		return 16;
-	case GT_STACK:
+	case GT_STACK: case GT_SAMPLE:
 		return 16;	/* and 8 a PC */
 	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH: case GT_SWEEP_SPAN:
 	case GT_TASK_BEGIN: case GT_REGION: case GT_LOG:
@@ -252,7 +258,7 @@ static inline int gt_tail_size(const struct gt_record *rec)
 	const struct gt_stack *stack = (const struct gt_stack *)(rec + 1);
 	const struct gt_text *text = (const struct gt_text *)(rec + 1);
 
-	if (rec->kind == GT_STACK)
+	if (rec->kind == GT_STACK || rec->kind == GT_SAMPLE)
 		return stack->depth <= GT_STACK_MAX ? (int)stack->depth * 8 : -1;
 	if (rec->kind == GT_TEXT)
 		return text->len <= GT_TEXT_MAX ? (int)((text->len + 7) & ~7u) : -1;

@@ -136,6 +136,16 @@ int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_st
 	return w->open ? 0 : -EINVAL;
 }
 
+int writer__sample(struct writer *w, uint64_t time, uint64_t m, uint64_t p, uint64_t g,
+		   uint32_t stack)
+{
+	(void)time;
+	fake_say(w, "sample m%" PRIu64 " p%" PRId64 " g%" PRIu64, m, (int64_t)p, g);
+	fake_say_stack(w, stack);
+	fake_say(w, "\n");
+	return w->open ? 0 : -EINVAL;
+}
+
 int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns)
 {
 	if (w->open)

@@ -126,7 +126,9 @@ static int note_pcs(struct rawfile *raw, const struct gt_record *rec)
 
 	if (rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED)
 		return note(&raw->starts, create->startpc);
-	for (i = 0; !code && rec->kind == GT_STACK && i < stack->depth; i++)
+	if (rec->kind != GT_STACK && rec->kind != GT_SAMPLE)
+		return 0;
+	for (i = 0; !code && i < stack->depth; i++)
 		code = note(&raw->pcs, stack->pc[i]);
 	return code;
 }
@@ -241,7 +243,7 @@ static int put_frame(struct frames_buf *b, const struct sym_frame *frame)
 	size_t func = strlen(frame->func), file = strlen(frame->file);
 	uint32_t word[4] = {
 		frame->line,
-		frame->wrapper | frame->elides << 1,
+		frame->wrapper | frame->elides << 1 | frame->frameless << 2,
 		(uint32_t)func,
 		(uint32_t)file,
 	};

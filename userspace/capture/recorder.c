@@ -439,6 +439,7 @@ static int open_session(struct recorder *r)
 		.sites = r->opts->sites,
 		.stack_depth = r->opts->stack_depth,
 		.sets = r->opts->sets,
+		.sample_hz = r->opts->sample_hz,
 		.force_perf = r->opts->force_perf,
 	};
 	int code = session__open(&r->session, &opts, r->err);

@@ -25,6 +25,7 @@ struct recorder_opts {
 	uint64_t duration_ns; /* 0: until it is stopped */
 	unsigned int stack_depth;
 	unsigned int sets; /* bits, by enum site_set */
+	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool force_perf;
 	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
 	uint64_t checks_ns; /* of that time the live checks took */

@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/sampler.h"
 #include "capture/session.h"
 #include "lib/log.h"
 
@@ -44,6 +45,7 @@ struct session {
 	int ring_fd[GT_RINGS_MAX];
 	struct ring_job ring_job[GT_RINGS_MAX];
 	struct bpf_link **link;
+	struct sampler *sampler;	/* NULL: none wanted */
 };
 
 static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_probe probe)
@@ -297,6 +299,17 @@ static int load(struct session *s, struct error *err)
 	return rings;
 }
 
+static int open_sampler(struct session *s, struct error *err)
+{
+	struct sampler_maps maps = {
+		.rings = bpf_map__fd(s->skel->maps.rings),
+		.counters = bpf_map__fd(s->skel->maps.counters),
+		.ring_seq = bpf_map__fd(s->skel->maps.bss_rings),
+	};
+
+	return sampler__open(&s->sampler, &s->skel->rodata->config, &maps, err);
+}
+
 int session__open(struct session **ret, const struct session_opts *opts, struct error *err)
 {
 	struct session *s;
@@ -317,6 +330,8 @@ int session__open(struct session **ret, const struct session_opts *opts, struct 
 	s->link = calloc(opts->sites->n + 1, sizeof(*s->link));
 	size_rings(s);
 	code = s->link ? load(s, err) : -ENOMEM;
+	if (!code && opts->sample_hz)
+		code = open_sampler(s, err);
 	if (code) {
 		session__destroy(s);
 		return code;
@@ -400,10 +415,15 @@ static int attach_sites(struct session *s, struct error *err)
 
 int session__attach(struct session *s, struct error *err)
 {
+	int code;
+
 	s->skel->links.process_exec = bpf_program__attach(s->skel->progs.process_exec);
 	if (!s->skel->links.process_exec)
 		return explain(-errno, err, "cannot attach to sched_process_exec");
-	return attach_sites(s, err);
+	code = attach_sites(s, err);
+	if (!code && s->sampler)
+		code = sampler__attach(s->sampler, s->opts.sample_hz, err);
+	return code;
 }
 
 static void *destroy_link(void *link)
@@ -423,6 +443,7 @@ void session__detach(struct session *s)
 	bool *started = calloc(s->nlinks + 1, sizeof(*started));
 	unsigned int i;
 
+	sampler__detach(s->sampler);
 	for (i = 0; i < s->nlinks; i++) {
 		if (thread && started)
 			started[i] = !pthread_create(&thread[i], NULL, destroy_link, s->link[i]);
@@ -450,6 +471,7 @@ void session__destroy(struct session *s)
 	for (i = 0; i < GT_RINGS_MAX; i++)
 		if (s->ring_fd[i] >= 0)
 			close(s->ring_fd[i]);
+	sampler__destroy(s->sampler);
 	gotrace_bpf__destroy(s->skel);
 	free(s->link);
 	free(s);

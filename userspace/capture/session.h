@@ -27,6 +27,7 @@ struct session_opts {
 	const struct site_list *sites;	/* must outlive the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
 	unsigned int sets;		/* bits, by enum site_set; sched is always on */
+	unsigned int sample_hz;		/* CPU samples a second; 0: none */
 	bool force_perf;		/* one perf uprobe a site, as on kernels before 6.10 */
 };
 

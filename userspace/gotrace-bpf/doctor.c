@@ -15,6 +15,7 @@
 #include <linux/capability.h>
 
 #include "capture/privilege.h"
+#include "capture/sampler.h"
 #include "capture/session.h"
 #include "command.h"
 #include "doctor.h"
@@ -177,6 +178,16 @@ static void load(struct doctor *d)
 	session__destroy(session);
 }
 
+static void cpu_samples(struct doctor *d)
+{
+	struct error err = {};
+
+	if (sampler__possible(&err))
+		doctor__say(d, NOTE, "cpu", "%s", err.text);
+	else
+		doctor__say(d, GOOD, "cpu", "can be sampled: record --cpu-profile HZ");
+}
+
 int do_doctor(int argc, char **argv, struct error *err)
 {
 	struct target_facts facts = {};
@@ -187,8 +198,10 @@ int do_doctor(int argc, char **argv, struct error *err)
 	kernel(&d);
 	privileges(&d);
 	restrictions(&d);
-	if (!d.bad)
+	if (!d.bad) {
 		load(&d);
+		cpu_samples(&d);
+	}
 	if (d.pid)
 		doctor__target(&d, &a, &facts);
 	doctor__print(&d, d.pid ? &a : NULL, &facts);

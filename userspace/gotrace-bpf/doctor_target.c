@@ -125,6 +125,12 @@ static size_t sites_of(const struct site_list *sites, enum site_set set)
 	return n;
 }
 
+/* CPU samples are not made by probes: doctor.c speaks of them. */
+static bool has_probes(enum site_set set)
+{
+	return (SITE_SETS_BUILT >> set & 1) && set != SITE_CPU;
+}
+
 static void say_set(struct doctor *d, const struct site_list *sites, enum site_set set)
 {
 	enum verdict verdict = GOOD;
@@ -207,7 +213,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 	if (!a->sites.n)
 		return;
 	for (int set = 0; set < SITE_SETS; set++)
-		if (SITE_SETS_BUILT >> set & 1)
+		if (has_probes(set))
 			say_set(d, &a->sites, set);
 	say_cost(d, &a->sites);
 	if (f->counted)
@@ -221,7 +227,7 @@ static void sets_json(struct json *j, const struct site_list *sites)
 {
 	json__open(j, "events", '{');
 	for (int set = 0; set < SITE_SETS; set++) {
-		if (!(SITE_SETS_BUILT >> set & 1))
+		if (!has_probes(set))
 			continue;
 		json__open(j, site_set__name(set), '{');
 		json__u64(j, "probes", sites_of(sites, set));

@@ -12,6 +12,7 @@
 
 #include "analysis.h"
 #include "capture/clock.h"
+#include "capture/sampler.h"
 #include "command.h"
 #include "follow.h"
 #include "lib/log.h"
@@ -28,6 +29,7 @@ enum {
 	OPT_RAW,
 	OPT_PERF,
 	OPT_FOLLOW,
+	OPT_CPU,
 };
 
 static const struct argp_option options[] = {
@@ -36,7 +38,10 @@ static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	{ "follow", OPT_FOLLOW, NULL, 0,
 	  "its children and what it executes later, too: each program to FILE.PID", 0 },
-	{ "events", OPT_EVENTS, "LIST", 0, "of sched (always on), syscall, gc; default: all", 0 },
+	{ "events", OPT_EVENTS, "LIST", 0,
+	  "of sched (always on), syscall, gc, user, cpu; default: all but cpu", 0 },
+	{ "cpu-profile", OPT_CPU, "HZ", 0,
+	  "set cpu: HZ samples of each CPU a second, 1 to 10000 (default 100)", 0 },
 	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: about an eighth of the cost less", 0 },
 	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)",
 	  0 },
@@ -97,6 +102,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_EVENTS:
 		a->sets = parse_events(text);
 		return 0;
+	case OPT_CPU:
+		if (!opts__number(text, 1, SAMPLER_HZ_MAX, &a->sample_hz))
+			usage_error("a rate of \"%s\": it is 1 to %d samples a second", text,
+				    SAMPLER_HZ_MAX);
+		a->cpu_profile = true;
+		return 0;
 	case OPT_NO_STACKS:
 		a->no_stacks = true;
 		return 0;
@@ -146,6 +157,8 @@ static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
 		usage_error("either -p PID or a command, not both");
+	if (a->cpu_profile) /* whatever order they came in */
+		a->sets |= SITE_SET(CPU);
 	if (!a->pid && !a->command)
 		usage_error("record what? -p PID, or -- CMD");
 	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
@@ -186,6 +199,7 @@ int do_record(int argc, char **argv, struct error *err)
 	struct record_args a = {
 		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
+		.sample_hz = 100,
 		.version = 25,
 		.tick = 1,
 	};

@@ -21,9 +21,10 @@ struct record_args {
 	char **command; /* NULL: none */
 	const char *output, *raw, *stats;
 	uint64_t duration_ns, stack_depth;
+	uint64_t sample_hz; /* with set cpu */
 	unsigned int version, tick;
 	unsigned int sets; /* bits, by enum site_set */
-	bool no_stacks, force_perf, follow;
+	bool no_stacks, force_perf, follow, cpu_profile;
 };
 
 /* Between a followed recording and the process that started it: shared memory. */

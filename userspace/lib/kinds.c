@@ -23,6 +23,7 @@ static const char *const names[GT_KIND_END] = {
 	[GT_SWEEP_BEGIN] = "sweep_begin", [GT_SWEEP_SPAN] = "sweep_span",
 	[GT_SWEEP_END] = "sweep_end", [GT_SWEEP_LEFT] = "sweep_left",
 	[GT_HEAP_ALLOC] = "heap_alloc", [GT_HEAP_GOAL] = "heap_goal", [GT_STACK] = "stack",
+	[GT_SAMPLE] = "sample",
 };
 
 const char *kind__name(unsigned int kind)

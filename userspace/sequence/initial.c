@@ -155,8 +155,11 @@ static void t_facts__follow(struct t_facts *t, const struct gt_record *rec)
 static void facts__thread(struct facts *f, const struct gt_record *rec)
 {
 	bool fresh, needs_p = true;
-	struct t_facts *t = facts__get(f, &f->t, rec->tid, sizeof(*t), &fresh);
+	struct t_facts *t;
 
+	if (rec->kind == GT_SAMPLE)	/* it is done to the thread, in whatever state */
+		return;
+	t = facts__get(f, &f->t, rec->tid, sizeof(*t), &fresh);
 	if (!t)
 		return;
 	t_facts__follow(t, rec);

@@ -20,6 +20,7 @@
 #include "lib/blocks.h"
 #include "lib/map.h"
 #include "sequence/merge.h"
+#include "sequence/once.h"
 #include "sequence/sequencer.h"
 #include "sequence/stacks.h"
 #include "sequence/texts.h"
@@ -89,6 +90,8 @@ struct sequencer {
 	struct blocks *goroutines;	/* memory of all that there ever were at once */
 	struct goroutine *free_g;	/* of it what ended ones have left, linked by `m` */
 	struct texts *texts;
+	struct once sampled;		/* PCs of samples that are in the merge */
+	uint64_t last_sample;		/* time of the latest one written */
 	uint64_t *task_named;		/* bits of TASK_WINDOW ids: state_user.c */
 	uint64_t task_max;		/* the greatest id named, 0: none */
 	bool task_begun;		/* a task began in the window */

@@ -54,6 +54,7 @@ void sequencer__destroy(struct sequencer *s)
 	model__deinit(s);
 	stacks__destroy(s->stacks);
 	texts__destroy(s->texts);
+	once__deinit(&s->sampled);
 	merge__destroy(s->merge);
 	free(s);
 }
@@ -81,6 +82,22 @@ static bool record_is_sound(const struct gt_record *rec, size_t size)
 	return tail >= 0 && size == sizeof(*rec) + payload + tail;
 }
 
+/* Its PCs wait beside the merge, whose records are of fixed sizes, under a number of their own. */
+static int sample__put(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+{
+	const struct gt_stack *stack = (const void *)(rec + 1);
+	struct {
+		struct gt_record rec;
+		struct gt_stack stack;
+	} head = { *rec, *stack };
+	int err;
+
+	head.rec.object = (uint64_t)ring << 32 | rec->seq;
+	err = once__put(&s->sampled, head.rec.object, rec->time, stack->pc,
+			stack->depth * sizeof(stack->pc[0]));
+	return err ? err : merge__put(s->merge, ring, &head.rec, sizeof(head));
+}
+
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
 		      size_t size)
 {
@@ -97,7 +114,10 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		return rec->kind == GT_STACK ? stacks__add(s->stacks, rec) :
 					       texts__add(s->texts, rec);
 	}
-	err = merge__put(s->merge, ring, rec, size);
+	if (rec->kind == GT_SAMPLE)
+		err = sample__put(s, ring, rec);
+	else
+		err = merge__put(s->merge, ring, rec, size);
 	if (err != -ENOBUFS)
 		return err;
 	/* As if its ring had been full: the watermark is held back, and more than this can't wait. */
@@ -357,8 +377,10 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 	if (!s->error)
 		report_loss(s, time);
 	merge__trim(s->merge);
-	if (s->ready)
+	if (s->ready) {
 		texts__expire(s->texts, time);
+		once__expire(&s->sampled, time);
+	}
 	s->lost_since = s->watermark = time;
 	return s->error;
 }

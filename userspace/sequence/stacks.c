@@ -16,6 +16,9 @@
 #include "lib/map.h"
 #include "trace/spec.h"
 
+#define PCS_MAX	    (1u << 20) /* remembered ones, of which some are no code */
+#define SAMPLES_MAX 65536      /* stacks of samples; those that come later are written anew each time */
+
 struct pc_frame {
 	struct intern_frame frame;
 	bool wrapper, elides;
@@ -28,6 +31,7 @@ struct pc_info {
 	bool into_c;		/* runtime.asmcgocall, or its landing pad: above it are such */
 	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
 	bool async;		/* runtime.asyncPreempt2 */
+	bool frameless;		/* there, the function has pushed nothing */
 	struct pc_frame frame[];
 };
 
@@ -49,6 +53,7 @@ struct stacks {
 	struct map stack;	/* hash -> struct stack */
 	struct map pc;		/* return address -> struct pc_info */
 	struct map start;	/* startpc -> id, as a pointer-sized number */
+	uint32_t samples;	/* stacks that only samples had, kept for ever */
 };
 
 struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer,
@@ -124,6 +129,9 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	n = st->symbolizer.frames(st->symbolizer.ctx, pc, frames);
 	if (n < 0)
 		n = 0;
+	/* Where code is, is limited; what C code has in its frame pointer's place is not. */
+	if (!n && st->pc.n >= PCS_MAX)
+		return NULL;
 	/* None: no code there, as the runtime's CallersFrames leaves it out. */
 	info = calloc(1, sizeof(*info) + n * sizeof(info->frame[0]));
 	if (!info)
@@ -138,6 +146,7 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	info->no_frame = n && !strcmp(frames[n - 1].func, "crosscall2");
 	info->into_c = n && !strncmp(frames[n - 1].func, "runtime.asmcgocall",
 				     sizeof("runtime.asmcgocall") - 1);
+	info->frameless = n && frames[0].frameless;
 	info->async = n && !strcmp(frames[n - 1].func, "runtime.asyncPreempt2");
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
@@ -240,6 +249,42 @@ uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *m
 		}
 	}
 	return id;
+}
+
+/* Few come often: they are kept. Whatever a program does, its samples' stacks are not endless here. */
+static uint32_t sample__intern(struct stacks *st, const struct intern_frame *frames, uint32_t n)
+{
+	uint32_t before = intern__stacks(st->in), id;
+
+	if (st->samples >= SAMPLES_MAX)
+		return intern__passing_stack(st->in, frames, n);
+	id = intern__stack(st->in, frames, n);
+	st->samples += intern__stacks(st->in) - before;
+	return id;
+}
+
+uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
+{
+	struct intern_frame out[TRACE_STACK_MAX];
+	const struct pc_info *info;
+	bool elides = false, frameless = false;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < depth; i++) {
+		info = stacks__pc(st, pc[i]);
+		if (i == 0)
+			frameless = info && info->frameless;
+		if (!info || (i == 1 && !frameless))
+			continue;
+		for (unsigned int f = 0; f < info->n && n < TRACE_STACK_MAX; f++) {
+			const struct pc_frame *frame = &info->frame[f];
+
+			if (!frame->wrapper || elides)
+				out[n++] = frame->frame;
+			elides = frame->elides;
+		}
+	}
+	return sample__intern(st, out, n);
 }
 
 unsigned int stacks__lookup(struct stacks *st, uint32_t hash,

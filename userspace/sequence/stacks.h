@@ -37,6 +37,12 @@ int stacks__add(struct stacks *st, const struct gt_record *rec);
  */
 uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *misses);
 
+/*
+ * The same of a sample's PCs, as its record has them. Every frame is there, as in the runtime's own
+ * samples; which were not called by Go code is for the symbolizer to say.
+ */
+uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth);
+
 /* What `number` says of the innermost function of the stack of which it does not say 0; else 0. */
 unsigned int stacks__lookup(struct stacks *st, uint32_t hash,
 			    unsigned int (*number)(const char *function));

@@ -72,5 +72,6 @@ enum verdict apply_sweep_begin(struct step *st);
 enum verdict apply_sweep_span(struct step *st);
 enum verdict apply_sweep_left(struct step *st);
 enum verdict apply_sweep_end(struct step *st);
+enum verdict apply_sample(struct step *st);
 
 #endif

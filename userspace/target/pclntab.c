@@ -247,7 +247,8 @@ bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret
 	buf__seek(&b, f.record + 4);
 	f.name = (int32_t)buf__u32(&b);
 	f.args = (int32_t)buf__u32(&b);
-	buf__skip(&b, 8);		/* deferreturn, pcsp */
+	buf__skip(&b, 4);		/* deferreturn */
+	f.pcsp = buf__u32(&b);
 	f.pcfile = buf__u32(&b);
 	f.pcln = buf__u32(&b);
 	f.npcdata = buf__u32(&b);

@@ -79,10 +79,13 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 	uint64_t call = pc - pt->bias - 1;
 	struct func_info f;
 	size_t index;
+	int n;
 
 	if (!pclntab__search(pt, call, &index) || !pclntab__info(pt, index, &f))
 		return 0;
-	return expand(pt, &f, call, ret, SYM_INLINE_MAX);
+	n = expand(pt, &f, call, ret, SYM_INLINE_MAX);
+	ret->frameless = pclntab__pcvalue(pt, f.pcsp, f.entry, call) == 0;
+	return n;
 }
 
 /* As runtime.startPCForTrace: a `go` statement's wrapper knows what it wraps by its funcdata. */

@@ -60,7 +60,7 @@ struct func_info {
 	uint64_t entry;
 	uint32_t record;	/* offset of the _func in `tab` */
 	int32_t name, args;
-	uint32_t pcfile, pcln, npcdata, cu;
+	uint32_t pcsp, pcfile, pcln, npcdata, cu;
 	uint8_t func_id, nfuncdata;
 };
 

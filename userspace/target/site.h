@@ -48,9 +48,7 @@ enum site_set {
 };
 
 #define SITE_SET(set)	  (1u << SITE_##set)
-#define SITE_SETS_BUILT                                                                            \
-	(SITE_SET(SCHED) | SITE_SET(SYSCALL) | SITE_SET(GC) | SITE_SET(HEAP) | SITE_SET(USER) |  \
-	 SITE_SET(SWEEP))
+#define SITE_SETS_BUILT	  ((1u << SITE_SETS) - 1 - SITE_SET(KERNEL))
 #define SITE_SETS_DEFAULT (SITE_SETS_BUILT & ~(SITE_SET(SWEEP) | SITE_SET(CPU)))
 
 /* A transition that no instruction of this program shows. */

@@ -19,7 +19,7 @@ struct sym_frame {
 	uint32_t line;
 	uint32_t wrapper;	/* 1: a compiler-made wrapper (funcID_wrapper) */
 	uint32_t elides;	/* 1: a wrapper that called this function is to be shown (gopanic…) */
-	uint32_t pad;
+	uint32_t frameless;	/* 1: its function has pushed nothing there; the innermost frame's */
 };
 
 #define SYM_INLINE_MAX 64
