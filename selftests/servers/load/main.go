@@ -1,9 +1,9 @@
 // Load keeps a server busy: some connections over which one request after the other is made, each
 // connection closed and made anew after a while, so that the server's goroutines come and go.
 //
-//	load [-connections N] [-requests N] http|nats|mqtt ADDRESS [PATH...]
+//	load [-connections N] [-requests N] [-think D] http|nats|mqtt ADDRESS [PATH...]
 //
-// It ends by SIGTERM, or when the server is gone, and prints how many requests were answered. HTTP
+// It rests for D between two requests of a connection. It ends by SIGTERM, or when the server is gone, and prints how many requests were answered. HTTP
 // takes PATHs in turn; a NATS or MQTT client publishes to a subject that it has subscribed itself.
 package main
 
@@ -35,6 +35,7 @@ type connection struct {
 var (
 	connections = flag.Int("connections", 8, "how many at a time")
 	requests    = flag.Int("requests", 50, "how many a connection")
+	think       = flag.Duration("think", 0, "how long a connection rests after each request")
 	answered    atomic.Int64
 	made        atomic.Int64
 )
@@ -93,6 +94,7 @@ func serveOne(kind, address string, paths []string) error {
 			return err
 		}
 		answered.Add(1)
+		time.Sleep(*think)
 	}
 	return nil
 }

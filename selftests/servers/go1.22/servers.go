@@ -1,0 +1,11 @@
+//go:build servers
+
+// Package servers names the programs that are built, so that go.mod keeps what they need.
+package servers
+
+import (
+	_ "github.com/mccutchen/go-httpbin/v2/cmd/go-httpbin"
+	_ "github.com/mochi-mqtt/server/v2/cmd"
+	_ "github.com/nats-io/nats-server/v2"
+	_ "github.com/prometheus/node_exporter"
+)
