@@ -166,6 +166,10 @@ static void special_functions(const char *path)
 	assert_true(pclntab__named(p.pt, "runtime.gopanic", &f));
 	assert_int_equal(s.frames(s.ctx, f.entry + 1, frames), 1);
 	assert_true(frames[0].elides);
+	/* stopped by a signal at its first instruction: not in the function before it */
+	assert_int_equal(s.frames(s.ctx, f.entry, frames), 1);
+	assert_string_equal(frames[0].func, "runtime.gopanic");
+	assert_int_equal(frames[0].pc, f.entry);
 	for (size_t i = 0; i < p.pt->nfunc; i++) {
 		struct func_info info;
 		bool wraps;

@@ -73,6 +73,11 @@ static int expand(struct pclntab *pt, const struct func_info *f, uint64_t pc,
 	return n;
 }
 
+/*
+ * A goroutine that was stopped by a signal may stand at the first instruction of a function: one
+ * byte back is another one. There runtime.CallersFrames takes the address as it is, and what is
+ * innermost at it.
+ */
 static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 {
 	struct pclntab *pt = ctx;
@@ -81,6 +86,11 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 	size_t index;
 	int n;
 
+	if (pclntab__search(pt, call + 1, &index) && pclntab__info(pt, index, &f) &&
+	    f.entry == call + 1) {
+		expand(pt, &f, f.entry, ret, SYM_INLINE_MAX);
+		return 1;
+	}
 	if (!pclntab__search(pt, call, &index) || !pclntab__info(pt, index, &f))
 		return 0;
 	n = expand(pt, &f, call, ret, SYM_INLINE_MAX);
