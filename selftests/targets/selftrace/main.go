@@ -2,7 +2,7 @@
 // gotrace-bpf records it from outside, and drives every kind of goroutine transition often enough
 // to judge by, on a machine that is not saturated.
 //
-//	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N]
+//	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
 //
 // It speaks the handshake of package protocol; runtime/trace runs only between "start" and
 // "done", so its window lies inside the outer recorder's. The done line counts, by kind, the
@@ -26,12 +26,13 @@ func main() {
 	warm := flag.Bool("warm", false, "start the work before saying ready")
 	procs := flag.Int("procs", 2, "GOMAXPROCS, 0 leaves it")
 	resizes := flag.Int("resizes", 2, "how many times to shrink and restore GOMAXPROCS meanwhile")
+	churn := flag.Int("churn", 1, "how many times 800 goroutines a second come and go")
 	flag.Parse()
 	if *procs > 0 {
 		runtime.GOMAXPROCS(*procs)
 	}
 
-	w := newWorkload()
+	w := newWorkload(*churn)
 	if *warm {
 		w.start()
 		time.Sleep(300 * time.Millisecond)

@@ -11,13 +11,14 @@ import (
 )
 
 type workload struct {
+	churn  int // how many make goroutines that soon end
 	counts counts
 	quit   chan struct{}
 	all    sync.WaitGroup
 }
 
-func newWorkload() *workload {
-	return &workload{quit: make(chan struct{})}
+func newWorkload(churn int) *workload {
+	return &workload{churn: churn, quit: make(chan struct{})}
 }
 
 // start sets all workers to work.
@@ -35,8 +36,11 @@ func (w *workload) start() {
 	}
 	w.startNetwork(4)
 	w.startSyscalls(3)
+	w.startRaces()
 	w.startSchedulerWork()
-	w.startChurn()
+	for i := 0; i < w.churn; i++ {
+		w.startChurn()
+	}
 	w.startCoroutines()
 	w.startAnnotators(3)
 }

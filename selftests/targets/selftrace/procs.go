@@ -1,0 +1,65 @@
+package main
+
+// This file holds the workers that take Ps from goroutines in system calls, in every way that the
+// runtime has: sysmon retakes them, a stop of the world does, so does a change of GOMAXPROCS (which main
+// makes), a goroutine wired to its thread hands its own over. Each call lasts about as long as what
+// takes its P needs, so that the end of the call and the taking race.
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+func (w *workload) startRaces() {
+	for i := 0; i < 2; i++ {
+		w.run(w.dozer)
+	}
+	w.run(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		w.dozer()
+	})
+	w.run(w.worldStopper)
+	w.run(w.syscallBursts)
+}
+
+// doze sleeps in the kernel, where the scheduler takes it for a system call. sysmon looks for such
+// every 20 us at first, and every 10 ms when it has long found none.
+func doze(d time.Duration) {
+	t := syscall.NsecToTimespec(d.Nanoseconds())
+	syscall.Nanosleep(&t, nil)
+}
+
+func (w *workload) dozer() {
+	for i := 0; w.pause(4 * time.Millisecond); i++ {
+		doze(time.Duration(1+i%7*10) * time.Microsecond)
+		doze(time.Duration(50+i%5*100) * time.Microsecond)
+		w.counts.syscalls.Add(2)
+	}
+}
+
+// worldStopper stops the world for other reasons than a collection, while others are in system calls.
+func (w *workload) worldStopper() {
+	var stats runtime.MemStats
+	stacks := make([]byte, 1<<16)
+	for i := 0; w.pause(25 * time.Millisecond); i++ {
+		if i%4 == 0 {
+			runtime.Stack(stacks, true)
+		} else {
+			runtime.ReadMemStats(&stats)
+		}
+	}
+}
+
+// syscallBursts enters and leaves system calls without a pause, longer than a time slice: a stop of the
+// world and the preemption of who runs too long meet it in every part of the way out and in.
+func (w *workload) syscallBursts() {
+	for w.pause(60 * time.Millisecond) {
+		for end := time.Now().Add(spinFor); time.Now().Before(end); {
+			syscall.Syscall(syscall.SYS_GETPPID, 0, 0, 0)
+			burn(500)
+			w.counts.syscalls.Add(1)
+		}
+	}
+}
