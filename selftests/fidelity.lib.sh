@@ -15,6 +15,7 @@
 
 FIDELITY_GOS=${FIDELITY_GOS:-1.21.13 1.22.12 1.23.12 1.24.13 1.25.14 1.26.11}
 SERVER_SECONDS=${SERVER_SECONDS:-8}
+SELF_SECONDS=${SELF_SECONDS:-10}
 REPORTS=${REPORTS:-build/fidelity}
 LIMITS=${LIMITS:-} # flags of compare
 
@@ -111,14 +112,14 @@ judge_run()
 	}
 }
 
-compared_target() # VERSION N ARGUMENT...
+compared_target() # VERSION N
 {
-	local version=$1 name=$1.selftrace.$2 status
-	shift 2
+	local name=$1.selftrace.$2
 
-	build_programs "$version" plain selftrace truth || return 1
+	build_programs "$1" plain selftrace truth || return 1
 	measure_use
-	record_target selftrace "$PROGRAMS" "" -trace "$tmp/own.trace" "$@" || return 1
+	record_target selftrace "$PROGRAMS" "" -trace "$tmp/own.trace" \
+		-duration "${SELF_SECONDS}s" -churn 5 -resizes 20 || return 1
 	measure_use "$name"
 	judge_run "$name" "$tmp/own.trace" "$RECORDED"
 }
@@ -134,9 +135,9 @@ record_tracing_server() # NAME
 	start_background $GOTRACE record -p "$PID" -o "$tmp/server.trace" --stats "$tmp/server.json"
 	recorder_is_live || return 1
 	measure_use
-	kill -USR1 "$PID"
+	kill -40 "$PID"
 	sleep "$SERVER_SECONDS"
-	kill -USR2 "$PID"
+	kill -41 "$PID"
 	wait_until 20 server_wrote_trace
 	measure_use "$1"
 	sleep 0.1

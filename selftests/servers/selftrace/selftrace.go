@@ -1,7 +1,7 @@
 // This file is added to package main of servers that others wrote (selftests/fidelity.lib.sh), so that a
 // server under load can be judged by its own runtime/trace: nothing else of the server changes.
 //
-// SIGUSR1 starts the runtime's tracer into the file that GOTRACE_SELFTRACE names, SIGUSR2 stops it and
+// Signal 40 starts the runtime's tracer into the file that GOTRACE_SELFTRACE names, signal 41 stops it and
 // writes an empty file of that name with ".done". Without the variable it does nothing. It is compiled
 // by every release from 1.19 on, and imports nothing that a main package may have as a name of its own.
 
@@ -14,10 +14,16 @@ import (
 	gotraceSyscall "syscall"
 )
 
+// Not SIGUSR1 and SIGUSR2: servers have meanings for these.
+const (
+	gotraceBegin = gotraceSyscall.Signal(40)
+	gotraceEnd   = gotraceSyscall.Signal(41)
+)
+
 func init() {
 	if name := gotraceOS.Getenv("GOTRACE_SELFTRACE"); name != "" {
 		wishes := make(chan gotraceOS.Signal, 1)
-		gotraceSignal.Notify(wishes, gotraceSyscall.SIGUSR1, gotraceSyscall.SIGUSR2)
+		gotraceSignal.Notify(wishes, gotraceBegin, gotraceEnd)
 		go gotraceSelftrace(name, wishes)
 	}
 }
@@ -27,11 +33,11 @@ func gotraceSelftrace(name string, wishes <-chan gotraceOS.Signal) {
 	for wish := range wishes {
 		var err error
 		switch {
-		case wish == gotraceSyscall.SIGUSR1 && file == nil:
+		case wish == gotraceBegin && file == nil:
 			if file, err = gotraceOS.Create(name); err == nil {
 				err = gotraceTrace.Start(file)
 			}
-		case wish == gotraceSyscall.SIGUSR2 && file != nil:
+		case wish == gotraceEnd && file != nil:
 			gotraceTrace.Stop()
 			if err = file.Close(); err == nil {
 				err = gotraceOS.WriteFile(name+".done", nil, 0o644)

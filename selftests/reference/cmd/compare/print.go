@@ -28,6 +28,8 @@ func printReport(r *compare.Report, truth *tracefile.Trace) {
 	} {
 		fmt.Printf("%-17s %d of %d (%.4f %%)\n", line.name, line.a.Equal, line.a.Total, line.a.Percent())
 	}
+	printClasses("class of goroutine", r.Classes)
+	printClasses("class of stack", r.StackClasses)
 	fmt.Printf("%-17s p50 %+d ns, p99 of size %d ns, max %d ns, %d outliers\n\n",
 		"time", r.Time.P50, r.Time.P99Abs, r.Time.MaxAbs, r.Outliers)
 	printKinds(r)
@@ -42,6 +44,12 @@ func keys[V any](m map[string]V) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+func printClasses(what string, classes map[string]int) {
+	for _, class := range keys(classes) {
+		fmt.Printf("%-17s %s: %d\n", what, class, classes[class])
+	}
 }
 
 func printKinds(r *compare.Report) {

@@ -12,8 +12,9 @@ type item struct {
 const (
 	// maxApart is how far apart in time two transitions may be and still be taken for the same
 	// one. It is far above any honest difference, so that a constant offset between the clocks
-	// shows as such and not as a sequence of nothing but differences.
-	maxApart = 20e6
+	// shows as such and not as a sequence of nothing but differences; and above the time for
+	// which a busy machine takes the CPU from a thread between our probe and the runtime's stamp.
+	maxApart = 250e6
 	// lookahead bounds how many transitions are skipped at once to find the sequences equal again.
 	lookahead = 24
 	// run is how many transitions in a row must be equal again.

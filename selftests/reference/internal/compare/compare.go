@@ -14,6 +14,7 @@
 //   - The P and M of a transition are compared where the goroutine itself is on them; for creation
 //     and unblocking they, and the stack, are the other goroutine's, which is compared as waker.
 //     When a syscall ended blocked, its P is gone, and whichever P the thread has is not compared.
+//   - A stack of a known class of differences (classes.go) is counted as that, and not judged.
 //   - Both clocks are CLOCK_MONOTONIC, so times are compared absolutely. The runtime's tick is
 //     64 ns, and the reader moves an event that would be earlier than the one before it to 1 ns
 //     after that one: no difference to a judgement in microseconds.
@@ -66,6 +67,7 @@ func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
 		report: &Report{
 			TimeByKind: map[string]Times{}, Kinds: map[string]Agreement{},
 			Counts: map[string]Count{}, DiffCount: map[string]int{},
+			Classes: map[string]int{}, StackClasses: map[string]int{},
 		},
 	}
 	c.report.Window = [2]int64{c.lo, c.hi}
@@ -155,12 +157,12 @@ func items(list []*tracefile.Transition) []item {
 
 // goroutine compares one goroutine and reports whether its sequence is identical.
 func (c *comparer) goroutine(g int64, truth, ours []*tracefile.Transition) bool {
-	identical := true
+	var d odd
 	for _, p := range align(items(truth), items(ours)) {
 		switch {
 		case p.t < 0:
 			if c.inside(ours[p.o].Time) {
-				identical = false
+				d.extra = append(d.extra, ours[p.o])
 				c.report.ExtraTrans++
 				c.diff("transition extra", g, p.o, nil, ours[p.o])
 			}
@@ -168,14 +170,17 @@ func (c *comparer) goroutine(g int64, truth, ours []*tracefile.Transition) bool 
 			t := truth[p.t]
 			c.count(t, p.o >= 0)
 			if p.o < 0 {
-				identical = false
+				d.missing = append(d.missing, t)
 				c.diff("transition missing", g, p.t, t, nil)
 			} else {
 				c.matched(g, p.t, t, ours[p.o])
 			}
 		}
 	}
-	return identical
+	if d.any() {
+		c.report.Classes[c.class(&d, ours)]++
+	}
+	return !d.any()
 }
 
 func (c *comparer) count(t *tracefile.Transition, found bool) {
@@ -225,6 +230,10 @@ func (c *comparer) stacks(judge func(string, *Agreement, bool), t, o *tracefile.
 		return
 	}
 	r, tab := c.report, c.truth.Tables
+	if class := c.stackClass(t, o); t.Stack != o.Stack && class != "" {
+		r.StackClasses[class]++
+		return
+	}
 	tl, _ := tab.Leaf(t.Stack)
 	ol, _ := tab.Leaf(o.Stack)
 	judge("top function", &r.TopFunc, tl.Func == ol.Func)

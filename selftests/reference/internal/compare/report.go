@@ -81,9 +81,12 @@ type Report struct {
 	Window [2]int64 `json:"window_ns"` // the part of the runtime's trace that counts
 
 	Goroutines Agreement `json:"goroutines"` // whole sequence of (from, to, reason) equal
-	Missing    int       `json:"goroutines_missing"`
-	Extra      int       `json:"goroutines_extra"`
-	StartFunc  Agreement `json:"start_function"`
+	// What the others are, by the classes of classes.go.
+	Classes      map[string]int `json:"classes"`
+	StackClasses map[string]int `json:"stack_classes"`
+	Missing      int            `json:"goroutines_missing"`
+	Extra        int            `json:"goroutines_extra"`
+	StartFunc    Agreement      `json:"start_function"`
 
 	Transitions Agreement `json:"transitions"` // runtime's transitions with a counterpart
 	ExtraTrans  int       `json:"transitions_extra"`

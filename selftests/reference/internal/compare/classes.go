@@ -1,0 +1,85 @@
+package compare
+
+// This file names the known differences, each with the rule that recognises it; FIDELITY.md in
+// selftests/reference has their causes. What no rule recognises is unexplained.
+
+import (
+	"slices"
+	"strings"
+
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+const (
+	// ClassLate is a goroutine whose sequence is the same, but some transition's times are
+	// further apart than the alignment takes for the same: its thread lost the CPU between our
+	// probe and the runtime's stamp.
+	ClassLate = "late stamp"
+	// ClassUntold is a goroutine of Go 1.21 whose last system call before the tracer's end lost
+	// its P: the runtime tells of its end when the goroutine runs again.
+	ClassUntold = "untold end of a system call"
+	// ClassOwnFrames is a stack in which the runtime's trace shows its tracer's own frames: a
+	// wake-up that a goroutine makes on its own stack.
+	ClassOwnFrames = "tracer's own frames"
+	// ClassLost is the stack of a goroutine suspended for the collector, up to Go 1.25: the
+	// runtime has let go of the goroutine when its tracer asks for the stack, and gets none.
+	ClassLost = "stack lost at a suspension"
+	// ClassCut is a stack of which both traces have the innermost frames, as many as fit.
+	ClassCut = "cut stack"
+	// Unexplained is every other difference.
+	Unexplained = "unexplained"
+)
+
+// cutDepth is how many frames at least a stack has that was cut: 128 less what a tracer skips.
+const cutDepth = 110
+
+// odd is the transitions of one goroutine that have no counterpart, in order.
+type odd struct{ missing, extra []*tracefile.Transition }
+
+func (d *odd) any() bool { return len(d.missing)+len(d.extra) > 0 }
+
+// class is that of a goroutine with differences; ours is all its transitions in our trace.
+func (c *comparer) class(d *odd, ours []*tracefile.Transition) string {
+	if c.V1 && len(d.missing) == 0 && len(d.extra) == 1 && d.extra[0].From == trace.GoSyscall &&
+		d.extra[0].To == trace.GoRunnable && c.lastInside(ours) == d.extra[0] {
+		return ClassUntold
+	}
+	if slices.EqualFunc(d.missing, d.extra, late) {
+		return ClassLate
+	}
+	return Unexplained
+}
+
+// lastInside is the last transition that is judged.
+func (c *comparer) lastInside(list []*tracefile.Transition) (last *tracefile.Transition) {
+	for _, t := range list {
+		if c.inside(t.Time) {
+			last = t
+		}
+	}
+	return last
+}
+
+func late(t, o *tracefile.Transition) bool {
+	return key(t) == key(o) && t.P == o.P && t.M == o.M && t.By == o.By &&
+		abs(t.Time-o.Time) > maxApart
+}
+
+// stackClass is that of a transition whose two stacks differ, "" for none.
+func (c *comparer) stackClass(tt, ot *tracefile.Transition) string {
+	t, o, tab := tt.Stack, ot.Stack, c.truth.Tables
+	if t == 0 && tt.To == trace.GoWaiting && tab.String(tt.Reason) == "preempted" {
+		return ClassLost
+	}
+	leaf, _ := tab.Leaf(t)
+	if strings.HasPrefix(leaf.Func, "runtime.traceLocker.") {
+		return ClassOwnFrames
+	}
+	n := min(tab.Depth(t), tab.Depth(o))
+	if n >= cutDepth && slices.Equal(tab.Frames(t)[:n], tab.Frames(o)[:n]) {
+		return ClassCut
+	}
+	return ""
+}
