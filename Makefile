@@ -231,6 +231,11 @@ bench: ## what tracing costs the traced program, and what reading costs
 	@selftests/bench/run
 	@selftests/bench/reader
 
+fidelity: ## our traces against the programs' own, each Go release, servers of others too (FIDELITY_GOS=...)
+	@selftests/deps.sh
+	@+$(build) all reference
+	@selftests/fidelity
+
 fuzz: ## libFuzzer on everything that reads foreign bytes, each for FUZZ_TIME seconds
 	@selftests/deps.sh libclang-rt-19-dev
 	@+$(build) fuzzers
@@ -269,6 +274,6 @@ clean:
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
-.PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long bench fuzz kmod \
+.PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long bench fidelity fuzz kmod \
 	format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

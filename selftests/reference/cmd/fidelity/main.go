@@ -1,0 +1,100 @@
+// Fidelity sums up the reports that `make fidelity` left in a folder into one table, and judges it.
+//
+//	fidelity [-json] [-markdown FILE] [-readme FILE] [limits] FOLDER
+//
+// FOLDER holds VERSION.PROGRAM.RUN.json (compare -json) with .use beside it (per cent of the machine)
+// and VERSION.truth.RUN.txt (cmd/truth). Exit 0 when all limits hold, 1 when not, 2 on wrong usage.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"gotrace-bpf/selftests/reference/internal/fidelity"
+)
+
+func main() {
+	var l fidelity.Limits
+	asJSON := flag.Bool("json", false, "print JSON")
+	markdown := flag.String("markdown", "", "write the table's rows to `FILE`")
+	readme := flag.String("readme", "", "say whether the table in `FILE` has the same releases")
+	maxUse := flag.Int("max-use", 70, "per cent of the machine; times of busier runs are not judged")
+	flag.IntVar(&l.Goroutines, "goroutines", 50_000, "goroutines compared, a release")
+	flag.IntVar(&l.Transitions, "transitions", 2_000_000, "transitions compared, a release")
+	flag.Float64Var(&l.Identical, "identical", 99.95, "per cent of goroutines")
+	flag.Float64Var(&l.IdenticalV1, "identical-v1", 99.5, "per cent of goroutines, up to Go 1.21")
+	flag.Float64Var(&l.P, "p", 99.99, "per cent of P ids")
+	flag.Float64Var(&l.M, "m", 99.99, "per cent of thread ids, from Go 1.22")
+	flag.Float64Var(&l.Stacks, "stacks", 99.9, "per cent of stacks")
+	flag.DurationVar(&l.TimeP99, "time-p99", 5*time.Microsecond, "time differences, from Go 1.22")
+	flag.BoolVar(&l.Unexplained, "unexplained", false, "let there be differences of no class")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	all, err := fidelity.Load(flag.Arg(0), *maxUse)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("no reports in %s", flag.Arg(0))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fidelity:", err)
+		os.Exit(1)
+	}
+	failures := []string{}
+	for _, r := range all {
+		failures = append(failures, l.Failures(r)...)
+	}
+	if *asJSON {
+		out, err := json.MarshalIndent(map[string]any{"releases": all, "failures": failures}, "", "  ")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "fidelity:", err)
+			os.Exit(1)
+		}
+		fmt.Println(string(out))
+	} else {
+		fidelity.Text(os.Stdout, all)
+		fidelity.Markdown(os.Stdout, all)
+		for _, f := range failures {
+			fmt.Println("FAIL", f)
+		}
+	}
+	if err := files(all, *markdown, *readme); err != nil {
+		fmt.Fprintln(os.Stderr, "fidelity:", err)
+		os.Exit(1)
+	}
+	if len(failures) > 0 {
+		os.Exit(1)
+	}
+}
+
+func files(all []*fidelity.Release, markdown, readme string) error {
+	if markdown != "" {
+		var b strings.Builder
+		fidelity.Markdown(&b, all)
+		if err := os.WriteFile(markdown, []byte(b.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	if readme == "" {
+		return nil
+	}
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	var measured []string
+	for _, r := range all {
+		measured = append(measured, r.Go)
+	}
+	if shown := fidelity.InReadme(string(text)); !slices.Equal(shown, measured) {
+		fmt.Fprintf(os.Stderr, "fidelity: %s shows %s; measured were %s\n", readme,
+			strings.Join(shown, " "), strings.Join(measured, " "))
+	}
+	return nil
+}
