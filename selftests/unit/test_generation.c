@@ -248,13 +248,40 @@ static void a_million_statuses(void **state)
 	assert_in_range(x.bytes.len, 6 << 20, 8 << 20);
 }
 
+/* The strings of a generation in the order of their ids, which are 1, 2, ... */
+static void assert_strings(unsigned int gen, const char *const *want, size_t n)
+{
+	struct read_batch batch;
+	struct read_event ev;
+	uint64_t time = 0;
+	size_t at, found = 0;
+
+	for (x.bytes.at = 16; bytes__batch(&x.bytes, &batch);) {
+		if (batch.gen != gen || batch__timed(&batch))
+			continue;
+		for (at = 0; batch__event(&batch, &at, &time, &ev);) {
+			if (ev.type != EV_STRING)
+				continue;
+			assert_true(found < n);
+			assert_int_equal(ev.arg[1], strlen(want[found]));
+			assert_memory_equal(ev.blob, want[found], ev.arg[1]);
+			assert_int_equal(ev.arg[0], ++found);
+		}
+	}
+	assert_int_equal(found, n);
+}
+
+/* Whatever ids they have in the recording, each generation counts from 1, in the order of use. */
 static void tables_hold_what_is_named(void **state)
 {
-	static const unsigned int strings1[] = { 0, 1, 0, 1, 1, 0, 0, 0, 1 };
-	static const unsigned int strings2[] = { 0, 0, 0, 0, 0, 1, 0, 1, 0 };
+	static const char *const strings1[] = { "string 1", "found while open", "string 3",
+						"string 4" };
+	static const char *const strings2[] = { "found while open", "string 5", "string 7" };
+	static const uint64_t args[][4] = { { 1, 1 }, { 5, 2, 1 }, { 0, 2, 1, 0 }, { 1, 1 } };
 	unsigned int seen[9];
 	struct intern_frame f[] = { { 1, 0, 0, 5, 0 }, { 2, 3, 4, 6, 0 }, { 3, 5, 7, 7, 0 } };
 	char name[] = "string 0";
+	struct read_event e[4];
 	int i;
 
 	start(25, 1);
@@ -269,19 +296,21 @@ static void tables_hold_what_is_named(void **state)
 	ok(event(1, 30, EV_GO_CREATE, 5, 1, 2, 3));
 	assert_int_equal(intern__cstring(x.in, "found while open"), 8);
 	ok(event(1, 40, EV_USER_LOG, 0, 8, 1, 4));
+	assert_int_equal(event(1, 40, EV_GO_BLOCK, 9, 2, 0, 2), -EINVAL);
 	ok(writer__close(x.w));
 	ok(writer__open(x.w, 50, 1));
-	ok(event(1, 60, EV_GO_STOP, 0, 3, 0, 2));
+	ok(event(1, 60, EV_GO_STOP, 8, 3, 0, 2));
 	ok(writer__close(x.w));
 	finish(25);
-	count_ids(EV_STRING, 1, seen, 9);
-	assert_memory_equal(seen, strings1, sizeof(strings1));
-	count_ids(EV_STRING, 2, seen, 9);
-	assert_memory_equal(seen, strings2, sizeof(strings2));
+	assert_strings(1, strings1, 4);
+	assert_strings(2, strings2, 3);
 	count_ids(EV_STACK, 1, seen, 9);
 	assert_true(seen[1] == 1 && seen[2] == 1 && seen[3] == 0);
 	count_ids(EV_STACK, 2, seen, 9);
-	assert_true(seen[1] == 0 && seen[2] == 0 && seen[3] == 1);
+	assert_true(seen[1] == 1 && seen[2] == 0 && seen[3] == 0);
+	assert_int_equal(timed_events(1, false, e, 4), 4);
+	for (i = 0; i < 4; i++)
+		assert_memory_equal(&e[i].arg[1], args[i], spec__event(e[i].type)->nargs * 8 - 8);
 }
 
 static void large_tables_are_cut(void **state)

@@ -3,7 +3,7 @@
  * Strings and stacks, each kept once for the life of a recording.
  *
  * Ids are dense, start at 1 (0: none) and never change; a generation's tables (generation.c) hold
- * just those that its events name, under the same ids: the format allows gaps.
+ * just those that its events name, under ids of their own.
  *
  * Passing strings and stacks are the exception: they are kept until their generation ends, and their
  * ids are given again then. So a program may log what it likes for as long as it likes.
