@@ -2,14 +2,19 @@
 /*
  * mutate: writes trace files from mutated records, for Go's reader to judge.
  *
- *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean] [-raw] [-broken] [-v]
+ *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean|-losses] [-raw]
+ *	       [-broken] [-v]
  *	       [-dump] -o DIR
  *
  * Variants K … K+N-1 of seed S, one file each (DIR/KKKKKK.trace), through the real sequencer, writer
  * and file; versions and ticks in rotation. The records are the simulator's, or the first of a raw
  * file. -clean mutates nothing, and then holds the sequencer to the simulator's own counts: no
  * repair, nothing dropped, every event as often as it must be. Of a raw file it takes all records:
- * no repair, nothing dropped or held. -raw writes a raw file as well, and replays it: the trace must
+ * no repair, nothing dropped or held. -losses only loses records and swaps neighbours, none any more
+ * in the last part; the pairs of snapshots taken on the way must make the state right: at the end
+ * goroutines and Ps are as the simulated program has them, but for one in 2000 at most: those that told
+ * something while the last pair was taken, in the wrong order. Where that matters there is another
+ * pair. One variant in four lacks the system call probes. -raw writes a raw file as well, and replays it: the trace must
  * be the same to the byte. -broken mutates that file's bytes instead of the records; the trace is
  * then that of the replay. A variant depends on its seed and number only, so that `-n 1 -first K`
  * repeats it; -v says what it was, -dump shows its records.
@@ -27,6 +32,7 @@
 #include "mutations.h"
 #include "raw.h"
 #include "rng.h"
+#include "sequence/model.h"
 #include "sequence/sequencer.h"
 #include "simulate.h"
 #include "trace/file.h"
@@ -37,7 +43,7 @@
 struct settings {
 	uint64_t seed, first, n;
 	unsigned int records;
-	bool clean, raw, broken, verbose, dump;
+	bool clean, losses, raw, broken, verbose, dump;
 	const char *folder, *from;
 };
 
@@ -71,6 +77,13 @@ static uint64_t *safe_times(const struct sim_run *run)
 	return safe;
 }
 
+/* How far the later pairs of snapshots have come. */
+struct feeding {
+	unsigned int pair;
+	bool decided, wanted;
+	uint64_t covered; /* sequencer__losses() of the pair before */
+};
+
 /* Each call goes to the raw file as well, as capture/sink.c has it. */
 static int give_record(struct variant *v, const struct sim_entry *e)
 {
@@ -85,6 +98,49 @@ static int give_snapshots(struct variant *v)
 	int err = v->raw ? rawfile__snapshot(v->raw, first, second) : 0;
 
 	return err ?: sequencer__snapshot(v->seq, first, second);
+}
+
+/* The probes' counters at a time, as the recorder reads them now and then. */
+static int give_counters(struct variant *v, uint64_t time)
+{
+	uint64_t count[GT_KIND_END] = {};
+	int err = 0;
+
+	for (size_t i = 0; i < v->run.nlost; i++)
+		if (v->run.lost[i].at <= time && v->run.lost[i].kind < GT_KIND_END)
+			count[v->run.lost[i].kind]++;
+	for (unsigned int kind = 0; !err && kind < GT_KIND_END; kind++) {
+		if (!count[kind])
+			continue;
+		sequencer__lost(v->seq, kind, count[kind]);
+		err = v->raw ? rawfile__lost(v->raw, kind, count[kind]) : 0;
+	}
+	return err;
+}
+
+/* A pair that was begun because of a loss, once the stream is past it. */
+static int give_pairs(struct variant *v, struct feeding *f, uint64_t safe)
+{
+	const struct snapshot *two = f->pair < SIM_PAIRS ? v->run.again[f->pair] : NULL;
+	int err;
+
+	if (!two || !two[1].time_end)
+		return 0;
+	if (!f->decided && safe > two[0].time) {
+		f->decided = true;
+		f->wanted = sequencer__losses(v->seq) > f->covered;
+		f->covered = sequencer__losses(v->seq);
+	}
+	if (!f->decided || safe <= two[1].time_end)
+		return 0;
+	err = f->wanted ? sequencer__resnapshot(v->seq, &two[0], &two[1]) : 0;
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	if (f->wanted && v->raw)
+		err = rawfile__resnapshot(v->raw, &two[0], &two[1]);
+	f->pair++;
+	f->decided = false;
+	return err;
 }
 
 static int give_watermark(struct variant *v, uint64_t time)
@@ -106,21 +162,30 @@ static int feed(struct variant *v)
 {
 	uint64_t *safe = safe_times(&v->run);
 	bool given = false;
+	struct feeding f = {};
 	int err = safe ? sequencer__start(v->seq, v->run.t0, wall_ns) : -ENOMEM;
 
 	for (size_t i = 0, next = 0; !err && i < v->run.n; i++) {
 		err = give_record(v, &v->run.entry[i]);
 		if (i < next)
 			continue;
-		next = i + 1 + rng__below(&v->rng, 200);
+		next = i + 1 + rng__below(&v->rng, v->run.nlost ? 8 : 200);
 		if (!given && safe[i] > v->run.second.time_end) {
 			err = err ?: give_snapshots(v);
 			given = true;
+		} else if (given) {
+			err = err ?: give_counters(v, safe[i + 1] - 1);
+			err = err ?: give_pairs(v, &f, safe[i]);
 		}
 		err = err ?: give_watermark(v, safe[i + 1] - 1);
 	}
 	if (!err && !given)
 		err = give_snapshots(v);
+	for (unsigned int i = 0; i < SIM_PAIRS && !err; i++) {
+		err = give_counters(v, v->run.t1);
+		err = err ?: give_pairs(v, &f, v->run.t1);
+		err = err ?: give_watermark(v, v->run.t1 - SIM_PAIRS + i);
+	}
 	free(safe);
 	return err ?: finish(v);
 }
@@ -154,6 +219,7 @@ static int open_trace(struct variant *v, const char *path, struct symbolizer sym
 	opts.layout = &v->layout;
 	opts.version = v->version;
 	opts.tick_ns = v->tick;
+	opts.no_syscalls = v->sim.no_syscalls;
 	return v->intern && v->writer ? sequencer__create(&v->seq, &opts) : -ENOMEM;
 }
 
@@ -215,6 +281,70 @@ static int judge_clean(const struct variant *v, bool simulated)
 			bad |= wrong(v, spec->name, written->by_type[type], want);
 	}
 	return bad;
+}
+
+static struct {
+	uint64_t all, wrong;
+} truth_count; /* goroutines and Ps, of all variants */
+
+static void judge_one(const struct settings *set, const struct variant *v, const char *what,
+		      uint64_t which, uint64_t have, uint64_t want)
+{
+	truth_count.all++;
+	if (have == want)
+		return;
+	truth_count.wrong++;
+	if (set->verbose)
+		printf("variant %llu: %s %llu: %llu, must be %llu\n",
+		       (unsigned long long)v->number, what, (unsigned long long)which,
+		       (unsigned long long)have, (unsigned long long)want);
+}
+
+/* State and thread in one number. */
+static uint64_t how_it_is(uint32_t state, uint32_t tid)
+{
+	return (uint64_t)state << 32 | tid;
+}
+
+static uint32_t tid_of(const struct snapshot *snap, uint64_t m)
+{
+	for (size_t i = 0; m && i < snap->nm; i++)
+		if (snap->m[i].addr == m)
+			return snap->m[i].tid;
+	return 0;
+}
+
+/* After the last loss there was a pair: what is alive, and how it is, is known again. */
+static void judge_truth(const struct settings *set, const struct variant *v)
+{
+	const struct snapshot *truth = &v->run.truth;
+	struct map alive = {};
+	void *value;
+
+	for (size_t i = 0; i < truth->ng; i++) {
+		const struct snapshot_g *want = &truth->g[i];
+		const struct goroutine *g = map__get(&v->seq->id, want->goid);
+
+		map__put(&alive, want->goid, (void *)want);
+		judge_one(set, v, "goroutine", want->goid,
+			  g ? how_it_is(g->state, g->m ? g->m->tid : 0) : 0,
+			  how_it_is(want->status, tid_of(truth, want->m)));
+	}
+	for (size_t i = 0; map__next(&v->seq->id, &i, &value);) {
+		const struct goroutine *g = value;
+
+		if (!map__get(&alive, g->id))
+			judge_one(set, v, "ended goroutine", g->id, g->state, 0);
+	}
+	map__deinit(&alive);
+	for (size_t i = 0; i < truth->nm; i++) {
+		const struct snapshot_m *want = &truth->m[i];
+		const struct thread *t = map__get(&v->seq->m, want->tid);
+
+		if (want->p && !(t && t->g && t->g->state == GO_SYSCALL))
+			judge_one(set, v, "the P of thread", want->tid,
+				  t && t->p ? t->p->addr : 0, want->p);
+	}
 }
 
 static void describe(const struct variant *v)
@@ -310,6 +440,9 @@ static int make_run(const struct settings *set, struct variant *v)
 
 	if (err || set->clean || set->broken)
 		return err;
+	if (set->losses)
+		return lose_run(&v->run, v->run.again[SIM_PAIRS - 1][0].time - 150000000,
+				rng__next(&v->rng), v->mutations, sizeof(v->mutations));
 	return mutate_run(&v->run, rng__next(&v->rng), v->mutations, sizeof(v->mutations));
 }
 
@@ -344,6 +477,7 @@ static int run_variant(const struct settings *set, uint64_t number)
 		.tentative = number / 8 % 2,
 		.cut = number / 16 % 2,
 		.records = set->records / 4 + rng__below(&v.rng, set->records),
+		.no_syscalls = set->losses && rng__below(&v.rng, 4) == 0,
 	};
 	alarm(SECONDS_MAX);
 	err = make_run(set, &v);
@@ -355,6 +489,8 @@ static int run_variant(const struct settings *set, uint64_t number)
 			err < 0 ? strerror(-err) : "wrong", v.mutations);
 	else if (set->clean)
 		err = judge_clean(&v, !set->from);
+	else if (set->losses && !v.sim.no_syscalls) /* else much is guessed even without a loss */
+		judge_truth(set, &v);
 	if (v.seq && (set->verbose || err))
 		describe(&v);
 	close_all(&v);
@@ -364,7 +500,7 @@ static int run_variant(const struct settings *set, uint64_t number)
 static int usage(void)
 {
 	fputs("usage: mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] "
-	      "[-clean] [-raw] [-broken] [-v] [-dump] -o DIR\n",
+	      "[-clean|-losses] [-raw] [-broken] [-v] [-dump] -o DIR\n",
 	      stderr);
 	return 2;
 }
@@ -377,6 +513,7 @@ int main(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "records", required_argument, NULL, 'r' },
 		{ "clean", no_argument, NULL, 'c' },
+		{ "losses", no_argument, NULL, 'l' },
 		{ "raw", no_argument, NULL, 'R' },
 		{ "broken", no_argument, NULL, 'b' },
 		{ "v", no_argument, NULL, 'v' },
@@ -407,6 +544,9 @@ int main(int argc, char **argv)
 		case 'c':
 			set.clean = true;
 			break;
+		case 'l':
+			set.losses = true;
+			break;
 		case 'R':
 			set.raw = true;
 			break;
@@ -429,10 +569,16 @@ int main(int argc, char **argv)
 			return usage();
 		}
 	}
-	if (!set.folder || optind != argc || !set.records || (set.broken && (set.raw || set.clean)))
+	if (!set.folder || optind != argc || !set.records || (set.broken && (set.raw || set.clean)) ||
+	    (set.losses && (set.from || set.clean || set.broken)))
 		return usage();
 	for (uint64_t i = 0; i < set.n; i++)
 		failed |= run_variant(&set, set.first + i) != 0;
+	if (set.losses) {
+		printf("after losses: %llu of %llu goroutines and Ps are not as they should be\n",
+		       (unsigned long long)truth_count.wrong, (unsigned long long)truth_count.all);
+		failed |= truth_count.wrong * 2000 > truth_count.all;
+	}
 	getrusage(RUSAGE_SELF, &use);
 	printf("%llu variants, peak memory %ld KiB\n", (unsigned long long)set.n, use.ru_maxrss);
 	return failed || use.ru_maxrss > MEMORY_MAX_KIB;

@@ -12,6 +12,7 @@
 struct mutation {
 	struct sim_run *run;
 	uint64_t rng;
+	uint64_t before; /* records sent later stay */
 	char text[96];
 	int error;
 };
@@ -21,14 +22,26 @@ static uint64_t below(struct mutation *mu, uint64_t n)
 	return rng__below(&mu->rng, n);
 }
 
-static void drop_if(struct sim_run *run, bool (*lost)(void *ctx, const struct sim_entry *e),
+static void drop_if(struct mutation *mu, bool (*lost)(void *ctx, const struct sim_entry *e),
 		    void *ctx)
 {
+	struct sim_run *run = mu->run;
+	struct sim_lost *bigger = reallocarray(run->lost, run->nlost + run->n, sizeof(*bigger));
 	size_t to = 0;
 
-	for (size_t i = 0; i < run->n; i++)
-		if (!lost(ctx, &run->entry[i]))
-			run->entry[to++] = run->entry[i];
+	if (!bigger) {
+		mu->error = -ENOMEM;
+		return;
+	}
+	run->lost = bigger;
+	for (size_t i = 0; i < run->n; i++) {
+		const struct sim_entry *e = &run->entry[i];
+
+		if (e->at >= mu->before || !lost(ctx, e))
+			run->entry[to++] = *e;
+		else
+			run->lost[run->nlost++] = (struct sim_lost){ e->at, e->rec.kind };
+	}
 	run->n = to;
 }
 
@@ -50,7 +63,7 @@ static void drop_nth_of_kind(struct mutation *mu)
 	do
 		x.kind = 1 + below(mu, GT_KIND_END - 1);
 	while (gt_payload_size(x.kind) < 0);
-	drop_if(mu->run, is_nth, &x);
+	drop_if(mu, is_nth, &x);
 	snprintf(mu->text, sizeof(mu->text), "drop every %u. of kind %u", x.n, x.kind);
 }
 
@@ -71,7 +84,7 @@ static void drop_some(struct mutation *mu)
 {
 	struct chance x = { mu, 2u << below(mu, 9) };
 
-	drop_if(mu->run, is_unlucky, &x);
+	drop_if(mu, is_unlucky, &x);
 	snprintf(mu->text, sizeof(mu->text), "drop one in %u", x.one_in);
 }
 
@@ -97,7 +110,7 @@ static void drop_bursts(struct mutation *mu)
 		struct burst x = { .from = mu->run->entry[at].at, .ring = (int)below(mu, 5) - 1 };
 
 		x.to = mu->run->entry[end < mu->run->n ? end : mu->run->n - 1].at;
-		drop_if(mu->run, in_burst, &x);
+		drop_if(mu, in_burst, &x);
 	}
 	snprintf(mu->text, sizeof(mu->text), "drop %u bursts", n);
 }
@@ -111,8 +124,58 @@ static void drop_thread(struct mutation *mu)
 {
 	uint32_t tid = mu->run->n ? mu->run->entry[below(mu, mu->run->n)].rec.tid : 0;
 
-	drop_if(mu->run, of_thread, &tid);
+	drop_if(mu, of_thread, &tid);
 	snprintf(mu->text, sizeof(mu->text), "drop thread %u", tid);
+}
+
+struct period {
+	uint64_t from, to;
+	unsigned int ring, tid; /* tid 0: of the ring */
+};
+
+static bool in_period(void *ctx, const struct sim_entry *e)
+{
+	struct period *x = ctx;
+
+	return e->at >= x->from && e->at < x->to &&
+	       (x->tid ? e->rec.tid == x->tid : e->ring == x->ring);
+}
+
+/* Of a ring, or of a thread, for a time. */
+static void drop_period(struct mutation *mu)
+{
+	const struct sim_entry *e = mu->run->entry;
+	size_t n = mu->run->n, a = below(mu, n + 1), b = below(mu, n + 1);
+	struct period x = {};
+
+	if (!n || a == b)
+		return;
+	x.from = e[a < b ? a : b].at;
+	x.to = a < n && b < n ? e[a < b ? b : a].at : UINT64_MAX;
+	x.ring = e[below(mu, n)].ring;
+	if (below(mu, 2))
+		x.tid = e[below(mu, n)].rec.tid;
+	drop_if(mu, in_period, &x);
+	snprintf(mu->text, sizeof(mu->text), "drop %s %u for %llu us", x.tid ? "thread" : "ring",
+		 x.tid ?: x.ring, (unsigned long long)(x.to - x.from) / 1000);
+}
+
+/* The most that clocks of CPUs differ by: what the hold-back mends. */
+static void swap_neighbours(struct mutation *mu)
+{
+	unsigned int one_in = 1 + below(mu, 10);
+
+	for (size_t i = 0; i + 1 < mu->run->n; i++) {
+		struct gt_record *a = &mu->run->entry[i].rec, *b = &mu->run->entry[i + 1].rec;
+		uint64_t time = a->time;
+
+		if (!rng__chance(&mu->rng, one_in) || a->tid == b->tid ||
+		    b->time - a->time > 2000 || mu->run->entry[i + 1].at >= mu->before)
+			continue;
+		a->time = b->time;
+		b->time = time;
+	}
+	snprintf(mu->text, sizeof(mu->text), "swap the times of one in %u neighbours", one_in);
 }
 
 static void drop_end(struct mutation *mu)
@@ -355,18 +418,38 @@ static void (*const mutations[])(struct mutation *mu) = {
 	extreme_fields,	  cut_snapshot,	    no_snapshots,  break_snapshot,
 };
 
-int mutate_run(struct sim_run *run, uint64_t seed, char *text, size_t size)
+static void (*const losses[])(struct mutation *mu) = {
+	drop_nth_of_kind, drop_nth_of_kind, drop_nth_of_kind, drop_some,
+	drop_bursts,	  drop_period,	    drop_period,      swap_neighbours,
+};
+
+static int apply(struct mutation *mu, void (*const *what)(struct mutation *mu), size_t kinds,
+		 char *text, size_t size)
 {
-	struct mutation mu = { .run = run, .rng = seed };
-	unsigned int n = 1 + below(&mu, 3);
+	unsigned int n = 1 + below(mu, 3);
 	size_t len = 0;
 
 	text[0] = 0;
-	for (unsigned int i = 0; i < n && !mu.error && run->n; i++) {
-		mutations[below(&mu, sizeof(mutations) / sizeof(mutations[0]))](&mu);
-		len += snprintf(text + len, size - len, "%s%s", i ? "; " : "", mu.text);
+	for (unsigned int i = 0; i < n && !mu->error && mu->run->n; i++) {
+		mu->text[0] = 0;
+		what[below(mu, kinds)](mu);
+		len += snprintf(text + len, size - len, "%s%s", i ? "; " : "", mu->text);
 		if (len >= size)
 			len = size - 1;
 	}
-	return mu.error;
+	return mu->error;
+}
+
+int mutate_run(struct sim_run *run, uint64_t seed, char *text, size_t size)
+{
+	struct mutation mu = { .run = run, .rng = seed, .before = UINT64_MAX };
+
+	return apply(&mu, mutations, sizeof(mutations) / sizeof(mutations[0]), text, size);
+}
+
+int lose_run(struct sim_run *run, uint64_t before, uint64_t seed, char *text, size_t size)
+{
+	struct mutation mu = { .run = run, .rng = seed, .before = before };
+
+	return apply(&mu, losses, sizeof(losses) / sizeof(losses[0]), text, size);
 }

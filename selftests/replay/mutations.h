@@ -17,4 +17,7 @@
  */
 int mutate_run(struct sim_run *run, uint64_t seed, char *text, size_t size);
 
+/* Only losses, of records sent before `before`, and swaps within what clocks differ by. */
+int lose_run(struct sim_run *run, uint64_t before, uint64_t seed, char *text, size_t size);
+
 #endif

@@ -18,8 +18,9 @@
 #include "target/symbolize.h"
 #include "trace/spec.h"
 
-#define SIM_PCS	 8
-#define SIM_TEXT 64 /* bytes */
+#define SIM_PCS	  8
+#define SIM_TEXT  64 /* bytes */
+#define SIM_PAIRS 3 /* of snapshots, taken later on */
 
 struct sim_opts {
 	uint64_t seed;
@@ -27,6 +28,7 @@ struct sim_opts {
 	unsigned int version; /* of the file: decides how a coroutine switch is counted */
 	bool tentative;	      /* Go 1.26: system call exits are tentative */
 	bool cut;	      /* the window begins in the middle of the program */
+	bool no_syscalls;     /* without their probes */
 };
 
 struct sim_entry {
@@ -41,10 +43,20 @@ struct sim_entry {
 	};
 };
 
+/* What the probes would have counted. */
+struct sim_lost {
+	uint64_t at;
+	unsigned int kind;
+};
+
 struct sim_run {
 	struct sim_entry *entry; /* in the order in which the rings give them */
 	size_t n, cap;
 	struct snapshot first, second;
+	struct snapshot again[SIM_PAIRS][2]; /* time_end 0: not taken */
+	struct snapshot truth;		     /* at the end */
+	struct sim_lost *lost; /* in no order */
+	size_t nlost;
 	uint64_t t0, t1;
 	uint64_t expect[EV_END];   /* events that a whole trace must hold; statuses not counted */
 	uint64_t coroutine_starts; /* switches to one that never ran */

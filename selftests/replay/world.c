@@ -260,10 +260,8 @@ static uint32_t status_of(const struct sim_g *g)
 	}
 }
 
-void world__snapshot(struct world *w)
+void world__snapshot(struct world *w, struct snapshot *snap)
 {
-	struct snapshot *snap = w->snapshots++ ? &w->run->second : &w->run->first;
-
 	*snap = (struct snapshot){ .time = w->now, .procs = w->procs };
 	snap->g = calloc(w->gs, sizeof(*snap->g));
 	snap->m = calloc(w->ms, sizeof(*snap->m));

@@ -67,6 +67,7 @@ struct world {
 	uint64_t messages, tasks;	/* so far */
 	uint64_t task[SIM_TASKS];	/* open ones; 0: none */
 	unsigned int snapshots;		/* taken so far */
+	size_t second_at;		/* when the second of a later pair is due */
 	bool gc, started, failed;
 };
 
@@ -100,7 +101,7 @@ void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t o
 uint64_t world__name(struct world *w, struct sim_m *m);	   /* a text, sent before its first use */
 uint64_t world__message(struct world *w, struct sim_m *m); /* one that is sent now */
 void world__init(struct world *w);
-void world__snapshot(struct world *w);					/* the next of the two */
+void world__snapshot(struct world *w, struct snapshot *ret);
 struct sim_p *world__idle_p(struct world *w);				/* a random one, or NULL */
 struct sim_g *world__g(struct world *w, enum sim_g_state state);	/* no coroutine */
 void world__p_start(struct world *w, struct sim_m *m, struct sim_p *p); /* acquirep */

@@ -98,7 +98,7 @@ static void counts_holes(void **state)
 	assert_int_equal(merge__holes(m), 0);
 	put_at(m, 0, 4, 12);
 	assert_int_equal(merge__holes(m), 2);
-	merge__count(m, 0, 11);
+	merge__count(m, 0, &(struct gt_record){ .seq = 11 });
 	assert_int_equal(merge__holes(m), 1);
 	put_at(m, 1, 5, UINT32_MAX); /* the number wraps */
 	put_at(m, 1, 6, 1);

@@ -184,7 +184,8 @@ struct snapshot_head {
 	uint64_t ng, nm, np;
 };
 
-static int write_snapshot(struct rawfile *raw, uint32_t which, const struct snapshot *snap)
+static int write_snapshot(struct rawfile *raw, enum raw_type type, uint32_t which,
+			  const struct snapshot *snap)
 {
 	struct snapshot_head head = { .which = which };
 	struct iovec part[4] = { { &head, sizeof(head) } };
@@ -192,7 +193,7 @@ static int write_snapshot(struct rawfile *raw, uint32_t which, const struct snap
 	size_t i;
 
 	if (!snap)
-		return write_after_records(raw, RAW_SNAPSHOT, part, 1);
+		return write_after_records(raw, type, part, 1);
 	head = (struct snapshot_head){ which, 1,	snap->time, snap->time_end, snap->procs,
 				       0,     snap->ng, snap->nm,   snap->np };
 	part[1] = (struct iovec){ snap->g, snap->ng * sizeof(*snap->g) };
@@ -200,15 +201,23 @@ static int write_snapshot(struct rawfile *raw, uint32_t which, const struct snap
 	part[3] = (struct iovec){ snap->p, snap->np * sizeof(*snap->p) };
 	for (i = 0; !code && i < snap->ng; i++)
 		code = note(&raw->starts, snap->g[i].startpc);
-	return code ? code : write_after_records(raw, RAW_SNAPSHOT, part, 4);
+	return code ? code : write_after_records(raw, type, part, 4);
 }
 
 int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,
 		      const struct snapshot *second)
 {
-	int code = write_snapshot(raw, 0, first);
+	int code = write_snapshot(raw, RAW_SNAPSHOT, 0, first);
 
-	return code ? code : write_snapshot(raw, 1, second);
+	return code ? code : write_snapshot(raw, RAW_SNAPSHOT, 1, second);
+}
+
+int rawfile__resnapshot(struct rawfile *raw, const struct snapshot *first,
+			const struct snapshot *second)
+{
+	int code = write_snapshot(raw, RAW_RESNAPSHOT, 0, first);
+
+	return code ? code : write_snapshot(raw, RAW_RESNAPSHOT, 1, second);
 }
 
 /* ---- frames ---- */

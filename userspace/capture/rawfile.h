@@ -17,6 +17,7 @@
  *	SNAPSHOT	u32 which (0, 1), u32 there (0: could not be had), u64 time, time_end,
  *			u32 procs, u32 0, u64 ng, nm, np, then the arrays of target/snapshot.h.
  *			They come as a pair.
+ *	RESNAPSHOT	the same, of a pair taken after a loss; readers of before pass over it
  *	LOST		u64 kind, u64 count: the probes' counter so far
  *	FRAMES		of one PC: u64 pc, u32 how many, u32 start (1: as a goroutine's start), then
  *			each frame: u64 pc, u32 line, u32 flags (1 wrapper, 2 elides, 4 frameless), u32 length of
@@ -52,6 +53,7 @@ enum raw_type {
 	RAW_LOST = 4,
 	RAW_FRAMES = 5,
 	RAW_END = 6,
+	RAW_RESNAPSHOT = 7,
 };
 
 struct raw_header {
@@ -75,6 +77,8 @@ int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_reco
 int rawfile__watermark(struct rawfile *raw, uint64_t time);
 int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,
 		      const struct snapshot *second);
+int rawfile__resnapshot(struct rawfile *raw, const struct snapshot *first,
+			const struct snapshot *second);
 int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
 /* Frames of every PC that went by, END, rename. */
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);

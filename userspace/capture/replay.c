@@ -373,7 +373,37 @@ static int play_snapshot(struct sequencer *seq, struct snapshots *both, struct b
 	return code == -EALREADY ? 0 : code;
 }
 
-static int play_chunk(struct sequencer *seq, struct snapshots *both, struct chunk *chunk,
+static void free_snapshots(struct snapshots *both)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		free(both->snap[i].g);
+		free(both->snap[i].m);
+		free(both->snap[i].p);
+	}
+	*both = (struct snapshots){};
+}
+
+/* Any number of pairs; one that is not whole, or comes too soon, is passed over. */
+static int play_resnapshot(struct sequencer *seq, struct snapshots *both, struct buf *b)
+{
+	uint32_t which = 0;
+	int code = 0;
+
+	buf__u32_at(b, 0, &which);
+	if (!which)
+		free_snapshots(both);
+	read_snapshot(both, b);
+	if (which == 1 && both->there[0] && both->there[1])
+		code = sequencer__resnapshot(seq, &both->snap[0], &both->snap[1]);
+	if (which)
+		free_snapshots(both);
+	return code == -EAGAIN ? 0 : code;
+}
+
+/* What is collected of pairs of snapshots: the first pair's, a later one's. */
+static int play_chunk(struct sequencer *seq, struct snapshots both[2], struct chunk *chunk,
 		      uint64_t *last)
 {
 	uint64_t kind, count;
@@ -385,7 +415,9 @@ static int play_chunk(struct sequencer *seq, struct snapshots *both, struct chun
 		*last = buf__u64(&chunk->data);
 		return sequencer__watermark(seq, *last);
 	case RAW_SNAPSHOT:
-		return play_snapshot(seq, both, &chunk->data);
+		return play_snapshot(seq, &both[0], &chunk->data);
+	case RAW_RESNAPSHOT:
+		return play_resnapshot(seq, &both[1], &chunk->data);
 	case RAW_LOST:
 		kind = buf__u64(&chunk->data);
 		count = buf__u64(&chunk->data);
@@ -399,11 +431,11 @@ static int play_chunk(struct sequencer *seq, struct snapshots *both, struct chun
 
 int replay__run(struct replay *r, struct sequencer *seq)
 {
-	struct snapshots both = {};
+	struct snapshots both[2] = {};
 	uint64_t last = r->header.t0;
 	struct buf file = r->file;
 	struct chunk chunk = {};
-	int code, i;
+	int code;
 
 	code = sequencer__start(seq, r->header.t0, r->header.wall_ns);
 	while (!code && !r->ended && next_chunk(&file, &chunk)) {
@@ -411,14 +443,11 @@ int replay__run(struct replay *r, struct sequencer *seq)
 		if (r->ended)
 			last = buf__u64(&chunk.data);
 		else
-			code = play_chunk(seq, &both, &chunk, &last);
+			code = play_chunk(seq, both, &chunk, &last);
 	}
 	if (!code)
 		code = sequencer__finish(seq, last > r->header.t0 ? last : r->header.t0);
-	for (i = 0; i < 2; i++) {
-		free(both.snap[i].g);
-		free(both.snap[i].m);
-		free(both.snap[i].p);
-	}
+	free_snapshots(&both[0]);
+	free_snapshots(&both[1]);
 	return code;
 }

@@ -122,6 +122,7 @@ static uint64_t checkpoint__time(struct sequencer *s, const struct thread *t, ui
 void checkpoint__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		      unsigned int nargs, const uint64_t *args)
 {
+	s->emitted++;
 	checkpoint__note(s, writer__event(s->opts.writer, t->tid,
 					  checkpoint__time(s, t, time, type), type, args, nargs));
 }

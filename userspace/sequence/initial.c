@@ -211,7 +211,7 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 	}
 }
 
-static uint32_t snapshot_state(const struct layout *layout, const struct snapshot_g *g)
+uint32_t initial__state(const struct layout *layout, const struct snapshot_g *g)
 {
 	switch (g->status) {
 	case GS_RUNNABLE:
@@ -277,7 +277,7 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 			goid = facts->goid;	/* 0: it was created in the window */
 		if (!from->addr || !goid || (facts && !facts->state) || model__id_taken(s, goid))
 			continue;
-		if (!facts && !snapshot_state(s->opts.layout, from))
+		if (!facts && !initial__state(s->opts.layout, from))
 			continue;
 		g = model__goroutine(s, from->addr, goid);
 		if (!g)
@@ -287,7 +287,7 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		if (facts)
 			place(g, facts->state, model__thread(s, facts->tid));
 		else
-			place(g, snapshot_state(s->opts.layout, from),
+			place(g, initial__state(s->opts.layout, from),
 			      model__thread(s, (uintptr_t)map__get(&tids, from->m)));
 	}
 	map__deinit(&tids);
@@ -446,7 +446,7 @@ static void initial__count(struct sequencer *s, const struct snapshot *snap)
 {
 	void *value;
 
-	s->procs_due = snap->procs;
+	s->procs_due = s->procs = snap->procs;
 	if (!s->procs_due)
 		return;
 	for (size_t i = 0; map__next(&s->m, &i, &value);) {

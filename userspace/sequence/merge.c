@@ -21,6 +21,15 @@ struct entry {
 	size_t at;		/* offset of the record's copy in the ring's bytes */
 };
 
+#define GAP_NS	 1000000ull	/* a number that is only late comes within this */
+#define GAPS_MAX 256		/* of a ring, that may yet be filled */
+
+/* Numbers seq … seq + n - 1 have not come yet. */
+struct gap {
+	uint32_t seq, n;
+	uint64_t from, to;
+};
+
 struct queue {
 	struct entry *entry;
 	size_t head, n, cap;	/* entry[head .. n) wait */
@@ -28,11 +37,15 @@ struct queue {
 	size_t len, bytes_cap;
 	uint32_t first_seq, last_seq;
 	uint64_t received;
+	uint64_t last_time;	/* the latest stamp so far */
+	struct gap *gap;	/* oldest first */
+	unsigned int gaps;
 };
 
 struct merge {
 	struct queue queue[GT_RINGS_MAX];
 	unsigned int queues;	/* those ever used */
+	struct merge_gap early;	/* gaps for which there was no place any more, as one */
 };
 
 struct merge *merge__create(void)
@@ -47,6 +60,7 @@ void merge__destroy(struct merge *m)
 	for (unsigned int i = 0; i < m->queues; i++) {
 		free(m->queue[i].entry);
 		free(m->queue[i].bytes);
+		free(m->queue[i].gap);
 	}
 	free(m);
 }
@@ -97,17 +111,79 @@ static int queue__reserve(const struct merge *m, struct queue *q, size_t size)
 	return 0;
 }
 
-/* A record that comes after its neighbour took a number may carry a smaller one: widen both ways. */
-static void queue__count(struct queue *q, uint32_t seq)
+static void early__add(struct merge_gap *early, const struct gap *gap)
 {
-	if (!q->received++) {
-		q->first_seq = q->last_seq = seq;
+	if (!early->count || gap->from < early->from)
+		early->from = gap->from;
+	if (gap->to > early->to)
+		early->to = gap->to;
+	early->count += gap->n;
+}
+
+static void queue__open_gap(struct merge *m, struct queue *q, uint32_t seq, uint32_t n, uint64_t to)
+{
+	struct gap gap = { seq, n, q->last_time < to ? q->last_time : to, to };
+
+	if (!q->gap)
+		q->gap = calloc(GAPS_MAX, sizeof(*q->gap));
+	if (!q->gap || q->gaps == GAPS_MAX)
+		early__add(&m->early, q->gap ? &q->gap[0] : &gap);
+	if (!q->gap)
+		return;
+	if (q->gaps == GAPS_MAX)
+		memmove(q->gap, q->gap + 1, --q->gaps * sizeof(*q->gap));
+	q->gap[q->gaps++] = gap;
+}
+
+static void queue__drop_gap(struct queue *q, unsigned int i)
+{
+	memmove(&q->gap[i], &q->gap[i + 1], (--q->gaps - i) * sizeof(*q->gap));
+}
+
+/* It was only late: the rest of its gap stays, in one piece or two. */
+static void queue__fill_gap(struct merge *m, struct queue *q, uint32_t seq)
+{
+	for (unsigned int i = q->gaps; i-- > 0;) {
+		struct gap *gap = &q->gap[i];
+		uint32_t before = seq - gap->seq, after = gap->n - before - 1;
+
+		if (before >= gap->n)
+			continue;
+		gap->n = before;
+		if (after && before && q->gaps == GAPS_MAX)
+			early__add(&m->early, &(struct gap){ 0, after, gap->from, gap->to });
+		else if (after && before) {
+			memmove(gap + 1, gap, (q->gaps++ - i) * sizeof(*gap));
+			gap[1].seq = seq + 1;
+			gap[1].n = after;
+		} else if (after) {
+			gap->seq = seq + 1;
+			gap->n = after;
+		} else if (!before) {
+			queue__drop_gap(q, i);
+		}
 		return;
 	}
-	if ((int32_t)(seq - q->last_seq) > 0)
+}
+
+/* A record that comes after its neighbour took a number may carry a smaller one: widen both ways. */
+static void queue__count(struct merge *m, struct queue *q, const struct gt_record *rec)
+{
+	uint32_t seq = rec->seq;
+
+	if (!q->received++) {
+		q->first_seq = q->last_seq = seq;
+	} else if ((int32_t)(seq - q->last_seq) > 0) {
+		if (seq - q->last_seq > 1)
+			queue__open_gap(m, q, q->last_seq + 1, seq - q->last_seq - 1, rec->time);
 		q->last_seq = seq;
-	else if ((int32_t)(seq - q->first_seq) < 0)
+	} else if ((int32_t)(seq - q->first_seq) < 0) {
 		q->first_seq = seq;
+	} else if (q->gaps) {
+		queue__fill_gap(m, q, seq);
+	}
+	if (rec->time > q->last_time)
+		q->last_time = rec->time;
 }
 
 static struct queue *merge__queue(struct merge *m, unsigned int ring)
@@ -117,9 +193,9 @@ static struct queue *merge__queue(struct merge *m, unsigned int ring)
 	return &m->queue[ring];
 }
 
-void merge__count(struct merge *m, unsigned int ring, uint32_t seq)
+void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec)
 {
-	queue__count(merge__queue(m, ring), seq);
+	queue__count(m, merge__queue(m, ring), rec);
 }
 
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
@@ -135,7 +211,7 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	if (err)
 		return err;
 	memcpy(q->bytes + q->len, rec, size);
-	queue__count(q, rec->seq);
+	queue__count(m, q, rec);
 	for (i = q->n; i > q->head && q->entry[i - 1].time > rec->time; i--)
 		q->entry[i] = q->entry[i - 1];
 	q->entry[i] = (struct entry){ rec->time, q->len };
@@ -206,6 +282,25 @@ void merge__trim(struct merge *m)
 		q->n = left;
 		queue__compact(q);
 	}
+}
+
+bool merge__gap(struct merge *m, uint64_t watermark, struct merge_gap *ret)
+{
+	if (m->early.count) {
+		*ret = m->early;
+		m->early = (struct merge_gap){};
+		return true;
+	}
+	for (unsigned int i = 0; i < m->queues; i++) {
+		struct queue *q = &m->queue[i];
+
+		if (!q->gaps || (watermark != UINT64_MAX && q->gap[0].to + GAP_NS > watermark))
+			continue;
+		*ret = (struct merge_gap){ q->gap[0].n, q->gap[0].from, q->gap[0].to };
+		queue__drop_gap(q, 0);
+		return true;
+	}
+	return false;
 }
 
 uint64_t merge__holes(const struct merge *m)

@@ -10,6 +10,7 @@
 #ifndef SEQUENCE_MERGE_H
 #define SEQUENCE_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,7 @@ void merge__destroy(struct merge *m);
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
 
 /* Notes the sequence number of a record that doesn't go through the merge. */
-void merge__count(struct merge *m, unsigned int ring, uint32_t seq);
+void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec);
 
 /*
  * The earliest record stamped at or before `watermark`, or NULL. Valid until the next call of
@@ -37,6 +38,18 @@ const struct gt_record *merge__next(struct merge *m, uint64_t watermark);
 
 /* Gives back the memory of records already taken; call it once a watermark. */
 void merge__trim(struct merge *m);
+
+/* Numbers of one ring that never came, between two that did. */
+struct merge_gap {
+	uint64_t count;
+	uint64_t from, to;	/* the stamps of the records on its two sides */
+};
+
+/*
+ * The next gap that lies before `watermark` for sure (numbers are given a little out of order), once
+ * each; false: none. UINT64_MAX: all that there are.
+ */
+bool merge__gap(struct merge *m, uint64_t watermark, struct merge_gap *ret);
 
 /* Ring sequence numbers that never came: exact once the rings are empty. */
 uint64_t merge__holes(const struct merge *m);

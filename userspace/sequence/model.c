@@ -104,6 +104,7 @@ struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t 
 	}
 	g->addr = addr;
 	g->id = goid;
+	g->told = g->born = s->ready ? s->now : 0;
 	if (map__put(&s->g, addr, g)) {
 		map__remove(&s->id, goid);
 		goroutine__free(s, g);
@@ -122,6 +123,8 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 {
 	if (s->stw == g)
 		s->stw = NULL;
+	if (s->losses.seen && g->addr)
+		resnapshot__note_stray(s, g->addr, GT_DESTROY, s->now);
 	if (map__put(&s->ended, g->id, g))
 		s->error = -ENOMEM;
 	map__remove(&s->id, g->id);

@@ -45,6 +45,14 @@ struct goroutine {
 	bool gc_worker;			/* woken as a mark worker of its P */
 	bool in_stw;			/* its STW range can't be closed any more: none is opened */
 	bool in_assist;			/* it helps marking: its range is open */
+	/* resnapshot.c */
+	uint8_t seen;			/* by which of the pair's snapshots: bits 0 and 1 */
+	uint8_t seen_state;		/* in the first one, as */
+	uint32_t seen_tid;
+	uint32_t change;		/* number of the correction due, 0: none */
+	uint64_t told;			/* time of the latest record about it */
+	uint64_t born;			/* when the model met it */
+	uint64_t awaits;		/* of the first one that waits, which does not fit; 0: none */
 };
 
 struct proc {
@@ -52,6 +60,7 @@ struct proc {
 	struct thread *m;
 	uint32_t id;
 	uint32_t gc_mode;		/* p.gcMarkWorkerMode: labels what starts on it; 0: none */
+	uint64_t told;			/* when a record last said whose it is */
 	uint32_t state;			/* enum trace_proc_status */
 	bool may_sweep;			/* what is swept now belongs to a range */
 	bool in_sweep;			/* which is open: something was */
@@ -77,9 +86,24 @@ struct thread {
 	struct proc *p;
 	struct proc *last_p;		/* the P it had before; repair asks for it first */
 	uint64_t exit_time;		/* a tentative system call exit, 0: none */
+	uint64_t told;			/* time of its latest record */
+	struct fix *fix;		/* resnapshot.c: what it is to be put right to */
 	struct held *head, *tail;	/* records that wait for a causally earlier one */
 	struct thread *next_held;	/* list of threads with such records */
 	bool on_held_list;
+};
+
+/* Losses that are not yet in the file: see losses.c. */
+struct losses {
+	uint64_t counted;		/* by the probes or the merge, of a kind each */
+	uint64_t located;		/* by missing ring numbers */
+	uint64_t from, to;		/* of the located ones */
+	uint64_t since;			/* watermark at which the first of them was seen, 0: none */
+	uint64_t counted_from;		/* no counted one is earlier */
+	uint64_t ahead;			/* counted and reported, but not located so far */
+	uint64_t by_kind[GT_KIND_END];	/* reported so far */
+	uint64_t seen;			/* sequencer__losses() */
+	unsigned int tries;		/* of pairs since the latest loss */
 };
 
 struct sequencer {
@@ -106,10 +130,13 @@ struct sequencer {
 	struct held *free_held;
 	uint64_t t0, wall0, t1;
 	uint64_t now;			/* time of the latest record applied */
-	uint64_t lost_reported;		/* stats.lost as of the last private record */
-	uint64_t reported_by_kind[GT_KIND_END];
+	struct losses losses;
 	uint64_t overflow[GT_KIND_END];	/* records that the merge had no room for */
-	uint64_t lost_since;		/* stream time of the watermark before the loss was seen */
+	struct snapshot again[2];	/* copies of the pair that is due, if any */
+	bool has_again;
+	struct map strays;		/* after a loss, g address: the latest record of one not known */
+	uint64_t strays_from;		/* none is missing since */
+	uint64_t emitted;		/* events */
 	uint64_t watermark;
 	uint64_t gc_seq;
 	uint64_t generation;		/* number of the open one, 0: none yet */
@@ -117,6 +144,7 @@ struct sequencer {
 	uint64_t last_time;		/* of the latest event written, or gen_start */
 	uint32_t last_tid;		/* its thread; 0: none in this generation */
 	uint32_t procs_due;		/* ProcsChange to write with the first running goroutine */
+	uint32_t procs;			/* the number last written, or due */
 	struct snapshot first, second;	/* copies, until the initial state is known */
 	bool has_first, has_second, snapshots_given;
 	bool started, ready;		/* ready: initial state known, records flow */
@@ -203,5 +231,20 @@ void model__deinit(struct sequencer *s);
  * not before the second. Opens the first generation. 0 or a negative errno.
  */
 int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, size_t n);
+/* What a snapshot's goroutine is to the tracer: enum trace_go_status, 0: not there. */
+uint32_t initial__state(const struct layout *layout, const struct snapshot_g *g);
+
+/* losses.c */
+void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to);
+void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count);
+/* At a watermark: what is known of losses by now goes to the open generation; all of it if `final`. */
+void losses__report(struct sequencer *s, uint64_t time, bool final);
+
+/* resnapshot.c */
+/* From when on (stream time) the pair can be held against the model. */
+uint64_t resnapshot__due(const struct sequencer *s);
+void resnapshot__apply(struct sequencer *s, uint64_t time);
+/* After a loss: a record about a goroutine that isn't known, or that it has ended. */
+void resnapshot__note_stray(struct sequencer *s, uint64_t addr, unsigned int kind, uint64_t time);
 
 #endif

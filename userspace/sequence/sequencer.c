@@ -51,6 +51,9 @@ void sequencer__destroy(struct sequencer *s)
 		return;
 	snapshot__free(&s->first);
 	snapshot__free(&s->second);
+	snapshot__free(&s->again[0]);
+	snapshot__free(&s->again[1]);
+	map__deinit(&s->strays);
 	model__deinit(s);
 	stacks__destroy(s->stacks);
 	texts__destroy(s->texts);
@@ -64,7 +67,7 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 	if (s->started)
 		return -EALREADY;
 	s->started = true;
-	s->t0 = s->now = s->watermark = t0;
+	s->t0 = s->now = s->watermark = s->losses.counted_from = t0;
 	s->wall0 = wall_ns;
 	return 0;
 }
@@ -110,7 +113,7 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	/* What is sent once, maybe before the window, only has to be there before its use. */
 	if (rec->kind == GT_STACK || rec->kind == GT_TEXT) {
 		s->stats.records++;
-		merge__count(s->merge, ring, rec->seq);
+		merge__count(s->merge, ring, rec);
 		return rec->kind == GT_STACK ? stacks__add(s->stacks, rec) :
 					       texts__add(s->texts, rec);
 	}
@@ -122,8 +125,8 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		return err;
 	/* As if its ring had been full: the watermark is held back, and more than this can't wait. */
 	s->overflow[rec->kind]++;
-	s->stats.lost++;
-	s->stats.lost_by_kind[rec->kind]++;
+	losses__located(s, 1, rec->time, rec->time);
+	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1);
 	return 0;
 }
 
@@ -336,25 +339,26 @@ static int sequencer__begin(struct sequencer *s, uint64_t time)
 	return err;
 }
 
-/* Tells a reader of the file between which times records were lost, and of which kinds. */
-static void report_loss(struct sequencer *s, uint64_t time)
+/* Gaps of the rings that are behind the watermark; UINT64_MAX: all. */
+static void locate_losses(struct sequencer *s, uint64_t time)
 {
-	struct private_loss losses[GT_KIND_END];
-	size_t n = 0;
+	struct merge_gap gap;
 
-	if (s->stats.lost == s->lost_reported)
-		return;
-	for (unsigned int kind = 0; kind < GT_KIND_END; kind++) {
-		uint64_t count = s->stats.lost_by_kind[kind] - s->reported_by_kind[kind];
-
-		if (count)
-			losses[n++] = (struct private_loss){
-				.kind = kind, .count = count, .from = s->lost_since, .to = time,
-			};
-		s->reported_by_kind[kind] = s->stats.lost_by_kind[kind];
+	while (merge__gap(s->merge, time, &gap)) {
+		s->stats.gaps++;
+		losses__located(s, gap.count, gap.from, gap.to);
 	}
-	s->lost_reported = s->stats.lost;
-	s->error = private__losses(s->opts.writer, losses, n);
+}
+
+/* What has waited until now doesn't fit for want of a record that was lost: the snapshots know more. */
+static void correct(struct sequencer *s, uint64_t time)
+{
+	sequencer__retry(s, time);
+	if (!s->error)
+		resnapshot__apply(s, resnapshot__due(s));
+	snapshot__free(&s->again[0]);
+	snapshot__free(&s->again[1]);
+	s->has_again = false;
 }
 
 int sequencer__watermark(struct sequencer *s, uint64_t time)
@@ -370,18 +374,24 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 			return 0;
 		s->error = sequencer__begin(s, time);
 	}
-	while (!s->error && (rec = merge__next(s->merge, time)))
+	while (!s->error && (rec = merge__next(s->merge, time))) {
+		if (s->has_again && rec->time > resnapshot__due(s))
+			correct(s, rec->time);
 		sequencer__feed(s, rec);
+	}
 	if (!s->error && s->held)
 		sequencer__retry(s, time);
+	if (!s->error && s->has_again && time > resnapshot__due(s))
+		correct(s, time);
+	locate_losses(s, time);
 	if (!s->error)
-		report_loss(s, time);
+		losses__report(s, time, false);
 	merge__trim(s->merge);
 	if (s->ready) {
 		texts__expire(s->texts, time);
 		once__expire(&s->sampled, time);
 	}
-	s->lost_since = s->watermark = time;
+	s->watermark = time;
 	return s->error;
 }
 
@@ -392,8 +402,27 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 	count += s->overflow[kind];
 	if (count < s->stats.lost_by_kind[kind])
 		return -EINVAL;
-	s->stats.lost += count - s->stats.lost_by_kind[kind];
-	s->stats.lost_by_kind[kind] = count;
+	losses__counted(s, kind, count);
+	return 0;
+}
+
+uint64_t sequencer__losses(const struct sequencer *s)
+{
+	return s->losses.seen;
+}
+
+int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
+			  const struct snapshot *second)
+{
+	if (!s->ready || s->has_again)
+		return -EAGAIN;
+	if (snapshot__copy(&s->again[0], first))
+		return -ENOMEM;
+	if (snapshot__copy(&s->again[1], second)) {
+		snapshot__free(&s->again[0]);
+		return -ENOMEM;
+	}
+	s->has_again = true;
 	return 0;
 }
 
@@ -431,7 +460,9 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	}
 	sequencer__retry(s, UINT64_MAX);
 	settle_exits(s, t1);
-	report_loss(s, t1);
+	locate_losses(s, UINT64_MAX);
+	if (!s->error)
+		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
 	return s->error ? s->error : writer__close(s->opts.writer);
 }

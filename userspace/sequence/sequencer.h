@@ -51,6 +51,10 @@ struct sequencer_stats {
 	uint64_t window_ns;	/* t1 - t0 */
 	uint64_t stack_misses;	/* events whose stack never arrived */
 	uint64_t text_misses;	/* texts of annotations that never arrived, or had no room */
+	uint64_t gaps;		/* places in the rings where records are missing */
+	uint64_t resnapshots;	/* pairs held against the model after a loss */
+	uint64_t corrected;	/* goroutines that were put right by them */
+	uint64_t corrected_procs;	/* threads whose P was */
 };
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts);
@@ -81,6 +85,20 @@ int sequencer__watermark(struct sequencer *s, uint64_t time);
 
 /* The probes' counter of lost records of a kind, absolute. */
 int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count);
+
+/*
+ * A number that grows with each loss that is seen, and with each thing that a pair of snapshots left
+ * open: when it is more than it was when the last pair was begun, another pair is wanted.
+ */
+uint64_t sequencer__losses(const struct sequencer *s);
+
+/*
+ * A pair taken after a loss, the second some tens of ms after the first; copied. What no record tells
+ * since is put right once the watermark has passed it. -EAGAIN: one is due still, or the initial
+ * state is not known yet.
+ */
+int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
+			  const struct snapshot *second);
 
 /* The window ends: records after t1 are dropped, the last generation is closed. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);

@@ -10,6 +10,8 @@
  */
 #include "sequence/state_impl.h"
 
+#define SKEW_NS 10000	/* clocks of CPUs differ by less */
+
 uint32_t step__stack(const struct step *st, uint32_t skip)
 {
 	return stacks__id(st->s->stacks, st->rec->stack, skip, &st->s->stats.stack_misses);
@@ -73,8 +75,11 @@ static enum verdict apply_execute(struct step *st)
 	struct sequencer *s = st->s;
 
 	if (st->g && st->g->id != x->goid) {
+		st->g->told = st->told;
 		if (!st->force)
 			return WAIT;
+		if (st->told > st->time)	/* the struct has been another's since */
+			return step__drop(st);
 		step__evict(st, st->g);
 		st->g = NULL;
 	}
@@ -132,13 +137,25 @@ static enum verdict apply_yield(struct step *st)
 	return DONE;
 }
 
+/*
+ * An earlier record of it still waits, for longer than clocks differ: for one that was lost, which
+ * this is not.
+ */
+static bool step__is_overtaking(const struct step *st)
+{
+	return !st->force && st->g->awaits && st->g->awaits + SKEW_NS < st->time;
+}
+
 static enum verdict apply_ready(struct step *st)
 {
 	const struct gt_ready *ready = st->payload;
 
-	if (!st->g || st->g->state != GO_WAITING) {
+	if (!st->g || st->g->state != GO_WAITING || step__is_overtaking(st)) {
 		if (!st->force)
 			return WAIT;
+		/* it has run since: this came too late, and what it says is over */
+		if (st->g && st->g->state != GO_RUNNABLE && st->told > st->time)
+			return step__drop(st);
 		if (!st->g || !repair__waiting(st->s, st->t, st->time, st->g))
 			return step__drop(st);
 	}
@@ -166,6 +183,8 @@ static enum verdict apply_create(struct step *st)
 		if (!st->force)
 			return WAIT;
 		if (model__id_taken(s, create->goid))
+			return step__drop(st);
+		if (st->g && st->told > st->time)
 			return step__drop(st);
 		if (st->g)	/* its end was lost */
 			step__evict(st, st->g);
@@ -211,10 +230,9 @@ static void switch_in_parts(struct step *st, struct goroutine *next, bool exits)
 	go__start(s, st->t, st->time, next);
 }
 
-static enum verdict apply_switch(struct step *st)
+static enum verdict try_switch(struct step *st, struct goroutine *next)
 {
 	const struct gt_switch *sw = st->payload;
-	struct goroutine *next = map__get(&st->s->g, sw->next);
 	struct sequencer *s = st->s;
 	enum verdict v;
 
@@ -226,6 +244,8 @@ static enum verdict apply_switch(struct step *st)
 	    (next->state == GO_RUNNABLE && s->opts.version >= 23)) {
 		if (!st->force)
 			return WAIT;
+		if (next && next->id != sw->next_goid && next->born > st->time)
+			return step__drop(st);	/* the struct has another by now */
 		if (next && next->id != sw->next_goid) {
 			step__evict(st, next);
 			next = NULL;
@@ -240,6 +260,23 @@ static enum verdict apply_switch(struct step *st)
 	else
 		go__switch(s, st->t, st->time, next, sw->exits);
 	return DONE;
+}
+
+/* It is a record of two goroutines. */
+static enum verdict apply_switch(struct step *st)
+{
+	const struct gt_switch *sw = st->payload;
+	struct goroutine *next = map__get(&st->s->g, sw->next);
+	enum verdict verdict = try_switch(st, next);
+
+	next = map__get(&st->s->g, sw->next);
+	if (next && verdict == DONE) {
+		next->told = next->told > st->time ? next->told : st->time;
+		next->awaits = next->awaits == st->time ? 0 : next->awaits;
+	} else if (next && !next->awaits) {
+		next->awaits = st->time;
+	}
+	return verdict;
 }
 
 static const struct {
@@ -292,6 +329,7 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 	struct step st = {
 		.s = s, .t = t, .rec = rec, .payload = rec + 1, .time = rec->time, .force = force,
 	};
+	enum verdict verdict;
 
 	if (rec->kind >= GT_KIND_END || !handlers[rec->kind].apply)
 		return DONE;
@@ -303,8 +341,24 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 		gc__active(s, t, rec->time);
 	if (handlers[rec->kind].object_is_g && rec->object)
 		st.g = map__get(&s->g, rec->object);
+	t->told = rec->time;
+	if (st.g) {
+		st.told = st.g->told;
+		if (st.told < rec->time)
+			st.g->told = rec->time;
+		if (st.g->awaits == rec->time)
+			st.g->awaits = 0;
+	} else if (s->losses.seen && handlers[rec->kind].object_is_g && rec->object) {
+		resnapshot__note_stray(s, rec->object, rec->kind, rec->time);
+	}
 	if (s->opts.no_syscalls)	/* nothing will come that ends the call: this does */
 		st.force |= (t->g && t->g->state == GO_SYSCALL) ||
 			    (st.g && st.g->state == GO_SYSCALL);
-	return handlers[rec->kind].apply(&st);
+	verdict = handlers[rec->kind].apply(&st);
+	if (verdict == WAIT && st.g) {
+		st.g->told = st.told;
+		if (!st.g->awaits || rec->time < st.g->awaits)
+			st.g->awaits = rec->time;
+	}
+	return verdict;
 }

@@ -19,6 +19,7 @@ struct step {
 	const void *payload;
 	struct goroutine *g;	/* by rec->object, where that is a g; NULL: not known */
 	uint64_t time;
+	uint64_t told;		/* g->told before it */
 	bool force;
 };
 

@@ -37,6 +37,7 @@ enum verdict apply_p_start(struct step *st)
 
 	if (!p)
 		return step__drop(st);
+	p->told = st->time;
 	if (p->m != t)
 		begin_unseen_syscall(st, p);
 	if (p->state == PROC_RUNNING && p->m != t) {
@@ -75,6 +76,7 @@ enum verdict apply_p_stop(struct step *st)
 
 	if (!p)
 		return step__drop(st);
+	p->told = st->time;
 	if (p->m == t)
 		begin_unseen_syscall(st, p);
 	if (p->m != t || (t->g && t->g->state == GO_RUNNING)) {
@@ -96,6 +98,8 @@ enum verdict apply_p_handoff(struct step *st)
 	const struct gt_proc *proc = st->payload;
 	struct proc *p = model__proc(st->s, st->rec->object, (uint32_t)proc->id);
 
+	if (p)
+		p->told = st->time;
 	if (p && p->m != st->t)
 		begin_unseen_syscall(st, p);
 	if (p && p->state == PROC_SYSCALL)
@@ -113,12 +117,13 @@ enum verdict apply_procs(struct step *st)
 
 	/* schedinit sizes the Ps before there is a goroutine to say so: the first one will */
 	if (!st->t->g && !st->t->p) {
-		s->procs_due = (uint32_t)n->value;
+		s->procs_due = s->procs = (uint32_t)n->value;
 		return DONE;
 	}
 	if (!step__need_user_context(st, &v))
 		return v;
 	st->t->resize_stack = st->rec->stack;
+	s->procs = (uint32_t)n->value;
 	stack = step__stack(st, s->opts.layout->skips.procs);
 	checkpoint__emit(s, st->t, st->time, EV_PROCS_CHANGE, 2,
 			 (const uint64_t[]){ n->value, stack });

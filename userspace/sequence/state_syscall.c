@@ -66,6 +66,8 @@ static void leave_without_proc(struct step *st)
 	struct thread *t = st->t;
 
 	t->exit_time = 0;
+	if (t->p)
+		t->p->told = st->time;
 	if (t->p && t->p->state == PROC_SYSCALL)
 		proc__steal(st->s, t, st->time, t->p);
 	else if (t->p)
@@ -114,6 +116,8 @@ static bool syscall_exit(struct sequencer *s, struct thread *t, uint64_t time, b
 {
 	struct proc *p = t->p ? t->p : t->last_p;
 
+	if (p)
+		p->told = time;
 	if (t->p && t->p->state == PROC_SYSCALL) {
 		go__syscall_end(s, t, time);
 		return true;

@@ -85,7 +85,8 @@ void proc__count(struct sequencer *s, struct thread *t, uint64_t time)
 
 void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)
 {
-	const char *label = layout__gc_mode(s->opts.layout, t->p->gc_mode);
+	/* a P's mode may be a former worker's, whose park was lost */
+	const char *label = g->gc_worker ? layout__gc_mode(s->opts.layout, t->p->gc_mode) : NULL;
 
 	EMIT(s, t, time, EV_GO_START, g->id, checkpoint__g_seq(s, g));
 	go__set(s, g, GO_RUNNING, t);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What was lost, when, and of which kinds: into the file, as narrow as can be told.
+ *
+ * Two know of a loss. The probes count it by kind, which is read now and then; and the ring has a
+ * number missing just where it happened, which does not tell the kind. The two are brought together
+ * here: losses are written once as many were located as were counted, with the range that the gaps
+ * span, or after a second with what is known. Before: merge.c (gaps), sequencer.c (counters).
+ * After: trace/private.c.
+ */
+#include "sequence/model.h"
+
+#include "trace/private.h"
+
+#define PATIENCE_NS 1000000000ull
+
+static void losses__note(struct sequencer *s)
+{
+	s->losses.seen++;
+	s->losses.tries = 0;
+	if (!s->losses.since)
+		s->losses.since = s->watermark;
+}
+
+void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to)
+{
+	struct losses *l = &s->losses;
+	uint64_t told = count < l->ahead ? count : l->ahead;
+
+	l->ahead -= told;
+	count -= told;
+	if (!count)
+		return;
+	if (!l->located || from < l->from)
+		l->from = from;
+	if (!l->located || to > l->to)
+		l->to = to;
+	l->located += count;
+	losses__note(s);
+}
+
+/* `count` is the kind's so far. */
+void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count)
+{
+	uint64_t more = count - s->stats.lost_by_kind[kind];
+
+	if (!more)
+		return;
+	s->stats.lost += more;
+	s->stats.lost_by_kind[kind] = count;
+	s->losses.counted += more;
+	losses__note(s);
+}
+
+/* A window's start and end bound what lies across them. */
+static void clip(const struct sequencer *s, struct private_loss *loss, uint64_t time)
+{
+	if (loss->from < s->t0)
+		loss->from = s->t0;
+	if (loss->to > time)
+		loss->to = time;
+	if (loss->to < loss->from)
+		loss->to = loss->from;
+}
+
+void losses__report(struct sequencer *s, uint64_t time, bool final)
+{
+	struct private_loss losses[GT_KIND_END + 1];
+	struct losses *l = &s->losses;
+	struct private_loss range = { .from = l->from, .to = l->to };
+	size_t n = 0;
+
+	if (!l->since) {
+		l->counted_from = time;	/* what is counted from now on happened after this */
+		return;
+	}
+	if (!final && l->located != l->counted && time - l->since < PATIENCE_NS)
+		return;
+	if (l->counted > l->located) {	/* at the stream's end, or before its first record */
+		if (!l->located || l->counted_from < range.from)
+			range.from = l->counted_from;
+		range.to = time;
+		l->ahead += l->counted - l->located;
+	}
+	clip(s, &range, time);
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++) {
+		range.kind = kind;
+		range.count = s->stats.lost_by_kind[kind] - l->by_kind[kind];
+		l->by_kind[kind] = s->stats.lost_by_kind[kind];
+		if (range.count)
+			losses[n++] = range;
+	}
+	if (l->located > l->counted) {
+		range.kind = 0;
+		range.count = l->located - l->counted;
+		losses[n++] = range;
+	}
+	l->located = l->counted = l->since = 0;
+	l->counted_from = time;
+	s->error = private__losses(s->opts.writer, losses, n);
+}
