@@ -60,7 +60,7 @@ static long sample__frame(u64 i, struct sample_walk *s)
 	pc = *(u64 *)((char *)w->bytes + off + 8);
 	if (!pc)
 		return 1;
-	stack__add(w, pc, i + 2, GT_STACK_MAX);
+	stack__add(w, pc, i + GT_SAMPLE_TOP, GT_STACK_MAX);
 	if (s->over) {
 		next = s->over;
 		s->over = 0;
@@ -72,10 +72,15 @@ static long sample__frame(u64 i, struct sample_walk *s)
 	return 0;
 }
 
+/*
+ * A function sets its frame pointer an instruction after it has pushed its caller's. That is where our
+ * breakpoints are, and where a timer that fired in one of them interrupts the thread.
+ */
 static __always_inline void sample__walk(struct gt_stack *stack, const struct pt_regs *regs)
 {
 	u32 depth = config.stack_depth;
 	struct sample_walk s = { .g = regs->r14 };
+	u64 top[2] = {};
 
 	stack->depth = 0;
 	stack->cut = 0;
@@ -85,10 +90,21 @@ static __always_inline void sample__walk(struct gt_stack *stack, const struct pt
 	s.w.pcs = stack->pc;
 	s.w.fp = regs->bp;
 	stack__add(&s.w, regs->ip + 1, 0, GT_STACK_MAX);
-	stack__add(&s.w, go_read_u64(regs->sp), 1, GT_STACK_MAX);
-	if (stack__slide(&s.w) && depth > 2)
-		bpf_loop(depth - 2, sample__frame, &s, 0);
+	go_read(top, sizeof(top), regs->sp);
+	stack__add(&s.w, top[0], 1, GT_STACK_MAX);
+	stack__add(&s.w, regs->bp == regs->sp ? 0 : top[1], 2, GT_STACK_MAX);
+	if (stack__slide(&s.w) && depth > GT_SAMPLE_TOP)
+		bpf_loop(depth - GT_SAMPLE_TOP, sample__frame, &s, 0);
 	stack->depth = s.w.n < GT_STACK_MAX ? s.w.n : GT_STACK_MAX;
+}
+
+#define BREAKPOINT 0xcc /* the compiler also puts it between functions */
+
+/* Behind a breakpoint whose instruction, a push of the frame pointer, was not carried out yet. */
+static __always_inline bool sample__before_push(const struct pt_regs *regs)
+{
+	return go_read_u8(regs->ip - 1) == BREAKPOINT && go_read_u8(regs->ip) != BREAKPOINT &&
+	       go_read_u64(regs->sp) != regs->bp;
 }
 
 SEC("perf_event")
@@ -108,6 +124,7 @@ int sample(struct perf_sample *ctx)
 	} else { /* in the kernel, on its behalf: what it will go on with */
 		bpf_probe_read_kernel(&regs, sizeof(regs),
 				      (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+		regs.ip -= sample__before_push(&regs);
 	}
 	rec = emit__begin(GT_SAMPLE, 0, 0, id, sizeof(struct gt_stack) + GT_STACK_MAX * 8);
 	if (!rec)

@@ -214,8 +214,9 @@ struct gt_left {
 };
 
 /*
- * Of a sample the first PC is where the CPU was, and one more, as if it were a return address; the second
- * is what lay on top of the stack, and is one only if the function there had pushed no frame.
+ * Of a sample the first PC is where the CPU was, and one more, as if it were a return address. The next
+ * two are what lay on top of the stack and below that: the first of them is a return address if the
+ * function there has pushed nothing, the second if it has pushed the frame pointer, and has not set it.
  */
 struct gt_stack {
 	gt_u32 depth;		/* number of PCs */
@@ -224,6 +225,7 @@ struct gt_stack {
 	gt_u64 pc[];		/* return addresses, in the target's address space, leaf first */
 };
 
+#define GT_SAMPLE_TOP 3		/* a sample's PCs that are not from frames */
 #define GT_STACK_MAX 128	/* frames; Go's internal/trace/tracev2: its reader refuses more */
 
 /* Size of a kind's fixed payload in bytes; -1 for an unknown kind. */

@@ -252,7 +252,7 @@ static int put_frame(struct frames_buf *b, const struct sym_frame *frame)
 	size_t func = strlen(frame->func), file = strlen(frame->file);
 	uint32_t word[4] = {
 		frame->line,
-		frame->wrapper | frame->elides << 1 | frame->frameless << 2,
+		frame->wrapper | frame->elides << 1 | frame->pushed << 2,
 		(uint32_t)func,
 		(uint32_t)file,
 	};

@@ -20,7 +20,7 @@
  *	RESNAPSHOT	the same, of a pair taken after a loss; readers of before pass over it
  *	LOST		u64 kind, u64 count: the probes' counter so far
  *	FRAMES		of one PC: u64 pc, u32 how many, u32 start (1: as a goroutine's start), then
- *			each frame: u64 pc, u32 line, u32 flags (1 wrapper, 2 elides, 4 frameless), u32 length of
+ *			each frame: u64 pc, u32 line, u32 flags (1 wrapper, 2 elides, 4, 8 by what is pushed), u32 length of
  *			the function's name, u32 of the file's, the two names, padded to 8
  *	END		u64 time: the window's end
  *

@@ -103,7 +103,7 @@ static bool read_frame(struct buf *b, struct sym_frame *frame, char **names)
 	frame->line = line;
 	frame->wrapper = flags & 1;
 	frame->elides = flags >> 1 & 1;
-	frame->frameless = flags >> 2 & 1;
+	frame->pushed = flags >> 2 & 3;
 	frame->func = memcpy(*names, text, func);
 	frame->file = memcpy(*names + func + 1, text + func, file);
 	*names += (size_t)func + file + 2; /* NULs: calloc's */

@@ -31,7 +31,7 @@ struct pc_info {
 	bool into_c;		/* runtime.asmcgocall, or its landing pad: above it are such */
 	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
 	bool async;		/* runtime.asyncPreempt2 */
-	bool frameless;		/* there, the function has pushed nothing */
+	uint32_t pushed;	/* enum sym_pushed */
 	struct pc_frame frame[];
 };
 
@@ -146,7 +146,7 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	info->no_frame = n && !strcmp(frames[n - 1].func, "crosscall2");
 	info->into_c = n && !strncmp(frames[n - 1].func, "runtime.asmcgocall",
 				     sizeof("runtime.asmcgocall") - 1);
-	info->frameless = n && frames[0].frameless;
+	info->pushed = n ? frames[0].pushed : SYM_PUSHED_FRAME;
 	info->async = n && !strcmp(frames[n - 1].func, "runtime.asyncPreempt2");
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
@@ -267,14 +267,14 @@ uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
 {
 	struct intern_frame out[TRACE_STACK_MAX];
 	const struct pc_info *info;
-	bool elides = false, frameless = false;
-	uint32_t n = 0;
+	uint32_t n = 0, pushed = SYM_PUSHED_FRAME;
+	bool elides = false;
 
 	for (size_t i = 0; i < depth; i++) {
 		info = stacks__pc(st, pc[i]);
-		if (i == 0)
-			frameless = info && info->frameless;
-		if (!info || (i == 1 && !frameless))
+		if (i == 0 && info)
+			pushed = info->pushed;
+		if (!info || (i && i < GT_SAMPLE_TOP && i != pushed))
 			continue;
 		for (unsigned int f = 0; f < info->n && n < TRACE_STACK_MAX; f++) {
 			const struct pc_frame *frame = &info->frame[f];

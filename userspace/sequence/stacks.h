@@ -39,7 +39,7 @@ uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *m
 
 /*
  * The same of a sample's PCs, as its record has them. Every frame is there, as in the runtime's own
- * samples; which were not called by Go code is for the symbolizer to say.
+ * samples.
  */
 uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth);
 

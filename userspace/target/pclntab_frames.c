@@ -94,7 +94,14 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 	if (!pclntab__search(pt, call, &index) || !pclntab__info(pt, index, &f))
 		return 0;
 	n = expand(pt, &f, call, ret, SYM_INLINE_MAX);
-	ret->frameless = pclntab__pcvalue(pt, f.pcsp, f.entry, call) == 0;
+	switch (pclntab__pcvalue(pt, f.pcsp, f.entry, call)) {
+	case 0:
+		ret->pushed = SYM_PUSHED_NOTHING;
+		break;
+	case 8:
+		ret->pushed = SYM_PUSHED_WORD;
+		break;
+	}
 	return n;
 }
 
