@@ -2,8 +2,8 @@
 # The sequencer against losses: records of a simulated Go scheduler and of real programs, whole and
 # then with some of them dropped, sent twice, swapped, late or broken, go through the real sequencer
 # and writer, built with ASan and UBSan. Whole ones must come out to the last event, without a
-# repair; all must come out the same again from their raw file; a raw file with broken bytes does no
-# harm; every trace must be accepted by Go's reader. To see a variant again (of a real program with -from FILE.raw,
+# repair, and the same whatever the number of rings; all must come out the same again from their raw
+# file; a raw file with broken bytes does no harm; every trace must be accepted by Go's reader. To see a variant again (of a real program with -from FILE.raw,
 # which stays in build/tmp after a failure):
 #
 #     build/san/replay/mutate -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
@@ -74,7 +74,9 @@ real_program()
 ktap_start
 if try "the simulator builds" build; then
 	variants "whole" $whole -clean -raw
+	variants "1, 8 and 64 rings" $((whole / 4)) -clean -layouts
 	variants "mutated" $mutated -raw
+	variants "mutated, in 64 rings" $((mutated / 4)) -rings 64
 	strict='' variants "broken raw files" $broken -broken # their symbols may be gone
 	for go in $TARGET_GOS; do
 		try "$go: records a program" real_program "$go" || continue

@@ -2,9 +2,8 @@
 /*
  * mutate: writes trace files from mutated records, for Go's reader to judge.
  *
- *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-clean|-losses] [-raw]
- *	       [-broken] [-v]
- *	       [-dump] -o DIR
+ *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-rings N]
+ *	       [-clean [-layouts]|-losses] [-raw] [-broken] [-v] [-dump] -o DIR
  *
  * Variants K … K+N-1 of seed S, one file each (DIR/KKKKKK.trace), through the real sequencer, writer
  * and file; versions and ticks in rotation. The records are the simulator's, or the first of a raw
@@ -14,7 +13,9 @@
  * in the last part; the pairs of snapshots taken on the way must make the state right: at the end
  * goroutines and Ps are as the simulated program has them, but for one in 2000 at most: those that told
  * something while the last pair was taken, in the wrong order. Where that matters there is another
- * pair. One variant in four lacks the system call probes. -raw writes a raw file as well, and replays it: the trace must
+ * pair. One variant in four lacks the system call probes. -raw writes a raw file as well, and replays
+ * it: the trace must be the same to the byte. -rings deals them to so many rings, as a machine with
+ * many CPUs does, and a drain takes ring after ring; -layouts does so with 1, 8 and 64: the trace must
  * be the same to the byte. -broken mutates that file's bytes instead of the records; the trace is
  * then that of the replay. A variant depends on its seed and number only, so that `-n 1 -first K`
  * repeats it; -v says what it was, -dump shows its records.
@@ -29,8 +30,10 @@
 #include <unistd.h>
 
 #include "capture/rawfile.h"
+#include "gotrace/session.h"
 #include "mutations.h"
 #include "raw.h"
+#include "rings.h"
 #include "rng.h"
 #include "sequence/model.h"
 #include "sequence/sequencer.h"
@@ -42,8 +45,8 @@
 
 struct settings {
 	uint64_t seed, first, n;
-	unsigned int records;
-	bool clean, losses, raw, broken, verbose, dump;
+	unsigned int records, rings;
+	bool clean, losses, layouts, raw, broken, verbose, dump;
 	const char *folder, *from;
 };
 
@@ -157,7 +160,26 @@ static int finish(struct variant *v)
 	return err ?: sequencer__finish(v->seq, v->run.t1);
 }
 
-/* Records in the order of the rings, watermarks in between, as the recorder's loop has it. */
+/* All that is in the rings, and that all of them were drained. */
+static int drain(struct variant *v, struct feeding *f, size_t from, size_t to, uint64_t watermark,
+		 bool *given)
+{
+	int err = 0;
+
+	for (size_t i = rings__next(&v->run, from, to, SIZE_MAX); i < to && !err;
+	     i = rings__next(&v->run, from, to, i))
+		err = give_record(v, &v->run.entry[i]);
+	if (!*given && watermark >= v->run.second.time_end) {
+		err = err ?: give_snapshots(v);
+		*given = true;
+	} else if (*given) {
+		err = err ?: give_counters(v, watermark);
+		err = err ?: give_pairs(v, f, watermark);
+	}
+	return err ?: give_watermark(v, watermark);
+}
+
+/* Records and watermarks, as the recorder's loop has it. */
 static int feed(struct variant *v)
 {
 	uint64_t *safe = safe_times(&v->run);
@@ -165,19 +187,11 @@ static int feed(struct variant *v)
 	struct feeding f = {};
 	int err = safe ? sequencer__start(v->seq, v->run.t0, wall_ns) : -ENOMEM;
 
-	for (size_t i = 0, next = 0; !err && i < v->run.n; i++) {
-		err = give_record(v, &v->run.entry[i]);
-		if (i < next)
-			continue;
+	for (size_t i = 0, next; !err && i < v->run.n; i = next) {
 		next = i + 1 + rng__below(&v->rng, v->run.nlost ? 8 : 200);
-		if (!given && safe[i] > v->run.second.time_end) {
-			err = err ?: give_snapshots(v);
-			given = true;
-		} else if (given) {
-			err = err ?: give_counters(v, safe[i + 1] - 1);
-			err = err ?: give_pairs(v, &f, safe[i]);
-		}
-		err = err ?: give_watermark(v, safe[i + 1] - 1);
+		if (next > v->run.n)
+			next = v->run.n;
+		err = drain(v, &f, i, next, safe[next] - 1, &given);
 	}
 	if (!err && !given)
 		err = give_snapshots(v);
@@ -415,6 +429,43 @@ static int replay_whole(const struct variant *v, const char *folder)
 	return err;
 }
 
+/* The variant once more, from another number of rings and drained in another order: the same trace. */
+static int same_in_layout(const struct variant *v, const char *folder, uint64_t rng,
+			  unsigned int rings)
+{
+	struct variant again = *v;
+	char trace[4096], other[4096];
+	int err;
+
+	again.rng = rng;
+	again.seq = NULL;
+	again.raw = NULL;
+	rings__assign(&again.run, rings);
+	path_of(v, folder, "layout", other);
+	err = open_trace(&again, other, sim_symbolizer);
+	err = err ?: feed(&again);
+	err = err ?: trace_file__commit(again.file);
+	again.run = (struct sim_run){}; /* v's */
+	close_all(&again);
+	if (!err && !raw__same_bytes(path_of(v, folder, "trace", trace), other)) {
+		printf("variant %llu: with %u rings, %s is not %s\n", (unsigned long long)v->number,
+		       rings, other, trace);
+		return 1;
+	}
+	unlink(other);
+	return err;
+}
+
+static int same_in_layouts(struct variant *v, const char *folder, uint64_t rng)
+{
+	static const unsigned int rings[] = { 1, 8, GT_RINGS_MAX };
+	int err = 0;
+
+	for (unsigned int i = 0; i < 3 && !err; i++)
+		err = same_in_layout(v, folder, rng, rings[i]);
+	return err;
+}
+
 /* A broken raw file is refused with a reason, and the trace stays; or it makes another one. */
 static int replay_broken(struct variant *v, const char *folder)
 {
@@ -438,6 +489,8 @@ static int make_run(const struct settings *set, struct variant *v)
 	int err = set->from ? raw__load(&v->run, set->from, records, &v->sim.tentative)
 			    : simulate(&v->run, &v->sim);
 
+	if (!err && set->rings)
+		rings__assign(&v->run, set->rings);
 	if (err || set->clean || set->broken)
 		return err;
 	if (set->losses)
@@ -448,6 +501,7 @@ static int make_run(const struct settings *set, struct variant *v)
 
 static int make_files(const struct settings *set, struct variant *v)
 {
+	uint64_t rng = v->rng;
 	char path[4096];
 	int err = open_trace(v, path_of(v, set->folder, "trace", path), sim_symbolizer);
 
@@ -457,6 +511,8 @@ static int make_files(const struct settings *set, struct variant *v)
 	err = err ?: trace_file__commit(v->file);
 	if (!err && set->raw)
 		err = replay_whole(v, set->folder);
+	if (!err && set->layouts)
+		err = same_in_layouts(v, set->folder, rng);
 	if (!err && set->broken)
 		err = replay_broken(v, set->folder);
 	return err;
@@ -500,7 +556,7 @@ static int run_variant(const struct settings *set, uint64_t number)
 static int usage(void)
 {
 	fputs("usage: mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] "
-	      "[-clean|-losses] [-raw] [-broken] [-v] [-dump] -o DIR\n",
+	      "[-rings N] [-clean [-layouts]|-losses] [-raw] [-broken] [-v] [-dump] -o DIR\n",
 	      stderr);
 	return 2;
 }
@@ -512,8 +568,10 @@ int main(int argc, char **argv)
 		{ "first", required_argument, NULL, 'f' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "records", required_argument, NULL, 'r' },
+		{ "rings", required_argument, NULL, 'g' },
 		{ "clean", no_argument, NULL, 'c' },
 		{ "losses", no_argument, NULL, 'l' },
+		{ "layouts", no_argument, NULL, 'y' },
 		{ "raw", no_argument, NULL, 'R' },
 		{ "broken", no_argument, NULL, 'b' },
 		{ "v", no_argument, NULL, 'v' },
@@ -541,11 +599,17 @@ int main(int argc, char **argv)
 		case 'r':
 			set.records = strtoul(optarg, NULL, 0);
 			break;
+		case 'g':
+			set.rings = strtoul(optarg, NULL, 0);
+			break;
 		case 'c':
 			set.clean = true;
 			break;
 		case 'l':
 			set.losses = true;
+			break;
+		case 'y':
+			set.layouts = true;
 			break;
 		case 'R':
 			set.raw = true;
@@ -569,8 +633,9 @@ int main(int argc, char **argv)
 			return usage();
 		}
 	}
-	if (!set.folder || optind != argc || !set.records || (set.broken && (set.raw || set.clean)) ||
-	    (set.losses && (set.from || set.clean || set.broken)))
+	if (!set.folder || optind != argc || !set.records || set.rings > GT_RINGS_MAX ||
+	    (set.broken && (set.raw || set.clean || set.layouts)) ||
+	    (set.losses && (set.from || set.clean || set.broken || set.layouts)))
 		return usage();
 	for (uint64_t i = 0; i < set.n; i++)
 		failed |= run_variant(&set, set.first + i) != 0;

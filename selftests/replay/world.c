@@ -109,7 +109,7 @@ void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t o
 	uint32_t stack = 0;
 
 	if (world__chance(w, 30)) /* the thread moves */
-		m->cpu = world__below(w, 16);
+		m->cpu = world__below(w, SIM_CPUS);
 	switch (kind) {
 	case GT_PARK:
 	case GT_READY:
@@ -147,7 +147,7 @@ void world__init(struct world *w)
 	for (unsigned int i = 0; i < w->ms; i++)
 		w->m[i] = (struct sim_m){ .addr = 0xc000080000ull + i * 0x800,
 					  .tid = 4000 + i * 3,
-					  .cpu = world__below(w, 16) };
+					  .cpu = world__below(w, SIM_CPUS) };
 	for (unsigned int i = 0; i < w->gs; i++) {
 		w->g[i].addr = 0xc000100000ull + i * 0x200;
 		if (i && world__chance(w, 3))

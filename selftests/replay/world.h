@@ -15,6 +15,7 @@
 #define SIM_RINGS 4
 #define SIM_REGIONS 6 /* open ones of a goroutine */
 #define SIM_TASKS   8 /* open ones */
+#define SIM_CPUS  1024
 
 enum sim_g_state { SG_FREE, SG_RUNNABLE, SG_RUNNING, SG_SYSCALL, SG_WAITING, SG_EXITED };
 enum sim_p_state { SP_IDLE, SP_RUNNING, SP_SYSCALL, SP_GONE };
