@@ -9,10 +9,10 @@
 
 #include "lib/log.h"
 
-void privilege__drop(bool read_target)
+void privilege__drop(void)
 {
 	cap_value_t keep[] = { CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SYS_PTRACE };
-	int n = read_target ? 4 : 3;
+	const int n = sizeof(keep) / sizeof(keep[0]);
 	cap_t had = cap_get_proc(), left = cap_init();
 	cap_flag_value_t is_set;
 

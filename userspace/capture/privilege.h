@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 /*
- * Drops every capability but those to write files for others (a root user's output directory) and,
- * with `read_target`, CAP_SYS_PTRACE for the snapshots. Never fails the recording.
+ * Drops every capability but those to write files for others (a root user's output directory) and
+ * CAP_SYS_PTRACE, which snapshots need, after any loss as well. Never fails the recording.
  */
-void privilege__drop(bool read_target);
+void privilege__drop(void);
 
 /* Whether a capability, by its number (linux/capability.h), is in effect. */
 bool privilege__has(int cap);

@@ -22,6 +22,7 @@
 #include "capture/launch.h"
 #include "capture/memory.h"
 #include "capture/privilege.h"
+#include "capture/recovery.h"
 #include "capture/recorder.h"
 #include "capture/session.h"
 #include "lib/log.h"
@@ -43,6 +44,8 @@ struct recorder {
 	struct session *session;
 	struct drain *drain;
 	struct sink *sink;
+	struct recovery *recovery;
+	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
 	struct csymbols *csymbols;
 	struct symbolizer symbolizer;
 	struct raw_header facts;
@@ -83,7 +86,20 @@ static int report_losses(struct recorder *r)
 	for (kind = 0; !code && kind < GT_KIND_END; kind++)
 		if (r->counters.lost[kind])
 			code = sink__lost(r->sink, kind, r->counters.lost[kind]);
+	r->losses_seen = sequencer__losses(sink__sequencer(r->sink));
 	return code;
+}
+
+/* A hole in a ring tells of a loss at once: then the counters say of which kinds. */
+static int follow_losses(struct recorder *r, uint64_t now)
+{
+	int code = 0;
+
+	if (!r->given)
+		return 0;
+	if (sequencer__losses(sink__sequencer(r->sink)) != r->losses_seen)
+		code = report_losses(r);
+	return code ? code : recovery__step(r->recovery, now, r->watermark, r->sink);
 }
 
 static int drain(struct recorder *r)
@@ -125,7 +141,6 @@ static int give_snapshots(struct recorder *r)
 			      r->has[1] ? &r->snap[1] : NULL);
 	r->given = true;
 	drop_snapshots(r);
-	privilege__drop(false);
 	return code;
 }
 
@@ -272,6 +287,8 @@ static int loop(struct recorder *r)
 		code = n < 0 ? n : 0;
 		if (!code && !r->exec_time && !r->target_gone)
 			code = initial_state(r, clock__now());
+		if (!code && !r->exec_time && !r->target_gone)
+			code = follow_losses(r, clock__now());
 		if (!code)
 			code = housekeeping(r, clock__now());
 	}
@@ -357,7 +374,7 @@ static int begin(struct recorder *r)
 	if (code)
 		return code;
 	memory__begin();
-	privilege__drop(true);
+	privilege__drop();
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
 	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
@@ -424,6 +441,7 @@ static void fill_stats(struct recorder *r)
 	r->stats->counters = r->counters;
 	r->stats->multi = session__multi(r->session);
 	r->stats->ring_bytes = session__ring_bytes(r->session);
+	r->stats->rings = session__rings(r->session);
 	memory__sample(&r->stats->peak_memory);
 	memory__peak(&r->stats->peak_memory);
 	r->stats->peak_memory += session__memory(r->session);
@@ -441,9 +459,14 @@ static int open_session(struct recorder *r)
 		.sets = r->opts->sets,
 		.sample_hz = r->opts->sample_hz,
 		.force_perf = r->opts->force_perf,
+		.ring_size = r->opts->ring_size,
 	};
 	int code = session__open(&r->session, &opts, r->err);
 
+	if (!code)
+		r->recovery = recovery__create(r->opts->process, r->opts->layout);
+	if (!code && !r->recovery)
+		code = -ENOMEM;
 	return code ? code : drain__create(&r->drain, r->session, on_record, r);
 }
 
@@ -494,6 +517,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	if (!code)
 		code = record(&r);
 	drop_snapshots(&r);
+	recovery__destroy(r.recovery);
 	drain__destroy(r.drain);
 	session__destroy(r.session);
 	sink__destroy(r.sink);

@@ -27,6 +27,7 @@ struct recorder_opts {
 	unsigned int sets; /* bits, by enum site_set */
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool force_perf;
+	uint32_t ring_size; /* bytes of each ring; 0: by the number of CPUs */
 	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
 	uint64_t checks_ns; /* of that time the live checks took */
 	/* the program: analysed, not yet probed; borrowed */
@@ -52,6 +53,7 @@ struct recorder_stats {
 	uint64_t initial_ns; /* from t0 until the initial state was known; 0: it never was */
 	uint64_t t0;	    /* when the last probe was live; 0: it came not so far */
 	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
+	unsigned int rings;
 	bool multi;
 };
 

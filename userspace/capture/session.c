@@ -158,7 +158,7 @@ static void size_rings(struct session *s)
 		total = RINGS_TOTAL;
 	if (total > RINGS_TOTAL_MAX)
 		total = RINGS_TOTAL_MAX;
-	s->ring_size = power_of_two_below(total / s->rings);
+	s->ring_size = s->opts.ring_size ?: power_of_two_below(total / s->rings);
 }
 
 /* One ring: made, and put into the map. */

@@ -29,6 +29,7 @@ struct session_opts {
 	unsigned int sets;		/* bits, by enum site_set; sched is always on */
 	unsigned int sample_hz;		/* CPU samples a second; 0: none */
 	bool force_perf;		/* one perf uprobe a site, as on kernels before 6.10 */
+	uint32_t ring_size;		/* bytes of each ring, a power of two; 0: by the number of CPUs */
 };
 
 /* Loads the programs. On failure a negative errno, and the reason with its remedy. */

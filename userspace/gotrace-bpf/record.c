@@ -28,9 +28,13 @@ enum {
 	OPT_STATS,
 	OPT_RAW,
 	OPT_PERF,
+	OPT_RING_SIZE,
 	OPT_FOLLOW,
 	OPT_CPU,
 };
+
+#define RING_MIN (16u << 10)
+#define RING_MAX (256u << 20)
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "record this process", 0 },
@@ -49,6 +53,8 @@ static const struct argp_option options[] = {
 	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
 	{ "stats", OPT_STATS, "FILE", 0, "write what it cost, as JSON", 0 },
 	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
+	{ "ring-size", OPT_RING_SIZE, "SIZE", 0,
+	  "of each ring buffer, 16K to 256M (default 4M, less on many CPUs)", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
@@ -129,6 +135,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_FOLLOW:
 		a->follow = true;
+		return 0;
+	case OPT_RING_SIZE:
+		if (!opts__size(text, RING_MIN, RING_MAX, &a->ring_size))
+			usage_error("a ring size of \"%s\": it is 16K to 256M", text);
 		return 0;
 	case OPT_PERF:
 		a->force_perf = true;

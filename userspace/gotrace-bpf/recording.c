@@ -106,6 +106,19 @@ static void name_files(const struct recording *r, int pid, struct names *ret)
 	name_file(ret->output, sizeof(ret->output), fallback, r->serial > 1 ? suffix : "");
 }
 
+/* What was lost is lost; how to lose nothing the next time. */
+static void tell_remedy(const struct recorder_stats *stats)
+{
+	const struct sequencer_stats *seq = &stats->sequencer;
+	uint64_t size = stats->rings ? stats->ring_bytes / stats->rings : 0;
+
+	log__msg("records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
+		 "times; to lose none: --ring-size=%lluM, --no-stacks, fewer --events, or more "
+		 "CPU time for gotrace-bpf",
+		 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots,
+		 (unsigned long long)(size >= 4u << 20 ? size >> 18 : 4));
+}
+
 static void tell(const struct recording *r, int pid, const struct recorder_stats *stats)
 {
 	const struct sequencer_stats *seq = &stats->sequencer;
@@ -117,9 +130,21 @@ static void tell(const struct recording *r, int pid, const struct recorder_stats
 		 (double)seq->window_ns / 1e9, (unsigned long long)stats->writer.events,
 		 (unsigned long long)seq->goroutines, (unsigned long long)stats->writer.bytes,
 		 (unsigned long long)seq->lost);
+	if (seq->lost || seq->holes)
+		tell_remedy(stats);
 	if (stats->missed_ns)
 		log__debug("process %d: its first %.0f ms are missing", pid,
 			   (double)stats->missed_ns / 1e6);
+}
+
+/* The kernel wants a power of two. */
+static uint32_t ring_size(const struct record_args *a)
+{
+	uint32_t size = 1;
+
+	while (size < a->ring_size)
+		size *= 2;
+	return a->ring_size ? size : 0;
 }
 
 static int record(const struct recording *r, struct analysis *an, struct launch *child,
@@ -138,7 +163,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
 		.sets = a->sets,
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,
-		.force_perf = a->force_perf, .started = r->started, .checks_ns = an->checks_ns,
+		.force_perf = a->force_perf, .ring_size = ring_size(a),
+		.started = r->started, .checks_ns = an->checks_ns,
 		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
 		.process = &an->process,
 		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,

@@ -20,7 +20,7 @@ struct record_args {
 	int pid;	/* 0: none */
 	char **command; /* NULL: none */
 	const char *output, *raw, *stats;
-	uint64_t duration_ns, stack_depth;
+	uint64_t duration_ns, stack_depth, ring_size;
 	uint64_t sample_hz; /* with set cpu */
 	unsigned int version, tick;
 	unsigned int sets; /* bits, by enum site_set */

@@ -82,6 +82,10 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "held", seq->held);
 	number(out, "dropped", seq->dropped);
 	number(out, "holes", seq->holes);
+	number(out, "gaps", seq->gaps);
+	number(out, "resnapshots", seq->resnapshots);
+	number(out, "corrected", seq->corrected);
+	number(out, "corrected_procs", seq->corrected_procs);
 	number(out, "bad_records", seq->bad_records);
 	number(out, "stack_misses", seq->stack_misses);
 	number(out, "text_misses", seq->text_misses);

@@ -102,6 +102,29 @@ bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 	return true;
 }
 
+bool opts__size(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	static const char units[] = "KMG";
+	unsigned long long value;
+	const char *unit;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (*end && (!unit || end[1] ||
+		     __builtin_mul_overflow(value, 1ull << 10 * (unit - units + 1), &value)))
+		return false;
+	if (value < min || value > max)
+		return false;
+	*ret = value;
+	return true;
+}
+
 bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret, char *unknown,
 		size_t size)
 {

@@ -15,6 +15,9 @@ bool opts__duration(const char *text, uint64_t *ret_ns);
 /* A whole decimal number of [min, max]. */
 bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
+/* Binary: "65536", "64K", "16M", "1G", of [min, max] bytes. */
+bool opts__size(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
+
 /*
  * A comma-separated list of the `n` names; bit i of *ret stands for names[i]. False, with the first
  * unknown word in `unknown` (at most `size` bytes), when there is one, or when the list is empty.

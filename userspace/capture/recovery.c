@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pairs of snapshots after losses: see recovery.h.
+ *
+ * While losses go on there is a pair a second at most, and reading takes no more than a twentieth of
+ * the time: a pair of a huge process waits longer for the next.
+ */
+#include "capture/recovery.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/clock.h"
+#include "capture/sink.h"
+#include "lib/log.h"
+#include "target/snapshot.h"
+
+#define MS	 1000000ull
+#define SETTLE	 (20 * MS)   /* after a loss was seen: more may follow at once */
+#define SECOND	 (40 * MS)   /* from the end of the first to the second, as at the start */
+#define INTERVAL (1000 * MS) /* between the beginnings of two pairs */
+#define SHARE	 20	     /* of the time for reading: one in so many */
+
+enum phase { IDLE, FIRST, PAUSE, LAST, READ };
+
+struct recovery {
+	const struct process *process;
+	const struct layout *layout;
+	enum phase phase;
+	pthread_t thread;
+	atomic_bool done;	/* the thread has read */
+	int code;		/* of its read */
+	struct snapshot snap[2];
+	uint64_t covered;	/* sequencer__losses() when the latest pair was begun */
+	uint64_t since;		/* when more were first seen; 0: not */
+	uint64_t next;		/* not before */
+};
+
+struct recovery *recovery__create(const struct process *process, const struct layout *layout)
+{
+	struct recovery *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->process = process;
+		r->layout = layout;
+	}
+	return r;
+}
+
+static void forget(struct recovery *r)
+{
+	snapshot__deinit(&r->snap[0]);
+	snapshot__deinit(&r->snap[1]);
+	r->phase = IDLE;
+}
+
+void recovery__destroy(struct recovery *r)
+{
+	if (!r)
+		return;
+	if (r->phase == FIRST || r->phase == LAST)
+		pthread_join(r->thread, NULL);
+	forget(r);
+	free(r);
+}
+
+static void *read_one(void *argument)
+{
+	struct recovery *r = argument;
+
+	r->code = snapshot__read(r->process, r->layout, &(struct snapshot_reading){},
+				 &r->snap[r->phase == LAST]);
+	atomic_store(&r->done, true);
+	return NULL;
+}
+
+/* Without a thread it is done here: late records are better than wrong states. */
+static void begin(struct recovery *r, enum phase phase)
+{
+	r->phase = phase;
+	atomic_store(&r->done, false);
+	if (!pthread_create(&r->thread, NULL, read_one, r))
+		return;
+	read_one(r);
+	r->phase = phase == FIRST ? PAUSE : READ;
+}
+
+static bool is_wanted(struct recovery *r, uint64_t now, uint64_t losses)
+{
+	if (losses <= r->covered)
+		return false;
+	if (!r->since)
+		r->since = now;
+	return now >= r->next && now >= r->since + SETTLE;
+}
+
+/* Its thread has ended: false if it read nothing. */
+static bool finish(struct recovery *r, enum phase phase)
+{
+	pthread_join(r->thread, NULL);
+	r->phase = phase;
+	if (r->code)
+		log__debug("snapshot after a loss: %s", strerror(-r->code));
+	return !r->code;
+}
+
+static int give(struct recovery *r, struct sink *sink)
+{
+	int code = sink__resnapshot(sink, &r->snap[0], &r->snap[1]);
+	uint64_t cost = r->snap[0].time_end - r->snap[0].time +
+			(r->snap[1].time_end - r->snap[1].time);
+
+	log__debug("states put right after a loss: %zu goroutines read in %.1f ms", r->snap[1].ng,
+		   (double)cost / 1e6);
+	r->next = r->snap[0].time + (cost * SHARE > INTERVAL ? cost * SHARE : INTERVAL);
+	forget(r);
+	return code;
+}
+
+int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct sink *sink)
+{
+	uint64_t losses = sequencer__losses(sink__sequencer(sink));
+
+	switch (r->phase) {
+	case IDLE:
+		if (!is_wanted(r, now, losses))
+			return 0;
+		r->covered = losses;
+		r->since = 0;
+		r->next = now + INTERVAL;
+		begin(r, FIRST);
+		return 0;
+	case FIRST:
+		if (atomic_load(&r->done) && !finish(r, PAUSE))
+			forget(r);
+		return 0;
+	case PAUSE:
+		if (now >= r->snap[0].time_end + SECOND)
+			begin(r, LAST);
+		return 0;
+	case LAST:
+		if (atomic_load(&r->done) && !finish(r, READ))
+			forget(r);
+		return 0;
+	case READ: /* had it executed another program, a record of that had come by now */
+		return watermark > r->snap[1].time_end ? give(r, sink) : 0;
+	}
+	return 0;
+}
