@@ -163,6 +163,11 @@ build/bench/empty: selftests/bench/empty.c build/bench/empty.skel.h build/libgot
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OUR_CFLAGS) -Ibuild/bench $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
 
+build/bench/merge: selftests/bench/merge.c build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(OUR_CFLAGS) $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
+
 # What reads foreign bytes once more, by clang, as libFuzzer and the sanitizers want it
 
 build/fuzz/obj/%.o: %.c
@@ -227,7 +232,7 @@ check check-long: ## every test; the many-times-repeated ones
 
 bench: ## what tracing costs the traced program, and what reading costs
 	@selftests/deps.sh bpftrace time
-	@+$(build) all build/bench/empty build/targets/$(JUDGE_GO)/pingpong reference
+	@+$(build) all build/bench/empty build/bench/merge build/targets/$(JUDGE_GO)/pingpong reference
 	@selftests/bench/run
 	@selftests/bench/reader
 

@@ -139,6 +139,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* In each of many rings they are put, taken, and put again before all are taken. */
 static void random_streams(void **state)
 {
 	enum { N = 5000 };
@@ -148,7 +149,12 @@ static void random_streams(void **state)
 	srandom(7);
 	for (unsigned int i = 0; i < N; i++) {
 		times[i] = 1000 + i * 10 + random() % 200;
-		assert_int_equal(put_at(m, random() % 7, times[i], i), 0);
+		assert_int_equal(put_at(m, random() % GT_RINGS_MAX, times[i], i), 0);
+		if (i % 100 == 99) {	/* the earliest comes, and goes in again */
+			const struct gt_record *rec = merge__next(m, UINT64_MAX);
+
+			assert_int_equal(put_at(m, random() % GT_RINGS_MAX, rec->time, N), 0);
+		}
 	}
 	qsort(times, N, sizeof(times[0]), compare);
 	for (unsigned int i = 0; i < N; i++) {

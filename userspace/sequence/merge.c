@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The k-way merge of merge.h: a sorted queue a ring, and the smallest head of all.
+ * The k-way merge of merge.h: a sorted queue a ring, and a heap of their heads.
  *
  * It makes one history out of what each group of CPUs saw. Before it: sequencer.c, with records in
  * the order in which capture/drain.c or capture/replay.c came by them. After it: state.c, which
@@ -42,10 +42,19 @@ struct queue {
 	unsigned int gaps;
 };
 
+struct head {
+	uint64_t time;		/* of the queue's first entry */
+	unsigned int queue;
+};
+
 struct merge {
 	struct queue queue[GT_RINGS_MAX];
 	unsigned int queues;	/* those ever used */
 	struct merge_gap early;	/* gaps for which there was no place any more, as one */
+	/* A binary heap of the queues that have entries, made when the first is asked for. */
+	struct head heap[GT_RINGS_MAX];
+	unsigned int heads;
+	bool heap_is_made;
 };
 
 struct merge *merge__create(void)
@@ -207,6 +216,7 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	if (ring >= GT_RINGS_MAX)
 		return -EINVAL;
 	q = merge__queue(m, ring);
+	m->heap_is_made = false;
 	err = queue__reserve(m, q, size);
 	if (err)
 		return err;
@@ -220,20 +230,60 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	return 0;
 }
 
+/* Equal times: the first ring's. */
+static bool is_earlier(const struct head *a, const struct head *b)
+{
+	return a->time < b->time || (a->time == b->time && a->queue < b->queue);
+}
+
+/* Puts what stands at i where it belongs among those below it. */
+static void heap__sink(struct merge *m, unsigned int i)
+{
+	struct head head = m->heap[i];
+	unsigned int child;
+
+	while ((child = 2 * i + 1) < m->heads) {
+		if (child + 1 < m->heads && is_earlier(&m->heap[child + 1], &m->heap[child]))
+			child++;
+		if (!is_earlier(&m->heap[child], &head))
+			break;
+		m->heap[i] = m->heap[child];
+		i = child;
+	}
+	m->heap[i] = head;
+}
+
+static void heap__make(struct merge *m)
+{
+	m->heads = 0;
+	for (unsigned int i = 0; i < m->queues; i++) {
+		const struct queue *q = &m->queue[i];
+
+		if (q->head < q->n)
+			m->heap[m->heads++] = (struct head){ q->entry[q->head].time, i };
+	}
+	for (unsigned int i = m->heads / 2; i-- > 0;)
+		heap__sink(m, i);
+	m->heap_is_made = true;
+}
+
 const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
 {
-	struct queue *best = NULL;
+	struct queue *q;
+	size_t at;
 
-	for (unsigned int i = 0; i < m->queues; i++) {
-		struct queue *q = &m->queue[i];
-
-		if (q->head < q->n && q->entry[q->head].time <= watermark &&
-		    (!best || q->entry[q->head].time < best->entry[best->head].time))
-			best = q;
-	}
-	if (!best)
+	if (!m->heap_is_made)
+		heap__make(m);
+	if (!m->heads || m->heap[0].time > watermark)
 		return NULL;
-	return (const struct gt_record *)(best->bytes + best->entry[best->head++].at);
+	q = &m->queue[m->heap[0].queue];
+	at = q->entry[q->head++].at;
+	if (q->head < q->n)
+		m->heap[0].time = q->entry[q->head].time;
+	else
+		m->heap[0] = m->heap[--m->heads];
+	heap__sink(m, 0);
+	return (const struct gt_record *)(q->bytes + at);
 }
 
 /* A few that wait for long (their times are wrong) must not keep all that came after them. */
