@@ -1,8 +1,8 @@
 #!/bin/bash
-# check/size.sh with the first Go that writes the format, and those between.
+# What each Go writes that has the format: see selftests/check/size.sh.
 # timeout: 600
-GOS="go1.22.12 go1.23.12 go1.24.9 go1.25.7 go1.26.8"
-export GOS TARGET_GOS=$GOS
+export GOS="go1.22.12 go1.23.12 go1.24.9 go1.25.7 go1.26.8"
+export TARGET_GOS=$GOS
 cd "$(dirname "$0")/../.." || exit 1
 make --no-print-directory $(printf 'build/targets/%s/selftrace ' $GOS) >&2 || exit 1
 exec bash selftests/check/size.sh

@@ -34,12 +34,19 @@ func main() {
 	var mu sync.Mutex
 	mu.Lock()
 	c, never := make(chan int), make(chan string)
-	kinds := []func(){
-		func() { parkedReceive(c) }, func() { parkedMutex(&mu) }, parkedSleep, parkedForEver,
-		func() { parkedSelect(c, never) },
-	}
 	for i := 0; i < *n; i++ {
-		go kinds[i%len(kinds)]()
+		switch i % 5 {
+		case 0:
+			go parkedReceive(c)
+		case 1:
+			go parkedMutex(&mu)
+		case 2:
+			go parkedSleep()
+		case 3:
+			go parkedForEver()
+		case 4:
+			go parkedSelect(c, never)
+		}
 	}
 	debug.SetMaxThreads(*threads + 1000)
 	parkThreads(*threads, never)
