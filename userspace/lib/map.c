@@ -10,7 +10,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+
+#define AHEAD 16
+#define PAGE  4096ul
+#define LARGE (8u << 20) /* of four 2 MiB pages one may be lost at the ends */
 
 uint64_t map__multiplier = 0x9e3779b97f4a7c15ull;
 
@@ -32,11 +37,24 @@ static struct map_slot *map__find(const struct map *map, uint64_t key)
 	return &map->slot[i];
 }
 
+/* Of many slots each is a page of its own to look up: large pages make that half as long. */
+static struct map_slot *map__slots(size_t cap)
+{
+	struct map_slot *slots = calloc(cap, sizeof(*slots));
+	size_t size = cap * sizeof(*slots), inside;
+
+	if (slots && size >= LARGE) {
+		inside = -(uintptr_t)slots & (PAGE - 1);
+		madvise((char *)slots + inside, (size - inside) & ~(PAGE - 1), MADV_HUGEPAGE);
+	}
+	return slots;
+}
+
 static int map__resize(struct map *map, size_t cap)
 {
 	struct map bigger = { .cap = cap, .n = map->n };
 
-	bigger.slot = calloc(bigger.cap, sizeof(*bigger.slot));
+	bigger.slot = map__slots(cap);
 	if (!bigger.slot)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->cap; i++)
@@ -108,6 +126,9 @@ void *map__remove(struct map *map, uint64_t key)
 bool map__next(const struct map *map, size_t *i, void **value)
 {
 	for (; *i < map->cap; (*i)++) {
+		/* Values lie anywhere: the one that comes a few steps later is fetched now. */
+		if (*i + AHEAD < map->cap)
+			__builtin_prefetch(map->slot[*i + AHEAD].value);
 		if (map->slot[*i].value) {
 			*value = map->slot[(*i)++].value;
 			return true;

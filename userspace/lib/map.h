@@ -45,6 +45,13 @@ static inline size_t map__home(const struct map *map, uint64_t key)
 	return (key * map__multiplier) >> (__builtin_clzll(map->cap) + 1);
 }
 
+/* The key will be asked for soon: of a million look-ups in a row most of the time is memory's. */
+static inline void map__prefetch(const struct map *map, uint64_t key)
+{
+	if (map->cap)
+		__builtin_prefetch(&map->slot[map__home(map, key)]);
+}
+
 /* NULL: none. Inline, because a reader of traces asks it once or twice an event. */
 static inline void *map__get(const struct map *map, uint64_t key)
 {

@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define AHEAD 16		/* goroutines whose places in the maps are fetched before */
+
 /* What the records tell of one g struct before the first create at its address. */
 struct g_facts {
 	uint64_t goid;		/* 0: no record named it */
@@ -271,6 +273,10 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		uint64_t goid = from->goid;
 		struct goroutine *g;
 
+		if (i + AHEAD < snap->ng) {
+			map__prefetch(&s->g, from[AHEAD].addr);
+			map__prefetch(&s->id, from[AHEAD].goid);
+		}
 		if (map__get(&s->g, from->addr))
 			continue;
 		if (facts && (facts->created || facts->goid))
