@@ -109,11 +109,12 @@ static bool finish(struct recovery *r, enum phase phase)
 
 static int give(struct recovery *r, struct sink *sink)
 {
+	size_t goroutines = r->snap[1].ng;
 	int code = sink__resnapshot(sink, &r->snap[0], &r->snap[1]);
 	uint64_t cost = r->snap[0].time_end - r->snap[0].time +
 			(r->snap[1].time_end - r->snap[1].time);
 
-	log__debug("states put right after a loss: %zu goroutines read in %.1f ms", r->snap[1].ng,
+	log__debug("states put right after a loss: %zu goroutines read in %.1f ms", goroutines,
 		   (double)cost / 1e6);
 	r->next = r->snap[0].time + (cost * SHARE > INTERVAL ? cost * SHARE : INTERVAL);
 	forget(r);

@@ -143,12 +143,12 @@ int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *seco
 	return sequencer__take_snapshots(s->sequencer, first, second);
 }
 
-int sink__resnapshot(struct sink *s, const struct snapshot *first, const struct snapshot *second)
+int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second)
 {
 	int code;
 
 	TO_RAW(s, rawfile__resnapshot(s->raw, first, second));
-	code = sequencer__resnapshot(s->sequencer, first, second);
+	code = sequencer__take_resnapshots(s->sequencer, first, second);
 	return code == -EAGAIN ? 0 : code;
 }
 

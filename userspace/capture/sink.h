@@ -44,7 +44,7 @@ int sink__start(struct sink *s, const struct raw_header *facts);
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size);
 int sink__watermark(struct sink *s, uint64_t time);
 int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
-int sink__resnapshot(struct sink *s, const struct snapshot *first, const struct snapshot *second);
+int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
 int sink__lost(struct sink *s, unsigned int kind, uint64_t count);
 int sink__finish(struct sink *s, uint64_t t1);
 

@@ -411,19 +411,40 @@ uint64_t sequencer__losses(const struct sequencer *s)
 	return s->losses.seen;
 }
 
-int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
-			  const struct snapshot *second)
+/* Its arrays change hands; when it was taken stays known. */
+static void snapshot__move(struct snapshot *to, struct snapshot *from)
+{
+	*to = *from;
+	from->g = NULL;
+	from->m = NULL;
+	from->p = NULL;
+	from->ng = from->nm = from->np = 0;
+}
+
+int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
+				struct snapshot *second)
 {
 	if (!s->ready || s->has_again)
 		return -EAGAIN;
-	if (snapshot__copy(&s->again[0], first))
-		return -ENOMEM;
-	if (snapshot__copy(&s->again[1], second)) {
-		snapshot__free(&s->again[0]);
-		return -ENOMEM;
-	}
+	snapshot__move(&s->again[0], first);
+	snapshot__move(&s->again[1], second);
 	s->has_again = true;
 	return 0;
+}
+
+int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
+			  const struct snapshot *second)
+{
+	struct snapshot one = {}, two = {};
+	int err = !s->ready || s->has_again ? -EAGAIN : snapshot__copy(&one, first);
+
+	if (!err)
+		err = snapshot__copy(&two, second);
+	if (!err)
+		err = sequencer__take_resnapshots(s, &one, &two);
+	snapshot__free(&one);
+	snapshot__free(&two);
+	return err;
 }
 
 /* A thread whose last record is a tentative exit has left the call, unless it was just now. */

@@ -7,7 +7,7 @@
  * be replayed. Behind it: merge.c (one stream), initial.c (the state at the window's start),
  * state.c (legal transitions), repair.c (what a loss broke), stacks.c (symbols).
  *
- * Memory: the live goroutines (about 100 bytes each), the records between two watermarks, the
+ * Memory: the live goroutines (about 170 bytes each), the records between two watermarks, the
  * tables of trace/intern.c, and one generation.
  */
 #ifndef SEQUENCE_SEQUENCER_H
@@ -99,6 +99,9 @@ uint64_t sequencer__losses(const struct sequencer *s);
  */
 int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
 			  const struct snapshot *second);
+/* The same, without a copy: both are without goroutines, Ms and Ps afterwards. */
+int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
+				struct snapshot *second);
 
 /* The window ends: records after t1 are dropped, the last generation is closed. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);
