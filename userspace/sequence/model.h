@@ -26,7 +26,7 @@
 #include "sequence/texts.h"
 
 /*
- * States have the file's own numbers; 0 stands for "not there". There may be a million: 56 bytes,
+ * States have the file's own numbers; 0 stands for "not there". There may be a million: 96 bytes,
  * from a pool.
  */
 struct goroutine {
