@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of the runtime around goroutines: Ps, stop-the-world, garbage collection.
+ * Probes of the runtime around goroutines: Ps, stop-the-world, garbage collection, sweeping.
  *
  * As goroutine.bpf.c: is it ours, read, emit. These are rare against goroutines' transitions.
  */
@@ -77,6 +77,7 @@ PROBE_PART stw_begin(struct pt_regs *ctx)
 EMIT_PROBE(stw_end, emit_plain(GT_STW_END, 0, 0, tid))
 EMIT_PART(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, cookie__site(ctx)), tid))
 EMIT_PROBE(gc_end, emit_plain(GT_GC_END, 0, 0, tid))
+
 /*
  * The same with the function itself: `place`, or where that is 0, at its first instruction. The
  * tracer's own function, which the runtime has on top of it, is left out.
@@ -134,6 +135,43 @@ PROBE_PART sweep_span(struct pt_regs *ctx)
 	return 0;
 }
 
+/* From 1.25 on the tracer says 0 when there is no goal by growth, but one by the memory limit. */
+PROBE_PART heap_goal(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+	u64 cookie = cookie__site(ctx);
+	u64 goal = GO_ARG2(ctx);
+
+	if (!tid)
+		return 0;
+	if (cookie && (int)go_read_u32(GT_COOKIE_PLACE(cookie, REGISTER(ctx, ip))) < 0)
+		goal = 0;
+	emit_value(GT_HEAP_GOAL, 0, 0, tid, goal);
+	return 0;
+}
+
+PROBE_PART sweep_left(struct pt_regs *ctx)
+{
+	u64 chunk = cookie__site(ctx);
+	u32 tid = filter__ours();
+	struct gt_left *payload, left = {};
+
+	if (!tid)
+		return 0;
+	if (chunk)
+		left.pages = GO_ARG1(ctx);
+	else
+		left.objects = go_read_u32(GO_ARG1(ctx) + config.span_alloc_count) & 0xffff;
+	emit (rec, GT_SWEEP_LEFT, 0, 0, tid, sizeof(*payload)) {
+		payload = (void *)(rec + 1);
+		*payload = left;
+	}
+	return 0;
+}
+
+EMIT_PART(assist_end, emit_plain(GT_ASSIST_END, GO_G(ctx), 0, tid))
+EMIT_PART(sweep_begin, emit_plain(GT_SWEEP_BEGIN, 0, 0, tid))
+EMIT_PART(sweep_end, emit_plain(GT_SWEEP_END, 0, 0, tid))
 EMIT_PART(procs, emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
 
 SEC("uprobe.multi")
@@ -148,8 +186,18 @@ int runtime_rare(struct pt_regs *ctx)
 		return procs(ctx);
 	case GT_PROBE_ASSIST_BEGIN:
 		return assist_begin(ctx);
+	case GT_PROBE_ASSIST_END:
+		return assist_end(ctx);
+	case GT_PROBE_HEAP_GOAL:
+		return heap_goal(ctx);
+	case GT_PROBE_SWEEP_BEGIN:
+		return sweep_begin(ctx);
 	case GT_PROBE_SWEEP_SPAN:
 		return sweep_span(ctx);
+	case GT_PROBE_SWEEP_LEFT:
+		return sweep_left(ctx);
+	case GT_PROBE_SWEEP_END:
+		return sweep_end(ctx);
 	default:
 		return 0;
 	}

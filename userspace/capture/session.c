@@ -83,13 +83,13 @@ static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_pr
 		[GT_PROBE_REGION] = skel->progs.user_event,
 		[GT_PROBE_LOG] = skel->progs.user_event,
 		[GT_PROBE_ASSIST_BEGIN] = skel->progs.runtime_rare,
-		[GT_PROBE_ASSIST_END] = skel->progs.heap_rare,
+		[GT_PROBE_ASSIST_END] = skel->progs.runtime_rare,
 		[GT_PROBE_HEAP_ALLOC] = skel->progs.heap_alloc,
-		[GT_PROBE_HEAP_GOAL] = skel->progs.heap_rare,
-		[GT_PROBE_SWEEP_BEGIN] = skel->progs.heap_rare,
+		[GT_PROBE_HEAP_GOAL] = skel->progs.runtime_rare,
+		[GT_PROBE_SWEEP_BEGIN] = skel->progs.runtime_rare,
 		[GT_PROBE_SWEEP_SPAN] = skel->progs.runtime_rare,
-		[GT_PROBE_SWEEP_LEFT] = skel->progs.heap_rare,
-		[GT_PROBE_SWEEP_END] = skel->progs.heap_rare,
+		[GT_PROBE_SWEEP_LEFT] = skel->progs.runtime_rare,
+		[GT_PROBE_SWEEP_END] = skel->progs.runtime_rare,
 	};
 
 	return programs[probe];
