@@ -136,24 +136,42 @@ static void sizes(void **state)
 	plain(&m, 1, GT_HEAP_GOAL, UINT64_MAX);	/* GOGC=off */
 	park(&m, 1, 1, 0);
 	plain(&m, 1, GT_HEAP_ALLOC, 8192);	/* by the scheduler itself */
+	on_g(&m, 2, GT_SYSCALL_BLOCK, 2);
+	p_stop(&m, 2, 1);
+	p_start(&m, 2, 1);
+	plain(&m, 2, GT_HEAP_ALLOC, 4096);	/* an M for that P */
+	p_stop(&m, 2, 1);
 	expect(&m, "m1 HeapAlloc 4096\n"
 		   "m1 HeapGoal 4194304\n"
 		   "m1 HeapGoal 0\n"
 		   "m1 GoBlock \"unspecified\" -\n"
-		   "m1 HeapAlloc 8192\n");
+		   "m1 HeapAlloc 8192\n"
+		   "m2 GoSyscallBegin #2 -\n"
+		   "m2 ProcStop\n"
+		   "m2 ProcStart p1 #3\n"
+		   "m2 HeapAlloc 4096\n"
+		   "m2 ProcStop\n");
 	finish(&m);
 }
 
-/* A size is no reason to invent a P. */
+/* A size is no reason to wait for a P, nor to invent one: a program that starts has none yet. */
 static void a_size_without_proc(void **state)
 {
 	struct machine m;
 
 	start(&m, 25, "go1.25.3", 1);
 	plain(&m, 5, GT_HEAP_ALLOC, 4096);
-	expect(&m, "");
-	m.now += 2000000;
-	expect(&m, "");
+	plain(&m, 5, GT_SWEEP_BEGIN, 0);
+	p_start(&m, 5, 0);
+	span(&m, 5, 8192, 1, 8192);
+	execute(&m, 5, 1);
+	expect(&m, "m5 ProcStart p0 #1\n"
+		   "m5 GoStart g1 #1\n");
+	expect_no_repair(&m);
+	on_g(&m, 5, GT_SYSCALL_ENTER, 1);
+	plain(&m, 5, GT_HEAP_ALLOC, 4096);	/* its end was lost */
+	expect(&m, "m5 GoSyscallBegin #2 -\n");
+	assert_int_equal(stats(&m)->held, 0);
 	assert_int_equal(stats(&m)->repairs, 0);
 	assert_int_equal(stats(&m)->dropped, 1);
 	stop(&m);
@@ -203,6 +221,14 @@ static void sweeps_of_chunks(void **state)
 	plain(&m, 1, GT_SWEEP_END, 0);
 	expect(&m, "m1 GCSweepBegin -\n"
 		   "m1 GCSweepEnd 4186112 3072\n");
+	plain(&m, 1, GT_SWEEP_BEGIN, 0);
+	span(&m, 1, 1024 * 8192, 1, 1024 * 8192);	/* half of it beyond the chunk */
+	left(&m, 1, 0, 0);
+	span(&m, 1, 512 * 8192, 0, 0);
+	left(&m, 1, 0, 1024);
+	plain(&m, 1, GT_SWEEP_END, 0);
+	expect(&m, "m1 GCSweepBegin -\n"
+		   "m1 GCSweepEnd 4194304 8388608\n");
 	finish(&m);
 }
 

@@ -168,7 +168,9 @@ static void facts__thread(struct facts *f, const struct gt_record *rec)
 	switch (rec->kind) {
 	case GT_READY: case GT_P_HANDOFF: case GT_EXEC:
 	case GT_DESTROY_SYSCALL:
-	case GT_PROCS:	/* schedinit sizes the Ps before it has one */
+	case GT_PROCS:	/* schedinit sizes the Ps, and allocates, before it has one */
+	case GT_HEAP_ALLOC: case GT_HEAP_GOAL:
+	case GT_SWEEP_BEGIN: case GT_SWEEP_SPAN: case GT_SWEEP_LEFT: case GT_SWEEP_END:
 		return;
 	case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
 		t->told &= !t->tries;

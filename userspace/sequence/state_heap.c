@@ -2,9 +2,9 @@
 /*
  * Records of the heap: goroutines that help marking, Ps that sweep, how large it is.
  *
- * The runtime's tracer keeps the same few words by goroutine and by P (runtime/traceruntime.go), and
- * writes the same events from them. A range that a loss left open is ended by what its owner can't do
- * in it (range__end_*).
+ * The runtime's tracer keeps the same few words by goroutine and by P (runtime/traceruntime.go),
+ * and writes the same events from them. A range that a loss left open is ended by what its owner
+ * can't do in it (range__end_*).
  * Before: state.c. After: checkpoint__emit(), which writes an event as it is.
  */
 #include "sequence/state_impl.h"
@@ -68,23 +68,30 @@ enum verdict apply_assist_end(struct step *st)
 	return DONE;
 }
 
-/* What is written with a P but maybe without a goroutine; it is not worth a repair. */
-static bool need_proc(struct step *st, enum verdict *verdict)
+/*
+ * What is written with a P, whatever the goroutine does: who goes into a system call that blocks
+ * takes the P again for a moment, to allocate an M. That a thread has a P its own records have said
+ * before, so there is nothing to wait for; and it is hardly worth a repair.
+ */
+static struct proc *proc_of(const struct step *st)
 {
 	const struct thread *t = st->t;
 
-	if (t->p && t->p->state == PROC_RUNNING && (!t->g || t->g->state == GO_RUNNING))
-		return true;
-	*verdict = st->force ? step__drop(st) : WAIT;
-	return false;
+	if (t->p && t->p->state == PROC_RUNNING)
+		return t->p;
+	/* its system call's end was not seen */
+	if (st->force && t->g && t->g->state == GO_SYSCALL &&
+	    repair__running(st->s, st->t, st->time, t->g))
+		return t->p;
+	if (t->p || t->g)	/* else the program is starting, and allocates before it has Ps */
+		step__drop(st);
+	return NULL;
 }
 
 static enum verdict metric(struct step *st, enum ev type, uint64_t value)
 {
-	enum verdict v;
-
-	if (!need_proc(st, &v))
-		return v;
+	if (!proc_of(st))
+		return DONE;
 	checkpoint__emit(st->s, st->t, st->time, type, 1, &value);
 	return DONE;
 }
@@ -103,11 +110,10 @@ enum verdict apply_heap_goal(struct step *st)
 
 enum verdict apply_sweep_begin(struct step *st)
 {
-	struct proc *p = st->t->p;
-	enum verdict v;
+	struct proc *p = proc_of(st);
 
-	if (!need_proc(st, &v))
-		return v;
+	if (!p)
+		return DONE;
 	range__end_sweep(st->s, st->t, st->time);	/* its end was lost */
 	p->may_sweep = true;
 	p->swept = p->reclaimed = 0;
@@ -119,12 +125,11 @@ enum verdict apply_sweep_begin(struct step *st)
 enum verdict apply_sweep_span(struct step *st)
 {
 	const struct gt_span *span = st->payload;
-	struct proc *p = st->t->p;
+	struct proc *p = proc_of(st);
 	uint32_t stack;
-	enum verdict v;
 
-	if (!need_proc(st, &v))
-		return v;
+	if (!p)
+		return DONE;
 	st->t->swept = *span;
 	if (!p->may_sweep)
 		return DONE;
@@ -142,14 +147,14 @@ enum verdict apply_sweep_left(struct step *st)
 {
 	const struct gt_left *left = st->payload;
 	struct gt_span *span = &st->t->swept;
-	struct proc *p = st->t->p;
-	enum verdict v;
+	struct proc *p = proc_of(st);
 
-	if (!need_proc(st, &v))
-		return v;
+	if (!p)
+		return DONE;
 	if (p->may_sweep && span->objects >= left->objects)
 		p->reclaimed += (span->objects - left->objects) * span->size;
-	if (p->may_sweep && !span->size && left->pages <= span->bytes / PAGE)
+	/* what was freed has been counted by its spans, which may reach beyond the chunk */
+	if (p->may_sweep && span->bytes && !span->size && left->pages <= p->swept / PAGE)
 		p->swept -= left->pages * PAGE;
 	*span = (struct gt_span){};
 	return DONE;
@@ -157,10 +162,7 @@ enum verdict apply_sweep_left(struct step *st)
 
 enum verdict apply_sweep_end(struct step *st)
 {
-	enum verdict v;
-
-	if (!need_proc(st, &v))
-		return v;
-	range__end_sweep(st->s, st->t, st->time);
+	if (proc_of(st))
+		range__end_sweep(st->s, st->t, st->time);
 	return DONE;
 }
