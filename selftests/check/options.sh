@@ -66,8 +66,17 @@ kinds() # CONDITION: of the last recording's records, by kind
 only_sched()
 {
 	recorded && kinds '.syscall_enter > 0 and .gc_begin > 0 and .execute > 0' &&
+		kinds '.heap_alloc > 0 and .heap_goal > 0' &&
+		kinds 'keys | any(startswith("sweep_")) | not' &&
 		recorded --events sched && kinds '.execute > 0' &&
-		kinds 'keys | any(startswith("syscall_") or startswith("gc_")) | not'
+		kinds 'keys | any(startswith("syscall_") or startswith("gc_") or startswith("heap_")) | not'
+}
+
+sweeping()
+{
+	recorded --events sched,sweep &&
+		kinds '.sweep_begin > 0 and .sweep_span > 0 and .sweep_left > 0 and .sweep_end > 0' &&
+		kinds 'keys | any(startswith("heap_")) | not'
 }
 
 sched_and_gc()
@@ -169,6 +178,7 @@ start_target selftrace "$JUDGE_GO" -duration 60s || exit 1 # it makes system cal
 tell_target start && sleep 0.3
 try "goroutines and Ps only" only_sched
 try "no system calls" sched_and_gc
+try "sweeping only when asked for" sweeping
 kill "$TARGET_PID"
 try "a started program" started
 try "a started program, old format" started --format-version 1.22
