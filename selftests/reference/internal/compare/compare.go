@@ -6,7 +6,8 @@
 //
 //   - Statuses (undetermined -> X, X -> X) are announcements, not transitions: dropped.
 //   - The window begins where the STW that starts the runtime's trace ends and ends with the
-//     runtime's last event: its threads stop tracing one after the other, without a STW.
+//     runtime's last event: its threads stop tracing one after the other, without a STW. What comes
+//     behind a gap at the end is of some threads only.
 //     Transitions within Edge of either end are aligned, but a missing counterpart there is no
 //     difference, and nothing else of them is judged.
 //   - Ours is cut to that window plus Slack, to give transitions at the edges their counterparts.
@@ -91,7 +92,39 @@ func window(t *tracefile.Trace) (start, end int64) {
 			break
 		}
 	}
-	return start, end
+	return start, lastWhole(t, start, end)
+}
+
+// Where lastWhole looks, and what it takes for a gap.
+const tail, gap = 200_000_000, 5_000_000
+
+// lastWhole is where the runtime's trace ends for all threads: on a busy machine one of them may
+// write the event that it had begun tens of milliseconds after the others have stopped.
+func lastWhole(t *tracefile.Trace, start, end int64) int64 {
+	var times []int64
+	add := func(time int64) {
+		if time >= end-tail {
+			times = append(times, time)
+		}
+	}
+	if end-start < 10*tail {
+		return end
+	}
+	for i := range t.Transitions {
+		if tr := &t.Transitions[i]; !tr.Status() {
+			add(tr.Time)
+		}
+	}
+	for i := range t.Metrics {
+		add(t.Metrics[i].Time)
+	}
+	slices.Sort(times)
+	for i, time := range times {
+		if i+1 == len(times) || times[i+1]-time > gap {
+			return time
+		}
+	}
+	return end
 }
 
 func (c *comparer) inside(t int64) bool { return t >= c.lo && t <= c.hi }

@@ -88,20 +88,24 @@ func (c *comparer) countSamples(name string, must bool, truth, ours []sample) {
 	n := within(truth, c.lo, c.hi)
 	most := within(ours, c.lo-edgeTolerance, c.hi+edgeTolerance)
 	least := within(ours, c.lo+edgeTolerance, c.hi-edgeTolerance)
+	values := c.values(truth, ours)
+	equal := least <= n && n <= most
+	if values.Total > 0 { // which tells more: nothing depends on the edges then
+		equal = values.Equal == values.Total
+	}
 	c.report.Counts[name] = Count{
-		Go: n, Ours: within(ours, c.lo, c.hi), Equal: least <= n && n <= most, Must: must,
-		Values: c.values(truth, ours),
+		Go: n, Ours: within(ours, c.lo, c.hi), Equal: equal, Must: must, Values: values,
 	}
 }
 
 // values counts how many of the truth's values inside the window ours has, too, as often and at
-// about that time, and of ours the truth. The order is not compared: two threads may be stamped
+// most Slack off, and of ours the truth. The order is not compared: two threads may be stamped
 // the other way round.
 func (c *comparer) values(truth, ours []sample) (a Agreement) {
 	judge := func(these, others []sample, edge int64) {
 		left := map[string]int{}
 		for _, s := range others {
-			if s.time >= c.lo-edgeTolerance && s.time <= c.hi+edgeTolerance {
+			if s.time >= c.from && s.time <= c.to {
 				left[s.value]++
 			}
 		}
