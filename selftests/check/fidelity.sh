@@ -12,11 +12,23 @@ same_run() # GO
 		build/reference/compare -min-reason 20 "$tmp/own.trace" "$RECORDED"
 }
 
+# A large heap and goroutines that allocate without pause: the machine has no time to spare, so what
+# is judged are the events that the runtime makes of itself, to the last one and with their values.
+heap()
+{
+	record_target selftrace "$1" "--events=sched,syscall,gc,heap,sweep" -trace "$tmp/own.trace" \
+		-duration 5s -heap 100 &&
+		build/reference/compare -min-reason 0 -min-goroutines 100 -min-transitions 10000 \
+			-time-p99 1s "$tmp/own.trace" "$RECORDED"
+}
+
 ktap_start
 REPORTS=$tmp
 for go in $TARGET_GOS; do
 	try "$go: the same as runtime/trace of the same run" same_run "$go" &&
 		note "$(head -n 16 "$tmp/try.out")"
+	try "$go: and with a busy heap" heap "$go" &&
+		note "$(grep -A 99 '^begun or happened' "$tmp/try.out")"
 done
 try "the judge flags every seeded fault" build/reference/compare -selftest "$tmp/own.trace"
 SERVER_SECONDS=3

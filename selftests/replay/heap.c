@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the simulated program's goroutines do for the heap: they help marking, sweep, and let it grow.
+ * What the simulated program's goroutines do for the heap: they help marking, sweep, let it grow.
  */
 #include "world.h"
 

@@ -3,6 +3,7 @@
 // to judge by, on a machine that is not saturated.
 //
 //	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
+//	          [-heap MIB]
 //
 // It speaks the handshake of package protocol; runtime/trace runs only between "start" and
 // "done", so its window lies inside the outer recorder's. The done line counts, by kind, the
@@ -27,12 +28,14 @@ func main() {
 	procs := flag.Int("procs", 2, "GOMAXPROCS, 0 leaves it")
 	resizes := flag.Int("resizes", 2, "how many times to shrink and restore GOMAXPROCS meanwhile")
 	churn := flag.Int("churn", 1, "how many times 800 goroutines a second come and go")
+	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause beside them")
 	flag.Parse()
 	if *procs > 0 {
 		runtime.GOMAXPROCS(*procs)
 	}
 
 	w := newWorkload(*churn)
+	w.heap = *heap
 	if *warm {
 		w.start()
 		time.Sleep(300 * time.Millisecond)

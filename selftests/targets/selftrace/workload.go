@@ -15,6 +15,7 @@ type workload struct {
 	counts counts
 	quit   chan struct{}
 	all    sync.WaitGroup
+	heap   int // MiB that startHeap keeps alive, 0: no such work
 }
 
 func newWorkload(churn int) *workload {
@@ -43,6 +44,9 @@ func (w *workload) start() {
 	}
 	w.startCoroutines()
 	w.startAnnotators(3)
+	if w.heap > 0 {
+		w.startHeap()
+	}
 }
 
 // stop ends the workers and waits for them.
