@@ -78,7 +78,7 @@ static long sample__frame(u64 i, struct sample_walk *s)
  */
 static __always_inline void sample__walk(struct gt_stack *stack, const struct pt_regs *regs)
 {
-	u32 depth = config.stack_depth;
+	u32 depth = config.stack_depth, frames = depth - 2; /* at least: one may be of the top */
 	struct sample_walk s = { .g = regs->r14 };
 	u64 top[2] = {};
 
@@ -90,11 +90,14 @@ static __always_inline void sample__walk(struct gt_stack *stack, const struct pt
 	s.w.pcs = stack->pc;
 	s.w.fp = regs->bp;
 	stack__add(&s.w, regs->ip + 1, 0, GT_STACK_MAX);
-	go_read(top, sizeof(top), regs->sp);
+	if (depth > 1)
+		go_read(top, sizeof(top), regs->sp);
 	stack__add(&s.w, top[0], 1, GT_STACK_MAX);
 	stack__add(&s.w, regs->bp == regs->sp ? 0 : top[1], 2, GT_STACK_MAX);
-	if (stack__slide(&s.w) && depth > GT_SAMPLE_TOP)
-		bpf_loop(depth - GT_SAMPLE_TOP, sample__frame, &s, 0);
+	if (frames > GT_STACK_MAX - GT_SAMPLE_TOP)
+		frames = GT_STACK_MAX - GT_SAMPLE_TOP;
+	if (depth > 2 && stack__slide(&s.w))
+		bpf_loop(frames, sample__frame, &s, 0);
 	stack->depth = s.w.n < GT_STACK_MAX ? s.w.n : GT_STACK_MAX;
 }
 

@@ -43,7 +43,7 @@ static size_t record_size(const struct gt_record *rec, size_t size)
 	if (payload < 0 || size < used)
 		return size;
 	tail = gt_tail_size(rec);
-	return tail <= 0 || (size_t)tail > size - used ? size : used + (size_t)tail;
+	return tail < 0 || (size_t)tail > size - used ? size : used + (size_t)tail;
 }
 
 static int on_record(void *ctx, void *data, size_t size)

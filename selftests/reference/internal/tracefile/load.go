@@ -93,6 +93,13 @@ type Annotation struct {
 	Stack        int32
 }
 
+// Sample is a CPU sample.
+type Sample struct {
+	Time    int64
+	G, P, M int64 // -1 for none
+	Stack   int32
+}
+
 // Trace is a whole loaded trace.
 type Trace struct {
 	Tables      *Tables
@@ -104,6 +111,7 @@ type Trace struct {
 	Ranges      []Range
 	Metrics     []Metric
 	Annotations []Annotation
+	Samples     []Sample
 	StartFunc   map[int64]string // the function a goroutine was started with, "" unknown
 }
 
@@ -167,6 +175,10 @@ func (l *loader) event(_ int, ev *trace.Event) error {
 	case trace.EventMetric:
 		m := ev.Metric()
 		l.Metrics = append(l.Metrics, Metric{now, m.Name, m.Value.Uint64()})
+	case trace.EventStackSample:
+		l.Samples = append(l.Samples, Sample{
+			now, int64(ev.Goroutine()), int64(ev.Proc()), int64(ev.Thread()), l.stack(ev.Stack()),
+		})
 	default:
 		l.annotation(now, ev)
 	}
