@@ -283,6 +283,9 @@ static int judge_clean(const struct variant *v, bool simulated)
 		bad |= wrong(v, "text misses", stats->text_misses, 0);
 	if (stats->held && !simulated)
 		bad |= wrong(v, "held", stats->held, 0);
+	if (simulated && written->by_type[EV_CPU_SAMPLE] != v->run.expect[EV_CPU_SAMPLE])
+		bad |= wrong(v, "CPU samples", written->by_type[EV_CPU_SAMPLE],
+			     v->run.expect[EV_CPU_SAMPLE]);
 	for (unsigned int type = 1; type < EV_END && simulated && !v->sim.cut; type++) {
 		const struct ev_spec *spec = spec__event(type);
 		uint64_t want = v->run.expect[type] + (type == EV_PROCS_CHANGE);

@@ -21,6 +21,8 @@ static void step(struct world *w)
 	struct sim_m *m = &w->m[world__below(w, w->ms)];
 
 	pass_time(w);
+	if (world__chance(w, 12))
+		world__sample(w, m);
 	if (world__chance(w, 8))
 		syscall__retake(w);
 	else if (m->g && m->g->state == SG_SYSCALL)
@@ -155,7 +157,8 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 					       .file = "/src/main.go",
 					       .line = k + i + 1,
 					       .wrapper = k % 7 == 3,
-					       .elides = k % 9 == 4 };
+					       .elides = k % 9 == 4,
+					       .pushed = k % 3 };
 	return 1 + k % 3;
 }
 

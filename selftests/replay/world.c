@@ -103,6 +103,20 @@ uint64_t world__message(struct world *w, struct sim_m *m)
 				     send_text(w, m, GT_TEXT_ONCE | ++w->messages, "message %llx");
 }
 
+/* A timer finds the thread at work, whatever it does. */
+void world__sample(struct world *w, struct sim_m *m)
+{
+	struct {
+		struct gt_stack head;
+		uint64_t pc[SIM_PCS];
+	} s = { .head.depth = world__below(w, SIM_PCS + 1) };
+
+	for (unsigned int i = 0; i < s.head.depth; i++)
+		s.pc[i] = 0x400000 + 0x100 * world__below(w, 50);
+	world__send(w, m, GT_SAMPLE, 0, 0, &s, sizeof(s.head) + 8 * s.head.depth);
+	world__expect(w, EV_CPU_SAMPLE);
+}
+
 void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t object,
 		 const void *payload)
 {

@@ -101,6 +101,7 @@ void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t o
 		 const void *payload);
 uint64_t world__name(struct world *w, struct sim_m *m);	   /* a text, sent before its first use */
 uint64_t world__message(struct world *w, struct sim_m *m); /* one that is sent now */
+void world__sample(struct world *w, struct sim_m *m);
 void world__init(struct world *w);
 void world__snapshot(struct world *w, struct snapshot *ret);
 struct sim_p *world__idle_p(struct world *w);				/* a random one, or NULL */

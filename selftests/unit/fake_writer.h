@@ -31,6 +31,7 @@ struct writer {
 	bool times;  /* write each event's time, too */
 	bool open;
 	int fail; /* what the next event returns */
+	uint64_t last_sample;
 };
 
 static void fake_say(struct writer *w, const char *format, ...)
@@ -139,7 +140,9 @@ int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_st
 int writer__sample(struct writer *w, uint64_t time, uint64_t m, uint64_t p, uint64_t g,
 		   uint32_t stack)
 {
-	(void)time;
+	if (time < w->last_sample)
+		return -EINVAL;
+	w->last_sample = time;
 	fake_say(w, "sample m%" PRIu64 " p%" PRId64 " g%" PRIu64, m, (int64_t)p, g);
 	fake_say_stack(w, stack);
 	fake_say(w, "\n");

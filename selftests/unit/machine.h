@@ -36,14 +36,17 @@ struct machine {
 	struct snapshot_p snap_p[4];
 };
 
-/* PC n is in function fn, for n < 64. */
+/* PC n is in function fn, for n < 64; higher ones have the same names, and differ in what is pushed. */
 static int machine_frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 {
 	static char names[64][8];
 	char *name = names[pc % 64];
 
 	snprintf(name, sizeof(names[0]), "f%" PRIu64, pc % 64);
-	*frame = (struct sym_frame){ .pc = pc, .func = name, .file = "x.go", .line = pc % 64 };
+	*frame = (struct sym_frame){
+		.pc = pc, .func = name, .file = "x.go", .line = pc % 64,
+		.pushed = pc < 192 ? pc / 64 : SYM_PUSHED_FRAME,
+	};
 	return 1;
 }
 
