@@ -99,7 +99,7 @@ probes_json()
 		timeout 60 $GOTRACE probes --exe "$exe" --json >"$tmp/probes" || return 1
 	jq -e '.refused == null and .offsets != "" and .warning == null and .missing == [] and (.probes | length >= 20 and
 		all(.cost == "emulated" and .why != "" and .address > .file_offset)) and
-		([.probes[].events] | unique == ["gc", "sched", "syscall"])' "$tmp/probes" &&
+		([.probes[].events] | unique == ["gc", "heap", "sched", "sweep", "syscall"])' "$tmp/probes" &&
 		diff <(sed -n 's/^\(runtime[^ ]*\) .*/\1/p' "$tmp/table") \
 			<(jq -r '.probes[] | .function + "+0x" +
 				(.function_offset | [while(. > 0; . / 16 | floor) | . % 16] | reverse |
