@@ -6,7 +6,8 @@
  * A name (of a task's type, a region, a log's category) comes again and again: its number is its
  * hash, and it is sent if that was not seen before, as stacks are (stack.bpf.h). A log's message is
  * sent each time, with a number of its own. Programs that read texts must be sleepable: the page of a
- * constant which the program has not looked at yet is not there until somebody asks for it.
+ * constant which the program has not looked at yet is not there until somebody asks for it. That may
+ * take long, so nobody does while a slot is reserved: the ring would stand still.
  */
 #ifndef BPF_TEXT_H
 #define BPF_TEXT_H
@@ -19,12 +20,19 @@ struct go_string {
 	u64 at, len;
 };
 
-/* `len` is at most `room`, a constant. Pages that are not there are fetched only if need be. */
-static __always_inline long text__read(void *to, u64 len, u64 from)
-{
-	long failed = bpf_probe_read_user(to, len, (const void *)from);
+#define TEXT_NOT_THERE GT_TEXT_EMPTY /* what is returned of a text whose pages must be fetched */
 
-	return failed ? bpf_copy_from_user(to, len, (const void *)from) : 0;
+/* Fetches its pages, of which there are two at most. False: it can't be read. */
+static __noinline bool text__fetch(const struct go_string *s)
+{
+	u64 len = s->len < GT_TEXT_MAX ? s->len : GT_TEXT_MAX;
+	u8 byte;
+
+	if (!bpf_copy_from_user(&byte, 1, (const void *)s->at) &&
+	    !bpf_copy_from_user(&byte, 1, (const void *)(s->at + len - 1)))
+		return true;
+	COUNT(read_errors);
+	return false;
 }
 
 static __always_inline u64 text__number(u64 hash)
@@ -78,7 +86,7 @@ static __always_inline bool text__fill(struct gt_record *rec, const struct go_st
 	if (last < room / 8)
 		words[last] = 0;
 	text->len = len;
-	return !text__read(words, len, s->at);
+	return !bpf_probe_read_user(words, len, (const void *)s->at);
 }
 
 /* One that is too long for the BPF stack: hashed in its slot, which is given back if it was seen. */
@@ -93,8 +101,10 @@ __weak __noinline u64 text__long_name(const struct go_string *s, u32 tid)
 	rec = text__reserve(GT_TEXT_MAX, &ring);
 	if (!rec)
 		return GT_TEXT_UNREAD;
-	if (!text__fill(rec, s, GT_TEXT_MAX))
-		goto unread;
+	if (!text__fill(rec, s, GT_TEXT_MAX)) {
+		hash = TEXT_NOT_THERE;
+		goto give_back;
+	}
 	words = (u64 *)((struct gt_text *)(rec + 1) + 1);
 	n = (((struct gt_text *)(rec + 1))->len + 7) / 8;
 	for (i = 0; i < GT_TEXT_MAX / 8 && i < n; i++)
@@ -106,31 +116,23 @@ __weak __noinline u64 text__long_name(const struct go_string *s, u32 tid)
 	text__submit(rec, ring, tid, hash);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	return hash;
-unread:
-	COUNT(read_errors);
-	hash = GT_TEXT_UNREAD;
 give_back:
 	bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);
 	return hash;
 }
 
-/* The number of a name, whose bytes are on their way. */
-__weak __noinline u64 text__name(const struct go_string *s, u32 tid)
+__weak __noinline u64 text__short_name(const struct go_string *s, u32 tid)
 {
 	u64 words[SHORT_TEXT / 8] = {}, hash = 0, len;
 	struct gt_text *text;
 	u32 i;
 
-	if (!s || !s->len)
-		return GT_TEXT_EMPTY;
-	len = s->len;
-	if (len > SHORT_TEXT)
-		return text__long_name(s, tid);
-	asm volatile("" : "+r"(len));
-	if (len - 1 > SHORT_TEXT - 1 || text__read(words, len, s->at)) {
-		COUNT(read_errors);
+	if (!s)
 		return GT_TEXT_UNREAD;
-	}
+	len = s->len;
+	asm volatile("" : "+r"(len));
+	if (len - 1 > SHORT_TEXT - 1 || bpf_probe_read_user(words, len, (const void *)s->at))
+		return TEXT_NOT_THERE;
 	for (i = 0; i < SHORT_TEXT / 8; i++)
 		hash = stack__mix(hash, words[i]);
 	hash = text__number(stack__mix(hash, s->len));
@@ -155,9 +157,8 @@ static __always_inline u64 text__send(const struct go_string *s, u32 tid, u64 ro
 	if (!rec)
 		return GT_TEXT_UNREAD;
 	if (!text__fill(rec, s, room)) {
-		COUNT(read_errors);
 		bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);
-		return GT_TEXT_UNREAD;
+		return TEXT_NOT_THERE;
 	}
 	text__submit(rec, ring, tid, 0);
 	number = rec->object;
@@ -165,13 +166,39 @@ static __always_inline u64 text__send(const struct go_string *s, u32 tid, u64 ro
 	return number;
 }
 
-/* The number of a text that is sent for this once. */
-__weak __noinline u64 text__message(const struct go_string *s, u32 tid)
+__weak __noinline u64 text__short_message(const struct go_string *s, u32 tid)
 {
-	if (!s || !s->len)
-		return GT_TEXT_EMPTY;
-	return s->len <= SHORT_TEXT ? text__send(s, tid, SHORT_TEXT) :
-				      text__send(s, tid, GT_TEXT_MAX);
+	return s ? text__send(s, tid, SHORT_TEXT) : GT_TEXT_UNREAD;
+}
+
+__weak __noinline u64 text__long_message(const struct go_string *s, u32 tid)
+{
+	return s ? text__send(s, tid, GT_TEXT_MAX) : GT_TEXT_UNREAD;
+}
+
+/* What `number` makes of a text, which it may have to try twice. */
+#define TEXT(s, number)                                                                            \
+	({                                                                                         \
+		u64 number_ = GT_TEXT_EMPTY;                                                       \
+                                                                                                   \
+		if ((s)->len)                                                                      \
+			number_ = (number);                                                        \
+		if ((s)->len && number_ == TEXT_NOT_THERE && text__fetch(s))                       \
+			number_ = (number);                                                        \
+		(s)->len && number_ == TEXT_NOT_THERE ? GT_TEXT_UNREAD : number_;                  \
+	})
+
+/* The number of a name, whose bytes are on their way. */
+static __noinline u64 text__name(const struct go_string *s, u32 tid)
+{
+	return TEXT(s, s->len <= SHORT_TEXT ? text__short_name(s, tid) : text__long_name(s, tid));
+}
+
+/* The number of a text that is sent for this once. */
+static __noinline u64 text__message(const struct go_string *s, u32 tid)
+{
+	return TEXT(s, s->len <= SHORT_TEXT ? text__short_message(s, tid) :
+					      text__long_message(s, tid));
 }
 
 #endif
