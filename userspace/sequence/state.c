@@ -320,7 +320,6 @@ static const struct {
 	[GT_SWEEP_END] = { apply_sweep_end, false },
 	[GT_HEAP_ALLOC] = { apply_heap_alloc, false },
 	[GT_HEAP_GOAL] = { apply_heap_goal, false },
-	[GT_SAMPLE] = { apply_sample, false },
 };
 
 enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
@@ -331,11 +330,12 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 	};
 	enum verdict verdict;
 
+	if (rec->kind == GT_SAMPLE)	/* it is done to the thread, and tells nothing of it */
+		return apply_sample(&st);
 	if (rec->kind >= GT_KIND_END || !handlers[rec->kind].apply)
 		return DONE;
 	/* Whatever a thread does next but seek another P or go without: its tentative exit was one. */
-	if (t->exit_time && rec->kind != GT_SYSCALL_LOST && rec->kind != GT_SYSCALL_NO_P &&
-	    rec->kind != GT_SAMPLE)
+	if (t->exit_time && rec->kind != GT_SYSCALL_LOST && rec->kind != GT_SYSCALL_NO_P)
 		state__exit_kept(s, t);
 	if (s->gc_active_due && thread__has_user_context(t))
 		gc__active(s, t, rec->time);
