@@ -282,9 +282,15 @@ static void texts_cut(void **state)
 		const char *bytes;
 		size_t len, left;
 	} cases[] = {
-		{ "abc", 3, 3 },	      { "ab\xc3", 3, 2 },	  { "ab\xc3\xa4", 4, 4 },
-		{ "ab\xe2\x82", 4, 2 },	      { "ab\xe2\x82\xac", 5, 5 }, { "a\xf0\x9f\x98", 4, 1 },
-		{ "a\xf0\x9f\x98\x80", 5, 5 }, { "\xa4\xa4\xa4\xa4", 4, 4 }, { "\xa4", 1, 1 },
+		{ "abc", 3, 3 },
+		{ "ab\xc3", 3, 2 },
+		{ "ab\xc3\xa4", 4, 4 },
+		{ "ab\xe2\x82", 4, 2 },
+		{ "ab\xe2\x82\xac", 5, 5 },
+		{ "a\xf0\x9f\x98", 4, 1 },
+		{ "a\xf0\x9f\x98\x80", 5, 5 },
+		{ "\xa4\xa4\xa4\xa4", 4, 4 },
+		{ "\xa4", 1, 1 },
 		{ "\xf0", 1, 0 },
 	};
 	char want[64];

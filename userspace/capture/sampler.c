@@ -27,19 +27,31 @@ struct sampler {
 	unsigned int cpus;
 };
 
+/* For the registers with which a thread in the kernel left the program. */
+#define BTF "/sys/kernel/btf/vmlinux"
+
 static int explain(int code, struct error *err)
 {
-	switch (-code) {
-	case EPERM: case EACCES:
+	if (code != -EPERM && access(BTF, R_OK))
 		return error__set(err, code,
-				  "CPU samples: not permitted; run as root, or with CAP_BPF and "
-				  "CAP_PERFMON, and where no seccomp filter forbids perf_event_open");
-	case ENOENT: case EOPNOTSUPP: case ENOSYS:
+				  "CPU samples: no " BTF "; for them the kernel needs "
+				  "CONFIG_DEBUG_INFO_BTF");
+	switch (-code) {
+	case EPERM:
+	case EACCES:
+		return error__set(
+			err, code,
+			"CPU samples: not permitted; run as root, or with CAP_BPF and "
+			"CAP_PERFMON, and where no seccomp filter forbids perf_event_open");
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENOSYS:
 		return error__set(err, code,
 				  "CPU samples: this kernel has no perf events of its CPUs' clock "
 				  "(CONFIG_PERF_EVENTS); record without --cpu-profile");
 	case EMFILE:
-		return error__set(err, code, "CPU samples: too few file descriptors (ulimit -n) "
+		return error__set(err, code,
+				  "CPU samples: too few file descriptors (ulimit -n) "
 				  "for two a CPU");
 	default:
 		return error__set(err, code, "CPU samples: %s%s", strerror(-code),
@@ -69,7 +81,7 @@ int sampler__possible(struct error *err)
 	if (fd < 0)
 		return explain(fd, err);
 	close(fd);
-	return 0;
+	return access(BTF, R_OK) ? explain(-ENOENT, err) : 0;
 }
 
 static int use_maps(struct sample_bpf *skel, const struct sampler_maps *maps)

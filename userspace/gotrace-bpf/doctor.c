@@ -84,7 +84,7 @@ static void kernel(struct doctor *d)
 		doctor__say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
 		    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		doctor__say(d, NOTE, "BTF", "no /sys/kernel/btf/vmlinux: no --follow; for that the "
+		doctor__say(d, NOTE, "BTF", "no /sys/kernel/btf/vmlinux: no --follow, no --cpu-profile; for that the "
 			    "kernel needs CONFIG_DEBUG_INFO_BTF");
 	else
 		doctor__say(d, GOOD, "BTF", "/sys/kernel/btf/vmlinux");

@@ -21,7 +21,7 @@ static uint64_t hits(const struct recorder_stats *stats)
 	unsigned int kind;
 
 	for (kind = 0; kind < GT_KIND_END; kind++)
-		if (kind != GT_STACK && kind != GT_TEXT && kind != GT_EXEC)
+		if (kind != GT_STACK && kind != GT_TEXT && kind != GT_SAMPLE && kind != GT_EXEC)
 			hits += stats->records[kind] + stats->counters.lost[kind];
 	return hits;
 }

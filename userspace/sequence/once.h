@@ -16,7 +16,7 @@
 
 struct once {
 	struct map map;			/* number -> struct once_item */
-	struct once_item *first, *last;	/* in the order in which they came */
+	struct once_item *first, *last; /* in the order in which they came */
 	size_t bytes;
 };
 

@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TASK_WINDOW  (1u << 20) /* ids; the runtime hands them out one by one, for ever new */
-#define TASK_ID_MAX  (1ull << 48)
-#define REGIONS_MAX  1024	/* open ones of a goroutine; deeper ones are not written */
+#define TASK_WINDOW (1u << 20) /* ids; the runtime hands them out one by one, for ever new */
+#define TASK_ID_MAX (1ull << 48)
+#define REGIONS_MAX 1024 /* open ones of a goroutine; deeper ones are not written */
 
 struct open_region {
-	uint64_t task, text;	/* as records name it */
-	uint32_t name;		/* as the file does: a string id */
+	uint64_t task, text; /* as records name it */
+	uint32_t name;	     /* as the file does: a string id */
 };
 
 struct regions {
 	uint32_t n, cap;
-	uint32_t deeper;	/* open, but not written */
+	uint32_t deeper; /* open, but not written */
 	struct open_region open[];
 };
 
@@ -193,7 +193,7 @@ static enum verdict region_ends(struct step *st, const struct gt_region *region)
 	}
 	found = find_open(r, region);
 	if (!found)
-		return DONE;	/* begun before the window, or the begin was lost */
+		return DONE; /* begun before the window, or the begin was lost */
 	while (r->n > found) {
 		st->s->stats.repairs++;
 		end_innermost(st, r, 0);
@@ -211,7 +211,7 @@ enum verdict apply_region(struct step *st)
 		return WAIT;
 	if (!step__need_running(st, &v))
 		return v;
-	if (region->ends > 1)	/* no other mode is known: the runtime passes over it, too */
+	if (region->ends > 1) /* no other mode is known: the runtime passes over it, too */
 		return step__drop(st);
 	if (region->task)
 		task__name(st->s, region->task);

@@ -15,9 +15,9 @@
 
 struct texts {
 	struct intern *in;
-	struct map name;	/* number -> string id, as a pointer-sized number */
+	struct map name; /* number -> string id, as a pointer-sized number */
 	struct once messages;
-	uint32_t missing;	/* the stand-in's id */
+	uint32_t missing; /* the stand-in's id */
 };
 
 struct texts *texts__create(struct intern *in)
@@ -61,7 +61,7 @@ static int add_name(struct texts *t, const struct gt_record *rec)
 	uint32_t id;
 
 	if (rec->object <= GT_TEXT_UNREAD || map__get(&t->name, rec->object))
-		return 0;	/* sent again: another took its place in what the probes remember */
+		return 0; /* sent again: another took its place in what the probes remember */
 	if (t->name.n >= TEXTS_NAMES)
 		return 0;
 	id = intern__string(t->in, (const char *)(text + 1), whole_length(text));
