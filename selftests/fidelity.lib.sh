@@ -18,6 +18,7 @@ SERVER_SECONDS=${SERVER_SECONDS:-8}
 SELF_SECONDS=${SELF_SECONDS:-10}
 REPORTS=${REPORTS:-build/fidelity}
 LIMITS=${LIMITS:-} # flags of compare
+RECORD=${RECORD:---events sched,syscall,gc,heap,user,sweep} # options of record
 
 # NAME: the server's package, and how it is started and kept busy; $PORT and the two after it are free.
 # Sets PACKAGE, MODULE, COMMAND, LOAD.
@@ -100,16 +101,24 @@ measure_use()
 	echo $((100 * (busy - USE_BUSY) / (all - USE_ALL + 1))) >"$REPORTS/$1.use"
 }
 
-# NAME GOTRACE OURTRACE: compares; the report stays
+# NAME GOTRACE OURTRACE: compares; the report stays, and the traces where they differ unexplained
 judge_run()
 {
+	local status=0
+
 	# shellcheck disable=SC2086 # words
 	build/reference/compare -json -min-goroutines 20 -min-transitions 1000 -min-reason 0 -time-p99 1s \
 		$LIMITS "$2" "$3" >"$REPORTS/$1.json" 2>"$tmp/compare.err" || {
 		cat "$tmp/compare.err"
 		jq -r '.failures[]?' "$REPORTS/$1.json"
-		return 1
+		status=1
 	}
+	if [ $status -ne 0 ] || jq -e '.classes.unexplained' "$REPORTS/$1.json" >/dev/null; then
+		mkdir -p "$REPORTS/kept"
+		cp "$2" "$REPORTS/kept/$1.go.trace"
+		cp "$3" "$REPORTS/kept/$1.ours.trace"
+	fi
+	return $status
 }
 
 compared_target() # VERSION N
@@ -118,7 +127,7 @@ compared_target() # VERSION N
 
 	build_programs "$1" plain selftrace truth || return 1
 	measure_use
-	record_target selftrace "$PROGRAMS" "" -trace "$tmp/own.trace" \
+	record_target selftrace "$PROGRAMS" "$RECORD" -trace "$tmp/own.trace" \
 		-duration "${SELF_SECONDS}s" -churn 5 -resizes 20 || return 1
 	measure_use "$name"
 	judge_run "$name" "$tmp/own.trace" "$RECORDED"
@@ -132,7 +141,8 @@ server_wrote_trace() # or is gone
 # The server runs as $PID, its load as $LOAD_PID: records it while it traces itself.
 record_tracing_server() # NAME
 {
-	start_background $GOTRACE record -p "$PID" -o "$tmp/server.trace" --stats "$tmp/server.json"
+	# shellcheck disable=SC2086 # words
+	start_background $GOTRACE record -p "$PID" -o "$tmp/server.trace" --stats "$tmp/server.json" $RECORD
 	recorder_is_live || return 1
 	measure_use
 	kill -40 "$PID"

@@ -104,8 +104,10 @@ func (r *Release) add(o *compare.Report) {
 	}
 	for name, c := range o.Counts {
 		sum, seen := r.Counts[name]
+		values := sum.Values
+		plus(&values, c.Values)
 		r.Counts[name] = compare.Count{
-			Go: sum.Go + c.Go, Ours: sum.Ours + c.Ours,
+			Go: sum.Go + c.Go, Ours: sum.Ours + c.Ours, Values: values,
 			Equal: c.Equal && (sum.Equal || !seen), Must: c.Must || sum.Must,
 		}
 	}

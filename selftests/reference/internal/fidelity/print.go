@@ -97,6 +97,9 @@ func Text(w io.Writer, all []*Release) {
 			if !c.Equal {
 				note = " differs"
 			}
+			if c.Values.Total > 0 {
+				note += fmt.Sprintf(", values equal: %d of %d", c.Values.Equal, c.Values.Total)
+			}
 			fmt.Fprintf(w, "  %-46s go %8d ours %8d%s\n", name, c.Go, c.Ours, note)
 		}
 		for _, kind := range r.kinds() {
