@@ -6,8 +6,9 @@
 //
 //   - Statuses (undetermined -> X, X -> X) are announcements, not transitions: dropped.
 //   - The window begins where the STW that starts the runtime's trace ends and ends with the
-//     runtime's last event: its threads stop tracing one after the other, without a STW. What comes
-//     behind a gap at the end is of some threads only.
+//     runtime's last transitions: its tracer stops without a STW. All threads stop at once but those
+//     that are writing an event: one that loses the CPU there writes it tens of milliseconds later.
+//     So the last few transitions are left out.
 //     Transitions within Edge of either end are aligned, but a missing counterpart there is no
 //     difference, and nothing else of them is judged.
 //   - Ours is cut to that window plus Slack, to give transitions at the edges their counterparts.
@@ -83,48 +84,22 @@ func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
 	return c.report
 }
 
+// stragglers is how many transitions threads may write after the tracer has stopped for the others.
+const stragglers = 16
+
 // window is the part of the runtime's trace that has all of its events.
 func window(t *tracefile.Trace) (start, end int64) {
 	start, end = t.Start, t.End
+	if n := len(t.Transitions); n > stragglers {
+		end = t.Transitions[n-stragglers].Time
+	}
 	for _, r := range t.Ranges {
 		if r.End && r.Name == "stop-the-world (start trace)" {
 			start = r.Time
 			break
 		}
 	}
-	return start, lastWhole(t, start, end)
-}
-
-// Where lastWhole looks, and what it takes for a gap.
-const tail, gap = 200_000_000, 5_000_000
-
-// lastWhole is where the runtime's trace ends for all threads: on a busy machine one of them may
-// write the event that it had begun tens of milliseconds after the others have stopped.
-func lastWhole(t *tracefile.Trace, start, end int64) int64 {
-	var times []int64
-	add := func(time int64) {
-		if time >= end-tail {
-			times = append(times, time)
-		}
-	}
-	if end-start < 10*tail {
-		return end
-	}
-	for i := range t.Transitions {
-		if tr := &t.Transitions[i]; !tr.Status() {
-			add(tr.Time)
-		}
-	}
-	for i := range t.Metrics {
-		add(t.Metrics[i].Time)
-	}
-	slices.Sort(times)
-	for i, time := range times {
-		if i+1 == len(times) || times[i+1]-time > gap {
-			return time
-		}
-	}
-	return end
+	return start, end
 }
 
 func (c *comparer) inside(t int64) bool { return t >= c.lo && t <= c.hi }

@@ -1,0 +1,74 @@
+package compare
+
+// This file tests that the rules of the known differences take those and no others.
+
+import (
+	"testing"
+
+	"gotrace-bpf/selftests/reference/internal/testtrace"
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
+)
+
+func TestClassOfGoroutine(t *testing.T) {
+	type tr = tracefile.Transition
+	block := tr{Time: 1e9, P: 1, M: 7, By: 3, From: trace.GoRunning, To: trace.GoWaiting}
+	later, otherP, otherReason := block, block, block
+	later.Time += 2 * maxApart
+	otherP.Time, otherP.P = later.Time, 2
+	otherReason.Time, otherReason.Reason = later.Time, 5
+	exit := tr{Time: 2e9, P: -1, From: trace.GoSyscall, To: trace.GoRunnable}
+	after := tr{Time: 3e9, From: trace.GoRunnable, To: trace.GoRunning}
+	type list = []*tr
+	for _, test := range []struct {
+		name                 string
+		v1                   bool
+		missing, extra, ours list
+		want                 string
+	}{
+		{"late", false, list{&block}, list{&later}, nil, ClassLate},
+		{"another P", false, list{&block}, list{&otherP}, nil, Unexplained},
+		{"another reason", false, list{&block}, list{&otherReason}, nil, Unexplained},
+		{"one more", false, list{&block}, list{&later, &later}, nil, Unexplained},
+		{"not so late", false, list{&block}, list{&block}, nil, Unexplained},
+		{"untold", true, nil, list{&exit}, list{&block, &exit}, ClassUntold},
+		{"untold of v2", false, nil, list{&exit}, list{&block, &exit}, Unexplained},
+		{"it ran on", true, nil, list{&exit}, list{&block, &exit, &after}, Unexplained},
+	} {
+		c := comparer{Options: Options{V1: test.v1}, lo: 0, hi: 4e9}
+		if got := c.class(&odd{test.missing, test.extra}, test.ours); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestClassOfStack(t *testing.T) {
+	tr, err := tracefile.Load(testtrace.Record(t), tracefile.NewTables())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var some tracefile.Transition
+	for _, x := range tr.Transitions {
+		if x.Stack != 0 && x.To == trace.GoWaiting {
+			some = x
+		}
+	}
+	c := comparer{truth: tr}
+	lost, own := some, some
+	lost.Stack, lost.Reason = 0, tr.Tables.ID("preempted")
+	own.Stack = tr.Tables.Relabel(some.Stack, "runtime.traceLocker.stack")
+	wrong := some
+	wrong.Stack = tr.Tables.Relabel(some.Stack, "main.wrong")
+	none := some
+	none.Stack = 0
+	for _, test := range []struct {
+		name  string
+		truth tracefile.Transition
+		want  string
+	}{{"lost", lost, ClassLost}, {"own", own, ClassOwnFrames}, {"wrong", wrong, ""}, {"none", none, ""}} {
+		if got := c.stackClass(&test.truth, &some); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
