@@ -113,7 +113,8 @@ judge_run()
 		jq -r '.failures[]?' "$REPORTS/$1.json"
 		status=1
 	}
-	if [ $status -ne 0 ] || jq -e '.classes.unexplained' "$REPORTS/$1.json" >/dev/null; then
+	if [ $status -ne 0 ] || jq -e '.classes.unexplained or .whole_stack.equal != .whole_stack.total' \
+			"$REPORTS/$1.json" >/dev/null; then
 		mkdir -p "$REPORTS/kept"
 		cp "$2" "$REPORTS/kept/$1.go.trace"
 		cp "$3" "$REPORTS/kept/$1.ours.trace"

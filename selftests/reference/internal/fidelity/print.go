@@ -60,7 +60,7 @@ func (r *Release) counts() string {
 // Markdown writes the table of README.md.
 func Markdown(w io.Writer, all []*Release) {
 	fmt.Fprintln(w, "| Go | goroutines | identical | transitions | found | P ids | whole stacks |"+
-		" GC, STW, resizes | time, us: p50 / p99 | known counts |")
+		" counts | time, us: p50 / p99 | known counts |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range all {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d |\n", r.Go,
