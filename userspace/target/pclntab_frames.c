@@ -76,7 +76,7 @@ static int expand(struct pclntab *pt, const struct func_info *f, uint64_t pc,
 /*
  * A goroutine that was stopped by a signal may stand at the first instruction of a function: one
  * byte back is another one. There runtime.CallersFrames takes the address as it is, and what is
- * innermost at it.
+ * innermost at it. But whether it is a wrapper, fpunwindExpand has asked the one before.
  */
 static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 {

@@ -14,8 +14,8 @@ import (
 
 const (
 	// ClassLate is a goroutine whose sequence is the same, but some transition's times are
-	// further apart than the alignment takes for the same: its thread lost the CPU between our
-	// probe and the runtime's stamp.
+	// further apart than the alignment takes for the same, or its last one was not written before
+	// the tracer's end: its thread lost the CPU between our probe and the runtime's stamp.
 	ClassLate = "late stamp"
 	// ClassUntold is a goroutine of Go 1.21 whose last system call before the tracer's end lost
 	// its P: the runtime tells of its end when the goroutine runs again.
@@ -46,6 +46,10 @@ func (c *comparer) class(d *odd, ours []*tracefile.Transition) string {
 		d.extra[0].To == trace.GoRunnable && c.lastInside(ours) == d.extra[0] {
 		return ClassUntold
 	}
+	if n := len(d.extra); len(d.missing) == 0 && n > 0 && n <= 2 && c.lastInside(ours) == d.extra[n-1] &&
+		c.endsBefore(d.extra[0]) {
+		return ClassLate
+	}
 	if slices.EqualFunc(d.missing, d.extra, late) {
 		return ClassLate
 	}
@@ -60,6 +64,23 @@ func (c *comparer) lastInside(list []*tracefile.Transition) (last *tracefile.Tra
 		}
 	}
 	return last
+}
+
+// endsBefore reports whether the transition's thread is in the runtime's trace only before it.
+func (c *comparer) endsBefore(o *tracefile.Transition) bool {
+	if c.V1 || o.M < 0 {
+		return false
+	}
+	for i := len(c.truth.Transitions) - 1; i >= 0; i-- {
+		t := &c.truth.Transitions[i]
+		if t.Time < o.Time-maxApart {
+			break
+		}
+		if t.M == o.M && t.Time > o.Time && !t.Status() {
+			return false
+		}
+	}
+	return true
 }
 
 func late(t, o *tracefile.Transition) bool {

@@ -18,7 +18,11 @@ func TestClassOfGoroutine(t *testing.T) {
 	later.Time += 2 * maxApart
 	otherP.Time, otherP.P = later.Time, 2
 	otherReason.Time, otherReason.Reason = later.Time, 5
-	exit := tr{Time: 2e9, P: -1, From: trace.GoSyscall, To: trace.GoRunnable}
+	exit := tr{Time: 2e9, P: -1, M: 7, From: trace.GoSyscall, To: trace.GoRunnable}
+	last := block
+	last.Time = 2e9
+	unseen := last
+	unseen.M = 8
 	after := tr{Time: 3e9, From: trace.GoRunnable, To: trace.GoRunning}
 	type list = []*tr
 	for _, test := range []struct {
@@ -32,11 +36,19 @@ func TestClassOfGoroutine(t *testing.T) {
 		{"another reason", false, list{&block}, list{&otherReason}, nil, Unexplained},
 		{"one more", false, list{&block}, list{&later, &later}, nil, Unexplained},
 		{"not so late", false, list{&block}, list{&block}, nil, Unexplained},
+		{"tracer ended first", false, nil, list{&unseen}, list{&block, &unseen}, ClassLate},
+		{"thread seen later", false, nil, list{&last}, list{&block, &last}, Unexplained},
+		{"not the last", false, nil, list{&unseen}, list{&unseen, &after}, Unexplained},
 		{"untold", true, nil, list{&exit}, list{&block, &exit}, ClassUntold},
 		{"untold of v2", false, nil, list{&exit}, list{&block, &exit}, Unexplained},
 		{"it ran on", true, nil, list{&exit}, list{&block, &exit, &after}, Unexplained},
 	} {
-		c := comparer{Options: Options{V1: test.v1}, lo: 0, hi: 4e9}
+		c := comparer{
+			Options: Options{V1: test.v1}, lo: 0, hi: 4e9,
+			truth: &tracefile.Trace{Transitions: []tr{{
+				Time: 25e8, M: 7, From: trace.GoRunnable, To: trace.GoRunning,
+			}}},
+		}
 		if got := c.class(&odd{test.missing, test.extra}, test.ours); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}

@@ -90,8 +90,11 @@ const stragglers = 16
 // window is the part of the runtime's trace that has all of its events.
 func window(t *tracefile.Trace) (start, end int64) {
 	start, end = t.Start, t.End
-	if n := len(t.Transitions); n > stragglers {
-		end = t.Transitions[n-stragglers].Time
+	for i, n := len(t.Transitions)-1, 0; i >= 0 && n < stragglers; i-- {
+		if !t.Transitions[i].Status() { // these are written for all goroutines, as the last thing
+			end = t.Transitions[i].Time
+			n++
+		}
 	}
 	for _, r := range t.Ranges {
 		if r.End && r.Name == "stop-the-world (start trace)" {
