@@ -105,6 +105,15 @@ static void put_losses(struct json *j, const struct statistics *s)
 		json__close(j, '}');
 	}
 	json__close(j, ']');
+	json__open(j, "gaps", '[');
+	for (size_t i = 0; i < s->gaps; i++) {
+		json__open(j, NULL, '{');
+		json__u64(j, "from", s->gap[i].from);
+		json__u64(j, "to", s->gap[i].to);
+		json__u64(j, "count", s->gap[i].count);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
 }
 
 static void put_private(struct json *j, const struct statistics *s)

@@ -191,6 +191,27 @@ static void put_meta(struct out *o, const struct statistics *s)
 	}
 }
 
+#define GAPS_SHOWN 8
+
+static void put_gaps(struct out *o, const struct statistics *s)
+{
+	const char *title = "gaps";
+
+	for (size_t i = 0; i < s->gaps && i < GAPS_SHOWN; i++) {
+		put_title(o, title);
+		put(o, "%" PRIu64 " records, from ", s->gap[i].count);
+		put_seconds(o, (int64_t)s->gap[i].from);
+		out__text(o, " to ");
+		put_seconds(o, (int64_t)s->gap[i].to);
+		out__char(o, '\n');
+		title = "";
+	}
+	if (s->gaps > GAPS_SHOWN) {
+		put_title(o, "");
+		put(o, "and %zu more: --json\n", s->gaps - GAPS_SHOWN);
+	}
+}
+
 static void put_losses(struct out *o, const struct statistics *s)
 {
 	const char *title = "lost";
@@ -206,6 +227,7 @@ static void put_losses(struct out *o, const struct statistics *s)
 		out__char(o, '\n');
 		title = "";
 	}
+	put_gaps(o, s);
 	if (s->private_records && !s->lost) {
 		put_title(o, title);
 		out__text(o, "nothing\n");

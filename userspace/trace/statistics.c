@@ -24,6 +24,7 @@ void statistics__deinit(struct statistics *s)
 	map__deinit(&s->ps);
 	free(s->generation);
 	free(s->meta);
+	free(s->gap);
 	statistics__init(s);
 }
 
@@ -85,7 +86,31 @@ static int note_event(struct statistics *s, const struct trace_event *ev)
 	}
 }
 
-static void add_losses(struct statistics *s, struct buf data)
+/* Losses of one report, of a kind each, are one gap; so are those that meet. */
+static int add_gap(struct statistics *s, const struct private_loss *loss)
+{
+	struct statistics_gap *last = s->gaps ? &s->gap[s->gaps - 1] : NULL, *bigger;
+
+	if (last && loss->from <= last->to && loss->to >= last->from) {
+		if (loss->from < last->from)
+			last->from = loss->from;
+		if (loss->to > last->to)
+			last->to = loss->to;
+		last->count += loss->count;
+		return 0;
+	}
+	if (s->gaps == s->gaps_cap) {
+		s->gaps_cap = s->gaps_cap ? s->gaps_cap * 2 : 16;
+		bigger = reallocarray(s->gap, s->gaps_cap, sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		s->gap = bigger;
+	}
+	s->gap[s->gaps++] = (struct statistics_gap){ loss->from, loss->to, loss->count };
+	return 0;
+}
+
+static int add_losses(struct statistics *s, struct buf data)
 {
 	struct statistics_loss *sum;
 	struct private_loss loss;
@@ -98,8 +123,11 @@ static void add_losses(struct statistics *s, struct buf data)
 			sum->to = loss.to;
 		sum->count += loss.count;
 		s->lost += loss.count;
+		if (add_gap(s, &loss))
+			return -ENOMEM;
 	}
 	s->private_bad += data.bad;
+	return 0;
 }
 
 static int keep_meta(struct statistics *s, const struct buf *data)
@@ -122,8 +150,7 @@ static int note_record(struct statistics *s, struct private_record *record)
 	case PRIVATE_META:
 		return keep_meta(s, &record->data);
 	case PRIVATE_LOSSES:
-		add_losses(s, record->data);
-		return 0;
+		return add_losses(s, record->data);
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

@@ -41,6 +41,12 @@ struct statistics_loss { /* by the kind of the record that was lost; 0: not know
 	uint64_t from, to; /* CLOCK_MONOTONIC, ns: of all of them */
 };
 
+/* A stretch of time in which records are missing. */
+struct statistics_gap {
+	uint64_t from, to; /* CLOCK_MONOTONIC, ns */
+	uint64_t count;
+};
+
 struct statistics {
 	int64_t start, end;   /* ns: of the first and the last event */
 	uint64_t events;      /* delivered */
@@ -60,6 +66,8 @@ struct statistics {
 	struct private_ticks ticks; /* of the first generation; tick_ns 0: not told */
 	struct statistics_loss loss[GT_KIND_END];
 	uint64_t lost;
+	struct statistics_gap *gap; /* in the order of their reports */
+	size_t gaps, gaps_cap;
 	uint64_t private_records, private_bad, private_unknown;
 	bool describes; /* the trace has a table of its events */
 

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Forced losses: rings that are too small, a recorder that is stopped for a while, both under a load
+# that they can't hold. The trace is valid and says what is missing and when; after the gap it is right
+# again: who is alive, in which state, what happens then and with which stacks.
+# timeout: 900
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/losses.lib.sh
+
+ring_sizes() # a wrong one is refused in one line
+{
+	local size status
+
+	for size in 0 15K 1023 257M 4T 16k K -1 16KB; do
+		timeout 20 $GOTRACE record -p $$ --ring-size="$size" -o "$tmp/x" 2>"$tmp/err"
+		status=$?
+		[ $status -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] || return 1
+	done
+}
+
+ktap_start
+try "ring sizes" ring_sizes
+for go in $TARGET_GOS; do
+	try "$go: small rings" lossy "$go" "--ring-size=64K"
+	note "$(tail -n 1 "$tmp/try.out")"
+done
+try "the smallest rings" lossy "$JUDGE_GO" "--ring-size=16K --events=sched"
+try "stopped for 1 s" lossy "$JUDGE_GO" "--ring-size=256K" 1
+note "$(tail -n 1 "$tmp/try.out")"
+try "stopped for 3 s" lossy "$JUDGE_GO" "--format-version=1.22 --tick=64ns" 3
+note "$(tail -n 1 "$tmp/try.out")"
+try "stopped again and again" lossy "$JUDGE_GO" "--ring-size=256K --format-version=1.26" 0.3 0.3 0.3
+note "$(tail -n 1 "$tmp/try.out")"
+ktap_end
