@@ -77,7 +77,7 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
-unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames)
+unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
@@ -118,6 +118,11 @@ build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+build/selftests/debugger: build/obj/selftests/company/debugger.o
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)

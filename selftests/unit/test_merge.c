@@ -98,13 +98,63 @@ static void counts_holes(void **state)
 	assert_int_equal(merge__holes(m), 0);
 	put_at(m, 0, 4, 12);
 	assert_int_equal(merge__holes(m), 2);
-	merge__count(m, 0, &(struct gt_record){ .seq = 11 });
+	merge__count(m, 0, &(struct gt_record){ .time = 11, .seq = 11 });
 	assert_int_equal(merge__holes(m), 1);
 	put_at(m, 1, 5, UINT32_MAX); /* the number wraps */
 	put_at(m, 1, 6, 1);
 	assert_int_equal(merge__holes(m), 2);
 	put_at(m, 0, 7, 6); /* one before the first */
 	assert_int_equal(merge__holes(m), 2);
+}
+
+static void expect_gap(struct merge *m, uint64_t watermark, uint64_t count, uint64_t from,
+		       uint64_t to)
+{
+	struct merge_gap gap = {};
+
+	assert_true(merge__gap(m, watermark, &gap));
+	assert_int_equal(gap.count, count);
+	assert_int_equal(gap.from, from);
+	assert_int_equal(gap.to, to);
+}
+
+/* A gap is one when what could fill it would have come; numbers may be late by a little. */
+static void tells_where_gaps_are(void **state)
+{
+	enum { MS = 1000000 };
+	struct merge *m = *state;
+	struct merge_gap gap;
+
+	put_at(m, 0, 1 * MS, 0);
+	put_at(m, 0, 2 * MS, 5); /* 1 to 4 */
+	put_at(m, 0, 2 * MS + 1, 2);
+	put_at(m, 1, 2 * MS, 0);
+	put_at(m, 1, 3 * MS, 2);
+	put_at(m, 1, 3 * MS, 1); /* only late */
+	assert_false(merge__gap(m, 2 * MS, &gap));
+	expect_gap(m, 3 * MS, 1, 1 * MS, 2 * MS);
+	expect_gap(m, 3 * MS, 2, 1 * MS, 2 * MS);
+	assert_false(merge__gap(m, UINT64_MAX, &gap));
+	put_at(m, 0, 9 * MS, 8);
+	assert_false(merge__gap(m, 9 * MS, &gap));
+	expect_gap(m, UINT64_MAX, 2, 2 * MS + 1, 9 * MS);
+}
+
+/* So many at once that they are told as one. */
+static void tells_many_gaps(void **state)
+{
+	struct merge *m = *state;
+	struct merge_gap gap;
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < 2000; i++)
+		put_at(m, 0, i, i * 3);
+	while (merge__gap(m, UINT64_MAX, &gap)) {
+		assert_true(gap.from < gap.to);
+		sum += gap.count;
+	}
+	assert_int_equal(sum, 1999 * 2);
+	assert_int_equal(merge__holes(m), sum);
 }
 
 static void refuses_rings_out_of_range(void **state)
@@ -139,7 +189,6 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* In each of many rings they are put, taken, and put again before all are taken. */
 static void random_streams(void **state)
 {
 	enum { N = 5000 };
@@ -149,12 +198,7 @@ static void random_streams(void **state)
 	srandom(7);
 	for (unsigned int i = 0; i < N; i++) {
 		times[i] = 1000 + i * 10 + random() % 200;
-		assert_int_equal(put_at(m, random() % GT_RINGS_MAX, times[i], i), 0);
-		if (i % 100 == 99) {	/* the earliest comes, and goes in again */
-			const struct gt_record *rec = merge__next(m, UINT64_MAX);
-
-			assert_int_equal(put_at(m, random() % GT_RINGS_MAX, rec->time, N), 0);
-		}
+		assert_int_equal(put_at(m, random() % 7, times[i], i), 0);
 	}
 	qsort(times, N, sizeof(times[0]), compare);
 	for (unsigned int i = 0; i < N; i++) {
@@ -175,6 +219,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stops_at_the_watermark, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_ones_come_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_holes, setup, teardown),
+		cmocka_unit_test_setup_teardown(tells_where_gaps_are, setup, teardown),
+		cmocka_unit_test_setup_teardown(tells_many_gaps, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_rings_out_of_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(gives_memory_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),

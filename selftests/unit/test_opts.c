@@ -107,6 +107,25 @@ static void lists(void **state)
 	assert_int_equal(set, 5);
 }
 
+static void sizes(void **state)
+{
+	static const char *const bad[] = { "", "K", "-1", "1 ", "1k", "1KB", "1T", "4095", "3K",
+					   "1025M", "2G", "99999999999G", "18446744073709551616" };
+	uint64_t size = 7;
+
+	assert_true(opts__size("4096", 4096, 1 << 30, &size));
+	assert_int_equal(size, 4096);
+	assert_true(opts__size("64K", 4096, 1 << 30, &size));
+	assert_int_equal(size, 65536);
+	assert_true(opts__size("16M", 4096, 1 << 30, &size));
+	assert_int_equal(size, 16 << 20);
+	assert_true(opts__size("1G", 4096, 1 << 30, &size));
+	assert_int_equal(size, 1 << 30);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(opts__size(bad[i], 4096, 1 << 30, &size));
+	assert_int_equal(size, 1 << 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +133,7 @@ int main(void)
 		cmocka_unit_test(no_durations),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(lists),
+		cmocka_unit_test(sizes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -66,6 +66,12 @@ int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
 		    first && first->ng ? first->g[first->ng - 1].goid : 0);
 }
 
+int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
+			  const struct snapshot *second)
+{
+	return note("resnapshot %zu %lu %zu %lu", first->ng, first->time, second->ng, second->time);
+}
+
 int sequencer__watermark(struct sequencer *s, uint64_t time)
 {
 	return note("watermark %lu", time);
@@ -171,6 +177,10 @@ static void record(bool with_second)
 	sequencer__snapshot(NULL, &snap, second);
 	assert_int_equal(rawfile__lost(raw, GT_PARK, 12), 0);
 	sequencer__lost(NULL, GT_PARK, 12);
+	for (unsigned int i = 0; i < 2; i++) { /* as often as there are losses */
+		assert_int_equal(rawfile__resnapshot(raw, &snap, &snap), 0);
+		sequencer__resnapshot(NULL, &snap, &snap);
+	}
 	give(raw, 2, GT_SWITCH, 1, 2, 3);
 	assert_int_equal(rawfile__finish(raw, 3000, &symbolizer), 0);
 	sequencer__finish(NULL, 3000);

@@ -27,6 +27,7 @@
 #include "capture/session.h"
 #include "lib/log.h"
 #include "target/csymbols.h"
+#include "target/text.h"
 
 #define MS		1000000ull
 
@@ -367,8 +368,12 @@ static void create_symbolizer(struct recorder *r)
 
 static int begin(struct recorder *r)
 {
-	int code = session__attach(r->session, r->err);
+	int code = 0;
 
+	if (!r->opts->launch) /* which has been traced by us from its exec on */
+		code = text__check(r->opts->process, r->opts->elf, r->opts->sites, r->err);
+	if (!code)
+		code = session__attach(r->session, r->err);
 	if (!code && !r->opts->launch)
 		code = still_the_program(r);
 	if (code)
