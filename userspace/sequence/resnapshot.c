@@ -239,17 +239,31 @@ static void run_and_leave(struct correction *c, struct goroutine *g, struct thre
 		go__block(c->s, t, c->time, unknown, 0);
 }
 
+/* It is on a thread, or as it should be already: its own thread has done it, or will. */
+static bool is_done(const struct change *change)
+{
+	const struct goroutine *g = change->g;
+
+	if (!g)
+		return !change->from;
+	return g->m || (change->state && change->state == g->state) ||
+	       (change->state != GO_WAITING && change->state && g->state == GO_RUNNABLE);
+}
+
 static void move(struct correction *c, struct change *change, struct loan *loan)
 {
-	struct thread *t = carrier(c, loan);
+	struct thread *t;
 
+	if (is_done(change))
+		return;
+	t = carrier(c, loan);
 	if (!t) {
 		c->open++;
 		return;
 	}
-	if (!change->g && change->from)
+	if (!change->g)
 		create(c, change, t);
-	if (!change->g || change->g->m)
+	if (!change->g)
 		return;
 	if (!change->state) {
 		run_and_leave(c, change->g, t, true);
