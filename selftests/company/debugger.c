@@ -5,11 +5,11 @@
  *	debugger PID ADDRESS	traces PID's main thread and puts a breakpoint (int3) at ADDRESS
  *	debugger PID syscalls	traces all threads, new ones too, and stops each at every system call
  *
- * Prints "ready", and lets go at the end of its standard input: the breakpoint's byte is put back.
+ * Prints "ready", and lets go at SIGTERM: the breakpoint's byte is put back.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
+#include <stdbool.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +23,13 @@ static int fail(const char *what)
 {
 	fprintf(stderr, "debugger: %s: %s\n", what, strerror(errno));
 	return 1;
+}
+
+static volatile sig_atomic_t over;
+
+static void on_term(int signal)
+{
+	over = 1;
 }
 
 static void ready(void)
@@ -53,7 +60,6 @@ static int change_byte(pid_t tid, uint64_t addr, int byte)
 
 static int breakpoint(pid_t pid, uint64_t addr)
 {
-	char c;
 	int old;
 
 	if (ptrace(PTRACE_SEIZE, pid, 0, 0))
@@ -63,8 +69,14 @@ static int breakpoint(pid_t pid, uint64_t addr)
 		return fail("cannot set the breakpoint");
 	printf("was %02x\n", (unsigned int)old);
 	ready();
-	while (read(STDIN_FILENO, &c, 1) > 0)
-		;
+	while (!over) {
+		int status;
+
+		/* signals for the traced thread are passed on to it */
+		if (waitpid(pid, &status, __WALL | WNOHANG) == pid && WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, pid, 0, status >> 16 ? 0 : WSTOPSIG(status));
+		usleep(1000);
+	}
 	return change_byte(pid, addr, old) < 0 ? fail("cannot remove the breakpoint") : 0;
 }
 
@@ -89,14 +101,13 @@ static void seize_all(pid_t pid)
 /* As strace -f: the threads go on by themselves when this process ends. */
 static int syscalls(pid_t pid)
 {
-	struct pollfd end = { .fd = STDIN_FILENO, .events = POLLIN };
 	unsigned long stops = 0;
 	int status;
 	pid_t tid;
 
 	seize_all(pid);
 	ready();
-	while (!poll(&end, 1, 0)) {
+	while (!over) {
 		tid = waitpid(-1, &status, __WALL | WNOHANG);
 		if (tid < 0)
 			break;
@@ -117,6 +128,7 @@ static int syscalls(pid_t pid)
 
 int main(int argc, char **argv)
 {
+	signal(SIGTERM, on_term);
 	if (argc != 3) {
 		fputs("usage: debugger PID ADDRESS|syscalls\n", stderr);
 		return 2;

@@ -1,0 +1,160 @@
+#!/bin/bash
+# Not alone with the process: the program's own tracer, another recorder, a debugger, strace. Each works
+# together with a recording, or is refused in one line; the program is never harmed.
+# timeout: 600
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+debugger=build/selftests/debugger
+few="-min-goroutines 300 -min-transitions 2000 -min-reason 0 -reasons="
+
+# --- the program's own tracer
+
+own_tracer() # GO: begins and ends in the middle of the recording; both traces are whole
+{
+	record_target pingpong "$1" "" -trace "$tmp/own.trace" -duration 700ms -rate 5000 || return 1
+	check_trace "$RECORDED" && build/gotrace check "$tmp/own.trace" &&
+		[ "$(stat_of lost "$tmp/pingpong.json")" = 0 ] &&
+		[ "$(stat_of dropped "$tmp/pingpong.json")" = 0 ] &&
+		build/reference/truth "$RECORDED" "$tmp/pingpong.done"
+}
+
+# --- two recorders
+
+record_background() # NAME OPTION...: sets PID_OF_NAME
+{
+	local name=$1
+	shift
+
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/$name.trace" "$@"
+	printf -v "pid_$name" %s "$BACKGROUND_PID"
+	recorder_is_live
+}
+
+end_recorder() # PID
+{
+	kill -INT "$1" && wait "$1"
+}
+
+# The second one's trace is within the first one's time, or the other way round.
+same_history() # INNER OUTER
+{
+	check_trace "$tmp/$1.trace" && check_trace "$tmp/$2.trace" &&
+		build/reference/compare $few -identical 100 -p 100 "$tmp/$1.trace" "$tmp/$2.trace"
+}
+
+last_in_first_out()
+{
+	record_background one && record_background two && sleep 1 || return 1
+	end_recorder "$pid_two" && sleep 0.2 && end_recorder "$pid_one" &&
+		text_is_clean "$TARGET_PID" && same_history two one
+}
+
+# Only a part is common to both: each is cut to it.
+first_in_first_out()
+{
+	record_background one && sleep 0.3 && record_background two && sleep 1 || return 1
+	end_recorder "$pid_one" && sleep 0.3 && end_recorder "$pid_two" &&
+		text_is_clean "$TARGET_PID" && common_part
+}
+
+common_part()
+{
+	local from to
+
+	check_trace "$tmp/one.trace" && check_trace "$tmp/two.trace" || return 1
+	from=$(build/gotrace stat --json "$tmp/two.trace" | jq .start)
+	to=$(build/gotrace stat --json "$tmp/one.trace" | jq .end)
+	build/gotrace cut "$tmp/one.trace" --from "@$((from + 20000000))" --to "@$((to - 20000000))" \
+		-o "$tmp/inner.trace" && same_history inner two
+}
+
+killed() # the other's -9 does no harm to the one that stays
+{
+	record_background one && record_background two && sleep 1.5 || return 1
+	kill -KILL "$pid_two"
+	wait "$pid_two" 2>/dev/null
+	record_background three && sleep 0.7 && end_recorder "$pid_three" && end_recorder "$pid_one" &&
+		wait_until 20 text_is_clean "$TARGET_PID" && same_history three one &&
+		build/gotrace check --lenient "$tmp/two.trace.partial"
+}
+
+# --- debuggers
+
+address_of() # PROBE: where it would be in the process, which is no PIE
+{
+	$GOTRACE probes -p "$TARGET_PID" --json |
+		jq -r --arg probe "$1" 'first(.probes[] | select(.probe == $probe)).address'
+}
+
+start_debugger() # ARGUMENT
+{
+	start_background $debugger "$TARGET_PID" "$1"
+	debugger_pid=$BACKGROUND_PID
+	wait_until 10 grep -q '^ready' "$tmp/background.out"
+}
+
+end_debugger()
+{
+	kill "$debugger_pid" && wait "$debugger_pid"
+}
+
+# A breakpoint of a debugger on an instruction that is to be probed: refused, and it stays there.
+breakpoint_before()
+{
+	local status
+
+	start_debugger "$(address_of procs)" || return 1
+	timeout 20 $GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/bp.trace" 2>"$tmp/bp.err"
+	status=$?
+	cat "$tmp/bp.err"
+	[ $status -eq 1 ] && [ "$(wc -l <"$tmp/bp.err")" -eq 1 ] && [ ! -e "$tmp/bp.trace" ] &&
+		grep -q "process $debugger_pid (debugger) .* breakpoint in runtime.procresize" "$tmp/bp.err" &&
+		! text_is_clean "$TARGET_PID" || return 1
+	end_debugger && text_is_clean "$TARGET_PID" && is_recorded
+}
+
+breakpoint_elsewhere() # of no concern
+{
+	start_debugger "$(($(address_of procs) + 1))" && is_recorded &&
+		end_debugger && text_is_clean "$TARGET_PID"
+}
+
+is_recorded()
+{
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 500ms -o "$tmp/is.trace" --stats "$tmp/is.json" &&
+		check_trace "$tmp/is.trace" && [ "$(stat_of events "$tmp/is.json")" -gt 500 ] &&
+		[ "$(stat_of lost "$tmp/is.json")" = 0 ]
+}
+
+traced_syscalls() # as strace -f does it, from before the recording until after it
+{
+	start_debugger syscalls && is_recorded && end_debugger && is_recorded
+}
+
+tracer_comes_and_goes() # while a recording runs
+{
+	record_background one && start_debugger syscalls && sleep 0.4 && end_debugger || return 1
+	sleep 0.2
+	end_recorder "$pid_one" && check_trace "$tmp/one.trace" && text_is_clean "$TARGET_PID"
+}
+
+ktap_start
+make --no-print-directory $debugger >/dev/null
+for go in $TARGET_GOS; do
+	try "$go: the program traces itself meanwhile" own_tracer "$go"
+done
+start_target many "$JUDGE_GO" -duration 60s -goroutines 500 -rate 10000
+tell_target start
+try "two recorders, one within the other's time" last_in_first_out
+try "two recorders, the first ends first" first_in_first_out
+try "two recorders, one is killed" killed
+try "a debugger's breakpoint at a probed instruction" breakpoint_before
+note "$(grep debugs "$tmp/try.out")"
+try "a debugger's breakpoint elsewhere" breakpoint_elsewhere
+try "a tracer of system calls before" traced_syscalls
+try "a tracer of system calls meanwhile" tracer_comes_and_goes
+try "the target works on" kill -0 "$TARGET_PID"
+expect_target "done" 90
+try "the target ended well" stop_target
+ktap_end
