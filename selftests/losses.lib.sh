@@ -73,3 +73,83 @@ same_by_replay() # RECORD OPTIONS: the raw file makes the same trace, snapshots 
 		build/gotrace check "$tmp/lossy.again" &&
 		cmp <(build/gotrace events "$RECORDED") <(build/gotrace events "$tmp/lossy.again")
 }
+
+# --- `go tool trace -d=parsed`, which reads one file a process
+
+trace_tool() # GO: the path of its tool; and the option by which it only reads a trace to its end
+{
+	case $1 in
+	go1.22.* | go1.23.*) echo "$(GOTOOLCHAIN=$1 "${GO:-go}" tool -n trace) -d=1" ;;
+	*) echo "$(GOTOOLCHAIN=$1 "${GO:-go}" tool -n trace) -d=parsed" ;;
+	esac
+}
+
+# The newest tool reads every format; the oldest that knows a format reads that, too. The names of files
+# that one refuses come out.
+refused_by_tools() # reads names of files from stdin, NUL between them
+{
+	local newest old22 old23 old25
+
+	newest=$(trace_tool "$JUDGE_GO") && old22=$(trace_tool go1.22.12) &&
+		old23=$(trace_tool go1.23.12) && old25=$(trace_tool go1.25.3) || return 1
+	export newest old22 old23 old25
+	# shellcheck disable=SC2016 # for the shell below
+	xargs -0 -r -n 200 -P "$(nproc)" bash -c '
+		for file; do
+			$newest "$file" >/dev/null 2>&1 || echo "$file"
+			case $(head -c 7 "$file") in
+			"go 1.22") old=$old22 ;;
+			"go 1.23") old=$old23 ;;
+			"go 1.25") old=$old25 ;;
+			*) continue ;;
+			esac
+			$old "$file" >/dev/null 2>&1 || echo "$file (${old##*toolchain@v0.0.1-})"
+		done' tools
+}
+
+# NAME FOLDER COUNT [VALIDATE OPTION]: all traces of a folder, by our reader, x/exp/trace and the tools
+all_accept()
+{
+	local name=$1 folder=$2 count=$3 strict=${4-} kind
+
+	find "$folder" -name '*.trace' -print0 | sort -z >"$tmp/names"
+	xargs -0 -n 500 -P "$(nproc)" build/reference/validate $strict <"$tmp/names" >"$tmp/validate" 2>&1
+	xargs -0 -n 500 build/gotrace check <"$tmp/names" >"$tmp/ours" 2>&1
+	for kind in validate ours; do
+		[ "$(grep -c '\.trace: ok, ' "$tmp/$kind")" -eq "$count" ] && continue
+		note "$kind: $(grep -c '\.trace: ok, ' "$tmp/$kind") of $count"
+		note "$(grep -av '\.trace: ok, ' "$tmp/$kind" | head -n 20)"
+		not_ok "$name: all $count are valid"
+		return 1
+	done
+	if ! refused_by_tools <"$tmp/names" >"$tmp/refused" || [ -s "$tmp/refused" ]; then
+		note "go tool trace: $(head -n 20 "$tmp/refused")"
+		not_ok "$name: all $count are valid"
+		return 1
+	fi
+	ok "$name: all $count are valid"
+}
+
+# NAME COUNT FIRST OPTION...: variants of the simulator through the sequencer, from FIRST on
+lossy_variants()
+{
+	local name=$1 count=$2 first=$3 half=$(($2 / 2)) folder=$tmp/files pids=() bad=0 i pid
+	shift 3
+
+	rm -rf "$folder"
+	mkdir -p "$folder"
+	for i in 0 1; do
+		build/san/replay/mutate -seed "$lossy_seed" -first $((first + i * half)) \
+			-n $((i ? count - half : half)) "$@" -o "$folder" >"$tmp/mutate.$i" 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || bad=1
+	done
+	note "$(grep -h '^after losses' "$tmp"/mutate.*)"
+	[ $bad -eq 0 ] || note "$(grep -hv ' variants, peak memory' "$tmp"/mutate.* | head -n 40)"
+	[ $bad -eq 0 ] && ok "$name: the sequencer, the state after it" ||
+		not_ok "$name: the sequencer, the state after it"
+	all_accept "$name" "$folder" "$count" -strict
+	rm -rf "$folder"
+}

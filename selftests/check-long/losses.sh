@@ -1,0 +1,102 @@
+#!/bin/bash
+# 20,000 variants of records that were lost - every n-th of each kind, bursts, a ring or a thread for a
+# time, in each phase, with and without system call probes, all formats and ticks - and 500 recordings
+# that lose for real. x/exp/trace, `go tool trace` of the newest release and of the oldest that knows the
+# format, and `gotrace check` must accept all. To see a variant again:
+#
+#     build/san/replay/mutate -losses -raw -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
+# timeout: 5400
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/losses.lib.sh
+
+read -r replayed recorded <<<"${LOSSES:-20000 500}"
+lossy_seed=${LOSSES_SEED:-20261121}
+step=2000 # files that are on the disk at a time
+
+build()
+{
+	make --no-print-directory "-j$(nproc)" all reference "build/targets/$JUDGE_GO/many" &&
+		make --no-print-directory "-j$(nproc)" SAN=1 build/san/replay/mutate
+}
+
+# N: what the N-th recording is like
+options_of()
+{
+	local sizes=(16K 32K 64K 128K 256K) formats=(1.22 1.23 1.25 1.26) ticks=(1ns 64ns) rare=""
+
+	case $(($1 % 7)) in
+	1) rare="--events=sched" ;;
+	2) rare="--no-stacks" ;;
+	3) rare="--events=sched,gc" ;;
+	4) rare="--stack-depth=3" ;;
+	esac
+	echo "--ring-size=${sizes[$1 % 5]} --format-version=${formats[$1 % 4]}" \
+		"--tick=${ticks[$1 / 4 % 2]} $rare"
+}
+
+# N: records the target for a moment; every third time the recorder is stopped meanwhile
+one_recording()
+{
+	local file=$tmp/files/$1.trace pid
+
+	# shellcheck disable=SC2046 # options are words
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d $((150 + $1 * 37 % 500))ms -o "$file" \
+		--stats "$tmp/files/$1.json" $(options_of "$1") 2>"$tmp/recorder.err" &
+	pid=$!
+	if [ $(($1 % 3)) -eq 0 ]; then
+		sleep 0.2
+		pkill -STOP -P $pid 2>/dev/null
+		sleep 0.$((1 + $1 % 4))
+		pkill -CONT -P $pid 2>/dev/null
+	fi
+	wait $pid || { cat "$tmp/recorder.err"; return 1; }
+}
+
+# The numbers that the recorder counted are those that the trace tells.
+losses_are_told() # FIRST LAST
+{
+	local i
+
+	for ((i = $1; i <= $2; i++)); do
+		[ "$(stat_of lost "$tmp/files/$i.json")" = \
+			"$(build/gotrace stat --json "$tmp/files/$i.trace" |
+				jq '[.private.losses[] | select(.kind != "unknown").count] | add // 0')" ] ||
+			{ echo "recording $i"; return 1; }
+	done
+}
+
+record_all() # FIRST LAST
+{
+	local i
+
+	for ((i = $1; i <= $2; i++)); do
+		one_recording "$i" || return 1
+	done
+}
+
+recordings() # FIRST LAST
+{
+	mkdir -p "$tmp/files"
+	try "recordings $1 to $2" record_all "$1" "$2" || return 1
+	try "recordings $1 to $2: losses are told" losses_are_told "$1" "$2"
+	note "$(cat "$tmp"/files/*.json | jq -s -c '{recordings: length, with_losses: map(select(.lost > 0)) | length,
+		lost: map(.lost) | add, resnapshots: map(.resnapshots) | add, repairs: map(.repairs) | add}')"
+	all_accept "recordings $1 to $2" "$tmp/files" $(($2 - $1 + 1))
+	rm -rf "$tmp/files"
+}
+
+ktap_start
+if try "all is built" build; then
+	for ((first = 0; first < replayed; first += step)); do
+		count=$((replayed - first < step ? replayed - first : step))
+		lossy_variants "variants from $first on" "$count" "$first" -losses -raw
+	done
+	start_target many "$JUDGE_GO" -duration 3600s -goroutines 1000
+	tell_target start
+	for ((first = 0; first < recorded; first += 100)); do
+		recordings "$first" $((first + 100 < recorded ? first + 99 : recorded - 1))
+	done
+	try "the target works on" kill -0 "$TARGET_PID"
+fi
+ktap_end
