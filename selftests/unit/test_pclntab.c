@@ -319,12 +319,45 @@ static void damage_is_survived(void **state)
 	for_each_program(damaged);
 }
 
+/* A function's prologue pushes the frame pointer (up to 1.20 it makes room first), then there is a frame. */
+static void prologue_of(const char *path)
+{
+	struct sym_frame frames[SYM_INLINE_MAX];
+	unsigned int seen = 0, last = 0;
+	struct symbolizer symbolizer;
+	struct program p;
+	struct go_func f;
+
+	open_program(&p, path);
+	pclntab__symbolizer(p.pt, 0x10000, &symbolizer);
+	assert_true(pclntab__named(p.pt, "runtime.gcStart", &f));
+	for (uint64_t pc = f.entry; pc < f.entry + 48; pc++) {
+		assert_true(symbolizer.frames(symbolizer.ctx, 0x10000 + pc + 1, frames) >= 1);
+		last = frames[0].pushed;
+		assert_true(last <= SYM_PUSHED_WORD);
+		if (pc == f.entry)
+			assert_int_equal(last, SYM_PUSHED_NOTHING);
+		else if (last == SYM_PUSHED_NOTHING)
+			assert_int_equal(seen, 1u << SYM_PUSHED_NOTHING);
+		seen |= 1u << last;
+	}
+	assert_int_equal(last, SYM_PUSHED_FRAME);
+	assert_int_equal(seen >> SYM_PUSHED_WORD & 1, p.info.version.minor >= 21);
+	close_program(&p);
+}
+
+static void prologues(void **state)
+{
+	for_each_program(prologue_of);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_the_symbols),
 		cmocka_unit_test(inlined_calls_are_frames),
 		cmocka_unit_test(wrappers_are_known),
+		cmocka_unit_test(prologues),
 		cmocka_unit_test(obfuscated_tables_are_read),
 		cmocka_unit_test(damage_is_survived),
 	};
