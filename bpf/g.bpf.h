@@ -86,11 +86,12 @@ static __always_inline u64 current_curg(u64 g0)
  * Which goroutine runs on the thread of a g0: m.curg, remembered so that it need not be read
  * through g0.m. It is true if g.m, which is read with g.sched anyway, is that m: a goroutine that
  * leaves its thread, by whatever way, loses its m. Writer: execute() and curg__head(); reader:
- * curg__head(). Two g0s may share a place; a torn meeting of theirs costs one stack its truth. 12
- * KiB.
+ * curg__head(). Two g0s may share a place, and their threads write it at once: the key is made of
+ * g0 and m, so that one's m and the other's g0 match nothing. 12 KiB.
  */
 struct curg_place {
-	u64 g0, m, curg;
+	u64 key; /* g0 ^ m */
+	u64 m, curg;
 };
 
 static __always_inline struct curg_place *curg__place(u64 g0)
@@ -102,7 +103,7 @@ static __always_inline void curg__set(u64 g0, u64 g)
 {
 	struct curg_place *place = curg__place(g0);
 
-	if (place->g0 == g0)
+	if (place->key == (g0 ^ place->m))
 		place->curg = g;
 }
 
@@ -119,16 +120,15 @@ static __always_inline u64 curg__head(u64 g0, struct curg_head *head)
 	struct curg_place *place = curg__place(g0);
 	u64 curg = place->curg, m = place->m;
 
-	if (place->g0 == g0 && !go_read(head, sizeof(*head), curg + config.g_m) && head->m == m)
+	if (place->key == (g0 ^ m) && !go_read(head, sizeof(*head), curg + config.g_m) && head->m == m)
 		return curg;
 	m = go_read_u64(g0 + config.g_m);
 	curg = go_read_u64(m + config.m_curg);
 	if (!curg || go_read(head, sizeof(*head), curg + config.g_m))
 		return 0;
-	place->g0 = 0;
 	place->m = m;
 	place->curg = curg;
-	place->g0 = g0;
+	place->key = g0 ^ m;
 	return curg;
 }
 
