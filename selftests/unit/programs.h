@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Go programs to analyse: those of GT_TEST_PROGRAMS (paths separated by colons), or, when it is not
- * set, build/targets/GO/selftrace of each Go release that the Makefile builds for.
+ * set, build/targets/GO/selftrace of each release in TARGET_GOS, which the Makefile builds; without
+ * that, of whatever is there, be it old.
  *
  * Without any, a test that needs one is skipped, unless GT_REQUIRE_PROGRAMS=1 makes it fail.
  */
@@ -10,6 +11,7 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,8 +27,8 @@ struct programs {
 
 static inline struct programs programs__find(void)
 {
-	const char *list = getenv("GT_TEST_PROGRAMS");
-	char *copy = list ? strdup(list) : NULL, *rest = copy, *path;
+	const char *list = getenv("GT_TEST_PROGRAMS"), *gos = getenv("TARGET_GOS");
+	char *copy = list ? strdup(list) : NULL, *rest = copy, *path, *names = NULL;
 	struct programs p = { .n = 0 };
 	glob_t found;
 
@@ -35,7 +37,14 @@ static inline struct programs programs__find(void)
 			p.path[p.n++] = strdup(path);
 	}
 	free(copy);
-	if (!list && !glob("build/targets/go*/selftrace", 0, NULL, &found)) {
+	if (!list && gos)
+		rest = names = strdup(gos);
+	while (names && (path = strsep(&rest, " ")) && p.n < PROGRAMS_MAX) {
+		if (path[0] && asprintf(&p.path[p.n], "build/targets/%s/selftrace", path) > 0)
+			p.n++;
+	}
+	free(names);
+	if (!list && !gos && !glob("build/targets/go*/selftrace", 0, NULL, &found)) {
 		for (size_t i = 0; i < found.gl_pathc && p.n < PROGRAMS_MAX; i++)
 			p.path[p.n++] = strdup(found.gl_pathv[i]);
 		globfree(&found);
