@@ -51,7 +51,15 @@ two_frames()
 			(.root | has("runtime.goexit") | not) and .any["main.spinner"] > 20' "$tmp/samples"
 }
 
-# COMMAND...: a program that is started, with all that it starts
+# C keeps no frame pointers, or does, and threads come from there: what is known of them is said.
+with_c()
+{
+	record_target cgo "$JUDGE_GO" "--cpu-profile 2000" -rounds 40 && samples_of "$RECORDED" &&
+		jq -e '.samples > 50 and .threads > 3 and .any["runtime.cgocallback"] > 0 and
+			.goroutine["none"] > 0 and .no_stack < 0.2 * .samples' "$tmp/samples"
+}
+
+# A program that is started, and its children
 launched()
 {
 	timeout 60 $GOTRACE record --cpu-profile 100 --follow -o "$tmp/started.trace" \
@@ -108,6 +116,7 @@ try "a thousand, with all else" recorded "$JUDGE_GO" 1000 --events sched,syscall
 try "by perf uprobes, in format 1.22" recorded "$JUDGE_GO" 100 --cpu-profile 100 --force-perf-uprobes --format-version 1.22
 try "without stacks" no_stacks
 try "two frames" two_frames
+try "of a program with C" with_c
 try "of a started program, with its children" launched
 try "and from the raw file" replayed
 try "nothing is left after kill -9" nothing_left
