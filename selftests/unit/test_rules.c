@@ -66,6 +66,31 @@ static void rule_1_out_of_order(void **state)
 	on_all(acquired_before_released);
 }
 
+/* A P goes from thread to thread while the first one's releasep is late: it goes in their order. */
+static void rule_1_waiters_in_order(void **state)
+{
+	struct machine m;
+
+	running(&m, "go1.25.3");
+	park(&m, 1, 1, 0);
+	p_start(&m, 2, 0);
+	execute(&m, 2, 2);
+	park(&m, 2, 2, 0);
+	p_stop(&m, 2, 0);
+	p_start(&m, 3, 0);
+	execute(&m, 3, 3);
+	p_stop(&m, 1, 0);
+	expect(&m, "m1 GoBlock \"unspecified\" -\n"
+		   "m1 ProcStop\n"
+		   "m2 ProcStart p0 #2\n"
+		   "m2 GoStart g2 #1\n"
+		   "m2 GoBlock \"unspecified\" -\n"
+		   "m2 ProcStop\n"
+		   "m3 ProcStart p0 #3\n"
+		   "m3 GoStart g3 #1\n");
+	finish(&m);
+}
+
 /* releasep of a P that the model has elsewhere or nowhere changes nothing; a lost one is made up. */
 static void rule_1_lost(void **state)
 {
@@ -358,6 +383,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rule_1_out_of_order),
+		cmocka_unit_test(rule_1_waiters_in_order),
 		cmocka_unit_test(rule_1_lost),
 		cmocka_unit_test(rule_2_means_nothing),
 		cmocka_unit_test(rule_3_given_back),

@@ -89,8 +89,7 @@ struct thread {
 	uint64_t told;			/* time of its latest record */
 	struct fix *fix;		/* resnapshot.c: what it is to be put right to */
 	struct held *head, *tail;	/* records that wait for a causally earlier one */
-	struct thread *next_held;	/* list of threads with such records */
-	bool on_held_list;
+	struct thread *next_held;	/* list of threads with such records, oldest first */
 };
 
 /* Losses that are not yet in the file: see losses.c. */

@@ -186,6 +186,20 @@ int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
 
 /* ---- hold-back ---- */
 
+/*
+ * Puts a thread among those with held records, by the time of its oldest one: of several that wait
+ * for the same, such as a P, the first one gets it.
+ */
+static void thread__wait(struct sequencer *s, struct thread *t)
+{
+	struct thread **link = &s->held;
+
+	while (*link && (*link)->head->rec.time <= t->head->rec.time)
+		link = &(*link)->next_held;
+	t->next_held = *link;
+	*link = t;
+}
+
 static bool thread__hold(struct sequencer *s, struct thread *t, const struct gt_record *rec)
 {
 	struct held *h = s->free_held;
@@ -206,66 +220,49 @@ static bool thread__hold(struct sequencer *s, struct thread *t, const struct gt_
 	else
 		t->head = h;
 	t->tail = h;
-	if (!t->on_held_list) {
-		t->on_held_list = true;
-		t->next_held = s->held;
-		s->held = t;
-	}
+	if (t->head == h)
+		thread__wait(s, t);
 	s->stats.held++;
 	return true;
 }
 
-static bool thread__take(struct sequencer *s, struct thread *t, bool force)
+/* The oldest held record of the thread at *link. False: it doesn't fit. */
+static bool thread__take(struct sequencer *s, struct thread **link, bool force)
 {
+	struct thread *t = *link;
 	struct held *h = t->head;
 
 	if (state__apply(s, t, &h->rec, force) == WAIT)
 		return false;
+	*link = t->next_held;
 	t->head = h->next;
 	h->next = s->free_held;
 	s->free_held = h;
+	if (t->head)
+		thread__wait(s, t);
 	return true;
 }
 
-/* Takes what fits, as long as something does: one thread's record may be what another's waits for. */
-static void take_fitting(struct sequencer *s)
-{
-	bool progress = true;
-
-	while (progress && s->held) {
-		struct thread **link = &s->held;
-
-		progress = false;
-		while (*link) {
-			struct thread *t = *link;
-
-			while (t->head && thread__take(s, t, false))
-				progress = true;
-			if (t->head) {
-				link = &t->next_held;
-			} else {
-				*link = t->next_held;
-				t->on_held_list = false;
-			}
-		}
-	}
-}
-
-/* Then forces what is overdue, one at a time and the oldest first: the others may fit after it. */
+/*
+ * Takes what fits, as long as something does: one thread's record may be what another's waits for.
+ * Then forces what is overdue, one at a time and the oldest first: the others may fit after it.
+ */
 static void sequencer__retry(struct sequencer *s, uint64_t now)
 {
-	struct thread *oldest;
+	struct thread **link = &s->held;
 
-	do {
-		take_fitting(s);
-		oldest = NULL;
-		for (struct thread *t = s->held; t; t = t->next_held)
-			if (t->head->deadline <= now &&
-			    (!oldest || t->head->deadline < oldest->head->deadline))
-				oldest = t;
-		if (oldest)
-			thread__take(s, oldest, true);
-	} while (oldest);
+	while (s->held) {
+		if (!*link) {
+			if (s->held->head->deadline > now)
+				return;
+			thread__take(s, &s->held, true);
+			link = &s->held;
+		} else if (thread__take(s, link, false)) {
+			link = &s->held;
+		} else {
+			link = &(*link)->next_held;
+		}
+	}
 }
 
 static void sequencer__feed(struct sequencer *s, const struct gt_record *rec)
