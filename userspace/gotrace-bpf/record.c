@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
 	{ "stats", OPT_STATS, "FILE", 0, "write what it cost, as JSON", 0 },
 	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
 	{ "ring-size", OPT_RING_SIZE, "SIZE", 0,
-	  "of each ring buffer, 16K to 256M (default 4M, less on many CPUs)", 0 },
+	  "of each ring buffer, 16K to 256M (default: 16M together)", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
