@@ -50,7 +50,9 @@ gap_is_told()
 		([$kinds[].count] | add) == $lost and
 		($kinds | map({(.kind): .count}) | add) == $stats[0].lost_by_kind and
 		([$p.gaps[].count] | add) == $p.lost and
-		all($p.gaps[]; .from <= .to)' "$tmp/lossy.stat" >/dev/null || return 1
+		all($p.gaps[]; .from <= .to) and
+		$p.corrections.count > 0 and $p.corrections.goroutines == $stats[0].corrected and
+		$p.corrections.to > $p.gaps[-1].to' "$tmp/lossy.stat" >/dev/null || return 1
 	grep -q 'records were lost in .* --ring-size=' "$tmp/background.out" &&
 		build/gotrace stat "$RECORDED" | grep -q '^gaps '
 }

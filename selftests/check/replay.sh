@@ -11,8 +11,10 @@
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/losses.lib.sh
 
 seed=20260917
+lossy_seed=$seed lossy=${LOSSY:-400}
 read -r whole mutated broken of_recording <<<"${VARIANTS:-600 2000 600 400}"
 mutate=build/san/replay/mutate
 strict=-strict # what Go's reader cannot know: see validate
@@ -76,6 +78,7 @@ if try "the simulator builds" build; then
 	variants "whole" $whole -clean -raw
 	variants "1, 8 and 64 rings" $((whole / 4)) -clean -layouts
 	variants "mutated" $mutated -raw
+	lossy_variants "lost" $lossy 0 -losses -raw # and right again after it
 	variants "mutated, in 64 rings" $((mutated / 4)) -rings 64
 	strict='' variants "broken raw files" $broken -broken # their symbols may be gone
 	for go in $TARGET_GOS; do

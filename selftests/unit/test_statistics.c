@@ -24,6 +24,7 @@ static void write_first_generation(void)
 	ok(private__meta(x.w, &meta));
 	ok(private__ticks(x.w, 1, 1000, 5000000000001));
 	ok(private__losses(x.w, losses, 2));
+	ok(private__correction(x.w, &(struct private_correction){ 1400, 1500, 3, 1, 7 }));
 	ok(private__record(x.w, PRIVATE_LOSSES, cut, sizeof(cut)));
 	ok(private__record(x.w, PRIVATE_KIND_END, "", 0));
 	ok(writer__proc_status(x.w, 7, 0, PROC_RUNNING));
@@ -40,6 +41,7 @@ static void write_second_generation(void)
 {
 	ok(writer__open(x.w, 2000, 5000000001001));
 	ok(private__losses(x.w, losses + 2, 1));
+	ok(private__correction(x.w, &(struct private_correction){ 2100, 2101, 1, 0, 2 }));
 	ok(writer__go_status(x.w, NOM, 1, GO_WAITING, 0));
 	ok(writer__go_status(x.w, NOM, 3, GO_RUNNABLE, 0));
 	ok(event(9, 2010, EV_GO_UNBLOCK, 1, 1, 0, 3));
@@ -122,6 +124,15 @@ static void check_private(const struct statistics *s)
 	assert_int_equal(s->loss[GT_PARK].from, 1100);
 	assert_int_equal(s->loss[GT_PARK].to, 1300);
 	assert_int_equal(s->loss[0].count, 1);
+	assert_int_equal(s->gaps, 2);
+	assert_int_equal(s->gap[0].count, 5);
+	assert_int_equal(s->gap[0].from, 1100);
+	assert_int_equal(s->gap[0].to, 1300);
+	assert_int_equal(s->corrections, 2);
+	assert_int_equal(s->corrected.from, 1400);
+	assert_int_equal(s->corrected.to, 2101);
+	assert_int_equal(s->corrected.goroutines, 4);
+	assert_int_equal(s->corrected.events, 9);
 	assert_int_equal(s->private_bad, 1);
 	assert_int_equal(s->private_unknown, 1);
 }

@@ -116,6 +116,18 @@ static void put_losses(struct json *j, const struct statistics *s)
 	json__close(j, ']');
 }
 
+static void put_corrections(struct json *j, const struct statistics *s)
+{
+	json__open(j, "corrections", '{');
+	json__u64(j, "count", s->corrections);
+	json__u64(j, "from", s->corrected.from);
+	json__u64(j, "to", s->corrected.to);
+	json__u64(j, "goroutines", s->corrected.goroutines);
+	json__u64(j, "threads", s->corrected.threads);
+	json__u64(j, "events", s->corrected.events);
+	json__close(j, '}');
+}
+
 static void put_private(struct json *j, const struct statistics *s)
 {
 	json__open(j, "private", '{');
@@ -127,6 +139,8 @@ static void put_private(struct json *j, const struct statistics *s)
 		json__u64(j, "tick", s->ticks.tick_ns);
 	put_meta(j, s);
 	put_losses(j, s);
+	if (s->corrections)
+		put_corrections(j, s);
 	json__close(j, '}');
 }
 

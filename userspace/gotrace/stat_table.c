@@ -228,6 +228,13 @@ static void put_losses(struct out *o, const struct statistics *s)
 		title = "";
 	}
 	put_gaps(o, s);
+	if (s->corrections) {
+		put_title(o, "put right");
+		put(o, "%" PRIu64 " times, the last at ", s->corrections);
+		put_seconds(o, (int64_t)s->corrected.to);
+		put(o, ": %" PRIu64 " goroutines, %" PRIu64 " threads, by %" PRIu64 " events\n",
+		    s->corrected.goroutines, s->corrected.threads, s->corrected.events);
+	}
 	if (s->private_records && !s->lost) {
 		put_title(o, title);
 		out__text(o, "nothing\n");

@@ -18,6 +18,8 @@
  */
 #include "sequence/resnapshot.h"
 
+#include "trace/private.h"
+
 static const char unknown[] = "unspecified";
 
 /* ---- threads that are wrong let go ---- */
@@ -404,6 +406,23 @@ void resnapshot__note_stray(struct sequencer *s, uint64_t addr, unsigned int kin
 	map__put(&s->strays, addr, (void *)((time & ~0ull >> 8) << 8 | (kind & 0xff)));
 }
 
+/* Into the file: from when on it is right again, and how many events are not the program's. */
+static void tell(const struct correction *c, uint64_t events)
+{
+	uint64_t to = c->time > c->s->last_time ? c->time : c->s->last_time;
+	struct private_correction told = {
+		.from = c->first->time < to ? c->first->time : to,
+		.to = to,
+		.goroutines = c->changes,
+		.threads = c->procs,
+		.events = events,
+	};
+	int err = private__correction(c->s->opts.writer, &told);
+
+	if (err && !c->s->error)
+		c->s->error = err;
+}
+
 void resnapshot__apply(struct sequencer *s, uint64_t time)
 {
 	struct correction c = {
@@ -413,8 +432,10 @@ void resnapshot__apply(struct sequencer *s, uint64_t time)
 	uint64_t emitted = s->emitted;
 
 	correction__judge(&c);
-	if (!c.failed)
+	if (!c.failed) {
 		correct(&c);
+		tell(&c, s->emitted - emitted);
+	}
 	s->stats.resnapshots++;
 	s->stats.corrected += c.changes;
 	s->stats.corrected_procs += c.procs;

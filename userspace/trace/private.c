@@ -100,6 +100,18 @@ int private__losses(struct writer *w, const struct private_loss *losses, size_t 
 	return err;
 }
 
+int private__correction(struct writer *w, const struct private_correction *correction)
+{
+	uint8_t data[5 * LEB_MAX], *p = data;
+
+	p = leb__put(p, correction->from);
+	p = leb__put(p, correction->to - correction->from);
+	p = leb__put(p, correction->goroutines);
+	p = leb__put(p, correction->threads);
+	p = leb__put(p, correction->events);
+	return private__record(w, PRIVATE_CORRECTION, data, p - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

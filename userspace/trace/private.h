@@ -22,12 +22,21 @@ enum private_kind {
 	PRIVATE_LOSSES = 2,
 	PRIVATE_TICKS = 3,
 	PRIVATE_TABLE = 4,
+	PRIVATE_CORRECTION = 5,
 	PRIVATE_KIND_END
 };
 
 struct private_loss {
 	uint64_t kind, count; /* enum gt_kind of gotrace/record.h; 0: not known */
 	uint64_t from, to;    /* CLOCK_MONOTONIC, ns */
+};
+
+/* After a loss: what two looks at the process have put right. */
+struct private_correction {
+	uint64_t from, to;   /* CLOCK_MONOTONIC, ns: of the first look, and of the events */
+	uint64_t goroutines; /* that were wrong */
+	uint64_t threads;    /* that had another P */
+	uint64_t events;     /* inserted */
 };
 
 /* Any may be NULL: left out. The names in the file are the members'. */
@@ -43,6 +52,7 @@ struct private_meta {
 /* Each adds one record to the open generation; 0, -ENOMEM or -EINVAL (none is open). */
 int private__meta(struct writer *w, const struct private_meta *meta);
 int private__losses(struct writer *w, const struct private_loss *losses, size_t n);
+int private__correction(struct writer *w, const struct private_correction *correction);
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns);
 int private__table(struct writer *w); /* the event table, trace/describe.c */
 

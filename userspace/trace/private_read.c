@@ -174,6 +174,22 @@ bool private_read__loss(struct buf *data, struct private_loss *ret)
 	return true;
 }
 
+bool private_read__correction(struct buf *data, struct private_correction *ret)
+{
+	struct private_correction c;
+
+	c.from = buf__uleb(data);
+	if (__builtin_add_overflow(c.from, buf__uleb(data), &c.to))
+		data->bad = true;
+	c.goroutines = buf__uleb(data);
+	c.threads = buf__uleb(data);
+	c.events = buf__uleb(data);
+	if (data->bad)
+		return false;
+	*ret = c;
+	return true;
+}
+
 bool private_read__ticks(struct buf *data, struct private_ticks *ret)
 {
 	struct private_ticks ticks;

@@ -51,6 +51,8 @@ struct private_pair {
 bool private_read__pair(struct buf *data, struct private_pair *ret); /* PRIVATE_META */
 bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_LOSSES */
 
+bool private_read__correction(struct buf *data, struct private_correction *ret);
+
 struct private_ticks {
 	uint64_t tick_ns;
 	uint64_t start_ns; /* of the generation: CLOCK_MONOTONIC */

@@ -130,6 +130,23 @@ static int add_losses(struct statistics *s, struct buf data)
 	return 0;
 }
 
+static void add_correction(struct statistics *s, struct buf data)
+{
+	struct private_correction *sum = &s->corrected, c;
+
+	if (!private_read__correction(&data, &c)) {
+		s->private_bad++;
+		return;
+	}
+	if (!s->corrections++ || c.from < sum->from)
+		sum->from = c.from;
+	if (c.to > sum->to)
+		sum->to = c.to;
+	sum->goroutines += c.goroutines;
+	sum->threads += c.threads;
+	sum->events += c.events;
+}
+
 static int keep_meta(struct statistics *s, const struct buf *data)
 {
 	size_t len = buf__left(data);
@@ -151,6 +168,9 @@ static int note_record(struct statistics *s, struct private_record *record)
 		return keep_meta(s, &record->data);
 	case PRIVATE_LOSSES:
 		return add_losses(s, record->data);
+	case PRIVATE_CORRECTION:
+		add_correction(s, record->data);
+		return 0;
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

@@ -68,6 +68,8 @@ struct statistics {
 	uint64_t lost;
 	struct statistics_gap *gap; /* in the order of their reports */
 	size_t gaps, gaps_cap;
+	uint64_t corrections; /* after losses */
+	struct private_correction corrected; /* their sums; from the first's begin to the last */
 	uint64_t private_records, private_bad, private_unknown;
 	bool describes; /* the trace has a table of its events */
 
