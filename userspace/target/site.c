@@ -258,13 +258,18 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 		"-", "AX=g", "CX=g", "DX=g", "BX=g", "SP=g", "BP=g", "SI=g", "DI=g", "R8=g", "R9=g",
 		"R10=g", "R11=g", "R12=g", "R13=g", "R14=g", "R15=g",
 	};
+	static const char *const bytes_in[] = {
+		"-", "AX=bytes", "CX=bytes", "DX=bytes", "BX=bytes", "SP=bytes", "BP=bytes",
+		"SI=bytes", "DI=bytes", "R8=bytes", "R9=bytes", "R10=bytes", "R11=bytes",
+		"R12=bytes", "R13=bytes", "R14=bytes", "R15=bytes",
+	};
 	unsigned int object = GT_COOKIE_OBJECT(cookie);
 
 	if (GT_COOKIE_IS_PLACE(probe))
 		return probe == GT_PROBE_HEAP_GOAL ? "BX=bytes" :
 		       probe == GT_PROBE_ASSIST_BEGIN ? "R14=g" : cookie ? "-" : "AX=span";
 	if (probe == GT_PROBE_HEAP_ALLOC)
-		return object == GPR_BX + 1 ? "BX=bytes" : "a register=bytes";
+		return object < 17 ? bytes_in[object] : "-";
 	if (object && probe != GT_PROBE_P_HANDOFF && object < 17 &&
 	    (GT_COOKIE_ZERO_FLAG(cookie) || !GT_COOKIE_NEW_REG(cookie)))
 		return g_in[object];

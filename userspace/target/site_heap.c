@@ -50,6 +50,27 @@ size_t finder__add_trace_guards(struct finder *f, const struct row *row, const s
 	return added;
 }
 
+/* Without optimization (-N -l) it is a call, and its result the sum: the first is the tracer's. */
+static size_t add_called(struct finder *f, const struct row *row, const struct code *code)
+{
+	static const char add[] = "/atomic.(*Uint64).Add";
+	struct go_func to;
+	size_t after, len;
+
+	for (size_t at = 0; at < code->n; at++) {
+		if (code->insn[at].kind != INSN_CALL || !code->insn[at].target ||
+		    !pclntab__find(f->pt, code->insn[at].target, &to))
+			continue;
+		len = strlen(to.name);
+		if (len < sizeof(add) || strcmp(to.name + len - sizeof(add) + 1, add))
+			continue;
+		after = find__after_call(code, at, 1u << GPR_AX);
+		return after != NO_INSN &&
+		       finder__add(f, row, code, after, GT_SITE_OBJECT(GPR_AX));
+	}
+	return 0;
+}
+
 /* Of a function's counters the sum of one is used, which the tracer is to get. */
 size_t finder__add_added(struct finder *f, const struct row *row, const struct code *code)
 {
@@ -60,7 +81,7 @@ size_t finder__add_added(struct finder *f, const struct row *row, const struct c
 		if (finder__owns(f, row, code, at))
 			added += finder__add(f, row, code, at, GT_SITE_OBJECT(sum));
 	}
-	return added;
+	return added ? added : add_called(f, row, code);
 }
 
 /* The cookie says where gcController is, whose method it is, for what its first member tells. */
