@@ -420,7 +420,7 @@ static void ends_its_texts(void **state)
 	assert_int_equal(replay__open(&r, path(), &err), 0);
 	header = *replay__header(r);
 	assert_int_equal(strnlen(header.go_version, 64), 63);
-	assert_int_equal(strnlen(header.build_id, 64), 63);
+	assert_int_equal(strnlen(header.build_id, 128), 127);
 	assert_int_equal(strnlen(header.exe, 512), 511);
 	assert_int_equal(strnlen(header.command, 1024), 1023);
 	replay__destroy(r);

@@ -44,7 +44,7 @@ struct rawfile;
 struct sequencer;
 
 #define RAW_MAGIC   "GOTRRAW" /* and its NUL */
-#define RAW_VERSION 1
+#define RAW_VERSION 2
 
 enum raw_type {
 	RAW_RECORDS = 1,
@@ -63,7 +63,7 @@ struct raw_header {
 	uint64_t bias;		      /* of the program: run-time minus link-time address */
 	uint32_t stacks, no_syscalls; /* struct sequencer_opts */
 	char go_version[64];	      /* texts end with a NUL */
-	char build_id[64];
+	char build_id[128];	      /* Go's own has 83 characters */
 	char exe[512];
 	char command[1024];
 };
