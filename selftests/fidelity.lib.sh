@@ -15,7 +15,7 @@
 
 FIDELITY_GOS=${FIDELITY_GOS:-1.21.13 1.22.12 1.23.12 1.24.13 1.25.14 1.26.11}
 SERVER_SECONDS=${SERVER_SECONDS:-8}
-SELF_SECONDS=${SELF_SECONDS:-10}
+SELF_SECONDS=${SELF_SECONDS:-15}
 REPORTS=${REPORTS:-build/fidelity}
 LIMITS=${LIMITS:-} # flags of compare
 RECORD=${RECORD:---events sched,syscall,gc,heap,user,sweep} # options of record
