@@ -99,6 +99,12 @@ end_debugger()
 	kill "$debugger_pid" && wait "$debugger_pid"
 }
 
+doctor_refuses() # for the same reason
+{
+	! $GOTRACE doctor -p "$TARGET_PID" --json >"$tmp/doctor.json" &&
+		jq -e 'any(.checks[]; .verdict == "missing" and .what == "code")' "$tmp/doctor.json"
+}
+
 # A breakpoint of a debugger on an instruction that is to be probed: refused, and it stays there.
 breakpoint_before()
 {
@@ -110,7 +116,7 @@ breakpoint_before()
 	cat "$tmp/bp.err"
 	[ $status -eq 1 ] && [ "$(wc -l <"$tmp/bp.err")" -eq 1 ] && [ ! -e "$tmp/bp.trace" ] &&
 		grep -q "process $debugger_pid (debugger) .* breakpoint in runtime.procresize" "$tmp/bp.err" &&
-		! text_is_clean "$TARGET_PID" || return 1
+		! text_is_clean "$TARGET_PID" && doctor_refuses || return 1
 	end_debugger && text_is_clean "$TARGET_PID" && is_recorded
 }
 

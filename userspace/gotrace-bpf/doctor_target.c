@@ -13,6 +13,7 @@
 
 #include "doctor.h"
 #include "target/snapshot.h"
+#include "target/text.h"
 
 #define COMMAND_MAX 150		/* of its command line: two lines */
 
@@ -208,6 +209,8 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 		doctor__say(d, GOOD, "offsets", "%s; they agree with its memory", a->layout.source);
 		if (a->layout.warning[0])
 			doctor__say(d, NOTE, "offsets", "%s", a->layout.warning);
+		if (text__check(&a->process, a->elf, &a->sites, &err))
+			doctor__say(d, BAD, "code", "%s", err.text);
 		count(a, f);
 	}
 	if (!a->sites.n)

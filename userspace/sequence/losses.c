@@ -18,6 +18,8 @@ static void losses__note(struct sequencer *s)
 {
 	s->losses.seen++;
 	s->losses.tries = 0;
+	s->losses.watching = true;
+	s->losses.last = s->watermark;
 	if (!s->losses.since)
 		s->losses.since = s->watermark;
 }

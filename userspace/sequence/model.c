@@ -123,7 +123,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 {
 	if (s->stw == g)
 		s->stw = NULL;
-	if (s->losses.seen && g->addr)
+	if (s->losses.watching && g->addr)
 		resnapshot__note_stray(s, g->addr, GT_DESTROY, s->now);
 	if (map__put(&s->ended, g->id, g))
 		s->error = -ENOMEM;

@@ -103,6 +103,8 @@ struct losses {
 	uint64_t by_kind[GT_KIND_END];	/* reported so far */
 	uint64_t seen;			/* sequencer__losses() */
 	unsigned int tries;		/* of pairs since the latest loss */
+	bool watching;			/* another pair may come: strays are noted */
+	uint64_t last;			/* watermark at which the latest loss was seen */
 };
 
 struct sequencer {

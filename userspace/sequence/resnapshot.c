@@ -440,8 +440,11 @@ void resnapshot__apply(struct sequencer *s, uint64_t time)
 	s->stats.corrected += c.changes;
 	s->stats.corrected_procs += c.procs;
 	s->stats.repairs += s->emitted - emitted;
-	if (c.open && s->losses.tries++ < TRIES)
+	s->losses.watching = s->losses.last >= c.first->time;
+	if (c.open && s->losses.tries++ < TRIES) {
 		s->losses.seen++;
+		s->losses.watching = true;
+	}
 	correction__deinit(&c);
 	map__deinit(&s->strays);
 }

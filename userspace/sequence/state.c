@@ -348,7 +348,7 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 			st.g->told = rec->time;
 		if (st.g->awaits == rec->time)
 			st.g->awaits = 0;
-	} else if (s->losses.seen && handlers[rec->kind].object_is_g && rec->object) {
+	} else if (s->losses.watching && handlers[rec->kind].object_is_g && rec->object) {
 		resnapshot__note_stray(s, rec->object, rec->kind, rec->time);
 	}
 	if (s->opts.no_syscalls)	/* nothing will come that ends the call: this does */
