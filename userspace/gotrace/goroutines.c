@@ -162,7 +162,7 @@ static int read_trace(struct reader *r, struct goroutines *all, struct error *er
 		if (code)
 			return code;
 	}
-	return code ? code : summary__finish(all->summary, err);
+	return code;
 }
 
 static int64_t sort_key(const struct summary_goroutine *g, void *context)
@@ -245,13 +245,18 @@ int do_goroutines(int argc, char **argv, struct error *err)
 		error__set(err, code, "out of memory");
 	else
 		code = open_trace(a.path, &a.reader, &r, err);
-	if (!code && (code = read_trace(r, &all, &why)))
-		error__about(err, code, a.path, &why);
+	if (!code)
+		code = read_trace(r, &all, &why);
 	if (!code)
 		say_what_is_missing(a.path, r);
+	/* What the reader knew of each goroutine makes room for what is handed out of it now. */
+	reader__destroy(r);
+	if (!code)
+		code = summary__finish(all.summary, &why);
+	if (code)
+		error__about(err, code, a.path, &why);
 	if (!code)
 		code = sort_and_print(&all, &a, err);
-	reader__destroy(r);
 	goroutines__deinit(&all);
 	return code ? EXIT_FAILED : EXIT_DONE;
 }
