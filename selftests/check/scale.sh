@@ -26,6 +26,13 @@ is_whole() # nothing lost, nothing repaired, in bounded memory
 	return 1
 }
 
+figures_agree() # the parts of attach_ms, and who was there
+{
+	jq -e --argjson n "$GOROUTINES" '.goroutines_at_start >= $n and .initial_state_ms >= .snapshot1_ms + .snapshot2_ms and
+		(.attach_analysis_ms + .attach_checks_ms + .attach_load_ms + .attach_probes_ms - .attach_ms | fabs) < 1' \
+		"$tmp/parked.json"
+}
+
 goroutines_of() # FUNCTION: how many began with it
 {
 	build/gotrace goroutines --json "$RECORDED" |
@@ -38,7 +45,8 @@ parked() # GO ARGUMENT...: and each kind is there, to the last one
 	shift
 
 	record_target parked "$go" "" -n "$GOROUTINES" -live -duration 2500ms "$@" &&
-		check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" && is_whole || return 1
+		check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" && is_whole &&
+		figures_agree || return 1
 	for kind in parkedReceive parkedMutex parkedSleep parkedForEver parkedSelect; do
 		n=$(goroutines_of $kind)
 		[ "$n" = $((GOROUTINES / 5)) ] || { echo "$n goroutines of $kind"; return 1; }
