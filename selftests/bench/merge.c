@@ -47,7 +47,8 @@ static void make_samples(unsigned int rings)
 			.ring = (random >> 33) % rings,
 			.number = i,
 			.rec = { .time = time - ((random >> 50) % 100 ? 0 : 1500),
-				 .kind = GT_EXECUTE, .tid = 1 + (random >> 20) % 50 },
+				 .kind = GT_EXECUTE,
+				 .tid = 1 + (random >> 20) % 50 },
 		};
 	}
 }

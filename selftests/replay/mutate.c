@@ -432,7 +432,7 @@ static int replay_whole(const struct variant *v, const char *folder)
 	return err;
 }
 
-/* The variant once more, from another number of rings and drained in another order: the same trace. */
+/* The variant once more, from another number of rings, in another order: the same trace. */
 static int same_in_layout(const struct variant *v, const char *folder, uint64_t rng,
 			  unsigned int rings)
 {

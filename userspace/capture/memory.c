@@ -38,7 +38,7 @@ void memory__begin(void)
 
 	if (!f)
 		return;
-	fputs("5", f);	/* the high-water mark, nothing else */
+	fputs("5", f); /* the high-water mark, nothing else */
 	fclose(f);
 }
 

@@ -156,7 +156,9 @@ static int drain_between(void *ctx)
 static void take_snapshot(struct recorder *r, int which)
 {
 	struct snapshot_reading how = {
-		.before = which ? &r->snap[0] : NULL, .between = drain_between, .ctx = r,
+		.before = which ? &r->snap[0] : NULL,
+		.between = drain_between,
+		.ctx = r,
 	};
 	uint64_t begin = clock__now();
 	int code = snapshot__read(r->opts->process, r->opts->layout, &how, &r->snap[which]);

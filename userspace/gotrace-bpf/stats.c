@@ -65,8 +65,8 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	milliseconds(out, "attach_analysis_ms", stats->analysis_ns);
 	milliseconds(out, "attach_checks_ms", stats->checks_ns);
 	milliseconds(out, "attach_load_ms", stats->load_ns);
-	milliseconds(out, "attach_probes_ms", stats->attach_ns - stats->analysis_ns -
-						      stats->checks_ns - stats->load_ns);
+	milliseconds(out, "attach_probes_ms",
+		     stats->attach_ns - stats->analysis_ns - stats->checks_ns - stats->load_ns);
 	milliseconds(out, "snapshot1_ms", stats->snapshot_ns[0]);
 	milliseconds(out, "snapshot2_ms", stats->snapshot_ns[1]);
 	milliseconds(out, "initial_state_ms", stats->initial_ns);
