@@ -50,7 +50,7 @@ func (c *comparer) class(d *odd, ours []*tracefile.Transition) string {
 		c.endsBefore(d.extra[0]) {
 		return ClassLate
 	}
-	if slices.EqualFunc(d.missing, d.extra, late) {
+	if slices.EqualFunc(d.missing, d.extra, alike) && anyLate(d) {
 		return ClassLate
 	}
 	return Unexplained
@@ -83,9 +83,19 @@ func (c *comparer) endsBefore(o *tracefile.Transition) bool {
 	return true
 }
 
-func late(t, o *tracefile.Transition) bool {
-	return key(t) == key(o) && t.P == o.P && t.M == o.M && t.By == o.By &&
-		abs(t.Time-o.Time) > maxApart
+// alike reports whether two transitions are the same but for their times.
+func alike(t, o *tracefile.Transition) bool {
+	return key(t) == key(o) && t.P == o.P && t.M == o.M && t.By == o.By
+}
+
+// anyLate: those after a late one may have lost their counterparts with it.
+func anyLate(d *odd) bool {
+	for i, t := range d.missing {
+		if abs(t.Time-d.extra[i].Time) > maxApart {
+			return true
+		}
+	}
+	return false
 }
 
 // stackClass is that of a transition whose two stacks differ, "" for none.
