@@ -22,7 +22,7 @@ func main() {
 	var l fidelity.Limits
 	asJSON := flag.Bool("json", false, "print JSON")
 	markdown := flag.String("markdown", "", "write the table's rows to `FILE`")
-	readme := flag.String("readme", "", "say whether the table in `FILE` has the same releases")
+	readme := flag.String("readme", "", "say which releases the table in `FILE` lacks")
 	maxUse := flag.Int("max-use", 70, "per cent of the machine; times of busier runs are not judged")
 	flag.IntVar(&l.Goroutines, "goroutines", 50_000, "goroutines compared, a release")
 	flag.IntVar(&l.Transitions, "transitions", 2_000_000, "transitions compared, a release")
@@ -88,13 +88,11 @@ func files(all []*fidelity.Release, markdown, readme string) error {
 	if err != nil {
 		return err
 	}
-	var measured []string
+	shown := fidelity.InReadme(string(text))
 	for _, r := range all {
-		measured = append(measured, r.Go)
-	}
-	if shown := fidelity.InReadme(string(text)); !slices.Equal(shown, measured) {
-		fmt.Fprintf(os.Stderr, "fidelity: %s shows %s; measured were %s\n", readme,
-			strings.Join(shown, " "), strings.Join(measured, " "))
+		if !slices.Contains(shown, r.Go) {
+			fmt.Fprintf(os.Stderr, "fidelity: the table in %s has no row of Go %s\n", readme, r.Go)
+		}
 	}
 	return nil
 }
