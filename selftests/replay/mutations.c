@@ -160,6 +160,42 @@ static void drop_period(struct mutation *mu)
 		 x.tid ?: x.ring, (unsigned long long)(x.to - x.from) / 1000);
 }
 
+struct phase {
+	struct mutation *mu;
+	uint64_t from, to;
+	unsigned int one_in;
+};
+
+static bool in_phase(void *ctx, const struct sim_entry *e)
+{
+	struct phase *x = ctx;
+
+	return e->at >= x->from && e->at < x->to && rng__chance(&x->mu->rng, x->one_in);
+}
+
+/* Around a snapshot, the first ones or those after a loss, or around a generation's boundary. */
+static void drop_phase(struct mutation *mu)
+{
+	const struct sim_run *run = mu->run;
+	uint64_t at[] = {
+		run->t0,
+		run->first.time,
+		run->second.time,
+		run->again[0][0].time,
+		run->again[0][1].time,
+		run->again[1][0].time,
+		run->again[1][1].time,
+		run->t0 + 1000000000 * (1 + below(mu, 3)),
+	};
+	unsigned int which = below(mu, sizeof(at) / sizeof(at[0]));
+	uint64_t width = 1000ull << below(mu, 17), early = below(mu, width + 1);
+	struct phase x = { mu, at[which] - early, at[which] - early + width, 1 + below(mu, 3) };
+
+	drop_if(mu, in_phase, &x);
+	snprintf(mu->text, sizeof(mu->text), "drop one in %u in phase %u for %llu us", x.one_in,
+		 which, (unsigned long long)width / 1000);
+}
+
 /* The most that clocks of CPUs differ by: what the hold-back mends. */
 static void swap_neighbours(struct mutation *mu)
 {
@@ -421,6 +457,7 @@ static void (*const mutations[])(struct mutation *mu) = {
 static void (*const losses[])(struct mutation *mu) = {
 	drop_nth_of_kind, drop_nth_of_kind, drop_nth_of_kind, drop_some,
 	drop_bursts,	  drop_period,	    drop_period,      swap_neighbours,
+	drop_phase,	  drop_phase,
 };
 
 static int apply(struct mutation *mu, void (*const *what)(struct mutation *mu), size_t kinds,
