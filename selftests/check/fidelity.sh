@@ -16,10 +16,10 @@ same_run() # GO
 # is judged are the events that the runtime makes of itself, to the last one and with their values.
 heap()
 {
-	record_target selftrace "$1" "--events=sched,syscall,gc,heap,sweep" -trace "$tmp/own.trace" \
+	record_target selftrace "$1" "--events=sched,syscall,gc,heap,sweep,user" -trace "$tmp/own.trace" \
 		-duration 5s -heap 100 &&
 		build/reference/compare -min-reason 0 -min-goroutines 100 -min-transitions 10000 \
-			-time-p99 1s "$tmp/own.trace" "$RECORDED"
+			-time-p99 1s -edge 60ms -blur 5ms "$tmp/own.trace" "$RECORDED"
 }
 
 ktap_start

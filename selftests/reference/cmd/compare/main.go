@@ -50,6 +50,7 @@ func parseFlags() *settings {
 	flag.Float64Var(&th.Frames, "frames", 99.9, "per cent of top frames that must agree")
 	flag.DurationVar(&th.TimeP99, "time-p99", 10*time.Microsecond, "99th percentile of time differences")
 	flag.DurationVar(&s.options.Edge, "edge", s.options.Edge, "at each end of the window: not judged")
+	flag.DurationVar(&s.options.Blur, "blur", s.options.Blur, "at each end: may be counted or not")
 	flag.DurationVar(&s.options.Outlier, "outlier", s.options.Outlier, "list time differences above this")
 	flag.IntVar(&s.diffs, "diffs", 5, "how many differences of each sort to print")
 	flag.BoolVar(&s.json, "json", false, "print the report as JSON")

@@ -35,6 +35,7 @@ import (
 type Options struct {
 	Edge     time.Duration // at each end of the window: aligned, not judged
 	Slack    time.Duration // how much wider than the window ours is looked at
+	Blur     time.Duration // how far apart both tracers may stamp what is only counted
 	Outlier  time.Duration // a time difference above this is listed
 	MaxDiffs int           // how many differences of each sort to keep
 	V1       bool          // the truth is of Go 1.21 or older; see ReconcileV1
@@ -44,6 +45,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Edge: time.Millisecond, Slack: 10 * time.Millisecond,
+		Blur:    200 * time.Microsecond,
 		Outlier: 500 * time.Microsecond, MaxDiffs: 20,
 	}
 }
