@@ -91,7 +91,8 @@ static void seize_all(pid_t pid)
 	while (dir && (entry = readdir(dir))) {
 		pid_t tid = atoi(entry->d_name);
 
-		if (tid && !ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE))
+		if (tid &&
+		    !ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE))
 			ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
 	if (dir)

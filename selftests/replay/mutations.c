@@ -455,9 +455,8 @@ static void (*const mutations[])(struct mutation *mu) = {
 };
 
 static void (*const losses[])(struct mutation *mu) = {
-	drop_nth_of_kind, drop_nth_of_kind, drop_nth_of_kind, drop_some,
-	drop_bursts,	  drop_period,	    drop_period,      swap_neighbours,
-	drop_phase,	  drop_phase,
+	drop_nth_of_kind, drop_nth_of_kind, drop_nth_of_kind, drop_some,  drop_bursts,
+	drop_period,	  drop_period,	    swap_neighbours,  drop_phase, drop_phase,
 };
 
 static int apply(struct mutation *mu, void (*const *what)(struct mutation *mu), size_t kinds,

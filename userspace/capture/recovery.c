@@ -2,7 +2,7 @@
 /*
  * Pairs of snapshots after losses: see recovery.h.
  *
- * While losses go on there is a pair a second at most, and reading takes no more than a twentieth of
+ * While losses go on there is a pair a second at most, and reading takes no more than a fifth of
  * the time: a pair of a huge process waits longer for the next.
  */
 #include "capture/recovery.h"
@@ -22,7 +22,7 @@
 #define SETTLE	 (20 * MS)   /* after a loss was seen: more may follow at once */
 #define SECOND	 (40 * MS)   /* from the end of the first to the second, as at the start */
 #define INTERVAL (1000 * MS) /* between the beginnings of two pairs */
-#define SHARE	 20	     /* of the time for reading: one in so many */
+#define SHARE	 5	     /* of the time for reading: one in so many */
 
 enum phase { IDLE, FIRST, PAUSE, LAST, READ };
 
@@ -31,12 +31,12 @@ struct recovery {
 	const struct layout *layout;
 	enum phase phase;
 	pthread_t thread;
-	atomic_bool done;	/* the thread has read */
-	int code;		/* of its read */
+	atomic_bool done; /* the thread has read */
+	int code;	  /* of its read */
 	struct snapshot snap[2];
-	uint64_t covered;	/* sequencer__losses() when the latest pair was begun */
-	uint64_t since;		/* when more were first seen; 0: not */
-	uint64_t next;		/* not before */
+	uint64_t covered; /* sequencer__losses() when the latest pair was begun */
+	uint64_t since;	  /* when more were first seen; 0: not */
+	uint64_t next;	  /* not before */
 };
 
 struct recovery *recovery__create(const struct process *process, const struct layout *layout)
@@ -111,8 +111,8 @@ static int give(struct recovery *r, struct sink *sink)
 {
 	size_t goroutines = r->snap[1].ng;
 	int code = sink__resnapshot(sink, &r->snap[0], &r->snap[1]);
-	uint64_t cost = r->snap[0].time_end - r->snap[0].time +
-			(r->snap[1].time_end - r->snap[1].time);
+	uint64_t cost =
+		r->snap[0].time_end - r->snap[0].time + (r->snap[1].time_end - r->snap[1].time);
 
 	log__debug("states put right after a loss: %zu goroutines read in %.1f ms", goroutines,
 		   (double)cost / 1e6);

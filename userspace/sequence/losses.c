@@ -73,12 +73,12 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	size_t n = 0;
 
 	if (!l->since) {
-		l->counted_from = time;	/* what is counted from now on happened after this */
+		l->counted_from = time; /* what is counted from now on happened after this */
 		return;
 	}
 	if (!final && l->located != l->counted && time - l->since < PATIENCE_NS)
 		return;
-	if (l->counted > l->located) {	/* at the stream's end, or before its first record */
+	if (l->counted > l->located) { /* at the stream's end, or before its first record */
 		if (!l->located || l->counted_from < range.from)
 			range.from = l->counted_from;
 		range.to = time;

@@ -109,10 +109,10 @@ static void let_go(struct correction *c, const struct fix *f)
 
 /* What was taken away for it, to be given back. */
 struct loan {
-	struct thread *t;	/* has a running P and no goroutine; NULL: there is none */
-	struct proc *p;		/* brought to t from elsewhere, or NULL */
-	struct thread *owner;	/* p's, NULL: it was idle */
-	struct goroutine *g;	/* which the owner, or t itself, ran */
+	struct thread *t;     /* has a running P and no goroutine; NULL: there is none */
+	struct proc *p;	      /* brought to t from elsewhere, or NULL */
+	struct thread *owner; /* p's, NULL: it was idle */
+	struct goroutine *g;  /* which the owner, or t itself, ran */
 };
 
 static struct proc *idle_proc(struct correction *c)
@@ -341,7 +341,7 @@ static void take_goroutine(struct correction *c, const struct fix *f)
 	if (!g || t->g || g->state != GO_RUNNABLE ||
 	    (f->state != GO_RUNNING && (f->state != GO_SYSCALL || !f->p)))
 		return;
-	if (!t->p) {	/* which one it has, nobody knows */
+	if (!t->p) { /* which one it has, nobody knows */
 		p = idle_proc(c);
 		if (p)
 			proc__start(c->s, t, c->time, p);
@@ -426,7 +426,9 @@ static void tell(const struct correction *c, uint64_t events)
 void resnapshot__apply(struct sequencer *s, uint64_t time)
 {
 	struct correction c = {
-		.s = s, .first = &s->again[0], .second = &s->again[1],
+		.s = s,
+		.first = &s->again[0],
+		.second = &s->again[1],
 		.time = time > s->now ? time : s->now,
 	};
 	uint64_t emitted = s->emitted;

@@ -143,7 +143,7 @@ static void judge_known(struct correction *c, const struct snapshot_g *from, str
 
 	if (g->seen & 2)
 		return;
-	if (!g->start_stack)	/* its create was lost: it has a name from the next status on */
+	if (!g->start_stack) /* its create was lost: it has a name from the next status on */
 		g->start_stack = stacks__start(c->s->stacks, from->startpc);
 	/* without their probes a system call shows only when its P is taken */
 	if (c->s->opts.no_syscalls && state == GO_SYSCALL && g->state == GO_RUNNING)
@@ -172,13 +172,17 @@ static bool stray_state(const struct correction *c, uint64_t addr, uint32_t *sta
 	if (stray >> 8 < c->first->time)
 		return false;
 	switch (stray & 0xff) {
-	case GT_DESTROY: case GT_DESTROY_SYSCALL:
+	case GT_DESTROY:
+	case GT_DESTROY_SYSCALL:
 		*state = 0;
 		return true;
-	case GT_READY: case GT_YIELD: case GT_SYSCALL_NO_P:
+	case GT_READY:
+	case GT_YIELD:
+	case GT_SYSCALL_NO_P:
 		*state = GO_RUNNABLE;
 		return true;
-	case GT_PARK: case GT_PREEMPT_PARK:
+	case GT_PARK:
+	case GT_PREEMPT_PARK:
 		*state = GO_WAITING;
 		return true;
 	}
@@ -222,7 +226,7 @@ static void judge_strangers(struct correction *c)
 				continue;
 		} else if (on_thread(state) &&
 			   (state_in(c, &c->first_m, first, &tid_before) != state ||
-			    tid != tid_before || !tid)) {	/* it is there, at least */
+			    tid != tid_before || !tid)) { /* it is there, at least */
 			state = GO_RUNNABLE;
 			tid = 0;
 			c->open++;
@@ -347,7 +351,7 @@ static void judge_thread(struct correction *c, const struct snapshot_m *m,
 
 	if (!t || !before || before->tid != m->tid)
 		return;
-	if (c->s->opts.no_syscalls && t->g && !m->p)	/* in a call that is not seen */
+	if (c->s->opts.no_syscalls && t->g && !m->p) /* in a call that is not seen */
 		return;
 	f = t->fix;
 	state = f ? (f->g || f->change ? f->state : 0) : t->g ? t->g->state : 0;
@@ -357,7 +361,7 @@ static void judge_thread(struct correction *c, const struct snapshot_m *m,
 		same = addr == syscall_proc(c, c->first, before);
 		p = addr ? map__get(&c->s->p, addr) : NULL;
 		if (p && t->p != p && !(f && f->change))
-			return;	/* it would take another call to get it back: its exit will tell */
+			return; /* it would take another call to get it back: its exit will tell */
 	} else {
 		same = m->p == before->p;
 		p = m->p ? map__get(&c->s->p, m->p) : NULL;
@@ -427,7 +431,7 @@ static void settle_exits(struct correction *c)
 void correction__judge(struct correction *c)
 {
 	if (!c->second->ng || !c->second->np || !c->first->ng) {
-		c->failed = true;	/* of no use */
+		c->failed = true; /* of no use */
 		return;
 	}
 	settle_exits(c);

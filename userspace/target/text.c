@@ -13,7 +13,7 @@
 #include "target/process.h"
 #include "target/site.h"
 
-#define INT3 0xcc
+#define INT3	     0xcc
 
 /*
  * Another recorder of this process has probes at most sites; who debugs it, at one or two. Without a
@@ -58,10 +58,11 @@ static int refuse_breakpoint(pid_t tracer, const struct site *site, struct error
 	char command[64];
 
 	command_of(tracer, command, sizeof(command));
-	return error__set(err, -EBUSY,
-			  "process %d (%s) debugs it and has a breakpoint in %s, which is to be probed; "
-			  "remove that, or end the debugger",
-			  tracer, command, site->func);
+	return error__set(
+		err, -EBUSY,
+		"process %d (%s) debugs it and has a breakpoint in %s, which is to be probed; "
+		"remove that, or end the debugger",
+		tracer, command, site->func);
 }
 
 int text__check(const struct process *proc, const struct elf_image *elf,
@@ -85,10 +86,11 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 		if (!ok[i] || elf_image__read(elf, site->addr, &file, 1) != 1 || code[i] == file)
 			continue;
 		if (code[i] != INT3) {
-			ret = error__set(err, -EPROTO,
-					 "the code of %s in memory is not that of the file: something "
-					 "has changed it",
-					 site->func);
+			ret = error__set(
+				err, -EPROTO,
+				"the code of %s in memory is not that of the file: something "
+				"has changed it",
+				site->func);
 			break;
 		}
 		trapped = site;
