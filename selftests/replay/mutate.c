@@ -85,6 +85,7 @@ struct feeding {
 	unsigned int pair;
 	bool decided, wanted;
 	uint64_t covered; /* sequencer__losses() of the pair before */
+	uint64_t begun;	  /* when that was */
 };
 
 /* Each call goes to the raw file as well, as capture/sink.c has it. */
@@ -121,6 +122,14 @@ static int give_counters(struct variant *v, uint64_t time)
 	return err;
 }
 
+static bool lost_between(const struct variant *v, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < v->run.nlost; i++)
+		if (v->run.lost[i].at > from && v->run.lost[i].at <= to)
+			return true;
+	return false;
+}
+
 /* A pair that was begun because of a loss, once the stream is past it. */
 static int give_pairs(struct variant *v, struct feeding *f, uint64_t safe)
 {
@@ -131,7 +140,10 @@ static int give_pairs(struct variant *v, struct feeding *f, uint64_t safe)
 		return 0;
 	if (!f->decided && safe > two[0].time) {
 		f->decided = true;
-		f->wanted = sequencer__losses(v->seq) > f->covered;
+		/* it may be known long after: what the recorder knew then is not */
+		f->wanted = sequencer__losses(v->seq) > f->covered ||
+			    lost_between(v, f->begun, two[0].time);
+		f->begun = two[0].time;
 		f->covered = sequencer__losses(v->seq);
 	}
 	if (!f->decided || safe <= two[1].time_end)
