@@ -81,6 +81,7 @@ if try "the simulator builds" build; then
 	lossy_variants "lost" $lossy 0 -losses -raw # and right again after it
 	variants "mutated, in 64 rings" $((mutated / 4)) -rings 64
 	strict='' variants "broken raw files" $broken -broken # their symbols may be gone
+	strict='' variants "broken raw files, with losses" $((broken / 4)) -losses -broken
 	for go in $TARGET_GOS; do
 		try "$go: records a program" real_program "$go" || continue
 		variants "$go: whole" 8 -clean -raw -from "$tmp/$go.raw" # all versions and ticks

@@ -506,7 +506,7 @@ static int make_run(const struct settings *set, struct variant *v)
 
 	if (!err && set->rings)
 		rings__assign(&v->run, set->rings);
-	if (err || set->clean || set->broken)
+	if (err || set->clean || (set->broken && !set->losses))
 		return err;
 	if (set->losses)
 		return lose_run(&v->run, v->run.again[SIM_PAIRS - 1][0].time - 150000000,
@@ -560,7 +560,7 @@ static int run_variant(const struct settings *set, uint64_t number)
 			err < 0 ? strerror(-err) : "wrong", v.mutations);
 	else if (set->clean)
 		err = judge_clean(&v, !set->from);
-	else if (set->losses && !v.sim.no_syscalls) /* else much is guessed even without a loss */
+	else if (set->losses && !set->broken && !v.sim.no_syscalls) /* else much is guessed even without a loss */
 		judge_truth(set, &v);
 	if (v.seq && (set->verbose || err))
 		describe(&v);
@@ -650,7 +650,7 @@ int main(int argc, char **argv)
 	}
 	if (!set.folder || optind != argc || !set.records || set.rings > GT_RINGS_MAX ||
 	    (set.broken && (set.raw || set.clean || set.layouts)) ||
-	    (set.losses && (set.from || set.clean || set.broken || set.layouts)))
+	    (set.losses && (set.from || set.clean || set.layouts)))
 		return usage();
 	for (uint64_t i = 0; i < set.n; i++)
 		failed |= run_variant(&set, set.first + i) != 0;

@@ -420,9 +420,24 @@ static void no_snapshots(struct mutation *mu)
 	snprintf(mu->text, sizeof(mu->text), "no snapshots");
 }
 
+/* One of the first two, or of a pair after a loss. */
+static struct snapshot *any_snapshot(struct mutation *mu)
+{
+	struct sim_run *run = mu->run;
+
+	switch (below(mu, 4)) {
+	case 0:
+		return &run->first;
+	case 1:
+		return &run->second;
+	default:
+		return &run->again[below(mu, SIM_PAIRS)][below(mu, 2)];
+	}
+}
+
 static void break_snapshot(struct mutation *mu)
 {
-	struct snapshot *snap = below(mu, 2) ? &mu->run->first : &mu->run->second;
+	struct snapshot *snap = any_snapshot(mu);
 	struct {
 		unsigned char *at;
 		size_t len;
