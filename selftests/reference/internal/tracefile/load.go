@@ -70,6 +70,7 @@ type ProcTransition struct {
 // Range is the begin or end of a named range (GC, STW, mark assist, sweep) or a label.
 type Range struct {
 	Time  int64
+	G     int64 // that runs there
 	Name  string
 	Bytes [2]uint64 // of the end of a sweep: swept and reclaimed
 	End   bool
@@ -161,7 +162,7 @@ func (l *loader) event(_ int, ev *trace.Event) error {
 		l.transition(now, ev)
 	case trace.EventRangeBegin, trace.EventRangeEnd:
 		end := ev.Kind() == trace.EventRangeEnd
-		r := Range{Time: now, Name: ev.Range().Name, End: end}
+		r := Range{Time: now, G: int64(ev.Goroutine()), Name: ev.Range().Name, End: end}
 		if end {
 			for i, a := range ev.RangeAttributes() {
 				if i < len(r.Bytes) {
@@ -171,7 +172,9 @@ func (l *loader) event(_ int, ev *trace.Event) error {
 		}
 		l.Ranges = append(l.Ranges, r)
 	case trace.EventLabel:
-		l.Ranges = append(l.Ranges, Range{Time: now, Name: "label " + ev.Label().Label})
+		l.Ranges = append(l.Ranges, Range{
+			Time: now, G: int64(ev.Goroutine()), Name: "label " + ev.Label().Label,
+		})
 	case trace.EventMetric:
 		m := ev.Metric()
 		l.Metrics = append(l.Metrics, Metric{now, m.Name, m.Value.Uint64()})
