@@ -92,7 +92,7 @@ nothing_left()
 {
 	start_target spin "$JUDGE_GO" -duration 500ms || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" --cpu-profile 1000 -o "$tmp/killed.trace"
-	recorder_is_live || return 1
+	recorder_is_live && program_is_there || return 1
 	ls -l "/proc/$BACKGROUND_PID/fd" >"$tmp/fds"
 	grep -q 'perf_event' "$tmp/fds" || { cat "$tmp/fds"; return 1; }
 	kill -KILL "$BACKGROUND_PID"
@@ -102,9 +102,14 @@ nothing_left()
 	expect_target done && stop_target
 }
 
+program_is_there()
+{
+	bpftool prog show | grep -q 'perf_event  *name sample '
+}
+
 no_program()
 {
-	! bpftool prog show 2>/dev/null | grep -q 'perf_event  *name sample '
+	! program_is_there
 }
 
 ktap_start

@@ -39,7 +39,21 @@ names_the_options()
 	[ $n -ge 30 ] && [ $missing -eq 0 ]
 }
 
-ktap_start 2
+# The section-5 page names each kind of record that a loss can be of, by its number.
+names_the_kinds()
+{
+	local number name missing=0 n=0
+
+	tr '\n' ' ' <userspace/man/gotrace-private.5 >"$tmp/page" || return 1
+	while read -r name number; do
+		n=$((n + 1))
+		grep -q "[ ,]$number ${name,,}[,.]" "$tmp/page" || { echo "no kind $number ${name,,}"; missing=1; }
+	done < <(sed -n '/^enum gt_kind/,/^};/s/^\tGT_\([A-Z_]*\) = \([1-9][0-9]*\),.*/\1 \2/p' include/gotrace/record.h)
+	[ $n -ge 40 ] && [ $missing -eq 0 ]
+}
+
+ktap_start 3
 try "each verb is in it" names_the_verbs
 try "each option is in it" names_the_options
+try "each kind of record is in gotrace-private(5)" names_the_kinds
 ktap_end

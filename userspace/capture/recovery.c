@@ -23,6 +23,7 @@
 #define SECOND	 (40 * MS)   /* from the end of the first to the second, as at the start */
 #define INTERVAL (1000 * MS) /* between the beginnings of two pairs */
 #define SHARE	 5	     /* of the time for reading: one in so many */
+#define TRIES	 3	     /* of pairs that can't be read, until more is lost */
 
 enum phase { IDLE, FIRST, PAUSE, LAST, READ };
 
@@ -35,6 +36,8 @@ struct recovery {
 	int code;	  /* of its read */
 	struct snapshot snap[2];
 	uint64_t covered; /* sequencer__losses() when the latest pair was begun */
+	uint64_t covered_before; /* and the one before it */
+	unsigned int failures;	 /* pairs in a row that could not be read */
 	uint64_t since;	  /* when more were first seen; 0: not */
 	uint64_t next;	  /* not before */
 };
@@ -107,6 +110,14 @@ static bool finish(struct recovery *r, enum phase phase)
 	return !r->code;
 }
 
+/* Nothing was read: the loss is still there to be put right, by another try. */
+static void give_up(struct recovery *r)
+{
+	forget(r);
+	if (r->failures++ < TRIES)
+		r->covered = r->covered_before;
+}
+
 static int give(struct recovery *r, struct sink *sink)
 {
 	size_t goroutines = r->snap[1].ng;
@@ -116,6 +127,7 @@ static int give(struct recovery *r, struct sink *sink)
 
 	log__debug("states put right after a loss: %zu goroutines read in %.1f ms", goroutines,
 		   (double)cost / 1e6);
+	r->failures = 0;
 	r->next = r->snap[0].time + (cost * SHARE > INTERVAL ? cost * SHARE : INTERVAL);
 	forget(r);
 	return code;
@@ -129,6 +141,7 @@ int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct 
 	case IDLE:
 		if (!is_wanted(r, now, losses))
 			return 0;
+		r->covered_before = r->covered;
 		r->covered = losses;
 		r->since = 0;
 		r->next = now + INTERVAL;
@@ -136,7 +149,7 @@ int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct 
 		return 0;
 	case FIRST:
 		if (atomic_load(&r->done) && !finish(r, PAUSE))
-			forget(r);
+			give_up(r);
 		return 0;
 	case PAUSE:
 		if (now >= r->snap[0].time_end + SECOND)
@@ -144,7 +157,7 @@ int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct 
 		return 0;
 	case LAST:
 		if (atomic_load(&r->done) && !finish(r, READ))
-			forget(r);
+			give_up(r);
 		return 0;
 	case READ: /* had it executed another program, a record of that had come by now */
 		return watermark > r->snap[1].time_end ? give(r, sink) : 0;

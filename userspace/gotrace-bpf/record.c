@@ -33,8 +33,6 @@ enum {
 	OPT_CPU,
 };
 
-#define RING_MIN (16u << 10)
-#define RING_MAX (256u << 20)
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "record this process", 0 },
@@ -138,7 +136,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->follow = true;
 		return 0;
 	case OPT_RING_SIZE:
-		if (!opts__size(text, RING_MIN, RING_MAX, &a->ring_size))
+		if (!opts__size(text, RING_SIZE_MIN, RING_SIZE_MAX, &a->ring_size))
 			usage_error("a ring size of \"%s\": it is 16K to 256M", text);
 		return 0;
 	case OPT_PERF:

@@ -111,12 +111,18 @@ static void tell_remedy(const struct recorder_stats *stats)
 {
 	const struct sequencer_stats *seq = &stats->sequencer;
 	uint64_t size = stats->rings ? stats->ring_bytes / stats->rings : 0;
+	uint64_t bigger = size >= 1u << 20 ? 4 * size : 4u << 20;
+	char larger[48] = "";
 
+	if (bigger > RING_SIZE_MAX)
+		bigger = RING_SIZE_MAX;
+	if (bigger > size)
+		snprintf(larger, sizeof(larger), "--ring-size=%lluM, ",
+			 (unsigned long long)bigger >> 20);
 	log__msg("records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
-		 "times; to lose none: --ring-size=%lluM, --no-stacks, fewer --events, or more "
-		 "CPU time for gotrace-bpf",
-		 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots,
-		 (unsigned long long)(size >= 4u << 20 ? size >> 18 : 4));
+		 "times; to lose none: %s--no-stacks, fewer --events, or more CPU time for "
+		 "gotrace-bpf",
+		 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots, larger);
 }
 
 static void tell(const struct recording *r, int pid, const struct recorder_stats *stats)

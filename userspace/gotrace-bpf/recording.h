@@ -15,6 +15,10 @@
 #include "capture/recorder.h"
 #include "lib/error.h"
 
+/* Of each ring, in bytes: what --ring-size takes. */
+#define RING_SIZE_MIN (16u << 10)
+#define RING_SIZE_MAX (256u << 20)
+
 /* The command line. */
 struct record_args {
 	int pid;	/* 0: none */

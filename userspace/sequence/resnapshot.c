@@ -437,8 +437,8 @@ void resnapshot__apply(struct sequencer *s, uint64_t time)
 	if (!c.failed) {
 		correct(&c);
 		tell(&c, s->emitted - emitted);
+		s->stats.resnapshots++;
 	}
-	s->stats.resnapshots++;
 	s->stats.corrected += c.changes;
 	s->stats.corrected_procs += c.procs;
 	s->stats.repairs += s->emitted - emitted;
