@@ -19,6 +19,20 @@ own_tracer() # GO: begins and ends in the middle of the recording; both traces a
 		build/reference/truth "$RECORDED" "$tmp/pingpong.done"
 }
 
+attached_to_a_tracing_one() # GO: its tracer was on before, and is on afterwards
+{
+	start_target pingpong "$1" -trace "$tmp/own.trace" -duration 2s -rate 5000 || return 1
+	tell_target start
+	sleep 0.5
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 700ms -o "$tmp/ours.trace" --stats "$tmp/ours.json" ||
+		return 1
+	expect_target done && stop_target && check_trace "$tmp/ours.trace" &&
+		build/gotrace check "$tmp/own.trace" && [ "$(stat_of repairs "$tmp/ours.json")" = 0 ] || return 1
+	[ "$1" = go1.21.13 ] || # whose trace is of the old format
+		build/reference/compare $few -min-goroutines 1 -identical 100 -p 100 \
+			"$tmp/ours.trace" "$tmp/own.trace"
+}
+
 # --- two recorders
 
 record_background() # NAME OPTION...: sets PID_OF_NAME
@@ -149,6 +163,7 @@ ktap_start
 make --no-print-directory $debugger >/dev/null
 for go in $TARGET_GOS; do
 	try "$go: the program traces itself meanwhile" own_tracer "$go"
+	try "$go: attached while the program traces itself" attached_to_a_tracing_one "$go"
 done
 start_target many "$JUDGE_GO" -duration 60s -goroutines 500 -rate 10000
 tell_target start
