@@ -133,6 +133,30 @@ static void grows(void **state)
 	map__deinit(&map);
 }
 
+/* What comes in the order of a large map must not fill a small one as one run. */
+static void in_anothers_order(void **state)
+{
+	const size_t n = 100000;
+	struct map large = {}, small = {};
+	size_t longest = 0;
+	void *value;
+
+	(void)state;
+	for (size_t i = 1; i <= n; i++)
+		assert_int_equal(map__put(&large, i, (void *)i), 0);
+	for (size_t i = 0, taken = 0; taken < n / 3 && map__next(&large, &i, &value); taken++)
+		assert_int_equal(map__put(&small, (uintptr_t)value, value), 0);
+	for (size_t i = 0; i < small.cap; i++) {
+		size_t home = small.slot[i].value ? map__home(&small, small.slot[i].key) : i;
+		size_t away = (i - home) & (small.cap - 1);
+
+		longest = away > longest ? away : longest;
+	}
+	assert_true(longest < 1000);
+	map__deinit(&large);
+	map__deinit(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +165,7 @@ int main(void)
 		cmocka_unit_test(replaces),
 		cmocka_unit_test(makes_room),
 		cmocka_unit_test(grows),
+		cmocka_unit_test(in_anothers_order),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

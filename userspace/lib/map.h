@@ -38,11 +38,15 @@ void *map__remove(struct map *map, uint64_t key);		/* the value, or NULL */
 
 /*
  * Multiply and shift: for a random odd multiplier no two keys meet more often than by chance
- * (Dietzfelbinger), and keys in a row lie apart.
+ * (Dietzfelbinger), and keys in a row lie apart. The multiplier differs by the table's size: else
+ * what comes in a large table's order would fill a small one from its beginning, as one run.
  */
 static inline size_t map__home(const struct map *map, uint64_t key)
 {
-	return (key * map__multiplier) >> (__builtin_clzll(map->cap) + 1);
+	unsigned int zeros = (unsigned int)__builtin_clzll(map->cap);
+	uint64_t multiplier = (map__multiplier << zeros | map__multiplier >> (63 - zeros) >> 1) | 1;
+
+	return (key * multiplier) >> (zeros + 1);
 }
 
 /* The key will be asked for soon: of a million look-ups in a row most of the time is memory's. */
