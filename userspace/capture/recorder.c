@@ -55,6 +55,7 @@ struct recorder {
 	uint64_t t0, t1, watermark, next_check;
 	struct snapshot snap[2];
 	bool has[2];
+	int drained; /* an error of a drain while a snapshot was read */
 	bool checked, given; /* layout by live checks; snapshots to the sink */
 	bool runtime_up;     /* a goroutine was executed */
 	uint64_t exec_time;  /* of a GT_EXEC that ends the recording; 0: none */
@@ -148,9 +149,11 @@ static int give_snapshots(struct recorder *r)
 /* Of a million goroutines a snapshot takes long: the rings must not overflow meanwhile. */
 static int drain_between(void *ctx)
 {
-	int n = drain(ctx);
+	struct recorder *r = ctx;
+	int n = drain(r);
 
-	return n < 0 ? n : 0;
+	r->drained = n < 0 ? n : 0;
+	return r->drained;
 }
 
 static void take_snapshot(struct recorder *r, int which)
@@ -202,13 +205,13 @@ static int initial_state(struct recorder *r, uint64_t now)
 		return check_layout(r, now);
 	if (!r->has[0]) {
 		take_snapshot(r, 0);
-		return r->has[0] ? 0 : give_snapshots(r);
+		return r->drained || r->has[0] ? r->drained : give_snapshots(r);
 	}
 	if (!r->has[1]) {
 		if (now < r->snap[0].time + SECOND_SNAPSHOT)
 			return 0;
 		take_snapshot(r, 1);
-		return r->has[1] ? 0 : give_snapshots(r);
+		return r->drained || r->has[1] ? r->drained : give_snapshots(r);
 	}
 	return r->watermark > r->snap[1].time_end ? give_snapshots(r) : 0;
 }
@@ -487,7 +490,7 @@ static int record(struct recorder *r)
 	}
 	if (r->checked)
 		take_snapshot(r, 0);
-	code = loop(r);
+	code = r->drained ? r->drained : loop(r);
 	log__progress_end();
 	if (code)
 		session__detach(r->session);

@@ -23,6 +23,7 @@
 #define SECOND	 (40 * MS)   /* from the end of the first to the second, as at the start */
 #define INTERVAL (1000 * MS) /* between the beginnings of two pairs */
 #define SHARE	 5	     /* of the time for reading: one in so many */
+#define JUDGING	 170	     /* ns a goroutine, before anything is put right */
 #define TRIES	 3	     /* of pairs that can't be read, until more is lost */
 
 enum phase { IDLE, FIRST, PAUSE, LAST, READ };
@@ -60,6 +61,14 @@ static void forget(struct recovery *r)
 	r->phase = IDLE;
 }
 
+/* Nothing was read: the loss is still there to be put right, by another try. */
+static void give_up(struct recovery *r)
+{
+	forget(r);
+	if (r->failures++ < TRIES)
+		r->covered = r->covered_before;
+}
+
 void recovery__destroy(struct recovery *r)
 {
 	if (!r)
@@ -89,6 +98,8 @@ static void begin(struct recovery *r, enum phase phase)
 		return;
 	read_one(r);
 	r->phase = phase == FIRST ? PAUSE : READ;
+	if (r->code)
+		give_up(r);
 }
 
 static bool is_wanted(struct recovery *r, uint64_t now, uint64_t losses)
@@ -110,20 +121,12 @@ static bool finish(struct recovery *r, enum phase phase)
 	return !r->code;
 }
 
-/* Nothing was read: the loss is still there to be put right, by another try. */
-static void give_up(struct recovery *r)
-{
-	forget(r);
-	if (r->failures++ < TRIES)
-		r->covered = r->covered_before;
-}
-
 static int give(struct recovery *r, struct sink *sink)
 {
 	size_t goroutines = r->snap[1].ng;
 	int code = sink__resnapshot(sink, &r->snap[0], &r->snap[1]);
-	uint64_t cost =
-		r->snap[0].time_end - r->snap[0].time + (r->snap[1].time_end - r->snap[1].time);
+	uint64_t cost = r->snap[0].time_end - r->snap[0].time +
+			(r->snap[1].time_end - r->snap[1].time) + goroutines * JUDGING;
 
 	log__debug("states put right after a loss: %zu goroutines read in %.1f ms", goroutines,
 		   (double)cost / 1e6);

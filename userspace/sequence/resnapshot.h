@@ -36,6 +36,7 @@ struct correction {
 	struct map first_m, second_m; /* M address to struct snapshot_m */
 	struct map strangers;	      /* address to struct snapshot_g of the second: not known */
 	uint64_t open;		      /* what could not be decided, or done */
+	struct thread *lender;	      /* of a P, the latest: it has one to lend again */
 	uint64_t procs;		      /* threads with another P */
 	bool failed;		      /* no memory: nothing is done */
 };

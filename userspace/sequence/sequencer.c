@@ -123,9 +123,11 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		err = merge__put(s->merge, ring, rec, size);
 	if (err != -ENOBUFS)
 		return err;
-	/* As if its ring had been full: the watermark is held back, and more than this can't wait. */
+	/*
+	 * As if its ring had been full: the watermark is held back, and more than this can't wait.
+	 * Its number was not noted, so that the ring's next record shows where it is missing.
+	 */
 	s->overflow[rec->kind]++;
-	losses__located(s, 1, rec->time, rec->time);
 	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1);
 	return 0;
 }

@@ -17,7 +17,7 @@
 #include "trace/spec.h"
 
 #define PCS_MAX	    (1u << 20) /* remembered ones, of which some are no code */
-#define SAMPLES_MAX 65536      /* stacks of samples; those that come later are written anew each time */
+#define SAMPLES_MAX 16384      /* stacks of samples; those that come later are written anew each time */
 
 struct pc_frame {
 	struct intern_frame frame;
