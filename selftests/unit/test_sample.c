@@ -26,7 +26,8 @@ static void sample_at(struct machine *m, uint32_t tid, uint64_t time, const uint
 		.stack = { .depth = n },
 	};
 
-	memcpy(r.pc, pc, n * sizeof(*pc));
+	if (n)
+		memcpy(r.pc, pc, n * sizeof(*pc));
 	assert_int_equal(sequencer__record(m->seq, 0, &r.rec,
 					   sizeof(r.rec) + sizeof(r.stack) + n * sizeof(*pc)),
 			 0);

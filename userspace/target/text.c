@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "target/elf.h"
 #include "target/process.h"
@@ -16,11 +18,9 @@
 #define INT3	     0xcc
 
 /*
- * Another recorder of this process has probes at most sites; who debugs it, at one or two. Without a
- * tracer an int3 can only be a uprobe's.
+ * Without a tracer an int3 can only be a uprobe's, of another recorder. With one nobody knows whose
+ * it is. We ourselves hold a command that we start, and set none.
  */
-#define DEBUGGER_MAX 8
-
 static pid_t tracer_of(const struct process *proc)
 {
 	char path[64], line[256];
@@ -34,7 +34,7 @@ static pid_t tracer_of(const struct process *proc)
 			break;
 	if (f)
 		fclose(f);
-	return tracer;
+	return tracer && syscall(SYS_tgkill, getpid(), tracer, 0) ? tracer : 0;
 }
 
 static void command_of(pid_t pid, char *ret, size_t size)
@@ -96,7 +96,7 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 		trapped = site;
 		traps++;
 	}
-	if (!ret && traps && traps <= DEBUGGER_MAX) {
+	if (!ret && traps) {
 		tracer = tracer_of(proc);
 		if (tracer)
 			ret = refuse_breakpoint(tracer, trapped, err);
