@@ -1,6 +1,7 @@
 #!/bin/bash
 # Annotations of programs that do with them what they like: every one is recorded, memory is bounded, and what
 # is lost or too much leaves a valid trace. (What they say is held against the runtime's in truth and fidelity.)
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 120
 # What is kept of an analysis: the second recording uses it and is as good as the first, another user's
 # folder is not used, --no-cache keeps nothing.

@@ -2,6 +2,7 @@
 # Programs with C: calls of C, callbacks on the goroutine's thread, and threads that C made which call
 # Go. The runtime traces the same run, and the target's counts are exact. Also with the recorder coming
 # later, when the runtime has met threads of C already.
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

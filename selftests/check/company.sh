@@ -1,6 +1,7 @@
 #!/bin/bash
 # Not alone with the process: the program's own tracer, another recorder, a debugger, strace. Each works
 # together with a recording, or is refused in one line; the program is never harmed.
+# beside others
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -160,7 +161,7 @@ tracer_comes_and_goes() # while a recording runs
 }
 
 ktap_start
-make --no-print-directory $debugger >/dev/null
+locked make --no-print-directory $debugger >/dev/null
 for go in $TARGET_GOS; do
 	try "$go: the program traces itself meanwhile" own_tracer "$go"
 	try "$go: attached while the program traces itself" attached_to_a_tracing_one "$go"

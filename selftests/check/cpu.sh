@@ -1,6 +1,7 @@
 #!/bin/bash
 # CPU samples: as many as the target used CPU time, in the functions and for the goroutines that used it, in
 # any way to record; nothing is left of them, and what can't be had is refused with a reason.
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

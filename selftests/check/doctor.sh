@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 120
 # What doctor says of a process fits a screen and is right, and --json of doctor and probes says the
 # same to programs.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What can't be done is said in one clear line on stderr, with exit 1 (failed) or 2 (usage); nothing
 # half-written stays behind, and the target is untouched.
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `gotrace index`: by it events and cut find their moment, and show and write what they would without it; an index
 # that is stale or broken is said to be so in one line, and not used.
+# beside others
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

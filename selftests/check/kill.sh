@@ -1,5 +1,6 @@
 #!/bin/bash
 # kill -9 of the recorder at any time: the target goes on, no probe stays behind.
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

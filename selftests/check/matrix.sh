@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 1200
 # Releases of Go and ways to build, a dozen cells of the matrix: each release and each way at least once.
 # All are in check-long.

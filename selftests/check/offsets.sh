@@ -1,6 +1,7 @@
 #!/bin/bash
 # Struct offsets of the runtime: the table against the DWARF of programs (as Go's reader reads it), and
 # programs whose debug info was stripped, split off, or damaged.
+# beside others
 . "$(dirname "$0")/../lib.sh"
 
 table_has() # GO: its row is what DWARF says of a program of it; members in the order of OFFSETS

@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 300
 # Each option of record does what the manual says, and every form of output is a trace that Go's reader
 # takes: formats, ticks, stdout, perf uprobes, no stacks, event sets, a started program, a replay.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 600
 # The recorder works wherever the program runs and however it was started: containers, deleted and
 # replaced programs, commands that execute the program in the end, children, re-exec. What it can't

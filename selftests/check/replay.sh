@@ -8,6 +8,7 @@
 #
 #     build/san/replay/mutate -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
 #     build/reference/validate -strict /tmp/VARIANT.trace
+# beside others
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -15,15 +16,15 @@
 
 seed=20260917
 lossy_seed=$seed lossy=${LOSSY:-400}
-read -r whole mutated broken of_recording <<<"${VARIANTS:-600 2000 600 400}"
+read -r whole mutated broken of_recording <<<"${VARIANTS:-300 1000 300 200}"
 mutate=build/san/replay/mutate
 strict=-strict # what Go's reader cannot know: see validate
 
 build()
 {
-	make --no-print-directory "-j$(nproc)" all reference \
+	locked make --no-print-directory "-j$(nproc)" all reference \
 		$(printf 'build/targets/%s/selftrace ' $TARGET_GOS) &&
-	make --no-print-directory "-j$(nproc)" SAN=1 $mutate
+	locked make --no-print-directory "-j$(nproc)" SAN=1 $mutate
 }
 
 # NAME COUNT OPTION...: two halves at once, then the reader on all of them

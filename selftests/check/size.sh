@@ -2,6 +2,7 @@
 # What a trace costs on disk: of the same run it takes at most 1.2 times the bytes an event that the
 # runtime's own tracer takes, whose unit of time is 64 ns, and at most as many with --tick 64ns. Small
 # traces take more: they hold the table that describes them, of 6 KB. check-long: more Gos.
+# beside others
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 300
 # Functions, files, lines and inlined frames of any PC, as the program's own runtime and as
 # `go tool addr2line` have them; of C code, as its compiler has them.

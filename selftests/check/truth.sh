@@ -1,6 +1,7 @@
 #!/bin/bash
 # Known truth: a target that runs without runtime/trace counts what it does; our trace must have
 # exactly those numbers of channel operations, creates, blocking system calls and collections.
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
