@@ -35,7 +35,7 @@ same_as_addr2line()
 	local vaddr offset
 
 	read -r offset vaddr < <(readelf -lW "$1" | awk '$1 == "LOAD" && / E / { print $2, $3; exit }')
-	awk -v every="$3" -v bias=$((vaddr - offset)) -v OFS= 'NF > 2 && NR % every == 0 {
+	awk -v every="$3" -v bias=$((vaddr - offset)) -v OFS= 'NF > 2 && $2 != "last" && NR % every == 0 {
 		printf "%s %d\n", $1, bias }' "$tmp/runtime" |
 	while read -r at bias; do
 		printf '0x%x\n' $((16#$at + bias))

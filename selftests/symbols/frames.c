@@ -81,18 +81,14 @@ static void describe(const struct program *p, uint64_t pc, char *to, size_t size
 	struct go_func here, next;
 	int n;
 
-	if (!pclntab__find(p->pt, pc, &here)) {
+	if (!pclntab__find(p->pt, pc, &here) || !pclntab__find(p->pt, pc + 1, &next)) {
 		snprintf(to, size, "-");
 		return;
 	}
 	n = p->symbolizer.frames(p->symbolizer.ctx, pc + 1, f);
-	if (pclntab__find(p->pt, pc + 1, &next) && next.index == here.index) {
-		print_frames(p, f, n, to, size);
-		return;
-	}
-	memcpy(to, "last ", 5);
-	if (n < 1 || !print_frame(p, &f[0], to + 5, size - 5))
-		snprintf(to, size, "no frames");
+	if (next.index != here.index)
+		to = stpcpy(to, "last "), size -= 5;
+	print_frames(p, f, n, to, size);
 }
 
 static bool ends_call(const unsigned char *text, uint64_t at, uint64_t size)

@@ -76,24 +76,40 @@ static int expand(struct pclntab *pt, const struct func_info *f, uint64_t pc,
 /*
  * A goroutine that was stopped by a signal may stand at the first instruction of a function: one
  * byte back is another one. There runtime.CallersFrames takes the address as it is, and what is
- * innermost at it. But whether it is a wrapper, fpunwindExpand has asked the one before.
+ * innermost at it; but what is around it, and whether it is a wrapper, fpunwindExpand has asked the
+ * one before.
  */
+static bool stands_at_entry(struct pclntab *pt, uint64_t addr, struct sym_frame *ret)
+{
+	struct sym_frame frames[SYM_INLINE_MAX];
+	struct func_info f;
+	size_t index;
+
+	if (!pclntab__search(pt, addr, &index) || !pclntab__info(pt, index, &f) || f.entry != addr ||
+	    expand(pt, &f, addr, frames, SYM_INLINE_MAX) < 1)
+		return false;
+	*ret = frames[0];
+	return true;
+}
+
 static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 {
 	struct pclntab *pt = ctx;
 	uint64_t call = pc - pt->bias - 1;
+	struct sym_frame entered;
 	struct func_info f;
 	size_t index;
 	int n;
 
-	if (pclntab__search(pt, call + 1, &index) && pclntab__info(pt, index, &f) &&
-	    f.entry == call + 1) {
-		expand(pt, &f, f.entry, ret, SYM_INLINE_MAX);
-		return 1;
-	}
 	if (!pclntab__search(pt, call, &index) || !pclntab__info(pt, index, &f))
-		return 0;
+		return stands_at_entry(pt, call + 1, ret);
 	n = expand(pt, &f, call, ret, SYM_INLINE_MAX);
+	if (stands_at_entry(pt, call + 1, &entered)) {
+		entered.wrapper = ret->wrapper;
+		entered.elides = ret->elides;
+		*ret = entered;
+		return n;
+	}
 	switch (pclntab__pcvalue(pt, f.pcsp, f.entry, call)) {
 	case 0:
 		ret->pushed = SYM_PUSHED_NOTHING;

@@ -7,11 +7,12 @@
 // whatever looks like a call. Then a line for each PC whose frames are not those of the PC before:
 //
 //	OFFSET FUNCTION FILE:LINE; FUNCTION FILE:LINE; ...	innermost first
-//	OFFSET last FUNCTION FILE:LINE				the last byte of a function
+//	OFFSET last FUNCTION FILE:LINE; ...			the last byte of a function
 //	OFFSET -						no Go code
 //
-// A PC counts as the last byte of a call. Of a function's last byte the runtime would show the next
-// function, hence the other form. The last line says how many PCs there were.
+// A PC counts as the last byte of a call. Of a function's last byte the runtime shows the next
+// function: a signal may stop a goroutine at its entry, while no call of Go's ends there. The last
+// line says how many PCs there were.
 package main
 
 import (
@@ -66,15 +67,13 @@ func endsCall(t text, p uintptr) bool {
 }
 
 func describe(out *bytes.Buffer, p uintptr) {
-	f := runtime.FuncForPC(p)
-	if f == nil {
+	f, next := runtime.FuncForPC(p), runtime.FuncForPC(p+1)
+	if f == nil || next == nil {
 		out.WriteByte('-')
 		return
 	}
-	if next := runtime.FuncForPC(p + 1); next == nil || next.Entry() != f.Entry() {
-		file, line := f.FileLine(p)
-		fmt.Fprintf(out, "last %s %s:%d", f.Name(), file, line)
-		return
+	if next.Entry() != f.Entry() {
+		out.WriteString("last ")
 	}
 	frames := runtime.CallersFrames(expand([]uintptr{p + 1}))
 	for {
