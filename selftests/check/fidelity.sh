@@ -12,14 +12,17 @@ same_run() # GO
 		build/reference/compare -min-reason 20 "$tmp/own.trace" "$RECORDED"
 }
 
+busy="-edge 60ms -blur 5ms"
+
 # A large heap and goroutines that allocate without pause: the machine has no time to spare, so what
 # is judged are the events that the runtime makes of itself, to the last one and with their values.
 heap()
 {
+	# shellcheck disable=SC2086 # words
 	record_target selftrace "$1" "--events=sched,syscall,gc,heap,sweep,user" -trace "$tmp/own.trace" \
 		-duration 5s -heap 100 &&
 		build/reference/compare -min-reason 0 -min-goroutines 100 -min-transitions 10000 \
-			-time-p99 1s -edge 60ms -blur 5ms "$tmp/own.trace" "$RECORDED"
+			-time-p99 1s $busy "$tmp/own.trace" "$RECORDED"
 }
 
 ktap_start
@@ -32,6 +35,8 @@ for go in $TARGET_GOS; do
 		note "$(grep -A 99 '^begun or happened' "$tmp/try.out")"
 done
 try "the judge flags every seeded fault" build/reference/compare -selftest "$tmp/full.trace"
+# shellcheck disable=SC2086 # words
+try "also when it looks as with a busy heap" build/reference/compare -selftest $busy "$tmp/full.trace"
 SERVER_SECONDS=3
 try "mochi-mqtt by $JUDGE_GO: the same as its own trace" compared_server "${JUDGE_GO#go}" mochi-mqtt 1
 ktap_end

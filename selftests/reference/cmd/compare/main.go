@@ -2,7 +2,7 @@
 // goroutine (package internal/compare says how), and proves that it can.
 //
 //	compare [-json] [thresholds] GOTRACE OURTRACE
-//	compare -selftest GOTRACE
+//	compare -selftest [-edge D] [-blur D] GOTRACE
 //
 // Exit 0 when all thresholds hold, 1 when not (each failure on a line of its own) or when a trace
 // cannot be read, 2 on wrong usage. -selftest compares GOTRACE with itself and with copies that
@@ -46,8 +46,12 @@ func parseFlags() *settings {
 	flag.IntVar(&th.MinReason, "min-reason", 50, "how often each of -reasons must occur")
 	flag.StringVar(&s.reasons, "reasons", defaultReasons, "comma-separated kinds for -min-reason")
 	flag.Float64Var(&th.Identical, "identical", 99, "per cent of goroutines that must be identical")
-	flag.Float64Var(&th.P, "p", 99.9, "per cent of P and M ids that must agree (M: not of v1)")
+	flag.Float64Var(&th.P, "p", 99.9, "per cent of P and M ids that must agree")
 	flag.Float64Var(&th.Frames, "frames", 99.9, "per cent of top frames that must agree")
+	flag.Float64Var(&th.Stacks, "stacks", 99.9, "per cent of whole stacks that must agree")
+	flag.Float64Var(&th.Waker, "waker", 99.9, "per cent of wakers that must agree")
+	flag.Float64Var(&th.Procs, "procs", 99.5, "per cent of the Ps' transitions that must agree")
+	flag.Float64Var(&th.ClassStacks, "class-stacks", 1, "per cent of stacks that one known class may be")
 	flag.DurationVar(&th.TimeP99, "time-p99", 10*time.Microsecond, "99th percentile of time differences")
 	flag.DurationVar(&s.options.Edge, "edge", s.options.Edge, "at each end of the window: not judged")
 	flag.DurationVar(&s.options.Blur, "blur", s.options.Blur, "at each end: may be counted or not")
@@ -60,7 +64,7 @@ func parseFlags() *settings {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	th.NoMissing, th.M = true, th.P
+	th.NoMissing, th.M, th.ProcsExtra = true, th.P, 100-th.Procs
 	if s.reasons != "" {
 		th.Reasons = strings.Split(s.reasons, ",")
 	}
@@ -80,16 +84,20 @@ func main() {
 	}
 	ok := false
 	if s.selftest {
-		ok = selftest(load(flag.Arg(0), tracefile.NewTables()))
+		s.options.Minor = minorOf(flag.Arg(0))
+		ok = selftest(load(flag.Arg(0), tracefile.NewTables()), s.options)
 	} else {
 		tables := tracefile.NewTables()
 		truth, ours := load(flag.Arg(0), tables), load(flag.Arg(1), tables)
-		if isV1(flag.Arg(0)) {
+		s.options.Minor = minorOf(flag.Arg(0))
+		if s.options.Minor < 22 {
 			if !compare.ReconcileV1(truth, ours) {
 				fmt.Fprintln(os.Stderr, "compare: the traces have too few goroutines in common")
 				os.Exit(1)
 			}
-			s.options.V1, s.limits.M = true, compare.V1MinM
+			s.options.V1 = true
+			s.limits.Procs = min(s.limits.Procs, compare.V1MinProcs)
+			s.limits.ProcsExtra = compare.V1MostProcs
 			s.limits.Reasons = slices.DeleteFunc(s.limits.Reasons, func(kind string) bool {
 				return kind == "running->waiting (preempted)"
 			})
@@ -101,16 +109,18 @@ func main() {
 	}
 }
 
-// isV1 reports whether a trace was written by Go 1.21 or older.
-func isV1(path string) bool {
+// minorOf is the N of a trace's "go 1.N trace", the release that its format came with.
+func minorOf(path string) (minor int) {
 	f, err := os.Open(path)
-	if err != nil {
-		return false
+	if err == nil {
+		defer f.Close()
+		_, err = fmt.Fscanf(f, "go 1.%d trace", &minor)
 	}
-	defer f.Close()
-	var minor int
-	n, _ := fmt.Fscanf(f, "go 1.%d trace", &minor)
-	return n == 1 && minor < 22
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "compare: %s: %v\n", path, err)
+		os.Exit(1)
+	}
+	return minor
 }
 
 func load(path string, tables *tracefile.Tables) *tracefile.Trace {

@@ -35,6 +35,9 @@ func faults() []fault {
 	starts := func(t *tracefile.Transition) bool {
 		return t.From == trace.GoRunnable && t.To == trace.GoRunning
 	}
+	noStack := func(t *tracefile.Transition) bool {
+		return t.From == trace.GoRunning && t.To == trace.GoNotExist && t.Stack == 0
+	}
 	unblocks := func(t *tracefile.Transition) bool { return t.ByOther() && t.Stack != 0 }
 	type tr = tracefile.Transition
 	type tabs = tracefile.Tables
@@ -48,6 +51,13 @@ func faults() []fault {
 		{"a reason changed", own, edit(func(t *tr, tab *tabs) { t.Reason = tab.ID("wrong") }), "goroutines:"},
 		{"a state changed", own, edit(func(t *tr, _ *tabs) { t.To = trace.GoSyscall + t.To%2 }), "goroutines:"},
 		{"two transitions swapped", own, swapNext, "goroutines:"},
+		{"a waker changed", unblocks, edit(func(t *tr, _ *tabs) { t.By++ }), "wakers:"},
+		{"a P transition lost", own, procFault(func(list []tracefile.ProcTransition, i int) []tracefile.ProcTransition {
+			return slices.Delete(list, i, i+1)
+		}), "P transitions:"},
+		{"a P transition invented", own, procFault(func(list []tracefile.ProcTransition, i int) []tracefile.ProcTransition {
+			return slices.Insert(list, i, list[i])
+		}), "P transitions extra:"},
 		{"a P swapped", starts, edit(func(t *tr, _ *tabs) { t.P ^= 1 }), "P:"},
 		{"an M changed", starts, edit(func(t *tr, _ *tabs) { t.M++ }), "M:"},
 		{"a goroutine removed", own, func(ours *tracefile.Trace, at int) {
@@ -71,7 +81,11 @@ func faults() []fault {
 		}, "times: p99"},
 		{"a top frame changed", own, edit(relabel), "top frames:"},
 		{"an unblocker's frame changed", unblocks, edit(relabel), "top frames:"},
+		{"a caller's frame changed", own, edit(func(t *tr, tab *tabs) { t.Stack = tab.Cut(t.Stack) }), "whole stacks:"},
 		{"a stack lost", own, edit(func(t *tr, _ *tabs) { t.Stack = 0 }), "top frames:"},
+		{"a stack invented", noStack, edit(func(t *tr, tab *tabs) {
+			t.Stack = tab.Relabel(0, "main.wrong")
+		}), "top frames:"},
 		{"a GC lost", own, loseRange("GC concurrent mark phase"), "GC concurrent mark phase:"},
 		{"a STW lost", own, loseRange("stop-the-world (GC mark termination)"), "stop-the-world"},
 		{"an annotation lost", own, annotation(func(list []tracefile.Annotation, i int) []tracefile.Annotation {
@@ -85,6 +99,11 @@ func faults() []fault {
 			return list
 		}), "annotations:"},
 		{"an assist lost", own, loseRange("GC mark assist"), "GC mark assist:"},
+		{"an assist moved by a second", own, func(ours *tracefile.Trace, at int) {
+			if i := rangeAfter(ours, at, "GC mark assist", false); i >= 0 {
+				ours.Ranges[i].Time -= 1000 * ms
+			}
+		}, "GC mark assist:"},
 		{"an assist's end lost", own, loseEnd("GC mark assist"), "GC mark assist, ends:"},
 		{"a sweep lost", own, loseRange("GC incremental sweep"), "GC incremental sweep:"},
 		{"a sweep's bytes changed", own, func(ours *tracefile.Trace, at int) {
@@ -166,6 +185,21 @@ func lose(name string, end bool) func(*tracefile.Trace, int) {
 	}
 }
 
+// procFault changes a real transition of a P in the middle of the trace.
+func procFault(
+	edit func([]tracefile.ProcTransition, int) []tracefile.ProcTransition,
+) func(*tracefile.Trace, int) {
+	return func(ours *tracefile.Trace, at int) {
+		middle := ours.Transitions[at].Time
+		i := slices.IndexFunc(ours.Procs, func(p tracefile.ProcTransition) bool {
+			return p.Time > middle && p.From != p.To && p.From != trace.ProcUndetermined
+		})
+		if i >= 0 {
+			ours.Procs = edit(ours.Procs, i)
+		}
+	}
+}
+
 // metric applies a fault to a sample from the middle of the trace.
 func metric(name string, seed func(*tracefile.Trace, int)) func(*tracefile.Trace, int) {
 	return func(ours *tracefile.Trace, at int) {
@@ -190,14 +224,15 @@ func annotation(
 }
 
 // selftest prints a line for each fault and reports whether all were found.
-func selftest(truth *tracefile.Trace) bool {
+func selftest(truth *tracefile.Trace, opt compare.Options) bool {
 	// Nothing below perfect passes, so that a single fault shows.
 	perfect := compare.Thresholds{
-		MinGoroutines: 2, MinTransitions: 2, Identical: 100, P: 100, M: 100, Frames: 100,
+		MinGoroutines: 2, MinTransitions: 2, Identical: 100, P: 100, M: 100,
+		Frames: 100, Stacks: 100, Waker: 100, Procs: 100,
 		NoOutliers: true, NoMissing: true,
 	}
 	failures := func(ours *tracefile.Trace) []string {
-		return compare.Compare(truth, ours, compare.DefaultOptions()).Failures(&perfect)
+		return compare.Compare(truth, ours, opt).Failures(&perfect)
 	}
 	ok := true
 	line := func(good bool, name string, found []string) {
@@ -232,6 +267,7 @@ func selftest(truth *tracefile.Trace) bool {
 func clone(t *tracefile.Trace) *tracefile.Trace {
 	c := *t
 	c.Transitions = slices.Clone(t.Transitions)
+	c.Procs = slices.Clone(t.Procs)
 	c.Ranges = slices.Clone(t.Ranges)
 	c.Metrics = slices.Clone(t.Metrics)
 	c.StartFunc = make(map[int64]string, len(t.StartFunc))

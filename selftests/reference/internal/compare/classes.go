@@ -21,7 +21,7 @@ const (
 	// its P: the runtime tells of its end when the goroutine runs again.
 	ClassUntold = "untold end of a system call"
 	// ClassOwnFrames is a stack in which the runtime's trace shows its tracer's own frames: a
-	// wake-up that a goroutine makes on its own stack.
+	// wake-up that a goroutine makes on its own stack. Ours has none there.
 	ClassOwnFrames = "tracer's own frames"
 	// ClassLost is the stack of a goroutine suspended for the collector, up to Go 1.25: the
 	// runtime has let go of the goroutine when its tracer asks for the stack, and gets none.
@@ -34,6 +34,9 @@ const (
 
 // cutDepth is how many frames at least a stack has that was cut: 128 less what a tracer skips.
 const cutDepth = 110
+
+// lastThatLoses is the last release of ClassLost.
+const lastThatLoses = 25
 
 // odd is the transitions of one goroutine that have no counterpart, in order.
 type odd struct{ missing, extra []*tracefile.Transition }
@@ -101,11 +104,12 @@ func anyLate(d *odd) bool {
 // stackClass is that of a transition whose two stacks differ, "" for none.
 func (c *comparer) stackClass(tt, ot *tracefile.Transition) string {
 	t, o, tab := tt.Stack, ot.Stack, c.truth.Tables
-	if t == 0 && tt.To == trace.GoWaiting && tab.String(tt.Reason) == "preempted" {
+	suspended := tt.To == trace.GoWaiting && tab.String(tt.Reason) == "preempted"
+	if t == 0 && o != 0 && suspended && c.Minor >= 22 && c.Minor <= lastThatLoses {
 		return ClassLost
 	}
 	leaf, _ := tab.Leaf(t)
-	if strings.HasPrefix(leaf.Func, "runtime.traceLocker.") {
+	if o == 0 && strings.HasPrefix(leaf.Func, "runtime.traceLocker.") {
 		return ClassOwnFrames
 	}
 	n := min(tab.Depth(t), tab.Depth(o))

@@ -75,11 +75,24 @@ func TestClassOfStack(t *testing.T) {
 	none := some
 	none.Stack = 0
 	for _, test := range []struct {
-		name  string
-		truth tracefile.Transition
-		want  string
-	}{{"lost", lost, ClassLost}, {"own", own, ClassOwnFrames}, {"wrong", wrong, ""}, {"none", none, ""}} {
-		if got := c.stackClass(&test.truth, &some); got != test.want {
+		name        string
+		minor       int
+		truth, ours tracefile.Transition
+		want        string
+	}{
+		{"lost", 22, lost, some, ClassLost},
+		{"lost, last release", 25, lost, some, ClassLost},
+		{"lost by 1.26", 26, lost, some, ""},
+		{"lost by 1.21", 21, lost, some, ""},
+		{"lost by both", 25, lost, none, ""},
+		{"not suspended", 25, none, some, ""},
+		{"own", 26, own, none, ClassOwnFrames},
+		{"own, and ours has one", 26, own, some, ""},
+		{"wrong", 25, wrong, some, ""},
+		{"ours has none", 25, some, none, ""},
+	} {
+		c.Minor = test.minor
+		if got := c.stackClass(&test.truth, &test.ours); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

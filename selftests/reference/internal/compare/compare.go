@@ -16,7 +16,8 @@
 //   - The P and M of a transition are compared where the goroutine itself is on them; for creation
 //     and unblocking they, and the stack, are the other goroutine's, which is compared as waker.
 //     When a syscall ended blocked, its P is gone, and whichever P the thread has is not compared.
-//   - A stack of a known class of differences (classes.go) is counted as that, and not judged.
+//   - A stack of a known class of differences (classes.go) is counted as that, not as a difference;
+//     each class has a ceiling.
 //   - Both clocks are CLOCK_MONOTONIC, so times are compared absolutely. The runtime's tick is
 //     64 ns, and the reader moves an event that would be earlier than the one before it to 1 ns
 //     after that one: no difference to a judgement in microseconds.
@@ -38,7 +39,8 @@ type Options struct {
 	Blur     time.Duration // how far apart both tracers may stamp what is only counted
 	Outlier  time.Duration // a time difference above this is listed
 	MaxDiffs int           // how many differences of each sort to keep
-	V1       bool          // the truth is of Go 1.21 or older; see ReconcileV1
+	Minor    int           // which release's format the truth has: N of "go 1.N trace"
+	V1       bool          // it is that of Go 1.21 or older; see ReconcileV1
 }
 
 // DefaultOptions are the usual ones.

@@ -42,12 +42,6 @@ func procItems(list []tracefile.ProcTransition, from, to int64) map[int64][]item
 	return out
 }
 
-// sample is something that happened once, and the value that the event has; "" if it has none.
-type sample struct {
-	time  int64
-	value string
-}
-
 const (
 	sweep     = "GC incremental sweep"
 	resized   = "/sched/gomaxprocs:threads"
@@ -62,7 +56,8 @@ var metrics = map[string]string{
 	resized:                              "GOMAXPROCS changes",
 }
 
-// counts compares how often ranges began and samples were taken, and the values that they have.
+// counts compares the begins and ends of ranges and the samples one by one (match.go), those that
+// have a value with others of the same value.
 // Sweeping is recorded only when it was asked for; Go 1.19 has no place that tells the heap's size;
 // up to 1.21 the runtime does not tell the end of an assist that began before its trace.
 func (c *comparer) counts() {
@@ -85,51 +80,41 @@ func (c *comparer) counts() {
 	}
 }
 
+// countSamples matches all samples of one name. They are equal if nothing inside the window is left
+// over, but within Blur of its ends, and with a value nothing of the runtime's.
 func (c *comparer) countSamples(name string, must bool, truth, ours []sample) {
-	n := within(truth, c.lo, c.hi)
-	most := within(ours, c.lo-int64(c.Blur), c.hi+int64(c.Blur))
-	least := within(ours, c.lo+int64(c.Blur), c.hi-int64(c.Blur))
-	values := c.values(truth, ours)
-	equal := least <= n && n <= most
-	if values.Total > 0 { // which tells more: nothing depends on the edges then
-		equal = values.Equal == values.Total
+	looked := within(ours, c.from, c.to)
+	count := Count{
+		Go: len(within(truth, c.lo, c.hi)), Ours: len(within(ours, c.lo, c.hi)), Equal: true, Must: must,
 	}
-	c.report.Counts[name] = Count{
-		Go: n, Ours: within(ours, c.lo, c.hi), Equal: equal, Must: must, Values: values,
-	}
-}
-
-// values counts how many of the truth's values inside the window ours has, too, as often and at
-// most Slack off, and of ours the truth. The order is not compared: two threads may be stamped
-// the other way round.
-func (c *comparer) values(truth, ours []sample) (a Agreement) {
-	judge := func(these, others []sample, edge int64) {
-		left := map[string]int{}
-		for _, s := range others {
-			if s.time >= c.from && s.time <= c.to {
-				left[s.value]++
+	leftT, leftO := c.match(truth, looked)
+	judge := func(list []sample, left []bool, blur int64) {
+		for i, s := range list {
+			edge := blur
+			if s.value == "" {
+				edge = int64(c.Blur)
 			}
-		}
-		for _, s := range these {
-			if s.value == "" || s.time < c.lo+edge || s.time > c.hi-edge {
+			if s.time < c.lo+edge || s.time > c.hi-edge {
 				continue
 			}
-			a.add(left[s.value] > 0)
-			left[s.value]--
+			count.Equal = count.Equal && !left[i]
+			if s.value != "" {
+				count.Values.add(!left[i])
+			}
 		}
 	}
-	judge(truth, ours, 0)
-	judge(ours, truth, int64(c.Blur))
-	return a
+	judge(truth, leftT, 0)
+	judge(looked, leftO, int64(c.Blur))
+	c.report.Counts[name] = count
 }
 
-func within(list []sample, lo, hi int64) (n int) {
+func within(list []sample, lo, hi int64) (out []sample) {
 	for _, s := range list {
 		if s.time >= lo && s.time <= hi {
-			n++
+			out = append(out, s)
 		}
 	}
-	return n
+	return out
 }
 
 // mislabelled: in 1.26 a P may have a worker assigned that another goroutine starts before, the

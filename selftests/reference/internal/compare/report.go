@@ -118,6 +118,9 @@ type Thresholds struct {
 	MinGoroutines, MinTransitions, MinReason int
 	Reasons                                  []string // kinds as Transition.Kind names them
 	Identical, P, M, Frames                  float64  // per cent
+	Waker, Procs, Stacks                     float64  // per cent; whole stacks
+	ProcsExtra                               float64  // per cent that we may have beside them
+	ClassStacks                              float64  // per cent of stacks that a class may be
 	TimeP99                                  time.Duration
 	NoOutliers, NoMissing                    bool
 }
@@ -146,7 +149,20 @@ func (r *Report) Failures(th *Thresholds) []string {
 	percent("start functions", r.StartFunc, th.Identical)
 	percent("P", r.P, th.P)
 	percent("M", r.M, th.M)
+	percent("wakers", r.Waker, th.Waker)
+	percent("P transitions", r.ProcSeq, th.Procs)
+	most := func(what string, n, of int, limit float64) {
+		fail(100*float64(n) > limit*float64(of), "%s: %d, beside %d", what, n, of)
+	}
+	most("P transitions extra", r.ProcExtra, r.ProcSeq.Total, th.ProcsExtra)
+	most("transitions missing", r.Transitions.Total-r.Transitions.Equal, r.Transitions.Total, 100-th.Identical)
+	most("transitions extra", r.ExtraTrans, r.Transitions.Total, 100-th.Identical)
+	for _, class := range sortedKeys(r.StackClasses) {
+		most("stacks of the class "+class, r.StackClasses[class], r.Stack.Total, th.ClassStacks)
+	}
 	percent("top frames", r.TopFunc, th.Frames)
+	percent("top lines", r.TopLine, th.Frames)
+	percent("whole stacks", r.Stack, th.Stacks)
 	percent("annotations", r.Annotations, 100)
 	percent("stacks of annotations", r.AnnotationStacks, th.Frames)
 	fail(r.AnnotationsExtra > 0, "annotations: %d extra", r.AnnotationsExtra)

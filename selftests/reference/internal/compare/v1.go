@@ -8,7 +8,8 @@ package compare
 //   - Threads: v1 has the runtime's own numbers, not the kernel's. Which is which is taken from the
 //     starts of goroutines. Who takes the P that it left in a syscall out of the syscall of another
 //     thread does not say so in v1: the P's thread is wrong there until it starts anew. And v1
-//     knows no thread at the end of a syscall that lost its P. Hence V1MinM.
+//     knows no thread at the end of a syscall that lost its P. These are not compared.
+//   - Ps: that taking is no transition of the P in v1 either. Hence V1MinProcs and V1MostProcs.
 //   - Reasons: v1 has one plain block event for what v2 tells apart.
 //   - The end of a syscall that kept its P is not in v1: the reader puts it right behind the begin.
 //     Ours goes there too.
@@ -37,8 +38,12 @@ var plain = []string{
 // maxString is how long a text of the v2 format may be.
 const maxString = 1024
 
-// V1MinM is how many per cent of thread ids must agree with a v1 trace.
-const V1MinM = 90
+// V1MinProcs is how many per cent of the Ps' transitions must agree with a v1 trace, and V1MostProcs
+// how many per cent of them we may have beside.
+const (
+	V1MinProcs  = 90
+	V1MostProcs = 30
+)
 
 // ReconcileV1 changes ours, and in truth the thread ids, so that what the v1 format cannot tell is
 // equal. It reports whether the two have enough in common for that.
@@ -47,6 +52,7 @@ func ReconcileV1(truth, ours *tracefile.Trace) bool {
 		return false
 	}
 	nameThreads(truth, ours)
+	forgetThreads(truth)
 	forget := map[int32]bool{}
 	for _, s := range plain {
 		forget[ours.Tables.ID(s)] = true
@@ -168,6 +174,46 @@ func nameThreads(truth, ours *tracefile.Trace) {
 	for i := range truth.Transitions {
 		if id, ok := names[truth.Transitions[i].M]; ok {
 			truth.Transitions[i].M = id
+		}
+	}
+}
+
+// forgetThreads removes the thread ids that v1 cannot know: a P that was left in a syscall by one
+// goroutine is where another one runs, without having started anew. That is by another thread, which
+// had left the P in a syscall, too.
+func forgetThreads(truth *tracefile.Trace) {
+	type state struct {
+		inSyscall int64 // the goroutine that left the P in a syscall, 0: none
+		unknown   bool
+	}
+	ps := map[int64]*state{}
+	of := func(p int64) *state {
+		if ps[p] == nil {
+			ps[p] = &state{}
+		}
+		return ps[p]
+	}
+	procs := truth.Procs
+	for i := range truth.Transitions {
+		t := &truth.Transitions[i]
+		for ; len(procs) > 0 && procs[0].Time <= t.Time; procs = procs[1:] {
+			if procs[0].To == trace.ProcRunning {
+				*of(procs[0].P) = state{}
+			}
+		}
+		if t.P < 0 {
+			continue
+		}
+		p := of(t.P)
+		if p.inSyscall != 0 && !t.Status() && t.By != p.inSyscall && t.G != p.inSyscall {
+			p.unknown = true
+		}
+		p.inSyscall = 0
+		if t.To == trace.GoSyscall && t.From == trace.GoRunning {
+			p.inSyscall = t.G
+		}
+		if p.unknown {
+			t.M = -1
 		}
 	}
 }

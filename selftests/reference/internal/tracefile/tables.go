@@ -93,6 +93,9 @@ func (t *Tables) Relabel(id int32, leaf string) int32 {
 	return t.intern(frames)
 }
 
+// Cut returns the id of a stack without its outermost frame.
+func (t *Tables) Cut(id int32) int32 { return t.intern(t.stacks[id][:len(t.stacks[id])-1]) }
+
 // Depth returns the number of frames of a stack.
 func (t *Tables) Depth(id int32) int { return len(t.stacks[id]) }
 
