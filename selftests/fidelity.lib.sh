@@ -1,7 +1,8 @@
 # The comparison with runtime/trace in the same process at the same time, by `make fidelity` and the
 # tests; read after lib.sh and record.lib.sh.
 #
-# What is compared: our target selftrace, which drives every kind of transition, and servers that others
+# What is compared: our target selftrace, which drives every kind of transition, once with pauses in which
+# the machine is idle, so that times can be judged; and servers that others
 # wrote, under load. A server is built from its project's unchanged source and one file more in its
 # package main (servers/selftrace), which starts and stops the runtime's tracer by a signal. We record
 # from before the tracer's start until after its end. Each run leaves in $REPORTS
@@ -122,14 +123,25 @@ judge_run()
 	return $status
 }
 
-compared_target() # VERSION N
+compared_target() # VERSION N: as much work as the machine can do
 {
-	local name=$1.selftrace.$2
+	compared_selftrace "$1" selftrace "$2" -churn 5 -resizes 20
+}
+
+# Its times are judged: what it does leaves the machine time to spare.
+compared_quietly() # VERSION N
+{
+	compared_selftrace "$1" selftrace-quiet "$2" -churn 1 -slower 4
+}
+
+compared_selftrace() # VERSION PROGRAM N ARGUMENT...
+{
+	local name=$1.$2.$3
 
 	build_programs "$1" plain selftrace truth || return 1
 	measure_use
 	record_target selftrace "$PROGRAMS" "$RECORD" -trace "$tmp/own.trace" \
-		-duration "${SELF_SECONDS}s" -churn 5 -resizes 20 || return 1
+		-duration "${SELF_SECONDS}s" "${@:4}" || return 1
 	measure_use "$name"
 	judge_run "$name" "$tmp/own.trace" "$RECORDED"
 }

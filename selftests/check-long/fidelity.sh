@@ -9,6 +9,7 @@ ktap_start
 REPORTS=$tmp/reports
 mkdir -p "$REPORTS"
 for go in $FIDELITY_GOS; do
+	try "$go: selftrace, at leisure" compared_quietly "$go" 1
 	try "$go: selftrace" compared_target "$go" 1
 	for name in $(servers_of "$go"); do
 		try "$go: $name" compared_server "$go" "$name" 1

@@ -3,7 +3,7 @@
 // to judge by, on a machine that is not saturated.
 //
 //	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
-//	          [-heap MIB]
+//	          [-heap MIB] [-slower N]
 //
 // It speaks the handshake of package protocol; runtime/trace runs only between "start" and
 // "done", so its window lies inside the outer recorder's. The done line counts, by kind, the
@@ -29,13 +29,14 @@ func main() {
 	resizes := flag.Int("resizes", 2, "how many times to shrink and restore GOMAXPROCS meanwhile")
 	churn := flag.Int("churn", 1, "how many times 800 goroutines a second come and go")
 	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause beside them")
+	slower := flag.Int("slower", 1, "make all pauses so many times as long, for a machine with time to spare")
 	flag.Parse()
 	if *procs > 0 {
 		runtime.GOMAXPROCS(*procs)
 	}
 
 	w := newWorkload(*churn)
-	w.heap = *heap
+	w.heap, w.slower = *heap, *slower
 	if *warm {
 		w.start()
 		time.Sleep(300 * time.Millisecond)

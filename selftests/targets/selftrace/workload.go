@@ -16,10 +16,11 @@ type workload struct {
 	quit   chan struct{}
 	all    sync.WaitGroup
 	heap   int // MiB that startHeap keeps alive, 0: no such work
+	slower int // how many times as long the pauses are
 }
 
 func newWorkload(churn int) *workload {
-	return &workload{churn: churn, quit: make(chan struct{})}
+	return &workload{churn: churn, quit: make(chan struct{}), slower: 1}
 }
 
 // start sets all workers to work.
@@ -67,7 +68,7 @@ func (w *workload) run(worker func()) {
 
 // pause sleeps, and reports whether to go on.
 func (w *workload) pause(d time.Duration) bool {
-	time.Sleep(d)
+	time.Sleep(d * time.Duration(w.slower))
 	select {
 	case <-w.quit:
 		return false

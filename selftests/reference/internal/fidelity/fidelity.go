@@ -15,13 +15,19 @@ import (
 
 // Time is the worst of several runs' summaries.
 type Time struct {
-	Runs   int   `json:"runs"`
-	P50    int64 `json:"p50_ns"` // the one of the largest size
-	P99Abs int64 `json:"p99_abs_ns"`
+	Runs     int   `json:"runs"`
+	N        int   `json:"n"`      // how many times were compared, of all runs
+	P50      int64 `json:"p50_ns"` // the one of the largest size
+	P99Abs   int64 `json:"p99_abs_ns"`
+	MaxAbs   int64 `json:"max_abs_ns"`
+	Outliers int   `json:"outliers"` // more than compare's -outlier apart, of all runs
 }
 
-func (t *Time) add(o compare.Times) {
+func (t *Time) add(o compare.Times, outliers int) {
 	t.Runs++
+	t.N += o.N
+	t.Outliers += outliers
+	t.MaxAbs = max(t.MaxAbs, o.MaxAbs)
 	if abs(o.P50) > abs(t.P50) {
 		t.P50 = o.P50
 	}
@@ -34,6 +40,7 @@ type Release struct {
 	Programs []string `json:"programs"`
 	Runs     int      `json:"runs"`
 	MaxUse   int      `json:"max_use_percent"` // of the machine, in the busiest run
+	Quieter  int      `json:"quieter_than"`    // per cent: a quiet run is
 
 	Goroutines  compare.Agreement `json:"goroutines"`
 	Missing     int               `json:"goroutines_missing"`
@@ -46,7 +53,9 @@ type Release struct {
 	Waker       compare.Agreement `json:"waker"`
 	TopFunc     compare.Agreement `json:"top_function"`
 	Stack       compare.Agreement `json:"whole_stack"`
+	TopLine     compare.Agreement `json:"top_line"`
 	ProcSeq     compare.Agreement `json:"proc_transitions"`
+	ProcExtra   int               `json:"proc_transitions_extra"`
 
 	Kinds        map[string]compare.Agreement `json:"kinds"`
 	Counts       map[string]compare.Count     `json:"counts"`
@@ -92,11 +101,13 @@ func (r *Release) add(o *compare.Report) {
 	plus(&r.Waker, o.Waker)
 	plus(&r.TopFunc, o.TopFunc)
 	plus(&r.Stack, o.Stack)
+	plus(&r.TopLine, o.TopLine)
 	plus(&r.ProcSeq, o.ProcSeq)
 	r.Runs++
 	r.Missing += o.Missing
 	r.Extra += o.Extra
 	r.ExtraTrans += o.ExtraTrans
+	r.ProcExtra += o.ProcExtra
 	for kind, a := range o.Kinds {
 		sum := r.Kinds[kind]
 		plus(&sum, a)
@@ -144,7 +155,7 @@ func Load(folder string, maxUse int) ([]*Release, error) {
 		r := byVersion[version]
 		if r == nil {
 			r = &Release{
-				Go: version, Kinds: map[string]compare.Agreement{}, Counts: map[string]compare.Count{},
+				Go: version, Quieter: maxUse, Kinds: map[string]compare.Agreement{}, Counts: map[string]compare.Count{},
 				Classes: map[string]int{}, StackClasses: map[string]int{},
 			}
 			byVersion[version] = r
@@ -187,9 +198,9 @@ func (r *Release) report(path, program string, maxUse int) error {
 	r.add(&report)
 	r.MaxUse = max(r.MaxUse, use)
 	if use < maxUse {
-		r.Quiet.add(report.Time)
+		r.Quiet.add(report.Time, report.Outliers)
 	} else {
-		r.Busy.add(report.Time)
+		r.Busy.add(report.Time, report.Outliers)
 	}
 	if !slices.Contains(r.Programs, program) {
 		r.Programs = append(r.Programs, program)

@@ -13,7 +13,10 @@ import (
 
 const report = `{"goroutines": {"equal": 99, "total": 100}, "transitions": {"equal": 1000, "total": 1000},
 	"p": {"equal": 9, "total": 10}, "classes": {"unexplained": 1},
-	"time": {"n": 5, "p50_ns": -200, "p99_abs_ns": 6000},
+	"waker": {"equal": 999, "total": 1000}, "m": {"equal": 98, "total": 100},
+	"proc_transitions": {"equal": 95, "total": 100}, "proc_transitions_extra": 20,
+	"whole_stack": {"equal": 200, "total": 200}, "stack_classes": {"cut stack": 2},
+	"time": {"n": 500, "p50_ns": -200, "p99_abs_ns": 6000, "max_abs_ns": 900000}, "time_outliers": 1,
 	"counts": {"sweep": {"go": 3, "ours": 0, "equal": false},
 		"GC": {"go": 7, "ours": 7, "equal": true, "must": true}}}`
 
@@ -40,7 +43,11 @@ func TestSums(t *testing.T) {
 		r.Classes["unexplained"] != 2 || len(r.Programs) != 2 {
 		t.Errorf("%+v", r)
 	}
-	none := Limits{Unexplained: true}
+	if r.Quiet.N != 500 || r.Quiet.Outliers != 1 || r.Busy.MaxAbs != 900000 || r.ProcExtra != 40 ||
+		r.StackClasses["cut stack"] != 4 {
+		t.Errorf("%+v", r)
+	}
+	none := Limits{Unexplained: true, ClassStacks: 100, OutliersQuiet: 100, OutliersBusy: 100}
 	if f := none.Failures(r); len(f) != 1 || !strings.HasSuffix(f[0], "not ok c: 3") {
 		t.Error("no limits:", f)
 	}
@@ -48,10 +55,28 @@ func TestSums(t *testing.T) {
 		Goroutines: 201, Transitions: 2001, Identical: 99.5, IdenticalV1: 98, P: 95, M: 100, Stacks: 100,
 		TimeP99: 5 * time.Microsecond,
 	}
-	if f := all1.Failures(r); len(f) != 7 {
+	all1.Waker, all1.Procs, all1.ClassStacks, all1.QuietTimes = 99.99, 99.9, 0.5, 501
+	all1.OutliersQuiet, all1.OutliersBusy = 0.1, 0.1
+	has := func(f []string, what string) {
+		t.Helper()
+		if !slices.ContainsFunc(f, func(s string) bool { return strings.Contains(s, what) }) {
+			t.Errorf("no failure %q: %s", what, strings.Join(f, "\n"))
+		}
+	}
+	for _, what := range []string{
+		"wakers: 1998 of 2000", "P transitions: 190 of 200", "P transitions extra: 40", "M: 196 of 200",
+		"class cut stack: 4", "times: only 500", "times: p99", "outliers on a quiet machine: 1",
+		"outliers on a busy machine: 1",
+	} {
+		has(all1.Failures(r), what)
+	}
+	busy := *r
+	busy.Quiet = Time{}
+	has(all1.Failures(&busy), "times: not judged: no run below 70 %")
+	if f := all1.Failures(r); len(f) != 15 {
 		t.Error("every limit:", strings.Join(f, "\n"))
 	}
-	if f := all1.Failures(all[0]); len(f) != 5 { // of the old format
+	if f := all1.Failures(all[0]); len(f) != 9 { // of the old format
 		t.Error("every limit, 1.21:", strings.Join(f, "\n"))
 	}
 	r.Counts["GC"] = all[0].Counts["sweep"]

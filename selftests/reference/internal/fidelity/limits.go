@@ -4,18 +4,24 @@ package fidelity
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"gotrace-bpf/selftests/reference/internal/compare"
 )
 
-// Limits are what a release must reach; zero values ask nothing.
+// Limits are what a release must reach; of what it may have at most, zero is none.
 type Limits struct {
 	Goroutines, Transitions int
 	Identical, IdenticalV1  float64 // per cent of goroutines
-	P, M, Stacks            float64 // per cent; M not of the old format
+	P, M, Waker, Stacks     float64 // per cent
+	Procs                   float64 // per cent of the Ps' transitions; not of the old format
+	ClassStacks             float64 // per cent of stacks that one known class may be
 	TimeP99                 time.Duration
+	QuietTimes              int     // how many times must have been compared on a quiet machine
+	OutliersQuiet           float64 // per cent of times that may be far apart
+	OutliersBusy            float64
 	Unexplained             bool // may there be differences of no class
 }
 
@@ -34,17 +40,31 @@ func (l *Limits) Failures(r *Release) []string {
 	fail(r.Goroutines.Total < l.Goroutines, "only %d goroutines, want %d", r.Goroutines.Total, l.Goroutines)
 	fail(r.Transitions.Total < l.Transitions, "only %d transitions, want %d",
 		r.Transitions.Total, l.Transitions)
-	identical := l.Identical
-	if r.V1() {
-		identical = l.IdenticalV1
-	} else {
-		percent("M", r.M, l.M)
-		fail(l.TimeP99 > 0 && r.Quiet.P99Abs > l.TimeP99.Nanoseconds(), "times: p99 %s, want %s",
-			time.Duration(r.Quiet.P99Abs), l.TimeP99)
+	most := func(what string, n, of int, limit float64) {
+		fail(100*float64(n) > limit*float64(of), "%s: %d, beside %d", what, n, of)
 	}
+	identical, procs, procsExtra := l.Identical, l.Procs, 100-l.Procs
+	if r.V1() {
+		identical, procs, procsExtra = l.IdenticalV1, min(l.Procs, compare.V1MinProcs), compare.V1MostProcs
+	} else {
+		l.times(r, fail)
+	}
+	most("times: outliers on a quiet machine", r.Quiet.Outliers, r.Quiet.N, l.OutliersQuiet)
+	most("times: outliers on a busy machine", r.Busy.Outliers, r.Busy.N, l.OutliersBusy)
 	percent("goroutines", r.Goroutines, identical)
+	percent("start functions", r.StartFunc, identical)
+	percent("transitions", r.Transitions, identical)
+	most("transitions extra", r.ExtraTrans, r.Transitions.Total, 100-identical)
 	percent("P", r.P, l.P)
+	percent("M", r.M, l.M)
+	percent("wakers", r.Waker, l.Waker)
+	percent("P transitions", r.ProcSeq, procs)
+	most("P transitions extra", r.ProcExtra, r.ProcSeq.Total, procsExtra)
+	for _, class := range slices.Sorted(maps.Keys(r.StackClasses)) {
+		most("stacks of the class "+class, r.StackClasses[class], r.Stack.Total, l.ClassStacks)
+	}
 	percent("top frames", r.TopFunc, l.Stacks)
+	percent("top lines", r.TopLine, l.Stacks)
 	percent("whole stacks", r.Stack, l.Stacks)
 	fail(r.Missing+r.Extra > 0, "%d goroutines missing, %d extra", r.Missing, r.Extra)
 	fail(!l.Unexplained && r.Classes[compare.Unexplained] > 0, "%d goroutines differ unexplained",
@@ -58,6 +78,20 @@ func (l *Limits) Failures(r *Release) []string {
 		fail(true, "%s", line)
 	}
 	return out
+}
+
+// times judges those of runs on a quiet machine, of which there must be some.
+func (l *Limits) times(r *Release, fail func(bad bool, format string, args ...any)) {
+	if l.TimeP99 <= 0 {
+		return
+	}
+	if r.Quiet.Runs == 0 {
+		fail(true, "times: not judged: no run below %d %%", r.Quieter)
+		return
+	}
+	fail(r.Quiet.N < l.QuietTimes, "times: only %d on a quiet machine, want %d", r.Quiet.N, l.QuietTimes)
+	fail(r.Quiet.P99Abs > l.TimeP99.Nanoseconds(), "times: p99 %s, want %s",
+		time.Duration(r.Quiet.P99Abs), l.TimeP99)
 }
 
 func (r *Release) names() []string {

@@ -32,11 +32,24 @@ func percent(a compare.Agreement) string {
 func micro(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1000) }
 
 func (r *Release) time() string {
-	t := r.Quiet
+	t, note := r.Quiet, ""
 	if t.Runs == 0 {
-		return fmt.Sprintf("%s / %s (busy)", micro(r.Busy.P50), micro(r.Busy.P99Abs))
+		t, note = r.Busy, " (busy)"
 	}
-	return fmt.Sprintf("%s / %s", micro(t.P50), micro(t.P99Abs))
+	return fmt.Sprintf("%s / %s, %s of %s%s", micro(t.P50), micro(t.P99Abs), thousands(t.Outliers),
+		thousands(t.N), note)
+}
+
+// stacks says how many are the same, and how many more are of known classes.
+func (r *Release) stacks() string {
+	known := 0
+	for _, n := range r.StackClasses {
+		known += n
+	}
+	if known == 0 {
+		return percent(r.Stack)
+	}
+	return fmt.Sprintf("%s of %s beside %s", percent(r.Stack), thousands(r.Stack.Total), thousands(known))
 }
 
 // counts says how many of the runtime's own events were counted, and whether both agree: those that
@@ -60,12 +73,12 @@ func (r *Release) counts() string {
 // Markdown writes the table of README.md.
 func Markdown(w io.Writer, all []*Release) {
 	fmt.Fprintln(w, "| Go | goroutines | identical | transitions | found | P ids | whole stacks |"+
-		" counts | time, us: p50 / p99 | known counts |")
+		" counts | time, us: p50 / p99, > 500 us | known counts |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range all {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d |\n", r.Go,
 			thousands(r.Goroutines.Total), percent(r.Goroutines), thousands(r.Transitions.Total),
-			percent(r.Transitions), percent(r.P), percent(r.Stack), r.counts(), r.time(),
+			percent(r.Transitions), percent(r.P), r.stacks(), r.counts(), r.time(),
 			r.Truth.Equal, r.Truth.Total)
 	}
 }
@@ -75,14 +88,15 @@ func Text(w io.Writer, all []*Release) {
 	for _, r := range all {
 		fmt.Fprintf(w, "Go %s: %d runs of %s; the machine at most %d %% busy\n", r.Go, r.Runs,
 			strings.Join(r.Programs, ", "), r.MaxUse)
-		fmt.Fprintf(w, "  %-24s %d missing, %d extra\n", "goroutines", r.Missing, r.Extra)
+		fmt.Fprintf(w, "  %-24s %d missing, %d extra; %d transitions and %d of Ps extra\n", "goroutines",
+			r.Missing, r.Extra, r.ExtraTrans, r.ProcExtra)
 		for _, line := range []struct {
 			name string
 			a    compare.Agreement
 		}{
 			{"identical", r.Goroutines}, {"start function", r.StartFunc},
 			{"transitions", r.Transitions}, {"P", r.P}, {"M", r.M}, {"waker", r.Waker},
-			{"top frame", r.TopFunc}, {"whole stack", r.Stack}, {"P transitions", r.ProcSeq},
+			{"top frame", r.TopFunc}, {"top line", r.TopLine}, {"whole stack", r.Stack}, {"P transitions", r.ProcSeq},
 			{"known counts", r.Truth},
 		} {
 			fmt.Fprintf(w, "  %-24s %d of %d (%s)\n", line.name, line.a.Equal, line.a.Total,
@@ -119,8 +133,8 @@ func (r *Release) kinds() (kinds []string) {
 
 func printTime(w io.Writer, what string, t Time) {
 	if t.Runs > 0 {
-		fmt.Fprintf(w, "  %-24s worst of %d runs: p50 %+d ns, p99 of size %s\n", what, t.Runs, t.P50,
-			time.Duration(t.P99Abs))
+		fmt.Fprintf(w, "  %-24s worst of %d runs: p50 %+d ns, p99 of size %s, max %s; %d of %d more than 500 us\n",
+			what, t.Runs, t.P50, time.Duration(t.P99Abs), time.Duration(t.MaxAbs), t.Outliers, t.N)
 	}
 }
 
