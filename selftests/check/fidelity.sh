@@ -8,19 +8,20 @@
 
 same_run() # GO
 {
-	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 8s &&
-		build/reference/compare -min-reason 20 "$tmp/own.trace" "$RECORDED"
+	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 5s &&
+		build/reference/compare -min-reason 12 "$tmp/own.trace" "$RECORDED"
 }
 
 busy="-edge 60ms -blur 5ms"
 
 # A large heap and goroutines that allocate without pause: the machine has no time to spare, so what
-# is judged are the events that the runtime makes of itself, to the last one and with their values.
+# is judged are the events that the runtime makes of itself, to the last one and with their values. Not
+# of 1.21, which works out a goal twice, for its tracer and then for itself: between, the heap goes on.
 heap()
 {
 	# shellcheck disable=SC2086 # words
 	record_target selftrace "$1" "--events=sched,syscall,gc,heap,sweep,user" -trace "$tmp/own.trace" \
-		-duration 5s -heap 100 &&
+		-duration 4s -heap 100 &&
 		build/reference/compare -min-reason 0 -min-goroutines 100 -min-transitions 10000 \
 			-time-p99 1s $busy "$tmp/own.trace" "$RECORDED"
 }
@@ -31,6 +32,7 @@ for go in $TARGET_GOS; do
 	try "$go: the same as runtime/trace of the same run" same_run "$go" &&
 		note "$(head -n 16 "$tmp/try.out")"
 	[ "$go" != "$JUDGE_GO" ] || cp "$tmp/own.trace" "$tmp/full.trace" # it has coroutines, too
+	[ "$go" != go1.21.13 ] || continue
 	try "$go: and with a busy heap" heap "$go" &&
 		note "$(grep -A 99 '^begun or happened' "$tmp/try.out")"
 done

@@ -23,12 +23,18 @@ build_judge()
 		"${GO:-go}" build -overlay "$overlay" -o "$file" ./rawtext)
 }
 
+# OURS GO'S: Go leaves out the data of an empty string, so that its own reader can't read it again
+same_but_empty()
+{
+	sed '/^\tdata=""$/d' "$1" >"$tmp/bare.txt" && same_text "$tmp/bare.txt" "$2"
+}
+
 # TEXT, canonical: its trace is Go's, and becomes this text again
 golden()
 {
 	$READER raw "$1" -o "$tmp/our.trace" && $judge raw <"$1" >"$tmp/go.trace" &&
 		cmp "$tmp/our.trace" "$tmp/go.trace" && $judge text <"$tmp/go.trace" >"$tmp/go.txt" &&
-		$READER text "$tmp/our.trace" -o "$tmp/our.txt" && same_text "$tmp/our.txt" "$tmp/go.txt" &&
+		$READER text "$tmp/our.trace" -o "$tmp/our.txt" && same_but_empty "$tmp/our.txt" "$tmp/go.txt" &&
 		$READER raw "$tmp/our.txt" | cmp - "$tmp/go.trace"
 }
 
@@ -39,7 +45,7 @@ recorded()
 		echo "Trace Go1.$(head -c 7 "$1" | tail -c 2)"
 		GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=wire "$1"
 	} >"$tmp/go.txt"
-	$READER text "$1" >"$tmp/our.txt" && same_text "$tmp/our.txt" "$tmp/go.txt" && golden "$tmp/our.txt" &&
+	$READER text "$1" >"$tmp/our.txt" && same_but_empty "$tmp/our.txt" "$tmp/go.txt" && golden "$tmp/our.txt" &&
 		$READER text - <"$1" | cmp - "$tmp/our.txt" &&
 		gzip -c "$1" | $READER text - | cmp - "$tmp/our.txt"
 }
@@ -64,7 +70,7 @@ characters()
 {
 	$judge characters >"$tmp/go.trace" && $judge text <"$tmp/go.trace" >"$tmp/go.txt" &&
 		[ "$(wc -l <"$tmp/go.txt")" -gt 20000 ] &&
-		$READER text "$tmp/go.trace" >"$tmp/our.txt" && same_text "$tmp/our.txt" "$tmp/go.txt" &&
+		$READER text "$tmp/go.trace" >"$tmp/our.txt" && same_but_empty "$tmp/our.txt" "$tmp/go.txt" &&
 		$READER raw "$tmp/our.txt" | cmp - "$tmp/go.trace"
 }
 

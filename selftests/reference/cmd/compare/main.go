@@ -96,6 +96,7 @@ func main() {
 				os.Exit(1)
 			}
 			s.options.V1 = true
+			s.limits.M = min(s.limits.M, compare.V1MinM)
 			s.limits.Procs = min(s.limits.Procs, compare.V1MinProcs)
 			s.limits.ProcsExtra = compare.V1MostProcs
 			s.limits.Reasons = slices.DeleteFunc(s.limits.Reasons, func(kind string) bool {

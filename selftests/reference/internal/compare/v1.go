@@ -8,7 +8,8 @@ package compare
 //   - Threads: v1 has the runtime's own numbers, not the kernel's. Which is which is taken from the
 //     starts of goroutines. Who takes the P that it left in a syscall out of the syscall of another
 //     thread does not say so in v1: the P's thread is wrong there until it starts anew. And v1
-//     knows no thread at the end of a syscall that lost its P. These are not compared.
+//     knows no thread at the end of a syscall that lost its P. These are not compared. Where that
+//     was so before the trace began it can't be seen: hence V1MinM.
 //   - Ps: that taking is no transition of the P in v1 either. Hence V1MinProcs and V1MostProcs.
 //   - Reasons: v1 has one plain block event for what v2 tells apart.
 //   - The end of a syscall that kept its P is not in v1: the reader puts it right behind the begin.
@@ -38,9 +39,11 @@ var plain = []string{
 // maxString is how long a text of the v2 format may be.
 const maxString = 1024
 
-// V1MinProcs is how many per cent of the Ps' transitions must agree with a v1 trace, and V1MostProcs
+// V1MinM is how many per cent of the thread ids must agree with a v1 trace, as far as compared,
+// V1MinProcs how many of the Ps' transitions, and V1MostProcs
 // how many per cent of them we may have beside.
 const (
+	V1MinM      = 97
 	V1MinProcs  = 90
 	V1MostProcs = 30
 )

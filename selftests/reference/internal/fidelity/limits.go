@@ -43,9 +43,10 @@ func (l *Limits) Failures(r *Release) []string {
 	most := func(what string, n, of int, limit float64) {
 		fail(100*float64(n) > limit*float64(of), "%s: %d, beside %d", what, n, of)
 	}
-	identical, procs, procsExtra := l.Identical, l.Procs, 100-l.Procs
+	identical, m, procs, procsExtra := l.Identical, l.M, l.Procs, 100-l.Procs
 	if r.V1() {
-		identical, procs, procsExtra = l.IdenticalV1, min(l.Procs, compare.V1MinProcs), compare.V1MostProcs
+		identical, m = l.IdenticalV1, min(l.M, compare.V1MinM)
+		procs, procsExtra = min(l.Procs, compare.V1MinProcs), compare.V1MostProcs
 	} else {
 		l.times(r, fail)
 	}
@@ -56,7 +57,7 @@ func (l *Limits) Failures(r *Release) []string {
 	percent("transitions", r.Transitions, identical)
 	most("transitions extra", r.ExtraTrans, r.Transitions.Total, 100-identical)
 	percent("P", r.P, l.P)
-	percent("M", r.M, l.M)
+	percent("M", r.M, m)
 	percent("wakers", r.Waker, l.Waker)
 	percent("P transitions", r.ProcSeq, procs)
 	most("P transitions extra", r.ProcExtra, r.ProcSeq.Total, procsExtra)
