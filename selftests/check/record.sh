@@ -1,4 +1,5 @@
 #!/bin/bash
+# beside others
 # timeout: 900
 # Every target, recorded by each Go's build, gives a trace that both of Go's readers read to its end,
 # RUNS times (check: once, check-long: 20), with nothing lost, and the target is none the worse.

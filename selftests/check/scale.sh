@@ -2,6 +2,7 @@
 # Very many goroutines, threads: the recording begins, is whole, and what it takes grows with them by
 # little more than a hundred bytes each. The target's work goes on meanwhile; its longest pauses are
 # shown, and so is what attaching took. Here with sizes that take seconds; check-long: all of them.
+# beside others
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
