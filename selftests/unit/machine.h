@@ -252,4 +252,19 @@ RECORD(plain, , unsigned int kind, uint64_t value) /* GC, STW, procs */
 	machine_give(m, tid, kind, 0, 0, &(struct gt_value){ value });
 }
 
+/* Goroutine 1 runs on thread 1 with P 0; `n` goroutines in all. */
+UNUSED static void running(struct machine *m, unsigned int version, const char *go, unsigned int n)
+{
+	start(m, version, go, n);
+	p_start(m, 1, 0);
+	execute(m, 1, 1);
+	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
+}
+
+UNUSED static void finish(struct machine *m)
+{
+	expect_no_repair(m);
+	stop(m);
+}
+
 #endif

@@ -22,12 +22,6 @@ static void two_running(struct machine *m, const char *go)
 	forget(m);
 }
 
-static void finish(struct machine *m)
-{
-	expect_no_repair(m);
-	stop(m);
-}
-
 static void span(struct machine *m, unsigned int tid, uint64_t bytes, uint64_t objects,
 		 uint64_t size)
 {

@@ -40,12 +40,6 @@ static void expect_statuses(struct machine *m, const char *statuses, const char 
 	forget(m);
 }
 
-static void finish(struct machine *m)
-{
-	expect_no_repair(m);
-	stop(m);
-}
-
 static void from_snapshots_alone(void **state)
 {
 	struct machine m;

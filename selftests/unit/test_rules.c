@@ -29,27 +29,12 @@ static void on_all(void (*test)(const char *go))
 	each(0, sizeof(releases) / sizeof(releases[0]), test);
 }
 
-/* Goroutine 1 runs on thread 1 with P 0. */
-static void running(struct machine *m, const char *go)
-{
-	start(m, 25, go, 3);
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
-	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
-}
-
-static void finish(struct machine *m)
-{
-	expect_no_repair(m);
-	stop(m);
-}
-
 /* The thief's acquirep has an earlier stamp than the owner's releasep. */
 static void acquired_before_released(const char *go)
 {
 	struct machine m;
 
-	running(&m, go);
+	running(&m, 25, go, 3);
 	park(&m, 1, 1, 0);
 	p_start(&m, 2, 0);
 	p_stop(&m, 1, 0);
@@ -71,7 +56,7 @@ static void rule_1_waiters_in_order(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	park(&m, 1, 1, 0);
 	p_start(&m, 2, 0);
 	execute(&m, 2, 2);
@@ -96,7 +81,7 @@ static void rule_1_lost(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	p_stop(&m, 2, 0);
 	p_stop(&m, 2, 3);
 	park(&m, 1, 1, 0);
@@ -119,7 +104,7 @@ static void handoff_of_others(const char *go)
 {
 	struct machine m;
 
-	running(&m, go);
+	running(&m, 25, go, 3);
 	p_handoff(&m, 9, 0);
 	p_handoff(&m, 9, 2);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
@@ -143,7 +128,7 @@ static void stolen_and_given_back(const char *go)
 {
 	struct machine m;
 
-	running(&m, go);
+	running(&m, 25, go, 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	p_start(&m, 2, 0);
 	p_stop(&m, 2, 0);
@@ -170,7 +155,7 @@ static void rule_3_release_lost(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	p_start(&m, 2, 0);
 	execute(&m, 2, 2);
 	m.now += HOLD_OVER_NS;
@@ -189,7 +174,7 @@ static void reacquired_idle(const char *go)
 {
 	struct machine m;
 
-	running(&m, go);
+	running(&m, 25, go, 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	p_start(&m, 2, 0);
 	execute(&m, 2, 2);
@@ -218,7 +203,7 @@ static void exit_before_enter(const char *go)
 {
 	struct machine m;
 
-	running(&m, go);
+	running(&m, 25, go, 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	p_handoff(&m, 9, 0);
 	p_start(&m, 2, 0);
@@ -247,7 +232,7 @@ static void rule_5_stolen_meanwhile(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.26.0");
+	running(&m, 25, "go1.26.0", 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
 	p_start(&m, 2, 0);
@@ -267,7 +252,7 @@ static void rule_5_kept_whatever_follows(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.26.0");
+	running(&m, 25, "go1.26.0", 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
@@ -296,7 +281,7 @@ static void rule_5_own_p_again(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.26.0");
+	running(&m, 25, "go1.26.0", 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
 	lost(&m, 1);
@@ -316,7 +301,7 @@ static void resized_p_stays(const char *go)
 {
 	struct machine m;
 
-	running(&m, go);
+	running(&m, 25, go, 3);
 	plain(&m, 1, GT_PROCS, 4);
 	park(&m, 1, 1, 0);
 	expect(&m, "m1 ProcsChange 4 -\nm1 GoBlock \"unspecified\" -\n");
@@ -368,7 +353,7 @@ static void rule_6_lost(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	p_start(&m, 1, 1);
 	park(&m, 1, 1, 0);
 	expect(&m, "m1 GoStop \"runtime.Gosched\" -\n"

@@ -41,26 +41,11 @@ static void sample_at(struct machine *m, uint32_t tid, uint64_t time, const uint
 		(m)->now += STEP_NS;                                                               \
 	} while (0)
 
-/* Goroutine 1 runs on thread 1 with P 0. */
-static void running(struct machine *m, const char *go)
-{
-	start(m, 25, go, 3);
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
-	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
-}
-
-static void finish(struct machine *m)
-{
-	expect_no_repair(m);
-	stop(m);
-}
-
 static void whose_it_is(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	SAMPLE(&m, 1, 5);
 	SAMPLE(&m, 9, 6); /* a thread that nobody knows */
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
@@ -87,7 +72,7 @@ static void it_settles_no_exit(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.26.8");
+	running(&m, 25, "go1.26.8", 3);
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
 	SAMPLE(&m, 1, 5);
@@ -108,7 +93,7 @@ static void it_keeps_its_place(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	p_start(&m, 2, 1);
 	execute(&m, 2, 8); /* created just now, by thread 1 */
 	SAMPLE(&m, 2, 5);
@@ -126,7 +111,7 @@ static void top_of_the_stack(void **state)
 {
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	SAMPLE(&m, 1, 1, 2, 3, 4, 5);
 	SAMPLE(&m, 1, NOTHING + 1, 2, 3, 4, 5);
 	SAMPLE(&m, 1, WORD + 1, 2, 3, 4, 5);
@@ -154,7 +139,7 @@ static void broken(void **state)
 	} r = { .rec = { .time = machine_t0, .tid = 1, .kind = GT_SAMPLE } };
 	struct machine m;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	r.stack.depth = 129;
 	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, 48 + 129 * 8), -EBADMSG);
 	r.stack.depth = 3;
@@ -171,7 +156,7 @@ static void endless_stacks(void **state)
 	uint64_t pc[16] = { 1, 0, 0 };
 	size_t memory = 0;
 
-	running(&m, "go1.25.3");
+	running(&m, 25, "go1.25.3", 3);
 	for (unsigned int i = 0; i < 400000; i++) {
 		for (unsigned int k = 3; k < 16; k++)
 			pc[k] = 1 + (i >> (k - 3)) % 2 * 20 + i % 13 * (k == 9) + i % 17 * (k == 5);

@@ -11,21 +11,6 @@
 
 #include "machine.h"
 
-/* Goroutine 1 runs on thread 1 with P 0; `n` goroutines in all. */
-static void running(struct machine *m, unsigned int version, const char *go, unsigned int n)
-{
-	start(m, version, go, n);
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
-	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
-}
-
-static void finish(struct machine *m)
-{
-	expect_no_repair(m);
-	stop(m);
-}
-
 static void scheduling(void **state)
 {
 	struct machine m;

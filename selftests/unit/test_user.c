@@ -57,28 +57,19 @@ RECORD(log_line, , uint64_t task, uint64_t category, uint64_t message)
 	machine_give(m, tid, GT_LOG, G(1), 0, &(struct gt_log){ task, category, message });
 }
 
-/* Goroutine 1 runs on thread 1 with P 0. */
-static void running(struct machine *m)
+/* The texts of the regions are there, too. */
+static void annotating(struct machine *m)
 {
-	start(m, 25, "go1.26.8", 3);
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
-	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
+	running(m, 25, "go1.26.8", 3);
 	say(m, OUTER, "outer");
 	say(m, INNER, "inner");
-}
-
-static void finish(struct machine *m)
-{
-	expect_no_repair(m);
-	stop(m);
 }
 
 static void whole(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	task_begin(&m, 1, 7, 0, OUTER);
 	task_begin(&m, 1, 8, 7, INNER);
 	region(&m, 1, 1, 7, OUTER, false);
@@ -109,7 +100,7 @@ static void open_before(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	region(&m, 1, 1, 3, INNER, true);
 	task_end(&m, 1, 3);
 	region(&m, 1, 1, 0, OUTER, false);
@@ -126,7 +117,7 @@ static void lost_ends_and_begins(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	region(&m, 1, 1, 0, OUTER, false);
 	region(&m, 1, 1, 0, INNER, false);
 	region(&m, 1, 1, 0, OUTER, true);
@@ -149,7 +140,7 @@ static void regions_of_goroutines(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	region(&m, 1, 1, 0, OUTER, false);
 	park(&m, 1, 1, 0);
 	execute(&m, 1, 2);
@@ -177,7 +168,7 @@ static void deep_regions(void **state)
 	struct machine m;
 	unsigned int i;
 
-	running(&m);
+	annotating(&m);
 	for (i = 0; i < 1500; i++)
 		region(&m, 1, 1, i, OUTER, false);
 	flush(&m);
@@ -196,7 +187,7 @@ static void task_ids(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	task_begin(&m, 1, 7, 0, OUTER);
 	task_begin(&m, 1, 7, 0, OUTER);
 	task_end(&m, 1, 7);
@@ -225,7 +216,7 @@ static void task_named_early(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	task_begin(&m, 1, 7, 0, OUTER);
 	p_start(&m, 2, 1);
 	execute(&m, 2, 2);
@@ -250,7 +241,7 @@ static void texts_missing(void **state)
 {
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	region(&m, 1, 1, 0, LOST, false);
 	say(&m, LOST, "late");
 	region(&m, 1, 1, 0, LOST, true); /* named as its begin was */
@@ -298,7 +289,7 @@ static void texts_cut(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct machine m;
 
-		running(&m);
+		annotating(&m);
 		text(&m, GT_TEXT_ONCE | 1, cases[i].bytes, cases[i].len, true);
 		log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 1);
 		snprintf(want, sizeof(want), "m1 UserLog 0 \"outer\" \"%.*s\" -\n",
@@ -321,7 +312,7 @@ static void broken_texts(void **state)
 	} bad[] = { { 5, 0 }, { 5, 5 }, { 5, 16 }, { 1025, 1032 }, { UINT32_MAX, 8 }, { 0, 8 } };
 	struct machine m;
 
-	running(&m);
+	annotating(&m);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		r.text.len = bad[i].len;
 		assert_int_equal(sequencer__record(m.seq, 0, &r.rec,
@@ -340,7 +331,7 @@ static void memory_is_bounded(void **state)
 	char bytes[GT_TEXT_MAX];
 	size_t before;
 
-	running(&m);
+	annotating(&m);
 	memset(bytes, 'x', sizeof(bytes));
 	for (unsigned int i = 0; i < 100000; i++)
 		text(&m, GT_TEXT_ONCE | i, bytes, sizeof(bytes), false);
@@ -377,7 +368,7 @@ static void generations_end_by_texts(void **state)
 	char bytes[GT_TEXT_MAX];
 	size_t most;
 
-	running(&m);
+	annotating(&m);
 	memset(bytes, 'x', sizeof(bytes));
 	most = intern__memory(m.intern) + (18u << 20);
 	for (unsigned int i = 0; i < 40000; i++) {
