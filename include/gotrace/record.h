@@ -36,7 +36,8 @@ typedef uint64_t gt_u64;
 /*
  * Kinds. Values are explicit, never reused, and part of the raw file's format. A new kind needs a
  * line here, in gt_payload_size(), in gt_kind_name() (userspace/lib/kinds.c), a probe in bpf/, and
- * a row in the table of userspace/sequence/state.c.
+ * a row in the table of userspace/sequence/state.c; the kernel's side, which moves no goroutine, goes
+ * to trace/kernel.h instead.
  *
  *  kind                  object       stack    payload
  */
@@ -91,6 +92,15 @@ enum gt_kind {
 	/* data */
 	GT_STACK = 50,		/* hash      -        stack: depth, then the PCs, leaf first */
 	GT_TEXT = 51,		/* its name  -        text: length, then the bytes, padded to 8 */
+	/* the kernel's side: tid is the thread that it happens to, whatever Go does with it */
+	GT_CPU_ON = 56,		/* tid of who left -  none; the thread has this core from now on */
+	GT_CPU_OFF = 57,	/* tid of who got it - off: why, and who got the core; 0: idle */
+	GT_WAKING = 58,		/* waker's tid -      waking: the waker's process; from an interrupt or not */
+	GT_SYS_ENTER = 59,	/* number    -        none */
+	GT_SYS_EXIT = 60,	/* number    -        value: the result, a negative errno included */
+	GT_THREAD = 61,		/* by what   -        thread: created, ended, named, or just there */
+	GT_FAULT_BEGIN = 62,	/* address   -        none; a page fault, of user or kernel code */
+	GT_FAULT_END = 63,	/* 0         -        none */
 	GT_KIND_END
 };
 
@@ -213,6 +223,45 @@ struct gt_left {
 	gt_u64 pages;		/* of a chunk of the heap instead: freed, and so not looked at */
 };
 
+/* Of a thread that leaves its core: the kernel's reason. The values are the file's, too. */
+enum gt_off {
+	GT_OFF_PREEMPTED = 0,	/* it could go on, but another one got the core */
+	GT_OFF_YIELDED = 1,	/* it gave the core away by itself, but could go on */
+	GT_OFF_THROTTLED = 2,	/* it could go on, but its cgroup has used up its time */
+	GT_OFF_SLEEPING = 3,	/* interruptible sleep */
+	GT_OFF_DISK = 4,	/* uninterruptible sleep */
+	GT_OFF_STOPPED = 5,	/* by a signal, a debugger or the freezer */
+	GT_OFF_DEAD = 6,
+	GT_OFF_END
+};
+
+struct gt_off_cpu {
+	gt_u32 next_tgid;
+	gt_u8 why;		/* enum gt_off */
+	gt_u8 pad[3];
+	char next_comm[16];
+};
+
+struct gt_waking {
+	gt_u32 tgid;		/* the waker's */
+	gt_u32 interrupt;	/* 1: by an interrupt: the waker is only who was interrupted */
+};
+
+enum gt_thread_what {
+	GT_THREAD_CREATED = 0,	/* object: the creator's tid */
+	GT_THREAD_ENDED = 1,
+	GT_THREAD_NAMED = 2,	/* it, or another one, gave it a name */
+	GT_THREAD_PRESENT = 3,	/* when recording began; object: system call number + 1, 0: none */
+};
+
+struct gt_thread {
+	gt_u8 what;		/* enum gt_thread_what */
+	gt_u8 on_cpu;		/* PRESENT: 1: it has a core (the record's cpu is it) */
+	gt_u8 why;		/* PRESENT: enum gt_off, if it has none */
+	gt_u8 pad[5];
+	char comm[16];
+};
+
 /*
  * Of a sample the first PC is where the CPU was, and one more, as if it were a return address. The next
  * two are what lay on top of the stack and below that: the first of them is a return address if the
@@ -228,6 +277,11 @@ struct gt_stack {
 #define GT_SAMPLE_TOP 3		/* a sample's PCs that are not from frames */
 #define GT_STACK_MAX 128	/* frames; Go's internal/trace/tracev2: its reader refuses more */
 
+static inline int gt_kind_is_kernels(unsigned int kind)
+{
+	return kind >= GT_CPU_ON && kind <= GT_FAULT_END;
+}
+
 /* Size of a kind's fixed payload in bytes; -1 for an unknown kind. */
 static inline int gt_payload_size(unsigned int kind)
 {
@@ -235,6 +289,7 @@ static inline int gt_payload_size(unsigned int kind)
 	case GT_EXECUTE: case GT_PARK: case GT_READY: case GT_YIELD: case GT_DESTROY:
 	case GT_P_START: case GT_P_STOP: case GT_P_HANDOFF: case GT_STW_BEGIN: case GT_PROCS:
 	case GT_DESTROY_SYSCALL: case GT_HEAP_ALLOC: case GT_HEAP_GOAL: case GT_TASK_END:
+	case GT_WAKING: case GT_SYS_EXIT:
 		return 8;
 	case GT_TEXT:
 		return 8;	/* and its bytes */
@@ -243,12 +298,13 @@ static inline int gt_payload_size(unsigned int kind)
 	case GT_STACK: case GT_SAMPLE:
 		return 16;	/* and 8 a PC */
 	case GT_CREATE: case GT_CREATE_BLOCKED: case GT_SWITCH: case GT_SWEEP_SPAN:
-	case GT_TASK_BEGIN: case GT_REGION: case GT_LOG:
+	case GT_TASK_BEGIN: case GT_REGION: case GT_LOG: case GT_CPU_OFF: case GT_THREAD:
 		return 24;
 	case GT_PREEMPT_PARK: case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK: case GT_SYSCALL_EXIT:
 	case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
 	case GT_STW_END: case GT_GC_BEGIN: case GT_GC_END: case GT_EXEC: case GT_ASSIST_BEGIN:
-	case GT_ASSIST_END: case GT_SWEEP_BEGIN: case GT_SWEEP_END:
+	case GT_ASSIST_END: case GT_SWEEP_BEGIN: case GT_SWEEP_END: case GT_CPU_ON:
+	case GT_SYS_ENTER: case GT_FAULT_BEGIN: case GT_FAULT_END:
 		return 0;
 	}
 	return -1;
@@ -278,6 +334,7 @@ _Static_assert(sizeof(struct gt_park) == 8 && sizeof(struct gt_ready) == 8, "8-b
 _Static_assert(sizeof(struct gt_create) == 24 && sizeof(struct gt_switch) == 24, "24-byte payloads");
 _Static_assert(sizeof(struct gt_task) == 24 && sizeof(struct gt_region) == 24 &&
 	       sizeof(struct gt_log) == 24, "24-byte payloads");
+_Static_assert(sizeof(struct gt_off_cpu) == 24 && sizeof(struct gt_thread) == 24, "24-byte payloads");
 _Static_assert(sizeof(struct gt_stack) == 16, "a stack record's fixed part is 16 bytes");
 #endif
 

@@ -23,7 +23,9 @@ static const char *const names[GT_KIND_END] = {
 	[GT_SWEEP_BEGIN] = "sweep_begin", [GT_SWEEP_SPAN] = "sweep_span",
 	[GT_SWEEP_END] = "sweep_end", [GT_SWEEP_LEFT] = "sweep_left",
 	[GT_HEAP_ALLOC] = "heap_alloc", [GT_HEAP_GOAL] = "heap_goal", [GT_STACK] = "stack",
-	[GT_SAMPLE] = "sample",
+	[GT_SAMPLE] = "sample", [GT_CPU_ON] = "cpu_on", [GT_CPU_OFF] = "cpu_off",
+	[GT_WAKING] = "waking", [GT_SYS_ENTER] = "sys_enter", [GT_SYS_EXIT] = "sys_exit",
+	[GT_THREAD] = "thread", [GT_FAULT_BEGIN] = "fault_begin", [GT_FAULT_END] = "fault_end",
 };
 
 const char *kind__name(unsigned int kind)

@@ -44,11 +44,12 @@ enum site_set {
 	SITE_KERNEL,
 	SITE_SWEEP,
 	SITE_CPU,
+	SITE_FAULT,	/* page faults, of the kernel's side */
 	SITE_SETS
 };
 
 #define SITE_SET(set)	  (1u << SITE_##set)
-#define SITE_SETS_BUILT	  ((1u << SITE_SETS) - 1 - SITE_SET(KERNEL))
+#define SITE_SETS_BUILT	  ((1u << SITE_SETS) - 1 - SITE_SET(KERNEL) - SITE_SET(FAULT))
 #define SITE_SETS_DEFAULT (SITE_SETS_BUILT & ~(SITE_SET(SWEEP) | SITE_SET(CPU)))
 
 /* A transition that no instruction of this program shows. */

@@ -30,7 +30,7 @@ enum site_set site__set(enum gt_probe probe)
 const char *site_set__name(enum site_set set)
 {
 	static const char *const names[SITE_SETS] = {
-		"sched", "syscall", "gc", "heap", "user", "kernel", "sweep", "cpu",
+		"sched", "syscall", "gc", "heap", "user", "kernel", "sweep", "cpu", "fault",
 	};
 
 	return (unsigned int)set < SITE_SETS ? names[set] : "?";

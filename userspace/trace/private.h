@@ -23,6 +23,10 @@ enum private_kind {
 	PRIVATE_TICKS = 3,
 	PRIVATE_TABLE = 4,
 	PRIVATE_CORRECTION = 5,
+	PRIVATE_THREADS = 6,   /* trace/kernel.h: the threads as the generation begins */
+	PRIVATE_KERNEL = 7,    /* what happened to them in it */
+	PRIVATE_MACHINE = 8,   /* gotrace align: what else had their cores */
+	PRIVATE_ALIGNMENT = 9, /* gotrace align: of which file, and how its clock was fitted */
 	PRIVATE_KIND_END
 };
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Events and the kernel's items of a trace in one order of time.
+ *
+ * Before it: trace/reader.c (events) and trace/kernel.h (items, out of each generation's private
+ * data). After it: the commands that look at both: gotrace events --kernel, latency, path. A trace
+ * without a kernel's side is just its events.
+ */
+#ifndef TRACE_TIMELINE_H
+#define TRACE_TIMELINE_H
+
+#include "trace/kernel.h"
+#include "trace/reader.h"
+
+struct timeline;
+
+/* One of the two. An event and an item of the same time: the item comes first. */
+struct timeline_step {
+	const struct trace_event *event; /* valid until the next call */
+	const struct kernel_item *item;
+};
+
+/* The reader is borrowed. 0 or -ENOMEM. */
+int timeline__create(struct timeline **ret, struct reader *r);
+void timeline__destroy(struct timeline *t); /* may be NULL */
+/*
+ * 1, 0 at the end, or a negative errno with the reason. Threads of a generation's table that the items
+ * before it did not tell of are put into timeline__threads() with its EV_SYNC.
+ */
+int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *err);
+/* As the items so far, this one included, have left them. */
+const struct kernel_threads *timeline__threads(const struct timeline *t);
+bool timeline__has_kernel(const struct timeline *t); /* any item or thread so far */
+/* Records of the kernel's side were lost in the generation that was begun last. */
+bool timeline__lossy(const struct timeline *t);
+/* What an event's time is on CLOCK_MONOTONIC: of our traces the same. */
+uint64_t timeline__mono(const struct timeline *t, int64_t event_time);
+
+#endif
