@@ -22,6 +22,8 @@ PREFIX     ?= /usr/local
 FUZZ_TIME  ?= 60
 
 CC        ?= cc
+# Objects by content, if `make check` has installed it: a fresh clone builds in a moment then.
+CCACHE    ?= $(shell command -v ccache)
 BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
@@ -33,7 +35,7 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-p
 	    -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type
 CFLAGS   ?= -O2 -g
 INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf
-OUR_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"' $(WARNINGS) $(INCLUDES) -MMD -MP
+OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"' $(WARNINGS) $(INCLUDES) -MMD -MP
 BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wno-missing-declarations \
 	      -Iinclude -Ibpf -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP
 
@@ -88,7 +90,7 @@ fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corp
 $(OUT)/obj/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(OUR_CFLAGS) $(CFLAGS) -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) -c $< -o $@
 
 # The reader is optimized across files, since each event passes through five of them; objects hold
 # plain code as well, for all else that is linked with them.
@@ -178,7 +180,7 @@ build/bench/merge: selftests/bench/merge.c build/libgotrace.a
 build/fuzz/obj/%.o: %.c
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CLANG) $(OUR_CFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
+	$(Q)$(CCACHE) $(BPF_CLANG) $(OUR_CFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
 
 build/fuzz/libgotrace.a: $(FUZZED_SRCS:%.c=build/fuzz/obj/%.o)
 	$(call say,AR,$@)

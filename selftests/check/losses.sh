@@ -3,6 +3,7 @@
 # that they can't hold. The trace is valid and says what is missing and when; after the gap it is right
 # again: who is alive, in which state, what happens then and with which stacks.
 # timeout: 900
+# beside others
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/losses.lib.sh
