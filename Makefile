@@ -8,7 +8,8 @@
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
 #   build/gotrace        userspace/gotrace, linked with it
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h; the one
-#                        of --follow, which lives longer, and that of --cpu-profile by themselves
+#                        of --follow, which lives longer, that of --cpu-profile and that of the
+#                        kernel's side by themselves
 #   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
 #   build/fuzz/          the library once more for libFuzzer, selftests/fuzz linked with it, corpora
 #   build/reference/     the Go programs that judge our output, built with JUDGE_GO
@@ -49,7 +50,8 @@ OUR_CFLAGS += $(SANITIZERS)
 LDFLAGS    += -fsanitize=address,undefined
 endif
 
-BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c,$(wildcard bpf/*.bpf.c))
+KERNEL_BPF_SRCS := bpf/sched.bpf.c bpf/syscall.bpf.c
+BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
@@ -60,7 +62,7 @@ TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
 UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-SKELETON  := $(if $(BPF_SRCS),build/bpf/gotrace.skel.h build/bpf/follow.skel.h build/bpf/sample.skel.h)
+SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace follow sample kernel)
 
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
 JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
@@ -154,9 +156,13 @@ build/bpf/sample.linked.o: build/bpf/sample.bpf.o build/bpf/maps.bpf.o
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-build/bpf/sample.skel.h: build/bpf/sample.linked.o
+build/bpf/kernel.linked.o: $(KERNEL_BPF_SRCS:bpf/%.c=build/bpf/%.o) build/bpf/maps.bpf.o
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+build/bpf/%.skel.h: build/bpf/%.linked.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name sample_bpf >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
 # The floor that `make bench` compares with
 

@@ -467,6 +467,7 @@ static int open_session(struct recorder *r)
 		.sites = r->opts->sites,
 		.stack_depth = r->opts->stack_depth,
 		.sets = r->opts->sets,
+		.kernel_optional = r->opts->kernel_optional,
 		.sample_hz = r->opts->sample_hz,
 		.force_perf = r->opts->force_perf,
 		.ring_size = r->opts->ring_size,

@@ -25,6 +25,7 @@ struct recorder_opts {
 	uint64_t duration_ns; /* 0: until it is stopped */
 	unsigned int stack_depth;
 	unsigned int sets; /* bits, by enum site_set */
+	bool kernel_optional; /* as session.h says */
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool force_perf;
 	uint32_t ring_size; /* bytes of each ring; 0: by the number of CPUs */

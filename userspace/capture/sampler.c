@@ -84,17 +84,8 @@ int sampler__possible(struct error *err)
 	return access(BTF, R_OK) ? explain(-ENOENT, err) : 0;
 }
 
-static int use_maps(struct sample_bpf *skel, const struct sampler_maps *maps)
-{
-	int code = bpf_map__reuse_fd(skel->maps.rings, maps->rings);
-
-	if (!code)
-		code = bpf_map__reuse_fd(skel->maps.counters, maps->counters);
-	return code ? code : bpf_map__reuse_fd(skel->maps.bss_rings, maps->ring_seq);
-}
-
 int sampler__open(struct sampler **ret, const struct gt_config *config,
-		  const struct sampler_maps *maps, struct error *err)
+		  const struct shared_maps *maps, struct error *err)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int cpus = libbpf_num_possible_cpus(), code = -ENOMEM;
@@ -108,7 +99,7 @@ int sampler__open(struct sampler **ret, const struct gt_config *config,
 	}
 	if (!code) {
 		s->skel->rodata->config = *config;
-		code = use_maps(s->skel, maps);
+		code = shared_maps__use(maps, s->skel->obj);
 	}
 	if (!code)
 		code = sample_bpf__load(s->skel);

@@ -8,21 +8,17 @@
 #ifndef CAPTURE_SAMPLER_H
 #define CAPTURE_SAMPLER_H
 
+#include "capture/shared_maps.h"
 #include "gotrace/session.h"
 #include "lib/error.h"
 
 struct sampler;
 
-/* Maps of the probes' object: the same memory under the same names here. */
-struct sampler_maps {
-	int rings, counters, ring_seq;
-};
-
 #define SAMPLER_HZ_MAX 10000
 
 /* Loads the program. The reason, with its remedy, when that can't be. */
 int sampler__open(struct sampler **ret, const struct gt_config *config,
-		  const struct sampler_maps *maps, struct error *err);
+		  const struct shared_maps *maps, struct error *err);
 /* From now on each CPU that runs the target is sampled `hz` times a second of its time. */
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *err);
 void sampler__detach(struct sampler *s);

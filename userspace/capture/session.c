@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/kernel_probes.h"
 #include "capture/sampler.h"
 #include "capture/session.h"
 #include "lib/log.h"
@@ -28,6 +29,7 @@
 #define RINGS_TOTAL_MAX (48u << 20)
 #define SITES_A_LINK	128	/* as many as site.c makes */
 #define RING_SMALLEST	4096
+#define KERNEL_SETS	(SITE_SET(KERNEL) | SITE_SET(FAULT))
 
 struct ring_job {
 	pthread_t thread;
@@ -46,6 +48,7 @@ struct session {
 	struct ring_job ring_job[GT_RINGS_MAX];
 	struct bpf_link **link;
 	struct sampler *sampler;	/* NULL: none wanted */
+	struct kernel_probes *kernel;	/* NULL: none wanted, or none to be had */
 };
 
 static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_probe probe)
@@ -299,15 +302,35 @@ static int load(struct session *s, struct error *err)
 	return rings;
 }
 
-static int open_sampler(struct session *s, struct error *err)
+/* Set kernel is a default one: where it can't be had, all else is recorded without it. */
+static int without_kernel(struct session *s, int code, struct error *err)
 {
-	struct sampler_maps maps = {
+	if (!code || !s->opts.kernel_optional)
+		return code;
+	log__msg("recorded without set kernel: %s", err->text);
+	err->text[0] = '\0';
+	kernel_probes__destroy(s->kernel);
+	s->kernel = NULL;
+	return 0;
+}
+
+/* What writes into the probes' rings from objects of its own. */
+static int open_others(struct session *s, struct error *err)
+{
+	const struct gt_config *config = &s->skel->rodata->config;
+	const struct shared_maps maps = {
 		.rings = bpf_map__fd(s->skel->maps.rings),
 		.counters = bpf_map__fd(s->skel->maps.counters),
 		.ring_seq = bpf_map__fd(s->skel->maps.bss_rings),
 	};
+	int code = 0;
 
-	return sampler__open(&s->sampler, &s->skel->rodata->config, &maps, err);
+	if (s->opts.sample_hz)
+		code = sampler__open(&s->sampler, config, &maps, err);
+	if (!code && s->opts.sets & KERNEL_SETS)
+		code = without_kernel(s, kernel_probes__open(&s->kernel, config, &maps,
+							     s->opts.sets, err), err);
+	return code;
 }
 
 int session__open(struct session **ret, const struct session_opts *opts, struct error *err)
@@ -330,8 +353,8 @@ int session__open(struct session **ret, const struct session_opts *opts, struct 
 	s->link = calloc(opts->sites->n + 1, sizeof(*s->link));
 	size_rings(s);
 	code = s->link ? load(s, err) : -ENOMEM;
-	if (!code && opts->sample_hz)
-		code = open_sampler(s, err);
+	if (!code)
+		code = open_others(s, err);
 	if (code) {
 		session__destroy(s);
 		return code;
@@ -423,6 +446,8 @@ int session__attach(struct session *s, struct error *err)
 	code = attach_sites(s, err);
 	if (!code && s->sampler)
 		code = sampler__attach(s->sampler, s->opts.sample_hz, err);
+	if (!code && s->kernel)
+		code = without_kernel(s, kernel_probes__attach(s->kernel, err), err);
 	return code;
 }
 
@@ -444,6 +469,7 @@ void session__detach(struct session *s)
 	unsigned int i;
 
 	sampler__detach(s->sampler);
+	kernel_probes__detach(s->kernel);
 	for (i = 0; i < s->nlinks; i++) {
 		if (thread && started)
 			started[i] = !pthread_create(&thread[i], NULL, destroy_link, s->link[i]);
@@ -472,6 +498,7 @@ void session__destroy(struct session *s)
 		if (s->ring_fd[i] >= 0)
 			close(s->ring_fd[i]);
 	sampler__destroy(s->sampler);
+	kernel_probes__destroy(s->kernel);
 	gotrace_bpf__destroy(s->skel);
 	free(s->link);
 	free(s);

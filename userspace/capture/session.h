@@ -27,6 +27,7 @@ struct session_opts {
 	const struct site_list *sites;	/* must outlive the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
 	unsigned int sets;		/* bits, by enum site_set; sched is always on */
+	bool kernel_optional;		/* set kernel is left out, and that said, where it can't be had */
 	unsigned int sample_hz;		/* CPU samples a second; 0: none */
 	bool force_perf;		/* one perf uprobe a site, as on kernels before 6.10 */
 	uint32_t ring_size;		/* bytes of each ring, a power of two; 0: by the number of CPUs */

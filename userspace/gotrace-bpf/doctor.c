@@ -14,6 +14,7 @@
 
 #include <linux/capability.h>
 
+#include "capture/kernel_probes.h"
 #include "capture/privilege.h"
 #include "capture/sampler.h"
 #include "capture/session.h"
@@ -84,8 +85,8 @@ static void kernel(struct doctor *d)
 		doctor__say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
 		    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		doctor__say(d, NOTE, "BTF", "no /sys/kernel/btf/vmlinux: no --follow, no --cpu-profile; for that the "
-			    "kernel needs CONFIG_DEBUG_INFO_BTF");
+		doctor__say(d, NOTE, "BTF", "no /sys/kernel/btf/vmlinux: no --follow, no --cpu-profile, no kernel's "
+			    "side; for that the kernel needs CONFIG_DEBUG_INFO_BTF");
 	else
 		doctor__say(d, GOOD, "BTF", "/sys/kernel/btf/vmlinux");
 }
@@ -150,8 +151,11 @@ static void restrictions(struct doctor *d)
 		    "a PID namespace of our own: run in the host's (--pid=host)");
 }
 
-/* The proof: the programs pass this kernel's verifier (for a target, with its own offsets). */
-static void load(struct doctor *d)
+/*
+ * The proof: the programs of these sets pass this kernel's verifier (for a target, with its own
+ * offsets). Returns the bytes of the rings, 0 on failure.
+ */
+static uint64_t load(unsigned int sets, bool probes, struct error *err)
 {
 	struct gt_config config = {};
 	struct site_list sites = {};
@@ -161,21 +165,43 @@ static void load(struct doctor *d)
 		.config = &config,
 		.sites = &sites,
 		.stack_depth = GT_STACK_MAX,
-		.sets = SITE_SETS_BUILT,
+		.sets = sets,
 	};
 	struct session *session;
-	struct error err = {};
+	uint64_t bytes;
 	int code;
 
-	memset(sites.has, true, sizeof(sites.has));
-	code = session__open(&session, &opts, &err);
+	memset(sites.has, probes, sizeof(sites.has));
+	code = session__open(&session, &opts, err);
 	if (code) {
-		doctor__say(d, BAD, "probes", "%s", err.text[0] ? err.text : strerror(-code));
-		return;
+		error__set(err, code, "%s", strerror(-code));
+		return 0;
 	}
-	doctor__say(d, GOOD, "probes", "the kernel accepts them; %llu MiB of rings",
-	    (unsigned long long)session__ring_bytes(session) >> 20);
+	bytes = session__ring_bytes(session);
 	session__destroy(session);
+	return bytes;
+}
+
+static void probes(struct doctor *d)
+{
+	struct error err = {};
+	uint64_t bytes = load(SITE_SETS_ALL & ~(SITE_SET(KERNEL) | SITE_SET(FAULT)), true, &err);
+
+	if (bytes)
+		doctor__say(d, GOOD, "probes", "the kernel accepts them; %llu MiB of rings",
+			    (unsigned long long)bytes >> 20);
+	else
+		doctor__say(d, BAD, "probes", "%s", err.text);
+}
+
+static void kernels_side(struct doctor *d, enum site_set set, const char *what)
+{
+	struct error err = {};
+
+	if (!kernel_probes__possible(1u << set, &err) && load(1u << set, false, &err))
+		doctor__say(d, GOOD, site_set__name(set), "%s", what);
+	else
+		doctor__say(d, NOTE, site_set__name(set), "%s", err.text);
 }
 
 static void cpu_samples(struct doctor *d)
@@ -199,8 +225,10 @@ int do_doctor(int argc, char **argv, struct error *err)
 	privileges(&d);
 	restrictions(&d);
 	if (!d.bad) {
-		load(&d);
+		probes(&d);
 		cpu_samples(&d);
+		kernels_side(&d, SITE_KERNEL, "threads, cores, wake-ups and system calls: recorded");
+		kernels_side(&d, SITE_FAULT, "page faults can be recorded: record --events");
 	}
 	if (d.pid)
 		doctor__target(&d, &a, &facts);

@@ -126,10 +126,10 @@ static size_t sites_of(const struct site_list *sites, enum site_set set)
 	return n;
 }
 
-/* CPU samples are not made by probes: doctor.c speaks of them. */
+/* CPU samples and the kernel's side are not made by probes: doctor.c speaks of them. */
 static bool has_probes(enum site_set set)
 {
-	return (SITE_SETS_BUILT >> set & 1) && set != SITE_CPU;
+	return set != SITE_CPU && set != SITE_KERNEL && set != SITE_FAULT;
 }
 
 static void say_set(struct doctor *d, const struct site_list *sites, enum site_set set)

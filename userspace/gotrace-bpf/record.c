@@ -41,7 +41,8 @@ static const struct argp_option options[] = {
 	{ "follow", OPT_FOLLOW, NULL, 0,
 	  "its children and what it executes later, too: each program to FILE.PID", 0 },
 	{ "events", OPT_EVENTS, "LIST", 0,
-	  "of sched (always on), syscall, gc, heap, user, sweep, cpu; default: all but sweep and cpu",
+	  "of sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, fault; "
+	  "default: all but sweep, cpu and fault",
 	  0 },
 	{ "cpu-profile", OPT_CPU, "HZ", 0,
 	  "set cpu: HZ samples of each CPU a second, 1 to 10000 (default 100)", 0 },
@@ -70,16 +71,11 @@ static unsigned int parse_events(const char *text)
 
 	for (i = 0; i < SITE_SETS; i++) {
 		names[i] = site_set__name((enum site_set)i);
-		if (SITE_SETS_BUILT >> i & 1)
-			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
-					       at ? ", " : "", names[i]);
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at ? ", " : "",
+				       names[i]);
 	}
 	if (!opts__list(text, names, SITE_SETS, &set, unknown, sizeof(unknown)))
 		usage_error("no event set \"%s\": there are %s", unknown, known);
-	for (i = 0; i < SITE_SETS; i++)
-		if (set >> i & 1 && !(SITE_SETS_BUILT >> i & 1))
-			usage_error("event set \"%s\" is not built yet: there are %s", names[i],
-				    known);
 	return (unsigned int)set;
 }
 
@@ -106,6 +102,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_EVENTS:
 		a->sets = parse_events(text);
+		a->sets_given = true;
 		return 0;
 	case OPT_CPU:
 		if (!opts__number(text, 1, SAMPLER_HZ_MAX, &a->sample_hz))

@@ -28,6 +28,7 @@ struct record_args {
 	uint64_t sample_hz; /* with set cpu */
 	unsigned int version, tick;
 	unsigned int sets; /* bits, by enum site_set */
+	bool sets_given;   /* by --events */
 	bool no_stacks, force_perf, follow, cpu_profile;
 };
 

@@ -41,16 +41,16 @@ enum site_set {
 	SITE_GC,
 	SITE_HEAP,
 	SITE_USER,
-	SITE_KERNEL,
+	SITE_KERNEL,	/* the kernel's side: no instruction of the program's has to do with it */
 	SITE_SWEEP,
 	SITE_CPU,
-	SITE_FAULT,	/* page faults, of the kernel's side */
+	SITE_FAULT,	/* page faults, likewise */
 	SITE_SETS
 };
 
 #define SITE_SET(set)	  (1u << SITE_##set)
-#define SITE_SETS_BUILT	  ((1u << SITE_SETS) - 1 - SITE_SET(KERNEL) - SITE_SET(FAULT))
-#define SITE_SETS_DEFAULT (SITE_SETS_BUILT & ~(SITE_SET(SWEEP) | SITE_SET(CPU)))
+#define SITE_SETS_ALL	  ((1u << SITE_SETS) - 1)
+#define SITE_SETS_DEFAULT (SITE_SETS_ALL & ~(SITE_SET(SWEEP) | SITE_SET(CPU) | SITE_SET(FAULT)))
 
 /* A transition that no instruction of this program shows. */
 struct site_missing {

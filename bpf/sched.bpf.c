@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's side: which of the target's threads there are, on which core, and why on none.
+ *
+ * With syscall.bpf.c an object of its own, loaded only when it is asked for
+ * (userspace/capture/kernel_probes.c), with the maps of the probes' object. These programs run at each
+ * context switch and wake-up of the machine: who is not the target leaves after two loads. After
+ * them: sequence/kernel.c.
+ */
+#include "task.bpf.h"
+
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
+};
+
+/* Where the kernel counts what a CPU is in the midst of, from 6.2 to 6.14: see the next. */
+struct pcpu_hot {
+	int preempt_count;
+} __attribute__((preserve_access_index));
+
+/*
+ * From a CPU's run queue to its pcpu_hot, or, on kernels without that, to its __preempt_count:
+ * kernel_probes.c finds it in the kernel's BTF. 0: not known, and no waker is called an interrupt.
+ */
+const volatile long preempt_count_from_rq = 0;
+
+#define IN_INTERRUPT 0xff0100 /* NMIs, interrupts, and a soft interrupt that is being served */
+
+/*
+ * Not by the variable's symbol, which a kernel without CONFIG_KALLSYMS_ALL does not let us name. The
+ * current thread's run queue is this CPU's.
+ */
+static __always_inline bool in_interrupt(void)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	long place = preempt_count_from_rq;
+	int count = 0;
+
+	if (!place || !bpf_core_field_exists(current->se.cfs_rq))
+		return false;
+	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
+		place += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	bpf_probe_read_kernel(&count, sizeof(count), (char *)current->se.cfs_rq->rq + place);
+	return count & IN_INTERRUPT;
+}
+
+/*
+ * One that could go on, on its way to user mode, calls schedule() as one that yields does: what tells
+ * them apart is the system call.
+ */
+static __always_inline enum gt_off why_off(struct task_struct *prev, bool preempt,
+					   unsigned int state)
+{
+	if (state && !preempt)
+		return task__sleeps(state);
+	if (task__throttled(prev))
+		return GT_OFF_THROTTLED;
+	return !preempt && task__syscall(prev) == SYS_SCHED_YIELD ? GT_OFF_YIELDED :
+								     GT_OFF_PREEMPTED;
+}
+
+static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
+					struct task_struct *task, const char *comm)
+{
+	emit (rec, GT_THREAD, object, 0, task->pid, sizeof(struct gt_thread)) {
+		struct gt_thread *thread = (void *)(rec + 1);
+
+		__builtin_memset(thread, 0, sizeof(*thread));
+		thread->what = what;
+		bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, comm);
+	}
+}
+
+static __always_inline void leaves(struct task_struct *prev, struct task_struct *next,
+				   enum gt_off why)
+{
+	emit (rec, GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu)) {
+		struct gt_off_cpu *off = (void *)(rec + 1);
+
+		__builtin_memset(off, 0, sizeof(*off));
+		off->next_tgid = next->tgid;
+		off->why = why;
+		if (next->pid)
+			bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
+	}
+	if (why == GT_OFF_DEAD)
+		emit_thread(GT_THREAD_ENDED, 0, prev, prev->comm);
+}
+
+/* The fourth argument is the last one since 5.19; before it the state was read from the thread. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	if (prev->tgid == config.tgid)
+		leaves(prev, next, why_off(prev, preempt, prev_state));
+	if (next->tgid == config.tgid)
+		emit_plain(GT_CPU_ON, prev->pid, 0, next->pid);
+	return 0;
+}
+
+/* In whoever wakes it, or whom the interrupt that does has stopped. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	u64 waker;
+
+	if (task->tgid != config.tgid)
+		return 0;
+	waker = bpf_get_current_pid_tgid();
+	emit (rec, GT_WAKING, (u32)waker, 0, task->pid, sizeof(struct gt_waking)) {
+		struct gt_waking *waking = (void *)(rec + 1);
+
+		waking->tgid = waker >> 32;
+		waking->interrupt = in_interrupt();
+	}
+	return 0;
+}
+
+/* Unlike sched_process_fork it tells of io_uring's threads, too. Its first time on a core is later. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(task_newtask, struct task_struct *task)
+{
+	if (task->tgid == config.tgid)
+		emit_thread(GT_THREAD_CREATED, (u32)bpf_get_current_pid_tgid(), task, task->comm);
+	return 0;
+}
+
+/* Before the name is there. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
+{
+	if (task->tgid == config.tgid)
+		emit_thread(GT_THREAD_NAMED, 0, task, comm);
+	return 0;
+}
+
+static __always_inline void describe(struct task_struct *task, struct gt_record *rec)
+{
+	struct gt_thread *thread = (void *)(rec + 1);
+	unsigned int state = task->__state;
+
+	rec->cpu = task->thread_info.cpu;
+	thread->on_cpu = bpf_core_field_exists(task->on_cpu) ? !!task->on_cpu : 0;
+	if (thread->on_cpu)
+		return;
+	if (state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_HELD | TASK_RTLOCK_WAIT)) {
+		thread->why = task__sleeps(state);
+		if (thread->why != GT_OFF_STOPPED && !(task->flags & PF_IO_WORKER))
+			rec->object = task__syscall(task) + 1;
+	} else {
+		thread->why = task__throttled(task) ? GT_OFF_THROTTLED : GT_OFF_PREEMPTED;
+	}
+}
+
+/*
+ * Once over the target's threads, when all else is attached. The record is stamped before its thread is
+ * looked at: whatever becomes of that in between has a record of its own, later than this one.
+ */
+SEC("iter/task")
+int present(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task || task->tgid != config.tgid || task->exit_state)
+		return 0;
+	emit (rec, GT_THREAD, 0, 0, task->pid, sizeof(struct gt_thread)) {
+		struct gt_thread *thread = (void *)(rec + 1);
+
+		__builtin_memset(thread, 0, sizeof(*thread));
+		thread->what = GT_THREAD_PRESENT;
+		bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, task->comm);
+		describe(task, rec);
+	}
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's side: the target's system calls, those too that the runtime says nothing of, and, when
+ * asked for, its page faults.
+ *
+ * With sched.bpf.c an object of its own. The kernel calls these programs for each system call of the
+ * machine. After them: sequence/kernel.c.
+ */
+#include "task.bpf.h"
+
+struct vm_area_struct;
+
+/* This thread of the target, or 0. */
+static __always_inline u32 ours(void)
+{
+	u64 id = bpf_get_current_pid_tgid();
+
+	return id >> 32 == config.tgid ? (u32)id : 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
+{
+	u32 tid = ours();
+
+	if (tid)
+		emit_plain(GT_SYS_ENTER, number, 0, tid);
+	return 0;
+}
+
+/*
+ * A new thread's first one has no entry: its creator's is it. rt_sigreturn's number is -1 by now, since
+ * it has put back all registers.
+ */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
+{
+	u32 tid = ours();
+
+	if (tid)
+		emit_value(GT_SYS_EXIT, regs->orig_ax, 0, tid, result);
+	return 0;
+}
+
+/*
+ * A page fault, or as much of it as it may wait in: of user mode, and of a system call that touches the
+ * program's memory. The tracepoints exceptions:page_fault_* begin 0.1 us earlier, but have no end.
+ */
+SEC("fentry/handle_mm_fault")
+int BPF_PROG(fault_begin, struct vm_area_struct *vma, unsigned long address)
+{
+	u32 tid = ours();
+
+	if (tid)
+		emit_plain(GT_FAULT_BEGIN, address, 0, tid);
+	return 0;
+}
+
+SEC("fexit/handle_mm_fault")
+int fault_end(void *ctx)
+{
+	u32 tid = ours();
+
+	if (tid)
+		emit_plain(GT_FAULT_END, 0, 0, tid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

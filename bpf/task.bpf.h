@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the kernel's side touches of the kernel's own types, and what a thread that has no core waits
+ * for. For sched.bpf.c and syscall.bpf.c alone: libbpf finds each member in the kernel's BTF (CO-RE).
+ */
+#ifndef BPF_TASK_H
+#define BPF_TASK_H
+
+#include "emit.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+struct thread_info {
+	u32 cpu;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq {
+	struct rq *rq;	    /* with CONFIG_FAIR_GROUP_SCHED, as sched_entity.cfs_rq */
+	int throttle_count; /* with CONFIG_CFS_BANDWIDTH: it, or one that it is in, has no time left */
+} __attribute__((preserve_access_index));
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid;
+	unsigned int __state; /* since 5.14 */
+	unsigned int flags;
+	int on_cpu; /* with CONFIG_SMP */
+	int exit_state;
+	bool throttled; /* since 6.18 a thread is throttled by itself, on its way to user mode */
+	struct thread_info thread_info; /* since 5.16 its core is here on amd64 again */
+	struct sched_entity se;
+	char comm[16];
+} __attribute__((preserve_access_index));
+
+#define COMM_SIZE 16 /* TASK_COMM_LEN, of all kernels */
+
+/* include/linux/sched.h; of all kernels that have task_struct.__state. */
+#define TASK_INTERRUPTIBLE   0x1
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_ENDED	     (0x10 | 0x20 | 0x80)   /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define TASK_HELD	     (0x4 | 0x8 | 0x8000) /* stopped, traced, and since 6.1 frozen */
+#define TASK_RTLOCK_WAIT     0x1000
+#define PF_IO_WORKER	     0x10 /* a thread of io_uring's: never in user mode */
+
+#define SYS_SCHED_YIELD 24
+
+/* The system call it is in, negative: it came by an interrupt or a fault. Stale in user mode. */
+static __always_inline long task__syscall(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return (long)regs->orig_ax;
+}
+
+static __always_inline bool task__throttled(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->throttled))
+		return task->throttled;
+	if (bpf_core_field_exists(task->se.cfs_rq) &&
+	    bpf_core_field_exists(struct cfs_rq, throttle_count))
+		return task->se.cfs_rq->throttle_count > 0;
+	return false;
+}
+
+/* Why it has no core, whose state is not to run. */
+static __always_inline enum gt_off task__sleeps(unsigned int state)
+{
+	if (state & TASK_ENDED)
+		return GT_OFF_DEAD;
+	if (state & TASK_HELD)
+		return GT_OFF_STOPPED;
+	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT))
+		return GT_OFF_DISK;
+	return GT_OFF_SLEEPING;
+}
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's side: see kernel_probes.h. Its programs are in bpf/sched.bpf.c and bpf/syscall.bpf.c;
+ * unlike the probes they need the kernel's own types (BTF), which libbpf takes tens of milliseconds
+ * to read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/kernel_probes.h"
+#include "lib/log.h"
+#include "target/site.h"
+
+#include "kernel.skel.h"
+
+struct kernel_probes {
+	struct kernel_bpf *skel;
+	unsigned int sets; /* bits, by enum site_set */
+};
+
+#define BTF "/sys/kernel/btf/vmlinux"
+
+/* What the kernel's BTF names if the kernel has it. */
+static const struct need {
+	unsigned int set;
+	int kind;
+	const char *name, *what, *config;
+} needs[] = {
+	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sched_switch",
+	  "tracepoint sched:sched_switch", "CONFIG_BPF_EVENTS" },
+	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sched_waking",
+	  "tracepoint sched:sched_waking", "CONFIG_BPF_EVENTS" },
+	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_task_newtask",
+	  "tracepoint task:task_newtask", "CONFIG_BPF_EVENTS" },
+	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_task_rename",
+	  "tracepoint task:task_rename", "CONFIG_BPF_EVENTS" },
+	{ SITE_SET(KERNEL), BTF_KIND_FUNC, "bpf_iter_task", "BPF iterator of tasks",
+	  "CONFIG_BPF_SYSCALL" },
+	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sys_enter",
+	  "tracepoint raw_syscalls:sys_enter", "CONFIG_FTRACE_SYSCALLS" },
+	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sys_exit",
+	  "tracepoint raw_syscalls:sys_exit", "CONFIG_FTRACE_SYSCALLS" },
+	{ SITE_SET(FAULT), BTF_KIND_FUNC, "handle_mm_fault", "handle_mm_fault() in its BTF",
+	  "CONFIG_DEBUG_INFO_BTF" },
+	{ SITE_SET(FAULT), BTF_KIND_FUNC, "register_ftrace_direct",
+	  "way to run BPF at a function's entry and exit",
+	  "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
+};
+
+int kernel_probes__possible(unsigned int sets, struct error *err)
+{
+	struct btf *btf = access(BTF, R_OK) ? NULL : btf__load_vmlinux_btf();
+	const struct need *need;
+	int code = 0;
+
+	if (!btf)
+		return error__set(err, -ENOENT,
+				  "no " BTF "; the kernel needs CONFIG_DEBUG_INFO_BTF");
+	for (need = needs; need < needs + sizeof(needs) / sizeof(*needs) && !code; need++)
+		if (need->set & sets &&
+		    btf__find_by_name_kind(btf, need->name, (__u32)need->kind) < 0)
+			code = error__set(err, -ENOENT, "this kernel has no %s; it needs %s",
+					  need->what, need->config);
+	btf__free(btf);
+	return code;
+}
+
+static int explain(int code, unsigned int sets, struct error *err)
+{
+	if (code == -EPERM)
+		return error__set(err, code,
+				  "the kernel's side: not permitted; run as root, or with CAP_BPF "
+				  "and CAP_PERFMON");
+	kernel_probes__possible(sets, err);
+	return error__set(err, code, "the kernel's side: %s%s",
+			  code == -EACCES ? "its verifier refuses our programs" : strerror(-code),
+			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
+}
+
+/* Of a per-CPU variable, from where a CPU has all of them. */
+static bool find_per_cpu(const struct btf *btf, const char *name, long *ret)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+	const struct btf_var_secinfo *var = section ? btf_var_secinfos(section) : NULL;
+	int n = section ? btf_vlen(section) : 0;
+
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
+	for (; n > 0; n--, var++) {
+		if (id < 0 || var->type != (__u32)id)
+			continue;
+		*ret = var->offset;
+		return true;
+	}
+	return false;
+}
+
+/* For in_interrupt() in bpf/sched.bpf.c, which says what it is. 0: not known. */
+static long find_preempt_count(const struct btf *btf)
+{
+	long rq, count;
+
+	if (!find_per_cpu(btf, "runqueues", &rq) || (!find_per_cpu(btf, "__preempt_count", &count) &&
+						     !find_per_cpu(btf, "pcpu_hot", &count)))
+		return 0;
+	return count - rq;
+}
+
+/* Everything that the programs can't find in the kernel's BTF by themselves. */
+static int prepare(struct kernel_bpf *skel, const struct gt_config *config)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return -errno;
+	skel->rodata->config = *config;
+	skel->rodata->preempt_count_from_rq = find_preempt_count(btf);
+	btf__free(btf);
+	return 0;
+}
+
+static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
+{
+	struct bpf_program *program;
+	bool fault;
+
+	bpf_object__for_each_program (program, skel->obj) {
+		fault = program == skel->progs.fault_begin || program == skel->progs.fault_end;
+		bpf_program__set_autoload(program,
+					  sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL)));
+	}
+	bpf_program__set_autoattach(skel->progs.present, false);
+}
+
+int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
+			const struct shared_maps *maps, unsigned int sets, struct error *err)
+{
+	struct kernel_probes *k = calloc(1, sizeof(*k));
+	int code = -ENOMEM;
+
+	if (k) {
+		k->sets = sets;
+		k->skel = kernel_bpf__open();
+		code = k->skel ? 0 : -errno;
+	}
+	if (!code)
+		code = prepare(k->skel, config);
+	if (!code) {
+		choose_programs(k->skel, sets);
+		code = shared_maps__use(maps, k->skel->obj);
+	}
+	if (!code)
+		code = kernel_bpf__load(k->skel);
+	if (code) {
+		kernel_probes__destroy(k);
+		return explain(code, sets, err);
+	}
+	*ret = k;
+	return 0;
+}
+
+/* One pass over the target's threads; the program puts what it finds into the rings. */
+static int tell_present(const struct kernel_probes *k)
+{
+	union bpf_iter_link_info info = { .task.pid = k->skel->rodata->config.tgid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.present, &opts);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, code = 0;
+	char nothing[64];
+	ssize_t n = 1;
+
+	if (fd < 0)
+		code = fd;
+	while (!code && n > 0) {
+		n = read(fd, nothing, sizeof(nothing));
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			code = -errno;
+		else if (n < 0)
+			n = 1;
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return code;
+}
+
+int kernel_probes__attach(struct kernel_probes *k, struct error *err)
+{
+	int code = kernel_bpf__attach(k->skel);
+
+	if (!code && k->sets & SITE_SET(KERNEL))
+		code = tell_present(k);
+	return code ? explain(code, k->sets, err) : 0;
+}
+
+void kernel_probes__detach(struct kernel_probes *k)
+{
+	if (k)
+		kernel_bpf__detach(k->skel);
+}
+
+void kernel_probes__destroy(struct kernel_probes *k)
+{
+	if (!k)
+		return;
+	kernel_bpf__destroy(k->skel);
+	free(k);
+}
