@@ -27,6 +27,11 @@ struct pt_regs {
 	unsigned long orig_ax, ip, cs, flags, sp, ss;
 };
 
+struct perf_sample { /* struct bpf_perf_event_data */
+	struct pt_regs regs;
+	u64 period, addr;
+};
+
 /*
  * Kept apart by the asm: the compiler would merge two loads into one of a computed address, which
  * the verifier forbids for a context.

@@ -9,11 +9,6 @@
 #include "emit.bpf.h"
 #include "stack.bpf.h"
 
-struct perf_sample { /* struct bpf_perf_event_data */
-	struct pt_regs regs;
-	u64 period, addr;
-};
-
 struct task_struct;
 
 #define USER_MODE(cs) (((cs) & 3) == 3)

@@ -8,8 +8,6 @@
  */
 #include "task.bpf.h"
 
-struct vm_area_struct;
-
 /* This thread of the target, or 0. */
 static __always_inline u32 ours(void)
 {
@@ -43,21 +41,23 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 }
 
 /*
- * A page fault, or as much of it as it may wait in: of user mode, and of a system call that touches the
- * program's memory. The tracepoints exceptions:page_fault_* begin 0.1 us earlier, but have no end.
+ * A page fault, of user mode or of a system call that touches the program's memory, by two of the
+ * kernel's software events: "page-faults" counts it when it begins, before any lock is taken, and
+ * "minor-faults" or "major-faults" when the page is there. One that ends in a signal has no end.
+ * Tracepoints tell of the beginning only.
  */
-SEC("fentry/handle_mm_fault")
-int BPF_PROG(fault_begin, struct vm_area_struct *vma, unsigned long address)
+SEC("perf_event")
+int fault_begin(struct perf_sample *ctx)
 {
 	u32 tid = ours();
 
 	if (tid)
-		emit_plain(GT_FAULT_BEGIN, address, 0, tid);
+		emit_plain(GT_FAULT_BEGIN, ctx->addr, 0, tid);
 	return 0;
 }
 
-SEC("fexit/handle_mm_fault")
-int fault_end(void *ctx)
+SEC("perf_event")
+int fault_end(struct perf_sample *ctx)
 {
 	u32 tid = ours();
 

@@ -36,17 +36,17 @@ struct task_struct {
 	char comm[16];
 } __attribute__((preserve_access_index));
 
-#define COMM_SIZE 16 /* TASK_COMM_LEN, of all kernels */
+#define COMM_SIZE	     16 /* TASK_COMM_LEN, of all kernels */
 
 /* include/linux/sched.h; of all kernels that have task_struct.__state. */
 #define TASK_INTERRUPTIBLE   0x1
 #define TASK_UNINTERRUPTIBLE 0x2
-#define TASK_ENDED	     (0x10 | 0x20 | 0x80)   /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define TASK_ENDED	     (0x10 | 0x20 | 0x80) /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 #define TASK_HELD	     (0x4 | 0x8 | 0x8000) /* stopped, traced, and since 6.1 frozen */
 #define TASK_RTLOCK_WAIT     0x1000
 #define PF_IO_WORKER	     0x10 /* a thread of io_uring's: never in user mode */
 
-#define SYS_SCHED_YIELD 24
+#define SYS_SCHED_YIELD	     24
 
 /* The system call it is in, negative: it came by an interrupt or a fault. Stale in user mode. */
 static __always_inline long task__syscall(struct task_struct *task)

@@ -9,51 +9,50 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/perf_event.h>
+
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "lib/log.h"
 #include "target/site.h"
 
 #include "kernel.skel.h"
 
+#define FAULT_EVENTS 3
+
 struct kernel_probes {
 	struct kernel_bpf *skel;
-	unsigned int sets; /* bits, by enum site_set */
+	struct cpu_events faults[FAULT_EVENTS]; /* begun; minor ones and major ones that ended */
+	unsigned int sets;			/* bits, by enum site_set */
 };
 
 #define BTF "/sys/kernel/btf/vmlinux"
 
 /* What the kernel's BTF names if the kernel has it. */
 static const struct need {
-	unsigned int set;
 	int kind;
 	const char *name, *what, *config;
 } needs[] = {
-	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sched_switch",
-	  "tracepoint sched:sched_switch", "CONFIG_BPF_EVENTS" },
-	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sched_waking",
-	  "tracepoint sched:sched_waking", "CONFIG_BPF_EVENTS" },
-	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_task_newtask",
-	  "tracepoint task:task_newtask", "CONFIG_BPF_EVENTS" },
-	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_task_rename",
-	  "tracepoint task:task_rename", "CONFIG_BPF_EVENTS" },
-	{ SITE_SET(KERNEL), BTF_KIND_FUNC, "bpf_iter_task", "BPF iterator of tasks",
-	  "CONFIG_BPF_SYSCALL" },
-	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sys_enter",
-	  "tracepoint raw_syscalls:sys_enter", "CONFIG_FTRACE_SYSCALLS" },
-	{ SITE_SET(KERNEL), BTF_KIND_TYPEDEF, "btf_trace_sys_exit",
-	  "tracepoint raw_syscalls:sys_exit", "CONFIG_FTRACE_SYSCALLS" },
-	{ SITE_SET(FAULT), BTF_KIND_FUNC, "handle_mm_fault", "handle_mm_fault() in its BTF",
-	  "CONFIG_DEBUG_INFO_BTF" },
-	{ SITE_SET(FAULT), BTF_KIND_FUNC, "register_ftrace_direct",
-	  "way to run BPF at a function's entry and exit",
-	  "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sched_switch", "tracepoint sched:sched_switch",
+	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sched_waking", "tracepoint sched:sched_waking",
+	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_task_newtask", "tracepoint task:task_newtask",
+	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_task_rename", "tracepoint task:task_rename",
+	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_FUNC, "bpf_iter_task", "BPF iterator of tasks", "CONFIG_BPF_SYSCALL" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sys_enter", "tracepoint raw_syscalls:sys_enter",
+	  "CONFIG_FTRACE_SYSCALLS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sys_exit", "tracepoint raw_syscalls:sys_exit",
+	  "CONFIG_FTRACE_SYSCALLS" },
 };
 
-int kernel_probes__possible(unsigned int sets, struct error *err)
+static int find_needs(struct error *err)
 {
 	struct btf *btf = access(BTF, R_OK) ? NULL : btf__load_vmlinux_btf();
 	const struct need *need;
@@ -63,20 +62,43 @@ int kernel_probes__possible(unsigned int sets, struct error *err)
 		return error__set(err, -ENOENT,
 				  "no " BTF "; the kernel needs CONFIG_DEBUG_INFO_BTF");
 	for (need = needs; need < needs + sizeof(needs) / sizeof(*needs) && !code; need++)
-		if (need->set & sets &&
-		    btf__find_by_name_kind(btf, need->name, (__u32)need->kind) < 0)
+		if (btf__find_by_name_kind(btf, need->name, (__u32)need->kind) < 0)
 			code = error__set(err, -ENOENT, "this kernel has no %s; it needs %s",
 					  need->what, need->config);
 	btf__free(btf);
 	return code;
 }
 
+int kernel_probes__possible(unsigned int sets, struct error *err)
+{
+	int code = sets & SITE_SET(KERNEL) ? find_needs(err) : 0;
+
+	if (!code && sets & SITE_SET(FAULT))
+		code = cpu_events__possible(PERF_COUNT_SW_PAGE_FAULTS);
+	switch (-code) {
+	case EPERM:
+	case EACCES:
+		return error__set(err, code,
+				  "page faults: not permitted; run as root, or with CAP_BPF and "
+				  "CAP_PERFMON, and where no seccomp filter forbids "
+				  "perf_event_open");
+	case 0:
+		return 0;
+	default:
+		return error__set(err, code,
+				  "page faults: no perf events of them "
+				  "(CONFIG_PERF_EVENTS); record without set fault");
+	}
+}
+
 static int explain(int code, unsigned int sets, struct error *err)
 {
 	if (code == -EPERM)
-		return error__set(err, code,
-				  "the kernel's side: not permitted; run as root, or with CAP_BPF "
-				  "and CAP_PERFMON");
+		error__set(err, code,
+			   "the kernel's side: not permitted; run as root, or with CAP_BPF and "
+			   "CAP_PERFMON");
+	if (code == -EMFILE)
+		error__set(err, code, "the kernel's side: too few file descriptors (ulimit -n)");
 	kernel_probes__possible(sets, err);
 	return error__set(err, code, "the kernel's side: %s%s",
 			  code == -EACCES ? "its verifier refuses our programs" : strerror(-code),
@@ -106,20 +128,20 @@ static long find_preempt_count(const struct btf *btf)
 {
 	long rq, count;
 
-	if (!find_per_cpu(btf, "runqueues", &rq) || (!find_per_cpu(btf, "__preempt_count", &count) &&
-						     !find_per_cpu(btf, "pcpu_hot", &count)))
+	if (!find_per_cpu(btf, "runqueues", &rq) ||
+	    (!find_per_cpu(btf, "__preempt_count", &count) &&
+	     !find_per_cpu(btf, "pcpu_hot", &count)))
 		return 0;
 	return count - rq;
 }
 
 /* Everything that the programs can't find in the kernel's BTF by themselves. */
-static int prepare(struct kernel_bpf *skel, const struct gt_config *config)
+static int prepare(struct kernel_bpf *skel, unsigned int sets)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = sets & SITE_SET(KERNEL) ? btf__load_vmlinux_btf() : NULL;
 
 	if (!btf)
-		return -errno;
-	skel->rodata->config = *config;
+		return sets & SITE_SET(KERNEL) ? -errno : 0;
 	skel->rodata->preempt_count_from_rq = find_preempt_count(btf);
 	btf__free(btf);
 	return 0;
@@ -136,6 +158,8 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 					  sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL)));
 	}
 	bpf_program__set_autoattach(skel->progs.present, false);
+	bpf_program__set_autoattach(skel->progs.fault_begin, false);
+	bpf_program__set_autoattach(skel->progs.fault_end, false);
 }
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
@@ -150,8 +174,9 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 		code = k->skel ? 0 : -errno;
 	}
 	if (!code)
-		code = prepare(k->skel, config);
+		code = prepare(k->skel, sets);
 	if (!code) {
+		k->skel->rodata->config = *config;
 		choose_programs(k->skel, sets);
 		code = shared_maps__use(maps, k->skel->obj);
 	}
@@ -190,10 +215,25 @@ static int tell_present(const struct kernel_probes *k)
 	return code;
 }
 
+static int attach_faults(struct kernel_probes *k)
+{
+	static const uint64_t ends[] = { PERF_COUNT_SW_PAGE_FAULTS_MIN,
+					 PERF_COUNT_SW_PAGE_FAULTS_MAJ };
+	int code = 0;
+
+	for (unsigned int i = 0; i < 2 && !code; i++)
+		code = cpu_events__attach(&k->faults[i + 1], k->skel->progs.fault_end, ends[i], 1);
+	return code ? code
+		    : cpu_events__attach(&k->faults[0], k->skel->progs.fault_begin,
+					 PERF_COUNT_SW_PAGE_FAULTS, 1);
+}
+
 int kernel_probes__attach(struct kernel_probes *k, struct error *err)
 {
 	int code = kernel_bpf__attach(k->skel);
 
+	if (!code && k->sets & SITE_SET(FAULT))
+		code = attach_faults(k);
 	if (!code && k->sets & SITE_SET(KERNEL))
 		code = tell_present(k);
 	return code ? explain(code, k->sets, err) : 0;
@@ -201,14 +241,19 @@ int kernel_probes__attach(struct kernel_probes *k, struct error *err)
 
 void kernel_probes__detach(struct kernel_probes *k)
 {
-	if (k)
-		kernel_bpf__detach(k->skel);
+	if (!k)
+		return;
+	for (unsigned int i = 0; i < FAULT_EVENTS; i++)
+		cpu_events__detach(&k->faults[i]);
+	kernel_bpf__detach(k->skel);
 }
 
 void kernel_probes__destroy(struct kernel_probes *k)
 {
 	if (!k)
 		return;
+	if (k->skel)
+		kernel_probes__detach(k);
 	kernel_bpf__destroy(k->skel);
 	free(k);
 }

@@ -6,14 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/cpu_events.h"
 #include "capture/sampler.h"
 #include "lib/log.h"
 
@@ -23,8 +22,7 @@
 
 struct sampler {
 	struct sample_bpf *skel;
-	struct bpf_link **link; /* a CPU each */
-	unsigned int cpus;
+	struct cpu_events events;
 };
 
 /* For the registers with which a thread in the kernel left the program. */
@@ -59,28 +57,12 @@ static int explain(int code, struct error *err)
 	}
 }
 
-/* -ENODEV: that CPU is off. */
-static int open_event(int cpu, unsigned int hz)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = NS_PER_SEC / hz,
-		.exclude_idle = 1,
-	};
-	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 int sampler__possible(struct error *err)
 {
-	int fd = open_event(0, 100);
+	int code = cpu_events__possible(PERF_COUNT_SW_CPU_CLOCK);
 
-	if (fd < 0)
-		return explain(fd, err);
-	close(fd);
+	if (code)
+		return explain(code, err);
 	return access(BTF, R_OK) ? explain(-ENOENT, err) : 0;
 }
 
@@ -88,12 +70,9 @@ int sampler__open(struct sampler **ret, const struct gt_config *config,
 		  const struct shared_maps *maps, struct error *err)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	int cpus = libbpf_num_possible_cpus(), code = -ENOMEM;
+	int code = -ENOMEM;
 
-	if (s && cpus > 0)
-		s->link = calloc((size_t)cpus, sizeof(*s->link));
-	if (s && s->link) {
-		s->cpus = (unsigned int)cpus;
+	if (s) {
 		s->skel = sample_bpf__open();
 		code = s->skel ? 0 : -errno;
 	}
@@ -113,33 +92,16 @@ int sampler__open(struct sampler **ret, const struct gt_config *config,
 
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *err)
 {
-	unsigned int cpu;
-	int fd, code;
+	int code = cpu_events__attach(&s->events, s->skel->progs.sample, PERF_COUNT_SW_CPU_CLOCK,
+				      NS_PER_SEC / hz);
 
-	for (cpu = 0; cpu < s->cpus; cpu++) {
-		fd = open_event((int)cpu, hz);
-		if (fd == -ENODEV)
-			continue;
-		if (fd < 0)
-			return explain(fd, err);
-		s->link[cpu] = bpf_program__attach_perf_event(s->skel->progs.sample, fd);
-		if (!s->link[cpu]) {
-			code = -errno;
-			close(fd);
-			return explain(code, err);
-		}
-	}
-	return 0;
+	return code ? explain(code, err) : 0;
 }
 
 void sampler__detach(struct sampler *s)
 {
-	unsigned int cpu;
-
-	for (cpu = 0; s && s->link && cpu < s->cpus; cpu++) {
-		bpf_link__destroy(s->link[cpu]);
-		s->link[cpu] = NULL;
-	}
+	if (s)
+		cpu_events__detach(&s->events);
 }
 
 void sampler__destroy(struct sampler *s)
@@ -148,6 +110,5 @@ void sampler__destroy(struct sampler *s)
 		return;
 	sampler__detach(s);
 	sample_bpf__destroy(s->skel);
-	free(s->link);
 	free(s);
 }
