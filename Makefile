@@ -35,7 +35,7 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-p
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \
 	    -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type
 CFLAGS   ?= -O2 -g
-INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf
+INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf -Ibuild/made
 OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"' $(WARNINGS) $(INCLUDES) -MMD -MP
 BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wno-missing-declarations \
 	      -Iinclude -Ibpf -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP
@@ -93,6 +93,18 @@ $(OUT)/obj/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) -c $< -o $@
+
+# Names of the system calls that this machine's headers know, as elements of an array
+
+build/made/trace/syscalls.h: Makefile
+	$(call say,MAKE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '\043include <asm/unistd_64.h>\n' | $(CC) -E -dM -x c - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
+	$(Q)grep -q '"futex"' $@
+
+$(OUT)/obj/userspace/trace/kernel_names.o build/fuzz/obj/userspace/trace/kernel_names.o: \
+	build/made/trace/syscalls.h
 
 # The reader is optimized across files, since each event passes through five of them; objects hold
 # plain code as well, for all else that is linked with them.

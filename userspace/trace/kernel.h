@@ -21,20 +21,20 @@
 
 struct writer;
 
-enum kernel_kind { /* the values are the file's */
-	KERNEL_ON = 1,	/* thread tid has core `cpu`; other: who left it */
-	KERNEL_OFF,	/* it has none: `why`; other: who got the core (0: idle), its process and name */
-	KERNEL_WAKING,	/* thread tid can go on; other: the waker, its process; interrupt */
-	KERNEL_SYS_ENTER,	/* number */
-	KERNEL_SYS_EXIT,	/* number, value: the result */
-	KERNEL_CREATED,	/* thread tid; other: its creator */
-	KERNEL_ENDED,
-	KERNEL_NAMED,	/* name */
-	KERNEL_FAULT_BEGIN,	/* value: the address */
-	KERNEL_FAULT_END,
-	KERNEL_CORE,	/* PRIVATE_MACHINE: from now on core `cpu` runs thread tid (0: idle), which is
+enum kernel_kind {		  /* the values are the file's */
+		   KERNEL_ON = 1, /* thread tid has core `cpu`; other: who left it */
+		   KERNEL_OFF, /* it has none: `why`; other: who got the core (0: idle), its process and name */
+		   KERNEL_WAKING, /* thread tid can go on; other: the waker, its process; interrupt */
+		   KERNEL_SYS_ENTER, /* number */
+		   KERNEL_SYS_EXIT,  /* number, value: the result */
+		   KERNEL_CREATED,   /* thread tid; other: its creator */
+		   KERNEL_ENDED,
+		   KERNEL_NAMED,       /* name */
+		   KERNEL_FAULT_BEGIN, /* value: the address */
+		   KERNEL_FAULT_END,
+		   KERNEL_CORE, /* PRIVATE_MACHINE: from now on core `cpu` runs thread tid (0: idle), which is
 			   not the target's, of process other_pid, of that name */
-	KERNEL_KIND_END
+		   KERNEL_KIND_END
 };
 
 struct kernel_item {
@@ -47,7 +47,10 @@ struct kernel_item {
 	uint32_t other, other_pid;
 	uint32_t number; /* of a system call */
 	uint64_t value;
-	struct trace_string name; /* lives as long as the dictionary, or the call that it is given to */
+	/* OFF, CORE: of who has the core now; CREATED, NAMED: the thread's. SYS_ENTER, SYS_EXIT: the
+	   call's, as the file has it; to a writer it may be empty, for the usual one. Lives as long
+	   as the reader, or the call that it is given to. */
+	struct trace_string name;
 };
 
 enum kernel_run {
@@ -61,22 +64,23 @@ enum kernel_run {
 	KERNEL_GONE,
 };
 
-#define KERNEL_NO_CALL UINT32_MAX
+#define KERNEL_NO_CALL	UINT32_MAX
+#define KERNEL_NAME_MAX 16 /* of a thread; longer ones are cut */
 
 /* A thread, as the items so far say. */
 struct kernel_thread {
 	uint32_t tid;
-	uint8_t run;	    /* enum kernel_run */
+	uint8_t run; /* enum kernel_run */
 	bool in_fault;
-	uint16_t cpu;	    /* the one that it has or had last */
-	uint64_t since;	    /* it is so; 0: since before the trace */
-	uint32_t call;	    /* number of the system call that it is in; KERNEL_NO_CALL: none */
+	uint16_t cpu;	/* the one that it has or had last */
+	uint64_t since; /* it is so; 0: since before the trace */
+	uint32_t call;	/* number of the system call that it is in; KERNEL_NO_CALL: none */
 	uint64_t call_since;
 	uint64_t fault_since;
 	uint32_t other, other_pid; /* RUNNABLE: who woke it, or got its core */
-	bool interrupt, woken;	   /* RUNNABLE: by an interrupt; by a wake-up, not taken off its core */
+	bool interrupt, woken; /* RUNNABLE: by an interrupt; by a wake-up, not taken off its core */
 	uint8_t name_len;
-	char name[16];
+	char name[KERNEL_NAME_MAX];
 };
 
 /* The threads, by tid: how an item changes them is said once, for writers and readers. */
@@ -103,14 +107,18 @@ const char *kernel__run(uint8_t run); /* "running" */
 
 /*
  * What goes into one generation: begun with the threads as they are then, added to in the order of
- * time, written at its end.
+ * time (an earlier one is taken for one of the time of the last), written at its end. An item keeps
+ * what its kind has, see enum kernel_kind, and 16 bytes of a name.
  */
 struct kernel_writer;
 
 struct kernel_writer *kernel_writer__create(void); /* NULL: no memory */
 void kernel_writer__destroy(struct kernel_writer *k);
 /* A generation begins at `time` (CLOCK_MONOTONIC): what `threads` are is copied. 0 or -ENOMEM. */
-int kernel_writer__begin(struct kernel_writer *k, uint64_t time, const struct kernel_threads *threads);
+int kernel_writer__begin(struct kernel_writer *k, uint64_t time,
+			 const struct kernel_threads *threads);
+/* Of a thread not among them then: what it was, as told by what came later. 0 or -ENOMEM. */
+int kernel_writer__was(struct kernel_writer *k, const struct kernel_thread *thread);
 int kernel_writer__add(struct kernel_writer *k, const struct kernel_item *item);
 size_t kernel_writer__size(const struct kernel_writer *k); /* bytes so far */
 /* Into the open generation as private data; nothing if there is nothing. 0 or a negative errno. */
@@ -121,13 +129,17 @@ int kernel_writer__end(struct kernel_writer *k, struct writer *w);
 /* What a generation's dictionary has, all kinds of private data in one order of time. */
 struct kernel_reader;
 
-/* 1: there is some; 0: none; -ENOMEM. Broken records are passed over and counted. */
+/*
+ * 1: there is some; 0: none, and no reader; -ENOMEM. Broken records are passed over and counted. The
+ * bytes are copied: the dictionary may go.
+ */
 int kernel_reader__open(struct kernel_reader **ret, const struct dictionary *words);
 void kernel_reader__close(struct kernel_reader *r); /* may be NULL */
 /* The threads as the generation begins, one after the other. */
 bool kernel_reader__thread(struct kernel_reader *r, struct kernel_thread *ret);
 /* The items, by time. */
 bool kernel_reader__item(struct kernel_reader *r, struct kernel_item *ret);
+uint64_t kernel_reader__bytes(const struct kernel_reader *r); /* of its records */
 uint64_t kernel_reader__bad(const struct kernel_reader *r);
 
 #endif

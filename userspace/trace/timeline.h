@@ -14,9 +14,9 @@
 
 struct timeline;
 
-/* One of the two. An event and an item of the same time: the item comes first. */
+/* One of the two, valid until the next call. An event and an item of the same time: the item comes first. */
 struct timeline_step {
-	const struct trace_event *event; /* valid until the next call */
+	const struct trace_event *event;
 	const struct kernel_item *item;
 };
 
@@ -24,12 +24,18 @@ struct timeline_step {
 int timeline__create(struct timeline **ret, struct reader *r);
 void timeline__destroy(struct timeline *t); /* may be NULL */
 /*
- * 1, 0 at the end, or a negative errno with the reason. Threads of a generation's table that the items
- * before it did not tell of are put into timeline__threads() with its EV_SYNC.
+ * 1, 0 at the end, or a negative errno with the reason. A generation's table of threads becomes
+ * timeline__threads() with its EV_SYNC: it is what the items before it have left, but in the first
+ * generation, and after a loss. Those that had ended are left out then.
  */
 int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *err);
 /* As the items so far, this one included, have left them. */
 const struct kernel_threads *timeline__threads(const struct timeline *t);
+/*
+ * Of an item: the goroutine that its thread, or any other, runs or is in a system call for just then;
+ * TRACE_NO_G: none. The reader itself may be an event ahead: its order is not to be asked.
+ */
+uint64_t timeline__goroutine(const struct timeline *t, uint32_t tid);
 bool timeline__has_kernel(const struct timeline *t); /* any item or thread so far */
 /* Records of the kernel's side were lost in the generation that was begun last. */
 bool timeline__lossy(const struct timeline *t);

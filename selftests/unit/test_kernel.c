@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The kernel's side of a trace: items to private data and back, threads, broken bytes. */
+#include <errno.h>
+
+#include "trace/kernel.h"
+#include "trace/timeline.h"
+#include "writer_fixture.h"
+
+#define ITEMS 200000
+
+static struct kernel_writer *k;
+static struct kernel_threads threads;
+static uint64_t seed;
+
+static uint64_t rnd(uint64_t below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (seed >> 33) % below;
+}
+
+static int setup(void **state)
+{
+	start(25, 1);
+	seed = 42;
+	k = kernel_writer__create();
+	assert_non_null(k);
+	ok(kernel_threads__init(&threads));
+	ok(writer__open(x.w, 1000, 2000));
+	ok(writer__proc_status(x.w, TRACE_NO_M, 0, PROC_IDLE));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_writer__destroy(k);
+	kernel_threads__deinit(&threads);
+	return stop(state);
+}
+
+/* The strings of what was written, as a reader of traces has them. */
+static struct dictionary words_of_file(void)
+{
+	struct dictionary words;
+	struct read_batch batch;
+	struct read_event ev;
+	uint64_t time;
+	size_t at;
+
+	ok(kernel_writer__end(k, x.w));
+	ok(dictionary__init(&words));
+	ok(writer__close(x.w));
+	finish(25);
+	while (bytes__batch(&x.bytes, &batch) == 1)
+		for (at = time = 0;
+		     batch.data[0] == EV_STRINGS && batch__event(&batch, &at, &time, &ev);)
+			if (ev.type == EV_STRING)
+				ok(dictionary__add_string(&words, ev.arg[0], ev.blob, ev.arg[1]));
+	return words;
+}
+
+static struct kernel_reader *reader_of_file(void)
+{
+	struct dictionary words = words_of_file();
+	struct kernel_reader *r = NULL;
+
+	assert_int_equal(kernel_reader__open(&r, &words), 1);
+	dictionary__deinit(&words);
+	return r;
+}
+
+static void assert_string(struct trace_string s, const char *expected, size_t len)
+{
+	assert_int_equal(s.len, len);
+	if (len)
+		assert_memory_equal(s.data, expected, len);
+}
+
+static void assert_item(const struct kernel_item *got, const struct kernel_item *want)
+{
+	struct kernel_item a = *got, b = *want;
+
+	assert_string(a.name, b.name.data, b.name.len);
+	a.name = b.name = (struct trace_string){};
+	assert_int_equal(a.time, b.time);
+	assert_int_equal(a.kind, b.kind);
+	assert_int_equal(a.tid, b.tid);
+	assert_int_equal(a.why, b.why);
+	assert_int_equal(a.interrupt, b.interrupt);
+	assert_int_equal(a.cpu, b.cpu);
+	assert_int_equal(a.other, b.other);
+	assert_int_equal(a.other_pid, b.other_pid);
+	assert_int_equal(a.number, b.number);
+	assert_int_equal(a.value, b.value);
+}
+
+#define S(literal) ((struct trace_string){ literal, sizeof(literal) - 1 })
+
+/* Any item, with nothing in it but what its kind keeps. */
+static struct kernel_item any_item(uint64_t time, uint8_t kind, unsigned int peers)
+{
+	static const struct trace_string names[] = { S("server"), S("ksoftirqd/0"), S(""),
+						     S("0123456789abcde") };
+	static const uint32_t numbers[] = { 0, 202, 35, 270, 1000000, UINT32_MAX - 1 };
+	struct kernel_item item = { .time = time, .kind = kind };
+
+	item.tid = 1 + (uint32_t)rnd(peers) * (rnd(4) ? 1 : 65537);
+	item.cpu = (uint16_t)(rnd(10) ? rnd(4) : rnd(65536));
+	item.other = rnd(3) ? (uint32_t)rnd(peers) : 0;
+	if (kind == KERNEL_OFF || kind == KERNEL_WAKING)
+		item.other_pid = item.other ? (uint32_t)rnd(3) : 0;
+	if (kind == KERNEL_OFF)
+		item.why = (uint8_t)rnd(GT_OFF_END);
+	if (kind == KERNEL_OFF && item.other)
+		item.name = names[rnd(4)];
+	if (kind == KERNEL_WAKING)
+		item.interrupt = rnd(2);
+	if (kind == KERNEL_NAMED || kind == KERNEL_CREATED)
+		item.name = names[rnd(4)];
+	if (kind == KERNEL_SYS_ENTER || kind == KERNEL_SYS_EXIT) {
+		item.number = numbers[rnd(6)];
+		if (kernel__syscall(item.number))
+			item.name = (struct trace_string){ kernel__syscall(item.number),
+							   (uint32_t)strlen(
+								   kernel__syscall(item.number)) };
+	}
+	if (kind == KERNEL_SYS_EXIT)
+		item.value = rnd(2) ? rnd(100) - 50 : rnd(1u << 30) << 34;
+	if (kind == KERNEL_FAULT_BEGIN)
+		item.value = rnd(2) ? UINT64_MAX - rnd(1000) : rnd(1u << 30) << 12;
+	if (kind == KERNEL_CORE) {
+		item.tid = rnd(4) ? item.tid : 0;
+		item.other_pid = item.tid ? (uint32_t)rnd(3) : 0;
+		item.name = item.tid ? names[rnd(4)] : S("");
+	}
+	if (kind != KERNEL_ON && kind != KERNEL_OFF && kind != KERNEL_WAKING &&
+	    kind != KERNEL_CREATED)
+		item.other = 0;
+	return item;
+}
+
+static void any_items(unsigned int peers)
+{
+	struct kernel_item *items = calloc(ITEMS, sizeof(*items)), got;
+	uint64_t time = 5000;
+	struct kernel_reader *r;
+
+	ok(kernel_writer__begin(k, 1000, &threads));
+	for (size_t i = 0; i < ITEMS; i++) {
+		items[i] = any_item(time, (uint8_t)(1 + rnd(KERNEL_KIND_END - 1)), peers);
+		ok(kernel_writer__add(k, &items[i]));
+		time += 1 + (rnd(1000) ? rnd(100000) : rnd(1u << 30) << 10);
+	}
+	r = reader_of_file();
+	for (size_t i = 0; i < ITEMS; i++) {
+		assert_true(kernel_reader__item(r, &got));
+		assert_item(&got, &items[i]);
+	}
+	assert_false(kernel_reader__item(r, &got));
+	assert_int_equal(kernel_reader__bad(r), 0);
+	kernel_reader__close(r);
+	free(items);
+}
+
+static void items_come_back(void **state)
+{
+	any_items(20);
+}
+
+static void many_threads(void **state)
+{
+	any_items(60000);
+}
+
+static void times_of_any_size(void **state)
+{
+	static const uint64_t times[] = { 0, 0, 1, 1u << 31, 1ull << 63, UINT64_MAX, UINT64_MAX };
+	struct kernel_item got, item = { .kind = KERNEL_ON, .tid = 7 };
+	struct kernel_reader *r;
+
+	ok(kernel_writer__begin(k, 0, NULL));
+	for (size_t i = 0; i < 7; i++) {
+		item.time = times[i];
+		ok(kernel_writer__add(k, &item));
+	}
+	item.time = 12; /* too late: as the last one */
+	ok(kernel_writer__add(k, &item));
+	r = reader_of_file();
+	for (size_t i = 0; i < 8; i++) {
+		assert_true(kernel_reader__item(r, &got));
+		assert_int_equal(got.time, i < 7 ? times[i] : UINT64_MAX);
+	}
+	assert_false(kernel_reader__item(r, &got));
+	kernel_reader__close(r);
+	item.kind = KERNEL_KIND_END;
+	assert_int_equal(kernel_writer__add(k, &item), -EINVAL);
+}
+
+static void threads_come_back(void **state)
+{
+	struct kernel_thread want = {
+		.tid = 77,
+		.run = KERNEL_RUNNABLE,
+		.cpu = 300,
+		.since = 900,
+		.in_fault = true,
+		.call = 202,
+		.call_since = 1,
+		.fault_since = 1000,
+		.other = 5,
+		.other_pid = 6,
+		.interrupt = true,
+		.woken = true,
+		.name_len = 3,
+		.name = "abc",
+	};
+	struct kernel_thread got;
+	struct kernel_reader *r;
+
+	ok(kernel_threads__set(&threads, &want));
+	ok(kernel_writer__begin(k, 1000, &threads));
+	r = reader_of_file();
+	assert_true(kernel_reader__thread(r, &got));
+	assert_int_equal(got.tid, want.tid);
+	assert_int_equal(got.run, want.run);
+	assert_int_equal(got.cpu, want.cpu);
+	assert_int_equal(got.since, want.since);
+	assert_int_equal(got.call, want.call);
+	assert_int_equal(got.call_since, want.call_since);
+	assert_true(got.in_fault && got.interrupt && got.woken);
+	assert_int_equal(got.fault_since, want.fault_since);
+	assert_true(got.other == 5 && got.other_pid == 6);
+	assert_memory_equal(got.name, want.name, sizeof(got.name));
+	assert_false(kernel_reader__thread(r, &got));
+	kernel_reader__close(r);
+}
+
+static void nothing_is_nothing(void **state)
+{
+	struct dictionary words;
+	struct kernel_reader *r = NULL;
+
+	ok(kernel_writer__begin(k, 1000, &threads));
+	words = words_of_file();
+	assert_int_equal(dictionary__nstrings(&words), 0);
+	assert_int_equal(kernel_reader__open(&r, &words), 0);
+	assert_null(r);
+	kernel_reader__close(r);
+	dictionary__deinit(&words);
+}
+
+static void apply(uint8_t kind, uint64_t time, uint8_t why)
+{
+	struct kernel_item item = { .kind = kind,
+				    .time = time,
+				    .tid = 7,
+				    .cpu = 3,
+				    .why = why,
+				    .other = 9,
+				    .number = 202,
+				    .name = S("worker") };
+
+	ok(kernel_threads__apply(&threads, &item));
+}
+
+static void assert_run(enum kernel_run run, uint64_t since)
+{
+	const struct kernel_thread *t = kernel_threads__find(&threads, 7);
+
+	assert_non_null(t);
+	assert_int_equal(t->run, run);
+	assert_int_equal(t->since, since);
+}
+
+static void items_move_threads(void **state)
+{
+	const struct kernel_thread *t;
+
+	apply(KERNEL_CREATED, 10, 0);
+	assert_run(KERNEL_RUNNABLE, 10);
+	t = kernel_threads__find(&threads, 7);
+	assert_true(t->woken && t->other == 9 && t->call == KERNEL_NO_CALL);
+	assert_memory_equal(t->name, "worker", 6);
+	apply(KERNEL_ON, 20, 0);
+	assert_run(KERNEL_RUNNING, 20);
+	apply(KERNEL_WAKING, 21, 0); /* too late */
+	assert_run(KERNEL_RUNNING, 20);
+	apply(KERNEL_SYS_ENTER, 22, 0);
+	apply(KERNEL_OFF, 23, GT_OFF_SLEEPING);
+	assert_run(KERNEL_SLEEPING, 23);
+	assert_true(t->call == 202 && t->call_since == 22);
+	apply(KERNEL_WAKING, 24, 0);
+	assert_run(KERNEL_RUNNABLE, 24);
+	assert_true(t->woken && t->other == 9);
+	apply(KERNEL_ON, 25, 0);
+	apply(KERNEL_SYS_EXIT, 26, 0);
+	assert_int_equal(t->call, KERNEL_NO_CALL);
+	apply(KERNEL_FAULT_BEGIN, 27, 0);
+	assert_true(t->in_fault && t->fault_since == 27);
+	apply(KERNEL_OFF, 28, GT_OFF_DISK);
+	assert_run(KERNEL_BLOCKED, 28);
+	apply(KERNEL_ON, 29, 0); /* its wake-up was lost */
+	apply(KERNEL_ON, 30, 0); /* contradicts itself */
+	assert_run(KERNEL_RUNNING, 30);
+	apply(KERNEL_FAULT_END, 31, 0);
+	assert_false(t->in_fault);
+	apply(KERNEL_OFF, 32, GT_OFF_PREEMPTED);
+	assert_run(KERNEL_RUNNABLE, 32);
+	assert_true(!t->woken && t->other == 9);
+	apply(KERNEL_OFF, 33, GT_OFF_THROTTLED);
+	assert_run(KERNEL_THROTTLED, 33);
+	kernel_threads__lose(&threads);
+	assert_run(KERNEL_UNKNOWN, 0);
+	assert_int_equal(t->name_len, 6);
+	apply(KERNEL_ENDED, 34, 0);
+	assert_run(KERNEL_GONE, 34);
+	kernel_threads__forget_gone(&threads);
+	assert_null(kernel_threads__find(&threads, 7));
+}
+
+static void all_that_are_gone_are_forgotten(void **state)
+{
+	struct kernel_thread t = { .call = KERNEL_NO_CALL };
+	size_t left = 0;
+	void *value;
+
+	for (t.tid = 1; t.tid <= 5000; t.tid++) {
+		t.run = t.tid % 3 ? KERNEL_GONE : KERNEL_SLEEPING;
+		ok(kernel_threads__set(&threads, &t));
+	}
+	kernel_threads__forget_gone(&threads);
+	for (size_t i = 0; map__next(&threads.map, &i, &value); left++)
+		assert_int_equal(((struct kernel_thread *)value)->tid % 3, 0);
+	assert_int_equal(left, 5000 / 3);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(items_come_back),
+		TEST(many_threads),
+		TEST(times_of_any_size),
+		TEST(threads_come_back),
+		TEST(nothing_is_nothing),
+		TEST(items_move_threads),
+		TEST(all_that_are_gone_are_forgotten),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, scratch_remove);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The target's threads, as the kernel's items leave them.
+ *
+ * Before it: sequence/kernel.c, which writes items, and trace/timeline.c, which reads them. After it:
+ * who asks what a thread is doing just now.
+ */
+#include "trace/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int kernel_threads__init(struct kernel_threads *t)
+{
+	*t = (struct kernel_threads){};
+	return 0;
+}
+
+void kernel_threads__deinit(struct kernel_threads *t)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&t->map, &i, &value);)
+		free(value);
+	map__deinit(&t->map);
+}
+
+struct kernel_thread *kernel_threads__find(const struct kernel_threads *t, uint32_t tid)
+{
+	return map__get(&t->map, tid);
+}
+
+/* The thread, made when it is new. NULL: no memory. */
+static struct kernel_thread *kernel_threads__get(struct kernel_threads *t, uint32_t tid)
+{
+	struct kernel_thread *thread = map__get(&t->map, tid);
+
+	if (thread)
+		return thread;
+	thread = malloc(sizeof(*thread));
+	if (!thread)
+		return NULL;
+	*thread = (struct kernel_thread){ .tid = tid, .call = KERNEL_NO_CALL };
+	if (!map__put(&t->map, tid, thread))
+		return thread;
+	free(thread);
+	return NULL;
+}
+
+int kernel_threads__set(struct kernel_threads *t, const struct kernel_thread *thread)
+{
+	struct kernel_thread *to = kernel_threads__get(t, thread->tid);
+
+	if (!to)
+		return -ENOMEM;
+	*to = *thread;
+	return 0;
+}
+
+static void set_name(struct kernel_thread *thread, const struct trace_string *name)
+{
+	size_t len = name->len < sizeof(thread->name) ? name->len : sizeof(thread->name);
+
+	if (len)
+		memcpy(thread->name, name->data, len);
+	thread->name_len = (uint8_t)len;
+}
+
+static void set_run(struct kernel_thread *thread, enum kernel_run run, uint64_t time)
+{
+	thread->run = (uint8_t)run;
+	thread->since = time;
+	thread->other = thread->other_pid = 0;
+	thread->interrupt = thread->woken = false;
+}
+
+static void set_runnable(struct kernel_thread *thread, const struct kernel_item *item, bool woken)
+{
+	set_run(thread, KERNEL_RUNNABLE, item->time);
+	thread->other = item->other;
+	thread->other_pid = item->other_pid;
+	thread->interrupt = item->interrupt;
+	thread->woken = woken;
+}
+
+static void leave_core(struct kernel_thread *thread, const struct kernel_item *item)
+{
+	static const uint8_t run[GT_OFF_END] = {
+		[GT_OFF_THROTTLED] = KERNEL_THROTTLED, [GT_OFF_SLEEPING] = KERNEL_SLEEPING,
+		[GT_OFF_DISK] = KERNEL_BLOCKED,	       [GT_OFF_STOPPED] = KERNEL_STOPPED,
+		[GT_OFF_DEAD] = KERNEL_GONE,
+	};
+
+	thread->cpu = item->cpu;
+	if (item->why == GT_OFF_PREEMPTED || item->why == GT_OFF_YIELDED)
+		set_runnable(thread, item, false);
+	else
+		set_run(thread, item->why < GT_OFF_END ? run[item->why] : KERNEL_UNKNOWN,
+			item->time);
+}
+
+/* A wake-up of one that runs, or waits for a core already, changes nothing: it came too late. */
+static bool can_wake(const struct kernel_thread *thread)
+{
+	return thread->run == KERNEL_SLEEPING || thread->run == KERNEL_BLOCKED ||
+	       thread->run == KERNEL_STOPPED || thread->run == KERNEL_UNKNOWN;
+}
+
+/* The number of one that is gone may be given again: nothing of it is the new one's. */
+static void begin(struct kernel_thread *thread, const struct kernel_item *item)
+{
+	*thread = (struct kernel_thread){ .tid = item->tid,
+					  .cpu = item->cpu,
+					  .call = KERNEL_NO_CALL };
+	set_runnable(thread, item, true);
+	set_name(thread, &item->name);
+}
+
+/* It does something else now: not what it was known to be in. */
+static void set_out(struct kernel_thread *thread, enum kernel_run run, uint64_t time)
+{
+	set_run(thread, run, time);
+	thread->call = KERNEL_NO_CALL;
+	thread->in_fault = false;
+	thread->call_since = thread->fault_since = 0;
+}
+
+int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item)
+{
+	struct kernel_thread *thread;
+
+	if (item->kind == KERNEL_CORE)
+		return 0;
+	thread = kernel_threads__get(t, item->tid);
+	if (!thread)
+		return -ENOMEM;
+	switch (item->kind) {
+	case KERNEL_ON:
+		set_run(thread, KERNEL_RUNNING, item->time);
+		thread->cpu = item->cpu;
+		break;
+	case KERNEL_OFF:
+		leave_core(thread, item);
+		break;
+	case KERNEL_WAKING:
+		if (can_wake(thread))
+			set_runnable(thread, item, true);
+		break;
+	case KERNEL_SYS_ENTER:
+		thread->call = item->number;
+		thread->call_since = item->time;
+		break;
+	case KERNEL_SYS_EXIT:
+		thread->call = KERNEL_NO_CALL;
+		thread->call_since = 0;
+		break;
+	case KERNEL_CREATED:
+		begin(thread, item);
+		break;
+	case KERNEL_ENDED:
+		set_out(thread, KERNEL_GONE, item->time);
+		break;
+	case KERNEL_NAMED:
+		set_name(thread, &item->name);
+		break;
+	case KERNEL_FAULT_BEGIN:
+		thread->in_fault = true;
+		thread->fault_since = item->time;
+		break;
+	case KERNEL_FAULT_END:
+		thread->in_fault = false;
+		thread->fault_since = 0;
+		break;
+	}
+	return 0;
+}
+
+void kernel_threads__forget_gone(struct kernel_threads *t)
+{
+	struct kernel_thread *thread;
+
+	/* What is removed may move others back, to where the look has been already. */
+	for (size_t i = 0; i < t->map.cap;) {
+		thread = t->map.slot[i].value;
+		if (thread && thread->run == KERNEL_GONE)
+			free(map__remove(&t->map, thread->tid));
+		else
+			i++;
+	}
+}
+
+void kernel_threads__lose(struct kernel_threads *t)
+{
+	struct kernel_thread *thread;
+	void *value;
+
+	for (size_t i = 0; map__next(&t->map, &i, &value);) {
+		thread = value;
+		if (thread->run != KERNEL_GONE)
+			set_out(thread, KERNEL_UNKNOWN, 0);
+	}
+}

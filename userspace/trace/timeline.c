@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The merge of a trace's events with the kernel's items: trace/timeline.h.
+ *
+ * The items of a generation are read as its EV_SYNC is met, and are all given out before the next
+ * one's. What they say of the threads is kept up as they go by.
+ */
+#include "trace/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/order.h"
+
+#define TICK_MAX 64 /* ns: of traces of ours, by which an event's time may be too early */
+
+struct timeline {
+	struct reader *reader;
+	struct kernel_reader *kernel; /* of the generation that was begun last; NULL: none */
+	struct kernel_threads threads;
+	struct trace_event event;	/* read ahead */
+	struct kernel_item item, given; /* read ahead; given out last */
+	bool has_event, has_item, ended;
+	bool has_kernel, lossy;
+	int64_t ahead; /* of CLOCK_MONOTONIC before the trace's clock */
+};
+
+int timeline__create(struct timeline **ret, struct reader *r)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (!t || kernel_threads__init(&t->threads)) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->reader = r;
+	*ret = t;
+	return 0;
+}
+
+void timeline__destroy(struct timeline *t)
+{
+	if (!t)
+		return;
+	kernel_reader__close(t->kernel);
+	kernel_threads__deinit(&t->threads);
+	free(t);
+}
+
+const struct kernel_threads *timeline__threads(const struct timeline *t)
+{
+	return &t->threads;
+}
+
+bool timeline__has_kernel(const struct timeline *t)
+{
+	return t->has_kernel;
+}
+
+bool timeline__lossy(const struct timeline *t)
+{
+	return t->lossy;
+}
+
+uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
+{
+	return (uint64_t)event_time + (uint64_t)t->ahead;
+}
+
+/* ---- generations ---- */
+
+static void set_clock(struct timeline *t, const struct trace_clock *clock)
+{
+	int64_t ahead = (int64_t)(clock->mono - (uint64_t)clock->time);
+
+	if (!clock->known)
+		return;
+	/* Ours are CLOCK_MONOTONIC, cut to ticks. */
+	t->ahead = ahead >= 0 && ahead < TICK_MAX ? 0 : ahead;
+}
+
+static bool has_losses(struct timeline *t, const struct dictionary *words)
+{
+	struct private_reader r;
+	struct private_record record;
+	struct private_loss loss;
+	bool lossy = false;
+
+	private_reader__init(&r, words);
+	while (!lossy && private_reader__next(&r, &record) > 0)
+		while (record.kind == PRIVATE_LOSSES && private_read__loss(&record.data, &loss))
+			lossy |= !loss.kind || (loss.kind < GT_KIND_END &&
+						gt_kind_is_kernels((unsigned int)loss.kind));
+	private_reader__deinit(&r);
+	return lossy;
+}
+
+static void mark_gone(struct kernel_threads *threads)
+{
+	struct kernel_thread *thread;
+	void *value;
+
+	for (size_t i = 0; map__next(&threads->map, &i, &value);) {
+		thread = value;
+		thread->run = KERNEL_GONE;
+	}
+}
+
+/* The generation's own table says what its items start from; who is not in it has ended. */
+static int take_threads(struct timeline *t)
+{
+	struct kernel_thread thread;
+	bool first = true;
+	int err = 0;
+
+	while (!err && kernel_reader__thread(t->kernel, &thread)) {
+		if (first)
+			mark_gone(&t->threads);
+		first = false;
+		t->has_kernel = true;
+		err = kernel_threads__set(&t->threads, &thread);
+	}
+	if (!first)
+		kernel_threads__forget_gone(&t->threads);
+	return err;
+}
+
+static void take_item(struct timeline *t)
+{
+	t->has_item = t->kernel && kernel_reader__item(t->kernel, &t->item);
+}
+
+static int begin_generation(struct timeline *t)
+{
+	const struct trace_event *sync = &t->event;
+	int err;
+
+	kernel_reader__close(t->kernel);
+	t->kernel = NULL;
+	t->has_item = false;
+	if (!sync->words)
+		return 0;
+	set_clock(t, &sync->sync->clock);
+	t->lossy = has_losses(t, sync->words);
+	err = kernel_reader__open(&t->kernel, sync->words);
+	if (err <= 0)
+		return err;
+	err = take_threads(t);
+	take_item(t);
+	t->has_kernel |= t->has_item;
+	return err;
+}
+
+/* ---- steps ---- */
+
+static int read_event(struct timeline *t, struct error *err)
+{
+	int code = reader__next(t->reader, &t->event, err);
+
+	t->has_event = code > 0;
+	t->ended = !code;
+	return code < 0 ? code : 0;
+}
+
+/* Whether the item stands before the event that was read ahead, if there is one. */
+static bool item_is_next(const struct timeline *t)
+{
+	if (!t->has_item)
+		return false;
+	return !t->has_event || t->event.type == EV_SYNC ||
+	       t->item.time <= timeline__mono(t, t->event.time);
+}
+
+static int give_item(struct timeline *t, struct timeline_step *ret)
+{
+	t->given = t->item;
+	take_item(t);
+	*ret = (struct timeline_step){ .item = &t->given };
+	return kernel_threads__apply(&t->threads, &t->given) ? -ENOMEM : 1;
+}
+
+int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *err)
+{
+	int code = 0;
+
+	if (!t->has_event && !t->ended)
+		code = read_event(t, err);
+	if (code)
+		return code;
+	if (item_is_next(t)) {
+		code = give_item(t, ret);
+	} else if (!t->has_event) {
+		return 0;
+	} else {
+		code = t->event.type == EV_SYNC ? begin_generation(t) : 0;
+		t->has_event = false;
+		*ret = (struct timeline_step){ .event = &t->event };
+	}
+	return code < 0 ? error__set(err, code, "no memory") : 1;
+}
+
+uint64_t timeline__goroutine(const struct timeline *t, uint32_t tid)
+{
+	const struct order *order = reader__order(t->reader);
+	const struct order_m *m = order ? map__get(&order->m, tid) : NULL;
+
+	/* The reader is one event ahead: before it the thread had the one that the event is of. */
+	if (t->has_event && t->event.m == tid && t->event.type != EV_CPU_SAMPLE)
+		return t->event.g;
+	return m ? m->g : TRACE_NO_G;
+}
