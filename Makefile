@@ -4,7 +4,7 @@
 # check` need nothing but git, make and the package registries: they run `make deps` first. V=1
 # shows commands.
 #
-#   build/libgotrace.a   userspace/{lib,target,capture,sequence,trace}: everything but the commands
+#   build/libgotrace.a   userspace/{lib,target,capture,sequence,trace,align}: everything but the commands
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
 #   build/gotrace        userspace/gotrace, linked with it
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h; the one
@@ -29,7 +29,7 @@ BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
 LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd
-OFFLINE_LIBS := -lz -lzstd
+OFFLINE_LIBS := -lz -lzstd -ltraceevent
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \
@@ -52,8 +52,8 @@ endif
 
 KERNEL_BPF_SRCS := bpf/sched.bpf.c bpf/syscall.bpf.c
 BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
-LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace)))
-FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/%,$(LIB_SRCS))
+LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace align)))
+FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/% userspace/align/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
 	       $(addprefix selftests/fuzz/,blocks.c make_trace.c patched.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
@@ -81,7 +81,8 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
-unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger)
+unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
+	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
@@ -128,12 +129,17 @@ $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -ltraceevent -o $@
 
 build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/selftests/perfdata: $(OUT)/obj/selftests/perfdata/events.o $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
 build/selftests/debugger: build/obj/selftests/company/debugger.o
 	$(call say,LINK,$@)
@@ -210,7 +216,7 @@ build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/fuzz/,seeds.o make_tra
 
 build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.a
 	$(call say,LINK,$@)
-	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
+	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -ltraceevent -o $@
 
 # Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
 # fetch and run exactly that one. 1.19 cannot build when it stands in the module cache that it uses.

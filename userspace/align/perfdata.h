@@ -5,7 +5,8 @@
  *
  * Before it: lib/input.c (bytes; nothing is read but through a bounded buffer). After it: align/fit.c
  * and align/join.c. Formats of tracepoints by libtraceevent; nothing in the file is trusted. Memory: the
- * scheduler's events (40 bytes each), sorted by time, and the formats.
+ * scheduler's events (56 bytes each), sorted by time, 32 bytes a thread, and the formats; whatever is
+ * compressed holds no more of these than it has bytes, and 262,144 more.
  */
 #ifndef ALIGN_PERFDATA_H
 #define ALIGN_PERFDATA_H
@@ -18,13 +19,13 @@
 #include "lib/input.h"
 
 enum perf_sched_kind {
-	PERF_SWITCH,	  /* tid, state (prev_state as in the file) leaves the core; next gets it */
-	PERF_WAKING,	  /* sched_waking: tid by the sample's own thread */
-	PERF_WAKEUP,	  /* sched_wakeup, sched_wakeup_new: the same */
-	PERF_MIGRATE,	  /* tid, from core `state` to core `next` */
-	PERF_FORK,	  /* tid creates next */
+	PERF_SWITCH,  /* tid, state (prev_state as in the file) leaves the core; next gets it */
+	PERF_WAKING,  /* sched_waking: tid by the sample's own thread, for core `next` */
+	PERF_WAKEUP,  /* sched_wakeup, sched_wakeup_new: the same */
+	PERF_MIGRATE, /* tid, from core `state` to core `next` */
+	PERF_FORK,    /* tid creates next */
 	PERF_EXIT,
-	PERF_OTHER_SCHED, /* another event of subsystem sched, kept for its count and time only */
+	PERF_OTHER_SCHED, /* another event of subsystem sched: time, core and, if it names one, tid */
 };
 
 struct perf_sched {
@@ -32,12 +33,13 @@ struct perf_sched {
 	uint64_t order; /* of the sample in the file: 0, 1, … */
 	uint64_t state;
 	uint32_t tid, next;
-	uint32_t pid;	   /* the process of the sample's own thread */
-	uint32_t by;	   /* the sample's own thread */
+	uint32_t pid; /* the process of the sample's own thread; ~0: the kernel knew it no more */
+	uint32_t by;  /* the sample's own thread; ~0: the same */
 	uint16_t cpu;
-	uint8_t kind;	   /* enum perf_sched_kind */
-	uint8_t preempted; /* the switched-out thread could go on: R, or R+ */
-	uint32_t comm, next_comm; /* perf_data__comm(): of tid, of next */
+	uint8_t kind;		  /* enum perf_sched_kind */
+	uint8_t preempted;	  /* the switched-out thread could go on: R, or R+ */
+	uint32_t comm, next_comm; /* perf_data__comm(): of tid, of next; 0: not said */
+	uint32_t event;		  /* perf_data__comm(): "sched_switch", ... */
 };
 
 #define PERF_NO_CLOCK (-1)
@@ -53,12 +55,14 @@ void perf_data__close(struct perf_data *d); /* may be NULL */
 
 /* The clockid_t that its times are of, as recorded by -k; PERF_NO_CLOCK: perf's own. */
 int perf_data__clock(const struct perf_data *d);
-/* Sorted by time; of one time in the order of the file. */
+/* Sorted by time; of one time in the order of the file. At least one. */
 const struct perf_sched *perf_data__sched(const struct perf_data *d, size_t *ret_n);
-const char *perf_data__comm(const struct perf_data *d, uint32_t comm);
+const char *perf_data__comm(const struct perf_data *d, uint32_t comm); /* 0: "" */
 /* The process of a thread, as far as the file says; 0: not known. */
 uint32_t perf_data__process(const struct perf_data *d, uint32_t tid);
-uint64_t perf_data__lost(const struct perf_data *d); /* samples, by perf's own count */
+/* Its last name by perf's own records of it; "": none. */
+const char *perf_data__thread_name(const struct perf_data *d, uint32_t tid);
+uint64_t perf_data__lost(const struct perf_data *d);	    /* samples, by perf's own count */
 const char *perf_data__describe(const struct perf_data *d); /* "perf 6.1.187, zstd, pipe" */
 
 #endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The formats of tracepoints in a perf.data file: which fields an event of the scheduler has, and where.
+ * They are the text of the kernel's /sys/kernel/tracing/events/sched/EVENT/format of the machine that
+ * recorded, and libtraceevent reads it. perfdata_sample.c uses what comes out, by attribute.
+ *
+ * Around them lies what trace-cmd writes as a file's beginning: other formats, of which nothing is
+ * needed, each with its length. libtraceevent gets no more than the lines of fields, once they look
+ * like the kernel's: how an event is printed is a C expression in that text, which would be parsed, too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/event-parse.h>
+
+#include "align/perfdata_impl.h"
+
+#define WHAT	   "formats of events"
+
+#define FORMAT_MAX (64u << 10) /* bytes of an event's text; sched_switch's has 2 Ki */
+#define LINE_MAX   256	       /* of a field */
+#define FIELDS_MAX 128
+#define MAGIC	   "\x17\x08\x44tracing"
+
+struct formats {
+	struct perf_data *d;
+	struct tep_handle *tep;
+	uint64_t left; /* bytes of the section */
+};
+
+/* What the fields of struct perf_sched are called; NULL: it has none such. */
+static const struct known {
+	const char *event;
+	enum perf_sched_kind kind;
+	const char *tid, *comm, *next, *next_comm, *state;
+} known[] = {
+	{ "sched_switch", PERF_SWITCH, "prev_pid", "prev_comm", "next_pid", "next_comm",
+	  "prev_state" },
+	{ "sched_waking", PERF_WAKING, "pid", "comm", "target_cpu" },
+	{ "sched_wakeup", PERF_WAKEUP, "pid", "comm", "target_cpu" },
+	{ "sched_wakeup_new", PERF_WAKEUP, "pid", "comm", "target_cpu" },
+	{ "sched_migrate_task", PERF_MIGRATE, "pid", "comm", "dest_cpu", NULL, "orig_cpu" },
+	{ "sched_process_fork", PERF_FORK, "parent_pid", "parent_comm", "child_pid", "child_comm" },
+	{ "sched_process_exit", PERF_EXIT, "pid", "comm" },
+	{ NULL, PERF_OTHER_SCHED, "pid", "comm" },
+};
+
+static const struct known *find_known(const char *event)
+{
+	const struct known *k = known;
+
+	while (k->event && strcmp(k->event, event))
+		k++;
+	return k;
+}
+
+static int set_field(const struct perf_data *d, struct tep_event *event, const char *name,
+		     bool is_text, struct sched_field *ret, struct error *err)
+{
+	const struct tep_format_field *f = name ? tep_find_field(event, name) : NULL;
+	unsigned long loc;
+	bool is_number;
+
+	if (!f)
+		return 0;
+	loc = f->flags & (TEP_FIELD_IS_DYNAMIC | TEP_FIELD_IS_RELATIVE);
+	is_number = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
+	if (f->offset < 0 || f->size <= 0 || f->offset > PERF_RECORD_MAX ||
+	    f->size > PERF_RECORD_MAX || (loc ? !is_text || f->size != 4 : !is_text && !is_number))
+		return error__set(err, -EBADMSG, "%s: its format of %s has no good field %s",
+				  input__name(d->in), event->name, name);
+	ret->offset = (uint32_t)f->offset;
+	ret->size = (uint32_t)f->size;
+	ret->where = loc & TEP_FIELD_IS_RELATIVE ? SCHED_REL_LOC
+		     : loc			 ? SCHED_DATA_LOC
+						 : SCHED_HERE;
+	return 0;
+}
+
+static int set_fields(const struct perf_data *d, struct tep_event *event, const struct known *k,
+		      struct sched_format *f, struct error *err)
+{
+	int code = set_field(d, event, k->tid, false, &f->tid, err);
+
+	if (!code)
+		code = set_field(d, event, k->comm, true, &f->comm, err);
+	if (!code)
+		code = set_field(d, event, k->next, false, &f->next, err);
+	if (!code)
+		code = set_field(d, event, k->next_comm, true, &f->next_comm, err);
+	if (!code)
+		code = set_field(d, event, k->state, false, &f->state, err);
+	if (code || !k->event)
+		return code;
+	if (f->tid.where == SCHED_ABSENT || (k->next && f->next.where == SCHED_ABSENT) ||
+	    (k->state && f->state.where == SCHED_ABSENT))
+		return error__set(err, -EBADMSG, "%s: its format of %s lacks a field of %s",
+				  input__name(d->in), event->name, "threads or cores");
+	return 0;
+}
+
+static int add(struct perf_data *d, struct tep_event *event, struct error *err)
+{
+	const struct known *k = find_known(event->name);
+	struct sched_format *f;
+	int code;
+
+	if (!perf__grow(&d->format, d->formats, &d->format_cap, sizeof(*d->format)))
+		return perf__no_memory(d, err);
+	f = blocks__take(d->blocks, sizeof(*f));
+	if (!f)
+		return perf__no_memory(d, err);
+	*f = (struct sched_format){ .id = (uint64_t)event->id, .kind = k->kind };
+	code = perf__name(d, event->name, strlen(event->name), &f->name, err);
+	if (!code)
+		code = set_fields(d, event, k, f, err);
+	if (!code)
+		d->format[d->formats++] = f;
+	return code;
+}
+
+/* The kernel's lines: "name: sched_switch", "ID: 372", "format:", fields, and empty ones. */
+static bool is_good_line(const char *line, size_t len)
+{
+	static const char *const begin[] = { "name: ", "ID: ", "format:", "\tfield:" };
+
+	if (len > LINE_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if ((line[i] < ' ' || line[i] > '~') && line[i] != '\t')
+			return false;
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (len >= strlen(begin[i]) && !memcmp(line, begin[i], strlen(begin[i])))
+			return true;
+	return !len;
+}
+
+/* The lines before "print fmt:" into `to`. False: they are not the kernel's. */
+static bool copy_lines(const char *text, size_t size, char *to)
+{
+	static const char stop[] = "print fmt:";
+	size_t lines = 0, len;
+	const char *end;
+
+	while (size >= strlen(stop) && memcmp(text, stop, strlen(stop))) {
+		end = memchr(text, '\n', size);
+		len = end ? (size_t)(end - text) : size;
+		if (!end || !is_good_line(text, len) || ++lines > FIELDS_MAX)
+			return false;
+		to = mempcpy(to, text, len + 1);
+		text += len + 1;
+		size -= len + 1;
+	}
+	strcpy(to, "print fmt: \"\"");
+	return size >= strlen(stop);
+}
+
+static int parse(struct formats *f, const char *text, size_t size, const char *system,
+		 struct error *err)
+{
+	char *lines = malloc(size + sizeof("print fmt: \"\""));
+	struct tep_event *event = NULL;
+	int code = 0;
+
+	if (!lines)
+		return perf__no_memory(f->d, err);
+	if (!copy_lines(text, size, lines) ||
+	    tep_parse_format(f->tep, &event, lines, strlen(lines), system) || !event ||
+	    !event->name)
+		code = perf__broken(f->d, WHAT, err);
+	else
+		code = add(f->d, event, err);
+	free(lines);
+	return code;
+}
+
+static int take(struct formats *f, size_t len, const unsigned char **ret, struct error *err)
+{
+	f->d->at = input__offset(f->d->in);
+	return perf__take(f->d, &f->left, len, ret, WHAT, err);
+}
+
+static int take_u32(struct formats *f, uint32_t *ret, struct error *err)
+{
+	const unsigned char *p;
+	int code = take(f, sizeof(*ret), &p, err);
+
+	if (!code)
+		memcpy(ret, p, sizeof(*ret));
+	return code;
+}
+
+static int take_u64(struct formats *f, uint64_t *ret, struct error *err)
+{
+	const unsigned char *p;
+	int code = take(f, sizeof(*ret), &p, err);
+
+	if (!code)
+		memcpy(ret, p, sizeof(*ret));
+	return code;
+}
+
+/* With its NUL; all of it but what fits into `to` is dropped. */
+static int take_string(struct formats *f, char *to, size_t size, struct error *err)
+{
+	const unsigned char *p;
+	size_t len = 0;
+	int code;
+
+	for (;;) {
+		code = take(f, 1, &p, err);
+		if (code)
+			return code;
+		if (len + 1 < size)
+			to[len++] = (char)*p;
+		if (!*p)
+			break;
+	}
+	to[len] = 0;
+	return 0;
+}
+
+/* A length, and so many bytes. */
+static int skip_sized(struct formats *f, struct error *err)
+{
+	uint64_t size;
+	int code = take_u64(f, &size, err);
+
+	return code ? code : perf__skip(f->d, &f->left, size, WHAT, err);
+}
+
+/* "\x17\x08Dtracing", version, endianness, size of a long and of a page; two headers, and ftrace's */
+static int read_prologue(struct formats *f, struct error *err)
+{
+	const unsigned char *p;
+	uint32_t n = 0;
+	char name[16];
+	int code = take(f, strlen(MAGIC), &p, err);
+
+	if (!code && memcmp(p, MAGIC, strlen(MAGIC)))
+		return perf__broken(f->d, WHAT, err);
+	if (!code)
+		code = take_string(f, name, sizeof(name), err);
+	if (!code)
+		code = take(f, 6, &p, err);
+	if (!code && (p[0] || p[1] != sizeof(uint64_t)))
+		return error__set(
+			err, -EBADMSG,
+			"%s: recorded on a machine that is not little-endian with 64 bits",
+			input__name(f->d->in));
+	for (int i = 0; i < 2 && !code; i++) {
+		code = take_string(f, name, sizeof(name), err);
+		if (!code)
+			code = skip_sized(f, err);
+	}
+	if (!code)
+		code = take_u32(f, &n, err);
+	while (!code && n--)
+		code = skip_sized(f, err);
+	return code;
+}
+
+static int read_format(struct formats *f, const char *system, struct error *err)
+{
+	const unsigned char *p;
+	uint64_t size;
+	int code = take_u64(f, &size, err);
+
+	if (code)
+		return code;
+	if (strcmp(system, "sched"))
+		return perf__skip(f->d, &f->left, size, WHAT, err);
+	if (size > FORMAT_MAX)
+		return perf__broken(f->d, WHAT, err);
+	code = take(f, (size_t)size, &p, err);
+	return code ? code : parse(f, (const char *)p, (size_t)size, system, err);
+}
+
+static int read_systems(struct formats *f, struct error *err)
+{
+	uint32_t systems, events;
+	char system[64];
+	int code = take_u32(f, &systems, err);
+
+	while (!code && systems--) {
+		code = take_string(f, system, sizeof(system), err);
+		if (!code)
+			code = take_u32(f, &events, err);
+		while (!code && events--)
+			code = read_format(f, system, err);
+	}
+	return code;
+}
+
+int perf__read_formats(struct perf_data *d, uint64_t size, struct error *err)
+{
+	struct formats f = { .d = d, .left = size };
+	int code;
+
+	tep_set_loglevel(TEP_LOG_NONE);
+	f.tep = tep_alloc();
+	if (!f.tep)
+		return perf__no_memory(d, err);
+	code = read_prologue(&f, err);
+	if (!code)
+		code = read_systems(&f, err);
+	if (!code)
+		code = perf__skip(d, &f.left, f.left, WHAT, err);
+	tep_free(f.tep);
+	d->has_formats = true;
+	for (size_t i = 0; i < d->attrs && !code; i++)
+		code = perf__resolve(d, d->attr[i], err);
+	return code;
+}
