@@ -123,6 +123,13 @@ int kernel_writer__add(struct kernel_writer *k, const struct kernel_item *item);
 size_t kernel_writer__size(const struct kernel_writer *k); /* bytes so far */
 /* Into the open generation as private data; nothing if there is nothing. 0 or a negative errno. */
 int kernel_writer__end(struct kernel_writer *k, struct writer *w);
+/*
+ * The same to elsewhere: each record that there is, of whatever kind, to `put`, which returns 0 or a
+ * negative errno. For align/write.c, which adds to a file without a struct writer.
+ */
+int kernel_writer__put(struct kernel_writer *k,
+		       int (*put)(void *to, enum private_kind kind, const void *data, size_t len),
+		       void *to);
 
 /* ---- reading ---- */
 

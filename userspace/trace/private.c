@@ -17,7 +17,8 @@
 #define PART_HEADER (PRIVATE_PREFIX_LEN + 2 * LEB_MAX + 1)
 #define PART_DATA   (TRACE_STRING_MAX - PART_HEADER)
 
-int private__record(struct writer *w, enum private_kind kind, const void *data, size_t len)
+int private__parts(enum private_kind kind, const void *data, size_t len,
+		   int (*put)(void *to, const void *part, size_t len), void *to)
 {
 	const uint8_t *from = data;
 	uint8_t part[TRACE_STRING_MAX], *p;
@@ -36,9 +37,19 @@ int private__record(struct writer *w, enum private_kind kind, const void *data, 
 			memcpy(p, from, n);
 			from += n;
 		}
-		err = writer__private(w, part, p + n - part);
+		err = put(to, part, p + n - part);
 	} while (!err && len);
 	return err;
+}
+
+static int put_string(void *to, const void *part, size_t len)
+{
+	return writer__private(to, part, len);
+}
+
+int private__record(struct writer *w, enum private_kind kind, const void *data, size_t len)
+{
+	return private__parts(kind, data, len, put_string, w);
 }
 
 static uint8_t *put_bytes(uint8_t *p, const char *s, size_t len)

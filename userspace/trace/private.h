@@ -62,5 +62,8 @@ int private__table(struct writer *w); /* the event table, trace/describe.c */
 
 /* One record of any kind, already encoded; split as need be. */
 int private__record(struct writer *w, enum private_kind kind, const void *data, size_t len);
+/* The same, but each string that it takes goes to `put`, which returns 0 or a negative errno. */
+int private__parts(enum private_kind kind, const void *data, size_t len,
+		   int (*put)(void *to, const void *part, size_t len), void *to);
 
 #endif
