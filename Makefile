@@ -28,8 +28,8 @@ CCACHE    ?= $(shell command -v ccache)
 BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
-LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd
-OFFLINE_LIBS := -lz -lzstd -ltraceevent
+LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd -lm
+OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Two clocks fitted by switches: a simulated machine, recorded twice, with what real recordings have. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "align/fit.h"
+
+#define SECOND 1000000000ll
+
+static uint64_t random_state;
+
+static uint64_t rnd(uint64_t below)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (random_state >> 33) % below;
+}
+
+/* How the two recordings differ. */
+struct differ {
+	size_t n;     /* switches of the machine */
+	uint64_t gap; /* between them, ns, at most */
+	int threads;
+	int64_t offset;	   /* theirs + offset = ours, in the beginning */
+	double drift;	   /* of theirs, in a ns */
+	uint64_t jitter;   /* ns: of each stamp */
+	unsigned int lost; /* in a thousand, of either */
+	double from, to;   /* theirs covers that part */
+	bool periodic;
+	uint64_t wobble; /* ns, of a period */
+};
+
+struct both {
+	struct fit_switch *ours, *theirs;
+	size_t nours, ntheirs;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct fit_switch *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static const uint64_t beginning = 3600 * SECOND;
+
+static uint64_t their_time(const struct differ *d, uint64_t time)
+{
+	return time - (uint64_t)d->offset -
+	       (uint64_t)llround((double)(time - beginning) * d->drift);
+}
+
+static struct both record(const struct differ *d)
+{
+	struct both b = { malloc(d->n * sizeof(*b.ours)), malloc(d->n * sizeof(*b.theirs)), 0, 0 };
+	uint64_t time = beginning;
+	uint32_t running[2] = {}, next;
+	struct fit_switch s;
+	int cpu;
+
+	for (size_t i = 0; i < d->n; i++) {
+		cpu = d->periodic ? 0 : (int)rnd(2);
+		next = running[cpu]
+			       ? 0
+			       : 1000 + (uint32_t)(d->periodic ? 0 : rnd((uint64_t)d->threads));
+		time += d->periodic ? d->gap + rnd(d->wobble + 1) : 2000 + rnd(d->gap);
+		s = (struct fit_switch){ time, running[cpu], next, (uint16_t)cpu };
+		running[cpu] = next;
+		if (rnd(1000) >= d->lost) {
+			b.ours[b.nours] = s;
+			b.ours[b.nours++].time += rnd(d->jitter + 1);
+		}
+		if (rnd(1000) >= d->lost && i >= d->from * (double)d->n &&
+		    i < d->to * (double)d->n) {
+			s.time = their_time(d, time) + rnd(d->jitter + 1);
+			b.theirs[b.ntheirs++] = s;
+		}
+	}
+	qsort(b.ours, b.nours, sizeof(s), by_time);
+	qsort(b.theirs, b.ntheirs, sizeof(s), by_time);
+	return b;
+}
+
+static void forget(struct both *b)
+{
+	free(b->ours);
+	free(b->theirs);
+}
+
+/* Everywhere in what both cover, the fit is as good as the stamps are. */
+static void finds(struct differ d)
+{
+	struct both b = record(&d);
+	struct error err = {};
+	struct fit fit;
+	uint64_t time;
+	int64_t wrong;
+
+	if (fit__clock(&fit, b.ours, b.nours, b.theirs, b.ntheirs, &err))
+		fail_msg("%s", err.text);
+	for (int part = 0; part <= 10; part++) {
+		time = beginning + (uint64_t)((d.from + (d.to - d.from) * part / 10) *
+					      (double)(b.ours[b.nours - 1].time - beginning));
+		wrong = (int64_t)(fit__time(&fit, their_time(&d, time)) - time);
+		if (llabs(wrong) > 300 + (int64_t)d.jitter / 2)
+			fail_msg("%lld ns beside it in part %d", (long long)wrong, part);
+	}
+	assert_true(fit.p50 <= d.jitter);
+	assert_true(fit.p99 <= d.jitter + 1);
+	assert_true(fit.max >= fit.p99 && fit.p99 >= fit.p50);
+	assert_true(fit.matched >=
+		    0.9 * pow(1 - d.lost / 1000., 2) * (d.to - d.from) * (double)d.n);
+	assert_true(fit__agrees(&fit));
+	forget(&b);
+}
+
+static const struct differ usual = {
+	.n = 20000, .gap = 400000, .threads = 6, .jitter = 1000, .to = 1
+};
+
+static void offset_and_drift(void **state)
+{
+	static const int64_t offsets[] = { 0, 1, 5 * SECOND, -3000 * SECOND, 100000 * SECOND };
+	static const double drifts[] = { 0, 1e-6, 100e-6, -100e-6, 400e-6 };
+	struct differ d = usual;
+
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < 5; k++) {
+			d.offset = offsets[i];
+			d.drift = drifts[k];
+			finds(d);
+		}
+}
+
+static void losses_on_both_sides(void **state)
+{
+	struct differ d = usual;
+
+	d.offset = 7777 * SECOND;
+	d.drift = 20e-6;
+	for (d.lost = 10; d.lost <= 250; d.lost += 60)
+		finds(d);
+}
+
+static void windows_that_overlap_little(void **state)
+{
+	struct differ d = usual;
+
+	d.offset = -50 * SECOND;
+	d.drift = -30e-6;
+	d.from = 0.9;
+	finds(d);
+	d.from = 0;
+	d.to = 0.1;
+	finds(d);
+	d.n = 2000; /* two hundred switches in it */
+	finds(d);
+}
+
+/* One thread that sleeps and wakes: the same two switches all the time; only gaps tell. */
+static void one_pattern(void **state)
+{
+	struct differ d = usual;
+
+	d.threads = 1;
+	d.offset = 123 * SECOND + 456;
+	finds(d);
+	d.gap = 20000; /* some of the gaps are as long as others */
+	finds(d);
+	d.lost = 100;
+	d.drift = 50e-6;
+	finds(d);
+}
+
+static void few(void **state)
+{
+	struct differ d = usual;
+
+	d.n = 60;
+	d.offset = -1;
+	finds(d);
+}
+
+static void hours(void **state)
+{
+	struct differ d = usual;
+
+	d.gap = 400000000; /* 20000 switches in an hour */
+	d.drift = 100e-6;
+	d.offset = 9999 * SECOND;
+	finds(d);
+}
+
+static void refused(struct both *b, int code, const char *reason)
+{
+	struct error err = {};
+	struct fit fit;
+
+	assert_int_equal(fit__clock(&fit, b->ours, b->nours, b->theirs, b->ntheirs, &err), code);
+	if (!strstr(err.text, reason))
+		fail_msg("%s", err.text);
+	assert_non_null(strstr(err.text, "CLOCK_MONOTONIC"));
+}
+
+/* A clock that ticks: whichever tick is taken for which, all of them meet. */
+static void no_periodic_pattern(void **state)
+{
+	struct differ d = { .n = 5000, .gap = 1000000, .jitter = 200, .to = 1, .periodic = true };
+	struct both b = record(&d);
+
+	refused(&b, -ENOTUNIQ, "equally good");
+	forget(&b);
+	d.lost = 50;
+	b = record(&d);
+	refused(&b, -ENOTUNIQ, "equally good");
+	forget(&b);
+}
+
+/* A ticker of a real program, whose timer is late by some microseconds. */
+static void an_almost_periodic_pattern(void **state)
+{
+	struct differ d = { .n = 5000, .gap = 1000000, .jitter = 500, .to = 1, .periodic = true };
+
+	d.offset = 42 * SECOND;
+	for (d.wobble = 10000; d.wobble <= 160000; d.wobble *= 2)
+		finds(d);
+	d.lost = 50;
+	d.drift = 30e-6;
+	finds(d);
+	d.from = 0.5;
+	finds(d);
+}
+
+static void no_other_machine(void **state)
+{
+	struct differ d = usual;
+	struct both b = record(&d), c = record(&d);
+	struct both mixed = { b.ours, c.theirs, b.nours, c.ntheirs };
+
+	refused(&mixed, -ENODATA, "in common");
+	forget(&b);
+	forget(&c);
+}
+
+static void no_bad_clock(void **state)
+{
+	struct differ d = usual;
+	struct both b;
+
+	d.jitter = 25000;
+	d.gap = 4000000;
+	b = record(&d);
+	refused(&b, -EDOM, "from the line");
+	forget(&b);
+}
+
+static void no_few(void **state)
+{
+	struct differ d = usual;
+	struct both b;
+
+	d.n = 31;
+	b = record(&d);
+	refused(&b, -ENODATA, "too few");
+	b.ntheirs = 0;
+	refused(&b, -ENODATA, "too few");
+	forget(&b);
+}
+
+static void compares_one_clock(void **state)
+{
+	struct differ d = usual;
+	struct both b = record(&d);
+	struct fit fit;
+
+	assert_int_equal(fit__compare(&fit, b.ours, b.nours, b.theirs, b.ntheirs), 0);
+	assert_true(fit__agrees(&fit));
+	assert_true(fit.matched > d.n * 99 / 100);
+	assert_true(fit.p99 <= 1000);
+	assert_int_equal(fit__offset(&fit), 0);
+	forget(&b);
+	d.offset = SECOND;
+	b = record(&d);
+	assert_int_equal(fit__compare(&fit, b.ours, b.nours, b.theirs, b.ntheirs), 0);
+	assert_false(fit__agrees(&fit));
+	assert_int_equal(fit__compare(&fit, b.ours, 0, b.theirs, b.ntheirs), 0);
+	assert_int_equal(fit.matched, 0);
+	forget(&b);
+}
+
+static int setup(void **state)
+{
+	random_state = 20261121;
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(offset_and_drift, setup),
+		cmocka_unit_test_setup(losses_on_both_sides, setup),
+		cmocka_unit_test_setup(windows_that_overlap_little, setup),
+		cmocka_unit_test_setup(one_pattern, setup),
+		cmocka_unit_test_setup(few, setup),
+		cmocka_unit_test_setup(hours, setup),
+		cmocka_unit_test_setup(no_periodic_pattern, setup),
+		cmocka_unit_test_setup(an_almost_periodic_pattern, setup),
+		cmocka_unit_test_setup(no_other_machine, setup),
+		cmocka_unit_test_setup(no_bad_clock, setup),
+		cmocka_unit_test_setup(no_few, setup),
+		cmocka_unit_test_setup(compares_one_clock, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
