@@ -20,9 +20,7 @@ struct summary *summary__create(const struct summary_opts *opts)
 	if (!s)
 		return NULL;
 	s->opts = *opts;
-	s->names = intern__create();
-	s->kinds = intern__create();
-	if (!s->names || !s->kinds || intern__cstring(s->kinds, "forever") != KIND_FOREVER) {
+	if (naming__init(&s->naming)) {
 		summary__destroy(s);
 		return NULL;
 	}
@@ -50,59 +48,8 @@ void summary__destroy(struct summary *s)
 	map__deinit(&s->g);
 	map__deinit(&s->p);
 	tasks__deinit(s);
-	intern__destroy(s->names);
-	intern__destroy(s->kinds);
+	naming__deinit(&s->naming);
 	free(s);
-}
-
-int summary__intern_name(struct summary *s, struct trace_string name, uint32_t *ret)
-{
-	uint32_t id = intern__string(s->names, name.data, name.len);
-
-	if (!id && name.len)
-		return -ENOMEM;
-	*ret = id;
-	return 0;
-}
-
-/* Why it blocked, or which range. */
-static int intern_kind(struct summary *s, const struct meaning *m, uint32_t *ret)
-{
-	char text[TRACE_STRING_MAX + 32]; /* "stop-the-world (" and what stops it */
-	size_t before = strlen(m->before), len = before + m->name.len + strlen(m->after);
-	const char *name = m->name.data;
-	uint32_t id;
-
-	if (before && len <= sizeof(text)) {
-		memcpy(text, m->before, before);
-		if (m->name.len)
-			memcpy(text + before, name, m->name.len);
-		memcpy(text + before + m->name.len, m->after, strlen(m->after));
-		name = text;
-	} else {
-		len = m->name.len;
-	}
-	id = intern__string(s->kinds, name, len);
-	if (!id && len)
-		return -ENOMEM;
-	*ret = id <= KINDS_MAX ? id : KIND_THE_REST;
-	return 0;
-}
-
-/* The goroutine's start function is the outermost frame of any of its stacks. */
-static int name_it(struct summary *s, const struct trace_event *ev, uint64_t stack, struct live *g)
-{
-	size_t n = dictionary__frames(ev->words, stack);
-	const struct trace_frame *frame;
-	struct trace_string func;
-
-	if (!n)
-		return 0;
-	frame = dictionary__frame(ev->words, stack, n - 1);
-	g->pc = frame->pc;
-	if (!dictionary__string(ev->words, frame->func, &func))
-		return 0;
-	return summary__intern_name(s, func, &g->name);
 }
 
 /* A goroutine met for the first time, or again by the same id. NULL: no memory. */
@@ -152,7 +99,7 @@ static int name_state(struct summary *s, const struct trace_event *ev, const str
 		g->stats.sched_wait = ns;
 		break;
 	case GO_STATE_WAITING:
-		err = intern_kind(s, m, &kind);
+		err = naming__kind(&s->naming, m, &kind);
 		return err ? err : amounts__add(&g->stats.block, kind, ns);
 	case GO_STATE_SYSCALL: /* without a P it has been there so long that it lost it */
 		if (ev->p == TRACE_NO_P)
@@ -267,7 +214,7 @@ static int enter(struct summary *s, const struct trace_event *ev, const struct m
 		g->runnable = ev->time;
 		break;
 	case GO_STATE_WAITING:
-		err = intern_kind(s, m, &g->block_kind);
+		err = naming__kind(&s->naming, m, &g->block_kind);
 		if (err)
 			return err;
 		if (g->block_kind == KIND_FOREVER)
@@ -310,7 +257,7 @@ static int goroutine__event(struct summary *s, const struct trace_event *ev,
 		err = leave(s, g, m->from, ev->time);
 	}
 	if (!err && !g->name)
-		err = name_it(s, ev, m->transition_stack, g);
+		err = naming__start_function(&s->naming, ev, m->transition_stack, &g->pc, &g->name);
 	return err ? err : enter(s, ev, m, g);
 }
 
@@ -360,7 +307,7 @@ static int range__begin(struct summary *s, const struct trace_event *ev, const s
 
 	if (err || !g)
 		return err;
-	err = intern_kind(s, m, &kind);
+	err = naming__kind(&s->naming, m, &kind);
 	if (err)
 		return err;
 	open = amounts__find(&g->open, kind);
@@ -390,7 +337,7 @@ static int range__end(struct summary *s, const struct trace_event *ev, const str
 	}
 	if (!g)
 		return 0;
-	err = intern_kind(s, m, &kind);
+	err = naming__kind(&s->naming, m, &kind);
 	if (err)
 		return err;
 	open = amounts__find(&g->open, kind);
@@ -467,22 +414,12 @@ int summary__finish(struct summary *s, struct error *err)
 
 struct trace_string summary__name(const struct summary *s, uint32_t name)
 {
-	size_t len = 0;
-	const char *data = intern__string_at(s->names, name, &len);
-
-	return (struct trace_string){ .data = data ? data : "", .len = (uint32_t)len };
+	return naming__name_at(&s->naming, name);
 }
 
 struct trace_string summary__kind(const struct summary *s, uint32_t kind)
 {
-	static const char rest[] = "(all others)";
-	size_t len = 0;
-	const char *data;
-
-	if (kind == KIND_THE_REST)
-		return (struct trace_string){ .data = rest, .len = sizeof(rest) - 1 };
-	data = intern__string_at(s->kinds, kind, &len);
-	return (struct trace_string){ .data = data ? data : "", .len = (uint32_t)len };
+	return naming__kind_at(&s->naming, kind);
 }
 
 bool summary__is_system(struct trace_string name)

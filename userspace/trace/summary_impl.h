@@ -7,18 +7,8 @@
 #define TRACE_SUMMARY_IMPL_H
 
 #include "lib/map.h"
-#include "trace/intern.h"
-#include "trace/meaning.h"
+#include "trace/naming.h"
 #include "trace/summary.h"
-
-/*
- * So many kinds are told apart. Go's runtime has about 50 reasons and ranges; a trace that has more
- * was made to be slow to sum up. The last one holds all the others.
- */
-#define KINDS_MAX     255
-#define KIND_EMPTY    0u
-#define KIND_FOREVER  1u
-#define KIND_THE_REST (KINDS_MAX + 1u)
 
 /* LEB numbers, one behind the other. */
 struct pack {
@@ -54,7 +44,7 @@ struct live_p {
 struct summary {
 	struct summary_opts opts;
 	struct map g, p, task; /* by id, to the structs above */
-	struct intern *names, *kinds;
+	struct naming naming;
 	int64_t last; /* the time of the last event */
 	int64_t sync; /* of the last sync event, or of the first event */
 	size_t region_bytes;	/* held by regions that are open */
@@ -107,9 +97,5 @@ void regions__destroy(struct summary *s, struct live_regions *regions);
 int tasks__event(struct summary *s, const struct trace_event *ev, const struct meaning *m);
 int tasks__finish(struct summary *s);
 void tasks__deinit(struct summary *s);
-
-/* summary.c: -ENOMEM as a negative number. */
-
-int summary__intern_name(struct summary *s, struct trace_string name, uint32_t *ret);
 
 #endif

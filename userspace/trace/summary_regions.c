@@ -110,7 +110,7 @@ int tasks__event(struct summary *s, const struct trace_event *ev, const struct m
 		return err;
 	if (m->kind == MEANING_LOG)
 		return list__push(&t->logs, ev->time);
-	err = summary__intern_name(s, m->name, &t->name);
+	err = naming__name(&s->naming, m->name, &t->name);
 	if (err)
 		return err;
 	if (m->kind == MEANING_TASK_BEGIN)
@@ -257,7 +257,7 @@ int regions__begin(struct summary *s, const struct trace_event *ev, const struct
 	if (!g)
 		return 0;
 	s->region_events++;
-	err = summary__intern_name(s, m->name, &r.name);
+	err = naming__name(&s->naming, m->name, &r.name);
 	if (!err)
 		err = task__add_region(s, &r, g->id);
 	if (!err)
@@ -270,7 +270,7 @@ static int region__make(struct summary *s, const struct live *g, const struct me
 			struct summary_region *ret)
 {
 	*ret = (struct summary_region){ .task = m->task, .start = SUMMARY_NEVER };
-	if (summary__intern_name(s, m->name, &ret->name))
+	if (naming__name(&s->naming, m->name, &ret->name))
 		return -ENOMEM;
 	return task__add_region(s, ret, g->id);
 }
