@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables of `gotrace goroutines` for people: times in as many digits as one can compare at a
- * glance, names last, since they may be long.
+ * Tables of `gotrace goroutines` for people: names last, since they may be long.
  *
- * After goroutines.c, which sorts; print.c takes what is put here to stdout.
+ * After goroutines.c, which sorts; table.c makes the cells, print.c takes what is put here to stdout.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "goroutines.h"
-#include "print.h"
+#include "table.h"
 
 #define TIME_WIDTH 9
 #define NO_STACK   "(unknown: no stack seen)"
@@ -23,58 +19,11 @@ static const char *const titles[COLUMN_TIMES] = {
 	[COLUMN_OTHER] = "OTHER",     [COLUMN_TOTAL] = "TOTAL",	    [COLUMN_GC_WORK] = "GC WORK",
 };
 
-/* Right-aligned: "12.3ms". */
-static void put_time(struct out *o, int64_t ns, int width)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
-	double size = ns < 0 ? -(double)ns : (double)ns;
-	char text[40];
-	size_t i = 0;
-
-	while (i < 3 && size < units[i].ns)
-		i++;
-	if (!ns)
-		snprintf(text, sizeof(text), "%*s", width, "0");
-	else if (i == 3)
-		snprintf(text, sizeof(text), "%*" PRId64 "ns", width - 2, ns);
-	else
-		snprintf(text, sizeof(text), "%*.*f%s", width - (int)strlen(units[i].name),
-			 size < 10 * units[i].ns ? 3 : size < 100 * units[i].ns ? 2 : 1,
-			 (double)ns / units[i].ns, units[i].name);
-	out__text(o, text);
-}
-
-static void put_padded(struct out *o, const char *text, int width)
-{
-	for (int i = (int)strlen(text); i < width; i++)
-		out__char(o, ' ');
-	out__text(o, text);
-}
-
-static void put_count(struct out *o, uint64_t n, int width)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%*" PRIu64, width, n);
-	out__text(o, text);
-}
-
-static void put_name(struct out *o, struct trace_string name, const char *without)
-{
-	if (name.len)
-		out__unicode(o, name.data, name.len);
-	else
-		out__text(o, without);
-}
-
 static void put_head(struct out *o, const char *first, const char *last)
 {
-	put_padded(o, first, 8);
+	table__padded(o, first, 8);
 	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
-		put_padded(o, titles[i], TIME_WIDTH + 1);
+		table__padded(o, titles[i], TIME_WIDTH + 1);
 	out__text(o, "  ");
 	out__text(o, last);
 	out__char(o, '\n');
@@ -83,13 +32,13 @@ static void put_head(struct out *o, const char *first, const char *last)
 static void put_row(struct out *o, const struct goroutines *all, uint64_t first,
 		    const struct summary_stats *stats, struct trace_string name)
 {
-	put_count(o, first, 8);
+	table__count(o, first, 8);
 	for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
 		out__char(o, ' ');
-		put_time(o, column__of(all, stats, i), TIME_WIDTH);
+		table__time(o, column__of(all, stats, i), TIME_WIDTH);
 	}
 	out__text(o, "  ");
-	put_name(o, name, NO_STACK);
+	table__name(o, name, NO_STACK);
 	out__char(o, '\n');
 }
 
@@ -164,14 +113,10 @@ static void put_when(struct out *o, const struct goroutines *all, const char *wh
 static void put_part(struct out *o, int64_t ns, int64_t total, const char *what,
 		     struct trace_string detail)
 {
-	char share[16] = "";
-
 	if (!ns)
 		return;
-	if (total)
-		snprintf(share, sizeof(share), "%5.1f%%", (double)ns / (double)total * 100);
-	put_time(o, ns, TIME_WIDTH + 2);
-	put_padded(o, share, 8);
+	table__time(o, ns, TIME_WIDTH + 2);
+	table__share(o, ns, total);
 	out__text(o, "  ");
 	out__text(o, what);
 	out__unicode(o, detail.data, detail.len);
@@ -212,13 +157,13 @@ static int put_regions(struct out *o, const struct goroutines *all,
 		put_head(o, "TASK", "NAME, FROM - TO");
 	}
 	for (r = regions; r < regions + n; r++) {
-		put_count(o, r->task, 8);
+		table__count(o, r->task, 8);
 		for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
 			out__char(o, ' ');
-			put_time(o, column__of(all, &r->stats, i), TIME_WIDTH);
+			table__time(o, column__of(all, &r->stats, i), TIME_WIDTH);
 		}
 		out__text(o, "  ");
-		put_name(o, summary__name(all->summary, r->name), "(its creator's)");
+		table__name(o, summary__name(all->summary, r->name), "(its creator's)");
 		out__text(o, ", ");
 		if (r->start != SUMMARY_NEVER)
 			put_moment(o, all, r->start);
@@ -242,9 +187,9 @@ static void put_tasks(struct out *o, const struct goroutines *all)
 		if (!any)
 			out__text(o, "\ntasks:\n");
 		any = true;
-		put_count(o, t->id, 8);
+		table__count(o, t->id, 8);
 		out__text(o, "  ");
-		put_name(o, summary__name(all->summary, t->name),
+		table__name(o, summary__name(all->summary, t->name),
 			 t->id ? "(unknown: its begin was not seen)" : "(the background task)");
 		out__char(o, '\n');
 	}
@@ -263,7 +208,7 @@ int table__goroutine(const struct goroutines *all)
 	out__text(o, "goroutine ");
 	out__u64(o, g.id);
 	out__text(o, ": ");
-	put_name(o, summary__name(all->summary, g.name), NO_STACK);
+	table__name(o, summary__name(all->summary, g.name), NO_STACK);
 	out__text(o, "\n\n");
 	put_when(o, all, "created  ", g.created == all->start ? 0 : g.created, "before the trace");
 	put_when(o, all, "started  ", g.started, "not in this trace");
