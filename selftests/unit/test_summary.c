@@ -219,10 +219,10 @@ static void kept(void **state)
 {
 	struct summary_goroutine g = { .id = 3, .created = -5, .started = INT64_MAX };
 	static const int64_t times[] = { INT64_MIN, -1, 1, 127, 128, INT64_MAX };
-	struct summary_amount amounts[] = { { 0, 1 }, { 5, 2 }, { INT64_MIN, 3 } };
+	struct amount amounts[] = { { 0, 1 }, { 5, 2 }, { INT64_MIN, 3 } };
 
 	begin(false);
-	g.stats.block = (struct summary_amounts){ amounts, 3, 3 };
+	g.stats.block = (struct amounts){ amounts, 3, 3 };
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		g.stats.exec = g.stats.total = g.ended = times[i];
 		g.id = i % 3;
@@ -251,7 +251,7 @@ static void kept(void **state)
 
 static void add_up(void **state)
 {
-	struct summary_amount amounts[] = { { 3, 1 }, { 5, 2 } };
+	struct amount amounts[] = { { 3, 1 }, { 5, 2 } };
 	struct summary_stats one = { .exec = 1, .sched_wait = 2, .syscall = 3, .syscall_block = 4,
 				     .total = 20, .block = { amounts, 2, 2 } };
 	struct summary_stats sum = {};

@@ -40,7 +40,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 static int put_amounts(struct out *o, const char *what, const struct summary *s,
-		       const struct summary_amounts *a)
+		       const struct amounts *a)
 {
 	struct named *named = calloc(a->n + 1, sizeof(*named));
 	size_t n = 0;

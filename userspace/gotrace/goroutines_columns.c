@@ -46,7 +46,7 @@ static int64_t add(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static int64_t sum(const struct goroutines *all, const struct summary_amounts *a,
+static int64_t sum(const struct goroutines *all, const struct amounts *a,
 		   enum column (*column_of)(struct trace_string), enum column column)
 {
 	int64_t total = 0;

@@ -27,7 +27,7 @@ static void put_time(struct json *j, const char *name, int64_t time, int64_t nev
 
 /* A list and not an object: names of a broken trace may look alike. */
 static void put_amounts(struct json *j, const char *name, const struct summary *s,
-			const struct summary_amounts *a)
+			const struct amounts *a)
 {
 	json__open(j, name, '[');
 	for (uint32_t i = 0; i < a->n; i++) {

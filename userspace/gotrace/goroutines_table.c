@@ -127,7 +127,7 @@ static void put_parts(struct out *o, const struct goroutines *all,
 		      const struct summary_stats *stats)
 {
 	static const struct trace_string nothing = { "", 0 };
-	const struct summary_amount *a;
+	const struct amount *a;
 
 	put_part(o, stats->total, 0, "in all", nothing);
 	put_part(o, stats->exec, stats->total, "running", nothing);

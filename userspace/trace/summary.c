@@ -300,7 +300,7 @@ static int range__begin(struct summary *s, const struct trace_event *ev, const s
 {
 	bool active = m->kind == MEANING_RANGE_ACTIVE;
 	int64_t since = active ? s->sync : ev->time;
-	struct summary_amount *open;
+	struct amount *open;
 	struct live *g = NULL;
 	uint32_t kind;
 	int err = range__owner(s, ev, m, &g);
@@ -321,7 +321,7 @@ static int range__begin(struct summary *s, const struct trace_event *ev, const s
 
 static int range__end(struct summary *s, const struct trace_event *ev, const struct meaning *m)
 {
-	struct summary_amount *open;
+	struct amount *open;
 	struct live *g = NULL;
 	struct live_p *p;
 	int64_t since;

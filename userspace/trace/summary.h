@@ -19,24 +19,15 @@
 
 #include "lib/buf.h"
 #include "lib/error.h"
+#include "trace/amounts.h"
 #include "trace/event.h"
 
 #define SUMMARY_NEVER INT64_MIN /* the time of what was not seen; of regions and tasks */
 
-struct summary_amount {
-	int64_t ns;
-	uint32_t kind; /* why it was blocked, or which range: summary__kind() */
-} __attribute__((packed, aligned(4)));
-
-struct summary_amounts { /* a kind stands in it once, in the order in which they came up */
-	struct summary_amount *at;
-	uint32_t n, cap;
-};
-
 struct summary_stats { /* ns */
 	int64_t exec, sched_wait, syscall, syscall_block;
 	int64_t total; /* being there at all */
-	struct summary_amounts block, ranges;
+	struct amounts block, ranges; /* kinds are summary__kind() */
 };
 
 struct summary_region {

@@ -10,12 +10,6 @@
 #include "trace/naming.h"
 #include "trace/summary.h"
 
-/* LEB numbers, one behind the other. */
-struct pack {
-	uint8_t *data;
-	size_t len, cap;
-};
-
 struct live_regions {
 	struct summary_region *active; /* the innermost last; their stats are those at the start */
 	uint32_t n, cap;
@@ -29,7 +23,7 @@ struct live { /* a goroutine */
 	/* Since when it is in each state; 0: it is not. */
 	int64_t running, runnable, blocked, syscall, syscall_block;
 	uint64_t syscall_p;	     /* where it entered its last system call */
-	struct summary_amounts open; /* ranges, and since when */
+	struct amounts open; /* ranges, and since when */
 	struct live_regions *regions; /* NULL: it had none */
 	uint32_t name;
 	uint32_t block_kind;
@@ -53,22 +47,8 @@ struct summary {
 	size_t ntasks;
 };
 
-/* Sums and differences wrap, as Go's do: times of a hostile trace may be anything. */
-static inline int64_t time_add(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static inline int64_t time_sub(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
 /* summary_stats.c */
 
-struct summary_amount *amounts__find(const struct summary_amounts *a, uint32_t kind);
-int amounts__add(struct summary_amounts *a, uint32_t kind, int64_t ns);
-void amounts__remove(struct summary_amounts *a, struct summary_amount *which);
 int stats__copy(struct summary_stats *to, const struct summary_stats *from);
 /* `from` is an earlier state of what `stats` is now: its kinds are the first of `stats`. */
 void stats__subtract(struct summary_stats *stats, const struct summary_stats *from);
@@ -80,7 +60,6 @@ int live__snapshot(struct live *g, int64_t now, struct summary_stats *ret);
 
 /* summary_pack.c */
 
-void pack__deinit(struct pack *p);
 int pack__region(struct pack *p, const struct summary_region *r);
 int pack__goroutine(struct pack *p, const struct summary_goroutine *g);
 int unpack__goroutine(struct buf *b, struct summary_goroutine *ret);

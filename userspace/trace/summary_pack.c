@@ -1,92 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What is kept of regions that have ended and of goroutines that have: their figures as LEB
- * numbers, 40 bytes where the structs have 150.
+ * numbers.
  *
- * Packed by summary_regions.c and summary_store.c, unpacked one at a time by who prints. An amount
- * of 0 is left out.
+ * Packed by summary_regions.c and summary_store.c, unpacked one at a time by who prints.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "trace/encode.h"
 #include "trace/summary_impl.h"
-
-void pack__deinit(struct pack *p)
-{
-	free(p->data);
-	*p = (struct pack){};
-}
-
-static int pack__room(struct pack *p, size_t len)
-{
-	size_t cap = p->cap ? p->cap : 64;
-	uint8_t *data;
-
-	while (cap - p->len < len)
-		cap *= 2;
-	if (cap == p->cap)
-		return 0;
-	data = realloc(p->data, cap);
-	if (!data)
-		return -ENOMEM;
-	p->data = data;
-	p->cap = cap;
-	return 0;
-}
-
-/* There is room. Times that are less than 0 are rare and may be long. */
-static void put(struct pack *p, uint64_t v)
-{
-	p->len = leb__put(p->data + p->len, v) - p->data;
-}
-
-static void put_amounts(struct pack *p, const struct summary_amounts *a)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < a->n; i++)
-		n += a->at[i].ns != 0;
-	put(p, n);
-	for (uint32_t i = 0; i < a->n; i++) {
-		if (!a->at[i].ns)
-			continue;
-		put(p, a->at[i].kind);
-		put(p, (uint64_t)a->at[i].ns);
-	}
-}
 
 static size_t stats_room(const struct summary_stats *stats)
 {
-	return (7 + 2 * ((size_t)stats->block.n + stats->ranges.n)) * LEB_MAX;
+	return 5 * LEB_MAX + amounts__room(&stats->block) + amounts__room(&stats->ranges);
 }
 
 static void put_stats(struct pack *p, const struct summary_stats *stats)
 {
-	put(p, (uint64_t)stats->exec);
-	put(p, (uint64_t)stats->sched_wait);
-	put(p, (uint64_t)stats->syscall);
-	put(p, (uint64_t)stats->syscall_block);
-	put(p, (uint64_t)stats->total);
-	put_amounts(p, &stats->block);
-	put_amounts(p, &stats->ranges);
+	pack__number(p, (uint64_t)stats->exec);
+	pack__number(p, (uint64_t)stats->sched_wait);
+	pack__number(p, (uint64_t)stats->syscall);
+	pack__number(p, (uint64_t)stats->syscall_block);
+	pack__number(p, (uint64_t)stats->total);
+	pack__amounts(p, &stats->block);
+	pack__amounts(p, &stats->ranges);
 }
 
 /* A time that may be `never`, as what it is after `from`, which is known when it is read. */
 static void put_time(struct pack *p, int64_t time, int64_t never, int64_t from)
 {
-	put(p, time != never);
+	pack__number(p, time != never);
 	if (time != never)
-		put(p, (uint64_t)time_sub(time, from));
+		pack__number(p, (uint64_t)time_sub(time, from));
 }
 
 int pack__region(struct pack *p, const struct summary_region *r)
 {
 	if (pack__room(p, 6 * LEB_MAX + stats_room(&r->stats)))
 		return -ENOMEM;
-	put(p, r->task);
-	put(p, r->name);
+	pack__number(p, r->task);
+	pack__number(p, r->name);
 	put_time(p, r->start, SUMMARY_NEVER, 0);
 	put_time(p, r->end, SUMMARY_NEVER, r->start);
 	put_stats(p, &r->stats);
@@ -99,14 +52,14 @@ int pack__goroutine(struct pack *p, const struct summary_goroutine *g)
 
 	if (pack__room(p, 9 * LEB_MAX + stats_room(&g->stats) + regions))
 		return -ENOMEM;
-	put(p, g->id);
-	put(p, g->pc);
-	put(p, g->name);
-	put(p, (uint64_t)g->created);
+	pack__number(p, g->id);
+	pack__number(p, g->pc);
+	pack__number(p, g->name);
+	pack__number(p, (uint64_t)g->created);
 	put_time(p, g->started, 0, g->created);
 	put_time(p, g->ended, 0, g->created);
 	put_stats(p, &g->stats);
-	put(p, regions);
+	pack__number(p, regions);
 	if (regions)
 		memcpy(p->data + p->len, g->regions.pos, regions);
 	p->len += regions;
@@ -118,23 +71,6 @@ static int64_t get_time(struct buf *b, int64_t never, int64_t from)
 	return buf__uleb(b) ? time_add(from, (int64_t)buf__uleb(b)) : never;
 }
 
-static int get_amounts(struct buf *b, struct summary_amounts *ret)
-{
-	uint32_t n = (uint32_t)buf__uleb(b);
-
-	*ret = (struct summary_amounts){};
-	if (!n)
-		return 0;
-	ret->at = malloc(n * sizeof(*ret->at));
-	if (!ret->at)
-		return -ENOMEM;
-	for (ret->cap = n; ret->n < n; ret->n++) {
-		ret->at[ret->n].kind = (uint32_t)buf__uleb(b);
-		ret->at[ret->n].ns = (int64_t)buf__uleb(b);
-	}
-	return 0;
-}
-
 static int get_stats(struct buf *b, struct summary_stats *ret)
 {
 	*ret = (struct summary_stats){};
@@ -143,7 +79,7 @@ static int get_stats(struct buf *b, struct summary_stats *ret)
 	ret->syscall = (int64_t)buf__uleb(b);
 	ret->syscall_block = (int64_t)buf__uleb(b);
 	ret->total = (int64_t)buf__uleb(b);
-	if (!get_amounts(b, &ret->block) && !get_amounts(b, &ret->ranges))
+	if (!unpack__amounts(b, &ret->block) && !unpack__amounts(b, &ret->ranges))
 		return 0;
 	summary_stats__deinit(ret);
 	return -ENOMEM;

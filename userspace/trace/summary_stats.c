@@ -1,83 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Times by kind: what the summary adds up for a goroutine, and the difference of two such sums,
- * which is a region.
+ * What the summary adds up for a goroutine, and the difference of two such sums, which is a region.
  *
- * Used by summary.c and summary_regions.c while events go by. A goroutine meets a handful of kinds,
- * so they are searched from the first to the last.
+ * Used by summary.c and summary_regions.c while events go by.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace/summary_impl.h"
 
-struct summary_amount *amounts__find(const struct summary_amounts *a, uint32_t kind)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->at[i].kind == kind)
-			return &a->at[i];
-	return NULL;
-}
-
-int amounts__add(struct summary_amounts *a, uint32_t kind, int64_t ns)
-{
-	struct summary_amount *amount = amounts__find(a, kind);
-	uint32_t cap;
-
-	if (amount) {
-		amount->ns = time_add(amount->ns, ns);
-		return 0;
-	}
-	if (a->n == a->cap) {
-		cap = a->cap ? a->cap * 2 : 2;
-		amount = reallocarray(a->at, cap, sizeof(*a->at));
-		if (!amount)
-			return -ENOMEM;
-		a->at = amount;
-		a->cap = cap;
-	}
-	a->at[a->n++] = (struct summary_amount){ .ns = ns, .kind = kind };
-	return 0;
-}
-
-void amounts__remove(struct summary_amounts *a, struct summary_amount *which)
-{
-	*which = a->at[--a->n];
-}
-
-static int amounts__copy(struct summary_amounts *to, const struct summary_amounts *from)
-{
-	*to = (struct summary_amounts){};
-	if (!from->n)
-		return 0;
-	to->at = malloc(from->n * sizeof(*to->at));
-	if (!to->at)
-		return -ENOMEM;
-	memcpy(to->at, from->at, from->n * sizeof(*to->at));
-	to->n = to->cap = from->n;
-	return 0;
-}
-
-static void amounts__subtract(struct summary_amounts *a, const struct summary_amounts *from)
-{
-	for (uint32_t i = 0; i < from->n; i++)
-		a->at[i].ns = time_sub(a->at[i].ns, from->at[i].ns);
-}
-
-static int amounts__add_all(struct summary_amounts *sum, const struct summary_amounts *more)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < more->n && !err; i++)
-		err = amounts__add(sum, more->at[i].kind, more->at[i].ns);
-	return err;
-}
-
 void summary_stats__deinit(struct summary_stats *stats)
 {
-	free(stats->block.at);
-	free(stats->ranges.at);
+	amounts__deinit(&stats->block);
+	amounts__deinit(&stats->ranges);
 	*stats = (struct summary_stats){};
 }
 
@@ -110,7 +44,7 @@ int64_t summary_stats__unknown(const struct summary_stats *stats)
 int stats__copy(struct summary_stats *to, const struct summary_stats *from)
 {
 	*to = *from;
-	to->ranges = (struct summary_amounts){};
+	to->ranges = (struct amounts){};
 	if (amounts__copy(&to->block, &from->block) || amounts__copy(&to->ranges, &from->ranges)) {
 		summary_stats__deinit(to);
 		return -ENOMEM;
@@ -131,7 +65,7 @@ void stats__subtract(struct summary_stats *stats, const struct summary_stats *fr
 
 int live__add_pending(const struct live *g, int64_t now, struct summary_stats *stats)
 {
-	const struct summary_amount *open;
+	const struct amount *open;
 	int err = 0;
 
 	if (!stats->total)
