@@ -1,0 +1,127 @@
+package main
+
+// System calls: those that the runtime is not told of, for which a goroutine stays "running", and a read that
+// it is told of.
+
+import (
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"gotrace-bpf/selftests/targets/internal/clocks"
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+const convoyMembers = 4
+
+func convoy() []part {
+	r := together(convoyMembers, member)
+	return append(split("main.member", r),
+		asleep("main.member", kernelBlocked, "futex", r),
+		share("main.member", 0.6, 0.8, kernelBlocked))
+}
+
+// member holds the lock most of its time, so the other ones wait: in the kernel, for a core that is free,
+// with a P.
+func member(used chan<- clocks.Reading) {
+	used <- locked(func(until int64) {
+		for clocks.Wall() < until {
+			lock(&word)
+			for i := 0; i < 20; i++ {
+				clocks.Burn()
+			}
+			unlock(&word)
+		}
+	})
+}
+
+// A lock as C libraries make it: 0 free, 1 held, 2 held and wanted.
+var word uint32
+
+//go:nosplit
+func lock(w *uint32) {
+	for atomic.SwapUint32(w, 2) != 0 {
+		syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(w)), futexWait, 2, 0, 0, 0)
+	}
+}
+
+//go:nosplit
+func unlock(w *uint32) {
+	if atomic.SwapUint32(w, 0) == 2 {
+		syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(w)), futexWake, 1, 0, 0, 0)
+	}
+}
+
+const futexWait, futexWake = 128, 129 // private
+
+func rawCalls() []part {
+	slept, read := make(chan clocks.Reading), make(chan clocks.Reading)
+	go rawSleeper(slept)
+	go rawReader(read)
+	s, r := <-slept, <-read
+	parts := append(split("main.rawSleeper", s),
+		asleep("main.rawSleeper", kernelBlocked, "nanosleep", s),
+		share("main.rawSleeper", 0.9, 1, kernelBlocked))
+	parts = append(parts, split("main.rawReader", r)...)
+	return append(parts, part{
+		Function: "main.rawReader", Parts: []string{syscallOnCPU}, NS: r.CPU, From: "construction",
+	})
+}
+
+func rawSleeper(used chan<- clocks.Reading) {
+	used <- locked(func(until int64) {
+		for clocks.Wall() < until {
+			clocks.Sleep(5e6)
+		}
+	})
+}
+
+// rawReader uses CPU time in the kernel only.
+func rawReader(used chan<- clocks.Reading) {
+	fd, err := syscall.Open("/dev/zero", syscall.O_RDONLY, 0)
+	if err != nil {
+		protocol.Fail(err)
+	}
+	buf := make([]byte, 1<<20)
+	used <- locked(func(until int64) {
+		for clocks.Wall() < until {
+			syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+		}
+	})
+	syscall.Close(fd)
+}
+
+func slowPipe() []part {
+	var fds [2]int
+	if err := syscall.Pipe(fds[:]); err != nil {
+		protocol.Fail(err)
+	}
+	used := make(chan clocks.Reading)
+	go pipeReader(fds[0], used)
+	go pipeWriter(fds[1])
+	r := <-used
+	syscall.Close(fds[0])
+	return append(split("main.pipeReader", r),
+		asleep("main.pipeReader", syscallBlocked, "read", r),
+		share("main.pipeReader", 0.9, 1, syscallBlocked))
+}
+
+func pipeReader(fd int, used chan<- clocks.Reading) {
+	used <- locked(func(int64) {
+		var buf [1]byte
+		for {
+			if n, _ := syscall.Read(fd, buf[:]); n == 0 {
+				return
+			}
+		}
+	})
+}
+
+func pipeWriter(fd int) {
+	for end := clocks.Wall() + int64(*duration); clocks.Wall() < end; {
+		time.Sleep(10 * time.Millisecond)
+		syscall.Write(fd, []byte{1})
+	}
+	syscall.Close(fd)
+}

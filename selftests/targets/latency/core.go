@@ -1,0 +1,110 @@
+package main
+
+// A core that is not there: another process has it, or the cgroup's time is used up.
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"gotrace-bpf/selftests/targets/internal/clocks"
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+// What this program does beside itself, in another process.
+var helpers = map[string]func(){"be-hog": beHog, "be-slow": beSlow}
+
+func besideCommand(name string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", "-case", name)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// start has the other process end with this one; on the same core, if this one is pinned.
+func start(cmd *exec.Cmd) {
+	runtime.LockOSThread() // the signal comes when the thread ends
+	if err := cmd.Start(); err != nil {
+		protocol.Fail(err)
+	}
+	undo = append(undo, func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+}
+
+func hog() { start(besideCommand("be-hog")) }
+
+func beHog() {
+	for {
+		clocks.Burn()
+	}
+}
+
+// burn is not locked to its thread, and may be preempted: it is the only one that could run.
+func burn() []part {
+	before := throttledTime()
+	used := make(chan clocks.Reading)
+	go burner(used)
+	r := <-used
+	parts := split("main.burner", r)
+	if *cpuStat == "" {
+		return append(parts, share("main.burner", 0, 0.001, throttled))
+	}
+	return append(parts, part{
+		Function: "main.burner", Parts: []string{throttled}, NS: throttledTime() - before, From: "cpu.stat",
+	})
+}
+
+func burner(used chan<- clocks.Reading) {
+	before := clocks.Now()
+	for clocks.Wall() < before.Wall+int64(*duration) {
+		burnMore()
+	}
+	after := clocks.Now()
+	if after.Thread != before.Thread {
+		protocol.Fail(fmt.Errorf("the goroutine went from thread %d to %d", before.Thread, after.Thread))
+	}
+	used <- after.Since(before)
+}
+
+// burnMore has a stack check, where a goroutine may be preempted.
+//
+//go:noinline
+func burnMore() (sum uint64) {
+	var many [64]uint64
+	for i := range many {
+		many[i] = uint64(i)
+	}
+	sum = clocks.Burn()
+	for _, x := range many {
+		sum += x
+	}
+	return sum
+}
+
+func throttledTime() int64 {
+	if *cpuStat == "" {
+		return 0
+	}
+	text, err := os.ReadFile(*cpuStat)
+	if err != nil {
+		protocol.Fail(err)
+	}
+	for _, line := range bytes.Split(text, []byte("\n")) {
+		word, number, _ := bytes.Cut(line, []byte(" "))
+		n, _ := strconv.ParseInt(string(number), 10, 64)
+		switch string(word) {
+		case "throttled_time": // cgroup v1
+			return n
+		case "throttled_usec":
+			return n * 1000
+		}
+	}
+	protocol.Fail(fmt.Errorf("%s: no throttled time", *cpuStat))
+	return 0
+}

@@ -1,0 +1,117 @@
+package main
+
+// Threads that sleep in the kernel and can't be woken: for a child that has the address space, and for a
+// disk that is slow.
+
+import (
+	"bufio"
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"gotrace-bpf/selftests/targets/internal/clocks"
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+const page = 4096
+
+func child() []part {
+	r := together(1, parent)
+	return append(split("main.parent", r),
+		asleep("main.parent", kernelBlocked, "", r),
+		share("main.parent", 0.8, 1, kernelBlocked))
+}
+
+func parent(used chan<- clocks.Reading) {
+	used <- locked(func(until int64) {
+		for clocks.Wall() < until {
+			holdParent(20e6)
+		}
+	})
+}
+
+// holdParent has a child sleep before it ends: only then does the parent go on. The child has a copy of the
+// memory, and is not followed.
+//
+//go:nosplit
+//go:norace
+func holdParent(ns int64) {
+	const anyChild = 0x40000000 // __WALL
+	pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, syscall.CLONE_VFORK, 0, 0, 0, 0, 0)
+	if pid == 0 {
+		clocks.Sleep(ns)
+		syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+	}
+	syscall.RawSyscall6(syscall.SYS_WAIT4, pid, 0, anyChild, 0, 0, 0)
+}
+
+var slowFile string
+
+// mountSlow has another process serve a file system, in a mount namespace of its own: it is gone with the
+// process.
+func mountSlow() {
+	cmd := besideCommand("be-slow")
+	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		protocol.Fail(err)
+	}
+	start(cmd)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		protocol.Fail(fmt.Errorf("the slow file system: %q, %w", line, err))
+	}
+	slowFile = fmt.Sprintf("/proc/%d/root%s/file", cmd.Process.Pid, slowMount)
+}
+
+func openSlow() int {
+	fd, err := syscall.Open(slowFile, syscall.O_RDONLY, 0)
+	if err != nil {
+		protocol.Fail(fmt.Errorf("%s: %w", slowFile, err))
+	}
+	return fd
+}
+
+func slowDisk() []part {
+	r := together(1, diskReader)
+	return append(split("main.diskReader", r),
+		asleep("main.diskReader", syscallBlocked, "pread64", r),
+		share("main.diskReader", 0.9, 1, syscallBlocked))
+}
+
+func diskReader(used chan<- clocks.Reading) {
+	fd := openSlow()
+	var buf [page]byte
+	used <- locked(func(until int64) {
+		for at := int64(0); clocks.Wall() < until; at += page {
+			if n, err := syscall.Pread(fd, buf[:], at); n != page {
+				protocol.Fail(fmt.Errorf("%s: %d bytes, %v", slowFile, n, err))
+			}
+		}
+	})
+	syscall.Close(fd)
+}
+
+func slowFaults() []part {
+	r := together(1, toucher)
+	return append(split("main.toucher", r),
+		asleep("main.toucher", kernelBlocked, "page fault", r),
+		share("main.toucher", 0.9, 1, kernelBlocked))
+}
+
+// toucher reads the file by looking at memory.
+func toucher(used chan<- clocks.Reading) {
+	fd := openSlow()
+	memory, err := syscall.Mmap(fd, 0, slowSize, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		protocol.Fail(err)
+	}
+	base := unsafe.Pointer(&memory[0])
+	used <- locked(func(until int64) {
+		for at := uintptr(0); clocks.Wall() < until && at < slowSize; at += page {
+			touched += *(*byte)(unsafe.Add(base, at))
+		}
+	})
+	syscall.Close(fd)
+}
+
+var touched byte

@@ -1,0 +1,111 @@
+// Latency spends time in the ways that `gotrace latency` tells apart, each in goroutines of their own, and
+// measures from inside what the split must be.
+//
+//	latency -case NAME [-duration D] [-core N] [-cpu-stat FILE]
+//
+// Cases: burn (uses a core), hog (beside another process that wants it), go (waits for Go: a P, a timer),
+// convoy (threads that wait in a futex for each other), raw (system calls that the runtime is not told
+// of), pipe (reads from a slow pipe), child (uninterruptible sleep), disk (reads from a slow file
+// system), fault (the same by page faults), gc (collections on half the cores that Go believes to have).
+//
+// -core pins the process to a core. -cpu-stat is the cpu.stat of the cgroup it runs in, which must hold
+// nothing else: it says how long that was throttled.
+//
+// It speaks the handshake of package protocol; the done line is {"parts":[...]}, see protocol.Part.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+type part = protocol.Part
+
+type workload struct {
+	procs   int // GOMAXPROCS
+	prepare func()
+	run     func() []part
+}
+
+var cases = map[string]workload{
+	"burn":   {1, nil, burn},
+	"hog":    {1, hog, burn},
+	"go":     {1, nil, waitForGo},
+	"convoy": {8, nil, convoy},
+	"raw":    {4, nil, rawCalls},
+	"pipe":   {4, nil, slowPipe},
+	"child":  {4, nil, child},
+	"disk":   {4, mountSlow, slowDisk},
+	"fault":  {4, mountSlow, slowFaults},
+	"gc":     {2, nil, collect},
+}
+
+var (
+	duration = flag.Duration("duration", 2*time.Second, "how long to work")
+	cpuStat  = flag.String("cpu-stat", "", "cpu.stat `FILE` of the cgroup")
+)
+
+func main() {
+	name := flag.String("case", "burn", "what to do, or what to be beside it")
+	core := flag.Int("core", -1, "run on this core only")
+	flag.Parse()
+	if helper := helpers[*name]; helper != nil {
+		helper()
+		return
+	}
+	w, ok := cases[*name]
+	if !ok {
+		protocol.Fail(fmt.Errorf("no case %q", *name))
+	}
+	again(*core)
+	runtime.GOMAXPROCS(w.procs)
+	debug.SetGCPercent(-1)
+	if w.prepare != nil {
+		w.prepare()
+	}
+	protocol.Ready()
+	parts := w.run()
+	atEnd()
+	protocol.Done(map[string]any{"parts": parts})
+}
+
+// again replaces the process by itself, once: pinned before it has a second thread, and with no goroutine
+// preempted but where it calls something.
+func again(core int) {
+	const mark = "GOTRACE_LATENCY_AGAIN"
+	if os.Getenv(mark) != "" {
+		return
+	}
+	runtime.LockOSThread()
+	if core >= 0 {
+		pin(core)
+	}
+	env := append(os.Environ(), mark+"=1", "GODEBUG=asyncpreemptoff=1")
+	protocol.Fail(syscall.Exec("/proc/self/exe", os.Args, env))
+}
+
+func pin(core int) {
+	var mask [16]uint64
+	mask[core/64%len(mask)] = 1 << (core % 64)
+	_, _, err := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))
+	if err != 0 {
+		protocol.Fail(fmt.Errorf("core %d: %w", core, err))
+	}
+}
+
+// What is to be undone when the work is.
+var undo []func()
+
+func atEnd() {
+	for _, f := range undo {
+		f()
+	}
+}
