@@ -30,7 +30,7 @@ one_screen()
 	doctor || { cat "$tmp/doctor"; return 1; }
 	cat "$tmp/doctor"
 	[ "$(wc -l <"$tmp/doctor")" -le 24 ] && ! grep -q '.\{101\}' "$tmp/doctor" || return 1
-	for what in process program build offsets sched syscall gc cost now; do
+	for what in process program build offsets sched syscall gc kernel fault cost now; do
 		grep -Eq "^(ok|note) +$what " "$tmp/doctor" || { echo "nothing about $what"; return 1; }
 	done
 	grep -q "$JUDGE_GO" "$tmp/doctor" && grep -q 'agree with its memory' "$tmp/doctor"

@@ -68,9 +68,10 @@ only_sched()
 {
 	recorded && kinds '.syscall_enter > 0 and .gc_begin > 0 and .execute > 0' &&
 		kinds '.heap_alloc > 0 and .heap_goal > 0' &&
-		kinds 'keys | any(startswith("sweep_")) | not' &&
+		kinds '.cpu_on > 0 and .cpu_off > 0 and .sys_enter > 0 and .thread > 0' &&
+		kinds 'keys | any(startswith("sweep_") or startswith("fault_")) | not' &&
 		recorded --events sched && kinds '.execute > 0' &&
-		kinds 'keys | any(startswith("syscall_") or startswith("gc_") or startswith("heap_")) | not'
+		kinds 'keys | any(test("^(syscall|gc|heap|cpu|sys|thread)_?")) | not'
 }
 
 sweeping()
@@ -78,6 +79,34 @@ sweeping()
 	recorded --events sched,sweep &&
 		kinds '.sweep_begin > 0 and .sweep_span > 0 and .sweep_left > 0 and .sweep_end > 0' &&
 		kinds 'keys | any(startswith("heap_")) | not'
+}
+
+kernels_side() # the rest of it is judged by check/kernel.sh
+{
+	local threads
+
+	threads=$(ls "/proc/$TARGET_PID/task" | wc -l)
+	recorded --events kernel && kinds ".thread >= $threads and .cpu_on > 0 and .cpu_off > 0" &&
+		kinds '.sys_enter > 0 and .sys_exit > 0 and .waking > 0' &&
+		kinds 'keys | any(startswith("fault_") or startswith("gc_")) | not' &&
+		recorded --events fault && kinds '.fault_begin > 0 and .fault_end > 0' &&
+		kinds 'keys | any(startswith("cpu_") or . == "thread") | not'
+}
+
+# A kernel that was built without BTF: the default goes without set kernel, and says so.
+without_btf()
+{
+	local hidden="mount -t tmpfs none /sys/kernel/btf && exec"
+
+	unshare --mount sh -c "$hidden $GOTRACE record -p $TARGET_PID -d 200ms -o $tmp/o.trace" 2>"$tmp/err" &&
+		cat "$tmp/err" && grep -q 'without set kernel: .*CONFIG_DEBUG_INFO_BTF' "$tmp/err" &&
+		check_trace "$tmp/o.trace" || return 1
+	unshare --mount sh -c "$hidden $GOTRACE record -p $TARGET_PID -d 200ms --events kernel \
+		-o $tmp/none.trace" 2>"$tmp/err"
+	[ $? -eq 1 ] && grep -q 'CONFIG_DEBUG_INFO_BTF' "$tmp/err" && [ ! -e "$tmp/none.trace" ] || return 1
+	unshare --mount sh -c "$hidden $GOTRACE doctor" >"$tmp/doctor"
+	cat "$tmp/doctor" && grep -q '^note  *kernel  *.*CONFIG_DEBUG_INFO_BTF' <(tr -s '\n ' ' ' <"$tmp/doctor" |
+		sed 's/ note /\nnote /g; s/ ok /\nok /g')
 }
 
 sched_and_gc()
@@ -180,6 +209,8 @@ tell_target start && sleep 0.3
 try "goroutines and Ps only" only_sched
 try "no system calls" sched_and_gc
 try "sweeping only when asked for" sweeping
+try "the kernel's side, and page faults" kernels_side
+try "a kernel without BTF" without_btf
 kill "$TARGET_PID"
 try "a started program" started
 try "a started program, old format" started --format-version 1.22
