@@ -194,6 +194,11 @@ build/bench/empty: selftests/bench/empty.c build/bench/empty.skel.h build/libgot
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OUR_CFLAGS) -Ibuild/bench $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
 
+build/bench/untraced: selftests/bench/untraced.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(OUR_CFLAGS) $(CFLAGS) $< -o $@
+
 build/bench/merge: selftests/bench/merge.c build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
@@ -263,7 +268,8 @@ check check-long: ## every test; the many-times-repeated ones
 
 bench: ## what tracing costs the traced program, and what reading costs
 	@selftests/deps.sh bpftrace time
-	@+$(build) all build/bench/empty build/bench/merge build/targets/$(JUDGE_GO)/pingpong reference
+	@+$(build) all build/bench/empty build/bench/merge build/bench/untraced \
+		build/targets/$(JUDGE_GO)/pingpong reference
 	@selftests/bench/run
 	@selftests/bench/reader
 
