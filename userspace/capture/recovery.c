@@ -36,7 +36,7 @@ struct recovery {
 	atomic_bool done; /* the thread has read */
 	int code;	  /* of its read */
 	struct snapshot snap[2];
-	uint64_t covered; /* sequencer__losses() when the latest pair was begun */
+	uint64_t covered; /* sequencer__go_losses() when the latest pair was begun */
 	uint64_t covered_before; /* and the one before it */
 	unsigned int failures;	 /* pairs in a row that could not be read */
 	uint64_t since;	  /* when more were first seen; 0: not */
@@ -138,7 +138,7 @@ static int give(struct recovery *r, struct sink *sink)
 
 int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct sink *sink)
 {
-	uint64_t losses = sequencer__losses(sink__sequencer(sink));
+	uint64_t losses = sequencer__go_losses(sink__sequencer(sink));
 
 	switch (r->phase) {
 	case IDLE:

@@ -139,6 +139,8 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 	s->generation++;
 	err = writer__open(s->opts.writer, time, wall);
 	if (!err)
+		err = kernel__begin(s, time);
+	if (!err)
 		err = private__ticks(s->opts.writer, s->opts.tick_ns, time, wall);
 	if (!err && s->generation == 1 && s->opts.meta)
 		err = private__meta(s->opts.writer, s->opts.meta);
@@ -150,7 +152,8 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 /* Texts that are this generation's alone are written with it. */
 static size_t generation_size(const struct sequencer *s)
 {
-	return writer__size(s->opts.writer) + intern__passing_bytes(s->opts.intern);
+	return writer__size(s->opts.writer) + intern__passing_bytes(s->opts.intern) +
+	       kernel_writer__size(s->kernel);
 }
 
 int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)
@@ -169,7 +172,9 @@ int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)
 			return 0;
 	}
 	repair__end_stw(s, time);
-	err = writer__close(s->opts.writer);
+	err = kernel_writer__end(s->kernel, s->opts.writer);
+	if (!err)
+		err = writer__close(s->opts.writer);
 	if (err)
 		return err;
 	intern__end_generation(s->opts.intern);

@@ -17,8 +17,6 @@
 static void losses__note(struct sequencer *s)
 {
 	s->losses.seen++;
-	s->losses.tries = 0;
-	s->losses.watching = true;
 	s->losses.last = s->watermark;
 	if (!s->losses.since)
 		s->losses.since = s->watermark;
@@ -38,7 +36,16 @@ void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_
 	if (!l->located || to > l->to)
 		l->to = to;
 	l->located += count;
+	l->unexplained = 1;
 	losses__note(s);
+}
+
+/* It may have left the model wrong. */
+static void losses__note_wrong(struct sequencer *s)
+{
+	s->losses.wrong++;
+	s->losses.tries = 0;
+	s->losses.watching = true;
 }
 
 /* `count` is the kind's so far. */
@@ -52,6 +59,8 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count)
 	s->stats.lost_by_kind[kind] = count;
 	s->losses.counted += more;
 	losses__note(s);
+	if (!gt_kind_is_kernels(kind))
+		losses__note_wrong(s);
 }
 
 /* A window's start and end bound what lies across them. */
@@ -70,11 +79,16 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	struct private_loss losses[GT_KIND_END + 1];
 	struct losses *l = &s->losses;
 	struct private_loss range = { .from = l->from, .to = l->to };
+	bool kernels = false;
 	size_t n = 0;
 
 	if (!l->since) {
 		l->counted_from = time; /* what is counted from now on happened after this */
 		return;
+	}
+	if (l->located > l->counted && l->unexplained && l->unexplained++ > 1) {
+		losses__note_wrong(s); /* the counters had the time to tell its kind */
+		l->unexplained = 0;
 	}
 	if (!final && l->located != l->counted && time - l->since < PATIENCE_NS)
 		return;
@@ -89,14 +103,19 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		range.kind = kind;
 		range.count = s->stats.lost_by_kind[kind] - l->by_kind[kind];
 		l->by_kind[kind] = s->stats.lost_by_kind[kind];
-		if (range.count)
-			losses[n++] = range;
+		if (!range.count)
+			continue;
+		losses[n++] = range;
+		kernels |= gt_kind_is_kernels(kind);
 	}
 	if (l->located > l->counted) {
 		range.kind = 0;
 		range.count = l->located - l->counted;
 		losses[n++] = range;
+		kernels = true;
 	}
+	if (kernels)
+		kernel__lost(s, range.to);
 	l->located = l->counted = l->since = 0;
 	l->counted_from = time;
 	s->error = private__losses(s->opts.writer, losses, n);

@@ -24,6 +24,7 @@
 #include "sequence/sequencer.h"
 #include "sequence/stacks.h"
 #include "sequence/texts.h"
+#include "trace/kernel.h"
 
 /*
  * States have the file's own numbers; 0 stands for "not there". There may be a million: 96 bytes,
@@ -102,6 +103,8 @@ struct losses {
 	uint64_t ahead;			/* counted and reported, but not located so far */
 	uint64_t by_kind[GT_KIND_END];	/* reported so far */
 	uint64_t seen;			/* sequencer__losses() */
+	uint64_t wrong;			/* sequencer__go_losses() */
+	unsigned int unexplained;	/* watermarks since a gap that no counter tells of */
 	unsigned int tries;		/* of pairs since the latest loss */
 	bool watching;			/* another pair may come: strays are noted */
 	uint64_t last;			/* watermark at which the latest loss was seen */
@@ -131,6 +134,8 @@ struct sequencer {
 	struct held *free_held;
 	uint64_t t0, wall0, t1;
 	uint64_t now;			/* time of the latest record applied */
+	struct kernel_writer *kernel;	/* items of the open generation */
+	struct kernel_threads threads;	/* as the items so far leave them: not those of `m` */
 	struct losses losses;
 	uint64_t overflow[GT_KIND_END];	/* records that the merge had no room for */
 	struct snapshot again[2];	/* copies of the pair that is due, if any */
@@ -240,6 +245,15 @@ void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_
 void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count);
 /* At a watermark: what is known of losses by now goes to the open generation; all of it if `final`. */
 void losses__report(struct sequencer *s, uint64_t time, bool final);
+
+/* kernel.c */
+/* A record of a kind from GT_CPU_ON on: becomes an item of the open generation. 0 or -ENOMEM. */
+int kernel__record(struct sequencer *s, const struct gt_record *rec);
+/* One from before the window: only what it says of its thread counts. */
+int kernel__record_before(struct sequencer *s, const struct gt_record *rec);
+int kernel__begin(struct sequencer *s, uint64_t time); /* a generation */
+/* Of such records some are missing, none after `time`. */
+void kernel__lost(struct sequencer *s, uint64_t time);
 
 /* resnapshot.c */
 /* From when on (stream time) the pair can be held against the model. */

@@ -455,6 +455,7 @@ void resnapshot__apply(struct sequencer *s, uint64_t time)
 	s->losses.watching = s->losses.last >= c.first->time;
 	if (c.open && s->losses.tries++ < TRIES) {
 		s->losses.seen++;
+		s->losses.wrong++;
 		s->losses.watching = true;
 	}
 	correction__deinit(&c);

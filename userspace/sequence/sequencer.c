@@ -29,7 +29,9 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
 				   opts->layout && opts->layout->config.systemstack_frameless);
 	s->texts = texts__create(opts->intern);
-	if (!s->merge || !s->stacks || !s->texts) {
+	s->kernel = kernel_writer__create();
+	if (!s->merge || !s->stacks || !s->texts || !s->kernel ||
+	    kernel_threads__init(&s->threads)) {
 		sequencer__destroy(s);
 		return -ENOMEM;
 	}
@@ -57,6 +59,8 @@ void sequencer__destroy(struct sequencer *s)
 	model__deinit(s);
 	stacks__destroy(s->stacks);
 	texts__destroy(s->texts);
+	kernel_writer__destroy(s->kernel);
+	kernel_threads__deinit(&s->threads);
 	once__deinit(&s->sampled);
 	merge__destroy(s->merge);
 	free(s);
@@ -281,6 +285,10 @@ static void sequencer__feed(struct sequencer *s, const struct gt_record *rec)
 		s->error = err;
 		return;
 	}
+	if (gt_kind_is_kernels(rec->kind)) {
+		s->error = kernel__record(s, rec);
+		return;
+	}
 	t = model__thread(s, rec->tid);
 	if (!t)
 		return;
@@ -299,8 +307,11 @@ static const struct gt_record **take_all(struct sequencer *s, uint64_t time, siz
 	size_t n = 0, cap = 0;
 
 	while ((r = merge__next(s->merge, time))) {
-		if (r->time < s->t0)
+		if (r->time < s->t0) {
+			if (gt_kind_is_kernels(r->kind) && kernel__record_before(s, r))
+				s->error = -ENOMEM;
 			continue;
+		}
 		if (n == cap) {
 			cap = cap ? cap * 2 : 1024;
 			bigger = reallocarray(rec, cap, sizeof(*rec));
@@ -316,6 +327,25 @@ static const struct gt_record **take_all(struct sequencer *s, uint64_t time, siz
 	return rec ? rec : calloc(1, sizeof(*rec));
 }
 
+/* The state at the window's start; of what Go does, the kernel's records say nothing. */
+static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
+{
+	const struct gt_record **go = malloc(n * sizeof(*go) + 1);
+	size_t ngo = 0;
+	int err;
+
+	if (!go || s->error) {
+		free(go);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!gt_kind_is_kernels(rec[i]->kind))
+			go[ngo++] = rec[i];
+	err = initial__resolve(s, go, ngo);
+	free(go);
+	return err;
+}
+
 static int sequencer__begin(struct sequencer *s, uint64_t time)
 {
 	const struct gt_record **rec;
@@ -325,7 +355,7 @@ static int sequencer__begin(struct sequencer *s, uint64_t time)
 	rec = take_all(s, time, &n);
 	if (!rec)
 		return -ENOMEM;
-	err = initial__resolve(s, rec, n);
+	err = resolve(s, rec, n);
 	s->ready = !err;
 	s->stats.at_start = s->id.n;
 	snapshot__free(&s->first);
@@ -410,6 +440,11 @@ uint64_t sequencer__losses(const struct sequencer *s)
 	return s->losses.seen;
 }
 
+uint64_t sequencer__go_losses(const struct sequencer *s)
+{
+	return s->losses.wrong;
+}
+
 /* Its arrays change hands; when it was taken stays known. */
 static void snapshot__move(struct snapshot *to, struct snapshot *from)
 {
@@ -484,6 +519,8 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	if (!s->error)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
+	if (!s->error)
+		s->error = kernel_writer__end(s->kernel, s->opts.writer);
 	return s->error ? s->error : writer__close(s->opts.writer);
 }
 

@@ -86,11 +86,14 @@ int sequencer__watermark(struct sequencer *s, uint64_t time);
 /* The probes' counter of lost records of a kind, absolute. */
 int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count);
 
-/*
- * A number that grows with each loss that is seen, and with each thing that a pair of snapshots left
- * open: when it is more than it was when the last pair was begun, another pair is wanted.
- */
+/* A number that grows with each loss that is seen: then the counters are worth a look. */
 uint64_t sequencer__losses(const struct sequencer *s);
+/*
+ * The same of losses that may have left goroutines, threads and Ps wrong, and of each thing that a pair
+ * of snapshots left open: when it is more than it was when the last pair was begun, another pair is
+ * wanted. Records of the kernel's side are not among them.
+ */
+uint64_t sequencer__go_losses(const struct sequencer *s);
 
 /*
  * A pair taken after a loss, the second some tens of ms after the first; copied. What no record tells

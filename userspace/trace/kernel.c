@@ -117,13 +117,16 @@ static void begin(struct kernel_thread *thread, const struct kernel_item *item)
 	set_name(thread, &item->name);
 }
 
-/* It does something else now: not what it was known to be in. */
-static void set_out(struct kernel_thread *thread, enum kernel_run run, uint64_t time)
+static void leave_call(struct kernel_thread *thread)
 {
-	set_run(thread, run, time);
 	thread->call = KERNEL_NO_CALL;
+	thread->call_since = 0;
+}
+
+static void leave_fault(struct kernel_thread *thread)
+{
 	thread->in_fault = false;
-	thread->call_since = thread->fault_since = 0;
+	thread->fault_since = 0;
 }
 
 int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item)
@@ -152,14 +155,15 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		thread->call_since = item->time;
 		break;
 	case KERNEL_SYS_EXIT:
-		thread->call = KERNEL_NO_CALL;
-		thread->call_since = 0;
+		leave_call(thread);
 		break;
 	case KERNEL_CREATED:
 		begin(thread, item);
 		break;
 	case KERNEL_ENDED:
-		set_out(thread, KERNEL_GONE, item->time);
+		set_run(thread, KERNEL_GONE, item->time);
+		leave_call(thread);
+		leave_fault(thread);
 		break;
 	case KERNEL_NAMED:
 		set_name(thread, &item->name);
@@ -169,8 +173,7 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		thread->fault_since = item->time;
 		break;
 	case KERNEL_FAULT_END:
-		thread->in_fault = false;
-		thread->fault_since = 0;
+		leave_fault(thread);
 		break;
 	}
 	return 0;
@@ -190,14 +193,25 @@ void kernel_threads__forget_gone(struct kernel_threads *t)
 	}
 }
 
-void kernel_threads__lose(struct kernel_threads *t)
+void kernel_threads__lose_before(struct kernel_threads *t, uint64_t time)
 {
 	struct kernel_thread *thread;
 	void *value;
 
 	for (size_t i = 0; map__next(&t->map, &i, &value);) {
 		thread = value;
-		if (thread->run != KERNEL_GONE)
-			set_out(thread, KERNEL_UNKNOWN, 0);
+		if (thread->run == KERNEL_GONE)
+			continue;
+		if (thread->since < time)
+			set_run(thread, KERNEL_UNKNOWN, 0);
+		if (thread->call_since < time)
+			leave_call(thread);
+		if (thread->fault_since < time)
+			leave_fault(thread);
 	}
+}
+
+void kernel_threads__lose(struct kernel_threads *t)
+{
+	kernel_threads__lose_before(t, UINT64_MAX);
 }

@@ -97,6 +97,8 @@ int kernel_threads__set(struct kernel_threads *t, const struct kernel_thread *th
 void kernel_threads__forget_gone(struct kernel_threads *t);
 /* A loss in between: what threads do is not known any more, names are. */
 void kernel_threads__lose(struct kernel_threads *t);
+/* The same of what was so before `time` already: what came after the loss is known. */
+void kernel_threads__lose_before(struct kernel_threads *t, uint64_t time);
 
 /* Name of a Linux/amd64 system call ("futex"), NULL: it has none. */
 const char *kernel__syscall(uint32_t number);

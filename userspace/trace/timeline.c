@@ -21,7 +21,9 @@ struct timeline {
 	struct trace_event event;	/* read ahead */
 	struct kernel_item item, given; /* read ahead; given out last */
 	bool has_event, has_item, ended;
-	bool has_kernel, lossy;
+	bool has_kernel;
+	uint64_t *lost; /* when losses of the kernel's records ended: of the generation, by time */
+	size_t nlost, lost_cap, lost_at;
 	int64_t ahead; /* of CLOCK_MONOTONIC before the trace's clock */
 };
 
@@ -44,6 +46,7 @@ void timeline__destroy(struct timeline *t)
 		return;
 	kernel_reader__close(t->kernel);
 	kernel_threads__deinit(&t->threads);
+	free(t->lost);
 	free(t);
 }
 
@@ -59,7 +62,7 @@ bool timeline__has_kernel(const struct timeline *t)
 
 bool timeline__lossy(const struct timeline *t)
 {
-	return t->lossy;
+	return t->nlost;
 }
 
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
@@ -79,20 +82,61 @@ static void set_clock(struct timeline *t, const struct trace_clock *clock)
 	t->ahead = ahead >= 0 && ahead < TICK_MAX ? 0 : ahead;
 }
 
-static bool has_losses(struct timeline *t, const struct dictionary *words)
+static bool is_ours(const struct private_loss *loss)
+{
+	return !loss->kind ||
+	       (loss->kind < GT_KIND_END && gt_kind_is_kernels((unsigned int)loss->kind));
+}
+
+static int add_loss(struct timeline *t, uint64_t to)
+{
+	size_t cap = t->lost_cap ? 2 * t->lost_cap : 16;
+	uint64_t *lost;
+
+	if (t->nlost && t->lost[t->nlost - 1] == to) /* of several kinds */
+		return 0;
+	if (t->nlost == t->lost_cap) {
+		lost = reallocarray(t->lost, cap, sizeof(*lost));
+		if (!lost)
+			return -ENOMEM;
+		t->lost = lost;
+		t->lost_cap = cap;
+	}
+	t->lost[t->nlost++] = to;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int read_losses(struct timeline *t, const struct dictionary *words)
 {
 	struct private_reader r;
 	struct private_record record;
 	struct private_loss loss;
-	bool lossy = false;
+	int code;
 
+	t->nlost = t->lost_at = 0;
 	private_reader__init(&r, words);
-	while (!lossy && private_reader__next(&r, &record) > 0)
-		while (record.kind == PRIVATE_LOSSES && private_read__loss(&record.data, &loss))
-			lossy |= !loss.kind || (loss.kind < GT_KIND_END &&
-						gt_kind_is_kernels((unsigned int)loss.kind));
+	while ((code = private_reader__next(&r, &record)) > 0)
+		while (code >= 0 && record.kind == PRIVATE_LOSSES &&
+		       private_read__loss(&record.data, &loss))
+			code = is_ours(&loss) ? add_loss(t, loss.to) : 0;
 	private_reader__deinit(&r);
-	return lossy;
+	if (t->nlost)
+		qsort(t->lost, t->nlost, sizeof(*t->lost), by_value);
+	return code;
+}
+
+/* What threads did before a loss that has ended by now says nothing of what they do. */
+static void pass_losses(struct timeline *t, uint64_t now)
+{
+	while (t->lost_at < t->nlost && t->lost[t->lost_at] <= now)
+		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at++]);
 }
 
 static void mark_gone(struct kernel_threads *threads)
@@ -141,14 +185,17 @@ static int begin_generation(struct timeline *t)
 	if (!sync->words)
 		return 0;
 	set_clock(t, &sync->sync->clock);
-	t->lossy = has_losses(t, sync->words);
-	err = kernel_reader__open(&t->kernel, sync->words);
-	if (err <= 0)
+	err = read_losses(t, sync->words);
+	if (!err)
+		err = kernel_reader__open(&t->kernel, sync->words);
+	if (err > 0)
+		err = take_threads(t);
+	if (err)
 		return err;
-	err = take_threads(t);
+	pass_losses(t, timeline__mono(t, sync->time));
 	take_item(t);
 	t->has_kernel |= t->has_item;
-	return err;
+	return 0;
 }
 
 /* ---- steps ---- */
@@ -175,6 +222,7 @@ static int give_item(struct timeline *t, struct timeline_step *ret)
 {
 	t->given = t->item;
 	take_item(t);
+	pass_losses(t, t->given.time);
 	*ret = (struct timeline_step){ .item = &t->given };
 	return kernel_threads__apply(&t->threads, &t->given) ? -ENOMEM : 1;
 }
@@ -194,6 +242,8 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 	} else {
 		code = t->event.type == EV_SYNC ? begin_generation(t) : 0;
 		t->has_event = false;
+		if (t->lost_at < t->nlost)
+			pass_losses(t, timeline__mono(t, t->event.time));
 		*ret = (struct timeline_step){ .event = &t->event };
 	}
 	return code < 0 ? error__set(err, code, "no memory") : 1;
