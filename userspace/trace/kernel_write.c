@@ -405,7 +405,9 @@ size_t kernel_writer__size(const struct kernel_writer *k)
 
 /* ---- the end of a generation ---- */
 
-static int write_threads(const struct kernel_writer *k, struct writer *w)
+typedef int put_record(void *to, enum private_kind kind, const void *data, size_t len);
+
+static int put_threads(const struct kernel_writer *k, put_record *put, void *to)
 {
 	uint8_t head[LEB_MAX];
 	size_t n = (size_t)(leb__put(head, k->begun) - head);
@@ -419,12 +421,12 @@ static int write_threads(const struct kernel_writer *k, struct writer *w)
 		return -ENOMEM;
 	memcpy(data, head, n);
 	memcpy(data + n, k->threads.data, k->threads.len);
-	err = private__record(w, PRIVATE_THREADS, data, n + k->threads.len);
+	err = put(to, PRIVATE_THREADS, data, n + k->threads.len);
 	free(data);
 	return err;
 }
 
-static int write_lane(struct lane *s, struct writer *w)
+static int put_lane(struct lane *s, put_record *put, void *to)
 {
 	struct buf done;
 	uint64_t len;
@@ -433,18 +435,28 @@ static int write_lane(struct lane *s, struct writer *w)
 	done = buf__make(s->done.data, s->done.len);
 	while (!err && buf__left(&done)) {
 		len = buf__uleb(&done);
-		err = private__record(w, s->kind, buf__take(&done, len), len);
+		err = put(to, s->kind, buf__take(&done, len), len);
 	}
 	return err;
 }
 
-int kernel_writer__end(struct kernel_writer *k, struct writer *w)
+int kernel_writer__put(struct kernel_writer *k, put_record *put, void *to)
 {
-	int err = write_threads(k, w);
+	int err = put_threads(k, put, to);
 
 	if (!err)
-		err = write_lane(&k->target, w);
+		err = put_lane(&k->target, put, to);
 	if (!err)
-		err = write_lane(&k->machine, w);
+		err = put_lane(&k->machine, put, to);
 	return err;
+}
+
+static int to_writer(void *to, enum private_kind kind, const void *data, size_t len)
+{
+	return private__record(to, kind, data, len);
+}
+
+int kernel_writer__end(struct kernel_writer *k, struct writer *w)
+{
+	return kernel_writer__put(k, to_writer, w);
 }
