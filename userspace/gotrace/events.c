@@ -2,7 +2,8 @@
 /*
  * gotrace events: a line for each event, in the order in which Go's reader delivers them.
  *
- * trace/reader.c reads and orders, trace/fixup.c may set times right, print_*.c make the lines.
+ * trace/reader.c reads and orders, trace/fixup.c may set times right, trace/timeline.c may put what the
+ * kernel did between them, print_*.c make the lines.
  * Nothing is kept: what comes in goes out.
  */
 #include <argp.h>
@@ -15,6 +16,7 @@
 #include "lib/log.h"
 #include "print.h"
 #include "trace/fixup.h"
+#include "trace/timeline.h"
 
 enum {
 	OPT_FROM = 256,
@@ -24,7 +26,8 @@ enum {
 	OPT_JSON,
 	OPT_CANONICAL,
 	OPT_LENIENT,
-	OPT_BINARY
+	OPT_BINARY,
+	OPT_KERNEL
 };
 
 struct arguments {
@@ -32,7 +35,7 @@ struct arguments {
 	struct reader_opts reader;
 	struct moment from, to;
 	bool have_from, have_to;
-	bool fixup, stacks;
+	bool fixup, stacks, kernel;
 	print_fn print;
 };
 
@@ -50,6 +53,8 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "a JSON object an event, with the trace's own nanoseconds",
 	  0 },
 	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's reader", 0 },
+	{ "kernel", OPT_KERNEL, NULL, 0,
+	  "what the kernel did with the threads, too, where the trace has it", 0 },
 	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
 	{ "binary", OPT_BINARY, "FILE", 0,
 	  "the traced program, which has the names that traces of Go 1.5 and 1.6 lack", 0 },
@@ -93,6 +98,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_CANONICAL:
 		set_form(a, print__canonical);
 		return 0;
+	case OPT_KERNEL:
+		a->kernel = true;
+		return 0;
 	case OPT_LENIENT:
 		a->reader.lenient = true;
 		return 0;
@@ -134,33 +142,60 @@ static struct window window__of(const struct arguments *a, int64_t start)
 	};
 }
 
+struct source {
+	struct reader *reader;
+	struct timeline *timeline; /* NULL: no kernel's side is wanted */
+};
+
+static inline int source__next(const struct source *s, struct trace_event *ev,
+			       struct timeline_step *step, struct error *err)
+{
+	return s->timeline ? timeline__next(s->timeline, step, err)
+			   : reader__next(s->reader, ev, err);
+}
+
+static void print_item(const struct source *s, const struct arguments *a, struct printer *p,
+		       const struct kernel_item *item, int64_t time)
+{
+	print_item_fn print = a->print == print__json ? print__json_item : print__human_item;
+	uint64_t g = item->kind == KERNEL_CORE ? TRACE_NO_G
+					       : timeline__goroutine(s->timeline, item->tid);
+
+	print(p, item, g, time);
+}
+
 /*
  * Prints what lies in the window. The delivered times grow, so that its end is the end. `start`: of
  * the trace; INT64_MIN: the first event's time.
  */
-static int print_events(struct reader *r, const struct arguments *a, int64_t start,
+static int print_events(const struct source *s, const struct arguments *a, int64_t start,
 			struct fixup *fixup, struct printer *p, struct error *err)
 {
 	struct window window = window__of(a, start);
 	struct trace_event ev = {};
-	bool shown = false;
+	struct timeline_step step = { .event = &ev };
+	bool shown = false, early;
 	int64_t time;
 	int code;
 
 	p->start = start;
-	while ((code = reader__next(r, &ev, err)) > 0) {
+	while ((code = source__next(s, &ev, &step, err)) > 0) {
+		time = step.event ? step.event->time : timeline__time(s->timeline, step.item->time);
 		if (p->start == INT64_MIN) {
-			p->start = ev.time;
-			window = window__of(a, ev.time);
+			p->start = time;
+			window = window__of(a, time);
 		}
-		if (a->have_to && ev.time >= window.to)
+		if (a->have_to && time >= window.to)
 			break;
-		time = ev.time;
-		if (fixup && fixup__event(fixup, &ev, &time))
+		early = time < window.from;
+		if (fixup && fixup__event(fixup, step.event, &time))
 			return error__set(err, -ENOMEM, "out of memory");
-		if (ev.time < window.from)
+		if (early)
 			continue;
-		a->print(p, &ev, time);
+		if (step.event)
+			a->print(p, step.event, time);
+		else
+			print_item(s, a, p, step.item, time);
 		shown = true;
 		if (p->out.failed || ferror_unlocked(stdout))
 			return -EIO; /* which main() says */
@@ -174,20 +209,26 @@ static int print_events(struct reader *r, const struct arguments *a, int64_t sta
 static int show(const struct arguments *a, struct reader *r, int64_t start, struct error *err)
 {
 	static struct printer printer; /* large */
+	struct source source = { .reader = r };
 	struct fixup *fixup = NULL;
 	struct error reason = {};
 	int code;
 
-	if (a->fixup) {
+	if (a->kernel && timeline__create(&source.timeline, r))
+		return error__set(err, -ENOMEM, "out of memory");
+	if (a->fixup) { /* without a timeline: not both are asked for */
 		fixup = fixup__create();
 		if (!fixup)
 			return error__set(err, -ENOMEM, "out of memory");
 	}
 	printer.stacks = a->stacks;
 	json__init(&printer.json, stdout, true);
-	code = print_events(r, a, start, fixup, &printer, &reason);
+	code = print_events(&source, a, start, fixup, &printer, &reason);
+	if (a->kernel && !code && !timeline__has_kernel(source.timeline))
+		log__msg("%s: has no kernel's side (gotrace-bpf record --events kernel)", a->name);
 	out__flush(&printer.out);
 	fixup__destroy(fixup);
+	timeline__destroy(source.timeline);
 	if (code && reason.text[0])
 		error__about(err, code, a->name, &reason);
 	return code;
@@ -207,6 +248,10 @@ int do_events(int argc, char **argv, struct error *err)
 		usage_error("--from is not before --to");
 	if (!a.print)
 		a.print = print__human;
+	if (a.kernel && a.print == print__canonical)
+		usage_error("--kernel or --canonical, not both");
+	if (a.kernel && a.fixup)
+		usage_error("--kernel or --fixup, not both");
 	/* The order's edges lead from the start to a moment: there is no --fixup from its middle. */
 	code = open_trace_at(a.path, &a.reader, a.have_from && !a.fixup, &a.from, &r, &start, err);
 	if (!code)

@@ -16,6 +16,7 @@
 
 #include "lib/json.h"
 #include "trace/event.h"
+#include "trace/kernel.h"
 
 #define OUT_SIZE 65536
 #define OUT_ROOM 64 /* the most that out__room() can make */
@@ -81,6 +82,17 @@ struct printer {
 
 /* Puts an event at `time` (not always ev->time: events --fixup). */
 typedef void (*print_fn)(struct printer *p, const struct trace_event *ev, int64_t time);
+
+/* The same of an item of the kernel's side; g: the goroutine that its thread runs. */
+typedef void (*print_item_fn)(struct printer *p, const struct kernel_item *item, uint64_t g,
+			      int64_t time);
+
+void print__human_item(struct printer *p, const struct kernel_item *item, uint64_t g, int64_t time);
+void print__json_item(struct printer *p, const struct kernel_item *item, uint64_t g, int64_t time);
+
+/* A line for people as far as its details: the time, where, and what. UINT64_MAX: nowhere. */
+void print__columns(struct printer *p, int64_t time, uint64_t m, uint64_t proc, uint64_t g,
+		    const char *what);
 
 void print__canonical(struct printer *p, const struct trace_event *ev, int64_t time);
 void print__human(struct printer *p, const struct trace_event *ev, int64_t time);

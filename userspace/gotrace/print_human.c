@@ -236,26 +236,34 @@ static void put_details(struct out *o, const struct meaning *m, const struct tra
 	}
 }
 
-void print__human(struct printer *p, const struct trace_event *ev, int64_t time)
+void print__columns(struct printer *p, int64_t time, uint64_t m, uint64_t proc, uint64_t g,
+		    const char *what)
 {
 	struct out *o = &p->out;
-	struct meaning m;
 	size_t line;
 
 	if (OUT_SIZE - o->len < COLUMNS_MAX)
 		out__flush(o);
 	line = o->len;
-	meaning__of(ev, &m);
 	put_time(o, time, p->start);
 	put_column(o, line, COLUMN_M);
-	put_id(o, 'm', ev->m);
+	put_id(o, 'm', m);
 	put_column(o, line, COLUMN_P);
-	put_id(o, 'p', ev->p);
+	put_id(o, 'p', proc);
 	put_column(o, line, COLUMN_G);
-	put_id(o, 'g', ev->g);
+	put_id(o, 'g', g);
 	put_column(o, line, COLUMN_EVENT);
-	out__text(o, meaning__event(ev->type));
+	out__text(o, what);
 	put_column(o, line, COLUMN_DETAILS);
+}
+
+void print__human(struct printer *p, const struct trace_event *ev, int64_t time)
+{
+	struct out *o = &p->out;
+	struct meaning m;
+
+	meaning__of(ev, &m);
+	print__columns(p, time, ev->m, ev->p, ev->g, meaning__event(ev->type));
 	put_details(o, &m, ev);
 	if (!p->stacks)
 		put_top(o, ev->words, m.stack);

@@ -128,6 +128,20 @@ static void put_corrections(struct json *j, const struct statistics *s)
 	json__close(j, '}');
 }
 
+static void put_kernel(struct json *j, const struct statistics_kernel *k)
+{
+	json__open(j, "kernel", '{');
+	json__u64(j, "threads", k->threads.n);
+	json__u64(j, "items", k->items);
+	json__u64(j, "bytes", k->bytes);
+	json__open(j, "kinds", '{');
+	for (unsigned int kind = 0; kind < KERNEL_KIND_END; kind++)
+		if (k->item[kind])
+			json__u64(j, kernel__item((uint8_t)kind), k->item[kind]);
+	json__close(j, '}');
+	json__close(j, '}');
+}
+
 static void put_private(struct json *j, const struct statistics *s)
 {
 	json__open(j, "private", '{');
@@ -169,6 +183,8 @@ int stat__print_json(const struct stat_report *r)
 	json__u64(&j, "samples", s->type[EV_CPU_SAMPLE].events);
 	put_generations(&j, s);
 	put_types(&j, r);
+	if (s->kernel.bytes)
+		put_kernel(&j, &s->kernel);
 	put_private(&j, s);
 	json__close(&j, '}');
 	return 0;

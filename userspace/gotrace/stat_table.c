@@ -153,6 +153,26 @@ static void put_counts(struct out *o, const struct statistics *s)
 	}
 }
 
+static void put_kernel(struct out *o, const struct statistics_kernel *k)
+{
+	const char *title = "kernel";
+
+	if (!k->bytes)
+		return;
+	put_title(o, title);
+	put(o, "%zu threads, %" PRIu64 " items, ", k->threads.n, k->items);
+	put_bytes(o, k->bytes);
+	if (k->items)
+		put(o, ", %.1f bytes each", (double)k->bytes / (double)k->items);
+	out__char(o, '\n');
+	for (unsigned int kind = 0; kind < KERNEL_KIND_END; kind++) {
+		if (!k->item[kind])
+			continue;
+		put_title(o, "");
+		put(o, "%-12s %" PRIu64 "\n", kernel__item((uint8_t)kind), k->item[kind]);
+	}
+}
+
 /* A 0 byte stands between the arguments of a command line. */
 static void put_value(struct out *o, struct trace_string value)
 {
@@ -312,6 +332,7 @@ static int put_report(struct out *o, const struct stat_report *r)
 	if (r->has_bytes)
 		err = put_generations(o, s);
 	put_counts(o, s);
+	put_kernel(o, &s->kernel);
 	put_meta(o, s);
 	put_losses(o, s);
 	put_types(o, r);

@@ -102,7 +102,8 @@ void kernel_threads__lose_before(struct kernel_threads *t, uint64_t time);
 
 /* Name of a Linux/amd64 system call ("futex"), NULL: it has none. */
 const char *kernel__syscall(uint32_t number);
-const char *kernel__why(uint8_t why); /* "preempted" */
+const char *kernel__item(uint8_t kind); /* "on_cpu" */
+const char *kernel__why(uint8_t why);	/* "preempted" */
 const char *kernel__run(uint8_t run); /* "running" */
 
 /* ---- writing ---- */

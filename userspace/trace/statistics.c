@@ -22,6 +22,7 @@ void statistics__deinit(struct statistics *s)
 {
 	map__deinit(&s->threads);
 	map__deinit(&s->ps);
+	map__deinit(&s->kernel.threads);
 	free(s->generation);
 	free(s->meta);
 	free(s->gap);
@@ -199,6 +200,31 @@ static int note_private(struct statistics *s, const struct dictionary *words)
 	return err;
 }
 
+static int note_kernel(struct statistics *s, const struct dictionary *words)
+{
+	struct statistics_kernel *sum = &s->kernel;
+	struct kernel_reader *r = NULL;
+	struct kernel_thread thread;
+	struct kernel_item item;
+	int err = kernel_reader__open(&r, words);
+
+	if (err <= 0)
+		return err;
+	err = 0;
+	while (!err && kernel_reader__thread(r, &thread))
+		err = note_id(&sum->threads, thread.tid);
+	while (!err && kernel_reader__item(r, &item)) {
+		sum->items++;
+		sum->item[item.kind]++;
+		if (item.kind != KERNEL_CORE)
+			err = note_id(&sum->threads, item.tid);
+	}
+	sum->bytes += kernel_reader__bytes(r);
+	s->private_bad += kernel_reader__bad(r);
+	kernel_reader__close(r);
+	return err;
+}
+
 static int add_generation(struct statistics *s, const struct trace_event *ev)
 {
 	size_t cap = s->generations_cap ? s->generations_cap * 2 : 16;
@@ -220,7 +246,7 @@ static int add_generation(struct statistics *s, const struct trace_event *ev)
 		.end = ev->time,
 		.clock = ev->sync->clock,
 	};
-	return note_private(s, ev->words);
+	return note_private(s, ev->words) ?: note_kernel(s, ev->words);
 }
 
 static int note_sync(struct statistics *s, const struct trace_event *ev)

@@ -7,7 +7,7 @@
  * statistics__raw() goes through the file again, by trace/raw.c, for what a delivered event no
  * longer shows: how many bytes it had. A v1 trace has but the first pass. After it: `gotrace stat`.
  *
- * Memory: about 100 bytes a generation, 40 a thread and a P.
+ * Memory: about 100 bytes a generation, 40 a thread and a P; of the kernel's side a generation's.
  */
 #ifndef TRACE_STATISTICS_H
 #define TRACE_STATISTICS_H
@@ -21,6 +21,7 @@
 #include "lib/input.h"
 #include "lib/map.h"
 #include "trace/event.h"
+#include "trace/kernel.h"
 #include "trace/private_read.h"
 
 struct statistics_generation {
@@ -47,6 +48,12 @@ struct statistics_gap {
 	uint64_t count;
 };
 
+struct statistics_kernel { /* the kernel's side, by enum kernel_kind */
+	uint64_t items, item[KERNEL_KIND_END];
+	struct map threads; /* of the target, by tid: which there were */
+	uint64_t bytes; /* of its private data */
+};
+
 struct statistics {
 	int64_t start, end;   /* ns: of the first and the last event */
 	uint64_t events;      /* delivered */
@@ -71,6 +78,7 @@ struct statistics {
 	uint64_t corrections; /* after losses */
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
 	uint64_t private_records, private_bad, private_unknown;
+	struct statistics_kernel kernel;
 	bool describes; /* the trace has a table of its events */
 
 	uint64_t last_m, last_p; /* those that were counted last */

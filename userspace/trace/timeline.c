@@ -70,6 +70,11 @@ uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
 	return (uint64_t)event_time + (uint64_t)t->ahead;
 }
 
+int64_t timeline__time(const struct timeline *t, uint64_t mono)
+{
+	return (int64_t)(mono - (uint64_t)t->ahead);
+}
+
 /* ---- generations ---- */
 
 static void set_clock(struct timeline *t, const struct trace_clock *clock)

@@ -41,5 +41,6 @@ bool timeline__has_kernel(const struct timeline *t); /* any item or thread so fa
 bool timeline__lossy(const struct timeline *t);
 /* What an event's time is on CLOCK_MONOTONIC: of our traces the same. */
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time);
+int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the other way */
 
 #endif

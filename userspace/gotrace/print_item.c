@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `gotrace events --kernel`: a line for each item of the kernel's side, among those of the events.
+ *
+ *     0.000125000 m123457  p-   g12      off_cpu             cpu 1, sleeping; then m88 of 12 (sshd)
+ *
+ * m is the thread that it happens to, g the goroutine that runs on it. After trace/timeline.c in an
+ * item's way; print.c and lib/json.c take it to stdout.
+ */
+#include "print.h"
+#include "trace/kernel.h"
+
+static void put_thread(struct out *o, uint32_t tid, uint32_t pid, struct trace_string name)
+{
+	if (!tid) {
+		out__text(o, "idle");
+		return;
+	}
+	out__char(o, 'm');
+	out__u64(o, tid);
+	if (pid) {
+		out__text(o, " of ");
+		out__u64(o, pid);
+	}
+	if (name.len) {
+		out__text(o, " (");
+		out__unicode(o, name.data, name.len);
+		out__char(o, ')');
+	}
+}
+
+static void put_call(struct out *o, const struct kernel_item *item)
+{
+	if (item->name.len) {
+		out__unicode(o, item->name.data, item->name.len);
+	} else {
+		out__char(o, '#');
+		out__u64(o, item->number);
+	}
+}
+
+static void put_cpu(struct out *o, const struct kernel_item *item)
+{
+	out__text(o, "cpu ");
+	out__u64(o, item->cpu);
+}
+
+static void put_details(struct out *o, const struct kernel_item *item)
+{
+	const struct trace_string none = {};
+
+	switch (item->kind) {
+	case KERNEL_ON:
+		put_cpu(o, item);
+		out__text(o, "; before ");
+		put_thread(o, item->other, 0, none);
+		break;
+	case KERNEL_OFF:
+		put_cpu(o, item);
+		out__text(o, ", ");
+		out__text(o, kernel__why(item->why));
+		out__text(o, "; then ");
+		put_thread(o, item->other, item->other_pid, item->name);
+		break;
+	case KERNEL_WAKING:
+		out__text(o, item->interrupt ? "by an interrupt of " : "by ");
+		put_thread(o, item->other, item->other_pid, none);
+		break;
+	case KERNEL_SYS_ENTER:
+	case KERNEL_SYS_EXIT:
+		put_call(o, item);
+		if (item->kind == KERNEL_SYS_ENTER)
+			break;
+		out__text(o, " = ");
+		out__i64(o, (int64_t)item->value);
+		break;
+	case KERNEL_CREATED:
+		out__text(o, "by ");
+		put_thread(o, item->other, 0, none);
+		if (item->name.len)
+			out__text(o, ", named ");
+		out__unicode(o, item->name.data, item->name.len);
+		break;
+	case KERNEL_NAMED:
+		out__unicode(o, item->name.data, item->name.len);
+		break;
+	case KERNEL_FAULT_BEGIN:
+		out__text(o, "at 0x");
+		out__hex(o, item->value);
+		break;
+	case KERNEL_CORE:
+		put_cpu(o, item);
+		out__text(o, ": ");
+		put_thread(o, item->tid, item->other_pid, item->name);
+		break;
+	}
+}
+
+void print__human_item(struct printer *p, const struct kernel_item *item, uint64_t g, int64_t time)
+{
+	struct out *o = &p->out;
+
+	print__columns(p, time, item->tid ? item->tid : UINT64_MAX, UINT64_MAX, g,
+		       kernel__item(item->kind));
+	put_details(o, item);
+	while (o->len && o->data[o->len - 1] == ' ')
+		o->len--;
+	out__char(o, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void put_other(struct json *j, const char *name, const struct kernel_item *item, bool named)
+{
+	json__open(j, name, '{');
+	json__u64(j, "m", item->other);
+	if (item->other_pid)
+		json__u64(j, "pid", item->other_pid);
+	if (named && item->name.len)
+		json__bytes(j, "name", item->name.data, item->name.len);
+	json__close(j, '}');
+}
+
+static void put_members(struct json *j, const struct kernel_item *item)
+{
+	switch (item->kind) {
+	case KERNEL_ON:
+		put_other(j, "before", item, false);
+		break;
+	case KERNEL_OFF:
+		json__string(j, "why", kernel__why(item->why));
+		put_other(j, "then", item, true);
+		break;
+	case KERNEL_WAKING:
+		put_other(j, "by", item, false);
+		json__bool(j, "interrupt", item->interrupt);
+		break;
+	case KERNEL_SYS_ENTER:
+	case KERNEL_SYS_EXIT:
+		json__bytes(j, "syscall", item->name.data, item->name.len);
+		json__u64(j, "number", item->number);
+		if (item->kind == KERNEL_SYS_EXIT)
+			json__i64(j, "result", (int64_t)item->value);
+		break;
+	case KERNEL_CREATED:
+		put_other(j, "by", item, false);
+		json__bytes(j, "name", item->name.data, item->name.len);
+		break;
+	case KERNEL_NAMED:
+		json__bytes(j, "name", item->name.data, item->name.len);
+		break;
+	case KERNEL_FAULT_BEGIN:
+		json__u64(j, "address", item->value);
+		break;
+	case KERNEL_CORE:
+		json__u64(j, "pid", item->other_pid);
+		json__bytes(j, "name", item->name.data, item->name.len);
+		break;
+	}
+}
+
+void print__json_item(struct printer *p, const struct kernel_item *item, uint64_t g, int64_t time)
+{
+	struct json *j = &p->json;
+
+	json__open(j, NULL, '{');
+	json__i64(j, "time", time);
+	json__u64(j, "m", item->tid);
+	if (g == UINT64_MAX)
+		json__null(j, "g");
+	else
+		json__u64(j, "g", g);
+	json__string(j, "event", kernel__item(item->kind));
+	json__string(j, "kind", "Kernel");
+	json__u64(j, "cpu", item->cpu);
+	put_members(j, item);
+	json__close(j, '}');
+}
