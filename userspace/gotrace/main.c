@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{ "events", do_events, "show the events in the order in which they happened" },
 	{ "stat", do_stat, "count what is in a trace" },
 	{ "goroutines", do_goroutines, "show what each goroutine did with its time" },
+	{ "latency", do_latency, "show where goroutines' time went on the machine" },
 	{ "cut", do_cut, "make a trace of a part of a trace" },
 	{ "index", do_index, "write FILE.idx, by which events and cut find a moment at once" },
 	{ "describe", do_describe,

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Events and items made by hand for the unit tests of the parts of time, and all that came of them
+ * as text: a line a goroutine.
+ */
+#ifndef SELFTESTS_LATENCY_FIXTURE_H
+#define SELFTESTS_LATENCY_FIXTURE_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "trace/latency.h"
+#include "trace/record_store.h"
+
+enum { NONE, MAIN, WORKER, MARKER, CHAN, FOREVER, DEDICATED, IDLE, STRINGS };
+static const char *const strings[STRINGS] = {
+	[NONE] = "",
+	[MAIN] = "main.main",
+	[WORKER] = "main.worker",
+	[MARKER] = "runtime.gcBgMarkWorker",
+	[CHAN] = "chan receive",
+	[FOREVER] = "forever",
+	[DEDICATED] = "GC (dedicated)",
+	[IDLE] = "GC (idle)",
+};
+
+enum { FUTEX = 202, READ = 0, NAMELESS = 9999 };
+
+static struct dictionary words;
+static struct latency *latency;
+static struct record_store *done;
+static struct kernel_threads threads;
+static struct error error;
+static uint64_t on_m, on_g; /* the context of the next events */
+
+static inline int keep(void *context, const struct latency_goroutine *g)
+{
+	struct pack pack = {};
+	int64_t sum = 0;
+
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		sum += g->stats.part[i];
+	assert_int_equal(sum, g->stats.total);
+	assert_int_equal(latency__pack(&pack, g), 0);
+	assert_int_equal(record_store__add(done, &pack), 0);
+	pack__deinit(&pack);
+	return 0;
+}
+
+static inline void begin_in(int64_t from, int64_t to)
+{
+	struct latency_opts opts = { .from = from, .to = to, .done = keep };
+	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
+
+	assert_int_equal(dictionary__init(&words), 0);
+	for (uint64_t id = 1; id < STRINGS; id++)
+		assert_int_equal(
+			dictionary__add_string(&words, id, strings[id], strlen(strings[id])), 0);
+	for (uint64_t id = MAIN; id <= MARKER; id++) { /* stack N is the start function N */
+		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
+		assert_int_equal(dictionary__add_stack(&words, id, frames, 2), 0);
+	}
+	assert_int_equal(kernel_threads__init(&threads), 0);
+	done = record_store__create();
+	latency = latency__create(&opts);
+	assert_non_null(done);
+	assert_non_null(latency);
+	on_m = on_g = UINT64_MAX;
+}
+
+static inline void begin(void)
+{
+	begin_in(INT64_MIN, INT64_MAX);
+}
+
+static inline void end(void)
+{
+	latency__destroy(latency);
+	record_store__destroy(done);
+	kernel_threads__deinit(&threads);
+	dictionary__deinit(&words);
+}
+
+static inline void on(uint64_t m, uint64_t g)
+{
+	on_m = m;
+	on_g = g;
+}
+
+static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct trace_event ev = {
+		.time = time,
+		.type = (uint8_t)type,
+		.m = on_m,
+		.p = 0,
+		.g = on_g,
+		.arg = { a, b, c },
+		.words = &words,
+		.parent = TRACE_NO_TASK,
+	};
+
+	assert_int_equal(latency__event(latency, &ev, &threads, &error), 0);
+}
+
+static inline void item_at(int64_t time, struct kernel_item item)
+{
+	assert_int_equal(kernel_threads__apply(&threads, &item), 0);
+	assert_int_equal(latency__item(latency, &item, time, &threads, &error), 0);
+}
+
+static inline void item(int64_t time, uint32_t tid, uint8_t kind, struct kernel_item more)
+{
+	more.time = (uint64_t)time;
+	more.tid = tid;
+	more.kind = kind;
+	item_at(time, more);
+}
+
+static inline void core(int64_t time, uint32_t tid, uint16_t cpu)
+{
+	item(time, tid, KERNEL_ON, (struct kernel_item){ .cpu = cpu });
+}
+
+static inline void off(int64_t time, uint32_t tid, uint8_t why)
+{
+	item(time, tid, KERNEL_OFF, (struct kernel_item){ .why = why });
+}
+
+static inline void wake(int64_t time, uint32_t tid)
+{
+	item(time, tid, KERNEL_WAKING, (struct kernel_item){ .other = 1 });
+}
+
+static inline void call(int64_t time, uint32_t tid, uint32_t number)
+{
+	item(time, tid, KERNEL_SYS_ENTER, (struct kernel_item){ .number = number });
+}
+
+static inline void ret(int64_t time, uint32_t tid, uint32_t number)
+{
+	item(time, tid, KERNEL_SYS_EXIT, (struct kernel_item){ .number = number });
+}
+
+/* Goroutine g is created and starts a nanosecond later on m, which has a core. */
+static inline void start_new(uint64_t g, uint64_t m, int64_t time)
+{
+	on(m, TRACE_NO_G);
+	event(time, EV_GO_CREATE, g, WORKER, 0);
+	event(time + 1, EV_GO_START, g, 1, 0);
+	on(m, g);
+}
+
+static inline void put_time(FILE *f, const char *name, int64_t ns)
+{
+	if (ns)
+		fprintf(f, " %s=%" PRId64, name, ns);
+}
+
+static inline void put_goroutine(FILE *f, const struct latency_goroutine *g)
+{
+	static const char *const parts[] = { "oncpu",	  "gorun",    "kernrun", "throttled",
+					     "kernblock", "sysblock", "goblock" };
+	const struct latency_stats *s = &g->stats;
+	struct trace_string name = latency__name(latency, g->name);
+
+	fprintf(f, "%" PRIu64 " %.*s", g->id, (int)name.len, name.data);
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		put_time(f, parts[i], s->part[i]);
+	put_time(f, "total", s->total);
+	put_time(f, "oncall", s->syscall_oncpu);
+	put_time(f, "assist", s->gc_assist);
+	put_time(f, "unknown", s->unknown);
+	put_time(f, "moved", (int64_t)s->migrations);
+	put_time(f, "waits", (int64_t)latency_stats__delays(s));
+	put_time(f, "longest", s->longest);
+	for (uint32_t i = 0; i < s->reasons.n; i++) {
+		name = latency__reason(latency, s->reasons.at[i].kind);
+		fprintf(f, " %s[%.*s]=%" PRId64, parts[latency_reason__part(s->reasons.at[i].kind)],
+			(int)name.len, name.data, s->reasons.at[i].ns);
+	}
+	fputc('\n', f);
+}
+
+/* The whole outcome, and the end of the test. */
+static inline void expect(const char *want)
+{
+	struct latency_goroutine g;
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_int_equal(latency__finish(latency, &error), 0);
+	record_store__sort(done);
+	for (size_t i = 0; i < record_store__count(done); i++) {
+		assert_int_equal(latency__unpack(record_store__get(done, i), &g), 0);
+		put_goroutine(f, &g);
+		latency_stats__deinit(&g.stats);
+	}
+	fclose(f);
+	assert_string_equal(text, want);
+	free(text);
+	end();
+}
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace latency: where the time of each goroutine went, on the machine and not only for Go.
+ *
+ * trace/timeline.c reads events and the kernel's items in one order, trace/latency.c adds up. What a
+ * goroutine leaves is added to its start function's figures as soon as it ends; only if they are
+ * asked for one by one a record of each is kept. latency_*.c sort and print.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "latency.h"
+#include "lib/opts.h"
+#include "trace/timeline.h"
+
+enum {
+	OPT_GOROUTINES = 256,
+	OPT_GOROUTINE,
+	OPT_SORT,
+	OPT_FROM,
+	OPT_TO,
+	OPT_JSON,
+	OPT_LENIENT,
+	OPT_BINARY
+};
+
+struct arguments {
+	const char *path;
+	struct reader_opts reader;
+	bool goroutines, one, json;
+	uint64_t id;
+	unsigned int sort;
+	struct moment from, to;
+	bool have_from, have_to;
+};
+
+static const struct argp_option options[] = {
+	{ "goroutines", OPT_GOROUTINES, NULL, 0, "a line a goroutine; else one a start function",
+	  0 },
+	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with the reasons", 0 },
+	{ "sort", OPT_SORT, "PART", 0,
+	  "the most first: total (the default), oncpu, go-runnable, "
+	  "kernel-runnable, throttled, kernel-blocked, syscall-blocked, go-blocked, count; with "
+	  "--goroutines also id, the least first",
+	  0 },
+	{ "from", OPT_FROM, "T", 0,
+	  "only the time from T on: 1.5s after the trace's start, or "
+	  "@123, the trace's own nanosecond 123",
+	  0 },
+	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
+	{ "json", OPT_JSON, NULL, 0, "all the figures, in nanoseconds", 0 },
+	{ "lenient", OPT_LENIENT, NULL, 0,
+	  "let a broken or cut end of the trace be, and say what "
+	  "was left out",
+	  0 },
+	{ "binary", OPT_BINARY, "FILE", 0,
+	  "the traced program, which has the names that traces of "
+	  "Go 1.5 and 1.6 lack",
+	  0 },
+	HELP_OPTION,
+	{},
+};
+
+static unsigned int parse_order(const char *text)
+{
+	for (unsigned int i = 0; i < LATENCY_ORDERS; i++)
+		if (!strcmp(text, latency_orders[i]))
+			return i;
+	usage_error("--sort \"%s\": there is no such part", text);
+}
+
+static void check_arguments(const struct arguments *a)
+{
+	if (!a->path)
+		usage_error("whose latency? It needs a FILE");
+	if (a->goroutines && a->one)
+		usage_error("--goroutines or --goroutine, not both");
+	if (a->sort == BY_ID && !a->goroutines)
+		usage_error("--sort id is for --goroutines");
+	if (a->sort == BY_COUNT && a->goroutines)
+		usage_error("--sort count is not for --goroutines");
+	if (a->have_from && a->have_to && a->from.absolute == a->to.absolute &&
+	    a->from.ns >= a->to.ns)
+		usage_error("--from is not before --to");
+}
+
+static bool parse_when(const char *option, const char *text, struct moment *ret)
+{
+	if (!parse_moment(text, ret))
+		usage_error("%s \"%s\": a time since the start (1.5s) or @NANOSECONDS", option,
+			    text);
+	return true;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case OPT_GOROUTINES:
+		a->goroutines = true;
+		return 0;
+	case OPT_GOROUTINE:
+		if (!opts__number(text, 0, UINT64_MAX, &a->id))
+			usage_error("--goroutine \"%s\": its id is a number", text);
+		a->one = true;
+		return 0;
+	case OPT_SORT:
+		a->sort = parse_order(text);
+		return 0;
+	case OPT_FROM:
+		a->have_from = parse_when("--from", text, &a->from);
+		return 0;
+	case OPT_TO:
+		a->have_to = parse_when("--to", text, &a->to);
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
+	case OPT_LENIENT:
+		a->reader.lenient = true;
+		return 0;
+	case OPT_BINARY:
+		a->reader.binary = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			usage_error("one trace at a time, not \"%s\" as well", text);
+		a->path = text;
+		return 0;
+	case ARGP_KEY_END:
+		check_arguments(a);
+		return 0;
+	default:
+		return command__key(key, state, "latency");
+	}
+}
+
+static const struct argp parser = {
+	options,
+	parse_option,
+	"FILE",
+	"Shows where goroutines' time went, by the function that they began with, in parts that add "
+	"up to TOTAL: on a core (ON CPU), waiting for a P (GO RUN), having a P while their thread "
+	"waits for a core (KERN RUN) or for more time for its cgroup (THROTTLED), running for Go "
+	"while their thread sleeps in the kernel (KERN BLK), asleep in system calls (SYSC BLK), "
+	"blocked for Go (GO BLK); below that why, and how long they waited in run queues. Traces of "
+	"`gotrace-bpf record --events kernel`, or joined by `gotrace align`, say what threads did.",
+	NULL,
+	NULL,
+	NULL,
+};
+
+static int add_to_function(struct latencies *all, const struct latency_goroutine *g)
+{
+	struct function *f = map__get(&all->functions, g->name);
+
+	if (!f) {
+		f = calloc(1, sizeof(*f));
+		if (!f || map__put(&all->functions, g->name, f)) {
+			free(f);
+			return -ENOMEM;
+		}
+		f->name = g->name;
+	}
+	f->count++;
+	return latency_stats__add(&f->stats, &g->stats);
+}
+
+static int goroutine_done(void *context, const struct latency_goroutine *g)
+{
+	struct latencies *all = context;
+	struct pack pack = {};
+	int err;
+
+	all->count++;
+	err = add_to_function(all, g);
+	if (err || !all->goroutines || (all->one && g->id != all->id))
+		return err;
+	err = latency__pack(&pack, g);
+	if (!err)
+		err = record_store__add(all->goroutines, &pack);
+	pack__deinit(&pack);
+	return err;
+}
+
+/* What a moment of the kernel's clock is in the trace's. */
+struct clock {
+	int64_t time;
+	uint64_t mono;
+	bool ended; /* what comes behind the trace's last sync is in none of its time */
+};
+
+static void begin(struct latencies *all, const struct arguments *a, int64_t start)
+{
+	all->start = a->have_from ? moment__time(&a->from, start) : start;
+	latency__set_window(all->latency, a->have_from ? all->start : INT64_MIN,
+			    a->have_to ? moment__time(&a->to, start) : INT64_MAX);
+}
+
+static int feed(struct latencies *all, const struct timeline *t, const struct timeline_step *step,
+		struct clock *clock, struct error *err)
+{
+	const struct kernel_threads *threads = timeline__threads(t);
+	const struct trace_event *ev = step->event;
+	int64_t time;
+
+	if (ev) {
+		all->end = ev->time;
+		if (ev->type == EV_SYNC) {
+			clock->time = ev->time;
+			clock->mono = timeline__mono(t, ev->time);
+			clock->ended = !ev->sync->generation;
+		}
+		return latency__event(all->latency, ev, threads, err);
+	}
+	if (clock->ended)
+		return 0;
+	time = time_add(clock->time, (int64_t)(step->item->time - clock->mono));
+	return latency__item(all->latency, step->item, time, threads, err);
+}
+
+/*
+ * A goroutine may be told of as late as at the end of the first generation, so that one is read
+ * whatever --to says.
+ */
+static int read_trace(struct timeline *t, const struct arguments *a, struct latencies *all,
+		      struct error *err)
+{
+	struct timeline_step step = {};
+	struct clock clock = {};
+	bool started = false;
+	int64_t to = INT64_MAX;
+	int code;
+
+	while ((code = timeline__next(t, &step, err)) > 0) {
+		if (step.event && !started) {
+			begin(all, a, step.event->time);
+			to = a->have_to ? moment__time(&a->to, step.event->time) : INT64_MAX;
+		} else if (step.event && step.event->type == EV_SYNC && step.event->time >= to) {
+			break;
+		}
+		started |= step.event != NULL;
+		code = feed(all, t, &step, &clock, err);
+		if (code)
+			return code;
+	}
+	all->end = all->end < to ? all->end : to;
+	all->has_kernel = timeline__has_kernel(t);
+	return code < 0 ? code : 0;
+}
+
+static int print(struct latencies *all, const struct arguments *a, struct error *err)
+{
+	int code = all->goroutines ? goroutines__sort(all) : 0;
+
+	if (!code && a->one && !record_store__count(all->goroutines))
+		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s", a->path,
+				  a->id, a->have_from || a->have_to ? " then" : "");
+	if (!code && a->json)
+		code = latency_json__print(all);
+	else if (!code && a->one)
+		code = latency_table__goroutine(all);
+	else if (!code)
+		code = a->goroutines ? latency_table__goroutines(all)
+				     : latency_table__functions(all);
+	return code ? error__set(err, code, "%s: %s", a->path, strerror(-code)) : 0;
+}
+
+static int latencies__init(struct latencies *all, const struct arguments *a)
+{
+	struct latency_opts opts = {
+		.from = INT64_MIN,
+		.to = INT64_MAX,
+		.done = goroutine_done,
+		.context = all,
+	};
+	bool keep = a->goroutines || a->one;
+
+	*all = (struct latencies){
+		.latency = latency__create(&opts),
+		.goroutines = keep ? record_store__create() : NULL,
+		.one = a->one,
+		.id = a->id,
+		.sort = a->sort,
+	};
+	return all->latency && (all->goroutines || !keep) ? 0 : -ENOMEM;
+}
+
+static void latencies__deinit(struct latencies *all)
+{
+	struct function *f;
+	void *value;
+
+	for (size_t i = 0; map__next(&all->functions, &i, &value);) {
+		f = value;
+		latency_stats__deinit(&f->stats);
+		free(f);
+	}
+	map__deinit(&all->functions);
+	record_store__destroy(all->goroutines);
+	latency__destroy(all->latency);
+}
+
+/* What reader and timeline knew makes room for what is handed out then. */
+static int read_all(const struct arguments *a, struct latencies *all, struct error *err)
+{
+	struct timeline *t = NULL;
+	struct error why = {};
+	struct reader *r;
+	int code = open_trace(a->path, &a->reader, &r, err);
+
+	if (code)
+		return code;
+	code = timeline__create(&t, r);
+	if (code)
+		error__set(&why, code, "out of memory");
+	else
+		code = read_trace(t, a, all, &why);
+	if (!code)
+		say_what_is_missing(a->path, r);
+	timeline__destroy(t);
+	reader__destroy(r);
+	if (!code)
+		code = latency__finish(all->latency, &why);
+	return code ? error__about(err, code, a->path, &why) : 0;
+}
+
+int do_latency(int argc, char **argv, struct error *err)
+{
+	struct arguments a = { .reader.described = true, .sort = BY_TOTAL };
+	struct latencies all;
+	int code;
+
+	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	code = latencies__init(&all, &a);
+	if (code)
+		error__set(err, code, "out of memory");
+	else
+		code = read_all(&a, &all, err);
+	if (!code)
+		code = print(&all, &a, err);
+	latencies__deinit(&all);
+	return code ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `gotrace latency --json`: the parts of functions, and of goroutines if they were asked for, in
+ * nanoseconds, which add up.
+ *
+ * After latency_sort.c; lib/json.c takes it to stdout.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency.h"
+#include "lib/json.h"
+
+static const char *const members[LATENCY_PARTS] = {
+	[PART_ONCPU] = "oncpu_ns",
+	[PART_GO_RUNNABLE] = "go_runnable_ns",
+	[PART_KERNEL_RUNNABLE] = "kernel_runnable_ns",
+	[PART_THROTTLED] = "throttled_ns",
+	[PART_KERNEL_BLOCKED] = "kernel_blocked_ns",
+	[PART_SYSCALL_BLOCKED] = "syscall_blocked_ns",
+	[PART_GO_BLOCKED] = "go_blocked_ns",
+};
+
+static int put_reasons(struct json *j, const struct latencies *all,
+		       const struct latency_stats *stats, const char *name, enum latency_part part)
+{
+	struct trace_string reason;
+	struct amount *reasons;
+	size_t n;
+
+	reasons = reasons__sorted(stats, part, &n);
+	if (!reasons)
+		return -ENOMEM;
+	json__open(j, name, '[');
+	for (size_t i = 0; i < n; i++) {
+		reason = latency__reason(all->latency, reasons[i].kind);
+		json__open(j, NULL, '{');
+		json__bytes(j, "name", reason.data, reason.len);
+		json__i64(j, "ns", reasons[i].ns);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+	free(reasons);
+	return 0;
+}
+
+static void put_delays(struct json *j, const struct latency_stats *stats)
+{
+	json__open(j, "run_queue_delays", '{');
+	json__u64(j, "count", latency_stats__delays(stats));
+	json__i64(j, "p50_ns", latency_stats__delay(stats, 0.5));
+	json__i64(j, "p99_ns", latency_stats__delay(stats, 0.99));
+	json__i64(j, "max_ns", stats->longest);
+	json__close(j, '}');
+}
+
+static int put_stats(struct json *j, const struct latencies *all, const struct latency_stats *stats)
+{
+	int err;
+
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		json__i64(j, members[i], stats->part[i]);
+	json__i64(j, "total_ns", stats->total);
+	json__open(j, "of_which", '{');
+	json__i64(j, "syscall_oncpu_ns", stats->syscall_oncpu);
+	json__i64(j, "gc_assist_ns", stats->gc_assist);
+	json__close(j, '}');
+	json__i64(j, "unknown_ns", stats->unknown);
+	json__open(j, "by_reason", '{');
+	err = put_reasons(j, all, stats, "go_blocked", PART_GO_BLOCKED);
+	if (!err)
+		err = put_reasons(j, all, stats, "syscall_blocked", PART_SYSCALL_BLOCKED);
+	if (!err)
+		err = put_reasons(j, all, stats, "kernel_blocked", PART_KERNEL_BLOCKED);
+	if (!err)
+		err = put_reasons(j, all, stats, "kernel_runnable", PART_KERNEL_RUNNABLE);
+	json__close(j, '}');
+	put_delays(j, stats);
+	json__u64(j, "migrations", stats->migrations);
+	return err;
+}
+
+static void put_name(struct json *j, const struct latencies *all, uint32_t id)
+{
+	struct trace_string name = latency__name(all->latency, id);
+
+	json__bytes(j, "name", name.data, name.len);
+}
+
+static int put_functions(struct json *j, const struct latencies *all)
+{
+	const struct function **functions;
+	size_t n;
+	int err = 0;
+
+	functions = functions__sorted(all, &n);
+	if (!functions)
+		return -ENOMEM;
+	json__open(j, "functions", '[');
+	for (size_t i = 0; i < n && !err; i++) {
+		json__open(j, NULL, '{');
+		put_name(j, all, functions[i]->name);
+		json__u64(j, "count", functions[i]->count);
+		err = put_stats(j, all, &functions[i]->stats);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+	free(functions);
+	return err;
+}
+
+static int put_goroutines(struct json *j, const struct latencies *all)
+{
+	struct latency_goroutine g;
+	int err = 0;
+
+	json__open(j, "goroutines", '[');
+	for (size_t i = 0; i < record_store__count(all->goroutines) && !err; i++) {
+		err = latency__unpack(record_store__get(all->goroutines, i), &g);
+		if (err)
+			break;
+		json__open(j, NULL, '{');
+		json__u64(j, "id", g.id);
+		put_name(j, all, g.name);
+		err = put_stats(j, all, &g.stats);
+		json__close(j, '}');
+		latency_stats__deinit(&g.stats);
+	}
+	json__close(j, ']');
+	return err;
+}
+
+static void put_workers(struct json *j, const struct latencies *all)
+{
+	struct latency_worker w;
+
+	json__open(j, "gc_workers", '[');
+	for (size_t i = 0; latency__worker(all->latency, i, &w); i++) {
+		json__open(j, NULL, '{');
+		json__bytes(j, "mode", w.label.data, w.label.len);
+		json__i64(j, "wall_ns", w.wall);
+		json__i64(j, "oncpu_ns", w.oncpu);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+int latency_json__print(const struct latencies *all)
+{
+	struct json j;
+	int err;
+
+	json__init(&j, stdout, false);
+	json__open(&j, NULL, '{');
+	err = put_functions(&j, all);
+	if (!err && all->goroutines)
+		err = put_goroutines(&j, all);
+	if (!err)
+		put_workers(&j, all);
+	json__i64(&j, "start", all->start);
+	json__i64(&j, "end", all->end);
+	json__u64(&j, "count", all->count);
+	json__bool(&j, "kernel", all->has_kernel);
+	json__close(&j, '}');
+	return err;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What `gotrace latency` sorts: functions and goroutines by a part of their time, reasons by theirs.
+ *
+ * Between latency.c and its printers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency.h"
+
+const char *const latency_orders[LATENCY_ORDERS] = {
+	[PART_ONCPU] = "oncpu",
+	[PART_GO_RUNNABLE] = "go-runnable",
+	[PART_KERNEL_RUNNABLE] = "kernel-runnable",
+	[PART_THROTTLED] = "throttled",
+	[PART_KERNEL_BLOCKED] = "kernel-blocked",
+	[PART_SYSCALL_BLOCKED] = "syscall-blocked",
+	[PART_GO_BLOCKED] = "go-blocked",
+	[BY_TOTAL] = "total",
+	[BY_COUNT] = "count",
+	[BY_ID] = "id",
+};
+
+struct keyed {
+	int64_t key;
+	const struct function *function;
+};
+
+static int64_t key__of(const struct latency_stats *stats, unsigned int sort)
+{
+	return sort < LATENCY_PARTS ? stats->part[sort] : stats->total;
+}
+
+/* The most first; those with as much by the order in which their names came up. */
+static int compare_keyed(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key > y->key ? -1 : 1;
+	return (x->function->name > y->function->name) - (x->function->name < y->function->name);
+}
+
+const struct function **functions__sorted(const struct latencies *all, size_t *ret_n)
+{
+	struct keyed *keyed = calloc(all->functions.n + 1, sizeof(*keyed));
+	const struct function **functions = calloc(all->functions.n + 1, sizeof(*functions)), *f;
+	size_t n = 0;
+	void *value;
+
+	if (!keyed || !functions) {
+		free(keyed);
+		free(functions);
+		return NULL;
+	}
+	for (size_t i = 0; map__next(&all->functions, &i, &value); n++) {
+		f = value;
+		keyed[n].key =
+			all->sort == BY_COUNT ? (int64_t)f->count : key__of(&f->stats, all->sort);
+		keyed[n].function = f;
+	}
+	qsort(keyed, n, sizeof(*keyed), compare_keyed);
+	for (size_t i = 0; i < n; i++)
+		functions[i] = keyed[i].function;
+	free(keyed);
+	*ret_n = n;
+	return functions;
+}
+
+static int record__key(struct buf record, void *context, int64_t *ret)
+{
+	const struct latencies *all = context;
+	struct latency_goroutine g;
+	int err = latency__unpack(record, &g);
+
+	if (err)
+		return err;
+	*ret = key__of(&g.stats, all->sort);
+	latency_stats__deinit(&g.stats);
+	return 0;
+}
+
+int goroutines__sort(struct latencies *all)
+{
+	record_store__sort(all->goroutines);
+	if (all->sort == BY_ID)
+		return 0;
+	return record_store__sort_by(all->goroutines, record__key, all);
+}
+
+static int compare_reasons(const void *a, const void *b)
+{
+	const struct amount *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+struct amount *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
+			       size_t *ret_n)
+{
+	const struct amounts *reasons = &stats->reasons;
+	struct amount *sorted = calloc((size_t)reasons->n + 1, sizeof(*sorted));
+	size_t n = 0;
+
+	if (!sorted)
+		return NULL;
+	for (uint32_t i = 0; i < reasons->n; i++)
+		if (latency_reason__part(reasons->at[i].kind) == part && reasons->at[i].ns)
+			sorted[n++] = reasons->at[i];
+	qsort(sorted, n, sizeof(*sorted), compare_reasons);
+	*ret_n = n;
+	return sorted;
+}

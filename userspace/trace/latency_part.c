@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which part a goroutine's time goes to, and why: by its state for Go and its thread's for the
+ * kernel.
+ *
+ * Asked by trace/latency.c whenever one of the two has changed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/latency_impl.h"
+
+#define UNKNOWN "unknown"
+
+static bool in_window(const struct latency *l)
+{
+	return l->now > l->opts.from && l->now <= l->opts.to;
+}
+
+static int add_worker(struct latency *l, const struct live *g, int64_t ns)
+{
+	int err = amounts__add(&l->worker_wall, g->label, ns);
+
+	return err ? err : amounts__add(&l->worker_oncpu, g->label, g->part == PART_ONCPU ? ns : 0);
+}
+
+int part__add(struct latency *l, struct live *g)
+{
+	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+	struct latency_stats *stats = &g->stats;
+	int64_t ns = to > from ? time_sub(to, from) : 0;
+
+	g->since = l->now;
+	if (!ns)
+		return 0;
+	stats->part[g->part] = time_add(stats->part[g->part], ns);
+	if (g->unknown)
+		stats->unknown = time_add(stats->unknown, ns);
+	if (g->part == PART_ONCPU && g->in_call)
+		stats->syscall_oncpu = time_add(stats->syscall_oncpu, ns);
+	if (g->part == PART_ONCPU && g->in_assist)
+		stats->gc_assist = time_add(stats->gc_assist, ns);
+	if (g->part == PART_KERNEL_RUNNABLE)
+		g->delay = time_add(g->delay, ns);
+	if (g->label && add_worker(l, g, ns))
+		return -ENOMEM;
+	if (g->part == PART_ONCPU || g->part == PART_GO_RUNNABLE || g->part == PART_THROTTLED)
+		return 0;
+	return amounts__add(&stats->reasons, (uint32_t)g->part << 16 | g->kind, ns);
+}
+
+static int text_kind(struct latency *l, const char *text, uint32_t *ret)
+{
+	return naming__text_kind(&l->naming, text, strlen(text), ret);
+}
+
+/* What its thread sleeps in. */
+static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
+{
+	char number[32];
+	const char *name;
+
+	if (t->run == KERNEL_STOPPED)
+		return text_kind(l, "stopped", ret);
+	if (t->in_fault)
+		return text_kind(l, "page fault", ret);
+	if (t->call == KERNEL_NO_CALL)
+		return text_kind(l, UNKNOWN, ret);
+	name = kernel__syscall(t->call);
+	if (!name) {
+		snprintf(number, sizeof(number), "system call %u", t->call);
+		name = number;
+	}
+	return text_kind(l, name, ret);
+}
+
+/* What made its thread wait for a core. */
+static int wait_kind(struct latency *l, const struct kernel_threads *threads,
+		     const struct kernel_thread *t, const struct kernel_item *item, uint32_t *ret)
+{
+	static const char by[] = "preempted by ";
+	char text[sizeof(by) + UINT8_MAX];
+	size_t len;
+
+	if (!item || item->kind != KERNEL_OFF)
+		return text_kind(l, t->woken ? "woken" : "preempted", ret);
+	if (item->why == GT_OFF_YIELDED)
+		return text_kind(l, "yielded", ret);
+	if (kernel_threads__find(threads, item->other))
+		return text_kind(l, "preempted by the program itself", ret);
+	if (!item->name.len)
+		return text_kind(l, "preempted", ret);
+	len = item->name.len < UINT8_MAX ? item->name.len : UINT8_MAX;
+	memcpy(text, by, sizeof(by) - 1);
+	memcpy(text + sizeof(by) - 1, item->name.data, len);
+	return naming__text_kind(&l->naming, text, sizeof(by) - 1 + len, ret);
+}
+
+/* A wait in a run queue is over, or begins. */
+static int set_part(struct latency *l, struct live *g, enum latency_part part)
+{
+	int err = 0;
+
+	if (g->part == PART_KERNEL_RUNNABLE && part != PART_KERNEL_RUNNABLE && in_window(l))
+		err = latency_stats__count_delay(&g->stats, g->delay);
+	if (part != g->part)
+		g->delay = 0;
+	g->part = (uint8_t)part;
+	return err;
+}
+
+int part__guess(struct latency *l, struct live *g)
+{
+	bool call = g->state == GO_STATE_SYSCALL;
+
+	g->in_call = false;
+	g->unknown = true;
+	if (call && text_kind(l, UNKNOWN, &g->kind))
+		return -ENOMEM;
+	return set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_ONCPU);
+}
+
+/* It came back, or is there: on another core than before? */
+static void look_at_core(struct latency *l, struct live *g, const struct kernel_thread *t)
+{
+	if (g->has_cpu && g->cpu != t->cpu && t->run == KERNEL_RUNNING && in_window(l))
+		g->stats.migrations++;
+	if (!g->has_cpu || t->run == KERNEL_RUNNING) {
+		g->cpu = t->cpu;
+		g->has_cpu = true;
+	}
+}
+
+static int choose_by_thread(struct latency *l, struct live *g, const struct kernel_threads *threads,
+			    const struct kernel_thread *t, const struct kernel_item *item)
+{
+	bool call = g->state == GO_STATE_SYSCALL, waited = g->part == PART_KERNEL_RUNNABLE;
+	int err = 0;
+
+	g->in_call = call || t->call != KERNEL_NO_CALL;
+	g->unknown = false;
+	look_at_core(l, g, t);
+	switch (t->run) {
+	case KERNEL_RUNNING:
+		return set_part(l, g, PART_ONCPU);
+	case KERNEL_RUNNABLE: /* why it began to wait is known then only */
+		if (!waited || (item && item->kind == KERNEL_OFF))
+			err = wait_kind(l, threads, t, item, &g->kind);
+		return err ? err : set_part(l, g, PART_KERNEL_RUNNABLE);
+	case KERNEL_THROTTLED:
+		return set_part(l, g, PART_THROTTLED);
+	default:
+		err = sleep_kind(l, t, &g->kind);
+		return err ? err
+			   : set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_KERNEL_BLOCKED);
+	}
+}
+
+int part__choose(struct latency *l, struct live *g, const struct kernel_threads *threads,
+		 const struct kernel_item *item)
+{
+	const struct kernel_thread *t = NULL;
+
+	if (g->state == GO_STATE_RUNNING || g->state == GO_STATE_SYSCALL) {
+		if (g->m <= UINT32_MAX)
+			t = kernel_threads__find(threads, (uint32_t)g->m);
+		if (!t || t->run == KERNEL_UNKNOWN || t->run == KERNEL_GONE)
+			return part__guess(l, g);
+		return choose_by_thread(l, g, threads, t, item);
+	}
+	g->in_call = g->unknown = false;
+	g->kind = g->go_kind;
+	return set_part(l, g, g->state == GO_STATE_WAITING ? PART_GO_BLOCKED : PART_GO_RUNNABLE);
+}
