@@ -23,6 +23,7 @@ int do_events(int argc, char **argv, struct error *err);
 int do_stat(int argc, char **argv, struct error *err);
 int do_goroutines(int argc, char **argv, struct error *err);
 int do_latency(int argc, char **argv, struct error *err);
+int do_path(int argc, char **argv, struct error *err);
 int do_cut(int argc, char **argv, struct error *err);
 int do_index(int argc, char **argv, struct error *err);
 int do_describe(int argc, char **argv, struct error *err);

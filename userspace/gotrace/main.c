@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{ "stat", do_stat, "count what is in a trace" },
 	{ "goroutines", do_goroutines, "show what each goroutine did with its time" },
 	{ "latency", do_latency, "show where goroutines' time went on the machine" },
+	{ "path", do_path, "show who made a goroutine wait" },
 	{ "cut", do_cut, "make a trace of a part of a trace" },
 	{ "index", do_index, "write FILE.idx, by which events and cut find a moment at once" },
 	{ "describe", do_describe,

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `gotrace path --json`: the segments and the summary, in nanoseconds of the trace.
+ *
+ * After path_walk.c; lib/json.c takes it to stdout.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/json.h"
+#include "path_print.h"
+
+static void put_string(struct json *j, const char *name, struct trace_string s)
+{
+	if (s.len)
+		json__bytes(j, name, s.data, s.len);
+	else
+		json__null(j, name);
+}
+
+static void put_goroutine(struct json *j, const struct path_history *h, const char *id,
+			  const char *function, uint32_t index)
+{
+	if (index == PATH_NONE) {
+		json__null(j, id);
+		json__null(j, function);
+		return;
+	}
+	json__u64(j, id, path_goroutine(h, index)->id);
+	put_string(j, function, path__word(h, path_goroutine(h, index)->name));
+}
+
+static void put_call(struct json *j, uint32_t call)
+{
+	const char *name = call == KERNEL_NO_CALL ? NULL : kernel__syscall(call);
+
+	if (call == KERNEL_NO_CALL || name)
+		json__string(j, "syscall", name);
+	else
+		json__u64(j, "syscall", call);
+}
+
+static void put_number(struct json *j, const char *name, uint32_t number)
+{
+	if (number)
+		json__u64(j, name, number);
+	else
+		json__null(j, name);
+}
+
+/* What segments of one cause have in common. */
+static void put_cause(struct json *j, const struct path_history *h, const struct path_segment *seg)
+{
+	json__string(j, "kind", path__kind(seg->kind));
+	put_goroutine(j, h, "goroutine", "function", seg->goroutine);
+	json__string(j, "cause", path__cause(seg->cause));
+	put_goroutine(j, h, "by_goroutine", "by_function", seg->by);
+	put_string(j, "process", path__word(h, seg->other_name));
+	put_number(j, "process_id", seg->other_pid);
+	put_string(j, "reason", path__reason(h, seg));
+	put_call(j, seg->call);
+	json__string(j, "interrupt", path__interrupt(seg));
+}
+
+static void put_segment(struct json *j, const struct path_history *h,
+			const struct path_segment *seg)
+{
+	json__open(j, NULL, '{');
+	json__i64(j, "from_ns", seg->from);
+	json__i64(j, "to_ns", seg->to);
+	put_cause(j, h, seg);
+	if (seg->thread == PATH_NONE)
+		json__null(j, "tid");
+	else
+		json__u64(j, "tid", path_thread(h, seg->thread)->id);
+	put_number(j, "by_tid", seg->other);
+	json__u64(j, "depth", seg->depth);
+	json__open(j, "holders", '[');
+	for (unsigned int i = 0; i < PATH_HOLDERS; i++)
+		if (seg->holders[i] != PATH_NONE)
+			json__u64(j, NULL, path_goroutine(h, seg->holders[i])->id);
+	json__close(j, ']');
+	json__bool(j, "gc_assist", seg->notes & PATH_NOTE_ASSIST);
+	json__bool(j, "stop_the_world", seg->notes & PATH_NOTE_STOPPED);
+	json__close(j, '}');
+}
+
+int path__print_json(const struct path_history *h, uint32_t goroutine, const struct path *p)
+{
+	struct path_cause_total *all;
+	struct json j;
+	size_t n;
+	int err = path__summary(p, &all, &n);
+
+	if (err)
+		return err;
+	json__init(&j, stdout, false);
+	json__open(&j, NULL, '{');
+	put_goroutine(&j, h, "goroutine", "function", goroutine);
+	json__i64(&j, "from_ns", p->from);
+	json__i64(&j, "to_ns", p->to);
+	json__bool(&j, "kernel", h->kernel);
+	json__open(&j, "segments", '[');
+	for (size_t i = 0; i < p->n; i++)
+		put_segment(&j, h, &p->segments[i]);
+	json__close(&j, ']');
+	json__open(&j, "summary", '[');
+	for (size_t i = 0; i < n; i++) {
+		json__open(&j, NULL, '{');
+		json__u64(&j, "ns", all[i].ns);
+		json__u64(&j, "count", all[i].count);
+		put_cause(&j, h, &all[i].like);
+		json__close(&j, '}');
+	}
+	json__close(&j, ']');
+	json__close(&j, '}');
+	free(all);
+	return 0;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `gotrace path` for people: a line a segment, the newest last, and who made it wait.
+ *
+ * After path_walk.c; print.c takes it to stdout. The same for programs: path_json.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path_print.h"
+#include "table.h"
+
+#define KIND_WIDTH    17
+#define SUMMARY_LINES 30
+#define DEPTH_SHOWN   8
+
+const char *path__kind(uint8_t kind)
+{
+	static const char *const names[PATH_KINDS] = {
+		[PATH_UNKNOWN] = "unknown",
+		[PATH_ON_CPU] = "on-CPU",
+		[PATH_RUNNING] = "running",
+		[PATH_SYSCALL] = "syscall",
+		[PATH_GO_RUNNABLE] = "Go-runnable",
+		[PATH_KERNEL_RUNNABLE] = "kernel-runnable",
+		[PATH_THROTTLED] = "throttled",
+		[PATH_KERNEL_BLOCKED] = "kernel-blocked",
+		[PATH_SYSCALL_BLOCKED] = "syscall-blocked",
+		[PATH_GO_BLOCKED] = "Go-blocked",
+	};
+
+	return names[kind];
+}
+
+const char *path__cause(uint8_t cause)
+{
+	static const char *const names[PATH_CAUSES] = {
+		[PATH_CAUSE_GOROUTINE] = "goroutine", [PATH_CAUSE_PROCESS] = "process",
+		[PATH_CAUSE_THREAD] = "thread",	      [PATH_CAUSE_INTERRUPT] = "interrupt",
+		[PATH_CAUSE_IDLE] = "idle",	      [PATH_CAUSE_TIMER] = "timer",
+		[PATH_CAUSE_NETPOLL] = "netpoll",     [PATH_CAUSE_SCHEDULER] = "scheduler",
+		[PATH_CAUSE_CGROUP] = "cgroup",	      [PATH_CAUSE_PENDING] = "pending",
+	};
+
+	return names[cause];
+}
+
+struct trace_string path__word(const struct path_history *h, uint32_t id)
+{
+	size_t len = 0;
+	const char *text = intern__string_at(h->words, id, &len);
+
+	return (struct trace_string){ .data = text ? text : "", .len = (uint32_t)len };
+}
+
+struct trace_string path__reason(const struct path_history *h, const struct path_segment *seg)
+{
+	const char *text = "";
+
+	if (seg->kind == PATH_GO_BLOCKED)
+		return path__word(h, seg->reason);
+	if (seg->kind == PATH_KERNEL_BLOCKED || seg->kind == PATH_SYSCALL_BLOCKED)
+		text = seg->fault ? "page fault" : kernel__why(seg->why);
+	return (struct trace_string){ .data = text ? text : "", .len = text ? strlen(text) : 0 };
+}
+
+const char *path__interrupt(const struct path_segment *seg)
+{
+	static const char *const timed[] = { "nanosleep", "clock_nanosleep", "futex" };
+	static const char *const network[] = { "recvfrom", "recvmsg", "recvmmsg",
+					       "sendto",   "sendmsg", "accept",
+					       "accept4",  "connect", "sendmmsg" };
+	const char *call = seg->call == KERNEL_NO_CALL ? NULL : kernel__syscall(seg->call);
+
+	if (seg->cause != PATH_CAUSE_INTERRUPT)
+		return NULL;
+	if (seg->why == GT_OFF_DISK)
+		return "disk";
+	for (size_t i = 0; call && i < sizeof(timed) / sizeof(*timed); i++)
+		if (!strcmp(call, timed[i]))
+			return "timer";
+	for (size_t i = 0; call && i < sizeof(network) / sizeof(*network); i++)
+		if (!strcmp(call, network[i]))
+			return "network";
+	return NULL;
+}
+
+/* ---- words ---- */
+
+static void put_string(struct out *o, struct trace_string s)
+{
+	out__unicode(o, s.data, s.len);
+}
+
+static void put_goroutine(struct out *o, const struct path_history *h, uint32_t index)
+{
+	const struct path_goroutine *g = path_goroutine(h, index);
+
+	out__char(o, 'g');
+	out__u64(o, g->id);
+	if (g->name) {
+		out__char(o, ' ');
+		put_string(o, path__word(h, g->name));
+	}
+}
+
+/* "stress[123]" */
+static void put_process(struct out *o, const struct path_history *h, const struct path_segment *seg)
+{
+	struct trace_string name = path__word(h, seg->other_name);
+
+	put_string(o, name);
+	out__char(o, '[');
+	out__u64(o, seg->other_pid ? seg->other_pid : seg->other);
+	out__char(o, ']');
+}
+
+static void put_holders(struct out *o, const struct path_history *h, const struct path_segment *seg)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < PATH_HOLDERS; i++) {
+		if (seg->holders[i] == PATH_NONE || seg->holders[i] == seg->by)
+			continue;
+		out__text(o, any ? ", g" : "; also ran: g");
+		out__u64(o, path_goroutine(h, seg->holders[i])->id);
+		any = true;
+	}
+}
+
+static const char *before_cause(uint8_t kind)
+{
+	switch (kind) {
+	case PATH_GO_RUNNABLE:
+		return "the P was with ";
+	case PATH_KERNEL_RUNNABLE:
+		return "the core was with ";
+	case PATH_THROTTLED:
+		return "by ";
+	default:
+		return "ended by ";
+	}
+}
+
+static void put_cause(struct out *o, const struct path_history *h, const struct path_segment *seg)
+{
+	const char *interrupt = path__interrupt(seg);
+
+	switch (seg->cause) {
+	case PATH_CAUSE_NONE:
+		return;
+	case PATH_CAUSE_IDLE:
+		out__text(o, seg->kind == PATH_GO_RUNNABLE ? ", the P was idle"
+							   : ", the core was idle");
+		return;
+	case PATH_CAUSE_PENDING:
+		out__text(o, ", not over in this trace");
+		return;
+	}
+	out__text(o, ", ");
+	out__text(o, before_cause(seg->kind));
+	switch (seg->cause) {
+	case PATH_CAUSE_GOROUTINE:
+		put_goroutine(o, h, seg->by);
+		break;
+	case PATH_CAUSE_PROCESS:
+		put_process(o, h, seg);
+		break;
+	case PATH_CAUSE_THREAD:
+		out__text(o, "thread ");
+		out__u64(o, seg->other);
+		break;
+	case PATH_CAUSE_INTERRUPT:
+		out__text(o, interrupt ? interrupt : "an");
+		out__text(o, " interrupt");
+		break;
+	case PATH_CAUSE_CGROUP:
+		out__text(o, "its cgroup");
+		break;
+	case PATH_CAUSE_SCHEDULER:
+		out__text(o, "Go's scheduler");
+		break;
+	default:
+		out__text(o, path__cause(seg->cause));
+	}
+	if (seg->kind == PATH_GO_BLOCKED && seg->other) {
+		out__text(o, ", woken by ");
+		put_process(o, h, seg);
+	}
+}
+
+/* What, whose and why: all but the times. `full`: with threads and notes. */
+static void put_what(struct out *o, const struct path_history *h, const struct path_segment *seg,
+		     bool full)
+{
+	struct trace_string reason = path__reason(h, seg);
+	const char *call = seg->call == KERNEL_NO_CALL ? NULL : kernel__syscall(seg->call);
+
+	out__text(o, path__kind(seg->kind));
+	for (size_t n = strlen(path__kind(seg->kind)); n < KIND_WIDTH; n++)
+		out__char(o, ' ');
+	for (uint32_t i = 0; full && i < seg->depth && i < DEPTH_SHOWN; i++)
+		out__text(o, "  ");
+	if (seg->goroutine != PATH_NONE)
+		put_goroutine(o, h, seg->goroutine);
+	else
+		out__text(o, "no goroutine");
+	if ((full || seg->goroutine == PATH_NONE) && seg->thread != PATH_NONE) {
+		out__text(o, ", thread ");
+		out__u64(o, path_thread(h, seg->thread)->id);
+	}
+	if (seg->call != KERNEL_NO_CALL) {
+		out__text(o, ", in ");
+		if (call)
+			out__text(o, call);
+		else
+			out__text(o, "system call ");
+		if (!call)
+			out__u64(o, seg->call);
+	}
+	if (reason.len) {
+		out__text(o, ", ");
+		put_string(o, reason);
+	}
+	put_cause(o, h, seg);
+	if (!full)
+		return;
+	put_holders(o, h, seg);
+	if (seg->notes & PATH_NOTE_ASSIST)
+		out__text(o, " (GC mark assist)");
+	if (seg->notes & PATH_NOTE_STOPPED)
+		out__text(o, " (stop-the-world)");
+}
+
+static void put_offset(struct out *o, int64_t time, int64_t start)
+{
+	uint64_t ns = (uint64_t)time - (uint64_t)start;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%5" PRIu64, ns / 1000000000);
+	out__text(o, text);
+	out__char(o, '.');
+	out__nine(o, ns % 1000000000);
+}
+
+static void put_segment(struct out *o, const struct path_history *h, const struct path_segment *seg,
+			int64_t start)
+{
+	put_offset(o, seg->from, start);
+	table__time(o, (int64_t)((uint64_t)seg->to - (uint64_t)seg->from), 11);
+	out__text(o, "  ");
+	put_what(o, h, seg, true);
+	out__char(o, '\n');
+}
+
+static int put_summary(struct out *o, const struct path_history *h, const struct path *p)
+{
+	int64_t whole = (int64_t)((uint64_t)p->to - (uint64_t)p->from);
+	struct path_cause_total *all;
+	uint64_t rest = 0;
+	size_t n;
+	int err = path__summary(p, &all, &n);
+
+	if (err)
+		return err;
+	out__text(o, "\nwho made it wait:\n");
+	for (size_t i = 0; i < n; i++) {
+		if (i >= SUMMARY_LINES) {
+			rest += all[i].ns;
+			continue;
+		}
+		table__time(o, (int64_t)all[i].ns, 11);
+		table__share(o, (int64_t)all[i].ns, whole);
+		table__count(o, all[i].count, 8);
+		out__text(o, "x  ");
+		put_what(o, h, &all[i].like, false);
+		out__char(o, '\n');
+	}
+	if (rest) {
+		table__time(o, (int64_t)rest, 11);
+		table__share(o, (int64_t)rest, whole);
+		table__count(o, n - SUMMARY_LINES, 8);
+		out__text(o, "   other causes\n");
+	}
+	free(all);
+	return 0;
+}
+
+int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,
+		int64_t start)
+{
+	struct out *o = calloc(1, sizeof(*o));
+	int err;
+
+	if (!o)
+		return -ENOMEM;
+	put_goroutine(o, h, goroutine);
+	out__text(o, ": ");
+	out__u64(o, ((uint64_t)p->from - (uint64_t)start) / 1000000000);
+	out__char(o, '.');
+	out__nine(o, ((uint64_t)p->from - (uint64_t)start) % 1000000000);
+	out__text(o, "s + ");
+	table__time(o, (int64_t)((uint64_t)p->to - (uint64_t)p->from), 0);
+	out__text(o, "\n\n    SECONDS        FOR      WHAT             WHO\n");
+	for (size_t i = 0; i < p->n; i++)
+		put_segment(o, h, &p->segments[i], start);
+	err = put_summary(o, h, p);
+	out__flush(o);
+	free(o);
+	return err;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who made it wait: who had the core, who had the Ps, what woke the scheduler; and the path's time by
+ * cause. The questions that path_walk.c asks of a history, one a segment.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/path_impl.h"
+
+#define PROCS_MAX  1024 /* Ps that are looked at: more there are not but in traces made by hand */
+#define SLEEPS_MAX 4	/* steps from a sleep to what the thread does after it */
+
+/* The thread `tid` had the core. */
+static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint32_t name,
+			 struct path_segment *seg)
+{
+	uint32_t thread = path_history__find_thread(w->h, tid);
+
+	seg->other = tid;
+	if (!tid) {
+		seg->cause = PATH_CAUSE_IDLE;
+	} else if (thread == PATH_NONE) {
+		seg->cause = PATH_CAUSE_PROCESS;
+		seg->other_pid = pid;
+		seg->other_name = name;
+	} else {
+		seg->by = path_history__of_thread(w->h, thread, w->time);
+		seg->cause = seg->by == PATH_NONE ? PATH_CAUSE_THREAD : PATH_CAUSE_GOROUTINE;
+	}
+}
+
+/*
+ * Without perf's events only the target's threads are seen to come and go: of another thread it is
+ * known that it got a core from one of them, but not for how long it had it.
+ */
+int64_t path_walk__core(const struct walk *w, const struct path_run *run,
+			const struct path_run *next, int64_t since, struct path_segment *seg)
+{
+	uint16_t cpu = next && next->run == KERNEL_RUNNING ? next->cpu : run->cpu;
+	const struct path_list *list = path_history__cpu(w->h, cpu);
+	uint32_t n = list ? path_list__before(list, sizeof(struct path_core), w->time) : 0;
+	const struct path_core *core;
+
+	if (!w->h->machine && !run->woken) {
+		blame_thread(w, run->other, run->other_pid, run->name, seg);
+		return since;
+	}
+	if (!n)
+		return since;
+	core = (const struct path_core *)list->at + n - 1;
+	if (w->h->machine || core->time >= run->time ||
+	    path_history__find_thread(w->h, core->tid) != PATH_NONE)
+		blame_thread(w, core->tid, core->pid, core->name, seg);
+	return core->time > since ? core->time : since;
+}
+
+struct holder {
+	uint32_t goroutine;
+	uint64_t ns;
+};
+
+struct holders { /* the longest first, as far as there is room */
+	struct holder at[4 * PATH_HOLDERS];
+	uint32_t n;
+};
+
+static void holders__add(struct holders *all, uint32_t goroutine, uint64_t ns)
+{
+	struct holder swap;
+	uint32_t i = 0;
+
+	while (i < all->n && all->at[i].goroutine != goroutine)
+		i++;
+	if (i == sizeof(all->at) / sizeof(*all->at))
+		return;
+	if (i == all->n)
+		all->at[all->n++] = (struct holder){ .goroutine = goroutine };
+	all->at[i].ns += ns;
+	for (; i && all->at[i - 1].ns < all->at[i].ns; i--) {
+		swap = all->at[i];
+		all->at[i] = all->at[i - 1];
+		all->at[i - 1] = swap;
+	}
+}
+
+static void add_holders(const struct path_list *list, int64_t from, int64_t to, uint32_t self,
+			struct holders *all)
+{
+	const struct path_on *on = list->at;
+	uint32_t i = path_list__before(list, sizeof(*on), to);
+	int64_t end = to, begin;
+
+	while (i-- && end > from) {
+		begin = on[i].time > from ? on[i].time : from;
+		if (on[i].goroutine != PATH_NONE && on[i].goroutine != self)
+			holders__add(all, on[i].goroutine, (uint64_t)end - (uint64_t)begin);
+		end = on[i].time;
+	}
+}
+
+/* Who had the P last before it was given to the goroutine. */
+static void blame_last_holder(const struct walk *w, const struct path_state *st, int64_t since,
+			      int64_t end, struct path_segment *seg)
+{
+	const struct path_list *list = &path_proc(w->h, st->got)->on;
+	const struct path_on *on = list->at;
+	uint32_t n = path_list__before(list, sizeof(*on), end);
+
+	seg->cause = PATH_CAUSE_IDLE;
+	if (n && on[n - 1].goroutine == PATH_NONE && on[n - 1].time > since)
+		n--;
+	if (!n || on[n - 1].goroutine == PATH_NONE)
+		return;
+	seg->cause = PATH_CAUSE_GOROUTINE;
+	seg->by = on[n - 1].goroutine;
+}
+
+void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t since, int64_t end,
+		     struct path_segment *seg)
+{
+	struct holders all = {};
+	uint32_t procs = w->h->procs.n < PROCS_MAX ? w->h->procs.n : PROCS_MAX;
+
+	if (!st->over)
+		seg->cause = PATH_CAUSE_PENDING;
+	else if (st->got != PATH_NONE)
+		blame_last_holder(w, st, since, end, seg);
+	for (uint32_t i = 0; i < procs; i++)
+		add_holders(&path_proc(w->h, i)->on, since, w->time, w->at.goroutine, &all);
+	for (uint32_t i = 0; i < all.n && i < PATH_HOLDERS; i++)
+		seg->holders[i] = all.at[i].goroutine;
+}
+
+enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason)
+{
+	size_t len = 0;
+	const char *text = intern__string_at(h->words, reason, &len);
+
+	if (text && len == 7 && !memcmp(text, "network", len))
+		return PATH_CAUSE_NETPOLL;
+	if (text && len == 5 && !memcmp(text, "sleep", len))
+		return PATH_CAUSE_TIMER;
+	return PATH_CAUSE_SCHEDULER;
+}
+
+const struct path_run *path_walk__last_sleep(const struct path_history *h, uint32_t thread,
+					     int64_t time, int64_t *ret_woken)
+{
+	const struct path_list *runs, *list;
+	const struct path_run *run;
+	const struct path_on *on;
+	uint32_t n, m;
+
+	if (thread == PATH_NONE)
+		return NULL;
+	runs = &path_thread(h, thread)->runs;
+	list = &path_thread(h, thread)->on;
+	n = path_list__before(runs, sizeof(*run), time);
+	m = path_list__before(list, sizeof(*on), time);
+	on = (const struct path_on *)list->at + m - 1;
+	for (unsigned int i = 0; i < SLEEPS_MAX && n > 1; i++, n--) {
+		run = (const struct path_run *)runs->at + n - 2;
+		if (!run->over)
+			continue;
+		if (m && (on->goroutine != PATH_NONE || on->time > run[1].time))
+			return NULL;
+		*ret_woken = run[1].time;
+		return run;
+	}
+	return NULL;
+}
+
+/* ---- the summary ---- */
+
+#define COMPARE(member)                                                                            \
+	do {                                                                                       \
+		if (a->member != b->member)                                                        \
+			return a->member < b->member ? -1 : 1;                                     \
+	} while (0)
+
+static int by_cause(const void *left, const void *right)
+{
+	const struct path_segment *a = &((const struct path_cause_total *)left)->like;
+	const struct path_segment *b = &((const struct path_cause_total *)right)->like;
+
+	COMPARE(kind);
+	COMPARE(cause);
+	COMPARE(goroutine);
+	COMPARE(by);
+	COMPARE(other_pid);
+	COMPARE(other_name);
+	COMPARE(reason);
+	COMPARE(call);
+	COMPARE(fault);
+	return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct path_cause_total *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	return by_cause(left, right);
+}
+
+int path__summary(const struct path *p, struct path_cause_total **ret, size_t *ret_n)
+{
+	struct path_cause_total *all = calloc(p->n + 1, sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++) {
+		all[i].like = p->segments[i];
+		all[i].ns = (uint64_t)all[i].like.to - (uint64_t)all[i].like.from;
+		all[i].count = 1;
+	}
+	qsort(all, p->n, sizeof(*all), by_cause);
+	for (size_t i = 0; i < p->n; i++) {
+		if (n && !by_cause(&all[n - 1], &all[i])) {
+			all[n - 1].ns += all[i].ns;
+			all[n - 1].count++;
+		} else {
+			all[n++] = all[i];
+		}
+	}
+	qsort(all, n, sizeof(*all), by_time);
+	*ret = all;
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What `gotrace path` remembers of a trace: see path.h. Filled by path_read.c, asked by path_walk.c.
+ *
+ * Lists only grow at their end. Of the time before the window a list keeps its last item, so that
+ * memory follows the window: 24 bytes a change of a goroutine, 32 of a thread, 16 each for whose
+ * goroutine a thread and a P have.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/path.h"
+
+int path_history__init(struct path_history *h, size_t limit)
+{
+	*h = (struct path_history){ .from = INT64_MIN, .limit = limit, .words = intern__create() };
+	return h->words ? 0 : -ENOMEM;
+}
+
+static void list__deinit(struct path_list *list)
+{
+	free(list->at);
+	*list = (struct path_list){};
+}
+
+static void table__deinit(struct path_table *t)
+{
+	map__deinit(&t->index);
+	free(t->at);
+}
+
+void path_history__deinit(struct path_history *h)
+{
+	for (uint32_t i = 0; i < h->goroutines.n; i++)
+		list__deinit(&path_goroutine(h, i)->states);
+	for (uint32_t i = 0; i < h->threads.n; i++) {
+		list__deinit(&path_thread(h, i)->runs);
+		list__deinit(&path_thread(h, i)->on);
+	}
+	for (uint32_t i = 0; i < h->procs.n; i++)
+		list__deinit(&path_proc(h, i)->on);
+	for (uint32_t i = 0; i < h->cpus.n; i++)
+		list__deinit(&((struct path_cpu *)h->cpus.at)[i].who);
+	list__deinit(&h->stops);
+	table__deinit(&h->goroutines);
+	table__deinit(&h->threads);
+	table__deinit(&h->procs);
+	table__deinit(&h->cpus);
+	intern__destroy(h->words);
+}
+
+bool path_history__full(const struct path_history *h)
+{
+	return h->memory + intern__memory(h->words) > h->limit;
+}
+
+/* ---- tables ---- */
+
+struct path_goroutine *path_goroutine(const struct path_history *h, uint32_t index)
+{
+	return (struct path_goroutine *)h->goroutines.at + index;
+}
+
+struct path_thread *path_thread(const struct path_history *h, uint32_t index)
+{
+	return (struct path_thread *)h->threads.at + index;
+}
+
+struct path_proc *path_proc(const struct path_history *h, uint32_t index)
+{
+	return (struct path_proc *)h->procs.at + index;
+}
+
+static uint32_t table__find(const struct path_table *t, uint64_t id)
+{
+	return (uint32_t)(uintptr_t)map__get(&t->index, id) - 1; /* 0 - 1: PATH_NONE */
+}
+
+/* Every struct of a table begins with its id; the rest of a new one is 0. */
+static uint32_t table__make(struct path_history *h, struct path_table *t, uint64_t id, size_t size)
+{
+	uint32_t i = table__find(t, id), cap;
+	void *at;
+
+	if (i != PATH_NONE)
+		return i;
+	if (t->n == t->cap) {
+		cap = t->cap ? t->cap * 2 : 16;
+		at = cap > t->cap ? reallocarray(t->at, cap, size) : NULL;
+		if (!at)
+			return PATH_NONE;
+		h->memory += (cap - t->cap) * (size + 2 * sizeof(struct map_slot));
+		t->at = at;
+		t->cap = cap;
+	}
+	if (map__put(&t->index, id, (void *)((uintptr_t)t->n + 1)))
+		return PATH_NONE;
+	memset((char *)t->at + t->n * size, 0, size);
+	memcpy((char *)t->at + t->n * size, &id, sizeof(id));
+	return t->n++;
+}
+
+uint32_t path_history__goroutine(struct path_history *h, uint64_t id)
+{
+	return table__make(h, &h->goroutines, id, sizeof(struct path_goroutine));
+}
+
+uint32_t path_history__thread(struct path_history *h, uint64_t id)
+{
+	return table__make(h, &h->threads, id, sizeof(struct path_thread));
+}
+
+uint32_t path_history__proc(struct path_history *h, uint64_t id)
+{
+	return table__make(h, &h->procs, id, sizeof(struct path_proc));
+}
+
+uint32_t path_history__find_goroutine(const struct path_history *h, uint64_t id)
+{
+	return table__find(&h->goroutines, id);
+}
+
+uint32_t path_history__find_thread(const struct path_history *h, uint64_t id)
+{
+	return table__find(&h->threads, id);
+}
+
+const struct path_list *path_history__cpu(const struct path_history *h, uint64_t cpu)
+{
+	uint32_t i = table__find(&h->cpus, cpu);
+
+	return i == PATH_NONE ? NULL : &((struct path_cpu *)h->cpus.at)[i].who;
+}
+
+/* ---- lists: their items begin with their time ---- */
+
+static void *list__item(const struct path_list *list, size_t size, uint32_t i)
+{
+	return (char *)list->at + i * size;
+}
+
+static int64_t list__time(const struct path_list *list, size_t size, uint32_t i)
+{
+	return *(const int64_t *)list__item(list, size, i);
+}
+
+/*
+ * A new last item of that time, all else 0. It takes the place of the one before if that would have
+ * no time at all, or lies before the window as well.
+ */
+static void *list__add(struct path_history *h, struct path_list *list, size_t size, int64_t time)
+{
+	int64_t last = list->n ? list__time(list, size, list->n - 1) : INT64_MIN;
+	uint32_t cap;
+	void *item;
+
+	if (time < last)
+		time = last;
+	if (!list->n || (time > last && time > h->from)) {
+		if (list->n == list->cap) {
+			cap = list->cap ? list->cap * 2 : 4;
+			item = cap > list->cap ? reallocarray(list->at, cap, size) : NULL;
+			if (!item)
+				return NULL;
+			h->memory += (cap - list->cap) * size;
+			list->at = item;
+			list->cap = cap;
+		}
+		list->n++;
+	}
+	item = list__item(list, size, list->n - 1);
+	memset(item, 0, size);
+	*(int64_t *)item = time;
+	return item;
+}
+
+uint32_t path_list__before(const struct path_list *list, size_t size, int64_t time)
+{
+	uint32_t low = 0, high = list->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (list__time(list, size, middle) < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct path_state *path_history__state(struct path_history *h, uint32_t goroutine, int64_t time)
+{
+	return list__add(h, &path_goroutine(h, goroutine)->states, sizeof(struct path_state), time);
+}
+
+struct path_run *path_history__run(struct path_history *h, uint32_t thread, int64_t time)
+{
+	return list__add(h, &path_thread(h, thread)->runs, sizeof(struct path_run), time);
+}
+
+static int add_on(struct path_history *h, struct path_list *list, int64_t time, uint32_t goroutine)
+{
+	struct path_on *on = list__add(h, list, sizeof(*on), time);
+
+	if (!on)
+		return -ENOMEM;
+	on->goroutine = goroutine;
+	return 0;
+}
+
+int path_history__on_thread(struct path_history *h, uint32_t thread, int64_t time,
+			    uint32_t goroutine)
+{
+	return add_on(h, &path_thread(h, thread)->on, time, goroutine);
+}
+
+int path_history__on_proc(struct path_history *h, uint32_t proc, int64_t time, uint32_t goroutine)
+{
+	return add_on(h, &path_proc(h, proc)->on, time, goroutine);
+}
+
+static uint32_t on_before(const struct path_list *list, int64_t time)
+{
+	uint32_t n = path_list__before(list, sizeof(struct path_on), time);
+
+	return n ? ((const struct path_on *)list->at)[n - 1].goroutine : PATH_NONE;
+}
+
+uint32_t path_history__of_thread(const struct path_history *h, uint32_t thread, int64_t time)
+{
+	return on_before(&path_thread(h, thread)->on, time);
+}
+
+uint32_t path_history__of_proc(const struct path_history *h, uint32_t proc, int64_t time)
+{
+	return on_before(&path_proc(h, proc)->on, time);
+}
+
+int path_history__on_cpu(struct path_history *h, uint64_t cpu, const struct path_core *who)
+{
+	uint32_t i = table__make(h, &h->cpus, cpu, sizeof(struct path_cpu));
+	struct path_core *core;
+	int64_t time;
+
+	if (i == PATH_NONE)
+		return -ENOMEM;
+	core = list__add(h, &((struct path_cpu *)h->cpus.at)[i].who, sizeof(*core), who->time);
+	if (!core)
+		return -ENOMEM;
+	time = core->time;
+	*core = *who;
+	core->time = time;
+	return 0;
+}
+
+int path_history__stop(struct path_history *h, int64_t time, bool stopped)
+{
+	struct path_stop *stop = list__add(h, &h->stops, sizeof(*stop), time);
+
+	if (!stop)
+		return -ENOMEM;
+	stop->stopped = stopped;
+	return 0;
+}
+
+void path_history__forget(struct path_history *h, uint32_t goroutine)
+{
+	struct path_list *states = &path_goroutine(h, goroutine)->states;
+
+	h->memory -= states->cap * sizeof(struct path_state);
+	list__deinit(states);
+}
+
+struct path_state *path_history__last_state(const struct path_history *h, uint32_t goroutine)
+{
+	const struct path_list *states = &path_goroutine(h, goroutine)->states;
+
+	return states->n ? list__item(states, sizeof(struct path_state), states->n - 1) : NULL;
+}
+
+struct path_run *path_history__last_run(const struct path_history *h, uint32_t thread)
+{
+	const struct path_list *runs = &path_thread(h, thread)->runs;
+
+	return runs->n ? list__item(runs, sizeof(struct path_run), runs->n - 1) : NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the fold share (path_fold.c has goroutines, path_threads.c threads), and those of
+ * the walk (path_walk.c goes, path_causes.c says who held what).
+ */
+#ifndef TRACE_PATH_IMPL_H
+#define TRACE_PATH_IMPL_H
+
+#include "trace/path.h"
+
+/* path_fold.c: 0 or -ENOMEM; an id of UINT64_MAX is nobody's: PATH_NONE. */
+int path_fold__intern(struct path_fold *f, const char *data, size_t len, uint32_t *ret);
+int path_fold__get(uint32_t (*find)(struct path_history *h, uint64_t id), struct path_fold *f,
+		   uint64_t id, uint32_t *ret);
+
+/* path_threads.c: a generation begins: what its table says of threads that no item has told of. */
+int path_fold__threads(struct path_fold *f, const struct kernel_threads *threads);
+
+struct position { /* a goroutine, or, if that is PATH_NONE, a thread without one */
+	uint32_t goroutine, thread;
+	uint32_t depth;
+};
+
+struct frame { /* where to go on when what a wait was for has been told */
+	struct position at;
+	int64_t lo;
+};
+
+struct walk {
+	const struct path_history *h;
+	struct path *path; /* newest first */
+	struct frame *frames;
+	uint32_t n, cap;
+	struct position at;
+	int64_t time;	   /* all after it is told */
+	int64_t lo;	   /* up to where the position's goroutine is to be followed */
+	unsigned int hops; /* jumps since time went on */
+};
+
+/* path_causes.c: */
+
+/*
+ * Who had the core that a runnable thread waited for, just before the position's time, and since
+ * when, but not before `since`. `next`: what the thread did then, or NULL.
+ */
+int64_t path_walk__core(const struct walk *w, const struct path_run *run,
+			const struct path_run *next, int64_t since, struct path_segment *seg);
+
+/* Who had the Ps while the goroutine was runnable, and who gave its own up; it got that at `end`. */
+void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t since, int64_t end,
+		     struct path_segment *seg);
+
+/* What a wait for that reason ends by, if not by a goroutine. */
+enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason);
+
+/*
+ * The sleep of a thread that ended before `time`, with no goroutine on the thread since, and when it
+ * ended. NULL: there was none.
+ */
+const struct path_run *path_walk__last_sleep(const struct path_history *h, uint32_t thread,
+					     int64_t time, int64_t *ret_woken);
+
+#endif

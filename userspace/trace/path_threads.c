@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the kernel's items to a history: what the threads did since when, who woke them, who had which
+ * core. path_fold.c has the goroutines.
+ */
+#include <errno.h>
+
+#include "trace/path_impl.h"
+
+#define NAMES_MAX 65536 /* of threads that are not the target's */
+
+static bool is_asleep(uint8_t run)
+{
+	return run == KERNEL_SLEEPING || run == KERNEL_BLOCKED || run == KERNEL_STOPPED;
+}
+
+/* What the thread does from now on, if that is another thing. */
+static int thread__changes(struct path_fold *f, const struct kernel_thread *kt, int64_t time,
+			   struct path_run **ret)
+{
+	uint32_t thread;
+	struct path_run *run;
+	int err = path_fold__get(path_history__thread, f, kt->tid, &thread);
+
+	*ret = NULL;
+	if (err)
+		return err;
+	run = path_history__last_run(f->h, thread);
+	if (run ? run->run == kt->run && run->cpu == kt->cpu : kt->run == KERNEL_UNKNOWN)
+		return 0;
+	run = path_history__run(f->h, thread, time);
+	if (!run)
+		return -ENOMEM;
+	run->run = kt->run;
+	run->cpu = kt->cpu;
+	run->call = kt->call;
+	run->fault = kt->in_fault;
+	run->woken = kt->woken;
+	*ret = run;
+	return 0;
+}
+
+/* A generation begins: what its table says of threads that no item has told of. */
+int path_fold__threads(struct path_fold *f, const struct kernel_threads *threads)
+{
+	int64_t now = f->last, time;
+	const struct kernel_thread *kt;
+	struct path_core core;
+	struct path_run *run;
+	uint32_t thread;
+	void *value;
+	int err = 0;
+
+	for (size_t i = 0; !err && map__next(&threads->map, &i, &value);) {
+		kt = value;
+		time = kt->since ? (int64_t)(kt->since - f->ahead) : now;
+		thread = path_history__find_thread(f->h, kt->tid);
+		run = thread == PATH_NONE ? NULL : path_history__last_run(f->h, thread);
+		if (time > now || kt->run == KERNEL_UNKNOWN || (run && time <= run->time))
+			time = now;
+		err = thread__changes(f, kt, time, &run);
+		if (err || !run || kt->run != KERNEL_RUNNING)
+			continue;
+		core = (struct path_core){ .time = time, .tid = kt->tid };
+		err = path_history__on_cpu(f->h, kt->cpu, &core);
+	}
+	return err;
+}
+
+static int learn_name(struct path_fold *f, uint32_t tid, const struct trace_string *name,
+		      uint32_t *ret)
+{
+	int err = 0;
+
+	*ret = 0;
+	if (!tid)
+		return 0;
+	if (!name->len) {
+		*ret = (uint32_t)(uintptr_t)map__get(&f->names, tid);
+		return 0;
+	}
+	err = path_fold__intern(f, name->data, name->len, ret);
+	if (!err && (f->names.n < NAMES_MAX || map__get(&f->names, tid)))
+		err = map__put(&f->names, tid, (void *)(uintptr_t)*ret);
+	return err;
+}
+
+/* The number of the system call that the goroutine of a thread is in, if it is but one. */
+static void name_call(struct path_fold *f, const struct kernel_item *item)
+{
+	uint32_t thread = path_history__find_thread(f->h, item->tid), g;
+	struct path_state *st;
+
+	g = thread == PATH_NONE ? PATH_NONE : path_history__of_thread(f->h, thread, INT64_MAX);
+	st = g == PATH_NONE ? NULL : path_history__last_state(f->h, g);
+	if (!st || st->state != GO_STATE_SYSCALL)
+		return;
+	st->call = st->over ? KERNEL_NO_CALL : item->number;
+	st->over = true;
+}
+
+/* A thread has got, or left, a core. */
+static int core__item(struct path_fold *f, const struct kernel_item *item, int64_t time,
+		      uint32_t name)
+{
+	struct path_core core = { .time = time, .tid = item->tid, .name = name };
+
+	if (item->kind == KERNEL_OFF)
+		core.tid = item->other;
+	if (item->kind != KERNEL_ON)
+		core.pid = item->other_pid;
+	f->h->machine |= item->kind == KERNEL_CORE;
+	return path_history__on_cpu(f->h, item->cpu, &core);
+}
+
+static int run__item(struct path_fold *f, const struct kernel_item *item, int64_t time,
+		     const struct kernel_thread *kt, uint32_t name)
+{
+	uint32_t thread = path_history__find_thread(f->h, item->tid);
+	struct path_run *last = thread == PATH_NONE ? NULL : path_history__last_run(f->h, thread),
+			*run;
+	int err;
+
+	if (!kt)
+		return 0;
+	if (item->kind == KERNEL_WAKING && last && is_asleep(last->run) && !is_asleep(kt->run)) {
+		last->over = true;
+		last->other = item->other;
+		last->other_pid = item->other_pid;
+		last->name = name;
+		last->interrupt = item->interrupt;
+	}
+	err = thread__changes(f, kt, time, &run);
+	if (err || !run || item->kind != KERNEL_OFF)
+		return err;
+	run->why = item->why;
+	run->other = item->other;
+	run->other_pid = item->other_pid;
+	run->name = name;
+	return 0;
+}
+
+int path_fold__item(struct path_fold *f, const struct kernel_item *item,
+		    const struct kernel_threads *threads)
+{
+	int64_t time = (int64_t)(item->time - f->ahead);
+	uint32_t name = 0;
+	int err;
+
+	if (item->kind == KERNEL_SYS_ENTER)
+		name_call(f, item);
+	if (item->kind == KERNEL_OFF || item->kind == KERNEL_WAKING || item->kind == KERNEL_CORE) {
+		err = learn_name(f, item->kind == KERNEL_CORE ? item->tid : item->other,
+				 &item->name, &name);
+		if (err)
+			return err;
+	}
+	err = item->kind == KERNEL_CORE
+		      ? 0
+		      : run__item(f, item, time, kernel_threads__find(threads, item->tid), name);
+	if (!err &&
+	    (item->kind == KERNEL_ON || item->kind == KERNEL_OFF || item->kind == KERNEL_CORE))
+		err = core__item(f, item, time, name);
+	return err;
+}
