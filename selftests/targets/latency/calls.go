@@ -22,35 +22,38 @@ func convoy() []part {
 		share("main.member", 0.6, 0.8, kernelBlocked))
 }
 
-// member holds the lock most of its time, so the other ones wait: in the kernel, for a core that is free,
-// with a P.
+// member uses a core in turn with the other ones: each waits in the kernel, with a P, until the one before it
+// passes the turn on, as locks that are handed over do it.
 func member(used chan<- clocks.Reading) {
+	mine := atomic.AddInt32(&members, 1) - 1
+	next := (mine + 1) % convoyMembers
 	used <- locked(func(until int64) {
 		for clocks.Wall() < until {
-			lock(&word)
+			await(&turns[mine])
 			for i := 0; i < 20; i++ {
 				clocks.Burn()
 			}
-			unlock(&word)
+			pass(&turns[next])
 		}
 	})
 }
 
-// A lock as C libraries make it: 0 free, 1 held, 2 held and wanted.
-var word uint32
+var (
+	members int32
+	turns   = [convoyMembers]uint32{1}
+)
 
 //go:nosplit
-func lock(w *uint32) {
-	for atomic.SwapUint32(w, 2) != 0 {
-		syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(w)), futexWait, 2, 0, 0, 0)
+func await(turn *uint32) {
+	for atomic.SwapUint32(turn, 0) == 0 {
+		syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(turn)), futexWait, 0, 0, 0, 0)
 	}
 }
 
 //go:nosplit
-func unlock(w *uint32) {
-	if atomic.SwapUint32(w, 0) == 2 {
-		syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(w)), futexWake, 1, 0, 0, 0)
-	}
+func pass(turn *uint32) {
+	atomic.StoreUint32(turn, 1)
+	syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(turn)), futexWake, 1, 0, 0, 0)
 }
 
 const futexWait, futexWake = 128, 129 // private

@@ -1,0 +1,126 @@
+// Calls makes known numbers of system calls, both those that Go's runtime is told of and those that it is not,
+// with results known in advance, and threads of known names that begin and end.
+//
+//	calls [-n N]
+//
+// It speaks the handshake of package protocol; the done line is {"calls":[...],"ended":[...],"alive":[...]}:
+// who called what how often with which result, the threads that began and ended, and all that are there at
+// the end.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+// made is what the goroutines of a function called, beside what the runtime did in their name.
+type made struct {
+	Function string `json:"function"`
+	Name     string `json:"name"`
+	Result   int    `json:"result"` // a negative errno included
+	Count    int    `json:"count"`
+}
+
+type thread struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+}
+
+const shortThreads = 7
+
+// The process's first thread does not end with a goroutine that is locked to it: it is for main.
+func init() { runtime.LockOSThread() }
+
+func main() {
+	n := flag.Int("n", 1009, "calls of a kind")
+	flag.Parse()
+	protocol.Ready()
+	done := make(chan bool)
+	go rawCaller(*n, done)
+	go caller(*n, done)
+	<-done
+	<-done
+	parent := os.Getppid()
+	protocol.Done(map[string]any{
+		"calls": []made{
+			{"main.rawCaller", "getppid", parent, *n},
+			{"main.rawCaller", "close", -int(syscall.EBADF), *n / 2},
+			{"main.caller", "getppid", parent, *n / 3},
+			{"main.caller", "lseek", -int(syscall.EINVAL), *n},
+		},
+		"ended": shortLived(), "alive": present(),
+	})
+}
+
+func rawCaller(n int, done chan<- bool) {
+	for i := 0; i < n; i++ {
+		syscall.RawSyscall(syscall.SYS_GETPPID, 0, 0, 0)
+	}
+	for i := 0; i < n/2; i++ {
+		syscall.RawSyscall(syscall.SYS_CLOSE, ^uintptr(0), 0, 0)
+	}
+	done <- true
+}
+
+// caller has the runtime take part.
+func caller(n int, done chan<- bool) {
+	fd, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)
+	if err != nil {
+		protocol.Fail(err)
+	}
+	for i := 0; i < n; i++ {
+		syscall.Seek(fd, 0, 99)
+		if i%3 == 2 {
+			syscall.Syscall(syscall.SYS_GETPPID, 0, 0, 0)
+		}
+	}
+	done <- true
+}
+
+// shortLived has threads begin, give themselves names, and end one after the other, as goroutines end that are
+// still locked to theirs.
+func shortLived() (ended []thread) {
+	id := make(chan thread)
+	for i := 0; i < shortThreads; i++ {
+		go endThread(fmt.Sprintf("short-%d \"%c\"", i, rune(0xe0+i)), id)
+		t := <-id
+		ended = append(ended, t)
+		task := fmt.Sprintf("/proc/self/task/%d", t.ID)
+		for _, err := os.Stat(task); err == nil; _, err = os.Stat(task) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return ended
+}
+
+func endThread(name string, id chan<- thread) {
+	runtime.LockOSThread()
+	text := append([]byte(name), 0)
+	_, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_NAME, uintptr(unsafe.Pointer(&text[0])), 0)
+	if err != 0 {
+		protocol.Fail(err)
+	}
+	id <- thread{syscall.Gettid(), name}
+}
+
+func present() (all []thread) {
+	tasks, _ := filepath.Glob("/proc/self/task/*")
+	for _, task := range tasks {
+		id, err := strconv.Atoi(filepath.Base(task))
+		comm, errRead := os.ReadFile(task + "/comm")
+		if err == nil && errRead == nil {
+			all = append(all, thread{id, strings.TrimSuffix(string(comm), "\n")})
+		}
+	}
+	return all
+}
