@@ -163,7 +163,7 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 }
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
-			const struct shared_maps *maps, unsigned int sets, struct error *err)
+			const struct rings *rings, unsigned int sets, struct error *err)
 {
 	struct kernel_probes *k = calloc(1, sizeof(*k));
 	int code = -ENOMEM;
@@ -178,7 +178,7 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 	if (!code) {
 		k->skel->rodata->config = *config;
 		choose_programs(k->skel, sets);
-		code = shared_maps__use(maps, k->skel->obj);
+		code = rings__use(rings, k->skel->obj);
 	}
 	if (!code)
 		code = kernel_bpf__load(k->skel);

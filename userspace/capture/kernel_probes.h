@@ -9,7 +9,7 @@
 #ifndef CAPTURE_KERNEL_PROBES_H
 #define CAPTURE_KERNEL_PROBES_H
 
-#include "capture/shared_maps.h"
+#include "capture/rings.h"
 #include "gotrace/session.h"
 #include "lib/error.h"
 
@@ -17,7 +17,7 @@ struct kernel_probes;
 
 /* Loads the programs of those of sets kernel and fault that are in `sets`, by enum site_set. */
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
-			const struct shared_maps *maps, unsigned int sets, struct error *err);
+			const struct rings *rings, unsigned int sets, struct error *err);
 /*
  * From now on records come; of set kernel first, for each thread that is there, what it is doing.
  * Half attached on failure: detach it.

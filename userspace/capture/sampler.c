@@ -67,7 +67,7 @@ int sampler__possible(struct error *err)
 }
 
 int sampler__open(struct sampler **ret, const struct gt_config *config,
-		  const struct shared_maps *maps, struct error *err)
+		  const struct rings *rings, struct error *err)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int code = -ENOMEM;
@@ -78,7 +78,7 @@ int sampler__open(struct sampler **ret, const struct gt_config *config,
 	}
 	if (!code) {
 		s->skel->rodata->config = *config;
-		code = shared_maps__use(maps, s->skel->obj);
+		code = rings__use(rings, s->skel->obj);
 	}
 	if (!code)
 		code = sample_bpf__load(s->skel);

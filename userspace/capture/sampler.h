@@ -8,7 +8,7 @@
 #ifndef CAPTURE_SAMPLER_H
 #define CAPTURE_SAMPLER_H
 
-#include "capture/shared_maps.h"
+#include "capture/rings.h"
 #include "gotrace/session.h"
 #include "lib/error.h"
 
@@ -18,7 +18,7 @@ struct sampler;
 
 /* Loads the program. The reason, with its remedy, when that can't be. */
 int sampler__open(struct sampler **ret, const struct gt_config *config,
-		  const struct shared_maps *maps, struct error *err);
+		  const struct rings *rings, struct error *err);
 /* From now on each CPU that runs the target is sampled `hz` times a second of its time. */
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *err);
 void sampler__detach(struct sampler *s);

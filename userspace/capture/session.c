@@ -19,36 +19,35 @@
 #include <bpf/libbpf.h>
 
 #include "capture/kernel_probes.h"
+#include "capture/rings.h"
 #include "capture/sampler.h"
 #include "capture/session.h"
 #include "lib/log.h"
 
 #include "gotrace.skel.h"
 
-#define RINGS_TOTAL	(16u << 20) /* bytes, up to 4 CPUs */
-#define RINGS_TOTAL_MAX (48u << 20)
 #define SITES_A_LINK	128	/* as many as site.c makes */
-#define RING_SMALLEST	4096
 #define KERNEL_SETS	(SITE_SET(KERNEL) | SITE_SET(FAULT))
 
-struct ring_job {
+/* The kernel's side is loaded at the same time as the probes: each takes its tens of milliseconds. */
+struct kernel_job {
 	pthread_t thread;
 	bool threaded;
-	uint32_t index, size;
-	int map, fd, code;
+	struct gt_config config;
+	int code;
+	struct error err;
 };
 
 struct session {
 	struct gotrace_bpf *skel;
 	struct session_opts opts;
 	bool multi;
-	unsigned int cpus, rings, nlinks;
-	uint32_t ring_size;
-	int ring_fd[GT_RINGS_MAX];
-	struct ring_job ring_job[GT_RINGS_MAX];
+	unsigned int nlinks;
+	struct rings rings;
 	struct bpf_link **link;
 	struct sampler *sampler;	/* NULL: none wanted */
 	struct kernel_probes *kernel;	/* NULL: none wanted, or none to be had */
+	struct kernel_job kernel_job;
 };
 
 static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_probe probe)
@@ -139,99 +138,6 @@ static int explain(int code, struct error *err, const char *what)
 			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 }
 
-static uint32_t power_of_two_below(uint32_t n)
-{
-	return 1u << (31 - __builtin_clz(n));
-}
-
-/* One ring for a few CPUs: many producers on one ring slow each other down. */
-static void size_rings(struct session *s)
-{
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t total;
-
-	s->cpus = cpus > 0 ? (unsigned int)cpus : 1;
-	s->rings = s->cpus / 8 > 4 ? s->cpus / 8 : 4;
-	if (s->rings > s->cpus)
-		s->rings = s->cpus;
-	if (s->rings > GT_RINGS_MAX)
-		s->rings = GT_RINGS_MAX;
-	total = s->rings * (4u << 20);
-	if (total < RINGS_TOTAL)
-		total = RINGS_TOTAL;
-	if (total > RINGS_TOTAL_MAX)
-		total = RINGS_TOTAL_MAX;
-	s->ring_size = s->opts.ring_size ?: power_of_two_below(total / s->rings);
-}
-
-/* One ring: made, and put into the map. */
-static void *create_ring(void *argument)
-{
-	struct ring_job *job = argument;
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, job->size, NULL);
-
-	job->fd = fd;
-	if (fd < 0 || bpf_map_update_elem(job->map, &job->index, &fd, 0))
-		job->code = -errno;
-	return NULL;
-}
-
-/*
- * The map of rings, and a thread for each ring: the kernel takes up to 20 ms to put one into the
- * map (it waits until no program can see what was there before), the time that loading takes.
- */
-static int start_rings(struct session *s, struct error *err)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
-	int inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, RING_SMALLEST, NULL);
-	int map = -1, code;
-	unsigned int i;
-
-	if (inner >= 0) {
-		opts.inner_map_fd = (__u32)inner;
-		map = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(__u32),
-				     sizeof(__u32), GT_RINGS_MAX, &opts);
-	}
-	code = map < 0 ? -errno : bpf_map__reuse_fd(s->skel->maps.rings, map);
-	if (inner >= 0)
-		close(inner);
-	if (map >= 0)
-		close(map);
-	if (code)
-		return explain(code, err, "cannot create the ring buffers");
-	for (i = 0; i < s->rings; i++) {
-		struct ring_job *job = &s->ring_job[i];
-
-		*job = (struct ring_job){
-			.map = bpf_map__fd(s->skel->maps.rings),
-			.index = i,
-			.size = s->ring_size,
-			.fd = -1,
-		};
-		job->threaded = !pthread_create(&job->thread, NULL, create_ring, job);
-		if (!job->threaded)
-			create_ring(job);
-	}
-	return 0;
-}
-
-/* Waits for them; their descriptors are the session's even when one failed. */
-static int finish_rings(struct session *s, struct error *err)
-{
-	unsigned int i;
-	int code = 0;
-
-	for (i = 0; i < s->rings; i++) {
-		struct ring_job *job = &s->ring_job[i];
-
-		if (job->threaded)
-			pthread_join(job->thread, NULL);
-		s->ring_fd[i] = job->fd;
-		code = code ? code : job->code;
-	}
-	return code ? explain(code, err, "cannot create a ring buffer") : 0;
-}
-
 static void prepare_programs(struct session *s)
 {
 	struct bpf_program *program;
@@ -274,62 +180,84 @@ static bool has_inlined_sites(const struct site_list *sites)
 	return false;
 }
 
-static int load(struct session *s, struct error *err)
+static void *open_kernel(void *argument)
 {
-	struct gt_config *config;
-	int ret, rings;
+	struct session *s = argument;
 
-	s->skel = gotrace_bpf__open();
-	if (!s->skel)
-		return explain(-errno, err, "cannot open the BPF programs");
-	config = &s->skel->rodata->config;
-	*config = *s->opts.config;
-	config->tgid = (uint32_t)s->opts.pid;
-	config->rings = s->rings;
-	config->stack_depth = s->opts.stack_depth;
-	config->inlined_sites = has_inlined_sites(s->opts.sites);
-	prepare_programs(s);
-	ret = start_rings(s, err);
-	if (ret)
-		return ret;
-	ret = gotrace_bpf__load(s->skel);
-	rings = finish_rings(s, err);
-	if (ret == -EACCES) /* not a lack of privilege: that is -EPERM */
-		return error__set(err, ret, "the kernel's verifier refuses the BPF programs%s",
-				  log__verbose() ? "" : " (--verbose shows why)");
-	if (ret)
-		return explain(ret, err, "cannot load the BPF programs");
-	return rings;
+	s->kernel_job.code = kernel_probes__open(&s->kernel, &s->kernel_job.config, &s->rings,
+						 s->opts.sets, &s->kernel_job.err);
+	return NULL;
+}
+
+static void start_kernel(struct session *s)
+{
+	if (!(s->opts.sets & KERNEL_SETS))
+		return;
+	s->kernel_job.config = s->skel->rodata->config;
+	s->kernel_job.threaded = !pthread_create(&s->kernel_job.thread, NULL, open_kernel, s);
+	if (!s->kernel_job.threaded)
+		open_kernel(s);
 }
 
 /* Set kernel is a default one: where it can't be had, all else is recorded without it. */
-static int without_kernel(struct session *s, int code, struct error *err)
+static int without_kernel(struct session *s, int code, struct error *err, const struct error *why)
 {
-	if (!code || !s->opts.kernel_optional)
-		return code;
-	log__msg("recorded without set kernel: %s", err->text);
-	err->text[0] = '\0';
+	if (!code)
+		return 0;
+	if (!s->opts.kernel_optional)
+		return error__set(err, code, "%s", why->text);
+	log__msg("recorded without set kernel: %s", why->text);
 	kernel_probes__destroy(s->kernel);
 	s->kernel = NULL;
 	return 0;
 }
 
-/* What writes into the probes' rings from objects of its own. */
-static int open_others(struct session *s, struct error *err)
+static void wait_for_kernel(struct session *s)
 {
-	const struct gt_config *config = &s->skel->rodata->config;
-	const struct shared_maps maps = {
-		.rings = bpf_map__fd(s->skel->maps.rings),
-		.counters = bpf_map__fd(s->skel->maps.counters),
-		.ring_seq = bpf_map__fd(s->skel->maps.bss_rings),
-	};
-	int code = 0;
+	if (s->kernel_job.threaded)
+		pthread_join(s->kernel_job.thread, NULL);
+	s->kernel_job.threaded = false;
+}
 
-	if (s->opts.sample_hz)
-		code = sampler__open(&s->sampler, config, &maps, err);
-	if (!code && s->opts.sets & KERNEL_SETS)
-		code = without_kernel(s, kernel_probes__open(&s->kernel, config, &maps,
-							     s->opts.sets, err), err);
+static int load_probes(struct session *s, struct error *err)
+{
+	int code = gotrace_bpf__load(s->skel), rings = rings__finish(&s->rings);
+
+	if (code == -EACCES) /* not a lack of privilege: that is -EPERM */
+		return error__set(err, code, "the kernel's verifier refuses the BPF programs%s",
+				  log__verbose() ? "" : " (--verbose shows why)");
+	if (code)
+		return explain(code, err, "cannot load the BPF programs");
+	return rings ? explain(rings, err, "cannot create a ring buffer") : 0;
+}
+
+static int load(struct session *s, struct error *err)
+{
+	struct gt_config *config;
+	int code;
+
+	s->skel = gotrace_bpf__open();
+	if (!s->skel)
+		return explain(-errno, err, "cannot open the BPF programs");
+	code = rings__start(&s->rings, s->opts.ring_size);
+	if (!code)
+		code = rings__use(&s->rings, s->skel->obj);
+	if (code)
+		return explain(code, err, "cannot create the ring buffers");
+	config = &s->skel->rodata->config;
+	*config = *s->opts.config;
+	config->tgid = (uint32_t)s->opts.pid;
+	config->rings = s->rings.n;
+	config->stack_depth = s->opts.stack_depth;
+	config->inlined_sites = has_inlined_sites(s->opts.sites);
+	prepare_programs(s);
+	start_kernel(s);
+	code = load_probes(s, err);
+	wait_for_kernel(s);
+	if (!code)
+		code = without_kernel(s, s->kernel_job.code, err, &s->kernel_job.err);
+	if (!code && s->opts.sample_hz)
+		code = sampler__open(&s->sampler, config, &s->rings, err);
 	return code;
 }
 
@@ -347,14 +275,10 @@ int session__open(struct session **ret, const struct session_opts *opts, struct 
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	memset(s->ring_fd, -1, sizeof(s->ring_fd));
 	s->opts = *opts;
 	s->multi = !opts->force_perf && session__kernel_has_multi();
 	s->link = calloc(opts->sites->n + 1, sizeof(*s->link));
-	size_rings(s);
 	code = s->link ? load(s, err) : -ENOMEM;
-	if (!code)
-		code = open_others(s, err);
 	if (code) {
 		session__destroy(s);
 		return code;
@@ -438,6 +362,7 @@ static int attach_sites(struct session *s, struct error *err)
 
 int session__attach(struct session *s, struct error *err)
 {
+	struct error why = {};
 	int code;
 
 	s->skel->links.process_exec = bpf_program__attach(s->skel->progs.process_exec);
@@ -447,7 +372,7 @@ int session__attach(struct session *s, struct error *err)
 	if (!code && s->sampler)
 		code = sampler__attach(s->sampler, s->opts.sample_hz, err);
 	if (!code && s->kernel)
-		code = without_kernel(s, kernel_probes__attach(s->kernel, err), err);
+		code = without_kernel(s, kernel_probes__attach(s->kernel, &why), err, &why);
 	return code;
 }
 
@@ -488,15 +413,11 @@ void session__detach(struct session *s)
 
 void session__destroy(struct session *s)
 {
-	unsigned int i;
-
 	if (!s)
 		return;
 	if (s->skel)
 		session__detach(s);
-	for (i = 0; i < GT_RINGS_MAX; i++)
-		if (s->ring_fd[i] >= 0)
-			close(s->ring_fd[i]);
+	rings__destroy(&s->rings);
 	sampler__destroy(s->sampler);
 	kernel_probes__destroy(s->kernel);
 	gotrace_bpf__destroy(s->skel);
@@ -511,38 +432,38 @@ bool session__multi(const struct session *s)
 
 unsigned int session__rings(const struct session *s)
 {
-	return s->rings;
+	return s->rings.n;
 }
 
 int session__ring_fd(const struct session *s, unsigned int ring)
 {
-	return s->ring_fd[ring];
+	return s->rings.job[ring].fd;
 }
 
 uint64_t session__ring_bytes(const struct session *s)
 {
-	return (uint64_t)s->rings * s->ring_size;
+	return (uint64_t)s->rings.n * s->rings.size;
 }
 
 uint64_t session__memory(const struct session *s)
 {
 	return session__ring_bytes(s) + sizeof(*s->skel->bss_seen) + sizeof(*s->skel->bss_curg) +
-	       sizeof(*s->skel->bss_rings) + sizeof(*s->skel->bss_texts) + s->cpus * sizeof(struct gt_counters);
+	       sizeof(*s->skel->bss_rings) + sizeof(*s->skel->bss_texts) + s->rings.cpus * sizeof(struct gt_counters);
 }
 
 int session__counters(const struct session *s, struct gt_counters *ret)
 {
 	size_t words = sizeof(*ret) / sizeof(gt_u64), i, cpu;
-	struct gt_counters *each = calloc(s->cpus, sizeof(*each));
+	struct gt_counters *each = calloc(s->rings.cpus, sizeof(*each));
 	uint32_t zero = 0;
 	int code = -ENOMEM;
 
 	if (!each)
 		return code;
-	code = bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.counters), &zero, each);
+	code = bpf_map_lookup_elem(s->rings.counters, &zero, each);
 	if (!code) {
 		memset(ret, 0, sizeof(*ret));
-		for (cpu = 0; cpu < s->cpus; cpu++)
+		for (cpu = 0; cpu < s->rings.cpus; cpu++)
 			for (i = 0; i < words; i++)
 				((gt_u64 *)ret)[i] += ((gt_u64 *)&each[cpu])[i];
 	}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rings, and the maps beside them: see rings.h.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/rings.h"
+#include "gotrace/counters.h"
+
+#define TOTAL	  (16u << 20) /* bytes, up to 4 CPUs */
+#define TOTAL_MAX (48u << 20)
+#define SMALLEST  4096
+
+static uint32_t power_of_two_below(uint32_t n)
+{
+	return 1u << (31 - __builtin_clz(n));
+}
+
+/* One ring for a few CPUs: many producers on one ring slow each other down. */
+static void choose_sizes(struct rings *r, uint32_t size)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t total;
+
+	r->cpus = cpus > 0 ? (unsigned int)cpus : 1;
+	r->n = r->cpus / 8 > 4 ? r->cpus / 8 : 4;
+	if (r->n > r->cpus)
+		r->n = r->cpus;
+	if (r->n > GT_RINGS_MAX)
+		r->n = GT_RINGS_MAX;
+	total = r->n * (4u << 20);
+	if (total < TOTAL)
+		total = TOTAL;
+	if (total > TOTAL_MAX)
+		total = TOTAL_MAX;
+	r->size = size ?: power_of_two_below(total / r->n);
+}
+
+/* One ring: made, and put into the map. */
+static void *create_ring(void *argument)
+{
+	struct ring_job *job = argument;
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, job->size, NULL);
+
+	job->fd = fd;
+	if (fd < 0 || bpf_map_update_elem(job->map, &job->index, &fd, 0))
+		job->code = -errno;
+	return NULL;
+}
+
+static int create_maps(struct rings *r)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	LIBBPF_OPTS(bpf_map_create_opts, mapped, .map_flags = BPF_F_MMAPABLE);
+	int inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, SMALLEST, NULL);
+
+	if (inner < 0)
+		return -errno;
+	opts.inner_map_fd = (__u32)inner;
+	r->map = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(__u32), sizeof(__u32),
+				GT_RINGS_MAX, &opts);
+	if (r->map >= 0)
+		r->counters = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "counters", sizeof(__u32),
+					     sizeof(struct gt_counters), 1, NULL);
+	if (r->counters >= 0)
+		r->numbers = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ring_seq", sizeof(__u32),
+					    sizeof(gt_u32[GT_RINGS_MAX][16]), 1, &mapped);
+	if (r->numbers < 0) {
+		int code = -errno;
+
+		close(inner);
+		return code;
+	}
+	close(inner);
+	return 0;
+}
+
+/*
+ * A thread for each ring: the kernel takes up to 20 ms to put one into the map (it waits until no
+ * program can see what was there before), the time that loading takes.
+ */
+int rings__start(struct rings *r, uint32_t size)
+{
+	unsigned int i;
+	int code;
+
+	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1 };
+	choose_sizes(r, size);
+	for (i = 0; i < GT_RINGS_MAX; i++)
+		r->job[i].fd = -1;
+	code = create_maps(r);
+	for (i = 0; i < r->n && !code; i++) {
+		struct ring_job *job = &r->job[i];
+
+		*job = (struct ring_job){ .map = r->map, .index = i, .size = r->size, .fd = -1 };
+		job->threaded = !pthread_create(&job->thread, NULL, create_ring, job);
+		if (!job->threaded)
+			create_ring(job);
+	}
+	return code;
+}
+
+int rings__finish(struct rings *r)
+{
+	unsigned int i;
+	int code = 0;
+
+	for (i = 0; i < r->n; i++) {
+		struct ring_job *job = &r->job[i];
+
+		if (job->threaded)
+			pthread_join(job->thread, NULL);
+		job->threaded = false;
+		code = code ? code : job->code;
+	}
+	return code;
+}
+
+void rings__destroy(struct rings *r)
+{
+	const int maps[] = { r->map, r->counters, r->numbers };
+	unsigned int i;
+
+	if (!r->n)
+		return;
+	rings__finish(r);
+	for (i = 0; i < r->n; i++)
+		if (r->job[i].fd >= 0)
+			close(r->job[i].fd);
+	for (i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		if (maps[i] >= 0)
+			close(maps[i]);
+	r->n = 0;
+}
+
+int rings__use(const struct rings *r, struct bpf_object *object)
+{
+	const struct {
+		const char *name;
+		int fd;
+	} map[] = {
+		{ "rings", r->map },
+		{ "counters", r->counters },
+		{ ".bss.rings", r->numbers },
+	};
+	int code = 0;
+
+	for (unsigned int i = 0; i < sizeof(map) / sizeof(*map) && !code; i++)
+		code = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, map[i].name),
+					 map[i].fd);
+	return code;
+}
