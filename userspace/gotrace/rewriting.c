@@ -95,6 +95,7 @@ static int begin(struct run *run, int64_t start, struct error *err)
 	opts.version = run->version;
 	run->from = opts.from = a->have_from ? moment__time(&a->from, start) : INT64_MIN;
 	run->to = a->have_to ? moment__time(&a->to, start) : INT64_MAX;
+	opts.to = a->have_to ? run->to : 0;
 	if (run->from >= run->to)
 		return error__set(err, -EINVAL, "--from is not before --to");
 	if (run->to <= start)

@@ -48,6 +48,7 @@ void rewrite__destroy(struct rewrite *r)
 		return;
 	rw__deinit(r);
 	rw_words__deinit(r);
+	rw_kernel__deinit(r);
 	origins__deinit(&r->origins);
 	writer__destroy(r->writer);
 	intern__destroy(r->in);
@@ -166,6 +167,7 @@ static int sync(struct rewrite *r, const struct trace_event *ev)
 		return 0;
 	r->clock = ev->sync->clock;
 	err = rw_words__use(r, ev->words);
+	err = err ?: rw_kernel__use(r, ev->words, ev->time);
 	if (!err && ev->sync->n == 1)
 		err = rw_words__keep(r, ev->words);
 	r->stamp++;
@@ -368,7 +370,7 @@ int rewrite__end(struct rewrite *r)
 	if (!r->writing && r->opts.from == INT64_MIN)
 		return 0; /* there was no generation */
 	if (!r->writing)
-		err = begin_writing(r, r->opts.from, false);
+		err = begin_writing(r, r->opts.from, false) ?: rw_kernel__write(r);
 	/* The last generation may have come to nothing, because the part ends at its begin. */
 	return err ?: r->filled ? writer__close(r->writer) : 0;
 }

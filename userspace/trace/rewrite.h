@@ -9,6 +9,7 @@
  *	rewrite.c		generations and their clocks; the events one by one
  *	rewrite_prologue.c	what goes on when the output begins in the middle
  *	rewrite_words.c		strings, stacks and private data: from the input's ids to ours
+ *	rewrite_kernel.c	the kernel's side: what lies in the part
  *	rewrite_repair.c	v1 only: what has to happen before an event can, by v2's rules
  *	rewrite_rules.c		may it come next? Numbers it and changes the model
  *	rewrite_ranges.c	the same of ranges, collections, tasks and regions
@@ -39,6 +40,7 @@ struct rewrite_opts {
 	 * output with a prologue, which says what went on then. INT64_MIN: from the beginning.
 	 */
 	int64_t from;
+	int64_t to; /* who gives the events ends with those before it; 0: with the last */
 };
 
 struct rewrite_stats {

@@ -8,6 +8,7 @@
 
 #include "lib/map.h"
 #include "trace/generation.h"
+#include "trace/kernel.h"
 #include "trace/private_read.h"
 #include "trace/rewrite.h"
 
@@ -51,6 +52,15 @@ struct rw_words { /* from the ids of the input's generation to those of the outp
 	struct private_ticks ticks; /* clocks that the recorder wrote down; tick_ns 0: it did not */
 };
 
+struct rw_kernel {		      /* the kernel's side */
+	struct kernel_reader *reader; /* of the input's generation, until it is read; NULL: done */
+	struct kernel_writer *writer; /* of the output's; NULL: there was no need */
+	struct kernel_threads threads;
+	/* CLOCK_MONOTONIC: the items that are written, and where the output's generation begins */
+	uint64_t from, to, start;
+	bool begun; /* the writer has the threads */
+};
+
 #define PENDING_MAX 16 /* the most events that one of the input becomes, repairs included */
 
 struct rewrite {
@@ -75,6 +85,7 @@ struct rewrite {
 	struct trace_clock clock; /* of the input's generation */
 
 	struct rw_words words;
+	struct rw_kernel kernel;
 	struct origins origins;
 	struct trace_string *kept; /* private strings about the whole file; bytes owned */
 	size_t nkept, kept_cap;
@@ -152,6 +163,13 @@ uint64_t rw_words__hash(const struct rewrite *r, uint64_t id); /* of a string */
 int rw_words__private(struct rewrite *r, bool whole);
 int rw_words__keep(struct rewrite *r, const struct dictionary *from); /* what it says of that */
 int rw_words__write_kept(struct rewrite *r);
+
+/* rewrite_kernel.c */
+void rw_kernel__deinit(struct rewrite *r);
+/* A generation of the input begins, at `time`. 0 or -ENOMEM. */
+int rw_kernel__use(struct rewrite *r, const struct dictionary *from, int64_t time);
+/* What was used since the last call, and lies in the part, into the open generation of the output. */
+int rw_kernel__write(struct rewrite *r);
 
 /* rewrite_prologue.c */
 

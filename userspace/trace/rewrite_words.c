@@ -128,7 +128,13 @@ static uint64_t private_kind(const struct trace_string *s)
 
 static bool of_file(uint64_t kind)
 {
-	return kind == PRIVATE_META || kind == PRIVATE_TABLE;
+	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT;
+}
+
+/* What lies in a part is written anew: rewrite_kernel.c. */
+static bool of_kernel(uint64_t kind)
+{
+	return kind == PRIVATE_THREADS || kind == PRIVATE_KERNEL || kind == PRIVATE_MACHINE;
 }
 
 int rw_words__use(struct rewrite *r, const struct dictionary *from)
@@ -160,10 +166,10 @@ int rw_words__private(struct rewrite *r, bool whole)
 	for (size_t i = 0; !err && i < dictionary__nstrings(r->words.from); i++) {
 		s = &r->words.from->strings[i];
 		kind = private_kind(s);
-		if (kind && kind != PRIVATE_TICKS && (whole || !of_file(kind)))
+		if (kind && kind != PRIVATE_TICKS && !of_kernel(kind) && (whole || !of_file(kind)))
 			err = writer__private(r->writer, s->data, s->len);
 	}
-	return err;
+	return err ?: rw_kernel__write(r);
 }
 
 int rw_words__keep(struct rewrite *r, const struct dictionary *from)

@@ -12,8 +12,6 @@
 
 #include "trace/order.h"
 
-#define TICK_MAX 64 /* ns: of traces of ours, by which an event's time may be too early */
-
 struct timeline {
 	struct reader *reader;
 	struct kernel_reader *kernel; /* of the generation that was begun last; NULL: none */
@@ -76,16 +74,6 @@ int64_t timeline__time(const struct timeline *t, uint64_t mono)
 }
 
 /* ---- generations ---- */
-
-static void set_clock(struct timeline *t, const struct trace_clock *clock)
-{
-	int64_t ahead = (int64_t)(clock->mono - (uint64_t)clock->time);
-
-	if (!clock->known)
-		return;
-	/* Ours are CLOCK_MONOTONIC, cut to ticks. */
-	t->ahead = ahead >= 0 && ahead < TICK_MAX ? 0 : ahead;
-}
 
 static bool is_ours(const struct private_loss *loss)
 {
@@ -189,7 +177,8 @@ static int begin_generation(struct timeline *t)
 	t->has_item = false;
 	if (!sync->words)
 		return 0;
-	set_clock(t, &sync->sync->clock);
+	if (sync->sync->clock.known)
+		t->ahead = timeline__ahead(&sync->sync->clock);
 	err = read_losses(t, sync->words);
 	if (!err)
 		err = kernel_reader__open(&t->kernel, sync->words);

@@ -14,6 +14,16 @@
 
 struct timeline;
 
+#define TIMELINE_TICK 64 /* ns: of traces of ours, by which an event's time may be too early */
+
+/* What CLOCK_MONOTONIC is ahead of a trace's clock, which of ours is the same, but cut to ticks. */
+static inline int64_t timeline__ahead(const struct trace_clock *clock)
+{
+	int64_t ahead = clock->known ? (int64_t)(clock->mono - (uint64_t)clock->time) : 0;
+
+	return ahead >= 0 && ahead < TIMELINE_TICK ? 0 : ahead;
+}
+
 /* One of the two, valid until the next call. An event and an item of the same time: the item comes first. */
 struct timeline_step {
 	const struct trace_event *event;
