@@ -84,7 +84,7 @@ static uint64_t *safe_times(const struct sim_run *run)
 struct feeding {
 	unsigned int pair;
 	bool decided, wanted;
-	uint64_t covered; /* sequencer__losses() of the pair before */
+	uint64_t covered; /* sequencer__go_losses() of the pair before */
 	uint64_t begun;	  /* when that was */
 };
 
@@ -141,10 +141,10 @@ static int give_pairs(struct variant *v, struct feeding *f, uint64_t safe)
 	if (!f->decided && safe > two[0].time) {
 		f->decided = true;
 		/* it may be known long after: what the recorder knew then is not */
-		f->wanted = sequencer__losses(v->seq) > f->covered ||
+		f->wanted = sequencer__go_losses(v->seq) > f->covered ||
 			    lost_between(v, f->begun, two[0].time);
 		f->begun = two[0].time;
-		f->covered = sequencer__losses(v->seq);
+		f->covered = sequencer__go_losses(v->seq);
 	}
 	if (!f->decided || safe <= two[1].time_end)
 		return 0;
