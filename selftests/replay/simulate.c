@@ -23,6 +23,8 @@ static void step(struct world *w)
 	pass_time(w);
 	if (world__chance(w, 12))
 		world__sample(w, m);
+	if (world__chance(w, 5))
+		kernel__step(w, m);
 	if (world__chance(w, 8))
 		syscall__retake(w);
 	else if (m->g && m->g->state == SG_SYSCALL)

@@ -124,6 +124,9 @@ void heap__begin_assist(struct world *w, struct sim_m *m);
 void heap__end_assist(struct world *w, struct sim_m *m);
 void heap__step(struct world *w, struct sim_m *m); /* of a running goroutine, or of none on a P */
 
+/* kernel.c */
+void kernel__step(struct world *w, struct sim_m *m);
+
 /* syscall.c */
 void syscall__enter(struct world *w, struct sim_m *m);
 void syscall__step(struct world *w, struct sim_m *m);
