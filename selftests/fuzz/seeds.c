@@ -18,6 +18,7 @@
 #include "trace/describe.h"
 #include "trace/encode.h"
 #include "trace/index.h"
+#include "trace/kernel.h"
 #include "trace/private.h"
 
 static const char *top;
@@ -151,6 +152,44 @@ static void save_private(const uint8_t *table, size_t len)
 	save("private", "short", &b);
 	put_record(&b, PRIVATE_TABLE, table, len);
 	save("private", "table", &b);
+}
+
+static int put_kernel(void *to, enum private_kind kind, const void *data, size_t len)
+{
+	put(to, (uint8_t[]){ kind - PRIVATE_THREADS }, 1);
+	put_u16(to, len);
+	put(to, data, len);
+	return 0;
+}
+
+/* Threads, and items of every kind; some that a core's other threads ran. */
+static void save_kernel(void)
+{
+	static const struct trace_string name = { "kworker/0:1", 11 };
+	struct kernel_thread thread = { .tid = 7, .run = KERNEL_SLEEPING, .call = 202, .name = "a",
+					.name_len = 1, .since = 9, .call_since = 8 };
+	struct kernel_item item = { .time = 1000, .other = 9, .other_pid = 2, .number = 202,
+				    .value = (uint64_t)-11, .why = GT_OFF_DISK };
+	struct kernel_writer *k = kernel_writer__create();
+	struct bytes b = {};
+
+	if (!k || kernel_writer__begin(k, 100, NULL) || kernel_writer__was(k, &thread))
+		abort();
+	for (unsigned int i = 0; i < 4 * KERNEL_KIND_END; i++) {
+		item.kind = (uint8_t)(1 + i % (KERNEL_KIND_END - 1));
+		item.tid = 7 + i % 3;
+		item.cpu = (uint16_t)(i / 9);
+		item.name = item.kind == KERNEL_SYS_ENTER || item.kind == KERNEL_SYS_EXIT ?
+				    (struct trace_string){} :
+				    name;
+		if (kernel_writer__add(k, &item))
+			abort();
+		item.time += 1000 * i;
+	}
+	if (kernel_writer__put(k, put_kernel, &b))
+		abort();
+	save("kernel", "all", &b);
+	kernel_writer__destroy(k);
 }
 
 static void put_int(struct bytes *b, uint64_t n, size_t size)
@@ -352,6 +391,7 @@ int main(int argc, char **argv)
 	save_packed("zstd", put_zstd);
 	save_description(table, len);
 	save_private(table, len);
+	save_kernel();
 	save_example();
 	save_symbols();
 	save_patched();

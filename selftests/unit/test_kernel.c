@@ -248,6 +248,92 @@ static void nothing_is_nothing(void **state)
 	dictionary__deinit(&words);
 }
 
+/* Records by hand, and what is read of them. */
+static void add_record(struct dictionary *words, enum private_kind kind, const void *data,
+		       size_t len)
+{
+	uint8_t string[200] = PRIVATE_PREFIX;
+
+	string[PRIVATE_PREFIX_LEN] = (uint8_t)kind;
+	string[PRIVATE_PREFIX_LEN + 1] = string[PRIVATE_PREFIX_LEN + 2] = 0;
+	memcpy(string + PRIVATE_PREFIX_LEN + 3, data, len);
+	ok(dictionary__add_string(words, dictionary__nstrings(words) + 1, string,
+				  PRIVATE_PREFIX_LEN + 3 + len));
+}
+
+static void assert_read(struct dictionary *words, size_t items, size_t nthreads, uint64_t bad)
+{
+	struct kernel_reader *r = NULL;
+	struct kernel_thread thread;
+	struct kernel_item item;
+	size_t n;
+
+	assert_int_equal(kernel_reader__open(&r, words), 1);
+	for (n = 0; kernel_reader__thread(r, &thread); n++)
+		;
+	assert_int_equal(n, nthreads);
+	for (n = 0; kernel_reader__item(r, &item); n++)
+		;
+	assert_int_equal(n, items);
+	assert_int_equal(kernel_reader__bad(r), bad);
+	kernel_reader__close(r);
+	dictionary__clear(words);
+}
+
+#define RECORD(kind, ...)                                                                          \
+	add_record(&words, kind, (const uint8_t[]){ __VA_ARGS__ },                                 \
+		   sizeof((const uint8_t[]){ __VA_ARGS__ }))
+/* FAULT_END, dt, thread 7 told as new, of process 0 without a name, on core 0 */
+#define NEW_7 0x2a, 1, 1, 7, 0, 0, 0
+#define AGAIN 0x1a, 1 /* the same once more */
+
+static void a_later_version(void **state)
+{
+	struct dictionary words;
+
+	ok(dictionary__init(&words));
+	RECORD(PRIVATE_KERNEL, 5, 9, NEW_7, AGAIN);
+	assert_read(&words, 2, 0, 0);
+	RECORD(PRIVATE_KERNEL, 5, 9, NEW_7, AGAIN, 0xff, 0xff, 0xff); /* behind the items */
+	assert_read(&words, 2, 0, 0);
+	RECORD(PRIVATE_KERNEL, 5, 14, NEW_7, 0x1f, 1, 2, 0xff, 0xff,
+	       AGAIN); /* an item of 2 bytes */
+	assert_read(&words, 2, 0, 0);
+	RECORD(PRIVATE_THREADS, 100, 9, 1, 7, 0, 0, 0, 0, 0, 0xff, 0xff, 7, 1, 8, 0, 0, 0, 0, 0);
+	assert_read(&words, 0, 2, 0);
+	dictionary__deinit(&words);
+}
+
+static void broken_records(void **state)
+{
+	struct dictionary words;
+
+	ok(dictionary__init(&words));
+	RECORD(PRIVATE_KERNEL, 5, 10, NEW_7, AGAIN); /* fewer than it says */
+	RECORD(PRIVATE_KERNEL, 5, 0xff);
+	assert_read(&words, 0, 0, 2);
+	RECORD(PRIVATE_KERNEL, 5, 8, NEW_7, 0x1a);  /* cut in an item: the one before is read */
+	RECORD(PRIVATE_KERNEL, 5, 9, NEW_7, AGAIN); /* before what was read */
+	RECORD(PRIVATE_KERNEL, 6, 9, NEW_7, AGAIN);
+	assert_read(&words, 3, 0, 2);
+	RECORD(PRIVATE_KERNEL, 5, 2, AGAIN);			 /* of no thread */
+	RECORD(PRIVATE_KERNEL, 5, 4, 0x2a, 1, 2, 0);		 /* of one that was not told */
+	RECORD(PRIVATE_KERNEL, 5, 3, 0x0a, 1, 0);		 /* of the idle one */
+	RECORD(PRIVATE_KERNEL, 5, 7, 0x20, 1, 1, 7, 0, 0, 0);	 /* of no kind */
+	RECORD(PRIVATE_KERNEL, 5, 7, 0x2b, 1, 1, 7, 0, 0, 0);	 /* of the machine */
+	RECORD(PRIVATE_KERNEL, 5, 8, 0x24, 1, 1, 7, 0, 0, 3, 0); /* a system call not told */
+	RECORD(PRIVATE_KERNEL, 5, 8, 0x22, 1, 1, 7, 0, 0, 7, 0); /* no such reason */
+	RECORD(PRIVATE_KERNEL, 5, 7, 0x0a, 1, 1, 7, 0, 17, 0);	 /* a name longer than it may be */
+	RECORD(PRIVATE_MACHINE, 5, 7, NEW_7);			 /* of the target */
+	assert_read(&words, 0, 0, 9);
+	RECORD(PRIVATE_THREADS, 100, 7, 1, 7, 0, 0, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0, 0); /* thread 0 */
+	RECORD(PRIVATE_THREADS, 100, 7, 9, 7, 0, 0, 0, 0, 0);	/* no such state */
+	RECORD(PRIVATE_THREADS, 100, 7, 1, 7, 0, 102, 0, 0, 0); /* since before time began */
+	RECORD(PRIVATE_THREADS, 100, 8, 1, 7, 0, 0, 0, 0, 0);
+	assert_read(&words, 0, 1, 4);
+	dictionary__deinit(&words);
+}
+
 static void apply(uint8_t kind, uint64_t time, uint8_t why)
 {
 	struct kernel_item item = { .kind = kind,
@@ -343,6 +429,8 @@ int main(void)
 		TEST(threads_come_back),
 		TEST(nothing_is_nothing),
 		TEST(items_move_threads),
+		TEST(a_later_version),
+		TEST(broken_records),
 		TEST(all_that_are_gone_are_forgotten),
 	};
 

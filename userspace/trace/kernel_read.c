@@ -29,7 +29,7 @@ struct lane {
 	uint32_t npeers, peers_cap, ncalls, calls_cap;
 	uint32_t latest;	 /* REF_… of the last item's thread */
 	struct kernel_item next; /* read ahead */
-	bool has_next;
+	bool has_next, machine;
 };
 
 struct kernel_reader {
@@ -71,9 +71,10 @@ static struct trace_string take_name(struct buf *b, uint32_t max)
 	uint64_t len = buf__uleb(b);
 	const char *data = buf__take(b, len);
 
-	if (len > max)
-		b->bad = true;
-	return (struct trace_string){ data, data ? (uint32_t)len : 0 };
+	if (data && len <= max)
+		return (struct trace_string){ data, (uint32_t)len };
+	b->bad = true;
+	return (struct trace_string){};
 }
 
 /* ---- records ---- */
@@ -135,6 +136,7 @@ int kernel_reader__open(struct kernel_reader **ret, const struct dictionary *wor
 		kernel_reader__close(r);
 		return err;
 	}
+	r->machine.machine = true;
 	r->thread_records = buf__make(r->threads.data, r->threads.len);
 	r->target.records = buf__make(r->target.bytes.data, r->target.bytes.len);
 	r->machine.records = buf__make(r->machine.bytes.data, r->machine.bytes.len);
@@ -274,7 +276,7 @@ static uint32_t take_ref(struct lane *s, uint64_t ref)
 	peer.tid = take_u32(b);
 	peer.pid = take_u32(b);
 	peer.name = take_name(b, KERNEL_NAME_MAX);
-	if (s->npeers >= RECORD_PEERS || grow(&s->peers, &s->peers_cap, s->npeers, sizeof(peer)))
+	if (!peer.tid || s->npeers >= RECORD_PEERS || grow(&s->peers, &s->peers_cap, s->npeers, sizeof(peer)))
 		b->bad = true;
 	if (b->bad)
 		return REF_NONE;
@@ -423,7 +425,8 @@ static bool take_item(struct lane *s, struct kernel_item *item)
 	other = take_fields(s, bits, s->latest, item);
 	ref = kernel_item__cpu_of_other(item->kind) ? other : s->latest;
 	take_cpu(s, bits, peer_of(s, ref), item);
-	if (item->why >= GT_OFF_END || (!item->tid && item->kind != KERNEL_CORE))
+	if (item->why >= GT_OFF_END || (item->kind == KERNEL_CORE) != s->machine ||
+	    (!item->tid && !s->machine))
 		s->items.bad = true;
 	return true;
 }
