@@ -14,6 +14,7 @@
 #include <zstd.h>
 #undef EV_NONE /* versions of ELF, by the prefix of our events */
 
+#include "../perfdata/made.h"
 #include "make_trace.h"
 #include "trace/describe.h"
 #include "trace/encode.h"
@@ -378,6 +379,35 @@ static void save_example(void)
 	save("rewrite", "example", &b);
 }
 
+static void save_made(const char *name, struct made *made)
+{
+	static struct bytes b;
+
+	b.len = 0;
+	put(&b, made->data, made->len);
+	save("perfdata", name, &b);
+	free(made);
+}
+
+/* Recordings of perf in the ways in which they differ. */
+static void save_perfdata(const char *name, uint64_t more, size_t packed, bool one)
+{
+	struct made_perf *m = made_perf();
+	char of_pipe[32];
+
+	m->sample_type |= more;
+	m->packed = packed;
+	m->packed2 = packed > 500;
+	m->one_event = one;
+	if (one)
+		m->sample_type &= ~(uint64_t)PERF_SAMPLE_IDENTIFIER;
+	made_recording(m);
+	save_made(name, made_file(m));
+	snprintf(of_pipe, sizeof(of_pipe), "%s-pipe", name);
+	save_made(of_pipe, made_pipe(m));
+	free(m);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *table;
@@ -397,6 +427,11 @@ int main(int argc, char **argv)
 	save_patched();
 	save_program(false);
 	save_program(true);
+	save_perfdata("sched", 0, 0, false);
+	save_perfdata("one", 0, 0, true);
+	save_perfdata("chains", PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, 0, true);
+	save_perfdata("packed", 0, 100, false);
+	save_perfdata("packed2", 0, 1000, true);
 	free(table);
 	return 0;
 }

@@ -8,6 +8,7 @@
  * needed, each with its length. libtraceevent gets no more than the lines of fields, once they look
  * like the kernel's: how an event is printed is a C expression in that text, which would be parsed, too.
  */
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,17 @@
 #define WHAT	   "formats of events"
 
 #define FORMAT_MAX (64u << 10) /* bytes of an event's text; sched_switch's has 2 Ki */
-#define LINE_MAX   256	       /* of a field */
-#define FIELDS_MAX 128
+#define LINE_MAX   256	       /* of one of its lines */
 #define MAGIC	   "\x17\x08\x44tracing"
+#define STOP	   "print fmt:"
+
+enum line { LINE_NAME, LINE_ID, LINE_FORMAT, LINE_FIELD, LINES };
 
 struct formats {
 	struct perf_data *d;
 	struct tep_handle *tep;
+	regex_t form[LINES];
+	size_t forms;  /* of them compiled */
 	uint64_t left; /* bytes of the section */
 };
 
@@ -119,52 +124,79 @@ static int add(struct perf_data *d, struct tep_event *event, struct error *err)
 	return code;
 }
 
-/* The kernel's lines: "name: sched_switch", "ID: 372", "format:", fields, and empty ones. */
-static bool is_good_line(const char *line, size_t len)
-{
-	static const char *const begin[] = { "name: ", "ID: ", "format:", "\tfield:" };
+/*
+ * The kernel's lines, in this order. A field's may end with what it means to be an array, and begin
+ * with where its bytes are instead.
+ */
+#define WORD  "[A-Za-z_][A-Za-z0-9_]*"
+#define TYPE  WORD "( " WORD ")*( [*]+)?"
+#define PLACE ";\toffset:[0-9]+;\tsize:[0-9]+;(\tsigned:[01];)?$"
+#define FIELD                                                                                      \
+	"^\tfield:(" TYPE " [*]*" WORD "(\\[[A-Za-z0-9_]+\\])?"                                    \
+	"|__(data|rel)_loc " TYPE "\\[\\] " WORD ")" PLACE
 
-	if (len > LINE_MAX)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if ((line[i] < ' ' || line[i] > '~') && line[i] != '\t')
+static const char *const line_form[LINES] = {
+	[LINE_NAME] = "^name: " WORD "$",
+	[LINE_ID] = "^ID: [0-9]+$",
+	[LINE_FORMAT] = "^format:$",
+	[LINE_FIELD] = FIELD,
+};
+
+static bool compile_forms(struct formats *f)
+{
+	for (size_t i = 0; i < LINES; i++) {
+		if (regcomp(&f->form[i], line_form[i], REG_EXTENDED | REG_NOSUB))
 			return false;
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
-		if (len >= strlen(begin[i]) && !memcmp(line, begin[i], strlen(begin[i])))
-			return true;
-	return !len;
+		f->forms++;
+	}
+	return true;
 }
 
-/* The lines before "print fmt:" into `to`. False: they are not the kernel's. */
-static bool copy_lines(const char *text, size_t size, char *to)
+/*
+ * The lines before "print fmt:" into `to`. Of a field that looks like none of the kernel's, nothing
+ * is known. False: it is no format.
+ */
+static bool copy_lines(const struct formats *f, const char *text, size_t size, char *to)
 {
-	static const char stop[] = "print fmt:";
-	size_t lines = 0, len;
+	enum line form = LINE_NAME;
+	bool had_common = false;
+	char line[LINE_MAX];
 	const char *end;
+	size_t len;
 
-	while (size >= strlen(stop) && memcmp(text, stop, strlen(stop))) {
+	while (size >= strlen(STOP) && memcmp(text, STOP, strlen(STOP))) {
 		end = memchr(text, '\n', size);
-		len = end ? (size_t)(end - text) : size;
-		if (!end || !is_good_line(text, len) || ++lines > FIELDS_MAX)
+		if (!end)
 			return false;
-		to = mempcpy(to, text, len + 1);
-		text += len + 1;
-		size -= len + 1;
+		len = (size_t)(end - text) + 1;
+		snprintf(line, sizeof(line), "%.*s", (int)len - 1, text);
+		if (form == LINE_FIELD && len == 1 && !had_common) {
+			had_common =
+				true; /* an empty line behind the fields that all events have */
+			*to++ = '\n';
+		} else if (strlen(line) == len - 1 && !regexec(&f->form[form], line, 0, NULL, 0)) {
+			to = mempcpy(to, text, len);
+			form += form < LINE_FIELD;
+		} else if (form < LINE_FIELD) {
+			return false;
+		}
+		text += len;
+		size -= len;
 	}
-	strcpy(to, "print fmt: \"\"");
-	return size >= strlen(stop);
+	strcpy(to, "\n" STOP " \"\"");
+	return had_common && size >= strlen(STOP);
 }
 
 static int parse(struct formats *f, const char *text, size_t size, const char *system,
 		 struct error *err)
 {
-	char *lines = malloc(size + sizeof("print fmt: \"\""));
+	char *lines = malloc(size + sizeof("\n" STOP " \"\""));
 	struct tep_event *event = NULL;
 	int code = 0;
 
 	if (!lines)
 		return perf__no_memory(f->d, err);
-	if (!copy_lines(text, size, lines) ||
+	if (!copy_lines(f, text, size, lines) ||
 	    tep_parse_format(f->tep, &event, lines, strlen(lines), system) || !event ||
 	    !event->name)
 		code = perf__broken(f->d, WHAT, err);
@@ -292,6 +324,15 @@ static int read_systems(struct formats *f, struct error *err)
 	return code;
 }
 
+static int read_section(struct formats *f, struct error *err)
+{
+	int code = read_prologue(f, err);
+
+	if (!code)
+		code = read_systems(f, err);
+	return code ? code : perf__skip(f->d, &f->left, f->left, WHAT, err);
+}
+
 int perf__read_formats(struct perf_data *d, uint64_t size, struct error *err)
 {
 	struct formats f = { .d = d, .left = size };
@@ -299,13 +340,12 @@ int perf__read_formats(struct perf_data *d, uint64_t size, struct error *err)
 
 	tep_set_loglevel(TEP_LOG_NONE);
 	f.tep = tep_alloc();
-	if (!f.tep)
-		return perf__no_memory(d, err);
-	code = read_prologue(&f, err);
-	if (!code)
-		code = read_systems(&f, err);
-	if (!code)
-		code = perf__skip(d, &f.left, f.left, WHAT, err);
+	if (f.tep && compile_forms(&f))
+		code = read_section(&f, err);
+	else
+		code = perf__no_memory(d, err);
+	while (f.forms)
+		regfree(&f.form[--f.forms]);
 	tep_free(f.tep);
 	d->has_formats = true;
 	for (size_t i = 0; i < d->attrs && !code; i++)

@@ -65,10 +65,8 @@ static struct perf_attr *attr_of(const struct perf_data *d, const struct buf *b)
 {
 	uint64_t id;
 
-	if (!d->attrs)
-		return NULL;
-	if (d->attr[0]->id == PERF_ABSENT)
-		return d->attr[0];
+	if (d->attrs < 2)
+		return d->attrs ? d->attr[0] : NULL;
 	return buf__u64_at(b, d->attr[0]->id, &id) ? map__get(&d->attr_of, id) : NULL;
 }
 

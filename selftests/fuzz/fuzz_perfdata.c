@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Any bytes as a perf.data file or as perf's output to a pipe. What is read is in the order of time, its
+ * names are there, and what is refused has a reason.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "align/perfdata.h"
+#include "plain.h"
+
+static volatile size_t seen;
+
+static void look_at(const struct perf_data *d)
+{
+	const struct perf_sched *ev;
+	size_t n;
+
+	ev = perf_data__sched(d, &n);
+	if (!n)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		if (i && (ev[i].time < ev[i - 1].time ||
+			  (ev[i].time == ev[i - 1].time && ev[i].order <= ev[i - 1].order)))
+			abort();
+		seen = strlen(perf_data__comm(d, ev[i].comm)) +
+		       strlen(perf_data__comm(d, ev[i].next_comm)) +
+		       strlen(perf_data__thread_name(d, ev[i].tid)) +
+		       perf_data__process(d, ev[i].by);
+		if (!*perf_data__comm(d, ev[i].event))
+			abort();
+	}
+	seen = strlen(perf_data__describe(d)) + perf_data__lost(d) + (size_t)perf_data__clock(d);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input *in = open_plain(data, size);
+	struct error err = {};
+	struct perf_data *d;
+
+	if (!in)
+		return 0;
+	if (!perf_data__open(&d, in, &err)) {
+		look_at(d);
+		perf_data__close(d);
+	} else if (!err.text[0] || strchr(err.text, '\n')) {
+		abort();
+	}
+	return 0;
+}
