@@ -8,7 +8,6 @@
  * needed, each with its length. libtraceevent gets no more than the lines of fields, once they look
  * like the kernel's: how an event is printed is a C expression in that text, which would be parsed, too.
  */
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +18,17 @@
 #define WHAT	   "formats of events"
 
 #define FORMAT_MAX (64u << 10) /* bytes of an event's text; sched_switch's has 2 Ki */
-#define LINE_MAX   256	       /* of one of its lines */
-#define MAGIC	   "\x17\x08\x44tracing"
-#define STOP	   "print fmt:"
+#define FORMATS_MAX                                                                                \
+	1024	     /* a kernel has some thirty; libtraceevent keeps them sorted by moving them */
+#define LINE_MAX 256 /* of one of its lines */
+#define MAGIC	 "\x17\x08\x44tracing"
+#define STOP	 "print fmt:"
 
-enum line { LINE_NAME, LINE_ID, LINE_FORMAT, LINE_FIELD, LINES };
+enum line { LINE_NAME, LINE_ID, LINE_FORMAT, LINE_FIELD };
 
 struct formats {
 	struct perf_data *d;
 	struct tep_handle *tep;
-	regex_t form[LINES];
-	size_t forms;  /* of them compiled */
 	uint64_t left; /* bytes of the section */
 };
 
@@ -110,53 +109,107 @@ static int add(struct perf_data *d, struct tep_event *event, struct error *err)
 	struct sched_format *f;
 	int code;
 
-	if (!perf__grow(&d->format, d->formats, &d->format_cap, sizeof(*d->format)))
-		return perf__no_memory(d, err);
+	if (d->formats++ == FORMATS_MAX)
+		return error__set(err, -E2BIG, "%s: it has more than %d formats of sched events",
+				  input__name(d->in), FORMATS_MAX);
 	f = blocks__take(d->blocks, sizeof(*f));
 	if (!f)
 		return perf__no_memory(d, err);
-	*f = (struct sched_format){ .id = (uint64_t)event->id, .kind = k->kind };
+	*f = (struct sched_format){ .kind = k->kind };
 	code = perf__name(d, event->name, strlen(event->name), &f->name, err);
 	if (!code)
 		code = set_fields(d, event, k, f, err);
-	if (!code)
-		d->format[d->formats++] = f;
+	if (!code && map__put(&d->format_of, (uint64_t)event->id, f))
+		return perf__no_memory(d, err);
 	return code;
 }
 
-/*
- * The kernel's lines, in this order. A field's may end with what it means to be an array, and begin
- * with where its bytes are instead.
- */
-#define WORD  "[A-Za-z_][A-Za-z0-9_]*"
-#define TYPE  WORD "( " WORD ")*( [*]+)?"
-#define PLACE ";\toffset:[0-9]+;\tsize:[0-9]+;(\tsigned:[01];)?$"
-#define FIELD                                                                                      \
-	"^\tfield:(" TYPE " [*]*" WORD "(\\[[A-Za-z0-9_]+\\])?"                                    \
-	"|__(data|rel)_loc " TYPE "\\[\\] " WORD ")" PLACE
-
-static const char *const line_form[LINES] = {
-	[LINE_NAME] = "^name: " WORD "$",
-	[LINE_ID] = "^ID: [0-9]+$",
-	[LINE_FORMAT] = "^format:$",
-	[LINE_FIELD] = FIELD,
-};
-
-static bool compile_forms(struct formats *f)
+static bool literal(const char **p, const char *text)
 {
-	for (size_t i = 0; i < LINES; i++) {
-		if (regcomp(&f->form[i], line_form[i], REG_EXTENDED | REG_NOSUB))
-			return false;
-		f->forms++;
-	}
+	size_t len = strlen(text);
+
+	if (strncmp(*p, text, len))
+		return false;
+	*p += len;
 	return true;
 }
 
+static bool some_of(const char **p, const char *chars)
+{
+	size_t len = strspn(*p, chars);
+
+	*p += len;
+	return len;
+}
+
+#define DIGITS "0123456789"
+#define WORD   DIGITS "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static bool word(const char **p)
+{
+	return !memchr(DIGITS, **p, strlen(DIGITS)) && some_of(p, WORD);
+}
+
+static bool number_behind(const char **p, const char *text)
+{
+	return literal(p, text) && some_of(p, DIGITS);
+}
+
+/* "unsigned long x", "const char * x", "char x[16]", and, of what lies elsewhere, "__data_loc char[] x" */
+static bool declaration(const char **p)
+{
+	bool elsewhere = !strncmp(*p, "__data_loc ", 11) || !strncmp(*p, "__rel_loc ", 10);
+	unsigned int words = 0, arrays = 0;
+	bool pointer, named;
+
+	do {
+		pointer = some_of(p, "*");
+		named = word(p);
+		words += named;
+		arrays += named && elsewhere && literal(p, "[]");
+	} while ((pointer ? !named : named) && literal(p, " "));
+	if (!named || words < 2U + elsewhere || arrays != elsewhere)
+		return false;
+	return elsewhere || !literal(p, "[") || (some_of(p, WORD) && literal(p, "]"));
+}
+
+static bool field(const char **p)
+{
+	if (!literal(p, "\tfield:") || !declaration(p) || !number_behind(p, ";\toffset:") ||
+	    !number_behind(p, ";\tsize:"))
+		return false;
+	number_behind(p, ";\tsigned:");
+	return literal(p, ";");
+}
+
+/* The kernel's lines stand in the order of `line`. */
+static bool is_line(const char *text, enum line line)
+{
+	const char *p = text;
+	bool good = false;
+
+	switch (line) {
+	case LINE_NAME:
+		good = literal(&p, "name: ") && word(&p);
+		break;
+	case LINE_ID:
+		good = number_behind(&p, "ID: ");
+		break;
+	case LINE_FORMAT:
+		good = literal(&p, "format:");
+		break;
+	case LINE_FIELD:
+		good = field(&p);
+		break;
+	}
+	return good && !*p;
+}
+
 /*
- * The lines before "print fmt:" into `to`. Of a field that looks like none of the kernel's, nothing
- * is known. False: it is no format.
+ * The lines before "print fmt:" into `to`, with the empty one behind the fields that all events have.
+ * Of a field that looks like none of the kernel's, nothing is known. False: it is no format.
  */
-static bool copy_lines(const struct formats *f, const char *text, size_t size, char *to)
+static bool copy_lines(const char *text, size_t size, char *to)
 {
 	enum line form = LINE_NAME;
 	bool had_common = false;
@@ -171,10 +224,9 @@ static bool copy_lines(const struct formats *f, const char *text, size_t size, c
 		len = (size_t)(end - text) + 1;
 		snprintf(line, sizeof(line), "%.*s", (int)len - 1, text);
 		if (form == LINE_FIELD && len == 1 && !had_common) {
-			had_common =
-				true; /* an empty line behind the fields that all events have */
+			had_common = true;
 			*to++ = '\n';
-		} else if (strlen(line) == len - 1 && !regexec(&f->form[form], line, 0, NULL, 0)) {
+		} else if (strlen(line) == len - 1 && is_line(line, form)) {
 			to = mempcpy(to, text, len);
 			form += form < LINE_FIELD;
 		} else if (form < LINE_FIELD) {
@@ -196,7 +248,7 @@ static int parse(struct formats *f, const char *text, size_t size, const char *s
 
 	if (!lines)
 		return perf__no_memory(f->d, err);
-	if (!copy_lines(f, text, size, lines) ||
+	if (!copy_lines(text, size, lines) ||
 	    tep_parse_format(f->tep, &event, lines, strlen(lines), system) || !event ||
 	    !event->name)
 		code = perf__broken(f->d, WHAT, err);
@@ -340,12 +392,9 @@ int perf__read_formats(struct perf_data *d, uint64_t size, struct error *err)
 
 	tep_set_loglevel(TEP_LOG_NONE);
 	f.tep = tep_alloc();
-	if (f.tep && compile_forms(&f))
-		code = read_section(&f, err);
-	else
-		code = perf__no_memory(d, err);
-	while (f.forms)
-		regfree(&f.form[--f.forms]);
+	if (!f.tep)
+		return perf__no_memory(d, err);
+	code = read_section(&f, err);
 	tep_free(f.tep);
 	d->has_formats = true;
 	for (size_t i = 0; i < d->attrs && !code; i++)

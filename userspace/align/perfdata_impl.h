@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the reader of perf.data share: perfdata.c (the file's header, attributes and
- * sections, and what is given out), perfdata_formats.c (which event of the scheduler has which fields
+ * What the parts of the reader of perf.data share: perfdata.c (what is given out), perfdata_file.c (the
+ * file's header, attributes and sections), perfdata_formats.c (which event of the scheduler has which fields
  * where), perfdata_records.c (the stream of records, compressed or not), perfdata_sample.c (a record of
  * an event) and perfdata_names.c.
  */
@@ -50,7 +50,6 @@ struct sched_field {
 
 /* An event of subsystem sched. */
 struct sched_format {
-	uint64_t id;
 	enum perf_sched_kind kind;
 	uint32_t name;
 	struct sched_field tid, comm, next, next_comm, state;
@@ -87,8 +86,8 @@ struct perf_data {
 	struct map attr_of; /* by id */
 
 	bool has_formats;
-	struct sched_format **format;
-	size_t formats, format_cap;
+	size_t formats;
+	struct map format_of; /* by the tracepoint's id */
 
 	struct blocks *blocks; /* threads, names, formats, attributes */
 	struct perf_names names;
@@ -98,6 +97,7 @@ struct perf_data {
 	uint64_t samples; /* of any event */
 	uint64_t lost_records, lost_samples;
 	int clock;
+	bool has_clock; /* an event of the scheduler was there to say which */
 
 	struct unpack *unpack; /* of compressed records; NULL: none was there yet */
 	unsigned char *unpacked;
@@ -121,6 +121,9 @@ int perf__take(struct perf_data *d, uint64_t *left, size_t len, const unsigned c
 int perf__skip(struct perf_data *d, uint64_t *left, uint64_t len, const char *what,
 	       struct error *err);
 
+/* From the header to the end. */
+int perf__read_all(struct perf_data *d, struct error *err);
+
 /* An attribute as it stands in a file or pipe, followed by nothing; its ids come after it. */
 int perf__add_attr(struct perf_data *d, struct buf *b, struct perf_attr **ret, struct error *err);
 int perf__add_id(struct perf_data *d, struct perf_attr *attr, uint64_t id, struct error *err);
@@ -128,7 +131,7 @@ int perf__feature(struct perf_data *d, uint64_t feature, struct buf *b, struct e
 
 /* The formats of events, `size` bytes from the input's next one on, all of which are consumed. */
 int perf__read_formats(struct perf_data *d, uint64_t size, struct error *err);
-/* Of all attributes, once both are there. */
+/* To be called when the attribute and the formats are there, in whatever order they came. */
 int perf__resolve(struct perf_data *d, struct perf_attr *attr, struct error *err);
 
 /* The records in the input's next `size` bytes; UINT64_MAX: until it ends. */
