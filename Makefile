@@ -28,7 +28,7 @@ CCACHE    ?= $(shell command -v ccache)
 BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
-LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd -lm
+LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd -ltraceevent -lm
 OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \

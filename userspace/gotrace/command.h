@@ -28,6 +28,7 @@ int do_cut(int argc, char **argv, struct error *err);
 int do_index(int argc, char **argv, struct error *err);
 int do_describe(int argc, char **argv, struct error *err);
 int do_convert(int argc, char **argv, struct error *err);
+int do_align(int argc, char **argv, struct error *err);
 
 /* The trace PATH ("-": stdin), its header read. 0 or a negative errno with the reason. */
 int open_trace(const char *path, const struct reader_opts *opts, struct reader **ret,

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	  "show which events there are, and what a trace says of its own" },
 	{ "convert", do_convert,
 	  "make a trace of another version of the format, also of one of Go 1.5 to 1.21" },
+	{ "align", do_align, "join a trace with what perf has seen of the scheduler" },
 };
 
 static const struct program program = {

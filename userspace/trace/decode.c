@@ -109,11 +109,7 @@ static int read_header(struct decoder *d, struct batch *b, struct buf *buf, uint
 	return 0;
 }
 
-/*
- * Shows the next batch, which stays in the input's window until it is consumed. 1; 0: the trace
- * ends here; a negative errno.
- */
-static int peek_batch(struct decoder *d, struct batch *b, struct error *err)
+int batch__peek(struct decoder *d, struct batch *b, struct error *err)
 {
 	const unsigned char *window;
 	uint64_t size;
@@ -154,7 +150,7 @@ static int peek_batch(struct decoder *d, struct batch *b, struct error *err)
 	return 1;
 }
 
-static void consume_batch(struct decoder *d, const struct batch *b)
+void batch__consume(struct decoder *d, const struct batch *b)
 {
 	input__consume(d->in, b->head + (size_t)(b->data.end - b->data.start));
 }
@@ -275,7 +271,7 @@ static int read_until_next(struct decoder *d, struct generation *g, struct error
 	int e;
 
 	for (d->batch = 1;; d->batch++) {
-		e = peek_batch(d, &b, g->number ? &d->reason : err);
+		e = batch__peek(d, &b, g->number ? &d->reason : err);
 		if (e < 0 && !g->number)
 			return e;
 		if (e <= 0) {
@@ -297,7 +293,7 @@ static int read_until_next(struct decoder *d, struct generation *g, struct error
 		e = add_batch(d, g, &b, err);
 		if (e)
 			return e;
-		consume_batch(d, &b);
+		batch__consume(d, &b);
 	}
 }
 
@@ -312,7 +308,7 @@ static int read_until_mark(struct decoder *d, struct generation *g, struct error
 	int e;
 
 	for (d->batch = 1;; d->batch++) {
-		e = peek_batch(d, &b, err);
+		e = batch__peek(d, &b, err);
 		if (e < 0)
 			return e;
 		if (!e && g->nthreads)
@@ -326,7 +322,7 @@ static int read_until_mark(struct decoder *d, struct generation *g, struct error
 		first = 0;
 		buf__u8_at(&b.data, 0, &first);
 		if (b.end_of_generation || (!b.experiment && first == EV_END_OF_GENERATION)) {
-			consume_batch(d, &b);
+			batch__consume(d, &b);
 			return 0;
 		}
 		if (!b.gen)
@@ -341,7 +337,7 @@ static int read_until_mark(struct decoder *d, struct generation *g, struct error
 		e = add_batch(d, g, &b, err);
 		if (e)
 			return e;
-		consume_batch(d, &b);
+		batch__consume(d, &b);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of the decoder share: decode.c (batches and generations), decode_tables.c (what is in
- * a batch of strings, stacks, CPU samples, clocks).
+ * a batch of strings, stacks, CPU samples, clocks); and align/write.c, which copies batches.
  */
 #ifndef TRACE_DECODE_IMPL_H
 #define TRACE_DECODE_IMPL_H
@@ -34,6 +34,13 @@ struct decoder {
 __attribute__((format(printf, 5, 6))) int batch__broken(struct error *err, const struct decoder *d,
 							const struct batch *b, uint64_t event,
 							const char *fmt, ...);
+
+/*
+ * Shows the next batch, which stays in the input's window until it is consumed. 1; 0: the trace
+ * ends here; a negative errno.
+ */
+int batch__peek(struct decoder *d, struct batch *b, struct error *err);
+void batch__consume(struct decoder *d, const struct batch *b);
 
 #define BATCH_TRACE_ENDS 1 /* the trace ends here for Go's reader, without its last generation */
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Brings a trace and perf's file together: see alignment.h.
+ *
+ * A file of CLOCK_MONOTONIC is taken as it is, but what both hold is compared; any other clock is
+ * fitted, for which the trace needs a kernel's side. Of a trace without one, the target's own switches
+ * come from perf as well.
+ */
+#include "align/alignment.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lib/log.h"
+
+static bool is_targets(const struct map *target, const struct perf_sched *ev)
+{
+	return map__get(target, ev->tid) || map__get(target, ev->next);
+}
+
+/* perf's switches of the target's threads, as the fit wants them. */
+static struct fit_switch *their_switches(const struct join_perf *perf, const struct map *target,
+					 size_t *ret_n)
+{
+	const struct perf_sched *ev = perf->sched;
+	struct fit_switch *ret;
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < perf->n; i++)
+		n += ev[i].kind == PERF_SWITCH && is_targets(target, &ev[i]);
+	ret = malloc(n * sizeof(*ret) + 1);
+	for (size_t i = 0; ret && i < perf->n; i++)
+		if (ev[i].kind == PERF_SWITCH && is_targets(target, &ev[i]))
+			ret[at++] =
+				(struct fit_switch){ ev[i].time, ev[i].tid, ev[i].next, ev[i].cpu };
+	*ret_n = n;
+	return ret;
+}
+
+/* ---- the clock ---- */
+
+static int compare_clocks(struct alignment *a, const struct fit_switch *theirs, size_t n,
+			  struct error *err)
+{
+	const struct side *side = &a->side;
+	const struct perf_sched *sched = a->join.sched;
+	struct fit *fit = &a->join.clock;
+	uint64_t both;
+
+	if (sched[a->join.n - 1].time < side->generation[0].from || sched[0].time > side->to)
+		return error__set(
+			err, -ENODATA,
+			"the trace and perf's file are of different times: perf's ends or "
+			"begins %" PRIu64 " ms apart from the trace",
+			(sched[0].time > side->to
+				 ? sched[0].time - side->to
+				 : side->generation[0].from - sched[a->join.n - 1].time) /
+				1000000);
+	if (fit__compare(fit, side->switches, side->nswitches, theirs, n))
+		return -ENOMEM;
+	both = fit->in_ours < fit->in_theirs ? fit->in_ours : fit->in_theirs;
+	if (both >= FIT_MATCHES_MIN && !fit__agrees(fit))
+		return error__set(
+			err, -ENODATA,
+			"perf's file says that its clock is CLOCK_MONOTONIC, but of %" PRIu64
+			" switches that it and the trace should both hold %" PRIu64
+			" agree: of another machine, or another boot",
+			both, fit->matched);
+	if (fit->p99 > FIT_RESIDUAL_MAX)
+		log__msg("perf's times differ from the trace's: 1 of 100 switches by more than "
+			 "%" PRIu64 " ns",
+			 fit->p99);
+	return 0;
+}
+
+static int fit_clocks(struct alignment *a, const struct fit_switch *theirs, size_t n,
+		      struct error *err)
+{
+	const struct side *side = &a->side;
+
+	a->fitted = perf_data__clock(a->perf) != CLOCK_MONOTONIC;
+	if (!a->fitted)
+		return compare_clocks(a, theirs, n, err);
+	if (!side->has_kernel)
+		return error__set(err, -ENODATA,
+				  "perf's clock is %s, and the trace has no switches to fit it by; "
+				  "record the trace with --events kernel, or perf's file with perf "
+				  "record -k CLOCK_MONOTONIC",
+				  alignment__clock(a));
+	return fit__clock(&a->join.clock, side->switches, side->nswitches, theirs, n, err);
+}
+
+/* ---- the target's threads ---- */
+
+static int add_process(struct map *processes, uint32_t pid)
+{
+	return pid && !map__get(processes, pid) ? map__put(processes, pid, processes) : 0;
+}
+
+static int add_if_of(struct map *target, const struct map *processes, uint32_t tid,
+		     const struct perf_data *perf)
+{
+	if (!tid || map__get(target, tid) || !map__get(processes, perf_data__process(perf, tid)))
+		return 0;
+	return map__put(target, tid, target);
+}
+
+/* Those without a P, which the trace does not know: all of the process as perf has it. */
+static int add_others(struct alignment *a)
+{
+	const struct perf_sched *ev = a->join.sched;
+	struct map processes = {};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < a->join.n; i++)
+		if (map__get(&a->target, ev[i].tid))
+			err = add_process(&processes, perf_data__process(a->perf, ev[i].tid));
+	for (size_t i = 0; !err && processes.n && i < a->join.n; i++) {
+		err = add_if_of(&a->target, &processes, ev[i].tid, a->perf);
+		if (!err && ev[i].kind != PERF_MIGRATE)
+			err = add_if_of(&a->target, &processes, ev[i].next, a->perf);
+	}
+	map__deinit(&processes);
+	return err;
+}
+
+/* Of a trace without a kernel's side: when its threads waited, as perf has it. */
+static int follow_threads(struct alignment *a)
+{
+	struct join_waits *waits = &a->side.waits;
+	struct kernel_item item[2];
+	unsigned int n;
+	int err = add_others(a);
+
+	for (size_t i = 0; !err && i < a->join.n; i++) {
+		n = join__items(&a->join, &a->target, i, item);
+		for (unsigned int k = 0; !err && k < n; k++)
+			err = join_waits__item(waits, &item[k]);
+	}
+	return err ?: join_waits__end(waits, a->side.to);
+}
+
+static int align(struct alignment *a, struct error *err)
+{
+	struct fit_switch *theirs;
+	size_t n;
+	int code;
+
+	a->join.sched = perf_data__sched(a->perf, &a->join.n);
+	theirs = their_switches(&a->join, &a->target, &n);
+	if (!theirs)
+		return -ENOMEM;
+	code = n ? 0
+		 : error__set(
+			   err, -ENODATA,
+			   "perf's file has no switch of the trace's threads: of another time or "
+			   "machine, or one of the two was recorded inside of a container");
+	code = code ?: fit_clocks(a, theirs, n, err);
+	free(theirs);
+	if (!code && !a->side.has_kernel)
+		code = follow_threads(a);
+	return code ?: join__cores(&a->join, &a->target, &a->side.waits, &a->wanted);
+}
+
+int alignment__make(struct alignment *ret, struct side *side, struct perf_data *perf,
+		    struct error *err)
+{
+	struct alignment a = { .side = *side, .perf = perf, .join.data = perf };
+	int code;
+
+	a.target = a.side.threads;
+	a.side.threads = (struct map){};
+	code = align(&a, err);
+	if (code) {
+		alignment__deinit(&a);
+		return code == -ENOMEM ? error__set(err, code, "no memory") : code;
+	}
+	*ret = a;
+	return 0;
+}
+
+void alignment__deinit(struct alignment *a)
+{
+	side__deinit(&a->side);
+	perf_data__close(a->perf);
+	map__deinit(&a->target);
+	free(a->wanted);
+}
+
+const char *alignment__clock(const struct alignment *a)
+{
+	switch (perf_data__clock(a->perf)) {
+	case PERF_NO_CLOCK:
+		return "perf's own";
+	case CLOCK_REALTIME:
+		return "CLOCK_REALTIME";
+	case CLOCK_MONOTONIC:
+		return "CLOCK_MONOTONIC";
+	case CLOCK_MONOTONIC_RAW:
+		return "CLOCK_MONOTONIC_RAW";
+	case CLOCK_BOOTTIME:
+		return "CLOCK_BOOTTIME";
+	case CLOCK_TAI:
+		return "CLOCK_TAI";
+	default:
+		return "one that is not known";
+	}
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Of all that perf has seen of the machine, what mattered to the target: see join.h.
+ *
+ * Before it in an event's way: align/side.c and align/perfdata.c; after it: align/write.c. A thread that
+ * waits does so for the core that it had last, and for the one that it gets; while it waits it may be
+ * moved to another one's queue, of which sched_migrate_task tells.
+ */
+#include "align/join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPUS (UINT16_MAX + 1)
+
+/* ---- who waited when ---- */
+
+int join_waits__init(struct join_waits *w)
+{
+	*w = (struct join_waits){};
+	return kernel_threads__init(&w->threads);
+}
+
+void join_waits__deinit(struct join_waits *w)
+{
+	kernel_threads__deinit(&w->threads);
+	free(w->at);
+}
+
+static int add_wait(struct join_waits *w, uint32_t tid, uint64_t from, uint64_t to, uint32_t cpu)
+{
+	size_t cap = w->cap ? 2 * w->cap : 1024;
+	struct join_wait *bigger;
+
+	if (w->n == w->cap) {
+		bigger = reallocarray(w->at, cap, sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		w->at = bigger;
+		w->cap = cap;
+	}
+	w->at[w->n++] = (struct join_wait){ from, to, tid, cpu };
+	return 0;
+}
+
+static bool waits(const struct kernel_thread *thread)
+{
+	return thread && thread->since &&
+	       (thread->run == KERNEL_RUNNABLE || thread->run == KERNEL_THROTTLED);
+}
+
+int join_waits__thread(struct join_waits *w, const struct kernel_thread *thread)
+{
+	const struct kernel_thread *known = kernel_threads__find(&w->threads, thread->tid);
+
+	return known && known->run == thread->run ? 0 : kernel_threads__set(&w->threads, thread);
+}
+
+int join_waits__item(struct join_waits *w, const struct kernel_item *item)
+{
+	const struct kernel_thread *thread = kernel_threads__find(&w->threads, item->tid);
+	struct kernel_thread before = {};
+	int err = 0;
+
+	if (item->kind == KERNEL_CORE)
+		return 0;
+	if (thread)
+		before = *thread;
+	err = kernel_threads__apply(&w->threads, item);
+	thread = kernel_threads__find(&w->threads, item->tid);
+	if (err || !waits(&before) || (thread->run == before.run && thread->since == before.since))
+		return err;
+	err = add_wait(w, item->tid, before.since, item->time, before.cpu);
+	if (!err && thread->run == KERNEL_RUNNING && thread->cpu != before.cpu)
+		err = add_wait(w, item->tid, before.since, item->time, thread->cpu);
+	return err;
+}
+
+int join_waits__end(struct join_waits *w, uint64_t time)
+{
+	const struct kernel_thread *thread;
+	void *value;
+	int err = 0;
+
+	for (size_t i = 0; !err && map__next(&w->threads.map, &i, &value);) {
+		thread = value;
+		if (waits(thread) && thread->since < time)
+			err = add_wait(w, thread->tid, thread->since, time, thread->cpu);
+	}
+	return err;
+}
+
+/* ---- what perf says of the target's threads ---- */
+
+static struct trace_string name_of(const struct join_perf *perf, uint32_t comm)
+{
+	const char *name = perf_data__comm(perf->data, comm);
+
+	return (struct trace_string){ name, name ? (uint32_t)strlen(name) : 0 };
+}
+
+/* The kernel's TASK_… bits. That its cgroup is throttled is not among them. */
+static uint8_t why_off(const struct perf_sched *ev)
+{
+	if (ev->preempted)
+		return GT_OFF_PREEMPTED;
+	if (ev->state & 0x30) /* X (dead), Z (zombie) */
+		return GT_OFF_DEAD;
+	if (ev->state & 0x0c) /* T, t */
+		return GT_OFF_STOPPED;
+	return ev->state & 0x02 ? GT_OFF_DISK : GT_OFF_SLEEPING;
+}
+
+static unsigned int switch_items(const struct join_perf *perf, const struct map *target,
+				 const struct perf_sched *ev, struct kernel_item ret[2])
+{
+	const uint64_t time = fit__time(&perf->clock, ev->time);
+	unsigned int n = 0;
+
+	if (ev->tid && map__get(target, ev->tid))
+		ret[n++] = (struct kernel_item){
+			.time = time,
+			.kind = KERNEL_OFF,
+			.tid = ev->tid,
+			.cpu = ev->cpu,
+			.why = why_off(ev),
+			.other = ev->next,
+			.other_pid = ev->next ? perf_data__process(perf->data, ev->next) : 0,
+			.name = name_of(perf, ev->next_comm),
+		};
+	if (ev->next && map__get(target, ev->next))
+		ret[n++] = (struct kernel_item){
+			.time = time,
+			.kind = KERNEL_ON,
+			.tid = ev->next,
+			.cpu = ev->cpu,
+			.other = ev->tid,
+		};
+	return n;
+}
+
+static unsigned int thread_item(const struct join_perf *perf, const struct map *target,
+				const struct perf_sched *ev, struct kernel_item *ret)
+{
+	const bool fork = ev->kind == PERF_FORK;
+	const uint32_t tid = fork ? ev->next : ev->tid;
+
+	if (!map__get(target, tid))
+		return 0;
+	*ret = (struct kernel_item){
+		.time = fit__time(&perf->clock, ev->time),
+		.kind = fork ? KERNEL_CREATED : KERNEL_ENDED,
+		.tid = tid,
+		.cpu = ev->cpu,
+		.other = fork ? ev->tid : 0,
+		.name = name_of(perf, fork ? ev->next_comm : ev->comm),
+	};
+	return 1;
+}
+
+unsigned int join__items(const struct join_perf *perf, const struct map *target, size_t i,
+			 struct kernel_item ret[2])
+{
+	const struct perf_sched *ev = &perf->sched[i];
+
+	if (ev->kind == PERF_SWITCH)
+		return switch_items(perf, target, ev, ret);
+	if (ev->kind == PERF_FORK || ev->kind == PERF_EXIT)
+		return thread_item(perf, target, ev, ret);
+	if ((ev->kind != PERF_WAKING && ev->kind != PERF_WAKEUP) || !map__get(target, ev->tid))
+		return 0;
+	*ret = (struct kernel_item){
+		.time = fit__time(&perf->clock, ev->time),
+		.kind = KERNEL_WAKING,
+		.tid = ev->tid,
+		.cpu = ev->cpu,
+		.other = ev->by,
+		.other_pid = ev->pid,
+		.interrupt = !ev->by, /* the idle thread wakes nobody by itself */
+	};
+	return 1;
+}
+
+/* ---- who held the cores ---- */
+
+struct cores {
+	size_t *order;	/* indices of switches: a core after another, by time */
+	size_t *first;	/* of a core in `order`; one more than there are cores */
+	int32_t *marks; /* by place in `order`: waits that begin there less those that ended */
+};
+
+static int cores__init(struct cores *c, const struct join_perf *perf)
+{
+	c->order = malloc(perf->n * sizeof(*c->order) + 1);
+	c->first = calloc(CPUS + 2, sizeof(*c->first));
+	c->marks = calloc(perf->n + 2, sizeof(*c->marks));
+	if (!c->order || !c->first || !c->marks)
+		return -ENOMEM;
+	for (size_t i = 0; i < perf->n; i++)
+		if (perf->sched[i].kind == PERF_SWITCH)
+			c->first[perf->sched[i].cpu + 2]++;
+	for (size_t cpu = 2; cpu < CPUS + 2; cpu++)
+		c->first[cpu] += c->first[cpu - 1];
+	for (size_t i = 0; i < perf->n; i++)
+		if (perf->sched[i].kind == PERF_SWITCH)
+			c->order[c->first[perf->sched[i].cpu + 1]++] = i;
+	return 0;
+}
+
+static void cores__deinit(struct cores *c)
+{
+	free(c->order);
+	free(c->first);
+	free(c->marks);
+}
+
+/* The first switch of the core that is not before `time`. */
+static size_t first_from(const struct cores *c, const struct join_perf *perf, uint32_t cpu,
+			 uint64_t time)
+{
+	size_t low = c->first[cpu], high = c->first[cpu + 1], middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (fit__time(&perf->clock, perf->sched[c->order[middle]].time) < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * From the switch that gave the core to who has it as the wait begins, to the one after the wait,
+ * unless the thread itself has got the core by then.
+ */
+static void mark(struct cores *c, const struct join_perf *perf, const struct join_wait *wait)
+{
+	const uint32_t cpu = wait->cpu;
+	size_t begin, end;
+
+	if (cpu >= CPUS || c->first[cpu] == c->first[cpu + 1])
+		return;
+	begin = first_from(c, perf, cpu, wait->from + 1);
+	end = first_from(c, perf, cpu, wait->to);
+	if (end < c->first[cpu + 1] &&
+	    (end == begin || perf->sched[c->order[end - 1]].next != wait->tid))
+		end++;
+	begin -= begin > c->first[cpu];
+	if (begin >= end)
+		return;
+	c->marks[begin]++;
+	c->marks[end]--;
+}
+
+static int by_thread_and_time(const void *a, const void *b)
+{
+	const struct join_wait *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* The last wait of the thread that began by then; NULL: it has none. */
+static const struct join_wait *wait_at(const struct join_wait *w, size_t n, uint32_t tid,
+				       uint64_t time)
+{
+	const struct join_wait wanted = { .tid = tid, .from = time };
+	size_t low = 0, high = n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (by_thread_and_time(&w[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && w[low - 1].tid == tid && time <= w[low - 1].to ? &w[low - 1] : NULL;
+}
+
+/* Cores to whose queue a thread was moved while it waited. */
+static int mark_migrations(struct cores *c, const struct join_perf *perf, const struct map *target,
+			   const struct join_waits *waits)
+{
+	struct join_wait *sorted = malloc(waits->n * sizeof(*sorted) + 1);
+	const struct perf_sched *ev;
+	const struct join_wait *wait;
+	struct join_wait moved;
+
+	if (!sorted)
+		return -ENOMEM;
+	if (waits->n)
+		memcpy(sorted, waits->at, waits->n * sizeof(*sorted));
+	qsort(sorted, waits->n, sizeof(*sorted), by_thread_and_time);
+	for (ev = perf->sched; ev < perf->sched + perf->n; ev++) {
+		if (ev->kind != PERF_MIGRATE || !map__get(target, ev->tid))
+			continue;
+		moved.from = fit__time(&perf->clock, ev->time);
+		wait = wait_at(sorted, waits->n, ev->tid, moved.from);
+		if (!wait)
+			continue;
+		moved = (struct join_wait){ moved.from, wait->to, ev->tid, ev->next };
+		mark(c, perf, &moved);
+	}
+	free(sorted);
+	return 0;
+}
+
+int join__cores(const struct join_perf *perf, const struct map *target,
+		const struct join_waits *waits, uint8_t **ret)
+{
+	uint8_t *wanted = calloc(perf->n + 1, 1);
+	struct cores c = {};
+	int64_t open = 0;
+	int err = wanted ? cores__init(&c, perf) : -ENOMEM;
+
+	for (size_t i = 0; !err && i < waits->n; i++)
+		mark(&c, perf, &waits->at[i]);
+	err = err ?: mark_migrations(&c, perf, target, waits);
+	for (size_t i = 0; !err && i < c.first[CPUS]; i++) {
+		open += c.marks[i];
+		wanted[c.order[i]] = open > 0 && !map__get(target, perf->sched[c.order[i]].next);
+	}
+	cores__deinit(&c);
+	if (err) {
+		free(wanted);
+		return err;
+	}
+	*ret = wanted;
+	return 0;
+}
+
+struct kernel_item join__core(const struct join_perf *perf, size_t i)
+{
+	const struct perf_sched *ev = &perf->sched[i];
+
+	return (struct kernel_item){
+		.time = fit__time(&perf->clock, ev->time),
+		.kind = KERNEL_CORE,
+		.tid = ev->next,
+		.cpu = ev->cpu,
+		.other_pid = ev->next ? perf_data__process(perf->data, ev->next) : 0,
+		.name = name_of(perf, ev->next_comm),
+	};
+}
