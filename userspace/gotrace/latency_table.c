@@ -120,8 +120,10 @@ static int put_details(struct out *o, const struct latencies *all,
 	put_part(o, stats->syscall_oncpu, stats, least, "of it on CPU in system calls", nothing);
 	put_part(o, stats->gc_assist, stats, least, "of it on CPU in mark assists", nothing);
 	if (all->has_kernel)
-		put_part(o, stats->unknown, stats, least, "of it as Go says: the thread's state is "
-			 "not known", nothing);
+		put_part(o, stats->unknown, stats, least,
+			 "of it as Go says: the thread's state is "
+			 "not known",
+			 nothing);
 	put_delays(o, stats);
 	return err;
 }
@@ -149,15 +151,15 @@ static void put_workers(struct out *o, const struct latencies *all)
 	}
 }
 
-/* How much of it is no more than what Go says. */
-static void put_note(struct out *o, const struct latencies *all, int64_t unknown)
+/* How much of it is no more than what Go says, if that is worth a line. */
+static void put_note(struct out *o, const struct latencies *all, int64_t unknown, int64_t total)
 {
 	if (!all->has_kernel) {
 		out__text(
 			o,
 			"\nThe trace has no kernel's side (record with --events kernel): who runs "
 			"for Go counts as on CPU,\nwho is in a system call as blocked in it.\n");
-	} else if (unknown) {
+	} else if (unknown > total / 10000) {
 		out__text(o, "\nOf ");
 		table__time(o, unknown, 0);
 		out__text(o, " the thread's state is not known: who runs for Go counts as on CPU, "
@@ -169,13 +171,14 @@ static int put_functions(struct out *o, const struct latencies *all,
 			 const struct function **functions, size_t n)
 {
 	const struct function *f;
-	int64_t unknown = 0;
+	int64_t unknown = 0, total = 0;
 	int err = 0;
 
 	put_head(o, "COUNT");
 	for (size_t i = 0; i < n; i++) {
 		f = functions[i];
 		unknown = time_add(unknown, f->stats.unknown);
+		total = time_add(total, f->stats.total);
 		put_row(o, f->count, &f->stats, latency__name(all->latency, f->name));
 	}
 	for (size_t i = 0; i < n && !err; i++) {
@@ -186,7 +189,7 @@ static int put_functions(struct out *o, const struct latencies *all,
 		err = put_details(o, all, &f->stats, f->stats.total / 1000);
 	}
 	put_workers(o, all);
-	put_note(o, all, unknown);
+	put_note(o, all, unknown, total);
 	return err;
 }
 
@@ -218,7 +221,7 @@ int latency_table__goroutines(const struct latencies *all)
 {
 	struct out *o = calloc(1, sizeof(*o));
 	struct latency_goroutine g;
-	int64_t unknown = 0;
+	int64_t unknown = 0, total = 0;
 	int err = o ? 0 : -ENOMEM;
 
 	if (err)
@@ -229,10 +232,11 @@ int latency_table__goroutines(const struct latencies *all)
 		if (err)
 			break;
 		unknown = time_add(unknown, g.stats.unknown);
+		total = time_add(total, g.stats.total);
 		put_row(o, g.id, &g.stats, latency__name(all->latency, g.name));
 		latency_stats__deinit(&g.stats);
 	}
-	put_note(o, all, unknown);
+	put_note(o, all, unknown, total);
 	return end_table(o, err);
 }
 
@@ -254,7 +258,7 @@ int latency_table__goroutine(const struct latencies *all)
 	out__text(o, "\n\n");
 	put_part(o, g.stats.total, &g.stats, 0, "in all", nothing);
 	err = put_details(o, all, &g.stats, 0);
-	put_note(o, all, g.stats.unknown);
+	put_note(o, all, g.stats.unknown, g.stats.total);
 	latency_stats__deinit(&g.stats);
 	return end_table(o, err);
 }

@@ -1,0 +1,124 @@
+#!/bin/bash
+# `gotrace latency` gives each goroutine's time in parts that add up to it, to the nanosecond: on the traces of
+# Go's own tests, on long ones, on mutants; and what it says of Go agrees with `gotrace goroutines`, whose
+# figures check/goroutines.sh compares with Go's. Whether the kernel's parts are true is for check/latency.sh.
+# beside others
+# timeout: 900
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+PARTS='def parts: [.oncpu_ns, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns, .kernel_blocked_ns,
+		.syscall_blocked_ns, .go_blocked_ns];
+	def reasons($part): .by_reason[$part] | map(.ns) | add // 0;
+	def wrong: (parts | any(. < 0)) or (parts | add) != .total_ns or reasons("go_blocked") != .go_blocked_ns or
+		reasons("syscall_blocked") != .syscall_blocked_ns or reasons("kernel_blocked") != .kernel_blocked_ns or
+		reasons("kernel_runnable") != .kernel_runnable_ns or .unknown_ns > .oncpu_ns + .syscall_blocked_ns or
+		.of_which.syscall_oncpu_ns > .oncpu_ns or .of_which.gc_assist_ns > .oncpu_ns;'
+
+# FILE of latency --goroutines --json: each part, and functions are their goroutines, unless an id was used again:
+# of that the last goroutine is shown
+adds_up()
+{
+	jq -e "$PARTS"' def sums: [(map(parts) | transpose | map(add)), (map(.total_ns) | add)];
+		([.functions[], .goroutines[]] | map(select(wrong)) == []) and
+		((.goroutines | length) < .count or (.functions | sums) == (.goroutines | sums)) and
+		(.functions | map(.count) | add // 0) == .count' \
+		"$1" >"$tmp/verdict" && return
+	echo "does not add up:"
+	jq -c "$PARTS"' [.functions[], .goroutines[]] | map(select(wrong)) | .[0]' "$1"
+	return 1
+}
+
+# Blocked by each of Go's reasons; runnable, but where the summary counts a system call at the trace's end twice,
+# as Go does; the rest. What blocks for ever ends for the summary, and not for us.
+agrees_with_goroutines() # TRACE
+{
+	$READER goroutines --all --json "$1" | jq -c '.goroutines | sort_by(.id)[] |
+		[.id, .name, .total, .exec + .syscall + .syscall_block, ([.block[] | [.name, .time]] | sort)]' \
+		>"$tmp/theirs.txt" || return 1
+	jq -c '.goroutines | sort_by(.id)[] | ([.by_reason.go_blocked[] | select(.name == "forever").ns] | add // 0) as $ever |
+		[.id, .name, .total_ns - $ever, .total_ns - .go_runnable_ns - .go_blocked_ns,
+		 ([.by_reason.go_blocked[] | select(.name != "forever") | [.name, .ns]] | sort)]' \
+		"$tmp/latency.json" >"$tmp/ours.txt"
+	same_text "$tmp/ours.txt" "$tmp/theirs.txt"
+}
+
+whole_trace() # TRACE
+{
+	timeout 300 $READER latency --goroutines --json "$1" >"$tmp/latency.json" && adds_up "$tmp/latency.json" &&
+		agrees_with_goroutines "$1" || return 1
+	timeout 300 $READER latency "$1" >"$tmp/table" && grep -q 'START FUNCTION$' "$tmp/table"
+}
+
+# What lies in windows side by side is together what lies in all of it.
+in_windows() # TRACE
+{
+	local start end a b
+
+	timeout 300 $READER latency --goroutines --json "$1" >"$tmp/latency.json" || return 1
+	start=$(jq .start "$tmp/latency.json") end=$(jq .end "$tmp/latency.json")
+	a=$((start + (end - start) / 3)) b=$((start + (end - start) / 2))
+	$READER latency --goroutines --json --to "@$a" "$1" >"$tmp/1.json" &&
+		$READER latency --goroutines --json --from "@$a" --to "@$b" "$1" >"$tmp/2.json" &&
+		$READER latency --goroutines --json --from "@$b" "$1" >"$tmp/3.json" || return 1
+	for i in 1 2 3; do
+		adds_up "$tmp/$i.json" || return 1
+	done
+	jq -cs "$PARTS"' map(.goroutines) | add | group_by(.id)[] | [.[0].id, ([.[] | parts] | transpose | map(add))]' \
+		"$tmp/1.json" "$tmp/2.json" "$tmp/3.json" >"$tmp/ours.txt"
+	jq -c "$PARTS"' .goroutines | sort_by(.id)[] | [.id, parts]' "$tmp/latency.json" >"$tmp/theirs.txt"
+	same_text "$tmp/ours.txt" "$tmp/theirs.txt"
+}
+
+# The forms for people and for one goroutine.
+forms()
+{
+	local trace="$CORPUS/runs/long-$JUDGE_GO.trace" id
+
+	id=$($READER latency --goroutines --sort oncpu --json "$trace" | jq -r '.goroutines[0].id')
+	$READER latency --goroutine "$id" --json "$trace" | jq -e ".goroutines | length == 1 and .[0].id == $id" &&
+		$READER latency --goroutine "$id" "$trace" | grep -q "^goroutine $id: " &&
+		$READER latency "$trace" | grep -q '^The trace has no kernel' &&
+		$READER latency "$trace" | grep -q 'Go-blocked: chan receive$' &&
+		$READER latency --goroutines --sort id "$trace" | sed -n '2,/^$/s/^ *\([0-9]*\) .*/\1/p' | sort -nc &&
+		$READER latency --sort go-runnable --json "$trace" |
+			jq -e '[.functions[].go_runnable_ns] | . == (sort | reverse)'
+}
+
+# Goroutines in states that no program puts them into.
+mutants()
+{
+	local i=0 verdict same=0
+
+	# shellcheck disable=SC2046 # names without blanks
+	$REFERENCE/mutate -seed 20261121 -n 300 -worlds 50 -o "$tmp/mutants" $(mutation_bases) || return 1
+	for ((i = 0; i < 300; i++)); do
+		verdict=0
+		timeout 10 $READER latency --goroutines --json "$tmp/mutants/$i.trace" >"$tmp/latency.json" 2>"$tmp/err" ||
+			verdict=$?
+		if [ $verdict -eq 0 ]; then
+			adds_up "$tmp/latency.json" || { sed -n "$((i + 1))p" "$tmp/mutants/index"; return 1; }
+			same=$((same + 1))
+		elif [ $verdict -ne 1 ] || [ "$(wc -l <"$tmp/err")" -ne 1 ]; then
+			echo "mutant $i: exit status $verdict"
+			return 1
+		fi
+	done
+	rm -rf "$tmp/mutants"
+	[ $same -gt 20 ] || { echo "only $same were accepted"; return 1; }
+}
+
+ktap_start
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
+	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/*.trace "$CORPUS/$JUDGE_GO"/v1/*; do
+		grep -qs '^FAILURE' "${trace%.trace}.expect" ||
+			try "$(basename "$trace" .trace)" whole_trace "$trace"
+	done
+	try "windows side by side" in_windows "$CORPUS/runs/long-$JUDGE_GO.trace"
+	try "of an older format, too" in_windows "$CORPUS/runs/long-go1.22.12.trace"
+	try "one goroutine, sorted, for people" forms
+	try "mutants that are accepted" mutants
+fi
+ktap_end
