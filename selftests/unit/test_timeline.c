@@ -97,6 +97,14 @@ struct expected {
 	uint64_t g;
 };
 
+/* The time of the event that the item stands before. */
+static int64_t time_of_next_event(const struct expected *e)
+{
+	while (!e->event)
+		e++;
+	return 64000 + (int64_t)e->after;
+}
+
 static void steps_are_in_order(void **state)
 {
 	static const struct expected want[] = {
@@ -137,8 +145,10 @@ static void steps_are_in_order(void **state)
 		}
 		assert_int_equal(step.item->kind, want[i].item);
 		assert_int_equal(timeline__goroutine(t, step.item->tid), want[i].g);
+		assert_int_equal(timeline__until(t), time_of_next_event(&want[i]));
 	}
 	assert_int_equal(timeline__next(t, &step, &err), 0);
+	assert_int_equal(timeline__until(t), INT64_MAX);
 	assert_int_equal(timeline__next(t, &step, &err), 0);
 	timeline__destroy(t);
 	reader__destroy(r);
@@ -167,10 +177,12 @@ static void threads_are_as_of_the_step(void **state)
 	next_sync(t);
 	assert_true(timeline__has_kernel(t));
 	assert_false(timeline__lossy(t));
+	assert_int_equal(timeline__losses(t), 0);
 	assert_int_equal(kernel_threads__find(now, 11)->run, KERNEL_SLEEPING);
 	assert_null(kernel_threads__find(now, 10));
 	next_sync(t);
 	assert_true(timeline__lossy(t));
+	assert_int_equal(timeline__losses(t), 1);
 	assert_null(kernel_threads__find(now, 11));
 	assert_int_equal(kernel_threads__find(now, 10)->run, KERNEL_RUNNABLE);
 	assert_int_equal(kernel_threads__find(now, 10)->since, 64000 + 6400);

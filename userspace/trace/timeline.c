@@ -22,6 +22,7 @@ struct timeline {
 	bool has_kernel;
 	uint64_t *lost; /* when losses of the kernel's records ended: of the generation, by time */
 	size_t nlost, lost_cap, lost_at;
+	uint64_t losses; /* that are over, of all generations */
 	int64_t ahead; /* of CLOCK_MONOTONIC before the trace's clock */
 };
 
@@ -71,6 +72,16 @@ uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
 int64_t timeline__time(const struct timeline *t, uint64_t mono)
 {
 	return (int64_t)(mono - (uint64_t)t->ahead);
+}
+
+int64_t timeline__until(const struct timeline *t)
+{
+	return t->has_event ? t->event.time : INT64_MAX;
+}
+
+uint64_t timeline__losses(const struct timeline *t)
+{
+	return t->losses;
 }
 
 /* ---- generations ---- */
@@ -128,7 +139,7 @@ static int read_losses(struct timeline *t, const struct dictionary *words)
 /* What threads did before a loss that has ended by now says nothing of what they do. */
 static void pass_losses(struct timeline *t, uint64_t now)
 {
-	while (t->lost_at < t->nlost && t->lost[t->lost_at] <= now)
+	for (; t->lost_at < t->nlost && t->lost[t->lost_at] <= now; t->losses++)
 		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at++]);
 }
 

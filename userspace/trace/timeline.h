@@ -52,5 +52,12 @@ bool timeline__lossy(const struct timeline *t);
 /* What an event's time is on CLOCK_MONOTONIC: of our traces the same. */
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time);
 int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the other way */
+/*
+ * Of an item: when the event comes that it stands before, by the trace's time; an item of the end of a
+ * generation may be later than that. INT64_MAX: none comes.
+ */
+int64_t timeline__until(const struct timeline *t);
+/* So many losses are over so far: what threads did before the last of them is not known any more. */
+uint64_t timeline__losses(const struct timeline *t);
 
 #endif
