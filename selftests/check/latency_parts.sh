@@ -71,6 +71,15 @@ in_windows() # TRACE
 	same_text "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
+# Our own of a real program: with the kernel's side, of which little is not known.
+recording()
+{
+	record_target selftrace "$JUDGE_GO" "" -duration 1200ms && whole_trace "$RECORDED" &&
+		jq -e '.kernel and (.functions | (map(.unknown_ns) | add) * 1000 < (map(.total_ns) | add) and
+			all(map(.kernel_runnable_ns), map(.run_queue_delays.count); add > 0))' \
+			"$tmp/latency.json" >/dev/null && in_windows "$RECORDED"
+}
+
 # The forms for people and for one goroutine.
 forms()
 {
@@ -118,6 +127,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	done
 	try "windows side by side" in_windows "$CORPUS/runs/long-$JUDGE_GO.trace"
 	try "of an older format, too" in_windows "$CORPUS/runs/long-go1.22.12.trace"
+	try "recorded from outside" recording
 	try "one goroutine, sorted, for people" forms
 	try "mutants that are accepted" mutants
 fi

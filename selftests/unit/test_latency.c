@@ -147,8 +147,13 @@ static void a_loss(void **state)
 	event(130, EV_SYNC, 0, 0, 0);
 	core(137, 7, 0);
 	off(140, 7, GT_OFF_DEAD); /* says nothing of a goroutine that still runs */
-	event(150, EV_SYNC, 0, 0, 0);
-	expect("5 main.worker oncpu=30 gorun=1 throttled=10 total=41 unknown=17\n");
+	core(150, 7, 0);
+	off(152, 7, GT_OFF_THROTTLED);
+	core(155, 8, 0);
+	kernel_threads__lose(&threads);
+	assert_int_equal(latency__forget(latency, &threads, &error), 0);
+	event(160, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=37 gorun=1 throttled=13 total=51 unknown=22\n");
 }
 
 /* Two goroutines are said to be on a thread: the first is on none that is known. */

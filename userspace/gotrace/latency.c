@@ -188,13 +188,6 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 	return err;
 }
 
-/* What a moment of the kernel's clock is in the trace's. */
-struct clock {
-	int64_t time;
-	uint64_t mono;
-	bool ended; /* what comes behind the trace's last sync is in none of its time */
-};
-
 static void begin(struct latencies *all, const struct arguments *a, int64_t start)
 {
 	all->start = a->have_from ? moment__time(&a->from, start) : start;
@@ -202,25 +195,26 @@ static void begin(struct latencies *all, const struct arguments *a, int64_t star
 			    a->have_to ? moment__time(&a->to, start) : INT64_MAX);
 }
 
+/* An item counts no later than when the event comes that it stands before. */
 static int feed(struct latencies *all, const struct timeline *t, const struct timeline_step *step,
-		struct clock *clock, struct error *err)
+		struct error *err)
 {
 	const struct kernel_threads *threads = timeline__threads(t);
-	const struct trace_event *ev = step->event;
 	int64_t time;
+	int code = 0;
 
-	if (ev) {
-		all->end = ev->time;
-		if (ev->type == EV_SYNC) {
-			clock->time = ev->time;
-			clock->mono = timeline__mono(t, ev->time);
-			clock->ended = !ev->sync->generation;
-		}
-		return latency__event(all->latency, ev, threads, err);
+	if (all->losses != timeline__losses(t))
+		code = latency__forget(all->latency, threads, err);
+	all->losses = timeline__losses(t);
+	if (code)
+		return code;
+	if (step->event) {
+		all->end = step->event->time;
+		return latency__event(all->latency, step->event, threads, err);
 	}
-	if (clock->ended)
-		return 0;
-	time = time_add(clock->time, (int64_t)(step->item->time - clock->mono));
+	time = timeline__time(t, step->item->time);
+	if (time > timeline__until(t))
+		time = timeline__until(t);
 	return latency__item(all->latency, step->item, time, threads, err);
 }
 
@@ -232,7 +226,6 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 		      struct error *err)
 {
 	struct timeline_step step = {};
-	struct clock clock = {};
 	bool started = false;
 	int64_t to = INT64_MAX;
 	int code;
@@ -245,7 +238,7 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 			break;
 		}
 		started |= step.event != NULL;
-		code = feed(all, t, &step, &clock, err);
+		code = feed(all, t, &step, err);
 		if (code)
 			return code;
 	}

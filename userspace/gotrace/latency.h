@@ -27,6 +27,7 @@ struct latencies {
 	bool one;			 /* of the goroutines but the one `id` */
 	uint64_t id;
 	uint64_t count;	    /* of goroutines */
+	uint64_t losses;    /* of the kernel's side, so far */
 	int64_t start, end; /* of what was looked at, in the trace's ns */
 	bool has_kernel;    /* the trace has a kernel's side */
 	unsigned int sort;

@@ -233,14 +233,12 @@ static int label__event(struct latency *l, const struct meaning *m)
 }
 
 /* Threads may be known from now on, or not any more. */
-static int sync__event(struct latency *l, const struct kernel_threads *threads)
+static int look_again(struct latency *l, const struct kernel_threads *threads)
 {
 	struct live *g;
 	void *value;
 	int err = 0;
 
-	l->sync = l->now;
-	l->generations++;
 	for (size_t i = 0; !err && map__next(&l->on_thread, &i, &value);) {
 		g = value;
 		err = part__add(l, g);
@@ -258,7 +256,9 @@ static int dispatch(struct latency *l, const struct trace_event *ev,
 	meaning__of(ev, &m);
 	switch (m.kind) {
 	case MEANING_SYNC:
-		return sync__event(l, threads);
+		l->sync = l->now;
+		l->generations++;
+		return look_again(l, threads);
 	case MEANING_STATE_TRANSITION:
 		return m.resource == RESOURCE_GOROUTINE ? goroutine__event(l, ev, &m, threads) : 0;
 	case MEANING_LABEL:
@@ -305,6 +305,11 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 	if (!code)
 		code = part__choose(l, g, threads, item);
 	return say(code, err);
+}
+
+int latency__forget(struct latency *l, const struct kernel_threads *threads, struct error *err)
+{
+	return say(look_again(l, threads), err);
 }
 
 int latency__finish(struct latency *l, struct error *err)

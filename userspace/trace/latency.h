@@ -90,6 +90,8 @@ int latency__event(struct latency *l, const struct trace_event *ev,
 		   const struct kernel_threads *threads, struct error *err);
 int latency__item(struct latency *l, const struct kernel_item *item, int64_t time,
 		  const struct kernel_threads *threads, struct error *err);
+/* Of some threads it is not known any more what they do: `threads` is what is left. Errors as above. */
+int latency__forget(struct latency *l, const struct kernel_threads *threads, struct error *err);
 /* No more will come: hands out who is still alive, in no order. Errors as above. */
 int latency__finish(struct latency *l, struct error *err);
 
