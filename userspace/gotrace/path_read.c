@@ -105,7 +105,6 @@ int path__read(struct reader *r, const struct path_request *a, struct path_histo
 	code = read_all(t, &f, a, &window, err);
 	h->kernel = timeline__has_kernel(t);
 	timeline__destroy(t);
-	path_fold__deinit(&f);
 	if (code)
 		return code;
 	g = path_history__find_goroutine(h, a->goroutine);

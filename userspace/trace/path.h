@@ -116,6 +116,7 @@ struct path_table {	  /* structs found by their id */
 struct path_history {
 	struct path_table goroutines, threads, procs, cpus;
 	struct path_list stops;
+	struct map names; /* of threads of other processes, by tid: interned */
 	struct intern *words;
 	int64_t from;	      /* of what was before only the last is kept */
 	size_t memory, limit; /* bytes: held, and the most */
@@ -172,13 +173,11 @@ uint32_t path_list__before(const struct path_list *list, size_t size, int64_t ti
 
 struct path_fold {
 	struct path_history *h; /* borrowed */
-	struct map names;	/* of threads by tid, as they are interned */
 	int64_t sync, last;	/* of the generation's begin, and of the last event */
 	uint64_t ahead;		/* of CLOCK_MONOTONIC before the trace's clock */
 };
 
 void path_fold__init(struct path_fold *f, struct path_history *h);
-void path_fold__deinit(struct path_fold *f);
 
 /*
  * The next event, which was at `mono` of CLOCK_MONOTONIC, or the next item; `threads` are as the items

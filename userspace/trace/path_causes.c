@@ -12,6 +12,14 @@
 #define PROCS_MAX  1024 /* Ps that are looked at: more there are not but in traces made by hand */
 #define SLEEPS_MAX 4	/* steps from a sleep to what the thread does after it */
 
+void path_walk__process(const struct path_history *h, uint32_t tid, uint32_t pid, uint32_t name,
+			struct path_segment *seg)
+{
+	seg->other = tid;
+	seg->other_pid = pid;
+	seg->other_name = name ? name : (uint32_t)(uintptr_t)map__get(&h->names, tid);
+}
+
 /* The thread `tid` had the core. */
 static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint32_t name,
 			 struct path_segment *seg)
@@ -23,8 +31,7 @@ static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint3
 		seg->cause = PATH_CAUSE_IDLE;
 	} else if (thread == PATH_NONE) {
 		seg->cause = PATH_CAUSE_PROCESS;
-		seg->other_pid = pid;
-		seg->other_name = name;
+		path_walk__process(w->h, tid, pid, name, seg);
 	} else {
 		seg->by = path_history__of_thread(w->h, thread, w->time);
 		seg->cause = seg->by == PATH_NONE ? PATH_CAUSE_THREAD : PATH_CAUSE_GOROUTINE;
@@ -159,12 +166,12 @@ const struct path_run *path_walk__last_sleep(const struct path_history *h, uint3
 	list = &path_thread(h, thread)->on;
 	n = path_list__before(runs, sizeof(*run), time);
 	m = path_list__before(list, sizeof(*on), time);
-	on = (const struct path_on *)list->at + m - 1;
+	on = m ? (const struct path_on *)list->at + m - 1 : NULL;
 	for (unsigned int i = 0; i < SLEEPS_MAX && n > 1; i++, n--) {
 		run = (const struct path_run *)runs->at + n - 2;
 		if (!run->over)
 			continue;
-		if (m && (on->goroutine != PATH_NONE || on->time > run[1].time))
+		if (on && (on->goroutine != PATH_NONE || on->time > run[1].time))
 			return NULL;
 		*ret_woken = run[1].time;
 		return run;

@@ -16,11 +16,6 @@ void path_fold__init(struct path_fold *f, struct path_history *h)
 	*f = (struct path_fold){ .h = h };
 }
 
-void path_fold__deinit(struct path_fold *f)
-{
-	map__deinit(&f->names);
-}
-
 /* ---- ids ---- */
 
 int path_fold__intern(struct path_fold *f, const char *data, size_t len, uint32_t *ret)

@@ -47,6 +47,7 @@ void path_history__deinit(struct path_history *h)
 	table__deinit(&h->threads);
 	table__deinit(&h->procs);
 	table__deinit(&h->cpus);
+	map__deinit(&h->names);
 	intern__destroy(h->words);
 }
 

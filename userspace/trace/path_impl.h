@@ -39,6 +39,10 @@ struct walk {
 
 /* path_causes.c: */
 
+/* Says who it was: a thread that is not the target's; its name may be known from elsewhere. */
+void path_walk__process(const struct path_history *h, uint32_t tid, uint32_t pid, uint32_t name,
+			struct path_segment *seg);
+
 /*
  * Who had the core that a runnable thread waited for, just before the position's time, and since
  * when, but not before `since`. `next`: what the thread did then, or NULL.

@@ -67,21 +67,15 @@ int path_fold__threads(struct path_fold *f, const struct kernel_threads *threads
 	return err;
 }
 
+/* A thread's name; 0: not told here, and maybe elsewhere. */
 static int learn_name(struct path_fold *f, uint32_t tid, const struct trace_string *name,
 		      uint32_t *ret)
 {
-	int err = 0;
+	struct map *names = &f->h->names;
+	int err = path_fold__intern(f, name->data, name->len, ret);
 
-	*ret = 0;
-	if (!tid)
-		return 0;
-	if (!name->len) {
-		*ret = (uint32_t)(uintptr_t)map__get(&f->names, tid);
-		return 0;
-	}
-	err = path_fold__intern(f, name->data, name->len, ret);
-	if (!err && (f->names.n < NAMES_MAX || map__get(&f->names, tid)))
-		err = map__put(&f->names, tid, (void *)(uintptr_t)*ret);
+	if (!err && *ret && tid && (names->n < NAMES_MAX || map__get(names, tid)))
+		err = map__put(names, tid, (void *)(uintptr_t)*ret);
 	return err;
 }
 

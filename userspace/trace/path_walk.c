@@ -134,9 +134,7 @@ static int thread_asleep(struct walk *w, uint32_t thread, const struct path_run 
 		seg->cause = PATH_CAUSE_INTERRUPT;
 	} else if (waker == PATH_NONE) {
 		seg->cause = PATH_CAUSE_PROCESS;
-		seg->other = run->other;
-		seg->other_pid = run->other_pid;
-		seg->other_name = run->name;
+		path_walk__process(w->h, run->other, run->other_pid, run->name, seg);
 	} else if (waker != thread) {
 		by = path_history__of_thread(w->h, waker, w->time);
 		if (may_jump(w))
@@ -207,9 +205,7 @@ static int go_blocked_by_scheduler(struct walk *w, const struct path_state *st, 
 		return emit(w, st->time, seg);
 	waker = path_history__find_thread(w->h, sleep->other);
 	if (waker == PATH_NONE) {
-		seg->other = sleep->other;
-		seg->other_pid = sleep->other_pid;
-		seg->other_name = sleep->name;
+		path_walk__process(w->h, sleep->other, sleep->other_pid, sleep->name, seg);
 		return emit(w, st->time, seg);
 	}
 	if (waker == st->by_thread || !may_jump(w))
@@ -263,12 +259,13 @@ static int goroutine_step(struct walk *w)
 {
 	const struct path_goroutine *g = path_goroutine(w->h, w->at.goroutine);
 	uint32_t n = path_list__before(&g->states, sizeof(struct path_state), w->time);
-	const struct path_state *st = (const struct path_state *)g->states.at + n - 1;
+	const struct path_state *st;
 	struct path_segment seg;
 	int64_t end;
 
 	if (!n)
 		return before_birth(w, g);
+	st = (const struct path_state *)g->states.at + n - 1;
 	end = n < g->states.n ? st[1].time : w->time;
 	switch (st->state) {
 	case GO_STATE_RUNNING:
@@ -288,10 +285,11 @@ static int bare_thread_step(struct walk *w)
 {
 	const struct path_list *list = &path_thread(w->h, w->at.thread)->on;
 	uint32_t n = path_list__before(list, sizeof(struct path_on), w->time);
-	const struct path_on *on = (const struct path_on *)list->at + n - 1;
+	const struct path_on *on;
 
 	if (!n)
 		return thread_step(w, w->at.thread, w->lo, NULL);
+	on = (const struct path_on *)list->at + n - 1;
 	if (on->goroutine == PATH_NONE)
 		return thread_step(w, w->at.thread, on->time, NULL);
 	w->at.goroutine = on->goroutine;

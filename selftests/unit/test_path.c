@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The critical path: chains of waits made by hand, between goroutines and between threads, and
+ * histories that contradict themselves.
+ */
+#include "path_fixture.h"
+
+static void running(void **state)
+{
+	begin();
+	all_run(1);
+	event(100, EV_HEAP_ALLOC, 1, 0, 0);
+	expect(1, 10, 100, "10-100 running g1 m1\n");
+	end();
+}
+
+/* g1 and g2 in turns: the time of each one's wait is the other one's. */
+static void ping_pong(void **state)
+{
+	begin();
+	all_run(2);
+	block(10, 2, CHAN);
+	unblock(20, 2, 1);
+	block(21, 1, CHAN);
+	start(25, 2);
+	on(2, 2);
+	unblock(40, 1, 2);
+	block(41, 2, CHAN);
+	start(43, 1);
+	unblock(60, 2, 1);
+	block(61, 1, CHAN);
+	start(64, 2);
+	unblock(80, 1, 2);
+	start(83, 1);
+	expect(1, 0, 90,
+	       "0-21 running g1 m1\n"
+	       "21-25 gorun g2 idle\n"
+	       "25-40 running g2 m2\n"
+	       "40-43 gorun g1 idle held=g2\n"
+	       "43-61 running g1 m1\n"
+	       "61-64 gorun g2 idle\n"
+	       "64-80 running g2 m2\n"
+	       "80-83 gorun g1 idle held=g2\n"
+	       "83-90 running g1 m1\n");
+	end();
+}
+
+/* g1 waits for the lock that g2 gets from g3 and then holds for a while. */
+static void convoy(void **state)
+{
+	begin();
+	all_run(3);
+	block(5, 2, CHAN); /* before g1 does */
+	block(10, 1, CHAN);
+	unblock(50, 2, 3);
+	start(51, 2);
+	unblock(80, 1, 2);
+	start(82, 1);
+	expect(1, 0, 90,
+	       "0-10 running g1 m1\n"
+	       "10-50 running g3 m3\n"
+	       "50-51 gorun g2 idle held=g3\n"
+	       "51-80 running g2 m2\n"
+	       "80-82 gorun g1 idle held=g2 held=g3\n"
+	       "82-90 running g1 m1\n");
+	end();
+}
+
+/* A wait within a wait: the path comes back to g2 where that began to wait. */
+static void nested(void **state)
+{
+	begin();
+	all_run(3);
+	block(10, 1, CHAN);
+	block(30, 2, CHAN);
+	unblock(50, 2, 3);
+	start(51, 2);
+	unblock(80, 1, 2);
+	start(81, 1);
+	expect(1, 0, 90,
+	       "0-10 running g1 m1\n"
+	       "10-30 running g2 m2\n"
+	       "30-50 running g3 m3\n"
+	       "50-51 gorun g2 idle held=g3\n"
+	       "51-80 running g2 m2\n"
+	       "80-81 gorun g1 idle held=g2 held=g3\n"
+	       "81-90 running g1 m1\n");
+	end();
+}
+
+static void created(void **state)
+{
+	begin();
+	all_run(1);
+	on(1, 1);
+	event(30, EV_GO_CREATE, 2, WORKER, 0);
+	start(40, 2);
+	expect(2, 0, 50,
+	       "0-30 running g1 m1\n"
+	       "30-40 gorun g2 idle held=g1\n"
+	       "40-50 running g2 m2\n");
+	expect(2, 30, 40, "30-40 gorun g2 idle held=g1\n");
+	end();
+}
+
+static void waits_for_a_p(void **state)
+{
+	begin();
+	all_run(3);
+	block(10, 1, CHAN);
+	unblock(20, 1, 2);
+	block(35, 3, CHAN); /* gives P 2 up */
+	on(3, 0);
+	event(40, EV_GO_START, 1, 1, 0);
+	expect(1, 20, 50,
+	       "20-40 gorun g1 goroutine by=g3 held=g2 held=g3\n"
+	       "40-50 running g1 m3\n");
+	end();
+}
+
+/* What no goroutine ends: the chain ends there. */
+static void scheduler(void **state)
+{
+	begin();
+	all_run(1);
+	block(10, 1, SLEEP);
+	unblock(20, 1, 0);
+	start(21, 1);
+	block(30, 1, CHAN); /* a timer's channel */
+	unblock(40, 1, 0);
+	start(41, 1);
+	block(50, 1, NETWORK);
+	unblock(60, 1, 0);
+	start(61, 1);
+	block(70, 1, CHAN);
+	event(100, EV_HEAP_ALLOC, 1, 0, 0);
+	expect(1, 10, 90,
+	       "10-20 goblock g1 m9 sleep timer\n"
+	       "20-21 gorun g1 idle\n"
+	       "21-30 running g1 m1\n"
+	       "30-40 goblock g1 m9 chan receive scheduler\n"
+	       "40-41 gorun g1 idle\n"
+	       "41-50 running g1 m1\n"
+	       "50-60 goblock g1 m9 network netpoll\n"
+	       "60-61 gorun g1 idle\n"
+	       "61-70 running g1 m1\n"
+	       "70-90 goblock g1 chan receive pending\n");
+	end();
+}
+
+/* The thread that looks at the network for the scheduler was woken by a process, or by a goroutine. */
+static void network(void **state)
+{
+	begin();
+	all_run(2);
+	core(1, 1, 0);
+	core(1, 2, 1);
+	core(2, 9, 2);
+	off(3, 9, GT_OFF_SLEEPING, 0, 2);
+	block(10, 1, NETWORK);
+	wake(25, 9, PEER);
+	core(27, 9, 2);
+	unblock(30, 1, 0);
+	off(31, 9, GT_OFF_SLEEPING, 0, 2);
+	start(31, 1);
+	block(40, 1, NETWORK);
+	wake(55, 9, 2);
+	core(57, 9, 2);
+	unblock(60, 1, 0);
+	start(61, 1);
+	expect(1, 10, 70,
+	       "10-30 goblock g1 m9 network netpoll by=901\n"
+	       "30-31 gorun g1 idle held=g2\n"
+	       "31-40 oncpu g1 m1\n"
+	       "40-55 oncpu g2 m2\n"
+	       "55-60 goblock g1 m9 network netpoll\n"
+	       "60-61 gorun g1 idle held=g2\n"
+	       "61-70 oncpu g1 m1\n");
+	end();
+}
+
+/* Of a raw system call Go knows nothing: its thread sleeps, and another one's goroutine wakes it. */
+static void raw_futex(void **state)
+{
+	begin();
+	all_run(2);
+	core(1, 1, 0);
+	core(1, 2, 1);
+	call(10, 1, FUTEX);
+	off(12, 1, GT_OFF_SLEEPING, 0, 0);
+	off(20, 2, GT_OFF_PREEMPTED, STRESS, 1); /* the waker has to wait itself */
+	core(25, 2, 1);
+	wake(40, 1, 2);
+	core(44, 1, 0);
+	expect(1, 5, 50,
+	       "5-12 oncpu g1 m1\n"
+	       "12-20 oncpu g2 m2\n"
+	       "20-25 kernrun g2 m2 process by=900 by=stress\n"
+	       "25-40 oncpu g2 m2\n"
+	       "40-44 kernrun g1 m1\n"
+	       "44-50 oncpu g1 m1\n");
+	end();
+}
+
+/* The waker ran no goroutine just then; before, it did. */
+static void bare_thread(void **state)
+{
+	begin();
+	all_run(2);
+	core(1, 1, 0);
+	core(1, 2, 1);
+	off(10, 1, GT_OFF_SLEEPING, 0, 0);
+	block(20, 2, CHAN);
+	wake(30, 1, 2);
+	core(31, 1, 0);
+	expect(1, 5, 40,
+	       "5-10 oncpu g1 m1\n"
+	       "10-20 oncpu g2 m2\n"
+	       "20-30 oncpu m2\n"
+	       "30-31 kernrun g1 m1\n"
+	       "31-40 oncpu g1 m1\n");
+	end();
+}
+
+static void system_calls(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	call(11, 1, READ);
+	off(12, 1, GT_OFF_SLEEPING, PEER, 0);
+	wake(30, 1, PEER);
+	core(31, 1, 0);
+	on(1, 1);
+	event(32, EV_GO_SYSCALL_END, 0, 0, 0);
+	call(40, 1, FSYNC);
+	off(41, 1, GT_OFF_DISK, 0, 0);
+	interrupt(60, 1);
+	core(61, 1, 0);
+	item(61, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
+	item(70, 1, KERNEL_FAULT_BEGIN, (struct kernel_item){});
+	off(71, 1, GT_OFF_DISK, 0, 0);
+	event(90, EV_HEAP_ALLOC, 1, 0, 0);
+	expect(1, 5, 80,
+	       "5-10 oncpu g1 m1\n"
+	       "10-12 oncpu g1 m1 call=0\n"
+	       "12-30 sysblock g1 m1 call=0 process by=901 by=peer\n"
+	       "30-31 kernrun g1 m1 call=0\n"
+	       "31-32 oncpu g1 m1 call=0\n"
+	       "32-41 oncpu g1 m1\n"
+	       "41-60 kernblock g1 m1 call=74 interrupt\n"
+	       "60-61 kernrun g1 m1\n"
+	       "61-71 oncpu g1 m1\n"
+	       "71-80 kernblock g1 m1 fault pending\n");
+	end();
+}
+
+/* Without perf's events only who got the core at first is known; with them, everyone who had it. */
+static void core_is_held(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	off(10, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	core(20, 1, 0);
+	expect(1, 5, 30,
+	       "5-10 oncpu g1 m1\n"
+	       "10-20 kernrun g1 m1 process by=900 by=stress\n"
+	       "20-30 oncpu g1 m1\n");
+	off(30, 1, GT_OFF_SLEEPING, 0, 0);
+	machine(31, 3, STRESS);
+	wake(40, 1, PEER);
+	machine(44, 3, PEER);
+	machine(48, 3, 0);
+	core(50, 1, 3);
+	off(60, 1, GT_OFF_THROTTLED, STRESS, 3);
+	core(70, 1, 3);
+	expect(1, 30, 80,
+	       "30-40 kernblock g1 m1 process by=901 by=peer\n"
+	       "40-44 kernrun g1 m1 process by=900 by=stress\n"
+	       "44-48 kernrun g1 m1 process by=901 by=peer\n"
+	       "48-50 kernrun g1 m1 idle\n"
+	       "50-60 oncpu g1 m1\n"
+	       "60-70 throttled g1 m1 cgroup\n"
+	       "70-80 oncpu g1 m1\n");
+	end();
+}
+
+/* The core was another goroutine's of the same program. */
+static void core_is_ours(void **state)
+{
+	begin();
+	all_run(2);
+	core(1, 2, 0);
+	off(10, 2, GT_OFF_PREEMPTED, 1, 0);
+	core(10, 1, 0);
+	off(20, 1, GT_OFF_SLEEPING, 2, 0);
+	core(20, 2, 0);
+	expect(2, 5, 30,
+	       "5-10 oncpu g2 m2\n"
+	       "10-20 kernrun g2 m2 goroutine by=g1 by=1\n"
+	       "20-30 oncpu g2 m2\n");
+	end();
+}
+
+static void collector(void **state)
+{
+	begin();
+	all_run(1);
+	on(1, 1);
+	event(10, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
+	event(20, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	event(30, EV_STW_BEGIN, STW, 0, 0);
+	event(35, EV_STW_END, STW, 0, 0);
+	block(50, 1, SLEEP);
+	unblock(60, 1, 0);
+	start(61, 1);
+	expect(1, 5, 70,
+	       "5-10 running g1 m1\n"
+	       "10-20 running g1 m1 assist\n"
+	       "20-50 running g1 m1 stopped\n"
+	       "50-60 goblock g1 m9 sleep timer\n"
+	       "60-61 gorun g1 idle\n"
+	       "61-70 running g1 m1\n");
+	end();
+}
+
+/* The window ends, or begins, within a wait: what ended that is behind it. */
+static void within_a_wait(void **state)
+{
+	begin();
+	all_run(2);
+	block(10, 1, CHAN);
+	unblock(80, 1, 2);
+	start(81, 1);
+	expect(1, 20, 40, "20-40 running g2 m2\n");
+	expect(1, 5, 40, "5-10 running g1 m1\n10-40 running g2 m2\n");
+	end();
+}
+
+/* Who is gone, and has come again by the same number. */
+static void ended(void **state)
+{
+	begin();
+	all_run(1);
+	on(1, 1);
+	event(10, EV_GO_DESTROY, 0, 0, 0);
+	expect(1, 0, 30, "0-10 running g1 m1\n10-30 unknown g1\n");
+	on(2, 0);
+	event(40, EV_GO_CREATE, 1, WORKER, 0);
+	start(45, 1);
+	expect(1, 0, 50,
+	       "0-10 running g1 m1\n10-40 unknown g1\n40-45 gorun g1 idle\n45-50 running g1 m1\n");
+	end();
+}
+
+/* Before the window only the last of each is kept. */
+static void only_the_window(void **state)
+{
+	begin();
+	history.from = 5000;
+	all_run(2);
+	core(1, 1, 0);
+	for (int64_t t = 10; t < 4000; t += 10) {
+		off(t, 1, GT_OFF_PREEMPTED, STRESS, 0);
+		core(t + 1, 1, 0);
+		block(t + 2, 1, CHAN);
+		unblock(t + 3, 1, 2);
+		start(t + 4, 1);
+	}
+	assert_int_equal(path_goroutine(&history, 0)->states.n, 1);
+	assert_int_equal(path_thread(&history, 0)->runs.n, 1);
+	assert_int_equal(path_thread(&history, 0)->on.n, 1);
+	on(1, 1);
+	event(4500, EV_GO_CREATE, 7, WORKER, 0);
+	start(4501, 7);
+	on(7, 7);
+	event(4600, EV_GO_DESTROY, 0, 0, 0);
+	assert_int_equal(path_goroutine(&history, 2)->states.cap, 0);
+	expect(1, 5000, 6000, "5000-6000 oncpu g1 m1\n");
+	end();
+}
+
+static void limit(void **state)
+{
+	begin_limited(1 << 20);
+	all_run(1);
+	assert_false(path_history__full(&history));
+	for (int64_t t = 10; t < 1000000; t += 10) {
+		block(t, 1, CHAN);
+		unblock(t + 1, 1, 0);
+		start(t + 2, 1);
+		if (path_history__full(&history))
+			break;
+	}
+	assert_true(path_history__full(&history));
+	assert_true(history.memory > 1 << 19 && history.memory < 4 << 20);
+	end();
+}
+
+/* ---- contradictions ---- */
+
+static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
+{
+	struct path_state *st = path_history__state(&history, g, from);
+
+	st->state = GO_STATE_WAITING;
+	st->over = true;
+	st->by = by;
+	st->by_thread = PATH_NONE;
+	st = path_history__state(&history, g, to);
+	st->state = GO_STATE_RUNNING;
+	st->thread = st->proc = PATH_NONE;
+}
+
+/* Two that wait for each other, one for itself, and a ring of them. */
+static void cycles(void **state)
+{
+	uint32_t g[200];
+
+	begin();
+	for (unsigned int i = 0; i < 200; i++)
+		g[i] = path_history__goroutine(&history, i + 1);
+	put_wait(g[0], 10, 50, g[1]);
+	put_wait(g[1], 5, 60, g[0]);
+	put_wait(g[2], 10, 50, g[2]);
+	for (unsigned int i = 10; i < 200; i++)
+		put_wait(g[i], 10, 50, g[i < 199 ? i + 1 : 10]);
+	expect(1, 0, 60, "0-10 unknown g1\n10-50 goblock g1 goroutine by=g2\n50-60 running g1\n");
+	expect(3, 0, 60, "0-10 unknown g3\n10-50 goblock g3 scheduler\n50-60 running g3\n");
+	expect(11, 5, 60,
+	       "5-10 unknown g11\n10-50 goblock g111 goroutine by=g112\n50-60 running g11\n");
+	end();
+}
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t some(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+enum { GOROUTINES = 8, THREADS = 6, PROCS = 4, CPUS = 3 };
+
+static uint32_t somebody(uint32_t n)
+{
+	return some(4) ? (uint32_t)some(n) : PATH_NONE;
+}
+
+static void add_state(int64_t time)
+{
+	struct path_state *st = path_history__state(&history, (uint32_t)some(GOROUTINES), time);
+
+	st->state = (uint8_t)some(GO_STATE_SYSCALL + 1);
+	st->over = some(4);
+	st->assist = !some(9);
+	st->call = (uint32_t)some(3);
+	if (st->state == GO_STATE_WAITING) {
+		st->by = somebody(GOROUTINES);
+		st->by_thread = somebody(THREADS);
+	} else if (st->state == GO_STATE_RUNNABLE) {
+		st->got = somebody(PROCS);
+	} else {
+		st->thread = somebody(THREADS);
+		st->proc = somebody(PROCS);
+	}
+}
+
+static void add_run(int64_t time)
+{
+	struct path_run *run = path_history__run(&history, (uint32_t)some(THREADS), time);
+
+	run->run = (uint8_t)some(KERNEL_GONE + 1);
+	run->why = (uint8_t)some(GT_OFF_END);
+	run->over = some(4);
+	run->interrupt = !some(4);
+	run->woken = some(2);
+	run->cpu = (uint16_t)some(CPUS + 1);
+	run->other = (uint32_t)some(THREADS + 3); /* tids are the indices + 1 */
+	run->call = some(2) ? KERNEL_NO_CALL : (uint32_t)some(400);
+}
+
+static void add_something(int64_t time)
+{
+	struct path_core who = { .time = time, .tid = (uint32_t)some(THREADS + 3) };
+
+	switch (some(8)) {
+	case 0:
+		path_history__on_thread(&history, (uint32_t)some(THREADS), time,
+					somebody(GOROUTINES));
+		break;
+	case 1:
+		path_history__on_proc(&history, (uint32_t)some(PROCS), time, somebody(GOROUTINES));
+		break;
+	case 2:
+		path_history__on_cpu(&history, some(CPUS), &who);
+		break;
+	case 3:
+		path_history__stop(&history, time, some(2));
+		break;
+	case 4:
+	case 5:
+		add_run(time);
+		break;
+	default:
+		add_state(time);
+	}
+}
+
+/* Any history whatever, any window: each moment of it once. */
+static void at_random(void **state)
+{
+	int64_t time, from, to;
+	struct path p;
+
+	for (unsigned int round = 0; round < 3000; round++) {
+		begin();
+		for (uint64_t id = 1; id <= GOROUTINES; id++) {
+			path_history__goroutine(&history, id);
+			path_goroutine(&history, (uint32_t)id - 1)->born = some(2);
+			path_goroutine(&history, (uint32_t)id - 1)->creator = somebody(GOROUTINES);
+		}
+		for (uint64_t id = 1; id <= THREADS; id++)
+			path_history__thread(&history, id);
+		for (uint64_t id = 0; id < PROCS; id++)
+			path_history__proc(&history, id);
+		history.machine = some(2);
+		time = some(9) ? 0 : INT64_MIN;
+		for (uint64_t n = some(300); n; n--, time += (int64_t)some(4))
+			add_something(time);
+		for (unsigned int i = 0; i < 5; i++) {
+			from = (int64_t)some(400) - 20;
+			to = some(50) ? from + (int64_t)some(400) : INT64_MAX;
+			if (!some(50))
+				from = INT64_MIN;
+			assert_int_equal(
+				path__walk(&history, (uint32_t)some(GOROUTINES), from, to, &p), 0);
+			expect_whole(&p, from, to);
+			path__deinit(&p);
+		}
+		end();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(running),	   cmocka_unit_test(ping_pong),
+		cmocka_unit_test(convoy),	   cmocka_unit_test(nested),
+		cmocka_unit_test(created),	   cmocka_unit_test(waits_for_a_p),
+		cmocka_unit_test(scheduler),	   cmocka_unit_test(network),
+		cmocka_unit_test(raw_futex),	   cmocka_unit_test(bare_thread),
+		cmocka_unit_test(system_calls),	   cmocka_unit_test(core_is_held),
+		cmocka_unit_test(core_is_ours),	   cmocka_unit_test(collector),
+		cmocka_unit_test(within_a_wait),   cmocka_unit_test(ended),
+		cmocka_unit_test(only_the_window), cmocka_unit_test(limit),
+		cmocka_unit_test(cycles),	   cmocka_unit_test(at_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
