@@ -3,9 +3,10 @@
 //
 //	calls [-n N]
 //
-// It speaks the handshake of package protocol; the done line is {"calls":[...],"ended":[...],"alive":[...]}:
-// who called what how often with which result, the threads that began and ended, and all that are there at
-// the end.
+// It speaks the handshake of package protocol; the done line is {"from","to","calls":[...],
+// "before":[...],"ended":[...],"after":[...]}: when the work was, by CLOCK_MONOTONIC, who called what how often
+// with which result, the threads that were there first, those that began and ended, and those that
+// are there at the end.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
@@ -45,20 +47,22 @@ func main() {
 	n := flag.Int("n", 1009, "calls of a kind")
 	flag.Parse()
 	protocol.Ready()
+	from, before := clocks.Wall(), present()
 	done := make(chan bool)
 	go rawCaller(*n, done)
 	go caller(*n, done)
 	<-done
 	<-done
 	parent := os.Getppid()
+	ended, after := shortLived(), present()
 	protocol.Done(map[string]any{
+		"from": from, "to": clocks.Wall(), "before": before, "ended": ended, "after": after,
 		"calls": []made{
 			{"main.rawCaller", "getppid", parent, *n},
 			{"main.rawCaller", "close", -int(syscall.EBADF), *n / 2},
 			{"main.caller", "getppid", parent, *n / 3},
 			{"main.caller", "lseek", -int(syscall.EINVAL), *n},
 		},
-		"ended": shortLived(), "alive": present(),
 	})
 }
 

@@ -11,7 +11,8 @@
 // -core pins the process to a core. -cpu-stat is the cpu.stat of the cgroup it runs in, which must hold
 // nothing else: it says how long that was throttled.
 //
-// It speaks the handshake of package protocol; the done line is {"parts":[...]}, see protocol.Part.
+// It speaks the handshake of package protocol; the done line is {"from","to","parts":[...]}: when the work was,
+// by CLOCK_MONOTONIC, and what is true of it, see protocol.Part.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
@@ -72,9 +74,11 @@ func main() {
 		w.prepare()
 	}
 	protocol.Ready()
+	from := clocks.Wall()
 	parts := w.run()
+	to := clocks.Wall()
 	atEnd()
-	protocol.Done(map[string]any{"parts": parts})
+	protocol.Done(map[string]any{"from": from, "to": to, "parts": parts})
 }
 
 // again replaces the process by itself, once: pinned before it has a second thread, and with no goroutine

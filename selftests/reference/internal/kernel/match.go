@@ -1,0 +1,164 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Match is the result of a comparison with perf.
+type Match struct {
+	Switches, Wakings int
+	Wrong             []string // a line each: missing, too many, or of other contents
+	Apart             []int64  // |time - perf's| of those that are both's, sorted, ns
+}
+
+const (
+	around  = 1_000_000  // ns: what is this close to the window's edge may be beyond it for one of the two
+	farAway = 10_000_000 // ns: no two records of one moment
+)
+
+// Compare matches what both say of a process's threads between two times. An item is that of perf's if it
+// is of the same thread and kind, in the same order.
+func Compare(ours []Item, perf *Perf, pid int, from, to int64) *Match {
+	m := &Match{}
+	of := map[string][2][]Item{}
+	for side, items := range [][]Item{ours, perf.Items} {
+		for _, item := range items {
+			class := class(item.Event)
+			if class == "" || item.Time < from-around || item.Time > to+around ||
+				side == 1 && perf.Process[item.M] != pid {
+				continue
+			}
+			key := fmt.Sprint(item.M, " ", class)
+			pair := of[key]
+			pair[side] = append(pair[side], item)
+			of[key] = pair
+		}
+	}
+	for _, key := range sortedKeys(of) {
+		for i := range of[key] {
+			sort.SliceStable(of[key][i], func(a, b int) bool { return of[key][i][a].Time < of[key][i][b].Time })
+		}
+		m.sequence(of[key][0], of[key][1], perf, from, to)
+	}
+	slices.Sort(m.Apart)
+	return m
+}
+
+func class(event string) string {
+	switch event {
+	case "on_cpu", "off_cpu":
+		return "switch"
+	case "waking":
+		return event
+	}
+	return ""
+}
+
+func sortedKeys(of map[string][2][]Item) (keys []string) {
+	for key := range of {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
+	single := func(item Item, what string) {
+		if item.Time >= from && item.Time <= to {
+			m.Wrong = append(m.Wrong, fmt.Sprintf("%s: %s", what, item))
+		}
+	}
+	for len(ours) > 0 && len(theirs) > 0 {
+		a, b := ours[0], theirs[0]
+		apart := a.Time - b.Time
+		switch {
+		case a.Event == b.Event && abs(apart) < farAway:
+			m.pair(a, b, perf)
+			ours, theirs = ours[1:], theirs[1:]
+		case apart < 0:
+			single(a, "too many")
+			ours = ours[1:]
+		default:
+			single(b, "missing")
+			theirs = theirs[1:]
+		}
+	}
+	for _, a := range ours {
+		single(a, "too many")
+	}
+	for _, b := range theirs {
+		single(b, "missing")
+	}
+}
+
+func (m *Match) pair(a, b Item, perf *Perf) {
+	if a.Event == "waking" {
+		m.Wakings++
+	} else {
+		m.Switches++
+	}
+	m.Apart = append(m.Apart, abs(a.Time-b.Time))
+	var differ []string
+	unless := func(same bool, what string) {
+		if !same {
+			differ = append(differ, what)
+		}
+	}
+	unless(a.CPU == b.CPU, "cpu")
+	unless(a.Before.M == b.Before.M, "who left")
+	unless(a.Then.M == b.Then.M, "who came")
+	unless(a.By.M == b.By.M && a.By.Pid == b.By.Pid, "who woke it")
+	if a.Event == "off_cpu" {
+		unless(sameReason(a.Why, b.Why), "reason")
+		unless(a.Then.M == 0 || a.Then.Name == b.Then.Name, "name")
+		pid, known := perf.Process[b.Then.M]
+		unless(a.Then.M == 0 || !known || a.Then.Pid == pid, "process")
+	}
+	if differ != nil {
+		m.Wrong = append(m.Wrong, fmt.Sprintf("other %s: %s, perf: %s", strings.Join(differ, ", "), a, b))
+	}
+}
+
+// sameReason compares a reason with perf's letter of a task's state. Where a kernel is not preemptible,
+// threads that lose their core on the way to user space have no "+".
+func sameReason(why, state string) bool {
+	switch strings.TrimSuffix(state, "+") {
+	case "R":
+		return why == "preempted" || why == "throttled" || why == "yielded" && state == "R"
+	case "S":
+		return why == "sleeping"
+	case "D", "I":
+		return why == "disk"
+	case "T", "t", "P":
+		return why == "stopped"
+	case "X", "Z":
+		return why == "dead"
+	}
+	return false
+}
+
+// Percentile of the times apart; 0 if there are none.
+func (m *Match) Percentile(p float64) int64 {
+	if len(m.Apart) == 0 {
+		return 0
+	}
+	return m.Apart[min(int(p*float64(len(m.Apart))), len(m.Apart)-1)]
+}
+
+func (i Item) String() string {
+	text := fmt.Sprintf("%d %s of %d on cpu %d", i.Time, i.Event, i.M, i.CPU)
+	switch i.Event {
+	case "on_cpu":
+		text += fmt.Sprintf(", before %d", i.Before.M)
+	case "off_cpu":
+		text += fmt.Sprintf(", %s, then %d of %d (%s)", i.Why, i.Then.M, i.Then.Pid, i.Then.Name)
+	case "waking":
+		text += fmt.Sprintf(", by %d of %d", i.By.M, i.By.Pid)
+	}
+	return text
+}
+
+func abs(n int64) int64 { return max(n, -n) }

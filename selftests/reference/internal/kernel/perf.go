@@ -1,0 +1,81 @@
+package kernel
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+)
+
+// Perf is what perf has recorded: its scheduler events in the items that ours would be, of every thread.
+type Perf struct {
+	Items   []Item
+	Process map[int]int // of a thread that ran
+}
+
+var (
+	perfLine = regexp.MustCompile(`^\s*(-?\d+)/(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+):\s*(.*)$`)
+	perfWake = regexp.MustCompile(`^comm=.* pid=(\d+) prio=-?\d+ target_cpu=\d+`)
+	perfSwap = regexp.MustCompile(`^prev_comm=.* prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> ` +
+		`next_comm=(.*) next_pid=(\d+) next_prio=-?\d+`)
+)
+
+// ParsePerf reads what `perf script --ns -F pid,tid,cpu,time,event,trace` prints.
+func ParsePerf(r io.Reader) (*Perf, error) {
+	p := &Perf{Process: map[int]int{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		m := perfLine.FindStringSubmatch(lines.Text())
+		if m == nil {
+			return nil, fmt.Errorf("not a line of perf script: %q", lines.Text())
+		}
+		pid, tid := number(m[1]), number(m[2])
+		at := Item{Time: int64(number(m[4]))*1e9 + int64(number(m[5])), CPU: number(m[3])}
+		if tid > 0 {
+			p.Process[tid] = pid
+		}
+		var ok bool
+		switch m[6] {
+		case "sched_switch":
+			ok = p.switched(at, m[7])
+		case "sched_waking":
+			ok = p.woken(at, Thread{M: max(tid, 0), Pid: max(pid, 0)}, m[7])
+		default:
+			ok = true
+		}
+		if !ok {
+			return nil, fmt.Errorf("not a %s of perf: %q", m[6], m[7])
+		}
+	}
+	return p, lines.Err()
+}
+
+func (p *Perf) switched(at Item, text string) bool {
+	m := perfSwap.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	prev, next := number(m[1]), number(m[4])
+	off, on := at, at
+	off.Event, off.M, off.Why, off.Then = "off_cpu", prev, m[2], Thread{M: next, Name: m[3]}
+	on.Event, on.M, on.Before = "on_cpu", next, Thread{M: prev}
+	p.Items = append(p.Items, off, on)
+	return true
+}
+
+func (p *Perf) woken(at Item, by Thread, text string) bool {
+	m := perfWake.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	at.Event, at.M, at.By = "waking", number(m[1]), by
+	p.Items = append(p.Items, at)
+	return true
+}
+
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
