@@ -1,0 +1,250 @@
+// Package latency judges what `gotrace latency --json` says of a target against what that has measured of itself,
+// and was built to do.
+package latency
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/exp/trace"
+	"gotrace-bpf/selftests/reference/internal/tracefile"
+)
+
+// Exclusive are the parts of a goroutine's time: they add up to it.
+var Exclusive = []string{
+	"oncpu_ns", "go_runnable_ns", "kernel_runnable_ns", "throttled_ns", "kernel_blocked_ns", "syscall_blocked_ns",
+	"go_blocked_ns",
+}
+
+const (
+	tolerance = 0.03  // of what the target measured
+	small     = 0.005 // of the function's time: what is less need not be that exact
+)
+
+// Function is one of the output's functions: figures by name, those of "of_which" included.
+type Function struct {
+	Name     string
+	NS       map[string]int64
+	ByReason map[string]map[string]int64 // "kernel_blocked", "futex"
+}
+
+// Part is a claim of the target; targets/internal/protocol documents it.
+type Part struct {
+	Function string
+	Parts    []string
+	Name     string
+	NS       int64
+	Share    [2]float64
+	Of       []string
+	From     string
+}
+
+// Row is the verdict on one claim.
+type Row struct {
+	Part
+	Ours  int64
+	Whole int64 // of the share, or the function's time
+	OK    bool
+}
+
+// LoadFunctions reads the output.
+func LoadFunctions(path string) (map[string]*Function, error) {
+	var out struct {
+		Functions []map[string]json.RawMessage
+	}
+	if err := load(path, &out); err != nil {
+		return nil, err
+	}
+	functions := map[string]*Function{}
+	for _, members := range out.Functions {
+		f := &Function{NS: map[string]int64{}, ByReason: map[string]map[string]int64{}}
+		for name, value := range members {
+			if err := f.member(name, value); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", path, name, err)
+			}
+		}
+		functions[f.Name] = f
+	}
+	return functions, nil
+}
+
+func (f *Function) member(name string, value json.RawMessage) error {
+	switch {
+	case name == "name":
+		return json.Unmarshal(value, &f.Name)
+	case name == "of_which":
+		return json.Unmarshal(value, &f.NS)
+	case name == "by_reason":
+		var reasons map[string][]struct {
+			Name string
+			NS   int64
+		}
+		if err := json.Unmarshal(value, &reasons); err != nil {
+			return err
+		}
+		for part, list := range reasons {
+			f.ByReason[part] = map[string]int64{}
+			for _, r := range list {
+				f.ByReason[part][r.Name] += r.NS
+			}
+		}
+	case strings.HasSuffix(name, "_ns"):
+		var ns int64
+		err := json.Unmarshal(value, &ns)
+		f.NS[name] = ns
+		return err
+	}
+	return nil
+}
+
+// LoadParts reads the claims of a done line.
+func LoadParts(path string) ([]Part, error) {
+	var done struct{ Parts []Part }
+	err := load(path, &done)
+	if err == nil && len(done.Parts) == 0 {
+		err = fmt.Errorf("%s says nothing of latency", path)
+	}
+	return done.Parts, err
+}
+
+func load(path string, into any) error {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	return err
+}
+
+// Sums says which functions' parts do not add up to their time, to the nanosecond, or name more than they have.
+func Sums(functions map[string]*Function) (wrong []string) {
+	for name, f := range functions {
+		var sum int64
+		for _, part := range Exclusive {
+			if f.NS[part] < 0 {
+				wrong = append(wrong, fmt.Sprintf("%s: %s is %d", name, part, f.NS[part]))
+			}
+			sum += f.NS[part]
+		}
+		if sum != f.NS["total_ns"] {
+			wrong = append(wrong, fmt.Sprintf("%s: the parts are %d ns, not %d", name, sum, f.NS["total_ns"]))
+		}
+		for part, reasons := range f.ByReason {
+			var named int64
+			for _, ns := range reasons {
+				named += ns
+			}
+			if named != f.NS[part+"_ns"] {
+				wrong = append(wrong, fmt.Sprintf("%s: %s has %d ns, its reasons %d", name, part, f.NS[part+"_ns"], named))
+			}
+		}
+	}
+	return wrong
+}
+
+// Judge has a row for each claim.
+func Judge(functions map[string]*Function, claims []Part) (rows []Row) {
+	for _, claim := range claims {
+		row := Row{Part: claim}
+		for name, f := range functions {
+			if name != claim.Function && claim.Function != "*" {
+				continue
+			}
+			row.Ours += f.sum(claim.Parts, claim.Name)
+			if claim.Of != nil {
+				row.Whole += f.sum(claim.Of, "")
+			} else {
+				row.Whole += f.NS["total_ns"]
+			}
+		}
+		row.OK = row.fits()
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (f *Function) sum(parts []string, reason string) (sum int64) {
+	for _, part := range parts {
+		if reason != "" {
+			sum += f.ByReason[strings.TrimSuffix(part, "_ns")][reason]
+		} else {
+			sum += f.NS[part]
+		}
+	}
+	return sum
+}
+
+func (r *Row) fits() bool {
+	if r.Whole == 0 {
+		return false
+	}
+	if r.Share[1] > 0 {
+		share := float64(r.Ours) / float64(r.Whole)
+		return share >= r.Share[0] && share <= r.Share[1]
+	}
+	apart := max(r.Ours-r.NS, r.NS-r.Ours)
+	return float64(apart) <= max(tolerance*float64(r.NS), small*float64(r.Whole))
+}
+
+// String is a line of the table.
+func (r Row) String() string {
+	what := strings.ReplaceAll(strings.Join(r.Parts, "+"), "_ns", "")
+	if r.Name != "" {
+		what += " (" + r.Name + ")"
+	}
+	verdict := "ok"
+	if !r.OK {
+		verdict = "WRONG"
+	}
+	truth := fmt.Sprintf("%10.3f ms %+7.2f %%", float64(r.NS)/1e6, 100*float64(r.Ours-r.NS)/float64(max(r.NS, 1)))
+	if r.Share[1] > 0 {
+		truth = fmt.Sprintf("%.3f of %.3f..%.3f", float64(r.Ours)/float64(max(r.Whole, 1)), r.Share[0], r.Share[1])
+	}
+	return fmt.Sprintf("%-5s %-22s %-42s %10.3f ms  %-24s  %s", verdict, r.Function, what, float64(r.Ours)/1e6, truth, r.From)
+}
+
+// goStates are the parts of the time in a state, where Go's trace alone says what it is.
+var goStates = map[trace.GoState][]string{
+	trace.GoRunnable: {"go_runnable_ns"},
+	trace.GoWaiting:  {"go_blocked_ns"},
+}
+
+// GoStates compares what needs no kernel with Go's own reader of the trace: the time that each function's
+// goroutines were runnable, and waiting.
+func GoStates(functions map[string]*Function, t *tracefile.Trace) (wrong []string) {
+	type state struct {
+		is    trace.GoState
+		since int64
+	}
+	now, sums := map[int64]state{}, map[string]map[trace.GoState]int64{}
+	spend := func(g int64, until int64) {
+		s, ok := now[g]
+		if !ok {
+			return
+		}
+		name := t.StartFunc[g]
+		if sums[name] == nil {
+			sums[name] = map[trace.GoState]int64{}
+		}
+		sums[name][s.is] += until - s.since
+	}
+	for _, tr := range t.Transitions {
+		spend(tr.G, tr.Time)
+		now[tr.G] = state{tr.To, tr.Time}
+		if tr.To == trace.GoNotExist {
+			delete(now, tr.G)
+		}
+	}
+	for g := range now {
+		spend(g, t.End)
+	}
+	for name, f := range functions {
+		for is, parts := range goStates {
+			if ours := f.sum(parts, ""); ours != sums[name][is] {
+				wrong = append(wrong, fmt.Sprintf("%s: %s is %d ns, by Go's reader %d", name, parts[0], ours, sums[name][is]))
+			}
+		}
+	}
+	return wrong
+}
