@@ -52,7 +52,7 @@ func burn() []part {
 	go burner(used)
 	r := <-used
 	parts := split("main.burner", r)
-	if *cpuStat == "" {
+	if *cgroup == "" {
 		return append(parts, share("main.burner", 0, 0.001, throttled))
 	}
 	return append(parts, part{
@@ -87,11 +87,17 @@ func burnMore() (sum uint64) {
 	return sum
 }
 
+func joinCgroup() {
+	if err := os.WriteFile(*cgroup+"/cgroup.procs", []byte("0"), 0); err != nil {
+		protocol.Fail(err)
+	}
+}
+
 func throttledTime() int64 {
-	if *cpuStat == "" {
+	if *cgroup == "" {
 		return 0
 	}
-	text, err := os.ReadFile(*cpuStat)
+	text, err := os.ReadFile(*cgroup + "/cpu.stat")
 	if err != nil {
 		protocol.Fail(err)
 	}
@@ -105,6 +111,6 @@ func throttledTime() int64 {
 			return n * 1000
 		}
 	}
-	protocol.Fail(fmt.Errorf("%s: no throttled time", *cpuStat))
+	protocol.Fail(fmt.Errorf("%s: no throttled time", *cgroup))
 	return 0
 }

@@ -1,15 +1,15 @@
 // Latency spends time in the ways that `gotrace latency` tells apart, each in goroutines of their own, and
 // measures from inside what the split must be.
 //
-//	latency -case NAME [-duration D] [-core N] [-cpu-stat FILE]
+//	latency -case NAME [-duration D] [-core N] [-cgroup DIR]
 //
 // Cases: burn (uses a core), hog (beside another process that wants it), go (waits for Go: a P, a timer),
 // convoy (threads that wait in a futex for each other), raw (system calls that the runtime is not told
 // of), pipe (reads from a slow pipe), child (uninterruptible sleep), disk (reads from a slow file
 // system), fault (the same by page faults), gc (collections on half the cores that Go believes to have).
 //
-// -core pins the process to a core. -cpu-stat is the cpu.stat of the cgroup it runs in, which must hold
-// nothing else: it says how long that was throttled.
+// -core pins the process to a core. -cgroup moves it into a cgroup, which must hold nothing else: its cpu.stat
+// says how long that was throttled.
 //
 // It speaks the handshake of package protocol; the done line is {"from","to","parts":[...]}: when the work was,
 // by CLOCK_MONOTONIC, and what is true of it, see protocol.Part.
@@ -52,7 +52,7 @@ var cases = map[string]workload{
 
 var (
 	duration = flag.Duration("duration", 2*time.Second, "how long to work")
-	cpuStat  = flag.String("cpu-stat", "", "cpu.stat `FILE` of the cgroup")
+	cgroup   = flag.String("cgroup", "", "run in the cgroup of `DIR`")
 )
 
 func main() {
@@ -70,6 +70,9 @@ func main() {
 	again(*core)
 	runtime.GOMAXPROCS(w.procs)
 	debug.SetGCPercent(-1)
+	if *cgroup != "" {
+		joinCgroup()
+	}
 	if w.prepare != nil {
 		w.prepare()
 	}
