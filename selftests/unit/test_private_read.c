@@ -205,8 +205,8 @@ static void parts_are_put_together(void **state)
 	add_part(p, 1, 1, 1, 'b');
 	add_part(p, 1, 2, 0, 'c');
 	add_part(p, 2, 0, 0, 'd');
-	add_part(p, 9, 0, 1, 'x');
-	add_part(p, 9, 1, 0, 'x');
+	add_part(p, 99, 0, 1, 'x');
+	add_part(p, 99, 1, 0, 'x');
 	add_part(p, 3, 0, 0, 'e');
 	assert_record(p, PRIVATE_META, "abc");
 	assert_record(p, PRIVATE_LOSSES, "d");
