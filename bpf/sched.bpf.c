@@ -46,25 +46,25 @@ static __always_inline bool in_interrupt(void)
 }
 
 /*
+ * Up to 6.14 `state` is not put right when a signal keeps a thread from going to sleep; its own is.
  * One that could go on, on its way to user mode, calls schedule() as one that yields does: what tells
  * them apart is the system call.
  */
 static __always_inline enum gt_off why_off(struct task_struct *prev, bool preempt,
 					   unsigned int state)
 {
-	if (state && !preempt)
+	if (state && !preempt && prev->__state)
 		return task__sleeps(state);
 	if (task__throttled(prev))
 		return GT_OFF_THROTTLED;
-	return !preempt && task__syscall(prev) == SYS_SCHED_YIELD ? GT_OFF_YIELDED
-								  : GT_OFF_PREEMPTED;
+	return !preempt && task__syscall(prev) == SYS_SCHED_YIELD ? GT_OFF_YIELDED :
+								     GT_OFF_PREEMPTED;
 }
 
 static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
 					struct task_struct *task, const char *comm)
 {
-	emit(rec, GT_THREAD, object, 0, task->pid, sizeof(struct gt_thread))
-	{
+	emit (rec, GT_THREAD, object, 0, task->pid, sizeof(struct gt_thread)) {
 		struct gt_thread *thread = (void *)(rec + 1);
 
 		__builtin_memset(thread, 0, sizeof(*thread));
@@ -76,8 +76,7 @@ static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
 static __always_inline void leaves(struct task_struct *prev, struct task_struct *next,
 				   enum gt_off why)
 {
-	emit(rec, GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu))
-	{
+	emit (rec, GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu)) {
 		struct gt_off_cpu *off = (void *)(rec + 1);
 
 		__builtin_memset(off, 0, sizeof(*off));
@@ -111,8 +110,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	if (task->tgid != config.tgid)
 		return 0;
 	waker = bpf_get_current_pid_tgid();
-	emit(rec, GT_WAKING, (u32)waker, 0, task->pid, sizeof(struct gt_waking))
-	{
+	emit (rec, GT_WAKING, (u32)waker, 0, task->pid, sizeof(struct gt_waking)) {
 		struct gt_waking *waking = (void *)(rec + 1);
 
 		waking->tgid = waker >> 32;
@@ -168,8 +166,7 @@ int present(struct bpf_iter__task *ctx)
 
 	if (!task || task->tgid != config.tgid || task->exit_state)
 		return 0;
-	emit(rec, GT_THREAD, 0, 0, task->pid, sizeof(struct gt_thread))
-	{
+	emit (rec, GT_THREAD, 0, 0, task->pid, sizeof(struct gt_thread)) {
 		struct gt_thread *thread = (void *)(rec + 1);
 
 		__builtin_memset(thread, 0, sizeof(*thread));
