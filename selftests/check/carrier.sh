@@ -1,0 +1,139 @@
+#!/bin/bash
+# The kernel's side inside a trace: of a real recording, in every version of the format and with both ticks, Go's
+# reader accepts the file, `gotrace events --kernel` says the same of the threads, and what was recorded is all
+# there. A part has what lies in it, and a conversion all of it.
+# beside others
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+RANDOM=20261121
+VERSIONS="1.22 1.23 1.25 1.26"
+
+build()
+{
+	locked make --no-print-directory "-j$(nproc)" all reference "build/targets/$JUDGE_GO/pingpong"
+}
+
+record() # makes $tmp/pingpong.raw, $tmp/pingpong.trace
+{
+	record_target pingpong "$JUDGE_GO" "--events kernel,fault --raw $tmp/pingpong.raw" -procs 4 -rate 4000 -duration 2s || return 1
+	sed -n 's/^gotrace-bpf: recorded.* \([0-9]* lost\)$/\1/p' "$tmp/background.out" | grep -x '0 lost' || return 1
+	$READER events --kernel --json "$RECORDED" >"$tmp/all" && items <"$tmp/all" >"$tmp/items" &&
+		[ "$(wc -l <"$tmp/items")" -ge 5000 ]
+}
+
+items() # of events --kernel --json
+{
+	grep '"kind":"Kernel"'
+}
+
+# Without the goroutine, which a part and an older version may know less of
+bare()
+{
+	sed 's/"g":[^,]*,//'
+}
+
+valid() # TRACE
+{
+	$REFERENCE/validate "$1" && $READER check "$1"
+}
+
+has_all()
+{
+	$READER stat --json "$RECORDED" >"$tmp/stat" || return 1
+	python3 - "$tmp/stat" "$tmp/items" <<-'END'
+		import collections, json, sys
+		stat = json.load(open(sys.argv[1]))
+		kinds = stat["kernel"]["kinds"]
+		lines = collections.Counter(json.loads(line)["event"] for line in open(sys.argv[2]))
+		if kinds != lines or stat["kernel"]["items"] != sum(kinds.values()):
+		    sys.exit("what stat counts is not what events shows")
+		if stat["private"]["bad"] or stat["private"]["lost"]:
+		    sys.exit("broken or lost")
+		each = stat["kernel"]["bytes"] / stat["kernel"]["items"]
+		print("%.1f bytes an item" % each)
+		sys.exit(each > 8)
+	END
+}
+
+# The order is that of time (the sync at the end has the time of the last event), and each thread goes on and off its core in turn.
+is_in_order()
+{
+	python3 - "$tmp/all" <<-'END'
+		import json, sys
+		last, on = 0, {}
+		for line in open(sys.argv[1]):
+		    item = json.loads(line)
+		    if item["event"] == "Sync":
+		        continue
+		    if item["time"] < last:
+		        sys.exit("before %d: %s" % (last, line))
+		    last = item["time"]
+		    what = item["event"]
+		    if what in ("on_cpu", "off_cpu"):
+		        if on.get(item["m"], what != "on_cpu") == (what == "on_cpu"):
+		            sys.exit("twice: " + line)
+		        on[item["m"]] = what == "on_cpu"
+		if len(on) < 4:
+		    sys.exit("only %d threads" % len(on))
+	END
+}
+
+same_in() # VERSION TICK: a replay of the records
+{
+	$GOTRACE sequence "$tmp/pingpong.raw" --format-version "$1" --tick "$2" -o "$tmp/again.trace" &&
+		valid "$tmp/again.trace" &&
+		$READER events --kernel --json "$tmp/again.trace" | items >"$tmp/again" &&
+		same_text "$tmp/again" "$tmp/items"
+}
+
+converted() # VERSION
+{
+	$READER convert "$RECORDED" --format-version "$1" -o "$tmp/other.trace" && valid "$tmp/other.trace" &&
+		$READER events --kernel --json "$tmp/other.trace" | items | bare >"$tmp/other" &&
+		bare <"$tmp/items" >"$tmp/want" && same_text "$tmp/other" "$tmp/want"
+}
+
+# FROM TO: of the whole and of the part the same items
+part()
+{
+	$READER cut "$RECORDED" --from "@$1" --to "@$2" -o "$tmp/part.trace" && valid "$tmp/part.trace" || return 1
+	awk -F '[:,]' -v from="$1" -v to="$2" '$2 >= from && $2 < to' "$tmp/items" | bare >"$tmp/want"
+	$READER events --kernel --json "$tmp/part.trace" | items | bare >"$tmp/have"
+	same_text "$tmp/have" "$tmp/want"
+}
+
+parts()
+{
+	local i from to n
+
+	n=$(wc -l <"$tmp/items")
+	for ((i = 0; i < 12; i++)); do
+		from=$(sed -n "$(((RANDOM * 32768 + RANDOM) % n + 1))s/{\"time\":\([0-9]*\),.*/\1/p" "$tmp/items")
+		to=$((from + RANDOM * (i % 2 ? 300 : 60000)))
+		echo "--from @$from --to @$to"
+		part "$from" "$to" || return 1
+	done
+}
+
+same_replay()
+{
+	$GOTRACE sequence "$tmp/pingpong.raw" -o "$tmp/same.trace" && cmp "$tmp/same.trace" "$RECORDED"
+}
+
+ktap_start
+if try "the recorder, the reader and the program are built" build && try "records one" record; then
+	try "Go's reader accepts it" valid "$RECORDED"
+	try "what stat counts is there, in few bytes" has_all
+	try "the order is that of time" is_in_order
+	try "a replay makes the same file" same_replay
+	for version in $VERSIONS; do
+		try "$version" same_in "$version" 1ns
+		try "$version, ticks of 64 ns" same_in "$version" 64ns
+		try "converted to $version" converted "$version"
+	done
+	try "parts have what lies in them" parts
+fi
+ktap_end
