@@ -246,6 +246,9 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count);
 /* At a watermark: what is known of losses by now goes to the open generation; all of it if `final`. */
 void losses__report(struct sequencer *s, uint64_t time, bool final);
 
+/* snapshots.c */
+void snapshots__free(struct snapshot *snap); /* it is empty then */
+
 /* kernel.c */
 /* A record of a kind from GT_CPU_ON on: becomes an item of the open generation. 0 or -ENOMEM. */
 int kernel__record(struct sequencer *s, const struct gt_record *rec);

@@ -39,22 +39,14 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	return 0;
 }
 
-static void snapshot__free(struct snapshot *snap)
-{
-	free(snap->g);
-	free(snap->m);
-	free(snap->p);
-	*snap = (struct snapshot){};
-}
-
 void sequencer__destroy(struct sequencer *s)
 {
 	if (!s)
 		return;
-	snapshot__free(&s->first);
-	snapshot__free(&s->second);
-	snapshot__free(&s->again[0]);
-	snapshot__free(&s->again[1]);
+	snapshots__free(&s->first);
+	snapshots__free(&s->second);
+	snapshots__free(&s->again[0]);
+	snapshots__free(&s->again[1]);
 	map__deinit(&s->strays);
 	model__deinit(s);
 	stacks__destroy(s->stacks);
@@ -134,60 +126,6 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	s->overflow[rec->kind]++;
 	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1);
 	return 0;
-}
-
-static int snapshot__copy(struct snapshot *to, const struct snapshot *from)
-{
-	*to = *from;
-	to->g = malloc(from->ng * sizeof(*from->g) + 1);
-	to->m = malloc(from->nm * sizeof(*from->m) + 1);
-	to->p = malloc(from->np * sizeof(*from->p) + 1);
-	if (!to->g || !to->m || !to->p) {
-		snapshot__free(to);
-		return -ENOMEM;
-	}
-	if (from->ng)
-		memcpy(to->g, from->g, from->ng * sizeof(*from->g));
-	if (from->nm)
-		memcpy(to->m, from->m, from->nm * sizeof(*from->m));
-	if (from->np)
-		memcpy(to->p, from->p, from->np * sizeof(*from->p));
-	return 0;
-}
-
-int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first, struct snapshot *second)
-{
-	if (s->snapshots_given)
-		return -EALREADY;
-	s->snapshots_given = true;
-	s->has_first = first;
-	s->has_second = second;
-	if (first) {
-		s->first = *first;
-		*first = (struct snapshot){};
-	}
-	if (second) {
-		s->second = *second;
-		*second = (struct snapshot){};
-	}
-	return 0;
-}
-
-int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
-			const struct snapshot *second)
-{
-	struct snapshot one = {}, two = {};
-	int err = s->snapshots_given ? -EALREADY : 0;
-
-	if (!err && first)
-		err = snapshot__copy(&one, first);
-	if (!err && second)
-		err = snapshot__copy(&two, second);
-	if (!err)
-		err = sequencer__take_snapshots(s, first ? &one : NULL, second ? &two : NULL);
-	snapshot__free(&one);
-	snapshot__free(&two);
-	return err;
 }
 
 /* ---- hold-back ---- */
@@ -358,8 +296,8 @@ static int sequencer__begin(struct sequencer *s, uint64_t time)
 	err = resolve(s, rec, n);
 	s->ready = !err;
 	s->stats.at_start = s->id.n;
-	snapshot__free(&s->first);
-	snapshot__free(&s->second);
+	snapshots__free(&s->first);
+	snapshots__free(&s->second);
 	for (size_t i = 0; !err && i < n; i++) {
 		sequencer__feed(s, rec[i]);
 		err = s->error;
@@ -385,8 +323,8 @@ static void correct(struct sequencer *s, uint64_t time)
 	sequencer__retry(s, time);
 	if (!s->error)
 		resnapshot__apply(s, resnapshot__due(s));
-	snapshot__free(&s->again[0]);
-	snapshot__free(&s->again[1]);
+	snapshots__free(&s->again[0]);
+	snapshots__free(&s->again[1]);
 	s->has_again = false;
 }
 
@@ -443,42 +381,6 @@ uint64_t sequencer__losses(const struct sequencer *s)
 uint64_t sequencer__go_losses(const struct sequencer *s)
 {
 	return s->losses.wrong;
-}
-
-/* Its arrays change hands; when it was taken stays known. */
-static void snapshot__move(struct snapshot *to, struct snapshot *from)
-{
-	*to = *from;
-	from->g = NULL;
-	from->m = NULL;
-	from->p = NULL;
-	from->ng = from->nm = from->np = 0;
-}
-
-int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
-				struct snapshot *second)
-{
-	if (!s->ready || s->has_again)
-		return -EAGAIN;
-	snapshot__move(&s->again[0], first);
-	snapshot__move(&s->again[1], second);
-	s->has_again = true;
-	return 0;
-}
-
-int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
-			  const struct snapshot *second)
-{
-	struct snapshot one = {}, two = {};
-	int err = !s->ready || s->has_again ? -EAGAIN : snapshot__copy(&one, first);
-
-	if (!err)
-		err = snapshot__copy(&two, second);
-	if (!err)
-		err = sequencer__take_resnapshots(s, &one, &two);
-	snapshot__free(&one);
-	snapshot__free(&two);
-	return err;
 }
 
 /* A thread whose last record is a tentative exit has left the call, unless it was just now. */
