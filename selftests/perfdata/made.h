@@ -305,7 +305,7 @@ static inline void made_recording(struct made_perf *m)
 	made_lost(m, 3, 2);
 	made_switch(m, 4000, 1, 0, 0, 1001);
 	made_switch(m, 5100, 1, 1001, 0x100, 1002);
-	made_record(&m->records, 68, 0, NULL, 0);
+	made_record(&m->records, 68, 0, "", 0);
 }
 
 static inline void made_format(struct made *b, const struct made_perf *m, int event)

@@ -175,7 +175,7 @@ static void test_sample_types(void **state)
 					 PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_ID };
 
 	for (unsigned int which = 0; which < 1 << 6; which++)
-		for (unsigned int format = 0; format < 32; format++) {
+		for (unsigned int format = 0; format < (which & 4 ? 32 : 2); format++) {
 			struct made_perf *m = made_perf();
 
 			for (unsigned int i = 0; i < 6; i++)
@@ -185,8 +185,6 @@ static void test_sample_types(void **state)
 			m->read_format = format;
 			made_recording(m);
 			assert_example(read_made(m, made_file(m)), false, "perf 6.1.made");
-			if (!(m->sample_type & PERF_SAMPLE_READ))
-				break;
 		}
 }
 

@@ -182,7 +182,10 @@ static bool field(const char **p)
 	return literal(p, ";");
 }
 
-/* The kernel's lines stand in the order of `line`. */
+/*
+ * The kernel's lines stand in the order of `line`. libtraceevent takes LOCAL_PR_FMT and the like, wherever
+ * they stand, for the strings that some driver meant.
+ */
 static bool is_line(const char *text, enum line line)
 {
 	const char *p = text;
@@ -202,7 +205,7 @@ static bool is_line(const char *text, enum line line)
 		good = field(&p);
 		break;
 	}
-	return good && !*p;
+	return good && !*p && !strstr(text, "_PR_FMT");
 }
 
 /*
