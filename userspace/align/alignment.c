@@ -41,23 +41,33 @@ static struct fit_switch *their_switches(const struct join_perf *perf, const str
 
 /* ---- the clock ---- */
 
+/* Of one clock: was perf there when the trace was recorded? */
+static int check_times(const struct alignment *a, struct error *err)
+{
+	const uint64_t from = a->side.generation[0].from, to = a->side.to;
+	const uint64_t first = a->join.n ? a->join.sched[0].time : 0;
+	const uint64_t last = a->join.n ? a->join.sched[a->join.n - 1].time : 0;
+
+	if (last < from)
+		return error__set(err, -ENODATA,
+				  "of different times: perf's file ends %" PRIu64
+				  " ms before the trace begins",
+				  (from - last) / 1000000);
+	if (first > to)
+		return error__set(err, -ENODATA,
+				  "of different times: perf's file begins %" PRIu64
+				  " ms after the trace's end",
+				  (first - to) / 1000000);
+	return 0;
+}
+
 static int compare_clocks(struct alignment *a, const struct fit_switch *theirs, size_t n,
 			  struct error *err)
 {
 	const struct side *side = &a->side;
-	const struct perf_sched *sched = a->join.sched;
 	struct fit *fit = &a->join.clock;
 	uint64_t both;
 
-	if (sched[a->join.n - 1].time < side->generation[0].from || sched[0].time > side->to)
-		return error__set(
-			err, -ENODATA,
-			"the trace and perf's file are of different times: perf's ends or "
-			"begins %" PRIu64 " ms apart from the trace",
-			(sched[0].time > side->to
-				 ? sched[0].time - side->to
-				 : side->generation[0].from - sched[a->join.n - 1].time) /
-				1000000);
 	if (fit__compare(fit, side->switches, side->nswitches, theirs, n))
 		return -ENOMEM;
 	both = fit->in_ours < fit->in_theirs ? fit->in_ours : fit->in_theirs;
@@ -79,8 +89,17 @@ static int fit_clocks(struct alignment *a, const struct fit_switch *theirs, size
 		      struct error *err)
 {
 	const struct side *side = &a->side;
+	int code;
 
 	a->fitted = perf_data__clock(a->perf) != CLOCK_MONOTONIC;
+	code = a->fitted ? 0 : check_times(a, err);
+	if (!code && !n)
+		code = error__set(
+			err, -ENODATA,
+			"perf's file has no switch of the trace's threads: of another time or "
+			"machine, or one of the two was recorded inside of a container");
+	if (code)
+		return code;
 	if (!a->fitted)
 		return compare_clocks(a, theirs, n, err);
 	if (!side->has_kernel)

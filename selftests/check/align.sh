@@ -1,0 +1,289 @@
+#!/bin/bash
+# `gotrace align`: one run of a program beside a hog of a core, recorded by gotrace-bpf, by the program's own
+# runtime/trace, and three times by perf: with CLOCK_MONOTONIC, without a clock, with CLOCK_MONOTONIC_RAW. What is
+# added is what `perf script` shows; a clock that was fitted is right to some microseconds; all else stays as it was.
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+perf_beside() # NAME OPTION...: a recording of the whole machine, $tmp/NAME.data
+{
+	local name=$1
+	shift
+
+	perf sched record "$@" -o "$tmp/$name.data" >"$tmp/$name.out" 2>&1 </dev/null &
+	background+=($!)
+	perfs+=($!)
+}
+
+perfs_are_live()
+{
+	local name
+
+	for name in mono none raw; do
+		wait_until 20 test -s "$tmp/$name.data" || { cat "$tmp/$name.out"; return 1; }
+	done
+	sleep 0.5 # and attached
+}
+
+stop_perfs()
+{
+	local pid status=0
+
+	for pid in "${perfs[@]}"; do
+		kill -INT "$pid"
+		wait "$pid" || status=$?
+	done
+	[ $status -eq 0 ] || [ $status -eq 130 ]
+}
+
+record_run()
+{
+	local hog name
+
+	perfs=()
+	taskset -c 0 sh -c 'while :; do :; done' &
+	hog=$!
+	background+=($hog)
+	start_target selftrace "$JUDGE_GO" -trace "$tmp/self.trace" -duration 2s || return 1
+	perf_beside mono -k CLOCK_MONOTONIC
+	perf_beside none
+	perf_beside raw -k CLOCK_MONOTONIC_RAW
+	perfs_are_live || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kernel.trace" --events sched,syscall,gc,kernel
+	recorder_is_live || return 1
+	tell_target start
+	expect_target done 60 && stop_recorder && stop_perfs && stop_target || return 1
+	kill $hog
+	without_ksymbols <"$tmp/mono.data" >"$tmp/plain.data" &&
+		perf script -i "$tmp/plain.data" --ns -F cpu,time,event,trace >"$tmp/script" 2>"$tmp/err" &&
+		return
+	cat "$tmp/err"
+	return 1
+}
+
+# The kernel gives the records that tell of BPF programs which come and go, as ours do, a wrong size when several perfs
+# record, and perf gives up on them: PERF_RECORD_KSYMBOL and BPF_EVENT become FINISHED_INIT, which has nothing to read.
+without_ksymbols()
+{
+	perl -0777 -ne '
+		my ($at, $size) = unpack("x40 Q< Q<", $_);
+		for (my $end = $at + $size; $at < $end; $at += unpack("v", substr($_, $at + 6, 2))) {
+			substr($_, $at, 4) = pack("V", 82) if unpack("V", substr($_, $at, 4)) =~ /^1[78]$/;
+		}
+		print'
+}
+
+# TRACE PERF [OPTION...]: $tmp/joined, and $tmp/joined.json on how they fit
+align()
+{
+	local trace=$1 perf=$2
+	shift 2
+
+	rm -f "$tmp/joined"
+	timeout 60 $READER align "$tmp/$trace.trace" --perf "$tmp/$perf.data" -o "$tmp/joined" --json "$@" \
+		>"$tmp/joined.json" || return 1
+	cat "$tmp/joined.json"
+	check_trace "$tmp/joined"
+}
+
+items() # TRACE: what the kernel did
+{
+	$READER events --kernel --json "$1" | grep '"kind":"Kernel"'
+}
+
+cores() # TRACE: time, core, the thread that got it
+{
+	items "$1" | jq -r 'select(.event == "core") | "\(.time) \(.cpu) \(.m)"'
+}
+
+switches() # TRACE: time, core, the threads before and after, of the target's threads
+{
+	items "$1" | jq -r 'if .event == "on_cpu" then "\(.time) \(.cpu) \(.before.m // 0) \(.m)"
+		elif .event == "off_cpu" then "\(.time) \(.cpu) \(.m) \(.then.m // 0)" else empty end' | sort -u
+}
+
+perf_switches() # the same of all threads, as perf script has it
+{
+	sed -nE 's/^\[0*([0-9]+)\] +0*([0-9]+)\.([0-9]+): +sched:sched_switch: .*prev_pid=([0-9]+) .*next_pid=([0-9]+) .*/\2\3 \1 \4 \5/p' \
+		"$tmp/script" | sort -u
+}
+
+nothing_but() # FILE, of what should not be there
+{
+	[ ! -s "$1" ] || { wc -l "$1"; head -n 5 "$1"; return 1; }
+}
+
+# With perf's clock as it is, each core's item is a switch of perf's, to the nanosecond.
+cores_are_perfs()
+{
+	align kernel mono || return 1
+	jq -e '.clock == "CLOCK_MONOTONIC" and .fitted == false and .added.cores > 100 and .matched > 1000 and
+		.added.switches == 0 and .offset_ns == 0' "$tmp/joined.json" || return 1
+	cores "$tmp/joined" | sort -u >"$tmp/cores"
+	[ "$(items "$tmp/joined" | grep -c '"event":"core"')" -eq "$(jq .added.cores "$tmp/joined.json")" ] || return 1
+	perf_switches | awk '{ print $1, $2, $4 }' | sort -u >"$tmp/perf.cores"
+	comm -23 "$tmp/cores" "$tmp/perf.cores" >"$tmp/more"
+	nothing_but "$tmp/more" && cp "$tmp/cores" "$tmp/mono.cores"
+}
+
+# Whenever perf shows a thread of the target waiting for a core, it is told who got that core meanwhile.
+the_hog_is_there()
+{
+	$READER events --kernel "$tmp/joined" | grep -c 'core .*(sh)' >"$tmp/hog"
+	cat "$tmp/hog"
+	[ "$(cat "$tmp/hog")" -ge 20 ]
+}
+
+# NAME: fitted; its times are those of the recording with CLOCK_MONOTONIC
+is_fitted()
+{
+	align kernel "$1" || return 1
+	jq -e '.fitted and .residual_ns.p99 < 5000 and .matched > 1000 and
+		.matched > 0.9 * ([.in_trace, .in_perf] | min)' "$tmp/joined.json" || return 1
+	{ sed 's/$/ m/' "$tmp/mono.cores"; cores "$tmp/joined" | sed 's/$/ f/'; } | sort -k2,2n -k3,3n -k1,1n |
+		awk '{ key[NR] = $2 " " $3; time[NR] = $1; from[NR] = $4 }
+			END {
+				for (i = 1; i <= NR; i++) {
+					if (from[i] != "f")
+						continue
+					best = 1e18
+					for (k = i - 3; k <= i + 3; k++)
+						if (from[k] == "m" && key[k] == key[i]) {
+							d = time[k] - time[i]
+							d = d < 0 ? -d : d
+							best = d < best ? d : best
+						}
+					print best
+				}
+			}' | sort -n >"$tmp/apart"
+	awk '{ d[NR] = $1; near += $1 < 50000 }
+		END {
+			print NR, "switches, apart", d[int(NR / 2)], "ns p50,", d[int(NR * 0.99)], "ns p99,", NR - near, "alone"
+			exit !(NR > 100 && near > NR * 0.97 && d[int(near * 0.99)] < 5000)
+		}' "$tmp/apart"
+}
+
+# A trace without a kernel's side gets the target's switches: exactly those that perf script shows.
+gets_a_kernels_side()
+{
+	local from to
+
+	align self mono || return 1
+	jq -e '.added.switches > 1000 and .added.wakings > 500' "$tmp/joined.json" || return 1
+	$READER events --json "$tmp/self.trace" >"$tmp/events"
+	from=$(($(head -n 1 "$tmp/events" | jq .time) + 1000000))
+	to=$(($(tail -n 1 "$tmp/events" | jq .time) - 1000000))
+	items "$tmp/joined" | jq -r 'select(.event == "on_cpu" or .event == "off_cpu") | .m' | sort -u >"$tmp/tids"
+	switches "$tmp/joined" | within "$from" "$to" >"$tmp/have"
+	perf_switches | awk '
+		BEGIN { while (getline tid <"'"$tmp/tids"'") ours[tid] = 1 }
+		$3 in ours || $4 in ours' | within "$from" "$to" >"$tmp/want"
+	wc -l "$tmp/want"
+	# a tick of the runtime's clock, which the times are shown by, is 64 ns
+	paste -d ' ' "$tmp/have" "$tmp/want" | awk '$2 != $6 || $3 != $7 || $4 != $8 ||
+		$1 - $5 > 64 || $5 - $1 > 64' >"$tmp/more"
+	nothing_but "$tmp/more" && $READER latency "$tmp/joined" >"$tmp/latency" || return 1
+	head -n 5 "$tmp/latency"
+	grep -q 'main\.' "$tmp/latency"
+}
+
+within() # FROM TO
+{
+	awk -v from="$1" -v to="$2" '$1 >= from && $1 <= to' | sort -k2,2n -k1,1n
+}
+
+# What was there is there, and what is new is strings.
+leaves_the_rest()
+{
+	local trace=$1 size
+
+	align "$trace" mono || return 1
+	size=$(($(stat -c %s "$tmp/$trace.trace") + $(jq .added.bytes "$tmp/joined.json")))
+	[ "$(stat -c %s "$tmp/joined")" -eq $size ] || return 1
+	$READER text "$tmp/$trace.trace" >"$tmp/before"
+	$READER text "$tmp/joined" >"$tmp/after"
+	diff "$tmp/before" "$tmp/after" | grep -a '^[<>]' |
+		grep -avE '^> (EventBatch |Strings|String |	data="\\x00gotrace-bpf/1 )' >"$tmp/more"
+	nothing_but "$tmp/more"
+}
+
+version() # V
+{
+	$READER convert "$tmp/kernel.trace" --format-version "1.$1" -o "$tmp/v.trace" || return 1
+	leaves_the_rest v && cores "$tmp/joined" | sort -u >"$tmp/cores" || return 1
+	wc -l <"$tmp/cores"
+	same_text "$tmp/cores" "$tmp/mono.cores"
+}
+
+# By pipes, and packed
+by_other_ways()
+{
+	align kernel mono || return 1
+	cp "$tmp/joined" "$tmp/want"
+	gzip -c "$tmp/kernel.trace" >"$tmp/packed.trace" && align packed mono && cmp "$tmp/joined" "$tmp/want" || return 1
+	$READER align - --perf "$tmp/mono.data" -o - <"$tmp/kernel.trace" >"$tmp/joined" 2>"$tmp/err" &&
+		grep -q '^added' "$tmp/err" && cmp "$tmp/joined" "$tmp/want" || return 1
+	rm "$tmp/joined"
+	$READER align "$tmp/packed.trace" --perf - -o "$tmp/joined" <"$tmp/mono.data" >"$tmp/out" &&
+		$READER text "$tmp/joined" | grep -v 'data=.*residual_' >"$tmp/a" # the name of perf's file is another
+	$READER text "$tmp/want" | grep -v 'data=.*residual_' >"$tmp/b"
+	sed -i 's/^EventBatch .*//' "$tmp/a" "$tmp/b"
+	same_text "$tmp/a" "$tmp/b"
+}
+
+refused() # STATUS TEXT ARGUMENT...
+{
+	local status=$1 text=$2 have
+	shift 2
+
+	rm -f "$tmp/joined"
+	timeout 60 $READER align "$@" -o "$tmp/joined" >"$tmp/out" 2>"$tmp/err"
+	have=$?
+	cat "$tmp/err"
+	[ $have -eq "$status" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ] &&
+		grep -q "$text" "$tmp/err" && [ ! -e "$tmp/joined" ] && [ ! -e "$tmp/joined.partial" ]
+}
+
+refuses()
+{
+	local size
+
+	cp "$tmp/want" "$tmp/aligned.trace"
+	size=$(stat -c %s "$tmp/mono.data")
+	head -c $((size / 2)) "$tmp/mono.data" >"$tmp/cut.data"
+	head -c 100000 "$tmp/kernel.trace" >"$tmp/cut.trace"
+	refused 1 'aligned already' "$tmp/aligned.trace" --perf "$tmp/mono.data" &&
+		refused 1 'record the trace with --events kernel' "$tmp/self.trace" --perf "$tmp/none.data" &&
+		refused 1 'cut.data' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
+		refused 1 'cut.trace: broken trace' "$tmp/cut.trace" --perf "$tmp/mono.data" &&
+		refused 1 'gotrace convert' "$CORPUS/$JUDGE_GO/v1/http_1_21_good" --perf "$tmp/mono.data" &&
+		refused 1 'no-such' "$tmp/kernel.trace" --perf "$tmp/no-such" &&
+		refused 1 'self.trace: no perf.data' "$tmp/kernel.trace" --perf "$tmp/self.trace" &&
+		refused 2 'needs --perf' "$tmp/kernel.trace" &&
+		refused 2 'the same file' - --perf - &&
+		refused 1 'different times' "$(later_run)" --perf "$tmp/mono.data"
+}
+
+later_run() # when perf did not run
+{
+	build/targets/"$JUDGE_GO"/selftrace -trace "$tmp/later.trace" -duration 300ms </dev/null >/dev/null
+	echo "$tmp/later.trace"
+}
+
+ktap_start
+if try "perf is there" selftests/deps.sh linux-perf && try "the reader builds" build_reader &&
+	try "traces of Go 1.21 and older" extract_corpus "$JUDGE_GO" && try "a run, recorded five times" record_run; then
+	try "who held the cores, as perf script has it" cores_are_perfs
+	try "the hog held one" the_hog_is_there
+	try "without a clock" is_fitted none
+	try "CLOCK_MONOTONIC_RAW" is_fitted raw
+	try "a trace of runtime/trace gets a kernel's side" gets_a_kernels_side
+	for v in 22 23 25 26; do
+		try "format 1.$v" version $v
+	done
+	try "all else of a trace of runtime/trace stays" leaves_the_rest self
+	try "packed, and by pipes" by_other_ways
+	try "refusals" refuses
+fi
+ktap_end
