@@ -333,6 +333,11 @@ static void the_targets_own(void **state)
 	ev->by = ev->pid = 0;
 	assert_int_equal(join__items(&x.perf, &x.target, 3, it), 1);
 	assert_true(it[0].interrupt);
+	ev->by = ev->pid = UINT32_MAX; /* the kernel did not know */
+	assert_int_equal(join__items(&x.perf, &x.target, 3, it), 1);
+	assert_false(it[0].interrupt);
+	assert_int_equal(it[0].other, 0);
+	assert_int_equal(it[0].other_pid, 0);
 	put(83, PERF_FORK, 1, 100, 101);
 	assert_int_equal(join__items(&x.perf, &x.target, 4, it), 1);
 	assert_int_equal(it[0].kind, KERNEL_CREATED);

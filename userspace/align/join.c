@@ -175,8 +175,8 @@ unsigned int join__items(const struct join_perf *perf, const struct map *target,
 		.kind = KERNEL_WAKING,
 		.tid = ev->tid,
 		.cpu = ev->cpu,
-		.other = ev->by,
-		.other_pid = ev->pid,
+		.other = ev->by == UINT32_MAX ? 0 : ev->by,
+		.other_pid = ev->pid == UINT32_MAX ? 0 : ev->pid,
 		.interrupt = !ev->by, /* the idle thread wakes nobody by itself */
 	};
 	return 1;
