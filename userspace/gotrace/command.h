@@ -44,10 +44,12 @@ struct moment {
 };
 
 /*
- * "1.5s" is a time since the trace's start, "@123" the trace's own nanosecond 123. False: neither,
- * which the caller says in a usage_error() that names its option.
+ * "1.5s" is a time since the trace's start, "@123" the trace's own nanosecond 123. Ends the program by a
+ * usage_error() that names the option if `text` is neither; else true.
  */
-bool parse_moment(const char *text, struct moment *ret) __attribute__((warn_unused_result));
+bool read_moment(const char *option, const char *text, struct moment *ret);
+/* A usage_error() if --to is no later than --from, as far as one can say without the trace. */
+void check_moments(const struct moment *from, const struct moment *to);
 /* The moment in the trace's own time; `start` is that of its first event. */
 int64_t moment__time(const struct moment *moment, int64_t start);
 

@@ -27,16 +27,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPT_FROM:
-		a->have_from = parse_moment(text, &a->from);
-		if (!a->have_from)
-			usage_error("--from \"%s\": a time since the start (1.5s) or @NANOSECONDS",
-				    text);
+		a->have_from = read_moment("--from", text, &a->from);
 		return 0;
 	case OPT_TO:
-		a->have_to = parse_moment(text, &a->to);
-		if (!a->have_to)
-			usage_error("--to \"%s\": a time since the start (1.5s) or @NANOSECONDS",
-				    text);
+		a->have_to = read_moment("--to", text, &a->to);
 		return 0;
 	case OPT_LENIENT:
 		a->reader.lenient = true;
@@ -67,7 +61,7 @@ int do_cut(int argc, char **argv, struct error *err)
 		usage_error("cut which trace? It needs a FILE");
 	if (!a.out)
 		usage_error("cut needs -o OUT");
-	if (a.have_from && a.have_to && a.from.absolute == a.to.absolute && a.from.ns >= a.to.ns)
-		usage_error("--from is not before --to");
+	if (a.have_from && a.have_to)
+		check_moments(&a.from, &a.to);
 	return rewriting__run(&a, err) ? EXIT_FAILED : EXIT_DONE;
 }

@@ -75,16 +75,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPT_FROM:
-		a->have_from = parse_moment(text, &a->from);
-		if (!a->have_from)
-			usage_error("--from \"%s\": a time since the start (1.5s) or @NANOSECONDS",
-				    text);
+		a->have_from = read_moment("--from", text, &a->from);
 		return 0;
 	case OPT_TO:
-		a->have_to = parse_moment(text, &a->to);
-		if (!a->have_to)
-			usage_error("--to \"%s\": a time since the start (1.5s) or @NANOSECONDS",
-				    text);
+		a->have_to = read_moment("--to", text, &a->to);
 		return 0;
 	case OPT_FIXUP:
 		a->fixup = true;
@@ -244,8 +238,8 @@ int do_events(int argc, char **argv, struct error *err)
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
 	if (!a.path)
 		usage_error("events of which trace? It needs a FILE");
-	if (a.have_from && a.have_to && a.from.absolute == a.to.absolute && a.from.ns >= a.to.ns)
-		usage_error("--from is not before --to");
+	if (a.have_from && a.have_to)
+		check_moments(&a.from, &a.to);
 	if (!a.print)
 		a.print = print__human;
 	if (a.kernel && a.print == print__canonical)

@@ -83,17 +83,8 @@ static void check_arguments(const struct arguments *a)
 		usage_error("--sort id is for --goroutines");
 	if (a->sort == BY_COUNT && a->goroutines)
 		usage_error("--sort count is not for --goroutines");
-	if (a->have_from && a->have_to && a->from.absolute == a->to.absolute &&
-	    a->from.ns >= a->to.ns)
-		usage_error("--from is not before --to");
-}
-
-static bool parse_when(const char *option, const char *text, struct moment *ret)
-{
-	if (!parse_moment(text, ret))
-		usage_error("%s \"%s\": a time since the start (1.5s) or @NANOSECONDS", option,
-			    text);
-	return true;
+	if (a->have_from && a->have_to)
+		check_moments(&a->from, &a->to);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -113,10 +104,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->sort = parse_order(text);
 		return 0;
 	case OPT_FROM:
-		a->have_from = parse_when("--from", text, &a->from);
+		a->have_from = read_moment("--from", text, &a->from);
 		return 0;
 	case OPT_TO:
-		a->have_to = parse_when("--to", text, &a->to);
+		a->have_to = read_moment("--to", text, &a->to);
 		return 0;
 	case OPT_JSON:
 		a->json = true;

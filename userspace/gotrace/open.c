@@ -36,7 +36,7 @@ void say_what_is_missing(const char *name, const struct reader *r)
 		log__msg("%s: left out the rest: %s", name, reader__left_out(r));
 }
 
-bool parse_moment(const char *text, struct moment *ret)
+static bool parse_moment(const char *text, struct moment *ret)
 {
 	bool absolute = text[0] == '@';
 	uint64_t ns;
@@ -45,6 +45,20 @@ bool parse_moment(const char *text, struct moment *ret)
 		return false;
 	*ret = (struct moment){ .absolute = absolute, .ns = (int64_t)ns };
 	return true;
+}
+
+bool read_moment(const char *option, const char *text, struct moment *ret)
+{
+	if (!parse_moment(text, ret))
+		usage_error("%s \"%s\": a time since the start (1.5s) or @NANOSECONDS", option,
+			    text);
+	return true;
+}
+
+void check_moments(const struct moment *from, const struct moment *to)
+{
+	if (from->absolute == to->absolute && from->ns >= to->ns)
+		usage_error("--from is not before --to");
 }
 
 int64_t moment__time(const struct moment *moment, int64_t start)

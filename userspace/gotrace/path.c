@@ -59,16 +59,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->have_goroutine = true;
 		return 0;
 	case OPT_FROM:
-		request->have_from = parse_moment(text, &request->from);
-		if (!request->have_from)
-			usage_error("--from \"%s\": a time since the start (1.5s) or @NANOSECONDS",
-				    text);
+		request->have_from = read_moment("--from", text, &request->from);
 		return 0;
 	case OPT_TO:
-		request->have_to = parse_moment(text, &request->to);
-		if (!request->have_to)
-			usage_error("--to \"%s\": a time since the start (1.5s) or @NANOSECONDS",
-				    text);
+		request->have_to = read_moment("--to", text, &request->to);
 		return 0;
 	case OPT_JSON:
 		a->json = true;
@@ -112,9 +106,8 @@ static void check_arguments(const struct arguments *a)
 	if (!a->have_goroutine)
 		usage_error("whose path? It needs --goroutine ID; `gotrace goroutines --all FILE` "
 			    "has them");
-	if (r->have_from && r->have_to && r->from.absolute == r->to.absolute &&
-	    r->from.ns >= r->to.ns)
-		usage_error("--from is not before --to");
+	if (r->have_from && r->have_to)
+		check_moments(&r->from, &r->to);
 }
 
 static int show(const struct arguments *a, const struct path_history *h,
