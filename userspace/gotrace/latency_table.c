@@ -49,11 +49,11 @@ static void put_row(struct out *o, uint64_t first, const struct latency_stats *s
 	out__char(o, '\n');
 }
 
-/* A line of where its time went, with its share, unless that is less than `least`. */
-static void put_part(struct out *o, int64_t ns, const struct latency_stats *stats, int64_t least,
-		     const char *what, struct trace_string why)
+/* A line of where its time went, with its share. */
+static void put_part(struct out *o, int64_t ns, const struct latency_stats *stats, const char *what,
+		     struct trace_string why)
 {
-	if (!ns || ns < least)
+	if (!ns)
 		return;
 	table__time(o, ns, TIME_WIDTH + 2);
 	table__share(o, ns, stats->total);
@@ -63,22 +63,29 @@ static void put_part(struct out *o, int64_t ns, const struct latency_stats *stat
 	out__char(o, '\n');
 }
 
+/* The reasons of a part; unless the whole is wanted, small ones together. */
 static int put_reasons(struct out *o, const struct latencies *all,
-		       const struct latency_stats *stats, int64_t least, enum latency_part part)
+		       const struct latency_stats *stats, bool whole, enum latency_part part)
 {
 	static const struct trace_string untold = { "(no reason told)", 16 };
+	static const struct trace_string others = { "(others)", 8 };
 	struct trace_string reason;
 	struct amount *reasons;
+	int64_t rest = 0;
 	size_t n;
 
 	reasons = reasons__sorted(stats, part, &n);
 	if (!reasons)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
+		if (!whole && reasons[i].ns < stats->part[part] / 100) {
+			rest = time_add(rest, reasons[i].ns);
+			continue;
+		}
 		reason = latency__reason(all->latency, reasons[i].kind);
-		put_part(o, reasons[i].ns, stats, least, parts[part].text,
-			 reason.len ? reason : untold);
+		put_part(o, reasons[i].ns, stats, parts[part].text, reason.len ? reason : untold);
 	}
+	put_part(o, rest, stats, parts[part].text, others);
 	free(reasons);
 	return 0;
 }
@@ -105,25 +112,26 @@ static void put_delays(struct out *o, const struct latency_stats *stats)
 	}
 }
 
+/* Unless the whole is wanted, without parts that are less than a thousandth. */
 static int put_details(struct out *o, const struct latencies *all,
-		       const struct latency_stats *stats, int64_t least)
+		       const struct latency_stats *stats, bool whole)
 {
 	static const struct trace_string nothing = { "", 0 };
 	int err = 0;
 
 	for (unsigned int i = 0; i < LATENCY_PARTS && !err; i++) {
+		if (!whole && stats->part[i] < stats->total / 1000)
+			continue;
 		if (i == PART_ONCPU || i == PART_GO_RUNNABLE || i == PART_THROTTLED)
-			put_part(o, stats->part[i], stats, least, parts[i].text, nothing);
+			put_part(o, stats->part[i], stats, parts[i].text, nothing);
 		else
-			err = put_reasons(o, all, stats, least, i);
+			err = put_reasons(o, all, stats, whole, i);
 	}
-	put_part(o, stats->syscall_oncpu, stats, least, "of it on CPU in system calls", nothing);
-	put_part(o, stats->gc_assist, stats, least, "of it on CPU in mark assists", nothing);
-	if (all->has_kernel)
-		put_part(o, stats->unknown, stats, least,
-			 "of it as Go says: the thread's state is "
-			 "not known",
-			 nothing);
+	put_part(o, stats->syscall_oncpu, stats, "of it on CPU in system calls", nothing);
+	put_part(o, stats->gc_assist, stats, "of it on CPU in mark assists", nothing);
+	if (all->has_kernel && (whole || stats->unknown > stats->total / 1000))
+		put_part(o, stats->unknown, stats,
+			 "of it as Go says: the thread's state is not known", nothing);
 	put_delays(o, stats);
 	return err;
 }
@@ -186,7 +194,7 @@ static int put_functions(struct out *o, const struct latencies *all,
 		out__char(o, '\n');
 		table__name(o, latency__name(all->latency, f->name), NO_STACK);
 		out__char(o, '\n');
-		err = put_details(o, all, &f->stats, f->stats.total / 1000);
+		err = put_details(o, all, &f->stats, false);
 	}
 	put_workers(o, all);
 	put_note(o, all, unknown, total);
@@ -256,8 +264,8 @@ int latency_table__goroutine(const struct latencies *all)
 	out__text(o, ": ");
 	table__name(o, latency__name(all->latency, g.name), NO_STACK);
 	out__text(o, "\n\n");
-	put_part(o, g.stats.total, &g.stats, 0, "in all", nothing);
-	err = put_details(o, all, &g.stats, 0);
+	put_part(o, g.stats.total, &g.stats, "in all", nothing);
+	err = put_details(o, all, &g.stats, true);
 	put_note(o, all, g.stats.unknown, g.stats.total);
 	latency_stats__deinit(&g.stats);
 	return end_table(o, err);
