@@ -202,23 +202,67 @@ static void raw_futex(void **state)
 	end();
 }
 
-/* The waker ran no goroutine just then; before, it did. */
+/* The waker ran no goroutine just then, as a thread of C; before, it did. */
 static void bare_thread(void **state)
 {
 	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
+	on(1, 1);
+	event(8, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	call(9, 1, FUTEX);
 	off(10, 1, GT_OFF_SLEEPING, 0, 0);
 	block(20, 2, CHAN);
 	wake(30, 1, 2);
 	core(31, 1, 0);
 	expect(1, 5, 40,
-	       "5-10 oncpu g1 m1\n"
+	       "5-8 oncpu g1 m1\n"
+	       "8-10 oncpu g1 m1 call=202\n"
 	       "10-20 oncpu g2 m2\n"
 	       "20-30 oncpu m2\n"
-	       "30-31 kernrun g1 m1\n"
-	       "31-40 oncpu g1 m1\n");
+	       "30-31 kernrun g1 m1 call=202\n"
+	       "31-40 oncpu g1 m1 call=202\n");
+	end();
+}
+
+/* What preempts goroutines cuts it short: it is the same wait, and the same goroutine that ends it. */
+static void signals(void **state)
+{
+	begin();
+	all_run(2);
+	core(1, 1, 0);
+	core(1, 2, 1);
+	core(2, 9, 2);
+	call(10, 1, FUTEX);
+	off(12, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(20, 1, 9);
+	core(21, 1, 0);
+	item(22, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
+	off(23, 1, GT_OFF_PREEMPTED, 9, 0);
+	core(25, 1, 0);
+	call(26, 1, FUTEX);
+	off(27, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(30, 1, 9);
+	core(31, 1, 0);
+	off(32, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(40, 1, 2);
+	core(41, 1, 0);
+	item(42, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
+	call(50000, 1, FUTEX);
+	off(60000, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(60010, 1, 9); /* not cut short: it did something else then */
+	core(60011, 1, 0);
+	off(120000, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(120010, 1, 2);
+	expect(1, 5, 50,
+	       "5-12 oncpu g1 m1\n"
+	       "12-40 oncpu g2 m2\n"
+	       "40-41 kernrun g1 m1\n"
+	       "41-50 oncpu g1 m1\n");
+	expect(1, 10, 29, "10-12 oncpu g1 m1\n12-29 oncpu g2 m2\n");
+	expect(1, 60000, 60011,
+	       "60000-60010 kernblock g1 m1 call=202 thread by=9\n60010-60011 kernrun g1 m1\n");
 	end();
 }
 
@@ -549,16 +593,17 @@ static void at_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(running),	   cmocka_unit_test(ping_pong),
-		cmocka_unit_test(convoy),	   cmocka_unit_test(nested),
-		cmocka_unit_test(created),	   cmocka_unit_test(waits_for_a_p),
-		cmocka_unit_test(scheduler),	   cmocka_unit_test(network),
-		cmocka_unit_test(raw_futex),	   cmocka_unit_test(bare_thread),
-		cmocka_unit_test(system_calls),	   cmocka_unit_test(core_is_held),
-		cmocka_unit_test(core_is_ours),	   cmocka_unit_test(collector),
-		cmocka_unit_test(within_a_wait),   cmocka_unit_test(ended),
-		cmocka_unit_test(only_the_window), cmocka_unit_test(limit),
-		cmocka_unit_test(cycles),	   cmocka_unit_test(at_random),
+		cmocka_unit_test(running),	cmocka_unit_test(ping_pong),
+		cmocka_unit_test(convoy),	cmocka_unit_test(nested),
+		cmocka_unit_test(created),	cmocka_unit_test(waits_for_a_p),
+		cmocka_unit_test(scheduler),	cmocka_unit_test(network),
+		cmocka_unit_test(raw_futex),	cmocka_unit_test(bare_thread),
+		cmocka_unit_test(signals),	cmocka_unit_test(system_calls),
+		cmocka_unit_test(core_is_held), cmocka_unit_test(core_is_ours),
+		cmocka_unit_test(collector),	cmocka_unit_test(within_a_wait),
+		cmocka_unit_test(ended),	cmocka_unit_test(only_the_window),
+		cmocka_unit_test(limit),	cmocka_unit_test(cycles),
+		cmocka_unit_test(at_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

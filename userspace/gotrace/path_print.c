@@ -131,13 +131,15 @@ static void put_holders(struct out *o, const struct path_history *h, const struc
 	}
 }
 
-static const char *before_cause(uint8_t kind)
+/* Without perf's events it is not known for how long another process had the core. */
+static const char *before_cause(const struct path_history *h, const struct path_segment *seg)
 {
-	switch (kind) {
+	switch (seg->kind) {
 	case PATH_GO_RUNNABLE:
 		return "the P was with ";
 	case PATH_KERNEL_RUNNABLE:
-		return "the core was with ";
+		return h->machine || seg->cause != PATH_CAUSE_PROCESS ? "the core was with "
+								      : "the core went to ";
 	case PATH_THROTTLED:
 		return "by ";
 	default:
@@ -161,7 +163,7 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 		return;
 	}
 	out__text(o, ", ");
-	out__text(o, before_cause(seg->kind));
+	out__text(o, before_cause(h, seg));
 	switch (seg->cause) {
 	case PATH_CAUSE_GOROUTINE:
 		put_goroutine(o, h, seg->by);

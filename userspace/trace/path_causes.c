@@ -9,8 +9,10 @@
 
 #include "trace/path_impl.h"
 
-#define PROCS_MAX  1024 /* Ps that are looked at: more there are not but in traces made by hand */
-#define SLEEPS_MAX 4	/* steps from a sleep to what the thread does after it */
+#define PROCS_MAX  1024	 /* Ps that are looked at: more there are not but in traces made by hand */
+#define SLEEPS_MAX 4	 /* steps from a sleep to what the thread does after it */
+#define RUNS_MAX   256	 /* that a sleep which signals cut short is followed through */
+#define RETRY_MAX  50000 /* ns on a core, from a signal to the system call again */
 
 void path_walk__process(const struct path_history *h, uint32_t tid, uint32_t pid, uint32_t name,
 			struct path_segment *seg)
@@ -177,6 +179,90 @@ const struct path_run *path_walk__last_sleep(const struct path_history *h, uint3
 		return run;
 	}
 	return NULL;
+}
+
+uint32_t path_walk__waker(const struct path_history *h, const struct path_list *runs,
+			  const struct path_run *sleep)
+{
+	const struct path_run *end = (const struct path_run *)runs->at + runs->n;
+	uint32_t waker = path_history__find_thread(h, sleep->other);
+
+	if (waker == PATH_NONE || sleep + 1 == end)
+		return PATH_NONE;
+	return path_history__of_thread(h, waker, sleep[1].time);
+}
+
+/* A thread of the target did it, which ran no goroutine: maybe by a signal. */
+static bool may_be_signal(const struct path_history *h, const struct path_list *runs,
+			  const struct path_run *sleep)
+{
+	return sleep->over && !sleep->interrupt &&
+	       path_history__find_thread(h, sleep->other) != PATH_NONE &&
+	       path_walk__waker(h, runs, sleep) == PATH_NONE;
+}
+
+/*
+ * From one sleep of a thread to the next in either direction: is it the same system call, which was cut
+ * short and goes on at once?
+ */
+struct retry {
+	const struct path_run *first;
+	uint64_t ran;
+};
+
+enum retry_is { RETRY_NO, RETRY_MAYBE, RETRY_YES };
+
+static enum retry_is retry__step(struct retry *r, const struct path_run *run, int64_t until)
+{
+	if (run->run == KERNEL_RUNNING) {
+		r->ran += (uint64_t)until - (uint64_t)run->time;
+		return r->ran < RETRY_MAX ? RETRY_MAYBE : RETRY_NO;
+	}
+	if (run->run == KERNEL_RUNNABLE)
+		return RETRY_MAYBE;
+	if (run->run != r->first->run || run->call != r->first->call)
+		return RETRY_NO;
+	r->ran = 0;
+	return RETRY_YES;
+}
+
+const struct path_run *path_walk__sleep_end(const struct path_history *h,
+					    const struct path_list *runs, uint32_t n)
+{
+	const struct path_run *run = (const struct path_run *)runs->at + n;
+	const struct path_run *end = run + (runs->n - n < RUNS_MAX ? runs->n - n : RUNS_MAX);
+	struct retry retry = { .first = run };
+	enum retry_is is = RETRY_MAYBE;
+
+	if (run->call == KERNEL_NO_CALL || !may_be_signal(h, runs, run))
+		return run;
+	while (++run < end && is != RETRY_NO) {
+		is = retry__step(&retry, run, run + 1 < end ? run[1].time : run->time);
+		if (is == RETRY_YES && run->over && !may_be_signal(h, runs, run))
+			return run;
+	}
+	return retry.first;
+}
+
+int64_t path_walk__sleep_begin(const struct path_history *h, const struct path_list *runs,
+			       uint32_t n)
+{
+	const struct path_run *run = (const struct path_run *)runs->at + n;
+	const struct path_run *end = run - (n < RUNS_MAX ? n : RUNS_MAX);
+	struct retry retry = { .first = run };
+	int64_t begin = run->time;
+	enum retry_is is = RETRY_MAYBE;
+
+	while (run-- > end && run->time < begin && is != RETRY_NO &&
+	       retry.first->call != KERNEL_NO_CALL) {
+		is = retry__step(&retry, run, run[1].time);
+		if (is != RETRY_YES)
+			continue;
+		if (!may_be_signal(h, runs, run))
+			break;
+		begin = run->time;
+	}
+	return begin;
 }
 
 /* ---- the summary ---- */

@@ -54,6 +54,20 @@ int64_t path_walk__core(const struct walk *w, const struct path_run *run,
 void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t since, int64_t end,
 		     struct path_segment *seg);
 
+/* Whose goroutine the waker's thread had when it ended a thread's sleep; PATH_NONE: nobody's. */
+uint32_t path_walk__waker(const struct path_history *h, const struct path_list *runs,
+			  const struct path_run *sleep);
+
+/*
+ * A signal, such as the runtime sends to preempt a goroutine, cuts a system call short, which then goes
+ * on at once: one wait in several sleeps. Of the n-th of a thread's runs, a sleep that is over: the
+ * sleep that ends such a wait, and when the first of them began.
+ */
+const struct path_run *path_walk__sleep_end(const struct path_history *h,
+					    const struct path_list *runs, uint32_t n);
+int64_t path_walk__sleep_begin(const struct path_history *h, const struct path_list *runs,
+			       uint32_t n);
+
 /* What a wait for that reason ends by, if not by a goroutine. */
 enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason);
 

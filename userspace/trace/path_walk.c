@@ -118,30 +118,41 @@ static int jump(struct walk *w, int64_t since, uint32_t goroutine, uint32_t thre
 	return 0;
 }
 
-/* `last`: the trace does not tell of its end. */
-static int thread_asleep(struct walk *w, uint32_t thread, const struct path_run *run, bool last,
-			 int64_t since, struct path_segment *seg)
+/* The thread slept, as the n-th of its runs says; what it did belongs together from `since` on. */
+static int thread_asleep(struct walk *w, uint32_t thread, uint32_t n, int64_t since,
+			 struct path_segment *seg)
 {
-	uint32_t waker = run->over ? path_history__find_thread(w->h, run->other) : PATH_NONE;
-	uint32_t by;
+	const struct path_list *runs = &path_thread(w->h, thread)->runs;
+	const struct path_run *run = (const struct path_run *)runs->at + n, *end;
+	int64_t begin = run->time;
+	uint32_t waker, by;
 
 	seg->why = run->why;
 	seg->fault = run->fault;
 	seg->call = run->call;
 	if (!run->over) {
-		seg->cause = last ? PATH_CAUSE_PENDING : PATH_CAUSE_NONE;
-	} else if (run->interrupt) {
+		seg->cause = n + 1 == runs->n ? PATH_CAUSE_PENDING : PATH_CAUSE_NONE;
+		return emit(w, begin > since ? begin : since, seg);
+	}
+	begin = path_walk__sleep_begin(w->h, runs, n);
+	if (begin > since)
+		since = begin;
+	end = path_walk__sleep_end(w->h, runs, n);
+	waker = path_history__find_thread(w->h, end->other);
+	if (end->interrupt) {
 		seg->cause = PATH_CAUSE_INTERRUPT;
 	} else if (waker == PATH_NONE) {
 		seg->cause = PATH_CAUSE_PROCESS;
-		path_walk__process(w->h, run->other, run->other_pid, run->name, seg);
+		path_walk__process(w->h, end->other, end->other_pid, end->name, seg);
 	} else if (waker != thread) {
-		by = path_history__of_thread(w->h, waker, w->time);
-		if (may_jump(w))
+		by = path_walk__waker(w->h, runs, end);
+		/* What the scheduler's own threads did before a signal explains nothing; C's do. */
+		if (may_jump(w) && (by != PATH_NONE || seg->kind == PATH_SYSCALL_BLOCKED ||
+				    seg->goroutine == PATH_NONE))
 			return jump(w, since, by, waker);
 		seg->cause = by == PATH_NONE ? PATH_CAUSE_THREAD : PATH_CAUSE_GOROUTINE;
 		seg->by = by;
-		seg->other = run->other;
+		seg->other = end->other;
 	}
 	return emit(w, since, seg);
 }
@@ -165,6 +176,13 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 	if (!n)
 		return emit(w, since, &seg);
 	run = (const struct path_run *)runs->at + n - 1;
+	switch (run->run) {
+	case KERNEL_SLEEPING:
+	case KERNEL_BLOCKED:
+	case KERNEL_STOPPED:
+		seg.kind = in_syscall ? PATH_SYSCALL_BLOCKED : PATH_KERNEL_BLOCKED;
+		return thread_asleep(w, thread, n - 1, since, &seg);
+	}
 	if (run->time > since)
 		since = run->time;
 	switch (run->run) {
@@ -179,11 +197,6 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 		seg.kind = PATH_THROTTLED;
 		seg.cause = PATH_CAUSE_CGROUP;
 		return emit(w, since, &seg);
-	case KERNEL_SLEEPING:
-	case KERNEL_BLOCKED:
-	case KERNEL_STOPPED:
-		seg.kind = in_syscall ? PATH_SYSCALL_BLOCKED : PATH_KERNEL_BLOCKED;
-		return thread_asleep(w, thread, run, n == runs->n, since, &seg);
 	default:
 		return emit(w, since, &seg);
 	}
