@@ -1,8 +1,8 @@
 // Chain makes a goroutine wait in a chain that is known in advance: main.first waits for main.second, which waits for
 // a lock that main.holder has, and that one, with the lock held,
 //
-//	burns:  runs on a core,
 //	sleeps: by the runtime's timer,
+//	burns:  runs on a core,
 //	reads:  from a pipe, by a blocking system call, into which another process (sh) writes later,
 //	waits:  by a futex that the runtime knows nothing of, until main.waker, which burns, wakes it.
 //
@@ -42,8 +42,8 @@ var (
 )
 
 type result struct {
-	Burn   int64 `json:"burn_ns"`
 	Sleep  int64 `json:"sleep_ns"`
+	Burn   int64 `json:"burn_ns"`
 	Read   int64 `json:"read_ns"`
 	Futex  int64 `json:"futex_ns"`
 	Writer int   `json:"writer"`
@@ -87,8 +87,8 @@ func holder(took *result) {
 	for range start {
 		lock.Lock()
 		held <- true
+		took.Sleep += timed(func() { time.Sleep(*each) }) // the second one has time to get stuck
 		took.Burn += timed(burn)
-		took.Sleep += timed(func() { time.Sleep(*each) })
 		took.Read += timed(read)
 		took.Futex += timed(wait)
 		lock.Unlock()
