@@ -47,7 +47,7 @@ throttled() # GO
 {
 	local status
 
-	quota_group 30000 || return 1
+	quota_group 10000 || return 1
 	split_of burn "$1" -core "$core" -cgroup "$quota_group"
 	status=$?
 	rmdir "$quota_group"

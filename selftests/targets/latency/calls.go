@@ -16,10 +16,10 @@ import (
 const convoyMembers = 4
 
 func convoy() []part {
-	r := together(convoyMembers, member)
+	r := together(convoyMembers, func(used chan<- clocks.Reading) { go member(used) })
 	return append(split("main.member", r),
 		asleep("main.member", kernelBlocked, "futex", r),
-		share("main.member", 0.6, 0.8, kernelBlocked))
+		share("main.member", 0.4, 0.8, kernelBlocked))
 }
 
 // member uses a core in turn with the other ones: each waits in the kernel, with a P, until the one before it
@@ -28,11 +28,13 @@ func member(used chan<- clocks.Reading) {
 	mine := atomic.AddInt32(&members, 1) - 1
 	next := (mine + 1) % convoyMembers
 	used <- locked(func(until int64) {
-		for clocks.Wall() < until {
+		for last := false; !last; {
 			await(&turns[mine])
-			for i := 0; i < 20; i++ {
+			for i := 0; i < 20 && !over; i++ {
 				clocks.Burn()
 			}
+			over = over || clocks.Wall() >= until
+			last = over
 			pass(&turns[next])
 		}
 	})
@@ -41,6 +43,7 @@ func member(used chan<- clocks.Reading) {
 var (
 	members int32
 	turns   = [convoyMembers]uint32{1}
+	over    bool // whose turn it is says so
 )
 
 //go:nosplit
@@ -65,7 +68,7 @@ func rawCalls() []part {
 	s, r := <-slept, <-read
 	parts := append(split("main.rawSleeper", s),
 		asleep("main.rawSleeper", kernelBlocked, "nanosleep", s),
-		share("main.rawSleeper", 0.9, 1, kernelBlocked))
+		share("main.rawSleeper", 0.6, 1, kernelBlocked))
 	parts = append(parts, split("main.rawReader", r)...)
 	return append(parts, part{
 		Function: "main.rawReader", Parts: []string{syscallOnCPU}, NS: r.CPU, From: "construction",
@@ -107,7 +110,7 @@ func slowPipe() []part {
 	syscall.Close(fds[0])
 	return append(split("main.pipeReader", r),
 		asleep("main.pipeReader", syscallBlocked, "read", r),
-		share("main.pipeReader", 0.9, 1, syscallBlocked))
+		share("main.pipeReader", 0.7, 1, syscallBlocked))
 }
 
 func pipeReader(fd int, used chan<- clocks.Reading) {

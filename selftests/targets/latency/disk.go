@@ -16,10 +16,12 @@ import (
 const page = 4096
 
 func child() []part {
-	r := together(1, parent)
+	used := make(chan clocks.Reading)
+	go parent(used)
+	r := <-used
 	return append(split("main.parent", r),
 		asleep("main.parent", kernelBlocked, "", r),
-		share("main.parent", 0.8, 1, kernelBlocked))
+		share("main.parent", 0.7, 1, kernelBlocked))
 }
 
 func parent(used chan<- clocks.Reading) {
@@ -72,10 +74,12 @@ func openSlow() int {
 }
 
 func slowDisk() []part {
-	r := together(1, diskReader)
+	used := make(chan clocks.Reading)
+	go diskReader(used)
+	r := <-used
 	return append(split("main.diskReader", r),
 		asleep("main.diskReader", syscallBlocked, "pread64", r),
-		share("main.diskReader", 0.9, 1, syscallBlocked))
+		share("main.diskReader", 0.7, 1, syscallBlocked))
 }
 
 func diskReader(used chan<- clocks.Reading) {
@@ -92,10 +96,12 @@ func diskReader(used chan<- clocks.Reading) {
 }
 
 func slowFaults() []part {
-	r := together(1, toucher)
+	used := make(chan clocks.Reading)
+	go toucher(used)
+	r := <-used
 	return append(split("main.toucher", r),
 		asleep("main.toucher", kernelBlocked, "page fault", r),
-		share("main.toucher", 0.9, 1, kernelBlocked))
+		share("main.toucher", 0.7, 1, kernelBlocked))
 }
 
 // toucher reads the file by looking at memory.

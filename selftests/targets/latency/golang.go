@@ -25,7 +25,7 @@ func waitForGo() []part {
 		{Function: "main.yielder", Parts: []string{onCPU}, NS: a.cpu + b.cpu, From: "CLOCK_THREAD_CPUTIME_ID"},
 		share("main.yielder", 0.45, 0.55, goRunnable),
 		{Function: "main.sleeper", Parts: []string{goBlocked, goRunnable}, NS: s.waited, From: "CLOCK_MONOTONIC"},
-		share("main.sleeper", 0.6, 0.99, goBlocked),
+		share("main.sleeper", 0.6, 1, goBlocked),
 	}
 }
 
@@ -35,7 +35,7 @@ func yielder(done chan<- waits) {
 	var w waits
 	for begin := clocks.Wall(); clocks.Wall() < begin+int64(*duration); {
 		cpu := clocks.CPU()
-		for i := 0; i < 20; i++ {
+		for i := 0; i < 100; i++ {
 			clocks.Burn()
 		}
 		w.cpu += clocks.CPU() - cpu
@@ -59,9 +59,7 @@ func sleeper(done chan<- waits) {
 // collect keeps two Ps busy on one core, with collections all the time. The runtime counts what its workers
 // took by the clock on the wall.
 func collect() []part {
-	grow(1 << 20)
 	debug.SetGCPercent(25)
-	runtime.GC()
 	cpu, workers := clocks.Process(), workersTime()
 	done := make(chan bool)
 	for i := 0; i < 2; i++ {
@@ -69,16 +67,16 @@ func collect() []part {
 	}
 	<-done
 	<-done
-	cpu = clocks.Process() - cpu
 	debug.SetGCPercent(-1)
 	runtime.GC() // the metrics are as of the last collection's end
-	workers = workersTime() - workers
-	const worker = "runtime.gcBgMarkWorker"
-	half := share(worker, 0.2, 0.65, onCPU)
+	cpu, workers = clocks.Process()-cpu, workersTime()-workers
+	const worker, running = "runtime.gcBgMarkWorker", "runtime/metrics"
+	half := share(worker, 0.05, 0.65, onCPU)
 	half.Of = []string{onCPU, kernelRunnable, throttled}
+	// The workers also end what they have done, which the runtime does not count as theirs.
 	return []part{
-		{Function: worker, Parts: []string{onCPU, kernelRunnable, throttled, kernelBlocked}, NS: workers,
-			From: "runtime/metrics"},
+		{Function: worker, Parts: half.Of, NS: workers, Least: true, From: running},
+		{Function: "gc_workers", Parts: []string{"wall_ns"}, NS: workers, Least: true, From: running},
 		{Function: "*", Parts: []string{onCPU}, NS: cpu, From: "CLOCK_PROCESS_CPUTIME_ID"},
 		half,
 	}
@@ -91,10 +89,11 @@ type node struct {
 
 var kept, garbage *node
 
-func grow(n int) {
-	for i := 0; i < n; i++ {
+func growHeap() {
+	for i := 0; i < 1<<20; i++ {
 		kept = &node{next: kept}
 	}
+	runtime.GC()
 }
 
 func allocator(done chan<- bool) {

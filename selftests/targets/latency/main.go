@@ -39,7 +39,7 @@ type workload struct {
 
 var cases = map[string]workload{
 	"burn":   {1, nil, burn},
-	"hog":    {1, hog, burn},
+	"hog":    {1, hog, burnBeside},
 	"go":     {1, nil, waitForGo},
 	"convoy": {8, nil, convoy},
 	"raw":    {4, nil, rawCalls},
@@ -47,7 +47,7 @@ var cases = map[string]workload{
 	"child":  {4, nil, child},
 	"disk":   {4, mountSlow, slowDisk},
 	"fault":  {4, mountSlow, slowFaults},
-	"gc":     {2, nil, collect},
+	"gc":     {2, growHeap, collect},
 }
 
 var (

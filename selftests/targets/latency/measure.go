@@ -19,8 +19,11 @@ const (
 	syscallOnCPU   = "syscall_oncpu_ns" // of which
 )
 
-// locked runs work in a thread of this goroutine's own until the time is over, and says what that used.
+// locked runs work in a thread of this goroutine's own until the time is over, and says what that used. It
+// has entered the scheduler before: that a goroutine is back from a system call shows, since Go 1.26,
+// in what it does next, which here may be nothing for long.
 func locked(work func(until int64)) clocks.Reading {
+	runtime.Gosched()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := clocks.Now()
@@ -28,11 +31,11 @@ func locked(work func(until int64)) clocks.Reading {
 	return clocks.Now().Since(before)
 }
 
-// together starts n goroutines and adds up what they used.
-func together(n int, worker func(used chan<- clocks.Reading)) (sum clocks.Reading) {
+// together has n goroutines started and adds up what they used.
+func together(n int, start func(used chan<- clocks.Reading)) (sum clocks.Reading) {
 	used := make(chan clocks.Reading)
 	for i := 0; i < n; i++ {
-		go worker(used)
+		start(used)
 	}
 	for i := 0; i < n; i++ {
 		add(&sum, <-used)

@@ -31,7 +31,7 @@ func main() {
 }
 
 func judge(output, done, file string) (bool, error) {
-	functions, err := latency.LoadFunctions(output)
+	out, err := latency.Load(output)
 	if err != nil {
 		return false, err
 	}
@@ -44,11 +44,11 @@ func judge(output, done, file string) (bool, error) {
 		return false, err
 	}
 	ok := true
-	for _, row := range latency.Judge(functions, claims) {
+	for _, row := range out.Judge(claims) {
 		fmt.Println(row)
 		ok = ok && row.OK
 	}
-	wrong := append(latency.Sums(functions), latency.GoStates(functions, t)...)
+	wrong := append(out.Sums(), out.GoStates(t)...)
 	for _, line := range wrong {
 		fmt.Println(line)
 	}

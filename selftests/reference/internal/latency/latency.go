@@ -36,6 +36,7 @@ type Part struct {
 	Parts    []string
 	Name     string
 	NS       int64
+	Least    bool
 	Share    [2]float64
 	Of       []string
 	From     string
@@ -49,13 +50,31 @@ type Row struct {
 	OK    bool
 }
 
-// LoadFunctions reads the output.
-func LoadFunctions(path string) (map[string]*Function, error) {
+// Output is what the command says; functions by name.
+type Output struct {
+	Functions  map[string]*Function
+	Workers    *Function // of the collector, all modes
+	Start, End int64
+}
+
+// Load reads the output.
+func Load(path string) (*Output, error) {
 	var out struct {
 		Functions []map[string]json.RawMessage
+		Workers   []struct {
+			Wall  int64 `json:"wall_ns"`
+			OnCPU int64 `json:"oncpu_ns"`
+		} `json:"gc_workers"`
+		Start, End int64
 	}
 	if err := load(path, &out); err != nil {
 		return nil, err
+	}
+	workers := &Function{NS: map[string]int64{}}
+	for _, w := range out.Workers {
+		workers.NS["wall_ns"] += w.Wall
+		workers.NS["oncpu_ns"] += w.OnCPU
+		workers.NS["total_ns"] += w.Wall
 	}
 	functions := map[string]*Function{}
 	for _, members := range out.Functions {
@@ -67,7 +86,7 @@ func LoadFunctions(path string) (map[string]*Function, error) {
 		}
 		functions[f.Name] = f
 	}
-	return functions, nil
+	return &Output{functions, workers, out.Start, out.End}, nil
 }
 
 func (f *Function) member(name string, value json.RawMessage) error {
@@ -118,8 +137,8 @@ func load(path string, into any) error {
 }
 
 // Sums says which functions' parts do not add up to their time, to the nanosecond, or name more than they have.
-func Sums(functions map[string]*Function) (wrong []string) {
-	for name, f := range functions {
+func (o *Output) Sums() (wrong []string) {
+	for name, f := range o.Functions {
 		var sum int64
 		for _, part := range Exclusive {
 			if f.NS[part] < 0 {
@@ -144,13 +163,10 @@ func Sums(functions map[string]*Function) (wrong []string) {
 }
 
 // Judge has a row for each claim.
-func Judge(functions map[string]*Function, claims []Part) (rows []Row) {
+func (o *Output) Judge(claims []Part) (rows []Row) {
 	for _, claim := range claims {
 		row := Row{Part: claim}
-		for name, f := range functions {
-			if name != claim.Function && claim.Function != "*" {
-				continue
-			}
+		for _, f := range o.named(claim.Function) {
 			row.Ours += f.sum(claim.Parts, claim.Name)
 			if claim.Of != nil {
 				row.Whole += f.sum(claim.Of, "")
@@ -162,6 +178,20 @@ func Judge(functions map[string]*Function, claims []Part) (rows []Row) {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+func (o *Output) named(name string) (all []*Function) {
+	switch f := o.Functions[name]; {
+	case f != nil:
+		return []*Function{f}
+	case name == "gc_workers":
+		return []*Function{o.Workers}
+	case name == "*":
+		for _, f := range o.Functions {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 func (f *Function) sum(parts []string, reason string) (sum int64) {
@@ -184,6 +214,9 @@ func (r *Row) fits() bool {
 		return share >= r.Share[0] && share <= r.Share[1]
 	}
 	apart := max(r.Ours-r.NS, r.NS-r.Ours)
+	if r.Least {
+		apart = r.NS - r.Ours
+	}
 	return float64(apart) <= max(tolerance*float64(r.NS), small*float64(r.Whole))
 }
 
@@ -198,51 +231,61 @@ func (r Row) String() string {
 		verdict = "WRONG"
 	}
 	truth := fmt.Sprintf("%10.3f ms %+7.2f %%", float64(r.NS)/1e6, 100*float64(r.Ours-r.NS)/float64(max(r.NS, 1)))
+	if r.Least {
+		truth = fmt.Sprintf("%10.3f ms or more", float64(r.NS)/1e6)
+	}
 	if r.Share[1] > 0 {
 		truth = fmt.Sprintf("%.3f of %.3f..%.3f", float64(r.Ours)/float64(max(r.Whole, 1)), r.Share[0], r.Share[1])
 	}
 	return fmt.Sprintf("%-5s %-22s %-42s %10.3f ms  %-24s  %s", verdict, r.Function, what, float64(r.Ours)/1e6, truth, r.From)
 }
 
-// goStates are the parts of the time in a state, where Go's trace alone says what it is.
+// goStates are the parts of the time in states that Go's trace alone tells of.
 var goStates = map[trace.GoState][]string{
 	trace.GoRunnable: {"go_runnable_ns"},
 	trace.GoWaiting:  {"go_blocked_ns"},
+	trace.GoRunning:  {"oncpu_ns", "kernel_runnable_ns", "throttled_ns", "kernel_blocked_ns", "syscall_blocked_ns"},
 }
 
 // GoStates compares what needs no kernel with Go's own reader of the trace: the time that each function's
-// goroutines were runnable, and waiting.
-func GoStates(functions map[string]*Function, t *tracefile.Trace) (wrong []string) {
+// goroutines were runnable, waiting, and neither: running or in a system call. Those that are there first, or last, count from our start, or
+// until our end, which kernel items beyond the events may set.
+func (o *Output) GoStates(t *tracefile.Trace) (wrong []string) {
 	type state struct {
 		is    trace.GoState
 		since int64
 	}
 	now, sums := map[int64]state{}, map[string]map[trace.GoState]int64{}
 	spend := func(g int64, until int64) {
-		s, ok := now[g]
-		if !ok {
-			return
-		}
 		name := t.StartFunc[g]
 		if sums[name] == nil {
 			sums[name] = map[trace.GoState]int64{}
 		}
-		sums[name][s.is] += until - s.since
+		is := now[g].is
+		if is == trace.GoSyscall {
+			is = trace.GoRunning
+		}
+		sums[name][is] += until - now[g].since
 	}
 	for _, tr := range t.Transitions {
-		spend(tr.G, tr.Time)
-		now[tr.G] = state{tr.To, tr.Time}
+		since := tr.Time
+		if _, ok := now[tr.G]; ok {
+			spend(tr.G, tr.Time)
+		} else if tr.Status() {
+			since = o.Start
+		}
+		now[tr.G] = state{tr.To, since}
 		if tr.To == trace.GoNotExist {
 			delete(now, tr.G)
 		}
 	}
 	for g := range now {
-		spend(g, t.End)
+		spend(g, o.End)
 	}
-	for name, f := range functions {
+	for name, f := range o.Functions {
 		for is, parts := range goStates {
 			if ours := f.sum(parts, ""); ours != sums[name][is] {
-				wrong = append(wrong, fmt.Sprintf("%s: %s is %d ns, by Go's reader %d", name, parts[0], ours, sums[name][is]))
+				wrong = append(wrong, fmt.Sprintf("%s: %s is %d ns, by Go's reader %d", name, strings.Join(parts, "+"), ours, sums[name][is]))
 			}
 		}
 	}

@@ -10,7 +10,8 @@ type Part struct {
 	Parts    []string   `json:"parts"`
 	Name     string     `json:"name,omitempty"`
 	NS       int64      `json:"ns"`
-	Share    [2]float64 `json:"share"`        // from, to; 0, 0: NS is it
-	Of       []string   `json:"of,omitempty"` // the share; none: of the total
-	From     string     `json:"from"`         // who says so
+	Least    bool       `json:"least,omitempty"` // it is NS or more
+	Share    [2]float64 `json:"share"`           // from, to; 0, 0: NS is it
+	Of       []string   `json:"of,omitempty"`    // the share; none: of the total
+	From     string     `json:"from"`            // who says so
 }
