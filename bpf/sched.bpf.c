@@ -73,31 +73,42 @@ static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
 	}
 }
 
-static __always_inline void leaves(struct task_struct *prev, struct task_struct *next,
-				   enum gt_off why)
+static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *next, enum gt_off why)
 {
-	emit (rec, GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu)) {
-		struct gt_off_cpu *off = (void *)(rec + 1);
-
-		__builtin_memset(off, 0, sizeof(*off));
-		off->next_tgid = next->tgid;
-		off->why = why;
-		if (next->pid)
-			bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
-	}
-	if (why == GT_OFF_DEAD)
-		emit_thread(GT_THREAD_ENDED, 0, prev, prev->comm);
+	__builtin_memset(off, 0, sizeof(*off));
+	off->next_tgid = next->tgid;
+	off->why = why;
+	if (next->pid)
+		bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
 }
 
-/* The fourth argument is the last one since 5.19; before it the state was read from the thread. */
+/*
+ * The fourth argument is the last one since 5.19; before it the state was read from the thread. Both
+ * records of a switch between two of our threads have one time, which is stamped after both slots were
+ * reserved: a core is always somebody's.
+ */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	if (prev->tgid == config.tgid)
-		leaves(prev, next, why_off(prev, preempt, prev_state));
-	if (next->tgid == config.tgid)
-		emit_plain(GT_CPU_ON, prev->pid, 0, next->pid);
+	bool from = prev->tgid == config.tgid, to = next->tgid == config.tgid;
+	struct gt_record *off = NULL, *on = NULL;
+	enum gt_off why = GT_OFF_END;
+
+	if (from)
+		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu));
+	if (to)
+		on = emit__begin(GT_CPU_ON, prev->pid, 0, next->pid, 0);
+	if (off && on)
+		off->time = on->time;
+	emit__end(&on);
+	if (from)
+		why = why_off(prev, preempt, prev_state);
+	if (off)
+		tell_off((void *)(off + 1), next, why);
+	emit__end(&off);
+	if (why == GT_OFF_DEAD)
+		emit_thread(GT_THREAD_ENDED, 0, prev, prev->comm);
 	return 0;
 }
 
