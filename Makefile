@@ -170,7 +170,7 @@ build/bpf/follow.skel.h: build/bpf/follow.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
 
-build/bpf/sample.linked.o: build/bpf/sample.bpf.o build/bpf/maps.bpf.o
+build/bpf/sample.linked.o: build/bpf/sample.bpf.o build/bpf/maps.bpf.o build/bpf/seen.bpf.o
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 

@@ -3,7 +3,8 @@
  * What the probes and userspace/capture/session.c share: configuration, rings, counters.
  *
  * The maps are weak: each object has them and the linked object keeps one. The linker would keep
- * each copy of weak data, so that is defined in maps.bpf.c alone.
+ * each copy of weak data, so that is defined once: in maps.bpf.c, and what reads stacks and texts has
+ * in seen.bpf.c.
  */
 #ifndef BPF_MAPS_H
 #define BPF_MAPS_H
