@@ -10,7 +10,7 @@ built()
 		locked make --no-print-directory SAN=1 build/san/selftests/perfdata
 }
 
-work='for i in 1 2 3 4 5 6 7 8 9; do (echo "a (9) name=" >/proc/self/comm; sleep 0.01) & done; wait
+work='for i in 1 2 3 4 5 6 7 8 9; do (printf "a (9) name=" >/proc/self/comm; sleep 0.01) & done; wait
 	for i in $(seq 60); do /bin/true; done'
 
 # FILE ARGUMENT...: perf's arguments; of a pipe the output becomes the file
@@ -207,6 +207,18 @@ cut_pipe()
 	[ $good -lt 60 ]
 }
 
+by_stdin()
+{
+	cat "$tmp/pipe.data" | build/san/selftests/perfdata - >"$tmp/piped" &&
+		build/san/selftests/perfdata "$tmp/pipe.data" | cmp - "$tmp/piped"
+}
+
+file_by_stdin()
+{
+	! cat "$tmp/small.data" | build/san/selftests/perfdata - 2>"$tmp/err" &&
+		grep "give its name" "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+}
+
 not_a_file()
 {
 	grep "$1" <(build/san/selftests/perfdata "$2" 2>&1)
@@ -225,6 +237,8 @@ try "-k CLOCK_MONOTONIC_RAW" recorded 4 "" sched record -k CLOCK_MONOTONIC_RAW
 try "to a pipe" recorded 1 pipe sched record -k CLOCK_MONOTONIC -o -
 mv "$tmp/perf.data" "$tmp/pipe.data"
 try "to a pipe, compressed" recorded 1 "zstd, pipe" sched record -k CLOCK_MONOTONIC -z -o -
+try "from stdin" by_stdin
+try "a file from stdin is refused" file_by_stdin
 try "one event, without ids" recorded -1 "" record -e sched:sched_switch
 try "callchains" recorded 1 "" sched record -k CLOCK_MONOTONIC -g
 try "stacks and registers" recorded -1 "" record -a --call-graph dwarf -e sched:sched_switch

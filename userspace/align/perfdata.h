@@ -57,7 +57,8 @@ void perf_data__close(struct perf_data *d); /* may be NULL */
 int perf_data__clock(const struct perf_data *d);
 /* Sorted by time; of one time in the order of the file. At least one. */
 const struct perf_sched *perf_data__sched(const struct perf_data *d, size_t *ret_n);
-const char *perf_data__comm(const struct perf_data *d, uint32_t comm); /* 0: "" */
+/* Any bytes but NUL, as the thread chose them, at most 63. 0: "" */
+const char *perf_data__comm(const struct perf_data *d, uint32_t comm);
 /* The process of a thread, as far as the file says; 0: not known. */
 uint32_t perf_data__process(const struct perf_data *d, uint32_t tid);
 /* Its last name by perf's own records of it; "": none. */
