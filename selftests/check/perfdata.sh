@@ -254,6 +254,7 @@ try "few sections" few_sections
 try "no event of the scheduler" bash -c "perf record -o $tmp/no.data -e cpu-clock true &&
 	! build/san/selftests/perfdata $tmp/no.data 2>$tmp/err && grep 'none of its .* samples' $tmp/err"
 perf record --threads -o "$tmp/folder" -e sched:sched_switch true >/dev/null 2>&1
+try "a folder" not_a_file "record without --threads" "$tmp/folder"
 try "a folder's file" not_a_file "record without --threads" "$tmp/folder/data"
 try "no perf.data" not_a_file "it does not begin as one" Makefile
 CUTS=0

@@ -53,14 +53,13 @@ int main(int argc, char **argv)
 	const struct perf_sched *ev;
 	struct error err = {};
 	struct perf_data *d;
-	struct input *in;
 	size_t n;
 
 	if (argc < 2) {
 		fprintf(stderr, "usage: perfdata FILE [-]\n");
 		return 2;
 	}
-	if (input__open(&in, argv[1], &err) || perf_data__open(&d, in, &err)) {
+	if (perf_data__open_path(&d, argv[1], &err)) {
 		fprintf(stderr, "perfdata: %s\n", err.text);
 		return 1;
 	}

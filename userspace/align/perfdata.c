@@ -156,6 +156,20 @@ int perf_data__open(struct perf_data **ret, struct input *in, struct error *err)
 	return 0;
 }
 
+int perf_data__open_path(struct perf_data **ret, const char *path, struct error *err)
+{
+	struct error why = {};
+	struct input *in;
+	int code = input__open(&in, path, &why);
+
+	if (code == -EISDIR)
+		return error__set(err, code, "%s is a folder of files: record without --threads",
+				  path);
+	if (code)
+		return error__set(err, code, "%s", why.text);
+	return perf_data__open(ret, in, err);
+}
+
 void perf_data__close(struct perf_data *d)
 {
 	if (!d)

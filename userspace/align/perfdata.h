@@ -51,6 +51,8 @@ struct perf_data;
  * cut at such a place, no scheduler's events, ...
  */
 int perf_data__open(struct perf_data **ret, struct input *in, struct error *err);
+/* The same of a path, or "-": stdin. */
+int perf_data__open_path(struct perf_data **ret, const char *path, struct error *err);
 void perf_data__close(struct perf_data *d); /* may be NULL */
 
 /* The clockid_t that its times are of, as recorded by -k; PERF_NO_CLOCK: perf's own. */

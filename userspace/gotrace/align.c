@@ -109,11 +109,9 @@ static int read_both(const struct arguments *a, const char *trace, struct alignm
 	struct perf_data *perf;
 	struct reader *reader;
 	struct error why = {};
-	struct input *in;
 	struct side side;
-	int code = input__open(&in, a->perf, err);
+	int code = perf_data__open_path(&perf, a->perf, err);
 
-	code = code ?: perf_data__open(&perf, in, err);
 	if (code)
 		return code;
 	code = open_trace(trace, &(struct reader_opts){ .described = true }, &reader, err);
