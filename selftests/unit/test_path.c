@@ -3,6 +3,8 @@
  * The critical path: chains of waits made by hand, between goroutines and between threads, and
  * histories that contradict themselves.
  */
+#include <errno.h>
+
 #include "path_fixture.h"
 
 static void running(void **state)
@@ -428,6 +430,8 @@ static void only_the_window(void **state)
 
 static void limit(void **state)
 {
+	struct path p;
+
 	begin_limited(1 << 20);
 	all_run(1);
 	assert_false(path_history__full(&history));
@@ -440,6 +444,10 @@ static void limit(void **state)
 	}
 	assert_true(path_history__full(&history));
 	assert_true(history.memory > 1 << 19 && history.memory < 4 << 20);
+	history.limit = 1000 * sizeof(struct path_segment);
+	assert_int_equal(path__walk(&history, 0, 0, 100000, &p), -E2BIG);
+	assert_int_equal(path__walk(&history, 0, 0, 3000, &p), 0);
+	path__deinit(&p);
 	end();
 }
 

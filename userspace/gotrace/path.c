@@ -16,7 +16,7 @@
 #include "path_print.h"
 #include "path_read.h"
 
-#define HISTORY_MAX (1024ul << 20) /* bytes: about 20 million changes of state */
+#define HISTORY_MAX (512ul << 20) /* bytes of it, and as many of the path */
 
 enum { OPT_GOROUTINE = 256, OPT_FROM, OPT_TO, OPT_JSON, OPT_LENIENT, OPT_BINARY };
 
@@ -121,6 +121,11 @@ static int show(const struct arguments *a, const struct path_history *h,
 			       : path__print(h, window->goroutine, &path, window->start);
 		path__deinit(&path);
 	}
+	if (code == -E2BIG)
+		return error__set(err, code,
+				  "%s: the path has more than %zu segments; ask for a "
+				  "shorter time with --from and --to",
+				  a->name, h->limit / sizeof(struct path_segment));
 	if (code)
 		return error__set(err, code, "%s: %s", a->name, strerror(-code));
 	if (!h->kernel)

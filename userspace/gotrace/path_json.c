@@ -110,7 +110,7 @@ int path__print_json(const struct path_history *h, uint32_t goroutine, const str
 		json__open(&j, NULL, '{');
 		json__u64(&j, "ns", all[i].ns);
 		json__u64(&j, "count", all[i].count);
-		put_cause(&j, h, &all[i].like);
+		put_cause(&j, h, all[i].like);
 		json__close(&j, '}');
 	}
 	json__close(&j, ']');

@@ -278,7 +278,7 @@ static int put_summary(struct out *o, const struct path_history *h, const struct
 		table__share(o, (int64_t)all[i].ns, whole);
 		table__count(o, all[i].count, 8);
 		out__text(o, "x  ");
-		put_what(o, h, &all[i].like, false);
+		put_what(o, h, all[i].like, false);
 		out__char(o, '\n');
 	}
 	if (rest) {

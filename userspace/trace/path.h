@@ -247,19 +247,20 @@ struct path {
 };
 
 /*
- * The path of a goroutine through [from, to), from <= to. 0 or -ENOMEM; to be deinitialized. Takes
- * any history: what contradicts itself ends a chain of waits, and what is missing is PATH_UNKNOWN.
+ * The path of a goroutine through [from, to), from <= to; to be deinitialized. Takes any history: what
+ * contradicts itself ends a chain of waits, and what is missing is PATH_UNKNOWN. 0, -ENOMEM, or -E2BIG:
+ * its segments would take more memory than the history may.
  */
 int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
 	       struct path *ret);
 void path__deinit(struct path *p);
 
 struct path_cause_total {
-	struct path_segment like; /* one of them: what they have in common is what is shown */
+	const struct path_segment *like; /* one of them: what they have in common is shown */
 	uint64_t ns, count;
 };
 
-/* The path's time by what it was and who caused it, most first; to be freed. 0 or -ENOMEM. */
+/* The path's time by what it was and who caused it, most first; to be freed before it. 0 or -ENOMEM. */
 int path__summary(const struct path *p, struct path_cause_total **ret, size_t *ret_n);
 
 #endif

@@ -273,11 +273,8 @@ int64_t path_walk__sleep_begin(const struct path_history *h, const struct path_l
 			return a->member < b->member ? -1 : 1;                                     \
 	} while (0)
 
-static int by_cause(const void *left, const void *right)
+static int compare_causes(const struct path_segment *a, const struct path_segment *b)
 {
-	const struct path_segment *a = &((const struct path_cause_total *)left)->like;
-	const struct path_segment *b = &((const struct path_cause_total *)right)->like;
-
 	COMPARE(kind);
 	COMPARE(cause);
 	COMPARE(goroutine);
@@ -290,38 +287,63 @@ static int by_cause(const void *left, const void *right)
 	return 0;
 }
 
+static int by_cause(const void *left, const void *right)
+{
+	return compare_causes(*(const struct path_segment *const *)left,
+			      *(const struct path_segment *const *)right);
+}
+
 static int by_time(const void *left, const void *right)
 {
 	const struct path_cause_total *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? 1 : -1;
-	return by_cause(left, right);
+	return compare_causes(a->like, b->like);
+}
+
+static uint64_t segment__ns(const struct path_segment *seg)
+{
+	return (uint64_t)seg->to - (uint64_t)seg->from;
+}
+
+/* Those of one cause stand in a row. NULL: no memory. */
+static struct path_cause_total *add_up(const struct path_segment **sorted, size_t n, size_t *ret_n)
+{
+	struct path_cause_total *all;
+	size_t causes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		causes += !i || compare_causes(sorted[i - 1], sorted[i]);
+	all = calloc(causes + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	causes = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || compare_causes(sorted[i - 1], sorted[i]))
+			all[causes++].like = sorted[i];
+		all[causes - 1].ns += segment__ns(sorted[i]);
+		all[causes - 1].count++;
+	}
+	*ret_n = causes;
+	return all;
 }
 
 int path__summary(const struct path *p, struct path_cause_total **ret, size_t *ret_n)
 {
-	struct path_cause_total *all = calloc(p->n + 1, sizeof(*all));
-	size_t n = 0;
+	const struct path_segment **sorted = calloc(p->n + 1, sizeof(*sorted));
+	struct path_cause_total *all = NULL;
 
+	for (size_t i = 0; sorted && i < p->n; i++)
+		sorted[i] = &p->segments[i];
+	if (sorted) {
+		qsort(sorted, p->n, sizeof(*sorted), by_cause);
+		all = add_up(sorted, p->n, ret_n);
+	}
+	free(sorted);
 	if (!all)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->n; i++) {
-		all[i].like = p->segments[i];
-		all[i].ns = (uint64_t)all[i].like.to - (uint64_t)all[i].like.from;
-		all[i].count = 1;
-	}
-	qsort(all, p->n, sizeof(*all), by_cause);
-	for (size_t i = 0; i < p->n; i++) {
-		if (n && !by_cause(&all[n - 1], &all[i])) {
-			all[n - 1].ns += all[i].ns;
-			all[n - 1].count++;
-		} else {
-			all[n++] = all[i];
-		}
-	}
-	qsort(all, n, sizeof(*all), by_time);
+	qsort(all, *ret_n, sizeof(*all), by_time);
 	*ret = all;
-	*ret_n = n;
 	return 0;
 }

@@ -64,6 +64,8 @@ static int emit(struct walk *w, int64_t since, const struct path_segment *what)
 		last->from = seg.from;
 		return 0;
 	}
+	if ((p->n + 1) * sizeof(*more) > w->h->limit)
+		return -E2BIG;
 	if (p->n == p->cap) {
 		cap = p->cap ? p->cap * 2 : 64;
 		more = reallocarray(p->segments, cap, sizeof(*more));
