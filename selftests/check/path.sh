@@ -3,6 +3,7 @@
 # (selftests/targets/chain), with the kernel's side and by Go's events alone; and each moment is told once.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/reader.lib.sh
 
 GO_ONLY=sched,syscall,gc,heap,user
 
@@ -125,6 +126,32 @@ all_goroutines()
 	done
 }
 
+# From the middle of a trace of several generations, by its index: the same, but for what only the part before has.
+by_an_index()
+{
+	local id told from count=0
+
+	record_target selftrace "$JUDGE_GO" "--events $GO_ONLY,kernel" -duration 2500ms &&
+		cp "$RECORDED" "$tmp/indexed.trace" && build/gotrace index "$tmp/indexed.trace" || return 1
+	for from in 1.5s 2.2s; do
+		for id in $(build/gotrace goroutines --all --json "$RECORDED" | jq '.goroutines[] |
+				select(.ended == null).id' | head -n 25); do
+			told=0
+			for trace in "$RECORDED" "$tmp/indexed.trace"; do
+				build/gotrace path --goroutine "$id" --json --from $from --to 2.4s "$trace" \
+					>"$tmp/path.json" 2>"$tmp/err" || { told=1; break; }
+				whole "$tmp/path.json" || return 1
+				jq '.segments | del(.[] | .function, .by_function, .reason, .cause)' "$tmp/path.json" \
+					>"$tmp/$(basename "$trace" .trace).told"
+			done
+			[ $told -eq 0 ] || { grep -q 'is not there then' "$tmp/err" && continue; cat "$tmp/err"; return 1; }
+			same_text "$tmp/selftrace.told" "$tmp/indexed.told" || { echo "goroutine $id"; return 1; }
+			count=$((count + 1))
+		done
+	done
+	[ $count -gt 10 ] || { echo "only $count were there"; return 1; }
+}
+
 refusals()
 {
 	local trace=$tmp/chain.trace
@@ -165,4 +192,5 @@ try "as lines for people" for_people
 try "what cannot be" refusals
 try "another process has the core" core_is_held
 try "each moment is told once" all_goroutines
+try "by an index" by_an_index
 ktap_end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The critical path: chains of waits made by hand, between goroutines and between threads, and
- * histories that contradict themselves.
+ * The critical path: chains of waits made by hand, between goroutines and between threads. What
+ * contradicts itself: test_path_any.c.
  */
 #include <errno.h>
 
@@ -451,153 +451,6 @@ static void limit(void **state)
 	end();
 }
 
-/* ---- contradictions ---- */
-
-static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
-{
-	struct path_state *st = path_history__state(&history, g, from);
-
-	st->state = GO_STATE_WAITING;
-	st->over = true;
-	st->by = by;
-	st->by_thread = PATH_NONE;
-	st = path_history__state(&history, g, to);
-	st->state = GO_STATE_RUNNING;
-	st->thread = st->proc = PATH_NONE;
-}
-
-/* Two that wait for each other, one for itself, and a ring of them. */
-static void cycles(void **state)
-{
-	uint32_t g[200];
-
-	begin();
-	for (unsigned int i = 0; i < 200; i++)
-		g[i] = path_history__goroutine(&history, i + 1);
-	put_wait(g[0], 10, 50, g[1]);
-	put_wait(g[1], 5, 60, g[0]);
-	put_wait(g[2], 10, 50, g[2]);
-	for (unsigned int i = 10; i < 200; i++)
-		put_wait(g[i], 10, 50, g[i < 199 ? i + 1 : 10]);
-	expect(1, 0, 60, "0-10 unknown g1\n10-50 goblock g1 goroutine by=g2\n50-60 running g1\n");
-	expect(3, 0, 60, "0-10 unknown g3\n10-50 goblock g3 scheduler\n50-60 running g3\n");
-	expect(11, 5, 60,
-	       "5-10 unknown g11\n10-50 goblock g111 goroutine by=g112\n50-60 running g11\n");
-	end();
-}
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint64_t some(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
-}
-
-enum { GOROUTINES = 8, THREADS = 6, PROCS = 4, CPUS = 3 };
-
-static uint32_t somebody(uint32_t n)
-{
-	return some(4) ? (uint32_t)some(n) : PATH_NONE;
-}
-
-static void add_state(int64_t time)
-{
-	struct path_state *st = path_history__state(&history, (uint32_t)some(GOROUTINES), time);
-
-	st->state = (uint8_t)some(GO_STATE_SYSCALL + 1);
-	st->over = some(4);
-	st->assist = !some(9);
-	st->call = (uint32_t)some(3);
-	if (st->state == GO_STATE_WAITING) {
-		st->by = somebody(GOROUTINES);
-		st->by_thread = somebody(THREADS);
-	} else if (st->state == GO_STATE_RUNNABLE) {
-		st->got = somebody(PROCS);
-	} else {
-		st->thread = somebody(THREADS);
-		st->proc = somebody(PROCS);
-	}
-}
-
-static void add_run(int64_t time)
-{
-	struct path_run *run = path_history__run(&history, (uint32_t)some(THREADS), time);
-
-	run->run = (uint8_t)some(KERNEL_GONE + 1);
-	run->why = (uint8_t)some(GT_OFF_END);
-	run->over = some(4);
-	run->interrupt = !some(4);
-	run->woken = some(2);
-	run->cpu = (uint16_t)some(CPUS + 1);
-	run->other = (uint32_t)some(THREADS + 3); /* tids are the indices + 1 */
-	run->call = some(2) ? KERNEL_NO_CALL : (uint32_t)some(400);
-}
-
-static void add_something(int64_t time)
-{
-	struct path_core who = { .time = time, .tid = (uint32_t)some(THREADS + 3) };
-
-	switch (some(8)) {
-	case 0:
-		path_history__on_thread(&history, (uint32_t)some(THREADS), time,
-					somebody(GOROUTINES));
-		break;
-	case 1:
-		path_history__on_proc(&history, (uint32_t)some(PROCS), time, somebody(GOROUTINES));
-		break;
-	case 2:
-		path_history__on_cpu(&history, some(CPUS), &who);
-		break;
-	case 3:
-		path_history__stop(&history, time, some(2));
-		break;
-	case 4:
-	case 5:
-		add_run(time);
-		break;
-	default:
-		add_state(time);
-	}
-}
-
-/* Any history whatever, any window: each moment of it once. */
-static void at_random(void **state)
-{
-	int64_t time, from, to;
-	struct path p;
-
-	for (unsigned int round = 0; round < 3000; round++) {
-		begin();
-		for (uint64_t id = 1; id <= GOROUTINES; id++) {
-			path_history__goroutine(&history, id);
-			path_goroutine(&history, (uint32_t)id - 1)->born = some(2);
-			path_goroutine(&history, (uint32_t)id - 1)->creator = somebody(GOROUTINES);
-		}
-		for (uint64_t id = 1; id <= THREADS; id++)
-			path_history__thread(&history, id);
-		for (uint64_t id = 0; id < PROCS; id++)
-			path_history__proc(&history, id);
-		history.machine = some(2);
-		time = some(9) ? 0 : INT64_MIN;
-		for (uint64_t n = some(300); n; n--, time += (int64_t)some(4))
-			add_something(time);
-		for (unsigned int i = 0; i < 5; i++) {
-			from = (int64_t)some(400) - 20;
-			to = some(50) ? from + (int64_t)some(400) : INT64_MAX;
-			if (!some(50))
-				from = INT64_MIN;
-			assert_int_equal(
-				path__walk(&history, (uint32_t)some(GOROUTINES), from, to, &p), 0);
-			expect_whole(&p, from, to);
-			path__deinit(&p);
-		}
-		end();
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -610,8 +463,7 @@ int main(void)
 		cmocka_unit_test(core_is_held), cmocka_unit_test(core_is_ours),
 		cmocka_unit_test(collector),	cmocka_unit_test(within_a_wait),
 		cmocka_unit_test(ended),	cmocka_unit_test(only_the_window),
-		cmocka_unit_test(limit),	cmocka_unit_test(cycles),
-		cmocka_unit_test(at_random),
+		cmocka_unit_test(limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

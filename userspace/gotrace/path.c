@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "command.h"
+#include "at.h"
 #include "lib/log.h"
 #include "lib/opts.h"
 #include "path_print.h"
@@ -143,6 +143,7 @@ int do_path(int argc, char **argv, struct error *err)
 	struct path_history h;
 	struct error why = {};
 	struct reader *r = NULL;
+	int64_t start;
 	int code;
 
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
@@ -151,9 +152,10 @@ int do_path(int argc, char **argv, struct error *err)
 	if (code)
 		error__set(err, code, "out of memory");
 	else
-		code = open_trace(a.path, &a.reader, &r, err);
+		code = open_trace_at(a.path, &a.reader, a.request.have_from, &a.request.from, &r,
+				     &start, err);
 	if (!code) {
-		code = path__read(r, &a.request, &h, &window, &why);
+		code = path__read(r, start, &a.request, &h, &window, &why);
 		if (code)
 			error__about(err, code, a.name, &why);
 		else

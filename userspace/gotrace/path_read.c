@@ -39,23 +39,35 @@ static int take_step(const struct timeline *t, struct path_fold *f,
 	return path_fold__event(f, step->event, threads, timeline__mono(t, step->event->time));
 }
 
-static int read_all(struct timeline *t, struct path_fold *f, const struct path_request *a,
-		    struct path_window *window, struct error *err)
+/* The first event: from now on it is known which times are asked for. */
+static int begin(struct path_fold *f, const struct path_request *a, const struct order *order,
+		 int64_t time, struct path_window *window)
+{
+	bool in_the_middle = window->start != INT64_MIN;
+
+	f->sync = time;
+	if (!in_the_middle)
+		window->start = time;
+	window->from = a->have_from ? moment__time(&a->from, window->start) : INT64_MIN;
+	window->to = a->have_to ? moment__time(&a->to, window->start) : INT64_MAX;
+	f->h->from = window->from;
+	return in_the_middle && order ? path_fold__begin(f, order, time) : 0;
+}
+
+static int read_all(struct timeline *t, const struct order *order, struct path_fold *f,
+		    const struct path_request *a, struct path_window *window, struct error *err)
 {
 	struct timeline_step step;
 	bool started = false;
 	int code;
 
 	while ((code = timeline__next(t, &step, err)) > 0) {
-		if (step.event && !started) {
-			window->start = f->sync = step.event->time;
-			window->from =
-				a->have_from ? moment__time(&a->from, window->start) : INT64_MIN;
-			window->to = a->have_to ? moment__time(&a->to, window->start) : INT64_MAX;
-			f->h->from = window->from;
-			started = true;
-		}
-		code = take_step(t, f, &step);
+		code = 0;
+		if (step.event && !started)
+			code = begin(f, a, order, step.event->time, window);
+		started |= step.event != NULL;
+		if (!code)
+			code = take_step(t, f, &step);
 		if (code)
 			return error__set(err, code, "out of memory");
 		window->lossy |= step.event && timeline__lossy(t);
@@ -90,10 +102,10 @@ static void clip(const struct path_history *h, uint32_t index, int64_t last,
 		window->from = window->start;
 }
 
-int path__read(struct reader *r, const struct path_request *a, struct path_history *h,
-	       struct path_window *ret, struct error *err)
+int path__read(struct reader *r, int64_t start, const struct path_request *a,
+	       struct path_history *h, struct path_window *ret, struct error *err)
 {
-	struct path_window window = {};
+	struct path_window window = { .start = start };
 	struct timeline *t;
 	struct path_fold f;
 	int code = timeline__create(&t, r);
@@ -102,19 +114,19 @@ int path__read(struct reader *r, const struct path_request *a, struct path_histo
 	if (code)
 		return error__set(err, code, "out of memory");
 	path_fold__init(&f, h);
-	code = read_all(t, &f, a, &window, err);
+	code = read_all(t, reader__order(r), &f, a, &window, err);
 	h->kernel = timeline__has_kernel(t);
 	timeline__destroy(t);
 	if (code)
 		return code;
 	g = path_history__find_goroutine(h, a->goroutine);
-	if (g == PATH_NONE)
+	if (g == PATH_NONE && start == INT64_MIN)
 		return error__set(err, -ENOENT, "there is no goroutine %" PRIu64, a->goroutine);
-	clip(h, g, f.last, a, &window);
-	if (window.from >= window.to)
+	if (g != PATH_NONE)
+		clip(h, g, f.last, a, &window);
+	if (g == PATH_NONE || window.from >= window.to)
 		return error__set(err, -ENOENT,
-				  "goroutine %" PRIu64
-				  " is not there then: it has ended before, or "
+				  "goroutine %" PRIu64 " is not there then: it has ended before, or "
 				  "begins after it",
 				  a->goroutine);
 	window.goroutine = g;

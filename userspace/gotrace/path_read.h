@@ -22,10 +22,10 @@ struct path_window {
 };
 
 /*
- * Fills the history, which is initialized. 0, or a negative errno with the reason: -ENOENT (no such
+ * Fills the history, which is initialized. `start`: as open_trace_at() says. 0, or a negative errno with the reason: -ENOENT (no such
  * goroutine then), -E2BIG (beyond the history's limit), what the reader says.
  */
-int path__read(struct reader *r, const struct path_request *a, struct path_history *h,
-	       struct path_window *ret, struct error *err);
+int path__read(struct reader *r, int64_t start, const struct path_request *a,
+	       struct path_history *h, struct path_window *ret, struct error *err);
 
 #endif

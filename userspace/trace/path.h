@@ -20,6 +20,7 @@
 #include "trace/event.h"
 #include "trace/intern.h"
 #include "trace/kernel.h"
+#include "trace/order.h"
 
 #define PATH_NONE UINT32_MAX /* no index: nobody, or not known */
 
@@ -178,6 +179,12 @@ struct path_fold {
 };
 
 void path_fold__init(struct path_fold *f, struct path_history *h);
+
+/*
+ * What the reader of a trace that is read from its middle on, by an index, knows at its first event:
+ * who is in which state. Why who waits waits, and names, it does not know. 0 or -ENOMEM.
+ */
+int path_fold__begin(struct path_fold *f, const struct order *order, int64_t time);
 
 /*
  * The next event, which was at `mono` of CLOCK_MONOTONIC, or the next item; `threads` are as the items

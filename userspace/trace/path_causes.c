@@ -65,48 +65,54 @@ int64_t path_walk__core(const struct walk *w, const struct path_run *run,
 	return core->time > since ? core->time : since;
 }
 
-struct holder {
-	uint32_t goroutine;
-	uint64_t ns;
-};
-
-struct holders { /* the longest first, as far as there is room */
-	struct holder at[4 * PATH_HOLDERS];
-	uint32_t n;
-};
-
-static void holders__add(struct holders *all, uint32_t goroutine, uint64_t ns)
-{
-	struct holder swap;
-	uint32_t i = 0;
-
-	while (i < all->n && all->at[i].goroutine != goroutine)
-		i++;
-	if (i == sizeof(all->at) / sizeof(*all->at))
-		return;
-	if (i == all->n)
-		all->at[all->n++] = (struct holder){ .goroutine = goroutine };
-	all->at[i].ns += ns;
-	for (; i && all->at[i - 1].ns < all->at[i].ns; i--) {
-		swap = all->at[i];
-		all->at[i] = all->at[i - 1];
-		all->at[i - 1] = swap;
-	}
-}
-
-static void add_holders(const struct path_list *list, int64_t from, int64_t to, uint32_t self,
-			struct holders *all)
+/* The time that each had a P is added up; then, once more through the same, the longest are taken out. */
+static void add_holders(const struct walk *w, const struct path_list *list, int64_t from)
 {
 	const struct path_on *on = list->at;
-	uint32_t i = path_list__before(list, sizeof(*on), to);
-	int64_t end = to, begin;
+	uint32_t i = path_list__before(list, sizeof(*on), w->time);
+	int64_t end = w->time, begin;
 
 	while (i-- && end > from) {
 		begin = on[i].time > from ? on[i].time : from;
-		if (on[i].goroutine != PATH_NONE && on[i].goroutine != self)
-			holders__add(all, on[i].goroutine, (uint64_t)end - (uint64_t)begin);
+		if (on[i].goroutine != PATH_NONE && on[i].goroutine != w->at.goroutine)
+			w->held[on[i].goroutine] += (uint64_t)end - (uint64_t)begin;
 		end = on[i].time;
 	}
+}
+
+struct holder {
+	uint32_t goroutine;
+	uint64_t id, ns;
+};
+
+/* Of two that had it for as long, the one with the smaller number. */
+static void take_holder(const struct walk *w, uint32_t goroutine, struct holder *all)
+{
+	struct holder next = { .goroutine = goroutine,
+			       .id = path_goroutine(w->h, goroutine)->id,
+			       .ns = w->held[goroutine] };
+	struct holder swap;
+
+	w->held[goroutine] = 0;
+	for (unsigned int i = 0; i < PATH_HOLDERS && next.ns; i++) {
+		if (next.ns < all[i].ns || (next.ns == all[i].ns && next.id > all[i].id))
+			continue;
+		swap = all[i];
+		all[i] = next;
+		next = swap;
+	}
+}
+
+static void take_holders(const struct walk *w, const struct path_list *list, int64_t from,
+			 struct holder *all)
+{
+	const struct path_on *on = list->at;
+	uint32_t i = path_list__before(list, sizeof(*on), w->time);
+	int64_t end = w->time;
+
+	for (; i-- && end > from; end = on[i].time)
+		if (on[i].goroutine != PATH_NONE)
+			take_holder(w, on[i].goroutine, all);
 }
 
 /* Who had the P last before it was given to the goroutine. */
@@ -129,7 +135,7 @@ static void blame_last_holder(const struct walk *w, const struct path_state *st,
 void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t since, int64_t end,
 		     struct path_segment *seg)
 {
-	struct holders all = {};
+	struct holder all[PATH_HOLDERS] = {};
 	uint32_t procs = w->h->procs.n < PROCS_MAX ? w->h->procs.n : PROCS_MAX;
 
 	if (!st->over)
@@ -137,9 +143,11 @@ void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t 
 	else if (st->got != PATH_NONE)
 		blame_last_holder(w, st, since, end, seg);
 	for (uint32_t i = 0; i < procs; i++)
-		add_holders(&path_proc(w->h, i)->on, since, w->time, w->at.goroutine, &all);
-	for (uint32_t i = 0; i < all.n && i < PATH_HOLDERS; i++)
-		seg->holders[i] = all.at[i].goroutine;
+		add_holders(w, &path_proc(w->h, i)->on, since);
+	for (uint32_t i = 0; i < procs; i++)
+		take_holders(w, &path_proc(w->h, i)->on, since, all);
+	for (uint32_t i = 0; i < PATH_HOLDERS && all[i].ns; i++)
+		seg->holders[i] = all[i].goroutine;
 }
 
 enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason)

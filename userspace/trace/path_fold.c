@@ -222,6 +222,79 @@ static int range__event(struct path_fold *f, const struct trace_event *ev, const
 	return 0;
 }
 
+/* ---- in the middle of a trace ---- */
+
+static uint8_t state_of(uint8_t status)
+{
+	switch (status) {
+	case GO_RUNNABLE:
+		return GO_STATE_RUNNABLE;
+	case GO_RUNNING:
+		return GO_STATE_RUNNING;
+	case GO_SYSCALL:
+		return GO_STATE_SYSCALL;
+	case GO_WAITING:
+		return GO_STATE_WAITING;
+	default:
+		return GO_STATE_UNDETERMINED;
+	}
+}
+
+static int begin_goroutine(struct path_fold *f, const struct order_g *known, int64_t time)
+{
+	struct path_state *st;
+	uint32_t g;
+	int err = path_fold__get(path_history__goroutine, f, known->id, &g);
+
+	if (err || g == PATH_NONE)
+		return err;
+	st = path_history__state(f->h, g, time);
+	if (!st)
+		return -ENOMEM;
+	st->state = state_of(known->status);
+	st->thread = st->proc = PATH_NONE; /* of a wait: nobody yet */
+	if (st->state == GO_STATE_SYSCALL)
+		st->call = KERNEL_NO_CALL;
+	return 0;
+}
+
+static int begin_thread(struct path_fold *f, const struct order_m *known, int64_t time)
+{
+	uint32_t g = path_history__find_goroutine(f->h, known->g), thread, proc;
+	struct path_state *st = g == PATH_NONE ? NULL : path_history__last_state(f->h, g);
+	int err;
+
+	if (!st || (st->state != GO_STATE_RUNNING && st->state != GO_STATE_SYSCALL))
+		return 0;
+	err = path_fold__get(path_history__thread, f, known->id, &thread);
+	if (!err)
+		err = path_fold__get(path_history__proc, f, known->p, &proc);
+	if (err)
+		return err;
+	st->thread = thread;
+	st->proc = proc;
+	if (thread != PATH_NONE)
+		err = path_history__on_thread(f->h, thread, time, g);
+	if (!err && proc != PATH_NONE)
+		err = path_history__on_proc(f->h, proc, time, g);
+	return err;
+}
+
+int path_fold__begin(struct path_fold *f, const struct order *order, int64_t time)
+{
+	const struct order_g *g;
+	void *value;
+	int err = 0;
+
+	for (size_t i = 0; !err && map__next(&order->g, &i, &value);) {
+		g = value;
+		err = g->alive ? begin_goroutine(f, g, time) : 0;
+	}
+	for (size_t i = 0; !err && map__next(&order->m, &i, &value);)
+		err = begin_thread(f, value, time);
+	return err;
+}
+
 int path_fold__event(struct path_fold *f, const struct trace_event *ev,
 		     const struct kernel_threads *threads, uint64_t mono)
 {

@@ -35,6 +35,7 @@ struct walk {
 	int64_t time;	   /* all after it is told */
 	int64_t lo;	   /* up to where the position's goroutine is to be followed */
 	unsigned int hops; /* jumps since time went on */
+	uint64_t *held;	   /* by goroutine, to add up in: all 0 */
 };
 
 /* path_causes.c: */

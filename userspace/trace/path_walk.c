@@ -332,8 +332,9 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 		.at = { .goroutine = goroutine, .thread = PATH_NONE },
 		.time = to,
 		.lo = from,
+		.held = calloc(h->goroutines.n, sizeof(*w.held)),
 	};
-	int err = 0;
+	int err = w.held ? 0 : -ENOMEM;
 
 	while (!err && w.time > from) {
 		if (w.time <= w.lo) {
@@ -347,6 +348,7 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 		}
 	}
 	free(w.frames);
+	free(w.held);
 	if (err) {
 		path__deinit(&path);
 		return err;
