@@ -305,13 +305,13 @@ static void test_cut_anywhere(void **state)
 		m->packed = packed * 50;
 		made_recording(m);
 		b = made_file(m);
-		for (size_t len = 0; len < b->len; len++)
+		for (size_t len = 0; len < b->len; len += packed ? 5 : 1)
 			if (!refusal_of_copy(b, len))
 				fail_msg("%zu of %zu bytes are taken", len, b->len);
 		assert_null(refusal_of_copy(b, b->len));
 		free(b);
 		b = made_pipe(m);
-		for (size_t len = 0; len < b->len; len++)
+		for (size_t len = 0; len < b->len; len += packed ? 5 : 1)
 			refusal_of_copy(b, len);
 		free(b);
 		free(m);
