@@ -171,12 +171,7 @@ static int align(struct alignment *a, struct error *err)
 	theirs = their_switches(&a->join, &a->target, &n);
 	if (!theirs)
 		return -ENOMEM;
-	code = n ? 0
-		 : error__set(
-			   err, -ENODATA,
-			   "perf's file has no switch of the trace's threads: of another time or "
-			   "machine, or one of the two was recorded inside of a container");
-	code = code ?: fit_clocks(a, theirs, n, err);
+	code = fit_clocks(a, theirs, n, err);
 	free(theirs);
 	if (!code && !a->side.has_kernel)
 		code = follow_threads(a);
