@@ -106,6 +106,32 @@ core_is_held()
 		"$(jq '[.segments[] | select(.kind == "kernel-runnable") | .to_ns - .from_ns] | add' "$path")" 0.2 1
 }
 
+# With perf's events, too, it is known who else had the core, of each wait for one; all else stays as it was.
+joined_with_perf()
+{
+	local perf status
+
+	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" >"$tmp/perf.out" 2>&1 </dev/null &
+	perf=$!
+	background+=("$perf")
+	wait_until 20 test -s "$tmp/perf.data" && sleep 0.5 && chain_is_recorded "$JUDGE_GO" $GO_ONLY,kernel
+	status=$?
+	kill -INT "$perf"
+	wait "$perf"
+	[ $status -eq 0 ] || { cat "$tmp/perf.out"; return 1; }
+	build/gotrace align "$RECORDED" --perf "$tmp/perf.data" -o "$tmp/joined.trace" &&
+		build/gotrace path --goroutine "$FIRST" --json "$tmp/joined.trace" >"$tmp/joined.json" &&
+		whole "$tmp/joined.json" || return 1
+	jq -e '[.segments[] | select(.kind == "kernel-runnable" and .cause == null)] == []' "$tmp/joined.json" &&
+		same_text <(times_by_kind "$tmp/path.json") <(times_by_kind "$tmp/joined.json")
+}
+
+times_by_kind() # FILE
+{
+	jq -r '.segments | group_by([.kind, .goroutine])[] |
+		"\(.[0].kind) \(.[0].goroutine) \(map(.to_ns - .from_ns) | add)"' "$1"
+}
+
 # Any goroutine of a program that does everything there is, in any part of its time.
 all_goroutines()
 {
@@ -191,6 +217,7 @@ done
 try "as lines for people" for_people
 try "what cannot be" refusals
 try "another process has the core" core_is_held
+try "joined with what perf has seen" joined_with_perf
 try "each moment is told once" all_goroutines
 try "by an index" by_an_index
 ktap_end

@@ -322,14 +322,20 @@ static void core_is_held(void **state)
 	core(50, 1, 3);
 	off(60, 1, GT_OFF_THROTTLED, STRESS, 3);
 	core(70, 1, 3);
-	expect(1, 30, 80,
+	off(80, 1, GT_OFF_PREEMPTED, STRESS, 3);
+	machine(84, 3, PEER);
+	core(90, 1, 0); /* taken over */
+	expect(1, 30, 95,
 	       "30-40 kernblock g1 m1 process by=901 by=peer\n"
 	       "40-44 kernrun g1 m1 process by=900 by=stress\n"
 	       "44-48 kernrun g1 m1 process by=901 by=peer\n"
 	       "48-50 kernrun g1 m1 idle\n"
 	       "50-60 oncpu g1 m1\n"
 	       "60-70 throttled g1 m1 cgroup\n"
-	       "70-80 oncpu g1 m1\n");
+	       "70-80 oncpu g1 m1\n"
+	       "80-84 kernrun g1 m1 process by=900 by=stress\n"
+	       "84-90 kernrun g1 m1 process by=901 by=peer\n"
+	       "90-95 oncpu g1 m1\n");
 	end();
 }
 

@@ -41,13 +41,17 @@ static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint3
 }
 
 /*
+ * Who is preempted waits for the core that it had; who is woken, for the one that it gets, which the
+ * kernel chose then. (That another core takes it over later is not seen until it has that.)
+ *
  * Without perf's events only the target's threads are seen to come and go: of another thread it is
  * known that it got a core from one of them, but not for how long it had it.
  */
 int64_t path_walk__core(const struct walk *w, const struct path_run *run,
 			const struct path_run *next, int64_t since, struct path_segment *seg)
 {
-	uint16_t cpu = next && next->run == KERNEL_RUNNING ? next->cpu : run->cpu;
+	bool moved = run->woken && next && next->run == KERNEL_RUNNING;
+	uint16_t cpu = moved ? next->cpu : run->cpu;
 	const struct path_list *list = path_history__cpu(w->h, cpu);
 	uint32_t n = list ? path_list__before(list, sizeof(struct path_core), w->time) : 0;
 	const struct path_core *core;
