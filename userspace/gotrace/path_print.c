@@ -107,14 +107,19 @@ static void put_goroutine(struct out *o, const struct path_history *h, uint32_t 
 	}
 }
 
-/* "stress[123]" */
+/* "stress[123]", or "process 123" */
 static void put_process(struct out *o, const struct path_history *h, const struct path_segment *seg)
 {
-	struct trace_string name = path__word(h, seg->other_name);
+	uint32_t id = seg->other_pid ? seg->other_pid : seg->other;
 
-	put_string(o, name);
+	if (!seg->other_name) {
+		out__text(o, "process ");
+		out__u64(o, id);
+		return;
+	}
+	put_string(o, path__word(h, seg->other_name));
 	out__char(o, '[');
-	out__u64(o, seg->other_pid ? seg->other_pid : seg->other);
+	out__u64(o, id);
 	out__char(o, ']');
 }
 
