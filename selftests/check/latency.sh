@@ -14,15 +14,15 @@ split_of()
 
 	[ "$name" != fault ] || events+=,fault
 	record_target latency "$go" "--events $events" -case "$name" -duration 2s "$@" &&
-		check_trace "$RECORDED" && [ "$(stat_of lost "$tmp/latency.json")" = 0 ] &&
-		build/gotrace latency --json "$RECORDED" >"$tmp/latency.out" || return 1
-	build/reference/latency "$tmp/latency.out" "$tmp/latency.done" "$RECORDED" >"$tmp/table"
+		check_trace "$RECORDED" && [ "$(stat_of lost "$tmp/latency.json")" = 0 ] || return 1
+	build/reference/latency build/gotrace "$tmp/latency.done" "$RECORDED" >"$tmp/table"
 	status=$?
 	cat "$tmp/table"
 	return $status
 }
 
-# The cgroup of $quota_group, by either version: a process in it has QUOTA microseconds in each 100 ms.
+# The cgroup of $quota_group, by either version: a process in it has QUOTA microseconds in each 100 ms; when it
+# may go on, it is before others, so that all its wait is the quota's.
 quota_group() # QUOTA
 {
 	local root
@@ -30,7 +30,7 @@ quota_group() # QUOTA
 	if [ -e /sys/fs/cgroup/cpu/cpu.cfs_quota_us ]; then
 		quota_group=/sys/fs/cgroup/cpu/gotrace-latency.$$
 		mkdir "$quota_group" && echo 100000 >"$quota_group/cpu.cfs_period_us" &&
-			echo "$1" >"$quota_group/cpu.cfs_quota_us"
+			echo "$1" >"$quota_group/cpu.cfs_quota_us" && echo 262144 >"$quota_group/cpu.shares"
 		return
 	fi
 	root=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
@@ -40,7 +40,7 @@ quota_group() # QUOTA
 	fi
 	quota_group=$root/gotrace-latency.$$
 	grep -qw cpu "$root/cgroup.subtree_control" || echo +cpu >"$root/cgroup.subtree_control" || return 1
-	mkdir "$quota_group" && echo "$1 100000" >"$quota_group/cpu.max"
+	mkdir "$quota_group" && echo "$1 100000" >"$quota_group/cpu.max" && echo 10000 >"$quota_group/cpu.weight"
 }
 
 throttled() # GO

@@ -16,15 +16,15 @@ import (
 const convoyMembers = 4
 
 func convoy() []part {
-	r := together(convoyMembers, func(used chan<- clocks.Reading) { go member(used) })
-	return append(split("main.member", r),
-		asleep("main.member", kernelBlocked, "futex", r),
+	r := together(convoyMembers, func(used chan<- use) { go member(used) })
+	return append(r.split("main.member"),
+		r.asleep("main.member", kernelBlocked, "futex"),
 		share("main.member", 0.4, 0.8, kernelBlocked))
 }
 
 // member uses a core in turn with the other ones: each waits in the kernel, with a P, until the one before it
 // passes the turn on, as locks that are handed over do it.
-func member(used chan<- clocks.Reading) {
+func member(used chan<- use) {
 	mine := atomic.AddInt32(&members, 1) - 1
 	next := (mine + 1) % convoyMembers
 	used <- locked(func(until int64) {
@@ -62,29 +62,27 @@ func pass(turn *uint32) {
 const futexWait, futexWake = 128, 129 // private
 
 func rawCalls() []part {
-	slept, read := make(chan clocks.Reading), make(chan clocks.Reading)
+	slept, read := make(chan use), make(chan use)
 	go rawSleeper(slept)
 	go rawReader(read)
 	s, r := <-slept, <-read
-	parts := append(split("main.rawSleeper", s),
-		asleep("main.rawSleeper", kernelBlocked, "nanosleep", s),
-		share("main.rawSleeper", 0.6, 1, kernelBlocked))
-	parts = append(parts, split("main.rawReader", r)...)
-	return append(parts, part{
-		Function: "main.rawReader", Parts: []string{syscallOnCPU}, NS: r.CPU, From: "construction",
-	})
+	parts := append(s.split("main.rawSleeper"),
+		s.asleep("main.rawSleeper", kernelBlocked, "nanosleep"),
+		share("main.rawSleeper", 0.4, 1, kernelBlocked))
+	parts = append(parts, r.split("main.rawReader")...)
+	return append(parts, r.is("main.rawReader", "construction", r.CPU, syscallOnCPU))
 }
 
-func rawSleeper(used chan<- clocks.Reading) {
+func rawSleeper(used chan<- use) {
 	used <- locked(func(until int64) {
 		for clocks.Wall() < until {
-			clocks.Sleep(5e6)
+			clocks.Sleep(20e6)
 		}
 	})
 }
 
 // rawReader uses CPU time in the kernel only.
-func rawReader(used chan<- clocks.Reading) {
+func rawReader(used chan<- use) {
 	fd, err := syscall.Open("/dev/zero", syscall.O_RDONLY, 0)
 	if err != nil {
 		protocol.Fail(err)
@@ -103,17 +101,17 @@ func slowPipe() []part {
 	if err := syscall.Pipe(fds[:]); err != nil {
 		protocol.Fail(err)
 	}
-	used := make(chan clocks.Reading)
+	used := make(chan use)
 	go pipeReader(fds[0], used)
 	go pipeWriter(fds[1])
 	r := <-used
 	syscall.Close(fds[0])
-	return append(split("main.pipeReader", r),
-		asleep("main.pipeReader", syscallBlocked, "read", r),
+	return append(r.split("main.pipeReader"),
+		r.asleep("main.pipeReader", syscallBlocked, "read"),
 		share("main.pipeReader", 0.7, 1, syscallBlocked))
 }
 
-func pipeReader(fd int, used chan<- clocks.Reading) {
+func pipeReader(fd int, used chan<- use) {
 	used <- locked(func(int64) {
 		var buf [1]byte
 		for {

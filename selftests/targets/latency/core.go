@@ -48,15 +48,14 @@ func beHog() {
 // burn is not locked to its thread, and may be preempted: it is the only one that could run.
 func burn() []part {
 	before := throttledTime()
-	used := make(chan clocks.Reading)
+	used := make(chan use)
 	go burner(used)
-	r := <-used
-	parts := split("main.burner", r)
+	u := <-used
+	parts := u.split("main.burner")
 	if *cgroup == "" {
 		return append(parts, share("main.burner", 0, 0.001, throttled))
 	}
-	return append(parts,
-		part{Function: "main.burner", Parts: []string{throttled}, NS: throttledTime() - before, From: "cpu.stat"},
+	return append(parts, u.is("main.burner", "cpu.stat", throttledTime()-before, throttled),
 		share("main.burner", 0.01, 0.13, onCPU))
 }
 
@@ -65,16 +64,12 @@ func burnBeside() []part {
 	return append(burn(), share("main.burner", 0.45, 1, kernelRunnable))
 }
 
-func burner(used chan<- clocks.Reading) {
-	before := clocks.Now()
-	for clocks.Wall() < before.Wall+int64(*duration) {
-		burnMore()
-	}
-	after := clocks.Now()
-	if after.Thread != before.Thread {
-		protocol.Fail(fmt.Errorf("the goroutine went from thread %d to %d", before.Thread, after.Thread))
-	}
-	used <- after.Since(before)
+func burner(used chan<- use) {
+	used <- measure(func(until int64) {
+		for clocks.Wall() < until {
+			burnMore()
+		}
+	})
 }
 
 // burnMore has a stack check, where a goroutine may be preempted.

@@ -16,15 +16,15 @@ import (
 const page = 4096
 
 func child() []part {
-	used := make(chan clocks.Reading)
+	used := make(chan use)
 	go parent(used)
 	r := <-used
-	return append(split("main.parent", r),
-		asleep("main.parent", kernelBlocked, "", r),
+	return append(r.split("main.parent"),
+		r.asleep("main.parent", kernelBlocked, ""),
 		share("main.parent", 0.7, 1, kernelBlocked))
 }
 
-func parent(used chan<- clocks.Reading) {
+func parent(used chan<- use) {
 	used <- locked(func(until int64) {
 		for clocks.Wall() < until {
 			holdParent(20e6)
@@ -74,15 +74,15 @@ func openSlow() int {
 }
 
 func slowDisk() []part {
-	used := make(chan clocks.Reading)
+	used := make(chan use)
 	go diskReader(used)
 	r := <-used
-	return append(split("main.diskReader", r),
-		asleep("main.diskReader", syscallBlocked, "pread64", r),
+	return append(r.split("main.diskReader"),
+		r.asleep("main.diskReader", syscallBlocked, "pread64"),
 		share("main.diskReader", 0.7, 1, syscallBlocked))
 }
 
-func diskReader(used chan<- clocks.Reading) {
+func diskReader(used chan<- use) {
 	fd := openSlow()
 	var buf [page]byte
 	used <- locked(func(until int64) {
@@ -96,16 +96,16 @@ func diskReader(used chan<- clocks.Reading) {
 }
 
 func slowFaults() []part {
-	used := make(chan clocks.Reading)
+	used := make(chan use)
 	go toucher(used)
 	r := <-used
-	return append(split("main.toucher", r),
-		asleep("main.toucher", kernelBlocked, "page fault", r),
+	return append(r.split("main.toucher"),
+		r.asleep("main.toucher", kernelBlocked, "page fault"),
 		share("main.toucher", 0.7, 1, kernelBlocked))
 }
 
 // toucher reads the file by looking at memory.
-func toucher(used chan<- clocks.Reading) {
+func toucher(used chan<- use) {
 	fd := openSlow()
 	memory, err := syscall.Mmap(fd, 0, slowSize, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {

@@ -19,41 +19,48 @@ func waitForGo() []part {
 	go yielder(yielded)
 	go yielder(yielded)
 	go sleeper(slept)
-	s, a, b := <-slept, <-yielded, <-yielded
+	s, y, second := <-slept, <-yielded, <-yielded
+	y.add(second.use)
 	return []part{
-		{Function: "main.yielder", Parts: []string{goRunnable}, NS: a.waited + b.waited, From: "CLOCK_MONOTONIC"},
-		{Function: "main.yielder", Parts: []string{onCPU}, NS: a.cpu + b.cpu, From: "CLOCK_THREAD_CPUTIME_ID"},
+		y.is("main.yielder", "CLOCK_MONOTONIC", y.waited+second.waited, goRunnable),
+		y.is("main.yielder", "CLOCK_THREAD_CPUTIME_ID", y.CPU, onCPU),
 		share("main.yielder", 0.45, 0.55, goRunnable),
-		{Function: "main.sleeper", Parts: []string{goBlocked, goRunnable}, NS: s.waited, From: "CLOCK_MONOTONIC"},
+		s.is("main.sleeper", "CLOCK_MONOTONIC", s.waited, goBlocked, goRunnable),
 		share("main.sleeper", 0.6, 1, goBlocked),
 	}
 }
 
-type waits struct{ waited, cpu int64 }
+// waits is what a goroutine used, and how long it waited for Go meanwhile.
+type waits struct {
+	use
+	waited int64
+}
+
+// again repeats work, and the wait that follows it.
+func again(work, wait func()) (w waits) {
+	g, begin := goroutine(), clocks.Wall()
+	for clocks.Wall() < begin+int64(*duration) {
+		cpu := clocks.CPU()
+		work()
+		w.CPU += clocks.CPU() - cpu
+		before := clocks.Wall()
+		wait()
+		w.waited += clocks.Wall() - before
+	}
+	w.windows = []protocol.Window{{G: g, From: begin, To: clocks.Wall()}}
+	return w
+}
 
 func yielder(done chan<- waits) {
-	var w waits
-	for begin := clocks.Wall(); clocks.Wall() < begin+int64(*duration); {
-		cpu := clocks.CPU()
+	done <- again(func() {
 		for i := 0; i < 100; i++ {
 			clocks.Burn()
 		}
-		w.cpu += clocks.CPU() - cpu
-		before := clocks.Wall()
-		runtime.Gosched()
-		w.waited += clocks.Wall() - before
-	}
-	done <- w
+	}, runtime.Gosched)
 }
 
 func sleeper(done chan<- waits) {
-	var w waits
-	for begin := clocks.Wall(); clocks.Wall() < begin+int64(*duration); {
-		before := clocks.Wall()
-		time.Sleep(10 * time.Millisecond)
-		w.waited += clocks.Wall() - before
-	}
-	done <- w
+	done <- again(func() {}, func() { time.Sleep(10 * time.Millisecond) })
 }
 
 // collect keeps two Ps busy on one core, with collections all the time. The runtime counts what its workers

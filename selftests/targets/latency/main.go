@@ -67,7 +67,7 @@ func main() {
 	if !ok {
 		protocol.Fail(fmt.Errorf("no case %q", *name))
 	}
-	again(*core)
+	restart(*core)
 	runtime.GOMAXPROCS(w.procs)
 	debug.SetGCPercent(-1)
 	if *cgroup != "" {
@@ -84,9 +84,9 @@ func main() {
 	protocol.Done(map[string]any{"from": from, "to": to, "parts": parts})
 }
 
-// again replaces the process by itself, once: pinned before it has a second thread, and with no goroutine
+// restart replaces the process by itself, once: pinned before it has a second thread, and with no goroutine
 // preempted but where it calls something.
-func again(core int) {
+func restart(core int) {
 	const mark = "GOTRACE_LATENCY_AGAIN"
 	if os.Getenv(mark) != "" {
 		return

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 
 	"gotrace-bpf/selftests/targets/internal/clocks"
+	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
 // The parts as `gotrace latency --json` names them.
@@ -19,53 +21,82 @@ const (
 	syscallOnCPU   = "syscall_oncpu_ns" // of which
 )
 
-// locked runs work in a thread of this goroutine's own until the time is over, and says what that used. It
-// has entered the scheduler before: that a goroutine is back from a system call shows, since Go 1.26,
-// in what it does next, which here may be nothing for long.
-func locked(work func(until int64)) clocks.Reading {
+// use is what goroutines have used, and when.
+type use struct {
+	clocks.Reading
+	windows []protocol.Window
+}
+
+// measure says what the calling goroutine uses in work. It may not go to another thread.
+func measure(work func(until int64)) use {
+	g := goroutine()
+	// What a goroutine does next tells, since Go 1.26, that it is back from a system call. Here that
+	// may be nothing for long, and so is this.
+	runtime.Gosched()
+	before := clocks.Now()
+	work(before.Wall + int64(*duration))
+	after := clocks.Now()
+	if after.Thread != before.Thread {
+		protocol.Fail(fmt.Errorf("goroutine %d went from thread %d to %d", g, before.Thread, after.Thread))
+	}
+	return use{after.Since(before), []protocol.Window{{G: g, From: before.Wall, To: after.Wall}}}
+}
+
+// locked does so in a thread of its own.
+func locked(work func(until int64)) use {
 	runtime.Gosched()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	before := clocks.Now()
-	work(before.Wall + int64(*duration))
-	return clocks.Now().Since(before)
+	return measure(work)
+}
+
+// goroutine is the number of the calling one.
+func goroutine() (id int) {
+	var text [64]byte
+	runtime.Stack(text[:], false)
+	fmt.Sscanf(string(text[:]), "goroutine %d ", &id)
+	return id
 }
 
 // together has n goroutines started and adds up what they used.
-func together(n int, start func(used chan<- clocks.Reading)) (sum clocks.Reading) {
-	used := make(chan clocks.Reading)
+func together(n int, start func(used chan<- use)) (sum use) {
+	used := make(chan use)
 	for i := 0; i < n; i++ {
 		start(used)
 	}
 	for i := 0; i < n; i++ {
-		add(&sum, <-used)
+		sum.add(<-used)
 	}
 	return sum
 }
 
-func add(sum *clocks.Reading, r clocks.Reading) {
-	sum.Wall += r.Wall
-	sum.CPU += r.CPU
-	sum.OnCPU += r.OnCPU
-	sum.Delay += r.Delay
+func (u *use) add(other use) {
+	u.Wall += other.Wall
+	u.CPU += other.CPU
+	u.OnCPU += other.OnCPU
+	u.Delay += other.Delay
+	u.windows = append(u.windows, other.windows...)
+}
+
+func (u *use) is(function, from string, ns int64, parts ...string) part {
+	return part{Function: function, Windows: u.windows, Parts: parts, NS: ns, From: from}
 }
 
 // split is what the kernel counts of a function's threads.
-func split(function string, r clocks.Reading) []part {
+func (u *use) split(function string) []part {
 	return []part{
-		{Function: function, Parts: []string{total}, NS: r.Wall, From: "CLOCK_MONOTONIC"},
-		{Function: function, Parts: []string{onCPU}, NS: r.CPU, From: "CLOCK_THREAD_CPUTIME_ID"},
-		{Function: function, Parts: []string{onCPU}, NS: r.OnCPU, From: "schedstat"},
-		{Function: function, Parts: []string{kernelRunnable, throttled}, NS: r.Delay, From: "schedstat"},
+		u.is(function, "CLOCK_MONOTONIC", u.Wall, total),
+		u.is(function, "CLOCK_THREAD_CPUTIME_ID", u.CPU, onCPU),
+		u.is(function, "schedstat", u.OnCPU, onCPU),
+		u.is(function, "schedstat", u.Delay, kernelRunnable, throttled),
 	}
 }
 
 // asleep is what is left of a function's time: its threads neither ran nor could have.
-func asleep(function, part_, name string, r clocks.Reading) part {
-	return part{
-		Function: function, Parts: []string{part_}, Name: name, NS: r.Wall - r.CPU - r.Delay,
-		From: "the rest of the time",
-	}
+func (u *use) asleep(function, where, name string) part {
+	p := u.is(function, "the rest of the time", u.Wall-u.CPU-u.Delay, where)
+	p.Name = name
+	return p
 }
 
 func share(function string, from, to float64, parts ...string) part {

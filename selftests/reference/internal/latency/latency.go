@@ -23,9 +23,10 @@ const (
 	small     = 0.005 // of the function's time: what is less need not be that exact
 )
 
-// Function is one of the output's functions: figures by name, those of "of_which" included.
+// Function is one of the output's functions, or one goroutine: figures by name, those of "of_which" included.
 type Function struct {
 	Name     string
+	ID       int64
 	NS       map[string]int64
 	ByReason map[string]map[string]int64 // "kernel_blocked", "futex"
 }
@@ -33,6 +34,7 @@ type Function struct {
 // Part is a claim of the target; targets/internal/protocol documents it.
 type Part struct {
 	Function string
+	Windows  []Window
 	Parts    []string
 	Name     string
 	NS       int64
@@ -40,6 +42,12 @@ type Part struct {
 	Share    [2]float64
 	Of       []string
 	From     string
+}
+
+// Window is a time of a goroutine.
+type Window struct {
+	G        int64
+	From, To int64
 }
 
 // Row is the verdict on one claim.
@@ -50,24 +58,26 @@ type Row struct {
 	OK    bool
 }
 
-// Output is what the command says; functions by name.
+// Output is what the command says; functions by name, goroutines by number.
 type Output struct {
 	Functions  map[string]*Function
+	Goroutines map[int64]*Function
 	Workers    *Function // of the collector, all modes
 	Start, End int64
 }
 
-// Load reads the output.
-func Load(path string) (*Output, error) {
+// Parse reads the output of `gotrace latency --json`, and of --goroutines.
+func Parse(text []byte) (*Output, error) {
 	var out struct {
-		Functions []map[string]json.RawMessage
-		Workers   []struct {
+		Functions  []map[string]json.RawMessage
+		Goroutines []map[string]json.RawMessage
+		Workers    []struct {
 			Wall  int64 `json:"wall_ns"`
 			OnCPU int64 `json:"oncpu_ns"`
 		} `json:"gc_workers"`
 		Start, End int64
 	}
-	if err := load(path, &out); err != nil {
+	if err := json.Unmarshal(text, &out); err != nil {
 		return nil, err
 	}
 	workers := &Function{NS: map[string]int64{}}
@@ -76,23 +86,40 @@ func Load(path string) (*Output, error) {
 		workers.NS["oncpu_ns"] += w.OnCPU
 		workers.NS["total_ns"] += w.Wall
 	}
-	functions := map[string]*Function{}
+	o := &Output{map[string]*Function{}, map[int64]*Function{}, workers, out.Start, out.End}
 	for _, members := range out.Functions {
-		f := &Function{NS: map[string]int64{}, ByReason: map[string]map[string]int64{}}
-		for name, value := range members {
-			if err := f.member(name, value); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", path, name, err)
-			}
+		f, err := parse(members)
+		if err != nil {
+			return nil, err
 		}
-		functions[f.Name] = f
+		o.Functions[f.Name] = f
 	}
-	return &Output{functions, workers, out.Start, out.End}, nil
+	for _, members := range out.Goroutines {
+		f, err := parse(members)
+		if err != nil {
+			return nil, err
+		}
+		o.Goroutines[f.ID] = f
+	}
+	return o, nil
+}
+
+func parse(members map[string]json.RawMessage) (*Function, error) {
+	f := &Function{NS: map[string]int64{}, ByReason: map[string]map[string]int64{}}
+	for name, value := range members {
+		if err := f.member(name, value); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return f, nil
 }
 
 func (f *Function) member(name string, value json.RawMessage) error {
 	switch {
 	case name == "name":
 		return json.Unmarshal(value, &f.Name)
+	case name == "id":
+		return json.Unmarshal(value, &f.ID)
 	case name == "of_which":
 		return json.Unmarshal(value, &f.NS)
 	case name == "by_reason":
@@ -121,52 +148,59 @@ func (f *Function) member(name string, value json.RawMessage) error {
 // LoadParts reads the claims of a done line.
 func LoadParts(path string) ([]Part, error) {
 	var done struct{ Parts []Part }
-	err := load(path, &done)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &done)
+	}
 	if err == nil && len(done.Parts) == 0 {
 		err = fmt.Errorf("%s says nothing of latency", path)
 	}
 	return done.Parts, err
 }
 
-func load(path string, into any) error {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	return err
-}
-
-// Sums says which functions' parts do not add up to their time, to the nanosecond, or name more than they have.
+// Sums says whose parts do not add up to their time, to the nanosecond, or name more than they have.
 func (o *Output) Sums() (wrong []string) {
 	for name, f := range o.Functions {
-		var sum int64
-		for _, part := range Exclusive {
-			if f.NS[part] < 0 {
-				wrong = append(wrong, fmt.Sprintf("%s: %s is %d", name, part, f.NS[part]))
-			}
-			sum += f.NS[part]
+		wrong = append(wrong, f.sums(name)...)
+	}
+	for id, g := range o.Goroutines {
+		wrong = append(wrong, g.sums(fmt.Sprint("goroutine ", id))...)
+	}
+	return wrong
+}
+
+func (f *Function) sums(name string) (wrong []string) {
+	var sum int64
+	for _, part := range Exclusive {
+		if f.NS[part] < 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s is %d", name, part, f.NS[part]))
 		}
-		if sum != f.NS["total_ns"] {
-			wrong = append(wrong, fmt.Sprintf("%s: the parts are %d ns, not %d", name, sum, f.NS["total_ns"]))
+		sum += f.NS[part]
+	}
+	if sum != f.NS["total_ns"] {
+		wrong = append(wrong, fmt.Sprintf("%s: the parts are %d ns, not %d", name, sum, f.NS["total_ns"]))
+	}
+	for part, reasons := range f.ByReason {
+		var named int64
+		for _, ns := range reasons {
+			named += ns
 		}
-		for part, reasons := range f.ByReason {
-			var named int64
-			for _, ns := range reasons {
-				named += ns
-			}
-			if named != f.NS[part+"_ns"] {
-				wrong = append(wrong, fmt.Sprintf("%s: %s has %d ns, its reasons %d", name, part, f.NS[part+"_ns"], named))
-			}
+		if named != f.NS[part+"_ns"] {
+			wrong = append(wrong, fmt.Sprintf("%s: %s has %d ns, its reasons %d", name, part, f.NS[part+"_ns"], named))
 		}
 	}
 	return wrong
 }
 
-// Judge has a row for each claim.
-func (o *Output) Judge(claims []Part) (rows []Row) {
+// Judge has a row for each claim; within has the output for a window of time.
+func (o *Output) Judge(claims []Part, within func(from, to int64) (*Output, error)) (rows []Row, err error) {
 	for _, claim := range claims {
 		row := Row{Part: claim}
-		for _, f := range o.named(claim.Function) {
+		all, err := o.of(claim, within)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range all {
 			row.Ours += f.sum(claim.Parts, claim.Name)
 			if claim.Of != nil {
 				row.Whole += f.sum(claim.Of, "")
@@ -177,21 +211,34 @@ func (o *Output) Judge(claims []Part) (rows []Row) {
 		row.OK = row.fits()
 		rows = append(rows, row)
 	}
-	return rows
+	return rows, nil
 }
 
-func (o *Output) named(name string) (all []*Function) {
-	switch f := o.Functions[name]; {
+func (o *Output) of(claim Part, within func(from, to int64) (*Output, error)) (all []*Function, err error) {
+	for _, w := range claim.Windows {
+		out, err := within(w.From, w.To)
+		if err != nil {
+			return nil, err
+		}
+		g := out.Goroutines[w.G]
+		if g == nil || g.Name != claim.Function {
+			return nil, fmt.Errorf("goroutine %d is not one of %s", w.G, claim.Function)
+		}
+		all = append(all, g)
+	}
+	switch f := o.Functions[claim.Function]; {
+	case claim.Windows != nil:
+		return all, nil
 	case f != nil:
-		return []*Function{f}
-	case name == "gc_workers":
-		return []*Function{o.Workers}
-	case name == "*":
+		return []*Function{f}, nil
+	case claim.Function == "gc_workers":
+		return []*Function{o.Workers}, nil
+	case claim.Function == "*":
 		for _, f := range o.Functions {
 			all = append(all, f)
 		}
 	}
-	return all
+	return all, nil
 }
 
 func (f *Function) sum(parts []string, reason string) (sum int64) {

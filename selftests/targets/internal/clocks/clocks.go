@@ -99,6 +99,7 @@ func sleep(t *syscall.Timespec) syscall.Errno {
 // Burn uses about 50 us of CPU time, without a call.
 //
 //go:nosplit
+//go:noinline
 func Burn() uint64 {
 	x := uint64(1)
 	for i := 0; i < 30000; i++ {

@@ -1,0 +1,86 @@
+#!/bin/bash
+# The kernel's side of a trace: context switches and wake-ups are those that perf sees in the same run, system
+# calls and threads those that the target says it made; readers accept the trace, after losses, too;
+# nothing is left of the recorder's programs when it is killed.
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/losses.lib.sh
+. selftests/kernel.lib.sh
+
+# GO: the numbers of calls, their results and who made them, and the threads
+known_calls()
+{
+	record_target calls "$1" "--events $kernel_events" && check_trace "$RECORDED" &&
+		[ "$(stat_of lost "$tmp/calls.json")" = 0 ] &&
+		build/gotrace events --kernel --json "$RECORDED" >"$tmp/items" &&
+		build/reference/kernel calls "$tmp/items" "$tmp/calls.done" "$RECORDED"
+}
+
+every_event=sched,syscall,gc,heap,user,kernel,sweep,cpu,fault
+
+# GO FORMAT: Go's own tools, the oldest that knows the format, too
+tools_accept()
+{
+	record_target latency "$1" "--events $every_event --format-version $2" -case gc -duration 500ms &&
+		check_trace "$RECORDED" && printf '%s\0' "$RECORDED" | refused_by_tools >"$tmp/refused" &&
+		[ ! -s "$tmp/refused" ] && build/gotrace events --kernel "$RECORDED" | grep -q ' off_cpu '
+}
+
+# Rings that are too small: what is lost is told, and what is left is accepted, and adds up.
+losses()
+{
+	record_target latency "$JUDGE_GO" "--events $kernel_events --ring-size 16K" -case raw -duration 1s &&
+		check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" &&
+		[ "$(stat_of lost "$tmp/latency.json")" -gt 0 ] &&
+		build/gotrace stat --json "$RECORDED" >"$tmp/stat" && jq -e '.private.lost > 0' "$tmp/stat" &&
+		build/gotrace latency --json "$RECORDED" >"$tmp/latency.out" &&
+		jq -e 'all(.functions[]; .oncpu_ns + .go_runnable_ns + .kernel_runnable_ns + .throttled_ns +
+			.kernel_blocked_ns + .syscall_blocked_ns + .go_blocked_ns == .total_ns)' "$tmp/latency.out"
+}
+
+# The numbers of BPF programs, or links, that the recorder has.
+of_recorder() # prog|link
+{
+	sed -n "s/^${1}_id:[[:space:]]*//p" /proc/"$BACKGROUND_PID"/fdinfo/* | sort -un
+}
+
+none_left() # prog|link NUMBERS
+{
+	bpftool -j "$1" list | jq -e --argjson ids "[$2]" 'all(.[]; .id as $id | $ids | index($id) | not)'
+}
+
+killed()
+{
+	local programs links
+
+	start_target latency "$JUDGE_GO" -case go -duration 500ms || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" --events "$every_event" -o "$tmp/killed.trace"
+	recorder_is_live || return 1
+	programs=$(of_recorder prog | paste -sd,) links=$(of_recorder link | paste -sd,)
+	echo "programs $programs, links $links"
+	bpftool -j prog list | jq -e --argjson ids "[$programs]" \
+		'[.[] | select(.id as $id | $ids | index($id)) | .name] | index("sched_switch") and index("sys_enter")' || return 1
+	kill -KILL "$BACKGROUND_PID"
+	wait "$BACKGROUND_PID"
+	wait_until 10 none_left prog "$programs" && wait_until 10 none_left link "$links" &&
+		wait_until 10 text_is_clean "$TARGET_PID" || return 1
+	tell_target start
+	expect_target "done" && stop_target
+}
+
+ktap_start
+core=$(($(nproc) - 1))
+for go in "$JUDGE_GO" go1.21.13; do
+	for name in hog convoy pipe child gc; do
+		arguments=(-duration 1s)
+		[ $name != hog ] && [ $name != gc ] || arguments+=(-core $core)
+		try "$go: switches and wake-ups as perf's: $name" same_switches "$go" $name '' "${arguments[@]}" &&
+			note "$(tail -n 1 "$tmp/try.out")"
+	done
+	try "$go: system calls, their results, threads" known_calls "$go"
+	try "$go: accepted by Go's tools, in format 1.22" tools_accept "$go" 1.22
+	try "$go: and in 1.25" tools_accept "$go" 1.25
+done
+try "losses" losses
+try "nothing is left after kill -9" killed
+ktap_end
