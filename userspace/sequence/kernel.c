@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "sequence/model.h"
 
@@ -55,6 +56,12 @@ static bool take_off(const struct gt_record *rec, struct kernel_item *ret)
 	return off->why < GT_OFF_END;
 }
 
+/* The number of a system call at its end: rt_sigreturn alone has put another one, -1, in its place. */
+static uint32_t ended(uint64_t number)
+{
+	return (uint32_t)number == UINT32_MAX ? SYS_rt_sigreturn : (uint32_t)number;
+}
+
 /* False: it makes no sense, or is no item. */
 static bool item_of(const struct gt_record *rec, struct kernel_item *ret)
 {
@@ -81,7 +88,7 @@ static bool item_of(const struct gt_record *rec, struct kernel_item *ret)
 		return true;
 	case GT_SYS_EXIT:
 		ret->kind = KERNEL_SYS_EXIT;
-		ret->number = (uint32_t)rec->object;
+		ret->number = ended(rec->object);
 		ret->value = value->value;
 		return true;
 	case GT_THREAD:
