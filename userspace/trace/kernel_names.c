@@ -37,11 +37,16 @@ const char *kernel__syscall(uint32_t number)
 const char *kernel__item(uint8_t kind)
 {
 	static const char *const names[KERNEL_KIND_END] = {
-		[KERNEL_ON] = "on_cpu",		  [KERNEL_OFF] = "off_cpu",
-		[KERNEL_WAKING] = "waking",	  [KERNEL_SYS_ENTER] = "sys_enter",
-		[KERNEL_SYS_EXIT] = "sys_exit",	  [KERNEL_CREATED] = "created",
-		[KERNEL_ENDED] = "ended",	  [KERNEL_NAMED] = "named",
-		[KERNEL_FAULT_BEGIN] = "fault_begin", [KERNEL_FAULT_END] = "fault_end",
+		[KERNEL_ON] = "on_cpu",
+		[KERNEL_OFF] = "off_cpu",
+		[KERNEL_WAKING] = "waking",
+		[KERNEL_SYS_ENTER] = "sys_enter",
+		[KERNEL_SYS_EXIT] = "sys_exit",
+		[KERNEL_CREATED] = "created",
+		[KERNEL_ENDED] = "ended",
+		[KERNEL_NAMED] = "named",
+		[KERNEL_FAULT_BEGIN] = "fault_begin",
+		[KERNEL_FAULT_END] = "fault_end",
 		[KERNEL_CORE] = "core",
 	};
 

@@ -276,7 +276,8 @@ static uint32_t take_ref(struct lane *s, uint64_t ref)
 	peer.tid = take_u32(b);
 	peer.pid = take_u32(b);
 	peer.name = take_name(b, KERNEL_NAME_MAX);
-	if (!peer.tid || s->npeers >= RECORD_PEERS || grow(&s->peers, &s->peers_cap, s->npeers, sizeof(peer)))
+	if (!peer.tid || s->npeers >= RECORD_PEERS ||
+	    grow(&s->peers, &s->peers_cap, s->npeers, sizeof(peer)))
 		b->bad = true;
 	if (b->bad)
 		return REF_NONE;

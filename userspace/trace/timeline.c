@@ -23,7 +23,7 @@ struct timeline {
 	uint64_t *lost; /* when losses of the kernel's records ended: of the generation, by time */
 	size_t nlost, lost_cap, lost_at;
 	uint64_t losses; /* that are over, of all generations */
-	int64_t ahead; /* of CLOCK_MONOTONIC before the trace's clock */
+	int64_t ahead;	 /* of CLOCK_MONOTONIC before the trace's clock */
 };
 
 int timeline__create(struct timeline **ret, struct reader *r)
