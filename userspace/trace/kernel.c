@@ -100,6 +100,17 @@ static void leave_core(struct kernel_thread *thread, const struct kernel_item *i
 			item->time);
 }
 
+/*
+ * Whoever makes a system call, meets a page fault or wakes another has a core, whatever is known of how
+ * it got that: of a thousand switches a kernel may tell one too few (seen on 6.18, by perf as well).
+ */
+static void acts(struct kernel_thread *thread, const struct kernel_item *item)
+{
+	if (thread->run != KERNEL_RUNNING)
+		set_run(thread, KERNEL_RUNNING, item->time);
+	thread->cpu = item->cpu;
+}
+
 /* A wake-up of one that runs, or waits for a core already, changes nothing: it came too late. */
 static bool can_wake(const struct kernel_thread *thread)
 {
@@ -131,7 +142,7 @@ static void leave_fault(struct kernel_thread *thread)
 
 int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item)
 {
-	struct kernel_thread *thread;
+	struct kernel_thread *thread, *waker;
 
 	if (item->kind == KERNEL_CORE)
 		return 0;
@@ -147,14 +158,19 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		leave_core(thread, item);
 		break;
 	case KERNEL_WAKING:
+		waker = item->interrupt ? NULL : kernel_threads__find(t, item->other);
+		if (waker && waker != thread)
+			acts(waker, item);
 		if (can_wake(thread))
 			set_runnable(thread, item, true);
 		break;
 	case KERNEL_SYS_ENTER:
+		acts(thread, item);
 		thread->call = item->number;
 		thread->call_since = item->time;
 		break;
 	case KERNEL_SYS_EXIT:
+		acts(thread, item);
 		leave_call(thread);
 		break;
 	case KERNEL_CREATED:
@@ -169,10 +185,12 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		set_name(thread, &item->name);
 		break;
 	case KERNEL_FAULT_BEGIN:
+		acts(thread, item);
 		thread->in_fault = true;
 		thread->fault_since = item->time;
 		break;
 	case KERNEL_FAULT_END:
+		acts(thread, item);
 		leave_fault(thread);
 		break;
 	}
