@@ -15,8 +15,8 @@
 . selftests/losses.lib.sh
 
 seed=20260917
-lossy_seed=$seed lossy=${LOSSY:-400}
-read -r whole mutated broken of_recording <<<"${VARIANTS:-300 1000 300 200}"
+lossy_seed=$seed lossy=${LOSSY:-200}
+read -r whole mutated broken of_recording <<<"${VARIANTS:-200 500 200 100}"
 mutate=build/san/replay/mutate
 strict=-strict # what Go's reader cannot know: see validate
 
