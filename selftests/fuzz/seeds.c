@@ -377,6 +377,10 @@ static void save_example(void)
 	put(&b, (uint8_t[]){ 0, 4 }, 2);
 	put(&b, made_example, made_example_len);
 	save("rewrite", "example", &b);
+	b.len = 0;
+	put(&b, (uint8_t[]){ 4, 90, 0, 7, 1, 20, 0x20, 1, 8, 10, 0, 8, 1, 9, 9, 1, 8 }, 17);
+	put(&b, made_example, made_example_len);
+	save("align", "example", &b);
 }
 
 static void save_made(const char *name, struct made *made)

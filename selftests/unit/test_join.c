@@ -212,6 +212,15 @@ static void who_held_the_core_it_was_moved_to(void **state)
 	assert_wanted(".x..x.");
 }
 
+/* It got the core at once, and nothing was switched before. */
+static void no_time_at_all(void **state)
+{
+	put(30, PERF_SWITCH, 0, 2, 100);
+	put(40, PERF_SWITCH, 0, 100, 2);
+	add_wait(100, 30, 30, 0);
+	assert_wanted("..");
+}
+
 static void clocks_differ(void **state)
 {
 	put(1010, PERF_SWITCH, 0, 0, 2);
@@ -263,6 +272,7 @@ static void as_one_by_one(void **state)
 	for (random_state = 1; random_state < 20;) {
 		const uint64_t seed = random_state;
 
+		teardown(NULL);
 		setup(NULL);
 		memset(running, 0, sizeof(running));
 		for (time = 1000; x.perf.n < 200;) {
@@ -283,10 +293,8 @@ static void as_one_by_one(void **state)
 		for (size_t i = 0; i < x.perf.n; i++)
 			if (x.wanted[i] != expected[i])
 				fail_msg("seed %d, switch %zu", (int)seed, i);
-		teardown(NULL);
 		random_state = seed + 1;
 	}
-	setup(NULL);
 }
 
 static void the_targets_own(void **state)
@@ -359,6 +367,7 @@ int main(void)
 		TEST(who_held_the_core),
 		TEST(who_held_either_core),
 		TEST(who_held_the_core_it_was_moved_to),
+		TEST(no_time_at_all),
 		TEST(clocks_differ),
 		TEST(as_one_by_one),
 		TEST(the_targets_own),

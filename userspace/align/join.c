@@ -245,7 +245,7 @@ static void mark(struct cores *c, const struct join_perf *perf, const struct joi
 	begin = first_from(c, perf, cpu, wait->from + 1);
 	end = first_from(c, perf, cpu, wait->to);
 	if (end < c->first[cpu + 1] &&
-	    (end == begin || perf->sched[c->order[end - 1]].next != wait->tid))
+	    (end <= begin || perf->sched[c->order[end - 1]].next != wait->tid))
 		end++;
 	begin -= begin > c->first[cpu];
 	if (begin >= end)

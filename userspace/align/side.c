@@ -205,7 +205,8 @@ int side__read(struct side *ret, struct reader *r, struct error *err)
 		side__deinit(&s);
 		return code == -ENOMEM ? error__set(err, code, "no memory") : code;
 	}
-	qsort(s.switches, s.nswitches, sizeof(*s.switches), by_time);
+	if (s.nswitches)
+		qsort(s.switches, s.nswitches, sizeof(*s.switches), by_time);
 	*ret = s;
 	return 0;
 }
