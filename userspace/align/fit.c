@@ -288,7 +288,7 @@ static bool try_seed(const struct fit_sides *s, const struct fit_candidate *seed
 /* ---- the verdict ---- */
 
 /* The middle of the densest window of the offsets that are left. */
-static const struct fit_candidate *densest(const struct fit_candidate *c, size_t n)
+static struct fit_candidate densest(const struct fit_candidate *c, size_t n, size_t *ret_votes)
 {
 	size_t from = 0, best = 0, at = 0;
 
@@ -300,7 +300,8 @@ static const struct fit_candidate *densest(const struct fit_candidate *c, size_t
 			at = from + (to - from) / 2;
 		}
 	}
-	return n ? &c[at] : NULL;
+	*ret_votes = best;
+	return c[at];
 }
 
 /* Those of the line, and those about the seed if it led to nothing, need not be tried again. */
@@ -390,15 +391,19 @@ static int fit_sides(const struct fit_sides *s, struct matches *m, struct fit *r
 	struct attempt attempt[TRIES];
 	struct fit_candidate *found;
 	struct fit_candidate seed;
-	size_t nfound, n = 0;
+	size_t nfound, votes, most = 0, n = 0;
 	bool good;
 
 	if (fit_runs__find(s, &found, &nfound))
 		return -ENOMEM;
 	for (int i = 0; i < TRIES && nfound; i++) {
-		seed = *densest(found, nfound);
+		seed = densest(found, nfound, &votes);
+		if (votes < most / 8)
+			break; /* no line through these is as good as one that there is */
 		good = try_seed(s, &seed, m, &attempt[n]);
 		nfound = drop(s, found, nfound, seed.offset, good ? &attempt[n].line : NULL);
+		if (good && votes > most)
+			most = votes;
 		n += good;
 	}
 	free(found);
