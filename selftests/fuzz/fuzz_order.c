@@ -6,6 +6,7 @@
 #include "make_trace.h"
 #include "read.h"
 #include "trace/fixup.h"
+#include "trace/path.h"
 #include "trace/summary.h"
 
 static int look_at_goroutine(void *context, const struct summary_goroutine *g)
@@ -21,19 +22,47 @@ static int look_at_goroutine(void *context, const struct summary_goroutine *g)
 	return 0;
 }
 
+/* Who made the first few wait: each moment up to the last is told once. */
+static void walk(const struct path_history *h, int64_t to)
+{
+	int64_t at;
+	struct path p;
+
+	for (uint32_t g = 0; g < h->goroutines.n && g < 4; g++) {
+		if (path__walk(h, g, INT64_MIN, to, &p))
+			abort();
+		at = INT64_MIN;
+		for (size_t i = 0; i < p.n; at = p.segments[i++].to)
+			if (p.segments[i].from != at || p.segments[i].to <= at)
+				abort();
+		if (at != to)
+			abort();
+		path__deinit(&p);
+	}
+}
+
 static void summarise(struct reader *r, struct summary *summary)
 {
+	static const struct kernel_threads none;
 	struct fixup *fixup = fixup__create();
+	struct path_history history;
+	struct path_fold fold;
 	struct error err = {};
 	struct trace_event ev;
 	int64_t time, before = INT64_MIN;
 
+	if (path_history__init(&history, 16 << 20))
+		abort();
+	path_fold__init(&fold, &history);
 	while (reader__next(r, &ev, &err) > 0) {
 		if (ev.time <= before || fixup__event(fixup, &ev, &time) ||
-		    summary__event(summary, &ev, &err))
+		    summary__event(summary, &ev, &err) ||
+		    path_fold__event(&fold, &ev, &none, (uint64_t)ev.time))
 			abort();
 		before = ev.time;
 	}
+	walk(&history, before);
+	path_history__deinit(&history);
 	fixup__destroy(fixup);
 	if (summary__finish(summary, NULL))
 		abort();
