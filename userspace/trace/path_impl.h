@@ -16,6 +16,11 @@ int path_fold__get(uint32_t (*find)(struct path_history *h, uint64_t id), struct
 /* path_threads.c: a generation begins: what its table says of threads that no item has told of. */
 int path_fold__threads(struct path_fold *f, const struct kernel_threads *threads);
 
+static inline bool path_run__is_asleep(uint8_t run) /* enum kernel_run */
+{
+	return run == KERNEL_SLEEPING || run == KERNEL_BLOCKED || run == KERNEL_STOPPED;
+}
+
 struct position { /* a goroutine, or, if that is PATH_NONE, a thread without one */
 	uint32_t goroutine, thread;
 	uint32_t depth;

@@ -9,11 +9,6 @@
 
 #define NAMES_MAX 65536 /* of threads that are not the target's */
 
-static bool is_asleep(uint8_t run)
-{
-	return run == KERNEL_SLEEPING || run == KERNEL_BLOCKED || run == KERNEL_STOPPED;
-}
-
 /* What the thread does from now on, if that is another thing. */
 static int thread__changes(struct path_fold *f, const struct kernel_thread *kt, int64_t time,
 			   struct path_run **ret)
@@ -117,7 +112,8 @@ static int run__item(struct path_fold *f, const struct kernel_item *item, int64_
 
 	if (!kt)
 		return 0;
-	if (item->kind == KERNEL_WAKING && last && is_asleep(last->run) && !is_asleep(kt->run)) {
+	if (item->kind == KERNEL_WAKING && last && path_run__is_asleep(last->run) &&
+	    !path_run__is_asleep(kt->run)) {
 		last->over = true;
 		last->other = item->other;
 		last->other_pid = item->other_pid;

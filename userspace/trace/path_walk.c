@@ -178,30 +178,22 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 	if (!n)
 		return emit(w, since, &seg);
 	run = (const struct path_run *)runs->at + n - 1;
-	switch (run->run) {
-	case KERNEL_SLEEPING:
-	case KERNEL_BLOCKED:
-	case KERNEL_STOPPED:
+	if (path_run__is_asleep(run->run)) {
 		seg.kind = in_syscall ? PATH_SYSCALL_BLOCKED : PATH_KERNEL_BLOCKED;
 		return thread_asleep(w, thread, n - 1, since, &seg);
 	}
 	if (run->time > since)
 		since = run->time;
-	switch (run->run) {
-	case KERNEL_RUNNING:
+	if (run->run == KERNEL_RUNNING) {
 		seg.kind = PATH_ON_CPU;
-		return emit(w, since, &seg);
-	case KERNEL_RUNNABLE:
+	} else if (run->run == KERNEL_RUNNABLE) {
 		seg.kind = PATH_KERNEL_RUNNABLE;
 		since = path_walk__core(w, run, n < runs->n ? run + 1 : NULL, since, &seg);
-		return emit(w, since, &seg);
-	case KERNEL_THROTTLED:
+	} else if (run->run == KERNEL_THROTTLED) {
 		seg.kind = PATH_THROTTLED;
 		seg.cause = PATH_CAUSE_CGROUP;
-		return emit(w, since, &seg);
-	default:
-		return emit(w, since, &seg);
 	}
+	return emit(w, since, &seg);
 }
 
 /* No goroutine ended the wait: a thread did, for the scheduler, which may have been woken itself. */
