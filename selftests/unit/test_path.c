@@ -3,8 +3,6 @@
  * The critical path: chains of waits made by hand, between goroutines and between threads. What
  * contradicts itself: test_path_any.c.
  */
-#include <errno.h>
-
 #include "path_fixture.h"
 
 static void running(void **state)
@@ -117,6 +115,30 @@ static void waits_for_a_p(void **state)
 	expect(1, 20, 50,
 	       "20-40 gorun g1 goroutine by=g3 held=g2 held=g3\n"
 	       "40-50 running g1 m3\n");
+	end();
+}
+
+/* The P is there, but the thread that is to run with it has no core. */
+static void waits_for_a_thread(void **state)
+{
+	begin();
+	all_run(2);
+	core(1, 1, 0);
+	core(1, 2, 1);
+	history.machine = true;
+	block(10, 1, CHAN);
+	off(11, 1, GT_OFF_SLEEPING, STRESS, 0);
+	unblock(20, 1, 2);
+	wake(22, 1, 2);
+	machine(26, 0, PEER);
+	core(30, 1, 0);
+	start(33, 1);
+	expect(1, 20, 40,
+	       "20-22 gorun g1 idle held=g2\n"
+	       "22-26 gorun g1 process by=900 by=stress held=g2\n"
+	       "26-30 gorun g1 process by=901 by=peer held=g2\n"
+	       "30-33 gorun g1 idle held=g2\n"
+	       "33-40 oncpu g1 m1\n");
 	end();
 }
 
@@ -434,42 +456,29 @@ static void only_the_window(void **state)
 	end();
 }
 
-static void limit(void **state)
-{
-	struct path p;
-
-	begin_limited(1 << 20);
-	all_run(1);
-	assert_false(path_history__full(&history));
-	for (int64_t t = 10; t < 1000000; t += 10) {
-		block(t, 1, CHAN);
-		unblock(t + 1, 1, 0);
-		start(t + 2, 1);
-		if (path_history__full(&history))
-			break;
-	}
-	assert_true(path_history__full(&history));
-	assert_true(history.memory > 1 << 19 && history.memory < 4 << 20);
-	history.limit = 1000 * sizeof(struct path_segment);
-	assert_int_equal(path__walk(&history, 0, 0, 100000, &p), -E2BIG);
-	assert_int_equal(path__walk(&history, 0, 0, 3000, &p), 0);
-	path__deinit(&p);
-	end();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(running),	cmocka_unit_test(ping_pong),
-		cmocka_unit_test(convoy),	cmocka_unit_test(nested),
-		cmocka_unit_test(created),	cmocka_unit_test(waits_for_a_p),
-		cmocka_unit_test(scheduler),	cmocka_unit_test(network),
-		cmocka_unit_test(raw_futex),	cmocka_unit_test(bare_thread),
-		cmocka_unit_test(signals),	cmocka_unit_test(system_calls),
-		cmocka_unit_test(core_is_held), cmocka_unit_test(core_is_ours),
-		cmocka_unit_test(collector),	cmocka_unit_test(within_a_wait),
-		cmocka_unit_test(ended),	cmocka_unit_test(only_the_window),
-		cmocka_unit_test(limit),
+		cmocka_unit_test(running),
+		cmocka_unit_test(ping_pong),
+		cmocka_unit_test(convoy),
+		cmocka_unit_test(nested),
+		cmocka_unit_test(created),
+		cmocka_unit_test(waits_for_a_p),
+		cmocka_unit_test(waits_for_a_thread),
+		cmocka_unit_test(scheduler),
+		cmocka_unit_test(network),
+		cmocka_unit_test(raw_futex),
+		cmocka_unit_test(bare_thread),
+		cmocka_unit_test(signals),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(core_is_held),
+		cmocka_unit_test(core_is_ours),
+		cmocka_unit_test(collector),
+		cmocka_unit_test(within_a_wait),
+		cmocka_unit_test(ended),
+		cmocka_unit_test(only_the_window),
+
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

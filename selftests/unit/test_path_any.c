@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The critical path in what contradicts itself: waits in circles, histories, events and items by chance.
- * The walk ends, and tells each moment of its window once.
+ * The walk ends, and tells each moment of its window once, or refuses what takes too much memory.
  */
+#include <errno.h>
+
 #include "path_fixture.h"
 
 static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
@@ -228,12 +230,38 @@ static void any_events(void **state)
 	}
 }
 
+/* ---- what is too much ---- */
+
+static void limit(void **state)
+{
+	struct path p;
+
+	begin_limited(1 << 20);
+	all_run(1);
+	assert_false(path_history__full(&history));
+	for (int64_t t = 10; t < 1000000; t += 10) {
+		block(t, 1, CHAN);
+		unblock(t + 1, 1, 0);
+		start(t + 2, 1);
+		if (path_history__full(&history))
+			break;
+	}
+	assert_true(path_history__full(&history));
+	assert_true(history.memory > 1 << 19 && history.memory < 4 << 20);
+	history.limit = 1000 * sizeof(struct path_segment);
+	assert_int_equal(path__walk(&history, 0, 0, 100000, &p), -E2BIG);
+	assert_int_equal(path__walk(&history, 0, 0, 3000, &p), 0);
+	path__deinit(&p);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles),
 		cmocka_unit_test(any_history),
 		cmocka_unit_test(any_events),
+		cmocka_unit_test(limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,12 +139,16 @@ static void put_holders(struct out *o, const struct path_history *h, const struc
 /* Without perf's events it is not known for how long another process had the core. */
 static const char *before_cause(const struct path_history *h, const struct path_segment *seg)
 {
+	bool first = seg->cause == PATH_CAUSE_PROCESS && !h->machine;
+
 	switch (seg->kind) {
 	case PATH_GO_RUNNABLE:
-		return "the P was with ";
+		if (!seg->other)
+			return "the P was with ";
+		return first ? "the P's thread wanted a core, that went to "
+			     : "the P's thread wanted a core, that was with ";
 	case PATH_KERNEL_RUNNABLE:
-		return h->machine || seg->cause != PATH_CAUSE_PROCESS ? "the core was with "
-								      : "the core went to ";
+		return first ? "the core went to " : "the core was with ";
 	case PATH_THROTTLED:
 		return "by ";
 	default:

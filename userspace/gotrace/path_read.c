@@ -126,7 +126,8 @@ int path__read(struct reader *r, int64_t start, const struct path_request *a,
 		clip(h, g, f.last, a, &window);
 	if (g == PATH_NONE || window.from >= window.to)
 		return error__set(err, -ENOENT,
-				  "goroutine %" PRIu64 " is not there then: it has ended before, or "
+				  "goroutine %" PRIu64
+				  " is not there then: it has ended before, or "
 				  "begins after it",
 				  a->goroutine);
 	window.goroutine = g;

@@ -242,6 +242,7 @@ struct path_segment {
 	uint32_t reason;	    /* Go-blocked: interned */
 	uint32_t call;		    /* or KERNEL_NO_CALL */
 	uint32_t by;		    /* who gave up the P, held the core, ended the wait: index */
+	/* By which thread; Go-runnable: not 0 if that held the core which the P's thread waited for. */
 	uint32_t other, other_pid, other_name;
 	uint32_t holders[PATH_HOLDERS]; /* Go-runnable: who had the Ps, the longest first */
 };

@@ -136,22 +136,50 @@ static void blame_last_holder(const struct walk *w, const struct path_state *st,
 	seg->by = on[n - 1].goroutine;
 }
 
-void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t since, int64_t end,
-		     struct path_segment *seg)
+void path_walk__holders(const struct walk *w, int64_t since, struct path_segment *seg)
 {
 	struct holder all[PATH_HOLDERS] = {};
 	uint32_t procs = w->h->procs.n < PROCS_MAX ? w->h->procs.n : PROCS_MAX;
 
-	if (!st->over)
-		seg->cause = PATH_CAUSE_PENDING;
-	else if (st->got != PATH_NONE)
-		blame_last_holder(w, st, since, end, seg);
 	for (uint32_t i = 0; i < procs; i++)
 		add_holders(w, &path_proc(w->h, i)->on, since);
 	for (uint32_t i = 0; i < procs; i++)
 		take_holders(w, &path_proc(w->h, i)->on, since, all);
 	for (uint32_t i = 0; i < PATH_HOLDERS && all[i].ns; i++)
 		seg->holders[i] = all[i].goroutine;
+}
+
+/* The P was idle: did the thread that then took it have to wait for a core? Since when it is so. */
+static int64_t blame_core(const struct walk *w, uint32_t thread, int64_t since,
+			  struct path_segment *seg)
+{
+	const struct path_list *runs = &path_thread(w->h, thread)->runs;
+	uint32_t n = path_list__before(runs, sizeof(struct path_run), w->time);
+	const struct path_run *run;
+
+	if (!n)
+		return since;
+	run = (const struct path_run *)runs->at + n - 1;
+	if (run->time > since)
+		since = run->time;
+	if (run->run == KERNEL_RUNNABLE)
+		since = path_walk__core(w, run, n < runs->n ? run + 1 : NULL, since, seg);
+	return since;
+}
+
+int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
+			const struct path_state *next, int64_t since, struct path_segment *seg)
+{
+	if (!st->over) {
+		seg->cause = PATH_CAUSE_PENDING;
+		return since;
+	}
+	if (st->got != PATH_NONE)
+		blame_last_holder(w, st, since, next ? next->time : w->time, seg);
+	if (seg->cause == PATH_CAUSE_IDLE && next && next->state == GO_STATE_RUNNING &&
+	    next->thread != PATH_NONE)
+		since = blame_core(w, next->thread, since, seg);
+	return since;
 }
 
 enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason)

@@ -56,9 +56,15 @@ void path_walk__process(const struct path_history *h, uint32_t tid, uint32_t pid
 int64_t path_walk__core(const struct walk *w, const struct path_run *run,
 			const struct path_run *next, int64_t since, struct path_segment *seg);
 
-/* Who had the Ps while the goroutine was runnable, and who gave its own up; it got that at `end`. */
-void path_walk__proc(const struct walk *w, const struct path_state *st, int64_t since, int64_t end,
-		     struct path_segment *seg);
+/*
+ * Who gave up the P that a runnable goroutine then got (`next`, or NULL: is what it did then). If nobody
+ * had it, who had the core that the P's thread waited for just before the position's time. Since when it
+ * is so, but not before `since`.
+ */
+int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
+			const struct path_state *next, int64_t since, struct path_segment *seg);
+/* Who had Ps from `since` to the position's time. */
+void path_walk__holders(const struct walk *w, int64_t since, struct path_segment *seg);
 
 /* Whose goroutine the waker's thread had when it ended a thread's sleep; PATH_NONE: nobody's. */
 uint32_t path_walk__waker(const struct path_history *h, const struct path_list *runs,

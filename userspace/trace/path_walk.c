@@ -243,12 +243,13 @@ static int go_blocked(struct walk *w, const struct path_state *st, int64_t end)
 	return emit(w, st->time, &seg);
 }
 
-static int go_runnable(struct walk *w, const struct path_state *st, int64_t end)
+static int go_runnable(struct walk *w, const struct path_state *st, const struct path_state *next)
 {
 	struct path_segment seg = segment__of(w, PATH_GO_RUNNABLE);
 	int64_t since = st->time > w->lo ? st->time : w->lo;
 
-	path_walk__proc(w, st, since, end, &seg);
+	since = path_walk__proc(w, st, next, since, &seg);
+	path_walk__holders(w, since, &seg);
 	return emit(w, since, &seg);
 }
 
@@ -279,7 +280,7 @@ static int goroutine_step(struct walk *w)
 	case GO_STATE_SYSCALL:
 		return thread_step(w, st->thread, st->time, st);
 	case GO_STATE_RUNNABLE:
-		return go_runnable(w, st, end);
+		return go_runnable(w, st, n < g->states.n ? st + 1 : NULL);
 	case GO_STATE_WAITING:
 		return go_blocked(w, st, end);
 	default: /* it is not there any more */
