@@ -36,6 +36,8 @@ static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint3
 		path_walk__process(w->h, tid, pid, name, seg);
 	} else {
 		seg->by = path_history__of_thread(w->h, thread, w->time);
+		if (seg->by == w->at.goroutine) /* it has just come from there */
+			seg->by = PATH_NONE;
 		seg->cause = seg->by == PATH_NONE ? PATH_CAUSE_THREAD : PATH_CAUSE_GOROUTINE;
 	}
 }
