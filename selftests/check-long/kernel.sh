@@ -5,6 +5,7 @@
 . selftests/kernel.lib.sh
 
 ktap_start
+try "perf is there" selftests/deps.sh linux-perf
 core=$(($(nproc) - 1))
 for go in $TARGET_GOS; do
 	for name in convoy pipe child raw gc hog; do

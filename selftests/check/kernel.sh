@@ -69,6 +69,7 @@ killed()
 }
 
 ktap_start
+try "perf is there" selftests/deps.sh linux-perf
 core=$(($(nproc) - 1))
 for go in "$JUDGE_GO" go1.21.13; do
 	for name in hog convoy pipe child gc; do

@@ -6,9 +6,10 @@
 // EVENTS is the output of `gotrace events --kernel --json TRACE`, DONE a target's done line, PERF the output of
 // `perf script --ns -F pid,tid,cpu,time,event,trace` of a `perf sched record -k CLOCK_MONOTONIC` that ran
 // beside, PID the target's. "switches" compares context switches and wake-ups with perf's: the same
-// ones, alike in all that both know; -p99 also limits the difference of their times. "calls" compares system
-// calls and threads with what the target says. What was found goes to standard output; exit 1 when
-// anything is wrong.
+// ones, alike in all that both know, but for what perf has missed, as its own record proves: a switch on a core
+// from a thread to which there was none; -p99 also limits the difference of their times. "calls" compares
+// system calls and threads with what the target says. What was found goes to standard output; exit 1
+// when anything is wrong.
 package main
 
 import (
@@ -87,8 +88,8 @@ func switches(args []string, p99 int64) ([]string, error) {
 		return nil, err
 	}
 	m := kernel.Compare(items, perf, pid, done.From, done.To)
-	fmt.Printf("%d switches, %d wake-ups, %d wrong; ns apart: %d (p50), %d (p99), %d (most)\n", m.Switches, m.Wakings,
-		len(m.Wrong), m.Percentile(0.5), m.Percentile(0.99), m.Percentile(1))
+	fmt.Printf("%d switches, %d wake-ups, %d wrong, %d that perf missed; ns apart: %d (p50), %d (p99), %d (most)\n",
+		m.Switches, m.Wakings, len(m.Wrong), m.Missed, m.Percentile(0.5), m.Percentile(0.99), m.Percentile(1))
 	if m.Switches == 0 || m.Wakings == 0 {
 		m.Wrong = append(m.Wrong, "nothing to compare")
 	}

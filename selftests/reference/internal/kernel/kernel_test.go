@@ -53,6 +53,13 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s is not found", name)
 		}
 	}
+	deaf, err := ParsePerf(strings.NewReader(strings.Join(slices.Delete(strings.SplitAfter(script, "\n"), 1, 3), "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := Compare(same(), deaf, 100, 7e9, 7e9+10_000); m.Wrong != nil || m.Missed != 2 || m.Switches != 3 {
+		t.Errorf("perf is deaf: %+v", m)
+	}
 	if _, err := ParsePerf(strings.NewReader("what?\n")); err == nil {
 		t.Error("anything is read as perf's")
 	}

@@ -10,6 +10,7 @@ import (
 // Match is the result of a comparison with perf.
 type Match struct {
 	Switches, Wakings int
+	Missed            int      // by perf, as it proves
 	Wrong             []string // a line each: missing, too many, or of other contents
 	Apart             []int64  // |time - perf's| of those that are both's, sorted, ns
 }
@@ -66,32 +67,51 @@ func sortedKeys(of map[string][2][]Item) (keys []string) {
 }
 
 func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
-	single := func(item Item, what string) {
-		if item.Time >= from && item.Time <= to {
-			m.Wrong = append(m.Wrong, fmt.Sprintf("%s: %s", what, item))
+	inside := func(item Item) bool { return item.Time >= from && item.Time <= to }
+	more := func(a Item) {
+		switch {
+		case perf.Missed(a.CPU, a.Time):
+			m.Missed++
+		case inside(a):
+			m.Wrong = append(m.Wrong, fmt.Sprintf("too many: %s", a))
+		}
+	}
+	less := func(b Item) {
+		if inside(b) {
+			m.Wrong = append(m.Wrong, fmt.Sprintf("missing: %s", b))
 		}
 	}
 	for len(ours) > 0 && len(theirs) > 0 {
 		a, b := ours[0], theirs[0]
-		apart := a.Time - b.Time
+		alike := a.Event == b.Event && abs(a.Time-b.Time) < farAway
 		switch {
-		case a.Event == b.Event && abs(apart) < farAway:
+		case alike && !nearer(ours, b, a) && !nearer(theirs, a, b):
 			m.pair(a, b, perf)
 			ours, theirs = ours[1:], theirs[1:]
-		case apart < 0:
-			single(a, "too many")
+		case a.Time < b.Time:
+			more(a)
 			ours = ours[1:]
 		default:
-			single(b, "missing")
+			less(b)
 			theirs = theirs[1:]
 		}
 	}
 	for _, a := range ours {
-		single(a, "too many")
+		more(a)
 	}
 	for _, b := range theirs {
-		single(b, "missing")
+		less(b)
 	}
+}
+
+// nearer says whether the next item of the first one's kind is nearer to another than the first is.
+func nearer(items []Item, to, than Item) bool {
+	for _, next := range items[1:] {
+		if next.Event == than.Event {
+			return abs(next.Time-to.Time) < abs(than.Time-to.Time)
+		}
+	}
+	return false
 }
 
 func (m *Match) pair(a, b Item, perf *Perf) {

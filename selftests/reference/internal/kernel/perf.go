@@ -12,7 +12,33 @@ import (
 type Perf struct {
 	Items   []Item
 	Process map[int]int // of a thread that ran
+	Gaps    []Gap
+	last    map[int]core
 }
+
+// Gap is a time of which perf itself does not know all: who ran on a core at its end is not who had got it last.
+type Gap struct {
+	CPU      int
+	From, To int64
+}
+
+type core struct {
+	thread int
+	since  int64
+}
+
+// Missed says whether perf proves that it has missed something there: a kernel that calls it may leave it
+// deaf for a thread, such as a core's idle one, from then on.
+func (p *Perf) Missed(cpu int, time int64) bool {
+	for _, g := range p.Gaps {
+		if g.CPU == cpu && time >= g.From-leeway && time <= g.To+leeway {
+			return true
+		}
+	}
+	return false
+}
+
+const leeway = 50_000 // ns: between perf's time of a moment and ours
 
 var (
 	perfLine = regexp.MustCompile(`^\s*(-?\d+)/(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+):\s*(.*)$`)
@@ -23,7 +49,7 @@ var (
 
 // ParsePerf reads what `perf script --ns -F pid,tid,cpu,time,event,trace` prints.
 func ParsePerf(r io.Reader) (*Perf, error) {
-	p := &Perf{Process: map[int]int{}}
+	p := &Perf{Process: map[int]int{}, last: map[int]core{}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -62,6 +88,10 @@ func (p *Perf) switched(at Item, text string) bool {
 	off.Event, off.M, off.Why, off.Then = "off_cpu", prev, m[2], Thread{M: next, Name: m[3]}
 	on.Event, on.M, on.Before = "on_cpu", next, Thread{M: prev}
 	p.Items = append(p.Items, off, on)
+	if before, ok := p.last[at.CPU]; ok && before.thread != prev {
+		p.Gaps = append(p.Gaps, Gap{at.CPU, before.since, at.Time})
+	}
+	p.last[at.CPU] = core{next, at.Time}
 	return true
 }
 

@@ -50,15 +50,16 @@ func Calls(items []Item, done *Done, function map[int64]string) (wrong []string)
 	return wrong
 }
 
-// Threads compares the threads that begin, end and get a name until the target is done.
+// Threads compares the threads that begin, end and get a name until the target is done. They are gone from /proc
+// a moment before they leave their core for the last time.
 func Threads(items []Item, done *Done) (wrong []string) {
 	there, names, ended := map[int]bool{}, map[int]string{}, map[int]bool{}
 	for _, t := range done.Before {
 		there[t.ID] = true
 	}
 	for _, item := range items {
-		if item.Time > done.To {
-			break
+		if item.Time > done.To && item.Event != "ended" {
+			continue
 		}
 		switch item.Event {
 		case "created":
