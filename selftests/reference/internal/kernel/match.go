@@ -130,7 +130,8 @@ func (m *Match) pair(a, b Item, perf *Perf) {
 	unless(a.CPU == b.CPU, "cpu")
 	unless(a.Before.M == b.Before.M, "who left")
 	unless(a.Then.M == b.Then.M, "who came")
-	unless(a.By.M == b.By.M && a.By.Pid == b.By.Pid, "who woke it")
+	// perf has no number, -1, for a thread that has all but ended.
+	unless(a.By.M == b.By.M && a.By.Pid == b.By.Pid || b.By.M < 0, "who woke it")
 	if a.Event == "off_cpu" {
 		unless(sameReason(a.Why, b.Why), "reason")
 		unless(a.Then.M == 0 || a.Then.Name == b.Then.Name, "name")

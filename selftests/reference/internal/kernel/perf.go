@@ -67,7 +67,7 @@ func ParsePerf(r io.Reader) (*Perf, error) {
 		case "sched_switch":
 			ok = p.switched(at, m[7])
 		case "sched_waking":
-			ok = p.woken(at, Thread{M: max(tid, 0), Pid: max(pid, 0)}, m[7])
+			ok = p.woken(at, Thread{M: tid, Pid: pid}, m[7])
 		default:
 			ok = true
 		}
