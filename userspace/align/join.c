@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "align/perfdata_impl.h"
+
 #define CPUS (UINT16_MAX + 1)
 
 /* ---- who waited when ---- */
@@ -30,16 +32,8 @@ void join_waits__deinit(struct join_waits *w)
 
 static int add_wait(struct join_waits *w, uint32_t tid, uint64_t from, uint64_t to, uint32_t cpu)
 {
-	size_t cap = w->cap ? 2 * w->cap : 1024;
-	struct join_wait *bigger;
-
-	if (w->n == w->cap) {
-		bigger = reallocarray(w->at, cap, sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		w->at = bigger;
-		w->cap = cap;
-	}
+	if (!perf__grow(&w->at, w->n, &w->cap, sizeof(*w->at)))
+		return -ENOMEM;
 	w->at[w->n++] = (struct join_wait){ from, to, tid, cpu };
 	return 0;
 }

@@ -11,27 +11,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "align/perfdata_impl.h"
 #include "trace/header.h"
 #include "trace/private_read.h"
 
 #define CPUS	    (UINT16_MAX + 1)
 #define ONE_MOMENT  2000	 /* ns between the two items of one switch */
 #define STRINGS_MAX (1ull << 62) /* ids beyond it leave no room */
-
-static int grow(void *array, size_t n, size_t *cap, size_t size)
-{
-	size_t bigger = *cap ? 2 * *cap : 1024;
-	void **at = array, *moved;
-
-	if (n < *cap)
-		return 0;
-	moved = reallocarray(*at, bigger, size);
-	if (!moved)
-		return -ENOMEM;
-	*at = moved;
-	*cap = bigger;
-	return 0;
-}
 
 static int add_thread(struct side *s, uint64_t tid)
 {
@@ -53,7 +39,7 @@ static int add_switch(struct side *s, const struct kernel_item *item)
 	if (last && last->prev == sw.prev && last->next == sw.next &&
 	    sw.time - last->time < ONE_MOMENT)
 		return 0;
-	if (grow(&s->switches, s->nswitches, &s->switches_cap, sizeof(sw)))
+	if (!perf__grow(&s->switches, s->nswitches, &s->switches_cap, sizeof(sw)))
 		return -ENOMEM;
 	s->switches[s->nswitches++] = sw;
 	s->latest[sw.cpu] = s->nswitches;
@@ -139,7 +125,7 @@ static int add_generation(struct side *s, const struct trace_event *ev, struct e
 	if (gen.unused > STRINGS_MAX)
 		return error__set(err, -ERANGE,
 				  "generation %" PRIu64 " has no ids left for strings", gen.number);
-	if (!code && grow(&s->generation, s->ngenerations, &s->generations_cap, sizeof(gen)))
+	if (!code && !perf__grow(&s->generation, s->ngenerations, &s->generations_cap, sizeof(gen)))
 		code = -ENOMEM;
 	if (code)
 		return code;
