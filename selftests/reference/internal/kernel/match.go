@@ -85,7 +85,7 @@ func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
 		a, b := ours[0], theirs[0]
 		alike := a.Event == b.Event && abs(a.Time-b.Time) < farAway
 		switch {
-		case alike && !nearer(ours, b, a) && !nearer(theirs, a, b):
+		case alike && (follow(ours, theirs) || !nearer(ours, b, a) && !nearer(theirs, a, b)):
 			m.pair(a, b, perf)
 			ours, theirs = ours[1:], theirs[1:]
 		case a.Time < b.Time:
@@ -102,6 +102,13 @@ func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
 	for _, b := range theirs {
 		less(b)
 	}
+}
+
+// follow says whether the next ones are of one moment: then so are the first, however long something held up
+// the machine between one's look at its clock and the other's.
+func follow(ours, theirs []Item) bool {
+	return len(ours) > 1 && len(theirs) > 1 && ours[1].Event == theirs[1].Event &&
+		abs(ours[1].Time-theirs[1].Time) < leeway
 }
 
 // nearer says whether the next item of the first one's kind is nearer to another than the first is.
