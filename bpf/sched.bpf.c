@@ -25,11 +25,35 @@ struct pcpu_hot {
  */
 const volatile long preempt_count_from_rq = 0;
 
-#define IN_INTERRUPT 0xff0100 /* NMIs, interrupts, and a soft interrupt that is being served */
+#define HARD_INTERRUPT 0xff0000 /* NMIs and interrupts */
+#define SOFT_INTERRUPT 0x000100 /* a soft interrupt is being served */
+
+/* System calls of amd64 that may send what arrives on this machine, in a soft interrupt of their own. */
+static __always_inline bool sends(long call)
+{
+	switch (call) {
+	case 1:	  /* write */
+	case 3:	  /* close */
+	case 20:  /* writev */
+	case 40:  /* sendfile */
+	case 42:  /* connect */
+	case 44:  /* sendto */
+	case 46:  /* sendmsg */
+	case 48:  /* shutdown */
+	case 275: /* splice */
+	case 307: /* sendmmsg */
+		return true;
+	}
+	return false;
+}
 
 /*
  * Not by the variable's symbol, which a kernel without CONFIG_KALLSYMS_ALL does not let us name. The
  * current thread's run queue is this CPU's.
+ *
+ * What a thread sends to a socket of this machine wakes the reader in a soft interrupt, which its own
+ * system call serves before it ends: no interrupt, it did that itself. One of a device that comes just
+ * then, after its hard part, looks the same.
  */
 static __always_inline bool in_interrupt(void)
 {
@@ -42,7 +66,10 @@ static __always_inline bool in_interrupt(void)
 	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
 		place += bpf_core_field_offset(struct pcpu_hot, preempt_count);
 	bpf_probe_read_kernel(&count, sizeof(count), (char *)current->se.cfs_rq->rq + place);
-	return count & IN_INTERRUPT;
+	if (count & HARD_INTERRUPT)
+		return true;
+	return count & SOFT_INTERRUPT &&
+	       (current->flags & PF_KTHREAD || !sends(task__syscall(current)));
 }
 
 /*

@@ -46,6 +46,8 @@ struct task_struct {
 #define TASK_RTLOCK_WAIT     0x1000
 #define PF_IO_WORKER	     0x10 /* a thread of io_uring's: never in user mode */
 
+#define PF_KTHREAD	     0x200000
+
 #define SYS_SCHED_YIELD	     24
 
 /* The system call it is in, negative: it came by an interrupt or a fault. Stale in user mode. */

@@ -84,6 +84,17 @@ without_kernel()
 		share "$path" '.kind == "syscall"' "$(took read_ns)" 0.8 1.1
 }
 
+# Who sends over TCP on this machine wakes the reader itself, in a soft interrupt of its own.
+over_loopback()
+{
+	local path=$tmp/path.json
+
+	record_target latency "$JUDGE_GO" "--events $GO_ONLY,kernel" -case socket -duration 500ms &&
+		build/gotrace path --goroutine "$(goroutine_of main.pipeReader "$RECORDED")" --json "$RECORDED" \
+			>"$path" && whole "$path" || return 1
+	share "$path" '.function == "main.socketWriter"' "$(jq '.to_ns - .from_ns' "$path")" 0.5 1
+}
+
 # All on one core, beside a process that takes it away again and again.
 core_is_held()
 {
@@ -233,6 +244,7 @@ for go in $TARGET_GOS; do
 done
 try "as lines for people" for_people
 try "what cannot be" refusals
+try "over TCP on this machine" over_loopback
 try "another process has the core" core_is_held
 try "joined with what perf has seen" joined_with_perf
 try "each moment is told once" all_goroutines

@@ -129,3 +129,47 @@ func pipeWriter(fd int) {
 	}
 	syscall.Close(fd)
 }
+
+// localSocket wakes its reader over TCP on this machine: in a soft interrupt that its own write serves.
+func localSocket() []part {
+	reader, writer := connection()
+	used := make(chan use)
+	go pipeReader(reader, used)
+	go socketWriter(writer)
+	r := <-used
+	syscall.Close(reader)
+	return append(r.split("main.pipeReader"),
+		r.asleep("main.pipeReader", syscallBlocked, "read"))
+}
+
+func connection() (accepted, connected int) {
+	listener, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	must(err)
+	must(syscall.Bind(listener, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	must(syscall.Listen(listener, 1))
+	address, err := syscall.Getsockname(listener)
+	must(err)
+	connected, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	must(err)
+	must(syscall.Connect(connected, address))
+	accepted, _, err = syscall.Accept(listener)
+	must(err)
+	syscall.Close(listener)
+	return accepted, connected
+}
+
+func must(err error) {
+	if err != nil {
+		protocol.Fail(err)
+	}
+}
+
+func socketWriter(fd int) {
+	for end := clocks.Wall() + int64(*duration); clocks.Wall() < end; {
+		for next := clocks.Wall() + int64(time.Millisecond); clocks.Wall() < next; {
+			clocks.Burn()
+		}
+		syscall.Write(fd, []byte{1})
+	}
+	syscall.Close(fd)
+}

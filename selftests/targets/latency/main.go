@@ -5,7 +5,7 @@
 //
 // Cases: burn (uses a core), hog (beside another process that wants it), go (waits for Go: a P, a timer),
 // convoy (threads that wait in a futex for each other), raw (system calls that the runtime is not told
-// of), pipe (reads from a slow pipe), child (uninterruptible sleep), disk (reads from a slow file
+// of), pipe (reads from a slow pipe), socket (the same over TCP on this machine), child (uninterruptible sleep), disk (reads from a slow file
 // system), fault (the same by page faults), gc (collections on half the cores that Go believes to have).
 //
 // -core pins the process to a core. -cgroup moves it into a cgroup, which must hold nothing else: its cpu.stat
@@ -44,6 +44,7 @@ var cases = map[string]workload{
 	"convoy": {8, nil, convoy},
 	"raw":    {4, nil, rawCalls},
 	"pipe":   {4, nil, slowPipe},
+	"socket": {4, nil, localSocket},
 	"child":  {4, nil, child},
 	"disk":   {4, mountSlow, slowDisk},
 	"fault":  {4, mountSlow, slowFaults},
