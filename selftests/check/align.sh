@@ -1,7 +1,8 @@
 #!/bin/bash
 # `gotrace align`: one run of a program beside a hog of a core, recorded by gotrace-bpf, by the program's own
-# runtime/trace, and three times by perf: with CLOCK_MONOTONIC, without a clock, with CLOCK_MONOTONIC_RAW. What is
-# added is what `perf script` shows; a clock that was fitted is right to some microseconds; all else stays as it was.
+# runtime/trace, and by perf: with CLOCK_MONOTONIC, without a clock, with CLOCK_MONOTONIC_RAW, and of the program
+# alone, which is refused. What is added is what `perf script` shows; a clock that was fitted is right to some
+# microseconds; all else stays as it was.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -16,11 +17,20 @@ perf_beside() # NAME OPTION...: a recording of the whole machine, $tmp/NAME.data
 	perfs+=($!)
 }
 
+# Of one process the kernel tells of the switches by which its threads leave a core, and of no others.
+perf_of_the_target()
+{
+	perf record -p "$TARGET_PID" -k CLOCK_MONOTONIC -e sched:sched_switch -o "$tmp/process.data" \
+		>"$tmp/process.out" 2>&1 </dev/null &
+	background+=($!)
+	perfs+=($!)
+}
+
 perfs_are_live()
 {
 	local name
 
-	for name in mono none raw; do
+	for name in mono none raw process; do
 		wait_until 20 test -s "$tmp/$name.data" || { cat "$tmp/$name.out"; return 1; }
 	done
 	sleep 0.5 # and attached
@@ -49,6 +59,7 @@ record_run()
 	perf_beside mono -k CLOCK_MONOTONIC
 	perf_beside none
 	perf_beside raw -k CLOCK_MONOTONIC_RAW
+	perf_of_the_target
 	perfs_are_live || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kernel.trace" --events sched,syscall,gc,kernel
 	recorder_is_live || return 1
@@ -258,6 +269,8 @@ refuses()
 		refused 1 'cut.data' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
 		refused 1 'cut.trace: broken trace' "$tmp/cut.trace" --perf "$tmp/mono.data" &&
 		refused 1 'gotrace convert' "$CORPUS/$JUDGE_GO/v1/http_1_21_good" --perf "$tmp/mono.data" &&
+		refused 1 'record all of the machine' "$tmp/self.trace" --perf "$tmp/process.data" &&
+		refused 1 'record all of the machine' "$tmp/kernel.trace" --perf "$tmp/process.data" &&
 		refused 1 'no-such' "$tmp/kernel.trace" --perf "$tmp/no-such" &&
 		refused 1 'self.trace: no perf.data' "$tmp/kernel.trace" --perf "$tmp/self.trace" &&
 		refused 2 'needs --perf' "$tmp/kernel.trace" &&
@@ -273,7 +286,7 @@ later_run() # when perf did not run
 
 ktap_start
 if try "perf is there" selftests/deps.sh linux-perf && try "the reader builds" build_reader &&
-	try "traces of Go 1.21 and older" extract_corpus "$JUDGE_GO" && try "a run, recorded five times" record_run; then
+	try "traces of Go 1.21 and older" extract_corpus "$JUDGE_GO" && try "a run, recorded six times" record_run; then
 	try "who held the cores, as perf script has it" cores_are_perfs
 	try "the hog held one" the_hog_is_there
 	try "without a clock" is_fitted none

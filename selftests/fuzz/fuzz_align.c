@@ -56,6 +56,7 @@ static struct perf_data *make_perf(const uint8_t *data, size_t n, int clock)
 		abort();
 	d->clock = clock;
 	d->n = d->cap = n;
+	d->lost_samples = UINT32_MAX; /* by which whatever is missing may be missing */
 	d->sched = calloc(n + 1, sizeof(*d->sched));
 	if (!d->sched)
 		abort();

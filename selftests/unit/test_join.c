@@ -358,6 +358,34 @@ static void the_targets_own(void **state)
 	assert_int_equal(join__items(&x.perf, &x.target, 6, it), 0);
 }
 
+/* What perf -a tells, and what is left of it in a file of perf -p, or of one core. */
+static void what_is_lacking(void **state)
+{
+	struct join_gaps gaps;
+
+	for (uint64_t time = 10; time < 1000; time += 30) {
+		put(time, PERF_SWITCH, 0, 0, 100);
+		put(time + 10, PERF_SWITCH, 0, 100, 101);
+		put(time + 20, PERF_SWITCH, 1, 101, 2);
+	}
+	assert_int_equal(join__gaps(&x.perf, &x.target, &gaps), 0);
+	assert_int_equal(gaps.switches, 33 * 4);
+	assert_int_equal(gaps.lacking, 0);
+	assert_true(gaps.others);
+	for (size_t i = 0; i < x.perf.n; i += 3) /* who got a core from others */
+		x.sched[i].kind = PERF_OTHER_SCHED;
+	assert_int_equal(join__gaps(&x.perf, &x.target, &gaps), 0);
+	assert_int_equal(gaps.switches, 33 * 3);
+	assert_int_equal(gaps.lacking, 32); /* before the first nothing is known */
+	assert_false(gaps.others);
+	for (size_t i = 0; i < x.perf.n; i++)
+		x.sched[i].kind = i % 3 == 2 ? PERF_OTHER_SCHED : PERF_SWITCH;
+	assert_int_equal(join__gaps(&x.perf, &x.target, &gaps), 0);
+	assert_int_equal(gaps.switches, 33 * 3);
+	assert_int_equal(gaps.lacking, 32); /* that leave core 1 */
+	assert_true(gaps.others);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -371,6 +399,7 @@ int main(void)
 		TEST(clocks_differ),
 		TEST(as_one_by_one),
 		TEST(the_targets_own),
+		TEST(what_is_lacking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,9 @@
 
 #include "lib/log.h"
 
+#define GAPS_MIN   8 /* fewer switches say nothing */
+#define GAPS_SHARE 8 /* nor does less than one of so many */
+
 static bool is_targets(const struct map *target, const struct perf_sched *ev)
 {
 	return map__get(target, ev->tid) || map__get(target, ev->next);
@@ -151,7 +154,7 @@ static int follow_threads(struct alignment *a)
 	struct join_waits *waits = &a->side.waits;
 	struct kernel_item item[2];
 	unsigned int n;
-	int err = add_others(a);
+	int err = 0;
 
 	for (size_t i = 0; !err && i < a->join.n; i++) {
 		n = join__items(&a->join, &a->target, i, item);
@@ -159,6 +162,28 @@ static int follow_threads(struct alignment *a)
 			err = join_waits__item(waits, &item[k]);
 	}
 	return err ?: join_waits__end(waits, a->side.to);
+}
+
+/*
+ * Of one process, or of some cores, perf tells of threads that leave a core and never get one, and not
+ * who runs else. Of the whole machine few are missing: some kernels tell one in a dozen too few.
+ */
+static int check_whole(const struct alignment *a, struct error *err)
+{
+	struct join_gaps gaps;
+	bool whole;
+
+	if (join__gaps(&a->join, &a->target, &gaps))
+		return -ENOMEM;
+	whole = gaps.others && (gaps.lacking <= gaps.switches / GAPS_SHARE ||
+				gaps.lacking <= perf_data__lost(a->perf));
+	if (whole || gaps.switches < GAPS_MIN)
+		return 0;
+	return error__set(err, -ENODATA,
+			  "perf's file lacks switches of the trace's threads: of %" PRIu64
+			  " %" PRIu64 " contradict the one before; record all of the machine, with "
+			  "perf sched record or perf record -a",
+			  gaps.switches, gaps.lacking);
 }
 
 static int align(struct alignment *a, struct error *err)
@@ -173,6 +198,9 @@ static int align(struct alignment *a, struct error *err)
 		return -ENOMEM;
 	code = fit_clocks(a, theirs, n, err);
 	free(theirs);
+	if (!code && !a->side.has_kernel)
+		code = add_others(a);
+	code = code ?: check_whole(a, err);
 	if (!code && !a->side.has_kernel)
 		code = follow_threads(a);
 	return code ?: join__cores(&a->join, &a->target, &a->side.waits, &a->wanted);

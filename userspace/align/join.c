@@ -176,6 +176,40 @@ unsigned int join__items(const struct join_perf *perf, const struct map *target,
 	return 1;
 }
 
+/* ---- what perf has missed ---- */
+
+/* Of a thread of the target: a core that it has cannot be given to it, one that it has not it cannot leave. */
+static int count_gap(struct map *has_core, struct join_gaps *gaps, uint32_t tid, bool gets)
+{
+	static char yes, no; /* not there: not known */
+	void *before = map__get(has_core, tid), *now = gets ? &yes : &no;
+
+	gaps->switches++;
+	gaps->lacking += before == now;
+	return before == now ? 0 : map__put(has_core, tid, now);
+}
+
+int join__gaps(const struct join_perf *perf, const struct map *target, struct join_gaps *ret)
+{
+	const struct perf_sched *ev;
+	struct map has_core = {};
+	int err = 0;
+
+	*ret = (struct join_gaps){};
+	for (ev = perf->sched; !err && ev < perf->sched + perf->n; ev++) {
+		if (ev->kind != PERF_SWITCH)
+			continue;
+		if (map__get(target, ev->tid))
+			err = count_gap(&has_core, ret, ev->tid, false);
+		else
+			ret->others = true;
+		if (!err && map__get(target, ev->next))
+			err = count_gap(&has_core, ret, ev->next, true);
+	}
+	map__deinit(&has_core);
+	return err;
+}
+
 /* ---- who held the cores ---- */
 
 struct cores {

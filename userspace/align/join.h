@@ -50,6 +50,16 @@ struct join_perf {
 unsigned int join__items(const struct join_perf *perf, const struct map *target, size_t i,
 			 struct kernel_item ret[2]);
 
+/* perf's switches of the target's threads, a thread that leaves a core or gets one counts once. */
+struct join_gaps {
+	uint64_t switches;
+	uint64_t lacking; /* another one must have come before it: it leaves what it has not, or gets one twice */
+	bool others;	  /* a thread that is not of the target left a core, too */
+};
+
+/* What perf's file lacks. 0 or -ENOMEM. */
+int join__gaps(const struct join_perf *perf, const struct map *target, struct join_gaps *ret);
+
 /*
  * Which switches show who held the cores: from the one before a wait to the one after it. *ret: a
  * byte an event of perf's, 1: that one; of threads of the target, none. 0 or -ENOMEM.
