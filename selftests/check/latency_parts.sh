@@ -71,6 +71,33 @@ in_windows() # TRACE
 	same_text "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
+# GENERATION TIME: the program runs its one goroutine, and nothing else happens.
+generation()
+{
+	cat <<-EOF
+		EventBatch gen=$1 m=0 time=$2 size=9
+		ProcStatus dt=1 p=0 pstatus=1
+		GoStatus dt=1 g=1 m=0 gstatus=2
+		EventBatch gen=$1 m=1 time=$2 size=6
+		Frequency freq=1000000000
+	EOF
+}
+
+# What is so before the window's end is so up to there, though the next event comes much later.
+to_between_events()
+{
+	{
+		echo "Trace Go1.23"
+		generation 1 1000
+		generation 2 700001000
+	} >"$tmp/quiet.txt"
+	$READER raw "$tmp/quiet.txt" -o "$tmp/quiet" && $READER check "$tmp/quiet" || return 1
+	$READER latency --to 600ms --json "$tmp/quiet" | jq -e '.functions[0].total_ns == 600000000 and
+		.functions[0].oncpu_ns == 600000000 and .end - .start == 600000000' &&
+		$READER latency --from 200ms --to 600ms --json "$tmp/quiet" |
+			jq -e '.functions[0].total_ns == 400000000'
+}
+
 # Our own of a real program: with the kernel's side, of which little is not known.
 recording()
 {
@@ -127,6 +154,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	done
 	try "windows side by side" in_windows "$CORPUS/runs/long-$JUDGE_GO.trace"
 	try "of an older format, too" in_windows "$CORPUS/runs/long-go1.22.12.trace"
+	try "up to a moment without an event" to_between_events
 	try "recorded from outside" recording
 	try "one goroutine, sorted, for people" forms
 	try "mutants that are accepted" mutants

@@ -211,7 +211,7 @@ static int feed(struct latencies *all, const struct timeline *t, const struct ti
 
 /*
  * A goroutine may be told of as late as at the end of the first generation, so that one is read
- * whatever --to says.
+ * whatever --to says. The next one's begin counts: what was so before it has lasted until then.
  */
 static int read_trace(struct timeline *t, const struct arguments *a, struct latencies *all,
 		      struct error *err)
@@ -225,13 +225,13 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 		if (step.event && !started) {
 			begin(all, a, step.event->time);
 			to = a->have_to ? moment__time(&a->to, step.event->time) : INT64_MAX;
-		} else if (step.event && step.event->type == EV_SYNC && step.event->time >= to) {
-			break;
 		}
-		started |= step.event != NULL;
 		code = feed(all, t, &step, err);
 		if (code)
 			return code;
+		if (started && step.event && step.event->type == EV_SYNC && step.event->time >= to)
+			break;
+		started |= step.event != NULL;
 	}
 	all->end = all->end < to ? all->end : to;
 	all->has_kernel = timeline__has_kernel(t);
