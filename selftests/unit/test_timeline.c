@@ -193,6 +193,64 @@ static void threads_are_as_of_the_step(void **state)
 	reader__destroy(r);
 }
 
+/* One generation of many threads, and losses: `each` ns apart, of the time of items if that is 0. */
+static void lose_often(uint32_t nthreads, uint32_t nlosses, uint64_t each)
+{
+	struct private_loss *losses = calloc(nlosses, sizeof(*losses));
+	struct kernel_thread thread = { .run = KERNEL_SLEEPING,
+					.since = 1,
+					.call = KERNEL_NO_CALL };
+
+	assert_non_null(losses);
+	for (thread.tid = 20; thread.tid < 20 + nthreads; thread.tid++)
+		ok(kernel_threads__set(&threads, &thread));
+	begin(1000000);
+	ok(writer__proc_status(x.w, TRACE_NO_M, 0, PROC_IDLE));
+	for (uint32_t i = 0; i < nlosses; i++) {
+		losses[i] = (struct private_loss){ GT_CPU_OFF, 1, 0, 1000000 + i * each };
+		if (!each)
+			losses[i].to = 2 + i;
+		else
+			item(1000000 + i * each, KERNEL_WAKING, 10, 0);
+	}
+	ok(private__losses(x.w, losses, nlosses));
+	end();
+	ok(trace_file__commit(x.file));
+	free(losses);
+}
+
+/* In time that grows with the trace's size, not with its square. */
+static void expect_losses(uint64_t least, uint64_t most)
+{
+	const struct kernel_threads *now;
+	struct timeline_step step;
+	struct error err = {};
+	struct reader *r;
+	struct timeline *t = open_timeline(&r);
+	int code;
+
+	now = timeline__threads(t);
+	while ((code = timeline__next(t, &step, &err)) > 0)
+		;
+	ok(code);
+	assert_in_range(timeline__losses(t), least, most);
+	assert_int_equal(kernel_threads__find(now, 20)->run, KERNEL_UNKNOWN);
+	timeline__destroy(t);
+	reader__destroy(r);
+}
+
+static void many_losses_before_it(void **state)
+{
+	lose_often(40000, 40000, 0);
+	expect_losses(1, 40000);
+}
+
+static void many_losses_in_it(void **state)
+{
+	lose_often(10000, 40000, 10);
+	expect_losses(500, 1024);
+}
+
 static int setup_64(void **state)
 {
 	tick = 64;
@@ -241,6 +299,8 @@ int main(void)
 		TEST(threads_are_as_of_the_step),
 		cmocka_unit_test_setup_teardown(threads_are_as_of_the_step, setup_64, teardown_64),
 		TEST(a_trace_without_is_its_events),
+		TEST(many_losses_before_it),
+		TEST(many_losses_in_it),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

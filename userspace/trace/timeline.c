@@ -12,6 +12,8 @@
 
 #include "trace/order.h"
 
+#define LOSSES_MAX 1024 /* of a generation, told apart: each is looked for in all threads */
+
 struct timeline {
 	struct reader *reader;
 	struct kernel_reader *kernel; /* of the generation that was begun last; NULL: none */
@@ -117,6 +119,20 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Of more than can be told apart, neighbours are one loss, up to the end of the last of them. */
+static void sort_losses(struct timeline *t)
+{
+	size_t each = t->nlost / LOSSES_MAX + 1, n = 0;
+
+	if (!t->nlost)
+		return;
+	qsort(t->lost, t->nlost, sizeof(*t->lost), by_value);
+	for (size_t i = 0; i < t->nlost; i++)
+		if ((i + 1) % each == 0 || i + 1 == t->nlost)
+			t->lost[n++] = t->lost[i];
+	t->nlost = n;
+}
+
 static int read_losses(struct timeline *t, const struct dictionary *words)
 {
 	struct private_reader r;
@@ -131,16 +147,21 @@ static int read_losses(struct timeline *t, const struct dictionary *words)
 		       private_read__loss(&record.data, &loss))
 			code = is_ours(&loss) ? add_loss(t, loss.to) : 0;
 	private_reader__deinit(&r);
-	if (t->nlost)
-		qsort(t->lost, t->nlost, sizeof(*t->lost), by_value);
+	sort_losses(t);
 	return code;
 }
 
 /* What threads did before a loss that has ended by now says nothing of what they do. */
 static void pass_losses(struct timeline *t, uint64_t now)
 {
-	for (; t->lost_at < t->nlost && t->lost[t->lost_at] <= now; t->losses++)
-		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at++]);
+	size_t before = t->lost_at;
+
+	while (t->lost_at < t->nlost && t->lost[t->lost_at] <= now)
+		t->lost_at++;
+	if (t->lost_at == before)
+		return;
+	t->losses += t->lost_at - before;
+	kernel_threads__lose_before(&t->threads, t->lost[t->lost_at - 1]);
 }
 
 static void mark_gone(struct kernel_threads *threads)
