@@ -64,6 +64,34 @@ static void running(void **state)
 	       " kernblock[page fault]=8\n");
 }
 
+/* Other programs' names leave room for all other reasons. */
+static void many_preemptors(void **state)
+{
+	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99 };
+	char name[16], *all;
+
+	begin();
+	event(0, EV_SYNC, 0, 0, 0);
+	core(0, 7, 0);
+	start_new(5, 7, 9);
+	for (int64_t i = 1; i <= 330; i++) {
+		snprintf(name, sizeof(name), "kworker/%d:1", (int)(i % 165));
+		taken.name = (struct trace_string){ name, (uint32_t)strlen(name) };
+		item(10 * i, 7, KERNEL_OFF, taken);
+		core(10 * i + (i > 165 ? 2 : 1), 7, 0);
+	}
+	event(3400, EV_GO_BLOCK, CHAN, 0, 0);
+	event(3500, EV_SYNC, 0, 0, 0);
+	all = outcome();
+	assert_non_null(strstr(all, " kernrun[preempted by kworker/1:1]=3"));
+	assert_non_null(strstr(all, " kernrun[preempted by kworker/128:1]=3"));
+	assert_null(strstr(all, "kworker/129:1"));
+	assert_non_null(strstr(all, " kernrun[preempted by others]=111"));
+	assert_non_null(strstr(all, " goblock[chan receive]=100"));
+	free(all);
+	end();
+}
+
 static void system_calls(void **state)
 {
 	begin();
@@ -455,13 +483,14 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),	  cmocka_unit_test(running),
-		cmocka_unit_test(system_calls),	  cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_kernel), cmocka_unit_test(a_loss),
-		cmocka_unit_test(a_thread_taken), cmocka_unit_test(back_in_time),
-		cmocka_unit_test(mark_assist),	  cmocka_unit_test(mark_workers),
-		cmocka_unit_test(a_window),	  cmocka_unit_test(delays),
-		cmocka_unit_test(any_steps),	  cmocka_unit_test(refused),
+		cmocka_unit_test(a_life),	   cmocka_unit_test(running),
+		cmocka_unit_test(many_preemptors), cmocka_unit_test(system_calls),
+		cmocka_unit_test(from_the_start),  cmocka_unit_test(without_kernel),
+		cmocka_unit_test(a_loss),	   cmocka_unit_test(a_thread_taken),
+		cmocka_unit_test(back_in_time),	   cmocka_unit_test(mark_assist),
+		cmocka_unit_test(mark_workers),	   cmocka_unit_test(a_window),
+		cmocka_unit_test(delays),	   cmocka_unit_test(any_steps),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,8 @@ struct latency *latency__create(const struct latency_opts *opts)
 	if (!l)
 		return NULL;
 	l->opts = *opts;
-	if (naming__init(&l->naming)) {
+	l->preemptors = intern__create();
+	if (naming__init(&l->naming) || !l->preemptors) {
 		latency__destroy(l);
 		return NULL;
 	}
@@ -45,6 +46,7 @@ void latency__destroy(struct latency *l)
 	map__deinit(&l->g);
 	map__deinit(&l->on_thread);
 	naming__deinit(&l->naming);
+	intern__destroy(l->preemptors);
 	amounts__deinit(&l->worker_wall);
 	amounts__deinit(&l->worker_oncpu);
 	free(l);

@@ -34,6 +34,7 @@ struct latency {
 	struct map g;	      /* by id, to struct live */
 	struct map on_thread; /* by M, to those that are running or in a system call */
 	struct naming naming;
+	struct intern *preemptors; /* names of other programs' threads that took a core */
 	struct amounts worker_wall, worker_oncpu; /* by label */
 	int64_t now, sync; /* sync: when the generation began, or the trace */
 	uint32_t generations;

@@ -12,6 +12,8 @@
 #include "trace/latency_impl.h"
 
 #define UNKNOWN "unknown"
+#define PREEMPTORS_MAX                                                                             \
+	128 /* names told apart, so that they leave kinds for all the other reasons */
 
 static bool in_window(const struct latency *l)
 {
@@ -75,26 +77,37 @@ static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t
 	return text_kind(l, name, ret);
 }
 
+/* It made way for a thread of another program, of that name. */
+static int preemptor_kind(struct latency *l, const struct trace_string *name, uint32_t *ret)
+{
+	static const char by[] = "preempted by ";
+	char text[sizeof(by) + UINT8_MAX];
+	size_t len = name->len < UINT8_MAX ? name->len : UINT8_MAX;
+	uint32_t id;
+
+	if (!len)
+		return text_kind(l, "preempted", ret);
+	id = intern__string(l->preemptors, name->data, len);
+	if (!id)
+		return -ENOMEM;
+	if (id > PREEMPTORS_MAX)
+		return text_kind(l, "preempted by others", ret);
+	memcpy(text, by, sizeof(by) - 1);
+	memcpy(text + sizeof(by) - 1, name->data, len);
+	return naming__text_kind(&l->naming, text, sizeof(by) - 1 + len, ret);
+}
+
 /* What made its thread wait for a core. */
 static int wait_kind(struct latency *l, const struct kernel_threads *threads,
 		     const struct kernel_thread *t, const struct kernel_item *item, uint32_t *ret)
 {
-	static const char by[] = "preempted by ";
-	char text[sizeof(by) + UINT8_MAX];
-	size_t len;
-
 	if (!item || item->kind != KERNEL_OFF)
 		return text_kind(l, t->woken ? "woken" : "preempted", ret);
 	if (item->why == GT_OFF_YIELDED)
 		return text_kind(l, "yielded", ret);
 	if (kernel_threads__find(threads, item->other))
 		return text_kind(l, "preempted by the program itself", ret);
-	if (!item->name.len)
-		return text_kind(l, "preempted", ret);
-	len = item->name.len < UINT8_MAX ? item->name.len : UINT8_MAX;
-	memcpy(text, by, sizeof(by) - 1);
-	memcpy(text + sizeof(by) - 1, item->name.data, len);
-	return naming__text_kind(&l->naming, text, sizeof(by) - 1 + len, ret);
+	return preemptor_kind(l, &item->name, ret);
 }
 
 /* A wait in a run queue is over, or begins. */

@@ -13,8 +13,9 @@
 #include "trace/meaning.h"
 
 /*
- * So many kinds are told apart. Go's runtime has about 50 reasons and ranges; a trace that has more
- * was made to be slow to sum up. The last one holds all the others.
+ * So many kinds are told apart: Go's runtime has about 50 reasons and ranges, a program's threads sleep
+ * in a few dozen system calls, and trace/latency_part.c adds 128 names of other programs at most. What
+ * has more was made to be slow to sum up. The last one holds all the others.
  */
 #define KINDS_MAX     255
 #define KIND_EMPTY    0u
