@@ -1,7 +1,8 @@
 # What the scripts that record real programs share; read after lib.sh.
 
 # NAME GO "RECORD OPTIONS" [ARGUMENT...]: starts a target, records it from before its "start" until
-# after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json.
+# after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json. A command
+# in $when_live runs before "start".
 # False, with the reason in a comment, when any step fails, or when `gotrace check` refuses the trace.
 record_target()
 {
@@ -13,7 +14,7 @@ record_target()
 	start_target "$name" "$go" "$@" || return 1
 	# shellcheck disable=SC2086 # options are words
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$RECORDED" --stats "$tmp/$name.json" $options
-	recorder_is_live || return 1
+	recorder_is_live && ${when_live-} || return 1
 	tell_target start
 	expect_target done 120 || return 1
 	stop_recorder || return 1

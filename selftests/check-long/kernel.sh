@@ -1,5 +1,5 @@
 #!/bin/bash
-# The times of context switches and wake-ups against perf's of the same run: at most 2 us apart in 99 of 100. Both
+# The times of context switches against perf's of the same run: at most 2 us apart in 99 of 100. Both
 # stamp the same moments one after the other; who else looks at them, or has the caches, stands between.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

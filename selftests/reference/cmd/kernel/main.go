@@ -7,7 +7,7 @@
 // `perf script --ns -F pid,tid,cpu,time,event,trace` of a `perf sched record -k CLOCK_MONOTONIC` that ran
 // beside, PID the target's. "switches" compares context switches and wake-ups with perf's: the same
 // ones, alike in all that both know, but for what perf has missed, as its own record proves: a switch on a core
-// from a thread to which there was none; -p99 also limits the difference of their times. "calls" compares
+// from a thread to which there was none; -p99 also limits the difference of the switches' times. "calls" compares
 // system calls and threads with what the target says. What was found goes to standard output; exit 1
 // when anything is wrong.
 package main
@@ -27,7 +27,7 @@ func main() {
 		usage()
 	}
 	options := flag.NewFlagSet("kernel", flag.ExitOnError)
-	p99 := options.Int64("p99", 0, "99 % of the times are at most `NS` apart (0: any)")
+	p99 := options.Int64("p99", 0, "99 % of the switches are at most `NS` apart (0: any)")
 	options.Usage = usage
 	options.Parse(os.Args[2:])
 	var wrong []string
@@ -88,12 +88,11 @@ func switches(args []string, p99 int64) ([]string, error) {
 		return nil, err
 	}
 	m := kernel.Compare(items, perf, pid, done.From, done.To)
-	fmt.Printf("%d switches, %d wake-ups, %d wrong, %d that perf missed; ns apart: %d (p50), %d (p99), %d (most)\n",
-		m.Switches, m.Wakings, len(m.Wrong), m.Missed, m.Percentile(0.5), m.Percentile(0.99), m.Percentile(1))
-	if m.Switches == 0 || m.Wakings == 0 {
+	fmt.Printf("%d wrong, %d that perf missed; switches: %s; wake-ups: %s\n", len(m.Wrong), m.Missed, m.Switches, m.Wakings)
+	if len(m.Switches) == 0 || len(m.Wakings) == 0 {
 		m.Wrong = append(m.Wrong, "nothing to compare")
 	}
-	if p99 > 0 && m.Percentile(0.99) > p99 {
+	if p99 > 0 && m.Switches.Percentile(0.99) > p99 {
 		m.Wrong = append(m.Wrong, fmt.Sprintf("the 99th percentile is over %d ns", p99))
 	}
 	return m.Wrong, nil

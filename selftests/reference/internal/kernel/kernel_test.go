@@ -34,7 +34,7 @@ func compare(t *testing.T, ours []Item) *Match {
 
 func TestCompare(t *testing.T) {
 	m := compare(t, same())
-	if m.Wrong != nil || m.Switches != 4 || m.Wakings != 1 || m.Percentile(0.99) != 200 {
+	if m.Wrong != nil || len(m.Switches) != 4 || len(m.Wakings) != 1 || m.Switches.Percentile(0.99) != 200 {
 		t.Errorf("%+v", m)
 	}
 	for name, change := range map[string]func(items []Item) []Item{
@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := Compare(same(), deaf, 100, 7e9, 7e9+10_000); m.Wrong != nil || m.Missed != 2 || m.Switches != 3 {
+	if m := Compare(same(), deaf, 100, 7e9, 7e9+10_000); m.Wrong != nil || m.Missed != 2 || len(m.Switches) != 3 {
 		t.Errorf("perf is deaf: %+v", m)
 	}
 	if _, err := ParsePerf(strings.NewReader("what?\n")); err == nil {

@@ -9,11 +9,13 @@ import (
 
 // Match is the result of a comparison with perf.
 type Match struct {
-	Switches, Wakings int
+	Switches, Wakings Apart    // of those that are both's
 	Missed            int      // by perf, as it proves
 	Wrong             []string // a line each: missing, too many, or of other contents
-	Apart             []int64  // |time - perf's| of those that are both's, sorted, ns
 }
+
+// Apart is how far our times are from perf's, sorted; ns.
+type Apart []int64
 
 const (
 	around  = 1_000_000  // ns: what is this close to the window's edge may be beyond it for one of the two
@@ -44,7 +46,8 @@ func Compare(ours []Item, perf *Perf, pid int, from, to int64) *Match {
 		}
 		m.sequence(of[key][0], of[key][1], perf, from, to)
 	}
-	slices.Sort(m.Apart)
+	slices.Sort(m.Switches)
+	slices.Sort(m.Wakings)
 	return m
 }
 
@@ -104,11 +107,11 @@ func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
 	}
 }
 
-// follow says whether the next ones are of one moment: then so are the first, however long something held up
-// the machine between one's look at its clock and the other's.
+// follow says whether the next switches, back from what the first did, are of one moment: then so are the
+// first, however long something held up the machine between one's look at its clock and the other's.
 func follow(ours, theirs []Item) bool {
 	return len(ours) > 1 && len(theirs) > 1 && ours[1].Event == theirs[1].Event &&
-		abs(ours[1].Time-theirs[1].Time) < leeway
+		ours[1].Event != ours[0].Event && abs(ours[1].Time-theirs[1].Time) < leeway
 }
 
 // nearer says whether the next item of the first one's kind is nearer to another than the first is.
@@ -123,11 +126,10 @@ func nearer(items []Item, to, than Item) bool {
 
 func (m *Match) pair(a, b Item, perf *Perf) {
 	if a.Event == "waking" {
-		m.Wakings++
+		m.Wakings = append(m.Wakings, abs(a.Time-b.Time))
 	} else {
-		m.Switches++
+		m.Switches = append(m.Switches, abs(a.Time-b.Time))
 	}
-	m.Apart = append(m.Apart, abs(a.Time-b.Time))
 	var differ []string
 	unless := func(same bool, what string) {
 		if !same {
@@ -168,12 +170,17 @@ func sameReason(why, state string) bool {
 	return false
 }
 
-// Percentile of the times apart; 0 if there are none.
-func (m *Match) Percentile(p float64) int64 {
-	if len(m.Apart) == 0 {
+// Percentile is the time that a share of them is at most apart; 0 if there are none.
+func (a Apart) Percentile(p float64) int64 {
+	if len(a) == 0 {
 		return 0
 	}
-	return m.Apart[min(int(p*float64(len(m.Apart))), len(m.Apart)-1)]
+	return a[min(int(p*float64(len(a))), len(a)-1)]
+}
+
+func (a Apart) String() string {
+	return fmt.Sprintf("%d, %d ns apart (p50), %d (p99), %d (most)", len(a), a.Percentile(0.5), a.Percentile(0.99),
+		a.Percentile(1))
 }
 
 func (i Item) String() string {
