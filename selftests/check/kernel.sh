@@ -18,19 +18,23 @@ known_calls()
 
 every_event=sched,syscall,gc,heap,user,kernel,sweep,cpu,fault
 
+no_tool_refuses() # the trace that was recorded
+{
+	printf '%s\0' "$RECORDED" | refused_by_tools >"$tmp/refused" && [ ! -s "$tmp/refused" ]
+}
+
 # GO FORMAT: Go's own tools, the oldest that knows the format, too
 tools_accept()
 {
 	record_target latency "$1" "--events $every_event --format-version $2" -case gc -duration 500ms &&
-		check_trace "$RECORDED" && printf '%s\0' "$RECORDED" | refused_by_tools >"$tmp/refused" &&
-		[ ! -s "$tmp/refused" ] && build/gotrace events --kernel "$RECORDED" | grep -q ' off_cpu '
+		check_trace "$RECORDED" && no_tool_refuses && build/gotrace events --kernel "$RECORDED" | grep -q ' off_cpu '
 }
 
 # Rings that are too small: what is lost is told, and what is left is accepted, and adds up.
 losses()
 {
 	record_target latency "$JUDGE_GO" "--events $kernel_events --ring-size 16K" -case raw -duration 1s &&
-		check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" &&
+		check_trace "$RECORDED" && no_tool_refuses && build/reference/validate -strict "$RECORDED" &&
 		[ "$(stat_of lost "$tmp/latency.json")" -gt 0 ] &&
 		build/gotrace stat --json "$RECORDED" >"$tmp/stat" && jq -e '.private.lost > 0' "$tmp/stat" &&
 		build/gotrace latency --json "$RECORDED" >"$tmp/latency.out" &&

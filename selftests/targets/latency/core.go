@@ -55,6 +55,8 @@ func burn() []part {
 	if *cgroup == "" {
 		return append(parts, share("main.burner", 0, 0.001, throttled))
 	}
+	// While it is throttled, schedstat may not count its delay.
+	parts[len(parts)-1] = u.is("main.burner", "the rest of the time", u.Wall-u.CPU, kernelRunnable, throttled)
 	return append(parts, u.is("main.burner", "cpu.stat", throttledTime()-before, throttled),
 		share("main.burner", 0.01, 0.13, onCPU))
 }
