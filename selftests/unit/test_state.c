@@ -337,6 +337,24 @@ static void rule_5_kept(void **state)
 	finish(&m);
 }
 
+/* At the latest when its generation ends: what comes is no news of this thread. */
+static void rule_5_kept_until_the_boundary(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 2);
+	m.writer.times = true;
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	expect(&m, "m1 GoSyscallBegin @4000 #2 -\n");
+	m.now += 2000000000;
+	p_start(&m, 2, 1);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoSyscallEnd @5000\n"));
+	assert_true(strstr(m.writer.text, "GoSyscallEnd") < strstr(m.writer.text, "ProcStart"));
+	finish(&m);
+}
+
 static void rule_5_lost(void **state)
 {
 	struct machine m;
@@ -447,6 +465,7 @@ int main(void)
 		cmocka_unit_test(rule_3_own_p),
 		cmocka_unit_test(rule_4_reacquired),
 		cmocka_unit_test(rule_5_kept),
+		cmocka_unit_test(rule_5_kept_until_the_boundary),
 		cmocka_unit_test(rule_5_lost),
 		cmocka_unit_test(rule_5_no_p_at_once),
 		cmocka_unit_test(threads_of_c),

@@ -383,19 +383,6 @@ uint64_t sequencer__go_losses(const struct sequencer *s)
 	return s->losses.wrong;
 }
 
-/* A thread whose last record is a tentative exit has left the call, unless it was just now. */
-static void settle_exits(struct sequencer *s, uint64_t t1)
-{
-	void *value;
-
-	for (size_t i = 0; map__next(&s->m, &i, &value);) {
-		struct thread *t = value;
-
-		if (t->exit_time && t1 - t->exit_time > HOLD_NS)
-			state__exit_kept(s, t);
-	}
-}
-
 int sequencer__finish(struct sequencer *s, uint64_t t1)
 {
 	int err;
@@ -416,7 +403,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 			return err;
 	}
 	sequencer__retry(s, UINT64_MAX);
-	settle_exits(s, t1);
+	state__settle_exits(s, t1, HOLD_NS);
 	locate_losses(s, UINT64_MAX);
 	if (!s->error)
 		losses__report(s, t1, true);

@@ -145,6 +145,18 @@ void state__exit_kept(struct sequencer *s, struct thread *t)
 		syscall_exit(s, t, time, true);
 }
 
+void state__settle_exits(struct sequencer *s, uint64_t time, uint64_t patience)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&s->m, &i, &value);) {
+		struct thread *t = value;
+
+		if (t->exit_time && !t->head && time > t->exit_time + patience)
+			state__exit_kept(s, t);
+	}
+}
+
 enum verdict apply_syscall_exit(struct step *st)
 {
 	struct thread *t = st->t;
