@@ -221,6 +221,8 @@ static inline void put_segment(FILE *f, const struct path_segment *s)
 		fprintf(f, " call=%u", s->call);
 	if (s->fault)
 		fprintf(f, " fault");
+	if (s->got_first)
+		fprintf(f, " first");
 	fputs(causes[s->cause], f);
 	put_who(f, "by=g", s->by);
 	if (s->other)

@@ -125,7 +125,7 @@ static void waits_for_a_thread(void **state)
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
-	history.machine = true;
+	history.machine = true; /* since 0 */
 	block(10, 1, CHAN);
 	off(11, 1, GT_OFF_SLEEPING, STRESS, 0);
 	unblock(20, 1, 2);
@@ -219,7 +219,7 @@ static void raw_futex(void **state)
 	expect(1, 5, 50,
 	       "5-12 oncpu g1 m1\n"
 	       "12-20 oncpu g2 m2\n"
-	       "20-25 kernrun g2 m2 process by=900 by=stress\n"
+	       "20-25 kernrun g2 m2 first process by=900 by=stress\n"
 	       "25-40 oncpu g2 m2\n"
 	       "40-44 kernrun g1 m1\n"
 	       "44-50 oncpu g1 m1\n");
@@ -334,7 +334,7 @@ static void core_is_held(void **state)
 	core(20, 1, 0);
 	expect(1, 5, 30,
 	       "5-10 oncpu g1 m1\n"
-	       "10-20 kernrun g1 m1 process by=900 by=stress\n"
+	       "10-20 kernrun g1 m1 first process by=900 by=stress\n"
 	       "20-30 oncpu g1 m1\n");
 	off(30, 1, GT_OFF_SLEEPING, 0, 0);
 	machine(31, 3, STRESS);
@@ -358,6 +358,12 @@ static void core_is_held(void **state)
 	       "80-84 kernrun g1 m1 process by=900 by=stress\n"
 	       "84-90 kernrun g1 m1 process by=901 by=peer\n"
 	       "90-95 oncpu g1 m1\n");
+	off(95, 1, GT_OFF_PREEMPTED, STRESS, 0); /* perf has ended */
+	core(97, 1, 0);
+	expect(1, 92, 99,
+	       "92-95 oncpu g1 m1\n"
+	       "95-97 kernrun g1 m1 first process by=900 by=stress\n"
+	       "97-99 oncpu g1 m1\n");
 	end();
 }
 

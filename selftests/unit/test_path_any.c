@@ -152,6 +152,7 @@ static void any_history(void **state)
 		for (uint64_t id = 0; id < PROCS; id++)
 			path_history__proc(&history, id);
 		history.machine = some(2);
+		history.machine_to = (int64_t)some(300);
 		time = some(9) ? 0 : INT64_MIN;
 		for (uint64_t n = some(300); n; n--, time += (int64_t)some(4))
 			add_something(time);

@@ -137,18 +137,16 @@ static void put_holders(struct out *o, const struct path_history *h, const struc
 }
 
 /* Without perf's events it is not known for how long another process had the core. */
-static const char *before_cause(const struct path_history *h, const struct path_segment *seg)
+static const char *before_cause(const struct path_segment *seg)
 {
-	bool first = seg->cause == PATH_CAUSE_PROCESS && !h->machine;
-
 	switch (seg->kind) {
 	case PATH_GO_RUNNABLE:
 		if (!seg->other)
 			return "the P was with ";
-		return first ? "the P's thread wanted a core, that went to "
-			     : "the P's thread wanted a core, that was with ";
+		return seg->got_first ? "the P's thread wanted a core, that went to "
+				      : "the P's thread wanted a core, that was with ";
 	case PATH_KERNEL_RUNNABLE:
-		return first ? "the core went to " : "the core was with ";
+		return seg->got_first ? "the core went to " : "the core was with ";
 	case PATH_THROTTLED:
 		return "by ";
 	default:
@@ -172,7 +170,7 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 		return;
 	}
 	out__text(o, ", ");
-	out__text(o, before_cause(h, seg));
+	out__text(o, before_cause(seg));
 	switch (seg->cause) {
 	case PATH_CAUSE_GOROUTINE:
 		put_goroutine(o, h, seg->by);

@@ -119,10 +119,11 @@ struct path_history {
 	struct path_list stops;
 	struct map names; /* of threads of other processes, by tid: interned */
 	struct intern *words;
-	int64_t from;	      /* of what was before only the last is kept */
-	size_t memory, limit; /* bytes: held, and the most */
-	bool kernel;	      /* the trace has a kernel's side */
-	bool machine;	      /* and tells of the machine's other threads, too */
+	int64_t from;			  /* of what was before only the last is kept */
+	size_t memory, limit;		  /* bytes: held, and the most */
+	bool kernel;			  /* the trace has a kernel's side */
+	bool machine;			  /* and tells of the machine's other threads, too: */
+	int64_t machine_from, machine_to; /* from the first such item to the last */
 };
 
 int path_history__init(struct path_history *h, size_t limit); /* 0 or -ENOMEM */
@@ -237,7 +238,8 @@ struct path_segment {
 	uint8_t notes; /* PATH_NOTE_…: of any part of it */
 	uint8_t why;   /* enum gt_off: of a thread that was asleep */
 	bool fault;
-	uint32_t depth;		    /* so many waits lie between it and the goroutine asked for */
+	bool got_first; /* `other` got the core first; who had it after that is not known */
+	uint32_t depth; /* so many waits lie between it and the goroutine asked for */
 	uint32_t goroutine, thread; /* whose time it is; indices or PATH_NONE */
 	uint32_t reason;	    /* Go-blocked: interned */
 	uint32_t call;		    /* or KERNEL_NO_CALL */

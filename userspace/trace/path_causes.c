@@ -42,6 +42,12 @@ static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint3
 	}
 }
 
+/* Does the trace tell of all who had a core since then? perf may have begun later, or ended before. */
+static bool knows_cores(const struct path_history *h, int64_t since)
+{
+	return h->machine && since >= h->machine_from && since <= h->machine_to;
+}
+
 /*
  * Who is preempted waits for the core that it had; who is woken, for the one that it gets, which the
  * kernel chose then. (That another core takes it over later is not seen until it has that.)
@@ -53,21 +59,25 @@ int64_t path_walk__core(const struct walk *w, const struct path_run *run,
 			const struct path_run *next, int64_t since, struct path_segment *seg)
 {
 	bool moved = run->woken && next && next->run == KERNEL_RUNNING;
+	bool known = knows_cores(w->h, run->time);
 	uint16_t cpu = moved ? next->cpu : run->cpu;
 	const struct path_list *list = path_history__cpu(w->h, cpu);
 	uint32_t n = list ? path_list__before(list, sizeof(struct path_core), w->time) : 0;
 	const struct path_core *core;
 
-	if (!w->h->machine && !run->woken) {
+	if (!known && !run->woken) {
 		blame_thread(w, run->other, run->other_pid, run->name, seg);
+		seg->got_first = seg->cause == PATH_CAUSE_PROCESS;
 		return since;
 	}
 	if (!n)
 		return since;
 	core = (const struct path_core *)list->at + n - 1;
-	if (w->h->machine || core->time >= run->time ||
-	    path_history__find_thread(w->h, core->tid) != PATH_NONE)
+	if (known || core->time >= run->time ||
+	    path_history__find_thread(w->h, core->tid) != PATH_NONE) {
 		blame_thread(w, core->tid, core->pid, core->name, seg);
+		seg->got_first = !known && seg->cause == PATH_CAUSE_PROCESS;
+	}
 	return core->time > since ? core->time : since;
 }
 
@@ -326,6 +336,7 @@ static int compare_causes(const struct path_segment *a, const struct path_segmen
 	COMPARE(reason);
 	COMPARE(call);
 	COMPARE(fault);
+	COMPARE(got_first);
 	return 0;
 }
 

@@ -98,7 +98,11 @@ static int core__item(struct path_fold *f, const struct kernel_item *item, int64
 		core.tid = item->other;
 	if (item->kind != KERNEL_ON)
 		core.pid = item->other_pid;
-	f->h->machine |= item->kind == KERNEL_CORE;
+	if (item->kind == KERNEL_CORE) {
+		f->h->machine_from = f->h->machine ? f->h->machine_from : time;
+		f->h->machine_to = time;
+		f->h->machine = true;
+	}
 	return path_history__on_cpu(f->h, item->cpu, &core);
 }
 

@@ -30,10 +30,11 @@ void path__deinit(struct path *p)
 static bool same_place(const struct path_segment *a, const struct path_segment *b)
 {
 	return a->kind == b->kind && a->cause == b->cause && a->notes == b->notes &&
-	       a->why == b->why && a->fault == b->fault && a->depth == b->depth &&
-	       a->goroutine == b->goroutine && a->thread == b->thread && a->reason == b->reason &&
-	       a->call == b->call && a->by == b->by && a->other == b->other &&
-	       a->other_pid == b->other_pid && a->other_name == b->other_name &&
+	       a->why == b->why && a->fault == b->fault && a->got_first == b->got_first &&
+	       a->depth == b->depth && a->goroutine == b->goroutine && a->thread == b->thread &&
+	       a->reason == b->reason && a->call == b->call && a->by == b->by &&
+	       a->other == b->other && a->other_pid == b->other_pid &&
+	       a->other_name == b->other_name &&
 	       !memcmp(a->holders, b->holders, sizeof(a->holders));
 }
 
