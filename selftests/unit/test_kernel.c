@@ -403,6 +403,33 @@ static void items_move_threads(void **state)
 	assert_null(kernel_threads__find(&threads, 7));
 }
 
+/* Another core wakes it just before it is off its own: that sleep is none, but only that one. */
+static void a_wake_up_before_the_sleep(void **state)
+{
+	const struct kernel_thread *t;
+
+	apply(KERNEL_CREATED, 10, 0);
+	t = kernel_threads__find(&threads, 7);
+	apply(KERNEL_ON, 20, 0);
+	apply(KERNEL_WAKING, 29, 0);
+	apply(KERNEL_OFF, 30, GT_OFF_SLEEPING);
+	assert_run(KERNEL_RUNNABLE, 30);
+	assert_true(t->woken && t->other == 9);
+	apply(KERNEL_ON, 31, 0);
+	apply(KERNEL_OFF, 32, GT_OFF_DISK);
+	assert_run(KERNEL_BLOCKED, 32);
+	apply(KERNEL_ON, 33, 0);
+	apply(KERNEL_WAKING, 34, 0);
+	apply(KERNEL_OFF, 35, GT_OFF_PREEMPTED);
+	assert_run(KERNEL_RUNNABLE, 35);
+	assert_false(t->woken);
+	apply(KERNEL_ON, 36, 0);
+	apply(KERNEL_WAKING, 37, 0);
+	apply(KERNEL_SYS_EXIT, 38, 0); /* it was not to be */
+	apply(KERNEL_OFF, 39, GT_OFF_SLEEPING);
+	assert_run(KERNEL_SLEEPING, 39);
+}
+
 static void all_that_are_gone_are_forgotten(void **state)
 {
 	struct kernel_thread t = { .call = KERNEL_NO_CALL };
@@ -429,6 +456,7 @@ int main(void)
 		TEST(threads_come_back),
 		TEST(nothing_is_nothing),
 		TEST(items_move_threads),
+		TEST(a_wake_up_before_the_sleep),
 		TEST(a_later_version),
 		TEST(broken_records),
 		TEST(all_that_are_gone_are_forgotten),

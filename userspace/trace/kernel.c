@@ -67,21 +67,32 @@ static void set_name(struct kernel_thread *thread, const struct trace_string *na
 	thread->name_len = (uint8_t)len;
 }
 
-static void set_run(struct kernel_thread *thread, enum kernel_run run, uint64_t time)
+static void set_waker(struct kernel_thread *thread, const struct kernel_item *item)
 {
-	thread->run = (uint8_t)run;
-	thread->since = time;
+	thread->other = item->other;
+	thread->other_pid = item->other_pid;
+	thread->interrupt = item->interrupt;
+	thread->woken = true;
+}
+
+static void forget_waker(struct kernel_thread *thread)
+{
 	thread->other = thread->other_pid = 0;
 	thread->interrupt = thread->woken = false;
 }
 
-static void set_runnable(struct kernel_thread *thread, const struct kernel_item *item, bool woken)
+static void set_run(struct kernel_thread *thread, enum kernel_run run, uint64_t time)
 {
-	set_run(thread, KERNEL_RUNNABLE, item->time);
-	thread->other = item->other;
-	thread->other_pid = item->other_pid;
-	thread->interrupt = item->interrupt;
-	thread->woken = woken;
+	thread->run = (uint8_t)run;
+	thread->since = time;
+	forget_waker(thread);
+}
+
+/* Another core may wake a thread that is about to leave its own to sleep: it does not sleep then. */
+static bool is_awake(const struct kernel_thread *thread, uint8_t why)
+{
+	return thread->run == KERNEL_RUNNING && thread->woken &&
+	       (why == GT_OFF_SLEEPING || why == GT_OFF_DISK);
 }
 
 static void leave_core(struct kernel_thread *thread, const struct kernel_item *item)
@@ -93,11 +104,17 @@ static void leave_core(struct kernel_thread *thread, const struct kernel_item *i
 	};
 
 	thread->cpu = item->cpu;
-	if (item->why == GT_OFF_PREEMPTED || item->why == GT_OFF_YIELDED)
-		set_runnable(thread, item, false);
-	else
+	if (is_awake(thread, item->why)) {
+		thread->run = KERNEL_RUNNABLE;
+		thread->since = item->time;
+	} else if (item->why == GT_OFF_PREEMPTED || item->why == GT_OFF_YIELDED) {
+		set_run(thread, KERNEL_RUNNABLE, item->time);
+		thread->other = item->other;
+		thread->other_pid = item->other_pid;
+	} else {
 		set_run(thread, item->why < GT_OFF_END ? run[item->why] : KERNEL_UNKNOWN,
 			item->time);
+	}
 }
 
 /*
@@ -108,14 +125,27 @@ static void acts(struct kernel_thread *thread, const struct kernel_item *item)
 {
 	if (thread->run != KERNEL_RUNNING)
 		set_run(thread, KERNEL_RUNNING, item->time);
+	else
+		forget_waker(thread);
 	thread->cpu = item->cpu;
 }
 
-/* A wake-up of one that runs, or waits for a core already, changes nothing: it came too late. */
-static bool can_wake(const struct kernel_thread *thread)
+/* Of one that waits for a core already it changes nothing: it came too late. */
+static void wake(struct kernel_thread *thread, const struct kernel_item *item)
 {
-	return thread->run == KERNEL_SLEEPING || thread->run == KERNEL_BLOCKED ||
-	       thread->run == KERNEL_STOPPED || thread->run == KERNEL_UNKNOWN;
+	switch (thread->run) {
+	case KERNEL_RUNNING: /* see is_awake(); on its own core it has not left that */
+		if (item->other != item->tid)
+			set_waker(thread, item);
+		break;
+	case KERNEL_UNKNOWN:
+	case KERNEL_SLEEPING:
+	case KERNEL_BLOCKED:
+	case KERNEL_STOPPED:
+		set_run(thread, KERNEL_RUNNABLE, item->time);
+		set_waker(thread, item);
+		break;
+	}
 }
 
 /* The number of one that is gone may be given again: nothing of it is the new one's. */
@@ -124,7 +154,8 @@ static void begin(struct kernel_thread *thread, const struct kernel_item *item)
 	*thread = (struct kernel_thread){ .tid = item->tid,
 					  .cpu = item->cpu,
 					  .call = KERNEL_NO_CALL };
-	set_runnable(thread, item, true);
+	set_run(thread, KERNEL_RUNNABLE, item->time);
+	set_waker(thread, item);
 	set_name(thread, &item->name);
 }
 
@@ -161,8 +192,7 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		waker = item->interrupt ? NULL : kernel_threads__find(t, item->other);
 		if (waker && waker != thread)
 			acts(waker, item);
-		if (can_wake(thread))
-			set_runnable(thread, item, true);
+		wake(thread, item);
 		break;
 	case KERNEL_SYS_ENTER:
 		acts(thread, item);

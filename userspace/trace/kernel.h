@@ -78,7 +78,9 @@ struct kernel_thread {
 	uint64_t call_since;
 	uint64_t fault_since;
 	uint32_t other, other_pid; /* RUNNABLE: who woke it, or got its core */
-	bool interrupt, woken; /* RUNNABLE: by an interrupt; by a wake-up, not taken off its core */
+	/* RUNNABLE: by an interrupt; by a wake-up, not taken off its core. RUNNING: a wake-up came, for
+	   the sleep that it may be about to begin, by `other`. */
+	bool interrupt, woken;
 	uint8_t name_len;
 	char name[KERNEL_NAME_MAX];
 };

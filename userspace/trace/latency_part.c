@@ -101,7 +101,7 @@ static int preemptor_kind(struct latency *l, const struct trace_string *name, ui
 static int wait_kind(struct latency *l, const struct kernel_threads *threads,
 		     const struct kernel_thread *t, const struct kernel_item *item, uint32_t *ret)
 {
-	if (!item || item->kind != KERNEL_OFF)
+	if (!item || item->kind != KERNEL_OFF || t->woken)
 		return text_kind(l, t->woken ? "woken" : "preempted", ret);
 	if (item->why == GT_OFF_YIELDED)
 		return text_kind(l, "yielded", ret);
