@@ -246,6 +246,35 @@ static void threads_of_the_start(void **state)
 	close_timeline(t, r);
 }
 
+/* What a record between the attaching and the look left open, the look says. */
+static void looks_after_records(void **state)
+{
+	struct gt_thread look = { .what = GT_THREAD_PRESENT, .why = GT_OFF_SLEEPING, .comm = "a" };
+	struct gt_thread named = { .what = GT_THREAD_NAMED, .comm = "b" };
+	const struct kernel_thread *a;
+	struct timeline *t;
+	struct reader *r;
+
+	thread(-50, 4, named, 0);
+	give(-49, 5, GT_SYS_EXIT, 0, &(struct gt_value){ 5 });
+	off(-48, 6, GT_OFF_SLEEPING);
+	for (uint32_t tid = 4; tid <= 6; tid++)
+		thread(-40 + (int64_t)tid, tid, look, 1 + 202);
+	thread(10, 7, named, 0);
+	thread(11, 7, look, 1 + 35);
+	t = finish_and_open(1000, &r);
+	expect_sync(t);
+	a = kernel_threads__find(timeline__threads(t), 4);
+	assert_true(a && a->run == KERNEL_SLEEPING && a->call == 202 && a->name[0] == 'a');
+	a = kernel_threads__find(timeline__threads(t), 5);
+	assert_true(a && a->run == KERNEL_RUNNING && a->call == KERNEL_NO_CALL);
+	a = kernel_threads__find(timeline__threads(t), 6);
+	assert_true(a && a->run == KERNEL_SLEEPING && a->call == 202 && a->since == T0 - 48);
+	a = kernel_threads__find(timeline__threads(t), 7);
+	assert_true(a && a->run == KERNEL_SLEEPING && a->call == 35);
+	close_timeline(t, r);
+}
+
 /* Each generation's items are in it, and it begins with the threads as the last one left them. */
 static void over_generations(void **state)
 {
@@ -365,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_kind, setup_64, teardown_64),
 		TEST(senseless_records),
 		TEST(threads_of_the_start),
+		TEST(looks_after_records),
 		TEST(over_generations),
 		TEST(bytes_close_a_generation),
 		TEST(losses_leave_threads_unknown),

@@ -168,10 +168,13 @@ static int add(struct sequencer *s, const struct kernel_item *item)
 	return err ? err : kernel_threads__apply(&s->threads, item);
 }
 
-/* Records outrank a look, which says only what they did not: the thread itself, or its name. */
+/*
+ * Records outrank a look, which says only what they did not: of a thread that none was of, or at most its
+ * new name, everything; else its name, and the system call that it went to sleep in.
+ */
 static int add_present(struct sequencer *s, const struct gt_record *rec, bool in_window)
 {
-	const struct kernel_thread *known = kernel_threads__find(&s->threads, rec->tid);
+	struct kernel_thread *known = kernel_threads__find(&s->threads, rec->tid);
 	struct kernel_thread thread = present(rec);
 	struct kernel_item named = { .time = rec->time,
 				     .kind = KERNEL_NAMED,
@@ -180,12 +183,15 @@ static int add_present(struct sequencer *s, const struct gt_record *rec, bool in
 				     .name = { thread.name, thread.name_len } };
 	int err;
 
-	if (known && (known->name_len || !thread.name_len))
+	if (!known || known->run == KERNEL_UNKNOWN) {
+		err = in_window ? kernel_writer__was(s->kernel, &thread) : 0;
+		return err ? err : kernel_threads__set(&s->threads, &thread);
+	}
+	if (known->call == KERNEL_NO_CALL && known->run == thread.run)
+		known->call = thread.call;
+	if (known->name_len || !thread.name_len)
 		return 0;
-	if (known)
-		return in_window ? add(s, &named) : kernel_threads__apply(&s->threads, &named);
-	err = in_window ? kernel_writer__was(s->kernel, &thread) : 0;
-	return err ? err : kernel_threads__set(&s->threads, &thread);
+	return in_window ? add(s, &named) : kernel_threads__apply(&s->threads, &named);
 }
 
 int kernel__record(struct sequencer *s, const struct gt_record *rec)
