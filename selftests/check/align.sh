@@ -191,9 +191,9 @@ gets_a_kernels_side()
 		BEGIN { while (getline tid <"'"$tmp/tids"'") ours[tid] = 1 }
 		$3 in ours || $4 in ours' | within "$from" "$to" >"$tmp/want"
 	wc -l "$tmp/want"
-	# a tick of the runtime's clock, which the times are shown by, is 64 ns
+	# times are shown by the runtime's clock, of which a generation says what CLOCK_MONOTONIC was a moment later
 	paste -d ' ' "$tmp/have" "$tmp/want" | awk '$2 != $6 || $3 != $7 || $4 != $8 ||
-		$1 - $5 > 64 || $5 - $1 > 64' >"$tmp/more"
+		$1 - $5 > 20000 || $5 - $1 > 20000' >"$tmp/more"
 	nothing_but "$tmp/more" && $READER latency "$tmp/joined" >"$tmp/latency" || return 1
 	head -n 5 "$tmp/latency"
 	grep -q 'main\.' "$tmp/latency"
