@@ -274,6 +274,12 @@ static inline void made_task(struct made_perf *m, uint32_t type, uint32_t pid, u
 	made_record(&m->records, type, 0, payload, sizeof(payload));
 }
 
+/* As sample_id_all has it: thread and time behind it. */
+static inline void made_lost_at(struct made_perf *m, uint64_t records, uint64_t time)
+{
+	made_record(&m->records, PERF_RECORD_LOST, 0, (uint64_t[]){ 70, records, 0, time }, 32);
+}
+
 static inline void made_lost(struct made_perf *m, uint64_t records, uint64_t samples)
 {
 	made_record(&m->records, PERF_RECORD_LOST, 0, (uint64_t[]){ 70, records }, 16);

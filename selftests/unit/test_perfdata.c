@@ -119,6 +119,59 @@ static void assert_example(struct perf_data *d, bool one_event, const char *desc
 	perf_data__close(d);
 }
 
+static void test_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+	const struct perf_loss *loss;
+	struct perf_data *d;
+	size_t n;
+
+	made_lost_at(m, 5, 3000);
+	made_switch(m, 2990, 0, 1001, 1, 0); /* it was stamped before the room was made */
+	made_lost_at(m, 7, 4000);
+	made_switch(m, 4010, 0, 0, 0, 1001);
+	made_lost(m, 2, 0); /* and does not say when */
+	made_switch(m, 2000, 1, 1001, 1, 0); /* another core */
+	made_lost_at(m, 1, 2500);
+	d = read_made(m, made_file(m));
+	assert_int_equal(perf_data__lost(d), 15);
+	loss = perf_data__losses(d, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(loss[0].from, 2000);
+	assert_int_equal(loss[0].to, 2500);
+	assert_int_equal(loss[0].count, 1);
+	assert_int_equal(loss[1].from, 2990);
+	assert_int_equal(loss[1].to, 2990);
+	assert_int_equal(loss[1].count, 5);
+	assert_int_equal(loss[2].from, 2990);
+	assert_int_equal(loss[2].to, 4000);
+	perf_data__close(d);
+}
+
+static void test_many_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+	const struct perf_loss *loss;
+	struct perf_data *d;
+	uint64_t sum = 0;
+	size_t n;
+
+	for (uint64_t i = 0; i < 2 * PERF_LOSSES_MAX + 1; i++)
+		made_lost_at(m, 1, 1000 + 10 * i);
+	made_switch(m, 1000000, 1, 1001, 1, 0);
+	d = read_made(m, made_file(m));
+	loss = perf_data__losses(d, &n);
+	assert_in_range(n, PERF_LOSSES_MAX / 2, PERF_LOSSES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(!i || loss[i].from > loss[i - 1].to);
+		sum += loss[i].count;
+	}
+	assert_int_equal(sum, 2 * PERF_LOSSES_MAX + 1);
+	assert_int_equal(loss[0].from, 1000);
+	assert_int_equal(loss[n - 1].to, 1000 + 20 * PERF_LOSSES_MAX);
+	perf_data__close(d);
+}
+
 static void test_file_and_pipe(void **state)
 {
 	struct made_perf *m = made_perf();
@@ -451,6 +504,8 @@ static void test_bomb(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_many_losses),
 		cmocka_unit_test(test_file_and_pipe),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_compressed_long),

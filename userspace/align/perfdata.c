@@ -24,7 +24,7 @@ int perf__no_memory(const struct perf_data *d, struct error *err)
 
 int perf__keep(const struct perf_data *d, struct error *err)
 {
-	if (d->n + d->names.n + d->threads.n < PERF_KEPT_MORE + d->at)
+	if (d->n + d->nlosses + d->names.n + d->threads.n < PERF_KEPT_MORE + d->at)
 		return 0;
 	return error__set(err, -E2BIG, "%s: its first %llu bytes cannot hold more than %zu events",
 			  input__name(d->in), (unsigned long long)d->at, d->n);
@@ -115,6 +115,7 @@ static int fill(struct perf_data *d, struct error *err)
 		code = nothing(d, err);
 	if (!code && !perf__sort(d->sched, d->n))
 		code = perf__no_memory(d, err);
+	perf__sort_losses(d);
 	return code;
 }
 
@@ -180,6 +181,7 @@ void perf_data__close(struct perf_data *d)
 	blocks__destroy(d->blocks);
 	free(d->names.name);
 	free(d->sched);
+	free(d->losses);
 	free(d);
 }
 

@@ -42,7 +42,12 @@ struct perf_sched {
 	uint32_t event;		  /* perf_data__comm(): "sched_switch", ... */
 };
 
-#define PERF_NO_CLOCK (-1)
+struct perf_loss { /* events were lost between; times as in the file */
+	uint64_t from, to, count;
+};
+
+#define PERF_NO_CLOCK	(-1)
+#define PERF_LOSSES_MAX 1024 /* more of them are told as fewer and longer ones */
 
 struct perf_data;
 
@@ -66,6 +71,8 @@ uint32_t perf_data__process(const struct perf_data *d, uint32_t tid);
 /* Its last name by perf's own records of it; "": none. */
 const char *perf_data__thread_name(const struct perf_data *d, uint32_t tid);
 uint64_t perf_data__lost(const struct perf_data *d);	    /* samples, by perf's own count */
+/* Those of which the file says when, by their ends. */
+const struct perf_loss *perf_data__losses(const struct perf_data *d, size_t *ret_n);
 const char *perf_data__describe(const struct perf_data *d); /* "perf 6.1.187, zstd, pipe" */
 
 #endif

@@ -3,7 +3,7 @@
  * What the parts of the reader of perf.data share: perfdata.c (what is given out), perfdata_file.c (the
  * file's header, attributes and sections), perfdata_formats.c (which event of the scheduler has which fields
  * where), perfdata_records.c (the stream of records, compressed or not), perfdata_sample.c (a record of
- * an event) and perfdata_names.c.
+ * an event), perfdata_losses.c (what is missing) and perfdata_names.c.
  */
 #ifndef ALIGN_PERFDATA_IMPL_H
 #define ALIGN_PERFDATA_IMPL_H
@@ -96,6 +96,9 @@ struct perf_data {
 	size_t n, cap;
 	uint64_t samples; /* of any event */
 	uint64_t lost_records, lost_samples;
+	struct perf_loss *losses;
+	size_t nlosses, losses_cap;
+	bool just_lost; /* no event of the scheduler was read since */
 	int clock;
 	bool has_clock; /* an event of the scheduler was there to say which */
 
@@ -143,6 +146,11 @@ int perf__sample(struct perf_data *d, struct buf *b, struct error *err);
 /* A string of up to `len` bytes, that ends before with a NUL. 0, or a negative errno. */
 int perf__name(struct perf_data *d, const void *s, size_t len, uint32_t *ret, struct error *err);
 int perf__thread(struct perf_data *d, uint32_t tid, struct perf_thread **ret, struct error *err);
+
+/* A PERF_RECORD_LOST, from its id on; before the next event, if just_lost; by time, when all is read. */
+int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct error *err);
+void perf__after_loss(struct perf_data *d, uint64_t time);
+void perf__sort_losses(struct perf_data *d);
 
 /* By time; of one time as they stand. False: no memory, which it takes as much of once more. */
 bool perf__sort(struct perf_sched *ev, size_t n);

@@ -173,6 +173,8 @@ static int lost(struct perf_data *d, const struct header *h, struct buf *b, stru
 		buf__skip(b, sizeof(uint64_t));
 		n = buf__u64(b);
 		d->lost_records += n;
+		if (!b->bad && n)
+			return perf__lose(d, b, n, err);
 	} else {
 		n = buf__u64(b);
 		d->lost_samples += h->misc & 1 << 15 ? 0 : n;

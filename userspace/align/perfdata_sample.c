@@ -210,6 +210,8 @@ int perf__sample(struct perf_data *d, struct buf *b, struct error *err)
 		return code;
 	if (!perf__grow(&d->sched, d->n, &d->cap, sizeof(*d->sched)))
 		return perf__no_memory(d, err);
+	if (d->just_lost)
+		perf__after_loss(d, ev.time);
 	d->sched[d->n++] = ev;
 	return 0;
 }
