@@ -128,8 +128,8 @@ mutants()
 	local i=0 verdict same=0
 
 	# shellcheck disable=SC2046 # names without blanks
-	$REFERENCE/mutate -seed 20261121 -n 300 -worlds 50 -o "$tmp/mutants" $(mutation_bases) || return 1
-	for ((i = 0; i < 300; i++)); do
+	$REFERENCE/mutate -seed 20261121 -n 100 -worlds 50 -o "$tmp/mutants" $(mutation_bases) || return 1
+	for ((i = 0; i < 100; i++)); do
 		verdict=0
 		timeout 10 $READER latency --goroutines --json "$tmp/mutants/$i.trace" >"$tmp/latency.json" 2>"$tmp/err" ||
 			verdict=$?
@@ -142,7 +142,7 @@ mutants()
 		fi
 	done
 	rm -rf "$tmp/mutants"
-	[ $same -gt 20 ] || { echo "only $same were accepted"; return 1; }
+	[ $same -gt 5 ] || { echo "only $same were accepted"; return 1; }
 }
 
 ktap_start

@@ -149,7 +149,7 @@ refused()
 	}
 }
 
-# FILE: where its sections begin and end, and the 200 places that cut it into parts of one size
+# FILE PLACES: where its sections begin and end, and what cuts it into so many parts of one size
 places_in()
 {
 	local table i size
@@ -164,7 +164,7 @@ places_in()
 		done
 		echo "$size"
 	} | tr ' ' '\n' | awk '{ print $1 - 1; print $1; print $1 + 1 }' |
-		sort -nu - <(seq 0 $((size / 200)) $((size - 1))) | awk -v size="$size" '$1 < size'
+		sort -nu - <(seq 0 $((size / $2)) $((size - 1))) | awk -v size="$size" '$1 < size'
 }
 
 sections_of()
@@ -177,17 +177,17 @@ sections_of()
 	echo $n
 }
 
-cut_anywhere() # FILE
+cut_anywhere() # FILE PLACES
 {
 	local place n=0
 
-	for place in $(places_in "$1"); do
+	for place in $(places_in "$1" "$2"); do
 		head -c "$place" "$1" >"$tmp/cut.data"
 		refused "$tmp/cut.data" || { echo "cut to $place bytes"; return 1; }
 		n=$((n + 1))
 	done
 	CUTS=$n
-	[ $n -gt 200 ]
+	[ $n -gt "$2" ]
 }
 
 # A pipe's output may end behind any record; anywhere else it is cut.
@@ -196,7 +196,7 @@ cut_pipe()
 	local size place good=0
 
 	size=$(stat -c %s "$1")
-	for place in $(seq 1 $((size / 200)) $((size - 1))); do
+	for place in $(seq 1 $((size / 100)) $((size - 1))); do
 		head -c "$place" "$1" >"$tmp/cut.data"
 		if timeout 20 build/san/selftests/perfdata "$tmp/cut.data" - >/dev/null 2>&1; then
 			good=$((good + 1))
@@ -204,7 +204,7 @@ cut_pipe()
 			refused "$tmp/cut.data" || { echo "cut to $place bytes"; return 1; }
 		fi
 	done
-	[ $good -lt 60 ]
+	[ $good -lt 30 ]
 }
 
 by_stdin()
@@ -258,10 +258,10 @@ try "a folder" not_a_file "record without --threads" "$tmp/folder"
 try "a folder's file" not_a_file "record without --threads" "$tmp/folder/data"
 try "no perf.data" not_a_file "it does not begin as one" Makefile
 CUTS=0
-try "cut at every section, and at 200 places between" cut_anywhere "$tmp/small.data"
+try "cut at every section, and at 200 places between" cut_anywhere "$tmp/small.data" 200
 note "$CUTS places"
-try "cut while compressed" cut_anywhere "$tmp/packed.data"
+try "cut while compressed" cut_anywhere "$tmp/packed.data" 50
 note "$CUTS places"
-try "a pipe's output cut at 200 places" cut_pipe "$tmp/pipe.data"
+try "a pipe's output cut at 100 places" cut_pipe "$tmp/pipe.data"
 note "$total events compared"
 ktap_end
