@@ -29,10 +29,10 @@ items() # of events --kernel --json
 	grep '"kind":"Kernel"'
 }
 
-# Without the goroutine, which a part and an older version may know less of
+# Without goroutines, which a part and an older version may know less of
 bare()
 {
-	sed 's/"g":[^,]*,//'
+	sed 's/"g":[^,]*,//; s/,"g":[0-9]*//'
 }
 
 valid() # TRACE

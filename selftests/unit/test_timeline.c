@@ -94,7 +94,7 @@ static struct timeline *open_timeline(struct reader **ret)
 struct expected {
 	int event, item; /* of one of the two kinds; 0: it is the other */
 	uint64_t after;	 /* of the start */
-	uint64_t g;
+	uint64_t g, took;
 };
 
 /* The time of the event that the item stands before. */
@@ -112,7 +112,7 @@ static void steps_are_in_order(void **state)
 		{ EV_PROC_STATUS, 0, 1 },
 		{ EV_GO_STATUS, 0, 2 },
 		{ 0, KERNEL_SYS_ENTER, 64, 1 },
-		{ 0, KERNEL_SYS_EXIT, 640, 1 },
+		{ 0, KERNEL_SYS_EXIT, 640, 1, .took = 640 - 64 },
 		{ EV_GO_STOP, 0, 640 },
 		{ 0, KERNEL_OFF, 700, TRACE_NO_G },
 		{ 0, KERNEL_ENDED, 800, TRACE_NO_G },
@@ -120,7 +120,7 @@ static void steps_are_in_order(void **state)
 		{ EV_SYNC, 0, 6400 },
 		{ EV_GO_STATUS, 0, 6401 },
 		{ EV_PROC_STATUS, 0, 6402 },
-		{ 0, KERNEL_ON, 6464, TRACE_NO_G },
+		{ 0, KERNEL_ON, 6464, TRACE_NO_G, .took = 64 },
 		{ EV_GO_START, 0, 6528 },
 		{ 0, KERNEL_OFF, 7000, 1 },
 		{ EV_SYNC, 0, 6529 },
@@ -145,6 +145,7 @@ static void steps_are_in_order(void **state)
 		}
 		assert_int_equal(step.item->kind, want[i].item);
 		assert_int_equal(timeline__goroutine(t, step.item->tid), want[i].g);
+		assert_int_equal(timeline__took(t), want[i].took ? want[i].took : UINT64_MAX);
 		assert_int_equal(timeline__until(t), time_of_next_event(&want[i]));
 	}
 	assert_int_equal(timeline__next(t, &step, &err), 0);

@@ -152,10 +152,16 @@ static void print_item(const struct source *s, const struct arguments *a, struct
 		       const struct kernel_item *item, int64_t time)
 {
 	print_item_fn print = a->print == print__json ? print__json_item : print__human_item;
-	uint64_t g = item->kind == KERNEL_CORE ? TRACE_NO_G
-					       : timeline__goroutine(s->timeline, item->tid);
+	bool by = (item->kind == KERNEL_WAKING && !item->interrupt) || item->kind == KERNEL_CREATED;
+	const struct print_item i = {
+		.item = item,
+		.g = item->kind == KERNEL_CORE ? TRACE_NO_G
+					       : timeline__goroutine(s->timeline, item->tid),
+		.by_g = by ? timeline__goroutine(s->timeline, item->other) : TRACE_NO_G,
+		.took = timeline__took(s->timeline),
+	};
 
-	print(p, item, g, time);
+	print(p, &i, time);
 }
 
 /*

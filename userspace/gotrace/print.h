@@ -83,12 +83,18 @@ struct printer {
 /* Puts an event at `time` (not always ev->time: events --fixup). */
 typedef void (*print_fn)(struct printer *p, const struct trace_event *ev, int64_t time);
 
-/* The same of an item of the kernel's side; g: the goroutine that its thread runs. */
-typedef void (*print_item_fn)(struct printer *p, const struct kernel_item *item, uint64_t g,
-			      int64_t time);
+/* An item of the kernel's side, and what is known beyond it; UINT64_MAX: is not. */
+struct print_item {
+	const struct kernel_item *item;
+	uint64_t g;    /* the goroutine that its thread runs */
+	uint64_t by_g; /* WAKING, CREATED: that of the thread that did it */
+	uint64_t took; /* timeline__took() */
+};
 
-void print__human_item(struct printer *p, const struct kernel_item *item, uint64_t g, int64_t time);
-void print__json_item(struct printer *p, const struct kernel_item *item, uint64_t g, int64_t time);
+typedef void (*print_item_fn)(struct printer *p, const struct print_item *i, int64_t time);
+
+void print__human_item(struct printer *p, const struct print_item *i, int64_t time);
+void print__json_item(struct printer *p, const struct print_item *i, int64_t time);
 
 /* A line for people as far as its details: the time, where, and what. UINT64_MAX: nowhere. */
 void print__columns(struct printer *p, int64_t time, uint64_t m, uint64_t proc, uint64_t g,

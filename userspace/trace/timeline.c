@@ -25,6 +25,7 @@ struct timeline {
 	uint64_t *lost; /* when losses of the kernel's records ended: of the generation, by time */
 	size_t nlost, lost_cap, lost_at;
 	uint64_t losses; /* that are over, of all generations */
+	uint64_t took;	 /* see timeline__took() */
 	int64_t ahead;	 /* of CLOCK_MONOTONIC before the trace's clock */
 };
 
@@ -244,11 +245,35 @@ static bool item_is_next(const struct timeline *t)
 	       t->item.time <= timeline__mono(t, t->event.time);
 }
 
+/* When it began, what ends with the item, by what is known of its thread until then. 0: not known. */
+static uint64_t begin_of(const struct kernel_thread *thread, const struct kernel_item *item)
+{
+	switch (item->kind) {
+	case KERNEL_ON:
+		return thread->run == KERNEL_RUNNABLE ? thread->since : 0;
+	case KERNEL_SYS_EXIT:
+		return thread->call == item->number ? thread->call_since : 0;
+	case KERNEL_FAULT_END:
+		return thread->in_fault ? thread->fault_since : 0;
+	}
+	return 0;
+}
+
+static uint64_t took(const struct timeline *t)
+{
+	const struct kernel_item *item = &t->given;
+	const struct kernel_thread *thread = kernel_threads__find(&t->threads, item->tid);
+	uint64_t begin = thread ? begin_of(thread, item) : 0;
+
+	return begin && begin <= item->time ? item->time - begin : UINT64_MAX;
+}
+
 static int give_item(struct timeline *t, struct timeline_step *ret)
 {
 	t->given = t->item;
 	take_item(t);
 	pass_losses(t, t->given.time);
+	t->took = took(t);
 	*ret = (struct timeline_step){ .item = &t->given };
 	return kernel_threads__apply(&t->threads, &t->given) ? -ENOMEM : 1;
 }
@@ -273,6 +298,11 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 		*ret = (struct timeline_step){ .event = &t->event };
 	}
 	return code < 0 ? error__set(err, code, "no memory") : 1;
+}
+
+uint64_t timeline__took(const struct timeline *t)
+{
+	return t->took;
 }
 
 uint64_t timeline__goroutine(const struct timeline *t, uint32_t tid)

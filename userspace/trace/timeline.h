@@ -46,6 +46,11 @@ const struct kernel_threads *timeline__threads(const struct timeline *t);
  * TRACE_NO_G: none. The reader itself may be an event ahead: its order is not to be asked.
  */
 uint64_t timeline__goroutine(const struct timeline *t, uint32_t tid);
+/*
+ * Of an item: ns that a system call or a page fault took that ends with it, or that a thread could go on
+ * before it got the core. UINT64_MAX: it is none of these, or that is not known.
+ */
+uint64_t timeline__took(const struct timeline *t);
 bool timeline__has_kernel(const struct timeline *t); /* any item or thread so far */
 /* Records of the kernel's side were lost in the generation that was begun last. */
 bool timeline__lossy(const struct timeline *t);
