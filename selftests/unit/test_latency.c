@@ -179,7 +179,7 @@ static void a_loss(void **state)
 	off(152, 7, GT_OFF_THROTTLED);
 	core(155, 8, 0);
 	kernel_threads__lose(&threads);
-	assert_int_equal(latency__forget(latency, &threads, &error), 0);
+	assert_int_equal(latency__forget(latency, &threads, false, &error), 0);
 	event(160, EV_SYNC, 0, 0, 0);
 	expect("5 main.worker oncpu=37 gorun=1 throttled=13 total=51 unknown=22\n");
 }

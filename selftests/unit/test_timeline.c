@@ -208,10 +208,10 @@ static void lose_often(uint32_t nthreads, uint32_t nlosses, uint64_t each)
 	begin(1000000);
 	ok(writer__proc_status(x.w, TRACE_NO_M, 0, PROC_IDLE));
 	for (uint32_t i = 0; i < nlosses; i++) {
-		losses[i] = (struct private_loss){ GT_CPU_OFF, 1, 0, 1000000 + i * each };
-		if (!each)
-			losses[i].to = 2 + i;
-		else
+		losses[i] = (struct private_loss){ GT_CPU_OFF, 1, 2 + i, 2 + i };
+		if (each)
+			losses[i].from = losses[i].to = 1000000 + i * each;
+		if (each)
 			item(1000000 + i * each, KERNEL_WAKING, 10, 0);
 	}
 	ok(private__losses(x.w, losses, nlosses));
@@ -240,6 +240,34 @@ static void expect_losses(uint64_t least, uint64_t most)
 	reader__destroy(r);
 }
 
+/* While records are missing, and not before or after. */
+static void in_the_midst_of_a_loss(void **state)
+{
+	static const struct private_loss losses[] = { { GT_CPU_OFF, 1, 1000100, 1000200 },
+						      { GT_WAKING, 1, 1000150, 1000300 },
+						      { GT_PARK, 1, 1000400, 1000500 } };
+	struct timeline_step step;
+	struct error err = {};
+	struct reader *r;
+	struct timeline *t;
+
+	begin(1000000);
+	ok(writer__proc_status(x.w, TRACE_NO_M, 0, PROC_IDLE));
+	for (uint64_t time = 1000050; time < 1000600; time += 100)
+		item(time, KERNEL_ON, 10, 0);
+	ok(private__losses(x.w, losses, 3));
+	end();
+	ok(trace_file__commit(x.file));
+	t = open_timeline(&r);
+	while (timeline__next(t, &step, &err) > 0)
+		if (step.item)
+			assert_int_equal(timeline__in_loss(t), step.item->time >= 1000100 &&
+								       step.item->time < 1000300);
+	assert_int_equal(timeline__losses(t), 2);
+	timeline__destroy(t);
+	reader__destroy(r);
+}
+
 static void many_losses_before_it(void **state)
 {
 	lose_often(40000, 40000, 0);
@@ -249,7 +277,7 @@ static void many_losses_before_it(void **state)
 static void many_losses_in_it(void **state)
 {
 	lose_often(10000, 40000, 10);
-	expect_losses(500, 1024);
+	expect_losses(500, 2048);
 }
 
 static int setup_64(void **state)
@@ -300,6 +328,7 @@ int main(void)
 		TEST(threads_are_as_of_the_step),
 		cmocka_unit_test_setup_teardown(threads_are_as_of_the_step, setup_64, teardown_64),
 		TEST(a_trace_without_is_its_events),
+		TEST(in_the_midst_of_a_loss),
 		TEST(many_losses_before_it),
 		TEST(many_losses_in_it),
 	};

@@ -195,7 +195,7 @@ static int feed(struct latencies *all, const struct timeline *t, const struct ti
 	int code = 0;
 
 	if (all->losses != timeline__losses(t))
-		code = latency__forget(all->latency, threads, err);
+		code = latency__forget(all->latency, threads, timeline__in_loss(t), err);
 	all->losses = timeline__losses(t);
 	if (code)
 		return code;

@@ -309,8 +309,10 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 	return say(code, err);
 }
 
-int latency__forget(struct latency *l, const struct kernel_threads *threads, struct error *err)
+int latency__forget(struct latency *l, const struct kernel_threads *threads, bool in_loss,
+		    struct error *err)
 {
+	l->in_loss = in_loss;
 	return say(look_again(l, threads), err);
 }
 

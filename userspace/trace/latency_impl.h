@@ -39,6 +39,7 @@ struct latency {
 	int64_t now, sync; /* sync: when the generation began, or the trace */
 	uint32_t generations;
 	bool started;
+	bool in_loss; /* records are missing just now */
 };
 
 static inline int64_t latest(int64_t a, int64_t b)

@@ -152,7 +152,7 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 	int err = 0;
 
 	g->in_call = call || t->call != KERNEL_NO_CALL;
-	g->unknown = false;
+	g->unknown = l->in_loss;
 	look_at_core(l, g, t);
 	switch (t->run) {
 	case KERNEL_RUNNING:

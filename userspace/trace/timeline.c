@@ -14,6 +14,10 @@
 
 #define LOSSES_MAX 1024 /* of a generation, told apart: each is looked for in all threads */
 
+struct lost {
+	uint64_t from, to; /* CLOCK_MONOTONIC, ns */
+};
+
 struct timeline {
 	struct reader *reader;
 	struct kernel_reader *kernel; /* of the generation that was begun last; NULL: none */
@@ -22,9 +26,10 @@ struct timeline {
 	struct kernel_item item, given; /* read ahead; given out last */
 	bool has_event, has_item, ended;
 	bool has_kernel;
-	uint64_t *lost; /* when losses of the kernel's records ended: of the generation, by time */
+	struct lost *lost; /* of the kernel's records, in the generation, by time, with some between */
 	size_t nlost, lost_cap, lost_at;
-	uint64_t losses; /* that are over, of all generations */
+	uint64_t losses; /* changes by losses so far, of all generations */
+	bool in_loss;
 	uint64_t took;	 /* see timeline__took() */
 	int64_t ahead;	 /* of CLOCK_MONOTONIC before the trace's clock */
 };
@@ -82,6 +87,11 @@ int64_t timeline__until(const struct timeline *t)
 	return t->has_event ? t->event.time : INT64_MAX;
 }
 
+bool timeline__in_loss(const struct timeline *t)
+{
+	return t->in_loss;
+}
+
 uint64_t timeline__losses(const struct timeline *t)
 {
 	return t->losses;
@@ -95,13 +105,11 @@ static bool is_ours(const struct private_loss *loss)
 	       (loss->kind < GT_KIND_END && gt_kind_is_kernels((unsigned int)loss->kind));
 }
 
-static int add_loss(struct timeline *t, uint64_t to)
+static int add_loss(struct timeline *t, const struct private_loss *loss)
 {
 	size_t cap = t->lost_cap ? 2 * t->lost_cap : 16;
-	uint64_t *lost;
+	struct lost *lost;
 
-	if (t->nlost && t->lost[t->nlost - 1] == to) /* of several kinds */
-		return 0;
 	if (t->nlost == t->lost_cap) {
 		lost = reallocarray(t->lost, cap, sizeof(*lost));
 		if (!lost)
@@ -109,28 +117,35 @@ static int add_loss(struct timeline *t, uint64_t to)
 		t->lost = lost;
 		t->lost_cap = cap;
 	}
-	t->lost[t->nlost++] = to;
+	t->lost[t->nlost++] = (struct lost){ loss->from, loss->to };
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int by_beginning(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const struct lost *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Of more than can be told apart, neighbours are one loss, up to the end of the last of them. */
+/* Those that touch are one, and of more than can be told apart so are neighbours. */
 static void sort_losses(struct timeline *t)
 {
 	size_t each = t->nlost / LOSSES_MAX + 1, n = 0;
+	struct lost *last = NULL;
 
 	if (!t->nlost)
 		return;
-	qsort(t->lost, t->nlost, sizeof(*t->lost), by_value);
-	for (size_t i = 0; i < t->nlost; i++)
-		if ((i + 1) % each == 0 || i + 1 == t->nlost)
-			t->lost[n++] = t->lost[i];
+	qsort(t->lost, t->nlost, sizeof(*t->lost), by_beginning);
+	for (size_t i = 0; i < t->nlost; i++) {
+		if (last && (t->lost[i].from <= last->to || i % each)) {
+			if (last->to < t->lost[i].to)
+				last->to = t->lost[i].to;
+			continue;
+		}
+		last = &t->lost[n++];
+		*last = t->lost[i];
+	}
 	t->nlost = n;
 }
 
@@ -142,27 +157,32 @@ static int read_losses(struct timeline *t, const struct dictionary *words)
 	int code;
 
 	t->nlost = t->lost_at = 0;
+	t->in_loss = false;
 	private_reader__init(&r, words);
 	while ((code = private_reader__next(&r, &record)) > 0)
 		while (code >= 0 && record.kind == PRIVATE_LOSSES &&
 		       private_read__loss(&record.data, &loss))
-			code = is_ours(&loss) ? add_loss(t, loss.to) : 0;
+			code = is_ours(&loss) ? add_loss(t, &loss) : 0;
 	private_reader__deinit(&r);
 	sort_losses(t);
 	return code;
 }
 
-/* What threads did before a loss that has ended by now says nothing of what they do. */
+/*
+ * In the midst of a loss what threads do is a guess, and what they did before one that has ended by now
+ * says nothing of what they do.
+ */
 static void pass_losses(struct timeline *t, uint64_t now)
 {
 	size_t before = t->lost_at;
+	bool was_in = t->in_loss;
 
-	while (t->lost_at < t->nlost && t->lost[t->lost_at] <= now)
+	while (t->lost_at < t->nlost && t->lost[t->lost_at].to <= now)
 		t->lost_at++;
-	if (t->lost_at == before)
-		return;
-	t->losses += t->lost_at - before;
-	kernel_threads__lose_before(&t->threads, t->lost[t->lost_at - 1]);
+	t->in_loss = t->lost_at < t->nlost && t->lost[t->lost_at].from <= now;
+	t->losses += t->lost_at != before || t->in_loss != was_in;
+	if (t->lost_at != before)
+		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at - 1].to);
 }
 
 static void mark_gone(struct kernel_threads *threads)

@@ -62,7 +62,12 @@ int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the other wa
  * generation may be later than that. INT64_MAX: none comes.
  */
 int64_t timeline__until(const struct timeline *t);
-/* So many losses are over so far: what threads did before the last of them is not known any more. */
+/* Records of just now may be missing: what threads do is a guess. */
+bool timeline__in_loss(const struct timeline *t);
+/*
+ * Changes whenever a loss begins or ends: what threads did before the end of the last one is not known any
+ * more.
+ */
 uint64_t timeline__losses(const struct timeline *t);
 
 #endif
