@@ -1,6 +1,7 @@
 #!/bin/bash
 # `make demo`, after the building: starts our Go server with its own load, records it from outside for
-# three seconds, has Go's own reader judge the file, and shows what came out and what it cost.
+# three seconds, has Go's own reader judge the file, and shows what came out and what it cost. Where the
+# kernel's side cannot be recorded, the table of the machine has Go's alone.
 . "$(dirname "$0")/lib.sh"
 server=build/targets/$JUDGE_GO/server
 folder=build/demo
@@ -61,6 +62,10 @@ echo "Go's own reader:"
 build/reference/validate $trace || die "the trace is not valid"
 echo
 build/reference/summary $trace || die "no summary"
+echo
+echo "And on the machine, by the kernel (gotrace latency):"
+build/gotrace latency $trace >$folder/latency || die "gotrace latency failed"
+sed -n 1,9p $folder/latency
 echo
 jq -r '
 	def total: if type == "number" then . else [.[]? | total] | add // 0 end;
