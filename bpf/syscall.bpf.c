@@ -26,26 +26,17 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-#define SYS_RT_SIGRETURN 15
-
 /*
- * A new thread's first one has no entry: its creator's is it. rt_sigreturn has put back all registers of
- * what the signal interrupted, so that the number is -1 by now, and the result no result.
+ * A new thread's first one has no entry: its creator's is it. Of rt_sigreturn, and of a call that a tracer
+ * has refused, the number is -1 by now: sequence/kernel.c knows which one began.
  */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
 	u32 tid = ours();
-	long number;
 
-	if (!tid)
-		return 0;
-	number = regs->orig_ax;
-	if (number < 0) {
-		number = SYS_RT_SIGRETURN;
-		result = 0;
-	}
-	emit_value(GT_SYS_EXIT, number, 0, tid, result);
+	if (tid)
+		emit_value(GT_SYS_EXIT, regs->orig_ax, 0, tid, result);
 	return 0;
 }
 

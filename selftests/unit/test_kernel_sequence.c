@@ -4,6 +4,7 @@
  * program's, over the generations, before the window, and after losses.
  */
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "sequence/sequencer.h"
 #include "trace/timeline.h"
@@ -200,6 +201,41 @@ static void every_kind(void **state)
 	assert_int_equal(sequencer__stats(seq)->dropped, 0);
 }
 
+/* What ends by the number -1 is what began, but what nobody has seen begin. */
+static void calls_without_a_number(void **state)
+{
+	static const struct {
+		uint64_t begun, result;
+		uint32_t number;
+	} calls[] = {
+		{ SYS_rt_sigreturn, 0, SYS_rt_sigreturn },
+		{ 39, (uint64_t)-EPERM, 39 },
+		{ UINT64_MAX, (uint64_t)-ENOSYS, KERNEL_BAD_CALL },
+	};
+	struct kernel_item item;
+	struct timeline *t;
+	struct reader *r;
+
+	give(10, 7, GT_SYS_EXIT, UINT64_MAX, &(struct gt_value){ 99 });
+	for (unsigned int i = 0; i < 3; i++) {
+		give(20 + i * 10, 7, GT_SYS_ENTER, calls[i].begun, NULL);
+		give(25 + i * 10, 7, GT_SYS_EXIT, UINT64_MAX,
+		     &(struct gt_value){ i ? calls[i].result : 99 });
+	}
+	t = finish_and_open(1000, &r);
+	next(t, &item);
+	assert_true(item.kind == KERNEL_SYS_EXIT && item.number == SYS_rt_sigreturn && !item.value);
+	for (unsigned int i = 0; i < 3; i++) {
+		next(t, &item);
+		assert_true(item.kind == KERNEL_SYS_ENTER && item.number == calls[i].number);
+		next(t, &item);
+		assert_true(item.kind == KERNEL_SYS_EXIT && item.number == calls[i].number);
+		assert_int_equal(item.value, calls[i].result);
+		assert_int_equal(timeline__took(t), 5);
+	}
+	close_timeline(t, r);
+}
+
 /* What makes no sense is dropped, and does no harm. */
 static void senseless_records(void **state)
 {
@@ -392,6 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_kind),
 		cmocka_unit_test_setup_teardown(every_kind, setup_64, teardown_64),
+		TEST(calls_without_a_number),
 		TEST(senseless_records),
 		TEST(threads_of_the_start),
 		TEST(looks_after_records),

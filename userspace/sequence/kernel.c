@@ -56,12 +56,6 @@ static bool take_off(const struct gt_record *rec, struct kernel_item *ret)
 	return off->why < GT_OFF_END;
 }
 
-/* The number of a system call at its end: rt_sigreturn alone has put another one, -1, in its place. */
-static uint32_t ended(uint64_t number)
-{
-	return (uint32_t)number == UINT32_MAX ? SYS_rt_sigreturn : (uint32_t)number;
-}
-
 /* False: it makes no sense, or is no item. */
 static bool item_of(const struct gt_record *rec, struct kernel_item *ret)
 {
@@ -88,7 +82,7 @@ static bool item_of(const struct gt_record *rec, struct kernel_item *ret)
 		return true;
 	case GT_SYS_EXIT:
 		ret->kind = KERNEL_SYS_EXIT;
-		ret->number = ended(rec->object);
+		ret->number = (uint32_t)rec->object;
 		ret->value = value->value;
 		return true;
 	case GT_THREAD:
@@ -102,6 +96,24 @@ static bool item_of(const struct gt_record *rec, struct kernel_item *ret)
 		return true;
 	}
 	return false;
+}
+
+/*
+ * A system call by the number -1. One that ends so is the one that began: a tracer refused it, or it is
+ * rt_sigreturn, which puts back all registers of what a signal interrupted, so that its result is none.
+ */
+static void find_call(const struct sequencer *s, struct kernel_item *item)
+{
+	const struct kernel_thread *thread = kernel_threads__find(&s->threads, item->tid);
+	bool begins = item->kind == KERNEL_SYS_ENTER;
+
+	if ((!begins && item->kind != KERNEL_SYS_EXIT) || item->number != UINT32_MAX)
+		return;
+	item->number = begins					  ? KERNEL_BAD_CALL
+		       : thread && thread->call != KERNEL_NO_CALL ? thread->call
+								  : SYS_rt_sigreturn;
+	if (item->number == SYS_rt_sigreturn)
+		item->value = 0;
 }
 
 /* What the first item of a thread tells of the time before. False: it was not there. */
@@ -206,6 +218,7 @@ int kernel__record(struct sequencer *s, const struct gt_record *rec)
 		s->stats.dropped++;
 		return 0;
 	}
+	find_call(s, &item);
 	if (!kernel_threads__find(&s->threads, item.tid) && was(&item, &before))
 		err = kernel_writer__was(s->kernel, &before);
 	return err ? err : add(s, &item);
@@ -217,7 +230,10 @@ int kernel__record_before(struct sequencer *s, const struct gt_record *rec)
 
 	if (is_present(rec))
 		return add_present(s, rec, false);
-	return item_of(rec, &item) ? kernel_threads__apply(&s->threads, &item) : 0;
+	if (!item_of(rec, &item))
+		return 0;
+	find_call(s, &item);
+	return kernel_threads__apply(&s->threads, &item);
 }
 
 int kernel__begin(struct sequencer *s, uint64_t time)

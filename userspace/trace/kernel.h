@@ -65,6 +65,7 @@ enum kernel_run {
 };
 
 #define KERNEL_NO_CALL	UINT32_MAX
+#define KERNEL_BAD_CALL (UINT32_MAX - 1) /* what a program called by the number -1, which is no call's */
 #define KERNEL_NAME_MAX 16 /* of a thread; longer ones are cut */
 
 /* A thread, as the items so far say. */
