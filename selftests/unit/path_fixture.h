@@ -91,6 +91,7 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 		.parent = TRACE_NO_TASK,
 	};
 
+	fold.retold = true;
 	assert_int_equal(path_fold__event(&fold, &ev, &threads, (uint64_t)time), 0);
 }
 

@@ -29,11 +29,14 @@ static bool is_pending(const struct path_history *h, uint64_t id)
 	return run && run->run > KERNEL_RUNNING && run->run < KERNEL_GONE;
 }
 
-static int take_step(const struct timeline *t, struct path_fold *f,
+static int take_step(const struct timeline *t, struct path_fold *f, uint64_t *retold,
 		     const struct timeline_step *step)
 {
 	const struct kernel_threads *threads = timeline__threads(t);
+	uint64_t now = timeline__tables(t) + timeline__losses(t);
 
+	f->retold |= now != *retold;
+	*retold = now;
 	if (step->item)
 		return path_fold__item(f, step->item, threads);
 	return path_fold__event(f, step->event, threads, timeline__mono(t, step->event->time));
@@ -59,6 +62,7 @@ static int read_all(struct timeline *t, const struct order *order, struct path_f
 {
 	struct timeline_step step;
 	bool started = false;
+	uint64_t retold = 0;
 	int code;
 
 	while ((code = timeline__next(t, &step, err)) > 0) {
@@ -67,7 +71,7 @@ static int read_all(struct timeline *t, const struct order *order, struct path_f
 			code = begin(f, a, order, step.event->time, window);
 		started |= step.event != NULL;
 		if (!code)
-			code = take_step(t, f, &step);
+			code = take_step(t, f, &retold, &step);
 		if (code)
 			return error__set(err, code, "out of memory");
 		window->lossy |= step.event && timeline__lossy(t);

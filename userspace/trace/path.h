@@ -177,6 +177,7 @@ struct path_fold {
 	struct path_history *h; /* borrowed */
 	int64_t sync, last;	/* of the generation's begin, and of the last event */
 	uint64_t ahead;		/* of CLOCK_MONOTONIC before the trace's clock */
+	bool retold; /* set: a table, or a loss, has changed threads since the last sync */
 };
 
 void path_fold__init(struct path_fold *f, struct path_history *h);

@@ -304,6 +304,9 @@ int path_fold__event(struct path_fold *f, const struct trace_event *ev,
 	f->ahead = mono - (uint64_t)ev->time;
 	if (ev->type == EV_SYNC) {
 		f->sync = ev->time;
+		if (!f->retold)
+			return 0;
+		f->retold = false;
 		return path_fold__threads(f, threads);
 	}
 	meaning__of(ev, &m);

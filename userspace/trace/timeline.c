@@ -30,6 +30,7 @@ struct timeline {
 	size_t nlost, lost_cap, lost_at;
 	uint64_t losses; /* changes by losses so far, of all generations */
 	bool in_loss;
+	uint64_t tables; /* of threads, so far */
 	uint64_t took;	 /* see timeline__took() */
 	int64_t ahead;	 /* of CLOCK_MONOTONIC before the trace's clock */
 };
@@ -95,6 +96,11 @@ bool timeline__in_loss(const struct timeline *t)
 uint64_t timeline__losses(const struct timeline *t)
 {
 	return t->losses;
+}
+
+uint64_t timeline__tables(const struct timeline *t)
+{
+	return t->tables;
 }
 
 /* ---- generations ---- */
@@ -210,8 +216,10 @@ static int take_threads(struct timeline *t)
 		t->has_kernel = true;
 		err = kernel_threads__set(&t->threads, &thread);
 	}
-	if (!first)
+	if (!first) {
 		kernel_threads__forget_gone(&t->threads);
+		t->tables++;
+	}
 	return err;
 }
 

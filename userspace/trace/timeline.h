@@ -69,5 +69,8 @@ bool timeline__in_loss(const struct timeline *t);
  * more.
  */
 uint64_t timeline__losses(const struct timeline *t);
+/* So many generations had a table of threads so far. With as many, and as many losses, only items
+   have changed threads. */
+uint64_t timeline__tables(const struct timeline *t);
 
 #endif
