@@ -102,6 +102,11 @@ cut_trace()
 	head -c -3 "$tmp/trace" >"$tmp/short" && refused 1 'trace|batch' check "$tmp/short"
 }
 
+broken_input() # VERB: it has a name in messages
+{
+	! head -c 30 "$tmp/trace" | $READER "$1" - 2>"$tmp/err" && grep -q '^gotrace: stdin: ' "$tmp/err"
+}
+
 ktap_start
 build_reader >"$tmp/build" 2>&1 || { tail -n 20 "$tmp/build" >&2; exit 1; }
 try "--help lists the verbs" lists_verbs
@@ -146,7 +151,8 @@ try "cut: a bad format" refused 2 '1\.21' cut "$tmp/trace" --format-version 1.21
 try "cut: nothing left" refused 2 'before' cut "$tmp/trace" --from 3us --to 2us -o "$tmp/x.out"
 try "convert: no output" refused 2 '-o' convert "$tmp/trace"
 try "goroutines: an unknown column" refused 2 'tea' goroutines "$tmp/trace" --sort tea
-try "latency: an unknown part" refused 2 'tea' latency "$tmp/trace" --sort tea
+try "latency: an unknown part" refused 2 'tea.* oncpu, .* count and id' latency "$tmp/trace" --sort tea
+try "latency: a broken standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7
 try "latency: one, and each" refused 2 'not both' latency "$tmp/trace" --goroutine 1 --goroutines
 try "latency: nothing left" refused 2 'before' latency "$tmp/trace" --from 3us --to 2us

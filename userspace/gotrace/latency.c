@@ -28,8 +28,12 @@ enum {
 	OPT_BINARY
 };
 
+#define PARTS                                                                                      \
+	"oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "                         \
+	"syscall-blocked, go-blocked"
+
 struct arguments {
-	const char *path;
+	const char *path, *name; /* name: for messages */
 	struct reader_opts reader;
 	bool goroutines, one, json;
 	uint64_t id;
@@ -43,8 +47,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with the reasons", 0 },
 	{ "sort", OPT_SORT, "PART", 0,
-	  "the most first: total (the default), oncpu, go-runnable, "
-	  "kernel-runnable, throttled, kernel-blocked, syscall-blocked, go-blocked, count; with "
+	  "the most first: total (the default), " PARTS ", count; with "
 	  "--goroutines also id, the least first",
 	  0 },
 	{ "from", OPT_FROM, "T", 0,
@@ -70,7 +73,9 @@ static unsigned int parse_order(const char *text)
 	for (unsigned int i = 0; i < LATENCY_ORDERS; i++)
 		if (!strcmp(text, latency_orders[i]))
 			return i;
-	usage_error("--sort \"%s\": there is no such part", text);
+	usage_error("--sort \"%s\": there is no such part; there are total, " PARTS
+		    ", count and id",
+		    text);
 }
 
 static void check_arguments(const struct arguments *a)
@@ -122,6 +127,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		if (a->path)
 			usage_error("one trace at a time, not \"%s\" as well", text);
 		a->path = text;
+		a->name = strcmp(text, "-") ? text : "stdin";
 		return 0;
 	case ARGP_KEY_END:
 		check_arguments(a);
@@ -140,7 +146,7 @@ static const struct argp parser = {
 	"waits for a core (KERN RUN) or for more time for its cgroup (THROTTLED), running for Go "
 	"while their thread sleeps in the kernel (KERN BLK), asleep in system calls (SYSC BLK), "
 	"blocked for Go (GO BLK); below that why, and how long they waited in run queues. Traces of "
-	"`gotrace-bpf record --events kernel`, or joined by `gotrace align`, say what threads did.",
+	"`gotrace-bpf record`, or joined by `gotrace align`, say what threads did.",
 	NULL,
 	NULL,
 	NULL,
@@ -243,7 +249,7 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 	int code = all->goroutines ? goroutines__sort(all) : 0;
 
 	if (!code && a->one && !record_store__count(all->goroutines))
-		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s", a->path,
+		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s", a->name,
 				  a->id, a->have_from || a->have_to ? " then" : "");
 	if (!code && a->json)
 		code = latency_json__print(all);
@@ -252,7 +258,7 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 	else if (!code)
 		code = a->goroutines ? latency_table__goroutines(all)
 				     : latency_table__functions(all);
-	return code ? error__set(err, code, "%s: %s", a->path, strerror(-code)) : 0;
+	return code ? error__set(err, code, "%s: %s", a->name, strerror(-code)) : 0;
 }
 
 static int latencies__init(struct latencies *all, const struct arguments *a)
@@ -306,12 +312,12 @@ static int read_all(const struct arguments *a, struct latencies *all, struct err
 	else
 		code = read_trace(t, a, all, &why);
 	if (!code)
-		say_what_is_missing(a->path, r);
+		say_what_is_missing(a->name, r);
 	timeline__destroy(t);
 	reader__destroy(r);
 	if (!code)
 		code = latency__finish(all->latency, &why);
-	return code ? error__about(err, code, a->path, &why) : 0;
+	return code ? error__about(err, code, a->name, &why) : 0;
 }
 
 int do_latency(int argc, char **argv, struct error *err)

@@ -165,8 +165,9 @@ static void put_note(struct out *o, const struct latencies *all, int64_t unknown
 	if (!all->has_kernel) {
 		out__text(
 			o,
-			"\nThe trace has no kernel's side (record with --events kernel): who runs "
-			"for Go counts as on CPU,\nwho is in a system call as blocked in it.\n");
+			"\nThe trace has no kernel's side (record by gotrace-bpf without --events, "
+			"or add perf's with gotrace\nalign): who runs for Go counts as on CPU, "
+			"who is in a system call as blocked in it.\n");
 	} else if (unknown > total / 10000) {
 		out__text(o, "\nOf ");
 		table__time(o, unknown, 0);
