@@ -221,7 +221,7 @@ static void raw_futex(void **state)
 	       "12-20 oncpu g2 m2\n"
 	       "20-25 kernrun g2 m2 first process by=900 by=stress\n"
 	       "25-40 oncpu g2 m2\n"
-	       "40-44 kernrun g1 m1\n"
+	       "40-44 kernrun g1 m1 call=202\n"
 	       "44-50 oncpu g1 m1\n");
 	end();
 }
@@ -282,11 +282,11 @@ static void signals(void **state)
 	expect(1, 5, 50,
 	       "5-12 oncpu g1 m1\n"
 	       "12-40 oncpu g2 m2\n"
-	       "40-41 kernrun g1 m1\n"
+	       "40-41 kernrun g1 m1 call=202\n"
 	       "41-50 oncpu g1 m1\n");
 	expect(1, 10, 29, "10-12 oncpu g1 m1\n12-29 oncpu g2 m2\n");
 	expect(1, 60000, 60011,
-	       "60000-60010 kernblock g1 m1 call=202 thread by=9\n60010-60011 kernrun g1 m1\n");
+	       "60000-60010 kernblock g1 m1 call=202 thread by=9\n60010-60011 kernrun g1 m1 call=202\n");
 	end();
 }
 
@@ -318,9 +318,37 @@ static void system_calls(void **state)
 	       "31-32 oncpu g1 m1 call=0\n"
 	       "32-41 oncpu g1 m1\n"
 	       "41-60 kernblock g1 m1 call=74 interrupt\n"
-	       "60-61 kernrun g1 m1\n"
+	       "60-61 kernrun g1 m1 call=74\n"
 	       "61-71 oncpu g1 m1\n"
 	       "71-80 kernblock g1 m1 fault pending\n");
+	end();
+}
+
+/* A call of C, one for Go, makes several system calls: each part has its own. */
+static void several_system_calls(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	call(11, 1, READ);
+	off(12, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(20, 1, PEER);
+	core(22, 1, 0);
+	item(24, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
+	call(25, 1, FSYNC);
+	off(26, 1, GT_OFF_DISK, 0, 0);
+	wake(30, 1, PEER);
+	core(33, 1, 0);
+	event(40, EV_GO_SYSCALL_END, 0, 0, 0);
+	expect(1, 5, 40,
+	       "5-12 oncpu g1 m1\n"
+	       "12-20 sysblock g1 m1 call=0 process by=901\n"
+	       "20-22 kernrun g1 m1 call=0\n"
+	       "22-26 oncpu g1 m1 call=0\n"
+	       "26-30 sysblock g1 m1 call=74 process by=901\n"
+	       "30-33 kernrun g1 m1 call=74\n"
+	       "33-40 oncpu g1 m1 call=74\n");
 	end();
 }
 
@@ -478,6 +506,7 @@ int main(void)
 		cmocka_unit_test(bare_thread),
 		cmocka_unit_test(signals),
 		cmocka_unit_test(system_calls),
+		cmocka_unit_test(several_system_calls),
 		cmocka_unit_test(core_is_held),
 		cmocka_unit_test(core_is_ours),
 		cmocka_unit_test(collector),

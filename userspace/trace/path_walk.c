@@ -185,6 +185,9 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 	}
 	if (run->time > since)
 		since = run->time;
+	/* Of several that Go takes for one, or does not know of; one that it runs in may be over. */
+	if (run->call != KERNEL_NO_CALL && (in_syscall || run->run == KERNEL_RUNNABLE))
+		seg.call = run->call;
 	if (run->run == KERNEL_RUNNING) {
 		seg.kind = PATH_ON_CPU;
 	} else if (run->run == KERNEL_RUNNABLE) {
