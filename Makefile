@@ -129,7 +129,7 @@ $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -ltraceevent -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
 
 build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(call say,LINK,$@)
@@ -221,7 +221,7 @@ build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/fuzz/,seeds.o make_tra
 
 build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.a
 	$(call say,LINK,$@)
-	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -ltraceevent -o $@
+	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
 # Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
 # fetch and run exactly that one. 1.19 cannot build when it stands in the module cache that it uses.

@@ -11,6 +11,9 @@
 struct bpf_link;
 struct bpf_program;
 
+/* Which types the kernel has: what programs that look into its own structs can't do without. */
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 struct cpu_events {
 	struct bpf_link **link; /* a CPU each */
 	unsigned int cpus;

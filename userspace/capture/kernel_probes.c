@@ -30,8 +30,6 @@ struct kernel_probes {
 	unsigned int sets;			/* bits, by enum site_set */
 };
 
-#define BTF "/sys/kernel/btf/vmlinux"
-
 /* What the kernel's BTF names if the kernel has it. */
 static const struct need {
 	int kind;
@@ -54,13 +52,13 @@ static const struct need {
 
 static int find_needs(struct error *err)
 {
-	struct btf *btf = access(BTF, R_OK) ? NULL : btf__load_vmlinux_btf();
+	struct btf *btf = access(KERNEL_BTF, R_OK) ? NULL : btf__load_vmlinux_btf();
 	const struct need *need;
 	int code = 0;
 
 	if (!btf)
 		return error__set(err, -ENOENT,
-				  "no " BTF "; the kernel needs CONFIG_DEBUG_INFO_BTF");
+				  "no " KERNEL_BTF "; the kernel needs CONFIG_DEBUG_INFO_BTF");
 	for (need = needs; need < needs + sizeof(needs) / sizeof(*needs) && !code; need++)
 		if (btf__find_by_name_kind(btf, need->name, (__u32)need->kind) < 0)
 			code = error__set(err, -ENOENT, "this kernel has no %s; it needs %s",

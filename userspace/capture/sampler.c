@@ -25,14 +25,12 @@ struct sampler {
 	struct cpu_events events;
 };
 
-/* For the registers with which a thread in the kernel left the program. */
-#define BTF "/sys/kernel/btf/vmlinux"
-
+/* The registers with which a thread in the kernel left the program are known by the types of KERNEL_BTF. */
 static int explain(int code, struct error *err)
 {
-	if (code != -EPERM && access(BTF, R_OK))
+	if (code != -EPERM && access(KERNEL_BTF, R_OK))
 		return error__set(err, code,
-				  "CPU samples: no " BTF "; for them the kernel needs "
+				  "CPU samples: no " KERNEL_BTF "; for them the kernel needs "
 				  "CONFIG_DEBUG_INFO_BTF");
 	switch (-code) {
 	case EPERM:
@@ -63,7 +61,7 @@ int sampler__possible(struct error *err)
 
 	if (code)
 		return explain(code, err);
-	return access(BTF, R_OK) ? explain(-ENOENT, err) : 0;
+	return access(KERNEL_BTF, R_OK) ? explain(-ENOENT, err) : 0;
 }
 
 int sampler__open(struct sampler **ret, const struct gt_config *config,

@@ -14,6 +14,7 @@
 
 #include <linux/capability.h>
 
+#include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "capture/privilege.h"
 #include "capture/sampler.h"
@@ -84,11 +85,11 @@ static void kernel(struct doctor *d)
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
 		doctor__say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
 		    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		doctor__say(d, NOTE, "BTF", "no /sys/kernel/btf/vmlinux: no --follow, no --cpu-profile, no kernel's "
+	if (access(KERNEL_BTF, R_OK))
+		doctor__say(d, NOTE, "BTF", "no " KERNEL_BTF ": no --follow, no --cpu-profile, no kernel's "
 			    "side; for that the kernel needs CONFIG_DEBUG_INFO_BTF");
 	else
-		doctor__say(d, GOOD, "BTF", "/sys/kernel/btf/vmlinux");
+		doctor__say(d, GOOD, "BTF", KERNEL_BTF);
 }
 
 static void read_word(const char *path, char *text, size_t size)
