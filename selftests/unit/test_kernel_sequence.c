@@ -387,6 +387,22 @@ static void losses_leave_threads_unknown(void **state)
 	close_timeline(t, r);
 }
 
+/* Some of its programs were attached before one could not be. */
+static void a_kernel_that_is_not_wanted(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	sequencer__no_kernel(seq);
+	on(-10, 7);
+	on(10, 8);
+	t = finish_and_open(1000, &r);
+	expect_sync(t);
+	assert_false(timeline__has_kernel(t));
+	close_timeline(t, r);
+	assert_int_equal(sequencer__stats(seq)->lost, 0);
+}
+
 /* Only a loss that may have left goroutines wrong asks for snapshots. */
 static void what_asks_for_snapshots(void **state)
 {
@@ -435,6 +451,7 @@ int main(void)
 		TEST(over_generations),
 		TEST(bytes_close_a_generation),
 		TEST(losses_leave_threads_unknown),
+		TEST(a_kernel_that_is_not_wanted),
 		TEST(what_asks_for_snapshots),
 	};
 

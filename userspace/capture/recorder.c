@@ -395,6 +395,8 @@ static int begin(struct recorder *r)
 	fill_facts(r);
 	create_symbolizer(r);
 	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
+	if (!code && !session__has_kernel(r->session))
+		sequencer__no_kernel(sink__sequencer(r->sink));
 	if (!code)
 		code = sink__start(r->sink, &r->facts);
 	if (!code && r->opts->launch)

@@ -425,6 +425,11 @@ void session__destroy(struct session *s)
 	free(s);
 }
 
+bool session__has_kernel(const struct session *s)
+{
+	return s->kernel;
+}
+
 bool session__multi(const struct session *s)
 {
 	return s->multi;

@@ -41,6 +41,7 @@ int session__attach(struct session *s, struct error *err);
 void session__detach(struct session *s);
 void session__destroy(struct session *s);
 
+bool session__has_kernel(const struct session *s); /* any of sets kernel and fault */
 bool session__multi(const struct session *s); /* by uprobe_multi */
 unsigned int session__rings(const struct session *s);
 int session__ring_fd(const struct session *s, unsigned int ring);

@@ -135,6 +135,7 @@ struct sequencer {
 	uint64_t t0, wall0, t1;
 	uint64_t now;			/* time of the latest record applied */
 	struct kernel_writer *kernel;	/* items of the open generation */
+	bool no_kernel;
 	struct kernel_threads threads;	/* as the items so far leave them: not those of `m` */
 	struct losses losses;
 	uint64_t overflow[GT_KIND_END];	/* records that the merge had no room for */

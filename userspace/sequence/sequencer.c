@@ -58,6 +58,11 @@ void sequencer__destroy(struct sequencer *s)
 	free(s);
 }
 
+void sequencer__no_kernel(struct sequencer *s)
+{
+	s->no_kernel = true;
+}
+
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 {
 	if (s->started)
@@ -224,7 +229,7 @@ static void sequencer__feed(struct sequencer *s, const struct gt_record *rec)
 		return;
 	}
 	if (gt_kind_is_kernels(rec->kind)) {
-		s->error = kernel__record(s, rec);
+		s->error = s->no_kernel ? 0 : kernel__record(s, rec);
 		return;
 	}
 	t = model__thread(s, rec->tid);
@@ -246,7 +251,8 @@ static const struct gt_record **take_all(struct sequencer *s, uint64_t time, siz
 
 	while ((r = merge__next(s->merge, time))) {
 		if (r->time < s->t0) {
-			if (gt_kind_is_kernels(r->kind) && kernel__record_before(s, r))
+			if (gt_kind_is_kernels(r->kind) && !s->no_kernel &&
+			    kernel__record_before(s, r))
 				s->error = -ENOMEM;
 			continue;
 		}

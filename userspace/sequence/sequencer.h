@@ -62,6 +62,8 @@ void sequencer__destroy(struct sequencer *s);
 
 /* The window begins: records stamped before t0 (CLOCK_MONOTONIC, ns) are dropped. */
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
+/* The kernel's side could not be had whole: what some of its programs told is passed over. Before any record. */
+void sequencer__no_kernel(struct sequencer *s);
 
 /* One record as it came out of a ring, in that ring's order; copied. -EBADMSG: counted, skipped. */
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
