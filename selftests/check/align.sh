@@ -1,8 +1,8 @@
 #!/bin/bash
 # `gotrace align`: one run of a program beside a hog of a core, recorded by gotrace-bpf, by the program's own
-# runtime/trace, and by perf: with CLOCK_MONOTONIC, without a clock, with CLOCK_MONOTONIC_RAW, and of the program
-# alone, which is refused. What is added is what `perf script` shows; a clock that was fitted is right to some
-# microseconds; all else stays as it was.
+# runtime/trace, and three times by perf: with CLOCK_MONOTONIC, without a clock, with CLOCK_MONOTONIC_RAW. What is
+# added is what `perf script` shows; a clock that was fitted is right to some microseconds; all else stays as it was.
+# Of another run perf sees too little: of the program alone, which is refused, or with losses, and not its end.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -17,6 +17,27 @@ perf_beside() # NAME OPTION...: a recording of the whole machine, $tmp/NAME.data
 	perfs+=($!)
 }
 
+# One that ends in the middle of the run, and is kept from reading for half a second before: it loses events.
+perf_with_losses()
+{
+	perf record -a -m 1 -k CLOCK_MONOTONIC -e sched:sched_switch,sched:sched_waking -o "$tmp/short.data" \
+		>"$tmp/short.out" 2>&1 </dev/null &
+	short=$!
+	background+=($short)
+}
+
+lose_and_end()
+{
+	sleep 0.3
+	kill -STOP "$short"
+	sleep 0.5
+	kill -CONT "$short"
+	sleep 0.3
+	kill -INT "$short"
+	wait "$short"
+	[ $? -eq 130 ] || [ -s "$tmp/short.data" ]
+}
+
 # Of one process the kernel tells of the switches by which its threads leave a core, and of no others.
 perf_of_the_target()
 {
@@ -26,11 +47,11 @@ perf_of_the_target()
 	perfs+=($!)
 }
 
-perfs_are_live()
+perfs_are_live() # NAME...
 {
 	local name
 
-	for name in mono none raw process; do
+	for name in "$@"; do
 		wait_until 20 test -s "$tmp/$name.data" || { cat "$tmp/$name.out"; return 1; }
 	done
 	sleep 0.5 # and attached
@@ -59,8 +80,7 @@ record_run()
 	perf_beside mono -k CLOCK_MONOTONIC
 	perf_beside none
 	perf_beside raw -k CLOCK_MONOTONIC_RAW
-	perf_of_the_target
-	perfs_are_live || return 1
+	perfs_are_live mono none raw || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kernel.trace" --events sched,syscall,gc,kernel
 	recorder_is_live || return 1
 	tell_target start
@@ -71,6 +91,18 @@ record_run()
 		return
 	cat "$tmp/err"
 	return 1
+}
+
+# Another run, of which perf sees too little.
+record_half_a_run()
+{
+	perfs=()
+	start_target selftrace "$JUDGE_GO" -trace "$tmp/half.trace" -duration 2s || return 1
+	perf_of_the_target
+	perf_with_losses
+	perfs_are_live process short || return 1
+	tell_target start
+	lose_and_end && expect_target done 60 && stop_perfs && stop_target
 }
 
 # The kernel gives the records that tell of BPF programs which come and go, as ours do, a wrong size when several perfs
@@ -199,6 +231,31 @@ gets_a_kernels_side()
 	grep -q 'main\.' "$tmp/latency"
 }
 
+latency() # TRACE OPTION...: times of all functions, in ms
+{
+	$READER latency --json "$@" | jq -r '.functions | map(to_entries | map(select(.value | type == "number"))) | add |
+		group_by(.key) | map("\(.[0].key) \(map(.value) | add / 1e6)") | .[]'
+}
+
+# What perf has lost, and what was after its end, is unknown: there the trace is what it was.
+knows_what_it_lacks()
+{
+	local unknown covered
+
+	align half short 2>"$tmp/err" || return 1
+	cat "$tmp/err"
+	grep -q 'perf lost .* -m 16M' "$tmp/err" &&
+		jq -e '.perf_lost > 100 and .covered_ns > 5e8 and .covered_ns < 0.8 * .trace_ns' "$tmp/joined.json" &&
+		$READER stat "$tmp/joined" | grep -E ' cpu_on, from' || return 1
+	covered=$(jq .covered_ns "$tmp/joined.json")
+	latency "$tmp/joined" --to "${covered}ns" | tee "$tmp/have"
+	unknown=$(awk '$1 == "unknown_ns" { print int($2) }' "$tmp/have")
+	[ "$unknown" -ge 200 ] || return 1
+	latency "$tmp/joined" --from $((covered + 100000000))ns >"$tmp/have"
+	latency "$tmp/half.trace" --from $((covered + 100000000))ns >"$tmp/before"
+	grep unknown_ns "$tmp/before" && same_text "$tmp/have" "$tmp/before"
+}
+
 within() # FROM TO
 {
 	awk -v from="$1" -v to="$2" '$1 >= from && $1 <= to' | sort -k2,2n -k1,1n
@@ -269,8 +326,7 @@ refuses()
 		refused 1 'cut.data' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
 		refused 1 'cut.trace: broken trace' "$tmp/cut.trace" --perf "$tmp/mono.data" &&
 		refused 1 'gotrace convert' "$CORPUS/$JUDGE_GO/v1/http_1_21_good" --perf "$tmp/mono.data" &&
-		refused 1 'record all of the machine' "$tmp/self.trace" --perf "$tmp/process.data" &&
-		refused 1 'record all of the machine' "$tmp/kernel.trace" --perf "$tmp/process.data" &&
+		refused 1 'record all of the machine' "$tmp/half.trace" --perf "$tmp/process.data" &&
 		refused 1 'no-such' "$tmp/kernel.trace" --perf "$tmp/no-such" &&
 		refused 1 'self.trace: no perf.data' "$tmp/kernel.trace" --perf "$tmp/self.trace" &&
 		refused 2 'needs --perf' "$tmp/kernel.trace" &&
@@ -286,7 +342,7 @@ later_run() # when perf did not run
 
 ktap_start
 if try "perf is there" selftests/deps.sh linux-perf && try "the reader builds" build_reader &&
-	try "traces of Go 1.21 and older" extract_corpus "$JUDGE_GO" && try "a run, recorded six times" record_run; then
+	try "traces of Go 1.21 and older" extract_corpus "$JUDGE_GO" && try "a run, recorded five times" record_run; then
 	try "who held the cores, as perf script has it" cores_are_perfs
 	try "the hog held one" the_hog_is_there
 	try "without a clock" is_fitted none
@@ -297,6 +353,7 @@ if try "perf is there" selftests/deps.sh linux-perf && try "the reader builds" b
 	done
 	try "all else of a trace of runtime/trace stays" leaves_the_rest self
 	try "packed, and by pipes" by_other_ways
+	try "half a run" record_half_a_run && try "what perf has not seen is unknown" knows_what_it_lacks
 	try "refusals" refuses
 fi
 ktap_end

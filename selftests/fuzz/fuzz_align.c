@@ -58,7 +58,8 @@ static struct perf_data *make_perf(const uint8_t *data, size_t n, int clock)
 	d->n = d->cap = n;
 	d->lost_samples = UINT32_MAX; /* by which whatever is missing may be missing */
 	d->sched = calloc(n + 1, sizeof(*d->sched));
-	if (!d->sched)
+	d->losses = calloc(n + 1, sizeof(*d->losses));
+	if (!d->sched || !d->losses)
 		abort();
 	for (size_t i = 0; i < n; i++, data += EVENT_LEN) {
 		time += data[0];
@@ -73,6 +74,8 @@ static struct perf_data *make_perf(const uint8_t *data, size_t n, int clock)
 			.next = data[3] % 16,
 			.by = data[3] >> 4,
 		};
+		if (d->sched[i].kind == PERF_OTHER_SCHED)
+			d->losses[d->nlosses++] = (struct perf_loss){ time - data[3], time, 1 };
 	}
 	return d;
 }

@@ -274,10 +274,13 @@ static inline void made_task(struct made_perf *m, uint32_t type, uint32_t pid, u
 	made_record(&m->records, type, 0, payload, sizeof(payload));
 }
 
-/* As sample_id_all has it: thread and time behind it. */
-static inline void made_lost_at(struct made_perf *m, uint64_t records, uint64_t time)
+/* As sample_id_all has it: thread, time, perhaps the id, and the core behind it. */
+static inline void made_lost_at(struct made_perf *m, uint64_t records, uint64_t time, uint32_t cpu)
 {
-	made_record(&m->records, PERF_RECORD_LOST, 0, (uint64_t[]){ 70, records, 0, time }, 32);
+	const bool id = m->sample_type & PERF_SAMPLE_ID;
+
+	made_record(&m->records, PERF_RECORD_LOST, 0,
+		    (uint64_t[]){ 70, records, 0, time, id ? 70 : cpu, cpu }, id ? 48 : 40);
 }
 
 static inline void made_lost(struct made_perf *m, uint64_t records, uint64_t samples)

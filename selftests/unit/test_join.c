@@ -358,6 +358,41 @@ static void the_targets_own(void **state)
 	assert_int_equal(join__items(&x.perf, &x.target, 6, it), 0);
 }
 
+static void waits_with_losses(void **state)
+{
+	static const struct join_wait expected[] = { { 300, 350, 101, 1 } };
+
+	item(KERNEL_OFF, 200, 100, 0, GT_OFF_PREEMPTED);
+	join_waits__lose(&x.waits, 250);
+	item(KERNEL_ON, 290, 100, 0, 0); /* there may have been another one before */
+	item(KERNEL_OFF, 300, 101, 1, GT_OFF_PREEMPTED);
+	join_waits__lose(&x.waits, 300);
+	item(KERNEL_ON, 350, 101, 1, 0);
+	assert_waits(expected, 1);
+}
+
+static void losses_are_passed(void **state)
+{
+	static const struct perf_loss losses[] = { { 1000, 1010, 1 }, { 1005, 1020, 2 } };
+	size_t at = 0;
+
+	x.perf.losses = losses;
+	x.perf.nlosses = 2;
+	x.perf.clock.theirs = 1000;
+	assert_false(join_perf__pass_losses(&x.perf, &at, 9));
+	assert_true(join_perf__pass_losses(&x.perf, &at, 10));
+	assert_int_equal(at, 1);
+	assert_false(join_perf__pass_losses(&x.perf, &at, 19));
+	assert_true(join_perf__pass_losses(&x.perf, &at, 100));
+	assert_int_equal(at, 2);
+	assert_false(join_perf__pass_losses(&x.perf, &at, 100));
+	assert_int_equal(join_perf__end(&x.perf), 0);
+	put(1004, PERF_SWITCH, 0, 0, 2);
+	put(1044, PERF_SWITCH, 0, 0, 2);
+	assert_int_equal(join_perf__begin(&x.perf), 4);
+	assert_int_equal(join_perf__end(&x.perf), 44);
+}
+
 /* What perf -a tells, and what is left of it in a file of perf -p, or of one core. */
 static void what_is_lacking(void **state)
 {
@@ -399,6 +434,8 @@ int main(void)
 		TEST(clocks_differ),
 		TEST(as_one_by_one),
 		TEST(the_targets_own),
+		TEST(waits_with_losses),
+		TEST(losses_are_passed),
 		TEST(what_is_lacking),
 	};
 

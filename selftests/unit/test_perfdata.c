@@ -126,13 +126,13 @@ static void test_losses(void **state)
 	struct perf_data *d;
 	size_t n;
 
-	made_lost_at(m, 5, 3000);
+	made_lost_at(m, 5, 3000, 0);
 	made_switch(m, 2990, 0, 1001, 1, 0); /* it was stamped before the room was made */
-	made_lost_at(m, 7, 4000);
+	made_lost_at(m, 7, 4000, 0);
 	made_switch(m, 4010, 0, 0, 0, 1001);
 	made_lost(m, 2, 0); /* and does not say when */
 	made_switch(m, 2000, 1, 1001, 1, 0); /* another core */
-	made_lost_at(m, 1, 2500);
+	made_lost_at(m, 1, 2500, 1);
 	d = read_made(m, made_file(m));
 	assert_int_equal(perf_data__lost(d), 15);
 	loss = perf_data__losses(d, &n);
@@ -157,7 +157,7 @@ static void test_many_losses(void **state)
 	size_t n;
 
 	for (uint64_t i = 0; i < 2 * PERF_LOSSES_MAX + 1; i++)
-		made_lost_at(m, 1, 1000 + 10 * i);
+		made_lost_at(m, 1, 1000 + 10 * i, 0);
 	made_switch(m, 1000000, 1, 1001, 1, 0);
 	d = read_made(m, made_file(m));
 	loss = perf_data__losses(d, &n);

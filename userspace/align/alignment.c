@@ -152,16 +152,23 @@ static int add_others(struct alignment *a)
 static int follow_threads(struct alignment *a)
 {
 	struct join_waits *waits = &a->side.waits;
+	const struct join_perf *perf = &a->join;
 	struct kernel_item item[2];
+	uint64_t time, end = join_perf__end(perf);
+	size_t at = 0;
 	unsigned int n;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < a->join.n; i++) {
-		n = join__items(&a->join, &a->target, i, item);
+	for (size_t i = 0; !err && i < perf->n; i++) {
+		time = fit__time(&perf->clock, perf->sched[i].time);
+		if (join_perf__pass_losses(perf, &at, time))
+			join_waits__lose(waits,
+					 fit__time(&perf->clock, perf->losses[at - 1].to));
+		n = join__items(perf, &a->target, i, item);
 		for (unsigned int k = 0; !err && k < n; k++)
 			err = join_waits__item(waits, &item[k]);
 	}
-	return err ?: join_waits__end(waits, a->side.to);
+	return err ?: join_waits__end(waits, end < a->side.to ? end : a->side.to);
 }
 
 /*
@@ -193,6 +200,7 @@ static int align(struct alignment *a, struct error *err)
 	int code;
 
 	a->join.sched = perf_data__sched(a->perf, &a->join.n);
+	a->join.losses = perf_data__losses(a->perf, &a->join.nlosses);
 	theirs = their_switches(&a->join, &a->target, &n);
 	if (!theirs)
 		return -ENOMEM;
@@ -229,6 +237,18 @@ void alignment__deinit(struct alignment *a)
 	perf_data__close(a->perf);
 	map__deinit(&a->target);
 	free(a->wanted);
+}
+
+uint64_t alignment__covered(const struct alignment *a, uint64_t *ret_all)
+{
+	const struct side *side = &a->side;
+	const uint64_t begin = side->generation[0].from, end = side->to;
+	uint64_t from = join_perf__begin(&a->join), to = join_perf__end(&a->join);
+
+	from = from > begin ? from : begin;
+	to = to < end ? to : end;
+	*ret_all = end > begin ? end - begin : 0;
+	return to > from ? to - from : 0;
 }
 
 const char *alignment__clock(const struct alignment *a)

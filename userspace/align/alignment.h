@@ -31,4 +31,7 @@ void alignment__deinit(struct alignment *a);
 /* "CLOCK_MONOTONIC_RAW"; of PERF_NO_CLOCK "perf's own". */
 const char *alignment__clock(const struct alignment *a);
 
+/* ns of the trace, all of it in *ret_all, in which perf was there: from its first event to its last. */
+uint64_t alignment__covered(const struct alignment *a, uint64_t *ret_all);
+
 #endif

@@ -71,6 +71,11 @@ int join_waits__item(struct join_waits *w, const struct kernel_item *item)
 	return err;
 }
 
+void join_waits__lose(struct join_waits *w, uint64_t time)
+{
+	kernel_threads__lose_before(&w->threads, time);
+}
+
 int join_waits__end(struct join_waits *w, uint64_t time)
 {
 	const struct kernel_thread *thread;

@@ -32,6 +32,8 @@ void join_waits__deinit(struct join_waits *w);
 /* A thread as it is when a generation begins: of a known one what was lost since. 0 or -ENOMEM. */
 int join_waits__thread(struct join_waits *w, const struct kernel_thread *thread);
 int join_waits__item(struct join_waits *w, const struct kernel_item *item); /* 0 or -ENOMEM */
+/* What threads did before `time` is not known any more, as events were lost. */
+void join_waits__lose(struct join_waits *w, uint64_t time);
 int join_waits__end(struct join_waits *w,
 		    uint64_t time); /* of those who still wait; 0 or -ENOMEM */
 
@@ -40,8 +42,31 @@ struct join_perf {
 	const struct perf_sched *sched; /* by time */
 	size_t n;
 	const struct perf_data *data; /* names and processes */
+	const struct perf_loss *losses; /* by their ends */
+	size_t nlosses;
 	struct fit clock;
 };
+
+/* When perf's first and last event were, CLOCK_MONOTONIC; of none 0. */
+static inline uint64_t join_perf__begin(const struct join_perf *perf)
+{
+	return perf->n ? fit__time(&perf->clock, perf->sched[0].time) : 0;
+}
+
+static inline uint64_t join_perf__end(const struct join_perf *perf)
+{
+	return perf->n ? fit__time(&perf->clock, perf->sched[perf->n - 1].time) : 0;
+}
+
+/* The losses from *at on that were over by `time` are passed. True: there were some. */
+static inline bool join_perf__pass_losses(const struct join_perf *perf, size_t *at, uint64_t time)
+{
+	const size_t first = *at;
+
+	while (*at < perf->nlosses && fit__time(&perf->clock, perf->losses[*at].to) <= time)
+		++*at;
+	return *at > first;
+}
 
 /*
  * Makes items of the threads in `target` (keys: tids) out of perf's events: index `i` of

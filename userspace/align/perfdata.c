@@ -132,6 +132,8 @@ static void drop_reader(struct perf_data *d)
 	map__deinit(&d->format_of);
 	free(d->attr);
 	d->attr = NULL;
+	free(d->latest);
+	d->latest = NULL;
 }
 
 int perf_data__open(struct perf_data **ret, struct input *in, struct error *err)

@@ -98,7 +98,8 @@ struct perf_data {
 	uint64_t lost_records, lost_samples;
 	struct perf_loss *losses;
 	size_t nlosses, losses_cap;
-	bool just_lost; /* no event of the scheduler was read since */
+	uint64_t *latest; /* by core: its last event's time, 0: none */
+	bool just_lost;	  /* no event of the scheduler was read since */
 	int clock;
 	bool has_clock; /* an event of the scheduler was there to say which */
 
@@ -149,6 +150,7 @@ int perf__thread(struct perf_data *d, uint32_t tid, struct perf_thread **ret, st
 
 /* A PERF_RECORD_LOST, from its id on; before the next event, if just_lost; by time, when all is read. */
 int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct error *err);
+int perf__keep_latest(struct perf_data *d, const struct perf_sched *ev, struct error *err);
 void perf__after_loss(struct perf_data *d, uint64_t time);
 void perf__sort_losses(struct perf_data *d);
 

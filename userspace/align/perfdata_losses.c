@@ -9,34 +9,54 @@
 
 #include "align/perfdata_impl.h"
 
-#define AFTER_HEADER (2 * sizeof(uint64_t)) /* the event's id, how many */
+#define CPUS (UINT16_MAX + 1)
 
-/* When the record was written; false: it does not say. */
-static bool time_of(const struct perf_data *d, const struct buf *b, uint64_t *ret)
+/* When and where the record was written, by what sample_id_all puts behind it; false: it does not say. */
+static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time, uint32_t *cpu)
 {
+	static const uint64_t before[] = { PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+					   PERF_SAMPLE_STREAM_ID };
 	const struct perf_attr *attr = d->attrs ? d->attr[0] : NULL;
-	uint64_t id, type;
+	uint64_t id, type, at = 2 * sizeof(uint64_t); /* the event's id, how many */
+	bool there = false;
 
 	if (d->attrs > 1)
 		attr = buf__u64_at(b, 0, &id) ? map__get(&d->attr_of, id) : NULL;
 	type = attr && attr->attr.sample_id_all ? attr->attr.sample_type : 0;
-	return type & PERF_SAMPLE_TIME &&
-	       buf__u64_at(b, AFTER_HEADER + (type & PERF_SAMPLE_TID ? sizeof(uint64_t) : 0), ret);
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		if (type & before[i] & PERF_SAMPLE_TIME)
+			there = buf__u64_at(b, at, time);
+		at += type & before[i] ? sizeof(uint64_t) : 0;
+	}
+	return there && type & PERF_SAMPLE_CPU && buf__u32_at(b, at, cpu) && *cpu < CPUS;
+}
+
+/* Each core has a ring. */
+int perf__keep_latest(struct perf_data *d, const struct perf_sched *ev, struct error *err)
+{
+	if (!d->latest)
+		d->latest = calloc(CPUS, sizeof(*d->latest));
+	if (!d->latest)
+		return perf__no_memory(d, err);
+	d->latest[ev->cpu] = ev->time;
+	return 0;
 }
 
 int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct error *err)
 {
 	struct perf_loss loss = { .count = count };
+	uint32_t cpu;
 	int code;
 
-	if (!time_of(d, b, &loss.to))
+	if (!place(d, b, &loss.to, &cpu))
 		return 0;
 	code = perf__keep(d, err);
 	if (code)
 		return code;
 	if (!perf__grow(&d->losses, d->nlosses, &d->losses_cap, sizeof(loss)))
 		return perf__no_memory(d, err);
-	loss.from = d->n && d->sched[d->n - 1].time < loss.to ? d->sched[d->n - 1].time : loss.to;
+	loss.from = d->latest && d->latest[cpu] && d->latest[cpu] < loss.to ? d->latest[cpu]
+									    : loss.to;
 	d->losses[d->nlosses++] = loss;
 	d->just_lost = true;
 	return 0;

@@ -206,6 +206,8 @@ int perf__sample(struct perf_data *d, struct buf *b, struct error *err)
 		code = know_process(d, &ev, err);
 	if (!code)
 		code = perf__keep(d, err);
+	if (!code)
+		code = perf__keep_latest(d, &ev, err);
 	if (code)
 		return code;
 	if (!perf__grow(&d->sched, d->n, &d->cap, sizeof(*d->sched)))

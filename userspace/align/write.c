@@ -26,7 +26,9 @@ struct output {
 	struct kernel_writer *kernel;
 	struct kernel_threads
 		threads;	/* of a trace without a kernel's side: as perf has them so far */
-	size_t next;		/* of perf's events */
+	struct outbuf losses;	/* of the generation, as private data */
+	size_t next, next_loss; /* of perf's events, of its losses */
+	bool ended;		/* that perf has come to its end is said */
 	uint64_t gen, time, id; /* of the batches and strings that are added now */
 	struct align_added added;
 	struct error *err;
@@ -161,12 +163,69 @@ static uint64_t time_of(const struct output *o, size_t i)
 	return fit__time(&o->job->perf->clock, o->job->perf->sched[i].time);
 }
 
+static int put_loss(struct output *o, const struct private_loss *loss)
+{
+	const uint64_t number[] = { loss->kind, loss->count, loss->from, loss->to - loss->from };
+	uint8_t data[4 * LEB_MAX], *p = data;
+
+	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		p = leb__put(p, number[i]);
+	return outbuf__put(&o->losses, data, (size_t)(p - data), o->err);
+}
+
+/* A reader forgets at a loss's end what threads did before: here it does where the loss begins, too. */
+static int put_whole_loss(struct output *o, const struct private_loss *loss)
+{
+	const struct private_loss begin = { .kind = loss->kind,
+					    .from = loss->from,
+					    .to = loss->from + 1 };
+	int err = begin.to < loss->to ? put_loss(o, &begin) : 0;
+
+	return err ?: put_loss(o, loss);
+}
+
+/* What threads did before it is not known any more; nor will readers say it. */
+static int add_losses(struct output *o, uint64_t until, bool write)
+{
+	const struct join_perf *perf = o->job->perf;
+	struct private_loss loss = { .kind = GT_CPU_ON };
+	size_t at = o->next_loss;
+	int err = 0;
+
+	if (!join_perf__pass_losses(perf, &o->next_loss, until))
+		return 0;
+	for (; !err && at < o->next_loss; at++) {
+		loss.count = perf->losses[at].count;
+		loss.from = fit__time(&perf->clock, perf->losses[at].from);
+		loss.to = fit__time(&perf->clock, perf->losses[at].to);
+		err = write ? put_whole_loss(o, &loss) : 0;
+	}
+	kernel_threads__lose_before(&o->threads, loss.to);
+	return err;
+}
+
+/* Behind its last event perf knows nothing of threads: the trace may go on. */
+static int add_end(struct output *o)
+{
+	const uint64_t last = join_perf__end(o->job->perf);
+
+	if (o->ended || o->job->side->has_kernel || o->next < o->job->perf->n)
+		return 0;
+	o->ended = true;
+	kernel_threads__lose(&o->threads);
+	return put_loss(o, &(struct private_loss){ .kind = GT_CPU_ON,
+						   .from = last,
+						   .to = last + 1 });
+}
+
 static int follow_before(struct output *o, uint64_t from)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < o->job->perf->n && time_of(o, i) < from; i++)
-		err = add_of_threads(o, i, false);
+	for (size_t i = 0; !err && i < o->job->perf->n && time_of(o, i) < from; i++) {
+		err = add_losses(o, time_of(o, i), false);
+		err = err ?: add_of_threads(o, i, false);
+	}
 	return err;
 }
 
@@ -182,8 +241,10 @@ static int add_events(struct output *o, uint64_t from, uint64_t to)
 		time = time_of(o, o->next);
 		if (time >= to)
 			break;
-		if (!job->side->has_kernel && time >= from)
-			err = add_of_threads(o, o->next, true);
+		if (!job->side->has_kernel && time >= from) {
+			err = add_losses(o, time, true);
+			err = err ?: add_of_threads(o, o->next, true);
+		}
 		if (!err && job->wanted[o->next]) {
 			core = join__core(job->perf, o->next);
 			err = add_item(o, &core, true);
@@ -207,7 +268,11 @@ static int add_to_generation(struct output *o, size_t at)
 	}
 	err = err ?: kernel_writer__begin(o->kernel, gen->from, own ? NULL : &o->threads);
 	err = err ?: add_events(o, gen->from, last ? side->to + 1 : gen[1].from);
+	err = err ?: add_end(o);
 	err = err ?: kernel_writer__put(o->kernel, put_record, o);
+	if (!err && o->losses.len)
+		err = put_record(o, PRIVATE_LOSSES, o->losses.data, o->losses.len);
+	o->losses.len = 0;
 	return err ?: end_batch(o);
 }
 
@@ -300,6 +365,7 @@ int align__write(const struct align_job *job, struct trace_file *file, const cha
 
 	outbuf__init(&o.out, file, name);
 	outbuf__init(&o.strings, NULL, NULL);
+	outbuf__init(&o.losses, NULL, NULL);
 	o.kernel = kernel_writer__create();
 	o.decoder = decoder__create(job->trace, job->side->version);
 	if (!o.kernel || !o.decoder)
@@ -310,6 +376,7 @@ int align__write(const struct align_job *job, struct trace_file *file, const cha
 	kernel_threads__deinit(&o.threads);
 	outbuf__deinit(&o.out);
 	outbuf__deinit(&o.strings);
+	outbuf__deinit(&o.losses);
 	if (!code)
 		*ret = o.added;
 	return code == -ENOMEM ? error__set(err, code, "no memory") : code;

@@ -17,6 +17,7 @@
 #include "align/write.h"
 #include "command.h"
 #include "lib/json.h"
+#include "lib/log.h"
 #include "trace/file.h"
 
 struct arguments {
@@ -201,6 +202,7 @@ static int write_out(const struct arguments *args, const char *trace, const stru
 static void print_json(FILE *out, const struct alignment *a, const struct align_added *added)
 {
 	const struct fit *fit = &a->join.clock;
+	uint64_t all, covered = alignment__covered(a, &all);
 	struct json j;
 
 	json__init(&j, out, false);
@@ -218,6 +220,8 @@ static void print_json(FILE *out, const struct alignment *a, const struct align_
 	json__u64(&j, "p99", fit->p99);
 	json__u64(&j, "max", fit->max);
 	json__close(&j, '}');
+	json__u64(&j, "trace_ns", all);
+	json__u64(&j, "covered_ns", covered);
 	json__u64(&j, "perf_lost", perf_data__lost(a->perf));
 	json__open(&j, "added", '{');
 	json__u64(&j, "cores", added->cores);
@@ -232,6 +236,7 @@ static void print_json(FILE *out, const struct alignment *a, const struct align_
 static void print_text(FILE *out, const struct alignment *a, const struct align_added *added)
 {
 	const struct fit *fit = &a->join.clock;
+	uint64_t all, covered = alignment__covered(a, &all);
 
 	fprintf(out, "perf's file   %s, clock %s\n", perf_data__describe(a->perf),
 		alignment__clock(a));
@@ -245,6 +250,8 @@ static void print_text(FILE *out, const struct alignment *a, const struct align_
 			"apart         %" PRIu64 " ns (p50), %" PRIu64 " ns (p99), %" PRIu64
 			" ns (max)\n",
 			fit->matched, fit->in_ours, fit->in_theirs, fit->p50, fit->p99, fit->max);
+	fprintf(out, "covers        %.3f s of the trace's %.3f s\n", (double)covered / 1e9,
+		(double)all / 1e9);
 	if (perf_data__lost(a->perf))
 		fprintf(out, "lost by perf  %" PRIu64 " events\n", perf_data__lost(a->perf));
 	fprintf(out,
@@ -266,6 +273,10 @@ static int run(const struct arguments *args, const char *trace, struct error *er
 	if (code)
 		return code;
 	code = write_out(args, trace, &a, &added, err);
+	if (!code && perf_data__lost(a.perf))
+		log__msg("perf lost %" PRIu64 " events: of what was there then the joined trace tells "
+			 "too little; give perf record more memory, as by -m 16M",
+			 perf_data__lost(a.perf));
 	if (!code)
 		(args->json ? print_json : print_text)(out, &a, &added);
 	alignment__deinit(&a);
