@@ -118,6 +118,7 @@ static void finds(struct differ d)
 	assert_true(fit.max >= fit.p99 && fit.p99 >= fit.p50);
 	assert_true(fit.matched >=
 		    0.9 * pow(1 - d.lost / 1000., 2) * (d.to - d.from) * (double)d.n);
+	assert_true(fit.matched <= fit.in_ours && fit.matched <= fit.in_theirs);
 	assert_true(fit__agrees(&fit));
 	forget(&b);
 }
@@ -296,6 +297,25 @@ static void compares_one_clock(void **state)
 	forget(&b);
 }
 
+/* The first of both was theirs a bit earlier, the last a bit later: neither is one of the time of both. */
+static void counts_what_both_cover(void **state)
+{
+	struct fit_switch ours[40], theirs[40];
+	struct fit fit;
+
+	for (size_t i = 0; i < 40; i++) {
+		ours[i] = (struct fit_switch){ SECOND + 1000000 * i, 0, 1000 + (uint32_t)i, 0 };
+		theirs[i] = ours[i];
+	}
+	theirs[0].time -= 300;
+	theirs[39].time += 300;
+	assert_int_equal(fit__compare(&fit, ours, 40, theirs, 40), 0);
+	assert_int_equal(fit.in_ours, 40);
+	assert_int_equal(fit.in_theirs, 38);
+	assert_int_equal(fit.matched, 38);
+	assert_int_equal(fit.max, 300);
+}
+
 static int setup(void **state)
 {
 	random_state = 20261121;
@@ -317,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup(no_bad_clock, setup),
 		cmocka_unit_test_setup(no_few, setup),
 		cmocka_unit_test_setup(compares_one_clock, setup),
+		cmocka_unit_test_setup(counts_what_both_cover, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

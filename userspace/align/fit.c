@@ -221,8 +221,8 @@ static uint64_t count_within(const struct fit_switch *at, size_t n, uint64_t fro
 	return found;
 }
 
-/* What both sides should have by that line. */
-static void count_both(const struct fit_sides *s, struct fit *fit)
+/* What both sides should have by that line, and of the matches those that lie there. */
+static void count_both(const struct fit_sides *s, const struct matches *m, struct fit *fit)
 {
 	const struct fit_side *ours = &s->ours, *theirs = &s->theirs;
 	uint64_t from = ours->at[0].time, to = ours->at[ours->n - 1].time;
@@ -232,10 +232,15 @@ static void count_both(const struct fit_sides *s, struct fit *fit)
 	from = from > their_from ? from : their_from;
 	to = to < their_to ? to : their_to;
 	fit->in_ours = count_within(ours->at, ours->n, from, to);
-	fit->in_theirs = 0;
+	fit->in_theirs = fit->matched = 0;
 	for (size_t i = 0; i < theirs->n; i++) {
 		their_from = fit__time(fit, theirs->at[i].time);
 		fit->in_theirs += their_from >= from && their_from <= to;
+	}
+	for (size_t i = 0; i < m->n; i++) {
+		their_from = fit__time(fit, m->at[i].ours - (uint64_t)m->at[i].offset);
+		fit->matched += m->at[i].ours >= from && m->at[i].ours <= to &&
+				their_from >= from && their_from <= to;
 	}
 }
 
@@ -255,7 +260,7 @@ static void evaluate(const struct fit_sides *s, struct attempt *a, struct matche
 		a->score += fmax(0, 1 - m->residual[i] / FIT_RESIDUAL_MAX);
 	}
 	qsort(m->residual, n, sizeof(*m->residual), by_value);
-	a->fit = (struct fit){ .drift = line->slope / (1 - line->slope), .matched = n };
+	a->fit = (struct fit){ .drift = line->slope / (1 - line->slope) };
 	a->fit.ours = n ? m->at[n / 2].ours : s->ours.at[s->ours.n / 2].time;
 	a->fit.theirs = line__theirs(line, a->fit.ours);
 	if (n) {
@@ -263,7 +268,7 @@ static void evaluate(const struct fit_sides *s, struct attempt *a, struct matche
 		a->fit.p99 = (uint64_t)m->residual[n - 1 - n / 100];
 		a->fit.max = (uint64_t)m->residual[n - 1];
 	}
-	count_both(s, &a->fit);
+	count_both(s, m, &a->fit);
 }
 
 /* False: nothing worth a look. */
@@ -282,7 +287,7 @@ static bool try_seed(const struct fit_sides *s, const struct fit_candidate *seed
 	if (fabs(ret->line.slope) > 2 * DRIFT_MAX)
 		return false;
 	evaluate(s, ret, m);
-	return ret->fit.matched >= FIT_MATCHES_MIN;
+	return m->n >= FIT_MATCHES_MIN;
 }
 
 /* ---- the verdict ---- */

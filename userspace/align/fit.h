@@ -31,7 +31,7 @@ struct fit {
 	uint64_t ours, theirs; /* one moment by either clock, in the middle of what both cover */
 	double drift;	       /* ns that CLOCK_MONOTONIC gains in a ns of theirs */
 	uint64_t in_ours, in_theirs; /* switches in the time that both cover */
-	uint64_t matched;	     /* found on both sides, to 50 us */
+	uint64_t matched;	     /* of those: found on both sides, to 50 us */
 	uint64_t p50, p99, max;	     /* ns: how far those are from the fit */
 };
 
