@@ -323,7 +323,7 @@ refuses()
 	head -c 100000 "$tmp/kernel.trace" >"$tmp/cut.trace"
 	refused 1 'aligned already' "$tmp/aligned.trace" --perf "$tmp/mono.data" &&
 		refused 1 'record the trace with --events kernel' "$tmp/self.trace" --perf "$tmp/none.data" &&
-		refused 1 'cut.data' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
+		refused 1 'cut.data: cut short.*; record again' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
 		refused 1 'cut.trace: broken trace' "$tmp/cut.trace" --perf "$tmp/mono.data" &&
 		refused 1 'gotrace convert' "$CORPUS/$JUDGE_GO/v1/http_1_21_good" --perf "$tmp/mono.data" &&
 		refused 1 'record all of the machine' "$tmp/half.trace" --perf "$tmp/process.data" &&

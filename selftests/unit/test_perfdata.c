@@ -425,7 +425,7 @@ static void test_refused(void **state)
 	made_recording(m);
 	b = made_file(m);
 	made_patch(b, 48, 0, 8);
-	assert_refused(m, b, "did not come to its end");
+	assert_refused(m, b, "no data; record again");
 
 	m = made_perf();
 	made_recording(m);

@@ -13,7 +13,7 @@
 
 int perf__broken(const struct perf_data *d, const char *what, struct error *err)
 {
-	return error__set(err, -EBADMSG, "%s: no good perf.data: its %s at byte %llu is broken",
+	return error__set(err, -EBADMSG, "%s: no good perf.data: its %s at byte %llu is broken" PERF_AGAIN,
 			  input__name(d->in), what, (unsigned long long)d->at);
 }
 
@@ -55,7 +55,7 @@ int perf__take(struct perf_data *d, uint64_t *left, size_t len, const unsigned c
 	if (code)
 		return code;
 	if (len > *left || len > have)
-		return error__set(err, -EBADMSG, "%s: cut short in its %s, at byte %llu",
+		return error__set(err, -EBADMSG, "%s: cut short in its %s, at byte %llu" PERF_AGAIN,
 				  input__name(d->in), what,
 				  (unsigned long long)input__offset(d->in));
 	input__consume(d->in, len);

@@ -141,7 +141,8 @@ static int go_to(struct perf_data *d, const struct section *s, const char *what,
 
 	if (s->offset > size || s->size > size - s->offset)
 		return error__set(err, -EBADMSG,
-				  "%s: cut short: its %s should end at byte %llu, but it has %llu",
+				  "%s: cut short: its %s should end at byte %llu, but it has %llu"
+				  PERF_AGAIN,
 				  input__name(d->in), what, (unsigned long long)s->offset + s->size,
 				  (unsigned long long)size);
 	d->at = s->offset;
@@ -258,7 +259,7 @@ static int read_file(struct perf_data *d, const struct file_header *h, struct er
 			input__name(d->in));
 	if (!h->data.size)
 		return error__set(err, -EBADMSG,
-				  "%s: it has no data: perf record did not come to its end",
+				  "%s: it has no data" PERF_AGAIN,
 				  input__name(d->in));
 	code = go_to(d, &h->data, "data", err);
 	if (!code)

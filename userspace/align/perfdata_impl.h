@@ -111,7 +111,9 @@ struct perf_data {
 	uint64_t at; /* the record that is being read: its offset in the input */
 };
 
-/* "NAME: its WHAT at byte N is broken". Returns `-EBADMSG`. */
+#define PERF_AGAIN "; record again, and let perf come to its end, as by ^C"
+
+/* "NAME: its WHAT at byte N is broken", and the remedy. Returns `-EBADMSG`. */
 int perf__broken(const struct perf_data *d, const char *what, struct error *err);
 int perf__no_memory(const struct perf_data *d, struct error *err);
 /* One thing more is to be kept: 0, or -E2BIG when the input is too small to have so many. */
