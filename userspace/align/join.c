@@ -14,7 +14,6 @@
 
 #include "align/perfdata_impl.h"
 
-#define CPUS (UINT16_MAX + 1)
 
 /* ---- who waited when ---- */
 
@@ -226,14 +225,14 @@ struct cores {
 static int cores__init(struct cores *c, const struct join_perf *perf)
 {
 	c->order = malloc(perf->n * sizeof(*c->order) + 1);
-	c->first = calloc(CPUS + 2, sizeof(*c->first));
+	c->first = calloc(PERF_CPUS + 2, sizeof(*c->first));
 	c->marks = calloc(perf->n + 2, sizeof(*c->marks));
 	if (!c->order || !c->first || !c->marks)
 		return -ENOMEM;
 	for (size_t i = 0; i < perf->n; i++)
 		if (perf->sched[i].kind == PERF_SWITCH)
 			c->first[perf->sched[i].cpu + 2]++;
-	for (size_t cpu = 2; cpu < CPUS + 2; cpu++)
+	for (size_t cpu = 2; cpu < PERF_CPUS + 2; cpu++)
 		c->first[cpu] += c->first[cpu - 1];
 	for (size_t i = 0; i < perf->n; i++)
 		if (perf->sched[i].kind == PERF_SWITCH)
@@ -273,7 +272,7 @@ static void mark(struct cores *c, const struct join_perf *perf, const struct joi
 	const uint32_t cpu = wait->cpu;
 	size_t begin, end;
 
-	if (cpu >= CPUS || c->first[cpu] == c->first[cpu + 1])
+	if (cpu >= PERF_CPUS || c->first[cpu] == c->first[cpu + 1])
 		return;
 	begin = first_from(c, perf, cpu, wait->from + 1);
 	end = first_from(c, perf, cpu, wait->to);
@@ -352,7 +351,7 @@ int join__cores(const struct join_perf *perf, const struct map *target,
 	for (size_t i = 0; !err && i < waits->n; i++)
 		mark(&c, perf, &waits->at[i]);
 	err = err ?: mark_migrations(&c, perf, target, waits);
-	for (size_t i = 0; !err && i < c.first[CPUS]; i++) {
+	for (size_t i = 0; !err && i < c.first[PERF_CPUS]; i++) {
 		open += c.marks[i];
 		wanted[c.order[i]] = open > 0 && !map__get(target, perf->sched[c.order[i]].next);
 	}

@@ -46,6 +46,7 @@ struct perf_loss { /* events were lost between; times as in the file */
 	uint64_t from, to, count;
 };
 
+#define PERF_CPUS	(UINT16_MAX + 1) /* numbers that a core may have */
 #define PERF_NO_CLOCK	(-1)
 #define PERF_LOSSES_MAX 1024 /* more of them are told as fewer and longer ones */
 

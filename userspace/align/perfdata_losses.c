@@ -9,7 +9,6 @@
 
 #include "align/perfdata_impl.h"
 
-#define CPUS (UINT16_MAX + 1)
 
 /* When and where the record was written, by what sample_id_all puts behind it; false: it does not say. */
 static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time, uint32_t *cpu)
@@ -28,14 +27,14 @@ static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time
 			there = buf__u64_at(b, at, time);
 		at += type & before[i] ? sizeof(uint64_t) : 0;
 	}
-	return there && type & PERF_SAMPLE_CPU && buf__u32_at(b, at, cpu) && *cpu < CPUS;
+	return there && type & PERF_SAMPLE_CPU && buf__u32_at(b, at, cpu) && *cpu < PERF_CPUS;
 }
 
 /* Each core has a ring. */
 int perf__keep_latest(struct perf_data *d, const struct perf_sched *ev, struct error *err)
 {
 	if (!d->latest)
-		d->latest = calloc(CPUS, sizeof(*d->latest));
+		d->latest = calloc(PERF_CPUS, sizeof(*d->latest));
 	if (!d->latest)
 		return perf__no_memory(d, err);
 	d->latest[ev->cpu] = ev->time;

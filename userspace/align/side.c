@@ -14,8 +14,8 @@
 #include "align/perfdata_impl.h"
 #include "trace/header.h"
 #include "trace/private_read.h"
+#include "trace/timeline.h"
 
-#define CPUS	    (UINT16_MAX + 1)
 #define ONE_MOMENT  2000	 /* ns between the two items of one switch */
 #define STRINGS_MAX (1ull << 62) /* ids beyond it leave no room */
 
@@ -98,10 +98,10 @@ static int read_private(const struct dictionary *words, struct said *ret)
 	return code;
 }
 
-/* CLOCK_MONOTONIC at `time` of the trace: as the clock snapshot has it; our own times are it. */
+/* CLOCK_MONOTONIC at `time` of the trace, as the readers of what is written have it. */
 static uint64_t mono(const struct trace_clock *clock, int64_t time)
 {
-	return clock->known ? clock->mono + (uint64_t)(time - clock->time) : (uint64_t)time;
+	return (uint64_t)time + (uint64_t)timeline__ahead(clock);
 }
 
 static int add_generation(struct side *s, const struct trace_event *ev, struct error *err)
@@ -178,7 +178,7 @@ int side__read(struct side *ret, struct reader *r, struct error *err)
 				  "a trace of Go 1.21 or older: make one of today's format of it "
 				  "first, by gotrace convert");
 	code = join_waits__init(&s.waits);
-	s.latest = calloc(CPUS, sizeof(*s.latest));
+	s.latest = calloc(PERF_CPUS, sizeof(*s.latest));
 	if (!s.latest)
 		code = -ENOMEM;
 	code = code ?: read_events(&s, r, err);
