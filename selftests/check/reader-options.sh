@@ -107,6 +107,16 @@ broken_input() # VERB: it has a name in messages
 	! head -c 30 "$tmp/trace" | $READER "$1" - 2>"$tmp/err" && grep -q '^gotrace: stdin: ' "$tmp/err"
 }
 
+# Broken before any goroutine is told of: what is left out is said, and that there is nothing else.
+nothing_whole()
+{
+	$READER text "$tmp/trace" | sed 's/^GoStatus .*/GoStop dt=1 reason_string=0 stack=0/;/^HeapAlloc/d' |
+		sed 's/size=15009/size=8/' | $READER raw - -o "$tmp/nothing" || return 1
+	run $READER latency --lenient "$tmp/nothing"
+	cat "$tmp/err"
+	[ $status -eq 1 ] && grep -q 'no goroutine in what is whole' "$tmp/err" && [ ! -s "$tmp/out" ]
+}
+
 ktap_start
 build_reader >"$tmp/build" 2>&1 || { tail -n 20 "$tmp/build" >&2; exit 1; }
 try "--help lists the verbs" lists_verbs
@@ -155,6 +165,10 @@ try "latency: an unknown part" refused 2 'tea.* oncpu, .* count and id' latency 
 try "latency: a broken standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7
 try "latency: one, and each" refused 2 'not both' latency "$tmp/trace" --goroutine 1 --goroutines
+try "latency: after the end" refused 1 'nothing lies in the window; the trace has 0\.000 s' \
+	latency "$tmp/trace" --from 1s
+try "latency: before the start" refused 1 'no goroutine in the window' latency "$tmp/trace" --to 0s
+try "latency: nothing is whole" nothing_whole
 try "latency: nothing left" refused 2 'before' latency "$tmp/trace" --from 3us --to 2us
 for verb in text raw cut convert; do
 	try "$verb: onto its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"

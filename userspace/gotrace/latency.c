@@ -224,13 +224,14 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 {
 	struct timeline_step step = {};
 	bool started = false;
-	int64_t to = INT64_MAX;
+	int64_t to = INT64_MAX, first = 0;
 	int code;
 
 	while ((code = timeline__next(t, &step, err)) > 0) {
 		if (step.event && !started) {
-			begin(all, a, step.event->time);
-			to = a->have_to ? moment__time(&a->to, step.event->time) : INT64_MAX;
+			first = step.event->time;
+			begin(all, a, first);
+			to = a->have_to ? moment__time(&a->to, first) : INT64_MAX;
 		}
 		code = feed(all, t, &step, err);
 		if (code)
@@ -239,18 +240,27 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 			break;
 		started |= step.event != NULL;
 	}
+	if (code < 0)
+		return code;
+	if (all->start > all->end)
+		return error__set(err, -ENOENT, "nothing lies in the window; the trace has %.3f s",
+				  (double)((uint64_t)all->end - (uint64_t)first) / 1e9);
 	all->end = all->end < to ? all->end : to;
 	all->has_kernel = timeline__has_kernel(t);
-	return code < 0 ? code : 0;
+	return 0;
 }
 
 static int print(struct latencies *all, const struct arguments *a, struct error *err)
 {
 	int code = all->goroutines ? goroutines__sort(all) : 0;
+	bool windowed = a->have_from || a->have_to;
 
+	if (!code && !all->count && (windowed || all->left_out))
+		return error__set(err, -ENOENT, "%s: there is no goroutine%s", a->name,
+				  windowed ? " in the window" : " in what is whole of it");
 	if (!code && a->one && !record_store__count(all->goroutines))
 		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s", a->name,
-				  a->id, a->have_from || a->have_to ? " then" : "");
+				  a->id, windowed ? " then" : "");
 	if (!code && a->json)
 		code = latency_json__print(all);
 	else if (!code && a->one)
@@ -313,6 +323,7 @@ static int read_all(const struct arguments *a, struct latencies *all, struct err
 		code = read_trace(t, a, all, &why);
 	if (!code)
 		say_what_is_missing(a->name, r);
+	all->left_out = reader__left_out(r);
 	timeline__destroy(t);
 	reader__destroy(r);
 	if (!code)
