@@ -430,6 +430,37 @@ static void a_wake_up_before_the_sleep(void **state)
 	assert_run(KERNEL_SLEEPING, 39);
 }
 
+/* Of a system call that we have no name for, the file's holds. */
+static void names_of_calls(void **state)
+{
+	struct kernel_item i = { .kind = KERNEL_SYS_ENTER, .tid = 7, .number = 9999,
+				 .name = S("newest") };
+
+	assert_string(kernel_threads__syscall(&threads, 9999), "", 0);
+	ok(kernel_threads__apply(&threads, &i));
+	assert_string(kernel_threads__syscall(&threads, 9999), "newest", 6);
+	i = (struct kernel_item){ .kind = KERNEL_SYS_ENTER, .tid = 7, .name = S("no") };
+	ok(kernel_threads__apply(&threads, &i));
+	assert_string(kernel_threads__syscall(&threads, 0), "read", 4);
+}
+
+/* And the one in which a thread is as the generation begins: in 9999, since then, "abc". */
+static void name_in_the_table(void **state)
+{
+	struct kernel_thread thread;
+	struct kernel_reader *r;
+	struct dictionary words;
+
+	ok(dictionary__init(&words));
+	RECORD(PRIVATE_THREADS, 100, 14, 0x81, 7, 0, 0, 0, 0, 0, 0x8f, 0x4e, 1, 3, 'a', 'b', 'c');
+	assert_int_equal(kernel_reader__open(&r, &words), 1);
+	assert_true(kernel_reader__thread(r, &thread));
+	assert_int_equal(thread.call, 9999);
+	assert_string(kernel_reader__call(r), "abc", 3);
+	kernel_reader__close(r);
+	dictionary__deinit(&words);
+}
+
 static void all_that_are_gone_are_forgotten(void **state)
 {
 	struct kernel_thread t = { .call = KERNEL_NO_CALL };
@@ -457,6 +488,8 @@ int main(void)
 		TEST(nothing_is_nothing),
 		TEST(items_move_threads),
 		TEST(a_wake_up_before_the_sleep),
+		TEST(names_of_calls),
+		TEST(name_in_the_table),
 		TEST(a_later_version),
 		TEST(broken_records),
 		TEST(all_that_are_gone_are_forgotten),

@@ -23,7 +23,46 @@ void kernel_threads__deinit(struct kernel_threads *t)
 
 	for (size_t i = 0; map__next(&t->map, &i, &value);)
 		free(value);
+	for (size_t i = 0; map__next(&t->calls, &i, &value);)
+		free(value);
 	map__deinit(&t->map);
+	map__deinit(&t->calls);
+}
+
+#define CALLS_MAX 4096 /* more than any kernel has */
+
+struct call_name {
+	uint32_t len;
+	char text[];
+};
+
+int kernel_threads__name_call(struct kernel_threads *t, uint32_t number,
+			      const struct trace_string *name)
+{
+	struct call_name *own;
+
+	if (!name->len || kernel__syscall(number) || t->calls.n >= CALLS_MAX ||
+	    map__get(&t->calls, number))
+		return 0;
+	own = malloc(sizeof(*own) + name->len);
+	if (!own)
+		return -ENOMEM;
+	own->len = name->len;
+	memcpy(own->text, name->data, name->len);
+	if (!map__put(&t->calls, number, own))
+		return 0;
+	free(own);
+	return -ENOMEM;
+}
+
+struct trace_string kernel_threads__syscall(const struct kernel_threads *t, uint32_t number)
+{
+	const struct call_name *own = map__get(&t->calls, number);
+	const char *usual = own ? NULL : kernel__syscall(number);
+
+	if (own)
+		return (struct trace_string){ own->text, own->len };
+	return (struct trace_string){ usual, usual ? (uint32_t)strlen(usual) : 0 };
 }
 
 struct kernel_thread *kernel_threads__find(const struct kernel_threads *t, uint32_t tid)
@@ -198,7 +237,7 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		acts(thread, item);
 		thread->call = item->number;
 		thread->call_since = item->time;
-		break;
+		return kernel_threads__name_call(t, item->number, &item->name);
 	case KERNEL_SYS_EXIT:
 		acts(thread, item);
 		leave_call(thread);

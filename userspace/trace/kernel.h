@@ -89,6 +89,7 @@ struct kernel_thread {
 /* The threads, by tid: how an item changes them is said once, for writers and readers. */
 struct kernel_threads {
 	struct map map; /* to struct kernel_thread; those that are gone stay until forgotten */
+	struct map calls; /* by number: names that the file brings and kernel__syscall() lacks */
 };
 
 int kernel_threads__init(struct kernel_threads *t);
@@ -97,6 +98,11 @@ struct kernel_thread *kernel_threads__find(const struct kernel_threads *t, uint3
 /* KERNEL_CORE changes nothing. 0 or -ENOMEM. */
 int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item);
 int kernel_threads__set(struct kernel_threads *t, const struct kernel_thread *thread);
+/* The name that a file has for a system call; KERNEL_SYS_ENTER is applied so. 0 or -ENOMEM. */
+int kernel_threads__name_call(struct kernel_threads *t, uint32_t number,
+			      const struct trace_string *name);
+/* As kernel__syscall(), or by the file; empty: it has none. Lives as long as `t`. */
+struct trace_string kernel_threads__syscall(const struct kernel_threads *t, uint32_t number);
 void kernel_threads__forget_gone(struct kernel_threads *t);
 /* A loss in between: what threads do is not known any more, names are. */
 void kernel_threads__lose(struct kernel_threads *t);
@@ -150,6 +156,8 @@ int kernel_reader__open(struct kernel_reader **ret, const struct dictionary *wor
 void kernel_reader__close(struct kernel_reader *r); /* may be NULL */
 /* The threads as the generation begins, one after the other. */
 bool kernel_reader__thread(struct kernel_reader *r, struct kernel_thread *ret);
+/* The name of the system call that the last one is in, as the file has it; until the next. */
+struct trace_string kernel_reader__call(const struct kernel_reader *r);
 /* The items, by time. */
 bool kernel_reader__item(struct kernel_reader *r, struct kernel_item *ret);
 uint64_t kernel_reader__bytes(const struct kernel_reader *r); /* of its records */

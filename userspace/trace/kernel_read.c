@@ -36,6 +36,7 @@ struct kernel_reader {
 	struct outbuf threads;
 	struct buf thread_records, thread;
 	uint64_t begun;
+	struct trace_string call; /* of the last thread */
 	struct lane target, machine;
 	uint64_t bytes, bad;
 };
@@ -168,13 +169,14 @@ static uint64_t take_since(const struct kernel_reader *r, struct buf *b)
 }
 
 /* `b`: the bytes of one thread; a later version may have put some behind those known. */
-static bool take_thread(const struct kernel_reader *r, struct buf *b, struct kernel_thread *ret)
+static bool take_thread(struct kernel_reader *r, struct buf *b, struct kernel_thread *ret)
 {
 	struct kernel_thread t = { .call = KERNEL_NO_CALL };
 	uint8_t bits = buf__u8(b);
 	struct trace_string name;
 	uint32_t cpu;
 
+	r->call = (struct trace_string){};
 	t.run = bits & THREAD_RUN;
 	t.in_fault = bits & THREAD_FAULT;
 	t.interrupt = bits & THREAD_INTERRUPT;
@@ -192,7 +194,7 @@ static bool take_thread(const struct kernel_reader *r, struct buf *b, struct ker
 	if (bits & THREAD_CALL) {
 		t.call = take_u32(b);
 		t.call_since = take_since(r, b);
-		take_name(b, CALL_NAME_MAX);
+		r->call = take_name(b, CALL_NAME_MAX);
 	}
 	if (t.in_fault)
 		t.fault_since = take_since(r, b);
@@ -225,6 +227,11 @@ bool kernel_reader__thread(struct kernel_reader *r, struct kernel_thread *ret)
 			r->thread = (struct buf){};
 		}
 	}
+}
+
+struct trace_string kernel_reader__call(const struct kernel_reader *r)
+{
+	return r->call;
 }
 
 /* ---- items ---- */

@@ -58,10 +58,11 @@ static int text_kind(struct latency *l, const char *text, uint32_t *ret)
 }
 
 /* What its thread sleeps in. */
-static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
+static int sleep_kind(struct latency *l, const struct kernel_threads *threads,
+		      const struct kernel_thread *t, uint32_t *ret)
 {
+	struct trace_string name;
 	char number[32];
-	const char *name;
 
 	if (t->run == KERNEL_STOPPED)
 		return text_kind(l, "stopped", ret);
@@ -69,12 +70,11 @@ static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t
 		return text_kind(l, "page fault", ret);
 	if (t->call == KERNEL_NO_CALL)
 		return text_kind(l, UNKNOWN, ret);
-	name = kernel__syscall(t->call);
-	if (!name) {
-		snprintf(number, sizeof(number), "system call %u", t->call);
-		name = number;
-	}
-	return text_kind(l, name, ret);
+	name = kernel_threads__syscall(threads, t->call);
+	if (name.len)
+		return naming__text_kind(&l->naming, name.data, name.len, ret);
+	snprintf(number, sizeof(number), "system call %u", t->call);
+	return text_kind(l, number, ret);
 }
 
 /* It made way for a thread of another program, of that name. */
@@ -164,7 +164,7 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 	case KERNEL_THROTTLED:
 		return set_part(l, g, PART_THROTTLED);
 	default:
-		err = sleep_kind(l, t, &g->kind);
+		err = sleep_kind(l, threads, t, &g->kind);
 		return err ? err
 			   : set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_KERNEL_BLOCKED);
 	}

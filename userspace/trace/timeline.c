@@ -206,6 +206,7 @@ static void mark_gone(struct kernel_threads *threads)
 static int take_threads(struct timeline *t)
 {
 	struct kernel_thread thread;
+	struct trace_string call;
 	bool first = true;
 	int err = 0;
 
@@ -215,6 +216,9 @@ static int take_threads(struct timeline *t)
 		first = false;
 		t->has_kernel = true;
 		err = kernel_threads__set(&t->threads, &thread);
+		call = kernel_reader__call(t->kernel);
+		if (!err)
+			err = kernel_threads__name_call(&t->threads, thread.call, &call);
 	}
 	if (!first) {
 		kernel_threads__forget_gone(&t->threads);
