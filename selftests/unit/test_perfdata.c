@@ -130,7 +130,7 @@ static void test_losses(void **state)
 	made_switch(m, 2990, 0, 1001, 1, 0); /* it was stamped before the room was made */
 	made_lost_at(m, 7, 4000, 0);
 	made_switch(m, 4010, 0, 0, 0, 1001);
-	made_lost(m, 2, 0); /* and does not say when */
+	made_lost(m, 2, 0);		     /* and does not say when */
 	made_switch(m, 2000, 1, 1001, 1, 0); /* another core */
 	made_lost_at(m, 1, 2500, 1);
 	d = read_made(m, made_file(m));

@@ -162,8 +162,7 @@ static int follow_threads(struct alignment *a)
 	for (size_t i = 0; !err && i < perf->n; i++) {
 		time = fit__time(&perf->clock, perf->sched[i].time);
 		if (join_perf__pass_losses(perf, &at, time))
-			join_waits__lose(waits,
-					 fit__time(&perf->clock, perf->losses[at - 1].to));
+			join_waits__lose(waits, fit__time(&perf->clock, perf->losses[at - 1].to));
 		n = join__items(perf, &a->target, i, item);
 		for (unsigned int k = 0; !err && k < n; k++)
 			err = join_waits__item(waits, &item[k]);

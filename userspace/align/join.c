@@ -14,7 +14,6 @@
 
 #include "align/perfdata_impl.h"
 
-
 /* ---- who waited when ---- */
 
 int join_waits__init(struct join_waits *w)

@@ -41,7 +41,7 @@ int join_waits__end(struct join_waits *w,
 struct join_perf {
 	const struct perf_sched *sched; /* by time */
 	size_t n;
-	const struct perf_data *data; /* names and processes */
+	const struct perf_data *data;	/* names and processes */
 	const struct perf_loss *losses; /* by their ends */
 	size_t nlosses;
 	struct fit clock;
@@ -78,8 +78,9 @@ unsigned int join__items(const struct join_perf *perf, const struct map *target,
 /* perf's switches of the target's threads, a thread that leaves a core or gets one counts once. */
 struct join_gaps {
 	uint64_t switches;
-	uint64_t lacking; /* another one must have come before it: it leaves what it has not, or gets one twice */
-	bool others;	  /* a thread that is not of the target left a core, too */
+	uint64_t
+		lacking; /* another one must have come before it: it leaves what it has not, or gets one twice */
+	bool others; /* a thread that is not of the target left a core, too */
 };
 
 /* What perf's file lacks. 0 or -ENOMEM. */

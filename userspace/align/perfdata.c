@@ -13,7 +13,8 @@
 
 int perf__broken(const struct perf_data *d, const char *what, struct error *err)
 {
-	return error__set(err, -EBADMSG, "%s: no good perf.data: its %s at byte %llu is broken" PERF_AGAIN,
+	return error__set(err, -EBADMSG,
+			  "%s: no good perf.data: its %s at byte %llu is broken" PERF_AGAIN,
 			  input__name(d->in), what, (unsigned long long)d->at);
 }
 

@@ -71,7 +71,7 @@ const char *perf_data__comm(const struct perf_data *d, uint32_t comm);
 uint32_t perf_data__process(const struct perf_data *d, uint32_t tid);
 /* Its last name by perf's own records of it; "": none. */
 const char *perf_data__thread_name(const struct perf_data *d, uint32_t tid);
-uint64_t perf_data__lost(const struct perf_data *d);	    /* samples, by perf's own count */
+uint64_t perf_data__lost(const struct perf_data *d); /* samples, by perf's own count */
 /* Those of which the file says when, by their ends. */
 const struct perf_loss *perf_data__losses(const struct perf_data *d, size_t *ret_n);
 const char *perf_data__describe(const struct perf_data *d); /* "perf 6.1.187, zstd, pipe" */

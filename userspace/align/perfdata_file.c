@@ -140,11 +140,11 @@ static int go_to(struct perf_data *d, const struct section *s, const char *what,
 	uint64_t size = input__size(d->in);
 
 	if (s->offset > size || s->size > size - s->offset)
-		return error__set(err, -EBADMSG,
-				  "%s: cut short: its %s should end at byte %llu, but it has %llu"
-				  PERF_AGAIN,
-				  input__name(d->in), what, (unsigned long long)s->offset + s->size,
-				  (unsigned long long)size);
+		return error__set(
+			err, -EBADMSG,
+			"%s: cut short: its %s should end at byte %llu, but it has %llu" PERF_AGAIN,
+			input__name(d->in), what, (unsigned long long)s->offset + s->size,
+			(unsigned long long)size);
 	d->at = s->offset;
 	return input__seek(d->in, s->offset, err);
 }
@@ -258,8 +258,7 @@ static int read_file(struct perf_data *d, const struct file_header *h, struct er
 			"give its name, not a pipe",
 			input__name(d->in));
 	if (!h->data.size)
-		return error__set(err, -EBADMSG,
-				  "%s: it has no data" PERF_AGAIN,
+		return error__set(err, -EBADMSG, "%s: it has no data" PERF_AGAIN,
 				  input__name(d->in));
 	code = go_to(d, &h->data, "data", err);
 	if (!code)

@@ -9,7 +9,6 @@
 
 #include "align/perfdata_impl.h"
 
-
 /* When and where the record was written, by what sample_id_all puts behind it; false: it does not say. */
 static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time, uint32_t *cpu)
 {
@@ -54,8 +53,8 @@ int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct 
 		return code;
 	if (!perf__grow(&d->losses, d->nlosses, &d->losses_cap, sizeof(loss)))
 		return perf__no_memory(d, err);
-	loss.from = d->latest && d->latest[cpu] && d->latest[cpu] < loss.to ? d->latest[cpu]
-									    : loss.to;
+	loss.from =
+		d->latest && d->latest[cpu] && d->latest[cpu] < loss.to ? d->latest[cpu] : loss.to;
 	d->losses[d->nlosses++] = loss;
 	d->just_lost = true;
 	return 0;

@@ -273,7 +273,8 @@ int perf__read_records(struct perf_data *d, uint64_t size, struct error *err)
 		len = len < left ? len : (size_t)left;
 		code = records(d, p, len, &taken, &payload, err);
 		if (!code && !taken)
-			code = error__set(err, -EBADMSG, "%s: cut short in a record, at byte %llu" PERF_AGAIN,
+			code = error__set(err, -EBADMSG,
+					  "%s: cut short in a record, at byte %llu" PERF_AGAIN,
 					  input__name(d->in), (unsigned long long)d->at);
 		if (code)
 			break;

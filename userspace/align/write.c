@@ -213,9 +213,8 @@ static int add_end(struct output *o)
 		return 0;
 	o->ended = true;
 	kernel_threads__lose(&o->threads);
-	return put_loss(o, &(struct private_loss){ .kind = GT_CPU_ON,
-						   .from = last,
-						   .to = last + 1 });
+	return put_loss(o,
+			&(struct private_loss){ .kind = GT_CPU_ON, .from = last, .to = last + 1 });
 }
 
 static int follow_before(struct output *o, uint64_t from)

@@ -274,7 +274,8 @@ static int run(const struct arguments *args, const char *trace, struct error *er
 		return code;
 	code = write_out(args, trace, &a, &added, err);
 	if (!code && perf_data__lost(a.perf))
-		log__msg("perf lost %" PRIu64 " events: of what was there then the joined trace tells "
+		log__msg("perf lost %" PRIu64
+			 " events: of what was there then the joined trace tells "
 			 "too little; give perf record more memory, as by -m 16M",
 			 perf_data__lost(a.perf));
 	if (!code)
