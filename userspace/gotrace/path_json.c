@@ -31,12 +31,14 @@ static void put_goroutine(struct json *j, const struct path_history *h, const ch
 	put_string(j, function, path__word(h, path_goroutine(h, index)->name));
 }
 
-static void put_call(struct json *j, uint32_t call)
+static void put_call(struct json *j, const struct path_history *h, uint32_t call)
 {
-	const char *name = call == KERNEL_NO_CALL ? NULL : kernel__syscall(call);
+	struct trace_string name = path__call(h, call);
 
-	if (call == KERNEL_NO_CALL || name)
-		json__string(j, "syscall", name);
+	if (call == KERNEL_NO_CALL)
+		json__string(j, "syscall", NULL);
+	else if (name.len)
+		json__bytes(j, "syscall", name.data, name.len);
 	else
 		json__u64(j, "syscall", call);
 }
@@ -59,7 +61,7 @@ static void put_cause(struct json *j, const struct path_history *h, const struct
 	put_string(j, "process", path__word(h, seg->other_name));
 	put_number(j, "process_id", seg->other_pid);
 	put_string(j, "reason", path__reason(h, seg));
-	put_call(j, seg->call);
+	put_call(j, h, seg->call);
 	json__string(j, "interrupt", path__interrupt(seg));
 }
 

@@ -56,6 +56,15 @@ struct trace_string path__word(const struct path_history *h, uint32_t id)
 	return (struct trace_string){ .data = text ? text : "", .len = (uint32_t)len };
 }
 
+struct trace_string path__call(const struct path_history *h, uint32_t number)
+{
+	const char *name = number == KERNEL_NO_CALL ? NULL : kernel__syscall(number);
+	uint32_t id = name ? 0 : (uint32_t)(uintptr_t)map__get(&h->calls, number);
+
+	return id ? path__word(h, id)
+		  : (struct trace_string){ name ? name : "", name ? (uint32_t)strlen(name) : 0 };
+}
+
 struct trace_string path__reason(const struct path_history *h, const struct path_segment *seg)
 {
 	const char *text = "";
@@ -205,8 +214,7 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 static void put_what(struct out *o, const struct path_history *h, const struct path_segment *seg,
 		     bool full)
 {
-	struct trace_string reason = path__reason(h, seg);
-	const char *call = seg->call == KERNEL_NO_CALL ? NULL : kernel__syscall(seg->call);
+	struct trace_string reason = path__reason(h, seg), call = path__call(h, seg->call);
 
 	out__text(o, path__kind(seg->kind));
 	for (size_t n = strlen(path__kind(seg->kind)); n < KIND_WIDTH; n++)
@@ -223,11 +231,11 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 	}
 	if (seg->call != KERNEL_NO_CALL) {
 		out__text(o, ", in ");
-		if (call)
-			out__text(o, call);
-		else
+		if (!call.len)
 			out__text(o, "system call ");
-		if (!call)
+		if (call.len)
+			put_string(o, call);
+		else
 			out__u64(o, seg->call);
 	}
 	if (reason.len) {

@@ -118,6 +118,7 @@ struct path_history {
 	struct path_table goroutines, threads, procs, cpus;
 	struct path_list stops;
 	struct map names; /* of threads of other processes, by tid: interned */
+	struct map calls; /* of system calls that kernel__syscall() does not know, by number: interned */
 	struct intern *words;
 	int64_t from;			  /* of what was before only the last is kept */
 	size_t memory, limit;		  /* bytes: held, and the most */

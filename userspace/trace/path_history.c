@@ -48,6 +48,7 @@ void path_history__deinit(struct path_history *h)
 	table__deinit(&h->procs);
 	table__deinit(&h->cpus);
 	map__deinit(&h->names);
+	map__deinit(&h->calls);
 	intern__destroy(h->words);
 }
 

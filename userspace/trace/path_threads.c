@@ -74,6 +74,20 @@ static int learn_name(struct path_fold *f, uint32_t tid, const struct trace_stri
 	return err;
 }
 
+/* Once of each: a file's name for what kernel__syscall() has none for. */
+static int learn_call(struct path_fold *f, const struct kernel_item *item)
+{
+	struct map *calls = &f->h->calls;
+	uint32_t name;
+	int err;
+
+	if (!item->name.len || kernel__syscall(item->number) || calls->n >= NAMES_MAX ||
+	    map__get(calls, item->number))
+		return 0;
+	err = path_fold__intern(f, item->name.data, item->name.len, &name);
+	return err ? err : map__put(calls, item->number, (void *)(uintptr_t)name);
+}
+
 /* The number of the system call that the goroutine of a thread is in, if it is but one. */
 static void name_call(struct path_fold *f, const struct kernel_item *item)
 {
@@ -141,8 +155,12 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 	uint32_t name = 0;
 	int err;
 
-	if (item->kind == KERNEL_SYS_ENTER)
+	if (item->kind == KERNEL_SYS_ENTER) {
 		name_call(f, item);
+		err = learn_call(f, item);
+		if (err)
+			return err;
+	}
 	if (item->kind == KERNEL_OFF || item->kind == KERNEL_WAKING || item->kind == KERNEL_CORE) {
 		err = learn_name(f, item->kind == KERNEL_CORE ? item->tid : item->other,
 				 &item->name, &name);
