@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "align/perfdata_impl.h"
+#include "lib/array.h"
 
 /* ---- who waited when ---- */
 
@@ -30,7 +30,7 @@ void join_waits__deinit(struct join_waits *w)
 
 static int add_wait(struct join_waits *w, uint32_t tid, uint64_t from, uint64_t to, uint32_t cpu)
 {
-	if (!perf__grow(&w->at, w->n, &w->cap, sizeof(*w->at)))
+	if (array__grow(&w->at, w->n, &w->cap, sizeof(*w->at)))
 		return -ENOMEM;
 	w->at[w->n++] = (struct join_wait){ from, to, tid, cpu };
 	return 0;

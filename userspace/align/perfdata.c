@@ -31,22 +31,6 @@ int perf__keep(const struct perf_data *d, struct error *err)
 			  input__name(d->in), (unsigned long long)d->at, d->n);
 }
 
-bool perf__grow(void *array, size_t n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 64;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	memcpy(&p, array, sizeof(p));
-	p = reallocarray(p, more, size);
-	if (!p)
-		return false;
-	memcpy(array, &p, sizeof(p));
-	*cap = more;
-	return true;
-}
-
 int perf__take(struct perf_data *d, uint64_t *left, size_t len, const unsigned char **ret,
 	       const char *what, struct error *err)
 {

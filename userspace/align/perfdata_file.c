@@ -42,7 +42,7 @@ int perf__add_attr(struct perf_data *d, struct buf *b, struct perf_attr **ret, s
 	const void *p;
 	int code;
 
-	if (!attr || !perf__grow(&d->attr, d->attrs, &d->attr_cap, sizeof(*d->attr)))
+	if (!attr || array__grow(&d->attr, d->attrs, &d->attr_cap, sizeof(*d->attr)))
 		return perf__no_memory(d, err);
 	*attr = (struct perf_attr){};
 	if (buf__u32_at(b, offsetof(struct perf_event_attr, size), &size) && !size)

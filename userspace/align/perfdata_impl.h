@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 
 #include "align/perfdata.h"
+#include "lib/array.h"
 #include "lib/blocks.h"
 #include "lib/buf.h"
 #include "lib/map.h"
@@ -118,8 +119,6 @@ int perf__broken(const struct perf_data *d, const char *what, struct error *err)
 int perf__no_memory(const struct perf_data *d, struct error *err);
 /* One thing more is to be kept: 0, or -E2BIG when the input is too small to have so many. */
 int perf__keep(const struct perf_data *d, struct error *err);
-/* Room for n + 1 elements of `size` bytes; false: no memory. */
-bool perf__grow(void *array, size_t n, size_t *cap, size_t size);
 
 /* The input's next `len` (<= INPUT_WINDOW) bytes of *left; what is broken when there are fewer. */
 int perf__take(struct perf_data *d, uint64_t *left, size_t len, const unsigned char **ret,

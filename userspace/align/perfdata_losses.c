@@ -51,7 +51,7 @@ int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct 
 	code = perf__keep(d, err);
 	if (code)
 		return code;
-	if (!perf__grow(&d->losses, d->nlosses, &d->losses_cap, sizeof(loss)))
+	if (array__grow(&d->losses, d->nlosses, &d->losses_cap, sizeof(loss)))
 		return perf__no_memory(d, err);
 	loss.from =
 		d->latest && d->latest[cpu] && d->latest[cpu] < loss.to ? d->latest[cpu] : loss.to;

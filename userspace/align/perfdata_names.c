@@ -37,7 +37,7 @@ static struct entry *new_entry(struct perf_data *d, const char *s, size_t len)
 	size_t cap = names->cap;
 	struct entry *e;
 
-	if (!perf__grow(&names->name, names->n, &cap, sizeof(*names->name)))
+	if (array__grow(&names->name, names->n, &cap, sizeof(*names->name)))
 		return NULL;
 	names->cap = (uint32_t)cap;
 	e = blocks__take(d->blocks, sizeof(*e) + len + 1);

@@ -210,7 +210,7 @@ int perf__sample(struct perf_data *d, struct buf *b, struct error *err)
 		code = perf__keep_latest(d, &ev, err);
 	if (code)
 		return code;
-	if (!perf__grow(&d->sched, d->n, &d->cap, sizeof(*d->sched)))
+	if (array__grow(&d->sched, d->n, &d->cap, sizeof(*d->sched)))
 		return perf__no_memory(d, err);
 	if (d->just_lost)
 		perf__after_loss(d, ev.time);

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "align/perfdata_impl.h"
+#include "lib/array.h"
 #include "trace/header.h"
 #include "trace/private_read.h"
 #include "trace/timeline.h"
@@ -39,7 +39,7 @@ static int add_switch(struct side *s, const struct kernel_item *item)
 	if (last && last->prev == sw.prev && last->next == sw.next &&
 	    sw.time - last->time < ONE_MOMENT)
 		return 0;
-	if (!perf__grow(&s->switches, s->nswitches, &s->switches_cap, sizeof(sw)))
+	if (array__grow(&s->switches, s->nswitches, &s->switches_cap, sizeof(sw)))
 		return -ENOMEM;
 	s->switches[s->nswitches++] = sw;
 	s->latest[sw.cpu] = s->nswitches;
@@ -125,7 +125,7 @@ static int add_generation(struct side *s, const struct trace_event *ev, struct e
 	if (gen.unused > STRINGS_MAX)
 		return error__set(err, -ERANGE,
 				  "generation %" PRIu64 " has no ids left for strings", gen.number);
-	if (!code && !perf__grow(&s->generation, s->ngenerations, &s->generations_cap, sizeof(gen)))
+	if (!code && array__grow(&s->generation, s->ngenerations, &s->generations_cap, sizeof(gen)))
 		code = -ENOMEM;
 	if (code)
 		return code;

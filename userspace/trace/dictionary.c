@@ -11,27 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/blocks.h"
 
 #define BYTES_BLOCK (64u << 10)
-
-/* Grows `array` to hold n + 1 elements. */
-static int grow(void *array, size_t *cap, size_t n, size_t size)
-{
-	size_t bigger = *cap ? *cap * 2 : 64;
-	void **at = array, *moved;
-
-	if (n < *cap)
-		return 0;
-	while (bigger <= n)
-		bigger *= 2;
-	moved = realloc(*at, bigger * size);
-	if (!moved)
-		return -ENOMEM;
-	*at = moved;
-	*cap = bigger;
-	return 0;
-}
 
 static void ids__deinit(struct ids *ids)
 {
@@ -62,7 +45,7 @@ static int ids__add(struct ids *ids, uint64_t id)
 				ids->count++;
 			return err;
 		}
-		err = grow(&ids->dense, &ids->cap, id, sizeof(*ids->dense));
+		err = array__grow(&ids->dense, id, &ids->cap, sizeof(*ids->dense));
 		if (err)
 			return err;
 		memset(ids->dense + cap, 0, (ids->cap - cap) * sizeof(*ids->dense));
@@ -108,7 +91,7 @@ int dictionary__add_string(struct dictionary *d, uint64_t id, const void *data, 
 	if (dictionary__has_string(d, id))
 		return -EEXIST;
 	copy = blocks__take(d->bytes, len);
-	if (!copy || grow(&d->strings, &d->strings_cap, n, sizeof(*d->strings)) ||
+	if (!copy || array__grow(&d->strings, n, &d->strings_cap, sizeof(*d->strings)) ||
 	    ids__add(&d->string_ids, id))
 		return -ENOMEM;
 	memcpy(copy, data, len);
@@ -138,8 +121,8 @@ int dictionary__add_stack(struct dictionary *d, uint64_t id, const struct trace_
 
 	if (dictionary__has_stack(d, id))
 		return -EEXIST;
-	if (grow(&d->stack_at, &d->stacks_cap, stack + 1, sizeof(*d->stack_at)) ||
-	    grow(&d->stack_frames, &d->stack_frames_cap, at + n, sizeof(*d->stack_frames)))
+	if (array__grow(&d->stack_at, stack + 1, &d->stacks_cap, sizeof(*d->stack_at)) ||
+	    array__grow(&d->stack_frames, at + n, &d->stack_frames_cap, sizeof(*d->stack_frames)))
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		d->stack_frames[at + i] = dictionary__intern(d, &frames[i]);

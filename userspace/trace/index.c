@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "lib/array.h"
 #include "lib/buf.h"
 #include "trace/index_impl.h"
 #include "trace/order_save.h"
@@ -181,27 +182,12 @@ static int read_end(const struct index *ix, struct end *ret, struct error *err)
 	return code;
 }
 
-/* Room for one more. */
-static int grow(void *list, size_t *cap, size_t n, size_t size)
-{
-	void **at = list, *bigger;
-
-	if (n < *cap)
-		return 0;
-	bigger = reallocarray(*at, *cap ? *cap * 2 : 64, size);
-	if (!bigger)
-		return -ENOMEM;
-	*at = bigger;
-	*cap = *cap ? *cap * 2 : 64;
-	return 0;
-}
-
 static int parse_counts(struct index *ix, struct index_generation *g, struct buf *b)
 {
 	uint64_t n = buf__uleb(b), type;
 
 	for (; n && !b->bad; n--) {
-		if (grow(&ix->counts, &ix->counts_cap, ix->ncounts, sizeof(*ix->counts)))
+		if (array__grow(&ix->counts, ix->ncounts, &ix->counts_cap, sizeof(*ix->counts)))
 			return -ENOMEM;
 		type = buf__uleb(b);
 		if (type >= EV_END || !spec__event((unsigned int)type))
@@ -215,7 +201,7 @@ static int parse_counts(struct index *ix, struct index_generation *g, struct buf
 static int parse_generation(struct index *ix, struct buf *b)
 {
 	struct index_generation *g;
-	int err = grow(&ix->generation, &ix->cap, ix->n, sizeof(*ix->generation));
+	int err = array__grow(&ix->generation, ix->n, &ix->cap, sizeof(*ix->generation));
 
 	if (err)
 		return err;
