@@ -173,17 +173,6 @@ static int put_loss(struct output *o, const struct private_loss *loss)
 	return outbuf__put(&o->losses, data, (size_t)(p - data), o->err);
 }
 
-/* A reader forgets at a loss's end what threads did before: here it does where the loss begins, too. */
-static int put_whole_loss(struct output *o, const struct private_loss *loss)
-{
-	const struct private_loss begin = { .kind = loss->kind,
-					    .from = loss->from,
-					    .to = loss->from + 1 };
-	int err = begin.to < loss->to ? put_loss(o, &begin) : 0;
-
-	return err ?: put_loss(o, loss);
-}
-
 /* What threads did before it is not known any more; nor will readers say it. */
 static int add_losses(struct output *o, uint64_t until, bool write)
 {
@@ -198,7 +187,7 @@ static int add_losses(struct output *o, uint64_t until, bool write)
 		loss.count = perf->losses[at].count;
 		loss.from = fit__time(&perf->clock, perf->losses[at].from);
 		loss.to = fit__time(&perf->clock, perf->losses[at].to);
-		err = write ? put_whole_loss(o, &loss) : 0;
+		err = write ? put_loss(o, &loss) : 0;
 	}
 	kernel_threads__lose_before(&o->threads, loss.to);
 	return err;
