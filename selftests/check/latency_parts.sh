@@ -98,6 +98,29 @@ to_between_events()
 			jq -e '.functions[0].total_ns == 400000000'
 }
 
+# 40,000 goroutines that run, and as many generations in which nothing happens: each costs what it has itself.
+many_generations()
+{
+	awk 'BEGIN {
+		print "Trace Go1.23"
+		for (b = 0; b < 8; b++) {
+			print "EventBatch gen=1 m=0 time=1 size=45000"
+			for (i = 20000 + 5000 * b; i < 25000 + 5000 * b; i++)
+				print "GoStatus dt=1 g=" i " m=" i " gstatus=2"
+		}
+		for (gen = 1; gen <= 40000; gen++) {
+			print "EventBatch gen=" gen " m=1 time=" 10000 * gen " size=4"
+			print "ProcStatus dt=1 p=0 pstatus=2"
+			print "EventBatch gen=" gen " m=1 time=" 10000 * gen " size=6"
+			print "Frequency freq=1000000000"
+		}
+	}' >"$tmp/many.txt"
+	$READER raw "$tmp/many.txt" -o "$tmp/many" && rm "$tmp/many.txt" && $READER check "$tmp/many" &&
+		timeout 20 $READER latency --json "$tmp/many" >"$tmp/latency.json" &&
+		jq -e '.count == 40000 and .functions[0].oncpu_ns == .functions[0].total_ns' "$tmp/latency.json" &&
+		timeout 20 $READER path --goroutine 20000 "$tmp/many" >"$tmp/path"
+}
+
 # Our own of a real program: with the kernel's side, of which little is not known.
 recording()
 {
@@ -155,6 +178,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "windows side by side" in_windows "$CORPUS/runs/long-$JUDGE_GO.trace"
 	try "of an older format, too" in_windows "$CORPUS/runs/long-go1.22.12.trace"
 	try "up to a moment without an event" to_between_events
+	try "many generations" many_generations
 	try "recorded from outside" recording
 	try "one goroutine, sorted, for people" forms
 	try "mutants that are accepted" mutants

@@ -108,6 +108,8 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 	};
 
 	assert_int_equal(latency__event(latency, &ev, &threads, &error), 0);
+	if (type == EV_SYNC)
+		assert_int_equal(latency__forget(latency, &threads, false, &error), 0);
 }
 
 static inline void item_at(int64_t time, struct kernel_item item)

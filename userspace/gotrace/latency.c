@@ -192,6 +192,20 @@ static void begin(struct latencies *all, const struct arguments *a, int64_t star
 			    a->have_to ? moment__time(&a->to, start) : INT64_MAX);
 }
 
+/* A table of threads is as of the sync that it came with. */
+static int feed_event(struct latencies *all, const struct timeline *t, const struct trace_event *ev,
+		      struct error *err)
+{
+	const struct kernel_threads *threads = timeline__threads(t);
+	int code = latency__event(all->latency, ev, threads, err);
+
+	all->end = ev->time;
+	if (!code && all->tables != timeline__tables(t))
+		code = latency__forget(all->latency, threads, timeline__in_loss(t), err);
+	all->tables = timeline__tables(t);
+	return code;
+}
+
 /* An item counts no later than when the event comes that it stands before. */
 static int feed(struct latencies *all, const struct timeline *t, const struct timeline_step *step,
 		struct error *err)
@@ -205,10 +219,8 @@ static int feed(struct latencies *all, const struct timeline *t, const struct ti
 	all->losses = timeline__losses(t);
 	if (code)
 		return code;
-	if (step->event) {
-		all->end = step->event->time;
-		return latency__event(all->latency, step->event, threads, err);
-	}
+	if (step->event)
+		return feed_event(all, t, step->event, err);
 	time = timeline__time(t, step->item->time);
 	if (time > timeline__until(t))
 		time = timeline__until(t);

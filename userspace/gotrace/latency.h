@@ -28,6 +28,7 @@ struct latencies {
 	uint64_t id;
 	uint64_t count;	    /* of goroutines */
 	uint64_t losses;    /* of the kernel's side, so far */
+	uint64_t tables;    /* of its threads, so far */
 	int64_t start, end; /* of what was looked at, in the trace's ns */
 	bool has_kernel;    /* the trace has a kernel's side */
 	bool left_out;	    /* and a broken end, which was not read */

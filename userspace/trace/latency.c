@@ -260,7 +260,7 @@ static int dispatch(struct latency *l, const struct trace_event *ev,
 	case MEANING_SYNC:
 		l->sync = l->now;
 		l->generations++;
-		return look_again(l, threads);
+		return 0;
 	case MEANING_STATE_TRANSITION:
 		return m.resource == RESOURCE_GOROUTINE ? goroutine__event(l, ev, &m, threads) : 0;
 	case MEANING_LABEL:

@@ -91,7 +91,7 @@ int latency__event(struct latency *l, const struct trace_event *ev,
 int latency__item(struct latency *l, const struct kernel_item *item, int64_t time,
 		  const struct kernel_threads *threads, struct error *err);
 /*
- * Of some threads it is not known any more what they do: `threads` is what is left. in_loss: from now on,
+ * More than an item has changed `threads`: a generation's table, after its sync, or a loss. in_loss: from now on,
  * and until the next call, what any thread does is a guess, and counted as not known. Errors as above.
  */
 int latency__forget(struct latency *l, const struct kernel_threads *threads, bool in_loss,

@@ -12,7 +12,8 @@
 
 #include "trace/order.h"
 
-#define LOSSES_MAX 1024 /* of a generation, told apart: each is looked for in all threads */
+#define LOOKS_MAX  (1u << 25) /* at threads, because of losses: 16,000 losses with 1000 threads */
+#define LOSSES_MAX 1024	      /* of a generation, told apart: each is looked for in all threads */
 
 struct lost {
 	uint64_t from, to; /* CLOCK_MONOTONIC, ns */
@@ -26,10 +27,13 @@ struct timeline {
 	struct kernel_item item, given; /* read ahead; given out last */
 	bool has_event, has_item, ended;
 	bool has_kernel;
-	struct lost *lost; /* of the kernel's records, in the generation, by time, with some between */
+	struct lost
+		*lost; /* of the kernel's records, in the generation, by time, with some between */
 	size_t nlost, lost_cap, lost_at;
 	uint64_t losses; /* changes by losses so far, of all generations */
 	bool in_loss;
+	uint64_t looks;	 /* at threads, because of losses: by ours, and by who asks for them */
+	bool gave_up;	 /* of so many: from then on nothing is known of threads */
 	uint64_t tables; /* of threads, so far */
 	uint64_t took;	 /* see timeline__took() */
 	int64_t ahead;	 /* of CLOCK_MONOTONIC before the trace's clock */
@@ -174,23 +178,6 @@ static int read_losses(struct timeline *t, const struct dictionary *words)
 	return code;
 }
 
-/*
- * In the midst of a loss what threads do is a guess, and what they did before one that has ended by now
- * says nothing of what they do.
- */
-static void pass_losses(struct timeline *t, uint64_t now)
-{
-	size_t before = t->lost_at;
-	bool was_in = t->in_loss;
-
-	while (t->lost_at < t->nlost && t->lost[t->lost_at].to <= now)
-		t->lost_at++;
-	t->in_loss = t->lost_at < t->nlost && t->lost[t->lost_at].from <= now;
-	t->losses += t->lost_at != before || t->in_loss != was_in;
-	if (t->lost_at != before)
-		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at - 1].to);
-}
-
 static void mark_gone(struct kernel_threads *threads)
 {
 	struct kernel_thread *thread;
@@ -202,6 +189,39 @@ static void mark_gone(struct kernel_threads *threads)
 	}
 }
 
+/* A trace with that many was made to be slow to read. */
+static void give_up(struct timeline *t)
+{
+	t->gave_up = true;
+	mark_gone(&t->threads);
+	kernel_threads__forget_gone(&t->threads);
+}
+
+/*
+ * In the midst of a loss what threads do is a guess, and what they did before one that has ended by now
+ * says nothing of what they do.
+ */
+static void pass_losses(struct timeline *t, uint64_t now)
+{
+	const struct order *order = reader__order(t->reader);
+	size_t before = t->lost_at;
+	bool was_in = t->in_loss;
+
+	if (t->gave_up)
+		return;
+	while (t->lost_at < t->nlost && t->lost[t->lost_at].to <= now)
+		t->lost_at++;
+	t->in_loss = t->lost_at < t->nlost && t->lost[t->lost_at].from <= now;
+	if (t->lost_at == before && t->in_loss == was_in)
+		return;
+	t->losses++;
+	t->looks += t->threads.map.cap + (order ? order->m.n : 0);
+	if (t->looks > LOOKS_MAX)
+		give_up(t);
+	else if (t->lost_at != before)
+		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at - 1].to);
+}
+
 /* The generation's own table says what its items start from; who is not in it has ended. */
 static int take_threads(struct timeline *t)
 {
@@ -211,10 +231,12 @@ static int take_threads(struct timeline *t)
 	int err = 0;
 
 	while (!err && kernel_reader__thread(t->kernel, &thread)) {
+		t->has_kernel = true;
+		if (t->gave_up)
+			continue;
 		if (first)
 			mark_gone(&t->threads);
 		first = false;
-		t->has_kernel = true;
 		err = kernel_threads__set(&t->threads, &thread);
 		call = kernel_reader__call(t->kernel);
 		if (!err)
@@ -307,6 +329,8 @@ static int give_item(struct timeline *t, struct timeline_step *ret)
 	pass_losses(t, t->given.time);
 	t->took = took(t);
 	*ret = (struct timeline_step){ .item = &t->given };
+	if (t->gave_up)
+		return 1;
 	return kernel_threads__apply(&t->threads, &t->given) ? -ENOMEM : 1;
 }
 
