@@ -3,7 +3,7 @@
  * Figures as LEB numbers, one behind the other: 40 bytes where a struct has 150.
  *
  * Used by the folds over goroutines' time, for who has ended: trace/summary_pack.c,
- * trace/latency_store.c. Read back by lib/buf.h.
+ * trace/latency_stats.c. Read back by lib/buf.h.
  */
 #ifndef TRACE_PACK_H
 #define TRACE_PACK_H

@@ -2,7 +2,7 @@
 /*
  * What is kept of goroutines that have ended: a record of bytes for each, sorted at the end.
  *
- * Filled by trace/summary_store.c and trace/latency_store.c, whose figures the bytes are (LEB
+ * Filled by trace/summary_store.c and trace/latency_stats.c, whose figures the bytes are (LEB
  * numbers, see trace/pack.h); read by who prints them one by one.
  */
 #ifndef TRACE_RECORD_STORE_H
