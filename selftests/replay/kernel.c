@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's probes say of a thread: anything, since the sequencer holds it against nothing. It
- * stands beside what the thread does for Go, which must come out as if it were not there.
+ * What the kernel's probes say of a thread: anything, since the sequencer holds it against nothing but
+ * one: whether a thread that may have left a system call had the time to say how. It stands beside what
+ * the thread does for Go, which must come out as if it were not there.
  */
 #include "world.h"
 
@@ -11,6 +12,13 @@ static void send_off(struct world *w, struct sim_m *m)
 
 	off.next_tgid = (uint32_t)world__below(w, 3);
 	world__emit(w, m, GT_CPU_OFF, world__below(w, 4), &off);
+}
+
+void kernel__preempt(struct world *w, struct sim_m *m)
+{
+	struct gt_off_cpu off = { .why = GT_OFF_PREEMPTED, .next_comm = "sh" };
+
+	world__emit(w, m, GT_CPU_OFF, 1, &off);
 }
 
 static void send_thread(struct world *w, struct sim_m *m)
@@ -26,6 +34,8 @@ void kernel__step(struct world *w, struct sim_m *m)
 {
 	struct gt_waking waking = { 7, (uint32_t)world__below(w, 2) };
 
+	if (m->exiting) /* it has no core: see kernel__preempt() */
+		return;
 	switch (world__below(w, 8)) {
 	case 0:
 		world__emit(w, m, GT_CPU_ON, world__below(w, 4), &waking);

@@ -140,8 +140,10 @@ void syscall__step(struct world *w, struct sim_m *m)
 	if (w->opts->tentative && !m->exiting) {
 		world__emit(w, m, GT_SYSCALL_TRY_EXIT, m->g->addr, "");
 		m->exiting = true;
-		if (world__chance(w, 10)) /* descheduled before it looks for its P */
+		if (world__chance(w, 10)) { /* descheduled before it looks for its P */
+			kernel__preempt(w, m);
 			return;
+		}
 	}
 	syscall__leave(w, m);
 }

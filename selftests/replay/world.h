@@ -126,6 +126,7 @@ void heap__step(struct world *w, struct sim_m *m); /* of a running goroutine, or
 
 /* kernel.c */
 void kernel__step(struct world *w, struct sim_m *m);
+void kernel__preempt(struct world *w, struct sim_m *m);
 
 /* syscall.c */
 void syscall__enter(struct world *w, struct sim_m *m);

@@ -337,7 +337,7 @@ static void rule_5_kept(void **state)
 	finish(&m);
 }
 
-/* At the latest when its generation ends: what comes is no news of this thread. */
+/* At the latest when its generation ends, if it had a core: what comes is no news of this thread. */
 static void rule_5_kept_until_the_boundary(void **state)
 {
 	struct machine m;
@@ -347,11 +347,34 @@ static void rule_5_kept_until_the_boundary(void **state)
 	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
 	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
 	expect(&m, "m1 GoSyscallBegin @4000 #2 -\n");
+	machine_give(&m, 1, GT_CPU_ON, 9, 0, "");
 	m.now += 2000000000;
 	p_start(&m, 2, 1);
 	flush(&m);
 	assert_non_null(strstr(m.writer.text, "m1 GoSyscallEnd @5000\n"));
 	assert_true(strstr(m.writer.text, "GoSyscallEnd") < strstr(m.writer.text, "ProcStart"));
+	finish(&m);
+}
+
+/* It may have been stopped just then: what it would have said is not known. */
+static void rule_5_open_beyond_the_boundary(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 2);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	m.now += 2000000000;
+	p_start(&m, 2, 1);
+	flush(&m);
+	assert_null(strstr(m.writer.text, "GoSyscallEnd"));
+	p_handoff(&m, 9, 0);
+	lost(&m, 1);
+	p_start(&m, 1, 3);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoSyscallEndBlocked"));
+	expect_no_repair(&m);
 	finish(&m);
 }
 
@@ -466,6 +489,7 @@ int main(void)
 		cmocka_unit_test(rule_4_reacquired),
 		cmocka_unit_test(rule_5_kept),
 		cmocka_unit_test(rule_5_kept_until_the_boundary),
+		cmocka_unit_test(rule_5_open_beyond_the_boundary),
 		cmocka_unit_test(rule_5_lost),
 		cmocka_unit_test(rule_5_no_p_at_once),
 		cmocka_unit_test(threads_of_c),

@@ -18,7 +18,6 @@
 
 #define GENERATION_BYTES (16u << 20)
 #define GENERATION_NS 1000000000ull
-#define EXIT_PATIENCE 10000000ull /* ns: a thread that lost its P says so within microseconds */
 
 static void checkpoint__note(struct sequencer *s, int err)
 {
@@ -172,7 +171,7 @@ int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)
 		    generation_size(s) < 2 * GENERATION_BYTES)
 			return 0;
 	}
-	state__settle_exits(s, time, EXIT_PATIENCE);
+	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	err = kernel_writer__end(s->kernel, s->opts.writer);
 	if (!err)

@@ -170,8 +170,11 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 			  bool force);
 /* Settles a tentative system call exit: it kept its P. */
 void state__exit_kept(struct sequencer *s, struct thread *t);
-/* The same of all threads that have said nothing since for `patience` ns: at a boundary, or the end. */
-void state__settle_exits(struct sequencer *s, uint64_t time, uint64_t patience);
+/*
+ * The same of all threads that have said nothing since, though they had the time to, as the kernel's
+ * records tell: at a boundary. At the end those of which it is not known, too.
+ */
+void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 
 /* state_heap.c: the range that the thread's goroutine, or its P, has open, if any, ends. */
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);

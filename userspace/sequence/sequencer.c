@@ -409,7 +409,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 			return err;
 	}
 	sequencer__retry(s, UINT64_MAX);
-	state__settle_exits(s, t1, HOLD_NS);
+	state__settle_exits(s, t1, true);
 	locate_losses(s, UINT64_MAX);
 	if (!s->error)
 		losses__report(s, t1, true);

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#define SAY_NS 1000000ull /* on a core: that a P was lost is said within microseconds */
+
 enum verdict apply_syscall_enter(struct step *st)
 {
 	const struct layout_skips *skips = &st->s->opts.layout->skips;
@@ -145,14 +147,28 @@ void state__exit_kept(struct sequencer *s, struct thread *t)
 		syscall_exit(s, t, time, true);
 }
 
-void state__settle_exits(struct sequencer *s, uint64_t time, uint64_t patience)
+/* The thread went on: it has had its core for longer than it takes to say that its P was lost. */
+static bool has_gone_on(const struct sequencer *s, const struct thread *t, uint64_t time)
+{
+	const struct kernel_thread *k = kernel_threads__find(&s->threads, t->tid);
+	uint64_t since;
+
+	if (!k)
+		return false;
+	since = k->since > t->exit_time ? k->since : t->exit_time;
+	return k->run == KERNEL_RUNNING && time > since + SAY_NS;
+}
+
+void state__settle_exits(struct sequencer *s, uint64_t time, bool final)
 {
 	void *value;
 
 	for (size_t i = 0; map__next(&s->m, &i, &value);) {
 		struct thread *t = value;
 
-		if (t->exit_time && !t->head && time > t->exit_time + patience)
+		if (!t->exit_time || t->head || time <= t->exit_time + SAY_NS)
+			continue;
+		if (final || has_gone_on(s, t, time))
 			state__exit_kept(s, t);
 	}
 }
