@@ -18,6 +18,7 @@ struct alignment {
 	bool fitted;	       /* the clock; else perf's is CLOCK_MONOTONIC */
 	struct map target;     /* the target's threads, by tid */
 	uint8_t *wanted;       /* join__cores() */
+	struct join_gaps gaps; /* switches of the target's threads that perf has not seen */
 };
 
 /*

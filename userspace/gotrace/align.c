@@ -278,6 +278,11 @@ static int run(const struct arguments *args, const char *trace, struct error *er
 			 " events: of what was there then the joined trace tells "
 			 "too little; give perf record more memory, as by -m 16M",
 			 perf_data__lost(a.perf));
+	if (!code && !a.side.has_kernel && a.gaps.lacking * 50 > a.gaps.switches)
+		log__msg("perf has not seen %" PRIu64 " switches of the trace's threads beside "
+			 "%" PRIu64 ": some of their time on cores is told as asleep; gotrace-bpf "
+			 "sees more",
+			 a.gaps.lacking, a.gaps.switches);
 	if (!code)
 		(args->json ? print_json : print_text)(out, &a, &added);
 	alignment__deinit(&a);
