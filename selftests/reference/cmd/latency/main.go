@@ -4,7 +4,7 @@
 //
 // GOTRACE is the program that is run for that, DONE the target's done line with its "parts", TRACE what was recorded.
 // The parts of each function must add up and agree with what Go's own reader says of the trace as far as
-// that goes, and each claim must hold: a time within 3 % of what the target measured, or one per cent
+// that goes, and each claim must hold: a time within 3 % of what the target measured, or two per cent
 // of the whole time where that is more. A claim on a window of time is compared with the output for that.
 // It prints a table; exit 1 when anything is wrong, 3 when it is only claims that do not hold.
 package main

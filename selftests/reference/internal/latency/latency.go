@@ -20,7 +20,7 @@ var Exclusive = []string{
 
 const (
 	tolerance = 0.03 // of what the target measured
-	small     = 0.01 // of the function's time: what is less need not be that exact
+	small     = 0.02 // of the function's time: what is less need not be that exact
 )
 
 // Function is one of the output's functions, or one goroutine: figures by name, those of "of_which" included.
