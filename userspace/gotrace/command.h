@@ -53,4 +53,31 @@ void check_moments(const struct moment *from, const struct moment *to);
 /* The moment in the trace's own time; `start` is that of its first event. */
 int64_t moment__time(const struct moment *moment, int64_t start);
 
+/* One trace to read, how, and which part of it: what the verbs that show something of it are told. */
+struct trace_source {
+	const char *path, *name; /* name: for messages */
+	struct reader_opts reader;
+	struct moment from, to;
+	bool have_from, have_to;
+};
+
+/*
+ * What their argp parsers do with FILE and these options, those that a verb lists. Returns what argp
+ * expects, ARGP_ERR_UNKNOWN of another key.
+ */
+int trace_source__option(struct trace_source *source, int key, char *text);
+enum { SOURCE_FROM = 1024, SOURCE_TO, SOURCE_LENIENT, SOURCE_BINARY };
+#define LENIENT_OPTION                                                                             \
+	{                                                                                          \
+		"lenient", SOURCE_LENIENT, NULL, 0,                                                \
+			"let a broken or cut end of the trace be, and say what was left out", 0    \
+	}
+#define BINARY_OPTION                                                                              \
+	{                                                                                          \
+		"binary", SOURCE_BINARY, "FILE", 0,                                                \
+			"the traced program, which has the names that traces of Go 1.5 and 1.6 "   \
+			"lack",                                                                    \
+			0                                                                          \
+	}
+
 #endif

@@ -18,33 +18,20 @@
 #include "trace/fixup.h"
 #include "trace/timeline.h"
 
-enum {
-	OPT_FROM = 256,
-	OPT_TO,
-	OPT_FIXUP,
-	OPT_STACKS,
-	OPT_JSON,
-	OPT_CANONICAL,
-	OPT_LENIENT,
-	OPT_BINARY,
-	OPT_KERNEL
-};
+enum { OPT_FIXUP = 256, OPT_STACKS, OPT_JSON, OPT_CANONICAL, OPT_KERNEL };
 
 struct arguments {
-	const char *path, *name; /* name: for messages */
-	struct reader_opts reader;
-	struct moment from, to;
-	bool have_from, have_to;
+	struct trace_source in;
 	bool fixup, stacks, kernel;
 	print_fn print;
 };
 
 static const struct argp_option options[] = {
-	{ "from", OPT_FROM, "T", 0,
+	{ "from", SOURCE_FROM, "T", 0,
 	  "only events at T and later: 1.5s after the trace's start, or @123, the trace's own "
 	  "nanosecond 123",
 	  0 },
-	{ "to", OPT_TO, "T", 0, "only events before T", 0 },
+	{ "to", SOURCE_TO, "T", 0, "only events before T", 0 },
 	{ "fixup", OPT_FIXUP, NULL, 0,
 	  "the times of the file, put later only where an event must have come after one with a "
 	  "later time; events stay in order, their times need not",
@@ -55,9 +42,8 @@ static const struct argp_option options[] = {
 	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's reader", 0 },
 	{ "kernel", OPT_KERNEL, NULL, 0,
 	  "what the kernel did with the threads, too, where the trace has it", 0 },
-	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
-	{ "binary", OPT_BINARY, "FILE", 0,
-	  "the traced program, which has the names that traces of Go 1.5 and 1.6 lack", 0 },
+	{ "lenient", SOURCE_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
+	BINARY_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -74,12 +60,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
-	case OPT_FROM:
-		a->have_from = read_moment("--from", text, &a->from);
-		return 0;
-	case OPT_TO:
-		a->have_to = read_moment("--to", text, &a->to);
-		return 0;
 	case OPT_FIXUP:
 		a->fixup = true;
 		return 0;
@@ -95,19 +75,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_KERNEL:
 		a->kernel = true;
 		return 0;
-	case OPT_LENIENT:
-		a->reader.lenient = true;
-		return 0;
-	case OPT_BINARY:
-		a->reader.binary = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		a->name = strcmp(text, "-") ? text : "stdin";
-		return 0;
 	default:
+		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
+			return 0;
 		return command__key(key, state, "events");
 	}
 }
@@ -131,8 +101,8 @@ struct window {
 static struct window window__of(const struct arguments *a, int64_t start)
 {
 	return (struct window){
-		.from = a->have_from ? moment__time(&a->from, start) : INT64_MIN,
-		.to = a->have_to ? moment__time(&a->to, start) : INT64_MAX,
+		.from = a->in.have_from ? moment__time(&a->in.from, start) : INT64_MIN,
+		.to = a->in.have_to ? moment__time(&a->in.to, start) : INT64_MAX,
 	};
 }
 
@@ -185,7 +155,7 @@ static int print_events(const struct source *s, const struct arguments *a, int64
 			p->start = time;
 			window = window__of(a, time);
 		}
-		if (a->have_to && time >= window.to)
+		if (a->in.have_to && time >= window.to)
 			break;
 		early = time < window.from;
 		if (fixup && fixup__event(fixup, step.event, &time))
@@ -201,8 +171,8 @@ static int print_events(const struct source *s, const struct arguments *a, int64
 			return -EIO; /* which main() says */
 	}
 	if (code >= 0 && !shown)
-		log__msg("%s: no event then; the trace begins at @%" PRId64 "%s", a->name, p->start,
-			 code ? "" : " and ends before");
+		log__msg("%s: no event then; the trace begins at @%" PRId64 "%s", a->in.name,
+			 p->start, code ? "" : " and ends before");
 	return code < 0 ? code : 0;
 }
 
@@ -225,27 +195,28 @@ static int show(const struct arguments *a, struct reader *r, int64_t start, stru
 	json__init(&printer.json, stdout, true);
 	code = print_events(&source, a, start, fixup, &printer, &reason);
 	if (a->kernel && !code && !timeline__has_kernel(source.timeline))
-		log__msg("%s: has no kernel's side (gotrace-bpf record --events kernel)", a->name);
+		log__msg("%s: has no kernel's side (gotrace-bpf record --events kernel)",
+			 a->in.name);
 	out__flush(&printer.out);
 	fixup__destroy(fixup);
 	timeline__destroy(source.timeline);
 	if (code && reason.text[0])
-		error__about(err, code, a->name, &reason);
+		error__about(err, code, a->in.name, &reason);
 	return code;
 }
 
 int do_events(int argc, char **argv, struct error *err)
 {
-	struct arguments a = { .reader.described = true };
+	struct arguments a = { .in.reader.described = true };
 	struct reader *r = NULL;
 	int64_t start;
 	int code;
 
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
-	if (!a.path)
+	if (!a.in.path)
 		usage_error("events of which trace? It needs a FILE");
-	if (a.have_from && a.have_to)
-		check_moments(&a.from, &a.to);
+	if (a.in.have_from && a.in.have_to)
+		check_moments(&a.in.from, &a.in.to);
 	if (!a.print)
 		a.print = print__human;
 	if (a.kernel && a.print == print__canonical)
@@ -253,11 +224,12 @@ int do_events(int argc, char **argv, struct error *err)
 	if (a.kernel && a.fixup)
 		usage_error("--kernel or --fixup, not both");
 	/* The order's edges lead from the start to a moment: there is no --fixup from its middle. */
-	code = open_trace_at(a.path, &a.reader, a.have_from && !a.fixup, &a.from, &r, &start, err);
+	code = open_trace_at(a.in.path, &a.in.reader, a.in.have_from && !a.fixup, &a.in.from, &r,
+			     &start, err);
 	if (!code)
 		code = show(&a, r, start, err);
 	if (!code)
-		say_what_is_missing(a.name, r);
+		say_what_is_missing(a.in.name, r);
 	reader__destroy(r);
 	return code ? EXIT_FAILED : EXIT_DONE;
 }

@@ -16,11 +16,10 @@
 #include "goroutines.h"
 #include "lib/opts.h"
 
-enum { OPT_ALL = 256, OPT_GOROUTINE, OPT_SORT, OPT_JSON, OPT_CANONICAL, OPT_LENIENT, OPT_BINARY };
+enum { OPT_ALL = 256, OPT_GOROUTINE, OPT_SORT, OPT_JSON, OPT_CANONICAL };
 
 struct arguments {
-	const char *path;
-	struct reader_opts reader;
+	struct trace_source in;
 	bool all, one, json, canonical;
 	uint64_t id;
 	enum column sort;
@@ -29,14 +28,14 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ "all", OPT_ALL, NULL, 0, "a line a goroutine; else one a start function", 0 },
 	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with its regions and tasks", 0 },
-	{ "sort", OPT_SORT, "COLUMN", 0, "the largest first: exec (the default), sched, sync, "
-	  "network, syscall, gc, other, total, gcwork, count; with --all also id", 0 },
+	{ "sort", OPT_SORT, "COLUMN", 0,
+	  "the largest first: exec (the default), sched, sync, "
+	  "network, syscall, gc, other, total, gcwork, count; with --all also id",
+	  0 },
 	{ "json", OPT_JSON, NULL, 0, "all the figures, in nanoseconds", 0 },
 	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's summary", 0 },
-	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be, and say what "
-	  "was left out", 0 },
-	{ "binary", OPT_BINARY, "FILE", 0, "the traced program, which has the names that traces of "
-	  "Go 1.5 and 1.6 lack", 0 },
+	LENIENT_OPTION,
+	BINARY_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -51,7 +50,7 @@ static enum column parse_column(const char *text)
 
 static void check_arguments(const struct arguments *a)
 {
-	if (!a->path)
+	if (!a->in.path)
 		usage_error("whose goroutines? It needs a FILE");
 	if (a->all + a->one + a->canonical > 1)
 		usage_error("one of --all, --goroutine and --canonical");
@@ -85,21 +84,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_CANONICAL:
 		a->canonical = true;
 		return 0;
-	case OPT_LENIENT:
-		a->reader.lenient = true;
-		return 0;
-	case OPT_BINARY:
-		a->reader.binary = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		return 0;
 	case ARGP_KEY_END:
 		check_arguments(a);
 		return 0;
 	default:
+		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
+			return 0;
 		return command__key(key, state, "goroutines");
 	}
 }
@@ -196,11 +186,11 @@ static int sort_and_print(struct goroutines *all, const struct arguments *a, str
 	int code = all->store ? sort_store(all, a) : 0;
 
 	if (!code && a->one && !summary_store__count(all->store))
-		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64, a->path,
+		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64, a->in.path,
 				  a->id);
 	if (!code)
 		code = print(all, a);
-	return code ? error__set(err, code, "%s: %s", a->path, strerror(-code)) : 0;
+	return code ? error__set(err, code, "%s: %s", a->in.path, strerror(-code)) : 0;
 }
 
 static void goroutines__deinit(struct goroutines *all)
@@ -233,7 +223,7 @@ static int goroutines__init(struct goroutines *all, const struct arguments *a)
 
 int do_goroutines(int argc, char **argv, struct error *err)
 {
-	struct arguments a = { .reader.described = true };
+	struct arguments a = { .in.reader.described = true };
 	struct goroutines all;
 	struct error why = {};
 	struct reader *r = NULL;
@@ -244,17 +234,17 @@ int do_goroutines(int argc, char **argv, struct error *err)
 	if (code)
 		error__set(err, code, "out of memory");
 	else
-		code = open_trace(a.path, &a.reader, &r, err);
+		code = open_trace(a.in.path, &a.in.reader, &r, err);
 	if (!code)
 		code = read_trace(r, &all, &why);
 	if (!code)
-		say_what_is_missing(a.path, r);
+		say_what_is_missing(a.in.path, r);
 	/* What the reader knew of each goroutine makes room for what is handed out of it now. */
 	reader__destroy(r);
 	if (!code)
 		code = summary__finish(all.summary, &why);
 	if (code)
-		error__about(err, code, a.path, &why);
+		error__about(err, code, a.in.path, &why);
 	if (!code)
 		code = sort_and_print(&all, &a, err);
 	goroutines__deinit(&all);

@@ -17,29 +17,17 @@
 #include "lib/opts.h"
 #include "trace/timeline.h"
 
-enum {
-	OPT_GOROUTINES = 256,
-	OPT_GOROUTINE,
-	OPT_SORT,
-	OPT_FROM,
-	OPT_TO,
-	OPT_JSON,
-	OPT_LENIENT,
-	OPT_BINARY
-};
+enum { OPT_GOROUTINES = 256, OPT_GOROUTINE, OPT_SORT, OPT_JSON };
 
 #define PARTS                                                                                      \
 	"oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "                         \
 	"syscall-blocked, go-blocked"
 
 struct arguments {
-	const char *path, *name; /* name: for messages */
-	struct reader_opts reader;
+	struct trace_source in;
 	bool goroutines, one, json;
 	uint64_t id;
 	unsigned int sort;
-	struct moment from, to;
-	bool have_from, have_to;
 };
 
 static const struct argp_option options[] = {
@@ -50,20 +38,14 @@ static const struct argp_option options[] = {
 	  "the most first: total (the default), " PARTS ", count; with "
 	  "--goroutines also id, the least first",
 	  0 },
-	{ "from", OPT_FROM, "T", 0,
+	{ "from", SOURCE_FROM, "T", 0,
 	  "only the time from T on: 1.5s after the trace's start, or "
 	  "@123, the trace's own nanosecond 123",
 	  0 },
-	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
+	{ "to", SOURCE_TO, "T", 0, "only the time before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "all the figures, in nanoseconds", 0 },
-	{ "lenient", OPT_LENIENT, NULL, 0,
-	  "let a broken or cut end of the trace be, and say what "
-	  "was left out",
-	  0 },
-	{ "binary", OPT_BINARY, "FILE", 0,
-	  "the traced program, which has the names that traces of "
-	  "Go 1.5 and 1.6 lack",
-	  0 },
+	LENIENT_OPTION,
+	BINARY_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -80,7 +62,7 @@ static unsigned int parse_order(const char *text)
 
 static void check_arguments(const struct arguments *a)
 {
-	if (!a->path)
+	if (!a->in.path)
 		usage_error("whose latency? It needs a FILE");
 	if (a->goroutines && a->one)
 		usage_error("--goroutines or --goroutine, not both");
@@ -88,8 +70,8 @@ static void check_arguments(const struct arguments *a)
 		usage_error("--sort id is for --goroutines");
 	if (a->sort == BY_COUNT && a->goroutines)
 		usage_error("--sort count is not for --goroutines");
-	if (a->have_from && a->have_to)
-		check_moments(&a->from, &a->to);
+	if (a->in.have_from && a->in.have_to)
+		check_moments(&a->in.from, &a->in.to);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -108,31 +90,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_SORT:
 		a->sort = parse_order(text);
 		return 0;
-	case OPT_FROM:
-		a->have_from = read_moment("--from", text, &a->from);
-		return 0;
-	case OPT_TO:
-		a->have_to = read_moment("--to", text, &a->to);
-		return 0;
 	case OPT_JSON:
 		a->json = true;
-		return 0;
-	case OPT_LENIENT:
-		a->reader.lenient = true;
-		return 0;
-	case OPT_BINARY:
-		a->reader.binary = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		a->name = strcmp(text, "-") ? text : "stdin";
 		return 0;
 	case ARGP_KEY_END:
 		check_arguments(a);
 		return 0;
 	default:
+		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
+			return 0;
 		return command__key(key, state, "latency");
 	}
 }
@@ -187,9 +153,9 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 
 static void begin(struct latencies *all, const struct arguments *a, int64_t start)
 {
-	all->start = a->have_from ? moment__time(&a->from, start) : start;
-	latency__set_window(all->latency, a->have_from ? all->start : INT64_MIN,
-			    a->have_to ? moment__time(&a->to, start) : INT64_MAX);
+	all->start = a->in.have_from ? moment__time(&a->in.from, start) : start;
+	latency__set_window(all->latency, a->in.have_from ? all->start : INT64_MIN,
+			    a->in.have_to ? moment__time(&a->in.to, start) : INT64_MAX);
 }
 
 /* A table of threads is as of the sync that it came with. */
@@ -243,7 +209,7 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 		if (step.event && !started) {
 			first = step.event->time;
 			begin(all, a, first);
-			to = a->have_to ? moment__time(&a->to, first) : INT64_MAX;
+			to = a->in.have_to ? moment__time(&a->in.to, first) : INT64_MAX;
 		}
 		code = feed(all, t, &step, err);
 		if (code)
@@ -265,14 +231,14 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 static int print(struct latencies *all, const struct arguments *a, struct error *err)
 {
 	int code = all->goroutines ? goroutines__sort(all) : 0;
-	bool windowed = a->have_from || a->have_to;
+	bool windowed = a->in.have_from || a->in.have_to;
 
 	if (!code && !all->count && (windowed || all->left_out))
-		return error__set(err, -ENOENT, "%s: there is no goroutine%s", a->name,
+		return error__set(err, -ENOENT, "%s: there is no goroutine%s", a->in.name,
 				  windowed ? " in the window" : " in what is whole of it");
 	if (!code && a->one && !record_store__count(all->goroutines))
-		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s", a->name,
-				  a->id, windowed ? " then" : "");
+		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s",
+				  a->in.name, a->id, windowed ? " then" : "");
 	if (!code && a->json)
 		code = latency_json__print(all);
 	else if (!code && a->one)
@@ -280,7 +246,7 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 	else if (!code)
 		code = a->goroutines ? latency_table__goroutines(all)
 				     : latency_table__functions(all);
-	return code ? error__set(err, code, "%s: %s", a->name, strerror(-code)) : 0;
+	return code ? error__set(err, code, "%s: %s", a->in.name, strerror(-code)) : 0;
 }
 
 static int latencies__init(struct latencies *all, const struct arguments *a)
@@ -324,7 +290,7 @@ static int read_all(const struct arguments *a, struct latencies *all, struct err
 	struct timeline *t = NULL;
 	struct error why = {};
 	struct reader *r;
-	int code = open_trace(a->path, &a->reader, &r, err);
+	int code = open_trace(a->in.path, &a->in.reader, &r, err);
 
 	if (code)
 		return code;
@@ -334,18 +300,18 @@ static int read_all(const struct arguments *a, struct latencies *all, struct err
 	else
 		code = read_trace(t, a, all, &why);
 	if (!code)
-		say_what_is_missing(a->name, r);
+		say_what_is_missing(a->in.name, r);
 	all->left_out = reader__left_out(r);
 	timeline__destroy(t);
 	reader__destroy(r);
 	if (!code)
 		code = latency__finish(all->latency, &why);
-	return code ? error__about(err, code, a->name, &why) : 0;
+	return code ? error__about(err, code, a->in.name, &why) : 0;
 }
 
 int do_latency(int argc, char **argv, struct error *err)
 {
-	struct arguments a = { .reader.described = true, .sort = BY_TOTAL };
+	struct arguments a = { .in.reader.described = true, .sort = BY_TOTAL };
 	struct latencies all;
 	int code;
 

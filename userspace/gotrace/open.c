@@ -3,6 +3,7 @@
  * What several verbs of gotrace begin with: the trace that they read, and the moments of it that
  * the command line names. Before lib/input.c and trace/reader.c in an event's way.
  */
+#include <argp.h>
 #include <inttypes.h>
 
 #include "command.h"
@@ -68,4 +69,30 @@ int64_t moment__time(const struct moment *moment, int64_t start)
 	if (moment->absolute)
 		return moment->ns;
 	return __builtin_add_overflow(start, moment->ns, &time) ? INT64_MAX : time;
+}
+
+int trace_source__option(struct trace_source *source, int key, char *text)
+{
+	switch (key) {
+	case SOURCE_FROM:
+		source->have_from = read_moment("--from", text, &source->from);
+		return 0;
+	case SOURCE_TO:
+		source->have_to = read_moment("--to", text, &source->to);
+		return 0;
+	case SOURCE_LENIENT:
+		source->reader.lenient = true;
+		return 0;
+	case SOURCE_BINARY:
+		source->reader.binary = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (source->path)
+			usage_error("one trace at a time, not \"%s\" as well", text);
+		source->path = text;
+		source->name = strcmp(text, "-") ? text : "stdin";
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }

@@ -51,8 +51,8 @@ static int begin(struct path_fold *f, const struct path_request *a, const struct
 	f->sync = time;
 	if (!in_the_middle)
 		window->start = time;
-	window->from = a->have_from ? moment__time(&a->from, window->start) : INT64_MIN;
-	window->to = a->have_to ? moment__time(&a->to, window->start) : INT64_MAX;
+	window->from = a->in.have_from ? moment__time(&a->in.from, window->start) : INT64_MIN;
+	window->to = a->in.have_to ? moment__time(&a->in.to, window->start) : INT64_MAX;
 	f->h->from = window->from;
 	return in_the_middle && order ? path_fold__begin(f, order, time) : 0;
 }
@@ -100,7 +100,7 @@ static void clip(const struct path_history *h, uint32_t index, int64_t last,
 		window->to = last;
 	if (g->ended && (!st || window->to > st->time))
 		window->to = st ? st->time : window->from;
-	if (!a->have_from && g->born)
+	if (!a->in.have_from && g->born)
 		window->from = g->created;
 	else if (window->from < window->start)
 		window->from = window->start;

@@ -10,8 +10,7 @@
 
 struct path_request {
 	uint64_t goroutine;
-	struct moment from, to;
-	bool have_from, have_to;
+	struct trace_source in; /* the trace, and the part of it */
 };
 
 struct path_window {
@@ -22,8 +21,9 @@ struct path_window {
 };
 
 /*
- * Fills the history, which is initialized. `start`: as open_trace_at() says. 0, or a negative errno with the reason: -ENOENT (no such
- * goroutine then), -E2BIG (beyond the history's limit), what the reader says.
+ * Fills the history, which is initialized. `start`: as open_trace_at() says. 0, or a
+ * negative errno with the reason: -ENOENT (no such goroutine then), -E2BIG (beyond the history's
+ * limit), what the reader says.
  */
 int path__read(struct reader *r, int64_t start, const struct path_request *a,
 	       struct path_history *h, struct path_window *ret, struct error *err);

@@ -18,20 +18,17 @@
 
 #define FIRST_V2 22
 
-enum { OPT_JSON = 256, OPT_LENIENT, OPT_BINARY };
+enum { OPT_JSON = 256 };
 
 struct arguments {
-	const char *path;
-	struct reader_opts reader;
+	struct trace_source in;
 	bool json;
 };
 
 static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "a JSON object with all the figures", 0 },
-	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be, and say what "
-	  "was left out", 0 },
-	{ "binary", OPT_BINARY, "FILE", 0, "the traced program, which has the names that traces of "
-	  "Go 1.5 and 1.6 lack", 0 },
+	LENIENT_OPTION,
+	BINARY_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -44,20 +41,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_JSON:
 		a->json = true;
 		return 0;
-	case OPT_LENIENT:
-		a->reader.lenient = true;
-		return 0;
-	case OPT_BINARY:
-		a->reader.binary = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		return 0;
 	case ARGP_KEY_NO_ARGS:
 		usage_error("count what? It needs a FILE");
 	default:
+		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
+			return 0;
 		return command__key(key, state, "stat");
 	}
 }
@@ -162,7 +150,7 @@ static int read_raw(const struct arguments *a, const char *open, struct statisti
 
 	if (code)
 		return code;
-	code = statistics__raw(s, in, a->reader.lenient, err);
+	code = statistics__raw(s, in, a->in.reader.lenient, err);
 	input__destroy(in);
 	return code;
 }
@@ -182,22 +170,22 @@ static int read_twice(const struct arguments *a, struct stat_report *ret, struct
 	struct reader *r = NULL;
 	const char *open, *left_out;
 	off_t start;
-	int code = prepare(a->path, &open, &start, err);
+	int code = prepare(a->in.path, &open, &start, err);
 
 	if (!code)
-		code = open_trace(open, &a->reader, &r, err);
+		code = open_trace(open, &a->in.reader, &r, err);
 	if (code)
 		return code;
 	if (reader__version(r))
 		snprintf(ret->format, sizeof(ret->format), "go1.%u", reader__version(r));
 	else
 		strcpy(ret->format, "gotrace");
-	code = read_ordered(r, a->path, &ret->counts, err);
+	code = read_ordered(r, a->in.path, &ret->counts, err);
 	/* The raw reader knows no other types than our table. */
 	ret->has_bytes = reader__version(r) >= FIRST_V2 && !passed_over_any(r);
 	left_out = reader__left_out(r);
 	if (!code)
-		say_what_is_missing(a->path, r);
+		say_what_is_missing(a->in.path, r);
 	if (!code && left_out)
 		snprintf(ret->left_out, sizeof(ret->left_out), "%s", left_out);
 	reader__destroy(r);
@@ -208,18 +196,18 @@ static int read_twice(const struct arguments *a, struct stat_report *ret, struct
 
 int do_stat(int argc, char **argv, struct error *err)
 {
-	struct arguments a = { .reader.described = true };
+	struct arguments a = { .in.reader.described = true };
 	struct stat_report report = {};
 	int code;
 
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
 	statistics__init(&report.counts);
-	report.path = a.path;
+	report.path = a.in.path;
 	code = read_twice(&a, &report, err);
 	if (!code) {
 		code = a.json ? stat__print_json(&report) : stat__print_table(&report);
 		if (code)
-			error__set(err, code, "%s: %s", a.path, strerror(-code));
+			error__set(err, code, "%s: %s", a.in.path, strerror(-code));
 	}
 	statistics__deinit(&report.counts);
 	return code ? EXIT_FAILED : EXIT_DONE;
