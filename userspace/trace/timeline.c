@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/array.h"
 #include "trace/order.h"
 
 #define LOOKS_MAX  (1u << 25) /* at threads, because of losses: 16,000 losses with 1000 threads */
@@ -117,16 +118,10 @@ static bool is_ours(const struct private_loss *loss)
 
 static int add_loss(struct timeline *t, const struct private_loss *loss)
 {
-	size_t cap = t->lost_cap ? 2 * t->lost_cap : 16;
-	struct lost *lost;
+	int err = array__grow(&t->lost, t->nlost, &t->lost_cap, sizeof(*t->lost));
 
-	if (t->nlost == t->lost_cap) {
-		lost = reallocarray(t->lost, cap, sizeof(*lost));
-		if (!lost)
-			return -ENOMEM;
-		t->lost = lost;
-		t->lost_cap = cap;
-	}
+	if (err)
+		return err;
 	t->lost[t->nlost++] = (struct lost){ loss->from, loss->to };
 	return 0;
 }
