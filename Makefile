@@ -266,6 +266,11 @@ demo: deps ## record a real Go server of ours for 3 seconds, and show what came 
 check check-long: ## every test; the many-times-repeated ones
 	@+selftests/run $@
 
+check-vm: ## the tests in virtual machines, with Debian's 6.12 and 6.1 kernels (PARTS="...")
+	@selftests/deps.sh
+	@+$(build) all reference $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
+	@selftests/vm/run $(PARTS)
+
 bench: ## what tracing costs the traced program, and what reading costs
 	@selftests/deps.sh bpftrace time
 	@+$(build) all build/bench/empty build/bench/merge build/bench/untraced \
@@ -316,6 +321,6 @@ clean:
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
-.PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long bench fidelity fuzz kmod \
+.PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long check-vm bench fidelity fuzz kmod \
 	format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

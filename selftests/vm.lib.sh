@@ -1,0 +1,158 @@
+# Virtual machines with Debian's own kernels; read after lib.sh. QEMU emulates (no KVM is needed), the
+# guest's root is the host's, read-only by 9p below a tmpfs, so programs of this tree run there as they
+# are, at the same paths. What the guest has to say comes by its second serial port, apart from the
+# kernel's messages on the first one.
+#
+#     vm_have 6.12 || vm_reason says why not
+#     vm_boot 6.12 "$tmp/vm" SECONDS [QEMU OPTION...]   # runs $tmp/vm/share/start in the guest
+#
+# Kernels and initramfs are kept outside the tree, by the name and content of what they are made of.
+
+VM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests/vm
+VM_PACKAGES=(qemu-system-x86 busybox-static kmod xz-utils linux-headers-6.12-amd64 linux-headers-amd64)
+VM_INIT=selftests/vm/init
+
+# KERNEL: the package that names Debian's newest release of it, by the headers that a module is built with
+vm_headers()
+{
+	case $1 in
+	6.12) echo linux-headers-6.12-amd64 ;;
+	6.1) echo linux-headers-amd64 ;; # Debian 12's own
+	*) return 1 ;;
+	esac
+}
+
+vm_release() # KERNEL: 6.12.117+deb12-amd64
+{
+	dpkg-query -W -f='${Depends}\n' "$(vm_headers "$1")" 2>/dev/null |
+		sed -n "s/^linux-headers-\(${1//./\\.}\.[^ ,]*\).*/\1/p" | grep .
+}
+
+# KERNEL: installs what is missing; sets VM_RELEASE, VM_KERNEL and VM_INITRD. False, with a reason in
+# VM_REASON, where this machine cannot have it.
+vm_have()
+{
+	local root
+
+	VM_REASON=$(locked selftests/deps.sh "${VM_PACKAGES[@]}" 2>&1) ||
+		{ VM_REASON="packages cannot be had: ${VM_REASON##*$'\n'}"; return 1; }
+	[ "$(uname -m)" = x86_64 ] || { VM_REASON="not an x86-64 machine"; return 1; }
+	VM_RELEASE=$(vm_release "$1") ||
+		{ VM_REASON="$(vm_headers "$1") is of another kernel than $1"; return 1; }
+	root=$(locked vm_root "$VM_RELEASE") || { VM_REASON="no image of Linux $VM_RELEASE: $root"; return 1; }
+	VM_KERNEL=$root/boot/vmlinuz-$VM_RELEASE
+	VM_INITRD=$(locked vm_initrd "$VM_RELEASE" "$root") ||
+		{ VM_REASON="no initramfs for Linux $VM_RELEASE: $VM_INITRD"; return 1; }
+}
+
+# RELEASE: the folder that has its boot/ and lib/modules/: the machine's, where the package is installed,
+# or one with just the modules that the initramfs can need.
+vm_root()
+{
+	local release=$1 folder=$VM_CACHE/linux-$1 temporary
+
+	if [ -e "/boot/vmlinuz-$release" ] && [ -e "/lib/modules/$release/modules.dep" ]; then
+		return 0 # "", so that paths begin with /
+	fi
+	if [ ! -e "$folder" ]; then
+		mkdir -p "$VM_CACHE" && temporary=$(mktemp -d "$VM_CACHE/making.XXXXXX") || return 1
+		if ! vm_unpack "$release" "$temporary" >"$VM_CACHE/log" 2>&1; then
+			grep -v '^W:' "$VM_CACHE/log" | tail -n 1
+			rm -rf "$temporary"
+			return 1
+		fi
+		mv -T "$temporary" "$folder" || return 1
+	fi
+	echo "$folder"
+}
+
+vm_unpack() # RELEASE FOLDER; not installed, which would change what the machine boots
+{
+	local release=$1 folder=$2 modules=./lib/modules/$1
+
+	(cd "$folder" && { apt-get -q download "linux-image-$release" ||
+		{ apt-get -q update && apt-get -q download "linux-image-$release"; }; }) || return 1
+	dpkg --fsys-tarfile "$folder"/linux-image-*.deb |
+		tar -x -C "$folder" --wildcards "./boot/*-$release" "$modules/modules.*" \
+			"$modules/kernel/fs/9p/*" "$modules/kernel/fs/netfs/*" "$modules/kernel/fs/fscache/*" \
+			"$modules/kernel/fs/overlayfs/*" "$modules/kernel/net/9p/*" "$modules/kernel/drivers/virtio/*"
+	rm -f "$folder"/linux-image-*.deb
+	[ -e "$folder/boot/vmlinuz-$release" ] && depmod -b "$folder" "$release"
+}
+
+vm_initrd() # RELEASE ROOT: the file
+{
+	local release=$1 root=$2 key file folder
+
+	key=$(cat $VM_INIT /bin/busybox "$root/lib/modules/$release/modules.dep" | sha256sum)
+	file=$VM_CACHE/initramfs-$release-${key:0:16}
+	if [ ! -e "$file" ]; then
+		mkdir -p "$VM_CACHE" && folder=$(mktemp -d "$VM_CACHE/making.XXXXXX") || return 1
+		vm_fill_initrd "$release" "$root" "$folder" || { rm -rf "$folder"; return 1; }
+		(cd "$folder" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$file.new" &&
+			mv "$file.new" "$file"
+		rm -rf "$folder"
+	fi
+	[ -s "$file" ] && echo "$file"
+}
+
+# Modules are numbered in the order in which they are to be loaded.
+vm_fill_initrd() # RELEASE ROOT FOLDER
+{
+	local release=$1 root=$2 folder=$3 module n=100
+
+	mkdir "$folder"/{bin,dev,host,merged,modules,over,proc,share,sys} &&
+		install -m 755 $VM_INIT "$folder/init" && cp /bin/busybox "$folder/bin/" || return 1
+	while read -r module; do
+		n=$((n + 1))
+		case $module in
+		*.xz) xz -dc "$module" >"$folder/modules/$n.ko" ;;
+		*) cp "$module" "$folder/modules/$n.ko" ;;
+		esac || return 1
+	done < <(for module in virtio_pci 9pnet_virtio 9p overlay; do
+			modprobe -d "${root:-/}" -S "$release" --show-depends "$module" || echo "insmod /no/$module"
+		done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++')
+}
+
+# KERNEL FOLDER SECONDS [OPTION...]: boots what vm_have found and runs FOLDER/share/start there, by bash
+# in this tree's folder; $VM_SHARE is FOLDER/share, both here and there, the one place where the guest's
+# files stay. Prints what it prints; its standard error goes to FOLDER/console, behind the kernel's messages.
+vm_boot()
+{
+	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=multi" -smp "${VM_CPUS:-2}")
+	shift 3
+
+	[[ " $* " != *" -icount "* ]] || accel=(-accel "tcg,thread=single" -smp 1)
+	timeout -k 5 "$seconds" qemu-system-x86_64 "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
+		-nodefaults -no-user-config -display none -no-reboot -serial "file:$folder/console" -serial stdio \
+		-kernel "$VM_KERNEL" -initrd "$VM_INITRD" \
+		-append "console=ttyS0 panic=-1 quiet loglevel=4 tree=$PWD share=$(realpath "$folder")/share" \
+		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
+		-device virtio-9p-pci,fsdev=root,mount_tag=hostroot \
+		-fsdev "local,id=share,path=$folder/share,security_model=none" \
+		-device virtio-9p-pci,fsdev=share,mount_tag=share "$@" </dev/null 2>>"$folder/qemu.err" |
+		tr -d '\r'
+	return "${PIPESTATUS[0]}"
+}
+
+# RELEASE: sets VM_MODULE, the kernel module built for it, with a kernel's BTF of its own. Built in a copy, so
+# that the tree stays clean; kept by the content of all that it is made of. False, with the compiler's
+# messages, when it does not build.
+vm_module()
+{
+	local release=$1 key folder
+
+	key=$({
+		find Kbuild kmod include -type f | LC_ALL=C sort | xargs sha256sum
+		dpkg-query -W "linux-headers-$release"
+	} | sha256sum)
+	VM_MODULE=$VM_CACHE/module-$release-${key:0:16}/gotrace.ko
+	[ ! -e "$VM_MODULE" ] || return 0
+	mkdir -p "$VM_CACHE" && folder=$(mktemp -d "$VM_CACHE/making.XXXXXX") || return 1
+	mkdir "$folder/source" "$folder/made" && cp -a Kbuild kmod include "$folder/source/" &&
+		make -C "/usr/src/linux-headers-$release" "M=$folder/source" CONFIG_GOTRACE=m modules &&
+		find "$folder/source" -name gotrace.ko -exec cp -t "$folder/made" {} + &&
+		[ -e "$folder/made/gotrace.ko" ] && mv -T "$folder/made" "${VM_MODULE%/*}"
+	rm -rf "$folder"
+	[ -e "$VM_MODULE" ]
+}

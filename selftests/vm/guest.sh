@@ -1,0 +1,34 @@
+#!/bin/bash
+# Runs in the guest, started by selftests/vm/run: one group of tests after the other. Lines that begin with
+# "#begin", "#end", "#trouble" and "#over" are for the runner; so it knows of a guest that died or hangs.
+#
+#     guest.sh SCRIPT...
+
+says() # SCRIPT WHAT: what a line "# WHAT: ..." at its top has; false without one
+{
+	sed -n "/^[^#]/q; s/^# $2: //p" "$1" | grep .
+}
+
+# SCRIPT VERB: loads or unloads the module for a script that asks for it
+module()
+{
+	local problem
+
+	says "$1" module >/dev/null || return 0
+	case $2 in
+	load) problem=$(insmod "$VM_MODULE" 2>&1) ;;
+	unload) problem=$(rmmod gotrace 2>&1) ;;
+	esac && return
+	echo "#trouble the module does not $2: ${problem//$'\n'/ }"
+}
+
+for script; do
+	name=$(basename "$script" .sh)
+	echo "#begin $name"
+	module "$script" load
+	timeout -k 5 "$(says "$script" timeout || echo 60)" bash "$script" 2>"$VM_SHARE/$name.err" </dev/null
+	echo "#end $name $?"
+	module "$script" unload
+done
+dmesg >"$VM_SHARE/dmesg"
+echo "#over"
