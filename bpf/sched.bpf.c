@@ -110,30 +110,40 @@ static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct 
 }
 
 /*
- * The fourth argument is the last one since 5.19; before it the state was read from the thread. Both
- * records of a switch between two of our threads have one time, which is stamped after both slots were
- * reserved: a core is always somebody's.
+ * Both records of a switch between two of our threads have one time, which is stamped after both slots were
+ * reserved: a core is always somebody's. Older verifiers, 6.1's for one, forget that a slot is there, and see
+ * it leak when that is asked twice: so each is asked once.
  */
+static __always_inline void both(struct gt_record *off, struct task_struct *prev,
+				 struct task_struct *next, bool to, enum gt_off why)
+{
+	struct gt_record *on = to ? emit__begin(GT_CPU_ON, prev->pid, 0, next->pid, 0) : NULL;
+
+	if (on) {
+		off->time = on->time;
+		bpf_ringbuf_submit(on, BPF_RB_NO_WAKEUP);
+	}
+	tell_off((void *)(off + 1), next, why);
+	bpf_ringbuf_submit(off, BPF_RB_NO_WAKEUP);
+}
+
+/* The fourth argument is the last one since 5.19; before it the state was read from the thread. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
 	bool from = prev->tgid == config.tgid, to = next->tgid == config.tgid;
-	struct gt_record *off = NULL, *on = NULL;
+	struct gt_record *off = NULL;
 	enum gt_off why = GT_OFF_END;
 
-	if (from)
-		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu));
-	if (to)
-		on = emit__begin(GT_CPU_ON, prev->pid, 0, next->pid, 0);
-	if (off && on)
-		off->time = on->time;
-	emit__end(&on);
-	if (from)
+	if (from) {
 		why = why_off(prev, preempt, prev_state);
+		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu));
+	}
 	if (off)
-		tell_off((void *)(off + 1), next, why);
-	emit__end(&off);
+		both(off, prev, next, to, why);
+	else if (to)
+		emit_plain(GT_CPU_ON, prev->pid, 0, next->pid);
 	if (why == GT_OFF_DEAD)
 		emit_thread(GT_THREAD_ENDED, 0, prev, prev->comm);
 	return 0;

@@ -35,6 +35,21 @@ static __noinline bool text__fetch(const struct go_string *s)
 	return false;
 }
 
+/*
+ * Whether it has 1 to `most` bytes, which bounds *len for the verifier. Older verifiers, 6.12's for one, don't learn
+ * a bound of `len` from a comparison of len - 1; so the one that is compared is the one that is used.
+ */
+static __always_inline bool text__fits(u64 *len, u64 most)
+{
+	u64 last = *len - 1;
+
+	asm volatile("" : "+r"(last));
+	if (last >= most)
+		return false;
+	*len = last + 1;
+	return true;
+}
+
 static __always_inline u64 text__number(u64 hash)
 {
 	return (hash & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
@@ -79,8 +94,7 @@ static __always_inline bool text__fill(struct gt_record *rec, const struct go_st
 	text->cut = len > room;
 	if (len > room)
 		len = room;
-	asm volatile("" : "+r"(len));
-	if (len - 1 > room - 1)
+	if (!text__fits(&len, room))
 		return false;
 	last = (len - 1) / 8;
 	if (last < room / 8)
@@ -130,8 +144,7 @@ __weak __noinline u64 text__short_name(const struct go_string *s, u32 tid)
 	if (!s)
 		return GT_TEXT_UNREAD;
 	len = s->len;
-	asm volatile("" : "+r"(len));
-	if (len - 1 > SHORT_TEXT - 1 || bpf_probe_read_user(words, len, (const void *)s->at))
+	if (!text__fits(&len, SHORT_TEXT) || bpf_probe_read_user(words, len, (const void *)s->at))
 		return TEXT_NOT_THERE;
 	for (i = 0; i < SHORT_TEXT / 8; i++)
 		hash = stack__mix(hash, words[i]);
