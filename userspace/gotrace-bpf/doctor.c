@@ -21,12 +21,14 @@
 #include "capture/session.h"
 #include "command.h"
 #include "doctor.h"
+#include "lib/log.h"
 
 enum { OPT_JSON = 256 };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "look at this process, too", 0 },
 	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
+	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
 	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
@@ -45,6 +47,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_JSON:
 		d->json = true;
+		return 0;
+	case 'v':
+		log__set_verbose(true);
 		return 0;
 	case ARGP_KEY_ARG:
 		usage_error("what is \"%s\"?", text);
