@@ -24,9 +24,17 @@
  *	+----------------+--------------+-------------+
  *
  * No record crosses the end of a sub-buffer. committed[slot] counts the bytes of this slot that were
- * written over all laps: sub-buffer n is whole when it is (n / subbufs + 1) * subbuf_size, and a sub-buffer that is
- * being filled is whole up to head when it is (n / subbufs) * subbuf_size + head % subbuf_size. A reader copies, and looks at head
- * again: what it copied is good if n + subbufs > head / subbuf_size still (one less while records come in).
+ * written over all laps, headers and unused ends included:
+ *
+ *  - Sub-buffer n is whole when it is (n / subbufs + 1) * subbuf_size; only then `used` is of this lap.
+ *  - The one being filled is whole up to head when it is (n / subbufs) * subbuf_size + head % subbuf_size. The
+ *    count has to be read first, with acquire, and then head: the other way round others may have added to it.
+ *    With head % subbuf_size 0 there is no such sub-buffer: the last one ends there.
+ *  - A reader copies, and looks at head again, after a read barrier: what it copied is good if
+ *    n + subbufs > head / subbuf_size still.
+ *
+ * Records stand in the order in which they got their room. Those of writers that were at it at once,
+ * on CPUs that share a ring or because one was interrupted, may have numbers and times in another order.
  */
 #ifndef GOTRACE_UAPI_H
 #define GOTRACE_UAPI_H
@@ -83,13 +91,16 @@ struct gt_ring_control {
 
 struct gt_subbuf {
 	__u64 number;		/* of the sub-buffer in its stream */
-	__u32 used;		/* bytes, this header included, once the next was entered; else 0 */
+	__u32 used;		/* bytes, this header included; valid once the sub-buffer is whole */
 	__u32 reserved;
 };
 
 /*
  * A stack in a half of the table; its id is GT_STACK_ID(epoch, word at which it stands). When a half
- * is full the other one is begun anew, with the next epoch: an id whose epoch is not that of its entry has been overwritten.
+ * is full the other one, epoch % 2, is begun anew with the next epoch: an id whose epoch is not that of its entry
+ * has been overwritten. In a half entries stand one behind the other from its start on, up to the
+ * words used, in the half before that up to one with another epoch or of depth 0, or until no header has
+ * room. Whether an entry was overwritten while it was read is seen by its hash, which is that of its PCs.
  */
 struct gt_stack_entry {
 	__u64 hash;		/* bpf/stack.bpf.h's: depth << 56 | hash of the PCs */
