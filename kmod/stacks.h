@@ -11,6 +11,7 @@
 #ifndef KMOD_STACKS_H
 #define KMOD_STACKS_H
 
+#include <linux/atomic.h>
 #include <linux/types.h>
 
 #include "gotrace/uapi.h"
@@ -21,17 +22,19 @@ struct stack_table {
 	u64 *index;		/* `slots` of them */
 	u64 *half[2];		/* `words` each */
 	u32 words, slots;	/* powers of two */
+	atomic64_t written[2];	/* words of each half that were filled, of all epochs; begins with 0 */
 };
 
-/* Slots of the index for a half of so many words. */
+/* Slots of the index for a half of so many words: half of them for stacks of six PCs. */
 static inline u32 stacks__slots(u32 words)
 {
-	return words / 8;
+	return words / 4;
 }
 
 /*
- * The id of a stack. hash: unwind.h's, which stands for the PCs: they are not compared. 0: no slot
- * was found near its place (counted in *lost).
+ * The id of a stack. hash: unwind.h's, which stands for the PCs: they are not compared. depth: from 1 to
+ * GT_STACK_MAX. 0 (counted in *lost): no slot was found near its place, or the half to begin is still
+ * being written since its last epoch.
  */
 u32 stacks__intern(struct stack_table *table, u64 hash, const u64 *pcs, u32 depth, bool cut);
 

@@ -15,8 +15,10 @@
 #include "gotrace/module.h"
 
 /*
- * Of the current task's user memory, read in one access window without faults. pcs: `depth` places,
- * or NULL: only the hash is wanted. depth: at most GT_STACK_MAX. Returns depth << 56 | hash and sets w->n, w->cut.
+ * Of the current task's user memory, read in one access window without faults. pcs: `depth` places, two at
+ * least (as many as w->pc and w->second need, which are taken whatever the depth), or NULL: only the hash is
+ * wanted. depth: at most GT_STACK_MAX. Returns depth << 56 | hash and sets w->n, and w->cut: 1 if no end of
+ * the stack was seen, because the depth was reached or not even the first frame could be read.
  * Any context but an NMI; a task without memory of its own has just w->pc and w->second.
  */
 u64 unwind__user(struct gt_unwind *w, u32 depth, u64 *pcs);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The stack table of a session.
+ *
+ * Before it in an event's way: kfuncs.c, which has the PCs from unwind.c. After it: whoever has mapped
+ * the session, who finds there what a record's id stands for.
+ *
+ * Entries stand one behind the other in a half, and each place that was given out is filled, whatever
+ * comes of it, so that a reader can go through a half from its start. written[] counts the words of a
+ * half that were filled over all epochs, like committed[] of a ring: a half is begun anew only when all
+ * of its last epoch are. Until then new stacks get no id; those that are there keep theirs.
+ */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "stacks.h"
+
+#define ENTRY_WORDS ((u32)(sizeof(struct gt_stack_entry) / 8))
+#define PROBES	    32 /* neighbours to look at: half a KiB of the index at most */
+
+static u32 state__epoch(u64 state)
+{
+	return state >> 32;
+}
+
+static u64 state__of(u32 epoch, u32 word)
+{
+	return (u64)epoch << 32 | word;
+}
+
+static struct gt_stack_entry *stacks__entry(const struct stack_table *table, u32 epoch, u32 word)
+{
+	return (struct gt_stack_entry *)(table->half[epoch & 1] + word);
+}
+
+/* The same slot for the same hash; its low bits are as good as any. */
+static u64 *stacks__slot(const struct stack_table *table, u64 hash, u32 probe)
+{
+	return &table->index[((u32)hash + probe) & (table->slots - 1)];
+}
+
+/* What an index slot says; 0: nothing of this epoch. */
+static u32 stacks__id(const struct stack_table *table, u64 slot, u32 epoch, u64 hash)
+{
+	u32 word = (u32)slot - 1;
+
+	if (READ_ONCE(stacks__entry(table, epoch, word)->hash) != hash)
+		return 0;
+	return GT_STACK_ID(epoch, word);
+}
+
+static bool stacks__is_of(u64 slot, u32 epoch)
+{
+	return (u32)slot && state__epoch(slot) == epoch;
+}
+
+/* The id in this epoch; 0: it has none, and *ret_room says whether there is a slot for it. */
+static u32 stacks__find(const struct stack_table *table, u64 hash, u32 epoch, bool *ret_room)
+{
+	u32 probe, id;
+	u64 slot;
+
+	*ret_room = true;
+	for (probe = 0; probe < PROBES; probe++) {
+		/* with acquire: the entry was written before it was put here */
+		slot = smp_load_acquire(stacks__slot(table, hash, probe));
+		if (!stacks__is_of(slot, epoch))
+			return 0;
+		id = stacks__id(table, slot, epoch, hash);
+		if (id)
+			return id;
+	}
+	*ret_room = false;
+	return 0;
+}
+
+static void stacks__count(struct stack_table *table, u32 epoch, u32 words)
+{
+	atomic64_fetch_add_release(words, &table->written[epoch & 1]);
+}
+
+/* What is left of a half that is full: its first entry says that it is none. */
+static void stacks__end(struct stack_table *table, u32 epoch, u32 used)
+{
+	u32 left = table->words - used;
+
+	memset(stacks__entry(table, epoch, used), 0, min(left, ENTRY_WORDS) * 8);
+	stacks__count(table, epoch, left);
+}
+
+/* All that was begun in the epoch before the last, whose half this one is to have, was written. */
+static bool stacks__may_begin(const struct stack_table *table, u32 epoch)
+{
+	u64 written = atomic64_read_acquire(&table->written[epoch & 1]);
+	u64 laps = written >> __ffs(table->words);
+
+	/* an epoch has 32 bits, half of them are of this half */
+	return !(written & (table->words - 1)) && !((laps ^ epoch >> 1) & 0x7fffffff);
+}
+
+/*
+ * Words for an entry, from the state that the caller has looked at on. 0, or -EAGAIN: the epoch is
+ * another now; -ENOSPC: nobody can begin the next one yet.
+ */
+static int stacks__reserve(struct stack_table *table, u64 *state, u32 words, u32 *ret_word)
+{
+	u32 epoch = state__epoch(*state), used;
+	u64 next, now;
+
+	for (;;) {
+		used = (u32)*state;
+		if (used + words <= table->words) {
+			next = *state + words;
+		} else if (stacks__may_begin(table, epoch + 1)) {
+			next = state__of(epoch + 1, words);
+		} else {
+			/* Somebody may have begun it: then it is its words that were counted. */
+			now = READ_ONCE(*table->state);
+			if (now == *state)
+				return -ENOSPC;
+			*state = now;
+			return -EAGAIN;
+		}
+		if (try_cmpxchg(table->state, state, next))
+			break;
+		if (state__epoch(*state) != epoch)
+			return -EAGAIN;
+	}
+	if (state__epoch(next) != epoch)
+		stacks__end(table, epoch, used);
+	*ret_word = (u32)next - words;
+	*state = next;
+	return 0;
+}
+
+/*
+ * Puts a written entry into the index. Returns the id to use: that of another writer who was faster
+ * with the same stack, else its own, which is good without a slot, too.
+ */
+static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 word)
+{
+	u32 probe, id;
+	u64 slot, *at;
+
+	for (probe = 0; probe < PROBES; probe++) {
+		at = stacks__slot(table, hash, probe);
+		slot = smp_load_acquire(at);
+		do {
+			if (stacks__is_of(slot, epoch)) {
+				id = stacks__id(table, slot, epoch, hash);
+				if (id)
+					return id;
+				break;
+			}
+			if ((s32)(state__epoch(slot) - epoch) > 0)
+				return GT_STACK_ID(epoch, word); /* it is over */
+			if (try_cmpxchg(at, &slot, state__of(epoch, word + 1)))
+				return GT_STACK_ID(epoch, word);
+		} while (true);
+	}
+	return GT_STACK_ID(epoch, word);
+}
+
+u32 stacks__intern(struct stack_table *table, u64 hash, const u64 *pcs, u32 depth, bool cut)
+{
+	u32 words = ENTRY_WORDS + depth, word, epoch, id;
+	struct gt_stack_entry *entry;
+	u64 state = READ_ONCE(*table->state);
+	bool room;
+	int err;
+
+	do {
+		id = stacks__find(table, hash, state__epoch(state), &room);
+		if (id)
+			return id;
+		err = room ? stacks__reserve(table, &state, words, &word) : -ENOSPC;
+	} while (err == -EAGAIN);
+	if (err) {
+		atomic64_inc((atomic64_t *)table->lost);
+		return 0;
+	}
+	epoch = state__epoch(state);
+	entry = stacks__entry(table, epoch, word);
+	WRITE_ONCE(entry->hash, hash);
+	entry->epoch = epoch;
+	entry->depth = depth;
+	entry->cut = cut;
+	memcpy(entry->pc, pcs, depth * sizeof(*pcs));
+	id = stacks__publish(table, hash, epoch, word);
+	stacks__count(table, epoch, words);
+	return id;
+}
