@@ -13,9 +13,11 @@
  *		the same, and keeps the PCs in the session's stack table; returns its id there; 0: no room
  *	int gotrace_emit(u32 session, void *rec, u32 rec__sz, u64 tail, u32 tail_len)
  *		puts a record into the session's ring of this CPU: rec (a header and its payload, 8-byte aligned
- *		size) and behind it tail_len bytes of user memory from `tail` on, padded to 8. Sets the
- *		time, cpu and seq of what is stored. 0; -EFAULT: the tail's pages are not there, nothing was
- *		stored; -ENOSPC: no room, counted; -ENOENT: no such session; -EINVAL
+ *		size) and behind it tail_len bytes of user memory from `tail` on, padded to 8. Sets the seq
+ *		of what is stored, and its time and cpu unless rec has a time already (both records of a
+ *		switch of threads have one time; a thread that is just there has its own cpu). 0; -EFAULT:
+ *		the tail's pages are not there, nothing was stored; -ENOSPC: no room, counted; -ENOENT: no
+ *		such session; -EINVAL
  *
  * All may be called where BPF programs run, except in an NMI; none sleeps or faults.
  */
