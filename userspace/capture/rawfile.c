@@ -3,7 +3,8 @@
  * Writes raw files: see rawfile.h. replay.c reads them.
  *
  * Records of one ring that follow each other share a chunk. PCs are only noted on the way; their
- * frames are looked up at the end, when nothing waits for it.
+ * frames are looked up at the end, when nothing waits for it. The same into memory is what a black box's
+ * checkpoint is made of, and what is recovered from it (blackbox.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,24 +20,46 @@ struct chunk_head {
 	uint32_t type, size;
 };
 
+struct bytes {
+	unsigned char *data;
+	size_t len, cap;
+};
+
 struct rawfile {
-	struct trace_file *file;
+	struct trace_file *file; /* NULL: into memory */
+	struct bytes memory;
 	uint64_t ring;
 	unsigned char *records; /* CHUNK_MAX of room */
 	size_t used;
-	struct map pcs, starts; /* PCs met: keys only */
+	struct map pcs, starts; /* PCs met, as keys: is_due, or has_frames */
 };
+
+/* Whether the frames of a PC were written. */
+static char is_due, has_frames;
+
+int rawfile__create_in_memory(struct rawfile **ret)
+{
+	struct rawfile *raw = calloc(1, sizeof(*raw));
+
+	if (!raw)
+		return -ENOMEM;
+	raw->records = malloc(CHUNK_MAX);
+	if (!raw->records) {
+		free(raw);
+		return -ENOMEM;
+	}
+	*ret = raw;
+	return 0;
+}
 
 int rawfile__create(struct rawfile **ret, const char *path)
 {
-	struct rawfile *raw = calloc(1, sizeof(*raw));
-	int code = -ENOMEM;
+	struct rawfile *raw;
+	int code = rawfile__create_in_memory(&raw);
 
-	if (!raw)
+	if (code)
 		return code;
-	raw->records = malloc(CHUNK_MAX);
-	if (raw->records)
-		code = trace_file__open(&raw->file, path);
+	code = trace_file__open(&raw->file, path);
 	if (code) {
 		rawfile__destroy(raw);
 		return code;
@@ -53,7 +76,40 @@ void rawfile__destroy(struct rawfile *raw)
 	map__deinit(&raw->pcs);
 	map__deinit(&raw->starts);
 	free(raw->records);
+	free(raw->memory.data);
 	free(raw);
+}
+
+static int put(struct bytes *b, const void *data, size_t len)
+{
+	size_t cap = b->cap;
+	void *bigger;
+
+	while (cap < b->len + len)
+		cap = cap ? cap * 2 : 4096;
+	if (cap != b->cap) {
+		bigger = realloc(b->data, cap);
+		if (!bigger)
+			return -ENOMEM;
+		b->data = bigger;
+		b->cap = cap;
+	}
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	return 0;
+}
+
+static int append(struct rawfile *raw, const struct iovec *iov, size_t n)
+{
+	int code = 0;
+	size_t i;
+
+	if (raw->file)
+		return trace_file__appendv(raw->file, iov, n);
+	for (i = 0; !code && i < n; i++)
+		code = put(&raw->memory, iov[i].iov_base, iov[i].iov_len);
+	return code;
 }
 
 static int write_chunk(struct rawfile *raw, enum raw_type type, const struct iovec *part, size_t n)
@@ -68,7 +124,7 @@ static int write_chunk(struct rawfile *raw, enum raw_type type, const struct iov
 		head.size += part[i].iov_len;
 	}
 	iov[n + 1] = (struct iovec){ (void *)zeros, -head.size & 7 };
-	return trace_file__appendv(raw->file, iov, n + 2);
+	return append(raw, iov, n + 2);
 }
 
 static int flush_records(struct rawfile *raw)
@@ -100,12 +156,17 @@ int rawfile__start(struct rawfile *raw, const struct raw_header *facts)
 	memcpy(header.magic, RAW_MAGIC, sizeof(header.magic));
 	header.version = RAW_VERSION;
 	header.size = sizeof(header);
-	return trace_file__append(raw->file, &header, sizeof(header));
+	return append(raw, &(struct iovec){ &header, sizeof(header) }, 1);
 }
 
 static int note(struct map *map, uint64_t pc)
 {
-	return !pc || map__get(map, pc) ? 0 : map__put(map, pc, map);
+	return !pc || map__get(map, pc) ? 0 : map__put(map, pc, &is_due);
+}
+
+int rawfile__want(struct rawfile *raw, uint64_t pc, bool start)
+{
+	return note(start ? &raw->starts : &raw->pcs, pc);
 }
 
 /* The sequencer asks the same. */
@@ -222,31 +283,7 @@ int rawfile__resnapshot(struct rawfile *raw, const struct snapshot *first,
 
 /* ---- frames ---- */
 
-struct frames_buf {
-	unsigned char *data;
-	size_t len, cap;
-};
-
-static int put(struct frames_buf *b, const void *data, size_t len)
-{
-	size_t cap = b->cap;
-	void *bigger;
-
-	while (cap < b->len + len)
-		cap = cap ? cap * 2 : 4096;
-	if (cap != b->cap) {
-		bigger = realloc(b->data, cap);
-		if (!bigger)
-			return -ENOMEM;
-		b->data = bigger;
-		b->cap = cap;
-	}
-	memcpy(b->data + b->len, data, len);
-	b->len += len;
-	return 0;
-}
-
-static int put_frame(struct frames_buf *b, const struct sym_frame *frame)
+static int put_frame(struct bytes *b, const struct sym_frame *frame)
 {
 	static const char zeros[8];
 	size_t func = strlen(frame->func), file = strlen(frame->file);
@@ -271,7 +308,7 @@ static int write_frames(struct rawfile *raw, uint64_t pc, const struct sym_frame
 			uint32_t start)
 {
 	uint32_t word[2] = { (uint32_t)n, start };
-	struct frames_buf b = {};
+	struct bytes b = {};
 	int code, i;
 
 	code = put(&b, &pc, sizeof(pc));
@@ -285,38 +322,75 @@ static int write_frames(struct rawfile *raw, uint64_t pc, const struct sym_frame
 	return code;
 }
 
-static int write_symbols(struct rawfile *raw, const struct symbolizer *sym)
+/* What has none is not asked for again. */
+static int write_due(struct rawfile *raw, struct map *map, const struct symbolizer *sym)
 {
+	bool start = map == &raw->starts;
 	struct sym_frame frame[SYM_INLINE_MAX];
 	int code = 0, n;
 	size_t i;
 
-	for (i = 0; !code && i < raw->pcs.cap; i++) {
-		if (!raw->pcs.slot[i].key)
+	for (i = 0; !code && i < map->cap; i++) {
+		struct map_slot *slot = &map->slot[i];
+
+		if (slot->value != &is_due)
 			continue;
-		n = sym->frames(sym->ctx, raw->pcs.slot[i].key, frame);
+		slot->value = &has_frames;
+		n = start ? sym->start(sym->ctx, slot->key, frame) :
+			    sym->frames(sym->ctx, slot->key, frame);
 		if (n > 0)
-			code = write_frames(raw, raw->pcs.slot[i].key, frame, n, 0);
-	}
-	for (i = 0; !code && i < raw->starts.cap; i++) {
-		if (!raw->starts.slot[i].key)
-			continue;
-		n = sym->start(sym->ctx, raw->starts.slot[i].key, frame);
-		if (n > 0)
-			code = write_frames(raw, raw->starts.slot[i].key, frame, 1, 1);
+			code = write_frames(raw, slot->key, frame, start ? 1 : n, start);
 	}
 	return code;
 }
 
-int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer)
+int rawfile__frames(struct rawfile *raw, const struct symbolizer *symbolizer)
 {
 	int code = flush_records(raw);
 
 	if (!code)
-		code = write_symbols(raw, symbolizer);
+		code = write_due(raw, &raw->pcs, symbolizer);
+	return code ? code : write_due(raw, &raw->starts, symbolizer);
+}
+
+int rawfile__copy_frames(struct rawfile *raw, struct buf chunk)
+{
+	struct iovec part = { (void *)chunk.pos, buf__left(&chunk) };
+	uint64_t pc = buf__u64(&chunk);
+	uint32_t n = buf__u32(&chunk), start = buf__u32(&chunk);
+	struct map *map = start ? &raw->starts : &raw->pcs;
+	int code;
+
+	if (chunk.bad || !n || !pc || map__get(map, pc) == &has_frames)
+		return 0;
+	code = map__put(map, pc, &has_frames);
+	return code ? code : write_after_records(raw, RAW_FRAMES, &part, 1);
+}
+
+int rawfile__end(struct rawfile *raw, uint64_t t1)
+{
+	return write_after_records(raw, RAW_END, &(struct iovec){ &t1, sizeof(t1) }, 1);
+}
+
+int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer)
+{
+	int code = rawfile__frames(raw, symbolizer);
+
 	if (!code)
-		code = write_chunk(raw, RAW_END, &(struct iovec){ &t1, sizeof(t1) }, 1);
+		code = rawfile__end(raw, t1);
 	return code ? code : rawfile__keep(raw);
+}
+
+const void *rawfile__bytes(const struct rawfile *raw, size_t *ret_size)
+{
+	*ret_size = raw->memory.len;
+	return raw->memory.data;
+}
+
+void rawfile__truncate(struct rawfile *raw, size_t size)
+{
+	if (size < raw->memory.len)
+		raw->memory.len = size;
 }
 
 int rawfile__keep(struct rawfile *raw)

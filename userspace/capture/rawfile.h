@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "gotrace/record.h"
+#include "lib/buf.h"
 #include "lib/error.h"
 #include "target/snapshot.h"
 #include "target/symbolize.h"
@@ -86,12 +87,50 @@ int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *s
 int rawfile__keep(struct rawfile *raw);
 void rawfile__destroy(struct rawfile *raw); /* NULL allowed; unfinished: removed */
 
+/* The same into memory, which is to be ended by _end(), not finished or kept. */
+int rawfile__create_in_memory(struct rawfile **ret);
+/* The frames of this PC are wanted, too. start: as of a goroutine's start. */
+int rawfile__want(struct rawfile *raw, uint64_t pc, bool start);
+/* Frames of every PC that went by since, or was wanted. */
+int rawfile__frames(struct rawfile *raw, const struct symbolizer *symbolizer);
+/* What another file's FRAMES chunk says of a PC; nothing, if it makes no sense or is there already. */
+int rawfile__copy_frames(struct rawfile *raw, struct buf chunk);
+int rawfile__end(struct rawfile *raw, uint64_t t1);
+/* What was written so far; good until something is written. _truncate() takes back what came last. */
+const void *rawfile__bytes(const struct rawfile *raw, size_t *ret_size);
+void rawfile__truncate(struct rawfile *raw, size_t size);
+
 /* ---- reading ---- */
+
+struct raw_chunk {
+	uint32_t type;
+	struct buf data;
+};
+
+/* -EINVAL and the reason if this is none; else the cursor stands at the first chunk. `name`: for messages. */
+int raw_header__read(struct buf *file, const char *name, struct raw_header *ret,
+		     struct error *err);
+/* False at the end of the file, and at a chunk that was not written to its end. */
+bool raw_chunk__next(struct buf *file, struct raw_chunk *ret);
+/* Bytes of the record at the cursor; a broken one takes the rest of the buffer with it. */
+size_t raw_record__size(const struct buf *b);
+
+struct raw_snapshots { /* a pair */
+	struct snapshot snap[2];
+	bool there[2];
+};
+
+/* Adds what a SNAPSHOT or RESNAPSHOT chunk holds; of two that are the same one, the first counts. */
+void raw_snapshots__add(struct raw_snapshots *both, struct buf *b);
+void raw_snapshots__free(struct raw_snapshots *both);
 
 struct replay;
 
 /* Maps the file; -EINVAL and the reason if it is none. */
 int replay__open(struct replay **ret, const char *path, struct error *err);
+/* The same of what stands in memory, which is borrowed. */
+int replay__open_memory(struct replay **ret, const void *data, size_t size, const char *name,
+			struct error *err);
 void replay__destroy(struct replay *r);
 const struct raw_header *replay__header(const struct replay *r);
 void replay__symbolizer(struct replay *r, struct symbolizer *ret);

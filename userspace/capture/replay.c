@@ -19,7 +19,8 @@
 #include "sequence/sequencer.h"
 
 struct replay {
-	struct buf file; /* mapped, or read from a pipe */
+	struct buf file;
+	bool mapped; /* or read from a pipe; else it is another's */
 	size_t size;
 	struct raw_header header;
 	struct map pcs, starts; /* PC to struct symbol */
@@ -29,11 +30,6 @@ struct replay {
 struct symbol {
 	int n;
 	struct sym_frame frame[]; /* names follow the array, in the same allocation */
-};
-
-struct chunk {
-	uint32_t type;
-	struct buf data;
 };
 
 static void free_symbols(struct map *map)
@@ -50,7 +46,7 @@ void replay__destroy(struct replay *r)
 {
 	if (!r)
 		return;
-	if (r->file.start)
+	if (r->mapped)
 		munmap((void *)r->file.start, (size_t)(r->file.end - r->file.start));
 	free_symbols(&r->pcs);
 	free_symbols(&r->starts);
@@ -65,23 +61,6 @@ bool replay__ended(const struct replay *r)
 const struct raw_header *replay__header(const struct replay *r)
 {
 	return &r->header;
-}
-
-/* False at the end of the file, and at a chunk that was not written to its end. */
-static bool next_chunk(struct buf *file, struct chunk *ret)
-{
-	uint32_t size;
-	const void *data;
-
-	ret->type = buf__u32(file);
-	size = buf__u32(file);
-	data = buf__take(file, size);
-	if (!data)
-		return false;
-	ret->data = buf__make(data, size);
-	if (buf__left(file))
-		buf__skip(file, -size & 7);
-	return true;
 }
 
 /* ---- frames ---- */
@@ -217,42 +196,18 @@ static int map_file(struct replay *r, const char *path, struct error *err)
 	if (!data)
 		return error__set(err, -EINVAL, "%s is not a raw file of gotrace-bpf", path);
 	r->file = buf__make(data, r->size);
+	r->mapped = true;
 	return 0;
 }
 
-#define END_TEXT(text) ((text)[sizeof(text) - 1] = '\0')
-
-static int read_header(struct replay *r, const char *path, struct error *err)
+/* Takes over `r`, whose file is there. */
+static int open_replay(struct replay **ret, struct replay *r, const char *name, struct error *err)
 {
-	const struct raw_header *header = buf__take(&r->file, sizeof(*header));
+	int code = raw_header__read(&r->file, name, &r->header, err);
+	struct buf file = r->file;
+	struct raw_chunk chunk;
 
-	if (!header || memcmp(header->magic, RAW_MAGIC, sizeof(header->magic)))
-		return error__set(err, -EINVAL, "%s is not a raw file of gotrace-bpf", path);
-	if (header->version != RAW_VERSION || header->size != sizeof(*header))
-		return error__set(err, -EINVAL, "%s: raw files of version %u are not known", path,
-				  header->version);
-	r->header = *header;
-	END_TEXT(r->header.go_version);
-	END_TEXT(r->header.build_id);
-	END_TEXT(r->header.exe);
-	END_TEXT(r->header.command);
-	return 0;
-}
-
-int replay__open(struct replay **ret, const char *path, struct error *err)
-{
-	struct replay *r = calloc(1, sizeof(*r));
-	struct chunk chunk;
-	struct buf file;
-	int code;
-
-	if (!r)
-		return error__set(err, -ENOMEM, "out of memory");
-	code = map_file(r, path, err);
-	if (!code)
-		code = read_header(r, path, err);
-	file = r->file;
-	while (!code && next_chunk(&file, &chunk))
+	while (!code && raw_chunk__next(&file, &chunk))
 		if (chunk.type == RAW_FRAMES && read_frames(r, &chunk.data) == -ENOMEM)
 			code = error__set(err, -ENOMEM, "out of memory");
 	if (code) {
@@ -263,32 +218,33 @@ int replay__open(struct replay **ret, const char *path, struct error *err)
 	return 0;
 }
 
-/* ---- replaying ---- */
-
-/* Bytes of the record at the cursor; a broken one takes the rest of the chunk with it. */
-static size_t record_size(const struct buf *b)
+int replay__open(struct replay **ret, const char *path, struct error *err)
 {
-	struct {
-		struct gt_record rec;
-		unsigned char payload[24];
-	} head;
-	size_t size;
-	int payload, tail;
+	struct replay *r = calloc(1, sizeof(*r));
+	int code;
 
-	if (buf__left(b) < sizeof(head.rec))
-		return buf__left(b);
-	memcpy(&head.rec, b->pos, sizeof(head.rec));
-	payload = gt_payload_size(head.rec.kind);
-	if (payload < 0)
-		return buf__left(b);
-	size = sizeof(head.rec) + (size_t)payload;
-	if (size <= buf__left(b)) {
-		memcpy(&head, b->pos, size);
-		tail = gt_tail_size(&head.rec);
-		size += tail > 0 ? (size_t)tail : 0;
-	}
-	return size < buf__left(b) ? size : buf__left(b);
+	if (!r)
+		return error__set(err, -ENOMEM, "out of memory");
+	code = map_file(r, path, err);
+	if (!code)
+		return open_replay(ret, r, path, err);
+	replay__destroy(r);
+	return code;
 }
+
+int replay__open_memory(struct replay **ret, const void *data, size_t size, const char *name,
+			struct error *err)
+{
+	struct replay *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return error__set(err, -ENOMEM, "out of memory");
+	r->size = size;
+	r->file = buf__make(data, size);
+	return open_replay(ret, r, name, err);
+}
+
+/* ---- replaying ---- */
 
 static int play_records(struct sequencer *seq, struct buf *b)
 {
@@ -301,7 +257,7 @@ static int play_records(struct sequencer *seq, struct buf *b)
 	int code = 0;
 	size_t size;
 
-	while (code != -ENOMEM && !b->bad && (size = record_size(b))) {
+	while (code != -ENOMEM && !b->bad && (size = raw_record__size(b))) {
 		const void *data = buf__take(b, size);
 
 		if (size > sizeof(copy))
@@ -314,58 +270,13 @@ static int play_records(struct sequencer *seq, struct buf *b)
 	return code == -ENOMEM ? code : 0;
 }
 
-struct snapshots {
-	struct snapshot snap[2];
-	bool there[2];
-};
-
-/* A copy of an array of `n` members; NULL (and b bad) when the chunk does not hold that many. */
-static void *read_array(struct buf *b, uint64_t n, size_t size, size_t *ret_n)
-{
-	const void *data = NULL;
-	void *copy = NULL;
-
-	if (n > buf__left(b) / size)
-		b->bad = true;
-	else
-		data = buf__take(b, (size_t)n * size);
-	if (data && n)
-		copy = malloc((size_t)n * size);
-	if (copy)
-		memcpy(copy, data, (size_t)n * size);
-	*ret_n = copy ? (size_t)n : 0;
-	return copy;
-}
-
-static void read_snapshot(struct snapshots *both, struct buf *b)
-{
-	uint32_t which = buf__u32(b), there = buf__u32(b);
-	uint64_t ng, nm, np;
-	struct snapshot *snap;
-
-	if (b->bad || which > 1 || !there || both->there[which])
-		return;
-	snap = &both->snap[which];
-	snap->time = buf__u64(b);
-	snap->time_end = buf__u64(b);
-	snap->procs = buf__u32(b);
-	buf__skip(b, 4);
-	ng = buf__u64(b);
-	nm = buf__u64(b);
-	np = buf__u64(b);
-	snap->g = read_array(b, ng, sizeof(*snap->g), &snap->ng);
-	snap->m = read_array(b, nm, sizeof(*snap->m), &snap->nm);
-	snap->p = read_array(b, np, sizeof(*snap->p), &snap->np);
-	both->there[which] = !b->bad;
-}
-
-static int play_snapshot(struct sequencer *seq, struct snapshots *both, struct buf *b)
+static int play_snapshot(struct sequencer *seq, struct raw_snapshots *both, struct buf *b)
 {
 	uint32_t which = 0;
 	int code;
 
 	buf__u32_at(b, 0, &which);
-	read_snapshot(both, b);
+	raw_snapshots__add(both, b);
 	if (which != 1)
 		return 0;
 	code = sequencer__snapshot(seq, both->there[0] ? &both->snap[0] : NULL,
@@ -373,37 +284,25 @@ static int play_snapshot(struct sequencer *seq, struct snapshots *both, struct b
 	return code == -EALREADY ? 0 : code;
 }
 
-static void free_snapshots(struct snapshots *both)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		free(both->snap[i].g);
-		free(both->snap[i].m);
-		free(both->snap[i].p);
-	}
-	*both = (struct snapshots){};
-}
-
 /* Any number of pairs; one that is not whole, or comes too soon, is passed over. */
-static int play_resnapshot(struct sequencer *seq, struct snapshots *both, struct buf *b)
+static int play_resnapshot(struct sequencer *seq, struct raw_snapshots *both, struct buf *b)
 {
 	uint32_t which = 0;
 	int code = 0;
 
 	buf__u32_at(b, 0, &which);
 	if (!which)
-		free_snapshots(both);
-	read_snapshot(both, b);
+		raw_snapshots__free(both);
+	raw_snapshots__add(both, b);
 	if (which == 1 && both->there[0] && both->there[1])
 		code = sequencer__resnapshot(seq, &both->snap[0], &both->snap[1]);
 	if (which)
-		free_snapshots(both);
+		raw_snapshots__free(both);
 	return code == -EAGAIN ? 0 : code;
 }
 
 /* What is collected of pairs of snapshots: the first pair's, a later one's. */
-static int play_chunk(struct sequencer *seq, struct snapshots both[2], struct chunk *chunk,
+static int play_chunk(struct sequencer *seq, struct raw_snapshots both[2], struct raw_chunk *chunk,
 		      uint64_t *last)
 {
 	uint64_t kind, count;
@@ -431,14 +330,14 @@ static int play_chunk(struct sequencer *seq, struct snapshots both[2], struct ch
 
 int replay__run(struct replay *r, struct sequencer *seq)
 {
-	struct snapshots both[2] = {};
+	struct raw_snapshots both[2] = {};
 	uint64_t last = r->header.t0;
 	struct buf file = r->file;
-	struct chunk chunk = {};
+	struct raw_chunk chunk = {};
 	int code;
 
 	code = sequencer__start(seq, r->header.t0, r->header.wall_ns);
-	while (!code && !r->ended && next_chunk(&file, &chunk)) {
+	while (!code && !r->ended && raw_chunk__next(&file, &chunk)) {
 		r->ended = chunk.type == RAW_END;
 		if (r->ended)
 			last = buf__u64(&chunk.data);
@@ -447,7 +346,7 @@ int replay__run(struct replay *r, struct sequencer *seq)
 	}
 	if (!code)
 		code = sequencer__finish(seq, last > r->header.t0 ? last : r->header.t0);
-	free_snapshots(&both[0]);
-	free_snapshots(&both[1]);
+	raw_snapshots__free(&both[0]);
+	raw_snapshots__free(&both[1]);
 	return code;
 }
