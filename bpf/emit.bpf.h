@@ -11,11 +11,15 @@
  * is left. The time is stamped after the slot was reserved: so whoever sees the ring's producer
  * position at T0 knows that each record up to T0 lies before it (drain.c). A record that found no
  * room takes a number, too, so that a reader sees the hole just there.
+ *
+ * Into a session of the module's (config.session) a record is copied when it is whole: it is built on
+ * the stack, and the module stamps, numbers and counts.
  */
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H
 
 #include "filter.bpf.h"
+#include "module.bpf.h"
 
 /* CPU to ring; a division only where there are more CPUs than rings. */
 static __always_inline u32 emit__ring(u32 cpu)
@@ -29,42 +33,89 @@ static __always_inline u32 emit__number(u32 ring)
 	return __sync_fetch_and_add(&ring_seq[ring & (GT_RINGS_MAX - 1)][0], 1);
 }
 
-static __always_inline struct gt_record *emit__begin(enum gt_kind kind, u64 object, u32 stack,
-						     u32 tid, u64 payload)
-{
-	u32 cpu = bpf_get_smp_processor_id(), ring = emit__ring(cpu), key = ring;
-	void *map = bpf_map_lookup_elem(&rings, &key);
+/* A record with `size` bytes in all, of which the header is filled; NULL: there was no room. */
+struct emission {
 	struct gt_record *rec;
+	u32 size;
+};
 
-	if (!map)
-		return NULL;
-	rec = bpf_ringbuf_reserve(map, sizeof(*rec) + payload, 0);
-	if (!rec) {
-		emit__number(ring);
-		COUNT(lost[kind]);
-		return NULL;
-	}
-	rec->time = bpf_ktime_get_ns();
-	rec->seq = emit__number(ring);
+/* Where a record for a session is built. */
+#define EMIT_ROOM(name, payload) u64 name[(sizeof(struct gt_record) + (payload)) / 8]
+
+static __always_inline void emit__fill(struct gt_record *rec, enum gt_kind kind, u64 object,
+				       u32 stack, u32 tid)
+{
 	rec->tid = tid;
 	rec->kind = kind;
-	rec->cpu = cpu;
 	rec->object = object;
 	rec->stack = stack;
-	return rec;
 }
 
-static __always_inline void emit__end(struct gt_record **rec)
+/* `room` has as many bytes as the record; it is used with a session only. */
+static __always_inline struct emission emit__begin(enum gt_kind kind, u64 object, u32 stack,
+						   u32 tid, u64 payload, void *room)
 {
-	if (*rec)
-		bpf_ringbuf_submit(*rec, BPF_RB_NO_WAKEUP);
+	struct emission e = { .rec = room, .size = sizeof(*e.rec) + payload };
+	u32 cpu, ring, key;
+	void *map;
+
+	if (config.session) {
+		e.rec->time = 0;
+		e.rec->cpu = 0;
+		e.rec->seq = 0;
+		emit__fill(e.rec, kind, object, stack, tid);
+		return e;
+	}
+	e.rec = NULL;
+	cpu = bpf_get_smp_processor_id();
+	key = ring = emit__ring(cpu);
+	map = bpf_map_lookup_elem(&rings, &key);
+	if (!map)
+		return e;
+	e.rec = bpf_ringbuf_reserve(map, e.size, 0);
+	if (!e.rec) {
+		emit__number(ring);
+		COUNT(lost[kind]);
+		return e;
+	}
+	e.rec->time = bpf_ktime_get_ns();
+	e.rec->seq = emit__number(ring);
+	e.rec->cpu = cpu;
+	emit__fill(e.rec, kind, object, stack, tid);
+	return e;
 }
 
-#define emit(rec, kind, object, stack, tid, payload)                                               \
-	for (struct gt_record * rec __attribute__((cleanup(emit__end))) =                          \
-		     emit__begin(kind, object, stack, tid, payload),                               \
-				    *once_ = rec;                                                  \
-	     once_; once_ = NULL)
+/* Now is the time of this record, not when it is whole. */
+static __always_inline void emit__stamp(struct gt_record *rec)
+{
+	if (!config.session)
+		return;
+	rec->time = bpf_ktime_get_ns();
+	rec->cpu = bpf_get_smp_processor_id();
+}
+
+static __always_inline void emit__put(struct emission *e)
+{
+	if (config.session)
+		gotrace_emit(config.session, e->rec, e->size, 0, 0);
+	else
+		bpf_ringbuf_submit(e->rec, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void emit__end(struct emission *e)
+{
+	if (e->rec)
+		emit__put(e);
+}
+
+/* Three loops of one round: each declares what the next one needs. */
+#define emit(record, kind, object, stack, tid, payload)                                            \
+	for (EMIT_ROOM(room_, payload), *first_ = room_; first_; first_ = NULL)                    \
+		for (struct emission emission_ __attribute__((cleanup(emit__end))) =               \
+			     emit__begin(kind, object, stack, tid, payload, room_),                \
+				       *once_ = &emission_;                                        \
+		     once_; once_ = NULL)                                                          \
+			for (struct gt_record *record = emission_.rec; record; record = NULL)
 
 /* A record without, or with one number as, payload. */
 static __always_inline void emit_plain(enum gt_kind kind, u64 object, u32 stack, u32 tid)

@@ -6,6 +6,7 @@
  * emit.bpf.h. What stands in the registers at each: include/gotrace/session.h. Each program is: is
  * it ours, read, emit. A user read costs about 35 ns, as much as all else after the trap.
  */
+#define MODULE_KSYMS
 #include "filter.bpf.h"
 #include "g.bpf.h"
 #include "site.bpf.h"

@@ -5,14 +5,26 @@
 #include "emit.bpf.h"
 
 /* Runs in the thread that called exec, whichever it was: by now it is the only one, and leads. */
-SEC("raw_tp/sched_process_exec")
-int process_exec(u64 *ctx)
+static __always_inline int ended_by_exec(void)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
 	if (id >> 32 == config.tgid && (u32)id == config.tgid)
 		emit_plain(GT_EXEC, 0, 0, id);
 	return 0;
+}
+
+/* With the module's session, whose functions a program of the type below may not call. */
+SEC("tp_btf/sched_process_exec")
+int process_exec_session(u64 *ctx)
+{
+	return ended_by_exec();
+}
+
+SEC("raw_tp/sched_process_exec")
+int process_exec(u64 *ctx)
+{
+	return ended_by_exec();
 }
 
 char LICENSE[] SEC("license") = "GPL";

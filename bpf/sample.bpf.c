@@ -6,6 +6,7 @@
  * of the probes' object: samples go into the same rings, with the same numbers. A perf event's timer
  * runs it, in whatever thread it interrupts. After it: sequence/state_sample.c.
  */
+#define MODULE_KSYMS
 #include "emit.bpf.h"
 #include "stack.bpf.h"
 
@@ -110,7 +111,7 @@ int sample(struct perf_sample *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	struct pt_regs regs = {};
-	struct gt_record *rec;
+	struct emission e;
 
 	if (id >> 32 != config.tgid)
 		return 0;
@@ -124,11 +125,11 @@ int sample(struct perf_sample *ctx)
 				      (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 		regs.ip -= sample__before_push(&regs);
 	}
-	rec = emit__begin(GT_SAMPLE, 0, 0, id, sizeof(struct gt_stack) + GT_STACK_MAX * 8);
-	if (!rec)
+	e = emit__begin(GT_SAMPLE, 0, 0, id, sizeof(struct gt_stack) + GT_STACK_MAX * 8, NULL);
+	if (!e.rec)
 		return 0;
-	sample__walk((struct gt_stack *)(rec + 1), &regs);
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	sample__walk((struct gt_stack *)(e.rec + 1), &regs);
+	bpf_ringbuf_submit(e.rec, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
  * context switch and wake-up of the machine: who is not the target leaves after two loads. After
  * them: sequence/kernel.c.
  */
+#define MODULE_KSYMS
 #include "task.bpf.h"
 
 struct bpf_iter__task {
@@ -114,17 +115,24 @@ static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct 
  * reserved: a core is always somebody's. Older verifiers, 6.1's for one, forget that a slot is there, and see
  * it leak when that is asked twice: so each is asked once.
  */
-static __always_inline void both(struct gt_record *off, struct task_struct *prev,
+static __always_inline void both(struct emission *off, struct task_struct *prev,
 				 struct task_struct *next, bool to, enum gt_off why)
 {
-	struct gt_record *on = to ? emit__begin(GT_CPU_ON, prev->pid, 0, next->pid, 0) : NULL;
+	EMIT_ROOM(room, 0);
+	struct emission on = {};
 
-	if (on) {
-		off->time = on->time;
-		bpf_ringbuf_submit(on, BPF_RB_NO_WAKEUP);
+	tell_off((void *)(off->rec + 1), next, why);
+	if (to)
+		on = emit__begin(GT_CPU_ON, prev->pid, 0, next->pid, 0, room);
+	if (on.rec) {
+		emit__stamp(on.rec);
+		off->rec->time = on.rec->time;
+		off->rec->cpu = on.rec->cpu;
+		emit__put(off);
+		emit__put(&on);
+	} else {
+		emit__put(off);
 	}
-	tell_off((void *)(off + 1), next, why);
-	bpf_ringbuf_submit(off, BPF_RB_NO_WAKEUP);
 }
 
 /* The fourth argument is the last one since 5.19; before it the state was read from the thread. */
@@ -133,15 +141,17 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	     unsigned int prev_state)
 {
 	bool from = prev->tgid == config.tgid, to = next->tgid == config.tgid;
-	struct gt_record *off = NULL;
+	EMIT_ROOM(room, sizeof(struct gt_off_cpu));
+	struct emission off = {};
 	enum gt_off why = GT_OFF_END;
 
 	if (from) {
 		why = why_off(prev, preempt, prev_state);
-		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu));
+		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu),
+				  room);
 	}
-	if (off)
-		both(off, prev, next, to, why);
+	if (off.rec)
+		both(&off, prev, next, to, why);
 	else if (to)
 		emit_plain(GT_CPU_ON, prev->pid, 0, next->pid);
 	if (why == GT_OFF_DEAD)
@@ -217,6 +227,7 @@ int present(struct bpf_iter__task *ctx)
 	emit (rec, GT_THREAD, 0, 0, task->pid, sizeof(struct gt_thread)) {
 		struct gt_thread *thread = (void *)(rec + 1);
 
+		emit__stamp(rec);
 		__builtin_memset(thread, 0, sizeof(*thread));
 		thread->what = GT_THREAD_PRESENT;
 		bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, task->comm);

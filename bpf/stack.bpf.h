@@ -7,6 +7,8 @@
  * more, straight into the ring. Nothing moves in between: the walked goroutine is the one that this
  * thread runs or just switched away from; the second walk must come to the same hash nevertheless.
  *
+ * With the kernel module one call of it takes the place of each walk, and comes to the same.
+ *
  * PCs are those of the runtime's own traceStack() (pcBuf[1:]): what it leaves out is userspace's
  * part.
  */
@@ -222,7 +224,7 @@ __weak __noinline u64 stack__hash_deep(const struct leaf *leaf)
 static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, u32 tid, u32 room)
 {
 	struct gt_record *rec =
-		emit__begin(GT_STACK, 0, 0, tid, sizeof(struct gt_stack) + room * 8);
+		emit__begin(GT_STACK, 0, 0, tid, sizeof(struct gt_stack) + room * 8, NULL).rec;
 	struct gt_stack *stack;
 	u64 hash;
 
@@ -258,6 +260,59 @@ __weak __noinline u64 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
 	return sent;
 }
 
+/* The same by the module, which walks in one go: into a record with `room` for PCs, a constant. */
+static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u32 room)
+{
+	struct gt_record *rec =
+		emit__begin(GT_STACK, 0, 0, tid, sizeof(struct gt_stack) + room * 8, NULL).rec;
+	u32 depth = config.stack_depth;
+	struct gt_stack *stack;
+	u64 hash;
+
+	if (!rec)
+		return 0;
+	stack = (void *)(rec + 1);
+	hash = gotrace_stack_pcs(w, depth < room ? depth : room, stack->pc, room * 8);
+	stack->depth = w->n < room ? w->n : room;
+	stack->cut = w->cut;
+	stack->pad = 0;
+	rec->object = hash;
+	rec->stack = (u32)hash ?: 1;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return hash;
+}
+
+/* What just fills the smaller record goes into the larger one: it would be taken for cut. */
+__weak __noinline u64 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 tid)
+{
+	u64 sent;
+
+	if (!w)
+		return 0;
+	if (HASH_DEPTH(hash) < SHALLOW)
+		sent = stack__fill_by_module(w, tid, SHALLOW);
+	else
+		sent = stack__fill_by_module(w, tid, GT_STACK_MAX);
+	if (!sent)
+		return hash;
+	seen[sent % SEEN_SIZE] = sent;
+	return sent;
+}
+
+/* A session keeps its stacks itself, and gives each a number. */
+static __always_inline u32 stack__id_by_module(const struct leaf *leaf, u32 tid)
+{
+	struct gt_unwind w = { .pc = leaf->pc, .second = leaf->second, .fp = leaf->fp };
+	u64 hash;
+
+	if (config.session)
+		return gotrace_stack_id(config.session, &w, config.stack_depth);
+	hash = gotrace_stack_hash(&w, config.stack_depth);
+	if (seen[hash % SEEN_SIZE] != hash)
+		hash = stack__send_by_module(&w, hash, tid);
+	return (u32)hash ?: 1;
+}
+
 /*
  * A record's `stack`: names the stack that begins at `leaf`, whose PCs were sent before. 0: none.
  * `hot` only where it counts: it takes the verifier 10 ms more, for a few percent of a hit.
@@ -268,6 +323,8 @@ static __always_inline u32 stack__id_of(const struct leaf *leaf, u32 tid, bool h
 
 	if (!config.stack_depth || !leaf->pc)
 		return 0;
+	if (module__walks())
+		return stack__id_by_module(leaf, tid);
 	hash = hot ? stack__hash(leaf) : 0;
 	if (!hash)
 		hash = stack__hash_deep(leaf);

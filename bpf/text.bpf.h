@@ -14,6 +14,8 @@
 
 #include "stack.bpf.h"
 
+#include <linux/errno.h>
+
 #define SHORT_TEXT 64 /* bytes in a record of the smaller size */
 
 struct go_string {
@@ -189,6 +191,33 @@ __weak __noinline u64 text__long_message(const struct go_string *s, u32 tid)
 	return s ? text__send(s, tid, GT_TEXT_MAX) : GT_TEXT_UNREAD;
 }
 
+/*
+ * Into a session of the module's, which copies it by itself. What was sent once will be overwritten
+ * there, so a name is sent each time, too. The number is of the CPU's, not of the record's.
+ */
+__weak __noinline u64 text__to_session(const struct go_string *s, u32 tid)
+{
+	u32 ring = bpf_get_smp_processor_id() & (GT_RINGS_MAX - 1);
+	struct {
+		struct gt_record rec;
+		struct gt_text text;
+	} whole = { .rec = { .tid = tid, .kind = GT_TEXT } };
+
+	if (!s)
+		return GT_TEXT_UNREAD;
+	whole.rec.object = GT_TEXT_ONCE | (u64)ring << 32 | emit__number(ring);
+	whole.text.cut = s->len > GT_TEXT_MAX;
+	whole.text.len = whole.text.cut ? GT_TEXT_MAX : s->len;
+	switch (gotrace_emit(config.session, &whole, sizeof(whole), s->at, whole.text.len)) {
+	case 0:
+		return whole.rec.object;
+	case -EFAULT:
+		return TEXT_NOT_THERE;
+	default:
+		return GT_TEXT_UNREAD;
+	}
+}
+
 /* What `number` makes of a text, which it may have to try twice. */
 #define TEXT(s, number)                                                                            \
 	({                                                                                         \
@@ -204,12 +233,16 @@ __weak __noinline u64 text__long_message(const struct go_string *s, u32 tid)
 /* The number of a name, whose bytes are on their way. */
 static __noinline u64 text__name(const struct go_string *s, u32 tid)
 {
+	if (config.session)
+		return TEXT(s, text__to_session(s, tid));
 	return TEXT(s, s->len <= SHORT_TEXT ? text__short_name(s, tid) : text__long_name(s, tid));
 }
 
 /* The number of a text that is sent for this once. */
 static __noinline u64 text__message(const struct go_string *s, u32 tid)
 {
+	if (config.session)
+		return TEXT(s, text__to_session(s, tid));
 	return TEXT(s, s->len <= SHORT_TEXT ? text__short_message(s, tid) :
 					      text__long_message(s, tid));
 }

@@ -159,6 +159,7 @@ struct gt_config {
 	gt_u32 span_npages;
 	gt_u32 span_alloc_count;	/* 2 bytes */
 	gt_u32 span_elem_size;
+	gt_u32 kfuncs;			/* 1: the module's functions can be called (module.h) */
 	gt_u32 session;			/* of the module (uapi.h), for all records and stacks; 0: the rings */
 };
 

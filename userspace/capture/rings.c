@@ -20,13 +20,18 @@ static uint32_t power_of_two_below(uint32_t n)
 	return 1u << (31 - __builtin_clz(n));
 }
 
+static unsigned int count_cpus(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	return cpus > 0 ? (unsigned int)cpus : 1;
+}
+
 /* One ring for a few CPUs: many producers on one ring slow each other down. */
 static void choose_sizes(struct rings *r, uint32_t size)
 {
-	int cpus = libbpf_num_possible_cpus();
 	uint32_t total;
 
-	r->cpus = cpus > 0 ? (unsigned int)cpus : 1;
 	r->n = r->cpus / 8 > 4 ? r->cpus / 8 : 4;
 	if (r->n > r->cpus)
 		r->n = r->cpus;
@@ -79,6 +84,17 @@ static int create_maps(struct rings *r)
 	return 0;
 }
 
+int rings__start_none(struct rings *r)
+{
+	unsigned int i;
+
+	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1 };
+	r->cpus = count_cpus();
+	for (i = 0; i < GT_RINGS_MAX; i++)
+		r->job[i].fd = -1;
+	return create_maps(r);
+}
+
 /*
  * A thread for each ring: the kernel takes up to 20 ms to put one into the map (it waits until no
  * program can see what was there before), the time that loading takes.
@@ -88,11 +104,8 @@ int rings__start(struct rings *r, uint32_t size)
 	unsigned int i;
 	int code;
 
-	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1 };
+	code = rings__start_none(r);
 	choose_sizes(r, size);
-	for (i = 0; i < GT_RINGS_MAX; i++)
-		r->job[i].fd = -1;
-	code = create_maps(r);
 	for (i = 0; i < r->n && !code; i++) {
 		struct ring_job *job = &r->job[i];
 
@@ -125,7 +138,7 @@ void rings__destroy(struct rings *r)
 	const int maps[] = { r->map, r->counters, r->numbers };
 	unsigned int i;
 
-	if (!r->n)
+	if (!r->cpus)
 		return;
 	rings__finish(r);
 	for (i = 0; i < r->n; i++)
@@ -134,7 +147,7 @@ void rings__destroy(struct rings *r)
 	for (i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		if (maps[i] >= 0)
 			close(maps[i]);
-	r->n = 0;
+	r->n = r->cpus = 0;
 }
 
 int rings__use(const struct rings *r, struct bpf_object *object)

@@ -36,6 +36,8 @@ struct rings {
  * A negative errno; on failure, too, destroy them.
  */
 int rings__start(struct rings *r, uint32_t size);
+/* The maps without a ring: for programs whose records go to the module. Else as the above. */
+int rings__start_none(struct rings *r);
 /* Waits until they are made. A negative errno. */
 int rings__finish(struct rings *r);
 void rings__destroy(struct rings *r); /* started or zeroed */

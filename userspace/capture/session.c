@@ -19,6 +19,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/kernel_probes.h"
+#include "capture/kmod.h"
 #include "capture/rings.h"
 #include "capture/sampler.h"
 #include "capture/session.h"
@@ -42,6 +43,8 @@ struct session {
 	struct gotrace_bpf *skel;
 	struct session_opts opts;
 	bool multi;
+	bool kfuncs;			/* the module's functions can be called */
+	struct bpf_link *exec;
 	unsigned int nlinks;
 	struct rings rings;
 	struct bpf_link **link;
@@ -138,15 +141,21 @@ static int explain(int code, struct error *err, const char *what)
 			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 }
 
+static struct bpf_program *exec_program(const struct session *s)
+{
+	return s->opts.session ? s->skel->progs.process_exec_session : s->skel->progs.process_exec;
+}
+
 static void prepare_programs(struct session *s)
 {
 	struct bpf_program *program;
 	enum gt_probe probe;
 
 	bpf_object__for_each_program (program, s->skel->obj) {
-		bpf_program__set_autoload(program, program == s->skel->progs.process_exec);
+		bpf_program__set_autoload(program, program == exec_program(s));
 		bpf_program__set_autoattach(program, false);
-		if (!s->multi && program != s->skel->progs.process_exec)
+		if (!s->multi && program != s->skel->progs.process_exec &&
+		    program != s->skel->progs.process_exec_session)
 			bpf_program__set_expected_attach_type(program, 0);
 	}
 	for (probe = 0; probe < GT_PROBE_COUNT; probe++)
@@ -231,15 +240,42 @@ static int load_probes(struct session *s, struct error *err)
 	return rings ? explain(rings, err, "cannot create a ring buffer") : 0;
 }
 
+/* Whether the module is there and programs can call it; without a session it is no one's fault if not. */
+static int find_module(struct session *s, struct error *err)
+{
+	struct kmod *module;
+	struct error why = {};
+	int code = kmod__open(&module, &why);
+
+	if (!code) {
+		s->kfuncs = kmod__has_kfuncs(module);
+		kmod__close(module);
+	}
+	log__debug("stacks are walked by %s", s->kfuncs ? "the kernel module" : "BPF programs");
+	if (code && code != -ENOENT)
+		log__debug("%s", why.text);
+	if (!s->opts.session || s->kfuncs)
+		return 0;
+	if (code)
+		return error__set(err, code, "%s", why.text);
+	return error__set(err, -ENOTSUP, "the kernel module is loaded, but BPF programs cannot call it "
+					 "(gotrace-bpf doctor says why)");
+}
+
 static int load(struct session *s, struct error *err)
 {
 	struct gt_config *config;
-	int code;
+	int code = find_module(s, err);
 
+	if (code)
+		return code;
 	s->skel = gotrace_bpf__open();
 	if (!s->skel)
 		return explain(-errno, err, "cannot open the BPF programs");
-	code = rings__start(&s->rings, s->opts.ring_size);
+	if (s->opts.session)
+		code = rings__start_none(&s->rings);
+	else
+		code = rings__start(&s->rings, s->opts.ring_size);
 	if (!code)
 		code = rings__use(&s->rings, s->skel->obj);
 	if (code)
@@ -249,6 +285,8 @@ static int load(struct session *s, struct error *err)
 	config->tgid = (uint32_t)s->opts.pid;
 	config->rings = s->rings.n;
 	config->stack_depth = s->opts.stack_depth;
+	config->kfuncs = s->kfuncs;
+	config->session = s->opts.session;
 	config->inlined_sites = has_inlined_sites(s->opts.sites);
 	prepare_programs(s);
 	start_kernel(s);
@@ -365,8 +403,8 @@ int session__attach(struct session *s, struct error *err)
 	struct error why = {};
 	int code;
 
-	s->skel->links.process_exec = bpf_program__attach(s->skel->progs.process_exec);
-	if (!s->skel->links.process_exec)
+	s->exec = bpf_program__attach(exec_program(s));
+	if (!s->exec)
 		return explain(-errno, err, "cannot attach to sched_process_exec");
 	code = attach_sites(s, err);
 	if (!code && s->sampler)
@@ -401,8 +439,8 @@ void session__detach(struct session *s)
 		if (!started || !started[i])
 			destroy_link(s->link[i]);
 	}
-	bpf_link__destroy(s->skel->links.process_exec);
-	s->skel->links.process_exec = NULL;
+	bpf_link__destroy(s->exec);
+	s->exec = NULL;
 	for (i = 0; i < s->nlinks; i++)
 		if (started && started[i])
 			pthread_join(thread[i], NULL);
@@ -433,6 +471,11 @@ bool session__has_kernel(const struct session *s)
 bool session__multi(const struct session *s)
 {
 	return s->multi;
+}
+
+bool session__kfuncs(const struct session *s)
+{
+	return s->kfuncs;
 }
 
 unsigned int session__rings(const struct session *s)

@@ -30,6 +30,7 @@ struct session_opts {
 	bool kernel_optional;		/* set kernel is left out, and that said, where it can't be had */
 	unsigned int sample_hz;		/* CPU samples a second; 0: none */
 	bool force_perf;		/* one perf uprobe a site, as on kernels before 6.10 */
+	uint32_t session;		/* of the module (kmod.h), which gets all records; 0: rings do */
 	uint32_t ring_size;		/* bytes of each ring, a power of two; 0: by the number of CPUs */
 };
 
@@ -43,7 +44,8 @@ void session__destroy(struct session *s);
 
 bool session__has_kernel(const struct session *s); /* any of sets kernel and fault */
 bool session__multi(const struct session *s); /* by uprobe_multi */
-unsigned int session__rings(const struct session *s);
+bool session__kfuncs(const struct session *s); /* the module walks stacks */
+unsigned int session__rings(const struct session *s); /* none with opts.session */
 int session__ring_fd(const struct session *s, unsigned int ring);
 uint64_t session__ring_bytes(const struct session *s); /* of all rings */
 uint64_t session__memory(const struct session *s); /* of rings and maps, which the kernel holds */
