@@ -7,7 +7,7 @@
  * so that a trace is the same with the module and without.
  *
  * The loop is a template, made for user memory and for a copy, with places for PCs and without: a
- * frame costs some fifteen instructions and no call, which objtool would not let into the access
+ * frame costs some 25 instructions and no call, which objtool would not let into the access
  * window either.
  */
 #include <linux/hardirq.h>
