@@ -20,6 +20,7 @@
 #include "unwind.h"
 
 #define FRAME	  16 /* bytes: the next fp, the return address */
+#define USER_END  (TASK_SIZE - 8) /* user-mode Linux grants no range up to TASK_SIZE itself */
 #define HASH_MASK ((1ull << 56) - 1)
 
 struct walk {
@@ -122,7 +123,7 @@ static __always_inline void unwind__window(struct walk *walk, u32 depth, u64 *pc
 /* Bounds that are not known are those of user memory: the frames only ever go up. */
 u64 unwind__user(struct gt_unwind *w, u32 depth, u64 *pcs)
 {
-	u64 lo = w->hi ? w->lo : w->fp, hi = min_t(u64, w->hi ?: TASK_SIZE, TASK_SIZE);
+	u64 lo = w->hi ? w->lo : w->fp, hi = min_t(u64, w->hi ?: USER_END, USER_END);
 	struct walk walk;
 
 	unwind__begin(&walk, w, pcs);
