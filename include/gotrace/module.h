@@ -16,8 +16,8 @@
  *		size) and behind it tail_len bytes of user memory from `tail` on, padded to 8. Sets the seq
  *		of what is stored, and its time and cpu unless rec has a time already (both records of a
  *		switch of threads have one time; a thread that is just there has its own cpu). 0; -EFAULT:
- *		the tail's pages are not there, nothing was stored; -ENOSPC: no room, counted; -ENOENT: no
- *		such session; -EINVAL
+ *		the tail's pages are not there, nothing was stored; -ENOSPC: no room, counted; -ESHUTDOWN:
+ *		it is frozen, counted; -ENOENT: no such session; -EINVAL; -EOPNOTSUPP: in an NMI
  *
  * All may be called where BPF programs run, except in an NMI; none sleeps or faults.
  */

@@ -74,7 +74,7 @@ struct gt_session_page {
 	__u64 index_offset;	/* __u64 each */
 	__u64 half_offset, half_stride;
 	__u64 created, wall;	/* CLOCK_MONOTONIC and CLOCK_REALTIME, ns, of the same moment */
-	__u64 frozen;		/* CLOCK_MONOTONIC, ns: nothing is taken any more; 0: it is */
+	__u64 frozen;		/* CLOCK_MONOTONIC, ns: nothing is taken any more (what came at that very moment may be some us later); 0: it is */
 	__u64 stack_state;	/* epoch << 32 | words used of this epoch's half */
 	__u64 stacks_lost;	/* that got no id */
 	__u64 refused;		/* records that came when it was frozen */
@@ -115,7 +115,13 @@ struct gt_stack_entry {
 #define GT_STACK_ID_EPOCH(id)	  ((id) >> 24)		/* its low 8 bits */
 #define GT_STACK_ID_WORD(id)	  (((id) & 0xffffff) - 1)
 
-/* ---- ioctls; `size` is the caller's sizeof, reserved members are 0 both ways ---- */
+/*
+ * ---- ioctls; `size` is the caller's sizeof, reserved members are 0 both ways ----
+ *
+ * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one and has none,
+ * or has released it. A process that creates or claims a session is its owner; when it ends without having
+ * released a KEEP session, that is frozen.
+ */
 
 #define GT_FEATURE_KFUNCS 1u	/* gotrace_* can be called by BPF programs (kernels from 6.10) */
 
@@ -188,7 +194,10 @@ struct gt_abi_emit {
 	__u64 reserved[2];
 };
 
-/* poll() says readable when a ring has a whole sub-buffer that this ioctl has not told of. */
+/*
+ * poll() says readable when a ring has a whole sub-buffer that this ioctl has not told of, a hang-up when
+ * there will be no more of them: the session is frozen or released.
+ */
 struct gt_abi_positions {
 	__u32 size, count;	/* in: room; out: rings */
 	__u64 heads;		/* address of __u64[count]; 0: none wanted */
@@ -196,7 +205,7 @@ struct gt_abi_positions {
 };
 
 #define GT_IOC_ABI	_IOWR('g', 0x80, struct gt_abi)
-#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create)	/* this file had no session */
+#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create)	/* -EEXIST: the name; -ENOSPC: GT_SESSIONS_MAX; -ENOMEM: memory_max, or the cgroup's */
 #define GT_IOC_INFO	_IOWR('g', 0x82, struct gt_abi_info) /* of this file's session */
 #define GT_IOC_CLAIM	_IOWR('g', 0x83, struct gt_abi_claim)	/* -EBUSY: it has an owner */
 #define GT_IOC_LIST	_IOWR('g', 0x84, struct gt_abi_list)	/* of sessions with a name */
