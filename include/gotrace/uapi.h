@@ -74,7 +74,7 @@ struct gt_session_page {
 	__u64 index_offset;	/* __u64 each */
 	__u64 half_offset, half_stride;
 	__u64 created, wall;	/* CLOCK_MONOTONIC and CLOCK_REALTIME, ns, of the same moment */
-	__u64 frozen;		/* CLOCK_MONOTONIC, ns: nothing is taken any more (what came at that very moment may be some us later); 0: it is */
+	__u64 frozen;		/* CLOCK_MONOTONIC, ns: nothing is taken since, but for what came just then; 0: it is */
 	__u64 stack_state;	/* epoch << 32 | words used of this epoch's half */
 	__u64 stacks_lost;	/* that got no id */
 	__u64 refused;		/* records that came when it was frozen */
@@ -205,7 +205,7 @@ struct gt_abi_positions {
 };
 
 #define GT_IOC_ABI	_IOWR('g', 0x80, struct gt_abi)
-#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create)	/* -EEXIST: the name; -ENOSPC: GT_SESSIONS_MAX; -ENOMEM: memory_max, or the cgroup's */
+#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create) /* -EEXIST; -ENOSPC; -ENOMEM: memory_max, or the cgroup's */
 #define GT_IOC_INFO	_IOWR('g', 0x82, struct gt_abi_info) /* of this file's session */
 #define GT_IOC_CLAIM	_IOWR('g', 0x83, struct gt_abi_claim)	/* -EBUSY: it has an owner */
 #define GT_IOC_LIST	_IOWR('g', 0x84, struct gt_abi_list)	/* of sessions with a name */

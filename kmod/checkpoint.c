@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A session's checkpoints: what its owner wants to be found with it, written whole or not at all.
+ *
+ * Before it: GT_IOC_CHECKPOINT and GT_IOC_READ_CHECKPOINT in ioctl.c. Two are kept; a third one is
+ * there while it is being written, so a session may have three times its checkpoint_max for a moment,
+ * counted as all its memory is. No lock is held while user memory is copied, which may take for ever.
+ */
+#include <linux/fs.h>
+#include <linux/ktime.h>
+#include <linux/refcount.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "session.h"
+
+struct checkpoint {
+	refcount_t ref;		 /* its session's, and each reader's */
+	u64 bytes, number, time; /* from 1 on; CLOCK_MONOTONIC, ns */
+	void *data;
+};
+
+#define STEP (1ul << 20) /* bytes copied before others may run */
+
+/* NULL allowed. May sleep. */
+static void put(struct checkpoint *c)
+{
+	if (c && refcount_dec_and_test(&c->ref)) {
+		memory__free(c->data, c->bytes);
+		kfree(c);
+	}
+}
+
+/* May sleep. */
+static struct checkpoint *allocate(u64 bytes)
+{
+	struct checkpoint *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+
+	if (!c)
+		return NULL;
+	refcount_set(&c->ref, 1);
+	c->bytes = bytes;
+	c->data = memory__alloc(bytes);
+	if (!c->data) {
+		kfree(c);
+		return NULL;
+	}
+	return c;
+}
+
+/* May sleep. -EINTR: the caller is being killed. */
+static int copy(struct checkpoint *c, void __user *user, bool in)
+{
+	for (u64 at = 0; at < c->bytes; at += STEP) {
+		unsigned long n = min_t(u64, c->bytes - at, STEP);
+
+		if (in ? copy_from_user(c->data + at, user + at, n)
+		       : copy_to_user(user + at, c->data + at, n))
+			return -EFAULT;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+int checkpoint__write(struct session *s, u64 address, u64 bytes)
+{
+	struct checkpoint *c;
+	int err;
+
+	if (!bytes || bytes > s->checkpoint_max)
+		return -EINVAL;
+	if (READ_ONCE(s->dead))
+		return -ENOENT;
+	c = allocate(bytes);
+	if (!c)
+		return -ENOMEM;
+	err = copy(c, u64_to_user_ptr(address), true);
+	if (!err) {
+		mutex_lock(&s->lock);
+		if (s->area) {
+			c->number = ++s->checkpoints_n;
+			c->time = ktime_get_ns();
+			swap(c, s->checkpoints[0]);
+			swap(c, s->checkpoints[1]);
+		} else {
+			err = -ENOENT;
+		}
+		mutex_unlock(&s->lock);
+	}
+	put(c); /* the oldest, or the one that failed */
+	return err;
+}
+
+int checkpoint__read(struct session *s, struct gt_abi_checkpoint *arg)
+{
+	struct checkpoint *c = NULL;
+	int err;
+
+	if (arg->which >= ARRAY_SIZE(s->checkpoints))
+		return -EINVAL;
+	mutex_lock(&s->lock);
+	err = s->area ? -ENODATA : -ENOENT;
+	if (s->checkpoints[arg->which]) {
+		c = s->checkpoints[arg->which];
+		refcount_inc(&c->ref);
+	}
+	mutex_unlock(&s->lock);
+	if (!c)
+		return err;
+	if (arg->bytes < c->bytes) {
+		err = -ENOSPC;
+	} else {
+		err = copy(c, u64_to_user_ptr(arg->data), false);
+		arg->number = c->number;
+		arg->time = c->time;
+	}
+	arg->bytes = c->bytes;
+	put(c);
+	return err;
+}
+
+u64 checkpoint__bytes(const struct session *s)
+{
+	u64 bytes = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(s->checkpoints); i++)
+		if (s->checkpoints[i])
+			bytes += s->checkpoints[i]->bytes;
+	return bytes;
+}
+
+void checkpoint__free(struct session *s)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(s->checkpoints); i++) {
+		put(s->checkpoints[i]);
+		s->checkpoints[i] = NULL;
+	}
+}
