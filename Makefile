@@ -13,6 +13,7 @@
 #   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
 #   build/fuzz/          the library once more for libFuzzer, selftests/fuzz linked with it, corpora
 #   build/reference/     the Go programs that judge our output, built with JUDGE_GO
+#   build/kmod/KERNEL/   kmod/gotrace.ko and all that it is made of
 #   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1), and
 #                        replay/mutate, which tests the sequencer against losses
 
@@ -288,12 +289,23 @@ fuzz: ## libFuzzer on everything that reads foreign bytes, each for FUZZ_TIME se
 	@+$(build) fuzzers
 	@selftests/fuzz/run all $(FUZZ_TIME)
 
-kmod: ## the optional kernel module
-ifeq ($(wildcard kmod/main.c),)
-	@echo "make kmod: the kernel module is not there yet; gotrace-bpf works without it" >&2; exit 1
-else
-	$(Q)$(MAKE) -C $(or $(KDIR),/lib/modules/$(shell uname -r)/build) M=$(CURDIR) CONFIG_GOTRACE=m modules
-endif
+# Built in a copy, since kbuild writes beside the sources; one for each kernel, so that none is built twice.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KMOD_RELEASE = $(shell sed -n 's/.* UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+KMOD_OUT = build/kmod/$(KMOD_RELEASE)
+# A key to sign modules with is where the kernel was built, if anywhere.
+KMOD_MAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)/$(KMOD_OUT) CONFIG_GOTRACE=m \
+	    $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
+
+kmod: ## the optional kernel module, for the kernel that runs or the one of KDIR=...
+	@test -n "$(KMOD_RELEASE)" || { echo "make kmod: $(KDIR) has no headers of a kernel; install" \
+		"linux-headers-$$(uname -r), or give another KDIR" >&2; exit 1; }
+	$(Q)mkdir -p $(KMOD_OUT) && cp -a --update Kbuild kmod include $(KMOD_OUT)
+	$(Q)$(KMOD_MAKE) modules
+
+kmod_install: kmod ## install it; then: modprobe gotrace
+	$(Q)$(KMOD_MAKE) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+	$(Q)PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KMOD_RELEASE)
 
 format-check: ## clang-format over every C file
 	@find bpf include kmod userspace selftests -name '*.[ch]' 2>/dev/null | \
@@ -322,5 +334,5 @@ help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
 .PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long check-vm bench fidelity fuzz kmod \
-	format-check offsets man install clean help
+	kmod_install format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)
