@@ -33,7 +33,7 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 	struct ring_slot slot;
 	int err;
 
-	if (unlikely(smp_load_acquire(&s->frozen))) {
+	if (unlikely(READ_ONCE(s->frozen))) {
 		atomic64_inc((atomic64_t *)&s->page->refused);
 		return -ESHUTDOWN;
 	}
@@ -46,8 +46,10 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 
 	out = slot.at;
 	memcpy(out, rec, rec_size);
-	out->time = ktime_get_mono_fast_ns();
-	out->cpu = cpu;
+	if (!out->time) {
+		out->time = ktime_get_mono_fast_ns();
+		out->cpu = cpu;
+	}
 	out->seq = seq;
 	if (tail_size) {
 		void *at = slot.at + rec_size;
@@ -64,7 +66,7 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 
 struct stack_table *session__stacks(struct session *s)
 {
-	return unlikely(smp_load_acquire(&s->frozen)) ? NULL : &s->stacks;
+	return unlikely(READ_ONCE(s->frozen)) ? NULL : &s->stacks;
 }
 
 /* In an interrupt: a waker cannot be called where records come from, with a run queue's lock held. */
@@ -76,7 +78,7 @@ void session__wake(struct irq_work *work)
 /* Of a session that is not dead. Any context. */
 static u64 head(const struct ring *ring)
 {
-	return smp_load_acquire(&ring->control->head);
+	return READ_ONCE(ring->control->head);
 }
 
 int session__positions(struct session *s, u64 *heads, u32 room)

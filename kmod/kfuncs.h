@@ -2,10 +2,17 @@
 #ifndef KMOD_KFUNCS_H
 #define KMOD_KFUNCS_H
 
+#include "gotrace/module.h"
+
 /*
  * Lets BPF programs call the module's functions (include/gotrace/module.h); they are taken back when it is
  * unloaded. May sleep. -EOPNOTSUPP: this kernel has no such thing.
  */
 int kfuncs__register(void);
+
+u64 gotrace_stack_hash(struct gt_unwind *w, u32 depth);
+u64 gotrace_stack_pcs(struct gt_unwind *w, u32 depth, u64 *pcs, u32 pcs__sz);
+u32 gotrace_stack_id(u32 session, struct gt_unwind *w, u32 depth);
+int gotrace_emit(u32 session, void *rec, u32 rec__sz, u64 tail, u32 tail_len);
 
 #endif

@@ -52,7 +52,7 @@ static struct session *by_name(const char *name)
 
 struct session *session__of(struct file *file)
 {
-	return smp_load_acquire(&file->private_data);
+	return smp_load_acquire(&file->private_data); /* own() has filled it in */
 }
 
 /* sessions_lock is held; the file has no session. */
@@ -61,7 +61,7 @@ static void own(struct file *file, struct session *s)
 	s->owner = get_pid(task_tgid(current));
 	s->expires = 0;
 	kref_get(&s->ref);
-	smp_store_release(&file->private_data, s);
+	smp_store_release(&file->private_data, s); /* session__of(), without the lock */
 }
 
 /* ---- the beginning ---- */
@@ -348,8 +348,8 @@ static void stop(struct session *s)
 {
 	if (s->frozen)
 		return;
-	s->page->frozen = ktime_get_ns();
-	smp_store_release(&s->frozen, true);
+	WRITE_ONCE(s->page->frozen, ktime_get_ns());
+	WRITE_ONCE(s->frozen, true);
 	wake_up_interruptible_all(&s->wait);
 }
 
