@@ -2,7 +2,9 @@
 // smallest load made of scheduler events only, used to measure what tracing costs and how many
 // events a second get through. A round trip is six events: two blocks, unblocks and starts each.
 //
-//	pingpong [-duration D] [-rate N] [-procs N] [-trace FILE]
+//	pingpong [-duration D] [-rate N] [-procs N] [-deeper N] [-trace FILE]
+//
+// -deeper puts so many frames more on the stack of either.
 //
 // It speaks the handshake of package protocol and prints on the done line the round trips, the
 // seconds and the CPU time, in all and a round trip, both between "start" and "done".
@@ -31,6 +33,7 @@ func main() {
 	duration := flag.Duration("duration", time.Second, "how long to play")
 	rate := flag.Int("rate", 0, "round trips a second, 0 for as many as possible")
 	procs := flag.Int("procs", 1, "GOMAXPROCS")
+	frames := flag.Int("deeper", 0, "frames more on the stacks")
 	file := flag.String("trace", "", "have the runtime trace it, into `FILE`")
 	flag.Parse()
 	runtime.GOMAXPROCS(*procs)
@@ -42,10 +45,19 @@ func main() {
 	var group sync.WaitGroup
 	var r result
 	group.Add(1)
-	go ponger(ping, pong)
+	if *frames > 0 {
+		go deeper(*frames, func() { ponger(ping, pong) })
+	} else {
+		go ponger(ping, pong)
+	}
 	go func() {
 		defer group.Done()
-		r.RoundTrips = pinger(ping, pong, start.Add(*duration), *rate)
+		end := start.Add(*duration)
+		if *frames > 0 {
+			deeper(*frames, func() { r.RoundTrips = pinger(ping, pong, end, *rate) })
+		} else {
+			r.RoundTrips = pinger(ping, pong, end, *rate)
+		}
 	}()
 	group.Wait()
 	r.Seconds = time.Since(start).Seconds()
@@ -56,11 +68,20 @@ func main() {
 		r.CPUNSRoundTrip = float64(r.CPUNS) / float64(r.RoundTrips)
 	}
 	r.Expect = []protocol.Claim{{
-		Name: "meetings", Functions: []string{"main.main.func1", "main.ponger"},
+		Name: "meetings", Functions: []string{"main.main.func2", "main.ponger", "main.deeper"},
 		Event: "unblock", Reasons: []string{"chan send", "chan receive"}, Count: 2 * r.RoundTrips,
 		Why: "each meeting unblocks exactly the side that came first",
 	}}
 	protocol.Done(r)
+}
+
+//go:noinline
+func deeper(n int, play func()) {
+	if n == 0 {
+		play()
+		return
+	}
+	deeper(n-1, play)
 }
 
 func ponger(ping <-chan int, pong chan<- int) {
