@@ -36,7 +36,7 @@ static __always_inline u32 emit__number(u32 ring)
 /* A record with `size` bytes in all, of which the header is filled; NULL: there was no room. */
 struct emission {
 	struct gt_record *rec;
-	u32 size;
+	u32 size, session;
 };
 
 /* Where a record for a session is built. */
@@ -51,22 +51,30 @@ static __always_inline void emit__fill(struct gt_record *rec, enum gt_kind kind,
 	rec->stack = stack;
 }
 
+static __always_inline struct emission emit__none(u64 payload)
+{
+	return (struct emission){
+		.size = sizeof(struct gt_record) + payload,
+		.session = config.session,
+	};
+}
+
 /* `room` has as many bytes as the record; it is used with a session only. */
 static __always_inline struct emission emit__begin(enum gt_kind kind, u64 object, u32 stack,
 						   u32 tid, u64 payload, void *room)
 {
-	struct emission e = { .rec = room, .size = sizeof(*e.rec) + payload };
+	struct emission e = emit__none(payload);
 	u32 cpu, ring, key;
 	void *map;
 
-	if (config.session) {
+	if (e.session) {
+		e.rec = room;
 		e.rec->time = 0;
 		e.rec->cpu = 0;
 		e.rec->seq = 0;
 		emit__fill(e.rec, kind, object, stack, tid);
 		return e;
 	}
-	e.rec = NULL;
 	cpu = bpf_get_smp_processor_id();
 	key = ring = emit__ring(cpu);
 	map = bpf_map_lookup_elem(&rings, &key);
@@ -94,10 +102,11 @@ static __always_inline void emit__stamp(struct gt_record *rec)
 	rec->cpu = bpf_get_smp_processor_id();
 }
 
+/* It is there, and whole. */
 static __always_inline void emit__put(struct emission *e)
 {
-	if (config.session)
-		gotrace_emit(config.session, e->rec, e->size, 0, 0);
+	if (e->session)
+		gotrace_emit(e->session, e->rec, e->size, 0, 0);
 	else
 		bpf_ringbuf_submit(e->rec, BPF_RB_NO_WAKEUP);
 }

@@ -119,7 +119,7 @@ static __always_inline void both(struct emission *off, struct task_struct *prev,
 				 struct task_struct *next, bool to, enum gt_off why)
 {
 	EMIT_ROOM(room, 0);
-	struct emission on = {};
+	struct emission on = emit__none(0);
 
 	tell_off((void *)(off->rec + 1), next, why);
 	if (to)
@@ -142,7 +142,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 {
 	bool from = prev->tgid == config.tgid, to = next->tgid == config.tgid;
 	EMIT_ROOM(room, sizeof(struct gt_off_cpu));
-	struct emission off = {};
+	struct emission off = emit__none(sizeof(struct gt_off_cpu));
 	enum gt_off why = GT_OFF_END;
 
 	if (from) {
