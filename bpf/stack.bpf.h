@@ -282,12 +282,15 @@ static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u
 	return hash;
 }
 
-/* What just fills the smaller record goes into the larger one: it would be taken for cut. */
+/*
+ * What just fills the smaller record goes into the larger one: it would be taken for cut. Kernels before 6.8
+ * verify global functions that nothing calls, too: so it asks for the module once more.
+ */
 __weak __noinline u64 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 tid)
 {
 	u64 sent;
 
-	if (!w)
+	if (!w || !module__walks())
 		return 0;
 	if (HASH_DEPTH(hash) < SHALLOW)
 		sent = stack__fill_by_module(w, tid, SHALLOW);

@@ -137,11 +137,13 @@ give_back:
 	return hash;
 }
 
+/* Not by emit(), which builds a session's record on the stack: of that a program has 512 bytes in all. */
 __weak __noinline u64 text__short_name(const struct go_string *s, u32 tid)
 {
 	u64 words[SHORT_TEXT / 8] = {}, hash = 0, len;
+	struct gt_record *rec;
 	struct gt_text *text;
-	u32 i;
+	u32 ring = 0, i;
 
 	if (!s)
 		return GT_TEXT_UNREAD;
@@ -153,13 +155,16 @@ __weak __noinline u64 text__short_name(const struct go_string *s, u32 tid)
 	hash = text__number(stack__mix(hash, s->len));
 	if (seen_texts[hash % SEEN_TEXTS] == hash)
 		return hash;
-	emit (rec, GT_TEXT, hash, 0, tid, sizeof(*text) + SHORT_TEXT) {
-		text = (void *)(rec + 1);
-		text->len = len;
-		text->cut = 0;
-		__builtin_memcpy(text + 1, words, SHORT_TEXT);
-		seen_texts[hash % SEEN_TEXTS] = hash;
-	}
+	rec = text__reserve(SHORT_TEXT, &ring);
+	if (!rec)
+		return hash;
+	text__submit(rec, ring, tid, hash);
+	text = (void *)(rec + 1);
+	text->len = len;
+	text->cut = 0;
+	__builtin_memcpy(text + 1, words, SHORT_TEXT);
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	seen_texts[hash % SEEN_TEXTS] = hash;
 	return hash;
 }
 
@@ -203,7 +208,7 @@ __weak __noinline u64 text__to_session(const struct go_string *s, u32 tid)
 		struct gt_text text;
 	} whole = { .rec = { .tid = tid, .kind = GT_TEXT } };
 
-	if (!s)
+	if (!s || !config.session) /* as for stack__send_by_module() */
 		return GT_TEXT_UNREAD;
 	whole.rec.object = GT_TEXT_ONCE | (u64)ring << 32 | emit__number(ring);
 	whole.text.cut = s->len > GT_TEXT_MAX;
