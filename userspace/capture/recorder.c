@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/clock.h"
@@ -25,9 +24,9 @@
 #include "capture/recovery.h"
 #include "capture/recorder.h"
 #include "capture/session.h"
+#include "capture/subject.h"
 #include "lib/log.h"
 #include "target/csymbols.h"
-#include "target/text.h"
 
 #define MS		1000000ull
 
@@ -303,84 +302,25 @@ static int loop(struct recorder *r)
 
 /* ---- begin and end ---- */
 
-/* Cut to what fits; the destination is zeroed. */
-static void copy_text(char *to, size_t size, const char *from)
-{
-	memcpy(to, from, strnlen(from, size - 1));
-}
-
-static void fill_facts(struct recorder *r)
+static void fill_meta(struct recorder *r)
 {
 	const struct process *proc = r->opts->process;
-	const char *build_id = elf_image__build_id(r->opts->elf);
 
-	if (!build_id)
-		build_id = elf_image__go_build_id(r->opts->elf);
-	r->facts.bias = proc->bias;
-	r->facts.stacks = r->opts->sink.stacks;
-	r->facts.no_syscalls = r->opts->sink.no_syscalls;
-	copy_text(r->facts.go_version, sizeof(r->facts.go_version), r->opts->layout->version.text);
-	copy_text(r->facts.build_id, sizeof(r->facts.build_id), build_id ? build_id : "");
-	copy_text(r->facts.exe, sizeof(r->facts.exe), proc->exe);
-	copy_text(r->facts.command, sizeof(r->facts.command), proc->cmdline);
+	subject__facts(r->opts, r->t0, &r->facts);
 	r->meta = (struct private_meta){
 		.tool = "gotrace-bpf " GOTRACE_VERSION,
 		.command = proc->cmdline,
 		.command_len = strlen(proc->cmdline),
-		.build_id = build_id,
+		.build_id = r->facts.build_id[0] ? r->facts.build_id : NULL,
 		.clock = "CLOCK_MONOTONIC",
 		.go_version = r->opts->layout->version.text,
 	};
 }
 
-static int replaced(struct recorder *r)
-{
-	return error__set(r->err, -ESRCH,
-			  "process %d executed another program while probes were attached",
-			  r->opts->process->pid);
-}
-
-/* Between the analysis and now it may have become another program, with nothing of the old one. */
-static int still_the_program(struct recorder *r)
-{
-	struct process *proc = r->opts->process;
-	uint64_t bias = proc->bias;
-	struct stat st;
-
-	/* Not by access(), which looks without our capabilities. */
-	if (!process__alive(proc) || stat(proc->exe_path, &st))
-		return error__set(r->err, -ESRCH, "process %d ended while probes were attached",
-				  proc->pid);
-	if (!process__is_same(proc))
-		return replaced(r);
-	/* Where addresses of stacks are not random, those of programs may be. */
-	if (process__find_bias(proc, r->opts->elf, r->err))
-		return -ESRCH;
-	return proc->bias == bias ? 0 : replaced(r);
-}
-
-/* Without memory for it C code has no names. */
-static void create_symbolizer(struct recorder *r)
-{
-	pclntab__symbolizer(r->opts->pclntab, r->opts->process->bias, &r->symbolizer);
-	r->csymbols = csymbols__create(&r->symbolizer);
-	if (!r->csymbols)
-		return;
-	if (!r->opts->launch)
-		csymbols__add_modules(r->csymbols, r->opts->process);
-	csymbols__symbolizer(r->csymbols, &r->symbolizer);
-}
-
 static int begin(struct recorder *r)
 {
-	int code = 0;
+	int code = subject__attach(r->opts, r->session, r->err);
 
-	if (!r->opts->launch) /* which has been traced by us from its exec on */
-		code = text__check(r->opts->process, r->opts->elf, r->opts->sites, r->err);
-	if (!code)
-		code = session__attach(r->session, r->err);
-	if (!code && !r->opts->launch)
-		code = still_the_program(r);
 	if (code)
 		return code;
 	memory__begin();
@@ -389,11 +329,9 @@ static int begin(struct recorder *r)
 	r->stats->attach_ns = r->t0 - r->opts->started;
 	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
 	r->stats->t0 = r->t0;
-	r->facts.t0 = r->t0;
-	r->facts.wall_ns = clock__wall_at(r->t0);
 	r->checked = !r->opts->launch && !r->opts->exec_time;
-	fill_facts(r);
-	create_symbolizer(r);
+	fill_meta(r);
+	r->csymbols = subject__symbols(r->opts, &r->symbolizer);
 	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!code && !session__has_kernel(r->session))
 		sequencer__no_kernel(sink__sequencer(r->sink));
@@ -433,7 +371,7 @@ static int end(struct recorder *r)
 	if (r->exec_time)
 		r->t1 = r->exec_time;
 	if (!code && r->t1 <= r->t0)
-		code = replaced(r);
+		code = subject__replaced(r->opts, r->err);
 	if (!code && !r->given)
 		code = give_snapshots(r);
 	if (!code)
@@ -462,18 +400,7 @@ static void fill_stats(struct recorder *r)
 
 static int open_session(struct recorder *r)
 {
-	struct session_opts opts = {
-		.pid = r->opts->process->pid,
-		.path = r->opts->process->attach_path,
-		.config = &r->opts->layout->config,
-		.sites = r->opts->sites,
-		.stack_depth = r->opts->stack_depth,
-		.sets = r->opts->sets,
-		.kernel_optional = r->opts->kernel_optional,
-		.sample_hz = r->opts->sample_hz,
-		.force_perf = r->opts->force_perf,
-		.ring_size = r->opts->ring_size,
-	};
+	struct session_opts opts = subject__session(r->opts);
 	int code = session__open(&r->session, &opts, r->err);
 
 	if (!code)
