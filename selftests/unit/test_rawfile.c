@@ -46,6 +46,11 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 	return note("start %lu %lu", t0, wall_ns);
 }
 
+void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
+{
+	note("may hold more");
+}
+
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
 		      size_t size)
 {

@@ -74,6 +74,15 @@ size_t raw_record__size(const struct buf *b)
 	return size < buf__left(b) ? size : buf__left(b);
 }
 
+/* The sequencer asks the same. */
+bool raw_record__is_whole(const struct gt_record *rec, size_t size)
+{
+	int payload = size < sizeof(*rec) ? -1 : gt_payload_size(rec->kind);
+	int tail = payload < 0 || size < sizeof(*rec) + (size_t)payload ? -1 : gt_tail_size(rec);
+
+	return tail >= 0 && size == sizeof(*rec) + (size_t)payload + (size_t)tail;
+}
+
 /* A copy of an array of `n` members; NULL (and b bad) when the chunk does not hold that many. */
 static void *read_array(struct buf *b, uint64_t n, size_t size, size_t *ret_n)
 {

@@ -169,15 +169,6 @@ int rawfile__want(struct rawfile *raw, uint64_t pc, bool start)
 	return note(start ? &raw->starts : &raw->pcs, pc);
 }
 
-/* The sequencer asks the same. */
-static bool record_is_whole(const struct gt_record *rec, size_t size)
-{
-	int payload = size < sizeof(*rec) ? -1 : gt_payload_size(rec->kind);
-	int tail = payload < 0 || size < sizeof(*rec) + (size_t)payload ? -1 : gt_tail_size(rec);
-
-	return tail >= 0 && size == sizeof(*rec) + (size_t)payload + (size_t)tail;
-}
-
 static int note_pcs(struct rawfile *raw, const struct gt_record *rec)
 {
 	const struct gt_create *create = (const void *)(rec + 1);
@@ -214,7 +205,7 @@ int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_reco
 {
 	int code = 0;
 
-	if (!record_is_whole(rec, size))
+	if (!raw_record__is_whole(rec, size))
 		return write_broken(raw, ring, rec, size);
 	if (raw->ring != ring || raw->used + size > CHUNK_MAX)
 		code = flush_records(raw);

@@ -114,6 +114,8 @@ int raw_header__read(struct buf *file, const char *name, struct raw_header *ret,
 bool raw_chunk__next(struct buf *file, struct raw_chunk *ret);
 /* Bytes of the record at the cursor; a broken one takes the rest of the buffer with it. */
 size_t raw_record__size(const struct buf *b);
+/* It is as long as its kind says. */
+bool raw_record__is_whole(const struct gt_record *rec, size_t size);
 
 struct raw_snapshots { /* a pair */
 	struct snapshot snap[2];

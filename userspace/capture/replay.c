@@ -270,7 +270,14 @@ static int play_records(struct sequencer *seq, struct buf *b)
 	return code == -ENOMEM ? code : 0;
 }
 
-static int play_snapshot(struct sequencer *seq, struct raw_snapshots *both, struct buf *b)
+/*
+ * Snapshots that stand before the records of their time are a black box's: up to there all wait, in the
+ * queues of the merge, which grow by doubling and have an index.
+ */
+#define HELD_TIMES 4
+
+static int play_snapshot(struct sequencer *seq, struct raw_snapshots *both, struct buf *b,
+			 const struct replay *r, uint64_t last)
 {
 	uint32_t which = 0;
 	int code;
@@ -279,6 +286,8 @@ static int play_snapshot(struct sequencer *seq, struct raw_snapshots *both, stru
 	raw_snapshots__add(both, b);
 	if (which != 1)
 		return 0;
+	if (both->there[1] && both->snap[1].time_end > last)
+		sequencer__may_hold(seq, (uint64_t)r->size * HELD_TIMES);
 	code = sequencer__snapshot(seq, both->there[0] ? &both->snap[0] : NULL,
 				   both->there[1] ? &both->snap[1] : NULL);
 	return code == -EALREADY ? 0 : code;
@@ -302,8 +311,8 @@ static int play_resnapshot(struct sequencer *seq, struct raw_snapshots *both, st
 }
 
 /* What is collected of pairs of snapshots: the first pair's, a later one's. */
-static int play_chunk(struct sequencer *seq, struct raw_snapshots both[2], struct raw_chunk *chunk,
-		      uint64_t *last)
+static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_snapshots both[2],
+		      struct raw_chunk *chunk, uint64_t *last)
 {
 	uint64_t kind, count;
 
@@ -314,7 +323,7 @@ static int play_chunk(struct sequencer *seq, struct raw_snapshots both[2], struc
 		*last = buf__u64(&chunk->data);
 		return sequencer__watermark(seq, *last);
 	case RAW_SNAPSHOT:
-		return play_snapshot(seq, &both[0], &chunk->data);
+		return play_snapshot(seq, &both[0], &chunk->data, r, *last);
 	case RAW_RESNAPSHOT:
 		return play_resnapshot(seq, &both[1], &chunk->data);
 	case RAW_LOST:
@@ -342,7 +351,7 @@ int replay__run(struct replay *r, struct sequencer *seq)
 		if (r->ended)
 			last = buf__u64(&chunk.data);
 		else
-			code = play_chunk(seq, both, &chunk, &last);
+			code = play_chunk(r, seq, both, &chunk, &last);
 	}
 	if (!code)
 		code = sequencer__finish(seq, last > r->header.t0 ? last : r->header.t0);

@@ -50,6 +50,7 @@ struct head {
 struct merge {
 	struct queue queue[GT_RINGS_MAX];
 	unsigned int queues;	/* those ever used */
+	uint64_t bytes_max;	/* that the queues may have */
 	struct merge_gap early;	/* gaps for which there was no place any more, as one */
 	/* A binary heap of the queues that have entries, made when the first is asked for. */
 	struct head heap[GT_RINGS_MAX];
@@ -59,7 +60,17 @@ struct merge {
 
 struct merge *merge__create(void)
 {
-	return calloc(1, sizeof(struct merge));
+	struct merge *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->bytes_max = MERGE_BYTES_MAX;
+	return m;
+}
+
+void merge__may_hold(struct merge *m, uint64_t bytes)
+{
+	if (bytes > m->bytes_max)
+		m->bytes_max = bytes;
 }
 
 void merge__destroy(struct merge *m)
@@ -77,7 +88,7 @@ void merge__destroy(struct merge *m)
 /* False: the queues hold as much as they may already. */
 static bool may_grow(const struct merge *m, size_t more)
 {
-	return merge__memory(m) + more <= MERGE_BYTES_MAX;
+	return merge__memory(m) + more <= m->bytes_max;
 }
 
 static void *grow(void *data, size_t *cap, size_t need, size_t size)

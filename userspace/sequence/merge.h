@@ -23,6 +23,8 @@ void merge__destroy(struct merge *m);
 
 /* The queues' bytes: a watermark that is held back must not let them grow for ever. */
 #define MERGE_BYTES_MAX (48u << 20)
+/* From now on they may have so many, if that is more: what comes is known to be bounded. */
+void merge__may_hold(struct merge *m, uint64_t bytes);
 
 /* Copies a record of a checked size into its ring's queue. 0, -ENOMEM, -ENOBUFS (full). */
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);

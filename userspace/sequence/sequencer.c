@@ -63,6 +63,11 @@ void sequencer__no_kernel(struct sequencer *s)
 	s->no_kernel = true;
 }
 
+void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
+{
+	merge__may_hold(s->merge, bytes);
+}
+
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 {
 	if (s->started)

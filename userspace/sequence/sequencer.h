@@ -65,6 +65,12 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
 /* The kernel's side could not be had whole: what some of its programs told is passed over. Before any record. */
 void sequencer__no_kernel(struct sequencer *s);
 
+/*
+ * The snapshots were taken long after the window's start, so that all records up to there wait for them:
+ * they may take so many bytes, if that is more than usual.
+ */
+void sequencer__may_hold(struct sequencer *s, uint64_t bytes);
+
 /* One record as it came out of a ring, in that ring's order; copied. -EBADMSG: counted, skipped. */
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
 		      size_t size);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the two halves of a black box's reader share: blackbox_read.c (the session's memory) and
+ * blackbox_checkpoint.c (what stands beside it).
+ */
+#ifndef CAPTURE_BLACKBOX_IMPL_H
+#define CAPTURE_BLACKBOX_IMPL_H
+
+#include "capture/blackbox.h"
+#include "gotrace/record.h"
+#include "lib/map.h"
+
+/* A record's copy, with room for any. */
+struct blackbox_record {
+	union {
+		struct gt_record rec;
+		unsigned char bytes[sizeof(struct gt_record) + sizeof(struct gt_stack) +
+				    8 * GT_STACK_MAX];
+	};
+	size_t size;
+};
+
+struct checkpoint {
+	bool is_one, whole; /* it has a header; all of its chunks are there */
+	struct raw_header header;
+	struct buf chunks;
+	struct raw_snapshots both;
+};
+
+/* Both checkpoints of an image, the better one first. */
+void checkpoints__read(const struct blackbox_image *image, struct checkpoint ret[2]);
+void checkpoints__free(struct checkpoint both[2]);
+
+/*
+ * The pair of snapshots that suits the window best: the oldest one within it, else the newest from before
+ * it (facts->stale); NULL: none.
+ */
+struct raw_snapshots *checkpoints__choose(struct checkpoint both[2], struct blackbox_facts *facts);
+
+/* Who has a record in the window: addresses of Gs, TIDs. */
+struct touched {
+	struct map g, tid;
+};
+
+int touched__add(struct touched *t, const struct gt_record *rec, uint64_t t0);
+void touched__deinit(struct touched *t);
+
+/*
+ * What is still likely of a pair from before the window. Who waited and has no record in it waits still;
+ * so does a system call whose thread has none. Of the others the records tell.
+ */
+void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t);
+
+#endif
