@@ -73,10 +73,8 @@ static void copy_text(char *to, size_t size, const char *from)
 void subject__facts(const struct recorder_opts *opts, uint64_t t0, struct raw_header *ret)
 {
 	const struct process *proc = opts->process;
-	const char *build_id = elf_image__build_id(opts->elf);
+	const char *build_id = elf_image__any_build_id(opts->elf);
 
-	if (!build_id)
-		build_id = elf_image__go_build_id(opts->elf);
 	*ret = (struct raw_header){
 		.t0 = t0,
 		.wall_ns = clock__wall_at(t0),

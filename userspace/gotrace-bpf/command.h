@@ -11,6 +11,7 @@
 
 int do_record(int argc, char **argv, struct error *err);
 int do_sequence(int argc, char **argv, struct error *err);
+int do_recover(int argc, char **argv, struct error *err);
 int do_probes(int argc, char **argv, struct error *err);
 int do_doctor(int argc, char **argv, struct error *err);
 

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "blackbox.h"
+#include "capture/blackbox_record.h"
 #include "capture/clock.h"
 #include "capture/sampler.h"
 #include "command.h"
@@ -31,6 +33,9 @@ enum {
 	OPT_RING_SIZE,
 	OPT_FOLLOW,
 	OPT_CPU,
+	OPT_BLACKBOX,
+	OPT_DAEMONIZE,
+	OPT_TIMEOUT,
 };
 
 
@@ -55,6 +60,12 @@ static const struct argp_option options[] = {
 	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
 	{ "ring-size", OPT_RING_SIZE, "SIZE", 0,
 	  "of each ring buffer, 16K to 256M (default: 16M together)", 0 },
+	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
+	  "keep the last of it in the kernel, for `gotrace-bpf recover NAME` (see the manual)", 0 },
+	{ "daemonize", OPT_DAEMONIZE, NULL, 0,
+	  "with --blackbox: return when recording runs, and go on in the background", 0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "how long the black box stays when its recorder has ended (default 24h; 0: for ever)", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
@@ -117,10 +128,28 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		if (!opts__number(text, 1, GT_STACK_MAX, &a->stack_depth))
 			usage_error("a stack depth of \"%s\": it is 1 to %d", text, GT_STACK_MAX);
 		return 0;
+	case OPT_BLACKBOX:
+		if (!blackbox__name_is_good(text))
+			usage_error("a black box named \"%s\": it is 1 to %d letters, digits, "
+				    "dots, _ and -", text, GT_NAME_MAX - 1);
+		a->blackbox = text;
+		return 0;
+	case OPT_DAEMONIZE:
+		a->daemonize = true;
+		return 0;
+	case OPT_TIMEOUT:
+		if (!opts__duration(text, &a->timeout_ns) ||
+		    a->timeout_ns > GT_TIMEOUT_MAX * 1000000000ull)
+			usage_error("a time-out of \"%s\": it is a duration such as 90m, at most "
+				    "30 days", text);
+		a->timeout_given = true;
+		return 0;
 	case OPT_TICK:
+		a->format_given = true;
 		a->tick = parse_tick(text);
 		return 0;
 	case OPT_FORMAT:
+		a->format_given = true;
 		a->version = parse_version(text);
 		return 0;
 	case OPT_STATS:
@@ -159,6 +188,27 @@ static const struct argp parser = {
 	NULL,
 };
 
+/* Its records stay in the kernel: what makes a file is for `recover`, and nobody samples into it. */
+static void check_blackbox(const struct record_args *a)
+{
+	if (!a->blackbox && (a->daemonize || a->timeout_given))
+		usage_error("%s is for --blackbox NAME", a->daemonize ? "--daemonize" : "--timeout");
+	if (!a->blackbox)
+		return;
+	if (a->command)
+		usage_error("--blackbox records a process that runs: -p PID");
+	if (a->follow || a->sets & SITE_SET(CPU))
+		usage_error("--blackbox and %s can't be had together",
+			    a->follow ? "--follow" : "samples (set cpu)");
+	if (a->output || a->raw || a->stats || a->format_given)
+		usage_error("--blackbox writes no file, so %s is not for it: gotrace-bpf recover %s "
+			    "-o FILE writes the trace",
+			    a->output ? "-o" : a->raw ? "--raw" : a->stats ? "--stats" :
+			    "a trace's format", a->blackbox);
+	if (a->ring_size && a->ring_size < BLACKBOX_RING_MIN)
+		usage_error("each ring of a black box has at least %dK", BLACKBOX_RING_MIN >> 10);
+}
+
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
@@ -170,6 +220,7 @@ static void check_arguments(struct record_args *a)
 	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
 			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
 		usage_error("--follow writes a file for each process: stdout can't be one");
+	check_blackbox(a);
 	refuse_same_file("-o", a->output, "--stats", a->stats);
 	refuse_same_file("-o", a->output, "--raw", a->raw);
 	refuse_same_file("--raw", a->raw, "--stats", a->stats);
@@ -208,12 +259,16 @@ int do_record(int argc, char **argv, struct error *err)
 		.sample_hz = 100,
 		.version = 25,
 		.tick = 1,
+		.timeout_ns = 24 * 3600 * 1000000000ull,
 	};
 	struct launch_signals signals;
+	int status = EXIT_DONE;
 	struct recording one = { .args = &a, .signals = &signals, .started = clock__now() };
 
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &a);
 	check_arguments(&a);
+	if (a.daemonize && blackbox__fork(&a, &status, err))
+		return status;
 	prepare_signals(&signals);
 	if (a.follow)
 		return follow__run(&one, err);

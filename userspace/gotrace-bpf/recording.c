@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "blackbox.h"
 #include "lib/log.h"
 #include "recording.h"
 #include "stats.h"
@@ -180,6 +181,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 
 	if (an->layout.warning[0])
 		log__msg("%s", an->layout.warning);
+	if (a->blackbox)
+		return blackbox__run(a, &opts, err);
 	name_files(r, an->process.pid, &names);
 	code = a->stats ? stats__open(&file, names.stats, err) : 0;
 	if (code)

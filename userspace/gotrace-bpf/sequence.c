@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/rawfile.h"
-#include "capture/sink.h"
 #include "command.h"
 #include "lib/log.h"
+#include "sequence.h"
 #include "target/layout.h"
 
 enum { OPT_TICK = 256, OPT_FORMAT };
@@ -63,7 +62,8 @@ static const struct argp parser = {
 	NULL,
 };
 
-static int replay(struct arguments *a, struct replay *r, struct error *err)
+int sequence__replay(const struct sink_opts *opts, struct replay *r, const char *name,
+		     struct error *err)
 {
 	const struct raw_header *facts = replay__header(r);
 	struct private_meta meta = {
@@ -74,6 +74,7 @@ static int replay(struct arguments *a, struct replay *r, struct error *err)
 		.clock = "CLOCK_MONOTONIC",
 		.go_version = facts->go_version,
 	};
+	struct sink_opts how = *opts;
 	struct symbolizer symbolizer;
 	struct go_version version;
 	struct layout layout = {};
@@ -82,18 +83,25 @@ static int replay(struct arguments *a, struct replay *r, struct error *err)
 
 	if (!go_version__parse(facts->go_version, &version))
 		return error__set(err, -EINVAL, "%s: recorded from \"%s\", which is no Go version",
-				  a->raw, facts->go_version);
+				  name, facts->go_version);
 	code = layout__for_version(&version, &layout, err);
-	a->sink.stacks = facts->stacks;
-	a->sink.no_syscalls = facts->no_syscalls;
+	how.stacks = facts->stacks;
+	how.no_syscalls = facts->no_syscalls;
 	if (!code)
-		code = sink__open(&sink, &a->sink, err);
+		code = sink__open(&sink, &how, err);
 	replay__symbolizer(r, &symbolizer);
 	if (!code)
 		code = sink__create_sequencer(sink, &layout, &symbolizer, &meta);
 	if (!code)
 		code = sink__commit(sink, replay__run(r, sink__sequencer(sink)), err);
 	sink__destroy(sink);
+	return code;
+}
+
+static int replay(struct arguments *a, struct replay *r, struct error *err)
+{
+	int code = sequence__replay(&a->sink, r, a->raw, err);
+
 	if (!code && !replay__ended(r))
 		log__msg("%s has no end: its recorder was killed, and there are no symbols in it",
 			 a->raw);

@@ -5,16 +5,24 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "lib/log.h"
 
 static bool verbose;
+static bool to_syslog;
 static bool in_progress; /* the cursor stands behind a progress line */
 
 void log__set_verbose(bool on)
 {
 	verbose = on;
+}
+
+void log__to_syslog(void)
+{
+	openlog(program_invocation_short_name, LOG_PID, LOG_DAEMON);
+	to_syslog = true;
 }
 
 bool log__verbose(void)
@@ -31,6 +39,10 @@ static void say(const char *fmt, va_list ap)
 	for (char *c = text; *c; c++) /* a file's name, or a name from a file, may hold anything */
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
+	if (to_syslog) {
+		syslog(LOG_NOTICE, "%s", text);
+		return;
+	}
 	log__progress_end();
 	dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_short_name, text);
 }

@@ -11,6 +11,9 @@
 void log__set_verbose(bool verbose);
 bool log__verbose(void);
 
+/* From now on there is no terminal: messages go to the system's log, under this process's ID. */
+void log__to_syslog(void);
+
 void log__msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log__debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -53,6 +53,13 @@ const struct stat *elf_image__stat(const struct elf_image *elf);
 /* The GNU build id as hex (NULL: none) and Go's own (.note.go.buildid). */
 const char *elf_image__build_id(const struct elf_image *elf);
 const char *elf_image__go_build_id(const struct elf_image *elf);
+/* The one, else the other. */
+static inline const char *elf_image__any_build_id(const struct elf_image *elf)
+{
+	const char *id = elf_image__build_id(elf);
+
+	return id ? id : elf_image__go_build_id(elf);
+}
 /* Loaded wherever the kernel likes (PIE), or a shared object. */
 bool elf_image__is_relocatable(const struct elf_image *elf);
 /* The first executable PT_LOAD: for the load bias, see process__find_bias(). */

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace-bpf record --blackbox: see blackbox.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "blackbox.h"
+#include "command.h"
+#include "lib/log.h"
+
+struct telling {
+	const struct record_args *args;
+	const struct blackbox_stats *stats;
+};
+
+/* The parent waits for a byte; without it the daemon's own exit status is the parent's. */
+static int wait_for_daemon(int fd, pid_t pid)
+{
+	int status;
+	char byte;
+	ssize_t n;
+
+	do {
+		n = read(fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	close(fd);
+	if (n == 1)
+		return EXIT_DONE;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_FAILED;
+	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+}
+
+bool blackbox__fork(struct record_args *args, int *ret_status, struct error *err)
+{
+	int fd[2];
+	pid_t pid;
+
+	*ret_status = EXIT_FAILED;
+	if (pipe2(fd, O_CLOEXEC)) {
+		error__set(err, -errno, "pipe: %s", strerror(errno));
+		return true;
+	}
+	pid = fork();
+	if (pid < 0) {
+		error__set(err, -errno, "fork: %s", strerror(errno));
+		return true;
+	}
+	if (pid) {
+		close(fd[1]);
+		*ret_status = wait_for_daemon(fd[0], pid);
+		return true;
+	}
+	close(fd[0]);
+	setsid();
+	args->ready_fd = fd[1];
+	return false;
+}
+
+/* From now on nobody hears it, and it holds no terminal and no folder. */
+static void leave_terminal(int ready_fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+
+	log__to_syslog();
+	for (i = 0; null >= 0 && i < 3; i++)
+		dup2(null, i);
+	if (null > 2)
+		close(null);
+	if (chdir("/") || write(ready_fd, "", 1) != 1)
+		log__debug("who started the recording is gone");
+	close(ready_fd);
+}
+
+static void began(void *ctx)
+{
+	const struct telling *t = ctx;
+	const struct record_args *a = t->args;
+
+	log__msg("recording process %d into black box %s (%llu MiB), by process %d; it ends by "
+		 "`kill %d`",
+		 a->pid, a->blackbox, (unsigned long long)t->stats->memory >> 20, getpid(),
+		 getpid());
+	if (a->ready_fd)
+		leave_terminal(a->ready_fd);
+}
+
+static void tell_end(const struct record_args *a, const struct blackbox_stats *stats)
+{
+	char left[48] = "";
+
+	if (a->timeout_ns)
+		snprintf(left, sizeof(left), ", for %.1f hours at most",
+			 (double)a->timeout_ns / 3600e9);
+	log__msg("%s after %.3f s and %llu checkpoints; black box %s stays%s: "
+		 "`gotrace-bpf recover %s -o FILE` writes the trace",
+		 stats->exited	 ? "the process ended" :
+		 stats->replaced ? "the process executed another program" :
+				   "recording ended",
+		 (double)(stats->t1 - stats->t0) / 1e9, (unsigned long long)stats->checkpoints,
+		 a->blackbox, left, a->blackbox);
+}
+
+int blackbox__run(const struct record_args *a, const struct recorder_opts *recorder,
+		  struct error *err)
+{
+	struct blackbox_stats stats = {};
+	struct telling telling = { a, &stats };
+	struct blackbox_opts opts = {
+		.recorder = recorder,
+		.name = a->blackbox,
+		.timeout = (uint32_t)((a->timeout_ns + 999999999) / 1000000000),
+		.began = began,
+		.ctx = &telling,
+	};
+	int code = blackbox__record(&opts, &stats, err);
+
+	if (!code)
+		tell_end(a, &stats);
+	return code;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * gotrace-bpf recover --list: the black boxes that there are.
+ */
+#ifndef BLACKBOX_LIST_H
+#define BLACKBOX_LIST_H
+
+#include <stdbool.h>
+
+#include "lib/error.h"
+
+struct kmod;
+
+/* To stdout, as a table or as JSON. */
+int blackbox__list(struct kmod *kmod, bool json, struct error *err);
+/* The PID of who has it open; 0: nobody, or it is not known. */
+int blackbox__owner(struct kmod *kmod, const char *name);
+
+#endif
