@@ -302,6 +302,7 @@ kmod: ## the optional kernel module, for the kernel that runs or the one of KDIR
 		"linux-headers-$$(uname -r), or give another KDIR" >&2; exit 1; }
 	$(Q)mkdir -p $(KMOD_OUT) && cp -a --update Kbuild kmod include $(KMOD_OUT)
 	$(Q)$(KMOD_MAKE) modules
+	$(Q)cp $(KMOD_OUT)/kmod/gotrace.ko kmod/gotrace.ko
 
 kmod_install: kmod ## install it; then: modprobe gotrace
 	$(Q)$(KMOD_MAKE) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
@@ -328,7 +329,7 @@ install: all
 			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 
 clean:
-	rm -rf build
+	rm -rf build kmod/gotrace.ko
 
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
