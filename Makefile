@@ -65,6 +65,7 @@ UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace follow sample kernel)
 
+KSELFTESTS := $(filter-out test,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
 JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
 go_sources = $(shell find $(1) -name '*.go' -o -name 'go.*' -o -name '*.c' 2>/dev/null)
@@ -82,6 +83,7 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
+kselftests: $(KSELFTESTS:%=build/selftests/kmod/%)
 unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
@@ -151,6 +153,13 @@ $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/li
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# Tests of the kernel module, for a machine that has it: its virtual one, or `make -C selftests run_tests`
+
+build/selftests/kmod/%: build/obj/selftests/kmod/%.o build/obj/selftests/kmod/test.o
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -pthread -o $@
 
 # BPF: an object a source, one linked object, its skeleton
 
@@ -269,7 +278,7 @@ check check-long: ## every test; the many-times-repeated ones
 
 check-vm: ## the tests in virtual machines, with Debian's 6.12 and 6.1 kernels (PARTS="...")
 	@selftests/deps.sh
-	@+$(build) all reference $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
+	@+$(build) all kselftests reference $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 	@selftests/vm/run $(PARTS)
 
 bench: ## what tracing costs the traced program, and what reading costs
@@ -334,6 +343,6 @@ clean:
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
-.PHONY: all lib bpf unit targets reference fuzzers deps demo check check-long check-vm bench fidelity fuzz kmod \
-	kmod_install format-check offsets man install clean help
+.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo check check-long check-vm bench \
+	fidelity fuzz kmod kmod_install format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)
