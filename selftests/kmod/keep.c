@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sessions that outlive who made them: killed, closed, claimed, recovered, forgotten. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#define NAME	"kept.session-1"
+#define RECORDS 300
+
+static int checkpoint(int fd, unsigned long request, void *data, uint64_t bytes, uint32_t which,
+		      uint64_t *ret_bytes)
+{
+	struct gt_abi_checkpoint arg = {
+		.size = sizeof(arg), .which = which, .data = (uintptr_t)data, .bytes = bytes
+	};
+	int code = call(fd, request, &arg);
+
+	*ret_bytes = arg.bytes;
+	return code;
+}
+
+static int write_checkpoint(int fd, char fill, uint64_t bytes)
+{
+	char *data = malloc(bytes + 1);
+	uint64_t ignored;
+	int code;
+
+	memset(data, fill, bytes);
+	code = checkpoint(fd, GT_IOC_CHECKPOINT, data, bytes, 0, &ignored);
+	free(data);
+	return code;
+}
+
+static bool checkpoint_is(int fd, uint32_t which, char fill, uint64_t bytes)
+{
+	char *data = malloc(bytes + 1);
+	uint64_t got, needed;
+	bool good = true;
+
+	CHECK(data);
+	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, data, bytes - 1, which, &needed),
+		    -ENOSPC);
+	CHECK_EQUAL(needed, bytes);
+	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, data, bytes + 1, which, &got), 0);
+	CHECK_EQUAL(got, bytes);
+	for (uint64_t i = 0; i < bytes; i++)
+		good = good && data[i] == fill;
+	free(data);
+	return good;
+}
+
+/* A process that owns a session named NAME, does `prepare` to it, and waits for its end. Its PID, or -1. */
+static pid_t owner(bool (*prepare)(int fd), uint32_t timeout)
+{
+	int ready[2];
+	char answer = 0;
+	pid_t pid;
+
+	if (pipe(ready) || (pid = fork()) < 0)
+		return -1;
+	if (!pid) {
+		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
+		int fd;
+
+		want.timeout = timeout;
+		fd = session(&want);
+		answer = prepare(fd);
+		if (write(ready[1], &answer, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &answer, 1) != 1 || !answer) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid, int signal)
+{
+	kill(pid, signal);
+	waitpid(pid, NULL, 0);
+}
+
+static bool prepare_data(int fd)
+{
+	for (uint32_t i = 0; i < RECORDS; i++)
+		CHECK_EQUAL(emit(fd, 3, i), 0);
+	CHECK_EQUAL(write_checkpoint(fd, 'a', 100), 0);
+	CHECK_EQUAL(write_checkpoint(fd, 'b', 70000), 0);
+	CHECK_EQUAL(write_checkpoint(fd, 'c', 5000), 0);
+	return true;
+}
+
+static void *wait_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static bool prepare_threads(int fd)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_create(&thread, NULL, wait_for_ever, NULL));
+	return prepare_data(fd);
+}
+
+/* The records of the one that was claimed, all of them from `first` on. */
+static bool records_are_there(const struct gt_session_page *page, uint32_t end_)
+{
+	uint8_t bytes[GT_SUBBUF_MIN];
+	struct subbuf copy = { .bytes = bytes };
+	uint64_t head = ring(page, 0)->head, next = 0;
+
+	for (uint64_t n = 0; n * GT_SUBBUF_MIN < head; n++) {
+		CHECK_EQUAL(subbuf__copy(page, 0, n, &copy), 1);
+		for (uint32_t at = sizeof(struct gt_subbuf); at < copy.used;) {
+			const struct gt_record *rec = (const void *)(bytes + at);
+			size_t size = record_size(rec, copy.used - at);
+
+			CHECK(size);
+			CHECK_EQUAL(rec->object, 3ull << 32 | next++);
+			CHECK(!page->frozen || rec->time < page->frozen);
+			at += size;
+		}
+	}
+	CHECK_EQUAL(next, end_);
+	return true;
+}
+
+static bool recovers(bool (*prepare)(int fd))
+{
+	struct gt_abi_info info = {};
+	struct gt_abi_claim claimed;
+	const struct gt_session_page *page;
+	uint64_t ignored;
+	pid_t pid = owner(prepare, 0);
+	int fd;
+
+	CHECK(pid > 0 && find(NAME, &info));
+	CHECK_EQUAL(info.owner, pid);
+	CHECK(!info.frozen && !info.expires && info.checkpoints == 3);
+	CHECK_EQUAL(info.checkpoint_bytes, 75000);
+	CHECK_EQUAL(claim(NAME, &claimed), -EBUSY);
+	end(pid, SIGKILL);
+
+	CHECK(find(NAME, &info));
+	CHECK(!info.owner && info.frozen && !info.expires && info.flags == GT_SESSION_KEEP);
+	fd = claim(NAME, &claimed);
+	CHECK(fd >= 0 && claimed.id == info.id && claimed.bytes == info.bytes);
+	CHECK(find(NAME, &info));
+	CHECK_EQUAL(info.owner, getpid());
+	page = map(fd, claimed.bytes);
+	CHECK(page && records_are_there(page, RECORDS));
+	CHECK_EQUAL(page->refused, 0);
+	CHECK_EQUAL(emit(fd, 3, 0), -ESHUTDOWN);
+	CHECK(checkpoint_is(fd, 0, 'c', 5000) && checkpoint_is(fd, 1, 'b', 70000));
+	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, NULL, 0, 2, &ignored), -EINVAL);
+
+	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
+	CHECK(!find(NAME, &info));
+	CHECK(records_are_there(page, RECORDS)); /* the mapping keeps its memory */
+	munmap((void *)page, claimed.bytes);
+	close(fd);
+	return true;
+}
+
+static bool test_recover(void)
+{
+	return recovers(prepare_data);
+}
+
+static bool test_recover_threads(void)
+{
+	return recovers(prepare_threads);
+}
+
+static bool release_by_name(const char *name)
+{
+	struct gt_abi_claim claimed;
+	int fd = claim(name, &claimed);
+
+	CHECK(fd >= 0);
+	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
+	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), -ENOENT);
+	close(fd);
+	return true;
+}
+
+/* Who closes the file without ending gives a session back that goes on. */
+static bool test_given_back(void)
+{
+	struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
+	struct gt_abi_info info;
+	struct gt_abi_claim claimed;
+	const struct gt_session_page *page;
+	int fd = session(&want);
+
+	CHECK_EQUAL(emit(fd, 3, 0), 0);
+	close(fd);
+	CHECK(find(NAME, &info) && !info.owner && !info.frozen);
+	fd = claim(NAME, &claimed);
+	CHECK(fd >= 0);
+	CHECK_EQUAL(emit(fd, 3, 1), 0);
+	page = map(fd, claimed.bytes);
+	CHECK(page && records_are_there(page, 2));
+	munmap((void *)page, claimed.bytes);
+	close(fd);
+	return release_by_name(NAME);
+}
+
+static bool gone(const char *name, int seconds)
+{
+	struct gt_abi_info info;
+
+	for (int i = 0; i < seconds * 20; i++) {
+		if (!find(name, &info))
+			return true;
+		usleep(50000);
+	}
+	return false;
+}
+
+static bool test_time_out(void)
+{
+	struct gt_abi_create first = small("first", GT_SESSION_KEEP);
+	struct gt_abi_create second = small("second", GT_SESSION_KEEP);
+	struct gt_abi_create owned = small("owned", GT_SESSION_KEEP);
+	struct gt_abi_info info;
+	int fd;
+
+	second.timeout = 1;
+	first.timeout = 3600;
+	owned.timeout = 1;
+	fd = session(&owned);
+	close(session(&first));
+	close(session(&second));
+	CHECK(find("second", &info) && info.expires);
+	CHECK(gone("second", 30));
+	CHECK(find("first", &info) && info.expires);
+	CHECK(find("owned", &info) && !info.expires);
+	close(fd);
+	CHECK(gone("owned", 30));
+	return release_by_name("first");
+}
+
+/* A claimed one has no time-out; when its claimer is killed it can be claimed again. */
+static bool test_claimer_killed(void)
+{
+	pid_t pid = owner(prepare_data, 2), claimer;
+	struct gt_abi_claim claimed;
+	struct gt_abi_info info;
+	uint64_t frozen;
+
+	CHECK(pid > 0);
+	end(pid, SIGKILL);
+	CHECK(find(NAME, &info) && info.expires);
+	frozen = info.frozen;
+	claimer = fork();
+	if (!claimer) {
+		if (claim(NAME, &claimed) >= 0)
+			pause();
+		_exit(1);
+	}
+	for (int i = 0; i < 200 && find(NAME, &info) && !info.owner; i++)
+		usleep(10000);
+	CHECK_EQUAL(info.owner, claimer);
+	sleep(3);
+	CHECK(find(NAME, &info) && !info.expires);
+	end(claimer, SIGKILL);
+	CHECK(find(NAME, &info) && !info.owner && info.frozen == frozen && info.expires);
+	return release_by_name(NAME);
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* Ends that are not the owner's: of a child that has the file too, of one of its threads. */
+static bool test_not_the_end(void)
+{
+	struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
+	struct gt_abi_info info;
+	int fd = session(&want);
+	pthread_t thread;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	CHECK(!pthread_create(&thread, NULL, nothing, NULL) && !pthread_join(thread, NULL));
+	close(dup(fd));
+	CHECK(find(NAME, &info));
+	CHECK(info.owner == (uint32_t)getpid() && !info.frozen);
+	CHECK_EQUAL(emit(fd, 3, 0), 0);
+	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
+	close(fd);
+	return true;
+}
+
+/* A child that has the file keeps a session open that its owner's death has stopped. */
+static bool test_child_has_it(void)
+{
+	struct gt_abi_info info;
+	struct gt_abi_claim claimed;
+	int ready[2], fd;
+	pid_t pid;
+
+	CHECK(!pipe(ready));
+	pid = fork();
+	if (!pid) {
+		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
+
+		session(&want);
+		pid = fork();
+		if (!pid)
+			pause();
+		if (write(ready[1], &pid, sizeof(pid)) != sizeof(pid))
+			_exit(1);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	CHECK_EQUAL(read(ready[0], &pid, sizeof(pid)), sizeof(pid));
+	CHECK(find(NAME, &info));
+	CHECK(info.frozen);
+	CHECK_EQUAL(claim(NAME, &claimed), -EBUSY);
+	kill(pid, SIGKILL);
+	for (int i = 0; i < 500 && (fd = claim(NAME, &claimed)) == -EBUSY; i++)
+		usleep(10000);
+	CHECK(fd >= 0);
+	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
+	close(fd);
+	close(ready[0]);
+	close(ready[1]);
+	return true;
+}
+
+/* A plain session goes with its owner, however that ends, and its memory with the last mapping. */
+static bool test_plain(void)
+{
+	struct gt_abi_create want = small("plain", 0);
+	uint64_t memory = parameter("memory"), sessions = parameter("sessions");
+	const struct gt_session_page *page;
+	int fd = session(&want);
+	pid_t pid;
+
+	page = map(fd, want.bytes);
+	CHECK(page);
+	CHECK_EQUAL(parameter("memory"), memory + want.bytes);
+	CHECK_EQUAL(parameter("sessions"), sessions + 1);
+	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
+	close(fd);
+	CHECK_EQUAL(parameter("sessions"), sessions);
+	CHECK_EQUAL(parameter("memory"), memory + want.bytes);
+	munmap((void *)page, want.bytes);
+	CHECK_EQUAL(parameter("memory"), memory);
+
+	pid = fork();
+	if (!pid) {
+		session(&want);
+		pause();
+	}
+	for (int i = 0; i < 500 && parameter("sessions") == sessions; i++)
+		usleep(10000);
+	CHECK_EQUAL(parameter("sessions"), sessions + 1);
+	end(pid, SIGKILL);
+	CHECK_EQUAL(parameter("sessions"), sessions);
+	return true;
+}
+
+/* Threads that all want the same name: each time one gets it. */
+static void *want_it(void *arg)
+{
+	struct gt_abi_claim claimed;
+	long wins = 0;
+
+	for (int i = 0; i < 200; i++) {
+		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
+		int fd = device(), code;
+
+		code = i % 2 ? call(fd, GT_IOC_CREATE, &want) : -ENOENT;
+		if (code) {
+			close(fd);
+			fd = claim(NAME, &claimed);
+		}
+		if (fd < 0)
+			continue;
+		if (!__atomic_exchange_n((int *)arg, 1, __ATOMIC_ACQ_REL))
+			wins++;
+		else
+			wins = -1000000; /* two have it */
+		__atomic_store_n((int *)arg, 0, __ATOMIC_RELEASE);
+		if (i % 3 == 0)
+			call(fd, GT_IOC_RELEASE, NULL);
+		close(fd);
+	}
+	return (void *)wins;
+}
+
+static bool test_races(void)
+{
+	pthread_t threads[4];
+	struct gt_abi_info info;
+	int had = 0;
+	void *wins;
+
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_create(&threads[i], NULL, want_it, &had));
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &wins);
+		CHECK((long)wins >= 0);
+	}
+	return !find(NAME, &info) || release_by_name(NAME);
+}
+
+int main(void)
+{
+	static const struct test tests[] = {
+		{ "recover after the owner was killed: frozen, all is there", test_recover },
+		{ "recover after a process with many threads was killed", test_recover_threads },
+		{ "a session that is closed goes on until it is claimed", test_given_back },
+		{ "a time-out frees what nobody has", test_time_out },
+		{ "a killed claimer gives it back", test_claimer_killed },
+		{ "the end of a child or a thread is not the owner's", test_not_the_end },
+		{ "a child that has the file keeps it, frozen", test_child_has_it },
+		{ "a plain session goes with its owner, memory with its mapping", test_plain },
+		{ "of many who create, claim and release one name, one has it", test_races },
+	};
+
+	return TEST_RUN(tests);
+}
