@@ -141,24 +141,22 @@ static int stacks__reserve(struct stack_table *table, u64 *state, u32 words, u32
  */
 static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 word)
 {
-	u32 probe, id;
+	u32 probe = 0, id;
 	u64 slot, *at;
 
-	for (probe = 0; probe < PROBES; probe++) {
+	while (probe < PROBES) {
 		at = stacks__slot(table, hash, probe);
 		slot = smp_load_acquire(at);
-		do {
-			if (stacks__is_of(slot, epoch)) {
-				id = stacks__id(table, slot, epoch, hash);
-				if (id)
-					return id;
-				break;
-			}
-			if ((s32)(state__epoch(slot) - epoch) > 0)
-				return GT_STACK_ID(epoch, word); /* it is over */
-			if (try_cmpxchg(at, &slot, state__of(epoch, word + 1)))
-				return GT_STACK_ID(epoch, word);
-		} while (true);
+		if (stacks__is_of(slot, epoch)) {
+			id = stacks__id(table, slot, epoch, hash);
+			if (id)
+				return id;
+			probe++;
+		} else if ((u32)slot && (s32)(state__epoch(slot) - epoch) > 0) {
+			break; /* this epoch is over */
+		} else if (try_cmpxchg(at, &slot, state__of(epoch, word + 1))) {
+			break;
+		}
 	}
 	return GT_STACK_ID(epoch, word);
 }
