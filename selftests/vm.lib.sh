@@ -5,6 +5,7 @@
 #
 #     vm_have 6.12 || vm_reason says why not
 #     vm_boot 6.12 "$tmp/vm" SECONDS [QEMU OPTION...]   # runs $tmp/vm/share/start in the guest
+#     trap 'vm_cleanup; ktap_cleanup' EXIT              # where a machine may run when the script ends
 #
 # Kernels and initramfs are kept outside the tree, by the name and content of what they are made of.
 
@@ -123,7 +124,7 @@ vm_boot()
 	shift 3
 
 	[[ " $* " != *" -icount "* ]] || accel=(-accel "tcg,thread=single" -smp 1)
-	timeout -k 5 "$seconds" qemu-system-x86_64 "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
+	timeout --foreground -k 5 "$seconds" qemu-system-x86_64 -pidfile "$folder/pid" "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
 		-nodefaults -no-user-config -display none -no-reboot -serial "file:$folder/console" -serial stdio \
 		-kernel "$VM_KERNEL" -initrd "$VM_INITRD" \
 		-append "console=ttyS0 panic=-1 quiet loglevel=4 tree=$PWD share=$(realpath "$folder")/share" \
@@ -155,4 +156,14 @@ vm_module()
 		[ -e "$folder/made/gotrace.ko" ] && mv -T "$folder/made" "${VM_MODULE%/*}"
 	rm -rf "$folder"
 	[ -e "$VM_MODULE" ]
+}
+
+vm_cleanup() # keeps $?, and no machine
+{
+	local status=$? file
+
+	for file in "$tmp"/*/pid; do
+		[ ! -e "$file" ] || kill -KILL "$(cat "$file")" 2>/dev/null
+	done
+	return $status
 }

@@ -57,6 +57,7 @@ a_third()
 }
 
 ktap_start
+trap 'vm_cleanup; ktap_cleanup' EXIT
 if ! vm_have 6.12; then
 	not_ok "SKIPPED, instructions were not counted: $VM_REASON"
 	ktap_end
