@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs in the guest, started by selftests/vm/run: one group of tests after the other. Lines that begin with
-# "#begin", "#end", "#trouble" and "#over" are for the runner; so it knows of a guest that died or hangs.
+# "#begin", "#end", "#left", "#trouble" and "#over" are for the runner; so it knows of a guest that died or hangs.
 #
 #     guest.sh SCRIPT...
 
@@ -15,6 +15,7 @@ module()
 	local problem
 
 	says "$1" module >/dev/null || return 0
+	[ "$2" = load ] || echo "#left $(paste -sd' ' /sys/module/gotrace/parameters/{sessions,memory})"
 	case $2 in
 	load) problem=$(insmod "$VM_MODULE" 2>&1) ;;
 	unload) problem=$(rmmod gotrace 2>&1) ;;

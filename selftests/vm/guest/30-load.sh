@@ -1,0 +1,88 @@
+#!/bin/bash
+# kernels: 6.12 6.1
+# timeout: 120
+# The module comes and goes: 100 times, with all that it makes; not while somebody uses it. On 6.12 its
+# functions are there for BPF programs, on 6.1, whose uprobe programs can call none, its device alone.
+. "$(dirname "$0")/../../lib.sh"
+. selftests/record.lib.sh
+LOADS=${LOADS:-100}
+
+all_there()
+{
+	[ -c /dev/gotrace ] && [ "$(cat /sys/module/gotrace/parameters/sessions)" = 0 ]
+}
+
+all_gone()
+{
+	! [ -e /dev/gotrace ] && ! [ -e /sys/module/gotrace ] && ! [ -e /sys/kernel/btf/gotrace ]
+}
+
+loads_and_unloads()
+{
+	local i
+
+	for ((i = 1; i <= LOADS; i++)); do
+		insmod "$VM_MODULE" && all_there && rmmod gotrace && all_gone ||
+			{ echo "time $i"; return 1; }
+	done
+}
+
+functions_are_known()
+{
+	[ -e /sys/kernel/btf/gotrace ] || return 1
+	bpftool btf dump -B /sys/kernel/btf/vmlinux file /sys/kernel/btf/gotrace >"$tmp/btf" || return 1
+	for function in gotrace_stack_hash gotrace_stack_pcs gotrace_stack_id gotrace_emit; do
+		grep -q "FUNC '$function'" "$tmp/btf" || { echo "no $function"; return 1; }
+	done
+}
+
+walks_stacks() # WHO
+{
+	$GOTRACE doctor -v >"$tmp/doctor" 2>&1
+	cat "$tmp/doctor"
+	grep -q "stacks are walked by $1" "$tmp/doctor"
+}
+
+refused()
+{
+	! rmmod gotrace && all_there
+}
+
+refused_when_open()
+{
+	local status
+
+	exec 9<>/dev/gotrace || return 1
+	refused
+	status=$?
+	exec 9>&-
+	return $status
+}
+
+refused_when_recording()
+{
+	start_target pingpong "$JUDGE_GO" -duration 300ms -rate 1000 || return 1
+	start_background $GOTRACE record -v -p "$TARGET_PID" -o "$tmp/x.trace"
+	recorder_is_live && refused && tell_target start && expect_target done && refused && stop_recorder &&
+		build/gotrace check "$tmp/x.trace" && stop_target
+}
+
+unloads()
+{
+	rmmod gotrace && all_gone
+}
+
+ktap_start
+try "loads and unloads $LOADS times" loads_and_unloads
+try "loads" insmod "$VM_MODULE"
+if [[ $(uname -r) == 6.1.* ]]; then
+	try "stacks are BPF's to walk" walks_stacks "BPF programs"
+	try "unload is refused while its device is open" refused_when_open
+else
+	try "its functions are registered" functions_are_known
+	try "stacks are the module's to walk" walks_stacks "the kernel module"
+	try "unload is refused while its device is open" refused_when_open
+	try "unload is refused while a recording uses it" refused_when_recording
+fi
+try "unloads afterwards" unloads
+ktap_end
