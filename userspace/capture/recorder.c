@@ -390,6 +390,7 @@ static void fill_stats(struct recorder *r)
 	}
 	r->stats->counters = r->counters;
 	r->stats->multi = session__multi(r->session);
+	r->stats->kfuncs = session__kfuncs(r->session);
 	r->stats->ring_bytes = session__ring_bytes(r->session);
 	r->stats->rings = session__rings(r->session);
 	memory__sample(&r->stats->peak_memory);

@@ -56,6 +56,7 @@ struct recorder_stats {
 	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
 	unsigned int rings;
 	bool multi;
+	bool kfuncs; /* the module walked the stacks */
 };
 
 /*

@@ -23,6 +23,7 @@
 #include "capture/rings.h"
 #include "capture/sampler.h"
 #include "capture/session.h"
+#include "capture/session_impl.h"
 #include "lib/log.h"
 
 #include "gotrace.skel.h"
@@ -52,68 +53,6 @@ struct session {
 	struct kernel_probes *kernel;	/* NULL: none wanted, or none to be had */
 	struct kernel_job kernel_job;
 };
-
-static struct bpf_program *program_of(const struct gotrace_bpf *skel, enum gt_probe probe)
-{
-	struct bpf_program *const programs[GT_PROBE_COUNT] = {
-		[GT_PROBE_EXECUTE] = skel->progs.execute,
-		[GT_PROBE_PARK] = skel->progs.park,
-		[GT_PROBE_READY] = skel->progs.ready,
-		[GT_PROBE_CAS_RUNNABLE] = skel->progs.goroutine_rare,
-		[GT_PROBE_GOSCHED] = skel->progs.goroutine_rare,
-		[GT_PROBE_GOYIELD] = skel->progs.goroutine_rare,
-		[GT_PROBE_PREEMPT_PARK] = skel->progs.goroutine_rare,
-		[GT_PROBE_CREATE] = skel->progs.goroutine_rare,
-		[GT_PROBE_CREATE_BLOCKED] = skel->progs.goroutine_rare,
-		[GT_PROBE_DESTROY] = skel->progs.destroy,
-		[GT_PROBE_SWITCH] = skel->progs.coro_switch,
-		[GT_PROBE_SYSCALL_ENTER] = skel->progs.syscall_enter,
-		[GT_PROBE_SYSCALL_BLOCK] = skel->progs.goroutine_rare,
-		[GT_PROBE_SYSCALL_EXIT] = skel->progs.syscall_exit,
-		[GT_PROBE_SYSCALL_TRY_EXIT] = skel->progs.syscall_try_exit,
-		[GT_PROBE_SYSCALL_LOST] = skel->progs.syscall_lost,
-		[GT_PROBE_SYSCALL_NO_P] = skel->progs.syscall_no_p,
-		[GT_PROBE_CREATE_SYSCALL] = skel->progs.create_syscall,
-		[GT_PROBE_DESTROY_SYSCALL] = skel->progs.destroy_syscall,
-		[GT_PROBE_P_START] = skel->progs.p_start,
-		[GT_PROBE_P_STOP] = skel->progs.p_stop,
-		[GT_PROBE_P_HANDOFF] = skel->progs.p_handoff,
-		[GT_PROBE_STW_BEGIN] = skel->progs.runtime_rare,
-		[GT_PROBE_STW_END] = skel->progs.stw_end,
-		[GT_PROBE_GC_BEGIN] = skel->progs.runtime_rare,
-		[GT_PROBE_GC_END] = skel->progs.gc_end,
-		[GT_PROBE_PROCS] = skel->progs.runtime_rare,
-		[GT_PROBE_TASK_BEGIN] = skel->progs.user_event,
-		[GT_PROBE_TASK_END] = skel->progs.user_event,
-		[GT_PROBE_REGION] = skel->progs.user_event,
-		[GT_PROBE_LOG] = skel->progs.user_event,
-		[GT_PROBE_ASSIST_BEGIN] = skel->progs.runtime_rare,
-		[GT_PROBE_ASSIST_END] = skel->progs.runtime_rare,
-		[GT_PROBE_HEAP_ALLOC] = skel->progs.heap_alloc,
-		[GT_PROBE_HEAP_GOAL] = skel->progs.runtime_rare,
-		[GT_PROBE_SWEEP_BEGIN] = skel->progs.runtime_rare,
-		[GT_PROBE_SWEEP_SPAN] = skel->progs.runtime_rare,
-		[GT_PROBE_SWEEP_LEFT] = skel->progs.runtime_rare,
-		[GT_PROBE_SWEEP_END] = skel->progs.runtime_rare,
-	};
-
-	return programs[probe];
-}
-
-static bool probe_wanted(const struct session_opts *opts, enum gt_probe probe)
-{
-	const bool *has = opts->sites->has;
-
-	if (!has[probe])
-		return false;
-	/* The begin of a range without its end would be worse than neither. */
-	if (probe == GT_PROBE_ASSIST_BEGIN && !has[GT_PROBE_ASSIST_END])
-		return false;
-	if (site__set(probe) == SITE_SWEEP &&
-	    !(has[GT_PROBE_SWEEP_BEGIN] && has[GT_PROBE_SWEEP_END]))
-		return false;
-	return (opts->sets | SITE_SET(SCHED)) >> site__set(probe) & 1;
-}
 
 bool session__kernel_has_multi(void)
 {
@@ -159,34 +98,8 @@ static void prepare_programs(struct session *s)
 			bpf_program__set_expected_attach_type(program, 0);
 	}
 	for (probe = 0; probe < GT_PROBE_COUNT; probe++)
-		if (probe_wanted(&s->opts, probe))
-			bpf_program__set_autoload(program_of(s->skel, probe), true);
-}
-
-/*
- * Of most probes the sites are alike, and the programs need not look at each one's cookie, unless
- * the compiler inlined what they stand for.
- */
-static bool has_inlined_sites(const struct site_list *sites)
-{
-	for (size_t i = 0; i < sites->n; i++) {
-		const struct site *site = &sites->site[i];
-
-		if (GT_COOKIE_IS_PLACE(site->probe))
-			continue;
-		if (GT_COOKIE_ZERO_FLAG(site->cookie))
-			return true;
-		switch (site->probe) {
-		case GT_PROBE_READY: case GT_PROBE_PREEMPT_PARK: case GT_PROBE_CREATE_BLOCKED:
-		case GT_PROBE_DESTROY: case GT_PROBE_SYSCALL_ENTER:
-			if (site->cookie)
-				return true;
-			break;
-		default:
-			break;
-		}
-	}
-	return false;
+		if (session__wants(&s->opts, probe))
+			bpf_program__set_autoload(session__program_of(s->skel, probe), true);
 }
 
 static void *open_kernel(void *argument)
@@ -287,7 +200,7 @@ static int load(struct session *s, struct error *err)
 	config->stack_depth = s->opts.stack_depth;
 	config->kfuncs = s->kfuncs;
 	config->session = s->opts.session;
-	config->inlined_sites = has_inlined_sites(s->opts.sites);
+	config->inlined_sites = session__has_inlined_sites(s->opts.sites);
 	prepare_programs(s);
 	start_kernel(s);
 	code = load_probes(s, err);
@@ -351,8 +264,8 @@ static int attach_multi(struct session *s, struct bpf_program *program, struct e
 	const char *func = "";
 
 	for (site = s->opts.sites->site; site < end; site++) {
-		if (!probe_wanted(&s->opts, site->probe) ||
-		    program_of(s->skel, site->probe) != program)
+		if (!session__wants(&s->opts, site->probe) ||
+		    session__program_of(s->skel, site->probe) != program)
 			continue;
 		if (opts.cnt == SITES_A_LINK)
 			return error__set(err, -E2BIG, "more than %d sites for one probe at %s",
@@ -374,7 +287,7 @@ static int attach_perf(struct session *s, const struct site *site, struct error 
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
 
 	return keep(s,
-		    bpf_program__attach_uprobe_opts(program_of(s->skel, site->probe), s->opts.pid,
+		    bpf_program__attach_uprobe_opts(session__program_of(s->skel, site->probe), s->opts.pid,
 						    s->opts.path, site->offset, &opts),
 		    site->func, err);
 }
@@ -393,7 +306,7 @@ static int attach_sites(struct session *s, struct error *err)
 		return code;
 	}
 	for (i = 0; i < s->opts.sites->n && !code; i++)
-		if (probe_wanted(&s->opts, s->opts.sites->site[i].probe))
+		if (session__wants(&s->opts, s->opts.sites->site[i].probe))
 			code = attach_perf(s, &s->opts.sites->site[i], err);
 	return code;
 }

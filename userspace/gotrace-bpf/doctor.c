@@ -16,6 +16,7 @@
 
 #include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
+#include "capture/kmod.h"
 #include "capture/privilege.h"
 #include "capture/sampler.h"
 #include "capture/session.h"
@@ -210,6 +211,34 @@ static void kernels_side(struct doctor *d, enum site_set set, const char *what)
 		doctor__say(d, NOTE, site_set__name(set), "%s", err.text);
 }
 
+#define MODULE_GIVES "stacks for a third of the cost, and black boxes (record --blackbox)"
+
+/* Optional: a recording without it is the same, but costs the target more. */
+static void kernel_module(struct doctor *d)
+{
+	struct error err = {};
+	struct kmod *module;
+	int code = kmod__open(&module, &err);
+
+	if (!code && kmod__has_kfuncs(module))
+		doctor__say(d, GOOD, "module", "loaded: " MODULE_GIVES);
+	else if (!session__kernel_has_multi())
+		doctor__say(d, NOTE, "module", "%s: before 6.10 programs of uprobes cannot call it; "
+			    "with a later kernel: " MODULE_GIVES,
+			    code ? "not loaded" : "loaded without effect");
+	else if (code == -ENOENT)
+		doctor__say(d, NOTE, "module", "not loaded (optional): " MODULE_GIVES "; make kmod "
+			    "kmod_install, modprobe gotrace");
+	else if (code)
+		doctor__say(d, NOTE, "module", "%s", err.text[0] ? err.text : strerror(-code));
+	else
+		doctor__say(d, NOTE, "module", "loaded without BTF, so BPF programs cannot call it; the "
+			    "kernel needs CONFIG_DEBUG_INFO_BTF_MODULES, and make kmod pahole and "
+			    KERNEL_BTF);
+	if (!code)
+		kmod__close(module);
+}
+
 static void cpu_samples(struct doctor *d)
 {
 	struct error err = {};
@@ -232,6 +261,7 @@ int do_doctor(int argc, char **argv, struct error *err)
 	restrictions(&d);
 	if (!d.bad) {
 		probes(&d);
+		kernel_module(&d);
 		cpu_samples(&d);
 		kernels_side(&d, SITE_KERNEL, "threads, cores, wake-ups and system calls: recorded");
 		kernels_side(&d, SITE_FAULT, "page faults can be recorded: record --events");

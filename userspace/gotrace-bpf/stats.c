@@ -92,6 +92,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "read_errors", stats->counters.read_errors);
 	number(out, "foreign_hits", stats->counters.foreign);
 	fprintf(out, "  \"uprobe_multi\": %s,\n", stats->multi ? "true" : "false");
+	fprintf(out, "  \"unwinder\": \"%s\",\n", stats->kfuncs ? "module" : "bpf");
 	by_kind(out, "lost_by_kind", seq->lost_by_kind, ",");
 	by_kind(out, "records_by_kind", stats->records, "");
 	fprintf(out, "}\n");
