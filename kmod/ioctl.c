@@ -123,7 +123,8 @@ static int do_emit(struct file *file, union argument *a)
 
 	if (!s)
 		return -ENOENT;
-	if (!session__size_is_valid(emit->record_size) || emit->tail_size > GT_TAIL_MAX)
+	if (!session__size_is_valid(emit->record_size) || emit->tail_size > GT_TAIL_MAX ||
+	    emit->pad)
 		return -EINVAL;
 	copy = kmalloc(SESSION_RECORD_MAX + GT_TAIL_MAX, GFP_KERNEL_ACCOUNT);
 	if (!copy)
