@@ -1,0 +1,6 @@
+#!/bin/bash
+# kernels: 6.12 6.1
+# timeout: 300
+# module: loaded
+# Random requests, always the same: selftests/kmod/fuzz.c
+exec build/selftests/kmod/fuzz
