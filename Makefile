@@ -311,7 +311,8 @@ KMOD_MAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)/$(KMOD_OUT) CONFIG_GOTRACE=m \
 kmod: ## the optional kernel module, for the kernel that runs or the one of KDIR=...
 	@test -n "$(KMOD_RELEASE)" || { echo "make kmod: $(KDIR) has no headers of a kernel; install" \
 		"linux-headers-$$(uname -r), or give another KDIR" >&2; exit 1; }
-	$(Q)mkdir -p $(KMOD_OUT) && cp -a --update Kbuild kmod include $(KMOD_OUT)
+	$(Q)mkdir -p $(KMOD_OUT)/kmod && cp -a --update Kbuild include $(KMOD_OUT) && \
+		cp -a --update kmod/Kbuild kmod/*.[ch] $(KMOD_OUT)/kmod
 	$(Q)$(KMOD_MAKE) modules
 	$(Q)cp $(KMOD_OUT)/kmod/gotrace.ko kmod/gotrace.ko
 
