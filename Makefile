@@ -278,6 +278,9 @@ demo: deps ## record a real Go server of ours for 3 seconds, and show what came 
 check check-long: ## every test; the many-times-repeated ones
 	@+selftests/run $@
 
+check-kunit: ## the kernel module's KUnit suites, in user-mode Linux
+	@selftests/kunit
+
 check-vm: ## the tests in virtual machines, with Debian's 6.12 and 6.1 kernels (PARTS="...")
 	@selftests/deps.sh
 	@+$(build) all kselftests reference $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
@@ -346,6 +349,6 @@ clean:
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
-.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo check check-long check-vm bench \
+.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo check check-long check-kunit check-vm bench \
 	fidelity fuzz kmod kmod_install format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,64 @@
+#!/bin/bash
+# timeout: 900
+# The kernel module's source as its kernel wants it: built with more of gcc's warnings and by sparse
+# against Debian's 6.12, and read by checkpatch. A warning is a failure.
+. "$(dirname "$0")/../lib.sh"
+. selftests/kernel-source.lib.sh
+
+headers=linux-headers-6.12-amd64
+
+# What checkpatch is not asked for, and why:
+#   LINUX_VERSION_CODE, CONSTANT_COMPARISON  compat.h is where releases differ; it takes the macro for a constant
+#   NEW_TYPEDEFS, PREFER_KERNEL_TYPES        record.h is BPF's and userspace's, too, which lack the kernel's types
+#   BIT_MACRO                                so are the other headers, which lack its macros
+#   CAMELCASE                                _Static_assert is C's
+ignored=LINUX_VERSION_CODE,CONSTANT_COMPARISON,NEW_TYPEDEFS,PREFER_KERNEL_TYPES,BIT_MACRO,CAMELCASE
+
+is_there()
+{
+	locked selftests/deps.sh sparse make gcc perl $headers && source=$(kernel_source) || { echo "$source"; return 1; }
+	build=$(dpkg-query -W -f='${Depends}' $headers | sed 's/^linux-headers-\([^ ,]*\).*/\1/')
+	build=/usr/src/linux-headers-$build
+	[ -d "$build" ] && mkdir "$tmp/kmod" && cp -a Kbuild kmod include "$tmp/kmod/"
+}
+
+build_says_nothing()
+{
+	make -C "$build" "M=$PWD/$tmp/kmod" CONFIG_GOTRACE=m W=1 C=2 CHECK=sparse modules >"$tmp/build" 2>&1 ||
+		{ tail -n 30 "$tmp/build"; return 1; }
+	! grep -E ': (warning|error|note):|^WARNING' "$tmp/build"
+}
+
+# That it is sparse which looks: user memory is read without the function for it.
+sparse_sees_a_fault()
+{
+	cat >>"$tmp/kmod/kmod/ring.c" <<-END
+		u64 wrong(u64 __user *at);
+		u64 wrong(u64 __user *at)
+		{
+			return *at;
+		}
+	END
+	! build_says_nothing >"$tmp/fault" && grep 'ring.c:.*warning: dereference of noderef expression' "$tmp/fault"
+}
+
+checkpatch() # FILE...
+{
+	perl "$source/scripts/checkpatch.pl" --strict --no-tree --no-summary --show-types --terse \
+		--max-line-length=100 "--ignore=$ignored" -f "$@"
+}
+
+checkpatch_sees_a_fault()
+{
+	{ cat kmod/ring.c; echo 'int  wrong( void ){return 0;}'; } >"$tmp/ring.c"
+	! checkpatch "$tmp/ring.c"
+}
+
+ktap_start
+if try "the kernel's headers and source are there" is_there; then
+	try "sparse, and gcc with W=1" build_says_nothing
+	try "sparse sees a fault" sparse_sees_a_fault
+	try "checkpatch" checkpatch kmod/*.[ch] include/gotrace/*.h
+	try "checkpatch sees a fault" checkpatch_sees_a_fault
+fi
+ktap_end
