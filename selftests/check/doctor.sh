@@ -30,7 +30,7 @@ one_screen()
 	doctor || { cat "$tmp/doctor"; return 1; }
 	cat "$tmp/doctor"
 	[ "$(wc -l <"$tmp/doctor")" -le 24 ] && ! grep -q '.\{101\}' "$tmp/doctor" || return 1
-	for what in process program build offsets sched syscall gc kernel fault cost now; do
+	for what in process program build offsets module sched syscall gc kernel fault cost now; do
 		grep -Eq "^(ok|note) +$what " "$tmp/doctor" || { echo "nothing about $what"; return 1; }
 	done
 	grep -q "$JUDGE_GO" "$tmp/doctor" && grep -q 'agree with its memory' "$tmp/doctor"
@@ -91,6 +91,19 @@ refused()
 		grep -q 'not a Go program' "$tmp/error"
 }
 
+# Without the module it is optional, and said how to get it; in a virtual machine selftests/vm looks at the rest.
+module_is_told()
+{
+	local want='not loaded (optional)' verdict=note
+
+	[ ! -e /dev/gotrace ] || want='loaded: ' verdict=ok
+	timeout 60 $GOTRACE doctor --json >"$tmp/doctor" || return 1
+	jq -e --arg want "$want" --arg verdict "$verdict" \
+		'.checks | map(select(.what == "module")) | length == 1 and .[0].verdict == $verdict and
+			(.[0].text | startswith($want))' "$tmp/doctor" &&
+		{ [ "$verdict" = ok ] || grep -q 'modprobe gotrace' "$tmp/doctor"; }
+}
+
 # Each line of the table is one of the JSON's probes, and the instruction's bytes are in the file.
 probes_json()
 {
@@ -115,6 +128,7 @@ GOMAXPROCS=3 start_copy "$tmp/plain" || exit 1
 try "doctor of a process is one screen" one_screen
 note "$(cat "$tmp/doctor")"
 try "doctor --json has the process's facts" facts_are_right
+try "what the kernel module brings, and how" module_is_told
 try "probes --json has what probes prints" probes_json
 try "how a program was built is told" build_is_told
 try "a program that was deleted or replaced" replaced

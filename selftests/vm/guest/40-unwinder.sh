@@ -1,0 +1,118 @@
+#!/bin/bash
+# kernels: 6.12 6.1
+# timeout: 600
+# Stacks walked by the module: doctor and --stats say who walks, and the trace is the one that is had without
+# the module, of programs that count what they do and of stacks around and beyond each limit. On 6.1, whose
+# programs of uprobes cannot call modules, the module is there in vain and does no harm.
+. "$(dirname "$0")/../../lib.sh"
+. selftests/record.lib.sh
+. selftests/matrix.lib.sh
+# frames above the stack's first four: one record's room for PCs is 16, a stack has 128 at most
+DEPTHS="12 13 140"
+[[ $(uname -r) == 6.1.* ]] && walker=bpf DEPTHS="13 140" || walker=module
+
+doctor_says() # TEXT
+{
+	$GOTRACE doctor >"$tmp/doctor"
+	grep '^[a-z]* *module' "$tmp/doctor" && grep -q "^[a-z]* *module *$1" "$tmp/doctor"
+}
+
+unwinder_is() # WHO NAME
+{
+	jq -e --arg who "$1" '.unwinder == $who and .lost == 0 and .stack_misses == 0' "$tmp/$2.json" ||
+		{ cat "$tmp/$2.json"; return 1; }
+}
+
+# Of what happened to the two players: how it is called, and on which stack, PC by PC.
+played() # TRACE
+{
+	build/gotrace events --json --stacks "$1" |
+		jq -r 'select(.kind == "StateTransition" and (.stack | length > 3) and .reason != "preempted") |
+			select(.stack[:2] | any(.func | startswith("main.p"))) |
+			"\(.from) \(.to) \(.reason // "-") \(.stack[:2] | map("\(.func):\(.line)") | join(" "))\t" +
+			(.stack | map("\(.func)@\(.pc)") | join(" "))' | LC_ALL=C sort -u
+}
+
+recorded() # WHO
+{
+	local depth
+
+	record_target truth "$JUDGE_GO" "" && unwinder_is "$1" truth &&
+		build/reference/truth "$RECORDED" "$tmp/truth.done" >"$tmp/counts" || { cat "$tmp/counts"; return 1; }
+	deeds_of "$RECORDED" >"$tmp/deeds-$step"
+	cp "$RECORDED" "$VM_SHARE/truth-$step.trace"
+	for depth in $DEPTHS; do
+		record_target pingpong "$JUDGE_GO" "" -duration 10ms -rate 1000 -deeper "$depth" &&
+			unwinder_is "$1" pingpong || return 1
+		played "$RECORDED" >"$tmp/played-$depth-$step"
+		cp "$RECORDED" "$VM_SHARE/deep-$depth-$step.trace"
+	done
+}
+
+# Which of the two comes first to a channel is the scheduler's: only what happened in both is compared.
+same() # DEPTH
+{
+	local side
+
+	for side in without with; do
+		cut -f 1 "$tmp/played-$1-$side" | LC_ALL=C sort -u >"$tmp/names-$side"
+	done
+	LC_ALL=C comm -12 "$tmp/names-without" "$tmp/names-with" >"$tmp/names"
+	for side in without with; do
+		LC_ALL=C join -t $'\t' "$tmp/names" "$tmp/played-$1-$side" >"$tmp/both-$side"
+	done
+	echo "$(wc -l <"$tmp/names") transitions, stacks of" \
+		"$(cut -f 2 "$tmp/both-with" | awk '{ print NF }' | sort -nu | xargs) frames"
+	[ "$(wc -l <"$tmp/names")" -ge 3 ] && cmp "$tmp/both-without" "$tmp/both-with"
+}
+
+same_truth()
+{
+	wc -l "$tmp"/deeds-*
+	[ "$(wc -l <"$tmp/deeds-with")" -ge 15 ] && diff "$tmp/deeds-without" "$tmp/deeds-with"
+}
+
+all_same()
+{
+	local depth
+
+	for depth in $DEPTHS; do
+		same "$depth" || { echo "$depth frames more differ"; return 1; }
+	done
+}
+
+loaded()
+{
+	insmod "$VM_MODULE" && [ -c /dev/gotrace ]
+}
+
+# While its functions are in use it stays, and the recording goes on; then it goes.
+held_while_used()
+{
+	start_target pingpong "$JUDGE_GO" -duration 1s -rate 100 &&
+		start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/held.trace" && recorder_is_live || return 1
+	[ "$walker" = bpf ] || ! rmmod gotrace || { echo "it was unloaded"; return 1; }
+	stop_recorder && build/gotrace check "$tmp/held.trace" && tell_target start &&
+		expect_target done 60 && stop_target && wait_until 10 rmmod gotrace
+}
+
+ktap_start
+if [ "$walker" = bpf ]; then
+	try "doctor: it would be in vain" doctor_says 'not loaded: before 6.10'
+else
+	try "doctor: it is not loaded" doctor_says 'not loaded (optional)'
+fi
+step=without
+try "without the module" recorded bpf
+try "the module loads" loaded
+if [ "$walker" = bpf ]; then
+	try "doctor: it is in vain" doctor_says 'loaded without effect'
+else
+	try "doctor: it is loaded" doctor_says 'loaded: '
+fi
+step=with
+try "with the module" recorded $walker
+try "the same deeds on the same stacks" same_truth
+try "the same stacks of $DEPTHS frames and four" all_same
+try "the module stays while it is used, and goes" held_while_used
+ktap_end
