@@ -3,11 +3,13 @@
  * A session's checkpoints: what its owner wants to be found with it, written whole or not at all.
  *
  * Before it: GT_IOC_CHECKPOINT and GT_IOC_READ_CHECKPOINT in ioctl.c. Two are kept; a third one is
- * there while it is being written, so a session may have three times its checkpoint_max for a moment,
- * counted as all its memory is. No lock is held while user memory is copied, which may take for ever.
+ * there while it is being written, so a session may have three times its checkpoint_max for a
+ * moment, counted as all its memory is. No lock is held while user memory is copied, which may take
+ * for ever.
  */
 #include <linux/fs.h>
 #include <linux/ktime.h>
+#include <linux/nospec.h>
 #include <linux/refcount.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -96,6 +98,7 @@ int checkpoint__write(struct session *s, u64 address, u64 bytes)
 
 int checkpoint__read(struct session *s, struct gt_abi_checkpoint *arg)
 {
+	u32 which = array_index_nospec(arg->which, ARRAY_SIZE(s->checkpoints));
 	struct checkpoint *c = NULL;
 	int err;
 
@@ -103,8 +106,8 @@ int checkpoint__read(struct session *s, struct gt_abi_checkpoint *arg)
 		return -EINVAL;
 	mutex_lock(&s->lock);
 	err = s->area ? -ENODATA : -ENOENT;
-	if (s->checkpoints[arg->which]) {
-		c = s->checkpoints[arg->which];
+	if (s->checkpoints[which]) {
+		c = s->checkpoints[which];
 		refcount_inc(&c->ref);
 	}
 	mutex_unlock(&s->lock);

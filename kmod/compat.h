@@ -2,8 +2,8 @@
 /*
  * What differs from one kernel release to the other, and nowhere else: 6.1 to 6.18.
  *
- * Below 6.10 BPF programs of uprobes cannot call a module's functions: the module has no kfuncs there
- * (GT_HAVE_KFUNCS), and all else works.
+ * Below 6.10 BPF programs of uprobes cannot call a module's functions: the module has no kfuncs
+ * there (GT_HAVE_KFUNCS), and all else works.
  */
 #ifndef KMOD_COMPAT_H
 #define KMOD_COMPAT_H
@@ -29,7 +29,10 @@ static inline void compat__vm_flags(struct vm_area_struct *vma, unsigned long se
 #endif
 }
 
-/* A variable that a kernel built to zero all of them leaves alone: it is big, and written before it is read. */
+/*
+ * A variable that a kernel built to zero all of them leaves alone: it is big, and written before it
+ * is read.
+ */
 #ifndef __uninitialized
 #define __uninitialized
 #endif

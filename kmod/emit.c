@@ -58,7 +58,10 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 		memcpy(at, tail, tail_size);
 	}
 	ring__commit(ring, &slot);
-	/* the reservation was a full barrier before the look for sleepers, as wq_has_sleeper() has one */
+	/*
+	 * the reservation was a full barrier before the look for sleepers, as wq_has_sleeper() has
+	 * one
+	 */
 	if (unlikely(ends_subbuf(ring, &slot)) && wq_has_sleeper(&s->wait))
 		irq_work_queue(&s->wake);
 	return 0;
@@ -69,7 +72,9 @@ struct stack_table *session__stacks(struct session *s)
 	return unlikely(READ_ONCE(s->frozen)) ? NULL : &s->stacks;
 }
 
-/* In an interrupt: a waker cannot be called where records come from, with a run queue's lock held. */
+/*
+ * In an interrupt: a waker cannot be called where records come from, with a run queue's lock held.
+ */
 void session__wake(struct irq_work *work)
 {
 	wake_up_interruptible_all(&container_of(work, struct session, wake)->wait);

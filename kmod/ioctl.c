@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ioctls: what came from userspace is copied once, checked, handed on, and the answer copied back.
+ * The ioctls: what came from userspace is copied once, checked, handed on, and the answer copied
+ * back.
  *
- * Before it: the device's files in main.c. After it: session.c, checkpoint.c and emit.c. A structure may be
- * longer than the one that is known here, if the rest is 0; a shorter one was never known. All of it may sleep, no
- * lock is held.
+ * Before it: the device's files in main.c. After it: session.c, checkpoint.c and emit.c. A
+ * structure may be longer than the one that is known here, if the rest is 0; a shorter one was
+ * never known. All of it may sleep, no lock is held.
  */
 #include <linux/nospec.h>
 #include <linux/slab.h>

@@ -2,12 +2,14 @@
 /*
  * The functions that BPF programs call: include/gotrace/module.h says what each does.
  *
- * Before it: bpf/stack.bpf.h and bpf/emit.bpf.h. After it: unwind.c, stacks.c and emit.c. The verifier has seen to it
- * that what is pointed to is there, as large as is said; numbers may be any, user addresses too.
+ * Before it: bpf/stack.bpf.h and bpf/emit.bpf.h. After it: unwind.c, stacks.c and emit.c. The
+ * verifier has seen to it that what is pointed to is there, as large as is said; numbers may be
+ * any, user addresses too.
  *
- * All run in the context of a BPF program: they neither sleep nor fault, take no lock, and may be called with
- * interrupts off and a run queue's lock held. In an NMI user memory cannot be read: a stack has just its first PCs there,
- * and records are refused. A program that may sleep is not under rcu_read_lock() when it calls, so each takes it.
+ * All run in the context of a BPF program: they neither sleep nor fault, take no lock, and may be
+ * called with interrupts off and a run queue's lock held. In an NMI user memory cannot be read: a
+ * stack has just its first PCs there, and records are refused. A program that may sleep is not
+ * under rcu_read_lock() when it calls, so each takes it.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
@@ -23,7 +25,10 @@
 
 #if GT_HAVE_KFUNCS
 
-/* Any context but an NMI. Apart from its caller, since not many records have one and it needs the stack. */
+/*
+ * Any context but an NMI. Apart from its caller, since not many records have one and it needs the
+ * stack.
+ */
 static noinline int emit_with_tail(u32 session, const void *rec, u32 rec_size, u64 tail, u32 len)
 {
 	u8 copy[GT_TAIL_MAX] __aligned(8) __uninitialized;
@@ -68,8 +73,8 @@ __bpf_kfunc u32 gotrace_stack_id(u32 session, struct gt_unwind *w, u32 depth)
 	rcu_read_lock();
 	s = session__find(session);
 	stacks = s ? session__stacks(s) : NULL;
-	if (stacks)
-		id = stacks__intern(stacks, hash, pcs, w->n, w->cut);
+	if (stacks) /* not w->n, which another CPU may have changed since: w can be a map's */
+		id = stacks__intern(stacks, hash, pcs, hash >> 56, w->cut);
 	rcu_read_unlock();
 	return id;
 }
@@ -107,7 +112,10 @@ static const struct btf_kfunc_id_set kfunc_set = {
 	.set = &gotrace_kfuncs,
 };
 
-/* A module has one set for each of the kernel's hooks; TRACING's serves tracepoints and perf events as well. */
+/*
+ * A module has one set for each of the kernel's hooks; TRACING's serves tracepoints and perf events
+ * as well.
+ */
 int kfuncs__register(void)
 {
 	int err = register_btf_kfunc_id_set(BPF_PROG_TYPE_KPROBE, &kfunc_set);

@@ -5,8 +5,8 @@
 #include "gotrace/module.h"
 
 /*
- * Lets BPF programs call the module's functions (include/gotrace/module.h); they are taken back when it is
- * unloaded. May sleep. -EOPNOTSUPP: this kernel has no such thing.
+ * Lets BPF programs call the module's functions (include/gotrace/module.h); they are taken back
+ * when it is unloaded. May sleep. -EOPNOTSUPP: this kernel has no such thing.
  */
 int kfuncs__register(void);
 

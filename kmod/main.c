@@ -23,20 +23,22 @@ bool main__has_kfuncs(void)
 }
 
 /*
- * A session shows what other users' programs do, and takes memory: it is for those who may load the BPF
- * programs that fill it. Asked in the initial user namespace: the root of a container has no right to it.
+ * A session shows what other users' programs do, and takes memory: it is for those who may load the
+ * BPF programs that fill it. Asked in the initial user namespace: the root of a container has no
+ * right to it.
  */
 static int open_file(struct inode *inode, struct file *file)
 {
-	if (!capable(CAP_SYS_ADMIN) && !(capable(CAP_PERFMON) && capable(CAP_BPF)))
+	if (!perfmon_capable() || !bpf_capable()) /* each is CAP_SYS_ADMIN's, too */
 		return -EPERM;
 	file->private_data = NULL; /* the session it will own */
 	return nonseekable_open(inode, file);
 }
 
 /*
- * Each close() of a descriptor, also by the end of a process: all of its descriptors come here before any
- * of its other files is let go, so that nothing is recorded when the first probe is gone.
+ * Each close() of a descriptor, also by the end of a process: all of its descriptors come here
+ * before any of its other files is let go, so that nothing is recorded when the first probe is
+ * gone.
  */
 static int flush_file(struct file *file, fl_owner_t id)
 {
@@ -102,7 +104,10 @@ static struct miscdevice device = {
 	.mode = 0600,
 };
 
-/* Without kfuncs (an older kernel, or one without types) the device is there nevertheless, and says so. */
+/*
+ * Without kfuncs (an older kernel, or one without types) the device is there nevertheless, and says
+ * so.
+ */
 static int __init gotrace_init(void)
 {
 	int err = kfuncs__register();

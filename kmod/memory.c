@@ -13,9 +13,10 @@
 
 /*
  * Whoever can open the device could ask for all memory of the machine, session by session, and keep
- * sessions outlive their owner's cgroup being emptied: so there is a limit for all of them together,
- * besides the caller's memory cgroup, which is charged for every page. A quarter of the RAM leaves the
- * traced programs what they need; change it in /sys/module/gotrace/parameters/max_memory.
+ * sessions outlive their owner's cgroup being emptied: so there is a limit for all of them
+ * together, besides the caller's memory cgroup, which is charged for every page. A quarter of the
+ * RAM leaves the traced programs what they need; change it in
+ * /sys/module/gotrace/parameters/max_memory.
  */
 static unsigned long long max_memory;
 module_param(max_memory, ullong, 0644);
@@ -189,8 +190,8 @@ static const struct vm_operations_struct map_ops = {
 };
 
 /*
- * VM_MAYWRITE is taken away, so that neither mprotect() nor a debugger can make it writable. It is not
- * copied page by page into a child (a fault brings what is looked at), so there is no need for
+ * VM_MAYWRITE is taken away, so that neither mprotect() nor a debugger can make it writable. It is
+ * not copied page by page into a child (a fault brings what is looked at), so there is no need for
  * VM_DONTCOPY, and a recorder that goes on in its child keeps its view.
  */
 int area__map(struct area *area, struct vm_area_struct *vma)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions: the table, owners, and how they end. See session.h for all of it; emit.c takes records. */
+/*
+ * Sessions: the table, owners, and how they end. See session.h for all of it; emit.c takes records.
+ */
 #include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
@@ -187,7 +189,7 @@ int session__create(struct file *file, struct gt_abi_create *want)
 	if (session__of(file))
 		return -EBADFD; /* once more below: this one spares the memory */
 	if (!want->rings)
-		want->rings = num_online_cpus();
+		want->rings = min_t(u32, num_online_cpus(), GT_SESSION_RINGS_MAX);
 	s = make(want);
 	if (!s)
 		return -ENOMEM;
@@ -249,8 +251,9 @@ static bool unlink(struct session *s)
 }
 
 /*
- * Of what was unlinked: gives its memory up, when nobody writes to it. May sleep, for a grace period; no lock is
- * held. The module may be unloaded from then on, unless the caller is a file of it, or waited for by session__exit().
+ * Of what was unlinked: gives its memory up, when nobody writes to it. May sleep, for a grace
+ * period; no lock is held. The module may be unloaded from then on, unless the caller is a file of
+ * it, or waited for by session__exit().
  */
 static void finish(struct session *s)
 {

@@ -4,11 +4,12 @@
  *
  * Before it: device.c and ioctl.c (the device's files) and kfuncs.c. After it: ring.c, stacks.c.
  *
- * Locking: the table, the names, every owner and every expiry are under sessions_lock, a mutex; so is what
- * session an open file has, which is set once. The kfuncs look a session up under RCU; its memory is given up a
- * grace period after it left the table, when no one can be writing to it. The checkpoints, and what poll() was
- * told of, are under the session's own mutex. Order: mmap_lock, sessions_lock, session->lock; neither of ours
- * is held while user memory is touched. Each session in the table holds a reference to the module.
+ * Locking: the table, the names, every owner and every expiry are under sessions_lock, a mutex; so
+ * is what session an open file has, which is set once. The kfuncs look a session up under RCU; its
+ * memory is given up a grace period after it left the table, when no one can be writing to it. The
+ * checkpoints, and what poll() was told of, are under the session's own mutex. Order: mmap_lock,
+ * sessions_lock, session->lock; neither of ours is held while user memory is touched. Each session
+ * in the table holds a reference to the module.
  */
 #ifndef KMOD_SESSION_H
 #define KMOD_SESSION_H
@@ -38,7 +39,7 @@ struct session {
 	struct gt_session_page *page;
 	struct stack_table stacks;
 	bool frozen; /* takes no records any more */
-	bool dead; /* not in the table; set under sessions_lock, a grace period before its memory goes */
+	bool dead; /* not in the table; set a grace period before its memory goes */
 
 	struct kref ref; /* the table's, and one of each file that has, or had it */
 	struct area *area;
@@ -70,7 +71,9 @@ static inline bool session__size_is_valid(u32 rec_size)
 
 /* By id, under rcu_read_lock(); NULL: there is none. Any context. */
 struct session *session__find(u32 id);
-/* As gotrace_emit() says; `tail` was copied already. Under rcu_read_lock(), any context but an NMI. */
+/*
+ * As gotrace_emit() says; `tail` was copied already. Under rcu_read_lock(), any context but an NMI.
+ */
 int session__emit(struct session *s, const void *rec, u32 rec_size, const void *tail,
 		  u32 tail_size);
 /* The session's table; NULL: it is frozen. Under rcu_read_lock(). */
@@ -85,22 +88,31 @@ struct stack_table *session__stacks(struct session *s);
 struct session *session__of(struct file *file);
 
 /*
- * Makes a session that belongs to the file. Sets want's rings, id and bytes. -EINVAL: beyond the limits;
- * -EEXIST: its name is taken; -ENOSPC: GT_SESSIONS_MAX; -ENOMEM; -EBADFD: the file had a session.
+ * Makes a session that belongs to the file. Sets want's rings, id and bytes. -EINVAL: beyond the
+ * limits; -EEXIST: its name is taken; -ENOSPC: GT_SESSIONS_MAX; -ENOMEM; -EBADFD: the file had a
+ * session.
  */
 int session__create(struct file *file, struct gt_abi_create *want);
-/* Takes over the one of that name. -ENOENT; -EBUSY: it has an owner; -EBADFD: the file had a session. */
+/*
+ * Takes over the one of that name. -ENOENT; -EBUSY: it has an owner; -EBADFD: the file had a
+ * session.
+ */
 int session__claim(struct file *file, struct gt_abi_claim *claim);
 /*
- * The file is closed for good: its session is freed, or, if it is one to keep, given back: whoever knows its
- * name may claim it until its time-out.
+ * The file is closed for good: its session is freed, or, if it is one to keep, given back: whoever
+ * knows its name may claim it until its time-out.
  */
 void session__disown(struct file *file);
 /* Its owner's process ends: if it is one to keep, what came last is what is to be kept. */
 void session__owner_ends(struct session *s);
-/* Takes it out of the table and frees its memory, when no one writes to it any more. -ENOENT: it was done. */
+/*
+ * Takes it out of the table and frees its memory, when no one writes to it any more. -ENOENT: it
+ * was done.
+ */
 int session__release(struct session *s);
-/* No record is taken from now on, and none is being written when it returns. -ENOENT: it is dead. */
+/*
+ * No record is taken from now on, and none is being written when it returns. -ENOENT: it is dead.
+ */
 int session__freeze(struct session *s);
 /* -ENOENT: it is dead. */
 int session__info(struct session *s, struct gt_abi_info *ret);
@@ -111,7 +123,10 @@ u32 session__count(void);
 /* A reference to its memory; NULL: it is dead. The address space's lock may be held. */
 struct area *session__area(struct session *s);
 
-/* The heads of its rings, as many as there is room for, and that poll() need not tell of them. -ENOENT: dead. */
+/*
+ * The heads of its rings, as many as there is room for, and that poll() need not tell of them.
+ * -ENOENT: dead.
+ */
 int session__positions(struct session *s, u64 *heads, u32 room);
 /* Whether a ring has entered a sub-buffer since. Any context that has the file open. */
 bool session__readable(struct session *s);
@@ -119,14 +134,20 @@ bool session__readable(struct session *s);
 /* Wakes who polls: emit.c's, run by session->wake. */
 void session__wake(struct irq_work *work);
 
-/* Waits until none is being freed by its time-out, and stops the clock: there is no session any more. */
+/*
+ * Waits until none is being freed by its time-out, and stops the clock: there is no session any
+ * more.
+ */
 void session__exit(void);
 
 /* ---- checkpoint.c ---- */
 
 /* From user memory. -EINVAL: none, or beyond checkpoint_max; -EFAULT; -ENOMEM; -ENOENT: dead. */
 int checkpoint__write(struct session *s, u64 address, u64 bytes);
-/* To user memory; sets arg's number, time, bytes. -ENODATA; -ENOSPC: only `bytes` is set; -EFAULT; -ENOENT. */
+/*
+ * To user memory; sets arg's number, time, bytes. -ENODATA; -ENOSPC: only `bytes` is set; -EFAULT;
+ * -ENOENT.
+ */
 int checkpoint__read(struct session *s, struct gt_abi_checkpoint *arg);
 /* Bytes of both. session->lock is held. */
 u64 checkpoint__bytes(const struct session *s);

@@ -37,7 +37,10 @@ static bool test_abi(void)
 
 #define BIT(capability) (1ull << (capability))
 
-/* There are no user namespaces in a chroot, as a test's virtual machine has one: out of the new root, up, and stay. */
+/*
+ * There are no user namespaces in a chroot, as a test's virtual machine has one: out of the new
+ * root, up, and stay.
+ */
 static int leave_chroot(void)
 {
 	if (chdir("/") || chroot("/dev"))
@@ -48,7 +51,10 @@ static int leave_chroot(void)
 	return chroot(".");
 }
 
-/* What open() says to root with just these capabilities; in_namespace: to a user namespace's root with all. */
+/*
+ * What open() says to root with just these capabilities; in_namespace: to a user namespace's root
+ * with all.
+ */
 static int opened_with(uint64_t capabilities, bool in_namespace)
 {
 	pid_t pid = fork();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random requests from many threads at the same few files, always the same ones: what is nearly right,
- * wrong everywhere, at addresses of all kinds, while files are closed and opened anew below them. Then
- * owners that are killed at random moments. It is for the kernel's log to say what went wrong.
+ * Random requests from many threads at the same few files, always the same ones: what is nearly
+ * right, wrong everywhere, at addresses of all kinds, while files are closed and opened anew below
+ * them. Then owners that are killed at random moments. It is for the kernel's log to say what went
+ * wrong.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -57,7 +57,10 @@ static bool checkpoint_is(int fd, uint32_t which, char fill, uint64_t bytes)
 	return good;
 }
 
-/* A process that owns a session named NAME, does `prepare` to it, and waits for its end. Its PID, or -1. */
+/*
+ * A process that owns a session named NAME, does `prepare` to it, and waits for its end. Its PID,
+ * or -1.
+ */
 static pid_t owner(bool (*prepare)(int fd), uint32_t timeout)
 {
 	int ready[2];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory: the module's limit, the number of sessions, memory cgroups, address space; nothing is left half-done. */
+/*
+ * Memory: the module's limit, the number of sessions, memory cgroups, address space; nothing is
+ * left half-done.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -176,7 +176,10 @@ static bool test_ring_each(void)
 	return all_seen(0);
 }
 
-/* The ring is small, and the reader has to be careful: no record is torn, each hole has a sub-buffer. */
+/*
+ * The ring is small, and the reader has to be careful: no record is torn, each hole has a
+ * sub-buffer.
+ */
 static bool test_overwritten(void)
 {
 	struct gt_abi_create want = small("", 0);

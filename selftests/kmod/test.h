@@ -2,8 +2,9 @@
 /*
  * What the kernel module's tests share: KTAP, the device, records that can be told from torn ones.
  *
- * Each program here is a group of tests for a machine that has the module loaded, run as root. It prints
- * a line a test and exits with 1 if one failed. The last of each is that it left nothing behind.
+ * Each program here is a group of tests for a machine that has the module loaded, run as root. It
+ * prints a line a test and exits with 1 if one failed. The last of each is that it left nothing
+ * behind.
  */
 #ifndef KMOD_TEST_H
 #define KMOD_TEST_H
@@ -84,8 +85,8 @@ struct subbuf {
 
 const struct gt_ring_control *ring(const struct gt_session_page *page, uint32_t i);
 /*
- * Copies sub-buffer `number` of ring i. 1: as much of it as is there, which is all or up to the head; 0: it
- * is not there yet, or still being written; -1: it was overwritten.
+ * Copies sub-buffer `number` of ring i. 1: as much of it as is there, which is all or up to the
+ * head; 0: it is not there yet, or still being written; -1: it was overwritten.
  */
 int subbuf__copy(const struct gt_session_page *page, uint32_t i, uint64_t number,
 		 struct subbuf *ret);

@@ -76,7 +76,10 @@ static bool test_kept(void)
 	return unload_and_load();
 }
 
-/* As soon as its time-out has given it up the module may go, while the one who did it comes to his end. */
+/*
+ * As soon as its time-out has given it up the module may go, while the one who did it comes to his
+ * end.
+ */
 static bool test_expired(void)
 {
 	for (int i = 0; i < 3; i++) {
