@@ -9,11 +9,10 @@
 #include "gotrace/uapi.h"
 #include "stacks.h"
 
-#define EXPECT_AT(type, member, at) \
+#define EXPECT_AT(type, member, at)                                                                \
 	KUNIT_EXPECT_EQ_MSG(test, offsetof(struct type, member), at, #type "." #member)
 
-#define EXPECT_SIZE(type, size) \
-	KUNIT_EXPECT_EQ_MSG(test, sizeof(struct type), size, #type)
+#define EXPECT_SIZE(type, size) KUNIT_EXPECT_EQ_MSG(test, sizeof(struct type), size, #type)
 
 static void sizes(struct kunit *test)
 {
@@ -170,7 +169,8 @@ static void limits(struct kunit *test)
 	KUNIT_EXPECT_LE(test, sizeof(struct gt_stack_entry) / 8 + GT_STACK_MAX, GT_STACK_WORDS_MIN);
 	KUNIT_EXPECT_EQ(test, GT_TAIL_MAX, GT_TEXT_MAX);
 	/* the counts of a ring's slots, behind its control, fit a size that can be allocated */
-	KUNIT_EXPECT_LE(test, sizeof(struct gt_ring_control) + GT_SUBBUFS_MAX * sizeof(u64), 1u << 20);
+	KUNIT_EXPECT_LE(test, sizeof(struct gt_ring_control) + GT_SUBBUFS_MAX * sizeof(u64),
+			1u << 20);
 }
 
 static void magic(struct kunit *test)
@@ -181,14 +181,10 @@ static void magic(struct kunit *test)
 }
 
 static struct kunit_case abi_cases[] = {
-	KUNIT_CASE(sizes),
-	KUNIT_CASE(memory_layout),
-	KUNIT_CASE(ioctl_layout),
-	KUNIT_CASE(ioctl_numbers),
-	KUNIT_CASE(stack_ids),
-	KUNIT_CASE(limits),
-	KUNIT_CASE(magic),
-	{}
+	KUNIT_CASE(sizes),	  KUNIT_CASE(memory_layout),
+	KUNIT_CASE(ioctl_layout), KUNIT_CASE(ioctl_numbers),
+	KUNIT_CASE(stack_ids),	  KUNIT_CASE(limits),
+	KUNIT_CASE(magic),	  {},
 };
 
 static struct kunit_suite abi_suite = {

@@ -58,7 +58,8 @@ __bpf_kfunc u64 gotrace_stack_pcs(struct gt_unwind *w, u32 depth, u64 *pcs, u32 
 {
 	u32 room = min_t(u32, pcs__sz / sizeof(*pcs), GT_STACK_MAX);
 
-	w->n = w->cut = 0;
+	w->n = 0;
+	w->cut = 0;
 	return room < 2 ? 0 : unwind__user(w, min(depth, room), pcs);
 }
 

@@ -127,5 +127,4 @@ static void __exit gotrace_exit(void)
 module_init(gotrace_init);
 module_exit(gotrace_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION(
-	"Execution traces of Go programs: stacks, and records that outlive their recorder");
+MODULE_DESCRIPTION("Traces of Go programs: stacks, and records that outlive their recorder");

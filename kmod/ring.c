@@ -8,9 +8,9 @@
  * sub-buffer, its header and the padding at its end included, are counted in committed[] once they
  * are written, so that this count alone says whether somebody is still at it:
  *
- *  - The next lap may enter only a slot whose bytes are all counted, so no two laps write to the same
- *    bytes, however long a writer was interrupted. It reads the count with acquire, after which
- *    all writes of the last lap have happened.
+ *  - The next lap may enter only a slot whose bytes are all counted, so no two laps write to the
+ *    same bytes, however long a writer was interrupted. It reads the count with acquire, after
+ *    which all writes of the last lap have happened.
  *  - A count is added to with release: who reads it with acquire sees the bytes that it counts.
  *  - Who moves the head to the end of a sub-buffer, or over it, writes its `used` before counting
  *    its own part. So `used` is there when the sub-buffer is whole; nobody takes it back to 0,
@@ -51,10 +51,11 @@ static void ring__count(struct ring *ring, u32 index, u32 bytes)
 /* Nobody is at this sub-buffer's memory since the last lap. */
 static bool ring__may_enter(const struct ring *ring, u64 number)
 {
+	u64 *committed = &ring->control->committed[ring__index(ring, number)];
 	u64 laps = number >> __ffs(ring->subbufs);
 
-	return smp_load_acquire(&ring->control->committed[ring__index(ring, number)]) ==
-	       laps * ring->subbuf_size;
+	/* of ring__count(): what the last lap's writers did has happened */
+	return smp_load_acquire(committed) == laps * ring->subbuf_size;
 }
 
 /* From `head` on into the sub-buffer whose first record is to stand at `at`. */
@@ -88,7 +89,10 @@ int ring__reserve(struct ring *ring, u32 size, struct ring_slot *ret)
 		if (!filled || filled + size > subbuf_size)
 			at = round_up(head, (u64)subbuf_size) + HEADER;
 		if (at != head && !ring__may_enter(ring, ring__number(ring, at))) {
-			/* Others may have entered since: then it is their bytes that were counted. */
+			/*
+			 * Others may have entered since: then it is their bytes that were
+			 * counted.
+			 */
 			now = READ_ONCE(control->head);
 			if (now == head) {
 				atomic64_inc((atomic64_t *)&control->lost);

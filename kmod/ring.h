@@ -15,14 +15,14 @@
 
 struct ring {
 	struct gt_ring_control *control;
-	u8 *bytes;		/* subbufs * subbuf_size */
+	u8 *bytes;		  /* subbufs * subbuf_size */
 	u32 subbuf_size, subbufs; /* powers of two */
 };
 
 struct ring_slot {
-	void *at;		/* where to write `size` bytes, 8-byte aligned */
+	void *at; /* where to write `size` bytes, 8-byte aligned */
 	u32 size;
-	u32 index;		/* of the sub-buffer's memory */
+	u32 index; /* of the sub-buffer's memory */
 };
 
 /*

@@ -29,11 +29,11 @@ struct writer {
 struct model {
 	struct ring ring;
 	u64 head, serial, lost;
-	u64 first_number;		/* of the sub-buffer that the test began with */
-	u64 *begins, *serials;		/* by sub-buffer: its first serial, and how many */
-	u32 *used;			/* by sub-buffer */
+	u64 first_number;      /* of the sub-buffer that the test began with */
+	u64 *begins, *serials; /* by sub-buffer: its first serial, and how many */
+	u32 *used;	       /* by sub-buffer */
 	struct writer writers[WRITERS_MAX];
-	u32 n;				/* writers that have not committed */
+	u32 n; /* writers that have not committed */
 };
 
 #define NUMBERS_MAX 20000
@@ -189,9 +189,9 @@ static void reader__check(struct kunit *test, const struct model *m, u64 number,
 }
 
 /*
- * Looks at all sub-buffers that are there as a reader would: those are whole that no writer is in, and
- * have all records. Returns how many were whole; *ret_filled: bytes of the newest if it is not full, but
- * has all that was reserved.
+ * Looks at all sub-buffers that are there as a reader would: those are whole that no writer is in,
+ * and have all records. Returns how many were whole; *ret_filled: bytes of the newest if it is not
+ * full, but has all that was reserved.
  */
 static u32 reader__read(struct kunit *test, const struct model *m, u32 *ret_filled)
 {
@@ -211,8 +211,8 @@ static u32 reader__read(struct kunit *test, const struct model *m, u32 *ret_fill
 		laps = number / SUBBUFS * SUBBUF_SIZE;
 		subbuf = (const void *)(m->ring.bytes + number % SUBBUFS * SUBBUF_SIZE);
 		if (number < newest) {
-			KUNIT_ASSERT_EQ(test, held, control->committed[number % SUBBUFS] !=
-							laps + SUBBUF_SIZE);
+			KUNIT_ASSERT_EQ(test, held,
+					control->committed[number % SUBBUFS] != laps + SUBBUF_SIZE);
 			if (held)
 				continue;
 			KUNIT_ASSERT_EQ(test, subbuf->used, m->used[number - m->first_number]);
@@ -238,8 +238,10 @@ static u32 some_size(u64 *seed, u32 limit)
 static void refuses_sizes(struct kunit *test)
 {
 	struct model *m = model__create(test, 0);
-	static const u32 sizes[] = { 0, 1, 4, 9, 23, LARGEST + 1, LARGEST + 8, SUBBUF_SIZE,
-				     SUBBUF_SIZE + 8, 1u << 31, ~7u, ~0u };
+	static const u32 sizes[] = { 0,		  1,	       4,
+				     9,		  23,	       LARGEST + 1,
+				     LARGEST + 8, SUBBUF_SIZE, SUBBUF_SIZE + 8,
+				     1u << 31,	  ~7u,	       ~0u };
 	struct ring_slot slot;
 	u32 i;
 
@@ -266,7 +268,10 @@ static void first_record(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filled, HEADER + 48);
 }
 
-/* The last record ends where its sub-buffer does: no padding, and nothing is left for who enters next. */
+/*
+ * The last record ends where its sub-buffer does: no padding, and nothing is left for who enters
+ * next.
+ */
 static void fills_exactly(struct kunit *test)
 {
 	struct model *m = model__create(test, 0);
@@ -326,10 +331,11 @@ static void overwrites_oldest(struct kunit *test)
 {
 	struct model *m = model__create(test, *(const u64 *)test->param_value);
 	u64 seed = 1 + m->first_number;
-	u32 i, filled, whole;
+	u32 i, size, filled, whole;
 
 	for (i = 0; i < 30000; i++) {
-		KUNIT_ASSERT_TRUE(test, model__put(test, m, some_size(&seed, i % 64 ? 200 : LARGEST)));
+		size = some_size(&seed, i % 64 ? 200 : LARGEST);
+		KUNIT_ASSERT_TRUE(test, model__put(test, m, size));
 		whole = reader__read(test, m, &filled);
 		if (m->head > (m->first_number + SUBBUFS) * SUBBUF_SIZE)
 			KUNIT_ASSERT_EQ(test, whole, filled ? SUBBUFS - 1 : SUBBUFS);
@@ -338,7 +344,10 @@ static void overwrites_oldest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->ring.control->lost, 0);
 }
 
-/* One that was interrupted before it committed: others go on until they come to its sub-buffer again. */
+/*
+ * One that was interrupted before it committed: others go on until they come to its sub-buffer
+ * again.
+ */
 static void waits_for_writer(struct kunit *test)
 {
 	struct model *m = model__create(test, *(const u64 *)test->param_value);
@@ -421,7 +430,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE_PARAM(overwrites_oldest, first_number_gen_params),
 	KUNIT_CASE_PARAM(waits_for_writer, first_number_gen_params),
 	KUNIT_CASE_PARAM(writers_in_any_order, first_number_gen_params),
-	{}
+	{},
 };
 
 static struct kunit_suite ring_suite = {

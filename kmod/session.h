@@ -53,7 +53,7 @@ struct session {
 	struct pid *owner; /* NULL: nobody */
 	u64 expires;	   /* CLOCK_MONOTONIC, ns; 0: never */
 
-	struct mutex lock;
+	struct mutex lock; /* of what follows, and of `area` */
 	struct checkpoint *checkpoints[2]; /* the newest first */
 	u64 checkpoints_n;		   /* written so far */
 	u64 *told; /* of each ring: its head when GT_IOC_POSITIONS told it */

@@ -2,13 +2,14 @@
 /*
  * The stack table of a session.
  *
- * Before it in an event's way: kfuncs.c, which has the PCs from unwind.c. After it: whoever has mapped
- * the session, who finds there what a record's id stands for.
+ * Before it in an event's way: kfuncs.c, which has the PCs from unwind.c. After it: whoever has
+ * mapped the session, who finds there what a record's id stands for.
  *
- * Entries stand one behind the other in a half, and each place that was given out is filled, whatever
- * comes of it, so that a reader can go through a half from its start. written[] counts the words of a
- * half that were filled over all epochs, like committed[] of a ring: a half is begun anew only when all
- * of its last epoch are. Until then new stacks get no id; those that are there keep theirs.
+ * Entries stand one behind the other in a half, and each place that was given out is filled,
+ * whatever comes of it, so that a reader can go through a half from its start. written[] counts the
+ * words of a half that were filled over all epochs, like committed[] of a ring: a half is begun
+ * anew only when all of its last epoch are. Until then new stacks get no id; those that are there
+ * keep theirs.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -146,7 +147,7 @@ static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 w
 
 	while (probe < PROBES) {
 		at = stacks__slot(table, hash, probe);
-		slot = smp_load_acquire(at);
+		slot = smp_load_acquire(at); /* as in stacks__find() */
 		if (stacks__is_of(slot, epoch)) {
 			id = stacks__id(table, slot, epoch, hash);
 			if (id)

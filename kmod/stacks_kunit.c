@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stack table, read as include/gotrace/uapi.h says. Stacks of the tests are made of a number, from
- * which their hash and all their PCs follow.
+ * The stack table, read as include/gotrace/uapi.h says. Stacks of the tests are made of a number,
+ * from which their hash and all their PCs follow.
  */
 #include <kunit/test.h>
 
@@ -86,7 +86,10 @@ static bool is_stack(const struct gt_stack_entry *entry, u64 number, u32 depth)
 	return true;
 }
 
-/* Goes through the half of an epoch, the newest or the one before. Returns the number of its entries. */
+/*
+ * Goes through the half of an epoch, the newest or the one before. Returns the number of its
+ * entries.
+ */
 static u32 count_entries(struct kunit *test, const struct memory *m, u32 epoch)
 {
 	u32 word = 0, n = 0, end = m->state >> 32 == epoch ? (u32)m->state : m->table.words;
@@ -107,7 +110,10 @@ static u32 epoch_of(const struct memory *m)
 	return m->state >> 32;
 }
 
-/* New stacks of this depth from `number` on until a half is full. Returns the number after the last one. */
+/*
+ * New stacks of this depth from `number` on until a half is full. Returns the number after the
+ * last one.
+ */
 static u64 fill(struct kunit *test, struct memory *m, u64 number, u32 depth)
 {
 	while ((u32)m->state + HEADER + depth <= m->table.words)
@@ -184,7 +190,10 @@ static void no_slot_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->lost, 2);
 }
 
-/* So short that the index has fewer slots than there are stacks: what gets an id can be found by it. */
+/*
+ * So short that the index has fewer slots than there are stacks: what gets an id can be found by
+ * it.
+ */
 static void index_full(struct kunit *test)
 {
 	struct memory *m = memory__create(test, WORDS);
@@ -292,7 +301,8 @@ static void waits_for_writer(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, intern(m, number, 10), 0);
 		KUNIT_EXPECT_EQ(test, m->lost, lost);
 		KUNIT_EXPECT_EQ(test, epoch_of(m), 1);
-		KUNIT_EXPECT_EQ(test, intern(m, number - 1, 10), GT_STACK_ID(1, (u32)m->state - 12));
+		KUNIT_EXPECT_EQ(test, intern(m, number - 1, 10),
+				GT_STACK_ID(1, (u32)m->state - 12));
 	}
 	KUNIT_EXPECT_TRUE(test, is_stack(entry_of(m, id), (WORDS - held) / 12, 10));
 	atomic64_add(held, &m->table.written[0]);
@@ -301,8 +311,8 @@ static void waits_for_writer(struct kunit *test)
 }
 
 /*
- * Stacks come and come again, some often: an id is that of its stack as long as it is not overwritten,
- * which is two epochs or a bit more.
+ * Stacks come and come again, some often: an id is that of its stack as long as it is not
+ * overwritten, which is two epochs or a bit more.
  */
 static void against_model(struct kunit *test)
 {
@@ -351,7 +361,7 @@ static struct kunit_case stacks_cases[] = {
 	KUNIT_CASE(many_epochs),
 	KUNIT_CASE(waits_for_writer),
 	KUNIT_CASE(against_model),
-	{}
+	{},
 };
 
 static struct kunit_suite stacks_suite = {

@@ -2,9 +2,9 @@
 /*
  * Walks a goroutine's stack by its frame pointers.
  *
- * Before it in an event's way: kfuncs.c. After it: stacks.c, or the BPF program that asked. The hash, the
- * number of PCs and what counts as cut are those of stack__hash() and stack__walk() in bpf/stack.bpf.h,
- * so that a trace is the same with the module and without.
+ * Before it in an event's way: kfuncs.c. After it: stacks.c, or the BPF program that asked. The
+ * hash, the number of PCs and what counts as cut are those of stack__hash() and stack__walk() in
+ * bpf/stack.bpf.h, so that a trace is the same with the module and without.
  *
  * The loop is a template, made for user memory and for a copy, with places for PCs and without: a
  * frame costs some 25 instructions and no call, which objtool would not let into the access
@@ -19,7 +19,7 @@
 
 #include "unwind.h"
 
-#define FRAME	  16 /* bytes: the next fp, the return address */
+#define FRAME	  16		  /* bytes: the next fp, the return address */
 #define USER_END  (TASK_SIZE - 8) /* user-mode Linux grants no range up to TASK_SIZE itself */
 #define HASH_MASK ((1ull << 56) - 1)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The unwinder over stacks that were made for it, over nonsense, and over user memory, against a walk that
- * is written as plainly as can be. The vectors of hashes come from neither.
+ * The unwinder over stacks that were made for it, over nonsense, and over user memory, against a
+ * walk that is written as plainly as can be. The vectors of hashes come from neither.
  */
 #include <kunit/test.h>
 #include <linux/mman.h>
@@ -16,7 +16,7 @@
 
 struct stack {
 	u64 word[WORDS];
-	u64 at;				/* of word[0] */
+	u64 at; /* of word[0] */
 	u64 pcs[GT_STACK_MAX], plain[GT_STACK_MAX];
 };
 
@@ -55,7 +55,8 @@ static u64 plain__hash(const u64 *pcs, u32 n)
 }
 
 /* Like the unwinder, of a copy that stands in the bounds of w as a whole. Returns the hash. */
-static u64 plain__walk(struct stack *s, const struct gt_unwind *w, u32 depth, u32 *ret_n, u32 *ret_cut)
+static u64 plain__walk(struct stack *s, const struct gt_unwind *w, u32 depth, u32 *ret_n,
+		       u32 *ret_cut)
 {
 	u64 fp = w->fp, next, pc;
 	u32 n = 0, frames;
@@ -87,19 +88,24 @@ static u64 plain__walk(struct stack *s, const struct gt_unwind *w, u32 depth, u3
 static u32 walk(struct kunit *test, struct stack *s, struct gt_unwind *w, u32 depth)
 {
 	struct gt_unwind other = *w;
-	u64 hash = unwind__copy(w, depth, s->pcs, s->word, s->at, sizeof(s->word));
+	const size_t size = sizeof(s->word);
+	u64 hash = unwind__copy(w, depth, s->pcs, s->word, s->at, size);
 
 	KUNIT_ASSERT_EQ(test, hash, plain__hash(s->pcs, w->n));
-	KUNIT_ASSERT_EQ(test, hash, unwind__copy(&other, depth, NULL, s->word, s->at, sizeof(s->word)));
+	KUNIT_ASSERT_EQ(test, hash, unwind__copy(&other, depth, NULL, s->word, s->at, size));
 	KUNIT_ASSERT_EQ(test, w->n, other.n);
 	KUNIT_ASSERT_EQ(test, w->cut, other.cut);
 	return w->n;
 }
 
-#define EXPECT_WALK(w, depth, count, is_cut) do {			\
-	KUNIT_EXPECT_EQ(test, walk(test, s, &(w), depth), (u32)(count));	\
-	KUNIT_EXPECT_EQ(test, (w).cut, (u32)(is_cut));			\
-} while (0)
+static void expect_walk(struct kunit *test, struct stack *s, struct gt_unwind *w, u32 depth, u32 n,
+			u32 cut)
+{
+	KUNIT_EXPECT_EQ(test, walk(test, s, w, depth), n);
+	KUNIT_EXPECT_EQ(test, w->cut, cut);
+}
+
+#define EXPECT_WALK(w_, depth_, n_, cut_) expect_walk(test, s, &(w_), depth_, n_, cut_)
 
 static void short_chains(struct kunit *test)
 {
@@ -171,7 +177,8 @@ static void unaligned(struct kunit *test)
 	u32 by;
 
 	for (by = 1; by < 8; by++) {
-		struct gt_unwind w = { .pc = 0x77, .fp = AT }, first = { .pc = 0x77, .fp = AT + by };
+		struct gt_unwind w = { .pc = 0x77, .fp = AT };
+		struct gt_unwind first = { .pc = 0x77, .fp = AT + by };
 
 		stack__frames(s, 5);
 		s->word[2 * 4] += by;
@@ -182,13 +189,22 @@ static void unaligned(struct kunit *test)
 
 static void out_of_stack(struct kunit *test)
 {
-	static const u64 places[] = { END, END - 8, END + 8, END + 4096, AT + (1ull << 32), 1ull << 47,
-				      1ull << 63, 0xffffffff81000000ull, ~0ull - 7, ~0ull - 15 };
+	static const u64 places[] = { END,
+				      END - 8,
+				      END + 8,
+				      END + 4096,
+				      AT + (1ull << 32),
+				      1ull << 47,
+				      1ull << 63,
+				      0xffffffff81000000ull,
+				      ~0ull - 7,
+				      ~0ull - 15 };
 	struct stack *s = stack__create(test);
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		struct gt_unwind w = { .pc = 0x77, .fp = AT }, first = { .pc = 0x77, .fp = places[i] };
+		struct gt_unwind w = { .pc = 0x77, .fp = AT };
+		struct gt_unwind first = { .pc = 0x77, .fp = places[i] };
 
 		stack__frames(s, 5);
 		s->word[2 * 4] = places[i];
@@ -257,9 +273,10 @@ static void depth_limits(struct kunit *test)
 
 			n = clamp(depth, 1 + second, (u32)GT_STACK_MAX);
 			EXPECT_WALK(w, depth, n, 1);
-			KUNIT_EXPECT_EQ(test, s->pcs[n - 1], n - 1 > second ? 0x1000 * (n - 1 - second) :
-						      n == 1		? 0x77 :
-									  second);
+			if (n > 1 + second)
+				KUNIT_EXPECT_EQ(test, s->pcs[n - 1], 0x1000 * (n - 1 - second));
+			else
+				KUNIT_EXPECT_EQ(test, s->pcs[n - 1], second ?: 0x77);
 		}
 	}
 }
@@ -367,7 +384,10 @@ static void without_memory(struct kunit *test)
 
 #define USER_PAGES 3
 
-/* User memory of the test's own thread, which has the stack's words in the middle; pages around are not there. */
+/*
+ * User memory of the test's own thread, which has the stack's words in the middle; pages around
+ * are not there.
+ */
 static u64 user__stack(struct kunit *test, struct stack *s)
 {
 	u64 at = kunit_vm_mmap(test, NULL, 0, USER_PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -427,13 +447,25 @@ static void pages_not_there(struct kunit *test)
 {
 	struct stack *s = stack__create(test);
 	u64 at = user__stack(test, s);
-	const u64 places[] = { at, at + PAGE_SIZE - 16, at + 2 * PAGE_SIZE, at + 3 * PAGE_SIZE - 16,
-			       s->at - 8, 0, 8, 4096, TASK_SIZE - 16, TASK_SIZE - 8, TASK_SIZE,
-			       (unsigned long)s->word, 1ull << 63, ~0ull - 7 };
+	const u64 places[] = { at,
+			       at + PAGE_SIZE - 16,
+			       at + 2 * PAGE_SIZE,
+			       at + 3 * PAGE_SIZE - 16,
+			       s->at - 8,
+			       0,
+			       8,
+			       4096,
+			       TASK_SIZE - 16,
+			       TASK_SIZE - 8,
+			       TASK_SIZE,
+			       (unsigned long)s->word,
+			       1ull << 63,
+			       ~0ull - 7 };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		struct gt_unwind w = { .pc = 0x77, .fp = s->at }, first = { .pc = 0x77, .fp = places[i] };
+		struct gt_unwind w = { .pc = 0x77, .fp = s->at };
+		struct gt_unwind first = { .pc = 0x77, .fp = places[i] };
 		struct gt_unwind bounded = { .pc = 0x77, .fp = places[i], .lo = 8, .hi = ~0ull };
 
 		stack__frames(s, 5);
@@ -467,7 +499,7 @@ static struct kunit_case unwind_cases[] = {
 	KUNIT_CASE(without_memory),
 	KUNIT_CASE(user_memory),
 	KUNIT_CASE(pages_not_there),
-	{}
+	{},
 };
 
 static struct kunit_suite unwind_suite = {

@@ -2,22 +2,24 @@
 /*
  * What BPF programs and the module say to each other: the arguments of the kfuncs (kmod/kfuncs.c).
  *
- * bpf/module.bpf.h declares the functions as weak symbols, so that one BPF object serves kernels with
- * the module and without:
+ * bpf/module.bpf.h declares the functions as weak symbols, so that one BPF object serves kernels
+ * with the module and without:
  *
  *	u64 gotrace_stack_hash(struct gt_unwind *w, u32 depth)
- *		walks the stack; returns depth << 56 | hash, as bpf/stack.bpf.h computes it; sets n, cut
+ *	    walks the stack; returns depth << 56 | hash, as bpf/stack.bpf.h computes it; sets n, cut
  *	u64 gotrace_stack_pcs(struct gt_unwind *w, u32 depth, u64 *pcs, u32 pcs__sz)
- *		the same, and puts the PCs into pcs
+ *	    the same, and puts the PCs into pcs
  *	u32 gotrace_stack_id(u32 session, struct gt_unwind *w, u32 depth)
- *		the same, and keeps the PCs in the session's stack table; returns its id there; 0: no room
+ *	    the same, and keeps the PCs in the session's stack table; returns its id there; 0: no
+ *	    room
  *	int gotrace_emit(u32 session, void *rec, u32 rec__sz, u64 tail, u32 tail_len)
- *		puts a record into the session's ring of this CPU: rec (a header and its payload, 8-byte aligned
- *		size) and behind it tail_len bytes of user memory from `tail` on, padded to 8. Sets the seq
- *		of what is stored, and its time and cpu unless rec has a time already (both records of a
- *		switch of threads have one time; a thread that is just there has its own cpu). 0; -EFAULT:
- *		the tail's pages are not there, nothing was stored; -ENOSPC: no room, counted; -ESHUTDOWN:
- *		it is frozen, counted; -ENOENT: no such session; -EINVAL; -EOPNOTSUPP: in an NMI
+ *	    puts a record into the session's ring of this CPU: rec (a header and its payload, 8-byte
+ *	    aligned size) and behind it tail_len bytes of user memory from `tail` on, padded to 8.
+ *	    Sets the seq of what is stored, and its time and cpu unless rec has a time already (both
+ *	    records of a switch of threads have one time; a thread that is just there has its own
+ *	    cpu). 0; -EFAULT: the tail's pages are not there, nothing was stored; -ENOSPC: no room,
+ *	    counted; -ESHUTDOWN: it is frozen, counted; -ENOENT: no such session; -EINVAL;
+ *	    -EOPNOTSUPP: in an NMI
  *
  * All may be called where BPF programs run, except in an NMI; none sleeps or faults.
  */

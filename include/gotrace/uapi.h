@@ -2,11 +2,11 @@
 /*
  * /dev/gotrace: the module's ioctls, and what a session's memory looks like.
  *
- * A session is a place for records that overwrites its oldest ones. It belongs to the open file that
- * created it; one with GT_SESSION_KEEP stays when that file is closed, until it is claimed by its name
- * and released, or its time-out has passed. Written by the kfuncs (module.h), and by the owner's
- * GT_IOC_EMIT; read through mmap(), which is read-only. Before it in an event's way: bpf/emit.bpf.h.
- * After it: userspace/capture/kmod.c.
+ * A session is a place for records that overwrites its oldest ones. It belongs to the open file
+ * that created it; one with GT_SESSION_KEEP stays when that file is closed, until it is claimed by
+ * its name and released, or its time-out has passed. Written by the kfuncs (module.h), and by the
+ * owner's GT_IOC_EMIT; read through mmap(), which is read-only. Before it in an event's way:
+ * bpf/emit.bpf.h. After it: userspace/capture/kmod.c.
  *
  * The memory, in pages; where each part stands is said in the first (struct gt_session_page):
  *
@@ -15,26 +15,29 @@
  *	|      |                      | sub-buffer                       | index, two halves     |
  *	+------+----------------------+----------------------------------+-----------------------+
  *
- * A ring is a stream of bytes without an end. Of it, `head` were reserved so far, and byte b stands in
- * sub-buffer b / subbuf_size of the stream, slot (b / subbuf_size) % subbufs of the memory:
+ * A ring is a stream of bytes without an end. Of it, `head` were reserved so far, and byte b stands
+ * in sub-buffer b / subbuf_size of the stream, slot (b / subbuf_size) % subbufs of the memory:
  *
  *	0                16             used          subbuf_size
  *	+----------------+--------------+-------------+
  *	| gt_subbuf      | records      | never read  |
  *	+----------------+--------------+-------------+
  *
- * No record crosses the end of a sub-buffer. committed[slot] counts the bytes of this slot that were
- * written over all laps, headers and unused ends included:
+ * No record crosses the end of a sub-buffer. committed[slot] counts the bytes of this slot that
+ * were written over all laps, headers and unused ends included:
  *
- *  - Sub-buffer n is whole when it is (n / subbufs + 1) * subbuf_size; only then `used` is of this lap.
- *  - The one being filled is whole up to head when it is (n / subbufs) * subbuf_size + head % subbuf_size. The
- *    count has to be read first, with acquire, and then head: the other way round others may have added to it.
- *    With head % subbuf_size 0 there is no such sub-buffer: the last one ends there.
+ *  - Sub-buffer n is whole when it is (n / subbufs + 1) * subbuf_size; only then `used` is of this
+ *    lap.
+ *  - The one being filled is whole up to head when it is (n / subbufs) * subbuf_size + head %
+ *    subbuf_size. The count has to be read first, with acquire, and then head: the other way round
+ *    others may have added to it. With head % subbuf_size 0 there is no such sub-buffer: the last
+ *    one ends there.
  *  - A reader copies, and looks at head again, after a read barrier: what it copied is good if
  *    n + subbufs > head / subbuf_size still.
  *
- * Records stand in the order in which they got their room. Those of writers that were at it at once,
- * on CPUs that share a ring or because one was interrupted, may have numbers and times in another order.
+ * Records stand in the order in which they got their room. Those of writers that were at it at
+ * once, on CPUs that share a ring or because one was interrupted, may have numbers and times in
+ * another order.
  */
 #ifndef GOTRACE_UAPI_H
 #define GOTRACE_UAPI_H
@@ -54,7 +57,7 @@
 #define GT_SUBBUF_MAX	(16u << 20)
 #define GT_SUBBUFS_MIN	4u		/* of a ring; a power of two */
 #define GT_SUBBUFS_MAX	4096u
-#define GT_STACK_WORDS_MIN (16u << 10)	/* 8 bytes each, of a half of the stack table; a power of two */
+#define GT_STACK_WORDS_MIN (16u << 10)	/* words of 8 bytes, of half the table */
 #define GT_STACK_WORDS_MAX (8u << 20)
 #define GT_CHECKPOINT_MAX (1ull << 30)	/* bytes of one checkpoint; two are kept */
 #define GT_TIMEOUT_MAX	(30u * 24 * 3600) /* seconds */
@@ -74,7 +77,8 @@ struct gt_session_page {
 	__u64 index_offset;	/* __u64 each */
 	__u64 half_offset, half_stride;
 	__u64 created, wall;	/* CLOCK_MONOTONIC and CLOCK_REALTIME, ns, of the same moment */
-	__u64 frozen;		/* CLOCK_MONOTONIC, ns: nothing is taken since, but for what came just then; 0: it is */
+	/* CLOCK_MONOTONIC, ns: nothing is taken since, but for what came just then; 0: it is */
+	__u64 frozen;
 	__u64 stack_state;	/* epoch << 32 | words used of this epoch's half */
 	__u64 stacks_lost;	/* that got no id */
 	__u64 refused;		/* records that came when it was frozen */
@@ -83,7 +87,7 @@ struct gt_session_page {
 
 struct gt_ring_control {
 	__u64 head;		/* bytes reserved so far */
-	__u64 lost;		/* records without room: the sub-buffer to enter was still being written */
+	__u64 lost;		/* records: the sub-buffer to enter was still being written */
 	__u32 seq;		/* number of the next record */
 	__u32 reserved[11];	/* 0 */
 	__u64 committed[];	/* by slot */
@@ -91,16 +95,17 @@ struct gt_ring_control {
 
 struct gt_subbuf {
 	__u64 number;		/* of the sub-buffer in its stream */
-	__u32 used;		/* bytes, this header included; valid once the sub-buffer is whole */
+	__u32 used;		/* bytes, this header included; valid once it is whole */
 	__u32 reserved;
 };
 
 /*
- * A stack in a half of the table; its id is GT_STACK_ID(epoch, word at which it stands). When a half
- * is full the other one, epoch % 2, is begun anew with the next epoch: an id whose epoch is not that of its entry
- * has been overwritten. In a half entries stand one behind the other from its start on, up to the
- * words used, in the half before that up to one with another epoch or of depth 0, or until no header has
- * room. Whether an entry was overwritten while it was read is seen by its hash, which is that of its PCs.
+ * A stack in a half of the table; its id is GT_STACK_ID(epoch, word at which it stands). When a
+ * half is full the other one, epoch % 2, is begun anew with the next epoch: an id whose epoch is
+ * not that of its entry has been overwritten. In a half entries stand one behind the other from its
+ * start on, up to the words used, in the half before that up to one with another epoch or of depth
+ * 0, or until no header has room. Whether an entry was overwritten while it was read is seen by its
+ * hash, which is that of its PCs.
  */
 struct gt_stack_entry {
 	__u64 hash;		/* bpf/stack.bpf.h's: depth << 56 | hash of the PCs */
@@ -118,9 +123,9 @@ struct gt_stack_entry {
 /*
  * ---- ioctls; `size` is the caller's sizeof, reserved members are 0 both ways ----
  *
- * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one and has none,
- * or has released it. A process that creates or claims a session is its owner; when it ends without having
- * released a KEEP session, that is frozen.
+ * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one
+ * and has none, or has released it. A process that creates or claims a session is its owner; when
+ * it ends without having released a KEEP session, that is frozen.
  */
 
 #define GT_FEATURE_KFUNCS 1u	/* gotrace_* can be called by BPF programs (kernels from 6.10) */
@@ -181,7 +186,7 @@ struct gt_abi_list {
  */
 struct gt_abi_checkpoint {
 	__u32 size, which;
-	__u64 data, bytes;	/* address; in: bytes there; out of a read: bytes of the checkpoint */
+	__u64 data, bytes;	/* address; in: bytes there; out of a read: those of it */
 	__u64 number, time;	/* out: from 1 on; CLOCK_MONOTONIC, ns */
 	__u64 reserved[2];
 };
@@ -195,8 +200,8 @@ struct gt_abi_emit {
 };
 
 /*
- * poll() says readable when a ring has a whole sub-buffer that this ioctl has not told of, a hang-up when
- * there will be no more of them: the session is frozen or released.
+ * poll() says readable when a ring has a whole sub-buffer that this ioctl has not told of, a
+ * hang-up when there will be no more of them: the session is frozen or released.
  */
 struct gt_abi_positions {
 	__u32 size, count;	/* in: room; out: rings */
@@ -205,14 +210,16 @@ struct gt_abi_positions {
 };
 
 #define GT_IOC_ABI	_IOWR('g', 0x80, struct gt_abi)
-#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create) /* -EEXIST; -ENOSPC; -ENOMEM: memory_max, or the cgroup's */
+/* -EEXIST; -ENOSPC; -ENOMEM: memory_max, or the cgroup's */
+#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create)
 #define GT_IOC_INFO	_IOWR('g', 0x82, struct gt_abi_info) /* of this file's session */
 #define GT_IOC_CLAIM	_IOWR('g', 0x83, struct gt_abi_claim)	/* -EBUSY: it has an owner */
 #define GT_IOC_LIST	_IOWR('g', 0x84, struct gt_abi_list)	/* of sessions with a name */
 #define GT_IOC_FREEZE	_IO('g', 0x85)		/* when it returns no record is being written */
 #define GT_IOC_RELEASE	_IO('g', 0x86)		/* frees this file's session, KEEP or not */
 #define GT_IOC_CHECKPOINT _IOWR('g', 0x87, struct gt_abi_checkpoint)
-#define GT_IOC_READ_CHECKPOINT _IOWR('g', 0x88, struct gt_abi_checkpoint) /* -ENODATA; -ENOSPC: bytes says what is needed */
+/* -ENODATA; -ENOSPC: bytes says what is needed */
+#define GT_IOC_READ_CHECKPOINT _IOWR('g', 0x88, struct gt_abi_checkpoint)
 #define GT_IOC_EMIT	_IOWR('g', 0x89, struct gt_abi_emit)
 #define GT_IOC_POSITIONS _IOWR('g', 0x8a, struct gt_abi_positions)
 
