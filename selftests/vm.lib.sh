@@ -10,7 +10,7 @@
 # Kernels and initramfs are kept outside the tree, by the name and content of what they are made of.
 
 VM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests/vm
-VM_PACKAGES=(qemu-system-x86 busybox-static kmod xz-utils linux-headers-6.12-amd64 linux-headers-amd64)
+VM_PACKAGES=(qemu-system-x86 python3 busybox-static kmod xz-utils linux-headers-6.12-amd64 linux-headers-amd64)
 VM_INIT=selftests/vm/init
 
 # KERNEL: the package that names Debian's newest release of it, by the headers that a module is built with
@@ -144,7 +144,7 @@ vm_module()
 	local release=$1 key folder
 
 	key=$({
-		find Kbuild kmod include -type f | LC_ALL=C sort | xargs sha256sum
+		find Kbuild kmod include -name '*.ko' -prune -o -type f -print | LC_ALL=C sort | xargs sha256sum
 		dpkg-query -W "linux-headers-$release"
 	} | sha256sum)
 	VM_MODULE=$VM_CACHE/module-$release-${key:0:16}/gotrace.ko

@@ -15,7 +15,7 @@ module()
 	local problem
 
 	says "$1" module >/dev/null || return 0
-	[ "$2" = load ] || echo "#left $(paste -sd' ' /sys/module/gotrace/parameters/{sessions,memory})"
+	[ "$2" = load ] || echo "#left $(cat /sys/module/gotrace/parameters/{sessions,memory} | paste -sd" ")"
 	case $2 in
 	load) problem=$(insmod "$VM_MODULE" 2>&1) ;;
 	unload) problem=$(rmmod gotrace 2>&1) ;;
@@ -26,9 +26,10 @@ module()
 for script; do
 	name=$(basename "$script" .sh)
 	echo "#begin $name"
+	started=$SECONDS
 	module "$script" load
 	timeout -k 5 "$(says "$script" timeout || echo 60)" bash "$script" 2>"$VM_SHARE/$name.err" </dev/null
-	echo "#end $name $?"
+	echo "#end $name $? $((SECONDS - started))"
 	module "$script" unload
 done
 dmesg >"$VM_SHARE/dmesg"
