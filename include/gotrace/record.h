@@ -181,7 +181,7 @@ struct gt_value {
 /*
  * Texts stand in records of their own, sent before the one that names them. One that comes again and
  * again is named by its hash, and sent once; a log's message by a number of its own (GT_TEXT_ONCE),
- * for that record alone.
+ * for that record alone. Into a black box, which overwrites what was sent, all go that way.
  */
 #define GT_TEXT_EMPTY	0	/* the empty text is never sent */
 #define GT_TEXT_UNREAD	1	/* nor is one that the probe could not read */

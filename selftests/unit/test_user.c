@@ -266,6 +266,36 @@ static void texts_missing(void **state)
 	stop(&m);
 }
 
+/* A black box has each name under a number of its own: equal ones are one name, ends find their begins. */
+static void names_sent_each_time(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	say(&m, GT_TEXT_ONCE | 1, "kind");
+	task_begin(&m, 1, 7, 0, GT_TEXT_ONCE | 1);
+	say(&m, GT_TEXT_ONCE | 2, "a");
+	region(&m, 1, 1, 7, GT_TEXT_ONCE | 2, false);
+	say(&m, GT_TEXT_ONCE | 3, "b");
+	region(&m, 1, 1, 7, GT_TEXT_ONCE | 3, false);
+	say(&m, GT_TEXT_ONCE | 4, "kind");
+	say(&m, GT_TEXT_ONCE | 5, "message");
+	log_line(&m, 1, 7, GT_TEXT_ONCE | 4, GT_TEXT_ONCE | 5);
+	say(&m, GT_TEXT_ONCE | 6, "a"); /* the end of b was lost */
+	region(&m, 1, 1, 7, GT_TEXT_ONCE | 6, true);
+	log_line(&m, 1, 7, GT_TEXT_ONCE | 7, GT_TEXT_ONCE | 8);
+	expect(&m, "m1 UserTaskBegin 7 0 \"kind\" -\n"
+		   "m1 UserRegionBegin 7 \"a\" -\n"
+		   "m1 UserRegionBegin 7 \"b\" -\n"
+		   "m1 UserLog 7 \"kind\" \"message\" -\n"
+		   "m1 UserRegionEnd 7 \"b\" -\n"
+		   "m1 UserRegionEnd 7 \"a\" -\n"
+		   "m1 UserLog 7 \"(text not recorded)\" \"(text not recorded)\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 2);
+	assert_int_equal(stats(&m)->repairs, 1);
+	stop(&m);
+}
+
 /* Cut in the midst of a character: that one goes, if it is UTF-8 at all. */
 static void texts_cut(void **state)
 {
@@ -395,6 +425,7 @@ int main(void)
 		cmocka_unit_test(task_ids),
 		cmocka_unit_test(task_named_early),
 		cmocka_unit_test(texts_missing),
+		cmocka_unit_test(names_sent_each_time),
 		cmocka_unit_test(texts_cut),
 		cmocka_unit_test(broken_texts),
 		cmocka_unit_test(memory_is_bounded),

@@ -27,6 +27,7 @@ struct regions {
 	struct open_region open[];
 };
 
+/* Of a number that is settled. */
 static uint32_t name(const struct step *st, uint64_t text)
 {
 	return texts__name(st->s->texts, text, &st->s->stats.text_misses);
@@ -97,7 +98,7 @@ enum verdict apply_task_begin(struct step *st)
 	s->task_begun = true;
 	args[0] = task->id;
 	args[1] = task->parent;
-	args[2] = name(st, task->type);
+	args[2] = name(st, texts__settle(s->texts, task->type));
 	args[3] = step__stack(st, s->opts.layout->skips.task_begin);
 	checkpoint__emit(s, st->t, st->time, EV_USER_TASK_BEGIN, 4, args);
 	return DONE;
@@ -204,18 +205,19 @@ static enum verdict region_ends(struct step *st, const struct gt_region *region)
 
 enum verdict apply_region(struct step *st)
 {
-	const struct gt_region *region = st->payload;
+	struct gt_region region = *(const struct gt_region *)st->payload;
 	enum verdict v;
 
-	if (task__may_come(st, region->task))
+	if (task__may_come(st, region.task))
 		return WAIT;
 	if (!step__need_running(st, &v))
 		return v;
-	if (region->ends > 1) /* no other mode is known: the runtime passes over it, too */
+	if (region.ends > 1) /* no other mode is known: the runtime passes over it, too */
 		return step__drop(st);
-	if (region->task)
-		task__name(st->s, region->task);
-	return region->ends ? region_ends(st, region) : region_begins(st, region);
+	if (region.task)
+		task__name(st->s, region.task);
+	region.name = texts__settle(st->s->texts, region.name);
+	return region.ends ? region_ends(st, &region) : region_begins(st, &region);
 }
 
 /* ---- logs ---- */
@@ -233,7 +235,7 @@ enum verdict apply_log(struct step *st)
 		return v;
 	if (log->task)
 		task__name(s, log->task);
-	args[1] = name(st, log->category);
+	args[1] = name(st, texts__settle(s->texts, log->category));
 	args[2] = texts__message(s->texts, log->message, &s->stats.text_misses);
 	args[3] = step__stack(st, s->opts.layout->skips.log);
 	checkpoint__emit(s, st->t, st->time, EV_USER_LOG, 4, args);

@@ -55,17 +55,23 @@ static uint32_t whole_length(const struct gt_text *text)
 	return want > tail ? len - 1 - tail : len;
 }
 
-static int add_name(struct texts *t, const struct gt_record *rec)
+static int keep_name(struct texts *t, uint64_t number, const char *bytes, size_t len)
 {
-	const struct gt_text *text = (const void *)(rec + 1);
 	uint32_t id;
 
-	if (rec->object <= GT_TEXT_UNREAD || map__get(&t->name, rec->object))
+	if (number <= GT_TEXT_UNREAD || map__get(&t->name, number))
 		return 0; /* sent again: another took its place in what the probes remember */
 	if (t->name.n >= TEXTS_NAMES)
 		return 0;
-	id = intern__string(t->in, (const char *)(text + 1), whole_length(text));
-	return id ? map__put(&t->name, rec->object, (void *)(uintptr_t)id) : 0;
+	id = intern__string(t->in, bytes, len);
+	return id ? map__put(&t->name, number, (void *)(uintptr_t)id) : 0;
+}
+
+static int add_name(struct texts *t, const struct gt_record *rec)
+{
+	const struct gt_text *text = (const void *)(rec + 1);
+
+	return keep_name(t, rec->object, (const char *)(text + 1), whole_length(text));
 }
 
 static int add_message(struct texts *t, const struct gt_record *rec)
@@ -87,6 +93,34 @@ static uint32_t missing(struct texts *t, uint64_t *misses)
 	if (!t->missing)
 		t->missing = intern__cstring(t->in, TEXTS_MISSING);
 	return t->missing;
+}
+
+/* A number for a name that came without one: FNV-1a. */
+static uint64_t number_of(const unsigned char *bytes, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ len;
+
+	while (len--)
+		hash = (hash ^ *bytes++) * 0x100000001b3ull;
+	return (hash & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
+}
+
+uint64_t texts__settle(struct texts *t, uint64_t number)
+{
+	const char *text;
+	uint64_t settled;
+	size_t len;
+
+	if (!(number & GT_TEXT_ONCE))
+		return number;
+	text = once__get(&t->messages, number, &len);
+	if (!text)
+		return GT_TEXT_UNREAD;
+	settled = number_of((const unsigned char *)text, len);
+	if (keep_name(t, settled, text, len))
+		settled = GT_TEXT_UNREAD;
+	once__drop(&t->messages, number);
+	return settled;
 }
 
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses)

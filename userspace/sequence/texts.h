@@ -25,6 +25,12 @@ void texts__destroy(struct texts *t);
 /* Keeps what a TEXT record (of a checked size) says. 0 or -ENOMEM. */
 int texts__add(struct texts *t, const struct gt_record *rec);
 
+/*
+ * The number of a name whose record has it: in a black box each name comes under a number of its own
+ * (GT_TEXT_ONCE), since what was sent long ago is gone there; here equal ones get one. Takes it.
+ */
+uint64_t texts__settle(struct texts *t, uint64_t number);
+
 /* String ids; those of a text that is not there are of the stand-in, and counted in *misses. */
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses);
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* takes it */
