@@ -44,7 +44,7 @@ int once__put(struct once *o, uint64_t number, uint64_t time, const void *data, 
 	struct once_item *item;
 
 	once__drop(o, number);
-	if (o->bytes + item_size(len) > ONCE_BYTES)
+	if (o->bytes + item_size(len) > (o->bytes_max ? o->bytes_max : ONCE_BYTES))
 		return -ENOBUFS;
 	item = malloc(item_size(len));
 	if (!item)

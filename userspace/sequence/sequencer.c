@@ -66,6 +66,7 @@ void sequencer__no_kernel(struct sequencer *s)
 void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 {
 	merge__may_hold(s->merge, bytes);
+	texts__may_hold(s->texts, bytes);
 }
 
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)

@@ -129,6 +129,8 @@ uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses)
 
 	if (number == GT_TEXT_EMPTY)
 		return 0;
+	if (number & GT_TEXT_ONCE) /* a black box's: it forgets what was sent before */
+		return texts__message(t, number, misses);
 	id = (uint32_t)(uintptr_t)map__get(&t->name, number);
 	return id ? id : missing(t, misses);
 }
@@ -147,6 +149,12 @@ uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 	id = intern__passing(t->in, text, len);
 	once__drop(&t->messages, number);
 	return id;
+}
+
+void texts__may_hold(struct texts *t, uint64_t bytes)
+{
+	if (bytes > ONCE_BYTES)
+		t->messages.bytes_max = bytes;
 }
 
 void texts__expire(struct texts *t, uint64_t time)

@@ -35,6 +35,8 @@ uint64_t texts__settle(struct texts *t, uint64_t number);
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses);
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* takes it */
 
+/* Texts that wait for their records may take so many bytes, if that is more than usual. */
+void texts__may_hold(struct texts *t, uint64_t bytes);
 /* All records up to `time` were taken. */
 void texts__expire(struct texts *t, uint64_t time);
 
