@@ -129,8 +129,6 @@ uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses)
 
 	if (number == GT_TEXT_EMPTY)
 		return 0;
-	if (number & GT_TEXT_ONCE) /* a black box's: it forgets what was sent before */
-		return texts__message(t, number, misses);
 	id = (uint32_t)(uintptr_t)map__get(&t->name, number);
 	return id ? id : missing(t, misses);
 }
