@@ -56,6 +56,8 @@ BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$
 LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace align)))
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/% userspace/align/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
+	       $(filter userspace/sequence/%,$(LIB_SRCS)) $(patsubst %,userspace/capture/%.c,sink \
+	       rawfile rawchunk replay blackbox_write blackbox_checkpoint blackbox_texts blackbox_read) \
 	       $(addprefix selftests/fuzz/,blocks.c make_trace.c patched.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
@@ -227,7 +229,8 @@ build/fuzz/libgotrace.a: $(FUZZED_SRCS:%.c=build/fuzz/obj/%.o)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/fuzz/,seeds.o make_trace.o) build/libgotrace.a
+build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/,fuzz/seeds.o fuzz/make_trace.o blackbox/image.o blackbox/seed.o) \
+		build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 

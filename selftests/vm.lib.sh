@@ -120,7 +120,7 @@ vm_fill_initrd() # RELEASE ROOT FOLDER
 # files stay. Prints what it prints; its standard error goes to FOLDER/console, behind the kernel's messages.
 vm_boot()
 {
-	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=multi" -smp "${VM_CPUS:-2}")
+	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=single" -smp "${VM_CPUS:-2}")
 	shift 3
 
 	[[ " $* " != *" -icount "* ]] || accel=(-accel "tcg,thread=single" -smp 1)

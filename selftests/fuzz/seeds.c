@@ -15,6 +15,7 @@
 #undef EV_NONE /* versions of ELF, by the prefix of our events */
 
 #include "../perfdata/made.h"
+#include "../blackbox/seed.h"
 #include "make_trace.h"
 #include "trace/describe.h"
 #include "trace/encode.h"
@@ -412,6 +413,14 @@ static void save_perfdata(const char *name, uint64_t more, size_t packed, bool o
 	free(m);
 }
 
+static void save_blackbox(const char *name, unsigned int rings, unsigned int records)
+{
+	static struct bytes b;
+
+	b.len = blackbox_seed(rings, records, b.data, sizeof(b.data));
+	save("blackbox", name, &b);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *table;
@@ -436,6 +445,10 @@ int main(int argc, char **argv)
 	save_perfdata("chains", PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, 0, true);
 	save_perfdata("packed", 0, 100, false);
 	save_perfdata("packed2", 0, 1000, true);
+	save_blackbox("whole", 1, 30);
+	save_blackbox("overwritten", 1, 150);
+	save_blackbox("rings", 2, 151);
+	save_blackbox("stale", 1, 300);
 	free(table);
 	return 0;
 }

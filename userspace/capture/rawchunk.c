@@ -101,6 +101,14 @@ static void *read_array(struct buf *b, uint64_t n, size_t size, size_t *ret_n)
 	return copy;
 }
 
+static void forget(struct snapshot *snap)
+{
+	free(snap->g);
+	free(snap->m);
+	free(snap->p);
+	*snap = (struct snapshot){};
+}
+
 void raw_snapshots__add(struct raw_snapshots *both, struct buf *b)
 {
 	uint32_t which = buf__u32(b), there = buf__u32(b);
@@ -121,16 +129,13 @@ void raw_snapshots__add(struct raw_snapshots *both, struct buf *b)
 	snap->m = read_array(b, nm, sizeof(*snap->m), &snap->nm);
 	snap->p = read_array(b, np, sizeof(*snap->p), &snap->np);
 	both->there[which] = !b->bad;
+	if (b->bad)
+		forget(snap);
 }
 
 void raw_snapshots__free(struct raw_snapshots *both)
 {
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		free(both->snap[i].g);
-		free(both->snap[i].m);
-		free(both->snap[i].p);
-	}
+	forget(&both->snap[0]);
+	forget(&both->snap[1]);
 	*both = (struct raw_snapshots){};
 }

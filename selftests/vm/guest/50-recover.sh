@@ -107,7 +107,7 @@ names()
 		kill_daemon && recover names names || return 1
 	build/gotrace goroutines "$tmp/names.trace" >"$tmp/names.txt" && grep 'main\.parked' "$tmp/names.txt" &&
 		[ "$(awk '$NF ~ /^main\.parked/ { n += $1 } END { print n }' "$tmp/names.txt")" -eq 100 ] &&
-		stop_target
+		kill -KILL "$TARGET_PID"
 }
 
 listed()
