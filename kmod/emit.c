@@ -58,10 +58,7 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 		memcpy(at, tail, tail_size);
 	}
 	ring__commit(ring, &slot);
-	/*
-	 * the reservation was a full barrier before the look for sleepers, as wq_has_sleeper() has
-	 * one
-	 */
+	/* wq_has_sleeper() is a full barrier: who begins to sleep now sees the new head */
 	if (unlikely(ends_subbuf(ring, &slot)) && wq_has_sleeper(&s->wait))
 		irq_work_queue(&s->wake);
 	return 0;

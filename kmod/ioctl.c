@@ -200,7 +200,9 @@ static const struct {
 /* A structure that has grown has another size in its request's number; that is not looked at. */
 static bool is_request(unsigned int request, unsigned int known)
 {
-	return (request & ~IOCSIZE_MASK) == (known & ~IOCSIZE_MASK);
+	unsigned int size = _IOC_SIZE(known) ? IOCSIZE_MASK : 0;
+
+	return (request & ~size) == (known & ~size);
 }
 
 static int copy_in(union argument *a, u32 known, const void __user *user)

@@ -188,6 +188,7 @@ static bool test_no_session(void)
 	CHECK_EQUAL(call(fd, _IOWR('h', 0x80, struct gt_abi), zero), -ENOTTY);
 	CHECK_EQUAL(call(fd, _IOR('g', 0x80, struct gt_abi), zero), -ENOTTY);
 	CHECK_EQUAL(call(fd, _IO('g', 0x80), zero), -ENOTTY);
+	CHECK_EQUAL(call(fd, _IOC(_IOC_NONE, 'g', _IOC_NR(GT_IOC_RELEASE), 8), zero), -ENOTTY);
 	close(fd);
 	return true;
 }
