@@ -26,7 +26,7 @@ bool image__create(struct image *im, unsigned int rings, uint32_t subbuf_size, u
 		.subbufs = subbufs,
 		.stack_words = stack_words,
 		.stack_slots = stack_words / 8,
-		.control_offset = PAGE,
+		.control_offset = whole_pages(sizeof(page)),
 		.control_stride = whole_pages(sizeof(struct gt_ring_control) + 8ull * subbufs),
 		.ring_stride = whole_pages((uint64_t)subbuf_size * subbufs),
 		.half_stride = whole_pages(8ull * stack_words),

@@ -45,7 +45,7 @@ size_t blackbox_seed(unsigned int rings, unsigned int records, uint8_t *ret, siz
 	size_t size;
 	unsigned int i;
 
-	if (!image__create(&im, rings, 512, 4, 64, 500) ||
+	if (!image__create(&im, rings, 512 / rings, 4, 64, 500) ||
 	    blackbox_writer__create(&w, &facts, &symbolizer))
 		exit(2);
 	id = image__stack(&im, (uint64_t[]){ 0x401, 0x402 }, 2, false);
