@@ -407,77 +407,6 @@ static void stacks(void **state)
 	image__destroy(&im);
 }
 
-struct text_record {
-	struct gt_record rec;
-	struct gt_text text;
-	char bytes[8];
-};
-
-static void put_text(struct image *im, uint64_t number, const char *bytes)
-{
-	struct text_record full = { { .time = CREATED + 10, .tid = 7, .kind = GT_TEXT,
-				      .object = GT_TEXT_ONCE | number },
-				    { (gt_u32)strlen(bytes), 0 }, "" };
-
-	memcpy(full.bytes, bytes, full.text.len);
-	image__emit(im, 0, &full.rec, sizeof(full), NULL);
-}
-
-/* Sent each time with another number: what names the same has one number again, a message its own. */
-static void names_of_texts(void **state)
-{
-	struct full_record full = { { .time = CREATED + 11, .tid = 7, .kind = GT_REGION },
-				    { 0, GT_TEXT_ONCE | 1, 0 } };
-	uint64_t name[3], *number = name;
-	struct blackbox_facts got;
-	struct blackbox_image image;
-	struct raw_header header;
-	struct raw_chunk chunk;
-	struct rawfile *raw;
-	struct error err = {};
-	struct image im;
-	const void *data;
-	size_t size;
-	struct buf b;
-
-	assert_true(image__create(&im, 1, 16384, SUBBUFS, 128, CREATED));
-	put_text(&im, 1, "outer");
-	image__emit(&im, 0, &full.rec, sizeof(full), NULL);
-	put_text(&im, 2, "outer");
-	full.payload[1] = GT_TEXT_ONCE | 2;
-	full.payload[2] = 1;
-	image__emit(&im, 0, &full.rec, sizeof(full), NULL);
-	put_text(&im, 3, "outer");
-	full.rec.kind = GT_LOG;
-	full.payload[1] = GT_TEXT_ONCE | 9; /* overwritten */
-	full.payload[2] = GT_TEXT_ONCE | 3;
-	image__emit(&im, 0, &full.rec, sizeof(full), NULL);
-	freeze(&im, CREATED + 100);
-	image = image_of(&im);
-	assert_int_equal(blackbox__read(&image, NULL, &raw, &got, &err), 0);
-	data = rawfile__bytes(raw, &size);
-	b = buf__make(data, size);
-	assert_int_equal(raw_header__read(&b, "it", &header, &err), 0);
-	while (raw_chunk__next(&b, &chunk) && chunk.type != RAW_RECORDS)
-		;
-	buf__skip(&chunk.data, 8);
-	while ((size = raw_record__size(&chunk.data))) {
-		memcpy(&full, buf__take(&chunk.data, size), sizeof(full));
-		if (full.rec.kind == GT_REGION)
-			*number++ = full.payload[1];
-		else if (full.rec.kind == GT_TEXT)
-			name[2] = full.rec.object;
-	}
-	assert_ptr_equal(number, name + 2);
-	assert_int_equal(name[0], name[1]);
-	assert_false(name[0] & GT_TEXT_ONCE);
-	assert_int_equal(name[2], GT_TEXT_ONCE | 3);
-	assert_int_equal(full.payload[1], GT_TEXT_ONCE | 9);
-	assert_int_equal(full.payload[2], GT_TEXT_ONCE | 3);
-	rawfile__destroy(raw);
-	image__destroy(&im);
-}
-
 /* ---- against a model ---- */
 
 struct model_record {
@@ -602,7 +531,6 @@ int main(void)
 		cmocka_unit_test(the_better_checkpoint),
 		cmocka_unit_test(an_exec_ends_it),
 		cmocka_unit_test(stacks),
-		cmocka_unit_test(names_of_texts),
 		cmocka_unit_test(against_a_model),
 		cmocka_unit_test(broken_anywhere),
 	};

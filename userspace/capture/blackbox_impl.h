@@ -51,17 +51,4 @@ void touched__deinit(struct touched *t);
  */
 void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t);
 
-/*
- * Texts, each of which was sent with a number of its own, names as well: what was sent before is overwritten
- * some time. Names get numbers by what they say again, so that a region's end fits its begin.
- */
-struct box_texts {
-	struct map name, message; /* number to that of its content; numbers of logs' messages */
-};
-
-/* To be told of all records first; 0 or -ENOMEM. */
-int box_texts__note(struct box_texts *t, const struct gt_record *rec);
-void box_texts__rename(const struct box_texts *t, struct gt_record *rec);
-void box_texts__deinit(struct box_texts *t);
-
 #endif

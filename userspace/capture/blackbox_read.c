@@ -40,7 +40,6 @@ struct box {
 	struct ring *ring;
 	struct checkpoint checkpoint[2];
 	struct raw_header header;
-	struct box_texts texts;
 	struct map seen;   /* ids of stacks */
 	uint32_t stacks;   /* written */
 	struct rawfile *raw;
@@ -300,11 +299,6 @@ static int write_stack(struct box *box, uint32_t id, uint64_t time)
 
 /* ---- out ---- */
 
-static int note_text(struct box *box, const struct gt_record *rec, void *ctx)
-{
-	return box_texts__note(&box->texts, rec);
-}
-
 static int write_its_stack(struct box *box, const struct gt_record *rec, void *ctx)
 {
 	return write_stack(box, rec->stack, rec->time);
@@ -332,10 +326,8 @@ static int write_part(struct box *box, struct ring *ring)
 	struct blackbox_record r;
 	int code = 0;
 
-	while (!code && next_record(&b, &r)) {
-		box_texts__rename(&box->texts, &r.rec);
+	while (!code && next_record(&b, &r))
 		code = rawfile__record(box->raw, (unsigned int)(ring - box->ring), &r.rec, r.size);
-	}
 	return code;
 }
 
@@ -446,8 +438,6 @@ static int write_all(struct box *box, const struct symbolizer *more)
 	if (!code)
 		code = each_record(box, write_its_stack, NULL);
 	if (!code)
-		code = each_record(box, note_text, NULL);
-	if (!code)
 		code = write_records(box);
 	if (!code)
 		code = write_losses(box);
@@ -491,7 +481,6 @@ int blackbox__read(const struct blackbox_image *image, const struct symbolizer *
 		free(box.ring[i].part);
 	free(box.ring);
 	map__deinit(&box.seen);
-	box_texts__deinit(&box.texts);
 	checkpoints__free(box.checkpoint);
 	if (code) {
 		rawfile__destroy(box.raw);
