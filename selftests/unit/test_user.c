@@ -296,6 +296,37 @@ static void names_sent_each_time(void **state)
 	stop(&m);
 }
 
+/* What was a text of one generation alone would be forgotten with it. */
+static void names_over_generations(void **state)
+{
+	const uint64_t second = 1000000000;
+	uint64_t number = GT_TEXT_ONCE;
+	struct machine m;
+	int i;
+
+	annotating(&m);
+	say(&m, ++number, "outside");
+	region(&m, 1, 1, 0, number, false);
+	for (i = 0; i < 10; i++) {
+		say(&m, ++number, i % 2 ? "odd" : "even");
+		region(&m, 1, 1, 0, number, false);
+		flush(&m);
+		m.now += second + second / 2;
+		say(&m, ++number, i % 2 ? "odd" : "even");
+		forget(&m);
+		region(&m, 1, 1, 0, number, true);
+		flush(&m);
+		assert_non_null(strstr(m.writer.text, "open "));
+		assert_non_null(strstr(m.writer.text, i % 2 ? "m1 UserRegionEnd 0 \"odd\" -\n" :
+							      "m1 UserRegionEnd 0 \"even\" -\n"));
+	}
+	forget(&m);
+	say(&m, ++number, "outside");
+	region(&m, 1, 1, 0, number, true);
+	expect(&m, "m1 UserRegionEnd 0 \"outside\" -\n");
+	finish(&m);
+}
+
 /* Cut in the midst of a character: that one goes, if it is UTF-8 at all. */
 static void texts_cut(void **state)
 {
@@ -426,6 +457,7 @@ int main(void)
 		cmocka_unit_test(task_named_early),
 		cmocka_unit_test(texts_missing),
 		cmocka_unit_test(names_sent_each_time),
+		cmocka_unit_test(names_over_generations),
 		cmocka_unit_test(texts_cut),
 		cmocka_unit_test(broken_texts),
 		cmocka_unit_test(memory_is_bounded),
