@@ -136,7 +136,7 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
 
-$(OUT)/selftests/unit/test_blackbox: $(OUT)/obj/selftests/blackbox/image.o
+$(OUT)/selftests/unit/test_blackbox $(OUT)/selftests/unit/test_blackbox_sequence: $(OUT)/obj/selftests/blackbox/image.o
 
 build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(call say,LINK,$@)

@@ -117,10 +117,12 @@ static bool is_likely(const struct snapshot *snap, const struct snapshot_g *g,
 }
 
 /* `later`: addresses of what a later snapshot tells of, or NULL. */
-static void age(struct snapshot *snap, const struct touched *t, const struct map *later)
+static void age(struct snapshot *snap, const struct touched *t, const struct map *later,
+		uint64_t t1)
 {
 	size_t i, n = 0;
 
+	snap->time = snap->time_end = t1;
 	for (i = 0; i < snap->ng; i++)
 		if ((!later || !map__get(later, snap->g[i].addr)) &&
 		    is_likely(snap, &snap->g[i], t))
@@ -130,15 +132,15 @@ static void age(struct snapshot *snap, const struct touched *t, const struct map
 		snap->m[i].p = snap->m[i].oldp = 0;
 }
 
-void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t)
+void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t, uint64_t t1)
 {
 	struct map later = {};
 	size_t i;
 
 	for (i = 0; both->there[1] && i < both->snap[1].ng; i++)
 		touch(&later, both->snap[1].g[i].addr); /* without memory: the first one counts, too */
-	age(&both->snap[0], t, &later);
+	age(&both->snap[0], t, &later, t1);
 	if (both->there[1])
-		age(&both->snap[1], t, NULL);
+		age(&both->snap[1], t, NULL, t1);
 	map__deinit(&later);
 }

@@ -47,8 +47,9 @@ void touched__deinit(struct touched *t);
 
 /*
  * What is still likely of a pair from before the window. Who waited and has no record in it waits still;
- * so does a system call whose thread has none. Of the others the records tell.
+ * so does a system call whose thread has none. Of the others the records tell, up to t1: so it counts as
+ * taken then.
  */
-void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t);
+void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t, uint64_t t1);
 
 #endif

@@ -390,22 +390,29 @@ static int note_touched(struct box *box, const struct gt_record *rec, void *ctx)
 	return touched__add(ctx, rec, box->facts->t0);
 }
 
+/*
+ * The initial state waits for all records up to the second snapshot: they outrank it. If there is none of
+ * the window, that is up to the window's end.
+ */
 static int write_snapshots(struct box *box)
 {
 	struct raw_snapshots *both = checkpoints__choose(box->checkpoint, box->facts);
+	struct snapshot none = { .time = box->facts->t1, .time_end = box->facts->t1 };
 	struct touched touched = {};
 	int code = 0;
 
 	if (!both)
-		return rawfile__snapshot(box->raw, NULL, NULL);
+		return rawfile__snapshot(box->raw, NULL, &none);
 	if (box->facts->stale) {
 		code = each_record(box, note_touched, &touched);
-		raw_snapshots__age(both, &touched);
+		raw_snapshots__age(both, &touched, box->facts->t1);
 		touched__deinit(&touched);
 	}
 	if (code)
 		return code;
-	return rawfile__snapshot(box->raw, &both->snap[0], both->there[1] ? &both->snap[1] : NULL);
+	if (!both->there[1])
+		return rawfile__snapshot(box->raw, NULL, &both->snap[0]);
+	return rawfile__snapshot(box->raw, &both->snap[0], &both->snap[1]);
 }
 
 /* From when on it was recorded, the first checkpoint tells: before, not all of the probes were live. */

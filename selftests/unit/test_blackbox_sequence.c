@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is recovered of a black box, as a trace: its records through the sequencer and the writer, and all of
+ * that read back. What test_blackbox.c says of the raw file, this says of what comes of it.
+ */
+#include "../blackbox/image.h"
+#include "capture/blackbox.h"
+#include "sequence/sequencer.h"
+#include "target/layout.h"
+#include "trace/timeline.h"
+#include "writer_fixture.h"
+
+#define CREATED 1000000000000ull
+#define SUBBUF	512u
+#define SUBBUFS 4u
+
+#define G(n) (0xc000000000ull + (n) * 0x400)
+#define P(n) (0xc800000000ull + (n) * 0x2000)
+#define M(n) (0xcc00000000ull + (n) * 0x800)
+
+static struct image im;
+static struct blackbox_image image;
+static struct blackbox_facts facts;
+static struct sequencer_stats stats;
+
+/* ---- making one ---- */
+
+static void create(unsigned int rings)
+{
+	assert_true(image__create(&im, rings, SUBBUF, SUBBUFS, 128, CREATED));
+	image = (struct blackbox_image){ .memory = im.memory, .bytes = im.bytes };
+}
+
+/* A record at so many ns after the beginning. */
+static void give(unsigned int ring, uint64_t at, uint32_t tid, uint16_t kind, uint64_t object,
+		 const void *payload)
+{
+	struct {
+		struct gt_record rec;
+		unsigned char payload[24];
+	} r = { .rec = { .time = CREATED + at, .tid = tid, .kind = kind, .object = object } };
+	size_t size = (size_t)gt_payload_size(kind);
+
+	if (size)
+		memcpy(r.payload, payload, size);
+	assert_true(image__emit(&im, ring, &r.rec, sizeof(r.rec) + size, NULL));
+}
+
+/* Thread 7 and its goroutine 1 in and out of system calls, from one time to the other. */
+static void fill(unsigned int ring, uint64_t from, uint64_t to)
+{
+	for (; from < to; from += 20) {
+		give(ring, from, 7, GT_SYSCALL_ENTER, G(1), NULL);
+		give(ring, from + 10, 7, GT_SYSCALL_EXIT, G(1), NULL);
+	}
+}
+
+static int one_frame(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	*frame = (struct sym_frame){ .pc = pc, .func = "main.f", .file = "f.go", .line = 1 };
+	return 1;
+}
+
+/* Goroutine 1 runs on thread 7, 2 on thread 9, 3 waits. */
+static void checkpoint(uint64_t at)
+{
+	const struct symbolizer symbolizer = { NULL, one_frame, one_frame };
+	const struct raw_header header = { .t0 = CREATED + 1, .stacks = 1, .go_version = "go1.25.3" };
+	struct snapshot_g g[] = {
+		{ .addr = G(1), .goid = 1, .m = M(7), .startpc = 0x401, .status = GS_RUNNING },
+		{ .addr = G(2), .goid = 2, .m = M(9), .startpc = 0x402, .status = GS_RUNNING },
+		{ .addr = G(3), .goid = 3, .startpc = 0x403, .status = GS_WAITING },
+	};
+	struct snapshot_m m[] = { { .addr = M(7), .curg = G(1), .p = P(0), .tid = 7 },
+				  { .addr = M(9), .curg = G(2), .p = P(1), .tid = 9 } };
+	struct snapshot_p p[] = { { .addr = P(0), .m = M(7), .id = 0, .status = 1 },
+				  { .addr = P(1), .m = M(9), .id = 1, .status = 1 } };
+	struct snapshot snap = { .time = CREATED + at, .time_end = CREATED + at + 1, .procs = 2,
+				 .g = g, .ng = 3, .m = m, .nm = 2, .p = p, .np = 2 };
+	struct blackbox_writer *w;
+	const void *data;
+	void *copy;
+	size_t size;
+
+	ok(blackbox_writer__create(&w, &header, &symbolizer));
+	ok(blackbox_writer__make(w, im.memory, im.bytes, &snap, &snap, &data, &size));
+	copy = malloc(size);
+	assert_non_null(copy);
+	image.checkpoint[0].data = memcpy(copy, data, size);
+	image.checkpoint[0].bytes = size;
+	blackbox_writer__destroy(w);
+}
+
+/* ---- reading what came out ---- */
+
+static void run_sequencer(struct rawfile *raw)
+{
+	struct sequencer_opts opts = { .version = 25, .tick_ns = 1 };
+	struct go_version release;
+	struct sequencer *seq;
+	struct error err = {};
+	struct layout layout;
+	struct replay *r;
+	const void *data;
+	size_t size;
+
+	assert_true(go_version__parse("go1.25.3", &release));
+	ok(layout__for_version(&release, &layout, &err));
+	data = rawfile__bytes(raw, &size);
+	ok(replay__open_memory(&r, data, size, "it", &err));
+	start(25, 1);
+	opts.layout = &layout;
+	opts.writer = x.w;
+	opts.intern = x.in;
+	replay__symbolizer(r, &opts.symbolizer);
+	ok(sequencer__create(&seq, &opts));
+	ok(replay__run(r, seq));
+	stats = *sequencer__stats(seq);
+	sequencer__destroy(seq);
+	replay__destroy(r);
+	ok(trace_file__commit(x.file));
+}
+
+/* The trace of what was made until `end`. */
+static struct timeline *recover(uint64_t end, struct reader **ret)
+{
+	struct error err = {};
+	struct rawfile *raw;
+	struct timeline *t;
+	struct input *in;
+
+	im.page->frozen = CREATED + end;
+	ok(blackbox__read(&image, NULL, &raw, &facts, &err));
+	run_sequencer(raw);
+	rawfile__destroy(raw);
+	ok(input__open(&in, x.path, &err));
+	ok(reader__open(ret, in, NULL, &err));
+	ok(timeline__create(&t, *ret));
+	return t;
+}
+
+/* It has to read well to its end. */
+static void end(struct timeline *t, struct reader *r)
+{
+	struct timeline_step step;
+	struct error err = {};
+
+	while (timeline__next(t, &step, &err) > 0)
+		;
+	assert_string_equal(err.text, "");
+	timeline__destroy(t);
+	reader__destroy(r);
+	stop(NULL);
+	free((void *)image.checkpoint[0].data);
+	image__destroy(&im);
+}
+
+/* The status that the trace begins with: enum trace_go_status; 0: it is not there. */
+static uint64_t status_of(struct timeline *t, uint64_t goid)
+{
+	struct timeline_step step;
+	struct error err = {};
+
+	while (timeline__next(t, &step, &err) > 0) {
+		const struct trace_event *ev = step.event;
+
+		if (ev && (ev->type == EV_GO_STATUS || ev->type == EV_GO_STATUS_STACK) &&
+		    ev->arg[0] == goid)
+			return ev->arg[2];
+	}
+	return 0;
+}
+
+/* ---- tests ---- */
+
+/* Goroutine 2 ran when the checkpoint was made; what its first record says comes late in the window. */
+static void fill_and_start_late(void)
+{
+	fill(0, 100, 3000);
+	give(0, 3000, 9, GT_P_START, P(1), &(struct gt_proc){ .id = 1 });
+	give(0, 3010, 9, GT_EXECUTE, G(2), &(struct gt_execute){ 2 });
+	fill(0, 3020, 3100);
+}
+
+static void an_old_pair_waits_for_all_records(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	create(1);
+	checkpoint(50);
+	fill_and_start_late();
+	t = recover(3200, &r);
+	assert_true(facts.stale);
+	assert_int_equal(status_of(t, 2), GO_RUNNABLE);
+	end(t, r);
+	assert_int_equal(stats.repairs, 0);
+	assert_int_equal(stats.dropped, 0);
+	assert_int_equal(stats.at_start, 3);
+}
+
+static void so_does_none(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	create(1);
+	fill_and_start_late();
+	t = recover(3200, &r);
+	assert_int_equal(facts.snapshots, 0);
+	assert_int_equal(status_of(t, 2), GO_RUNNABLE);
+	end(t, r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_old_pair_waits_for_all_records),
+		cmocka_unit_test(so_does_none),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
