@@ -57,7 +57,8 @@ LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target captu
 FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/% userspace/align/%,$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
 	       $(filter userspace/sequence/%,$(LIB_SRCS)) $(patsubst %,userspace/capture/%.c,sink \
-	       rawfile rawchunk replay blackbox_write blackbox_checkpoint blackbox_read) \
+	       rawfile rawchunk replay blackbox_write blackbox_checkpoint blackbox_stacks \
+	       blackbox_read) \
 	       $(addprefix selftests/fuzz/,blocks.c make_trace.c patched.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))

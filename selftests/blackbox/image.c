@@ -112,7 +112,7 @@ uint32_t image__stack(struct image *im, const uint64_t *pcs, uint32_t depth, boo
 	struct gt_session_page *page = im->page;
 	uint32_t epoch = page->stack_state >> 32, word = (uint32_t)page->stack_state;
 	uint32_t words = (uint32_t)(sizeof(struct gt_stack_entry) / 8) + depth;
-	uint64_t hash = (uint64_t)depth << 56, *index = (void *)(im->memory + page->index_offset);
+	uint64_t hash = 0, *index = (void *)(im->memory + page->index_offset);
 	struct gt_stack_entry *entry;
 	uint32_t i;
 
@@ -123,8 +123,11 @@ uint32_t image__stack(struct image *im, const uint64_t *pcs, uint32_t depth, boo
 	page->stack_state = (uint64_t)epoch << 32 | (word + words);
 	entry = (void *)(im->memory + page->half_offset + (epoch & 1) * page->half_stride +
 			 8ull * word);
-	for (i = 0; i < depth; i++)
-		hash = hash * 31 + pcs[i];
+	for (i = 0; i < depth; i++) {
+		hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	hash = (hash & ((1ull << 56) - 1)) | (uint64_t)depth << 56;
 	entry->hash = hash;
 	entry->epoch = epoch;
 	entry->depth = (uint16_t)depth;

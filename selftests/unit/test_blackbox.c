@@ -404,6 +404,13 @@ static void stacks(void **state)
 	assert_int_equal(recover(&image, &program, &r), 0);
 	assert_int_equal(r.later_frames, 49);
 	free((void *)image.checkpoint[0].data);
+	image.checkpoint[0].data = NULL;
+	free(r.got);
+	/* one whose PCs are another's */
+	im.memory[im.page->half_offset + (ids[99] >> 24 & 1) * im.page->half_stride +
+		  8 * GT_STACK_ID_WORD(ids[99]) + sizeof(struct gt_stack_entry)] ^= 1;
+	assert_int_equal(recover(&image, NULL, &r), 0);
+	assert_int_equal(r.facts.stacks, 49);
 	free(r.got);
 	image__destroy(&im);
 }

@@ -8,6 +8,7 @@
 
 #include "capture/blackbox.h"
 #include "gotrace/record.h"
+#include "gotrace/uapi.h"
 #include "lib/map.h"
 
 /* A record's copy, with room for any. */
@@ -51,5 +52,12 @@ void touched__deinit(struct touched *t);
  * taken then.
  */
 void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t, uint64_t t1);
+
+/*
+ * The payload of a STACK record and its size; the record itself is the caller's. False: what had the id was
+ * overwritten, or never written to its end.
+ */
+bool stack_table__find(const struct buf *memory, const struct gt_session_page *page, uint32_t id,
+		       struct blackbox_record *ret);
 
 #endif

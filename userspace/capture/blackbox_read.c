@@ -246,36 +246,6 @@ static void find_end(struct box *box)
 
 /* ---- the stack table ---- */
 
-static bool find_stack(const struct box *box, uint32_t id, struct blackbox_record *ret)
-{
-	const struct gt_session_page *page = &box->page;
-	struct gt_stack *stack = (void *)(&ret->rec + 1);
-	uint64_t word = GT_STACK_ID_WORD(id), half = GT_STACK_ID_EPOCH(id) & 1;
-	struct gt_stack_entry entry;
-	const void *data;
-	struct buf b;
-
-	if (page->stack_words > GT_STACK_WORDS_MAX || word >= page->stack_words)
-		return false;
-	b = buf__slice(&box->memory, page->half_offset + half * page->half_stride,
-		       (uint64_t)page->stack_words * 8);
-	buf__seek(&b, word * 8);
-	data = buf__take(&b, sizeof(entry));
-	if (!data)
-		return false;
-	memcpy(&entry, data, sizeof(entry));
-	if ((entry.epoch & 0xff) != GT_STACK_ID_EPOCH(id) || !entry.depth ||
-	    entry.depth > GT_STACK_MAX)
-		return false;
-	data = buf__take(&b, entry.depth * sizeof(entry.pc[0]));
-	if (!data)
-		return false;
-	*stack = (struct gt_stack){ .depth = entry.depth, .cut = entry.cut };
-	memcpy(stack->pc, data, entry.depth * sizeof(entry.pc[0]));
-	ret->size = sizeof(ret->rec) + sizeof(*stack) + entry.depth * sizeof(entry.pc[0]);
-	return true;
-}
-
 /* Under a ring of their own, so that their numbers make no holes. */
 static int write_stack(struct box *box, uint32_t id, uint64_t time)
 {
@@ -287,7 +257,7 @@ static int write_stack(struct box *box, uint32_t id, uint64_t time)
 	code = map__put(&box->seen, id, box);
 	if (code)
 		return code;
-	if (!find_stack(box, id, &r)) {
+	if (!stack_table__find(&box->memory, &box->page, id, &r)) {
 		box->facts->stacks_gone++;
 		return 0;
 	}
