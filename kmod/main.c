@@ -101,7 +101,7 @@ static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "gotrace",
 	.fops = &files,
-	.mode = 0600,
+	.mode = 0666, /* open_file() decides, by capabilities: they need not be root's */
 };
 
 /*

@@ -2,12 +2,14 @@
 /* The device itself: who may open it, what it makes of wrong arguments, its mappings. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +38,7 @@ static bool test_abi(void)
 /* ---- who may open it ---- */
 
 #define BIT(capability) (1ull << (capability))
+#define NOBODY		65534
 
 /*
  * There are no user namespaces in a chroot, as a test's virtual machine has one: out of the new
@@ -51,11 +54,18 @@ static int leave_chroot(void)
 	return chroot(".");
 }
 
+/* Another user, who keeps what capset() is to give. */
+static int become_nobody(void)
+{
+	return prctl(PR_SET_KEEPCAPS, 1) || setgroups(0, NULL) ||
+	       setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY);
+}
+
 /*
- * What open() says to root with just these capabilities; in_namespace: to a user namespace's root
- * with all.
+ * What open() says to this user with just these capabilities; in_namespace: to a user namespace's
+ * root with all.
  */
-static int opened_with(uint64_t capabilities, bool in_namespace)
+static int opened_with(uid_t user, uint64_t capabilities, bool in_namespace)
 {
 	pid_t pid = fork();
 	int status;
@@ -70,7 +80,7 @@ static int opened_with(uint64_t capabilities, bool in_namespace)
 		int folder = open("/dev", O_PATH);
 
 		if (in_namespace ? leave_chroot() || unshare(CLONE_NEWUSER)
-				 : syscall(SYS_capset, &header, data))
+				 : (user && become_nobody()) || syscall(SYS_capset, &header, data))
 			_exit(255);
 		_exit(openat(folder, "gotrace", O_RDWR) < 0 ? errno : 0);
 	}
@@ -80,13 +90,19 @@ static int opened_with(uint64_t capabilities, bool in_namespace)
 
 static bool test_capabilities(void)
 {
-	CHECK_EQUAL(opened_with(BIT(CAP_SYS_ADMIN), false), 0);
-	CHECK_EQUAL(opened_with(BIT(CAP_PERFMON) | BIT(CAP_BPF), false), 0);
-	CHECK_EQUAL(opened_with(BIT(CAP_PERFMON), false), -EPERM);
-	CHECK_EQUAL(opened_with(BIT(CAP_BPF), false), -EPERM);
-	CHECK_EQUAL(opened_with(0, false), -EPERM);
-	CHECK_EQUAL(opened_with(~(BIT(CAP_SYS_ADMIN) | BIT(CAP_BPF)), false), -EPERM);
-	CHECK_EQUAL(opened_with(0, true), -EPERM);
+	static const uid_t users[] = { 0, NOBODY };
+
+	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
+		uid_t user = users[i];
+
+		CHECK_EQUAL(opened_with(user, BIT(CAP_SYS_ADMIN), false), 0);
+		CHECK_EQUAL(opened_with(user, BIT(CAP_PERFMON) | BIT(CAP_BPF), false), 0);
+		CHECK_EQUAL(opened_with(user, BIT(CAP_PERFMON), false), -EPERM);
+		CHECK_EQUAL(opened_with(user, BIT(CAP_BPF), false), -EPERM);
+		CHECK_EQUAL(opened_with(user, 0, false), -EPERM);
+		CHECK_EQUAL(opened_with(user, ~(BIT(CAP_SYS_ADMIN) | BIT(CAP_BPF)), false), -EPERM);
+	}
+	CHECK_EQUAL(opened_with(0, 0, true), -EPERM);
 	return true;
 }
 
@@ -406,7 +422,7 @@ int main(void)
 {
 	static const struct test tests[] = {
 		{ "the ABI's numbers", test_abi },
-		{ "CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF, opens it", test_capabilities },
+		{ "CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF, opens it, any user's", test_capabilities },
 		{ "limits of a session are kept", test_limits },
 		{ "names of sessions", test_names },
 		{ "requests without a session, and unknown ones", test_no_session },
