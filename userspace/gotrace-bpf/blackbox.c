@@ -37,12 +37,27 @@ static int wait_for_daemon(int fd, pid_t pid)
 	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
+/* A descriptor of ours that is 0, 1 or 2 would be lost in leave_terminal(). */
+static int occupy_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	return fd < 0 ? -1 : close(fd);
+}
+
 bool blackbox__fork(struct record_args *args, int *ret_status, struct error *err)
 {
 	int fd[2];
 	pid_t pid;
 
 	*ret_status = EXIT_FAILED;
+	if (occupy_standard()) {
+		error__set(err, -errno, "/dev/null: %s", strerror(errno));
+		return true;
+	}
 	if (pipe2(fd, O_CLOEXEC)) {
 		error__set(err, -errno, "pipe: %s", strerror(errno));
 		return true;
