@@ -257,7 +257,7 @@ static int begin(struct blackbox *b)
 	b->stats->t0 = clock__now();
 	code = write_header(b, b->stats->t0);
 	if (!code)
-		b->opts->began(b->opts->ctx);
+		code = b->opts->began(b->opts->ctx);
 	return code;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,10 +17,11 @@
 struct telling {
 	const struct record_args *args;
 	const struct blackbox_stats *stats;
+	bool called_off;
 };
 
 /* The parent waits for a byte; without it the daemon's own exit status is the parent's. */
-static int wait_for_daemon(int fd, pid_t pid)
+static int wait_for_daemon(int fd, pid_t pid, struct error *err)
 {
 	int status;
 	char byte;
@@ -34,7 +36,12 @@ static int wait_for_daemon(int fd, pid_t pid)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_FAILED;
-	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+	if (WIFEXITED(status) && WEXITSTATUS(status))
+		return WEXITSTATUS(status); /* it has said why */
+	error__set(err, -ECHILD, "cannot record: process %d, which was to do it, %s%s", pid,
+		   WIFSIGNALED(status) ? "was ended by a signal: " : "ended",
+		   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "");
+	return EXIT_FAILED;
 }
 
 /* A descriptor of ours that is 0, 1 or 2 would be lost in leave_terminal(). */
@@ -69,7 +76,7 @@ bool blackbox__fork(struct record_args *args, int *ret_status, struct error *err
 	}
 	if (pid) {
 		close(fd[1]);
-		*ret_status = wait_for_daemon(fd[0], pid);
+		*ret_status = wait_for_daemon(fd[0], pid, err);
 		return true;
 	}
 	close(fd[0]);
@@ -78,32 +85,49 @@ bool blackbox__fork(struct record_args *args, int *ret_status, struct error *err
 	return false;
 }
 
-/* From now on nobody hears it, and it holds no terminal and no folder. */
-static void leave_terminal(int ready_fd)
+/* By ^C, say: who waits for the byte holds the pipe's other end. */
+static bool parent_is_gone(int ready_fd)
+{
+	struct pollfd fd = { .fd = ready_fd };
+
+	return poll(&fd, 1, 0) > 0 && fd.revents & POLLERR;
+}
+
+/*
+ * From now on nobody hears it, and it holds no terminal and no folder. False: it was not to be, nobody
+ * waits any more.
+ */
+static bool leave_terminal(int ready_fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+	bool told;
 
 	log__to_syslog();
 	for (i = 0; null >= 0 && i < 3; i++)
 		dup2(null, i);
 	if (null > 2)
 		close(null);
-	if (chdir("/") || write(ready_fd, "", 1) != 1)
-		log__debug("who started the recording is gone");
+	if (chdir("/"))
+		log__debug("chdir: %s", strerror(errno));
+	told = write(ready_fd, "", 1) == 1;
 	close(ready_fd);
+	return told;
 }
 
-static void began(void *ctx)
+static int began(void *ctx)
 {
-	const struct telling *t = ctx;
+	struct telling *t = ctx;
 	const struct record_args *a = t->args;
 
+	t->called_off = a->ready_fd && parent_is_gone(a->ready_fd);
+	if (t->called_off)
+		return -ECANCELED;
 	log__msg("recording process %d into black box %s (%llu MiB), by process %d; it ends by "
 		 "`kill %d`",
 		 a->pid, a->blackbox, (unsigned long long)t->stats->memory >> 20, getpid(),
 		 getpid());
-	if (a->ready_fd)
-		leave_terminal(a->ready_fd);
+	t->called_off = a->ready_fd && !leave_terminal(a->ready_fd);
+	return t->called_off ? -ECANCELED : 0;
 }
 
 static void tell_end(const struct record_args *a, const struct blackbox_stats *stats)
@@ -126,7 +150,7 @@ int blackbox__run(const struct record_args *a, const struct recorder_opts *recor
 		  struct error *err)
 {
 	struct blackbox_stats stats = {};
-	struct telling telling = { a, &stats };
+	struct telling telling = { .args = a, .stats = &stats };
 	struct blackbox_opts opts = {
 		.recorder = recorder,
 		.name = a->blackbox,
@@ -136,6 +160,10 @@ int blackbox__run(const struct record_args *a, const struct recorder_opts *recor
 	};
 	int code = blackbox__record(&opts, &stats, err);
 
+	if (telling.called_off) { /* and there is nobody who wants to know */
+		err->text[0] = '\0';
+		return 0;
+	}
 	if (!code)
 		tell_end(a, &stats);
 	return code;
