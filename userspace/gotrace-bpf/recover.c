@@ -261,16 +261,18 @@ static int claim(const struct arguments *a, struct kmod *kmod, struct error *err
 static int take(const struct arguments *a, struct kmod *kmod, struct error *err)
 {
 	int code = claim(a, kmod, err);
+	struct error why = {};
 
 	if (code)
 		return code;
 	if (!a->discard)
-		code = recover(a, kmod, err);
+		code = recover(a, kmod, &why);
 	if (!code)
 		return kmod__release(kmod, err);
-	log__msg("black box %s stays: try again, or `gotrace-bpf recover %s --discard`", a->name,
-		 a->name);
-	return error__set(err, code, "%s: %s", a->sink.path ?: a->name, strerror(-code));
+	error__set(&why, code, "%s: %s", a->sink.path, strerror(-code));
+	return error__set(err, code,
+			  "%.300s; black box %s stays: try again, or `gotrace-bpf recover %s --discard`",
+			  why.text, a->name, a->name);
 }
 
 int do_recover(int argc, char **argv, struct error *err)
