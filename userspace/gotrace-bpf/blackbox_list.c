@@ -119,17 +119,21 @@ int blackbox__list(struct kmod *kmod, bool json, struct error *err)
 	return 0;
 }
 
-int blackbox__owner(struct kmod *kmod, const char *name)
+int blackbox__owner(struct kmod *kmod, const char *name, bool *ret_ended)
 {
 	struct gt_abi_info *info;
 	int owner = 0;
 	size_t n, i;
 
+	*ret_ended = false;
 	if (list(kmod, &info, &n, NULL))
 		return 0;
-	for (i = 0; i < n; i++)
-		if (!strcmp(info[i].name, name))
-			owner = (int)info[i].owner;
+	for (i = 0; i < n; i++) {
+		if (strcmp(info[i].name, name))
+			continue;
+		owner = (int)info[i].owner;
+		*ret_ended = info[i].frozen;
+	}
 	free(info);
 	return owner;
 }

@@ -13,7 +13,7 @@ struct kmod;
 
 /* To stdout, as a table or as JSON. */
 int blackbox__list(struct kmod *kmod, bool json, struct error *err);
-/* The PID of who has it open; 0: nobody, or it is not known. */
-int blackbox__owner(struct kmod *kmod, const char *name);
+/* The PID of who has it open; 0: nobody, or it is not known. *ret_ended: it is not recorded into any more. */
+int blackbox__owner(struct kmod *kmod, const char *name, bool *ret_ended);
 
 #endif

@@ -247,10 +247,14 @@ static int claim(const struct arguments *a, struct kmod *kmod, struct error *err
 {
 	struct error why = {};
 	int code = kmod__claim(kmod, a->name, &why), owner;
+	bool ended;
 
 	if (code != -EBUSY)
 		return code ? error__set(err, code, "%s", why.text) : 0;
-	owner = blackbox__owner(kmod, a->name);
+	owner = blackbox__owner(kmod, a->name, &ended);
+	if (owner && ended)
+		return error__set(err, code, "black box %s is being read by process %d", a->name,
+				  owner);
 	if (owner)
 		return error__set(err, code,
 				  "black box %s is in use by process %d: end it (kill %d), and try again",
