@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "blackbox.h"
+#include "blackbox_list.h"
 #include "command.h"
 #include "lib/log.h"
 
@@ -94,8 +95,8 @@ static bool parent_is_gone(int ready_fd)
 }
 
 /*
- * From now on nobody hears it, and it holds no terminal and no folder. False: it was not to be, nobody
- * waits any more.
+ * From now on nobody hears it, and it holds no terminal and no folder. False: nobody waits for it
+ * any more.
  */
 static bool leave_terminal(int ready_fd)
 {
@@ -132,11 +133,11 @@ static int began(void *ctx)
 
 static void tell_end(const struct record_args *a, const struct blackbox_stats *stats)
 {
-	char left[48] = "";
+	char left[48] = "", span[24];
 
 	if (a->timeout_ns)
-		snprintf(left, sizeof(left), ", for %.1f hours at most",
-			 (double)a->timeout_ns / 3600e9);
+		snprintf(left, sizeof(left), ", for %s at most",
+			 blackbox__span(a->timeout_ns, span, sizeof(span)));
 	log__msg("%s after %.3f s and %llu checkpoints; black box %s stays%s: "
 		 "`gotrace-bpf recover %s -o FILE` writes the trace",
 		 stats->exited	 ? "the process ended" :

@@ -12,8 +12,7 @@
 #include "capture/kmod.h"
 #include "lib/json.h"
 
-/* "4.2 s", "17 min" */
-static const char *ago(uint64_t ns, char *text, size_t size)
+const char *blackbox__span(uint64_t ns, char *text, size_t size)
 {
 	double s = (double)ns / 1e9;
 
@@ -46,11 +45,11 @@ static void print_row(const struct gt_abi_info *info, uint64_t now)
 	if (info->owner)
 		snprintf(owner, sizeof(owner), "%u", info->owner);
 	if (info->expires)
-		ago(left(info->expires, now), expires, sizeof(expires));
+		blackbox__span(left(info->expires, now), expires, sizeof(expires));
 	printf("%-*s %8s %10s %7.1f MiB  %-10s %-9s %10s\n", GT_NAME_MAX - 1, info->name, owner,
-	       ago(left(now, info->created), age, sizeof(age)),
+	       blackbox__span(left(now, info->created), age, sizeof(age)),
 	       (double)(info->bytes + info->checkpoint_bytes) / (1 << 20),
-	       ago(recorded(info, now), length, sizeof(length)),
+	       blackbox__span(recorded(info, now), length, sizeof(length)),
 	       info->frozen ? "ended" : "recording", expires);
 }
 
