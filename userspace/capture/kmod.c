@@ -26,6 +26,15 @@ static int not_permitted(int code, struct error *err, const char *what)
 			  "%s: not permitted; run as root, or with CAP_BPF and CAP_PERFMON", what);
 }
 
+static int no_memory(const struct kmod *k, struct error *err, const char *what)
+{
+	return error__set(err, -ENOMEM,
+			  "%s: no memory; the module may hold %llu MiB in all (that is "
+			  "/sys/module/gotrace/parameters/max_memory), and the memory cgroup has "
+			  "its limit; a smaller --ring-size takes less",
+			  what, (unsigned long long)k->abi.memory_max >> 20);
+}
+
 /* 0, or a negative errno with the reason. */
 static int call(const struct kmod *k, unsigned long request, void *argument, const char *what,
 		struct error *err)
@@ -140,11 +149,7 @@ int kmod__create(struct kmod *k, struct gt_abi_create *want, struct error *err)
 				  "(%d): recover some (gotrace-bpf recover --list)",
 				  GT_SESSIONS_MAX);
 	case -ENOMEM:
-		return error__set(
-			err, code,
-			"no memory for the session: the module may hold %llu MiB in all and "
-			"the memory cgroup has its limit; ask for less",
-			(unsigned long long)k->abi.memory_max >> 20);
+		return no_memory(k, err, "cannot create a session of the kernel module");
 	case -EPERM:
 	case -EACCES:
 		return not_permitted(code, err, "cannot create a session of the kernel module");
@@ -235,8 +240,22 @@ int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct
 		.data = (uintptr_t)data,
 		.bytes = size,
 	};
+	int code = ioctl(k->fd, GT_IOC_CHECKPOINT, &arg) < 0 ? -errno : 0;
 
-	return call(k, GT_IOC_CHECKPOINT, &arg, "cannot write the checkpoint", err);
+	switch (code) {
+	case 0:
+		return 0;
+	case -EINVAL: /* more than the session was created for */
+		return error__set(err, code,
+				  "the process has too many goroutines for a checkpoint (%llu MiB): "
+				  "those without an event in the window are as in the last one that "
+				  "was written, or missing",
+				  (unsigned long long)size >> 20);
+	case -ENOMEM:
+		return no_memory(k, err, "cannot write the checkpoint");
+	default:
+		return error__set(err, code, "cannot write the checkpoint: %s", strerror(-code));
+	}
 }
 
 /* Whoever reads owns the session, so that its size, once told, is still so when it is read. */
