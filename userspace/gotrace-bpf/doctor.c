@@ -222,15 +222,15 @@ static void kernel_module(struct doctor *d)
 
 	if (!code && kmod__has_kfuncs(module))
 		doctor__say(d, GOOD, "module", "loaded: " MODULE_GIVES);
+	else if (code && code != -ENOENT)
+		doctor__say(d, NOTE, "module", "%s", err.text[0] ? err.text : strerror(-code));
 	else if (!session__kernel_has_multi())
 		doctor__say(d, NOTE, "module", "%s: before 6.10 programs of uprobes cannot call it; "
 			    "with a later kernel: " MODULE_GIVES,
 			    code ? "not loaded" : "loaded without effect");
-	else if (code == -ENOENT)
+	else if (code)
 		doctor__say(d, NOTE, "module", "not loaded (optional): " MODULE_GIVES "; make kmod "
 			    "kmod_install, modprobe gotrace");
-	else if (code)
-		doctor__say(d, NOTE, "module", "%s", err.text[0] ? err.text : strerror(-code));
 	else
 		doctor__say(d, NOTE, "module", "loaded without BTF, so BPF programs cannot call it; the "
 			    "kernel needs CONFIG_DEBUG_INFO_BTF_MODULES, and make kmod pahole and "
