@@ -114,8 +114,8 @@ static const struct btf_kfunc_id_set kfunc_set = {
 };
 
 /*
- * A module has one set for each of the kernel's hooks; TRACING's serves tracepoints and perf events
- * as well.
+ * A module has one set for each of the kernel's hooks; TRACING's serves tracepoints and, from 6.12
+ * on, perf events as well.
  */
 int kfuncs__register(void)
 {

@@ -54,14 +54,19 @@ struct session {
 	struct kernel_job kernel_job;
 };
 
-bool session__kernel_has_multi(void)
+static bool kernel_is_at_least(unsigned int want_major, unsigned int want_minor)
 {
 	unsigned int major = 0, minor = 0;
 	struct utsname name;
 
 	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return false;
-	return major > 6 || (major == 6 && minor >= 10);
+	return major > want_major || (major == want_major && minor >= want_minor);
+}
+
+bool session__kernel_has_multi(void)
+{
+	return kernel_is_at_least(6, 10);
 }
 
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -167,7 +172,13 @@ static int find_module(struct session *s, struct error *err)
 	log__debug("stacks are walked by %s", s->kfuncs ? "the kernel module" : "BPF programs");
 	if (code && code != -ENOENT)
 		log__debug("%s", why.text);
-	if (!s->opts.session || s->kfuncs)
+	if (!s->opts.session)
+		return 0;
+	/* Those of page faults are perf events' programs, which may call a module from then on. */
+	if (s->opts.sets & SITE_SET(FAULT) && !kernel_is_at_least(6, 12))
+		return error__set(err, -ENOTSUP, "page faults go into a black box with kernels of 6.12 "
+						 "or later only: record without set fault");
+	if (s->kfuncs)
 		return 0;
 	if (code)
 		return error__set(err, code, "%s", why.text);
