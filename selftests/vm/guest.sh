@@ -2,7 +2,7 @@
 # Runs in the guest, started by selftests/vm/run: one group of tests after the other. Lines that begin with
 # "#begin", "#end", "#left", "#trouble" and "#over" are for the runner; so it knows of a guest that died or hangs.
 #
-#     guest.sh SCRIPT...
+#     guest.sh SECONDS SCRIPT...    no script gets more than its own limit, nor than is left of SECONDS
 
 says() # SCRIPT WHAT: what a line "# WHAT: ..." at its top has; false without one
 {
@@ -23,12 +23,23 @@ module()
 	echo "#trouble the module does not $2: ${problem//$'\n'/ }"
 }
 
+limit_of() # SCRIPT
+{
+	local own left=$((deadline - SECONDS))
+
+	own=$(says "$1" timeout || echo 60)
+	[ $left -gt 1 ] || left=1
+	echo $((own < left ? own : left))
+}
+
+deadline=$1
+shift
 for script; do
 	name=$(basename "$script" .sh)
 	echo "#begin $name"
 	started=$SECONDS
 	module "$script" load
-	timeout -k 5 "$(says "$script" timeout || echo 60)" bash "$script" 2>"$VM_SHARE/$name.err" </dev/null
+	timeout -k 5 "$(limit_of "$script")" bash "$script" 2>"$VM_SHARE/$name.err" </dev/null
 	echo "#end $name $? $((SECONDS - started))"
 	module "$script" unload
 done
