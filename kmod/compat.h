@@ -8,6 +8,7 @@
 #ifndef KMOD_COMPAT_H
 #define KMOD_COMPAT_H
 
+#include <linux/btf.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -16,6 +17,11 @@
 #define GT_HAVE_KFUNCS 1
 #else
 #define GT_HAVE_KFUNCS 0
+#endif
+
+/* No NULL where a kfunc has a pointer: kernels without the flag have it so for all kfuncs. */
+#ifndef KF_TRUSTED_ARGS
+#define KF_TRUSTED_ARGS 0
 #endif
 
 /* Of a mapping that is just being made, so that its lock is held for writing. */

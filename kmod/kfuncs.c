@@ -3,8 +3,8 @@
  * The functions that BPF programs call: include/gotrace/module.h says what each does.
  *
  * Before it: bpf/stack.bpf.h and bpf/emit.bpf.h. After it: unwind.c, stacks.c and emit.c. The
- * verifier has seen to it that what is pointed to is there, as large as is said; numbers may be
- * any, user addresses too.
+ * verifier has seen to it that what is pointed to is there, as large as is said, and no NULL
+ * (KF_TRUSTED_ARGS); numbers may be any, user addresses too.
  *
  * All run in the context of a BPF program: they neither sleep nor fault, take no lock, and may be
  * called with interrupts off and a run queue's lock held. In an NMI user memory cannot be read: a
@@ -102,10 +102,10 @@ __bpf_kfunc int gotrace_emit(u32 session, void *rec, u32 rec__sz, u64 tail, u32 
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(gotrace_kfuncs)
-BTF_ID_FLAGS(func, gotrace_stack_hash)
-BTF_ID_FLAGS(func, gotrace_stack_pcs)
-BTF_ID_FLAGS(func, gotrace_stack_id)
-BTF_ID_FLAGS(func, gotrace_emit)
+BTF_ID_FLAGS(func, gotrace_stack_hash, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gotrace_stack_pcs, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gotrace_stack_id, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gotrace_emit, KF_TRUSTED_ARGS)
 BTF_KFUNCS_END(gotrace_kfuncs)
 
 static const struct btf_kfunc_id_set kfunc_set = {
