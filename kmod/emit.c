@@ -6,12 +6,13 @@
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
+#include <linux/preempt.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
 #include "session.h"
 
-/* This CPU's; the writer may be moved to another one meanwhile, which does no harm. Any context. */
+/* That of the CPU. Any context. */
 static struct ring *ring_of(const struct session *s, u32 cpu)
 {
 	return &s->rings[likely(cpu < s->rings_n) ? cpu : cpu % s->rings_n];
@@ -25,26 +26,21 @@ static bool ends_subbuf(const struct ring *ring, const struct ring_slot *slot)
 	return offset == sizeof(struct gt_subbuf) || offset + slot->size == ring->subbuf_size;
 }
 
-int session__emit(struct session *s, const void *rec, u32 rec_size, const void *tail, u32 tail_size)
+/* Preemption is disabled. 0, or as ring__reserve() says. */
+static int store(struct ring *ring, u32 cpu, const void *rec, u32 rec_size, const void *tail,
+		 u32 tail_size, struct ring_slot *slot)
 {
-	u32 cpu = raw_smp_processor_id(), padded = round_up(tail_size, 8), seq;
-	struct ring *ring = ring_of(s, cpu);
+	u32 padded = round_up(tail_size, 8), seq;
 	struct gt_record *out;
-	struct ring_slot slot;
-	int err;
+	int err = ring__reserve(ring, rec_size + padded, slot);
 
-	if (unlikely(READ_ONCE(s->frozen))) {
-		atomic64_inc((atomic64_t *)&s->page->refused);
-		return -ESHUTDOWN;
-	}
-	err = ring__reserve(ring, rec_size + padded, &slot);
 	if (unlikely(err == -EINVAL))
 		return err;
 	seq = atomic_inc_return((atomic_t *)&ring->control->seq) - 1;
 	if (unlikely(err))
 		return err;
 
-	out = slot.at;
+	out = slot->at;
 	memcpy(out, rec, rec_size);
 	if (!out->time) {
 		out->time = ktime_get_mono_fast_ns();
@@ -52,12 +48,38 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 	}
 	out->seq = seq;
 	if (tail_size) {
-		void *at = slot.at + rec_size;
+		void *at = slot->at + rec_size;
 
 		memset(at + padded - 8, 0, 8);
 		memcpy(at, tail, tail_size);
 	}
-	ring__commit(ring, &slot);
+	ring__commit(ring, slot);
+	return 0;
+}
+
+/*
+ * A writer that was preempted with a record half written would hold its ring up: nobody else gets
+ * into that sub-buffer in the next lap. Programs of uprobes may be preempted, so that is kept off
+ * for the record, some 2 KiB of copying at most.
+ */
+int session__emit(struct session *s, const void *rec, u32 rec_size, const void *tail, u32 tail_size)
+{
+	struct ring_slot slot;
+	struct ring *ring;
+	u32 cpu;
+	int err;
+
+	if (unlikely(READ_ONCE(s->frozen))) {
+		atomic64_inc((atomic64_t *)&s->page->refused);
+		return -ESHUTDOWN;
+	}
+	preempt_disable();
+	cpu = smp_processor_id();
+	ring = ring_of(s, cpu);
+	err = store(ring, cpu, rec, rec_size, tail, tail_size, &slot);
+	preempt_enable();
+	if (unlikely(err))
+		return err;
 	/* wq_has_sleeper() is a full barrier: who begins to sleep now sees the new head */
 	if (unlikely(ends_subbuf(ring, &slot)) && wq_has_sleeper(&s->wait))
 		irq_work_queue(&s->wake);

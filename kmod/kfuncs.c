@@ -74,8 +74,12 @@ __bpf_kfunc u32 gotrace_stack_id(u32 session, struct gt_unwind *w, u32 depth)
 	rcu_read_lock();
 	s = session__find(session);
 	stacks = s ? session__stacks(s) : NULL;
-	if (stacks) /* not w->n, which another CPU may have changed since: w can be a map's */
+	if (stacks) {
+		preempt_disable(); /* as session__emit() does, for the table's halves */
+		/* not w->n, which another CPU may have changed since: w can be a map's */
 		id = stacks__intern(stacks, hash, pcs, hash >> 56, w->cut);
+		preempt_enable();
+	}
 	rcu_read_unlock();
 	return id;
 }

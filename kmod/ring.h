@@ -4,7 +4,9 @@
  *
  * Before it in an event's way: kfuncs.c and the ioctl in main.c, which have a record. After it:
  * whoever has mapped the session. No locks, no allocation, any context; a writer may be interrupted
- * or preempted between the two calls by others of the same ring.
+ * between the two calls by others of the same ring. One that is preempted there does no harm but
+ * that the ring takes nothing from its next lap on until it is done, so emit.c sees to it that none
+ * is.
  */
 #ifndef KMOD_RING_H
 #define KMOD_RING_H
