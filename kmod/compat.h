@@ -10,6 +10,7 @@
 
 #include <linux/btf.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0) && IS_ENABLED(CONFIG_BPF_SYSCALL) &&            \
@@ -17,6 +18,17 @@
 #define GT_HAVE_KFUNCS 1
 #else
 #define GT_HAVE_KFUNCS 0
+#endif
+
+#if GT_HAVE_KFUNCS
+/*
+ * Whether the module has types of its own, as it is built where vmlinux is. Registering kfuncs
+ * without them is no error to the kernel, but BPF programs cannot call them.
+ */
+static inline bool compat__has_btf(const struct module *module)
+{
+	return module->btf_data_size;
+}
 #endif
 
 /* No NULL where a kfunc has a pointer: kernels without the flag have it so for all kfuncs. */

@@ -123,8 +123,10 @@ static const struct btf_kfunc_id_set kfunc_set = {
  */
 int kfuncs__register(void)
 {
-	int err = register_btf_kfunc_id_set(BPF_PROG_TYPE_KPROBE, &kfunc_set);
+	int err = compat__has_btf(THIS_MODULE) ? 0 : -ENOENT;
 
+	if (!err)
+		err = register_btf_kfunc_id_set(BPF_PROG_TYPE_KPROBE, &kfunc_set);
 	return err ? err : register_btf_kfunc_id_set(BPF_PROG_TYPE_TRACING, &kfunc_set);
 }
 

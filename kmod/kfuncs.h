@@ -6,7 +6,8 @@
 
 /*
  * Lets BPF programs call the module's functions (include/gotrace/module.h); they are taken back
- * when it is unloaded. May sleep. -EOPNOTSUPP: this kernel has no such thing.
+ * when it is unloaded. May sleep. -EOPNOTSUPP: this kernel has no such thing; -ENOENT: the module
+ * was built without types.
  */
 int kfuncs__register(void);
 
