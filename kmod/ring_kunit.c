@@ -404,8 +404,8 @@ static void writers_in_any_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reader__read(test, m, &filled), SUBBUFS);
 }
 
-/* The one that enters writes its header after others have filled the sub-buffer and left it. */
-static void header_survives(struct kunit *test)
+/* The one that enters commits after others have filled the sub-buffer and left it. */
+static void first_is_last(struct kunit *test)
 {
 	struct model *m = model__create(test, 3 * SUBBUFS);
 	const struct gt_subbuf *subbuf = (const void *)m->ring.bytes;
@@ -426,7 +426,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(first_record),
 	KUNIT_CASE(fills_exactly),
 	KUNIT_CASE(pads),
-	KUNIT_CASE(header_survives),
+	KUNIT_CASE(first_is_last),
 	KUNIT_CASE_PARAM(overwrites_oldest, first_number_gen_params),
 	KUNIT_CASE_PARAM(waits_for_writer, first_number_gen_params),
 	KUNIT_CASE_PARAM(writers_in_any_order, first_number_gen_params),

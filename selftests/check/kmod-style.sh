@@ -44,23 +44,29 @@ sparse_sees_a_fault()
 	! build_says_nothing >"$tmp/fault" && grep 'ring.c:.*warning: dereference of noderef expression' "$tmp/fault"
 }
 
-checkpatch() # FILE...
+# FILE...; in the copy, since it leaves a file where there is a .git
+checkpatch()
 {
-	perl "$source/scripts/checkpatch.pl" --strict --no-tree --no-summary --show-types --terse \
+	cd "$tmp/kmod" && perl "$source/scripts/checkpatch.pl" --strict --no-tree --no-summary --show-types --terse \
 		--max-line-length=100 "--ignore=$ignored" -f "$@"
+}
+
+checkpatch_says_nothing()
+{
+	(checkpatch kmod/*.[ch] include/gotrace/{uapi,module}.h)
 }
 
 checkpatch_sees_a_fault()
 {
-	{ cat kmod/ring.c; echo 'int  wrong( void ){return 0;}'; } >"$tmp/ring.c"
-	! checkpatch "$tmp/ring.c"
+	echo 'int  wrong( void ){return 0;}' >>"$tmp/kmod/kmod/ring.c"
+	! (checkpatch kmod/ring.c) >"$tmp/fault" && grep ':SPACING: ' "$tmp/fault"
 }
 
 ktap_start
 if try "the kernel's headers and source are there" is_there; then
 	try "sparse, and gcc with W=1" build_says_nothing
+	try "checkpatch" checkpatch_says_nothing
 	try "sparse sees a fault" sparse_sees_a_fault
-	try "checkpatch" checkpatch kmod/*.[ch] include/gotrace/{uapi,module}.h
 	try "checkpatch sees a fault" checkpatch_sees_a_fault
 fi
 ktap_end
