@@ -13,7 +13,9 @@
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/errno.h>
 #include <linux/minmax.h>
+#include <linux/preempt.h>
 #include <linux/string.h>
 
 #include "stacks.h"
@@ -162,32 +164,51 @@ static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 w
 	return GT_STACK_ID(epoch, word);
 }
 
+/*
+ * Words for a new stack, filled and in the index. As stacks__reserve(), of which this is the rest:
+ * not to be preempted in between, which would keep its half from being begun anew.
+ */
+static int stacks__store(struct stack_table *table, u64 *state, const struct gt_stack_entry *head,
+			 const u64 *pcs, u32 *ret_id)
+{
+	u32 words = ENTRY_WORDS + head->depth, word, epoch;
+	struct gt_stack_entry *entry;
+	int err = stacks__reserve(table, state, words, &word);
+
+	if (err)
+		return err;
+	epoch = state__epoch(*state);
+	entry = stacks__entry(table, epoch, word);
+	WRITE_ONCE(entry->hash, head->hash);
+	entry->epoch = epoch;
+	entry->depth = head->depth;
+	entry->cut = head->cut;
+	memcpy(entry->pc, pcs, head->depth * sizeof(*pcs));
+	*ret_id = stacks__publish(table, head->hash, epoch, word);
+	stacks__count(table, epoch, words);
+	return 0;
+}
+
 u32 stacks__intern(struct stack_table *table, u64 hash, const u64 *pcs, u32 depth, bool cut)
 {
-	u32 words = ENTRY_WORDS + depth, word, epoch, id;
-	struct gt_stack_entry *entry;
+	const struct gt_stack_entry head = { .hash = hash, .depth = depth, .cut = cut };
 	u64 state = READ_ONCE(*table->state);
 	bool room;
 	int err;
+	u32 id;
 
 	do {
 		id = stacks__find(table, hash, state__epoch(state), &room);
 		if (id)
 			return id;
-		err = room ? stacks__reserve(table, &state, words, &word) : -ENOSPC;
+		err = -ENOSPC;
+		if (!room)
+			break;
+		preempt_disable();
+		err = stacks__store(table, &state, &head, pcs, &id);
+		preempt_enable();
 	} while (err == -EAGAIN);
-	if (err) {
+	if (err)
 		atomic64_inc((atomic64_t *)table->lost);
-		return 0;
-	}
-	epoch = state__epoch(state);
-	entry = stacks__entry(table, epoch, word);
-	WRITE_ONCE(entry->hash, hash);
-	entry->epoch = epoch;
-	entry->depth = depth;
-	entry->cut = cut;
-	memcpy(entry->pc, pcs, depth * sizeof(*pcs));
-	id = stacks__publish(table, hash, epoch, word);
-	stacks__count(table, epoch, words);
 	return id;
 }
