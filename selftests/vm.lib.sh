@@ -115,6 +115,17 @@ vm_fill_initrd() # RELEASE ROOT FOLDER
 		done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++')
 }
 
+# The files behind what scripts execute, and their libraries.
+vm_tools()
+{
+	local tool
+
+	for tool in bash awk basename busybox cat cmp cp cut date env flock getent grep head jq ls mkdir mkfifo \
+		mktemp paste rm sed sleep sort tail timeout touch tr wc; do
+		tool=$(command -v "$tool" | grep ^/) && echo "$tool" && ldd "$tool" 2>/dev/null | grep -o '/[^ ]*'
+	done | xargs realpath | sort -u
+}
+
 # KERNEL FOLDER SECONDS [OPTION...]: boots what vm_have found and runs FOLDER/share/start there, by bash
 # in this tree's folder; $VM_SHARE is FOLDER/share, both here and there, the one place where the guest's
 # files stay. Prints what it prints; its standard error goes to FOLDER/console, behind the kernel's messages.
@@ -123,6 +134,7 @@ vm_boot()
 	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=single" -smp "${VM_CPUS:-2}")
 	shift 3
 
+	vm_tools >"$folder/share/tools"
 	[[ " $* " != *" -icount "* ]] || accel=(-accel "tcg,thread=single" -smp 1)
 	timeout --foreground -k 5 "$seconds" qemu-system-x86_64 -pidfile "$folder/pid" "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
 		-nodefaults -no-user-config -display none -no-reboot -serial "file:$folder/console" -serial stdio \

@@ -7,6 +7,18 @@
 . selftests/record.lib.sh
 [[ $(uname -r) == 6.1.* ]] && loads=20 || loads=100
 
+# All of it in one process of busybox's, since it takes long to start others here.
+loads_and_unloads()
+{
+	cp "$VM_MODULE" /run/gotrace.ko && busybox sh -c '
+		i=0
+		while [ $((i += 1)) -le '$loads' ]; do
+			insmod /run/gotrace.ko && [ -c /dev/gotrace ] && [ -e /sys/module/gotrace/parameters/sessions ] &&
+			rmmod gotrace && ! [ -e /dev/gotrace ] && ! [ -e /sys/kernel/btf/gotrace ] ||
+			{ echo "time $i"; exit 1; }
+		done'
+}
+
 all_there()
 {
 	[ -c /dev/gotrace ] && [ "$(</sys/module/gotrace/parameters/sessions)" = 0 ]
@@ -15,16 +27,6 @@ all_there()
 all_gone()
 {
 	! [ -e /dev/gotrace ] && ! [ -e /sys/module/gotrace ] && ! [ -e /sys/kernel/btf/gotrace ]
-}
-
-loads_and_unloads()
-{
-	local i
-
-	for ((i = 1; i <= loads; i++)); do
-		insmod "$VM_MODULE" && all_there && rmmod gotrace && all_gone ||
-			{ echo "time $i"; return 1; }
-	done
 }
 
 functions_are_known()
