@@ -88,7 +88,8 @@ lib: $(OUT)/libgotrace.a
 bpf: $(SKELETON)
 kselftests: $(KSELFTESTS:%=build/selftests/kmod/%)
 unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
-	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger)
+	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger \
+	build/selftests/blackbox)
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
@@ -138,6 +139,11 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
 
 $(OUT)/selftests/unit/test_blackbox $(OUT)/selftests/unit/test_blackbox_sequence: $(OUT)/obj/selftests/blackbox/image.o
+
+build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image.o) build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(call say,LINK,$@)

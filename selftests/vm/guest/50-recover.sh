@@ -77,7 +77,7 @@ counted()
 
 start_server()
 {
-	start_background "build/targets/$JUDGE_GO/server" -duration 500s -rate 200
+	start_background "build/targets/$JUDGE_GO/server" -rate 200
 	TARGET_PID=$BACKGROUND_PID
 	wait_until 60 grep -q ready "$tmp/background.out"
 }
