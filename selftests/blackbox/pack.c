@@ -153,8 +153,9 @@ int main(int argc, char **argv)
 	if (!out || fwrite(data, 1, size, out) != size || fclose(out))
 		die(strerror(errno));
 	printf("%llu %llu\n", (unsigned long long)facts.t0, (unsigned long long)facts.t1);
-	fprintf(stderr, "%llu records, %llu stacks, %llu gone%s\n", (unsigned long long)facts.records,
-		(unsigned long long)facts.stacks, (unsigned long long)facts.stacks_gone,
+	fprintf(stderr, "%llu records, %llu stacks, %llu gone%s\n",
+		(unsigned long long)facts.records, (unsigned long long)facts.stacks,
+		(unsigned long long)facts.stacks_gone,
 		facts.stale ? ", the snapshots are older" : "");
 	return 0;
 }

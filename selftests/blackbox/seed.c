@@ -30,10 +30,18 @@ size_t blackbox_seed(unsigned int rings, unsigned int records, uint8_t *ret, siz
 				   { .addr = 0x1200, .goid = 3, .status = 1 } };
 	struct snapshot_m m = { .addr = 0x3000, .curg = 0x1100, .p = 0x2000, .tid = 7 };
 	struct snapshot_p p = { .addr = 0x2000, .m = 0x3000, .status = 1 };
-	struct snapshot snap = { .time = 5100, .time_end = 5200, .procs = 1, .g = g, .m = &m,
-				 .p = &p, .ng = 3, .nm = 1, .np = 1 };
-	static const unsigned char kinds[] = { GT_PARK, GT_EXECUTE, GT_SYSCALL_ENTER, GT_SYSCALL_EXIT,
-					       GT_READY, GT_YIELD, GT_P_STOP, GT_P_START };
+	struct snapshot snap = { .time = 5100,
+				 .time_end = 5200,
+				 .procs = 1,
+				 .g = g,
+				 .m = &m,
+				 .p = &p,
+				 .ng = 3,
+				 .nm = 1,
+				 .np = 1 };
+	static const unsigned char kinds[] = { GT_PARK,		GT_EXECUTE, GT_SYSCALL_ENTER,
+					       GT_SYSCALL_EXIT, GT_READY,   GT_YIELD,
+					       GT_P_STOP,	GT_P_START };
 	const struct raw_header facts = { .t0 = 1000, .stacks = 1, .go_version = "go1.25" };
 	const struct symbolizer symbolizer = { NULL, one_frame, one_frame };
 	struct blackbox_writer *w;
@@ -53,8 +61,12 @@ size_t blackbox_seed(unsigned int rings, unsigned int records, uint8_t *ret, siz
 		struct {
 			struct gt_record rec;
 			uint64_t payload[3];
-		} full = { { .time = 1000 + i * 40, .tid = 7 + i % 2, .kind = kinds[i % 8], .stack = id,
-			     .object = 0x1000 + i % 3 * 0x100 }, { 1 + i % 3, 0, 0 } };
+		} full = { { .time = 1000 + i * 40,
+			     .tid = 7 + i % 2,
+			     .kind = kinds[i % 8],
+			     .stack = id,
+			     .object = 0x1000 + i % 3 * 0x100 },
+			   { 1 + i % 3, 0, 0 } };
 
 		image__emit(&im, i % rings, &full.rec,
 			    sizeof(full.rec) + (size_t)gt_payload_size(full.rec.kind),

@@ -52,10 +52,12 @@ static void must_be_valid(void)
 
 static void write_trace(struct rawfile *raw)
 {
-	const struct sink_opts opts = { .path = path(), .version = 25, .tick_ns = 1,
-					.stacks = true };
-	struct private_meta meta = { .tool = "fuzz", .command = "", .clock = "CLOCK_MONOTONIC",
-				     .go_version = "go1.25" };
+	const struct sink_opts opts = {
+		.path = path(), .version = 25, .tick_ns = 1, .stacks = true
+	};
+	struct private_meta meta = {
+		.tool = "fuzz", .command = "", .clock = "CLOCK_MONOTONIC", .go_version = "go1.25"
+	};
 	struct symbolizer symbolizer;
 	struct go_version version;
 	struct layout layout = {};

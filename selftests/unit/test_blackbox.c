@@ -35,7 +35,9 @@ static size_t make(struct full_record *full, uint64_t time)
 	static const unsigned char kinds[] = { GT_SYSCALL_EXIT, GT_EXECUTE, GT_CREATE };
 	unsigned int kind = kinds[time % 3];
 
-	*full = (struct full_record){ .rec = { .time = time, .tid = 7, .kind = (uint16_t)kind,
+	*full = (struct full_record){ .rec = { .time = time,
+					       .tid = 7,
+					       .kind = (uint16_t)kind,
 					       .object = 0x1000 + time % 16 * 8 },
 				      .payload = { time, time, time } };
 	return sizeof(full->rec) + (size_t)gt_payload_size(kind);
@@ -51,7 +53,8 @@ static bool emit(struct image *im, unsigned int ring, uint64_t time, struct imag
 
 static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 {
-	frame[0] = (struct sym_frame){ .pc = pc, .func = ctx, .file = "f.go", .line = (uint32_t)pc };
+	frame[0] =
+		(struct sym_frame){ .pc = pc, .func = ctx, .file = "f.go", .line = (uint32_t)pc };
 	return pc == 0xdead ? 0 : 1;
 }
 
@@ -75,8 +78,13 @@ static void *checkpoint(const struct image *im, uint64_t time, size_t n, size_t 
 {
 	struct snapshot_g *g = calloc(n + 1, sizeof(*g));
 	struct snapshot_m m = { .addr = 0x9000, .curg = 0x5000, .p = 0x8000, .tid = 7 };
-	struct snapshot first = { .time = time, .time_end = time + 1, .g = g, .ng = n + 1, .m = &m,
-				  .nm = 1, .procs = 1 };
+	struct snapshot first = { .time = time,
+				  .time_end = time + 1,
+				  .g = g,
+				  .ng = n + 1,
+				  .m = &m,
+				  .nm = 1,
+				  .procs = 1 };
 	struct snapshot second = { .time = time + 2, .time_end = time + 3, .m = &m, .nm = 1 };
 	struct blackbox_writer *w;
 	const void *data;
@@ -84,15 +92,19 @@ static void *checkpoint(const struct image *im, uint64_t time, size_t n, size_t 
 	size_t i;
 
 	for (i = 0; i <= n; i++)
-		g[i] = (struct snapshot_g){ .addr = 0x5000 + i * 0x100, .goid = i + 1,
+		g[i] = (struct snapshot_g){ .addr = 0x5000 + i * 0x100,
+					    .goid = i + 1,
 					    .startpc = 0x400 + i,
-					    .status = i ? GS_WAITING : GS_RUNNING, .m = 0x9000 };
+					    .status = i ? GS_WAITING : GS_RUNNING,
+					    .m = 0x9000 };
 	assert_int_equal(blackbox_writer__create(&w, &facts, &symbolizer), 0);
-	assert_int_equal(blackbox_writer__make(w, im->memory, im->bytes, &first, &second, &data,
-					       ret_size), 0);
+	assert_int_equal(
+		blackbox_writer__make(w, im->memory, im->bytes, &first, &second, &data, ret_size),
+		0);
 	/* again, as the daemon does it: nothing is doubled */
 	assert_int_equal(blackbox_writer__make(w, im->memory, im->bytes, time ? &first : NULL,
-					       &second, &data, ret_size), 0);
+					       &second, &data, ret_size),
+			 0);
 	copy = malloc(*ret_size);
 	memcpy(copy, data, *ret_size);
 	blackbox_writer__destroy(w);
@@ -178,8 +190,8 @@ static int recover(const struct blackbox_image *image, const struct symbolizer *
 			break;
 		case RAW_FRAMES:
 			r->frames++;
-			r->later_frames += !!memmem(chunk.data.pos, buf__left(&chunk.data),
-						    "main.later", 10);
+			r->later_frames +=
+				!!memmem(chunk.data.pos, buf__left(&chunk.data), "main.later", 10);
 			break;
 		case RAW_LOST:
 			buf__skip(&chunk.data, 8);
@@ -533,14 +545,10 @@ static void broken_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_was_overwritten),
-		cmocka_unit_test(the_oldest_are_gone),
-		cmocka_unit_test(an_old_checkpoint),
-		cmocka_unit_test(the_better_checkpoint),
-		cmocka_unit_test(an_exec_ends_it),
-		cmocka_unit_test(stacks),
-		cmocka_unit_test(against_a_model),
-		cmocka_unit_test(broken_anywhere),
+		cmocka_unit_test(nothing_was_overwritten), cmocka_unit_test(the_oldest_are_gone),
+		cmocka_unit_test(an_old_checkpoint),	   cmocka_unit_test(the_better_checkpoint),
+		cmocka_unit_test(an_exec_ends_it),	   cmocka_unit_test(stacks),
+		cmocka_unit_test(against_a_model),	   cmocka_unit_test(broken_anywhere),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

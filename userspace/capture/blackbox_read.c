@@ -29,7 +29,7 @@ struct part {
 
 struct ring {
 	struct part *part;
-	size_t n, next;	      /* parts; the next to be written */
+	size_t n, next; /* parts; the next to be written */
 	bool overwritten;
 	uint32_t seq, end_seq; /* behind its last record; that the next one would have had */
 };
@@ -40,8 +40,8 @@ struct box {
 	struct ring *ring;
 	struct checkpoint checkpoint[2];
 	struct raw_header header;
-	struct map seen;   /* ids of stacks */
-	uint32_t stacks;   /* written */
+	struct map seen; /* ids of stacks */
+	uint32_t stacks; /* written */
 	struct rawfile *raw;
 	struct blackbox_facts *facts;
 };
@@ -262,8 +262,12 @@ static int write_stack(struct box *box, uint32_t id, uint64_t time)
 		return 0;
 	}
 	box->facts->stacks++;
-	r.rec = (struct gt_record){ .time = time, .tid = 1, .kind = GT_STACK, .object = id,
-				    .stack = id, .seq = box->stacks++ };
+	r.rec = (struct gt_record){ .time = time,
+				    .tid = 1,
+				    .kind = GT_STACK,
+				    .object = id,
+				    .stack = id,
+				    .seq = box->stacks++ };
 	return rawfile__record(box->raw, box->page.rings, &r.rec, r.size);
 }
 

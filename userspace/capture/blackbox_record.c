@@ -24,15 +24,15 @@
 #include "lib/log.h"
 #include "target/csymbols.h"
 
-#define MS		 1000000ull
-#define SECOND_SNAPSHOT	 (40 * MS) /* after the first: a status word can lag that long */
-#define INTERVAL	 (1000 * MS)
-#define INTERVAL_MIN	 (100 * MS) /* where the rings go round in less than a few seconds */
-#define SHARE		 10	    /* a tenth of one CPU at most */
-#define ALL_RINGS	 (16u << 20)
-#define SUBBUFS		 16	  /* of a ring: the oldest, which is lost at once, is a small part */
-#define STACK_WORDS	 (512u << 10) /* of a half: 20 000 stacks of 24 frames */
-#define CHECKPOINT_MAX	 (512ull << 20)
+#define MS		1000000ull
+#define SECOND_SNAPSHOT (40 * MS) /* after the first: a status word can lag that long */
+#define INTERVAL	(1000 * MS)
+#define INTERVAL_MIN	(100 * MS) /* where the rings go round in less than a few seconds */
+#define SHARE		10	   /* a tenth of one CPU at most */
+#define ALL_RINGS	(16u << 20)
+#define SUBBUFS		16 /* of a ring: the oldest, which is lost at once, is a small part */
+#define STACK_WORDS	(512u << 10) /* of a half: 20 000 stacks of 24 frames */
+#define CHECKPOINT_MAX	(512ull << 20)
 
 struct blackbox {
 	const struct blackbox_opts *opts;
@@ -45,9 +45,10 @@ struct blackbox {
 	struct blackbox_writer *writer;
 	int sigfd;
 	bool stopped;
-	struct error why;	  /* of a checkpoint that could not be written */
-	unsigned int failed;	  /* so many of them */
-	uint64_t head, head_time; /* of the ring that is filled the fastest, when it was looked at last */
+	struct error why;    /* of a checkpoint that could not be written */
+	unsigned int failed; /* so many of them */
+	uint64_t head,
+		head_time; /* of the ring that is filled the fastest, when it was looked at last */
 };
 
 bool blackbox__name_is_good(const char *name)

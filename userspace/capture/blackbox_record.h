@@ -24,9 +24,9 @@ struct blackbox_opts {
 };
 
 struct blackbox_stats {
-	uint64_t memory;      /* bytes of the session's */
-	uint64_t t0, t1;      /* CLOCK_MONOTONIC, ns; t0 0: it came not so far */
-	uint64_t checkpoints; /* with snapshots */
+	uint64_t memory;       /* bytes of the session's */
+	uint64_t t0, t1;       /* CLOCK_MONOTONIC, ns; t0 0: it came not so far */
+	uint64_t checkpoints;  /* with snapshots */
 	bool exited, replaced; /* why it ended, if not by a signal or its duration */
 };
 

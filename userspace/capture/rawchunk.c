@@ -13,8 +13,7 @@
 
 #define END_TEXT(text) ((text)[sizeof(text) - 1] = '\0')
 
-int raw_header__read(struct buf *file, const char *name, struct raw_header *ret,
-		     struct error *err)
+int raw_header__read(struct buf *file, const char *name, struct raw_header *ret, struct error *err)
 {
 	const void *data = buf__take(file, sizeof(*ret));
 	struct raw_header header;

@@ -327,8 +327,8 @@ static int write_due(struct rawfile *raw, struct map *map, const struct symboliz
 		if (slot->value != &is_due)
 			continue;
 		slot->value = &has_frames;
-		n = start ? sym->start(sym->ctx, slot->key, frame) :
-			    sym->frames(sym->ctx, slot->key, frame);
+		n = start ? sym->start(sym->ctx, slot->key, frame)
+			  : sym->frames(sym->ctx, slot->key, frame);
 		if (n > 0)
 			code = write_frames(raw, slot->key, frame, start ? 1 : n, start);
 	}

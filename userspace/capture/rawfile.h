@@ -108,8 +108,7 @@ struct raw_chunk {
 };
 
 /* -EINVAL and the reason if this is none; else the cursor stands at the first chunk. `name`: for messages. */
-int raw_header__read(struct buf *file, const char *name, struct raw_header *ret,
-		     struct error *err);
+int raw_header__read(struct buf *file, const char *name, struct raw_header *ret, struct error *err);
 /* False at the end of the file, and at a chunk that was not written to its end. */
 bool raw_chunk__next(struct buf *file, struct raw_chunk *ret);
 /* Bytes of the record at the cursor; a broken one takes the rest of the buffer with it. */

@@ -84,8 +84,7 @@ static void print_json(const struct gt_abi_info *info, size_t n, uint64_t now)
 		json__u64(&j, "checkpoint_bytes", info[i].checkpoint_bytes);
 		json__u64(&j, "checkpoints", info[i].checkpoints);
 		if (info[i].expires)
-			json__double(&j, "expires_in_s",
-				     (double)left(info[i].expires, now) / 1e9);
+			json__double(&j, "expires_in_s", (double)left(info[i].expires, now) / 1e9);
 		else
 			json__null(&j, "expires_in_s");
 		json__close(&j, '}');

@@ -38,7 +38,6 @@ enum {
 	OPT_TIMEOUT,
 };
 
-
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "record this process", 0 },
 	{ "output", 'o', "FILE", 0, "the trace (gotrace-PID.trace; - is stdout)", 0 },
@@ -65,7 +64,8 @@ static const struct argp_option options[] = {
 	{ "daemonize", OPT_DAEMONIZE, NULL, 0,
 	  "with --blackbox: return when recording runs, and go on in the background", 0 },
 	{ "timeout", OPT_TIMEOUT, "TIME", 0,
-	  "how long the black box stays when its recorder has ended (default 24h; 0: for ever)", 0 },
+	  "how long the black box stays when its recorder has ended (default 24h; 0: for ever)",
+	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
@@ -131,7 +131,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_BLACKBOX:
 		if (!blackbox__name_is_good(text))
 			usage_error("a black box named \"%s\": it is 1 to %d letters, digits, "
-				    "dots, _ and -", text, GT_NAME_MAX - 1);
+				    "dots, _ and -",
+				    text, GT_NAME_MAX - 1);
 		a->blackbox = text;
 		return 0;
 	case OPT_DAEMONIZE:
@@ -141,7 +142,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		if (!opts__duration(text, &a->timeout_ns) ||
 		    a->timeout_ns > GT_TIMEOUT_MAX * 1000000000ull)
 			usage_error("a time-out of \"%s\": it is a duration such as 90m, at most "
-				    "30 days", text);
+				    "30 days",
+				    text);
 		a->timeout_given = true;
 		return 0;
 	case OPT_TICK:
@@ -192,7 +194,8 @@ static const struct argp parser = {
 static void check_blackbox(const struct record_args *a)
 {
 	if (!a->blackbox && (a->daemonize || a->timeout_given))
-		usage_error("%s is for --blackbox NAME", a->daemonize ? "--daemonize" : "--timeout");
+		usage_error("%s is for --blackbox NAME",
+			    a->daemonize ? "--daemonize" : "--timeout");
 	if (!a->blackbox)
 		return;
 	if (a->command)
@@ -201,10 +204,14 @@ static void check_blackbox(const struct record_args *a)
 		usage_error("--blackbox and %s can't be had together",
 			    a->follow ? "--follow" : "samples (set cpu)");
 	if (a->output || a->raw || a->stats || a->format_given)
-		usage_error("--blackbox writes no file, so %s is not for it: gotrace-bpf recover %s "
-			    "-o FILE writes the trace",
-			    a->output ? "-o" : a->raw ? "--raw" : a->stats ? "--stats" :
-			    "a trace's format", a->blackbox);
+		usage_error(
+			"--blackbox writes no file, so %s is not for it: gotrace-bpf recover %s "
+			"-o FILE writes the trace",
+			a->output  ? "-o"
+			: a->raw   ? "--raw"
+			: a->stats ? "--stats"
+				   : "a trace's format",
+			a->blackbox);
 	if (a->ring_size && a->ring_size < BLACKBOX_RING_MIN)
 		usage_error("each ring of a black box has at least %dK", BLACKBOX_RING_MIN >> 10);
 }

@@ -159,12 +159,13 @@ static int save_raw(const char *path, const void *data, size_t size, struct erro
 static void tell(const struct arguments *a, const struct blackbox_facts *facts)
 {
 	log__msg("recovered %.3f s of black box %s: %llu records, %llu stacks%s",
-		 (double)(facts->t1 - facts->t0) / 1e9, a->name,
-		 (unsigned long long)facts->records, (unsigned long long)facts->stacks,
+		 (double)(facts->t1 - facts->t0) / 1e9, a->name, (unsigned long long)facts->records,
+		 (unsigned long long)facts->stacks,
 		 facts->overwritten ? "; what was before has been overwritten" : "");
 	if (facts->headless)
-		log__msg("no checkpoint could be read: which program this was is not known, and its "
-			 "functions have no names");
+		log__msg(
+			"no checkpoint could be read: which program this was is not known, and its "
+			"functions have no names");
 	else if (!facts->snapshots)
 		log__msg("no checkpoint has goroutines: those without an event are missing");
 	else if (facts->stale)
@@ -198,8 +199,7 @@ static int read_image(struct kmod *kmod, struct blackbox_image *ret, struct erro
 	unsigned int i;
 	int code = kmod__freeze(kmod, err);
 
-	*ret = (struct blackbox_image){ .memory = kmod__memory(kmod),
-					.bytes = kmod__bytes(kmod) };
+	*ret = (struct blackbox_image){ .memory = kmod__memory(kmod), .bytes = kmod__bytes(kmod) };
 	for (i = 0; !code && i < 2; i++) {
 		struct error why = {};
 		void *data = NULL;
@@ -256,9 +256,10 @@ static int claim(const struct arguments *a, struct kmod *kmod, struct error *err
 		return error__set(err, code, "black box %s is being read by process %d", a->name,
 				  owner);
 	if (owner)
-		return error__set(err, code,
-				  "black box %s is in use by process %d: end it (kill %d), and try again",
-				  a->name, owner, owner);
+		return error__set(
+			err, code,
+			"black box %s is in use by process %d: end it (kill %d), and try again",
+			a->name, owner, owner);
 	return error__set(err, code, "%s", why.text);
 }
 

@@ -117,7 +117,7 @@ int do_sequence(int argc, char **argv, struct error *err)
 	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
 	if (!a.raw || !a.sink.path)
 		usage_error("sequence RAWFILE -o FILE: both are needed");
-	if (strcmp(a.raw, "-"))	/* from stdin to stdout is well */
+	if (strcmp(a.raw, "-")) /* from stdin to stdout is well */
 		refuse_same_file("RAWFILE", a.raw, "-o", a.sink.path);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
