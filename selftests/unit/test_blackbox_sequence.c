@@ -171,6 +171,20 @@ static uint64_t status_of(struct timeline *t, uint64_t goid)
 	return 0;
 }
 
+/* How a thread begins: enum kernel_run; 0xff: nothing is known of it. */
+static unsigned int thread_at_start(struct timeline *t, uint32_t tid)
+{
+	const struct kernel_thread *thread;
+	struct timeline_step step;
+	struct error err = {};
+
+	do
+		assert_int_equal(timeline__next(t, &step, &err), 1);
+	while (!step.event || step.event->type != EV_SYNC);
+	thread = kernel_threads__find(timeline__threads(t), tid);
+	return thread ? thread->run : 0xff;
+}
+
 /* ---- tests ---- */
 
 /* Goroutine 2 ran when the checkpoint was made; what its first record says comes late in the window. */
@@ -212,11 +226,60 @@ static void so_does_none(void **state)
 	end(t, r);
 }
 
+static void sleep_then_wake(unsigned int sleeper, unsigned int waker)
+{
+	struct gt_thread there = { .what = GT_THREAD_PRESENT, .why = GT_OFF_SLEEPING, .comm = "sleeper" };
+
+	give(sleeper, 10, 20, GT_THREAD, 0, &there);
+	give(sleeper, 20, 20, GT_CPU_OFF, 0, &(struct gt_off_cpu){ .why = GT_OFF_SLEEPING });
+	give(waker, 30, 20, GT_CPU_ON, 0, NULL);
+	fill(1, 100, 3000);
+}
+
+/* Went to sleep on a core that was idle since; what woke it on a busy one is overwritten. */
+static void older_records_of_an_idle_core(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	create(2);
+	sleep_then_wake(0, 1);
+	give(0, 3010, 20, GT_SYS_ENTER, 1, NULL); /* still running */
+	t = recover(3200, &r);
+	assert_true(facts.overwritten);
+	assert_true(facts.t0 > CREATED + 30);
+	assert_int_equal(thread_at_start(t, 20), KERNEL_UNKNOWN);
+	assert_string_equal(kernel_threads__find(timeline__threads(t), 20)->name, "sleeper");
+	end(t, r);
+	assert_int_equal(stats.gaps, 0);
+	assert_int_equal(stats.lost, 0);
+}
+
+/* Numbers that others took: of some the ring shows where they are missing, the last ones came to nothing. */
+static void losses_are_counted_once(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	create(1);
+	checkpoint(150);
+	fill(0, 100, 180);
+	image__control(&im, 0)->seq += 10;
+	fill(0, 180, 300);
+	image__control(&im, 0)->seq += 3;
+	t = recover(400, &r);
+	end(t, r);
+	assert_int_equal(stats.gaps, 1);
+	assert_int_equal(stats.lost, 13);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_old_pair_waits_for_all_records),
 		cmocka_unit_test(so_does_none),
+		cmocka_unit_test(older_records_of_an_idle_core),
+		cmocka_unit_test(losses_are_counted_once),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -46,6 +46,34 @@ void checkpoints__free(struct checkpoint both[2])
 	raw_snapshots__free(&both[1].both);
 }
 
+bool blackbox__header(const struct blackbox_image *image, struct raw_header *ret)
+{
+	struct checkpoint both[2];
+	bool is_one;
+
+	checkpoints__read(image, both);
+	is_one = both[0].is_one;
+	if (is_one)
+		*ret = both[0].header;
+	checkpoints__free(both);
+	return is_one;
+}
+
+int checkpoints__copy_frames(const struct checkpoint both[2], struct rawfile *raw)
+{
+	struct raw_chunk chunk;
+	int code = 0, i;
+
+	for (i = 0; i < 2; i++) {
+		struct buf b = both[i].chunks;
+
+		while (!code && raw_chunk__next(&b, &chunk))
+			if (chunk.type == RAW_FRAMES)
+				code = rawfile__copy_frames(raw, chunk.data);
+	}
+	return code;
+}
+
 static uint64_t time_end(const struct raw_snapshots *both)
 {
 	return both->snap[both->there[1]].time_end;

@@ -31,6 +31,8 @@ struct checkpoint {
 /* Both checkpoints of an image, the better one first. */
 void checkpoints__read(const struct blackbox_image *image, struct checkpoint ret[2]);
 void checkpoints__free(struct checkpoint both[2]);
+/* What they know of PCs, once. 0 or -ENOMEM. */
+int checkpoints__copy_frames(const struct checkpoint both[2], struct rawfile *raw);
 
 /*
  * The pair of snapshots that suits the window best: the oldest one within it, else the newest from before

@@ -31,7 +31,10 @@ struct ring {
 	struct part *part;
 	size_t n, next; /* parts; the next to be written */
 	bool overwritten;
-	uint32_t seq, end_seq; /* behind its last record; that the next one would have had */
+	bool counted;		      /* it has numbers: */
+	uint32_t first_seq, next_seq; /* of what was written, or passed over; behind the last of them */
+	uint32_t end_seq;	      /* that the next one would have had */
+	uint64_t written;
 };
 
 struct box {
@@ -40,8 +43,9 @@ struct box {
 	struct ring *ring;
 	struct checkpoint checkpoint[2];
 	struct raw_header header;
-	struct map seen; /* ids of stacks */
-	uint32_t stacks; /* written */
+	struct map seen;   /* ids of stacks */
+	uint32_t apart;	   /* records written under a ring of their own */
+	uint64_t lost;
 	struct rawfile *raw;
 	struct blackbox_facts *facts;
 };
@@ -109,7 +113,7 @@ static int each_record(struct box *box, record_fn fn, void *ctx)
 }
 
 /* Its records as far as they make sense, and when they happened. */
-static void scan_part(struct box *box, struct ring *ring, struct part *part)
+static void scan_part(struct box *box, struct part *part)
 {
 	struct buf b = part->records;
 	struct blackbox_record r;
@@ -124,7 +128,6 @@ static void scan_part(struct box *box, struct ring *ring, struct part *part)
 			part->earliest = r.rec.time;
 		if (r.rec.kind == GT_EXEC && r.rec.time < box->facts->t1)
 			box->facts->t1 = r.rec.time;
-		ring->seq = r.rec.seq + 1;
 		box->facts->records++;
 	}
 	part->records.end = end;
@@ -182,7 +185,7 @@ static int scan_ring(struct box *box, unsigned int which, struct error *err)
 			box->facts->broken++;
 			continue;
 		}
-		scan_part(box, ring, part);
+		scan_part(box, part);
 		ring->n += part->earliest != UINT64_MAX;
 	}
 	return 0;
@@ -262,12 +265,8 @@ static int write_stack(struct box *box, uint32_t id, uint64_t time)
 		return 0;
 	}
 	box->facts->stacks++;
-	r.rec = (struct gt_record){ .time = time,
-				    .tid = 1,
-				    .kind = GT_STACK,
-				    .object = id,
-				    .stack = id,
-				    .seq = box->stacks++ };
+	r.rec = (struct gt_record){ .time = time, .tid = 1, .kind = GT_STACK, .object = id,
+				    .stack = id, .seq = box->apart++ };
 	return rawfile__record(box->raw, box->page.rings, &r.rec, r.size);
 }
 
@@ -294,15 +293,73 @@ static struct ring *next_ring(struct box *box)
 	return best;
 }
 
+/* They may come in another order, if writers were at it at once. */
+static void note_seq(struct ring *ring, uint32_t from, uint32_t to)
+{
+	if (!ring->counted || (int32_t)(from - ring->first_seq) < 0)
+		ring->first_seq = from;
+	if (!ring->counted || (int32_t)(to - ring->next_seq) > 0)
+		ring->next_seq = to;
+	ring->counted = true;
+}
+
+/*
+ * From before the window, of a ring that reaches back further than others: what they had is gone, so that a
+ * thread which went to sleep here may have been woken there. Only names stay, and under a ring of
+ * their own: what is left out between them is no hole.
+ */
+static int write_older(struct box *box, struct ring *ring, struct blackbox_record *r)
+{
+	struct gt_thread *thread = (void *)(&r->rec + 1);
+
+	if (!ring->counted || (int32_t)(r->rec.seq + 1 - ring->next_seq) > 0)
+		ring->first_seq = ring->next_seq = r->rec.seq + 1;
+	ring->counted = true;
+	if (r->rec.kind != GT_THREAD && r->rec.kind != GT_TEXT)
+		return 0;
+	if (r->rec.kind == GT_THREAD && thread->what != GT_THREAD_ENDED)
+		thread->what = GT_THREAD_NAMED;
+	r->rec.seq = box->apart++;
+	return rawfile__record(box->raw, box->page.rings, &r->rec, r->size);
+}
+
 static int write_part(struct box *box, struct ring *ring)
 {
 	struct buf b = ring->part[ring->next++].records;
 	struct blackbox_record r;
 	int code = 0;
 
-	while (!code && next_record(&b, &r))
+	while (!code && next_record(&b, &r)) {
+		if (box->facts->overwritten && !ring->written && r.rec.time < box->facts->t0) {
+			code = write_older(box, ring, &r);
+			continue;
+		}
+		note_seq(ring, r.rec.seq, r.rec.seq + 1);
+		ring->written++;
 		code = rawfile__record(box->raw, (unsigned int)(ring - box->ring), &r.rec, r.size);
+	}
 	return code;
+}
+
+/*
+ * Numbers that are missing so far. The sequencer finds the holes, too: it wants a count of all, and takes it
+ * for what it has found as far as that goes.
+ */
+static int write_losses(struct box *box)
+{
+	uint64_t lost = 0;
+	unsigned int i;
+
+	for (i = 0; i < box->page.rings; i++) {
+		const struct ring *ring = &box->ring[i];
+		uint32_t span = ring->next_seq - ring->first_seq;
+
+		lost += span > ring->written ? span - ring->written : 0;
+	}
+	if (lost <= box->lost)
+		return 0;
+	box->lost = lost;
+	return rawfile__lost(box->raw, GT_NONE, lost);
 }
 
 /* Sub-buffer by sub-buffer, and between them the time up to which nothing more will come. */
@@ -324,39 +381,22 @@ static int write_records(struct box *box)
 		if (code || !time || --time <= watermark)
 			continue;
 		watermark = time;
-		code = rawfile__watermark(box->raw, time);
+		code = write_losses(box);
+		if (!code)
+			code = rawfile__watermark(box->raw, time);
 	}
 	return code;
 }
 
 /* Records that took a number and came to nothing after a ring's last one. */
-static int write_losses(struct box *box)
+static int write_last_losses(struct box *box)
 {
-	uint64_t lost = 0;
 	unsigned int i;
 
-	for (i = 0; i < box->page.rings; i++) {
-		const struct ring *ring = &box->ring[i];
-
-		if (ring->n && (int32_t)(ring->end_seq - ring->seq) > 0)
-			lost += ring->end_seq - ring->seq;
-	}
-	return lost ? rawfile__lost(box->raw, GT_NONE, lost) : 0;
-}
-
-static int copy_frames(struct box *box)
-{
-	struct raw_chunk chunk;
-	int code = 0, i;
-
-	for (i = 0; i < 2; i++) {
-		struct buf b = box->checkpoint[i].chunks;
-
-		while (!code && raw_chunk__next(&b, &chunk))
-			if (chunk.type == RAW_FRAMES)
-				code = rawfile__copy_frames(box->raw, chunk.data);
-	}
-	return code;
+	for (i = 0; i < box->page.rings; i++)
+		if (box->ring[i].counted)
+			note_seq(&box->ring[i], box->ring[i].first_seq, box->ring[i].end_seq);
+	return write_losses(box);
 }
 
 static int note_touched(struct box *box, const struct gt_record *rec, void *ctx)
@@ -413,7 +453,7 @@ static int write_all(struct box *box, const struct symbolizer *more)
 	int code = rawfile__start(box->raw, &box->header);
 
 	if (!code)
-		code = copy_frames(box);
+		code = checkpoints__copy_frames(box->checkpoint, box->raw);
 	if (!code)
 		code = write_snapshots(box);
 	if (!code)
@@ -421,23 +461,10 @@ static int write_all(struct box *box, const struct symbolizer *more)
 	if (!code)
 		code = write_records(box);
 	if (!code)
-		code = write_losses(box);
+		code = write_last_losses(box);
 	if (!code && more)
 		code = rawfile__frames(box->raw, more);
 	return code ? code : rawfile__end(box->raw, box->facts->t1);
-}
-
-bool blackbox__header(const struct blackbox_image *image, struct raw_header *ret)
-{
-	struct checkpoint both[2];
-	bool is_one;
-
-	checkpoints__read(image, both);
-	is_one = both[0].is_one;
-	if (is_one)
-		*ret = both[0].header;
-	checkpoints__free(both);
-	return is_one;
 }
 
 int blackbox__read(const struct blackbox_image *image, const struct symbolizer *more,
