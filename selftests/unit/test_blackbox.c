@@ -362,6 +362,29 @@ static void the_better_checkpoint(void **state)
 	image__destroy(&im);
 }
 
+/* Killed while it attached its probes: some of them have written something. */
+static void it_had_not_begun(void **state)
+{
+	struct raw_header header = facts;
+	struct blackbox_image image;
+	struct blackbox_writer *w;
+	struct result r;
+	struct image im;
+
+	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
+	emit(&im, 0, CREATED + 10, NULL);
+	freeze(&im, CREATED + 100);
+	image = image_of(&im);
+	header.t0 = BLACKBOX_NOT_BEGUN;
+	assert_int_equal(blackbox_writer__create(&w, &header, &symbolizer), 0);
+	assert_int_equal(blackbox_writer__make(w, im.memory, im.bytes, NULL, NULL,
+					       &image.checkpoint[0].data,
+					       &image.checkpoint[0].bytes), 0);
+	assert_int_equal(recover(&image, NULL, &r), -ENODATA);
+	blackbox_writer__destroy(w);
+	image__destroy(&im);
+}
+
 static void an_exec_ends_it(void **state)
 {
 	struct gt_record exec = { .time = CREATED + 20, .tid = 7, .kind = GT_EXEC };
@@ -546,10 +569,15 @@ static void broken_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_was_overwritten), cmocka_unit_test(the_oldest_are_gone),
-		cmocka_unit_test(an_old_checkpoint),	   cmocka_unit_test(the_better_checkpoint),
-		cmocka_unit_test(an_exec_ends_it),	   cmocka_unit_test(stacks),
-		cmocka_unit_test(against_a_model),	   cmocka_unit_test(broken_anywhere),
+		cmocka_unit_test(nothing_was_overwritten),
+		cmocka_unit_test(the_oldest_are_gone),
+		cmocka_unit_test(an_old_checkpoint),
+		cmocka_unit_test(the_better_checkpoint),
+		cmocka_unit_test(it_had_not_begun),
+		cmocka_unit_test(an_exec_ends_it),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(against_a_model),
+		cmocka_unit_test(broken_anywhere),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

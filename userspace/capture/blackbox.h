@@ -20,6 +20,9 @@
 
 /* ---- the daemon's side; errors are negative errnos ---- */
 
+/* The t0 of the first checkpoint, which is there before any probe: it is another's when all of them are live. */
+#define BLACKBOX_NOT_BEGUN UINT64_MAX
+
 struct blackbox_writer;
 
 /* Both are copied; what the symbolizer refers to must outlive the writer. */
@@ -62,7 +65,8 @@ bool blackbox__header(const struct blackbox_image *image, struct raw_header *ret
 
 /*
  * Makes a raw file of it, in memory. `more` (NULL: none) names what the checkpoint has no frames of.
- * -EBADMSG and the reason: this is no session's memory; -ENOMEM. The caller destroys *ret.
+ * -EBADMSG and the reason: this is no session's memory; -ENODATA and the reason: the recorder ended while it
+ * attached its probes, and what some of them wrote is no trace; -ENOMEM. The caller destroys *ret.
  */
 int blackbox__read(const struct blackbox_image *image, const struct symbolizer *more,
 		   struct rawfile **ret, struct blackbox_facts *ret_facts, struct error *err);

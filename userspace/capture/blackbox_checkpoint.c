@@ -11,14 +11,18 @@
 #include "capture/blackbox_impl.h"
 #include "target/layout.h"
 
+#define UNKNOWN_GO "go1.25" /* whose names of reasons are taken if no checkpoint tells */
+
 static void read_one(const void *data, size_t bytes, struct checkpoint *ret)
 {
 	struct buf b = buf__make(data, bytes);
 	struct raw_chunk chunk;
 
 	*ret = (struct checkpoint){};
-	if (!data || raw_header__read(&b, "", &ret->header, NULL))
+	if (!data || raw_header__read(&b, "", &ret->header, NULL)) {
+		ret->header = (struct raw_header){ .stacks = 1, .go_version = UNKNOWN_GO };
 		return;
+	}
 	ret->is_one = true;
 	ret->chunks = b;
 	while (buf__left(&b) && raw_chunk__next(&b, &chunk))

@@ -22,7 +22,7 @@ struct blackbox_record {
 };
 
 struct checkpoint {
-	bool is_one, whole; /* it has a header; all of its chunks are there */
+	bool is_one, whole; /* it has a header, else that is a stand-in; all of its chunks are there */
 	struct raw_header header;
 	struct buf chunks;
 	struct raw_snapshots both;

@@ -18,8 +18,6 @@
 #include "gotrace/uapi.h"
 #include "lib/map.h"
 
-#define UNKNOWN_GO "go1.25" /* whose names of reasons are taken if no checkpoint tells */
-
 /* What one sub-buffer holds. */
 struct part {
 	struct buf records;
@@ -436,10 +434,7 @@ static void find_header(struct box *box)
 	struct blackbox_facts *facts = box->facts;
 
 	facts->headless = !box->checkpoint[0].is_one;
-	if (facts->headless)
-		*header = (struct raw_header){ .stacks = 1, .go_version = UNKNOWN_GO };
-	else
-		*header = box->checkpoint[0].header;
+	*header = box->checkpoint[0].header;
 	if (header->t0 > facts->t0)
 		facts->t0 = header->t0;
 	if (facts->t0 > facts->t1)
@@ -476,6 +471,9 @@ int blackbox__read(const struct blackbox_image *image, const struct symbolizer *
 	int code = read_page(&box, err);
 
 	checkpoints__read(image, box.checkpoint);
+	if (!code && box.checkpoint[0].header.t0 == BLACKBOX_NOT_BEGUN)
+		code = error__set(err, -ENODATA,
+				  "the black box's recorder ended before it had begun to record");
 	if (!code)
 		code = scan_rings(&box, err);
 	if (!code) {

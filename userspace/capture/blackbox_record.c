@@ -249,7 +249,7 @@ static int begin(struct blackbox *b)
 	int code;
 
 	b->csymbols = subject__symbols(recorder, &b->symbolizer);
-	code = write_header(b, clock__now());
+	code = write_header(b, BLACKBOX_NOT_BEGUN);
 	if (!code)
 		code = subject__attach(recorder, b->session, b->err);
 	if (code)
