@@ -45,10 +45,9 @@ struct blackbox {
 	struct blackbox_writer *writer;
 	int sigfd;
 	bool stopped;
-	struct error why;    /* of a checkpoint that could not be written */
-	unsigned int failed; /* so many of them */
-	uint64_t head,
-		head_time; /* of the ring that is filled the fastest, when it was looked at last */
+	struct error why;	  /* of a checkpoint that could not be written */
+	unsigned int failed;	  /* so many of them */
+	uint64_t head[GT_RINGS_MAX], head_time; /* of each ring, when they were looked at last */
 };
 
 bool blackbox__name_is_good(const char *name)
@@ -189,20 +188,22 @@ static void take_checkpoint(struct blackbox *b)
 
 /* ---- the loop ---- */
 
-static uint64_t fastest_head(const struct blackbox *b)
+/* Bytes that the busiest ring was given since this was asked last. */
+static uint64_t most_bytes(struct blackbox *b)
 {
 	const struct gt_session_page *page = kmod__memory(b->kmod);
 	const char *control = (const char *)page + page->control_offset;
 	uint64_t most = 0;
 	uint32_t i;
 
-	for (i = 0; i < page->rings; i++) {
+	for (i = 0; i < page->rings && i < GT_RINGS_MAX; i++) {
 		const struct gt_ring_control *ring =
 			(const void *)(control + i * page->control_stride);
 		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
 
-		if (head > most)
-			most = head;
+		if (head - b->head[i] > most)
+			most = head - b->head[i];
+		b->head[i] = head;
 	}
 	return most;
 }
@@ -214,15 +215,14 @@ static uint64_t fastest_head(const struct blackbox *b)
 static uint64_t interval(struct blackbox *b, uint64_t cost)
 {
 	const struct gt_session_page *page = kmod__memory(b->kmod);
-	uint64_t head = fastest_head(b), now = clock__now();
-	double bytes = (double)(head - b->head), all = (double)page->subbufs * page->subbuf_size;
+	uint64_t now = clock__now();
+	double bytes = (double)most_bytes(b), all = (double)page->subbufs * page->subbuf_size;
 	uint64_t ns = INTERVAL;
 
 	if (bytes > 0 && b->head_time && all / bytes * (double)(now - b->head_time) < 4 * INTERVAL)
 		ns = (uint64_t)(all / bytes * (double)(now - b->head_time) / 4);
 	if (ns < INTERVAL_MIN)
 		ns = INTERVAL_MIN;
-	b->head = head;
 	b->head_time = now;
 	return ns > cost * SHARE ? ns : cost * SHARE;
 }
