@@ -172,15 +172,18 @@ static bool is_over(struct blackbox *b)
 static void take_checkpoint(struct blackbox *b)
 {
 	struct snapshot first, second;
+	int code;
 
 	if (is_over(b) || read_snapshot(b, NULL, &first))
 		return;
 	usleep(SECOND_SNAPSHOT / 1000);
 	if (!read_snapshot(b, &first, &second)) {
-		if (!is_over(b) && !write_checkpoint(b, &first, &second))
+		code = is_over(b) ? -ESRCH : write_checkpoint(b, &first, &second);
+		if (!code)
 			b->stats->checkpoints++;
 		else if (!b->stopped && !b->failed++)
-			log__msg("checkpoint: %s; recording goes on", b->why.text);
+			log__msg("no checkpoint: %s; recording goes on",
+				 b->why.text[0] ? b->why.text : strerror(-code));
 		snapshot__deinit(&second);
 	}
 	snapshot__deinit(&first);
