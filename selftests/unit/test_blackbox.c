@@ -530,6 +530,7 @@ static void against_a_model(void **state)
 
 static void broken_anywhere(void **state)
 {
+	struct gt_session_page whole;
 	struct blackbox_image image;
 	struct result r;
 	struct image im;
@@ -540,6 +541,7 @@ static void broken_anywhere(void **state)
 	for (t = CREATED + 10; t < CREATED + 200; t++)
 		assert_true(emit(&im, t % 2, t, NULL));
 	freeze(&im, t);
+	whole = *im.page;
 	image = image_of(&im);
 	for (i = 0; i < sizeof(struct gt_session_page); i++) {
 		unsigned char was = im.memory[i];
@@ -555,6 +557,9 @@ static void broken_anywhere(void **state)
 		if (!recover(&image, NULL, &r))
 			free(r.got);
 	image.bytes = im.bytes;
+	im.page->ring_stride = im.page->control_stride = -64ull; /* each before the last one */
+	assert_int_equal(recover(&image, NULL, &r), -EBADMSG);
+	*im.page = whole;
 	srand(1);
 	for (i = 0; i < 2000; i++) { /* controls and rings */
 		im.memory[im.page->control_offset +

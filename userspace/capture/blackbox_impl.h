@@ -6,6 +6,8 @@
 #ifndef CAPTURE_BLACKBOX_IMPL_H
 #define CAPTURE_BLACKBOX_IMPL_H
 
+#include <string.h>
+
 #include "capture/blackbox.h"
 #include "gotrace/record.h"
 #include "gotrace/uapi.h"
@@ -20,6 +22,18 @@ struct blackbox_record {
 	};
 	size_t size;
 };
+
+/* The record at the cursor, which moves behind it, as a copy. False: there is none, or no whole one. */
+static inline bool next_record(struct buf *b, struct blackbox_record *ret)
+{
+	size_t size = raw_record__size(b);
+
+	if (!size || size > sizeof(ret->bytes))
+		return false;
+	memcpy(ret->bytes, buf__take(b, size), size);
+	ret->size = size;
+	return raw_record__is_whole(&ret->rec, size);
+}
 
 struct checkpoint {
 	bool is_one, whole; /* it has a header, else that is a stand-in; all of its chunks are there */

@@ -63,6 +63,7 @@ static bool is_power_of_two(uint64_t n)
 static int read_page(struct box *box, struct error *err)
 {
 	struct gt_session_page *page = &box->page;
+	uint64_t bytes = buf__left(&box->memory);
 	const void *data = buf__take(&box->memory, sizeof(*page));
 
 	if (!data)
@@ -74,20 +75,11 @@ static int read_page(struct box *box, struct error *err)
 	if (!page->rings || page->rings >= GT_RINGS_MAX || !is_power_of_two(page->subbuf_size) ||
 	    page->subbuf_size <= sizeof(struct gt_subbuf) || !is_power_of_two(page->subbufs))
 		return not_ours(err);
+	/* each ring has its own place: of a stride that wraps, all could have the same */
+	if (bytes / page->rings < page->ring_stride || bytes / page->rings < page->control_stride)
+		return not_ours(err);
 	box->ring = calloc(page->rings, sizeof(*box->ring));
 	return box->ring ? 0 : -ENOMEM;
-}
-
-/* The record at the cursor, which moves behind it, as a copy. False: there is none, or no whole one. */
-static bool next_record(struct buf *b, struct blackbox_record *ret)
-{
-	size_t size = raw_record__size(b);
-
-	if (!size || size > sizeof(ret->bytes))
-		return false;
-	memcpy(ret->bytes, buf__take(b, size), size);
-	ret->size = size;
-	return raw_record__is_whole(&ret->rec, size);
 }
 
 typedef int (*record_fn)(struct box *box, const struct gt_record *rec, void *ctx);
