@@ -271,6 +271,8 @@ static void losses_are_counted_once(void **state)
 	end(t, r);
 	assert_int_equal(stats.gaps, 1);
 	assert_int_equal(stats.lost, 13);
+	assert_int_equal(facts.lost, 13);
+	assert_int_equal(facts.records, 20);
 }
 
 int main(void)

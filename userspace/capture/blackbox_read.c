@@ -43,7 +43,6 @@ struct box {
 	struct raw_header header;
 	struct map seen;   /* ids of stacks */
 	uint32_t apart;	   /* records written under a ring of their own */
-	uint64_t lost;
 	struct rawfile *raw;
 	struct blackbox_facts *facts;
 };
@@ -118,7 +117,6 @@ static void scan_part(struct box *box, struct part *part)
 			part->earliest = r.rec.time;
 		if (r.rec.kind == GT_EXEC && r.rec.time < box->facts->t1)
 			box->facts->t1 = r.rec.time;
-		box->facts->records++;
 	}
 	part->records.end = end;
 }
@@ -200,6 +198,7 @@ static int scan_rings(struct box *box, struct error *err)
 	int code = 0;
 
 	facts->t0 = box->page.created;
+	facts->stacks_lost = box->page.stacks_lost;
 	facts->t1 = box->page.frozen ? box->page.frozen : UINT64_MAX;
 	for (i = 0; !code && i < box->page.rings; i++)
 		code = scan_ring(box, i, err);
@@ -326,6 +325,7 @@ static int write_part(struct box *box, struct ring *ring)
 		}
 		note_seq(ring, r.rec.seq, r.rec.seq + 1);
 		ring->written++;
+		box->facts->records += r.rec.time >= box->facts->t0 && r.rec.time <= box->facts->t1;
 		code = rawfile__record(box->raw, (unsigned int)(ring - box->ring), &r.rec, r.size);
 	}
 	return code;
@@ -346,9 +346,9 @@ static int write_losses(struct box *box)
 
 		lost += span > ring->written ? span - ring->written : 0;
 	}
-	if (lost <= box->lost)
+	if (lost <= box->facts->lost)
 		return 0;
-	box->lost = lost;
+	box->facts->lost = lost;
 	return rawfile__lost(box->raw, GT_NONE, lost);
 }
 

@@ -173,6 +173,10 @@ static void tell(const struct arguments *a, const struct blackbox_facts *facts)
 			 "an event are those that waited then; a larger --ring-size makes the "
 			 "window longer",
 			 (double)(facts->t0 - facts->snapshots) / 1e9);
+	if (facts->lost || facts->stacks_lost)
+		log__msg("%llu records of the window were lost, and since the black box was made %llu "
+			 "stacks",
+			 (unsigned long long)facts->lost, (unsigned long long)facts->stacks_lost);
 	if (facts->broken || facts->stacks_gone)
 		log__msg("%u pieces were not written to their end, %llu stacks were overwritten",
 			 facts->broken, (unsigned long long)facts->stacks_gone);
