@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "capture/blackbox.h"
+#include "capture/blackbox_impl.h"
 #include "gotrace/uapi.h"
 
 struct blackbox_writer {
@@ -49,26 +50,20 @@ void blackbox_writer__destroy(struct blackbox_writer *w)
 	free(w);
 }
 
-/* An entry is written before its slot of the index, and overwritten at any time: then its epoch is another. */
+/* An entry is written before its slot of the index, and overwritten at any time: then its hash is another's. */
 static int want_stack(struct blackbox_writer *w, const struct gt_session_page *page,
 		      const struct buf *memory, uint64_t slot)
 {
-	uint64_t epoch = slot >> 32, word = (uint32_t)slot - 1, i;
-	struct gt_stack_entry entry;
-	struct buf b = buf__slice(memory, page->half_offset + (epoch & 1) * page->half_stride,
-				  (uint64_t)page->stack_words * 8);
-	const void *data;
+	const struct gt_stack *stack;
+	struct blackbox_record r;
 	int code = 0;
+	uint32_t i;
 
-	buf__seek(&b, word * 8);
-	data = buf__take(&b, sizeof(entry));
-	if (!data)
+	if (!stack_table__find(memory, page, GT_STACK_ID(slot >> 32, (uint32_t)slot - 1), &r))
 		return 0;
-	memcpy(&entry, data, sizeof(entry));
-	if (entry.epoch != epoch || entry.depth > GT_STACK_MAX)
-		return 0;
-	for (i = 0; !code && i < entry.depth; i++)
-		code = rawfile__want(w->raw, buf__u64(&b), false);
+	stack = (const void *)(&r.rec + 1);
+	for (i = 0; !code && i < stack->depth; i++)
+		code = rawfile__want(w->raw, stack->pc[i], false);
 	return code;
 }
 
@@ -89,7 +84,8 @@ static int want_stacks(struct blackbox_writer *w, const void *memory, size_t byt
 
 		if (slot != w->index[i])
 			code = want_stack(w, page, &all, slot);
-		w->index[i] = slot;
+		if (!code)
+			w->index[i] = slot;
 	}
 	return w->index ? code : -ENOMEM;
 }
@@ -118,7 +114,7 @@ int blackbox_writer__make(struct blackbox_writer *w, const void *memory, size_t 
 		code = want_starts(w, second);
 	if (!code)
 		code = rawfile__frames(w->raw, &w->symbolizer);
-	rawfile__bytes(w->raw, &w->kept);
+	rawfile__bytes(w->raw, &w->kept); /* what was looked up stays, even if not all could be */
 	if (!code && first)
 		code = rawfile__snapshot(w->raw, first, second);
 	*ret = rawfile__bytes(w->raw, ret_size);

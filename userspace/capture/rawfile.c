@@ -15,6 +15,7 @@
 #include "trace/file.h"
 
 #define CHUNK_MAX (256u << 10) /* bytes of records */
+#define PCS_MAX	  (1u << 20)   /* remembered ones that are no code */
 
 struct chunk_head {
 	uint32_t type, size;
@@ -31,11 +32,11 @@ struct rawfile {
 	uint64_t ring;
 	unsigned char *records; /* CHUNK_MAX of room */
 	size_t used;
-	struct map pcs, starts; /* PCs met, as keys: is_due, or has_frames */
+	struct map pcs, starts; /* PCs met, as keys: is_due, has_frames, has_none */
 };
 
-/* Whether the frames of a PC were written. */
-static char is_due, has_frames;
+/* Whether the frames of a PC were written; there are none. */
+static char is_due, has_frames, has_none;
 
 int rawfile__create_in_memory(struct rawfile **ret)
 {
@@ -102,13 +103,15 @@ static int put(struct bytes *b, const void *data, size_t len)
 
 static int append(struct rawfile *raw, const struct iovec *iov, size_t n)
 {
+	size_t i, len = raw->memory.len;
 	int code = 0;
-	size_t i;
 
 	if (raw->file)
 		return trace_file__appendv(raw->file, iov, n);
 	for (i = 0; !code && i < n; i++)
 		code = put(&raw->memory, iov[i].iov_base, iov[i].iov_len);
+	if (code)
+		raw->memory.len = len; /* all of it or nothing */
 	return code;
 }
 
@@ -313,7 +316,33 @@ static int write_frames(struct rawfile *raw, uint64_t pc, const struct sym_frame
 	return code;
 }
 
-/* What has none is not asked for again. */
+/*
+ * Where code is, is limited; what C code has in its frame pointer's place is not: a black box meets it for
+ * weeks.
+ */
+static int forget_barren(struct map *map)
+{
+	struct map kept = {};
+	size_t i, barren = 0;
+	int code = 0;
+
+	for (i = 0; i < map->cap; i++)
+		barren += map->slot[i].value == &has_none;
+	if (barren <= PCS_MAX)
+		return 0;
+	for (i = 0; !code && i < map->cap; i++)
+		if (map->slot[i].value && map->slot[i].value != &has_none)
+			code = map__put(&kept, map->slot[i].key, map->slot[i].value);
+	if (code) {
+		map__deinit(&kept);
+		return code;
+	}
+	map__deinit(map);
+	*map = kept;
+	return 0;
+}
+
+/* What has none is not asked for again soon. */
 static int write_due(struct rawfile *raw, struct map *map, const struct symbolizer *sym)
 {
 	bool start = map == &raw->starts;
@@ -326,13 +355,14 @@ static int write_due(struct rawfile *raw, struct map *map, const struct symboliz
 
 		if (slot->value != &is_due)
 			continue;
-		slot->value = &has_frames;
-		n = start ? sym->start(sym->ctx, slot->key, frame)
-			  : sym->frames(sym->ctx, slot->key, frame);
+		n = start ? sym->start(sym->ctx, slot->key, frame) :
+			    sym->frames(sym->ctx, slot->key, frame);
 		if (n > 0)
 			code = write_frames(raw, slot->key, frame, start ? 1 : n, start);
+		if (!code)
+			slot->value = n > 0 ? &has_frames : &has_none;
 	}
-	return code;
+	return code ? code : forget_barren(map);
 }
 
 int rawfile__frames(struct rawfile *raw, const struct symbolizer *symbolizer)
