@@ -27,7 +27,7 @@
 #include "target/pclntab.h"
 #include "trace/file.h"
 
-enum { OPT_TICK = 256, OPT_FORMAT, OPT_RAW, OPT_LIST, OPT_JSON, OPT_DISCARD };
+enum { OPT_RAW = 256, OPT_LIST, OPT_JSON, OPT_DISCARD };
 
 struct arguments {
 	const char *name, *raw;
@@ -36,10 +36,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "the trace (- is stdout)", 0 },
+	SEQUENCE_OPTIONS,
 	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
-	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
-	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
 	{ "list", OPT_LIST, NULL, 0, "show all black boxes", 0 },
 	{ "json", OPT_JSON, NULL, 0, "the list as JSON", 0 },
 	{ "discard", OPT_DISCARD, NULL, 0, "free the black box without reading it", 0 },
@@ -51,18 +49,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
-	switch (key) {
-	case 'o':
-		a->sink.path = text;
+	if (sequence__option(&a->sink, key, text) != ARGP_ERR_UNKNOWN)
 		return 0;
+	switch (key) {
 	case OPT_RAW:
 		a->raw = text;
-		return 0;
-	case OPT_TICK:
-		a->sink.tick_ns = parse_tick(text);
-		return 0;
-	case OPT_FORMAT:
-		a->sink.version = parse_version(text);
 		return 0;
 	case OPT_LIST:
 		a->list = true;

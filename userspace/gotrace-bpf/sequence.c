@@ -13,35 +13,41 @@
 #include "sequence.h"
 #include "target/layout.h"
 
-enum { OPT_TICK = 256, OPT_FORMAT };
-
 struct arguments {
 	const char *raw;
 	struct sink_opts sink;
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "the trace (- is stdout)", 0 },
-	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
-	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
+	SEQUENCE_OPTIONS,
 	HELP_OPTION,
 	{},
 };
+
+int sequence__option(struct sink_opts *opts, int key, char *text)
+{
+	switch (key) {
+	case 'o':
+		opts->path = text;
+		return 0;
+	case SEQUENCE_TICK:
+		opts->tick_ns = parse_tick(text);
+		return 0;
+	case SEQUENCE_FORMAT:
+		opts->version = parse_version(text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
+	if (sequence__option(&a->sink, key, text) != ARGP_ERR_UNKNOWN)
+		return 0;
 	switch (key) {
-	case 'o':
-		a->sink.path = text;
-		return 0;
-	case OPT_TICK:
-		a->sink.tick_ns = parse_tick(text);
-		return 0;
-	case OPT_FORMAT:
-		a->sink.version = parse_version(text);
-		return 0;
 	case ARGP_KEY_ARG:
 		if (a->raw)
 			usage_error("one raw file at a time, not \"%s\" as well", text);
