@@ -1,0 +1,112 @@
+#!/bin/bash
+# kernels: 6.12
+# timeout: 240
+# module: loaded
+# How a black box's daemon begins, and what is said when it does not: with closed descriptors, called off or
+# killed before it is ready, without memory; how a black box that is being read is held against others.
+. "$(dirname "$0")/../../lib.sh"
+
+names() # of all black boxes
+{
+	$GOTRACE recover --list --json | jq -r '.[].name'
+}
+
+gone() # PID
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
+says_only() # FILE TEXT: it is one line, which has TEXT
+{
+	cat "$1"
+	[ "$(wc -l <"$1")" -eq 1 ] && grep -q "$2" "$1"
+}
+
+start_server()
+{
+	start_background "build/targets/$JUDGE_GO/server" -duration 500s -rate 20
+	TARGET_PID=$BACKGROUND_PID
+	wait_until 60 grep -q ready "$tmp/background.out"
+}
+
+closed() # its descriptors are none of 0, 1 and 2, which become /dev/null
+{
+	timeout 60 $GOTRACE record --blackbox closed --daemonize -p "$TARGET_PID" -d 3s <&- >&- || return 1
+	wait_until 60 ended closed || return 1
+	timeout 60 $GOTRACE recover closed -o "$tmp/closed.trace" && build/gotrace check "$tmp/closed.trace"
+}
+
+ended() # NAME
+{
+	$GOTRACE recover --list --json | jq -e --arg name "$1" '.[] | select(.name == $name) | .ended and .owner == null'
+}
+
+# NAME: begins to record; sets PARENT and DAEMON, which is not ready yet
+begin()
+{
+	$GOTRACE record --blackbox "$1" --daemonize --no-cache -p "$TARGET_PID" 2>"$tmp/$1.said" &
+	PARENT=$!
+	wait_until 20 grep . "/proc/$PARENT/task/$PARENT/children" &&
+		read -r DAEMON _ <"/proc/$PARENT/task/$PARENT/children"
+	[ -n "$DAEMON" ]
+}
+
+called_off()
+{
+	begin off && kill -TERM $PARENT || return 1
+	wait $PARENT
+	wait_until 60 gone "$DAEMON" || return 1
+	cat "$tmp/off.said"
+	[ ! -s "$tmp/off.said" ] && [ -z "$(names)" ]
+}
+
+killed()
+{
+	begin killed && kill -KILL "$DAEMON" || return 1
+	wait $PARENT
+	[ $? -eq 1 ] && says_only "$tmp/killed.said" 'ended by a signal: Killed' && [ -z "$(names)" ]
+}
+
+no_memory()
+{
+	local parameter=/sys/module/gotrace/parameters/max_memory before status
+
+	before=$(cat $parameter) && echo 1000000 >$parameter || return 1
+	timeout 60 $GOTRACE record --blackbox large --daemonize -p "$TARGET_PID" 2>"$tmp/large.said"
+	status=$?
+	echo "$before" >$parameter
+	[ $status -eq 1 ] && says_only "$tmp/large.said" 'max_memory.*--ring-size'
+}
+
+being_read()
+{
+	local reader held
+
+	timeout 60 $GOTRACE record --blackbox read -p "$TARGET_PID" -d 100ms --timeout 90s 2>"$tmp/read.said" &&
+		grep 'for 90.0 s at most' "$tmp/read.said" || return 1
+	$GOTRACE recover read -o /dev/full 2>"$tmp/full.said" && return 1
+	says_only "$tmp/full.said" 'black box read stays' || return 1
+	mkfifo "$tmp/fifo" && exec {held}<>"$tmp/fifo" && head -c 65536 /dev/zero >&"$held" # full
+	$GOTRACE recover read -o "$tmp/fifo" &
+	reader=$!
+	wait_until 20 owned_by $reader || return 1
+	$GOTRACE recover read -o "$tmp/other.trace" 2>"$tmp/other.said"
+	kill -KILL $reader
+	wait $reader
+	exec {held}>&-
+	says_only "$tmp/other.said" "is being read by process $reader" && $GOTRACE recover read --discard
+}
+
+owned_by() # PID
+{
+	$GOTRACE recover --list --json | jq -e --argjson pid "$1" '.[] | select(.owner == $pid) | .ended'
+}
+
+ktap_start
+try "a server" start_server
+try "a daemon with closed descriptors" closed
+try "a daemon that is called off while it begins: no black box, no line" called_off
+try "a daemon that is killed before it is ready: one line" killed
+try "no memory: the remedy is said" no_memory
+try "a black box that stays, and one that is being read: one line" being_read
+ktap_end
