@@ -6,6 +6,7 @@
  * stack is walked once for its hash, without a place to keep PCs in, and only for a new hash once
  * more, straight into the ring. Nothing moves in between: the walked goroutine is the one that this
  * thread runs or just switched away from; the second walk must come to the same hash nevertheless.
+ * What is no address of a frame, as it is not a multiple of 8, ends each walk.
  *
  * With the kernel module one call of it takes the place of each walk, and comes to the same.
  *
@@ -97,12 +98,14 @@ static __always_inline long stack__frame(struct walk *w, u64 i, u32 room)
 {
 	u64 off = w->fp - w->base, next, pc;
 
+	if (w->fp & 7)
+		goto end;
 	if (off > LAST) {
 		if (!stack__slide(w))
 			goto end;
 		off = w->fp - w->base;
 	}
-	off &= ~7ull;
+	off &= ~7ull; /* which it is: for the verifier */
 	if (off > LAST)
 		goto end;
 	next = *(u64 *)((char *)w->bytes + off);
@@ -155,7 +158,7 @@ static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, 
 	if (leaf->second)
 		stack__add(w, leaf->second, 1, room);
 	w->n = w->first;
-	if (stack__slide(w) && depth > w->first)
+	if (!(w->fp & 7) && stack__slide(w) && depth > w->first)
 		bpf_loop(depth - w->first, frame, w, 0);
 	return (w->hash & HASH_MASK) | (u64)w->n << 56;
 }
@@ -183,7 +186,7 @@ __weak __noinline u64 stack__hash(const struct leaf *leaf)
 	if (!stack__fetch(bytes, fp, &base))
 		goto end;
 	for (; i < SHALLOW - 2; i++) {
-		if (first + i >= config.stack_depth)
+		if (first + i >= config.stack_depth || fp & 7)
 			goto end;
 		off = fp - base;
 		if (off > LAST) {
