@@ -29,14 +29,6 @@ union argument {
 	struct gt_abi_positions positions;
 };
 
-/* The session of a file, or why there is none. */
-static struct session *owned(struct file *file)
-{
-	struct session *s = session__of(file);
-
-	return s && !READ_ONCE(s->dead) ? s : NULL;
-}
-
 static int do_abi(struct file *file, union argument *a)
 {
 	a->abi = (struct gt_abi){
@@ -57,7 +49,7 @@ static int do_create(struct file *file, union argument *a)
 
 static int do_info(struct file *file, union argument *a)
 {
-	struct session *s = owned(file);
+	struct session *s = session__owned(file);
 	u32 size = a->size;
 	int err = s ? session__info(s, &a->info) : -ENOENT;
 
@@ -88,28 +80,24 @@ static int do_list(struct file *file, union argument *a)
 
 static int do_freeze(struct file *file, union argument *a)
 {
-	struct session *s = owned(file);
-
-	return s ? session__freeze(s) : -ENOENT;
+	return session__freeze(file);
 }
 
 static int do_release(struct file *file, union argument *a)
 {
-	struct session *s = owned(file);
-
-	return s ? session__release(s) : -ENOENT;
+	return session__release(file);
 }
 
 static int do_write_checkpoint(struct file *file, union argument *a)
 {
-	struct session *s = owned(file);
+	struct session *s = session__owned(file);
 
 	return s ? checkpoint__write(s, a->checkpoint.data, a->checkpoint.bytes) : -ENOENT;
 }
 
 static int do_read_checkpoint(struct file *file, union argument *a)
 {
-	struct session *s = owned(file);
+	struct session *s = session__owned(file);
 
 	return s ? checkpoint__read(s, &a->checkpoint) : -ENOENT;
 }
@@ -118,7 +106,7 @@ static int do_read_checkpoint(struct file *file, union argument *a)
 static int do_emit(struct file *file, union argument *a)
 {
 	struct gt_abi_emit *emit = &a->emit;
-	struct session *s = owned(file);
+	struct session *s = session__owned(file);
 	int err = -ENOENT;
 	u8 *copy;
 
@@ -148,7 +136,7 @@ static int do_emit(struct file *file, union argument *a)
 static int do_positions(struct file *file, union argument *a)
 {
 	struct gt_abi_positions *positions = &a->positions;
-	struct session *s = owned(file);
+	struct session *s = session__owned(file);
 	u32 room;
 	u64 *heads;
 	int err;

@@ -42,10 +42,7 @@ static int open_file(struct inode *inode, struct file *file)
  */
 static int flush_file(struct file *file, fl_owner_t id)
 {
-	struct session *s = session__of(file);
-
-	if (s)
-		session__owner_ends(s);
+	session__flushed(file);
 	return 0;
 }
 
@@ -58,7 +55,7 @@ static int release_file(struct inode *inode, struct file *file)
 /* The address space's lock is held for writing. */
 static int map_file(struct file *file, struct vm_area_struct *vma)
 {
-	struct session *s = session__of(file);
+	struct session *s = session__owned(file);
 	struct area *area = s ? session__area(s) : NULL;
 	int err;
 

@@ -57,10 +57,18 @@ struct session *session__of(struct file *file)
 	return smp_load_acquire(&file->private_data); /* own() has filled it in */
 }
 
+struct session *session__owned(struct file *file)
+{
+	struct session *s = session__of(file);
+
+	return s && !READ_ONCE(s->dead) && READ_ONCE(s->owner_file) == file ? s : NULL;
+}
+
 /* sessions_lock is held; the file has no session. */
 static void own(struct file *file, struct session *s)
 {
 	s->owner = get_pid(task_tgid(current));
+	WRITE_ONCE(s->owner_file, file);
 	s->expires = 0;
 	kref_get(&s->ref);
 	smp_store_release(&file->private_data, s); /* session__of(), without the lock */
@@ -237,17 +245,21 @@ int session__claim(struct file *file, struct gt_abi_claim *claim)
 
 /* ---- the end ---- */
 
-/* sessions_lock is held: nobody finds it any more. False: it was done already. */
-static bool unlink(struct session *s)
+/* sessions_lock is held. */
+static void drop_owner(struct session *s)
 {
-	if (s->dead)
-		return false;
+	put_pid(s->owner);
+	s->owner = NULL;
+	WRITE_ONCE(s->owner_file, NULL);
+}
+
+/* sessions_lock is held, and it is not dead: nobody finds it any more. */
+static void unlink(struct session *s)
+{
 	WRITE_ONCE(s->dead, true);
 	RCU_INIT_POINTER(table[s->id % GT_SESSIONS_MAX], NULL);
 	WRITE_ONCE(count, count - 1);
-	put_pid(s->owner);
-	s->owner = NULL;
-	return true;
+	drop_owner(s);
 }
 
 /*
@@ -272,14 +284,16 @@ static void finish(struct session *s)
 	module_put(THIS_MODULE);
 }
 
-int session__release(struct session *s)
+int session__release(struct file *file)
 {
-	bool ours;
+	struct session *s;
 
 	mutex_lock(&sessions_lock);
-	ours = unlink(s);
+	s = session__owned(file);
+	if (s)
+		unlink(s);
 	mutex_unlock(&sessions_lock);
-	if (!ours)
+	if (!s)
 		return -ENOENT;
 	finish(s);
 	return 0;
@@ -304,8 +318,10 @@ static struct session *unlink_expired(u64 now)
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++) {
 		struct session *s = at(i);
 
-		if (s && s->expires && s->expires <= now && unlink(s))
+		if (s && s->expires && s->expires <= now) {
+			unlink(s);
 			return s;
+		}
 	}
 	return NULL;
 }
@@ -326,23 +342,29 @@ static void expire(struct work_struct *work)
 	} while (s);
 }
 
+/* sessions_lock is held; it is one to keep, and not dead. Whoever comes may claim it now. */
+static void give_back(struct session *s)
+{
+	drop_owner(s);
+	if (s->timeout)
+		s->expires = ktime_get_ns() + s->timeout * NSEC_PER_SEC;
+	arm();
+}
+
 void session__disown(struct file *file)
 {
 	struct session *s = session__of(file);
 
 	if (!s)
 		return;
-	mutex_lock(&sessions_lock);
-	if (!s->dead && s->flags & GT_SESSION_KEEP) {
-		put_pid(s->owner);
-		s->owner = NULL;
-		if (s->timeout)
-			s->expires = ktime_get_ns() + s->timeout * NSEC_PER_SEC;
-		arm();
+	if (s->flags & GT_SESSION_KEEP) {
+		mutex_lock(&sessions_lock);
+		if (session__owned(file))
+			give_back(s);
+		mutex_unlock(&sessions_lock);
+	} else {
+		session__release(file);
 	}
-	mutex_unlock(&sessions_lock);
-	if (!(s->flags & GT_SESSION_KEEP))
-		session__release(s);
 	kref_put(&s->ref, destroy);
 }
 
@@ -360,29 +382,35 @@ static void stop(struct session *s)
  * One thread of a process may end, or have its own descriptors, while others go on; so it is the
  * process's end only when it is killed as a whole, or this is its last thread.
  */
-void session__owner_ends(struct session *s)
+void session__flushed(struct file *file)
 {
+	struct session *s;
+
 	if (!(current->flags & PF_EXITING) ||
 	    (atomic_read(&current->signal->live) && !(current->signal->flags & SIGNAL_GROUP_EXIT)))
 		return;
 	mutex_lock(&sessions_lock);
-	if (!s->dead && s->flags & GT_SESSION_KEEP && s->owner == task_tgid(current))
+	s = session__owned(file);
+	if (s && s->flags & GT_SESSION_KEEP && s->owner == task_tgid(current)) {
 		stop(s);
+		give_back(s);
+	}
 	mutex_unlock(&sessions_lock);
 }
 
-int session__freeze(struct session *s)
+int session__freeze(struct file *file)
 {
-	int err = 0;
+	struct session *s;
 
 	mutex_lock(&sessions_lock);
-	if (s->dead)
-		err = -ENOENT;
-	else
+	s = session__owned(file);
+	if (s)
 		stop(s);
 	mutex_unlock(&sessions_lock);
+	if (!s)
+		return -ENOENT;
 	synchronize_rcu();
-	return err;
+	return 0;
 }
 
 void session__exit(void)

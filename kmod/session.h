@@ -39,7 +39,7 @@ struct session {
 	struct gt_session_page *page;
 	struct stack_table stacks;
 	bool frozen; /* takes no records any more */
-	bool dead; /* not in the table; set a grace period before its memory goes */
+	bool dead;   /* not in the table; set a grace period before its memory goes */
 
 	struct kref ref; /* the table's, and one of each file that has, or had it */
 	struct area *area;
@@ -50,10 +50,11 @@ struct session {
 	struct irq_work wake;
 
 	/* sessions_lock */
-	struct pid *owner; /* NULL: nobody */
-	u64 expires;	   /* CLOCK_MONOTONIC, ns; 0: never */
+	struct pid *owner;	 /* NULL: nobody */
+	struct file *owner_file; /* through which; NULL as well. Only ever compared */
+	u64 expires;		 /* CLOCK_MONOTONIC, ns; 0: never */
 
-	struct mutex lock; /* of what follows, and of `area` */
+	struct mutex lock;		   /* of what follows, and of `area` */
 	struct checkpoint *checkpoints[2]; /* the newest first */
 	u64 checkpoints_n;		   /* written so far */
 	u64 *told; /* of each ring: its head when GT_IOC_POSITIONS told it */
@@ -82,10 +83,15 @@ struct stack_table *session__stacks(struct session *s);
 /* ---- for the device's files; all may sleep ---- */
 
 /*
- * What the file owns; NULL: it had none. It stays valid as long as the file is open, but may be
- * dead: then it has no memory any more. Any context.
+ * What the file owns, or did; NULL: it had none. It stays valid as long as the file is open, but may
+ * be dead: then it has no memory any more. Any context.
  */
 struct session *session__of(struct file *file);
+/*
+ * What the file owns; NULL: none, or it is dead, or was given back when its owner's process ended,
+ * and may be another file's by now. Any context.
+ */
+struct session *session__owned(struct file *file);
 
 /*
  * Makes a session that belongs to the file. Sets want's rings, id and bytes. -EINVAL: beyond the
@@ -103,17 +109,22 @@ int session__claim(struct file *file, struct gt_abi_claim *claim);
  * knows its name may claim it until its time-out.
  */
 void session__disown(struct file *file);
-/* Its owner's process ends: if it is one to keep, what came last is what is to be kept. */
-void session__owner_ends(struct session *s);
 /*
- * Takes it out of the table and frees its memory, when no one writes to it any more. -ENOENT: it
- * was done.
+ * A process that has the file lets go of it. If it is its owner that ends, and the session is one
+ * to keep, what came last is what is to be kept: it is frozen, and given back, whoever else has the
+ * file.
  */
-int session__release(struct session *s);
+void session__flushed(struct file *file);
 /*
- * No record is taken from now on, and none is being written when it returns. -ENOENT: it is dead.
+ * Takes the file's out of the table and frees its memory, when no one writes to it any more.
+ * -ENOENT: it owns none.
  */
-int session__freeze(struct session *s);
+int session__release(struct file *file);
+/*
+ * The file's takes no record from now on, and none is being written when it returns. -ENOENT: it
+ * owns none.
+ */
+int session__freeze(struct file *file);
 /* -ENOENT: it is dead. */
 int session__info(struct session *s, struct gt_abi_info *ret);
 /* Those with a name: at most `room` of them into ret; returns how many there are. */

@@ -125,7 +125,8 @@ struct gt_stack_entry {
  *
  * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one
  * and has none, or has released it. A process that creates or claims a session is its owner; when
- * it ends without having released a KEEP session, that is frozen.
+ * it ends without having released a KEEP session, that is frozen and given back, to be claimed by
+ * whoever comes; other processes that have the file have nothing then (-ENOENT).
  */
 
 #define GT_FEATURE_KFUNCS 1u	/* gotrace_* can be called by BPF programs (kernels from 6.10) */

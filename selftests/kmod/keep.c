@@ -317,40 +317,66 @@ static bool test_not_the_end(void)
 	return true;
 }
 
-/* A child that has the file keeps a session open that its owner's death has stopped. */
+/* What is left of a file whose session was given back, or is another's. */
+static bool has_nothing(int fd)
+{
+	struct gt_abi_info info = { .size = sizeof(info) };
+	uint64_t ignored;
+
+	return call(fd, GT_IOC_INFO, &info) == -ENOENT && emit(fd, 3, 0) == -ENOENT &&
+	       write_checkpoint(fd, 'x', 10) == -ENOENT &&
+	       checkpoint(fd, GT_IOC_READ_CHECKPOINT, NULL, 0, 0, &ignored) == -ENOENT &&
+	       call(fd, GT_IOC_FREEZE, NULL) == -ENOENT &&
+	       call(fd, GT_IOC_RELEASE, NULL) == -ENOENT && !map(fd, 4096);
+}
+
+/*
+ * The owner ends, and a child has the file still: the session is given back, and what the child has
+ * is nobody's, also when another has claimed it.
+ */
 static bool test_child_has_it(void)
 {
 	struct gt_abi_info info;
 	struct gt_abi_claim claimed;
-	int ready[2], fd;
+	int asked[2], answers[2], status, fd;
+	char answer = 0;
 	pid_t pid;
 
-	CHECK(!pipe(ready));
+	CHECK(!pipe(asked) && !pipe(answers));
 	pid = fork();
 	if (!pid) {
 		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
 
-		session(&want);
-		pid = fork();
-		if (!pid)
-			pause();
-		if (write(ready[1], &pid, sizeof(pid)) != sizeof(pid))
-			_exit(1);
-		_exit(0);
+		want.timeout = 3600;
+		fd = session(&want);
+		if (fork())
+			_exit(0);
+		while (read(asked[0], &answer, 1) == 1 && answer) {
+			answer = has_nothing(fd) ? 'y' : 'n';
+			if (write(answers[1], &answer, 1) != 1)
+				break;
+		}
+		close(fd);
+		_exit(write(answers[1], "e", 1) != 1);
 	}
-	waitpid(pid, NULL, 0);
-	CHECK_EQUAL(read(ready[0], &pid, sizeof(pid)), sizeof(pid));
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
 	CHECK(find(NAME, &info));
-	CHECK(info.frozen);
-	CHECK_EQUAL(claim(NAME, &claimed), -EBUSY);
-	kill(pid, SIGKILL);
-	for (int i = 0; i < 500 && (fd = claim(NAME, &claimed)) == -EBUSY; i++)
-		usleep(10000);
+	CHECK(info.frozen && !info.owner && info.expires);
+	CHECK(write(asked[1], "?", 1) == 1 && read(answers[0], &answer, 1) == 1);
+	CHECK_EQUAL(answer, 'y');
+	fd = claim(NAME, &claimed);
 	CHECK(fd >= 0);
+	CHECK(write(asked[1], "?", 1) == 1 && read(answers[0], &answer, 1) == 1);
+	CHECK_EQUAL(answer, 'y');
+	CHECK(write(asked[1], "", 1) == 1 && read(answers[0], &answer, 1) == 1);
+	CHECK(answer == 'e' && find(NAME, &info));
+	CHECK(info.owner == (uint32_t)getpid() && !info.expires);
 	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 	close(fd);
-	close(ready[0]);
-	close(ready[1]);
+	for (int i = 0; i < 2; i++) {
+		close(asked[i]);
+		close(answers[i]);
+	}
 	return true;
 }
 
@@ -441,7 +467,8 @@ int main(void)
 		{ "a time-out frees what nobody has", test_time_out },
 		{ "a killed claimer gives it back", test_claimer_killed },
 		{ "the end of a child or a thread is not the owner's", test_not_the_end },
-		{ "a child that has the file keeps it, frozen", test_child_has_it },
+		{ "a child that has the file does not keep it from being claimed",
+		  test_child_has_it },
 		{ "a plain session goes with its owner, memory with its mapping", test_plain },
 		{ "of many who create, claim and release one name, one has it", test_races },
 	};
