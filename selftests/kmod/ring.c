@@ -180,7 +180,7 @@ static bool test_ring_each(void)
  * The ring is small, and the reader has to be careful: no record is torn, each hole has a
  * sub-buffer.
  */
-static bool test_overwritten(void)
+static bool overwritten(uint64_t *skipped)
 {
 	struct gt_abi_create want = small("", 0);
 	uint64_t stored, most = GT_SUBBUF_MIN / sizeof(struct gt_record);
@@ -190,7 +190,19 @@ static bool test_overwritten(void)
 	CHECK(seen.records <= stored);
 	CHECK(stored - seen.records <= seen.skipped * most);
 	CHECK(stored - seen.records >= seen.skipped * (GT_SUBBUF_MIN / RECORD_MAX - 1));
+	*skipped += seen.skipped;
 	seen__deinit(&seen);
+	return true;
+}
+
+/* Until the writers were faster. */
+static bool test_overwritten(void)
+{
+	uint64_t skipped = 0;
+
+	for (int i = 0; i < 20 && !skipped; i++)
+		CHECK(overwritten(&skipped));
+	CHECK(skipped > 0);
 	return true;
 }
 
