@@ -27,6 +27,8 @@ unwinder_is() # WHO NAME
 played() # TRACE
 {
 	build/gotrace events --json --stacks "$1" |
+		awk '/"StateTransition"/ && /"func":"main[.]p/ { line = substr($0, index($0, "\"event\"")) }
+			line && !seen[line]++ { print "{" line }' |
 		jq -r 'select(.kind == "StateTransition" and (.stack | length > 3) and .reason != "preempted") |
 			select(.stack[:2] | any(.func | startswith("main.p"))) |
 			"\(.from) \(.to) \(.reason // "-") \(.stack[:2] | map("\(.func):\(.line)") | join(" "))\t" +
@@ -42,7 +44,7 @@ recorded() # WHO
 	deeds_of "$RECORDED" >"$tmp/deeds-$step"
 	cp "$RECORDED" "$VM_SHARE/truth-$step.trace"
 	for depth in $DEPTHS; do
-		record_target pingpong "$JUDGE_GO" "" -duration 10ms -rate 1000 -deeper "$depth" &&
+		record_target pingpong "$JUDGE_GO" "" -duration 100ms -rate 500 -deeper "$depth" &&
 			unwinder_is "$1" pingpong || return 1
 		played "$RECORDED" >"$tmp/played-$depth-$step"
 		cp "$RECORDED" "$VM_SHARE/deep-$depth-$step.trace"
@@ -63,7 +65,7 @@ same() # DEPTH
 	done
 	echo "$(wc -l <"$tmp/names") transitions, stacks of" \
 		"$(cut -f 2 "$tmp/both-with" | awk '{ print NF }' | sort -nu | xargs) frames"
-	[ "$(wc -l <"$tmp/names")" -ge 3 ] && cmp "$tmp/both-without" "$tmp/both-with"
+	[ "$(wc -l <"$tmp/names")" -ge 4 ] && cmp "$tmp/both-without" "$tmp/both-with"
 }
 
 same_truth()
