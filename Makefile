@@ -68,7 +68,7 @@ UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace follow sample kernel)
 
-KSELFTESTS := $(filter-out test,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
+KSELFTESTS := $(filter-out test %.bpf,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
 JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
 go_sources = $(shell find $(1) -name '*.go' -o -name 'go.*' -o -name '*.c' 2>/dev/null)
@@ -170,7 +170,20 @@ $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/li
 build/selftests/kmod/%: build/obj/selftests/kmod/%.o build/obj/selftests/kmod/test.o
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -pthread -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -pthread $(KSELFTEST_LIBS) -o $@
+
+build/selftests/kmod/kfuncs: KSELFTEST_LIBS := -lbpf -lelf -lz
+build/obj/selftests/kmod/kfuncs.o: OUR_CFLAGS += -Ibuild/selftests/kmod
+build/obj/selftests/kmod/kfuncs.o: | build/selftests/kmod/kfuncs.skel.h
+
+build/selftests/kmod/kfuncs.bpf.o: selftests/kmod/kfuncs.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/selftests/kmod/kfuncs.skel.h: build/selftests/kmod/kfuncs.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name kfuncs_bpf >$@
 
 # BPF: an object a source, one linked object, its skeleton
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What kfuncs.c asks, and kfuncs.bpf.c answers: one call of one of the module's functions. */
+#ifndef KMOD_KFUNCS_TEST_H
+#define KMOD_KFUNCS_TEST_H
+
+#include "gotrace/module.h"
+
+enum ask_call {
+	ASK_HASH,
+	ASK_PCS,
+	ASK_ID,
+	ASK_EMIT,
+};
+
+struct ask {
+	unsigned int call; /* enum ask_call */
+	unsigned int session;
+	unsigned int depth;
+	unsigned int size; /* bytes of `data` */
+	unsigned long long tail;
+	unsigned int tail_size;
+	unsigned int hits; /* out: calls so far */
+	unsigned long long answer;
+	struct gt_unwind w;
+	unsigned long long data[256]; /* the record, or where PCs go */
+};
+
+#endif
