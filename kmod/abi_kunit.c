@@ -101,6 +101,7 @@ static void ioctl_layout(struct kunit *test)
 	EXPECT_AT(gt_abi_claim, bytes, 40);
 	EXPECT_AT(gt_abi_list, count, 4);
 	EXPECT_AT(gt_abi_list, infos, 8);
+	EXPECT_AT(gt_abi_list, info_size, 16);
 	EXPECT_AT(gt_abi_checkpoint, which, 4);
 	EXPECT_AT(gt_abi_checkpoint, data, 8);
 	EXPECT_AT(gt_abi_checkpoint, bytes, 16);

@@ -62,18 +62,33 @@ static int do_claim(struct file *file, union argument *a)
 	return session__claim(file, &a->claim);
 }
 
+/* Of a caller whose structure has grown: what is not known here is 0. */
+static int copy_infos(void __user *user, u32 size, const struct gt_abi_info *infos, u32 n)
+{
+	for (u32 i = 0; i < n; i++, user += size)
+		if (copy_to_user(user, &infos[i], sizeof(*infos)) ||
+		    clear_user(user + sizeof(*infos), size - sizeof(*infos)))
+			return -EFAULT;
+	return 0;
+}
+
 static int do_list(struct file *file, union argument *a)
 {
-	u32 room = min_t(u32, a->list.count, GT_SESSIONS_MAX);
-	struct gt_abi_info *infos = kcalloc(GT_SESSIONS_MAX, sizeof(*infos), GFP_KERNEL_ACCOUNT);
-	int err = 0;
+	struct gt_abi_list *list = &a->list;
+	u32 room = min_t(u32, list->count, GT_SESSIONS_MAX);
+	struct gt_abi_info *infos;
+	int err;
 
+	if (list->info_size < sizeof(*infos) || list->pad)
+		return -EINVAL;
+	if (list->info_size > PAGE_SIZE)
+		return -E2BIG;
+	infos = kcalloc(GT_SESSIONS_MAX, sizeof(*infos), GFP_KERNEL_ACCOUNT);
 	if (!infos)
 		return -ENOMEM;
-	a->list.count = session__list(infos, room);
-	if (copy_to_user(u64_to_user_ptr(a->list.infos), infos,
-			 min(room, a->list.count) * sizeof(*infos)))
-		err = -EFAULT;
+	list->count = session__list(infos, room);
+	err = copy_infos(u64_to_user_ptr(list->infos), list->info_size, infos,
+			 min(room, list->count));
 	kfree(infos);
 	return err;
 }

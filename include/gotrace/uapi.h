@@ -178,7 +178,9 @@ struct gt_abi_claim {
 struct gt_abi_list {
 	__u32 size, count;	/* in: room; out: sessions that there are */
 	__u64 infos;		/* address of struct gt_abi_info[count] */
-	__u64 reserved[2];
+	__u32 info_size;	/* in: the caller's sizeof(struct gt_abi_info), from one to the next */
+	__u32 pad;
+	__u64 reserved[1];
 };
 
 /*

@@ -266,7 +266,10 @@ static bool test_addresses(void)
 		struct gt_abi_checkpoint data = { .size = sizeof(data),
 						  .data = address,
 						  .bytes = 64 };
-		struct gt_abi_list list = { .size = sizeof(list), .count = 64, .infos = address };
+		struct gt_abi_list list = { .size = sizeof(list),
+					    .count = 64,
+					    .infos = address,
+					    .info_size = sizeof(struct gt_abi_info) };
 		struct gt_abi_positions heads = { .size = sizeof(heads),
 						  .count = 1,
 						  .heads = address };
@@ -303,6 +306,40 @@ static bool test_sizes(void)
 	grown.abi.size = 1 << 20;
 	CHECK_EQUAL(call(fd, GT_IOC_ABI, &grown), -E2BIG);
 	close(fd);
+	return true;
+}
+
+/* A list's elements are as far apart as the caller says, and 0 where nothing is known. */
+static bool test_list_sizes(void)
+{
+	static const uint32_t bad[] = { 0, 1, sizeof(struct gt_abi_info) - 1 };
+	struct gt_abi_create first = small("first", 0), second = small("second", 0);
+	int fd = session(&first), other = session(&second);
+	struct {
+		struct gt_abi_info info;
+		uint64_t later[3];
+	} grown[3];
+	struct gt_abi_list list = { .size = sizeof(list), .infos = (uintptr_t)grown };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		list.info_size = bad[i];
+		CHECK_EQUAL(call(fd, GT_IOC_LIST, &list), -EINVAL);
+	}
+	list.info_size = 4097;
+	CHECK_EQUAL(call(fd, GT_IOC_LIST, &list), -E2BIG);
+	memset(grown, 'x', sizeof(grown));
+	list.info_size = sizeof(*grown);
+	list.count = 2;
+	CHECK_EQUAL(call(fd, GT_IOC_LIST, &list), 0);
+	CHECK_EQUAL(list.count, 2);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQUAL(grown[i].info.size, sizeof(struct gt_abi_info));
+		CHECK(!strcmp(grown[i].info.name, i ? "second" : "first"));
+		CHECK(!grown[i].later[0] && !grown[i].later[1] && !grown[i].later[2]);
+	}
+	CHECK(grown[2].info.size != sizeof(struct gt_abi_info) && grown[2].later[2]);
+	close(fd);
+	close(other);
 	return true;
 }
 
@@ -443,6 +480,7 @@ int main(void)
 		{ "requests without a session, and unknown ones", test_no_session },
 		{ "addresses that are not the caller's", test_addresses },
 		{ "structures of a later version", test_sizes },
+		{ "sizes of a list's elements", test_list_sizes },
 		{ "sizes of records", test_emit_sizes },
 		{ "sizes of checkpoints, two are kept", test_checkpoint_sizes },
 		{ "mappings are for reading only", test_read_only },

@@ -164,6 +164,7 @@ static void random_argument(struct fuzzer *f, unsigned long request, uint32_t si
 	case GT_IOC_LIST:
 		a->list.count = random_of(f, 100);
 		a->list.infos = random_address(f);
+		a->list.info_size = sizeof(struct gt_abi_info) + 8 * random_of(f, 3);
 		break;
 	case GT_IOC_CHECKPOINT:
 	case GT_IOC_READ_CHECKPOINT:
@@ -239,7 +240,8 @@ static bool release_all(void)
 	struct gt_abi_info infos[GT_SESSIONS_MAX];
 	struct gt_abi_list list = { .size = sizeof(list),
 				    .count = GT_SESSIONS_MAX,
-				    .infos = (uintptr_t)infos };
+				    .infos = (uintptr_t)infos,
+				    .info_size = sizeof(*infos) };
 	struct gt_abi_claim claimed;
 	int fd = device();
 

@@ -111,7 +111,8 @@ bool find(const char *name, struct gt_abi_info *ret)
 	struct gt_abi_info infos[GT_SESSIONS_MAX];
 	struct gt_abi_list list = { .size = sizeof(list),
 				    .count = GT_SESSIONS_MAX,
-				    .infos = (uintptr_t)infos };
+				    .infos = (uintptr_t)infos,
+				    .info_size = sizeof(*infos) };
 	int fd = device(), code = call(fd, GT_IOC_LIST, &list);
 
 	close(fd);

@@ -207,6 +207,7 @@ int kmod__list(struct kmod *k, struct gt_abi_info **ret, size_t *ret_n, struct e
 		.size = sizeof(list),
 		.count = GT_SESSIONS_MAX,
 		.infos = (uintptr_t)info,
+		.info_size = sizeof(*info),
 	};
 	int code;
 
