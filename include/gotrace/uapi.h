@@ -126,7 +126,9 @@ struct gt_stack_entry {
  * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one
  * and has none, or has released it. A process that creates or claims a session is its owner; when
  * it ends without having released a KEEP session, that is frozen and given back, to be claimed by
- * whoever comes; other processes that have the file have nothing then (-ENOENT).
+ * whoever comes; other processes that have the file have nothing then (-ENOENT). One whose file was
+ * closed before, and is held by a mapping only, is given back as it is, not frozen, when the process
+ * ends.
  */
 
 #define GT_FEATURE_KFUNCS 1u	/* gotrace_* can be called by BPF programs (kernels from 6.10) */
