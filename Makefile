@@ -17,6 +17,7 @@
 #   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1), and
 #                        replay/mutate, which tests the sequencer against losses
 
+# Also dkms.conf's and kmod/main.c's, which are built without this file
 VERSION    := 0.1
 JUDGE_GO   := go1.26.8
 TARGET_GOS := go1.26.8 go1.21.13 go1.24.9

@@ -124,4 +124,5 @@ static void __exit gotrace_exit(void)
 module_init(gotrace_init);
 module_exit(gotrace_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");
 MODULE_DESCRIPTION("Traces of Go programs: stacks, and records that outlive their recorder");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # timeout: 900
 # The kernel module's source as its kernel wants it: built with more of gcc's warnings and by sparse
-# against Debian's 6.12, and read by checkpatch. A warning is a failure.
+# against Debian's 6.12, and read by checkpatch. A warning is a failure. Then as DKMS builds it.
 . "$(dirname "$0")/../lib.sh"
 . selftests/kernel-source.lib.sh
 
@@ -44,8 +44,30 @@ sparse_sees_a_fault()
 	! build_says_nothing >"$tmp/fault" && grep 'ring.c:.*warning: dereference of noderef expression' "$tmp/fault"
 }
 
-# FILE...; in the copy, since it leaves a file where there is a .git
-checkpatch()
+# What dkms.conf tells DKMS to do, in a folder as DKMS has it.
+dkms_builds()
+{
+	local kernel_source_dir=$build dkms_tree=$PWD/$tmp/dkms folder
+
+	. ./dkms.conf
+	folder=$dkms_tree/$PACKAGE_NAME/$PACKAGE_VERSION/build
+	mkdir -p "$folder" && cp -a dkms.conf Kbuild kmod include "$folder/" && rm -f "$folder/kmod/gotrace.ko" || return 1
+	(cd "$folder" && eval "${MAKE[0]}") || return 1
+	built=$folder/${BUILT_MODULE_LOCATION[0]}/${BUILT_MODULE_NAME[0]}.ko
+	[ -e "$built" ]
+}
+
+same_version()
+{
+	local version
+	version=$(sed -n 's/^VERSION *:= *//p' Makefile) && [ "$version" ] || return 1
+	echo "Makefile $version, dkms.conf $PACKAGE_VERSION, module $(PATH=$PATH:/usr/sbin:/sbin modinfo -F version "$built")"
+	[ "$PACKAGE_VERSION" = "$version" ] &&
+		[ "$(PATH=$PATH:/usr/sbin:/sbin modinfo -F version "$built")" = "$version" ] &&
+		grep -q "/usr/src/$PACKAGE_NAME-$version" dkms.conf && grep -q "install $PACKAGE_NAME/$version" dkms.conf
+}
+
+checkpatch() # FILE...
 {
 	cd "$tmp/kmod" && perl "$source/scripts/checkpatch.pl" --strict --no-tree --no-summary --show-types --terse \
 		--max-line-length=100 "--ignore=$ignored" -f "$@"
@@ -67,6 +89,9 @@ if try "the kernel's headers and source are there" is_there; then
 	try "sparse, and gcc with W=1" build_says_nothing
 	try "checkpatch" checkpatch_says_nothing
 	try "sparse sees a fault" sparse_sees_a_fault
+	try "DKMS builds it" dkms_builds
+	try "one version: make's, DKMS's, the module's" same_version
+	try "checkpatch" checkpatch kmod/*.[ch] include/gotrace/{uapi,module}.h
 	try "checkpatch sees a fault" checkpatch_sees_a_fault
 fi
 ktap_end
