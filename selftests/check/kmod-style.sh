@@ -17,7 +17,7 @@ ignored=LINUX_VERSION_CODE,CONSTANT_COMPARISON,BIT_MACRO,CAMELCASE,MACRO_ARG_REU
 
 is_there()
 {
-	locked selftests/deps.sh sparse make gcc perl $headers || return 1
+	locked selftests/deps.sh sparse make gcc perl kmod $headers || return 1
 	source=$(kernel_source) || { echo "$source"; return 1; }
 	build=$(dpkg-query -W -f='${Depends}' $headers | sed 's/^linux-headers-\([^ ,]*\).*/\1/')
 	build=/usr/src/linux-headers-$build
@@ -67,7 +67,8 @@ same_version()
 		grep -q "/usr/src/$PACKAGE_NAME-$version" dkms.conf && grep -q "install $PACKAGE_NAME/$version" dkms.conf
 }
 
-checkpatch() # FILE...
+# FILE...; in the copy, since it leaves a file where there is a .git
+checkpatch()
 {
 	cd "$tmp/kmod" && perl "$source/scripts/checkpatch.pl" --strict --no-tree --no-summary --show-types --terse \
 		--max-line-length=100 "--ignore=$ignored" -f "$@"
@@ -91,7 +92,6 @@ if try "the kernel's headers and source are there" is_there; then
 	try "sparse sees a fault" sparse_sees_a_fault
 	try "DKMS builds it" dkms_builds
 	try "one version: make's, DKMS's, the module's" same_version
-	try "checkpatch" checkpatch kmod/*.[ch] include/gotrace/{uapi,module}.h
 	try "checkpatch sees a fault" checkpatch_sees_a_fault
 fi
 ktap_end
