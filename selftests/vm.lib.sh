@@ -144,7 +144,7 @@ vm_boot()
 		-device virtio-9p-pci,fsdev=root,mount_tag=hostroot \
 		-fsdev "local,id=share,path=$folder/share,security_model=none" \
 		-device virtio-9p-pci,fsdev=share,mount_tag=share "$@" </dev/null 2>>"$folder/qemu.err" |
-		tr -d '\r'
+		sed -u 's/\r//g'
 	return "${PIPESTATUS[0]}"
 }
 
