@@ -275,6 +275,74 @@ static void losses_are_counted_once(void **state)
 	assert_int_equal(facts.records, 20);
 }
 
+/* ---- nonsense ---- */
+
+/* Whatever stands there, what comes of it reads well to its end. */
+static void must_read_well(void)
+{
+	struct trace_event ev;
+	struct error err = {};
+	struct rawfile *raw;
+	struct reader *r;
+	struct input *in;
+
+	if (blackbox__read(&image, NULL, &raw, &facts, &err)) {
+		assert_string_not_equal(err.text, "");
+		return;
+	}
+	run_sequencer(raw);
+	rawfile__destroy(raw);
+	ok(input__open(&in, x.path, &err));
+	ok(reader__open(&r, in, NULL, &err));
+	while (reader__next(r, &ev, &err) > 0)
+		;
+	assert_string_equal(err.text, "");
+	reader__destroy(r);
+	stop(NULL);
+}
+
+static void break_and_read(unsigned char *bytes, size_t size, unsigned int times)
+{
+	for (; times; times--) {
+		unsigned char *at = bytes + (size_t)rand() % size, was = *at;
+
+		*at ^= (unsigned char)(1 << rand() % 8);
+		must_read_well();
+		*at = was;
+	}
+}
+
+static void broken_checkpoints_and_stacks(void **state)
+{
+	uint64_t pcs[2] = { 0x410, 0x420 };
+	struct gt_record rec = { .time = CREATED + 110, .tid = 7, .kind = GT_SYSCALL_ENTER,
+				 .object = G(1) };
+	uint64_t table;
+	size_t size;
+
+	create(1);
+	table = im.page->index_offset;
+	for (; pcs[0] < 0x418; pcs[0]++, rec.time += 10) {
+		rec.stack = image__stack(&im, pcs, 2, false);
+		rec.kind = pcs[0] % 2 ? GT_SYSCALL_EXIT : GT_SYSCALL_ENTER;
+		assert_true(image__emit(&im, 0, &rec, sizeof(rec), NULL));
+	}
+	checkpoint(130);
+	fill(0, 300, 400);
+	im.page->frozen = CREATED + 500;
+	must_read_well();
+	assert_int_equal(facts.stacks, 8);
+	srand(2);
+	break_and_read((unsigned char *)image.checkpoint[0].data, image.checkpoint[0].bytes, 300);
+	break_and_read(im.memory + table, im.bytes - table, 150);
+	for (size = image.checkpoint[0].bytes; size; size -= size < 61 ? size : 61) {
+		image.checkpoint[0].bytes = size;
+		must_read_well();
+	}
+	free((void *)image.checkpoint[0].data);
+	image__destroy(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +350,7 @@ int main(void)
 		cmocka_unit_test(so_does_none),
 		cmocka_unit_test(older_records_of_an_idle_core),
 		cmocka_unit_test(losses_are_counted_once),
+		cmocka_unit_test(broken_checkpoints_and_stacks),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -491,6 +491,32 @@ static int clean(void **state)
 	return 0;
 }
 
+static int code_at_1(void *ctx, uint64_t pc, struct sym_frame *frame)
+{
+	(*(uint64_t *)ctx)++;
+	*frame = (struct sym_frame){ .pc = pc, .func = "main.f", .file = "f.go", .line = 1 };
+	return pc == 1;
+}
+
+/* What C code has where others have a PC is not remembered for ever. */
+static void forgets_what_is_no_code(void **state)
+{
+	const uint64_t many = (1u << 20) + 2;
+	uint64_t asked = 0, pc;
+	struct symbolizer symbolizer = { &asked, code_at_1, code_at_1 };
+	struct rawfile *raw;
+	int round;
+
+	assert_int_equal(rawfile__create_in_memory(&raw), 0);
+	for (round = 0; round < 2; round++) {
+		for (pc = 1; pc <= many; pc++)
+			assert_int_equal(rawfile__want(raw, pc, false), 0);
+		assert_int_equal(rawfile__frames(raw, &symbolizer), 0);
+		assert_int_equal(asked, round ? 2 * many - 1 : many);
+	}
+	rawfile__destroy(raw);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +526,7 @@ int main(void)
 		cmocka_unit_test(replays_what_was_kept),
 		cmocka_unit_test(leaves_nothing_unfinished),
 		cmocka_unit_test(carries_the_symbols),
+		cmocka_unit_test(forgets_what_is_no_code),
 		cmocka_unit_test(refuses_other_files),
 		cmocka_unit_test(ends_its_texts),
 		cmocka_unit_test(cut_anywhere),
