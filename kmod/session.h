@@ -83,8 +83,8 @@ struct stack_table *session__stacks(struct session *s);
 /* ---- for the device's files; all may sleep ---- */
 
 /*
- * What the file owns, or did; NULL: it had none. It stays valid as long as the file is open, but may
- * be dead: then it has no memory any more. Any context.
+ * What the file owns, or did; NULL: it had none. It stays valid as long as the file is open, but
+ * may be dead: then it has no memory any more. Any context.
  */
 struct session *session__of(struct file *file);
 /*

@@ -126,9 +126,9 @@ struct gt_stack_entry {
  * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one
  * and has none, or has released it. A process that creates or claims a session is its owner; when
  * it ends without having released a KEEP session, that is frozen and given back, to be claimed by
- * whoever comes; other processes that have the file have nothing then (-ENOENT). One whose file was
- * closed before, and is held by a mapping only, is given back as it is, not frozen, when the process
- * ends.
+ * whoever comes; other processes that have the file have nothing then (-ENOENT). One whose file
+ * was closed before, and is held by a mapping only, is given back as it is, not frozen, when the
+ * process ends.
  */
 
 #define GT_FEATURE_KFUNCS 1u	/* gotrace_* can be called by BPF programs (kernels from 6.10) */
@@ -180,9 +180,9 @@ struct gt_abi_claim {
 struct gt_abi_list {
 	__u32 size, count;	/* in: room; out: sessions that there are */
 	__u64 infos;		/* address of struct gt_abi_info[count] */
-	__u32 info_size;	/* in: the caller's sizeof(struct gt_abi_info), from one to the next */
+	__u32 info_size;	/* in: the caller's sizeof(struct gt_abi_info) */
 	__u32 pad;
-	__u64 reserved[1];
+	__u64 reserved;
 };
 
 /*
