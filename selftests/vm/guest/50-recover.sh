@@ -1,6 +1,7 @@
 #!/bin/bash
 # kernels: 6.12
-# timeout: 900
+# timeout: 700
+# apart: yes
 # module: loaded
 # The black box: what was recorded outlives the recorder. A program that counts what it does is recorded, the
 # recorder is killed by SIGKILL, and what is recovered has each event, with the program alive or dead; of a
@@ -49,29 +50,27 @@ daemon_is_gone()
 	! kill -0 "$DAEMON" 2>/dev/null
 }
 
-recover() # NAME TRACE [OPTION...]: valid, and the black box is gone
+recover() # NAME TRACE [OPTION...]: into a trace for the host to judge, and the black box is gone
 {
 	$GOTRACE recover "$1" -o "$tmp/$2.trace" "${@:3}" >"$tmp/recover.out" 2>&1 ||
 		{ cat "$tmp/recover.out"; return 1; }
 	cat "$tmp/recover.out"
-	build/gotrace check "$tmp/$2.trace" && build/reference/validate -strict "$tmp/$2.trace" &&
-		cp "$tmp/$2.trace" "$VM_SHARE/" && no_box "$1"
+	cp "$tmp/$2.trace" "$VM_SHARE/" && no_box "$1"
 }
 
-# BOX alive|dead: the program's counts are exact, and so are its goroutines
+# BOX alive|dead: that the program's counts are exact, and its goroutines there, is seen on the host
 counted()
 {
 	start_target truth "$JUDGE_GO" && record "$1" && wait_until 30 has_checkpoint "$1" &&
 		tell_target start && expect_target done 120 || return 1
-	target_result >"$tmp/truth.done"
+	target_result >"$VM_SHARE/truth-$2.done"
 	if [ "$2" = dead ]; then
 		kill -KILL "$TARGET_PID" && wait_until 20 target_is_gone && kill -KILL "$DAEMON" 2>/dev/null
 		wait_until 20 daemon_is_gone || return 1
 	else
 		kill_daemon && kill -0 "$TARGET_PID" || return 1
 	fi
-	[ "$(box "$1" '.owner == null and .ended')" = true ] && recover "$1" "truth-$2" &&
-		build/reference/truth "$tmp/truth-$2.trace" "$tmp/truth.done" || return 1
+	[ "$(box "$1" '.owner == null and .ended')" = true ] && recover "$1" "truth-$2" || return 1
 	[ "$2" = dead ] || stop_target
 }
 
@@ -180,8 +179,8 @@ unload_refused()
 }
 
 ktap_start
-try "recover after kill -9, the program alive: every count is exact" counted alive alive
-try "recover after kill -9, the program dead: every count is exact" counted dead dead
+try "recover after kill -9, the program alive" counted alive alive
+try "recover after kill -9, the program dead" counted dead dead
 try "recover has the names of goroutines that only wait" names
 try "a server" start_server
 try "recover of rings that went round: the last moments before kill -9" last_moments
