@@ -67,7 +67,7 @@ TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
 UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace follow sample kernel)
+SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone follow sample kernel)
 
 KSELFTESTS := $(filter-out test %.bpf,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
@@ -193,6 +193,16 @@ build/bpf/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
+# Without the kernel module: see bpf/module.bpf.h
+build/bpf/alone/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -DWITHOUT_MODULE -c $< -o $@
+
+build/bpf/alone.linked.o: $(BPF_SRCS:bpf/%.c=build/bpf/alone/%.o)
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
 build/bpf/gotrace.bpf.o: $(BPF_SRCS:bpf/%.c=build/bpf/%.o)
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
@@ -205,7 +215,7 @@ build/bpf/follow.skel.h: build/bpf/follow.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
 
-build/bpf/sample.linked.o: build/bpf/sample.bpf.o build/bpf/maps.bpf.o build/bpf/seen.bpf.o
+build/bpf/sample.linked.o: $(patsubst %,build/bpf/alone/%.bpf.o,sample maps seen)
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 

@@ -6,7 +6,6 @@
  * of the probes' object: samples go into the same rings, with the same numbers. A perf event's timer
  * runs it, in whatever thread it interrupts. After it: sequence/state_sample.c.
  */
-#define MODULE_KSYMS
 #include "emit.bpf.h"
 #include "stack.bpf.h"
 

@@ -26,6 +26,7 @@
 #include "capture/session_impl.h"
 #include "lib/log.h"
 
+#include "alone.skel.h"
 #include "gotrace.skel.h"
 
 #define SITES_A_LINK	128	/* as many as site.c makes */
@@ -186,6 +187,26 @@ static int find_module(struct session *s, struct error *err)
 					 "(gotrace-bpf doctor says why)");
 }
 
+/*
+ * The same programs twice: those that know the module's functions want the kernel's types, which takes time and
+ * is not possible everywhere; so where the module is not there, those are taken that don't know it.
+ */
+static struct gotrace_bpf *open_programs(bool with_module)
+{
+	struct gotrace_bpf *skel = calloc(1, sizeof(*skel));
+
+	if (!skel || gotrace_bpf__create_skeleton(skel)) {
+		free(skel);
+		return NULL;
+	}
+	if (!with_module)
+		skel->skeleton->data = alone_bpf__elf_bytes(&skel->skeleton->data_sz);
+	if (!bpf_object__open_skeleton(skel->skeleton, NULL))
+		return skel;
+	gotrace_bpf__destroy(skel);
+	return NULL;
+}
+
 static int load(struct session *s, struct error *err)
 {
 	struct gt_config *config;
@@ -193,7 +214,7 @@ static int load(struct session *s, struct error *err)
 
 	if (code)
 		return code;
-	s->skel = gotrace_bpf__open();
+	s->skel = open_programs(s->kfuncs);
 	if (!s->skel)
 		return explain(-errno, err, "cannot open the BPF programs");
 	if (s->opts.session)
