@@ -65,3 +65,15 @@ text_is_clean()
 		<(dd if="/proc/$1/exe" bs=65536 iflag=skip_bytes,count_bytes \
 			skip=$((16#$offset)) count=$((end - start)) status=none)
 }
+
+# STATUS PATTERN COMMAND...: one line on stderr that has PATTERN (extended regexp)
+refused()
+{
+	local want=$1 pattern=$2 status
+	shift 2
+
+	timeout 30 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	echo "exit $status: $(cat "$tmp/err")"
+	[ $status -eq "$want" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qE "$pattern" "$tmp/err"
+}

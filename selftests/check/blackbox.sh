@@ -7,18 +7,6 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# STATUS PATTERN COMMAND...: one line on stderr that has PATTERN (extended regexp)
-refused()
-{
-	local want=$1 pattern=$2 status
-	shift 2
-
-	timeout 30 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-	status=$?
-	echo "exit $status: $(cat "$tmp/err")"
-	[ $status -eq "$want" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qE "$pattern" "$tmp/err"
-}
-
 # shellcheck disable=SC2086 # it is words
 box="$GOTRACE record --blackbox box"
 

@@ -9,9 +9,7 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "capture/blackbox.h"
@@ -293,16 +291,11 @@ int blackbox__record(const struct blackbox_opts *opts, struct blackbox_stats *re
 		     struct error *err)
 {
 	struct blackbox b = { .opts = opts, .stats = ret, .err = err };
-	sigset_t signals;
 	int code;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	b.sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	b.sigfd = subject__signals(err);
 	if (b.sigfd < 0)
-		return error__set(err, -errno, "signalfd: %s", strerror(errno));
+		return b.sigfd;
 	code = open_all(&b);
 	session__destroy(b.session);
 	blackbox_writer__destroy(b.writer);

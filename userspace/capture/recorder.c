@@ -436,18 +436,13 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 {
 	struct recorder r = { .opts = opts, .stats = ret, .err = err };
 	struct sink_opts sink = opts->sink;
-	sigset_t signals;
 	int code;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
 	/* With no idle CPU the rings must not overflow behind the target's own threads. */
 	setpriority(PRIO_PROCESS, 0, NICE);
-	r.sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	r.sigfd = subject__signals(err);
 	if (r.sigfd < 0)
-		return error__set(err, -errno, "signalfd: %s", strerror(errno));
+		return r.sigfd;
 	sink.stop_fd = r.sigfd;
 	code = sink__open(&r.sink, &sink, err);
 	ret->analysis_ns = clock__now() - opts->started - opts->checks_ns;

@@ -3,7 +3,9 @@
  * What is recorded: see subject.h.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 
 #include "capture/clock.h"
@@ -100,4 +102,17 @@ struct csymbols *subject__symbols(const struct recorder_opts *opts, struct symbo
 		csymbols__add_modules(csymbols, opts->process);
 	csymbols__symbolizer(csymbols, ret);
 	return csymbols;
+}
+
+int subject__signals(struct error *err)
+{
+	sigset_t signals;
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error__set(err, -errno, "signalfd: %s", strerror(errno)) : fd;
 }

@@ -28,5 +28,10 @@ int subject__replaced(const struct recorder_opts *opts, struct error *err);
 void subject__facts(const struct recorder_opts *opts, uint64_t t0, struct raw_header *ret);
 /* Go's symbols and C's; NULL: without memory for it C code has no names. csymbols__destroy() it. */
 struct csymbols *subject__symbols(const struct recorder_opts *opts, struct symbolizer *ret);
+/*
+ * A descriptor that tells of the signals that end a recording, which must be blocked; the caller
+ * closes it. A negative errno and the reason.
+ */
+int subject__signals(struct error *err);
 
 #endif
