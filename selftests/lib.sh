@@ -35,6 +35,47 @@ locked() # COMMAND...: not while another script does something of the kind
 	return $status
 }
 
+# --- time
+
+# Prints how many times slower than a quiet machine of the developers' (2 virtual CPUs) this one
+# is at this moment, by the wall-clock time of a loop: 1 to 20. Every deadline of a test is
+# multiplied by it, since a deadline is there to end a hang, not to judge the machine. An emulated
+# machine is slow by itself, which its limits allow for; it is given its host's slowness.
+SLOWNESS_REFERENCE=150000 # microseconds that the loop takes there
+
+slowness()
+{
+	local i started=${EPOCHREALTIME/./} times
+
+	if [ -n "${GT_SLOWNESS-}" ]; then
+		echo "$GT_SLOWNESS"
+		return
+	fi
+	for ((i = 0; i < 100000; i++)); do :; done
+	times=$(((${EPOCHREALTIME/./} - started + SLOWNESS_REFERENCE - 1) / SLOWNESS_REFERENCE))
+	echo $((times < 1 ? 1 : times > 20 ? 20 : times))
+}
+
+# STARTED SECONDS: true when SECONDS have passed since $SECONDS was STARTED, or as many times more as
+# the machine is slow at their end
+expired()
+{
+	[ $SECONDS -gt $(($1 + $2)) ] && [ $SECONDS -gt $(($1 + $2 * $(slowness))) ]
+}
+
+# As the command, but SECONDS are multiplied by how slow the machine was when the script began.
+timeout() # [OPTION...] SECONDS COMMAND...
+{
+	local options=()
+
+	while [[ $1 == -* ]]; do
+		options+=("$1")
+		[ "$1" != -k ] || { options+=("$2"); shift; }
+		shift
+	done
+	command timeout "${options[@]}" $(($1 * ${stretch:-1})) "${@:2}"
+}
+
 # --- KTAP
 
 ktap_start() # [N]: N results will follow; without N, ktap_end counts
@@ -43,6 +84,7 @@ ktap_start() # [N]: N results will follow; without N, ktap_end counts
 	mkdir -p build/tmp
 	tmp=$(mktemp -d "build/tmp/$(basename "$0" .sh).XXXXXX") || exit 1
 	background=()
+	stretch=$(slowness)
 	trap ktap_cleanup EXIT
 	trap 'exit 143' INT TERM HUP
 	echo 'KTAP version 1'
@@ -109,13 +151,14 @@ try()
 
 # --- targets
 
-wait_until() # SECONDS COMMAND...: runs the command again and again; false when the time is over
+# SECONDS COMMAND...: runs the command again and again; false when the time is over. See slowness().
+wait_until()
 {
-	local deadline=$((SECONDS + $1 + 1))
+	local started=$SECONDS limit=$1
 	shift
 
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $deadline ] || return 1
+		! expired "$started" "$limit" || return 1
 		sleep 0.02
 	done
 }
@@ -154,12 +197,12 @@ tell_target() # WORD
 	echo "$1" >&"$TARGET_IN"
 }
 
-expect_target() # WORD [SECONDS]: waits for a line that begins with the word
+expect_target() # WORD [SECONDS]: waits for a line that begins with the word. See slowness().
 {
-	local deadline=$((SECONDS + ${2-60} + 1))
+	local started=$SECONDS
 
 	until grep -q "^$1\b" "$TARGET_OUT"; do
-		if ! kill -0 "$TARGET_PID" 2>/dev/null || [ $SECONDS -ge $deadline ]; then
+		if ! kill -0 "$TARGET_PID" 2>/dev/null || expired "$started" "${2-60}"; then
 			note "no line \"$1\" from target $TARGET_PID; its standard error:"
 			tail -n 20 "$tmp/target.err" | sed 's/^/#   /'
 			return 1

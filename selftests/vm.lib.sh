@@ -136,7 +136,7 @@ vm_boot()
 
 	vm_tools >"$folder/share/tools"
 	[[ " $* " != *" -icount "* ]] || accel=(-accel "tcg,thread=single" -smp 1)
-	timeout --foreground -k 5 "$seconds" qemu-system-x86_64 -pidfile "$folder/pid" "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
+	command timeout --foreground -k 5 "$seconds" qemu-system-x86_64 -pidfile "$folder/pid" "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
 		-nodefaults -no-user-config -display none -no-reboot -serial "file:$folder/console" -serial stdio \
 		-kernel "$VM_KERNEL" -initrd "$VM_INITRD" \
 		-append "console=ttyS0 panic=-1 quiet loglevel=4 tree=$PWD share=$(realpath "$folder")/share" \

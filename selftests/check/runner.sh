@@ -66,7 +66,7 @@ echo 1..1; echo ok 1 a; exit 3
 CASE
 judged "a time-out is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 # timeout: 1
-echo 1..1; echo ok 1 a; sleep 20
+echo 1..1; echo ok 1 a; sleep 60
 CASE
 judged "a script beside others is judged alike" "1 passed, 1 failed exit 1" <<'CASE'
 # beside others
@@ -75,7 +75,7 @@ CASE
 judged "a time-out of one beside others is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 # beside others
 # timeout: 1
-echo 1..1; echo ok 1 a; sleep 20
+echo 1..1; echo ok 1 a; sleep 60
 CASE
 judged "a skip for a reason of its own is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a; echo "ok 2 b # SKIP did not feel like it"

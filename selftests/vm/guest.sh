@@ -3,6 +3,8 @@
 # "#begin", "#end", "#left", "#trouble" and "#over" are for the runner; so it knows of a guest that died or hangs.
 #
 #     guest.sh SECONDS SCRIPT...    no script gets more than its own limit, nor than is left of SECONDS
+#
+# $GT_SLOWNESS, which the host sets, stretches the limits of the scripts and the deadlines in them.
 
 says() # SCRIPT WHAT: what a line "# WHAT: ..." at its top has; false without one
 {
@@ -27,7 +29,7 @@ limit_of() # SCRIPT
 {
 	local own left=$((deadline - SECONDS))
 
-	own=$(says "$1" timeout || echo 60)
+	own=$(($(says "$1" timeout || echo 60) * ${GT_SLOWNESS:-1}))
 	[ $left -gt 1 ] || left=1
 	echo $((own < left ? own : left))
 }

@@ -66,7 +66,7 @@ mkdir -p "$tmp/vm/share"
 VM_MODULE=
 [ ! -e kmod/main.c ] || try "the module is built" vm_module "$VM_RELEASE" || ktap_end
 echo "export PATH='$PATH' VM_MODULE='$VM_MODULE'; bash selftests/vm/instructions.guest.sh ${1-100ms}" >"$tmp/vm/share/start"
-vm_boot 6.12 "$tmp/vm" 300 -icount shift=0,sleep=off >"$tmp/measured"
+vm_boot 6.12 "$tmp/vm" $((300 * stretch)) -icount shift=0,sleep=off >"$tmp/measured"
 try "untraced, without stacks, and walked in BPF" measured no-stacks bpf
 note "$(explain)"
 try "the stacks have 20 frames" twenty_frames "$tmp/vm/share/bpf.trace"
