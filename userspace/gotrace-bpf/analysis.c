@@ -3,7 +3,6 @@
  * Analysis of one program: see analysis.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "analysis.h"
 #include "capture/clock.h"
 #include "lib/log.h"
+#include "lib/regular.h"
 #include "target/cache.h"
 
 static bool no_cache;
@@ -84,10 +84,10 @@ static int find_out_after_all(struct analysis *a, struct error *err)
 
 int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code;
+	int fd = regular__open(path, err), code;
 
 	if (fd < 0)
-		return error__set(err, -errno, "%s: %s", path, strerror(errno));
+		return fd;
 	a->path = realpath(path, NULL);
 	code = analyse(a, fd, path, err);
 	close(fd);

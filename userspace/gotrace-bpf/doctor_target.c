@@ -87,7 +87,7 @@ static void find_place(const struct analysis *a, struct target_facts *f)
 	if (len >= sizeof(suffix) && !strcmp(exe + len - (sizeof(suffix) - 1), suffix)) {
 		snprintf(path, sizeof(path), "/proc/%d/root%.*s", a->process.pid,
 			 (int)(len - (sizeof(suffix) - 1)), exe);
-		f->replaced = !stat(path, &st);
+		f->replaced = !lstat(path, &st);
 		f->deleted = !f->replaced;
 	}
 	f->other_pid_ns = other_namespace(a->process.pid, "pid");

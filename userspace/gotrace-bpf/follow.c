@@ -27,6 +27,7 @@
 #include "follow.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/regular.h"
 #include "target/buildinfo.h"
 
 #define AT_ONCE	   64 /* recordings; each has rings of 16 MiB */
@@ -174,7 +175,7 @@ static bool runs_go(int pid)
 	int fd, code;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = regular__open(path, NULL);
 	if (fd < 0) {
 		log__debug("process %d ended before it could be looked at", pid);
 		return false;

@@ -8,7 +8,6 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "capture/kmod.h"
 #include "command.h"
 #include "lib/log.h"
+#include "lib/regular.h"
 #include "sequence.h"
 #include "target/elf.h"
 #include "target/layout.h"
@@ -112,12 +112,12 @@ struct program_file {
 static const struct symbolizer *find_program(const struct raw_header *facts,
 					     struct program_file *program, struct symbolizer *ret)
 {
-	int fd = open(facts->exe, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code;
+	int fd = regular__open_below(NULL, facts->exe, NULL), code;
 	struct go_version version;
 	struct error why = {};
 	const char *build_id;
 
-	code = fd < 0 ? -errno : elf_image__open(&program->elf, fd, facts->exe, &why);
+	code = fd < 0 ? fd : elf_image__open(&program->elf, fd, facts->exe, &why);
 	if (fd >= 0)
 		close(fd);
 	if (code)

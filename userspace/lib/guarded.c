@@ -53,6 +53,7 @@ static void be_limited(const struct guarded_limits *limits)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_NOFILE, 0);	/* what is open stays so, and nothing else is opened */
 	limit(RLIMIT_CPU, limits->cpu_seconds);
 #ifndef SANITIZED	/* their shadow memory takes terabytes of address space */
 	limit(RLIMIT_AS, limits->memory);

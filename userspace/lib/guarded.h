@@ -26,7 +26,8 @@ typedef int (*guarded_fn)(void *ctx, void *result, struct error *err);
  * Calls `fn` in a child with these limits. Returns what it returned, with its reason, and
  * `ret_result` of `size` bytes when that is 0. -ENOTRECOVERABLE and what happened ("crashed
  * (Segmentation fault)", "did not end within 60 s"): it did not come back. -EAGAIN, -EMFILE, ...:
- * there is no child to be had. One thread calls this; the child must not use what threads share.
+ * there is no child to be had. One thread calls this; the child must not use what threads share,
+ * and can open no files.
  */
 int guarded__run(guarded_fn fn, void *ctx, const struct guarded_limits *limits, void *ret_result,
 		 size_t size, struct error *err);

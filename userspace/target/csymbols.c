@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "lib/map.h"
+#include "lib/regular.h"
 #include "target/csymbols_impl.h"
 #include "target/process.h"
 
@@ -96,14 +97,14 @@ void csymbols__destroy(struct csymbols *c)
  */
 static int open_by_name(const struct process *proc, const char *path, uint64_t inode)
 {
-	char name[4096 + 32];
 	struct statfs fs;
+	char root[64];
 	struct stat st;
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/root%s", proc->pid, path);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) ||
+	snprintf(root, sizeof(root), "/proc/%d/root", proc->pid);
+	fd = regular__open_below(root, path, NULL);
+	if (fd >= 0 && (fstat(fd, &st) || fstatfs(fd, &fs) ||
 			(st.st_ino != inode && fs.f_type != OVERLAYFS_SUPER_MAGIC))) {
 		close(fd);
 		fd = -1;
@@ -121,7 +122,7 @@ static int open_mapped(const struct process *proc, const struct module *m, uint6
 	/* Finds deleted files, too, but not everybody may. */
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid,
 		 m->start, m->end);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = regular__open(name, NULL);
 	return fd >= 0 ? fd : open_by_name(proc, m->path, inode);
 }
 

@@ -92,6 +92,7 @@ static void isolate(int channel, int file)
 	limit(RLIMIT_CPU, CPU_MAX);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NOFILE, 0);	/* DWARF can name other files, which libdw would open */
 	limit(RLIMIT_NPROC, 0);
 }
 

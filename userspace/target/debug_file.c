@@ -2,23 +2,21 @@
 /*
  * Looks for a program's separate debug file in the places that distributions and objcopy use.
  *
- * The program may live in a container: its root is looked at first, and symbolic links there stay
- * inside of it (openat2), so that what a container says never opens a file of the host.
+ * The program may live in a container: its root is looked at first. The program chooses the link's
+ * name and may own the folder, so that lib/regular.h opens what is there: no link leads out of the
+ * root or to another user's file, and nothing but a regular file is opened.
  */
 #include "target/debug_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "lib/buf.h"
+#include "lib/regular.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define LINK_MAX 4096		/* .gnu_debuglink: a file name and its checksum */
@@ -28,23 +26,6 @@ struct debug_link {
 	char name[256];
 	uint32_t crc;
 };
-
-/* A path below `root`; a link in it that leads out does not. NULL: as everybody opens a file. */
-static int open_below(const char *root, const char *path)
-{
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int dir, fd;
-
-	if (!root)
-		return open(path, (int)how.flags);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -1;
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	close(dir);
-	return fd;
-}
 
 /* "name\0", padding to 4 bytes, CRC. The name has no folder. */
 static bool read_link(const struct elf_image *elf, struct debug_link *ret)
@@ -111,7 +92,7 @@ static bool same(const char *a, const char *b)
 static bool try_open(struct debug_file *ret, const struct elf_image *elf, const char *root,
 		     const char *path, const uint32_t *crc)
 {
-	struct debug_file f = { .fd = open_below(root, path) };
+	struct debug_file f = { .fd = regular__open_below(root, path, NULL) };
 
 	if (f.fd < 0)
 		return false;

@@ -22,6 +22,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/regular.h"
+
 #define IOV_BATCH 1024		/* UIO_MAXIOV */
 
 /* A whole small file below /proc/PID as a string; its length, or a negative errno. */
@@ -111,21 +113,19 @@ static int check_status(struct process *proc, struct error *err)
 static int open_exe(struct process *proc, struct error *err)
 {
 	ssize_t n;
-	int e;
 
 	snprintf(proc->exe_path, sizeof(proc->exe_path), "/proc/%d/exe", proc->pid);
 	n = readlink(proc->exe_path, proc->exe, sizeof(proc->exe) - 1);
 	proc->exe[n > 0 ? n : 0] = 0;
-	proc->exe_fd = open(proc->exe_path, O_RDONLY | O_CLOEXEC);
-	e = errno;
+	proc->exe_fd = regular__open(proc->exe_path, NULL);
 	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", proc->exe_fd);
 	if (proc->exe_fd >= 0)
 		return 0;
-	if (e == EACCES || e == EPERM)
+	if (proc->exe_fd == -EACCES || proc->exe_fd == -EPERM)
 		return error__set(err, -EPERM, "no permission to look at process %d: run as root, "
 				  "or with CAP_SYS_PTRACE", proc->pid);
-	return error__set(err, -e, "cannot open the program of process %d: %s", proc->pid,
-			  strerror(e));
+	return error__set(err, proc->exe_fd, "cannot open the program of process %d: %s", proc->pid,
+			  strerror(-proc->exe_fd));
 }
 
 int process__open(struct process *ret, pid_t pid, struct error *err)
@@ -236,17 +236,17 @@ int process__find_bias(struct process *proc, const struct elf_image *elf, struct
 
 static bool has_go_code(pid_t pid, const char *path)
 {
-	char name[4200];
+	char root[64];
 	struct elf_image *elf = NULL;
 	struct elf_section sec;
 	bool has = false;
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/root%s", pid, path);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	fd = regular__open_below(root, path, NULL);
 	if (fd < 0)
 		return false;
-	if (!elf_image__open(&elf, fd, name, NULL))
+	if (!elf_image__open(&elf, fd, path, NULL))
 		has = elf_image__section(elf, ".go.buildinfo", &sec);
 	elf_image__destroy(elf);
 	close(fd);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * O_PATH, a look, and then the descriptor that can be read: see regular.h.
+ *
+ * The kernel can't be asked to follow some symbolic links and not others, so paths are walked here,
+ * component by component. Each step names the whole path so far and forbids all symbolic links in
+ * it: a component that is replaced by one meanwhile makes the step fail.
+ */
+#include "lib/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40	/* as the kernel's MAXSYMLINKS */
+#define CONFIGFS_MAGIC 0x62656570
+
+/* File systems whose regular files are interfaces of the kernel. */
+static bool is_interface(int fd)
+{
+	static const unsigned int magic[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC,
+		SELINUX_MAGIC, SMACK_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+		PSTOREFS_MAGIC, EFIVARFS_MAGIC, BPF_FS_MAGIC, CONFIGFS_MAGIC, BINDERFS_SUPER_MAGIC,
+		BINFMTFS_MAGIC, RDTGROUP_SUPER_MAGIC, USBDEVICE_SUPER_MAGIC, XENFS_SUPER_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return true;
+	for (size_t i = 0; i < sizeof(magic) / sizeof(magic[0]); i++) {
+		if ((unsigned int)fs.f_type == magic[i])
+			return true;
+	}
+	return false;
+}
+
+/* Takes over `fd`, which is an O_PATH descriptor or a negative errno. */
+static int reopen(int fd, const char *path, struct error *err)
+{
+	char name[32];
+	struct stat st;
+	int ret;
+
+	if (fd < 0)
+		return error__set(err, fd, "%s: %s", path, strerror(-fd));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd)) {
+		close(fd);
+		return error__set(err, -ENOEXEC, "%s is not a regular file", path);
+	}
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	ret = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (ret < 0)
+		ret = error__set(err, -errno, "%s: %s", path, strerror(errno));
+	close(fd);
+	return ret;
+}
+
+int regular__open(const char *path, struct error *err)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return reopen(fd < 0 ? -errno : fd, path, err);
+}
+
+struct walk {
+	int root;
+	char done[PATH_MAX];	/* without symbolic links */
+	char rest[PATH_MAX];
+	unsigned int links;
+};
+
+/* Moves the first component of the rest to what is done; false: there is none. */
+static bool next_component(struct walk *w)
+{
+	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
+	size_t end = strlen(w->done);
+	const char *name = w->rest + skip;
+	char *slash;
+
+	if (!len)
+		return false;
+	if (len == 2 && !memcmp(name, "..", 2)) {
+		slash = strrchr(w->done, '/');
+		if (slash)
+			*slash = 0;
+	} else if (len != 1 || name[0] != '.') {
+		if (end + 1 + len >= sizeof(w->done))
+			return false;
+		snprintf(w->done + end, sizeof(w->done) - end, "/%.*s", (int)len, name);
+	}
+	memmove(w->rest, name + len, strlen(name + len) + 1);
+	return true;
+}
+
+/* What is done, without any symbolic link but the last component, which is then opened itself. */
+static int open_done(const struct walk *w)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS };
+	int fd = (int)syscall(SYS_openat2, w->root, w->done[0] ? w->done : "/", &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Puts a link's target, from the folder in which the link is, before the rest. */
+static int follow(struct walk *w, int link, const struct stat *st)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n;
+
+	if (st->st_uid && st->st_uid != geteuid())
+		return -ELOOP;
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	n = readlinkat(link, "", target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = 0;
+	if (snprintf(rest, sizeof(rest), "%s%s", target, w->rest) >= (int)sizeof(rest))
+		return -ENAMETOOLONG;
+	strcpy(w->rest, rest);
+	if (target[0] == '/')
+		w->done[0] = 0;
+	else
+		*strrchr(w->done, '/') = 0;	/* the link's own name is there */
+	return 0;
+}
+
+/* An O_PATH descriptor of where the path leads, or a negative errno. */
+static int walk__run(struct walk *w)
+{
+	struct stat st;
+	int fd = -ENOENT, r;
+
+	while (next_component(w)) {
+		if (fd >= 0)
+			close(fd);
+		fd = open_done(w);
+		if (fd < 0)
+			return fd;
+		r = fstat(fd, &st) ? -errno : S_ISLNK(st.st_mode) ? follow(w, fd, &st) : 0;
+		if (r) {
+			close(fd);
+			return r;
+		}
+	}
+	return fd;
+}
+
+int regular__open_below(const char *root, const char *path, struct error *err)
+{
+	struct walk w = { .root = open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	int fd;
+
+	if (w.root < 0)
+		return error__set(err, -errno, "%s: %s", root ? root : "/", strerror(errno));
+	if (path[0] != '/')
+		fd = -ENOENT;
+	else if (strlen(path) >= sizeof(w.rest))
+		fd = -ENAMETOOLONG;
+	else
+		fd = walk__run((strcpy(w.rest, path), &w));
+	close(w.root);
+	return reopen(fd, path, err);
+}
