@@ -69,6 +69,7 @@ int BPF_PROG(followed_exec, struct task_struct *task)
 	e->time = bpf_ktime_get_ns();
 	e->pid = pid;
 	e->held = task->ptrace && task->parent->tgid == launcher;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }

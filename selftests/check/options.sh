@@ -151,7 +151,7 @@ started_and_gone() # over before the first snapshot
 no_program()
 {
 	timeout 60 $GOTRACE record -o "$tmp/none.trace" -- no-such-program-here
-	[ $? -eq 1 ] && [ ! -e "$tmp/none.trace" ]
+	[ $? -eq 127 ] && [ ! -e "$tmp/none.trace" ]
 }
 
 by_default_name()

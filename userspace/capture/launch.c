@@ -160,6 +160,7 @@ static int ended(struct launch *l, struct error *err)
 			   failure == ENOENT   ? "no such program"
 			   : failure == EACCES ? "not an executable program"
 					       : strerror(failure));
+	l->exec_error = failure;
 	close(l->go_fd);
 	close(l->result_fd);
 	return failure == ENOEXEC ? -ENOEXEC : -ECHILD;
@@ -265,4 +266,11 @@ void launch__wait(struct launch *l)
 			kill(l->pid, sig);
 	}
 	l->reaped = true;
+}
+
+int launch__exit_status(const struct launch *l)
+{
+	if (l->exec_error)
+		return l->exec_error == ENOENT ? 127 : 126;
+	return WIFSIGNALED(l->status) ? 128 + WTERMSIG(l->status) : WEXITSTATUS(l->status);
 }

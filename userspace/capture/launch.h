@@ -34,7 +34,8 @@ struct launch {
 	bool held;	    /* in the stop of its exec: nothing of the program has run yet */
 	bool quiet;	    /* says nothing while it waits for a program that is to be recorded */
 	bool reaped;
-	int status; /* once reaped: as waitpid gives it */
+	int status;	/* once reaped: as waitpid gives it */
+	int exec_error; /* errno for which the command could not be executed; 0: it was */
 };
 
 /* Forks a child that will exec argv[0], found by PATH, and seizes it: one thread's, this one's. */
@@ -53,5 +54,10 @@ int launch__release(struct launch *l, struct error *err);
 void launch__kill(struct launch *l);
 /* Waits for its end, and may be stopped by ^C again. */
 void launch__wait(struct launch *l);
+/*
+ * Of a reaped one, as a shell has it: its own, 128 and the signal's number, 127 (no such program),
+ * 126 (one that cannot be executed).
+ */
+int launch__exit_status(const struct launch *l);
 
 #endif

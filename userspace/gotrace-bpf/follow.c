@@ -31,12 +31,24 @@
 #include "target/buildinfo.h"
 
 #define AT_ONCE	   64 /* recordings; each has rings of 16 MiB */
+#define LISTED	   16 /* programs that ended too early; more of them are counted */
 #define PAUSE_MS   200
 #define GONE_CHILD 100 /* exit status: this process ended before the child began */
 
+struct executed {
+	int pid;
+	char name[16]; /* as struct gt_followed_exec has it */
+};
+
 struct slot {
 	pid_t recorder; /* 0: free */
-	int pid;	/* whom it records; 0: the first, whoever it is */
+	struct executed program; /* which it records; PID 0: the first, whatever it is */
+};
+
+/* Programs that were not recorded, for one reason. */
+struct missed {
+	unsigned int n;
+	struct executed program[LISTED]; /* the first of them */
 };
 
 struct follow {
@@ -53,7 +65,9 @@ struct follow {
 	struct map marks;    /* PID -> program_mark() of that program */
 	uint64_t deadline;   /* 0: none, or not known yet */
 	bool stopping, failed;
-	unsigned int recorded, refused, too_short;
+	unsigned int recorded, refused;
+	struct missed ended, replaced; /* Go programs, before their probes were set */
+	struct missed unseen;	       /* programs of which it is not known whether they are Go's */
 	unsigned long long events, bytes, lost;
 };
 
@@ -63,6 +77,7 @@ static _Noreturn void run(struct follow *f, struct recording *r, int go)
 {
 	struct error err = {};
 	enum recording_end end;
+	int status;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -71,7 +86,11 @@ static _Noreturn void run(struct follow *f, struct recording *r, int go)
 	close(go);
 	close(f->sigfd);
 	tracker__destroy(f->tracker);
-	end = recording__run(r, &err);
+	end = recording__run(r, &status, &err);
+	if (!r->pid) {
+		r->family->status = status;
+		r->family->failed = end == RECORDING_FAILED;
+	}
 	if (end == RECORDING_FAILED && err.text[0] && r->pid)
 		log__msg("process %d: %s", r->pid, err.text);
 	else if (end == RECORDING_FAILED && err.text[0])
@@ -90,8 +109,11 @@ static struct slot *free_slot(struct follow *f)
 	return NULL;
 }
 
-/* Forks a recorder; it begins when it is followed itself, should it launch the command. */
-static int start(struct follow *f, struct recording *r)
+/*
+ * Forks a recorder; it begins when it is followed itself, should it launch the command. `name`: of
+ * the program, if it is known.
+ */
+static int start(struct follow *f, struct recording *r, const char *name)
 {
 	struct slot *slot = free_slot(f);
 	int go[2], code;
@@ -112,7 +134,8 @@ static int start(struct follow *f, struct recording *r)
 	}
 	close(go[0]);
 	if (pid > 0) {
-		*slot = (struct slot){ .recorder = pid, .pid = r->pid };
+		*slot = (struct slot){ .recorder = pid, .program.pid = r->pid };
+		snprintf(slot->program.name, sizeof(slot->program.name), "%s", name);
 		code = r->pid || r->args->pid ? 0 : tracker__add_launcher(f->tracker, pid);
 		if (!code && write(go[1], "", 1) != 1)
 			code = -errno;
@@ -123,17 +146,26 @@ static int start(struct follow *f, struct recording *r)
 	return code;
 }
 
+static void missed__add(struct missed *m, const struct executed *program)
+{
+	if (m->n < LISTED)
+		m->program[m->n] = *program;
+	m->n++;
+}
+
 static void add_up(struct follow *f, const struct slot *slot, int end)
 {
-	const struct recorder_stats *stats = &f->report[slot - f->slot].stats;
+	const struct recording_report *report = &f->report[slot - f->slot];
+	const struct recorder_stats *stats = &report->stats;
 
 	if (end == RECORDING_NOTHING) {
-		f->too_short += slot->pid != 0;
+		if (slot->program.pid)
+			missed__add(report->replaced ? &f->replaced : &f->ended, &slot->program);
 		return;
 	}
 	if (!stats->t0) {
 		f->refused++;
-		if (!slot->pid)
+		if (!slot->program.pid)
 			f->failed = f->stopping = true;
 		return;
 	}
@@ -166,8 +198,9 @@ static unsigned int reap(struct follow *f)
 /* ---- who is recorded ---- */
 
 /* Its program is a Go program, whether it can be recorded or not. */
-static bool runs_go(int pid)
+static bool runs_go(struct follow *f, const struct executed *program)
 {
+	int pid = program->pid;
 	struct go_buildinfo info = {};
 	struct elf_image *elf = NULL;
 	struct error why = {};
@@ -177,7 +210,10 @@ static bool runs_go(int pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	fd = regular__open(path, NULL);
 	if (fd < 0) {
-		log__debug("process %d ended before it could be looked at", pid);
+		if (errno == ENOENT || errno == ESRCH)
+			missed__add(&f->unseen, program);
+		else
+			log__debug("process %d is not recorded: %s", pid, strerror(errno));
 		return false;
 	}
 	code = elf_image__open(&elf, fd, path, &why);
@@ -229,7 +265,8 @@ static bool is_recorded_already(const struct follow *f, const struct gt_followed
 static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 {
 	struct follow *f = ctx;
-	int pid = (int)exec->pid, first = f->first->args->pid;
+	struct executed program = { .pid = (int)exec->pid };
+	int pid = program.pid, first = f->first->args->pid;
 	uint64_t mark = program_mark(pid);
 	struct recording r = *f->first;
 	uintptr_t serial;
@@ -237,7 +274,8 @@ static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 	if (exec->held || f->stopping)
 		return;
 	/* Who begins after it has found this program, or one that came after it. */
-	if (is_recorded_already(f, exec, mark) || !runs_go(pid))
+	snprintf(program.name, sizeof(program.name), "%.15s", exec->comm);
+	if (is_recorded_already(f, exec, mark) || !runs_go(f, &program))
 		return;
 	mark = program_mark(pid);
 	/* The first program of the first process is its first recorder's. */
@@ -251,7 +289,7 @@ static void on_exec(void *ctx, const struct gt_followed_exec *exec)
 	map__put(&f->looked_at, exec->pid, (void *)(uintptr_t)r.started);
 	map__put(&f->marks, exec->pid, (void *)(uintptr_t)(mark ? mark : 1));
 	r.serial = (unsigned int)serial;
-	if (start(f, &r)) {
+	if (start(f, &r, program.name)) {
 		log__msg("process %d is not recorded: %s", pid, f->err->text);
 		f->err->text[0] = '\0';
 		f->failed = true;
@@ -315,7 +353,7 @@ static void keep_time(struct follow *f)
 		return;
 	f->stopping = true;
 	for (i = 0; i < AT_ONCE; i++) /* the first one watches the clock itself */
-		if (f->slot[i].recorder && f->slot[i].pid)
+		if (f->slot[i].recorder && f->slot[i].program.pid)
 			kill(f->slot[i].recorder, SIGTERM);
 }
 
@@ -357,7 +395,50 @@ static int prepare(struct follow *f)
 		return error__set(f->err, -ENOMEM, "out of memory");
 	f->report = (struct recording_report *)shared;
 	f->family = (struct recording_family *)(f->report + AT_ONCE);
+	f->family->status = EXIT_FAILED;
 	return tracker__create(&f->tracker, on_exec, f, f->err);
+}
+
+/* "name (PID), name (PID) and 3 more" */
+static const char *missed__names(const struct missed *m, char *text, size_t size)
+{
+	unsigned int listed = m->n < LISTED ? m->n : LISTED, i;
+	size_t at = 0;
+
+	for (i = 0; i < listed; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%s (%d)", i ? ", " : "",
+				       m->program[i].name, m->program[i].pid);
+	if (m->n > listed)
+		snprintf(text + at, size - at, " and %u more", m->n - listed);
+	return text;
+}
+
+static void list_missed(const struct follow *f)
+{
+	char text[LISTED * 32 + 32]; /* a name, a PID, and what stands between them: at most 30 */
+
+	if (f->ended.n)
+		log__msg("not recorded, since they ended before their probes were attached: %s",
+			 missed__names(&f->ended, text, sizeof(text)));
+	if (f->replaced.n)
+		log__msg(
+			"not recorded, since they executed another program before their probes were "
+			"attached: %s",
+			missed__names(&f->replaced, text, sizeof(text)));
+	if (f->unseen.n)
+		log__msg(
+			"not recorded if they are Go programs, since they ended within milliseconds: %s",
+			missed__names(&f->unseen, text, sizeof(text)));
+}
+
+/* That of the command, as without --follow. */
+static int exit_status(const struct follow *f)
+{
+	if (f->family->failed)
+		return f->family->status;
+	if (f->failed || !f->recorded)
+		return EXIT_FAILED;
+	return f->first->args->command ? f->family->status : EXIT_DONE;
 }
 
 static int conclude(struct follow *f)
@@ -370,14 +451,13 @@ static int conclude(struct follow *f)
 	if (f->recorded > 1)
 		log__msg("recorded %u programs: %llu events, %llu bytes, %llu lost", f->recorded,
 			 f->events, f->bytes, f->lost);
-	if (!f->recorded && f->too_short)
+	list_missed(f);
+	if (!f->recorded && f->ended.n + f->replaced.n)
 		error__set(f->err, -ENOENT,
-			   "nothing was recorded: %u Go programs ended before "
-			   "their probes were set",
-			   f->too_short);
+			   "nothing was recorded: no Go program ran for long enough");
 	else if (!f->recorded && !f->refused)
 		error__set(f->err, -ENOENT, "nothing was recorded: no Go program was executed");
-	return f->failed || !f->recorded ? EXIT_FAILED : EXIT_DONE;
+	return exit_status(f);
 }
 
 int follow__run(const struct recording *first, struct error *err)
@@ -391,7 +471,7 @@ int follow__run(const struct recording *first, struct error *err)
 		add_children(&f, first->args->pid, 0);
 	}
 	if (!code)
-		code = start(&f, &r);
+		code = start(&f, &r, "");
 	if (!code) {
 		loop(&f);
 		code = conclude(&f);

@@ -279,5 +279,6 @@ int do_record(int argc, char **argv, struct error *err)
 	prepare_signals(&signals);
 	if (a.follow)
 		return follow__run(&one, err);
-	return recording__run(&one, err) == RECORDING_DONE ? EXIT_DONE : EXIT_FAILED;
+	recording__run(&one, &status, err);
+	return status;
 }

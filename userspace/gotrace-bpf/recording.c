@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "analysis.h"
 #include "blackbox.h"
+#include "command.h"
 #include "lib/log.h"
 #include "recording.h"
 #include "stats.h"
@@ -199,16 +201,35 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 }
 
 /* A followed program that was over too soon, or is none of Go's, is nothing to complain about. */
-static bool is_nothing(const struct recording *r, const struct analysis *an, int code)
+static bool is_nothing(const struct recording *r, const struct analysis *an,
+		       const struct launch *child, int code)
 {
 	if (!r->family)
 		return false;
 	if (r->pid)
 		return code == -ESRCH || (an->has_process && !process__is_same(&an->process));
-	return code == -ECHILD || (r->args->pid && analysis__is_not_go(an));
+	return (code == -ECHILD && !child->exec_error) || (r->args->pid && analysis__is_not_go(an));
 }
 
-enum recording_end recording__run(const struct recording *r, struct error *err)
+/* A status that is not 0 has a line that says whose it is. */
+static void report_status(const struct launch *child)
+{
+	if (WIFSIGNALED(child->status))
+		log__msg("%s (process %d) was ended by signal %d (%s)", child->name, child->pid,
+			 WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
+	else if (WEXITSTATUS(child->status))
+		log__msg("%s (process %d) exited with status %d", child->name, child->pid,
+			 WEXITSTATUS(child->status));
+}
+
+static int exit_status(const struct launch *child, enum recording_end end)
+{
+	if (end == RECORDING_FAILED)
+		return child->exec_error ? launch__exit_status(child) : EXIT_FAILED;
+	return child->pid ? launch__exit_status(child) : EXIT_DONE;
+}
+
+enum recording_end recording__run(const struct recording *r, int *ret_status, struct error *err)
 {
 	struct recorder_stats own = {}, *stats = r->report ? &r->report->stats : &own;
 	enum recording_end end = RECORDING_DONE;
@@ -219,9 +240,11 @@ enum recording_end recording__run(const struct recording *r, struct error *err)
 	if (!code)
 		code = record(r, &an, &child, stats, err);
 	let_go(&child);
-	if (code && !stats->writer.bytes && is_nothing(r, &an, code)) {
-		if (r->pid)
+	if (code && !stats->writer.bytes && is_nothing(r, &an, &child, code)) {
+		if (r->pid) {
 			log__debug("process %d is not recorded: %s", r->pid, err->text);
+			r->report->replaced = an.has_process && process__alive(&an.process);
+		}
 		err->text[0] = '\0';
 		end = RECORDING_NOTHING;
 	} else if (code) {
@@ -233,6 +256,9 @@ enum recording_end recording__run(const struct recording *r, struct error *err)
 		err->text[0] = '\0';
 	}
 	launch__wait(&child);
+	*ret_status = exit_status(&child, end);
+	if (end != RECORDING_FAILED && child.pid)
+		report_status(&child);
 	analysis__deinit(&an);
 	return end;
 }

@@ -40,11 +40,15 @@ struct record_args {
 /* Between a followed recording and the process that started it: shared memory. */
 struct recording_report {
 	struct recorder_stats stats;
+	bool replaced; /* of RECORDING_NOTHING: it executed another program, and did not end */
 };
 
 struct recording_family {
 	bool first_taken; /* the names of the command line are for the first that takes them */
 	pid_t launched;	  /* the command's; 0: not yet, or none */
+	/* of the recorder that launched it */
+	bool failed;
+	int status; /* what recording__run() gave */
 };
 
 struct recording {
@@ -65,7 +69,11 @@ enum recording_end {
 	RECORDING_NOTHING, /* only with a family: no Go program, or over before it could be recorded */
 };
 
-/* Signals must be prepared as record.c does. Tells what it did by log lines. */
-enum recording_end recording__run(const struct recording *r, struct error *err);
+/*
+ * Signals must be prepared as record.c does. Reports what it did in log lines. *ret_status is the
+ * exit status: that of the command if one was recorded (its end is awaited), 126 or 127 if it
+ * cannot be executed, else EXIT_DONE or EXIT_FAILED.
+ */
+enum recording_end recording__run(const struct recording *r, int *ret_status, struct error *err);
 
 #endif

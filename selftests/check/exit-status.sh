@@ -1,0 +1,128 @@
+#!/bin/bash
+# The exit status of `gotrace-bpf record -- CMD`: CMD's own, as of perf, strace and time, when the
+# recording worked; 1 and a line when it did not; 126 or 127 when CMD cannot be executed. And what
+# --follow reports of programs that ended before they could be recorded.
+# beside others
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+tiny=$PWD/build/targets/$JUDGE_GO/tiny
+
+# STATUS PATTERN OPTIONS... -- CMD...: ends with it, and one line on stderr has PATTERN, or with an empty
+# PATTERN none speaks of the command's end
+ends_with()
+{
+	local want=$1 pattern=$2 status
+	shift 2
+
+	rm -f "$tmp"/x.trace*
+	timeout 60 $GOTRACE record -o "$tmp/x.trace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	echo "exit $status: $(cat "$tmp/err")"
+	[ $status -eq "$want" ] || return 1
+	if [ -n "$pattern" ]; then
+		grep -qE "^gotrace-bpf: .*$pattern" "$tmp/err"
+	else
+		! grep -qE ' (exited with status|was ended by signal) ' "$tmp/err"
+	fi
+}
+
+recorded_and() # STATUS PATTERN...: the same, with a valid trace
+{
+	ends_with "$@" && check_trace "$tmp/x.trace"
+}
+
+refused_and() # STATUS PATTERN...: the same, with one line and no trace
+{
+	ends_with "$@" && [ "$(wc -l <"$tmp/err")" -eq 1 ] && ! ls "$tmp"/x.trace* >/dev/null 2>&1
+}
+
+by_a_signal() # SIGNAL STATUS NAME: sent to the command alone
+{
+	local signal=$1 want=$2 name=$3 status
+
+	rm -f "$tmp"/x.trace*
+	start_background $GOTRACE record -o "$tmp/x.trace" -- "$tiny" -duration 60s
+	recorder_is_live && sleep 0.2 || return 1
+	kill -"$signal" "$(sed -n 's/^pid \([0-9]*\)$/\1/p' "$tmp/background.out")"
+	wait "$BACKGROUND_PID"
+	status=$?
+	echo "exit $status"; cat "$tmp/background.out"
+	[ $status -eq "$want" ] && check_trace "$tmp/x.trace" &&
+		grep -qE "tiny \(process [0-9]+\) was ended by signal $name" "$tmp/background.out"
+}
+
+# The recording is over long before the command: its status is awaited all the same.
+after_the_recording()
+{
+	local begin=$SECONDS
+
+	recorded_and 7 'exited with status 7' -d 200ms -- "$tiny" -duration 4s -exec "$tmp/seven" &&
+		[ $((SECONDS - begin)) -ge 3 ]
+}
+
+full_disk() # what cannot be written is our own failure, whatever the command ends with
+{
+	timeout 60 $GOTRACE record -o /dev/full -- "$tiny" -duration 300ms -exec "$tmp/seven" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	echo "exit $status: $(cat "$tmp/err")"
+	[ $status -eq 1 ] && grep -q 'No space left' "$tmp/err"
+}
+
+# Programs of a few milliseconds: each is recorded, or named with its PID.
+too_short()
+{
+	local n=0 pid
+
+	printf '#!/bin/bash\nfor i in 1 2 3 4 5; do %s -duration 1ms; done; exit 0\n' "$tmp/short-lived" >"$tmp/script"
+	cp "$tiny" "$tmp/short-lived" && chmod +x "$tmp/script" || return 1
+	rm -f "$tmp"/f.trace*
+	timeout 60 $GOTRACE record --follow -o "$tmp/f.trace" -- "$tmp/script" >"$tmp/out" 2>"$tmp/err" </dev/null
+	echo "exit $?: $(cat "$tmp/err")"
+	for pid in $(sed -n 's/^pid //p' "$tmp/out"); do
+		n=$((n + 1))
+		grep -qE "since they ended .*short-lived \($pid\)|recorded process $pid " "$tmp/err" ||
+			{ echo "no word of $pid"; return 1; }
+	done
+	[ $n -eq 5 ] && grep -q 'since they ended' "$tmp/err"
+}
+
+hostile_name() # what a program is called cannot move the cursor
+{
+	local name=$'a\e[31m\nb'
+
+	cp "$tiny" "$tmp/$name" && ln -sf "$name" "$tmp/evil" || return 1
+	timeout 60 $GOTRACE record --follow -o "$tmp/f.trace" -- sh -c "for i in 1 2 3; do $tmp/a*b -duration 1ms; done" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	cat -v "$tmp/err"
+	! grep -q $'\e' "$tmp/err" && grep -qE '\ba\?' "$tmp/err"
+}
+
+ktap_start
+printf '#!/bin/sh\nexit 7\n' >"$tmp/seven" && chmod +x "$tmp/seven"
+printf '#!/bin/sh\nkill -SEGV $$\n' >"$tmp/segv" && chmod +x "$tmp/segv"
+printf 'no program\n' >"$tmp/text" && chmod +x "$tmp/text"
+: >"$tmp/plain"
+try "status 0" recorded_and 0 '' -- "$tiny" -duration 50ms
+try "the status of the program itself" recorded_and 2 'tiny \(process [0-9]+\) exited with status 2' -- "$tiny" -nonsense
+try "the status of what it executes" recorded_and 7 'exited with status 7' -- "$tiny" -duration 50ms -exec "$tmp/seven"
+try "139 for SIGSEGV" recorded_and 139 'signal 11' -- "$tiny" -duration 50ms -exec "$tmp/segv"
+try "137 for SIGKILL" by_a_signal KILL 137 '9 \(Killed\)'
+try "143 for SIGTERM" by_a_signal TERM 143 '15 \(Terminated\)'
+try "the recording ends before the command" after_the_recording
+try "1 when the recording fails" full_disk
+try "1 when there was nothing to record" refused_and 1 'executed no Go program' -- sh -c 'true; exit 7'
+try "127: no such program" refused_and 127 'no such program' -- no-such-program
+try "127: no such file" refused_and 127 'no such program' -- "$tmp/no-such-file"
+try "126: not executable" refused_and 126 'not an executable' -- "$tmp/plain"
+try "126: no program" refused_and 126 'not an ELF program' -- "$tmp/text"
+try "2: usage" ends_with 2 'expected|duration' -d 5parsecs -- "$tiny"
+try "--follow: status 0" recorded_and 0 '' --follow -- "$tiny" -duration 50ms
+try "--follow: the command's status" recorded_and 7 'exited with status 7' \
+	--follow -- sh -c "$tiny -duration 3s; exit 7"
+try "--follow: 127" refused_and 127 'no such program' --follow -- no-such-program
+try "--follow: 126" refused_and 126 'not an executable' --follow -- "$tmp/plain"
+try "--follow: 1 when there was nothing to record" ends_with 1 'no Go program' --follow -- sh -c 'true; exit 7'
+try "--follow lists programs that were too short" too_short
+try "--follow: a hostile name" hostile_name
+ktap_end
