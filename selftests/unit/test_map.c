@@ -157,9 +157,36 @@ static void in_anothers_order(void **state)
 	map__deinit(&small);
 }
 
+/* Whatever the seed is. */
+static void sorted_by_key(void **state)
+{
+	uint64_t seed = hash__seed[0];
+	struct map map = {};
+	struct map_slot *list;
+	size_t n = 7;
+
+	list = map__sorted(&map, &n);
+	assert_non_null(list);
+	assert_int_equal(n, 0);
+	free(list);
+	for (int round = 0; round < 3; round++) {
+		hash__randomize();
+		for (uint64_t i = 0; i < 1000; i++)
+			assert_int_equal(map__put(&map, i * 0x9e3779b97f4a7c15ull, &map), 0);
+		list = map__sorted(&map, &n);
+		assert_int_equal(n, 1000);
+		for (size_t i = 1; i < n; i++)
+			assert_true(list[i - 1].key < list[i].key && list[i].value == &map);
+		free(list);
+		map__deinit(&map);
+	}
+	hash__seed[0] = seed;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sorted_by_key),
 		cmocka_unit_test(against_a_model),
 		cmocka_unit_test(empty),
 		cmocka_unit_test(replaces),

@@ -15,22 +15,6 @@ struct entry {
 	char text[];
 };
 
-/*
- * A polynomial in a number that nobody can guess who wrote the file (map__randomize()). Names are
- * mostly of two words.
- */
-static uint64_t key_of(const char *s, size_t len)
-{
-	uint64_t key = 0, word;
-
-	for (size_t i = 0; i < len; i += sizeof(word)) {
-		word = 0;
-		memcpy(&word, s + i, len - i < sizeof(word) ? len - i : sizeof(word));
-		key = key * map__multiplier + word;
-	}
-	return key;
-}
-
 static struct entry *new_entry(struct perf_data *d, const char *s, size_t len)
 {
 	struct perf_names *names = &d->names;
@@ -54,7 +38,7 @@ static struct entry *new_entry(struct perf_data *d, const char *s, size_t len)
 int perf__name(struct perf_data *d, const void *s, size_t max, uint32_t *ret, struct error *err)
 {
 	size_t len = strnlen(s, max < PERF_NAME_MAX ? max : PERF_NAME_MAX);
-	uint64_t key = key_of(s, len);
+	uint64_t key = hash__bytes(s, len);
 	struct entry *first = map__get(&d->names.by_key, key), *e;
 	int code;
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "lib/map.h"
 
 static const struct command commands[] = {
 	{ "check", do_check, "check that a trace is valid, by the rules of Go's own reader" },
@@ -49,6 +48,5 @@ int main(int argc, char **argv)
 {
 	signal(SIGPIPE, end_quietly);
 	signal(SIGXFSZ, SIG_IGN); /* arrives as the EFBIG of a write */
-	map__randomize();
 	return program__main(&program, argc, argv);
 }

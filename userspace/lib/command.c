@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "lib/command.h"
+#include "lib/hash.h"
 #include "lib/log.h"
 
 void usage_error(const char *fmt, ...)
@@ -153,6 +154,7 @@ static int dispatch(const struct program *program, int argc, char **argv)
 
 int program__main(const struct program *program, int argc, char **argv)
 {
+	hash__randomize();
 	argp_err_exit_status = EXIT_USAGE;
 	program_invocation_name = program_invocation_short_name = (char *)program->name;
 	return flush(dispatch(program, argc, argv));

@@ -11,22 +11,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #define AHEAD 16
 #define PAGE  4096ul
 #define LARGE (8u << 20) /* of four 2 MiB pages one may be lost at the ends */
-
-uint64_t map__multiplier = 0x9e3779b97f4a7c15ull;
-
-void map__randomize(void)
-{
-	uint64_t random;
-
-	/* Without any randomness, keys that were chosen cost time, and nothing else. */
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
-		map__multiplier = random | 1;
-}
 
 static struct map_slot *map__find(const struct map *map, uint64_t key)
 {
@@ -135,4 +123,25 @@ bool map__next(const struct map *map, size_t *i, void **value)
 		}
 	}
 	return false;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct map_slot *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+struct map_slot *map__sorted(const struct map *map, size_t *ret_n)
+{
+	struct map_slot *list = malloc((map->n + 1) * sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = 0; list && i < map->cap; i++)
+		if (map->slot[i].value)
+			list[n++] = map->slot[i];
+	if (n)
+		qsort(list, n, sizeof(*list), by_key);
+	*ret_n = n;
+	return list;
 }

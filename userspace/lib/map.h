@@ -4,7 +4,8 @@
  * NULL.
  *
  * Open addressing with linear probing and backward-shift deletion: one cache line a look-up, which
- * the sequencer does several times a record. The map owns neither keys nor values.
+ * the sequencer does several times a record. The map owns neither keys nor values. The order of
+ * map__next() depends on hash__seed: it is another in each run.
  */
 #ifndef LIB_MAP_H
 #define LIB_MAP_H
@@ -12,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "lib/hash.h"
 
 struct map_slot {
 	uint64_t key;
@@ -22,14 +25,6 @@ struct map {
 	struct map_slot *slot;
 	size_t n, cap;		/* cap is 0 or a power of two */
 };
-
-/*
- * From now on nobody can choose keys that all fall into one place: for programs that take keys from
- * a stranger's file. To be called before any map holds something; the order of map__next() is
- * another in each run then.
- */
-void map__randomize(void);
-extern uint64_t map__multiplier; /* odd */
 
 void map__deinit(struct map *map);
 int map__reserve(struct map *map, size_t n);	/* room for n at once, not doubling to it */
@@ -44,7 +39,7 @@ void *map__remove(struct map *map, uint64_t key);		/* the value, or NULL */
 static inline size_t map__home(const struct map *map, uint64_t key)
 {
 	unsigned int zeros = (unsigned int)__builtin_clzll(map->cap);
-	uint64_t multiplier = (map__multiplier << zeros | map__multiplier >> (63 - zeros) >> 1) | 1;
+	uint64_t multiplier = (hash__seed[0] << zeros | hash__seed[0] >> (63 - zeros) >> 1) | 1;
 
 	return (key * multiplier) >> (zeros + 1);
 }
@@ -71,5 +66,11 @@ static inline void *map__get(const struct map *map, uint64_t key)
 
 /* for (size_t i = 0; map__next(&map, &i, &value);) — no put or remove meanwhile. */
 bool map__next(const struct map *map, size_t *i, void **value);
+
+/*
+ * The entries by ascending key, for what is written in their order; to be freed. NULL, and none: no
+ * memory.
+ */
+struct map_slot *map__sorted(const struct map *map, size_t *ret_n);
 
 #endif

@@ -12,6 +12,9 @@
  */
 #include "sequence/model.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "lib/map.h"
 #include "trace/generation.h"
 #include "trace/private.h"
@@ -85,12 +88,17 @@ uint64_t checkpoint__p_seq(struct sequencer *s, struct proc *p)
 
 void checkpoint__full(struct sequencer *s)
 {
-	void *value;
+	size_t np, ng;
+	struct map_slot *p = map__sorted(&s->p, &np), *g = map__sorted(&s->id, &ng);
 
-	for (size_t i = 0; map__next(&s->p, &i, &value);)
-		checkpoint__status_p(s, value);
-	for (size_t i = 0; map__next(&s->id, &i, &value);)
-		checkpoint__status_g(s, value);
+	for (size_t i = 0; i < np; i++)
+		checkpoint__status_p(s, p[i].value);
+	for (size_t i = 0; i < ng; i++)
+		checkpoint__status_g(s, g[i].value);
+	if (!p || !g)
+		s->error = -ENOMEM;
+	free(p);
+	free(g);
 	/* Every program has a P 0, and a reader wants a generation to have an event. */
 	if (!s->p.n)
 		checkpoint__note(s, writer__proc_status(s->opts.writer, TRACE_NO_M, 0, PROC_IDLE));

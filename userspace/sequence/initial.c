@@ -380,8 +380,9 @@ static struct proc *likely_proc(struct sequencer *s, struct facts *f, const stru
 		if (p->m)
 			continue;
 		/* the earliest of those that could be; else the latest of the others */
-		if (!best || (first >= until ? best_first < until || first < best_first
-					     : first > best_first)) {
+		if (!best || (first == best_first && p->id < best->id) ||
+		    (first >= until ? best_first < until || first < best_first
+				    : first > best_first)) {
 			best = p;
 			best_first = first;
 		}
@@ -407,20 +408,21 @@ static void initial__old_procs(struct sequencer *s, const struct snapshot *snap)
 static void initial__procs(struct sequencer *s, struct facts *f, const struct snapshot *first,
 			   const struct snapshot *second)
 {
-	void *value;
+	size_t n;
+	struct map_slot *slot = map__sorted(&f->p, &n);
 
 	for (size_t i = 0; i < second->np; i++)
 		model__proc(s, second->p[i].addr, second->p[i].id);
-	for (size_t i = 0; i < f->p.cap; i++) {
-		struct p_facts *facts = f->p.slot[i].value;
-		struct proc *p;
+	for (size_t i = 0; i < n; i++) {
+		struct p_facts *facts = slot[i].value;
+		struct proc *p = model__proc(s, slot[i].key, facts->id);
 
-		if (!f->p.slot[i].key)
-			continue;
-		p = model__proc(s, f->p.slot[i].key, facts->id);
 		if (p && facts->tid)
 			give(p, model__thread(s, facts->tid));
 	}
+	if (!slot)
+		s->error = -ENOMEM;
+	free(slot);
 	initial__snapshot_p(s, f, first, true);
 	initial__snapshot_p(s, f, second, true);
 	initial__snapshot_p(s, f, first, false);
@@ -431,8 +433,11 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 		if (f->t.slot[i].key)
 			model__thread(s, f->t.slot[i].key);
 	/* Whatever runs has a P; which one it was, the file can't know any better. */
-	for (size_t i = 0; map__next(&s->m, &i, &value);) {
-		struct thread *t = value;
+	slot = map__sorted(&s->m, &n);
+	if (!slot)
+		s->error = -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct thread *t = slot[i].value;
 		const struct t_facts *tf = map__get(&f->t, t->tid);
 		bool runs = t->g && t->g->state == GO_RUNNING;
 		struct proc *p;
@@ -448,23 +453,24 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 			t->g = NULL;
 		}
 	}
+	free(slot);
 }
 
 static void initial__count(struct sequencer *s, const struct snapshot *snap)
 {
+	struct thread *t, *first = NULL;
 	void *value;
 
 	s->procs_due = s->procs = snap->procs;
 	if (!s->procs_due)
 		return;
 	for (size_t i = 0; map__next(&s->m, &i, &value);) {
-		struct thread *t = value;
-
-		if (t->g && t->g->state == GO_RUNNING) {
-			proc__count(s, t, s->t0);
-			return;
-		}
+		t = value;
+		if (t->g && t->g->state == GO_RUNNING && (!first || t->tid < first->tid))
+			first = t;
 	}
+	if (first)
+		proc__count(s, first, s->t0);
 }
 
 /* A million take as much memory as the model: not longer than need be. */

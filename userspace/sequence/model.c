@@ -58,6 +58,19 @@ struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id)
 	return model__add(s, &s->p, addr, p);
 }
 
+struct proc *model__first_proc(const struct sequencer *s, uint32_t state)
+{
+	struct proc *p, *first = NULL;
+	void *value;
+
+	for (size_t i = 0; map__next(&s->p, &i, &value);) {
+		p = value;
+		if ((!state || p->state == state) && (!first || p->id < first->id))
+			first = p;
+	}
+	return first;
+}
+
 /* What lies in the pool's list is poisoned for AddressSanitizer, which knows of malloc's only. */
 static struct goroutine *goroutine__alloc(struct sequencer *s)
 {

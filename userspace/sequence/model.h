@@ -228,6 +228,8 @@ void checkpoint__emit(struct sequencer *s, struct thread *t, uint64_t time, enum
 /* model.c */
 struct thread *model__thread(struct sequencer *s, uint32_t tid);	/* made when new; NULL: ENOMEM */
 struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id);
+/* The P of the lowest id in this state, or 0: in any. NULL: none. */
+struct proc *model__first_proc(const struct sequencer *s, uint32_t state);
 int model__expect(struct sequencer *s, size_t n);	/* so many goroutines: 0 or -ENOMEM */
 struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid);
 void model__forget(struct sequencer *s, struct goroutine *g);	/* ended: frees it */

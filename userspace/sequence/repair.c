@@ -58,8 +58,7 @@ void repair__free_proc(struct sequencer *s, struct thread *t, uint64_t time, str
 /* `t` has a running P: what it has, had, or any that is free; none at all: false. */
 bool repair__need_proc(struct sequencer *s, struct thread *t, uint64_t time)
 {
-	struct proc *p = t->last_p;
-	void *value;
+	struct proc *p = t->last_p, *idle;
 
 	if (t->p && t->p->state == PROC_RUNNING)
 		return true;
@@ -68,19 +67,11 @@ bool repair__need_proc(struct sequencer *s, struct thread *t, uint64_t time)
 		proc__stop(s, t, time);
 	}
 	if (!p || p->state != PROC_IDLE) {
-		for (size_t i = 0; map__next(&s->p, &i, &value);) {
-			if (((struct proc *)value)->state != PROC_IDLE)
-				continue;
-			p = value;
-			break;
-		}
+		idle = model__first_proc(s, PROC_IDLE);
+		p = idle ? idle : p;
 	}
-	if (!p && s->p.n) {
-		size_t i = 0;
-
-		map__next(&s->p, &i, &value);
-		p = value;
-	}
+	if (!p)
+		p = model__first_proc(s, 0);
 	if (!p)
 		return false;
 	repair__free_proc(s, t, time, p);

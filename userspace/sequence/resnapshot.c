@@ -117,17 +117,16 @@ struct loan {
 
 static struct proc *idle_proc(struct correction *c)
 {
-	void *value;
-
-	for (size_t i = 0; map__next(&c->s->p, &i, &value);)
-		if (((struct proc *)value)->state == PROC_IDLE)
-			return value;
-	return NULL;
+	return model__first_proc(c->s, PROC_IDLE);
 }
 
-/* The first thread that has (or, `p` false, has not) a running P, with a goroutine or without. */
+/*
+ * The thread of the lowest TID that has (or, `p` false, has not) a running P, with a goroutine or
+ * without.
+ */
 static struct thread *find_thread(struct correction *c, bool p, bool g)
 {
+	struct thread *lowest = NULL;
 	void *value;
 
 	for (size_t i = 0; map__next(&c->s->m, &i, &value);) {
@@ -135,10 +134,11 @@ static struct thread *find_thread(struct correction *c, bool p, bool g)
 		bool has_g = p ? t->g && t->g->state == GO_RUNNING : t->g != NULL;
 
 		if (!t->exit_time && has_g == g && (p || !t->p) && (!t->g || has_g) &&
-		    (!p || (t->p && t->p->state == PROC_RUNNING)))
-			return t;
+		    (!p || (t->p && t->p->state == PROC_RUNNING)) &&
+		    (!lowest || t->tid < lowest->tid))
+			lowest = t;
 	}
-	return NULL;
+	return lowest;
 }
 
 /* Of ten thousand threads in system calls each would look at all others for one. */
@@ -153,17 +153,11 @@ static struct thread *lender(struct correction *c)
 /* The last resort: its goroutine will come out of its system call without. */
 static struct proc *proc_of_a_syscall(struct correction *c, struct thread *t)
 {
-	void *value;
+	struct proc *p = model__first_proc(c->s, PROC_SYSCALL);
 
-	for (size_t i = 0; map__next(&c->s->p, &i, &value);) {
-		struct proc *p = value;
-
-		if (p->state != PROC_SYSCALL)
-			continue;
+	if (p)
 		proc__steal(c->s, t, c->time, p);
-		return p;
-	}
-	return NULL;
+	return p;
 }
 
 /* Brings a P to t, which has none and runs nothing: an idle one, else somebody's. */

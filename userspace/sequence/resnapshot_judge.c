@@ -251,8 +251,26 @@ static bool adopt(struct correction *c, struct goroutine *g, uint64_t addr)
 	return true;
 }
 
+static int by_goid(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return x->g->id < y->g->id ? -1 : x->g->id > y->g->id;
+}
+
+/* Those from `first` on were found in the order of a map, which is another in each run. */
+static void sort_changes(struct correction *c, size_t first)
+{
+	if (c->changes == first)
+		return;
+	qsort(c->change + first, c->changes - first, sizeof(*c->change), by_goid);
+	for (size_t i = first; i < c->changes; i++)
+		c->change[i].g->change = (uint32_t)(i + 1);
+}
+
 static void judge_goroutines(struct correction *c)
 {
+	size_t known;
 	void *value;
 
 	note_first(c);
@@ -268,6 +286,7 @@ static void judge_goroutines(struct correction *c)
 			c->failed = true;
 	}
 	judge_strangers(c);
+	known = c->changes;
 	for (size_t i = 0; map__next(&c->s->id, &i, &value);) {
 		struct goroutine *g = value;
 
@@ -278,6 +297,7 @@ static void judge_goroutines(struct correction *c)
 			leave_open(c, g->told);
 		g->seen = 0;
 	}
+	sort_changes(c, known);
 }
 
 /* A goroutine's thread, before and after. What is at odds with what records tell is not done. */
@@ -396,13 +416,15 @@ static void judge_procs(struct correction *c)
 static void judge_gone_threads(struct correction *c)
 {
 	struct map tids = {};
-	void *value;
+	size_t n;
+	struct map_slot *m = map__sorted(&c->s->m, &n);
 
+	c->failed |= !m;
 	for (size_t i = 0; i < c->second->nm; i++)
 		if (c->second->m[i].tid && map__put(&tids, c->second->m[i].tid, c))
 			c->failed = true;
-	for (size_t i = 0; map__next(&c->s->m, &i, &value) && !c->failed;) {
-		struct thread *t = value;
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		struct thread *t = m[i].value;
 		struct fix *f;
 
 		if (!t->p || map__get(&tids, t->tid) || is_recent(c, t->told) ||
@@ -413,19 +435,23 @@ static void judge_gone_threads(struct correction *c)
 			assign(c, f, NULL);
 	}
 	map__deinit(&tids);
+	free(m);
 }
 
 /* A tentative exit that nothing has followed for so long was one. */
 static void settle_exits(struct correction *c)
 {
-	void *value;
+	size_t n;
+	struct map_slot *m = map__sorted(&c->s->m, &n);
 
-	for (size_t i = 0; map__next(&c->s->m, &i, &value);) {
-		struct thread *t = value;
+	c->failed |= !m;
+	for (size_t i = 0; i < n; i++) {
+		struct thread *t = m[i].value;
 
 		if (t->exit_time && t->exit_time < c->first->time)
 			state__exit_kept(c->s, t);
 	}
+	free(m);
 }
 
 void correction__judge(struct correction *c)

@@ -7,7 +7,9 @@
  */
 #include "sequence/state_impl.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define SAY_NS 1000000ull /* on a core: that a P was lost is said within microseconds */
 
@@ -161,16 +163,20 @@ static bool has_gone_on(const struct sequencer *s, const struct thread *t, uint6
 
 void state__settle_exits(struct sequencer *s, uint64_t time, bool final)
 {
-	void *value;
+	size_t n;
+	struct map_slot *m = map__sorted(&s->m, &n);
 
-	for (size_t i = 0; map__next(&s->m, &i, &value);) {
-		struct thread *t = value;
+	if (!m)
+		s->error = -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct thread *t = m[i].value;
 
 		if (!t->exit_time || t->head || time <= t->exit_time + SAY_NS)
 			continue;
 		if (final || has_gone_on(s, t, time))
 			state__exit_kept(s, t);
 	}
+	free(m);
 }
 
 enum verdict apply_syscall_exit(struct step *st)

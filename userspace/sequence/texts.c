@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/hash.h"
 #include "lib/map.h"
 #include "sequence/once.h"
 
@@ -95,14 +96,10 @@ static uint32_t missing(struct texts *t, uint64_t *misses)
 	return t->missing;
 }
 
-/* A number for a name that came without one: FNV-1a. */
-static uint64_t number_of(const unsigned char *bytes, size_t len)
+/* A number for a name that came without one. */
+static uint64_t number_of(const char *bytes, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325ull ^ len;
-
-	while (len--)
-		hash = (hash ^ *bytes++) * 0x100000001b3ull;
-	return (hash & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
+	return (hash__bytes(bytes, len) & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
 }
 
 uint64_t texts__settle(struct texts *t, uint64_t number)
@@ -116,7 +113,7 @@ uint64_t texts__settle(struct texts *t, uint64_t number)
 	text = once__get(&t->messages, number, &len);
 	if (!text)
 		return GT_TEXT_UNREAD;
-	settled = number_of((const unsigned char *)text, len);
+	settled = number_of(text, len);
 	if (keep_name(t, settled, text, len))
 		settled = GT_TEXT_UNREAD;
 	once__drop(&t->messages, number);

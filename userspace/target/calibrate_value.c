@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/hash.h"
 #include "target/calibrate_code.h"
 
 #define VALUES_MAX (1u << 16)	/* of one function; 2,000 are usual */
@@ -34,10 +35,9 @@ void values__deinit(struct values *vs)
 
 static uint32_t hash(const struct value *v)
 {
-	uint64_t h = (uint64_t)v->k * 0x9e3779b97f4a7c15u;
+	uint64_t h = hash__word((uint64_t)v->base << 16 | v->kind << 8 | v->width);
 
-	h ^= ((uint64_t)v->base << 16 | v->kind << 8 | v->width) * 0xc2b2ae3d27d4eb4fu;
-	return (uint32_t)(h >> 40) % BUCKETS;
+	return (uint32_t)(hash__word(h ^ (uint64_t)v->k) % BUCKETS);
 }
 
 value_id values__get(struct values *vs, enum value_kind kind, value_id base, int64_t k,

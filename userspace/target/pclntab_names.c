@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "target/pclntab_impl.h"
 
 #define HEADS  65536
@@ -23,11 +24,9 @@ struct pclntab_names {
 
 static uint32_t hash(const unsigned char *name, size_t max)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
+	size_t len = strnlen((const char *)name, max < PREFIX ? max : PREFIX);
 
-	for (size_t i = 0; i < max && i < PREFIX && name[i]; i++)
-		h = (h ^ name[i]) * 16777619u;
-	return (h ^ h >> 16) % HEADS;
+	return (uint32_t)(hash__bytes(name, len) % HEADS);
 }
 
 /* A function's name and how many bytes the table has from there on; NULL: it makes no sense. */

@@ -138,16 +138,17 @@ int dictionary__add_stack(struct dictionary *d, uint64_t id, const struct trace_
 
 const struct trace_frame *dictionary__bad_frame(const struct dictionary *d)
 {
-	const struct trace_frame *frame;
+	const struct trace_frame *frame, *bad = NULL;
 	void *value;
 
+	/* The one of the lowest PC: the map's order is another in each run. */
 	for (size_t i = 0; map__next(&d->pcs, &i, &value);) {
 		frame = value;
-		if (!dictionary__has_string(d, frame->func) ||
-		    !dictionary__has_string(d, frame->file))
-			return frame;
+		if ((!bad || frame->pc < bad->pc) && (!dictionary__has_string(d, frame->func) ||
+						      !dictionary__has_string(d, frame->file)))
+			bad = frame;
 	}
-	return NULL;
+	return bad;
 }
 
 bool dictionary__string(const struct dictionary *d, uint64_t id, struct trace_string *ret)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "trace/intern.h"
 #include "trace/spec.h"
 
@@ -68,18 +69,7 @@ static void *arena__alloc(struct intern *in, struct block **blocks, size_t len)
 
 static uint32_t hash_bytes(const void *data, size_t len)
 {
-	const char *p = data;
-	uint64_t h = len, word;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&word, p, 8);
-		h = (h ^ word) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	word = 0;
-	memcpy(&word, p, len);
-	h = (h ^ word) * 0x9e3779b97f4a7c15u;
-	return h >> 32 | 0x80000000u; /* a table's index is of the lower bits */
+	return hash__bytes(data, len) >> 32 | 0x80000000u; /* a table's index is of the lower bits */
 }
 
 static int table__grow_items(struct intern *in, struct table *t)

@@ -171,8 +171,9 @@ static int lane__turn(struct lane *s)
 int kernel_writer__begin(struct kernel_writer *k, uint64_t time,
 			 const struct kernel_threads *threads)
 {
-	void *value;
-	int err = 0;
+	size_t n = 0;
+	struct map_slot *slot = threads ? map__sorted(&threads->map, &n) : NULL;
+	int err = threads && !slot ? -ENOMEM : 0;
 
 	k->target.items.len = k->target.done.len = 0;
 	k->machine.items.len = k->machine.done.len = 0;
@@ -181,8 +182,9 @@ int kernel_writer__begin(struct kernel_writer *k, uint64_t time,
 	k->target.last = k->machine.last = 0;
 	lane__turn(&k->target);
 	lane__turn(&k->machine);
-	for (size_t i = 0; !err && threads && map__next(&threads->map, &i, &value);)
-		err = kernel_writer__was(k, value);
+	for (size_t i = 0; !err && i < n; i++)
+		err = kernel_writer__was(k, slot[i].value);
+	free(slot);
 	return err;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "trace/rewrite_impl.h"
 
 #define KEPT_MAX (1u << 20) /* bytes; what a recorder says of a file takes a few thousand */
@@ -103,14 +104,9 @@ void rw_words__args(struct rewrite *r, enum ev type, uint64_t *arg)
 
 uint64_t rw_words__hash(const struct rewrite *r, uint64_t id)
 {
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
 	struct trace_string s;
 
-	if (!dictionary__string(r->words.from, id, &s))
-		return 0;
-	for (uint32_t i = 0; i < s.len; i++)
-		hash = (hash ^ (uint8_t)s.data[i]) * 0x100000001b3;
-	return hash;
+	return dictionary__string(r->words.from, id, &s) ? hash__bytes(s.data, s.len) : 0;
 }
 
 /* private data */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "trace/threads.h"
 
 void threads__init(struct threads *t, struct chunk_pool *pool)
@@ -30,7 +31,7 @@ void threads__deinit(struct threads *t)
 
 static struct thread_slot *find_slot(const struct threads *t, uint64_t m)
 {
-	uint32_t i = (m * 0x9e3779b97f4a7c15u) >> 32;
+	uint32_t i = (uint32_t)hash__word(m);
 
 	for (i &= t->mask; t->slots[i].stream && t->slots[i].m != m; i = (i + 1) & t->mask)
 		;

@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "lib/hash.h"
 #include "trace/v1_impl.h"
 
 #define NO_SEQ	  UINT64_MAX	   /* at any number; the number stays */
@@ -169,10 +170,7 @@ static uint32_t pop(struct merge *m)
 
 static uint64_t waiting_key(uint32_t g, uint64_t seq, uint8_t status)
 {
-	uint64_t key = ((uint64_t)g << 2 | status) * 0x9e3779b97f4a7c15ull;
-
-	key = (key ^ key >> 29 ^ seq) * 0xbf58476d1ce4e5b9ull;
-	return (key ^ key >> 32) * 0x94d049bb133111ebull;
+	return hash__word(hash__word((uint64_t)g << 2 | status) ^ seq);
 }
 
 /* The event that comes next on the P; false: none. */
@@ -283,11 +281,14 @@ static int take_first(struct merge *m)
 static int nothing_may_come(struct merge *m)
 {
 	const struct v1_event *ev;
-	size_t i = 0;
+	uintptr_t first = UINTPTR_MAX;
 	void *p;
 
-	map__next(&m->waiting, &i, &p);
-	ev = &m->v->events[m->v->ps[(uintptr_t)p - 1].event];
+	/* Which one is named must not depend on the map's order. */
+	for (size_t i = 0; map__next(&m->waiting, &i, &p);)
+		if ((uintptr_t)p < first)
+			first = (uintptr_t)p;
+	ev = &m->v->events[m->v->ps[first - 1].event];
 	return v1__broken(m->err, ev->offset, ev->type,
 			  "goroutine %" PRIu64 " is never in a state "
 			  "for it: no consistent ordering of events is possible",

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The seeded hash functions behind every table whose keys come from input: traces, raw files,
+ * programs, the target's strings.
+ *
+ * Both programs call hash__randomize() before anything else, so that whoever makes the input cannot
+ * choose keys that collide. Nothing may therefore depend on a hash or on the order of a table: what
+ * is written or printed is sorted by something else.
+ */
+#ifndef LIB_HASH_H
+#define LIB_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Replaces the default seeds by random ones. To be called before any table has an entry. Without
+ * it, as in unit tests and fuzzers, hashes are the same in each run.
+ */
+void hash__randomize(void);
+extern uint64_t hash__seed[2]; /* [0] is odd */
+
+/* The 128-bit product of two words, folded: each input bit changes all bits of the result. */
+static inline uint64_t hash__fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t hash__word(uint64_t word)
+{
+	return hash__fold(word ^ hash__seed[1], hash__seed[0]);
+}
+
+uint64_t hash__bytes(const void *data, size_t len);
+
+#endif
