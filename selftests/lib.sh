@@ -52,15 +52,31 @@ slowness()
 		return
 	fi
 	for ((i = 0; i < 100000; i++)); do :; done
-	times=$(((${EPOCHREALTIME/./} - started + SLOWNESS_REFERENCE - 1) / SLOWNESS_REFERENCE))
+	times=$(((${EPOCHREALTIME/./} - started) / SLOWNESS_REFERENCE))
 	echo $((times < 1 ? 1 : times > 20 ? 20 : times))
 }
 
 # STARTED SECONDS: true when SECONDS have passed since $SECONDS was STARTED, or as many times more as
-# the machine is slow at their end
+# the machine is slow at their end or was when the script began
 expired()
 {
-	[ $SECONDS -gt $(($1 + $2)) ] && [ $SECONDS -gt $(($1 + $2 * $(slowness))) ]
+	local times
+
+	[ $SECONDS -gt $(($1 + $2 * ${stretch:-1})) ] || return 1
+	times=$(slowness)
+	[ $SECONDS -gt $(($1 + $2 * times)) ]
+}
+
+stretched() # DURATION: 300ms or 2s, as long as the same work takes on the machine as the script found it
+{
+	echo "$((${1%%[a-z]*} * ${stretch:-1}))${1##*[0-9]}"
+}
+
+pause() # MILLISECONDS: sleeps, stretched
+{
+	local ms=$(($1 * ${stretch:-1}))
+
+	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 }
 
 # As the command, but SECONDS are multiplied by how slow the machine was when the script began.
@@ -175,18 +191,24 @@ start_background() # COMMAND...: sets BACKGROUND_PID; output in $tmp/background.
 # waits for its line "ready". Sets TARGET_PID and TARGET_OUT (all that it prints). One target at a time. A
 # target obeys the words on its standard input: "start" (it works, then prints "done") and "exit"; it
 # exits on the end of file as well.
+# The value of -duration is stretched, so that as much happens in it as on a quiet machine.
 start_target()
 {
-	local program=build/targets/$2/$1
+	local program=build/targets/$2/$1 arguments=() argument before=
 	[[ $2 != /* ]] || program=$2/$1
 	shift 2
 
+	for argument; do
+		[ "$before" != -duration ] || argument=$(stretched "$argument")
+		arguments+=("$argument")
+		before=$argument
+	done
 	TARGET_OUT=$tmp/target.out
 	rm -f "$tmp/target.in"
 	mkfifo "$tmp/target.in" || return 1
 	: >"$TARGET_OUT"
 	exec {TARGET_IN}<>"$tmp/target.in"
-	"$program" "$@" <"$tmp/target.in" >"$TARGET_OUT" 2>"$tmp/target.err" {TARGET_IN}<&- &
+	"$program" "${arguments[@]}" <"$tmp/target.in" >"$TARGET_OUT" 2>"$tmp/target.err" {TARGET_IN}<&- &
 	TARGET_PID=$!
 	background+=("$TARGET_PID")
 	expect_target ready 30

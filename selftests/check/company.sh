@@ -24,8 +24,8 @@ attached_to_a_tracing_one() # GO: its tracer was on before, and is on afterwards
 {
 	start_target pingpong "$1" -trace "$tmp/own.trace" -duration 2s -rate 5000 || return 1
 	tell_target start
-	sleep 0.5
-	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 700ms -o "$tmp/ours.trace" --stats "$tmp/ours.json" ||
+	pause 500
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d "$(stretched 700ms)" -o "$tmp/ours.trace" --stats "$tmp/ours.json" ||
 		return 1
 	expect_target done && stop_target && check_trace "$tmp/ours.trace" &&
 		build/gotrace check "$tmp/own.trace" && [ "$(stat_of repairs "$tmp/ours.json")" = 0 ] || return 1
@@ -60,16 +60,16 @@ same_history() # INNER OUTER
 
 last_in_first_out()
 {
-	record_background one && record_background two && sleep 1 || return 1
-	end_recorder "$pid_two" && sleep 0.2 && end_recorder "$pid_one" &&
+	record_background one && record_background two && pause 1000 || return 1
+	end_recorder "$pid_two" && pause 200 && end_recorder "$pid_one" &&
 		text_is_clean "$TARGET_PID" && same_history two one
 }
 
 # Only a part is common to both: each is cut to it.
 first_in_first_out()
 {
-	record_background one && sleep 0.3 && record_background two && sleep 1 || return 1
-	end_recorder "$pid_one" && sleep 0.3 && end_recorder "$pid_two" &&
+	record_background one && pause 300 && record_background two && pause 1000 || return 1
+	end_recorder "$pid_one" && pause 300 && end_recorder "$pid_two" &&
 		text_is_clean "$TARGET_PID" && common_part
 }
 
@@ -86,10 +86,10 @@ common_part()
 
 killed() # the other's -9 does no harm to the one that stays
 {
-	record_background one && record_background two && sleep 1.5 || return 1
+	record_background one && record_background two && pause 1500 || return 1
 	kill -KILL "$pid_two"
 	wait "$pid_two" 2>/dev/null
-	record_background three && sleep 0.7 && end_recorder "$pid_three" && end_recorder "$pid_one" &&
+	record_background three && pause 700 && end_recorder "$pid_three" && end_recorder "$pid_one" &&
 		wait_until 20 text_is_clean "$TARGET_PID" && same_history three one &&
 		build/gotrace check --lenient "$tmp/two.trace.partial"
 }
@@ -143,7 +143,7 @@ breakpoint_elsewhere() # of no concern
 
 is_recorded()
 {
-	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 500ms -o "$tmp/is.trace" --stats "$tmp/is.json" &&
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d "$(stretched 500ms)" -o "$tmp/is.trace" --stats "$tmp/is.json" &&
 		check_trace "$tmp/is.trace" && [ "$(stat_of events "$tmp/is.json")" -gt 500 ] &&
 		[ "$(stat_of lost "$tmp/is.json")" = 0 ]
 }
@@ -155,8 +155,8 @@ traced_syscalls() # as strace -f does it, from before the recording until after 
 
 tracer_comes_and_goes() # while a recording runs
 {
-	record_background one && start_debugger syscalls && sleep 0.4 && end_debugger || return 1
-	sleep 0.2
+	record_background one && start_debugger syscalls && pause 400 && end_debugger || return 1
+	pause 200
 	end_recorder "$pid_one" && check_trace "$tmp/one.trace" && text_is_clean "$TARGET_PID"
 }
 
@@ -166,7 +166,7 @@ for go in $TARGET_GOS; do
 	try "$go: the program traces itself meanwhile" own_tracer "$go"
 	try "$go: attached while the program traces itself" attached_to_a_tracing_one "$go"
 done
-start_target many "$JUDGE_GO" -duration 60s -goroutines 500 -rate 10000
+start_target many "$JUDGE_GO" -duration 30s -goroutines 500 -rate 10000
 tell_target start
 try "two recorders, one within the other's time" last_in_first_out
 try "two recorders, the first ends first" first_in_first_out
@@ -177,6 +177,6 @@ try "a debugger's breakpoint elsewhere" breakpoint_elsewhere
 try "a tracer of system calls before" traced_syscalls
 try "a tracer of system calls meanwhile" tracer_comes_and_goes
 try "the target works on" kill -0 "$TARGET_PID"
-expect_target "done" 90
+expect_target "done" 120
 try "the target ended well" stop_target
 ktap_end
