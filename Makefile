@@ -117,7 +117,9 @@ $(OUT)/obj/userspace/trace/kernel_names.o build/fuzz/obj/userspace/trace/kernel_
 
 # The reader is optimized across files, since each event passes through five of them; objects hold
 # plain code as well, for all else that is linked with them.
+# Tests are linked from that: the linker's plugin would optimize each of them, for 1 s of CPU time.
 LTO ?= $(if $(SAN),,-flto=auto -ffat-lto-objects)
+NO_LTO := -fno-lto
 $(call objects,$(filter userspace/lib/% userspace/trace/%,$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
 
 $(call objects,$(filter userspace/capture/% userspace/gotrace-bpf/%,$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
@@ -128,7 +130,7 @@ $(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
 
 $(OUT)/gotrace-bpf: $(call objects,$(TOOL_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
@@ -137,41 +139,41 @@ $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
 
 $(OUT)/selftests/unit/test_blackbox $(OUT)/selftests/unit/test_blackbox_sequence: $(OUT)/obj/selftests/blackbox/image.o
 
 build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image.o) build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/selftests/perfdata: $(OUT)/obj/selftests/perfdata/events.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
 build/selftests/debugger: build/obj/selftests/company/debugger.o
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ -o $@
 
 $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # Tests of the kernel module, for a machine that has it: its virtual one, or `make -C selftests run_tests`
 
 build/selftests/kmod/%: build/obj/selftests/kmod/%.o build/obj/selftests/kmod/test.o
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -pthread $(KSELFTEST_LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ -pthread $(KSELFTEST_LIBS) -o $@
 
 build/selftests/kmod/kfuncs: KSELFTEST_LIBS := -lbpf -lelf -lz
 build/obj/selftests/kmod/kfuncs.o: OUR_CFLAGS += -Ibuild/selftests/kmod
@@ -263,7 +265,7 @@ build/fuzz/libgotrace.a: $(FUZZED_SRCS:%.c=build/fuzz/obj/%.o)
 build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/,fuzz/seeds.o fuzz/make_trace.o blackbox/image.o blackbox/seed.o) \
 		build/libgotrace.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
 build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.a
 	$(call say,LINK,$@)
