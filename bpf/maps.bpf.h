@@ -42,12 +42,14 @@ struct {
 } counters __weak SEC(".maps");
 
 /*
- * Hashes of the stacks whose PCs are on their way to userspace, in the place that the hash's low
- * bits name. Of two stacks that want one place the later wins; the other is sent again when it
- * comes again. Writer and reader: the probes, without a lock: a torn meeting sends a stack twice.
- * 512 KiB.
+ * Hashes of the stacks whose PCs are on their way to userspace, in the place that the hash's low 16
+ * bits name. In their stead a place says how often it has changed: see seen__number() (stack.bpf.h). Of two
+ * stacks that want one place the later wins; the other is sent again, under another number, when it comes
+ * again. A place whose stack is not sent yet has no hash. Writer and reader: the probes, by atomic operations on
+ * one word. 512 KiB.
  */
-#define SEEN_SIZE 65536
+#define SEEN_SIZE    GT_STACK_PLACES
+#define SEEN_CHANGES 0xffffull
 
 extern gt_u64 seen[SEEN_SIZE];
 

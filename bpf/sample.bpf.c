@@ -79,7 +79,7 @@ static __always_inline void sample__walk(struct gt_stack *stack, const struct pt
 
 	stack->depth = 0;
 	stack->cut = 0;
-	stack->pad = 0;
+	stack->placed = 0;
 	if (!depth)
 		return;
 	s.w.pcs = stack->pc;

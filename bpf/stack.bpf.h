@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A goroutine's stack as a hash; its PCs go to userspace when the hash was not seen before.
+ * A goroutine's stack as a number; its PCs go to userspace when the stack was not seen before.
  *
  * Go keeps frame pointers: [fp] is the caller's fp and [fp + 8] the return address, up to fp 0. The
  * stack is walked once for its hash, without a place to keep PCs in, and only for a new hash once
@@ -221,10 +221,69 @@ __weak __noinline u64 stack__hash_deep(const struct leaf *leaf)
 }
 
 /*
+ * The number of a stack, by which records name it: the place of its hash in seen[], and how often that place has
+ * changed. Two stacks never have the same number at a time, whatever their hashes: a place holds one of them, and
+ * all bits of the hash that the place itself does not say.
+ */
+static __always_inline u32 seen__number(u64 hash, u64 word)
+{
+	return (u32)(word & SEEN_CHANGES) << 16 | (u32)(hash % SEEN_SIZE);
+}
+
+/* 0: it is not there. One read: the word may change at any time. */
+static __always_inline u32 seen__find(u64 hash)
+{
+	u64 word = *(volatile u64 *)&seen[hash % SEEN_SIZE];
+
+	return (word ^ hash) & ~SEEN_CHANGES ? 0 : seen__number(hash, word);
+}
+
+#define CLAIM_TRIES 8
+
+/*
+ * Takes the place of a stack that is about to be sent: whoever had it is not found there from now on, nor is this one
+ * before seen__commit(). Each claim has a number of its own, however many CPUs claim at once. 0: always another CPU was
+ * faster.
+ */
+static __always_inline u32 seen__claim(u64 hash)
+{
+	u64 *place = &seen[hash % SEEN_SIZE], word = *(volatile u64 *)place, next, was;
+
+	for (int i = 0; i < CLAIM_TRIES; i++) {
+		next = ((word & SEEN_CHANGES) + 1) & SEEN_CHANGES ?: 1; /* number 0 is none */
+		was = __sync_val_compare_and_swap(place, word, next);
+		if (was == word)
+			return seen__number(hash, next);
+		word = was;
+	}
+	return 0;
+}
+
+/* Its record is in the ring. If another has claimed the place since, it is that one's. */
+static __always_inline void seen__commit(u64 hash, u32 number)
+{
+	u64 changes = number >> 16;
+
+	__sync_val_compare_and_swap(&seen[hash % SEEN_SIZE], changes,
+				    (hash & ~SEEN_CHANGES) | changes);
+}
+
+static __always_inline void stack__finish(struct gt_record *rec, u64 hash, u32 number)
+{
+	struct gt_stack *stack = (void *)(rec + 1);
+
+	stack->placed = 1;
+	rec->object = hash;
+	rec->stack = number;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+}
+
+/*
  * Walks once more, into a record with room for `room` PCs (a constant; drain.c cuts the unused
  * rest). Returns the hash of what it sent, 0 when the ring is full.
  */
-static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, u32 tid, u32 room)
+static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, u32 tid, u32 number,
+				       u32 room)
 {
 	struct gt_record *rec =
 		emit__begin(GT_STACK, 0, 0, tid, sizeof(struct gt_stack) + room * 8, NULL).rec;
@@ -238,33 +297,36 @@ static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, 
 	hash = stack__walk(w, leaf, room);
 	stack->depth = w->n < room ? w->n : room;
 	stack->cut = !w->ended;
-	stack->pad = 0;
-	rec->object = hash;
-	rec->stack = (u32)hash ?: 1;
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	stack__finish(rec, hash, number);
 	return hash;
 }
 
-/* Returns the hash to name the stack by. It counts as seen only once its record is in the ring. */
-__weak __noinline u64 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
+/*
+ * Returns the number to name the stack by. It counts as seen only once its record is in the ring, and not if the second
+ * walk came to another hash: then the number is that record's alone.
+ */
+__weak __noinline u32 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
 {
+	u32 number;
 	struct walk w;
 	u64 sent;
 
 	if (!leaf)
 		return 0;
+	number = seen__claim(hash);
+	if (!number)
+		return 0;
 	if (HASH_DEPTH(hash) <= SHALLOW)
-		sent = stack__fill(&w, leaf, tid, SHALLOW);
+		sent = stack__fill(&w, leaf, tid, number, SHALLOW);
 	else
-		sent = stack__fill(&w, leaf, tid, GT_STACK_MAX);
-	if (!sent)
-		return hash;
-	seen[sent % SEEN_SIZE] = sent;
-	return sent;
+		sent = stack__fill(&w, leaf, tid, number, GT_STACK_MAX);
+	if (sent == hash)
+		seen__commit(hash, number);
+	return number;
 }
 
 /* The same by the module, which walks in one go: into a record with `room` for PCs, a constant. */
-static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u32 room)
+static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u32 number, u32 room)
 {
 	struct gt_record *rec =
 		emit__begin(GT_STACK, 0, 0, tid, sizeof(struct gt_stack) + room * 8, NULL).rec;
@@ -278,10 +340,7 @@ static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u
 	hash = gotrace_stack_pcs(w, depth < room ? depth : room, stack->pc, room * 8);
 	stack->depth = w->n < room ? w->n : room;
 	stack->cut = w->cut;
-	stack->pad = 0;
-	rec->object = hash;
-	rec->stack = (u32)hash ?: 1;
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	stack__finish(rec, hash, number);
 	return hash;
 }
 
@@ -289,20 +348,23 @@ static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u
  * What just fills the smaller record goes into the larger one: it would be taken for cut. Kernels before 6.8
  * verify global functions that nothing calls, too: so it asks for the module once more.
  */
-__weak __noinline u64 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 tid)
+__weak __noinline u32 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 tid)
 {
+	u32 number;
 	u64 sent;
 
 	if (!w || !module__walks())
 		return 0;
+	number = seen__claim(hash);
+	if (!number)
+		return 0;
 	if (HASH_DEPTH(hash) < SHALLOW)
-		sent = stack__fill_by_module(w, tid, SHALLOW);
+		sent = stack__fill_by_module(w, tid, number, SHALLOW);
 	else
-		sent = stack__fill_by_module(w, tid, GT_STACK_MAX);
-	if (!sent)
-		return hash;
-	seen[sent % SEEN_SIZE] = sent;
-	return sent;
+		sent = stack__fill_by_module(w, tid, number, GT_STACK_MAX);
+	if (sent == hash)
+		seen__commit(hash, number);
+	return number;
 }
 
 /* A session keeps its stacks itself, and gives each a number. */
@@ -314,9 +376,7 @@ static __always_inline u32 stack__id_by_module(const struct leaf *leaf, u32 tid)
 	if (config.session)
 		return gotrace_stack_id(config.session, &w, config.stack_depth);
 	hash = gotrace_stack_hash(&w, config.stack_depth);
-	if (seen[hash % SEEN_SIZE] != hash)
-		hash = stack__send_by_module(&w, hash, tid);
-	return (u32)hash ?: 1;
+	return seen__find(hash) ?: stack__send_by_module(&w, hash, tid);
 }
 
 /*
@@ -334,9 +394,7 @@ static __always_inline u32 stack__id_of(const struct leaf *leaf, u32 tid, bool h
 	hash = hot ? stack__hash(leaf) : 0;
 	if (!hash)
 		hash = stack__hash_deep(leaf);
-	if (seen[hash % SEEN_SIZE] != hash)
-		hash = stack__send(leaf, hash, tid);
-	return (u32)hash ?: 1;
+	return seen__find(hash) ?: stack__send(leaf, hash, tid);
 }
 
 static __always_inline u32 stack__id(const struct leaf *leaf, u32 tid)

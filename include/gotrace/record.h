@@ -111,7 +111,7 @@ struct gt_record {
 	gt_u16 kind;		/* enum gt_kind */
 	gt_u16 cpu;
 	gt_u64 object;		/* an address in the target, or GT_STACK: the 64-bit hash */
-	gt_u32 stack;		/* low half of the stack's hash; 0: none */
+	gt_u32 stack;		/* the stack's number, by which a GT_STACK has its PCs; 0: none */
 	gt_u32 seq;		/* of this ring; a number that never arrives is a lost record */
 };
 
@@ -263,6 +263,14 @@ struct gt_thread {
 };
 
 /*
+ * A stack's number. The probes remember GT_STACK_PLACES stacks, each in the place that the low bits of its hash name,
+ * and a number is a place and how often that has changed: when a later stack is sent for a place, the number of the one
+ * that was there is not used any more. A stack that is not placed keeps its number for ever: those of a black box, and
+ * in raw files of older recorders, where it is the low half of the hash.
+ */
+#define GT_STACK_PLACES 65536
+
+/*
  * Of a sample the first PC is where the CPU was, and one more, as if it were a return address. The next
  * two are what lay on top of the stack and below that: the first of them is a return address if the
  * function there has pushed nothing, the second if it has pushed the frame pointer, and has not set it.
@@ -270,7 +278,7 @@ struct gt_thread {
 struct gt_stack {
 	gt_u32 depth;		/* number of PCs */
 	gt_u32 cut;		/* 1: the walk stopped at its limit */
-	gt_u64 pad;
+	gt_u64 placed;		/* 1: of GT_STACK_PLACES, its number's low bits say which; see below */
 	gt_u64 pc[];		/* return addresses, in the target's address space, leaf first */
 };
 

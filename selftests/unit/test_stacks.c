@@ -97,19 +97,26 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void add(struct fixture *f, uint32_t hash, const uint64_t *pc, unsigned int n)
+/* A STACK record: of a number, at a time, with a hash; `placed` as the probes send it. */
+static void add_record(struct fixture *f, uint32_t number, uint64_t hash, uint64_t time, bool placed,
+		       const uint64_t *pc, unsigned int n)
 {
 	struct {
 		struct gt_record rec;
 		struct gt_stack s;
 		uint64_t pc[GT_STACK_MAX];
 	} r = {
-		.rec = { .kind = GT_STACK, .tid = 1, .stack = hash },
-		.s = { .depth = n },
+		.rec = { .kind = GT_STACK, .tid = 1, .time = time, .object = hash, .stack = number },
+		.s = { .depth = n, .placed = placed },
 	};
 
 	memcpy(r.pc, pc, n * sizeof(*pc));
 	assert_int_equal(stacks__add(f->stacks, &r.rec), 0);
+}
+
+static void add(struct fixture *f, uint32_t hash, const uint64_t *pc, unsigned int n)
+{
+	add_record(f, hash, 0, 0, false, pc, n);
 }
 
 static const char *names_of(struct fixture *f, uint32_t id)
@@ -129,7 +136,7 @@ static const char *names_of(struct fixture *f, uint32_t id)
 
 static void expect_stack(struct fixture *f, uint32_t hash, uint32_t skip, const char *names)
 {
-	assert_string_equal(names_of(f, stacks__id(f->stacks, hash, skip, &f->misses)), names);
+	assert_string_equal(names_of(f, stacks__id(f->stacks, hash, 0, skip, &f->misses)), names);
 }
 
 static void drops_roots(void **state)
@@ -143,7 +150,7 @@ static void drops_roots(void **state)
 	add(f, 3, (uint64_t[]){ RT_MAIN, LEAF, MAIN }, 3); /* no root there */
 	expect_stack(f, 3, 0, "runtime.main main.leaf main.main");
 	add(f, 4, (uint64_t[]){ RT_MAIN, GOEXIT }, 2);
-	assert_int_equal(stacks__id(f->stacks, 4, 0, &f->misses), 0);
+	assert_int_equal(stacks__id(f->stacks, 4, 0, 0, &f->misses), 0);
 }
 
 static void expands_inlined(void **state)
@@ -215,10 +222,10 @@ static void looks_up(void **state)
 
 	add(f, 1, (uint64_t[]){ LEAF, INLINED, MAIN }, 3);
 	add(f, 2, (uint64_t[]){ LEAF, MAIN }, 2);
-	assert_int_equal(stacks__lookup(f->stacks, 1, number), 5);
-	assert_int_equal(stacks__lookup(f->stacks, 2, number), 0);
-	assert_int_equal(stacks__lookup(f->stacks, 3, number), 0);
-	assert_int_equal(stacks__lookup(f->stacks, 0, number), 0);
+	assert_int_equal(stacks__lookup(f->stacks, 1, 0, number), 5);
+	assert_int_equal(stacks__lookup(f->stacks, 2, 0, number), 0);
+	assert_int_equal(stacks__lookup(f->stacks, 3, 0, number), 0);
+	assert_int_equal(stacks__lookup(f->stacks, 0, 0, number), 0);
 }
 
 /* As the runtime does: neither of them is code. */
@@ -231,19 +238,19 @@ static void leaves_out_unknown_pcs(void **state)
 	add(f, 2, (uint64_t[]){ 0, MAIN }, 2);
 	expect_stack(f, 2, 0, "main.main");
 	add(f, 3, (uint64_t[]){ C }, 1);
-	assert_int_equal(stacks__id(f->stacks, 3, 0, &f->misses), 0);
+	assert_int_equal(stacks__id(f->stacks, 3, 0, 0, &f->misses), 0);
 }
 
 static void counts_misses(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(stacks__id(f->stacks, 0, 0, &f->misses), 0);
+	assert_int_equal(stacks__id(f->stacks, 0, 0, 0, &f->misses), 0);
 	assert_int_equal(f->misses, 0);
-	assert_int_equal(stacks__id(f->stacks, 77, 0, &f->misses), 0);
+	assert_int_equal(stacks__id(f->stacks, 77, 0, 0, &f->misses), 0);
 	assert_int_equal(f->misses, 1);
 	add(f, 77, (uint64_t[]){ MAIN }, 1);
-	assert_int_not_equal(stacks__id(f->stacks, 77, 0, &f->misses), 0);
+	assert_int_not_equal(stacks__id(f->stacks, 77, 0, 0, &f->misses), 0);
 	assert_int_equal(f->misses, 1);
 }
 
@@ -285,12 +292,12 @@ static void deep_stacks(void **state)
 	for (unsigned int i = 0; i < GT_STACK_MAX; i++)
 		pc[i] = 100 + i;
 	add(f, 1, pc, GT_STACK_MAX);
-	assert_non_null(intern__stack_at(f->in, stacks__id(f->stacks, 1, 0, &f->misses), &n));
+	assert_non_null(intern__stack_at(f->in, stacks__id(f->stacks, 1, 0, 0, &f->misses), &n));
 	assert_int_equal(n, TRACE_STACK_MAX);
 	for (unsigned int i = 0; i < GT_STACK_MAX; i++)
 		pc[i] = i % 2 ? INLINED : 100 + i;
 	add(f, 2, pc, GT_STACK_MAX);
-	assert_non_null(intern__stack_at(f->in, stacks__id(f->stacks, 2, 0, &f->misses), &n));
+	assert_non_null(intern__stack_at(f->in, stacks__id(f->stacks, 2, 0, 0, &f->misses), &n));
 	assert_int_equal(n, TRACE_STACK_MAX);
 }
 
@@ -304,6 +311,86 @@ static void start_frames(void **state)
 	assert_int_equal(f->calls, 1);
 	assert_int_equal(stacks__start(f->stacks, 0), 0);
 	assert_int_equal(stacks__start(f->stacks, C), 0);
+}
+
+/*
+ * Where a number is the low half of the hash, two stacks can have the same: then neither is shown,
+ * however often either is sent.
+ */
+static void number_of_two_stacks(void **state)
+{
+	struct fixture *f = *state;
+
+	add_record(f, 7, 0x100000007, 10, false, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_stack(f, 7, 0, "main.leaf main.main");
+	add_record(f, 7, 0x100000007, 20, false, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_stack(f, 7, 0, "main.leaf main.main");
+	assert_int_equal(f->misses, 0);
+	add_record(f, 7, 0x200000007, 30, false, (uint64_t[]){ MAIN }, 1);
+	expect_stack(f, 7, 0, "");
+	add_record(f, 7, 0x100000007, 40, false, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_stack(f, 7, 0, "");
+	assert_int_equal(stacks__lookup(f->stacks, 7, 0, number), 0);
+	assert_int_equal(f->misses, 2);
+}
+
+#define NUMBER(place, changes) ((uint32_t)(changes) << 16 | (place))
+#define SECOND 1000000000ull
+
+static void expect_at(struct fixture *f, uint32_t number, uint64_t time, const char *names)
+{
+	assert_string_equal(names_of(f, stacks__id(f->stacks, number, time, 0, &f->misses)), names);
+}
+
+/* Two stacks of one place: each number is of one of them, also of records that come late. */
+static void stacks_of_one_place(void **state)
+{
+	struct fixture *f = *state;
+
+	add_record(f, NUMBER(5, 1), 0x10005, 100, true, (uint64_t[]){ LEAF, MAIN }, 2);
+	add_record(f, NUMBER(5, 2), 0x20005, 200, true, (uint64_t[]){ MAIN }, 1);
+	add_record(f, NUMBER(5, 3), 0x10005, 300, true, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_at(f, NUMBER(5, 1), 150, "main.leaf main.main");
+	expect_at(f, NUMBER(5, 2), 250, "main.main");
+	expect_at(f, NUMBER(5, 3), 350, "main.leaf main.main");
+	assert_int_equal(f->calls, 2);
+	stacks__expire(f->stacks, 200 + SECOND); /* those of 1 and 2 have a second */
+	expect_at(f, NUMBER(5, 1), 160, "main.leaf main.main");
+	stacks__expire(f->stacks, 301 + SECOND);
+	expect_at(f, NUMBER(5, 1), 170, "");
+	expect_at(f, NUMBER(5, 2), 250, "");
+	expect_at(f, NUMBER(5, 3), 350, "main.leaf main.main");
+	assert_int_equal(f->misses, 2);
+}
+
+/* A number that begins again, after all others of its place: what is earlier than its record meant another stack. */
+static void number_again(void **state)
+{
+	struct fixture *f = *state;
+
+	add_record(f, NUMBER(5, 1), 0x10005, 100, true, (uint64_t[]){ LEAF, MAIN }, 2);
+	add_record(f, NUMBER(5, 1), 0x20005, 900000, true, (uint64_t[]){ MAIN }, 1);
+	expect_at(f, NUMBER(5, 1), 800000, "");
+	expect_at(f, NUMBER(5, 1), 899999, "main.main"); /* clocks of CPUs differ */
+	expect_at(f, NUMBER(5, 1), 1000000, "main.main");
+	assert_int_equal(f->misses, 1);
+}
+
+/* Two CPUs that were at it at once: which one was last is seen by what records go on to use. */
+static void place_in_the_wrong_order(void **state)
+{
+	struct fixture *f = *state;
+
+	add_record(f, NUMBER(5, 2), 0x20005, 100, true, (uint64_t[]){ MAIN }, 1);
+	add_record(f, NUMBER(5, 1), 0x10005, 101, true, (uint64_t[]){ LEAF, MAIN }, 2);
+	for (uint64_t time = SECOND / 2; time < 5 * SECOND; time += SECOND / 2) {
+		expect_at(f, NUMBER(5, 2), time, "main.main");
+		stacks__expire(f->stacks, time);
+	}
+	stacks__expire(f->stacks, 10 * SECOND);
+	stacks__expire(f->stacks, 11 * SECOND + 1);
+	expect_at(f, NUMBER(5, 2), 11 * SECOND, "");
+	expect_at(f, NUMBER(5, 1), 11 * SECOND, "main.leaf main.main");
 }
 
 int main(void)
@@ -321,6 +408,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_skips, setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(start_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(number_of_two_stacks, setup, teardown),
+		cmocka_unit_test_setup_teardown(stacks_of_one_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(number_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(place_in_the_wrong_order, setup, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -80,7 +80,7 @@ struct held {
 
 struct thread {
 	uint32_t tid;
-	uint32_t resize_stack;		/* stack hash of its last PROCS record */
+	uint32_t resize_stack;		/* stack number of its last PROCS record */
 	struct gt_span swept;		/* its last SWEEP_SPAN, of which SWEEP_LEFT will tell */
 	bool lost_p;			/* SYSCALL_LOST seen: its P was taken while in a system call */
 	struct goroutine *g;

@@ -368,6 +368,7 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 	merge__trim(s->merge);
 	if (s->ready) {
 		texts__expire(s->texts, time);
+		stacks__expire(s->stacks, time);
 		once__expire(&s->sampled, time);
 	}
 	s->watermark = time;

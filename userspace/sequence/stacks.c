@@ -2,6 +2,9 @@
 /*
  * Stacks as the probes saw them into stacks as the trace says them.
  *
+ * A record's number leads to a stack (struct number), and a stack is known by all of its hash and its PCs: when the
+ * probes send it again, under another number, what was found out about it stays.
+ *
  * Before it: sequencer.c, which passes STACK records on, and state.c, which asks for an id where it
  * makes an event of a record with a hash. After it: trace/intern.c, which numbers stacks and frames.
  * At its side: the symbolizer (target/symbolize.h), asked once for each PC.
@@ -14,10 +17,13 @@
 #include <string.h>
 
 #include "lib/map.h"
+#include "sequence/places.h"
 #include "trace/spec.h"
 
 #define PCS_MAX	    (1u << 20) /* remembered ones, of which some are no code */
 #define SAMPLES_MAX 16384      /* stacks of samples; those that come later are written anew each time */
+#define DISPLACED_MAX (32u << 20) /* bytes of stacks that the probes have forgotten since */
+#define SKEW_NS	    10000      /* clocks of CPUs differ by less */
 
 struct pc_frame {
 	struct intern_frame frame;
@@ -40,31 +46,63 @@ struct by_skip {
 };
 
 struct stack {
+	uint64_t hash;
 	struct by_skip *id;	/* few: an event kind has one skip, a stack few event kinds */
 	uint32_t nid;
 	uint32_t depth;
+	uint32_t numbers;	/* that lead here */
 	uint64_t pc[];
+};
+
+/* By which records name a stack. */
+struct number {
+	struct placed placed;
+	struct stack *stack;	/* NULL: it stands for several, so for none */
+	bool is_unique;		/* at its time: the probes have seen to it */
 };
 
 struct stacks {
 	struct intern *in;
 	struct symbolizer symbolizer;
 	bool guessed_second;	/* see stacks__create */
-	struct map stack;	/* hash -> struct stack */
+	struct places number;	/* struct number */
+	struct map stack;	/* hash, all of it -> struct stack */
 	struct map pc;		/* return address -> struct pc_info */
 	struct map start;	/* startpc -> id, as a pointer-sized number */
 	uint32_t samples;	/* stacks that only samples had, kept for ever */
 };
+
+static void stack__put(struct stacks *st, struct stack *stack)
+{
+	if (!stack || --stack->numbers)
+		return;
+	if (map__get(&st->stack, stack->hash) == stack)
+		map__remove(&st->stack, stack->hash);
+	free(stack->id);
+	free(stack);
+}
+
+static void number__drop(void *ctx, struct placed *placed)
+{
+	struct number *number = (struct number *)placed;
+
+	stack__put(ctx, number->stack);
+	free(number);
+}
 
 struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer,
 			      bool guessed_second)
 {
 	struct stacks *st = calloc(1, sizeof(*st));
 
-	if (st) {
-		st->in = in;
-		st->symbolizer = *symbolizer;
-		st->guessed_second = guessed_second;
+	if (!st)
+		return NULL;
+	st->in = in;
+	st->symbolizer = *symbolizer;
+	st->guessed_second = guessed_second;
+	if (places__init(&st->number, GT_STACK_PLACES, DISPLACED_MAX, number__drop, st)) {
+		free(st);
+		return NULL;
 	}
 	return st;
 }
@@ -75,10 +113,7 @@ void stacks__destroy(struct stacks *st)
 
 	if (!st)
 		return;
-	for (size_t i = 0; map__next(&st->stack, &i, &value);) {
-		free(((struct stack *)value)->id);
-		free(value);
-	}
+	places__deinit(&st->number);
 	for (size_t i = 0; map__next(&st->pc, &i, &value);)
 		free(value);
 	map__deinit(&st->stack);
@@ -87,23 +122,90 @@ void stacks__destroy(struct stacks *st)
 	free(st);
 }
 
+static bool stack__is(const struct stack *stack, const struct gt_stack *from)
+{
+	return stack->depth == from->depth &&
+	       !memcmp(stack->pc, from->pc, from->depth * sizeof(uint64_t));
+}
+
+/* One more number leads to it. */
+static struct stack *stack__get(struct stacks *st, uint64_t hash, const struct gt_stack *from)
+{
+	struct stack *stack = map__get(&st->stack, hash);
+
+	if (stack && stack__is(stack, from)) {
+		stack->numbers++;
+		return stack;
+	}
+	stack = calloc(1, sizeof(*stack) + from->depth * sizeof(uint64_t));
+	if (!stack)
+		return NULL;
+	stack->hash = hash;
+	stack->depth = from->depth;
+	stack->numbers = 1;
+	memcpy(stack->pc, from->pc, from->depth * sizeof(uint64_t));
+	if (map__put(&st->stack, hash, stack)) {
+		free(stack);
+		return NULL;
+	}
+	return stack;
+}
+
+static int number__add(struct stacks *st, const struct gt_record *rec)
+{
+	const struct gt_stack *from = (const struct gt_stack *)(rec + 1);
+	struct number *number = calloc(1, sizeof(*number));
+	int err;
+
+	if (!number)
+		return -ENOMEM;
+	number->placed.key = rec->stack;
+	number->placed.time = rec->time;
+	number->placed.bytes = sizeof(*number) + sizeof(struct stack) + from->depth * sizeof(uint64_t);
+	number->is_unique = from->placed;
+	number->stack = stack__get(st, rec->object, from);
+	err = !number->stack  ? -ENOMEM
+	      : from->placed ? places__put(&st->number, &number->placed)
+			     : places__put_for_ever(&st->number, &number->placed);
+	if (err)
+		number__drop(st, &number->placed);
+	return err;
+}
+
+/*
+ * Where the number is but the low half of the hash, another stack with the same number makes it worthless: which of the
+ * two a record means, nothing tells.
+ */
 int stacks__add(struct stacks *st, const struct gt_record *rec)
 {
 	const struct gt_stack *from = (const struct gt_stack *)(rec + 1);
-	struct stack *stack;
-	int err;
+	struct number *number = map__get(&st->number.map, rec->stack);
 
-	if (!rec->stack || map__get(&st->stack, rec->stack))
-		return 0;	/* sent again: another took its place in the probes' cache */
-	stack = calloc(1, sizeof(*stack) + from->depth * sizeof(uint64_t));
-	if (!stack)
-		return -ENOMEM;
-	stack->depth = from->depth;
-	memcpy(stack->pc, from->pc, from->depth * sizeof(uint64_t));
-	err = map__put(&st->stack, rec->stack, stack);
-	if (err)
-		free(stack);
-	return err;
+	if (!rec->stack)
+		return 0;
+	if (!number || number->is_unique || from->placed)
+		return number__add(st, rec);
+	if (number->stack && number->stack->hash != rec->object) {
+		stack__put(st, number->stack);
+		number->stack = NULL;
+	}
+	return 0;
+}
+
+/* NULL: none, or of none of which it is known to be that of a record of that time. */
+static struct stack *stack__of(struct stacks *st, uint32_t key, uint64_t time)
+{
+	struct number *number = (struct number *)places__get(&st->number, key, time);
+
+	/* A place's numbers begin again after 65,535 changes: what is earlier than it means another. */
+	if (!number || (number->is_unique && time + SKEW_NS < number->placed.time))
+		return NULL;
+	return number->stack;
+}
+
+void stacks__expire(struct stacks *st, uint64_t time)
+{
+	places__expire(&st->number, time);
 }
 
 static void pc_info__fill(struct stacks *st, struct pc_frame *to, const struct sym_frame *from)
@@ -223,15 +325,16 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 	return intern__stack(st->in, out, n);
 }
 
-uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *misses)
+uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t skip,
+		    uint64_t *misses)
 {
 	struct stack *stack;
 	struct by_skip *bigger;
 	uint32_t id;
 
-	if (!hash)
+	if (!number)
 		return 0;
-	stack = map__get(&st->stack, hash);
+	stack = stack__of(st, number, time);
 	if (!stack) {
 		(*misses)++;
 		return 0;
@@ -287,10 +390,10 @@ uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
 	return sample__intern(st, out, n);
 }
 
-unsigned int stacks__lookup(struct stacks *st, uint32_t hash,
-			    unsigned int (*number)(const char *function))
+unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
+			    unsigned int (*says)(const char *function))
 {
-	const struct stack *stack = hash ? map__get(&st->stack, hash) : NULL;
+	const struct stack *stack = number ? stack__of(st, number, time) : NULL;
 	struct sym_frame frames[SYM_INLINE_MAX];
 	unsigned int found = 0;
 
@@ -298,7 +401,7 @@ unsigned int stacks__lookup(struct stacks *st, uint32_t hash,
 		int n = st->symbolizer.frames(st->symbolizer.ctx, stack->pc[i], frames);
 
 		for (int f = 0; f < n && !found; f++)
-			found = number(frames[f].func);
+			found = says(frames[f].func);
 	}
 	return found;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hashes of stacks into stack ids of the trace.
+ * Numbers of stacks into stack ids of the trace.
  *
- * The probes send a stack's PCs once and its hash ever after (bpf/stack.bpf.h). Here the PCs are
- * kept, expanded into logical frames when an event first names them - inlining, wrappers and the
+ * The probes send a stack's PCs once, and its number as long as they remember it (bpf/stack.bpf.h). Here the PCs are
+ * kept for that long (places.h), expanded into logical frames when an event first names them - inlining, wrappers and the
  * frames to skip as the runtime's own tracer does it (runtime/tracestack.go, fpunwindExpand) - and
  * interned. Each PC is symbolized once.
  */
@@ -32,10 +32,14 @@ void stacks__destroy(struct stacks *st);
 int stacks__add(struct stacks *st, const struct gt_record *rec);
 
 /*
- * The trace's id of a stack without its `skip` innermost logical frames. 0: none, or its STACK
- * record never arrived (counted in *misses).
+ * The trace's id of the stack that a record of that time names, without its `skip` innermost logical frames. 0: none; or
+ * its STACK record never arrived, or the number stands for several stacks (both counted in *misses).
  */
-uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *misses);
+uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t skip,
+		    uint64_t *misses);
+
+/* All records up to `time` were taken. */
+void stacks__expire(struct stacks *st, uint64_t time);
 
 /*
  * The same of a sample's PCs, as its record has them. Every frame is there, as in the runtime's own
@@ -43,9 +47,9 @@ uint32_t stacks__id(struct stacks *st, uint32_t hash, uint32_t skip, uint64_t *m
  */
 uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth);
 
-/* What `number` says of the innermost function of the stack of which it does not say 0; else 0. */
-unsigned int stacks__lookup(struct stacks *st, uint32_t hash,
-			    unsigned int (*number)(const char *function));
+/* What `says` has for the innermost function of the stack for which it is not 0; else 0. */
+unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
+			    unsigned int (*says)(const char *function));
 
 /* The id of the one-frame stack by which a goroutine that starts at startpc is named; 0: unknown. */
 uint32_t stacks__start(struct stacks *st, uint64_t startpc);

@@ -14,7 +14,8 @@
 
 uint32_t step__stack(const struct step *st, uint32_t skip)
 {
-	return stacks__id(st->s->stacks, st->rec->stack, skip, &st->s->stats.stack_misses);
+	return stacks__id(st->s->stacks, st->rec->stack, st->time, skip,
+			  &st->s->stats.stack_misses);
 }
 
 enum verdict step__drop(const struct step *st)

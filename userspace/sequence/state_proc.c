@@ -49,7 +49,7 @@ enum verdict apply_p_start(struct step *st)
 		if (t->g && t->g->state == GO_RUNNING) {
 			resized = t->g;
 			go__stop(s, t, st->time, "runtime.Gosched",
-				 stacks__id(s->stacks, t->resize_stack,
+				 stacks__id(s->stacks, t->resize_stack, st->time,
 					    s->opts.layout->skips.stop,
 					    &s->stats.stack_misses));
 		}

@@ -13,7 +13,7 @@ enum verdict apply_stw_begin(struct step *st)
 	const struct gt_value *reason = st->payload;
 	struct sequencer *s = st->s;
 	unsigned int value = s->opts.layout->stw_by_caller ?
-		stacks__lookup(s->stacks, st->rec->stack, layout__stw_caller) :
+		stacks__lookup(s->stacks, st->rec->stack, st->time, layout__stw_caller) :
 		(unsigned int)reason->value;
 	const char *why = layout__stw_reason(s->opts.layout, value);
 	uint32_t stack;
