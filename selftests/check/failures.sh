@@ -74,6 +74,30 @@ while_attaching() # PROGRAM [ARGUMENT...]: it is a tiny
 	done
 }
 
+other_files_are_kept()
+{
+	echo precious >"$tmp/notes"
+	for option in -o --raw --stats; do
+		refused 1 "cannot write $tmp/notes: it exists and is no .*; --force replaces it" \
+			$GOTRACE record -p "$TARGET_PID" -d 300ms $option "$tmp/notes" \
+			$([ $option = -o ] || echo "-o $tmp/f.trace") && [ "$(cat "$tmp/notes")" = precious ] || return 1
+	done
+	timeout 30 $GOTRACE record -p "$TARGET_PID" -d 300ms --force -o "$tmp/notes" --raw "$tmp/f.raw" \
+		--stats "$tmp/f.json" && check_trace "$tmp/notes" || return 1
+	stat -c '%a %n' "$tmp/notes" "$tmp/f.raw" "$tmp/f.json" &&
+		[ "$(stat -c %a "$tmp/notes" "$tmp/f.raw" "$tmp/f.json" | sort -u)" = 600 ]
+}
+
+# As fs.protected_symlinks does, whatever it is set to here.
+planted_link()
+{
+	mkdir "$tmp/shared" && chmod 1777 "$tmp/shared" && echo precious >"$tmp/victim" &&
+		ln -s ../victim "$tmp/shared/p.trace" && chown -h 65534 "$tmp/shared/p.trace" || return 1
+	refused 1 'a symbolic link on the way belongs to another user' \
+		$GOTRACE record -p "$TARGET_PID" -d 300ms --force -o "$tmp/shared/p.trace" &&
+		[ "$(cat "$tmp/victim")" = precious ] && [ ! -e "$tmp/victim.partial" ]
+}
+
 # A FIFO that nobody opens to read: the recorder must not wait for ever, nor be deaf to signals.
 fifo_without_reader()
 {
@@ -130,6 +154,8 @@ start_target parked "$JUDGE_GO" -duration 100ms
 try "a missing directory" refused_cleanly 1 'No such file' $GOTRACE record -p "$TARGET_PID" -d 1s -o "$tmp/no/where.trace"
 try "a directory as the file" refused_cleanly 1 'directory' $GOTRACE record -p "$TARGET_PID" -d 1s -o "$tmp"
 try "a full disk" full_disk
+try "files of other kinds are kept, outputs are private" other_files_are_kept
+try "a link that another user planted" planted_link
 install -m 755 $GOTRACE "$tmp/gotrace-bpf" && chmod 755 "$tmp" build build/tmp
 try "no privilege" refused_cleanly 1 'CAP_BPF|permission|root' \
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/gotrace-bpf" record -p "$TARGET_PID" -d 1s -o /tmp/x.trace

@@ -70,7 +70,13 @@ not_used()
 touched() { touch "$trace" && not_used changed; }
 grown() { $READER index "$trace" >/dev/null && printf '\x34' >>"$trace" && not_used changed; }
 empty() { : >"$trace.idx" && not_used short; }
-foreign() { head -c 5000 /dev/urandom >"$trace.idx" && not_used 'none, or of another'; }
+foreign()
+{
+	head -c 5000 /dev/urandom >"$trace.idx" && not_used 'none, or of another' || return 1
+	$READER index "$trace" 2>"$tmp/err" && return 1
+	grep -q 'it exists and is no index; --force replaces it' "$tmp/err" &&
+		$READER index --force "$trace" >/dev/null && [ "$(stat -c %a "$trace.idx")" = 600 ]
+}
 
 broken() # a byte of the state that is asked for, the first one
 {

@@ -13,9 +13,37 @@ killed_after() # SECONDS
 	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
 }
 
+writes_part() # 1: the first recorder, 2: the next one
+{
+	[ -s "$tmp/part.trace.partial" ] && { [ "$1" = 1 ] || [ -e "$tmp/part.trace.partial.1" ]; }
+}
+
+# The next recorder of the same name keeps what the killed one left, and says so.
+parts_are_kept()
+{
+	local i
+
+	for i in 1 2; do
+		start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/part.trace"
+		wait_until 30 writes_part $i
+		kill -KILL "$BACKGROUND_PID"
+		wait "$BACKGROUND_PID" 2>/dev/null
+		[ -s "$tmp/part.trace.partial" ] || return 1
+		cp "$tmp/part.trace.partial" "$tmp/copy.$i"
+	done
+	$GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/part.trace" 2>"$tmp/err" && cat "$tmp/err" &&
+		grep -c "part.trace.partial of a killed process is kept as $tmp/part.trace.partial.2$" "$tmp/err" &&
+		check_trace "$tmp/part.trace" && [ ! -e "$tmp/part.trace.partial" ] || return 1
+	for i in 1 2; do
+		cmp "$tmp/copy.$i" "$tmp/part.trace.partial.$i" &&
+			build/gotrace check --lenient "$tmp/part.trace.partial.$i" || return 1
+	done
+}
+
 ktap_start
 start_target pingpong "$JUDGE_GO" -duration 20s -procs 2 -rate 20000
 tell_target start
+try "what killed recorders left is kept" parts_are_kept
 for after in 0.01 0.04 0.08 0.12 0.16 0.2 0.3 0.5 1; do
 	try "kill -9 after $after s" killed_after $after
 done

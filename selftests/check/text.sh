@@ -203,8 +203,24 @@ endless_stack()
 leaves_nothing()
 {
 	echo "precious" >"$tmp/kept"
-	refused 1 'line 2' raw "$tmp/broken.txt" -o "$tmp/kept" && [ "$(cat "$tmp/kept")" = precious ] &&
+	refused 1 'line 2' raw "$tmp/broken.txt" -o "$tmp/kept" --force && [ "$(cat "$tmp/kept")" = precious ] &&
 		[ ! -e "$tmp/kept.partial" ]
+}
+
+# An existing file of another kind is replaced with --force only; what replaces it is for its owner only.
+guards_other_files()
+{
+	local trace=$CORPUS/runs/long-$JUDGE_GO.trace
+
+	$READER text "$trace" -o "$tmp/ours.txt" && $READER raw "$tmp/ours.txt" >"$tmp/made" &&
+		echo "precious" >"$tmp/notes" || return 1
+	refused 1 'notes: it exists and is no trace; --force replaces it$' \
+		raw "$tmp/ours.txt" -o "$tmp/notes" && [ "$(cat "$tmp/notes")" = precious ] || return 1
+	cp "$trace" "$tmp/copy" && refused 1 'no trace as text' text "$trace" -o "$tmp/copy" &&
+		cmp "$trace" "$tmp/copy" && refused 1 'no description' describe -o "$tmp/copy" &&
+		$READER raw "$tmp/ours.txt" -o "$tmp/notes" --force && cmp "$tmp/notes" "$tmp/made" &&
+		chmod 644 "$tmp/notes" && $READER raw "$tmp/ours.txt" -o "$tmp/notes" &&
+		[ "$(stat -c %a "$tmp/notes" "$tmp/ours.txt" | sort -u)" = 600 ]
 }
 
 shows_before_error()
@@ -236,6 +252,7 @@ refusals()
 	try "a full disk" refused 1 'cannot write' text "$1" -o /dev/full
 	try "what is shown before an error" shows_before_error
 	try "a broken text leaves nothing" leaves_nothing
+	try "other files are replaced with --force only, and outputs are private" guards_other_files
 	try "no file named" refused 2 'which file' text
 	try "two files named" refused 2 'one file at a time' text "$1" "$1"
 	try "the same file twice" refused 2 'the same file' raw "$tmp/broken.txt" -o "$tmp/broken.txt"

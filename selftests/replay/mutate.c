@@ -252,7 +252,7 @@ static int open_trace(struct variant *v, const char *path, struct symbolizer sym
 static int open_raw(struct variant *v, const char *path)
 {
 	struct raw_header facts = { .t0 = v->run.t0, .wall_ns = wall_ns, .stacks = 1 };
-	int err = rawfile__create(&v->raw, path);
+	int err = rawfile__create(&v->raw, path, &(struct error){});
 
 	snprintf(facts.go_version, sizeof(facts.go_version), "%s", releases[v->sim.tentative]);
 	return err ?: rawfile__start(v->raw, &facts);

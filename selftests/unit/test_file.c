@@ -63,7 +63,7 @@ static void written_beside_and_renamed(void **state)
 	trace_file__destroy(f);
 	assert_content(path, "one two");
 	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 0777, 0644);
+	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
 static void kept_until_commit(void **state)
@@ -72,7 +72,6 @@ static void kept_until_commit(void **state)
 	struct trace_file *f;
 
 	write_file(path, "old");
-	write_file(partial, "left over by a killed recorder");
 	f = open_file(path);
 	assert_content(partial, "");
 	assert_int_equal(trace_file__append(f, "new", 3), 0);
@@ -86,6 +85,175 @@ static void kept_until_commit(void **state)
 	trace_file__destroy(f);
 	assert_content(path, "new");
 	trace_file__destroy(NULL);
+}
+
+/* What a killed recorder left stays, under another name: nine of them, then the oldest goes. */
+static void a_killed_recorders_file_is_kept(void **state)
+{
+	char *path = strdup(scratch("killed")), *partial = strdup(scratch("killed.partial"));
+	struct trace_file *f;
+	bool replaced;
+	char name[40], text[40];
+	struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+
+	for (int i = 1; i <= 11; i++) {
+		snprintf(text, sizeof(text), "left by recorder %d", i);
+		write_file(partial, text);
+		f = open_file(path);
+		snprintf(name, sizeof(name), "killed.partial.%d", i < 10 ? i : i == 10 ? 7 : 3);
+		assert_string_equal(trace_file__kept(f, &replaced), name);
+		assert_int_equal(replaced, i >= 10);
+		assert_content(scratch(name), text);
+		assert_content(partial, "");
+		if (i == 9)
+			assert_int_equal(utimensat(AT_FDCWD, scratch("killed.partial.7"), old, 0),
+					 0);
+		old[1].tv_sec = 2000;
+		if (i == 10)
+			assert_int_equal(utimensat(AT_FDCWD, scratch("killed.partial.3"), old, 0),
+					 0);
+		trace_file__destroy(f);
+		assert_absent(partial);
+	}
+	write_file(partial, ""); /* nothing is lost with it */
+	f = open_file(path);
+	assert_null(trace_file__kept(f, &replaced));
+	trace_file__destroy(f);
+	assert_absent(scratch("killed.partial.10"));
+	free(path);
+	free(partial);
+}
+
+static void only_its_own_kind_is_replaced(void **state)
+{
+	static const struct {
+		enum file_kind kind;
+		const char *text;
+		bool fits;
+	} files[] = {
+		{ FILE_TRACE, "go 1.22 is out\n", false },
+		{ FILE_TRACE, "", true },
+		{ FILE_TRACE, "GOTRRAW", false },
+		{ FILE_ANY, "notes", true },
+		{ FILE_RAW, "GOTRRAW", true },
+		{ FILE_RAW, "#!/bin/sh\n", false },
+		{ FILE_INDEX, "gotrace index 1\n", true },
+		{ FILE_INDEX, "index", false },
+		{ FILE_TEXT, "Trace Go1.25\n", true },
+		{ FILE_TEXT, "{}", false },
+		{ FILE_STATS, "{\n  \"events\": 1,\n", true },
+		{ FILE_STATS, "{\n  \"name\": 1,\n", false },
+		{ FILE_DESCRIPTION, "61 events, minor version 0\n", true },
+		{ FILE_DESCRIPTION, "61 events\n", false },
+	};
+	static const char trace[16] = "go 1.25 trace";
+	char *path = strdup(scratch("kind"));
+	struct trace_file *f = NULL;
+	FILE *file;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		write_file(path, files[i].text);
+		assert_int_equal(trace_file__open_as(&f, path, files[i].kind),
+				 files[i].fits ? 0 : -EMEDIUMTYPE);
+		assert_content(path, files[i].text);
+		if (files[i].fits)
+			trace_file__destroy(f);
+		assert_absent(scratch("kind.partial"));
+	}
+	file = fopen(path, "w");
+	fwrite(trace, 1, sizeof(trace), file);
+	fclose(file);
+	assert_int_equal(trace_file__open_as(&f, path, FILE_TRACE), 0);
+	trace_file__destroy(f);
+	free(path);
+}
+
+/* A link in a directory like /tmp, as root sees it: of another user it is not followed. */
+static void planted_links_are_refused(void **state)
+{
+	const uid_t other = 65534;
+	struct trace_file *f = NULL;
+	struct stat st;
+
+	if (geteuid())
+		skip();
+	assert_int_equal(mkdir(scratch("tmp"), 0700), 0);
+	assert_int_equal(mkdir(scratch("sub"), 0700), 0);
+	assert_int_equal(chmod(scratch("tmp"), 01777), 0);
+	write_file(scratch("victim"), "precious");
+	assert_int_equal(symlink("../victim", scratch("tmp/file")), 0);
+	assert_int_equal(symlink("../none", scratch("tmp/absent")), 0);
+	assert_int_equal(symlink("../sub", scratch("tmp/dir")), 0);
+	assert_int_equal(symlink("/dev/full", scratch("tmp/device")), 0);
+	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), 0); /* our own */
+	trace_file__destroy(f);
+	for (const char **name = (const char *[]){ "tmp/file", "tmp/absent", "tmp/dir",
+						   "tmp/device", NULL };
+	     *name; name++)
+		assert_int_equal(lchown(scratch(*name), other, other), 0);
+	f = NULL;
+	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), -ENOLINK);
+	assert_int_equal(trace_file__open(&f, scratch("tmp/absent")), -ENOLINK);
+	assert_int_equal(trace_file__open(&f, scratch("tmp/dir/trace")), -ENOLINK);
+	assert_int_equal(trace_file__open(&f, scratch("tmp/device")), -ENOLINK);
+	assert_null(f);
+	assert_content(scratch("victim"), "precious");
+	assert_absent(scratch("victim.partial"));
+	assert_absent(scratch("none.partial"));
+	assert_absent(scratch("sub/trace.partial"));
+	assert_int_equal(chown(scratch("tmp"), other, other), 0); /* the directory's owner may */
+	assert_int_equal(trace_file__open(&f, scratch("tmp/dir/trace")), 0);
+	assert_int_equal(lstat(scratch("sub/trace.partial"), &st), 0);
+	trace_file__destroy(f);
+	assert_int_equal(chmod(scratch("tmp"), 0755), 0);
+	assert_int_equal(chown(scratch("tmp"), 0, 0), 0);
+	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), 0); /* nobody else's to write */
+	trace_file__destroy(f);
+}
+
+/* Whoever could write the .partial beforehand has no part in the new one. */
+static void the_partial_is_a_new_file(void **state)
+{
+	const char *path = scratch("new-one"), *partial = scratch("new-one.partial");
+	struct trace_file *f;
+	struct stat st;
+	int fd;
+
+	fd = open(partial, O_RDWR | O_CREAT, 0666);
+	assert_int_equal(write(fd, "theirs", 6), 6);
+	f = open_file(path);
+	assert_int_equal(write(fd, "written later", 13), 13);
+	assert_int_equal(trace_file__append(f, "ours", 4), 0);
+	assert_content(partial, "ours");
+	assert_int_equal(stat(partial, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(st.st_nlink, 1);
+	trace_file__destroy(f);
+	close(fd);
+}
+
+static void links_of_proc(void **state)
+{
+	struct trace_file *f;
+	char path[60];
+	int fds[2], dir;
+
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fds[1]);
+	f = open_file(path);
+	assert_int_equal(trace_file__append(f, "abc", 3), 0);
+	trace_file__destroy(f);
+	assert_int_equal(read(fds[0], path, sizeof(path)), 3);
+	close(fds[0]);
+	close(fds[1]);
+	dir = open(scratch_dir(), O_PATH);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/by-proc", dir);
+	f = open_file(path);
+	assert_int_equal(trace_file__append(f, "abc", 3), 0);
+	assert_int_equal(trace_file__commit(f), 0);
+	trace_file__destroy(f);
+	close(dir);
+	assert_content(scratch("by-proc"), "abc");
 }
 
 static void vectors(void **state)
@@ -337,6 +505,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written_beside_and_renamed),
 		cmocka_unit_test(kept_until_commit),
+		cmocka_unit_test(a_killed_recorders_file_is_kept),
+		cmocka_unit_test(only_its_own_kind_is_replaced),
+		cmocka_unit_test(planted_links_are_refused),
+		cmocka_unit_test(the_partial_is_a_new_file),
+		cmocka_unit_test(links_of_proc),
 		cmocka_unit_test(vectors),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(two_recorders),

@@ -169,7 +169,7 @@ static void record(bool with_second)
 	unsigned int i;
 
 	memset(&notes, 0, sizeof(notes));
-	assert_int_equal(rawfile__create(&raw, path()), 0);
+	assert_int_equal(rawfile__create(&raw, path(), &(struct error){}), 0);
 	assert_int_equal(rawfile__start(raw, &facts), 0);
 	sequencer__start(NULL, facts.t0, facts.wall_ns);
 	give(raw, 0, GT_STACK, 0x401, 0x402, 0x404);
@@ -230,7 +230,7 @@ static struct rawfile *begin(void)
 	struct rawfile *raw = NULL;
 
 	memset(&notes, 0, sizeof(notes));
-	assert_int_equal(rawfile__create(&raw, path()), 0);
+	assert_int_equal(rawfile__create(&raw, path(), &(struct error){}), 0);
 	assert_int_equal(rawfile__start(raw, &facts), 0);
 	sequencer__start(NULL, facts.t0, facts.wall_ns);
 	return raw;

@@ -12,7 +12,7 @@
 
 #include "capture/rawfile.h"
 #include "lib/map.h"
-#include "trace/file.h"
+#include "trace/output.h"
 
 #define CHUNK_MAX (256u << 10) /* bytes of records */
 #define PCS_MAX	  (1u << 20)   /* remembered ones that are no code */
@@ -53,14 +53,14 @@ int rawfile__create_in_memory(struct rawfile **ret)
 	return 0;
 }
 
-int rawfile__create(struct rawfile **ret, const char *path)
+int rawfile__create(struct rawfile **ret, const char *path, struct error *err)
 {
 	struct rawfile *raw;
 	int code = rawfile__create_in_memory(&raw);
 
 	if (code)
-		return code;
-	code = trace_file__open(&raw->file, path);
+		return error__set(err, code, "out of memory");
+	code = output__open(&raw->file, path, FILE_RAW, err);
 	if (code) {
 		rawfile__destroy(raw);
 		return code;

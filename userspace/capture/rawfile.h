@@ -71,7 +71,7 @@ struct raw_header {
 
 /* ---- writing; errors are negative errnos ---- */
 
-int rawfile__create(struct rawfile **ret, const char *path);
+int rawfile__create(struct rawfile **ret, const char *path, struct error *err);
 int rawfile__start(struct rawfile *raw, const struct raw_header *facts); /* first */
 int rawfile__record(struct rawfile *raw, unsigned int ring, const struct gt_record *rec,
 		    size_t size);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "capture/sink.h"
-#include "trace/file.h"
 #include "trace/intern.h"
+#include "trace/output.h"
 
 struct sink {
 	struct sink_opts opts;
@@ -21,19 +21,6 @@ struct sink {
 	bool raw_failed; /* it, and not the trace, is what the errno is about */
 };
 
-static int cannot_open(struct error *err, const char *path, int code)
-{
-	const char *why = strerror(-code);
-
-	if (code == -EBUSY)
-		why = "another gotrace-bpf is writing it";
-	else if (code == -ENXIO)
-		why = "nobody reads it; start its reader first";
-	else if (code == -EEXIST)
-		why = "its .partial is no regular file";
-	return error__set(err, code, "cannot write %s: %s", path, why);
-}
-
 int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *err)
 {
 	struct sink *s = calloc(1, sizeof(*s));
@@ -42,16 +29,11 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	if (!s)
 		return error__set(err, -ENOMEM, "out of memory");
 	s->opts = *opts;
-	code = trace_file__open(&s->file, opts->path);
+	code = output__open(&s->file, opts->path, FILE_TRACE, err);
 	if (!code && opts->stop_fd)
 		trace_file__interrupt(s->file, opts->stop_fd);
-	if (code) {
-		cannot_open(err, opts->path, code);
-	} else if (opts->raw_path) {
-		code = rawfile__create(&s->raw, opts->raw_path);
-		if (code)
-			cannot_open(err, opts->raw_path, code);
-	}
+	if (!code && opts->raw_path)
+		code = rawfile__create(&s->raw, opts->raw_path, err);
 	if (code) {
 		sink__destroy(s);
 		return code;

@@ -69,6 +69,7 @@ static const struct argp_option options[] = {
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };

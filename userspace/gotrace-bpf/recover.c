@@ -25,7 +25,7 @@
 #include "target/elf.h"
 #include "target/layout.h"
 #include "target/pclntab.h"
-#include "trace/file.h"
+#include "trace/output.h"
 
 enum { OPT_RAW = 256, OPT_LIST, OPT_JSON, OPT_DISCARD };
 
@@ -41,6 +41,7 @@ static const struct argp_option options[] = {
 	{ "list", OPT_LIST, NULL, 0, "show all black boxes", 0 },
 	{ "json", OPT_JSON, NULL, 0, "the list as JSON", 0 },
 	{ "discard", OPT_DISCARD, NULL, 0, "free the black box without reading it", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -136,14 +137,14 @@ static const struct symbolizer *find_program(const struct raw_header *facts,
 static int save_raw(const char *path, const void *data, size_t size, struct error *err)
 {
 	struct trace_file *file;
-	int code = trace_file__open(&file, path);
+	int code = output__open(&file, path, FILE_RAW, err);
 
-	if (!code) {
-		code = trace_file__append(file, data, size);
-		if (!code)
-			code = trace_file__commit(file);
-		trace_file__destroy(file);
-	}
+	if (code)
+		return code;
+	code = trace_file__append(file, data, size);
+	if (!code)
+		code = trace_file__commit(file);
+	trace_file__destroy(file);
 	return code ? error__set(err, code, "%s: %s", path, strerror(-code)) : 0;
 }
 

@@ -20,6 +20,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	SEQUENCE_OPTIONS,
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };

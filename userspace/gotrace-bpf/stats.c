@@ -10,7 +10,7 @@
 
 #include "lib/kinds.h"
 #include "stats.h"
-#include "trace/file.h"
+#include "trace/output.h"
 
 /*
  * A hit makes one record, or a loss is counted. (Those of casgstatus that are no unblock: unseen.)
@@ -105,7 +105,7 @@ static int cannot_write(struct error *err, int code, const char *path)
 
 int stats__open(struct trace_file **ret, const char *path, struct error *err)
 {
-	return cannot_write(err, trace_file__open(ret, path), path);
+	return output__open(ret, path, FILE_STATS, err);
 }
 
 int stats__write(struct trace_file *file, const char *path, const struct recorder_stats *stats,

@@ -18,7 +18,7 @@
 #include "command.h"
 #include "lib/json.h"
 #include "lib/log.h"
-#include "trace/file.h"
+#include "trace/output.h"
 
 struct arguments {
 	const char *trace, *perf, *out;
@@ -32,6 +32,7 @@ static const struct argp_option options[] = {
 	  "what perf sched record, or perf record -e sched:..., wrote", 0 },
 	{ "output", 'o', "OUT", 0, "where to", 0 },
 	{ "json", OPT_JSON, NULL, 0, "say how they fit as JSON", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -181,10 +182,10 @@ static int write_out(const struct arguments *args, const char *trace, const stru
 				 .wanted = a->wanted,
 				 .pairs = pair };
 	struct trace_file *file = NULL;
-	int code = trace_file__open(&file, args->out);
+	int code = output__open(&file, args->out, FILE_TRACE, err);
 
 	if (code)
-		return error__set(err, code, "cannot write %s: %s", name, strerror(-code));
+		return code;
 	job.npairs = describe(a, args->perf, number, pair);
 	code = input__open(&job.trace, trace, err);
 	if (!code) {

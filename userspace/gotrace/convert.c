@@ -16,6 +16,7 @@ static const struct argp_option options[] = {
 	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
 	{ "binary", OPT_BINARY, "FILE", 0,
 	  "the traced program, which has the names that traces of Go 1.5 and 1.6 lack", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };

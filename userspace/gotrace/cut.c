@@ -17,6 +17,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "OUT", 0, "where to", 0 },
 	{ "format-version", OPT_FORMAT, "V", 0, FORMAT_HELP, 0 },
 	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };

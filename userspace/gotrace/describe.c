@@ -15,7 +15,7 @@
 #include "lib/json.h"
 #include "lib/unicode.h"
 #include "trace/describe.h"
-#include "trace/file.h"
+#include "trace/output.h"
 #include "trace/private_read.h"
 
 enum form { FORM_TEXT, FORM_JSON, FORM_BINARY };
@@ -32,6 +32,7 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
 	{ "binary", OPT_BINARY, NULL, 0, "in the form that traces have it in", 0 },
 	{ "output", 'o', "OUT", 0, "where to (default: -, stdout)", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -328,10 +329,11 @@ static int file_table(const char *path, struct description **ret, struct error *
 static int write_out(const char *path, const void *data, size_t len, struct error *err)
 {
 	struct trace_file *f = NULL;
-	int code = trace_file__open(&f, path);
+	int code = output__open(&f, path, FILE_DESCRIPTION, err);
 
-	if (!code)
-		code = trace_file__append(f, data, len);
+	if (code)
+		return code;
+	code = trace_file__append(f, data, len);
 	if (!code)
 		code = trace_file__commit(f);
 	trace_file__destroy(f);

@@ -12,7 +12,7 @@
 
 #include "command.h"
 #include "filter.h"
-#include "trace/file.h"
+#include "trace/output.h"
 
 struct arguments {
 	const char *verb, *in, *out;
@@ -20,6 +20,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "OUT", 0, "where to (default: -, stdout)", 0 },
+	FORCE_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -49,9 +50,9 @@ static int write_out(const struct filter *filter, struct input *in, const char *
 	struct outbuf out;
 	int code, late;
 
-	code = trace_file__open(&file, path);
+	code = output__open(&file, path, filter->makes, err);
 	if (code)
-		return error__set(err, code, "cannot write %s: %s", path, strerror(-code));
+		return code;
 	outbuf__init(&out, file, strcmp(path, "-") ? path : "the standard output");
 	code = filter->run(in, &out, err);
 	late = outbuf__flush(&out, err);

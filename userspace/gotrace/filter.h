@@ -13,6 +13,7 @@ struct filter {
 	const char *verb;
 	const char *args; /* for --help */
 	const char *doc;
+	enum file_kind makes;
 	int (*run)(struct input *in, struct outbuf *out, struct error *err);
 };
 

@@ -12,6 +12,7 @@ int do_raw(int argc, char **argv, struct error *err)
 		.verb = "raw",
 		.args = "FILE [-o OUT]",
 		.doc = "Makes a trace of a text as `gotrace text` writes it, valid or not.",
+		.makes = FILE_TRACE,
 		.run = text__read,
 	};
 

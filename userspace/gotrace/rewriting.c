@@ -14,7 +14,7 @@
 
 #include "at.h"
 #include "lib/log.h"
-#include "trace/file.h"
+#include "trace/output.h"
 #include "trace/rewrite.h"
 
 struct run {
@@ -155,10 +155,10 @@ static void tell(const struct run *run)
 static int write_out(struct run *run, int64_t start, struct origins *origins, struct error *err)
 {
 	struct error reason = {};
-	int code = trace_file__open(&run->file, run->a->out);
+	int code = output__open(&run->file, run->a->out, FILE_TRACE, err);
 
 	if (code)
-		return cannot_write(run, code, err);
+		return code;
 	if (start != INT64_MIN) {
 		code = begin(run, start, err);
 		code = code ?: keep_private(run, err);

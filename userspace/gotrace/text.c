@@ -14,6 +14,7 @@ int do_text(int argc, char **argv, struct error *err)
 		.doc = "Shows the events of a trace of Go 1.22 or later as they lie in the file, "
 		       "not checked and not ordered, in the text form of Go's raw package. "
 		       "`gotrace raw` turns it into the trace again.",
+		.makes = FILE_TEXT,
 		.run = text__write,
 	};
 

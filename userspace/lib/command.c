@@ -18,6 +18,8 @@
 #include "lib/hash.h"
 #include "lib/log.h"
 
+static bool forced;
+
 void usage_error(const char *fmt, ...)
 {
 	char text[512];
@@ -62,9 +64,17 @@ int command__key(int key, struct argp_state *state, const char *verb)
 				ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC |
 					ARGP_HELP_EXIT_OK);
 		return 0;
+	case OPT_FORCE:
+		forced = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+bool command__forced(void)
+{
+	return forced;
 }
 
 unsigned int parse_version(const char *text)

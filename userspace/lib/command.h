@@ -9,6 +9,7 @@
 #ifndef LIB_COMMAND_H
 #define LIB_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/error.h"
@@ -41,10 +42,13 @@ _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1
 
 /*
  * What all verbs' argp parsers do with a key that is not theirs: one line only for a wrong option,
- * and --help (HELP_OPTION; to be parsed with ARGP_NO_HELP) that names the verb. Returns what argp
- * expects.
+ * and --help (HELP_OPTION; to be parsed with ARGP_NO_HELP) that names the verb; --force (FORCE_OPTION)
+ * of those that write files. Returns what argp expects.
  */
 int command__key(int key, struct argp_state *state, const char *verb);
+enum { OPT_FORCE = 2048 };
+#define FORCE_OPTION { "force", OPT_FORCE, NULL, 0, "replace an existing file of another kind", 0 }
+bool command__forced(void); /* --force was given */
 #define HELP_OPTION { "help", '?', NULL, 0, "show this", -1 }
 
 /* usage_error() if both are given and name one file, or both stdout. */

@@ -3,11 +3,10 @@
  * The output file: written beside, synced, renamed.
  *
  * Before it in an event's way: generation.c, which appends a whole generation at a time. Nothing
- * comes after it.
+ * comes after it. file_place.c resolves the path.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,10 +17,13 @@
 #include <unistd.h>
 
 #include "trace/file.h"
+#include "trace/file_place.h"
 
-#define LINKS_MAX 40   /* as the kernel follows */
 #define IOV_BATCH 1024 /* IOV_MAX: what one writev() takes */
 #define STALL_MS 1000  /* a reader's pause that a stop outwaits */
+#define KEPT_MAX 9     /* files of killed recorders that stay beside one PATH */
+#define TRIES	 100   /* to create a .partial that others may create as well */
+#define MODE	 0600  /* as perf: a trace has the program's secrets in its logs and names */
 
 struct trace_file {
 	int fd;
@@ -33,40 +35,16 @@ struct trace_file {
 	uint64_t start;	      /* stdout may stand in the midst of a file */
 	uint64_t size;	      /* appended so far */
 	char *name, *partial; /* in dir */
+	char *kept;	      /* what a killed recorder's .partial was renamed to; NULL: none */
+	bool kept_replaced;   /* an older one had to go */
 };
 
-/* Follows symbolic links by hand, because the last one may lead to a file not there yet. */
-static int resolve(const char *path, char ret[PATH_MAX])
-{
-	char link[PATH_MAX], dir[PATH_MAX];
-	ssize_t len;
-	int i;
-
-	if (snprintf(ret, PATH_MAX, "%s", path) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	for (i = 0; i < LINKS_MAX; i++) {
-		len = readlink(ret, link, sizeof(link) - 1);
-		if (len < 0)
-			return errno == EINVAL || errno == ENOENT ? 0 : -errno;
-		link[len] = '\0';
-		memcpy(dir, ret, PATH_MAX);
-		len = link[0] == '/' ? snprintf(ret, PATH_MAX, "%s", link)
-				     : snprintf(ret, PATH_MAX, "%s/%s", dirname(dir), link);
-		if (len >= PATH_MAX)
-			return -ENAMETOOLONG;
-	}
-	return -ELOOP;
-}
-
-static int open_direct(struct trace_file *f, const char *path)
+/* The descriptor is there. */
+static int open_direct(struct trace_file *f)
 {
 	struct stat st;
 	off_t at;
 
-	if (!strcmp(path, "-"))
-		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	else
-		f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return -errno;
 	f->paced = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(f->fd);
@@ -78,87 +56,178 @@ static int open_direct(struct trace_file *f, const char *path)
 	return 0;
 }
 
-/*
- * The lock says "being written". A file that was renamed or removed between our open and our lock
- * is another recorder's finished work: then the name is free, or another file's, and we try anew.
- */
-static int lock_partial(struct trace_file *f)
+/* -EAGAIN: `name` is another file's by now. */
+static int is_still(const struct trace_file *f, int fd, const char *name)
 {
 	struct stat mine, there;
 
-	if (fstat(f->fd, &mine))
+	if (fstat(fd, &mine))
 		return -errno;
-	if (!S_ISREG(mine.st_mode))
-		return -EEXIST;
-	if (flock(f->fd, LOCK_EX | LOCK_NB))
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	if (fstatat(f->dir, f->partial, &there, AT_SYMLINK_NOFOLLOW) ||
-	    there.st_ino != mine.st_ino || there.st_dev != mine.st_dev)
+	if (fstatat(f->dir, name, &there, AT_SYMLINK_NOFOLLOW) || there.st_ino != mine.st_ino ||
+	    there.st_dev != mine.st_dev)
 		return -EAGAIN;
-	return ftruncate(f->fd, 0) ? -errno : 0;
+	return 0;
 }
 
+static int lock(int fd)
+{
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return errno == EWOULDBLOCK ? -EBUSY : -errno;
+}
+
+/* The first free name of .partial.1 to .9; if all are taken, that of the oldest file. */
+static int name_kept(struct trace_file *f, char **ret)
+{
+	time_t oldest_time = 0;
+	unsigned int oldest = 0;
+	struct stat st;
+	int len = 0;
+
+	for (unsigned int i = 1; i <= KEPT_MAX && len >= 0; i++) {
+		len = asprintf(ret, "%s.%u", f->partial, i);
+		if (len < 0)
+			break;
+		if (fstatat(f->dir, *ret, &st, AT_SYMLINK_NOFOLLOW))
+			return errno == ENOENT ? 0 : -errno;
+		if (S_ISREG(st.st_mode) && (!oldest || st.st_mtime < oldest_time)) {
+			oldest = i;
+			oldest_time = st.st_mtime;
+		}
+		free(*ret);
+	}
+	if (!oldest)
+		return len < 0 ? -ENOMEM : -EEXIST;
+	f->kept_replaced = true;
+	return asprintf(ret, "%s.%u", f->partial, oldest) < 0 ? -ENOMEM : 0;
+}
+
+/* Renames what a killed recorder left; an empty one is removed. Its lock is held. */
+static int keep_stale(struct trace_file *f, int fd)
+{
+	struct stat st;
+	char *kept;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!st.st_size)
+		return unlinkat(f->dir, f->partial, 0) ? -errno : 0;
+	err = name_kept(f, &kept);
+	if (err)
+		return err;
+	if (renameat(f->dir, f->partial, f->dir, kept)) {
+		err = -errno;
+		free(kept);
+		return err;
+	}
+	free(f->kept);
+	f->kept = kept;
+	return 0;
+}
+
+/*
+ * Something stands at .partial: another recorder writes it, which its lock says, or it was left by
+ * one that was killed. O_PATH first: opening what is no regular file may have effects.
+ */
+static int clear_partial(struct trace_file *f)
+{
+	int path = openat(f->dir, f->partial, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd, err;
+	struct stat st;
+	char proc[40];
+
+	if (path < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(path, &st) || !S_ISREG(st.st_mode)) {
+		close(path);
+		return -EEXIST;
+	}
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", path);
+	fd = open(proc, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	err = fd < 0 ? -errno : lock(fd);
+	close(path);
+	err = err ?: is_still(f, fd, f->partial);
+	err = err ?: keep_stale(f, fd);
+	if (fd >= 0)
+		close(fd);
+	return err == -EAGAIN ? 0 : err;
+}
+
+/*
+ * The lock says "being written". One who looked at the file between our open and our lock may have
+ * taken it for a stale one: then we try anew.
+ */
 static int open_partial(struct trace_file *f)
 {
-	/* Non-blocking: something else than a file may stand there, and must not hold us up. */
-	int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+	unsigned int tries = 0;
 	int err;
 
 	do {
-		f->fd = openat(f->dir, f->partial, flags, 0644);
-		if (f->fd < 0)
-			return errno == ELOOP || errno == ENXIO || errno == EISDIR ? -EEXIST
-										   : -errno;
-		err = lock_partial(f);
+		if (tries++ == TRIES)
+			return -EBUSY;
+		f->fd = openat(f->dir, f->partial,
+			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+		if (f->fd < 0) {
+			err = errno == EEXIST ? clear_partial(f) : -errno;
+			if (err)
+				return err;
+			continue;
+		}
+		err = lock(f->fd) ?: is_still(f, f->fd, f->partial);
 		if (err) {
 			close(f->fd);
 			f->fd = -1;
 		}
-	} while (err == -EAGAIN);
+	} while (f->fd < 0 && (!err || err == -EAGAIN));
 	f->regular = true;
 	return err;
 }
 
-static int open_beside(struct trace_file *f, const char *path)
+static int open_beside(struct trace_file *f, const struct file_place *place)
 {
-	char target[PATH_MAX], dir[PATH_MAX];
-	char *name;
-	int err;
-
-	err = resolve(path, target);
-	if (err)
-		return err;
-	name = strrchr(target, '/');
-	name = name ? name + 1 : target;
-	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
-		return *target ? -EISDIR : -ENOENT;
-	f->name = strdup(name);
-	if (!f->name || asprintf(&f->partial, "%s.partial", name) < 0)
+	f->name = strdup(place->name);
+	if (!f->name || asprintf(&f->partial, "%s.partial", place->name) < 0)
 		return -ENOMEM;
-	memcpy(dir, target, sizeof(dir));
-	f->dir = open(dirname(dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->dir = openat(place->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->dir < 0)
 		return -errno;
 	return open_partial(f);
 }
 
-int trace_file__open(struct trace_file **ret, const char *path)
+static int open_place(struct trace_file *f, const struct file_place *place, enum file_kind kind)
+{
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+
+	if (place->exists && S_ISDIR(place->mode))
+		return -EISDIR;
+	if (place->exists && !S_ISREG(place->mode)) {
+		f->fd = openat(place->dir, place->name, flags | (place->magic ? 0 : O_NOFOLLOW));
+		return open_direct(f);
+	}
+	if (place->exists && !file_kind__fits(kind, place->dir, place->name))
+		return -EMEDIUMTYPE;
+	return open_beside(f, place);
+}
+
+int trace_file__open_as(struct trace_file **ret, const char *path, enum file_kind kind)
 {
 	struct trace_file *f = calloc(1, sizeof(*f));
-	bool there;
-	struct stat st;
+	struct file_place place;
 	int err;
 
 	if (!f)
 		return -ENOMEM;
 	f->fd = f->dir = f->stop_fd = -1;
-	there = strcmp(path, "-") && !stat(path, &st);
-	if (there && S_ISDIR(st.st_mode))
-		err = -EISDIR;
-	else if (!strcmp(path, "-") || (there && !S_ISREG(st.st_mode)))
-		err = open_direct(f, path);
-	else
-		err = open_beside(f, path);
+	if (!strcmp(path, "-")) {
+		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		err = open_direct(f);
+	} else {
+		err = file_place__find(&place, path);
+		if (!err) {
+			err = open_place(f, &place, kind);
+			close(place.dir);
+		}
+	}
 	if (err) {
 		f->done = true; /* what stands at .partial is not ours */
 		trace_file__destroy(f);
@@ -166,6 +235,17 @@ int trace_file__open(struct trace_file **ret, const char *path)
 	}
 	*ret = f;
 	return 0;
+}
+
+int trace_file__open(struct trace_file **ret, const char *path)
+{
+	return trace_file__open_as(ret, path, FILE_ANY);
+}
+
+const char *trace_file__kept(const struct trace_file *f, bool *ret_replaced)
+{
+	*ret_replaced = f->kept_replaced;
+	return f->kept;
 }
 
 /*
@@ -326,5 +406,6 @@ void trace_file__destroy(struct trace_file *f)
 		close(f->dir);
 	free(f->name);
 	free(f->partial);
+	free(f->kept);
 	free(f);
 }

@@ -17,14 +17,37 @@
 
 struct trace_file;
 
+/* What is written, and so the only kind of file at PATH that is replaced. */
+enum file_kind {
+	FILE_ANY, /* replaces whatever it is */
+	FILE_TRACE,
+	FILE_RAW,	  /* record --raw */
+	FILE_INDEX,	  /* FILE.idx */
+	FILE_TEXT,	  /* gotrace text */
+	FILE_STATS,	  /* record --stats */
+	FILE_DESCRIPTION, /* gotrace describe */
+};
+
 /*
- * Opens PATH's .partial (mode 0644 & ~umask); a stale one is overwritten. A symbolic link is
- * followed: the file that it leads to is replaced, not the link. Returns 0 or a negative errno:
- * -ENOENT (missing directory), -EISDIR, -EBUSY (another recorder is writing this PATH), -EEXIST
- * (PATH.partial is no regular file) and those of open(2). The caller names the path in its
- * message. Opening a FIFO waits for its reader.
+ * Creates PATH's .partial, with O_EXCL and mode 0600; so the new PATH has mode 0600, whatever the
+ * one had that it replaces. A .partial that a killed recorder left is renamed: see
+ * trace_file__kept(). A symbolic link is followed: the file that it leads to is replaced, not the
+ * link. Returns 0 or a negative errno: -ENOENT (missing directory), -EISDIR, -EBUSY (another
+ * recorder is writing this PATH), -EEXIST (PATH.partial is no regular file), -EMEDIUMTYPE (PATH is a
+ * file of another kind), -ENOLINK (a link on the way is one that fs.protected_symlinks refuses:
+ * somebody else's, in a sticky directory that all can write) and those of open(2). Most callers use
+ * output__open(), which has the messages.
  */
+int trace_file__open_as(struct trace_file **ret, const char *path, enum file_kind kind);
+/* The same with FILE_ANY. */
 int trace_file__open(struct trace_file **ret, const char *path);
+
+/*
+ * The name, in PATH's directory, that a killed recorder's PATH.partial has now: PATH.partial.1 to
+ * .9, the first one that is free. *ret_replaced: none was, and the oldest was replaced. NULL: there
+ * was no .partial, or it was empty.
+ */
+const char *trace_file__kept(const struct trace_file *f, bool *ret_replaced);
 
 /*
  * Appends all of `len` bytes or fails with a negative errno (-ENOSPC, -EPIPE …); on failure of a

@@ -33,6 +33,11 @@ static int parse(const unsigned char *data, size_t len)
 	return memcmp(header, expected, TRACE_HEADER_LEN) ? -EPROTONOSUPPORT : version;
 }
 
+bool header__is_one(const void *data, size_t len)
+{
+	return parse(data, len) >= 0;
+}
+
 bool header__is_v1(unsigned int version)
 {
 	return version == 0 || version == 5 || (version >= 7 && version <= 11) || version == 19 ||

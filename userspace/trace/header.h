@@ -19,6 +19,8 @@
  * errno with the reason: -EPROTONOSUPPORT (no trace, or of an unknown version).
  */
 int header__read(struct input *in, unsigned int *ret_version, struct error *err);
+/* Whether a file with these first bytes is a trace, of whatever version. */
+bool header__is_one(const void *data, size_t len);
 bool header__is_v1(unsigned int version); /* Go 1.5 to 1.21, and "gotrace" */
 
 #endif

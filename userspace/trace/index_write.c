@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "trace/encode.h"
-#include "trace/file.h"
 #include "trace/index_impl.h"
 #include "trace/order_save.h"
+#include "trace/output.h"
 
 #define SHARE 16   /* the index is to be no more than this part of the trace, */
 #define BASE  4096 /* and this */
@@ -265,10 +265,10 @@ static int write_file(struct builder *b, const char *path, const char *index_pat
 		      struct error *err)
 {
 	struct trace_file *file;
-	int code = trace_file__open(&file, index_path);
+	int code = output__open(&file, index_path, FILE_INDEX, err);
 
 	if (code)
-		return error__set(err, code, "cannot write %s: %s", index_path, strerror(-code));
+		return code;
 	outbuf__init(&b->out, file, index_path);
 	code = build(b, path, err);
 	if (!code) {
