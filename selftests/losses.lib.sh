@@ -15,11 +15,12 @@ lossy()
 	return 1
 }
 
-# A loss that no later look at the process could put right any more.
+# A loss in the last part, whose counts are judged, or one that no later look at the process could correct any more.
 lost_at_the_end()
 {
 	build/gotrace stat --json "$RECORDED" |
-		jq -e '.private | .corrections.count > 0 and .gaps[-1].to > .corrections.to' >/dev/null
+		jq -e --argjson late "$(jq .late_ns "$tmp/lossy.done")" '.private |
+			.gaps[-1].to > $late or .corrections.count > 0 and .gaps[-1].to > .corrections.to' >/dev/null
 }
 
 lossy_once()
@@ -29,7 +30,7 @@ lossy_once()
 
 	RECORDED=$tmp/lossy.trace
 	rm -f "$tmp"/lossy.*
-	start_target lossy "$go" || return 1
+	start_target lossy "$go" -pause "$(stretched 1ms)" || return 1
 	# shellcheck disable=SC2086 # options are words
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$RECORDED" --stats "$tmp/lossy.json" \
 		--raw "$tmp/lossy.raw" $options

@@ -1,11 +1,11 @@
 // Lossy is a program to lose records of: first a load that no small ring can hold, in which
 // goroutines come, go and stay, then a quiet time, then a little work that can be counted.
 //
-//	lossy [-load D] [-quiet D] [-stay N] [-late N]
+//	lossy [-load D] [-quiet D] [-stay N] [-late N] [-pause D]
 //
 // It speaks the handshake of package protocol. Its done line has the claims of the last part, for
 // selftests/reference/cmd/truth, and the goroutines that there are at the end, with their states in
-// the runtime's own words, for selftests/reference/cmd/alive.
+// the runtime's own words, for selftests/reference/cmd/alive; and when the last part began, by CLOCK_MONOTONIC.
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
@@ -27,6 +28,7 @@ type goroutine struct {
 
 type result struct {
 	Cycles int64       `json:"cycles"`
+	LateNS int64       `json:"late_ns"`
 	Alive  []goroutine `json:"alive"`
 
 	Expect []protocol.Claim `json:"expect"`
@@ -46,6 +48,7 @@ func main() {
 	quiet := flag.Duration("quiet", 3*time.Second, "how long nothing happens after it")
 	stay := flag.Int("stay", 500, "goroutines that the load leaves behind")
 	late := flag.Int("late", 300, "goroutines of the last part")
+	pause := flag.Duration("pause", time.Millisecond, "how long between two of them: a small ring is to hold this part")
 	flag.Parse()
 
 	protocol.Ready()
@@ -75,15 +78,16 @@ func main() {
 	group.Wait()
 	time.Sleep(*quiet)
 
+	lateNS := clocks.Wall()
 	var done sync.WaitGroup
 	for i := 0; i < *late; i++ {
 		done.Add(1)
 		go lateWorker(&done)
-		time.Sleep(time.Millisecond) // a small ring is to hold this part
+		time.Sleep(*pause)
 	}
 	done.Wait()
 	time.Sleep(100 * time.Millisecond)
-	r := result{Cycles: cycles.Load(), Alive: alive(), Expect: claims(*late)}
+	r := result{Cycles: cycles.Load(), LateNS: lateNS, Alive: alive(), Expect: claims(*late)}
 	protocol.Done(&r)
 	spinning.Store(false)
 }
