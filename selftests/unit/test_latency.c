@@ -285,6 +285,23 @@ static void a_window(void **state)
 	       "6 main.worker gorun=1 total=1\n");
 }
 
+/* A run queue's delay, and a move, count in the window in which they end: after its begin, up to its end. */
+static void window_bounds(void **state)
+{
+	begin_in(100, 200);
+	start_new(7, 1, 0);
+	core(2, 1, 0);
+	off(50, 1, GT_OFF_PREEMPTED);
+	core(100, 1, 5); /* just before the window's first ns */
+	off(110, 1, GT_OFF_PREEMPTED);
+	core(120, 1, 1);
+	off(190, 1, GT_OFF_PREEMPTED);
+	core(200, 1, 2); /* with the window's last ns */
+	off(201, 1, GT_OFF_PREEMPTED);
+	core(210, 1, 3);
+	expect("7 main.worker oncpu=80 kernrun=20 total=100 moved=2 waits=2 longest=10 kernrun[preempted]=20\n");
+}
+
 static void delays(void **state)
 {
 	struct latency_stats sum = {}, one = {};
@@ -489,8 +506,8 @@ int main(void)
 		cmocka_unit_test(a_loss),	   cmocka_unit_test(a_thread_taken),
 		cmocka_unit_test(back_in_time),	   cmocka_unit_test(mark_assist),
 		cmocka_unit_test(mark_workers),	   cmocka_unit_test(a_window),
-		cmocka_unit_test(delays),	   cmocka_unit_test(any_steps),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(window_bounds),   cmocka_unit_test(delays),
+		cmocka_unit_test(any_steps),	   cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

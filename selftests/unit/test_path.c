@@ -200,6 +200,48 @@ static void network(void **state)
 	       "55-60 goblock g1 m9 network netpoll\n"
 	       "60-61 gorun g1 idle held=g2\n"
 	       "61-70 oncpu g1 m1\n");
+	expect(1, 45, 55, "45-55 oncpu g2 m2\n"); /* up to the wake-up */
+	end();
+}
+
+/*
+ * An interrupt woke the thread: whoever it interrupted did not. A thread that was woken before the wait began,
+ * or just then, was not woken for it.
+ */
+static void network_by_an_interrupt(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	core(2, 9, 2);
+	off(3, 9, GT_OFF_SLEEPING, 0, 2);
+	block(10, 1, NETWORK);
+	interrupt(25, 9);
+	core(27, 9, 2);
+	unblock(30, 1, 0);
+	off(31, 9, GT_OFF_SLEEPING, 0, 2);
+	start(31, 1);
+	wake(40, 9, PEER);
+	block(40, 1, NETWORK);
+	core(42, 9, 2);
+	unblock(50, 1, 0);
+	off(51, 9, GT_OFF_SLEEPING, 0, 2);
+	start(51, 1);
+	wake(61, 9, PEER);
+	block(60, 1, NETWORK);
+	core(62, 9, 2);
+	unblock(70, 1, 0);
+	start(71, 1);
+	expect(1, 10, 80,
+	       "10-30 goblock g1 m9 network netpoll\n"
+	       "30-31 gorun g1 idle\n"
+	       "31-40 oncpu g1 m1\n"
+	       "40-50 goblock g1 m9 network netpoll\n"
+	       "50-51 gorun g1 idle\n"
+	       "51-60 oncpu g1 m1\n"
+	       "60-70 goblock g1 m9 network netpoll by=901\n"
+	       "70-71 gorun g1 idle\n"
+	       "71-80 oncpu g1 m1\n");
 	end();
 }
 
@@ -342,13 +384,111 @@ static void several_system_calls(void **state)
 	core(33, 1, 0);
 	event(40, EV_GO_SYSCALL_END, 0, 0, 0);
 	expect(1, 5, 40,
-	       "5-12 oncpu g1 m1\n"
+	       "5-10 oncpu g1 m1\n"
+	       "10-12 oncpu g1 m1 call=0\n"
 	       "12-20 sysblock g1 m1 call=0 process by=901\n"
 	       "20-22 kernrun g1 m1 call=0\n"
-	       "22-26 oncpu g1 m1 call=0\n"
+	       "22-25 oncpu g1 m1 call=0\n"
+	       "25-26 oncpu g1 m1 call=74\n"
 	       "26-30 sysblock g1 m1 call=74 process by=901\n"
 	       "30-33 kernrun g1 m1 call=74\n"
 	       "33-40 oncpu g1 m1 call=74\n");
+	end();
+}
+
+/*
+ * The thread has had its core since before the goroutine's call, in calls that the scheduler made: these are
+ * not the goroutine's. Its own one has its name to the end of the state, but only once it was entered.
+ */
+static void call_of_the_state(void **state)
+{
+	begin();
+	all_run(1);
+	call(1, 1, FUTEX);
+	core(2, 1, 0); /* the thread's stretch on the core begins in that call */
+	item(3, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
+	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	call(12, 1, READ);
+	item(20, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = READ });
+	event(22, EV_GO_SYSCALL_END, 0, 0, 0);
+	call(24, 1, FUTEX);
+	item(26, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
+	event(30, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	off(32, 1, GT_OFF_PREEMPTED, STRESS, 0); /* before it has entered the call */
+	core(34, 1, 0);
+	call(36, 1, FSYNC);
+	expect(1, 5, 40,
+	       "5-10 oncpu g1 m1\n"
+	       "10-22 oncpu g1 m1 call=0\n"
+	       "22-32 oncpu g1 m1\n"
+	       "32-34 kernrun g1 m1 first process by=900 by=stress\n"
+	       "34-40 oncpu g1 m1 call=74\n");
+	expect(1, 10, 12, "10-12 oncpu g1 m1\n"); /* the window ends as it is entered */
+	end();
+}
+
+/* A call that ends just as the goroutine's begins is not that; one without any has no name. */
+static void call_before_the_state(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	call(5, 1, FUTEX);
+	item(10, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
+	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	event(20, EV_GO_SYSCALL_END, 0, 0, 0);
+	call(20, 1, FUTEX);
+	item(30, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
+	event(30, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	call(35, 1, READ);
+	event(40, EV_GO_SYSCALL_END, 0, 0, 0);
+	expect(1, 2, 50, "2-30 oncpu g1 m1\n30-40 oncpu g1 m1 call=0\n40-50 oncpu g1 m1\n");
+	end();
+}
+
+/* What a generation's table says of a thread: it has been in the call since before the trace. */
+static void call_of_the_table(void **state)
+{
+	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
+
+	begin();
+	fold.retold = true;
+	assert_int_equal(kernel_threads__set(&threads, &kt), 0);
+	on(0, 0);
+	event(10, EV_SYNC, 0, 0, 0);
+	event(10, EV_GO_STATUS, 1, 1, GO_SYSCALL);
+	on(1, 1);
+	event(20, EV_GO_SYSCALL_END, 0, 0, 0);
+	event(30, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	kernel_threads__find(&threads, 1)->call = KERNEL_NO_CALL; /* its end was lost */
+	event(40, EV_SYNC, 0, 0, 0);
+	event(50, EV_GO_SYSCALL_END, 0, 0, 0);
+	event(60, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	event(70, EV_HEAP_ALLOC, 1, 0, 0);
+	expect(1, 10, 70,
+	       "10-20 oncpu g1 m1 call=0\n"
+	       "20-30 oncpu g1 m1\n"
+	       "30-50 oncpu g1 m1 call=0\n"
+	       "50-70 oncpu g1 m1\n");
+	end();
+}
+
+/* A sleep that began before the trace: what it is, is known from the table, which has no reason. */
+static void sleep_of_the_table(void **state)
+{
+	static const uint8_t runs[] = { KERNEL_SLEEPING, KERNEL_BLOCKED, KERNEL_STOPPED };
+	static const uint8_t why[] = { GT_OFF_SLEEPING, GT_OFF_DISK, GT_OFF_STOPPED };
+	struct kernel_thread kt = { .call = KERNEL_NO_CALL };
+
+	begin();
+	for (uint32_t i = 0; i < 3; i++) {
+		kt.tid = i + 1;
+		kt.run = runs[i];
+		assert_int_equal(kernel_threads__set(&threads, &kt), 0);
+	}
+	all_run(3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(path_history__last_run(&history, i)->why, why[i]);
 	end();
 }
 
@@ -434,6 +574,45 @@ static void collector(void **state)
 	end();
 }
 
+/* It waits within the assist, and is in a call of C: it still assists when it runs on. */
+static void assist_goes_on(void **state)
+{
+	begin();
+	all_run(2);
+	on(1, 1);
+	event(10, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
+	block(20, 1, SLEEP);
+	unblock(30, 1, 0);
+	start(31, 1);
+	on(1, 1);
+	event(40, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	block(50, 1, SLEEP);
+	unblock(60, 1, 0);
+	start(61, 1);
+	on(1, 1);
+	event(70, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
+	event(80, EV_GO_DESTROY, 0, 0, 0);
+	on(2, 2);
+	event(90, EV_GO_CREATE, 1, WORKER, 0); /* another one, by the same number */
+	on(1, 0);
+	event(91, EV_GO_START, 1, 1, 0);
+	expect(1, 5, 100,
+	       "5-10 running g1 m1\n"
+	       "10-20 running g1 m1 assist\n"
+	       "20-30 goblock g1 m9 sleep timer\n"
+	       "30-31 gorun g1 idle held=g2\n"
+	       "31-40 running g1 m1 assist\n"
+	       "40-50 running g1 m1\n"
+	       "50-60 goblock g1 m9 sleep timer\n"
+	       "60-61 gorun g1 idle held=g2\n"
+	       "61-70 running g1 m1\n"
+	       "70-80 running g1 m1 assist\n"
+	       "80-90 unknown g1\n"
+	       "90-91 gorun g1 idle held=g2\n"
+	       "91-100 running g1 m1\n");
+	end();
+}
+
 /* The window ends, or begins, within a wait: what ended that is behind it. */
 static void within_a_wait(void **state)
 {
@@ -502,14 +681,20 @@ int main(void)
 		cmocka_unit_test(waits_for_a_thread),
 		cmocka_unit_test(scheduler),
 		cmocka_unit_test(network),
+		cmocka_unit_test(network_by_an_interrupt),
 		cmocka_unit_test(raw_futex),
 		cmocka_unit_test(bare_thread),
 		cmocka_unit_test(signals),
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(several_system_calls),
+		cmocka_unit_test(call_of_the_state),
+		cmocka_unit_test(call_before_the_state),
+		cmocka_unit_test(call_of_the_table),
+		cmocka_unit_test(sleep_of_the_table),
 		cmocka_unit_test(core_is_held),
 		cmocka_unit_test(core_is_ours),
 		cmocka_unit_test(collector),
+		cmocka_unit_test(assist_goes_on),
 		cmocka_unit_test(within_a_wait),
 		cmocka_unit_test(ended),
 		cmocka_unit_test(only_the_window),

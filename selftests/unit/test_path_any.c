@@ -64,7 +64,6 @@ static void add_state(int64_t time)
 	st->state = (uint8_t)some(GO_STATE_SYSCALL + 1);
 	st->over = some(4);
 	st->assist = !some(9);
-	st->call = (uint32_t)some(3);
 	if (st->state == GO_STATE_WAITING) {
 		st->by = somebody(GOROUTINES);
 		st->by_thread = somebody(THREADS);
@@ -90,11 +89,24 @@ static void add_run(int64_t time)
 	run->call = some(2) ? KERNEL_NO_CALL : (uint32_t)some(400);
 }
 
+static void add_call(int64_t time)
+{
+	uint32_t thread = (uint32_t)some(THREADS);
+
+	if (some(3))
+		path_history__call(&history, thread, time, (uint32_t)some(400));
+	else
+		path_history__call_ends(&history, thread, time);
+}
+
 static void add_something(int64_t time)
 {
 	struct path_core who = { .time = time, .tid = (uint32_t)some(THREADS + 3) };
 
-	switch (some(8)) {
+	switch (some(9)) {
+	case 8:
+		add_call(time);
+		break;
 	case 0:
 		path_history__on_thread(&history, (uint32_t)some(THREADS), time,
 					somebody(GOROUTINES));

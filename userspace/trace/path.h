@@ -45,11 +45,8 @@ struct path_state {
 			uint32_t got, unused;
 		};
 	};
-	union {
-		uint32_t reason; /* waiting: interned */
-		uint32_t call;	 /* in a system call: its number, or KERNEL_NO_CALL */
-	};
-	uint8_t state; /* enum go_state */
+	uint32_t reason; /* waiting: interned */
+	uint8_t state;	 /* enum go_state */
 	bool over;
 	bool assist; /* it marks for the garbage collector */
 };
@@ -66,6 +63,11 @@ struct path_run {
 	bool interrupt, over;
 	bool fault; /* a page fault */
 	bool woken; /* runnable: from sleep, not taken off its core */
+};
+
+struct path_call {	  /* a system call that a thread entered at `time` and left at `to` */
+	int64_t time, to; /* to: INT64_MAX if no item says that it has left it */
+	uint32_t number;
 };
 
 struct path_on { /* whose goroutine a thread or a P has from `time` on; PATH_NONE: none */
@@ -89,13 +91,15 @@ struct path_goroutine {
 	uint32_t creator; /* with `born` */
 	int64_t created;
 	bool born, ended;	 /* in the trace */
+	bool assist;		 /* the fold: it is within a mark assist, whatever its state */
 	struct path_list states; /* struct path_state */
 };
 
 struct path_thread {
 	uint64_t id;
-	struct path_list runs; /* struct path_run */
-	struct path_list on;   /* struct path_on */
+	struct path_list runs;	/* struct path_run */
+	struct path_list calls; /* struct path_call */
+	struct path_list on;	/* struct path_on */
 };
 
 struct path_proc {
@@ -118,7 +122,8 @@ struct path_history {
 	struct path_table goroutines, threads, procs, cpus;
 	struct path_list stops;
 	struct map names; /* of threads of other processes, by tid: interned */
-	struct map calls; /* of system calls that kernel__syscall() does not know, by number: interned */
+	struct map
+		calls; /* of system calls that kernel__syscall() does not know, by number: interned */
 	struct intern *words;
 	int64_t from;			  /* of what was before only the last is kept */
 	size_t memory, limit;		  /* bytes: held, and the most */
@@ -152,6 +157,9 @@ struct path_proc *path_proc(const struct path_history *h, uint32_t index);
  */
 struct path_state *path_history__state(struct path_history *h, uint32_t goroutine, int64_t time);
 struct path_run *path_history__run(struct path_history *h, uint32_t thread, int64_t time);
+/* A system call begins (0 or -ENOMEM); the last one ends, if it has not ended yet. */
+int path_history__call(struct path_history *h, uint32_t thread, int64_t time, uint32_t number);
+void path_history__call_ends(struct path_history *h, uint32_t thread, int64_t time);
 int path_history__on_thread(struct path_history *h, uint32_t thread, int64_t time,
 			    uint32_t goroutine);
 int path_history__on_proc(struct path_history *h, uint32_t proc, int64_t time, uint32_t goroutine);

@@ -233,6 +233,19 @@ const struct path_run *path_walk__last_sleep(const struct path_history *h, uint3
 	return NULL;
 }
 
+int64_t path_walk__call(const struct walk *w, uint32_t thread, int64_t since, uint32_t *ret_number)
+{
+	const struct path_list *list = &path_thread(w->h, thread)->calls;
+	const struct path_call *calls = list->at;
+	uint32_t n = path_list__before(list, sizeof(*calls), w->time);
+
+	*ret_number = KERNEL_NO_CALL;
+	if (!n || calls[n - 1].to <= since)
+		return INT64_MIN;
+	*ret_number = calls[n - 1].number;
+	return n > 1 && calls[n - 2].to > since ? calls[n - 1].time : INT64_MIN;
+}
+
 uint32_t path_walk__waker(const struct path_history *h, const struct path_list *runs,
 			  const struct path_run *sleep)
 {

@@ -105,7 +105,6 @@ static int enter_place(struct path_fold *f, uint32_t g, const struct trace_event
 {
 	int err = get_place(f, ev, &st->thread, &st->proc);
 
-	st->call = KERNEL_NO_CALL;
 	if (!err && st->thread != PATH_NONE)
 		err = path_history__on_thread(f->h, st->thread, st->time, g);
 	if (!err && st->proc != PATH_NONE)
@@ -123,6 +122,8 @@ static int enter(struct path_fold *f, uint32_t g, const struct trace_event *ev,
 	st->state = m->to;
 	switch (m->to) {
 	case GO_STATE_RUNNING:
+		st->assist = path_goroutine(f->h, g)->assist;
+		return enter_place(f, g, ev, st);
 	case GO_STATE_SYSCALL:
 		return enter_place(f, g, ev, st);
 	case GO_STATE_WAITING:
@@ -149,7 +150,7 @@ static int be_born(struct path_fold *f, uint32_t index, const struct trace_event
 	g->creator = creator;
 	g->created = ev->time;
 	g->born = true;
-	g->ended = false;
+	g->ended = g->assist = false;
 	return err;
 }
 
@@ -195,6 +196,8 @@ static int assist(struct path_fold *f, const struct meaning *m, int64_t time, bo
 	uint32_t g = path_history__find_goroutine(f->h, m->id);
 	struct path_state *st = g == PATH_NONE ? NULL : path_history__last_state(f->h, g), was;
 
+	if (g != PATH_NONE)
+		path_goroutine(f->h, g)->assist = begins;
 	if (!st || st->state != GO_STATE_RUNNING || st->assist == begins)
 		return 0;
 	was = *st;
@@ -253,8 +256,6 @@ static int begin_goroutine(struct path_fold *f, const struct order_g *known, int
 		return -ENOMEM;
 	st->state = state_of(known->status);
 	st->thread = st->proc = PATH_NONE; /* of a wait: nobody yet */
-	if (st->state == GO_STATE_SYSCALL)
-		st->call = KERNEL_NO_CALL;
 	return 0;
 }
 

@@ -3,8 +3,8 @@
  * What `gotrace path` remembers of a trace: see path.h. Filled by path_read.c, asked by path_walk.c.
  *
  * Lists only grow at their end. Of the time before the window a list keeps its last item, so that
- * memory follows the window: 24 bytes a change of a goroutine, 32 of a thread, 16 each for whose
- * goroutine a thread and a P have.
+ * memory follows the window: 24 bytes for each change of a goroutine and for each system call, 32 for
+ * each change of a thread, 16 each for whose goroutine a thread and a P have.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +36,7 @@ void path_history__deinit(struct path_history *h)
 		list__deinit(&path_goroutine(h, i)->states);
 	for (uint32_t i = 0; i < h->threads.n; i++) {
 		list__deinit(&path_thread(h, i)->runs);
+		list__deinit(&path_thread(h, i)->calls);
 		list__deinit(&path_thread(h, i)->on);
 	}
 	for (uint32_t i = 0; i < h->procs.n; i++)
@@ -199,6 +200,28 @@ struct path_state *path_history__state(struct path_history *h, uint32_t goroutin
 struct path_run *path_history__run(struct path_history *h, uint32_t thread, int64_t time)
 {
 	return list__add(h, &path_thread(h, thread)->runs, sizeof(struct path_run), time);
+}
+
+int path_history__call(struct path_history *h, uint32_t thread, int64_t time, uint32_t number)
+{
+	struct path_call *call;
+
+	path_history__call_ends(h, thread, time);
+	call = list__add(h, &path_thread(h, thread)->calls, sizeof(*call), time);
+	if (!call)
+		return -ENOMEM;
+	call->to = INT64_MAX;
+	call->number = number;
+	return 0;
+}
+
+void path_history__call_ends(struct path_history *h, uint32_t thread, int64_t time)
+{
+	const struct path_list *calls = &path_thread(h, thread)->calls;
+	struct path_call *last = calls->n ? list__item(calls, sizeof(*last), calls->n - 1) : NULL;
+
+	if (last && last->to == INT64_MAX)
+		last->to = time > last->time ? time : last->time;
 }
 
 static int add_on(struct path_history *h, struct path_list *list, int64_t time, uint32_t goroutine)

@@ -66,6 +66,13 @@ int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
 /* Who had Ps from `since` to the position's time. */
 void path_walk__holders(const struct walk *w, int64_t since, struct path_segment *seg);
 
+/*
+ * The system call that a thread had entered last before the position's time, since its goroutine went into a
+ * call for Go at `since`; KERNEL_NO_CALL: none yet. Go takes all of a call of C for one. Returns when it
+ * entered this one; INT64_MIN if it is the first.
+ */
+int64_t path_walk__call(const struct walk *w, uint32_t thread, int64_t since, uint32_t *ret_number);
+
 /* Whose goroutine the waker's thread had when it ended a thread's sleep; PATH_NONE: nobody's. */
 uint32_t path_walk__waker(const struct path_history *h, const struct path_list *runs,
 			  const struct path_run *sleep);

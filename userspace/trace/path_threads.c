@@ -9,6 +9,21 @@
 
 #define NAMES_MAX 65536 /* of threads that are not the target's */
 
+/* Why it has no core, as far as that follows from what it does; an item may say more. */
+static uint8_t why_of(uint8_t run)
+{
+	switch (run) {
+	case KERNEL_SLEEPING:
+		return GT_OFF_SLEEPING;
+	case KERNEL_BLOCKED:
+		return GT_OFF_DISK;
+	case KERNEL_STOPPED:
+		return GT_OFF_STOPPED;
+	default:
+		return 0;
+	}
+}
+
 /* What the thread does from now on, if that is another thing. */
 static int thread__changes(struct path_fold *f, const struct kernel_thread *kt, int64_t time,
 			   struct path_run **ret)
@@ -27,12 +42,37 @@ static int thread__changes(struct path_fold *f, const struct kernel_thread *kt, 
 	if (!run)
 		return -ENOMEM;
 	run->run = kt->run;
+	run->why = why_of(kt->run);
 	run->cpu = kt->cpu;
 	run->call = kt->call;
 	run->fault = kt->in_fault;
 	run->woken = kt->woken;
 	*ret = run;
 	return 0;
+}
+
+/* The system call that a generation's table has of a thread. */
+static int told_call(struct path_fold *f, const struct kernel_thread *kt)
+{
+	int64_t now = f->last, time = kt->call_since ? (int64_t)(kt->call_since - f->ahead) : now;
+	const struct path_call *last;
+	const struct path_list *calls;
+	uint32_t thread;
+	int err = path_fold__get(path_history__thread, f, kt->tid, &thread);
+
+	if (err)
+		return err;
+	if (kt->call == KERNEL_NO_CALL) {
+		path_history__call_ends(f->h, thread, now);
+		return 0;
+	}
+	calls = &path_thread(f->h, thread)->calls;
+	last = calls->n ? (const struct path_call *)calls->at + calls->n - 1 : NULL;
+	if (last && last->to == INT64_MAX && last->number == kt->call)
+		return 0;
+	if (time > now || (last && time <= last->time))
+		time = now;
+	return path_history__call(f->h, thread, time, kt->call);
 }
 
 /* A generation begins: what its table says of threads that no item has told of. */
@@ -54,6 +94,8 @@ int path_fold__threads(struct path_fold *f, const struct kernel_threads *threads
 		if (time > now || kt->run == KERNEL_UNKNOWN || (run && time <= run->time))
 			time = now;
 		err = thread__changes(f, kt, time, &run);
+		if (!err && kt->run != KERNEL_UNKNOWN)
+			err = told_call(f, kt);
 		if (err || !run || kt->run != KERNEL_RUNNING)
 			continue;
 		core = (struct path_core){ .time = time, .tid = kt->tid };
@@ -88,18 +130,23 @@ static int learn_call(struct path_fold *f, const struct kernel_item *item)
 	return err ? err : map__put(calls, item->number, (void *)(uintptr_t)name);
 }
 
-/* The number of the system call that the goroutine of a thread is in, if it is but one. */
-static void name_call(struct path_fold *f, const struct kernel_item *item)
+/*
+ * The system calls of a thread: one that the items do not end, because a record was lost, is over when the
+ * thread is known to be in none.
+ */
+static int thread__call(struct path_fold *f, const struct kernel_item *item,
+			const struct kernel_thread *kt, int64_t time)
 {
-	uint32_t thread = path_history__find_thread(f->h, item->tid), g;
-	struct path_state *st;
+	uint32_t thread;
+	int err = path_fold__get(path_history__thread, f, item->tid, &thread);
 
-	g = thread == PATH_NONE ? PATH_NONE : path_history__of_thread(f->h, thread, INT64_MAX);
-	st = g == PATH_NONE ? NULL : path_history__last_state(f->h, g);
-	if (!st || st->state != GO_STATE_SYSCALL)
-		return;
-	st->call = st->over ? KERNEL_NO_CALL : item->number;
-	st->over = true;
+	if (err)
+		return err;
+	if (item->kind == KERNEL_SYS_ENTER)
+		return path_history__call(f->h, thread, time, item->number);
+	if (kt->call == KERNEL_NO_CALL)
+		path_history__call_ends(f->h, thread, time);
+	return 0;
 }
 
 /* A thread has got, or left, a core. */
@@ -138,7 +185,9 @@ static int run__item(struct path_fold *f, const struct kernel_item *item, int64_
 		last->name = name;
 		last->interrupt = item->interrupt;
 	}
-	err = thread__changes(f, kt, time, &run);
+	err = thread__call(f, item, kt, time);
+	if (!err)
+		err = thread__changes(f, kt, time, &run);
 	if (err || !run || item->kind != KERNEL_OFF)
 		return err;
 	run->why = item->why;
@@ -156,7 +205,6 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 	int err;
 
 	if (item->kind == KERNEL_SYS_ENTER) {
-		name_call(f, item);
 		err = learn_call(f, item);
 		if (err)
 			return err;

@@ -132,7 +132,8 @@ static int thread_asleep(struct walk *w, uint32_t thread, uint32_t n, int64_t si
 
 	seg->why = run->why;
 	seg->fault = run->fault;
-	seg->call = run->call;
+	if (run->call != KERNEL_NO_CALL)
+		seg->call = run->call;
 	if (!run->over) {
 		seg->cause = n + 1 == runs->n ? PATH_CAUSE_PENDING : PATH_CAUSE_NONE;
 		return emit(w, begin > since ? begin : since, seg);
@@ -165,28 +166,32 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 {
 	bool in_syscall = st && st->state == GO_STATE_SYSCALL;
 	struct path_segment seg = segment__of(w, in_syscall ? PATH_SYSCALL : PATH_RUNNING);
+	int64_t entered = INT64_MIN;
 	const struct path_list *runs;
 	const struct path_run *run;
 	uint32_t n;
 
 	seg.thread = thread;
-	seg.call = in_syscall ? st->call : KERNEL_NO_CALL;
 	seg.notes = st && st->assist ? PATH_NOTE_ASSIST : 0;
 	if (thread == PATH_NONE)
 		return emit(w, since, &seg);
+	if (in_syscall)
+		entered = path_walk__call(w, thread, st->time, &seg.call);
 	runs = &path_thread(w->h, thread)->runs;
 	n = path_list__before(runs, sizeof(*run), w->time);
-	if (!n)
-		return emit(w, since, &seg);
-	run = (const struct path_run *)runs->at + n - 1;
-	if (path_run__is_asleep(run->run)) {
+	run = n ? (const struct path_run *)runs->at + n - 1 : NULL;
+	if (run && path_run__is_asleep(run->run)) {
 		seg.kind = in_syscall ? PATH_SYSCALL_BLOCKED : PATH_KERNEL_BLOCKED;
 		return thread_asleep(w, thread, n - 1, since, &seg);
 	}
+	if (entered > since)
+		since = entered;
+	if (!run)
+		return emit(w, since, &seg);
 	if (run->time > since)
 		since = run->time;
-	/* Of several that Go takes for one, or does not know of; one that it runs in may be over. */
-	if (run->call != KERNEL_NO_CALL && (in_syscall || run->run == KERNEL_RUNNABLE))
+	/* Go does not know of this one; while the thread runs, it may be over. */
+	if (!in_syscall && run->run == KERNEL_RUNNABLE)
 		seg.call = run->call;
 	if (run->run == KERNEL_RUNNING) {
 		seg.kind = PATH_ON_CPU;

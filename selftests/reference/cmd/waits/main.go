@@ -1,0 +1,124 @@
+// Waits compares `gotrace path` and `gotrace latency` with what the lines of `gotrace events --kernel --json` give.
+//
+//	waits [-n N] [-share S] GOTRACE TRACE
+//
+// GOTRACE is the program that is run for all three. The paths are those of the N goroutines that make most system
+// calls; each member of each segment is compared. What was found goes to standard output; exit 1 when more than
+// the share S of the segments, or of those of system calls, differ, or any figure of latency.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+
+	"gotrace-bpf/selftests/reference/internal/waits"
+)
+
+func main() {
+	n := flag.Int("n", 40, "how many `goroutines`")
+	share := flag.Float64("share", 0.001, "the `share` of the segments that may differ")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: waits [-n N] [-share S] GOTRACE TRACE")
+		os.Exit(2)
+	}
+	ok, err := judge(flag.Arg(0), flag.Arg(1), *n, *share)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "waits:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+func run(name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	return cmd.Output()
+}
+
+func judge(gotrace, file string, n int, share float64) (bool, error) {
+	lines, err := run(gotrace, "events", "--kernel", "--json", file)
+	if err != nil {
+		return false, err
+	}
+	m, err := waits.Load(bytes.NewReader(lines))
+	if err != nil {
+		return false, err
+	}
+	var v waits.Verdict
+	for _, g := range choose(m, n) {
+		text, err := run(gotrace, "path", "--json", "--goroutine", strconv.FormatInt(g, 10), file)
+		if err != nil {
+			return false, fmt.Errorf("path of %d: %w", g, err)
+		}
+		segments, err := waits.ParsePath(text)
+		if err != nil {
+			return false, err
+		}
+		m.Compare(segments, m.Path(g, segments[0].From, segments[len(segments)-1].To), &v)
+	}
+	differ := 0
+	for names, count := range v.Differ {
+		fmt.Printf("%d segments differ: %s\n", count, names)
+		differ += count
+	}
+	for _, line := range v.Lines {
+		fmt.Println(line)
+	}
+	fmt.Printf("path: %d segments, %d differ, %d begin before a thread's first item; %d of system calls, %d differ, %d are not "+
+		"the last call that the goroutine had entered\n", v.Segments, differ, v.Unknown, v.Calls, v.CallsDiffer, v.Last)
+	most := func(all int) float64 { return share * float64(all) }
+	ok := v.Calls > 0 && float64(differ) <= most(v.Segments) && float64(v.CallsDiffer) <= most(v.Calls) &&
+		float64(v.Last) <= most(v.Calls)
+	fine, err := latency(gotrace, file, m)
+	return ok && fine, err
+}
+
+// All of the trace, and its middle.
+func latency(gotrace, file string, m *waits.Model) (bool, error) {
+	third, ok := (m.End-m.Start)/3, true
+	for _, window := range [][2]int64{{m.Start, m.End}, {m.Start + third, m.Start + 2*third}} {
+		text, err := run(gotrace, "latency", "--goroutines", "--json", fmt.Sprintf("--from=@%d", window[0]),
+			fmt.Sprintf("--to=@%d", window[1]), file)
+		if err != nil {
+			return false, fmt.Errorf("latency: %w", err)
+		}
+		l, err := waits.ParseLatency(text)
+		if err != nil {
+			return false, err
+		}
+		lines, compared, figures := m.CompareLatency(l, window[0], window[1])
+		for i, line := range lines {
+			if i < 10 {
+				fmt.Println(line)
+			}
+		}
+		fmt.Printf("latency, %d ms: %d of %d goroutines compared, %d figures, %d differ\n", (window[1]-window[0])/1e6,
+			compared, len(l.Goroutines), figures, len(lines))
+		ok = ok && len(lines) == 0 && 2*compared > len(l.Goroutines)
+	}
+	return ok, nil
+}
+
+// choose takes those that make most system calls, and a few of the others.
+func choose(m *waits.Model, n int) []int64 {
+	var ids []int64
+	for id, g := range m.Goroutines {
+		if !g.Reused && (g.Born || len(g.States) > 1) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b int64) int {
+		if x, y := len(m.Enters[a]), len(m.Enters[b]); x != y {
+			return y - x
+		}
+		return int(b - a)
+	})
+	return ids[:min(n, len(ids))]
+}

@@ -1,0 +1,487 @@
+// Package waits computes what `gotrace path` and `gotrace latency` say of a trace a second time, from the lines of
+// `gotrace events --kernel --json`: which goroutine was in which state, what its thread did for the kernel, and who
+// ended its waits. It shares no code with them, and is as simple as it can be: it holds the whole trace.
+//
+// What the lines do not have is inferred: of what a thread did before its first item, only what that item implies.
+// Traces that gotrace align has added to are not for it.
+package waits
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+)
+
+// None is the id of nobody.
+const None = -1
+
+// Peer is another thread that an item names.
+type Peer struct {
+	M    int64  `json:"m"`
+	Pid  int64  `json:"pid"`
+	Name string `json:"name"`
+}
+
+// Line is an event or an item; its members are those that any kind of them has.
+type Line struct {
+	Time      int64  `json:"time"`
+	M         *int64 `json:"m"`
+	P         *int64 `json:"p"`
+	G         *int64 `json:"g"`
+	Event     string `json:"event"`
+	Kind      string `json:"kind"`
+	Goroutine *int64 `json:"goroutine"`
+	Proc      *int64 `json:"proc"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Reason    string `json:"reason"`
+	Name      string `json:"name"`
+	Label     string `json:"label"`
+	CPU       int    `json:"cpu"`
+	Why       string `json:"why"`
+	Then      Peer   `json:"then"`
+	By        Peer   `json:"by"`
+	Interrupt bool   `json:"interrupt"`
+	Syscall   string `json:"syscall"`
+
+	counts int64 // an item: when it counts for latency, not after the event that it stands before
+}
+
+func id(p *int64) int64 {
+	if p == nil {
+		return None
+	}
+	return *p
+}
+
+// State is what a goroutine is from At on.
+type State struct {
+	At      int64
+	Is      string
+	M, P    int64 // Running, Syscall
+	Reason  string
+	Over    bool
+	By, ByM int64 // Waiting, once it is over
+	Got     int64 // Runnable, once it is over: the P
+	Assist  bool
+}
+
+// Run is what the kernel does with a thread from At on.
+type Run struct {
+	At, Counts int64
+	Is         string // running, runnable, throttled, sleeping, disk, stopped, gone
+	CPU        int
+	Call       string // that it is in as this begins
+	Fault      bool
+	Woken      bool // runnable: from sleep
+	Then       Peer // who got the core
+	Ours       bool // Then is the program's
+	Yielded    bool
+	Waker      Peer
+	Interrupt  bool
+	Over       bool // a sleep that was ended
+	Guess      bool // from before the thread's first item
+}
+
+func (r *Run) asleep() bool { return r.Is == "sleeping" || r.Is == "disk" || r.Is == "stopped" }
+
+// Call is a system call that a thread is in.
+type Call struct {
+	At, To             int64
+	CountsAt, CountsTo int64
+	Name               string
+}
+
+// Own says whose a thread or a P is from At on.
+type Own struct{ At, G int64 }
+
+// Core says who has a CPU from At on.
+type Core struct {
+	At  int64
+	Who Peer
+}
+
+// Span is a time, with its name.
+type Span struct {
+	From, To int64
+	Name     string
+}
+
+// Goroutine is all that is known of one.
+type Goroutine struct {
+	States        []State
+	Creator       int64
+	Born          bool
+	Created       int64
+	Ended         bool
+	Reused        bool // the trace has two of that number
+	Assists, Work []Span
+	inAssist      bool
+}
+
+// Thread is all that is known of one.
+type Thread struct {
+	Runs  []Run
+	Calls []Call
+	On    []Own
+	woken *Line // a wake-up that came while it ran
+	told  bool  // in which call it is
+	fault bool
+}
+
+// Model is a whole trace.
+type Model struct {
+	Start, End int64
+	Goroutines map[int64]*Goroutine
+	Threads    map[int64]*Thread
+	Procs      map[int64][]Own
+	Cores      map[int][]Core
+	Names      map[int64]string
+	Stops      []Span
+	Enters     map[int64][]Span // sys_enter by goroutine: From is the time
+	sync       int64
+}
+
+// Load reads the lines.
+func Load(r io.Reader) (*Model, error) {
+	var lines []*Line
+	for d := json.NewDecoder(bufio.NewReaderSize(r, 1<<20)); ; {
+		l := new(Line)
+		if err := d.Decode(l); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("no lines")
+	}
+	until, now := int64(math.MaxInt64), int64(math.MinInt64)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i].Kind != "Kernel" {
+			until = lines[i].Time
+		}
+		lines[i].counts = min(lines[i].Time, until)
+	}
+	for _, l := range lines {
+		now = max(now, l.counts)
+		l.counts = now
+	}
+	m := &Model{
+		Goroutines: map[int64]*Goroutine{}, Threads: map[int64]*Thread{}, Procs: map[int64][]Own{},
+		Cores: map[int][]Core{}, Names: map[int64]string{}, Enters: map[int64][]Span{},
+	}
+	// Which threads are the program's is said of all of the trace at once.
+	for _, l := range lines {
+		if l.M != nil && l.Event != "core" {
+			m.thread(*l.M)
+		}
+	}
+	m.Start, m.sync = lines[0].Time, lines[0].Time
+	for _, l := range lines {
+		if l.Kind == "Kernel" {
+			m.item(l)
+		} else {
+			m.event(l)
+			m.End = l.Time
+		}
+	}
+	return m, nil
+}
+
+func (m *Model) thread(id int64) *Thread {
+	if m.Threads[id] == nil {
+		m.Threads[id] = &Thread{}
+	}
+	return m.Threads[id]
+}
+
+func (m *Model) goroutine(id int64) *Goroutine {
+	if m.Goroutines[id] == nil {
+		m.Goroutines[id] = &Goroutine{Creator: None}
+	}
+	return m.Goroutines[id]
+}
+
+// before is the index of the last of n things that begins before a time, or -1.
+func before(n int, at func(i int) int64, time int64) int {
+	return sort.Search(n, func(i int) bool { return at(i) >= time }) - 1
+}
+
+func (g *Goroutine) before(time int64) int {
+	return before(len(g.States), func(i int) int64 { return g.States[i].At }, time)
+}
+
+func (t *Thread) before(time int64) int {
+	return before(len(t.Runs), func(i int) int64 { return t.Runs[i].At }, time)
+}
+
+func ownBefore(list []Own, time int64) int {
+	return before(len(list), func(i int) int64 { return list[i].At }, time)
+}
+
+func owner(list []Own, time int64) int64 {
+	if i := ownBefore(list, time); i >= 0 {
+		return list[i].G
+	}
+	return None
+}
+
+func (m *Model) event(l *Line) {
+	switch {
+	case l.Kind == "Sync":
+		m.sync = l.Time
+	case l.Kind == "StateTransition" && l.Goroutine != nil:
+		m.transition(l)
+	case l.Kind == "StateTransition" && l.Proc != nil:
+		if l.From != l.To && l.To == "Idle" {
+			m.Procs[*l.Proc] = append(m.Procs[*l.Proc], Own{l.Time, None})
+		}
+	case l.Kind == "Label" && len(l.Label) > 4 && l.Label[:4] == "GC (" && l.Goroutine != nil:
+		g := m.goroutine(*l.Goroutine)
+		g.Work = append(g.Work, Span{l.Time, math.MaxInt64, l.Label})
+	case l.Kind == "RangeBegin" || l.Kind == "RangeActive" || l.Kind == "RangeEnd":
+		m.span(l)
+	}
+	m.place(l)
+}
+
+// place learns on which thread one is that was there before the trace: the lines say that of what it does next.
+func (m *Model) place(l *Line) {
+	if l.M == nil || l.G == nil || m.Goroutines[*l.G] == nil {
+		return
+	}
+	g := m.Goroutines[*l.G]
+	if len(g.States) == 0 {
+		return
+	}
+	s := &g.States[len(g.States)-1]
+	if (s.Is == "Running" || s.Is == "Syscall") && s.M == None {
+		s.M = *l.M
+		t := m.thread(*l.M)
+		t.On = append([]Own{{s.At, *l.G}}, t.On...)
+	}
+}
+
+func (m *Model) span(l *Line) {
+	const stop = "stop-the-world ("
+	begins := l.Kind != "RangeEnd"
+	at := l.Time
+	if l.Kind == "RangeActive" {
+		at = m.sync
+	}
+	switch {
+	case l.Goroutine == nil:
+	case len(l.Name) >= len(stop) && l.Name[:len(stop)] == stop:
+		if n := len(m.Stops); begins {
+			m.Stops = append(m.Stops, Span{From: at, To: math.MaxInt64})
+		} else if n > 0 {
+			m.Stops[n-1].To = at
+		}
+	case l.Name == "GC mark assist":
+		g := m.goroutine(*l.Goroutine)
+		if begins && !g.inAssist {
+			g.Assists = append(g.Assists, Span{From: at, To: math.MaxInt64})
+		} else if n := len(g.Assists); !begins && n > 0 {
+			g.Assists[n-1].To = at
+		}
+		g.inAssist = begins
+		if n := len(g.States); n > 0 && g.States[n-1].Is == "Running" && g.States[n-1].Assist != begins {
+			s := g.States[n-1]
+			s.At, s.Assist = max(at, s.At), begins
+			g.States = append(g.States, s)
+		}
+	}
+}
+
+func (m *Model) transition(l *Line) {
+	if l.From == l.To {
+		return
+	}
+	g := m.goroutine(*l.Goroutine)
+	at := l.Time
+	switch l.From {
+	case "Undetermined":
+		at = m.sync
+	case "NotExist":
+		g.Reused = len(g.States) > 0
+		g.Born, g.Ended, g.Created, g.Creator, g.inAssist = true, false, at, id(l.G), false
+	default:
+		m.leave(*l.Goroutine, g, l)
+	}
+	if n := len(g.Work); n > 0 && g.Work[n-1].To == math.MaxInt64 {
+		g.Work[n-1].To = at
+	}
+	s := State{At: at, Is: l.To, M: None, P: None, By: None, ByM: None, Got: None, Reason: l.Reason}
+	if n := len(g.States); n > 0 {
+		s.At = max(s.At, g.States[n-1].At)
+	}
+	if l.To == "NotExist" {
+		g.Ended = true
+		if n := len(g.Assists); n > 0 && g.Assists[n-1].To == math.MaxInt64 {
+			g.Assists[n-1].To = at
+		}
+	}
+	if (l.To == "Running" || l.To == "Syscall") && l.From != "Undetermined" {
+		s.M, s.Assist = id(l.M), g.inAssist && l.To == "Running"
+		if s.M != None {
+			t := m.thread(s.M)
+			t.On = append(t.On, Own{s.At, *l.Goroutine})
+		}
+	}
+	if s.Is == "Running" || s.Is == "Syscall" {
+		if s.P = id(l.P); s.P != None {
+			m.Procs[s.P] = append(m.Procs[s.P], Own{s.At, *l.Goroutine})
+		}
+	}
+	g.States = append(g.States, s)
+}
+
+func (m *Model) leave(id_ int64, g *Goroutine, l *Line) {
+	if len(g.States) == 0 {
+		return
+	}
+	m.place(l)
+	s := &g.States[len(g.States)-1]
+	switch s.Is {
+	case "Running", "Syscall":
+		if l.To == "Syscall" {
+			return
+		}
+		if t := m.Threads[s.M]; t != nil && owner(t.On, math.MaxInt64) == id_ {
+			t.On = append(t.On, Own{l.Time, None})
+		}
+		if owner(m.Procs[s.P], math.MaxInt64) == id_ {
+			m.Procs[s.P] = append(m.Procs[s.P], Own{l.Time, None})
+		}
+	case "Waiting":
+		s.Over, s.By, s.ByM = true, id(l.G), id(l.M)
+	case "Runnable":
+		s.Over, s.Got = true, id(l.P)
+	}
+}
+
+// item applies one to its thread, by the rules of gotrace-private(5).
+func (m *Model) item(l *Line) {
+	if l.Event == "core" {
+		return
+	}
+	t := m.thread(*l.M)
+	m.place(l)
+	if len(t.Runs) == 0 {
+		t.guess(l)
+	}
+	last := t.Runs[len(t.Runs)-1]
+	next := Run{At: max(l.Time, last.At), Counts: l.counts, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"}
+	switch l.Event {
+	case "on_cpu":
+		t.woken = nil
+		m.has(l.CPU, Core{l.Time, Peer{M: *l.M}})
+	case "off_cpu":
+		m.has(l.CPU, Core{l.Time, l.Then})
+		if l.Then.Name != "" {
+			m.Names[l.Then.M] = l.Then.Name
+		}
+		t.off(m, l, &next)
+	case "waking":
+		switch {
+		case last.asleep():
+			r := &t.Runs[len(t.Runs)-1]
+			r.Over, r.Waker, r.Interrupt = true, l.By, l.Interrupt
+			next.Is, next.Woken, next.CPU = "runnable", true, last.CPU
+		case last.Is == "running" && l.By.M != *l.M:
+			t.woken = l
+			return
+		default:
+			return
+		}
+	case "created":
+		next.Is, next.Woken = "runnable", true
+		t.Calls, t.told, t.fault, t.woken = nil, true, false, nil
+		next.Call, next.Fault = "", false
+	case "ended":
+		next.Is = "gone"
+		t.exit(l)
+		t.fault = false
+	case "named":
+		return
+	default:
+		t.woken = nil
+		switch l.Event {
+		case "sys_enter":
+			t.exit(l)
+			t.told = true
+			t.Calls = append(t.Calls, Call{l.Time, math.MaxInt64, l.counts, math.MaxInt64, l.Syscall})
+			if l.G != nil {
+				m.Enters[*l.G] = append(m.Enters[*l.G], Span{From: l.Time, Name: l.Syscall})
+			}
+		case "sys_exit":
+			if !t.told {
+				t.Calls = []Call{{math.MinInt64, math.MaxInt64, math.MinInt64, math.MaxInt64, l.Syscall}}
+				for i := range t.Runs {
+					t.Runs[i].Call = l.Syscall
+				}
+			}
+			t.exit(l)
+			t.told = true
+		case "fault_begin":
+			t.fault = true
+		case "fault_end":
+			t.fault = false
+		}
+	}
+	if next.Is == last.Is && next.CPU == last.CPU {
+		return
+	}
+	t.Runs = append(t.Runs, next)
+}
+
+func (t *Thread) off(m *Model, l *Line, next *Run) {
+	next.Then = l.Then
+	next.Ours = m.Threads[l.Then.M] != nil && l.Then.M != 0
+	next.Is = l.Why
+	switch l.Why {
+	case "preempted", "yielded":
+		next.Is, next.Yielded = "runnable", l.Why == "yielded"
+	case "dead":
+		next.Is = "gone"
+	case "sleeping", "disk":
+		if t.woken != nil { // before it had left its CPU: it does not sleep
+			next.Is, next.Woken = "runnable", true
+		}
+	}
+	t.woken = nil
+}
+
+// guess infers what a thread did before its first item.
+func (t *Thread) guess(l *Line) {
+	r := Run{At: math.MinInt64, Counts: math.MinInt64, CPU: l.CPU, Guess: true, Is: "running"}
+	switch l.Event {
+	case "on_cpu":
+		r.Is = "runnable"
+	case "waking":
+		r.Is = "sleeping"
+	case "created":
+		r.Is = "gone"
+	}
+	t.Runs = append(t.Runs, r)
+}
+
+func (t *Thread) call() string {
+	if n := len(t.Calls); n > 0 && t.Calls[n-1].To == math.MaxInt64 {
+		return t.Calls[n-1].Name
+	}
+	return ""
+}
+
+func (t *Thread) exit(l *Line) {
+	if n := len(t.Calls); n > 0 && t.Calls[n-1].To == math.MaxInt64 {
+		t.Calls[n-1].To, t.Calls[n-1].CountsTo = l.Time, l.counts
+	}
+}
+
+func (m *Model) has(cpu int, c Core) { m.Cores[cpu] = append(m.Cores[cpu], c) }

@@ -1,0 +1,504 @@
+package waits
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Segment is one of a critical path, as `gotrace path --json` has it.
+type Segment struct {
+	From      int64   `json:"from_ns"`
+	To        int64   `json:"to_ns"`
+	Kind      string  `json:"kind"`
+	Goroutine *int64  `json:"goroutine"`
+	Cause     string  `json:"cause"`
+	ByG       *int64  `json:"by_goroutine"`
+	Process   string  `json:"process"`
+	ProcessID int64   `json:"process_id"`
+	Reason    string  `json:"reason"`
+	Syscall   string  `json:"-"`
+	Interrupt string  `json:"interrupt"`
+	Tid       int64   `json:"tid"`
+	ByTid     int64   `json:"by_tid"`
+	Depth     int     `json:"depth"`
+	Holders   []int64 `json:"holders"`
+	Assist    bool    `json:"gc_assist"`
+	Stopped   bool    `json:"stop_the_world"`
+
+	RawSyscall json.RawMessage `json:"syscall"`
+	guess      bool
+	state      State // of its goroutine
+}
+
+// ParsePath reads the output of `gotrace path --json`.
+func ParsePath(text []byte) ([]Segment, error) {
+	var out struct{ Segments []Segment }
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, err
+	}
+	for i := range out.Segments {
+		var name any
+		if err := json.Unmarshal(out.Segments[i].RawSyscall, &name); err != nil {
+			return nil, err
+		}
+		if name != nil {
+			out.Segments[i].Syscall = fmt.Sprint(name)
+		}
+	}
+	return out.Segments, nil
+}
+
+// Path is the critical path of a goroutine, newest first.
+func (m *Model) Path(g, from, to int64) []Segment {
+	w := &walk{Model: m}
+	w.goroutine(g, from, to, 0)
+	return w.segments
+}
+
+type walk struct {
+	*Model
+	segments []Segment
+	chain    int // waits gone into since time went on
+}
+
+func (w *walk) emit(s Segment, from, to int64) {
+	if from >= to {
+		return
+	}
+	w.chain = 0
+	s.From, s.To = from, to
+	for _, stop := range w.Stops {
+		if stop.From < to && stop.To > from {
+			s.Stopped = true
+		}
+	}
+	w.segments = append(w.segments, s)
+}
+
+func segment(kind string, g int64, depth int) Segment {
+	s := Segment{Kind: kind, Depth: depth}
+	if g != None {
+		s.Goroutine = &g
+	}
+	return s
+}
+
+// goroutine tells of it from lo to hi, backward.
+func (w *walk) goroutine(g, lo, hi int64, depth int) {
+	of := w.Goroutines[g]
+	for hi > lo {
+		i := of.before(hi)
+		if i < 0 {
+			if of.Born && of.Creator != None {
+				w.goroutine(of.Creator, lo, hi, depth+1)
+			} else {
+				w.emit(segment("unknown", g, depth), lo, hi)
+			}
+			return
+		}
+		s := of.States[i]
+		next := State{At: math.MaxInt64, M: None}
+		if i+1 < len(of.States) {
+			next = of.States[i+1]
+		}
+		begin := max(s.At, lo)
+		switch s.Is {
+		case "Running", "Syscall":
+			w.thread(g, s, s.M, begin, hi, depth)
+		case "Runnable":
+			w.runnable(g, s, next, begin, hi, depth)
+		case "Waiting":
+			w.waiting(g, s, next.At, begin, hi, depth)
+		default:
+			w.emit(segment("unknown", g, depth), begin, hi)
+		}
+		hi = begin
+	}
+}
+
+// bare tells of a thread that may run no goroutine.
+func (w *walk) bare(m, lo, hi int64, depth int) {
+	t := w.Threads[m]
+	for hi > lo {
+		i, since := ownBefore(t.On, hi), lo
+		if i >= 0 && t.On[i].G != None {
+			w.goroutine(t.On[i].G, lo, hi, depth)
+			return
+		}
+		if i >= 0 {
+			since = max(lo, t.On[i].At)
+		}
+		w.thread(None, State{}, m, since, hi, depth)
+		hi = since
+	}
+}
+
+// callIn is the system call that the thread entered last before hi, in that state, and since when. One that began
+// before the state, and is not over when that begins, is the state's.
+func (t *Thread) callIn(s State, hi int64) (string, int64) {
+	first := -1
+	last := -1
+	for i := sort.Search(len(t.Calls), func(i int) bool { return t.Calls[i].To > s.At }); i < len(t.Calls); i++ {
+		if t.Calls[i].At >= hi {
+			break
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+	}
+	switch {
+	case first < 0:
+		return "", math.MinInt64
+	case last == first:
+		return t.Calls[first].Name, math.MinInt64
+	}
+	return t.Calls[last].Name, t.Calls[last].At
+}
+
+func (w *walk) thread(g int64, s State, m, lo, hi int64, depth int) {
+	call := s.Is == "Syscall"
+	t := w.Threads[m]
+	for hi > lo {
+		seg := segment("running", g, depth)
+		seg.Assist, seg.state = s.Assist, s
+		if call {
+			seg.Kind = "syscall"
+		}
+		if t == nil {
+			seg.guess = true
+			w.emit(seg, lo, hi)
+			return
+		}
+		seg.Tid = m
+		since, i := lo, t.before(hi)
+		if call {
+			var at int64
+			seg.Syscall, at = t.callIn(s, hi)
+			since = max(since, at)
+		}
+		if i < 0 {
+			seg.guess = true
+			w.emit(seg, since, hi)
+			hi = since
+			continue
+		}
+		run := &t.Runs[i]
+		seg.guess = run.Guess
+		if run.asleep() {
+			hi = w.asleep(t, i, m, seg, lo, hi)
+			continue
+		}
+		since = max(since, run.At)
+		switch run.Is {
+		case "running":
+			seg.Kind = "on-CPU"
+		case "runnable":
+			seg.Kind = "kernel-runnable"
+			if !call {
+				seg.Syscall = run.Call
+			}
+			since = max(since, w.core(t, i, g, &seg, since, hi))
+		case "throttled":
+			seg.Kind, seg.Cause = "throttled", "cgroup"
+		}
+		w.emit(seg, since, hi)
+		hi = since
+	}
+}
+
+// asleep tells of the i-th run of a thread, a sleep, and returns up to where.
+func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int64 {
+	run := &t.Runs[i]
+	seg.Reason = run.Is
+	if run.Fault {
+		seg.Reason = "page fault"
+	}
+	seg.Kind = "kernel-blocked"
+	if seg.state.Is == "Syscall" {
+		seg.Kind = "syscall-blocked"
+	}
+	if run.Call != "" {
+		seg.Syscall = run.Call
+	}
+	if !run.Over {
+		if i == len(t.Runs)-1 {
+			seg.Cause = "pending"
+		}
+		lo = max(lo, run.At)
+		w.emit(seg, lo, hi)
+		return lo
+	}
+	first, last := w.retries(t, i, m)
+	lo = max(lo, t.Runs[first].At)
+	end := &t.Runs[last]
+	waker := w.Threads[end.Waker.M]
+	switch {
+	case end.Interrupt:
+		seg.Cause, seg.Interrupt = "interrupt", interrupt(seg)
+	case waker == nil:
+		w.process(&seg, end.Waker)
+	case end.Waker.M != m:
+		by := owner(waker.On, t.Runs[last+1].At)
+		if w.chain < 100 && (by != None || seg.Kind == "syscall-blocked" || seg.Goroutine == nil) {
+			w.chain++
+			if by != None {
+				w.goroutine(by, lo, hi, seg.Depth+1)
+			} else {
+				w.bare(end.Waker.M, lo, hi, seg.Depth+1)
+			}
+			return lo
+		}
+		seg.Cause, seg.ByTid = "thread", end.Waker.M
+		if by != None {
+			seg.Cause, seg.ByG = "goroutine", &by
+		}
+	}
+	w.emit(seg, lo, hi)
+	return lo
+}
+
+// retries are the first and the last sleep of what is one wait: signals of threads that run no goroutine cut it short,
+// and it goes on within 50 us of running.
+func (w *walk) retries(t *Thread, i int, m int64) (first, last int) {
+	signal := func(i int) bool {
+		r := &t.Runs[i]
+		waker := w.Threads[r.Waker.M]
+		return r.Over && !r.Interrupt && waker != nil && i+1 < len(t.Runs) && owner(waker.On, t.Runs[i+1].At) == None
+	}
+	next := func(i, step int) int { // the neighbour that is the same call going on, or -1
+		var ran int64
+		for j := i + step; j >= 0 && j < len(t.Runs); j += step {
+			switch r := &t.Runs[j]; {
+			case r.Is == "running":
+				if j+1 < len(t.Runs) {
+					ran += t.Runs[j+1].At - r.At
+				}
+				if ran >= 50000 {
+					return -1
+				}
+			case r.Is == "runnable":
+			case r.Is == t.Runs[i].Is && r.Call == t.Runs[i].Call:
+				return j
+			default:
+				return -1
+			}
+		}
+		return -1
+	}
+	first, last = i, i
+	if t.Runs[i].Call == "" {
+		return
+	}
+	for j := next(i, -1); j >= 0 && signal(j); j = next(j, -1) {
+		first = j
+	}
+	for j := i; signal(j); {
+		if j = next(j, 1); j < 0 {
+			break
+		}
+		if t.Runs[j].Over && !signal(j) {
+			last = j
+			break
+		}
+	}
+	return
+}
+
+func interrupt(seg Segment) string {
+	switch seg.Syscall {
+	case "nanosleep", "clock_nanosleep", "futex":
+		return "timer"
+	case "recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg", "accept", "accept4", "connect", "sendmmsg":
+		return "network"
+	}
+	if seg.Reason == "disk" {
+		return "disk"
+	}
+	return ""
+}
+
+func (w *walk) process(seg *Segment, who Peer) {
+	seg.Cause, seg.ByTid, seg.ProcessID, seg.Process = "process", who.M, who.Pid, who.Name
+	if seg.Process == "" {
+		seg.Process = w.Names[who.M]
+	}
+}
+
+func (w *walk) blame(seg *Segment, g, hi int64, who Peer) {
+	seg.ByTid = who.M
+	t := w.Threads[who.M]
+	switch {
+	case who.M == 0:
+		seg.Cause = "idle"
+	case t == nil:
+		w.process(seg, who)
+	default:
+		seg.Cause = "thread"
+		if by := owner(t.On, hi); by != None && by != g {
+			seg.Cause, seg.ByG = "goroutine", &by
+		}
+	}
+}
+
+// core says who had the CPU that a thread waited for in its i-th run, and since when. One that was preempted
+// waits for the CPU that it had, one that was woken for the one that it gets.
+func (w *walk) core(t *Thread, i int, g int64, seg *Segment, since, hi int64) int64 {
+	run := &t.Runs[i]
+	cpu := run.CPU
+	if !run.Woken {
+		w.blame(seg, g, hi, run.Then)
+		return since
+	}
+	if i+1 < len(t.Runs) && t.Runs[i+1].Is == "running" {
+		cpu = t.Runs[i+1].CPU
+	}
+	list := w.Cores[cpu]
+	n := before(len(list), func(i int) int64 { return list[i].At }, hi)
+	if n < 0 {
+		return since
+	}
+	if c := list[n]; c.At >= run.At || w.Threads[c.Who.M] != nil && c.Who.M != 0 {
+		w.blame(seg, g, hi, c.Who)
+	}
+	return max(since, list[n].At)
+}
+
+func (w *walk) runnable(g int64, s, next State, lo, hi int64, depth int) {
+	for hi > lo {
+		seg, since := segment("Go-runnable", g, depth), lo
+		switch {
+		case !s.Over:
+			seg.Cause = "pending"
+		case s.Got != None:
+			seg.Cause = "idle"
+			list := w.Procs[s.Got]
+			i := ownBefore(list, min(next.At, math.MaxInt64))
+			if i >= 0 && list[i].G == None && list[i].At > lo {
+				i--
+			}
+			if i >= 0 && list[i].G != None {
+				seg.Cause, seg.ByG = "goroutine", &list[i].G
+			}
+		}
+		if t := w.Threads[next.M]; (seg.Cause == "idle" || seg.Cause == "") && s.Over && t != nil && next.Is == "Running" {
+			if i := t.before(hi); i >= 0 {
+				since = max(since, t.Runs[i].At)
+				if t.Runs[i].Guess {
+					seg.guess = true
+				}
+				if t.Runs[i].Is == "runnable" {
+					since = max(since, w.core(t, i, g, &seg, since, hi))
+				}
+			}
+		}
+		seg.Holders = w.holders(g, since, hi)
+		w.emit(seg, since, hi)
+		hi = since
+	}
+}
+
+// holders had Ps between the two times; of those the four that had them longest.
+func (w *walk) holders(g, lo, hi int64) []int64 {
+	held := map[int64]int64{}
+	for _, list := range w.Procs {
+		end := hi
+		for i := ownBefore(list, hi); i >= 0 && end > lo; i-- {
+			if ns := end - max(list[i].At, lo); list[i].G != None && list[i].G != g && ns > 0 {
+				held[list[i].G] += ns
+			}
+			end = list[i].At
+		}
+	}
+	var ids []int64
+	for id := range held {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b int64) int {
+		if held[a] != held[b] {
+			return int(max(-1, min(1, held[b]-held[a])))
+		}
+		return int(max(-1, min(1, a-b)))
+	})
+	return ids[:min(4, len(ids))]
+}
+
+func (w *walk) waiting(g int64, s State, end, lo, hi int64, depth int) {
+	seg := segment("Go-blocked", g, depth)
+	seg.Reason = s.Reason
+	switch {
+	case !s.Over:
+		seg.Cause = "pending"
+	case s.By != None && s.By != g && w.chain < 100:
+		w.chain++
+		w.goroutine(s.By, lo, hi, depth+1)
+		return
+	case s.By != None && s.By != g:
+		seg.Cause, seg.ByG = "goroutine", &s.By
+	default:
+		w.byScheduler(seg, s, end, lo, hi, depth)
+		return
+	}
+	w.emit(seg, lo, hi)
+}
+
+// byScheduler: the wait was ended by a thread that ran no goroutine. If that had slept until then, and somebody of
+// the program has woken it since the wait began, the path goes on there.
+func (w *walk) byScheduler(seg Segment, s State, end, lo, hi int64, depth int) {
+	seg.Cause = map[string]string{"network": "netpoll", "sleep": "timer"}[s.Reason]
+	if seg.Cause == "" {
+		seg.Cause = "scheduler"
+	}
+	t := w.Threads[s.ByM]
+	if t == nil {
+		w.emit(seg, lo, hi)
+		return
+	}
+	seg.Tid = s.ByM
+	sleep, woken := t.lastSleep(end)
+	if sleep == nil || woken <= s.At || sleep.Interrupt {
+		w.emit(seg, lo, hi)
+		return
+	}
+	if w.Threads[sleep.Waker.M] == nil {
+		cause := seg.Cause
+		w.process(&seg, sleep.Waker)
+		seg.Cause = cause
+	}
+	if w.Threads[sleep.Waker.M] == nil || sleep.Waker.M == s.ByM || w.chain >= 100 {
+		w.emit(seg, lo, hi)
+		return
+	}
+	woken = max(lo, woken)
+	w.emit(seg, woken, hi)
+	hi = min(hi, woken)
+	if hi <= lo {
+		return
+	}
+	w.chain++
+	if by := owner(w.Threads[sleep.Waker.M].On, hi); by != None {
+		w.goroutine(by, lo, hi, depth+1)
+	} else {
+		w.bare(sleep.Waker.M, lo, hi, depth+1)
+	}
+}
+
+// lastSleep is that which ended at most four changes before a time, with no goroutine on the thread since.
+func (t *Thread) lastSleep(end int64) (*Run, int64) {
+	n := t.before(end)
+	o := ownBefore(t.On, end)
+	for i := n - 1; i >= 0 && i >= n-4; i-- {
+		if !t.Runs[i].Over {
+			continue
+		}
+		woken := t.Runs[i+1].At
+		if o >= 0 && (t.On[o].G != None || t.On[o].At > woken) {
+			return nil, 0
+		}
+		return &t.Runs[i], woken
+	}
+	return nil, 0
+}
