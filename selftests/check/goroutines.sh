@@ -37,6 +37,25 @@ same_goroutines() # TRACE
 		$compare "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
+# The parts of each goroutine, function and region are not negative and add up to its time; the collector's work is
+# a part of the time that it ran.
+adds_up() # TRACE
+{
+	local all
+
+	for all in --all ''; do
+		# shellcheck disable=SC2086 # an option or none
+		timeout 300 $READER goroutines --json $all "$1" >"$tmp/parts.json" || return 1
+		jq -c 'def parts: [.exec, .sched_wait, .syscall, .syscall_block, .unknown, (.block[] | .time)];
+			(.end - .start) as $time |
+			[.groups, .goroutines, [.goroutines[]?.regions[]]] | map(arrays) | add | map(select(
+				(parts | any(. < 0)) or (parts | add) != .total or .gc_work < 0 or .gc_work > .exec or
+				([.ranges[] | .time] | any(. < 0)) or .total > $time * (.count // 1))) | .[0] // empty' \
+			"$tmp/parts.json" >"$tmp/wrong"
+		[ ! -s "$tmp/wrong" ] || { echo "does not add up:"; cat "$tmp/wrong"; return 1; }
+	done
+}
+
 # There is something to compare: lines of all kinds, and many.
 worth_comparing()
 {
@@ -76,7 +95,8 @@ same_of_mutants()
 
 same_of_recording() # our own of a real program
 {
-	record_target selftrace "$JUDGE_GO" "" -duration 1200ms && same_goroutines "$RECORDED"
+	record_target selftrace "$JUDGE_GO" "" -duration 1200ms && same_goroutines "$RECORDED" &&
+		adds_up "$RECORDED"
 }
 
 ktap_start
@@ -85,7 +105,8 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "goroutines, regions and tasks" worth_comparing
 	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/*.trace "$CORPUS/$JUDGE_GO"/v1/*; do
 		grep -qs '^FAILURE' "${trace%.trace}.expect" ||
-			try "$(basename "$trace" .trace)" same_goroutines "$trace"
+			try "$(basename "$trace" .trace)" same_goroutines "$trace" &&
+			try "$(basename "$trace" .trace): the parts add up" adds_up "$trace"
 	done
 	try "recorded from outside" same_of_recording
 	try "mutants that are accepted" same_of_mutants

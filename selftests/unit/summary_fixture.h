@@ -130,6 +130,8 @@ static inline void put_stats(FILE *f, const struct summary_stats *s)
 	put_time(f, "sys", s->syscall, 0);
 	put_time(f, "sysblock", s->syscall_block, 0);
 	put_time(f, "total", s->total, 0);
+	put_time(f, "gcwork", s->gc_work, 0);
+	put_time(f, "twice", s->go_twice, 0);
 	for (uint32_t i = 0; i < s->block.n; i++) {
 		kind = summary__kind(summary, s->block.at[i].kind);
 		fprintf(f, " block[%.*s]=%" PRId64, (int)kind.len, kind.data, s->block.at[i].ns);

@@ -85,7 +85,7 @@ static void system_calls(void **state)
 	event(54, EV_PROC_STOP, 0, 0, 0); /* says nothing of that call any more */
 	event(60, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11"
-	       " exec=19 wait=13 sys=19 sysblock=6 total=50\n");
+	       " exec=19 wait=6 sys=12 sysblock=13 total=50 twice=7\n");
 	end();
 }
 
@@ -123,7 +123,7 @@ static void forever(void **state)
 	event(50, EV_GO_UNBLOCK, 2, 1, 0); /* Go's runtime never does */
 	event(90, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 ended=20 exec=9 wait=1 total=10"
-	       " range[GC mark assist]=3\n"
+	       " gcwork=3 range[GC mark assist]=3\n"
 	       "2 main.worker@200 created=30 started=31 ended=40 exec=9 wait=41 total=10\n");
 	end();
 }
@@ -149,7 +149,7 @@ static void ranges(void **state)
 	event(70, EV_GO_DESTROY, 0, 0, 0);
 	event(99, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 ended=70 exec=59 wait=1 total=60"
-	       " range[GC mark assist]=25 range[stop-the-world (sweep)]=12\n"
+	       " gcwork=25 range[GC mark assist]=25 range[stop-the-world (sweep)]=12\n"
 	       "7 @0 created=1 total=98 block[]=98 range[GC mark assist]=98\n");
 	end();
 }
@@ -178,9 +178,54 @@ static void sweeps(void **state)
 	event(60, EV_SYNC, 0, 0, 0);
 	/* what Go does: the one that it lost the end of never ends */
 	expect("1 main.worker@200 created=10 started=11 exec=21 wait=1 total=50"
-	       " block[chan receive]=28 range[GC incremental sweep]=33\n"
+	       " gcwork=5 block[chan receive]=28 range[GC incremental sweep]=33\n"
 	       "2 main.worker@200 created=40 started=41 exec=19 wait=1 total=20"
-	       " range[GC incremental sweep]=10\n");
+	       " gcwork=10 range[GC incremental sweep]=10\n");
+	end();
+}
+
+/* Of a mark assist what it ran; a sweep within it, or one that outlasts it, counts once. */
+static void gc_work(void **state)
+{
+	begin(false);
+	event(1, EV_SYNC, 0, 0, 0);
+	start_new(1, 0, 10);
+	event(20, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
+	event(22, EV_GC_SWEEP_BEGIN, 0, 0, 0);
+	event(25, EV_GC_SWEEP_END, 1, 1, 0);
+	event(30, EV_GO_BLOCK, CHAN, 0, 0);
+	on(0, TRACE_NO_G);
+	event(50, EV_GO_UNBLOCK, 1, 2, 0);
+	event(60, EV_GO_START, 1, 3, 0);
+	on(0, 1);
+	event(65, EV_GC_SWEEP_BEGIN, 0, 0, 0);
+	event(66, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	event(70, EV_GC_SWEEP_END, 1, 1, 0);
+	event(80, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0); /* it goes on at the trace's end */
+	event(90, EV_SYNC, 0, 0, 0);
+	expect("1 main.worker@200 created=10 started=11 exec=49 wait=11 total=80 gcwork=30"
+	       " block[chan receive]=20 range[GC incremental sweep]=8 range[GC mark assist]=56\n");
+	end();
+}
+
+/* One that goes on as the trace begins has done so from there, and one who is told of later, from its begin. */
+static void gc_work_goes_on(void **state)
+{
+	begin(false);
+	event(100, EV_SYNC, 0, 0, 0);
+	on(0, TRACE_NO_G);
+	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
+	on(0, 1);
+	event(112, EV_GC_MARK_ASSIST_ACTIVE, 1, 0, 0);
+	event(120, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	start_new(2, 1, 130);
+	event(140, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
+	event(150, EV_SYNC, 0, 0, 0);
+	event(155, EV_GC_MARK_ASSIST_ACTIVE, 2, 0, 0);
+	event(160, EV_SYNC, 0, 0, 0);
+	expect("1 @0 created=100 started=110 exec=60 total=60 gcwork=20 range[GC mark assist]=20\n"
+	       "2 main.worker@200 created=130 started=131 exec=29 wait=1 total=30 gcwork=20"
+	       " range[GC mark assist]=20\n");
 	end();
 }
 
@@ -325,6 +370,7 @@ int main(void)
 		cmocka_unit_test(without_a_sync), cmocka_unit_test(system_calls),
 		cmocka_unit_test(a_stolen_p),	  cmocka_unit_test(forever),
 		cmocka_unit_test(ranges),	  cmocka_unit_test(sweeps),
+		cmocka_unit_test(gc_work),	  cmocka_unit_test(gc_work_goes_on),
 		cmocka_unit_test(names),	  cmocka_unit_test(kept),
 		cmocka_unit_test(add_up),	  cmocka_unit_test(nonsense),
 		cmocka_unit_test(too_many_kinds),

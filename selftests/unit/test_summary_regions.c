@@ -27,14 +27,14 @@ static void regions(void **state)
 	on(0, 3);
 	event(71, EV_GO_DESTROY, 0, 0, 0);
 	event(80, EV_SYNC, 0, 0, 0);
-	expect("1 main.worker@200 created=10 started=11 exec=65 wait=2 total=70"
+	expect("1 main.worker@200 created=10 started=11 exec=65 wait=2 total=70 gcwork=46"
 	       " block[chan receive]=3 range[GC mark assist]=46\n"
-	       "  4:inner start=30 end=40 exec=10 total=10 range[GC mark assist]=6\n"
-	       "  3:step start=20 end=44 exec=20 wait=1 total=24"
+	       "  4:inner start=30 end=40 exec=10 total=10 gcwork=6 range[GC mark assist]=6\n"
+	       "  3:step start=20 end=44 exec=20 wait=1 total=24 gcwork=10"
 	       " block[chan receive]=3 range[GC mark assist]=10\n"
-	       "  5:step end=50 exec=35 wait=2 total=40 block[chan receive]=3"
+	       "  5:step end=50 exec=35 wait=2 total=40 gcwork=16 block[chan receive]=3"
 	       " range[GC mark assist]=16\n"
-	       "  6:step start=51 exec=29 total=29 range[GC mark assist]=29\n"
+	       "  6:step start=51 exec=29 total=29 gcwork=29 range[GC mark assist]=29\n"
 	       "2 main.worker@200 created=31 started=60 ended=70 exec=10 wait=29 total=39\n"
 	       "  4: start=31 end=70 exec=10 wait=29 total=39\n"
 	       /* the runtime works for no task */
@@ -57,8 +57,8 @@ static void ranges_of_regions(void **state)
 	event(40, EV_USER_REGION_END, 3, STEP, 0);
 	event(41, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 exec=30 wait=1 total=31"
-	       " range[GC mark assist]=15 range[stop-the-world (sweep)]=11\n"
-	       "  3:step start=30 end=40 exec=10 total=10"
+	       " gcwork=15 range[GC mark assist]=15 range[stop-the-world (sweep)]=11\n"
+	       "  3:step start=30 end=40 exec=10 total=10 gcwork=5"
 	       " range[GC mark assist]=5 range[stop-the-world (sweep)]=3\n");
 	end();
 }

@@ -64,14 +64,16 @@ static int put_amounts(struct out *o, const char *what, const struct summary *s,
 	return 0;
 }
 
+/* With what Go counts twice, see trace/summary.h. */
 static int put_stats(struct out *o, const struct summary *s, const struct summary_stats *stats)
 {
+	int64_t twice = stats->go_twice;
 	int err;
 
 	put_time(o, "\texec=", stats->exec);
-	put_time(o, "\tsched_wait=", stats->sched_wait);
-	put_time(o, "\tsyscall=", stats->syscall);
-	put_time(o, "\tsyscall_block=", stats->syscall_block);
+	put_time(o, "\tsched_wait=", time_add(stats->sched_wait, twice));
+	put_time(o, "\tsyscall=", time_add(stats->syscall, twice));
+	put_time(o, "\tsyscall_block=", time_sub(stats->syscall_block, twice));
 	put_time(o, "\ttotal=", stats->total);
 	err = put_amounts(o, "\tblock=[", s, &stats->block);
 	if (!err)

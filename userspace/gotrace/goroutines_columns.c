@@ -33,26 +33,17 @@ static enum column reason_column(struct trace_string reason)
 	return COLUMN_OTHER;
 }
 
-/* COLUMNS: none of them. */
-static enum column range_column(struct trace_string range)
-{
-	if (has(range, "GC mark assist") || has(range, "GC incremental sweep"))
-		return COLUMN_GC_WORK;
-	return COLUMNS;
-}
-
 static int64_t add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static int64_t sum(const struct goroutines *all, const struct amounts *a,
-		   enum column (*column_of)(struct trace_string), enum column column)
+static int64_t sum(const struct goroutines *all, const struct amounts *a, enum column column)
 {
 	int64_t total = 0;
 
 	for (uint32_t i = 0; i < a->n; i++)
-		if (column_of(summary__kind(all->summary, a->at[i].kind)) == column)
+		if (reason_column(summary__kind(all->summary, a->at[i].kind)) == column)
 			total = add(total, a->at[i].ns);
 	return total;
 }
@@ -70,12 +61,11 @@ int64_t column__of(const struct goroutines *all, const struct summary_stats *sta
 	case COLUMN_TOTAL:
 		return stats->total;
 	case COLUMN_GC_WORK:
-		return sum(all, &stats->ranges, range_column, column);
+		return stats->gc_work;
 	case COLUMN_OTHER:
-		return add(sum(all, &stats->block, reason_column, column),
-			   summary_stats__unknown(stats));
+		return add(sum(all, &stats->block, column), summary_stats__unknown(stats));
 	default:
-		return sum(all, &stats->block, reason_column, column);
+		return sum(all, &stats->block, column);
 	}
 }
 

@@ -49,6 +49,7 @@ static void put_stats(struct json *j, const struct summary *s, const struct summ
 	json__i64(j, "syscall_block", stats->syscall_block);
 	json__i64(j, "unknown", summary_stats__unknown(stats));
 	json__i64(j, "total", stats->total);
+	json__i64(j, "gc_work", stats->gc_work);
 	put_amounts(j, "block", s, &stats->block);
 	put_amounts(j, "ranges", s, &stats->ranges);
 }

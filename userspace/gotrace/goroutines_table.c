@@ -138,8 +138,10 @@ static void put_parts(struct out *o, const struct goroutines *all,
 	for (a = stats->block.at; a < stats->block.at + stats->block.n; a++)
 		put_part(o, a->ns, stats->total, "blocked: ", summary__kind(all->summary, a->kind));
 	put_part(o, summary_stats__unknown(stats), stats->total, "not known", nothing);
+	put_part(o, stats->gc_work, stats->total, "of running: in mark assists and sweeps",
+		 nothing);
 	for (a = stats->ranges.at; a < stats->ranges.at + stats->ranges.n; a++)
-		put_part(o, a->ns, stats->total, "meanwhile: ",
+		put_part(o, a->ns, stats->total, "from begin to end, waits included: ",
 			 summary__kind(all->summary, a->kind));
 }
 

@@ -133,6 +133,7 @@ static int leave(struct summary *s, struct live *g, uint8_t state, int64_t now)
 
 	switch (state) {
 	case GO_STATE_RUNNING:
+		live__add_gc_work(g, now, stats);
 		stats->exec = time_add(stats->exec, time_sub(now, g->running));
 		g->running = 0;
 		break;
@@ -159,6 +160,8 @@ static int finalize(struct summary *s, struct live *g, int64_t now, int64_t ende
 	if (!err)
 		err = regions__finish(s, g, ended);
 	g->running = g->runnable = g->blocked = g->syscall = g->syscall_block = 0;
+	g->gc_work = 0;
+	g->in_assist = g->in_sweep = false;
 	g->open.n = 0;
 	return err;
 }
@@ -278,6 +281,44 @@ static void proc__event(struct summary *s, const struct trace_event *ev, const s
 		g->syscall_block = ev->time;
 }
 
+/* ---- mark assists and sweeps, which the goroutine may wait in ---- */
+
+static bool is_assist(const struct trace_event *ev)
+{
+	return ev->type == EV_GC_MARK_ASSIST_BEGIN || ev->type == EV_GC_MARK_ASSIST_ACTIVE ||
+	       ev->type == EV_GC_MARK_ASSIST_END;
+}
+
+static bool is_sweep(const struct trace_event *ev)
+{
+	return ev->type == EV_GC_SWEEP_BEGIN || ev->type == EV_GC_SWEEP_ACTIVE ||
+	       ev->type == EV_GC_SWEEP_END;
+}
+
+/* One that goes on has done so since the generation began. */
+static void gc_work__begin(struct summary *s, const struct trace_event *ev, bool active,
+			   struct live *g)
+{
+	if (!is_assist(ev) && !is_sweep(ev))
+		return;
+	if (!g->gc_work && active && g->created == s->sync)
+		g->stats.gc_work = g->stats.exec;
+	if (!g->gc_work)
+		g->gc_work = active ? s->sync : ev->time;
+	*(is_sweep(ev) ? &g->in_sweep : &g->in_assist) = true;
+}
+
+static void gc_work__end(const struct trace_event *ev, struct live *g)
+{
+	if (!is_assist(ev) && !is_sweep(ev))
+		return;
+	*(is_sweep(ev) ? &g->in_sweep : &g->in_assist) = false;
+	if (g->in_assist || g->in_sweep)
+		return;
+	live__add_gc_work(g, ev->time, &g->stats);
+	g->gc_work = 0;
+}
+
 /* Whose time a range is that begins or goes on. */
 static int range__owner(struct summary *s, const struct trace_event *ev, const struct meaning *m,
 			struct live **ret)
@@ -307,6 +348,7 @@ static int range__begin(struct summary *s, const struct trace_event *ev, const s
 
 	if (err || !g)
 		return err;
+	gc_work__begin(s, ev, active, g);
 	err = naming__kind(&s->naming, m, &kind);
 	if (err)
 		return err;
@@ -332,11 +374,16 @@ static int range__end(struct summary *s, const struct trace_event *ev, const str
 		g = map__get(&s->g, m->id);
 	} else if (m->resource == RESOURCE_PROC && (p = map__get(&s->p, m->id)) && p->in_sweep) {
 		p->in_sweep = false;
-		if (p->sweep_g == ev->g)
-			g = map__get(&s->g, ev->g);
+		g = map__get(&s->g, p->sweep_g);
+		if (g)
+			gc_work__end(ev, g);
+		if (p->sweep_g != ev->g)
+			g = NULL;
 	}
 	if (!g)
 		return 0;
+	if (m->resource == RESOURCE_GOROUTINE)
+		gc_work__end(ev, g);
 	err = naming__kind(&s->naming, m, &kind);
 	if (err)
 		return err;

@@ -5,7 +5,8 @@
  * Before it in an event's way: trace/reader.c, whose events it understands by trace/meaning.h.
  * After it: `gotrace goroutines`. The figures are those of the Summarizer of Go's internal/trace,
  * to the nanosecond and with its peculiarities: a time of 0 stands for "not", and blocking
- * "forever" counts as an end.
+ * "forever" counts as an end. One is put right, so that parts never exceed their whole: of a system
+ * call that the trace's end finds blocked, Go counts the blocked time twice.
  *
  * Memory follows the goroutines that are alive: who has ended is handed out at once. Regions and
  * tasks are kept only when asked for.
@@ -26,7 +27,9 @@
 
 struct summary_stats { /* ns */
 	int64_t exec, sched_wait, syscall, syscall_block;
-	int64_t total; /* being there at all */
+	int64_t total;	  /* being there at all */
+	int64_t gc_work;  /* of exec: within mark assists and sweeps */
+	int64_t go_twice; /* of syscall_block: Go has it in syscall, and in sched_wait as well */
 	struct amounts block, ranges; /* kinds are summary__kind() */
 };
 

@@ -24,6 +24,8 @@ struct live { /* a goroutine */
 	int64_t running, runnable, blocked, syscall, syscall_block;
 	uint64_t syscall_p;	     /* where it entered its last system call */
 	struct amounts open; /* ranges, and since when */
+	int64_t gc_work;     /* since when it is in a mark assist or a sweep; 0: it is not */
+	bool in_assist, in_sweep;
 	struct live_regions *regions; /* NULL: it had none */
 	uint32_t name;
 	uint32_t block_kind;
@@ -53,6 +55,8 @@ int stats__copy(struct summary_stats *to, const struct summary_stats *from);
 /* `from` is an earlier state of what `stats` is now: its kinds are the first of `stats`. */
 void stats__subtract(struct summary_stats *stats, const struct summary_stats *from);
 
+/* If it runs, and is in a mark assist or a sweep: the time that it has been both. */
+void live__add_gc_work(const struct live *g, int64_t now, struct summary_stats *stats);
 /* What the states that it is in at `now` add to a goroutine's times. */
 int live__add_pending(const struct live *g, int64_t now, struct summary_stats *stats);
 /* Its times as of `now`, into a stats of the caller's. 0 or -ENOMEM. */

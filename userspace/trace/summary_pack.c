@@ -12,7 +12,7 @@
 
 static size_t stats_room(const struct summary_stats *stats)
 {
-	return 5 * LEB_MAX + amounts__room(&stats->block) + amounts__room(&stats->ranges);
+	return 7 * LEB_MAX + amounts__room(&stats->block) + amounts__room(&stats->ranges);
 }
 
 static void put_stats(struct pack *p, const struct summary_stats *stats)
@@ -22,6 +22,8 @@ static void put_stats(struct pack *p, const struct summary_stats *stats)
 	pack__number(p, (uint64_t)stats->syscall);
 	pack__number(p, (uint64_t)stats->syscall_block);
 	pack__number(p, (uint64_t)stats->total);
+	pack__number(p, (uint64_t)stats->gc_work);
+	pack__number(p, (uint64_t)stats->go_twice);
 	pack__amounts(p, &stats->block);
 	pack__amounts(p, &stats->ranges);
 }
@@ -79,6 +81,8 @@ static int get_stats(struct buf *b, struct summary_stats *ret)
 	ret->syscall = (int64_t)buf__uleb(b);
 	ret->syscall_block = (int64_t)buf__uleb(b);
 	ret->total = (int64_t)buf__uleb(b);
+	ret->gc_work = (int64_t)buf__uleb(b);
+	ret->go_twice = (int64_t)buf__uleb(b);
 	if (!unpack__amounts(b, &ret->block) && !unpack__amounts(b, &ret->ranges))
 		return 0;
 	summary_stats__deinit(ret);

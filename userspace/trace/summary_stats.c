@@ -28,6 +28,8 @@ int summary_stats__add(struct summary_stats *sum, const struct summary_stats *mo
 	sum->syscall = time_add(sum->syscall, more->syscall);
 	sum->syscall_block = time_add(sum->syscall_block, more->syscall_block);
 	sum->total = time_add(sum->total, more->total);
+	sum->gc_work = time_add(sum->gc_work, more->gc_work);
+	sum->go_twice = time_add(sum->go_twice, more->go_twice);
 	return 0;
 }
 
@@ -59,27 +61,40 @@ void stats__subtract(struct summary_stats *stats, const struct summary_stats *fr
 	stats->syscall = time_sub(stats->syscall, from->syscall);
 	stats->syscall_block = time_sub(stats->syscall_block, from->syscall_block);
 	stats->total = time_sub(stats->total, from->total);
+	stats->gc_work = time_sub(stats->gc_work, from->gc_work);
+	stats->go_twice = time_sub(stats->go_twice, from->go_twice);
 	amounts__subtract(&stats->block, &from->block);
 	amounts__subtract(&stats->ranges, &from->ranges);
 }
 
+void live__add_gc_work(const struct live *g, int64_t now, struct summary_stats *stats)
+{
+	int64_t since = g->running > g->gc_work ? g->running : g->gc_work;
+
+	if (g->running && g->gc_work)
+		stats->gc_work = time_add(stats->gc_work, time_sub(now, since));
+}
+
 int live__add_pending(const struct live *g, int64_t now, struct summary_stats *stats)
 {
+	int64_t until = g->syscall_block ? g->syscall_block : now;
 	const struct amount *open;
 	int err = 0;
 
 	if (!stats->total)
 		stats->total = time_sub(now, g->created);
+	live__add_gc_work(g, now, stats);
 	if (g->running)
 		stats->exec = time_add(stats->exec, time_sub(now, g->running));
 	if (g->runnable)
 		stats->sched_wait = time_add(stats->sched_wait, time_sub(now, g->runnable));
 	if (g->blocked)
 		err = amounts__add(&stats->block, g->block_kind, time_sub(now, g->blocked));
-	if (g->syscall)
-		stats->syscall = time_add(stats->syscall, time_sub(now, g->syscall));
-	if (g->syscall_block) /* what Go does: it counts twice as long as the call lasts */
-		stats->sched_wait = time_add(stats->sched_wait, time_sub(now, g->syscall_block));
+	if (g->syscall) {
+		stats->syscall = time_add(stats->syscall, time_sub(until, g->syscall));
+		stats->syscall_block = time_add(stats->syscall_block, time_sub(now, until));
+		stats->go_twice = time_add(stats->go_twice, time_sub(now, until));
+	}
 	for (uint32_t i = 0; i < g->open.n && !err; i++) {
 		open = &g->open.at[i];
 		err = amounts__add(&stats->ranges, open->kind, time_sub(now, open->ns));
