@@ -225,9 +225,14 @@ static void links_of_others(void **state)
 static size_t make_elf(unsigned char *file, const char *section, const void *bytes, size_t len)
 {
 	const size_t names = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Shdr), data = names + 64;
-	Elf64_Ehdr eh = { .e_ident = ELFMAG, .e_type = ET_EXEC, .e_machine = EM_X86_64,
-			  .e_phentsize = sizeof(Elf64_Phdr), .e_shoff = sizeof(eh),
-			  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 1 };
+	Elf64_Ehdr eh = { .e_ident = ELFMAG,
+			  .e_type = ET_EXEC,
+			  .e_machine = EM_X86_64,
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_shoff = sizeof(eh),
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 3,
+			  .e_shstrndx = 1 };
 	Elf64_Shdr sh[3] = {
 		{ 0 },
 		{ .sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = 64 },
@@ -386,17 +391,19 @@ static int try_to_open(void *ctx, void *result, struct error *err)
 
 static void libdw_opens_nothing(void **state)
 {
-	static const struct guarded_limits limits = { .cpu_seconds = 5, .seconds = 20,
+	static const struct guarded_limits limits = { .cpu_seconds = 5,
+						      .seconds = 20,
 						      .memory = 1 << 30 };
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), result = 0;
 	struct rlimit files = { 1, 1 };
 	struct cline_reader reader;
 	struct cline line;
 
-	assert_int_equal(guarded__run(try_to_open, NULL, &limits, &result, sizeof(result), NULL), 0);
+	assert_int_equal(guarded__run(try_to_open, NULL, &limits, &result, sizeof(result), NULL),
+			 0);
 	assert_int_equal(result, EMFILE);
 	cline_reader__start(&reader, fd);
-	cline_reader__find(&reader, 1, &line);	/* by now it has its limits */
+	cline_reader__find(&reader, 1, &line); /* by now it has its limits */
 	assert_int_equal(prlimit(reader.pid, RLIMIT_NOFILE, NULL, &files), 0);
 	assert_int_equal(files.rlim_cur, 0);
 	assert_int_equal(files.rlim_max, 0);

@@ -10,6 +10,7 @@
 #include "analysis.h"
 #include "blackbox.h"
 #include "command.h"
+#include "interrupt.h"
 #include "lib/log.h"
 #include "recording.h"
 #include "stats.h"
@@ -20,6 +21,24 @@ struct names {
 };
 
 /* ---- the program ---- */
+
+/* Analyses the program of a process, unless a signal ends us. `child`: NULL, or a command. */
+static int analyse_process(const struct recording *r, const struct launch *child, pid_t pid,
+			   struct analysis *an, struct error *err)
+{
+	const struct interrupt how = {
+		.held = child && child->held && child->execs == 1 ? pid : 0,
+		.status = r->family ? RECORDING_NOTHING : EXIT_FAILED,
+		.quiet = r->family,
+	};
+	int code;
+
+	interrupt__allow(&how);
+	code = child || r->pid ? analysis__of_beginning(an, pid, err)
+			       : analysis__of_process(an, pid, err);
+	interrupt__forbid();
+	return code;
+}
 
 /* Runs the command until it executes a Go program, which is held then, and analysed. */
 static int launch(const struct recording *r, struct launch *child, struct analysis *an,
@@ -33,7 +52,7 @@ static int launch(const struct recording *r, struct launch *child, struct analys
 	while (!code) {
 		code = launch__next_exec(child, err);
 		if (!code)
-			code = analysis__of_beginning(an, child->pid, err);
+			code = analyse_process(r, child, child->pid, an, err);
 		if (!code || !child->held || !analysis__is_not_go(an))
 			break;
 		log__debug("process %d executes %s: %s", child->pid, an->process.exe, err->text);
@@ -73,9 +92,9 @@ static int analyse(const struct recording *r, struct launch *child, struct analy
 		   struct error *err)
 {
 	if (r->pid)
-		return analysis__of_beginning(an, r->pid, err);
+		return analyse_process(r, NULL, r->pid, an, err);
 	if (r->args->pid)
-		return analysis__of_process(an, r->args->pid, err);
+		return analyse_process(r, NULL, r->args->pid, an, err);
 	return launch(r, child, an, err);
 }
 
@@ -122,10 +141,11 @@ static void tell_remedy(const struct recorder_stats *stats)
 	if (bigger > size)
 		snprintf(larger, sizeof(larger), "--ring-size=%lluM, ",
 			 (unsigned long long)bigger >> 20);
-	log__msg("records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
-		 "times; to lose none: %s--no-stacks, fewer --events, or more CPU time for "
-		 "gotrace-bpf",
-		 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots, larger);
+	log__msg(
+		"records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
+		"times; to lose none: %s--no-stacks, fewer --events, or more CPU time for "
+		"gotrace-bpf",
+		(unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots, larger);
 }
 
 static void tell(const struct recording *r, int pid, const struct recorder_stats *stats)

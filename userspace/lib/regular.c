@@ -21,17 +21,18 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40	/* as the kernel's MAXSYMLINKS */
+#define LINKS_MAX      40 /* as the kernel's MAXSYMLINKS */
 #define CONFIGFS_MAGIC 0x62656570
 
 /* File systems whose regular files are interfaces of the kernel. */
 static bool is_interface(int fd)
 {
 	static const unsigned int magic[] = {
-		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC,
-		SELINUX_MAGIC, SMACK_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
-		PSTOREFS_MAGIC, EFIVARFS_MAGIC, BPF_FS_MAGIC, CONFIGFS_MAGIC, BINDERFS_SUPER_MAGIC,
-		BINFMTFS_MAGIC, RDTGROUP_SUPER_MAGIC, USBDEVICE_SUPER_MAGIC, XENFS_SUPER_MAGIC,
+		PROC_SUPER_MAGIC,      SYSFS_MAGIC,	     DEBUGFS_MAGIC,  TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,      SELINUX_MAGIC,	     SMACK_MAGIC,    CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC,   PSTOREFS_MAGIC,	     EFIVARFS_MAGIC, BPF_FS_MAGIC,
+		CONFIGFS_MAGIC,	       BINDERFS_SUPER_MAGIC, BINFMTFS_MAGIC, RDTGROUP_SUPER_MAGIC,
+		USBDEVICE_SUPER_MAGIC, XENFS_SUPER_MAGIC,
 	};
 	struct statfs fs;
 
@@ -74,7 +75,7 @@ int regular__open(const char *path, struct error *err)
 
 struct walk {
 	int root;
-	char done[PATH_MAX];	/* without symbolic links */
+	char done[PATH_MAX]; /* without symbolic links */
 	char rest[PATH_MAX];
 	unsigned int links;
 };
@@ -132,7 +133,7 @@ static int follow(struct walk *w, int link, const struct stat *st)
 	if (target[0] == '/')
 		w->done[0] = 0;
 	else
-		*strrchr(w->done, '/') = 0;	/* the link's own name is there */
+		*strrchr(w->done, '/') = 0; /* the link's own name is there */
 	return 0;
 }
 

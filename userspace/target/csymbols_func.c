@@ -11,7 +11,7 @@
 
 #include "target/csymbols_impl.h"
 
-#define TABLE_MAX (256u << 20)	/* bytes: 10 million symbols */
+#define TABLE_MAX (64u << 20)	/* bytes of either section: 2.8 million symbols */
 #define NAME_MAX_LEN 256
 
 struct cfunc {
@@ -46,7 +46,9 @@ static uint32_t rank_of(const Elf64_Sym *sym, const char *name)
 	uint32_t rank = ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE ? 100 : 0;
 
 	rank += ELF64_ST_BIND(sym->st_info) == STB_LOCAL ? 50 : 0;
-	return rank + (uint32_t)strspn(name, "_.$");
+	for (size_t i = 0; i < NAME_MAX_LEN && name[i] && strchr("_.$", name[i]); i++)
+		rank++;
+	return rank;
 }
 
 static int by_address(const void *a, const void *b)
@@ -133,8 +135,9 @@ const char *cfuncs__find(const struct cfuncs *f, uint64_t addr, size_t *ret_len)
 	/* A size of 0 is assembly's: up to the next symbol. */
 	if (c->size && addr - c->addr >= c->size)
 		return NULL;
-	*ret_len = strcspn(f->strs + c->name, "@");	/* a version follows */
-	if (*ret_len > NAME_MAX_LEN)
-		*ret_len = NAME_MAX_LEN;
+	for (*ret_len = 0; *ret_len < NAME_MAX_LEN; ++*ret_len) {
+		if (!f->strs[c->name + *ret_len] || f->strs[c->name + *ret_len] == '@')
+			break;		/* a version follows */
+	}
 	return *ret_len ? f->strs + c->name : NULL;
 }

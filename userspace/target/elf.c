@@ -24,6 +24,7 @@
 #define SECTIONS_MAX 4096	/* Go programs have about 30 */
 #define SEGMENTS_MAX 256
 #define NOTE_MAX 4096
+#define NAMES_MAX (1 << 20)	/* bytes of the section names; Go programs have about 500 */
 #define LARGE_PAGE (2u << 20)
 #define LARGE (2 * LARGE_PAGE)
 
@@ -138,8 +139,11 @@ static int read_headers(struct elf_image *elf, const char *name, struct error *e
 	if (eh->e_shstrndx < elf->nshdr) {
 		const Elf64_Shdr *s = &elf->shdr[eh->e_shstrndx];
 
-		elf->shstrtab = load_at(elf, s->sh_offset, s->sh_size);
+		if (s->sh_size && s->sh_size <= NAMES_MAX)
+			elf->shstrtab = load_at(elf, s->sh_offset, s->sh_size);
 		elf->shstrtab_size = elf->shstrtab ? s->sh_size : 0;
+		if (elf->shstrtab)	/* so that each offset within it is a string */
+			elf->shstrtab[s->sh_size - 1] = 0;
 	}
 	return 0;
 }
@@ -220,16 +224,13 @@ void elf_image__destroy(struct elf_image *elf)
 
 bool elf_image__nth_section(const struct elf_image *elf, size_t n, struct elf_section *ret)
 {
-	struct buf names = buf__make(elf->shstrtab, elf->shstrtab_size);
 	const Elf64_Shdr *s;
-	const char *name;
 
 	if (n >= elf->nshdr)
 		return false;
 	s = &elf->shdr[n];
-	name = elf->shstrtab ? buf__string_at(&names, s->sh_name) : NULL;
 	*ret = (struct elf_section){
-		.name = name ? name : "",
+		.name = s->sh_name < elf->shstrtab_size ? elf->shstrtab + s->sh_name : "",
 		.addr = s->sh_addr, .offset = s->sh_offset, .size = s->sh_size,
 		.flags = s->sh_flags, .type = s->sh_type, .link = s->sh_link,
 		.in_file = s->sh_type != SHT_NOBITS && s->sh_offset <= elf->size &&
@@ -253,7 +254,7 @@ bool elf_image__section(const struct elf_image *elf, const char *name, struct el
 
 unsigned char *elf_image__load(const struct elf_image *elf, const struct elf_section *sec)
 {
-	return sec->in_file ? load_at(elf, sec->offset, sec->size) : NULL;
+	return sec->in_file && sec->size <= ELF_LOAD_MAX ? load_at(elf, sec->offset, sec->size) : NULL;
 }
 
 /* The segment whose part in the file holds `addr`. */

@@ -2,31 +2,47 @@
 /*
  * The symbol index behind elf_image__symbol(): an open-addressing hash of symbol numbers.
  *
- * Asked by target/layout_dwarf.c for the addresses of the runtime's globals.
+ * Asked by target/layout.c for the addresses of the runtime's globals. A forged table costs no more
+ * than a large one: of symbols with the same name the first alone is in the index, names longer than
+ * any that is looked up are not, and the hash is seeded.
  */
 #include "target/elf_symbols.h"
 
 #include <elf.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "lib/buf.h"
 #include "target/elf.h"
+
+#define TABLE_MAX (256u << 20)	/* bytes of either section: 10 million symbols */
+#define NAME_MAX_LEN 255
+
+struct slot {
+	uint32_t number;	/* of the symbol, + 1; 0: free */
+	uint32_t hash;
+};
 
 struct elf_symbols {
 	unsigned char *syms, *strs;
 	struct buf names;
 	size_t nsyms;
-	uint32_t *slot;		/* symbol number + 1; 0: free */
+	struct slot *slot;
 	size_t mask;
+	uint64_t seed[2];
 };
 
-static uint32_t hash(const char *s)
+/* Two products of 64 bits, folded, for each byte pair: which names collide, the seed decides. */
+static uint32_t hash(const struct elf_symbols *s, const char *name, size_t len)
 {
-	uint32_t h = 2166136261u;	/* FNV-1a */
+	uint64_t h = s->seed[0];
 
-	while (*s)
-		h = (h ^ (unsigned char)*s++) * 16777619u;
-	return h;
+	for (size_t i = 0; i < len; i++) {
+		unsigned __int128 p = (unsigned __int128)(h ^ (unsigned char)name[i]) * s->seed[1];
+
+		h = (uint64_t)p ^ (uint64_t)(p >> 64);
+	}
+	return (uint32_t)(h ^ h >> 32);
 }
 
 static Elf64_Sym symbol(const struct elf_symbols *s, size_t i)
@@ -54,7 +70,8 @@ static bool load(struct elf_symbols *s, const struct elf_image *elf)
 	struct elf_section tab, str;
 
 	if (!elf_image__section(elf, ".symtab", &tab) || tab.type != SHT_SYMTAB ||
-	    !elf_image__nth_section(elf, tab.link, &str) || !str.size)
+	    !elf_image__nth_section(elf, tab.link, &str) || !str.size || tab.size > TABLE_MAX ||
+	    str.size > TABLE_MAX)
 		return false;
 	s->syms = elf_image__load(elf, &tab);
 	s->strs = elf_image__load(elf, &str);
@@ -65,9 +82,24 @@ static bool load(struct elf_symbols *s, const struct elf_image *elf)
 	return s->nsyms < UINT32_MAX / 4;
 }
 
+/* The slot that has a name, or the free one where it belongs. */
+static struct slot *find_slot(const struct elf_symbols *s, const char *name, uint32_t h)
+{
+	size_t i = h & s->mask;
+
+	while (s->slot[i].number && (s->slot[i].hash != h ||
+				     strcmp(symbol_name(s, s->slot[i].number - 1), name)))
+		i = (i + 1) & s->mask;
+	return &s->slot[i];
+}
+
 static bool build(struct elf_symbols *s)
 {
 	size_t size = 16;
+
+	if (getrandom(s->seed, sizeof(s->seed), GRND_NONBLOCK) != sizeof(s->seed))
+		s->seed[0] = s->seed[1] = 0x9e3779b97f4a7c15ull;
+	s->seed[1] |= 1;
 
 	while (size < 2 * s->nsyms)
 		size *= 2;
@@ -77,14 +109,18 @@ static bool build(struct elf_symbols *s)
 		return false;
 	for (size_t i = 0; i < s->nsyms; i++) {
 		Elf64_Sym sym = symbol(s, i);
-		size_t h;
+		const char *name = symbol_name(s, i);
+		size_t len = strnlen(name, NAME_MAX_LEN + 1);
+		struct slot *slot;
+		uint32_t h;
 
-		if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) > STT_FUNC)
+		if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) > STT_FUNC ||
+		    len > NAME_MAX_LEN)
 			continue;
-		h = hash(symbol_name(s, i)) & s->mask;
-		while (s->slot[h])
-			h = (h + 1) & s->mask;
-		s->slot[h] = (uint32_t)i + 1;
+		h = hash(s, name, len);
+		slot = find_slot(s, name, h);
+		if (!slot->number)
+			*slot = (struct slot){ .number = (uint32_t)i + 1, .hash = h };
 	}
 	return true;
 }
@@ -112,9 +148,7 @@ void elf_symbols__destroy(struct elf_symbols *s)
 
 uint64_t elf_symbols__find(const struct elf_symbols *s, const char *name)
 {
-	for (size_t h = hash(name) & s->mask; s->slot[h]; h = (h + 1) & s->mask) {
-		if (!strcmp(symbol_name(s, s->slot[h] - 1), name))
-			return symbol(s, s->slot[h] - 1).st_value;
-	}
-	return 0;
+	const struct slot *slot = find_slot(s, name, hash(s, name, strlen(name)));
+
+	return slot->number ? symbol(s, slot->number - 1).st_value : 0;
 }

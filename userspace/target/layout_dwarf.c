@@ -18,6 +18,7 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "lib/buf.h"
@@ -25,7 +26,7 @@
 
 #define NO_DWARF "the program has no DWARF (built with -ldflags=-w or -s): build it without " \
 		 "these flags"
-#define DEBUG_MAX (1ull << 30)		/* inflated bytes of one section */
+#define DEBUG_MAX (256ull << 20)	/* inflated bytes of one section; 40 MB of a 150 MB program */
 #define ZLIB_RATIO_MAX 1040		/* zlib cannot pack tighter */
 #define NSECTIONS 5
 #define OFFSET_MAX (1 << 16)		/* no struct of the runtime is as large */
@@ -266,6 +267,12 @@ static void read_units(struct search *s, Dwarf *dw)
 	}
 }
 
+/* libdw's own way is to print a line and exit. */
+__attribute__((noreturn)) static void out_of_memory(void)
+{
+	_exit(1);
+}
+
 static int read_image(struct debug *d, struct search *s, struct error *err)
 {
 	Elf *elf;
@@ -276,10 +283,12 @@ static int read_image(struct debug *d, struct search *s, struct error *err)
 	elf = elf_memory((char *)d->image, d->image_size);
 	if (elf)
 		dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (dw)
+	if (dw) {
+		dwarf_new_oom_handler(dw, out_of_memory);
 		read_units(s, dw);
-	else
+	} else {
 		r = error__set(err, -EBADMSG, "%s", dwarf_errmsg(-1));
+	}
 	dwarf_end(dw);
 	elf_end(elf);
 	return r;
@@ -340,9 +349,9 @@ static bool has_dwarf(const struct elf_image *elf)
 int layout_dwarf__read(const struct elf_image *elf, const struct go_version *version,
 		       struct offsets *ret, struct error *err)
 {
-	/* A program of 200 MB takes less than a second of CPU time and 1 GiB. */
+	/* A program of 200 MB takes less than a second of CPU time and 300 MiB. */
 	static const struct guarded_limits limits = { .cpu_seconds = 20, .seconds = 60,
-						      .memory = 6ull << 30 };
+						      .memory = 2ull << 30 };
 	struct request request = { elf, version };
 	struct error why = { "" };
 	int r;

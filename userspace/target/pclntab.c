@@ -19,7 +19,7 @@
 #define MAGIC_1_20 0xfffffff1u
 #define FUNCTAB_ENTRY 8		/* u32 entry offset, u32 offset of the _func */
 #define FUNCS_MAX (1u << 24)
-#define CANDIDATES_MAX 64
+#define CANDIDATES_MAX 16
 
 /* internal/abi.FuncID: the numbers moved with each release that added one. */
 static void set_func_ids(struct pclntab *pt, const struct go_version *v)
@@ -146,6 +146,10 @@ static int find_table(struct pclntab *pt, struct error *err)
 
 		if (!elf_image__section(pt->elf, names[i], &sec))
 			continue;
+		if (sec.size > ELF_LOAD_MAX)
+			return error__set(err, -EFBIG, "the program's section %s has %llu MiB: more "
+					  "than %llu MiB are not read", names[i],
+					  (unsigned long long)(sec.size >> 20), ELF_LOAD_MAX >> 20);
 		data = elf_image__load(pt->elf, &sec);
 		if (!data)
 			return error__set(err, -EBADMSG, "cannot read the program's section %s",

@@ -16,7 +16,8 @@
 #define WINDOW_SIZE (256 << 10)
 #define TREE_MAX (1 << 20)	/* entries; as the runtime's own type has it */
 #define TREES_SIZE_MAX (256ull << 20)
-#define EFFORT 64		/* steps a byte of the tables: far more than is needed */
+#define EFFORT 2		/* steps per byte of the tables, and EFFORT_MIN: real programs take 0.05 */
+#define EFFORT_MIN (1 << 20)
 
 /*
  * `len` bytes of read-only data at `addr`: in the table itself, where 1.26 puts the trees, or through
@@ -252,7 +253,7 @@ int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t 
 	s.other = calloc(1, s.nother);
 	if (!s.other)
 		return -ENOMEM;
-	s.budget = EFFORT * (uint64_t)(pt->tab.end - pt->tab.start);
+	s.budget = EFFORT * (uint64_t)(pt->tab.end - pt->tab.start) + EFFORT_MIN;
 	widen_window(&s);
 	for (size_t i = 0; i < pt->nfunc && s.budget; i++) {
 		if (find_tree(&s, i))

@@ -22,6 +22,8 @@
 #define MODULE_ETEXT 184
 #define TREES 64		/* inline trees looked at */
 #define FUNC_ID_MAX 64
+#define PART (4u << 20)		/* of a section that is searched */
+#define RELOCATIONS_MAX (256u << 20)	/* bytes, of all sections: 11 million */
 
 /* moduledata.gofunc, by the size of a _func: up to 1.19; from 1.20, from 1.27, and room for more. */
 static const unsigned int gofunc_1_18[] = { 304, 0 };
@@ -104,7 +106,7 @@ static bool accept(struct pclntab *pt, const unsigned char *module)
 	return true;
 }
 
-static bool search_section(struct pclntab *pt, const struct elf_section *sec)
+static bool search_part(struct pclntab *pt, const struct elf_section *sec)
 {
 	unsigned char *data = elf_image__load(pt->elf, sec);
 	uint64_t want[2] = { pt->addr, pt->addr + pt->at.names };
@@ -114,6 +116,20 @@ static bool search_section(struct pclntab *pt, const struct elf_section *sec)
 		found = !memcmp(data + i, want, sizeof(want)) && accept(pt, data + i);
 	free(data);
 	return found;
+}
+
+/* In parts, which overlap: a section may have gigabytes. */
+static bool search_section(struct pclntab *pt, const struct elf_section *sec)
+{
+	for (uint64_t at = 0; at < sec->size; at += PART - MODULE_SIZE) {
+		struct elf_section part = *sec;
+
+		part.offset += at;
+		part.size = sec->size - at < PART ? sec->size - at : PART;
+		if (search_part(pt, &part))
+			return true;
+	}
+	return false;
 }
 
 static uint64_t relocated_where(const unsigned char *rela, size_t n, uint64_t addend)
@@ -153,6 +169,7 @@ static bool search_relocations(struct pclntab *pt, const struct elf_section *sec
 int pclntab__find_module(struct pclntab *pt, struct error *err)
 {
 	static const char *const likely[] = { ".go.module", ".noptrdata", ".data" };
+	uint64_t left = RELOCATIONS_MAX;
 	struct elf_section sec;
 
 	for (size_t i = 0; i < sizeof(likely) / sizeof(likely[0]); i++) {
@@ -161,7 +178,10 @@ int pclntab__find_module(struct pclntab *pt, struct error *err)
 			return 0;
 	}
 	for (size_t i = 0; elf_image__nth_section(pt->elf, i, &sec); i++) {
-		if (sec.type == SHT_RELA && search_relocations(pt, &sec))
+		if (sec.type != SHT_RELA || sec.size > left)
+			continue;
+		left -= sec.size;	/* thousands of sections may be one and the same */
+		if (search_relocations(pt, &sec))
 			return 0;
 	}
 	return error__set(err, -ENOENT, "the program's module data (runtime.firstmoduledata) was "

@@ -218,6 +218,7 @@ static const struct row rows[] = {
 #define WAITING 4
 #define RUNNING 2
 #define SITES_MAX 128
+#define INLINED_MAX (1u << 16)	/* an ordinary build has 2 */
 
 const char *site__probe_name(enum gt_probe probe)
 {
@@ -330,9 +331,16 @@ static bool applies(const struct row *row, const struct layout *layout)
 static void note_inlined(void *ctx, const char *name, const struct go_func *into, uint64_t at)
 {
 	struct finder *f = ctx;
-	struct inlined *more = realloc(f->inlined, (f->ninlined + 1) * sizeof(*more));
+	struct inlined *more;
 
 	(void)at;
+	/* The copies in one function come one after the other. */
+	for (size_t i = f->ninlined; i-- > 0 && f->inlined[i].into.entry == into->entry;) {
+		if (f->inlined[i].what == name)
+			return;
+	}
+	more = f->ninlined < INLINED_MAX ?
+	       realloc(f->inlined, (f->ninlined + 1) * sizeof(*more)) : NULL;
 	if (!more) {
 		f->out_of_memory = true;
 		return;
@@ -520,15 +528,9 @@ static int try_inlined(struct finder *f, const struct row *row, char *reason)
 
 	for (size_t i = 0; i < f->ninlined; i++) {
 		const struct inlined *in = &f->inlined[i];
-		bool seen = false;
 
 		if (strcmp(in->what, row->func) ||
 		    (row->inliner_ok && !strcmp(in->into.name, row->inliner_ok)))
-			continue;
-		for (size_t k = 0; k < i && !seen; k++)
-			seen = f->inlined[k].what == in->what &&
-			       f->inlined[k].into.entry == in->into.entry;
-		if (seen)
 			continue;
 		if (!finder__add_inlined(f, row, &in->into, reason))
 			return -ENOENT;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FUNCTION_MAX (1 << 20)	/* bytes; findRunnable has about 5,000 */
+#define FUNCTION_MAX (1 << 18)	/* bytes; findRunnable has about 5,000 */
 
 static uint32_t gpr_bit(ZydisRegister reg)
 {
