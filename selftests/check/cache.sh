@@ -2,7 +2,7 @@
 # beside others
 # timeout: 120
 # What is kept of an analysis: the second recording uses it and is as good as the first, another user's
-# folder is not used, --no-cache keeps nothing.
+# folder is not used, --no-cache keeps nothing, and a forged copy of a program takes nothing from it.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -53,6 +53,38 @@ a_started_program()
 	grep "$before" "$tmp/c.out"
 }
 
+# A copy with the same build id, size and time, in which some functions have other names
+make_copy() # FILE
+{
+	local program=build/targets/$JUDGE_GO/pingpong
+
+	sed 's/runtime\.(\*mheap)\.reclaimChunk/runtime.(*mheap).reclaimOther/; s/runtime\.gcStart/runtime.gcOther/' \
+		"$program" >"$1" && chmod +x "$1" && touch -r "$program" "$1" && ! cmp "$program" "$1" &&
+		[ "$(stat -c '%s %Y' "$program")" = "$(stat -c '%s %Y' "$1")" ]
+}
+
+missing() # PID: which probes its program lacks, as --json has them
+{
+	XDG_CACHE_HOME=$cache $GOTRACE probes --json -p "$1" | jq -c '.missing | map(.probe)'
+}
+
+forged_copy()
+{
+	cache=$(realpath "$tmp")/forged
+	make_copy "$tmp/copy" || return 1
+	start_background "$tmp/copy" -duration 60s
+	wait_until 20 grep -q ready "$tmp/background.out" || return 1
+	local copy=$BACKGROUND_PID
+
+	[ "$(missing "$copy")" != "[]" ] || { echo "the copy lacks nothing"; return 1; }
+	[ "$(missing "$TARGET_PID")" = "[]" ] && recorded && ! grep 'not recorded' "$tmp/c.out" || return 1
+	XDG_CACHE_HOME=$cache timeout 60 $GOTRACE record -v --events sched,gc,sweep -p "$copy" -d 300ms \
+		-o "$tmp/c.trace" >"$tmp/c.out" 2>&1
+	cat "$tmp/c.out"
+	kill "$copy"
+	grep 'not recorded: .*the program has no function runtime' "$tmp/c.out" && ! grep "$before" "$tmp/c.out"
+}
+
 ktap_start
 start_target pingpong "$JUDGE_GO" -duration 60s || exit 1
 tell_target start
@@ -61,4 +93,5 @@ try "the probes are the same" same_probes
 try "--no-cache" without_cache
 try "a folder that others can write to is not used" open_to_others
 try "a program that is started" a_started_program
+try "a forged copy of a program" forged_copy
 ktap_end

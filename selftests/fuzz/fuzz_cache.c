@@ -3,7 +3,7 @@
  * The cache of analyses. A program that has changed since its entry was made, which a program can do
  * that forges its build id: what the entry says of sites must hold, or nothing of it is used. And a
  * changed entry: it is read within its bounds, but believed, as only its owner can have changed it.
- * In the place of cache_folder.c.
+ * In the places of cache_folder.c and cache_key.c.
  *
  * Input: as patched.h says, of the program; or, with the first byte's highest bit, of its entry: then
  *
@@ -42,6 +42,16 @@ void cache_folder__write(const char *name, const void *data, size_t len)
 	stored->data = malloc(len);
 	stored->len = len;
 	memcpy(stored->data, data, len);
+}
+
+/* Each change makes another file of the program; here it is the same one still. */
+bool cache_key__make(const struct elf_image *elf, const struct go_version *version,
+		     char ret[CACHE_KEY_MAX])
+{
+	const char *id = elf_image__any_build_id(elf);
+
+	snprintf(ret, CACHE_KEY_MAX, "%s %s", version->text, id ? id : "-");
+	return true;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

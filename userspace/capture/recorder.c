@@ -186,7 +186,7 @@ static int check_layout(struct recorder *r, uint64_t now)
 		return 0;
 	r->next_check = now + CHECK_PAUSE;
 	code = process__check_layout(r->opts->process, r->opts->layout, &reason);
-	r->checked = !code;
+	r->checked = r->stats->layout_checked = !code;
 	if (!code || code == -ESRCH || !r->runtime_up || now < r->t0 + LAYOUT_PATIENCE)
 		return 0;
 	return error__set(r->err, code, "%s", reason.text);

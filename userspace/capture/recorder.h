@@ -56,6 +56,7 @@ struct recorder_stats {
 	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
 	unsigned int rings;
 	bool multi;
+	bool layout_checked; /* against the program, while it was recorded */
 	bool kfuncs; /* the module walked the stacks */
 };
 

@@ -21,7 +21,7 @@ void analysis__no_cache(void)
 	no_cache = true;
 }
 
-static void keep(const struct analysis *a)
+void analysis__keep(const struct analysis *a)
 {
 	if (!no_cache && !a->cached)
 		cache__store(a->elf, &a->layout, &a->sites);
@@ -91,8 +91,6 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 	a->path = realpath(path, NULL);
 	code = analyse(a, fd, path, err);
 	close(fd);
-	if (!code)
-		keep(a);
 	return code;
 }
 
@@ -123,8 +121,6 @@ int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 		name_library(a, err);
 	if (!code)
 		code = process__find_bias(&a->process, a->elf, err);
-	if (!code)
-		keep(a);
 	return code;
 }
 
@@ -143,13 +139,13 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
 
 	if (!code)
 		code = check_layout(a, err);
-	if (code != -EPROTO || !a->cached)
-		return code;
-	code = find_out_after_all(a, err);
+	if (code == -EPROTO && a->cached) {
+		code = find_out_after_all(a, err);
+		if (!code)
+			code = check_layout(a, err);
+	}
 	if (!code)
-		code = check_layout(a, err);
-	if (!code)
-		keep(a);
+		analysis__keep(a);
 	return code;
 }
 

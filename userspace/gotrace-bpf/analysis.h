@@ -41,6 +41,12 @@ struct analysis {
 /* From now on: target/cache.h is not asked, nor told. */
 void analysis__no_cache(void);
 
+/*
+ * Keeps what was found for the next time, once the live checks have passed; analysis__of_process()
+ * does it by itself.
+ */
+void analysis__keep(const struct analysis *a);
+
 /* Negative errno and the reason; what was found up to there stays (doctor shows it). */
 int analysis__of_file(struct analysis *a, const char *path, struct error *err);
 /* The process's program, its bias, and the live checks. */

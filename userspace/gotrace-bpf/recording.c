@@ -176,6 +176,17 @@ static uint32_t ring_size(const struct record_args *a)
 	return a->ring_size ? size : 0;
 }
 
+/* Of the sets that are recorded; what a program can't be recorded without has been refused by now. */
+static void name_missing(const struct analysis *an, uint32_t sets)
+{
+	for (size_t i = 0; i < an->sites.nmissing; i++) {
+		const struct site_missing *m = &an->sites.missing[i];
+
+		if (1u << site__set(m->probe) & sets)
+			log__msg("not recorded: %s: %s", m->why, m->reason);
+	}
+}
+
 static int record(const struct recording *r, struct analysis *an, struct launch *child,
 		  struct recorder_stats *stats, struct error *err)
 {
@@ -203,6 +214,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 
 	if (an->layout.warning[0])
 		log__msg("%s", an->layout.warning);
+	name_missing(an, a->sets);
 	if (a->blackbox)
 		return blackbox__run(a, &opts, err);
 	name_files(r, an->process.pid, &names);
@@ -210,6 +222,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	if (code)
 		return code;
 	code = recorder__run(&opts, stats, err);
+	if (stats->layout_checked)
+		analysis__keep(an);
 	if (!code)
 		tell(r, an->process.pid, stats);
 	if (file && stats->attach_ns) {

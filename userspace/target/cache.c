@@ -6,10 +6,10 @@
  * nothing here needs a format that lasts. Little-endian, texts with their lengths:
  *
  *	magic, tool, checksum of what follows (FNV-1a, against accidents)
- *	key: build ids and size of the program
+ *	key: which file, and since when it has not changed (cache_key.c)
  *	layout: the members of FIELDS, as they are in memory
  *	code: start, length and bytes, for each probed function
- *	sites; what is missing
+ *	sites
  */
 #include "target/cache.h"
 
@@ -24,7 +24,6 @@
 
 #define MAGIC	  "gotrace-bpf cache"
 #define HEADER	  (sizeof(MAGIC) + 32 + 8)
-#define KEY_MAX	  1024
 #define SITES_MAX 128
 #define CODE_MAX  (256u << 10) /* bytes of one function */
 #define INSN_MAX  15	       /* bytes of an instruction */
@@ -68,25 +67,9 @@ static void name_tool(uint64_t ret[4])
 	ret[3] = (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/*
- * A program without any build id is named by what the file system says of it. So is one whose Go
- * build id has no parts: a constant (-ldflags=-buildid=redacted) names no build, and neither does
- * the GNU build id that is made of it.
- */
-static void name_program(const struct elf_image *elf, const struct go_version *version,
-			 char key[KEY_MAX], char file[32])
+/* The name of an entry's file. */
+static void name_entry(const char *key, char file[32])
 {
-	const char *gnu = elf_image__build_id(elf), *go = elf_image__go_build_id(elf);
-	bool named = go ? strchr(go, '/') != NULL : gnu != NULL;
-	const struct stat *st = elf_image__stat(elf);
-	int n = snprintf(key, KEY_MAX, "%lld %s %s %s", (long long)st->st_size, version->text,
-			 gnu ? gnu : "-", go ? go : "-");
-
-	if (!named)
-		snprintf(key + n, KEY_MAX - (size_t)n, " %llx %llx %lld.%09ld %lld.%09ld",
-			 (unsigned long long)st->st_dev, (unsigned long long)st->st_ino,
-			 (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
-			 (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 	snprintf(file, 32, "%016llx", (unsigned long long)hash(key, strlen(key)));
 }
 
@@ -163,14 +146,6 @@ static void put_site(struct out *o, const struct site *s)
 	put_text(o, s->why);
 }
 
-static void put_missing(struct out *o, const struct site_missing *m)
-{
-	put_number(o, m->probe);
-	put_number(o, m->needed);
-	put_text(o, m->why);
-	put_text(o, m->reason);
-}
-
 static void put_header(struct out *o)
 {
 	uint64_t tool[4];
@@ -184,13 +159,16 @@ static void put_header(struct out *o)
 void cache__store(const struct elf_image *elf, const struct layout *layout,
 		  const struct site_list *sites)
 {
-	struct out o = { .data = malloc(CACHE_ENTRY_MAX) };
-	char key[KEY_MAX], file[32];
+	char key[CACHE_KEY_MAX], file[32];
+	struct out o = { 0 };
 	uint64_t sum;
 
+	if (sites->nmissing || !cache_key__make(elf, &layout->version, key))
+		return;
+	o.data = malloc(CACHE_ENTRY_MAX);
 	if (!o.data)
 		return;
-	name_program(elf, &layout->version, key, file);
+	name_entry(key, file);
 	put_header(&o);
 	put_text(&o, key);
 	for (size_t i = 0; i < NFIELDS; i++)
@@ -201,9 +179,6 @@ void cache__store(const struct elf_image *elf, const struct layout *layout,
 	put_number(&o, sites->n);
 	for (size_t i = 0; i < sites->n; i++)
 		put_site(&o, &sites->site[i]);
-	put_number(&o, sites->nmissing);
-	for (size_t i = 0; i < sites->nmissing; i++)
-		put_missing(&o, &sites->missing[i]);
 	if (!o.full) {
 		sum = hash(o.data + HEADER, o.len - HEADER);
 		memcpy(o.data + HEADER - sizeof(sum), &sum, sizeof(sum));
@@ -238,7 +213,7 @@ static bool get_text(struct buf *b, char *ret, size_t size)
 static bool get_header(struct buf *b, const char *key)
 {
 	uint64_t tool[4];
-	char theirs[KEY_MAX];
+	char theirs[CACHE_KEY_MAX];
 	const void *magic = buf__take(b, sizeof(MAGIC)), *by = buf__take(b, sizeof(tool));
 	uint64_t sum = buf__u64(b);
 
@@ -336,18 +311,6 @@ static bool get_site(struct buf *b, const struct elf_image *elf, const struct kn
 	return ret->why;
 }
 
-static bool get_missing(struct buf *b, struct site_missing *ret, char **texts)
-{
-	uint64_t probe = buf__u64(b);
-
-	ret->needed = buf__u64(b) != 0;
-	ret->why = get_kept(b, texts);
-	if (!ret->why || probe >= GT_PROBE_COUNT)
-		return false;
-	ret->probe = (enum gt_probe)probe;
-	return get_text(b, ret->reason, sizeof(ret->reason));
-}
-
 static bool get_sites(struct buf *b, const struct elf_image *elf, const struct known *known,
 		      struct site_list *ret, char **texts)
 {
@@ -360,16 +323,6 @@ static bool get_sites(struct buf *b, const struct elf_image *elf, const struct k
 		if (!get_site(b, elf, known, &ret->site[ret->n], texts))
 			return false;
 		ret->has[ret->site[ret->n].probe] = true;
-	}
-	n = buf__u64(b);
-	if (n > SITES_MAX)
-		return false;
-	ret->missing = calloc((size_t)n + 1, sizeof(*ret->missing));
-	if (!ret->missing)
-		return false;
-	for (; ret->nmissing < n; ret->nmissing++) {
-		if (!get_missing(b, &ret->missing[ret->nmissing], texts))
-			return false;
 	}
 	return !b->bad && !buf__left(b);
 }
@@ -386,7 +339,7 @@ static bool get_list(struct buf *b, const struct elf_image *elf, const struct kn
 bool cache__load(const struct elf_image *elf, const struct go_version *version,
 		 struct layout *ret_layout, struct site_list *ret_sites)
 {
-	char key[KEY_MAX], file[32];
+	char key[CACHE_KEY_MAX], file[32];
 	struct site_list sites = { 0 };
 	struct layout layout;
 	struct known known;
@@ -395,7 +348,9 @@ bool cache__load(const struct elf_image *elf, const struct go_version *version,
 	bool good;
 	size_t len;
 
-	name_program(elf, version, key, file);
+	if (!cache_key__make(elf, version, key))
+		return false;
+	name_entry(key, file);
 	data = cache_folder__read(file, &len);
 	if (!data)
 		return false;

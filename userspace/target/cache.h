@@ -8,10 +8,10 @@
  * kept, those used last. Whatever is wrong with the folder or an entry, the program is analysed as
  * if there were none; --verbose says why.
  *
- * An entry is found by build ids and file size, which a program can forge. So it also has the code
- * of each probed function up to its last site, and counts only if this program has the same there:
- * no probe goes where it would not have gone after an analysis. Offsets are held against the
- * process each time (target/live.c).
+ * An entry belongs to one file, unchanged since (cache_key.c): no other file, whatever it says of
+ * itself, gets or replaces it. It also has the code of each probed function up to its last site, and
+ * counts only if the program has the same there. Offsets are compared with the process each time
+ * (target/live.c); an analysis is kept only after such a comparison, and only if it missed nothing.
  */
 #ifndef TARGET_CACHE_H
 #define TARGET_CACHE_H
@@ -25,6 +25,7 @@
 /* False, and the outputs are untouched: analyse it. The sites are the caller's to deinit. */
 bool cache__load(const struct elf_image *elf, const struct go_version *version,
 		 struct layout *ret_layout, struct site_list *ret_sites);
+/* Does nothing for a program in which sites are missing: it is analysed each time. */
 void cache__store(const struct elf_image *elf, const struct layout *layout,
 		  const struct site_list *sites);
 

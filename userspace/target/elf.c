@@ -12,10 +12,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/buf.h"
@@ -339,6 +341,13 @@ void elf_image__forget_symbols(const struct elf_image *image)
 const struct stat *elf_image__stat(const struct elf_image *elf)
 {
 	return &elf->stat;
+}
+
+bool elf_image__is_on_fuse(const struct elf_image *elf)
+{
+	struct statfs fs;
+
+	return fstatfs(elf->fd, &fs) || fs.f_type == FUSE_SUPER_MAGIC;
 }
 
 const char *elf_image__build_id(const struct elf_image *elf)

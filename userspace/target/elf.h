@@ -54,6 +54,8 @@ void elf_image__forget_symbols(const struct elf_image *elf);
 
 /* What fstat() said of the file when it was opened. */
 const struct stat *elf_image__stat(const struct elf_image *elf);
+/* There, a process says what fstat() reports. */
+bool elf_image__is_on_fuse(const struct elf_image *elf);
 /* The GNU build id as hex (NULL: none) and Go's own (.note.go.buildid). */
 const char *elf_image__build_id(const struct elf_image *elf);
 const char *elf_image__go_build_id(const struct elf_image *elf);
