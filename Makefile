@@ -16,6 +16,8 @@
 #   build/kmod/KERNEL/   kmod/gotrace.ko and all that it is made of
 #   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1), and
 #                        replay/mutate, which tests the sequencer against losses
+#   build/mutants/       the library once more as libgotrace.so, and the unit tests linked with it
+#                        (SHARED=1): what `make mutants` plants mistakes in
 
 # Also dkms.conf's and kmod/main.c's, which are built without this file
 VERSION    := 0.1
@@ -46,10 +48,13 @@ SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-f
 # clang also reports a null pointer + 0, which gcc and the next C standard let be
 FUZZ_CFLAGS := -O1 -g1 $(SANITIZERS) -fno-sanitize=pointer-overflow
 
-OUT := $(if $(SAN),build/san,build)
+OUT := $(if $(SHARED),build/mutants,$(if $(SAN),build/san,build))
 ifdef SAN
 OUR_CFLAGS += $(SANITIZERS)
 LDFLAGS    += -fsanitize=address,undefined
+endif
+ifdef SHARED
+override CFLAGS := -O2 -g -fPIC
 endif
 
 KERNEL_BPF_SRCS := bpf/sched.bpf.c bpf/syscall.bpf.c
@@ -91,6 +96,7 @@ kselftests: $(KSELFTESTS:%=build/selftests/kmod/%)
 unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger \
 	build/selftests/blackbox)
+mutants-unit: $(UNIT_SRCS:selftests/unit/%.c=build/mutants/selftests/unit/%) build/mutants/cc
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 reference: $(JUDGES:%=build/reference/%)
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
@@ -118,7 +124,7 @@ $(OUT)/obj/userspace/trace/kernel_names.o build/fuzz/obj/userspace/trace/kernel_
 # The reader is optimized across files, since each event passes through five of them; objects hold
 # plain code as well, for all else that is linked with them.
 # Tests are linked from that: the linker's plugin would optimize each of them, for 1 s of CPU time.
-LTO ?= $(if $(SAN),,-flto=auto -ffat-lto-objects)
+LTO ?= $(if $(SAN)$(SHARED),,-flto=auto -ffat-lto-objects)
 NO_LTO := -fno-lto
 $(call objects,$(filter userspace/lib/% userspace/trace/%,$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
 
@@ -136,7 +142,7 @@ $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
-$(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(OUT)/libgotrace.a
+$(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),$(OUT)/libplanted.so $(OUT)/libgotrace.so,$(OUT)/libgotrace.a)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
@@ -167,6 +173,30 @@ $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/li
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# The library as `make mutants` wants it: libplanted.so, which is empty, comes before libgotrace.so and
+# can have another version of any of its functions. build/mutants/cc compiles that.
+
+ifdef SHARED
+$(call objects,$(LIB_SRCS)): OUR_CFLAGS += -finstrument-functions
+$(OUT)/selftests/unit/%: override LDFLAGS += -Wl,--no-as-needed,--enable-new-dtags,-rpath,$(CURDIR)/$(OUT)
+endif
+
+build/mutants/libgotrace.so: $(call objects,$(LIB_SRCS)) build/mutants/obj/selftests/mutants/reach.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libgotrace.so $^ $(LIBS) -o $@
+
+build/mutants/libplanted.so:
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libplanted.so -o $@
+
+hash := \#
+build/mutants/cc: Makefile
+	$(Q)mkdir -p $(@D)
+	$(file >$@,$(hash)!/bin/sh)
+	$(file >>$@,exec $(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) -O1 -g0 "$$@")
+	$(Q)chmod +x $@
 
 # Tests of the kernel module, for a machine that has it: its virtual one, or `make -C selftests run_tests`
 
@@ -334,6 +364,9 @@ fidelity: ## our traces against the programs' own, each Go release, servers of o
 	@+$(build) all reference
 	@selftests/fidelity
 
+mutants: ## small mistakes planted in the code: which do the unit tests miss? (MUTANTS=200 SEED=1)
+	@selftests/mutants/run -n $(or $(MUTANTS),200) -s $(or $(SEED),1)
+
 fuzz: ## libFuzzer on everything that reads foreign bytes, each for FUZZ_TIME seconds
 	@selftests/deps.sh libclang-rt-19-dev
 	@+$(build) fuzzers
@@ -386,5 +419,5 @@ help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
 
 .PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo check check-long check-kunit check-vm bench \
-	fidelity fuzz kmod kmod_install format-check offsets man install clean help
+	fidelity mutants mutants-unit fuzz kmod kmod_install format-check offsets man install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

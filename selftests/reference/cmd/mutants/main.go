@@ -1,0 +1,164 @@
+// Mutants plants small mistakes in C source and reports which ones no unit test sees.
+//
+//	mutants [-n N] [-s SEED] [-j JOBS] [-l] [FOLDER|FILE...]
+//	mutants --only FILE:LINE[:OP] [-j JOBS] [-l]
+//
+// Called by selftests/mutants/run, which says what the options mean, in the top folder of the tree.
+// What it needs is in build/mutants/: libgotrace.so, the unit tests linked with libplanted.so (empty)
+// and libgotrace.so in this order, and cc, which compiles as the library was. A mutant is one source file
+// compiled into another libplanted.so: its functions come before those of libgotrace.so, so that
+// nothing has to be linked again. The sources are not touched.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"gotrace-bpf/selftests/reference/internal/mutant"
+)
+
+// Of the mutants, so many per cent have to be caught.
+const wanted = 85
+
+var folders = []string{"userspace/sequence", "userspace/trace", "userspace/target", "userspace/align",
+	"userspace/capture"}
+
+func main() {
+	n := flag.Int("n", 200, "how many")
+	seed := flag.Uint64("s", 1, "the seed")
+	jobs := flag.Int("j", runtime.NumCPU(), "how many at once")
+	list := flag.Bool("l", false, "list them and test nothing")
+	only := flag.String("only", "", "those of `FILE:LINE[:OP]`")
+	flag.Parse()
+
+	ok, err := run(*n, *seed, *jobs, *list, *only, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+func run(n int, seed uint64, jobs int, list bool, only string, paths []string) (bool, error) {
+	var line int
+	var op string
+	if only != "" {
+		parts := strings.Split(only, ":")
+		paths = parts[:1]
+		if len(parts) > 1 {
+			number, err := strconv.Atoi(parts[1])
+			if err != nil {
+				return false, fmt.Errorf("invalid place %q: expected FILE:LINE or FILE:LINE:OP", only)
+			}
+			line = number
+		}
+		if len(parts) > 2 {
+			op = parts[2]
+		}
+	} else if len(paths) == 0 {
+		paths = folders
+	}
+	files, err := parse(paths)
+	if err != nil {
+		return false, err
+	}
+	b, err := newBench(jobs)
+	if err != nil {
+		return false, err
+	}
+	defer b.close()
+	if !list {
+		if err := b.measure(); err != nil {
+			return false, err
+		}
+	}
+
+	var picked []*planted
+	if only != "" {
+		picked = b.each(files, line, op)
+	} else {
+		picked = b.pick(files, n, seed)
+	}
+	if len(picked) == 0 {
+		return false, fmt.Errorf("nothing to change in %s", strings.Join(paths, " "))
+	}
+	if list {
+		for _, p := range picked {
+			fmt.Println(p)
+		}
+		return true, nil
+	}
+	accepted, err := readAccepted("selftests/mutants/accepted")
+	if err != nil {
+		return false, err
+	}
+	b.test(picked, accepted)
+	return b.report(picked), nil
+}
+
+func parse(paths []string) ([]*mutant.File, error) {
+	headers, err := filepath.Glob("userspace/*/*.h")
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, path := range headers {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(src))
+	}
+	alike := mutant.Members(texts)
+
+	var files []*mutant.File
+	for _, path := range paths {
+		found := []string{filepath.Clean(path)}
+		if info, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if found, err = filepath.Glob(filepath.Join(path, "*.c")); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range found {
+			src, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, mutant.Parse(name, string(src), alike))
+		}
+	}
+	return files, nil
+}
+
+func (b *bench) report(picked []*planted) bool {
+	caught, survived := map[string]int{}, map[string]int{}
+	var order []string
+	total := 0
+	for _, p := range picked {
+		folder := filepath.Dir(p.mutant.File)
+		if caught[folder]+survived[folder] == 0 {
+			order = append(order, folder)
+		}
+		if p.caughtBy != "" {
+			caught[folder]++
+			total++
+		} else {
+			survived[folder]++
+		}
+	}
+	for _, f := range order {
+		fmt.Printf("%s: %d of %d caught\n", f, caught[f], caught[f]+survived[f])
+	}
+	fmt.Printf("%d mutants, %d caught, %d survived, %d did not compile (%.1f %%)\n", len(picked), total,
+		len(picked)-total, b.broken.Load(), float64(100*total)/float64(len(picked)))
+	return 100*total >= wanted*len(picked)
+}
