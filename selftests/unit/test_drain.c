@@ -2,7 +2,8 @@
 /*
  * Rings to memory: order, sizes, and above all the watermark, with rings made of an array here.
  *
- * This file's ring functions stand in for libbpf's, and its session__rings() for the session's.
+ * This file's ring functions stand in for libbpf's, its session__rings() for the session's, and its
+ * clock, which ticks each time it is read, for the machine's.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -40,6 +41,13 @@ struct ring_buffer {
 static struct ring rings[RINGS];
 static struct ring_buffer buffers;
 static unsigned int late; /* records that come while ring 0 is consumed */
+static bool race;	  /* one comes into ring 0 after its position was read */
+static uint64_t now, race_time;
+
+uint64_t clock__now(void)
+{
+	return ++now;
+}
 
 unsigned int session__rings(const struct session *s)
 {
@@ -76,9 +84,17 @@ struct ring *ring_buffer__ring(struct ring_buffer *rb, unsigned int index)
 	return index < rb->n ? &rings[index] : NULL;
 }
 
+static struct gt_record *produce(unsigned int ring, unsigned int kind, size_t payload, bool busy);
+
 unsigned long ring__producer_pos(const struct ring *r)
 {
-	return r->produced;
+	unsigned long pos = r->produced;
+
+	if (race) {
+		race = false;
+		race_time = produce(0, GT_STW_END, 0, true)->time;
+	}
+	return pos;
 }
 
 unsigned long ring__consumer_pos(const struct ring *r)
@@ -146,6 +162,7 @@ static struct drain *fresh(void)
 	memset(rings, 0, sizeof(rings));
 	memset(&got, 0, sizeof(got));
 	late = 0;
+	race = false;
 	assert_int_equal(drain__create(&d, NULL, take, &got), 0);
 	return d;
 }
@@ -201,6 +218,34 @@ static void later_records_do_not_matter(void **state)
 	drain__destroy(d);
 }
 
+/* A record that comes after its ring's position was read is newer than the watermark. */
+static void the_clock_is_read_before_the_positions(void **state)
+{
+	struct drain *d = fresh();
+	uint64_t watermark;
+
+	race = true;
+	assert_int_equal(drain__run(d, &watermark), 0);
+	assert_true(watermark > 0 && watermark < race_time);
+	drain__destroy(d);
+}
+
+/* The fullest ring counts, whichever it is. */
+static void the_fill_is_the_largest(void **state)
+{
+	for (unsigned int full = 0; full < RINGS; full++) {
+		struct drain *d = fresh();
+		uint64_t watermark;
+
+		for (unsigned int i = 0; i < 50; i++)
+			produce(full, GT_STW_END, 0, false);
+		produce((full + 1) % RINGS, GT_STW_END, 0, false);
+		assert_int_equal(drain__run(d, &watermark), 51);
+		assert_int_equal(drain__fill(d), 50);
+		drain__destroy(d);
+	}
+}
+
 static void stacks_are_cut_to_their_depth(void **state)
 {
 	struct drain *d = fresh();
@@ -239,6 +284,8 @@ int main(void)
 		cmocka_unit_test(all_rings_in_order),
 		cmocka_unit_test(a_busy_slot_holds_the_watermark),
 		cmocka_unit_test(later_records_do_not_matter),
+		cmocka_unit_test(the_clock_is_read_before_the_positions),
+		cmocka_unit_test(the_fill_is_the_largest),
 		cmocka_unit_test(stacks_are_cut_to_their_depth),
 		cmocka_unit_test(the_callbacks_error_comes_back),
 	};

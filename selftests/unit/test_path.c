@@ -245,6 +245,25 @@ static void network_by_an_interrupt(void **state)
 	end();
 }
 
+/* An interrupt woke that thread: whichever process it came in the midst of has no part in it. */
+static void network_by_interrupt(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	core(2, 9, 2);
+	off(3, 9, GT_OFF_SLEEPING, 0, 2);
+	block(10, 1, NETWORK);
+	interrupt(25, 9);
+	core(27, 9, 2);
+	unblock(30, 1, 0);
+	start(31, 1);
+	expect(1, 10, 31,
+	       "10-30 goblock g1 m9 network netpoll\n"
+	       "30-31 gorun g1 idle\n");
+	end();
+}
+
 /* Of a raw system call Go knows nothing: its thread sleeps, and another one's goroutine wakes it. */
 static void raw_futex(void **state)
 {
@@ -683,6 +702,7 @@ int main(void)
 		cmocka_unit_test(network),
 		cmocka_unit_test(network_by_an_interrupt),
 		cmocka_unit_test(raw_futex),
+		cmocka_unit_test(network_by_interrupt),
 		cmocka_unit_test(bare_thread),
 		cmocka_unit_test(signals),
 		cmocka_unit_test(system_calls),

@@ -172,6 +172,33 @@ static void test_many_losses(void **state)
 	perf_data__close(d);
 }
 
+/* Two that are made one, of CPUs of which one was silent for long: the earlier begin counts. */
+static void test_merged_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+	const struct perf_loss *loss;
+	struct perf_data *d;
+	size_t n;
+
+	made_switch(m, 500, 1, 1001, 1, 0);
+	made_lost_at(m, 3, 2000, 0);
+	made_lost_at(m, 4, 2005, 1); /* lost since 500, and sorted behind the one of CPU 0 */
+	for (uint64_t i = 1; i < PERF_LOSSES_MAX; i++)
+		made_lost_at(m, 1, 2000 + 10 * i, 0);
+	made_switch(m, 1000000, 0, 1001, 1, 0);
+	d = read_made(m, made_file(m));
+	loss = perf_data__losses(d, &n);
+	assert_int_equal(n, PERF_LOSSES_MAX / 2 + 1);
+	assert_int_equal(loss[0].from, 500);
+	assert_int_equal(loss[0].to, 2005);
+	assert_int_equal(loss[0].count, 7);
+	assert_int_equal(loss[1].from, 2010);
+	assert_int_equal(loss[1].to, 2020);
+	assert_int_equal(loss[1].count, 2);
+	assert_int_equal(loss[n - 1].count, 1); /* an odd one is left as it is */
+	perf_data__close(d);
+}
+
 static void test_file_and_pipe(void **state)
 {
 	struct made_perf *m = made_perf();
@@ -504,23 +531,15 @@ static void test_bomb(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_many_losses),
-		cmocka_unit_test(test_file_and_pipe),
-		cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_compressed_long),
-		cmocka_unit_test(test_sample_types),
-		cmocka_unit_test(test_one_event_without_ids),
-		cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_auxtrace),
-		cmocka_unit_test(test_other_clocks),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_hostile_numbers),
-		cmocka_unit_test(test_no_perf_data),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_bomb),
+		cmocka_unit_test(test_losses),	      cmocka_unit_test(test_many_losses),
+		cmocka_unit_test(test_merged_losses), cmocka_unit_test(test_file_and_pipe),
+		cmocka_unit_test(test_compressed),    cmocka_unit_test(test_compressed_long),
+		cmocka_unit_test(test_sample_types),  cmocka_unit_test(test_one_event_without_ids),
+		cmocka_unit_test(test_ages),	      cmocka_unit_test(test_auxtrace),
+		cmocka_unit_test(test_other_clocks),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_cut_anywhere),  cmocka_unit_test(test_hostile_numbers),
+		cmocka_unit_test(test_no_perf_data),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_formats),	      cmocka_unit_test(test_bomb),
 	};
 
 	return cmocka_run_group_tests_name("perfdata", tests, NULL, NULL);

@@ -258,6 +258,89 @@ static void struct_has_another(void **state)
 	stop(&m);
 }
 
+/* The first snapshot saw it on thread 3, and the second one on 2: no record says which holds. */
+static void a_thread_that_differs_is_left_open(void **state)
+{
+	struct snapshot_g earlier[4];
+	struct snapshot first, second;
+	struct machine m;
+	uint64_t before;
+
+	begin(&m, 25, "go1.25.3");
+	snap_begin(&m);
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNING, 2);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, 1);
+	snap_m(&m, 3, 2);
+	memcpy(earlier, m.snap_g, sizeof(earlier));
+	earlier[1].m = M(3);
+	before = sequencer__losses(m.seq);
+	first = second = m.snap;
+	first.g = earlier;
+	first.time = m.now;
+	first.time_end = second.time = m.now + 1;
+	second.time_end = m.now + 2;
+	m.now += STEP_NS;
+	assert_int_equal(sequencer__resnapshot(m.seq, &first, &second), 0);
+	flush(&m);
+	assert_null(strstr(m.writer.text, "GoStart g2"));
+	assert_true(sequencer__losses(m.seq) > before);
+	stop(&m);
+}
+
+static unsigned int stray_kind; /* of the record below */
+
+static void stray(struct machine *m)
+{
+	static const uint64_t payload[3];
+
+	machine_give(m, 2, stray_kind, G(4), 0, payload);
+}
+
+/*
+ * Goroutine 4, whose create was lost, is in a system call in both snapshots; a record between them
+ * that no goroutine was found for says more.
+ */
+static void strays_outrank_snapshots(void **state)
+{
+	static const struct {
+		unsigned int kind;
+		const char *created; /* how it appears in the trace */
+	} cases[] = {
+		{ GT_SYSCALL_NO_P, "GoCreate g4 f4 -\n" },
+		{ GT_READY, "GoCreate g4 f4 -\n" },
+		{ GT_YIELD, "GoCreate g4 f4 -\n" },
+		{ GT_PARK, "GoCreateBlocked g4 f4 -\n" },
+		{ GT_PREEMPT_PARK, "GoCreateBlocked g4 f4 -\n" },
+		{ GT_DESTROY, NULL },
+		{ GT_DESTROY_SYSCALL, NULL },
+	};
+	struct machine m;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(&m, 25, "go1.25.3");
+		assert_int_equal(sequencer__lost(m.seq, GT_CREATE, 1), 0);
+		snap_begin(&m);
+		snap_g(&m, 1, GS_RUNNING, 1);
+		snap_g(&m, 2, GS_RUNNABLE, 0);
+		snap_g(&m, 3, GS_RUNNABLE, 0);
+		snap_g(&m, 4, GS_SYSCALL, 2);
+		snap_m(&m, 1, 0);
+		snap_m(&m, 2, 1);
+		stray_kind = cases[i].kind;
+		pair_give(&m, stray);
+		if (cases[i].created) {
+			assert_non_null(strstr(m.writer.text, cases[i].created));
+			assert_null(strstr(m.writer.text, "GoStart g4"));
+		} else {
+			assert_null(strstr(m.writer.text, "g4"));
+		}
+		stop(&m);
+	}
+}
+
 static void pairs_of_no_use(void **state)
 {
 	struct machine m;
@@ -287,6 +370,8 @@ int main(void)
 		cmocka_unit_test(records_outrank),
 		cmocka_unit_test(lag_is_waited_for),
 		cmocka_unit_test(struct_has_another),
+		cmocka_unit_test(a_thread_that_differs_is_left_open),
+		cmocka_unit_test(strays_outrank_snapshots),
 		cmocka_unit_test(pairs_of_no_use),
 	};
 

@@ -173,6 +173,28 @@ static void clocks_move_along(void **state)
 	assert_int_equal(cut.clock[0].nsec, cut.sync[0]);
 }
 
+/* A part that begins in another second of the calendar than its trace. */
+static void a_clock_carries_into_the_next_second(void **state)
+{
+	const char *path = scratch("second");
+	static struct seen_list cut;
+
+	start_at(path, 25, 1);
+	ok(writer__open(x.w, 1000, 5999999999900)); /* 100 ns before it */
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	put(10, 1050, EV_HEAP_ALLOC, 1, 0, 0);
+	put(10, 1500, EV_HEAP_ALLOC, 2, 0, 0);
+	ok(writer__close(x.w));
+	assert_int_equal(trace_file__commit(x.file), 0);
+	stop(NULL);
+	read_all(part(path, 25, 1400, 1600), &cut);
+	assert_true(cut.sync[0] > 1100);
+	assert_int_equal(cut.clock[0].time, cut.sync[0]);
+	assert_int_equal(cut.clock[0].mono, cut.sync[0]);
+	assert_int_equal(cut.clock[0].sec, 6000);
+	assert_int_equal(cut.clock[0].nsec, cut.sync[0] - 1100);
+}
+
 /* 1.22 has no clocks, but the recorder's private data has them. */
 static void clocks_of_versions_without(void **state)
 {
@@ -501,6 +523,7 @@ int main(void)
 		TEST(every_part_stands_on_its_own),
 		TEST(the_prologue_says_what_goes_on),
 		TEST(clocks_move_along),
+		TEST(a_clock_carries_into_the_next_second),
 		TEST(clocks_of_versions_without),
 		TEST(before_there_is_anything),
 		TEST(nothing_happens_in_it),

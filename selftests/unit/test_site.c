@@ -97,6 +97,13 @@ static void behind_a_call(void **state)
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 2);
 	insn[1].writes = 1u << GPR_AX;		/* the result is gone at the jump */
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
+	insn[1].writes = 0;
+	insn[4] = (struct insn){
+		.addr = insn[4].addr, .len = insn[4].len, .kind = INSN_JMP, .target = insn[2].addr
+	};
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1); /* 2 is jumped to */
+	insn[4].kind = INSN_RET;
+	insn[1].writes = 1u << GPR_AX;
 	insn[2].target = 101;			/* the place is reached without the call, too */
 	assert_true(find__after_call(&c, 0, 1u << GPR_AX) == NO_INSN);
 	c.n = 1;

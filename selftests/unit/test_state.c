@@ -37,6 +37,29 @@ static void scheduling(void **state)
 	finish(&m);
 }
 
+/*
+ * A wake-up of a goroutine that runs, from the time of its last record: that it blocked was lost. It is
+ * waited for, for a millisecond of the stream and no longer.
+ */
+static void a_wake_up_at_the_time_of_another_record(void **state)
+{
+	struct machine m;
+	uint64_t time;
+
+	running(&m, 25, "go1.25.3", 2);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 2);
+	expect(&m, "m2 ProcStart p1 #1\nm2 GoStart g2 #1\n");
+	time = m.now -= STEP_NS;
+	ready(&m, 1, 2);
+	assert_int_equal(sequencer__watermark(m.seq, time + 999999), 0);
+	assert_string_equal(m.writer.text, "");
+	assert_int_equal(sequencer__watermark(m.seq, time + 1000000), 0);
+	assert_string_equal(m.writer.text, "m2 GoBlock \"unspecified\" -\nm1 GoUnblock g2 #2 -\n");
+	assert_int_equal(stats(&m)->dropped, 0);
+	stop(&m);
+}
+
 static void create_and_destroy(void **state)
 {
 	struct machine m;
@@ -476,6 +499,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scheduling),
+		cmocka_unit_test(a_wake_up_at_the_time_of_another_record),
 		cmocka_unit_test(create_and_destroy),
 		cmocka_unit_test(address_reused),
 		cmocka_unit_test(stacks_and_skips),

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The whole way of `gotrace align`: a trace and a perf.data file made by hand, and what the generations of
+ * the joined trace have. The trace has no kernel events, so that those of its threads come from perf too.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "../perfdata/made.h"
+#include "align/alignment.h"
+#include "align/write.h"
+#include "rewrite_fixture.h"
+#include "trace/private_read.h"
+
+/* Thread 10 runs on a P in both generations, thread 11 shows in the second one. */
+static const char *made_trace(void)
+{
+	const char *path = scratch("before");
+
+	start_at(path, 25, 1);
+	ok(writer__open(x.w, 1000, 5000000001000));
+	ok(private__ticks(x.w, 1, 1000, 5000000001000));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	put(10, 1900, EV_HEAP_ALLOC, 1, 0, 0);
+	ok(writer__close(x.w));
+	ok(writer__open(x.w, 2000, 5000000002000));
+	ok(private__ticks(x.w, 1, 2000, 5000000002000));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	ok(writer__proc_status(x.w, 11, 1, PROC_RUNNING));
+	put(11, 2100, EV_HEAP_ALLOC, 2, 0, 0);
+	put(10, 3000, EV_HEAP_ALLOC, 3, 0, 0);
+	ok(writer__close(x.w));
+	assert_int_equal(trace_file__commit(x.file), 0);
+	stop(NULL);
+	return path;
+}
+
+enum {
+	NO_P = 900,
+	STRANGER = 901
+}; /* a thread of the program that the trace has not; another program's */
+
+static struct perf_data *made_perf_data(void)
+{
+	struct made_perf *m = made_perf();
+	struct perf_data *d;
+	struct error err = {};
+	struct input *in;
+	struct made *b;
+
+	made_switch(m, 500, 0, 0, 0, 10); /* before the trace: 10 gets CPU 0 */
+	made_switch(m, 1500, 0, 10, 0, NO_P);
+	made_switch(m, 1600, 0, NO_P, 1, 10);
+	made_switch(m, 1700, 0, 10, 0, STRANGER);
+	made_switch(m, 1800, 0, 0, 0, 10);
+	made_lost_at(m, 4, 2200, 1);
+	made_switch(m, 2400, 1, 11, 1, 0);
+	made_switch(m, 2500, 0, 10, 1, NO_P);
+	b = made_file(m);
+	ok(input__open_memory(&in, b->data, b->len, &err));
+	ok(perf_data__open(&d, in, &err));
+	free(b);
+	free(m);
+	return d;
+}
+
+static char text_of_items[4096];
+
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+	size_t n = strlen(text_of_items);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text_of_items + n, sizeof(text_of_items) - n, format, ap);
+	va_end(ap);
+}
+
+static void say_generation(const struct dictionary *words)
+{
+	struct private_reader r;
+	struct private_record record;
+	struct kernel_reader *kernel;
+	struct kernel_thread thread;
+	struct kernel_item item;
+	struct private_loss loss;
+	struct private_pair pair;
+
+	private_reader__init(&r, words);
+	while (private_reader__next(&r, &record) > 0) {
+		while (record.kind == PRIVATE_LOSSES && private_read__loss(&record.data, &loss))
+			say("lost %u from %" PRIu64 " to %" PRIu64 "\n", (unsigned int)loss.count,
+			    loss.from, loss.to);
+		while (record.kind == PRIVATE_ALIGNMENT && private_read__pair(&record.data, &pair))
+			say("%.*s: %.*s\n", (int)pair.name.len, pair.name.data, (int)pair.value.len,
+			    pair.value.data);
+	}
+	private_reader__deinit(&r);
+	if (kernel_reader__open(&kernel, words) <= 0)
+		return;
+	while (kernel_reader__thread(kernel, &thread))
+		say("thread %u %s\n", thread.tid, kernel__run(thread.run));
+	while (kernel_reader__item(kernel, &item))
+		say("%" PRIu64 " %s %u cpu%u other=%u %s %.*s\n", item.time,
+		    kernel__item(item.kind), item.tid, item.cpu, item.other,
+		    item.kind == KERNEL_OFF ? kernel__why(item.why) : "-", (int)item.name.len,
+		    item.name.data ? item.name.data : "");
+	kernel_reader__close(kernel);
+}
+
+static void say_trace(const char *path)
+{
+	struct reader *r = open_path(path);
+	struct error err = {};
+	struct trace_event ev;
+	int code;
+
+	text_of_items[0] = 0;
+	while ((code = reader__next(r, &ev, &err)) > 0) {
+		if (ev.type == EV_SYNC && ev.words) {
+			say("generation\n");
+			say_generation(ev.words);
+		}
+	}
+	if (code)
+		fail_msg("%s", err.text);
+	reader__destroy(r);
+}
+
+static void joined(void **state)
+{
+	static const char expected[] = "generation\n"
+				       "made by: a test\n"
+				       "thread 10 running\n"
+				       "1500 named 10 cpu0 other=0 - worker\n"
+				       "1500 off_cpu 10 cpu0 other=900 preempted a name of 15 by\n"
+				       "1500 named 900 cpu0 other=0 - a name of 15 by\n"
+				       "1500 on_cpu 900 cpu0 other=10 - \n"
+				       "1600 named 900 cpu0 other=0 - worker\n"
+				       "1600 off_cpu 900 cpu0 other=10 sleeping a name of 15 by\n"
+				       "1600 named 10 cpu0 other=0 - a name of 15 by\n"
+				       "1600 on_cpu 10 cpu0 other=900 - \n"
+				       "1700 named 10 cpu0 other=0 - worker\n"
+				       "1700 off_cpu 10 cpu0 other=901 preempted a name of 15 by\n"
+				       "1700 core 901 cpu0 other=0 - a name of 15 by\n"
+				       "1800 named 10 cpu0 other=0 - a name of 15 by\n"
+				       "1800 on_cpu 10 cpu0 other=0 - \n"
+				       "generation\n"
+				       "lost 4 from 2200 to 2200\n"
+				       "lost 0 from 2500 to 2501\n"
+				       "thread 10 running\n"
+				       "thread 900 sleeping\n"
+				       "2400 named 11 cpu1 other=0 - worker\n"
+				       "2400 off_cpu 11 cpu1 other=0 sleeping \n"
+				       "2500 named 10 cpu0 other=0 - worker\n"
+				       "2500 off_cpu 10 cpu0 other=900 sleeping a name of 15 by\n"
+				       "2500 named 900 cpu0 other=0 - a name of 15 by\n"
+				       "2500 on_cpu 900 cpu0 other=10 - \n";
+	const char *from = made_trace(), *to = scratch("after");
+	static const struct align_pair pair = { "made by", "a test" };
+	struct reader *r = open_path(from);
+	struct align_added added;
+	struct error err = {};
+	struct trace_file *file;
+	struct alignment a;
+	struct align_job job;
+	struct side side;
+	struct input *in;
+	uint64_t all;
+
+	ok(side__read(&side, r, &err));
+	reader__destroy(r);
+	if (alignment__make(&a, &side, made_perf_data(), &err))
+		fail_msg("%s", err.text);
+	assert_false(a.fitted);
+	assert_string_equal(alignment__clock(&a), "CLOCK_MONOTONIC");
+	assert_int_equal(alignment__covered(&a, &all), 2500 - 1000);
+	assert_int_equal(all, a.side.to - 1000);
+	job = (struct align_job){ .side = &a.side,
+				  .perf = &a.join,
+				  .target = &a.target,
+				  .wanted = a.wanted,
+				  .pairs = &pair,
+				  .npairs = 1 };
+	ok(input__open(&in, from, &err));
+	job.trace = in;
+	ok(trace_file__open(&file, to));
+	ok(align__write(&job, file, to, &added, &err));
+	ok(trace_file__commit(file));
+	trace_file__destroy(file);
+	input__destroy(in);
+	say_trace(to);
+	assert_string_equal(text_of_items, expected);
+	assert_int_equal(added.switches, 9);
+	assert_int_equal(added.wakings, 0);
+	assert_int_equal(added.threads, 9);
+	assert_int_equal(added.cores, 1);
+	alignment__deinit(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(joined),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
