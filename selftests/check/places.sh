@@ -219,6 +219,25 @@ int main(void) { f(); pause(); }' >"$tmp/c-tiny.c"
 			$GOTRACE record -p "$PID" -o "$tmp/x.trace" && end_it
 }
 
+# As esbuild's are: stripped, and without what `go version -m` reads.
+without_build_information()
+{
+	objcopy --strip-all --remove-section .go.buildinfo "$tiny" "$tmp/bare-tiny" &&
+		! readelf -SW "$tmp/bare-tiny" | grep -q buildinfo &&
+		start_somewhere "$tmp/bare-tiny" -duration 60s && recorded &&
+		$GOTRACE doctor -p "$PID" --json | jq -e --arg go "$JUDGE_GO" '.target.go == $go' && end_it
+}
+
+# SECTION NAME: a program that has the mark of another Go compiler
+of_another_compiler()
+{
+	echo "int mark[4] __attribute__((section(\"$1\"))); int tinygo_startTask; int main(void) { return mark[0]; }" |
+		sed "$([ "$2" = TinyGo ] || echo 's/int tinygo_startTask;//')" >"$tmp/other.c" &&
+		cc -o "$tmp/other" "$tmp/other.c" &&
+		refused "programs built with $2 are not supported" $GOTRACE probes --exe "$tmp/other" &&
+		refused "programs built with $2 are not supported" $GOTRACE record -o "$tmp/x.trace" -- "$tmp/other"
+}
+
 without_sections()	# as packers leave programs
 {
 	cp "$tiny" "$tmp/packed" && printf '\0\0\0\0\0\0\0\0' |
@@ -324,6 +343,9 @@ try "a command for another machine" for_arm64
 try "a running 386 program" running_386
 try "Go code in a shared library" shared_library
 try "a packed program" without_sections
+try "a program without build information" without_build_information
+try "a program built with gccgo" of_another_compiler .go_export gccgo
+try "a program built with TinyGo" of_another_compiler .mark TinyGo
 try "--follow: children" children
 
 printf '#!/bin/sh\nexec %s -duration 4s\n' "$other" >"$tmp/then" && chmod +x "$tmp/then"

@@ -53,7 +53,7 @@ static int launch(const struct recording *r, struct launch *child, struct analys
 		code = launch__next_exec(child, err);
 		if (!code)
 			code = analyse_process(r, child, child->pid, an, err);
-		if (!code || !child->held || !analysis__is_not_go(an))
+		if (!code || code == -ENOTSUP || !child->held || !analysis__is_not_go(an))
 			break;
 		log__debug("process %d executes %s: %s", child->pid, an->process.exe, err->text);
 		analysis__deinit(an);

@@ -4,7 +4,7 @@
  *
  * Second step of target analysis, after target/elf.c; target/layout.c takes the version. Where the
  * blob is and what it holds: Go's debug/buildinfo. Since 1.18 the strings follow the header;
- * before, it pointed to them.
+ * before, it pointed to them. A program without it is asked for its release by target/build_version.c.
  */
 #include "target/buildinfo.h"
 
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lib/buf.h"
+#include "target/build_version.h"
 
 #define MAGIC "\xff Go buildinf:"
 #define MAGIC_SIZE 14
@@ -163,6 +164,7 @@ static void read_settings(const char *mod, struct go_buildinfo *ret)
 	ret->race = setting(mod, "-race", value, sizeof(value)) && !strcmp(value, "true");
 	ret->trimpath = setting(mod, "-trimpath", value, sizeof(value)) && !strcmp(value, "true");
 	ret->unoptimized = setting(mod, "-gcflags", value, sizeof(value)) && has_word(value, "-N");
+	ret->plugin = setting(mod, "-buildmode", value, sizeof(value)) && !strcmp(value, "plugin");
 	ret->pgo = setting(mod, "-pgo", value, sizeof(value)) && value[0] && strcmp(value, "off");
 }
 
@@ -186,30 +188,57 @@ static void read_blob(const struct elf_image *elf, struct buf *b, char **ret_ver
 	}
 }
 
+/* Without build information: what kind of program is it? */
+static int read_without(const struct elf_image *elf, struct go_version *ret, struct error *err)
+{
+	struct elf_section first;
+	struct error why = { "" };
+	int r;
+
+	if (!elf_image__nth_section(elf, 0, &first))
+		return error__set(err, -ENOENT, "it has no section headers: if it is a Go program, "
+				  "it is packed, and can be recorded once it is unpacked (upx -d)");
+	r = build_version__find(elf, ret, &why);
+	if (r == -ENOENT)
+		return error__set(err, r, "not a Go program: %s", why.text);
+	return r ? error__set(err, -ENOENT, "%s", why.text) : 0;
+}
+
+static int read_version(const struct elf_image *elf, const char *version, struct go_version *ret,
+			struct error *err)
+{
+	const char *compiler = NULL;
+
+	/* Only then: reading all symbol names of each large program would take some time. */
+	if (!version || strstr(version, "gccgo"))
+		compiler = build_version__other_compiler(elf);
+	if (compiler)
+		return error__set(err, -ENOTSUP, "programs built with %s are not supported: only those "
+				  "of the standard Go toolchain (go build) can be recorded", compiler);
+	if (!version)
+		return read_without(elf, ret, err);
+	if (!go_version__parse(version, ret))
+		return error__set(err, -ENOENT, "its Go build information names no release (\"%.40s\"): "
+				  "it was obfuscated, by garble or the like; an ordinary build can "
+				  "be traced", version);
+	return 0;
+}
+
 int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struct error *err)
 {
 	struct go_buildinfo info = { 0 };
 	char *version = NULL, *mod = NULL;
-	struct elf_section first;
 	size_t size = 0, at;
 	unsigned char *data = load_data(elf, &size);
 	struct buf b;
-	int r = 0;
+	int r;
 
 	if (data && find_blob(data, size, &at)) {
 		b = buf__make(data + at, size - at);
 		read_blob(elf, &b, &version, &mod);
 	}
-	if (!version && !elf_image__nth_section(elf, 0, &first))
-		r = error__set(err, -ENOENT, "it has no section headers: if it is a Go program, it "
-			       "is packed, and can be recorded once it is unpacked (upx -d)");
-	else if (!version)
-		r = error__set(err, -ENOENT, "not a Go program: it has no Go build information");
-	else if (!go_version__parse(version, &info.version))
-		r = error__set(err, -ENOENT, "its Go build information names no release (\"%.40s\"): "
-			       "it was obfuscated, by garble or the like; an ordinary build can "
-			       "be traced", version);
-	else if (mod)
+	r = read_version(elf, version, &info.version, err);
+	if (!r && mod)
 		read_settings(mod, &info);
 	if (!r)
 		*ret = info;

@@ -22,9 +22,13 @@ struct go_buildinfo {
 	bool cgo, race, trimpath;
 	bool unoptimized;	/* -gcflags has -N */
 	bool pgo;		/* built with -pgo=FILE */
+	bool plugin;		/* -buildmode=plugin */
 };
 
-/* -ENOENT with a reason: not a Go program (or its build info was cut out). */
+/*
+ * -ENOENT with a reason: not a Go program, or its release was not found; -ENOTSUP: built with
+ * another Go compiler. Of a program without build information the release alone is known.
+ */
 int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struct error *err);
 /* Parses "go1.26.8", "go1.27rc1", "devel go1.27-abc": false if there is no version in it. */
 bool go_version__parse(const char *text, struct go_version *ret);
