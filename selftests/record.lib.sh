@@ -50,19 +50,19 @@ stop_recorder() # by SIGINT, which a shell's background job inherits as ignored
 	return $status
 }
 
-# PID: the program's text in memory is that of its file: no breakpoint stands in it. False when it
-# has no text to compare.
+# PID [LIBRARY]: the program's text in memory (or its library's) is that of its file: no breakpoint
+# stands in it. False when it has no text to compare.
 text_is_clean()
 {
-	local range offset start end
+	local file=${2-/proc/$1/exe} range offset start end
 
-	read -r range _ offset _ < <(awk -v exe="$(readlink "/proc/$1/exe")" \
+	read -r range _ offset _ < <(awk -v exe="${2-$(readlink "/proc/$1/exe")}" \
 		'$2 == "r-xp" && $6 == exe' "/proc/$1/maps")
 	[ -n "$range" ] || return 1
 	start=$((16#${range%-*})) end=$((16#${range#*-}))
 	cmp -s <(dd if="/proc/$1/mem" bs=65536 iflag=skip_bytes,count_bytes \
 			skip="$start" count=$((end - start)) status=none) \
-		<(dd if="/proc/$1/exe" bs=65536 iflag=skip_bytes,count_bytes \
+		<(dd if="$file" bs=65536 iflag=skip_bytes,count_bytes \
 			skip=$((16#$offset)) count=$((end - start)) status=none)
 }
 

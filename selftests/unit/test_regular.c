@@ -322,11 +322,10 @@ static void deleted_library(void **state)
 {
 	void *map = map_deleted(in_folder("lib.so"));
 	struct process self = { .pid = getpid() };
-	char name[256];
 
 	assert_int_equal(mkfifo(in_folder("lib.so (deleted)"), 0600), 0);
 	watch_file("lib.so (deleted)");
-	assert_false(process__find_go_library(&self, name, sizeof(name)));
+	assert_false(process__use_go_library(&self));
 	assert_false(was_opened());
 	munmap(map, 4096);
 }

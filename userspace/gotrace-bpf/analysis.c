@@ -91,22 +91,30 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 	a->path = realpath(path, NULL);
 	code = analyse(a, fd, path, err);
 	close(fd);
+	if (!code && a->info.plugin) {
+		site_list__deinit(&a->sites);
+		code = error__set(err, -ENOTSUP, "%s is a plugin: its runtime is that of the "
+				  "program that loads it; record the program that loads it", path);
+	}
 	return code;
 }
 
-/* Go code in a library of a program that is none of Go's can't be recorded; it is named, though. */
-static void name_library(const struct analysis *a, struct error *err)
+/* The program is none of Go's: its Go code is in a shared library. */
+static int analyse_library(struct analysis *a, struct error *err)
 {
-	char library[256];
+	struct error why = { "" };
+	int code;
 
-	if (!err || !analysis__is_not_go(a) ||
-	    !process__find_go_library(&a->process, library, sizeof(library)))
-		return;
-	err->text[0] = '\0';
-	error__set(err, -ENOENT,
-		   "process %d is no Go program: its Go code is in a shared library, "
-		   "%s, which can't be recorded",
-		   a->process.pid, library);
+	elf_image__destroy(a->elf);
+	a->elf = NULL;
+	code = analyse(a, a->process.exe_fd, a->process.exe, &why);
+	if (err)
+		err->text[0] = '\0';
+	if (code)
+		error__set(err, code, "process %d is no Go program: its Go code is in a shared "
+			   "library, %.200s, which can't be recorded: %s",
+			   a->process.pid, a->process.exe, why.text);
+	return code;
 }
 
 int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
@@ -117,8 +125,9 @@ int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 		return code;
 	a->has_process = true;
 	code = analyse(a, a->process.exe_fd, a->process.exe, err);
-	if (code)
-		name_library(a, err);
+	if (code && code != -ENOTSUP && analysis__is_not_go(a) &&
+	    process__use_go_library(&a->process))
+		code = analyse_library(a, err);
 	if (!code)
 		code = process__find_bias(&a->process, a->elf, err);
 	return code;

@@ -38,6 +38,7 @@ struct check {
 	uint64_t *goids;
 	size_t ngoids;
 	size_t frames, odd_frames;	/* saved frame pointers, and those that lead out of the stack */
+	size_t waiting, started;	/* goroutines that wait, and those that have a start function */
 };
 
 #define HEX(x) ((unsigned long long)(x))
@@ -256,7 +257,7 @@ static bool is_sane_g(const struct go_g *g)
 	    g->goid >= USER_MAX || g->parent >= USER_MAX || g->startpc >= USER_MAX)
 		return false;
 	return g->status != GS_WAITING ||
-	       (g->goid && g->startpc && g->sp >= g->stack_lo && g->sp <= g->stack_hi);
+	       (g->goid && g->sp >= g->stack_lo && g->sp <= g->stack_hi);
 }
 
 static int check_g(struct check *c, uint64_t addr, struct go_g *g, struct error *err)
@@ -276,6 +277,8 @@ static int check_g(struct check *c, uint64_t addr, struct go_g *g, struct error 
 		c->frames++;
 		c->odd_frames += g->bp < g->stack_lo || g->bp > g->stack_hi;
 	}
+	c->waiting += g->status == GS_WAITING;
+	c->started += g->status == GS_WAITING && g->startpc;
 	if (g->goid)
 		c->goids[c->ngoids++] = g->goid;
 	return 0;
@@ -291,6 +294,10 @@ static int compare_goids(const void *a, const void *b)
 /* Ids are never used twice, so that no two gs have the same one, whenever each was read. */
 static int check_goids(struct check *c, struct error *err)
 {
+	/* The runtime's own wait everywhere; only those of callbacks from C have no start function. */
+	if (c->waiting && !c->started)
+		return error__set(err, -EPROTO, WRONG "none of %zu goroutines that wait has a start "
+				  "function", c->waiting);
 	qsort(c->goids, c->ngoids, sizeof(*c->goids), compare_goids);
 	for (size_t i = 1; i < c->ngoids; i++) {
 		if (c->goids[i] == c->goids[i - 1])

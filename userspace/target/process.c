@@ -112,6 +112,7 @@ static int check_status(struct process *proc, struct error *err)
 
 static int open_exe(struct process *proc, struct error *err)
 {
+	struct stat st;
 	ssize_t n;
 
 	snprintf(proc->exe_path, sizeof(proc->exe_path), "/proc/%d/exe", proc->pid);
@@ -119,6 +120,10 @@ static int open_exe(struct process *proc, struct error *err)
 	proc->exe[n > 0 ? n : 0] = 0;
 	proc->exe_fd = regular__open(proc->exe_path, NULL);
 	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", proc->exe_fd);
+	if (proc->exe_fd >= 0 && !fstat(proc->exe_fd, &st)) {
+		proc->program_dev = st.st_dev;
+		proc->program_ino = st.st_ino;
+	}
 	if (proc->exe_fd >= 0)
 		return 0;
 	if (proc->exe_fd == -EACCES || proc->exe_fd == -EPERM)
@@ -234,7 +239,8 @@ int process__find_bias(struct process *proc, const struct elf_image *elf, struct
 	return 0;
 }
 
-static bool has_go_code(pid_t pid, const char *path)
+/* The file with its Go code, or -1: it has none. */
+static int open_go_code(pid_t pid, const char *path)
 {
 	char root[64];
 	struct elf_image *elf = NULL;
@@ -245,34 +251,44 @@ static bool has_go_code(pid_t pid, const char *path)
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
 	fd = regular__open_below(root, path, NULL);
 	if (fd < 0)
-		return false;
+		return -1;
 	if (!elf_image__open(&elf, fd, path, NULL))
-		has = elf_image__section(elf, ".go.buildinfo", &sec);
+		has = elf_image__section(elf, ".go.buildinfo", &sec) ||
+		      elf_image__section(elf, ".gopclntab", &sec);
 	elf_image__destroy(elf);
+	if (has)
+		return fd;
 	close(fd);
-	return has;
+	return -1;
 }
 
-bool process__find_go_library(const struct process *proc, char *ret, size_t size)
+bool process__use_go_library(struct process *proc)
 {
 	char path[64], *line = NULL, *name;
-	bool found = false;
 	size_t room = 0;
+	int fd = -1;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
 	f = fopen(path, "re");
-	while (f && !found && getline(&line, &room, f) > 0) {
+	while (f && fd < 0 && getline(&line, &room, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		name = strchr(line, '/');
-		found = name && strstr(line, " r-xp ") && has_go_code(proc->pid, name);
-		if (found)
-			snprintf(ret, size, "%s", name);
+		if (!name || !strstr(line, " r-xp ") || !strcmp(name, proc->exe))
+			continue;
+		fd = open_go_code(proc->pid, name);
+		if (fd >= 0)
+			snprintf(proc->exe, sizeof(proc->exe), "%s", name);
 	}
 	free(line);
 	if (f)
 		fclose(f);
-	return found;
+	if (fd < 0)
+		return false;
+	close(proc->exe_fd);
+	proc->exe_fd = fd;
+	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", fd);
+	return true;
 }
 
 int process__read(const struct process *proc, uint64_t addr, void *buf, size_t len)
@@ -329,11 +345,11 @@ bool process__alive(const struct process *proc)
 
 bool process__is_same(const struct process *proc)
 {
-	struct stat then, now;
+	struct stat now;
 
-	return process__alive(proc) && !fstat(proc->exe_fd, &then) &&
-	       !stat(proc->exe_path, &now) && then.st_ino == now.st_ino &&
-	       then.st_dev == now.st_dev && read_stat(proc->pid, START_TIME) == proc->start_time &&
+	return process__alive(proc) && !stat(proc->exe_path, &now) &&
+	       proc->program_ino == now.st_ino && proc->program_dev == now.st_dev &&
+	       read_stat(proc->pid, START_TIME) == proc->start_time &&
 	       read_stat(proc->pid, START_STACK) == proc->start_stack;
 }
 

@@ -18,10 +18,11 @@
 struct process {
 	pid_t pid;		/* as the user gave it: in our PID namespace */
 	int pidfd;
-	int exe_fd;		/* /proc/PID/exe, readable even when deleted */
-	char exe[4096];		/* the link's text, for messages */
+	int exe_fd;		/* /proc/PID/exe, readable even when deleted; or its Go library */
+	char exe[4096];		/* the link's text, for messages; or the library's path */
 	char exe_path[64];	/* "/proc/PID/exe": what it runs now */
 	char attach_path[64];	/* "/proc/self/fd/N", exe_fd: this program, whatever it runs now */
+	uint64_t program_dev, program_ino; /* of /proc/PID/exe when it was opened */
 	char cmdline[1024];	/* arguments joined by blanks */
 	uint64_t start_time;	/* field 22 of /proc/PID/stat: tells a reused PID */
 	uint64_t start_stack;	/* field 28: another one, by chance, after each exec; 0: unknown */
@@ -62,10 +63,10 @@ bool process__is_same(const struct process *proc);
 uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
 
 /*
- * A library with Go code (-buildmode=c-shared) that the process has mapped: its path, as the target
- * sees it. For the refusal of a program that is none of Go's.
+ * A library with Go code (-buildmode=c-shared) that the process has mapped, the first one: from here on
+ * exe, exe_fd and attach_path are those of the library. For a program that is none of Go's.
  */
-bool process__find_go_library(const struct process *proc, char *ret, size_t size);
+bool process__use_go_library(struct process *proc);
 
 /*
  * The live checks. For every M with a thread: m.procid is a thread of this process, m.g0.m == m, g0's
