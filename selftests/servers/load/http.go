@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 type httpClient struct {
@@ -22,7 +23,13 @@ func (c *httpClient) exchange(n int) error {
 	if len(c.paths) > 0 {
 		path = c.paths[n%len(c.paths)]
 	}
-	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, c.host); err != nil {
+	path, body, post := strings.Cut(path, " ")
+	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, c.host)
+	if post {
+		request = fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
+			"Content-Length: %d\r\n\r\n%s", path, c.host, len(body), body)
+	}
+	if _, err := io.WriteString(c, request); err != nil {
 		return err
 	}
 	response, err := http.ReadResponse(c.in, nil)

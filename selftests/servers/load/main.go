@@ -1,10 +1,10 @@
 // Load keeps a server busy: some connections over which one request after the other is made, each
 // connection closed and made anew after a while, so that the server's goroutines come and go.
 //
-//	load [-connections N] [-requests N] [-think D] http|nats|mqtt ADDRESS [PATH...]
+//	load [-connections N] [-requests N] [-think D] http|nats|mqtt|dns ADDRESS [PATH...]
 //
 // It rests for D between two requests of a connection. It ends by SIGTERM, or when the server is gone, and prints how many requests were answered. HTTP
-// takes PATHs in turn; a NATS or MQTT client publishes to a subject that it has subscribed itself.
+// takes PATHs in turn, of which "PATH BODY" is posted; DNS takes names in turn; a NATS or MQTT client publishes to a subject that it has subscribed itself.
 package main
 
 import (
@@ -69,7 +69,11 @@ func keepBusy(kind, address string, paths []string) error {
 }
 
 func serveOne(kind, address string, paths []string) error {
-	conn, err := net.DialTimeout("tcp", address, 2*time.Second)
+	network := "tcp"
+	if kind == "dns" {
+		network = "udp"
+	}
+	conn, err := net.DialTimeout(network, address, 2*time.Second)
 	if err != nil {
 		return err
 	}
@@ -83,6 +87,8 @@ func serveOne(kind, address string, paths []string) error {
 		client = &natsClient{c, ""}
 	case "mqtt":
 		client = &mqttClient{c, nil}
+	case "dns":
+		client = &dnsClient{c, paths}
 	default:
 		return fmt.Errorf("no protocol %q", kind)
 	}
