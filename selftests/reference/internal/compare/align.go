@@ -63,7 +63,8 @@ func same(a, b item) bool { return a.key == b.key && abs(a.time-b.time) <= maxAp
 
 // firstMatch finds where in o the sequence t begins. o covers a wider window, so what precedes is
 // no difference. The nearest in time of the equal ones is taken: sequences are often periodic, so
-// the first equal one may be a period early.
+// the first equal one may be a period early. So may the nearest be, if the period is as short as
+// the clocks are uncertain: of those about as near, the one from which the most are equal is taken.
 func firstMatch(t, o []item) int {
 	if len(t) == 0 {
 		return 0
@@ -79,13 +80,41 @@ func firstMatch(t, o []item) int {
 		}
 	}
 	if found {
-		return best
+		return longestRun(t, o, best)
 	}
 	// The first transition has no counterpart: begin with what lies no earlier than it.
 	for best < len(o) && o[best].time < t[0].time {
 		best++
 	}
 	return best
+}
+
+// unsure is by how much the clocks of a v1 trace and ours may differ after all.
+const unsure = 20e3
+
+// longestRun is the start in o, as near to t[0] as o[nearest] within unsure, from which the most
+// items are equal; of several such starts the nearest.
+func longestRun(t, o []item, nearest int) int {
+	limit := abs(o[nearest].time-t[0].time) + unsure
+	best, most := nearest, equalItems(t, o[nearest:])
+	for j := range o {
+		if j == nearest || abs(o[j].time-t[0].time) > limit || !same(t[0], o[j]) {
+			continue
+		}
+		n := equalItems(t, o[j:])
+		if n > most || n == most && abs(o[j].time-t[0].time) < abs(o[best].time-t[0].time) {
+			best, most = j, n
+		}
+	}
+	return best
+}
+
+func equalItems(t, o []item) int {
+	n := 0
+	for n < len(t) && n < len(o) && same(t[n], o[n]) {
+		n++
+	}
+	return n
 }
 
 // skipCost is what skipping one transition weighs in nanoseconds of time difference.

@@ -56,6 +56,20 @@ func TestAlign(t *testing.T) {
 	}
 }
 
+// TestAlignUnsureClocks: a period shorter than what the clocks are apart is no reason to begin one late.
+func TestAlignUnsureClocks(t *testing.T) {
+	for _, offset := range []int64{-7000, -4000, -1600, 1600, 4000, 7000} {
+		whole, late := periodic(900), periodic(900)
+		whole[600].key, late[600].key = 9, 9 // where a wrong begin shows
+		for i := range late {
+			late[i].time += offset
+		}
+		if onlyT, onlyO := unmatched(align(whole[60:], late)); onlyT != 0 || onlyO != 60 {
+			t.Errorf("%d ns apart: %d and %d without counterpart, want 0 and 60", offset, onlyT, onlyO)
+		}
+	}
+}
+
 // TestAlignOffset: an offset between the clocks must show as times, not as differences.
 func TestAlignOffset(t *testing.T) {
 	whole, late := periodic(300), periodic(300)
