@@ -351,6 +351,44 @@ static void prologues(void **state)
 	for_each_program(prologue_of);
 }
 
+/*
+ * A goroutine may be stopped at the first instruction of a function that follows a wrapper. Go's
+ * tracer leaves it out like a wrapper, but not that of 1.19 and 1.20.
+ */
+static void entries_after_wrappers(const char *path)
+{
+	static const struct go_version old = { .major = 1, .minor = 20, .text = "go1.20" };
+	struct sym_frame frames[SYM_INLINE_MAX];
+	struct go_func before, f;
+	struct symbolizer s, t;
+	struct pclntab *older;
+	struct program p;
+	size_t seen = 0;
+
+	open_program(&p, path);
+	assert_int_equal(pclntab__open(&older, p.elf, &old, NULL), 0);
+	pclntab__symbolizer(p.pt, 0, &s);
+	pclntab__symbolizer(older, 0, &t);
+	for (size_t i = 1; pclntab__func(p.pt, i, &f) && seen < 20; i++) {
+		pclntab__func(p.pt, i - 1, &before);
+		if (s.frames(s.ctx, before.end, frames) < 1 || !frames[0].wrapper ||
+		    before.end != f.entry || f.func_id == before.func_id)
+			continue;
+		seen++;
+		assert_true(t.frames(t.ctx, f.entry, frames) >= 1);
+		assert_false(frames[0].wrapper);
+		assert_int_equal(frames[0].pc, f.entry);
+	}
+	assert_true(seen);
+	pclntab__destroy(older);
+	close_program(&p);
+}
+
+static void entries_are_no_wrappers(void **state)
+{
+	for_each_program(entries_after_wrappers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +398,7 @@ int main(void)
 		cmocka_unit_test(prologues),
 		cmocka_unit_test(obfuscated_tables_are_read),
 		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(entries_are_no_wrappers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

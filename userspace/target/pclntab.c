@@ -25,6 +25,7 @@
 static void set_func_ids(struct pclntab *pt, const struct go_version *v)
 {
 	pt->since_1_20 = go_version__since(v, 20);
+	pt->since_1_21 = go_version__since(v, 21);
 	if (go_version__since(v, 25)) {
 		pt->id_wrapper = 23;
 		pt->id_sigpanic = 20;

@@ -73,43 +73,55 @@ static int expand(struct pclntab *pt, const struct func_info *f, uint64_t pc,
 	return n;
 }
 
+/* The frames at `addr` if a function begins there, else 0. */
+static int expand_entry(struct pclntab *pt, uint64_t addr, struct sym_frame *frames)
+{
+	struct func_info f;
+	size_t index;
+
+	if (!pclntab__search(pt, addr, &index) || !pclntab__info(pt, index, &f) || f.entry != addr)
+		return 0;
+	return expand(pt, &f, addr, frames, SYM_INLINE_MAX);
+}
+
 /*
  * A goroutine that was stopped by a signal may stand at the first instruction of a function: one
  * byte back is another one. There runtime.CallersFrames takes the address as it is, and what is
  * innermost at it; but what is around it, and whether it is a wrapper, fpunwindExpand has asked the
- * one before.
+ * one before. Up to 1.20 runtime.gentraceback took the address as it is for all of that.
  */
-static bool stands_at_entry(struct pclntab *pt, uint64_t addr, struct sym_frame *ret)
+static int frames_at_entry(struct pclntab *pt, uint64_t addr, struct sym_frame *ret, int n)
 {
-	struct sym_frame frames[SYM_INLINE_MAX];
-	struct func_info f;
-	size_t index;
+	struct sym_frame entered[SYM_INLINE_MAX];
+	int m = expand_entry(pt, addr, entered);
 
-	if (!pclntab__search(pt, addr, &index) || !pclntab__info(pt, index, &f) || f.entry != addr ||
-	    expand(pt, &f, addr, frames, SYM_INLINE_MAX) < 1)
-		return false;
-	*ret = frames[0];
-	return true;
+	if (!m)
+		return 0;
+	if (!pt->since_1_21 || !n) {
+		n = pt->since_1_21 ? 1 : m;
+		memcpy(ret, entered, (size_t)n * sizeof(*ret));
+		return n;
+	}
+	entered->wrapper = ret->wrapper;
+	entered->elides = ret->elides;
+	*ret = *entered;
+	return n;
 }
 
 static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 {
 	struct pclntab *pt = ctx;
 	uint64_t call = pc - pt->bias - 1;
-	struct sym_frame entered;
 	struct func_info f;
 	size_t index;
-	int n;
+	int n, at_entry;
 
 	if (!pclntab__search(pt, call, &index) || !pclntab__info(pt, index, &f))
-		return stands_at_entry(pt, call + 1, ret);
+		return frames_at_entry(pt, call + 1, ret, 0);
 	n = expand(pt, &f, call, ret, SYM_INLINE_MAX);
-	if (stands_at_entry(pt, call + 1, &entered)) {
-		entered.wrapper = ret->wrapper;
-		entered.elides = ret->elides;
-		*ret = entered;
-		return n;
-	}
+	at_entry = frames_at_entry(pt, call + 1, ret, n);
+	if (at_entry)
+		return at_entry;
 	switch (pclntab__pcvalue(pt, f.pcsp, f.entry, call)) {
 	case 0:
 		ret->pushed = SYM_PUSHED_NOTHING;

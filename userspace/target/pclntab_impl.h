@@ -35,7 +35,7 @@ struct pclntab {
 	uint64_t gofunc;		/* what function data are relative to */
 	uint32_t header_size;		/* of a _func: 40 before 1.20, then 44 */
 	uint32_t func_id_at;
-	bool since_1_20;		/* by the release, not by the magic */
+	bool since_1_20, since_1_21;	/* by the release, not by the magic */
 	uint8_t id_wrapper, id_gopanic, id_panicwrap, id_sigpanic;
 
 	/* the functions by name, made when first asked for: see pclntab_names.c */
