@@ -28,12 +28,22 @@ const (
 	ClassLost = "stack lost at a suspension"
 	// ClassCut is a stack of which both traces have the innermost frames, as many as fit.
 	ClassCut = "cut stack"
+	// ClassSkipped is the stack of a goroutine preempted where its function has no frame of its own,
+	// up to Go 1.20: frame pointers, which ours follows, lead past the function's caller.
+	ClassSkipped = "caller without a frame pointer"
+	// ClassStale is a stack with runtime.gcAssistAlloc, up to Go 1.20: the collector moved the stack
+	// while that function waited, and left its frame pointer as it was.
+	ClassStale = "stale frame pointer"
 	// Unexplained is every other difference.
 	Unexplained = "unexplained"
 )
 
 // cutDepth is how many frames at least a stack has that was cut: 128 less what a tracer skips.
 const cutDepth = 110
+
+// lastWithTables is the last format of a release that does not follow frame pointers itself: 1.20
+// writes that of 1.19.
+const lastWithTables = 20
 
 // lastThatLoses is the last release of ClassLost.
 const lastThatLoses = 25
@@ -115,6 +125,27 @@ func (c *comparer) stackClass(tt, ot *tracefile.Transition) string {
 	n := min(tab.Depth(t), tab.Depth(o))
 	if n >= cutDepth && slices.Equal(tab.Frames(t)[:n], tab.Frames(o)[:n]) {
 		return ClassCut
+	}
+	if c.Minor <= lastWithTables {
+		return frameClass(tab.Frames(t), tab.Frames(o))
+	}
+	return ""
+}
+
+// frameClass is that of two stacks of a release whose tracer knows each function's frame size, and
+// needs no frame pointers.
+func frameClass(t, o []tracefile.Frame) string {
+	n := 0
+	for n < len(t) && n < len(o) && t[n] == o[n] {
+		n++
+	}
+	isAssist := func(f tracefile.Frame) bool { return f.Func == "runtime.gcAssistAlloc" }
+	if slices.ContainsFunc(t[:n], isAssist) {
+		return ClassStale
+	}
+	left := len(t) - len(o)
+	if n >= 2 && left > 0 && t[0].Func == "runtime.asyncPreempt" && slices.Equal(t[n+left:], o[n:]) {
+		return ClassSkipped
 	}
 	return ""
 }

@@ -97,3 +97,35 @@ func TestClassOfStack(t *testing.T) {
 		}
 	}
 }
+
+// TestFrameClass: what frame pointers miss up to Go 1.20, and what they do not.
+func TestFrameClass(t *testing.T) {
+	stack := func(names ...string) (out []tracefile.Frame) {
+		for _, name := range names {
+			out = append(out, tracefile.Frame{Func: name, Line: 1})
+		}
+		return out
+	}
+	const preempt, assist = "runtime.asyncPreempt", "runtime.gcAssistAlloc"
+	for _, test := range []struct {
+		name        string
+		truth, ours []tracefile.Frame
+		want        string
+	}{
+		{"caller left out", stack(preempt, "a", "b", "c"), stack(preempt, "a", "c"), ClassSkipped},
+		{"with what was inlined there", stack(preempt, "a", "b", "b2", "c"), stack(preempt, "a", "c"), ClassSkipped},
+		{"the last one", stack(preempt, "a", "b"), stack(preempt, "a"), ClassSkipped},
+		{"the preempted function left out", stack(preempt, "a", "b", "c"), stack(preempt, "b", "c"), ""},
+		{"two that are apart", stack(preempt, "a", "b", "c", "d", "e"), stack(preempt, "a", "c", "e"), ""},
+		{"another caller", stack(preempt, "a", "b", "c"), stack(preempt, "a", "x", "c"), ""},
+		{"not preempted", stack("runtime.gopark", "a", "b", "c"), stack("runtime.gopark", "a", "c"), ""},
+		{"one too many", stack(preempt, "a", "c"), stack(preempt, "a", "b", "c"), ""},
+		{"ends after an assist", stack("p", assist, "b", "c"), stack("p", assist), ClassStale},
+		{"goes wrong after an assist", stack("p", assist, "b", "c"), stack("p", assist, "x"), ClassStale},
+		{"wrong before it", stack("p", "q", assist, "b"), stack("p", "x", assist, "b"), ""},
+	} {
+		if got := frameClass(test.truth, test.ours); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
