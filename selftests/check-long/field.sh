@@ -1,0 +1,250 @@
+#!/bin/bash
+# timeout: 3600
+# Programs as they run in the field: esbuild as npm has it (stripped, without build information), etcd,
+# Caddy and CoreDNS of the Go module proxy, each by another Go, and Debian's Prometheus (Go 1.19). Each
+# is recorded under load.
+#
+# A server that serves its own trace (package net/http/pprof) is asked for it while it is recorded, and
+# the two are compared goroutine by goroutine, as in selftests/fidelity.lib.sh. Of esbuild the numbers of
+# goroutines are known: it starts one for each file. When it serves, SIGQUIT makes it write what its
+# goroutines began with.
+. "$(dirname "$0")/../lib.sh"
+. selftests/fidelity.lib.sh
+
+FIELD_SECONDS=${FIELD_SECONDS:-6}
+FILES=300 # that esbuild bundles
+ESBUILD=0.28.0
+ESBUILD_SHA256=aafacdf135322bf47c882a4ea4db33d0375583f5b9c3fd2d4e12258e470568be
+RECORD=
+LIMITS='-identical 99.9 -diffs 20'
+at=127.0.0.1 LOAD_PID='' BACKGROUND_PID='' READY=''
+
+# NAME VERSION [PACKAGE]: sets SERVER to the program of selftests/servers/field/NAME, built by that Go
+build_field()
+{
+	local name=$1 version=$2 package=${3:-.} key folder
+
+	key=$({
+		echo "$version $package"
+		cat selftests/servers/field/"$name"/*
+	} | sha256sum)
+	folder=$PROGRAM_CACHE/field-${key:0:16}
+	SERVER=$folder/$name
+	[ ! -x "$SERVER" ] || return 0
+	mkdir -p "$folder" && (cd selftests/servers/field/"$name" && CGO_ENABLED=0 GOFLAGS=-mod=readonly \
+		GOTOOLCHAIN=go$version nice -n 10 "${GO:-go}" build -p 2 -buildvcs=false -o "$SERVER.new" "$package") &&
+		mv "$SERVER.new" "$SERVER"
+}
+
+# Sets SERVER to esbuild, by npm where that is installed.
+unpack_esbuild()
+{
+	local folder=$PROGRAM_CACHE/esbuild-$ESBUILD temporary archive
+
+	SERVER=$folder/package/bin/esbuild
+	[ ! -x "$SERVER" ] || return 0
+	mkdir -p "$PROGRAM_CACHE" && temporary=$(mktemp -d "$PROGRAM_CACHE/unpacking.XXXXXX") || return 1
+	archive=$temporary/esbuild-linux-x64-$ESBUILD.tgz
+	if command -v npm >/dev/null; then
+		(cd "$temporary" && npm pack "@esbuild/linux-x64@$ESBUILD")
+	else
+		curl -sSf -o "$archive" "https://registry.npmjs.org/@esbuild/linux-x64/-/linux-x64-$ESBUILD.tgz"
+	fi && tar -C "$temporary" -xzf "$archive" &&
+		echo "$ESBUILD_SHA256  $temporary/package/bin/esbuild" | sha256sum -c || return 1
+	mv -T "$temporary" "$folder"
+}
+
+# --- esbuild
+
+# m0.js imports two files, each of which imports two, and so on.
+make_files()
+{
+	local i k
+
+	mkdir -p "$tmp/js" || return 1
+	for ((i = 0; i < FILES; i++)); do
+		for k in $((2 * i + 1)) $((2 * i + 2)); do
+			[ $k -ge $FILES ] || echo "import { f$k } from './m$k.js'; console.log(f$k(1))"
+		done
+		for ((k = 0; k < 20; k++)); do
+			echo "export const c${i}_$k = (a, b) => a > $k ? a * b : [a, b, $k].map(v => v + $i)"
+		done
+		echo "export function f$i(x) { return x + c${i}_0(x, 1) }"
+	done | awk -v folder="$tmp/js" -v files="$FILES" '
+		BEGIN { file = folder "/m0.js" }
+		{ print >file }
+		/^export function/ { close(file); file = folder "/m" ++n ".js" }
+		END { exit n != files }'
+}
+
+started() # FUNCTION: how many goroutines of the trace began with it
+{
+	jq --arg function "$1" '[.goroutines[] | select(.name == $function)] | length' "$tmp/goroutines"
+}
+
+# The linker has one file more, that of esbuild's own functions.
+bundled()
+{
+	local of=github.com/evanw/esbuild/internal name want got
+
+	timeout 120 $GOTRACE record -o "$tmp/esbuild.trace" --stats "$tmp/esbuild.json" -- "$SERVER" \
+		"$tmp/js/m0.js" --bundle --sourcemap --outfile="$tmp/js/out/bundle.js" || return 1
+	check_trace "$tmp/esbuild.trace" && [ "$(stat_of lost "$tmp/esbuild.json")" = 0 ] &&
+		[ -s "$tmp/js/out/bundle.js" ] &&
+		build/gotrace goroutines --all --json "$tmp/esbuild.trace" >"$tmp/goroutines" || return 1
+	while read -r want name; do
+		got=$(started "$of/$name")
+		echo "$name: $got, expected $want"
+		[ "$got" -eq "$want" ] || return 1
+	done <<-END
+		$FILES bundler.parseFile
+		$((FILES + 1)) graph.CloneLinkerGraph.func1
+		$((FILES + 1)) linker.(*linkerContext).scanImportsAndExports.func1
+	END
+	JUDGED="$(jq '.goroutines | length' "$tmp/goroutines") goroutines, one of each of three kinds for a file"
+}
+
+esbuild()
+{
+	try "esbuild is there" unpack_esbuild && try "files to bundle" make_files || return
+	try "esbuild has no build information" no_build_information
+	try "esbuild bundles: valid, one goroutine for each file" bundled && note "$JUDGED"
+	PORT=$(free_port)
+	mkfifo "$tmp/open" # it serves as long as its input is open
+	server "esbuild, which serves," 3 "net/http.(*conn).serve" "-think 5ms http $at:$PORT /m0.js" \
+		sh -c "exec \"\$@\" 0<>$tmp/open" sh "$SERVER" "$tmp/js/m0.js" --bundle --outdir="$tmp/js/out" \
+		--serve="$at:$PORT"
+}
+
+no_build_information()
+{
+	readelf -SW "$SERVER" >"$tmp/sections" && grep -q gopclntab "$tmp/sections" &&
+		! grep -q buildinfo "$tmp/sections"
+}
+
+# --- servers with a trace of their own
+
+# NAME URL: the server runs as $PID, its load as $LOAD_PID
+record_and_ask()
+{
+	start_background $GOTRACE record -p "$PID" -o "$tmp/server.trace" --stats "$tmp/server.json" \
+		${RECORD:+$RECORD}
+	recorder_is_live || return 1
+	measure_use
+	rm -f "$tmp/own.trace"
+	curl -sSf --max-time $((FIELD_SECONDS * 10)) -o "$tmp/own.trace" "$2?seconds=$FIELD_SECONDS" || return 1
+	measure_use "$1"
+	sleep 0.1
+	stop_recorder || return 1
+	kill -0 "$LOAD_PID" || { cat "$tmp/load.err"; return 1; }
+	[ "$(stat_of lost "$tmp/server.json")" = 0 ] || { echo "records were lost"; return 1; }
+}
+
+# NAME URL COMMAND...: it serves its trace there; LOAD is the load's arguments, READY what answers then
+compared_field()
+{
+	local name=$1 url=$2 status=0
+	shift 2
+
+	"$@" >"$tmp/server.out" 2>&1 &
+	PID=$!
+	background+=("$PID")
+	wait_until 30 curl -sf -o "$tmp/ready" "$READY" || { tail -n 5 "$tmp/server.out"; return 1; }
+	"$LOADER" "${LOAD[@]}" >"$tmp/load.out" 2>"$tmp/load.err" &
+	LOAD_PID=$!
+	background+=("$LOAD_PID")
+	sleep 1
+	record_and_ask "$name" "$url" || status=1
+	stop_server
+	[ $status -eq 0 ] && check_trace "$tmp/server.trace" >"$tmp/checked" &&
+		judge_run "$name" "$tmp/own.trace" "$tmp/server.trace" || return 1
+	JUDGED=$(jq -r '"\(.goroutines.equal) of \(.goroutines.total) goroutines, \(.transitions.equal) of " +
+		"\(.transitions.total) transitions, \(.whole_stack.equal) of \(.whole_stack.total) stacks, " +
+		"\(.waker.equal) of \(.waker.total) wakers; \(.classes) \(.stack_classes)"' "$REPORTS/$name.json")
+	jq -e '(.classes.unexplained // 0) == 0 and .goroutines.total >= 20' "$REPORTS/$name.json" ||
+		{ echo "$JUDGED"; return 1; }
+}
+
+field() # NAME, ARGUMENTS OF compared_field
+{
+	local name=$1
+	shift
+
+	READY=${READY:-${1%/trace}/cmdline}
+	try "$name: as its own trace has it" compared_field "$name" "$@" && note "$JUDGED"
+	READY=''
+}
+
+etcd()
+{
+	PORT=$(free_port)
+	LOAD=(-connections 8 -think 2ms http "$at:$PORT" '/v3/kv/put {"key":"Zm9v","value":"YmFy"}'
+		'/v3/kv/range {"key":"Zm9v"}' /version)
+	try "etcd builds" build_field etcd 1.24.13 go.etcd.io/etcd/server/v3 &&
+		field etcd "http://$at:$PORT/debug/pprof/trace" "$SERVER" --data-dir "$tmp/etcd" --enable-pprof \
+			--log-level error --listen-client-urls "http://$at:$PORT" \
+			--advertise-client-urls "http://$at:$PORT" --listen-peer-urls "http://$at:$((PORT + 1))"
+}
+
+caddy()
+{
+	PORT=$(free_port)
+	LOAD=(-connections 8 -think 1ms http "$at:$PORT" / /a /b)
+	jq -n --arg at "$at" --argjson port "$PORT" '{
+		admin: {listen: "\($at):\($port + 2)", config: {persist: false}},
+		apps: {http: {servers: {
+			front: {listen: ["\($at):\($port)"], automatic_https: {disable: true}, routes: [{handle:
+				[{handler: "reverse_proxy", upstreams: [{dial: "\($at):\($port + 1)"}]}]}]},
+			back: {listen: ["\($at):\($port + 1)"], automatic_https: {disable: true}, routes: [{handle:
+				[{handler: "static_response", body: "hello", status_code: 200}]}]}}}}}' >"$tmp/caddy.json"
+	try "caddy builds" build_field caddy 1.26.11 &&
+		field caddy "http://$at:$((PORT + 2))/debug/pprof/trace" env HOME="$PWD/$tmp" "$SERVER" run \
+			--config "$tmp/caddy.json"
+}
+
+coredns()
+{
+	PORT=$(free_port)
+	LOAD=(-connections 6 -requests 200 -think 1ms dns "$at:$PORT" example.test a.example.test b.example.test)
+	cat >"$tmp/Corefile" <<-END
+		.:$PORT {
+			pprof $at:$((PORT + 1))
+			errors
+			cache 2
+			template IN A test {
+				answer "{{ .Name }} 1 IN A 127.0.0.1"
+			}
+		}
+	END
+	try "coredns builds" build_field coredns 1.25.14 &&
+		field coredns "http://$at:$((PORT + 1))/debug/pprof/trace" "$SERVER" -conf "$tmp/Corefile"
+}
+
+prometheus()
+{
+	local query=/api/v1/query?query now
+
+	PORT=$(free_port) now=$(date +%s)
+	READY=http://$at:$PORT/-/ready
+	LOAD=(-connections 6 -requests 20 -think 5ms http "$at:$PORT" "$query=up" /metrics
+		"$query=sum(rate(prometheus_http_requests_total[30s]))by(handler)"
+		"/api/v1/query_range?query=rate(go_goroutines[1m])&start=$((now - 300))&end=$now&step=1")
+	printf 'global:\n  scrape_interval: 200ms\nscrape_configs:\n- job_name: self\n  static_configs:\n' \
+		>"$tmp/prometheus.yml"
+	printf "  - targets: ['$at:$PORT']\n" >>"$tmp/prometheus.yml"
+	try "Debian's prometheus is there" unpack_server prometheus usr/bin/prometheus &&
+		field prometheus "http://$at:$PORT/debug/pprof/trace" "$SERVER" --log.level=error \
+			--config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" \
+			--web.listen-address="$at:$PORT"
+}
+
+ktap_start
+REPORTS=$tmp/reports
+mkdir -p "$REPORTS"
+if try "the load builds" build_server "${JUDGE_GO#go}" ./load; then
+	LOADER=$SERVER
+	for program in ${FIELD:-esbuild etcd caddy coredns prometheus}; do
+		$program
+	done
+fi
+ktap_end
