@@ -57,7 +57,8 @@ bool go_version__parse(const char *text, struct go_version *ret)
 		if (parse_number(&s, &v.major) && parse_point(&s) && parse_number(&s, &v.minor)) {
 			if (parse_point(&s))
 				parse_number(&s, &v.patch);
-			snprintf(v.text, sizeof(v.text), "%s", text);
+			if (snprintf(v.text, sizeof(v.text), "%s", text) >= (int)sizeof(v.text))
+				strcpy(v.text + sizeof(v.text) - 4, "...");
 			*ret = v;
 			return true;
 		}

@@ -13,7 +13,8 @@
 
 struct go_version {
 	unsigned int major, minor, patch;	/* 1.26.8 */
-	char text[64];				/* "go1.26.8", as it stands in the program */
+	/* "go1.26.8", as it stands in the program; "devel go1.27-... X:..." has some 100 characters */
+	char text[160];
 };
 
 struct go_buildinfo {
