@@ -257,9 +257,13 @@ static int read_file(struct perf_data *d, const struct file_header *h, struct er
 			"%s: a perf.data file is not read from start to end: unpack it, and "
 			"give its name, not a pipe",
 			input__name(d->in));
+	/* perf writes the size of the data when it comes to its end. */
 	if (!h->data.size)
-		return error__set(err, -EBADMSG, "%s: it has no data" PERF_AGAIN,
-				  input__name(d->in));
+		return error__set(
+			err, -EBADMSG,
+			"%s: perf has not finished it: it is still being recorded (end perf "
+			"by ^C, or kill -INT), or perf was killed (record again)",
+			input__name(d->in));
 	code = go_to(d, &h->data, "data", err);
 	if (!code)
 		code = read_attrs(d, h, err);
