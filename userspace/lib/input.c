@@ -7,9 +7,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -227,6 +230,31 @@ static int look_at_file(struct input *in, struct error *err)
 	return look_at_magic(in, err);
 }
 
+/*
+ * A trace that is not there may be one that is still being written, beside, by trace/file.c, which
+ * locks it; without that lock its recorder was killed.
+ */
+static int no_file(const char *path, int code, struct error *err)
+{
+	const char *why = "is not finished";
+	char partial[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (code != ENOENT || snprintf(partial, sizeof(partial), "%s.partial", path) >= PATH_MAX ||
+	    lstat(partial, &st) || !S_ISREG(st.st_mode))
+		return error__set(err, -code, "%s: %s", path, strerror(code));
+	fd = open(partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0) {
+		why = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK
+			      ? "is still being recorded"
+			      : "was left by a recorder that was killed";
+		close(fd);
+	}
+	return error__set(err, -code, "%s: %s; %s %s: --lenient reads what is in it", path,
+			  strerror(code), partial, why);
+}
+
 int input__open(struct input **ret, const char *path, struct error *err)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -239,8 +267,7 @@ int input__open(struct input **ret, const char *path, struct error *err)
 	if (code)
 		return code;
 	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	code = in->fd < 0 ? error__set(err, -errno, "%s: %s", path, strerror(errno))
-			  : look_at_file(in, err);
+	code = in->fd < 0 ? no_file(path, errno, err) : look_at_file(in, err);
 	if (code) {
 		input__destroy(in);
 		return code;
