@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "doctor.h"
+#include "lib/unicode.h"
 
 #define WIDTH 100
 #define INDENT 22	/* of what follows "ok       kernel       " */
@@ -79,7 +80,10 @@ void doctor__print(const struct doctor *d, const struct analysis *a,
 		return;
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		printf("%-8s %-12s ", mark[d->finding[i].verdict], d->finding[i].what);
-		print_wrapped(d->finding[i].text);
+		struct finding line = d->finding[i];
+
+		printf("%-8s %-12s ", mark[line.verdict], line.what);
+		utf8__make_printable(line.text); /* has names of the target's */
+		print_wrapped(line.text);
 	}
 }

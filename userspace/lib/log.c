@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -33,36 +31,13 @@ bool log__verbose(void)
 	return verbose;
 }
 
-/*
- * A file's name, or a name that a target or a trace chose, may hold anything: what a terminal could
- * take for a command (C0, C1), or show in another order than it is written, becomes a question mark.
- */
-static void make_printable(char *text)
-{
-	const unsigned char *from = (const unsigned char *)text;
-	size_t left = strlen(text), width;
-	char *to = text;
-	uint32_t c;
-
-	for (; left; from += width, left -= width) {
-		width = utf8__decode(from, left, &c);
-		if (!unicode__is_print(c) || (c == UNICODE_REPLACEMENT && width == 1)) {
-			*to++ = '?';
-			continue;
-		}
-		memmove(to, from, width);
-		to += width;
-	}
-	*to = '\0';
-}
-
 /* One write per message, so that lines of several processes don't mix. */
 static void say(const char *fmt, va_list ap)
 {
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	make_printable(text);
+	utf8__make_printable(text);
 	if (to_syslog) {
 		syslog(LOG_NOTICE, "%s", text);
 		return;

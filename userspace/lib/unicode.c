@@ -4,8 +4,11 @@
  *
  * The white space is few and written out; what is printable is a table, unicode_table.h.
  */
-#include "lib/buf.h"
 #include "lib/unicode.h"
+
+#include <string.h>
+
+#include "lib/buf.h"
 #include "lib/unicode_table.h"
 
 bool unicode__is_char(uint32_t c)
@@ -84,4 +87,23 @@ bool unicode__is_print(uint32_t c)
 			high = mid;
 	}
 	return low % 2;
+}
+
+void utf8__make_printable(char *text)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	size_t left = strlen(text), width;
+	char *to = text;
+	uint32_t c;
+
+	for (; left; from += width, left -= width) {
+		width = utf8__decode(from, left, &c);
+		if (!unicode__is_print(c) || (c == UNICODE_REPLACEMENT && width == 1)) {
+			*to++ = '?';
+			continue;
+		}
+		memmove(to, from, width);
+		to += width;
+	}
+	*to = '\0';
 }

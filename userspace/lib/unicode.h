@@ -23,6 +23,13 @@ size_t utf8__decode(const unsigned char *p, size_t len, uint32_t *ret);
 /* Writes a character, at most UTF8_MAX bytes; one that is none is written as U+FFFD. */
 size_t utf8__encode(uint32_t c, unsigned char *to);
 
+/*
+ * For a terminal: a name that a target or a trace chose may hold anything. What a terminal could
+ * take for a command (C0, C1), or show in another order than it is written, and what is no UTF-8
+ * becomes a question mark, in place.
+ */
+void utf8__make_printable(char *text);
+
 bool unicode__is_char(uint32_t c); /* neither half a surrogate pair nor beyond U+10FFFF */
 bool unicode__is_space(uint32_t c);
 bool unicode__is_print(uint32_t c); /* letters, marks, numbers, punctuation, symbols, U+0020 */
