@@ -12,8 +12,8 @@ box="$GOTRACE record --blackbox box"
 
 cannot_be_had_together()
 {
-	refused 2 'records a process that runs' $box -- true && refused 2 'record what' $box &&
-		refused 2 '^gotrace-bpf: --blackbox and --follow' $box -p 1 --follow &&
+	refused 2 'records a process that runs' $box -- true && refused 2 'no process or command given' $box &&
+		refused 2 '^gotrace-bpf: record: --blackbox and --follow' $box -p 1 --follow &&
 		refused 2 'samples' $box -p 1 --cpu-profile 100 && refused 2 'samples' $box -p 1 --events sched,cpu &&
 		refused 2 'so -o is not for it: gotrace-bpf recover box' $box -p 1 -o x &&
 		refused 2 'so --raw' $box -p 1 --raw x && refused 2 'so --stats' $box -p 1 --stats x &&

@@ -132,12 +132,12 @@ sleep 60 & not_go=$!
 background+=("$not_go")
 try "not a Go program" refused_cleanly 1 'not a Go program' $GOTRACE record -p "$not_go" -o "$tmp/x.trace"
 try "a kernel thread" refused_cleanly 1 'PID 2 is a kernel thread' $GOTRACE record -p 2 -o "$tmp/x.trace"
-try "no process given" refused_cleanly 2 'record what\?' $GOTRACE record -o "$tmp/x.trace"
-try "no arguments" refused_cleanly 2 'record what\?' $GOTRACE
+try "no process given" refused_cleanly 2 'no process or command given' $GOTRACE record -o "$tmp/x.trace"
+try "no arguments" refused_cleanly 2 'missing command' $GOTRACE
 try "one file for two outputs" refused_cleanly 2 'same file' \
 	$GOTRACE record -p 1 -o "$tmp/x.trace" --stats "$tmp/x.trace"
 try "an unknown option" refused_cleanly 2 "unrecognized option '--frobnicate'" $GOTRACE record --frobnicate
-try "an unknown verb" refused_cleanly 2 'no command "frobnicate"' $GOTRACE frobnicate
+try "an unknown verb" refused_cleanly 2 "unknown command 'frobnicate'" $GOTRACE frobnicate
 try "a bad duration" refused_cleanly 2 'duration|-d' $GOTRACE record -p 1 -d 5parsecs -o "$tmp/x.trace"
 try "a bad format version" refused_cleanly 2 '1\.21|format' $GOTRACE record -p 1 --format-version 1.21
 try "an unknown event set" refused_cleanly 2 'tea' $GOTRACE record -p 1 --events tea

@@ -88,7 +88,7 @@ cut_short()
 closed_pipe() # VERB
 {
 	timeout 30 $READER "$1" "$tmp/trace" 2>"$tmp/err" | head -c 100 >/dev/null
-	[ "${PIPESTATUS[0]}" -eq 1 ] && [ ! -s "$tmp/err" ]
+	[ "${PIPESTATUS[0]}" -eq 0 ] && [ ! -s "$tmp/err" ]
 }
 
 full_disk() # VERB
@@ -126,9 +126,9 @@ done
 try "--version" says_version
 try "a trace is made" make_trace 5000
 
-try "no verb" refused 2 'do what'
-try "an unknown verb" refused 2 'no command "frobnicate"' frobnicate
-try "an option without a verb" refused 2 'no command "-p"' -p 1
+try "no verb" refused 2 'missing command'
+try "an unknown verb" refused 2 "unknown command 'frobnicate'" frobnicate
+try "an option without a verb" refused 2 "unknown command '-p'" -p 1
 mkdir "$tmp/folder"
 : >"$tmp/empty"
 head -c 3000 /dev/zero >"$tmp/zeros"

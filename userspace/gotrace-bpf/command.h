@@ -6,6 +6,8 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include <stdbool.h>
+
 #include "lib/command.h"
 #include "lib/error.h"
 
@@ -15,7 +17,9 @@ int do_recover(int argc, char **argv, struct error *err);
 int do_probes(int argc, char **argv, struct error *err);
 int do_doctor(int argc, char **argv, struct error *err);
 
-/* A PID of the command line; not one: usage_error(). */
+/* The PID that the command line gives, or that of the only process of this name (named.h). */
 int parse_pid(const char *text);
+/* Digits only, as an operand that is meant as a PID. */
+bool is_number(const char *text);
 
 #endif

@@ -27,7 +27,7 @@
 enum { OPT_JSON = 256 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "look at this process, too", 0 },
+	{ "pid", 'p', "PID|NAME", 0, "look at this process, too", 0 },
 	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
 	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
 	NO_CACHE_OPTION,
@@ -53,7 +53,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		log__set_verbose(true);
 		return 0;
 	case ARGP_KEY_ARG:
-		usage_error("what is \"%s\"?", text);
+		if (d->pid || !is_number(text))
+			usage_error("unexpected argument '%s'%s%s", text,
+				    d->pid ? "" : ", did you mean -p ", d->pid ? "" : text);
+		d->pid = parse_pid(text);
+		return 0;
 	default:
 		return command__key(key, state, "doctor");
 	}
@@ -255,7 +259,8 @@ int do_doctor(int argc, char **argv, struct error *err)
 	struct analysis a = {};
 	struct doctor d = {};
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &d);
+	command__end_with_reader();
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &d);
 	kernel(&d);
 	privileges(&d);
 	restrictions(&d);

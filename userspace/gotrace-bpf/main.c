@@ -3,9 +3,11 @@
  * gotrace-bpf: records Go execution traces of running programs. The table of its commands.
  */
 #include <stdint.h>
+#include <string.h>
 
 #include "command.h"
 #include "lib/opts.h"
+#include "named.h"
 
 static const struct command commands[] = {
 	{ "record", do_record,
@@ -16,23 +18,36 @@ static const struct command commands[] = {
 	{ "doctor", do_doctor, "show what this kernel, these privileges and a target allow" },
 };
 
+static const char *const reader_verbs[] = { "check",	  "text",    "raw",   "events", "stat",
+					    "goroutines", "latency", "path",  "cut",	"index",
+					    "describe",	  "convert", "align", NULL };
+
 static const struct program program = {
 	.name = "gotrace-bpf",
 	.what = "Records a Go execution trace of a running, unmodified Go program, from outside.",
 	.more = "`gotrace-bpf -p PID` is `gotrace-bpf record -p PID`; "
 		"`gotrace-bpf VERB --help` has the options.",
-	.ask = "record what? -p PID, or a verb",
+	.ask = "missing command, or -p PID",
 	.commands = commands,
 	.ncommands = sizeof(commands) / sizeof(*commands),
 	.fallback = &commands[0],
+	.sibling = "gotrace",
+	.sibling_verbs = reader_verbs,
 };
+
+bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
 
 int parse_pid(const char *text)
 {
 	uint64_t pid;
 
+	if (*text && !is_number(text) && *text != '-')
+		return named__find(text);
 	if (!opts__number(text, 1, INT32_MAX, &pid))
-		usage_error("\"%s\" is no process ID", text);
+		usage_error("invalid PID '%s'", text);
 	return (int)pid;
 }
 

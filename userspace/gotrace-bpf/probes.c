@@ -4,6 +4,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "analysis.h"
 #include "command.h"
 #include "lib/json.h"
+#include "lib/unicode.h"
 
 struct arguments {
 	int pid;
@@ -21,7 +23,7 @@ struct arguments {
 enum { OPT_EXE = 256, OPT_JSON };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "of this process's program", 0 },
+	{ "pid", 'p', "PID|NAME", 0, "of this process's program", 0 },
 	{ "exe", OPT_EXE, "FILE", 0, "of this program", 0 },
 	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
 	NO_CACHE_OPTION,
@@ -47,7 +49,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		usage_error("what is \"%s\"? A program is given by --exe", text);
+		if (a->pid || a->exe || !is_number(text))
+			usage_error("unexpected argument '%s': give a process by -p, a program by "
+				    "--exe",
+				    text);
+		a->pid = parse_pid(text);
+		return 0;
 	default:
 		return command__key(key, state, "probes");
 	}
@@ -63,6 +70,19 @@ static const struct argp parser = {
 	NULL,
 };
 
+/* A line that has names of the program's: escaped, since they may hold anything. */
+__attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	utf8__make_printable(line);
+	puts(line);
+}
+
 static void print(const struct analysis *a)
 {
 	const struct site *site;
@@ -70,25 +90,26 @@ static void print(const struct analysis *a)
 	int width = 40;
 	size_t i;
 
-	printf("%s, %zu probes\n", a->info.version.text, a->sites.n);
+	print_line("%s, %zu probes", a->info.version.text, a->sites.n);
 	if (a->layout.warning[0])
-		printf("%s\n", a->layout.warning);
-	printf("\n");
-	printf("%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
+		print_line("%s", a->layout.warning);
+	printf("\n%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
 	       "probe", "events", "arguments", "why");
 	for (i = 0; i < a->sites.n; i++) {
 		site = &a->sites.site[i];
 		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
-		printf("%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, place, site->text,
-		       site->cost == SITE_EMULATED ? "0.4 us" : "4 us",
-		       site__probe_name(site->probe), site_set__name(site__set(site->probe)),
-		       site__arguments(site->probe, site->cookie), site->why);
+		print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", width, place, site->text,
+			   site->cost == SITE_EMULATED ? "0.4 us" : "4 us",
+			   site__probe_name(site->probe), site_set__name(site__set(site->probe)),
+			   site__arguments(site->probe, site->cookie), site->why);
 	}
+	if (a->sites.nmissing)
+		printf("\nmissing:\n");
 	for (i = 0; i < a->sites.nmissing; i++) {
 		const struct site_missing *m = &a->sites.missing[i];
 
-		printf("%s%s: %s (%s)%s\n", i ? "" : "\nmissing:\n", site__probe_name(m->probe),
-		       m->why, m->reason, m->needed ? ": needed" : "");
+		print_line("%s: %s (%s)%s", site__probe_name(m->probe), m->why, m->reason,
+			   m->needed ? ": needed" : "");
 	}
 }
 
@@ -144,9 +165,10 @@ int do_probes(int argc, char **argv, struct error *err)
 	struct analysis a = {};
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &args);
+	command__end_with_reader();
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &args);
 	if (!args.pid == !args.exe)
-		usage_error("probes of what? Either -p PID or --exe FILE");
+		usage_error("either -p PID or --exe FILE is needed, and not both");
 	code = args.pid ? analysis__of_process(&a, args.pid, err)
 			: analysis__of_file(&a, args.exe, err);
 	if (code)

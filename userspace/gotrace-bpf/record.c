@@ -39,7 +39,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "record this process", 0 },
+	{ "pid", 'p', "PID|NAME", 0, "record this process, or the only one of that name", 0 },
 	{ "output", 'o', "FILE", 0, "the trace (gotrace-PID.trace; - is stdout)", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	{ "follow", OPT_FOLLOW, NULL, 0,
@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
 	  "of sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, fault; "
 	  "default: all but sweep, cpu and fault",
 	  0 },
-	{ "cpu-profile", OPT_CPU, "HZ", 0,
+	{ "cpu-profile", OPT_CPU, "HZ", OPTION_ARG_OPTIONAL,
 	  "set cpu: HZ samples of each CPU a second, 1 to 10000 (default 100)", 0 },
 	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: about an eighth of the cost less", 0 },
 	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)",
@@ -91,6 +91,17 @@ static unsigned int parse_events(const char *text)
 	return (unsigned int)set;
 }
 
+/* --cpu-profile HZ, --cpu-profile=HZ, or neither: getopt takes optional values only behind a =. */
+static void set_rate(struct record_args *a, const char *text, struct argp_state *state)
+{
+	if (!text && state->next < state->argc && is_number(state->argv[state->next]))
+		text = state->argv[state->next++];
+	if (text && !opts__number(text, 1, SAMPLER_HZ_MAX, &a->sample_hz))
+		usage_error("invalid rate '%s': must be 1 to %d samples per second", text,
+			    SAMPLER_HZ_MAX);
+	a->cpu_profile = true;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct record_args *a = state->input;
@@ -117,10 +128,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->sets_given = true;
 		return 0;
 	case OPT_CPU:
-		if (!opts__number(text, 1, SAMPLER_HZ_MAX, &a->sample_hz))
-			usage_error("a rate of \"%s\": it is 1 to %d samples a second", text,
-				    SAMPLER_HZ_MAX);
-		a->cpu_profile = true;
+		set_rate(a, text, state);
 		return 0;
 	case OPT_NO_STACKS:
 		a->no_stacks = true;
@@ -171,6 +179,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_PERF:
 		a->force_perf = true;
 		return 0;
+	case ARGP_KEY_ARG: /* `record PID`; after -- it is a command all the same */
+		if (a->pid || state->quoted || !is_number(text))
+			return ARGP_ERR_UNKNOWN;
+		a->pid = parse_pid(text);
+		return 0;
 	case ARGP_KEY_ARGS:
 		a->command = state->argv + state->next;
 		state->next = state->argc;
@@ -220,11 +233,11 @@ static void check_blackbox(const struct record_args *a)
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
-		usage_error("either -p PID or a command, not both");
+		usage_error("either -p PID or a command, not both: '%s'", a->command[0]);
 	if (a->cpu_profile) /* whatever order they came in */
 		a->sets |= SITE_SET(CPU);
 	if (!a->pid && !a->command)
-		usage_error("record what? -p PID, or -- CMD");
+		usage_error("no process or command given: -p PID, or -- CMD");
 	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
 			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
 		usage_error("--follow writes a file for each process: stdout can't be one");
@@ -273,7 +286,7 @@ int do_record(int argc, char **argv, struct error *err)
 	int status = EXIT_DONE;
 	struct recording one = { .args = &a, .signals = &signals, .started = clock__now() };
 
-	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
 	if (a.daemonize && blackbox__fork(&a, &status, err))
 		return status;

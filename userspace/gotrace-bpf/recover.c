@@ -282,10 +282,12 @@ int do_recover(int argc, char **argv, struct error *err)
 	struct kmod *kmod = NULL;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	if (a.list)
+		command__end_with_reader();
 	code = kmod__open(&kmod, err);
 	if (!code)
 		code = a.list ? blackbox__list(kmod, a.json, err) : take(&a, kmod, err);

@@ -121,7 +121,7 @@ int do_sequence(int argc, char **argv, struct error *err)
 	struct replay *r = NULL;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.raw || !a.sink.path)
 		usage_error("sequence RAWFILE -o FILE: both are needed");
 	if (strcmp(a.raw, "-")) /* from stdin to stdout is well */

@@ -297,13 +297,13 @@ int do_align(int argc, char **argv, struct error *err)
 	char path[32];
 	int code = 0;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.trace)
-		usage_error("align which trace? It needs a FILE");
+		a.trace = default_input();
 	if (!a.perf)
-		usage_error("align with what? It needs --perf PERF.DATA");
+		usage_error("no --perf PERF.DATA given");
 	if (!a.out)
-		usage_error("align needs -o OUT");
+		usage_error("no -o OUT given");
 	refuse_same_file("FILE", a.trace, "--perf", a.perf);
 	if (strcmp(a.trace, "-")) /* from stdin to stdout is well */
 		refuse_same_file("FILE", a.trace, "-o", a.out);

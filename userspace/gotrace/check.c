@@ -46,8 +46,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->paths = state->argv + state->next;
 		a->n = state->argc - state->next;
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		usage_error("check what? It needs a FILE");
 	default:
 		return command__key(key, state, "check");
 	}
@@ -173,10 +171,16 @@ static bool check_one(const char *path, const struct arguments *a)
 
 int do_check(int argc, char **argv, struct error *err)
 {
+	char *default_path;
 	struct arguments a = {};
 	int status = EXIT_DONE;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	if (!a.n) {
+		default_path = (char *)default_input();
+		a.paths = &default_path;
+		a.n = 1;
+	}
 	for (int i = 0; i < a.n; i++)
 		if (!check_one(a.paths[i], &a))
 			status = EXIT_FAILED;

@@ -4,7 +4,7 @@
  * lib/command.h says what a verb gets and returns. And what several of them have in common
  * (open.c): the trace to read, a moment in it.
  *
- * SIGPIPE ends the process quietly with EXIT_FAILED, SIGXFSZ is ignored: verbs set up no signals.
+ * SIGPIPE ends the process quietly with EXIT_DONE, SIGXFSZ is ignored: verbs set up no signals.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -33,6 +33,12 @@ int do_align(int argc, char **argv, struct error *err);
 /* The trace PATH ("-": stdin), its header read. 0 or a negative errno with the reason. */
 int open_trace(const char *path, const struct reader_opts *opts, struct reader **ret,
 	       struct error *err);
+
+/*
+ * The FILE of a command line that names none: "-" if stdin is a pipe, a socket or a file, as in
+ * `cat x | gotrace stat`; else a usage_error(): nobody is to wait for what a terminal sends.
+ */
+const char *default_input(void);
 
 /* On stderr, after reading: events that were passed over, and what --lenient left out. */
 void say_what_is_missing(const char *name, const struct reader *r);
@@ -66,6 +72,8 @@ struct trace_source {
  * expects, ARGP_ERR_UNKNOWN of another key.
  */
 int trace_source__option(struct trace_source *source, int key, char *text);
+/* When all is parsed: FILE, the moments. */
+void trace_source__check(struct trace_source *source);
 enum { SOURCE_FROM = 1024, SOURCE_TO, SOURCE_LENIENT, SOURCE_BINARY };
 #define LENIENT_OPTION                                                                             \
 	{                                                                                          \

@@ -53,10 +53,10 @@ int do_convert(int argc, char **argv, struct error *err)
 {
 	struct rewriting a = { .reader.described = true };
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.path)
-		usage_error("convert which trace? It needs a FILE");
+		a.path = default_input();
 	if (!a.out)
-		usage_error("convert needs -o OUT");
+		usage_error("no -o OUT given");
 	return rewriting__run(&a, err) ? EXIT_FAILED : EXIT_DONE;
 }

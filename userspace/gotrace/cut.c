@@ -57,11 +57,11 @@ int do_cut(int argc, char **argv, struct error *err)
 {
 	struct rewriting a = { .reader.described = true };
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.path)
-		usage_error("cut which trace? It needs a FILE");
+		a.path = default_input();
 	if (!a.out)
-		usage_error("cut needs -o OUT");
+		usage_error("no -o OUT given");
 	if (a.have_from && a.have_to)
 		check_moments(&a.from, &a.to);
 	return rewriting__run(&a, err) ? EXIT_FAILED : EXIT_DONE;

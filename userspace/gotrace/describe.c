@@ -372,7 +372,7 @@ int do_describe(int argc, char **argv, struct error *err)
 	struct description *d = NULL;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (a.path && strcmp(a.output, "-"))
 		refuse_same_file("FILE", a.path, "-o", a.output);
 	code = a.path ? file_table(a.path, &d, err) : own_table(&d, err);

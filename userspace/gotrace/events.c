@@ -28,7 +28,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "from", SOURCE_FROM, "T", 0,
-	  "only events at T and later: 1.5s after the trace's start, or @123, the trace's own "
+	  "only events at T and later: 1.5 seconds after the trace's start, or @123, the trace's own "
 	  "nanosecond 123",
 	  0 },
 	{ "to", SOURCE_TO, "T", 0, "only events before T", 0 },
@@ -212,11 +212,8 @@ int do_events(int argc, char **argv, struct error *err)
 	int64_t start;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
-	if (!a.in.path)
-		usage_error("events of which trace? It needs a FILE");
-	if (a.in.have_from && a.in.have_to)
-		check_moments(&a.in.from, &a.in.to);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	trace_source__check(&a.in);
 	if (!a.print)
 		a.print = print__human;
 	if (a.kernel && a.print == print__canonical)

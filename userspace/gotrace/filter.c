@@ -75,9 +75,9 @@ int filter__main(const struct filter *filter, int argc, char **argv, struct erro
 	struct input *in;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.in)
-		usage_error("%s which file?", filter->verb);
+		a.in = default_input();
 	if (strcmp(a.in, "-")) /* from stdin to stdout is well */
 		refuse_same_file("FILE", a.in, "-o", a.out);
 	code = input__open(&in, a.in, err);

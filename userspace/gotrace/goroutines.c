@@ -18,6 +18,8 @@
 
 enum { OPT_ALL = 256, OPT_GOROUTINE, OPT_SORT, OPT_JSON, OPT_CANONICAL };
 
+#define SORTED_BY "sched, sync, network, syscall, gc, other, total, gcwork, count"
+
 struct arguments {
 	struct trace_source in;
 	bool all, one, json, canonical;
@@ -26,12 +28,10 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "all", OPT_ALL, NULL, 0, "a line a goroutine; else one a start function", 0 },
+	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
 	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with its regions and tasks", 0 },
 	{ "sort", OPT_SORT, "COLUMN", 0,
-	  "the largest first: exec (the default), sched, sync, "
-	  "network, syscall, gc, other, total, gcwork, count; with --all also id",
-	  0 },
+	  "the largest first: exec (the default), " SORTED_BY "; with --all also id", 0 },
 	{ "json", OPT_JSON, NULL, 0, "all the figures, in nanoseconds", 0 },
 	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's summary", 0 },
 	LENIENT_OPTION,
@@ -45,13 +45,12 @@ static enum column parse_column(const char *text)
 	for (unsigned int i = 0; i < COLUMNS; i++)
 		if (!strcmp(text, column_names[i]))
 			return i;
-	usage_error("--sort \"%s\": there is no such column", text);
+	usage_error("--sort '%s': unknown column; known are exec, " SORTED_BY " and id", text);
 }
 
-static void check_arguments(const struct arguments *a)
+static void check_arguments(struct arguments *a)
 {
-	if (!a->in.path)
-		usage_error("whose goroutines? It needs a FILE");
+	trace_source__check(&a->in);
 	if (a->all + a->one + a->canonical > 1)
 		usage_error("one of --all, --goroutine and --canonical");
 	if (a->canonical && a->json)
@@ -72,7 +71,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_GOROUTINE:
 		if (!opts__number(text, 0, UINT64_MAX, &a->id))
-			usage_error("--goroutine \"%s\": its id is a number", text);
+			usage_error("--goroutine '%s': not a goroutine ID, which is a number",
+				    text);
 		a->one = true;
 		return 0;
 	case OPT_SORT:
@@ -229,7 +229,7 @@ int do_goroutines(int argc, char **argv, struct error *err)
 	struct reader *r = NULL;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	code = goroutines__init(&all, &a);
 	if (code)
 		error__set(err, code, "out of memory");

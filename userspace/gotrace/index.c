@@ -124,9 +124,9 @@ int do_index(int argc, char **argv, struct error *err)
 {
 	struct arguments a = {};
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.path)
-		usage_error("index which trace? It needs a FILE");
+		usage_error("no FILE given");
 	if (!strcmp(a.path, "-"))
 		usage_error("an index is for a file, not for stdin");
 	return make(&a, err) ? EXIT_FAILED : EXIT_DONE;

@@ -17,7 +17,7 @@
 #include "lib/opts.h"
 #include "trace/timeline.h"
 
-enum { OPT_GOROUTINES = 256, OPT_GOROUTINE, OPT_SORT, OPT_JSON };
+enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_GOROUTINE, OPT_SORT, OPT_JSON };
 
 #define PARTS                                                                                      \
 	"oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "                         \
@@ -31,12 +31,12 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "goroutines", OPT_GOROUTINES, NULL, 0, "a line a goroutine; else one a start function",
-	  0 },
+	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
+	{ "goroutines", OPT_GOROUTINES, NULL, OPTION_HIDDEN, NULL, 0 }, /* its older name */
 	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with the reasons", 0 },
 	{ "sort", OPT_SORT, "PART", 0,
 	  "the most first: total (the default), " PARTS ", count; with "
-	  "--goroutines also id, the least first",
+	  "--all also id, the least first",
 	  0 },
 	{ "from", SOURCE_FROM, "T", 0,
 	  "only the time from T on: 1.5s after the trace's start, or "
@@ -55,23 +55,18 @@ static unsigned int parse_order(const char *text)
 	for (unsigned int i = 0; i < LATENCY_ORDERS; i++)
 		if (!strcmp(text, latency_orders[i]))
 			return i;
-	usage_error("--sort \"%s\": there is no such part; there are total, " PARTS
-		    ", count and id",
-		    text);
+	usage_error("--sort '%s': unknown part; known are total, " PARTS ", count and id", text);
 }
 
-static void check_arguments(const struct arguments *a)
+static void check_arguments(struct arguments *a)
 {
-	if (!a->in.path)
-		usage_error("whose latency? It needs a FILE");
+	trace_source__check(&a->in);
 	if (a->goroutines && a->one)
-		usage_error("--goroutines or --goroutine, not both");
+		usage_error("--all or --goroutine, not both");
 	if (a->sort == BY_ID && !a->goroutines)
-		usage_error("--sort id is for --goroutines");
+		usage_error("--sort id is for --all");
 	if (a->sort == BY_COUNT && a->goroutines)
-		usage_error("--sort count is not for --goroutines");
-	if (a->in.have_from && a->in.have_to)
-		check_moments(&a->in.from, &a->in.to);
+		usage_error("--sort count is not for --all");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -79,12 +74,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
+	case OPT_ALL:
 	case OPT_GOROUTINES:
 		a->goroutines = true;
 		return 0;
 	case OPT_GOROUTINE:
 		if (!opts__number(text, 0, UINT64_MAX, &a->id))
-			usage_error("--goroutine \"%s\": its id is a number", text);
+			usage_error("--goroutine '%s': not a goroutine ID, which is a number",
+				    text);
 		a->one = true;
 		return 0;
 	case OPT_SORT:
@@ -315,7 +312,7 @@ int do_latency(int argc, char **argv, struct error *err)
 	struct latencies all;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	code = latencies__init(&all, &a);
 	if (code)
 		error__set(err, code, "out of memory");

@@ -3,7 +3,6 @@
  * gotrace: reads and converts Go execution traces, offline. The table of its commands.
  */
 #include <signal.h>
-#include <unistd.h>
 
 #include "command.h"
 
@@ -25,28 +24,24 @@ static const struct command commands[] = {
 	{ "align", do_align, "join a trace with what perf has seen of the scheduler" },
 };
 
+static const char *const recorder_verbs[] = { "record", "sequence", "recover",
+					      "probes", "doctor",   NULL };
+
 static const struct program program = {
 	.name = "gotrace",
 	.what = "Reads, checks and converts Go execution traces of any version. FILE may be -, and "
 		"packed by\ngzip or zstd.",
 	.more = "`gotrace VERB --help` has the options.",
-	.ask = "do what? It needs a verb",
+	.ask = "missing command",
 	.commands = commands,
 	.ncommands = sizeof(commands) / sizeof(*commands),
+	.sibling = "gotrace-bpf",
+	.sibling_verbs = recorder_verbs,
 };
-
-/*
- * Whoever reads our output has seen enough. Nothing of a regular file is lost by it: a broken pipe
- * is only met where output goes to a pipe.
- */
-static void end_quietly(int sig)
-{
-	_exit(EXIT_FAILED);
-}
 
 int main(int argc, char **argv)
 {
-	signal(SIGPIPE, end_quietly);
+	command__end_with_reader();
 	signal(SIGXFSZ, SIG_IGN); /* arrives as the EFBIG of a write */
 	return program__main(&program, argc, argv);
 }

@@ -46,7 +46,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case OPT_GOROUTINE:
 		if (!opts__number(text, 0, UINT64_MAX - 1, &a->request.goroutine))
-			usage_error("--goroutine \"%s\": its id is a number", text);
+			usage_error("--goroutine '%s': not a goroutine ID, which is a number",
+				    text);
 		a->have_goroutine = true;
 		return 0;
 	case OPT_JSON:
@@ -72,15 +73,11 @@ static const struct argp parser = {
 	NULL,
 };
 
-static void check_arguments(const struct arguments *a)
+static void check_arguments(struct arguments *a)
 {
-	if (!a->request.in.path)
-		usage_error("a path in which trace? It needs a FILE");
+	trace_source__check(&a->request.in);
 	if (!a->have_goroutine)
-		usage_error("whose path? It needs --goroutine ID; `gotrace goroutines --all FILE` "
-			    "has them");
-	if (a->request.in.have_from && a->request.in.have_to)
-		check_moments(&a->request.in.from, &a->request.in.to);
+		usage_error("no --goroutine ID given: 'gotrace goroutines --all FILE' lists them");
 }
 
 static int show(const struct arguments *a, const struct path_history *h,
@@ -120,7 +117,7 @@ int do_path(int argc, char **argv, struct error *err)
 	int64_t start;
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
 	code = path_history__init(&h, HISTORY_MAX);
 	if (code)

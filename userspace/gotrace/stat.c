@@ -41,8 +41,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_JSON:
 		a->json = true;
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		usage_error("count what? It needs a FILE");
 	default:
 		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
 			return 0;
@@ -200,7 +198,8 @@ int do_stat(int argc, char **argv, struct error *err)
 	struct stat_report report = {};
 	int code;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &a);
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	trace_source__check(&a.in);
 	statistics__init(&report.counts);
 	report.path = a.in.path;
 	code = read_twice(&a, &report, err);

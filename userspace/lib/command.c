@@ -7,29 +7,55 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/command.h"
 #include "lib/hash.h"
 #include "lib/log.h"
+#include "lib/mistake.h"
+#include "lib/suggest.h"
+
+static const char *current_verb; /* NULL: none is known yet */
 
 static bool forced;
 
 void usage_error(const char *fmt, ...)
 {
+	const char *name = program_invocation_short_name, *verb = current_verb;
 	char text[512];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	log__msg("%s (see %s --help)", text, program_invocation_short_name);
+	if (verb)
+		log__msg("%s: %s; see '%s %s --help'", verb, text, name, verb);
+	else
+		log__msg("%s; see '%s --help'", text, name);
 	exit(EXIT_USAGE);
+}
+
+/* Nothing of a regular file is lost by it: a broken pipe is only met where output goes to one. */
+static void end_quietly(int sig)
+{
+	_exit(EXIT_DONE);
+}
+
+void command__end_with_reader(void)
+{
+	sigset_t pipe;
+
+	signal(SIGPIPE, end_quietly);
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_UNBLOCK, &pipe, NULL); /* may be inherited */
 }
 
 void refuse_same_file(const char *name, const char *path, const char *other_name, const char *other)
@@ -46,24 +72,22 @@ void refuse_same_file(const char *name, const char *path, const char *other_name
 		usage_error("%s and %s name the same file, %s", name, other_name, path);
 }
 
+static int flush(int status);
+
 int command__key(int key, struct argp_state *state, const char *verb)
 {
-	static char name[48];
-	FILE *nowhere;
+	char name[48];
 
 	switch (key) {
-	case ARGP_KEY_INIT: /* argp follows getopt's one line with "Try ... --help" */
-		nowhere = fopen("/dev/null", "we");
-		if (nowhere)
-			state->err_stream = nowhere;
-		return 0;
+	case ARGP_KEY_ERROR:
+		mistake__report(state);
+	case 'h':
 	case '?':
+		command__end_with_reader();
 		snprintf(name, sizeof(name), "%s %s", program_invocation_short_name, verb);
-		state->name = name;
-		argp_state_help(state, stdout,
-				ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC |
-					ARGP_HELP_EXIT_OK);
-		return 0;
+		argp_help(state->root_argp, stdout,
+			  ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+		exit(flush(EXIT_DONE));
 	case OPT_FORCE:
 		forced = true;
 		return 0;
@@ -136,6 +160,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct error err = {};
 	int status;
 
+	current_verb = command->verb;
 	argv[0] = program_invocation_name;
 	status = command->run(argc, argv, &err);
 	if (status && err.text[0])
@@ -143,23 +168,70 @@ static int run(const struct command *command, int argc, char **argv)
 	return status;
 }
 
+static const struct command *find(const struct program *program, const char *verb)
+{
+	for (size_t i = 0; i < program->ncommands; i++)
+		if (!strcmp(verb, program->commands[i].verb))
+			return &program->commands[i];
+	return NULL;
+}
+
+/* The word is no verb: of the other program, a file, a PID, mistyped, or anything. */
+static _Noreturn void unknown_verb(const struct program *program, const char *word)
+{
+	const char *verbs[32], *meant;
+	size_t n = 0;
+
+	for (const char *const *other = program->sibling_verbs; *other; other++)
+		if (!strcmp(word, *other))
+			usage_error("'%s' is a command of %s: %s %s", word, program->sibling,
+				    program->sibling, word);
+	while (n < program->ncommands && n < sizeof(verbs) / sizeof(*verbs)) {
+		verbs[n] = program->commands[n].verb;
+		n++;
+	}
+	meant = suggest__word(word, verbs, n);
+	if (meant)
+		usage_error("unknown command '%s', did you mean '%s'?", word, meant);
+	if (program->fallback && *word && !word[strspn(word, "0123456789")])
+		usage_error("unknown command '%s', did you mean '%s -p %s'?", word,
+			    program->fallback->verb, word);
+	if (!program->fallback && !access(word, F_OK))
+		usage_error("'%s' is a file, no command", word);
+	usage_error("unknown command '%s'", word);
+}
+
+/* `help VERB` is `VERB --help`. */
+static int help_of(const struct program *program, int argc, char **argv)
+{
+	char *words[] = { argv[0], (char *)"--help", NULL };
+	const struct command *command;
+
+	if (argc < 3)
+		return help(program);
+	command = find(program, argv[2]);
+	if (!command)
+		unknown_verb(program, argv[2]);
+	return run(command, 2, words);
+}
+
 static int dispatch(const struct program *program, int argc, char **argv)
 {
+	const struct command *command;
 	const char *verb = argv[1];
-	size_t i;
 
 	if (argc < 2)
 		usage_error("%s", program->ask);
 	if (!strcmp(verb, "--help") || !strcmp(verb, "-h") || !strcmp(verb, "help"))
-		return help(program);
+		return help_of(program, argc, argv);
 	if (!strcmp(verb, "--version") || !strcmp(verb, "-V"))
 		return version(program);
-	for (i = 0; i < program->ncommands; i++)
-		if (!strcmp(verb, program->commands[i].verb))
-			return run(&program->commands[i], argc - 1, argv + 1);
+	command = find(program, verb);
+	if (command)
+		return run(command, argc - 1, argv + 1);
 	if (verb[0] == '-' && program->fallback)
 		return run(program->fallback, argc, argv);
-	usage_error("no command \"%s\"", verb);
+	unknown_verb(program, verb);
 }
 
 int program__main(const struct program *program, int argc, char **argv)

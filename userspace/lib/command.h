@@ -28,28 +28,39 @@ struct program {
 	const char *name;
 	const char *what;	/* a line of --help: what it is for */
 	const char *more;	/* the last lines of --help */
-	const char *ask;	/* what to say to an empty command line */
+	const char *ask;	/* what an empty command line lacks */
 	const struct command *commands;
 	size_t ncommands;
 	const struct command *fallback; /* of a command line that begins with an option; or NULL */
+	/* the other program of ours, and its verbs, NULL at the end: for who mixes them up */
+	const char *sibling;
+	const char *const *sibling_verbs;
 };
 
 /* main(): finds the verb, runs it, prints the one line of a failure. Returns the exit status. */
 int program__main(const struct program *program, int argc, char **argv);
 
-/* One line on stderr, and exit 2: what the command line has wrong. */
+/* One line on stderr that says where the help is, and exit 2: what the command line has wrong. */
 _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * What all verbs' argp parsers do with a key that is not theirs: one line only for a wrong option,
- * and --help (HELP_OPTION; to be parsed with ARGP_NO_HELP) that names the verb; --force (FORCE_OPTION)
- * of those that write files. Returns what argp expects.
+ * What all verbs' argp parsers do with a key that is not theirs: one line for a wrong option,
+ * --help, -h and -? (HELP_OPTION) that name the verb, and --force (FORCE_OPTION) of those that write
+ * files. They are parsed with COMMAND_FLAGS. Returns what argp expects.
  */
 int command__key(int key, struct argp_state *state, const char *verb);
+#define COMMAND_FLAGS (ARGP_NO_HELP | ARGP_NO_ERRS)
 enum { OPT_FORCE = 2048 };
 #define FORCE_OPTION { "force", OPT_FORCE, NULL, 0, "replace an existing file of another kind", 0 }
 bool command__forced(void); /* --force was given */
-#define HELP_OPTION { "help", '?', NULL, 0, "show this", -1 }
+#define HELP_OPTION                                                                                \
+	{ "help", 'h', NULL, 0, "show this", -1 }, { NULL, '?', NULL, OPTION_HIDDEN, NULL, -1 }
+
+/*
+ * From now on output that nobody reads any more (as of `| head`) ends the process quietly, with
+ * EXIT_DONE: for verbs that print.
+ */
+void command__end_with_reader(void);
 
 /* usage_error() if both are given and name one file, or both stdout. */
 void refuse_same_file(const char *name, const char *path, const char *other_name,
