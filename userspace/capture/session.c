@@ -25,6 +25,7 @@
 #include "capture/session.h"
 #include "capture/session_impl.h"
 #include "lib/log.h"
+#include "lib/steps.h"
 
 #include "alone.skel.h"
 #include "gotrace.skel.h"
@@ -251,6 +252,7 @@ int session__open(struct session **ret, const struct session_opts *opts, struct 
 	int code;
 
 	libbpf_set_print(libbpf_log);
+	steps__say("loading the BPF programs");
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
 		return error__set(err, -ENOTSUP,
 				  "in a PID namespace of its own, gotrace-bpf can't tell "
@@ -348,6 +350,7 @@ int session__attach(struct session *s, struct error *err)
 	struct error why = {};
 	int code;
 
+	steps__say("attaching %zu probes", s->opts.sites->n);
 	s->exec = bpf_program__attach(exec_program(s));
 	if (!s->exec)
 		return explain(-errno, err, "cannot attach to sched_process_exec");

@@ -10,6 +10,7 @@
 
 #include "capture/clock.h"
 #include "capture/subject.h"
+#include "lib/steps.h"
 #include "target/csymbols.h"
 #include "target/text.h"
 
@@ -59,10 +60,12 @@ int subject__attach(const struct recorder_opts *opts, struct session *session, s
 {
 	int code = 0;
 
+	steps__say("comparing the code of process %d with its file", opts->process->pid);
 	if (!opts->launch) /* which has been traced by us from its exec on */
 		code = text__check(opts->process, opts->elf, opts->sites, err);
 	if (!code)
 		code = session__attach(session, err);
+	steps__end(); /* its thread must not keep the privileges that are dropped now */
 	return code || opts->launch ? code : still_the_program(opts, err);
 }
 

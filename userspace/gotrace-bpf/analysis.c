@@ -11,6 +11,7 @@
 #include "analysis.h"
 #include "capture/clock.h"
 #include "lib/log.h"
+#include "lib/steps.h"
 #include "lib/regular.h"
 #include "target/cache.h"
 
@@ -60,10 +61,20 @@ static int find_out(struct analysis *a, struct error *err)
 	return code;
 }
 
+static void say_step(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	steps__say("analysing %s", slash ? slash + 1 : path);
+}
+
 /* `fd` may be closed afterwards: the image has its own. */
 static int analyse(struct analysis *a, int fd, const char *name, struct error *err)
 {
-	int code = elf_image__open(&a->elf, fd, name, err);
+	int code;
+
+	say_step(name);
+	code = elf_image__open(&a->elf, fd, name, err);
 
 	if (!code)
 		code = buildinfo__read(a->elf, &a->info, err);
@@ -136,7 +147,10 @@ int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
 static int check_layout(struct analysis *a, struct error *err)
 {
 	uint64_t begin = clock__now();
-	int code = process__check_layout(&a->process, &a->layout, err);
+	int code;
+
+	steps__say("checking the memory of process %d", a->process.pid);
+	code = process__check_layout(&a->process, &a->layout, err);
 
 	a->checks_ns += clock__now() - begin;
 	return code;

@@ -23,6 +23,7 @@
 #include "command.h"
 #include "doctor.h"
 #include "lib/log.h"
+#include "lib/steps.h"
 
 enum { OPT_JSON = 256 };
 
@@ -54,8 +55,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (d->pid || !is_number(text))
-			usage_error("unexpected argument '%s'%s%s", text,
-				    d->pid ? "" : ", did you mean -p ", d->pid ? "" : text);
+			usage_error("unexpected argument '%s': give a process by -p", text);
 		d->pid = parse_pid(text);
 		return 0;
 	default:
@@ -261,6 +261,7 @@ int do_doctor(int argc, char **argv, struct error *err)
 
 	command__end_with_reader();
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &d);
+	steps__begin();
 	kernel(&d);
 	privileges(&d);
 	restrictions(&d);
@@ -273,6 +274,7 @@ int do_doctor(int argc, char **argv, struct error *err)
 	}
 	if (d.pid)
 		doctor__target(&d, &a, &facts);
+	steps__end();
 	doctor__print(&d, d.pid ? &a : NULL, &facts);
 	analysis__deinit(&a);
 	free(d.finding);

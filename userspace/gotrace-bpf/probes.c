@@ -12,6 +12,7 @@
 #include "analysis.h"
 #include "command.h"
 #include "lib/json.h"
+#include "lib/steps.h"
 #include "lib/unicode.h"
 
 struct arguments {
@@ -169,8 +170,10 @@ int do_probes(int argc, char **argv, struct error *err)
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &args);
 	if (!args.pid == !args.exe)
 		usage_error("either -p PID or --exe FILE is needed, and not both");
+	steps__begin();
 	code = args.pid ? analysis__of_process(&a, args.pid, err)
 			: analysis__of_file(&a, args.exe, err);
+	steps__end();
 	if (code)
 		error__set(err, code, "%s", strerror(-code));
 	if (args.json)

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "lib/log.h"
+#include "lib/steps.h"
 #include "recording.h"
 #include "stats.h"
 #include "trace/file.h"
@@ -51,12 +52,15 @@ static int launch(const struct recording *r, struct launch *child, struct analys
 		__atomic_store_n(&r->family->launched, child->pid, __ATOMIC_SEQ_CST);
 	while (!code) {
 		code = launch__next_exec(child, err);
+		if (!code && !r->family) /* whose recorders would write over each other */
+			steps__begin();
 		if (!code)
 			code = analyse_process(r, child, child->pid, an, err);
 		if (!code || code == -ENOTSUP || !child->held || !analysis__is_not_go(an))
 			break;
 		log__debug("process %d executes %s: %s", child->pid, an->process.exe, err->text);
 		analysis__deinit(an);
+		steps__end();
 		err->text[0] = '\0';
 		code = 0;
 	}
@@ -93,6 +97,8 @@ static int analyse(const struct recording *r, struct launch *child, struct analy
 {
 	if (r->pid)
 		return analyse_process(r, NULL, r->pid, an, err);
+	if (r->args->pid && !r->family)
+		steps__begin();
 	if (r->args->pid)
 		return analyse_process(r, NULL, r->args->pid, an, err);
 	return launch(r, child, an, err);
@@ -273,6 +279,7 @@ enum recording_end recording__run(const struct recording *r, int *ret_status, st
 
 	if (!code)
 		code = record(r, &an, &child, stats, err);
+	steps__end();
 	let_go(&child);
 	if (code && !stats->writer.bytes && is_nothing(r, &an, &child, code)) {
 		if (r->pid) {

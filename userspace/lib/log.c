@@ -3,6 +3,7 @@
  * Messages for the person: see log.h.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <syslog.h>
@@ -14,6 +15,7 @@
 static bool verbose;
 static bool to_syslog;
 static bool in_progress; /* the cursor stands behind a progress line */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the line: steps.c has a thread */
 
 void log__set_verbose(bool on)
 {
@@ -31,6 +33,13 @@ bool log__verbose(void)
 	return verbose;
 }
 
+static void clear_progress(void)
+{
+	if (in_progress)
+		dprintf(STDERR_FILENO, "\r\033[K");
+	in_progress = false;
+}
+
 /* One write per message, so that lines of several processes don't mix. */
 static void say(const char *fmt, va_list ap)
 {
@@ -42,8 +51,10 @@ static void say(const char *fmt, va_list ap)
 		syslog(LOG_NOTICE, "%s", text);
 		return;
 	}
-	log__progress_end();
+	pthread_mutex_lock(&lock);
+	clear_progress();
 	dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_short_name, text);
+	pthread_mutex_unlock(&lock);
 }
 
 void log__msg(const char *fmt, ...)
@@ -76,13 +87,15 @@ void log__progress(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	pthread_mutex_lock(&lock);
 	dprintf(STDERR_FILENO, "\r\033[K%s", text);
 	in_progress = true;
+	pthread_mutex_unlock(&lock);
 }
 
 void log__progress_end(void)
 {
-	if (in_progress)
-		dprintf(STDERR_FILENO, "\r\033[K");
-	in_progress = false;
+	pthread_mutex_lock(&lock);
+	clear_progress();
+	pthread_mutex_unlock(&lock);
 }
