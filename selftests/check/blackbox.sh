@@ -25,7 +25,7 @@ cannot_be_had_together()
 
 recover_what()
 {
-	refused 2 'recover what' $GOTRACE recover && refused 2 'where to' $GOTRACE recover box &&
+	refused 2 'no black box given' $GOTRACE recover && refused 2 'no -o FILE given' $GOTRACE recover box &&
 		refused 2 'not "other"' $GOTRACE recover box other -o x && refused 2 'either' $GOTRACE recover box -o x --discard &&
 		refused 2 'does nothing else' $GOTRACE recover box --list && refused 2 'json is for' $GOTRACE recover box --json &&
 		refused 2 'same file' $GOTRACE recover box -o x --raw x

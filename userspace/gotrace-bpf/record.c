@@ -87,7 +87,7 @@ static unsigned int parse_events(const char *text)
 				       names[i]);
 	}
 	if (!opts__list(text, names, SITE_SETS, &set, unknown, sizeof(unknown)))
-		usage_error("no event set \"%s\": there are %s", unknown, known);
+		usage_error("unknown event set '%s'; known are %s", unknown, known);
 	return (unsigned int)set;
 }
 
@@ -115,7 +115,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'd':
 		if (!opts__duration(text, &a->duration_ns) || !a->duration_ns)
-			usage_error("\"%s\" is no duration, such as 500ms or 1m30s", text);
+			usage_error("invalid duration '%s': expected a number with a unit, such as "
+				    "500ms or 1m30s",
+				    text);
 		return 0;
 	case OPT_NO_CACHE:
 		analysis__no_cache();
@@ -135,7 +137,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_STACK_DEPTH:
 		if (!opts__number(text, 1, GT_STACK_MAX, &a->stack_depth))
-			usage_error("a stack depth of \"%s\": it is 1 to %d", text, GT_STACK_MAX);
+			usage_error("invalid stack depth '%s': must be between 1 and %d", text,
+				    GT_STACK_MAX);
 		return 0;
 	case OPT_BLACKBOX:
 		if (!blackbox__name_is_good(text))
@@ -174,7 +177,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_RING_SIZE:
 		if (!opts__size(text, RING_SIZE_MIN, RING_SIZE_MAX, &a->ring_size))
-			usage_error("a ring size of \"%s\": it is 16K to 256M", text);
+			usage_error("invalid ring size '%s': must be between 16K and 256M", text);
 		return 0;
 	case OPT_PERF:
 		a->force_perf = true;

@@ -94,11 +94,11 @@ static void check_arguments(const struct arguments *a)
 	if (a->list)
 		return;
 	if (!a->name)
-		usage_error("recover what? NAME -o FILE, or --list");
+		usage_error("no black box given: NAME -o FILE, or --list");
 	if (a->discard && (a->sink.path || a->raw))
 		usage_error("either -o FILE or --discard: what is discarded is not read");
 	if (!a->discard && !a->sink.path)
-		usage_error("recover %s -o FILE: where to?", a->name);
+		usage_error("no -o FILE given");
 	refuse_same_file("-o", a->sink.path, "--raw", a->raw);
 }
 

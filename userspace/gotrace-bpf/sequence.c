@@ -123,7 +123,7 @@ int do_sequence(int argc, char **argv, struct error *err)
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.raw || !a.sink.path)
-		usage_error("sequence RAWFILE -o FILE: both are needed");
+		usage_error("RAWFILE and -o FILE are both needed");
 	if (strcmp(a.raw, "-")) /* from stdin to stdout is well */
 		refuse_same_file("RAWFILE", a.raw, "-o", a.sink.path);
 	signal(SIGPIPE, SIG_IGN);

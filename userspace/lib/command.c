@@ -112,7 +112,7 @@ unsigned int parse_version(const char *text)
 		if (!strcmp(text, name))
 			return known[i];
 	}
-	usage_error("no trace format %s: there are 1.22, 1.23, 1.25 and 1.26", text);
+	usage_error("unknown trace format '%s'; known are 1.22, 1.23, 1.25 and 1.26", text);
 }
 
 unsigned int parse_tick(const char *text)
@@ -121,7 +121,7 @@ unsigned int parse_tick(const char *text)
 		return 1;
 	if (!strcmp(text, "64ns"))
 		return 64;
-	usage_error("a tick of \"%s\": it is 1ns or 64ns", text);
+	usage_error("invalid tick '%s': must be 1ns or 64ns", text);
 }
 
 static int help(const struct program *program)
