@@ -20,10 +20,13 @@ static void on_signal(int sig)
 {
 	static const char text[] = "gotrace-bpf: interrupted while the program was analysed; "
 				   "nothing was recorded\n";
+	static const char clear[] = "\r\033[K"; /* the line of lib/steps.c */
 
 	(void)sig;
 	if (now.held > 0)
 		kill(now.held, SIGKILL);
+	if (!now.quiet && isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, strlen(clear)) < 0)
+		_exit(now.status);
 	if (!now.quiet && write(STDERR_FILENO, text, strlen(text)) < 0)
 		_exit(now.status);
 	_exit(now.status);
