@@ -5,9 +5,11 @@
  *
  * A name (of a task's type, a region, a log's category) comes again and again: its number is its
  * hash, and it is sent if that was not seen before, as stacks are (stack.bpf.h). A log's message is
- * sent each time, with a number of its own. Programs that read texts must be sleepable: the page of a
- * constant which the program has not looked at yet is not there until somebody asks for it. That may
- * take long, so nobody does while a slot is reserved: the ring would stand still.
+ * sent each time, with a number of its own.
+ *
+ * No read here faults a page in: that would wait in the program's own thread, for as long as whoever
+ * provides the page takes (a FUSE file system, a userfaultfd handler), and whoever detaches probes
+ * would wait, too. A text whose page is not in memory is counted and reported as unread.
  */
 #ifndef BPF_TEXT_H
 #define BPF_TEXT_H
@@ -22,20 +24,7 @@ struct go_string {
 	u64 at, len;
 };
 
-#define TEXT_NOT_THERE GT_TEXT_EMPTY /* what is returned of a text whose pages must be fetched */
-
-/* Fetches its pages, of which there are two at most. False: it can't be read. */
-static __noinline bool text__fetch(const struct go_string *s)
-{
-	u64 len = s->len < GT_TEXT_MAX ? s->len : GT_TEXT_MAX;
-	u8 byte;
-
-	if (!bpf_copy_from_user(&byte, 1, (const void *)s->at) &&
-	    !bpf_copy_from_user(&byte, 1, (const void *)(s->at + len - 1)))
-		return true;
-	COUNT(read_errors);
-	return false;
-}
+#define TEXT_NOT_THERE GT_TEXT_EMPTY /* returned for a text that cannot be read without a page fault */
 
 /*
  * Whether it has 1 to `most` bytes, which bounds *len for the verifier. Older verifiers, 6.12's for one, don't learn
@@ -223,33 +212,34 @@ __weak __noinline u64 text__to_session(const struct go_string *s, u32 tid)
 	}
 }
 
-/* What `number` makes of a text, which it may have to try twice. */
-#define TEXT(s, number)                                                                            \
-	({                                                                                         \
-		u64 number_ = GT_TEXT_EMPTY;                                                       \
-                                                                                                   \
-		if ((s)->len)                                                                      \
-			number_ = (number);                                                        \
-		if ((s)->len && number_ == TEXT_NOT_THERE && text__fetch(s))                       \
-			number_ = (number);                                                        \
-		(s)->len && number_ == TEXT_NOT_THERE ? GT_TEXT_UNREAD : number_;                  \
-	})
+static __always_inline u64 text__result(u64 number)
+{
+	if (number != TEXT_NOT_THERE)
+		return number;
+	COUNT(read_errors);
+	return GT_TEXT_UNREAD;
+}
 
 /* The number of a name, whose bytes are on their way. */
 static __noinline u64 text__name(const struct go_string *s, u32 tid)
 {
+	if (!s->len)
+		return GT_TEXT_EMPTY;
 	if (config.session)
-		return TEXT(s, text__to_session(s, tid));
-	return TEXT(s, s->len <= SHORT_TEXT ? text__short_name(s, tid) : text__long_name(s, tid));
+		return text__result(text__to_session(s, tid));
+	return text__result(s->len <= SHORT_TEXT ? text__short_name(s, tid) :
+						   text__long_name(s, tid));
 }
 
 /* The number of a text that is sent for this once. */
 static __noinline u64 text__message(const struct go_string *s, u32 tid)
 {
+	if (!s->len)
+		return GT_TEXT_EMPTY;
 	if (config.session)
-		return TEXT(s, text__to_session(s, tid));
-	return TEXT(s, s->len <= SHORT_TEXT ? text__short_message(s, tid) :
-					      text__long_message(s, tid));
+		return text__result(text__to_session(s, tid));
+	return text__result(s->len <= SHORT_TEXT ? text__short_message(s, tid) :
+						   text__long_message(s, tid));
 }
 
 #endif

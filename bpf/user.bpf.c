@@ -63,7 +63,7 @@ static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
 }
 
 /* One program: the verifier takes 4 ms for the walk of a stack in each that has one. */
-SEC("uprobe.multi.s")
+SEC("uprobe.multi")
 int user_event(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack;
