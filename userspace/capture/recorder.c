@@ -187,7 +187,9 @@ static int check_layout(struct recorder *r, uint64_t now)
 	r->next_check = now + CHECK_PAUSE;
 	code = process__check_layout(r->opts->process, r->opts->layout, &reason);
 	r->checked = r->stats->layout_checked = !code;
-	if (!code || code == -ESRCH || !r->runtime_up || now < r->t0 + LAYOUT_PATIENCE)
+	if (code == -ETIMEDOUT)
+		return error__set(r->err, code, "%s", reason.text);
+	if (!code || code == -ESRCH || code == -EINTR || !r->runtime_up || now < r->t0 + LAYOUT_PATIENCE)
 		return 0;
 	return error__set(r->err, code, "%s", reason.text);
 }

@@ -7,6 +7,7 @@
  */
 #include "capture/recovery.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct recovery {
 	enum phase phase;
 	pthread_t thread;
 	atomic_bool done; /* the thread has read */
+	atomic_bool cancelled; /* what it reads is not wanted any more */
 	int code;	  /* of its read */
 	struct snapshot snap[2];
 	uint64_t covered; /* sequencer__go_losses() when the latest pair was begun */
@@ -73,18 +75,26 @@ void recovery__destroy(struct recovery *r)
 {
 	if (!r)
 		return;
+	atomic_store(&r->cancelled, true);
 	if (r->phase == FIRST || r->phase == LAST)
 		pthread_join(r->thread, NULL);
 	forget(r);
 	free(r);
 }
 
-static void *read_one(void *argument)
+static int is_cancelled(void *argument)
 {
 	struct recovery *r = argument;
 
-	r->code = snapshot__read(r->process, r->layout, &(struct snapshot_reading){},
-				 &r->snap[r->phase == LAST]);
+	return atomic_load(&r->cancelled) ? -ECANCELED : 0;
+}
+
+static void *read_one(void *argument)
+{
+	struct recovery *r = argument;
+	struct snapshot_reading how = { .between = is_cancelled, .ctx = r };
+
+	r->code = snapshot__read(r->process, r->layout, &how, &r->snap[r->phase == LAST]);
 	atomic_store(&r->done, true);
 	return NULL;
 }

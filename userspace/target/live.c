@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "target/process.h"
+#include "target/reader.h"
 #include "target/snapshot_read.h"
 
 #define TRIES 3			/* of everything */
@@ -362,19 +363,33 @@ static int check_all(const struct process *proc, const struct layout *layout, st
 	return r;
 }
 
-int process__check_layout(const struct process *proc, const struct layout *layout,
-			  struct error *err)
+struct checking {
+	const struct process *proc;
+	const struct layout *layout;
+	struct error why;
+};
+
+static int check_thrice(void *ctx)
 {
 	const struct timespec moment = { .tv_nsec = 2000000 };
-	struct error why;
+	struct checking *c = ctx;
 	int r = -EPROTO;
 
 	for (int i = 0; i < TRIES && r == -EPROTO; i++) {
 		if (i)
 			nanosleep(&moment, NULL);
-		why.text[0] = 0;
-		r = check_all(proc, layout, &why);
+		c->why.text[0] = 0;
+		r = check_all(c->proc, c->layout, &c->why);
 	}
+	return r;
+}
+
+int process__check_layout(const struct process *proc, const struct layout *layout,
+			  struct error *err)
+{
+	struct checking c = { .proc = proc, .layout = layout };
+	int r = reader__run(check_thrice, &c, sizeof(c), NULL, NULL);
+
 	if (!r)
 		return 0;
 	if (!process__alive(proc))
@@ -382,5 +397,7 @@ int process__check_layout(const struct process *proc, const struct layout *layou
 	if (r == -EPERM)
 		return error__set(err, r, "no permission to read the memory of process %d: run as "
 				  "root, or with CAP_SYS_PTRACE", proc->pid);
-	return error__set(err, r, "%s", why.text[0] ? why.text : "cannot read the process");
+	if (r == -ETIMEDOUT || r == -EINTR)
+		return reader__blocked(r, proc->pid, err);
+	return error__set(err, r, "%s", c.why.text[0] ? c.why.text : "cannot read the process");
 }

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "lib/regular.h"
+#include "target/reader.h"
 
 #define IOV_BATCH 1024		/* UIO_MAXIOV */
 
@@ -294,7 +295,7 @@ bool process__use_go_library(struct process *proc)
 int process__read(const struct process *proc, uint64_t addr, void *buf, size_t len)
 {
 	struct iovec local = { buf, len }, remote = { (void *)addr, len };
-	ssize_t n = process_vm_readv(proc->pid, &local, 1, &remote, 1, 0);
+	ssize_t n = reader__vm_read(proc->pid, &local, &remote, 1);
 
 	if (n < 0)
 		return -errno;
@@ -310,7 +311,7 @@ static ssize_t read_batch(const struct process *proc, const uint64_t *addr, size
 
 	for (size_t i = 0; i < n; i++)
 		remote[i] = (struct iovec){ (void *)addr[i], len };
-	done = process_vm_readv(proc->pid, &local, 1, remote, n, 0);
+	done = reader__vm_read(proc->pid, &local, remote, n);
 	if (done < 0)
 		return errno == EFAULT ? 0 : -errno;
 	return done / (ssize_t)len;

@@ -16,10 +16,10 @@
 
 #include "target/layout.h"
 #include "target/process.h"
+#include "target/reader.h"
 #include "target/snapshot_read.h"
 
 #define BATCH 1024
-#define BREATH 8	/* batches: a few milliseconds */
 
 static uint64_t now(void)
 {
@@ -80,7 +80,7 @@ static int add_batch(struct snapshot *s, const uint64_t *addr, const struct go_g
 }
 
 static int read_goroutines(const struct process *proc, const struct layout *l,
-			   const struct snapshot_reading *how, struct snapshot *s)
+			   const struct snapshot *before, struct snapshot *s)
 {
 	uint64_t *addr = NULL;
 	struct go_g *g = calloc(BATCH, sizeof(*g));
@@ -92,9 +92,7 @@ static int read_goroutines(const struct process *proc, const struct layout *l,
 
 		r = go_gs__read(proc, l, addr + at, batch, g);
 		if (!r)
-			r = add_batch(s, addr + at, g, batch, how->before, &at_before);
-		if (!r && how->between && at / BATCH % BREATH == BREATH - 1)
-			r = how->between(how->ctx);
+			r = add_batch(s, addr + at, g, batch, before, &at_before);
 	}
 	free(g);
 	free(addr);
@@ -156,26 +154,47 @@ static int read_processors(const struct process *proc, const struct layout *l,
 	return r;
 }
 
+struct reading {
+	const struct process *proc;
+	const struct layout *layout;
+	const struct snapshot *before;
+	struct snapshot s;
+};
+
+static int read_all(void *ctx)
+{
+	struct reading *rd = ctx;
+	const struct process *proc = rd->proc;
+	struct snapshot *s = &rd->s;
+	int r;
+
+	s->time = now();
+	r = read_goroutines(proc, rd->layout, rd->before, s);
+	if (!r)
+		r = read_processors(proc, rd->layout, s);
+	if (!r)
+		r = read_threads(proc, rd->layout, s);
+	if (!r)
+		r = process__read(proc, rd->layout->gomaxprocs + proc->bias, &s->procs,
+				  sizeof(s->procs));
+	s->time_end = now();
+	return r && !process__alive(proc) ? -ESRCH : r;
+}
+
 int snapshot__read(const struct process *proc, const struct layout *layout,
 		   const struct snapshot_reading *how, struct snapshot *ret)
 {
 	const struct snapshot_reading all = {};
-	struct snapshot s = { .time = now() };
-	int r = read_goroutines(proc, layout, how ? how : &all, &s);
+	struct reading rd = { .proc = proc, .layout = layout };
+	int r;
 
-	if (!r)
-		r = read_processors(proc, layout, &s);
-	if (!r)
-		r = read_threads(proc, layout, &s);
-	if (!r)
-		r = process__read(proc, layout->gomaxprocs + proc->bias, &s.procs, sizeof(s.procs));
-	s.time_end = now();
-	if (r && !process__alive(proc))
-		r = -ESRCH;
+	how = how ? how : &all;
+	rd.before = how->before;
+	r = reader__run(read_all, &rd, sizeof(rd), how->between, how->ctx);
 	if (r)
-		snapshot__deinit(&s);
+		snapshot__deinit(&rd.s);
 	else
-		*ret = s;
+		*ret = rd.s;
 	return r;
 }
 

@@ -61,14 +61,15 @@ struct snapshot_reading {
 	 * within milliseconds, and they need not be held twice. NULL: all are there.
 	 */
 	const struct snapshot *before;
-	/* Called every few milliseconds; an error ends the reading. NULL: none. */
+	/* Called every few milliseconds while a thread reads; an error ends the reading. NULL: none. */
 	int (*between)(void *ctx);
 	void *ctx;
 };
 
 /*
  * Reads all Gs, Ms and Ps. Entries that can't be a goroutine (goid 0, status idle or dead) are left
- * out. Returns 0 or a negative errno (-ESRCH: the process is gone); *ret is untouched on failure.
+ * out. Returns 0 or a negative errno (-ESRCH: the process is gone; -ETIMEDOUT, -EINTR: a read
+ * blocks, see target/reader.h); *ret is untouched on failure.
  */
 int snapshot__read(const struct process *proc, const struct layout *layout,
 		   const struct snapshot_reading *how, struct snapshot *ret);

@@ -13,6 +13,7 @@
 
 #include "target/elf.h"
 #include "target/process.h"
+#include "target/reader.h"
 #include "target/site.h"
 
 #define INT3	     0xcc
@@ -65,9 +66,17 @@ static int refuse_breakpoint(pid_t tracer, const struct site *site, struct error
 		tracer, command, site->func);
 }
 
-int text__check(const struct process *proc, const struct elf_image *elf,
-		const struct site_list *sites, struct error *err)
+struct checking {
+	const struct process *proc;
+	const struct elf_image *elf;
+	const struct site_list *sites;
+	struct error why;
+};
+
+static int check(void *ctx)
 {
+	struct checking *c = ctx;
+	const struct site_list *sites = c->sites;
 	uint64_t *addr = calloc(sites->n + 1, sizeof(*addr));
 	unsigned char *code = calloc(sites->n + 1, 1), file;
 	bool *ok = calloc(sites->n + 1, sizeof(*ok));
@@ -77,17 +86,17 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 	int ret = addr && code && ok ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < sites->n && !ret; i++)
-		addr[i] = sites->site[i].addr + proc->bias;
+		addr[i] = sites->site[i].addr + c->proc->bias;
 	if (!ret)
-		ret = process__read_many(proc, addr, sites->n, code, 1, ok);
+		ret = process__read_many(c->proc, addr, sites->n, code, 1, ok);
 	for (size_t i = 0; i < sites->n && !ret; i++) {
 		const struct site *site = &sites->site[i];
 
-		if (!ok[i] || elf_image__read(elf, site->addr, &file, 1) != 1 || code[i] == file)
+		if (!ok[i] || elf_image__read(c->elf, site->addr, &file, 1) != 1 || code[i] == file)
 			continue;
 		if (code[i] != INT3) {
 			ret = error__set(
-				err, -EPROTO,
+				&c->why, -EPROTO,
 				"the code of %s in memory is not that of the file: something "
 				"has changed it",
 				site->func);
@@ -97,12 +106,23 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 		traps++;
 	}
 	if (!ret && traps) {
-		tracer = tracer_of(proc);
+		tracer = tracer_of(c->proc);
 		if (tracer)
-			ret = refuse_breakpoint(tracer, trapped, err);
+			ret = refuse_breakpoint(tracer, trapped, &c->why);
 	}
 	free(addr);
 	free(code);
 	free(ok);
 	return ret;
+}
+
+int text__check(const struct process *proc, const struct elf_image *elf,
+		const struct site_list *sites, struct error *err)
+{
+	struct checking c = { .proc = proc, .elf = elf, .sites = sites };
+	int code = reader__run(check, &c, sizeof(c), NULL, NULL);
+
+	if (code == -ETIMEDOUT || code == -EINTR)
+		return reader__blocked(code, proc->pid, err);
+	return code && c.why.text[0] ? error__set(err, code, "%s", c.why.text) : code;
 }

@@ -1,0 +1,98 @@
+#!/bin/bash
+# Pages of the target that do not arrive: a userfaultfd handler that does not answer stands in for a FUSE file
+# system that hangs. Neither the target nor the recorder waits for them.
+# beside others
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+# The texts of six annotations are in such pages; they are answered after ten seconds only.
+texts_are_not_waited_for()
+{
+	record_target absent "$JUDGE_GO" "$1" -after 10s && cat "$tmp/absent.done" "$tmp/absent.json" &&
+		[ "$(stat_of 'longest_ms < 5000' "$tmp/absent.done")" = true ] &&
+		[ "$(stat_of 'records_by_kind.log' "$tmp/absent.json")" = 6 ] &&
+		[ "$(stat_of 'text_misses' "$tmp/absent.json")" = 6 ] &&
+		[ "$(stat_of 'read_errors' "$tmp/absent.json")" -ge 6 ] && check_trace "$RECORDED" &&
+		[ "$(build/gotrace events "$RECORDED" | grep -c '(text not recorded)')" = 6 ]
+}
+
+start_without_runtime()
+{
+	: >"$tmp/target.out"
+	"build/targets/$JUDGE_GO/absent" -runtime >"$tmp/target.out" 2>"$tmp/target.err" </dev/null &
+	TARGET_PID=$!
+	background+=("$TARGET_PID")
+	wait_until 30 grep -q absent "$tmp/target.out"
+	sleep 0.5
+}
+
+end_target()
+{
+	kill -KILL "$TARGET_PID"
+	wait "$TARGET_PID" 2>/dev/null
+	true
+}
+
+# 90 s: also on a slow machine, where each of the steps before takes long.
+refused_before_any_probe()
+{
+	local status
+
+	start_without_runtime || return 1
+	timeout -k 5 90 $GOTRACE record -p "$TARGET_PID" -d 1s -o "$tmp/refused.trace" >"$tmp/refused.out" 2>&1
+	status=$?
+	cat "$tmp/refused.out"
+	end_target
+	[ $status -eq 1 ] && grep -q "memory of process $TARGET_PID: a page of it did not arrive within" "$tmp/refused.out"
+}
+
+# SIGNAL: the recorder ends by it while it waits for the page, long before its patience is over.
+ended_by()
+{
+	local begin
+
+	start_without_runtime || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/ended.trace"
+	wait_until 30 waits_for_a_page "$BACKGROUND_PID" || return 1
+	begin=${EPOCHREALTIME/./}
+	kill "-$1" "$BACKGROUND_PID"
+	wait "$BACKGROUND_PID"
+	echo "took $((${EPOCHREALTIME/./} - begin)) us"
+	[ $((${EPOCHREALTIME/./} - begin)) -lt 3000000 ] && end_target
+}
+
+waits_for_a_page() # PID: one of its threads is in process_vm_readv
+{
+	grep -q '^310 ' "/proc/$1"/task/*/syscall
+}
+
+# The page goes when the probes are there already. If it went before the runtime was checked, the recording ends
+# with that; if it went before the snapshots, it goes on without them to its end. No probe stays in any case.
+a_command()
+{
+	local status
+
+	start_background $GOTRACE record -d 2s -o "$tmp/command.trace" -- \
+		"build/targets/$JUDGE_GO/absent" -runtime
+	wait_until 60 waits_for_a_page "$BACKGROUND_PID"
+	status=$?
+	TARGET_PID=$(pgrep -P "$BACKGROUND_PID")
+	background+=("$TARGET_PID")
+	[ $status -eq 0 ] && grep 'recording process' "$tmp/background.out" &&
+		wait_until 30 text_is_clean "$TARGET_PID"
+	status=$?
+	cat "$tmp/background.out"
+	kill -KILL "$TARGET_PID"
+	wait "$BACKGROUND_PID"
+	return $status
+}
+
+ktap_start
+try "texts are not waited for" texts_are_not_waited_for ""
+try "by perf uprobes neither" texts_are_not_waited_for --force-perf-uprobes
+try "the runtime's own: refused in time" refused_before_any_probe
+for signal in INT TERM KILL; do
+	try "SIG$signal while it is waited for" ended_by $signal
+done
+try "the same of a command, when its probes are there" a_command
+ktap_end
