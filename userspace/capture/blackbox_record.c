@@ -255,7 +255,7 @@ static int begin(struct blackbox *b)
 		code = subject__attach(recorder, b->session, b->err);
 	if (code)
 		return code;
-	privilege__drop();
+	privilege__drop(PRIVILEGE_READ);
 	b->stats->t0 = clock__now();
 	code = write_header(b, b->stats->t0);
 	if (!code)

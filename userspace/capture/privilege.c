@@ -6,24 +6,57 @@
 #include "capture/privilege.h"
 
 #include <sys/capability.h>
+#include <sys/prctl.h>
 
 #include "lib/log.h"
 
-void privilege__drop(void)
+static const struct {
+	unsigned int purpose;
+	cap_value_t cap;
+} uses[] = {
+	{ PRIVILEGE_READ, CAP_SYS_PTRACE },
+	{ PRIVILEGE_MODULES, CAP_CHECKPOINT_RESTORE },
+	{ PRIVILEGE_MODULES, CAP_DAC_READ_SEARCH },
+	{ PRIVILEGE_COMMAND, CAP_KILL },
+	{ PRIVILEGE_FOLDER, CAP_DAC_OVERRIDE },
+	{ PRIVILEGE_FOLDER, CAP_FOWNER },
+};
+
+static bool is_needed(unsigned int keep, cap_value_t cap)
 {
-	cap_value_t keep[] = { CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SYS_PTRACE };
-	const int n = sizeof(keep) / sizeof(keep[0]);
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		if (uses[i].cap == cap && uses[i].purpose & keep)
+			return true;
+	return false;
+}
+
+/* Nothing is executed any more. Without CAP_SETPCAP it stays, and no_new_privs must do. */
+static void empty_bounding_set(void)
+{
+	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
+		if (cap_drop_bound(cap))
+			return;
+}
+
+void privilege__drop(unsigned int keep)
+{
 	cap_t had = cap_get_proc(), left = cap_init();
 	cap_flag_value_t is_set;
 
-	for (int i = 0; had && left && i < n; i++) {
-		if (cap_get_flag(had, keep[i], CAP_PERMITTED, &is_set) || is_set != CAP_SET)
+	empty_bounding_set();
+	for (size_t i = 0; had && left && i < sizeof(uses) / sizeof(uses[0]); i++) {
+		cap_value_t cap = uses[i].cap;
+
+		if (!is_needed(keep, cap) || cap_get_flag(had, cap, CAP_PERMITTED, &is_set) ||
+		    is_set != CAP_SET)
 			continue;
-		cap_set_flag(left, CAP_PERMITTED, 1, &keep[i], CAP_SET);
-		cap_set_flag(left, CAP_EFFECTIVE, 1, &keep[i], CAP_SET);
+		cap_set_flag(left, CAP_PERMITTED, 1, &cap, CAP_SET);
+		cap_set_flag(left, CAP_EFFECTIVE, 1, &cap, CAP_SET);
 	}
-	if (!left || cap_set_proc(left))
+	if (!left || cap_set_proc(left)) /* the ambient ones go with the permitted and inheritable */
 		log__debug("privileges were not dropped");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		log__debug("no_new_privs was not set");
 	cap_free(had);
 	cap_free(left);
 }

@@ -69,6 +69,11 @@ int rawfile__create(struct rawfile **ret, const char *path, struct error *err)
 	return 0;
 }
 
+bool rawfile__in_folder_of_other(const struct rawfile *raw)
+{
+	return raw->file && trace_file__in_folder_of_other(raw->file);
+}
+
 void rawfile__destroy(struct rawfile *raw)
 {
 	if (!raw)

@@ -85,6 +85,8 @@ int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);
 /* Renames what there is, without an END: the recording failed, and this may show why. */
 int rawfile__keep(struct rawfile *raw);
+/* As trace_file__in_folder_of_other(). */
+bool rawfile__in_folder_of_other(const struct rawfile *raw);
 void rawfile__destroy(struct rawfile *raw); /* NULL allowed; unfinished: removed */
 
 /* The same into memory, which is to be ended by _end(), not finished or kept. */

@@ -132,12 +132,23 @@ static void drop_snapshots(struct recorder *r)
 	}
 }
 
+/* What the rest of the recording needs; a command's libraries are opened later than its probes. */
+static unsigned int privileges(const struct recorder *r, bool modules)
+{
+	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
+
+	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) |
+	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0);
+}
+
 static int give_snapshots(struct recorder *r)
 {
 	int code;
 
-	if (r->opts->launch)	/* by now the dynamic linker has mapped its libraries */
+	if (r->opts->launch) {	/* by now the dynamic linker has mapped its libraries */
 		csymbols__add_modules(r->csymbols, r->opts->process);
+		privilege__drop(privileges(r, false));
+	}
 	code = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
 			      r->has[1] ? &r->snap[1] : NULL);
 	r->given = true;
@@ -326,7 +337,6 @@ static int begin(struct recorder *r)
 	if (code)
 		return code;
 	memory__begin();
-	privilege__drop();
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
 	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
@@ -334,6 +344,7 @@ static int begin(struct recorder *r)
 	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_meta(r);
 	r->csymbols = subject__symbols(r->opts, &r->symbolizer);
+	privilege__drop(privileges(r, r->opts->launch));
 	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!code && !session__has_kernel(r->session))
 		sequencer__no_kernel(sink__sequencer(r->sink));

@@ -28,6 +28,7 @@ struct recorder_opts {
 	bool kernel_optional; /* as session.h says */
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool force_perf;
+	bool folder_of_other; /* another file, of the caller's, is in a folder of another user */
 	uint32_t ring_size; /* bytes of each ring; 0: by the number of CPUs */
 	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
 	uint64_t checks_ns; /* of that time the live checks took */

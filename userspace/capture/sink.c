@@ -54,6 +54,11 @@ void sink__destroy(struct sink *s)
 	free(s);
 }
 
+bool sink__in_folder_of_other(const struct sink *s)
+{
+	return trace_file__in_folder_of_other(s->file) || (s->raw && rawfile__in_folder_of_other(s->raw));
+}
+
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta)
 {

@@ -33,6 +33,9 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 /* Closes; files without a commit are removed. NULL allowed. */
 void sink__destroy(struct sink *s);
 
+/* One of its files is in a folder of another user, see trace/file.h. */
+bool sink__in_folder_of_other(const struct sink *s);
+
 /* The sequencer, once layout and symbolizer are known; both are borrowed, as is `meta`. */
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta);

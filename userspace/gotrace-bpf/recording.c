@@ -227,6 +227,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	code = a->stats ? stats__open(&file, names.stats, err) : 0;
 	if (code)
 		return code;
+	opts.folder_of_other = file && trace_file__in_folder_of_other(file);
 	code = recorder__run(&opts, stats, err);
 	if (stats->layout_checked)
 		analysis__keep(an);

@@ -365,6 +365,14 @@ void trace_file__interrupt(struct trace_file *f, int stop_fd)
 	f->stop_fd = stop_fd;
 }
 
+bool trace_file__in_folder_of_other(const struct trace_file *f)
+{
+	struct stat st;
+
+	return f->dir >= 0 && !fstat(f->dir, &st) &&
+	       !(st.st_uid == geteuid() && (st.st_mode & 0300) == 0300) && (st.st_mode & 01003) != 0003;
+}
+
 uint64_t trace_file__size(const struct trace_file *f)
 {
 	return f->size;

@@ -50,6 +50,12 @@ int trace_file__open(struct trace_file **ret, const char *path);
 const char *trace_file__kept(const struct trace_file *f, bool *ret_replaced);
 
 /*
+ * Its folder is another user's, or nobody may write to it, so that it may be impossible to rename or
+ * remove the file there without CAP_DAC_OVERRIDE and CAP_FOWNER.
+ */
+bool trace_file__in_folder_of_other(const struct trace_file *f);
+
+/*
  * Appends all of `len` bytes or fails with a negative errno (-ENOSPC, -EPIPE …); on failure of a
  * regular file it is cut back to the end of the last good append, so a full disk keeps whole
  * generations.

@@ -1,0 +1,105 @@
+#!/bin/bash
+# What a recorder may still do once its probes are attached: what the manual's section PRIVILEGES says, no more.
+# beside others
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+PTRACE=$((1 << 19)) FOLDER=$((1 << 1 | 1 << 3)) KILL=$((1 << 5))
+
+status_of() # PID KEY
+{
+	awk -v key="$2:" '$1 == key { print $2 }' "/proc/$1/status"
+}
+
+sets_are() # PID CAPABILITIES: of each of its threads
+{
+	local want task
+
+	want=$(printf '%016x' "$2")
+	for task in "/proc/$1"/task/*; do
+		task=${task##*/}
+		grep -E '^(Cap|NoNewPrivs)' "/proc/$1/task/$task/status"
+		[ "$(status_of "$1/task/$task" CapPrm)" = "$want" ] &&
+			[ "$(status_of "$1/task/$task" CapEff)" = "$want" ] &&
+			[ "$(status_of "$1/task/$task" CapInh)" = 0000000000000000 ] &&
+			[ "$(status_of "$1/task/$task" CapAmb)" = 0000000000000000 ] &&
+			[ "$(status_of "$1/task/$task" CapBnd)" = 0000000000000000 ] &&
+			[ "$(status_of "$1/task/$task" NoNewPrivs)" = 1 ] || return 1
+	done
+}
+
+# FOLDER CAPABILITIES [OPTION...]
+of_a_process()
+{
+	local file=$1/one.trace want=$2
+	shift 2
+
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$file" "$@"
+	recorder_is_live && wait_until 10 sets_are "$BACKGROUND_PID" "$want"
+	sets_are "$BACKGROUND_PID" "$want" && stop_recorder && build/gotrace check "$file"
+}
+
+of_a_process_in_folder_of_other()
+{
+	install -d -m 755 -o 65534 -g 65534 "$tmp/other" && of_a_process "$tmp/other" $((PTRACE | FOLDER)) &&
+		[ ! -e "$tmp/other/one.trace.partial" ] &&
+		of_a_process "$tmp" $((PTRACE | FOLDER)) --stats "$tmp/other/stats.json" &&
+		jq -e .events "$tmp/other/stats.json" &&
+		of_a_process "$tmp" $((PTRACE | FOLDER)) --raw "$tmp/other/raw" && [ -s "$tmp/other/raw" ]
+}
+
+# The command has what this script has; its recorder gives up the rest when the libraries are open.
+of_a_command()
+{
+	local pid key
+
+	start_background $GOTRACE record -o "$tmp/command.trace" -- \
+		"build/targets/$JUDGE_GO/pingpong" -duration 3s -procs 1 -rate 1000
+	recorder_is_live && wait_until 20 sets_are "$BACKGROUND_PID" $((PTRACE | KILL))
+	sets_are "$BACKGROUND_PID" $((PTRACE | KILL)) || return 1
+	pid=$(pgrep -P "$BACKGROUND_PID" pingpong) || return 1
+	for key in CapInh CapPrm CapEff CapBnd CapAmb NoNewPrivs; do
+		echo "$key: $(status_of "$pid" $key) (here: $(status_of $$ $key))"
+		[ "$(status_of "$pid" $key)" = "$(status_of $$ $key)" ] || return 1
+	done
+	wait "$BACKGROUND_PID" && build/gotrace check "$tmp/command.trace"
+}
+
+# A library that was deleted has no name any more, but /proc/PID/map_files has it.
+deleted_library_is_open() # PID of the recorder
+{
+	readlink "/proc/$1"/fd/* | grep -q '/libdeleted.so (deleted)$'
+}
+
+preload_deleted() # starts COMMAND with it; false if this machine has no C library to copy
+{
+	local libc
+
+	libc=$(ldd "build/targets/$JUDGE_GO/cgo" | awk '/libpthread|libc\.so/ { print $3; exit }')
+	[ -n "$libc" ] && cp "${libc/libc.so/libm.so}" "$tmp/libdeleted.so"
+}
+
+deleted_library_of_a_process()
+{
+	preload_deleted || return 1
+	mkfifo "$tmp/cgo.in"
+	exec {hold}<>"$tmp/cgo.in"
+	LD_PRELOAD=$PWD/$tmp/libdeleted.so "build/targets/$JUDGE_GO/cgo" <"$tmp/cgo.in" >"$tmp/cgo.out" 2>&1 &
+	CGO_PID=$!
+	background+=("$CGO_PID")
+	wait_until 20 grep -q ready "$tmp/cgo.out" || return 1
+	rm "$tmp/libdeleted.so"
+	start_background $GOTRACE record -p "$CGO_PID" -o "$tmp/library.trace"
+	recorder_is_live && wait_until 10 deleted_library_is_open "$BACKGROUND_PID"
+	deleted_library_is_open "$BACKGROUND_PID" && stop_recorder && kill "$CGO_PID"
+}
+
+ktap_start
+start_target pingpong "$JUDGE_GO" -duration 60s -procs 2 -rate 1000 || exit 1
+tell_target start
+try "of a process" of_a_process "$tmp" $PTRACE
+try "with files in a folder of another user" of_a_process_in_folder_of_other
+try "of a command, which has all of its own" of_a_command
+try "a deleted library of a process is open" deleted_library_of_a_process
+kill "$TARGET_PID"
+ktap_end
