@@ -8,6 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -68,6 +71,69 @@ static void our_own_memory(void **state)
 	assert_int_equal(process__host_tid(&p, 0), 0);
 	elf_image__destroy(elf);
 	process__deinit(&p);
+}
+
+#define THREADS 100
+#define BOGUS	131072
+
+struct sleeper {
+	pthread_t thread;
+	sem_t up, end;
+	pid_t tid;
+};
+
+static void *sleep_until_end(void *argument)
+{
+	struct sleeper *s = argument;
+
+	s->tid = gettid();
+	sem_post(&s->up);
+	sem_wait(&s->end);
+	return NULL;
+}
+
+static void begin_sleeper(struct sleeper *s)
+{
+	sem_init(&s->up, 0, 0);
+	sem_init(&s->end, 0, 0);
+	assert_int_equal(pthread_create(&s->thread, NULL, sleep_until_end, s), 0);
+	sem_wait(&s->up);
+}
+
+/*
+ * A target in a PID namespace of its own may name any number of threads that do not exist: its threads are
+ * listed a few times nevertheless, not once for each.
+ */
+static void bogus_threads_of_a_namespace(void **state)
+{
+	static struct sleeper sleeper[THREADS], late;
+	struct process p;
+	int i;
+
+	for (i = 0; i < THREADS; i++)
+		begin_sleeper(&sleeper[i]);
+	assert_int_equal(process__open(&p, getpid(), NULL), 0);
+	p.own_pid_ns = true; /* of which the names are the same as outside */
+	process__begin_reading(&p);
+	for (i = 0; i < BOGUS; i++)
+		assert_int_equal(process__host_tid(&p, (uint64_t)INT_MAX - (uint64_t)i), 0);
+	assert_int_equal(p.listings, PROCESS_LISTINGS);
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(process__host_tid(&p, (uint64_t)sleeper[i].tid), sleeper[i].tid);
+	begin_sleeper(&late);
+	assert_int_equal(process__host_tid(&p, (uint64_t)late.tid), 0);
+	process__begin_reading(&p);
+	assert_int_equal(process__host_tid(&p, (uint64_t)late.tid), late.tid);
+	assert_int_equal(p.listings, 1);
+	assert_int_equal(process__host_tid(&p, (uint64_t)late.tid), late.tid); /* it is known now */
+	assert_int_equal(p.listings, 1);
+	process__deinit(&p);
+	sem_post(&late.end);
+	pthread_join(late.thread, NULL);
+	for (i = 0; i < THREADS; i++) {
+		sem_post(&sleeper[i].end);
+		pthread_join(sleeper[i].thread, NULL);
+	}
 }
 
 static void pause_ms(long ms)
@@ -252,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_such_process),
 		cmocka_unit_test(our_own_memory),
+		cmocka_unit_test(bogus_threads_of_a_namespace),
 		cmocka_unit_test(an_exec_is_noticed),
 		cmocka_unit_test(running_programs),
 	};

@@ -349,8 +349,10 @@ static int check_gs(struct check *c, struct error *err)
 static int check_all(const struct process *proc, const struct layout *layout, struct error *err)
 {
 	struct check c = { .proc = proc, .l = layout };
-	int r = check_ps(&c, err);
+	int r;
 
+	process__begin_reading(proc);
+	r = check_ps(&c, err);
 	if (!r)
 		r = check_ms(&c, err);
 	if (!r)

@@ -399,6 +399,11 @@ static bool is_thread(const struct process *proc, uint32_t tid)
 	return tid && !access(path, F_OK);
 }
 
+void process__begin_reading(const struct process *process)
+{
+	((struct process *)process)->listings = 0;
+}
+
 uint32_t process__host_tid(const struct process *process, uint64_t nstid)
 {
 	struct process *proc = (struct process *)process;	/* for the cache */
@@ -413,6 +418,9 @@ uint32_t process__host_tid(const struct process *process, uint64_t nstid)
 		return 0;
 	map__remove(&proc->ns_tids, tid);	/* its name may be another thread's by now */
 	map__remove(&proc->host_tids, nstid);
+	if (proc->listings >= PROCESS_LISTINGS)
+		return 0;
+	proc->listings++;
 	read_threads(proc);
 	return (uintptr_t)map__get(&proc->host_tids, nstid);
 }

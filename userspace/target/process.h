@@ -15,6 +15,8 @@
 #include "target/elf.h"
 #include "target/layout.h"
 
+#define PROCESS_LISTINGS 16
+
 struct process {
 	pid_t pid;		/* as the user gave it: in our PID namespace */
 	int pidfd;
@@ -30,6 +32,7 @@ struct process {
 	bool own_pid_ns;	/* the target lives in a PID namespace below ours */
 	struct map ns_tids;	/* what its threads are called: ours to its own, and the other way */
 	struct map host_tids;	/* round; a cache, see process__host_tid() */
+	unsigned int listings;	/* of its threads, since process__begin_reading() */
 };
 
 /* No such process, a kernel thread, a zombie, no permission: a reason and a negative errno. */
@@ -58,9 +61,13 @@ bool process__alive(const struct process *proc);
 bool process__is_same(const struct process *proc);
 /*
  * The TID, in our PID namespace (the host's, when we run there), of the thread that the target's
- * namespace calls `nstid`; 0: none such.
+ * namespace calls `nstid`; 0: none such. If the target has a namespace of its own, all its threads are
+ * listed for an nstid that is not known yet; but no more than PROCESS_LISTINGS times for one reading,
+ * since a target may name a hundred thousand threads that do not exist.
  */
 uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
+/* A snapshot, or a check of all, begins: threads may be listed anew. */
+void process__begin_reading(const struct process *proc);
 
 /*
  * A library with Go code (-buildmode=c-shared) that the process has mapped, the first one: from here on

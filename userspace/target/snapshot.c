@@ -168,6 +168,7 @@ static int read_all(void *ctx)
 	struct snapshot *s = &rd->s;
 	int r;
 
+	process__begin_reading(proc);
 	s->time = now();
 	r = read_goroutines(proc, rd->layout, rd->before, s);
 	if (!r)
