@@ -67,52 +67,55 @@ static int copy(struct checkpoint *c, void __user *user, bool in)
 	return 0;
 }
 
-int checkpoint__write(struct session *s, u64 address, u64 bytes)
+int checkpoint__write(struct file *file, u64 address, u64 bytes)
 {
+	struct session *s = session__owned(file);
 	struct checkpoint *c;
 	int err;
 
+	if (!s)
+		return -ENOENT;
 	if (!bytes || bytes > s->checkpoint_max)
 		return -EINVAL;
-	if (READ_ONCE(s->dead))
-		return -ENOENT;
 	c = allocate(bytes);
 	if (!c)
 		return -ENOMEM;
 	err = copy(c, u64_to_user_ptr(address), true);
+	if (!err && !session__lock_owned(file))
+		err = -ENOENT;
 	if (!err) {
 		mutex_lock(&s->lock);
-		if (s->area) {
-			c->number = ++s->checkpoints_n;
-			c->time = ktime_get_ns();
-			swap(c, s->checkpoints[0]);
-			swap(c, s->checkpoints[1]);
-		} else {
-			err = -ENOENT;
-		}
+		c->number = ++s->checkpoints_n;
+		c->time = ktime_get_ns();
+		swap(c, s->checkpoints[0]);
+		swap(c, s->checkpoints[1]);
 		mutex_unlock(&s->lock);
+		session__unlock_owned();
 	}
 	put(c); /* the oldest, or the one that failed */
 	return err;
 }
 
-int checkpoint__read(struct session *s, struct gt_abi_checkpoint *arg)
+int checkpoint__read(struct file *file, struct gt_abi_checkpoint *arg)
 {
-	u32 which = array_index_nospec(arg->which, ARRAY_SIZE(s->checkpoints));
+	struct session *s = session__lock_owned(file);
 	struct checkpoint *c = NULL;
+	u32 which;
 	int err;
 
-	if (arg->which >= ARRAY_SIZE(s->checkpoints))
-		return -EINVAL;
-	mutex_lock(&s->lock);
-	err = s->area ? -ENODATA : -ENOENT;
-	if (s->checkpoints[which]) {
+	if (!s)
+		return -ENOENT;
+	if (arg->which < ARRAY_SIZE(s->checkpoints)) {
+		which = array_index_nospec(arg->which, ARRAY_SIZE(s->checkpoints));
+		mutex_lock(&s->lock);
 		c = s->checkpoints[which];
-		refcount_inc(&c->ref);
+		if (c)
+			refcount_inc(&c->ref);
+		mutex_unlock(&s->lock);
 	}
-	mutex_unlock(&s->lock);
+	session__unlock_owned();
 	if (!c)
-		return err;
+		return arg->which < ARRAY_SIZE(s->checkpoints) ? -ENODATA : -EINVAL;
 	if (arg->bytes < c->bytes) {
 		err = -ENOSPC;
 	} else {

@@ -105,19 +105,18 @@ static int do_release(struct file *file, union argument *a)
 
 static int do_write_checkpoint(struct file *file, union argument *a)
 {
-	struct session *s = session__owned(file);
-
-	return s ? checkpoint__write(s, a->checkpoint.data, a->checkpoint.bytes) : -ENOENT;
+	return checkpoint__write(file, a->checkpoint.data, a->checkpoint.bytes);
 }
 
 static int do_read_checkpoint(struct file *file, union argument *a)
 {
-	struct session *s = session__owned(file);
-
-	return s ? checkpoint__read(s, &a->checkpoint) : -ENOENT;
+	return checkpoint__read(file, &a->checkpoint);
 }
 
-/* The record and its tail are copied before the session is looked at: that may sleep, and fail. */
+/*
+ * The record and its tail are copied first: that may sleep, and fail, and take so long that the
+ * session is another file's then. session__claim() waits for those that still found it theirs.
+ */
 static int do_emit(struct file *file, union argument *a)
 {
 	struct gt_abi_emit *emit = &a->emit;
@@ -140,7 +139,7 @@ static int do_emit(struct file *file, union argument *a)
 		return -EFAULT;
 	}
 	rcu_read_lock();
-	if (!READ_ONCE(s->dead))
+	if (session__owned(file)) /* still */
 		err = session__emit(s, copy, emit->record_size, copy + SESSION_RECORD_MAX,
 				    emit->tail_size);
 	rcu_read_unlock();
@@ -162,7 +161,11 @@ static int do_positions(struct file *file, union argument *a)
 	heads = kcalloc(s->rings_n, sizeof(*heads), GFP_KERNEL_ACCOUNT);
 	if (!heads)
 		return -ENOMEM;
-	err = session__positions(s, heads, room);
+	err = -ENOENT;
+	if (session__lock_owned(file)) {
+		err = session__positions(s, heads, room);
+		session__unlock_owned();
+	}
 	if (!err && copy_to_user(u64_to_user_ptr(positions->heads), heads, room * sizeof(*heads)))
 		err = -EFAULT;
 	positions->count = s->rings_n;

@@ -19,6 +19,7 @@ static u32 generations[GT_SESSIONS_MAX]; /* of each place in the table: how ofte
 static u32 count;			 /* of sessions in it */
 
 static void expire(struct work_struct *work);
+static void give_back_of_dead(void);
 static DECLARE_DELAYED_WORK(expiry, expire);
 
 static int show_count(char *buffer, const struct kernel_param *kp)
@@ -62,6 +63,22 @@ struct session *session__owned(struct file *file)
 	struct session *s = session__of(file);
 
 	return s && !READ_ONCE(s->dead) && READ_ONCE(s->owner_file) == file ? s : NULL;
+}
+
+struct session *session__lock_owned(struct file *file)
+{
+	struct session *s;
+
+	mutex_lock(&sessions_lock);
+	s = session__owned(file);
+	if (!s)
+		mutex_unlock(&sessions_lock);
+	return s;
+}
+
+void session__unlock_owned(void)
+{
+	mutex_unlock(&sessions_lock);
 }
 
 /* sessions_lock is held; the file has no session. */
@@ -227,6 +244,7 @@ int session__claim(struct file *file, struct gt_abi_claim *claim)
 	if (!name_is_valid(claim->name) || !claim->name[0])
 		return -EINVAL;
 	mutex_lock(&sessions_lock);
+	give_back_of_dead();
 	s = by_name(claim->name);
 	if (session__of(file))
 		err = -EBADFD;
@@ -240,6 +258,8 @@ int session__claim(struct file *file, struct gt_abi_claim *claim)
 		claim->bytes = area__bytes(s->area);
 	}
 	mutex_unlock(&sessions_lock);
+	if (!err)
+		synchronize_rcu(); /* GT_IOC_EMIT of the former owner is over */
 	return err;
 }
 
@@ -398,6 +418,36 @@ void session__flushed(struct file *file)
 	mutex_unlock(&sessions_lock);
 }
 
+/* Its last thread has exited, or is about to. */
+static bool is_dead(struct pid *owner)
+{
+	struct task_struct *task;
+	bool dead;
+
+	rcu_read_lock();
+	task = pid_task(owner, PIDTYPE_TGID);
+	dead = !task || !atomic_read(&task->signal->live);
+	rcu_read_unlock();
+	return dead;
+}
+
+/*
+ * sessions_lock is held. session__flushed() is not called for an owner that ended while a process
+ * with the same table of descriptors (CLONE_FILES) lives: whoever looks for a session next does its
+ * work.
+ */
+static void give_back_of_dead(void)
+{
+	for (u32 i = 0; i < GT_SESSIONS_MAX; i++) {
+		struct session *s = at(i);
+
+		if (s && s->owner && s->flags & GT_SESSION_KEEP && is_dead(s->owner)) {
+			stop(s);
+			give_back(s);
+		}
+	}
+}
+
 int session__freeze(struct file *file)
 {
 	struct session *s;
@@ -458,6 +508,7 @@ u32 session__list(struct gt_abi_info *ret, u32 room)
 	u32 n = 0;
 
 	mutex_lock(&sessions_lock);
+	give_back_of_dead();
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++) {
 		if (!at(i) || !at(i)->name[0])
 			continue;

@@ -94,14 +94,22 @@ struct session *session__of(struct file *file);
 struct session *session__owned(struct file *file);
 
 /*
+ * The same, and no session changes its owner until session__unlock_owned(), which is to be called
+ * unless it is NULL. For what is done after user memory was copied: that takes any time, in which
+ * the session may have become another file's.
+ */
+struct session *session__lock_owned(struct file *file);
+void session__unlock_owned(void);
+
+/*
  * Makes a session that belongs to the file. Sets want's rings, id and bytes. -EINVAL: beyond the
  * limits; -EEXIST: its name is taken; -ENOSPC: GT_SESSIONS_MAX; -ENOMEM; -EBADFD: the file had a
  * session.
  */
 int session__create(struct file *file, struct gt_abi_create *want);
 /*
- * Takes over the one of that name. -ENOENT; -EBUSY: it has an owner; -EBADFD: the file had a
- * session.
+ * Takes over the one of that name; when it returns, nothing is written by a former owner's file any
+ * more. -ENOENT; -EBUSY: it has an owner that lives; -EBADFD: the file had a session.
  */
 int session__claim(struct file *file, struct gt_abi_claim *claim);
 /*
@@ -153,13 +161,16 @@ void session__exit(void);
 
 /* ---- checkpoint.c ---- */
 
-/* From user memory. -EINVAL: none, or beyond checkpoint_max; -EFAULT; -ENOMEM; -ENOENT: dead. */
-int checkpoint__write(struct session *s, u64 address, u64 bytes);
+/*
+ * From user memory. -EINVAL: none, or beyond checkpoint_max; -EFAULT; -ENOMEM; -ENOENT: the file
+ * owns no session, or none any more when all was copied.
+ */
+int checkpoint__write(struct file *file, u64 address, u64 bytes);
 /*
  * To user memory; sets arg's number, time, bytes. -ENODATA; -ENOSPC: only `bytes` is set; -EFAULT;
  * -ENOENT.
  */
-int checkpoint__read(struct session *s, struct gt_abi_checkpoint *arg);
+int checkpoint__read(struct file *file, struct gt_abi_checkpoint *arg);
 /* Bytes of both. session->lock is held. */
 u64 checkpoint__bytes(const struct session *s);
 /* Gives both up. session->lock is held. */
