@@ -54,7 +54,7 @@ struct {
 extern gt_u64 seen[SEEN_SIZE];
 
 /* The same of the texts that are named by their hash. 64 KiB. */
-#define SEEN_TEXTS 8192
+#define SEEN_TEXTS GT_TEXT_PLACES
 
 extern gt_u64 seen_texts[SEEN_TEXTS];
 

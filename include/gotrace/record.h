@@ -183,6 +183,7 @@ struct gt_value {
  * again is named by its hash, and sent once; a log's message by a number of its own (GT_TEXT_ONCE),
  * for that record alone. Into a black box, which overwrites what was sent, all go that way.
  */
+#define GT_TEXT_PLACES	8192	/* that the probes remember, each in the place of its number's low bits */
 #define GT_TEXT_EMPTY	0	/* the empty text is never sent */
 #define GT_TEXT_UNREAD	1	/* nor is one that the probe could not read */
 #define GT_TEXT_ONCE	(1ull << 63)

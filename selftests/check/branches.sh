@@ -1,5 +1,6 @@
 #!/bin/bash
-# A program with very many stacks: each event has its own stack, and not one whose hash is alike.
+# A program with very many stacks: each event has its own stack, and not one whose hash is alike; and the recorder does
+# not keep them all.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -13,6 +14,14 @@ own_stacks()
 		[ "$(stat_of 'lost > 0 or .stack_misses == 0' "$tmp/branches.json")" = true ]
 }
 
+# Of 250,000 stacks of 60 frames; 500 MiB when each was kept.
+bounded_memory()
+{
+	cat "$tmp/branches.json"
+	[ "$(stat_of 'peak_memory_bytes - .ring_bytes + 16 * 1048576' "$tmp/branches.json")" -lt $((160 << 20)) ]
+}
+
 ktap_start
 try "each of 250,000 stacks is that of its event" own_stacks
+try "the recorder of a program with 250,000 stacks takes less than 160 MiB" bounded_memory
 ktap_end

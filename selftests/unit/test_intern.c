@@ -184,13 +184,53 @@ static void passing_strings(void **state)
 	assert_int_equal(intern__strings(in), 1 + 5000 + 715);
 }
 
+/* Stacks without end: those of a generation, and at most INTERN_STACKS_KEPT of those before. */
+static void stacks_without_end(void **state)
+{
+	struct intern *in = *state;
+	struct intern_frame frame[TRACE_STACK_MAX] = {};
+	uint32_t string = intern__cstring(in, "stays"), epoch = 0, ends = 0, id;
+	size_t n;
+
+	for (uint32_t i = 0; i < 200000; i++) {
+		frame[0].pc = i;
+		id = intern__stack(in, frame, TRACE_STACK_MAX);
+		assert_int_equal(intern__stack_at(in, id, &n)->pc, i);
+		assert_int_equal(n, TRACE_STACK_MAX);
+		if (i % 1000)
+			continue;
+		assert_true(intern__new_stack_bytes(in) >= sizeof(frame));
+		intern__end_generation(in);
+		assert_int_equal(intern__new_stack_bytes(in), 0);
+		ends += intern__epoch(in) != epoch;
+		epoch = intern__epoch(in);
+		assert_true(intern__memory(in) < INTERN_STACKS_KEPT + (4u << 20));
+	}
+	assert_in_range(ends, 10, 190);
+	assert_int_equal(intern__cstring(in, "stays"), string);
+}
+
+/* Few stacks stay, with their ids. */
+static void few_stacks_stay(void **state)
+{
+	struct intern *in = *state;
+	struct intern_frame f = { .pc = 7 };
+	uint32_t id = intern__stack(in, &f, 1);
+
+	for (int i = 0; i < 10; i++)
+		intern__end_generation(in);
+	assert_int_equal(intern__epoch(in), 0);
+	assert_int_equal(intern__generation(in), 10);
+	assert_int_equal(intern__stack(in, &f, 1), id);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(same_string_same_id), TEST(empty_is_zero),	      TEST(long_strings_are_cut),
 		TEST(same_stack_same_id),  TEST(deep_stacks_are_cut), TEST(a_hundred_thousand),
-		TEST(passing_strings),
+		TEST(passing_strings),	   TEST(stacks_without_end),  TEST(few_stacks_stay),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Stacks of PCs into frames, as the runtime's own tracer makes them, with a symbolizer of our own. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -304,10 +305,11 @@ static void deep_stacks(void **state)
 static void start_frames(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t id = stacks__start(f->stacks, LEAF);
+	uint32_t start = stacks__start(f->stacks, LEAF);
 
-	assert_string_equal(names_of(f, id), "main.leaf");
-	assert_int_equal(stacks__start(f->stacks, LEAF), id);
+	assert_string_equal(names_of(f, stacks__start_id(f->stacks, start)), "main.leaf");
+	assert_int_equal(stacks__start(f->stacks, LEAF), start);
+	assert_int_equal(stacks__start_id(f->stacks, 0), 0);
 	assert_int_equal(f->calls, 1);
 	assert_int_equal(stacks__start(f->stacks, 0), 0);
 	assert_int_equal(stacks__start(f->stacks, C), 0);
@@ -393,6 +395,84 @@ static void place_in_the_wrong_order(void **state)
 	expect_at(f, NUMBER(5, 1), 11 * SECOND, "main.leaf main.main");
 }
 
+/* Bytes that were allocated, as far as the allocator tells: AddressSanitizer's does not. */
+static size_t allocated(void)
+{
+	return mallinfo2().uordblks;
+}
+
+/* Deep stacks without end, of which each is used once: what is held of them stays the same. */
+static void stacks_without_end(void **state)
+{
+	struct fixture *f = *state;
+	size_t before = allocated(), half = 0;
+	uint64_t pc[60], time = 0;
+
+	for (uint32_t i = 0; i < 600000; i++, time += 10000) {
+		uint32_t number = NUMBER(i % GT_STACK_PLACES, 1 + i / GT_STACK_PLACES);
+
+		for (unsigned int k = 0; k < 60; k++)
+			pc[k] = 100 + (k < 20 ? i >> k & 1 : 0);
+		pc[59] = 100 + i % 1000;
+		add_record(f, number, ~(uint64_t)i << 16 | i % GT_STACK_PLACES, time, true, pc, 60);
+		assert_int_not_equal(stacks__id(f->stacks, number, time + 1, 0, &f->misses), 0);
+		if (i % 16384 == 16383) { /* a generation */
+			stacks__expire(f->stacks, time);
+			intern__end_generation(f->in);
+		}
+		if (i == 300000)
+			half = allocated();
+	}
+	assert_int_equal(f->misses, 0);
+	assert_true(allocated() < before + (120u << 20));
+	assert_true(allocated() < half + (16u << 20));
+}
+
+/* A stack keeps what it stands for when an epoch ends, and so does a function that goroutines start with. */
+static void stacks_over_epochs(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t start = stacks__start(f->stacks, MAIN), epoch;
+	struct intern_frame frame[TRACE_STACK_MAX] = {};
+
+	add(f, 1, (uint64_t[]){ LEAF, MAIN }, 2);
+	for (int round = 0; round < 3; round++) {
+		expect_stack(f, 1, 0, "main.leaf main.main");
+		expect_stack(f, 1, 1, "main.main");
+		assert_string_equal(names_of(f, stacks__start_id(f->stacks, start)), "main.main");
+		epoch = intern__epoch(f->in);
+		for (unsigned int i = 0; intern__new_stack_bytes(f->in) <= INTERN_STACKS_KEPT; i++) {
+			frame[0].pc = i; /* other stacks, which get the ids that these had */
+			intern__stack(f->in, frame, TRACE_STACK_MAX);
+		}
+		intern__end_generation(f->in);
+		assert_int_equal(intern__epoch(f->in), epoch + 1);
+		intern__stack(f->in, frame, 1);
+	}
+}
+
+/* A program can have any address on its stacks, and start goroutines anywhere. */
+static void pcs_without_end(void **state)
+{
+	struct fixture *f = *state;
+	size_t before = allocated();
+	uint64_t pc[GT_STACK_MAX];
+	uint32_t start = 0;
+
+	for (uint32_t i = 0; i < 16384; i++) {
+		for (unsigned int k = 0; k < GT_STACK_MAX; k++)
+			pc[k] = 1000 + i * GT_STACK_MAX + k;
+		stacks__sample(f->stacks, pc, GT_STACK_MAX);
+		intern__end_generation(f->in);
+	}
+	assert_true(allocated() < before + (64u << 20));
+	for (uint32_t i = 0; i < 100000; i++) {
+		start = stacks__start(f->stacks, 1000 + i);
+		assert_int_equal(start != 0, i < 65536);
+	}
+	assert_true(allocated() < before + (64u << 20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +492,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stacks_of_one_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(number_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(place_in_the_wrong_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(stacks_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(stacks_over_epochs, setup, teardown),
+		cmocka_unit_test_setup_teardown(pcs_without_end, setup, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "sequence/model.h"
 
 static void scheduling(void **state)
 {
@@ -495,6 +496,60 @@ static void unknown_procs(void **state)
 	stop(&m);
 }
 
+/* Threads that start and end without end are forgotten; not those that have something. */
+static void threads_without_end(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 3);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 2);
+	for (unsigned int i = 0; i < 20000; i++) {
+		p_start(&m, 100 + i, 2);
+		p_stop(&m, 100 + i, 2);
+		if (i % 100)
+			continue;
+		m.now += second / 8; /* 800 a second */
+		flush(&m);
+		forget(&m);
+		assert_true(m.seq->m.n < 10500); /* those of eleven seconds, and a generation's */
+	}
+	m.now += 12 * second;
+	p_start(&m, 3, 2);
+	flush(&m);
+	assert_int_equal(m.seq->m.n, 3);
+	forget(&m);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	park(&m, 2, 2, 7);
+	expect(&m, "m1 GoSyscallEnd\n"
+		   "m2 GoBlock \"chan receive\" -\n");
+	finish(&m);
+}
+
+/* As many goroutines as there may be: those that come then are not known, and others do as before. */
+static void goroutines_without_end(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	m.seq->goroutines_max = 4;
+	for (unsigned int g = 10; g < 20; g++)
+		create(&m, 1, g);
+	expect(&m, "m1 GoCreate g10 f20 -\n"
+		   "m1 GoCreate g11 f21 -\n");
+	assert_int_equal(stats(&m)->dropped, 8);
+	destroy(&m, 1, 1);
+	execute(&m, 1, 10);
+	create(&m, 1, 20);
+	expect(&m, "m1 GoDestroy\n"
+		   "m1 GoStart g10 #1\n"
+		   "m1 GoCreate g20 f30 -\n");
+	assert_int_equal(m.seq->id.n, 4);
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -521,6 +576,8 @@ int main(void)
 		cmocka_unit_test(rule_6_procresize),
 		cmocka_unit_test(collections),
 		cmocka_unit_test(unknown_procs),
+		cmocka_unit_test(threads_without_end),
+		cmocka_unit_test(goroutines_without_end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -3,6 +3,7 @@
  * What a program says of itself: tasks, regions and logs, their texts, and that no loss of one makes
  * what a reader refuses.
  */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "sequence/model.h"
 #include "sequence/texts.h"
 
 enum { OUTER = 100, INNER = 101, LOST = 102 };
@@ -385,12 +387,11 @@ static void broken_texts(void **state)
 	stop(&m);
 }
 
-/* Whatever a program logs: messages whose record never comes, and names without end. */
+/* Whatever a program logs: messages whose record never comes. */
 static void memory_is_bounded(void **state)
 {
 	struct machine m;
 	char bytes[GT_TEXT_MAX];
-	size_t before;
 
 	annotating(&m);
 	memset(bytes, 'x', sizeof(bytes));
@@ -410,15 +411,75 @@ static void memory_is_bounded(void **state)
 	expect(&m, "m1 UserLog 0 \"outer\" \"xxxxxxxx\" -\n");
 	assert_int_equal(stats(&m)->text_misses, 1);
 
-	for (unsigned int i = 0; i < TEXTS_NAMES; i++) {
+	stop(&m);
+}
+
+/* Each name is there, however many have been before, and only those of late take memory. */
+static void names_without_end(void **state)
+{
+	struct machine m;
+	char bytes[GT_TEXT_MAX], want[128];
+	size_t strings = 0, before = 0;
+
+	annotating(&m);
+	say(&m, 2, "the first");
+	region(&m, 1, 1, 0, 2, false);
+	flush(&m);
+	memset(bytes, 'x', sizeof(bytes));
+	for (unsigned int i = 0; i < 200000; i++) {
 		snprintf(bytes, sizeof(bytes), "name %u", i);
-		text(&m, 1000 + i, bytes, 12, false);
+		text(&m, 1000 + i, bytes, 500, false);
+		m.now += 50000; /* 20,000 a second */
+		log_line(&m, 1, 0, 1000 + i, GT_TEXT_EMPTY);
+		flush(&m);
+		snprintf(want, sizeof(want), "UserLog 0 \"name %u", i);
+		assert_non_null(strstr(m.writer.text, want));
+		forget(&m);
+		if (i == 100000) {
+			strings = intern__memory(m.intern);
+			before = mallinfo2().uordblks;
+		}
 	}
-	before = intern__memory(m.intern);
-	text(&m, 5000000, "one more", 8, false);
-	region(&m, 1, 1, 0, 5000000, false);
-	expect(&m, "m1 UserRegionBegin 0 \"(text not recorded)\" -\n");
-	assert_int_equal(intern__memory(m.intern), before);
+	assert_int_equal(stats(&m)->text_misses, 0);
+	assert_true(intern__memory(m.intern) < strings + (4u << 20));
+	assert_true(mallinfo2().uordblks < before + (8u << 20));
+	region(&m, 1, 1, 0, 2, true); /* it was held all the time */
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 UserRegionEnd 0 \"the first\" -\n"));
+	finish(&m);
+}
+
+/* Regions that are begun and not ended: with their names they take 32 MiB, more are not written. */
+static void regions_without_end(void **state)
+{
+	struct machine m;
+	char bytes[GT_TEXT_MAX];
+
+	running(&m, 25, "go1.26.8", 3);
+	memset(bytes, 'x', sizeof(bytes));
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(bytes, sizeof(bytes), "name %u", i);
+		text(&m, 1000 + i, bytes, sizeof(bytes), false);
+		region(&m, 1, 1, 0, 1000 + i, false);
+		flush(&m);
+		forget(&m);
+	}
+	assert_int_equal(stats(&m)->dropped, 0);
+	assert_in_range(m.seq->open_bytes, 1000 * GT_TEXT_MAX, 1200 * GT_TEXT_MAX);
+	m.seq->open_bytes += 33u << 20; /* of other goroutines */
+	say(&m, 3000, "one more");
+	region(&m, 1, 1, 0, 3000, false);
+	region(&m, 1, 1, 0, 3000, true);
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 2);
+	m.seq->open_bytes -= 33u << 20;
+	region(&m, 1, 1, 0, 1999, true);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 UserRegionEnd 0 \"name 999"));
+	m.writer.len = 0;
+	destroy(&m, 1, 1); /* its regions go with it */
+	flush(&m);
+	assert_int_equal(m.seq->open_bytes, 0);
 	stop(&m);
 }
 
@@ -461,6 +522,8 @@ int main(void)
 		cmocka_unit_test(texts_cut),
 		cmocka_unit_test(broken_texts),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(names_without_end),
+		cmocka_unit_test(regions_without_end),
 		cmocka_unit_test(generations_end_by_texts),
 	};
 

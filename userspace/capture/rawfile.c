@@ -15,7 +15,7 @@
 #include "trace/output.h"
 
 #define CHUNK_MAX (256u << 10) /* bytes of records */
-#define PCS_MAX	  (1u << 20)   /* remembered ones that are no code */
+#define PCS_MAX	  (1u << 20)   /* remembered ones that are no code; of all, twice as many */
 
 struct chunk_head {
 	uint32_t type, size;
@@ -169,7 +169,9 @@ int rawfile__start(struct rawfile *raw, const struct raw_header *facts)
 
 static int note(struct map *map, uint64_t pc)
 {
-	return !pc || map__get(map, pc) ? 0 : map__put(map, pc, &is_due);
+	if (!pc || map->n >= 2 * PCS_MAX || map__get(map, pc))
+		return 0;
+	return map__put(map, pc, &is_due);
 }
 
 int rawfile__want(struct rawfile *raw, uint64_t pc, bool start)

@@ -71,7 +71,8 @@ static void checkpoint__status_g(struct sequencer *s, struct goroutine *g)
 	g->seq = 0;
 	checkpoint__note(s, writer__go_status(s->opts.writer,
 					      g->start_tid ? g->start_tid : TRACE_NO_M, g->id,
-					      g->start_state, g->start_stack));
+					      g->start_state,
+					      stacks__start_id(s->stacks, g->start)));
 }
 
 uint64_t checkpoint__g_seq(struct sequencer *s, struct goroutine *g)
@@ -140,7 +141,7 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 	uint64_t wall = s->wall0 + (time - s->t0);
 	int err;
 
-	model__boundary(s);
+	model__boundary(s, time);
 	s->gen_start = s->last_time = time;
 	s->last_tid = 0;	/* statuses have the start's time */
 	s->gc_active_due = s->gc_running;
@@ -157,11 +158,11 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 	return err;
 }
 
-/* Texts that are this generation's alone are written with it. */
+/* Texts that are this generation's alone are written with it, and new stacks: of 24 bytes a frame about 10. */
 static size_t generation_size(const struct sequencer *s)
 {
 	return writer__size(s->opts.writer) + intern__passing_bytes(s->opts.intern) +
-	       kernel_writer__size(s->kernel);
+	       intern__new_stack_bytes(s->opts.intern) / 2 + kernel_writer__size(s->kernel);
 }
 
 int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)

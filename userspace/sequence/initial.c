@@ -288,10 +288,12 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		if (!facts && !initial__state(s->opts.layout, from))
 			continue;
 		g = model__goroutine(s, from->addr, goid);
+		if (!g && !s->error)
+			continue;
 		if (!g)
 			break;
 		if (goid == from->goid)
-			g->start_stack = stacks__start(s->stacks, from->startpc);
+			g->start = stacks__start(s->stacks, from->startpc);
 		if (facts)
 			place(g, facts->state, model__thread(s, facts->tid));
 		else

@@ -13,6 +13,8 @@
 #define TID_MAX (1u << 22)		/* the kernel's PID_MAX_LIMIT */
 #define PROCS_MAX 4096u
 #define GOROUTINES_BLOCK (48u << 10)
+#define THREADS_KEPT	1024		/* whatever they do */
+#define THREAD_IDLE_NS	10000000000ull	/* beyond those, one that is bare and silent for so long goes */
 
 /* Puts a fresh object under its key; on no memory frees it and makes the sequencer fail. */
 static void *model__add(struct sequencer *s, struct map *map, uint64_t key, void *object)
@@ -105,8 +107,13 @@ int model__expect(struct sequencer *s, size_t n)
 
 struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid)
 {
-	struct goroutine *g = goroutine__alloc(s);
+	struct goroutine *g;
 
+	if (s->id.n >= s->goroutines_max) {
+		s->stats.dropped++;
+		return NULL;
+	}
+	g = goroutine__alloc(s);
 	if (g && map__put(&s->id, goid, g)) {
 		goroutine__free(s, g);
 		g = NULL;
@@ -143,7 +150,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 	map__remove(&s->id, g->id);
 	if (map__get(&s->g, g->addr) == g)
 		map__remove(&s->g, g->addr);
-	free(g->regions);
+	regions__free(s, g);
 	goroutine__free(s, g);
 }
 
@@ -163,9 +170,44 @@ bool model__id_taken(const struct sequencer *s, uint64_t goid)
 	return !model__id_valid(goid) || map__get(&s->id, goid) || map__get(&s->ended, goid);
 }
 
-void model__boundary(struct sequencer *s)
+/* It has nothing that a later record could refer to: one that comes makes it anew. */
+static bool is_bare(const struct thread *t)
+{
+	return !t->g && !t->p && !t->head && !t->exit_time && !t->fix;
+}
+
+/*
+ * A program may start and end threads for ever. That one has ended only records of the kernel tell, which may not be
+ * wanted; so it is one that says nothing.
+ */
+static void forget_threads(struct sequencer *s, uint64_t time)
+{
+	struct map kept = {};
+	void *value;
+
+	if (s->m.n <= THREADS_KEPT)
+		return;
+	for (size_t i = 0; map__next(&s->m, &i, &value);) {
+		struct thread *t = value;
+
+		if (is_bare(t) && t->told + THREAD_IDLE_NS < time)
+			continue;
+		if (map__put(&kept, t->tid, t)) {
+			map__deinit(&kept);
+			return; /* another time */
+		}
+	}
+	for (size_t i = 0; map__next(&s->m, &i, &value);)
+		if (!map__get(&kept, ((struct thread *)value)->tid))
+			free(value);
+	map__deinit(&s->m);
+	s->m = kept;
+}
+
+void model__boundary(struct sequencer *s, uint64_t time)
 {
 	map__deinit(&s->ended);
+	forget_threads(s, time);
 }
 
 void model__deinit(struct sequencer *s)
@@ -185,7 +227,7 @@ void model__deinit(struct sequencer *s)
 		free(h);
 	}
 	for (size_t i = 0; map__next(&s->id, &i, &value);)
-		free(((struct goroutine *)value)->regions);
+		regions__free(s, value);
 	free(s->task_named);
 	for (size_t i = 0; map__next(&s->p, &i, &value);)
 		free(value);

@@ -26,6 +26,9 @@
 #include "sequence/texts.h"
 #include "trace/kernel.h"
 
+/* A program pays for each goroutine with memory of its own, but what it makes its probes say is free. */
+#define MODEL_GOROUTINES_MAX (8u << 20)
+
 /*
  * States have the file's own numbers; 0 stands for "not there". There may be a million: 96 bytes,
  * from a pool.
@@ -35,7 +38,7 @@ struct goroutine {
 	uint64_t id;			/* goid */
 	struct thread *m;
 	struct regions *regions;	/* the program's own, open; NULL: none yet */
-	uint32_t start_stack;		/* id of the frame that names it */
+	uint32_t start;			/* function that names it: stacks__start() */
 	/* the file's side */
 	uint32_t seq;			/* last sequence number, in generation `numbered` */
 	uint32_t numbered;		/* generation in which it has a status or was created */
@@ -118,6 +121,7 @@ struct sequencer {
 	struct blocks *goroutines;	/* memory of all that there ever were at once */
 	struct goroutine *free_g;	/* of it what ended ones have left, linked by `m` */
 	struct texts *texts;
+	size_t open_bytes;		/* of open regions: state_user.c */
 	struct once sampled;		/* PCs of samples that are in the merge */
 	uint64_t last_sample;		/* time of the latest one written */
 	uint64_t *task_named;		/* bits of TASK_WINDOW ids: state_user.c */
@@ -126,6 +130,7 @@ struct sequencer {
 	struct map g;			/* by g address: live goroutines */
 	struct map id;			/* by goid: those, and zombies whose end was lost */
 	struct map ended;		/* by goid: ended in the open generation */
+	size_t goroutines_max;		/* of `id`: MODEL_GOROUTINES_MAX, less in tests */
 	struct goroutine *stw;		/* has the open STW range */
 	uint32_t stw_name;
 	struct map p;			/* by p address */
@@ -176,13 +181,16 @@ void state__exit_kept(struct sequencer *s, struct thread *t);
  */
 void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 
+/* state_user.c: a goroutine's open regions, none of which will be ended. */
+void regions__free(struct sequencer *s, struct goroutine *g);
+
 /* state_heap.c: the range that the thread's goroutine, or its P, has open, if any, ends. */
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);
 void range__end_sweep(struct sequencer *s, struct thread *t, uint64_t time);
 
 /* transition.c: model and file move together. The caller has checked the rules. */
 void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
-		bool blocked, uint32_t start_stack, uint32_t stack);
+		bool blocked, uint32_t start, uint32_t stack);
 void go__create_syscall(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
 void go__destroy_syscall(struct sequencer *s, struct thread *t, uint64_t time);
 void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g);
@@ -231,12 +239,13 @@ struct proc *model__proc(struct sequencer *s, uint64_t addr, uint32_t id);
 /* The P of the lowest id in this state, or 0: in any. NULL: none. */
 struct proc *model__first_proc(const struct sequencer *s, uint32_t state);
 int model__expect(struct sequencer *s, size_t n);	/* so many goroutines: 0 or -ENOMEM */
+/* NULL: -ENOMEM, or there are as many as there may be (counted in stats.dropped). */
 struct goroutine *model__goroutine(struct sequencer *s, uint64_t addr, uint64_t goid);
 void model__forget(struct sequencer *s, struct goroutine *g);	/* ended: frees it */
 void model__orphan(struct sequencer *s, struct goroutine *g);	/* its address has another one */
 bool model__id_valid(uint64_t goid);			/* it may be one */
 bool model__id_taken(const struct sequencer *s, uint64_t goid);	/* a create would collide */
-void model__boundary(struct sequencer *s);			/* a new generation begins */
+void model__boundary(struct sequencer *s, uint64_t time);	/* a new generation begins */
 void model__deinit(struct sequencer *s);
 
 /* initial.c */

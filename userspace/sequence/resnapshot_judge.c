@@ -143,8 +143,8 @@ static void judge_known(struct correction *c, const struct snapshot_g *from, str
 
 	if (g->seen & 2)
 		return;
-	if (!g->start_stack) /* its create was lost: it has a name from the next status on */
-		g->start_stack = stacks__start(c->s->stacks, from->startpc);
+	if (!g->start) /* its create was lost: it has a name from the next status on */
+		g->start = stacks__start(c->s->stacks, from->startpc);
 	/* without their probes a system call shows only when its P is taken */
 	if (c->s->opts.no_syscalls && state == GO_SYSCALL && g->state == GO_RUNNING)
 		state = GO_RUNNING;

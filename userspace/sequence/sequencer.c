@@ -25,6 +25,7 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	if (!s)
 		return -ENOMEM;
 	s->opts = *opts;
+	s->goroutines_max = MODEL_GOROUTINES_MAX;
 	s->merge = merge__create();
 	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
 				   opts->layout && opts->layout->config.systemstack_frameless);

@@ -20,9 +20,9 @@
 #include "sequence/places.h"
 #include "trace/spec.h"
 
-#define PCS_MAX	    (1u << 20) /* remembered ones, of which some are no code */
-#define SAMPLES_MAX 16384      /* stacks of samples; those that come later are written anew each time */
-#define DISPLACED_MAX (32u << 20) /* bytes of stacks that the probes have forgotten since */
+#define PCS_MAX	    131072     /* remembered ones, of which some are no code */
+#define STARTS_MAX  65536      /* functions that goroutines start with; more have no name */
+#define DISPLACED_MAX (16u << 20) /* bytes of stacks that the probes have forgotten since */
 #define SKEW_NS	    10000      /* clocks of CPUs differ by less */
 
 struct pc_frame {
@@ -47,6 +47,7 @@ struct by_skip {
 
 struct stack {
 	uint64_t hash;
+	uint32_t epoch;		/* of its ids: intern__epoch() */
 	struct by_skip *id;	/* few: an event kind has one skip, a stack few event kinds */
 	uint32_t nid;
 	uint32_t depth;
@@ -61,6 +62,12 @@ struct number {
 	bool is_unique;		/* at its time: the probes have seen to it */
 };
 
+/* A function that goroutines start with. */
+struct start {
+	struct intern_frame frame;
+	uint32_t id, epoch;	/* of the stack with that frame alone, as above */
+};
+
 struct stacks {
 	struct intern *in;
 	struct symbolizer symbolizer;
@@ -68,8 +75,9 @@ struct stacks {
 	struct places number;	/* struct number */
 	struct map stack;	/* hash, all of it -> struct stack */
 	struct map pc;		/* return address -> struct pc_info */
-	struct map start;	/* startpc -> id, as a pointer-sized number */
-	uint32_t samples;	/* stacks that only samples had, kept for ever */
+	struct map by_startpc;	/* startpc -> its number, as a pointer-sized number */
+	struct start *start;	/* by number - 1 */
+	uint32_t starts, starts_cap;
 };
 
 static void stack__put(struct stacks *st, struct stack *stack)
@@ -107,18 +115,24 @@ struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbol
 	return st;
 }
 
-void stacks__destroy(struct stacks *st)
+static void forget_pcs(struct stacks *st)
 {
 	void *value;
 
+	for (size_t i = 0; map__next(&st->pc, &i, &value);)
+		free(value);
+	map__deinit(&st->pc);
+}
+
+void stacks__destroy(struct stacks *st)
+{
 	if (!st)
 		return;
 	places__deinit(&st->number);
-	for (size_t i = 0; map__next(&st->pc, &i, &value);)
-		free(value);
+	forget_pcs(st);
 	map__deinit(&st->stack);
-	map__deinit(&st->pc);
-	map__deinit(&st->start);
+	map__deinit(&st->by_startpc);
+	free(st->start);
 	free(st);
 }
 
@@ -231,9 +245,6 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	n = st->symbolizer.frames(st->symbolizer.ctx, pc, frames);
 	if (n < 0)
 		n = 0;
-	/* Where code is, is limited; what C code has in its frame pointer's place is not. */
-	if (!n && st->pc.n >= PCS_MAX)
-		return NULL;
 	/* None: no code there, as the runtime's CallersFrames leaves it out. */
 	info = calloc(1, sizeof(*info) + n * sizeof(info->frame[0]));
 	if (!info)
@@ -255,6 +266,16 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 		return NULL;
 	}
 	return info;
+}
+
+/*
+ * Before a stack is expanded, in whose midst none may go. A program can have any address on its stacks: what is
+ * forgotten is looked up again.
+ */
+static void bound_pcs(struct stacks *st)
+{
+	if (st->pc.n >= PCS_MAX)
+		forget_pcs(st);
 }
 
 /* The runtime drops the last PC (goexit) and, of the main goroutine, runtime.main below it. */
@@ -292,10 +313,12 @@ static bool comes_from_go(struct stacks *st, const struct stack *stack, uint32_t
 static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint32_t skip)
 {
 	struct intern_frame out[TRACE_STACK_MAX];
-	uint32_t depth = stack__without_roots(st, stack), n = 0;
+	uint32_t depth, n = 0;
 	bool elides = false;	/* by the function that the last frame called into */
 	bool async = false;	/* so does the stack begin */
 
+	bound_pcs(st);
+	depth = stack__without_roots(st, stack);
 	for (uint32_t i = 0; i < depth; i++) {
 		const struct pc_info *info = stacks__pc(st, stack->pc[i]);
 
@@ -339,6 +362,10 @@ uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t 
 		(*misses)++;
 		return 0;
 	}
+	if (stack->epoch != intern__epoch(st->in)) {
+		stack->epoch = intern__epoch(st->in);
+		stack->nid = 0;
+	}
 	for (uint32_t i = 0; i < stack->nid; i++)
 		if (stack->id[i].skip == skip)
 			return stack->id[i].id;
@@ -354,18 +381,6 @@ uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t 
 	return id;
 }
 
-/* Few come often: they are kept. Whatever a program does, its samples' stacks are not endless here. */
-static uint32_t sample__intern(struct stacks *st, const struct intern_frame *frames, uint32_t n)
-{
-	uint32_t before = intern__stacks(st->in), id;
-
-	if (st->samples >= SAMPLES_MAX)
-		return intern__passing_stack(st->in, frames, n);
-	id = intern__stack(st->in, frames, n);
-	st->samples += intern__stacks(st->in) - before;
-	return id;
-}
-
 uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
 {
 	struct intern_frame out[TRACE_STACK_MAX];
@@ -373,6 +388,7 @@ uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
 	uint32_t n = 0, pushed = SYM_PUSHED_FRAME;
 	bool elides = false;
 
+	bound_pcs(st);
 	for (size_t i = 0; i < depth; i++) {
 		info = stacks__pc(st, pc[i]);
 		if (i == 0 && info)
@@ -387,7 +403,7 @@ uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
 			elides = frame->elides;
 		}
 	}
-	return sample__intern(st, out, n);
+	return intern__stack(st->in, out, n);
 }
 
 unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
@@ -406,22 +422,54 @@ unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
 	return found;
 }
 
+static struct start *add_start(struct stacks *st)
+{
+	uint32_t cap = st->starts_cap ? st->starts_cap * 2 : 64;
+	struct start *bigger;
+
+	if (st->starts == STARTS_MAX)
+		return NULL;
+	if (st->starts == st->starts_cap) {
+		bigger = reallocarray(st->start, cap, sizeof(*bigger));
+		if (!bigger)
+			return NULL;
+		st->start = bigger;
+		st->starts_cap = cap;
+	}
+	return &st->start[st->starts];
+}
+
 uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 {
+	struct start *start;
 	struct sym_frame sym;
 	struct pc_frame frame;
-	uintptr_t id;
+	uintptr_t number;
 
 	if (!startpc)
 		return 0;
-	id = (uintptr_t)map__get(&st->start, startpc);
-	if (id)
-		return id;
+	number = (uintptr_t)map__get(&st->by_startpc, startpc);
+	if (number)
+		return (uint32_t)number;
 	if (st->symbolizer.start(st->symbolizer.ctx, startpc, &sym) <= 0)
 		return 0;
+	start = add_start(st);
+	if (!start || map__put(&st->by_startpc, startpc, (void *)((uintptr_t)st->starts + 1)))
+		return 0;
 	pc_info__fill(st, &frame, &sym);
-	id = intern__stack(st->in, &frame.frame, 1);
-	if (id)
-		map__put(&st->start, startpc, (void *)id);
-	return id;
+	*start = (struct start){ .frame = frame.frame };
+	return ++st->starts;
+}
+
+uint32_t stacks__start_id(struct stacks *st, uint32_t number)
+{
+	struct start *start = number ? &st->start[number - 1] : NULL;
+
+	if (!start)
+		return 0;
+	if (!start->id || start->epoch != intern__epoch(st->in)) {
+		start->id = intern__stack(st->in, &start->frame, 1);
+		start->epoch = intern__epoch(st->in);
+	}
+	return start->id;
 }

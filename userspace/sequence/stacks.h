@@ -51,7 +51,11 @@ uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth);
 unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
 			    unsigned int (*says)(const char *function));
 
-/* The id of the one-frame stack by which a goroutine that starts at startpc is named; 0: unknown. */
+/*
+ * The function that a goroutine starts with as a number that stays (0: unknown, or one of too many), and the id, in this
+ * epoch (trace/intern.h), of the one-frame stack by which the trace names it.
+ */
 uint32_t stacks__start(struct stacks *st, uint64_t startpc);
+uint32_t stacks__start_id(struct stacks *st, uint32_t number);
 
 #endif

@@ -15,10 +15,11 @@
 #define TASK_WINDOW (1u << 20) /* ids; the runtime hands them out one by one, for ever new */
 #define TASK_ID_MAX (1ull << 48)
 #define REGIONS_MAX 1024 /* open ones of a goroutine; deeper ones are not written */
+#define OPEN_MAX    (32u << 20) /* bytes of all open regions and their names: nor are those beyond */
 
 struct open_region {
 	uint64_t task, text; /* as records name it */
-	uint32_t name;	     /* as the file does: a string id */
+	struct text *name;   /* held; NULL: it is the empty one, or was not there */
 };
 
 struct regions {
@@ -30,7 +31,7 @@ struct regions {
 /* Of a number that is settled. */
 static uint32_t name(const struct step *st, uint64_t text)
 {
-	return texts__name(st->s->texts, text, &st->s->stats.text_misses);
+	return texts__name(st->s->texts, text, st->time, &st->s->stats.text_misses);
 }
 
 /* ---- tasks ---- */
@@ -98,7 +99,7 @@ enum verdict apply_task_begin(struct step *st)
 	s->task_begun = true;
 	args[0] = task->id;
 	args[1] = task->parent;
-	args[2] = name(st, texts__settle(s->texts, task->type));
+	args[2] = name(st, texts__settle(s->texts, task->type, st->time));
 	args[3] = step__stack(st, s->opts.layout->skips.task_begin);
 	checkpoint__emit(s, st->t, st->time, EV_USER_TASK_BEGIN, 4, args);
 	return DONE;
@@ -128,7 +129,7 @@ static struct regions *regions__room(struct sequencer *s, struct goroutine *g)
 	struct regions *r = g->regions;
 	uint32_t cap = r ? r->cap * 2 : 4;
 
-	if (r && r->n < r->cap)
+	if (r && (r->n < r->cap || r->n == REGIONS_MAX))
 		return r;
 	r = realloc(r, sizeof(*r) + cap * sizeof(*r->open));
 	if (!r) {
@@ -142,25 +143,49 @@ static struct regions *regions__room(struct sequencer *s, struct goroutine *g)
 	return r;
 }
 
+static size_t open_bytes(const struct open_region *open)
+{
+	return sizeof(*open) + texts__size(open->name);
+}
+
+/* It is not open any more. */
+static void forget_region(struct sequencer *s, struct open_region *open)
+{
+	s->open_bytes -= open_bytes(open);
+	texts__release(s->texts, open->name);
+}
+
+void regions__free(struct sequencer *s, struct goroutine *g)
+{
+	struct regions *r = g->regions;
+
+	for (uint32_t i = 0; r && i < r->n; i++)
+		forget_region(s, &r->open[i]);
+	free(r);
+	g->regions = NULL;
+}
+
 static enum verdict region_begins(struct step *st, const struct gt_region *region)
 {
 	struct sequencer *s = st->s;
-	struct regions *r = st->t->g->regions;
+	struct regions *r = regions__room(s, st->t->g);
 	struct open_region *open;
-	uint32_t stack;
+	uint32_t stack, id;
 
-	if (r && (r->deeper || r->n == REGIONS_MAX)) {
+	if (!r)
+		return DONE;
+	if (r->deeper || r->n == REGIONS_MAX || s->open_bytes > OPEN_MAX) {
 		r->deeper++;
 		return step__drop(st);
 	}
-	r = regions__room(s, st->t->g);
-	if (!r)
-		return DONE;
+	id = name(st, region->name);
 	open = &r->open[r->n++];
-	*open = (struct open_region){ region->task, region->name, name(st, region->name) };
+	*open = (struct open_region){ region->task, region->name,
+				      texts__hold(s->texts, region->name) };
+	s->open_bytes += open_bytes(open);
 	stack = step__stack(st, s->opts.layout->skips.region);
 	checkpoint__emit(s, st->t, st->time, EV_USER_REGION_BEGIN, 3,
-			 (const uint64_t[]){ open->task, open->name, stack });
+			 (const uint64_t[]){ open->task, id, stack });
 	return DONE;
 }
 
@@ -176,10 +201,12 @@ static uint32_t find_open(const struct regions *r, const struct gt_region *regio
 
 static void end_innermost(struct step *st, struct regions *r, uint32_t stack)
 {
-	const struct open_region *open = &r->open[--r->n];
+	struct open_region *open = &r->open[--r->n];
+	uint32_t id = texts__held_name(st->s->texts, open->text, open->name);
 
 	checkpoint__emit(st->s, st->t, st->time, EV_USER_REGION_END, 3,
-			 (const uint64_t[]){ open->task, open->name, stack });
+			 (const uint64_t[]){ open->task, id, stack });
+	forget_region(st->s, open);
 }
 
 /* Regions nest, so one that stands in the way has ended: its end was lost. */
@@ -216,7 +243,7 @@ enum verdict apply_region(struct step *st)
 		return step__drop(st);
 	if (region.task)
 		task__name(st->s, region.task);
-	region.name = texts__settle(st->s->texts, region.name);
+	region.name = texts__settle(st->s->texts, region.name, st->time);
 	return region.ends ? region_ends(st, &region) : region_begins(st, &region);
 }
 
@@ -235,7 +262,7 @@ enum verdict apply_log(struct step *st)
 		return v;
 	if (log->task)
 		task__name(s, log->task);
-	args[1] = name(st, texts__settle(s->texts, log->category));
+	args[1] = name(st, texts__settle(s->texts, log->category, st->time));
 	args[2] = texts__message(s->texts, log->message, &s->stats.text_misses);
 	args[3] = step__stack(st, s->opts.layout->skips.log);
 	checkpoint__emit(s, st->t, st->time, EV_USER_LOG, 4, args);

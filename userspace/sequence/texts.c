@@ -9,24 +9,46 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/hash.h"
-#include "lib/map.h"
 #include "sequence/once.h"
+#include "sequence/places.h"
+
+#define DISPLACED_MAX (8u << 20) /* bytes of names that the probes have forgotten since */
+
+struct text {
+	struct placed placed;
+	uint32_t holders;    /* the places, and open regions */
+	uint32_t id;	     /* string id, good in */
+	uint32_t generation; /* as of intern__generation(); id 0: in none yet */
+	uint32_t len;
+	char bytes[];
+};
 
 struct texts {
 	struct intern *in;
-	struct map name; /* number -> string id, as a pointer-sized number */
+	struct places name; /* struct text by number */
 	struct once messages;
 	uint32_t missing; /* the stand-in's id */
 };
+
+static void drop_name(void *ctx, struct placed *placed)
+{
+	texts__release(ctx, (struct text *)placed);
+}
 
 struct texts *texts__create(struct intern *in)
 {
 	struct texts *t = calloc(1, sizeof(*t));
 
-	if (t)
-		t->in = in;
+	if (!t)
+		return NULL;
+	t->in = in;
+	if (places__init(&t->name, GT_TEXT_PLACES, DISPLACED_MAX, drop_name, t)) {
+		free(t);
+		return NULL;
+	}
 	return t;
 }
 
@@ -34,7 +56,7 @@ void texts__destroy(struct texts *t)
 {
 	if (!t)
 		return;
-	map__deinit(&t->name);
+	places__deinit(&t->name);
 	once__deinit(&t->messages);
 	free(t);
 }
@@ -56,23 +78,40 @@ static uint32_t whole_length(const struct gt_text *text)
 	return want > tail ? len - 1 - tail : len;
 }
 
-static int keep_name(struct texts *t, uint64_t number, const char *bytes, size_t len)
+static bool text__is(const struct text *text, const char *bytes, size_t len)
 {
-	uint32_t id;
+	return text->len == len && !memcmp(text->bytes, bytes, len);
+}
 
-	if (number <= GT_TEXT_UNREAD || map__get(&t->name, number))
-		return 0; /* sent again: another took its place in what the probes remember */
-	if (t->name.n >= TEXTS_NAMES)
+static int keep_name(struct texts *t, uint64_t number, uint64_t time, const char *bytes, size_t len)
+{
+	struct text *text = map__get(&t->name.map, number);
+	int err;
+
+	if (number <= GT_TEXT_UNREAD || !len)
 		return 0;
-	id = intern__string(t->in, bytes, len);
-	return id ? map__put(&t->name, number, (void *)(uintptr_t)id) : 0;
+	if (text && !text->placed.is_displaced && text__is(text, bytes, len))
+		return 0;
+	text = calloc(1, sizeof(*text) + len);
+	if (!text)
+		return -ENOMEM;
+	text->placed.key = number;
+	text->placed.time = time;
+	text->placed.bytes = (uint32_t)(sizeof(*text) + len);
+	text->holders = 1;
+	text->len = (uint32_t)len;
+	memcpy(text->bytes, bytes, len);
+	err = places__put(&t->name, &text->placed);
+	if (err)
+		free(text);
+	return err;
 }
 
 static int add_name(struct texts *t, const struct gt_record *rec)
 {
 	const struct gt_text *text = (const void *)(rec + 1);
 
-	return keep_name(t, rec->object, (const char *)(text + 1), whole_length(text));
+	return keep_name(t, rec->object, rec->time, (const char *)(text + 1), whole_length(text));
 }
 
 static int add_message(struct texts *t, const struct gt_record *rec)
@@ -88,12 +127,27 @@ int texts__add(struct texts *t, const struct gt_record *rec)
 	return rec->object & GT_TEXT_ONCE ? add_message(t, rec) : add_name(t, rec);
 }
 
-static uint32_t missing(struct texts *t, uint64_t *misses)
+static uint32_t stand_in(struct texts *t)
 {
-	(*misses)++;
 	if (!t->missing)
 		t->missing = intern__cstring(t->in, TEXTS_MISSING);
 	return t->missing;
+}
+
+static uint32_t missing(struct texts *t, uint64_t *misses)
+{
+	(*misses)++;
+	return stand_in(t);
+}
+
+/* Written with each generation that has it: of names without end those of one are held. */
+static uint32_t text__id(struct texts *t, struct text *text)
+{
+	if (!text->id || text->generation != intern__generation(t->in)) {
+		text->id = intern__passing(t->in, text->bytes, text->len);
+		text->generation = intern__generation(t->in);
+	}
+	return text->id;
 }
 
 /* A number for a name that came without one. */
@@ -102,7 +156,7 @@ static uint64_t number_of(const char *bytes, size_t len)
 	return (hash__bytes(bytes, len) & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
 }
 
-uint64_t texts__settle(struct texts *t, uint64_t number)
+uint64_t texts__settle(struct texts *t, uint64_t number, uint64_t time)
 {
 	const char *text;
 	uint64_t settled;
@@ -114,20 +168,48 @@ uint64_t texts__settle(struct texts *t, uint64_t number)
 	if (!text)
 		return GT_TEXT_UNREAD;
 	settled = number_of(text, len);
-	if (keep_name(t, settled, text, len))
+	if (keep_name(t, settled, time, text, len))
 		settled = GT_TEXT_UNREAD;
 	once__drop(&t->messages, number);
 	return settled;
 }
 
-uint32_t texts__name(struct texts *t, uint64_t number, uint64_t *misses)
+uint32_t texts__name(struct texts *t, uint64_t number, uint64_t time, uint64_t *misses)
 {
-	uint32_t id;
+	struct text *text;
 
 	if (number == GT_TEXT_EMPTY)
 		return 0;
-	id = (uint32_t)(uintptr_t)map__get(&t->name, number);
-	return id ? id : missing(t, misses);
+	text = (struct text *)places__get(&t->name, number, time);
+	return text ? text__id(t, text) : missing(t, misses);
+}
+
+struct text *texts__hold(struct texts *t, uint64_t number)
+{
+	struct text *text = map__get(&t->name.map, number);
+
+	if (text)
+		text->holders++;
+	return text;
+}
+
+void texts__release(struct texts *t, struct text *text)
+{
+	(void)t;
+	if (text && !--text->holders)
+		free(text);
+}
+
+uint32_t texts__held_name(struct texts *t, uint64_t number, struct text *text)
+{
+	if (number == GT_TEXT_EMPTY)
+		return 0;
+	return text ? text__id(t, text) : stand_in(t);
+}
+
+size_t texts__size(const struct text *text)
+{
+	return text ? text->placed.bytes : 0;
 }
 
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
@@ -155,4 +237,5 @@ void texts__may_hold(struct texts *t, uint64_t bytes)
 void texts__expire(struct texts *t, uint64_t time)
 {
 	once__expire(&t->messages, time);
+	places__expire(&t->name, time);
 }

@@ -46,11 +46,12 @@ static void proc__set(struct sequencer *s, struct proc *p, uint32_t state, struc
 
 /* `g` is new: its state is 0 and nothing was written of it. Version 22 knows no blocked create. */
 void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
-		bool blocked, uint32_t start_stack, uint32_t stack)
+		bool blocked, uint32_t start, uint32_t stack)
 {
 	blocked = blocked && s->opts.version >= 23;
-	EMIT(s, t, time, blocked ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, g->id, start_stack, stack);
-	g->start_stack = start_stack;
+	EMIT(s, t, time, blocked ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, g->id,
+	     stacks__start_id(s->stacks, start), stack);
+	g->start = start;
 	g->saved = g->numbered = s->generation;
 	g->seq = 0;
 	g->state = blocked ? GO_WAITING : GO_RUNNABLE;

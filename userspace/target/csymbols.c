@@ -28,6 +28,7 @@
 
 #define MODULES_MAX 256
 #define VDSO_MAX (64 << 10)
+#define PCS_MAX	 65536 /* a program can have any address of its C code on its stacks */
 
 struct module {
 	uint64_t start, end, offset;	/* where which part of the file is mapped */
@@ -49,7 +50,7 @@ struct csymbols {
 	struct symbolizer go;
 	struct module *module;
 	size_t n;
-	struct map pcs;			/* to struct named_pc: what was answered stays */
+	struct map pcs;			/* to struct named_pc: what was answered, PCS_MAX of them */
 };
 
 struct csymbols *csymbols__create(const struct symbolizer *go)
@@ -61,10 +62,22 @@ struct csymbols *csymbols__create(const struct symbolizer *go)
 	return c;
 }
 
-void csymbols__destroy(struct csymbols *c)
+static void forget_pcs(struct csymbols *c)
 {
 	void *value;
 
+	for (size_t i = 0; map__next(&c->pcs, &i, &value);) {
+		struct named_pc *named = value;
+
+		free(named->func);
+		free(named->file);
+		free(named);
+	}
+	map__deinit(&c->pcs);
+}
+
+void csymbols__destroy(struct csymbols *c)
+{
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->n; i++) {
@@ -78,14 +91,7 @@ void csymbols__destroy(struct csymbols *c)
 		free(m->path);
 	}
 	free(c->module);
-	for (size_t i = 0; map__next(&c->pcs, &i, &value);) {
-		struct named_pc *named = value;
-
-		free(named->func);
-		free(named->file);
-		free(named);
-	}
-	map__deinit(&c->pcs);
+	forget_pcs(c);
 	free(c);
 }
 
@@ -270,6 +276,8 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 	named = map__get(&c->pcs, pc);
 	m = named ? NULL : find_module(c, pc - 1);
 	if (m) {
+		if (c->pcs.n >= PCS_MAX)
+			forget_pcs(c);
 		named = name_pc(m, pc - 1);
 		if (named && (!named->func || !named->file || map__put(&c->pcs, pc, named))) {
 			free(named->func);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Strings and stacks, each kept once for the life of a recording.
+ * Strings and stacks, each kept once: strings for the life of a recording, stacks until there are too many.
  *
  * Before it in an event's way: the sequencer, which turns symbols and stacks into ids as it
  * understands a record. After it: tables.c, which writes those that a generation's events name.
@@ -40,11 +40,14 @@ struct table {
 };
 
 struct intern {
-	struct block *blocks;
+	struct block *blocks; /* of strings */
 	struct table strings, stacks;
+	struct block *stack_blocks;
+	size_t stack_bytes, new_stack_bytes; /* of all that are there; of this generation's */
 	struct block *passing; /* those of passing ones */
 	size_t passing_bytes;
 	size_t memory;
+	uint32_t generation, epoch;
 };
 
 static void *arena__alloc(struct intern *in, struct block **blocks, size_t len)
@@ -107,7 +110,8 @@ static int table__grow_slots(struct intern *in, struct table *t)
 	return 0;
 }
 
-static uint32_t table__add(struct intern *in, struct table *t, const void *data, uint32_t len)
+static uint32_t table__add(struct intern *in, struct table *t, struct block **blocks,
+			   const void *data, uint32_t len)
 {
 	uint32_t hash = hash_bytes(data, len), i;
 	struct item *item;
@@ -122,7 +126,7 @@ static uint32_t table__add(struct intern *in, struct table *t, const void *data,
 	}
 	if (t->count == t->cap && table__grow_items(in, t))
 		return 0;
-	copy = arena__alloc(in, &in->blocks, len);
+	copy = arena__alloc(in, blocks, len);
 	if (!copy)
 		return 0;
 	memcpy(copy, data, len);
@@ -160,6 +164,7 @@ void intern__destroy(struct intern *in)
 	if (!in)
 		return;
 	free_blocks(in, &in->blocks);
+	free_blocks(in, &in->stack_blocks);
 	free_blocks(in, &in->passing);
 	free_table(&in->strings);
 	free_table(&in->stacks);
@@ -180,7 +185,7 @@ static size_t cut_length(const char *s, size_t len)
 
 uint32_t intern__string(struct intern *in, const char *s, size_t len)
 {
-	return len ? table__add(in, &in->strings, s, cut_length(s, len)) : 0;
+	return len ? table__add(in, &in->strings, &in->blocks, s, cut_length(s, len)) : 0;
 }
 
 /* One more id for passing ones. */
@@ -242,12 +247,44 @@ static void forget_passing(struct table *t)
 	t->passing_used = 0;
 }
 
+static void forget_stacks(struct intern *in)
+{
+	struct table *t = &in->stacks;
+
+	in->memory -= t->cap * sizeof(*t->items);
+	if (t->slots)
+		in->memory -= ((size_t)t->mask + 1) * sizeof(*t->slots);
+	free_table(t);
+	*t = (struct table){ 0 };
+	free_blocks(in, &in->stack_blocks);
+	in->stack_bytes = 0;
+	in->epoch++;
+}
+
 void intern__end_generation(struct intern *in)
 {
 	forget_passing(&in->strings);
-	forget_passing(&in->stacks);
 	in->passing_bytes = 0;
 	free_blocks(in, &in->passing);
+	in->generation++;
+	in->new_stack_bytes = 0;
+	if (in->stack_bytes > INTERN_STACKS_KEPT)
+		forget_stacks(in);
+}
+
+uint32_t intern__generation(const struct intern *in)
+{
+	return in->generation;
+}
+
+uint32_t intern__epoch(const struct intern *in)
+{
+	return in->epoch;
+}
+
+size_t intern__new_stack_bytes(const struct intern *in)
+{
+	return in->new_stack_bytes;
 }
 
 uint32_t intern__cstring(struct intern *in, const char *s)
@@ -272,15 +309,17 @@ static uint32_t copy_frames(struct intern_frame *copy, const struct intern_frame
 uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, size_t n)
 {
 	struct intern_frame copy[TRACE_STACK_MAX];
+	uint32_t before = in->stacks.count, len, id;
 
-	return n ? table__add(in, &in->stacks, copy, copy_frames(copy, frames, n)) : 0;
-}
-
-uint32_t intern__passing_stack(struct intern *in, const struct intern_frame *frames, size_t n)
-{
-	struct intern_frame copy[TRACE_STACK_MAX];
-
-	return n ? table__add_passing(in, &in->stacks, copy, copy_frames(copy, frames, n)) : 0;
+	if (!n)
+		return 0;
+	len = copy_frames(copy, frames, n);
+	id = table__add(in, &in->stacks, &in->stack_blocks, copy, len);
+	if (in->stacks.count != before) {
+		in->stack_bytes += len;
+		in->new_stack_bytes += len;
+	}
+	return id;
 }
 
 const char *intern__string_at(const struct intern *in, uint32_t id, size_t *ret_len)
