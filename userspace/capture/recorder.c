@@ -82,11 +82,15 @@ static int on_record(void *ctx, unsigned int ring, const struct gt_record *rec, 
 static int report_losses(struct recorder *r)
 {
 	unsigned int kind;
+	uint64_t lost = 0;
 	int code = session__counters(r->session, &r->counters);
 
-	for (kind = 0; !code && kind < GT_KIND_END; kind++)
+	for (kind = 0; !code && kind < GT_KIND_END; kind++) {
+		lost += r->counters.lost[kind];
 		if (r->counters.lost[kind])
 			code = sink__lost(r->sink, kind, r->counters.lost[kind]);
+	}
+	starvation__losses(&r->stats->starvation, clock__now(), lost);
 	r->losses_seen = sequencer__losses(sink__sequencer(r->sink));
 	return code;
 }
@@ -106,8 +110,10 @@ static int follow_losses(struct recorder *r, uint64_t now)
 static int drain(struct recorder *r)
 {
 	uint64_t watermark;
-	int n = drain__run(r->drain, &watermark), code;
+	int n, code;
 
+	starvation__drain(&r->stats->starvation, clock__now());
+	n = drain__run(r->drain, &watermark);
 	if (n < 0)
 		return n;
 	if (watermark <= r->watermark || r->exec_time)
@@ -456,6 +462,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	r.sigfd = subject__signals(err);
 	if (r.sigfd < 0)
 		return r.sigfd;
+	starvation__init(&ret->starvation);
 	sink.stop_fd = r.sigfd;
 	code = sink__open(&r.sink, &sink, err);
 	ret->analysis_ns = clock__now() - opts->started - opts->checks_ns;
@@ -471,6 +478,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	session__destroy(r.session);
 	sink__destroy(r.sink);
 	csymbols__destroy(r.csymbols);
+	starvation__deinit(&ret->starvation);
 	close(r.sigfd);
 	return code ? error__set(err, code, "cannot record: %s", strerror(-code)) : 0;
 }

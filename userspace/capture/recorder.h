@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "capture/sink.h"
+#include "capture/starvation.h"
 #include "gotrace/counters.h"
 #include "lib/error.h"
 #include "target/layout.h"
@@ -55,6 +56,7 @@ struct recorder_stats {
 	uint64_t initial_ns; /* from t0 until the initial state was known; 0: it never was */
 	uint64_t t0;	    /* when the last probe was live; 0: it came not so far */
 	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
+	struct starvation starvation;
 	unsigned int rings;
 	bool multi;
 	bool layout_checked; /* against the program, while it was recorded */

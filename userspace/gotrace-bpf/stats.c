@@ -83,6 +83,10 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "dropped", seq->dropped);
 	number(out, "holes", seq->holes);
 	number(out, "gaps", seq->gaps);
+	number(out, "starved", stats->starvation.times);
+	number(out, "starved_lost", stats->starvation.lost);
+	milliseconds(out, "starved_longest_ms", stats->starvation.longest_ns);
+	milliseconds(out, "starved_total_ms", stats->starvation.total_ns);
 	number(out, "resnapshots", seq->resnapshots);
 	number(out, "corrected", seq->corrected);
 	number(out, "corrected_procs", seq->corrected_procs);

@@ -1,0 +1,40 @@
+#!/bin/bash
+# A recorder that gets no CPU says so, and what helps: it shares its CPU with a program that uses all of it.
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+recorder_starves()
+{
+	local hog status=0
+
+	start_target pingpong "$JUDGE_GO" -duration 4s || return 1
+	start_background taskset -c 0 chrt --idle 0 $GOTRACE record -p "$TARGET_PID" -o "$tmp/starved.trace" \
+		--stats "$tmp/starved.json" --ring-size 64K
+	recorder_is_live || return 1
+	taskset -c 0 bash -c 'while :; do :; done' &
+	hog=$!
+	background+=("$hog")
+	tell_target start
+	expect_target done 60 || status=1
+	kill -KILL "$hog"
+	wait "$hog"
+	stop_recorder || status=1
+	stop_target || status=1
+	cat "$tmp/background.out" "$tmp/starved.json"
+	check_trace "$tmp/starved.trace" || status=1
+	return $status
+}
+
+says_so()
+{
+	cat "$tmp/background.out" "$tmp/starved.json"
+	jq -e '.lost > 0 and .starved > 0 and .starved_lost > 0 and .starved_lost <= .lost and
+		.starved_longest_ms >= 20 and .starved_total_ms >= .starved_longest_ms' "$tmp/starved.json" &&
+		grep -E 'starved: [0-9]+ were lost because it got no CPU for up to [0-9]+ ms.*--ring-size=4M.*nice' \
+			"$tmp/background.out"
+}
+
+ktap_start
+try "a recorder without a CPU" recorder_starves
+try "it says that it was starved, and the remedy" says_so
+ktap_end
