@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ties, exact boundaries and guards of rare paths in the sequencer: each test fails when the one comparison or guard
+ * goes that it is named after.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "sequence/model.h"
+
+#define SECOND 1000000000ull
+#define MS     1000000ull
+
+/* Goroutines 1 to 3 runnable, then 1 runs on thread 1 with P 0; a pair of snapshots begins a second later. */
+static void begin(struct machine *m, const char *go)
+{
+	start(m, 25, go, 3);
+	p_start(m, 1, 0);
+	execute(m, 1, 1);
+	flush(m);
+	forget(m);
+	assert_int_equal(sequencer__lost(m->seq, GT_CREATE, 1), 0);
+	m->now += SECOND;
+	m->snap.ng = m->snap.nm = 0;
+}
+
+/* The first is what was collected; `g` of the second is another's. `between` gives records of that time. */
+static void pair_give(struct machine *m, struct snapshot_g *g, void (*between)(struct machine *m))
+{
+	struct snapshot first = m->snap, second = m->snap;
+
+	first.time = m->now;
+	first.time_end = ++m->now;
+	m->now += 1000;
+	if (between)
+		between(m);
+	second.g = g;
+	second.time = m->now;
+	second.time_end = ++m->now;
+	m->now += STEP_NS;
+	assert_int_equal(sequencer__resnapshot(m->seq, &first, &second), 0);
+	flush(m);
+}
+
+/* resnapshot_judge.c, judge_known(): it runs in both snapshots, but each saw it on another thread. */
+static void snapshots_disagree_about_the_thread(void **state)
+{
+	struct snapshot_g second[3];
+	struct machine m;
+	uint64_t wanted;
+
+	begin(&m, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNING, 2);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, 1);
+	snap_m(&m, 3, 2);
+	memcpy(second, m.snap_g, sizeof(second));
+	second[1].m = M(3);
+	wanted = sequencer__go_losses(m.seq);
+	pair_give(&m, second, NULL);
+	assert_null(strstr(m.writer.text, "GoStart g2"));
+	assert_int_equal(stats(&m)->corrected, 0);
+	assert_true(sequencer__go_losses(m.seq) > wanted); /* another pair is asked for */
+	stop(&m);
+}
+
+static void loses_its_p(struct machine *m)
+{
+	machine_give(m, 2, GT_SYSCALL_NO_P, G(4), 0, "");
+}
+
+/* resnapshot_judge.c, stray_state(): what is not known was in a system call, and came out of it without a P. */
+static void stranger_left_its_syscall(void **state)
+{
+	struct machine m;
+
+	begin(&m, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNABLE, 0);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_g(&m, 4, GS_SYSCALL, 2);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, -1);
+	pair_give(&m, m.snap_g, loses_its_p);
+	assert_non_null(strstr(m.writer.text, "GoCreate g4 f4 -\n"));
+	assert_null(strstr(m.writer.text, "GoStart g4"));
+	assert_null(strstr(m.writer.text, "GoSyscallBegin"));
+	stop(&m);
+}
+
+/* repair.c, repair__free_proc(): the P that is taken is that of a thread whose system call has ended, as it seems. */
+static void owner_has_left_its_syscall(void **state)
+{
+	struct machine m;
+
+	start(&m, 26, "go1.26.0", 5);
+	p_start(&m, 5, 0); /* thread 5 had P 0 */
+	p_stop(&m, 5, 0);
+	for (unsigned int i = 1; i <= 4; i++) {
+		p_start(&m, i, i - 1);
+		execute(&m, i, i);
+	}
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	flush(&m);
+	forget(&m);
+	execute(&m, 5, 5); /* how it got a P was lost */
+	m.now += 2 * MS;
+	park(&m, 2, 2, 7);
+	expect(&m, "m2 GoBlock \"chan receive\" -\n"
+		   "m1 GoSyscallEnd\n"
+		   "m1 GoStop \"unspecified\" -\n"
+		   "m1 ProcStop\n"
+		   "m5 ProcStart p0 #4\n"
+		   "m5 GoStart g5 #1\n");
+	stop(&m);
+}
+
+/* state.c, apply_ready(): the latest record of it has the same time, and is not later. */
+static void woken_at_the_time_of_its_last_record(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 2);
+	flush(&m);
+	forget(&m);
+	on_g(&m, 1, GT_ASSIST_END, 1); /* its park was lost */
+	m.now -= STEP_NS;
+	ready(&m, 2, 1);
+	m.now += 2 * MS;
+	park(&m, 2, 2, 7);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "GoUnblock g1 #"));
+	assert_int_equal(stats(&m)->dropped, 0);
+	stop(&m);
+}
+
+/*
+ * state_syscall.c, has_gone_on(): a thread that got its CPU just before a boundary had no time to say that its P is
+ * lost, however long ago its system call ended.
+ */
+static void just_on_its_cpu_at_the_boundary(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 2);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	flush(&m);
+	m.now = m.seq->gen_start + SECOND - MS / 2;
+	machine_give(&m, 1, GT_CPU_ON, 9, 0, "");
+	m.now = m.seq->gen_start + SECOND + STEP_NS;
+	p_start(&m, 2, 1);
+	p_stop(&m, 2, 1);
+	forget(&m);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "open ")); /* a generation */
+	assert_null(strstr(m.writer.text, "GoSyscallEnd"));
+	m.now += SECOND; /* by the next one it had */
+	p_start(&m, 2, 1);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoSyscallEnd\n"));
+	stop(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(snapshots_disagree_about_the_thread),
+		cmocka_unit_test(stranger_left_its_syscall),
+		cmocka_unit_test(owner_has_left_its_syscall),
+		cmocka_unit_test(woken_at_the_time_of_its_last_record),
+		cmocka_unit_test(just_on_its_cpu_at_the_boundary),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
