@@ -2,7 +2,7 @@
 # beside others
 # timeout: 300
 # Programs made to do harm to whoever analyses them: equal symbols, sections of gigabytes, with a limit
-# on memory; and a signal ends an analysis that takes long.
+# on memory; and a signal ends an analysis that takes long, or waits for a file system.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 tiny=build/targets/$JUDGE_GO/tiny
@@ -112,6 +112,27 @@ started()
 		! pgrep -f "slow -duration 77s"
 }
 
+# The program's file system stops to answer: the recorder waits in the kernel.
+on_fuse() # SIGNAL
+{
+	local status
+
+	modprobe fuse 2>/dev/null
+	mkdir -p "$tmp/mnt" && rm -f "$tmp/stop" && cc -o "$tmp/fuse" selftests/stuck/fuse.c || return 1
+	start_background "$tmp/fuse" "$tiny" "$tmp/mnt" "$tmp/stop"
+	FUSE=$BACKGROUND_PID
+	wait_until 10 grep -q mounted "$tmp/background.out" || return 1
+	start_background "$tmp/mnt/program" -duration 60s
+	PID=$BACKGROUND_PID
+	wait_until 10 grep -q ready "$tmp/background.out" || sleep 1
+	touch "$tmp/stop"
+	ends_by_signal "$1" $GOTRACE record --no-cache -p "$PID" -o "$tmp/s.trace"
+	status=$?
+	kill -KILL "$FUSE" "$PID"
+	umount -l "$tmp/mnt"
+	return $status
+}
+
 ktap_start
 try "200,000 equal symbols" equal_symbols
 try "a function table of 3 GB" large_table
@@ -124,4 +145,10 @@ for signal in INT TERM HUP; do
 	try "SIG$signal ends an analysis" running $signal
 done
 try "SIGTERM ends the analysis of a program that is started" started
+if [ -e /dev/fuse ]; then
+	try "SIGINT ends an analysis that waits for FUSE" on_fuse INT
+	try "SIGTERM ends an analysis that waits for FUSE" on_fuse TERM
+else
+	note "no /dev/fuse: not tried with FUSE"
+fi
 ktap_end

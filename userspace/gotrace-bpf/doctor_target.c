@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "command.h"
 #include "doctor.h"
+#include "interrupt.h"
 #include "target/snapshot.h"
 #include "target/text.h"
 
@@ -192,8 +194,14 @@ static void count(const struct analysis *a, struct target_facts *f)
 void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f)
 {
 	struct error err = {};
-	int code = analysis__of_process(a, d->pid, &err);
-	size_t len = a->has_process ? strlen(a->process.cmdline) : 0;
+	const struct interrupt how = { .status = EXIT_FAILED };
+	size_t len;
+	int code;
+
+	interrupt__allow(&how);
+	code = analysis__of_process(a, d->pid, &err);
+	interrupt__forbid();
+	len = a->has_process ? strlen(a->process.cmdline) : 0;
 
 	if (a->has_process) {
 		doctor__say(d, GOOD, "process", "%d: %.*s%s", d->pid, COMMAND_MAX,

@@ -1,57 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Handlers that end the process, for the time of an analysis: see interrupt.h.
+ * A thread that ends the process: see interrupt.h.
+ *
+ * A handler would not do: a read that waits for a FUSE or network file system is interrupted by
+ * what ends the process, and by nothing else.
  */
 #include "interrupt.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+#include "lib/log.h"
 
-#define NSTOPS (sizeof(stops) / sizeof(stops[0]))
+#define DEADLINE_S 120 /* programs of 200 MB take 1 */
 
-static struct interrupt now;
-static struct sigaction before[NSTOPS];
-static sigset_t mask;
+static struct {
+	struct interrupt how;
+	pthread_t thread;
+	int signals, done;
+	bool runs;
+} watcher = { .signals = -1, .done = -1 };
 
-static void on_signal(int sig)
+static void *watch(void *unused)
 {
-	static const char text[] = "gotrace-bpf: interrupted while the program was analysed; "
-				   "nothing was recorded\n";
-	static const char clear[] = "\r\033[K"; /* the line of lib/steps.c */
+	struct pollfd fd[] = {
+		{ .fd = watcher.done, .events = POLLIN },
+		{ .fd = watcher.signals, .events = POLLIN },
+	};
+	int n = poll(fd, 2, DEADLINE_S * 1000);
 
-	(void)sig;
-	if (now.held > 0)
-		kill(now.held, SIGKILL);
-	if (!now.quiet && isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, strlen(clear)) < 0)
-		_exit(now.status);
-	if (!now.quiet && write(STDERR_FILENO, text, strlen(text)) < 0)
-		_exit(now.status);
-	_exit(now.status);
+	if (n < 0 || fd[0].revents)
+		return NULL;
+	if (!watcher.how.quiet && n)
+		log__msg("interrupted while the program was analysed; nothing was recorded");
+	else if (!watcher.how.quiet)
+		log__msg("the analysis of the program took more than %d s: its file system may not "
+			 "answer",
+			 DEADLINE_S);
+	if (watcher.how.held > 0)
+		kill(watcher.how.held, SIGKILL);
+	_exit(watcher.how.status);
 }
 
 void interrupt__allow(const struct interrupt *how)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t set;
+	sigset_t stops;
 
-	now = *how;
-	sigemptyset(&set);
-	for (size_t i = 0; i < NSTOPS; i++) {
-		sigaction(stops[i], NULL, &before[i]);
-		if (before[i].sa_handler == SIG_IGN) /* nohup */
-			continue;
-		sigaction(stops[i], &action, NULL);
-		sigaddset(&set, stops[i]);
-	}
-	sigprocmask(SIG_UNBLOCK, &set, &mask);
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigaddset(&stops, SIGHUP);
+	watcher.how = *how;
+	watcher.signals = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+	watcher.done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	watcher.runs = watcher.signals >= 0 && watcher.done >= 0 &&
+		       !pthread_create(&watcher.thread, NULL, watch, NULL);
 }
 
 void interrupt__forbid(void)
 {
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	for (size_t i = 0; i < NSTOPS; i++)
-		sigaction(stops[i], &before[i], NULL);
+	if (watcher.runs) {
+		eventfd_write(watcher.done, 1);
+		pthread_join(watcher.thread, NULL);
+	}
+	if (watcher.signals >= 0)
+		close(watcher.signals);
+	if (watcher.done >= 0)
+		close(watcher.done);
+	watcher.signals = watcher.done = -1;
+	watcher.runs = false;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SIGINT, SIGTERM and SIGHUP while a program is analysed.
+ * Signals and a deadline while a program is analysed.
  *
- * The recorder's loop reads these signals from a descriptor, so `record` blocks them. An analysis can
- * take long, and no loop runs yet: between these two calls, which recording.c puts around each
- * analysis, a signal ends the process at once. Nothing is attached by then, and no file is open
- * for writing.
+ * The recorder's loop reads SIGINT, SIGTERM and SIGHUP from a descriptor, so `record` blocks them.
+ * An analysis can take long, or wait for a file system that does not answer, and no loop runs yet:
+ * between these two calls, which the verbs put around each analysis, a thread waits for the
+ * signals and ends the process. Nothing is attached by then, and no file is open for writing.
  */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
@@ -19,6 +19,7 @@ struct interrupt {
 	bool quiet; /* without a message */
 };
 
+/* For verbs that block no signals it is the deadline alone that counts. */
 void interrupt__allow(const struct interrupt *how);
 void interrupt__forbid(void);
 

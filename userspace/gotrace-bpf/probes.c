@@ -11,6 +11,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "interrupt.h"
 #include "lib/json.h"
 #include "lib/steps.h"
 #include "lib/unicode.h"
@@ -162,6 +163,7 @@ static void print_json(const struct analysis *a, const char *refused)
 
 int do_probes(int argc, char **argv, struct error *err)
 {
+	const struct interrupt how = { .status = EXIT_FAILED };
 	struct arguments args = {};
 	struct analysis a = {};
 	int code;
@@ -170,10 +172,12 @@ int do_probes(int argc, char **argv, struct error *err)
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &args);
 	if (!args.pid == !args.exe)
 		usage_error("either -p PID or --exe FILE is needed, and not both");
+	interrupt__allow(&how);
 	steps__begin();
 	code = args.pid ? analysis__of_process(&a, args.pid, err)
 			: analysis__of_file(&a, args.exe, err);
 	steps__end();
+	interrupt__forbid();
 	if (code)
 		error__set(err, code, "%s", strerror(-code));
 	if (args.json)
