@@ -95,6 +95,12 @@ static void behind_a_call(void **state)
 	assert_true(find__call(&c, 7, 1) == NO_INSN);
 	assert_true(find__call(&c, 8, 0) == NO_INSN);
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 2);
+	insn[4] = (struct insn)INSN(.kind = INSN_JMP, .addr = 104, .target = 102);
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);	/* 2 is reached without the call */
+	insn[4].kind = INSN_JCC;
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
+	insn[4].kind = INSN_RET;
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 2);
 	insn[1].writes = 1u << GPR_AX;		/* the result is gone at the jump */
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
 	insn[1].writes = 0;
