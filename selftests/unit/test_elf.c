@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <elf.h>
+#include <time.h>
 
 #include "lib/buf.h"
 #include "target/elf.h"
@@ -174,6 +175,65 @@ static void a_file_cut_while_open_is_no_signal(void **state)
 	for_each_program(truncated_later);
 }
 
+#define EQUALS 200000
+#define TEXTS 4096
+
+/* Symbols of one name, one of a name that is too long to be looked up, and `last`. */
+static int many_equal_symbols(void)
+{
+	const size_t names = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Shdr), syms = names + TEXTS;
+	size_t size = syms + (EQUALS + 2) * sizeof(Elf64_Sym);
+	unsigned char *file = calloc(1, size);
+	Elf64_Ehdr eh = { .e_ident = ELFMAG, .e_type = ET_EXEC, .e_machine = EM_X86_64,
+			  .e_phentsize = sizeof(Elf64_Phdr), .e_shoff = sizeof(eh),
+			  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 4, .e_shstrndx = 1 };
+	Elf64_Shdr sh[4] = {
+		{ 0 },
+		{ .sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = TEXTS },
+		{ .sh_name = 1, .sh_type = SHT_SYMTAB, .sh_offset = syms, .sh_size = size - syms,
+		  .sh_link = 1 },
+	};
+	int fd;
+
+	assert_non_null(file);
+	eh.e_ident[EI_CLASS] = ELFCLASS64;
+	eh.e_ident[EI_DATA] = ELFDATA2LSB;
+	memcpy(file, &eh, sizeof(eh));
+	memcpy(file + sizeof(eh), sh, sizeof(sh));
+	strcpy((char *)file + names + 1, ".symtab");
+	strcpy((char *)file + names + 16, "equal");
+	strcpy((char *)file + names + 32, "last");
+	memset(file + names + 64, 'x', 256);
+	for (size_t i = 0; i < EQUALS + 2; i++) {
+		Elf64_Sym sym = { .st_name = i < EQUALS ? 16 : i == EQUALS ? 64 : 32,
+				  .st_info = STT_FUNC, .st_shndx = 1, .st_value = 1000 + i };
+
+		memcpy(file + syms + i * sizeof(sym), &sym, sizeof(sym));
+	}
+	fd = file__of(file, size);
+	free(file);
+	return fd;
+}
+
+/* The first of them counts, and they cost no more than others: a second at most, of CPU time. */
+static void equal_symbols(void **state)
+{
+	int fd = many_equal_symbols();
+	clock_t begin = clock();
+	struct elf_image *elf;
+	char long_name[257];
+
+	assert_int_equal(elf_image__open(&elf, fd, "equal", NULL), 0);
+	assert_int_equal(elf_image__symbol(elf, "equal"), 1000);
+	assert_int_equal(elf_image__symbol(elf, "last"), 1000 + EQUALS + 1);
+	memset(long_name, 'x', 256);
+	long_name[256] = 0;
+	assert_int_equal(elf_image__symbol(elf, long_name), 0);
+	assert_true(clock() - begin < CLOCKS_PER_SEC);
+	elf_image__destroy(elf);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +241,7 @@ int main(void)
 		cmocka_unit_test(variable_length_numbers),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(programs_are_read),
+		cmocka_unit_test(equal_symbols),
 		cmocka_unit_test(a_file_cut_while_open_is_no_signal),
 	};
 

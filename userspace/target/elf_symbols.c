@@ -10,9 +10,9 @@
 
 #include <elf.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "lib/buf.h"
+#include "lib/hash.h"
 #include "target/elf.h"
 
 #define TABLE_MAX (256u << 20)	/* bytes of either section: 10 million symbols */
@@ -29,19 +29,12 @@ struct elf_symbols {
 	size_t nsyms;
 	struct slot *slot;
 	size_t mask;
-	uint64_t seed[2];
 };
 
-/* Two products of 64 bits, folded, for each byte pair: which names collide, the seed decides. */
-static uint32_t hash(const struct elf_symbols *s, const char *name, size_t len)
+static uint32_t hash(const char *name, size_t len)
 {
-	uint64_t h = s->seed[0];
+	uint64_t h = hash__bytes(name, len);
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned __int128 p = (unsigned __int128)(h ^ (unsigned char)name[i]) * s->seed[1];
-
-		h = (uint64_t)p ^ (uint64_t)(p >> 64);
-	}
 	return (uint32_t)(h ^ h >> 32);
 }
 
@@ -97,9 +90,6 @@ static bool build(struct elf_symbols *s)
 {
 	size_t size = 16;
 
-	if (getrandom(s->seed, sizeof(s->seed), GRND_NONBLOCK) != sizeof(s->seed))
-		s->seed[0] = s->seed[1] = 0x9e3779b97f4a7c15ull;
-	s->seed[1] |= 1;
 
 	while (size < 2 * s->nsyms)
 		size *= 2;
@@ -117,7 +107,7 @@ static bool build(struct elf_symbols *s)
 		if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) > STT_FUNC ||
 		    len > NAME_MAX_LEN)
 			continue;
-		h = hash(s, name, len);
+		h = hash(name, len);
 		slot = find_slot(s, name, h);
 		if (!slot->number)
 			*slot = (struct slot){ .number = (uint32_t)i + 1, .hash = h };
@@ -148,7 +138,7 @@ void elf_symbols__destroy(struct elf_symbols *s)
 
 uint64_t elf_symbols__find(const struct elf_symbols *s, const char *name)
 {
-	const struct slot *slot = find_slot(s, name, hash(s, name, strlen(name)));
+	const struct slot *slot = find_slot(s, name, hash(name, strlen(name)));
 
 	return slot->number ? symbol(s, slot->number - 1).st_value : 0;
 }
