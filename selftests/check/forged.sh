@@ -99,7 +99,7 @@ slow_program() # $tmp/slow
 
 running()
 {
-	start_background "$tmp/slow" -duration 60s
+	start_background "$tmp/slow" -duration 600s
 	PID=$BACKGROUND_PID
 	sleep 0.2
 	ends_by_signal "$1" $GOTRACE record --no-cache -p "$PID" -o "$tmp/s.trace" || return 1
@@ -112,6 +112,8 @@ started()
 		! pgrep -f "slow -duration 77s"
 }
 
+runs_program() { [[ $(readlink "/proc/$PID/exe") == */mnt/program ]]; }
+
 # The program's file system stops to answer: the recorder waits in the kernel.
 on_fuse() # SIGNAL
 {
@@ -122,9 +124,9 @@ on_fuse() # SIGNAL
 	start_background "$tmp/fuse" "$tiny" "$tmp/mnt" "$tmp/stop"
 	FUSE=$BACKGROUND_PID
 	wait_until 10 grep -q mounted "$tmp/background.out" || return 1
-	start_background "$tmp/mnt/program" -duration 60s
+	start_background "$tmp/mnt/program" -duration 600s
 	PID=$BACKGROUND_PID
-	wait_until 10 grep -q ready "$tmp/background.out" || sleep 1
+	wait_until 10 runs_program || return 1
 	touch "$tmp/stop"
 	ends_by_signal "$1" $GOTRACE record --no-cache -p "$PID" -o "$tmp/s.trace"
 	status=$?
