@@ -33,6 +33,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "OUT", 0, "where to", 0 },
 	{ "json", OPT_JSON, NULL, 0, "say how they fit as JSON", 0 },
 	FORCE_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

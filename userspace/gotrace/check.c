@@ -13,6 +13,7 @@
 #include "command.h"
 #include "lib/json.h"
 #include "lib/log.h"
+#include "lib/memory_limit.h"
 
 enum { OPT_LENIENT = 256, OPT_JSON };
 
@@ -27,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "lenient", OPT_LENIENT, NULL, 0,
 	  "let a broken or cut end of the trace be, and say what was left out", 0 },
 	{ "json", OPT_JSON, NULL, 0, "a JSON object a trace", 0 },
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };
@@ -155,6 +157,7 @@ static bool check_one(const char *path, const struct arguments *a)
 	if (!code)
 		code = count(r, &n, &err);
 	if (code) {
+		memory_limit__explain(&err, name);
 		error__about(&line, code, name, &err);
 		log__msg("%s", line.text);
 	}

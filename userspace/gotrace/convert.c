@@ -17,6 +17,7 @@ static const struct argp_option options[] = {
 	{ "binary", OPT_BINARY, "FILE", 0,
 	  "the traced program, which has the names that traces of Go 1.5 and 1.6 lack", 0 },
 	FORCE_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

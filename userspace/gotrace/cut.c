@@ -18,6 +18,7 @@ static const struct argp_option options[] = {
 	{ "format-version", OPT_FORMAT, "V", 0, FORMAT_HELP, 0 },
 	{ "lenient", OPT_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
 	FORCE_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -33,6 +33,7 @@ static const struct argp_option options[] = {
 	{ "binary", OPT_BINARY, NULL, 0, "in the form that traces have it in", 0 },
 	{ "output", 'o', "OUT", 0, "where to (default: -, stdout)", 0 },
 	FORCE_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -44,6 +44,7 @@ static const struct argp_option options[] = {
 	  "what the kernel did with the threads, too, where the trace has it", 0 },
 	{ "lenient", SOURCE_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
 	BINARY_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -21,6 +21,7 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ "output", 'o', "OUT", 0, "where to (default: -, stdout)", 0 },
 	FORCE_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

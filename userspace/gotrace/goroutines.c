@@ -36,6 +36,7 @@ static const struct argp_option options[] = {
 	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's summary", 0 },
 	LENIENT_OPTION,
 	BINARY_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -27,6 +27,7 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "show what is in it: each generation's place, time and counts",
 	  0 },
 	FORCE_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -46,6 +46,7 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "all the figures, in nanoseconds", 0 },
 	LENIENT_OPTION,
 	BINARY_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -33,6 +33,7 @@ static const struct program program = {
 		"packed by\ngzip or zstd.",
 	.more = "`gotrace VERB --help` has the options.",
 	.ask = "missing command",
+	.limit_memory = true,
 	.commands = commands,
 	.ncommands = sizeof(commands) / sizeof(*commands),
 	.sibling = "gotrace-bpf",

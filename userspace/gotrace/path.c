@@ -35,6 +35,7 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "all of it, in the trace's own nanoseconds", 0 },
 	LENIENT_OPTION,
 	BINARY_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -29,6 +29,7 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "a JSON object with all the figures", 0 },
 	LENIENT_OPTION,
 	BINARY_OPTION,
+	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };

@@ -19,6 +19,7 @@
 #include "lib/command.h"
 #include "lib/hash.h"
 #include "lib/log.h"
+#include "lib/memory_limit.h"
 #include "lib/mistake.h"
 #include "lib/suggest.h"
 
@@ -72,6 +73,17 @@ void refuse_same_file(const char *name, const char *path, const char *other_name
 		usage_error("%s and %s name the same file, %s", name, other_name, path);
 }
 
+/* The word of the command line that ends the option: SIZE, or --max-memory=SIZE. */
+static void limit_memory(const char *word)
+{
+	const char *value = strchr(word, '=');
+
+	if (!memory_limit__set(value ? value + 1 : word))
+		usage_error(
+			"invalid memory limit '%s': expected a size of at least 16M, such as 2G",
+			value ? value + 1 : word);
+}
+
 static int flush(int status);
 
 int command__key(int key, struct argp_state *state, const char *verb)
@@ -90,6 +102,9 @@ int command__key(int key, struct argp_state *state, const char *verb)
 		exit(flush(EXIT_DONE));
 	case OPT_FORCE:
 		forced = true;
+		return 0;
+	case OPT_MAX_MEMORY:
+		limit_memory(state->argv[state->next - 1]);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -155,14 +170,18 @@ static int flush(int status)
 	return EXIT_FAILED;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+/* argp puts the names of files last. */
+static int run(const struct program *program, const struct command *command, int argc, char **argv)
 {
 	struct error err = {};
 	int status;
 
 	current_verb = command->verb;
 	argv[0] = program_invocation_name;
+	if (program->limit_memory)
+		memory_limit__default(argc, argv);
 	status = command->run(argc, argv, &err);
+	memory_limit__explain(&err, argc > 1 ? argv[argc - 1] : NULL);
 	if (status && err.text[0])
 		log__msg("%s", err.text);
 	return status;
@@ -212,7 +231,7 @@ static int help_of(const struct program *program, int argc, char **argv)
 	command = find(program, argv[2]);
 	if (!command)
 		unknown_verb(program, argv[2]);
-	return run(command, 2, words);
+	return run(program, command, 2, words);
 }
 
 static int dispatch(const struct program *program, int argc, char **argv)
@@ -228,9 +247,9 @@ static int dispatch(const struct program *program, int argc, char **argv)
 		return version(program);
 	command = find(program, verb);
 	if (command)
-		return run(command, argc - 1, argv + 1);
+		return run(program, command, argc - 1, argv + 1);
 	if (verb[0] == '-' && program->fallback)
-		return run(program->fallback, argc, argv);
+		return run(program, program->fallback, argc, argv);
 	unknown_verb(program, verb);
 }
 

@@ -31,6 +31,7 @@ struct program {
 	const char *ask;	/* what an empty command line lacks */
 	const struct command *commands;
 	size_t ncommands;
+	bool limit_memory;	/* MEMORY_OPTION has a default: lib/memory_limit.h */
 	const struct command *fallback; /* of a command line that begins with an option; or NULL */
 	/* the other program of ours, and its verbs, NULL at the end: for who mixes them up */
 	const char *sibling;
@@ -45,14 +46,16 @@ _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1
 
 /*
  * What all verbs' argp parsers do with a key that is not theirs: one line for a wrong option,
- * --help, -h and -? (HELP_OPTION) that name the verb, and --force (FORCE_OPTION) of those that write
- * files. They are parsed with COMMAND_FLAGS. Returns what argp expects.
+ * --help, -h and -? (HELP_OPTION) that name the verb, --force (FORCE_OPTION) of those that write
+ * files, and --max-memory (MEMORY_OPTION) of those that read them. They are parsed with COMMAND_FLAGS. Returns what argp expects.
  */
 int command__key(int key, struct argp_state *state, const char *verb);
 #define COMMAND_FLAGS (ARGP_NO_HELP | ARGP_NO_ERRS)
-enum { OPT_FORCE = 2048 };
+enum { OPT_FORCE = 2048, OPT_MAX_MEMORY };
 #define FORCE_OPTION { "force", OPT_FORCE, NULL, 0, "replace an existing file of another kind", 0 }
 bool command__forced(void); /* --force was given */
+#define MEMORY_OPTION                                                                              \
+	{ "max-memory", OPT_MAX_MEMORY, "SIZE", 0, "use at most SIZE of memory", 0 }
 #define HELP_OPTION                                                                                \
 	{ "help", 'h', NULL, 0, "show this", -1 }, { NULL, '?', NULL, OPTION_HIDDEN, NULL, -1 }
 

@@ -15,6 +15,7 @@
 
 struct error {
 	char text[512];		/* no newline, no program name; empty: none */
+	int code;		/* the errno that came with it */
 };
 
 /* Writes the reason unless one stands there already (the first is the cause). Returns `code`. */
@@ -27,6 +28,7 @@ static inline int error__set(struct error *e, int code, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(e->text, sizeof(e->text), fmt, ap);
 		va_end(ap);
+		e->code = code;
 	}
 	return code;
 }

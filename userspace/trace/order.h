@@ -26,6 +26,8 @@ struct order_range {   /* open on a goroutine or a P: EV_STW_BEGIN, EV_GC_MARK_A
 struct order_ranges {
 	struct order_range *open;
 	uint32_t n, cap;
+	uint32_t other;	 /* number, from 1 on, of the one that is no STW range; 0: none */
+	struct map *stw; /* the kinds of the STW ranges among them, once there were many; or NULL */
 };
 
 struct order_region { /* a user region; the name is owned */
@@ -47,7 +49,8 @@ struct order_g {
 struct order_p {
 	uint64_t id;
 	struct order_seq seq;
-	uint8_t status; /* enum trace_proc_status; 0: a hostile trace said so */
+	uint8_t status;		/* enum trace_proc_status; 0: a hostile trace said so */
+	struct order_m *holder; /* the thread that took it last, if that still has it */
 	struct order_ranges ranges;
 };
 

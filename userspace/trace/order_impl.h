@@ -128,8 +128,11 @@ int step__region_begin(const struct step *s);
 int step__region_end(const struct step *s);
 
 /* order_state.c */
-void order__forget_g(struct order *o, struct order_g *g); /* destroyed */
-void order__close_region(struct order_g *g);		  /* the innermost one */
+/* Whether such a range is open: in constant time, however many a crafted trace opens. */
+bool order__has_range(const struct order_ranges *ranges, uint8_t type, uint64_t kind);
+void order__close_range(struct order_ranges *ranges, uint32_t i); /* the i-th one */
+void order__forget_g(struct order *o, struct order_g *g);	  /* destroyed */
+void order__close_region(struct order_g *g);			  /* the innermost one */
 /* What it was, until the next one ends; NULL: nobody said that it began. */
 const struct order_task *order__end_task(struct order *o, uint64_t id);
 

@@ -15,27 +15,33 @@ static const uint8_t proc_state_of[] = {
 	[PROC_ABANDONED] = PROC_STATE_IDLE,
 };
 
-/* The thread that holds a P which is about to be taken from it; NULL: none. Slow, and rare. */
-static struct order_m *holder_of(const struct order *o, uint64_t p)
+/*
+ * The thread that holds a P which is about to be taken from it; NULL: none. All threads are looked
+ * at only after the state came from an index, and if a crafted trace gave the P to several.
+ */
+static struct order_m *holder_of(const struct order *o, struct order_p *p)
 {
 	struct order_m *m;
 	void *value;
 
+	if (p->holder && p->holder->p == p->id)
+		return p->holder;
 	for (size_t i = 0; map__next(&o->m, &i, &value);) {
 		m = value;
-		if (m->p == p)
-			return m;
+		if (m->p == p->id && (!p->holder || p->holder->p != p->id || m->id < p->holder->id))
+			p->holder = m;
 	}
-	return NULL;
+	return p->holder && p->holder->p == p->id ? p->holder : NULL;
 }
 
 /*
  * "Abandoned" of a P known to be in a system call: no information was lost after all. It keeps its
  * thread, and that is where the status belongs.
  */
-static int proc_kept(const struct step *s, uint64_t id)
+static int proc_kept(const struct step *s, struct order_p *p)
 {
-	const struct order_m *holder = holder_of(s->o, id);
+	const struct order_m *holder = holder_of(s->o, p);
+	uint64_t id = p->id;
 
 	if (!holder)
 		return step__broken(
@@ -67,7 +73,7 @@ int step__proc_status(const struct step *s)
 						    : PROC_STATE_NOT_EXIST;
 	} else if (status == PROC_ABANDONED && p->status == PROC_SYSCALL) {
 		p->seq = step__seq(s, 0);
-		return proc_kept(s, id);
+		return proc_kept(s, p);
 	} else if (p->status != status) {
 		return step__broken(s, "proc %" PRIu64 " has status %u, not %u", id, p->status,
 				    status);
@@ -79,6 +85,7 @@ int step__proc_status(const struct step *s)
 	if (s->m && (status == PROC_RUNNING || status == PROC_SYSCALL)) {
 		s->m->p = id;
 		s->m->ps = p;
+		p->holder = s->m;
 	}
 	return 1;
 }
@@ -99,6 +106,7 @@ int step__proc_start(const struct step *s)
 	step__fill(s);
 	s->m->p = p->id;
 	s->m->ps = p;
+	p->holder = s->m;
 	return 1;
 }
 

@@ -7,32 +7,26 @@
  */
 #include "trace/order_impl.h"
 
-static bool has_range(const struct order_ranges *r, uint8_t type, uint64_t kind)
-{
-	for (uint32_t i = 0; i < r->n; i++)
-		if (r->open[i].type == type && r->open[i].kind == kind)
-			return true;
-	return false;
-}
-
 static int begin(const struct step *s, struct order_ranges *r, uint8_t type, uint64_t kind)
 {
-	if (has_range(r, type, kind))
+	if (order__has_range(r, type, kind))
 		return step__broken(s, "its range is open already");
 	return order__open_range(r, type, kind);
 }
 
-/* Ends the first open range of the type; *ret_kind is what its begin named. */
+/*
+ * Ends the first open range of the type; *ret_kind is what its begin named. At most one is no STW
+ * range, so that the first one that is comes first or second.
+ */
 static int end(const struct step *s, struct order_ranges *r, uint8_t type, uint64_t *ret_kind)
 {
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (r->open[i].type != type)
-			continue;
-		*ret_kind = r->open[i].kind;
-		r->open[i] = r->open[--r->n];
-		return 0;
-	}
-	return step__broken(s, "no such range is open");
+	uint32_t i = type != EV_STW_BEGIN ? r->other - 1 : r->other == 1;
+
+	if (i >= r->n || r->open[i].type != type)
+		return step__broken(s, "no such range is open");
+	*ret_kind = r->open[i].kind;
+	order__close_range(r, i);
+	return 0;
 }
 
 /* Open all along: in the first generation news, later a reminder. */
@@ -40,7 +34,7 @@ static int active(const struct step *s, struct order_ranges *r, uint8_t type)
 {
 	if (s->at->gen == s->o->first_gen)
 		return begin(s, r, type, 0);
-	if (!has_range(r, type, 0))
+	if (!order__has_range(r, type, 0))
 		return step__broken(s, "no such range is open");
 	return 0;
 }

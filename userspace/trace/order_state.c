@@ -12,11 +12,20 @@
 #include "trace/order_impl.h"
 
 #define STATES_BLOCK (64u << 10)
+#define MANY_RANGES  32 /* open on one goroutine; a program has one, of each kind at most */
 
 int order__init(struct order *o)
 {
 	*o = (struct order){ .blocks = blocks__create(STATES_BLOCK) };
 	return o->blocks ? 0 : -ENOMEM;
+}
+
+static void forget_kinds(struct order_ranges *ranges)
+{
+	if (ranges->stw)
+		map__deinit(ranges->stw);
+	free(ranges->stw);
+	ranges->stw = NULL;
 }
 
 static void order_g__deinit(struct order_g *g)
@@ -25,6 +34,7 @@ static void order_g__deinit(struct order_g *g)
 		order__close_region(g);
 	free(g->region);
 	free(g->ranges.open);
+	forget_kinds(&g->ranges);
 }
 
 static void order_task__destroy(struct order_task *task)
@@ -105,7 +115,8 @@ void order__forget_g(struct order *o, struct order_g *g)
 	map__remove(&o->g, g->id);
 	while (g->regions)
 		order__close_region(g);
-	g->ranges.n = 0;
+	g->ranges.n = g->ranges.other = 0;
+	forget_kinds(&g->ranges);
 	g->alive = false;
 	if (o->spares == o->spares_cap) {
 		bigger = realloc(o->spare, cap * sizeof(*bigger));
@@ -121,6 +132,49 @@ void order__forget_g(struct order *o, struct order_g *g)
 	o->spare[o->spares++] = g;
 }
 
+bool order__has_range(const struct order_ranges *ranges, uint8_t type, uint64_t kind)
+{
+	if (type != EV_STW_BEGIN)
+		return ranges->other && ranges->open[ranges->other - 1].type == type;
+	if (ranges->stw)
+		return map__get(ranges->stw, kind);
+	for (uint32_t i = 0; i < ranges->n; i++)
+		if (ranges->open[i].type == type && ranges->open[i].kind == kind)
+			return true;
+	return false;
+}
+
+void order__close_range(struct order_ranges *ranges, uint32_t i)
+{
+	if (ranges->stw && ranges->open[i].type == EV_STW_BEGIN)
+		map__remove(ranges->stw, ranges->open[i].kind);
+	if (ranges->other == i + 1)
+		ranges->other = 0;
+	ranges->open[i] = ranges->open[--ranges->n];
+	if (ranges->other == ranges->n + 1)
+		ranges->other = i + 1;
+}
+
+/* Of the one that was opened last; of all if that one makes them many. */
+static int note_kind(struct order_ranges *ranges)
+{
+	uint32_t i = ranges->n - 1;
+	int err = 0;
+
+	if (ranges->n < MANY_RANGES && !ranges->stw)
+		return 0;
+	if (!ranges->stw) {
+		ranges->stw = calloc(1, sizeof(*ranges->stw));
+		i = 0;
+	}
+	if (!ranges->stw)
+		return -ENOMEM;
+	for (; !err && i < ranges->n; i++)
+		if (ranges->open[i].type == EV_STW_BEGIN)
+			err = map__put(ranges->stw, ranges->open[i].kind, ranges);
+	return err;
+}
+
 int order__open_range(struct order_ranges *ranges, uint8_t type, uint64_t kind)
 {
 	uint32_t cap = ranges->cap ? ranges->cap * 2 : 2;
@@ -134,7 +188,9 @@ int order__open_range(struct order_ranges *ranges, uint8_t type, uint64_t kind)
 		ranges->cap = cap;
 	}
 	ranges->open[ranges->n++] = (struct order_range){ .kind = kind, .type = type };
-	return 0;
+	if (type != EV_STW_BEGIN)
+		ranges->other = ranges->n;
+	return note_kind(ranges);
 }
 
 /* A copy of the string's bytes; NULL: no memory. */

@@ -463,6 +463,8 @@ static __attribute__((noinline)) int leave_out(struct reader *r, int e, struct e
 {
 	size_t len = strlen(err->text);
 
+	if (e == -ENOMEM)
+		return error__set(err, e, "no memory");
 	if (e == -EBADMSG && !r->generations != !r->opts.lenient) /* what a person can do now */
 		snprintf(err->text + len, sizeof(err->text) - len, "%s",
 			 r->opts.lenient ? "; no whole generation comes before it" :
