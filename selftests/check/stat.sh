@@ -38,6 +38,28 @@ same_types() # TRACE: events by type, and bytes that add up to the file
 		same_figure "bytes by generation" "$(figure '16 + ([.generations[].bytes] | add)')" "$size"
 }
 
+# TRACE: all commands have as many events: those of the file, as `go tool trace -d=wire` shows them, or, in
+# an older format, as Go's reader delivers them
+one_count()
+{
+	local want
+
+	figures "$1" || return 1
+	if is_v1 "$1"; then
+		want=$($REFERENCE/events "$1" | grep -vc '	Sync	')
+	else
+		want=$(GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
+			grep -vcx 'Trace\|EventBatch\|Stacks\|Stack\|Strings\|String\|CPUSamples\|Frequency\|Sync\|ClockSnapshot\|ExperimentalBatch\|EndOfGeneration')
+		cp "$1" "$tmp/counted.trace" && $READER index "$tmp/counted.trace" >"$tmp/out" || return 1
+		same_figure index "$($READER index --json "$tmp/counted.trace" | jq .events)" "$want" &&
+			same_figure "index, said" "$(sed -n 's/.* generations\{0,1\}, \([0-9]*\) events\{0,1\}, .*/\1/p' "$tmp/out")" "$want" &&
+			same_figure generations "$(figure '[.generations[].events] | add')" "$want" || return 1
+	fi
+	same_figure stat "$(figure .events)" "$want" &&
+		same_figure check "$($READER check --json "$1" | jq .events)" "$want" &&
+		same_figure "check, said" "$($READER check "$1" | sed -n 's/.*, \([0-9]*\) events\{0,1\}, .*/\1/p')" "$want"
+}
+
 same_world() # TRACE: goroutines, threads, Ps, generations, times
 {
 	figures "$1" || return 1
@@ -50,7 +72,6 @@ same_world() # TRACE: goroutines, threads, Ps, generations, times
 		same_figure threads "$(figure .threads)" "$(cut -f3 "$tmp/events.txt" | grep -v -- -1 | sort -u | wc -l)" &&
 		same_figure Ps "$(figure .procs)" "$( (cut -f4 "$tmp/events.txt" | grep -v -- -1
 			sed -n 's/.*\tproc=\([0-9]*\) .*/\1/p' "$tmp/events.txt") | sort -u | wc -l)" &&
-		same_figure events "$(figure .events)" "$(wc -l <"$tmp/events.txt")" &&
 		same_figure start "$(figure .start)" "$(head -n 1 "$tmp/events.txt" | cut -f1)" &&
 		same_figure end "$(figure .end)" "$(tail -n 1 "$tmp/events.txt" | cut -f1)" || return 1
 	is_v1 "$1" ||
@@ -100,7 +121,10 @@ cut_trace() # TRACE of several generations: cut within the second, it is refused
 recorded() # our own: what the recorder says of itself, and of losses
 {
 	record_target selftrace "$JUDGE_GO" "--tick 64ns" -duration 600ms || return 1
-	figures "$RECORDED" && same_types "$RECORDED" &&
+	figures "$RECORDED" && same_types "$RECORDED" && one_count "$RECORDED" &&
+		same_figure recorder "$(stat_of events "$tmp/selftrace.json")" "$(figure .events)" &&
+		same_figure "recorder, said" "$(sed -n 's/^gotrace-bpf: recorded .*: \([0-9]*\) events, .*/\1/p' \
+			"$tmp/background.out")" "$(figure .events)" &&
 		same_figure losses "$(figure .private.lost)" "$(stat_of lost "$tmp/selftrace.json")" &&
 		same_figure tick "$(figure .private.tick)" 64 &&
 		same_figure broken "$(figure '.private.bad + .private.unknown')" 0 &&
@@ -162,10 +186,12 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
 	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/go122-{annotations,gc-stress,task-across-generations}.trace; do
 		try "$(basename "$trace" .trace): types" same_types "$trace"
+		try "$(basename "$trace" .trace): one count of events" one_count "$trace"
 		try "$(basename "$trace" .trace): world" same_world "$trace"
 	done
 	for trace in "$CORPUS/$JUDGE_GO"/v1/*; do
 		try "$(basename "$trace"): world" same_world "$trace"
+		try "$(basename "$trace"): one count of events" one_count "$trace"
 	done
 	long=$CORPUS/runs/long-$JUDGE_GO.trace
 	try "by any way" same_by_any_way "$long"

@@ -64,7 +64,7 @@ static const struct argp parser = {
 	NULL,
 };
 
-struct counts {
+struct counts { /* events: those of the file, see trace_event__is_of_file() */
 	char format[16];
 	uint64_t generations, events, goroutines;
 	int64_t start, end; /* ns of the trace */
@@ -82,6 +82,7 @@ static void count_first(const struct trace_event *ev, struct counts *n)
 	switch (ev->type) {
 	case EV_SYNC:
 		n->generations += !!ev->sync->generation;
+		n->events--;
 		return;
 	case EV_GO_STATUS:
 	case EV_GO_STATUS_STACK:
@@ -96,15 +97,18 @@ static int count(struct reader *r, struct counts *ret, struct error *err)
 {
 	struct counts n = {};
 	struct trace_event ev = {};
+	bool any = false;
 	int code;
 
-	for (; (code = reader__next(r, &ev, err)) > 0; n.events++) {
-		if (!n.events)
+	while ((code = reader__next(r, &ev, err)) > 0) {
+		if (!any)
 			n.start = ev.time;
+		any = true;
+		n.events += !ev.extra;
 		if (__builtin_expect(counted[ev.type], 0))
 			count_first(&ev, &n);
 	}
-	n.end = n.events ? ev.time : 0;
+	n.end = any ? ev.time : 0;
 	if (reader__version(r))
 		snprintf(n.format, sizeof(n.format), "go1.%u", reader__version(r));
 	else

@@ -61,4 +61,13 @@ struct trace_event {
 	uint64_t offset; /* of the batch in the file that holds it; 0: in none */
 };
 
+/*
+ * How many events a trace has is how many of these: what happened, statuses and CPU samples, but not
+ * the syncs, nor what a reader makes of another event. The recorder, its index and all commands agree.
+ */
+static inline bool trace_event__is_of_file(const struct trace_event *ev)
+{
+	return ev->type != EV_SYNC && !ev->extra;
+}
+
 #endif

@@ -27,7 +27,8 @@ struct writer_opts {
 	unsigned int tick_ns; /* 1 or 64: the unit of time in the file */
 };
 
-struct writer_stats { /* of the generations written; statuses count as events */
+/* Of the generations written; events as trace_event__is_of_file() counts them, statuses included. */
+struct writer_stats {
 	uint64_t generations, events, bytes;
 	uint64_t by_type[EV_END];
 };

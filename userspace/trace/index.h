@@ -45,7 +45,7 @@ struct index_count {
 struct index_generation {
 	struct reader_place place;
 	int64_t sync, first, last;	 /* times, ns: of its sync, its first and its last event */
-	uint64_t events;		 /* of the file, samples included */
+	uint64_t events;		 /* of the file: trace_event__is_of_file() */
 	const struct index_count *count; /* by type, those that occur */
 	unsigned int counts;
 	uint64_t state_offset, state_len; /* state_len 0: it has none */

@@ -168,8 +168,8 @@ static int take_event(struct builder *b, const struct trace_event *ev, struct er
 	if (!g->first)
 		g->first = ev->time;
 	g->last = ev->time;
-	g->events += !ev->extra;
-	b->count[ev->type] += !ev->extra;
+	g->events += trace_event__is_of_file(ev);
+	b->count[ev->type] += trace_event__is_of_file(ev);
 	return origins__event(&b->origins, ev) ? no_memory(err) : 0;
 }
 

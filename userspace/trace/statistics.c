@@ -263,14 +263,16 @@ int statistics__event(struct statistics *s, const struct trace_event *ev)
 	struct statistics_generation *last;
 	int err;
 
-	if (!s->events++)
+	if (!s->any)
 		s->start = ev->time;
+	s->any = true;
 	s->end = ev->time;
 	if (ev->type == EV_SYNC)
 		return note_sync(s, ev);
+	s->events += trace_event__is_of_file(ev);
 	if (s->generations) {
 		last = &s->generation[s->generations - 1];
-		last->events++;
+		last->events += trace_event__is_of_file(ev);
 		last->end = ev->time;
 	}
 	s->type[ev->type].events++;

@@ -27,7 +27,7 @@
 struct statistics_generation {
 	uint64_t number, offset;
 	uint64_t bytes;	 /* 0 before the second pass */
-	uint64_t events; /* delivered, its sync not counted */
+	uint64_t events; /* of the file: trace_event__is_of_file() */
 	uint64_t strings, stacks;
 	int64_t start, end; /* ns: of its sync, and of its last event */
 	struct trace_clock clock;
@@ -56,7 +56,8 @@ struct statistics_kernel { /* the kernel's side, by enum kernel_kind */
 
 struct statistics {
 	int64_t start, end;   /* ns: of the first and the last event */
-	uint64_t events;      /* delivered */
+	uint64_t events;      /* of the file */
+	bool any;	      /* an event, or a sync, was delivered */
 	uint64_t bytes;	      /* of the trace, unpacked; 0 before the second pass */
 	struct statistics_type type[EV_END]; /* EV_NONE: the file's header */
 	struct statistics_generation *generation;
