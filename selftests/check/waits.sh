@@ -48,6 +48,7 @@ ktap_start
 counted "an HTTP server and its clients" http_pair
 counted "a chain of waits" target chain -rounds 4
 counted "system calls" target calls
+counted "calls of C, with threads of its own" target cgo
 counted "every kind of transition" target selftrace -duration 300ms
 for case in go raw pipe gc; do
 	counted "latency's target: $case" target latency -case $case -duration 200ms

@@ -3,7 +3,7 @@
 //	waits [-n N] [-share S] GOTRACE TRACE
 //
 // GOTRACE is the program that is run for all three. The paths are those of the N goroutines that make most system
-// calls; each member of each segment is compared. What was found goes to standard output; exit 1 when more than
+// calls, whole and of a part of their time; each member of each segment is compared. What was found goes to standard output; exit 1 when more than
 // the share S of the segments, or of those of system calls, differ, or any figure of latency.
 package main
 
@@ -53,15 +53,18 @@ func judge(gotrace, file string, n int, share float64) (bool, error) {
 	}
 	var v waits.Verdict
 	for _, g := range choose(m, n) {
-		text, err := run(gotrace, "path", "--json", "--goroutine", strconv.FormatInt(g, 10), file)
-		if err != nil {
-			return false, fmt.Errorf("path of %d: %w", g, err)
-		}
-		segments, err := waits.ParsePath(text)
+		segments, err := path(gotrace, file, g)
 		if err != nil {
 			return false, err
 		}
-		m.Compare(segments, m.Path(g, segments[0].From, segments[len(segments)-1].To), &v)
+		from, to := segments[0].From, segments[len(segments)-1].To
+		m.Compare(segments, m.Path(g, from, to), &v)
+		// A window begins and ends anywhere.
+		from, to = from+(to-from)/3, to-(to-from)/4
+		if segments, err = path(gotrace, file, g, fmt.Sprintf("--from=@%d", from), fmt.Sprintf("--to=@%d", to)); err != nil {
+			return false, err
+		}
+		m.Compare(segments, m.Path(g, from, to), &v)
 	}
 	differ := 0
 	for names, count := range v.Differ {
@@ -104,6 +107,16 @@ func latency(gotrace, file string, m *waits.Model) (bool, error) {
 		ok = ok && len(lines) == 0 && 2*compared > len(l.Goroutines)
 	}
 	return ok, nil
+}
+
+// path is that of a goroutine, by the command.
+func path(gotrace, file string, g int64, options ...string) ([]waits.Segment, error) {
+	args := append([]string{"path", "--json", "--goroutine", strconv.FormatInt(g, 10), file}, options...)
+	text, err := run(gotrace, args...)
+	if err != nil {
+		return nil, fmt.Errorf("path of %d: %w", g, err)
+	}
+	return waits.ParsePath(text)
 }
 
 // choose takes those that make most system calls, and a few of the others.
