@@ -7,9 +7,9 @@
  * hash, and it is sent if that was not seen before, as stacks are (stack.bpf.h). A log's message is
  * sent each time, with a number of its own.
  *
- * No read here faults a page in: that would wait in the program's own thread, for as long as whoever
- * provides the page takes (a FUSE file system, a userfaultfd handler), and whoever detaches probes
- * would wait, too. A text whose page is not in memory is counted and reported as unread.
+ * No read here faults a page in: that would wait in the program's own thread, for as long as
+ * whoever provides the page takes (a FUSE file system, a userfaultfd handler), and whoever detaches
+ * probes would wait, too. A text whose page is not in memory is counted and reported as unread.
  */
 #ifndef BPF_TEXT_H
 #define BPF_TEXT_H
@@ -24,11 +24,12 @@ struct go_string {
 	u64 at, len;
 };
 
-#define TEXT_NOT_THERE GT_TEXT_EMPTY /* returned for a text that cannot be read without a page fault */
+#define TEXT_NOT_THERE GT_TEXT_EMPTY /* returned for a text whose page is absent */
 
 /*
- * Whether it has 1 to `most` bytes, which bounds *len for the verifier. Older verifiers, 6.12's for one, don't learn
- * a bound of `len` from a comparison of len - 1; so the one that is compared is the one that is used.
+ * Whether it has 1 to `most` bytes, which bounds *len for the verifier. Older verifiers, 6.12's for
+ * one, don't learn a bound of `len` from a comparison of len - 1; so the one that is compared is
+ * the one that is used.
  */
 static __always_inline bool text__fits(u64 *len, u64 most)
 {

@@ -101,8 +101,8 @@ static void begin_sleeper(struct sleeper *s)
 }
 
 /*
- * A target in a PID namespace of its own may name any number of threads that do not exist: its threads are
- * listed a few times nevertheless, not once for each.
+ * A target in a PID namespace of its own may name any number of threads that do not exist: its
+ * threads are listed a few times nevertheless, not once for each.
  */
 static void bogus_threads_of_a_namespace(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads of memory that block: a page of our own that a userfaultfd handler never provides stands in for any
- * page that does not arrive.
+ * Reads of memory that block: a page of our own that a userfaultfd handler never provides stands in
+ * for any page that does not arrive.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -206,7 +206,8 @@ static int check_layout(struct recorder *r, uint64_t now)
 	r->checked = r->stats->layout_checked = !code;
 	if (code == -ETIMEDOUT)
 		return error__set(r->err, code, "%s", reason.text);
-	if (!code || code == -ESRCH || code == -EINTR || !r->runtime_up || now < r->t0 + LAYOUT_PATIENCE)
+	if (!code || code == -ESRCH || code == -EINTR || !r->runtime_up ||
+	    now < r->t0 + LAYOUT_PATIENCE)
 		return 0;
 	return error__set(r->err, code, "%s", reason.text);
 }

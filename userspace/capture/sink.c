@@ -56,7 +56,8 @@ void sink__destroy(struct sink *s)
 
 bool sink__in_folder_of_other(const struct sink *s)
 {
-	return trace_file__in_folder_of_other(s->file) || (s->raw && rawfile__in_folder_of_other(s->raw));
+	return trace_file__in_folder_of_other(s->file) ||
+	       (s->raw && rawfile__in_folder_of_other(s->raw));
 }
 
 int sink__create_sequencer(struct sink *s, const struct layout *layout,

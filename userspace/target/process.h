@@ -61,9 +61,9 @@ bool process__alive(const struct process *proc);
 bool process__is_same(const struct process *proc);
 /*
  * The TID, in our PID namespace (the host's, when we run there), of the thread that the target's
- * namespace calls `nstid`; 0: none such. If the target has a namespace of its own, all its threads are
- * listed for an nstid that is not known yet; but no more than PROCESS_LISTINGS times for one reading,
- * since a target may name a hundred thousand threads that do not exist.
+ * namespace calls `nstid`; 0: none such. If the target has a namespace of its own, all its threads
+ * are listed for an nstid that is not known yet; but no more than PROCESS_LISTINGS times for one
+ * reading, since a target may name a hundred thousand threads that do not exist.
  */
 uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
 /* A snapshot, or a check of all, begins: threads may be listed anew. */

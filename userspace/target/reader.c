@@ -3,9 +3,9 @@
  * The thread of reader.h, and how it is abandoned.
  *
  * `state` decides between a thread whose read ends just now and a caller that gives up: both try to
- * change it from IN_READ. A thread that lost sleeps for ever, so nothing after the read is executed, and
- * only the kernel still writes to the read's buffers, which are the thread's own: on its stack, or
- * allocated and never freed.
+ * change it from IN_READ. A thread that lost sleeps for ever, so nothing after the read is
+ * executed, and only the kernel still writes to the read's buffers, which are the thread's own: on
+ * its stack, or allocated and never freed.
  */
 #include "target/reader.h"
 
@@ -99,7 +99,8 @@ static bool signal_is_pending(void)
 {
 	sigset_t set;
 
-	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1 ||
+	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 ||
+				     sigismember(&set, SIGTERM) == 1 ||
 				     sigismember(&set, SIGHUP) == 1);
 }
 

@@ -2,11 +2,11 @@
 /*
  * Reads of a target's memory that may block.
  *
- * A read faults pages in. Whoever provides such a page, a userfaultfd handler or a FUSE file system, may
- * never answer; then only SIGKILL ends the wait. So all functions that read a target's memory
- * (process__check_layout(), text__check(), snapshot__read()) run in a thread of their own, which is
- * abandoned when one of its reads blocks: the caller goes on without the result, and the thread ends with
- * this process.
+ * A read faults pages in. Whoever provides such a page, a userfaultfd handler or a FUSE file
+ * system, may never answer; then only SIGKILL ends the wait. So all functions that read a target's
+ * memory (process__check_layout(), text__check(), snapshot__read()) run in a thread of their own,
+ * which is abandoned when one of its reads blocks: the caller goes on without the result, and the
+ * thread ends with this process.
  */
 #ifndef TARGET_READER_H
 #define TARGET_READER_H
@@ -22,10 +22,10 @@
 typedef int (*reader_fn)(void *ctx);
 
 /*
- * Calls `fn` in a thread with a copy of *ctx (`size` bytes), which is copied back when it has returned.
- * Meanwhile calls `between` (NULL: nothing) every few milliseconds in the caller's thread.
- * Returns what fn returned, or the errno of `between`. -ETIMEDOUT or -EINTR: one of its reads blocks, so
- * fn does not return and *ctx is as before.
+ * Calls `fn` in a thread with a copy of *ctx (`size` bytes), which is copied back when it has
+ * returned. Meanwhile calls `between` (NULL: nothing) every few milliseconds in the caller's
+ * thread. Returns what fn returned, or the errno of `between`. -ETIMEDOUT or -EINTR: one of its
+ * reads blocks, so fn does not return and *ctx is as before.
  */
 int reader__run(reader_fn fn, void *ctx, size_t size, int (*between)(void *), void *between_ctx);
 /* The reason for -ETIMEDOUT and -EINTR, which it returns. */

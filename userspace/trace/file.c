@@ -370,7 +370,8 @@ bool trace_file__in_folder_of_other(const struct trace_file *f)
 	struct stat st;
 
 	return f->dir >= 0 && !fstat(f->dir, &st) &&
-	       !(st.st_uid == geteuid() && (st.st_mode & 0300) == 0300) && (st.st_mode & 01003) != 0003;
+	       !(st.st_uid == geteuid() && (st.st_mode & 0300) == 0300) &&
+	       (st.st_mode & 01003) != 0003;
 }
 
 uint64_t trace_file__size(const struct trace_file *f)

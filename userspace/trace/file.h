@@ -50,8 +50,8 @@ int trace_file__open(struct trace_file **ret, const char *path);
 const char *trace_file__kept(const struct trace_file *f, bool *ret_replaced);
 
 /*
- * Its folder is another user's, or nobody may write to it, so that it may be impossible to rename or
- * remove the file there without CAP_DAC_OVERRIDE and CAP_FOWNER.
+ * Its folder is another user's, or nobody may write to it, so that it may be impossible to rename
+ * or remove the file there without CAP_DAC_OVERRIDE and CAP_FOWNER.
  */
 bool trace_file__in_folder_of_other(const struct trace_file *f);
 
