@@ -3,8 +3,9 @@
 //	waits [-n N] [-share S] GOTRACE TRACE
 //
 // GOTRACE is the program that is run for all three. The paths are those of the N goroutines that make most system
-// calls, whole and of a part of their time; each member of each segment is compared. What was found goes to standard output; exit 1 when more than
-// the share S of the segments, or of those of system calls, differ, or any figure of latency.
+// calls, whole and of a part of their time; each member of each segment is compared. What was found goes to standard
+// output; exit 1 when more than the share S of the segments, or of those of system calls, differ, or any figure of
+// latency.
 package main
 
 import (
