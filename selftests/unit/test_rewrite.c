@@ -195,6 +195,100 @@ static void a_clock_carries_into_the_next_second(void **state)
 	assert_int_equal(cut.clock[0].nsec, cut.sync[0] - 1100);
 }
 
+/* A generation from 1000 on, at `wall`, with three events. */
+static const char *write_clock(uint64_t wall)
+{
+	const char *path = scratch("clock");
+
+	start_at(path, 25, 1);
+	ok(writer__open(x.w, 1000, wall));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	put(10, 1100, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	put(10, 1200, EV_GO_SYSCALL_END, 0, 0, 0);
+	put(10, 1300, EV_GO_SYSCALL_BEGIN, 2, 0, 0);
+	ok(writer__close(x.w));
+	assert_int_equal(trace_file__commit(x.file), 0);
+	stop(NULL);
+	return path;
+}
+
+/* The wall clock of a part that begins in the next second, exactly at its beginning or before it. */
+static void wall_clock_carries(void **state)
+{
+	static struct seen_list cut;
+	uint64_t late, wall;
+
+	read_all(part(write_clock(5000000000000), 25, 1250, INT64_MAX), &cut);
+	late = (uint64_t)cut.sync[0] - 1000;
+	assert_true(late > 1 && late < 250);
+	for (uint64_t past = 0; past < 4; past++) { /* ns after the second's begin, less one */
+		wall = 5001000000000 - late + past - 1;
+		read_all(part(write_clock(wall), 25, 1250, INT64_MAX), &cut);
+		assert_int_equal(cut.clock[0].time, 1000 + late);
+		assert_int_equal(cut.clock[0].mono, 1000 + late);
+		assert_int_equal(cut.clock[0].sec, past ? 5001 : 5000);
+		assert_int_equal(cut.clock[0].nsec, past ? past - 1 : 999999999);
+	}
+}
+
+/* Goroutines that end in system calls: 20 with a P, which is taken from it; 7 without. */
+static const char *write_ends(void)
+{
+	const char *path = scratch("ends");
+
+	start_at(path, 25, 1);
+	ok(writer__open(x.w, 1000, 5000000001000));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	ok(writer__proc_status(x.w, 14, 1, PROC_SYSCALL));
+	ok(writer__go_status(x.w, 14, 20, GO_SYSCALL, 0));
+	ok(writer__go_status(x.w, 13, 7, GO_SYSCALL, 0));
+	put(14, 1200, EV_GO_DESTROY_SYSCALL, 0, 0, 0);
+	put(10, 1300, EV_PROC_STEAL, 1, 1, 14);
+	put(13, 1500, EV_GO_DESTROY_SYSCALL, 0, 0, 0);
+	put(10, 1600, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	ok(writer__close(x.w));
+	assert_int_equal(trace_file__commit(x.file), 0);
+	stop(NULL);
+	return path;
+}
+
+/* The i-th end in a system call. */
+static const struct seen *nth_end(const struct seen_list *list, unsigned int i)
+{
+	for (size_t k = 0; k < list->n; k++)
+		if (list->at[k].type == EV_GO_DESTROY_SYSCALL && !i--)
+			return &list->at[k];
+	fail_msg("no such end");
+	return NULL;
+}
+
+/*
+ * What follows from an end comes before it, at its time in the file: a part that begins just there
+ * has both at their times, one that begins between them has nothing before its begin.
+ */
+static void ends_keep_their_times(void **state)
+{
+	static struct seen_list all, cut;
+	const struct seen *with_p, *without;
+
+	read_all(write_ends(), &all);
+	with_p = nth_end(&all, 0);
+	without = nth_end(&all, 1);
+	assert_true(with_p[-1].extra && with_p[-1].time < with_p->time);
+	assert_int_equal(with_p[-1].time, 1200);
+	assert_int_equal(without->time, 1500);
+	read_all(part(write_ends(), 25, INT64_MIN, INT64_MAX), &cut);
+	assert_int_equal(nth_end(&cut, 0)->time, with_p->time);
+	assert_int_equal(nth_end(&cut, 1)->time,
+			 1500); /* and not that of what followed from the first */
+	read_all(part(write_ends(), 25, with_p[-1].time, INT64_MAX), &cut);
+	assert_int_equal(nth_end(&cut, 0)->time, with_p->time);
+	read_all(part(write_ends(), 25, with_p->time, INT64_MAX), &cut);
+	assert_true(nth_end(&cut, 0)->time > with_p->time);
+}
+
 /* 1.22 has no clocks, but the recorder's private data has them. */
 static void clocks_of_versions_without(void **state)
 {
@@ -524,6 +618,8 @@ int main(void)
 		TEST(the_prologue_says_what_goes_on),
 		TEST(clocks_move_along),
 		TEST(a_clock_carries_into_the_next_second),
+		TEST(wall_clock_carries),
+		TEST(ends_keep_their_times),
 		TEST(clocks_of_versions_without),
 		TEST(before_there_is_anything),
 		TEST(nothing_happens_in_it),
