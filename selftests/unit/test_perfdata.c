@@ -452,7 +452,7 @@ static void test_refused(void **state)
 	made_recording(m);
 	b = made_file(m);
 	made_patch(b, 48, 0, 8);
-	assert_refused(m, b, "no data; record again");
+	assert_refused(m, b, "perf has not finished it");
 
 	m = made_perf();
 	made_recording(m);
