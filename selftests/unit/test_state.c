@@ -380,6 +380,54 @@ static void rule_5_kept_until_the_boundary(void **state)
 	finish(&m);
 }
 
+/* It counts from when the thread got its CPU, and a millisecond of it is what is needed. */
+static void rule_5_kept_if_on_a_cpu_for_long_enough(void **state)
+{
+	static const uint64_t on_cpu[] = { 500000, 1500000 }; /* ns before the boundary */
+	struct machine m;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		running(&m, 26, "go1.26.0", 2);
+		on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+		on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+		m.now = machine_t0 + 1000000000 - on_cpu[i];
+		machine_give(&m, 1, GT_CPU_ON, 9, 0, "");
+		m.now = machine_t0 + 1000000000 + STEP_NS;
+		p_start(&m, 2, 1);
+		flush(&m);
+		assert_non_null(strstr(m.writer.text, "open "));
+		assert_int_equal(strstr(m.writer.text, "GoSyscallEnd") != NULL, i);
+		stop(&m);
+	}
+}
+
+/*
+ * All Ps are taken, and one is needed because its start was lost: the exit comes first, and then the
+ * P goes.
+ */
+static void rule_5_kept_until_a_repair(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 5);
+	for (unsigned int i = 1; i < 4; i++) {
+		p_start(&m, i + 1, i);
+		execute(&m, i + 1, i + 1);
+	}
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	flush(&m);
+	forget(&m);
+	execute(&m, 5, 5);
+	m.now += 10000000;
+	expect(&m, "m1 GoSyscallEnd\n"
+		   "m1 GoStop \"unspecified\" -\n"
+		   "m1 ProcStop\n"
+		   "m5 ProcStart p0 #3\n"
+		   "m5 GoStart g5 #1\n");
+	stop(&m);
+}
+
 /* It may have been stopped just then: what it would have said is not known. */
 static void rule_5_open_beyond_the_boundary(void **state)
 {
@@ -568,6 +616,8 @@ int main(void)
 		cmocka_unit_test(rule_4_reacquired),
 		cmocka_unit_test(rule_5_kept),
 		cmocka_unit_test(rule_5_kept_until_the_boundary),
+		cmocka_unit_test(rule_5_kept_if_on_a_cpu_for_long_enough),
+		cmocka_unit_test(rule_5_kept_until_a_repair),
 		cmocka_unit_test(rule_5_open_beyond_the_boundary),
 		cmocka_unit_test(rule_5_lost),
 		cmocka_unit_test(rule_5_no_p_at_once),
