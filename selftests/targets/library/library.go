@@ -25,12 +25,18 @@ func worker(done chan<- int) {
 	done <- 1
 }
 
-// Begin is ready, and traces itself into the file, if there is one.
+// Begin is ready, and traces itself into the file, if there is one. The call from C waits in Go while
+// the recorder comes: its goroutine has no start function.
 //
 //export Begin
 func Begin(file *C.char) {
 	runtime.GOMAXPROCS(2)
-	protocol.Ready()
+	started := make(chan struct{})
+	go func() {
+		protocol.Ready()
+		close(started)
+	}()
+	<-started
 	stop = protocol.Trace(C.GoString(file))
 }
 
