@@ -143,8 +143,9 @@ func frameClass(t, o []tracefile.Frame) string {
 	if slices.ContainsFunc(t[:n], isAssist) {
 		return ClassStale
 	}
+	// The preempted function itself may be a wrapper, which neither trace shows.
 	left := len(t) - len(o)
-	if n >= 2 && left > 0 && t[0].Func == "runtime.asyncPreempt" && slices.Equal(t[n+left:], o[n:]) {
+	if n >= 1 && left > 0 && t[0].Func == "runtime.asyncPreempt" && slices.Equal(t[n+left:], o[n:]) {
 		return ClassSkipped
 	}
 	return ""
