@@ -127,7 +127,7 @@ try "of a started program, with its children" launched
 try "and from the raw file" replayed
 try "nothing is left after kill -9" nothing_left
 for hz in 0 10001 -1 many ''; do
-	try "a rate of \"$hz\" is refused" refused 2 'it is 1 to 10000' $GOTRACE record -p 1 "--cpu-profile=$hz"
+	try "a rate of \"$hz\" is refused" refused 2 'must be 1 to 10000' $GOTRACE record -p 1 "--cpu-profile=$hz"
 done
 try "doctor says that they can be had" grep -q '^ok *cpu ' <($GOTRACE doctor)
 ktap_end
