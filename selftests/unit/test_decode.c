@@ -71,7 +71,7 @@ static void put_batch(uint64_t number, uint64_t m, uint64_t time, const void *da
 	put(data, n);
 }
 
-#define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
+#define BYTES(...)	   (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 #define BATCH(number, ...) put_batch(number, 7, 100, BYTES(__VA_ARGS__))
 #define HZ_1E9		   EV_FREQUENCY, 0x80, 0x94, 0xeb, 0xdc, 0x03
 #define HZ_5E8		   EV_FREQUENCY, 0x80, 0xca, 0xb5, 0xee, 0x01
@@ -112,7 +112,8 @@ static int header_of(const char *bytes, size_t n, unsigned int *ret_version)
 	*ret_version = 77;
 	assert_int_equal(input__open_memory(&in, bytes, n, &err), 0);
 	code = header__read(in, ret_version, &err);
-	assert_int_equal(header__is_one(bytes, n), code == 0 || strstr(err.text, "unknown") != NULL);
+	assert_int_equal(header__is_one(bytes, n),
+			 code == 0 || strstr(err.text, "unknown") != NULL);
 	input__destroy(in);
 	return code;
 }
@@ -486,7 +487,7 @@ static void ticks(void **state)
 		uint64_t frequency;
 		uint32_t whole;
 	} clocks[] = {
-		{ 1000000000, 1 }, { 500000000, 2 }, { 1, 1000000000 }, { 300000000, 0 },
+		{ 1000000000, 1 }, { 500000000, 2 },  { 1, 1000000000 }, { 300000000, 0 },
 		{ 2000000000, 0 }, { 1000, 1000000 }, { 800, 0 }, /* 1.25 ms: a product may not fit */
 	};
 

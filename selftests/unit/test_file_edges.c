@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The output file where it is rare: other recorders between our steps, descriptor 0 that is free, paths
+ * as long as can be, and what tells one kind of file from another.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "trace_bytes.h"
+#include "trace/file.h"
+#include "trace/file_place.h"
+
+static unsigned int disturbances; /* that are still to come */
+static unsigned int locks;
+static char *disturbed;
+
+/* In the place of the C library's: another recorder removes the file that is about to be locked. */
+int flock(int fd, int operation)
+{
+	locks++;
+	if (disturbances) {
+		disturbances--;
+		assert_int_equal(unlink(disturbed), 0);
+	}
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+static void write_file(const char *path, const char *text, size_t len)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, len, f), len);
+	fclose(f);
+}
+
+static void assert_content(const char *path, const char *text)
+{
+	struct bytes b = bytes__read(path);
+
+	assert_int_equal(b.len, strlen(text));
+	assert_memory_equal(b.data, text, b.len);
+	free(b.data);
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+static struct trace_file *open_file(const char *path)
+{
+	struct trace_file *f = NULL;
+
+	assert_int_equal(trace_file__open(&f, path), 0);
+	return f;
+}
+
+static void write_and_commit(const char *path)
+{
+	struct trace_file *f = open_file(path);
+
+	assert_int_equal(trace_file__append(f, "text", 4), 0);
+	assert_int_equal(trace_file__commit(f), 0);
+	trace_file__destroy(f);
+	assert_content(path, "text");
+}
+
+/* Whoever takes our new file for a stale one makes us try again, but not for ever. */
+static void others_between_our_steps(void **state)
+{
+	char *path = strdup(scratch("raced"));
+	struct trace_file *f = NULL;
+
+	disturbed = strdup(scratch("raced.partial"));
+	disturbances = 99;
+	locks = 0;
+	write_and_commit(path);
+	assert_int_equal(locks, 100);
+	assert_false(exists(disturbed));
+	disturbances = UINT_MAX;
+	locks = 0;
+	assert_int_equal(trace_file__open(&f, path), -EBUSY);
+	assert_int_equal(locks, 100);
+	assert_null(f);
+	disturbances = 0;
+	assert_false(exists(disturbed));
+	assert_content(path, "text");
+	free(disturbed);
+	free(path);
+}
+
+/* A stale file is gone before we have its lock: nothing is kept of it, and that is no error. */
+static void a_stale_one_that_vanishes(void **state)
+{
+	struct trace_file *f;
+	bool replaced = true;
+
+	disturbed = strdup(scratch("stale.partial"));
+	write_file(disturbed, "left", 4);
+	disturbances = 1;
+	f = open_file(scratch("stale"));
+	assert_null(trace_file__kept(f, &replaced));
+	assert_false(replaced);
+	assert_false(exists(scratch("stale.partial.1")));
+	assert_content(disturbed, "");
+	trace_file__destroy(f);
+	assert_false(exists(disturbed));
+	free(disturbed);
+}
+
+/* Without stdin, descriptor 0 is the file's or its directory's, as the path's depth has it. */
+static void descriptor_0(void **state)
+{
+	static const char *const names[][2] = { { "zero", "zero.partial" },
+						{ "deeper/zero", "deeper/zero.partial" } };
+	int saved = fcntl(0, F_DUPFD_CLOEXEC, 100);
+	struct trace_file *f;
+
+	assert_int_equal(mkdir(scratch("deeper"), 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		close(0);
+		write_and_commit(scratch(names[i][0]));
+		f = open_file(scratch(names[i][0]));
+		assert_false(trace_file__in_folder_of_other(f));
+		trace_file__destroy(f);
+		assert_false(exists(scratch(names[i][1])));
+		assert_int_equal(fcntl(0, F_GETFD), -1); /* nothing is left open */
+	}
+	if (saved >= 0)
+		dup2(saved, 0);
+	close(saved);
+}
+
+/* A reader that pauses for longer than a second is not waited for once there is a stop. */
+static void a_stop_while_the_reader_pauses(void **state)
+{
+	static char data[100000];
+	struct trace_file *f;
+	int out[2], stop[2];
+	char path[40];
+
+	assert_int_equal(pipe(out), 0);
+	assert_int_equal(pipe(stop), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", out[1]);
+	f = open_file(path);
+	trace_file__interrupt(f, stop[0]);
+	assert_int_equal(trace_file__append(f, data, 4096), 0);
+	assert_int_equal(write(stop[1], "x", 1), 1);
+	assert_int_equal(trace_file__append(f, data, 4096), 0); /* there is room still */
+	assert_int_equal(trace_file__append(f, data, sizeof(data)), -EINTR);
+	assert_int_equal(trace_file__size(f), 8192);
+	trace_file__destroy(f);
+	for (int i = 0; i < 2; i++) {
+		close(out[i]);
+		close(stop[i]);
+	}
+}
+
+/* The name of a directory, with "/." behind it until it has `len` bytes, or one more. */
+static void lengthen(char *name, size_t len)
+{
+	for (size_t n = strlen(name); n < len; n += 2)
+		strcat(name, "/.");
+}
+
+static void add_letters(char *path, size_t len)
+{
+	strcat(path, "/");
+	for (size_t n = strlen(path); n < len; n++)
+		strcat(path, "n");
+}
+
+/* A path has less than PATH_MAX bytes, and so has the text of a link with what is behind it. */
+static void paths_as_long_as_can_be(void **state)
+{
+	char path[PATH_MAX + 10], link[PATH_MAX];
+	struct trace_file *f = NULL;
+
+	strcpy(path, scratch_dir());
+	lengthen(path, PATH_MAX - 100);
+	add_letters(path, PATH_MAX - 1);
+	write_and_commit(path);
+	strcat(path, "n");
+	assert_int_equal(trace_file__open(&f, path), -ENAMETOOLONG);
+
+	strcpy(link, scratch_dir());
+	lengthen(link, 3000);
+	assert_int_equal(symlink(link, scratch("long")), 0);
+	strcpy(path, scratch_dir());
+	strcat(path, "/long");
+	lengthen(path, 1000);
+	add_letters(path, PATH_MAX - 1 - strlen(link) + strlen(scratch("long")));
+	write_and_commit(path);
+	strcat(path, "n");
+	assert_int_equal(trace_file__open(&f, path), -ENAMETOOLONG);
+	assert_null(f);
+}
+
+static void names_as_long_as_can_be(void **state)
+{
+	char path[400], name[NAME_MAX + 2];
+	struct file_place place;
+
+	memset(name, 'n', sizeof(name));
+	name[NAME_MAX] = '\0';
+	snprintf(path, sizeof(path), "%s/%s", scratch_dir(), name);
+	assert_int_equal(file_place__find(&place, path), 0);
+	assert_string_equal(place.name, name);
+	assert_false(place.exists || place.magic);
+	close(place.dir);
+	strcat(path, "n");
+	assert_int_equal(file_place__find(&place, path), -ENAMETOOLONG);
+}
+
+/* As many links in a row as the kernel follows. */
+static void forty_links(void **state)
+{
+	char name[16], to[16];
+	struct trace_file *f = NULL;
+
+	for (int i = 1; i <= 41; i++) {
+		snprintf(name, sizeof(name), "link-%d", i);
+		snprintf(to, sizeof(to), "link-%d", i - 1);
+		assert_int_equal(symlink(to, scratch(name)), 0);
+	}
+	f = open_file(scratch("link-40"));
+	assert_int_equal(trace_file__commit(f), 0);
+	trace_file__destroy(f);
+	assert_content(scratch("link-0"), "");
+	f = NULL;
+	assert_int_equal(trace_file__open(&f, scratch("link-41")), -ELOOP);
+	assert_null(f);
+}
+
+static void kinds_by_their_first_bytes(void **state)
+{
+	static const char batch[] = "................EventBatch........";
+	static const struct {
+		enum file_kind kind;
+		const char *text;
+		bool fits;
+	} files[] = {
+		{ FILE_RAW, "GOTRRA", false },
+		{ FILE_INDEX, "gotrace index ", true },
+		{ FILE_INDEX, "gotrace index", false },
+		{ FILE_TEXT, "Trace Go1.", true },
+		{ FILE_TEXT, " Trace Go1.", false },
+		{ FILE_STATS, "{\n  \"events\": ", true },
+		{ FILE_DESCRIPTION, batch, true },
+		{ FILE_DESCRIPTION, "{\n  \"minor\": 3,", true },
+		{ FILE_DESCRIPTION, "x{\n  \"minor\": 3,", false },
+		{ FILE_TRACE, "gotrace", false },
+	};
+	char far[100];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		write_file(scratch("kind"), files[i].text, strlen(files[i].text));
+		assert_int_equal(file_kind__fits(files[i].kind, AT_FDCWD, scratch("kind")),
+				 files[i].fits);
+	}
+	for (size_t at = 54; at <= 55; at++) { /* looked for in the first 64 bytes alone */
+		memset(far, '.', sizeof(far));
+		memcpy(far + at, "EventBatch", 10);
+		write_file(scratch("kind"), far, sizeof(far));
+		assert_int_equal(file_kind__fits(FILE_DESCRIPTION, AT_FDCWD, scratch("kind")),
+				 at == 54);
+	}
+	assert_true(file_kind__fits(FILE_ANY, AT_FDCWD, scratch("none")));
+	assert_false(file_kind__fits(FILE_RAW, AT_FDCWD, scratch("none")));
+	assert_false(file_kind__fits(FILE_RAW, AT_FDCWD, scratch_dir()));
+}
+
+/* What the user cannot rename or remove there is told: whose folder it is, and who may write it. */
+static void folders_of_others(void **state)
+{
+	static const struct {
+		uid_t owner;
+		mode_t mode;
+		bool others;
+	} cases[] = {
+		{ 0, 0700, false },	{ 0, 0300, false },	{ 0, 0500, true },
+		{ 0, 0600, true },	{ 0, 0507, false },	{ 65534, 0700, true },
+		{ 65534, 0703, false }, { 65534, 0702, true },	{ 65534, 0701, true },
+		{ 65534, 01777, true }, { 65534, 0777, false },
+	};
+	char dir[100], path[110];
+	struct trace_file *f;
+
+	if (geteuid())
+		skip();
+	snprintf(dir, sizeof(dir), "%s/folder", scratch_dir());
+	snprintf(path, sizeof(path), "%s/file", dir);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(chown(dir, cases[i].owner, 0), 0);
+		assert_int_equal(chmod(dir, cases[i].mode), 0);
+		f = open_file(path);
+		assert_int_equal(trace_file__in_folder_of_other(f), cases[i].others);
+		trace_file__destroy(f);
+	}
+	f = open_file("/dev/null"); /* there is no folder to rename in */
+	assert_false(trace_file__in_folder_of_other(f));
+	trace_file__destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_between_our_steps),
+		cmocka_unit_test(a_stale_one_that_vanishes),
+		cmocka_unit_test(descriptor_0),
+		cmocka_unit_test(a_stop_while_the_reader_pauses),
+		cmocka_unit_test(paths_as_long_as_can_be),
+		cmocka_unit_test(names_as_long_as_can_be),
+		cmocka_unit_test(forty_links),
+		cmocka_unit_test(kinds_by_their_first_bytes),
+		cmocka_unit_test(folders_of_others),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, scratch_remove);
+}
