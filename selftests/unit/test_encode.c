@@ -189,6 +189,30 @@ static void chunks_are_used_again(void **state)
 	chunk_pool__deinit(&pool);
 }
 
+/* A batch goes into the chunk as long as its longest header and what it needs just fit. */
+static void the_last_room_of_a_chunk(void **state)
+{
+	const size_t header = 1 + 3 * LEB_MAX + 3 + 1;
+	struct chunk_pool pool = { 0 };
+	struct stream s;
+
+	stream__init(&s, &pool, 7, EV_STRINGS);
+	assert_int_equal(stream__begin(&s, 100), 0);
+	s.pos = s.end - header - 50;
+	assert_int_equal(stream__begin(&s, 50), 0);
+	assert_int_equal(s.chunks, 1);
+	assert_true(s.pos <= s.end - 50);
+	assert_int_equal(stream__room(&s, (size_t)(s.end - s.pos)), 0);
+	assert_int_equal(s.chunks, 1);
+	s.pos = s.end - header - 49;
+	assert_int_equal(stream__begin(&s, 50), 0);
+	assert_int_equal(s.chunks, 2);
+	stream__end(&s);
+	assert_null(s.size);
+	stream__deinit(&s);
+	chunk_pool__deinit(&pool);
+}
+
 static void threads_are_found(void **state)
 {
 	static struct stream *seen[5000];
@@ -245,6 +269,7 @@ int main(void)
 		cmocka_unit_test(kinds_come_first),
 		cmocka_unit_test(several_threads_in_a_chunk),
 		cmocka_unit_test(chunks_are_used_again),
+		cmocka_unit_test(the_last_room_of_a_chunk),
 		cmocka_unit_test(threads_are_found),
 		cmocka_unit_test(idle_threads_are_forgotten),
 	};

@@ -16,6 +16,7 @@
 
 static unsigned int disturbances; /* that are still to come */
 static unsigned int locks;
+static int lock_error; /* instead of a lock; 0: none */
 static char *disturbed;
 
 /* In the place of the C library's: another recorder removes the file that is about to be locked. */
@@ -26,7 +27,8 @@ int flock(int fd, int operation)
 		disturbances--;
 		assert_int_equal(unlink(disturbed), 0);
 	}
-	return (int)syscall(SYS_flock, fd, operation);
+	errno = lock_error;
+	return lock_error ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
 static void write_file(const char *path, const char *text, size_t len)
@@ -96,6 +98,26 @@ static void others_between_our_steps(void **state)
 	free(path);
 }
 
+/* A lock that another recorder has is an answer, and so is a file system without locks. */
+static void locks_that_cannot_be_had(void **state)
+{
+	const char *path = scratch("locked");
+	struct trace_file *f = NULL;
+	int fd = open(scratch("locked.partial"), O_WRONLY | O_CREAT, 0600);
+
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	locks = 0;
+	assert_int_equal(trace_file__open(&f, path), -EBUSY);
+	assert_int_equal(locks, 1);
+	close(fd);
+	assert_int_equal(unlink(scratch("locked.partial")), 0);
+	lock_error = ENOLCK;
+	assert_int_equal(trace_file__open(&f, path), -ENOLCK);
+	assert_int_equal(locks, 2);
+	lock_error = 0;
+	assert_null(f);
+}
+
 /* A stale file is gone before we have its lock: nothing is kept of it, and that is no error. */
 static void a_stale_one_that_vanishes(void **state)
 {
@@ -161,6 +183,27 @@ static void a_stop_while_the_reader_pauses(void **state)
 		close(out[i]);
 		close(stop[i]);
 	}
+}
+
+/* Each link on the way is looked at, also one that another leads to. */
+static void a_planted_link_behind_ours(void **state)
+{
+	struct trace_file *f = NULL;
+	struct stat st;
+
+	if (geteuid())
+		skip();
+	assert_int_equal(mkdir(scratch("shared"), 0700), 0);
+	assert_int_equal(mkdir(scratch("theirs"), 0700), 0);
+	assert_int_equal(chmod(scratch("shared"), 01777), 0);
+	assert_int_equal(symlink("../theirs", scratch("shared/planted")), 0);
+	assert_int_equal(lchown(scratch("shared/planted"), 65534, 65534), 0);
+	assert_int_equal(symlink("shared/planted", scratch("ours")), 0);
+	assert_int_equal(trace_file__open(&f, scratch("ours/trace")), -ENOLINK);
+	assert_int_equal(chmod(scratch("shared"), 01775), 0); /* not everyone's */
+	f = open_file(scratch("ours/trace"));
+	assert_int_equal(lstat(scratch("theirs/trace.partial"), &st), 0);
+	trace_file__destroy(f);
 }
 
 /* The name of a directory, with "/." behind it until it has `len` bytes, or one more. */
@@ -314,7 +357,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_between_our_steps),
+		cmocka_unit_test(locks_that_cannot_be_had),
 		cmocka_unit_test(a_stale_one_that_vanishes),
+		cmocka_unit_test(a_planted_link_behind_ours),
 		cmocka_unit_test(descriptor_0),
 		cmocka_unit_test(a_stop_while_the_reader_pauses),
 		cmocka_unit_test(paths_as_long_as_can_be),

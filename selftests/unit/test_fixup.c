@@ -58,6 +58,17 @@ static void along_a_chain(void **state)
 	assert_int_equal(AT(101, EV_GO_BLOCK, 2, 1, 5), 101);
 }
 
+/* A thread, a P, a goroutine alone are enough to follow from. */
+static void one_thing_in_common(void **state)
+{
+	assert_int_equal(AT(100, EV_GO_BLOCK, 1, 2, 3), 100);
+	assert_int_equal(AT(50, EV_GO_LABEL, 1, 12, 13), 100);
+	assert_int_equal(AT(50, EV_GO_LABEL, 21, 2, 23), 100);
+	assert_int_equal(AT(50, EV_GO_LABEL, 31, 32, 3), 100);
+	assert_int_equal(AT(99, EV_GO_LABEL, NONE, 12, NONE), 100);
+	assert_int_equal(AT(101, EV_GO_LABEL, 41, 42, 43), 101);
+}
+
 /* Between A and B comes an event of another thread, with a time of its own. */
 static void unrelated_ones_stay(void **state)
 {
@@ -176,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(times_in_order_stay),
 		TEST(along_a_chain),
+		TEST(one_thing_in_common),
 		TEST(unrelated_ones_stay),
 		TEST(ends_where_time_has_passed),
 		TEST(a_stolen_p),

@@ -80,8 +80,10 @@ static void mistakes_are_refused(void **state)
 	assert_int_equal(writer__go_status(x.w, NOM, 1, GO_RUNNING, 0), -EINVAL);
 	assert_int_equal(writer__go_status(x.w, NOM, 1, GO_SYSCALL, 0), -EINVAL);
 	assert_int_equal(writer__go_status(x.w, 1, 1, 5, 0), -EINVAL);
+	assert_int_equal(writer__go_status(x.w, 1, 1, 0, 0), -EINVAL);
 	assert_int_equal(writer__proc_status(x.w, NOM, 1, PROC_RUNNING), -EINVAL);
 	assert_int_equal(writer__proc_status(x.w, 1, 1, 0), -EINVAL);
+	assert_int_equal(writer__proc_status(x.w, 1, 1, 5), -EINVAL);
 }
 
 static void versions_gate_events(void **state)

@@ -118,6 +118,27 @@ static void deep_stacks_are_cut(void **state)
 	assert_int_equal(n, TRACE_STACK_MAX);
 }
 
+/* Strings of any length and stacks, one behind the other: each is where a frame could be. */
+static void all_are_aligned(void **state)
+{
+	struct intern *in = *state;
+	struct intern_frame f = {};
+	char s[600] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 1; i < sizeof(s); i++) {
+		s[i - 1] = 'a';
+		f.pc = i;
+		assert_int_equal(intern__string(in, s, i), i);
+		assert_int_equal(intern__stack(in, &f, 1), i);
+		assert_int_equal((uintptr_t)intern__string_at(in, i, &n) % 8, 0);
+		assert_int_equal(n, i);
+		assert_int_equal((uintptr_t)intern__stack_at(in, i, &n) % _Alignof(typeof(f)), 0);
+		assert_int_equal(n, 1);
+	}
+	assert_memory_equal(intern__string_at(in, 100, &n), s, 100);
+}
+
 static void a_hundred_thousand(void **state)
 {
 	struct intern *in = *state;
@@ -154,7 +175,8 @@ static void passing_strings(void **state)
 	first = intern__passing(in, "same", 4);
 	other = intern__string(in, "same", 4);
 	second = intern__passing(in, "same", 4);
-	assert_true(first && second && other && first != second && first != other && second != other);
+	assert_true(first && second && other && first != second && first != other &&
+		    second != other);
 	assert_memory_equal(intern__string_at(in, second, &len), "same", 4);
 	assert_int_equal(len, 4);
 	assert_int_equal(intern__passing_bytes(in), 8);
@@ -168,7 +190,7 @@ static void passing_strings(void **state)
 			id = intern__passing(in, "something else", 14);
 			assert_in_range(id, 1, 10000);
 			assert_memory_equal(intern__string_at(in, id, &len), "something else", 14);
-			if (!round && i % 7 == 0)	/* the table grows with both in it */
+			if (!round && i % 7 == 0) /* the table grows with both in it */
 				assert_true(intern__string(in, (char *)&i, sizeof(i)));
 		}
 		intern__end_generation(in);
@@ -229,8 +251,9 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(same_string_same_id), TEST(empty_is_zero),	      TEST(long_strings_are_cut),
-		TEST(same_stack_same_id),  TEST(deep_stacks_are_cut), TEST(a_hundred_thousand),
-		TEST(passing_strings),	   TEST(stacks_without_end),  TEST(few_stacks_stay),
+		TEST(same_stack_same_id),  TEST(deep_stacks_are_cut), TEST(all_are_aligned),
+		TEST(a_hundred_thousand),  TEST(passing_strings),     TEST(stacks_without_end),
+		TEST(few_stacks_stay),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

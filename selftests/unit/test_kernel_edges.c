@@ -420,6 +420,51 @@ static void cores(void **state)
 	assert_items(none, sizeof(none), 1);
 }
 
+/* A thread whose process or name has changed is told again; who only names it does not care. */
+static void threads_told_again(void **state)
+{
+	static const struct {
+		uint32_t pid;
+		struct trace_string name;
+	} peers[] = {
+		{ 1, S("ab") }, { 1, S("ab") }, { 2, S("ab") }, { 2, S("ac") }, { 2, S("acd") }
+	};
+	struct kernel_item item = { .kind = KERNEL_OFF, .tid = 7, .other = 9 }, got;
+	struct kernel_reader *r;
+
+	ok(kernel_writer__begin(k, 0, NULL));
+	for (size_t i = 0; i < 5; i++) {
+		item.other_pid = peers[i].pid;
+		item.name = peers[i].name;
+		ok(kernel_writer__add(k, &item));
+	}
+	item = (struct kernel_item){ .kind = KERNEL_WAKING, .tid = 7, .other = 9, .other_pid = 3 };
+	ok(kernel_writer__add(k, &item));
+	item = (struct kernel_item){ .kind = KERNEL_ON, .tid = 7, .other = 9 };
+	ok(kernel_writer__add(k, &item));
+	r = reread();
+	for (size_t i = 0; i < 5; i++) {
+		assert_true(kernel_reader__item(r, &got));
+		assert_true(got.other == 9 && got.other_pid == peers[i].pid);
+		assert_int_equal(got.name.len, peers[i].name.len);
+		assert_memory_equal(got.name.data, peers[i].name.data, got.name.len);
+	}
+	assert_true(kernel_reader__item(r, &got));
+	assert_true(got.other == 9 && got.other_pid == 3);
+	assert_true(kernel_reader__item(r, &got));
+	assert_true(got.other == 9 && got.other_pid == 0);
+	kernel_reader__close(r);
+}
+
+/* Numbers of threads have 32 bits. */
+static void large_numbers(void **state)
+{
+	static const uint8_t data[] = { 0x2a, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0,
+					0x2a, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0, 0 };
+
+	assert_items(data, sizeof(data), 1);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -437,6 +482,8 @@ int main(void)
 		TEST(too_many_in_a_record),
 		TEST(long_names),
 		TEST(cores),
+		TEST(threads_told_again),
+		TEST(large_numbers),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
