@@ -69,6 +69,14 @@ static void one_thing_in_common(void **state)
 	assert_int_equal(AT(101, EV_GO_LABEL, 41, 42, 43), 101);
 }
 
+/* Nothing is later than the first event of its kind, whatever its time. */
+static void before_time_0(void **state)
+{
+	assert_int_equal(AT(-100, EV_GC_BEGIN, 1, 2, 3), -100);
+	assert_int_equal(AT(-200, EV_GC_END, 4, 5, 6), -100);
+	fixup__destroy(NULL);
+}
+
 /* Between A and B comes an event of another thread, with a time of its own. */
 static void unrelated_ones_stay(void **state)
 {
@@ -188,6 +196,7 @@ int main(void)
 		TEST(times_in_order_stay),
 		TEST(along_a_chain),
 		TEST(one_thing_in_common),
+		TEST(before_time_0),
 		TEST(unrelated_ones_stay),
 		TEST(ends_where_time_has_passed),
 		TEST(a_stolen_p),

@@ -175,6 +175,40 @@ static void the_longest_names(void **state)
 	origins__deinit(&origins);
 }
 
+/* A start function that has no name, or no file, has none after reading, either. */
+static void functions_without_names(void **state)
+{
+	struct intern_frame frame = { .pc = 0x10, .line = 3 };
+	struct index_totals totals;
+	struct reader_place place;
+	struct origins origins;
+	struct order order;
+	size_t n;
+	char *index_path = index__name(scratch("nameless"));
+
+	start_at(scratch("nameless"), 25, 1);
+	for (uint64_t gen = 1; gen <= 2; gen++) {
+		ok(writer__open(x.w, 1000 * gen, 0));
+		ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+		ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+		if (gen == 2)
+			ok(writer__go_status(x.w, NOM, 5, GO_RUNNABLE, 0));
+		else
+			put(10, 1010, EV_GO_CREATE, 5, intern__stack(x.in, &frame, 1), 0);
+		ok(writer__close(x.w));
+	}
+	ok(trace_file__commit(x.file));
+	stop(NULL);
+	ok(index__write(scratch("nameless"), index_path, &totals, &err));
+	free(index_path);
+	ok(index__open(&ix, scratch("nameless"), &err));
+	ok(index__place(ix, 2000, &place, &order, &origins, &err));
+	frame = *intern__stack_at(origins.in, origins__of(&origins, 5), &n);
+	assert_true(frame.pc == 0x10 && frame.line == 3 && !frame.func && !frame.file);
+	order__deinit(&order);
+	origins__deinit(&origins);
+}
+
 /* A magic and an end with nothing in between, and a byte less. */
 static void the_shortest(void **state)
 {
@@ -195,8 +229,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, close_index)
 	const struct CMUnitTest tests[] = {
-		TEST(a_compressed_trace), TEST(no_place_for_it),   TEST(descriptor_0),
-		TEST(reads_that_fail),	  TEST(the_longest_names), TEST(the_shortest),
+		TEST(a_compressed_trace),      TEST(no_place_for_it),	TEST(descriptor_0),
+		TEST(reads_that_fail),	       TEST(the_longest_names), TEST(the_shortest),
+		TEST(functions_without_names),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

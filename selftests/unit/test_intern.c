@@ -139,6 +139,25 @@ static void all_are_aligned(void **state)
 	assert_memory_equal(intern__string_at(in, 100, &n), s, 100);
 }
 
+/* All that stacks took is given back with them, to the byte. */
+static void memory_of_stacks(void **state)
+{
+	struct intern *in = *state;
+	size_t before = intern__memory(in);
+	struct intern_frame f = {};
+
+	for (f.pc = 1; f.pc * sizeof(f) <= INTERN_STACKS_KEPT; f.pc++)
+		assert_int_equal(intern__stack(in, &f, 1), f.pc);
+	intern__end_generation(in);
+	assert_int_equal(intern__epoch(in), 0);
+	assert_int_equal(intern__stack(in, &f, 1), f.pc);
+	assert_int_equal(intern__new_stack_bytes(in), sizeof(f));
+	assert_true(intern__memory(in) > before + INTERN_STACKS_KEPT);
+	intern__end_generation(in);
+	assert_int_equal(intern__epoch(in), 1);
+	assert_int_equal(intern__memory(in), before);
+}
+
 static void a_hundred_thousand(void **state)
 {
 	struct intern *in = *state;
@@ -252,8 +271,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(same_string_same_id), TEST(empty_is_zero),	      TEST(long_strings_are_cut),
 		TEST(same_stack_same_id),  TEST(deep_stacks_are_cut), TEST(all_are_aligned),
-		TEST(a_hundred_thousand),  TEST(passing_strings),     TEST(stacks_without_end),
-		TEST(few_stacks_stay),
+		TEST(memory_of_stacks),	   TEST(a_hundred_thousand),  TEST(passing_strings),
+		TEST(stacks_without_end),  TEST(few_stacks_stay),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

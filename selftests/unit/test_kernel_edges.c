@@ -461,8 +461,41 @@ static void large_numbers(void **state)
 {
 	static const uint8_t data[] = { 0x2a, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0,
 					0x2a, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0, 0 };
+	static const uint8_t no_thread[] = { 0x2a, 1,	 1,    7,    0,	   0,	 0, 0x2a,
+					     1,	   0xff, 0xff, 0xff, 0xff, 0x0f, 0 };
 
 	assert_items(data, sizeof(data), 1);
+	assert_items(no_thread, sizeof(no_thread), 1);
+}
+
+static int count_record(void *to, enum private_kind kind, const void *data, size_t len)
+{
+	++*(size_t *)to;
+	return 0;
+}
+
+/* A record ends when it has as many threads, or system calls, as a reader keeps, but for a few. */
+static void full_records(void **state)
+{
+	struct kernel_item item = {};
+	size_t records;
+
+	for (int calls = 0; calls <= 1; calls++) {
+		uint32_t most = calls ? RECORD_CALLS - 1 : RECORD_PEERS - 2;
+
+		item.kind = calls ? KERNEL_SYS_ENTER : KERNEL_ON;
+		for (uint32_t more = 0; more <= 1; more++) {
+			ok(kernel_writer__begin(k, 0, NULL));
+			for (uint32_t i = 1; i <= most + more; i++) {
+				item.tid = calls ? 7 : i;
+				item.number = i;
+				ok(kernel_writer__add(k, &item));
+			}
+			records = 0;
+			ok(kernel_writer__put(k, count_record, &records));
+			assert_int_equal(records, 1 + more);
+		}
+	}
 }
 
 int main(void)
@@ -484,6 +517,7 @@ int main(void)
 		TEST(cores),
 		TEST(threads_told_again),
 		TEST(large_numbers),
+		TEST(full_records),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

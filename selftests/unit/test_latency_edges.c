@@ -107,6 +107,17 @@ static void the_first_of_a_window(void **state)
 	expect("6 main.worker oncpu=1 total=1\n");
 }
 
+static void a_window_that_is_set(void **state)
+{
+	begin();
+	latency__set_window(latency, 115, 130);
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 110);
+	event(140, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=15 total=15\n");
+}
+
 /* Each share of the delays has the middle of the class in which it is reached, never above the longest. */
 static void shares_of_delays(void **state)
 {
@@ -229,6 +240,7 @@ int main(void)
 		cmocka_unit_test(assists_told_again),
 		cmocka_unit_test(labels),
 		cmocka_unit_test(the_first_of_a_window),
+		cmocka_unit_test(a_window_that_is_set),
 		cmocka_unit_test(shares_of_delays),
 		cmocka_unit_test(names_of_kinds),
 		cmocka_unit_test(many_kinds),
