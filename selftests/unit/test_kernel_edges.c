@@ -319,10 +319,10 @@ static void since_when(void **state)
 static void items_of_equal_times(void **state)
 {
 	static const struct kernel_item items[] = {
-		{ .kind = KERNEL_CORE, .tid = 9, .time = 1 },
+		{ .kind = KERNEL_CORE, .tid = 9, .name = S("make"), .time = 1 },
 		{ .kind = KERNEL_ON, .tid = 7, .time = 2 },
-		{ .kind = KERNEL_CORE, .tid = 9, .time = 2 },
-		{ .kind = KERNEL_CORE, .tid = 9, .time = 3 },
+		{ .kind = KERNEL_CORE, .tid = 9, .name = S("make"), .time = 2 },
+		{ .kind = KERNEL_CORE, .tid = 9, .name = S("make"), .time = 3 },
 	};
 	struct kernel_reader *r;
 	struct kernel_item got;
