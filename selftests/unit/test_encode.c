@@ -213,6 +213,27 @@ static void the_last_room_of_a_chunk(void **state)
 	chunk_pool__deinit(&pool);
 }
 
+/* The pool keeps 16 MiB of free chunks for the next generation, and not one more. */
+static void what_the_pool_keeps(void **state)
+{
+	const uint32_t kept = (16 << 20) / CHUNK_LARGE;
+	struct chunk_pool pool = { 0 };
+	struct stream s;
+
+	stream__init(&s, &pool, 7, 0);
+	for (uint32_t i = 0; i < kept + 2; i++) {
+		assert_int_equal(stream__begin(&s, CHUNK_SMALL), 0);
+		s.pos = s.end;
+	}
+	assert_int_equal(s.chunks, kept + 2);
+	assert_int_equal(pool.total, (kept + 2) * (size_t)CHUNK_LARGE);
+	stream__deinit(&s);
+	assert_int_equal(pool.total, 16 << 20);
+	assert_int_equal(pool.free, 16 << 20);
+	chunk_pool__deinit(&pool);
+	assert_true(!pool.small && !pool.large && !pool.free && !pool.total);
+}
+
 static void threads_are_found(void **state)
 {
 	static struct stream *seen[5000];
@@ -270,6 +291,7 @@ int main(void)
 		cmocka_unit_test(several_threads_in_a_chunk),
 		cmocka_unit_test(chunks_are_used_again),
 		cmocka_unit_test(the_last_room_of_a_chunk),
+		cmocka_unit_test(what_the_pool_keeps),
 		cmocka_unit_test(threads_are_found),
 		cmocka_unit_test(idle_threads_are_forgotten),
 	};

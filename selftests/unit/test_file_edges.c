@@ -31,6 +31,26 @@ int flock(int fd, int operation)
 	return lock_error ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
+static int
+	writes[4]; /* what the next ones do: an errno, or how many bytes they take; 0: as they do */
+
+ssize_t writev(int fd, const struct iovec *iov, int n)
+{
+	int next = writes[0];
+
+	memmove(writes, writes + 1, sizeof(writes) - sizeof(*writes));
+	writes[3] = 0;
+	if (next < 0) {
+		errno = -next;
+		return -1;
+	}
+	if (next) {
+		assert_true((size_t)next <= iov->iov_len);
+		return write(fd, iov->iov_base, (size_t)next);
+	}
+	return syscall(SYS_writev, fd, iov, n);
+}
+
 static void write_file(const char *path, const char *text, size_t len)
 {
 	FILE *f = fopen(path, "w");
@@ -135,6 +155,27 @@ static void a_stale_one_that_vanishes(void **state)
 	trace_file__destroy(f);
 	assert_false(exists(disturbed));
 	free(disturbed);
+}
+
+/* A write that is interrupted, or takes less, is gone on with from there. */
+static void writes_in_pieces(void **state)
+{
+	char text[] = "0123456789";
+	struct iovec iov[] = { { text, 4 }, { text + 4, 0 }, { text + 4, 6 } };
+	struct trace_file *f = open_file(scratch("pieces"));
+
+	memcpy(writes, (int[]){ -EINTR, -EAGAIN }, 2 * sizeof(int));
+	assert_int_equal(trace_file__appendv(f, iov, 3), 0);
+	writes[0] = 3;
+	assert_int_equal(trace_file__appendv(f, iov, 3), 0);
+	writes[0] = 4;
+	assert_int_equal(trace_file__appendv(f, iov, 3), 0);
+	writes[0] = -EIO;
+	assert_int_equal(trace_file__appendv(f, iov, 3), -EIO);
+	assert_int_equal(trace_file__size(f), 30);
+	assert_int_equal(trace_file__commit(f), 0);
+	trace_file__destroy(f);
+	assert_content(scratch("pieces"), "012345678901234567890123456789");
 }
 
 /* Without stdin, descriptor 0 is the file's or its directory's, as the path's depth has it. */
@@ -360,6 +401,7 @@ int main(void)
 		cmocka_unit_test(locks_that_cannot_be_had),
 		cmocka_unit_test(a_stale_one_that_vanishes),
 		cmocka_unit_test(a_planted_link_behind_ours),
+		cmocka_unit_test(writes_in_pieces),
 		cmocka_unit_test(descriptor_0),
 		cmocka_unit_test(a_stop_while_the_reader_pauses),
 		cmocka_unit_test(paths_as_long_as_can_be),

@@ -11,6 +11,7 @@
 
 #include "trace/index.h"
 #include "trace/index_impl.h"
+#include "trace/order_save.h"
 
 #include "rewrite_fixture.h"
 
@@ -175,6 +176,44 @@ static void the_longest_names(void **state)
 	origins__deinit(&origins);
 }
 
+/* An index of one generation without a sum, in which an event of that type was seen once. */
+static int parse_with_type(uint64_t type)
+{
+	const uint64_t numbers[] = {
+		1000, 1, 16, 1, 1, 0, 1000, 1001, 1002, 1, 1, type, 1, 16, 1, 0
+	};
+	struct outbuf out = {};
+	uint8_t end[INDEX_END_LEN] = {};
+	uint64_t place[2];
+	int code;
+
+	ok(outbuf__put(&out, INDEX_MAGIC, INDEX_MAGIC_LEN, NULL));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		ok(save__number(&out, numbers[i]));
+	place[0] = INDEX_MAGIC_LEN;
+	place[1] = out.len - INDEX_MAGIC_LEN;
+	memcpy(end, place, sizeof(place));
+	ok(outbuf__put(&out, end, sizeof(end), NULL));
+	code = index__parse(&ix, out.data, out.len, false, &err);
+	if (!code) {
+		assert_int_equal(index__generation(ix, 0)->counts, 1);
+		assert_int_equal(index__generation(ix, 0)->count[0].type, type);
+		assert_int_equal(index__generation(ix, 0)->count[0].n, 1);
+	}
+	outbuf__deinit(&out);
+	index__destroy(ix);
+	ix = NULL;
+	return code;
+}
+
+static void types_that_are_none(void **state)
+{
+	for (uint64_t type = 0; type < 300; type++)
+		assert_int_equal(parse_with_type(type),
+				 type < EV_END && spec__event((unsigned int)type) ? 0 : -EBADMSG);
+	assert_int_equal(parse_with_type(UINT64_MAX), -EBADMSG);
+}
+
 /* A start function that has no name, or no file, has none after reading, either. */
 static void functions_without_names(void **state)
 {
@@ -229,9 +268,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, close_index)
 	const struct CMUnitTest tests[] = {
-		TEST(a_compressed_trace),      TEST(no_place_for_it),	TEST(descriptor_0),
-		TEST(reads_that_fail),	       TEST(the_longest_names), TEST(the_shortest),
-		TEST(functions_without_names),
+		TEST(a_compressed_trace),  TEST(no_place_for_it),	  TEST(descriptor_0),
+		TEST(reads_that_fail),	   TEST(the_longest_names),	  TEST(the_shortest),
+		TEST(types_that_are_none), TEST(functions_without_names),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -285,19 +285,19 @@ static void threads_take_few_bytes(void **state)
 /* Since the generation's beginning, the clock's, or not known. */
 static void since_when(void **state)
 {
-	static const uint64_t since[] = { 1, 99, 100, 0, 101 };
+	static const uint64_t since[] = { 1, 99, 100, 0, 101, 105 };
 	struct kernel_thread thread = { .call = 1, .in_fault = true };
 	struct kernel_reader *r;
 	uint64_t want;
 
 	ok(kernel_writer__begin(k, 100, NULL));
-	for (uint32_t i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		thread.tid = i + 1;
 		thread.since = thread.call_since = thread.fault_since = since[i];
 		ok(kernel_writer__was(k, &thread));
 	}
 	r = reread();
-	for (uint32_t i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		want = since[i] <= 100 ? since[i] : 0;
 		assert_true(kernel_reader__thread(r, &thread));
 		assert_int_equal(thread.since, want);
