@@ -141,6 +141,11 @@ static void bad_frames(void **state)
 	f[2] = (struct trace_frame){ .pc = 10 };
 	assert_int_equal(dictionary__add_stack(&d, 3, f, 3), 0);
 	assert_int_equal(dictionary__bad_frame(&d)->pc, 20);
+	for (f[0].pc = 1; f[0].pc < 100; f[0].pc++) { /* wherever the map has it */
+		dictionary__clear(&d);
+		assert_int_equal(dictionary__add_stack(&d, 1, f, 1), 0);
+		assert_int_equal(dictionary__bad_frame(&d)->pc, f[0].pc);
+	}
 }
 
 int main(void)

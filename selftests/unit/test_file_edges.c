@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -49,6 +50,15 @@ ssize_t writev(int fd, const struct iovec *iov, int n)
 		return write(fd, iov->iov_base, (size_t)next);
 	}
 	return syscall(SYS_writev, fd, iov, n);
+}
+
+static int poll_error; /* what the next one fails with; 0: it does not */
+
+int poll(struct pollfd *p, nfds_t n, int timeout)
+{
+	errno = poll_error;
+	poll_error = 0;
+	return errno ? -1 : (int)syscall(SYS_poll, p, n, timeout);
 }
 
 static void write_file(const char *path, const char *text, size_t len)
@@ -214,7 +224,11 @@ static void a_stop_while_the_reader_pauses(void **state)
 	snprintf(path, sizeof(path), "/dev/fd/%d", out[1]);
 	f = open_file(path);
 	trace_file__interrupt(f, stop[0]);
-	assert_int_equal(trace_file__append(f, data, 4096), 0);
+	assert_int_equal(trace_file__append(f, data, 4000), 0);
+	poll_error = EINTR;
+	assert_int_equal(trace_file__append(f, data, 96), 0);
+	poll_error = ENOMEM;
+	assert_int_equal(trace_file__append(f, data, 1), -ENOMEM);
 	assert_int_equal(write(stop[1], "x", 1), 1);
 	assert_int_equal(trace_file__append(f, data, 4096), 0); /* there is room still */
 	assert_int_equal(trace_file__append(f, data, sizeof(data)), -EINTR);

@@ -81,6 +81,8 @@ static void long_strings_are_cut(void **state)
 	memcpy(s + 1022, "\xc3\xa4", 2); /* one that just fits */
 	s[1024] = 'x';
 	assert_int_equal(stored_length(in, s, 2000), 1024);
+	s[1024] = (char)0xa4; /* not of it */
+	assert_int_equal(stored_length(in, s, 1024), 1024);
 	memset(s, 0x80, sizeof(s)); /* no text at all */
 	assert_int_equal(stored_length(in, s, 2000), 1024);
 }
