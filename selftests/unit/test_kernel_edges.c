@@ -390,6 +390,31 @@ static void too_many_in_a_record(void **state)
 	free(data);
 }
 
+/* Each alone, behind a good one (FAULT_END of thread 7, on core 0). */
+static void broken_items(void **state)
+{
+	static const struct {
+		uint8_t len, bytes[8];
+	} items[] = {
+		{ 4, { 0x2a, 1, 3, 0 } },	   /* of a thread that was not told */
+		{ 4, { 0x2a, 1, 0, 0 } },	   /* of the idle one */
+		{ 7, { 0x20, 1, 1, 8, 0, 0, 0 } }, /* of no kind */
+		{ 7, { 0x2b, 1, 1, 8, 0, 0, 0 } }, /* of the machine */
+		{ 4, { 0x34, 1, 1, 0 } },	   /* a system call that was not told */
+		{ 4, { 0x35, 1, 0, 0 } },	   /* the end of none */
+		{ 4, { 0x32, 1, GT_OFF_END, 0 } }, /* no such reason */
+		{ 4, { 0x32, 1, 3 << 3, 0 } },	   /* for a thread that was not told */
+		{ 7, { 0x2a, 1, 1, 0, 0, 0, 0 } }, /* a new thread 0 */
+		{ 2, { 0x32, 1 } },		   /* cut */
+	};
+	uint8_t data[20] = { 0x2a, 1, 1, 7, 0, 0, 0 };
+
+	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++) {
+		memcpy(data + 7, items[i].bytes, items[i].len);
+		assert_items(data, 7 + items[i].len, 1);
+	}
+}
+
 /* Names as long as they may be, and one byte more. */
 static void long_names(void **state)
 {
@@ -513,6 +538,7 @@ int main(void)
 		TEST(since_when),
 		TEST(items_of_equal_times),
 		TEST(too_many_in_a_record),
+		TEST(broken_items),
 		TEST(long_names),
 		TEST(cores),
 		TEST(threads_told_again),

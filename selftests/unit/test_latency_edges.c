@@ -37,6 +37,21 @@ static void a_thread_taken_back(void **state)
 	       "6 main.worker oncpu=30 gorun=1 total=31 unknown=20\n");
 }
 
+/* It was woken before it slept: that is why it waits for a core, whatever it left its own for. */
+static void woken_before_the_sleep(void **state)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 109);
+	wake(120, 7);
+	off(125, 7, GT_OFF_SLEEPING);
+	core(130, 7, 0);
+	event(140, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=25 gorun=1 kernrun=5 total=31 waits=1 longest=5"
+	       " kernrun[woken]=5\n");
+}
+
 /* Labels and mark assists of goroutines that the trace never introduced. */
 static void unknown_goroutines(void **state)
 {
@@ -238,6 +253,7 @@ int main(void)
 		cmocka_unit_test(a_thread_taken_back),
 		cmocka_unit_test(unknown_goroutines),
 		cmocka_unit_test(assists_told_again),
+		cmocka_unit_test(woken_before_the_sleep),
 		cmocka_unit_test(labels),
 		cmocka_unit_test(the_first_of_a_window),
 		cmocka_unit_test(a_window_that_is_set),
