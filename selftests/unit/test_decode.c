@@ -266,6 +266,8 @@ static void the_good_one_comes_first(void **state)
 			    "a batch expected, not event type 11");
 	assert_int_equal(next(), -EBADMSG);
 	assert_string_equal(err.text, decoder__pending(decoder));
+	assert_int_equal(decoder__seek(decoder, 0, NULL), 0); /* the good one once more */
+	assert_int_equal(next(), 1);
 	expect(25, 1,
 	       "broken trace at byte 17 (generation 0, batch 2): "
 	       "a batch expected, not event type 11");

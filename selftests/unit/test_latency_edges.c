@@ -178,7 +178,7 @@ static void assert_kind(struct naming *n, const struct meaning *m, const char *w
 
 static void names_of_kinds(void **state)
 {
-	char name[TRACE_STRING_MAX], want[TRACE_STRING_MAX] = "stop-the-world (";
+	char name[TRACE_STRING_MAX + 16], want[TRACE_STRING_MAX] = "stop-the-world (";
 	struct meaning m = { .before = "", .after = "", .name = { "sleep", 5 } };
 	struct naming n;
 
@@ -191,8 +191,13 @@ static void names_of_kinds(void **state)
 	assert_kind(&n, &m, "stop-the-world ()", 17);
 	memset(name, 'n', sizeof(name)); /* as long as it may be: cut at its end */
 	memset(want + 16, 'n', sizeof(want) - 16);
-	m.name = (struct trace_string){ name, sizeof(name) };
+	m.name = (struct trace_string){ name, TRACE_STRING_MAX };
 	assert_kind(&n, &m, want, sizeof(want));
+	m.name.len =
+		TRACE_STRING_MAX + 15; /* of no trace: longer ones have nothing put around them */
+	assert_kind(&n, &m, want, sizeof(want));
+	m.name.len++;
+	assert_kind(&n, &m, name, TRACE_STRING_MAX);
 	naming__deinit(&n);
 }
 
