@@ -130,6 +130,12 @@ static void what_a_wake_up_says(void **state)
 	APPLY(.kind = KERNEL_OFF, .time = 7, .why = GT_OFF_PREEMPTED, .other = 90, .other_pid = 91);
 	assert_run(t, KERNEL_RUNNABLE, 7);
 	assert_waker(t, 90, 91, false, false);
+	for (uint8_t why = GT_OFF_SLEEPING; why <= GT_OFF_STOPPED; why++) { /* woken before it */
+		APPLY(.kind = KERNEL_ON, .time = 8);
+		APPLY(.kind = KERNEL_WAKING, .time = 9, .other = 70);
+		APPLY(.kind = KERNEL_OFF, .time = 10, .why = why);
+		assert_run(t, why == GT_OFF_STOPPED ? KERNEL_STOPPED : KERNEL_RUNNABLE, 10);
+	}
 }
 
 static void who_can_be_woken(void **state)
