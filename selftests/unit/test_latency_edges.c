@@ -163,6 +163,21 @@ static void shares_of_delays(void **state)
 	latency_stats__deinit(&sum);
 }
 
+static void sums(void **state)
+{
+	struct latency_stats sum = { .longest = 9 }, one = { .total = 1,
+							     .syscall_oncpu = 2,
+							     .gc_assist = 3,
+							     .unknown = 4,
+							     .migrations = 5,
+							     .longest = 6 };
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(latency_stats__add(&sum, &one), 0);
+	assert_true(sum.total == 2 && sum.syscall_oncpu == 4 && sum.gc_assist == 6);
+	assert_true(sum.unknown == 8 && sum.migrations == 10 && sum.longest == 9);
+}
+
 /* ---- names ---- */
 
 static void assert_kind(struct naming *n, const struct meaning *m, const char *want, size_t len)
@@ -254,17 +269,12 @@ static void start_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_programs),
-		cmocka_unit_test(a_thread_taken_back),
-		cmocka_unit_test(unknown_goroutines),
-		cmocka_unit_test(assists_told_again),
-		cmocka_unit_test(woken_before_the_sleep),
-		cmocka_unit_test(labels),
-		cmocka_unit_test(the_first_of_a_window),
-		cmocka_unit_test(a_window_that_is_set),
-		cmocka_unit_test(shares_of_delays),
-		cmocka_unit_test(names_of_kinds),
-		cmocka_unit_test(many_kinds),
+		cmocka_unit_test(other_programs),	  cmocka_unit_test(a_thread_taken_back),
+		cmocka_unit_test(unknown_goroutines),	  cmocka_unit_test(assists_told_again),
+		cmocka_unit_test(woken_before_the_sleep), cmocka_unit_test(labels),
+		cmocka_unit_test(the_first_of_a_window),  cmocka_unit_test(a_window_that_is_set),
+		cmocka_unit_test(shares_of_delays),	  cmocka_unit_test(sums),
+		cmocka_unit_test(names_of_kinds),	  cmocka_unit_test(many_kinds),
 		cmocka_unit_test(start_functions),
 	};
 
