@@ -50,7 +50,9 @@ static struct perf_data *made_perf_data(void)
 	struct input *in;
 	struct made *b;
 
-	made_switch(m, 500, 0, 0, 0, 10); /* before the trace: 10 gets CPU 0 */
+	made_switch(m, 400, 0, 0, 0, 10); /* before the trace: 10 gets CPU 0, loses it, gets it */
+	made_switch(m, 450, 0, 10, 1, 0);
+	made_switch(m, 500, 0, 0, 0, 10);
 	made_switch(m, 1500, 0, 10, 0, NO_P);
 	made_switch(m, 1600, 0, NO_P, 1, 10);
 	made_switch(m, 1700, 0, 10, 0, STRANGER);
@@ -129,6 +131,43 @@ static void say_trace(const char *path)
 	reader__destroy(r);
 }
 
+static void make_alignment(struct alignment *a, const char *from)
+{
+	struct reader *r = open_path(from);
+	struct error err = {};
+	struct side side;
+
+	ok(side__read(&side, r, &err));
+	reader__destroy(r);
+	if (alignment__make(a, &side, made_perf_data(), &err))
+		fail_msg("%s", err.text);
+}
+
+/* Says what the joined trace has. */
+static void write_joined(struct alignment *a, const char *from, struct align_added *ret)
+{
+	static const struct align_pair pair = { "made by", "a test" };
+	const char *to = scratch("after");
+	struct align_job job = { .side = &a->side,
+				 .perf = &a->join,
+				 .target = &a->target,
+				 .wanted = a->wanted,
+				 .pairs = &pair,
+				 .npairs = 1 };
+	struct trace_file *file;
+	struct error err = {};
+	struct input *in;
+
+	ok(input__open(&in, from, &err));
+	job.trace = in;
+	ok(trace_file__open(&file, to));
+	ok(align__write(&job, file, to, ret, &err));
+	ok(trace_file__commit(file));
+	trace_file__destroy(file);
+	input__destroy(in);
+	say_trace(to);
+}
+
 static void joined(void **state)
 {
 	static const char expected[] = "generation\n"
@@ -158,40 +197,17 @@ static void joined(void **state)
 				       "2500 off_cpu 10 cpu0 other=900 sleeping a name of 15 by\n"
 				       "2500 named 900 cpu0 other=0 - a name of 15 by\n"
 				       "2500 on_cpu 900 cpu0 other=10 - \n";
-	const char *from = made_trace(), *to = scratch("after");
-	static const struct align_pair pair = { "made by", "a test" };
-	struct reader *r = open_path(from);
+	const char *from = made_trace();
 	struct align_added added;
-	struct error err = {};
-	struct trace_file *file;
 	struct alignment a;
-	struct align_job job;
-	struct side side;
-	struct input *in;
 	uint64_t all;
 
-	ok(side__read(&side, r, &err));
-	reader__destroy(r);
-	if (alignment__make(&a, &side, made_perf_data(), &err))
-		fail_msg("%s", err.text);
+	make_alignment(&a, from);
 	assert_false(a.fitted);
 	assert_string_equal(alignment__clock(&a), "CLOCK_MONOTONIC");
 	assert_int_equal(alignment__covered(&a, &all), 2500 - 1000);
 	assert_int_equal(all, a.side.to - 1000);
-	job = (struct align_job){ .side = &a.side,
-				  .perf = &a.join,
-				  .target = &a.target,
-				  .wanted = a.wanted,
-				  .pairs = &pair,
-				  .npairs = 1 };
-	ok(input__open(&in, from, &err));
-	job.trace = in;
-	ok(trace_file__open(&file, to));
-	ok(align__write(&job, file, to, &added, &err));
-	ok(trace_file__commit(file));
-	trace_file__destroy(file);
-	input__destroy(in);
-	say_trace(to);
+	write_joined(&a, from, &added);
 	assert_string_equal(text_of_items, expected);
 	assert_int_equal(added.switches, 9);
 	assert_int_equal(added.wakings, 0);
@@ -200,10 +216,32 @@ static void joined(void **state)
 	alignment__deinit(&a);
 }
 
+/* Of a perf.data that ends before the trace begins, the last event is what threads start from. */
+static void perf_ended_before(void **state)
+{
+	static const char expected[] = "generation\n"
+				       "made by: a test\n"
+				       "lost 0 from 400 to 401\n"
+				       "thread 10 running\n"
+				       "generation\n"
+				       "thread 10 unknown\n";
+	const char *from = made_trace();
+	struct align_added added;
+	struct alignment a;
+
+	make_alignment(&a, from);
+	a.join.n = 1; /* the others are no part of it, and are not read */
+	write_joined(&a, from, &added);
+	assert_string_equal(text_of_items, expected);
+	assert_int_equal(added.switches, 0);
+	alignment__deinit(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joined),
+		cmocka_unit_test(perf_ended_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,8 @@ struct differ {
 	unsigned int lost; /* in a thousand, of either */
 	double from, to;   /* theirs covers that part */
 	bool periodic;
-	uint64_t wobble; /* ns, of a period */
+	uint64_t wobble;   /* ns, of a period */
+	unsigned int late; /* in a thousand of theirs: by 3 us */
 };
 
 struct both {
@@ -81,6 +82,8 @@ static struct both record(const struct differ *d)
 		if (rnd(1000) >= d->lost && i >= d->from * (double)d->n &&
 		    i < d->to * (double)d->n) {
 			s.time = their_time(d, time) + rnd(d->jitter + 1);
+			if (d->late && rnd(1000) < d->late)
+				s.time += 3000;
 			b.theirs[b.ntheirs++] = s;
 		}
 	}
@@ -276,6 +279,81 @@ static void no_few(void **state)
 	forget(&b);
 }
 
+/* The line goes through the middle of the stamps: if fewer than half of them are late, it ignores those. */
+static void late_stamps(void **state)
+{
+	struct differ d = usual;
+	struct error err = {};
+	struct both b;
+	struct fit fit;
+
+	d.jitter = 200;
+	d.late = 400;
+	d.offset = 5 * SECOND;
+	b = record(&d);
+	if (fit__clock(&fit, b.ours, b.nours, b.theirs, b.ntheirs, &err))
+		fail_msg("%s", err.text);
+	assert_true(llabs(fit__offset(&fit) - d.offset) < 300);
+	forget(&b);
+}
+
+/* No quartz is wrong by a thousandth: such a line is a coincidence, however well it fits. */
+static void no_drift_of_a_thousandth(void **state)
+{
+	struct differ d = usual;
+	struct both b;
+
+	d.drift = 900e-6;
+	finds(d);
+	for (int sign = -1; sign <= 1; sign += 2) {
+		d.drift = sign * 1200e-6;
+		b = record(&d);
+		refused(&b, -ENODATA, "in common");
+		forget(&b);
+	}
+}
+
+enum { TICKS = 4200 };
+
+/* A thread that ticks, each millisecond from `time` on. Its first two switches are to another one and back. */
+static void put_ticks(struct fit_switch *at, uint64_t time)
+{
+	for (uint32_t i = 0; i < TICKS; i++) {
+		uint32_t tid = i < 2 ? 1001 : 1000;
+
+		at[i] = (struct fit_switch){ time + i * 1000000ull, i % 2 ? tid : 0,
+					     i % 2 ? 0 : tid, 2 };
+	}
+}
+
+/*
+ * Each tick looks like any other: more pairs of them than are looked at. One side has the ticks before the
+ * others' time, the other side behind it, so that none of these pairs is right. The rare runs come first:
+ * in the order of hashes, which the two switches in the beginning see to, the ticks would.
+ */
+static void rare_runs_come_first(void **state)
+{
+	struct differ d = usual;
+	struct error err = {};
+	struct both b;
+	struct fit fit;
+
+	d.n = 6000;
+	d.offset = 5 * SECOND;
+	b = record(&d);
+	b.ours = reallocarray(b.ours, b.nours + TICKS, sizeof(*b.ours));
+	memmove(b.ours + TICKS, b.ours, b.nours * sizeof(*b.ours));
+	put_ticks(b.ours, beginning - 6 * SECOND);
+	b.nours += TICKS;
+	b.theirs = reallocarray(b.theirs, b.ntheirs + TICKS, sizeof(*b.theirs));
+	put_ticks(b.theirs + b.ntheirs, b.theirs[b.ntheirs - 1].time + SECOND);
+	b.ntheirs += TICKS;
+	if (fit__clock(&fit, b.ours, b.nours, b.theirs, b.ntheirs, &err))
+		fail_msg("%s", err.text);
+	assert_true(llabs(fit__offset(&fit) - d.offset) < 1000);
+	forget(&b);
+}
+
 static void compares_one_clock(void **state)
 {
 	struct differ d = usual;
@@ -336,6 +414,9 @@ int main(void)
 		cmocka_unit_test_setup(no_other_machine, setup),
 		cmocka_unit_test_setup(no_bad_clock, setup),
 		cmocka_unit_test_setup(no_few, setup),
+		cmocka_unit_test_setup(late_stamps, setup),
+		cmocka_unit_test_setup(no_drift_of_a_thousandth, setup),
+		cmocka_unit_test_setup(rare_runs_come_first, setup),
 		cmocka_unit_test_setup(compares_one_clock, setup),
 		cmocka_unit_test_setup(counts_what_both_cover, setup),
 	};

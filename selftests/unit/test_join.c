@@ -110,6 +110,7 @@ static void threads_that_wait(void **state)
 	item(KERNEL_WAKING, 420, 100, 1, 0); /* once more: it waits since the first one */
 	item(KERNEL_ON, 450, 100, 1, 0);
 	item(KERNEL_OFF, 500, 100, 1, GT_OFF_THROTTLED);
+	item(KERNEL_CORE, 550, 100, 1, 0); /* what the core does is no change of the thread */
 	item(KERNEL_ON, 600, 100, 1, 0);
 	item(KERNEL_CREATED, 700, 101, 1, 0);
 	item(KERNEL_ON, 800, 101, 1, 0);

@@ -126,6 +126,29 @@ static void generations_and_their_times(void **state)
 	reader__destroy(r);
 }
 
+/* The kernel's thread ids have 32 bits: what is larger in a trace is no thread that perf could have. */
+static void threads_of_events(void **state)
+{
+	struct error err = {};
+	struct reader *r;
+	struct side s;
+
+	begin();
+	generation(1000);
+	for (uint64_t p = 1; p <= 2; p++) {
+		ok(writer__proc_status(x.w, UINT32_MAX - 1 + p, p, PROC_RUNNING));
+		put(UINT32_MAX - 1 + p, 1100, EV_HEAP_ALLOC, 1, 0, 0);
+	}
+	close_generation(1500);
+	r = written();
+	ok(side__read(&s, r, &err));
+	assert_int_equal(s.threads.n, 2);
+	assert_non_null(map__get(&s.threads, 10));
+	assert_non_null(map__get(&s.threads, UINT32_MAX));
+	side__deinit(&s);
+	reader__destroy(r);
+}
+
 /* No string of a generation has its `unused` or a larger id. */
 static void the_first_free_id(void **state)
 {
@@ -183,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches_count_once),
 		cmocka_unit_test(generations_and_their_times),
+		cmocka_unit_test(threads_of_events),
 		cmocka_unit_test(the_first_free_id),
 		cmocka_unit_test(refused),
 	};
