@@ -4,6 +4,7 @@
 
 #include "writer_fixture.h"
 
+#include "trace/kernel.h"
 #include "trace/private.h"
 #include "trace/reader.h"
 #include "trace/statistics.h"
@@ -186,11 +187,54 @@ static void a_part(void **state)
 	statistics__deinit(&s);
 }
 
+/* The kernel's items are counted by kind, and as threads of the target those that are not of a core. */
+static void of_the_kernel(void **state)
+{
+	static const struct kernel_item items[] = {
+		{ .time = 1010, .kind = KERNEL_ON, .tid = 7 },
+		{ .time = 1020, .kind = KERNEL_CORE, .tid = 99 },
+		{ .time = 1030, .kind = KERNEL_OFF, .tid = 7 },
+		{ .time = 1040, .kind = KERNEL_ON, .tid = 8 },
+	};
+	const struct kernel_thread idle = { .tid = 6,
+					    .run = KERNEL_SLEEPING,
+					    .call = KERNEL_NO_CALL };
+	struct kernel_writer *k = kernel_writer__create();
+	struct kernel_threads threads;
+	struct statistics s;
+
+	assert_non_null(k);
+	ok(kernel_threads__init(&threads));
+	ok(kernel_threads__set(&threads, &idle));
+	start(25, 1);
+	ok(writer__open(x.w, 1000, 5000000000001));
+	ok(writer__proc_status(x.w, 7, 0, PROC_IDLE));
+	ok(kernel_writer__begin(k, 1000, &threads));
+	for (size_t i = 0; i < 4; i++)
+		ok(kernel_writer__add(k, &items[i]));
+	ok(kernel_writer__end(k, x.w));
+	ok(writer__close(x.w));
+	finish(25);
+	count(&s, x.path);
+	assert_int_equal(s.kernel.items, 4);
+	assert_int_equal(s.kernel.item[KERNEL_ON], 2);
+	assert_int_equal(s.kernel.item[KERNEL_OFF], 1);
+	assert_int_equal(s.kernel.item[KERNEL_CORE], 1);
+	assert_int_equal(s.kernel.threads.n, 3);
+	assert_null(map__get(&s.kernel.threads, 99));
+	assert_true(s.kernel.bytes > 4 && s.kernel.bytes < 100);
+	assert_int_equal(s.private_bad, 0);
+	statistics__deinit(&s);
+	kernel_threads__deinit(&threads);
+	kernel_writer__destroy(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_trace, stop),
 		cmocka_unit_test_teardown(a_part, stop),
+		cmocka_unit_test_teardown(of_the_kernel, stop),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -3,6 +3,8 @@
  * The summary of goroutines: what their states and ranges add up to, and what is kept of those who
  * have ended. Whether Go's Summarizer says the same of real traces is for check/goroutines.sh.
  */
+#include <malloc.h>
+
 #include "summary_fixture.h"
 
 static void a_life(void **state)
@@ -363,6 +365,26 @@ static void too_many_kinds(void **state)
 	end();
 }
 
+/* A summary that ends while goroutines, Ps and ranges of them are there. AddressSanitizer sees what is left. */
+static void all_is_freed(void **state)
+{
+	size_t before = 0;
+
+	for (uint64_t i = 0; i < 2000; i++) {
+		if (i == 1000)
+			before = mallinfo2().uordblks;
+		begin(true);
+		event(100, EV_SYNC, 0, 0, 0);
+		for (uint64_t p = 40 * i; p < 40 * i + 40; p++) {
+			start_new(5 + p, p, 110);
+			event(130, EV_GC_SWEEP_BEGIN, 0, 0, 0);
+			event(140, EV_USER_REGION_BEGIN, 0, STEP, 0);
+		}
+		end();
+	}
+	assert_true(mallinfo2().uordblks < before + 8000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +396,7 @@ int main(void)
 		cmocka_unit_test(names),	  cmocka_unit_test(kept),
 		cmocka_unit_test(add_up),	  cmocka_unit_test(nonsense),
 		cmocka_unit_test(too_many_kinds),
+		cmocka_unit_test(all_is_freed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -221,7 +221,7 @@ static void lose_often(uint32_t nthreads, uint32_t nlosses, uint64_t each)
 }
 
 /* In time that grows with the trace's size, not with its square. */
-static void expect_losses(uint64_t least, uint64_t most)
+static void expect_losses(uint64_t least, uint64_t most, bool gave_up)
 {
 	const struct kernel_threads *now;
 	struct timeline_step step;
@@ -235,7 +235,10 @@ static void expect_losses(uint64_t least, uint64_t most)
 		;
 	ok(code);
 	assert_in_range(timeline__losses(t), least, most);
-	assert_int_equal(kernel_threads__find(now, 20)->run, KERNEL_UNKNOWN);
+	if (gave_up)
+		assert_null(kernel_threads__find(now, 20));
+	else
+		assert_int_equal(kernel_threads__find(now, 20)->run, KERNEL_UNKNOWN);
 	timeline__destroy(t);
 	reader__destroy(r);
 }
@@ -271,13 +274,20 @@ static void in_the_midst_of_a_loss(void **state)
 static void many_losses_before_it(void **state)
 {
 	lose_often(40000, 40000, 0);
-	expect_losses(1, 40000);
+	expect_losses(1, 40000, false);
 }
 
 static void many_losses_in_it(void **state)
 {
 	lose_often(10000, 40000, 10);
-	expect_losses(500, 2048);
+	expect_losses(500, 2048, false);
+}
+
+/* As often as threads may be looked at, and once more: then nothing is known of them, nor looked at. */
+static void too_many_losses_in_it(void **state)
+{
+	lose_often(40000, 40000, 10);
+	expect_losses(512, 513, true);
 }
 
 static int setup_64(void **state)
@@ -314,6 +324,7 @@ static void a_trace_without_is_its_events(void **state)
 	ok(code);
 	assert_int_equal(events, 3);
 	assert_int_equal(timeline__mono(t, 2000), 502000);
+	assert_int_equal(timeline__time(t, 502000), 2000);
 	assert_false(timeline__has_kernel(t));
 	timeline__destroy(t);
 	timeline__destroy(NULL);
@@ -331,6 +342,7 @@ int main(void)
 		TEST(in_the_midst_of_a_loss),
 		TEST(many_losses_before_it),
 		TEST(many_losses_in_it),
+		TEST(too_many_losses_in_it),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

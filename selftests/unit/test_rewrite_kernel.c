@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parts of a trace with kernel events: which items they have, and what threads do as they begin. */
+#include "trace/kernel.h"
+#include "trace/rewrite.h"
+
+#include "rewrite_fixture.h"
+
+#define T 1000000
+
+static struct kernel_writer *kernel;
+static struct kernel_threads threads;
+
+static void item(uint64_t time, uint8_t kind, uint32_t tid, uint8_t why)
+{
+	const struct kernel_item it = {
+		.time = time, .kind = kind, .tid = tid, .why = why, .cpu = 1
+	};
+
+	ok(kernel_writer__add(kernel, &it));
+	ok(kernel_threads__apply(&threads, &it));
+}
+
+static void begin(uint64_t time)
+{
+	ok(writer__open(x.w, time, 5000000000000 + time));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(kernel_writer__begin(kernel, time, &threads));
+}
+
+static void end(void)
+{
+	ok(kernel_writer__end(kernel, x.w));
+	ok(writer__close(x.w));
+	kernel_threads__forget_gone(&threads);
+}
+
+/* Two generations of the threads 10 to 12; 11 ends in the first one, 12 begins in the second one. */
+static const char *made_trace(void)
+{
+	static const struct kernel_thread idle = { .tid = 11,
+						   .run = KERNEL_SLEEPING,
+						   .call = KERNEL_NO_CALL };
+	static char path[256]; /* what scratch() returns does not last that long */
+
+	snprintf(path, sizeof(path), "%s", scratch("whole"));
+	start_at(path, 25, 1);
+	kernel = kernel_writer__create();
+	assert_non_null(kernel);
+	ok(kernel_threads__init(&threads));
+	ok(kernel_threads__set(&threads, &idle));
+	begin(T);
+	item(T + 100, KERNEL_ON, 10, 0);
+	put(10, T + 150, EV_HEAP_ALLOC, 1, 0, 0);
+	item(T + 200, KERNEL_OFF, 10, GT_OFF_SLEEPING);
+	item(T + 300, KERNEL_WAKING, 10, 0);
+	item(T + 310, KERNEL_ENDED, 11, 0);
+	item(T + 400, KERNEL_ON, 10, 0);
+	put(10, T + 450, EV_HEAP_ALLOC, 2, 0, 0);
+	end();
+	begin(T + 500);
+	item(T + 600, KERNEL_OFF, 10, GT_OFF_PREEMPTED);
+	item(T + 650, KERNEL_CREATED, 12, 0);
+	put(10, T + 700, EV_HEAP_ALLOC, 3, 0, 0);
+	end();
+	kernel_threads__deinit(&threads);
+	kernel_writer__destroy(kernel);
+	assert_int_equal(trace_file__commit(x.file), 0);
+	stop(NULL);
+	return path;
+}
+
+static const char *part(const char *path, int64_t from, int64_t to)
+{
+	const struct rewrite_opts opts = { .version = 25, .from = from, .to = to };
+	const char *out = scratch("part");
+	struct reader *r = open_path(path);
+	struct trace_file *file;
+	struct error err = {};
+	struct trace_event ev;
+	struct rewrite *rw;
+
+	ok(trace_file__open(&file, out));
+	ok(rewrite__create(&rw, file, &opts));
+	while (reader__next(r, &ev, &err) > 0 && (!to || ev.time < to))
+		ok(rewrite__event(rw, &ev));
+	assert_string_equal(err.text, "");
+	ok(rewrite__end(rw));
+	ok(trace_file__commit(file));
+	rewrite__destroy(rw);
+	trace_file__destroy(file);
+	reader__destroy(r);
+	return out;
+}
+
+/* The kernel's side of a trace: a line per generation, thread and item. Times are from T on. */
+static void expect(const char *path, const char *want)
+{
+	struct reader *r = open_path(path);
+	struct error err = {};
+	struct kernel_reader *k;
+	struct kernel_thread t;
+	struct kernel_item it;
+	struct trace_event ev;
+	char text[2048];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+
+	while (reader__next(r, &ev, &err) > 0) {
+		if (ev.type != EV_SYNC || !ev.words)
+			continue;
+		fputs("generation\n", f);
+		if (kernel_reader__open(&k, ev.words) <= 0)
+			continue;
+		while (kernel_reader__thread(k, &t))
+			fprintf(f, "thread %u %s since %ld\n", t.tid, kernel__run(t.run),
+				t.since ? (long)t.since - T : -1);
+		while (kernel_reader__item(k, &it))
+			fprintf(f, "%ld %s %u\n", (long)it.time - T, kernel__item(it.kind), it.tid);
+		assert_int_equal(kernel_reader__bad(k), 0);
+		kernel_reader__close(k);
+	}
+	fclose(f);
+	assert_string_equal(err.text, "");
+	assert_string_equal(text, want);
+	reader__destroy(r);
+}
+
+#define FIRST                                                                                      \
+	"generation\nthread 11 sleeping since -1\n100 on_cpu 10\n200 off_cpu 10\n300 waking 10\n"  \
+	"310 ended 11\n400 on_cpu 10\n"
+#define SECOND "generation\nthread 10 running since 400\n600 off_cpu 10\n650 created 12\n"
+
+static void whole(void **state)
+{
+	const char *path = made_trace();
+
+	expect(path, FIRST SECOND);
+	expect(part(path, INT64_MIN, 0), FIRST SECOND);
+}
+
+/* An item of the first moment belongs to the part, one of the moment of its end does not. */
+static void parts(void **state)
+{
+	const char *path = made_trace();
+
+	expect(part(path, T + 300, 0), "generation\nthread 10 sleeping since 200\n"
+				       "thread 11 sleeping since -1\n"
+				       "300 waking 10\n310 ended 11\n400 on_cpu 10\n" SECOND);
+	expect(part(path, T + 301, T + 400), "generation\nthread 10 runnable since 300\n"
+					     "thread 11 sleeping since -1\n310 ended 11\n");
+	expect(part(path, T + 120, T + 401), "generation\nthread 10 running since 100\n"
+					     "thread 11 sleeping since -1\n200 off_cpu 10\n"
+					     "300 waking 10\n310 ended 11\n400 on_cpu 10\n");
+	expect(part(path, T + 650, 0),
+	       "generation\nthread 10 runnable since 600\n650 created 12\n");
+	expect(part(path, T + 900, 0), "generation\nthread 10 runnable since 600\n"
+				       "thread 12 runnable since 650\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),
+		cmocka_unit_test(parts),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, scratch_remove);
+}
