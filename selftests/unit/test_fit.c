@@ -254,6 +254,19 @@ static void no_other_machine(void **state)
 	forget(&c);
 }
 
+/* No run of any length is on both sides. */
+static void no_other_threads(void **state)
+{
+	struct both b = record(&usual);
+
+	for (size_t i = 0; i < b.ntheirs; i++) {
+		b.theirs[i].prev += 10000;
+		b.theirs[i].next += 10000;
+	}
+	refused(&b, -ENODATA, "in common");
+	forget(&b);
+}
+
 static void no_bad_clock(void **state)
 {
 	struct differ d = usual;
@@ -412,6 +425,7 @@ int main(void)
 		cmocka_unit_test_setup(no_periodic_pattern, setup),
 		cmocka_unit_test_setup(an_almost_periodic_pattern, setup),
 		cmocka_unit_test_setup(no_other_machine, setup),
+		cmocka_unit_test_setup(no_other_threads, setup),
 		cmocka_unit_test_setup(no_bad_clock, setup),
 		cmocka_unit_test_setup(no_few, setup),
 		cmocka_unit_test_setup(late_stamps, setup),

@@ -3,8 +3,8 @@
  * Which event may follow which: small traces, and why each is refused, if it is.
  *
  * A trace is written as lines "NAME ARGUMENT...", one per event, each a nanosecond after the one before it on
- * its thread. They are thread 1's in generation 1; "@2" goes on with thread 2, "#2" with generation 2 and
- * thread 1. "-" is the number of no thread. The strings 1 to 3 are "ab", "a" and "b".
+ * its thread. They are thread 1's in generation 1; "@2 5" goes on with thread 2 and 5 ns later, "#2"
+ * with generation 2 and thread 1. "-" is the number of no thread. The strings 1 to 3 are "ab", "a" and "b".
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -40,9 +40,10 @@ static void add_leb(struct bytes *b, uint64_t v)
 }
 
 /* Empties the batch, too. */
-static void add_batch(struct bytes *b, uint64_t gen, uint64_t m, struct bytes *batch)
+static void add_batch(struct bytes *b, uint64_t gen, uint64_t m, uint64_t after,
+		      struct bytes *batch)
 {
-	const uint64_t head[] = { EV_EVENT_BATCH, gen, m, 1000 * gen, batch->len };
+	const uint64_t head[] = { EV_EVENT_BATCH, gen, m, 1000 * gen + after, batch->len };
 
 	if (!batch->len)
 		return;
@@ -60,9 +61,9 @@ static void add_tables(struct bytes *b, uint64_t gen)
 	struct bytes batch = {};
 
 	add(&batch, FREQUENCY, sizeof(FREQUENCY) - 1);
-	add_batch(b, gen, 1, &batch);
+	add_batch(b, gen, 1, 0, &batch);
 	add(&batch, STRINGS, sizeof(STRINGS) - 1);
-	add_batch(b, gen, 1, &batch);
+	add_batch(b, gen, 1, 0, &batch);
 }
 
 static void add_event(struct bytes *b, char *line)
@@ -90,9 +91,9 @@ static void add_event(struct bytes *b, char *line)
 
 static void make(struct bytes *b, const char *events)
 {
-	char *text = strdup(events), *at, *line;
+	char *text = strdup(events), *at, *line, *rest;
 	struct bytes batch = {};
-	uint64_t gen = 1, m = 1;
+	uint64_t gen = 1, m = 1, after = 0;
 
 	b->len = 0;
 	add(b, "go 1.23 trace\0\0\0", 16);
@@ -102,19 +103,21 @@ static void make(struct bytes *b, const char *events)
 			add_event(&batch, line);
 			continue;
 		}
-		add_batch(b, gen, m, &batch);
-		m = *line == '@' ? strtoull(line + 1, NULL, 10) : 1;
+		add_batch(b, gen, m, after, &batch);
+		m = strtoull(line + 1, &rest, 10);
+		after = strtoull(rest, NULL, 10);
 		if (*line == '#') {
-			gen = strtoull(line + 1, NULL, 10);
+			gen = m;
+			m = 1;
 			add_tables(b, gen);
 		}
 	}
-	add_batch(b, gen, m, &batch);
+	add_batch(b, gen, m, after, &batch);
 	free(text);
 }
 
-/* The reason why it is refused; "": it is not. */
-static const char *refusal(const struct bytes *b)
+/* The reason why it is refused; "": it is not. Of the events that come, the threads. */
+static const char *refusal(const struct bytes *b, char *ret_threads)
 {
 	static struct error err;
 	struct trace_event ev;
@@ -126,7 +129,8 @@ static const char *refusal(const struct bytes *b)
 	assert_int_equal(input__open_memory(&in, b->data, b->len, &err), 0);
 	assert_int_equal(reader__open(&r, in, NULL, &err), 0);
 	while ((code = reader__next(r, &ev, &err)) > 0)
-		;
+		if (ret_threads && ev.type != EV_SYNC)
+			ret_threads += sprintf(ret_threads, "%d ", (int)ev.m);
 	assert_int_equal(code, err.text[0] ? -EBADMSG : 0);
 	reader__destroy(r);
 	return err.text;
@@ -143,7 +147,7 @@ static void check(const struct example *example, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		make(&b, example[i].events);
-		why = refusal(&b);
+		why = refusal(&b, NULL);
 		if (example[i].reason ? !strstr(why, example[i].reason) : *why)
 			fail_msg("%s\nis refused for \"%s\", not \"%s\"", example[i].events, why,
 				 example[i].reason ?: "");
@@ -244,6 +248,10 @@ static void system_calls(void **state)
 		{ "GoStatus 1 1 3\nGoDestroySyscall" },
 		{ RUNS "GoDestroySyscall", "goroutine 1 is not in a system call" },
 		{ P "GoStatus 1 1 3\nGoDestroySyscall", "proc 0 is not in a system call" },
+		{ "GoSyscallBegin 1 0", NO_P },
+		{ P "GoSyscallBegin 1 0", NO_G },
+		{ P "GoSyscallEndBlocked", NO_G },
+		{ P "GoDestroySyscall", NO_G },
 		{ "GoStatus 1 1 3\nGoCreateSyscall 2", A_G },
 		{ "GoStatus 2 - 1\nGoCreateSyscall 2", "goroutine 2 exists already" },
 	};
@@ -282,6 +290,11 @@ static void ranges(void **state)
 {
 	static const struct example examples[] = {
 		{ RUNS "STWBegin 1 0\nSTWEnd\nSTWBegin 1 0" },
+		{ P "STWBegin 1 0", NO_G },
+		{ P "GCMarkAssistBegin 0", NO_G },
+		{ RUNS "STWBegin 1 0\nGoBlock 1 0\nSTWEnd", NO_G },
+		{ "GCSweepBegin 0", NO_P },
+		{ P "GCSweepBegin 0\nProcStop\nGCSweepEnd 1 1", NO_P },
 		{ RUNS "STWBegin 1 0\nSTWBegin 1 0", "its range is open already" },
 		{ RUNS "STWEnd", "no such range is open" },
 		{ RUNS "STWBegin 1 0\nGCMarkAssistEnd", "no such range is open" },
@@ -313,6 +326,9 @@ static void gc(void **state)
 		{ RUNS "GCEnd 1", "no GC is known to be in progress" },
 		{ RUNS "GCActive 5\nGCEnd 6" },
 		{ "GCActive 5\nGCEnd 6", NO_P },
+		{ RUNS "GCBegin 1 0\nGCEnd 2\nProcStop\nGCBegin 3 0", NO_P },
+		{ RUNS "GCActive 5\n#2\nProcStatus 1 2\nGCActive 6" },
+		{ "GCActive 5\n#2\nGCActive 6", NO_P },
 		{ RUNS "GCBegin 1 0\nGCActive 2",
 		  "in the first generation it is the first event of GC" },
 		{ RUNS "GCActive 5\n#2\n" RUNS "GCActive 6\nGCEnd 7" },
@@ -331,6 +347,8 @@ static void annotations(void **state)
 		{ RUNS "UserTaskBegin 1 0 9 0", "string 9 is not defined" },
 		{ P "UserTaskBegin 1 0 1 0", NO_G },
 		{ RUNS "UserTaskEnd 5 0" },
+		{ P "UserTaskEnd 5 0", NO_G },
+		{ P "UserRegionEnd 1 1 0", NO_G },
 		{ RUNS "UserRegionBegin 1 1 0\nUserRegionEnd 1 1 0\nUserRegionEnd 1 2 0" },
 		{ RUNS "UserRegionBegin 1 1 0\nUserRegionBegin 2 2 0\n"
 		       "UserRegionEnd 2 2 0\nUserRegionEnd 1 1 0" },
@@ -361,11 +379,11 @@ static void stuck(void **state)
 	const char *why;
 
 	make(&b, events);
-	why = refusal(&b);
+	why = refusal(&b, NULL);
 	assert_memory_equal(why, reason, sizeof(reason) - 1);
 	assert_string_equal(why + sizeof(reason) - 1, " (--lenient reads what is before it)");
 	add_leb(&b, 99);
-	why = refusal(&b);
+	why = refusal(&b, NULL);
 	assert_memory_equal(why, reason, sizeof(reason) - 1);
 	assert_string_equal(
 		why + sizeof(reason) - 1,
@@ -374,14 +392,44 @@ static void stuck(void **state)
 		"before it)");
 }
 
+static void check_threads(const char *events, const char *threads)
+{
+	static struct bytes b;
+	char text[256] = "";
+
+	make(&b, events);
+	assert_string_equal(refusal(&b, text), "");
+	assert_string_equal(text, threads);
+}
+
+/* While the earliest event has to wait, the others come in the order of their times. */
+static void in_order_of_time(void **state)
+{
+	check_threads("ProcStart 0 1\n@2 5\nProcStatus 1 2\n@3 3\nProcStatus 0 2", "3 1 2 ");
+	check_threads("ProcStart 0 1\n@2 3\nProcStatus 0 2\n@3 5\nProcStatus 1 2", "2 1 3 ");
+}
+
+/* A P that is kept is the thread's that said last that it has it, although another one said so, too. */
+static void the_last_holder(void **state)
+{
+	check_threads("ProcStatus 0 3\n@2 5\nProcStatus 0 3\n@3 9\nProcStatus 0 4", "1 2 2 ");
+	check_threads("@2\nProcStatus 0 3\n@1 5\nProcStatus 0 3\n@3 9\nProcStatus 0 4", "2 1 1 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goroutines), cmocka_unit_test(switches),
-		cmocka_unit_test(statuses),   cmocka_unit_test(system_calls),
-		cmocka_unit_test(procs),      cmocka_unit_test(ranges),
-		cmocka_unit_test(gc),	      cmocka_unit_test(annotations),
+		cmocka_unit_test(goroutines),
+		cmocka_unit_test(switches),
+		cmocka_unit_test(statuses),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(procs),
+		cmocka_unit_test(ranges),
+		cmocka_unit_test(gc),
+		cmocka_unit_test(annotations),
 		cmocka_unit_test(stuck),
+		cmocka_unit_test(in_order_of_time),
+		cmocka_unit_test(the_last_holder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
