@@ -29,6 +29,34 @@ static void call_of_two_tables(void **state)
 	end();
 }
 
+/* What lasted no time is not kept, and of the time up to the window the last. Time never goes back. */
+static void items_of_a_list(void **state)
+{
+	const struct path_list *list;
+	uint32_t g;
+
+	begin();
+	history.from = 20;
+	g = path_history__goroutine(&history, 1);
+	list = &path_goroutine(&history, g)->states;
+	assert_int_equal(path_history__state(&history, g, 5)->time, 5);
+	assert_int_equal(path_history__state(&history, g, 20)->time, 20);
+	assert_int_equal(list->n, 1);
+	assert_int_equal(path_history__state(&history, g, 21)->time, 21);
+	assert_int_equal(path_history__state(&history, g, 21)->time, 21);
+	assert_int_equal(list->n, 2);
+	assert_int_equal(path_history__state(&history, g, 19)->time, 21);
+	assert_int_equal(list->n, 2);
+	for (int64_t time = 22; time < 40; time++)
+		assert_int_equal(path_history__state(&history, g, time)->time, time);
+	assert_int_equal(list->n, 20);
+	assert_int_equal(path_list__before(list, sizeof(struct path_state), 20), 0);
+	assert_int_equal(path_list__before(list, sizeof(struct path_state), 21), 1);
+	assert_int_equal(path_list__before(list, sizeof(struct path_state), 39), 19);
+	assert_int_equal(path_list__before(list, sizeof(struct path_state), 40), 20);
+	end();
+}
+
 /* Some of everything: the first of a table, and others. */
 static void fill(void)
 {
@@ -63,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(call_of_two_tables),
+		cmocka_unit_test(items_of_a_list),
 		cmocka_unit_test(all_is_freed),
 	};
 

@@ -7,6 +7,7 @@
 
 #include "trace/private_read.h"
 #include "trace/rewrite.h"
+#include "trace/rewrite_origins.h"
 
 #include "rewrite_fixture.h"
 
@@ -453,6 +454,41 @@ static void times(void **state)
 	dictionary__deinit(&words);
 }
 
+/* Read from the second generation on, with what the first one left: as if all had been read. */
+static void from_a_state(void **state)
+{
+	static struct seen_list want, list;
+	const char *path = write_example(25), *out = scratch("rest");
+	struct reader *r = open_path(path);
+	struct trace_file *file;
+	struct origins origins;
+	struct error err = {};
+	struct trace_event ev;
+	struct rewrite *rw;
+
+	read_all(part(path, 25, 2000, INT64_MAX), &want);
+	ok(origins__init(&origins));
+	while (reader__next(r, &ev, &err) > 0 && (ev.type != EV_SYNC || ev.sync->n < 2))
+		ok(origins__event(&origins, &ev));
+	ok(trace_file__open(&file, out));
+	ok(rewrite__create(&rw, file, &(struct rewrite_opts){ .version = 25, .from = 2000 }));
+	ok(rewrite__begin_at(rw, reader__order(r), &origins));
+	do
+		ok(rewrite__event(rw, &ev));
+	while (reader__next(r, &ev, &err) > 0);
+	assert_string_equal(err.text, "");
+	ok(rewrite__end(rw));
+	ok(trace_file__commit(file));
+	rewrite__destroy(rw);
+	trace_file__destroy(file);
+	origins__deinit(&origins);
+	reader__destroy(r);
+	read_all(out, &list);
+	assert_int_equal(list.n, want.n);
+	for (size_t i = 0; i < want.n; i++)
+		assert_same(&list.at[i], &want.at[i]);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, stop)
@@ -471,6 +507,7 @@ int main(void)
 		TEST(experimental_events),
 		TEST(private_data),
 		TEST(times),
+		TEST(from_a_state),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
