@@ -33,9 +33,12 @@ static void generation(uint64_t time)
 
 static void item(uint64_t time, uint8_t kind, uint32_t tid, uint32_t other, uint16_t cpu)
 {
-	struct kernel_item i = {
-		.time = time, .kind = kind, .tid = tid, .other = other, .cpu = cpu
-	};
+	struct kernel_item i = { .time = time,
+				 .kind = kind,
+				 .tid = tid,
+				 .other = other,
+				 .cpu = cpu,
+				 .name = { .data = "" } };
 
 	if (kind == KERNEL_OFF)
 		i.why = GT_OFF_PREEMPTED;
