@@ -31,6 +31,7 @@ struct writer {
 	bool times;  /* write each event's time, too */
 	bool open;
 	int fail; /* what the next event returns */
+	int fail_private; /* what the next private batch returns */
 	uint64_t last_sample;
 };
 
@@ -170,6 +171,8 @@ int writer__close(struct writer *w)
 
 int writer__private(struct writer *w, const void *data, size_t len)
 {
+	if (w->fail_private)
+		return w->fail_private;
 	return w->open ? 0 : -EINVAL;
 }
 

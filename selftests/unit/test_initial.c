@@ -239,6 +239,21 @@ static void broken_snapshots(void **state)
 	finish(&m);
 }
 
+/* Address 0 is no goroutine's and no P's. */
+static void records_without_an_address(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	machine_give(&m, 1, GT_EXECUTE, 0, 0, &(struct gt_execute){ 9 });
+	machine_give(&m, 1, GT_P_STOP, 0, 0, &(struct gt_proc){ 9 });
+	snap_m(&m, 1, -1);
+	snap_give(&m);
+	assert_null(strstr(m.writer.text, "g9"));
+	assert_null(strstr(m.writer.text, "p9"));
+	stop(&m);
+}
+
 /* Nothing is written before both snapshots are there and all records up to the second. */
 static void waits_for_the_second(void **state)
 {
@@ -272,6 +287,7 @@ int main(void)
 		cmocka_unit_test(first_stop_tells_the_p),
 		cmocka_unit_test(likely_p),
 		cmocka_unit_test(broken_snapshots),
+		cmocka_unit_test(records_without_an_address),
 		cmocka_unit_test(waits_for_the_second),
 	};
 

@@ -171,6 +171,189 @@ static void just_on_its_cpu_at_the_boundary(void **state)
 	stop(&m);
 }
 
+/* state.c, apply_create(): the latest record of the struct's last goroutine has the same time, and is not later. */
+static void created_at_the_time_of_the_last_record(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 2);
+	on_g(&m, 1, GT_ASSIST_END, 2); /* its end was lost */
+	m.now -= STEP_NS;
+	machine_give(&m, 1, GT_CREATE, G(2), 0, &(struct gt_create){ 20, 9, 5 });
+	m.now += 2 * MS;
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoCreate g20 f9 -\n"));
+	stop(&m);
+}
+
+/* resnapshot.c, tell(): what the file does not take is an error, and the first one stays. */
+static void correction_that_cannot_be_written(void **state)
+{
+	static const struct {
+		int event, private, want;
+	} cases[] = { { 0, -ENOSPC, -ENOSPC }, { -EIO, 0, -EIO }, { -EIO, -ENOSPC, -EIO } };
+	struct snapshot snap;
+	struct machine m;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(&m, "go1.25.3");
+		snap_g(&m, 1, GS_WAITING, 0);
+		snap_g(&m, 2, GS_RUNNABLE, 0);
+		snap_g(&m, 3, GS_RUNNABLE, 0);
+		snap_m(&m, 1, 0);
+		snap = m.snap;
+		snap.time = snap.time_end = m.now++;
+		assert_int_equal(sequencer__resnapshot(m.seq, &snap, &snap), 0);
+		m.writer.fail = cases[i].event;
+		m.writer.fail_private = cases[i].private;
+		assert_int_equal(sequencer__watermark(m.seq, m.now), cases[i].want);
+		stop(&m);
+	}
+}
+
+/* resnapshot.c, borrow_proc(): what is in a system call needed a P to get there, and none is known. */
+static void nothing_to_borrow(void **state)
+{
+	uint64_t wanted;
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	m.snap.np = 0;
+	snap_g(&m, 1, GS_RUNNABLE, 0);
+	snap_give(&m);
+	forget(&m);
+	m.now += SECOND;
+	m.snap.ng = 0;
+	snap_g(&m, 1, GS_SYSCALL, 1);
+	snap_m(&m, 1, -1);
+	m.snap.np = 1;
+	m.snap_p[0].addr = 0;
+	wanted = sequencer__go_losses(m.seq);
+	pair_give(&m, m.snap_g, NULL);
+	expect(&m, "");
+	assert_true(sequencer__go_losses(m.seq) > wanted);
+	stop(&m);
+}
+
+/* resnapshot_judge.c, adopt(): its struct seemed to have become another's, and has it still. */
+static void lost_its_struct_and_has_it_again(void **state)
+{
+	struct machine m;
+
+	begin(&m, "go1.25.3");
+	model__orphan(m.seq, map__get(&m.seq->g, G(2)));
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNABLE, 0);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_m(&m, 1, 0);
+	pair_give(&m, m.snap_g, NULL);
+	expect(&m, "");
+	assert_int_equal(stats(&m)->resnapshots, 1);
+	assert_int_equal(stats(&m)->corrected, 0);
+	assert_ptr_equal(map__get(&m.seq->g, G(2)), map__get(&m.seq->id, 2));
+	stop(&m);
+}
+
+/* resnapshot_judge.c, correction__judge(): no goroutine, or no P, in one of the pair: it was not read. */
+static void empty_snapshots(void **state)
+{
+	struct snapshot pair[2];
+	struct machine m;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		begin(&m, "go1.25.3");
+		snap_g(&m, 1, GS_WAITING, 0);
+		snap_m(&m, 1, 0);
+		pair[0] = pair[1] = m.snap;
+		pair[i % 2].ng = i < 2 ? 0 : 1;
+		pair[1].np = i < 2 ? 4 : 0;
+		pair[0].time = pair[0].time_end = pair[1].time = pair[1].time_end = m.now++;
+		assert_int_equal(sequencer__resnapshot(m.seq, &pair[0], &pair[1]), 0);
+		m.now += STEP_NS;
+		expect(&m, "");
+		assert_int_equal(stats(&m)->resnapshots, 0);
+		stop(&m);
+	}
+}
+
+/* Goroutine 1 is in a system call on thread 1, begun with P 0; so a pair of snapshots sees it a second later. */
+static void enter(struct machine *m, const char *go)
+{
+	begin(m, go);
+	on_g(m, 1, GT_SYSCALL_ENTER, 1);
+	flush(m);
+	forget(m);
+	m->now += SECOND;
+	snap_g(m, 1, GS_SYSCALL, 1);
+	snap_g(m, 2, GS_RUNNABLE, 0);
+	snap_g(m, 3, GS_RUNNABLE, 0);
+}
+
+/* resnapshot_judge.c, syscall_proc(): up to go1.25 the M remembers the P of its system call as its old one. */
+static void proc_of_a_syscall(void **state)
+{
+	static const struct {
+		const char *go;
+		int p, oldp;
+		uint32_t status; /* of P 0 */
+		const char *want;
+	} cases[] = {
+		{ "go1.25.3", -1, 0, 2, "" },
+		{ "go1.25.3", -1, 0, 0, "m1 ProcSteal p0 #2 m1\n" }, /* it is idle */
+		{ "go1.25.3", -1, -1, 2, "m1 ProcSteal p0 #2 m1\n" },
+		{ "go1.25.3", 0, -1, 2, "m1 ProcSteal p0 #2 m1\n" },
+		{ "go1.26.0", 0, -1, 0, "" },
+		{ "go1.26.0", -1, 0, 2, "m1 ProcSteal p0 #2 m1\n" },
+	};
+	struct machine m;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enter(&m, cases[i].go);
+		snap_m(&m, 1, cases[i].p);
+		m.snap_m[0].oldp = cases[i].oldp < 0 ? 0 : P(cases[i].oldp);
+		m.snap_p[0].status = cases[i].status;
+		pair_give(&m, m.snap_g, NULL);
+		expect(&m, cases[i].want);
+		assert_int_equal(stats(&m)->corrected_procs, cases[i].want[0] != 0);
+		stop(&m);
+	}
+}
+
+/*
+ * resnapshot_judge.c, judge_strangers(): one that is not known runs on a thread in the second snapshot only. It becomes
+ * runnable, and thread 1, which is in neither, is not made up.
+ */
+static void stranger_seen_on_a_thread_once(void **state)
+{
+	struct snapshot_g second[4];
+	struct machine m;
+	uint64_t wanted;
+
+	start(&m, 25, "go1.25.3", 3);
+	p_start(&m, 2, 0);
+	execute(&m, 2, 2);
+	flush(&m);
+	forget(&m);
+	m.now += SECOND;
+	m.snap.ng = m.snap.nm = 0;
+	snap_g(&m, 1, GS_RUNNABLE, 0);
+	snap_g(&m, 2, GS_RUNNING, 2);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_g(&m, 4, GS_RUNNABLE, 0);
+	snap_m(&m, 2, 0);
+	snap_m(&m, 3, -1);
+	memcpy(second, m.snap_g, sizeof(second));
+	second[3].status = GS_RUNNING;
+	second[3].m = M(3);
+	wanted = sequencer__go_losses(m.seq);
+	pair_give(&m, second, NULL);
+	expect(&m, "m3 ProcStart p1 #1\n"
+		   "m3 GoCreate g4 f4 -\n"
+		   "m3 ProcStop\n");
+	assert_true(sequencer__go_losses(m.seq) > wanted);
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +362,13 @@ int main(void)
 		cmocka_unit_test(owner_has_left_its_syscall),
 		cmocka_unit_test(woken_at_the_time_of_its_last_record),
 		cmocka_unit_test(just_on_its_cpu_at_the_boundary),
+		cmocka_unit_test(created_at_the_time_of_the_last_record),
+		cmocka_unit_test(correction_that_cannot_be_written),
+		cmocka_unit_test(nothing_to_borrow),
+		cmocka_unit_test(lost_its_struct_and_has_it_again),
+		cmocka_unit_test(empty_snapshots),
+		cmocka_unit_test(proc_of_a_syscall),
+		cmocka_unit_test(stranger_seen_on_a_thread_once),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -148,6 +148,35 @@ static void gc_worker_labels(void **state)
 	finish(&m);
 }
 
+/* Whatever takes it off its P, a worker that was not woken as one again is none. */
+static void gc_worker_ends(void **state)
+{
+	static const bool stops[] = { false, true };
+	struct machine m;
+
+	for (size_t i = 0; i < 2; i++) {
+		running(&m, 25, "go1.25.3", 2);
+		park(&m, 1, 1, 0);
+		machine_give(&m, 1, GT_READY, G(1), 0,
+			     &(struct gt_ready){ .via = GT_VIA_GC_WORKER, .mode = 1 });
+		execute(&m, 1, 1);
+		flush(&m);
+		assert_non_null(strstr(m.writer.text, "GoLabel"));
+		forget(&m);
+		if (stops[i]) {
+			yield(&m, 1, 1, GT_YIELD_PREEMPTED);
+		} else {
+			park(&m, 1, 1, 10);
+			ready(&m, 1, 1);
+		}
+		execute(&m, 1, 1);
+		flush(&m);
+		assert_non_null(strstr(m.writer.text, "GoStart g1"));
+		assert_null(strstr(m.writer.text, "GoLabel"));
+		finish(&m);
+	}
+}
+
 static void coroutines(void **state)
 {
 	struct machine m;
@@ -607,6 +636,7 @@ int main(void)
 		cmocka_unit_test(address_reused),
 		cmocka_unit_test(stacks_and_skips),
 		cmocka_unit_test(gc_worker_labels),
+		cmocka_unit_test(gc_worker_ends),
 		cmocka_unit_test(coroutines),
 		cmocka_unit_test(coroutines_in_1_22),
 		cmocka_unit_test(syscalls),

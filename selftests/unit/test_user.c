@@ -213,6 +213,45 @@ static void task_ids(void **state)
 	stop(&m);
 }
 
+/* Each record that names a task makes its begin late, but 0 is no task's id. */
+static void tasks_named_before_their_begin(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	log_line(&m, 1, 5, OUTER, GT_TEXT_EMPTY);
+	region(&m, 1, 1, 6, OUTER, false);
+	task_end(&m, 1, 7);
+	log_line(&m, 1, 0, OUTER, GT_TEXT_EMPTY);
+	flush(&m);
+	forget(&m);
+	task_begin(&m, 1, 5, 0, OUTER);
+	task_begin(&m, 1, 6, 0, OUTER);
+	task_begin(&m, 1, 7, 0, OUTER);
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 3);
+	task_begin(&m, 1, 8, 0, OUTER);
+	expect(&m, "m1 UserTaskBegin 8 0 \"outer\" -\n");
+	stop(&m);
+}
+
+/* Ids up to 2^48 are tasks', and one that lies 2^20 behind the latest is not remembered. */
+static void task_id_limits(void **state)
+{
+	const uint64_t last = 1ull << 48;
+	struct machine m;
+
+	annotating(&m);
+	task_begin(&m, 1, last, 0, OUTER);
+	task_begin(&m, 1, last + 1, 0, OUTER);
+	task_begin(&m, 1, last - (1u << 20) + 1, 0, OUTER);
+	task_begin(&m, 1, last - (1u << 20), 0, OUTER);
+	expect(&m, "m1 UserTaskBegin 281474976710656 0 \"outer\" -\n"
+		   "m1 UserTaskBegin 281474975662081 0 \"outer\" -\n");
+	assert_int_equal(stats(&m)->dropped, 2);
+	stop(&m);
+}
+
 /* Who names a task waits for its begin, which another thread tells of; not for ever. */
 static void task_named_early(void **state)
 {
@@ -515,6 +554,8 @@ int main(void)
 		cmocka_unit_test(regions_of_goroutines),
 		cmocka_unit_test(deep_regions),
 		cmocka_unit_test(task_ids),
+		cmocka_unit_test(tasks_named_before_their_begin),
+		cmocka_unit_test(task_id_limits),
 		cmocka_unit_test(task_named_early),
 		cmocka_unit_test(texts_missing),
 		cmocka_unit_test(names_sent_each_time),
