@@ -116,6 +116,24 @@ static void behind_a_call(void **state)
 	assert_true(find__after_call(&c, 0, 1u << GPR_AX) == NO_INSN);
 }
 
+/* What lies behind the function's end, or further away than six instructions, is not looked at. */
+static void not_far_behind_a_call(void **state)
+{
+	struct insn insn[] = {
+		INSN(.kind = INSN_CALL), INSN(.kind = INSN_CMP), INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_CMP),	 INSN(.kind = INSN_CMP), INSN(.kind = INSN_CMP),
+		INSN(.emulated = true),	 INSN(.emulated = true),
+	};
+	struct code c = CODE(insn);
+
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 6);
+	c.n = 6;
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
+	c.n = 8;
+	insn[6].emulated = false;
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
+}
+
 static void trace_test(void **state)
 {
 	/* jne slow; off; jmp on; slow: call acquire; on: test; je end; call tracer; end: */
@@ -492,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prologues),
 		cmocka_unit_test(behind_a_call),
+		cmocka_unit_test(not_far_behind_a_call),
 		cmocka_unit_test(trace_test),
 		cmocka_unit_test(guards),
 		cmocka_unit_test(added),

@@ -286,6 +286,7 @@ static void texts_missing(void **state)
 	region(&m, 1, 1, 0, LOST, false);
 	say(&m, LOST, "late");
 	region(&m, 1, 1, 0, LOST, true); /* named as its begin was */
+	say(&m, GT_TEXT_UNREAD, "no text has this number");
 	region(&m, 1, 1, 0, GT_TEXT_UNREAD, false);
 	region(&m, 1, 1, 0, GT_TEXT_UNREAD, true);
 	say(&m, GT_TEXT_ONCE | 5, "once");
