@@ -13,6 +13,8 @@
 
 #include "programs.h"
 
+#include "elf_made.h"
+
 static void versions(void **state)
 {
 	static const struct {
@@ -70,6 +72,65 @@ static void read_program(const char *path)
 	close(fd);
 }
 
+/* A program whose only section holds the blob, as Go 1.18 and later write it, and `size` bytes in all. */
+static int read_made(const char *section, const char *settings, size_t size, struct go_buildinfo *ret)
+{
+	static const char frame[] = "0123456789abcdef";
+	unsigned char blob[512] = "\xff Go buildinf:\x08\x02";
+	char mod[256];
+	int len = snprintf(mod, sizeof(mod), "%spath\tx.org/y\n%s%s", frame, settings, frame);
+	struct made_section sec = { section, blob, sizeof(blob), size, 0 };
+	struct elf_image *elf;
+	int code, fd;
+
+	blob[32] = 8;
+	memcpy(blob + 33, "go1.25.3", 8);
+	blob[41] = (unsigned char)(len % 128 + 128);
+	blob[42] = (unsigned char)(len / 128);
+	memcpy(blob + 43, mod, (size_t)len);
+	fd = elf_made(&sec, 1);
+	assert_int_equal(elf_image__open(&elf, fd, "made", NULL), 0);
+	code = buildinfo__read(elf, ret, NULL);
+	elf_image__destroy(elf);
+	close(fd);
+	return code;
+}
+
+/* Of the section's 64 MiB at most are searched. */
+static void sections_with_it(void **state)
+{
+	const size_t most = 64 << 20;
+	struct go_buildinfo info;
+
+	assert_int_equal(read_made(".go.buildinfo", "", 0, &info), 0);
+	assert_int_equal(info.version.minor, 25);
+	assert_string_equal(info.path, "x.org/y");
+	assert_int_equal(read_made(".data", "", 0, &info), 0);
+	assert_int_equal(read_made(".other", "", 0, &info), -ENOENT);
+	assert_int_equal(read_made(".data", "", most, &info), 0);
+	assert_int_equal(read_made(".data", "", most + 1, &info), -ENOENT);
+}
+
+static void settings(void **state)
+{
+	struct go_buildinfo info;
+
+	assert_int_equal(read_made(".data", "", 0, &info), 0);
+	assert_false(info.cgo || info.race || info.trimpath || info.unoptimized || info.plugin || info.pgo);
+	assert_int_equal(read_made(".data", "build\tCGO_ENABLED=1\nbuild\t-race=true\n", 0, &info), 0);
+	assert_true(info.cgo && info.race);
+	assert_int_equal(read_made(".data", "build\tCGO_ENABLED=0\nbuild\t-race=false\n", 0, &info), 0);
+	assert_false(info.cgo || info.race);
+	assert_int_equal(read_made(".data", "build\t-trimpath=true\nbuild\t-pgo=a.pgo\n", 0, &info), 0);
+	assert_true(info.trimpath && info.pgo);
+	assert_int_equal(read_made(".data", "build\t-trimpath=false\nbuild\t-pgo=off\n", 0, &info), 0);
+	assert_false(info.trimpath || info.pgo);
+	assert_int_equal(read_made(".data", "build\t-gcflags=all=-N -l\nbuild\t-buildmode=plugin\n", 0, &info), 0);
+	assert_true(info.unoptimized && info.plugin);
+	assert_int_equal(read_made(".data", "build\t-gcflags=-Nx\nbuild\t-buildmode=exe\n", 0, &info), 0);
+	assert_false(info.unoptimized || info.plugin);
+}
+
 static void programs_are_read(void **state)
 {
 	for_each_program(read_program);
@@ -114,6 +175,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions),
 		cmocka_unit_test(c_programs_are_no_go_programs),
+		cmocka_unit_test(sections_with_it),
+		cmocka_unit_test(settings),
 		cmocka_unit_test(programs_are_read),
 		cmocka_unit_test(damage_is_survived),
 	};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include <elf.h>
 #include <errno.h>
 
 #include "target/buildinfo.h"
@@ -196,6 +197,77 @@ static void special_functions(const char *path)
 static void wrappers_are_known(void **state)
 {
 	for_each_program(special_functions);
+}
+
+/* A linker other than Go's puts the table among other data: without its section's name it is searched. */
+static void searched(const char *path)
+{
+	Elf64_Shdr sh[64], *table = NULL, *data = NULL;
+	int fd = program__copy(path);
+	struct program p;
+	struct pclntab *found;
+	struct elf_image *elf;
+	struct error err = { "" };
+	char names[1024];
+	Elf64_Ehdr eh;
+
+	open_program(&p, path);
+	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	assert_in_range(eh.e_shnum, 1, 64);
+	assert_true(pread(fd, sh, eh.e_shnum * sizeof(sh[0]), (off_t)eh.e_shoff) > 0);
+	assert_true(pread(fd, names, sizeof(names), (off_t)sh[eh.e_shstrndx].sh_offset) > 0);
+	for (size_t i = 1; i < eh.e_shnum; i++) {
+		if (!strcmp(names + sh[i].sh_name, ".gopclntab"))
+			table = &sh[i];
+		else if (!strcmp(names + sh[i].sh_name, ".rodata"))
+			data = &sh[i];
+	}
+	assert_true(table && data);
+	table->sh_name = data->sh_name;
+	data->sh_name = 0;
+	/* 8 bytes of what precedes the table are in its section, too */
+	table->sh_addr -= 8;
+	table->sh_offset -= 8;
+	table->sh_size += 8;
+	assert_true(pwrite(fd, sh, eh.e_shnum * sizeof(sh[0]), (off_t)eh.e_shoff) > 0);
+	assert_int_equal(elf_image__open(&elf, fd, path, NULL), 0);
+	if (pclntab__open(&found, elf, &p.info.version, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(found->addr, p.pt->addr);
+	assert_int_equal(found->nfunc, p.pt->nfunc);
+	pclntab__destroy(found);
+	elf_image__destroy(elf);
+	close(fd);
+	close_program(&p);
+}
+
+static void a_table_without_a_name(void **state)
+{
+	for_each_program(searched);
+}
+
+/* A word of the program's data, and no byte more. */
+static void a_word(const char *path)
+{
+	struct {
+		uint32_t word;
+		unsigned char after[4];
+	} got = { 0, "abc" };
+	unsigned char want[4];
+	struct program p;
+
+	open_program(&p, path);
+	memcpy(want, p.pt->tab.start + 8, 4);
+	assert_true(pclntab__data_u32(p.pt, p.pt->addr + 8, &got.word));
+	assert_memory_equal(&got.word, want, 4);
+	assert_memory_equal(got.after, "abc", 4);
+	assert_false(pclntab__data_u32(p.pt, 8, &got.word));
+	close_program(&p);
+}
+
+static void words(void **state)
+{
+	for_each_program(a_word);
 }
 
 static void ignore(void *ctx, const char *name, const struct go_func *into, uint64_t at)
@@ -397,6 +469,8 @@ int main(void)
 		cmocka_unit_test(wrappers_are_known),
 		cmocka_unit_test(prologues),
 		cmocka_unit_test(obfuscated_tables_are_read),
+		cmocka_unit_test(a_table_without_a_name),
+		cmocka_unit_test(words),
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(entries_are_no_wrappers),
 	};

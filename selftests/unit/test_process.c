@@ -313,6 +313,39 @@ static void running_programs(void **state)
 	for_each_program(look_at);
 }
 
+/* A C program that has Go code in a library: the first file that is mapped to be run and has some. */
+static void maps_go_code(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *real = realpath(path, NULL);
+	struct stat want, got;
+	struct process p;
+	void *code;
+
+	assert_int_equal(process__open(&p, getpid(), NULL), 0);
+	assert_false(process__use_go_library(&p));
+	assert_non_null(strstr(p.exe, "test_process"));
+	code = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_false(process__use_go_library(&p)); /* it can't be run */
+	assert_int_equal(mprotect(code, 4096, PROT_READ | PROT_EXEC), 0);
+	assert_true(process__use_go_library(&p));
+	assert_string_equal(p.exe, real);
+	assert_int_equal(fstat(fd, &want), 0);
+	assert_int_equal(fstat(p.exe_fd, &got), 0);
+	assert_true(want.st_dev == got.st_dev && want.st_ino == got.st_ino);
+	assert_int_equal(stat(p.attach_path, &got), 0);
+	assert_int_equal(want.st_ino, got.st_ino);
+	munmap(code, 4096);
+	process__deinit(&p);
+	close(fd);
+	free(real);
+}
+
+static void go_libraries(void **state)
+{
+	for_each_program(maps_go_code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +354,7 @@ int main(void)
 		cmocka_unit_test(bogus_threads_of_a_namespace),
 		cmocka_unit_test(an_exec_is_noticed),
 		cmocka_unit_test(running_programs),
+		cmocka_unit_test(go_libraries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

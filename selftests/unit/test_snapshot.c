@@ -214,6 +214,47 @@ static void changes_only(void **state)
 	snapshot__deinit(&first);
 }
 
+/* They are read a thousand at a time. */
+static void more_than_a_batch(void **state)
+{
+	enum { MANY = 2 * 1024 + 1 };
+	static struct fake_g g[MANY];
+	static uint64_t gs[MANY];
+	struct layout l = begin();
+	struct snapshot first, second;
+	struct snapshot_reading how = { .before = &first };
+	struct error err = { "" };
+
+	for (size_t i = 0; i < MANY; i++) {
+		gs[i] = ADDR(g[i]);
+		g[i] = (struct fake_g){ .stack_lo = STACKS, .stack_hi = STACKS + 1, .goid = i + 1,
+					.sp = STACKS, .startpc = 1, .status = GS_WAITING };
+	}
+	g[1].status = GS_DEAD; /* one that is left out: places in list and snapshot differ */
+	rt.allgptr = ADDR(gs);
+	rt.allglen = MANY;
+	rt.m.curg = 0;
+	assert_int_equal(snapshot__read(&self, &l, NULL, &first), 0);
+	assert_int_equal(first.ng, MANY - 1);
+	assert_int_equal(first.g[0].goid, 1);
+	for (size_t i = 1; i < MANY - 1; i++) {
+		assert_int_equal(first.g[i].addr, gs[i + 1]);
+		assert_int_equal(first.g[i].goid, i + 2);
+	}
+	g[1023].status = g[1024].status = g[2048].status = GS_RUNNABLE;
+	assert_int_equal(snapshot__read(&self, &l, &how, &second), 0);
+	assert_int_equal(second.ng, 3);
+	assert_int_equal(second.g[0].goid, 1024);
+	assert_int_equal(second.g[1].goid, 1025);
+	assert_int_equal(second.g[2].goid, 2049);
+	snapshot__deinit(&second);
+	snapshot__deinit(&first);
+	assert_int_equal(process__check_layout(&self, &l, &err), 0);
+	g[2048].goid = 1;
+	assert_int_equal(process__check_layout(&self, &l, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "two goroutines have the id 1"));
+}
+
 /* Lengths that cannot be are refused before memory is taken, and the caller learns of them. */
 static void lists_too_long(void **state)
 {
@@ -440,6 +481,7 @@ int main(void)
 		cmocka_unit_test(all_is_in_it),
 		cmocka_unit_test(what_is_not_there),
 		cmocka_unit_test(changes_only),
+		cmocka_unit_test(more_than_a_batch),
 		cmocka_unit_test(lists_too_long),
 		cmocka_unit_test(structs_too_large),
 #ifndef __SANITIZE_ADDRESS__
