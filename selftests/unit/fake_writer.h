@@ -30,9 +30,11 @@ struct writer {
 	size_t size; /* what writer__size() says */
 	bool times;  /* write each event's time, too */
 	bool open;
-	int fail; /* what the next event returns */
+	int fail;	  /* what the next event returns */
 	int fail_private; /* what the next private batch returns */
 	uint64_t last_sample;
+	unsigned char private[1024]; /* the latest private batch, cut */
+	size_t private_len;
 };
 
 static void fake_say(struct writer *w, const char *format, ...)
@@ -173,6 +175,8 @@ int writer__private(struct writer *w, const void *data, size_t len)
 {
 	if (w->fail_private)
 		return w->fail_private;
+	w->private_len = len < sizeof(w->private) ? len : sizeof(w->private);
+	memcpy(w->private, data, w->private_len);
 	return w->open ? 0 : -EINVAL;
 }
 

@@ -73,7 +73,8 @@ static void read_program(const char *path)
 }
 
 /* A program whose only section holds the blob, as Go 1.18 and later write it, and `size` bytes in all. */
-static int read_made(const char *section, const char *settings, size_t size, struct go_buildinfo *ret)
+static int read_made(const char *section, const char *settings, size_t size,
+		     struct go_buildinfo *ret)
 {
 	static const char frame[] = "0123456789abcdef";
 	unsigned char blob[512] = "\xff Go buildinf:\x08\x02";
@@ -111,23 +112,67 @@ static void sections_with_it(void **state)
 	assert_int_equal(read_made(".data", "", most + 1, &info), -ENOENT);
 }
 
+/* Up to Go 1.17 it points to the headers of its strings. */
+static void pointers(void **state)
+{
+	struct {
+		char magic[14];
+		uint8_t ptr_size, flags;
+		uint64_t version, mod;
+		struct {
+			uint64_t text, len;
+		} string[2];
+		char text[16];
+	} blob = { .magic = "\xff Go buildinf:", .ptr_size = 8, .text = "go1.17.5go1.16" };
+	struct made_section sec = { ".data", &blob, sizeof(blob), 0, 0 };
+	struct go_buildinfo info;
+	struct elf_section found;
+	struct elf_image *elf;
+	uint64_t addr;
+	int fd = elf_made(&sec, 1);
+
+	assert_int_equal(elf_image__open(&elf, fd, "made", NULL), 0);
+	assert_true(elf_image__section(elf, ".data", &found));
+	addr = MADE_ADDR + found.offset;
+	blob.version = addr + offsetof(__typeof__(blob), string[0]);
+	blob.mod = addr + offsetof(__typeof__(blob), string[1]);
+	blob.string[0].text = addr + offsetof(__typeof__(blob), text);
+	blob.string[0].len = 8;
+	assert_int_equal(pwrite(fd, &blob, sizeof(blob), (off_t)found.offset), sizeof(blob));
+	assert_int_equal(buildinfo__read(elf, &info, NULL), 0);
+	assert_string_equal(info.version.text, "go1.17.5");
+	blob.string[0].text = 8; /* not of the program */
+	assert_int_equal(pwrite(fd, &blob, sizeof(blob), (off_t)found.offset), sizeof(blob));
+	assert_int_equal(buildinfo__read(elf, &info, NULL), -ENOENT);
+	elf_image__destroy(elf);
+	close(fd);
+}
+
 static void settings(void **state)
 {
 	struct go_buildinfo info;
 
 	assert_int_equal(read_made(".data", "", 0, &info), 0);
-	assert_false(info.cgo || info.race || info.trimpath || info.unoptimized || info.plugin || info.pgo);
-	assert_int_equal(read_made(".data", "build\tCGO_ENABLED=1\nbuild\t-race=true\n", 0, &info), 0);
+	assert_false(info.cgo || info.race || info.trimpath || info.unoptimized || info.plugin ||
+		     info.pgo);
+	assert_int_equal(read_made(".data", "build\tCGO_ENABLED=1\nbuild\t-race=true\n", 0, &info),
+			 0);
 	assert_true(info.cgo && info.race);
-	assert_int_equal(read_made(".data", "build\tCGO_ENABLED=0\nbuild\t-race=false\n", 0, &info), 0);
+	assert_int_equal(read_made(".data", "build\tCGO_ENABLED=0\nbuild\t-race=false\n", 0, &info),
+			 0);
 	assert_false(info.cgo || info.race);
-	assert_int_equal(read_made(".data", "build\t-trimpath=true\nbuild\t-pgo=a.pgo\n", 0, &info), 0);
+	assert_int_equal(read_made(".data", "build\t-trimpath=true\nbuild\t-pgo=a.pgo\n", 0, &info),
+			 0);
 	assert_true(info.trimpath && info.pgo);
-	assert_int_equal(read_made(".data", "build\t-trimpath=false\nbuild\t-pgo=off\n", 0, &info), 0);
+	assert_int_equal(read_made(".data", "build\t-trimpath=false\nbuild\t-pgo=off\n", 0, &info),
+			 0);
 	assert_false(info.trimpath || info.pgo);
-	assert_int_equal(read_made(".data", "build\t-gcflags=all=-N -l\nbuild\t-buildmode=plugin\n", 0, &info), 0);
+	assert_int_equal(read_made(".data", "build\t-gcflags=all=-N -l\nbuild\t-buildmode=plugin\n",
+				   0, &info),
+			 0);
 	assert_true(info.unoptimized && info.plugin);
-	assert_int_equal(read_made(".data", "build\t-gcflags=-Nx\nbuild\t-buildmode=exe\n", 0, &info), 0);
+	assert_int_equal(
+		read_made(".data", "build\t-gcflags=-Nx\nbuild\t-buildmode=exe\n", 0, &info), 0);
 	assert_false(info.unoptimized || info.plugin);
 }
 
@@ -176,6 +221,7 @@ int main(void)
 		cmocka_unit_test(versions),
 		cmocka_unit_test(c_programs_are_no_go_programs),
 		cmocka_unit_test(sections_with_it),
+		cmocka_unit_test(pointers),
 		cmocka_unit_test(settings),
 		cmocka_unit_test(programs_are_read),
 		cmocka_unit_test(damage_is_survived),

@@ -47,8 +47,8 @@ static void apply(const struct step *step, size_t n)
 		run__step(&run, &step[i]);
 }
 
-#define APPLY(...)                                                           \
-	apply((const struct step[]){ __VA_ARGS__ },                          \
+#define APPLY(...)                                                                                 \
+	apply((const struct step[]){ __VA_ARGS__ },                                                \
 	      sizeof((const struct step[]){ __VA_ARGS__ }) / sizeof(struct step))
 
 static const struct value *value_in(enum gpr reg)
@@ -147,10 +147,17 @@ static void addresses_taken(void **state)
 static void others(void **state)
 {
 	const struct step step[] = {
-		{ .writes = 1u << GPR_CX, .addr = 0x1101,
-		  .op = { REG(GPR_BX), REG(GPR_BX),
-			  { .kind = OPERAND_MEM, .width = 8, .reg = GPR_DI, .index = GPR_NONE, .value = 40,
-			    .read = true, .written = true } } },
+		{ .writes = 1u << GPR_CX,
+		  .addr = 0x1101,
+		  .op = { REG(GPR_BX),
+			  REG(GPR_BX),
+			  { .kind = OPERAND_MEM,
+			    .width = 8,
+			    .reg = GPR_DI,
+			    .index = GPR_NONE,
+			    .value = 40,
+			    .read = true,
+			    .written = true } } },
 		{ .addr = 0x1101, .writes = 1u << GPR_DX },
 	};
 

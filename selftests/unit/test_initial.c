@@ -254,6 +254,49 @@ static void records_without_an_address(void **state)
 	stop(&m);
 }
 
+/* Whatever the kind of its create, it was not there before. */
+static void created_in_the_window(void **state)
+{
+	static const struct {
+		unsigned int kind;
+		const char *event;
+	} cases[] = {
+		{ GT_CREATE, "GoCreate g3" },
+		{ GT_CREATE_BLOCKED, "GoCreateBlocked g3" },
+	};
+	struct machine m;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		machine_init(&m, 25, "go1.25.3");
+		p_start(&m, 1, 0);
+		execute(&m, 1, 1);
+		machine_give(&m, 1, cases[i].kind, G(3), 0, &(struct gt_create){ 3, 13, 1 });
+		snap_g(&m, 1, GS_RUNNING, 1);
+		snap_g(&m, 3, GS_WAITING, 0);
+		snap_m(&m, 1, 0);
+		snap_give(&m);
+		assert_null(strstr(m.writer.text, "- g3"));
+		assert_non_null(strstr(m.writer.text, cases[i].event));
+		finish(&m);
+	}
+}
+
+/* A P that another thread has is not the one that a running goroutine needs. */
+static void likely_p_is_free(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNING, 2);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, -1);
+	snap_give(&m);
+	expect_statuses(&m, "- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p0 1\nm2 g2 2 f2\nm2 p1 1\n",
+			"open 0\n");
+	finish(&m);
+}
+
 /* Nothing is written before both snapshots are there and all records up to the second. */
 static void waits_for_the_second(void **state)
 {
@@ -288,6 +331,8 @@ int main(void)
 		cmocka_unit_test(likely_p),
 		cmocka_unit_test(broken_snapshots),
 		cmocka_unit_test(records_without_an_address),
+		cmocka_unit_test(created_in_the_window),
+		cmocka_unit_test(likely_p_is_free),
 		cmocka_unit_test(waits_for_the_second),
 	};
 

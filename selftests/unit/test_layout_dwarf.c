@@ -20,21 +20,18 @@
 #include "elf_made.h"
 
 static const unsigned char abbrev[] = {
-	1, 0x11, 1, 0x03, 0x08, 0, 0,		   /* a unit with a name and children */
-	2, 0x13, 1, 0x03, 0x08, 0, 0,		   /* a struct, likewise */
+	1, 0x11, 1, 0x03, 0x08, 0,    0,	  /* a unit with a name and children */
+	2, 0x13, 1, 0x03, 0x08, 0,    0,	  /* a struct, likewise */
 	3, 0x0d, 0, 0x03, 0x08, 0x38, 0x0f, 0, 0, /* a member with a name and an offset */
 	0,
 };
 
 /* runtime.g with goid at 152, and m at 65536, which is no offset. */
 static const unsigned char info[] = {
-	52, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, /* its length, DWARF 4, 8 bytes an address */
-	1, 'r', 'u', 'n', 't', 'i', 'm', 'e', 0,
-	2, 'r', 'u', 'n', 't', 'i', 'm', 'e', '.', 'g', 0,
-	3, 'g', 'o', 'i', 'd', 0, 0x98, 0x01,
-	3, 'm', 0, 0x80, 0x80, 0x04,
-	3, 's', 't', 'a', 'c', 'k', 0, 0x00,
-	0, 0, 0, 0,
+	52,   0,    0,	 0,   4,   0,	0,   0,	  0,   0,    8, /* its length, DWARF 4, 8 bytes an address */
+	1,    'r',  'u', 'n', 't', 'i', 'm', 'e', 0,   2,    'r',  'u',	 'n', 't', 'i', 'm',
+	'e',  '.',  'g', 0,   3,   'g', 'o', 'i', 'd', 0,    0x98, 0x01, 3,   'm', 0,	0x80,
+	0x80, 0x04, 3,	 's', 't', 'a', 'c', 'k', 0,   0x00, 0,	   0,	 0,   0,
 };
 
 static int read_made(const void *data, size_t len, const char *name, uint64_t flags,
@@ -98,15 +95,18 @@ static void packed(void **state)
 	expect_offsets(&o);
 
 	elf.header.ch_size++; /* more than there is */
-	assert_int_equal(read_made(&elf, sizeof(elf.header) + len, ".debug_info", SHF_COMPRESSED, &o,
-				   &err), -EBADMSG);
+	assert_int_equal(
+		read_made(&elf, sizeof(elf.header) + len, ".debug_info", SHF_COMPRESSED, &o, &err),
+		-EBADMSG);
 	assert_non_null(strstr(err.text, ".debug_info is damaged"));
 	elf.header.ch_size = sizeof(info);
 	elf.header.ch_type = ELFCOMPRESS_ZLIB + 1;
-	assert_int_equal(read_made(&elf, sizeof(elf.header) + len, ".debug_info", SHF_COMPRESSED, &o,
-				   &err), -EBADMSG);
-	assert_int_equal(read_made(&elf, sizeof(elf.header) - 1, ".debug_info", SHF_COMPRESSED, &o,
-				   &err), -EBADMSG);
+	assert_int_equal(
+		read_made(&elf, sizeof(elf.header) + len, ".debug_info", SHF_COMPRESSED, &o, &err),
+		-EBADMSG);
+	assert_int_equal(
+		read_made(&elf, sizeof(elf.header) - 1, ".debug_info", SHF_COMPRESSED, &o, &err),
+		-EBADMSG);
 	gnu.magic[0] = 'z';
 	assert_int_equal(read_made(&gnu, 12 + len, ".zdebug_info", 0, &o, &err), -EBADMSG);
 	assert_int_equal(read_made(&gnu, 12 + len, ".other", 0, &o, &err), -ENODATA);

@@ -61,6 +61,25 @@ static void orders_by_time(void **state)
 	expect_times(m, 100, (uint64_t[]){ 5, 10, 20, 30, 40 }, 5);
 }
 
+/* Of records of one time those of the first ring come first, each ring's in its own order. */
+static void equal_times(void **state)
+{
+	struct merge *m = *state;
+	const struct gt_record *rec;
+
+	for (unsigned int ring = 6; ring-- > 0;) {
+		put_at(m, ring, 10, 0);
+		put_at(m, ring, 10, 1);
+	}
+	for (unsigned int i = 0; i < 12; i++) {
+		rec = merge__next(m, 10);
+		assert_non_null(rec);
+		assert_int_equal(rec->tid, i / 2 + 1);
+		assert_int_equal(rec->seq, i % 2);
+	}
+	assert_null(merge__next(m, 10));
+}
+
 static void stops_at_the_watermark(void **state)
 {
 	struct merge *m = *state;
@@ -216,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(orders_by_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(stops_at_the_watermark, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_ones_come_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_holes, setup, teardown),

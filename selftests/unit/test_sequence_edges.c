@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Ties, exact boundaries and guards of rare paths in the sequencer: each test fails when the one comparison or guard
- * goes that it is named after.
+ * goes that it is named after. test_resnapshot_edges.c has those of corrections.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,88 +11,10 @@
 
 #include "machine.h"
 #include "sequence/model.h"
+#include "trace/encode.h"
 
 #define SECOND 1000000000ull
 #define MS     1000000ull
-
-/* Goroutines 1 to 3 runnable, then 1 runs on thread 1 with P 0; a pair of snapshots begins a second later. */
-static void begin(struct machine *m, const char *go)
-{
-	start(m, 25, go, 3);
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
-	flush(m);
-	forget(m);
-	assert_int_equal(sequencer__lost(m->seq, GT_CREATE, 1), 0);
-	m->now += SECOND;
-	m->snap.ng = m->snap.nm = 0;
-}
-
-/* The first is what was collected; `g` of the second is another's. `between` gives records of that time. */
-static void pair_give(struct machine *m, struct snapshot_g *g, void (*between)(struct machine *m))
-{
-	struct snapshot first = m->snap, second = m->snap;
-
-	first.time = m->now;
-	first.time_end = ++m->now;
-	m->now += 1000;
-	if (between)
-		between(m);
-	second.g = g;
-	second.time = m->now;
-	second.time_end = ++m->now;
-	m->now += STEP_NS;
-	assert_int_equal(sequencer__resnapshot(m->seq, &first, &second), 0);
-	flush(m);
-}
-
-/* resnapshot_judge.c, judge_known(): it runs in both snapshots, but each saw it on another thread. */
-static void snapshots_disagree_about_the_thread(void **state)
-{
-	struct snapshot_g second[3];
-	struct machine m;
-	uint64_t wanted;
-
-	begin(&m, "go1.25.3");
-	snap_g(&m, 1, GS_RUNNING, 1);
-	snap_g(&m, 2, GS_RUNNING, 2);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_m(&m, 1, 0);
-	snap_m(&m, 2, 1);
-	snap_m(&m, 3, 2);
-	memcpy(second, m.snap_g, sizeof(second));
-	second[1].m = M(3);
-	wanted = sequencer__go_losses(m.seq);
-	pair_give(&m, second, NULL);
-	assert_null(strstr(m.writer.text, "GoStart g2"));
-	assert_int_equal(stats(&m)->corrected, 0);
-	assert_true(sequencer__go_losses(m.seq) > wanted); /* another pair is asked for */
-	stop(&m);
-}
-
-static void loses_its_p(struct machine *m)
-{
-	machine_give(m, 2, GT_SYSCALL_NO_P, G(4), 0, "");
-}
-
-/* resnapshot_judge.c, stray_state(): what is not known was in a system call, and came out of it without a P. */
-static void stranger_left_its_syscall(void **state)
-{
-	struct machine m;
-
-	begin(&m, "go1.25.3");
-	snap_g(&m, 1, GS_RUNNING, 1);
-	snap_g(&m, 2, GS_RUNNABLE, 0);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_g(&m, 4, GS_SYSCALL, 2);
-	snap_m(&m, 1, 0);
-	snap_m(&m, 2, -1);
-	pair_give(&m, m.snap_g, loses_its_p);
-	assert_non_null(strstr(m.writer.text, "GoCreate g4 f4 -\n"));
-	assert_null(strstr(m.writer.text, "GoStart g4"));
-	assert_null(strstr(m.writer.text, "GoSyscallBegin"));
-	stop(&m);
-}
 
 /* repair.c, repair__free_proc(): the P that is taken is that of a thread whose system call has ended, as it seems. */
 static void owner_has_left_its_syscall(void **state)
@@ -186,189 +108,117 @@ static void created_at_the_time_of_the_last_record(void **state)
 	stop(&m);
 }
 
-/* resnapshot.c, tell(): what the file does not take is an error, and the first one stays. */
-static void correction_that_cannot_be_written(void **state)
-{
-	static const struct {
-		int event, private, want;
-	} cases[] = { { 0, -ENOSPC, -ENOSPC }, { -EIO, 0, -EIO }, { -EIO, -ENOSPC, -EIO } };
-	struct snapshot snap;
-	struct machine m;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		begin(&m, "go1.25.3");
-		snap_g(&m, 1, GS_WAITING, 0);
-		snap_g(&m, 2, GS_RUNNABLE, 0);
-		snap_g(&m, 3, GS_RUNNABLE, 0);
-		snap_m(&m, 1, 0);
-		snap = m.snap;
-		snap.time = snap.time_end = m.now++;
-		assert_int_equal(sequencer__resnapshot(m.seq, &snap, &snap), 0);
-		m.writer.fail = cases[i].event;
-		m.writer.fail_private = cases[i].private;
-		assert_int_equal(sequencer__watermark(m.seq, m.now), cases[i].want);
-		stop(&m);
-	}
-}
-
-/* resnapshot.c, borrow_proc(): what is in a system call needed a P to get there, and none is known. */
-static void nothing_to_borrow(void **state)
-{
-	uint64_t wanted;
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	m.snap.np = 0;
-	snap_g(&m, 1, GS_RUNNABLE, 0);
-	snap_give(&m);
-	forget(&m);
-	m.now += SECOND;
-	m.snap.ng = 0;
-	snap_g(&m, 1, GS_SYSCALL, 1);
-	snap_m(&m, 1, -1);
-	m.snap.np = 1;
-	m.snap_p[0].addr = 0;
-	wanted = sequencer__go_losses(m.seq);
-	pair_give(&m, m.snap_g, NULL);
-	expect(&m, "");
-	assert_true(sequencer__go_losses(m.seq) > wanted);
-	stop(&m);
-}
-
-/* resnapshot_judge.c, adopt(): its struct seemed to have become another's, and has it still. */
-static void lost_its_struct_and_has_it_again(void **state)
+/* state_proc.c, apply_procs(): a thread without a goroutine can't say it; what never fits is dropped. */
+static void procs_without_a_goroutine(void **state)
 {
 	struct machine m;
 
-	begin(&m, "go1.25.3");
-	model__orphan(m.seq, map__get(&m.seq->g, G(2)));
-	snap_g(&m, 1, GS_RUNNING, 1);
-	snap_g(&m, 2, GS_RUNNABLE, 0);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_m(&m, 1, 0);
-	pair_give(&m, m.snap_g, NULL);
-	expect(&m, "");
-	assert_int_equal(stats(&m)->resnapshots, 1);
-	assert_int_equal(stats(&m)->corrected, 0);
-	assert_ptr_equal(map__get(&m.seq->g, G(2)), map__get(&m.seq->id, 2));
-	stop(&m);
-}
-
-/* resnapshot_judge.c, correction__judge(): no goroutine, or no P, in one of the pair: it was not read. */
-static void empty_snapshots(void **state)
-{
-	struct snapshot pair[2];
-	struct machine m;
-
-	for (unsigned int i = 0; i < 3; i++) {
-		begin(&m, "go1.25.3");
-		snap_g(&m, 1, GS_WAITING, 0);
-		snap_m(&m, 1, 0);
-		pair[0] = pair[1] = m.snap;
-		pair[i % 2].ng = i < 2 ? 0 : 1;
-		pair[1].np = i < 2 ? 4 : 0;
-		pair[0].time = pair[0].time_end = pair[1].time = pair[1].time_end = m.now++;
-		assert_int_equal(sequencer__resnapshot(m.seq, &pair[0], &pair[1]), 0);
-		m.now += STEP_NS;
-		expect(&m, "");
-		assert_int_equal(stats(&m)->resnapshots, 0);
-		stop(&m);
-	}
-}
-
-/* Goroutine 1 is in a system call on thread 1, begun with P 0; so a pair of snapshots sees it a second later. */
-static void enter(struct machine *m, const char *go)
-{
-	begin(m, go);
-	on_g(m, 1, GT_SYSCALL_ENTER, 1);
-	flush(m);
-	forget(m);
-	m->now += SECOND;
-	snap_g(m, 1, GS_SYSCALL, 1);
-	snap_g(m, 2, GS_RUNNABLE, 0);
-	snap_g(m, 3, GS_RUNNABLE, 0);
-}
-
-/* resnapshot_judge.c, syscall_proc(): up to go1.25 the M remembers the P of its system call as its old one. */
-static void proc_of_a_syscall(void **state)
-{
-	static const struct {
-		const char *go;
-		int p, oldp;
-		uint32_t status; /* of P 0 */
-		const char *want;
-	} cases[] = {
-		{ "go1.25.3", -1, 0, 2, "" },
-		{ "go1.25.3", -1, 0, 0, "m1 ProcSteal p0 #2 m1\n" }, /* it is idle */
-		{ "go1.25.3", -1, -1, 2, "m1 ProcSteal p0 #2 m1\n" },
-		{ "go1.25.3", 0, -1, 2, "m1 ProcSteal p0 #2 m1\n" },
-		{ "go1.26.0", 0, -1, 0, "" },
-		{ "go1.26.0", -1, 0, 2, "m1 ProcSteal p0 #2 m1\n" },
-	};
-	struct machine m;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		enter(&m, cases[i].go);
-		snap_m(&m, 1, cases[i].p);
-		m.snap_m[0].oldp = cases[i].oldp < 0 ? 0 : P(cases[i].oldp);
-		m.snap_p[0].status = cases[i].status;
-		pair_give(&m, m.snap_g, NULL);
-		expect(&m, cases[i].want);
-		assert_int_equal(stats(&m)->corrected_procs, cases[i].want[0] != 0);
-		stop(&m);
-	}
-}
-
-/*
- * resnapshot_judge.c, judge_strangers(): one that is not known runs on a thread in the second snapshot only. It becomes
- * runnable, and thread 1, which is in neither, is not made up.
- */
-static void stranger_seen_on_a_thread_once(void **state)
-{
-	struct snapshot_g second[4];
-	struct machine m;
-	uint64_t wanted;
-
-	start(&m, 25, "go1.25.3", 3);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
+	running(&m, 25, "go1.25.3", 2);
+	p_start(&m, 2, 1);
 	flush(&m);
 	forget(&m);
-	m.now += SECOND;
-	m.snap.ng = m.snap.nm = 0;
-	snap_g(&m, 1, GS_RUNNABLE, 0);
-	snap_g(&m, 2, GS_RUNNING, 2);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_g(&m, 4, GS_RUNNABLE, 0);
-	snap_m(&m, 2, 0);
-	snap_m(&m, 3, -1);
-	memcpy(second, m.snap_g, sizeof(second));
-	second[3].status = GS_RUNNING;
-	second[3].m = M(3);
-	wanted = sequencer__go_losses(m.seq);
-	pair_give(&m, second, NULL);
-	expect(&m, "m3 ProcStart p1 #1\n"
-		   "m3 GoCreate g4 f4 -\n"
-		   "m3 ProcStop\n");
-	assert_true(sequencer__go_losses(m.seq) > wanted);
+	plain(&m, 2, GT_PROCS, 8);
+	expect(&m, "");
+	m.now += 2 * MS;
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 1);
+	stop(&m);
+}
+
+/* state.c, try_switch(): to itself no coroutine switches. */
+static void switches_to_itself(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	coswitch(&m, 1, 1, 1, false);
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 1);
+	assert_int_equal(stats(&m)->repairs, 0);
+	stop(&m);
+}
+
+/* state.c, step__is_overtaking(): other records of it do not make one that waits forgotten. */
+static void overtakes_one_that_waits(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	p_start(&m, 2, 1);
+	flush(&m);
+	forget(&m);
+	execute(&m, 2, 1); /* what brought it there was lost */
+	m.now += 4 * STEP_NS;
+	on_g(&m, 1, GT_ASSIST_END, 1);
+	park(&m, 1, 1, 7);
+	m.now += 20 * STEP_NS;
+	ready(&m, 1, 1);
+	flush(&m);
+	assert_null(strstr(m.writer.text, "GoUnblock"));
+	m.now += 2 * MS;
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m2 GoStart g1"));
+	stop(&m);
+}
+
+static void expect_loss(struct machine *m, unsigned int kind, uint64_t count, uint64_t from,
+			uint64_t to)
+{
+	uint8_t want[4 * LEB_MAX], *end = want;
+
+	end = leb__put(end, kind);
+	end = leb__put(end, count);
+	end = leb__put(end, from);
+	end = leb__put(end, to - from);
+	assert_non_null(memmem(m->writer.private, m->writer.private_len, want, end - want));
+	m->writer.private_len = 0;
+}
+
+/* losses.c: of a kind that is reported again only what is new counts; a loss ends with the window. */
+static void losses_as_reported(void **state)
+{
+	uint64_t last, from;
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	last = m.now - 1;
+	assert_int_equal(sequencer__lost(m.seq, GT_PARK, 3), 0);
+	flush(&m);
+	m.now += 2 * SECOND;
+	flush(&m);
+	expect_loss(&m, GT_PARK, 3, last, m.now - 1);
+	last = m.now - 1;
+	assert_int_equal(sequencer__lost(m.seq, GT_PARK, 5), 0);
+	m.now++;
+	flush(&m);
+	m.now += 2 * SECOND;
+	flush(&m);
+	expect_loss(&m, GT_PARK, 2, last, m.now - 1);
+	stop(&m);
+
+	running(&m, 25, "go1.25.3", 1);
+	from = m.now;
+	plain(&m, 1, GT_HEAP_ALLOC, 1);
+	flush(&m);
+	m.ring_seq += 4;
+	assert_int_equal(sequencer__lost(m.seq, GT_PARK, 4), 0);
+	plain(&m, 1, GT_HEAP_ALLOC, 2);
+	assert_int_equal(sequencer__finish(m.seq, from + STEP_NS / 2), 0);
+	expect_loss(&m, GT_PARK, 4, from, from + STEP_NS / 2);
 	stop(&m);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(snapshots_disagree_about_the_thread),
-		cmocka_unit_test(stranger_left_its_syscall),
 		cmocka_unit_test(owner_has_left_its_syscall),
 		cmocka_unit_test(woken_at_the_time_of_its_last_record),
 		cmocka_unit_test(just_on_its_cpu_at_the_boundary),
 		cmocka_unit_test(created_at_the_time_of_the_last_record),
-		cmocka_unit_test(correction_that_cannot_be_written),
-		cmocka_unit_test(nothing_to_borrow),
-		cmocka_unit_test(lost_its_struct_and_has_it_again),
-		cmocka_unit_test(empty_snapshots),
-		cmocka_unit_test(proc_of_a_syscall),
-		cmocka_unit_test(stranger_seen_on_a_thread_once),
+		cmocka_unit_test(procs_without_a_goroutine),
+		cmocka_unit_test(switches_to_itself),
+		cmocka_unit_test(overtakes_one_that_waits),
+		cmocka_unit_test(losses_as_reported),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

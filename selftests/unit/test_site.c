@@ -240,6 +240,9 @@ static void compare_and_swap(void **state)
 	assert_true(find__cas_done(&c, 0, &flag) == NO_INSN);
 
 	c = CODE(test);
+	c.n = 4; /* the branch is another function's */
+	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
+	c.n = 5;
 	assert_int_equal(find__cas_done(&c, 0, &flag), 4);
 	assert_false(flag);			/* test r, r: not zero is yes */
 	test[2].writes = 1u << GPR_R9;		/* the goroutine is gone at the branch */

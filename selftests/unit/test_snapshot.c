@@ -93,8 +93,12 @@ static struct layout begin(void)
 	for (unsigned int i = 0; i < GS; i++) {
 		rt.gs[i] = ADDR(rt.g[i]);
 		rt.g[i] = (struct fake_g){
-			.stack_lo = STACKS + 0x1000 * i, .stack_hi = STACKS + 0x1000 * (i + 1),
-			.goid = i + 1, .startpc = 0x400000 + i, .parent = i, .status = status[i],
+			.stack_lo = STACKS + 0x1000 * i,
+			.stack_hi = STACKS + 0x1000 * (i + 1),
+			.goid = i + 1,
+			.startpc = 0x400000 + i,
+			.parent = i,
+			.status = status[i],
 			.sp = STACKS + 0x1000 * i + 0x100,
 		};
 	}
@@ -102,8 +106,11 @@ static struct layout begin(void)
 	rt.g[1].wait_reason = 9;
 	rt.g[1].bp = rt.g[1].sp + 0x10;
 	rt.g0 = (struct fake_g){ .stack_lo = 0x1000, .stack_hi = 0x2000, .m = ADDR(rt.m) };
-	rt.m = (struct fake_m){ .g0 = ADDR(rt.g0), .procid = (uint64_t)getpid(),
-				.curg = ADDR(rt.g[0]), .p = ADDR(rt.p[0]), .oldp = ADDR(rt.p[1]) };
+	rt.m = (struct fake_m){ .g0 = ADDR(rt.g0),
+				.procid = (uint64_t)getpid(),
+				.curg = ADDR(rt.g[0]),
+				.p = ADDR(rt.p[0]),
+				.oldp = ADDR(rt.p[1]) };
 	for (uint32_t i = 0; i < PS; i++) {
 		rt.ps[i] = ADDR(rt.p[i]);
 		rt.p[i] = (struct fake_p){ .id = i, .status = i ? 0 : 1 };
@@ -227,8 +234,12 @@ static void more_than_a_batch(void **state)
 
 	for (size_t i = 0; i < MANY; i++) {
 		gs[i] = ADDR(g[i]);
-		g[i] = (struct fake_g){ .stack_lo = STACKS, .stack_hi = STACKS + 1, .goid = i + 1,
-					.sp = STACKS, .startpc = 1, .status = GS_WAITING };
+		g[i] = (struct fake_g){ .stack_lo = STACKS,
+					.stack_hi = STACKS + 1,
+					.goid = i + 1,
+					.sp = STACKS,
+					.startpc = 1,
+					.status = GS_WAITING };
 	}
 	g[1].status = GS_DEAD; /* one that is left out: places in list and snapshot differ */
 	rt.allgptr = ADDR(gs);
@@ -263,7 +274,8 @@ static void lists_too_long(void **state)
 	struct snapshot snap;
 	uint64_t *addr = NULL;
 	size_t n = 0;
-	void *zeros = mmap(NULL, (size_t)GS_MAX * 8, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *zeros = mmap(NULL, (size_t)GS_MAX * 8, PROT_READ,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_ptr_not_equal(zeros, MAP_FAILED);
 	rt.allgptr = (uintptr_t)zeros;
@@ -478,19 +490,14 @@ static int close_self(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_in_it),
-		cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(changes_only),
-		cmocka_unit_test(more_than_a_batch),
-		cmocka_unit_test(lists_too_long),
-		cmocka_unit_test(structs_too_large),
+		cmocka_unit_test(all_is_in_it),	     cmocka_unit_test(what_is_not_there),
+		cmocka_unit_test(changes_only),	     cmocka_unit_test(more_than_a_batch),
+		cmocka_unit_test(lists_too_long),    cmocka_unit_test(structs_too_large),
 #ifndef __SANITIZE_ADDRESS__
 		cmocka_unit_test(no_memory),
 #endif
-		cmocka_unit_test(members_in_bounds),
-		cmocka_unit_test(half_of_the_frame_pointers),
-		cmocka_unit_test(start_functions),
-		cmocka_unit_test(ended_ones),
+		cmocka_unit_test(members_in_bounds), cmocka_unit_test(half_of_the_frame_pointers),
+		cmocka_unit_test(start_functions),   cmocka_unit_test(ended_ones),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

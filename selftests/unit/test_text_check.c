@@ -87,7 +87,7 @@ static void no_debugger(void **state)
 		bool traced; /* by us */
 		int want;
 	} cases[] = {
-		{ 0, false, 0 },   { INT3, false, 0 },	  { NOP, false, -EPROTO },
+		{ 0, false, 0 },   { INT3, false, 0 },	   { NOP, false, -EPROTO },
 		{ INT3, true, 0 }, { NOP, true, -EPROTO },
 	};
 	struct error err;
@@ -129,7 +129,8 @@ static void a_debugger(void **state)
 	assert_int_equal(read(ready[0], &child, sizeof(child)), sizeof(child));
 	assert_int_equal(check(child, &err), -EBUSY);
 	snprintf(want, sizeof(want), "process %d (a) debugs it", debugger);
-	assert_non_null(strstr(err.text, want)); /* its name ends where a terminal would do something else */
+	assert_non_null(strstr(err.text,
+			       want)); /* its name ends where a terminal would do something else */
 	assert_non_null(strstr(err.text, "a breakpoint in main.probed"));
 	kill(debugger, SIGKILL);
 	waitpid(debugger, NULL, 0);
