@@ -85,6 +85,32 @@ static void remove_build_info(struct changed *c)
 	remove_all(c, "\xff Go buildinf:", 14);
 }
 
+/* The variable's symbol is enough: no code has to be understood. */
+static void release_is_a_symbol(const char *path)
+{
+	static const char user[] = "runtime.schedinit";
+	struct changed c = changed__make(path);
+	struct go_buildinfo want, info;
+	struct error err;
+
+	assert_int_equal(read_release(&c, &want, &err), 0);
+	elf_image__destroy(c.elf);
+	remove_build_info(&c);
+	remove_all(&c, user, sizeof(user));
+	if (read_release(&c, &info, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(info.version.text, want.version.text);
+	rename_section(&c, ".symtab", ".gone");
+	assert_int_equal(read_release(&c, &info, &err), -ENOENT);
+	assert_non_null(strstr(err.text, user));
+	changed__free(&c);
+}
+
+static void symbols_tell_the_release(void **state)
+{
+	for_each_program(release_is_a_symbol);
+}
+
 static void release_is_found(const char *path)
 {
 	struct changed c = changed__make(path);
@@ -184,6 +210,7 @@ static void programs_of_other_compilers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbols_tell_the_release),
 		cmocka_unit_test(programs_without_build_info),
 		cmocka_unit_test(programs_without_a_release),
 		cmocka_unit_test(programs_of_other_compilers),
