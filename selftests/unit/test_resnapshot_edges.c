@@ -292,6 +292,34 @@ static void only_started(void **state)
 	}
 }
 
+/* resnapshot_judge.c, assign(): a thread that the first snapshot does not have loses its P to another. */
+static void proc_is_with_another_thread(void **state)
+{
+	struct snapshot_m ms[2];
+	struct snapshot first, second;
+	struct machine m;
+
+	start(&m, 25, "go1.25.3", 2);
+	p_start(&m, 1, 0);
+	flush(&m);
+	forget(&m);
+	m.now += SECOND;
+	m.snap.ng = m.snap.nm = 0;
+	snap_g(&m, 1, GS_RUNNABLE, 0);
+	snap_g(&m, 2, GS_RUNNABLE, 0);
+	snap_m(&m, 2, 0);
+	snap_m(&m, 1, -1);
+	first = second = m.snap;
+	memcpy(ms, m.snap_m, sizeof(ms));
+	first.m = ms;
+	first.nm = 1;
+	first.time = first.time_end = second.time = second.time_end = m.now;
+	m.now += STEP_NS;
+	assert_int_equal(sequencer__resnapshot(m.seq, &first, &second), 0);
+	expect(&m, "m1 ProcStop\nm2 ProcStart p0 #2\n");
+	stop(&m);
+}
+
 static void stop_with_stack(struct machine *m, unsigned int number, uint64_t pc)
 {
 	struct {
@@ -363,6 +391,7 @@ int main(void)
 		cmocka_unit_test(proc_of_a_syscall),
 		cmocka_unit_test(stranger_seen_on_a_thread_once),
 		cmocka_unit_test(only_started),
+		cmocka_unit_test(proc_is_with_another_thread),
 		cmocka_unit_test(nothing_is_leaked),
 	};
 

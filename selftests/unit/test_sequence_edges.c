@@ -161,6 +161,48 @@ static void overtakes_one_that_waits(void **state)
 	stop(&m);
 }
 
+/* repair.c: nothing can run while no P is known. */
+static void without_any_p(void **state)
+{
+	static const struct {
+		unsigned int kind;
+		uint64_t payload[3];
+	} cases[] = {
+		{ GT_EXECUTE, { 1 } },
+		{ GT_PARK, { 0 } },
+		{ GT_YIELD, { 0 } },
+		{ GT_PREEMPT_PARK, { 0 } },
+		{ GT_DESTROY, { 1 } },
+		{ GT_SWITCH, { G(2), 2, 0 } },
+		{ GT_DESTROY_SYSCALL, { 1 } },
+		{ GT_SYSCALL_ENTER, { 0 } },
+		{ GT_LOG, { 0 } },
+		{ GT_REGION, { 0 } },
+		{ GT_TASK_END, { 1 } },
+		{ GT_TASK_BEGIN, { 1, 0, 0 } },
+		{ GT_ASSIST_BEGIN, { 0 } },
+		{ GT_CREATE, { 9, 1, 1 } },
+	};
+	struct machine m;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		machine_init(&m, 25, "go1.25.3");
+		m.snap.np = 0;
+		snap_g(&m, 1, GS_RUNNABLE, 0);
+		snap_g(&m, 2, GS_WAITING, 0);
+		snap_give(&m);
+		forget(&m);
+		machine_give(&m, 1, cases[i].kind, G(cases[i].kind == GT_CREATE ? 9 : 1), 0,
+			     cases[i].payload);
+		m.now += 2 * MS;
+		expect(&m, "");
+		if (stats(&m)->dropped != 1)
+			fail_msg("case %zu: %llu dropped", i,
+				 (unsigned long long)stats(&m)->dropped);
+		stop(&m);
+	}
+}
+
 static void expect_loss(struct machine *m, unsigned int kind, uint64_t count, uint64_t from,
 			uint64_t to)
 {
@@ -217,6 +259,7 @@ int main(void)
 		cmocka_unit_test(created_at_the_time_of_the_last_record),
 		cmocka_unit_test(procs_without_a_goroutine),
 		cmocka_unit_test(switches_to_itself),
+		cmocka_unit_test(without_any_p),
 		cmocka_unit_test(overtakes_one_that_waits),
 		cmocka_unit_test(losses_as_reported),
 	};
