@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "machine.h"
@@ -422,6 +424,45 @@ static int teardown(void **state)
 	return system(command);
 }
 
+/* A path that does not fit is not cut: nothing is kept then. */
+static void a_long_path(void **state)
+{
+	char path[4096], cut[128];
+	size_t len = strlen(home);
+
+	snprintf(cut, sizeof(cut), "%s/gotrace-bp", home);
+	memset(path, '/', sizeof(path));
+	memcpy(path, home, len);
+	path[4096 - sizeof("/gotrace-bpf") + 1] = 0;
+	setenv("XDG_CACHE_HOME", path, 1);
+	cache_folder__write("long", "x", 1);
+	assert_int_equal(access(cut, F_OK), -1);
+	setenv("XDG_CACHE_HOME", home, 1);
+}
+
+/* What could not be written whole is not there. */
+static void a_full_disk(void **state)
+{
+	struct rlimit all, little;
+	unsigned char *data;
+	size_t len;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &all);
+	little = all;
+	little.rlim_cur = 4;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	cache_folder__write("full", "01234567", 8);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+	assert_null(cache_folder__read("full", &len));
+	cache_folder__write("full", "01234567", 8);
+	data = cache_folder__read("full", &len);
+	assert_non_null(data);
+	assert_int_equal(len, 8);
+	assert_memory_equal(data, "01234567", 8);
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +474,8 @@ int main(void)
 		cmocka_unit_test(only_ours_counts),
 		cmocka_unit_test(links_are_not_followed),
 		cmocka_unit_test(the_oldest_goes),
+		cmocka_unit_test(a_long_path),
+		cmocka_unit_test(a_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

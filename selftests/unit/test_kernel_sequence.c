@@ -282,6 +282,41 @@ static void threads_of_the_start(void **state)
 	close_timeline(t, r);
 }
 
+/* What the first item of a thread tells of the time before it. */
+static void before_the_first_item(void **state)
+{
+	struct gt_thread look = { .what = GT_THREAD_PRESENT,
+				  .on_cpu = 1,
+				  .comm = "0123456789abcdef" };
+	const struct kernel_thread *waking, *fault, *named;
+	struct timeline *t;
+	struct reader *r;
+
+	thread(10, 7, (struct gt_thread){ .what = GT_THREAD_CREATED, .comm = "x" }, 3);
+	on(11, 8);
+	give(12, 9, GT_WAKING, 6, &(struct gt_waking){ .tgid = 5 });
+	give(13, 10, GT_SYS_EXIT, 202, &(struct gt_value){ 5 });
+	give(14, 11, GT_FAULT_END, 0, NULL);
+	give(15, 12, GT_SYS_ENTER, 202, NULL);
+	thread(16, 13, look, 0);
+	give(17, 12, GT_SYS_EXIT, 202, &(struct gt_value){ 5 });
+	t = finish_and_open(1000, &r);
+	expect_sync(t);
+	assert_int_equal(run_of(t, 7), 0xff);
+	assert_int_equal(run_of(t, 8), KERNEL_RUNNABLE);
+	waking = kernel_threads__find(timeline__threads(t), 9);
+	assert_true(waking && waking->run == KERNEL_UNKNOWN && !waking->cpu);
+	assert_int_equal(run_of(t, 10), KERNEL_RUNNING);
+	assert_int_equal(kernel_threads__find(timeline__threads(t), 10)->call, 202);
+	fault = kernel_threads__find(timeline__threads(t), 11);
+	assert_true(fault && fault->run == KERNEL_RUNNING && fault->in_fault);
+	assert_int_equal(run_of(t, 12), KERNEL_RUNNING);
+	assert_int_equal(kernel_threads__find(timeline__threads(t), 12)->call, KERNEL_NO_CALL);
+	named = kernel_threads__find(timeline__threads(t), 13);
+	assert_true(named && named->name_len == 16 && !memcmp(named->name, look.comm, 16));
+	close_timeline(t, r);
+}
+
 /* What a record between the attaching and the look left open, the look says. */
 static void looks_after_records(void **state)
 {
@@ -447,6 +482,7 @@ int main(void)
 		TEST(calls_without_a_number),
 		TEST(senseless_records),
 		TEST(threads_of_the_start),
+		TEST(before_the_first_item),
 		TEST(looks_after_records),
 		TEST(over_generations),
 		TEST(bytes_close_a_generation),

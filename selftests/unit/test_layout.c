@@ -301,6 +301,25 @@ static void a_program_of_another_release_is_refused(void **state)
 	for_each_program(another_release);
 }
 
+/* One that is too old is refused before anything of the program is read. */
+static void too_old(const char *path)
+{
+	const struct go_version old = version("go1.15.3");
+	struct error want = { "" }, err = { "" };
+	int fd = program__copy(path);
+	struct layout l;
+
+	assert_true(layout__for_version(&old, &l, &want) < 0);
+	assert_int_equal(read_file(fd, "go1.15.3", &l, &err), layout__for_version(&old, &l, NULL));
+	assert_string_equal(err.text, want.text);
+	close(fd);
+}
+
+static void an_old_release_is_refused(void **state)
+{
+	for_each_program(too_old);
+}
+
 static void newer_release(const char *path)
 {
 	int fd = program__copy(path);
@@ -426,6 +445,7 @@ int main(void)
 		cmocka_unit_test(a_program_without_dwarf),
 		cmocka_unit_test(a_program_without_symbols),
 		cmocka_unit_test(a_program_of_another_release_is_refused),
+		cmocka_unit_test(an_old_release_is_refused),
 		cmocka_unit_test(a_newer_release_is_warned_of),
 		cmocka_unit_test(the_table_agrees_with_dwarf),
 		cmocka_unit_test(damage_is_survived),
