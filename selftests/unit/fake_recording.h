@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A machine for recorder.c and blackbox_record.c: a clock that only poll(), usleep() and reads of the process
+ * move, a process that is read, signalled and ends when the test says so, and a session without probes.
+ *
+ * A test program that defines all that its subject takes from a file of the library never links that file.
+ * Each call that matters is noted in fake.text, a word each, so that their order can be compared.
+ */
+#ifndef UNIT_FAKE_RECORDING_H
+#define UNIT_FAKE_RECORDING_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+#include "capture/privilege.h"
+#include "capture/session.h"
+#include "capture/subject.h"
+#include "lib/log.h"
+#include "target/csymbols.h"
+#include "target/snapshot.h"
+
+#define MS    1000000ull
+#define NEVER UINT64_MAX
+
+struct fake {
+	char text[1 << 14];
+	size_t len;
+	uint64_t now, cpu; /* CLOCK_MONOTONIC; this process's CPU time */
+	/* the process */
+	uint64_t exits, signalled; /* when; NEVER */
+	int pipe[2];		   /* of signals */
+	/* snapshots */
+	unsigned int reads;
+	int read_error[8];   /* by number of the read */
+	uint64_t takes;	     /* ns that a read takes; it lets the rings be drained once, after half of it */
+	unsigned int alive;  /* read and not released yet */
+	const struct snapshot *before[8]; /* what the read was to be compared with */
+	uint64_t read_at[8];
+	/* the session */
+	int open_error, attach_error;
+	bool no_signals;
+	struct session_opts opened; /* with these */
+	unsigned int kept;	    /* privileges */
+};
+
+static struct fake fake;
+
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+{
+	va_list ap;
+
+	if (fake.len)
+		fake.text[fake.len++] = ' ';
+	va_start(ap, format);
+	fake.len += vsnprintf(fake.text + fake.len, sizeof(fake.text) - fake.len, format, ap);
+	va_end(ap);
+	if (fake.len + 1 >= sizeof(fake.text))
+		abort();
+}
+
+/* How often the word, or words, were noted. */
+static unsigned int noted(const char *words)
+{
+	unsigned int n = 0;
+	const char *at = fake.text;
+
+	for (; (at = strstr(at, words)); at++)
+		n++;
+	return n;
+}
+
+static void fake_begin(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.now = 5000 * MS;
+	fake.exits = fake.signalled = NEVER;
+	fake.takes = MS;
+	fake.pipe[0] = fake.pipe[1] = -1;
+}
+
+static void fake_end(void)
+{
+	if (fake.pipe[1] >= 0)
+		close(fake.pipe[1]);
+}
+
+/* A signal that is read when poll() says so. */
+static void fake_signal(int signo, int code, pid_t from)
+{
+	struct signalfd_siginfo info = {
+		.ssi_signo = (uint32_t)signo, .ssi_code = code, .ssi_pid = (uint32_t)from };
+
+	if (write(fake.pipe[1], &info, sizeof(info)) != sizeof(info))
+		abort();
+}
+
+/* ---- messages ---- */
+
+void log__msg(const char *fmt, ...)
+{
+	note("say");
+}
+
+void log__debug(const char *fmt, ...)
+{
+}
+
+void log__progress(const char *fmt, ...)
+{
+}
+
+void log__progress_end(void)
+{
+}
+
+/* ---- the clock ---- */
+
+uint64_t clock__now(void)
+{
+	return fake.now;
+}
+
+uint64_t clock__cpu(void)
+{
+	return fake.cpu;
+}
+
+uint64_t clock__wall_at(uint64_t mono)
+{
+	return mono + 7;
+}
+
+int usleep(useconds_t us)
+{
+	fake.now += us * 1000ull;
+	return 0;
+}
+
+/* fd[0] is of signals, fd[1] of the process. */
+int poll(struct pollfd *fd, nfds_t n, int ms)
+{
+	uint64_t until = fake.now + (ms ? (uint64_t)ms * MS : MS / 10);
+	uint64_t first = fake.exits < fake.signalled ? fake.exits : fake.signalled;
+
+	note("poll%d", ms);
+	if (first > until) {
+		fake.now = until;
+		return 0;
+	}
+	if (first > fake.now)
+		fake.now = first;
+	fd[0].revents = fake.signalled <= fake.now ? POLLIN : 0;
+	fd[1].revents = fake.exits <= fake.now ? POLLIN : 0;
+	return (fd[0].revents != 0) + (fd[1].revents != 0);
+}
+
+/* ---- the process ---- */
+
+int snapshot__read(const struct process *proc, const struct layout *layout,
+		   const struct snapshot_reading *how, struct snapshot *ret)
+{
+	unsigned int i = fake.reads++;
+	uint64_t begin = fake.now;
+	int code = 0;
+
+	note("read");
+	fake.before[i % 8] = how->before;
+	fake.read_at[i % 8] = begin;
+	fake.now += fake.takes / 2;
+	if (how->between)
+		code = how->between(how->ctx);
+	fake.now += fake.takes - fake.takes / 2;
+	if (code || fake.read_error[i % 8])
+		return code ? code : fake.read_error[i % 8];
+	*ret = (struct snapshot){ .time = begin, .time_end = fake.now };
+	fake.alive++;
+	return 0;
+}
+
+void snapshot__deinit(struct snapshot *snap)
+{
+	fake.alive--;
+	*snap = (struct snapshot){};
+}
+
+/* ---- the session ---- */
+
+int session__open(struct session **ret, const struct session_opts *opts, struct error *err)
+{
+	note("open");
+	fake.opened = *opts;
+	fake.now += 30 * MS;
+	return fake.open_error;
+}
+
+void session__destroy(struct session *s)
+{
+	note("destroy");
+}
+
+struct session_opts subject__session(const struct recorder_opts *opts)
+{
+	return (struct session_opts){ .sets = opts->sets };
+}
+
+int subject__attach(const struct recorder_opts *opts, struct session *session, struct error *err)
+{
+	note("attach");
+	fake.now += 70 * MS;
+	return fake.attach_error;
+}
+
+int subject__replaced(const struct recorder_opts *opts, struct error *err)
+{
+	return error__set(err, -ESRCH, "replaced");
+}
+
+void subject__facts(const struct recorder_opts *opts, uint64_t t0, struct raw_header *ret)
+{
+	*ret = (struct raw_header){ .t0 = t0, .build_id = "b1" };
+}
+
+struct csymbols *subject__symbols(const struct recorder_opts *opts, struct symbolizer *ret)
+{
+	return NULL;
+}
+
+int subject__signals(struct error *err)
+{
+	if (!fake.no_signals && fake.pipe[0] >= 0)
+		return fake.pipe[0];
+	if (fake.no_signals || pipe2(fake.pipe, O_CLOEXEC | O_NONBLOCK))
+		return error__set(err, -EMFILE, "no signals");
+	return fake.pipe[0];
+}
+
+void csymbols__destroy(struct csymbols *c)
+{
+}
+
+void csymbols__add_modules(struct csymbols *c, const struct process *proc)
+{
+	note("modules");
+}
+
+void privilege__drop(unsigned int keep)
+{
+	note("keep%u", keep);
+	fake.kept = keep;
+}
+
+#endif
