@@ -33,21 +33,23 @@
 
 #define MS    1000000ull
 #define NEVER UINT64_MAX
+#define FAKE_PIDFD 1000 /* of the process */
 
 struct fake {
 	char text[1 << 14];
 	size_t len;
+	char progress[128]; /* the last line of it */
 	uint64_t now, cpu; /* CLOCK_MONOTONIC; this process's CPU time */
 	/* the process */
 	uint64_t exits, signalled; /* when; NEVER */
 	int pipe[2];		   /* of signals */
 	/* snapshots */
 	unsigned int reads;
-	int read_error[8];   /* by number of the read */
+	int read_error[64];  /* by number of the read */
 	uint64_t takes;	     /* ns that a read takes; it lets the rings be drained once, after half of it */
 	unsigned int alive;  /* read and not released yet */
-	const struct snapshot *before[8]; /* what the read was to be compared with */
-	uint64_t read_at[8];
+	uint64_t before[64]; /* time of what the read was to be compared with; 0: nothing */
+	uint64_t read_at[64];
 	/* the session */
 	int open_error, attach_error;
 	bool no_signals;
@@ -92,18 +94,9 @@ static void fake_begin(void)
 
 static void fake_end(void)
 {
+	assert_int_equal(fake.alive, 0); /* each snapshot is released, once */
 	if (fake.pipe[1] >= 0)
 		close(fake.pipe[1]);
-}
-
-/* A signal that is read when poll() says so. */
-static void fake_signal(int signo, int code, pid_t from)
-{
-	struct signalfd_siginfo info = {
-		.ssi_signo = (uint32_t)signo, .ssi_code = code, .ssi_pid = (uint32_t)from };
-
-	if (write(fake.pipe[1], &info, sizeof(info)) != sizeof(info))
-		abort();
 }
 
 /* ---- messages ---- */
@@ -119,6 +112,11 @@ void log__debug(const char *fmt, ...)
 
 void log__progress(const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(fake.progress, sizeof(fake.progress), fmt, ap);
+	va_end(ap);
 }
 
 void log__progress_end(void)
@@ -155,6 +153,10 @@ int poll(struct pollfd *fd, nfds_t n, int ms)
 	uint64_t first = fake.exits < fake.signalled ? fake.exits : fake.signalled;
 
 	note("poll%d", ms);
+	assert_int_equal(n, 2);
+	assert_int_equal(fd[0].fd, fake.pipe[0]);
+	assert_int_equal(fd[1].fd, FAKE_PIDFD);
+	assert_int_equal(fd[0].events & fd[1].events, POLLIN);
 	if (first > until) {
 		fake.now = until;
 		return 0;
@@ -171,19 +173,19 @@ int poll(struct pollfd *fd, nfds_t n, int ms)
 int snapshot__read(const struct process *proc, const struct layout *layout,
 		   const struct snapshot_reading *how, struct snapshot *ret)
 {
-	unsigned int i = fake.reads++;
+	unsigned int i = fake.reads++ % 64;
 	uint64_t begin = fake.now;
 	int code = 0;
 
 	note("read");
-	fake.before[i % 8] = how->before;
-	fake.read_at[i % 8] = begin;
+	fake.before[i] = how->before ? how->before->time : 0;
+	fake.read_at[i] = begin;
 	fake.now += fake.takes / 2;
 	if (how->between)
 		code = how->between(how->ctx);
 	fake.now += fake.takes - fake.takes / 2;
-	if (code || fake.read_error[i % 8])
-		return code ? code : fake.read_error[i % 8];
+	if (code || fake.read_error[i])
+		return code ? code : fake.read_error[i];
 	*ret = (struct snapshot){ .time = begin, .time_end = fake.now };
 	fake.alive++;
 	return 0;
@@ -229,11 +231,12 @@ int subject__replaced(const struct recorder_opts *opts, struct error *err)
 
 void subject__facts(const struct recorder_opts *opts, uint64_t t0, struct raw_header *ret)
 {
-	*ret = (struct raw_header){ .t0 = t0, .build_id = "b1" };
+	*ret = (struct raw_header){ .t0 = t0, .build_id = "b" };
 }
 
 struct csymbols *subject__symbols(const struct recorder_opts *opts, struct symbolizer *ret)
 {
+	note("symbols");
 	return NULL;
 }
 

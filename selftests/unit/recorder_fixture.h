@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What recorder.c calls, on top of fake_recording.h's machine: rings, a sink and losses. A record comes out of
+ * its ring at the first drain after its time.
+ */
+#ifndef UNIT_RECORDER_FIXTURE_H
+#define UNIT_RECORDER_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "fake_recording.h"
+
+#include "capture/drain.h"
+#include "capture/launch.h"
+#include "capture/memory.h"
+#include "capture/recorder.h"
+#include "capture/recovery.h"
+
+#define T0 (5100 * MS) /* opening takes 30 ms, attaching 70 */
+
+static struct {
+	/* rings */
+	struct gt_record record[4];
+	size_t n, next;
+	drain_fn fn;
+	void *ctx;
+	uint64_t lag;	/* of the watermark behind the clock */
+	uint64_t stuck; /* the watermark never passes this */
+	unsigned int fill;
+	uint64_t drain_fails; /* from then on; NEVER */
+	uint64_t drained, longest; /* when last; between two drains at most */
+	/* losses */
+	struct gt_counters counters;
+	unsigned int reports;
+	int report_error;
+	uint64_t losses; /* sequencer__losses() */
+	uint64_t recovered_at, recovered_mark;
+	unsigned int steps;
+	int step_error;
+	/* the sink */
+	uint64_t watermark, watermarks, t1, began;
+	int start_error, begin_error, create_error;
+	uint64_t lost[GT_KIND_END];
+	uint64_t given[2], given_at, given_after; /* the snapshots; the watermark before */
+	int committed; /* with this code; 1: never */
+	bool folder, kernel;
+	/* live checks of the layout */
+	unsigned int checks;
+	int check_error;
+	uint64_t fits_at; /* from when on it passes */
+	/* signals that were passed on */
+	int killed[4];
+	unsigned int nkilled;
+
+	uint64_t middle_memory, end_memory;
+	struct process process;
+	struct layout layout;
+	struct launch launch;
+	struct recorder_opts opts;
+	struct recorder_stats stats;
+	struct error err;
+} t;
+
+/* ---- what recorder.c calls ---- */
+
+int setpriority(__priority_which_t which, id_t who, int value)
+{
+	assert_int_equal(which, PRIO_PROCESS);
+	assert_int_equal(who, 0);
+	note("nice%d", value);
+	return 0;
+}
+
+int kill(pid_t pid, int signo)
+{
+	assert_int_equal(pid, t.launch.pid);
+	t.killed[t.nkilled++] = signo;
+	return 0;
+}
+
+int drain__create(struct drain **ret, const struct session *session, drain_fn fn, void *ctx)
+{
+	t.fn = fn;
+	t.ctx = ctx;
+	return 0;
+}
+
+void drain__destroy(struct drain *d)
+{
+}
+
+int drain__run(struct drain *d, uint64_t *ret_watermark)
+{
+	int n = 0, code = 0;
+
+	if (t.drained && fake.now - t.drained > t.longest)
+		t.longest = fake.now - t.drained;
+	t.drained = fake.now;
+	if (fake.now >= t.drain_fails) {
+		*ret_watermark = NEVER;
+		return -EIO;
+	}
+	for (; !code && t.next < t.n && t.record[t.next].time <= fake.now; n++) {
+		const struct gt_record *rec = &t.record[t.next++];
+
+		code = t.fn(t.ctx, 3, rec, 40);
+	}
+	*ret_watermark = fake.now - t.lag < t.stuck ? fake.now - t.lag : t.stuck;
+	return code ? code : n;
+}
+
+unsigned int drain__fill(const struct drain *d)
+{
+	return t.fill;
+}
+
+int launch__release(struct launch *l, struct error *err)
+{
+	note("release");
+	return 0;
+}
+
+void memory__begin(void)
+{
+	note("memory");
+}
+
+/* What is held: 100 and 50 for each snapshot; something else in the middle and at the end. */
+void memory__sample(uint64_t *peak)
+{
+	uint64_t held = t.t1 ? t.end_memory : 100 + 50 * fake.alive;
+
+	if (fake.now >= T0 + 300 * MS && fake.now < T0 + 500 * MS)
+		held = t.middle_memory;
+	if (*peak < held)
+		*peak = held;
+}
+
+void memory__peak(uint64_t *peak)
+{
+	*peak += 10;
+}
+
+int process__check_layout(const struct process *proc, const struct layout *layout, struct error *err)
+{
+	t.checks++;
+	if (fake.now >= t.fits_at)
+		return 0;
+	return error__set(err, t.check_error, "the layout does not fit");
+}
+
+struct recovery *recovery__create(const struct process *process, const struct layout *layout)
+{
+	return (struct recovery *)&t;
+}
+
+void recovery__destroy(struct recovery *r)
+{
+}
+
+int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct sink *sink)
+{
+	t.steps++;
+	t.recovered_at = now;
+	t.recovered_mark = watermark;
+	return t.step_error;
+}
+
+void starvation__init(struct starvation *s)
+{
+	*s = (struct starvation){ .fd = -1 };
+}
+
+void starvation__deinit(struct starvation *s)
+{
+}
+
+void starvation__drain(struct starvation *s, uint64_t now)
+{
+	s->drained = now;
+}
+
+void starvation__losses(struct starvation *s, uint64_t now, uint64_t count)
+{
+	s->counted = count;
+}
+
+int session__counters(const struct session *s, struct gt_counters *ret)
+{
+	t.reports++;
+	*ret = t.counters;
+	return t.report_error;
+}
+
+void session__detach(struct session *s)
+{
+	note("detach");
+}
+
+bool session__has_kernel(const struct session *s)
+{
+	return t.kernel;
+}
+
+bool session__kfuncs(const struct session *s)
+{
+	return true;
+}
+
+bool session__multi(const struct session *s)
+{
+	return true;
+}
+
+unsigned int session__rings(const struct session *s)
+{
+	return 4;
+}
+
+uint64_t session__ring_bytes(const struct session *s)
+{
+	return 4 << 20;
+}
+
+uint64_t session__memory(const struct session *s)
+{
+	return 1000;
+}
+
+int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *err)
+{
+	assert_int_equal(opts->stop_fd, fake.pipe[0]);
+	fake.now += 5 * MS;
+	t.opts.started += 5 * MS; /* so that the probes are still live at T0 */
+	return 0;
+}
+
+void sink__destroy(struct sink *s)
+{
+}
+
+bool sink__in_folder_of_other(const struct sink *s)
+{
+	return t.folder;
+}
+
+int sink__create_sequencer(struct sink *s, const struct layout *layout,
+			   const struct symbolizer *symbolizer, const struct private_meta *meta)
+{
+	assert_string_equal(meta->command, "./prog -x");
+	assert_int_equal(meta->command_len, 9);
+	assert_string_equal(meta->build_id, "b");
+	assert_string_equal(meta->go_version, "go1.24");
+	return t.create_error;
+}
+
+struct sequencer *sink__sequencer(struct sink *s)
+{
+	return (struct sequencer *)&t;
+}
+
+const struct writer_stats *sink__written(const struct sink *s)
+{
+	static const struct writer_stats stats = { .events = 6 };
+
+	return &stats;
+}
+
+int sink__start(struct sink *s, const struct raw_header *facts)
+{
+	t.began = facts->t0;
+	return t.start_error;
+}
+
+int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	assert_int_equal(ring, 3);
+	assert_int_equal(size, 40);
+	note("record%d", rec->kind);
+	return 0;
+}
+
+int sink__watermark(struct sink *s, uint64_t time)
+{
+	assert_true(time > t.watermark);
+	t.watermark = time;
+	t.watermarks++;
+	return 0;
+}
+
+int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second)
+{
+	note("give%d%d", first != NULL, second != NULL);
+	t.given_at = fake.now;
+	t.given_after = t.watermark;
+	t.given[0] = first ? first->time : 0;
+	t.given[1] = second ? second->time : 0;
+	return 0;
+}
+
+int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
+{
+	t.lost[kind] = count;
+	return 0;
+}
+
+int sink__finish(struct sink *s, uint64_t t1)
+{
+	note("finish");
+	assert_int_equal(fake.alive, 0); /* the memory of snapshots is not held any longer */
+	t.t1 = t1;
+	return 0;
+}
+
+int sink__commit(struct sink *s, int code, struct error *err)
+{
+	note("commit");
+	t.committed = code;
+	return code;
+}
+
+uint64_t sequencer__losses(const struct sequencer *s)
+{
+	return t.losses;
+}
+
+bool sequencer__is_ready(const struct sequencer *s)
+{
+	return t.given_at && t.watermark > t.given_at;
+}
+
+void sequencer__no_kernel(struct sequencer *s)
+{
+	note("no_kernel");
+}
+
+const struct sequencer_stats *sequencer__stats(const struct sequencer *s)
+{
+	static const struct sequencer_stats stats = { .corrected = 5 };
+
+	return &stats;
+}
+
+/* ---- helpers ---- */
+
+static int set_up(void **state)
+{
+	fake_begin();
+	memset(&t, 0, sizeof(t));
+	fake.now -= 5 * MS;
+	fake.cpu = 77;
+	t.lag = MS;
+	t.stuck = t.drain_fails = NEVER;
+	t.committed = 1;
+	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD, .cmdline = "./prog -x" };
+	memcpy(t.layout.version.text, "go1.24", 7);
+	t.launch = (struct launch){ .pid = 42 };
+	t.opts = (struct recorder_opts){ .duration_ns = 1000 * MS,
+					 .started = 4990 * MS,
+					 .process = &t.process,
+					 .layout = &t.layout,
+					 .sink.path = "/dev/null" };
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	fake_end();
+	return 0;
+}
+
+static int run(void)
+{
+	return recorder__run(&t.opts, &t.stats, &t.err);
+}
+
+static void add(uint64_t time, unsigned int kind)
+{
+	t.record[t.n++] = (struct gt_record){ .time = time, .kind = (uint16_t)kind };
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif
