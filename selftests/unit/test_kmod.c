@@ -38,7 +38,8 @@ int open(const char *path, int flags, ...)
 {
 	int fd;
 
-	assert_string_equal(path, GT_DEVICE);
+	if (strcmp(path, GT_DEVICE)) /* not kmod.c's: reach.c's of the mutants */
+		return openat(AT_FDCWD, path, flags, 0600);
 	if (t.open_error) {
 		errno = t.open_error;
 		return -1;

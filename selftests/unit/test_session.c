@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The probes of one recording: which programs are loaded, how they are attached, what is done without the
+ * kernel's own events, and how all is taken away. The kernel, libbpf's part of it, the module and the rings
+ * are this file's.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/kernel_probes.h"
+#include "capture/kmod.h"
+#include "capture/rings.h"
+#include "capture/sampler.h"
+#include "capture/session.h"
+
+#include "gotrace.skel.h"
+
+#define PROGRAMS 64
+#define LINKS	 64
+
+struct bpf_program {
+	const char *name;
+	bool autoload, autoattach;
+	int type; /* as expected; -1: as compiled */
+};
+
+struct bpf_link {
+	const struct bpf_program *program;
+	size_t sites;
+	unsigned int destroyed;
+};
+
+static struct {
+	const char *release; /* of the kernel */
+	uint64_t pid_ns;
+	/* programs */
+	struct bpf_program program[PROGRAMS];
+	unsigned int programs;
+	union {
+		struct gt_config config;
+		unsigned char bytes[1 << 16];
+	} rodata;
+	int load_error;
+	/* links */
+	struct bpf_link link[LINKS];
+	unsigned int links, attach_fails; /* at this link, from 1 on */
+	int attach_error;
+	unsigned long offset[4]; /* of the last uprobe_multi */
+	__u64 cookie[4];
+	/* threads */
+	bool no_threads;
+	unsigned int threads, joins;
+	/* module, rings, kernel events, samples */
+	int module_error, rings_error, finish_error, kernel_error, kernel_attach_error, sampler_error;
+	bool kfuncs, no_rings;
+	unsigned int kernels, samplers, hz;
+	struct gt_counters counters[2];
+
+	struct site site[200];
+	struct site_list sites;
+	struct gt_config config;
+	struct session_opts opts;
+	struct session *s;
+	struct error err;
+} t;
+
+/* ---- the kernel and libbpf ---- */
+
+int uname(struct utsname *name)
+{
+	strcpy(name->release, t.release);
+	return 0;
+}
+
+int stat(const char *path, struct stat *ret)
+{
+	ret->st_ino = t.pid_ns;
+	return 0;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *ctx)
+{
+	if (t.no_threads)
+		return EAGAIN;
+	t.threads++;
+	fn(ctx);
+	return 0;
+}
+
+int pthread_join(pthread_t thread, void **result)
+{
+	t.joins++;
+	return 0;
+}
+
+int bpf_object__open_skeleton(struct bpf_object_skeleton *s, const struct bpf_object_open_opts *opts)
+{
+	t.programs = (unsigned int)s->prog_cnt;
+	assert_true(t.programs < PROGRAMS);
+	for (int i = 0; i < s->prog_cnt; i++) {
+		t.program[i] = (struct bpf_program){ s->progs[i].name, true, true, -1 };
+		*s->progs[i].prog = &t.program[i];
+	}
+	for (int i = 0; i < s->map_cnt; i++)
+		if (s->maps[i].mmaped)
+			*s->maps[i].mmaped = &t.rodata;
+	*s->obj = (struct bpf_object *)&t;
+	return 0;
+}
+
+int bpf_object__load_skeleton(struct bpf_object_skeleton *s)
+{
+	return t.load_error;
+}
+
+void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s)
+{
+	if (!s)
+		return;
+	free(s->maps);
+	free(s->progs);
+	free(s);
+}
+
+struct bpf_program *bpf_object__next_program(const struct bpf_object *obj, struct bpf_program *program)
+{
+	program = program ? program + 1 : t.program;
+	return program < t.program + t.programs ? program : NULL;
+}
+
+int bpf_program__set_autoload(struct bpf_program *program, bool on)
+{
+	program->autoload = on;
+	return 0;
+}
+
+void bpf_program__set_autoattach(struct bpf_program *program, bool on)
+{
+	program->autoattach = on;
+}
+
+int bpf_program__set_expected_attach_type(struct bpf_program *program, enum bpf_attach_type type)
+{
+	program->type = (int)type;
+	return 0;
+}
+
+static struct bpf_link *make_link(const struct bpf_program *program, size_t sites)
+{
+	if (t.links + 1 == t.attach_fails) {
+		errno = t.attach_error;
+		return NULL;
+	}
+	assert_true(program->autoload);
+	t.link[t.links] = (struct bpf_link){ program, sites, 0 };
+	return &t.link[t.links++];
+}
+
+struct bpf_link *bpf_program__attach(const struct bpf_program *program)
+{
+	return make_link(program, 0);
+}
+
+struct bpf_link *bpf_program__attach_uprobe_multi(const struct bpf_program *program, pid_t pid,
+						  const char *path, const char *pattern,
+						  const struct bpf_uprobe_multi_opts *opts)
+{
+	assert_int_equal(pid, 42);
+	assert_string_equal(path, "/proc/self/fd/9");
+	for (size_t i = 0; i < opts->cnt && i < 4; i++) {
+		t.offset[i] = opts->offsets[i];
+		t.cookie[i] = opts->cookies[i];
+	}
+	return make_link(program, opts->cnt);
+}
+
+struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *program, pid_t pid,
+						 const char *path, size_t offset,
+						 const struct bpf_uprobe_opts *opts)
+{
+	t.offset[0] = offset;
+	t.cookie[0] = opts->bpf_cookie;
+	return make_link(program, 1);
+}
+
+int bpf_link__destroy(struct bpf_link *link)
+{
+	if (link)
+		link->destroyed++;
+	return 0;
+}
+
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	assert_int_equal(fd, 77);
+	memcpy(value, t.counters, sizeof(t.counters));
+	return 0;
+}
+
+/* ---- the rest of capture ---- */
+
+int kmod__open(struct kmod **ret, struct error *err)
+{
+	return t.module_error ? error__set(err, t.module_error, "no module") : 0;
+}
+
+bool kmod__has_kfuncs(const struct kmod *k)
+{
+	return t.kfuncs;
+}
+
+void kmod__close(struct kmod *k)
+{
+}
+
+int rings__start(struct rings *r, uint32_t size)
+{
+	*r = (struct rings){ .cpus = 2, .n = 2, .size = size, .counters = 77 };
+	r->job[1].fd = 31;
+	return t.rings_error;
+}
+
+int rings__start_none(struct rings *r)
+{
+	t.no_rings = true;
+	*r = (struct rings){ .cpus = 2, .counters = 77 };
+	return 0;
+}
+
+int rings__use(const struct rings *r, struct bpf_object *object)
+{
+	return 0;
+}
+
+int rings__finish(struct rings *r)
+{
+	return t.finish_error;
+}
+
+void rings__destroy(struct rings *r)
+{
+}
+
+int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
+			const struct rings *rings, unsigned int sets, struct error *err)
+{
+	if (t.kernel_error)
+		return error__set(err, t.kernel_error, "no kernel events");
+	assert_int_equal(config->tgid, 42);
+	t.kernels++;
+	*ret = (struct kernel_probes *)&t;
+	return 0;
+}
+
+int kernel_probes__attach(struct kernel_probes *k, struct error *err)
+{
+	return t.kernel_attach_error ? error__set(err, t.kernel_attach_error, "not attached") : 0;
+}
+
+void kernel_probes__detach(struct kernel_probes *k)
+{
+}
+
+void kernel_probes__destroy(struct kernel_probes *k)
+{
+	t.kernels -= k != NULL;
+}
+
+int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
+		  struct error *err)
+{
+	t.samplers++;
+	*ret = (struct sampler *)&t;
+	return t.sampler_error;
+}
+
+int sampler__attach(struct sampler *s, unsigned int hz, struct error *err)
+{
+	t.hz = hz;
+	return 0;
+}
+
+void sampler__detach(struct sampler *s)
+{
+}
+
+void sampler__destroy(struct sampler *s)
+{
+}
+
+/* ---- helpers ---- */
+
+static void add_site(enum gt_probe probe, uint64_t offset)
+{
+	struct site *site = &t.site[t.sites.n++];
+
+	site->probe = probe;
+	site->offset = offset;
+	site->cookie = 3;
+	strcpy(site->func, "f");
+	t.sites.has[probe] = true;
+}
+
+static int set_up(void **state)
+{
+	memset(&t, 0, sizeof(t));
+	t.release = "6.12.0-1-amd64";
+	t.pid_ns = SESSION_INIT_PID_NS;
+	t.module_error = -ENOENT;
+	t.sites.site = t.site;
+	add_site(GT_PROBE_EXECUTE, 0x100);
+	add_site(GT_PROBE_EXECUTE, 0x200);
+	add_site(GT_PROBE_PARK, 0x300);
+	add_site(GT_PROBE_SYSCALL_ENTER, 0x400);
+	t.opts = (struct session_opts){ .pid = 42,
+					.path = "/proc/self/fd/9",
+					.config = &t.config,
+					.sites = &t.sites,
+					.stack_depth = 24,
+					.sets = SITE_SET(SCHED) | SITE_SET(KERNEL),
+					.ring_size = 1 << 20 };
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	session__destroy(t.s);
+	assert_int_equal(t.kernels, 0);
+	for (unsigned int i = 0; i < t.links; i++)
+		assert_int_equal(t.link[i].destroyed, 1);
+	assert_int_equal(t.threads, t.joins);
+	return 0;
+}
+
+static int open_it(void)
+{
+	return session__open(&t.s, &t.opts, &t.err);
+}
+
+static int open_and_attach(void)
+{
+	int code = open_it();
+
+	return code ? code : session__attach(t.s, &t.err);
+}
+
+static const struct bpf_program *find(const char *name)
+{
+	for (unsigned int i = 0; i < t.programs; i++)
+		if (!strcmp(t.program[i].name, name))
+			return &t.program[i];
+	fail_msg("no program %s", name);
+	return NULL;
+}
+
+static unsigned int loaded(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < t.programs; i++) {
+		n += t.program[i].autoload;
+		assert_false(t.program[i].autoattach);
+	}
+	return n;
+}
+
+/* ---- tests ---- */
+
+static void versions(void **state)
+{
+	static const char *const old[] = { "6.9.9", "5.20.1", "x", "" };
+	static const char *const has[] = { "6.10.0", "6.11-rc1", "7.0.1", "10.0" };
+
+	for (int i = 0; i < 4; i++) {
+		t.release = old[i];
+		assert_false(session__kernel_has_multi());
+		t.release = has[i];
+		assert_true(session__kernel_has_multi());
+	}
+}
+
+static void by_multi(void **state)
+{
+	assert_int_equal(open_and_attach(), 0);
+	assert_true(session__multi(t.s) && !session__kfuncs(t.s) && session__has_kernel(t.s));
+	assert_int_equal(loaded(), 3);
+	assert_true(find("process_exec")->autoload && find("execute")->autoload && find("park")->autoload);
+	assert_int_equal(find("park")->type, -1);
+	assert_int_equal(t.links, 3); /* of exec; both sites of one program; not of set syscall */
+	assert_ptr_equal(t.link[0].program, find("process_exec"));
+	assert_int_equal(t.link[1].sites + t.link[2].sites, 3);
+	assert_int_equal(t.rodata.config.tgid, 42);
+	assert_int_equal(t.rodata.config.rings, 2);
+	assert_int_equal(t.rodata.config.stack_depth, 24);
+	assert_int_equal(session__rings(t.s), 2);
+	assert_int_equal(session__ring_fd(t.s, 1), 31);
+	assert_int_equal(session__ring_bytes(t.s), 2 << 20);
+	assert_true(session__memory(t.s) > (2 << 20) + 2 * sizeof(struct gt_counters));
+	assert_int_equal(t.hz, 0);
+	assert_int_equal(t.samplers, 0);
+}
+
+static void sites_of_a_link(void **state)
+{
+	t.opts.sets = SITE_SET(SCHED);
+	t.sites.has[GT_PROBE_PARK] = false;
+	assert_int_equal(open_and_attach(), 0);
+	assert_false(session__has_kernel(t.s));
+	assert_int_equal(t.links, 2);
+	assert_int_equal(t.link[1].sites, 2);
+	assert_int_equal(t.offset[0], 0x100);
+	assert_int_equal(t.offset[1], 0x200);
+	assert_int_equal(t.cookie[1], GT_COOKIE(GT_PROBE_EXECUTE, 3));
+}
+
+static void too_many_sites(void **state)
+{
+	while (t.sites.n < 2 + 128)
+		add_site(GT_PROBE_EXECUTE, 0x1000 + t.sites.n);
+	assert_int_equal(open_and_attach(), 0); /* 128 */
+	session__destroy(t.s);
+	t.links = 0;
+	t.s = NULL;
+	add_site(GT_PROBE_EXECUTE, 0x5000);
+	assert_int_equal(open_and_attach(), -E2BIG);
+}
+
+static void by_perf(void **state)
+{
+	t.opts.force_perf = true;
+	assert_int_equal(open_and_attach(), 0);
+	assert_false(session__multi(t.s));
+	assert_int_equal(t.links, 4);
+	assert_int_equal(t.offset[0], 0x300);
+	assert_int_equal(t.cookie[0], GT_COOKIE(GT_PROBE_PARK, 3));
+	assert_int_equal(find("park")->type, 0);
+	assert_int_equal(find("process_exec")->type, -1);
+	assert_int_equal(find("process_exec_session")->type, -1);
+	session__destroy(t.s);
+	t.links = 0;
+	t.s = NULL;
+	t.opts.force_perf = false;
+	t.release = "6.9.0";
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.links, 4);
+}
+
+static void cannot_attach(void **state)
+{
+	static const struct {
+		unsigned int link;
+		int error;
+		const char *text;
+	} cases[] = {
+		{ 1, EPERM, "sched_process_exec: not permitted; run as root" },
+		{ 2, ESRCH, "process 42 ended while probes were attached" },
+		{ 3, EACCES, "cannot attach a probe to f: not permitted" },
+		{ 2, EINVAL, "cannot attach a probe to f: Invalid argument" },
+	};
+
+	for (int i = 0; i < 4; i++) {
+		t.attach_fails = cases[i].link;
+		t.attach_error = cases[i].error;
+		assert_int_equal(open_and_attach(), -cases[i].error);
+		if (!strstr(t.err.text, cases[i].text))
+			fail_msg("%s", t.err.text);
+		assert_int_equal(t.links, cases[i].link - 1);
+		tear_down(NULL);
+		set_up(NULL);
+	}
+}
+
+/* Set kernel is left out where it cannot be had, if that is allowed. */
+static void without_kernel(void **state)
+{
+	t.kernel_error = -EPERM;
+	assert_int_equal(open_it(), -EPERM);
+	assert_string_equal(t.err.text, "no kernel events");
+	t.err.text[0] = 0;
+	t.opts.kernel_optional = true;
+	assert_int_equal(open_and_attach(), 0);
+	assert_false(session__has_kernel(t.s));
+	session__destroy(t.s);
+	t.links = 0;
+	t.kernel_error = 0;
+	t.kernel_attach_error = -EIO;
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.kernels, 0);
+	assert_false(session__has_kernel(t.s));
+	session__destroy(t.s);
+	t.links = 0;
+	t.s = NULL;
+	t.opts.kernel_optional = false;
+	t.no_threads = true; /* then it is opened here */
+	assert_int_equal(open_and_attach(), -EIO);
+	assert_string_equal(t.err.text, "not attached");
+}
+
+static void samples(void **state)
+{
+	t.opts.sample_hz = 99;
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.samplers, 1);
+	assert_int_equal(t.hz, 99);
+	session__destroy(t.s);
+	t.links = 0;
+	t.s = NULL;
+	t.load_error = -EINVAL; /* nothing more is tried */
+	assert_int_equal(open_it(), -EINVAL);
+	assert_int_equal(t.samplers, 1);
+	t.load_error = 0;
+	t.sampler_error = -EMFILE;
+	assert_int_equal(open_it(), -EMFILE);
+}
+
+static void cannot_load(void **state)
+{
+	t.load_error = -EACCES;
+	assert_int_equal(open_it(), -EACCES);
+	assert_non_null(strstr(t.err.text, "verifier refuses"));
+	t.err.text[0] = 0;
+	t.load_error = -EPERM;
+	assert_int_equal(open_it(), -EPERM);
+	assert_non_null(strstr(t.err.text, "not permitted; run as root"));
+	t.err.text[0] = 0;
+	t.load_error = 0;
+	t.finish_error = -ENOMEM;
+	assert_int_equal(open_it(), -ENOMEM);
+	assert_non_null(strstr(t.err.text, "cannot create a ring buffer"));
+	t.err.text[0] = 0;
+	t.rings_error = -EPERM;
+	assert_int_equal(open_it(), -EPERM);
+	assert_non_null(strstr(t.err.text, "cannot create the ring buffers"));
+	t.err.text[0] = 0;
+	t.pid_ns++;
+	assert_int_equal(open_it(), -ENOTSUP);
+	assert_non_null(strstr(t.err.text, "--pid=host"));
+}
+
+static void module(void **state)
+{
+	t.module_error = 0;
+	assert_int_equal(open_it(), 0); /* which no program can call */
+	assert_false(session__kfuncs(t.s));
+	assert_int_equal(t.rodata.config.kfuncs, 0);
+	session__destroy(t.s);
+	t.kfuncs = true;
+	assert_int_equal(open_it(), 0);
+	assert_true(session__kfuncs(t.s));
+	assert_int_equal(t.rodata.config.kfuncs, 1);
+	assert_false(t.no_rings);
+}
+
+/* Records that go to a session of the module need it. */
+static void to_the_module(void **state)
+{
+	t.opts.session = 17;
+	assert_int_equal(open_it(), -ENOENT);
+	assert_string_equal(t.err.text, "no module");
+	t.err.text[0] = 0;
+	t.module_error = 0;
+	assert_int_equal(open_it(), -ENOTSUP);
+	assert_non_null(strstr(t.err.text, "gotrace-bpf doctor"));
+	t.err.text[0] = 0;
+	t.kfuncs = true;
+	assert_int_equal(open_and_attach(), 0);
+	assert_true(t.no_rings);
+	assert_int_equal(t.rodata.config.session, 17);
+	assert_int_equal(session__rings(t.s), 0);
+	assert_ptr_equal(t.link[0].program, find("process_exec_session"));
+	assert_false(find("process_exec")->autoload);
+	session__destroy(t.s);
+	t.links = 0;
+	t.opts.sets |= SITE_SET(FAULT);
+	assert_int_equal(open_it(), 0);
+	session__destroy(t.s);
+	t.s = NULL;
+	t.release = "6.11.9";
+	assert_int_equal(open_it(), -ENOTSUP);
+	assert_non_null(strstr(t.err.text, "without set fault"));
+}
+
+/* Each link goes once, with threads or without, and only once if it is asked for again. */
+static void detaches(void **state)
+{
+	assert_int_equal(open_and_attach(), 0);
+	session__detach(t.s);
+	assert_int_equal(t.joins, 1 + 2); /* of the kernel's events; of two links */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(t.link[i].destroyed, 1);
+	session__detach(t.s);
+	session__destroy(t.s);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(t.link[i].destroyed, 1);
+	t.links = 0;
+	t.no_threads = true;
+	assert_int_equal(open_and_attach(), 0);
+	session__detach(t.s);
+	assert_int_equal(t.joins, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(t.link[i].destroyed, 1);
+}
+
+static void counters(void **state)
+{
+	struct gt_counters got;
+
+	t.counters[0].lost[3] = 5;
+	t.counters[1].lost[3] = 7;
+	t.counters[1].read_errors = 2;
+	assert_int_equal(open_it(), 0);
+	memset(&got, 1, sizeof(got));
+	assert_int_equal(session__counters(t.s, &got), 0);
+	assert_int_equal(got.lost[3], 12);
+	assert_int_equal(got.lost[0], 0);
+	assert_int_equal(got.read_errors, 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(versions),
+		TEST(by_multi),
+		TEST(sites_of_a_link),
+		TEST(too_many_sites),
+		TEST(by_perf),
+		TEST(cannot_attach),
+		TEST(without_kernel),
+		TEST(samples),
+		TEST(cannot_load),
+		TEST(module),
+		TEST(to_the_module),
+		TEST(detaches),
+		TEST(counters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
