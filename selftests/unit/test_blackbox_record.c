@@ -23,17 +23,17 @@ static struct {
 	long cpus;
 	struct {
 		struct gt_session_page page;
-		struct gt_ring_control control[RINGS];
+		struct gt_ring_control control[RINGS + 1]; /* one behind the last is no ring's */
 	} memory;
-	uint64_t rate[RINGS]; /* bytes of each ring in a ms */
+	uint64_t rate[RINGS + 1]; /* bytes of each ring in a ms */
 	struct gt_abi_create want;
 	int kmod_error, create_error, freeze_error, make_error;
 	/* checkpoints */
 	unsigned int written;
-	int write_error; /* of one with snapshots */
+	int write_error, header_error; /* of one with snapshots, without */
 	uint64_t at[64], headers[4];
 	unsigned int nheaders;
-	uint64_t header;	/* t0 of the writer there is; 0: none */
+	int writer_error; /* of the second one */
 	unsigned int writers;	/* alive */
 	uint64_t first, second; /* times of the last pair */
 	uint64_t cost;		/* CPU time of each */
@@ -99,7 +99,7 @@ int kmod__release(struct kmod *k, struct error *err)
 
 const struct gt_session_page *kmod__memory(const struct kmod *k)
 {
-	for (int i = 0; i < RINGS; i++)
+	for (int i = 0; i <= RINGS; i++)
 		t.memory.control[i].head = 1000 + t.rate[i] * (fake.now / MS);
 	return &t.memory.page;
 }
@@ -115,7 +115,7 @@ int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct
 	assert_int_equal(size, 321);
 	if (!t.first) {
 		note("header");
-		return 0;
+		return t.header_error ? error__set(err, t.header_error, "too long") : 0;
 	}
 	note("checkpoint");
 	fake.cpu += t.cost;
@@ -126,6 +126,8 @@ int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct
 int blackbox_writer__create(struct blackbox_writer **ret, const struct raw_header *facts,
 			    const struct symbolizer *symbolizer)
 {
+	if (t.nheaders && t.writer_error)
+		return t.writer_error;
 	t.headers[t.nheaders++] = facts->t0;
 	t.writers++;
 	*ret = (struct blackbox_writer *)&t;
@@ -165,6 +167,7 @@ static int set_up(void **state)
 	fake_begin();
 	memset(&t, 0, sizeof(t));
 	t.cpus = 4;
+	t.rate[RINGS] = RING_BYTES;
 	t.memory.page = (struct gt_session_page){
 		.rings = RINGS,
 		.subbufs = 4,
@@ -250,12 +253,19 @@ static void sizes(void **state)
 static void asks_for(void **state)
 {
 	const struct gt_abi_create *want = ask(4, 0);
+	char name[GT_NAME_MAX] = "";
 
 	assert_int_equal(want->flags, GT_SESSION_KEEP);
 	assert_string_equal(want->name, "box");
 	assert_int_equal(want->timeout, 60);
 	assert_int_equal(want->stack_words, 512 << 10);
 	assert_int_equal(want->checkpoint_max, 512 << 20);
+	memset(name, 'n', sizeof(name) - 1);
+	set_up(NULL);
+	t.opts.name = name;
+	t.create_error = -EEXIST;
+	run();
+	assert_string_equal(t.want.name, name);
 }
 
 /* A header before any probe, another one when all are live, then a pair of snapshots each second. */
@@ -340,6 +350,12 @@ static void busy_rings(void **state)
 	fake_end();
 
 	set_up(NULL);
+	t.rate[0] = RING_BYTES / 2048;
+	assert_int_equal(run(), 0);
+	assert_in_range(fake.read_at[4] - fake.read_at[2], 512 * MS, 514 * MS);
+	fake_end();
+
+	set_up(NULL);
 	t.rate[2] = RING_BYTES / 4; /* in 4 ms: no more often than each 100 ms */
 	assert_int_equal(run(), 0);
 	assert_in_range(fake.read_at[4] - fake.read_at[2], 100 * MS, 101 * MS);
@@ -421,6 +437,19 @@ static void cannot_begin(void **state)
 	t.make_error = -EMFILE;
 	assert_int_equal(run(), -EMFILE);
 	assert_int_equal(noted("attach"), 0);
+	fake_end();
+
+	set_up(NULL);
+	t.header_error = -ENOMEM;
+	assert_int_equal(run(), -ENOMEM);
+	assert_string_equal(t.err.text, "too long");
+	fake_end();
+
+	set_up(NULL); /* the first writer is gone by then */
+	t.writer_error = -E2BIG;
+	assert_int_equal(run(), -E2BIG);
+	assert_int_equal(t.writers, 0);
+	assert_int_equal(noted("release"), 1);
 	fake_end();
 
 	set_up(NULL);
