@@ -343,9 +343,49 @@ static void broken_checkpoints_and_stacks(void **state)
 	image__destroy(&im);
 }
 
+static void read_window(void)
+{
+	struct error err = {};
+	struct rawfile *raw;
+
+	ok(blackbox__read(&image, NULL, &raw, &facts, &err));
+	rawfile__destroy(raw);
+	image__destroy(&im);
+}
+
+/* Of a copy of a memory that was never frozen the window ends with the latest record, or with an exec. */
+static void memory_that_was_not_frozen(void **state)
+{
+	create(2);
+	fill(0, 100, 200);
+	give(1, 195, 7, GT_SYSCALL_ENTER, G(1), NULL);
+	give(1, 120, 7, GT_SYSCALL_EXIT, G(1), NULL); /* a thread that was slow to write it */
+	read_window();
+	assert_int_equal(facts.t0, CREATED);
+	assert_int_equal(facts.t1, CREATED + 195);
+	assert_int_equal(facts.records, 12);
+
+	create(1);
+	fill(0, 100, 200);
+	give(0, 150, 7, GT_EXEC, 0, NULL);
+	read_window();
+	assert_int_equal(facts.t1, CREATED + 150);
+
+	create(1);
+	read_window();
+	assert_int_equal(facts.t1, CREATED);
+
+	create(1);
+	im.page->frozen = CREATED + 500;
+	fill(0, 100, 200);
+	read_window();
+	assert_int_equal(facts.t1, CREATED + 500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_that_was_not_frozen),
 		cmocka_unit_test(an_old_pair_waits_for_all_records),
 		cmocka_unit_test(so_does_none),
 		cmocka_unit_test(older_records_of_an_idle_core),

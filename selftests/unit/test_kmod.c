@@ -29,6 +29,7 @@ static struct {
 	uint32_t count;	     /* of the list; of how many there was room for */
 	uint64_t checkpoint; /* its size */
 	int size_error;	     /* when that is asked for */
+	int read_error;	     /* when it is read */
 	bool has_btf;
 	struct kmod *k;
 	struct error err;
@@ -63,6 +64,10 @@ static int read_checkpoint(struct gt_abi_checkpoint *arg)
 		return t.size_error ? -1 : 0;
 	}
 	assert_int_equal(arg->bytes, t.checkpoint);
+	if (t.read_error) {
+		errno = t.read_error;
+		return -1;
+	}
 	memset((void *)(uintptr_t)arg->data, 'c', arg->bytes);
 	arg->number = 9;
 	return 0;
@@ -102,6 +107,8 @@ int ioctl(int fd, unsigned long request, ...)
 		assert_int_equal(((struct gt_abi_list *)arg)->count, GT_SESSIONS_MAX);
 		assert_int_equal(((struct gt_abi_list *)arg)->info_size, sizeof(struct gt_abi_info));
 		((struct gt_abi_list *)arg)->count = t.count;
+		for (uint32_t i = 0; i < t.count && i < GT_SESSIONS_MAX; i++)
+			((struct gt_abi_info *)(uintptr_t)((struct gt_abi_list *)arg)->infos)[i].id = 21 + i;
 		return 0;
 	case GT_IOC_READ_CHECKPOINT:
 		return read_checkpoint(arg);
@@ -259,11 +266,15 @@ static void lists(void **state)
 	struct gt_abi_info info, *list;
 	size_t n;
 
+	memset(&info, 7, sizeof(info));
 	assert_int_equal(kmod__info(t.k, &info, &t.err), 0);
 	assert_int_equal(info.id, 5);
+	assert_int_equal(info.checkpoints, 0); /* what the module does not write */
 	t.count = 3;
+	list = NULL;
 	assert_int_equal(kmod__list(t.k, &list, &n, &t.err), 0);
 	assert_int_equal(n, 3);
+	assert_int_equal(list[2].id, 23);
 	free(list);
 	t.count = GT_SESSIONS_MAX + 1;
 	assert_int_equal(kmod__list(t.k, &list, &n, &t.err), 0);
@@ -310,6 +321,9 @@ static void reads_checkpoints(void **state)
 	t.size_error = EIO;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EIO, "Input/output");
 	t.size_error = ENOSPC;
+	t.read_error = EACCES;
+	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EACCES, "run as root");
+	t.read_error = 0;
 	t.checkpoint = GT_CHECKPOINT_MAX + 1;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EPROTO, "longer");
 }
