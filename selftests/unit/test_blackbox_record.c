@@ -51,9 +51,11 @@ static struct {
 
 /* ---- what blackbox_record.c calls ---- */
 
+long __sysconf(int name); /* glibc's own name for it */
+
 long sysconf(int name)
 {
-	return t.cpus;
+	return name == _SC_NPROCESSORS_ONLN ? t.cpus : __sysconf(name); /* the sanitizers ask, too */
 }
 
 bool process__alive(const struct process *proc)

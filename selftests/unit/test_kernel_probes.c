@@ -37,7 +37,7 @@ static struct {
 	struct bpf_program program[32];
 	unsigned int programs;
 	struct {
-		unsigned char bytes[1 << 12];
+		unsigned char bytes[1 << 12] __attribute__((aligned(16)));
 	} rodata;
 	int load_error, attach_error, iter_error, stale_errno;
 	bool no_btf;

@@ -37,7 +37,7 @@ static struct {
 	unsigned int events, links;
 	uint64_t config, period;
 	struct bpf_link link[8];
-	unsigned char memory[4096];
+	unsigned char memory[4096] __attribute__((aligned(16)));
 	struct sampler *s;
 	struct error err;
 } t;
