@@ -53,7 +53,8 @@ static struct {
 		struct gt_config config;
 		unsigned char bytes[1 << 16];
 	} rodata;
-	int load_error;
+	int open_error, load_error;
+	size_t elf_bytes; /* of the object that is loaded */
 	/* links */
 	struct bpf_link link[LINKS];
 	unsigned int links, attach_fails; /* at this link, from 1 on */
@@ -108,6 +109,11 @@ int pthread_join(pthread_t thread, void **result)
 
 int bpf_object__open_skeleton(struct bpf_object_skeleton *s, const struct bpf_object_open_opts *opts)
 {
+	if (t.open_error) {
+		errno = -t.open_error;
+		return t.open_error;
+	}
+	t.elf_bytes = s->data_sz;
 	t.programs = (unsigned int)s->prog_cnt;
 	assert_true(t.programs < PROGRAMS);
 	for (int i = 0; i < s->prog_cnt; i++) {
@@ -260,6 +266,7 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 	if (t.kernel_error)
 		return error__set(err, t.kernel_error, "no kernel events");
 	assert_int_equal(config->tgid, 42);
+	assert_int_equal(sets, t.opts.sets);
 	t.kernels++;
 	*ret = (struct kernel_probes *)&t;
 	return 0;
@@ -320,6 +327,7 @@ static int set_up(void **state)
 	t.release = "6.12.0-1-amd64";
 	t.pid_ns = SESSION_INIT_PID_NS;
 	t.module_error = -ENOENT;
+	t.config.g_goid = 152;
 	t.sites.site = t.site;
 	add_site(GT_PROBE_EXECUTE, 0x100);
 	add_site(GT_PROBE_EXECUTE, 0x200);
@@ -405,6 +413,8 @@ static void by_multi(void **state)
 	assert_int_equal(t.rodata.config.tgid, 42);
 	assert_int_equal(t.rodata.config.rings, 2);
 	assert_int_equal(t.rodata.config.stack_depth, 24);
+	assert_int_equal(t.rodata.config.g_goid, 152); /* the layout's */
+	assert_int_equal(t.rodata.config.inlined_sites, 1); /* a cookie where there usually is none */
 	assert_int_equal(session__rings(t.s), 2);
 	assert_int_equal(session__ring_fd(t.s, 1), 31);
 	assert_int_equal(session__ring_bytes(t.s), 2 << 20);
@@ -496,6 +506,10 @@ static void without_kernel(void **state)
 	session__destroy(t.s);
 	t.links = 0;
 	t.kernel_error = 0;
+	assert_int_equal(open_and_attach(), 0);
+	assert_true(session__has_kernel(t.s));
+	session__destroy(t.s);
+	t.links = 0;
 	t.kernel_attach_error = -EIO;
 	assert_int_equal(open_and_attach(), 0);
 	assert_int_equal(t.kernels, 0);
@@ -537,6 +551,11 @@ static void cannot_load(void **state)
 	assert_non_null(strstr(t.err.text, "not permitted; run as root"));
 	t.err.text[0] = 0;
 	t.load_error = 0;
+	t.open_error = -EINVAL;
+	assert_int_equal(open_it(), -EINVAL);
+	assert_non_null(strstr(t.err.text, "cannot open the BPF programs"));
+	t.err.text[0] = 0;
+	t.open_error = 0;
 	t.finish_error = -ENOMEM;
 	assert_int_equal(open_it(), -ENOMEM);
 	assert_non_null(strstr(t.err.text, "cannot create a ring buffer"));
@@ -552,8 +571,11 @@ static void cannot_load(void **state)
 
 static void module(void **state)
 {
+	size_t alone;
+
 	t.module_error = 0;
 	assert_int_equal(open_it(), 0); /* which no program can call */
+	alone = t.elf_bytes;
 	assert_false(session__kfuncs(t.s));
 	assert_int_equal(t.rodata.config.kfuncs, 0);
 	session__destroy(t.s);
@@ -561,6 +583,7 @@ static void module(void **state)
 	assert_int_equal(open_it(), 0);
 	assert_true(session__kfuncs(t.s));
 	assert_int_equal(t.rodata.config.kfuncs, 1);
+	assert_true(t.elf_bytes != alone); /* other programs, which know the module */
 	assert_false(t.no_rings);
 }
 
