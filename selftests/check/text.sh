@@ -253,7 +253,7 @@ refusals()
 	try "what is shown before an error" shows_before_error
 	try "a broken text leaves nothing" leaves_nothing
 	try "other files are replaced with --force only, and outputs are private" guards_other_files
-	try "no file named" refused 2 'which file' text
+	try "no file named" refused 2 'no FILE given' text
 	try "two files named" refused 2 'one file at a time' text "$1" "$1"
 	try "the same file twice" refused 2 'the same file' raw "$tmp/broken.txt" -o "$tmp/broken.txt"
 }
