@@ -31,22 +31,23 @@
 #include "target/csymbols.h"
 #include "target/snapshot.h"
 
-#define MS    1000000ull
-#define NEVER UINT64_MAX
+#define MS	   1000000ull
+#define NEVER	   UINT64_MAX
 #define FAKE_PIDFD 1000 /* of the process */
 
 struct fake {
 	char text[1 << 14];
 	size_t len;
 	char progress[128]; /* the last line of it */
-	uint64_t now, cpu; /* CLOCK_MONOTONIC; this process's CPU time */
+	uint64_t now, cpu;  /* CLOCK_MONOTONIC; this process's CPU time */
 	/* the process */
 	uint64_t exits, signalled; /* when; NEVER */
 	int pipe[2];		   /* of signals */
 	/* snapshots */
 	unsigned int reads;
-	int read_error[64];  /* by number of the read */
-	uint64_t takes;	     /* ns that a read takes; it lets the rings be drained once, after half of it */
+	int read_error[64]; /* by number of the read */
+	uint64_t
+		takes; /* ns that a read takes; it lets the rings be drained once, after half of it */
 	unsigned int alive;  /* read and not released yet */
 	uint64_t before[64]; /* time of what the read was to be compared with; 0: nothing */
 	uint64_t read_at[64];

@@ -32,7 +32,7 @@ static struct {
 	uint64_t lag;	/* of the watermark behind the clock */
 	uint64_t stuck; /* the watermark never passes this */
 	unsigned int fill;
-	uint64_t drain_fails; /* from then on; NEVER */
+	uint64_t drain_fails;	   /* from then on; NEVER */
 	uint64_t drained, longest; /* when last; between two drains at most */
 	/* losses */
 	struct gt_counters counters;
@@ -47,7 +47,7 @@ static struct {
 	int start_error, begin_error, create_error;
 	uint64_t lost[GT_KIND_END];
 	uint64_t given[2], given_at, given_after; /* the snapshots; the watermark before */
-	int committed; /* with this code; 1: never */
+	int committed;				  /* with this code; 1: never */
 	bool folder, kernel;
 	/* live checks of the layout */
 	unsigned int checks;
@@ -146,7 +146,8 @@ void memory__peak(uint64_t *peak)
 	*peak += 10;
 }
 
-int process__check_layout(const struct process *proc, const struct layout *layout, struct error *err)
+int process__check_layout(const struct process *proc, const struct layout *layout,
+			  struct error *err)
 {
 	t.checks++;
 	if (fake.now >= t.fits_at)

@@ -15,8 +15,8 @@
 #include "capture/blackbox_record.h"
 #include "capture/kmod.h"
 
-#define T0 (5100 * MS) /* opening takes 30 ms, attaching 70 */
-#define RINGS 3
+#define T0	   (5100 * MS) /* opening takes 30 ms, attaching 70 */
+#define RINGS	   3
 #define RING_BYTES (4 * 16384)
 
 static struct {
@@ -33,7 +33,7 @@ static struct {
 	int write_error, header_error; /* of one with snapshots, without */
 	uint64_t at[64], headers[4];
 	unsigned int nheaders;
-	int writer_error; /* of the second one */
+	int writer_error;	/* of the second one */
 	unsigned int writers;	/* alive */
 	uint64_t first, second; /* times of the last pair */
 	uint64_t cost;		/* CPU time of each */
@@ -55,7 +55,8 @@ long __sysconf(int name); /* glibc's own name for it */
 
 long sysconf(int name)
 {
-	return name == _SC_NPROCESSORS_ONLN ? t.cpus : __sysconf(name); /* the sanitizers ask, too */
+	return name == _SC_NPROCESSORS_ONLN ? t.cpus
+					    : __sysconf(name); /* the sanitizers ask, too */
 }
 
 bool process__alive(const struct process *proc)
@@ -179,9 +180,12 @@ static int set_up(void **state)
 	};
 	t.replaced_at = NEVER;
 	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD };
-	t.recorder = (struct recorder_opts){ .process = &t.process, .duration_ns = 2500 * MS, .sets = 6 };
+	t.recorder = (struct recorder_opts){ .process = &t.process,
+					     .duration_ns = 2500 * MS,
+					     .sets = 6 };
 	t.opts = (struct blackbox_opts){
-		.recorder = &t.recorder, .name = "box", .timeout = 60, .began = began, .ctx = &t };
+		.recorder = &t.recorder, .name = "box", .timeout = 60, .began = began, .ctx = &t
+	};
 	return 0;
 }
 
@@ -283,7 +287,8 @@ static void for_a_duration(void **state)
 	assert_int_equal(t.headers[1], T0);
 	assert_int_equal(t.stats.t0, T0);
 	assert_int_equal(t.began, T0);
-	assert_non_null(strstr(fake.text, "create open symbols header attach keep1 header read read checkpoint"));
+	assert_non_null(strstr(
+		fake.text, "create open symbols header attach keep1 header read read checkpoint"));
 	assert_int_equal(t.written, 4); /* 0, 1, 2 s; the end */
 	assert_int_equal(t.stats.checkpoints, 4);
 	for (int i = 0; i < 3; i++)
@@ -346,7 +351,8 @@ static void busy_rings(void **state)
 	t.rate[1] = RING_BYTES / 1024; /* round in 1024 ms */
 	t.rate[2] = 2;
 	assert_int_equal(run(), 0);
-	assert_in_range(fake.read_at[2] - fake.read_at[0], 1000 * MS, 1001 * MS); /* not known yet */
+	assert_in_range(fake.read_at[2] - fake.read_at[0], 1000 * MS,
+			1001 * MS); /* not known yet */
 	assert_in_range(fake.read_at[4] - fake.read_at[2], 256 * MS, 258 * MS);
 	assert_in_range(fake.read_at[6] - fake.read_at[4], 254 * MS, 260 * MS);
 	fake_end();
@@ -471,18 +477,10 @@ static void cannot_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(names),
-		TEST(sizes),
-		TEST(asks_for),
-		TEST(for_a_duration),
-		TEST(ended_by_signal),
-		TEST(ended_by_exit),
-		TEST(ended_by_exec),
-		TEST(busy_rings),
-		TEST(costly_checkpoints),
-		TEST(no_room),
-		TEST(unreadable),
-		TEST(cannot_begin),
+		TEST(names),	      TEST(sizes),	     TEST(asks_for),
+		TEST(for_a_duration), TEST(ended_by_signal), TEST(ended_by_exit),
+		TEST(ended_by_exec),  TEST(busy_rings),	     TEST(costly_checkpoints),
+		TEST(no_room),	      TEST(unreadable),	     TEST(cannot_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

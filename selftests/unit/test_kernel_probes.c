@@ -83,7 +83,8 @@ const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
 	return NULL;
 }
 
-int bpf_object__open_skeleton(struct bpf_object_skeleton *s, const struct bpf_object_open_opts *opts)
+int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
+			      const struct bpf_object_open_opts *opts)
 {
 	t.programs = (unsigned int)s->prog_cnt;
 	for (int i = 0; i < s->prog_cnt; i++) {
@@ -122,7 +123,8 @@ void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s)
 	free(s);
 }
 
-struct bpf_program *bpf_object__next_program(const struct bpf_object *obj, struct bpf_program *program)
+struct bpf_program *bpf_object__next_program(const struct bpf_object *obj,
+					     struct bpf_program *program)
 {
 	program = program ? program + 1 : t.program;
 	return program < t.program + t.programs ? program : NULL;
@@ -320,14 +322,16 @@ static void cannot_load(void **state)
 	t.load_error = -EINVAL;
 	assert_error(open_for(KERNEL), -EINVAL, "Invalid argument");
 	t.missing = "btf_trace_sys_exit"; /* the cause, as far as the kernel's types tell it */
-	assert_error(open_for(KERNEL), -EINVAL, "no tracepoint raw_syscalls:sys_exit; it needs CONFIG_FTRACE");
+	assert_error(open_for(KERNEL), -EINVAL,
+		     "no tracepoint raw_syscalls:sys_exit; it needs CONFIG_FTRACE");
 }
 
 static void possible(void **state)
 {
 	static const char *const needs[] = { "btf_trace_sched_switch", "btf_trace_sched_waking",
 					     "btf_trace_task_newtask", "btf_trace_task_rename",
-					     "bpf_iter_task", "btf_trace_sys_enter", "btf_trace_sys_exit" };
+					     "bpf_iter_task",	       "btf_trace_sys_enter",
+					     "btf_trace_sys_exit" };
 
 	assert_int_equal(kernel_probes__possible(KERNEL | FAULT, &t.err), 0);
 	t.possible_error = -EPERM;
@@ -339,7 +343,8 @@ static void possible(void **state)
 	assert_error(kernel_probes__possible(FAULT, &t.err), -ENOENT, "without set fault");
 	for (int i = 0; i < 7; i++) {
 		t.missing = needs[i];
-		assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT, "this kernel has no");
+		assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT,
+			     "this kernel has no");
 	}
 	t.no_btf = true;
 	assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT, "CONFIG_DEBUG_INFO_BTF");
@@ -350,12 +355,8 @@ static void possible(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(programs_of_sets),
-		TEST(order),
-		TEST(cannot_attach),
-		TEST(threads_present),
-		TEST(cannot_load),
-		TEST(possible),
+		TEST(programs_of_sets), TEST(order),	   TEST(cannot_attach),
+		TEST(threads_present),	TEST(cannot_load), TEST(possible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,8 +23,8 @@ static struct {
 	int open_error, error; /* of open(), of every ioctl() but the first; errnos */
 	struct gt_abi abi;
 	struct gt_session_page page;
-	uint64_t bytes;	     /* of the session's memory */
-	unsigned long last;  /* request */
+	uint64_t bytes;	    /* of the session's memory */
+	unsigned long last; /* request */
 	char name[GT_NAME_MAX];
 	uint32_t count;	     /* of the list; of how many there was room for */
 	uint64_t checkpoint; /* its size */
@@ -105,10 +105,12 @@ int ioctl(int fd, unsigned long request, ...)
 		return 0;
 	case GT_IOC_LIST:
 		assert_int_equal(((struct gt_abi_list *)arg)->count, GT_SESSIONS_MAX);
-		assert_int_equal(((struct gt_abi_list *)arg)->info_size, sizeof(struct gt_abi_info));
+		assert_int_equal(((struct gt_abi_list *)arg)->info_size,
+				 sizeof(struct gt_abi_info));
 		((struct gt_abi_list *)arg)->count = t.count;
 		for (uint32_t i = 0; i < t.count && i < GT_SESSIONS_MAX; i++)
-			((struct gt_abi_info *)(uintptr_t)((struct gt_abi_list *)arg)->infos)[i].id = 21 + i;
+			((struct gt_abi_info *)(uintptr_t)((struct gt_abi_list *)arg)->infos)[i]
+				.id = 21 + i;
 		return 0;
 	case GT_IOC_READ_CHECKPOINT:
 		return read_checkpoint(arg);
@@ -317,12 +319,15 @@ static void reads_checkpoints(void **state)
 	assert_int_equal(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), 0);
 	free(data);
 	t.size_error = ENODATA;
-	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -ENODATA, "there is none");
+	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -ENODATA,
+		     "there is none");
 	t.size_error = EIO;
-	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EIO, "Input/output");
+	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EIO,
+		     "Input/output");
 	t.size_error = ENOSPC;
 	t.read_error = EACCES;
-	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EACCES, "run as root");
+	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EACCES,
+		     "run as root");
 	t.read_error = 0;
 	t.checkpoint = GT_CHECKPOINT_MAX + 1;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EPROTO, "longer");

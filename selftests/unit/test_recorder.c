@@ -11,8 +11,9 @@
 /* A signal that is read when poll() says so. */
 static void fake_signal(int signo, int code, pid_t from)
 {
-	struct signalfd_siginfo info = {
-		.ssi_signo = (uint32_t)signo, .ssi_code = code, .ssi_pid = (uint32_t)from };
+	struct signalfd_siginfo info = { .ssi_signo = (uint32_t)signo,
+					 .ssi_code = code,
+					 .ssi_pid = (uint32_t)from };
 
 	if (write(fake.pipe[1], &info, sizeof(info)) != sizeof(info))
 		abort();

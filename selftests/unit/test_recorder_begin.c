@@ -148,12 +148,8 @@ static void cannot_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(kept_privileges),
-		TEST(command),
-		TEST(layout_does_not_fit),
-		TEST(layout_cannot_be_checked),
-		TEST(just_begun),
-		TEST(cannot_begin),
+		TEST(kept_privileges),		TEST(command),	  TEST(layout_does_not_fit),
+		TEST(layout_cannot_be_checked), TEST(just_begun), TEST(cannot_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

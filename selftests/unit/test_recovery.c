@@ -37,7 +37,7 @@ static struct {
 	int read_error, between; /* what the next read returns; what it was told to do */
 	uint64_t takes;		 /* ns that a read takes */
 	size_t goroutines;
-	unsigned int alive; /* read and not released yet */
+	unsigned int alive;	  /* read and not released yet */
 	struct snapshot *into[2]; /* where the last two reads went to */
 	/* the sink */
 	unsigned int pairs;
@@ -393,15 +393,9 @@ static void sink_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_lost),
-		TEST(a_pair),
-		TEST(once_a_second),
-		TEST(huge_process),
-		TEST(settles_again),
-		TEST(unreadable),
-		TEST(second_unreadable),
-		TEST(no_thread),
-		TEST(destroyed_while_reading),
+		TEST(nothing_lost),	 TEST(a_pair),	      TEST(once_a_second),
+		TEST(huge_process),	 TEST(settles_again), TEST(unreadable),
+		TEST(second_unreadable), TEST(no_thread),     TEST(destroyed_while_reading),
 		TEST(sink_fails),
 	};
 

@@ -30,7 +30,7 @@ struct bpf_link {
 };
 
 static struct {
-	int cpus, off; /* this CPU is off; -1: none */
+	int cpus, off;		    /* this CPU is off; -1: none */
 	int open_error, open_fails; /* on this CPU */
 	int link_error, load_error;
 	bool no_btf;
@@ -94,7 +94,8 @@ int bpf_link__destroy(struct bpf_link *link)
 	return 0;
 }
 
-int bpf_object__open_skeleton(struct bpf_object_skeleton *s, const struct bpf_object_open_opts *opts)
+int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
+			      const struct bpf_object_open_opts *opts)
 {
 	for (int i = 0; i < s->map_cnt; i++)
 		if (s->maps[i].mmaped)
@@ -203,9 +204,9 @@ static void reasons(void **state)
 		int error;
 		const char *text;
 	} cases[] = {
-		{ EPERM, "not permitted" },	   { EACCES, "not permitted" },
-		{ ENOENT, "CONFIG_PERF_EVENTS" },  { EOPNOTSUPP, "CONFIG_PERF_EVENTS" },
-		{ ENOSYS, "CONFIG_PERF_EVENTS" },  { EMFILE, "ulimit -n" },
+		{ EPERM, "not permitted" },	      { EACCES, "not permitted" },
+		{ ENOENT, "CONFIG_PERF_EVENTS" },     { EOPNOTSUPP, "CONFIG_PERF_EVENTS" },
+		{ ENOSYS, "CONFIG_PERF_EVENTS" },     { EMFILE, "ulimit -n" },
 		{ EBUSY, "Device or resource busy" },
 	};
 

@@ -65,7 +65,8 @@ static struct {
 	bool no_threads;
 	unsigned int threads, joins;
 	/* module, rings, kernel events, samples */
-	int module_error, rings_error, finish_error, kernel_error, kernel_attach_error, sampler_error;
+	int module_error, rings_error, finish_error, kernel_error, kernel_attach_error,
+		sampler_error;
 	bool kfuncs, no_rings;
 	unsigned int kernels, samplers, hz;
 	struct gt_counters counters[2];
@@ -107,7 +108,8 @@ int pthread_join(pthread_t thread, void **result)
 	return 0;
 }
 
-int bpf_object__open_skeleton(struct bpf_object_skeleton *s, const struct bpf_object_open_opts *opts)
+int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
+			      const struct bpf_object_open_opts *opts)
 {
 	if (t.open_error) {
 		errno = -t.open_error;
@@ -141,7 +143,8 @@ void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s)
 	free(s);
 }
 
-struct bpf_program *bpf_object__next_program(const struct bpf_object *obj, struct bpf_program *program)
+struct bpf_program *bpf_object__next_program(const struct bpf_object *obj,
+					     struct bpf_program *program)
 {
 	program = program ? program + 1 : t.program;
 	return program < t.program + t.programs ? program : NULL;
@@ -405,7 +408,8 @@ static void by_multi(void **state)
 	assert_int_equal(open_and_attach(), 0);
 	assert_true(session__multi(t.s) && !session__kfuncs(t.s) && session__has_kernel(t.s));
 	assert_int_equal(loaded(), 3);
-	assert_true(find("process_exec")->autoload && find("execute")->autoload && find("park")->autoload);
+	assert_true(find("process_exec")->autoload && find("execute")->autoload &&
+		    find("park")->autoload);
 	assert_int_equal(find("park")->type, -1);
 	assert_int_equal(t.links, 3); /* of exec; both sites of one program; not of set syscall */
 	assert_ptr_equal(t.link[0].program, find("process_exec"));
@@ -414,7 +418,8 @@ static void by_multi(void **state)
 	assert_int_equal(t.rodata.config.rings, 2);
 	assert_int_equal(t.rodata.config.stack_depth, 24);
 	assert_int_equal(t.rodata.config.g_goid, 152); /* the layout's */
-	assert_int_equal(t.rodata.config.inlined_sites, 1); /* a cookie where there usually is none */
+	assert_int_equal(t.rodata.config.inlined_sites,
+			 1); /* a cookie where there usually is none */
 	assert_int_equal(session__rings(t.s), 2);
 	assert_int_equal(session__ring_fd(t.s, 1), 31);
 	assert_int_equal(session__ring_bytes(t.s), 2 << 20);
@@ -657,18 +662,9 @@ static void counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(versions),
-		TEST(by_multi),
-		TEST(sites_of_a_link),
-		TEST(too_many_sites),
-		TEST(by_perf),
-		TEST(cannot_attach),
-		TEST(without_kernel),
-		TEST(samples),
-		TEST(cannot_load),
-		TEST(module),
-		TEST(to_the_module),
-		TEST(detaches),
+		TEST(versions),	   TEST(by_multi),	TEST(sites_of_a_link), TEST(too_many_sites),
+		TEST(by_perf),	   TEST(cannot_attach), TEST(without_kernel),  TEST(samples),
+		TEST(cannot_load), TEST(module),	TEST(to_the_module),   TEST(detaches),
 		TEST(counters),
 	};
 

@@ -59,8 +59,8 @@ int process__find_bias(struct process *proc, const struct elf_image *elf, struct
 	return t.bias_error ? error__set(err, t.bias_error, "no bias") : 0;
 }
 
-int text__check(const struct process *proc, const struct elf_image *elf, const struct site_list *sites,
-		struct error *err)
+int text__check(const struct process *proc, const struct elf_image *elf,
+		const struct site_list *sites, struct error *err)
 {
 	t.texts++;
 	return t.text_error;
@@ -115,8 +115,9 @@ static int set_up(void **state)
 				      .cmdline = "./prog -x",
 				      .bias = 0x400000 };
 	memcpy(t.layout.version.text, "go1.24", 7);
-	t.opts = (struct recorder_opts){
-		.process = &t.process, .layout = &t.layout, .sites = &t.sites };
+	t.opts = (struct recorder_opts){ .process = &t.process,
+					 .layout = &t.layout,
+					 .sites = &t.sites };
 	return 0;
 }
 
@@ -273,12 +274,8 @@ static void signals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(session_options),
-		TEST(attaches),
-		TEST(attaches_to_a_command),
-		TEST(changed_meanwhile),
-		TEST(facts),
-		TEST(symbols),
+		TEST(session_options),	 TEST(attaches), TEST(attaches_to_a_command),
+		TEST(changed_meanwhile), TEST(facts),	 TEST(symbols),
 		TEST(signals),
 	};
 
