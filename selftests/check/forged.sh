@@ -127,6 +127,9 @@ on_fuse() # SIGNAL
 	start_background "$tmp/mnt/program" -duration 600s
 	PID=$BACKGROUND_PID
 	wait_until 10 runs_program || return 1
+	# A page that the program itself waits for is locked, and whoever opens the file then waits for that
+	# page until the server ends, whatever signals come.
+	kill -STOP "$PID" && pause 200
 	touch "$tmp/stop"
 	ends_by_signal "$1" $GOTRACE record --no-cache -p "$PID" -o "$tmp/s.trace"
 	status=$?

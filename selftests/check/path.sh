@@ -224,7 +224,7 @@ refusals()
 	fails 1 'there is no goroutine 987654321' --goroutine 987654321 "$trace" &&
 		fails 1 'goroutine [0-9]* is not there then' --goroutine "$FIRST" --from 500s "$trace" &&
 		fails 2 'no FILE given' --goroutine 1 && fails 2 'no --goroutine ID given' "$trace" &&
-		fails 2 'its id is a number' --goroutine main "$trace" &&
+		fails 2 'not a goroutine ID, which is a number' --goroutine main "$trace" &&
 		fails 2 'from is not before --to' --goroutine 1 --from 2s --to 1s "$trace" &&
 		head -c 5000 "$trace" >"$tmp/cut.trace" && fails 1 'cut.trace' --goroutine 1 "$tmp/cut.trace"
 }

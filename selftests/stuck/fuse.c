@@ -21,6 +21,7 @@
 #define FILE_ID	 2
 #define READ_MAX (128 << 10)
 #define VALID	 3600 /* seconds for which the kernel need not ask again */
+#define LIFE	 300  /* seconds after which it ends by itself, and so do all that wait for it */
 
 static int device, program;
 static off_t size;
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
 		return 1;
 	size = st.st_size;
 	flag = argv[3];
+	alarm(LIFE);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
 	if (mount("stuck", argv[2], "fuse", MS_NODEV | MS_NOSUID, options))
 		return 1;
