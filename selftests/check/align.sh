@@ -329,7 +329,7 @@ refuses()
 		refused 1 'record all of the machine' "$tmp/half.trace" --perf "$tmp/process.data" &&
 		refused 1 'no-such' "$tmp/kernel.trace" --perf "$tmp/no-such" &&
 		refused 1 'self.trace: no perf.data' "$tmp/kernel.trace" --perf "$tmp/self.trace" &&
-		refused 2 'needs --perf' "$tmp/kernel.trace" &&
+		refused 2 'no --perf PERF.DATA given' "$tmp/kernel.trace" &&
 		refused 2 'the same file' - --perf - &&
 		refused 1 'different times' "$(later_run)" --perf "$tmp/mono.data"
 }
