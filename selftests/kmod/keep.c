@@ -565,9 +565,10 @@ static bool test_shared_table(void)
 	return true;
 }
 
-/* Its time-out begins when somebody sees it. */
+/* Its time-out begins when somebody sees it. Its memory is given back a moment after its name. */
 static bool test_shared_table_is_listed(void)
 {
+	uint64_t memory = parameter("memory");
 	struct gt_abi_info info;
 	int end_[2], status;
 	char byte;
@@ -595,6 +596,9 @@ static bool test_shared_table_is_listed(void)
 	CHECK_EQUAL(adopted_status(), 0);
 	close(end_[0]);
 	close(end_[1]);
+	for (int i = 0; i < 500 && parameter("memory") > memory; i++)
+		usleep(10000);
+	CHECK(parameter("memory") <= memory);
 	return true;
 }
 
