@@ -241,7 +241,7 @@ static __always_inline u32 seen__find(u64 hash)
 #define CLAIM_TRIES 8
 
 /*
- * Takes the place of a stack that is about to be sent: whoever had it is not found there from now on, nor is this one
+ * Claims the place of a stack that is about to be sent: the stack that had it is not found from now on, nor is this one
  * before seen__commit(). Each claim has a number of its own, however many CPUs claim at once. 0: always another CPU was
  * faster.
  */

@@ -8,7 +8,7 @@
  * sent each time, with a number of its own.
  *
  * No read here faults a page in: that would wait in the program's own thread, for as long as
- * whoever provides the page takes (a FUSE file system, a userfaultfd handler), and whoever detaches
+ * the provider of the page takes (a FUSE file system, a userfaultfd handler), and a recorder that detaches
  * probes would wait, too. A text whose page is not in memory is counted and reported as unread.
  */
 #ifndef BPF_TEXT_H

@@ -433,7 +433,7 @@ static bool is_dead(struct pid *owner)
 
 /*
  * sessions_lock is held. session__flushed() is not called for an owner that ended while a process
- * with the same table of descriptors (CLONE_FILES) lives: whoever looks for a session next does its
+ * with the same table of descriptors (CLONE_FILES) lives: the next lookup of a session does its
  * work.
  */
 static void give_back_of_dead(void)

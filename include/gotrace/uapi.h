@@ -126,7 +126,7 @@ struct gt_stack_entry {
  * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one
  * and has none, or has released it. A process that creates or claims a session is its owner; when
  * it ends without having released a KEEP session, that is frozen and given back, to be claimed by
- * whoever comes; other processes that have the file have nothing then (-ENOENT), also for a call
+ * the next caller; other processes that have the file have nothing then (-ENOENT), also for a call
  * that had begun. If another process shares the owner's table of descriptors (CLONE_FILES), the end
  * is noticed by the next GT_IOC_CLAIM or GT_IOC_LIST. One whose file was closed before, and is held
  * by a mapping only, is given back as it is, not frozen, when the process ends.

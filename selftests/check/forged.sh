@@ -1,7 +1,7 @@
 #!/bin/bash
 # beside others
 # timeout: 300
-# Programs made to do harm to whoever analyses them: equal symbols, sections of gigabytes, with a limit
+# Programs made to harm the analysis: equal symbols, sections of gigabytes, with a limit
 # on memory; and a signal ends an analysis that takes long, or waits for a file system.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -127,7 +127,7 @@ on_fuse() # SIGNAL
 	start_background "$tmp/mnt/program" -duration 600s
 	PID=$BACKGROUND_PID
 	wait_until 10 runs_program || return 1
-	# A page that the program itself waits for is locked, and whoever opens the file then waits for that
+	# A page that the program itself waits for is locked, and an open() of the file then waits for that
 	# page until the server ends, whatever signals come.
 	kill -STOP "$PID" && pause 200
 	touch "$tmp/stop"

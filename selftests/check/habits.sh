@@ -128,7 +128,7 @@ through_stdin() # VERB [OPTION...]: without FILE, from a pipe and from a file
 		cmp "$tmp/1" "$tmp/3" && cmp "$tmp/2" "$tmp/3"
 }
 
-of_a_terminal() # VERB: nobody waits for what is typed
+of_a_terminal() # VERB: a terminal is not read from
 {
 	timeout 10 python3 -c 'import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' $READER "$1" </dev/null >"$tmp/out"

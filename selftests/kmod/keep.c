@@ -451,7 +451,7 @@ static void *call_late(void *arg)
 	return NULL;
 }
 
-/* In a child: the call begins, says so, and may end when it is told to. Exits with 0 for -ENOENT. */
+/* In a child: the call begins, reports that, and ends on request. Exits with 0 for -ENOENT. */
 static _Noreturn void former_owner(int fd, bool is_emit, int begun, int go)
 {
 	struct late late = { .fd = fd, .is_emit = is_emit };
@@ -525,7 +525,7 @@ static bool test_late_record(void)
 
 /*
  * The owner ends, but its table of descriptors is another process's, too: none of them is closed.
- * The session is frozen and given back nevertheless, when somebody looks for it.
+ * The session is frozen and given back nevertheless, at the next lookup.
  */
 static bool test_shared_table(void)
 {
@@ -565,7 +565,7 @@ static bool test_shared_table(void)
 	return true;
 }
 
-/* Its time-out begins when somebody sees it. Its memory is given back a moment after its name. */
+/* Its time-out begins when it is first listed. Its memory is given back a moment after its name. */
 static bool test_shared_table_is_listed(void)
 {
 	uint64_t memory = parameter("memory");

@@ -130,7 +130,7 @@ static void calls(void **state)
 	a_call(256, 120, 128); /* no more than 128 bytes of a callee that does not say */
 }
 
-/* A slot whose address somebody has may change at any time. */
+/* A slot whose address has escaped may change at any time. */
 static void addresses_taken(void **state)
 {
 	APPLY({ .kind = STEP_ADD, .op = { REG(GPR_SP), IMM(-32) } },

@@ -207,11 +207,11 @@ static void planted_links_are_refused(void **state)
 	trace_file__destroy(f);
 	assert_int_equal(chmod(scratch("tmp"), 0755), 0);
 	assert_int_equal(chown(scratch("tmp"), 0, 0), 0);
-	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), 0); /* nobody else's to write */
+	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), 0); /* no other user can write there */
 	trace_file__destroy(f);
 }
 
-/* Whoever could write the .partial beforehand has no part in the new one. */
+/* A process that could write the .partial beforehand cannot write the new one. */
 static void the_partial_is_a_new_file(void **state)
 {
 	const char *path = scratch("new-one"), *partial = scratch("new-one.partial");

@@ -104,7 +104,7 @@ static void write_and_commit(const char *path)
 	assert_content(path, "text");
 }
 
-/* Whoever takes our new file for a stale one makes us try again, but not for ever. */
+/* A process that takes our new file for a stale one makes us try again, but not for ever. */
 static void others_between_our_steps(void **state)
 {
 	char *path = strdup(scratch("raced"));
@@ -375,7 +375,7 @@ static void kinds_by_their_first_bytes(void **state)
 	assert_false(file_kind__fits(FILE_RAW, AT_FDCWD, scratch_dir()));
 }
 
-/* What the user cannot rename or remove there is told: whose folder it is, and who may write it. */
+/* A file that the user cannot rename or remove is refused with the folder's owner and mode. */
 static void folders_of_others(void **state)
 {
 	static const struct {

@@ -20,7 +20,7 @@
 #define GOLDEN	0x9e3779b97f4a7c15ull
 #define INVERSE 0xf1de83e19937733dull /* GOLDEN * INVERSE is 1 */
 
-/* CPU time, whoever else runs. */
+/* CPU time: other processes do not count. */
 static uint64_t now(void)
 {
 	struct timespec ts;

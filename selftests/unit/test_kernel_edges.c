@@ -402,14 +402,14 @@ static void broken_items(void **state)
 	static const struct {
 		uint8_t len, bytes[8];
 	} items[] = {
-		{ 4, { 0x2a, 1, 3, 0 } },	   /* of a thread that was not told */
+		{ 4, { 0x2a, 1, 3, 0 } },	   /* of an unknown thread */
 		{ 4, { 0x2a, 1, 0, 0 } },	   /* of the idle one */
 		{ 7, { 0x20, 1, 1, 8, 0, 0, 0 } }, /* of no kind */
 		{ 7, { 0x2b, 1, 1, 8, 0, 0, 0 } }, /* of the machine */
-		{ 4, { 0x34, 1, 1, 0 } },	   /* a system call that was not told */
+		{ 4, { 0x34, 1, 1, 0 } },	   /* of an unknown system call */
 		{ 4, { 0x35, 1, 0, 0 } },	   /* the end of none */
 		{ 4, { 0x32, 1, GT_OFF_END, 0 } }, /* no such reason */
-		{ 4, { 0x32, 1, 3 << 3, 0 } },	   /* for a thread that was not told */
+		{ 4, { 0x32, 1, 3 << 3, 0 } },	   /* for an unknown thread */
 		{ 7, { 0x2a, 1, 1, 0, 0, 0, 0 } }, /* a new thread 0 */
 		{ 2, { 0x32, 1 } },		   /* cut */
 	};
@@ -451,7 +451,7 @@ static void cores(void **state)
 	assert_items(none, sizeof(none), 1);
 }
 
-/* A thread whose process or name has changed is told again; who only names it does not care. */
+/* A thread whose process or name has changed is written again, but not for an item that names it. */
 static void threads_told_again(void **state)
 {
 	static const struct {

@@ -67,7 +67,7 @@ static void unknown_goroutines(void **state)
 	expect("5 main.worker oncpu=10 gorun=1 total=11 unknown=10\n");
 }
 
-/* An assist that is told of again goes on; one that is told first has gone on since the generation. */
+/* An assist that is repeated goes on; one that is active first has gone on since the generation. */
 static void assists_told_again(void **state)
 {
 	begin();
@@ -216,7 +216,7 @@ static void names_of_kinds(void **state)
 	naming__deinit(&n);
 }
 
-/* So many kinds are told apart; more have one name together. */
+/* So many kinds have names of their own; the rest share one. */
 static void many_kinds(void **state)
 {
 	struct naming n;

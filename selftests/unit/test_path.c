@@ -205,7 +205,7 @@ static void network(void **state)
 }
 
 /*
- * An interrupt woke the thread: whoever it interrupted did not. A thread that was woken before the wait began,
+ * An interrupt woke the thread: the interrupted task did not. A thread that was woken before the wait began,
  * or just then, was not woken for it.
  */
 static void network_by_an_interrupt(void **state)

@@ -113,7 +113,7 @@ static void by_the_kernel(void **state)
 	starvation__drain(&s, clock__now());
 	assert_int_not_equal(s.drained, 0);
 	assert_int_equal(s.times, 0);
-	starvation__drain(&s, s.drained + 3600000 * MS); /* nobody waits for an hour */
+	starvation__drain(&s, s.drained + 3600000 * MS); /* an hour without a drain */
 	assert_int_equal(s.times, 0);
 	starvation__deinit(&s);
 	assert_int_equal(s.fd, -1);

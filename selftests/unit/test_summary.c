@@ -210,7 +210,7 @@ static void gc_work(void **state)
 	end();
 }
 
-/* One that goes on as the trace begins has done so from there, and one who is told of later, from its begin. */
+/* One that goes on as the trace begins has done so from there, and one that is named later, from its begin. */
 static void gc_work_goes_on(void **state)
 {
 	begin(false);

@@ -36,7 +36,7 @@ int open_trace(const char *path, const struct reader_opts *opts, struct reader *
 
 /*
  * The FILE of a command line that names none: "-" if stdin is a pipe, a socket or a file, as in
- * `cat x | gotrace stat`; else a usage_error(): nobody is to wait for what a terminal sends.
+ * `cat x | gotrace stat`; else a usage_error(): a terminal is not read from.
  */
 const char *default_input(void);
 

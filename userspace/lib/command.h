@@ -60,7 +60,7 @@ bool command__forced(void); /* --force was given */
 	{ "help", 'h', NULL, 0, "show this", -1 }, { NULL, '?', NULL, OPTION_HIDDEN, NULL, -1 }
 
 /*
- * From now on output that nobody reads any more (as of `| head`) ends the process quietly, with
+ * From now on output whose reader is gone (as with `| head`) ends the process quietly, with
  * EXIT_DONE: for verbs that print.
  */
 void command__end_with_reader(void);

@@ -3,7 +3,7 @@
  * The seeded hash functions behind every table whose keys come from input: traces, raw files,
  * programs, the target's strings.
  *
- * Both programs call hash__randomize() before anything else, so that whoever makes the input cannot
+ * Both programs call hash__randomize() before anything else, so that the author of the input cannot
  * choose keys that collide. Nothing may therefore depend on a hash or on the order of a table: what
  * is written or printed is sorted by something else.
  */

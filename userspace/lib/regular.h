@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Opens files whose names come from somebody who is not trusted, such as the traced program.
+ * Opens files whose names come from an untrusted source, such as the traced program.
  *
  * To open a device can already do harm (a watchdog starts, a tape rewinds), and a FIFO can block. So
  * a file is opened with O_PATH first, which does nothing to it, and for reading only once it is known
@@ -23,7 +23,7 @@ int regular__open(const char *path, struct error *err);
 /*
  * As regular__open(), for a path that begins with `/` and is looked up in `root` (NULL: in our own):
  * nothing leads out of that. Only symbolic links of root's and of our own user are followed, so that
- * whoever may write to a folder can't lead us to files of others.
+ * a user who may write to a folder can't lead us to files of others.
  */
 int regular__open_below(const char *root, const char *path, struct error *err);
 

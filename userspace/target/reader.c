@@ -34,7 +34,7 @@ struct reader {
 	char ctx[] __attribute__((aligned(16)));
 };
 
-static _Thread_local struct reader *current; /* NULL: a thread that is nobody's reader */
+static _Thread_local struct reader *current; /* NULL: not a thread of reader__run() */
 
 static uint64_t now(void)
 {

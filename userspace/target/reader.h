@@ -2,7 +2,7 @@
 /*
  * Reads of a target's memory that may block.
  *
- * A read faults pages in. Whoever provides such a page, a userfaultfd handler or a FUSE file
+ * A read faults pages in. The provider of such a page, a userfaultfd handler or a FUSE file
  * system, may never answer; then only SIGKILL ends the wait. So all functions that read a target's
  * memory (process__check_layout(), text__check(), snapshot__read()) run in a thread of their own,
  * which is abandoned when one of its reads blocks: the caller goes on without the result, and the

@@ -35,7 +35,7 @@ enum file_kind {
  * link. Returns 0 or a negative errno: -ENOENT (missing directory), -EISDIR, -EBUSY (another
  * recorder is writing this PATH), -EEXIST (PATH.partial is no regular file), -EMEDIUMTYPE (PATH is a
  * file of another kind), -ENOLINK (a link on the way is one that fs.protected_symlinks refuses:
- * somebody else's, in a sticky directory that all can write) and those of open(2). Most callers use
+ * another user's, in a sticky directory that all can write) and those of open(2). Most callers use
  * output__open(), which has the messages.
  */
 int trace_file__open_as(struct trace_file **ret, const char *path, enum file_kind kind);
@@ -50,7 +50,7 @@ int trace_file__open(struct trace_file **ret, const char *path);
 const char *trace_file__kept(const struct trace_file *f, bool *ret_replaced);
 
 /*
- * Its folder is another user's, or nobody may write to it, so that it may be impossible to rename
+ * Its folder is another user's, or not writable, so that it may be impossible to rename
  * or remove the file there without CAP_DAC_OVERRIDE and CAP_FOWNER.
  */
 bool trace_file__in_folder_of_other(const struct trace_file *f);

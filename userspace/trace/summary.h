@@ -5,7 +5,7 @@
  * Before it in an event's way: trace/reader.c, whose events it understands by trace/meaning.h.
  * After it: `gotrace goroutines`. The figures are those of the Summarizer of Go's internal/trace,
  * to the nanosecond and with its peculiarities: a time of 0 stands for "not", and blocking
- * "forever" counts as an end. One is put right, so that parts never exceed their whole: of a system
+ * "forever" counts as an end. One is corrected, so that parts never exceed their whole: of a system
  * call that the trace's end finds blocked, Go counts the blocked time twice.
  *
  * Memory follows the goroutines that are alive: who has ended is handed out at once. Regions and

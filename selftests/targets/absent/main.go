@@ -9,7 +9,7 @@
 // are answered; the done line has the duration of the longest call in ms.
 //
 // With -runtime it makes the page absent in which the runtime has its list of goroutines, and sleeps: the
-// whole program stands still at its next look there, and so does whoever reads that page.
+// whole program stands still at its next look there, and so does every reader of that page.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 	"sort"
 )
 
-// None is the id of nobody.
+// None is the id that no goroutine has.
 const None = -1
 
 // Peer is another thread that an item names.

@@ -445,7 +445,7 @@ func (w *walk) waiting(g int64, s State, end, lo, hi int64, depth int) {
 	w.emit(seg, lo, hi)
 }
 
-// byScheduler: the wait was ended by a thread that ran no goroutine. If that had slept until then, and somebody of
+// byScheduler: the wait was ended by a thread that ran no goroutine. If that had slept until then, and a thread of
 // the program has woken it since the wait began, the path goes on there.
 func (w *walk) byScheduler(seg Segment, s State, end, lo, hi int64, depth int) {
 	seg.Cause = map[string]string{"network": "netpoll", "sleep": "timer"}[s.Reason]
