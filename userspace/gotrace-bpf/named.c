@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "lib/log.h"
 #include "lib/suggest.h"
 #include "named.h"
+#include "target/process.h"
 
 #define LISTED	  10 /* candidates; more of them are counted */
 #define COMMAND	  80 /* bytes shown of a command line */
@@ -37,29 +37,12 @@ struct search {
 	char similar[NAME_SIZE]; /* a name of another process; empty: none */
 };
 
-/* Up to size - 1 bytes, with a NUL behind them. The number, or -1. */
-static ssize_t read_proc(pid_t pid, const char *file, char *text, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, text, size - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
 /* False: it is gone, or has no program (a kernel thread, a zombie). */
 static bool read_names(pid_t pid, struct names *ret)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64], file[4096], *base;
-	ssize_t n = read_proc(pid, "comm", ret->comm, sizeof(ret->comm));
+	ssize_t n = process__read_file(pid, "comm", ret->comm, sizeof(ret->comm));
 
 	if (n <= 0)
 		return false;
@@ -101,7 +84,7 @@ static void look_at(struct search *s, pid_t pid)
 static void show(pid_t pid)
 {
 	char text[COMMAND + 1];
-	ssize_t n = read_proc(pid, "cmdline", text, sizeof(text));
+	ssize_t n = process__read_file(pid, "cmdline", text, sizeof(text));
 
 	for (ssize_t i = 0; i + 1 < n; i++)
 		if (!text[i])

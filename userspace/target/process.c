@@ -27,8 +27,7 @@
 
 #define IOV_BATCH 1024		/* UIO_MAXIOV */
 
-/* A whole small file below /proc/PID as a string; its length, or a negative errno. */
-static ssize_t read_proc(pid_t pid, const char *name, char *buf, size_t size)
+ssize_t process__read_file(pid_t pid, const char *name, char *buf, size_t size)
 {
 	size_t done = 0;
 	char path[64];
@@ -70,7 +69,7 @@ static uint64_t read_stat(pid_t pid, int which)
 {
 	char buf[1024], *p;
 
-	if (read_proc(pid, "stat", buf, sizeof(buf)) <= 0)
+	if (process__read_file(pid, "stat", buf, sizeof(buf)) <= 0)
 		return 0;
 	p = strrchr(buf, ')');
 	for (int field = 2; p && field < which; field++)
@@ -80,7 +79,7 @@ static uint64_t read_stat(pid_t pid, int which)
 
 static void read_cmdline(struct process *proc)
 {
-	ssize_t n = read_proc(proc->pid, "cmdline", proc->cmdline, sizeof(proc->cmdline));
+	ssize_t n = process__read_file(proc->pid, "cmdline", proc->cmdline, sizeof(proc->cmdline));
 
 	while (n > 0 && !proc->cmdline[n - 1])
 		n--;
@@ -95,7 +94,7 @@ static int check_status(struct process *proc, struct error *err)
 {
 	char status[8192], field[256];
 
-	if (read_proc(proc->pid, "status", status, sizeof(status)) <= 0)
+	if (process__read_file(proc->pid, "status", status, sizeof(status)) <= 0)
 		return error__set(err, -ESRCH, "no process with PID %d", proc->pid);
 	if (status_field(status, "Tgid", field, sizeof(field)) && atoi(field) != proc->pid)
 		return error__set(err, -ESRCH, "PID %d is a thread; its process is %d", proc->pid,
@@ -362,7 +361,7 @@ static void add_thread(struct process *proc, const char *tid)
 	uint64_t host, ns;
 
 	snprintf(name, sizeof(name), "task/%.20s/status", tid);
-	if (read_proc(proc->pid, name, status, sizeof(status)) <= 0 ||
+	if (process__read_file(proc->pid, name, status, sizeof(status)) <= 0 ||
 	    !status_field(status, "NSpid", field, sizeof(field)))
 		return;
 	last = strrchr(field, '\t');

@@ -35,6 +35,8 @@ struct process {
 	unsigned int listings;	/* of its threads, since process__begin_reading() */
 };
 
+/* A small file below /proc/PID, up to size - 1 bytes, as a string; its length, or a negative errno. */
+ssize_t process__read_file(pid_t pid, const char *name, char *buf, size_t size);
 /* No such process, a kernel thread, a zombie, no permission: a reason and a negative errno. */
 int process__open(struct process *ret, pid_t pid, struct error *err);
 void process__deinit(struct process *proc);
