@@ -23,23 +23,14 @@
 #include "capture/kernel_probes.h"
 #include "target/site.h"
 
+#include "fake_skeleton.h"
 #include "kernel.skel.h"
 
 #define KERNEL SITE_SET(KERNEL)
 #define FAULT  SITE_SET(FAULT)
 
-struct bpf_program {
-	const char *name;
-	bool autoload, autoattach;
-};
-
 static struct {
-	struct bpf_program program[32];
-	unsigned int programs;
-	struct {
-		unsigned char bytes[1 << 12] __attribute__((aligned(16)));
-	} rodata;
-	int load_error, attach_error, iter_error, stale_errno;
+	int attach_error, iter_error, stale_errno;
 	bool no_btf;
 	const char *missing; /* of the kernel's types */
 	char order[64];	     /* what was attached, a letter each */
@@ -83,26 +74,6 @@ const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
 	return NULL;
 }
 
-int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
-			      const struct bpf_object_open_opts *opts)
-{
-	t.programs = (unsigned int)s->prog_cnt;
-	for (int i = 0; i < s->prog_cnt; i++) {
-		t.program[i] = (struct bpf_program){ s->progs[i].name, true, true };
-		*s->progs[i].prog = &t.program[i];
-	}
-	for (int i = 0; i < s->map_cnt; i++)
-		if (s->maps[i].mmaped)
-			*s->maps[i].mmaped = &t.rodata;
-	*s->obj = (struct bpf_object *)&t;
-	return 0;
-}
-
-int bpf_object__load_skeleton(struct bpf_object_skeleton *s)
-{
-	return t.load_error;
-}
-
 int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 {
 	attached('p');
@@ -112,33 +83,6 @@ int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 void bpf_object__detach_skeleton(struct bpf_object_skeleton *s)
 {
 	t.detached++;
-}
-
-void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s)
-{
-	if (!s)
-		return;
-	free(s->maps);
-	free(s->progs);
-	free(s);
-}
-
-struct bpf_program *bpf_object__next_program(const struct bpf_object *obj,
-					     struct bpf_program *program)
-{
-	program = program ? program + 1 : t.program;
-	return program < t.program + t.programs ? program : NULL;
-}
-
-int bpf_program__set_autoload(struct bpf_program *program, bool on)
-{
-	program->autoload = on;
-	return 0;
-}
-
-void bpf_program__set_autoattach(struct bpf_program *program, bool on)
-{
-	program->autoattach = on;
 }
 
 struct bpf_link *bpf_program__attach_iter(const struct bpf_program *program,
@@ -216,6 +160,7 @@ int cpu_events__possible(uint64_t config)
 static int set_up(void **state)
 {
 	memset(&t, 0, sizeof(t));
+	memset(&fake, 0, sizeof(fake));
 	return pipe(t.pipe);
 }
 
@@ -260,8 +205,8 @@ static void programs_of_sets(void **state)
 {
 	for (unsigned int sets = 0; sets < 4; sets++) {
 		assert_int_equal(open_for((sets & 1 ? KERNEL : 0) | (sets & 2 ? FAULT : 0)), 0);
-		for (unsigned int i = 0; i < t.programs; i++) {
-			const struct bpf_program *p = &t.program[i];
+		for (unsigned int i = 0; i < fake.programs; i++) {
+			const struct bpf_program *p = &fake.program[i];
 			bool fault = !strncmp(p->name, "fault_", 6);
 
 			assert_int_equal(p->autoload, (sets & (fault ? 2 : 1)) != 0);
@@ -313,13 +258,13 @@ static void threads_present(void **state)
 
 static void cannot_load(void **state)
 {
-	t.load_error = -EPERM;
+	fake.load_error = -EPERM;
 	assert_error(open_for(KERNEL), -EPERM, "not permitted; run as root");
-	t.load_error = -EACCES;
+	fake.load_error = -EACCES;
 	assert_error(open_for(KERNEL), -EACCES, "verifier refuses");
-	t.load_error = -EMFILE;
+	fake.load_error = -EMFILE;
 	assert_error(open_for(KERNEL), -EMFILE, "too few file descriptors");
-	t.load_error = -EINVAL;
+	fake.load_error = -EINVAL;
 	assert_error(open_for(KERNEL), -EINVAL, "Invalid argument");
 	t.missing = "btf_trace_sys_exit"; /* the cause, as far as the kernel's types tell it */
 	assert_error(open_for(KERNEL), -EINVAL,

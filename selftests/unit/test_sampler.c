@@ -22,6 +22,7 @@
 #include "capture/cpu_events.h"
 #include "capture/sampler.h"
 
+#include "fake_skeleton.h"
 #include "sample.skel.h"
 
 struct bpf_link {
@@ -32,12 +33,11 @@ struct bpf_link {
 static struct {
 	int cpus, off;		    /* this CPU is off; -1: none */
 	int open_error, open_fails; /* on this CPU */
-	int link_error, load_error;
+	int link_error;
 	bool no_btf;
 	unsigned int events, links;
 	uint64_t config, period;
 	struct bpf_link link[8];
-	unsigned char memory[4096] __attribute__((aligned(16)));
 	struct sampler *s;
 	struct error err;
 } t;
@@ -94,29 +94,6 @@ int bpf_link__destroy(struct bpf_link *link)
 	return 0;
 }
 
-int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
-			      const struct bpf_object_open_opts *opts)
-{
-	for (int i = 0; i < s->map_cnt; i++)
-		if (s->maps[i].mmaped)
-			*s->maps[i].mmaped = t.memory;
-	return 0;
-}
-
-int bpf_object__load_skeleton(struct bpf_object_skeleton *s)
-{
-	return t.load_error;
-}
-
-void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s)
-{
-	if (!s)
-		return;
-	free(s->maps);
-	free(s->progs);
-	free(s);
-}
-
 int rings__use(const struct rings *r, struct bpf_object *object)
 {
 	return 0;
@@ -127,6 +104,7 @@ int rings__use(const struct rings *r, struct bpf_object *object)
 static int set_up(void **state)
 {
 	memset(&t, 0, sizeof(t));
+	memset(&fake, 0, sizeof(fake));
 	t.cpus = 4;
 	t.off = -1;
 	return 0;
@@ -222,9 +200,9 @@ static void reasons(void **state)
 	assert_error(sampler__possible(&t.err), -ENOENT, "CONFIG_DEBUG_INFO_BTF");
 	t.no_btf = false;
 	assert_int_equal(sampler__possible(&t.err), 0);
-	t.load_error = -EACCES;
+	fake.load_error = -EACCES;
 	assert_error(open_it(), -EACCES, "not permitted");
-	assert_int_equal(((struct gt_config *)t.memory)->tgid, 42);
+	assert_int_equal(fake.rodata.config.tgid, 42);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -26,16 +26,10 @@
 #include "capture/sampler.h"
 #include "capture/session.h"
 
+#include "fake_skeleton.h"
 #include "gotrace.skel.h"
 
-#define PROGRAMS 64
-#define LINKS	 64
-
-struct bpf_program {
-	const char *name;
-	bool autoload, autoattach;
-	int type; /* as expected; -1: as compiled */
-};
+#define LINKS 64
 
 struct bpf_link {
 	const struct bpf_program *program;
@@ -46,15 +40,6 @@ struct bpf_link {
 static struct {
 	const char *release; /* of the kernel */
 	uint64_t pid_ns;
-	/* programs */
-	struct bpf_program program[PROGRAMS];
-	unsigned int programs;
-	union {
-		struct gt_config config;
-		unsigned char bytes[1 << 16];
-	} rodata;
-	int open_error, load_error;
-	size_t elf_bytes; /* of the object that is loaded */
 	/* links */
 	struct bpf_link link[LINKS];
 	unsigned int links, attach_fails; /* at this link, from 1 on */
@@ -106,59 +91,6 @@ int pthread_join(pthread_t thread, void **result)
 {
 	t.joins++;
 	return 0;
-}
-
-int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
-			      const struct bpf_object_open_opts *opts)
-{
-	if (t.open_error) {
-		errno = -t.open_error;
-		return t.open_error;
-	}
-	t.elf_bytes = s->data_sz;
-	t.programs = (unsigned int)s->prog_cnt;
-	assert_true(t.programs < PROGRAMS);
-	for (int i = 0; i < s->prog_cnt; i++) {
-		t.program[i] = (struct bpf_program){ s->progs[i].name, true, true, -1 };
-		*s->progs[i].prog = &t.program[i];
-	}
-	for (int i = 0; i < s->map_cnt; i++)
-		if (s->maps[i].mmaped)
-			*s->maps[i].mmaped = &t.rodata;
-	*s->obj = (struct bpf_object *)&t;
-	return 0;
-}
-
-int bpf_object__load_skeleton(struct bpf_object_skeleton *s)
-{
-	return t.load_error;
-}
-
-void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s)
-{
-	if (!s)
-		return;
-	free(s->maps);
-	free(s->progs);
-	free(s);
-}
-
-struct bpf_program *bpf_object__next_program(const struct bpf_object *obj,
-					     struct bpf_program *program)
-{
-	program = program ? program + 1 : t.program;
-	return program < t.program + t.programs ? program : NULL;
-}
-
-int bpf_program__set_autoload(struct bpf_program *program, bool on)
-{
-	program->autoload = on;
-	return 0;
-}
-
-void bpf_program__set_autoattach(struct bpf_program *program, bool on)
-{
-	program->autoattach = on;
 }
 
 int bpf_program__set_expected_attach_type(struct bpf_program *program, enum bpf_attach_type type)
@@ -327,6 +259,7 @@ static void add_site(enum gt_probe probe, uint64_t offset)
 static int set_up(void **state)
 {
 	memset(&t, 0, sizeof(t));
+	memset(&fake, 0, sizeof(fake));
 	t.release = "6.12.0-1-amd64";
 	t.pid_ns = SESSION_INIT_PID_NS;
 	t.module_error = -ENOENT;
@@ -370,9 +303,9 @@ static int open_and_attach(void)
 
 static const struct bpf_program *find(const char *name)
 {
-	for (unsigned int i = 0; i < t.programs; i++)
-		if (!strcmp(t.program[i].name, name))
-			return &t.program[i];
+	for (unsigned int i = 0; i < fake.programs; i++)
+		if (!strcmp(fake.program[i].name, name))
+			return &fake.program[i];
 	fail_msg("no program %s", name);
 	return NULL;
 }
@@ -381,9 +314,9 @@ static unsigned int loaded(void)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < t.programs; i++) {
-		n += t.program[i].autoload;
-		assert_false(t.program[i].autoattach);
+	for (unsigned int i = 0; i < fake.programs; i++) {
+		n += fake.program[i].autoload;
+		assert_false(fake.program[i].autoattach);
 	}
 	return n;
 }
@@ -414,11 +347,11 @@ static void by_multi(void **state)
 	assert_int_equal(t.links, 3); /* of exec; both sites of one program; not of set syscall */
 	assert_ptr_equal(t.link[0].program, find("process_exec"));
 	assert_int_equal(t.link[1].sites + t.link[2].sites, 3);
-	assert_int_equal(t.rodata.config.tgid, 42);
-	assert_int_equal(t.rodata.config.rings, 2);
-	assert_int_equal(t.rodata.config.stack_depth, 24);
-	assert_int_equal(t.rodata.config.g_goid, 152); /* the layout's */
-	assert_int_equal(t.rodata.config.inlined_sites,
+	assert_int_equal(fake.rodata.config.tgid, 42);
+	assert_int_equal(fake.rodata.config.rings, 2);
+	assert_int_equal(fake.rodata.config.stack_depth, 24);
+	assert_int_equal(fake.rodata.config.g_goid, 152); /* the layout's */
+	assert_int_equal(fake.rodata.config.inlined_sites,
 			 1); /* a cookie where there usually is none */
 	assert_int_equal(session__rings(t.s), 2);
 	assert_int_equal(session__ring_fd(t.s, 1), 31);
@@ -537,30 +470,30 @@ static void samples(void **state)
 	session__destroy(t.s);
 	t.links = 0;
 	t.s = NULL;
-	t.load_error = -EINVAL; /* nothing more is tried */
+	fake.load_error = -EINVAL; /* nothing more is tried */
 	assert_int_equal(open_it(), -EINVAL);
 	assert_int_equal(t.samplers, 1);
-	t.load_error = 0;
+	fake.load_error = 0;
 	t.sampler_error = -EMFILE;
 	assert_int_equal(open_it(), -EMFILE);
 }
 
 static void cannot_load(void **state)
 {
-	t.load_error = -EACCES;
+	fake.load_error = -EACCES;
 	assert_int_equal(open_it(), -EACCES);
 	assert_non_null(strstr(t.err.text, "verifier refuses"));
 	t.err.text[0] = 0;
-	t.load_error = -EPERM;
+	fake.load_error = -EPERM;
 	assert_int_equal(open_it(), -EPERM);
 	assert_non_null(strstr(t.err.text, "not permitted; run as root"));
 	t.err.text[0] = 0;
-	t.load_error = 0;
-	t.open_error = -EINVAL;
+	fake.load_error = 0;
+	fake.open_error = -EINVAL;
 	assert_int_equal(open_it(), -EINVAL);
 	assert_non_null(strstr(t.err.text, "cannot open the BPF programs"));
 	t.err.text[0] = 0;
-	t.open_error = 0;
+	fake.open_error = 0;
 	t.finish_error = -ENOMEM;
 	assert_int_equal(open_it(), -ENOMEM);
 	assert_non_null(strstr(t.err.text, "cannot create a ring buffer"));
@@ -580,15 +513,15 @@ static void module(void **state)
 
 	t.module_error = 0;
 	assert_int_equal(open_it(), 0); /* which no program can call */
-	alone = t.elf_bytes;
+	alone = fake.elf_bytes;
 	assert_false(session__kfuncs(t.s));
-	assert_int_equal(t.rodata.config.kfuncs, 0);
+	assert_int_equal(fake.rodata.config.kfuncs, 0);
 	session__destroy(t.s);
 	t.kfuncs = true;
 	assert_int_equal(open_it(), 0);
 	assert_true(session__kfuncs(t.s));
-	assert_int_equal(t.rodata.config.kfuncs, 1);
-	assert_true(t.elf_bytes != alone); /* other programs, which know the module */
+	assert_int_equal(fake.rodata.config.kfuncs, 1);
+	assert_true(fake.elf_bytes != alone); /* other programs, which know the module */
 	assert_false(t.no_rings);
 }
 
@@ -606,7 +539,7 @@ static void to_the_module(void **state)
 	t.kfuncs = true;
 	assert_int_equal(open_and_attach(), 0);
 	assert_true(t.no_rings);
-	assert_int_equal(t.rodata.config.session, 17);
+	assert_int_equal(fake.rodata.config.session, 17);
 	assert_int_equal(session__rings(t.s), 0);
 	assert_ptr_equal(t.link[0].program, find("process_exec_session"));
 	assert_false(find("process_exec")->autoload);
