@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The critical path: chains of waits made by hand, between goroutines and between threads. What
- * contradicts itself: test_path_any.c.
+ * contradicts itself: test_path_any.c. System calls: test_path_calls.c.
  */
 #include "path_fixture.h"
 
@@ -242,272 +242,9 @@ static void network_by_an_interrupt(void **state)
 	       "60-70 goblock g1 m9 network netpoll by=901\n"
 	       "70-71 gorun g1 idle\n"
 	       "71-80 oncpu g1 m1\n");
-	end();
-}
-
-/* An interrupt woke that thread: whichever process it came in the midst of has no part in it. */
-static void network_by_interrupt(void **state)
-{
-	begin();
-	all_run(1);
-	core(1, 1, 0);
-	core(2, 9, 2);
-	off(3, 9, GT_OFF_SLEEPING, 0, 2);
-	block(10, 1, NETWORK);
-	interrupt(25, 9);
-	core(27, 9, 2);
-	unblock(30, 1, 0);
-	start(31, 1);
 	expect(1, 10, 31,
 	       "10-30 goblock g1 m9 network netpoll\n"
 	       "30-31 gorun g1 idle\n");
-	end();
-}
-
-/* Of a raw system call Go knows nothing: its thread sleeps, and another one's goroutine wakes it. */
-static void raw_futex(void **state)
-{
-	begin();
-	all_run(2);
-	core(1, 1, 0);
-	core(1, 2, 1);
-	call(10, 1, FUTEX);
-	off(12, 1, GT_OFF_SLEEPING, 0, 0);
-	off(20, 2, GT_OFF_PREEMPTED, STRESS, 1); /* the waker has to wait itself */
-	core(25, 2, 1);
-	wake(40, 1, 2);
-	core(44, 1, 0);
-	expect(1, 5, 50,
-	       "5-12 oncpu g1 m1\n"
-	       "12-20 oncpu g2 m2\n"
-	       "20-25 kernrun g2 m2 first process by=900 by=stress\n"
-	       "25-40 oncpu g2 m2\n"
-	       "40-44 kernrun g1 m1 call=202\n"
-	       "44-50 oncpu g1 m1\n");
-	end();
-}
-
-/* The waker ran no goroutine just then, as a thread of C; before, it did. */
-static void bare_thread(void **state)
-{
-	begin();
-	all_run(2);
-	core(1, 1, 0);
-	core(1, 2, 1);
-	on(1, 1);
-	event(8, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	call(9, 1, FUTEX);
-	off(10, 1, GT_OFF_SLEEPING, 0, 0);
-	block(20, 2, CHAN);
-	wake(30, 1, 2);
-	core(31, 1, 0);
-	expect(1, 5, 40,
-	       "5-8 oncpu g1 m1\n"
-	       "8-10 oncpu g1 m1 call=202\n"
-	       "10-20 oncpu g2 m2\n"
-	       "20-30 oncpu m2\n"
-	       "30-31 kernrun g1 m1 call=202\n"
-	       "31-40 oncpu g1 m1 call=202\n");
-	end();
-}
-
-/* What preempts goroutines cuts it short: it is the same wait, and the same goroutine that ends it. */
-static void signals(void **state)
-{
-	begin();
-	all_run(2);
-	core(1, 1, 0);
-	core(1, 2, 1);
-	core(2, 9, 2);
-	call(10, 1, FUTEX);
-	off(12, 1, GT_OFF_SLEEPING, 0, 0);
-	wake(20, 1, 9);
-	core(21, 1, 0);
-	item(22, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
-	off(23, 1, GT_OFF_PREEMPTED, 9, 0);
-	core(25, 1, 0);
-	call(26, 1, FUTEX);
-	off(27, 1, GT_OFF_SLEEPING, 0, 0);
-	wake(30, 1, 9);
-	core(31, 1, 0);
-	off(32, 1, GT_OFF_SLEEPING, 0, 0);
-	wake(40, 1, 2);
-	core(41, 1, 0);
-	item(42, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
-	call(50000, 1, FUTEX);
-	off(60000, 1, GT_OFF_SLEEPING, 0, 0);
-	wake(60010, 1, 9); /* not cut short: it did something else then */
-	core(60011, 1, 0);
-	off(120000, 1, GT_OFF_SLEEPING, 0, 0);
-	wake(120010, 1, 2);
-	expect(1, 5, 50,
-	       "5-12 oncpu g1 m1\n"
-	       "12-40 oncpu g2 m2\n"
-	       "40-41 kernrun g1 m1 call=202\n"
-	       "41-50 oncpu g1 m1\n");
-	expect(1, 10, 29, "10-12 oncpu g1 m1\n12-29 oncpu g2 m2\n");
-	expect(1, 60000, 60011,
-	       "60000-60010 kernblock g1 m1 call=202 thread by=9\n60010-60011 kernrun g1 m1 call=202\n");
-	end();
-}
-
-static void system_calls(void **state)
-{
-	begin();
-	all_run(1);
-	core(1, 1, 0);
-	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	call(11, 1, READ);
-	off(12, 1, GT_OFF_SLEEPING, PEER, 0);
-	wake(30, 1, PEER);
-	core(31, 1, 0);
-	on(1, 1);
-	event(32, EV_GO_SYSCALL_END, 0, 0, 0);
-	call(40, 1, FSYNC);
-	off(41, 1, GT_OFF_DISK, 0, 0);
-	interrupt(60, 1);
-	core(61, 1, 0);
-	item(61, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
-	item(70, 1, KERNEL_FAULT_BEGIN, (struct kernel_item){});
-	off(71, 1, GT_OFF_DISK, 0, 0);
-	event(90, EV_HEAP_ALLOC, 1, 0, 0);
-	expect(1, 5, 80,
-	       "5-10 oncpu g1 m1\n"
-	       "10-12 oncpu g1 m1 call=0\n"
-	       "12-30 sysblock g1 m1 call=0 process by=901 by=peer\n"
-	       "30-31 kernrun g1 m1 call=0\n"
-	       "31-32 oncpu g1 m1 call=0\n"
-	       "32-41 oncpu g1 m1\n"
-	       "41-60 kernblock g1 m1 call=74 interrupt\n"
-	       "60-61 kernrun g1 m1 call=74\n"
-	       "61-71 oncpu g1 m1\n"
-	       "71-80 kernblock g1 m1 fault pending\n");
-	end();
-}
-
-/* A call of C, one for Go, makes several system calls: each part has its own. */
-static void several_system_calls(void **state)
-{
-	begin();
-	all_run(1);
-	core(1, 1, 0);
-	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	call(11, 1, READ);
-	off(12, 1, GT_OFF_SLEEPING, 0, 0);
-	wake(20, 1, PEER);
-	core(22, 1, 0);
-	item(24, 1, KERNEL_SYS_EXIT, (struct kernel_item){});
-	call(25, 1, FSYNC);
-	off(26, 1, GT_OFF_DISK, 0, 0);
-	wake(30, 1, PEER);
-	core(33, 1, 0);
-	event(40, EV_GO_SYSCALL_END, 0, 0, 0);
-	expect(1, 5, 40,
-	       "5-10 oncpu g1 m1\n"
-	       "10-12 oncpu g1 m1 call=0\n"
-	       "12-20 sysblock g1 m1 call=0 process by=901\n"
-	       "20-22 kernrun g1 m1 call=0\n"
-	       "22-25 oncpu g1 m1 call=0\n"
-	       "25-26 oncpu g1 m1 call=74\n"
-	       "26-30 sysblock g1 m1 call=74 process by=901\n"
-	       "30-33 kernrun g1 m1 call=74\n"
-	       "33-40 oncpu g1 m1 call=74\n");
-	end();
-}
-
-/*
- * The thread has had its core since before the goroutine's call, in calls that the scheduler made: these are
- * not the goroutine's. Its own one has its name to the end of the state, but only once it was entered.
- */
-static void call_of_the_state(void **state)
-{
-	begin();
-	all_run(1);
-	call(1, 1, FUTEX);
-	core(2, 1, 0); /* the thread's stretch on the core begins in that call */
-	item(3, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
-	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	call(12, 1, READ);
-	item(20, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = READ });
-	event(22, EV_GO_SYSCALL_END, 0, 0, 0);
-	call(24, 1, FUTEX);
-	item(26, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
-	event(30, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	off(32, 1, GT_OFF_PREEMPTED, STRESS, 0); /* before it has entered the call */
-	core(34, 1, 0);
-	call(36, 1, FSYNC);
-	expect(1, 5, 40,
-	       "5-10 oncpu g1 m1\n"
-	       "10-22 oncpu g1 m1 call=0\n"
-	       "22-32 oncpu g1 m1\n"
-	       "32-34 kernrun g1 m1 first process by=900 by=stress\n"
-	       "34-40 oncpu g1 m1 call=74\n");
-	expect(1, 10, 12, "10-12 oncpu g1 m1\n"); /* the window ends as it is entered */
-	end();
-}
-
-/* A call that ends just as the goroutine's begins is not that; one without any has no name. */
-static void call_before_the_state(void **state)
-{
-	begin();
-	all_run(1);
-	core(1, 1, 0);
-	call(5, 1, FUTEX);
-	item(10, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
-	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	event(20, EV_GO_SYSCALL_END, 0, 0, 0);
-	call(20, 1, FUTEX);
-	item(30, 1, KERNEL_SYS_EXIT, (struct kernel_item){ .number = FUTEX });
-	event(30, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	call(35, 1, READ);
-	event(40, EV_GO_SYSCALL_END, 0, 0, 0);
-	expect(1, 2, 50, "2-30 oncpu g1 m1\n30-40 oncpu g1 m1 call=0\n40-50 oncpu g1 m1\n");
-	end();
-}
-
-/* What a generation's table says of a thread: it has been in the call since before the trace. */
-static void call_of_the_table(void **state)
-{
-	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
-
-	begin();
-	fold.retold = true;
-	assert_int_equal(kernel_threads__set(&threads, &kt), 0);
-	on(0, 0);
-	event(10, EV_SYNC, 0, 0, 0);
-	event(10, EV_GO_STATUS, 1, 1, GO_SYSCALL);
-	on(1, 1);
-	event(20, EV_GO_SYSCALL_END, 0, 0, 0);
-	event(30, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	kernel_threads__find(&threads, 1)->call = KERNEL_NO_CALL; /* its end was lost */
-	event(40, EV_SYNC, 0, 0, 0);
-	event(50, EV_GO_SYSCALL_END, 0, 0, 0);
-	event(60, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
-	event(70, EV_HEAP_ALLOC, 1, 0, 0);
-	expect(1, 10, 70,
-	       "10-20 oncpu g1 m1 call=0\n"
-	       "20-30 oncpu g1 m1\n"
-	       "30-50 oncpu g1 m1 call=0\n"
-	       "50-70 oncpu g1 m1\n");
-	end();
-}
-
-/* A sleep that began before the trace: what it is, is known from the table, which has no reason. */
-static void sleep_of_the_table(void **state)
-{
-	static const uint8_t runs[] = { KERNEL_SLEEPING, KERNEL_BLOCKED, KERNEL_STOPPED };
-	static const uint8_t why[] = { GT_OFF_SLEEPING, GT_OFF_DISK, GT_OFF_STOPPED };
-	struct kernel_thread kt = { .call = KERNEL_NO_CALL };
-
-	begin();
-	for (uint32_t i = 0; i < 3; i++) {
-		kt.tid = i + 1;
-		kt.run = runs[i];
-		assert_int_equal(kernel_threads__set(&threads, &kt), 0);
-	}
-	all_run(3);
-	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(path_history__last_run(&history, i)->why, why[i]);
 	end();
 }
 
@@ -701,16 +438,6 @@ int main(void)
 		cmocka_unit_test(scheduler),
 		cmocka_unit_test(network),
 		cmocka_unit_test(network_by_an_interrupt),
-		cmocka_unit_test(raw_futex),
-		cmocka_unit_test(network_by_interrupt),
-		cmocka_unit_test(bare_thread),
-		cmocka_unit_test(signals),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(several_system_calls),
-		cmocka_unit_test(call_of_the_state),
-		cmocka_unit_test(call_before_the_state),
-		cmocka_unit_test(call_of_the_table),
-		cmocka_unit_test(sleep_of_the_table),
 		cmocka_unit_test(core_is_held),
 		cmocka_unit_test(core_is_ours),
 		cmocka_unit_test(collector),
@@ -718,7 +445,6 @@ int main(void)
 		cmocka_unit_test(within_a_wait),
 		cmocka_unit_test(ended),
 		cmocka_unit_test(only_the_window),
-
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
