@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions that outlive who made them: killed, closed, claimed, recovered, forgotten. */
+/*
+ * Sessions that outlive their owner: killed, closed, claimed, recovered, released. What a former owner and its
+ * relatives can still do: owners.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,48 +18,6 @@
 
 #define NAME	"kept.session-1"
 #define RECORDS 300
-
-static int checkpoint(int fd, unsigned long request, void *data, uint64_t bytes, uint32_t which,
-		      uint64_t *ret_bytes)
-{
-	struct gt_abi_checkpoint arg = {
-		.size = sizeof(arg), .which = which, .data = (uintptr_t)data, .bytes = bytes
-	};
-	int code = call(fd, request, &arg);
-
-	*ret_bytes = arg.bytes;
-	return code;
-}
-
-static int write_checkpoint(int fd, char fill, uint64_t bytes)
-{
-	char *data = malloc(bytes + 1);
-	uint64_t ignored;
-	int code;
-
-	memset(data, fill, bytes);
-	code = checkpoint(fd, GT_IOC_CHECKPOINT, data, bytes, 0, &ignored);
-	free(data);
-	return code;
-}
-
-static bool checkpoint_is(int fd, uint32_t which, char fill, uint64_t bytes)
-{
-	char *data = malloc(bytes + 1);
-	uint64_t got, needed;
-	bool good = true;
-
-	CHECK(data);
-	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, data, bytes - 1, which, &needed),
-		    -ENOSPC);
-	CHECK_EQUAL(needed, bytes);
-	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, data, bytes + 1, which, &got), 0);
-	CHECK_EQUAL(got, bytes);
-	for (uint64_t i = 0; i < bytes; i++)
-		good = good && data[i] == fill;
-	free(data);
-	return good;
-}
 
 /*
  * A process that owns a session named NAME, does `prepare` to it, and waits for its end. Its PID,
@@ -95,12 +51,6 @@ static pid_t owner(bool (*prepare)(int fd), uint32_t timeout)
 	}
 	close(ready[0]);
 	return pid;
-}
-
-static void end(pid_t pid, int signal)
-{
-	kill(pid, signal);
-	waitpid(pid, NULL, 0);
 }
 
 static bool prepare_data(int fd)
@@ -233,18 +183,6 @@ static bool test_given_back(void)
 	return release_by_name(NAME);
 }
 
-static bool gone(const char *name, int seconds)
-{
-	struct gt_abi_info info;
-
-	for (int i = 0; i < seconds * 20; i++) {
-		if (!find(name, &info))
-			return true;
-		usleep(50000);
-	}
-	return false;
-}
-
 static bool test_time_out(void)
 {
 	struct gt_abi_create first = small("first", GT_SESSION_KEEP);
@@ -320,285 +258,6 @@ static bool test_not_the_end(void)
 	CHECK_EQUAL(emit(fd, 3, 0), 0);
 	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 	close(fd);
-	return true;
-}
-
-/* What is left of a file whose session was given back, or is another's. */
-static bool has_nothing(int fd)
-{
-	struct gt_abi_info info = { .size = sizeof(info) };
-	uint64_t ignored;
-
-	return call(fd, GT_IOC_INFO, &info) == -ENOENT && emit(fd, 3, 0) == -ENOENT &&
-	       write_checkpoint(fd, 'x', 10) == -ENOENT &&
-	       checkpoint(fd, GT_IOC_READ_CHECKPOINT, NULL, 0, 0, &ignored) == -ENOENT &&
-	       call(fd, GT_IOC_FREEZE, NULL) == -ENOENT &&
-	       call(fd, GT_IOC_RELEASE, NULL) == -ENOENT && !map(fd, 4096);
-}
-
-/*
- * The owner ends, and a child has the file still: the session is given back, and what the child has
- * is nobody's, also when another has claimed it.
- */
-static bool test_child_has_it(void)
-{
-	struct gt_abi_info info;
-	struct gt_abi_claim claimed;
-	int asked[2], answers[2], status, fd;
-	char answer = 0;
-	pid_t pid;
-
-	CHECK(!pipe(asked) && !pipe(answers));
-	pid = fork();
-	if (!pid) {
-		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
-
-		want.timeout = 3600;
-		fd = session(&want);
-		if (fork())
-			_exit(0);
-		while (read(asked[0], &answer, 1) == 1 && answer) {
-			answer = has_nothing(fd) ? 'y' : 'n';
-			if (write(answers[1], &answer, 1) != 1)
-				break;
-		}
-		close(fd);
-		_exit(write(answers[1], "e", 1) != 1);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
-	CHECK(find(NAME, &info));
-	CHECK(info.frozen && !info.owner && info.expires);
-	CHECK(write(asked[1], "?", 1) == 1 && read(answers[0], &answer, 1) == 1);
-	CHECK_EQUAL(answer, 'y');
-	fd = claim(NAME, &claimed);
-	CHECK(fd >= 0);
-	CHECK(write(asked[1], "?", 1) == 1 && read(answers[0], &answer, 1) == 1);
-	CHECK_EQUAL(answer, 'y');
-	CHECK(write(asked[1], "", 1) == 1 && read(answers[0], &answer, 1) == 1);
-	CHECK(answer == 'e' && find(NAME, &info));
-	CHECK(info.owner == (uint32_t)getpid() && !info.expires);
-	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
-	close(fd);
-	for (int i = 0; i < 2; i++) {
-		close(asked[i]);
-		close(answers[i]);
-	}
-	return true;
-}
-
-/* ---- calls that wait for user memory, while the session becomes another's ---- */
-
-/* Children of an owner that ends are ours to wait for, while this is on. */
-static void adopt(bool on)
-{
-	prctl(PR_SET_CHILD_SUBREAPER, on);
-}
-
-/* The end of the one that was adopted. */
-static int adopted_status(void)
-{
-	int status = -1;
-
-	waitpid(-1, &status, 0);
-	adopt(false);
-	return status;
-}
-
-struct late {
-	int fd;
-	bool is_emit;
-	char *page; /* absent until it is answered */
-	int code;
-};
-
-/* Two pages that are absent until answer(); NULL: this kernel has no userfaultfd. */
-static char *absent_pages(int *ret_handler)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int handler = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-
-	range.range.start = (uintptr_t)page;
-	range.range.len = 8192;
-	if (handler < 0 || page == MAP_FAILED || ioctl(handler, UFFDIO_API, &api) ||
-	    ioctl(handler, UFFDIO_REGISTER, &range))
-		return NULL;
-	*ret_handler = handler;
-	return page;
-}
-
-static bool answer_pages(int handler, char *page)
-{
-	struct uffdio_zeropage zero = { .range = { .start = (uintptr_t)page, .len = 8192 } };
-
-	return !ioctl(handler, UFFDIO_ZEROPAGE, &zero);
-}
-
-static void *call_late(void *arg)
-{
-	struct late *late = arg;
-	struct gt_abi_checkpoint checkpoint_ = {
-		.size = sizeof(checkpoint_), .data = (uintptr_t)late->page, .bytes = 5000
-	};
-	struct gt_abi_emit emit_ = {
-		.size = sizeof(emit_), .record = (uintptr_t)late->page,
-		.record_size = sizeof(struct gt_record),
-	};
-
-	late->code = late->is_emit ? call(late->fd, GT_IOC_EMIT, &emit_) :
-				     call(late->fd, GT_IOC_CHECKPOINT, &checkpoint_);
-	return NULL;
-}
-
-/* In a child: the call begins, reports that, and ends on request. Exits with 0 for -ENOENT. */
-static _Noreturn void former_owner(int fd, bool is_emit, int begun, int go)
-{
-	struct late late = { .fd = fd, .is_emit = is_emit };
-	pthread_t thread;
-	int handler;
-	char byte = 0;
-
-	late.page = absent_pages(&handler);
-	if (!late.page || pthread_create(&thread, NULL, call_late, &late))
-		_exit(2);
-	sleep(1); /* it waits for the page by then */
-	if (write(begun, "b", 1) != 1 || read(go, &byte, 1) != 1)
-		_exit(3);
-	if (!answer_pages(handler, late.page) || pthread_join(thread, NULL))
-		_exit(4);
-	_exit(late.code == -ENOENT ? 0 : 1);
-}
-
-static bool late_call(bool is_emit)
-{
-	struct gt_abi_claim claimed;
-	int begun[2], go[2], fd;
-	const struct gt_session_page *page;
-	char byte;
-	pid_t pid;
-
-	CHECK(!pipe(begun) && !pipe(go));
-	adopt(true);
-	pid = fork();
-	if (!pid) {
-		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
-
-		fd = session(&want);
-		if (!fork())
-			former_owner(fd, is_emit, begun[1], go[0]);
-		for (;;)
-			pause();
-	}
-	CHECK(read(begun[0], &byte, 1) == 1);
-	end(pid, SIGKILL);
-	fd = claim(NAME, &claimed);
-	CHECK(fd >= 0);
-	CHECK_EQUAL(write_checkpoint(fd, 'm', 100), 0);
-	CHECK_EQUAL(write_checkpoint(fd, 'n', 200), 0);
-	page = map(fd, claimed.bytes);
-	CHECK(page);
-	CHECK(write(go[1], "g", 1) == 1);
-	CHECK_EQUAL(adopted_status(), 0);
-	CHECK(checkpoint_is(fd, 0, 'n', 200) && checkpoint_is(fd, 1, 'm', 100));
-	CHECK_EQUAL(ring(page, 0)->head, 0);
-	munmap((void *)page, claimed.bytes);
-	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
-	close(fd);
-	for (int i = 0; i < 2; i++) {
-		close(begun[i]);
-		close(go[i]);
-	}
-	return true;
-}
-
-/* A former owner's checkpoint whose memory arrives after another has claimed the session. */
-static bool test_late_checkpoint(void)
-{
-	return late_call(false);
-}
-
-static bool test_late_record(void)
-{
-	return late_call(true);
-}
-
-/*
- * The owner ends, but its table of descriptors is another process's, too: none of them is closed.
- * The session is frozen and given back nevertheless, at the next lookup.
- */
-static bool test_shared_table(void)
-{
-	struct gt_abi_info info;
-	struct gt_abi_claim claimed;
-	int end_[2], status, fd;
-	char byte;
-	pid_t pid;
-
-	CHECK(!pipe(end_));
-	adopt(true);
-	pid = fork();
-	if (!pid) {
-		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
-		pid_t child;
-
-		want.timeout = 3600;
-		fd = session(&want);
-		child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
-		if (!child) {
-			close(end_[1]);
-			_exit(read(end_[0], &byte, 1) == 1 && has_nothing(fd) ? 0 : 1);
-		}
-		_exit(child < 0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
-	fd = claim(NAME, &claimed);
-	CHECK(fd >= 0);
-	CHECK(find(NAME, &info));
-	CHECK(info.frozen && info.owner == (uint32_t)getpid() && !info.expires);
-	CHECK(write(end_[1], "e", 1) == 1);
-	CHECK_EQUAL(adopted_status(), 0);
-	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
-	close(fd);
-	close(end_[0]);
-	close(end_[1]);
-	return true;
-}
-
-/* Its time-out begins when it is first listed. Its memory is given back a moment after its name. */
-static bool test_shared_table_is_listed(void)
-{
-	uint64_t memory = parameter("memory");
-	struct gt_abi_info info;
-	int end_[2], status;
-	char byte;
-	pid_t pid;
-
-	CHECK(!pipe(end_));
-	adopt(true);
-	pid = fork();
-	if (!pid) {
-		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
-		pid_t child;
-
-		want.timeout = 1;
-		session(&want);
-		child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
-		if (!child)
-			_exit(read(end_[0], &byte, 1) != 1);
-		_exit(child < 0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
-	CHECK(find(NAME, &info));
-	CHECK(info.frozen && !info.owner && info.expires);
-	CHECK(gone(NAME, 30));
-	CHECK(write(end_[1], "e", 1) == 1);
-	CHECK_EQUAL(adopted_status(), 0);
-	close(end_[0]);
-	close(end_[1]);
-	for (int i = 0; i < 500 && parameter("memory") > memory; i++)
-		usleep(10000);
-	CHECK(parameter("memory") <= memory);
 	return true;
 }
 
@@ -692,12 +351,6 @@ int main(void)
 		{ "a time-out frees what nobody has", test_time_out },
 		{ "a killed claimer gives it back", test_claimer_killed },
 		{ "the end of a child or a thread is not the owner's", test_not_the_end },
-		{ "a child that has the file does not keep it from being claimed",
-		  test_child_has_it },
-		{ "a former owner's checkpoint that comes late is refused", test_late_checkpoint },
-		{ "a former owner's record that comes late is refused", test_late_record },
-		{ "an owner that ended is none, though its descriptors are shared", test_shared_table },
-		{ "whoever lists it sees that, too", test_shared_table_is_listed },
 		{ "a plain session goes with its owner, memory with its mapping", test_plain },
 		{ "of many who create, claim and release one name, one has it", test_races },
 	};

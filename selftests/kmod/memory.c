@@ -37,7 +37,7 @@ static int create(struct gt_abi_create want, int *ret_fd)
 }
 
 /* From pages that no one has to have. */
-static int write_checkpoint(int fd, uint64_t bytes)
+static int write_empty_checkpoint(int fd, uint64_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct gt_abi_checkpoint arg = { .size = sizeof(arg),
@@ -57,10 +57,10 @@ static bool within_limit(void)
 	CHECK_EQUAL(create(of_size(4 * MIB), &fds[0]), 0);
 	CHECK_EQUAL(create(of_size(16 * MIB), &fds[1]), -ENOMEM);
 	CHECK(parameter("memory") < memory + 6 * MIB);
-	CHECK_EQUAL(write_checkpoint(fds[0], 2 * MIB), 0);
-	CHECK_EQUAL(write_checkpoint(fds[0], 2 * MIB), 0);
-	CHECK_EQUAL(write_checkpoint(fds[0], 16 * MIB), -ENOMEM);
-	CHECK_EQUAL(write_checkpoint(fds[0], 2 * MIB), 0);
+	CHECK_EQUAL(write_empty_checkpoint(fds[0], 2 * MIB), 0);
+	CHECK_EQUAL(write_empty_checkpoint(fds[0], 2 * MIB), 0);
+	CHECK_EQUAL(write_empty_checkpoint(fds[0], 16 * MIB), -ENOMEM);
+	CHECK_EQUAL(write_empty_checkpoint(fds[0], 2 * MIB), 0);
 	CHECK_EQUAL(emit(fds[0], 1, 1), 0);
 	close(fds[0]);
 	CHECK_EQUAL(create(of_size(8 * MIB), &fds[2]), 0);
@@ -201,8 +201,8 @@ static bool in_cgroup(void)
 	CHECK_EQUAL(create(of_size(16 * MIB), &fd), 0);
 	CHECK(read_number("memory.current", NULL) >= before + 16 * MIB);
 	CHECK_EQUAL(create(of_size(64 * MIB), &other), -ENOMEM);
-	CHECK_EQUAL(write_checkpoint(fd, 64 * MIB), -ENOMEM);
-	CHECK_EQUAL(write_checkpoint(fd, 4 * MIB), 0);
+	CHECK_EQUAL(write_empty_checkpoint(fd, 64 * MIB), -ENOMEM);
+	CHECK_EQUAL(write_empty_checkpoint(fd, 4 * MIB), 0);
 	CHECK(read_number("memory.current", NULL) >= before + 20 * MIB);
 	CHECK_EQUAL(read_number("memory.events", "oom_kill"), 0);
 	CHECK_EQUAL(emit(fd, 1, 1), 0);

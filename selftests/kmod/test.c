@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -259,4 +261,64 @@ int subbuf__copy(const struct gt_session_page *page, uint32_t i, uint64_t number
 	ret->number = ((struct gt_subbuf *)ret->bytes)->number;
 	ret->used = whole ? ((struct gt_subbuf *)ret->bytes)->used : head % size;
 	return 1;
+}
+
+int checkpoint(int fd, unsigned long request, void *data, uint64_t bytes, uint32_t which,
+	       uint64_t *ret_bytes)
+{
+	struct gt_abi_checkpoint arg = {
+		.size = sizeof(arg), .which = which, .data = (uintptr_t)data, .bytes = bytes
+	};
+	int code = call(fd, request, &arg);
+
+	*ret_bytes = arg.bytes;
+	return code;
+}
+
+int write_checkpoint(int fd, char fill, uint64_t bytes)
+{
+	char *data = malloc(bytes + 1);
+	uint64_t ignored;
+	int code;
+
+	memset(data, fill, bytes);
+	code = checkpoint(fd, GT_IOC_CHECKPOINT, data, bytes, 0, &ignored);
+	free(data);
+	return code;
+}
+
+bool checkpoint_is(int fd, uint32_t which, char fill, uint64_t bytes)
+{
+	char *data = malloc(bytes + 1);
+	uint64_t got, needed;
+	bool good = true;
+
+	CHECK(data);
+	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, data, bytes - 1, which, &needed),
+		    -ENOSPC);
+	CHECK_EQUAL(needed, bytes);
+	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, data, bytes + 1, which, &got), 0);
+	CHECK_EQUAL(got, bytes);
+	for (uint64_t i = 0; i < bytes; i++)
+		good = good && data[i] == fill;
+	free(data);
+	return good;
+}
+
+void end(pid_t pid, int signal)
+{
+	kill(pid, signal);
+	waitpid(pid, NULL, 0);
+}
+
+bool gone(const char *name, int seconds)
+{
+	struct gt_abi_info info;
+
+	for (int i = 0; i < seconds * 20; i++) {
+		if (!find(name, &info))
+			return true;
+		usleep(50000);
+	}
+	return false;
 }

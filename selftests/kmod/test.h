@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "gotrace/module.h"
 #include "gotrace/record.h"
@@ -65,6 +66,21 @@ bool find(const char *name, struct gt_abi_info *ret);
 /* /sys/module/gotrace/parameters/NAME */
 uint64_t parameter(const char *name);
 bool set_parameter(const char *name, uint64_t value);
+
+/* Sends the child a signal and waits for its end. */
+void end(pid_t pid, int signal);
+/* The kept session of that name ends within so many seconds. */
+bool gone(const char *name, int seconds);
+
+/* ---- checkpoints ---- */
+
+/* GT_IOC_CHECKPOINT or GT_IOC_READ_CHECKPOINT: 0 or a negative errno, and how many bytes it has. */
+int checkpoint(int fd, unsigned long request, void *data, uint64_t bytes, uint32_t which,
+	       uint64_t *ret_bytes);
+/* One of so many bytes, all of them `fill`. 0 or a negative errno. */
+int write_checkpoint(int fd, char fill, uint64_t bytes);
+/* The latest (`which` 0) or the one before it (1) is that. */
+bool checkpoint_is(int fd, uint32_t which, char fill, uint64_t bytes);
 
 /* ---- records: what they hold follows from who wrote them, and how many before ---- */
 
