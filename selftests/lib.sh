@@ -92,6 +92,23 @@ timeout() # [OPTION...] SECONDS COMMAND...
 	command timeout "${options[@]}" $(($1 * ${stretch:-1})) "${@:2}"
 }
 
+# jq 1.6 says "true" to -e when there is nothing to judge, a file that nothing was written to for
+# example. That is 4 here, as it is since 1.7.
+jq()
+{
+	local printed status
+
+	if [[ ${1-} != -e* ]]; then
+		command jq "$@"
+		return
+	fi
+	printed=$(command jq "$@")
+	status=$?
+	[ -n "$printed" ] || return $((status ? status : 4))
+	printf '%s\n' "$printed"
+	return $status
+}
+
 # --- KTAP
 
 ktap_start() # [N]: N results will follow; without N, ktap_end counts

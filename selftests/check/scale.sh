@@ -57,9 +57,9 @@ parked() # GO ARGUMENT...: and each kind is there, to the last one
 # Only the first generation names all: of the others none is larger than what happens in a second.
 later_generations_are_small()
 {
-	build/gotrace stat --json "$RECORDED" >"$tmp/stat.json"
-	jq -e --argjson n "$GOROUTINES" '.generations | length > 2 and (.[0].events > $n) and
-		([.[1:][] | .bytes] | max) < 500000' "$tmp/stat.json"
+	build/gotrace stat --json "$RECORDED" >"$tmp/stat.json" &&
+		jq -e --argjson n "$GOROUTINES" '.generations | length > 2 and (.[0].events > $n) and
+			([.[1:][] | .bytes] | max) < 500000' "$tmp/stat.json"
 }
 
 threads() # GO
