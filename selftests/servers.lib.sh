@@ -11,6 +11,7 @@
 . selftests/programs.lib.sh
 
 LOAD_SECONDS=${LOAD_SECONDS:-2}
+PID='' LOAD_PID='' BACKGROUND_PID='' # what stop_server ends
 
 # VERSION PACKAGE OPTION...: sets SERVER to a program of the module selftests/servers
 build_server()

@@ -17,7 +17,7 @@ ESBUILD=0.28.0
 ESBUILD_SHA256=aafacdf135322bf47c882a4ea4db33d0375583f5b9c3fd2d4e12258e470568be
 RECORD=
 LIMITS='-identical 99.9 -diffs 20'
-at=127.0.0.1 LOAD_PID='' BACKGROUND_PID='' READY=''
+at=127.0.0.1 READY=''
 
 # NAME VERSION [PACKAGE]: sets SERVER to the program of selftests/servers/field/NAME, built by that Go
 build_field()
