@@ -44,13 +44,18 @@ same() # NAME EXPECTED ACTUAL
 	fi
 }
 
-ktap_start 16
+ktap_start 18
 judged "all results pass" "2 passed, 0 failed exit 0" <<'CASE'
 echo 1..2; echo ok 1 a; echo ok 2 - b
 CASE
 judged "not ok is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
 CASE
+judged "a failure with its reason" "1 passed, 1 failed exit 1" <<'CASE'
+echo 1..2; echo '# of the other'; echo ok 1 a; echo '# why'; echo not ok 2 b; exit 1
+CASE
+same "the reason is said at the end too" "$(printf '%s\n' 'FAILED: scripts/case: b' '# why' '1 passed, 1 failed' 'exit 1')" \
+	"$(tail -n 4 "$tmp/out")"
 judged "no output is a failure" "0 passed, 1 failed exit 1" </dev/null
 judged "results without a plan are a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo ok 1 a
