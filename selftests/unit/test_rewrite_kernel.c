@@ -152,6 +152,11 @@ static void parts(void **state)
 					     "300 waking 10\n310 ended 11\n400 on_cpu 10\n");
 	expect(part(path, T + 650, 0),
 	       "generation\nthread 10 runnable since 600\n650 created 12\n");
+	/* no item of their own: the threads are as they are then, not as at the generation's end */
+	expect(part(path, T + 220, T + 230), "generation\nthread 10 sleeping since 200\n"
+					     "thread 11 sleeping since -1\n");
+	expect(part(path, T + 311, T + 312), "generation\nthread 10 runnable since 300\n");
+	expect(part(path, T + 410, T + 420), "generation\nthread 10 running since 400\n");
 	expect(part(path, T + 900, 0), "generation\nthread 10 runnable since 600\n"
 				       "thread 12 runnable since 650\n");
 }

@@ -50,10 +50,11 @@ static int take_item(struct rw_kernel *k, const struct kernel_item *item)
 {
 	int err = 0;
 
-	if (item->time >= k->from && item->time < k->to) {
-		err = k->begun ? 0 : begin(k);
-		err = err ?: kernel_writer__add(k->writer, item);
-	}
+	/* Also at an item behind the part: the threads are written as they are when the part begins. */
+	if (item->time >= k->from && !k->begun)
+		err = begin(k);
+	if (!err && item->time >= k->from && item->time < k->to)
+		err = kernel_writer__add(k->writer, item);
 	return err ?: kernel_threads__apply(&k->threads, item);
 }
 
