@@ -458,13 +458,15 @@ static void threads_told_again(void **state)
 		uint32_t pid;
 		struct trace_string name;
 	} peers[] = {
-		{ 1, S("ab") }, { 1, S("ab") }, { 2, S("ab") }, { 2, S("ac") }, { 2, S("acd") }
+		{ 1, S("ab") }, { 1, S("ab") },	 { 2, S("ab") }, { 2, S("ac") },
+		{ 2, {} },	{ 2, S("acd") }, { 2, {} },	 { 2, {} },
 	};
+	const size_t n = sizeof(peers) / sizeof(*peers);
 	struct kernel_item item = { .kind = KERNEL_OFF, .tid = 7, .other = 9 }, got;
 	struct kernel_reader *r;
 
 	ok(kernel_writer__begin(k, 0, NULL));
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < n; i++) {
 		item.other_pid = peers[i].pid;
 		item.name = peers[i].name;
 		ok(kernel_writer__add(k, &item));
@@ -474,7 +476,7 @@ static void threads_told_again(void **state)
 	item = (struct kernel_item){ .kind = KERNEL_ON, .tid = 7, .other = 9 };
 	ok(kernel_writer__add(k, &item));
 	r = reread();
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < n; i++) {
 		assert_true(kernel_reader__item(r, &got));
 		assert_true(got.other == 9 && got.other_pid == peers[i].pid);
 		assert_int_equal(got.name.len, peers[i].name.len);

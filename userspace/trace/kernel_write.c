@@ -232,8 +232,9 @@ struct details {
 static bool same_peer(const struct kernel_peer *peer, const struct details *d)
 {
 	return (!d->has_pid || peer->pid == d->pid) &&
-	       (!d->has_name || (peer->name.len == d->name.len &&
-				 !memcmp(peer->name.data, d->name.data, d->name.len)));
+	       (!d->has_name ||
+		(peer->name.len == d->name.len &&
+		 (!d->name.len || !memcmp(peer->name.data, d->name.data, d->name.len))));
 }
 
 /* `shift`: bits that are free below the reference, for something else. Its REF_… into *ret. */
