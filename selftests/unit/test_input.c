@@ -456,6 +456,27 @@ static void seeks(void **state)
 	input__destroy(in[1]);
 }
 
+/* A program without stdin: the file has its number, and is closed all the same. */
+static void file_with_the_number_of_stdin(void **state)
+{
+	const char *path = write_file("zero", (struct piece){ (unsigned char *)model(), 10 });
+	int kept = dup(STDIN_FILENO), again;
+	struct input *in;
+
+	close(STDIN_FILENO);
+	in = open_path(path);
+	assert_reads(in, model(), 10);
+	input__destroy(in);
+	again = open(path, O_RDONLY);
+	assert_int_equal(again, STDIN_FILENO);
+	in = open_path("-");
+	assert_reads(in, model(), 10);
+	input__destroy(in);
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), 0); /* it is the caller's */
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+}
+
 static void refused(void **state)
 {
 	static const struct {
@@ -489,6 +510,7 @@ int main(void)
 		cmocka_unit_test(interrupted_reads),
 		cmocka_unit_test(fifo),
 		cmocka_unit_test(stdin_in_the_middle),
+		cmocka_unit_test(file_with_the_number_of_stdin),
 		cmocka_unit_test(several_streams),
 		cmocka_unit_test(cut_streams),
 		cmocka_unit_test(broken_streams),

@@ -23,7 +23,8 @@
 
 struct input {
 	char *name;
-	int fd; /* -1: memory */
+	int fd;	     /* -1: memory */
+	bool own_fd; /* to be closed: not stdin */
 	bool seekable;
 	uint64_t size;
 	const unsigned char *memory; /* borrowed; NULL: a file */
@@ -267,6 +268,7 @@ int input__open(struct input **ret, const char *path, struct error *err)
 	if (code)
 		return code;
 	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	in->own_fd = !is_stdin && in->fd >= 0;
 	code = in->fd < 0 ? no_file(path, errno, err) : look_at_file(in, err);
 	if (code) {
 		input__destroy(in);
@@ -300,7 +302,7 @@ void input__destroy(struct input *in)
 {
 	if (!in)
 		return;
-	if (in->fd > STDIN_FILENO)
+	if (in->own_fd)
 		close(in->fd);
 	unpack__destroy(in->unpack);
 	free(in->packed_buffer);
