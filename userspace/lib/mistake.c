@@ -3,7 +3,8 @@
  * Options that getopt refused: see mistake.h.
  *
  * argp does not pass on what getopt found, but the word is the one before state->next, or, if it is
- * a cluster of short options of which not the last is wrong, the one at state->next.
+ * a cluster of short options of which not the last is wrong, the one at state->next. An argument that the
+ * verb did not take is at state->next, too, behind options that may all be right.
  */
 #include <argp.h>
 #include <ctype.h>
@@ -88,34 +89,37 @@ static const struct argp_option *long_option(const struct argp_option *o, const 
 	return found;
 }
 
-static _Noreturn void report_long(const struct argp_option *options, const char *word)
+/* Returns if the option is right. `last`: nothing comes after it. */
+static void report_long(const struct argp_option *options, const char *word, bool last)
 {
 	size_t len = strcspn(word, "=");
 	const struct argp_option *o = long_option(options, word, len);
 
 	if (!o)
 		unknown(options, word, len);
-	if (word[len])
+	if (word[len] && !o->arg)
 		usage_error("option '--%s' takes no argument", o->name);
-	usage_error("option '--%s' needs an argument: %s", o->name, o->arg ? o->arg : "");
+	if (!word[len] && o->arg && last)
+		usage_error("option '--%s' needs an argument: %s", o->name, o->arg);
 }
 
 void mistake__report(const struct argp_state *state)
 {
 	const struct argp_option *options = state->root_argp->options, *o;
 	const char *word = state->next > 0 ? state->argv[state->next - 1] : "";
+	bool last = state->next >= state->argc;
 	char wrong = '\0';
 
-	if (state->next < state->argc)
+	if (!last)
 		wrong = wrong_letter(options, state->argv[state->next]);
 	if (!wrong)
 		wrong = wrong_letter(options, word);
 	if (wrong)
 		usage_error("unrecognized option '-%c'", wrong);
-	if (!strncmp(word, "--", 2))
-		report_long(options, word);
+	if (!strncmp(word, "--", 2) && word[2])
+		report_long(options, word, last);
 	o = word[0] == '-' && word[1] ? short_option(options, word[strlen(word) - 1]) : NULL;
-	if (o && o->arg)
+	if (last && o && o->arg)
 		usage_error("option '-%c' needs an argument: %s", o->key, o->arg);
-	usage_error("unexpected argument '%s'", word);
+	usage_error("unexpected argument '%s'", last ? word : state->argv[state->next]);
 }
