@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * libbpf's functions for skeletons, without a kernel: for tests of the code that loads one (test_kernel_probes,
- * test_sampler, test_session). A skeleton's programs are `fake.program`, in its order; all its mapped maps are
- * `fake.rodata`. Include it after cmocka.h; clear `fake` before each case.
+ * test_sampler, test_session, test_tracker). A skeleton's programs are `fake.program`, in its order, its maps
+ * `fake.map`; all its mapped maps are `fake.rodata`. Include it after cmocka.h; clear `fake` before each case.
  */
 #ifndef UNIT_FAKE_SKELETON_H
 #define UNIT_FAKE_SKELETON_H
@@ -21,9 +21,14 @@ struct bpf_program {
 	int type; /* as expected; -1: as compiled */
 };
 
+struct bpf_map {
+	const char *name;
+};
+
 static struct {
 	struct bpf_program program[64];
 	unsigned int programs;
+	struct bpf_map map[16];
 	union {
 		struct gt_config config;
 		unsigned char bytes[1 << 16];
@@ -46,9 +51,13 @@ int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
 		fake.program[i] = (struct bpf_program){ s->progs[i].name, true, true, -1 };
 		*s->progs[i].prog = &fake.program[i];
 	}
-	for (int i = 0; i < s->map_cnt; i++)
+	assert_true(s->map_cnt <= 16);
+	for (int i = 0; i < s->map_cnt; i++) {
+		fake.map[i] = (struct bpf_map){ s->maps[i].name };
+		*s->maps[i].map = &fake.map[i];
 		if (s->maps[i].mmaped)
 			*s->maps[i].mmaped = &fake.rodata;
+	}
 	*s->obj = (struct bpf_object *)&fake;
 	return 0;
 }

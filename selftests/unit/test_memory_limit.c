@@ -165,7 +165,7 @@ static void by_option(void **state)
 
 static void what_is_said(void **state)
 {
-	struct error err;
+	struct error err = {};
 
 	error__set(&err, -ENOMEM, "out of memory");
 	assert_true(memory_limit__set("64M"));
@@ -177,6 +177,7 @@ static void what_is_said(void **state)
 	assert_true(memory_limit__set("128M")); /* not set: the one before holds */
 	memory_limit__explain(&err, NULL);
 	assert_string_equal(err.text, "needs more than 64M of memory; raise --max-memory");
+	err = (struct error){};
 	error__set(&err, -EIO, "another");
 	memory_limit__explain(&err, NULL);
 	assert_string_equal(err.text, "another");
@@ -184,7 +185,7 @@ static void what_is_said(void **state)
 
 static void no_limit(void **state)
 {
-	struct error err;
+	struct error err = {};
 
 	error__set(&err, -ENOMEM, "out of memory");
 	memory_limit__explain(&err, NULL);
