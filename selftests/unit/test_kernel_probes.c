@@ -223,6 +223,10 @@ static void order(void **state)
 	assert_int_equal(t.reads, 3);
 	kernel_probes__detach(t.k);
 	assert_int_equal(t.detached, 31);
+	t.detached = 0;
+	kernel_probes__destroy(t.k);
+	assert_int_equal(t.detached, 31);
+	t.k = NULL;
 	assert_int_equal(attach_for(KERNEL), 0);
 	assert_string_equal(t.order, "pi");
 	assert_int_equal(attach_for(FAULT), 0);

@@ -147,8 +147,10 @@ static void nothing_to_borrow(void **state)
 static void lost_its_struct_and_has_it_again(void **state)
 {
 	struct machine m;
+	uint64_t wanted;
 
 	begin(&m, "go1.25.3");
+	wanted = sequencer__go_losses(m.seq);
 	model__orphan(m.seq, map__get(&m.seq->g, G(2)));
 	snap_g(&m, 1, GS_RUNNING, 1);
 	snap_g(&m, 2, GS_RUNNABLE, 0);
@@ -159,6 +161,7 @@ static void lost_its_struct_and_has_it_again(void **state)
 	assert_int_equal(stats(&m)->resnapshots, 1);
 	assert_int_equal(stats(&m)->corrected, 0);
 	assert_ptr_equal(map__get(&m.seq->g, G(2)), map__get(&m.seq->id, 2));
+	assert_true(sequencer__go_losses(m.seq) > wanted); /* its state was not compared */
 	stop(&m);
 }
 
@@ -379,6 +382,43 @@ static void nothing_is_leaked(void **state)
 	assert_true(mallinfo2().uordblks <= before + 4000);
 }
 
+/* resnapshot_judge.c, judge_strangers(): one that both snapshots saw on a thread runs on that one. */
+static void stranger_runs_on_its_thread(void **state)
+{
+	struct machine m;
+
+	begin(&m, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_RUNNABLE, 0);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_g(&m, 4, GS_RUNNING, 2);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, 1);
+	pair_give(&m, m.snap_g, NULL);
+	assert_non_null(strstr(m.writer.text, "GoCreate g4 f4 -\n"));
+	assert_non_null(strstr(m.writer.text, "m2 GoStart g4 #1\n"));
+	stop(&m);
+}
+
+/* resnapshot.c, move_all(): what has ended goes before anything else moves. */
+static void ends_go_first(void **state)
+{
+	struct machine m;
+
+	begin(&m, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_g(&m, 2, GS_WAITING, 0);
+	snap_m(&m, 1, 0); /* goroutine 3 has ended */
+	pair_give(&m, m.snap_g, NULL);
+	expect(&m, "m1 GoStop \"unspecified\" -\n"
+		   "m1 GoStart g3 #1\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoStart g2 #1\n"
+		   "m1 GoBlock \"unspecified\" -\n"
+		   "m1 GoStart g1 #2\n");
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +430,8 @@ int main(void)
 		cmocka_unit_test(empty_snapshots),
 		cmocka_unit_test(proc_of_a_syscall),
 		cmocka_unit_test(stranger_seen_on_a_thread_once),
+		cmocka_unit_test(stranger_runs_on_its_thread),
+		cmocka_unit_test(ends_go_first),
 		cmocka_unit_test(only_started),
 		cmocka_unit_test(proc_is_with_another_thread),
 		cmocka_unit_test(nothing_is_leaked),

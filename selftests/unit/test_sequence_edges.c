@@ -276,6 +276,55 @@ static void losses_as_reported(void **state)
 	stop(&m);
 }
 
+/* sequencer.c, take_all(): a record of the moment in which the window begins is in it. */
+static void at_the_windows_start(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNABLE, 0);
+	m.now = machine_t0;
+	p_start(&m, 1, 0);
+	snap_give(&m);
+	assert_non_null(strstr(m.writer.text, "m1 ProcStart p0 #1\n"));
+	stop(&m);
+}
+
+/* sequencer__create(): of an unknown layout nothing is taken. */
+static void without_a_layout(void **state)
+{
+	struct sequencer_opts opts = { .version = 25, .tick_ns = 1 };
+	struct sequencer *s;
+
+	opts.intern = intern__create();
+	assert_int_equal(sequencer__create(&s, &opts), 0);
+	sequencer__destroy(s);
+	intern__destroy(opts.intern);
+}
+
+static void name_task(struct machine *m, uint64_t id)
+{
+	machine_give(m, 1, GT_REGION, G(1), 0, &(struct gt_region){ id, GT_TEXT_EMPTY, false });
+}
+
+/* state_user.c, task__may_come(): only a number that a task can have is waited for. */
+static void tasks_that_may_come(void **state)
+{
+	const uint64_t last = 1ull << 48;
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	machine_give(&m, 1, GT_TASK_BEGIN, G(1), 0, &(struct gt_task){ 7, 0, GT_TEXT_EMPTY });
+	expect(&m, "m1 UserTaskBegin 7 0 \"\" -\n");
+	name_task(&m, last + 1);
+	expect(&m, "m1 UserRegionBegin 281474976710657 \"\" -\n");
+	name_task(&m, last);
+	expect(&m, "");
+	m.now += 5 * MS;
+	expect(&m, "m1 UserRegionBegin 281474976710656 \"\" -\n");
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +338,9 @@ int main(void)
 		cmocka_unit_test(overtakes_one_that_waits),
 		cmocka_unit_test(unknown_on_a_thread_in_a_syscall),
 		cmocka_unit_test(losses_as_reported),
+		cmocka_unit_test(at_the_windows_start),
+		cmocka_unit_test(without_a_layout),
+		cmocka_unit_test(tasks_that_may_come),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
