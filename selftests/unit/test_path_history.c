@@ -57,6 +57,80 @@ static void items_of_a_list(void **state)
 	end();
 }
 
+/* What goroutine `id` does: its state, and the ids of its thread and its P; 0: none. */
+static void assert_state(uint64_t id, uint8_t state, uint64_t thread, uint64_t proc)
+{
+	const struct path_state *st;
+	const struct path_list *on;
+	uint32_t g = path_history__find_goroutine(&history, id);
+
+	assert_int_not_equal(g, PATH_NONE);
+	st = path_history__last_state(&history, g);
+	assert_non_null(st);
+	assert_int_equal(st->state, state);
+	assert_int_equal(st->time, 50);
+	if (!thread) {
+		assert_int_equal(st->thread, PATH_NONE);
+		assert_int_equal(st->proc, PATH_NONE);
+		return;
+	}
+	assert_int_equal(path_thread(&history, st->thread)->id, thread);
+	on = &path_thread(&history, st->thread)->on;
+	assert_int_equal(on->n, 1);
+	assert_int_equal(((struct path_on *)on->at)->goroutine, g);
+	assert_int_equal(((struct path_on *)on->at)->time, 50);
+	if (!proc) {
+		assert_int_equal(st->proc, PATH_NONE);
+		return;
+	}
+	assert_int_equal(path_proc(&history, st->proc)->id, proc);
+	on = &path_proc(&history, st->proc)->on;
+	assert_int_equal(on->n, 1);
+	assert_int_equal(((struct path_on *)on->at)->goroutine, g);
+}
+
+/* Read from the middle on, a trace begins with what its reader knows by then. */
+static void in_the_middle(void **state)
+{
+	static struct order_g gs[] = {
+		{ .id = 1, .status = GO_RUNNING, .alive = true },
+		{ .id = 2, .status = GO_SYSCALL, .alive = true },
+		{ .id = 3, .status = GO_SYSCALL, .alive = true },
+		{ .id = 4, .status = GO_WAITING, .alive = true },
+		{ .id = 5, .status = GO_RUNNABLE, .alive = true },
+		{ .id = 6, .status = GO_RUNNING, .alive = false }, /* it has ended */
+		{ .id = 7, .status = 0, .alive = true },
+	};
+	static struct order_m ms[] = {
+		{ .id = 11, .p = 21, .g = 1 },
+		{ .id = 12, .p = 22, .g = 2 },
+		{ .id = 13, .p = TRACE_NO_P, .g = 3 },
+		{ .id = 14, .p = 24, .g = 4 }, /* a wait is on no thread, whatever one says */
+		{ .id = 16, .p = 26, .g = 6 },
+		{ .id = 17, .p = 27, .g = TRACE_NO_G },
+	};
+	struct order order = {};
+
+	begin();
+	for (size_t i = 0; i < sizeof(gs) / sizeof(*gs); i++)
+		assert_int_equal(map__put(&order.g, gs[i].id, &gs[i]), 0);
+	for (size_t i = 0; i < sizeof(ms) / sizeof(*ms); i++)
+		assert_int_equal(map__put(&order.m, ms[i].id, &ms[i]), 0);
+	assert_int_equal(path_fold__begin(&fold, &order, 50), 0);
+	assert_state(1, GO_STATE_RUNNING, 11, 21);
+	assert_state(2, GO_STATE_SYSCALL, 12, 22);
+	assert_state(3, GO_STATE_SYSCALL, 13, 0);
+	assert_state(4, GO_STATE_WAITING, 0, 0);
+	assert_state(5, GO_STATE_RUNNABLE, 0, 0);
+	assert_int_equal(path_history__find_goroutine(&history, 6), PATH_NONE);
+	assert_state(7, GO_STATE_UNDETERMINED, 0, 0);
+	assert_int_equal(history.threads.n, 3);
+	assert_int_equal(history.procs.n, 2);
+	map__deinit(&order.g);
+	map__deinit(&order.m);
+	end();
+}
+
 /* Some of everything: the first of a table, and others. */
 static void fill(void)
 {
@@ -92,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(call_of_two_tables),
 		cmocka_unit_test(items_of_a_list),
+		cmocka_unit_test(in_the_middle),
 		cmocka_unit_test(all_is_freed),
 	};
 
