@@ -339,39 +339,41 @@ const struct index_generation *index__generation(const struct index *ix, size_t 
 
 /* states */
 
-static uint32_t load_word(struct intern *in, struct buf *b)
+static int load_word(struct intern *in, struct buf *b, uint32_t *ret)
 {
 	uint64_t len = buf__uleb(b);
 	const char *text = len <= TRACE_STRING_MAX ? buf__take(b, len) : NULL;
 
 	if (!text)
 		b->bad = true;
-	return text ? intern__string(in, text, len) : 0;
+	*ret = text ? intern__string(in, text, len) : 0;
+	return text && len && !*ret ? -ENOMEM : 0;
 }
 
 /* Ids in `in` count from 1 in this order: equal functions do not come twice. */
-static void load_functions(struct origins *o, struct buf *b)
+static int load_functions(struct origins *o, struct buf *b)
 {
 	struct intern_frame frame;
 	uint64_t n;
+	int err = 0;
 
-	for (n = buf__uleb(b); n && !b->bad; n--) {
+	for (n = buf__uleb(b); n && !err && !b->bad; n--) {
 		frame = (struct intern_frame){ .pc = buf__uleb(b) };
 		frame.line = (uint32_t)buf__uleb(b);
-		frame.func = load_word(o->in, b);
-		frame.file = load_word(o->in, b);
-		if (!b->bad)
-			intern__stack(o->in, &frame, 1);
+		err = load_word(o->in, b, &frame.func);
+		err = err ?: load_word(o->in, b, &frame.file);
+		if (!err && !b->bad && !intern__stack(o->in, &frame, 1))
+			err = -ENOMEM;
 	}
+	return err;
 }
 
 static int load_origins(struct origins *o, struct buf *b)
 {
 	uint64_t n, g = 0, function;
-	int err = 0;
+	int err = load_functions(o, b);
 
-	load_functions(o, b);
-	for (n = buf__uleb(b); n && !err && !b->bad; n--) {
+	for (n = err ? 0 : buf__uleb(b); n && !err && !b->bad; n--) {
 		g += buf__uleb(b);
 		function = buf__uleb(b);
 		if (function > intern__stacks(o->in))
