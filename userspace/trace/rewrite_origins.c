@@ -35,11 +35,11 @@ uint32_t origins__of(const struct origins *o, uint64_t g)
 	return (uint32_t)(uintptr_t)map__get(&o->g, g);
 }
 
-static uint32_t intern_word(struct intern *in, const struct dictionary *words, uint64_t id)
+/* 0 or -ENOMEM. *ret 0: there is no such string, or it is empty. */
+static int intern_word(struct intern *in, const struct trace_string *s, uint32_t *ret)
 {
-	struct trace_string s;
-
-	return dictionary__string(words, id, &s) ? intern__string(in, s.data, s.len) : 0;
+	*ret = s->len ? intern__string(in, s->data, s->len) : 0;
+	return s->len && !*ret ? -ENOMEM : 0;
 }
 
 /* The outermost frame of a goroutine's stack is the function that it began with. */
@@ -47,6 +47,7 @@ static int learn(struct origins *o, const struct dictionary *words, uint64_t g, 
 {
 	size_t n = dictionary__frames(words, stack);
 	const struct trace_frame *f;
+	struct trace_string func = {}, file = {};
 	struct intern_frame frame;
 	uint32_t id;
 
@@ -55,10 +56,12 @@ static int learn(struct origins *o, const struct dictionary *words, uint64_t g, 
 	f = dictionary__frame(words, stack, n - 1);
 	frame = (struct intern_frame){
 		.pc = f->pc,
-		.func = intern_word(o->in, words, f->func),
-		.file = intern_word(o->in, words, f->file),
 		.line = f->line < UINT32_MAX ? (uint32_t)f->line : UINT32_MAX,
 	};
+	dictionary__string(words, f->func, &func);
+	dictionary__string(words, f->file, &file);
+	if (intern_word(o->in, &func, &frame.func) || intern_word(o->in, &file, &frame.file))
+		return -ENOMEM;
 	id = intern__stack(o->in, &frame, 1);
 	return id ? origins__set(o, g, id) : -ENOMEM;
 }
@@ -84,18 +87,26 @@ int origins__event(struct origins *o, const struct trace_event *ev)
 	}
 }
 
+static struct trace_string string_at(const struct intern *in, uint32_t id)
+{
+	size_t len = 0;
+	const char *text = intern__string_at(in, id, &len);
+
+	return (struct trace_string){ text, text ? (uint32_t)len : 0 };
+}
+
 uint32_t origins__copy_stack(struct intern *to, const struct intern *from, uint32_t stack)
 {
 	const struct intern_frame *frame;
 	struct intern_frame copy;
-	const char *text;
-	size_t n, len;
+	struct trace_string func, file;
+	size_t n;
 
 	frame = intern__stack_at(from, stack, &n);
 	copy = *frame;
-	text = intern__string_at(from, frame->func, &len);
-	copy.func = text ? intern__string(to, text, len) : 0;
-	text = intern__string_at(from, frame->file, &len);
-	copy.file = text ? intern__string(to, text, len) : 0;
+	func = string_at(from, frame->func);
+	file = string_at(from, frame->file);
+	if (intern_word(to, &func, &copy.func) || intern_word(to, &file, &copy.file))
+		return 0;
 	return intern__stack(to, &copy, 1);
 }

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What reads and writes traces when there is no memory: see no_memory.h.
+ */
+#include "trace/index.h"
+#include "trace/latency.h"
+#include "trace/rewrite.h"
+#include "trace/rewrite_origins.h"
+#include "trace/statistics.h"
+#include "trace/summary.h"
+#include "trace/text.h"
+#include "trace/timeline.h"
+
+#include "rewrite_fixture.h"
+
+#include "no_memory.h"
+
+static const char *trace; /* what the jobs read */
+
+/* ---- the jobs ---- */
+
+static int open_reader(struct reader **ret)
+{
+	struct input *in;
+	int code = input__open(&in, trace, &why);
+
+	return code ?: reader__open(ret, in, NULL, &why);
+}
+
+/* Each event of the trace is given to `fn`. */
+static int each_event(int (*fn)(void *ctx, const struct trace_event *ev), void *ctx)
+{
+	struct trace_event ev;
+	struct reader *r;
+	int code = open_reader(&r);
+
+	if (code)
+		return code;
+	while ((code = reader__next(r, &ev, &why)) > 0) {
+		code = fn(ctx, &ev);
+		if (code)
+			break;
+	}
+	reader__destroy(r);
+	return code;
+}
+
+static int add_event(void *ctx, const struct trace_event *ev)
+{
+	struct seen s;
+
+	if (ev->type != EV_SYNC)
+		seen__take(&s, ev);
+	add_number((uint64_t)ev->time);
+	add_number(ev->type);
+	for (unsigned int i = 0; ev->type != EV_SYNC && i < EV_ARGS_MAX - 1; i++)
+		add_number(s.arg[i]);
+	return 0;
+}
+
+static int read_it(void)
+{
+	return each_event(add_event, NULL);
+}
+
+/* In no order: so the numbers are only added up. */
+static int summarized(void *ctx, const struct summary_goroutine *g)
+{
+	result += g->id * (uint64_t)(g->stats.total + 1);
+	return 0;
+}
+
+static int to_summary(void *ctx, const struct trace_event *ev)
+{
+	return summary__event(ctx, ev, &why);
+}
+
+static int summarize(void)
+{
+	struct summary *s =
+		summary__create(&(struct summary_opts){ .regions = true, .done = summarized });
+	const struct summary_task *task;
+	int code = s ? each_event(to_summary, s) : -ENOMEM;
+
+	if (!code)
+		code = summary__finish(s, &why);
+	for (size_t i = 0; !code && (task = summary__task(s, i)); i++)
+		add_number(task->id);
+	summary__destroy(s);
+	return code;
+}
+
+static int to_statistics(void *ctx, const struct trace_event *ev)
+{
+	return statistics__event(ctx, ev);
+}
+
+static int count(void)
+{
+	struct statistics s;
+	int code;
+
+	statistics__init(&s);
+	code = each_event(to_statistics, &s);
+	add(s.meta, s.meta ? 1 : 0);
+	statistics__deinit(&s);
+	return code;
+}
+
+static int measured(void *ctx, const struct latency_goroutine *g)
+{
+	result += g->id * (uint64_t)(g->stats.total + 1);
+	return 0;
+}
+
+/* Events and items, as `gotrace latency` takes them. */
+static int each_step(struct timeline *t, struct latency *l)
+{
+	const struct kernel_threads *threads = timeline__threads(t);
+	struct timeline_step step;
+	int code;
+
+	while ((code = timeline__next(t, &step, &why)) > 0) {
+		if (step.event)
+			code = latency__event(l, step.event, threads, &why);
+		else
+			code = latency__item(l, step.item, timeline__time(t, step.item->time),
+					     threads, &why);
+		if (code)
+			return code;
+	}
+	return code ?: latency__finish(l, &why);
+}
+
+static int measure(void)
+{
+	const struct latency_opts opts = { INT64_MIN, INT64_MAX, measured, NULL };
+	struct timeline *t = NULL;
+	struct latency *l;
+	struct reader *r;
+	int code = open_reader(&r);
+
+	if (code)
+		return code;
+	l = latency__create(&opts);
+	code = l ? timeline__create(&t, r) : -ENOMEM;
+	if (!code)
+		code = each_step(t, l);
+	timeline__destroy(t);
+	latency__destroy(l);
+	reader__destroy(r);
+	return code;
+}
+
+static int to_rewrite(void *ctx, const struct trace_event *ev)
+{
+	return rewrite__event(ctx, ev);
+}
+
+static int write_again(void)
+{
+	const struct rewrite_opts opts = { .version = 25, .from = INT64_MIN };
+	const char *path = scratch("again");
+	struct trace_file *file = NULL;
+	struct rewrite *rw = NULL;
+	int code = trace_file__open(&file, path);
+
+	code = code ?: rewrite__create(&rw, file, &opts);
+	code = code ?: each_event(to_rewrite, rw);
+	code = code ?: rewrite__end(rw);
+	code = code ?: trace_file__commit(file);
+	rewrite__destroy(rw);
+	trace_file__destroy(file);
+	if (!code)
+		add_file(path);
+	return code;
+}
+
+/* A place in the trace, by its index. */
+static int find_place(struct index *ix)
+{
+	struct reader_place place;
+	struct origins origins;
+	struct order state;
+	int code = index__place(ix, 2050, &place, &state, &origins, &why);
+
+	if (code < 0)
+		return code;
+	add_number(place.offset);
+	add_number(state.g.n);
+	order__deinit(&state);
+	origins__deinit(&origins);
+	return 0;
+}
+
+static int make_index(void)
+{
+	struct index_totals totals;
+	char *name = index__name(trace);
+	struct index *ix;
+	int code = name ? index__write(trace, name, &totals, &why) : -ENOMEM;
+
+	if (!code)
+		add_file(name);
+	free(name);
+	code = code ?: index__open(&ix, trace, &why);
+	if (code)
+		return code;
+	code = find_place(ix);
+	index__destroy(ix);
+	return code;
+}
+
+static int to_text(struct outbuf *text)
+{
+	struct input *in;
+	int code = input__open(&in, trace, &why);
+
+	if (code)
+		return code;
+	code = text__write(in, text, &why);
+	input__destroy(in);
+	return code;
+}
+
+static int from_text(const struct outbuf *text, struct outbuf *bytes)
+{
+	struct input *in;
+	int code = input__open_memory(&in, text->data, text->len, &why);
+
+	if (code)
+		return code;
+	code = text__read(in, bytes, &why);
+	input__destroy(in);
+	return code;
+}
+
+/* As text, and the text as a trace. */
+static int convert(void)
+{
+	struct outbuf text, bytes;
+	int code;
+
+	outbuf__init(&text, NULL, "memory");
+	outbuf__init(&bytes, NULL, "memory");
+	code = to_text(&text);
+	code = code ?: from_text(&text, &bytes);
+	add(text.data, text.len);
+	add(bytes.data, bytes.len);
+	outbuf__deinit(&text);
+	outbuf__deinit(&bytes);
+	return code;
+}
+
+JOB(read_it)
+JOB(summarize)
+JOB(count)
+JOB(measure)
+JOB(write_again)
+JOB(make_index)
+JOB(convert)
+
+static int make_trace(void **state)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s", write_example(25));
+	trace = path;
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read_it),	    cmocka_unit_test(test_summarize),
+		cmocka_unit_test(test_count),	    cmocka_unit_test(test_measure),
+		cmocka_unit_test(test_write_again), cmocka_unit_test(test_make_index),
+		cmocka_unit_test(test_convert),
+	};
+
+#ifdef __SANITIZE_ADDRESS__
+	return 0;
+#endif
+	return cmocka_run_group_tests(tests, make_trace, scratch_remove);
+}
