@@ -188,6 +188,7 @@ static void of_one_clock(void **state)
 	assert_false(a.fitted);
 	assert_int_equal(a.join.clock.matched, SWITCHES);
 	assert_int_equal(fit__offset(&a.join.clock), 0);
+	assert_int_equal(a.target.n, 1); /* the trace knows its threads */
 	alignment__deinit(&a);
 }
 

@@ -213,6 +213,20 @@ static void who_held_the_core_it_was_moved_to(void **state)
 	assert_wanted(".x..x.");
 }
 
+/* Waits are in the order of their ends, and are found by thread and time. */
+static void moved_while_others_wait(void **state)
+{
+	put(10, PERF_SWITCH, 2, 0, 3);
+	put(20, PERF_SWITCH, 2, 3, 2);
+	put(40, PERF_MIGRATE, 0, 101, 2);
+	put(45, PERF_SWITCH, 2, 2, 3);
+	put(90, PERF_SWITCH, 2, 3, 0);
+	add_wait(103, 5, 25, 0);
+	add_wait(101, 30, 50, 0);
+	add_wait(100, 35, 60, 0);
+	assert_wanted(".x.xx");
+}
+
 /* It got the core at once, and nothing was switched before. */
 static void no_time_at_all(void **state)
 {
@@ -431,6 +445,7 @@ int main(void)
 		TEST(who_held_the_core),
 		TEST(who_held_either_core),
 		TEST(who_held_the_core_it_was_moved_to),
+		TEST(moved_while_others_wait),
 		TEST(no_time_at_all),
 		TEST(clocks_differ),
 		TEST(as_one_by_one),

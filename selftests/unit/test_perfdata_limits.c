@@ -83,11 +83,131 @@ static void growth(void **state)
 	}
 }
 
+/* Where some bytes stand in the file. */
+static size_t find(const struct made *b, const void *bytes, size_t len)
+{
+	const uint8_t *at = memmem(b->data, b->len, bytes, len);
+
+	assert_non_null(at);
+	return (size_t)(at - b->data);
+}
+
+/* An attribute has the bytes of the oldest perf's at least, its ids' place behind it, and 4096 at most. */
+static void sizes_of_attributes(void **state)
+{
+	static const struct {
+		uint64_t size;
+		bool good;
+	} cases[] = { { PERF_ATTR_SIZE_VER0 + 15, false }, { 4097, false }, { 0, false } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_perf *m = made_perf();
+		struct made *b;
+
+		made_recording(m);
+		b = made_file(m);
+		made_patch(b, 16, cases[i].size, 8);
+		assert_refused(m, b, "description of an event");
+	}
+	for (unsigned int size = PERF_ATTR_SIZE_VER0; size <= 512; size += 448) {
+		struct made_perf *m = made_perf();
+
+		m->attr_size = size;
+		made_recording(m);
+		assert_null(refusal(m, made_file(m)));
+	}
+}
+
+/* The two bytes after the version: the order of bytes, and the size of a long. */
+static void machines(void **state)
+{
+	for (unsigned int at = 0; at < 2; at++) {
+		struct made_perf *m = made_perf();
+		struct made *b;
+
+		made_recording(m);
+		b = made_file(m);
+		made_patch(b, find(b, "\x17\x08\x44tracing0.6", 14) + 14 + at, at ? 4 : 1, 1);
+		assert_refused(m, b, "not little-endian with 64 bits");
+	}
+}
+
+/* A report of no losses is none; one that is cut is broken. */
+static void losses(void **state)
+{
+	for (uint64_t n = 0; n <= 1; n++) {
+		struct made_perf *m = made_perf();
+		struct perf_data *d;
+		struct error err = {};
+		struct input *in;
+		struct made *b;
+		size_t losses;
+
+		made_recording(m);
+		made_lost_at(m, n, 50, 1);
+		b = made_file(m);
+		assert_int_equal(input__open_memory(&in, b->data, b->len, &err), 0);
+		assert_int_equal(perf_data__open(&d, in, &err), 0);
+		perf_data__losses(d, &losses);
+		assert_int_equal(losses, n);
+		perf_data__close(d);
+		free(b);
+		free(m);
+	}
+	for (unsigned int size = 0; size <= 8; size += 8) {
+		struct made_perf *m = made_perf();
+
+		made_recording(m);
+		made_record(&m->records, PERF_RECORD_LOST, 0, (uint64_t[]){ 70 }, size);
+		assert_refused(m, made_file(m), "record of losses");
+	}
+	perf_data__close(NULL);
+}
+
+/* "unsigned long x" is what a field looks like; one that lies elsewhere has a word and [] more. */
+static void declarations(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} cases[] = {
+		{ "int prev_pid", true },
+		{ "unsigned int prev_pid", true },
+		{ "prev_pid", false },
+		{ "int *", false },
+		{ "int [] prev_pid", false },
+		{ "int prev_pid[", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_perf *m = made_perf();
+		char format[1024];
+
+		snprintf(format, sizeof(format),
+			 "name: sched_switch\nID: 7\nformat:\n" MADE_COMMON
+			 "\tfield:%s;\toffset:24;\tsize:4;\tsigned:1;\n" MADE_FIELD(
+				 "pid_t next_pid", 56, 4, 1)
+				 MADE_FIELD("long prev_state", 32, 8, 1) "\nprint fmt: \"\"\n",
+			 cases[i].text);
+		m->switch_format = format;
+		made_recording(m);
+		if (cases[i].good)
+			assert_null(refusal(m, made_file(m)));
+		else
+			assert_refused(m, made_file(m), "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_of_numbers),
 		cmocka_unit_test(growth),
+		cmocka_unit_test(sizes_of_attributes),
+		cmocka_unit_test(machines),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(declarations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

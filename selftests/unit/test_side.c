@@ -107,6 +107,60 @@ static void switches_count_once(void **state)
 	reader__destroy(r);
 }
 
+/* Of generations whose items overlap, the switches are sorted all the same. */
+static void switches_of_overlapping_generations(void **state)
+{
+	struct error err = {};
+	struct reader *r;
+	struct side s;
+
+	begin();
+	generation(1000);
+	item(2000, KERNEL_ON, 10, 0, 3);
+	item(9000, KERNEL_OFF, 10, 0, 3);
+	close_generation(9500);
+	generation(9600);
+	item(5000, KERNEL_ON, 11, 0, 2);
+	item(9700, KERNEL_OFF, 11, 0, 2);
+	close_generation(9900);
+	r = written();
+	ok(side__read(&s, r, &err));
+	assert_int_equal(s.nswitches, 4);
+	assert_switch(&s.switches[0], 2000, 0, 10, 3);
+	assert_switch(&s.switches[1], 5000, 0, 11, 2);
+	assert_switch(&s.switches[2], 9000, 10, 0, 3);
+	assert_switch(&s.switches[3], 9700, 11, 0, 2);
+	side__deinit(&s);
+	reader__destroy(r);
+}
+
+/* A thread that only the table of a generation has waits in it, too. */
+static void threads_of_a_table(void **state)
+{
+	const struct kernel_thread waiting = {
+		.tid = 33, .run = KERNEL_RUNNABLE, .since = 500, .cpu = 4, .call = KERNEL_NO_CALL
+	};
+	struct error err = {};
+	struct reader *r;
+	struct side s;
+
+	begin();
+	ok(kernel_threads__set(&threads, &waiting));
+	generation(1000);
+	item(2000, KERNEL_ON, 10, 0, 3);
+	close_generation(2500);
+	r = written();
+	ok(side__read(&s, r, &err));
+	assert_non_null(map__get(&s.threads, 33));
+	assert_int_equal(s.waits.n, 1);
+	assert_int_equal(s.waits.at[0].tid, 33);
+	assert_int_equal(s.waits.at[0].from, 500);
+	assert_int_equal(s.waits.at[0].to, s.to);
+	assert_int_equal(s.waits.at[0].cpu, 4);
+	side__deinit(&s);
+	reader__destroy(r);
+}
+
 static void generations_and_their_times(void **state)
 {
 	struct error err = {};
@@ -202,12 +256,24 @@ static void refused(void **state)
 	assert_int_equal(side__read(&s, r, &err), -EPROTONOSUPPORT);
 	assert_non_null(strstr(err.text, "CLOCK_MONOTONIC"));
 	reader__destroy(r);
+
+	err = (struct error){};
+	begin();
+	generation(1000);
+	ok(private__record(x.w, PRIVATE_ALIGNMENT, "", 0));
+	close_generation(1500);
+	r = written();
+	assert_int_equal(side__read(&s, r, &err), -EALREADY);
+	assert_non_null(strstr(err.text, "aligned already"));
+	reader__destroy(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches_count_once),
+		cmocka_unit_test(switches_of_overlapping_generations),
+		cmocka_unit_test(threads_of_a_table),
 		cmocka_unit_test(generations_and_their_times),
 		cmocka_unit_test(threads_of_events),
 		cmocka_unit_test(the_first_free_id),
