@@ -239,6 +239,8 @@ static void system_calls(void **state)
 		{ RUNS "GoSyscallEnd", "goroutine 1 is not in a system call" },
 		{ P "GoStatus 1 1 3\nGoSyscallEnd", "proc 0 is not in a system call" },
 		{ "GoStatus 1 1 3\nGoSyscallEnd", NO_P },
+		{ "ProcStatus 0 3\nGoStatus 1 1 2\nGoSyscallEnd",
+		  "goroutine 1 is not in a system call" },
 		{ "GoStatus 1 1 3\nGoSyscallEndBlocked" },
 		{ IN_CALL "GoSyscallEndBlocked", WAITS },
 		{ RUNS "GoSyscallEndBlocked", "goroutine 1 is not in a system call" },
