@@ -132,27 +132,81 @@ static void machines(void **state)
 	}
 }
 
+static size_t losses_of(struct made_perf *m)
+{
+	struct made *b = made_file(m);
+	struct error err = {};
+	struct perf_data *d;
+	struct input *in;
+	size_t n;
+
+	assert_int_equal(input__open_memory(&in, b->data, b->len, &err), 0);
+	assert_int_equal(perf_data__open(&d, in, &err), 0);
+	perf_data__losses(d, &n);
+	perf_data__close(d);
+	free(b);
+	free(m);
+	return n;
+}
+
+/* Of a single event, which has no ids, the place of what comes behind a record is known as well. */
+static void losses_of_one_event(void **state)
+{
+	struct made_perf *m = made_perf();
+
+	m->one_event = true;
+	m->sample_type &= ~(uint64_t)PERF_SAMPLE_IDENTIFIER;
+	made_switch(m, 10, 0, 1001, 1, 0);
+	made_lost_at(m, 3, 50, 1);
+	assert_int_equal(losses_of(m), 1);
+}
+
+/* Twice as many as are kept: each two are made one, and no more. */
+static void an_even_number_of_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+
+	made_switch(m, 10, 0, 1001, 1, 0);
+	for (uint64_t i = 0; i < 2 * PERF_LOSSES_MAX; i++)
+		made_lost_at(m, 1, 1000 + 10 * i, 0);
+	assert_int_equal(losses_of(m), PERF_LOSSES_MAX);
+}
+
+static void other_compression(void **state)
+{
+	struct made_perf *m = made_perf();
+	struct made *b;
+
+	m->packed = 1000;
+	made_recording(m);
+	b = made_file(m);
+	made_patch(b, b->len - 16, 2, 4); /* of the last section: its second number */
+	assert_refused(m, b, "compressed in a way that is not zstd");
+}
+
+/* A record that announces bytes behind it, and does not say how many. */
+static void records_with_a_payload(void **state)
+{
+	static const uint32_t types[] = { 66, 71 }; /* tracing data, aux trace */
+
+	for (size_t i = 0; i < 2; i++) {
+		struct made_perf *m = made_perf();
+
+		made_recording(m);
+		made_record(&m->records, types[i], 0, "", 0);
+		assert_refused(m, made_file(m), "record");
+	}
+}
+
 /* A report of no losses is none; one that is cut is broken. */
 static void losses(void **state)
 {
 	for (uint64_t n = 0; n <= 1; n++) {
 		struct made_perf *m = made_perf();
-		struct perf_data *d;
-		struct error err = {};
-		struct input *in;
-		struct made *b;
-		size_t losses;
 
 		made_recording(m);
 		made_lost_at(m, n, 50, 1);
-		b = made_file(m);
-		assert_int_equal(input__open_memory(&in, b->data, b->len, &err), 0);
-		assert_int_equal(perf_data__open(&d, in, &err), 0);
-		perf_data__losses(d, &losses);
-		assert_int_equal(losses, n);
-		perf_data__close(d);
-		free(b);
-		free(m);
+		assert_int_equal(losses_of(m), n);
 	}
 	for (unsigned int size = 0; size <= 8; size += 8) {
 		struct made_perf *m = made_perf();
@@ -207,6 +261,10 @@ int main(void)
 		cmocka_unit_test(sizes_of_attributes),
 		cmocka_unit_test(machines),
 		cmocka_unit_test(losses),
+		cmocka_unit_test(losses_of_one_event),
+		cmocka_unit_test(an_even_number_of_losses),
+		cmocka_unit_test(other_compression),
+		cmocka_unit_test(records_with_a_payload),
 		cmocka_unit_test(declarations),
 	};
 
