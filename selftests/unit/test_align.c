@@ -42,13 +42,23 @@ enum {
 	STRANGER = 901
 }; /* a thread of the program that the trace has not; another program's */
 
-static struct perf_data *made_perf_data(void)
+static struct perf_data *opened(struct made_perf *m)
 {
-	struct made_perf *m = made_perf();
+	struct made *b = made_file(m);
 	struct perf_data *d;
 	struct error err = {};
 	struct input *in;
-	struct made *b;
+
+	ok(input__open_memory(&in, b->data, b->len, &err));
+	ok(perf_data__open(&d, in, &err));
+	free(b);
+	free(m);
+	return d;
+}
+
+static struct perf_data *made_perf_data(void)
+{
+	struct made_perf *m = made_perf();
 
 	made_switch(m, 400, 0, 0, 0, 10); /* before the trace: 10 gets CPU 0, loses it, gets it */
 	made_switch(m, 450, 0, 10, 1, 0);
@@ -60,12 +70,7 @@ static struct perf_data *made_perf_data(void)
 	made_lost_at(m, 4, 2200, 1);
 	made_switch(m, 2400, 1, 11, 1, 0);
 	made_switch(m, 2500, 0, 10, 1, NO_P);
-	b = made_file(m);
-	ok(input__open_memory(&in, b->data, b->len, &err));
-	ok(perf_data__open(&d, in, &err));
-	free(b);
-	free(m);
-	return d;
+	return opened(m);
 }
 
 static char text_of_items[4096];
@@ -131,7 +136,7 @@ static void say_trace(const char *path)
 	reader__destroy(r);
 }
 
-static void make_alignment(struct alignment *a, const char *from)
+static void make_alignment(struct alignment *a, const char *from, struct perf_data *perf)
 {
 	struct reader *r = open_path(from);
 	struct error err = {};
@@ -139,7 +144,7 @@ static void make_alignment(struct alignment *a, const char *from)
 
 	ok(side__read(&side, r, &err));
 	reader__destroy(r);
-	if (alignment__make(a, &side, made_perf_data(), &err))
+	if (alignment__make(a, &side, perf, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -202,7 +207,7 @@ static void joined(void **state)
 	struct alignment a;
 	uint64_t all;
 
-	make_alignment(&a, from);
+	make_alignment(&a, from, made_perf_data());
 	assert_false(a.fitted);
 	assert_string_equal(alignment__clock(&a), "CLOCK_MONOTONIC");
 	assert_int_equal(alignment__covered(&a, &all), 2500 - 1000);
@@ -229,11 +234,77 @@ static void perf_ended_before(void **state)
 	struct align_added added;
 	struct alignment a;
 
-	make_alignment(&a, from);
+	make_alignment(&a, from, made_perf_data());
 	a.join.n = 1; /* the others are no part of it, and are not read */
 	write_joined(&a, from, &added);
 	assert_string_equal(text_of_items, expected);
 	assert_int_equal(added.switches, 0);
+	alignment__deinit(&a);
+}
+
+/* Thread 10 was preempted, and this is in the trace; thread 12 slept. */
+static const char *made_trace_with_kernel(void)
+{
+	static const struct kernel_item items[] = {
+		{ .time = 1100, .kind = KERNEL_ON, .tid = 10 },
+		{ .time = 1200, .kind = KERNEL_OFF, .tid = 12, .why = GT_OFF_SLEEPING, .cpu = 1 },
+		{ .time = 1500,
+		  .kind = KERNEL_OFF,
+		  .tid = 10,
+		  .why = GT_OFF_PREEMPTED,
+		  .other = STRANGER },
+		{ .time = 1700, .kind = KERNEL_ON, .tid = 10, .other = STRANGER + 1 },
+	};
+	struct kernel_writer *kernel = kernel_writer__create();
+	const char *path = scratch("own");
+
+	start_at(path, 25, 1);
+	ok(writer__open(x.w, 1000, 5000000001000));
+	ok(private__ticks(x.w, 1, 1000, 5000000001000));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	ok(kernel_writer__begin(kernel, 1000, NULL));
+	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++)
+		ok(kernel_writer__add(kernel, &items[i]));
+	put(10, 3000, EV_HEAP_ALLOC, 3, 0, 0);
+	ok(kernel_writer__end(kernel, x.w));
+	ok(writer__close(x.w));
+	ok(trace_file__commit(x.file));
+	kernel_writer__destroy(kernel);
+	stop(NULL);
+	return path;
+}
+
+/* To a trace that has kernel events only who held the CPUs meanwhile is added. */
+static void joined_to_kernel_events(void **state)
+{
+	static const char expected[] = "generation\n"
+				       "made by: a test\n"
+				       "1100 on_cpu 10 cpu0 other=0 - \n"
+				       "1200 off_cpu 12 cpu1 other=0 sleeping \n"
+				       "1500 off_cpu 10 cpu0 other=901 preempted \n"
+				       "1500 core 901 cpu0 other=0 - a name of 15 by\n"
+				       "1600 core 902 cpu0 other=0 - a name of 15 by\n"
+				       "1700 on_cpu 10 cpu0 other=902 - \n";
+	const char *from = made_trace_with_kernel();
+	struct made_perf *m = made_perf();
+	struct align_added added;
+	struct alignment a;
+
+	made_switch(m, 500, 0, 0, 0, STRANGER);
+	made_switch(m, 1100, 0, STRANGER, 0, 10);
+	made_switch(m, 1200, 1, 12, 1, STRANGER + 2);
+	made_switch(m, 1500, 0, 10, 0, STRANGER);
+	made_switch(m, 1600, 0, STRANGER, 0, STRANGER + 1);
+	made_switch(m, 1700, 0, STRANGER + 1, 0, 10);
+	made_switch(m, 1800, 0, 10, 0, STRANGER);
+	make_alignment(&a, from, opened(m));
+	assert_int_equal(a.target.n, 2);
+	write_joined(&a, from, &added);
+	assert_string_equal(text_of_items, expected);
+	assert_int_equal(added.switches, 0);
+	assert_int_equal(added.threads, 0);
+	assert_int_equal(added.cores, 2);
 	alignment__deinit(&a);
 }
 
@@ -242,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joined),
 		cmocka_unit_test(perf_ended_before),
+		cmocka_unit_test(joined_to_kernel_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
