@@ -3,6 +3,8 @@
  * What is recovered of a black box, as a trace: its records through the sequencer and the writer, and all of
  * that read back. What test_blackbox.c says of the raw file, this says of what comes of it.
  */
+#include <errno.h>
+
 #include "../blackbox/image.h"
 #include "capture/blackbox.h"
 #include "sequence/sequencer.h"
@@ -14,9 +16,9 @@
 #define SUBBUF	512u
 #define SUBBUFS 4u
 
-#define G(n) (0xc000000000ull + (n) * 0x400)
-#define P(n) (0xc800000000ull + (n) * 0x2000)
-#define M(n) (0xcc00000000ull + (n) * 0x800)
+#define G(n)	(0xc000000000ull + (n) * 0x400)
+#define P(n)	(0xc800000000ull + (n) * 0x2000)
+#define M(n)	(0xcc00000000ull + (n) * 0x800)
 
 static struct image im;
 static struct blackbox_image image;
@@ -65,7 +67,9 @@ static int one_frame(void *ctx, uint64_t pc, struct sym_frame *frame)
 static void checkpoint(uint64_t at)
 {
 	const struct symbolizer symbolizer = { NULL, one_frame, one_frame };
-	const struct raw_header header = { .t0 = CREATED + 1, .stacks = 1, .go_version = "go1.25.3" };
+	const struct raw_header header = { .t0 = CREATED + 1,
+					   .stacks = 1,
+					   .go_version = "go1.25.3" };
 	struct snapshot_g g[] = {
 		{ .addr = G(1), .goid = 1, .m = M(7), .startpc = 0x401, .status = GS_RUNNING },
 		{ .addr = G(2), .goid = 2, .m = M(9), .startpc = 0x402, .status = GS_RUNNING },
@@ -75,8 +79,15 @@ static void checkpoint(uint64_t at)
 				  { .addr = M(9), .curg = G(2), .p = P(1), .tid = 9 } };
 	struct snapshot_p p[] = { { .addr = P(0), .m = M(7), .id = 0, .status = 1 },
 				  { .addr = P(1), .m = M(9), .id = 1, .status = 1 } };
-	struct snapshot snap = { .time = CREATED + at, .time_end = CREATED + at + 1, .procs = 2,
-				 .g = g, .ng = 3, .m = m, .nm = 2, .p = p, .np = 2 };
+	struct snapshot snap = { .time = CREATED + at,
+				 .time_end = CREATED + at + 1,
+				 .procs = 2,
+				 .g = g,
+				 .ng = 3,
+				 .m = m,
+				 .nm = 2,
+				 .p = p,
+				 .np = 2 };
 	struct blackbox_writer *w;
 	const void *data;
 	void *copy;
@@ -228,7 +239,9 @@ static void so_does_none(void **state)
 
 static void sleep_then_wake(unsigned int sleeper, unsigned int waker)
 {
-	struct gt_thread there = { .what = GT_THREAD_PRESENT, .why = GT_OFF_SLEEPING, .comm = "sleeper" };
+	struct gt_thread there = { .what = GT_THREAD_PRESENT,
+				   .why = GT_OFF_SLEEPING,
+				   .comm = "sleeper" };
 
 	give(sleeper, 10, 20, GT_THREAD, 0, &there);
 	give(sleeper, 20, 20, GT_CPU_OFF, 0, &(struct gt_off_cpu){ .why = GT_OFF_SLEEPING });
@@ -315,8 +328,9 @@ static void break_and_read(unsigned char *bytes, size_t size, unsigned int times
 static void broken_checkpoints_and_stacks(void **state)
 {
 	uint64_t pcs[2] = { 0x410, 0x420 };
-	struct gt_record rec = { .time = CREATED + 110, .tid = 7, .kind = GT_SYSCALL_ENTER,
-				 .object = G(1) };
+	struct gt_record rec = {
+		.time = CREATED + 110, .tid = 7, .kind = GT_SYSCALL_ENTER, .object = G(1)
+	};
 	uint64_t table;
 	size_t size;
 
@@ -382,6 +396,51 @@ static void memory_that_was_not_frozen(void **state)
 	assert_int_equal(facts.t1, CREATED + 500);
 }
 
+static int read_page(void)
+{
+	struct error err = {};
+	struct rawfile *raw;
+	int code = blackbox__read(&image, NULL, &raw, &facts, &err);
+
+	if (!code)
+		rawfile__destroy(raw);
+	return code;
+}
+
+/* Each number of the first page from both sides of what is taken. */
+static void pages_that_make_no_sense(void **state)
+{
+	struct gt_session_page good;
+
+#define REFUSED(member, value)                                                                     \
+	do {                                                                                       \
+		im.page->member = value;                                                           \
+		assert_int_equal(read_page(), -EBADMSG);                                           \
+		*im.page = good;                                                                   \
+	} while (0)
+
+	create(2);
+	fill(0, 0, 100);
+	good = *im.page;
+	assert_int_equal(read_page(), 0);
+	REFUSED(magic, good.magic + 1);
+	REFUSED(version, good.version + 1);
+	REFUSED(rings, 0);
+	REFUSED(rings, GT_RINGS_MAX);
+	REFUSED(subbuf_size, 0);
+	REFUSED(subbuf_size, SUBBUF - 8);
+	REFUSED(subbuf_size, sizeof(struct gt_subbuf));
+	REFUSED(subbufs, 0);
+	REFUSED(subbufs, SUBBUFS - 1);
+	REFUSED(ring_stride, im.bytes / 2 + 1);
+	REFUSED(control_stride, im.bytes / 2 + 1);
+	REFUSED(ring_stride, UINT64_MAX);
+	REFUSED(control_stride, UINT64_MAX);
+	image.bytes = sizeof(good) - 1;
+	assert_int_equal(read_page(), -EBADMSG);
+	image__destroy(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +450,7 @@ int main(void)
 		cmocka_unit_test(older_records_of_an_idle_core),
 		cmocka_unit_test(losses_are_counted_once),
 		cmocka_unit_test(broken_checkpoints_and_stacks),
+		cmocka_unit_test(pages_that_make_no_sense),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
