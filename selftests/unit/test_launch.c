@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +127,46 @@ static void killed_it_has_run_nothing(void **state)
 	assert_true(WIFSIGNALED(l.status) && WTERMSIG(l.status) == SIGKILL);
 }
 
+/* Each of the pipes needs two descriptors; what was opened is closed again. */
+static void too_few_descriptors(void **state)
+{
+	int free_fd = dup(STDIN_FILENO);
+	struct rlimit all, few;
+
+	close(free_fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = all;
+	for (int more = 0; more <= 3; more++) {
+		struct error err = { "" };
+		struct launch l = {};
+
+		few.rlim_cur = (rlim_t)(free_fd + more);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		assert_int_equal(BEGIN(&l, &err, "true"), -EMFILE);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+		assert_string_equal(err.text, "cannot start true: Too many open files");
+		assert_int_equal(l.pid, 0);
+		assert_int_equal(dup(STDIN_FILENO), free_fd);
+		close(free_fd);
+	}
+}
+
+/* As a shell says it. */
+static void exit_statuses(void **state)
+{
+	struct launch l = { .status = 7 << 8 };
+
+	assert_int_equal(launch__exit_status(&l), 7);
+	l.status = 0;
+	assert_int_equal(launch__exit_status(&l), 0);
+	l.status = SIGTERM;
+	assert_int_equal(launch__exit_status(&l), 128 + SIGTERM);
+	l.exec_error = ENOENT;
+	assert_int_equal(launch__exit_status(&l), 127);
+	l.exec_error = EACCES;
+	assert_int_equal(launch__exit_status(&l), 126);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +175,8 @@ int main(void)
 		cmocka_unit_test(released_it_goes_on),
 		cmocka_unit_test(signals_are_handed_on),
 		cmocka_unit_test(killed_it_has_run_nothing),
+		cmocka_unit_test(too_few_descriptors),
+		cmocka_unit_test(exit_statuses),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -419,6 +419,24 @@ static void ends_go_first(void **state)
 	stop(&m);
 }
 
+/* resnapshot_judge.c, sort_changes(): of several that have ended, by number. */
+static void ends_in_order(void **state)
+{
+	struct machine m;
+
+	begin(&m, "go1.25.3");
+	snap_g(&m, 1, GS_RUNNING, 1);
+	snap_m(&m, 1, 0);
+	pair_give(&m, m.snap_g, NULL);
+	expect(&m, "m1 GoStop \"unspecified\" -\n"
+		   "m1 GoStart g2 #1\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoStart g3 #1\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoStart g1 #2\n");
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +450,7 @@ int main(void)
 		cmocka_unit_test(stranger_seen_on_a_thread_once),
 		cmocka_unit_test(stranger_runs_on_its_thread),
 		cmocka_unit_test(ends_go_first),
+		cmocka_unit_test(ends_in_order),
 		cmocka_unit_test(only_started),
 		cmocka_unit_test(proc_is_with_another_thread),
 		cmocka_unit_test(nothing_is_leaked),
