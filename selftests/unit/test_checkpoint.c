@@ -211,6 +211,26 @@ static void no_time_before_the_start(void **state)
 	stop(&m);
 }
 
+/* A status says what was when the generation began, whatever came since without a number. */
+static void procs_that_moved_without_a_number(void **state)
+{
+	struct machine m;
+
+	two_running(&m, 25, "go1.25.3");
+	m.now = machine_t0 + SECOND;
+	execute(&m, 9, 99);
+	park(&m, 2, 2, 0);
+	p_stop(&m, 2, 1);
+	p_start(&m, 3, 1);
+	ready(&m, 1, 2);
+	expect(&m, "close\nopen 1000000000\n"
+		   "m2 GoBlock \"unspecified\" -\n"
+		   "m2 ProcStop\n"
+		   "status m2 p1 1\nm3 ProcStart p1 #1\n"
+		   "status m2 g2 2 f2\nm1 GoUnblock g2 #1 -\n");
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +244,7 @@ int main(void)
 		cmocka_unit_test(stopped_world_lost),
 		cmocka_unit_test(times_go_up),
 		cmocka_unit_test(no_time_before_the_start),
+		cmocka_unit_test(procs_that_moved_without_a_number),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

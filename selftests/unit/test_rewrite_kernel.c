@@ -161,11 +161,27 @@ static void parts(void **state)
 				       "thread 12 runnable since 650\n");
 }
 
+/* Without any generation there is nothing to write, and no time to begin at. */
+static void nothing(void **state)
+{
+	const struct rewrite_opts opts = { .version = 25, .from = INT64_MIN };
+	struct trace_file *file;
+	struct rewrite *rw;
+
+	ok(trace_file__open(&file, scratch("nothing")));
+	ok(rewrite__create(&rw, file, &opts));
+	ok(rewrite__end(rw));
+	assert_int_equal(rewrite__stats(rw)->events, 0);
+	rewrite__destroy(rw);
+	trace_file__destroy(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole),
 		cmocka_unit_test(parts),
+		cmocka_unit_test(nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
