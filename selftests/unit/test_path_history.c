@@ -57,6 +57,28 @@ static void items_of_a_list(void **state)
 	end();
 }
 
+/* Who created it, and when; and that it ended. */
+static void a_life(void **state)
+{
+	const struct path_goroutine *g;
+
+	begin();
+	all_run(2);
+	on(2, 2);
+	event(10, EV_GO_CREATE, 5, MAIN, WORKER);
+	g = path_goroutine(&history, path_history__find_goroutine(&history, 5));
+	assert_true(g->born);
+	assert_false(g->ended || g->assist);
+	assert_int_equal(g->created, 10);
+	assert_int_equal(path_goroutine(&history, g->creator)->id, 2);
+	on(1, 1);
+	event(20, EV_GO_DESTROY, 0, 0, 0);
+	g = path_goroutine(&history, path_history__find_goroutine(&history, 1));
+	assert_true(g->ended);
+	assert_false(g->born);
+	end();
+}
+
 /* What goroutine `id` does: its state, and the ids of its thread and its P; 0: none. */
 static void assert_state(uint64_t id, uint8_t state, uint64_t thread, uint64_t proc)
 {
@@ -166,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(call_of_two_tables),
 		cmocka_unit_test(items_of_a_list),
+		cmocka_unit_test(a_life),
 		cmocka_unit_test(in_the_middle),
 		cmocka_unit_test(all_is_freed),
 	};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parts of a trace with kernel events: which items they have, and what threads do as they begin. */
+#include <errno.h>
+
 #include "trace/kernel.h"
 #include "trace/rewrite.h"
 
@@ -165,11 +167,15 @@ static void parts(void **state)
 static void nothing(void **state)
 {
 	const struct rewrite_opts opts = { .version = 25, .from = INT64_MIN };
+	const struct trace_event early = { .time = -1, .type = EV_HEAP_ALLOC };
+	const struct trace_event late = { .time = INT64_MAX, .type = EV_HEAP_ALLOC };
 	struct trace_file *file;
 	struct rewrite *rw;
 
 	ok(trace_file__open(&file, scratch("nothing")));
 	ok(rewrite__create(&rw, file, &opts));
+	assert_int_equal(rewrite__event(rw, &early), -ERANGE);
+	assert_int_equal(rewrite__event(rw, &late), -ERANGE);
 	ok(rewrite__end(rw));
 	assert_int_equal(rewrite__stats(rw)->events, 0);
 	rewrite__destroy(rw);
