@@ -302,6 +302,27 @@ static void without_a_layout(void **state)
 	intern__destroy(opts.intern);
 }
 
+/* state_runtime.c, apply_gc_begin() and _end(): only a goroutine on a P says so; on no P it waits, and is dropped. */
+static void collections_without_a_p(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	plain(&m, 9, GT_GC_BEGIN, 0);
+	expect(&m, "");
+	m.now += 5 * MS;
+	plain(&m, 1, GT_GC_BEGIN, 0);
+	expect(&m, "m1 GCBegin #1 -\n");
+	assert_int_equal(stats(&m)->dropped, 1);
+	plain(&m, 9, GT_GC_END, 0);
+	expect(&m, "");
+	m.now += 5 * MS;
+	plain(&m, 1, GT_GC_END, 0);
+	expect(&m, "m1 GCEnd #2\n"); /* and the other one ends nothing any more */
+	assert_int_equal(stats(&m)->dropped, 1);
+	stop(&m);
+}
+
 static void name_task(struct machine *m, uint64_t id)
 {
 	machine_give(m, 1, GT_REGION, G(1), 0, &(struct gt_region){ id, GT_TEXT_EMPTY, false });
@@ -341,6 +362,7 @@ int main(void)
 		cmocka_unit_test(at_the_windows_start),
 		cmocka_unit_test(without_a_layout),
 		cmocka_unit_test(tasks_that_may_come),
+		cmocka_unit_test(collections_without_a_p),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
