@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 
 #include "../perfdata/made.h"
 #include "align/alignment.h"
@@ -173,6 +174,14 @@ static void write_joined(struct alignment *a, const char *from, struct align_add
 	say_trace(to);
 }
 
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	ok(stat(path, &st));
+	return st.st_size;
+}
+
 static void joined(void **state)
 {
 	static const char expected[] = "generation\n"
@@ -218,6 +227,7 @@ static void joined(void **state)
 	assert_int_equal(added.wakings, 0);
 	assert_int_equal(added.threads, 9);
 	assert_int_equal(added.cores, 1);
+	assert_int_equal(added.bytes, size_of(scratch("after")) - size_of(from));
 	alignment__deinit(&a);
 }
 

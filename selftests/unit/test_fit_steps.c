@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The steps of a fit: the nearest switch, runs that both sides hold, and which matches count. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -119,6 +120,27 @@ static void how_far_a_match_may_be(void **state)
 	assert_int_equal(fit.p50, 10);
 }
 
+/* Fewer than 32 switches of either side say nothing. */
+static void few_switches(void **state)
+{
+	struct fit_switch ours[32], theirs[32];
+
+	for (uint32_t i = 0; i < 32; i++) {
+		ours[i] = (struct fit_switch){ 1000000 * i + i * i % 97 * 1000, 100 + i, 0, 0 };
+		theirs[i] = ours[i];
+		theirs[i].time += 5000000000;
+	}
+	for (unsigned int lack = 0; lack < 4; lack++) {
+		struct error err = {};
+		struct fit fit;
+
+		assert_int_equal(fit__clock(&fit, ours, 32 - lack % 2, theirs, 32 - lack / 2, &err),
+				 lack ? -ENODATA : 0);
+		if (!lack)
+			assert_int_equal(fit__offset(&fit), -5000000000);
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
@@ -127,6 +149,7 @@ int main(void)
 		TEST(keys_of_one_side),
 		TEST(runs_of_cpus),
 		cmocka_unit_test(how_far_a_match_may_be),
+		cmocka_unit_test(few_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

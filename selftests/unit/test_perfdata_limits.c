@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* perf.data: the limits of what is taken, from both sides. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "../perfdata/made.h"
@@ -218,6 +220,35 @@ static void losses(void **state)
 	perf_data__close(NULL);
 }
 
+static void by_its_path(void **state)
+{
+	char path[] = "/tmp/test_perfdata_limits.XXXXXX";
+	struct made_perf *m = made_perf();
+	struct error err = {};
+	struct perf_data *d = NULL;
+	struct made *b;
+	int fd = mkstemp(path);
+	size_t n;
+
+	made_recording(m);
+	b = made_file(m);
+	assert_int_equal(write(fd, b->data, b->len), b->len);
+	close(fd);
+	assert_int_equal(perf_data__open_path(&d, path, &err), 0);
+	perf_data__sched(d, &n);
+	assert_true(n > 0);
+	perf_data__close(d);
+	assert_int_equal(truncate(path, (off_t)b->len / 2), 0);
+	assert_int_equal(perf_data__open_path(&d, path, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "test_perfdata_limits."));
+	unlink(path);
+	err = (struct error){};
+	assert_int_equal(perf_data__open_path(&d, path, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "No such file"));
+	free(b);
+	free(m);
+}
+
 /* "unsigned long x" is what a field looks like; one that lies elsewhere has a word and [] more. */
 static void declarations(void **state)
 {
@@ -265,6 +296,7 @@ int main(void)
 		cmocka_unit_test(an_even_number_of_losses),
 		cmocka_unit_test(other_compression),
 		cmocka_unit_test(records_with_a_payload),
+		cmocka_unit_test(by_its_path),
 		cmocka_unit_test(declarations),
 	};
 
