@@ -14,11 +14,11 @@
 #include "trace/private_read.h"
 
 /* Thread 10 runs on a P in both generations, thread 11 shows in the second one. */
-static const char *made_trace(void)
+static const char *made_trace(unsigned int version)
 {
 	const char *path = scratch("before");
 
-	start_at(path, 25, 1);
+	start_at(path, version, 1);
 	ok(writer__open(x.w, 1000, 5000000001000));
 	ok(private__ticks(x.w, 1, 1000, 5000000001000));
 	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
@@ -211,24 +211,27 @@ static void joined(void **state)
 				       "2500 off_cpu 10 cpu0 other=900 sleeping a name of 15 by\n"
 				       "2500 named 900 cpu0 other=0 - a name of 15 by\n"
 				       "2500 on_cpu 900 cpu0 other=10 - \n";
-	const char *from = made_trace();
 	struct align_added added;
 	struct alignment a;
+	const char *from;
 	uint64_t all;
 
-	make_alignment(&a, from, made_perf_data());
-	assert_false(a.fitted);
-	assert_string_equal(alignment__clock(&a), "CLOCK_MONOTONIC");
-	assert_int_equal(alignment__covered(&a, &all), 2500 - 1000);
-	assert_int_equal(all, a.side.to - 1000);
-	write_joined(&a, from, &added);
-	assert_string_equal(text_of_items, expected);
-	assert_int_equal(added.switches, 9);
-	assert_int_equal(added.wakings, 0);
-	assert_int_equal(added.threads, 9);
-	assert_int_equal(added.cores, 1);
-	assert_int_equal(added.bytes, size_of(scratch("after")) - size_of(from));
-	alignment__deinit(&a);
+	for (unsigned int version = 25; version <= 26; version++) {
+		from = made_trace(version);
+		make_alignment(&a, from, made_perf_data());
+		assert_false(a.fitted);
+		assert_string_equal(alignment__clock(&a), "CLOCK_MONOTONIC");
+		assert_int_equal(alignment__covered(&a, &all), 2500 - 1000);
+		assert_int_equal(all, a.side.to - 1000);
+		write_joined(&a, from, &added);
+		assert_string_equal(text_of_items, expected);
+		assert_int_equal(added.switches, 9);
+		assert_int_equal(added.wakings, 0);
+		assert_int_equal(added.threads, 9);
+		assert_int_equal(added.cores, 1);
+		assert_int_equal(added.bytes, size_of(scratch("after")) - size_of(from));
+		alignment__deinit(&a);
+	}
 }
 
 /* Of a perf.data that ends before the trace begins, the last event is what threads start from. */
@@ -240,7 +243,7 @@ static void perf_ended_before(void **state)
 				       "thread 10 running\n"
 				       "generation\n"
 				       "thread 10 unknown\n";
-	const char *from = made_trace();
+	const char *from = made_trace(25);
 	struct align_added added;
 	struct alignment a;
 
