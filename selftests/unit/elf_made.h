@@ -13,16 +13,20 @@ struct made_section {
 	uint64_t flags;
 };
 
-#define MADE_MAX  8
-#define MADE_ADDR 0x400000ull /* where the file's begin is loaded */
+#define MADE_MAX   8
+#define MADE_NAMES 256
+#define MADE_ADDR  0x400000ull /* where the file's begin is loaded */
+
+/* The address of the first section; each of the others follows the one before it. */
+#define MADE_FIRST (MADE_ADDR + sizeof(Elf64_Ehdr) + (MADE_MAX + 2) * sizeof(Elf64_Shdr) + MADE_NAMES)
 
 /* The caller closes it. */
 static inline int elf_made(const struct made_section *sec, size_t n)
 {
 	Elf64_Shdr sh[MADE_MAX + 2] = { { 0 } };
-	char names[256] = "\0.shstrtab";
+	char names[MADE_NAMES] = "\0.shstrtab";
 	size_t name_at = sizeof(".shstrtab") + 1, at = sizeof(Elf64_Ehdr) + sizeof(sh);
-	Elf64_Phdr load = { .p_type = PT_LOAD, .p_vaddr = MADE_ADDR };
+	Elf64_Phdr load = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = MADE_ADDR };
 	Elf64_Ehdr eh = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
@@ -47,6 +51,7 @@ static inline int elf_made(const struct made_section *sec, size_t n)
 		sh[i + 2] = (Elf64_Shdr){ .sh_name = (Elf64_Word)name_at,
 					  .sh_type = SHT_PROGBITS,
 					  .sh_flags = sec[i].flags,
+					  .sh_addr = MADE_ADDR + at,
 					  .sh_offset = at,
 					  .sh_size = sec[i].size ? sec[i].size : sec[i].len };
 		name_at += (size_t)sprintf(names + name_at, "%s", sec[i].name) + 1;
