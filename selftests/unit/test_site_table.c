@@ -327,6 +327,61 @@ static void the_end_of_marking(void **state)
 	runtime__close(&r);
 }
 
+/* Each probe belongs to a set that has a name, and some registers are named for it. */
+static void sets_and_arguments(void **state)
+{
+	static const struct {
+		enum gt_probe probe;
+		enum site_set set;
+		uint64_t cookie;
+		const char *arguments;
+	} want[] = {
+		{ GT_PROBE_EXECUTE, SITE_SCHED, 0, "AX=g" },
+		{ GT_PROBE_READY, SITE_SCHED, 0, "AX=g BX=skip" },
+		{ GT_PROBE_READY, SITE_SCHED, GT_SITE_CAS(GPR_R15, GPR_R10, true, 4, 1), "R15=g" },
+		{ GT_PROBE_READY, SITE_SCHED, GT_SITE_OBJECT(GPR_AX), "AX=g" },
+		{ GT_PROBE_CAS_RUNNABLE, SITE_SCHED, GT_SITE_CALL(4, 1), "AX=g BX=old CX=new" },
+		{ GT_PROBE_CAS_RUNNABLE, SITE_SCHED, GT_SITE_CAS(GPR_R8, GPR_CX, false, 4, 1),
+		  "R8=g" },
+		{ GT_PROBE_GOSCHED, SITE_SCHED, GT_GOSCHED_BY_BX, "AX=g BX=preempted" },
+		{ GT_PROBE_GOSCHED, SITE_SCHED, GT_GOSCHED_YIELDS, "AX=g" },
+		{ GT_PROBE_CREATE, SITE_SCHED, 0, "BX=new g" },
+		{ GT_PROBE_CREATE, SITE_SCHED, 1, "AX=new g" },
+		{ GT_PROBE_CREATE_BLOCKED, SITE_SCHED, 0, "AX=new g" },
+		{ GT_PROBE_SYSCALL_ENTER, SITE_SYSCALL, 0, "R14=g AX=pc CX=bp" },
+		{ GT_PROBE_SYSCALL_ENTER, SITE_SYSCALL, GT_SYSCALL_OF_CALLER,
+		  "R14=g [SP]=pc BP=bp" },
+		{ GT_PROBE_SYSCALL_BLOCK, SITE_SYSCALL, 0, "R14=g" },
+		{ GT_PROBE_SYSCALL_TRY_EXIT, SITE_SYSCALL, 0, "R14=g" },
+		{ GT_PROBE_SYSCALL_LOST, SITE_SYSCALL, 0, "-" },
+		{ GT_PROBE_P_START, SITE_SCHED, 0, "AX=p" },
+		{ GT_PROBE_P_HANDOFF, SITE_SCHED, 0, "AX=p" },
+		{ GT_PROBE_P_HANDOFF, SITE_SCHED, 1, "CX=p" },
+		{ GT_PROBE_STW_BEGIN, SITE_GC, 0, "AX=reason" },
+		{ GT_PROBE_STW_BEGIN, SITE_GC, GT_STW_REASON(3), "-" },
+		{ GT_PROBE_HEAP_ALLOC, SITE_HEAP, GT_SITE_OBJECT(GPR_BX), "BX=bytes" },
+		{ GT_PROBE_HEAP_ALLOC, SITE_HEAP, GT_SITE_OBJECT(GPR_R15), "R15=bytes" },
+		{ GT_PROBE_HEAP_ALLOC, SITE_HEAP, 17ull << 8, "-" },
+		{ GT_PROBE_HEAP_GOAL, SITE_HEAP, 0, "BX=bytes" },
+		{ GT_PROBE_ASSIST_BEGIN, SITE_GC, 7, "R14=g" },
+		{ GT_PROBE_SWEEP_SPAN, SITE_SWEEP, 0, "AX=span" },
+		{ GT_PROBE_SWEEP_SPAN, SITE_SWEEP, 7, "-" },
+		{ GT_PROBE_SWEEP_LEFT, SITE_SWEEP, 1, "AX=pages" },
+		{ GT_PROBE_TASK_END, SITE_USER, 0, "AX=id" },
+	};
+	static const char *const names[SITE_SETS] = { "sched",	"syscall", "gc",  "heap", "user",
+						      "kernel", "sweep",   "cpu", "fault" };
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		assert_int_equal(site__set(want[i].probe), want[i].set);
+		assert_string_equal(site__arguments(want[i].probe, want[i].cookie),
+				    want[i].arguments);
+	}
+	for (int i = 0; i < SITE_SETS; i++)
+		assert_string_equal(site_set__name(i), names[i]);
+	assert_string_equal(site_set__name(SITE_SETS), "?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +394,7 @@ int main(void)
 		cmocka_unit_test(releases),
 		cmocka_unit_test(tests_of_the_tracer),
 		cmocka_unit_test(the_end_of_marking),
+		cmocka_unit_test(sets_and_arguments),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
