@@ -11,6 +11,7 @@ struct made_section {
 	size_t len;  /* of data */
 	size_t size; /* of the section, the rest of which is a hole; 0: the same */
 	uint64_t flags;
+	uint32_t type; /* 0: SHT_PROGBITS */
 };
 
 #define MADE_MAX   8
@@ -18,7 +19,8 @@ struct made_section {
 #define MADE_ADDR  0x400000ull /* where the file's begin is loaded */
 
 /* The address of the first section; each of the others follows the one before it. */
-#define MADE_FIRST (MADE_ADDR + sizeof(Elf64_Ehdr) + (MADE_MAX + 2) * sizeof(Elf64_Shdr) + MADE_NAMES)
+#define MADE_FIRST                                                                                 \
+	(MADE_ADDR + sizeof(Elf64_Ehdr) + (MADE_MAX + 2) * sizeof(Elf64_Shdr) + MADE_NAMES)
 
 /* The caller closes it. */
 static inline int elf_made(const struct made_section *sec, size_t n)
@@ -49,7 +51,7 @@ static inline int elf_made(const struct made_section *sec, size_t n)
 	at += sizeof(names);
 	for (size_t i = 0; i < n; i++) {
 		sh[i + 2] = (Elf64_Shdr){ .sh_name = (Elf64_Word)name_at,
-					  .sh_type = SHT_PROGBITS,
+					  .sh_type = sec[i].type ? sec[i].type : SHT_PROGBITS,
 					  .sh_flags = sec[i].flags,
 					  .sh_addr = MADE_ADDR + at,
 					  .sh_offset = at,

@@ -19,13 +19,14 @@
 #include "target/elf.h"
 #include "target/pclntab_impl.h"
 
-#define MADE_TEXT     ".pushsection .rodata\n.intel_syntax noprefix\nmade_text:\n"
-#define MADE_TEXT_END "\nmade_text_end:\n.att_syntax\n.popsection\n"
+#define MADE_TEXT	 ".pushsection .rodata\n.intel_syntax noprefix\nmade_text:\n"
+#define MADE_TEXT_END	 "\nmade_text_end:\n.att_syntax\n.popsection\n"
 
 #define MADE_MODULE_SIZE 512
 #define MADE_TAB_ADDR	 MADE_FIRST
 #define MADE_MODULE_ADDR (MADE_TAB_ADDR + MADE_TAB_SIZE)
 #define MADE_TEXT_ADDR	 (MADE_MODULE_ADDR + MADE_MODULE_SIZE)
+#define MADE_DATA_ADDR	 (MADE_TEXT_ADDR + MADE_TEXT_SIZE) /* of .rodata, a copy of the table */
 #define MADE_TREE_MAX	 8
 #define MADE_RANGES_MAX	 8
 
@@ -38,6 +39,7 @@ enum {
 	MADE_CUS = 31 << 10,
 	MADE_FILES = MADE_CUS + 8,
 	MADE_TAB_SIZE = 32 << 10,
+	MADE_TEXT_SIZE = 8 << 10,
 };
 
 /* An inlined call: its parent is what stands at `parent_pc` from the function's entry. */
@@ -62,7 +64,7 @@ struct made_func {
 	struct made_range inlined[MADE_RANGES_MAX]; /* indices into the tree; -1: none */
 	struct made_range lines[MADE_RANGES_MAX];
 	struct made_range pushed[MADE_RANGES_MAX]; /* bytes on the stack */
-	const unsigned char *wraps;		   /* of a `go` statement's wrapper: what it calls */
+	const unsigned char *wraps; /* of a `go` statement's wrapper: what it calls */
 };
 
 struct made_program {
@@ -78,6 +80,7 @@ struct go_made {
 	unsigned char tab[MADE_TAB_SIZE], module[MADE_MODULE_SIZE];
 	size_t names, pcs, trees; /* the ends of these parts */
 	bool old;		  /* before 1.20 */
+	bool apart;		  /* the function data are in .rodata, as up to 1.25 */
 	int fd;
 	struct go_version version;
 	struct elf_image *elf;
@@ -235,10 +238,14 @@ static inline void go_made__image(struct go_made *p, const struct made_program *
 	const struct made_section sec[] = {
 		{ .name = ".gopclntab", .data = p->tab, .len = sizeof(p->tab) },
 		{ .name = ".go.module", .data = p->module, .len = sizeof(p->module) },
-		{ .name = ".text", .data = from->text, .len = from->len },
+		{ .name = ".text", .data = from->text, .len = from->len, .size = MADE_TEXT_SIZE },
+		{ .name = ".rodata", .data = p->tab, .len = sizeof(p->tab) },
 	};
 
-	p->fd = elf_made(sec, 3);
+	assert_true(from->len <= MADE_TEXT_SIZE);
+	if (p->apart)
+		go_made__u64(p->module + (p->old ? 304 : 320), MADE_DATA_ADDR);
+	p->fd = elf_made(sec, p->apart ? 4 : 3);
 	assert_int_equal(elf_image__open(&p->elf, p->fd, "made", NULL), 0);
 }
 
