@@ -39,7 +39,7 @@ enum {
 	MADE_CUS = 31 << 10,
 	MADE_FILES = MADE_CUS + 8,
 	MADE_TAB_SIZE = 32 << 10,
-	MADE_TEXT_SIZE = 8 << 10,
+	MADE_TEXT_SIZE = 256 << 10, /* most of it is a hole */
 };
 
 /* An inlined call: its parent is what stands at `parent_pc` from the function's entry. */

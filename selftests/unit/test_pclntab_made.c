@@ -27,7 +27,7 @@ extern const unsigned char made_text[], made_text_end[], f_a[], f_b[], f_c[];
 	{ .name = "main.b",                                                                        \
 	  .code = f_b,                                                                             \
 	  .args = 24,                                                                              \
-	  .tree = { { "main.outer[int]", 2, 9 }, { "main.inner", 13, 5 }, { "main.other", 3, 0 } }, \
+	  .tree = { { "main.outer[int]", 2, 9 }, { "main.inner", 12, 5 }, { "main.other", 3, 0 } }, \
 	  .inlined = { { 8, -1 }, { 12, 1 }, { 16, 0 }, { 20, -1 }, { 24, 2 }, { 32, -1 } },       \
 	  .lines = { { 8, 100 }, { 12, 7 }, { 32, 90 } },                                          \
 	  .pushed = { { 4, 0 }, { 8, 8 }, { 32, 64 } } }
@@ -176,7 +176,7 @@ static void inlined_frames(const char *release, bool apart)
 	expect_frame(&frames[0], 7, "main.b", 100);
 	assert_int_equal(s.frames(s.ctx, b + 9, frames), 3);
 	expect_frame(&frames[0], 8, "main.inner", 7);
-	expect_frame(&frames[1], 13, "main.outer[...]", 90);
+	expect_frame(&frames[1], 12, "main.outer[...]", 90);
 	expect_frame(&frames[2], 2, "main.b", 100);
 	assert_int_equal(s.frames(s.ctx, b + 13, frames), 2);
 	expect_frame(&frames[0], 12, "main.outer[...]", 90);

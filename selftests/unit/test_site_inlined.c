@@ -37,7 +37,7 @@ asm(MADE_TEXT RUNTIME_TEXT
     "f_added: " ENTER "lock xadd [rdi], rbx; lea rdi, [r8 + rbx]; test rdx, rdx; s_added: je .+2; e_added: ret; "
     "f_called: " ENTER "call f_bare; nop; call f_acquire; s_called: nop; call f_acquire; nop; ret; "
     "f_goal: " ENTER "lea rax, [rip + f_bare]; call f_tracer; s_goal: nop; ret; "
-    "f_goals: " ENTER "lea rax, [rip + f_bare]; call f_tracer; nop; call f_tracer; nop; ret; "
+    "f_goals: " ENTER "lea rax, [rip + f_bare]; call f_tracer; call f_tracer; nop; ret; "
     "f_no_goal: " ENTER "call f_tracer; nop; ret; "
     "f_assist: " ENTER TRACED_IF("s_assist") "call f_tracer; s_assist_end: nop; 3: ret; "
     "f_guard: " ENTER "s_guard: je 1f; call f_tracer; s_guard_end: nop; 1: call f_acquire; ret; "

@@ -26,7 +26,7 @@ asm(MADE_TEXT RUNTIME_TEXT
     "mov qword ptr [rdx + 0x1240], 3; " STATUS(4, 1) "s_idle: call f_casgstatus; ret; "
     "f_many: " ENTER ".rept 108; call f_tracer; .endr; ret; "
     "f_more: " ENTER ".rept 109; call f_tracer; .endr; ret; "
-    "f_twice: " ENTER "call f_newproc1; nop; call f_newproc1; nop; ret; "
+    "f_twice: " ENTER "call f_newproc1; call f_newproc1; nop; ret; "
     "f_acquire: " ENTER "ret; f_tracer: " ENTER "ret; "
     "f_start_world: " ENTER "s_test: jne 1f; xor eax, eax; jmp 2f; 1: call f_acquire; "
     "2: test al, al; je 3f; call f_tracer; 3: ret; "
