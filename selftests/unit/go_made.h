@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Go program that a test makes up: machine code, and the function table that Go's linker would write for it.
- * After programs.h and elf_made.h.
+ * A Go program that a test makes up: machine code, and the function table that Go's linker would
+ * write for it. After programs.h and elf_made.h.
  *
  *	asm(MADE_TEXT "f_execute: push rbp; mov rbp, rsp; ret; " MADE_TEXT_END);
  *	extern const unsigned char made_text[], made_text_end[], f_execute[];
@@ -9,8 +9,9 @@
  *	static const struct made_func funcs[] = { { "runtime.execute", f_execute } };
  *	go_made__open(&p, "go1.25.3", &(struct made_program){ MADE_BYTES, funcs, 1 });
  *
- * A function ends where the next one begins. The code is assembled as one piece, so that calls and references
- * within it are right wherever it is loaded. Of the tables only what a test says is there.
+ * A function ends where the next one begins. The code is assembled as one piece, so that calls and
+ * references within it are right wherever it is loaded. Of the tables only what a test says is
+ * there.
  */
 #ifndef UNIT_GO_MADE_H
 #define UNIT_GO_MADE_H
@@ -222,7 +223,7 @@ static inline void go_made__write_module(struct go_made *p, const struct made_pr
 	go_made__u64(p->module + (p->old ? 304 : 320), MADE_TAB_ADDR);
 }
 
-/* The tables, and an image of them: a test may change p->tab and p->module before go_made__image(). */
+/* The tables: a test may change p->tab and p->module before go_made__image() writes them. */
 static inline void go_made__init(struct go_made *p, const char *release,
 				 const struct made_program *from)
 {

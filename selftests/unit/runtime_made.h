@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Go 1.25's runtime as far as a program needs it to be traced, with as little code as possible: for tests of
- * target/site*.c. After go_made.h. A test gives functions of its own, and renames those that are not to be there.
+ * Go 1.25's runtime as far as a program needs it to be traced, with as little code as possible:
+ * for tests of target/site*.c. After go_made.h. A test adds functions of its own, and renames those
+ * that are not to be there.
  *
  *	asm(MADE_TEXT RUNTIME_TEXT "f_own: " ENTER "ret; " MADE_TEXT_END);
  */
@@ -23,6 +24,7 @@
 #define P_STATUS_AT 4
 #define P_MODE_AT   0x1240
 
+/* clang-format off */
 #define RUNTIME_TEXT                                                                               \
 	NOTHING("f_inliner")                                                                       \
 	NOTHING("f_casgstatus")                                                                    \
@@ -47,6 +49,7 @@
 	NOTHING("f_acquirep")                                                                      \
 	NOTHING("f_releasep")                                                                      \
 	NOTHING("f_handoffp")
+/* clang-format on */
 
 extern const unsigned char made_text[], made_text_end[], f_inliner[], f_casgstatus[], f_execute[],
 	f_park_m[], s_refused[], f_ready[], f_find[], s_found[], f_inject[], s_injected[],

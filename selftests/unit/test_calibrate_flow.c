@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How calibration follows a function: which values meet where ways do, what is never come to, and what cannot be
- * followed. The functions store what is looked at to [rdi + N].
+ * How calibration follows a function: which values meet where ways do, which code is never reached,
+ * and what cannot be followed. The functions store what is looked at to [rdi + N].
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,10 @@ asm(MADE_TEXT
     /* rcx and rdx are equal on both ways, r8 on one of them; r9 is as it was, r10 on one way */
     "f_differ: mov r9, rsi; mov r10, rsi; je 1f; mov rcx, rbx; mov rdx, rbx; mov r8, rsi; jmp 2f; "
     "1: mov rcx, rax; mov rdx, rax; mov r8, rax; mov r10, rax; "
-    "2: mov [rdi + 8], rcx; mov [rdi + 16], rdx; mov [rdi + 24], r8; mov [rdi + 32], r9; mov [rdi + 40], r10; ret; "
-    "f_loop: mov rcx, rax; mov rdx, rbx; 1: mov [rdi + 8], rcx; mov rcx, [rcx + 16]; test rcx, rcx; jne 1b; "
+    "2: mov [rdi + 8], rcx; mov [rdi + 16], rdx; mov [rdi + 24], r8; mov [rdi + 32], r9; "
+    "mov [rdi + 40], r10; ret; "
+    "f_loop: mov rcx, rax; mov rdx, rbx; 1: mov [rdi + 8], rcx; mov rcx, [rcx + 16]; "
+    "test rcx, rcx; jne 1b; "
     "mov [rdi + 24], rcx; mov [rdi + 32], rdx; ret; "
     "f_leaves: je 1f; mov rcx, rax; call f_callee; 1: mov [rdi + 8], rcx; ret; "
     "f_stops: je 1f; mov rcx, rax; ud2; 1: mov [rdi + 8], rcx; ret; "
@@ -36,34 +38,50 @@ asm(MADE_TEXT
     "f_padded: mov [rdi + 8], rbx; jmp rdx; int3; int3; "
     "f_unseen: mov [rdi + 8], rbx; ret; mov [rdi + 16], rbx; ret; "
     "f_middle: je .+3; mov [rdi + 8], rbx; ret; "
-    "f_escape: sub rsp, 32; mov [rsp + 8], rbx; mov [rsp + 16], rbx; 1: mov rcx, [rsp + 8]; mov rsi, [rsp + 16]; "
+    "f_escape: sub rsp, 32; mov [rsp + 8], rbx; mov [rsp + 16], rbx; 1: mov rcx, [rsp + 8]; "
+    "mov rsi, [rsp + 16]; "
     "mov [rdi + 8], rcx; mov [rdi + 16], rsi; lea rdx, [rsp + 8]; test eax, eax; jne 1b; ret; "
-    "f_lost: sub rsp, 32; je 1f; mov [rsp + 8], rbx; mov [rsp + 16], rbx; 1: mov rcx, [rsp + 8]; mov [rdi + 8], rcx; "
+    "f_lost: sub rsp, 32; je 1f; mov [rsp + 8], rbx; mov [rsp + 16], rbx; "
+    "1: mov rcx, [rsp + 8]; mov [rdi + 8], rcx; "
     "mov rcx, [rsp + 16]; mov [rdi + 16], rcx; ret; "
     "f_m: push rdi; call f_callee; pop rdi; mov [rdi + 8], rax; ret; "
     "f_calls: sub rsp, 32; mov [rsp], rbx; mov [rsp + 8], rsi; call f_callee; mov [rdi + 8], rax; "
-    "mov [rdi + 16], rbx; mov [rdi + 24], rsi; mov [rdi + 32], r11; mov rcx, [rsp]; mov [rdi + 40], rcx; "
+    "mov [rdi + 16], rbx; mov [rdi + 24], rsi; mov [rdi + 32], r11; mov rcx, [rsp]; "
+    "mov [rdi + 40], rcx; "
     "mov rcx, [rsp + 8]; mov [rdi + 48], rcx; ret; "
     "f_branches: .rept 2000; je .+2; .endr; mov [rdi + 8], rbx; ret; "
     "f_many: .rept 4096; je .+2; .endr; ret; "
     "f_large: .skip 65536, 0x90; "
-    "f_larger: .skip 65537, 0x90; "
-    MADE_TEXT_END);
+    "f_larger: .skip 65537, 0x90; " MADE_TEXT_END);
 
 extern const unsigned char made_text[], made_text_end[], f_callee[], f_same[], f_differ[], f_loop[],
 	f_leaves[], f_stops[], f_returns[], f_tail[], f_last[], f_table[], f_padded[], f_unseen[],
-	f_middle[], f_escape[], f_lost[], f_m[], f_calls[],
-	f_branches[], f_many[], f_large[], f_larger[];
+	f_middle[], f_escape[], f_lost[], f_m[], f_calls[], f_branches[], f_many[], f_large[],
+	f_larger[];
 
 #define F(label) { .name = #label, .code = f_##label }
 
 static struct made_func funcs[] = {
-	{ .name = "callee",
-	  .code = f_callee,
-	  .tree = { { "x", 0, 0 } },
-	  .inlined = { { 1, 0 } } },
-	F(same), F(differ), F(loop), F(leaves), F(stops), F(returns), F(tail), F(last), F(table),
-	F(padded), F(unseen), F(middle), F(escape), F(lost), F(m), F(calls), F(branches), F(many), F(large),
+	{ .name = "callee", .code = f_callee, .tree = { { "x", 0, 0 } }, .inlined = { { 1, 0 } } },
+	F(same),
+	F(differ),
+	F(loop),
+	F(leaves),
+	F(stops),
+	F(returns),
+	F(tail),
+	F(last),
+	F(table),
+	F(padded),
+	F(unseen),
+	F(middle),
+	F(escape),
+	F(lost),
+	F(m),
+	F(calls),
+	F(branches),
+	F(many),
+	F(large),
 	F(larger),
 };
 
@@ -156,10 +174,10 @@ static void loops(void **state)
 static void ends(void **state)
 {
 	static const char *const gone[] = {
-		"runtime.throw",       "runtime.fatalthrow",	 "runtime.panicIndex",
-		"runtime.goPanicIndex", "runtime.gopanic",	 "runtime.morestack_noctxt",
-		"runtime.badmcall2",   "runtime.badsystemstack", "runtime.block",
-		"runtime.goexit0",     "runtime.abort",
+		"runtime.throw",	"runtime.fatalthrow",	  "runtime.panicIndex",
+		"runtime.goPanicIndex", "runtime.gopanic",	  "runtime.morestack_noctxt",
+		"runtime.badmcall2",	"runtime.badsystemstack", "runtime.block",
+		"runtime.goexit0",	"runtime.abort",
 	};
 	static const char *const come[] = { "runtime.pan", "runtime.goexit", "main.runtime.throw" };
 
@@ -207,7 +225,7 @@ static void no_way_to_follow(void **state)
 	go_made__close(&p);
 }
 
-/* A slot whose address is taken further on in a loop may change at any time; its neighbour does not. */
+/* A slot whose address is taken later in a loop may change at any time; its neighbour may not. */
 static void escapes(void **state)
 {
 	begin("runtime.callee");
@@ -238,7 +256,7 @@ static void the_thread(void **state)
 	go_made__close(&p);
 }
 
-/* Small functions that builds without inlining call, by the ends of their names: what they do to [rax]. */
+/* Small functions that builds without inlining call: what they do to [rax]. */
 static void helpers(void **state)
 {
 	static const struct {
@@ -297,7 +315,7 @@ static void helpers(void **state)
 	go_made__close(&p);
 }
 
-/* Up to 1.20 the write barrier stores a register to [rdi] that its name ends with, and keeps them all. */
+/* Up to 1.20 the write barrier stores the register of its name to [rdi], and keeps all of them. */
 static void write_barriers(void **state)
 {
 	static const struct {
@@ -376,16 +394,11 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_meet),
-		cmocka_unit_test(loops),
-		cmocka_unit_test(ends),
-		cmocka_unit_test(no_way_to_follow),
-		cmocka_unit_test(escapes),
-		cmocka_unit_test(the_thread),
-		cmocka_unit_test(helpers),
-		cmocka_unit_test(write_barriers),
-		cmocka_unit_test(arguments),
-		cmocka_unit_test(limits),
+		cmocka_unit_test(ways_meet), cmocka_unit_test(loops),
+		cmocka_unit_test(ends),	     cmocka_unit_test(no_way_to_follow),
+		cmocka_unit_test(escapes),   cmocka_unit_test(the_thread),
+		cmocka_unit_test(helpers),   cmocka_unit_test(write_barriers),
+		cmocka_unit_test(arguments), cmocka_unit_test(limits),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Function tables that are made up, of each release: what is read of them, and at which limits they are refused. */
+/* What is read of function tables of each release, which are made up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,22 +15,29 @@
 #include "go_made.h"
 
 /* Three functions of 32 bytes; the first begins 16 bytes behind the text's begin. */
-asm(MADE_TEXT ".skip 16, 0xcc; f_a: .skip 32, 0x90; f_b: .skip 32, 0x90; f_c: .skip 32, 0x90; " MADE_TEXT_END);
+asm(MADE_TEXT
+    ".skip 16, 0xcc; f_a: .skip 32, 0x90; f_b: .skip 32, 0x90; "
+    "f_c: .skip 32, 0x90; " MADE_TEXT_END);
 
 extern const unsigned char made_text[], made_text_end[], f_a[], f_b[], f_c[];
 
 /*
- * In the middle one there are copies of main.inner (bytes 8 to 11), which was inlined into a copy of main.outer[int]
- * (8 to 15), and of main.other (20 to 23).
+ * In the middle one there are copies of main.inner (bytes 8 to 11), which was inlined into a copy of
+ * main.outer[int] (8 to 15), and of main.other (20 to 23).
  */
 #define MIDDLE                                                                                     \
-	{ .name = "main.b",                                                                        \
-	  .code = f_b,                                                                             \
-	  .args = 24,                                                                              \
-	  .tree = { { "main.outer[int]", 2, 9 }, { "main.inner", 12, 5 }, { "main.other", 3, 0 } }, \
-	  .inlined = { { 8, -1 }, { 12, 1 }, { 16, 0 }, { 20, -1 }, { 24, 2 }, { 32, -1 } },       \
-	  .lines = { { 8, 100 }, { 12, 7 }, { 32, 90 } },                                          \
-	  .pushed = { { 4, 0 }, { 8, 8 }, { 32, 64 } } }
+	{                                                                                          \
+		.name = "main.b", .code = f_b, .args = 24,                                         \
+		.tree = { { "main.outer[int]", 2, 9 },                                             \
+			  { "main.inner", 12, 5 },                                                 \
+			  { "main.other", 3, 0 } },                                                \
+		.inlined = { { 8, -1 }, { 12, 1 }, { 16, 0 }, { 20, -1 }, { 24, 2 }, { 32, -1 } }, \
+		.lines = { { 8, 100 }, { 12, 7 }, { 32, 90 } }, .pushed = {                        \
+			{ 4, 0 },                                                                  \
+			{ 8, 8 },                                                                  \
+			{ 32, 64 }                                                                 \
+		}                                                                                  \
+	}
 
 static const struct made_func funcs[] = {
 	{ .name = "main.a", .code = f_a, .func_id = 1, .args = -1 },
@@ -127,8 +134,10 @@ static void special_functions(void **state)
 	static const struct {
 		const char *release;
 		uint8_t gopanic, panicwrap, sigpanic, wrapper;
-	} of[] = { { "go1.19.1", 9, 14, 18, 21 },  { "go1.21.0", 9, 14, 18, 21 },
-		   { "go1.22.0", 10, 15, 19, 22 }, { "go1.24.0", 10, 15, 19, 22 },
+	} of[] = { { "go1.19.1", 9, 14, 18, 21 },
+		   { "go1.21.0", 9, 14, 18, 21 },
+		   { "go1.22.0", 10, 15, 19, 22 },
+		   { "go1.24.0", 10, 15, 19, 22 },
 		   { "go1.25.0", 10, 15, 20, 23 } };
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -288,7 +297,7 @@ static void count(void *ctx, const char *name, const struct go_func *into, uint6
 	++*(size_t *)ctx;
 }
 
-/* A tree of 150 copies of one entry, of which the code has two, to and fro: too much work, and damage. */
+/* A tree of 150 copies of one entry, of which the code has two, alternating: too much work. */
 static void endless_work(void **state)
 {
 	static const char *const names[] = { "main.outer[int]" };
@@ -380,8 +389,8 @@ static void first_instructions(void **state)
 	struct symbolizer s;
 
 	memcpy(all, funcs, sizeof(all));
-	all[0].func_id = 23;	       /* a wrapper */
-	all[1].inlined[0].end = 0;     /* and what follows it begins with inlined code */
+	all[0].func_id = 23;	   /* a wrapper */
+	all[1].inlined[0].end = 0; /* and what follows it begins with inlined code */
 	all[1].inlined[0] = (struct made_range){ 12, 1 };
 	all[1].inlined[1] = (struct made_range){ 32, -1 };
 	all[1].inlined[2] = (struct made_range){ 0, 0 };

@@ -333,8 +333,9 @@ static void large_sections(void **state)
 /* Of a section that is too large nothing is read. */
 static void too_large(void **state)
 {
-	const struct made_section sec = { .name = ".gopclntab", .data = "x", .len = 1,
-					  .size = ELF_LOAD_MAX + 1 };
+	const struct made_section sec = {
+		.name = ".gopclntab", .data = "x", .len = 1, .size = ELF_LOAD_MAX + 1
+	};
 
 	go_made__init(&p, "go1.25.0", &program);
 	p.fd = elf_made(&sec, 1);
@@ -346,7 +347,10 @@ static void too_large(void **state)
 }
 
 #define RELATIVE(where, what)                                                                      \
-	(Elf64_Rela){ where, ELF64_R_INFO(0, R_X86_64_RELATIVE), (Elf64_Sxword)(what) }
+	(Elf64_Rela)                                                                               \
+	{                                                                                          \
+		where, ELF64_R_INFO(0, R_X86_64_RELATIVE), (Elf64_Sxword)(what)                    \
+	}
 
 /* An external linker leaves zeroes: the pointers are in relocations alone. */
 static int open_relocated(const Elf64_Rela *rela, size_t n, uint32_t type)
@@ -400,7 +404,7 @@ static void relocations(void **state)
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), -ENOENT);
 }
 
-/* A table that is read later: on the first question, and without functions if it is damaged by then. */
+/* A table that is read on the first question; one that is damaged by then has no functions. */
 static void later(void **state)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];

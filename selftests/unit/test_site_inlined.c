@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Probes in functions into which the compiler inlined others, and those of the heap, on a made-up runtime. */
+/* Probes in functions that have others inlined, and those of the heap, on a made-up runtime. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +16,10 @@
 #include "runtime_made.h"
 
 /* jne to a call of the tracer's acquire; behind the label `end` what is traced is over. */
-#define TRACED_IF(label) label ": jne 1f; xor eax, eax; jmp 2f; 1: call f_acquire; 2: test al, al; je 3f; "
+#define TRACED_IF(label)                                                                           \
+	label ": jne 1f; xor eax, eax; jmp 2f; 1: call f_acquire; 2: test al, al; je 3f; "
 
+/* clang-format off */
 asm(MADE_TEXT RUNTIME_TEXT
     NOTHING("f_acquire") NOTHING("f_tracer") NOTHING("f_bare")
     /* changes of status: two within what is inlined, one behind it */
@@ -26,7 +28,8 @@ asm(MADE_TEXT RUNTIME_TEXT
     "f_looped: " ENTER "i_looped: " CAS(2, 6) "1: je 1b; e_looped: ret; "
     "f_syscall: " ENTER CAS(2, 3) DONE("s_syscall") "e_syscall: ret; "
     "f_yield: " ENTER CAS(2, 1) DONE("s_yield") "e_yield: ret; "
-    "f_clear: " ENTER "s_clear: mov qword ptr [rcx + 208], 0; e_clear: mov qword ptr [rcx + 208], 0; ret; "
+    "f_clear: " ENTER "s_clear: mov qword ptr [rcx + 208], 0; "
+    "e_clear: mov qword ptr [rcx + 208], 0; ret; "
     "f_taken: " ENTER "xor esi, esi; lock cmpxchg [rdx + 4], esi; " DONE("s_taken")
     "mov esi, 1; lock cmpxchg [rdx + 4], esi; " DONE("s_not_taken") "e_taken: ret; "
     "f_stw: " ENTER TRACED_IF("s_stw") "mov ecx, 254; call f_tracer; 3: e_stw: ret; "
@@ -34,7 +37,8 @@ asm(MADE_TEXT RUNTIME_TEXT
     "f_runnext: " ENTER "s_next: nop; mov rax, [rdx]; lock cmpxchg [rdx], rcx; "
     "s_outside: nop; mov rax, [rdx]; lock cmpxchg [rdx], rcx; e_next: ret; "
     /* the heap */
-    "f_added: " ENTER "lock xadd [rdi], rbx; lea rdi, [r8 + rbx]; test rdx, rdx; s_added: je .+2; e_added: ret; "
+    "f_added: " ENTER "lock xadd [rdi], rbx; lea rdi, [r8 + rbx]; test rdx, rdx; "
+    "s_added: je .+2; e_added: ret; "
     "f_called: " ENTER "call f_bare; nop; call f_acquire; s_called: nop; call f_acquire; nop; ret; "
     "f_goal: " ENTER "lea rax, [rip + f_bare]; call f_tracer; s_goal: nop; ret; "
     "f_goals: " ENTER "lea rax, [rip + f_bare]; call f_tracer; call f_tracer; nop; ret; "
@@ -44,6 +48,7 @@ asm(MADE_TEXT RUNTIME_TEXT
     "f_unguarded: " ENTER "je 1f; call f_tracer; 1: call f_tracer; ret; "
     "f_chunk: " ENTER "s_chunk: je 1f; call f_bare; call f_tracer; s_chunk_end: nop; 1: ret; "
     MADE_TEXT_END);
+/* clang-format on */
 
 extern const unsigned char f_acquire[], f_tracer[], f_bare[], f_cas[], i_cas[], s_cas1[], s_cas2[],
 	s_cas3[], e_cas[], f_looped[], i_looped[], e_looped[], f_syscall[], s_syscall[],
@@ -160,7 +165,7 @@ static void changes_of_status(void **state)
 	expect_refused(GT_PROBE_DESTROY, "runtime.gdestroy", "other.clear");
 }
 
-/* Of goexit0's alternative nothing is said; what coroswitch_m does with gdestroy is a probe of its own. */
+/* What coroswitch_m does with gdestroy is seen by a probe of its own. */
 static void another_row_sees_it(void **state)
 {
 	init("go1.25.3");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What site_insn.c reads from machine code: kind, operands, what the kernel can emulate; and what it refuses. */
+/* What site_insn.c reads from machine code, and which functions it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define NONE	NO_BASE, NO_SRC, NO_SET
 #define R(reg)	(1u << GPR_##reg)
 
-/* Each instruction as it is shown, and what is known of it; `addr` and `len` are looked at on their own. */
+/* An instruction as it is shown, and what is known of it; `addr` and `len` are not compared. */
 struct expected {
 	const char *text;
 	struct insn insn;
@@ -85,7 +85,7 @@ CODE(branches, "call .+0x20; call rax; jmp .+0x10; jmp .+0x200; jmp rax; ret; je
 	       "jne .+0x300; jo .+0x10; jg .+0x10; jo .+0x300; jg .+0x300; loop .+0x10; seto al; "
 	       "movq mm0, mm1; ");
 
-/* Direct calls and jumps have a target; the kernel emulates those with an immediate, but not LOOP. */
+/* Direct calls and jumps have a target; the kernel emulates all of them but LOOP. */
 static void branches_are_read(void **state)
 {
 	static const struct expected want[] = {
@@ -123,7 +123,7 @@ static void branches_are_read(void **state)
 CODE(pushes, "push rbp; push rax; push rdi; push r8; push r15; pop rax; pop r8; push ax; "
 	     "push 5; push [rbx+8]; nop; .byte 0x66,0x90; .byte 0x0f,0x1f,0x00; ");
 
-/* A push of a whole register is emulated, and the nop of one byte, also with an operand size prefix. */
+/* A push of a whole register is emulated, and the nop of one byte, even with a prefix. */
 static void pushes_are_read(void **state)
 {
 	static const struct expected want[] = {
@@ -388,7 +388,7 @@ static void constants_are_read(void **state)
 	CHECK(constants, want);
 }
 
-/* Reads `len` bytes from `from` of a section that has `size` bytes, all of them nops but the last. */
+/* Reads `len` bytes at `from` of a section of `size` bytes, all of them nops but the last. */
 static bool reads(uint64_t from, uint64_t len, size_t size, unsigned char last)
 {
 	unsigned char *bytes = malloc(size);

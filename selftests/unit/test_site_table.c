@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of probes on a made-up runtime: which instruction each row finds, what is said when it finds none, and
- * which alternatives are tried.
+ * The table of probes on a made-up runtime: which instruction each row finds, which alternatives
+ * are tried, and what is reported when none is found.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 #include "go_made.h"
 #include "runtime_made.h"
 
+/* clang-format off */
 asm(MADE_TEXT RUNTIME_TEXT
     "f_find2: " ENTER STATUS(4, 1) "s_call: call f_casgstatus; "
     STATUS(2, 1) "call f_casgstatus; " STATUS(4, 2) "call f_casgstatus; "
@@ -38,6 +39,7 @@ asm(MADE_TEXT RUNTIME_TEXT
     "f_damaged: " ENTER ".byte 6; "
     "f_bare: ret; "
     MADE_TEXT_END);
+/* clang-format on */
 
 extern const unsigned char f_find2[], s_call[], s_unknown[], s_idle[], s_cas[], f_many[], f_more[],
 	f_twice[],
@@ -207,8 +209,8 @@ static void alternatives(void **state)
 	assert_true(runtime__missing(&r, GT_PROBE_CREATE)->needed);
 	assert_string_equal(runtime__missing(&r, GT_PROBE_CREATE)->reason,
 			    "the program has no function runtime.runqput");
-	assert_string_equal(r.err.text, "cannot see when a goroutine is created: the program has no "
-					"function runtime.runqput");
+	assert_string_equal(r.err.text, "cannot see when a goroutine is created: "
+					"the program has no function runtime.runqput");
 	runtime__close(&r);
 
 	/* The end of a goroutine is seen in goexit0, too. */
