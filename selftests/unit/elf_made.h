@@ -12,8 +12,10 @@ struct made_section {
 	size_t size; /* of the section, the rest of which is a hole; 0: the same */
 	uint64_t flags;
 	uint32_t type; /* 0: SHT_PROGBITS */
+	uint32_t link; /* another one, by its place in the list and MADE_LINK */
 };
 
+#define MADE_LINK  2
 #define MADE_MAX   8
 #define MADE_NAMES 256
 #define MADE_ADDR  0x400000ull /* where the file's begin is loaded */
@@ -55,6 +57,7 @@ static inline int elf_made(const struct made_section *sec, size_t n)
 					  .sh_flags = sec[i].flags,
 					  .sh_addr = MADE_ADDR + at,
 					  .sh_offset = at,
+					  .sh_link = sec[i].link,
 					  .sh_size = sec[i].size ? sec[i].size : sec[i].len };
 		name_at += (size_t)sprintf(names + name_at, "%s", sec[i].name) + 1;
 		assert_int_equal(pwrite(fd, sec[i].data, sec[i].len, (off_t)at),
