@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "target/build_version.h"
 #include "target/buildinfo.h"
 
 #include "programs.h"
@@ -54,6 +55,40 @@ static void c_programs_are_no_go_programs(void **state)
 	assert_non_null(strstr(err.text, "not a Go program"));
 	elf_image__destroy(elf);
 	close(fd);
+}
+
+/* gccgo's programs have its runtime linked in, or as a shared library; TinyGo's its producer. */
+static void other_compilers(void **state)
+{
+	static const struct {
+		const char *section, *bytes;
+		size_t len;
+		const char *name;
+	} of[] = {
+		{ ".go_export", "v3;", 3, "gccgo" },
+		{ ".dynstr", "\0libc.so.6\0libgo.so.22\0", 23, "gccgo" },
+		{ ".dynstr", "\0libgopher.so.1\0", 16, NULL },
+		{ ".strtab", "\0main\0tinygo_startTask\0", 23, "TinyGo" },
+		{ ".strtab", "\0my_tinygo_\0", 12, NULL },
+		{ ".debug_str", "\0TinyGo\0", 8, "TinyGo" },
+		{ ".debug_str", "\0TinyGopher\0", 12, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		const struct made_section sec = { .name = of[i].section, .data = of[i].bytes,
+						  .len = of[i].len };
+		struct elf_image *elf;
+		int fd = elf_made(&sec, 1);
+		const char *name;
+
+		assert_int_equal(elf_image__open(&elf, fd, "made", NULL), 0);
+		name = build_version__other_compiler(elf);
+		assert_int_equal(!name, !of[i].name);
+		if (name)
+			assert_string_equal(name, of[i].name);
+		elf_image__destroy(elf);
+		close(fd);
+	}
 }
 
 static void read_program(const char *path)
@@ -167,6 +202,8 @@ static void settings(void **state)
 	assert_int_equal(read_made(".data", "build\t-trimpath=false\nbuild\t-pgo=off\n", 0, &info),
 			 0);
 	assert_false(info.trimpath || info.pgo);
+	assert_int_equal(read_made(".data", "build\t-trimpath=true\nbuild\t-pgo=\n", 0, &info), 0);
+	assert_true(info.trimpath && !info.pgo);
 	assert_int_equal(read_made(".data", "build\t-gcflags=all=-N -l\nbuild\t-buildmode=plugin\n",
 				   0, &info),
 			 0);
@@ -219,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions),
+		cmocka_unit_test(other_compilers),
 		cmocka_unit_test(c_programs_are_no_go_programs),
 		cmocka_unit_test(sections_with_it),
 		cmocka_unit_test(pointers),

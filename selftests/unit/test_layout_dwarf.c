@@ -107,8 +107,12 @@ static void packed(void **state)
 	assert_int_equal(
 		read_made(&elf, sizeof(elf.header) - 1, ".debug_info", SHF_COMPRESSED, &o, &err),
 		-EBADMSG);
+	assert_non_null(strstr(err.text, ".debug_info is damaged"));
 	gnu.magic[0] = 'z';
 	assert_int_equal(read_made(&gnu, 12 + len, ".zdebug_info", 0, &o, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, ".debug_info is damaged"));
+	assert_int_equal(read_made(&gnu, 3, ".zdebug_info", 0, &o, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, ".debug_info is damaged"));
 	assert_int_equal(read_made(&gnu, 12 + len, ".other", 0, &o, &err), -ENODATA);
 }
 

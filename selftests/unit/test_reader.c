@@ -40,6 +40,8 @@ static int make_absent_page(void **state)
 	handler = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	sigemptyset(&set); /* in all threads, as in the recorder */
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	range.range.start = (uintptr_t)page;
 	range.range.len = PAGE;
@@ -129,19 +131,37 @@ static void it_is_cancelled(void **state)
 
 static void a_signal_ends_it(void **state)
 {
-	struct job job = { .addr = (uintptr_t)absent };
-	uint64_t begin = now_ms();
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	struct timespec none = { 0 };
 	sigset_t set;
 
 	if (!absent)
 		skip();
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	assert_int_equal(kill(getpid(), SIGTERM), 0);
-	assert_int_equal(reader__run(read_it, &job, sizeof(job), NULL, NULL), -EINTR);
-	assert_true(now_ms() - begin < READER_PATIENCE_MS);
-	assert_int_equal(sigtimedwait(&set, NULL, &none), SIGTERM); /* it is there still */
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct job job = { .addr = (uintptr_t)absent };
+		uint64_t begin = now_ms(), took;
+
+		sigemptyset(&set);
+		sigaddset(&set, signals[i]);
+		assert_int_equal(kill(getpid(), signals[i]), 0);
+		assert_int_equal(reader__run(read_it, &job, sizeof(job), NULL, NULL), -EINTR);
+		took = now_ms() - begin;
+		assert_true(took >= READER_SIGNAL_MS && took < READER_PATIENCE_MS);
+		/* it is there still */
+		assert_int_equal(sigtimedwait(&set, NULL, &none), signals[i]);
+	}
+}
+
+static void reasons(void **state)
+{
+	struct error err = { "" };
+
+	assert_int_equal(reader__blocked(-EINTR, 7, &err), -EINTR);
+	assert_non_null(strstr(err.text, "interrupted"));
+	assert_non_null(strstr(err.text, "process 7"));
+	err.text[0] = 0; /* the first reason stays otherwise */
+	assert_int_equal(reader__blocked(-ETIMEDOUT, 7, &err), -ETIMEDOUT);
+	assert_non_null(strstr(err.text, "within 5 s"));
 }
 
 /*
@@ -166,6 +186,7 @@ int main(void)
 		cmocka_unit_test(a_read_that_blocks),
 		cmocka_unit_test(it_is_cancelled),
 		cmocka_unit_test(a_signal_ends_it),
+		cmocka_unit_test(reasons),
 		cmocka_unit_test(a_late_page),
 	};
 
