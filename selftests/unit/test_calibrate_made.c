@@ -105,6 +105,8 @@ asm(MADE_TEXT
     "mov [rip + v_allp], rdi; mov [rip + v_allp + 8], rdi; mov [rip + v_allp + 16], rdi; "
     "mov ecx, eax; xchg [rip + v_gomaxprocs], ecx; mov ecx, ebx; xchg [rip + v_g0], ecx; "
     "mov rcx, rax; xchg [rip + v_g0 + 8], rcx; ret; "
+    "f_all_g1: mov rax, [rip + v_allgptr]; ret; f_all_g2: mov rax, [rip + v_allgptr]; "
+    "mov rbx, [rip + v_allglen]; ret; f_all_g3: mov rax, [rip + v_allp]; ret; "
     "f_bad: .byte 6; f_end: ret; "
     ".balign 8, 0x90; v_g0: .skip 32; v_goidgen: .skip 8; v_allm: .skip 8; v_allgs: .skip 24; "
     "v_allgptr: .skip 8; "
@@ -114,8 +116,8 @@ extern const unsigned char made_text[], made_text_end[], f_inliner[], f_nothing[
 	f_gogo[], f_mcall[], f_systemstack[], f_execute[], f_newstack[], f_rt0[], f_wirep[],
 	f_init[], f_pin[], f_cas[], f_park[], f_newproc1[], f_extra[], f_minit[], f_reenter[],
 	f_worker[], f_coroswitch[], f_coroexit[], f_coroswitch_m[], f_mcommoninit[], f_allgadd[],
-	f_procresize[], f_bad[], f_end[], v_g0[], v_allm[], v_allgs[], v_allgptr[], v_allglen[],
-	v_allp[], v_gomaxprocs[];
+	f_procresize[], f_all_g1[], f_all_g2[], f_all_g3[], f_bad[], f_end[], v_g0[], v_allm[],
+	v_allgs[], v_allgptr[], v_allglen[], v_allp[], v_gomaxprocs[];
 
 static const struct made_func funcs[] = {
 	{ .name = "runtime.inliner",
@@ -146,6 +148,9 @@ static const struct made_func funcs[] = {
 	{ .name = "runtime.mcommoninit", .code = f_mcommoninit },
 	{ .name = "runtime.allgadd", .code = f_allgadd },
 	{ .name = "runtime.procresize", .code = f_procresize },
+	{ .name = "runtime.one", .code = f_all_g1 },
+	{ .name = "runtime.two", .code = f_all_g2 },
+	{ .name = "runtime.three", .code = f_all_g3 },
 	{ .name = "runtime.bad", .code = f_bad },
 	{ .name = "runtime.end", .code = f_end },
 	{ .name = "other.data", .code = v_g0 },
@@ -285,6 +290,29 @@ static void without_one(void **state)
 	assert_true(o.global.allm && o.global.allp && o.global.gomaxprocs);
 }
 
+/* Functions that only read globals: two that agree are needed, and one that does not is a veto. */
+static void globals_that_are_read(void **state)
+{
+	struct offsets o;
+
+	begin();
+	rename_func("runtime.allgadd", "runtime.other");
+	rename_func("runtime.one", "runtime.atomicAllG");
+	assert_int_equal(calibrate("go1.25.0", &o), 0);
+	assert_true(!o.global.allgptr && !o.global.allglen);
+	rename_func("runtime.two", "runtime.forEachGRace");
+	assert_int_equal(calibrate("go1.25.0", &o), 0);
+	assert_int_equal(o.global.allgptr, MADE_ADDR_OF(v_allgptr));
+	begin();
+	rename_func("runtime.three", "runtime.atomicAllG");
+	assert_int_equal(calibrate("go1.25.0", &o), 0);
+	assert_true(!o.global.allgptr && !o.global.allglen && o.global.allgs);
+	begin(); /* not of these 4 bytes */
+	rename_func("runtime.three", "runtime.GOMAXPROCS");
+	assert_int_equal(calibrate("go1.25.0", &o), 0);
+	assert_int_equal(o.global.gomaxprocs, MADE_ADDR_OF(v_gomaxprocs));
+}
+
 /* Members that a release does not have yet are absent, whatever the code is like. */
 static void releases(void **state)
 {
@@ -333,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_it),
 		cmocka_unit_test(without_one),
+		cmocka_unit_test(globals_that_are_read),
 		cmocka_unit_test(releases),
 		cmocka_unit_test(nothing_to_read),
 	};

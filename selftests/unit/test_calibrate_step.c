@@ -172,6 +172,75 @@ static void others(void **state)
 	assert_int_equal(flow.access[1].step, 0);
 }
 
+/* When there is no room for more values, each new one is opaque; known ones are found. */
+static void too_many_values(void **state)
+{
+	value_id first = values__get(&flow.values, VALUE_CONST, 0, 1, 0), last = first;
+
+	for (int64_t k = 2; k < 1 << 17 && !flow.values.full; k++)
+		last = values__get(&flow.values, VALUE_CONST, 0, k, 0);
+	assert_true(flow.values.full);
+	assert_int_equal(flow.values.n, 1 << 16);
+	assert_int_equal(value__of(&flow.values, last)->kind, VALUE_OPAQUE);
+	assert_int_equal(value__of(&flow.values, 0)->kind, VALUE_NONE);
+	assert_int_equal(values__get(&flow.values, VALUE_CONST, 0, 1, 0), first);
+}
+
+/* Additions are folded, to nothing if they cancel, also in the address of a load. */
+static void sums(void **state)
+{
+	struct values *vs = &flow.values;
+	value_id ax = values__get(vs, VALUE_ENTRY, 0, GPR_AX, 0), sum = values__add(vs, ax, 24);
+	value_id global = values__get(vs, VALUE_GLOBAL, 0, 0x1000, 0);
+
+	assert_int_equal(values__add(vs, ax, 0), ax);
+	assert_int_equal(value__of(vs, sum)->k, 24);
+	assert_int_equal(values__add(vs, sum, -24), ax);
+	assert_int_equal(values__add(vs, values__add(vs, ax, 8), 16), sum);
+	assert_int_equal(value__of(vs, values__add(vs, global, 8))->k, 0x1008);
+	assert_int_equal(value__of(vs, values__add(vs, global, 8))->kind, VALUE_GLOBAL);
+	assert_int_equal(values__load(vs, sum, 8, 8), values__load(vs, ax, 32, 8));
+	assert_int_not_equal(values__load(vs, ax, 32, 4), values__load(vs, ax, 32, 8));
+	assert_int_equal(values__load(vs, values__add(vs, global, 8), 8, 8),
+			 values__load(vs, global, 16, 8));
+}
+
+/* A register that is cleared, one of which only a byte is set, and a constant added. */
+static void constants(void **state)
+{
+	APPLY({ .kind = STEP_ZERO, .op = { REG(GPR_CX), REG(GPR_CX) } },
+	      { .kind = STEP_ADD, .op = { REG(GPR_BX), IMM(24) } },
+	      { .kind = STEP_MOVE, .op = { REG(GPR_SI), IMM(7) } },
+	      { .kind = STEP_MOVE,
+		.op = { { .kind = OPERAND_REG, .width = 1, .reg = GPR_DX }, IMM(1) } });
+	assert_int_equal(value_in(GPR_CX)->kind, VALUE_CONST);
+	assert_int_equal(value_in(GPR_CX)->k, 0);
+	assert_int_equal(value_in(GPR_BX)->kind, VALUE_ADD);
+	assert_int_equal(value_in(GPR_BX)->k, 24);
+	assert_int_equal(value_in(GPR_SI)->k, 7);
+	assert_int_equal(value_in(GPR_DX)->kind, VALUE_OPAQUE);
+	assert_int_equal(flow.n, 0);
+}
+
+/* What is a mebibyte away is no slot of the stack. */
+static void far_slots(void **state)
+{
+	static const int64_t near[] = { (1 << 20) - 1, -(1 << 20) + 1 };
+	static const int64_t far[] = { 1 << 20, -(1 << 20) };
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t before = flow.n;
+
+		APPLY({ .kind = STEP_MOVE, .op = { MEM(GPR_SP, near[i]), REG(GPR_BX) } },
+		      { .kind = STEP_MOVE, .op = { REG(GPR_CX), MEM(GPR_SP, near[i]) } });
+		assert_true(is_entry(GPR_CX, GPR_BX));
+		assert_int_equal(flow.n, before);
+		APPLY({ .kind = STEP_MOVE, .op = { REG(GPR_CX), MEM(GPR_SP, far[i]) } });
+		assert_int_equal(value_in(GPR_CX)->kind, VALUE_LOAD);
+		assert_int_equal(flow.n, before + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +250,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(calls, begin, end),
 		cmocka_unit_test_setup_teardown(addresses_taken, begin, end),
 		cmocka_unit_test_setup_teardown(others, begin, end),
+		cmocka_unit_test_setup_teardown(too_many_values, begin, end),
+		cmocka_unit_test_setup_teardown(sums, begin, end),
+		cmocka_unit_test_setup_teardown(constants, begin, end),
+		cmocka_unit_test_setup_teardown(far_slots, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

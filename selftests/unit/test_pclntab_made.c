@@ -415,6 +415,28 @@ static void first_instructions(void **state)
 	go_made__close(&p);
 }
 
+/* A number in the read-only data, up to the end of what the file has. */
+static void numbers(void **state)
+{
+	const uint64_t end = MADE_DATA_ADDR + MADE_TAB_SIZE;
+	uint32_t v = 0;
+
+	go_made__init(&p, "go1.25.0", &program);
+	go_made__u32(&p, MADE_TAB_SIZE - 4, 0x1234567);
+	p.apart = true;
+	go_made__image(&p, &program);
+	assert_int_equal(pclntab__open(&p.pt, p.elf, &p.version, NULL), 0);
+	assert_true(pclntab__data_u32(p.pt, end - 4, &v));
+	assert_int_equal(v, 0x1234567);
+	assert_false(pclntab__data_u32(p.pt, end - 3, &v));
+	assert_false(pclntab__data_u32(p.pt, end, &v));
+	assert_true(pclntab__data_u32(p.pt, end - 8, &v)); /* before the window */
+	assert_int_equal(v, 0);
+	assert_true(pclntab__data_u32(p.pt, end - 4, &v));
+	assert_int_equal(v, 0x1234567);
+	go_made__close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +450,7 @@ int main(void)
 		cmocka_unit_test(printed_names),
 		cmocka_unit_test(starts),
 		cmocka_unit_test(first_instructions),
+		cmocka_unit_test(numbers),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

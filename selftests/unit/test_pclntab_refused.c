@@ -375,12 +375,12 @@ static int open_relocated(const Elf64_Rela *rela, size_t n, uint32_t type)
 static void relocations(void **state)
 {
 	static const size_t pointers[] = { 128, 160, 176, 184, 320 };
-	Elf64_Rela rela[8];
+	Elf64_Rela rela[8], other;
 	size_t n = 0;
 
 	go_made__init(&p, "go1.25.0", &program);
-	rela[n++] = (Elf64_Rela){ 0x10, ELF64_R_INFO(1, R_X86_64_64), (Elf64_Sxword)MADE_TAB_ADDR };
 	rela[n++] = RELATIVE(MADE_MODULE_ADDR, MADE_TAB_ADDR);
+	rela[n++] = (Elf64_Rela){ 0x10, ELF64_R_INFO(1, R_X86_64_64), (Elf64_Sxword)MADE_TAB_ADDR };
 	memset(p.module, 0, 16);
 	for (size_t i = 0; i < 5; i++) {
 		uint64_t v;
@@ -391,16 +391,22 @@ static void relocations(void **state)
 	}
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), 0);
 	assert_int_equal(open_relocated(rela, n, SHT_PROGBITS), -ENOENT);
+	other = rela[0];
+	rela[0] = rela[1]; /* of another kind, before it */
+	rela[1] = other;
+	assert_int_equal(open_relocated(rela, n, SHT_RELA), 0);
+	rela[1] = rela[0];
+	rela[0] = other;
 	rela[2].r_info = ELF64_R_INFO(1, R_X86_64_64); /* functions: by another symbol */
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), -ENOENT);
-	rela[2].r_info = rela[1].r_info;
+	rela[2].r_info = rela[0].r_info;
 	rela[2].r_offset = MADE_MODULE_ADDR + 352; /* behind the module data */
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), -ENOENT);
 	rela[2].r_offset = MADE_MODULE_ADDR - 8;
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), -ENOENT);
 	rela[2].r_offset = MADE_MODULE_ADDR + 128;
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), 0);
-	rela[1].r_addend++; /* nowhere */
+	rela[0].r_addend++; /* nowhere */
 	assert_int_equal(open_relocated(rela, n, SHT_RELA), -ENOENT);
 }
 
