@@ -106,6 +106,7 @@ asm(MADE_TEXT
     "mov [rip + v_allp], rdi; mov [rip + v_allp + 8], rdi; mov [rip + v_allp + 16], rdi; "
     "mov ecx, eax; xchg [rip + v_gomaxprocs], ecx; mov ecx, ebx; xchg [rip + v_g0], ecx; "
     "mov rcx, rax; xchg [rip + v_g0 + 8], rcx; ret; "
+    "f_execute2: mov rdx, [rax + 32]; add rdx, 928; mov [rax + 16], rdx; ret; "
     "f_all_g1: mov rax, [rip + v_allgptr]; ret; f_all_g2: mov rax, [rip + v_allgptr]; "
     "mov rbx, [rip + v_allglen]; ret; f_all_g3: mov rax, [rip + v_allp]; ret; "
     "f_bad: .byte 6; f_end: ret; "
@@ -117,7 +118,7 @@ extern const unsigned char made_text[], made_text_end[], f_inliner[], f_nothing[
 	f_gogo[], f_mcall[], f_systemstack[], f_execute[], f_newstack[], f_rt0[], f_wirep[],
 	f_init[], f_pin[], f_cas[], f_park[], f_newproc1[], f_extra[], f_minit[], f_reenter[],
 	f_worker[], f_coroswitch[], f_coroexit[], f_coroswitch_m[], f_mcommoninit[], f_allgadd[],
-	f_procresize[], f_all_g1[], f_all_g2[], f_all_g3[], f_bad[], f_end[], v_g0[], v_allm[],
+	f_procresize[], f_execute2[], f_all_g1[], f_all_g2[], f_all_g3[], f_bad[], f_end[], v_g0[], v_allm[],
 	v_allgs[], v_allgptr[], v_allglen[], v_allp[], v_gomaxprocs[];
 
 static const struct made_func funcs[] = {
@@ -149,6 +150,7 @@ static const struct made_func funcs[] = {
 	{ .name = "runtime.mcommoninit", .code = f_mcommoninit },
 	{ .name = "runtime.allgadd", .code = f_allgadd },
 	{ .name = "runtime.procresize", .code = f_procresize },
+	{ .name = "runtime.stackAt32", .code = f_execute2 },
 	{ .name = "runtime.one", .code = f_all_g1 },
 	{ .name = "runtime.two", .code = f_all_g2 },
 	{ .name = "runtime.three", .code = f_all_g3 },
@@ -314,6 +316,20 @@ static void globals_that_are_read(void **state)
 	assert_int_equal(o.global.gomaxprocs, MADE_ADDR_OF(v_gomaxprocs));
 }
 
+/* The stack's bounds count as g's first member alone: else they may be at any sum of two offsets. */
+static void a_stack_elsewhere(void **state)
+{
+	struct offsets o;
+
+	begin();
+	rename_func("runtime.execute", "runtime.other");
+	rename_func("runtime.stackAt32", "runtime.execute");
+	assert_int_equal(calibrate("go1.25.0", &o), 0);
+	assert_int_equal(o.at[OFF_STACK_LO], OFFSET_UNKNOWN);
+	assert_int_equal(o.at[OFF_G_STACK], OFFSET_UNKNOWN);
+	assert_int_equal(o.at[OFF_STACK_HI], OFFSET_UNKNOWN);
+}
+
 /* Members that a release does not have yet are absent, whatever the code is like. */
 static void releases(void **state)
 {
@@ -363,6 +379,7 @@ int main(void)
 		cmocka_unit_test(all_of_it),
 		cmocka_unit_test(without_one),
 		cmocka_unit_test(globals_that_are_read),
+		cmocka_unit_test(a_stack_elsewhere),
 		cmocka_unit_test(releases),
 		cmocka_unit_test(nothing_to_read),
 	};
