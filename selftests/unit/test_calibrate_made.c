@@ -118,8 +118,8 @@ extern const unsigned char made_text[], made_text_end[], f_inliner[], f_nothing[
 	f_gogo[], f_mcall[], f_systemstack[], f_execute[], f_newstack[], f_rt0[], f_wirep[],
 	f_init[], f_pin[], f_cas[], f_park[], f_newproc1[], f_extra[], f_minit[], f_reenter[],
 	f_worker[], f_coroswitch[], f_coroexit[], f_coroswitch_m[], f_mcommoninit[], f_allgadd[],
-	f_procresize[], f_execute2[], f_all_g1[], f_all_g2[], f_all_g3[], f_bad[], f_end[], v_g0[], v_allm[],
-	v_allgs[], v_allgptr[], v_allglen[], v_allp[], v_gomaxprocs[];
+	f_procresize[], f_execute2[], f_all_g1[], f_all_g2[], f_all_g3[], f_bad[], f_end[], v_g0[],
+	v_allm[], v_allgs[], v_allgptr[], v_allglen[], v_allp[], v_gomaxprocs[];
 
 static const struct made_func funcs[] = {
 	{ .name = "runtime.inliner",
@@ -316,7 +316,7 @@ static void globals_that_are_read(void **state)
 	assert_int_equal(o.global.gomaxprocs, MADE_ADDR_OF(v_gomaxprocs));
 }
 
-/* The stack's bounds count as g's first member alone: else they may be at any sum of two offsets. */
+/* The stack's bounds count as g's first member alone: else two offsets are in question. */
 static void a_stack_elsewhere(void **state)
 {
 	struct offsets o;
