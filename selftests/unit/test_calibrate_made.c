@@ -45,7 +45,7 @@ asm(MADE_TEXT
     "f_rt0: and rsp, -16; lea rdi, [rip + v_g0]; lea rbx, [rsp - 65432]; mov [rdi + 16], rbx; "
     "mov [rdi], rbx; "
     "mov [rdi + 24], rbx; mov [rdi + 8], rsp; mov [rax + 32], rsp; mov [rdi + 40], rax; "
-    "lea rsi, [rip + v_goidgen]; mov [rsi + 48], rsp; ret; "
+    "lea rsi, [rip + v_goidgen]; mov [rsi + 48], rsp; mov [rsi + 16], rbx; ret; "
     "f_wirep: mov rcx, [r14 + 48]; mov [rcx + 208], rax; mov [rax + 56], rcx; "
     "mov dword ptr [rax + 4], 1; "
     "mov dword ptr [rax + 8], 2; mov dword ptr [rbx + 12], 1; ret; "
@@ -265,6 +265,7 @@ static void without_one(void **state)
 		{ "runtime.casgstatus", 1 },
 		{ "runtime.gopark", 3 },
 		{ "runtime.minit", 1 },
+		{ "runtime.rt0_go", 0 },
 		{ "runtime.reentersyscall", 1 },
 		{ "runtime.coroswitch", 0 },
 		{ "runtime.coroswitch_m", 2 },

@@ -220,6 +220,10 @@ static void constants(void **state)
 	assert_int_equal(value_in(GPR_SI)->k, 7);
 	assert_int_equal(value_in(GPR_DX)->kind, VALUE_OPAQUE);
 	assert_int_equal(flow.n, 0);
+	/* through a pointer that was moved */
+	APPLY({ .kind = STEP_MOVE, .op = { MEM(GPR_BX, 8), REG(GPR_AX) } });
+	assert_int_equal(flow.access[0].disp, 32);
+	assert_int_equal(value__of(&flow.values, flow.access[0].base)->kind, VALUE_ENTRY);
 }
 
 /* What is a mebibyte away is no slot of the stack. */

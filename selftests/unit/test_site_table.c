@@ -339,6 +339,7 @@ static void sets_and_arguments(void **state)
 		const char *arguments;
 	} want[] = {
 		{ GT_PROBE_EXECUTE, SITE_SCHED, 0, "AX=g" },
+		{ GT_PROBE_EXECUTE, SITE_SCHED, 17ull << 8, "AX=g" }, /* no register */
 		{ GT_PROBE_READY, SITE_SCHED, 0, "AX=g BX=skip" },
 		{ GT_PROBE_READY, SITE_SCHED, GT_SITE_CAS(GPR_R15, GPR_R10, true, 4, 1), "R15=g" },
 		{ GT_PROBE_READY, SITE_SCHED, GT_SITE_OBJECT(GPR_AX), "AX=g" },
