@@ -22,8 +22,8 @@ asm(MADE_TEXT
 extern const unsigned char made_text[], made_text_end[], f_a[], f_b[], f_c[];
 
 /*
- * In the middle one there are copies of main.inner (bytes 8 to 11), which was inlined into a copy of
- * main.outer[int] (8 to 15), and of main.other (20 to 23).
+ * In the middle one there are copies of main.inner (bytes 8 to 11), which was inlined into a copy
+ * of main.outer[int] (8 to 15), and of main.other (20 to 23).
  */
 #define MIDDLE                                                                                     \
 	{                                                                                          \
