@@ -51,13 +51,19 @@ func Calls(items []Item, done *Done, function map[int64]string) (wrong []string)
 }
 
 // Threads compares the threads that begin, end and get a name until the target is done. They are gone from /proc
-// a moment before they leave their core for the last time.
+// a moment before they leave their CPU for the last time. One that was preempted in that moment may not have run
+// again when the recording ended: it is in the system call exit then, and off its CPU.
 func Threads(items []Item, done *Done) (wrong []string) {
 	there, names, ended := map[int]bool{}, map[int]string{}, map[int]bool{}
+	last, exits := map[int]Item{}, map[int]bool{}
 	for _, t := range done.Before {
 		there[t.ID] = true
 	}
 	for _, item := range items {
+		last[item.M] = item
+		if item.Event == "sys_enter" {
+			exits[item.M] = item.Syscall == "exit"
+		}
 		if item.Time > done.To && item.Event != "ended" {
 			continue
 		}
@@ -73,6 +79,10 @@ func Threads(items []Item, done *Done) (wrong []string) {
 		}
 	}
 	for _, t := range done.Ended {
+		if exits[t.ID] && last[t.ID].Event == "off_cpu" && last[t.ID].Why == "preempted" {
+			delete(there, t.ID)
+			ended[t.ID] = true
+		}
 		if !ended[t.ID] || names[t.ID] != t.Name {
 			wrong = append(wrong, fmt.Sprintf("thread %d (%s): ended %t, name %q", t.ID, t.Name, ended[t.ID], names[t.ID]))
 		}
