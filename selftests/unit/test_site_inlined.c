@@ -155,6 +155,18 @@ static void changes_of_status(void **state)
 	assert_null(runtime__site(&r, GT_PROBE_DESTROY, s_cas2));
 	runtime__close(&r);
 
+	/* Two copies in one function: each site once. */
+	init("go1.25.3");
+	inlined("other.cas", "runtime.gdestroy", i_cas, s_cas1 + 2);
+	runtime__func(&r, "other.cas")->tree[1] = (struct made_inline){ .name = "runtime.gdestroy" };
+	runtime__func(&r, "other.cas")->inlined[2] =
+		(struct made_range){ (uint32_t)(s_cas2 + 2 - f_cas), 1 };
+	expect_found();
+	assert_int_equal(runtime__count(&r, GT_PROBE_DESTROY), 3);
+	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
+	expect_site(&r, GT_PROBE_DESTROY, s_cas2, cookie);
+	runtime__close(&r);
+
 	/* If one of two is not fit, as its branch is come to in another way as well, none is. */
 	init("go1.25.3");
 	INLINED("other.looped", "runtime.gdestroy", looped);
