@@ -93,6 +93,7 @@ began_with() # FILE
 			name = $0
 			sub(/\([^()]*\)$/, "", name)
 			if (name == "runtime.goexit" || name == "runtime.main") next
+			if (name == "runtime.mcall") { id = ""; next }
 			called = last
 			last = name
 		}
