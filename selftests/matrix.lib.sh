@@ -133,7 +133,7 @@ judge_cell()
 	# Its threads end their tracing one after the other, which takes long on a busy machine.
 	CELL=compare
 	build/reference/compare -min-goroutines 200 -min-transitions 5000 -reasons '' -identical 99 \
-		-p 99 -waker 99 -procs 99 -frames 99 -stacks 99 -time-p99 1h -edge 60ms "$own" "$RECORDED" >"$tmp/compared"
+		-p 99 -waker 99 -procs 99 -frames 99 -stacks 99 -time-p99 1h -edge "$(stretched 100ms)" "$own" "$RECORDED" >"$tmp/compared"
 	status=$?
 	percent=$(sed -n 's/^goroutines .*(\([0-9]*\.[0-9]\)[0-9]* %).*/\1%/p' "$tmp/compared")
 	if [ $status -ne 0 ]; then
