@@ -109,7 +109,7 @@ judge_run()
 
 	# shellcheck disable=SC2086 # words
 	build/reference/compare -json -min-goroutines 20 -min-transitions 1000 -min-reason 0 -time-p99 1s \
-		$LIMITS "$2" "$3" >"$REPORTS/$1.json" 2>"$tmp/compare.err" || {
+		$(tolerance) $LIMITS "$2" "$3" >"$REPORTS/$1.json" 2>"$tmp/compare.err" || {
 		cat "$tmp/compare.err"
 		jq -r '.failures[]?' "$REPORTS/$1.json"
 		status=1

@@ -130,10 +130,10 @@ judge_cell()
 		not_recorded
 		return 1
 	}
-	# Its threads end their tracing one after the other, which takes long on a busy machine.
+	# shellcheck disable=SC2046 # words
 	CELL=compare
 	build/reference/compare -min-goroutines 200 -min-transitions 5000 -reasons '' -identical 99 \
-		-p 99 -waker 99 -procs 99 -frames 99 -stacks 99 -time-p99 1h -edge "$(stretched 100ms)" "$own" "$RECORDED" >"$tmp/compared"
+		-p 99 -waker 99 -procs 99 -frames 99 -stacks 99 -time-p99 1h $(tolerance) "$own" "$RECORDED" >"$tmp/compared"
 	status=$?
 	percent=$(sed -n 's/^goroutines .*(\([0-9]*\.[0-9]\)[0-9]* %).*/\1%/p' "$tmp/compared")
 	if [ $status -ne 0 ]; then

@@ -1,5 +1,9 @@
 # What the scripts that record real programs share; read after lib.sh.
 
+# Options of reference/compare, for runs of seconds. A program's threads end their own tracing one after the other, and an event
+# may have its time long before it is written: the longer, the slower the machine.
+tolerance() { echo "-edge $(stretched 60ms) -blur $(stretched 5ms)"; }
+
 # NAME GO "RECORD OPTIONS" [ARGUMENT...]: starts a target, records it from before its "start" until
 # after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json. A command
 # in $when_live runs before "start".

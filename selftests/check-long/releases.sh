@@ -23,7 +23,7 @@ same_run() # GO
 	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 8s &&
 		check_trace "$RECORDED" &&
 		build/reference/compare -min-goroutines 1000 -min-reason 5 \
-			-min-transitions 100000 "$tmp/own.trace" "$RECORDED"
+			-min-transitions 100000 $(tolerance) "$tmp/own.trace" "$RECORDED"
 }
 
 ktap_start

@@ -8,13 +8,10 @@
 
 same_run() # GO
 {
+	# shellcheck disable=SC2046 # words
 	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 5s &&
-		build/reference/compare -min-reason 12 "$tmp/own.trace" "$RECORDED"
+		build/reference/compare -min-reason 12 $(tolerance) "$tmp/own.trace" "$RECORDED"
 }
-
-# Threads end their tracing one after the other, and an event may be stamped long before it is written: the
-# later, the slower the machine.
-busy() { echo "-edge $(stretched 60ms) -blur $(stretched 5ms)"; }
 
 # A large heap and goroutines that allocate without pause: the machine has no time to spare, so what
 # is judged are the events that the runtime makes of itself, to the last one and with their values. Not
@@ -25,7 +22,7 @@ heap()
 	record_target selftrace "$1" "--events=sched,syscall,gc,heap,sweep,user" -trace "$tmp/own.trace" \
 		-duration 4s -heap 100 &&
 		build/reference/compare -min-reason 0 -min-goroutines 100 -min-transitions 10000 \
-			-time-p99 1s $(busy) "$tmp/own.trace" "$RECORDED"
+			-time-p99 1s $(tolerance) "$tmp/own.trace" "$RECORDED"
 }
 
 HEAP_GOS=${HEAP_GOS:-$JUDGE_GO}
