@@ -70,7 +70,9 @@ FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
-UNIT_SRCS := $(wildcard selftests/unit/test_*.c)
+# They replace what the sanitizers replace, too: the allocator, sysconf()
+PLAIN_UNIT := test_memory_limit test_no_memory test_no_memory_align
+UNIT_SRCS := $(filter-out $(if $(SAN),$(PLAIN_UNIT:%=selftests/unit/%.c)),$(wildcard selftests/unit/test_*.c))
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone follow sample kernel)
 

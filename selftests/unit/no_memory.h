@@ -25,7 +25,6 @@ static long live;	       /* blocks */
 static bool failed;
 static uint64_t result; /* of a job: a sum over what came out of it */
 
-#ifndef __SANITIZE_ADDRESS__ /* which has an allocator of its own */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t size);
@@ -74,7 +73,6 @@ void free(void *p)
 	live -= p != NULL;
 	__libc_free(p);
 }
-#endif
 
 static struct error why;
 
