@@ -78,9 +78,11 @@ static void own_code(void **state)
 	struct sym_frame frame;
 	struct fixture f;
 	uint64_t pc;
+	int line;
 
 	set_up(&f);
-	pc = here(); const int line = __LINE__;
+	line = __LINE__ + 1;
+	pc = here();
 	frame = one(&f, pc);
 	assert_string_equal(frame.func, "own_code");
 	assert_int_equal(frame.line, line);
