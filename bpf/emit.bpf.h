@@ -122,7 +122,7 @@ static __always_inline void emit__end(struct emission *e)
 	for (EMIT_ROOM(room_, payload), *first_ = room_; first_; first_ = NULL)                    \
 		for (struct emission emission_ __attribute__((cleanup(emit__end))) =               \
 			     emit__begin(kind, object, stack, tid, payload, room_),                \
-				       *once_ = &emission_;                                        \
+					       *once_ = &emission_;                                \
 		     once_; once_ = NULL)                                                          \
 			for (struct gt_record *record = emission_.rec; record; record = NULL)
 
@@ -144,7 +144,7 @@ static __always_inline void emit_value(enum gt_kind kind, u64 object, u32 stack,
 #define EMIT_PART(name, emission)  EMIT_BODY(PROBE_PART name, emission)
 
 #define EMIT_BODY(name, emission)                                                                  \
-	name(struct pt_regs *ctx)                                                              \
+	name(struct pt_regs *ctx)                                                                  \
 	{                                                                                          \
 		u32 tid = filter__ours();                                                          \
                                                                                                    \

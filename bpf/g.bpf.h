@@ -120,7 +120,8 @@ static __always_inline u64 curg__head(u64 g0, struct curg_head *head)
 	struct curg_place *place = curg__place(g0);
 	u64 curg = place->curg, m = place->m;
 
-	if (place->key == (g0 ^ m) && !go_read(head, sizeof(*head), curg + config.g_m) && head->m == m)
+	if (place->key == (g0 ^ m) && !go_read(head, sizeof(*head), curg + config.g_m) &&
+	    head->m == m)
 		return curg;
 	m = go_read_u64(g0 + config.g_m);
 	curg = go_read_u64(m + config.m_curg);

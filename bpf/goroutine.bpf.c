@@ -106,8 +106,8 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 static __always_inline void second_of_preempted(struct g *g)
 {
 	if (config.systemstack_frameless)
-		g->leaf.second = go_read_u64(go_read_u64(g->addr + config.g_sched +
-							 config.gobuf_sp)) ?: 1;
+		g->leaf.second =
+			go_read_u64(go_read_u64(g->addr + config.g_sched + config.gobuf_sp)) ?: 1;
 }
 
 static __always_inline void yield(u32 tid, u64 gp, u64 why, bool by_scheduler)

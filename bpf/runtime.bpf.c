@@ -99,7 +99,7 @@ static __always_inline u32 inside(struct pt_regs *ctx, u32 tid, u64 place)
 			leaf.pc = GT_COOKIE_PLACE(place, leaf.pc);
 		else
 			leaf.second = go_read_u64(ctx->sp);
-		leaf.pc += !place;	/* as return addresses are, it is behind its instruction */
+		leaf.pc += !place; /* as return addresses are, it is behind its instruction */
 	}
 	return stack__id(&leaf, tid);
 }

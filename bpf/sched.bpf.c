@@ -86,7 +86,7 @@ static __always_inline enum gt_off why_off(struct task_struct *prev, bool preemp
 	if (task__throttled(prev))
 		return GT_OFF_THROTTLED;
 	return !preempt && task__syscall(prev) == SYS_SCHED_YIELD ? GT_OFF_YIELDED :
-								     GT_OFF_PREEMPTED;
+								    GT_OFF_PREEMPTED;
 }
 
 static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
@@ -101,7 +101,8 @@ static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
 	}
 }
 
-static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *next, enum gt_off why)
+static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *next,
+				     enum gt_off why)
 {
 	__builtin_memset(off, 0, sizeof(*off));
 	off->next_tgid = next->tgid;

@@ -14,21 +14,36 @@
 static __noinline u64 site__register(struct pt_regs *ctx, u32 number)
 {
 	switch (number) {
-	case 0: return REGISTER(ctx, ax);
-	case 1: return REGISTER(ctx, cx);
-	case 2: return REGISTER(ctx, dx);
-	case 3: return REGISTER(ctx, bx);
-	case 5: return REGISTER(ctx, bp);
-	case 6: return REGISTER(ctx, si);
-	case 7: return REGISTER(ctx, di);
-	case 8: return REGISTER(ctx, r8);
-	case 9: return REGISTER(ctx, r9);
-	case 10: return REGISTER(ctx, r10);
-	case 11: return REGISTER(ctx, r11);
-	case 12: return REGISTER(ctx, r12);
-	case 13: return REGISTER(ctx, r13);
-	case 14: return REGISTER(ctx, r14);
-	case 15: return REGISTER(ctx, r15);
+	case 0:
+		return REGISTER(ctx, ax);
+	case 1:
+		return REGISTER(ctx, cx);
+	case 2:
+		return REGISTER(ctx, dx);
+	case 3:
+		return REGISTER(ctx, bx);
+	case 5:
+		return REGISTER(ctx, bp);
+	case 6:
+		return REGISTER(ctx, si);
+	case 7:
+		return REGISTER(ctx, di);
+	case 8:
+		return REGISTER(ctx, r8);
+	case 9:
+		return REGISTER(ctx, r9);
+	case 10:
+		return REGISTER(ctx, r10);
+	case 11:
+		return REGISTER(ctx, r11);
+	case 12:
+		return REGISTER(ctx, r12);
+	case 13:
+		return REGISTER(ctx, r13);
+	case 14:
+		return REGISTER(ctx, r14);
+	case 15:
+		return REGISTER(ctx, r15);
 	}
 	return 0;
 }
@@ -59,7 +74,7 @@ static __always_inline bool site__object(struct pt_regs *ctx, u64 cookie, u64 pl
 
 /* The same for a program that needs the cookie only where something was inlined. */
 #define SITE_OBJECT(ctx, plain, ret)                                                               \
-	(config.inlined_sites ? site__object(ctx, cookie__site(ctx), plain, ret)          \
-			      : (*(ret) = (plain), true))
+	(config.inlined_sites ? site__object(ctx, cookie__site(ctx), plain, ret) :                 \
+				(*(ret) = (plain), true))
 
 #endif

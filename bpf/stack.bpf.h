@@ -146,9 +146,9 @@ static long stack__deep_frame(u64 i, struct walk *w)
 static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, u32 room)
 {
 	u32 depth = config.stack_depth;
-	void *frame = room == SHALLOW ? stack__shallow_frame
-		      : room	      ? stack__deep_frame
-				      : stack__hash_frame;
+	void *frame = room == SHALLOW ? stack__shallow_frame :
+		      room	      ? stack__deep_frame :
+					stack__hash_frame;
 
 	w->fp = leaf->fp;
 	w->hash = 0;

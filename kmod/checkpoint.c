@@ -57,8 +57,8 @@ static int copy(struct checkpoint *c, void __user *user, bool in)
 	for (u64 at = 0; at < c->bytes; at += STEP) {
 		unsigned long n = min_t(u64, c->bytes - at, STEP);
 
-		if (in ? copy_from_user(c->data + at, user + at, n)
-		       : copy_to_user(user + at, c->data + at, n))
+		if (in ? copy_from_user(c->data + at, user + at, n) :
+			 copy_to_user(user + at, c->data + at, n))
 			return -EFAULT;
 		if (fatal_signal_pending(current))
 			return -EINTR;

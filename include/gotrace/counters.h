@@ -12,9 +12,9 @@
 #include "session.h"
 
 struct gt_counters {
-	gt_u64 lost[64];		/* by enum gt_kind: no room in the ring */
-	gt_u64 foreign;			/* hits of another process that shares the program */
-	gt_u64 read_errors;		/* a read of the target's memory failed */
+	gt_u64 lost[64];    /* by enum gt_kind: no room in the ring */
+	gt_u64 foreign;	    /* hits of another process that shares the program */
+	gt_u64 read_errors; /* a read of the target's memory failed */
 };
 
 _Static_assert(GT_KIND_END <= 64, "lost[] has a place for each kind");

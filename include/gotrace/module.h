@@ -30,15 +30,15 @@
 
 /* A goroutine's stack: see struct leaf in bpf/stack.bpf.h. */
 struct gt_unwind {
-	gt_u64 pc;	/* the first PC */
-	gt_u64 second;	/* another that no frame holds; 0: none */
-	gt_u64 fp;	/* the first frame: [fp] is the next fp, [fp + 8] a return address */
-	gt_u64 lo, hi;	/* bounds of the stack: a frame outside ends the walk; hi 0: not known */
-	gt_u32 n;	/* out: number of PCs */
-	gt_u32 cut;	/* out: 1: the walk ended at the limit of its depth */
+	gt_u64 pc;     /* the first PC */
+	gt_u64 second; /* another that no frame holds; 0: none */
+	gt_u64 fp;     /* the first frame: [fp] is the next fp, [fp + 8] a return address */
+	gt_u64 lo, hi; /* bounds of the stack: a frame outside ends the walk; hi 0: not known */
+	gt_u32 n;      /* out: number of PCs */
+	gt_u32 cut;    /* out: 1: the walk ended at the limit of its depth */
 };
 
-#define GT_TAIL_MAX 1024	/* bytes; GT_TEXT_MAX */
+#define GT_TAIL_MAX 1024 /* bytes; GT_TEXT_MAX */
 
 _Static_assert(sizeof(struct gt_unwind) == 48, "no padding");
 

@@ -45,57 +45,57 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define GT_DEVICE	"/dev/gotrace"
-#define GT_ABI_VERSION	1
-#define GT_ABI_MAGIC	0x65636172746f67ull /* "gotrace" and a NUL */
+#define GT_DEVICE	     "/dev/gotrace"
+#define GT_ABI_VERSION	     1
+#define GT_ABI_MAGIC	     0x65636172746f67ull /* "gotrace" and a NUL */
 
-#define GT_NAME_MAX	32	/* bytes of a session's name, its NUL included: [A-Za-z0-9._-]+ */
-#define GT_SESSIONS_MAX 64
+#define GT_NAME_MAX	     32 /* bytes of a session's name, its NUL included: [A-Za-z0-9._-]+ */
+#define GT_SESSIONS_MAX	     64
 #define GT_SESSION_RINGS_MAX 1024
 
-#define GT_SUBBUF_MIN	(16u << 10)	/* bytes; powers of two */
-#define GT_SUBBUF_MAX	(16u << 20)
-#define GT_SUBBUFS_MIN	4u		/* of a ring; a power of two */
-#define GT_SUBBUFS_MAX	4096u
-#define GT_STACK_WORDS_MIN (16u << 10)	/* words of 8 bytes, of half the table */
-#define GT_STACK_WORDS_MAX (8u << 20)
-#define GT_CHECKPOINT_MAX (1ull << 30)	/* bytes of one checkpoint; two are kept */
-#define GT_TIMEOUT_MAX	(30u * 24 * 3600) /* seconds */
+#define GT_SUBBUF_MIN	     (16u << 10) /* bytes; powers of two */
+#define GT_SUBBUF_MAX	     (16u << 20)
+#define GT_SUBBUFS_MIN	     4u /* of a ring; a power of two */
+#define GT_SUBBUFS_MAX	     4096u
+#define GT_STACK_WORDS_MIN   (16u << 10) /* words of 8 bytes, of half the table */
+#define GT_STACK_WORDS_MAX   (8u << 20)
+#define GT_CHECKPOINT_MAX    (1ull << 30)      /* bytes of one checkpoint; two are kept */
+#define GT_TIMEOUT_MAX	     (30u * 24 * 3600) /* seconds */
 
 /* ---- memory ---- */
 
 struct gt_session_page {
 	__u64 magic;
-	__u32 version, size;	/* GT_ABI_VERSION; of the whole memory in pages */
+	__u32 version, size; /* GT_ABI_VERSION; of the whole memory in pages */
 	__u32 page_size;
-	__u32 rings;		/* a CPU writes to ring cpu % rings */
+	__u32 rings; /* a CPU writes to ring cpu % rings */
 	__u32 subbuf_size, subbufs;
-	__u32 stack_words;	/* of a half */
-	__u32 stack_slots;	/* of the index */
-	__u64 control_offset, control_stride;	/* bytes from the memory's start; ring to ring */
+	__u32 stack_words;		      /* of a half */
+	__u32 stack_slots;		      /* of the index */
+	__u64 control_offset, control_stride; /* bytes from the memory's start; ring to ring */
 	__u64 ring_offset, ring_stride;
-	__u64 index_offset;	/* __u64 each */
+	__u64 index_offset; /* __u64 each */
 	__u64 half_offset, half_stride;
-	__u64 created, wall;	/* CLOCK_MONOTONIC and CLOCK_REALTIME, ns, of the same moment */
+	__u64 created, wall; /* CLOCK_MONOTONIC and CLOCK_REALTIME, ns, of the same moment */
 	/* CLOCK_MONOTONIC, ns: nothing is taken since, but for what came just then; 0: it is */
 	__u64 frozen;
-	__u64 stack_state;	/* epoch << 32 | words used of this epoch's half */
-	__u64 stacks_lost;	/* that got no id */
-	__u64 refused;		/* records that came when it was frozen */
-	__u64 reserved[8];	/* 0 */
+	__u64 stack_state; /* epoch << 32 | words used of this epoch's half */
+	__u64 stacks_lost; /* that got no id */
+	__u64 refused;	   /* records that came when it was frozen */
+	__u64 reserved[8]; /* 0 */
 };
 
 struct gt_ring_control {
-	__u64 head;		/* bytes reserved so far */
-	__u64 lost;		/* records: the sub-buffer to enter was still being written */
-	__u32 seq;		/* number of the next record */
-	__u32 reserved[11];	/* 0 */
-	__u64 committed[];	/* by slot */
+	__u64 head;	    /* bytes reserved so far */
+	__u64 lost;	    /* records: the sub-buffer to enter was still being written */
+	__u32 seq;	    /* number of the next record */
+	__u32 reserved[11]; /* 0 */
+	__u64 committed[];  /* by slot */
 };
 
 struct gt_subbuf {
-	__u64 number;		/* of the sub-buffer in its stream */
-	__u32 used;		/* bytes, this header included; valid once it is whole */
+	__u64 number; /* of the sub-buffer in its stream */
+	__u32 used;   /* bytes, this header included; valid once it is whole */
 	__u32 reserved;
 };
 
@@ -108,17 +108,17 @@ struct gt_subbuf {
  * hash, which is that of its PCs.
  */
 struct gt_stack_entry {
-	__u64 hash;		/* bpf/stack.bpf.h's: depth << 56 | hash of the PCs */
+	__u64 hash; /* bpf/stack.bpf.h's: depth << 56 | hash of the PCs */
 	__u32 epoch;
 	__u16 depth;
-	__u16 cut;		/* 1: the walk ended at its limit */
-	__u64 pc[];		/* leaf first */
+	__u16 cut;  /* 1: the walk ended at its limit */
+	__u64 pc[]; /* leaf first */
 };
 
-#define GT_STACK_EPOCH_BITS 8
-#define GT_STACK_ID(epoch, word)  ((__u32)(epoch) << 24 | ((__u32)(word) + 1))
-#define GT_STACK_ID_EPOCH(id)	  ((id) >> 24)		/* its low 8 bits */
-#define GT_STACK_ID_WORD(id)	  (((id) & 0xffffff) - 1)
+#define GT_STACK_EPOCH_BITS	 8
+#define GT_STACK_ID(epoch, word) ((__u32)(epoch) << 24 | ((__u32)(word) + 1))
+#define GT_STACK_ID_EPOCH(id)	 ((id) >> 24) /* its low 8 bits */
+#define GT_STACK_ID_WORD(id)	 (((id) & 0xffffff) - 1)
 
 /*
  * ---- ioctls; `size` is the caller's sizeof, reserved members are 0 both ways ----
@@ -132,14 +132,14 @@ struct gt_stack_entry {
  * by a mapping only, is given back as it is, not frozen, when the process ends.
  */
 
-#define GT_FEATURE_KFUNCS 1u	/* gotrace_* can be called by BPF programs (kernels from 6.10) */
+#define GT_FEATURE_KFUNCS	 1u /* gotrace_* can be called by BPF programs (kernels from 6.10) */
 
 struct gt_abi {
-	__u32 size, version;	/* out: GT_ABI_VERSION */
-	__u32 features;		/* out: GT_FEATURE_* */
-	__u32 sessions;		/* out: that exist */
-	__u64 memory;		/* out: bytes of all sessions */
-	__u64 memory_max;	/* out: what they may have together */
+	__u32 size, version; /* out: GT_ABI_VERSION */
+	__u32 features;	     /* out: GT_FEATURE_* */
+	__u32 sessions;	     /* out: that exist */
+	__u64 memory;	     /* out: bytes of all sessions */
+	__u64 memory_max;    /* out: what they may have together */
 	__u64 reserved[4];
 };
 
@@ -147,13 +147,13 @@ struct gt_abi {
 
 struct gt_abi_create {
 	__u32 size, flags;
-	char name[GT_NAME_MAX];	/* with KEEP: unique; else may be empty */
+	char name[GT_NAME_MAX]; /* with KEEP: unique; else may be empty */
 	__u32 rings;		/* 0: one for each CPU that is online */
 	__u32 subbuf_size, subbufs, stack_words;
-	__u32 timeout;		/* seconds that it stays without an owner; 0: for ever */
-	__u32 id;		/* out: what kfuncs are called with; never 0 */
-	__u64 checkpoint_max;	/* bytes of one checkpoint; 0: none */
-	__u64 bytes;		/* out: of its memory, for mmap() */
+	__u32 timeout;	      /* seconds that it stays without an owner; 0: for ever */
+	__u32 id;	      /* out: what kfuncs are called with; never 0 */
+	__u64 checkpoint_max; /* bytes of one checkpoint; 0: none */
+	__u64 bytes;	      /* out: of its memory, for mmap() */
 	__u64 reserved[4];
 };
 
@@ -166,22 +166,22 @@ struct gt_abi_info {
 	__u64 frozen;		/* the same; 0: it takes records */
 	__u64 expires;		/* the same; 0: never, or it has an owner */
 	__u64 bytes;		/* of its memory */
-	__u64 checkpoint_bytes;	/* of both checkpoints as they are now */
+	__u64 checkpoint_bytes; /* of both checkpoints as they are now */
 	__u64 checkpoints;	/* written so far */
 	__u64 reserved[4];
 };
 
 struct gt_abi_claim {
-	__u32 size, id;		/* out: id */
+	__u32 size, id; /* out: id */
 	char name[GT_NAME_MAX];
-	__u64 bytes;		/* out: of its memory, for mmap() */
+	__u64 bytes; /* out: of its memory, for mmap() */
 	__u64 reserved[4];
 };
 
 struct gt_abi_list {
-	__u32 size, count;	/* in: room; out: sessions that there are */
-	__u64 infos;		/* address of struct gt_abi_info[count] */
-	__u32 info_size;	/* in: the caller's sizeof(struct gt_abi_info) */
+	__u32 size, count; /* in: room; out: sessions that there are */
+	__u64 infos;	   /* address of struct gt_abi_info[count] */
+	__u32 info_size;   /* in: the caller's sizeof(struct gt_abi_info) */
 	__u32 pad;
 	__u64 reserved;
 };
@@ -192,15 +192,15 @@ struct gt_abi_list {
  */
 struct gt_abi_checkpoint {
 	__u32 size, which;
-	__u64 data, bytes;	/* address; in: bytes there; out of a read: those of it */
-	__u64 number, time;	/* out: from 1 on; CLOCK_MONOTONIC, ns */
+	__u64 data, bytes;  /* address; in: bytes there; out of a read: those of it */
+	__u64 number, time; /* out: from 1 on; CLOCK_MONOTONIC, ns */
 	__u64 reserved[2];
 };
 
 /* One record, as gotrace_emit() has it: for tests, and for what the owner itself has to say. */
 struct gt_abi_emit {
 	__u32 size, record_size;
-	__u64 record, tail;	/* addresses */
+	__u64 record, tail; /* addresses */
 	__u32 tail_size, pad;
 	__u64 reserved[2];
 };
@@ -210,24 +210,24 @@ struct gt_abi_emit {
  * hang-up when there will be no more of them: the session is frozen or released.
  */
 struct gt_abi_positions {
-	__u32 size, count;	/* in: room; out: rings */
-	__u64 heads;		/* address of __u64[count]; 0: none wanted */
+	__u32 size, count; /* in: room; out: rings */
+	__u64 heads;	   /* address of __u64[count]; 0: none wanted */
 	__u64 reserved[2];
 };
 
-#define GT_IOC_ABI	_IOWR('g', 0x80, struct gt_abi)
+#define GT_IOC_ABI	       _IOWR('g', 0x80, struct gt_abi)
 /* -EEXIST; -ENOSPC; -ENOMEM: memory_max, or the cgroup's */
-#define GT_IOC_CREATE	_IOWR('g', 0x81, struct gt_abi_create)
-#define GT_IOC_INFO	_IOWR('g', 0x82, struct gt_abi_info) /* of this file's session */
-#define GT_IOC_CLAIM	_IOWR('g', 0x83, struct gt_abi_claim)	/* -EBUSY: it has an owner */
-#define GT_IOC_LIST	_IOWR('g', 0x84, struct gt_abi_list)	/* of sessions with a name */
-#define GT_IOC_FREEZE	_IO('g', 0x85)		/* when it returns no record is being written */
-#define GT_IOC_RELEASE	_IO('g', 0x86)		/* frees this file's session, KEEP or not */
-#define GT_IOC_CHECKPOINT _IOWR('g', 0x87, struct gt_abi_checkpoint)
+#define GT_IOC_CREATE	       _IOWR('g', 0x81, struct gt_abi_create)
+#define GT_IOC_INFO	       _IOWR('g', 0x82, struct gt_abi_info)  /* of this file's session */
+#define GT_IOC_CLAIM	       _IOWR('g', 0x83, struct gt_abi_claim) /* -EBUSY: it has an owner */
+#define GT_IOC_LIST	       _IOWR('g', 0x84, struct gt_abi_list)  /* of sessions with a name */
+#define GT_IOC_FREEZE	       _IO('g', 0x85) /* when it returns no record is being written */
+#define GT_IOC_RELEASE	       _IO('g', 0x86) /* frees this file's session, KEEP or not */
+#define GT_IOC_CHECKPOINT      _IOWR('g', 0x87, struct gt_abi_checkpoint)
 /* -ENODATA; -ENOSPC: bytes says what is needed */
 #define GT_IOC_READ_CHECKPOINT _IOWR('g', 0x88, struct gt_abi_checkpoint)
-#define GT_IOC_EMIT	_IOWR('g', 0x89, struct gt_abi_emit)
-#define GT_IOC_POSITIONS _IOWR('g', 0x8a, struct gt_abi_positions)
+#define GT_IOC_EMIT	       _IOWR('g', 0x89, struct gt_abi_emit)
+#define GT_IOC_POSITIONS       _IOWR('g', 0x8a, struct gt_abi_positions)
 
 #ifndef __cplusplus
 _Static_assert(sizeof(struct gt_session_page) == 208, "no padding");

@@ -61,8 +61,8 @@ int main(int argc, char **argv)
 		offsets[i] = sites.site[i].offset;
 	opts.cnt = sites.n;
 	skel = empty_bpf__open_and_load();
-	if (!skel || !bpf_program__attach_uprobe_multi(skel->progs.empty, proc.pid, proc.attach_path,
-						       NULL, &opts)) {
+	if (!skel || !bpf_program__attach_uprobe_multi(skel->progs.empty, proc.pid,
+						       proc.attach_path, NULL, &opts)) {
 		perror("empty: attach");
 		return 1;
 	}

@@ -18,7 +18,7 @@
 #include "target/cache.h"
 #include "target/cache_impl.h"
 
-#define CHECKSUM 50	/* as cache.c has it: behind magic and tool */
+#define CHECKSUM 50 /* as cache.c has it: behind magic and tool */
 #define PROGRAMS 16
 
 static struct {
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!of_entry)
 			check_sites(p->elf, p->pt, &sites);
 		site_list__deinit(&sites);
-	} else if (size == 1) {		/* as it was stored */
+	} else if (size == 1) { /* as it was stored */
 		abort();
 	}
 	patched__undo();

@@ -9,7 +9,7 @@
 #include "target/calibrate.h"
 #include "target/elf.h"
 
-#define STRUCT_MAX (1 << 16)	/* bytes; a runtime.p has about 10,000 */
+#define STRUCT_MAX (1 << 16) /* bytes; a runtime.p has about 10,000 */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -9,7 +9,7 @@
 #include "patched.h"
 #include "target/elf.h"
 
-#define STEP 61		/* of the functions: each of these is looked at */
+#define STEP 61 /* of the functions: each of these is looked at */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -21,7 +21,7 @@ static void check_frames(const struct sym_frame *frames, int n)
 {
 	if (n < 0 || n > SYM_INLINE_MAX)
 		abort();
-	for (int i = 0; i < n; i++) {	/* whole strings, for the sanitizer to read */
+	for (int i = 0; i < n; i++) { /* whole strings, for the sanitizer to read */
 		if (strlen(frames[i].func) + strlen(frames[i].file) > 1 << 30)
 			abort();
 	}

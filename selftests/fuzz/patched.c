@@ -19,15 +19,15 @@
 #include "target/pclntab_impl.h"
 #include "target/site.h"
 
-#define PROGRAMS "build/fuzz/programs/*"
+#define PROGRAMS     "build/fuzz/programs/*"
 #define PROGRAMS_MAX 16
-#define PLACES_MAX 4096
-#define CHANGES_MAX 64
-#define CHANGE_MAX 31
-#define FUNCTIONS 24	/* further ones than those that are probed */
+#define PLACES_MAX   4096
+#define CHANGES_MAX  64
+#define CHANGE_MAX   31
+#define FUNCTIONS    24 /* further ones than those that are probed */
 
 struct place {
-	uint64_t offset;	/* in the file */
+	uint64_t offset; /* in the file */
 	uint32_t len;
 };
 
@@ -37,7 +37,7 @@ struct program {
 	size_t size;
 	struct place place[PLACES_MAX];
 	unsigned int nplaces;
-	bool cut;		/* the file in memory is shorter now */
+	bool cut; /* the file in memory is shorter now */
 };
 
 static struct program *programs[PROGRAMS_MAX];
@@ -116,7 +116,7 @@ static void add_module(struct program *g)
 			add(g, PLACE_MODULE, (uint64_t)(at - g->bytes), 400);
 	}
 	for (size_t i = 0; elf_image__nth_section(g->p.elf, i, &s); i++) {
-		if (s.type == 4 && s.in_file)	/* SHT_RELA */
+		if (s.type == 4 && s.in_file) /* SHT_RELA */
 			add(g, PLACE_MODULE, s.offset, 24 * 64);
 	}
 }
@@ -147,15 +147,39 @@ static void add_function(struct program *g, const struct go_func *func, unsigned
 
 /* Functions that target/calibrate*.c reads, and that are not all probed. */
 static const char *const read_from[] = {
-	"runtime.(*gcControllerState).findRunnableGCWorker", "runtime.(*p).init",
-	"runtime.GOMAXPROCS", "runtime.acquirem", "runtime.allgadd", "runtime.atomicAllG",
-	"runtime.casGToWaiting", "runtime.casgstatus", "runtime.coroexit", "runtime.coroswitch",
-	"runtime.coroswitch_m", "runtime.execute", "runtime.findRunnable", "runtime.flushmcache",
-	"runtime.forEachG", "runtime.gcBgMarkWorker", "runtime.goexit0", "runtime.gopanic",
-	"runtime.gopark", "runtime.mcall", "runtime.mcommoninit", "runtime.minit",
-	"runtime.newproc.func1", "runtime.newproc1", "runtime.newstack", "runtime.oneNewExtraM",
-	"runtime.procresize", "runtime.reentersyscall", "runtime.releasep",
-	"runtime.releasepNoTrace", "runtime.rt0_go", "runtime.signalM", "runtime.wirep",
+	"runtime.(*gcControllerState).findRunnableGCWorker",
+	"runtime.(*p).init",
+	"runtime.GOMAXPROCS",
+	"runtime.acquirem",
+	"runtime.allgadd",
+	"runtime.atomicAllG",
+	"runtime.casGToWaiting",
+	"runtime.casgstatus",
+	"runtime.coroexit",
+	"runtime.coroswitch",
+	"runtime.coroswitch_m",
+	"runtime.execute",
+	"runtime.findRunnable",
+	"runtime.flushmcache",
+	"runtime.forEachG",
+	"runtime.gcBgMarkWorker",
+	"runtime.goexit0",
+	"runtime.gopanic",
+	"runtime.gopark",
+	"runtime.mcall",
+	"runtime.mcommoninit",
+	"runtime.minit",
+	"runtime.newproc.func1",
+	"runtime.newproc1",
+	"runtime.newstack",
+	"runtime.oneNewExtraM",
+	"runtime.procresize",
+	"runtime.reentersyscall",
+	"runtime.releasep",
+	"runtime.releasepNoTrace",
+	"runtime.rt0_go",
+	"runtime.signalM",
+	"runtime.wirep",
 };
 
 /* The probed functions, those that offsets are read from, and others all over the program. */
@@ -205,7 +229,10 @@ static void add_debug(struct program *g)
 		"runtime", "runtime.g", "runtime.m", "runtime.p", "runtime.gobuf", "runtime.stack",
 	};
 	static const char *const globals[] = {
-		"runtime.allgs", "runtime.allglen", "runtime.allp", "runtime.gomaxprocs",
+		"runtime.allgs",
+		"runtime.allglen",
+		"runtime.allp",
+		"runtime.gomaxprocs",
 	};
 
 	add_section(g, PLACE_DWARF, ".debug_abbrev", 1024);
@@ -276,7 +303,7 @@ void patched__init(unsigned int kinds)
 
 		if (g->nplaces)
 			programs[nprograms++] = g;
-		else			/* a stripped program has no DWARF */
+		else /* a stripped program has no DWARF */
 			unload(g);
 	}
 	globfree(&found);
@@ -333,7 +360,7 @@ static bool change(struct program *g, struct buf *b)
 	}
 	if (!p)
 		return false;
-	if (!g->cut)		/* or the file would grow again, with a hole */
+	if (!g->cut) /* or the file would grow again, with a hole */
 		write_back(g, to.offset, p, to.len);
 	changed[nchanged++] = to;
 	return true;

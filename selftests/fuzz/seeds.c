@@ -168,10 +168,19 @@ static int put_kernel(void *to, enum private_kind kind, const void *data, size_t
 static void save_kernel(void)
 {
 	static const struct trace_string name = { "kworker/0:1", 11 };
-	struct kernel_thread thread = { .tid = 7, .run = KERNEL_SLEEPING, .call = 202, .name = "a",
-					.name_len = 1, .since = 9, .call_since = 8 };
-	struct kernel_item item = { .time = 1000, .other = 9, .other_pid = 2, .number = 202,
-				    .value = (uint64_t)-11, .why = GT_OFF_DISK };
+	struct kernel_thread thread = { .tid = 7,
+					.run = KERNEL_SLEEPING,
+					.call = 202,
+					.name = "a",
+					.name_len = 1,
+					.since = 9,
+					.call_since = 8 };
+	struct kernel_item item = { .time = 1000,
+				    .other = 9,
+				    .other_pid = 2,
+				    .number = 202,
+				    .value = (uint64_t)-11,
+				    .why = GT_OFF_DISK };
 	struct kernel_writer *k = kernel_writer__create();
 	struct bytes b = {};
 
@@ -299,16 +308,19 @@ static void put_section(struct program *p, unsigned int i, const char *name, uns
 		at += strlen(p->names + at) + 1;
 	strcpy(p->names + at, name);
 	p->section[i] = (Elf64_Shdr){
-		.sh_name = (Elf64_Word)at, .sh_type = type, .sh_flags = SHF_ALLOC,
-		.sh_offset = (uint64_t)((const char *)data - (const char *)p), .sh_size = len,
+		.sh_name = (Elf64_Word)at,
+		.sh_type = type,
+		.sh_flags = SHF_ALLOC,
+		.sh_offset = (uint64_t)((const char *)data - (const char *)p),
+		.sh_size = len,
 	};
 	p->section[i].sh_addr = 0x400000 + p->section[i].sh_offset;
 }
 
 static void put_info(struct program *p, bool pointed)
 {
-	static const char version[] = "go1.26.8", mod[] = "0123456789abcdef" BUILD_PATH
-							  "0123456789abcdef";
+	static const char version[] = "go1.26.8",
+			  mod[] = "0123456789abcdef" BUILD_PATH "0123456789abcdef";
 	uint8_t *text = p->info.text;
 
 	memcpy(p->info.magic, "\xff Go buildinf:", 14);

@@ -92,8 +92,8 @@ static int opened_with(uid_t user, uint64_t capabilities, bool in_namespace)
 
 		int folder = open("/dev", O_PATH);
 
-		if (in_namespace ? leave_chroot() || unshare(CLONE_NEWUSER)
-				 : (user && become_nobody()) || syscall(SYS_capset, &header, data))
+		if (in_namespace ? leave_chroot() || unshare(CLONE_NEWUSER) :
+				   (user && become_nobody()) || syscall(SYS_capset, &header, data))
 			_exit(255);
 		_exit(openat(folder, "gotrace", O_RDWR) < 0 ? errno : 0);
 	}
@@ -357,17 +357,22 @@ static bool test_emit_sizes(void)
 	int fd = session(&want);
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		emit.record_size = bad[i];
+		emit
+			.record_size = bad[i];
 		CHECK_EQUAL(call(fd, GT_IOC_EMIT, &emit), -EINVAL);
 	}
-	emit.record_size = 56;
+	emit
+		.record_size = 56;
 	for (size_t i = 0; i < sizeof(bad_tails) / sizeof(*bad_tails); i++) {
-		emit.tail_size = bad_tails[i];
+		emit
+			.tail_size = bad_tails[i];
 		CHECK_EQUAL(call(fd, GT_IOC_EMIT, &emit), -EINVAL);
 	}
-	emit.tail_size = GT_TAIL_MAX;
+	emit
+		.tail_size = GT_TAIL_MAX;
 	CHECK_EQUAL(call(fd, GT_IOC_EMIT, &emit), 0);
-	emit.pad = 1;
+	emit
+		.pad = 1;
 	CHECK_EQUAL(call(fd, GT_IOC_EMIT, &emit), -EINVAL);
 	close(fd);
 	return true;
@@ -474,7 +479,8 @@ int main(void)
 {
 	static const struct test tests[] = {
 		{ "the ABI's numbers", test_abi },
-		{ "CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF, opens it, any user's", test_capabilities },
+		{ "CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF, opens it, any user's",
+		  test_capabilities },
 		{ "limits of a session are kept", test_limits },
 		{ "names of sessions", test_names },
 		{ "requests without a session, and unknown ones", test_no_session },

@@ -286,7 +286,7 @@ static bool works(void)
 
 	CHECK(page);
 	for (uint32_t i = 0; i < 1000; i++)
-		CHECK_EQUAL(emit(fd, 1, i), 0);
+		CHECK_EQUAL(emit (fd, 1, i), 0);
 	CHECK_EQUAL(ring(page, 0)->seq, 1000);
 	munmap((void *)page, want.bytes);
 	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
@@ -323,7 +323,8 @@ static bool test_requests(void)
 static void *emit_for_ever(void *arg)
 {
 	for (uint32_t i = 0;; i++)
-		emit(*(int *)arg, 3, i);
+		emit (*(int *)arg, 3, i)
+			;
 	return NULL;
 }
 

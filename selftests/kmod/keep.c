@@ -56,7 +56,7 @@ static pid_t owner(bool (*prepare)(int fd), uint32_t timeout)
 static bool prepare_data(int fd)
 {
 	for (uint32_t i = 0; i < RECORDS; i++)
-		CHECK_EQUAL(emit(fd, 3, i), 0);
+		CHECK_EQUAL(emit (fd, 3, i), 0);
 	CHECK_EQUAL(write_checkpoint(fd, 'a', 100), 0);
 	CHECK_EQUAL(write_checkpoint(fd, 'b', 70000), 0);
 	CHECK_EQUAL(write_checkpoint(fd, 'c', 5000), 0);
@@ -127,7 +127,7 @@ static bool recovers(bool (*prepare)(int fd))
 	page = map(fd, claimed.bytes);
 	CHECK(page && records_are_there(page, RECORDS));
 	CHECK_EQUAL(page->refused, 0);
-	CHECK_EQUAL(emit(fd, 3, 0), -ESHUTDOWN);
+	CHECK_EQUAL(emit (fd, 3, 0), -ESHUTDOWN);
 	CHECK(checkpoint_is(fd, 0, 'c', 5000) && checkpoint_is(fd, 1, 'b', 70000));
 	CHECK_EQUAL(checkpoint(fd, GT_IOC_READ_CHECKPOINT, NULL, 0, 2, &ignored), -EINVAL);
 
@@ -170,12 +170,12 @@ static bool test_given_back(void)
 	const struct gt_session_page *page;
 	int fd = session(&want);
 
-	CHECK_EQUAL(emit(fd, 3, 0), 0);
+	CHECK_EQUAL(emit (fd, 3, 0), 0);
 	close(fd);
 	CHECK(find(NAME, &info) && !info.owner && !info.frozen);
 	fd = claim(NAME, &claimed);
 	CHECK(fd >= 0);
-	CHECK_EQUAL(emit(fd, 3, 1), 0);
+	CHECK_EQUAL(emit (fd, 3, 1), 0);
 	page = map(fd, claimed.bytes);
 	CHECK(page && records_are_there(page, 2));
 	munmap((void *)page, claimed.bytes);
@@ -255,7 +255,7 @@ static bool test_not_the_end(void)
 	close(dup(fd));
 	CHECK(find(NAME, &info));
 	CHECK(info.owner == (uint32_t)getpid() && !info.frozen);
-	CHECK_EQUAL(emit(fd, 3, 0), 0);
+	CHECK_EQUAL(emit (fd, 3, 0), 0);
 	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 	close(fd);
 	return true;

@@ -61,7 +61,7 @@ static bool within_limit(void)
 	CHECK_EQUAL(write_empty_checkpoint(fds[0], 2 * MIB), 0);
 	CHECK_EQUAL(write_empty_checkpoint(fds[0], 16 * MIB), -ENOMEM);
 	CHECK_EQUAL(write_empty_checkpoint(fds[0], 2 * MIB), 0);
-	CHECK_EQUAL(emit(fds[0], 1, 1), 0);
+	CHECK_EQUAL(emit (fds[0], 1, 1), 0);
 	close(fds[0]);
 	CHECK_EQUAL(create(of_size(8 * MIB), &fds[2]), 0);
 	close(fds[1]);
@@ -159,7 +159,7 @@ static bool test_address_space(void)
 	page = map(fd, want.bytes);
 	CHECK(!setrlimit(RLIMIT_AS, &old));
 	CHECK(!page);
-	CHECK_EQUAL(emit(fd, 1, 1), 0);
+	CHECK_EQUAL(emit (fd, 1, 1), 0);
 	page = map(fd, want.bytes);
 	CHECK(page && page->rings == 1);
 	munmap((void *)page, want.bytes);
@@ -185,8 +185,8 @@ static uint64_t read_number(const char *path, const char *name)
 	FILE *file = fopen(path, "r");
 
 	while (file && fgets(line, sizeof(line), file))
-		if (name ? sscanf(line, "%63s %llu", word, &n) == 2 && !strcmp(word, name)
-			 : sscanf(line, "%llu", &n) == 1)
+		if (name ? sscanf(line, "%63s %llu", word, &n) == 2 && !strcmp(word, name) :
+			   sscanf(line, "%llu", &n) == 1)
 			value = n;
 	if (file)
 		fclose(file);
@@ -205,7 +205,7 @@ static bool in_cgroup(void)
 	CHECK_EQUAL(write_empty_checkpoint(fd, 4 * MIB), 0);
 	CHECK(read_number("memory.current", NULL) >= before + 20 * MIB);
 	CHECK_EQUAL(read_number("memory.events", "oom_kill"), 0);
-	CHECK_EQUAL(emit(fd, 1, 1), 0);
+	CHECK_EQUAL(emit (fd, 1, 1), 0);
 	close(other);
 	close(fd);
 	for (int i = 0; i < 100 && read_number("memory.current", NULL) > before + 8 * MIB; i++)

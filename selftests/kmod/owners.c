@@ -28,7 +28,7 @@ static bool has_nothing(int fd)
 	struct gt_abi_info info = { .size = sizeof(info) };
 	uint64_t ignored;
 
-	return call(fd, GT_IOC_INFO, &info) == -ENOENT && emit(fd, 3, 0) == -ENOENT &&
+	return call(fd, GT_IOC_INFO, &info) == -ENOENT && emit (fd, 3, 0) == -ENOENT &&
 	       write_checkpoint(fd, 'x', 10) == -ENOENT &&
 	       checkpoint(fd, GT_IOC_READ_CHECKPOINT, NULL, 0, 0, &ignored) == -ENOENT &&
 	       call(fd, GT_IOC_FREEZE, NULL) == -ENOENT &&
@@ -137,11 +137,12 @@ static bool answer_pages(int handler, char *page)
 static void *call_late(void *arg)
 {
 	struct late *late = arg;
-	struct gt_abi_checkpoint checkpoint_ = {
-		.size = sizeof(checkpoint_), .data = (uintptr_t)late->page, .bytes = 5000
-	};
+	struct gt_abi_checkpoint checkpoint_ = { .size = sizeof(checkpoint_),
+						 .data = (uintptr_t)late->page,
+						 .bytes = 5000 };
 	struct gt_abi_emit emit_ = {
-		.size = sizeof(emit_), .record = (uintptr_t)late->page,
+		.size = sizeof(emit_),
+		.record = (uintptr_t)late->page,
 		.record_size = sizeof(struct gt_record),
 	};
 
@@ -305,7 +306,8 @@ int main(void)
 		  test_child_has_it },
 		{ "a former owner's checkpoint that comes late is refused", test_late_checkpoint },
 		{ "a former owner's record that comes late is refused", test_late_record },
-		{ "an owner that ended is none, though its descriptors are shared", test_shared_table },
+		{ "an owner that ended is none, though its descriptors are shared",
+		  test_shared_table },
 		{ "a listing shows that, too", test_shared_table_is_listed },
 	};
 

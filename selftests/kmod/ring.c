@@ -29,7 +29,7 @@ static void *write_records(void *arg)
 	struct writer *w = arg;
 
 	for (uint32_t i = 0; i < w->records && !w->error; i++) {
-		int code = emit(w->fd, w->number, i);
+		int code = emit (w->fd, w->number, i);
 
 		w->stored += !code;
 		w->full += code == -ENOSPC;
@@ -219,7 +219,7 @@ static bool test_order(void)
 
 	CHECK(page);
 	while (page->subbufs * 5ull > ring(page, 0)->head / GT_SUBBUF_MIN)
-		CHECK_EQUAL(emit(fd, 7, n++), 0);
+		CHECK_EQUAL(emit (fd, 7, n++), 0);
 	last = ring(page, 0)->head / GT_SUBBUF_MIN;
 	CHECK_EQUAL(subbuf__copy(page, 0, last - page->subbufs, &copy), -1);
 	for (uint64_t i = last - page->subbufs + 1; i <= last; i++) {
@@ -299,7 +299,7 @@ static bool test_poll(void)
 	uint64_t head;
 
 	CHECK_EQUAL(polled(w.fd, 0), 0);
-	CHECK_EQUAL(emit(w.fd, 1, 1), 0);
+	CHECK_EQUAL(emit (w.fd, 1, 1), 0);
 	CHECK_EQUAL(polled(w.fd, 0), 0);
 	CHECK(!pthread_create(&w.thread, NULL, write_later, &w));
 	CHECK_EQUAL(polled(w.fd, 30000), POLLIN);
@@ -359,14 +359,14 @@ static bool test_frozen(void)
 	uint64_t head, frozen;
 
 	CHECK(page);
-	CHECK_EQUAL(emit(fd, 1, 1), 0);
+	CHECK_EQUAL(emit (fd, 1, 1), 0);
 	CHECK_EQUAL(page->frozen, 0);
 	CHECK_EQUAL(call(fd, GT_IOC_FREEZE, NULL), 0);
 	head = ring(page, 0)->head;
 	frozen = page->frozen;
 	CHECK(frozen > page->created);
 	for (uint32_t i = 0; i < 5; i++)
-		CHECK_EQUAL(emit(fd, 1, i), -ESHUTDOWN);
+		CHECK_EQUAL(emit (fd, 1, i), -ESHUTDOWN);
 	CHECK_EQUAL(call(fd, GT_IOC_FREEZE, NULL), 0);
 	CHECK(page->refused == 5 && ring(page, 0)->head == head && page->frozen == frozen);
 	munmap((void *)page, want.bytes);

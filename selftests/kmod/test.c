@@ -194,15 +194,17 @@ static size_t make_record(uint64_t object, void *at, uint8_t *tail, uint32_t *re
 	return sizeof(*rec) + size;
 }
 
-int emit(int fd, uint32_t writer, uint32_t number)
+int emit (int fd, uint32_t writer, uint32_t number)
 {
 	uint64_t record[7];
 	uint8_t tail[GT_TEXT_MAX];
 	struct gt_abi_emit emit = { .size = sizeof(emit), .record = (uintptr_t)record };
 
-	emit.record_size =
-		make_record((uint64_t)writer << 32 | number, record, tail, &emit.tail_size);
-	emit.tail = emit.tail_size ? (uintptr_t)tail : 0;
+	emit
+		.record_size =
+			make_record((uint64_t)writer << 32 | number, record, tail, &emit.tail_size);
+	emit
+		.tail = emit.tail_size ? (uintptr_t)tail : 0;
 	return call(fd, GT_IOC_EMIT, &emit);
 }
 

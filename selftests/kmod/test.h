@@ -87,7 +87,7 @@ bool checkpoint_is(int fd, uint32_t which, char fill, uint64_t bytes);
 #define RECORD_MAX (sizeof(struct gt_record) + 24 + GT_TEXT_MAX)
 
 /* 0 or a negative errno. */
-int emit(int fd, uint32_t writer, uint32_t number);
+int emit (int fd, uint32_t writer, uint32_t number);
 /* Bytes of the one at `at`; 0: it is not one that emit() made. */
 size_t record_size(const void *at, size_t room);
 

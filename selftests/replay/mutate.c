@@ -304,7 +304,7 @@ static int judge_clean(const struct variant *v, bool simulated)
 
 		if (!spec || !spec->timed || type == EV_PROC_STATUS || type == EV_GO_STATUS ||
 		    type == EV_GO_STATUS_STACK || type == EV_CLOCK_SNAPSHOT ||
-		    type == EV_GC_ACTIVE)	/* as the statuses, of each generation */
+		    type == EV_GC_ACTIVE) /* as the statuses, of each generation */
 			continue;
 		if (written->by_type[type] != want)
 			bad |= wrong(v, spec->name, written->by_type[type], want);
@@ -324,9 +324,9 @@ static void judge_one(const struct settings *set, const struct variant *v, const
 		return;
 	truth_count.wrong++;
 	if (set->verbose)
-		printf("variant %llu: %s %llu: %llu, must be %llu\n",
-		       (unsigned long long)v->number, what, (unsigned long long)which,
-		       (unsigned long long)have, (unsigned long long)want);
+		printf("variant %llu: %s %llu: %llu, must be %llu\n", (unsigned long long)v->number,
+		       what, (unsigned long long)which, (unsigned long long)have,
+		       (unsigned long long)want);
 }
 
 /* State and thread in one number. */
@@ -371,8 +371,8 @@ static void judge_truth(const struct settings *set, const struct variant *v)
 		const struct thread *t = map__get(&v->seq->m, want->tid);
 
 		if (want->p && !(t && t->g && t->g->state == GO_SYSCALL))
-			judge_one(set, v, "the P of thread", want->tid,
-				  t && t->p ? t->p->addr : 0, want->p);
+			judge_one(set, v, "the P of thread", want->tid, t && t->p ? t->p->addr : 0,
+				  want->p);
 	}
 }
 
@@ -501,8 +501,8 @@ static int replay_broken(struct variant *v, const char *folder)
 static int make_run(const struct settings *set, struct variant *v)
 {
 	size_t records = set->clean ? SIZE_MAX : v->sim.records;
-	int err = set->from ? raw__load(&v->run, set->from, records, &v->sim.tentative)
-			    : simulate(&v->run, &v->sim);
+	int err = set->from ? raw__load(&v->run, set->from, records, &v->sim.tentative) :
+			      simulate(&v->run, &v->sim);
 
 	if (!err && set->rings)
 		rings__assign(&v->run, set->rings);
@@ -560,7 +560,8 @@ static int run_variant(const struct settings *set, uint64_t number)
 			err < 0 ? strerror(-err) : "wrong", v.mutations);
 	else if (set->clean)
 		err = judge_clean(&v, !set->from);
-	else if (set->losses && !set->broken && !v.sim.no_syscalls) /* else much is guessed even without a loss */
+	else if (set->losses && !set->broken &&
+		 !v.sim.no_syscalls) /* else much is guessed even without a loss */
 		judge_truth(set, &v);
 	if (v.seq && (set->verbose || err))
 		describe(&v);

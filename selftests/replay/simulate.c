@@ -59,8 +59,8 @@ static void snapshots(struct world *w, size_t since)
 		world__snapshot(w, &w->run->second);
 	} else if (w->snapshots < 2 || w->snapshots / 2 > SIM_PAIRS) {
 		return;
-	} else if (w->snapshots % 2 == 0 && since >= 60 + (w->opts->records - 60) * (pair + 1) /
-								(SIM_PAIRS + 1)) {
+	} else if (w->snapshots % 2 == 0 &&
+		   since >= 60 + (w->opts->records - 60) * (pair + 1) / (SIM_PAIRS + 1)) {
 		w->now += 150000000;
 		world__snapshot(w, &w->run->again[pair][0]);
 		w->second_at = since + world__below(w, 40);

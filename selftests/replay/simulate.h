@@ -20,7 +20,7 @@
 
 #define SIM_PCS	  8
 #define SIM_TEXT  64 /* bytes */
-#define SIM_PAIRS 3 /* of snapshots, taken later on */
+#define SIM_PAIRS 3  /* of snapshots, taken later on */
 
 struct sim_opts {
 	uint64_t seed;
@@ -55,7 +55,7 @@ struct sim_run {
 	struct snapshot first, second;
 	struct snapshot again[SIM_PAIRS][2]; /* time_end 0: not taken */
 	struct snapshot truth;		     /* at the end */
-	struct sim_lost *lost; /* in no order */
+	struct sim_lost *lost;		     /* in no order */
 	size_t nlost;
 	uint64_t t0, t1;
 	uint64_t expect[EV_END];   /* events that a whole trace must hold; statuses not counted */

@@ -308,9 +308,9 @@ void world__snapshot(struct world *w, struct snapshot *snap)
 			.curg = m->g ? m->g->addr : 0,
 			.tid = m->tid,
 			.p = m->p && !away ? m->p->addr : 0,
-			.oldp = away	  ? m->p->addr
-				: m->oldp ? m->oldp->addr
-					  : 0,
+			.oldp = away	? m->p->addr :
+				m->oldp ? m->oldp->addr :
+					  0,
 		};
 	}
 	for (unsigned int i = 0; i < w->ps; i++)

@@ -9,13 +9,13 @@
 #include "rng.h"
 #include "simulate.h"
 
-#define SIM_GS	  96
-#define SIM_MS	  24
-#define SIM_PS	  8
-#define SIM_RINGS 4
+#define SIM_GS	    96
+#define SIM_MS	    24
+#define SIM_PS	    8
+#define SIM_RINGS   4
 #define SIM_REGIONS 6 /* open ones of a goroutine */
 #define SIM_TASKS   8 /* open ones */
-#define SIM_CPUS  1024
+#define SIM_CPUS    1024
 
 enum sim_g_state { SG_FREE, SG_RUNNABLE, SG_RUNNING, SG_SYSCALL, SG_WAITING, SG_EXITED };
 enum sim_p_state { SP_IDLE, SP_RUNNING, SP_SYSCALL, SP_GONE };
@@ -26,13 +26,13 @@ struct sim_g {
 	uint64_t addr, goid, startpc, parent;
 	enum sim_g_state state;
 	struct sim_m *m;
-	struct sim_g *partner; /* of a coroutine and of who resumes it */
-	bool coroutine;	       /* waits for a switch, never for ready */
-	bool fresh;	       /* a coroutine that has not run yet */
-	uint64_t mode;	       /* of a GC worker, from its unblock until it parks */
+	struct sim_g *partner;		      /* of a coroutine and of who resumes it */
+	bool coroutine;			      /* waits for a switch, never for ready */
+	bool fresh;			      /* a coroutine that has not run yet */
+	uint64_t mode;			      /* of a GC worker, from its unblock until it parks */
 	struct gt_region region[SIM_REGIONS]; /* open, the innermost last */
 	unsigned int regions;
-	bool assists;	       /* helps marking */
+	bool assists; /* helps marking */
 };
 
 struct sim_p {

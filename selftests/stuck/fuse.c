@@ -77,8 +77,8 @@ static void answer(const struct fuse_in_header *in, const void *body)
 	case FUSE_INIT:
 		return reply(in->unique, 0, &init, sizeof(init));
 	case FUSE_LOOKUP:
-		return strcmp(body, "program") ? reply(in->unique, -ENOENT, NULL, 0)
-					       : reply(in->unique, 0, &entry, sizeof(entry));
+		return strcmp(body, "program") ? reply(in->unique, -ENOENT, NULL, 0) :
+						 reply(in->unique, 0, &entry, sizeof(entry));
 	case FUSE_GETATTR:
 		return reply(in->unique, 0, &attr, sizeof(attr));
 	case FUSE_OPEN:

@@ -160,6 +160,6 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	return argc == 2 ? print_lines(&p) :
-	       print_text(&p, strtoull(argv[2], NULL, 16), strtoull(argv[3], NULL, 16),
-			  strtoull(argv[4], NULL, 10));
+			   print_text(&p, strtoull(argv[2], NULL, 16), strtoull(argv[3], NULL, 16),
+				      strtoull(argv[4], NULL, 10));
 }

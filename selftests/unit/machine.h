@@ -44,7 +44,10 @@ static int machine_frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 
 	snprintf(name, sizeof(names[0]), "f%" PRIu64, pc % 64);
 	*frame = (struct sym_frame){
-		.pc = pc, .func = name, .file = "x.go", .line = pc % 64,
+		.pc = pc,
+		.func = name,
+		.file = "x.go",
+		.line = pc % 64,
 		.pushed = pc < 192 ? pc / 64 : SYM_PUSHED_FRAME,
 	};
 	return 1;

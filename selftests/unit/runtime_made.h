@@ -19,10 +19,10 @@
 #define NOTHING(label) label ": " ENTER "ret; "
 
 /* Of struct members: where struct layout is told that they are. */
-#define STATUS_AT   144
-#define M_P_AT	    208
-#define P_STATUS_AT 4
-#define P_MODE_AT   0x1240
+#define STATUS_AT      144
+#define M_P_AT	       208
+#define P_STATUS_AT    4
+#define P_MODE_AT      0x1240
 
 /* clang-format off */
 #define RUNTIME_TEXT                                                                               \
@@ -62,28 +62,30 @@ extern const unsigned char made_text[], made_text_end[], f_inliner[], f_casgstat
 	  .code = f_inliner,                                                                       \
 	  .tree = { { "runtime.inlined", 0, 0 } },                                                 \
 	  .inlined = { { 1, -1 }, { 2, 0 } } },                                                    \
-	{ .name = "runtime.casgstatus", .code = f_casgstatus },                                    \
-	{ .name = "runtime.execute", .code = f_execute },                                          \
-	{ .name = "runtime.park_m", .code = f_park_m },                                            \
-	{ .name = "runtime.ready", .code = f_ready },                                              \
-	{ .name = "runtime.findRunnable", .code = f_find },                                        \
-	{ .name = "runtime.injectglist", .code = f_inject },                                       \
-	{ .name = "runtime.(*gcControllerState).findRunnableGCWorker", .code = f_worker },         \
-	{ .name = "runtime.goschedImpl", .code = f_gosched },                                      \
-	{ .name = "runtime.goyield_m", .code = f_goyield },                                        \
-	{ .name = "runtime.preemptPark", .code = f_preempt_park },                                 \
-	{ .name = "runtime.runqput", .code = f_runqput },                                          \
-	{ .name = "runtime.newproc1", .code = f_newproc1 },                                        \
-	{ .name = "runtime.newproc.func1", .code = f_newproc },                                    \
-	{ .name = "runtime.gdestroy", .code = f_gdestroy },                                        \
-	{ .name = "runtime.reentersyscall", .code = f_reenter },                                   \
-	{ .name = "runtime.entersyscallblock", .code = f_block },                                  \
-	{ .name = "runtime.exitsyscall", .code = f_exit },                                         \
-	{ .name = "runtime.exitsyscallfast_pidle", .code = f_lost },                               \
-	{ .name = "runtime.exitsyscall0", .code = f_exit0 },                                       \
-	{ .name = "runtime.acquirep", .code = f_acquirep },                                        \
-	{ .name = "runtime.releasepNoTrace", .code = f_releasep },                                 \
-	{ .name = "runtime.handoffp", .code = f_handoffp }
+		{ .name = "runtime.casgstatus", .code = f_casgstatus },                            \
+		{ .name = "runtime.execute", .code = f_execute },                                  \
+		{ .name = "runtime.park_m", .code = f_park_m },                                    \
+		{ .name = "runtime.ready", .code = f_ready },                                      \
+		{ .name = "runtime.findRunnable", .code = f_find },                                \
+		{ .name = "runtime.injectglist", .code = f_inject },                               \
+		{ .name = "runtime.(*gcControllerState).findRunnableGCWorker", .code = f_worker }, \
+		{ .name = "runtime.goschedImpl", .code = f_gosched },                              \
+		{ .name = "runtime.goyield_m", .code = f_goyield },                                \
+		{ .name = "runtime.preemptPark", .code = f_preempt_park },                         \
+		{ .name = "runtime.runqput", .code = f_runqput },                                  \
+		{ .name = "runtime.newproc1", .code = f_newproc1 },                                \
+		{ .name = "runtime.newproc.func1", .code = f_newproc },                            \
+		{ .name = "runtime.gdestroy", .code = f_gdestroy },                                \
+		{ .name = "runtime.reentersyscall", .code = f_reenter },                           \
+		{ .name = "runtime.entersyscallblock", .code = f_block },                          \
+		{ .name = "runtime.exitsyscall", .code = f_exit },                                 \
+		{ .name = "runtime.exitsyscallfast_pidle", .code = f_lost },                       \
+		{ .name = "runtime.exitsyscall0", .code = f_exit0 },                               \
+		{ .name = "runtime.acquirep", .code = f_acquirep },                                \
+		{ .name = "runtime.releasepNoTrace", .code = f_releasep },                         \
+	{                                                                                          \
+		.name = "runtime.handoffp", .code = f_handoffp                                     \
+	}
 
 #define RUNTIME_N 23 /* functions */
 

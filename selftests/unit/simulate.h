@@ -156,13 +156,13 @@ static inline void sim__statuses(struct sim *s)
 	for (i = 1; i <= s->gs; i++) {
 		if (s->g[i].state == SIM_NONE)
 			continue;
-		t = s->g[i].state == SIM_RUNNING || s->g[i].state == SIM_SYSCALL
-			    ? sim__thread_of(s, -1, i)
-			    : -1;
+		t = s->g[i].state == SIM_RUNNING || s->g[i].state == SIM_SYSCALL ?
+			    sim__thread_of(s, -1, i) :
+			    -1;
 		m = t < 0 ? TRACE_NO_M : SIM_TID(t);
-		err = err
-			      ?: writer__go_status(s->w, m, i, (enum trace_go_status)s->g[i].state,
-						   s->g[i].start);
+		err = err   ?:
+			      writer__go_status(s->w, m, i, (enum trace_go_status)s->g[i].state,
+						s->g[i].start);
 		s->g[i].seq = 0;
 	}
 	for (i = s->ps - 1; i >= 0; i--) {

@@ -21,10 +21,16 @@
 
 enum { NONE, MAIN, WORKER, GC_WORKER, CHAN, FOREVER, KIND, TASK, STEP, INNER, STRINGS };
 static const char *const strings[STRINGS] = {
-	[NONE] = "",	      [MAIN] = "main.main",  [WORKER] = "main.worker",
-	[GC_WORKER] = "runtime.gcBgMarkWorker",	     [CHAN] = "chan receive",
-	[FOREVER] = "forever", [KIND] = "sweep",     [TASK] = "request",
-	[STEP] = "step",      [INNER] = "inner",
+	[NONE] = "",
+	[MAIN] = "main.main",
+	[WORKER] = "main.worker",
+	[GC_WORKER] = "runtime.gcBgMarkWorker",
+	[CHAN] = "chan receive",
+	[FOREVER] = "forever",
+	[KIND] = "sweep",
+	[TASK] = "request",
+	[STEP] = "step",
+	[INNER] = "inner",
 };
 
 static struct dictionary words;
@@ -81,8 +87,14 @@ static inline void on(uint64_t p, uint64_t g)
 static inline int try_event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
 	struct trace_event ev = {
-		.time = time, .type = (uint8_t)type, .p = on_p, .g = on_g, .m = 1,
-		.arg = { a, b, c }, .words = &words, .parent = TRACE_NO_TASK,
+		.time = time,
+		.type = (uint8_t)type,
+		.p = on_p,
+		.g = on_g,
+		.m = 1,
+		.arg = { a, b, c },
+		.words = &words,
+		.parent = TRACE_NO_TASK,
 	};
 
 	if (type == EV_GO_STATUS || type == EV_GO_STATUS_STACK)
@@ -108,8 +120,14 @@ static inline void start_new(uint64_t g, uint64_t p, int64_t time)
 static inline void repeat_status(int64_t time, uint64_t g, uint8_t status, uint8_t state)
 {
 	struct trace_event ev = {
-		.time = time, .type = EV_GO_STATUS, .p = on_p, .g = on_g, .m = 1,
-		.arg = { g, 1, status }, .old = state, .words = &words,
+		.time = time,
+		.type = EV_GO_STATUS,
+		.p = on_p,
+		.g = on_g,
+		.m = 1,
+		.arg = { g, 1, status },
+		.old = state,
+		.words = &words,
 	};
 
 	assert_int_equal(summary__event(summary, &ev, &error), 0);

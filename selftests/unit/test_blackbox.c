@@ -43,7 +43,7 @@ static size_t make(struct full_record *full, uint64_t time)
 	return sizeof(full->rec) + (size_t)gt_payload_size(kind);
 }
 
-static bool emit(struct image *im, unsigned int ring, uint64_t time, struct image_slot *held)
+static bool emit (struct image *im, unsigned int ring, uint64_t time, struct image_slot * held)
 {
 	struct full_record full;
 	size_t size = make(&full, time);
@@ -231,7 +231,7 @@ static void nothing_was_overwritten(void **state)
 
 	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 1024, CREATED));
 	for (t = CREATED + 10; t < CREATED + 30; t++)
-		assert_true(emit(&im, t & 1, t, NULL));
+		assert_true(emit (&im, t & 1, t, NULL));
 	freeze(&im, CREATED + 50);
 	image = image_of(&im);
 	image.checkpoint[0].data = checkpoint(&im, CREATED + 15, 3, &image.checkpoint[0].bytes);
@@ -261,7 +261,7 @@ static void the_oldest_are_gone(void **state)
 
 	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 1024, CREATED));
 	for (t = CREATED + 10; t < CREATED + 500; t++)
-		assert_true(emit(&im, t % 7 == 0, t, NULL));
+		assert_true(emit (&im, t % 7 == 0, t, NULL));
 	freeze(&im, t);
 	image = image_of(&im);
 	image.checkpoint[0].data = checkpoint(&im, CREATED + 480, 3, &image.checkpoint[0].bytes);
@@ -300,7 +300,7 @@ static void an_old_checkpoint(void **state)
 	image = image_of(&im);
 	image.checkpoint[0].data = checkpoint(&im, CREATED + 9, 3, &image.checkpoint[0].bytes);
 	for (t = CREATED + 10; t < CREATED + 500; t++)
-		assert_true(emit(&im, 0, t, NULL));
+		assert_true(emit (&im, 0, t, NULL));
 	freeze(&im, t);
 	assert_int_equal(recover(&image, NULL, &r), 0);
 	assert_true(r.facts.stale);
@@ -327,7 +327,8 @@ static void the_better_checkpoint(void **state)
 	void *newest;
 
 	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
-	emit(&im, 0, CREATED + 10, NULL);
+	emit (&im, 0, CREATED + 10, NULL)
+		;
 	freeze(&im, CREATED + 100);
 	image = image_of(&im);
 	newest = checkpoint(&im, CREATED + 30, 2, &whole);
@@ -372,14 +373,16 @@ static void it_had_not_begun(void **state)
 	struct image im;
 
 	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
-	emit(&im, 0, CREATED + 10, NULL);
+	emit (&im, 0, CREATED + 10, NULL)
+		;
 	freeze(&im, CREATED + 100);
 	image = image_of(&im);
 	header.t0 = BLACKBOX_NOT_BEGUN;
 	assert_int_equal(blackbox_writer__create(&w, &header, &symbolizer), 0);
 	assert_int_equal(blackbox_writer__make(w, im.memory, im.bytes, NULL, NULL,
 					       &image.checkpoint[0].data,
-					       &image.checkpoint[0].bytes), 0);
+					       &image.checkpoint[0].bytes),
+			 0);
 	assert_int_equal(recover(&image, NULL, &r), -ENODATA);
 	blackbox_writer__destroy(w);
 	image__destroy(&im);
@@ -393,7 +396,8 @@ static void an_exec_ends_it(void **state)
 	struct image im;
 
 	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
-	emit(&im, 0, CREATED + 10, NULL);
+	emit (&im, 0, CREATED + 10, NULL)
+		;
 	image__emit(&im, 0, &exec, sizeof(exec), NULL);
 	freeze(&im, CREATED + 100);
 	image = image_of(&im);
@@ -482,7 +486,7 @@ static void against_a_model_once(unsigned int seed)
 		bool hold = nheld < 16 && rand() % 20 == 0;
 
 		m[i].time = CREATED + 10 + i;
-		m[i].emitted = emit(&im, 0, m[i].time, hold ? &held[nheld] : NULL);
+		m[i].emitted = emit (&im, 0, m[i].time, hold ? &held[nheld] : NULL);
 		m[i].subbuf = (image__control(&im, 0)->head - 1) / SUBBUF;
 		m[i].committed = !hold;
 		if (hold && m[i].emitted)
@@ -539,7 +543,7 @@ static void broken_anywhere(void **state)
 
 	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 128, CREATED));
 	for (t = CREATED + 10; t < CREATED + 200; t++)
-		assert_true(emit(&im, t % 2, t, NULL));
+		assert_true(emit (&im, t % 2, t, NULL));
 	freeze(&im, t);
 	whole = *im.page;
 	image = image_of(&im);

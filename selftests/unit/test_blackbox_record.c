@@ -55,8 +55,8 @@ long __sysconf(int name); /* glibc's own name for it */
 
 long sysconf(int name)
 {
-	return name == _SC_NPROCESSORS_ONLN ? t.cpus
-					    : __sysconf(name); /* the sanitizers ask, too */
+	return name == _SC_NPROCESSORS_ONLN ? t.cpus :
+					      __sysconf(name); /* the sanitizers ask, too */
 }
 
 bool process__alive(const struct process *proc)

@@ -22,9 +22,12 @@ static void versions(void **state)
 		const char *text;
 		unsigned int minor, patch;
 	} good[] = {
-		{ "go1.26.8", 26, 8 }, { "go1.22", 22, 0 }, { "go1.27rc1", 27, 0 },
+		{ "go1.26.8", 26, 8 },
+		{ "go1.22", 22, 0 },
+		{ "go1.27rc1", 27, 0 },
 		{ "devel go1.27-abc123 Thu Jan 1", 27, 0 },
-		{ "go1.24.9 X:nocoverageredesign", 24, 9 }, { "go1.25.3-custom", 25, 3 },
+		{ "go1.24.9 X:nocoverageredesign", 24, 9 },
+		{ "go1.25.3-custom", 25, 3 },
 	};
 	static const char *const bad[] = { "", "go", "go1", "1.26.8", "devel +abc", "gopher go" };
 	struct go_version v;
@@ -75,7 +78,8 @@ static void other_compilers(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-		const struct made_section sec = { .name = of[i].section, .data = of[i].bytes,
+		const struct made_section sec = { .name = of[i].section,
+						  .data = of[i].bytes,
 						  .len = of[i].len };
 		struct elf_image *elf;
 		int fd = elf_made(&sec, 1);

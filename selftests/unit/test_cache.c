@@ -191,7 +191,7 @@ static void copies(const char *path)
 	fd = program__copy(path);
 	analyse(&p, dup(fd));
 	times[0] = times[1] = elf_image__stat(p.elf)->st_mtim;
-	usleep(20000);		/* the clock of ctime ticks each 1 to 10 ms */
+	usleep(20000); /* the clock of ctime ticks each 1 to 10 ms */
 	assert_int_equal(futimens(fd, times), 0);
 	assert_int_equal(elf_image__open(&q.elf, fd, "program", NULL), 0);
 	assert_true(is_kept(p.elf, &p.info.version));

@@ -43,8 +43,7 @@ static void open_program(struct program *p, int fd, const char *path)
 	struct error err = { "" };
 
 	p->fd = fd;
-	if (elf_image__open(&p->elf, fd, path, &err) ||
-	    buildinfo__read(p->elf, &p->info, &err) ||
+	if (elf_image__open(&p->elf, fd, path, &err) || buildinfo__read(p->elf, &p->info, &err) ||
 	    pclntab__open(&p->pt, p->elf, &p->info.version, &err))
 		fail_msg("%s: %s", path, err.text);
 }
@@ -96,7 +95,10 @@ static void check_members(const struct program *p, const struct offsets *o)
 
 static void check_globals(const struct program *p, const struct offsets *o, bool partial)
 {
-	const struct { const char *name; uint64_t addr; } globals[] = {
+	const struct {
+		const char *name;
+		uint64_t addr;
+	} globals[] = {
 #define GLOBAL(name) { "runtime." #name, o->global.name },
 		GLOBALS(GLOBAL)
 #undef GLOBAL
@@ -119,8 +121,7 @@ static void check_all_known(const struct program *p, const struct offsets *o)
 
 	for (size_t i = 0; i < OFF_COUNT; i++) {
 		if (o->at[i] == OFFSET_UNKNOWN &&
-		    (coroutines ||
-		     (i != OFF_G_COROARG && i != OFF_G_COROEXIT && i != OFF_CORO_GP)))
+		    (coroutines || (i != OFF_G_COROARG && i != OFF_G_COROEXIT && i != OFF_CORO_GP)))
 			fail_msg("%s.%s is not known", members[i].type, members[i].name);
 	}
 }
@@ -199,7 +200,7 @@ static void places_must_agree(void **state)
 	assert_true(is_known(&c, 208));
 	vote(&c, false, 200, 208);
 	assert_true(is_known(&c, 208));
-	vote(&c, false, 200, 200);		/* never again */
+	vote(&c, false, 200, 200); /* never again */
 	assert_false(is_known(&c, 208) || is_known(&c, 200));
 	vote(&c, true, 208, 208);
 	assert_false(is_known(&c, 208));
@@ -220,7 +221,7 @@ static void hints_come_in_twos(void **state)
 	assert_true(is_known(&c, 208));
 
 	c = (struct calibration){ .minor = 26 };
-	vote(&c, true, 8, 208);			/* no proof of either */
+	vote(&c, true, 8, 208); /* no proof of either */
 	assert_false(is_known(&c, 208));
 	vote(&c, false, 8, 208);
 	assert_false(is_known(&c, 208));
@@ -267,8 +268,8 @@ static void damaged(const char *path)
 			if (!name || !pclntab__named(p.pt, name, &func))
 				func.entry = 0;
 		} while (!func.entry);
-		at = elf_image__offset(p.elf, func.entry + rng__next(&rng) %
-							       (func.end - func.entry));
+		at = elf_image__offset(p.elf,
+				       func.entry + rng__next(&rng) % (func.end - func.entry));
 		assert_true(at >= 0);
 		for (size_t j = 0; j < n; j++)
 			new[j] = (unsigned char)rng__next(&rng);
@@ -289,10 +290,8 @@ static void damage_is_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_known_is_right),
-		cmocka_unit_test(places_must_agree),
-		cmocka_unit_test(hints_come_in_twos),
-		cmocka_unit_test(description),
+		cmocka_unit_test(what_is_known_is_right), cmocka_unit_test(places_must_agree),
+		cmocka_unit_test(hints_come_in_twos),	  cmocka_unit_test(description),
 		cmocka_unit_test(damage_is_survived),
 	};
 

@@ -28,7 +28,7 @@ static void reads_stop_at_the_end(void **state)
 	assert_false(b.bad);
 	assert_int_equal(buf__u32(&b), 0);
 	assert_true(b.bad);
-	assert_int_equal(buf__u8(&b), 0);	/* bad for good, though bytes are left */
+	assert_int_equal(buf__u8(&b), 0); /* bad for good, though bytes are left */
 	assert_int_equal(buf__left(&b), 3);
 
 	assert_true(buf__u32_at(&b, 9, &v));
@@ -84,7 +84,9 @@ static void other_files_are_refused(void **state)
 	Elf64_Ehdr eh = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_phentsize = sizeof(Elf64_Phdr),
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_phentsize = sizeof(Elf64_Phdr),
 	};
 
 	refuse("", 0, "not an ELF program");
@@ -176,7 +178,7 @@ static void a_file_cut_while_open_is_no_signal(void **state)
 }
 
 #define EQUALS 200000
-#define TEXTS 4096
+#define TEXTS  4096
 
 /* Symbols of one name, one of a name that is too long to be looked up, and `last`. */
 static int many_equal_symbols(void)
@@ -184,13 +186,21 @@ static int many_equal_symbols(void)
 	const size_t names = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Shdr), syms = names + TEXTS;
 	size_t size = syms + (EQUALS + 2) * sizeof(Elf64_Sym);
 	unsigned char *file = calloc(1, size);
-	Elf64_Ehdr eh = { .e_ident = ELFMAG, .e_type = ET_EXEC, .e_machine = EM_X86_64,
-			  .e_phentsize = sizeof(Elf64_Phdr), .e_shoff = sizeof(eh),
-			  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 4, .e_shstrndx = 1 };
+	Elf64_Ehdr eh = { .e_ident = ELFMAG,
+			  .e_type = ET_EXEC,
+			  .e_machine = EM_X86_64,
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_shoff = sizeof(eh),
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 4,
+			  .e_shstrndx = 1 };
 	Elf64_Shdr sh[4] = {
 		{ 0 },
 		{ .sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = TEXTS },
-		{ .sh_name = 1, .sh_type = SHT_SYMTAB, .sh_offset = syms, .sh_size = size - syms,
+		{ .sh_name = 1,
+		  .sh_type = SHT_SYMTAB,
+		  .sh_offset = syms,
+		  .sh_size = size - syms,
 		  .sh_link = 1 },
 	};
 	int fd;
@@ -205,8 +215,12 @@ static int many_equal_symbols(void)
 	strcpy((char *)file + names + 32, "last");
 	memset(file + names + 64, 'x', 256);
 	for (size_t i = 0; i < EQUALS + 2; i++) {
-		Elf64_Sym sym = { .st_name = i < EQUALS ? 16 : i == EQUALS ? 64 : 32,
-				  .st_info = STT_FUNC, .st_shndx = 1, .st_value = 1000 + i };
+		Elf64_Sym sym = { .st_name = i < EQUALS	 ? 16 :
+					     i == EQUALS ? 64 :
+							   32,
+				  .st_info = STT_FUNC,
+				  .st_shndx = 1,
+				  .st_value = 1000 + i };
 
 		memcpy(file + syms + i * sizeof(sym), &sym, sizeof(sym));
 	}

@@ -187,8 +187,8 @@ static void planted_links_are_refused(void **state)
 	assert_int_equal(symlink("/dev/full", scratch("tmp/device")), 0);
 	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), 0); /* our own */
 	trace_file__destroy(f);
-	for (const char **name = (const char *[]){ "tmp/file", "tmp/absent", "tmp/dir",
-						   "tmp/device", NULL };
+	for (const char **name =
+		     (const char *[]){ "tmp/file", "tmp/absent", "tmp/dir", "tmp/device", NULL };
 	     *name; name++)
 		assert_int_equal(lchown(scratch(*name), other, other), 0);
 	f = NULL;
@@ -207,7 +207,8 @@ static void planted_links_are_refused(void **state)
 	trace_file__destroy(f);
 	assert_int_equal(chmod(scratch("tmp"), 0755), 0);
 	assert_int_equal(chown(scratch("tmp"), 0, 0), 0);
-	assert_int_equal(trace_file__open(&f, scratch("tmp/file")), 0); /* no other user can write there */
+	assert_int_equal(trace_file__open(&f, scratch("tmp/file")),
+			 0); /* no other user can write there */
 	trace_file__destroy(f);
 }
 

@@ -69,9 +69,9 @@ static struct both record(const struct differ *d)
 
 	for (size_t i = 0; i < d->n; i++) {
 		cpu = d->periodic ? 0 : (int)rnd(2);
-		next = running[cpu]
-			       ? 0
-			       : 1000 + (uint32_t)(d->periodic ? 0 : rnd((uint64_t)d->threads));
+		next = running[cpu] ?
+			       0 :
+			       1000 + (uint32_t)(d->periodic ? 0 : rnd((uint64_t)d->threads));
 		time += d->periodic ? d->gap + rnd(d->wobble + 1) : 2000 + rnd(d->gap);
 		s = (struct fit_switch){ time, running[cpu], next, (uint16_t)cpu };
 		running[cpu] = next;

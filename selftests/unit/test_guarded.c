@@ -15,7 +15,8 @@
 
 #include "lib/guarded.h"
 
-static const struct guarded_limits limits = { .cpu_seconds = 1, .seconds = 60,
+static const struct guarded_limits limits = { .cpu_seconds = 1,
+					      .seconds = 60,
 					      .memory = 1ull << 30 };
 
 static int add_one(void *ctx, void *result, struct error *err)
@@ -34,7 +35,7 @@ static int refuse(void *ctx, void *result, struct error *err)
 
 static int crash(void *ctx, void *result, struct error *err)
 {
-	signal(SIGSEGV, SIG_DFL);	/* the sanitizer's would end it otherwise */
+	signal(SIGSEGV, SIG_DFL); /* the sanitizer's would end it otherwise */
 	raise(SIGSEGV);
 	return 0;
 }
@@ -68,7 +69,9 @@ static int sleep_long(void *ctx, void *result, struct error *err)
 static int take_memory(void *ctx, void *result, struct error *err)
 {
 	return mmap(NULL, 4ull << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		    0) == MAP_FAILED ? -ENOMEM : 0;
+		    0) == MAP_FAILED ?
+		       -ENOMEM :
+		       0;
 }
 
 static int run(guarded_fn fn, int *ctx, int *ret, struct error *err)
@@ -84,7 +87,7 @@ static void results(void **state)
 
 	assert_int_equal(run(add_one, &before, &ret, &err), 0);
 	assert_int_equal(ret, 2);
-	assert_int_equal(before, 1);	/* the child's copy was changed */
+	assert_int_equal(before, 1); /* the child's copy was changed */
 	assert_string_equal(err.text, "");
 	assert_int_equal(run(refuse, &before, &ret, &err), -EBADMSG);
 	assert_string_equal(err.text, "it makes no sense");
@@ -99,7 +102,7 @@ static void no_result(guarded_fn fn, const char *why)
 	assert_int_equal(run(fn, NULL, &ret, &err), -ENOTRECOVERABLE);
 	assert_non_null(strstr(err.text, why));
 	assert_int_equal(ret, 3);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* no child is left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	assert_int_equal(errno, ECHILD);
 }
 
@@ -112,7 +115,8 @@ static void crashes(void **state)
 
 static void hangs(void **state)
 {
-	static const struct guarded_limits short_limits = { .cpu_seconds = 1, .seconds = 1,
+	static const struct guarded_limits short_limits = { .cpu_seconds = 1,
+							    .seconds = 1,
 							    .memory = 1ull << 30 };
 	struct error err = { "" };
 	int ret;
@@ -129,7 +133,7 @@ static void memory(void **state)
 	int ret;
 
 #if defined(__SANITIZE_ADDRESS__)
-	assert_int_equal(run(take_memory, NULL, &ret, &err), 0);	/* no limit with it */
+	assert_int_equal(run(take_memory, NULL, &ret, &err), 0); /* no limit with it */
 #else
 	assert_int_equal(run(take_memory, NULL, &ret, &err), -ENOMEM);
 #endif

@@ -8,7 +8,7 @@
 
 #include "machine.h"
 
-#define ENOUGH 1100000000ull	/* ns, after which a new generation begins */
+#define ENOUGH 1100000000ull /* ns, after which a new generation begins */
 
 /* Goroutine 1 runs on thread 1 with P 0, 2 on thread 2 with P 1. */
 static void two_running(struct machine *m, const char *go)
@@ -38,7 +38,7 @@ static void assists(void **state)
 	struct machine m;
 
 	two_running(&m, "go1.25.3");
-	on_g(&m, 1, GT_ASSIST_END, 1);	/* begun before the window */
+	on_g(&m, 1, GT_ASSIST_END, 1); /* begun before the window */
 	on_g(&m, 1, GT_ASSIST_BEGIN, 1);
 	on_g(&m, 2, GT_ASSIST_BEGIN, 2);
 	park(&m, 1, 1, 8);
@@ -109,7 +109,7 @@ static void an_assist_that_moves(void **state)
 	on_g(&m, 1, GT_ASSIST_BEGIN, 1);
 	park(&m, 2, 2, 0);
 	m.now += STEP_NS;
-	execute(&m, 2, 1);		/* early by two records */
+	execute(&m, 2, 1); /* early by two records */
 	on_g(&m, 2, GT_ASSIST_END, 1);
 	yield(&m, 1, 1, GT_YIELD_PREEMPTED);
 	expect(&m, "m1 GCMarkAssistBegin -\n"
@@ -127,13 +127,13 @@ static void sizes(void **state)
 	two_running(&m, "go1.26.0");
 	plain(&m, 1, GT_HEAP_ALLOC, 4096);
 	plain(&m, 1, GT_HEAP_GOAL, 1 << 22);
-	plain(&m, 1, GT_HEAP_GOAL, UINT64_MAX);	/* GOGC=off */
+	plain(&m, 1, GT_HEAP_GOAL, UINT64_MAX); /* GOGC=off */
 	park(&m, 1, 1, 0);
-	plain(&m, 1, GT_HEAP_ALLOC, 8192);	/* by the scheduler itself */
+	plain(&m, 1, GT_HEAP_ALLOC, 8192); /* by the scheduler itself */
 	on_g(&m, 2, GT_SYSCALL_BLOCK, 2);
 	p_stop(&m, 2, 1);
 	p_start(&m, 2, 1);
-	plain(&m, 2, GT_HEAP_ALLOC, 4096);	/* an M for that P */
+	plain(&m, 2, GT_HEAP_ALLOC, 4096); /* an M for that P */
 	p_stop(&m, 2, 1);
 	expect(&m, "m1 HeapAlloc 4096\n"
 		   "m1 HeapGoal 4194304\n"
@@ -163,7 +163,7 @@ static void a_size_without_proc(void **state)
 		   "m5 GoStart g1 #1\n");
 	expect_no_repair(&m);
 	on_g(&m, 5, GT_SYSCALL_ENTER, 1);
-	plain(&m, 5, GT_HEAP_ALLOC, 4096);	/* its end was lost */
+	plain(&m, 5, GT_HEAP_ALLOC, 4096); /* its end was lost */
 	expect(&m, "m5 GoSyscallBegin #2 -\n");
 	assert_int_equal(stats(&m)->held, 0);
 	assert_int_equal(stats(&m)->repairs, 0);
@@ -176,10 +176,10 @@ static void sweeps(void **state)
 	struct machine m;
 
 	two_running(&m, "go1.25.3");
-	span(&m, 1, 8192, 9, 64);	/* in the background: in no range */
+	span(&m, 1, 8192, 9, 64); /* in the background: in no range */
 	left(&m, 1, 1, 0);
 	plain(&m, 1, GT_SWEEP_END, 0);
-	plain(&m, 1, GT_SWEEP_BEGIN, 0);	/* finds nothing to sweep */
+	plain(&m, 1, GT_SWEEP_BEGIN, 0); /* finds nothing to sweep */
 	plain(&m, 1, GT_SWEEP_END, 0);
 	expect(&m, "");
 	plain(&m, 1, GT_SWEEP_BEGIN, 0);
@@ -192,7 +192,7 @@ static void sweeps(void **state)
 	left(&m, 2, 2, 0);
 	plain(&m, 1, GT_SWEEP_END, 0);
 	plain(&m, 2, GT_SWEEP_END, 0);
-	plain(&m, 1, GT_SWEEP_END, 0);	/* cacheSpan() says it twice while nobody traces it */
+	plain(&m, 1, GT_SWEEP_END, 0); /* cacheSpan() says it twice while nobody traces it */
 	expect(&m, "m1 GCSweepBegin -\n"
 		   "m2 GCSweepBegin -\n"
 		   "m1 GCSweepEnd 16384 8672\n"
@@ -211,12 +211,12 @@ static void sweeps_of_chunks(void **state)
 	left(&m, 1, 0, 0);
 	span(&m, 1, 512 * 8192, 0, 0);
 	left(&m, 1, 0, 2);
-	left(&m, 1, 0, 2);		/* of nothing */
+	left(&m, 1, 0, 2); /* of nothing */
 	plain(&m, 1, GT_SWEEP_END, 0);
 	expect(&m, "m1 GCSweepBegin -\n"
 		   "m1 GCSweepEnd 4186112 3072\n");
 	plain(&m, 1, GT_SWEEP_BEGIN, 0);
-	span(&m, 1, 1024 * 8192, 1, 1024 * 8192);	/* half of it beyond the chunk */
+	span(&m, 1, 1024 * 8192, 1, 1024 * 8192); /* half of it beyond the chunk */
 	left(&m, 1, 0, 0);
 	span(&m, 1, 512 * 8192, 0, 0);
 	left(&m, 1, 0, 1024);
@@ -233,12 +233,12 @@ static void sweeps_with_losses(void **state)
 	two_running(&m, "go1.25.3");
 	plain(&m, 1, GT_SWEEP_BEGIN, 0);
 	span(&m, 1, 8192, 3, 1024);
-	plain(&m, 1, GT_SWEEP_BEGIN, 0);	/* its end was lost */
+	plain(&m, 1, GT_SWEEP_BEGIN, 0); /* its end was lost */
 	span(&m, 1, 8192, 3, 1024);
-	park(&m, 1, 1, 0);			/* and here, too */
+	park(&m, 1, 1, 0); /* and here, too */
 	p_stop(&m, 1, 0);
 	p_start(&m, 1, 0);
-	left(&m, 1, 1, 0);			/* its span was lost */
+	left(&m, 1, 1, 0); /* its span was lost */
 	plain(&m, 1, GT_SWEEP_END, 0);
 	expect(&m, "m1 GCSweepBegin -\n"
 		   "m1 GCSweepEnd 8192 0\n"
@@ -262,7 +262,7 @@ static void a_collection_over_generations(void **state)
 	flush(&m);
 	forget(&m);
 	m.now += ENOUGH;
-	execute(&m, 2, 3);		/* no goroutine runs on thread 2 before */
+	execute(&m, 2, 3); /* no goroutine runs on thread 2 before */
 	plain(&m, 2, GT_HEAP_ALLOC, 1);
 	on_g(&m, 1, GT_ASSIST_END, 1);
 	plain(&m, 1, GT_GC_END, 0);

@@ -433,8 +433,9 @@ static void a_wake_up_before_the_sleep(void **state)
 /* Of a system call that we have no name for, the file's holds. */
 static void names_of_calls(void **state)
 {
-	struct kernel_item i = { .kind = KERNEL_SYS_ENTER, .tid = 7, .number = 9999,
-				 .name = S("newest") };
+	struct kernel_item i = {
+		.kind = KERNEL_SYS_ENTER, .tid = 7, .number = 9999, .name = S("newest")
+	};
 
 	assert_string(kernel_threads__syscall(&threads, 9999), "", 0);
 	ok(kernel_threads__apply(&threads, &i));

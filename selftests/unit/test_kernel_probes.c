@@ -137,10 +137,10 @@ int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, 
 	assert_int_equal(period, 1);
 	assert_string_equal(program->name,
 			    config == PERF_COUNT_SW_PAGE_FAULTS ? "fault_begin" : "fault_end");
-	attached(config == PERF_COUNT_SW_PAGE_FAULTS	   ? 'b'
-		 : config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? 'm'
-		 : config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ? 'M'
-							   : '?');
+	attached(config == PERF_COUNT_SW_PAGE_FAULTS	 ? 'b' :
+		 config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? 'm' :
+		 config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ? 'M' :
+							   '?');
 	return t.fault_error;
 }
 

@@ -26,7 +26,8 @@ static struct go_version version(const char *text)
 static void releases(void **state)
 {
 	static const char *const known[] = {
-		"go1.19.2", "go1.20", "go1.21.13", "go1.22.0", "go1.23.12", "go1.24.9", "go1.25rc1", "go1.26.8", "go1.27.4",
+		"go1.19.2", "go1.20",	 "go1.21.13", "go1.22.0", "go1.23.12",
+		"go1.24.9", "go1.25rc1", "go1.26.8",  "go1.27.4",
 	};
 	struct layout l = { .func_id_wrapper = 7 };
 	struct error err = { "" };
@@ -43,8 +44,8 @@ static void releases(void **state)
 	l.func_id_wrapper = 7;
 	assert_int_equal(layout__for_version(&v, &l, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "too old"));
-	assert_int_equal(l.func_id_wrapper, 7);		/* untouched on failure */
-	v = version("devel go1.99-0123456789");		/* as the newest known one */
+	assert_int_equal(l.func_id_wrapper, 7); /* untouched on failure */
+	v = version("devel go1.99-0123456789"); /* as the newest known one */
 	assert_int_equal(layout__for_version(&v, &l, NULL), 0);
 	assert_true(l.exit_is_tentative);
 	assert_int_equal(l.skips.stop, 0);
@@ -67,11 +68,11 @@ static void reasons(void **state)
 		const char *version;
 		unsigned int nwait, nblock, chan_receive, coroutine, suspend;
 	} by_release[] = {
-		{ "go1.19.13", 27, 43, 14, 0, 3 }, { "go1.20.14", 32, 43, 14, 0, 6 },
-		{ "go1.21.13", 32, 43, 14, 0, 6 },
-		{ "go1.22.12", 37, 15, 14, 36, 10 }, { "go1.23.12", 38, 16, 14, 36, 10 },
-		{ "go1.24.9", 44, 17, 14, 37, 10 }, { "go1.25.3", 47, 17, 14, 38, 10 },
-		{ "go1.26.8", 47, 17, 19, 38, 10 }, { "go1.27.4", 47, 17, 19, 38, 10 },
+		{ "go1.19.13", 27, 43, 14, 0, 3 },   { "go1.20.14", 32, 43, 14, 0, 6 },
+		{ "go1.21.13", 32, 43, 14, 0, 6 },   { "go1.22.12", 37, 15, 14, 36, 10 },
+		{ "go1.23.12", 38, 16, 14, 36, 10 }, { "go1.24.9", 44, 17, 14, 37, 10 },
+		{ "go1.25.3", 47, 17, 14, 38, 10 },  { "go1.26.8", 47, 17, 19, 38, 10 },
+		{ "go1.27.4", 47, 17, 19, 38, 10 },
 	};
 	struct layout l;
 
@@ -111,7 +112,7 @@ static void reasons_of_v1(void **state)
 	assert_string_equal(layout__block_reason(&l, 16, 9), "forever");
 	assert_string_equal(layout__block_reason(&l, 42, 11), "GC mark assist wait for work");
 	assert_string_equal(layout__block_reason(&l, 0, 0), "unspecified");
-	assert_string_equal(layout__block_reason(&l, 21, 0), "unspecified");	/* no block */
+	assert_string_equal(layout__block_reason(&l, 21, 0), "unspecified"); /* no block */
 	assert_string_equal(layout__block_reason(&l, 43, 0), "unspecified");
 	assert_string_equal(layout__block_reason(&l, 20, 0), "unspecified");
 	assert_string_equal(layout__block_reason(&l, 20, 99), "unspecified");
@@ -326,7 +327,7 @@ static void newer_release(const char *path)
 	struct error err = { "" };
 	struct layout l;
 
-	if (strstr(path, "go1.26")) {	/* whose members have the names that are expected */
+	if (strstr(path, "go1.26")) { /* whose members have the names that are expected */
 		assert_int_equal(read_file(fd, "go1.99.1", &l, &err), 0);
 		assert_non_null(strstr(l.warning, "go1.99.1 is newer than"));
 		assert_non_null(strstr(l.source, "DWARF alone"));

@@ -26,7 +26,8 @@ static void held_now(void **state)
 {
 	uint64_t peak = 0;
 
-	status = "Name:\tx\nVmHWM:\t  900 kB\nRssAnon:\t  100 kB\nRssFile:\t  300 kB\nRssShmem:\t  20 kB\n";
+	status =
+		"Name:\tx\nVmHWM:\t  900 kB\nRssAnon:\t  100 kB\nRssFile:\t  300 kB\nRssShmem:\t  20 kB\n";
 	memory__sample(&peak);
 	assert_int_equal(peak, 120 << 10);
 	status = "RssAnon:\t  99 kB\nRssShmem:\t  20 kB\n";

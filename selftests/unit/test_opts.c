@@ -109,8 +109,19 @@ static void lists(void **state)
 
 static void sizes(void **state)
 {
-	static const char *const bad[] = { "", "K", "-1", "1 ", "1k", "1KB", "1T", "4095", "3K",
-					   "1025M", "2G", "99999999999G", "18446744073709551616" };
+	static const char *const bad[] = { "",
+					   "K",
+					   "-1",
+					   "1 ",
+					   "1k",
+					   "1KB",
+					   "1T",
+					   "4095",
+					   "3K",
+					   "1025M",
+					   "2G",
+					   "99999999999G",
+					   "18446744073709551616" };
 	uint64_t size = 7;
 
 	assert_true(opts__size("4096", 4096, 1 << 30, &size));
@@ -129,10 +140,8 @@ static void sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations),
-		cmocka_unit_test(no_durations),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(lists),
+		cmocka_unit_test(durations), cmocka_unit_test(no_durations),
+		cmocka_unit_test(numbers),   cmocka_unit_test(lists),
 		cmocka_unit_test(sizes),
 	};
 

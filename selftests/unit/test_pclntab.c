@@ -17,7 +17,7 @@
 #include "programs.h"
 
 struct program {
-	int fd;			/* closed behind the image, which keeps one of its own: -1 */
+	int fd; /* closed behind the image, which keeps one of its own: -1 */
 	struct elf_image *elf;
 	struct go_buildinfo info;
 	struct pclntab *pt;
@@ -314,7 +314,7 @@ static void obfuscated(const char *path)
 		assert_true(pclntab__info(p.pt, i, &info));
 		assert_int_equal(pwrite(q.fd, &i, 4, (off_t)(sec.offset + info.record)), 4);
 	}
-	if (p.info.version.minor < 20) {	/* another format: not read without its magic */
+	if (p.info.version.minor < 20) { /* another format: not read without its magic */
 		assert_int_equal(pclntab__open(&q.pt, q.elf, &q.info.version, NULL), -EBADMSG);
 		elf_image__destroy(q.elf);
 		close(q.fd);

@@ -15,9 +15,8 @@
 #include "go_made.h"
 
 /* Three functions of 32 bytes; the first begins 16 bytes behind the text's begin. */
-asm(MADE_TEXT
-    ".skip 16, 0xcc; f_a: .skip 32, 0x90; f_b: .skip 32, 0x90; "
-    "f_c: .skip 32, 0x90; " MADE_TEXT_END);
+asm(MADE_TEXT ".skip 16, 0xcc; f_a: .skip 32, 0x90; f_b: .skip 32, 0x90; "
+	      "f_c: .skip 32, 0x90; " MADE_TEXT_END);
 
 extern const unsigned char made_text[], made_text_end[], f_a[], f_b[], f_c[];
 

@@ -77,8 +77,8 @@ int cap_drop_bound(cap_value_t cap)
 
 int cap_get_flag(cap_t c, cap_value_t cap, cap_flag_t flag, cap_flag_value_t *ret)
 {
-	*ret = (flag == CAP_PERMITTED ? c->permitted : c->effective) & BIT(cap) ? CAP_SET
-										: CAP_CLEAR;
+	*ret = (flag == CAP_PERMITTED ? c->permitted : c->effective) & BIT(cap) ? CAP_SET :
+										  CAP_CLEAR;
 	return 0;
 }
 

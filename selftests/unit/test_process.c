@@ -252,12 +252,23 @@ static const struct {
 	uint32_t by;
 } members[] = {
 #define WRONG(field, by) { #field, offsetof(struct layout, field), by }
-	WRONG(m_procid, 8), WRONG(m_procid, -8u), WRONG(m_g0, 8), WRONG(m_oldp, 8),
-	WRONG(m_alllink, -8u), WRONG(g_stack_lo, 16), WRONG(g_stack_hi, 8),
-	WRONG(config.g_m, 8), WRONG(config.g_m, -8u), WRONG(config.g_goid, 8),
-	WRONG(config.g_goid, -8u), WRONG(config.g_sched, 8), WRONG(config.g_startpc, -8u),
-	WRONG(config.gobuf_sp, 8), WRONG(config.p_id, 8),
-	WRONG(p_status, 4), WRONG(p_m, 8),
+	WRONG(m_procid, 8),
+	WRONG(m_procid, -8u),
+	WRONG(m_g0, 8),
+	WRONG(m_oldp, 8),
+	WRONG(m_alllink, -8u),
+	WRONG(g_stack_lo, 16),
+	WRONG(g_stack_hi, 8),
+	WRONG(config.g_m, 8),
+	WRONG(config.g_m, -8u),
+	WRONG(config.g_goid, 8),
+	WRONG(config.g_goid, -8u),
+	WRONG(config.g_sched, 8),
+	WRONG(config.g_startpc, -8u),
+	WRONG(config.gobuf_sp, 8),
+	WRONG(config.p_id, 8),
+	WRONG(p_status, 4),
+	WRONG(p_m, 8),
 #undef WRONG
 };
 
@@ -287,7 +298,8 @@ static void look_at(const char *path)
 		*(uint32_t *)((char *)&wrong + members[i].place) += members[i].by;
 		err.text[0] = 0;
 		if (process__check_layout(&p, &wrong, &err) != -EPROTO)
-			fail_msg("%s is wrong by %u, and not found", members[i].name, members[i].by);
+			fail_msg("%s is wrong by %u, and not found", members[i].name,
+				 members[i].by);
 		if (!strstr(err.text, "structures are not where"))
 			fail_msg("%s is wrong by %u: %s", members[i].name, members[i].by, err.text);
 	}

@@ -112,7 +112,7 @@ static void a_read_that_blocks(void **state)
 	assert_int_equal(reader__run(read_it, &job, sizeof(job), count, &calls), -ETIMEDOUT);
 	took = now_ms() - begin;
 	assert_true(took >= READER_PATIENCE_MS);
-	assert_true(calls > 10); /* rings are drained meanwhile */
+	assert_true(calls > 10);	/* rings are drained meanwhile */
 	assert_int_equal(job.calls, 0); /* nothing came back */
 	assert_int_equal(atomic_load(&returned), before);
 }
@@ -182,12 +182,9 @@ static void a_late_page(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_read_that_ends),
-		cmocka_unit_test(a_read_that_blocks),
-		cmocka_unit_test(it_is_cancelled),
-		cmocka_unit_test(a_signal_ends_it),
-		cmocka_unit_test(reasons),
-		cmocka_unit_test(a_late_page),
+		cmocka_unit_test(a_read_that_ends), cmocka_unit_test(a_read_that_blocks),
+		cmocka_unit_test(it_is_cancelled),  cmocka_unit_test(a_signal_ends_it),
+		cmocka_unit_test(reasons),	    cmocka_unit_test(a_late_page),
 	};
 
 	return cmocka_run_group_tests(tests, make_absent_page, NULL);

@@ -83,9 +83,9 @@ int bpf_map__reuse_fd(struct bpf_map *map, int fd)
 {
 	const char *name = (const char *)map;
 
-	assert_int_equal(fd, !strcmp(name, "rings")	 ? t.r.map
-			     : !strcmp(name, "counters") ? t.r.counters
-							 : t.r.numbers);
+	assert_int_equal(fd, !strcmp(name, "rings")    ? t.r.map :
+			     !strcmp(name, "counters") ? t.r.counters :
+							 t.r.numbers);
 	return ++t.reused == t.fails ? -ENOENT : 0;
 }
 

@@ -15,7 +15,8 @@
 static const char *const releases[] = {
 	"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.9", "go1.25.3", "go1.26.0",
 };
-#define LAST_WITH_CALL_SITE 5 /* releases that say at the exit of a system call what became of the P */
+#define LAST_WITH_CALL_SITE                                                                        \
+	5 /* releases that say at the exit of a system call what became of the P */
 #define HOLD_OVER_NS 300000000ull /* held records are forced by then */
 
 static void each(size_t first, size_t n, void (*test)(const char *go))

@@ -325,7 +325,7 @@ static void duplicates(void **state)
 	flush(&m);
 	assert_string_equal(m.writer.text, "m1 GoBlock \"unspecified\" -\nm2 GoUnblock g1 #2 -\n"
 					   "m1 ProcStop\nm2 GoCreate g9 f19 -\n");
-	expect_repairs(&m, 0, 3);	/* a create may be told twice: site_inline.c */
+	expect_repairs(&m, 0, 3); /* a create may be told twice: site_inline.c */
 }
 
 static void holes_and_losses(void **state)

@@ -23,7 +23,7 @@ static struct code code_of(struct insn *insn, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		insn[i].addr = 100 + i;
-		if (!insn[i].set_reg)		/* a constant in AX is not needed here */
+		if (!insn[i].set_reg) /* a constant in AX is not needed here */
 			insn[i].set_reg = GPR_NONE;
 	}
 	return (struct code){ .func = { .entry = 100, .end = 100 + n }, .insn = insn, .n = n };
@@ -34,26 +34,40 @@ static struct code code_of(struct insn *insn, size_t n)
 static void prologues(void **state)
 {
 	struct insn plain[] = {
-		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
-		INSN(.kind = INSN_PUSH_BP, .emulated = true), INSN(.writes = 1u << GPR_BP),
-	};
-	struct insn large[] = {		/* lea r12, [rsp - N] */
-		INSN(.writes = 1u << GPR_R12), INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC),
-		INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_BP),
-	};
-	struct insn clobbered[] = {
-		INSN(.writes = 1u << GPR_AX), INSN(.kind = INSN_PUSH_BP),
+		INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
+		INSN(.kind = INSN_PUSH_BP, .emulated = true),
 		INSN(.writes = 1u << GPR_BP),
 	};
-	struct insn spilled[] = {	/* a store before the push */
-		INSN(.stores = true), INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_BP),
+	struct insn large[] = {
+		/* lea r12, [rsp - N] */
+		INSN(.writes = 1u << GPR_R12), INSN(.kind = INSN_CMP),	     INSN(.kind = INSN_JCC),
+		INSN(.kind = INSN_PUSH_BP),    INSN(.writes = 1u << GPR_BP),
 	};
-	struct insn frame_by_sub[] = {	/* <= 1.20 */
-		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
-		INSN(.writes = 1u << GPR_SP), INSN(.stores = true), INSN(.writes = 1u << GPR_BP),
+	struct insn clobbered[] = {
+		INSN(.writes = 1u << GPR_AX),
+		INSN(.kind = INSN_PUSH_BP),
+		INSN(.writes = 1u << GPR_BP),
 	};
-	struct insn unchecked[] = {	/* the same of a nosplit function */
-		INSN(.writes = 1u << GPR_SP), INSN(.stores = true), INSN(.writes = 1u << GPR_BP),
+	struct insn spilled[] = {
+		/* a store before the push */
+		INSN(.stores = true),
+		INSN(.kind = INSN_PUSH_BP),
+		INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn frame_by_sub[] = {
+		/* <= 1.20 */
+		INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 150),
+		INSN(.writes = 1u << GPR_SP),
+		INSN(.stores = true),
+		INSN(.writes = 1u << GPR_BP),
+	};
+	struct insn unchecked[] = {
+		/* the same of a nosplit function */
+		INSN(.writes = 1u << GPR_SP),
+		INSN(.stores = true),
+		INSN(.writes = 1u << GPR_BP),
 	};
 	struct insn other[] = { INSN(.kind = INSN_PUSH_BP), INSN(.writes = 1u << GPR_AX) };
 	struct insn none[] = { INSN(.kind = INSN_CMP), INSN(.kind = INSN_RET) };
@@ -85,9 +99,11 @@ static void prologues(void **state)
 static void behind_a_call(void **state)
 {
 	struct insn insn[] = {
-		INSN(.kind = INSN_CALL, .target = 7), INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_CALL, .target = 7),
+		INSN(.kind = INSN_CMP),
 		INSN(.kind = INSN_JCC, .emulated = true, .target = 104),
-		INSN(.writes = 1u << GPR_AX), INSN(.kind = INSN_RET),
+		INSN(.writes = 1u << GPR_AX),
+		INSN(.kind = INSN_RET),
 	};
 	struct code c = CODE(insn);
 
@@ -96,12 +112,13 @@ static void behind_a_call(void **state)
 	assert_true(find__call(&c, 8, 0) == NO_INSN);
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 2);
 	insn[4] = (struct insn)INSN(.kind = INSN_JMP, .addr = 104, .target = 102);
-	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);	/* 2 is reached without the call */
+	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX),
+			 1); /* 2 is reached without the call */
 	insn[4].kind = INSN_JCC;
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
 	insn[4].kind = INSN_RET;
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 2);
-	insn[1].writes = 1u << GPR_AX;		/* the result is gone at the jump */
+	insn[1].writes = 1u << GPR_AX; /* the result is gone at the jump */
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
 	insn[1].writes = 0;
 	insn[4] = (struct insn){
@@ -110,7 +127,7 @@ static void behind_a_call(void **state)
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1); /* 2 is jumped to */
 	insn[4].kind = INSN_RET;
 	insn[1].writes = 1u << GPR_AX;
-	insn[2].target = 101;			/* the place is reached without the call, too */
+	insn[2].target = 101; /* the place is reached without the call, too */
 	assert_true(find__after_call(&c, 0, 1u << GPR_AX) == NO_INSN);
 	c.n = 1;
 	assert_true(find__after_call(&c, 0, 1u << GPR_AX) == NO_INSN);
@@ -138,11 +155,15 @@ static void trace_test(void **state)
 {
 	/* jne slow; off; jmp on; slow: call acquire; on: test; je end; call tracer; end: */
 	struct insn insn[] = {
-		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .target = 104),
+		INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_JCC, .target = 104),
 		INSN(.kind = INSN_OTHER),
-		INSN(.kind = INSN_JMP, .target = 105), INSN(.kind = INSN_CALL, .target = 7),
-		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .target = 108),
-		INSN(.kind = INSN_CALL, .target = 9), INSN(.kind = INSN_RET),
+		INSN(.kind = INSN_JMP, .target = 105),
+		INSN(.kind = INSN_CALL, .target = 7),
+		INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_JCC, .target = 108),
+		INSN(.kind = INSN_CALL, .target = 9),
+		INSN(.kind = INSN_RET),
 	};
 	struct code c = CODE(insn);
 
@@ -150,7 +171,7 @@ static void trace_test(void **state)
 	assert_true(find__trace_test(&c, 7, 8) == NO_INSN);
 	insn[1].target = 106;
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
-	insn[1].target = 103;			/* to a nop before the call */
+	insn[1].target = 103; /* to a nop before the call */
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
 	insn[2].kind = INSN_JMP;
 	insn[3].kind = INSN_NOP;
@@ -158,7 +179,7 @@ static void trace_test(void **state)
 	insn[2].kind = INSN_OTHER;
 	insn[3].kind = INSN_JMP;
 	insn[1].target = 104;
-	insn[2].kind = INSN_CALL;		/* a call in between: not the test */
+	insn[2].kind = INSN_CALL; /* a call in between: not the test */
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
 }
 
@@ -166,19 +187,22 @@ static void guards(void **state)
 {
 	/* je end; je end; call tracer; end: */
 	struct insn insn[] = {
-		INSN(.kind = INSN_CMP), INSN(.kind = INSN_JCC, .emulated = true, .target = 105),
-		INSN(.kind = INSN_JCC, .emulated = true, .target = 105), INSN(.kind = INSN_OTHER),
-		INSN(.kind = INSN_CALL, .target = 9), INSN(.kind = INSN_RET),
+		INSN(.kind = INSN_CMP),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 105),
+		INSN(.kind = INSN_JCC, .emulated = true, .target = 105),
+		INSN(.kind = INSN_OTHER),
+		INSN(.kind = INSN_CALL, .target = 9),
+		INSN(.kind = INSN_RET),
 	};
 	struct code c = CODE(insn);
 
 	assert_int_equal(find__guard(&c, 4, false), 1);
-	insn[1].target = 107;			/* another condition's */
+	insn[1].target = 107; /* another condition's */
 	assert_int_equal(find__guard(&c, 4, false), 2);
 	insn[3].kind = INSN_CALL;
 	assert_true(find__guard(&c, 4, false) == NO_INSN);
 	assert_int_equal(find__guard(&c, 4, true), 2);
-	insn[2].target = 103;			/* not around the call */
+	insn[2].target = 103; /* not around the call */
 	assert_true(find__guard(&c, 4, true) == NO_INSN);
 }
 
@@ -198,29 +222,33 @@ static void added(void **state)
 
 	assert_int_equal(find__added(&c, 0, &sum), 3);
 	assert_int_equal(sum, GPR_DI);
-	assert_true(find__added(&c, 1, &sum) == NO_INSN);	/* nobody adds to the second's */
+	assert_true(find__added(&c, 1, &sum) == NO_INSN); /* nobody adds to the second's */
 	insn[2].writes = 1u << GPR_DI;
 	assert_true(find__added(&c, 0, &sum) == NO_INSN);
 	insn[2].writes = 0;
-	insn[1].src = GPR_CX;					/* a sum of others */
+	insn[1].src = GPR_CX; /* a sum of others */
 	assert_true(find__added(&c, 0, &sum) == NO_INSN);
 	insn[1].src = GPR_BX;
-	insn[5].target = 102;					/* the jump is come to otherwise */
+	insn[5].target = 102; /* the jump is come to otherwise */
 	assert_true(find__added(&c, 0, &sum) == NO_INSN);
 }
 
 /* lock cmpxchg [r9 + 144], r10; and what compilers make of "did it?" */
-#define CAS_INSN INSN(.kind = INSN_CAS, .stores = true, .width = 4, .disp = 144, .base = GPR_R9,	\
-		      .src = GPR_R10, .writes = 1u << GPR_AX)
+#define CAS_INSN                                                                                   \
+	INSN(.kind = INSN_CAS, .stores = true, .width = 4, .disp = 144, .base = GPR_R9,            \
+	     .src = GPR_R10, .writes = 1u << GPR_AX)
 
 static void compare_and_swap(void **state)
 {
 	struct insn branch[] = {
-		CAS_INSN, INSN(.kind = INSN_JCC, .jump_on_zero_flag = true, .target = 150),
+		CAS_INSN,
+		INSN(.kind = INSN_JCC, .jump_on_zero_flag = true, .target = 150),
 	};
 	struct insn test[] = {
-		CAS_INSN, INSN(.kind = INSN_SETZ, .src = GPR_R11, .writes = 1u << GPR_R11),
-		INSN(.kind = INSN_NOP), INSN(.kind = INSN_TEST, .src = GPR_R11),
+		CAS_INSN,
+		INSN(.kind = INSN_SETZ, .src = GPR_R11, .writes = 1u << GPR_R11),
+		INSN(.kind = INSN_NOP),
+		INSN(.kind = INSN_TEST, .src = GPR_R11),
 		INSN(.kind = INSN_JCC, .jump_on_zero_flag = true, .target = 150),
 	};
 	bool flag = false;
@@ -233,9 +261,9 @@ static void compare_and_swap(void **state)
 	assert_true(find__cas(&c, 144, 8, 0) == NO_INSN);
 	assert_true(find__cas(&c, 144, 4, 1) == NO_INSN);
 	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
-	assert_true(flag);			/* je is taken, jne not: it took place */
+	assert_true(flag); /* je is taken, jne not: it took place */
 	branch[1].target = 101;
-	assert_true(find__cas_done(&c, 0, &flag) == NO_INSN);	/* reached without the swap, too */
+	assert_true(find__cas_done(&c, 0, &flag) == NO_INSN); /* reached without the swap, too */
 	c.n = 1;
 	assert_true(find__cas_done(&c, 0, &flag) == NO_INSN);
 
@@ -244,20 +272,20 @@ static void compare_and_swap(void **state)
 	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
 	c.n = 5;
 	assert_int_equal(find__cas_done(&c, 0, &flag), 4);
-	assert_false(flag);			/* test r, r: not zero is yes */
-	test[2].writes = 1u << GPR_R9;		/* the goroutine is gone at the branch */
+	assert_false(flag);	       /* test r, r: not zero is yes */
+	test[2].writes = 1u << GPR_R9; /* the goroutine is gone at the branch */
 	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
 	assert_true(flag);
 	test[2].writes = 0;
-	test[3].src = GPR_R12;			/* another register is tested */
+	test[3].src = GPR_R12; /* another register is tested */
 	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
 	test[3].src = GPR_R11;
-	test[4].jump_on_zero_flag = false;	/* jbe and the like look at more */
+	test[4].jump_on_zero_flag = false; /* jbe and the like look at more */
 	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
 	test[4].jump_on_zero_flag = true;
-	test[4].target = 103;			/* the branch is reached by another way */
+	test[4].target = 103; /* the branch is reached by another way */
 	assert_int_equal(find__cas_done(&c, 0, &flag), 1);
-	test[0].base = GPR_SP;			/* a local variable is no goroutine */
+	test[0].base = GPR_SP; /* a local variable is no goroutine */
 	assert_true(find__cas(&c, 144, 4, 0) == NO_INSN);
 }
 
@@ -265,9 +293,12 @@ static void compare_and_swap(void **state)
 static void before_a_swap(void **state)
 {
 	struct insn insn[] = {
-		INSN(.kind = INSN_OTHER), INSN(.kind = INSN_NOP, .emulated = true),
-		INSN(.writes = 1u << GPR_AX), CAS_INSN,
-		INSN(.kind = INSN_JCC, .target = 102), INSN(.kind = INSN_RET),
+		INSN(.kind = INSN_OTHER),
+		INSN(.kind = INSN_NOP, .emulated = true),
+		INSN(.writes = 1u << GPR_AX),
+		CAS_INSN,
+		INSN(.kind = INSN_JCC, .target = 102),
+		INSN(.kind = INSN_RET),
 	};
 	struct code c = CODE(insn);
 
@@ -275,17 +306,17 @@ static void before_a_swap(void **state)
 	insn[1].emulated = false;
 	assert_int_equal(find__before_cas(&c, 3), 2);
 	insn[1].emulated = true;
-	insn[2].writes = 1u << GPR_R10;		/* only then it is the goroutine */
+	insn[2].writes = 1u << GPR_R10; /* only then it is the goroutine */
 	assert_true(find__before_cas(&c, 3) == NO_INSN);
 	insn[2].writes = 1u << GPR_AX;
 	insn[0].kind = INSN_JCC;
-	insn[0].target = 102;			/* reached beside the nop */
+	insn[0].target = 102; /* reached beside the nop */
 	assert_int_equal(find__before_cas(&c, 3), 2);
-	insn[0].target = 103;			/* and beside all else */
+	insn[0].target = 103; /* and beside all else */
 	assert_true(find__before_cas(&c, 3) == NO_INSN);
-	insn[0].target = 101;			/* to the nop */
+	insn[0].target = 101; /* to the nop */
 	assert_int_equal(find__before_cas(&c, 3), 1);
-	insn[2].kind = INSN_JCC;		/* not all who pass the nop come here */
+	insn[2].kind = INSN_JCC; /* not all who pass the nop come here */
 	insn[2].target = 105;
 	assert_true(find__before_cas(&c, 3) == NO_INSN);
 }
@@ -293,7 +324,8 @@ static void before_a_swap(void **state)
 static void cleared_members(void **state)
 {
 	struct insn insn[] = {
-		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200, .base = GPR_SP),
+		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200,
+		     .base = GPR_SP),
 		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200, .imm = 1,
 		     .base = GPR_CX),
 		INSN(.stores = true, .width = 8, .disp = 200, .base = GPR_CX),
@@ -352,7 +384,7 @@ static void constants(void **state)
 	assert_true(find__stored(&c, 3, 0x1240, 3));
 	assert_false(find__stored(&c, 3, 0x1240, 2));
 	assert_false(find__stored(&c, 3, 0x1238, 3));
-	assert_false(find__stored(&c, 4, 0x1240, 3));	/* belongs to the call before */
+	assert_false(find__stored(&c, 4, 0x1240, 3)); /* belongs to the call before */
 }
 
 struct program {
@@ -405,7 +437,8 @@ static size_t count(const struct site_list *list, enum gt_probe probe, uint64_t 
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		n += list->site[i].probe == probe && GT_COOKIE_VALUE(list->site[i].cookie) == cookie;
+		n += list->site[i].probe == probe &&
+		     GT_COOKIE_VALUE(list->site[i].cookie) == cookie;
 	return n;
 }
 
@@ -427,11 +460,12 @@ static void sites_of(const char *path)
 	}
 	tentative = p.layout.exit_is_tentative;
 	for (int probe = 0; probe < GT_PROBE_COUNT; probe++) {
-		bool expected = probe == GT_PROBE_SYSCALL_EXIT ? !tentative :
-				probe == GT_PROBE_SYSCALL_TRY_EXIT ? tentative :
-				probe == GT_PROBE_CREATE_SYSCALL ||
-				probe == GT_PROBE_DESTROY_SYSCALL ?
-				p.layout.version.minor >= 22 : true;
+		bool expected =
+			probe == GT_PROBE_SYSCALL_EXIT	   ? !tentative :
+			probe == GT_PROBE_SYSCALL_TRY_EXIT ? tentative :
+			probe == GT_PROBE_CREATE_SYSCALL || probe == GT_PROBE_DESTROY_SYSCALL ?
+							     p.layout.version.minor >= 22 :
+							     true;
 
 		if (probe != GT_PROBE_SWITCH && probe != GT_PROBE_CREATE_BLOCKED)
 			assert_int_equal(list.has[probe], expected);

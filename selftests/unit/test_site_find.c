@@ -74,9 +74,9 @@ static int fd;
 
 static int setup(void **state)
 {
-	const struct made_section sec = {
-		.name = ".text", .data = made_text, .len = (size_t)(made_text_end - made_text)
-	};
+	const struct made_section sec = { .name = ".text",
+					  .data = made_text,
+					  .len = (size_t)(made_text_end - made_text) };
 
 	fd = elf_made(&sec, 1);
 	return elf_image__open(&elf, fd, "made", NULL);
@@ -126,7 +126,8 @@ static void members(void **state)
 	LABEL(i_swap);
 
 	WITH(cleared, swaps) assert_int_equal(find__cleared(&c, 200, 0), AT(i_cleared));
-	WITH(swaps, near) {
+	WITH(swaps, near)
+	{
 		assert_int_equal(find__cas(&c, 144, 4, 0), AT(i_swap));
 		assert_int_equal(find__cas(&c, -1, 8, 0), AT(i_swap) - 2);
 	}
@@ -138,7 +139,8 @@ static void constants(void **state)
 	LABEL(i_far);
 	int64_t v = 0;
 
-	WITH(near, far) {
+	WITH(near, far)
+	{
 		assert_true(find__constant(&c, AT(i_near), GPR_BX, &v));
 		assert_int_equal(v, 7);
 	}
@@ -171,13 +173,13 @@ static void guards(void **state)
 	LABEL(i_guarded_jmp);
 
 	WITH(guard, guard_far)
-		assert_int_equal(find__guard(&c, AT(i_guarded), false), AT(i_guard));
+	assert_int_equal(find__guard(&c, AT(i_guarded), false), AT(i_guard));
 	WITH(guard_far, guard_to)
-		assert_true(find__guard(&c, AT(i_guarded_far), false) == NO_INSN);
+	assert_true(find__guard(&c, AT(i_guarded_far), false) == NO_INSN);
 	WITH(guard_to, guard_ret)
-		assert_true(find__guard(&c, AT(i_guarded_to), false) == NO_INSN);
+	assert_true(find__guard(&c, AT(i_guarded_to), false) == NO_INSN);
 	WITH(guard_ret, guard_jmp)
-		assert_true(find__guard(&c, AT(i_guarded_ret), true) == NO_INSN);
+	assert_true(find__guard(&c, AT(i_guarded_ret), true) == NO_INSN);
 	WITH(guard_jmp, sum) assert_true(find__guard(&c, AT(i_guarded_jmp), true) == NO_INSN);
 }
 
@@ -207,13 +209,13 @@ static void around_swaps(void **state)
 	bool flag = false;
 
 	WITH(done, done_far)
-		assert_int_equal(find__cas_done(&c, AT(i_done_swap), &flag), AT(i_done));
+	assert_int_equal(find__cas_done(&c, AT(i_done_swap), &flag), AT(i_done));
 	WITH(done_far, before)
-		assert_int_equal(find__cas_done(&c, AT(i_far_swap), &flag), AT(i_next));
+	assert_int_equal(find__cas_done(&c, AT(i_far_swap), &flag), AT(i_next));
 	WITH(before, before_far)
-		assert_int_equal(find__before_cas(&c, AT(i_before_swap)), AT(i_before));
+	assert_int_equal(find__before_cas(&c, AT(i_before_swap)), AT(i_before));
 	WITH(before_far, entry)
-		assert_int_equal(find__before_cas(&c, AT(i_before_far_swap)), AT(i_near2));
+	assert_int_equal(find__before_cas(&c, AT(i_before_far_swap)), AT(i_near2));
 }
 
 static void prologues_and_tests(void **state)
@@ -226,7 +228,8 @@ static void prologues_and_tests(void **state)
 
 	WITH(entry, entry_far) assert_int_equal(find__entry(&c), AT(i_entry));
 	WITH(entry_far, test) assert_true(find__entry(&c) == NO_INSN);
-	WITH(test, test_ret) {
+	WITH(test, test_ret)
+	{
 		size_t call = AT(i_traced);
 
 		/* not 64 instructions back: the call of acquire, but not the branch around it */
@@ -234,7 +237,7 @@ static void prologues_and_tests(void **state)
 		assert_int_equal(find__trace_test(&c, call - 3, ADDR(f_near)), AT(i_test));
 	}
 	WITH(test_ret, none)
-		assert_true(find__trace_test(&c, AT(i_traced_ret), ADDR(f_near)) == NO_INSN);
+	assert_true(find__trace_test(&c, AT(i_traced_ret), ADDR(f_near)) == NO_INSN);
 }
 
 int main(void)

@@ -158,7 +158,8 @@ static void changes_of_status(void **state)
 	/* Two copies in one function: each site once. */
 	init("go1.25.3");
 	inlined("other.cas", "runtime.gdestroy", i_cas, s_cas1 + 2);
-	runtime__func(&r, "other.cas")->tree[1] = (struct made_inline){ .name = "runtime.gdestroy" };
+	runtime__func(&r, "other.cas")->tree[1] =
+		(struct made_inline){ .name = "runtime.gdestroy" };
 	runtime__func(&r, "other.cas")->inlined[2] =
 		(struct made_range){ (uint32_t)(s_cas2 + 2 - f_cas), 1 };
 	expect_found();
@@ -300,9 +301,8 @@ static void stops_of_the_world(void **state)
 	runtime__rename(&r, "other.tracer", "runtime.traceLocker.STWStart");
 	INLINED("other.stw255", "runtime.stopTheWorldWithSema", stw255);
 	expect_found();
-	assert_string_equal(
-		runtime__missing(&r, GT_PROBE_STW_BEGIN)->reason,
-		"the compiler inlined runtime.stopTheWorldWithSema into other.stw255");
+	assert_string_equal(runtime__missing(&r, GT_PROBE_STW_BEGIN)->reason,
+			    "the compiler inlined runtime.stopTheWorldWithSema into other.stw255");
 	runtime__close(&r);
 	/* by a test of the tracer alone */
 	init("go1.25.3");

@@ -42,9 +42,8 @@ asm(MADE_TEXT RUNTIME_TEXT
 /* clang-format on */
 
 extern const unsigned char f_find2[], s_call[], s_unknown[], s_idle[], s_cas[], f_many[], f_more[],
-	f_twice[],
-	f_acquire[], f_tracer[], f_start_world[], s_test[], f_no_test[], s_acquired[], f_mark[],
-	s_mark[], f_damaged[], f_bare[];
+	f_twice[], f_acquire[], f_tracer[], f_start_world[], s_test[], f_no_test[], s_acquired[],
+	f_mark[], s_mark[], f_damaged[], f_bare[];
 
 static const struct made_func funcs[] = {
 	RUNTIME_FUNCS,
@@ -277,7 +276,7 @@ static void releases(void **state)
 	r.release = "go1.21.0";
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
-	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 0); /* releasep */
+	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 0);  /* releasep */
 	assert_int_equal(runtime__count(&r, GT_PROBE_GOSCHED), 0); /* its callers */
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, f_reenter, 0);
 	runtime__close(&r);
@@ -388,16 +387,11 @@ static void sets_and_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_runtime),
-		cmocka_unit_test(each_is_needed),
-		cmocka_unit_test(changes_of_status),
-		cmocka_unit_test(up_to_128),
-		cmocka_unit_test(alternatives),
-		cmocka_unit_test(unfit_functions),
-		cmocka_unit_test(releases),
-		cmocka_unit_test(tests_of_the_tracer),
-		cmocka_unit_test(the_end_of_marking),
-		cmocka_unit_test(sets_and_arguments),
+		cmocka_unit_test(a_whole_runtime),    cmocka_unit_test(each_is_needed),
+		cmocka_unit_test(changes_of_status),  cmocka_unit_test(up_to_128),
+		cmocka_unit_test(alternatives),	      cmocka_unit_test(unfit_functions),
+		cmocka_unit_test(releases),	      cmocka_unit_test(tests_of_the_tracer),
+		cmocka_unit_test(the_end_of_marking), cmocka_unit_test(sets_and_arguments),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

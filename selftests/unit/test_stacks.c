@@ -41,12 +41,18 @@ enum {
 static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 {
 	static const char *const names[] = {
-		[MAIN] = "main.main",	      [LEAF] = "main.leaf",
-		[INLINED] = "main.inner",     [WRAPPER] = "main.(*T).M",
-		[ELIDES] = "runtime.gopanic", [RT_MAIN] = "runtime.main",
-		[GOEXIT] = "runtime.goexit",  [ASYNC] = "runtime.asyncPreempt2",
-		[CALLBACK] = "runtime.cgocallback", [CROSSCALL] = "crosscall2",
-		[C_FUNC] = "call_go",	      [INTO_C] = "runtime.asmcgocall_landingpad",
+		[MAIN] = "main.main",
+		[LEAF] = "main.leaf",
+		[INLINED] = "main.inner",
+		[WRAPPER] = "main.(*T).M",
+		[ELIDES] = "runtime.gopanic",
+		[RT_MAIN] = "runtime.main",
+		[GOEXIT] = "runtime.goexit",
+		[ASYNC] = "runtime.asyncPreempt2",
+		[CALLBACK] = "runtime.cgocallback",
+		[CROSSCALL] = "crosscall2",
+		[C_FUNC] = "call_go",
+		[INTO_C] = "runtime.asmcgocall_landingpad",
 	};
 	struct fixture *f = ctx;
 
@@ -99,15 +105,19 @@ static int teardown(void **state)
 }
 
 /* A STACK record: of a number, at a time, with a hash; `placed` as the probes send it. */
-static void add_record(struct fixture *f, uint32_t number, uint64_t hash, uint64_t time, bool placed,
-		       const uint64_t *pc, unsigned int n)
+static void add_record(struct fixture *f, uint32_t number, uint64_t hash, uint64_t time,
+		       bool placed, const uint64_t *pc, unsigned int n)
 {
 	struct {
 		struct gt_record rec;
 		struct gt_stack s;
 		uint64_t pc[GT_STACK_MAX];
 	} r = {
-		.rec = { .kind = GT_STACK, .tid = 1, .time = time, .object = hash, .stack = number },
+		.rec = { .kind = GT_STACK,
+			 .tid = 1,
+			 .time = time,
+			 .object = hash,
+			 .stack = number },
 		.s = { .depth = n, .placed = placed },
 	};
 
@@ -172,8 +182,9 @@ static void callbacks_from_c(void **state)
 	struct fixture *f = *state;
 
 	add(f, 1, (uint64_t[]){ LEAF, CALLBACK, CROSSCALL, MAIN, C_FUNC, INTO_C, MAIN }, 7);
-	expect_stack(f, 1, 0, "main.leaf runtime.cgocallback crosscall2 call_go "
-			      "runtime.asmcgocall_landingpad main.main");
+	expect_stack(f, 1, 0,
+		     "main.leaf runtime.cgocallback crosscall2 call_go "
+		     "runtime.asmcgocall_landingpad main.main");
 	add(f, 2, (uint64_t[]){ LEAF, CALLBACK, CROSSCALL, MAIN, C_FUNC, C_FUNC }, 6);
 	expect_stack(f, 2, 0, "main.leaf runtime.cgocallback");
 	add(f, 3, (uint64_t[]){ LEAF, CALLBACK, CROSSCALL, MAIN, C, INTO_C }, 6);
@@ -279,9 +290,9 @@ static void many_skips(void **state)
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t skip = 0; skip < 30; skip++)
 			expect_stack(f, 1, skip,
-				     skip == 0	 ? "main.leaf main.main"
-				     : skip == 1 ? "main.main"
-						 : "");
+				     skip == 0 ? "main.leaf main.main" :
+				     skip == 1 ? "main.main" :
+						 "");
 }
 
 static void deep_stacks(void **state)
@@ -337,7 +348,7 @@ static void number_of_two_stacks(void **state)
 }
 
 #define NUMBER(place, changes) ((uint32_t)(changes) << 16 | (place))
-#define SECOND 1000000000ull
+#define SECOND		       1000000000ull
 
 static void expect_at(struct fixture *f, uint32_t number, uint64_t time, const char *names)
 {
@@ -441,7 +452,8 @@ static void stacks_over_epochs(void **state)
 		expect_stack(f, 1, 1, "main.main");
 		assert_string_equal(names_of(f, stacks__start_id(f->stacks, start)), "main.main");
 		epoch = intern__epoch(f->in);
-		for (unsigned int i = 0; intern__new_stack_bytes(f->in) <= INTERN_STACKS_KEPT; i++) {
+		for (unsigned int i = 0; intern__new_stack_bytes(f->in) <= INTERN_STACKS_KEPT;
+		     i++) {
 			frame[0].pc = i; /* other stacks, which get the ids that these had */
 			intern__stack(f->in, frame, TRACE_STACK_MAX);
 		}

@@ -17,7 +17,8 @@ static const struct private_loss losses[] = {
 
 static void write_first_generation(void)
 {
-	static const struct private_meta meta = { .tool = "gotrace-bpf 0.1", .command = "a\0b",
+	static const struct private_meta meta = { .tool = "gotrace-bpf 0.1",
+						  .command = "a\0b",
 						  .command_len = 3 };
 	static const uint8_t cut[] = { 1, 1 };
 

@@ -299,8 +299,12 @@ static void kept(void **state)
 static void add_up(void **state)
 {
 	struct amount amounts[] = { { 3, 1 }, { 5, 2 } };
-	struct summary_stats one = { .exec = 1, .sched_wait = 2, .syscall = 3, .syscall_block = 4,
-				     .total = 20, .block = { amounts, 2, 2 } };
+	struct summary_stats one = { .exec = 1,
+				     .sched_wait = 2,
+				     .syscall = 3,
+				     .syscall_block = 4,
+				     .total = 20,
+				     .block = { amounts, 2, 2 } };
 	struct summary_stats sum = {};
 
 	assert_int_equal(summary_stats__unknown(&one), 2);
@@ -395,8 +399,7 @@ int main(void)
 		cmocka_unit_test(gc_work),	  cmocka_unit_test(gc_work_goes_on),
 		cmocka_unit_test(names),	  cmocka_unit_test(kept),
 		cmocka_unit_test(add_up),	  cmocka_unit_test(nonsense),
-		cmocka_unit_test(too_many_kinds),
-		cmocka_unit_test(all_is_freed),
+		cmocka_unit_test(too_many_kinds), cmocka_unit_test(all_is_freed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

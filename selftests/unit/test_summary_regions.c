@@ -77,8 +77,14 @@ static void expect_list(const struct summary_list *list, const char *want)
 static void end_task(int64_t time, uint64_t id, uint64_t parent, const char *name)
 {
 	struct trace_event ev = {
-		.time = time, .type = EV_USER_TASK_END, .p = on_p, .g = on_g, .arg = { id },
-		.parent = parent, .name = { name, (uint32_t)strlen(name) }, .words = &words,
+		.time = time,
+		.type = EV_USER_TASK_END,
+		.p = on_p,
+		.g = on_g,
+		.arg = { id },
+		.parent = parent,
+		.name = { name, (uint32_t)strlen(name) },
+		.words = &words,
 	};
 
 	assert_int_equal(summary__event(summary, &ev, &error), 0);

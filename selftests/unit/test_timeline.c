@@ -264,8 +264,8 @@ static void in_the_midst_of_a_loss(void **state)
 	t = open_timeline(&r);
 	while (timeline__next(t, &step, &err) > 0)
 		if (step.item)
-			assert_int_equal(timeline__in_loss(t), step.item->time >= 1000100 &&
-								       step.item->time < 1000300);
+			assert_int_equal(timeline__in_loss(t),
+					 step.item->time >= 1000100 && step.item->time < 1000300);
 	assert_int_equal(timeline__losses(t), 2);
 	timeline__destroy(t);
 	reader__destroy(r);

@@ -261,8 +261,8 @@ static void timers_and_network(void **state)
 		EV(&t, V1_GO_BLOCK_NET, 1, 0);
 		EV(&t, V1_GO_START, 1, 2, 1);
 		EV(&t, V1_GO_UNBLOCK, 1, 1, 2, 0);
-		expect_reason(&t, i ? "5 GoUnblock m-1 p1000002 g2 1 2 -\n"
-				    : "5 GoUnblock m-1 p1000001 g2 1 2 -\n");
+		expect_reason(&t, i ? "5 GoUnblock m-1 p1000002 g2 1 2 -\n" :
+				      "5 GoUnblock m-1 p1000001 g2 1 2 -\n");
 	}
 }
 

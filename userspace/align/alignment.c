@@ -15,7 +15,7 @@
 
 #include "lib/log.h"
 
-#define GAPS_MIN   8 /* fewer switches say nothing */
+#define GAPS_MIN    8 /* fewer switches say nothing */
 #define GAPS_TENTHS 3 /* nor does less than so many of ten: without a core of two it is a third */
 
 static bool is_targets(const struct map *target, const struct perf_sched *ev)

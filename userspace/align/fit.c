@@ -319,8 +319,8 @@ static size_t drop(const struct fit_sides *s, struct fit_candidate *c, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		time = s->ours.at[c[i].at].time;
-		away = line ? (double)(c[i].offset - line->base) - line__offset(line, time)
-			    : WINDOW;
+		away = line ? (double)(c[i].offset - line->base) - line__offset(line, time) :
+			      WINDOW;
 		if (fabs(away) > WINDOW / 5 && fabs((double)(c[i].offset - seed)) > WINDOW / 5)
 			c[left++] = c[i];
 	}

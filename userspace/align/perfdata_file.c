@@ -184,8 +184,8 @@ static int read_attr(struct perf_data *d, const struct section *s, struct error 
 	if (code)
 		return code;
 	ids = (struct section){ buf__u64(&b), buf__u64(&b) };
-	return b.bad ? perf__broken(d, "description of an event", err)
-		     : read_ids(d, attr, ids, err);
+	return b.bad ? perf__broken(d, "description of an event", err) :
+		       read_ids(d, attr, ids, err);
 }
 
 static int read_attrs(struct perf_data *d, const struct file_header *h, struct error *err)

@@ -75,9 +75,9 @@ static int set_field(const struct perf_data *d, struct tep_event *event, const c
 				  input__name(d->in), event->name, name);
 	ret->offset = (uint32_t)f->offset;
 	ret->size = (uint32_t)f->size;
-	ret->where = loc & TEP_FIELD_IS_RELATIVE ? SCHED_REL_LOC
-		     : loc			 ? SCHED_DATA_LOC
-						 : SCHED_HERE;
+	ret->where = loc & TEP_FIELD_IS_RELATIVE ? SCHED_REL_LOC :
+		     loc			 ? SCHED_DATA_LOC :
+						   SCHED_HERE;
 	return 0;
 }
 

@@ -286,7 +286,8 @@ int perf__read_records(struct perf_data *d, uint64_t size, struct error *err)
 	}
 	/* perf (6.1) may stop with the end of what it compressed still in its hands; it reads such a file, too */
 	if (!code && d->unpacked_len)
-		log__msg("%s: perf did not write the end of its last compressed record, which is left out",
-			 input__name(d->in));
+		log__msg(
+			"%s: perf did not write the end of its last compressed record, which is left out",
+			input__name(d->in));
 	return code;
 }

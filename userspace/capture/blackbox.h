@@ -49,15 +49,16 @@ struct blackbox_image {
 };
 
 struct blackbox_facts {
-	uint64_t t0, t1;	/* the window, CLOCK_MONOTONIC, ns */
-	uint64_t snapshots;	/* time of the pair of snapshots; 0: there was none that could be used */
-	bool stale;		/* it was taken before the window */
-	bool headless;		/* no checkpoint said what program this was */
-	bool overwritten;	/* records older than the window were */
-	unsigned int broken;	/* sub-buffers that were left out: not written to their end */
-	uint64_t records;	/* of the window */
-	uint64_t lost;		/* records that had no room in a sub-buffer, or are in one of the broken */
-	uint64_t stacks_lost;	/* that the table had no room for, since the black box was made */
+	uint64_t t0, t1; /* the window, CLOCK_MONOTONIC, ns */
+	uint64_t
+		snapshots; /* time of the pair of snapshots; 0: there was none that could be used */
+	bool stale;	   /* it was taken before the window */
+	bool headless;	   /* no checkpoint said what program this was */
+	bool overwritten;  /* records older than the window were */
+	unsigned int broken; /* sub-buffers that were left out: not written to their end */
+	uint64_t records;    /* of the window */
+	uint64_t lost; /* records that had no room in a sub-buffer, or are in one of the broken */
+	uint64_t stacks_lost; /* that the table had no room for, since the black box was made */
 	uint64_t stacks, stacks_gone; /* that records name: found; overwritten */
 };
 

@@ -170,7 +170,8 @@ void raw_snapshots__age(struct raw_snapshots *both, const struct touched *t, uin
 	size_t i;
 
 	for (i = 0; both->there[1] && i < both->snap[1].ng; i++)
-		touch(&later, both->snap[1].g[i].addr); /* without memory: the first one counts, too */
+		touch(&later,
+		      both->snap[1].g[i].addr); /* without memory: the first one counts, too */
 	age(&both->snap[0], t, &later, t1);
 	if (both->there[1])
 		age(&both->snap[1], t, NULL, t1);

@@ -36,7 +36,8 @@ static inline bool next_record(struct buf *b, struct blackbox_record *ret)
 }
 
 struct checkpoint {
-	bool is_one, whole; /* it has a header, else that is a stand-in; all of its chunks are there */
+	bool is_one,
+		whole; /* it has a header, else that is a stand-in; all of its chunks are there */
 	struct raw_header header;
 	struct buf chunks;
 	struct raw_snapshots both;

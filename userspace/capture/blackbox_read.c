@@ -29,9 +29,10 @@ struct ring {
 	struct part *part;
 	size_t n, next; /* parts; the next to be written */
 	bool overwritten;
-	bool counted;		      /* it has numbers: */
-	uint32_t first_seq, next_seq; /* of what was written, or passed over; behind the last of them */
-	uint32_t end_seq;	      /* that the next one would have had */
+	bool counted; /* it has numbers: */
+	uint32_t first_seq,
+		next_seq; /* of what was written, or passed over; behind the last of them */
+	uint32_t end_seq; /* that the next one would have had */
 	uint64_t written;
 };
 
@@ -41,8 +42,8 @@ struct box {
 	struct ring *ring;
 	struct checkpoint checkpoint[2];
 	struct raw_header header;
-	struct map seen;   /* ids of stacks */
-	uint32_t apart;	   /* records written under a ring of their own */
+	struct map seen; /* ids of stacks */
+	uint32_t apart;	 /* records written under a ring of their own */
 	struct rawfile *raw;
 	struct blackbox_facts *facts;
 };
@@ -254,8 +255,12 @@ static int write_stack(struct box *box, uint32_t id, uint64_t time)
 		return 0;
 	}
 	box->facts->stacks++;
-	r.rec = (struct gt_record){ .time = time, .tid = 1, .kind = GT_STACK, .object = id,
-				    .stack = id, .seq = box->apart++ };
+	r.rec = (struct gt_record){ .time = time,
+				    .tid = 1,
+				    .kind = GT_STACK,
+				    .object = id,
+				    .stack = id,
+				    .seq = box->apart++ };
 	return rawfile__record(box->raw, box->page.rings, &r.rec, r.size);
 }
 

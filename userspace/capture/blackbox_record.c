@@ -43,8 +43,8 @@ struct blackbox {
 	struct blackbox_writer *writer;
 	int sigfd;
 	bool stopped;
-	struct error why;	  /* of a checkpoint that could not be written */
-	unsigned int failed;	  /* so many of them */
+	struct error why;			/* of a checkpoint that could not be written */
+	unsigned int failed;			/* so many of them */
 	uint64_t head[GT_RINGS_MAX], head_time; /* of each ring, when they were looked at last */
 };
 

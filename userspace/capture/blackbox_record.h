@@ -17,7 +17,8 @@
 struct blackbox_opts {
 	const struct recorder_opts *recorder; /* its sink names no files */
 	const char *name;
-	uint32_t timeout; /* seconds that it stays when nobody records into it any more; 0: for ever */
+	uint32_t
+		timeout; /* seconds that it stays when nobody records into it any more; 0: for ever */
 	/* The probes are live: t0. Other than 0: it is not to be, and fails by this errno. */
 	int (*began)(void *ctx);
 	void *ctx;

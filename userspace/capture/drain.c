@@ -30,7 +30,7 @@ struct drain {
 	void *ctx;
 	uint64_t watermark;
 	unsigned int n, fill;
-	int got;		/* records in this run */
+	int got; /* records in this run */
 	struct drain_ring ring[GT_RINGS_MAX];
 };
 

@@ -221,8 +221,8 @@ static int attach_faults(struct kernel_probes *k)
 
 	for (unsigned int i = 0; i < 2 && !code; i++)
 		code = cpu_events__attach(&k->faults[i + 1], k->skel->progs.fault_end, ends[i], 1);
-	return code ? code
-		    : cpu_events__attach(&k->faults[0], k->skel->progs.fault_begin,
+	return code ? code :
+		      cpu_events__attach(&k->faults[0], k->skel->progs.fault_begin,
 					 PERF_COUNT_SW_PAGE_FAULTS, 1);
 }
 

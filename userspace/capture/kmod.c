@@ -247,11 +247,12 @@ int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct
 	case 0:
 		return 0;
 	case -EINVAL: /* more than the session was created for */
-		return error__set(err, code,
-				  "the process has too many goroutines for a checkpoint (%llu MiB): "
-				  "those without an event in the window are as in the last one that "
-				  "was written, or missing",
-				  (unsigned long long)size >> 20);
+		return error__set(
+			err, code,
+			"the process has too many goroutines for a checkpoint (%llu MiB): "
+			"those without an event in the window are as in the last one that "
+			"was written, or missing",
+			(unsigned long long)size >> 20);
 	case -ENOMEM:
 		return no_memory(k, err, "cannot write the checkpoint");
 	default:

@@ -157,9 +157,9 @@ static int ended(struct launch *l, struct error *err)
 	l->reaped = true;
 	if (read(l->result_fd, &failure, sizeof(failure)) == sizeof(failure) && failure != ENOEXEC)
 		error__set(err, -ECHILD, "%s: %s", l->name,
-			   failure == ENOENT   ? "no such program"
-			   : failure == EACCES ? "not an executable program"
-					       : strerror(failure));
+			   failure == ENOENT ? "no such program" :
+			   failure == EACCES ? "not an executable program" :
+					       strerror(failure));
 	l->exec_error = failure;
 	close(l->go_fd);
 	close(l->result_fd);

@@ -14,12 +14,9 @@ static const struct {
 	unsigned int purpose;
 	cap_value_t cap;
 } uses[] = {
-	{ PRIVILEGE_READ, CAP_SYS_PTRACE },
-	{ PRIVILEGE_MODULES, CAP_CHECKPOINT_RESTORE },
-	{ PRIVILEGE_MODULES, CAP_DAC_READ_SEARCH },
-	{ PRIVILEGE_COMMAND, CAP_KILL },
-	{ PRIVILEGE_FOLDER, CAP_DAC_OVERRIDE },
-	{ PRIVILEGE_FOLDER, CAP_FOWNER },
+	{ PRIVILEGE_READ, CAP_SYS_PTRACE },	    { PRIVILEGE_MODULES, CAP_CHECKPOINT_RESTORE },
+	{ PRIVILEGE_MODULES, CAP_DAC_READ_SEARCH }, { PRIVILEGE_COMMAND, CAP_KILL },
+	{ PRIVILEGE_FOLDER, CAP_DAC_OVERRIDE },	    { PRIVILEGE_FOLDER, CAP_FOWNER },
 };
 
 static bool is_needed(unsigned int keep, cap_value_t cap)
@@ -53,7 +50,8 @@ void privilege__drop(unsigned int keep)
 		cap_set_flag(left, CAP_PERMITTED, 1, &cap, CAP_SET);
 		cap_set_flag(left, CAP_EFFECTIVE, 1, &cap, CAP_SET);
 	}
-	if (!left || cap_set_proc(left)) /* the ambient ones go with the permitted and inheritable */
+	if (!left ||
+	    cap_set_proc(left)) /* the ambient ones go with the permitted and inheritable */
 		log__debug("privileges were not dropped");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		log__debug("no_new_privs was not set");

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 /* What may be kept, a bit each: the manual's section PRIVILEGES has the same list. */
-#define PRIVILEGE_READ	   (1u << 0) /* the target's memory, after any loss again: CAP_SYS_PTRACE */
+#define PRIVILEGE_READ	  (1u << 0) /* the target's memory, after any loss again: CAP_SYS_PTRACE */
 /* files that a target has mapped: CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH */
-#define PRIVILEGE_MODULES  (1u << 1)
+#define PRIVILEGE_MODULES (1u << 1)
 /* signals for a command that may be another user's by now: CAP_KILL */
-#define PRIVILEGE_COMMAND  (1u << 2)
+#define PRIVILEGE_COMMAND (1u << 2)
 /* a rename in a folder of another user: CAP_DAC_OVERRIDE, CAP_FOWNER */
-#define PRIVILEGE_FOLDER   (1u << 3)
+#define PRIVILEGE_FOLDER  (1u << 3)
 
 /*
  * Drops every capability that `keep` does not need, empties the bounding, inheritable and ambient

@@ -54,7 +54,7 @@ struct recorder {
 	uint64_t t0, t1, watermark, next_check;
 	struct snapshot snap[2];
 	bool has[2];
-	int drained; /* an error of a drain while a snapshot was read */
+	int drained;	     /* an error of a drain while a snapshot was read */
 	bool checked, given; /* layout by live checks; snapshots to the sink */
 	bool runtime_up;     /* a goroutine was executed */
 	uint64_t exec_time;  /* of a GT_EXEC that ends the recording; 0: none */
@@ -151,7 +151,7 @@ static int give_snapshots(struct recorder *r)
 {
 	int code;
 
-	if (r->opts->launch) {	/* by now the dynamic linker has mapped its libraries */
+	if (r->opts->launch) { /* by now the dynamic linker has mapped its libraries */
 		csymbols__add_modules(r->csymbols, r->opts->process);
 		privilege__drop(privileges(r, false));
 	}

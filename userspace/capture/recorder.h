@@ -25,14 +25,14 @@ struct recorder_opts {
 	struct sink_opts sink;
 	uint64_t duration_ns; /* 0: until it is stopped */
 	unsigned int stack_depth;
-	unsigned int sets; /* bits, by enum site_set */
-	bool kernel_optional; /* as session.h says */
+	unsigned int sets;	/* bits, by enum site_set */
+	bool kernel_optional;	/* as session.h says */
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool force_perf;
 	bool folder_of_other; /* another file, of the caller's, is in a folder of another user */
-	uint32_t ring_size; /* bytes of each ring; 0: by the number of CPUs */
-	uint64_t started; /* CLOCK_MONOTONIC: when the command began, for attach_ms */
-	uint64_t checks_ns; /* of that time the live checks took */
+	uint32_t ring_size;   /* bytes of each ring; 0: by the number of CPUs */
+	uint64_t started;     /* CLOCK_MONOTONIC: when the command began, for attach_ms */
+	uint64_t checks_ns;   /* of that time the live checks took */
 	/* the program: analysed, not yet probed; borrowed */
 	const struct elf_image *elf;
 	struct pclntab *pclntab;
@@ -54,13 +54,13 @@ struct recorder_stats {
 	uint64_t analysis_ns, checks_ns, load_ns; /* of attach_ns; the rest: attaching the probes */
 	uint64_t snapshot_ns[2];
 	uint64_t initial_ns; /* from t0 until the initial state was known; 0: it never was */
-	uint64_t t0;	    /* when the last probe was live; 0: it came not so far */
-	uint64_t missed_ns; /* of a program that had just begun: from its exec to t0 */
+	uint64_t t0;	     /* when the last probe was live; 0: it came not so far */
+	uint64_t missed_ns;  /* of a program that had just begun: from its exec to t0 */
 	struct starvation starvation;
 	unsigned int rings;
 	bool multi;
 	bool layout_checked; /* against the program, while it was recorded */
-	bool kfuncs; /* the module walked the stacks */
+	bool kfuncs;	     /* the module walked the stacks */
 };
 
 /*

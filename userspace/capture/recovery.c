@@ -34,15 +34,15 @@ struct recovery {
 	const struct layout *layout;
 	enum phase phase;
 	pthread_t thread;
-	atomic_bool done; /* the thread has read */
+	atomic_bool done;      /* the thread has read */
 	atomic_bool cancelled; /* what it reads is not wanted any more */
-	int code;	  /* of its read */
+	int code;	       /* of its read */
 	struct snapshot snap[2];
-	uint64_t covered; /* sequencer__go_losses() when the latest pair was begun */
+	uint64_t covered;	 /* sequencer__go_losses() when the latest pair was begun */
 	uint64_t covered_before; /* and the one before it */
 	unsigned int failures;	 /* pairs in a row that could not be read */
-	uint64_t since;	  /* when more were first seen; 0: not */
-	uint64_t next;	  /* not before */
+	uint64_t since;		 /* when more were first seen; 0: not */
+	uint64_t next;		 /* not before */
 };
 
 struct recovery *recovery__create(const struct process *process, const struct layout *layout)

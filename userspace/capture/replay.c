@@ -188,8 +188,8 @@ static int map_file(struct replay *r, const char *path, struct error *err)
 	if (S_ISREG(st.st_mode) && st.st_size)
 		data = mmap(NULL, r->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	else
-		data = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? read_pipe(fd, &r->size)
-								    : NULL;
+		data = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? read_pipe(fd, &r->size) :
+								      NULL;
 	code = -errno;
 	close(fd);
 	if (data == MAP_FAILED)

@@ -64,8 +64,8 @@ int sampler__possible(struct error *err)
 	return access(KERNEL_BTF, R_OK) ? explain(-ENOENT, err) : 0;
 }
 
-int sampler__open(struct sampler **ret, const struct gt_config *config,
-		  const struct rings *rings, struct error *err)
+int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
+		  struct error *err)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int code = -ENOMEM;

@@ -17,8 +17,8 @@ struct sampler;
 #define SAMPLER_HZ_MAX 10000
 
 /* Loads the program. The reason, with its remedy, when that can't be. */
-int sampler__open(struct sampler **ret, const struct gt_config *config,
-		  const struct rings *rings, struct error *err);
+int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
+		  struct error *err);
 /* From now on each CPU that runs the target is sampled `hz` times a second of its time. */
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *err);
 void sampler__detach(struct sampler *s);

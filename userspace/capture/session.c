@@ -30,8 +30,8 @@
 #include "alone.skel.h"
 #include "gotrace.skel.h"
 
-#define SITES_A_LINK	128	/* as many as site.c makes */
-#define KERNEL_SETS	(SITE_SET(KERNEL) | SITE_SET(FAULT))
+#define SITES_A_LINK 128 /* as many as site.c makes */
+#define KERNEL_SETS  (SITE_SET(KERNEL) | SITE_SET(FAULT))
 
 /* The kernel's side is loaded at the same time as the probes: each takes its tens of milliseconds. */
 struct kernel_job {
@@ -46,13 +46,13 @@ struct session {
 	struct gotrace_bpf *skel;
 	struct session_opts opts;
 	bool multi;
-	bool kfuncs;			/* the module's functions can be called */
+	bool kfuncs; /* the module's functions can be called */
 	struct bpf_link *exec;
 	unsigned int nlinks;
 	struct rings rings;
 	struct bpf_link **link;
-	struct sampler *sampler;	/* NULL: none wanted */
-	struct kernel_probes *kernel;	/* NULL: none wanted, or none to be had */
+	struct sampler *sampler;      /* NULL: none wanted */
+	struct kernel_probes *kernel; /* NULL: none wanted, or none to be had */
 	struct kernel_job kernel_job;
 };
 
@@ -178,14 +178,16 @@ static int find_module(struct session *s, struct error *err)
 		return 0;
 	/* Those of page faults are perf events' programs, which may call a module from then on. */
 	if (s->opts.sets & SITE_SET(FAULT) && !kernel_is_at_least(6, 12))
-		return error__set(err, -ENOTSUP, "page faults go into a black box with kernels of 6.12 "
-						 "or later only: record without set fault");
+		return error__set(err, -ENOTSUP,
+				  "page faults go into a black box with kernels of 6.12 "
+				  "or later only: record without set fault");
 	if (s->kfuncs)
 		return 0;
 	if (code)
 		return error__set(err, code, "%s", why.text);
-	return error__set(err, -ENOTSUP, "the kernel module is loaded, but BPF programs cannot call it "
-					 "(gotrace-bpf doctor says why)");
+	return error__set(err, -ENOTSUP,
+			  "the kernel module is loaded, but BPF programs cannot call it "
+			  "(gotrace-bpf doctor says why)");
 }
 
 /*
@@ -321,8 +323,8 @@ static int attach_perf(struct session *s, const struct site *site, struct error 
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
 
 	return keep(s,
-		    bpf_program__attach_uprobe_opts(session__program_of(s->skel, site->probe), s->opts.pid,
-						    s->opts.path, site->offset, &opts),
+		    bpf_program__attach_uprobe_opts(session__program_of(s->skel, site->probe),
+						    s->opts.pid, s->opts.path, site->offset, &opts),
 		    site->func, err);
 }
 
@@ -444,7 +446,8 @@ uint64_t session__ring_bytes(const struct session *s)
 uint64_t session__memory(const struct session *s)
 {
 	return session__ring_bytes(s) + sizeof(*s->skel->bss_seen) + sizeof(*s->skel->bss_curg) +
-	       sizeof(*s->skel->bss_rings) + sizeof(*s->skel->bss_texts) + s->rings.cpus * sizeof(struct gt_counters);
+	       sizeof(*s->skel->bss_rings) + sizeof(*s->skel->bss_texts) +
+	       s->rings.cpus * sizeof(struct gt_counters);
 }
 
 int session__counters(const struct session *s, struct gt_counters *ret)

@@ -27,11 +27,11 @@ struct session_opts {
 	const struct site_list *sites;	/* must outlive the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
 	unsigned int sets;		/* bits, by enum site_set; sched is always on */
-	bool kernel_optional;		/* set kernel is left out, and that said, where it can't be had */
-	unsigned int sample_hz;		/* CPU samples a second; 0: none */
-	bool force_perf;		/* one perf uprobe a site, as on kernels before 6.10 */
-	uint32_t session;		/* of the module (kmod.h), which gets all records; 0: rings do */
-	uint32_t ring_size;		/* bytes of each ring, a power of two; 0: by the number of CPUs */
+	bool kernel_optional;	/* set kernel is left out, and that said, where it can't be had */
+	unsigned int sample_hz; /* CPU samples a second; 0: none */
+	bool force_perf;	/* one perf uprobe a site, as on kernels before 6.10 */
+	uint32_t session;	/* of the module (kmod.h), which gets all records; 0: rings do */
+	uint32_t ring_size;	/* bytes of each ring, a power of two; 0: by the number of CPUs */
 };
 
 /* Loads the programs. On failure a negative errno, and the reason with its remedy. */
@@ -42,9 +42,9 @@ int session__attach(struct session *s, struct error *err);
 void session__detach(struct session *s);
 void session__destroy(struct session *s);
 
-bool session__has_kernel(const struct session *s); /* any of sets kernel and fault */
-bool session__multi(const struct session *s); /* by uprobe_multi */
-bool session__kfuncs(const struct session *s); /* the module walks stacks */
+bool session__has_kernel(const struct session *s);    /* any of sets kernel and fault */
+bool session__multi(const struct session *s);	      /* by uprobe_multi */
+bool session__kfuncs(const struct session *s);	      /* the module walks stacks */
 unsigned int session__rings(const struct session *s); /* none with opts.session */
 int session__ring_fd(const struct session *s, unsigned int ring);
 uint64_t session__ring_bytes(const struct session *s); /* of all rings */

@@ -80,8 +80,11 @@ bool session__has_inlined_sites(const struct site_list *sites)
 		if (GT_COOKIE_ZERO_FLAG(site->cookie))
 			return true;
 		switch (site->probe) {
-		case GT_PROBE_READY: case GT_PROBE_PREEMPT_PARK: case GT_PROBE_CREATE_BLOCKED:
-		case GT_PROBE_DESTROY: case GT_PROBE_SYSCALL_ENTER:
+		case GT_PROBE_READY:
+		case GT_PROBE_PREEMPT_PARK:
+		case GT_PROBE_CREATE_BLOCKED:
+		case GT_PROBE_DESTROY:
+		case GT_PROBE_SYSCALL_ENTER:
 			if (site->cookie)
 				return true;
 			break;

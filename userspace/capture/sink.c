@@ -164,8 +164,7 @@ static int failed(const struct sink *s, int code, struct error *err)
 		return error__set(err, code,
 				  "cannot write %s: %s; %s has the %llu whole generations "
 				  "until then",
-				  path, why, s->opts.path,
-				  (unsigned long long)generations);
+				  path, why, s->opts.path, (unsigned long long)generations);
 	return error__set(err, code, "cannot write %s: %s", path, why);
 }
 

@@ -25,7 +25,7 @@ struct sink_opts {
 	const char *raw_path;	       /* NULL: none */
 	unsigned int version, tick_ns; /* of the trace: 22, 23, 25, 26; 1 or 64 */
 	bool stacks, no_syscalls;
-	int stop_fd;		       /* 0: none; see trace_file__interrupt() */
+	int stop_fd; /* 0: none; see trace_file__interrupt() */
 };
 
 /* Opens the files, so that a bad path is known before anything else is done. */

@@ -92,7 +92,7 @@ int tracker__add(struct tracker *t, pid_t pid)
 
 	if (bpf_map_update_elem(fd, &key, &one, 0))
 		return -errno;
-	if (!has_ended(pid))	/* asked when its end can't be missed any more */
+	if (!has_ended(pid)) /* asked when its end can't be missed any more */
 		return 0;
 	bpf_map_delete_elem(fd, &key);
 	return -ESRCH;

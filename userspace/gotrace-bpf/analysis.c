@@ -104,8 +104,10 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *err)
 	close(fd);
 	if (!code && a->info.plugin) {
 		site_list__deinit(&a->sites);
-		code = error__set(err, -ENOTSUP, "%s is a plugin: its runtime is that of the "
-				  "program that loads it; record the program that loads it", path);
+		code = error__set(err, -ENOTSUP,
+				  "%s is a plugin: its runtime is that of the "
+				  "program that loads it; record the program that loads it",
+				  path);
 	}
 	return code;
 }
@@ -122,7 +124,8 @@ static int analyse_library(struct analysis *a, struct error *err)
 	if (err)
 		err->text[0] = '\0';
 	if (code)
-		error__set(err, code, "process %d is no Go program: its Go code is in a shared "
+		error__set(err, code,
+			   "process %d is no Go program: its Go code is in a shared "
 			   "library, %.200s, which can't be recorded: %s",
 			   a->process.pid, a->process.exe, why.text);
 	return code;

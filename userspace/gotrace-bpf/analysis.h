@@ -21,12 +21,10 @@
 /* The option of the verbs that analyse; what it does is analysis__no_cache(). */
 #define OPT_NO_CACHE 0x1000
 #define NO_CACHE_OPTION                                                                            \
-	{                                                                                          \
-		"no-cache", OPT_NO_CACHE, NULL, 0, "analyse the program anew, and keep nothing", 0 \
-	}
+	{ "no-cache", OPT_NO_CACHE, NULL, 0, "analyse the program anew, and keep nothing", 0 }
 
 struct analysis {
-	char *path;		/* of a file that is no process's */
+	char *path; /* of a file that is no process's */
 	struct elf_image *elf;
 	struct pclntab *pclntab;
 	struct go_buildinfo info;
@@ -34,8 +32,8 @@ struct analysis {
 	struct site_list sites;
 	struct process process;
 	bool has_process;
-	bool cached;	/* layout and sites are those of an earlier analysis */
-	uint64_t checks_ns;	/* what the live checks took */
+	bool cached;	    /* layout and sites are those of an earlier analysis */
+	uint64_t checks_ns; /* what the live checks took */
 };
 
 /* From now on: target/cache.h is not asked, nor told. */

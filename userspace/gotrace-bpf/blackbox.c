@@ -140,9 +140,9 @@ static void tell_end(const struct record_args *a, const struct blackbox_stats *s
 			 blackbox__span(a->timeout_ns, span, sizeof(span)));
 	log__msg("%s after %.3f s and %llu checkpoints; black box %s stays%s: "
 		 "`gotrace-bpf recover %s -o FILE` writes the trace",
-		 stats->exited	   ? "the process ended"
-		 : stats->replaced ? "the process executed another program"
-				   : "recording ended",
+		 stats->exited	 ? "the process ended" :
+		 stats->replaced ? "the process executed another program" :
+				   "recording ended",
 		 (double)(stats->t1 - stats->t0) / 1e9, (unsigned long long)stats->checkpoints,
 		 a->blackbox, left, a->blackbox);
 }

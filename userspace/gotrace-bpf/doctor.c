@@ -91,12 +91,13 @@ static void kernel(struct doctor *d)
 		doctor__say(d, GOOD, "uprobes", "many by one link (uprobe_multi)");
 	else
 		doctor__say(d, NOTE, "uprobes",
-		    "one perf event each: attaching takes longer; 6.10 does better");
+			    "one perf event each: attaching takes longer; 6.10 does better");
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
 		doctor__say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
-		    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
+			    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
 	if (access(KERNEL_BTF, R_OK))
-		doctor__say(d, NOTE, "BTF", "no " KERNEL_BTF ": no --follow, no --cpu-profile, no kernel's "
+		doctor__say(d, NOTE, "BTF",
+			    "no " KERNEL_BTF ": no --follow, no --cpu-profile, no kernel's "
 			    "side; for that the kernel needs CONFIG_DEBUG_INFO_BTF");
 	else
 		doctor__say(d, GOOD, "BTF", KERNEL_BTF);
@@ -149,17 +150,19 @@ static void restrictions(struct doctor *d)
 	read_word("/sys/kernel/security/lockdown", text, sizeof(text));
 	if (strstr(text, "[confidentiality]"))
 		doctor__say(d, BAD, "lockdown",
-		    "confidentiality: BPF may not read memory; boot with "
-		    "lockdown=integrity or none");
+			    "confidentiality: BPF may not read memory; boot with "
+			    "lockdown=integrity or none");
 	read_word("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 	if (atoi(text) > 2 && !privilege__has(CAP_PERFMON) && !privilege__has(CAP_SYS_ADMIN))
-		doctor__say(d, NOTE, "perf", "perf_event_paranoid is %s: CAP_PERFMON is needed", text);
+		doctor__say(d, NOTE, "perf", "perf_event_paranoid is %s: CAP_PERFMON is needed",
+			    text);
 	read_word("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
 	if (atoi(text) > 1 && !privilege__has(CAP_SYS_PTRACE))
-		doctor__say(d, NOTE, "ptrace", "yama's ptrace_scope is %s: CAP_SYS_PTRACE is needed", text);
+		doctor__say(d, NOTE, "ptrace",
+			    "yama's ptrace_scope is %s: CAP_SYS_PTRACE is needed", text);
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
 		doctor__say(d, BAD, "namespace",
-		    "a PID namespace of our own: run in the host's (--pid=host)");
+			    "a PID namespace of our own: run in the host's (--pid=host)");
 }
 
 /*
@@ -229,16 +232,19 @@ static void kernel_module(struct doctor *d)
 	else if (code && code != -ENOENT)
 		doctor__say(d, NOTE, "module", "%s", err.text[0] ? err.text : strerror(-code));
 	else if (!session__kernel_has_multi())
-		doctor__say(d, NOTE, "module", "%s: before 6.10 programs of uprobes cannot call it; "
+		doctor__say(d, NOTE, "module",
+			    "%s: before 6.10 programs of uprobes cannot call it; "
 			    "with a later kernel: " MODULE_GIVES,
 			    code ? "not loaded" : "loaded without effect");
 	else if (code)
-		doctor__say(d, NOTE, "module", "not loaded (optional): " MODULE_GIVES "; make kmod "
+		doctor__say(d, NOTE, "module",
+			    "not loaded (optional): " MODULE_GIVES "; make kmod "
 			    "kmod_install, modprobe gotrace");
 	else
-		doctor__say(d, NOTE, "module", "loaded without BTF, so BPF programs cannot call it; the "
-			    "kernel needs CONFIG_DEBUG_INFO_BTF_MODULES, and make kmod pahole and "
-			    KERNEL_BTF);
+		doctor__say(
+			d, NOTE, "module",
+			"loaded without BTF, so BPF programs cannot call it; the "
+			"kernel needs CONFIG_DEBUG_INFO_BTF_MODULES, and make kmod pahole and " KERNEL_BTF);
 	if (!code)
 		kmod__close(module);
 }
@@ -269,7 +275,8 @@ int do_doctor(int argc, char **argv, struct error *err)
 		probes(&d);
 		kernel_module(&d);
 		cpu_samples(&d);
-		kernels_side(&d, SITE_KERNEL, "threads, cores, wake-ups and system calls: recorded");
+		kernels_side(&d, SITE_KERNEL,
+			     "threads, cores, wake-ups and system calls: recorded");
 		kernels_side(&d, SITE_FAULT, "page faults can be recorded: record --events");
 	}
 	if (d.pid)

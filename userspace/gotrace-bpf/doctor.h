@@ -24,20 +24,20 @@ struct finding {
 struct doctor {
 	int pid;
 	bool json;
-	bool bad;		/* something makes recording impossible */
+	bool bad; /* something makes recording impossible */
 	struct finding *finding;
 	size_t n;
 };
 
 /* Notes a finding; `what` stays the caller's. */
-__attribute__((format(printf, 4, 5)))
-void doctor__say(struct doctor *d, enum verdict verdict, const char *what, const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) void doctor__say(struct doctor *d, enum verdict verdict,
+						       const char *what, const char *fmt, ...);
 
 /* Of a running process: more than its analysis. */
 struct target_facts {
-	bool deleted, replaced;		/* its program's file, since it was started */
+	bool deleted, replaced; /* its program's file, since it was started */
 	bool other_pid_ns, other_mnt_ns, other_user_ns;
-	bool counted;			/* what follows is known */
+	bool counted; /* what follows is known */
 	size_t goroutines, threads;
 	unsigned int processors;
 };
@@ -53,7 +53,7 @@ void doctor__print(const struct doctor *d, const struct analysis *a,
 
 /* How a program was built: words such as "PIE" or "stripped". For probes, too. */
 struct build_word {
-	const char *name;	/* in JSON */
+	const char *name; /* in JSON */
 	const char *text;
 	bool is;
 };

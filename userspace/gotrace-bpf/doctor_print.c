@@ -10,8 +10,8 @@
 #include "doctor.h"
 #include "lib/unicode.h"
 
-#define WIDTH 100
-#define INDENT 22	/* of what follows "ok       kernel       " */
+#define WIDTH  100
+#define INDENT 22 /* of what follows "ok       kernel       " */
 
 void doctor__say(struct doctor *d, enum verdict verdict, const char *what, const char *fmt, ...)
 {

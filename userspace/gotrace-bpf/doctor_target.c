@@ -17,7 +17,7 @@
 #include "target/snapshot.h"
 #include "target/text.h"
 
-#define COMMAND_MAX 150		/* of its command line: two lines */
+#define COMMAND_MAX 150 /* of its command line: two lines */
 
 static bool has_section(const struct analysis *a, const char *name)
 {
@@ -31,8 +31,8 @@ void build__words(const struct analysis *a, struct build_word *ret)
 	const struct build_word words[BUILD_WORDS] = {
 		{ "pie", "PIE", elf_image__is_relocatable(a->elf) },
 		{ "stripped", "no symbol table", !has_section(a, ".symtab") },
-		{ "no_dwarf", "no DWARF", !has_section(a, ".debug_info") &&
-					  !has_section(a, ".zdebug_info") },
+		{ "no_dwarf", "no DWARF",
+		  !has_section(a, ".debug_info") && !has_section(a, ".zdebug_info") },
 		{ "cgo", "cgo enabled", a->info.cgo },
 		/* The C library's startup code comes with it. */
 		{ "external", "external linker", has_section(a, ".init") },
@@ -100,11 +100,15 @@ static void find_place(const struct analysis *a, struct target_facts *f)
 static void say_place(struct doctor *d, const struct target_facts *f)
 {
 	if (f->deleted || f->replaced)
-		doctor__say(d, NOTE, "file", "the program's file was %s since; the one that runs is "
-			    "read", f->deleted ? "deleted" : "replaced");
+		doctor__say(d, NOTE, "file",
+			    "the program's file was %s since; the one that runs is "
+			    "read",
+			    f->deleted ? "deleted" : "replaced");
 	if (f->other_pid_ns || f->other_mnt_ns || f->other_user_ns)
-		doctor__say(d, GOOD, "namespaces", "of its own:%s%s%s; thread IDs in the trace are the "
-			    "host's", f->other_pid_ns ? " pid" : "", f->other_mnt_ns ? " mnt" : "",
+		doctor__say(d, GOOD, "namespaces",
+			    "of its own:%s%s%s; thread IDs in the trace are the "
+			    "host's",
+			    f->other_pid_ns ? " pid" : "", f->other_mnt_ns ? " mnt" : "",
 			    f->other_user_ns ? " user" : "");
 }
 
@@ -141,7 +145,8 @@ static void say_set(struct doctor *d, const struct site_list *sites, enum site_s
 	char text[600];
 
 	if (set == SITE_USER && !sites_of(sites, set))
-		snprintf(text, sizeof(text), "the program has no tasks, regions or logs of "
+		snprintf(text, sizeof(text),
+			 "the program has no tasks, regions or logs of "
 			 "runtime/trace");
 	else
 		snprintf(text, sizeof(text), "recorded, by %zu probes", sites_of(sites, set));
@@ -164,12 +169,15 @@ static void say_cost(struct doctor *d, const struct site_list *sites)
 	char text[300];
 
 	if (!slow) {
-		doctor__say(d, GOOD, "cost", "low: the kernel emulates all probed instructions, "
+		doctor__say(d, GOOD, "cost",
+			    "low: the kernel emulates all probed instructions, "
 			    "about 0.5 us a hit");
 		return;
 	}
-	snprintf(text, sizeof(text), "%zu of %zu probed instructions are single-stepped, about 4 us "
-		 "a hit:", slow, sites->n);
+	snprintf(text, sizeof(text),
+		 "%zu of %zu probed instructions are single-stepped, about 4 us "
+		 "a hit:",
+		 slow, sites->n);
 	for (size_t i = 0; i < sites->n; i++) {
 		len = strlen(text);
 		if (sites->site[i].cost == SITE_STEPPED)
@@ -269,8 +277,7 @@ static void place_json(struct json *j, const struct analysis *a, const struct ta
 	json__close(j, ']');
 }
 
-void doctor__target_json(struct json *j, const struct analysis *a,
-			 const struct target_facts *f)
+void doctor__target_json(struct json *j, const struct analysis *a, const struct target_facts *f)
 {
 	struct build_word word[BUILD_WORDS];
 

@@ -41,7 +41,7 @@ struct executed {
 };
 
 struct slot {
-	pid_t recorder; /* 0: free */
+	pid_t recorder;		 /* 0: free */
 	struct executed program; /* which it records; PID 0: the first, whatever it is */
 };
 
@@ -60,10 +60,10 @@ struct follow {
 	struct recording_family *family;
 	struct recording_report *report; /* [AT_ONCE] */
 	struct slot slot[AT_ONCE];
-	struct map programs; /* PID -> how many programs of it were given to a recorder */
+	struct map programs;  /* PID -> how many programs of it were given to a recorder */
 	struct map looked_at; /* PID -> when the last of these recorders began */
-	struct map marks;    /* PID -> program_mark() of that program */
-	uint64_t deadline;   /* 0: none, or not known yet */
+	struct map marks;     /* PID -> program_mark() of that program */
+	uint64_t deadline;    /* 0: none, or not known yet */
 	bool stopping, failed;
 	unsigned int recorded, refused;
 	struct missed ended, replaced; /* Go programs, before their probes were set */
@@ -257,9 +257,8 @@ static bool is_recorded_already(const struct follow *f, const struct gt_followed
 {
 	uint64_t looked = (uintptr_t)map__get(&f->looked_at, exec->pid);
 
-	return exec->time < looked ||
-	       (looked && exec->time < looked + 1000000000u && mark &&
-		mark == (uintptr_t)map__get(&f->marks, exec->pid));
+	return exec->time < looked || (looked && exec->time < looked + 1000000000u && mark &&
+				       mark == (uintptr_t)map__get(&f->marks, exec->pid));
 }
 
 static void on_exec(void *ctx, const struct gt_followed_exec *exec)

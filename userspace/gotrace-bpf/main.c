@@ -13,7 +13,8 @@ static const struct command commands[] = {
 	{ "record", do_record,
 	  "record a running process (-p PID), or a program from its start (-- CMD)" },
 	{ "sequence", do_sequence, "make a trace of a raw file that record --raw wrote" },
-	{ "recover", do_recover, "write the trace of a black box (record --blackbox), or list them" },
+	{ "recover", do_recover,
+	  "write the trace of a black box (record --blackbox), or list them" },
 	{ "probes", do_probes, "show where a process or a program would be probed, and why there" },
 	{ "doctor", do_doctor, "show what this kernel, these privileges and a target allow" },
 };

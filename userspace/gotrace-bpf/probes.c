@@ -174,8 +174,8 @@ int do_probes(int argc, char **argv, struct error *err)
 		usage_error("either -p PID or --exe FILE is needed, and not both");
 	interrupt__allow(&how);
 	steps__begin();
-	code = args.pid ? analysis__of_process(&a, args.pid, err)
-			: analysis__of_file(&a, args.exe, err);
+	code = args.pid ? analysis__of_process(&a, args.pid, err) :
+			  analysis__of_file(&a, args.exe, err);
 	steps__end();
 	interrupt__forbid();
 	if (code)

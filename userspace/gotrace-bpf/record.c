@@ -224,10 +224,10 @@ static void check_blackbox(const struct record_args *a)
 		usage_error(
 			"--blackbox writes no file, so %s is not for it: gotrace-bpf recover %s "
 			"-o FILE writes the trace",
-			a->output  ? "-o"
-			: a->raw   ? "--raw"
-			: a->stats ? "--stats"
-				   : "a trace's format",
+			a->output ? "-o" :
+			a->raw	  ? "--raw" :
+			a->stats  ? "--stats" :
+				    "a trace's format",
 			a->blackbox);
 	if (a->ring_size && a->ring_size < BLACKBOX_RING_MIN)
 		usage_error("each ring of a black box has at least %dK", BLACKBOX_RING_MIN >> 10);

@@ -35,8 +35,8 @@ static int analyse_process(const struct recording *r, const struct launch *child
 	int code;
 
 	interrupt__allow(&how);
-	code = child || r->pid ? analysis__of_beginning(an, pid, err)
-			       : analysis__of_process(an, pid, err);
+	code = child || r->pid ? analysis__of_beginning(an, pid, err) :
+				 analysis__of_process(an, pid, err);
 	interrupt__forbid();
 	return code;
 }
@@ -148,13 +148,14 @@ static void tell_remedy(const struct recorder_stats *stats)
 		snprintf(larger, sizeof(larger), "--ring-size=%lluM, ",
 			 (unsigned long long)bigger >> 20);
 	if (stats->starvation.lost) {
-		log__msg("records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
-			 "times; the recorder was starved: %llu were lost because it got no CPU for up to %.0f "
-			 "ms; to lose none: %sa higher priority for gotrace-bpf (nice -n -20), or less load on "
-			 "the machine",
-			 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots,
-			 (unsigned long long)stats->starvation.lost,
-			 (double)stats->starvation.longest_ns / 1e6, larger);
+		log__msg(
+			"records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
+			"times; the recorder was starved: %llu were lost because it got no CPU for up to %.0f "
+			"ms; to lose none: %sa higher priority for gotrace-bpf (nice -n -20), or less load on "
+			"the machine",
+			(unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots,
+			(unsigned long long)stats->starvation.lost,
+			(double)stats->starvation.longest_ns / 1e6, larger);
 		return;
 	}
 	log__msg(

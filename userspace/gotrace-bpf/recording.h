@@ -26,9 +26,9 @@ struct record_args {
 	const char *output, *raw, *stats;
 	const char *blackbox; /* its name; NULL: none */
 	uint64_t duration_ns, stack_depth, ring_size;
-	uint64_t sample_hz; /* with set cpu */
+	uint64_t sample_hz;  /* with set cpu */
 	uint64_t timeout_ns; /* of the black box */
-	int ready_fd;	    /* of the parent of a daemon, which waits for a byte; 0: none */
+	int ready_fd;	     /* of the parent of a daemon, which waits for a byte; 0: none */
 	unsigned int version, tick;
 	unsigned int sets; /* bits, by enum site_set */
 	bool sets_given;   /* by --events */

@@ -166,9 +166,10 @@ static void tell(const struct arguments *a, const struct blackbox_facts *facts)
 			 "window longer",
 			 (double)(facts->t0 - facts->snapshots) / 1e9);
 	if (facts->lost || facts->stacks_lost)
-		log__msg("%llu records of the window were lost, and since the black box was made %llu "
-			 "stacks",
-			 (unsigned long long)facts->lost, (unsigned long long)facts->stacks_lost);
+		log__msg(
+			"%llu records of the window were lost, and since the black box was made %llu "
+			"stacks",
+			(unsigned long long)facts->lost, (unsigned long long)facts->stacks_lost);
 	if (facts->broken || facts->stacks_gone)
 		log__msg("%u pieces were not written to their end, %llu stacks were overwritten",
 			 facts->broken, (unsigned long long)facts->stacks_gone);
@@ -271,9 +272,10 @@ static int take(const struct arguments *a, struct kmod *kmod, struct error *err)
 	if (!code)
 		return kmod__release(kmod, err);
 	error__set(&why, code, "%s: %s", a->sink.path, strerror(-code));
-	return error__set(err, code,
-			  "%.300s; black box %s stays: try again, or `gotrace-bpf recover %s --discard`",
-			  why.text, a->name, a->name);
+	return error__set(
+		err, code,
+		"%.300s; black box %s stays: try again, or `gotrace-bpf recover %s --discard`",
+		why.text, a->name, a->name);
 }
 
 int do_recover(int argc, char **argv, struct error *err)

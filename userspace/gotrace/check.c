@@ -73,8 +73,8 @@ struct counts { /* events: those of the file, see trace_event__is_of_file() */
 /* Types that may be the first that is heard of a goroutine, or of a generation. All others are
    only counted, since this runs once an event. */
 static const bool counted[EV_END] = {
-	[EV_GO_CREATE] = true,	    [EV_GO_CREATE_BLOCKED] = true, [EV_GO_CREATE_SYSCALL] = true,
-	[EV_GO_STATUS] = true,	    [EV_GO_STATUS_STACK] = true,   [EV_SYNC] = true,
+	[EV_GO_CREATE] = true, [EV_GO_CREATE_BLOCKED] = true, [EV_GO_CREATE_SYSCALL] = true,
+	[EV_GO_STATUS] = true, [EV_GO_STATUS_STACK] = true,   [EV_SYNC] = true,
 };
 
 static void count_first(const struct trace_event *ev, struct counts *n)

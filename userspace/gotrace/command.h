@@ -76,16 +76,19 @@ int trace_source__option(struct trace_source *source, int key, char *text);
 void trace_source__check(struct trace_source *source);
 enum { SOURCE_FROM = 1024, SOURCE_TO, SOURCE_LENIENT, SOURCE_BINARY };
 #define LENIENT_OPTION                                                                             \
-	{                                                                                          \
-		"lenient", SOURCE_LENIENT, NULL, 0,                                                \
-			"let a broken or cut end of the trace be, and say what was left out", 0    \
-	}
+	{ "lenient",                                                                               \
+	  SOURCE_LENIENT,                                                                          \
+	  NULL,                                                                                    \
+	  0,                                                                                       \
+	  "let a broken or cut end of the trace be, and say what was left out",                    \
+	  0 }
 #define BINARY_OPTION                                                                              \
-	{                                                                                          \
-		"binary", SOURCE_BINARY, "FILE", 0,                                                \
-			"the traced program, which has the names that traces of Go 1.5 and 1.6 "   \
-			"lack",                                                                    \
-			0                                                                          \
-	}
+	{ "binary",                                                                                \
+	  SOURCE_BINARY,                                                                           \
+	  "FILE",                                                                                  \
+	  0,                                                                                       \
+	  "the traced program, which has the names that traces of Go 1.5 and 1.6 "                 \
+	  "lack",                                                                                  \
+	  0 }
 
 #endif

@@ -361,8 +361,8 @@ static int show(const struct arguments *a, const struct description *d, struct e
 		print_json(out, d, !a->path);
 	else
 		print_text(out, d, !a->path);
-	code = fclose(out) ? error__set(err, -ENOMEM, "no memory")
-			   : write_out(a->output, text, len, err);
+	code = fclose(out) ? error__set(err, -ENOMEM, "no memory") :
+			     write_out(a->output, text, len, err);
 	free(text);
 	return code;
 }

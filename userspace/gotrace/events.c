@@ -115,8 +115,8 @@ struct source {
 static inline int source__next(const struct source *s, struct trace_event *ev,
 			       struct timeline_step *step, struct error *err)
 {
-	return s->timeline ? timeline__next(s->timeline, step, err)
-			   : reader__next(s->reader, ev, err);
+	return s->timeline ? timeline__next(s->timeline, step, err) :
+			     reader__next(s->reader, ev, err);
 }
 
 static void print_item(const struct source *s, const struct arguments *a, struct printer *p,
@@ -126,8 +126,8 @@ static void print_item(const struct source *s, const struct arguments *a, struct
 	bool by = (item->kind == KERNEL_WAKING && !item->interrupt) || item->kind == KERNEL_CREATED;
 	const struct print_item i = {
 		.item = item,
-		.g = item->kind == KERNEL_CORE ? TRACE_NO_G
-					       : timeline__goroutine(s->timeline, item->tid),
+		.g = item->kind == KERNEL_CORE ? TRACE_NO_G :
+						 timeline__goroutine(s->timeline, item->tid),
 		.by_g = by ? timeline__goroutine(s->timeline, item->other) : TRACE_NO_G,
 		.took = timeline__took(s->timeline),
 	};

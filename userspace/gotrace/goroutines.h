@@ -11,12 +11,24 @@
 #include "trace/summary_store.h"
 
 /* What a goroutine's time is sorted into. Those from EXEC to OTHER add up to TOTAL. */
-enum column { COLUMN_EXEC, COLUMN_SCHED, COLUMN_SYNC, COLUMN_NETWORK, COLUMN_SYSCALL, COLUMN_GC,
-	      COLUMN_OTHER, COLUMN_TOTAL, COLUMN_GC_WORK, COLUMN_COUNT, COLUMN_ID, COLUMNS };
+enum column {
+	COLUMN_EXEC,
+	COLUMN_SCHED,
+	COLUMN_SYNC,
+	COLUMN_NETWORK,
+	COLUMN_SYSCALL,
+	COLUMN_GC,
+	COLUMN_OTHER,
+	COLUMN_TOTAL,
+	COLUMN_GC_WORK,
+	COLUMN_COUNT,
+	COLUMN_ID,
+	COLUMNS
+};
 
 #define COLUMN_TIMES COLUMN_COUNT /* so many of them are times */
 
-struct group { /* goroutines with the same start function */
+struct group {		/* goroutines with the same start function */
 	uint64_t count; /* 0: no goroutine has that name */
 	struct summary_stats stats;
 };
@@ -26,7 +38,7 @@ struct goroutines {
 	struct summary_store *store; /* sorted; NULL: only groups were asked for */
 	bool one;		     /* the store has but the goroutine `id` */
 	uint64_t id;
-	struct group *groups;	     /* by id of the name */
+	struct group *groups; /* by id of the name */
 	size_t ngroups;
 	uint64_t count;	    /* of goroutines */
 	int64_t start, end; /* of the trace, ns */

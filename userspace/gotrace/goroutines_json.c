@@ -109,8 +109,7 @@ static int put_regions(struct json *j, const struct summary *s, const struct sum
 	return 0;
 }
 
-static int put_goroutine(struct json *j, const struct summary *s,
-			 const struct summary_goroutine *g)
+static int put_goroutine(struct json *j, const struct summary *s, const struct summary_goroutine *g)
 {
 	int err;
 

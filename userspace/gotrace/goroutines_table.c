@@ -192,7 +192,7 @@ static void put_tasks(struct out *o, const struct goroutines *all)
 		table__count(o, t->id, 8);
 		out__text(o, "  ");
 		table__name(o, summary__name(all->summary, t->name),
-			 t->id ? "(unknown: its begin was not seen)" : "(the background task)");
+			    t->id ? "(unknown: its begin was not seen)" : "(the background task)");
 		out__char(o, '\n');
 	}
 }

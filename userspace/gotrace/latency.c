@@ -242,8 +242,8 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 	else if (!code && a->one)
 		code = latency_table__goroutine(all);
 	else if (!code)
-		code = a->goroutines ? latency_table__goroutines(all)
-				     : latency_table__functions(all);
+		code = a->goroutines ? latency_table__goroutines(all) :
+				       latency_table__functions(all);
 	return code ? error__set(err, code, "%s: %s", a->in.name, strerror(-code)) : 0;
 }
 

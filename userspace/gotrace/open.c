@@ -68,8 +68,8 @@ static bool parse_moment(const char *text, struct moment *ret)
 	bool before = text[0] == '-'; /* the start: events --fixup prints such */
 	uint64_t ns;
 
-	if (absolute ? !opts__number(text + 1, 0, INT64_MAX, &ns)
-		     : !parse_since_start(text + before, &ns))
+	if (absolute ? !opts__number(text + 1, 0, INT64_MAX, &ns) :
+		       !parse_since_start(text + before, &ns))
 		return false;
 	*ret = (struct moment){ .absolute = absolute, .ns = before ? -(int64_t)ns : (int64_t)ns };
 	return true;

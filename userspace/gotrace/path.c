@@ -88,8 +88,8 @@ static int show(const struct arguments *a, const struct path_history *h,
 	int code = path__walk(h, window->goroutine, window->from, window->to, &path);
 
 	if (!code) {
-		code = a->json ? path__print_json(h, window->goroutine, &path)
-			       : path__print(h, window->goroutine, &path, window->start);
+		code = a->json ? path__print_json(h, window->goroutine, &path) :
+				 path__print(h, window->goroutine, &path, window->start);
 		path__deinit(&path);
 	}
 	if (code == -E2BIG)

@@ -61,8 +61,8 @@ struct trace_string path__call(const struct path_history *h, uint32_t number)
 	const char *name = number == KERNEL_NO_CALL ? NULL : kernel__syscall(number);
 	uint32_t id = name ? 0 : (uint32_t)(uintptr_t)map__get(&h->calls, number);
 
-	return id ? path__word(h, id)
-		  : (struct trace_string){ name ? name : "", name ? (uint32_t)strlen(name) : 0 };
+	return id ? path__word(h, id) :
+		    (struct trace_string){ name ? name : "", name ? (uint32_t)strlen(name) : 0 };
 }
 
 struct trace_string path__reason(const struct path_history *h, const struct path_segment *seg)
@@ -152,8 +152,8 @@ static const char *before_cause(const struct path_segment *seg)
 	case PATH_GO_RUNNABLE:
 		if (!seg->other)
 			return "the P was with ";
-		return seg->got_first ? "the P's thread wanted a core, that went to "
-				      : "the P's thread wanted a core, that was with ";
+		return seg->got_first ? "the P's thread wanted a core, that went to " :
+					"the P's thread wanted a core, that was with ";
 	case PATH_KERNEL_RUNNABLE:
 		return seg->got_first ? "the core went to " : "the core was with ";
 	case PATH_THROTTLED:
@@ -171,8 +171,8 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 	case PATH_CAUSE_NONE:
 		return;
 	case PATH_CAUSE_IDLE:
-		out__text(o, seg->kind == PATH_GO_RUNNABLE ? ", the P was idle"
-							   : ", the core was idle");
+		out__text(o, seg->kind == PATH_GO_RUNNABLE ? ", the P was idle" :
+							     ", the core was idle");
 		return;
 	case PATH_CAUSE_PENDING:
 		out__text(o, ", not over in this trace");

@@ -143,8 +143,8 @@ static void tell(const struct run *run)
 
 	if (s->experimental)
 		log__msg("%s: %" PRIu64 " experimental events are %s", run->name, s->experimental,
-			 run->version == 22 ? "left out: version 1.22 has none"
-					    : "kept, but not the batches that explain them");
+			 run->version == 22 ? "left out: version 1.22 has none" :
+					      "kept, but not the batches that explain them");
 	if (s->inserted || s->left_out)
 		log__msg("%s: %" PRIu64 " events are left out, which fit nowhere; %" PRIu64
 			 " are inserted, so that others do",

@@ -104,7 +104,8 @@ static int copy_to_stdin(const char *path, struct error *err)
 		fclose(to);
 	lseek(STDIN_FILENO, 0, SEEK_SET);
 	return code ? error__set(err, code, "%s: cannot be copied, to be read twice: %s", path,
-				 strerror(-code)) : 0;
+				 strerror(-code)) :
+		      0;
 }
 
 /* What to open for each pass; stdin begins at *ret_start. 0 or a negative errno with the reason. */
@@ -128,8 +129,7 @@ static int prepare(const char *path, const char **ret, off_t *ret_start, struct 
 	return code;
 }
 
-static int read_ordered(struct reader *r, const char *path, struct statistics *s,
-			struct error *err)
+static int read_ordered(struct reader *r, const char *path, struct statistics *s, struct error *err)
 {
 	struct trace_event ev = {};
 	struct error why = {};

@@ -10,9 +10,9 @@
 
 struct stat_report {
 	const char *path;
-	char format[16];      /* "go1.26" */
-	bool has_bytes;	      /* by type and generation; not of v1 traces */
-	char left_out[512];   /* why reading ended early; empty: it did not */
+	char format[16];    /* "go1.26" */
+	bool has_bytes;	    /* by type and generation; not of v1 traces */
+	char left_out[512]; /* why reading ended early; empty: it did not */
 	struct statistics counts;
 };
 

@@ -137,9 +137,10 @@ static int put_generations(struct out *o, const struct statistics *s)
 static void put_counts(struct out *o, const struct statistics *s)
 {
 	put_title(o, "goroutines");
-	put(o, "%" PRIu64 ": %" PRIu64 " were there, %" PRIu64 " created, %" PRIu64 " ended; %"
-	    PRIu64 " alive at most\n", s->created + s->present, s->present, s->created, s->ended,
-	    s->most_alive);
+	put(o,
+	    "%" PRIu64 ": %" PRIu64 " were there, %" PRIu64 " created, %" PRIu64 " ended; %" PRIu64
+	    " alive at most\n",
+	    s->created + s->present, s->present, s->created, s->ended, s->most_alive);
 	put_title(o, "threads");
 	put(o, "%zu, %zu Ps", s->threads.n, s->ps.n);
 	if (s->gomaxprocs)
@@ -261,9 +262,10 @@ static void put_losses(struct out *o, const struct statistics *s)
 	}
 	if (s->private_bad || s->private_unknown) {
 		put_title(o, "private data");
-		put(o, "%" PRIu64 " records passed over: %" PRIu64 " broken, %" PRIu64
-		    " of an unknown kind\n", s->private_bad + s->private_unknown, s->private_bad,
-		    s->private_unknown);
+		put(o,
+		    "%" PRIu64 " records passed over: %" PRIu64 " broken, %" PRIu64
+		    " of an unknown kind\n",
+		    s->private_bad + s->private_unknown, s->private_bad, s->private_unknown);
 	}
 }
 

@@ -26,9 +26,9 @@ void table__time(struct out *o, int64_t ns, int width)
 		snprintf(text, sizeof(text), "%*" PRId64 "ns", width - 2, ns);
 	else
 		snprintf(text, sizeof(text), "%*.*f%s", width - (int)strlen(units[i].name),
-			 size < 10 * units[i].ns    ? 3
-			 : size < 100 * units[i].ns ? 2
-						    : 1,
+			 size < 10 * units[i].ns  ? 3 :
+			 size < 100 * units[i].ns ? 2 :
+						    1,
 			 (double)ns / units[i].ns, units[i].name);
 	out__text(o, text);
 }

@@ -19,7 +19,7 @@ struct buf {
 	const unsigned char *start;
 	const unsigned char *pos;
 	const unsigned char *end;
-	bool bad;		/* sticky: some read did not fit */
+	bool bad; /* sticky: some read did not fit */
 };
 
 static inline struct buf buf__make(const void *data, size_t len)
@@ -62,15 +62,15 @@ static inline void buf__seek(struct buf *b, uint64_t offset)
 	b->pos = b->start + offset;
 }
 
-#define BUF_INTEGER(name, type)						\
-	static inline type buf__##name(struct buf *b)			\
-	{								\
-		const void *p = buf__take(b, sizeof(type));		\
-		type v = 0;						\
-									\
-		if (p)							\
-			memcpy(&v, p, sizeof(v));			\
-		return v;						\
+#define BUF_INTEGER(name, type)                                                                    \
+	static inline type buf__##name(struct buf *b)                                              \
+	{                                                                                          \
+		const void *p = buf__take(b, sizeof(type));                                        \
+		type v = 0;                                                                        \
+                                                                                                   \
+		if (p)                                                                             \
+			memcpy(&v, p, sizeof(v));                                                  \
+		return v;                                                                          \
 	}
 
 BUF_INTEGER(u8, uint8_t)
@@ -94,8 +94,7 @@ static inline uint64_t leb__squeeze(uint64_t v, unsigned int bytes)
 static inline bool buf__has_pext(void)
 {
 	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-	       !__builtin_cpu_is("znver1") &&
-	       !__builtin_cpu_is("znver2");
+	       !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
 }
 
 /*
@@ -122,8 +121,14 @@ static inline uint64_t buf__uleb(struct buf *b)
 static inline __attribute__((always_inline)) uint64_t leb__pext(uint64_t v, unsigned int last)
 {
 	static const uint64_t groups[32] = {
-		0x7full, 0x7f7full, 0x7f7f7full, 0x7f7f7f7full, 0x7f7f7f7f7full, 0x7f7f7f7f7f7full,
-		0x7f7f7f7f7f7f7full, 0x7f7f7f7f7f7f7f7full, /* and none of more than 8 bytes */
+		0x7full,
+		0x7f7full,
+		0x7f7f7full,
+		0x7f7f7f7full,
+		0x7f7f7f7f7full,
+		0x7f7f7f7f7f7full,
+		0x7f7f7f7f7f7f7full,
+		0x7f7f7f7f7f7f7f7full, /* and none of more than 8 bytes */
 	};
 	uint64_t ret;
 
@@ -137,9 +142,8 @@ static inline __attribute__((always_inline)) uint64_t leb__pext(uint64_t v, unsi
  * of the numbers are found at once, 16 bytes at a time, so that the processor need not wait for one
  * number's bytes to find the next. `pext`: it has a fast instruction for it (buf__has_pext()).
  */
-static inline __attribute__((always_inline)) bool buf__event(struct buf *b, uint8_t *type,
-							     const uint8_t count[256],
-							     uint64_t *ret, bool pext)
+static inline __attribute__((always_inline)) bool
+buf__event(struct buf *b, uint8_t *type, const uint8_t count[256], uint64_t *ret, bool pext)
 {
 	const unsigned char *p = b->pos;
 	unsigned int ends, last, longest = 0, i, n;
@@ -183,15 +187,15 @@ static inline struct buf buf__slice(const struct buf *b, uint64_t offset, uint64
  * Random access, for tables that are looked up rather than read through: the number at an absolute
  * offset into *ret, or false. The cursor stays.
  */
-#define BUF_AT(name, type)						\
-	static inline bool buf__##name##_at(const struct buf *b, uint64_t offset, type *ret) \
-	{								\
-		uint64_t size = (uint64_t)(b->end - b->start);		\
-									\
-		if (offset > size || sizeof(type) > size - offset)	\
-			return false;					\
-		memcpy(ret, b->start + offset, sizeof(type));		\
-		return true;						\
+#define BUF_AT(name, type)                                                                         \
+	static inline bool buf__##name##_at(const struct buf *b, uint64_t offset, type *ret)       \
+	{                                                                                          \
+		uint64_t size = (uint64_t)(b->end - b->start);                                     \
+                                                                                                   \
+		if (offset > size || sizeof(type) > size - offset)                                 \
+			return false;                                                              \
+		memcpy(ret, b->start + offset, sizeof(type));                                      \
+		return true;                                                                       \
 	}
 
 BUF_AT(u8, uint8_t)

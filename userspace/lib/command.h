@@ -26,12 +26,12 @@ struct command {
 
 struct program {
 	const char *name;
-	const char *what;	/* a line of --help: what it is for */
-	const char *more;	/* the last lines of --help */
-	const char *ask;	/* what an empty command line lacks */
+	const char *what; /* a line of --help: what it is for */
+	const char *more; /* the last lines of --help */
+	const char *ask;  /* what an empty command line lacks */
 	const struct command *commands;
 	size_t ncommands;
-	bool limit_memory;	/* MEMORY_OPTION has a default: lib/memory_limit.h */
+	bool limit_memory;		/* MEMORY_OPTION has a default: lib/memory_limit.h */
 	const struct command *fallback; /* of a command line that begins with an option; or NULL */
 	/* the other program of ours, and its verbs, NULL at the end: for who mixes them up */
 	const char *sibling;
@@ -54,8 +54,7 @@ int command__key(int key, struct argp_state *state, const char *verb);
 enum { OPT_FORCE = 2048, OPT_MAX_MEMORY };
 #define FORCE_OPTION { "force", OPT_FORCE, NULL, 0, "replace an existing file of another kind", 0 }
 bool command__forced(void); /* --force was given */
-#define MEMORY_OPTION                                                                              \
-	{ "max-memory", OPT_MAX_MEMORY, "SIZE", 0, "use at most SIZE of memory", 0 }
+#define MEMORY_OPTION { "max-memory", OPT_MAX_MEMORY, "SIZE", 0, "use at most SIZE of memory", 0 }
 #define HELP_OPTION                                                                                \
 	{ "help", 'h', NULL, 0, "show this", -1 }, { NULL, '?', NULL, OPTION_HIDDEN, NULL, -1 }
 

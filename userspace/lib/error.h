@@ -14,13 +14,13 @@
 #include <string.h>
 
 struct error {
-	char text[512];		/* no newline, no program name; empty: none */
-	int code;		/* the errno that came with it */
+	char text[512]; /* no newline, no program name; empty: none */
+	int code;	/* the errno that came with it */
 };
 
 /* Writes the reason unless one stands there already (the first is the cause). Returns `code`. */
-__attribute__((format(printf, 3, 4)))
-static inline int error__set(struct error *e, int code, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static inline int error__set(struct error *e, int code,
+								   const char *fmt, ...)
 {
 	va_list ap;
 

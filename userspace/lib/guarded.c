@@ -43,8 +43,8 @@ static void limit(int what, uint64_t value)
 
 static void be_limited(const struct guarded_limits *limits)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-				       SIGABRT, SIGXCPU };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP,	 SIGSEGV, SIGBUS,
+				       SIGFPE, SIGILL,	SIGABRT, SIGXCPU };
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -53,9 +53,9 @@ static void be_limited(const struct guarded_limits *limits)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, 0);	/* what is open stays so, and nothing else is opened */
+	limit(RLIMIT_NOFILE, 0); /* what is open stays so, and nothing else is opened */
 	limit(RLIMIT_CPU, limits->cpu_seconds);
-#ifndef SANITIZED	/* their shadow memory takes terabytes of address space */
+#ifndef SANITIZED /* their shadow memory takes terabytes of address space */
 	limit(RLIMIT_AS, limits->memory);
 #endif
 }
@@ -136,8 +136,10 @@ static int reap(pid_t pid, bool late, const struct guarded_limits *limits, struc
 				  limits->seconds);
 	if (r == pid && WIFSIGNALED(status) &&
 	    (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-		return error__set(err, -ENOTRECOVERABLE, "took more than %u s of CPU time, or "
-				  "was killed", limits->cpu_seconds);
+		return error__set(err, -ENOTRECOVERABLE,
+				  "took more than %u s of CPU time, or "
+				  "was killed",
+				  limits->cpu_seconds);
 	if (r == pid && WIFSIGNALED(status))
 		return error__set(err, -ENOTRECOVERABLE, "crashed (%s)",
 				  strsignal(WTERMSIG(status)));

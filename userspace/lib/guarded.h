@@ -15,8 +15,8 @@
 
 struct guarded_limits {
 	unsigned int cpu_seconds;
-	unsigned int seconds;		/* by the clock */
-	uint64_t memory;		/* bytes of address space; without effect with sanitizers */
+	unsigned int seconds; /* by the clock */
+	uint64_t memory;      /* bytes of address space; without effect with sanitizers */
 };
 
 /* Fills `result`; 0, or a negative errno and the reason. */

@@ -130,8 +130,8 @@ static void extend(struct input *in, size_t want)
 		in->data = in->buffer;
 	}
 	end = in->buffer + (in->data - in->buffer) + in->len;
-	n = in->unpack ? unpack_some(in, end, (size_t)(in->buffer + BUFFER - end))
-		       : read_some(in, end, (size_t)(in->buffer + BUFFER - end));
+	n = in->unpack ? unpack_some(in, end, (size_t)(in->buffer + BUFFER - end)) :
+			 read_some(in, end, (size_t)(in->buffer + BUFFER - end));
 	if (n < 0)
 		in->failed = (int)n;
 	else if (n == 0)
@@ -247,9 +247,9 @@ static int no_file(const char *path, int code, struct error *err)
 		return error__set(err, -code, "%s: %s", path, strerror(code));
 	fd = open(partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0) {
-		why = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK
-			      ? "is still being recorded"
-			      : "was left by a recorder that was killed";
+		why = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK ?
+			      "is still being recorded" :
+			      "was left by a recorder that was killed";
 		close(fd);
 	}
 	return error__set(err, -code, "%s: %s; %s %s: --lenient reads what is in it", path,

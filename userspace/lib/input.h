@@ -29,10 +29,10 @@ int input__open(struct input **ret, const char *path, struct error *err);
 int input__open_memory(struct input **ret, const void *data, size_t len, struct error *err);
 void input__destroy(struct input *in);
 
-const char *input__name(const struct input *in);      /* the path, for messages; "-" is "stdin" */
-uint64_t input__offset(const struct input *in);	      /* of the window's first byte, unpacked */
-bool input__seekable(const struct input *in);	      /* a plain, uncompressed file or memory */
-uint64_t input__size(const struct input *in);	      /* of it as stat() says; 0: not seekable */
+const char *input__name(const struct input *in); /* the path, for messages; "-" is "stdin" */
+uint64_t input__offset(const struct input *in);	 /* of the window's first byte, unpacked */
+bool input__seekable(const struct input *in);	 /* a plain, uncompressed file or memory */
+uint64_t input__size(const struct input *in);	 /* of it as stat() says; 0: not seekable */
 
 /*
  * Makes the window hold at least `want` (<= INPUT_WINDOW) bytes unless the input ends before.

@@ -18,18 +18,18 @@
 
 struct map_slot {
 	uint64_t key;
-	void *value;		/* NULL: empty */
+	void *value; /* NULL: empty */
 };
 
 struct map {
 	struct map_slot *slot;
-	size_t n, cap;		/* cap is 0 or a power of two */
+	size_t n, cap; /* cap is 0 or a power of two */
 };
 
 void map__deinit(struct map *map);
-int map__reserve(struct map *map, size_t n);	/* room for n at once, not doubling to it */
-int map__put(struct map *map, uint64_t key, void *value);	/* replaces; 0 or -ENOMEM */
-void *map__remove(struct map *map, uint64_t key);		/* the value, or NULL */
+int map__reserve(struct map *map, size_t n); /* room for n at once, not doubling to it */
+int map__put(struct map *map, uint64_t key, void *value); /* replaces; 0 or -ENOMEM */
+void *map__remove(struct map *map, uint64_t key);	  /* the value, or NULL */
 
 /*
  * Multiply and shift: for a random odd multiplier no two keys meet more often than by chance

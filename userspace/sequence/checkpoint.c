@@ -20,7 +20,7 @@
 #include "trace/private.h"
 
 #define GENERATION_BYTES (16u << 20)
-#define GENERATION_NS 1000000000ull
+#define GENERATION_NS	 1000000000ull
 
 static void checkpoint__note(struct sequencer *s, int err)
 {
@@ -69,10 +69,9 @@ static void checkpoint__status_g(struct sequencer *s, struct goroutine *g)
 	checkpoint__save_g(s, g);
 	g->numbered = s->generation;
 	g->seq = 0;
-	checkpoint__note(s, writer__go_status(s->opts.writer,
-					      g->start_tid ? g->start_tid : TRACE_NO_M, g->id,
-					      g->start_state,
-					      stacks__start_id(s->stacks, g->start)));
+	checkpoint__note(
+		s, writer__go_status(s->opts.writer, g->start_tid ? g->start_tid : TRACE_NO_M,
+				     g->id, g->start_state, stacks__start_id(s->stacks, g->start)));
 }
 
 uint64_t checkpoint__g_seq(struct sequencer *s, struct goroutine *g)
@@ -143,7 +142,7 @@ int checkpoint__open(struct sequencer *s, uint64_t time)
 
 	model__boundary(s, time);
 	s->gen_start = s->last_time = time;
-	s->last_tid = 0;	/* statuses have the start's time */
+	s->last_tid = 0; /* statuses have the start's time */
 	s->gc_active_due = s->gc_running;
 	s->generation++;
 	err = writer__open(s->opts.writer, time, wall);
@@ -172,8 +171,7 @@ int checkpoint__roll(struct sequencer *s, uint64_t time, bool force)
 	if (time < s->last_time)
 		time = s->last_time;
 	if (!force) {
-		if (time - s->gen_start < GENERATION_NS &&
-		    generation_size(s) < GENERATION_BYTES)
+		if (time - s->gen_start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
 			return 0;
 		/* Readers resolve an STWEnd's name in the table of the generation it stands in. */
 		if (s->stw && time - s->gen_start < 4 * GENERATION_NS &&

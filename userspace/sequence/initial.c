@@ -14,29 +14,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define AHEAD 16		/* goroutines whose places in the maps are fetched before */
+#define AHEAD 16 /* goroutines whose places in the maps are fetched before */
 
 /* What the records tell of one g struct before the first create at its address. */
 struct g_facts {
-	uint64_t goid;		/* 0: no record named it */
-	uint32_t state;		/* 0: did not exist */
+	uint64_t goid;	/* 0: no record named it */
+	uint32_t state; /* 0: did not exist */
 	uint32_t tid;
-	bool created;		/* a create at this address was seen: later goids are of another */
+	bool created; /* a create at this address was seen: later goids are of another */
 };
 
 struct p_facts {
 	uint32_t id;
-	uint32_t tid;		/* of its M at the start; 0: none or unknown */
-	uint64_t first;		/* time of the first record that names it */
+	uint32_t tid;	/* of its M at the start; 0: none or unknown */
+	uint64_t first; /* time of the first record that names it */
 };
 
 struct t_facts {
-	bool told;		/* a record said whether it has a P at the start */
+	bool told; /* a record said whether it has a P at the start */
 	bool has_p;
-	bool tries;		/* the latest record is a tentative system call exit */
-	uint64_t first_p;	/* time of its first P_START or P_STOP, 0: none */
-	bool left;		/* `until` is final */
-	uint64_t until;		/* a P of the start is its own until then at least; 0: to the end */
+	bool tries;	  /* the latest record is a tentative system call exit */
+	uint64_t first_p; /* time of its first P_START or P_STOP, 0: none */
+	bool left;	  /* `until` is final */
+	uint64_t until;	  /* a P of the start is its own until then at least; 0: to the end */
 };
 
 struct facts {
@@ -80,11 +80,23 @@ static uint32_t state_before(unsigned int kind)
 		return GO_RUNNABLE;
 	case GT_READY:
 		return GO_WAITING;
-	case GT_PARK: case GT_YIELD: case GT_PREEMPT_PARK: case GT_DESTROY: case GT_SWITCH:
-	case GT_TASK_BEGIN: case GT_TASK_END: case GT_REGION: case GT_LOG:
-	case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK: case GT_ASSIST_BEGIN: case GT_ASSIST_END:
+	case GT_PARK:
+	case GT_YIELD:
+	case GT_PREEMPT_PARK:
+	case GT_DESTROY:
+	case GT_SWITCH:
+	case GT_TASK_BEGIN:
+	case GT_TASK_END:
+	case GT_REGION:
+	case GT_LOG:
+	case GT_SYSCALL_ENTER:
+	case GT_SYSCALL_BLOCK:
+	case GT_ASSIST_BEGIN:
+	case GT_ASSIST_END:
 		return GO_RUNNING;
-	case GT_SYSCALL_EXIT: case GT_SYSCALL_TRY_EXIT: case GT_SYSCALL_NO_P:
+	case GT_SYSCALL_EXIT:
+	case GT_SYSCALL_TRY_EXIT:
+	case GT_SYSCALL_NO_P:
 	case GT_DESTROY_SYSCALL:
 		return GO_SYSCALL;
 	}
@@ -138,11 +150,16 @@ static void t_facts__follow(struct t_facts *t, const struct gt_record *rec)
 	if (t->left)
 		return;
 	switch (rec->kind) {
-	case GT_SYSCALL_ENTER: case GT_SYSCALL_BLOCK:
+	case GT_SYSCALL_ENTER:
+	case GT_SYSCALL_BLOCK:
 		t->until = rec->time;
 		return;
-	case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P: case GT_P_START: case GT_P_STOP:
-	case GT_CREATE_SYSCALL: case GT_DESTROY_SYSCALL:
+	case GT_SYSCALL_LOST:
+	case GT_SYSCALL_NO_P:
+	case GT_P_START:
+	case GT_P_STOP:
+	case GT_CREATE_SYSCALL:
+	case GT_DESTROY_SYSCALL:
 		t->left = true;
 		if (!t->until)
 			t->until = rec->time;
@@ -150,7 +167,7 @@ static void t_facts__follow(struct t_facts *t, const struct gt_record *rec)
 	case GT_SYSCALL_TRY_EXIT:
 		return;
 	}
-	t->until = 0;	/* it has left the call with it */
+	t->until = 0; /* it has left the call with it */
 }
 
 /* Most of what a thread can do it does with a P: had it one already? */
@@ -159,24 +176,32 @@ static void facts__thread(struct facts *f, const struct gt_record *rec)
 	bool fresh, needs_p = true;
 	struct t_facts *t;
 
-	if (rec->kind == GT_SAMPLE)	/* it is done to the thread, in whatever state */
+	if (rec->kind == GT_SAMPLE) /* it is done to the thread, in whatever state */
 		return;
 	t = facts__get(f, &f->t, rec->tid, sizeof(*t), &fresh);
 	if (!t)
 		return;
 	t_facts__follow(t, rec);
 	switch (rec->kind) {
-	case GT_READY: case GT_P_HANDOFF: case GT_EXEC:
+	case GT_READY:
+	case GT_P_HANDOFF:
+	case GT_EXEC:
 	case GT_DESTROY_SYSCALL:
-	case GT_PROCS:	/* schedinit sizes the Ps, and allocates, before it has one */
-	case GT_HEAP_ALLOC: case GT_HEAP_GOAL:
-	case GT_SWEEP_BEGIN: case GT_SWEEP_SPAN: case GT_SWEEP_LEFT: case GT_SWEEP_END:
+	case GT_PROCS: /* schedinit sizes the Ps, and allocates, before it has one */
+	case GT_HEAP_ALLOC:
+	case GT_HEAP_GOAL:
+	case GT_SWEEP_BEGIN:
+	case GT_SWEEP_SPAN:
+	case GT_SWEEP_LEFT:
+	case GT_SWEEP_END:
 		return;
-	case GT_SYSCALL_LOST: case GT_SYSCALL_NO_P:
+	case GT_SYSCALL_LOST:
+	case GT_SYSCALL_NO_P:
 		t->told &= !t->tries;
 		needs_p = false;
 		break;
-	case GT_P_START: case GT_CREATE_SYSCALL:
+	case GT_P_START:
+	case GT_CREATE_SYSCALL:
 		needs_p = false;
 		break;
 	}
@@ -195,18 +220,21 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 
 		facts__thread(f, r);
 		switch (r->kind) {
-		case GT_P_START: case GT_P_STOP: case GT_P_HANDOFF:
+		case GT_P_START:
+		case GT_P_STOP:
+		case GT_P_HANDOFF:
 			facts__proc(f, r);
 			continue;
 		case GT_EXECUTE:
 			goid = ((const struct gt_execute *)payload)->goid;
 			break;
-		case GT_DESTROY: case GT_DESTROY_SYSCALL:
+		case GT_DESTROY:
+		case GT_DESTROY_SYSCALL:
 			goid = ((const struct gt_destroy *)payload)->goid;
 			break;
 		case GT_SWITCH:
-			facts__goroutine(f, ((const struct gt_switch *)payload)->next, GO_WAITING, 0,
-					 ((const struct gt_switch *)payload)->next_goid, false);
+			facts__goroutine(f, ((const struct gt_switch *)payload)->next, GO_WAITING,
+					 0, ((const struct gt_switch *)payload)->next_goid, false);
 			break;
 		}
 		if (state_before(r->kind) || is_create(r->kind))
@@ -220,7 +248,8 @@ uint32_t initial__state(const struct layout *layout, const struct snapshot_g *g)
 	switch (g->status) {
 	case GS_RUNNABLE:
 		return GO_RUNNABLE;
-	case GS_RUNNING: case GS_COPYSTACK:
+	case GS_RUNNING:
+	case GS_COPYSTACK:
 		return GO_RUNNING;
 	case GS_SYSCALL:
 		return GO_SYSCALL;
@@ -229,7 +258,8 @@ uint32_t initial__state(const struct layout *layout, const struct snapshot_g *g)
 		if (g->wait_reason < 64 && (layout->suspend_g_reasons >> g->wait_reason) & 1)
 			return GO_RUNNING;
 		return GO_WAITING;
-	case GS_PREEMPTED: case GS_LEAKED:
+	case GS_PREEMPTED:
+	case GS_LEAKED:
 		return GO_WAITING;
 	}
 	return 0;
@@ -282,7 +312,7 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		if (map__get(&s->g, from->addr))
 			continue;
 		if (facts && (facts->created || facts->goid))
-			goid = facts->goid;	/* 0: it was created in the window */
+			goid = facts->goid; /* 0: it was created in the window */
 		if (!from->addr || !goid || (facts && !facts->state) || model__id_taken(s, goid))
 			continue;
 		if (!facts && !initial__state(s->opts.layout, from))
@@ -335,7 +365,7 @@ static bool in_syscall(const struct snapshot *snap, uint64_t p)
 {
 	for (size_t i = 0; i < snap->np; i++)
 		if (snap->p[i].addr == p)
-			return snap->p[i].status == 2;	/* the runtime's _Psyscall */
+			return snap->p[i].status == 2; /* the runtime's _Psyscall */
 	return false;
 }
 
@@ -383,8 +413,8 @@ static struct proc *likely_proc(struct sequencer *s, struct facts *f, const stru
 			continue;
 		/* the earliest of those that could be; else the latest of the others */
 		if (!best || (first == best_first && p->id < best->id) ||
-		    (first >= until ? best_first < until || first < best_first
-				    : first > best_first)) {
+		    (first >= until ? best_first < until || first < best_first :
+				      first > best_first)) {
 			best = p;
 			best_first = first;
 		}

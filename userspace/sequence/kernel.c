@@ -109,9 +109,9 @@ static void find_call(const struct sequencer *s, struct kernel_item *item)
 
 	if ((!begins && item->kind != KERNEL_SYS_EXIT) || item->number != UINT32_MAX)
 		return;
-	item->number = begins					  ? KERNEL_BAD_CALL
-		       : thread && thread->call != KERNEL_NO_CALL ? thread->call
-								  : SYS_rt_sigreturn;
+	item->number = begins					? KERNEL_BAD_CALL :
+		       thread && thread->call != KERNEL_NO_CALL ? thread->call :
+								  SYS_rt_sigreturn;
 	if (item->number == SYS_rt_sigreturn)
 		item->value = 0;
 }
@@ -156,9 +156,9 @@ static struct kernel_thread present(const struct gt_record *rec)
 	struct trace_string name = name_of(thread->comm);
 	struct kernel_thread ret = { .tid = rec->tid, .cpu = rec->cpu, .call = KERNEL_NO_CALL };
 
-	ret.run = thread->on_cpu	     ? KERNEL_RUNNING
-		  : thread->why < GT_OFF_END ? run[thread->why]
-					     : KERNEL_UNKNOWN;
+	ret.run = thread->on_cpu	   ? KERNEL_RUNNING :
+		  thread->why < GT_OFF_END ? run[thread->why] :
+					     KERNEL_UNKNOWN;
 	if (rec->object)
 		ret.call = (uint32_t)(rec->object - 1);
 	memcpy(ret.name, name.data, name.len);

@@ -18,11 +18,11 @@
 
 struct entry {
 	uint64_t time;
-	size_t at;		/* offset of the record's copy in the ring's bytes */
+	size_t at; /* offset of the record's copy in the ring's bytes */
 };
 
-#define GAP_NS	 1000000ull	/* a number that is only late comes within this */
-#define GAPS_MAX 256		/* of a ring, that may yet be filled */
+#define GAP_NS	 1000000ull /* a number that is only late comes within this */
+#define GAPS_MAX 256	    /* of a ring, that may yet be filled */
 
 /* Numbers seq … seq + n - 1 have not come yet. */
 struct gap {
@@ -32,18 +32,18 @@ struct gap {
 
 struct queue {
 	struct entry *entry;
-	size_t head, n, cap;	/* entry[head .. n) wait */
+	size_t head, n, cap; /* entry[head .. n) wait */
 	unsigned char *bytes;
 	size_t len, bytes_cap;
 	uint32_t first_seq, last_seq;
 	uint64_t received;
-	uint64_t last_time;	/* the latest stamp so far */
-	struct gap *gap;	/* oldest first */
+	uint64_t last_time; /* the latest stamp so far */
+	struct gap *gap;    /* oldest first */
 	unsigned int gaps;
 };
 
 struct head {
-	uint64_t time;		/* of the queue's first entry */
+	uint64_t time; /* of the queue's first entry */
 	unsigned int queue;
 };
 
@@ -51,7 +51,7 @@ struct merge {
 	struct queue queue[GT_RINGS_MAX];
 	unsigned int queues;	/* those ever used */
 	uint64_t bytes_max;	/* that the queues may have */
-	struct merge_gap early;	/* gaps for which there was no place any more, as one */
+	struct merge_gap early; /* gaps for which there was no place any more, as one */
 	/* A binary heap of the queues that have entries, made when the first is asked for. */
 	struct head heap[GT_RINGS_MAX];
 	unsigned int heads;

@@ -18,7 +18,7 @@
 
 struct merge;
 
-struct merge *merge__create(void);	/* NULL: no memory */
+struct merge *merge__create(void); /* NULL: no memory */
 void merge__destroy(struct merge *m);
 
 /* The queues' bytes: a watermark that is held back must not let them grow for ever. */
@@ -44,7 +44,7 @@ void merge__trim(struct merge *m);
 /* Numbers of one ring that never came, between two that did. */
 struct merge_gap {
 	uint64_t count;
-	uint64_t from, to;	/* the stamps of the records on its two sides */
+	uint64_t from, to; /* the stamps of the records on its two sides */
 };
 
 /*

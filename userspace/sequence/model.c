@@ -9,12 +9,13 @@
 #include <stdlib.h>
 
 /* What is beyond these is a broken record's; readers take such numbers for negative ones. */
-#define GOID_MAX (1ull << 40)
-#define TID_MAX (1u << 22)		/* the kernel's PID_MAX_LIMIT */
-#define PROCS_MAX 4096u
+#define GOID_MAX	 (1ull << 40)
+#define TID_MAX		 (1u << 22) /* the kernel's PID_MAX_LIMIT */
+#define PROCS_MAX	 4096u
 #define GOROUTINES_BLOCK (48u << 10)
-#define THREADS_KEPT	1024		/* whatever they do */
-#define THREAD_IDLE_NS	10000000000ull	/* beyond those, one that is bare and silent for so long goes */
+#define THREADS_KEPT	 1024 /* whatever they do */
+#define THREAD_IDLE_NS                                                                             \
+	10000000000ull /* beyond those, one that is bare and silent for so long goes */
 
 /* Puts a fresh object under its key; on no memory frees it and makes the sequencer fail. */
 static void *model__add(struct sequencer *s, struct map *map, uint64_t key, void *object)

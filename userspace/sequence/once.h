@@ -17,7 +17,7 @@
 struct once {
 	struct map map;			/* number -> struct once_item */
 	struct once_item *first, *last; /* in the order in which they came */
-	size_t bytes, bytes_max; /* bytes_max 0: ONCE_BYTES */
+	size_t bytes, bytes_max;	/* bytes_max 0: ONCE_BYTES */
 };
 
 void once__deinit(struct once *o);

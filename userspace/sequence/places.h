@@ -22,21 +22,21 @@
 #define PLACES_PATIENCE_NS 1000000000ull /* of stream time */
 
 struct placed {
-	struct placed *next;	/* displaced after this one */
+	struct placed *next; /* displaced after this one */
 	uint64_t key;
-	uint64_t time;		/* when it was sent */
-	uint64_t displaced;	/* when another took its place, if `is_displaced` */
-	uint64_t used;		/* by the latest record that refers to it */
+	uint64_t time;	    /* when it was sent */
+	uint64_t displaced; /* when another took its place, if `is_displaced` */
+	uint64_t used;	    /* by the latest record that refers to it */
 	uint32_t bytes;
 	bool is_displaced, is_gone; /* gone: nothing finds it any more */
 };
 
 struct places {
-	struct map map;		/* by key */
-	struct placed **latest;	/* by place */
-	uint32_t n;		/* places, a power of two */
+	struct map map;		     /* by key */
+	struct placed **latest;	     /* by place */
+	uint32_t n;		     /* places, a power of two */
 	struct placed *first, *last; /* displaced ones */
-	size_t bytes, bytes_max; /* of displaced ones */
+	size_t bytes, bytes_max;     /* of displaced ones */
 	void (*drop)(void *ctx, struct placed *item);
 	void *ctx;
 };

@@ -8,7 +8,7 @@
  */
 #include "sequence/model.h"
 
-static const char unknown[] = "unspecified";	/* a reason text that Go's own tracer uses */
+static const char unknown[] = "unspecified"; /* a reason text that Go's own tracer uses */
 
 static void note(struct sequencer *s)
 {
@@ -62,7 +62,7 @@ bool repair__need_proc(struct sequencer *s, struct thread *t, uint64_t time)
 
 	if (t->p && t->p->state == PROC_RUNNING)
 		return true;
-	if (t->p) {	/* in a system call that has no goroutine any more */
+	if (t->p) { /* in a system call that has no goroutine any more */
 		p = t->p;
 		proc__stop(s, t, time);
 	}
@@ -118,7 +118,7 @@ bool repair__running(struct sequencer *s, struct thread *t, uint64_t time, struc
 		state__exit_kept(s, t);
 	if (g->m == t && g->state == GO_SYSCALL && t->p && t->p->state == PROC_SYSCALL) {
 		note(s);
-		go__syscall_end(s, t, time);	/* only its exit was lost */
+		go__syscall_end(s, t, time); /* only its exit was lost */
 	}
 	if (g->m == t && g->state == GO_RUNNING)
 		return repair__need_proc(s, t, time);

@@ -147,7 +147,9 @@ static struct thread *lender(struct correction *c)
 	struct thread *t = c->lender;
 
 	return t && !t->exit_time && t->p && t->p->state == PROC_RUNNING &&
-		       (!t->g || t->g->state == GO_RUNNING) ? t : NULL;
+			       (!t->g || t->g->state == GO_RUNNING) ?
+		       t :
+		       NULL;
 }
 
 /* The last resort: its goroutine will come out of its system call without. */
@@ -166,7 +168,9 @@ static bool borrow_proc(struct correction *c, struct thread *t, struct loan *loa
 	struct proc *p = idle_proc(c);
 
 	if (!p) {
-		loan->owner = lender(c) ?: find_thread(c, true, false) ?: find_thread(c, true, true);
+		loan->owner = lender(c)				  ?:
+				      find_thread(c, true, false) ?:
+								    find_thread(c, true, true);
 		c->lender = loan->owner;
 		p = loan->owner ? loan->owner->p : proc_of_a_syscall(c, t);
 	}

@@ -27,34 +27,34 @@ struct private_meta;
 struct sequencer;
 
 struct sequencer_opts {
-	struct writer *writer;		/* all borrowed; they must outlive the sequencer */
+	struct writer *writer; /* all borrowed; they must outlive the sequencer */
 	struct intern *intern;
 	const struct layout *layout;
 	struct symbolizer symbolizer;
-	bool no_syscalls;		/* true: the system call probes are off */
-	unsigned int version;		/* the file's: 22, 23, 25 or 26 */
-	unsigned int tick_ns;		/* the file's: 1 or 64 */
-	const struct private_meta *meta;	/* for the first generation; NULL: none */
+	bool no_syscalls;		 /* true: the system call probes are off */
+	unsigned int version;		 /* the file's: 22, 23, 25 or 26 */
+	unsigned int tick_ns;		 /* the file's: 1 or 64 */
+	const struct private_meta *meta; /* for the first generation; NULL: none */
 };
 
 struct sequencer_stats {
-	uint64_t records;	/* inside the window, stacks included */
-	uint64_t bad_records;	/* of a wrong size or unknown kind */
-	uint64_t lost;		/* by the probes' own counters */
-	uint64_t holes;		/* missing ring sequence numbers */
+	uint64_t records;     /* inside the window, stacks included */
+	uint64_t bad_records; /* of a wrong size or unknown kind */
+	uint64_t lost;	      /* by the probes' own counters */
+	uint64_t holes;	      /* missing ring sequence numbers */
 	uint64_t lost_by_kind[GT_KIND_END];
-	uint64_t repairs;	/* transitions inserted because a record did not fit */
-	uint64_t held;		/* records that waited for a causally earlier one */
-	uint64_t dropped;	/* records that could not be used at all */
-	uint64_t goroutines;	/* seen */
-	uint64_t at_start;	/* goroutines that were there when the window began */
-	uint64_t window_ns;	/* t1 - t0 */
-	uint64_t stack_misses;	/* events whose stack never arrived */
-	uint64_t text_misses;	/* texts of annotations that never arrived, or had no room */
-	uint64_t gaps;		/* places in the rings where records are missing */
-	uint64_t resnapshots;	/* pairs held against the model after a loss */
-	uint64_t corrected;	/* goroutines that were put right by them */
-	uint64_t corrected_procs;	/* threads whose P was */
+	uint64_t repairs;	  /* transitions inserted because a record did not fit */
+	uint64_t held;		  /* records that waited for a causally earlier one */
+	uint64_t dropped;	  /* records that could not be used at all */
+	uint64_t goroutines;	  /* seen */
+	uint64_t at_start;	  /* goroutines that were there when the window began */
+	uint64_t window_ns;	  /* t1 - t0 */
+	uint64_t stack_misses;	  /* events whose stack never arrived */
+	uint64_t text_misses;	  /* texts of annotations that never arrived, or had no room */
+	uint64_t gaps;		  /* places in the rings where records are missing */
+	uint64_t resnapshots;	  /* pairs held against the model after a loss */
+	uint64_t corrected;	  /* goroutines that were put right by them */
+	uint64_t corrected_procs; /* threads whose P was */
 };
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts);
@@ -82,8 +82,7 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
 			const struct snapshot *second);
 /* The same, without a copy: both are empty afterwards. */
-int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first,
-			      struct snapshot *second);
+int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first, struct snapshot *second);
 
 /*
  * All records stamped up to `time` have been given. Orders and writes them; may close generations,
@@ -117,7 +116,7 @@ int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
 /* The window ends: records after t1 are dropped, the last generation is closed. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);
 
-bool sequencer__is_ready(const struct sequencer *s);	/* the initial state is known */
+bool sequencer__is_ready(const struct sequencer *s); /* the initial state is known */
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s);
 
 #endif

@@ -20,10 +20,10 @@
 #include "sequence/places.h"
 #include "trace/spec.h"
 
-#define PCS_MAX	    131072     /* remembered ones, of which some are no code */
-#define STARTS_MAX  65536      /* functions that goroutines start with; more have no name */
+#define PCS_MAX	      131072	  /* remembered ones, of which some are no code */
+#define STARTS_MAX    65536	  /* functions that goroutines start with; more have no name */
 #define DISPLACED_MAX (16u << 20) /* bytes of stacks that the probes have forgotten since */
-#define SKEW_NS	    10000      /* clocks of CPUs differ by less */
+#define SKEW_NS	      10000	  /* clocks of CPUs differ by less */
 
 struct pc_frame {
 	struct intern_frame frame;
@@ -32,12 +32,12 @@ struct pc_frame {
 
 struct pc_info {
 	unsigned int n;
-	bool from_c;		/* runtime.cgocallback: below it are frames of C */
-	bool no_frame;		/* crosscall2: below its frame pointer stands rbx, no PC */
-	bool into_c;		/* runtime.asmcgocall, or its landing pad: above it are such */
-	bool root;		/* runtime.goexit or runtime.main: the runtime leaves it out */
-	bool async;		/* runtime.asyncPreempt2 */
-	uint32_t pushed;	/* enum sym_pushed */
+	bool from_c;	 /* runtime.cgocallback: below it are frames of C */
+	bool no_frame;	 /* crosscall2: below its frame pointer stands rbx, no PC */
+	bool into_c;	 /* runtime.asmcgocall, or its landing pad: above it are such */
+	bool root;	 /* runtime.goexit or runtime.main: the runtime leaves it out */
+	bool async;	 /* runtime.asyncPreempt2 */
+	uint32_t pushed; /* enum sym_pushed */
 	struct pc_frame frame[];
 };
 
@@ -47,36 +47,36 @@ struct by_skip {
 
 struct stack {
 	uint64_t hash;
-	uint32_t epoch;		/* of its ids: intern__epoch() */
-	struct by_skip *id;	/* few: an event kind has one skip, a stack few event kinds */
+	uint32_t epoch;	    /* of its ids: intern__epoch() */
+	struct by_skip *id; /* few: an event kind has one skip, a stack few event kinds */
 	uint32_t nid;
 	uint32_t depth;
-	uint32_t numbers;	/* that lead here */
+	uint32_t numbers; /* that lead here */
 	uint64_t pc[];
 };
 
 /* By which records name a stack. */
 struct number {
 	struct placed placed;
-	struct stack *stack;	/* NULL: it stands for several, so for none */
-	bool is_unique;		/* at its time: the probes have seen to it */
+	struct stack *stack; /* NULL: it stands for several, so for none */
+	bool is_unique;	     /* at its time: the probes have seen to it */
 };
 
 /* A function that goroutines start with. */
 struct start {
 	struct intern_frame frame;
-	uint32_t id, epoch;	/* of the stack with that frame alone, as above */
+	uint32_t id, epoch; /* of the stack with that frame alone, as above */
 };
 
 struct stacks {
 	struct intern *in;
 	struct symbolizer symbolizer;
-	bool guessed_second;	/* see stacks__create */
-	struct places number;	/* struct number */
-	struct map stack;	/* hash, all of it -> struct stack */
-	struct map pc;		/* return address -> struct pc_info */
-	struct map by_startpc;	/* startpc -> its number, as a pointer-sized number */
-	struct start *start;	/* by number - 1 */
+	bool guessed_second;   /* see stacks__create */
+	struct places number;  /* struct number */
+	struct map stack;      /* hash, all of it -> struct stack */
+	struct map pc;	       /* return address -> struct pc_info */
+	struct map by_startpc; /* startpc -> its number, as a pointer-sized number */
+	struct start *start;   /* by number - 1 */
 	uint32_t starts, starts_cap;
 };
 
@@ -175,12 +175,13 @@ static int number__add(struct stacks *st, const struct gt_record *rec)
 		return -ENOMEM;
 	number->placed.key = rec->stack;
 	number->placed.time = rec->time;
-	number->placed.bytes = sizeof(*number) + sizeof(struct stack) + from->depth * sizeof(uint64_t);
+	number->placed.bytes =
+		sizeof(*number) + sizeof(struct stack) + from->depth * sizeof(uint64_t);
 	number->is_unique = from->placed;
 	number->stack = stack__get(st, rec->object, from);
-	err = !number->stack  ? -ENOMEM
-	      : from->placed ? places__put(&st->number, &number->placed)
-			     : places__put_for_ever(&st->number, &number->placed);
+	err = !number->stack ? -ENOMEM :
+	      from->placed   ? places__put(&st->number, &number->placed) :
+			       places__put_for_ever(&st->number, &number->placed);
 	if (err)
 		number__drop(st, &number->placed);
 	return err;
@@ -314,8 +315,8 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 {
 	struct intern_frame out[TRACE_STACK_MAX];
 	uint32_t depth, n = 0;
-	bool elides = false;	/* by the function that the last frame called into */
-	bool async = false;	/* so does the stack begin */
+	bool elides = false; /* by the function that the last frame called into */
+	bool async = false;  /* so does the stack begin */
 
 	bound_pcs(st);
 	depth = stack__without_roots(st, stack);

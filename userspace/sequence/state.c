@@ -10,7 +10,7 @@
  */
 #include "sequence/state_impl.h"
 
-#define SKEW_NS 10000	/* clocks of CPUs differ by less */
+#define SKEW_NS 10000 /* clocks of CPUs differ by less */
 
 uint32_t step__stack(const struct step *st, uint32_t skip)
 {
@@ -79,7 +79,7 @@ static enum verdict apply_execute(struct step *st)
 		st->g->told = st->told;
 		if (!st->force)
 			return WAIT;
-		if (st->told > st->time)	/* the struct has been another's since */
+		if (st->told > st->time) /* the struct has been another's since */
 			return step__drop(st);
 		step__evict(st, st->g);
 		st->g = NULL;
@@ -108,8 +108,7 @@ static enum verdict apply_park(struct step *st)
 	if (!step__need_running(st, &v))
 		return v;
 	go__block(st->s, st->t, st->time,
-		  layout__block_reason(st->s->opts.layout, park->block_reason,
-				       park->wait_reason),
+		  layout__block_reason(st->s->opts.layout, park->block_reason, park->wait_reason),
 		  step__stack(st, park->skip));
 	return DONE;
 }
@@ -178,7 +177,7 @@ static enum verdict apply_create(struct step *st)
 	if (!create->goid || !st->rec->object)
 		return step__drop(st);
 	if (st->g && st->g->id == create->goid)
-		return DONE;	/* site_inline.c: told once a round */
+		return DONE; /* site_inline.c: told once a round */
 	if (st->g || model__id_taken(s, create->goid) || !st->t->p ||
 	    st->t->p->state != PROC_RUNNING || (st->t->g && st->t->g->state != GO_RUNNING)) {
 		if (!st->force)
@@ -187,7 +186,7 @@ static enum verdict apply_create(struct step *st)
 			return step__drop(st);
 		if (st->g && st->told > st->time)
 			return step__drop(st);
-		if (st->g)	/* its end was lost */
+		if (st->g) /* its end was lost */
 			step__evict(st, st->g);
 		if (st->t->g && !repair__running(s, st->t, st->time, st->t->g))
 			return step__drop(st);
@@ -208,7 +207,7 @@ static enum verdict apply_destroy(struct step *st)
 	enum verdict v;
 
 	if (!st->g)
-		return DONE;	/* a coroutine that ended by its switch; or never known */
+		return DONE; /* a coroutine that ended by its switch; or never known */
 	if (st->g->id != destroy->goid)
 		return st->force ? step__drop(st) : WAIT;
 	if (!step__need_running(st, &v))
@@ -241,12 +240,13 @@ static enum verdict try_switch(struct step *st, struct goroutine *next)
 		return v;
 	if (next == st->g)
 		return step__drop(st);
-	if (!next || next->id != sw->next_goid || (next->state != GO_WAITING && next->state != GO_RUNNABLE) ||
+	if (!next || next->id != sw->next_goid ||
+	    (next->state != GO_WAITING && next->state != GO_RUNNABLE) ||
 	    (next->state == GO_RUNNABLE && s->opts.version >= 23)) {
 		if (!st->force)
 			return WAIT;
 		if (next && next->id != sw->next_goid && next->born > st->time)
-			return step__drop(st);	/* the struct has another by now */
+			return step__drop(st); /* the struct has another by now */
 		if (next && next->id != sw->next_goid) {
 			step__evict(st, next);
 			next = NULL;
@@ -327,11 +327,16 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 			  bool force)
 {
 	struct step st = {
-		.s = s, .t = t, .rec = rec, .payload = rec + 1, .time = rec->time, .force = force,
+		.s = s,
+		.t = t,
+		.rec = rec,
+		.payload = rec + 1,
+		.time = rec->time,
+		.force = force,
 	};
 	enum verdict verdict;
 
-	if (rec->kind == GT_SAMPLE)	/* it is done to the thread, and tells nothing of it */
+	if (rec->kind == GT_SAMPLE) /* it is done to the thread, and tells nothing of it */
 		return apply_sample(&st);
 	if (rec->kind >= GT_KIND_END || !handlers[rec->kind].apply)
 		return DONE;
@@ -352,9 +357,9 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 	} else if (s->losses.watching && handlers[rec->kind].object_is_g && rec->object) {
 		resnapshot__note_stray(s, rec->object, rec->kind, rec->time);
 	}
-	if (s->opts.no_syscalls)	/* nothing will come that ends the call: this does */
-		st.force |= (t->g && t->g->state == GO_SYSCALL) ||
-			    (st.g && st.g->state == GO_SYSCALL);
+	if (s->opts.no_syscalls) /* nothing will come that ends the call: this does */
+		st.force |=
+			(t->g && t->g->state == GO_SYSCALL) || (st.g && st.g->state == GO_SYSCALL);
 	verdict = handlers[rec->kind].apply(&st);
 	if (verdict == WAIT && st.g) {
 		st.g->told = st.told;

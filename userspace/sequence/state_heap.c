@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#define PAGE 8192	/* the runtime's own, on amd64 */
+#define PAGE 8192 /* the runtime's own, on amd64 */
 
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time)
 {
@@ -47,7 +47,7 @@ enum verdict apply_assist_begin(struct step *st)
 		return v;
 	if (st->g->in_assist && s->opts.layout->assist_begins_again)
 		return DONE;
-	range__end_assist(s, st->t, st->time);	/* its end was lost */
+	range__end_assist(s, st->t, st->time); /* its end was lost */
 	stack = step__stack(st, 0);
 	st->g->in_assist = true;
 	checkpoint__emit(s, st->t, st->time, EV_GC_MARK_ASSIST_BEGIN, 1,
@@ -83,7 +83,7 @@ static struct proc *proc_of(const struct step *st)
 	if (st->force && t->g && t->g->state == GO_SYSCALL &&
 	    repair__running(st->s, st->t, st->time, t->g))
 		return t->p;
-	if (t->p || t->g)	/* else the program is starting, and allocates before it has Ps */
+	if (t->p || t->g) /* else the program is starting, and allocates before it has Ps */
 		step__drop(st);
 	return NULL;
 }
@@ -114,7 +114,7 @@ enum verdict apply_sweep_begin(struct step *st)
 
 	if (!p)
 		return DONE;
-	range__end_sweep(st->s, st->t, st->time);	/* its end was lost */
+	range__end_sweep(st->s, st->t, st->time); /* its end was lost */
 	p->may_sweep = true;
 	p->swept = p->reclaimed = 0;
 	st->t->swept = (struct gt_span){};

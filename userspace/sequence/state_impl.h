@@ -17,9 +17,9 @@ struct step {
 	struct thread *t;
 	const struct gt_record *rec;
 	const void *payload;
-	struct goroutine *g;	/* by rec->object, where that is a g; NULL: not known */
+	struct goroutine *g; /* by rec->object, where that is a g; NULL: not known */
 	uint64_t time;
-	uint64_t told;		/* g->told before it */
+	uint64_t told; /* g->told before it */
 	bool force;
 };
 

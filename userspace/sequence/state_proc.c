@@ -50,8 +50,7 @@ enum verdict apply_p_start(struct step *st)
 			resized = t->g;
 			go__stop(s, t, st->time, "runtime.Gosched",
 				 stacks__id(s->stacks, t->resize_stack, st->time,
-					    s->opts.layout->skips.stop,
-					    &s->stats.stack_misses));
+					    s->opts.layout->skips.stop, &s->stats.stack_misses));
 		}
 		proc__stop(s, t, st->time);
 	} else if (t->p) {

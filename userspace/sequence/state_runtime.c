@@ -12,9 +12,10 @@ enum verdict apply_stw_begin(struct step *st)
 {
 	const struct gt_value *reason = st->payload;
 	struct sequencer *s = st->s;
-	unsigned int value = s->opts.layout->stw_by_caller ?
-		stacks__lookup(s->stacks, st->rec->stack, st->time, layout__stw_caller) :
-		(unsigned int)reason->value;
+	unsigned int value =
+		s->opts.layout->stw_by_caller ?
+			stacks__lookup(s->stacks, st->rec->stack, st->time, layout__stw_caller) :
+			(unsigned int)reason->value;
 	const char *why = layout__stw_reason(s->opts.layout, value);
 	uint32_t stack;
 	enum verdict v;
@@ -61,7 +62,7 @@ enum verdict apply_gc_begin(struct step *st)
 
 	if (!step__need_user_context(st, &v))
 		return v;
-	if (s->gc_running)	/* the end was lost */
+	if (s->gc_running) /* the end was lost */
 		checkpoint__emit(s, st->t, st->time, EV_GC_END, 1,
 				 (const uint64_t[]){ ++s->gc_seq });
 	s->gc_running = true;
@@ -77,7 +78,7 @@ enum verdict apply_gc_end(struct step *st)
 	struct sequencer *s = st->s;
 	enum verdict v;
 
-	if (!s->gc_running)	/* begun before the window */
+	if (!s->gc_running) /* begun before the window */
 		return DONE;
 	if (!step__need_user_context(st, &v))
 		return v;

@@ -21,8 +21,8 @@ enum verdict apply_syscall_enter(struct step *st)
 	if (!step__need_running(st, &v))
 		return v;
 	go__syscall_begin(st->s, st->t, st->time,
-			  step__stack(st, st->rec->kind == GT_SYSCALL_BLOCK ? skips->syscall_block
-							    : skips->syscall));
+			  step__stack(st, st->rec->kind == GT_SYSCALL_BLOCK ? skips->syscall_block :
+									      skips->syscall));
 	return DONE;
 }
 
@@ -186,7 +186,7 @@ enum verdict apply_syscall_exit(struct step *st)
 	if (!st->g || st->g->state != GO_SYSCALL || st->g->m != t) {
 		if (!st->force)
 			return WAIT;
-		if (step__is_running(st))	/* the enter was lost: nothing to end */
+		if (step__is_running(st)) /* the enter was lost: nothing to end */
 			return step__drop(st);
 		if (!repair__running(st->s, t, st->time, st->g))
 			return step__drop(st);
@@ -196,7 +196,9 @@ enum verdict apply_syscall_exit(struct step *st)
 		t->exit_time = st->time;
 		return DONE;
 	}
-	return syscall_exit(st->s, t, st->time, st->force) ? DONE : st->force ? step__drop(st) : WAIT;
+	return syscall_exit(st->s, t, st->time, st->force) ? DONE :
+	       st->force				   ? step__drop(st) :
+							     WAIT;
 }
 
 enum verdict apply_syscall_lost(struct step *st)

@@ -14,7 +14,7 @@
 
 #define TASK_WINDOW (1u << 20) /* ids; the runtime hands them out one by one, for ever new */
 #define TASK_ID_MAX (1ull << 48)
-#define REGIONS_MAX 1024 /* open ones of a goroutine; deeper ones are not written */
+#define REGIONS_MAX 1024	/* open ones of a goroutine; deeper ones are not written */
 #define OPEN_MAX    (32u << 20) /* bytes of all open regions and their names: nor are those beyond */
 
 struct open_region {

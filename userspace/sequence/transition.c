@@ -9,9 +9,8 @@
  */
 #include "sequence/model.h"
 
-#define EMIT(s, t, time, type, ...)                                                        \
-	checkpoint__emit(s, t, time, type,                                                 \
-			 sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),           \
+#define EMIT(s, t, time, type, ...)                                                                \
+	checkpoint__emit(s, t, time, type, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t), \
 			 (const uint64_t[]){ __VA_ARGS__ })
 #define EMIT0(s, t, time, type) checkpoint__emit(s, t, time, type, 0, NULL)
 
@@ -105,8 +104,7 @@ static void leave_worker(struct thread *t)
 	t->g->gc_worker = false;
 }
 
-void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
-	      uint32_t stack)
+void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *why, uint32_t stack)
 {
 	EMIT(s, t, time, EV_GO_STOP, text(s, why), stack);
 	leave_worker(t);
@@ -132,7 +130,7 @@ void go__destroy(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	struct goroutine *g = t->g;
 
-	range__end_assist(s, t, time);	/* only after a loss, as below */
+	range__end_assist(s, t, time); /* only after a loss, as below */
 	EMIT0(s, t, time, EV_GO_DESTROY);
 	t->g = NULL;
 	model__forget(s, g);

@@ -116,8 +116,8 @@ int build_version__find(const struct elf_image *elf, struct go_version *ret, str
 	found = (addr && read_release(elf, addr, ret)) || find_in_code(elf, pt, ret);
 	pclntab__destroy(pt);
 	elf_image__forget_symbols(elf);
-	return found ? 0
-		     : error__set(err, -ENODATA,
+	return found ? 0 :
+		       error__set(err, -ENODATA,
 				  "it has no Go build information, and neither "
 				  "its symbols nor the code of " USER " lead to its release");
 }

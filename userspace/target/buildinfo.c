@@ -17,13 +17,13 @@
 #include "lib/buf.h"
 #include "target/build_version.h"
 
-#define MAGIC "\xff Go buildinf:"
-#define MAGIC_SIZE 14
+#define MAGIC	    "\xff Go buildinf:"
+#define MAGIC_SIZE  14
 #define HEADER_SIZE 32
-#define ALIGNMENT 16
+#define ALIGNMENT   16
 #define FLAG_INLINE 0x2
-#define FRAMING 16		/* sentinel bytes around the module text */
-#define SEARCH_MAX (64 << 20)	/* the blob is at the start of its section; the data is not large */
+#define FRAMING	    16	       /* sentinel bytes around the module text */
+#define SEARCH_MAX  (64 << 20) /* the blob is at the start of its section; the data is not large */
 
 static bool parse_number(const char **s, unsigned int *ret)
 {
@@ -197,7 +197,8 @@ static int read_without(const struct elf_image *elf, struct go_version *ret, str
 	int r;
 
 	if (!elf_image__nth_section(elf, 0, &first))
-		return error__set(err, -ENOENT, "it has no section headers: if it is a Go program, "
+		return error__set(err, -ENOENT,
+				  "it has no section headers: if it is a Go program, "
 				  "it is packed, and can be recorded once it is unpacked (upx -d)");
 	r = build_version__find(elf, ret, &why);
 	if (r == -ENOENT)
@@ -214,14 +215,18 @@ static int read_version(const struct elf_image *elf, const char *version, struct
 	if (!version || strstr(version, "gccgo"))
 		compiler = build_version__other_compiler(elf);
 	if (compiler)
-		return error__set(err, -ENOTSUP, "programs built with %s are not supported: only those "
-				  "of the standard Go toolchain (go build) can be recorded", compiler);
+		return error__set(err, -ENOTSUP,
+				  "programs built with %s are not supported: only those "
+				  "of the standard Go toolchain (go build) can be recorded",
+				  compiler);
 	if (!version)
 		return read_without(elf, ret, err);
 	if (!go_version__parse(version, ret))
-		return error__set(err, -ENOENT, "its Go build information names no release (\"%.40s\"): "
+		return error__set(err, -ENOENT,
+				  "its Go build information names no release (\"%.40s\"): "
 				  "it was obfuscated, by garble or the like; an ordinary build can "
-				  "be traced", version);
+				  "be traced",
+				  version);
 	return 0;
 }
 

@@ -12,18 +12,18 @@
 #include "target/elf.h"
 
 struct go_version {
-	unsigned int major, minor, patch;	/* 1.26.8 */
+	unsigned int major, minor, patch; /* 1.26.8 */
 	/* "go1.26.8", as it stands in the program; "devel go1.27-... X:..." has some 100 characters */
 	char text[160];
 };
 
 struct go_buildinfo {
 	struct go_version version;
-	char path[256];		/* main package's path */
+	char path[256]; /* main package's path */
 	bool cgo, race, trimpath;
-	bool unoptimized;	/* -gcflags has -N */
-	bool pgo;		/* built with -pgo=FILE */
-	bool plugin;		/* -buildmode=plugin */
+	bool unoptimized; /* -gcflags has -N */
+	bool pgo;	  /* built with -pgo=FILE */
+	bool plugin;	  /* -buildmode=plugin */
 };
 
 /*

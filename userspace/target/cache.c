@@ -31,9 +31,9 @@
 /* What layout__for_version() does not know: numbers and texts, no pointers. */
 #define FIELDS(X)                                                                                  \
 	X(config)                                                                                  \
-	X(g_stack_lo) X(g_stack_hi) X(g_atomicstatus) X(m_g0) X(m_procid) X(m_oldp) X(m_alllink)   \
-		X(p_status) X(p_m) X(allglen) X(allgptr) X(allp) X(allm) X(gomaxprocs)   \
-		X(source) X(warning)
+	X(g_stack_lo)                                                                              \
+	X(g_stack_hi) X(g_atomicstatus) X(m_g0) X(m_procid) X(m_oldp) X(m_alllink) X(p_status)     \
+		X(p_m) X(allglen) X(allgptr) X(allp) X(allm) X(gomaxprocs) X(source) X(warning)
 
 #define FIELD(name) { offsetof(struct layout, name), sizeof(((struct layout *)0)->name) },
 static const struct {

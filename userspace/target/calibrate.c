@@ -15,7 +15,7 @@
 
 #include "target/calibrate_places.h"
 
-#define OFFSET_MAX (1 << 16)	/* a runtime.p has 14,000 bytes */
+#define OFFSET_MAX    (1 << 16) /* a runtime.p has 14,000 bytes */
 #define SAME_NAME_MAX 2
 
 struct found {
@@ -97,8 +97,7 @@ static void collect(const struct calibration *c, struct offsets *ret)
 		else if (calibration__known(c, i, &v) && v < OFFSET_MAX)
 			o.at[i] = (uint32_t)v;
 	}
-#define COLLECT_GLOBAL(name) \
-	o.global.name = calibration__known(c, OFF_GLOBAL_##name, &v) ? v : 0;
+#define COLLECT_GLOBAL(name) o.global.name = calibration__known(c, OFF_GLOBAL_##name, &v) ? v : 0;
 	GLOBALS(COLLECT_GLOBAL)
 #undef COLLECT_GLOBAL
 	*ret = o;
@@ -166,8 +165,10 @@ int calibrate__read(const struct elf_image *elf, const struct pclntab *pt,
 			read += look_at(&c, &calibrate_places[i], elf, pt, &found[i].func[j]);
 	}
 	if (!read)
-		return error__set(err, -EBADMSG, "none of the %u functions of the runtime that "
-				  "tell its layout could be read: is the program damaged?", n);
+		return error__set(err, -EBADMSG,
+				  "none of the %u functions of the runtime that "
+				  "tell its layout could be read: is the program damaged?",
+				  n);
 	collect(&c, ret);
 	return 0;
 }

@@ -14,14 +14,14 @@
 #include "target/calibrate_run.h"
 
 #define BLOCKS_MAX 4096
-#define VISITS_MAX 64		/* of a block, on average */
-#define RUNS_MAX 8
+#define VISITS_MAX 64 /* of a block, on average */
+#define RUNS_MAX   8
 
 /* Functions that do not come back, by what their names begin with. */
 static const char *const no_return[] = {
-	"runtime.throw", "runtime.fatal", "runtime.panic", "runtime.goPanic", "runtime.gopanic",
-	"runtime.morestack", "runtime.badmcall", "runtime.badsystemstack", "runtime.block",
-	"runtime.goexit0", "runtime.abort",
+	"runtime.throw",   "runtime.fatal",	"runtime.panic",    "runtime.goPanic",
+	"runtime.gopanic", "runtime.morestack", "runtime.badmcall", "runtime.badsystemstack",
+	"runtime.block",   "runtime.goexit0",	"runtime.abort",
 };
 
 static bool returns(const char *name)
@@ -61,15 +61,15 @@ static bool meet(struct run *r, struct block *b)
 			if (old[j] != old[i])
 				continue;
 			if (j < i && come[j] == come[i])
-				fresh = b->in[j];	/* as that one */
+				fresh = b->in[j]; /* as that one */
 			else if (come[j] == old[j] || (j < i && come[j]))
-				keep = false;		/* the others of its kind keep the value */
+				keep = false; /* the others of its kind keep the value */
 		}
 		if (!fresh && keep)
 			continue;
 		if (!fresh)
-			fresh = values__get(&r->f->values, VALUE_JOIN, number,
-					    (int64_t)++r->joins, 0);
+			fresh = values__get(&r->f->values, VALUE_JOIN, number, (int64_t)++r->joins,
+					    0);
 		changed |= fresh != b->in[i];
 		b->in[i] = fresh;
 	}
@@ -131,7 +131,8 @@ static bool make_blocks(struct run *r)
 	r->block_of[0] = 1;
 	for (size_t i = 0; i < s->n; i++) {
 		size_t to = s->step[i].kind == STEP_JMP || s->step[i].kind == STEP_JCC ?
-			steps__at(s, s->step[i].target) : SIZE_MAX;
+				    steps__at(s, s->step[i].target) :
+				    SIZE_MAX;
 		struct go_func callee;
 
 		if (to != SIZE_MAX)
@@ -208,7 +209,7 @@ static bool run(struct run *r)
 {
 	int runs = 0;
 
-	do {	/* once more when a slot turned out not to be the function's alone */
+	do { /* once more when a slot turned out not to be the function's alone */
 		r->escapes = false;
 		if (++runs > RUNS_MAX || !settle(r))
 			return false;

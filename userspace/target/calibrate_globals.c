@@ -148,7 +148,8 @@ void calibrate_globals__procresize(struct calibration *c, const struct flow *f)
 		if ((shape__reads_global(f, a->value, 4, &len) ||
 		     shape__reads_global(f, a->other, 4, &len) ||
 		     shape__reads_global(f, a->value, 8, &len) ||
-		     shape__reads_global(f, a->other, 8, &len)) && is_slice(f, len - 8))
+		     shape__reads_global(f, a->other, 8, &len)) &&
+		    is_slice(f, len - 8))
 			candidates__add(&allp, len - 8);
 	}
 	calibration__vote(c, OFF_GLOBAL_gomaxprocs, &max, true);

@@ -10,7 +10,7 @@
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
 
-#define FUNCTION_MAX (1 << 16)	/* bytes; newproc1 has 1,000, and 4,000 without optimization */
+#define FUNCTION_MAX (1 << 16) /* bytes; newproc1 has 1,000, and 4,000 without optimization */
 
 static uint8_t gpr_of(ZydisRegister reg)
 {
@@ -24,38 +24,59 @@ static uint8_t gpr_of(ZydisRegister reg)
 static enum step_op step_op(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {
-	case ZYDIS_CATEGORY_CALL: return STEP_CALL;
-	case ZYDIS_CATEGORY_UNCOND_BR: return STEP_JMP;
-	case ZYDIS_CATEGORY_COND_BR: return STEP_JCC;
-	case ZYDIS_CATEGORY_RET: return STEP_RET;
-	case ZYDIS_CATEGORY_INTERRUPT: return STEP_TRAP;
-	default: break;
+	case ZYDIS_CATEGORY_CALL:
+		return STEP_CALL;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return STEP_JMP;
+	case ZYDIS_CATEGORY_COND_BR:
+		return STEP_JCC;
+	case ZYDIS_CATEGORY_RET:
+		return STEP_RET;
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return STEP_TRAP;
+	default:
+		break;
 	}
 	switch (zi->mnemonic) {
-	case ZYDIS_MNEMONIC_MOV: case ZYDIS_MNEMONIC_MOVZX: case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_MOVSX:
 	case ZYDIS_MNEMONIC_MOVSXD:
 		return STEP_MOVE;
-	case ZYDIS_MNEMONIC_LEA: return STEP_LEA;
-	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_LEA:
+		return STEP_LEA;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC:
 		return STEP_ADD;
-	case ZYDIS_MNEMONIC_XOR: return STEP_ZERO;
-	case ZYDIS_MNEMONIC_CMP: case ZYDIS_MNEMONIC_TEST: return STEP_COMPARE;
-	case ZYDIS_MNEMONIC_XCHG: return STEP_XCHG;
-	case ZYDIS_MNEMONIC_XADD: return STEP_XADD;
-	case ZYDIS_MNEMONIC_CMPXCHG: return STEP_CMPXCHG;
-	case ZYDIS_MNEMONIC_PUSH: return STEP_PUSH;
-	case ZYDIS_MNEMONIC_POP: return STEP_POP;
-	case ZYDIS_MNEMONIC_UD2: case ZYDIS_MNEMONIC_HLT: return STEP_TRAP;
-	default: return STEP_OTHER;
+	case ZYDIS_MNEMONIC_XOR:
+		return STEP_ZERO;
+	case ZYDIS_MNEMONIC_CMP:
+	case ZYDIS_MNEMONIC_TEST:
+		return STEP_COMPARE;
+	case ZYDIS_MNEMONIC_XCHG:
+		return STEP_XCHG;
+	case ZYDIS_MNEMONIC_XADD:
+		return STEP_XADD;
+	case ZYDIS_MNEMONIC_CMPXCHG:
+		return STEP_CMPXCHG;
+	case ZYDIS_MNEMONIC_PUSH:
+		return STEP_PUSH;
+	case ZYDIS_MNEMONIC_POP:
+		return STEP_POP;
+	case ZYDIS_MNEMONIC_UD2:
+	case ZYDIS_MNEMONIC_HLT:
+		return STEP_TRAP;
+	default:
+		return STEP_OTHER;
 	}
 }
 
 static struct operand operand_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
 				 uint64_t addr)
 {
-	struct operand o = { .width = (uint8_t)(op->size / 8), .reg = GPR_NONE,
-			     .index = GPR_NONE };
+	struct operand o = { .width = (uint8_t)(op->size / 8), .reg = GPR_NONE, .index = GPR_NONE };
 	ZyanU64 absolute;
 
 	o.read = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
@@ -138,8 +159,8 @@ static bool decode(struct steps *s, const unsigned char *bytes, size_t len)
 	ZydisDecoder decoder;
 	size_t at = 0, cap = 0;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					   ZYDIS_STACK_WIDTH_64)))
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return false;
 	while (at < len) {
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes + at, len - at, &zi, op)))

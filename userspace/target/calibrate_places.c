@@ -137,8 +137,8 @@ static void look_at_execute(struct calibration *c, const struct flow *f)
 		value_id base;
 
 		if (shape__is_write(a, 8) && shape__is_entry(f, a->base, GPR_AX) &&
-		    v->kind == VALUE_ADD && v->k > 0 &&
-		    shape__is_load(f, v->base, &base, &disp) && base == a->base)
+		    v->kind == VALUE_ADD && v->k > 0 && shape__is_load(f, v->base, &base, &disp) &&
+		    base == a->base)
 			candidates__add(&lo, disp);
 	}
 	if (lo.n == 1 && !lo.v[0])
@@ -338,7 +338,7 @@ const struct place calibrate_places[PLACES_MAX] = {
 	{ "runtime.minit", look_at_minit },
 	{ "runtime.signalM", NULL },
 	{ "runtime.reentersyscall", look_at_reentersyscall },
-	{ "runtime.entersyscall", look_at_reentersyscall },	/* that one inlined */
+	{ "runtime.entersyscall", look_at_reentersyscall }, /* that one inlined */
 	{ "runtime.exitsyscall", NULL },
 	{ "runtime.mcommoninit", calibrate_globals__mcommoninit },
 	{ "runtime.newstack", NULL },

@@ -19,13 +19,13 @@ enum { OFF_GLOBAL_FIRST = OFF_COUNT - 1, GLOBALS(GLOBAL_INDEX) BALLOTS };
 struct candidates {
 	uint64_t v[CANDIDATES_MAX];
 	size_t n;
-	bool many;		/* more than there is room for: says nothing */
+	bool many; /* more than there is room for: says nothing */
 };
 
 struct ballot {
-	struct candidates left;		/* what all places so far agree on */
+	struct candidates left; /* what all places so far agree on */
 	unsigned int places;
-	bool proven;			/* a place among them whose shape means nothing else */
+	bool proven; /* a place among them whose shape means nothing else */
 	bool disputed;
 };
 
@@ -45,7 +45,7 @@ bool calibration__known(const struct calibration *c, unsigned int ballot, uint64
 
 struct place {
 	const char *function;
-	void (*look)(struct calibration *c, const struct flow *f);	/* NULL: by table only */
+	void (*look)(struct calibration *c, const struct flow *f); /* NULL: by table only */
 };
 
 #define PLACES_MAX 64

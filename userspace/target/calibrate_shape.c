@@ -12,10 +12,21 @@
 
 /* What a value is. */
 enum is {
-	IS_ANY, IS_AX, IS_BX, IS_CX, IS_DI, IS_SI,	/* the function's arguments */
-	IS_G, IS_M, IS_P, IS_CURG,			/* getg(), g.m, g.m.p, g.m.curg */
-	IS_CORO,					/* the first argument's coroarg */
-	IS_0, IS_1, IS_2, IS_3,
+	IS_ANY,
+	IS_AX,
+	IS_BX,
+	IS_CX,
+	IS_DI,
+	IS_SI, /* the function's arguments */
+	IS_G,
+	IS_M,
+	IS_P,
+	IS_CURG, /* getg(), g.m, g.m.p, g.m.curg */
+	IS_CORO, /* the first argument's coroarg */
+	IS_0,
+	IS_1,
+	IS_2,
+	IS_3,
 };
 
 /*
@@ -26,11 +37,11 @@ enum weight { HINT, PROOF };
 
 static const struct row {
 	const char *function;
-	uint8_t op, width;	/* enum access_op */
-	uint8_t base, value;	/* enum is */
-	uint8_t member;		/* enum offset_id */
+	uint8_t op, width;   /* enum access_op */
+	uint8_t base, value; /* enum is */
+	uint8_t member;	     /* enum offset_id */
 	uint8_t weight;
-	uint8_t since;		/* Go 1.x */
+	uint8_t since; /* Go 1.x */
 } rows[] = {
 	/* mp.curg = gp; gp.m = mp; gp.syncSafePoint = false */
 	{ "runtime.execute", ACCESS_WRITE, 8, IS_M, IS_AX, OFF_M_CURG, PROOF, 0 },
@@ -126,20 +137,31 @@ static bool is(const struct calibration *c, const struct flow *f, value_id id, e
 	value_id m;
 
 	switch (what) {
-	case IS_ANY: return true;
-	case IS_AX: return shape__is_entry(f, id, GPR_AX);
-	case IS_BX: return shape__is_entry(f, id, GPR_BX);
-	case IS_CX: return shape__is_entry(f, id, GPR_CX);
-	case IS_DI: return shape__is_entry(f, id, GPR_DI);
-	case IS_SI: return shape__is_entry(f, id, GPR_SI);
-	case IS_G: return v->kind == VALUE_G;
-	case IS_M: return shape__is_m(c, f, id);
-	case IS_P: return shape__is_member(c, f, id, OFF_M_P, &m) && shape__is_m(c, f, m);
-	case IS_CURG: return shape__is_member(c, f, id, OFF_M_CURG, &m) && shape__is_m(c, f, m);
+	case IS_ANY:
+		return true;
+	case IS_AX:
+		return shape__is_entry(f, id, GPR_AX);
+	case IS_BX:
+		return shape__is_entry(f, id, GPR_BX);
+	case IS_CX:
+		return shape__is_entry(f, id, GPR_CX);
+	case IS_DI:
+		return shape__is_entry(f, id, GPR_DI);
+	case IS_SI:
+		return shape__is_entry(f, id, GPR_SI);
+	case IS_G:
+		return v->kind == VALUE_G;
+	case IS_M:
+		return shape__is_m(c, f, id);
+	case IS_P:
+		return shape__is_member(c, f, id, OFF_M_P, &m) && shape__is_m(c, f, m);
+	case IS_CURG:
+		return shape__is_member(c, f, id, OFF_M_CURG, &m) && shape__is_m(c, f, m);
 	case IS_CORO:
 		return shape__is_member(c, f, id, OFF_G_COROARG, &m) &&
 		       shape__is_entry(f, m, GPR_AX);
-	default: return v->kind == VALUE_CONST && v->k == (int64_t)(what - IS_0);
+	default:
+		return v->kind == VALUE_CONST && v->k == (int64_t)(what - IS_0);
 	}
 }
 

@@ -11,7 +11,7 @@
 
 #include "target/calibrate_run.h"
 
-#define ARGS_MAX 128		/* bytes, of a callee that does not say */
+#define ARGS_MAX     128 /* bytes, of a callee that does not say */
 #define ACCESSES_MAX (1u << 16)
 
 static bool begins(const char *s, const char *with)
@@ -45,8 +45,8 @@ static void record(struct run *r, const struct step *s, struct access a)
 		return;
 	if (f->n == f->cap) {
 		size_t cap = f->cap ? f->cap * 2 : 256;
-		struct access *more = cap <= ACCESSES_MAX ?
-			realloc(f->access, cap * sizeof(*more)) : NULL;
+		struct access *more =
+			cap <= ACCESSES_MAX ? realloc(f->access, cap * sizeof(*more)) : NULL;
 
 		if (!more) {
 			r->failed = true;
@@ -101,8 +101,7 @@ static void store_slot(struct run *r, int64_t offset, unsigned int width, value_
 static value_id load_slot(struct run *r, const struct step *s, int64_t offset, unsigned int width)
 {
 	for (size_t i = 0; i < r->nslot; i++) {
-		if (r->slot[i].offset == offset && r->slot[i].width >= width &&
-		    r->loc[NREG + i])
+		if (r->slot[i].offset == offset && r->slot[i].width >= width && r->loc[NREG + i])
 			return r->loc[NREG + i];
 	}
 	return opaque(r, s, NREG);
@@ -175,8 +174,8 @@ static value_id read_memory(struct run *r, const struct step *s, const struct op
 		return values__get(&r->f->values, VALUE_G, 0, 0, 0);
 	if (on_stack(r, &a, &offset))
 		return load_slot(r, s, offset, o->width);
-	a.value = a.index ? opaque(r, s, NREG) :
-			    values__load(&r->f->values, a.base, a.disp, a.width);
+	a.value =
+		a.index ? opaque(r, s, NREG) : values__load(&r->f->values, a.base, a.disp, a.width);
 	a.op = ACCESS_READ;
 	record(r, s, a);
 	return a.value;
@@ -196,7 +195,7 @@ static void write_memory(struct run *r, const struct step *s, const struct opera
 		store_slot(r, offset, o->width, value);
 		return;
 	} else if (value__of(&r->f->values, a.base)->kind == VALUE_STACK) {
-		forget_all_slots(r);	/* somewhere in an array */
+		forget_all_slots(r); /* somewhere in an array */
 	}
 	a.op = (uint8_t)op;
 	a.value = value;
@@ -206,11 +205,14 @@ static void write_memory(struct run *r, const struct step *s, const struct opera
 static value_id get(struct run *r, const struct step *s, const struct operand *o)
 {
 	switch (o->kind) {
-	case OPERAND_IMM: return values__get(&r->f->values, VALUE_CONST, 0, o->value, 0);
-	case OPERAND_MEM: return read_memory(r, s, o);
+	case OPERAND_IMM:
+		return values__get(&r->f->values, VALUE_CONST, 0, o->value, 0);
+	case OPERAND_MEM:
+		return read_memory(r, s, o);
 	case OPERAND_REG:
 		return o->reg == GPR_NONE || o->high ? opaque(r, s, NREG) : r->loc[o->reg];
-	default: return opaque(r, s, NREG);
+	default:
+		return opaque(r, s, NREG);
 	}
 }
 
@@ -218,7 +220,7 @@ static void put(struct run *r, const struct step *s, const struct operand *o, va
 {
 	if (o->kind == OPERAND_MEM)
 		write_memory(r, s, o, ACCESS_WRITE, value);
-	else if (o->kind == OPERAND_REG && o->reg != GPR_NONE)	/* mov cl, …: the rest stays */
+	else if (o->kind == OPERAND_REG && o->reg != GPR_NONE) /* mov cl, …: the rest stays */
 		r->loc[o->reg] = o->width >= 4 ? value : opaque(r, s, o->reg);
 }
 
@@ -271,12 +273,16 @@ static bool follow_helper(struct run *r, const struct step *s, const char *name)
 /* Up to 1.20 it stores for its caller: to [rdi], the register that the name ends with. */
 static void old_write_barrier(struct run *r, const struct step *s, const char *suffix)
 {
-	static const struct { const char *suffix; uint8_t reg; } by_name[] = {
-		{ "", GPR_AX }, { "CX", GPR_CX }, { "DX", GPR_DX }, { "BX", GPR_BX },
+	static const struct {
+		const char *suffix;
+		uint8_t reg;
+	} by_name[] = {
+		{ "", GPR_AX },	  { "CX", GPR_CX }, { "DX", GPR_DX }, { "BX", GPR_BX },
 		{ "SI", GPR_SI }, { "R8", GPR_R8 }, { "R9", GPR_R9 },
 	};
-	const struct operand to = { .kind = OPERAND_MEM, .reg = GPR_DI, .index = GPR_NONE,
-				    .width = 8 };
+	const struct operand to = {
+		.kind = OPERAND_MEM, .reg = GPR_DI, .index = GPR_NONE, .width = 8
+	};
 
 	for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++) {
 		if (!strcmp(suffix, by_name[i].suffix))
@@ -311,8 +317,11 @@ static void call(struct run *r, const struct step *s)
 	int64_t args = name && to.args >= 0 && to.args < ARGS_MAX ? to.args : ARGS_MAX;
 	bool keeps_ax;
 
-	record(r, s, (struct access){ .op = ACCESS_CALL, .callee = name,
-				      .value = r->loc[GPR_AX], .other = r->loc[GPR_BX] });
+	record(r, s,
+	       (struct access){ .op = ACCESS_CALL,
+				.callee = name,
+				.value = r->loc[GPR_AX],
+				.other = r->loc[GPR_BX] });
 	if (!s->target)
 		get(r, s, &s->op[0]);
 	if (name && special_call(r, s, name))
@@ -386,8 +395,9 @@ static void compare(struct run *r, const struct step *s)
 {
 	value_id a = get(r, s, &s->op[0]), b = get(r, s, &s->op[1]);
 
-	record(r, s, (struct access){ .op = ACCESS_COMPARE, .width = s->op[0].width, .value = a,
-				      .other = b });
+	record(r, s,
+	       (struct access){
+		       .op = ACCESS_COMPARE, .width = s->op[0].width, .value = a, .other = b });
 }
 
 static void other(struct run *r, const struct step *s)
@@ -411,17 +421,26 @@ static void other(struct run *r, const struct step *s)
 void run__step(struct run *r, const struct step *s)
 {
 	switch (s->kind) {
-	case STEP_MOVE: put(r, s, &s->op[0], get(r, s, &s->op[1])); break;
+	case STEP_MOVE:
+		put(r, s, &s->op[0], get(r, s, &s->op[1]));
+		break;
 	case STEP_ADD:
-		put(r, s, &s->op[0], values__add(&r->f->values, get(r, s, &s->op[0]),
-						 s->op[1].value));
+		put(r, s, &s->op[0],
+		    values__add(&r->f->values, get(r, s, &s->op[0]), s->op[1].value));
 		break;
 	case STEP_ZERO:
 		put(r, s, &s->op[0], values__get(&r->f->values, VALUE_CONST, 0, 0, 0));
 		break;
-	case STEP_LEA: lea(r, s); break;
-	case STEP_COMPARE: compare(r, s); break;
-	case STEP_XCHG: case STEP_XADD: swap(r, s); break;
+	case STEP_LEA:
+		lea(r, s);
+		break;
+	case STEP_COMPARE:
+		compare(r, s);
+		break;
+	case STEP_XCHG:
+	case STEP_XADD:
+		swap(r, s);
+		break;
 	case STEP_CMPXCHG:
 		if (s->op[0].kind == OPERAND_MEM)
 			write_memory(r, s, &s->op[0], ACCESS_CAS, opaque(r, s, NREG));
@@ -429,15 +448,24 @@ void run__step(struct run *r, const struct step *s)
 			put(r, s, &s->op[0], opaque(r, s, NREG));
 		r->loc[GPR_AX] = opaque(r, s, GPR_AX);
 		break;
-	case STEP_PUSH: case STEP_POP: push_or_pop(r, s); break;
-	case STEP_CALL: call(r, s); break;
+	case STEP_PUSH:
+	case STEP_POP:
+		push_or_pop(r, s);
+		break;
+	case STEP_CALL:
+		call(r, s);
+		break;
 	case STEP_JMP:
 		if (!s->target)
-			record(r, s, (struct access){ .op = ACCESS_JUMP,
-						      .value = get(r, s, &s->op[0]) });
+			record(r, s,
+			       (struct access){ .op = ACCESS_JUMP, .value = get(r, s, &s->op[0]) });
 		break;
-	case STEP_JCC: case STEP_RET: case STEP_TRAP: break;
-	default: other(r, s);
+	case STEP_JCC:
+	case STEP_RET:
+	case STEP_TRAP:
+		break;
+	default:
+		other(r, s);
 	}
 }
 

@@ -7,8 +7,8 @@
 #include "lib/hash.h"
 #include "target/calibrate_code.h"
 
-#define VALUES_MAX (1u << 16)	/* of one function; 2,000 are usual */
-#define BUCKETS (1u << 12)
+#define VALUES_MAX (1u << 16) /* of one function; 2,000 are usual */
+#define BUCKETS	   (1u << 12)
 
 bool values__init(struct values *vs)
 {
@@ -21,7 +21,7 @@ bool values__init(struct values *vs)
 		return false;
 	}
 	vs->v[0] = (struct value){ VALUE_NONE };
-	vs->v[1] = (struct value){ VALUE_OPAQUE };	/* once it is full */
+	vs->v[1] = (struct value){ VALUE_OPAQUE }; /* once it is full */
 	return true;
 }
 
@@ -47,8 +47,8 @@ value_id values__get(struct values *vs, enum value_kind kind, value_id base, int
 	uint32_t *head = &vs->bucket[hash(&v)];
 
 	for (uint32_t i = *head; i; i = vs->next[i]) {
-		if (vs->v[i].kind == v.kind && vs->v[i].width == v.width &&
-		    vs->v[i].base == base && vs->v[i].k == k)
+		if (vs->v[i].kind == v.kind && vs->v[i].width == v.width && vs->v[i].base == base &&
+		    vs->v[i].k == k)
 			return i;
 	}
 	if (vs->n == VALUES_MAX) {
@@ -67,7 +67,9 @@ value_id values__add(struct values *vs, value_id base, int64_t k)
 	int64_t sum = (int64_t)((uint64_t)v.k + (uint64_t)k);
 
 	switch (v.kind) {
-	case VALUE_CONST: case VALUE_GLOBAL: case VALUE_STACK:
+	case VALUE_CONST:
+	case VALUE_GLOBAL:
+	case VALUE_STACK:
 		return values__get(vs, v.kind, 0, sum, 0);
 	case VALUE_ADD:
 		return sum ? values__get(vs, VALUE_ADD, v.base, sum, 0) : v.base;
@@ -85,8 +87,8 @@ value_id values__load(struct values *vs, value_id base, int64_t disp, unsigned i
 		if (v.kind == VALUE_ADD)
 			base = v.base;
 		else
-			return values__get(vs, VALUE_LOAD,
-					   values__get(vs, v.kind, 0, disp, 0), 0, width);
+			return values__get(vs, VALUE_LOAD, values__get(vs, v.kind, 0, disp, 0), 0,
+					   width);
 	}
 	return values__get(vs, VALUE_LOAD, base, disp, width);
 }

@@ -27,16 +27,16 @@
 #include "target/process.h"
 
 #define MODULES_MAX 256
-#define VDSO_MAX (64 << 10)
-#define PCS_MAX	 65536 /* a program can have any address of its C code on its stacks */
+#define VDSO_MAX    (64 << 10)
+#define PCS_MAX	    65536 /* a program can have any address of its C code on its stacks */
 
 struct module {
-	uint64_t start, end, offset;	/* where which part of the file is mapped */
+	uint64_t start, end, offset; /* where which part of the file is mapped */
 	char *path;
-	int fd;				/* -1: could not be opened */
-	bool tried;			/* to read it: what follows is set */
-	uint64_t bias;			/* run-time minus link-time address */
-	struct elf_image *elf;		/* NULL: not one that can be read */
+	int fd;		       /* -1: could not be opened */
+	bool tried;	       /* to read it: what follows is set */
+	uint64_t bias;	       /* run-time minus link-time address */
+	struct elf_image *elf; /* NULL: not one that can be read */
 	struct cfuncs *funcs;
 	struct cline_reader lines;
 };
@@ -50,7 +50,7 @@ struct csymbols {
 	struct symbolizer go;
 	struct module *module;
 	size_t n;
-	struct map pcs;			/* to struct named_pc: what was answered, PCS_MAX of them */
+	struct map pcs; /* to struct named_pc: what was answered, PCS_MAX of them */
 };
 
 struct csymbols *csymbols__create(const struct symbolizer *go)
@@ -123,11 +123,11 @@ static int open_mapped(const struct process *proc, const struct module *m, uint6
 	char name[96];
 	int fd;
 
-	if (!strcmp(m->path, proc->exe))	/* not by inode: numbers repeat on other devices */
+	if (!strcmp(m->path, proc->exe)) /* not by inode: numbers repeat on other devices */
 		return fcntl(proc->exe_fd, F_DUPFD_CLOEXEC, 0);
 	/* Finds deleted files, too, but not everybody may. */
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid,
-		 m->start, m->end);
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid, m->start,
+		 m->end);
 	fd = regular__open(name, NULL);
 	return fd >= 0 ? fd : open_by_name(proc, m->path, inode);
 }
@@ -166,7 +166,8 @@ static void add_line(struct csymbols *c, const struct process *proc, const char 
 	char x;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-		   &m.start, &m.end, &x, &m.offset, &inode, &name_at) < 5 || x != 'x' || !name_at)
+		   &m.start, &m.end, &x, &m.offset, &inode, &name_at) < 5 ||
+	    x != 'x' || !name_at)
 		return;
 	m.path = strdup(line + name_at);
 	if (!m.path)
@@ -176,7 +177,7 @@ static void add_line(struct csymbols *c, const struct process *proc, const char 
 	else if (!strcmp(m.path, "[vdso]"))
 		m.fd = open_vdso();
 	else
-		m.path[0] = 0;		/* no file: JIT code, as if it were unmapped */
+		m.path[0] = 0; /* no file: JIT code, as if it were unmapped */
 	if (m.path[0] && add_module(c, &m))
 		return;
 	if (m.fd >= 0)
@@ -289,7 +290,10 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 	if (!named)
 		return 0;
 	*ret = (struct sym_frame){
-		.pc = pc - 1, .func = named->func, .file = named->file, .line = named->line,
+		.pc = pc - 1,
+		.func = named->func,
+		.file = named->file,
+		.line = named->line,
 	};
 	return 1;
 }

@@ -11,19 +11,19 @@
 
 #include "target/csymbols_impl.h"
 
-#define TABLE_MAX (64u << 20)	/* bytes of either section: 2.8 million symbols */
+#define TABLE_MAX    (64u << 20) /* bytes of either section: 2.8 million symbols */
 #define NAME_MAX_LEN 256
 
 struct cfunc {
 	uint64_t addr, size;
-	uint32_t name;		/* offset into strs */
-	uint32_t rank;		/* of those at one address the lowest is taken */
+	uint32_t name; /* offset into strs */
+	uint32_t rank; /* of those at one address the lowest is taken */
 };
 
 struct cfuncs {
 	struct cfunc *func;
 	size_t n;
-	char *strs;		/* ends with NUL */
+	char *strs; /* ends with NUL */
 };
 
 static bool is_code(const struct elf_image *elf, const Elf64_Sym *sym)
@@ -81,7 +81,9 @@ static bool load(struct cfuncs *f, const struct elf_image *elf, const char *sect
 			if (sym.st_name >= str.size || !f->strs[sym.st_name] || !is_code(elf, &sym))
 				continue;
 			f->func[f->n++] = (struct cfunc){
-				.addr = sym.st_value, .size = sym.st_size, .name = sym.st_name,
+				.addr = sym.st_value,
+				.size = sym.st_size,
+				.name = sym.st_name,
 				.rank = rank_of(&sym, f->strs + sym.st_name),
 			};
 		}
@@ -119,7 +121,7 @@ const char *cfuncs__find(const struct cfuncs *f, uint64_t addr, size_t *ret_len)
 	size_t lo = 0, hi = f->n;
 	const struct cfunc *c;
 
-	while (lo < hi) {	/* the first one behind addr */
+	while (lo < hi) { /* the first one behind addr */
 		size_t mid = lo + (hi - lo) / 2;
 
 		if (f->func[mid].addr <= addr)
@@ -137,7 +139,7 @@ const char *cfuncs__find(const struct cfuncs *f, uint64_t addr, size_t *ret_len)
 		return NULL;
 	for (*ret_len = 0; *ret_len < NAME_MAX_LEN; ++*ret_len) {
 		if (!f->strs[c->name + *ret_len] || f->strs[c->name + *ret_len] == '@')
-			break;		/* a version follows */
+			break; /* a version follows */
 	}
 	return *ret_len ? f->strs + c->name : NULL;
 }

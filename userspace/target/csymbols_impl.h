@@ -23,12 +23,12 @@ const char *cfuncs__find(const struct cfuncs *f, uint64_t addr, size_t *ret_len)
 
 /* A child process that reads one file's DWARF. */
 struct cline_reader {
-	pid_t pid;		/* 0: none (any more) */
-	int fd;			/* a socket to it */
+	pid_t pid; /* 0: none (any more) */
+	int fd;	   /* a socket to it */
 };
 
 struct cline {
-	uint32_t line;		/* 0: not known */
+	uint32_t line; /* 0: not known */
 	char file[CSYM_FILE_MAX];
 };
 

@@ -25,9 +25,9 @@
 
 #include "target/csymbols_impl.h"
 
-#define PATIENCE_MS 400		/* the rings hold about a second */
-#define MEMORY_MAX (1ull << 30)
-#define CPU_MAX 20		/* seconds, in all */
+#define PATIENCE_MS 400 /* the rings hold about a second */
+#define MEMORY_MAX  (1ull << 30)
+#define CPU_MAX	    20 /* seconds, in all */
 
 /* ---- the child ---- */
 
@@ -86,13 +86,13 @@ static void isolate(int channel, int file)
 		_exit(1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0);
-#ifndef __SANITIZE_ADDRESS__		/* its shadow alone is larger */
+#ifndef __SANITIZE_ADDRESS__ /* its shadow alone is larger */
 	limit(RLIMIT_AS, MEMORY_MAX);
 #endif
 	limit(RLIMIT_CPU, CPU_MAX);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_NOFILE, 0);	/* DWARF can name other files, which libdw would open */
+	limit(RLIMIT_NOFILE, 0); /* DWARF can name other files, which libdw would open */
 	limit(RLIMIT_NPROC, 0);
 }
 
@@ -154,8 +154,7 @@ static bool ask(const struct cline_reader *r, uint64_t addr, struct cline *ret)
 	struct pollfd p = { .fd = r->fd, .events = POLLIN };
 
 	return send(r->fd, &addr, sizeof(addr), MSG_NOSIGNAL) == sizeof(addr) &&
-	       poll(&p, 1, PATIENCE_MS) == 1 &&
-	       recv(r->fd, ret, sizeof(*ret), 0) == sizeof(*ret);
+	       poll(&p, 1, PATIENCE_MS) == 1 && recv(r->fd, ret, sizeof(*ret), 0) == sizeof(*ret);
 }
 
 void cline_reader__find(struct cline_reader *r, uint64_t addr, struct cline *ret)

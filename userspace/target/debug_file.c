@@ -19,8 +19,8 @@
 #include "lib/regular.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
-#define LINK_MAX 4096		/* .gnu_debuglink: a file name and its checksum */
-#define FILE_MAX (8ull << 30)	/* that much is checksummed at most */
+#define LINK_MAX   4096		/* .gnu_debuglink: a file name and its checksum */
+#define FILE_MAX   (8ull << 30) /* that much is checksummed at most */
 
 struct debug_link {
 	char name[256];
@@ -122,7 +122,9 @@ static bool by_link(struct debug_file *ret, const struct elf_image *elf, const c
 		    const char *exe, const struct debug_link *link)
 {
 	static const char *const forms[] = {
-		"%.*s/%s", "%.*s/.debug/%s", DEBUG_ROOT "%.*s/%s",
+		"%.*s/%s",
+		"%.*s/.debug/%s",
+		DEBUG_ROOT "%.*s/%s",
 	};
 	const char *slash = exe ? strrchr(exe, '/') : NULL;
 	char path[PATH_MAX + 512];

@@ -11,14 +11,14 @@
 
 /* Where the program is. Both may be NULL: then only by build id, and in our own file system. */
 struct debug_places {
-	const char *exe;	/* its path, as its own processes see it */
-	const char *root;	/* their root folder, "/proc/PID/root"; looked at before ours */
+	const char *exe;  /* its path, as its own processes see it */
+	const char *root; /* their root folder, "/proc/PID/root"; looked at before ours */
 };
 
 struct debug_file {
 	int fd;
 	struct elf_image *elf;
-	char path[512];		/* for messages */
+	char path[512]; /* for messages */
 };
 
 /*

@@ -23,12 +23,12 @@
 #include "lib/buf.h"
 #include "target/elf_symbols.h"
 
-#define SECTIONS_MAX 4096	/* Go programs have about 30 */
+#define SECTIONS_MAX 4096 /* Go programs have about 30 */
 #define SEGMENTS_MAX 256
-#define NOTE_MAX 4096
-#define NAMES_MAX (1 << 20)	/* bytes of the section names; Go programs have about 500 */
-#define LARGE_PAGE (2u << 20)
-#define LARGE (2 * LARGE_PAGE)
+#define NOTE_MAX     4096
+#define NAMES_MAX    (1 << 20) /* bytes of the section names; Go programs have about 500 */
+#define LARGE_PAGE   (2u << 20)
+#define LARGE	     (2 * LARGE_PAGE)
 
 struct elf_image {
 	int fd;
@@ -42,21 +42,29 @@ struct elf_image {
 	size_t shstrtab_size;
 	char build_id[129];
 	char go_build_id[256];
-	struct elf_symbols *symbols;	/* an index, made when first asked for */
+	struct elf_symbols *symbols; /* an index, made when first asked for */
 	bool symbols_tried;
 };
 
 static const char *machine_name(unsigned int machine)
 {
 	switch (machine) {
-	case EM_386: return "386";
-	case EM_ARM: return "arm";
-	case EM_AARCH64: return "arm64";
-	case EM_RISCV: return "riscv64";
-	case EM_PPC64: return "ppc64";
-	case EM_S390: return "s390x";
-	case EM_MIPS: return "mips";
-	case 258: return "loong64";
+	case EM_386:
+		return "386";
+	case EM_ARM:
+		return "arm";
+	case EM_AARCH64:
+		return "arm64";
+	case EM_RISCV:
+		return "riscv64";
+	case EM_PPC64:
+		return "ppc64";
+	case EM_S390:
+		return "s390x";
+	case EM_MIPS:
+		return "mips";
+	case 258:
+		return "loong64";
 	}
 	return "another architecture";
 }
@@ -110,14 +118,20 @@ static void *load_at(const struct elf_image *elf, uint64_t offset, uint64_t len)
 static int check_header(const Elf64_Ehdr *eh, const char *name, struct error *err)
 {
 	if (memcmp(eh->e_ident, ELFMAG, SELFMAG))
-		return error__set(err, -ENOEXEC, "%s is not an ELF program (of a script, name the Go program that it starts)", name);
+		return error__set(
+			err, -ENOEXEC,
+			"%s is not an ELF program (of a script, name the Go program that it starts)",
+			name);
 	if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
-		return error__set(err, -ENOEXEC, "%s is a big-endian program for %s; only "
-				  "linux/amd64 programs can be traced", name,
-				  machine_name(be16toh(eh->e_machine)));
+		return error__set(err, -ENOEXEC,
+				  "%s is a big-endian program for %s; only "
+				  "linux/amd64 programs can be traced",
+				  name, machine_name(be16toh(eh->e_machine)));
 	if (eh->e_machine != EM_X86_64 || eh->e_ident[EI_CLASS] != ELFCLASS64)
-		return error__set(err, -ENOEXEC, "%s is a program for %s; only linux/amd64 "
-				  "programs can be traced", name, machine_name(eh->e_machine));
+		return error__set(err, -ENOEXEC,
+				  "%s is a program for %s; only linux/amd64 "
+				  "programs can be traced",
+				  name, machine_name(eh->e_machine));
 	if (eh->e_type != ET_EXEC && eh->e_type != ET_DYN)
 		return error__set(err, -ENOEXEC, "%s is not an executable program", name);
 	if (eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phnum > SEGMENTS_MAX ||
@@ -144,7 +158,7 @@ static int read_headers(struct elf_image *elf, const char *name, struct error *e
 		if (s->sh_size && s->sh_size <= NAMES_MAX)
 			elf->shstrtab = load_at(elf, s->sh_offset, s->sh_size);
 		elf->shstrtab_size = elf->shstrtab ? s->sh_size : 0;
-		if (elf->shstrtab)	/* so that each offset within it is a string */
+		if (elf->shstrtab) /* so that each offset within it is a string */
 			elf->shstrtab[s->sh_size - 1] = 0;
 	}
 	return 0;
@@ -233,8 +247,12 @@ bool elf_image__nth_section(const struct elf_image *elf, size_t n, struct elf_se
 	s = &elf->shdr[n];
 	*ret = (struct elf_section){
 		.name = s->sh_name < elf->shstrtab_size ? elf->shstrtab + s->sh_name : "",
-		.addr = s->sh_addr, .offset = s->sh_offset, .size = s->sh_size,
-		.flags = s->sh_flags, .type = s->sh_type, .link = s->sh_link,
+		.addr = s->sh_addr,
+		.offset = s->sh_offset,
+		.size = s->sh_size,
+		.flags = s->sh_flags,
+		.type = s->sh_type,
+		.link = s->sh_link,
 		.in_file = s->sh_type != SHT_NOBITS && s->sh_offset <= elf->size &&
 			   s->sh_size <= elf->size - s->sh_offset,
 	};
@@ -256,7 +274,8 @@ bool elf_image__section(const struct elf_image *elf, const char *name, struct el
 
 unsigned char *elf_image__load(const struct elf_image *elf, const struct elf_section *sec)
 {
-	return sec->in_file && sec->size <= ELF_LOAD_MAX ? load_at(elf, sec->offset, sec->size) : NULL;
+	return sec->in_file && sec->size <= ELF_LOAD_MAX ? load_at(elf, sec->offset, sec->size) :
+							   NULL;
 }
 
 /* The segment whose part in the file holds `addr`. */

@@ -23,7 +23,7 @@ struct elf_section {
 	const char *name;
 	uint64_t addr, offset, size, flags;
 	uint32_t type, link;
-	bool in_file;		/* false: .bss */
+	bool in_file; /* false: .bss */
 };
 
 /*

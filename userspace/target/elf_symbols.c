@@ -15,11 +15,11 @@
 #include "lib/hash.h"
 #include "target/elf.h"
 
-#define TABLE_MAX (256u << 20)	/* bytes of either section: 10 million symbols */
+#define TABLE_MAX    (256u << 20) /* bytes of either section: 10 million symbols */
 #define NAME_MAX_LEN 255
 
 struct slot {
-	uint32_t number;	/* of the symbol, + 1; 0: free */
+	uint32_t number; /* of the symbol, + 1; 0: free */
 	uint32_t hash;
 };
 
@@ -54,8 +54,8 @@ static const char *symbol_name(const struct elf_symbols *s, size_t i)
 {
 	uint32_t off = symbol(s, i).st_name;
 
-	return off < (size_t)(s->names.end - s->names.start) ?
-	       (const char *)s->names.start + off : "";
+	return off < (size_t)(s->names.end - s->names.start) ? (const char *)s->names.start + off :
+							       "";
 }
 
 static bool load(struct elf_symbols *s, const struct elf_image *elf)
@@ -80,8 +80,8 @@ static struct slot *find_slot(const struct elf_symbols *s, const char *name, uin
 {
 	size_t i = h & s->mask;
 
-	while (s->slot[i].number && (s->slot[i].hash != h ||
-				     strcmp(symbol_name(s, s->slot[i].number - 1), name)))
+	while (s->slot[i].number &&
+	       (s->slot[i].hash != h || strcmp(symbol_name(s, s->slot[i].number - 1), name)))
 		i = (i + 1) & s->mask;
 	return &s->slot[i];
 }
@@ -89,7 +89,6 @@ static struct slot *find_slot(const struct elf_symbols *s, const char *name, uin
 static bool build(struct elf_symbols *s)
 {
 	size_t size = 16;
-
 
 	while (size < 2 * s->nsyms)
 		size *= 2;

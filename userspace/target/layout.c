@@ -17,10 +17,10 @@
 #include "target/layout_merge.h"
 #include "target/layout_tables.h"
 
-#define OLDEST 19
-#define NEWEST 27
+#define OLDEST	      19
+#define NEWEST	      27
 #define CONFIG(field) offsetof(struct layout, config.field)
-#define FIELD(field) offsetof(struct layout, field)
+#define FIELD(field)  offsetof(struct layout, field)
 
 /* Where each member's offset goes. G_STACK is added to STACK_LO and _HI. */
 static const struct {
@@ -65,12 +65,12 @@ struct sources {
 	const struct elf_image *elf;
 	const struct go_version *version;
 	const struct debug_places *places;
-	struct debug_file debug;	/* opened when it is needed first */
+	struct debug_file debug; /* opened when it is needed first */
 	bool debug_tried;
 	struct offsets dwarf, code;
 	bool has_dwarf, has_code;
-	bool by_symbols, by_code;	/* who told of the globals */
-	char no_dwarf[160];		/* why the program's own cannot be read; empty: there is none */
+	bool by_symbols, by_code; /* who told of the globals */
+	char no_dwarf[160];	  /* why the program's own cannot be read; empty: there is none */
 };
 
 int layout__for_version(const struct go_version *version, struct layout *ret, struct error *err)
@@ -79,8 +79,10 @@ int layout__for_version(const struct go_version *version, struct layout *ret, st
 	bool newer = version->major > 1 || version->minor > NEWEST;
 
 	if (!layout_tables__fill(newer ? NEWEST : version->minor, &l))
-		return error__set(err, -ENOTSUP, "built with %s, which is too old: programs of Go "
-				  "1.%d to 1.%d can be traced", version->text, OLDEST, NEWEST);
+		return error__set(err, -ENOTSUP,
+				  "built with %s, which is too old: programs of Go "
+				  "1.%d to 1.%d can be traced",
+				  version->text, OLDEST, NEWEST);
 	*ret = l;
 	return 0;
 }
@@ -135,8 +137,9 @@ static int read_members(struct sources *s, struct layout *l, struct error *err)
 	l->config.syscall_bp_in_cx = go_version__since(s->version, 23);
 	snprintf(l->source, sizeof(l->source), "%s", merged.source);
 	if (s->no_dwarf[0])
-		snprintf(l->warning, sizeof(l->warning), "the program's DWARF cannot be read: %s%s%s",
-			 s->no_dwarf, merged.warning[0] ? "; " : "", merged.warning);
+		snprintf(l->warning, sizeof(l->warning),
+			 "the program's DWARF cannot be read: %s%s%s", s->no_dwarf,
+			 merged.warning[0] ? "; " : "", merged.warning);
 	else
 		snprintf(l->warning, sizeof(l->warning), "%s", merged.warning);
 	return 0;
@@ -151,14 +154,17 @@ static int read_global(struct sources *s, const char *name, uint64_t code, uint6
 	if (!addr && debug_file(s))
 		addr = elf_image__symbol(s->debug.elf, name);
 	if (addr && code && addr != code)
-		return error__set(err, -EPROTO, "cannot trust the addresses of this %s program: "
-				  "%s is at %#llx by its symbol table, at %#llx by its machine code",
-				  s->version->text, name, (unsigned long long)addr,
-				  (unsigned long long)code);
+		return error__set(
+			err, -EPROTO,
+			"cannot trust the addresses of this %s program: "
+			"%s is at %#llx by its symbol table, at %#llx by its machine code",
+			s->version->text, name, (unsigned long long)addr, (unsigned long long)code);
 	if (!addr && !code)
-		return error__set(err, -ENODATA, "nothing tells where %s is: the program has no "
+		return error__set(err, -ENODATA,
+				  "nothing tells where %s is: the program has no "
 				  "symbol table (stripped, or built with -ldflags=-s), and its "
-				  "machine code does not show it: build it without that flag", name);
+				  "machine code does not show it: build it without that flag",
+				  name);
 	s->by_symbols |= addr;
 	s->by_code |= code;
 	*ret = addr ? addr : code;

@@ -31,37 +31,45 @@ struct layout_skips {
 };
 
 /* Go's own statuses that the snapshot and the probes meet. */
-enum go_status {	/* runtime/runtime2.go: the same numbers in 1.19 to 1.26 */
-	GS_IDLE = 0, GS_RUNNABLE = 1, GS_RUNNING = 2, GS_SYSCALL = 3, GS_WAITING = 4, GS_DEAD = 6,
-	GS_COPYSTACK = 8, GS_PREEMPTED = 9, GS_LEAKED = 10, GS_DEADEXTRA = 11,
+enum go_status { /* runtime/runtime2.go: the same numbers in 1.19 to 1.26 */
+		 GS_IDLE = 0,
+		 GS_RUNNABLE = 1,
+		 GS_RUNNING = 2,
+		 GS_SYSCALL = 3,
+		 GS_WAITING = 4,
+		 GS_DEAD = 6,
+		 GS_COPYSTACK = 8,
+		 GS_PREEMPTED = 9,
+		 GS_LEAKED = 10,
+		 GS_DEADEXTRA = 11,
 };
 
 struct layout {
 	struct go_version version;
-	struct gt_config config;	/* tgid, rings and stack_depth are the session's to fill */
+	struct gt_config config; /* tgid, rings and stack_depth are the session's to fill */
 	/* further offsets, for the snapshot and the live checks */
 	uint32_t g_stack_lo, g_stack_hi, g_atomicstatus;
 	uint32_t m_g0, m_procid, m_oldp, m_alllink;
 	uint32_t p_status, p_m;
 	/* addresses (link time) of runtime globals */
 	uint64_t allglen, allgptr, allp, allm, gomaxprocs;
-	char source[800];	/* which sources the offsets and addresses come from, for a person */
-	char warning[600];	/* what is not as sure as usual about them; empty: nothing */
+	char source[800];  /* which sources the offsets and addresses come from, for a person */
+	char warning[600]; /* what is not as sure as usual about them; empty: nothing */
 	/* facts of the release */
-	bool exit_is_tentative;		/* >= 1.26: GT_SYSCALL_TRY_EXIT */
-	bool stw_by_caller;		/* <= 1.20: GT_STW_BEGIN has no reason, but its stack */
-	bool assist_begins_again;	/* <= 1.21: GT_ASSIST_BEGIN comes once a try */
+	bool exit_is_tentative;	  /* >= 1.26: GT_SYSCALL_TRY_EXIT */
+	bool stw_by_caller;	  /* <= 1.20: GT_STW_BEGIN has no reason, but its stack */
+	bool assist_begins_again; /* <= 1.21: GT_ASSIST_BEGIN comes once a try */
 	struct layout_skips skips;
-	const char *const *block_reasons;	/* by traceBlockReason */
+	const char *const *block_reasons; /* by traceBlockReason */
 	unsigned int nblock_reasons;
-	const char *const *wait_reasons;	/* by waitReason */
+	const char *const *wait_reasons; /* by waitReason */
 	unsigned int nwait_reasons;
 	const char *const *stw_reasons;
 	unsigned int nstw_reasons;
-	const char *const *gc_modes;		/* GoLabel texts by gcMarkWorkerMode; [0] is NULL */
+	const char *const *gc_modes; /* GoLabel texts by gcMarkWorkerMode; [0] is NULL */
 	unsigned int ngc_modes;
 	uint8_t func_id_wrapper;
-	uint64_t suspend_g_reasons;	/* set of bits: wait reasons that mean "running" */
+	uint64_t suspend_g_reasons; /* set of bits: wait reasons that mean "running" */
 };
 
 /*
@@ -87,6 +95,6 @@ const char *layout__block_reason(const struct layout *l, unsigned int reason, un
 const char *layout__stw_reason(const struct layout *l, unsigned int reason);
 /* With stw_by_caller: the number of the reason for which this function stops the world; 0: none. */
 unsigned int layout__stw_caller(const char *function);
-const char *layout__gc_mode(const struct layout *l, unsigned int mode);	/* NULL: no worker */
+const char *layout__gc_mode(const struct layout *l, unsigned int mode); /* NULL: no worker */
 
 #endif

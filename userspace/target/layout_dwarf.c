@@ -24,15 +24,16 @@
 #include "lib/buf.h"
 #include "lib/guarded.h"
 
-#define NO_DWARF "the program has no DWARF (built with -ldflags=-w or -s): build it without " \
-		 "these flags"
-#define DEBUG_MAX (256ull << 20)	/* inflated bytes of one section; 40 MB of a 150 MB program */
-#define ZLIB_RATIO_MAX 1040		/* zlib cannot pack tighter */
-#define NSECTIONS 5
-#define OFFSET_MAX (1 << 16)		/* no struct of the runtime is as large */
+#define NO_DWARF                                                                                   \
+	"the program has no DWARF (built with -ldflags=-w or -s): build it without "               \
+	"these flags"
+#define DEBUG_MAX      (256ull << 20) /* inflated bytes of one section; 40 MB of a 150 MB program */
+#define ZLIB_RATIO_MAX 1040	      /* zlib cannot pack tighter */
+#define NSECTIONS      5
+#define OFFSET_MAX     (1 << 16) /* no struct of the runtime is as large */
 
 struct section {
-	const char *name;		/* without ".debug_" */
+	const char *name; /* without ".debug_" */
 	unsigned char *data;
 	size_t size;
 };
@@ -107,7 +108,7 @@ static int load_section(const struct elf_image *elf, struct section *ret)
 		if (!raw)
 			return -EBADMSG;
 		r = unpack(&sec, raw, ret);
-		if (r == 1) {		/* not packed */
+		if (r == 1) { /* not packed */
 			ret->data = raw;
 			ret->size = sec.size;
 			return 0;
@@ -127,22 +128,32 @@ static int build_image(struct debug *d)
 	Elf64_Ehdr eh = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_ehsize = sizeof(eh), .e_shentsize = sizeof(sh[0]), .e_shstrndx = 1,
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(eh),
+		.e_shentsize = sizeof(sh[0]),
+		.e_shstrndx = 1,
 	};
 
 	for (size_t i = 0; i < NSECTIONS; i++) {
 		if (!d->sec[i].data)
 			continue;
 		sh[n++] = (Elf64_Shdr){
-			.sh_name = (Elf64_Word)name_at, .sh_type = SHT_PROGBITS,
-			.sh_offset = at, .sh_size = d->sec[i].size, .sh_addralign = 1,
+			.sh_name = (Elf64_Word)name_at,
+			.sh_type = SHT_PROGBITS,
+			.sh_offset = at,
+			.sh_size = d->sec[i].size,
+			.sh_addralign = 1,
 		};
 		name_at += (size_t)sprintf(names + name_at, ".debug_%s", d->sec[i].name) + 1;
 		at += d->sec[i].size;
 	}
-	sh[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = at,
-			      .sh_size = name_at, .sh_addralign = 1 };
+	sh[1] = (Elf64_Shdr){ .sh_name = 1,
+			      .sh_type = SHT_STRTAB,
+			      .sh_offset = at,
+			      .sh_size = name_at,
+			      .sh_addralign = 1 };
 	eh.e_shoff = (at + name_at + 7) & ~7ull;
 	eh.e_shnum = (Elf64_Half)n;
 	d->image_size = eh.e_shoff + n * sizeof(sh[0]);
@@ -164,7 +175,7 @@ static int build_image(struct debug *d)
 
 /* What is looked for, and what was found. */
 struct search {
-	const char *name[OFF_COUNT];	/* of the member, in this release */
+	const char *name[OFF_COUNT]; /* of the member, in this release */
 	struct offsets found;
 	size_t left;
 };
@@ -259,8 +270,8 @@ static void read_units(struct search *s, Dwarf *dw)
 	Dwarf_Die unit;
 
 	while (s->left && dwarf_get_units(dw, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
-		const char *name = dwarf_tag(&unit) == DW_TAG_compile_unit ?
-				   dwarf_diename(&unit) : NULL;
+		const char *name =
+			dwarf_tag(&unit) == DW_TAG_compile_unit ? dwarf_diename(&unit) : NULL;
 
 		if (name && !strcmp(name, "runtime"))
 			read_unit(s, &unit);
@@ -298,8 +309,9 @@ int layout_dwarf__read_here(const struct elf_image *elf, const struct go_version
 			    struct offsets *ret, struct error *err)
 {
 	/* The first two are always needed; Go does not use the others, gcc's cgo units do. */
-	struct debug d = { .sec = { { "info" }, { "abbrev" }, { "str" }, { "line_str" },
-				    { "str_offsets" } } };
+	struct debug d = {
+		.sec = { { "info" }, { "abbrev" }, { "str" }, { "line_str" }, { "str_offsets" } }
+	};
 	struct search s;
 	int r = 0;
 
@@ -350,7 +362,8 @@ int layout_dwarf__read(const struct elf_image *elf, const struct go_version *ver
 		       struct offsets *ret, struct error *err)
 {
 	/* A program of 200 MB takes less than a second of CPU time and 300 MiB. */
-	static const struct guarded_limits limits = { .cpu_seconds = 20, .seconds = 60,
+	static const struct guarded_limits limits = { .cpu_seconds = 20,
+						      .seconds = 60,
 						      .memory = 2ull << 30 };
 	struct request request = { elf, version };
 	struct error why = { "" };

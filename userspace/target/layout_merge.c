@@ -30,9 +30,9 @@ static const struct {
 struct merge {
 	const struct go_version *version;
 	const struct offsets *dwarf, *code;
-	const struct offsets_row *row;		/* the release's own; NULL: not in the table */
-	const struct offsets_row *near[2];	/* then: its neighbours */
-	const struct offsets_row *filled;	/* a neighbour that was needed */
+	const struct offsets_row *row;	   /* the release's own; NULL: not in the table */
+	const struct offsets_row *near[2]; /* then: its neighbours */
+	const struct offsets_row *filled;  /* a neighbour that was needed */
 	unsigned int code_knows;
 };
 
@@ -100,9 +100,11 @@ static int contradiction(const struct merge *m, size_t i, const char *name_a, ui
 {
 	char text_a[32], text_b[32];
 
-	return error__set(err, -EPROTO, "cannot trust the struct offsets of this %s program: for "
-			  "%s.%s %s says %s, %s says %s", m->version->text, members[i].type,
-			  members[i].name, name_a, value(a, text_a, sizeof(text_a)), name_b,
+	return error__set(err, -EPROTO,
+			  "cannot trust the struct offsets of this %s program: for "
+			  "%s.%s %s says %s, %s says %s",
+			  m->version->text, members[i].type, members[i].name, name_a,
+			  value(a, text_a, sizeof(text_a)), name_b,
 			  value(b, text_b, sizeof(text_b)));
 }
 
@@ -151,7 +153,8 @@ static int no_neighbour(const struct merge *m, const struct offsets_row *row, si
 {
 	char name[24];
 
-	return error__set(err, -EPROTO, "%s is not among the releases known here, has no DWARF, "
+	return error__set(err, -EPROTO,
+			  "%s is not among the releases known here, has no DWARF, "
 			  "and its machine code has %s.%s at %u, where %s has it at %u: " REMEDY,
 			  m->version->text, members[i].type, members[i].name, m->code->at[i],
 			  row_name(row, name, sizeof(name)), row->at[i]);
@@ -175,10 +178,11 @@ static int fill(struct merge *m, struct layout_merged *ret, struct error *err)
 		if (is_known(ret->at[i]))
 			continue;
 		if (n == 2 && fits[0]->at[i] != fits[1]->at[i])
-			return error__set(err, -ENODATA, "nothing tells where %s.%s is: %s has no "
+			return error__set(err, -ENODATA,
+					  "nothing tells where %s.%s is: %s has no "
 					  "DWARF, is not among the releases known here, and those "
-					  "before and after it differ: " REMEDY, members[i].type,
-					  members[i].name, m->version->text);
+					  "before and after it differ: " REMEDY,
+					  members[i].type, members[i].name, m->version->text);
 		ret->at[i] = fits[0]->at[i];
 	}
 	m->filled = fits[0];
@@ -197,14 +201,15 @@ static int complete(const struct merge *m, struct layout_merged *ret, struct err
 		if (is_optional(i) && !is_known(ret->at[i]))
 			ret->at[i] = OFFSET_ABSENT;
 		if (!is_known(ret->at[i]))
-			return error__set(err, -ENODATA, "nothing tells where %s.%s is in %s: "
-					  REMEDY, members[i].type, members[i].name,
-					  m->version->text);
+			return error__set(err, -ENODATA,
+					  "nothing tells where %s.%s is in %s: " REMEDY,
+					  members[i].type, members[i].name, m->version->text);
 		if (ret->at[i] == OFFSET_ABSENT && !is_optional(i) &&
 		    go_version__since(m->version, members[i].since))
-			return error__set(err, -EPROTO, "%s has no member %s in its %s, which is "
-					  "needed: get a newer gotrace-bpf", m->version->text,
-					  members[i].name, members[i].type);
+			return error__set(err, -EPROTO,
+					  "%s has no member %s in its %s, which is "
+					  "needed: get a newer gotrace-bpf",
+					  m->version->text, members[i].name, members[i].type);
 	}
 	return 0;
 }
@@ -226,7 +231,10 @@ static void describe(const struct merge *m, struct layout_merged *ret)
 	for (size_t i = 0; i < n; i++) {
 		len = strlen(ret->source);
 		snprintf(ret->source + len, sizeof(ret->source) - len, "%s%s",
-			 i == 0 ? "" : i == n - 1 ? " and " : ", ", names[i]);
+			 i == 0	    ? "" :
+			 i == n - 1 ? " and " :
+				      ", ",
+			 names[i]);
 	}
 	len = strlen(ret->source);
 	if (m->filled)
@@ -255,16 +263,20 @@ static void warn(const struct merge *m, struct layout_merged *ret)
 	else
 		snprintf(why, sizeof(why), "not among the releases known here");
 	if (m->dwarf)
-		snprintf(ret->warning, sizeof(ret->warning), "%s is %s: struct offsets come from "
-			 "the program's DWARF%s", v->text, why,
-			 m->code_knows ? ", with which its machine code agrees" : "");
+		snprintf(ret->warning, sizeof(ret->warning),
+			 "%s is %s: struct offsets come from "
+			 "the program's DWARF%s",
+			 v->text, why, m->code_knows ? ", with which its machine code agrees" : "");
 	else if (m->filled)
-		snprintf(ret->warning, sizeof(ret->warning), "%s is %s: struct offsets come from "
+		snprintf(ret->warning, sizeof(ret->warning),
+			 "%s is %s: struct offsets come from "
 			 "its machine code, and where that does not tell they are taken to be %s's",
 			 v->text, why, row_name(m->filled, name, sizeof(name)));
 	else
-		snprintf(ret->warning, sizeof(ret->warning), "%s is %s: struct offsets come from "
-			 "its machine code", v->text, why);
+		snprintf(ret->warning, sizeof(ret->warning),
+			 "%s is %s: struct offsets come from "
+			 "its machine code",
+			 v->text, why);
 }
 
 int layout_merge(const struct go_version *version, const struct offsets *dwarf,
@@ -285,7 +297,8 @@ int layout_merge(const struct go_version *version, const struct offsets *dwarf,
 		open |= !is_known(merged.at[i]) && !is_optional(i);
 	}
 	if (!r && !dwarf && !m.row && m.code_knows < ENOUGH)
-		r = error__set(err, -ENODATA, "%s is not among the releases known here, has no "
+		r = error__set(err, -ENODATA,
+			       "%s is not among the releases known here, has no "
 			       "DWARF, and its machine code tells too little: " REMEDY,
 			       version->text);
 	if (!r && !dwarf && !m.row && open)

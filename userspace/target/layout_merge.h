@@ -12,8 +12,8 @@
 struct layout_merged {
 	/* Known, or OFFSET_ABSENT where the release has no such member. */
 	uint32_t at[OFF_COUNT];
-	char source[192];	/* "DWARF, machine code (20 of 29) and the table agree" */
-	char warning[384];	/* empty: an exact release of the table */
+	char source[192];  /* "DWARF, machine code (20 of 29) and the table agree" */
+	char warning[384]; /* empty: an exact release of the table */
 };
 
 /*

@@ -16,30 +16,30 @@
 #include "target/reader.h"
 #include "target/snapshot_read.h"
 
-#define TRIES 3			/* of everything */
-#define LOOKS 8			/* at one struct */
-#define STACK_MAX (4ull << 30)	/* g0 of a cgo program may have what ulimit -s allows */
-#define BATCH 1024
-#define REASONS_MAX 64		/* of any kind, in any release */
-#define SKIP_MAX 64
-#define GS_LOOKED_AT (1u << 15)	/* of more, a part from each region of their list */
-#define MS_LOOKED_AT (1u << 10)	/* of more, each 16th; all lead to the next one */
-#define USER_MAX (1ull << 47)
-#define P_STATUS_MAX 4		/* _Pdead */
-#define GC_MODE_MAX 3
-#define WRONG "the Go runtime's structures are not where they should be: "
+#define TRIES	     3		  /* of everything */
+#define LOOKS	     8		  /* at one struct */
+#define STACK_MAX    (4ull << 30) /* g0 of a cgo program may have what ulimit -s allows */
+#define BATCH	     1024
+#define REASONS_MAX  64 /* of any kind, in any release */
+#define SKIP_MAX     64
+#define GS_LOOKED_AT (1u << 15) /* of more, a part from each region of their list */
+#define MS_LOOKED_AT (1u << 10) /* of more, each 16th; all lead to the next one */
+#define USER_MAX     (1ull << 47)
+#define P_STATUS_MAX 4 /* _Pdead */
+#define GC_MODE_MAX  3
+#define WRONG	     "the Go runtime's structures are not where they should be: "
 
 struct check {
 	const struct process *proc;
 	const struct layout *l;
-	uint64_t *ps;		/* what m.p and m.oldp may point to */
+	uint64_t *ps; /* what m.p and m.oldp may point to */
 	size_t nps;
-	uint64_t *ms;		/* the list of all ms */
+	uint64_t *ms; /* the list of all ms */
 	size_t nms;
 	uint64_t *goids;
 	size_t ngoids;
-	size_t frames, odd_frames;	/* saved frame pointers, and those that lead out of the stack */
-	size_t waiting, started;	/* goroutines that wait, and those that have a start function */
+	size_t frames, odd_frames; /* saved frame pointers, and those that lead out of the stack */
+	size_t waiting, started;   /* goroutines that wait, and those that have a start function */
 };
 
 #define HEX(x) ((unsigned long long)(x))
@@ -74,13 +74,14 @@ static int check_block_reason(const struct check *c, uint64_t addr, struct error
 	if (!r)
 		r = process__read(c->proc, addr + config->m_skip, &skip, sizeof(skip));
 	if (!r && (reason >= REASONS_MAX || skip >= SKIP_MAX))
-		return error__set(err, -EPROTO, WRONG "the m at %#llx says that it blocks for "
-				  "reason %u, skipping %llu frames", HEX(addr), reason, HEX(skip));
+		return error__set(err, -EPROTO,
+				  WRONG "the m at %#llx says that it blocks for "
+					"reason %u, skipping %llu frames",
+				  HEX(addr), reason, HEX(skip));
 	return r;
 }
 
-static int check_curg(const struct check *c, uint64_t addr, const struct go_m *m,
-		      struct error *err)
+static int check_curg(const struct check *c, uint64_t addr, const struct go_m *m, struct error *err)
 {
 	struct go_g g;
 	int r = m->curg ? go_gs__read(c->proc, c->l, &m->curg, 1, &g) : 0;
@@ -107,8 +108,9 @@ static int check_m(const struct check *c, uint64_t addr, const struct go_m *m, s
 
 	if (!process__host_tid(c->proc, m->procid))
 		return is_spare(c, m) ? 0 :
-		       error__set(err, -EPROTO, WRONG "the m at %#llx names %llu as its thread",
-				  HEX(addr), HEX(m->procid));
+					error__set(err, -EPROTO,
+						   WRONG "the m at %#llx names %llu as its thread",
+						   HEX(addr), HEX(m->procid));
 	r = go_gs__read(c->proc, c->l, &m->g0, 1, &g0);
 	if (r)
 		return r;
@@ -118,8 +120,10 @@ static int check_m(const struct check *c, uint64_t addr, const struct go_m *m, s
 		return error__set(err, -EPROTO, WRONG "m.g0 of %#llx has a stack %#llx to %#llx",
 				  HEX(addr), HEX(g0.stack_lo), HEX(g0.stack_hi));
 	if (!is_p(c, m->p) || !is_p(c, m->oldp))
-		return error__set(err, -EPROTO, WRONG "the m at %#llx has a p at %#llx, and had one "
-				  "at %#llx", HEX(addr), HEX(m->p), HEX(m->oldp));
+		return error__set(err, -EPROTO,
+				  WRONG "the m at %#llx has a p at %#llx, and had one "
+					"at %#llx",
+				  HEX(addr), HEX(m->p), HEX(m->oldp));
 	if (m->p && (go_p__read(c->proc, c->l, m->p, &p) || p.m != addr))
 		return error__set(err, -EPROTO, WRONG "m.p.m is not m at %#llx", HEX(addr));
 	r = check_curg(c, addr, m, err);
@@ -133,8 +137,8 @@ static bool may_look_again(int r)
 
 struct seen {
 	uint64_t next;
-	size_t threads;		/* ms that have one */
-	bool main;		/* the main thread's was among them */
+	size_t threads; /* ms that have one */
+	bool main;	/* the main thread's was among them */
 };
 
 /* An m that changes while it is looked at is looked at again. */
@@ -148,7 +152,7 @@ static int look_at_m(const struct check *c, uint64_t addr, bool closely, struct 
 	for (int i = 0; i < LOOKS && may_look_again(r); i++) {
 		why.text[0] = 0;
 		r = go_m__read(c->proc, c->l, addr, &m);
-		if (!r && m.procid && closely)	/* 0: its thread is not there yet, or is C's */
+		if (!r && m.procid && closely) /* 0: its thread is not there yet, or is C's */
 			r = check_m(c, addr, &m, &why);
 	}
 	if (r && why.text[0])
@@ -166,7 +170,7 @@ static int add_m(struct check *c, uint64_t addr)
 {
 	uint64_t *more;
 
-	if (!(c->nms & (c->nms - 1))) {		/* 0, or a power of 2: it is full */
+	if (!(c->nms & (c->nms - 1))) { /* 0, or a power of 2: it is full */
 		more = realloc(c->ms, (c->nms ? 2 * c->nms : 1) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
@@ -189,8 +193,10 @@ static int check_ms(struct check *c, struct error *err)
 				      &seen, err);
 	}
 	if (!r && c->nms == MS_MAX)
-		r = error__set(err, -EPROTO, WRONG "its list of ms does not end, or has more than %u "
-			       "entries", MS_MAX);
+		r = error__set(err, -EPROTO,
+			       WRONG "its list of ms does not end, or has more than %u "
+				     "entries",
+			       MS_MAX);
 	if (!r && (!seen.threads || (!seen.main && seen.threads < 2)))
 		r = error__set(err, -EPROTO, WRONG "its list of ms makes no sense");
 	return r;
@@ -208,8 +214,9 @@ static int check_p(const struct check *c, size_t id, struct error *err)
 		return error__set(err, r == -EFAULT ? -EPROTO : r, WRONG "p %zu is not readable",
 				  id);
 	if (p.id != id || p.status > P_STATUS_MAX || mode > GC_MODE_MAX)
-		return error__set(err, -EPROTO, WRONG "p %zu has id %u, status %u, worker mode %llu",
-				  id, p.id, p.status, HEX(mode));
+		return error__set(err, -EPROTO,
+				  WRONG "p %zu has id %u, status %u, worker mode %llu", id, p.id,
+				  p.status, HEX(mode));
 	return 0;
 }
 
@@ -229,8 +236,10 @@ static int check_owners(const struct check *c, struct error *err)
 
 	for (size_t i = 0; i < c->nps; i++) {
 		if (c->ps[i] && !go_p__read(c->proc, c->l, c->ps[i], &p) && !is_m(c, p.m))
-			return error__set(err, -EPROTO, WRONG "p %zu has an m at %#llx, where none "
-					  "is", i, HEX(p.m));
+			return error__set(err, -EPROTO,
+					  WRONG "p %zu has an m at %#llx, where none "
+						"is",
+					  i, HEX(p.m));
 	}
 	return 0;
 }
@@ -254,11 +263,10 @@ static bool is_sane_g(const struct go_g *g)
 	bool freed = !g->stack_lo && !g->stack_hi;
 
 	if (!g->ok || !is_known_status(g->status) || g->wait_reason >= REASONS_MAX ||
-	    (!freed && !is_sane_stack(g->stack_lo, g->stack_hi)) ||
-	    g->goid >= USER_MAX || g->parent >= USER_MAX || g->startpc >= USER_MAX)
+	    (!freed && !is_sane_stack(g->stack_lo, g->stack_hi)) || g->goid >= USER_MAX ||
+	    g->parent >= USER_MAX || g->startpc >= USER_MAX)
 		return false;
-	return g->status != GS_WAITING ||
-	       (g->goid && g->sp >= g->stack_lo && g->sp <= g->stack_hi);
+	return g->status != GS_WAITING || (g->goid && g->sp >= g->stack_lo && g->sp <= g->stack_hi);
 }
 
 static int check_g(struct check *c, uint64_t addr, struct go_g *g, struct error *err)
@@ -270,10 +278,11 @@ static int check_g(struct check *c, uint64_t addr, struct go_g *g, struct error 
 	if (r)
 		return r;
 	if (!is_sane_g(g))
-		return error__set(err, -EPROTO, WRONG "the goroutine at %#llx makes no sense (id "
-				  "%llu, status %u, stack %#llx to %#llx, sp %#llx)", HEX(addr),
-				  HEX(g->goid), g->status, HEX(g->stack_lo), HEX(g->stack_hi),
-				  HEX(g->sp));
+		return error__set(err, -EPROTO,
+				  WRONG "the goroutine at %#llx makes no sense (id "
+					"%llu, status %u, stack %#llx to %#llx, sp %#llx)",
+				  HEX(addr), HEX(g->goid), g->status, HEX(g->stack_lo),
+				  HEX(g->stack_hi), HEX(g->sp));
 	if (g->status == GS_WAITING && g->bp) {
 		c->frames++;
 		c->odd_frames += g->bp < g->stack_lo || g->bp > g->stack_hi;
@@ -297,8 +306,10 @@ static int check_goids(struct check *c, struct error *err)
 {
 	/* The runtime's own wait everywhere; only those of callbacks from C have no start function. */
 	if (c->waiting && !c->started)
-		return error__set(err, -EPROTO, WRONG "none of %zu goroutines that wait has a start "
-				  "function", c->waiting);
+		return error__set(err, -EPROTO,
+				  WRONG "none of %zu goroutines that wait has a start "
+					"function",
+				  c->waiting);
 	qsort(c->goids, c->ngoids, sizeof(*c->goids), compare_goids);
 	for (size_t i = 1; i < c->ngoids; i++) {
 		if (c->goids[i] == c->goids[i - 1])
@@ -306,8 +317,10 @@ static int check_goids(struct check *c, struct error *err)
 					  HEX(c->goids[i]));
 	}
 	if (2 * c->odd_frames > c->frames)
-		return error__set(err, -EPROTO, WRONG "%zu of %zu frame pointers lead out of their "
-				  "stacks", c->odd_frames, c->frames);
+		return error__set(err, -EPROTO,
+				  WRONG "%zu of %zu frame pointers lead out of their "
+					"stacks",
+				  c->odd_frames, c->frames);
 	return 0;
 }
 
@@ -329,8 +342,10 @@ static int check_gs(struct check *c, struct error *err)
 	int r = go_gs__addresses(c->proc, c->l, &addr, &n);
 
 	if (r == -EPROTO && n > GS_MAX)
-		r = error__set(err, r, WRONG "its list of goroutines has %zu entries, and more than "
-			       "%u are not believed", n, GS_MAX);
+		r = error__set(err, r,
+			       WRONG "its list of goroutines has %zu entries, and more than "
+				     "%u are not believed",
+			       n, GS_MAX);
 	else if (r == -EPROTO || r == -EFAULT || (!r && !n))
 		r = error__set(err, -EPROTO, WRONG "its list of goroutines makes no sense");
 	batches = (n + BATCH - 1) / BATCH;
@@ -397,8 +412,10 @@ int process__check_layout(const struct process *proc, const struct layout *layou
 	if (!process__alive(proc))
 		return error__set(err, -ESRCH, "process %d ended", proc->pid);
 	if (r == -EPERM)
-		return error__set(err, r, "no permission to read the memory of process %d: run as "
-				  "root, or with CAP_SYS_PTRACE", proc->pid);
+		return error__set(err, r,
+				  "no permission to read the memory of process %d: run as "
+				  "root, or with CAP_SYS_PTRACE",
+				  proc->pid);
 	if (r == -ETIMEDOUT || r == -EINTR)
 		return reader__blocked(r, proc->pid, err);
 	return error__set(err, r, "%s", c.why.text[0] ? c.why.text : "cannot read the process");

@@ -15,10 +15,10 @@
 #include "lib/log.h"
 #include "target/pclntab_impl.h"
 
-#define MAGIC_1_18 0xfffffff0u
-#define MAGIC_1_20 0xfffffff1u
-#define FUNCTAB_ENTRY 8		/* u32 entry offset, u32 offset of the _func */
-#define FUNCS_MAX (1u << 24)
+#define MAGIC_1_18     0xfffffff0u
+#define MAGIC_1_20     0xfffffff1u
+#define FUNCTAB_ENTRY  8 /* u32 entry offset, u32 offset of the _func */
+#define FUNCS_MAX      (1u << 24)
 #define CANDIDATES_MAX 16
 
 /* internal/abi.FuncID: the numbers moved with each release that added one. */
@@ -51,8 +51,8 @@ static int parse_header(struct pclntab *pt, struct error *err)
 	quantum = buf__u8(&b);
 	ptr_size = buf__u8(&b);
 	pt->nfunc = buf__u64(&b);
-	buf__skip(&b, 8);		/* number of files */
-	pt->text = buf__u64(&b);	/* not there any more in 1.26: see pclntab_module.c */
+	buf__skip(&b, 8);	 /* number of files */
+	pt->text = buf__u64(&b); /* not there any more in 1.26: see pclntab_module.c */
 	pt->at.names = buf__u64(&b);
 	pt->at.cus = buf__u64(&b);
 	pt->at.files = buf__u64(&b);
@@ -63,8 +63,10 @@ static int parse_header(struct pclntab *pt, struct error *err)
 	if (magic != MAGIC_1_18 && magic != MAGIC_1_20) {
 		/* Garble chooses a magic of its own: what the module data say decides then. */
 		if (!pt->since_1_20)
-			return error__set(err, -EBADMSG, "the program's function table has a "
-					  "format that is not known (magic %#x)", magic);
+			return error__set(err, -EBADMSG,
+					  "the program's function table has a "
+					  "format that is not known (magic %#x)",
+					  magic);
 		magic = MAGIC_1_20;
 	}
 	pt->header_size = magic == MAGIC_1_20 ? 44 : 40;
@@ -89,7 +91,7 @@ static int check_functions(struct pclntab *pt, struct error *err)
 			b.bad = true;
 		last = entry;
 	}
-	entry = buf__u32(&b);		/* the end of the last one */
+	entry = buf__u32(&b); /* the end of the last one */
 	if (b.bad || entry < last)
 		return error__set(err, -EBADMSG, "the program's function table is damaged");
 	return 0;
@@ -136,7 +138,10 @@ static int search_table(struct pclntab *pt, unsigned char *data, const struct el
 static int find_table(struct pclntab *pt, struct error *err)
 {
 	static const char *const names[] = {
-		".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro", ".rodata",
+		".gopclntab",
+		".data.rel.ro.gopclntab",
+		".data.rel.ro",
+		".rodata",
 	};
 	struct elf_section sec;
 	unsigned char *data;
@@ -148,9 +153,11 @@ static int find_table(struct pclntab *pt, struct error *err)
 		if (!elf_image__section(pt->elf, names[i], &sec))
 			continue;
 		if (sec.size > ELF_LOAD_MAX)
-			return error__set(err, -EFBIG, "the program's section %s has %llu MiB: more "
-					  "than %llu MiB are not read", names[i],
-					  (unsigned long long)(sec.size >> 20), ELF_LOAD_MAX >> 20);
+			return error__set(err, -EFBIG,
+					  "the program's section %s has %llu MiB: more "
+					  "than %llu MiB are not read",
+					  names[i], (unsigned long long)(sec.size >> 20),
+					  ELF_LOAD_MAX >> 20);
 		data = elf_image__load(pt->elf, &sec);
 		if (!data)
 			return error__set(err, -EBADMSG, "cannot read the program's section %s",
@@ -224,8 +231,8 @@ void pclntab__destroy(struct pclntab *pt)
 
 const char *pclntab__name(const struct pclntab *pt, int32_t offset)
 {
-	const char *s = offset < 0 ? NULL :
-			buf__string_at(&pt->tab, pt->at.names + (uint32_t)offset);
+	const char *s =
+		offset < 0 ? NULL : buf__string_at(&pt->tab, pt->at.names + (uint32_t)offset);
 
 	return s ? s : "";
 }
@@ -245,14 +252,13 @@ bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret
 	struct buf b = pt->tab;
 	uint32_t at;
 
-	if (index >= pt->nfunc ||
-	    !buf__u32_at(&b, pt->at.funcs + index * FUNCTAB_ENTRY + 4, &at))
+	if (index >= pt->nfunc || !buf__u32_at(&b, pt->at.funcs + index * FUNCTAB_ENTRY + 4, &at))
 		return false;
 	f.record = (uint32_t)pt->at.funcs + at;
 	buf__seek(&b, f.record + 4);
 	f.name = (int32_t)buf__u32(&b);
 	f.args = (int32_t)buf__u32(&b);
-	buf__skip(&b, 4);		/* deferreturn */
+	buf__skip(&b, 4); /* deferreturn */
 	f.pcsp = buf__u32(&b);
 	f.pcfile = buf__u32(&b);
 	f.pcln = buf__u32(&b);
@@ -349,8 +355,11 @@ uint64_t pclntab__funcdata(const struct pclntab *pt, const struct func_info *f, 
 	uint32_t v;
 
 	if (which >= f->nfuncdata || !pt->gofunc ||
-	    !buf__u32_at(&pt->tab, (uint64_t)f->record + pt->header_size +
-				   4 * (uint64_t)f->npcdata + 4 * which, &v) || v == UINT32_MAX)
+	    !buf__u32_at(&pt->tab,
+			 (uint64_t)f->record + pt->header_size + 4 * (uint64_t)f->npcdata +
+				 4 * which,
+			 &v) ||
+	    v == UINT32_MAX)
 		return 0;
 	return pt->gofunc + v;
 }

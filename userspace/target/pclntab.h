@@ -22,11 +22,11 @@ struct go_version;
 struct pclntab;
 
 struct go_func {
-	uint64_t entry, end;	/* link-time addresses */
-	const char *name;	/* valid as long as the pclntab */
+	uint64_t entry, end; /* link-time addresses */
+	const char *name;    /* valid as long as the pclntab */
 	uint32_t index;
-	int32_t args;		/* bytes of the caller's frame that it may write; < 0: not known */
-	uint8_t func_id;	/* internal/abi.FuncID */
+	int32_t args;	 /* bytes of the caller's frame that it may write; < 0: not known */
+	uint8_t func_id; /* internal/abi.FuncID */
 };
 
 /* Borrows the image, which must outlive it. Refuses a table that makes no sense, with a reason. */

@@ -12,10 +12,10 @@
 #include "target/elf.h"
 #include "target/pclntab.h"
 
-#define PCDATA_INL_TREE 2
-#define FUNCDATA_INL_TREE 3
-#define FUNCDATA_WRAP_INFO 7
-#define INL_ENTRY_SIZE 16	/* in 1.18 and 1.19: */
+#define PCDATA_INL_TREE	    2
+#define FUNCDATA_INL_TREE   3
+#define FUNCDATA_WRAP_INFO  7
+#define INL_ENTRY_SIZE	    16 /* in 1.18 and 1.19: */
 #define INL_ENTRY_SIZE_1_18 20
 
 /* Where the parts of the table begin in `tab`. */
@@ -25,17 +25,17 @@ struct pclntab_parts {
 
 struct pclntab {
 	const struct elf_image *elf;
-	bool later;			/* nothing below is there yet: pclntab__open_later() */
+	bool later; /* nothing below is there yet: pclntab__open_later() */
 	unsigned char *data;
-	struct buf tab;			/* the whole section */
-	uint64_t addr;			/* its link-time address */
+	struct buf tab; /* the whole section */
+	uint64_t addr;	/* its link-time address */
 	struct pclntab_parts at;
 	size_t nfunc;
-	uint64_t text, etext;		/* what function entries are relative to */
-	uint64_t gofunc;		/* what function data are relative to */
-	uint32_t header_size;		/* of a _func: 40 before 1.20, then 44 */
+	uint64_t text, etext; /* what function entries are relative to */
+	uint64_t gofunc;      /* what function data are relative to */
+	uint32_t header_size; /* of a _func: 40 before 1.20, then 44 */
 	uint32_t func_id_at;
-	bool since_1_20, since_1_21;	/* by the release, not by the magic */
+	bool since_1_20, since_1_21; /* by the release, not by the magic */
 	uint8_t id_wrapper, id_gopanic, id_panicwrap, id_sigpanic;
 
 	/* the functions by name, made when first asked for: see pclntab_names.c */
@@ -49,7 +49,7 @@ struct pclntab {
 	/* for the symbolizer: the bias, and names as Go prints them (owned) */
 	uint64_t bias;
 	struct printed_name {
-		const char *name;	/* in the table */
+		const char *name; /* in the table */
 		char *text;
 	} *printed;
 	size_t nprinted, printed_cap;
@@ -58,7 +58,7 @@ struct pclntab {
 /* The parts of a _func that are used. */
 struct func_info {
 	uint64_t entry;
-	uint32_t record;	/* offset of the _func in `tab` */
+	uint32_t record; /* offset of the _func in `tab` */
 	int32_t name, args;
 	uint32_t pcsp, pcfile, pcln, npcdata, cu;
 	uint8_t func_id, nfuncdata;
@@ -66,8 +66,8 @@ struct func_info {
 
 struct inl_entry {
 	uint8_t func_id;
-	int32_t name;		/* offset into the names */
-	uint32_t parent_pc;	/* offset from the function's entry */
+	int32_t name;	    /* offset into the names */
+	uint32_t parent_pc; /* offset from the function's entry */
 };
 
 /* A run through a pc-value table: `value` holds for code addresses from `start` up to `end`. */

@@ -13,11 +13,11 @@
 
 #include "target/pclntab_impl.h"
 
-#define WINDOW_SIZE (256 << 10)
-#define TREE_MAX (1 << 20)	/* entries; as the runtime's own type has it */
+#define WINDOW_SIZE    (256 << 10)
+#define TREE_MAX       (1 << 20) /* entries; as the runtime's own type has it */
 #define TREES_SIZE_MAX (256ull << 20)
-#define EFFORT 2		/* steps per byte of the tables, and EFFORT_MIN: real programs take 0.05 */
-#define EFFORT_MIN (1 << 20)
+#define EFFORT	       2 /* steps per byte of the tables, and EFFORT_MIN: real programs take 0.05 */
+#define EFFORT_MIN     (1 << 20)
 
 /*
  * `len` bytes of read-only data at `addr`: in the table itself, where 1.26 puts the trees, or through
@@ -25,7 +25,7 @@
  */
 static const unsigned char *peek(const struct pclntab *table, uint64_t addr, size_t len)
 {
-	struct pclntab *pt = (struct pclntab *)table;	/* the window is a cache */
+	struct pclntab *pt = (struct pclntab *)table; /* the window is a cache */
 	uint64_t size = (uint64_t)(pt->tab.end - pt->tab.start);
 
 	if (addr >= pt->addr && size >= len && addr - pt->addr <= size - len)
@@ -65,9 +65,9 @@ bool pclntab__inl_entry(const struct pclntab *pt, uint64_t tree, uint32_t index,
 	if (!p)
 		return false;
 	b = buf__make(p, size);
-	buf__skip(&b, before_1_20 ? 2 : 0);	/* index of the parent */
+	buf__skip(&b, before_1_20 ? 2 : 0); /* index of the parent */
 	ret->func_id = buf__u8(&b);
-	buf__skip(&b, before_1_20 ? 9 : 3);	/* file and line of the call */
+	buf__skip(&b, before_1_20 ? 9 : 3); /* file and line of the call */
 	ret->name = (int32_t)buf__u32(&b);
 	ret->parent_pc = buf__u32(&b);
 	return true;
@@ -78,12 +78,12 @@ struct inlined_scan {
 	const struct pclntab *pt;
 	const char *const *names;
 	size_t nnames;
-	unsigned char *other;	/* bits by offset of a name: it is none of `names` */
+	unsigned char *other; /* bits by offset of a name: it is none of `names` */
 	size_t nother;
 	struct func_info info;
 	uint64_t tree;
 	uint32_t table;
-	uint64_t budget;	/* steps left: tables of a hostile file may refer to each other */
+	uint64_t budget; /* steps left: tables of a hostile file may refer to each other */
 };
 
 static bool step(struct inlined_scan *s, struct pcvalue_walk *w)
@@ -169,8 +169,7 @@ static uint64_t first_pc(struct inlined_scan *s, int32_t index)
 	return s->info.entry;
 }
 
-static void scan_function(struct inlined_scan *s, size_t func, pclntab_inlined_fn fn,
-			  void *ctx)
+static void scan_function(struct inlined_scan *s, size_t func, pclntab_inlined_fn fn, void *ctx)
 {
 	int32_t last = -1;
 	struct pcvalue_walk w;

@@ -15,15 +15,15 @@
 
 #include "target/pclntab_impl.h"
 
-#define MODULE_SIZE 352
-#define MODULE_FTAB 128		/* slice of functab */
-#define MODULE_MINPC 160
-#define MODULE_TEXT 176
-#define MODULE_ETEXT 184
-#define TREES 64		/* inline trees looked at */
-#define FUNC_ID_MAX 64
-#define PART (4u << 20)		/* of a section that is searched */
-#define RELOCATIONS_MAX (256u << 20)	/* bytes, of all sections: 11 million */
+#define MODULE_SIZE	352
+#define MODULE_FTAB	128 /* slice of functab */
+#define MODULE_MINPC	160
+#define MODULE_TEXT	176
+#define MODULE_ETEXT	184
+#define TREES		64 /* inline trees looked at */
+#define FUNC_ID_MAX	64
+#define PART		(4u << 20)   /* of a section that is searched */
+#define RELOCATIONS_MAX (256u << 20) /* bytes, of all sections: 11 million */
 
 /* moduledata.gofunc, by the size of a _func: up to 1.19; from 1.20, from 1.27, and room for more. */
 static const unsigned int gofunc_1_18[] = { 304, 0 };
@@ -94,8 +94,7 @@ static bool accept(struct pclntab *pt, const unsigned char *module)
 
 	if (!buf__u64_at(&b, MODULE_FTAB, &ftab) || !buf__u64_at(&b, MODULE_FTAB + 8, &nftab) ||
 	    !buf__u64_at(&b, MODULE_MINPC, &minpc) || !buf__u64_at(&b, MODULE_TEXT, &text) ||
-	    !buf__u64_at(&b, MODULE_ETEXT, &etext) ||
-	    !buf__u32_at(&pt->tab, pt->at.funcs, &first))
+	    !buf__u64_at(&b, MODULE_ETEXT, &etext) || !buf__u32_at(&pt->tab, pt->at.funcs, &first))
 		return false;
 	if (ftab != pt->addr + pt->at.funcs || nftab != pt->nfunc + 1 || text + first != minpc ||
 	    etext < text)
@@ -180,10 +179,11 @@ int pclntab__find_module(struct pclntab *pt, struct error *err)
 	for (size_t i = 0; elf_image__nth_section(pt->elf, i, &sec); i++) {
 		if (sec.type != SHT_RELA || sec.size > left)
 			continue;
-		left -= sec.size;	/* thousands of sections may be one and the same */
+		left -= sec.size; /* thousands of sections may be one and the same */
 		if (search_relocations(pt, &sec))
 			return 0;
 	}
-	return error__set(err, -ENOENT, "the program's module data (runtime.firstmoduledata) was "
+	return error__set(err, -ENOENT,
+			  "the program's module data (runtime.firstmoduledata) was "
 			  "not found: a plugin, or an unusual linker");
 }

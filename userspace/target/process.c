@@ -25,7 +25,7 @@
 #include "lib/regular.h"
 #include "target/reader.h"
 
-#define IOV_BATCH 1024		/* UIO_MAXIOV */
+#define IOV_BATCH 1024 /* UIO_MAXIOV */
 
 ssize_t process__read_file(pid_t pid, const char *name, char *buf, size_t size)
 {
@@ -61,7 +61,7 @@ static bool status_field(const char *status, const char *key, char *ret, size_t 
 	return false;
 }
 
-#define START_TIME 22
+#define START_TIME  22
 #define START_STACK 28
 
 /* A field of /proc/PID/stat, counted behind the command, which may hold blanks and brackets. */
@@ -85,7 +85,7 @@ static void read_cmdline(struct process *proc)
 		n--;
 	for (ssize_t i = 0; i < n; i++) {
 		if (!isprint((unsigned char)proc->cmdline[i]) &&
-		    !(proc->cmdline[i] & 0x80))		/* NUL between arguments; UTF-8 stays */
+		    !(proc->cmdline[i] & 0x80)) /* NUL between arguments; UTF-8 stays */
 			proc->cmdline[i] = ' ';
 	}
 }
@@ -127,8 +127,10 @@ static int open_exe(struct process *proc, struct error *err)
 	if (proc->exe_fd >= 0)
 		return 0;
 	if (proc->exe_fd == -EACCES || proc->exe_fd == -EPERM)
-		return error__set(err, -EPERM, "no permission to look at process %d: run as root, "
-				  "or with CAP_SYS_PTRACE", proc->pid);
+		return error__set(err, -EPERM,
+				  "no permission to look at process %d: run as root, "
+				  "or with CAP_SYS_PTRACE",
+				  proc->pid);
 	return error__set(err, proc->exe_fd, "cannot open the program of process %d: %s", proc->pid,
 			  strerror(-proc->exe_fd));
 }
@@ -146,8 +148,10 @@ int process__open(struct process *ret, pid_t pid, struct error *err)
 	if (!r) {
 		proc.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (proc.pidfd < 0)
-			r = error__set(err, -errno, errno == ESRCH ? "no process with PID %d" :
-				       "cannot open process %d", pid);
+			r = error__set(err, -errno,
+				       errno == ESRCH ? "no process with PID %d" :
+							"cannot open process %d",
+				       pid);
 	}
 	if (!r)
 		r = open_exe(&proc, err);
@@ -232,9 +236,12 @@ int process__find_bias(struct process *proc, const struct elf_image *elf, struct
 	if (!elf_image__text_segment(elf, &vaddr, &offset))
 		return error__set(err, -ENOEXEC, "the program has no executable segment");
 	if (!find_mapping(proc, offset & ~page, &mapped))
-		return error__set(err, -EPROTO, "process %d has not mapped its program %s, or "
-				  "/proc/%d/maps can't be read: it is just starting, it replaced itself, "
-				  "or CAP_SYS_PTRACE is missing", proc->pid, proc->exe, proc->pid);
+		return error__set(
+			err, -EPROTO,
+			"process %d has not mapped its program %s, or "
+			"/proc/%d/maps can't be read: it is just starting, it replaced itself, "
+			"or CAP_SYS_PTRACE is missing",
+			proc->pid, proc->exe, proc->pid);
 	proc->bias = mapped - (vaddr & ~page);
 	return 0;
 }
@@ -405,7 +412,7 @@ void process__begin_reading(const struct process *process)
 
 uint32_t process__host_tid(const struct process *process, uint64_t nstid)
 {
-	struct process *proc = (struct process *)process;	/* for the cache */
+	struct process *proc = (struct process *)process; /* for the cache */
 	uint32_t tid;
 
 	if (!nstid || nstid > INT_MAX)
@@ -415,7 +422,7 @@ uint32_t process__host_tid(const struct process *process, uint64_t nstid)
 		return tid;
 	if (!proc->own_pid_ns)
 		return 0;
-	map__remove(&proc->ns_tids, tid);	/* its name may be another thread's by now */
+	map__remove(&proc->ns_tids, tid); /* its name may be another thread's by now */
 	map__remove(&proc->host_tids, nstid);
 	if (proc->listings >= PROCESS_LISTINGS)
 		return 0;

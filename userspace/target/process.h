@@ -18,21 +18,21 @@
 #define PROCESS_LISTINGS 16
 
 struct process {
-	pid_t pid;		/* as the user gave it: in our PID namespace */
+	pid_t pid; /* as the user gave it: in our PID namespace */
 	int pidfd;
-	int exe_fd;		/* /proc/PID/exe, readable even when deleted; or its Go library */
-	char exe[4096];		/* the link's text, for messages; or the library's path */
-	char exe_path[64];	/* "/proc/PID/exe": what it runs now */
-	char attach_path[64];	/* "/proc/self/fd/N", exe_fd: this program, whatever it runs now */
+	int exe_fd;	      /* /proc/PID/exe, readable even when deleted; or its Go library */
+	char exe[4096];	      /* the link's text, for messages; or the library's path */
+	char exe_path[64];    /* "/proc/PID/exe": what it runs now */
+	char attach_path[64]; /* "/proc/self/fd/N", exe_fd: this program, whatever it runs now */
 	uint64_t program_dev, program_ino; /* of /proc/PID/exe when it was opened */
-	char cmdline[1024];	/* arguments joined by blanks */
-	uint64_t start_time;	/* field 22 of /proc/PID/stat: tells a reused PID */
-	uint64_t start_stack;	/* field 28: another one, by chance, after each exec; 0: unknown */
-	uint64_t bias;		/* run-time minus link-time address; set by process__find_bias() */
-	bool own_pid_ns;	/* the target lives in a PID namespace below ours */
-	struct map ns_tids;	/* what its threads are called: ours to its own, and the other way */
-	struct map host_tids;	/* round; a cache, see process__host_tid() */
-	unsigned int listings;	/* of its threads, since process__begin_reading() */
+	char cmdline[1024];		   /* arguments joined by blanks */
+	uint64_t start_time;		   /* field 22 of /proc/PID/stat: tells a reused PID */
+	uint64_t start_stack;  /* field 28: another one, by chance, after each exec; 0: unknown */
+	uint64_t bias;	       /* run-time minus link-time address; set by process__find_bias() */
+	bool own_pid_ns;       /* the target lives in a PID namespace below ours */
+	struct map ns_tids;    /* what its threads are called: ours to its own, and the other way */
+	struct map host_tids;  /* round; a cache, see process__host_tid() */
+	unsigned int listings; /* of its threads, since process__begin_reading() */
 };
 
 /* A small file below /proc/PID, up to size - 1 bytes, as a string; its length, or a negative errno. */

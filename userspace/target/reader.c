@@ -99,9 +99,9 @@ static bool signal_is_pending(void)
 {
 	sigset_t set;
 
-	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 ||
-				     sigismember(&set, SIGTERM) == 1 ||
-				     sigismember(&set, SIGHUP) == 1);
+	return !sigpending(&set) &&
+	       (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1 ||
+		sigismember(&set, SIGHUP) == 1);
 }
 
 /* Why its read is not to be waited for any longer; 0: it is. */
@@ -171,9 +171,13 @@ int reader__run(reader_fn fn, void *ctx, size_t size, int (*between)(void *), vo
 int reader__blocked(int code, pid_t pid, struct error *err)
 {
 	if (code == -EINTR)
-		return error__set(err, code, "interrupted while the memory of process %d could not be "
-				  "read", pid);
-	return error__set(err, code, "cannot read the memory of process %d: a page of it did not arrive "
-			  "within %d s; a userfaultfd handler or a FUSE file system of it does not answer",
-			  pid, READER_PATIENCE_MS / 1000);
+		return error__set(err, code,
+				  "interrupted while the memory of process %d could not be "
+				  "read",
+				  pid);
+	return error__set(
+		err, code,
+		"cannot read the memory of process %d: a page of it did not arrive "
+		"within %d s; a userfaultfd handler or a FUSE file system of it does not answer",
+		pid, READER_PATIENCE_MS / 1000);
 }

@@ -25,39 +25,38 @@
 
 /* Where the runtime calls its own tracer, by both of its names; before 1.22 it may be inlined. */
 #define TRACED(probe, cookie, func, event, why)                                                    \
-	{ probe, cookie, TRACE_TEST, func, "runtime.traceLocker." event, 22, 0, OPTIONAL, why,     \
-	  .inlined = BY_TRACE_TEST },                                                              \
-	{ probe, cookie, TRACE_GUARD, func, "runtime.trace" event, 0, 21, OPTIONAL, why,           \
-	  .inlined = BY_TRACE_TEST }
+	{ probe, cookie, TRACE_TEST, func, "runtime.traceLocker." event,                           \
+	  22,	 0,	 OPTIONAL,   why,  .inlined = BY_TRACE_TEST },                             \
+	{                                                                                          \
+		probe, cookie, TRACE_GUARD, func, "runtime.trace" event, 0, 21, OPTIONAL, why,     \
+			.inlined = BY_TRACE_TEST                                                   \
+	}
 
 static const struct row rows[] = {
 	{ GT_PROBE_EXECUTE, 0, ENTRY, "runtime.execute", NULL, 0, 0, NEEDED,
 	  "a goroutine starts to run" },
-	{ GT_PROBE_PARK, 0, ENTRY, "runtime.park_m", NULL, 0, 0, NEEDED,
-	  "a goroutine blocks" },
+	{ GT_PROBE_PARK, 0, ENTRY, "runtime.park_m", NULL, 0, 0, NEEDED, "a goroutine blocks" },
 	{ GT_PROBE_READY, 0, ENTRY, "runtime.ready", NULL, 0, 0, NEEDED,
 	  "a goroutine is made runnable", .inlined = BY_CAS, .old = 4, .new = 1 },
 
 	/* Unblocks that bypass ready(). */
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CAS, "runtime.findRunnable",
-	  CASGSTATUS, 0, 0, NEEDED, "the scheduler found a waiting goroutine ready",
-	  .inlined = BY_CAS, .old = 4, .new = 1 },
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CAS, "runtime.injectglist",
-	  CASGSTATUS, 0, 0, NEEDED, "the network poller made goroutines runnable",
-	  .inlined = BY_CAS, .old = 4, .new = 1 },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CAS, "runtime.findRunnable", CASGSTATUS, 0, 0,
+	  NEEDED, "the scheduler found a waiting goroutine ready", .inlined = BY_CAS, .old = 4,
+	  .new = 1 },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_SCHEDULER, CAS, "runtime.injectglist", CASGSTATUS, 0, 0,
+	  NEEDED, "the network poller made goroutines runnable", .inlined = BY_CAS, .old = 4,
+	  .new = 1 },
 	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_GC_WORKER, CAS,
-	  "runtime.(*gcControllerState).findRunnableGCWorker",
-	  CASGSTATUS, 0, 0, NEEDED, "the scheduler picked a mark worker",
-	  .inlined = BY_CAS, .old = 4, .new = 1 },
-	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED, CAS, "runtime.park_m",
-	  CASGSTATUS, 0, 0, NEEDED, "the unlock function refused the park",
-	  .inlined = BY_CAS, .old = 4, .new = 1 },
+	  "runtime.(*gcControllerState).findRunnableGCWorker", CASGSTATUS, 0, 0, NEEDED,
+	  "the scheduler picked a mark worker", .inlined = BY_CAS, .old = 4, .new = 1 },
+	{ GT_PROBE_CAS_RUNNABLE, GT_VIA_REFUSED, CAS, "runtime.park_m", CASGSTATUS, 0, 0, NEEDED,
+	  "the unlock function refused the park", .inlined = BY_CAS, .old = 4, .new = 1 },
 
 	{ GT_PROBE_GOSCHED, 0, ENTRY, "runtime.goschedImpl", NULL, 22, 0, NEEDED,
 	  "a goroutine yields or is preempted", .inlined = BY_CAS, .old = 2, .new = 1 },
 	/* Before 1.22 only goschedImpl's callers know which of the two it is. */
-	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, CALL, "runtime.gosched_m", "runtime.goschedImpl",
-	  0, 21, NEEDED, "a goroutine yields" },
+	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, CALL, "runtime.gosched_m", "runtime.goschedImpl", 0,
+	  21, NEEDED, "a goroutine yields" },
 	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, ENTRY, "runtime.gosched_m", NULL, 0, 21, OR_ELSE,
 	  "a goroutine yields" },
 	{ GT_PROBE_GOSCHED, GT_GOSCHED_YIELDS, CALL, "runtime.goschedguarded_m",
@@ -86,11 +85,9 @@ static const struct row rows[] = {
 	  "a coroutine is created", .old = 6, .new = 4 },
 
 	/* A coroutine's end is GT_PROBE_SWITCH's; others end in goexit0, whose first act it is. */
-	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.gdestroy", NULL, 0, 0, NEEDED,
-	  "a goroutine ends", .inliner_ok = "runtime.coroswitch_m",
-	  .inlined = BY_CAS, .old = 2, .new = 6 },
-	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.goexit0", NULL, 0, 0, OR_ELSE,
-	  "a goroutine ends" },
+	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.gdestroy", NULL, 0, 0, NEEDED, "a goroutine ends",
+	  .inliner_ok = "runtime.coroswitch_m", .inlined = BY_CAS, .old = 2, .new = 6 },
+	{ GT_PROBE_DESTROY, 0, ENTRY, "runtime.goexit0", NULL, 0, 0, OR_ELSE, "a goroutine ends" },
 	{ GT_PROBE_SWITCH, 0, ENTRY, "runtime.coroswitch_m", NULL, 23, 0, IF_LINKED,
 	  "a coroutine hands its thread to another" },
 
@@ -100,10 +97,10 @@ static const struct row rows[] = {
 	{ GT_PROBE_SYSCALL_BLOCK, 0, ENTRY, "runtime.entersyscallblock", NULL, 21, 0, NEEDED,
 	  "a goroutine enters a system call that is known to block" },
 	/* Before 1.21 their prologues have no instruction that is cheap: their callers have. */
-	{ GT_PROBE_SYSCALL_ENTER, 0, CALL, "runtime.entersyscall", "runtime.reentersyscall", 0,
-	  20, NEEDED, "a goroutine enters a system call" },
-	{ GT_PROBE_SYSCALL_ENTER, 0, CALL, "runtime.cgocallbackg", "runtime.reentersyscall", 0,
-	  20, IF_LINKED, "a goroutine goes back from a callback to C" },
+	{ GT_PROBE_SYSCALL_ENTER, 0, CALL, "runtime.entersyscall", "runtime.reentersyscall", 0, 20,
+	  NEEDED, "a goroutine enters a system call" },
+	{ GT_PROBE_SYSCALL_ENTER, 0, CALL, "runtime.cgocallbackg", "runtime.reentersyscall", 0, 20,
+	  IF_LINKED, "a goroutine goes back from a callback to C" },
 	{ GT_PROBE_SYSCALL_BLOCK, 1, CALL, "runtime.entersyscallblock", CASGSTATUS, 0, 20, NEEDED,
 	  "a goroutine enters a system call that is known to block" },
 	/* Here the P is decided; 1.26 leaves by a raw compare-and-swap: its entry is tentative. */
@@ -171,12 +168,12 @@ static const struct row rows[] = {
 	/* The runtime's, under the names by which package runtime/trace knows them. */
 	{ GT_PROBE_TASK_BEGIN, 0, ENTRY, "runtime/trace.userTaskCreate", NULL, 0, 0,
 	  OPTIONAL_IF_LINKED, "the program begins a task" },
-	{ GT_PROBE_TASK_END, 0, ENTRY, "runtime/trace.userTaskEnd", NULL, 0, 0,
-	  OPTIONAL_IF_LINKED, "the program ends a task" },
-	{ GT_PROBE_REGION, 0, ENTRY, "runtime/trace.userRegion", NULL, 0, 0,
-	  OPTIONAL_IF_LINKED, "the program begins or ends a region" },
-	{ GT_PROBE_LOG, 0, ENTRY, "runtime/trace.userLog", NULL, 0, 0,
-	  OPTIONAL_IF_LINKED, "the program logs a message" },
+	{ GT_PROBE_TASK_END, 0, ENTRY, "runtime/trace.userTaskEnd", NULL, 0, 0, OPTIONAL_IF_LINKED,
+	  "the program ends a task" },
+	{ GT_PROBE_REGION, 0, ENTRY, "runtime/trace.userRegion", NULL, 0, 0, OPTIONAL_IF_LINKED,
+	  "the program begins or ends a region" },
+	{ GT_PROBE_LOG, 0, ENTRY, "runtime/trace.userLog", NULL, 0, 0, OPTIONAL_IF_LINKED,
+	  "the program logs a message" },
 	TRACED(GT_PROBE_ASSIST_BEGIN, 0, "runtime.gcAssistAlloc", "GCMarkAssistStart",
 	       "a goroutine begins to help marking"),
 	TRACED(GT_PROBE_ASSIST_END, 0, "runtime.gcAssistAlloc", "GCMarkAssistDone",
@@ -214,38 +211,53 @@ static const struct row rows[] = {
 	  "runtime.(*mheap).reclaimChunk", 0, 0, OPTIONAL, "how much of the chunk was freed" },
 };
 
-#define NROWS (sizeof(rows) / sizeof(rows[0]))
-#define WAITING 4
-#define RUNNING 2
-#define SITES_MAX 128
-#define INLINED_MAX (1u << 16)	/* an ordinary build has 2 */
+#define NROWS	    (sizeof(rows) / sizeof(rows[0]))
+#define WAITING	    4
+#define RUNNING	    2
+#define SITES_MAX   128
+#define INLINED_MAX (1u << 16) /* an ordinary build has 2 */
 
 const char *site__probe_name(enum gt_probe probe)
 {
 	static const char *const names[GT_PROBE_COUNT] = {
-		[GT_PROBE_EXECUTE] = "execute", [GT_PROBE_PARK] = "park",
-		[GT_PROBE_READY] = "ready", [GT_PROBE_CAS_RUNNABLE] = "cas_runnable",
-		[GT_PROBE_GOSCHED] = "gosched", [GT_PROBE_GOYIELD] = "goyield",
-		[GT_PROBE_PREEMPT_PARK] = "preempt_park", [GT_PROBE_CREATE] = "create",
-		[GT_PROBE_CREATE_BLOCKED] = "create_blocked", [GT_PROBE_DESTROY] = "destroy",
-		[GT_PROBE_SWITCH] = "switch", [GT_PROBE_SYSCALL_ENTER] = "syscall_enter",
+		[GT_PROBE_EXECUTE] = "execute",
+		[GT_PROBE_PARK] = "park",
+		[GT_PROBE_READY] = "ready",
+		[GT_PROBE_CAS_RUNNABLE] = "cas_runnable",
+		[GT_PROBE_GOSCHED] = "gosched",
+		[GT_PROBE_GOYIELD] = "goyield",
+		[GT_PROBE_PREEMPT_PARK] = "preempt_park",
+		[GT_PROBE_CREATE] = "create",
+		[GT_PROBE_CREATE_BLOCKED] = "create_blocked",
+		[GT_PROBE_DESTROY] = "destroy",
+		[GT_PROBE_SWITCH] = "switch",
+		[GT_PROBE_SYSCALL_ENTER] = "syscall_enter",
 		[GT_PROBE_SYSCALL_BLOCK] = "syscall_block",
 		[GT_PROBE_SYSCALL_EXIT] = "syscall_exit",
 		[GT_PROBE_SYSCALL_TRY_EXIT] = "syscall_try_exit",
 		[GT_PROBE_SYSCALL_LOST] = "syscall_lost",
 		[GT_PROBE_SYSCALL_NO_P] = "syscall_no_p",
 		[GT_PROBE_CREATE_SYSCALL] = "create_syscall",
-		[GT_PROBE_DESTROY_SYSCALL] = "destroy_syscall", [GT_PROBE_P_START] = "p_start",
-		[GT_PROBE_P_STOP] = "p_stop", [GT_PROBE_P_HANDOFF] = "p_handoff",
-		[GT_PROBE_STW_BEGIN] = "stw_begin", [GT_PROBE_STW_END] = "stw_end",
-		[GT_PROBE_GC_BEGIN] = "gc_begin", [GT_PROBE_GC_END] = "gc_end",
+		[GT_PROBE_DESTROY_SYSCALL] = "destroy_syscall",
+		[GT_PROBE_P_START] = "p_start",
+		[GT_PROBE_P_STOP] = "p_stop",
+		[GT_PROBE_P_HANDOFF] = "p_handoff",
+		[GT_PROBE_STW_BEGIN] = "stw_begin",
+		[GT_PROBE_STW_END] = "stw_end",
+		[GT_PROBE_GC_BEGIN] = "gc_begin",
+		[GT_PROBE_GC_END] = "gc_end",
 		[GT_PROBE_TASK_BEGIN] = "task_begin",
-		[GT_PROBE_TASK_END] = "task_end", [GT_PROBE_REGION] = "region",
+		[GT_PROBE_TASK_END] = "task_end",
+		[GT_PROBE_REGION] = "region",
 		[GT_PROBE_LOG] = "log",
-		[GT_PROBE_PROCS] = "procs", [GT_PROBE_ASSIST_BEGIN] = "assist_begin",
-		[GT_PROBE_ASSIST_END] = "assist_end", [GT_PROBE_HEAP_ALLOC] = "heap_alloc",
-		[GT_PROBE_HEAP_GOAL] = "heap_goal", [GT_PROBE_SWEEP_BEGIN] = "sweep_begin",
-		[GT_PROBE_SWEEP_SPAN] = "sweep_span", [GT_PROBE_SWEEP_LEFT] = "sweep_left",
+		[GT_PROBE_PROCS] = "procs",
+		[GT_PROBE_ASSIST_BEGIN] = "assist_begin",
+		[GT_PROBE_ASSIST_END] = "assist_end",
+		[GT_PROBE_HEAP_ALLOC] = "heap_alloc",
+		[GT_PROBE_HEAP_GOAL] = "heap_goal",
+		[GT_PROBE_SWEEP_BEGIN] = "sweep_begin",
+		[GT_PROBE_SWEEP_SPAN] = "sweep_span",
+		[GT_PROBE_SWEEP_LEFT] = "sweep_left",
 		[GT_PROBE_SWEEP_END] = "sweep_end",
 	};
 
@@ -256,19 +268,21 @@ const char *site__probe_name(enum gt_probe probe)
 const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 {
 	static const char *const g_in[] = {
-		"-", "AX=g", "CX=g", "DX=g", "BX=g", "SP=g", "BP=g", "SI=g", "DI=g", "R8=g", "R9=g",
-		"R10=g", "R11=g", "R12=g", "R13=g", "R14=g", "R15=g",
+		"-",	"AX=g", "CX=g",	 "DX=g",  "BX=g",  "SP=g",  "BP=g",  "SI=g",  "DI=g",
+		"R8=g", "R9=g", "R10=g", "R11=g", "R12=g", "R13=g", "R14=g", "R15=g",
 	};
 	static const char *const bytes_in[] = {
-		"-", "AX=bytes", "CX=bytes", "DX=bytes", "BX=bytes", "SP=bytes", "BP=bytes",
-		"SI=bytes", "DI=bytes", "R8=bytes", "R9=bytes", "R10=bytes", "R11=bytes",
-		"R12=bytes", "R13=bytes", "R14=bytes", "R15=bytes",
+		"-",	     "AX=bytes",  "CX=bytes",  "DX=bytes",  "BX=bytes",	 "SP=bytes",
+		"BP=bytes",  "SI=bytes",  "DI=bytes",  "R8=bytes",  "R9=bytes",	 "R10=bytes",
+		"R11=bytes", "R12=bytes", "R13=bytes", "R14=bytes", "R15=bytes",
 	};
 	unsigned int object = GT_COOKIE_OBJECT(cookie);
 
 	if (GT_COOKIE_IS_PLACE(probe))
-		return probe == GT_PROBE_HEAP_GOAL ? "BX=bytes" :
-		       probe == GT_PROBE_ASSIST_BEGIN ? "R14=g" : cookie ? "-" : "AX=span";
+		return probe == GT_PROBE_HEAP_GOAL    ? "BX=bytes" :
+		       probe == GT_PROBE_ASSIST_BEGIN ? "R14=g" :
+		       cookie			      ? "-" :
+							"AX=span";
 	if (probe == GT_PROBE_HEAP_ALLOC)
 		return object < 17 ? bytes_in[object] : "-";
 	if (object && probe != GT_PROBE_P_HANDOFF && object < 17 &&
@@ -287,11 +301,13 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 		return "AX=new g";
 	case GT_PROBE_SYSCALL_ENTER:
 		return cookie ? "R14=g [SP]=pc BP=bp" : "R14=g AX=pc CX=bp";
-	case GT_PROBE_SYSCALL_BLOCK: case GT_PROBE_SYSCALL_TRY_EXIT:
+	case GT_PROBE_SYSCALL_BLOCK:
+	case GT_PROBE_SYSCALL_TRY_EXIT:
 		return "R14=g";
 	case GT_PROBE_P_START:
 		return "AX=p";
-	case GT_PROBE_CREATE_SYSCALL: case GT_PROBE_DESTROY_SYSCALL:
+	case GT_PROBE_CREATE_SYSCALL:
+	case GT_PROBE_DESTROY_SYSCALL:
 		return "R14=g0, its m's g";
 	case GT_PROBE_P_STOP:
 		return "R14=g, its p";
@@ -311,8 +327,12 @@ const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 		return "AX=task BX,DI=texts";
 	case GT_PROBE_SWEEP_LEFT:
 		return cookie ? "AX=pages" : "AX=span";
-	case GT_PROBE_SYSCALL_LOST: case GT_PROBE_STW_END: case GT_PROBE_GC_BEGIN:
-	case GT_PROBE_GC_END: case GT_PROBE_SWEEP_BEGIN: case GT_PROBE_SWEEP_END:
+	case GT_PROBE_SYSCALL_LOST:
+	case GT_PROBE_STW_END:
+	case GT_PROBE_GC_BEGIN:
+	case GT_PROBE_GC_END:
+	case GT_PROBE_SWEEP_BEGIN:
+	case GT_PROBE_SWEEP_END:
 		return "-";
 	case GT_PROBE_ASSIST_END:
 		return "R14=g";
@@ -339,8 +359,8 @@ static void note_inlined(void *ctx, const char *name, const struct go_func *into
 		if (f->inlined[i].what == name)
 			return;
 	}
-	more = f->ninlined < INLINED_MAX ?
-	       realloc(f->inlined, (f->ninlined + 1) * sizeof(*more)) : NULL;
+	more = f->ninlined < INLINED_MAX ? realloc(f->inlined, (f->ninlined + 1) * sizeof(*more)) :
+					   NULL;
 	if (!more) {
 		f->out_of_memory = true;
 		return;
@@ -400,10 +420,13 @@ bool finder__add(struct finder *f, const struct row *row, const struct code *cod
 	list->site = more;
 	s = &list->site[list->n++];
 	*s = (struct site){
-		.probe = row->probe, .cookie = cookie, .addr = in->addr,
+		.probe = row->probe,
+		.cookie = cookie,
+		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),
-		.cost = in->emulated ? SITE_EMULATED : SITE_STEPPED, .why = row->why,
+		.cost = in->emulated ? SITE_EMULATED : SITE_STEPPED,
+		.why = row->why,
 	};
 	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
 	code__format(code, at, f->pt, s->text, sizeof(s->text));
@@ -568,7 +591,9 @@ static int note_missing(struct site_list *list, const struct row *row, const cha
 	list->missing = more;
 	m = &list->missing[list->nmissing++];
 	*m = (struct site_missing){
-		.probe = row->probe, .needed = row__is_needed(row), .why = row->why,
+		.probe = row->probe,
+		.needed = row__is_needed(row),
+		.why = row->why,
 	};
 	snprintf(m->reason, sizeof(m->reason), "%s", reason);
 	return 0;
@@ -614,8 +639,10 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 		}
 	}
 	if (!r && f.overflow)
-		r = error__set(err, -ENOTSUP, "the program has more than %d places to probe, or "
-			       "some that its file does not hold", SITES_MAX);
+		r = error__set(err, -ENOTSUP,
+			       "the program has more than %d places to probe, or "
+			       "some that its file does not hold",
+			       SITES_MAX);
 	for (size_t i = 0; i < f.list.n; i++)
 		f.list.has[f.list.site[i].probe] = true;
 	free(f.inlined);

@@ -8,13 +8,13 @@
  */
 #include "target/site_find.h"
 
-#define PROLOGUE_MAX 10		/* instructions before `push rbp` */
-#define LOOK_BACK_MAX 64
-#define AFTER_CALL_MAX 6
-#define AFTER_CAS_MAX 5
-#define BEFORE_CAS_MAX 24
-#define GUARD_MAX 12
-#define AFTER_XADD_MAX 8
+#define PROLOGUE_MAX	 10 /* instructions before `push rbp` */
+#define LOOK_BACK_MAX	 64
+#define AFTER_CALL_MAX	 6
+#define AFTER_CAS_MAX	 5
+#define BEFORE_CAS_MAX	 24
+#define GUARD_MAX	 12
+#define AFTER_XADD_MAX	 8
 
 /* Of the registers that a prologue may write before `push rbp`: the large frames' scratch. */
 #define PROLOGUE_SCRATCH (1u << GPR_R12)
@@ -38,13 +38,15 @@ size_t find__entry(const struct code *code)
 	for (size_t i = 0; i < code->n && i < PROLOGUE_MAX; i++) {
 		const struct insn *in = &code->insn[i];
 
-		if (in->kind == INSN_PUSH_BP)	/* and then `mov rbp, rsp` */
+		if (in->kind == INSN_PUSH_BP) /* and then `mov rbp, rsp` */
 			return i + 1 < code->n && code->insn[i + 1].writes == 1u << GPR_BP ?
-			       i : NO_INSN;
+				       i :
+				       NO_INSN;
 		if (is_stack_check(code, i))
 			return i;
 		if ((in->kind != INSN_CMP && in->kind != INSN_JCC && in->kind != INSN_NOP &&
-		     in->kind != INSN_OTHER) || in->stores || (in->writes & ~PROLOGUE_SCRATCH))
+		     in->kind != INSN_OTHER) ||
+		    in->stores || (in->writes & ~PROLOGUE_SCRATCH))
 			return NO_INSN;
 	}
 	return NO_INSN;
@@ -78,7 +80,7 @@ size_t find__after_call(const struct code *code, size_t call, uint32_t results)
 		const struct insn *in = &code->insn[i];
 
 		if (is_jumped_to(code, in->addr))
-			break;		/* hit on other ways, too */
+			break; /* hit on other ways, too */
 		if (in->emulated)
 			return i;
 		if ((in->writes & results) || in->kind == INSN_JMP || in->kind == INSN_JCC)

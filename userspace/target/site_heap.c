@@ -42,7 +42,7 @@ size_t finder__add_trace_guards(struct finder *f, const struct row *row, const s
 		/* a chunk is told of with the heap unlocked, which is a call */
 		guard = find__guard(code, at, row->probe == GT_PROBE_SWEEP_SPAN);
 		if (guard == NO_INSN)
-			return 0;	/* not all of them: none */
+			return 0; /* not all of them: none */
 		cookie = GT_COOKIE_IS_PLACE(row->probe) ? finder__behind(code, at, guard) :
 							  row->cookie;
 		added += finder__add(f, row, code, guard, cookie);
@@ -65,8 +65,7 @@ static size_t add_called(struct finder *f, const struct row *row, const struct c
 		if (len < sizeof(add) || strcmp(to.name + len - sizeof(add) + 1, add))
 			continue;
 		after = find__after_call(code, at, 1u << GPR_AX);
-		return after != NO_INSN &&
-		       finder__add(f, row, code, after, GT_SITE_OBJECT(GPR_AX));
+		return after != NO_INSN && finder__add(f, row, code, after, GT_SITE_OBJECT(GPR_AX));
 	}
 	return 0;
 }

@@ -12,10 +12,10 @@
 #define REASON_SIZE 256
 
 enum how {
-	ENTRY,		/* the prologue's push, when the arguments are in their registers */
-	CALL,		/* each call of `callee` */
-	CAS,		/* each change of a goroutine's status from `old` to `new`: call or inlined */
-	CALL_MARK_DONE,	/* the call of casgstatus with old = waiting, new = running */
+	ENTRY, /* the prologue's push, when the arguments are in their registers */
+	CALL,  /* each call of `callee` */
+	CAS,   /* each change of a goroutine's status from `old` to `new`: call or inlined */
+	CALL_MARK_DONE, /* the call of casgstatus with old = waiting, new = running */
 	AFTER_CALL,	/* behind the call of `callee`: AX is its result */
 	TRACE_TEST,	/* the test whether the tracer is on, before its call of `callee` */
 	RUNNEXT,	/* before the compare-and-swap of inlined runqput, which stores the g */
@@ -29,22 +29,22 @@ enum how {
  * registers there, and no instruction is certainly the first of it.
  */
 enum how_inlined {
-	UNSEEN,			/* it does not: refuse */
-	BY_CAS,			/* as CAS */
-	BY_CALLER,		/* by the entry of what it was inlined into: see BY_CALLER rows */
-	BY_P_CLEARED,		/* it clears m.p: right before, R14.m.p is still the P */
-	BY_P_TAKEN,		/* no need: before it someone took the P by a compare-and-swap */
-	BY_TRACE_TEST,		/* as TRACE_TEST, or TRACE_GUARD if the row is one */
-	BY_ADDED,		/* as ADDED */
-	BY_STW_REASON,		/* the same, and the tracer function's argument is a constant */
+	UNSEEN,	       /* it does not: refuse */
+	BY_CAS,	       /* as CAS */
+	BY_CALLER,     /* by the entry of what it was inlined into: see BY_CALLER rows */
+	BY_P_CLEARED,  /* it clears m.p: right before, R14.m.p is still the P */
+	BY_P_TAKEN,    /* no need: before it someone took the P by a compare-and-swap */
+	BY_TRACE_TEST, /* as TRACE_TEST, or TRACE_GUARD if the row is one */
+	BY_ADDED,      /* as ADDED */
+	BY_STW_REASON, /* the same, and the tracer function's argument is a constant */
 };
 
 enum need {
-	NEEDED,		/* without it the trace would be wrong: refuse */
-	IF_LINKED,	/* the same, but programs without coroutines do not have the function */
-	OPTIONAL,	/* events that stand alone: named as missing */
+	NEEDED,		    /* without it the trace would be wrong: refuse */
+	IF_LINKED,	    /* the same, but programs without coroutines do not have the function */
+	OPTIONAL,	    /* events that stand alone: named as missing */
 	OPTIONAL_IF_LINKED, /* the same, of a package that few programs have */
-	OR_ELSE,	/* tried when the row before found nothing; need is that row's */
+	OR_ELSE,	    /* tried when the row before found nothing; need is that row's */
 };
 
 struct row {
@@ -52,13 +52,13 @@ struct row {
 	uint64_t cookie;
 	enum how how;
 	const char *func, *callee;
-	unsigned int since, until;	/* minor releases, both inclusive; 0: no limit */
+	unsigned int since, until; /* minor releases, both inclusive; 0: no limit */
 	enum need need;
 	const char *why;
-	const char *inliner_ok;		/* may be inlined there: another row sees that */
+	const char *inliner_ok; /* may be inlined there: another row sees that */
 	enum how_inlined inlined;
-	uint32_t old, new;		/* CAS, BY_CAS: the statuses */
-	const char *caller;		/* BY_CALLER: begins so the name of what it may be in */
+	uint32_t old, new;  /* CAS, BY_CAS: the statuses */
+	const char *caller; /* BY_CALLER: begins so the name of what it may be in */
 	uint64_t caller_cookie;
 };
 
@@ -75,7 +75,7 @@ struct finder {
 	struct inlined *inlined;
 	size_t ninlined;
 	bool out_of_memory;
-	bool overflow;		/* a site was found, and could not be kept */
+	bool overflow; /* a site was found, and could not be kept */
 	struct site_list list;
 };
 

@@ -17,11 +17,11 @@
 #include "target/site_find.h"
 #include "target/site_impl.h"
 
-#define CASGSTATUS "runtime.casgstatus"
-#define GOPREEMPT "runtime.gopreempt_m"
-#define RUNQPUT "runtime.runqput"
-#define IDLE_WORKER 3		/* runtime.gcMarkWorkerIdleMode, in all releases */
-#define STW_START "runtime.traceLocker.STWStart"
+#define CASGSTATUS     "runtime.casgstatus"
+#define GOPREEMPT      "runtime.gopreempt_m"
+#define RUNQPUT	       "runtime.runqput"
+#define IDLE_WORKER    3 /* runtime.gcMarkWorkerIdleMode, in all releases */
+#define STW_START      "runtime.traceLocker.STWStart"
 #define CAS_TO_PREEMPT "runtime.casGToPreemptScan"
 
 struct chain finder__chain(const struct finder *f, const struct code *code, size_t at)
@@ -113,10 +113,10 @@ size_t finder__add_cas(struct finder *f, const struct row *row, const struct cod
 			continue;
 		done = find__cas_done(code, at, &zero_flag);
 		if (done == NO_INSN)
-			return 0;	/* not all of them: none */
+			return 0; /* not all of them: none */
 		added += finder__add(f, row, code, done,
-				     GT_SITE_CAS(in->base, in->src, zero_flag, row->old,
-						 row->new) | cookie_of(f, row, code, at));
+				     GT_SITE_CAS(in->base, in->src, zero_flag, row->old, row->new) |
+					     cookie_of(f, row, code, at));
 	}
 	return added;
 }
@@ -207,9 +207,9 @@ static size_t add_caller(struct finder *f, const struct row *row, const struct c
 	bool closure = strstr(code->func.name, ".func");
 	size_t at;
 
-	if (row->inlined == BY_CALLER ? !closure || strncmp(code->func.name, row->caller,
-							    strlen(row->caller)) :
-					strcmp(code->func.name, row->caller))
+	if (row->inlined == BY_CALLER ?
+		    !closure || strncmp(code->func.name, row->caller, strlen(row->caller)) :
+		    strcmp(code->func.name, row->caller))
 		return 0;
 	at = find__entry(code);
 	return at != NO_INSN && finder__add(f, row, code, at, row->caller_cookie);
@@ -232,8 +232,7 @@ static size_t add_p_taken(struct finder *f, const struct row *row, const struct 
 		done = find__cas_done(code, at, &zero_flag);
 		if (done == NO_INSN)
 			return 0;
-		added += finder__add(f, row, code, done,
-				     GT_SITE_OPERAND(in->base, zero_flag));
+		added += finder__add(f, row, code, done, GT_SITE_OPERAND(in->base, zero_flag));
 	}
 	if (added)
 		return added;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FUNCTION_MAX (1 << 18)	/* bytes; findRunnable has about 5,000 */
+#define FUNCTION_MAX (1 << 18) /* bytes; findRunnable has about 5,000 */
 
 static uint32_t gpr_bit(ZydisRegister reg)
 {
@@ -34,7 +34,7 @@ static bool emulated(const unsigned char *p, size_t len)
 	if (len == 2 && p[0] == 0x66 && p[1] == 0x90)
 		return true;
 	if (p[0] == 0x41 && len == 2)
-		i = 1;		/* REX.B: push r8..r15 */
+		i = 1; /* REX.B: push r8..r15 */
 	if (p[i] >= 0x50 && p[i] <= 0x57)
 		return true;
 	return p[0] == 0x90 || p[0] == 0xeb || p[0] == 0xe9 || p[0] == 0xe8 ||
@@ -56,17 +56,23 @@ static bool is_sum(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand 
 static enum insn_kind kind_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	switch (zi->meta.category) {
-	case ZYDIS_CATEGORY_CALL: return INSN_CALL;
-	case ZYDIS_CATEGORY_UNCOND_BR: return INSN_JMP;
-	case ZYDIS_CATEGORY_COND_BR: return INSN_JCC;
-	case ZYDIS_CATEGORY_RET: return INSN_RET;
-	case ZYDIS_CATEGORY_NOP: case ZYDIS_CATEGORY_WIDENOP: return INSN_NOP;
-	default: break;
+	case ZYDIS_CATEGORY_CALL:
+		return INSN_CALL;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return INSN_JMP;
+	case ZYDIS_CATEGORY_COND_BR:
+		return INSN_JCC;
+	case ZYDIS_CATEGORY_RET:
+		return INSN_RET;
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+		return INSN_NOP;
+	default:
+		break;
 	}
 	if (zi->mnemonic == ZYDIS_MNEMONIC_CMP)
 		return INSN_CMP;
-	if (zi->mnemonic == ZYDIS_MNEMONIC_CMPXCHG &&
-	    (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
+	if (zi->mnemonic == ZYDIS_MNEMONIC_CMPXCHG && (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
 		return INSN_CAS;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_XADD && (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
 		return INSN_XADD;
@@ -112,7 +118,8 @@ static void describe_operands(struct insn *in, const ZydisDecodedInstruction *zi
 			in->stores = true;
 			in->disp = op[i].mem.disp.value;
 			in->base = op[i].mem.index == ZYDIS_REGISTER_NONE ?
-					   gpr_number(op[i].mem.base) : GPR_NONE;
+					   gpr_number(op[i].mem.base) :
+					   GPR_NONE;
 			in->width = (uint8_t)(op[i].size / 8);
 		}
 		if (op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && moves && i == 1) {
@@ -137,7 +144,10 @@ static struct insn describe(const ZydisDecodedInstruction *zi, const ZydisDecode
 			    const unsigned char *bytes, uint64_t addr)
 {
 	struct insn in = {
-		.addr = addr, .len = zi->length, .set_reg = GPR_NONE, .base = GPR_NONE,
+		.addr = addr,
+		.len = zi->length,
+		.set_reg = GPR_NONE,
+		.base = GPR_NONE,
 		.src = GPR_NONE,
 	};
 	ZyanU64 target;
@@ -150,10 +160,10 @@ static struct insn describe(const ZydisDecodedInstruction *zi, const ZydisDecode
 		in.set_reg = gpr_number(op[0].reg.value);
 		in.imm = (int64_t)target;
 	}
-	in.jump_on_zero_flag = zi->mnemonic == ZYDIS_MNEMONIC_JZ ||
-			       zi->mnemonic == ZYDIS_MNEMONIC_JNZ;
+	in.jump_on_zero_flag =
+		zi->mnemonic == ZYDIS_MNEMONIC_JZ || zi->mnemonic == ZYDIS_MNEMONIC_JNZ;
 	if (in.kind == INSN_CALL)
-		in.writes = 0xffff;	/* ABIInternal: no register survives a call */
+		in.writes = 0xffff; /* ABIInternal: no register survives a call */
 	if ((in.kind == INSN_CALL || in.kind == INSN_JMP || in.kind == INSN_JCC) &&
 	    op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[0].imm.is_relative &&
 	    ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(zi, &op[0], addr, &target)))
@@ -168,13 +178,13 @@ static bool decode(struct code *code, size_t len)
 	ZydisDecoder decoder;
 	size_t at = 0;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					   ZYDIS_STACK_WIDTH_64)))
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return false;
-	code->insn = calloc(len, sizeof(*code->insn));	/* one a byte at most; trimmed below */
+	code->insn = calloc(len, sizeof(*code->insn)); /* one a byte at most; trimmed below */
 	while (code->insn && at < len) {
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code->bytes + at, len - at, &zi,
-							 op)))
+		if (!ZYAN_SUCCESS(
+			    ZydisDecoderDecodeFull(&decoder, code->bytes + at, len - at, &zi, op)))
 			return false;
 		code->insn[code->n++] = describe(&zi, op, code->bytes + at, code->func.entry + at);
 		at += zi.length;
@@ -229,9 +239,8 @@ void code__format(const struct code *code, size_t i, const struct pclntab *pt, c
 	}
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder,
-						code->bytes + (in->addr - code->func.entry),
-						in->len, &zi, op)))
+	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+		    &decoder, code->bytes + (in->addr - code->func.entry), in->len, &zi, op)))
 		ZydisFormatterFormatInstruction(&formatter, &zi, op, zi.operand_count_visible, ret,
 						size, in->addr, NULL);
 }

@@ -38,7 +38,7 @@ static bool is_there(const struct go_g *g)
 /* One more at the end of an array that doubles. */
 static void *grow(void *array, size_t n, size_t size)
 {
-	if (n & (n - 1) || (n && n < 16))	/* no power of 2, so there is room */
+	if (n & (n - 1) || (n && n < 16)) /* no power of 2, so there is room */
 		return array;
 	return realloc(array, (n ? 2 * n : 16) * size);
 }
@@ -65,8 +65,12 @@ static int add_batch(struct snapshot *s, const uint64_t *addr, const struct go_g
 
 	for (size_t i = 0; i < n && !r; i++) {
 		struct snapshot_g now = {
-			.addr = addr[i], .goid = g[i].goid, .m = g[i].m, .startpc = g[i].startpc,
-			.parent = g[i].parent, .status = g[i].status,
+			.addr = addr[i],
+			.goid = g[i].goid,
+			.m = g[i].m,
+			.startpc = g[i].startpc,
+			.parent = g[i].parent,
+			.status = g[i].status,
 			.wait_reason = g[i].wait_reason,
 		};
 		const struct snapshot_g *then = NULL;
@@ -109,7 +113,7 @@ static int read_threads(const struct process *proc, const struct layout *l, stru
 	for (size_t n = 0; at && !r && n < MS_MAX; n++) {
 		r = go_m__read(proc, l, at, &m);
 		if (r == -EFAULT)
-			return 0;	/* freed under us: what follows is lost */
+			return 0; /* freed under us: what follows is lost */
 		if (r)
 			break;
 		m.tid = process__host_tid(proc, m.procid);
@@ -119,7 +123,11 @@ static int read_threads(const struct process *proc, const struct layout *l, stru
 				return -ENOMEM;
 			s->m = more;
 			s->m[s->nm++] = (struct snapshot_m){
-				.addr = at, .curg = m.curg, .p = m.p, .oldp = m.oldp, .tid = m.tid,
+				.addr = at,
+				.curg = m.curg,
+				.p = m.p,
+				.oldp = m.oldp,
+				.tid = m.tid,
 			};
 		}
 		at = m.alllink;
@@ -127,8 +135,7 @@ static int read_threads(const struct process *proc, const struct layout *l, stru
 	return r;
 }
 
-static int read_processors(const struct process *proc, const struct layout *l,
-			   struct snapshot *s)
+static int read_processors(const struct process *proc, const struct layout *l, struct snapshot *s)
 {
 	uint64_t slice[2], *addr;
 	struct go_p p;
@@ -145,7 +152,10 @@ static int read_processors(const struct process *proc, const struct layout *l,
 		r = addr[i] ? go_p__read(proc, l, addr[i], &p) : -EFAULT;
 		if (!r)
 			s->p[s->np++] = (struct snapshot_p){
-				.addr = addr[i], .m = p.m, .id = p.id, .status = p.status,
+				.addr = addr[i],
+				.m = p.m,
+				.id = p.id,
+				.status = p.status,
 			};
 		else if (r == -EFAULT)
 			r = 0;

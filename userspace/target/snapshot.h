@@ -17,33 +17,33 @@
 struct snapshot_g {
 	uint64_t addr;
 	uint64_t goid;
-	uint64_t m;		/* address of g.m, 0: none */
+	uint64_t m; /* address of g.m, 0: none */
 	uint64_t startpc;
-	uint64_t parent;	/* goid */
-	uint32_t status;	/* g.atomicstatus without the scan bit */
-	uint32_t wait_reason;	/* g.waitreason */
+	uint64_t parent;      /* goid */
+	uint32_t status;      /* g.atomicstatus without the scan bit */
+	uint32_t wait_reason; /* g.waitreason */
 };
 
 struct snapshot_m {
 	uint64_t addr;
-	uint64_t curg;		/* address, 0: none */
-	uint64_t p;		/* address, 0: none */
-	uint64_t oldp;		/* address: the P it had before its system call (0: none) */
-	uint32_t tid;		/* the host's */
+	uint64_t curg; /* address, 0: none */
+	uint64_t p;    /* address, 0: none */
+	uint64_t oldp; /* address: the P it had before its system call (0: none) */
+	uint32_t tid;  /* the host's */
 	uint32_t pad;
 };
 
 struct snapshot_p {
 	uint64_t addr;
-	uint64_t m;		/* address, 0: none */
+	uint64_t m; /* address, 0: none */
 	uint32_t id;
-	uint32_t status;	/* p.status */
+	uint32_t status; /* p.status */
 };
 
 struct snapshot {
-	uint64_t time;		/* CLOCK_MONOTONIC, ns, before the first read */
-	uint64_t time_end;	/* after the last */
-	uint32_t procs;		/* gomaxprocs */
+	uint64_t time;	   /* CLOCK_MONOTONIC, ns, before the first read */
+	uint64_t time_end; /* after the last */
+	uint32_t procs;	   /* gomaxprocs */
 	uint32_t pad;
 	struct snapshot_g *g;
 	struct snapshot_m *m;

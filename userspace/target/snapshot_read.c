@@ -13,8 +13,8 @@
 
 #include "lib/buf.h"
 
-#define STRUCT_MAX (16 << 10)	/* no member wanted stands further into its struct */
-#define SCAN_BIT 0x1000
+#define STRUCT_MAX (16 << 10) /* no member wanted stands further into its struct */
+#define SCAN_BIT   0x1000
 
 static size_t end_of(const uint32_t *offsets, size_t n)
 {
@@ -68,9 +68,12 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 	buf__u8_at(b, l->config.g_waitreason, &reason);
 	*ret = (struct go_g){
 		.ok = true,
-		.stack_lo = word(b, l->g_stack_lo), .stack_hi = word(b, l->g_stack_hi),
-		.m = word(b, l->config.g_m), .goid = word(b, l->config.g_goid),
-		.startpc = word(b, l->config.g_startpc), .parent = word(b, l->config.g_parent_goid),
+		.stack_lo = word(b, l->g_stack_lo),
+		.stack_hi = word(b, l->g_stack_hi),
+		.m = word(b, l->config.g_m),
+		.goid = word(b, l->config.g_goid),
+		.startpc = word(b, l->config.g_startpc),
+		.parent = word(b, l->config.g_parent_goid),
 		.sp = word(b, l->config.g_sched + l->config.gobuf_sp),
 		.bp = word(b, l->config.g_sched + l->config.gobuf_bp),
 		.status = (uint32_t)word(b, l->g_atomicstatus) & ~(uint32_t)SCAN_BIT,
@@ -79,12 +82,18 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 }
 
 int go_gs__read(const struct process *proc, const struct layout *l, const uint64_t *addr, size_t n,
-	    struct go_g *ret)
+		struct go_g *ret)
 {
 	const uint32_t offsets[] = {
-		l->g_stack_lo, l->g_stack_hi, l->config.g_m, l->config.g_goid, l->config.g_startpc,
-		l->g_atomicstatus, l->config.g_waitreason,
-		l->config.g_sched + l->config.gobuf_sp, l->config.g_sched + l->config.gobuf_bp,
+		l->g_stack_lo,
+		l->g_stack_hi,
+		l->config.g_m,
+		l->config.g_goid,
+		l->config.g_startpc,
+		l->g_atomicstatus,
+		l->config.g_waitreason,
+		l->config.g_sched + l->config.gobuf_sp,
+		l->config.g_sched + l->config.gobuf_bp,
 		l->config.g_parent_goid == GT_NO_OFFSET ? 0 : l->config.g_parent_goid,
 	};
 	size_t len = end_of(offsets, sizeof(offsets) / sizeof(offsets[0]));
@@ -122,9 +131,12 @@ int go_m__read(const struct process *proc, const struct layout *l, uint64_t addr
 	if (r)
 		return r;
 	*ret = (struct go_m){
-		.g0 = word(&b, l->m_g0), .procid = word(&b, l->m_procid),
-		.curg = word(&b, l->config.m_curg), .p = word(&b, l->config.m_p),
-		.oldp = word(&b, l->m_oldp), .alllink = word(&b, l->m_alllink),
+		.g0 = word(&b, l->m_g0),
+		.procid = word(&b, l->m_procid),
+		.curg = word(&b, l->config.m_curg),
+		.p = word(&b, l->config.m_p),
+		.oldp = word(&b, l->m_oldp),
+		.alllink = word(&b, l->m_alllink),
 	};
 	return 0;
 }
@@ -164,7 +176,8 @@ int go_p__read(const struct process *proc, const struct layout *l, uint64_t addr
 	if (r)
 		return r;
 	*ret = (struct go_p){
-		.m = word(&b, l->p_m), .id = (uint32_t)word(&b, l->config.p_id),
+		.m = word(&b, l->p_m),
+		.id = (uint32_t)word(&b, l->config.p_id),
 		.status = (uint32_t)word(&b, l->p_status),
 	};
 	return 0;

@@ -12,21 +12,21 @@
 #include "target/layout.h"
 #include "target/process.h"
 
-#define GS_MAX (1u << 24)	/* more of them than that is not believed */
+#define GS_MAX (1u << 24) /* more of them than that is not believed */
 #define MS_MAX (1u << 17)
 #define PS_MAX (1u << 16)
 
 struct go_g {
-	bool ok;		/* it could be read */
+	bool ok; /* it could be read */
 	uint64_t stack_lo, stack_hi, m, goid, startpc, parent;
-	uint64_t sp, bp;	/* saved in g.sched: of one that runs, those of a while ago */
-	uint32_t status;	/* without the scan bit */
+	uint64_t sp, bp; /* saved in g.sched: of one that runs, those of a while ago */
+	uint32_t status; /* without the scan bit */
 	uint32_t wait_reason;
 };
 
 struct go_m {
 	uint64_t g0, procid, curg, p, oldp, alllink;
-	uint32_t tid;		/* the caller's to fill in */
+	uint32_t tid; /* the caller's to fill in */
 };
 
 struct go_p {
@@ -45,7 +45,7 @@ int go_ps__addresses(const struct process *proc, const struct layout *l, uint64_
 int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_t **ret,
 		     size_t *ret_n);
 int go_gs__read(const struct process *proc, const struct layout *l, const uint64_t *addr, size_t n,
-	    struct go_g *ret);
+		struct go_g *ret);
 int go_m__read(const struct process *proc, const struct layout *l, uint64_t addr, struct go_m *ret);
 int go_p__read(const struct process *proc, const struct layout *l, uint64_t addr, struct go_p *ret);
 

@@ -13,19 +13,19 @@
 #include <stdint.h>
 
 struct sym_frame {
-	uint64_t pc;		/* of the call, distinct for inlined frames: as traces have it */
-	const char *func;	/* owned by the symbolizer, valid as long as it lives */
+	uint64_t pc;	  /* of the call, distinct for inlined frames: as traces have it */
+	const char *func; /* owned by the symbolizer, valid as long as it lives */
 	const char *file;
 	uint32_t line;
-	uint32_t wrapper;	/* 1: a compiler-made wrapper (funcID_wrapper) */
-	uint32_t elides;	/* 1: a wrapper that called this function is to be shown (gopanic…) */
-	uint32_t pushed;	/* enum sym_pushed, of the innermost frame */
+	uint32_t wrapper; /* 1: a compiler-made wrapper (funcID_wrapper) */
+	uint32_t elides;  /* 1: a wrapper that called this function is to be shown (gopanic…) */
+	uint32_t pushed;  /* enum sym_pushed, of the innermost frame */
 };
 
-enum sym_pushed {		/* what its function has on the stack, there */
-	SYM_PUSHED_FRAME = 0,	/* or it is not known */
-	SYM_PUSHED_NOTHING = 1,
-	SYM_PUSHED_WORD = 2,	/* the frame pointer, which may still be the caller's */
+enum sym_pushed {			/* what its function has on the stack, there */
+		  SYM_PUSHED_FRAME = 0, /* or it is not known */
+		  SYM_PUSHED_NOTHING = 1,
+		  SYM_PUSHED_WORD = 2, /* the frame pointer, which may still be the caller's */
 };
 
 #define SYM_INLINE_MAX 64

@@ -16,7 +16,7 @@
 #include "target/reader.h"
 #include "target/site.h"
 
-#define INT3	     0xcc
+#define INT3 0xcc
 
 /*
  * Without a tracer an int3 can only be a uprobe's, of another recorder. With one nobody knows whose

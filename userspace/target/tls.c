@@ -57,7 +57,10 @@ static bool in_function(const unsigned char *code, size_t len, int64_t *ret)
 bool tls__offset_of_g(const struct elf_image *elf, const struct pclntab *pt, int64_t *ret)
 {
 	static const char *const likely[] = {
-		"runtime.dropm", "runtime.needm", "runtime.mstart1", "runtime.newstack",
+		"runtime.dropm",
+		"runtime.needm",
+		"runtime.mstart1",
+		"runtime.newstack",
 	};
 	struct go_func func;
 

@@ -56,9 +56,9 @@ static void put_size(struct out *o, size_t at)
 
 static enum described_type described_type(enum ev_arg type)
 {
-	return type == ARG_STRING  ? DESCRIBED_STRING_ID
-	       : type == ARG_STACK ? DESCRIBED_STACK
-				   : DESCRIBED_UINT;
+	return type == ARG_STRING ? DESCRIBED_STRING_ID :
+	       type == ARG_STACK  ? DESCRIBED_STACK :
+				    DESCRIBED_UINT;
 }
 
 static void put_event(struct out *o, unsigned int type)

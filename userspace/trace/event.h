@@ -16,35 +16,45 @@
 #include "trace/dictionary.h"
 #include "trace/spec.h"
 
-#define TRACE_NO_P UINT64_MAX
-#define TRACE_NO_G UINT64_MAX
+#define TRACE_NO_P    UINT64_MAX
+#define TRACE_NO_G    UINT64_MAX
 #define TRACE_NO_TASK UINT64_MAX /* no parent; 0 is the background task */
 
 /* States that a transition starts from. Those of goroutines and Ps have Go's order and names. */
-enum go_state { GO_STATE_UNDETERMINED, GO_STATE_NOT_EXIST, GO_STATE_RUNNABLE, GO_STATE_RUNNING,
-		GO_STATE_WAITING, GO_STATE_SYSCALL };
-enum proc_state { PROC_STATE_UNDETERMINED, PROC_STATE_NOT_EXIST, PROC_STATE_RUNNING,
-		  PROC_STATE_IDLE };
+enum go_state {
+	GO_STATE_UNDETERMINED,
+	GO_STATE_NOT_EXIST,
+	GO_STATE_RUNNABLE,
+	GO_STATE_RUNNING,
+	GO_STATE_WAITING,
+	GO_STATE_SYSCALL
+};
+enum proc_state {
+	PROC_STATE_UNDETERMINED,
+	PROC_STATE_NOT_EXIST,
+	PROC_STATE_RUNNING,
+	PROC_STATE_IDLE
+};
 
 struct trace_clock { /* what ties a generation to other clocks; header 1.25 and later */
 	bool known;
-	int64_t time;	      /* of the trace, ns */
-	uint64_t mono;	      /* CLOCK_MONOTONIC, ns */
-	uint64_t sec, nsec;   /* CLOCK_REALTIME */
+	int64_t time;	    /* of the trace, ns */
+	uint64_t mono;	    /* CLOCK_MONOTONIC, ns */
+	uint64_t sec, nsec; /* CLOCK_REALTIME */
 };
 
-struct trace_sync { /* of an EV_SYNC: that a generation begins; the last one ends the trace */
-	unsigned int n;	    /* 1, 2, … */
-	uint64_t generation;	    /* 0: the end, or a v1 trace */
+struct trace_sync {	/* of an EV_SYNC: that a generation begins; the last one ends the trace */
+	unsigned int n; /* 1, 2, … */
+	uint64_t generation; /* 0: the end, or a v1 trace */
 	struct trace_clock clock;
 };
 
 struct trace_event {
-	int64_t time;	/* ns; strictly increasing from event to event */
-	int64_t raw;	/* ns: as the file has it, before that */
-	uint8_t type;	/* enum ev; also EV_SYNC and EV_CPU_SAMPLE */
-	bool extra;	/* not in the file: follows from the event before or after it (GoSwitch) */
-	uint8_t old;	/* status events, ProcSteal: the state before (enum go_state, proc_state;
+	int64_t time; /* ns; strictly increasing from event to event */
+	int64_t raw;  /* ns: as the file has it, before that */
+	uint8_t type; /* enum ev; also EV_SYNC and EV_CPU_SAMPLE */
+	bool extra;   /* not in the file: follows from the event before or after it (GoSwitch) */
+	uint8_t old;  /* status events, ProcSteal: the state before (enum go_state, proc_state;
 			   of ProcSteal the P's enum trace_proc_status) */
 	uint64_t m, p, g; /* the context that it happened in; TRACE_NO_… */
 	/* Those after dt, as spec.c lists them. CPUSample: arg[0] is the stack. STWEnd: arg[0] is

@@ -20,10 +20,10 @@
 #include "trace/file_place.h"
 
 #define IOV_BATCH 1024 /* IOV_MAX: what one writev() takes */
-#define STALL_MS 1000  /* a reader's pause that a stop outwaits */
-#define KEPT_MAX 9     /* files of killed recorders that stay beside one PATH */
-#define TRIES	 100   /* to create a .partial that others may create as well */
-#define MODE	 0600  /* as perf: a trace has the program's secrets in its logs and names */
+#define STALL_MS  1000 /* a reader's pause that a stop outwaits */
+#define KEPT_MAX  9    /* files of killed recorders that stay beside one PATH */
+#define TRIES	  100  /* to create a .partial that others may create as well */
+#define MODE	  0600 /* as perf: a trace has the program's secrets in its logs and names */
 
 struct trace_file {
 	int fd;

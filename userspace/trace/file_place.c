@@ -182,7 +182,8 @@ static bool looks_like(enum file_kind kind, const char *head, size_t len)
 	case FILE_STATS:
 		return begins(head, len, "{\n  \"events\": ");
 	case FILE_DESCRIPTION: /* binary, text, JSON */
-		return holds(head, len, "EventBatch") || holds(head, len, " events, minor version ") ||
+		return holds(head, len, "EventBatch") ||
+		       holds(head, len, " events, minor version ") ||
 		       begins(head, len, "{\n  \"minor\": ");
 	case FILE_ANY:
 		break;

@@ -38,7 +38,7 @@ static int no_memory(struct error *err)
 	return error__set(err, -ENOMEM, "no memory");
 }
 
-static int emit(struct builder *b, const void *data, size_t len, struct error *err)
+static int emit (struct builder *b, const void *data, size_t len, struct error * err)
 {
 	b->written += len;
 	return outbuf__put(&b->out, data, len, err);
@@ -97,7 +97,7 @@ static int write_state(struct builder *b, struct error *err)
 	g->state_len = b->state.len;
 	g->state_sum = index__sum(0, b->state.data, b->state.len);
 	b->totals.states++;
-	return emit(b, b->state.data, b->state.len, err);
+	return emit (b, b->state.data, b->state.len, err);
 }
 
 static int save_counts(struct builder *b)
@@ -210,8 +210,8 @@ static int write_directory(struct builder *b, const struct index_trace *trace, s
 	h = leb__put(h, b->totals.generations);
 	sum = index__sum(0, head, (size_t)(h - head));
 	sum = index__sum(sum, b->directory.data, b->directory.len);
-	code = emit(b, head, (size_t)(h - head), err);
-	code = code ?: emit(b, b->directory.data, b->directory.len, err);
+	code = emit (b, head, (size_t)(h - head), err);
+	code = code ?: emit (b, b->directory.data, b->directory.len, err);
 	put_u64(&p, offset);
 	put_u64(&p, b->written - offset);
 	put_u64(&p, sum);
@@ -220,7 +220,7 @@ static int write_directory(struct builder *b, const struct index_trace *trace, s
 	put_u64(&p, trace->sum);
 	sum = index__sum(0, end, INDEX_END_SUM);
 	memcpy(p, &sum, sizeof(sum));
-	code = code ?: emit(b, end, sizeof(end), err);
+	code = code ?: emit (b, end, sizeof(end), err);
 	return code ?: outbuf__flush(&b->out, err);
 }
 
@@ -248,7 +248,7 @@ static int build(struct builder *b, const char *path, struct error *err)
 	int code = index_trace__look(&before, path, err);
 
 	code = code ?: open_plain(&b->reader, path, err);
-	code = code ?: emit(b, INDEX_MAGIC, INDEX_MAGIC_LEN, err);
+	code = code ?: emit (b, INDEX_MAGIC, INDEX_MAGIC_LEN, err);
 	if (code)
 		return code;
 	code = read_all(b, &reason);

@@ -25,7 +25,7 @@ struct block { /* of an arena; the newest comes first */
 
 struct item {
 	const void *data;
-	uint32_t len; /* bytes */
+	uint32_t len;  /* bytes */
 	uint32_t hash; /* 0: a passing one, which is in no slot */
 };
 
@@ -44,7 +44,7 @@ struct intern {
 	struct table strings, stacks;
 	struct block *stack_blocks;
 	size_t stack_bytes, new_stack_bytes; /* of all that are there; of this generation's */
-	struct block *passing; /* those of passing ones */
+	struct block *passing;		     /* those of passing ones */
 	size_t passing_bytes;
 	size_t memory;
 	uint32_t generation, epoch;
@@ -72,7 +72,8 @@ static void *arena__alloc(struct intern *in, struct block **blocks, size_t len)
 
 static uint32_t hash_bytes(const void *data, size_t len)
 {
-	return hash__bytes(data, len) >> 32 | 0x80000000u; /* a table's index is of the lower bits */
+	return hash__bytes(data, len) >> 32 |
+	       0x80000000u; /* a table's index is of the lower bits */
 }
 
 static int table__grow_items(struct intern *in, struct table *t)
@@ -211,7 +212,8 @@ static int add_passing_id(struct intern *in, struct table *t)
 	return 0;
 }
 
-static uint32_t table__add_passing(struct intern *in, struct table *t, const void *data, uint32_t len)
+static uint32_t table__add_passing(struct intern *in, struct table *t, const void *data,
+				   uint32_t len)
 {
 	uint32_t id;
 	void *copy;

@@ -46,8 +46,9 @@ size_t intern__new_stack_bytes(const struct intern *in); /* of frames, new in th
 #define INTERN_STACKS_KEPT (8u << 20)
 
 void intern__end_generation(struct intern *in);
-uint32_t intern__generation(const struct intern *in); /* those that have ended: good as long are passing ids */
-uint32_t intern__epoch(const struct intern *in);      /* and ids of stacks */
+uint32_t intern__generation(
+	const struct intern *in); /* those that have ended: good as long are passing ids */
+uint32_t intern__epoch(const struct intern *in); /* and ids of stacks */
 
 /* What an id stands for; the pointer stays good as long as the id. NULL: no such id. */
 const char *intern__string_at(const struct intern *in, uint32_t id, size_t *ret_len);

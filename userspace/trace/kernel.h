@@ -64,8 +64,9 @@ enum kernel_run {
 	KERNEL_GONE,
 };
 
-#define KERNEL_NO_CALL	UINT32_MAX
-#define KERNEL_BAD_CALL (UINT32_MAX - 1) /* what a program called by the number -1, which is no call's */
+#define KERNEL_NO_CALL UINT32_MAX
+#define KERNEL_BAD_CALL                                                                            \
+	(UINT32_MAX - 1)   /* what a program called by the number -1, which is no call's */
 #define KERNEL_NAME_MAX 16 /* of a thread; longer ones are cut */
 
 /* A thread, as the items so far say. */
@@ -88,7 +89,7 @@ struct kernel_thread {
 
 /* The threads, by tid: how an item changes them is said once, for writers and readers. */
 struct kernel_threads {
-	struct map map; /* to struct kernel_thread; those that are gone stay until forgotten */
+	struct map map;	  /* to struct kernel_thread; those that are gone stay until forgotten */
 	struct map calls; /* by number: names that the file brings and kernel__syscall() lacks */
 };
 
@@ -113,7 +114,7 @@ void kernel_threads__lose_before(struct kernel_threads *t, uint64_t time);
 const char *kernel__syscall(uint32_t number);
 const char *kernel__item(uint8_t kind); /* "on_cpu" */
 const char *kernel__why(uint8_t why);	/* "preempted" */
-const char *kernel__run(uint8_t run); /* "running" */
+const char *kernel__run(uint8_t run);	/* "running" */
 
 /* ---- writing ---- */
 

@@ -105,10 +105,10 @@ static int keep_records(struct kernel_reader *r, const struct dictionary *words)
 
 	private_reader__init(&private, words);
 	while ((code = private_reader__next(&private, &record)) > 0) {
-		to = record.kind == PRIVATE_THREADS   ? &r->threads
-		     : record.kind == PRIVATE_KERNEL  ? &r->target.bytes
-		     : record.kind == PRIVATE_MACHINE ? &r->machine.bytes
-						      : NULL;
+		to = record.kind == PRIVATE_THREADS ? &r->threads :
+		     record.kind == PRIVATE_KERNEL  ? &r->target.bytes :
+		     record.kind == PRIVATE_MACHINE ? &r->machine.bytes :
+						      NULL;
 		if (to) {
 			r->bytes += buf__left(&record.data);
 			code = keep_record(to, &record.data);
@@ -353,8 +353,8 @@ static uint32_t take_fields(struct lane *s, uint8_t bits, uint32_t ref, struct k
 
 	switch (item->kind) {
 	case KERNEL_ON:
-		return bits & ITEM_MORE ? REF_NONE
-					: take_other(s, buf__uleb(b), false, false, item);
+		return bits & ITEM_MORE ? REF_NONE :
+					  take_other(s, buf__uleb(b), false, false, item);
 	case KERNEL_OFF:
 		v = buf__uleb(b);
 		item->why = v & 7;

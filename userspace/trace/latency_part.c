@@ -165,8 +165,8 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 		return set_part(l, g, PART_THROTTLED);
 	default:
 		err = sleep_kind(l, threads, t, &g->kind);
-		return err ? err
-			   : set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_KERNEL_BLOCKED);
+		return err ? err :
+			     set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_KERNEL_BLOCKED);
 	}
 }
 

@@ -69,8 +69,8 @@ int step__proc_status(const struct step *s)
 		if (!p)
 			return -ENOMEM;
 		p->status = status;
-		old = s->at->gen == s->o->first_gen ? PROC_STATE_UNDETERMINED
-						    : PROC_STATE_NOT_EXIST;
+		old = s->at->gen == s->o->first_gen ? PROC_STATE_UNDETERMINED :
+						      PROC_STATE_NOT_EXIST;
 	} else if (status == PROC_ABANDONED && p->status == PROC_SYSCALL) {
 		p->seq = step__seq(s, 0);
 		return proc_kept(s, p);

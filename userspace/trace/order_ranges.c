@@ -232,8 +232,8 @@ int step__task_end(const struct step *s)
 	task = order__end_task(s->o, s->ev->arg[0]);
 	err = step__deliver(s);
 	s->ret->parent = task ? task->parent : TRACE_NO_TASK;
-	s->ret->name = task ? (struct trace_string){ task->name, task->len }
-			    : (struct trace_string){ "", 0 };
+	s->ret->name = task ? (struct trace_string){ task->name, task->len } :
+			      (struct trace_string){ "", 0 };
 	return err;
 }
 

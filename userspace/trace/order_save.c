@@ -164,8 +164,8 @@ static int load_ranges(struct buf *in, struct order_ranges *ranges, bool of_p)
 	for (; n && !err && !in->bad; n--) {
 		type = buf__uleb(in);
 		kind = buf__uleb(in);
-		if (of_p ? type != EV_GC_SWEEP_BEGIN
-			 : type != EV_STW_BEGIN && type != EV_GC_MARK_ASSIST_BEGIN)
+		if (of_p ? type != EV_GC_SWEEP_BEGIN :
+			   type != EV_STW_BEGIN && type != EV_GC_MARK_ASSIST_BEGIN)
 			in->bad = true;
 		else
 			err = order__open_range(ranges, (uint8_t)type, kind);

@@ -28,7 +28,8 @@ static int cannot_open(struct error *err, const char *path, enum file_kind kind,
 		why = "a symbolic link on the way belongs to another user and is in a directory "
 		      "that all can write; name the file itself";
 	if (code == -EMEDIUMTYPE)
-		return error__set(err, code, "cannot write %s: it exists and is no %s; --force replaces it",
+		return error__set(err, code,
+				  "cannot write %s: it exists and is no %s; --force replaces it",
 				  path, kinds[kind]);
 	return error__set(err, code, "cannot write %s: %s",
 			  strcmp(path, "-") ? path : "the standard output", why);

@@ -215,9 +215,9 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 		if (err)
 			return err;
 	}
-	err = item->kind == KERNEL_CORE
-		      ? 0
-		      : run__item(f, item, time, kernel_threads__find(threads, item->tid), name);
+	err = item->kind == KERNEL_CORE ?
+		      0 :
+		      run__item(f, item, time, kernel_threads__find(threads, item->tid), name);
 	if (!err &&
 	    (item->kind == KERNEL_ON || item->kind == KERNEL_OFF || item->kind == KERNEL_CORE))
 		err = core__item(f, item, time, name);

@@ -47,7 +47,7 @@ static bool world_stops(const struct path_history *h, int64_t from, int64_t to)
 }
 
 /* What is between `since` and the position becomes a segment, and the position moves there. */
-static int emit(struct walk *w, int64_t since, const struct path_segment *what)
+static int emit (struct walk *w, int64_t since, const struct path_segment *what)
 {
 	struct path_segment seg = *what, *last, *more;
 	struct path *p = w->path;
@@ -136,7 +136,7 @@ static int thread_asleep(struct walk *w, uint32_t thread, uint32_t n, int64_t si
 		seg->call = run->call;
 	if (!run->over) {
 		seg->cause = n + 1 == runs->n ? PATH_CAUSE_PENDING : PATH_CAUSE_NONE;
-		return emit(w, begin > since ? begin : since, seg);
+		return emit (w, begin > since ? begin : since, seg);
 	}
 	begin = path_walk__sleep_begin(w->h, runs, n);
 	if (begin > since)
@@ -158,7 +158,7 @@ static int thread_asleep(struct walk *w, uint32_t thread, uint32_t n, int64_t si
 		seg->by = by;
 		seg->other = end->other;
 	}
-	return emit(w, since, seg);
+	return emit (w, since, seg);
 }
 
 /* The thread has been at the position's goroutine, or at nobody's, since then. */
@@ -174,7 +174,7 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 	seg.thread = thread;
 	seg.notes = st && st->assist ? PATH_NOTE_ASSIST : 0;
 	if (thread == PATH_NONE)
-		return emit(w, since, &seg);
+		return emit (w, since, &seg);
 	if (in_syscall)
 		entered = path_walk__call(w, thread, st->time, &seg.call);
 	runs = &path_thread(w->h, thread)->runs;
@@ -187,7 +187,7 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 	if (entered > since)
 		since = entered;
 	if (!run)
-		return emit(w, since, &seg);
+		return emit (w, since, &seg);
 	if (run->time > since)
 		since = run->time;
 	/* Go does not know of this one; while the thread runs, it may be over. */
@@ -202,7 +202,7 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 		seg.kind = PATH_THROTTLED;
 		seg.cause = PATH_CAUSE_CGROUP;
 	}
-	return emit(w, since, &seg);
+	return emit (w, since, &seg);
 }
 
 /* No goroutine ended the wait: a thread did, for the scheduler, which may have been woken itself. */
@@ -218,16 +218,16 @@ static int go_blocked_by_scheduler(struct walk *w, const struct path_state *st, 
 	seg->cause = path_walk__scheduler(w->h, st->reason);
 	sleep = path_walk__last_sleep(w->h, st->by_thread, end, &woken);
 	if (!sleep || woken <= st->time || sleep->interrupt)
-		return emit(w, st->time, seg);
+		return emit (w, st->time, seg);
 	waker = path_history__find_thread(w->h, sleep->other);
 	if (waker == PATH_NONE) {
 		path_walk__process(w->h, sleep->other, sleep->other_pid, sleep->name, seg);
-		return emit(w, st->time, seg);
+		return emit (w, st->time, seg);
 	}
 	if (waker == st->by_thread || !may_jump(w))
-		return emit(w, st->time, seg);
+		return emit (w, st->time, seg);
 	if (woken < w->time) {
-		err = emit(w, woken, seg);
+		err = emit (w, woken, seg);
 		if (err || w->time > woken)
 			return err;
 	}
@@ -249,7 +249,7 @@ static int go_blocked(struct walk *w, const struct path_state *st, int64_t end)
 		seg.cause = PATH_CAUSE_GOROUTINE;
 		seg.by = st->by;
 	}
-	return emit(w, st->time, &seg);
+	return emit (w, st->time, &seg);
 }
 
 static int go_runnable(struct walk *w, const struct path_state *st, const struct path_state *next)
@@ -259,7 +259,7 @@ static int go_runnable(struct walk *w, const struct path_state *st, const struct
 
 	since = path_walk__proc(w, st, next, since, &seg);
 	path_walk__holders(w, since, &seg);
-	return emit(w, since, &seg);
+	return emit (w, since, &seg);
 }
 
 /* Before its first state: what its creator did, if it was created in the trace. */
@@ -269,7 +269,7 @@ static int before_birth(struct walk *w, const struct path_goroutine *g)
 
 	if (g->born && g->creator != PATH_NONE && may_jump(w))
 		return jump(w, w->lo, g->creator, PATH_NONE);
-	return emit(w, w->lo, &seg);
+	return emit (w, w->lo, &seg);
 }
 
 static int goroutine_step(struct walk *w)
@@ -294,7 +294,7 @@ static int goroutine_step(struct walk *w)
 		return go_blocked(w, st, end);
 	default: /* it is not there any more */
 		seg = segment__of(w, PATH_UNKNOWN);
-		return emit(w, st->time, &seg);
+		return emit (w, st->time, &seg);
 	}
 }
 

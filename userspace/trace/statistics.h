@@ -51,14 +51,14 @@ struct statistics_gap {
 struct statistics_kernel { /* the kernel's side, by enum kernel_kind */
 	uint64_t items, item[KERNEL_KIND_END];
 	struct map threads; /* of the target, by tid: which there were */
-	uint64_t bytes; /* of its private data */
+	uint64_t bytes;	    /* of its private data */
 };
 
 struct statistics {
-	int64_t start, end;   /* ns: of the first and the last event */
-	uint64_t events;      /* of the file */
-	bool any;	      /* an event, or a sync, was delivered */
-	uint64_t bytes;	      /* of the trace, unpacked; 0 before the second pass */
+	int64_t start, end;		     /* ns: of the first and the last event */
+	uint64_t events;		     /* of the file */
+	bool any;			     /* an event, or a sync, was delivered */
+	uint64_t bytes;			     /* of the trace, unpacked; 0 before the second pass */
 	struct statistics_type type[EV_END]; /* EV_NONE: the file's header */
 	struct statistics_generation *generation;
 	size_t generations, generations_cap; /* v1: it has none */
@@ -76,7 +76,7 @@ struct statistics {
 	uint64_t lost;
 	struct statistics_gap *gap; /* in the order of their reports */
 	size_t gaps, gaps_cap;
-	uint64_t corrections; /* after losses */
+	uint64_t corrections;		     /* after losses */
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
 	uint64_t private_records, private_bad, private_unknown;
 	struct statistics_kernel kernel;

@@ -41,8 +41,8 @@ struct summary_region {
 };
 
 struct summary_goroutine {
-	uint64_t id, pc; /* pc: of its start function; 0: no stack was seen */
-	uint32_t name;	 /* of that function: summary__name() */
+	uint64_t id, pc;		 /* pc: of its start function; 0: no stack was seen */
+	uint32_t name;			 /* of that function: summary__name() */
 	int64_t created, started, ended; /* 0: never */
 	struct summary_stats stats;
 	struct buf regions; /* in the order of their ends: summary_region__unpack() */

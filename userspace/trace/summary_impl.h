@@ -22,7 +22,7 @@ struct live { /* a goroutine */
 	struct summary_stats stats;
 	/* Since when it is in each state; 0: it is not. */
 	int64_t running, runnable, blocked, syscall, syscall_block;
-	uint64_t syscall_p;	     /* where it entered its last system call */
+	uint64_t syscall_p;  /* where it entered its last system call */
 	struct amounts open; /* ranges, and since when */
 	int64_t gc_work;     /* since when it is in a mark assist or a sweep; 0: it is not */
 	bool in_assist, in_sweep;
@@ -41,10 +41,10 @@ struct summary {
 	struct summary_opts opts;
 	struct map g, p, task; /* by id, to the structs above */
 	struct naming naming;
-	int64_t last; /* the time of the last event */
-	int64_t sync; /* of the last sync event, or of the first event */
-	size_t region_bytes;	/* held by regions that are open */
-	uint64_t region_events; /* so far */
+	int64_t last;		     /* the time of the last event */
+	int64_t sync;		     /* of the last sync event, or of the first event */
+	size_t region_bytes;	     /* held by regions that are open */
+	uint64_t region_events;	     /* so far */
 	struct summary_task **tasks; /* by id, when all is done */
 	size_t ntasks;
 };

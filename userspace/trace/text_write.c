@@ -222,8 +222,8 @@ int text__write(struct input *in, struct outbuf *out, struct error *err)
 	code = outbuf__put(out, header, strlen(header), err);
 	if (!code) {
 		w = text_writer__create(out);
-		code = w ? write_events(w, &reader, err)
-			 : error__set(err, -ENOMEM, "no memory for the event table");
+		code = w ? write_events(w, &reader, err) :
+			   error__set(err, -ENOMEM, "no memory for the event table");
 	}
 	free(w);
 	raw_reader__deinit(&reader);

@@ -455,8 +455,8 @@ static void set_times(struct v1 *v)
 	for (size_t i = 0; i < v->norder; i++) {
 		ev = &v->events[v->order[i]];
 		ticks = (int64_t)((uint64_t)ev->time - first);
-		ev->time = v->version ? to_ns((double)ticks * ns_per_tick)
-				      : to_exact_ns(ticks, v->ticks_per_sec);
+		ev->time = v->version ? to_ns((double)ticks * ns_per_tick) :
+					to_exact_ns(ticks, v->ticks_per_sec);
 		if (ev->type == V1_GO_UNBLOCK && v->gs[ev->g].timer)
 			ev->p = V1_P_TIMER;
 		if (ev->type == V1_GO_SYS_EXIT)

@@ -48,8 +48,8 @@ static int load(struct v1_symbols *s, int fd, const char *path, struct error *er
 		s->tab = buf__make(s->data, s->data ? section.size : 0);
 	}
 	elf_image__destroy(elf);
-	return s->data ? 0
-		       : error__set(err, -ENOEXEC,
+	return s->data ? 0 :
+			 error__set(err, -ENOEXEC,
 				    "%s has no function table (section "
 				    ".gopclntab): not the Go program that was traced",
 				    path);
