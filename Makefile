@@ -1,38 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The one makefile of gotrace-bpf and gotrace. Every product lands in build/. `make demo` and `make
-# check` need nothing but git, make and the package registries: they run `make deps` first. V=1
-# shows commands.
+# The one makefile of gotrace-bpf and gotrace: `make help` lists its targets and variables. Every
+# product lands in build/. `make demo` and `make check` need nothing but git, make and the package
+# registries: they install what is missing first, as `make deps` does.
 #
-#   build/libgotrace.a   userspace/{lib,target,capture,sequence,trace,align}: everything but the commands
+#   build/libgotrace.a   the folders of LIB_DIRS in userspace/: everything but the commands
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
 #   build/gotrace        userspace/gotrace, linked with it
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h; the one
-#                        of --follow, which lives longer, that of --cpu-profile and that of the
-#                        kernel's side by themselves
-#   build/targets/GO/    the Go programs that the tests trace, once for each Go of TARGET_GOS
-#   build/fuzz/          the library once more for libFuzzer, selftests/fuzz linked with it, corpora
-#   build/reference/     the Go programs that judge our output, built with JUDGE_GO
-#   build/kmod/KERNEL/   kmod/gotrace.ko and all that it is made of
-#   build/san/           the library and the unit tests once more, with ASan and UBSan (SAN=1), and
+#                        of --follow, which lives longer, that of --cpu-profile and that of
+#                        kernel events are separate objects
+#   build/targets/GO/    the Go programs that the tests trace, built with each Go of TARGET_GOS
+#   build/fuzz/          the library built for libFuzzer, selftests/fuzz linked with it, corpora
+#   build/reference/     the Go programs that verify the output, built with ORACLE_GO
+#   build/kmod/KERNEL/   kmod/gotrace.ko and its build files
+#   build/san/           the library and the unit tests, with ASan and UBSan (SAN=1), and
 #                        replay/mutate, which tests the sequencer against losses
-#   build/mutants/       the library once more as libgotrace.so, and the unit tests linked with it
-#                        (SHARED=1): what `make mutants` plants mistakes in
+#   build/mutants/       the library as libgotrace.so, and the unit tests linked with it
+#                        (SHARED=1), for `make mutants`
 
-# Also dkms.conf's and kmod/main.c's, which are built without this file
-VERSION    := 0.1
-JUDGE_GO   := go1.26.8
+VERSION    := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' include/gotrace/version.h)
+ORACLE_GO   := go1.26.8
 TARGET_GOS := go1.26.8 go1.21.13 go1.24.9
 PREFIX     ?= /usr/local
 FUZZ_TIME  ?= 60
+MUTANTS    ?= 200
+SEED       ?= 1
+FRESH      ?=
+FIDELITY_GOS ?= $(shell . selftests/releases.lib.sh && last_gos_since 21)
+# For `make lint`, in addition to those of `make deps`
+LINT_PACKAGES := clang-format-19 shellcheck mandoc man-db
 
 CC        ?= cc
-# Objects by content, if `make check` has installed it: a fresh clone builds in a moment then.
+# Caches objects by content, if `make check` has installed it: a fresh clone then builds in a moment.
 CCACHE    ?= $(shell command -v ccache)
 BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
-LIBS      := -lbpf -ldw -lelf -lZydis -lcap -lz -lzstd -ltraceevent -lm
+# The architecture of the recorder and of the programs it traces, as bpf/ and *_ARCH.c name it
+ARCH      ?= $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))))
+ARCHS     := $(patsubst userspace/target/arch/arch_%.c,%,$(wildcard userspace/target/arch/arch_*.c))
+ifeq (,$(filter $(ARCH),$(ARCHS)))
+$(error unsupported architecture $(ARCH): must be one of $(ARCHS); docs/adding.md describes how to add one)
+endif
+ARCH_LIBS_x86 := -lZydis
+UNISTD_x86    := asm/unistd_64.h
+LIBS      := -lbpf -ldw -lelf $(ARCH_LIBS_$(ARCH)) -lcap -lz -lzstd -ltraceevent -lm
 OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
@@ -40,12 +53,12 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-p
 	    -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type
 CFLAGS   ?= -O2 -g
 INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf -Ibuild/made
-OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"' $(WARNINGS) $(INCLUDES) -MMD -MP
-BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wno-missing-declarations \
+OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE $(WARNINGS) $(INCLUDES) -MMD -MP
+BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-missing-declarations \
 	      -Iinclude -Ibpf -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-# clang also reports a null pointer + 0, which gcc and the next C standard let be
+# clang also reports a null pointer + 0, which gcc and the next C standard allow
 FUZZ_CFLAGS := -O1 -g1 $(SANITIZERS) -fno-sanitize=pointer-overflow
 
 OUT := $(if $(SHARED),build/mutants,$(if $(SAN),build/san,build))
@@ -59,30 +72,39 @@ endif
 
 KERNEL_BPF_SRCS := bpf/sched.bpf.c bpf/syscall.bpf.c
 BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
-LIB_SRCS  := $(wildcard $(addprefix userspace/,$(addsuffix /*.c,lib target capture sequence trace align)))
-FUZZED_SRCS := $(filter userspace/lib/% userspace/target/% userspace/trace/% userspace/align/%,$(LIB_SRCS))
-FUZZED_SRCS := $(filter-out userspace/lib/blocks.c userspace/target/cache_folder.c,$(FUZZED_SRCS)) \
-	       $(filter userspace/sequence/%,$(LIB_SRCS)) $(patsubst %,userspace/capture/%.c,sink \
-	       rawfile rawchunk replay blackbox_write blackbox_checkpoint blackbox_stacks \
-	       blackbox_read) \
-	       $(addprefix selftests/fuzz/,blocks.c make_trace.c patched.c)
+# In the order of their dependencies: a folder includes headers of those before it only
+# (selftests/check/layers.sh).
+LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
+	     writer reader rewrite analysis align sequence rawfile capture blackbox
+FORMAT_DIRS := lib format text v1 writer reader rewrite analysis
+in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
+LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
+FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) target align sequence rawfile),$(LIB_SRCS))
+FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache_folder.c,$(FUZZED_SRCS)) \
+	       userspace/capture/sink.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \
+	       stacks read) \
+	       $(addprefix selftests/fuzz/,arena.c make_trace.c patched.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
 OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
-# They replace what the sanitizers replace, too: the allocator, sysconf()
-PLAIN_UNIT := test_memory_limit test_no_memory test_no_memory_align
-UNIT_SRCS := $(filter-out $(if $(SAN),$(PLAIN_UNIT:%=selftests/unit/%.c)),$(wildcard selftests/unit/test_*.c))
+# These replace functions that the sanitizers also replace: the allocator, sysconf()
+PLAIN_UNIT := lib/test_memory_limit test_no_memory align/test_no_memory_align
+UNIT_TESTS := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/test_*.c \
+	      $(LIB_DIRS:%=selftests/unit/%/test_*.c)))
+ifdef SAN
+UNIT_TESTS := $(filter-out $(PLAIN_UNIT),$(UNIT_TESTS))
+endif
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone follow sample kernel)
 
 KSELFTESTS := $(filter-out test %.bpf,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
-JUDGES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
+ORACLES    := $(patsubst selftests/reference/cmd/%/main.go,%,$(wildcard selftests/reference/cmd/*/main.go))
 go_sources = $(shell find $(1) -name '*.go' -o -name 'go.*' -o -name '*.c' 2>/dev/null)
-MAN_PAGES := $(wildcard userspace/man/*.[1-9])
+MAN_PAGES := $(patsubst userspace/%,build/%,$(wildcard userspace/man/*.[1-9]))
 
-export JUDGE_GO TARGET_GOS
+export ORACLE_GO TARGET_GOS
 
 Q   := $(if $(V),,@)
 say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
@@ -92,17 +114,17 @@ say  = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 .SECONDARY:
 
 all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
-lib: $(OUT)/libgotrace.a
-bpf: $(SKELETON)
-kselftests: $(KSELFTESTS:%=build/selftests/kmod/%)
-unit: $(UNIT_SRCS:selftests/unit/%.c=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
+lib: $(OUT)/libgotrace.a ## build only the library
+bpf: $(SKELETON) ## build the BPF objects and their skeletons
+kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the kernel module
+unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger \
-	build/selftests/blackbox)
-mutants-unit: $(UNIT_SRCS:selftests/unit/%.c=build/mutants/selftests/unit/%) build/mutants/cc
-targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
-reference: $(JUDGES:%=build/reference/%)
+	build/selftests/blackbox) ## build the unit tests; SAN=1 builds them with ASan and UBSan
+mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
+targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%)) ## build the Go programs to trace
+reference: $(ORACLES:%=build/reference/%) ## build the Go programs that verify the output
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
-	$(FUZZED_PROGRAMS:%=build/fuzz/programs/%)
+	$(FUZZED_PROGRAMS:%=build/fuzz/programs/%) ## build the fuzz targets and their seeds
 
 # C, and the unit tests
 
@@ -113,24 +135,24 @@ $(OUT)/obj/%.o: %.c
 
 # Names of the system calls that this machine's headers know, as elements of an array
 
-build/made/trace/syscalls.h: Makefile
+build/made/format/syscalls.h: Makefile
 	$(call say,MAKE,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '\043include <asm/unistd_64.h>\n' | $(CC) -E -dM -x c - | \
+	$(Q)printf '\043include <$(UNISTD_$(ARCH))>\n' | $(CC) -E -dM -x c - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
 	$(Q)grep -q '"futex"' $@
 
-$(OUT)/obj/userspace/trace/kernel_names.o build/fuzz/obj/userspace/trace/kernel_names.o: \
-	build/made/trace/syscalls.h
+$(OUT)/obj/userspace/format/kernel_names.o build/fuzz/obj/userspace/format/kernel_names.o: \
+	build/made/format/syscalls.h
 
-# The reader is optimized across files, since each event passes through five of them; objects hold
-# plain code as well, for all else that is linked with them.
-# Tests are linked from that: the linker's plugin would optimize each of them, for 1 s of CPU time.
+# The reader is optimized across files, since each event passes through five of them. Objects also
+# contain plain code, with which everything else is linked. Tests use that: link-time optimization
+# would take 1 s of CPU time for each.
 LTO ?= $(if $(SAN)$(SHARED),,-flto=auto -ffat-lto-objects)
 NO_LTO := -fno-lto
-$(call objects,$(filter userspace/lib/% userspace/trace/%,$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
+$(call objects,$(filter $(call in_dirs,$(FORMAT_DIRS)),$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
 
-$(call objects,$(filter userspace/capture/% userspace/gotrace-bpf/%,$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
+$(call objects,$(filter $(call in_dirs,capture blackbox gotrace-bpf),$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
 
 $(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
 	$(call say,AR,$@)
@@ -144,12 +166,14 @@ $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
+$(call objects,$(UNIT_TESTS:%=selftests/unit/%.c)): OUR_CFLAGS += -Iselftests
+
 $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),$(OUT)/libplanted.so $(OUT)/libgotrace.so,$(OUT)/libgotrace.a)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $(filter %.o,$^) $(filter-out %.o,$^) -lcmocka $(LIBS) -o $@
 
-$(OUT)/selftests/unit/test_blackbox $(OUT)/selftests/unit/test_blackbox_sequence: $(OUT)/obj/selftests/blackbox/image.o
+$(addprefix $(OUT)/selftests/unit/blackbox/,test_blackbox test_blackbox_sequence): $(OUT)/obj/selftests/blackbox/image.o
 
 build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image.o) build/libgotrace.a
 	$(call say,LINK,$@)
@@ -176,8 +200,8 @@ $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/li
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# The library as `make mutants` wants it: libplanted.so, which is empty, comes before libgotrace.so and
-# can have another version of any of its functions. build/mutants/cc compiles that.
+# The library for `make mutants`: libplanted.so, which is empty, precedes libgotrace.so and can replace
+# any of its functions. build/mutants/cc compiles the replacement.
 
 ifdef SHARED
 $(call objects,$(LIB_SRCS)): OUR_CFLAGS += -finstrument-functions
@@ -200,7 +224,7 @@ build/mutants/cc: Makefile
 	$(file >>$@,exec $(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) -O1 -g0 "$$@")
 	$(Q)chmod +x $@
 
-# Tests of the kernel module, for a machine that has it: its virtual one, or `make -C selftests run_tests`
+# Tests of the kernel module, for a machine with the module: a virtual one, or `make -C selftests run_tests`
 
 build/selftests/kmod/%: build/obj/selftests/kmod/%.o build/obj/selftests/kmod/test.o
 	$(call say,LINK,$@)
@@ -261,7 +285,7 @@ build/bpf/%.skel.h: build/bpf/%.linked.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
-# The floor that `make bench` compares with
+# The baseline of `make bench`
 
 build/bench/empty.skel.h: selftests/bench/empty.bpf.c
 	$(call say,BPF,$@)
@@ -283,7 +307,7 @@ build/bench/merge: selftests/bench/merge.c build/libgotrace.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(OUR_CFLAGS) $(CFLAGS) $< build/libgotrace.a $(LIBS) -o $@
 
-# What reads foreign bytes once more, by clang, as libFuzzer and the sanitizers want it
+# Code that reads untrusted bytes, built by clang for libFuzzer and the sanitizers
 
 build/fuzz/obj/%.o: %.c
 	$(call say,FUZZ,$@)
@@ -303,8 +327,9 @@ build/fuzz/fuzz_%: build/fuzz/obj/selftests/fuzz/fuzz_%.o build/fuzz/libgotrace.
 	$(call say,LINK,$@)
 	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
-# Go: the targets with each Go, the judges with theirs. GOTOOLCHAIN makes whichever go is on PATH
-# fetch and run exactly that one. 1.19 cannot build when it stands in the module cache that it uses.
+# Go: the targets are built with each Go, the reference programs with ORACLE_GO. With GOTOOLCHAIN, any
+# go on PATH downloads and runs exactly that one. 1.19 cannot build when it is located in the module
+# cache that it uses.
 
 go_of    = $(if $(filter go1.19%,$(1)),GOMODCACHE=$(CURDIR)/build/go1.19 \
 	   $$(GOTOOLCHAIN=$(1) $(GO) env GOROOT)/bin/go,GOTOOLCHAIN=$(1) $(GO))
@@ -317,7 +342,7 @@ build/targets/$(1)/%: $(call go_sources,selftests/targets)
 endef
 $(foreach go,$(TARGET_GOS),$(eval $(call target_rule,$(go))))
 
-# What the fuzz targets change: with DWARF that is not packed, and of the kind that has the least.
+# Programs that the fuzz targets mutate: one with uncompressed DWARF, one stripped (PIE).
 define fuzzed_rule
 build/fuzz/programs/$(1): $(call go_sources,selftests/targets)
 	$$(call say,GO,$$@)
@@ -330,96 +355,150 @@ $(foreach go,$(TARGET_GOS),$(eval $(call fuzzed_rule,$(go))))
 
 build/reference/%: $(call go_sources,selftests/reference)
 	$(call say,GO,$@)
-	$(Q)$(call go_build,selftests/reference,$(JUDGE_GO),./cmd/$*)
+	$(Q)$(call go_build,selftests/reference,$(ORACLE_GO),./cmd/$*)
 
-# What a person calls
+# User-visible targets
 
 build = $(MAKE) --no-print-directory -j$(shell nproc)
 
-deps: ## install what is missing (Debian 12 or newer)
-	@selftests/deps.sh
+deps: ## install missing packages with apt (Debian 12 or newer); demo, check and other targets for tests run this first
+	@selftests/deps.sh $(PACKAGES)
 
-demo: deps ## record a real Go server of ours for 3 seconds, and show what came out
-	@+$(build) all reference build/targets/$(JUDGE_GO)/server
+demo: deps ## record a Go server of this project for 3 seconds, and show the results
+	@+$(build) all reference build/targets/$(ORACLE_GO)/server
 	@selftests/demo.sh
 
-check check-long: ## every test; the many-times-repeated ones
-	@+selftests/run $@
+test: ## run the unit tests, plain and sanitized; requires no root and installs nothing
+	@+selftests/run $@ $(PARTS)
 
-check-kunit: ## the kernel module's KUnit suites, in user-mode Linux
+check: ## run all tests except the long ones; requires root
+	@+selftests/run $@ $(PARTS)
+
+check-long: ## run the long tests: many Go releases, many repetitions
+	@+selftests/run $@ $(PARTS)
+
+check-kunit: ## run the KUnit suites of the kernel module in user-mode Linux
 	@selftests/kunit
 
-check-vm: ## the tests in virtual machines, with Debian's 6.12 and 6.1 kernels (PARTS="...")
+check-vm: ## run the tests in virtual machines, with Debian's 6.12 and 6.1 kernels
 	@selftests/deps.sh
 	@+$(build) all kselftests reference $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
 	@selftests/vm/run $(PARTS)
 
-bench: ## what tracing costs the traced program, and what reading costs
+lint: ## check the sources with clang-format, shellcheck, gofmt, go vet and mandoc
+	@selftests/deps.sh $(LINT_PACKAGES)
+	@selftests/lint
+
+format-check: ## check the format of all C files with clang-format
+	@selftests/lint format
+
+man: ## check that the manual pages render without a warning
+	@selftests/lint manuals
+
+bench: ## measure the overhead for the traced program and the speed of reading traces
 	@selftests/deps.sh bpftrace time
 	@+$(build) all build/bench/empty build/bench/merge build/bench/untraced \
-		build/targets/$(JUDGE_GO)/pingpong reference
+		build/targets/$(ORACLE_GO)/pingpong reference
 	@selftests/bench/run
 	@selftests/bench/reader
 
-fidelity: ## our traces against the programs' own, each Go release, servers of others too (FIDELITY_GOS=...)
+fidelity: ## compare traces with those of runtime/trace, per Go release
 	@selftests/deps.sh
 	@+$(build) all reference
 	@selftests/fidelity
 
-mutants: ## small mistakes planted in the code: which do the unit tests miss? (MUTANTS=200 SEED=1)
-	@selftests/mutants/run -n $(or $(MUTANTS),200) -s $(or $(SEED),1)
+mutants: ## mutation testing: make small mistakes in the code, and list those that no unit test detects
+	@selftests/mutants/run -n $(MUTANTS) -s $(SEED)
 
-fuzz: ## libFuzzer on everything that reads foreign bytes, each for FUZZ_TIME seconds
+fuzz: ## run libFuzzer on all code that reads untrusted bytes
 	@selftests/deps.sh libclang-rt-19-dev
 	@+$(build) fuzzers
 	@selftests/fuzz/run all $(FUZZ_TIME)
 
-# Built in a copy, since kbuild writes beside the sources; one for each kernel, so that none is built twice.
+# Built in a copy, since kbuild writes next to the sources; one per kernel, so that none is built twice.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KMOD_RELEASE = $(shell sed -n 's/.* UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 KMOD_OUT = build/kmod/$(KMOD_RELEASE)
-# A key to sign modules with is where the kernel was built, if anywhere.
+# A module signing key exists only where the kernel was built.
 KMOD_MAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)/$(KMOD_OUT) CONFIG_GOTRACE=m \
 	    $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
 
-kmod: ## the optional kernel module, for the kernel that runs or the one of KDIR=...
-	@test -n "$(KMOD_RELEASE)" || { echo "make kmod: $(KDIR) has no headers of a kernel; install" \
-		"linux-headers-$$(uname -r), or give another KDIR" >&2; exit 1; }
+kmod: ## build the optional kernel module
+	@test -n "$(KMOD_RELEASE)" || { echo "make kmod: $(KDIR): kernel headers are missing; install" \
+		"linux-headers-$$(uname -r), or set KDIR" >&2; exit 1; }
 	$(Q)mkdir -p $(KMOD_OUT)/kmod && cp -a --update Kbuild include $(KMOD_OUT) && \
 		cp -a --update kmod/Kbuild kmod/*.[ch] $(KMOD_OUT)/kmod
 	$(Q)$(KMOD_MAKE) modules
 	$(Q)cp $(KMOD_OUT)/kmod/gotrace.ko kmod/gotrace.ko
 
-kmod_install: kmod ## install it; then: modprobe gotrace
+kmod_install: kmod ## install the kernel module; load it with: modprobe gotrace
 	$(Q)$(KMOD_MAKE) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
 	$(Q)PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KMOD_RELEASE)
 
-format-check: ## clang-format over every C file
-	@find bpf include kmod userspace selftests -name '*.[ch]' 2>/dev/null | \
-		xargs -r clang-format-19 --dry-run --Werror
-
-offsets: build/reference/offsets ## make userspace/target/offsets_table.c from real Go toolchains
+offsets: build/reference/offsets ## regenerate userspace/target/layout/offsets_table.c from Go toolchains
 	$(Q)mkdir -p build/tmp
 	$(Q)selftests/offsets/extract --table >build/tmp/offsets_table.c
-	$(Q)mv build/tmp/offsets_table.c userspace/target/offsets_table.c
+	$(Q)mv build/tmp/offsets_table.c userspace/target/layout/offsets_table.c
 
-man: $(MAN_PAGES) ## check that the manual pages render without a warning
-	@for page in $^; do \
-		warnings=$$(man --warnings -l -Tutf8 $$page 2>&1 >/dev/null); \
-		test -z "$$warnings" || { echo "$$page: $$warnings" >&2; exit 1; }; done
+# One entry per compiled C file, with the command that make would run
+compile_commands.json: ## write a compilation database, for clangd and other tools
+	@$(MAKE) --no-print-directory -nB V= CCACHE= all unit kselftests | \
+	sed -n 's/[\\"]/\\&/g; s,.* -c \([^ ]*\.c\) -o .*,{"directory": "$(CURDIR)"\, "file": "\1"\, "command": "&"},p' | \
+	sed '1s/^/[/; $$!s/$$/,/; $$s/$$/]/' >$@
 
-install: all
+# What the pages take from the code, in place of @NAME@
+MAN_FACTS := include/gotrace/version.h include/gotrace/kinds.h userspace/format/spec.h \
+	     userspace/target/layout/layout_tables.c userspace/target/layout/offsets_table.c
+
+build/man/%: userspace/man/% userspace/man/fill $(MAN_FACTS)
+	$(Q)mkdir -p $(@D) && userspace/man/fill $< >$@
+
+install: all $(MAN_PAGES) ## install the programs and the manual pages
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin build/gotrace-bpf build/gotrace
 	@for page in $(MAN_PAGES); do \
 		install -v -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 
-clean:
-	rm -rf build kmod/gotrace.ko
+# The value of a variable, for the test runner
+print-%:
+	@echo $($*)
 
-help: ## this list
-	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/  \1 - \2/p' Makefile
+clean: ## remove everything that was built
+	rm -rf build kmod/gotrace.ko compile_commands.json
 
-.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo check check-long check-kunit check-vm bench \
-	fidelity mutants mutants-unit fuzz kmod kmod_install format-check offsets man install clean help
+help_ARCH         := architecture to build for
+help_BPF_CLANG    := clang, for the BPF programs and the fuzzers
+help_BPFTOOL      := bpftool
+help_CC           := C compiler
+help_CCACHE       := ccache command; empty: compile without it
+help_CFLAGS       := flags for CC
+help_DESTDIR      := root directory for install and kmod_install
+help_FIDELITY_GOS := Go releases for fidelity
+help_FRESH        := 1 runs every test, also those that passed with the same inputs (check, check-long)
+help_FUZZ_TIME    := seconds per fuzz target
+help_GO           := go command; it downloads other Go releases
+help_ORACLE_GO    := Go release that verifies the output
+help_KDIR         := build directory of the kernel for kmod
+help_LTO          := flags for link-time optimization of the reader
+help_MUTANTS      := number of mistakes for mutants
+help_PACKAGES     := additional packages for deps
+help_PARTS        := run only the tests whose name contains one of these words (test, check, check-long, check-vm)
+help_PREFIX       := directory for install
+help_SAN          := 1 builds with ASan and UBSan into build/san
+help_SHARED       := 1 builds a shared library into build/mutants
+help_SEED         := seed that selects the mistakes for mutants
+help_TARGET_GOS   := Go releases that the target programs are built with
+help_V            := 1 prints the commands
+
+help: ## list the targets and variables
+	@echo 'usage: make [TARGET]... [VARIABLE=VALUE]...'; echo; echo 'Targets:'
+	@sed -n ':a; /\\$$/ { N; s/\\\n//; ba }; s/^\([a-z][a-z_.-]*\):.*## \(.*\)/\1 \2/p' Makefile | \
+		while read -r target text; do printf '  %-22s %s\n' $$target "$$text"; done
+	@echo; echo 'Variables and their current values:'
+	@printf '  %-22s %s\n' $(foreach name,$(sort $(patsubst help_%,%,$(filter help_%,$(.VARIABLES)))), \
+		'$(name)' '$(help_$(name)) [$($(name))]')
+
+.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-long check-kunit check-vm \
+	lint format-check man bench fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
+	install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Emit a record: reserve in this CPU group's ring, stamp, fill, submit without a wake-up.
+ * Emits a record: reserves a slot in the ring of the CPU, takes the time, fills and submits it
+ * without a wake-up. Upstream: the probes. Downstream: userspace/capture/drain.c, or kmod/kfuncs.c.
  *
  *	emit(rec, GT_DESTROY, gp, 0, tid, sizeof(*payload)) {
  *		payload = (void *)(rec + 1);
  *		payload->goid = goid;
  *	}
  *
- * The body is skipped when the ring is full, and what it filled is submitted at its end, however it
- * is left. The time is stamped after the slot was reserved: so whoever sees the ring's producer
- * position at T0 knows that each record up to T0 lies before it (drain.c). A record that found no
- * room takes a number, too, so that a reader sees the hole just there.
+ * The body is skipped when the ring is full; the record is submitted however the body is left. The
+ * time is taken after the slot was reserved: so all records with a time up to T0 are before the
+ * ring's producer position at T0 (drain.c). A lost record takes a number, too, so that the reader
+ * sees the gap in its place.
  *
- * Into a session of the module's (config.session) a record is copied when it is whole: it is built on
- * the stack, and the module stamps, numbers and counts.
+ * For a session of the module (config.session) a record is built on the stack, and the module
+ * copies it, takes the time, and numbers and counts it.
  */
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H
@@ -21,7 +22,7 @@
 #include "filter.bpf.h"
 #include "module.bpf.h"
 
-/* CPU to ring; a division only where there are more CPUs than rings. */
+/* The ring of a CPU; divides only if there are more CPUs than rings. */
 static __always_inline u32 emit__ring(u32 cpu)
 {
 	return cpu < config.rings ? cpu : cpu % config.rings;
@@ -29,17 +30,17 @@ static __always_inline u32 emit__ring(u32 cpu)
 
 static __always_inline u32 emit__number(u32 ring)
 {
-	asm volatile("" : "+r"(ring)); /* the bound just below is for the verifier's eyes */
+	asm volatile("" : "+r"(ring)); /* keeps the bound below for the verifier */
 	return __sync_fetch_and_add(&ring_seq[ring & (GT_RINGS_MAX - 1)][0], 1);
 }
 
-/* A record with `size` bytes in all, of which the header is filled; NULL: there was no room. */
+/* A record of `size` bytes with a complete header; rec is NULL if the ring is full. */
 struct emission {
 	struct gt_record *rec;
 	u32 size, session;
 };
 
-/* Where a record for a session is built. */
+/* Memory in which a record for a session is built. */
 #define EMIT_ROOM(name, payload) u64 name[(sizeof(struct gt_record) + (payload)) / 8]
 
 static __always_inline void emit__fill(struct gt_record *rec, enum gt_kind kind, u64 object,
@@ -59,7 +60,7 @@ static __always_inline struct emission emit__none(u64 payload)
 	};
 }
 
-/* `room` has as many bytes as the record; it is used with a session only. */
+/* `room` has as many bytes as the record; it is used for sessions only. */
 static __always_inline struct emission emit__begin(enum gt_kind kind, u64 object, u32 stack,
 						   u32 tid, u64 payload, void *room)
 {
@@ -93,7 +94,7 @@ static __always_inline struct emission emit__begin(enum gt_kind kind, u64 object
 	return e;
 }
 
-/* Now is the time of this record, not when it is whole. */
+/* Takes the time of the record now, not when it is complete. */
 static __always_inline void emit__stamp(struct gt_record *rec)
 {
 	if (!config.session)
@@ -102,7 +103,7 @@ static __always_inline void emit__stamp(struct gt_record *rec)
 	rec->cpu = bpf_get_smp_processor_id();
 }
 
-/* It is there, and whole. */
+/* Submits the complete record. */
 static __always_inline void emit__put(struct emission *e)
 {
 	if (e->session)
@@ -117,7 +118,7 @@ static __always_inline void emit__end(struct emission *e)
 		emit__put(e);
 }
 
-/* Three loops of one round: each declares what the next one needs. */
+/* Three loops of one iteration: each declares a variable of the next one. */
 #define emit(record, kind, object, stack, tid, payload)                                            \
 	for (EMIT_ROOM(room_, payload), *first_ = room_; first_; first_ = NULL)                    \
 		for (struct emission emission_ __attribute__((cleanup(emit__end))) =               \
@@ -126,7 +127,7 @@ static __always_inline void emit__end(struct emission *e)
 		     once_; once_ = NULL)                                                          \
 			for (struct gt_record *record = emission_.rec; record; record = NULL)
 
-/* A record without, or with one number as, payload. */
+/* A record without payload, or with one number. */
 static __always_inline void emit_plain(enum gt_kind kind, u64 object, u32 stack, u32 tid)
 {
 	emit (rec, kind, object, stack, tid, 0)
@@ -139,7 +140,7 @@ static __always_inline void emit_value(enum gt_kind kind, u64 object, u32 stack,
 		*(u64 *)(rec + 1) = value;
 }
 
-/* A whole probe: is it ours, then `emission`, an expression of ctx and tid. */
+/* A complete probe: filters, then evaluates `emission`, an expression of ctx and tid. */
 #define EMIT_PROBE(name, emission) SEC("uprobe.multi") EMIT_BODY(int name, emission)
 #define EMIT_PART(name, emission)  EMIT_BODY(PROBE_PART name, emission)
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Is it ours? First step of every probe.
+ * The first step of every probe: does the hit belong to the target?
  *
- * The breakpoint stands in a page of the program's file: a child that vfork made runs into it in
- * its parent's memory, and without the kernel's PID filter so does every process of that program.
+ * Breakpoints are in a page of the program's file: a child created by vfork hits them in its
+ * parent's memory, and without the kernel's PID filter so does every process of that program.
+ * Downstream: emit.bpf.h.
  */
 #ifndef BPF_FILTER_H
 #define BPF_FILTER_H
@@ -11,8 +12,8 @@
 #include "maps.bpf.h"
 
 /*
- * The host's TID of the thread that hit, or 0: another process's. Hits are not counted here - an
- * atomic add costs 25 ns - but by their records, lost ones included.
+ * The TID (initial PID namespace) of the thread that hit; 0: of another process. Hits are not
+ * counted here, because an atomic addition costs 25 ns; records are, lost ones included.
  */
 static __always_inline u32 filter__ours(void)
 {
@@ -26,12 +27,12 @@ static __always_inline u32 filter__ours(void)
 }
 
 /*
- * A probe that walks a stack, but not often, is a part of a program that several share: the
- * verifier takes 4 to 9 ms for the walk, in each program that has it.
+ * Rare probes that walk a stack share one program, because the verifier needs 4 to 9 ms for the
+ * walk in each program that contains it.
  */
 #define PROBE_PART static __noinline int
 
-/* The site's own part of its cookie. */
+/* The part of the cookie that is specific to the site. */
 static __always_inline u64 cookie__site(struct pt_regs *ctx)
 {
 	return GT_COOKIE_SITE(bpf_get_attach_cookie(ctx));
@@ -40,6 +41,15 @@ static __always_inline u64 cookie__site(struct pt_regs *ctx)
 static __always_inline enum gt_probe cookie__probe(struct pt_regs *ctx)
 {
 	return GT_COOKIE_PROBE(bpf_get_attach_cookie(ctx));
+}
+
+/*
+ * At a function's entry, on the goroutine's stack: whether the function begins again, because the
+ * stack must grow or the goroutine is preempted. The probe at the stack check is then hit twice.
+ */
+static __always_inline bool entry__repeats(const struct pt_regs *ctx)
+{
+	return config.entry_at_check && GO_BELOW_EQUAL(ctx);
 }
 
 #endif

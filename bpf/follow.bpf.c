@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * record --follow: which processes descend from the first one, and what they execute.
+ * record --follow: reports processes that descend from the first one, and what they execute.
  *
- * An object of its own, since it outlives the probes of each recording: userspace/capture/tracker.c
- * loads it. It stops nobody and reads nothing of theirs.
+ * An object of its own, because it outlives the probes of each recording. It neither stops
+ * processes nor reads their memory. Upstream and downstream: userspace/capture/tracker.c, which
+ * loads it and reads its map.
  */
 #include "goabi.bpf.h"
 #include "gotrace/follow.h"
@@ -23,7 +24,7 @@ struct task_struct {
 	struct signal_struct *signal;
 } __attribute__((preserve_access_index));
 
-/* The living ones, by PID. The first is put there by tracker.c. About 1 MiB. */
+/* Live processes by PID. tracker.c adds the first. About 1 MiB. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GT_FOLLOWED_MAX);
@@ -31,14 +32,14 @@ struct {
 	__type(value, u8);
 } tree SEC(".maps");
 
-/* Execs: a few a second, and thousands at most. Reader: tracker.c, woken by each. */
+/* Execs: a few per second, thousands at most. Reader: tracker.c, woken by each. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 17);
 } execs SEC(".maps");
 
 gt_u32 launcher = 0;  /* the recorder that holds the command until it executes a Go program */
-gt_u64 overflows = 0; /* processes or execs for which there was no room */
+gt_u64 overflows = 0; /* processes or execs that did not fit */
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(followed_fork, struct task_struct *parent, struct task_struct *child)

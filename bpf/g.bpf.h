@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The runtime's g and m as the probes read them: one read covers the head of a g.
+ * Reads the runtime's g and m: one read covers the head of a g.
  *
- * g.m, g.sched, g.goid, g.waitreason and a few flags stand within the first 224 bytes in all
- * releases; a member that does not is read by itself. Which it is, the verifier decides, since the
- * offsets are constants to it: the branch not taken is cut out.
+ * g.m, g.sched, g.goid, g.waitreason and a few flags are within the first 224 bytes in all
+ * releases; a member that is not is read separately. The offsets are constants, so the verifier
+ * removes the branch not taken. Upstream: the probes. Downstream: stack.bpf.h.
  */
 #ifndef BPF_G_H
 #define BPF_G_H
@@ -30,7 +30,7 @@ struct g_head {
 		value_;                                                                            \
 	})
 
-/* A goroutine that is not on its own stack right now, and where it was left. */
+/* A goroutine that is not running on its own stack, and where it was left. */
 struct g {
 	u64 addr;
 	u64 m;
@@ -40,9 +40,9 @@ struct g {
 };
 
 /*
- * Functions of their own are these readers not for the code's size but for the BPF stack's: it has
- * 512 bytes for a probe and all that it calls into. 0, or negative and *ret knows no more than the
- * address: a transition is recorded even when its page could not be read.
+ * These readers are functions of their own because of the BPF stack, which has 512 bytes for a
+ * probe and its callees. Return 0, or negative with only the address in *ret: a transition is
+ * recorded even if its page could not be read.
  */
 __weak __noinline int g__read(u64 addr, struct g *ret)
 {
@@ -63,14 +63,15 @@ __weak __noinline int g__read(u64 addr, struct g *ret)
 	ret->leaf.pc = G_MEMBER(&g, u64, config.g_sched + config.gobuf_pc);
 	ret->leaf.fp = G_MEMBER(&g, u64, config.g_sched + config.gobuf_bp);
 	ret->leaf.second = 0;
-	/* Stopped in morestack, before the function pushed its frame: runtime/tracestack.go. */
+	/* Stopped in morestack, before the function pushed its frame: see runtime/tracestack.go. */
 	if (config.g_sync_safe_point != GT_NO_OFFSET && config.stack_depth > 1 &&
 	    G_MEMBER(&g, u8, config.g_sync_safe_point))
-		ret->leaf.second = go_read_u64(G_MEMBER(&g, u64, config.g_sched + config.gobuf_sp));
+		ret->leaf.second =
+			go_left_return(G_MEMBER(&g, u64, config.g_sched + config.gobuf_sp));
 	return 0;
 }
 
-/* The p of the thread that the probe interrupted; g is its R14. */
+/* The p of the interrupted thread; g is its current one. */
 static __always_inline u64 current_p(u64 g)
 {
 	return go_read_u64(go_read_u64(g + config.g_m) + config.m_p);
@@ -83,11 +84,11 @@ static __always_inline u64 current_curg(u64 g0)
 }
 
 /*
- * Which goroutine runs on the thread of a g0: m.curg, remembered so that it need not be read
- * through g0.m. It is true if g.m, which is read with g.sched anyway, is that m: a goroutine that
- * leaves its thread, by whatever way, loses its m. Writer: execute() and curg__head(); reader:
- * curg__head(). Two g0s may share a place, and their threads write it at once: the key is made of
- * g0 and m, so that one's m and the other's g0 match nothing. 12 KiB.
+ * A cache of m.curg by g0, which avoids a read through g0.m. An entry is valid if g.m, which is
+ * read with g.sched anyway, is that m: a goroutine that leaves its thread loses its m. Writer:
+ * execute() and curg__head(); reader: curg__head(). Two g0s may share a place, and their threads
+ * may write it at the same time: the key combines g0 and m, so that a mix of two entries matches
+ * neither. 12 KiB.
  */
 struct curg_place {
 	u64 key; /* g0 ^ m */
@@ -107,14 +108,14 @@ static __always_inline void curg__set(u64 g0, u64 g)
 		place->curg = g;
 }
 
-#define CURG_HEAD 72 /* bytes: from g.m through g.sched, which stand side by side */
+#define CURG_HEAD 72 /* bytes: g.m through g.sched, which are adjacent */
 
 struct curg_head {
 	u64 m;
 	u64 word[CURG_HEAD / 8 - 1];
 };
 
-/* Reads the head of m.curg. Returns its address, 0: none runs on this thread. */
+/* Reads the head of m.curg. Returns its address; 0: no goroutine runs on this thread. */
 static __always_inline u64 curg__head(u64 g0, struct curg_head *head)
 {
 	struct curg_place *place = curg__place(g0);
@@ -134,8 +135,8 @@ static __always_inline u64 curg__head(u64 g0, struct curg_head *head)
 }
 
 /*
- * Where the goroutine for which the runtime works on this thread's g0 was left. -1: none, the
- * scheduler itself is at work; 1: the goroutine itself is running, on no g0.
+ * Where the goroutine was left for which the runtime works on this thread's g0. -1: none, the
+ * scheduler itself runs; 1: the goroutine itself runs, not g0.
  */
 __weak __noinline int curg__leaf(u64 g0, struct leaf *ret)
 {
@@ -156,12 +157,12 @@ __weak __noinline int curg__leaf(u64 g0, struct leaf *ret)
 	ret->fp = *(u64 *)((char *)&head + bp);
 	ret->second = 0;
 	/*
-	 * There, g.sched has no frame for systemstack's caller, and as PC systemstack_switch's very
-	 * first, which is no return address: one further it is taken for that function's.
+	 * There, g.sched has no frame for systemstack's caller, and its PC is the first of
+	 * systemstack_switch, which is no return address: plus 1 it is in that function.
 	 */
 	ret->pc += config.systemstack_frameless;
 	if (config.systemstack_frameless)
-		ret->second = go_read_u64(*(u64 *)((char *)&head + sp));
+		ret->second = go_left_return(*(u64 *)((char *)&head + sp));
 	return 0;
 }
 

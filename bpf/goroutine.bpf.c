@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of goroutines: started, parked, made ready, yielding, created, ended, in system calls.
+ * Probes of goroutines: started, parked, unblocked, yielding, created, ended, in system calls.
  *
- * Before them in an event's way: target/site.c, which chose the instructions. After them:
- * emit.bpf.h. What stands in the registers at each: include/gotrace/session.h. Each program is: is
- * it ours, read, emit. A user read costs about 35 ns, as much as all else after the trap.
+ * Upstream: userspace/target/probe/site.c, which chose the instructions; include/gotrace/kinds.h
+ * lists the registers at each. Downstream: emit.bpf.h. Each program filters, reads and emits. A
+ * read of user memory costs about 35 ns, as much as the rest of the program.
  */
 #define MODULE_KSYMS
 #include "filter.bpf.h"
@@ -24,7 +24,7 @@ int execute(struct pt_regs *ctx)
 	return 0;
 }
 
-/* m.waitTraceBlockReason and m.waitTraceSkip stand side by side, in either order: one read. */
+/* m.waitTraceBlockReason and m.waitTraceSkip are adjacent, in either order: one read. */
 static __always_inline void read_park(u64 m, struct gt_park *park)
 {
 	bool skip_first = config.m_skip < config.m_block_reason;
@@ -72,7 +72,7 @@ int ready(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A change of status that is an unblock which bypasses ready(); the cookie says whose. */
+/* A change of status that unblocks without ready(); the cookie contains the cause. */
 PROBE_PART cas_runnable(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack = 0;
@@ -86,7 +86,7 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 		p = current_p(GO_G(ctx));
 		mode = go_read_u8(p + config.p_gc_mode);
 	} else if (via == GT_VIA_SCHEDULER) {
-		/* by a goroutine, where the runtime injects a list for it; else there is none */
+		/* the goroutine for which the runtime injects a list; otherwise there is none */
 		stack = curg__stack(GO_G(ctx), tid);
 	}
 	emit (rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
@@ -99,15 +99,16 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 }
 
 /*
- * Up to 1.20 nothing says whether it was stopped in morestack, before the function pushed its frame.
- * If it was, *sched.sp is the second PC; else userspace drops it, which sees that the first is that
- * of runtime.asyncPreempt2. There it may be 0, and must go along all the same to be dropped.
+ * Up to 1.20 it is unknown whether the goroutine was stopped in morestack, before the function
+ * pushed its frame. If so, *sched.sp is the second PC; if not, userspace drops it, because the
+ * first PC is that of runtime.asyncPreempt2. In that case it may be 0, and is sent all the same.
  */
 static __always_inline void second_of_preempted(struct g *g)
 {
 	if (config.systemstack_frameless)
 		g->leaf.second =
-			go_read_u64(go_read_u64(g->addr + config.g_sched + config.gobuf_sp)) ?: 1;
+			go_left_return(go_read_u64(g->addr + config.g_sched + config.gobuf_sp)) ?:
+												  1;
 }
 
 static __always_inline void yield(u32 tid, u64 gp, u64 why, bool by_scheduler)
@@ -204,7 +205,7 @@ int destroy(struct pt_regs *ctx)
 	return 0;
 }
 
-/* GT_PROBE_SWITCH: gp hands its thread to the goroutine that waits in gp.coroarg. Go's has no stack. */
+/* GT_PROBE_SWITCH: gp hands its thread to the goroutine in gp.coroarg. Has no stack, as in Go. */
 SEC("uprobe.multi")
 int coro_switch(struct pt_regs *ctx)
 {
@@ -228,12 +229,12 @@ int coro_switch(struct pt_regs *ctx)
 /* The goroutine is on its own stack, at a function's first instruction or, `framed`, further on. */
 static __always_inline void own_leaf(struct pt_regs *ctx, struct leaf *leaf, bool framed)
 {
-	leaf->pc = go_read_u64(framed ? ctx->bp + 8 : ctx->sp);
+	leaf->pc = go_return_address(ctx, framed);
 	leaf->second = 0;
-	leaf->fp = framed ? go_read_u64(ctx->bp) : ctx->bp;
+	leaf->fp = go_caller_fp(ctx, framed);
 }
 
-/* Where reentersyscall(pc, sp, bp) was inlined, before its end: it has saved them in g.sched. */
+/* At an inlined reentersyscall(pc, sp, bp), before its end: it has saved them in g.sched. */
 static __always_inline bool inlined_syscall(struct pt_regs *ctx, u64 cookie, struct leaf *leaf)
 {
 	u32 at = config.g_sched;
@@ -246,11 +247,11 @@ static __always_inline bool inlined_syscall(struct pt_regs *ctx, u64 cookie, str
 	if (!site__object(ctx, cookie, GO_G(ctx), &gp))
 		return false;
 	leaf->pc = go_read_u64(gp + at + config.gobuf_pc);
-	leaf->fp = config.syscall_bp_in_cx ? go_read_u64(gp + at + config.gobuf_bp) : 0;
+	leaf->fp = config.syscall_fp_given ? go_read_u64(gp + at + config.gobuf_bp) : 0;
 	return true;
 }
 
-/* reentersyscall(pc, sp, bp): the arguments are its caller's caller; before 1.23 there is no bp. */
+/* reentersyscall(pc, sp, bp): the arguments describe the caller's caller; no bp before 1.23. */
 SEC("uprobe.multi")
 int syscall_enter(struct pt_regs *ctx)
 {
@@ -262,7 +263,7 @@ int syscall_enter(struct pt_regs *ctx)
 		return 0;
 	if (config.stack_depth) {
 		if (!cookie)
-			leaf.fp = config.syscall_bp_in_cx ? GO_ARG3(ctx) : go_read_u64(ctx->bp);
+			leaf.fp = config.syscall_fp_given ? GO_ARG3(ctx) : go_caller_fp(ctx, true);
 		stack = stack__id_hot(&leaf, tid);
 	}
 	emit_plain(GT_SYSCALL_ENTER, GO_G(ctx), stack, tid);
@@ -322,7 +323,7 @@ EMIT_PROBE(syscall_try_exit, emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
 EMIT_PROBE(syscall_lost, emit_plain(GT_SYSCALL_LOST, 0, 0, tid))
 EMIT_PROBE(syscall_no_p, emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))
 
-/* A thread of C's, on the g0 that it was lent: the goroutine is the M's own. */
+/* A thread of C, on the g0 that it borrowed: the goroutine is that of the M. */
 SEC("uprobe.multi")
 int create_syscall(struct pt_regs *ctx)
 {

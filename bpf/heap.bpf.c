@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The probe of the heap's size, by far the most frequent of the heap's: at each new span of a P's
- * cache. The others are in runtime.bpf.c; userspace/sequence/state_heap.c has what becomes of them.
+ * The most frequent probe of the heap: its size, at each new span of a P's cache. The others are in
+ * runtime.bpf.c. Downstream: emit.bpf.h, userspace/sequence/state_heap.c.
  */
 #include "filter.bpf.h"
 #include "emit.bpf.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The data of all objects that write records, one copy for each: maps.bpf.h says who writes and who
- * reads it.
- */
+/* Data of all objects that write records, defined once: see maps.bpf.h. */
 #include "maps.bpf.h"
 
 const volatile struct gt_config config = {};

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel module's functions, where there is a module: include/gotrace/module.h says what they do.
+ * The kernel module's functions, if it is loaded: include/gotrace/module.h documents them.
  *
- * Weak: without the module the kernel does not know them, libbpf says so with their address, 0, and
- * the verifier cuts out what would call them. config.kfuncs is userspace's word that the module and
- * the kernel let these programs call them, and config.session, the number of a session of the module's,
- * comes only with it.
+ * They are weak: without the module libbpf gives them the address 0, and the verifier removes the
+ * calls. config.kfuncs is set by userspace if the module and the kernel let these programs call
+ * them; config.session, the number of a session of the module, is set only then.
  *
- * To look for them libbpf reads the kernel's types, which takes 17 ms and is not to be had on each kernel. So
- * where there is no module the same sources are loaded as they are compiled without it (WITHOUT_MODULE), and so
- * are those of sample.bpf.c always.
+ * libbpf reads the kernel's types to look for them, which takes 17 ms and is unsupported by some
+ * kernels. So without the module the same sources are loaded as compiled without it
+ * (WITHOUT_MODULE); sample.bpf.c is always compiled that way.
  */
 #ifndef BPF_MODULE_H
 #define BPF_MODULE_H
@@ -21,8 +20,9 @@
 #include "gotrace/module.h"
 
 /*
- * Of the objects that are linked into one, one says that these are the kernel's (MODULE_KSYMS) and the
- * others only that they are elsewhere: libbpf's linker, up to 1.5 at least, refuses to hear it twice.
+ * Of the objects that are linked into one, one declares these as functions of the kernel
+ * (MODULE_KSYMS) and the others as plain externals: libbpf's linker, up to 1.5 at least, rejects a
+ * second declaration.
  */
 #ifndef WITHOUT_MODULE
 
@@ -38,7 +38,7 @@ extern u32 gotrace_stack_id(u32 session, struct gt_unwind *w, u32 depth) MODULE_
 extern int gotrace_emit(u32 session, void *rec, u32 rec__sz, u64 tail,
 			u32 tail_len) MODULE_FUNCTION;
 
-/* Whether the module walks stacks. A constant to the verifier. */
+/* Whether the module walks stacks. A constant for the verifier. */
 static __always_inline bool module__walks(void)
 {
 	return config.kfuncs && bpf_ksym_exists(gotrace_stack_hash);
@@ -46,7 +46,7 @@ static __always_inline bool module__walks(void)
 
 #else
 
-/* Nobody calls these: config.kfuncs and config.session are 0 with them, and the verifier cuts the calls out. */
+/* Never called: config.kfuncs and config.session are 0 here, and the verifier removes the calls. */
 static __always_inline u64 gotrace_stack_hash(struct gt_unwind *w, u32 depth)
 {
 	return 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of the process: it replaced its program by exec, which ends the recording.
+ * Probe of the process: it replaced its program by exec, which ends the recording. Downstream:
+ * emit.bpf.h, userspace/capture/recorder.c.
  */
 #include "emit.bpf.h"
 
-/* Runs in the thread that called exec, whichever it was: by now it is the only one, and leads. */
+/* Runs in the thread that called exec: by now it is the only one, and the leader. */
 static __always_inline int ended_by_exec(void)
 {
 	u64 id = bpf_get_current_pid_tgid();
@@ -14,7 +15,7 @@ static __always_inline int ended_by_exec(void)
 	return 0;
 }
 
-/* With the module's session, whose functions a program of the type below may not call. */
+/* For sessions of the module, whose functions a program of the type below may not call. */
 SEC("tp_btf/sched_process_exec")
 int process_exec_session(u64 *ctx)
 {

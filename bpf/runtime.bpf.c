@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of the runtime around goroutines: Ps, stop-the-world, garbage collection, sweeping.
+ * Probes of the runtime around goroutines: Ps, stop-the-world pauses, garbage collection, sweeping.
  *
- * As goroutine.bpf.c: is it ours, read, emit. These are rare against goroutines' transitions.
+ * As goroutine.bpf.c, but rare in comparison. Upstream: userspace/target/probe/site.c. Downstream:
+ * emit.bpf.h.
  */
 #include "filter.bpf.h"
 #include "g.bpf.h"
@@ -43,10 +44,10 @@ int p_handoff(struct pt_regs *ctx)
 }
 
 /*
- * The stack of what runs on g0 or on the goroutine itself: at a function's first instruction, or,
- * `framed`, behind its prologue; the function itself is left out either way.
+ * The stack of what runs on g0 or on the goroutine itself, without the current function: at its
+ * first instruction or, `framed`, after its prologue.
  */
-static __always_inline u32 here(struct pt_regs *ctx, u32 tid, bool framed)
+static __always_inline u32 stack_here(struct pt_regs *ctx, u32 tid, bool framed)
 {
 	struct leaf leaf = {};
 	int where;
@@ -57,8 +58,8 @@ static __always_inline u32 here(struct pt_regs *ctx, u32 tid, bool framed)
 	if (where < 0)
 		return 0;
 	if (where > 0) {
-		leaf.pc = go_read_u64(framed ? ctx->bp + 8 : ctx->sp);
-		leaf.fp = framed ? go_read_u64(ctx->bp) : ctx->bp;
+		leaf.pc = go_return_address(ctx, framed);
+		leaf.fp = go_caller_fp(ctx, framed);
 	}
 	return stack__id(&leaf, tid);
 }
@@ -70,19 +71,19 @@ PROBE_PART stw_begin(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 
 	if (tid)
-		emit_value(GT_STW_BEGIN, 0, here(ctx, tid, false), tid, reason);
+		emit_value(GT_STW_BEGIN, 0, stack_here(ctx, tid, false), tid, reason);
 	return 0;
 }
 
 EMIT_PROBE(stw_end, emit_plain(GT_STW_END, 0, 0, tid))
-EMIT_PART(gc_begin, emit_plain(GT_GC_BEGIN, 0, here(ctx, tid, cookie__site(ctx)), tid))
+EMIT_PART(gc_begin, emit_plain(GT_GC_BEGIN, 0, stack_here(ctx, tid, cookie__site(ctx)), tid))
 EMIT_PROBE(gc_end, emit_plain(GT_GC_END, 0, 0, tid))
 
 /*
- * The same with the function itself: `place`, or where that is 0, at its first instruction. The
- * tracer's own function, which the runtime has on top of it, is left out.
+ * The same with the current function, at `place` or, if that is 0, its first instruction. The
+ * tracer's own function, which the runtime has on top, is omitted.
  */
-static __always_inline u32 inside(struct pt_regs *ctx, u32 tid, u64 place)
+static __always_inline u32 stack_inside(struct pt_regs *ctx, u32 tid, u64 place)
 {
 	struct leaf leaf = {};
 	int where;
@@ -93,22 +94,21 @@ static __always_inline u32 inside(struct pt_regs *ctx, u32 tid, u64 place)
 	if (where < 0)
 		return 0;
 	if (where > 0) {
-		leaf.fp = ctx->bp;
-		leaf.pc = REGISTER(ctx, ip);
+		leaf.fp = REGS_FP(ctx);
+		leaf.pc = GO_PC(ctx);
 		if (place)
 			leaf.pc = GT_COOKIE_PLACE(place, leaf.pc);
 		else
-			leaf.second = go_read_u64(ctx->sp);
-		leaf.pc += !place; /* as return addresses are, it is behind its instruction */
+			leaf.second = go_return_address(ctx, false);
+		leaf.pc += !place; /* after its instruction, as return addresses are */
 	}
 	return stack__id(&leaf, tid);
 }
 
 EMIT_PART(assist_begin,
-	  emit_plain(GT_ASSIST_BEGIN, GO_G(ctx), inside(ctx, tid, cookie__site(ctx)), tid))
+	  emit_plain(GT_ASSIST_BEGIN, GO_G(ctx), stack_inside(ctx, tid, cookie__site(ctx)), tid))
 
 #define CHUNK_PAGES 512 /* pagesPerReclaimerChunk */
-#define PAGE	    8192
 
 PROBE_PART sweep_span(struct pt_regs *ctx)
 {
@@ -117,17 +117,17 @@ PROBE_PART sweep_span(struct pt_regs *ctx)
 	struct gt_span *payload, span = {};
 	u64 s;
 
-	if (!tid)
+	if (!tid || (!chunk && entry__repeats(ctx)))
 		return 0;
 	if (chunk) {
-		span.bytes = CHUNK_PAGES * PAGE;
+		span.bytes = CHUNK_PAGES * GT_PAGE;
 	} else {
 		s = go_read_u64(GO_ARG1(ctx));
-		span.bytes = go_read_u64(s + config.span_npages) * PAGE;
+		span.bytes = go_read_u64(s + config.span_npages) * GT_PAGE;
 		span.size = go_read_u64(s + config.span_elem_size);
 		span.objects = go_read_u32(s + config.span_alloc_count) & 0xffff;
 	}
-	stack = inside(ctx, tid, chunk);
+	stack = stack_inside(ctx, tid, chunk);
 	emit (rec, GT_SWEEP_SPAN, 0, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		*payload = span;
@@ -135,7 +135,7 @@ PROBE_PART sweep_span(struct pt_regs *ctx)
 	return 0;
 }
 
-/* From 1.25 on the tracer says 0 when there is no goal by growth, but one by the memory limit. */
+/* Since 1.25 the tracer reports 0 if there is no goal by growth, but one by the memory limit. */
 PROBE_PART heap_goal(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
@@ -144,7 +144,7 @@ PROBE_PART heap_goal(struct pt_regs *ctx)
 
 	if (!tid)
 		return 0;
-	if (cookie && (int)go_read_u32(GT_COOKIE_PLACE(cookie, REGISTER(ctx, ip))) < 0)
+	if (cookie && (int)go_read_u32(GT_COOKIE_PLACE(cookie, GO_PC(ctx))) < 0)
 		goal = 0;
 	emit_value(GT_HEAP_GOAL, 0, 0, tid, goal);
 	return 0;
@@ -172,7 +172,7 @@ PROBE_PART sweep_left(struct pt_regs *ctx)
 EMIT_PART(assist_end, emit_plain(GT_ASSIST_END, GO_G(ctx), 0, tid))
 EMIT_PART(sweep_begin, emit_plain(GT_SWEEP_BEGIN, 0, 0, tid))
 EMIT_PART(sweep_end, emit_plain(GT_SWEEP_END, 0, 0, tid))
-EMIT_PART(procs, emit_value(GT_PROCS, 0, here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
+EMIT_PART(procs, emit_value(GT_PROCS, 0, stack_here(ctx, tid, false), tid, (u32)GO_ARG1(ctx)))
 
 SEC("uprobe.multi")
 int runtime_rare(struct pt_regs *ctx)

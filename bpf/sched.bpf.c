@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's side: which of the target's threads there are, on which core, and why on none.
+ * Kernel events of scheduling: the target's threads, on which CPU they are, and why on none.
  *
- * With syscall.bpf.c an object of its own, loaded only when it is asked for
- * (userspace/capture/kernel_probes.c), with the maps of the probes' object. These programs run at each
- * context switch and wake-up of the machine: who is not the target leaves after two loads. After
- * them: sequence/kernel.c.
+ * An object of its own with syscall.bpf.c, loaded only on request
+ * (userspace/capture/kernel_probes.c), with the maps of the probes' object. These programs run at
+ * each context switch and wake-up of the machine: for other processes they end after two loads.
+ * Downstream: userspace/sequence/kernel_events.c.
  */
 #define MODULE_KSYMS
 #include "task.bpf.h"
@@ -15,46 +15,28 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Where the kernel counts what a CPU is in the midst of, from 6.2 to 6.14: see the next. */
+/* Contains the preemption count of a CPU in 6.2 to 6.14: see below. */
 struct pcpu_hot {
 	int preempt_count;
 } __attribute__((preserve_access_index));
 
 /*
- * From a CPU's run queue to its pcpu_hot, or, on kernels without that, to its __preempt_count:
- * kernel_probes.c finds it in the kernel's BTF. 0: not known, and no waker is called an interrupt.
+ * Distance from a CPU's run queue to its pcpu_hot or, on kernels without that, its __preempt_count:
+ * kernel_probes.c finds it in the kernel's BTF. 0: unknown, and no wake-up counts as an
+ * interrupt's.
  */
 const volatile long preempt_count_from_rq = 0;
 
 #define HARD_INTERRUPT 0xff0000 /* NMIs and interrupts */
 #define SOFT_INTERRUPT 0x000100 /* a soft interrupt is being served */
 
-/* System calls of amd64 that may send what arrives on this machine, in a soft interrupt of their own. */
-static __always_inline bool sends(long call)
-{
-	switch (call) {
-	case 1:	  /* write */
-	case 3:	  /* close */
-	case 20:  /* writev */
-	case 40:  /* sendfile */
-	case 42:  /* connect */
-	case 44:  /* sendto */
-	case 46:  /* sendmsg */
-	case 48:  /* shutdown */
-	case 275: /* splice */
-	case 307: /* sendmmsg */
-		return true;
-	}
-	return false;
-}
-
 /*
- * Not by the variable's symbol, which a kernel without CONFIG_KALLSYMS_ALL does not let us name. The
- * current thread's run queue is this CPU's.
+ * The variable's symbol is unavailable on a kernel without CONFIG_KALLSYMS_ALL. The current
+ * thread's run queue is this CPU's.
  *
- * What a thread sends to a socket of this machine wakes the reader in a soft interrupt, which its own
- * system call serves before it ends: no interrupt, it did that itself. One of a device that comes just
- * then, after its hard part, looks the same.
+ * Data that a thread sends to a socket of this machine wakes the reader in a soft interrupt within
+ * its own system call: that is the thread's wake-up, not an interrupt's. A device's soft interrupt
+ * that runs just then looks the same.
  */
 static __always_inline bool in_interrupt(void)
 {
@@ -70,19 +52,19 @@ static __always_inline bool in_interrupt(void)
 	if (count & HARD_INTERRUPT)
 		return true;
 	return count & SOFT_INTERRUPT &&
-	       (current->flags & PF_KTHREAD || !sends(task__syscall(current)));
+	       (current->flags & PF_KTHREAD || !syscall__sends(task__syscall(current)));
 }
 
 /*
- * Up to 6.14 `state` is not put right when a signal keeps a thread from going to sleep; its own is.
- * One that could go on, on its way to user mode, calls schedule() as one that yields does: what tells
- * them apart is the system call.
+ * Up to 6.14 `state` is stale when a signal keeps a thread from sleeping; the thread's own is not.
+ * A thread that is preempted on its way to user mode calls schedule() like one that yields: only
+ * the system call distinguishes them.
  */
-static __always_inline enum gt_off why_off(struct task_struct *prev, bool preempt,
-					   unsigned int state)
+static __always_inline enum gt_off off_reason(struct task_struct *prev, bool preempt,
+					      unsigned int state)
 {
 	if (state && !preempt && prev->__state)
-		return task__sleeps(state);
+		return task__sleep_reason(state);
 	if (task__throttled(prev))
 		return GT_OFF_THROTTLED;
 	return !preempt && task__syscall(prev) == SYS_SCHED_YIELD ? GT_OFF_YIELDED :
@@ -112,12 +94,12 @@ static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct 
 }
 
 /*
- * Both records of a switch between two of our threads have one time, which is stamped after both slots were
- * reserved: a core is always somebody's. Older verifiers, 6.1's for one, forget that a slot is there, and see
- * it leak when that is asked twice: so each is asked once.
+ * Both records of a switch between two target threads have one time, taken after both slots were
+ * reserved: a CPU always has a thread. Older verifiers (6.1) forget that a slot was checked, and
+ * report a leak at a second check: so each is checked once.
  */
-static __always_inline void both(struct emission *off, struct task_struct *prev,
-				 struct task_struct *next, bool to, enum gt_off why)
+static __always_inline void emit_switch(struct emission *off, struct task_struct *prev,
+					struct task_struct *next, bool to, enum gt_off why)
 {
 	EMIT_ROOM(room, 0);
 	struct emission on = emit__none(0);
@@ -136,7 +118,7 @@ static __always_inline void both(struct emission *off, struct task_struct *prev,
 	}
 }
 
-/* The fourth argument is the last one since 5.19; before it the state was read from the thread. */
+/* The fourth argument is the last one since 5.19; before, the state was read from the thread. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -147,12 +129,12 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	enum gt_off why = GT_OFF_END;
 
 	if (from) {
-		why = why_off(prev, preempt, prev_state);
+		why = off_reason(prev, preempt, prev_state);
 		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu),
 				  room);
 	}
 	if (off.rec)
-		both(&off, prev, next, to, why);
+		emit_switch(&off, prev, next, to, why);
 	else if (to)
 		emit_plain(GT_CPU_ON, prev->pid, 0, next->pid);
 	if (why == GT_OFF_DEAD)
@@ -160,7 +142,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-/* In whoever wakes it, or whom the interrupt that does has stopped. */
+/* Runs in the waker, or in the thread that the waking interrupt stopped. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
@@ -178,7 +160,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* Unlike sched_process_fork it tells of io_uring's threads, too. Its first time on a core is later. */
+/* Unlike sched_process_fork it also reports threads of io_uring. Runs before their first switch. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(task_newtask, struct task_struct *task)
 {
@@ -187,7 +169,7 @@ int BPF_PROG(task_newtask, struct task_struct *task)
 	return 0;
 }
 
-/* Before the name is there. */
+/* Runs before the name is set. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 {
@@ -206,7 +188,7 @@ static __always_inline void describe(struct task_struct *task, struct gt_record 
 	if (thread->on_cpu)
 		return;
 	if (state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_HELD | TASK_RTLOCK_WAIT)) {
-		thread->why = task__sleeps(state);
+		thread->why = task__sleep_reason(state);
 		if (thread->why != GT_OFF_STOPPED && !(task->flags & PF_IO_WORKER))
 			rec->object = task__syscall(task) + 1;
 	} else {
@@ -215,8 +197,8 @@ static __always_inline void describe(struct task_struct *task, struct gt_record 
 }
 
 /*
- * Once over the target's threads, when all else is attached. The record is stamped before its thread is
- * looked at: whatever becomes of that in between has a record of its own, later than this one.
+ * Once for each of the target's threads, when everything else is attached. The time is taken before
+ * the thread is inspected: a change in between has a record of its own, with a later time.
  */
 SEC("iter/task")
 int present(struct bpf_iter__task *ctx)

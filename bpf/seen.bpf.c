@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The data of objects that read stacks and texts: see maps.bpf.h.
- */
+/* Data of objects that read stacks and texts: see maps.bpf.h. */
 #include "maps.bpf.h"
 
 gt_u64 seen[SEEN_SIZE] SEC(".bss.seen");

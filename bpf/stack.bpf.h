@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A goroutine's stack as a number; its PCs go to userspace when the stack was not seen before.
+ * Names a goroutine's stack by a number, and sends its PCs to userspace if they were not sent
+ * before.
  *
  * Go keeps frame pointers: [fp] is the caller's fp and [fp + 8] the return address, up to fp 0. The
- * stack is walked once for its hash, without a place to keep PCs in, and only for a new hash once
- * more, straight into the ring. Nothing moves in between: the walked goroutine is the one that this
- * thread runs or just switched away from; the second walk must come to the same hash nevertheless.
- * What is no address of a frame, as it is not a multiple of 8, ends each walk.
+ * stack is walked once for its hash, without storing PCs, and once more, directly into the ring, if
+ * the hash is new. The stack does not change in between, because its goroutine is the one that this
+ * thread runs or just switched away from; the second walk must give the same hash nevertheless. A
+ * value that is no address of a frame, because it is not a multiple of 8, ends a walk.
  *
- * With the kernel module one call of it takes the place of each walk, and comes to the same.
+ * With the kernel module, one call of it replaces each walk, with the same result.
  *
- * PCs are those of the runtime's own traceStack() (pcBuf[1:]): what it leaves out is userspace's
- * part.
+ * PCs are those of the runtime's own traceStack() (pcBuf[1:]); userspace
+ * (userspace/sequence/stacks.c) omits what traceStack() omits later.
  */
 #ifndef BPF_STACK_H
 #define BPF_STACK_H
@@ -26,8 +27,8 @@ struct leaf {
 };
 
 /*
- * How many PCs it has, 1 or 2. Without a branch, so that the verifier does not look at the walk once
- * for each number; the asm keeps the compiler from making one of it.
+ * The number of PCs, 1 or 2. Without a branch, so that the verifier does not follow the walk once
+ * for each number; the asm keeps the compiler from adding one.
  */
 static __always_inline u32 leaf__pcs(const struct leaf *leaf)
 {
@@ -38,24 +39,24 @@ static __always_inline u32 leaf__pcs(const struct leaf *leaf)
 }
 
 /*
- * Frames are read through a window of the stack: near frames come with one read of user memory
- * instead of one each, which would cost more than the rest of the walk.
+ * Frames are read through a window of the stack: near frames need one read of user memory instead
+ * of one each, which would cost more than the rest of the walk.
  */
 #define WINDOW 208
-#define LAST   (WINDOW - 16) /* where the last frame can stand in it */
+#define LAST   (WINDOW - 16) /* the last position of a frame in it */
 
 struct walk {
 	u64 fp;
 	u64 base; /* the address of `bytes` */
 	u64 hash;
-	u64 *pcs;   /* where PCs are put */
+	u64 *pcs;   /* where PCs are stored */
 	u32 n;	    /* PCs so far */
-	u32 first;  /* of them not from frames */
-	bool ended; /* no frame is above */
+	u32 first;  /* number of these that are not from frames */
+	bool ended; /* no further frame */
 	u64 bytes[WINDOW / 8];
 };
 
-/* A hash says in its top byte how many PCs it stands for. */
+/* The top byte of a hash is the number of PCs. */
 #define HASH_DEPTH(hash) ((u32)((hash) >> 56))
 #define HASH_MASK	 ((1ull << 56) - 1)
 
@@ -66,8 +67,8 @@ static __always_inline u64 stack__mix(u64 hash, u64 pc)
 }
 
 /*
- * PC number `n`. `room`, a constant: how many PCs there is room for (0: only the hash is wanted).
- * `n` comes from the loop: were it kept in the walk, the verifier would follow it value by value.
+ * Adds PC number `n`. `room`, a constant: space for PCs (0: only the hash is computed). `n` is the
+ * loop's: the verifier would follow a number in the walk value by value.
  */
 static __always_inline void stack__add(struct walk *w, u64 pc, u64 n, u32 room)
 {
@@ -105,7 +106,7 @@ static __always_inline long stack__frame(struct walk *w, u64 i, u32 room)
 			goto end;
 		off = w->fp - w->base;
 	}
-	off &= ~7ull; /* which it is: for the verifier */
+	off &= ~7ull; /* off is aligned already; for the verifier */
 	if (off > LAST)
 		goto end;
 	next = *(u64 *)((char *)w->bytes + off);
@@ -139,10 +140,7 @@ static long stack__deep_frame(u64 i, struct walk *w)
 	return stack__frame(w, i, GT_STACK_MAX);
 }
 
-/*
- * bpf_loop() and not a loop: the verifier then looks at one round, not at 128 and their ways
- * through.
- */
+/* bpf_loop() because the verifier then checks one iteration instead of 128 and their paths. */
 static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, u32 room)
 {
 	u32 depth = config.stack_depth;
@@ -164,12 +162,12 @@ static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, 
 }
 
 /*
- * The same walk for the hash of a shallow stack. This is the hot one: with all that it needs in
- * registers it costs about 10 ns less than bpf_loop(). So that the verifier meets the same state on
- * all ways through a round, no number that lives on gets narrower by a comparison (compare
- * differences), and what comes in comes through memory. 0: the stack is deeper.
+ * The same walk for the hash of a shallow stack, the most frequent case: with all data in registers
+ * it costs about 10 ns less than bpf_loop(). The verifier must find the same state on all paths
+ * through an iteration: so no live number is narrowed by a comparison (differences are compared),
+ * and inputs come through memory. 0: the stack is deeper.
  *
- * Global functions are verified once a program, not once a call.
+ * Global functions are verified once per program, not once per call.
  */
 __weak __noinline u64 stack__hash(const struct leaf *leaf)
 {
@@ -221,16 +219,16 @@ __weak __noinline u64 stack__hash_deep(const struct leaf *leaf)
 }
 
 /*
- * The number of a stack, by which records name it: the place of its hash in seen[], and how often that place has
- * changed. Two stacks never have the same number at a time, whatever their hashes: a place holds one of them, and
- * all bits of the hash that the place itself does not say.
+ * The number of a stack in records: the place of its hash in seen[], and how often that place has
+ * changed. Two stacks never have one number at the same time, whatever their hashes: a place holds
+ * one of them, with all bits of the hash that the place does not imply.
  */
 static __always_inline u32 seen__number(u64 hash, u64 word)
 {
 	return (u32)(word & SEEN_CHANGES) << 16 | (u32)(hash % SEEN_SIZE);
 }
 
-/* 0: it is not there. One read: the word may change at any time. */
+/* 0: not there. One read: the word may change at any time. */
 static __always_inline u32 seen__find(u64 hash)
 {
 	u64 word = *(volatile u64 *)&seen[hash % SEEN_SIZE];
@@ -241,16 +239,16 @@ static __always_inline u32 seen__find(u64 hash)
 #define CLAIM_TRIES 8
 
 /*
- * Claims the place of a stack that is about to be sent: the stack that had it is not found from now on, nor is this one
- * before seen__commit(). Each claim has a number of its own, however many CPUs claim at once. 0: always another CPU was
- * faster.
+ * Claims the place of a stack that is about to be sent: its former stack is no longer found, and
+ * this one only after seen__commit(). Each claim gets a number of its own, however many CPUs claim
+ * at once. 0: another CPU was faster each time.
  */
 static __always_inline u32 seen__claim(u64 hash)
 {
 	u64 *place = &seen[hash % SEEN_SIZE], word = *(volatile u64 *)place, next, was;
 
 	for (int i = 0; i < CLAIM_TRIES; i++) {
-		next = ((word & SEEN_CHANGES) + 1) & SEEN_CHANGES ?: 1; /* number 0 is none */
+		next = ((word & SEEN_CHANGES) + 1) & SEEN_CHANGES ?: 1; /* 0 is no number */
 		was = __sync_val_compare_and_swap(place, word, next);
 		if (was == word)
 			return seen__number(hash, next);
@@ -259,7 +257,7 @@ static __always_inline u32 seen__claim(u64 hash)
 	return 0;
 }
 
-/* Its record is in the ring. If another has claimed the place since, it is that one's. */
+/* Its record is in the ring. If another CPU has claimed the place since, nothing changes. */
 static __always_inline void seen__commit(u64 hash, u32 number)
 {
 	u64 changes = number >> 16;
@@ -279,8 +277,8 @@ static __always_inline void stack__finish(struct gt_record *rec, u64 hash, u32 n
 }
 
 /*
- * Walks once more, into a record with room for `room` PCs (a constant; drain.c cuts the unused
- * rest). Returns the hash of what it sent, 0 when the ring is full.
+ * Walks once more, into a record with `room` for PCs (a constant; drain.c cuts the unused rest).
+ * Returns the hash of what was sent; 0: the ring is full.
  */
 static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, u32 tid, u32 number,
 				       u32 room)
@@ -302,8 +300,8 @@ static __always_inline u64 stack__fill(struct walk *w, const struct leaf *leaf, 
 }
 
 /*
- * Returns the number to name the stack by. It counts as seen only once its record is in the ring, and not if the second
- * walk came to another hash: then the number is that record's alone.
+ * Returns the number of the stack. It counts as seen only once its record is in the ring, and only
+ * if the second walk gave the same hash: otherwise the number is used by that record only.
  */
 __weak __noinline u32 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
 {
@@ -325,7 +323,7 @@ __weak __noinline u32 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
 	return number;
 }
 
-/* The same by the module, which walks in one go: into a record with `room` for PCs, a constant. */
+/* The same by the module, which walks once: into a record with `room` for PCs, a constant. */
 static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u32 number, u32 room)
 {
 	struct gt_record *rec =
@@ -345,8 +343,9 @@ static __always_inline u64 stack__fill_by_module(struct gt_unwind *w, u32 tid, u
 }
 
 /*
- * What just fills the smaller record goes into the larger one: it would be taken for cut. Kernels before 6.8
- * verify global functions that nothing calls, too: so it asks for the module once more.
+ * A stack that exactly fills the smaller record goes into the larger one, because it may have been
+ * cut. Kernels before 6.8 verify uncalled global functions, too: so the module is checked for
+ * again.
  */
 __weak __noinline u32 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 tid)
 {
@@ -367,7 +366,7 @@ __weak __noinline u32 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 t
 	return number;
 }
 
-/* A session keeps its stacks itself, and gives each a number. */
+/* A session stores its stacks itself, and gives each an id. */
 static __always_inline u32 stack__id_by_module(const struct leaf *leaf, u32 tid)
 {
 	struct gt_unwind w = { .pc = leaf->pc, .second = leaf->second, .fp = leaf->fp };
@@ -380,8 +379,9 @@ static __always_inline u32 stack__id_by_module(const struct leaf *leaf, u32 tid)
 }
 
 /*
- * A record's `stack`: names the stack that begins at `leaf`, whose PCs were sent before. 0: none.
- * `hot` only where it counts: it takes the verifier 10 ms more, for a few percent of a hit.
+ * A record's `stack`: the number of the stack that begins at `leaf`, whose PCs were sent before. 0:
+ * none. Use `hot` only in frequent probes: it saves a few percent of a hit, and costs 10 ms of
+ * verification.
  */
 static __always_inline u32 stack__id_of(const struct leaf *leaf, u32 tid, bool hot)
 {

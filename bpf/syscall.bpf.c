@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's side: the target's system calls, those too that the runtime says nothing of, and, when
- * asked for, its page faults.
+ * Kernel events of the target's system calls, also those that the runtime does not report, and
+ * optionally its page faults.
  *
- * With sched.bpf.c an object of its own. The kernel calls these programs for each system call of the
- * machine. After them: sequence/kernel.c.
+ * An object of its own with sched.bpf.c. The kernel calls these programs for each system call of
+ * the machine. Downstream: userspace/sequence/kernel_events.c.
  */
 #include "task.bpf.h"
 
-/* This thread of the target, or 0. */
-static __always_inline u32 ours(void)
+/* The TID of this thread of the target, or 0. */
+static __always_inline u32 target_tid(void)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
@@ -19,7 +19,7 @@ static __always_inline u32 ours(void)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
-	u32 tid = ours();
+	u32 tid = target_tid();
 
 	if (tid)
 		emit_plain(GT_SYS_ENTER, number, 0, tid);
@@ -27,29 +27,29 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 }
 
 /*
- * A new thread's first one has no entry: its creator's is it. Of rt_sigreturn, and of a call that a tracer
- * has refused, the number is -1 by now: sequence/kernel.c knows which one began.
+ * The first exit of a new thread has no entry: its creator's counts. For rt_sigreturn, and a call
+ * that a tracer rejected, the number is -1: userspace/sequence/kernel_events.c resolves it.
  */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	u32 tid = ours();
+	u32 tid = target_tid();
 
 	if (tid)
-		emit_value(GT_SYS_EXIT, regs->orig_ax, 0, tid, result);
+		emit_value(GT_SYS_EXIT, REGS_SYSCALL(regs), 0, tid, result);
 	return 0;
 }
 
 /*
- * A page fault, of user mode or of a system call that touches the program's memory, by two of the
- * kernel's software events: "page-faults" counts it when it begins, before any lock is taken, and
- * "minor-faults" or "major-faults" when the page is there. One that ends in a signal has no end.
- * Tracepoints tell of the beginning only.
+ * A page fault, of user mode or of a system call that accesses the program's memory, by two
+ * software events of the kernel: "page-faults" at its begin, before any lock is taken, and
+ * "minor-faults" or "major-faults" when the page is there. A fault that ends in a signal has no
+ * end. Tracepoints report only the begin.
  */
 SEC("perf_event")
 int fault_begin(struct perf_sample *ctx)
 {
-	u32 tid = ours();
+	u32 tid = target_tid();
 
 	if (tid)
 		emit_plain(GT_FAULT_BEGIN, ctx->addr, 0, tid);
@@ -59,7 +59,7 @@ int fault_begin(struct perf_sample *ctx)
 SEC("perf_event")
 int fault_end(struct perf_sample *ctx)
 {
-	u32 tid = ours();
+	u32 tid = target_tid();
 
 	if (tid)
 		emit_plain(GT_FAULT_END, 0, 0, tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel's side touches of the kernel's own types, and what a thread that has no core waits
- * for. For sched.bpf.c and syscall.bpf.c alone: libbpf finds each member in the kernel's BTF (CO-RE).
+ * The kernel's own types that kernel events need, and what a thread without a CPU waits for. For
+ * sched.bpf.c and syscall.bpf.c only: libbpf finds each member in the kernel's BTF (CO-RE).
  */
 #ifndef BPF_TASK_H
 #define BPF_TASK_H
@@ -17,7 +17,7 @@ struct thread_info {
 
 struct cfs_rq {
 	struct rq *rq;	    /* with CONFIG_FAIR_GROUP_SCHED, as sched_entity.cfs_rq */
-	int throttle_count; /* with CONFIG_CFS_BANDWIDTH: it, or one that it is in, has no time left */
+	int throttle_count; /* with CONFIG_CFS_BANDWIDTH: it or a parent has no time left */
 } __attribute__((preserve_access_index));
 
 struct sched_entity {
@@ -30,8 +30,8 @@ struct task_struct {
 	unsigned int flags;
 	int on_cpu; /* with CONFIG_SMP */
 	int exit_state;
-	bool throttled; /* since 6.18 a thread is throttled by itself, on its way to user mode */
-	struct thread_info thread_info; /* since 5.16 its core is here on amd64 again */
+	bool throttled; /* since 6.18 each thread is throttled by itself, on its way to user mode */
+	struct thread_info thread_info; /* since 5.16 it contains the CPU again on amd64 */
 	struct sched_entity se;
 	char comm[16];
 } __attribute__((preserve_access_index));
@@ -44,18 +44,16 @@ struct task_struct {
 #define TASK_ENDED	     (0x10 | 0x20 | 0x80) /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 #define TASK_HELD	     (0x4 | 0x8 | 0x8000) /* stopped, traced, and since 6.1 frozen */
 #define TASK_RTLOCK_WAIT     0x1000
-#define PF_IO_WORKER	     0x10 /* a thread of io_uring's: never in user mode */
+#define PF_IO_WORKER	     0x10 /* a thread of io_uring: never in user mode */
 
 #define PF_KTHREAD	     0x200000
 
-#define SYS_SCHED_YIELD	     24
-
-/* The system call it is in, negative: it came by an interrupt or a fault. Stale in user mode. */
+/* The thread's system call; negative: an interrupt or a fault instead. Stale in user mode. */
 static __always_inline long task__syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	return (long)regs->orig_ax;
+	return (long)REGS_SYSCALL(regs);
 }
 
 static __always_inline bool task__throttled(struct task_struct *task)
@@ -68,8 +66,8 @@ static __always_inline bool task__throttled(struct task_struct *task)
 	return false;
 }
 
-/* Why it has no core, whose state is not to run. */
-static __always_inline enum gt_off task__sleeps(unsigned int state)
+/* Why a thread that is not runnable has no CPU. */
+static __always_inline enum gt_off task__sleep_reason(unsigned int state)
 {
 	if (state & TASK_ENDED)
 		return GT_OFF_DEAD;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Texts of the program: to userspace in a record of their own, and the number by which others name
- * them.
+ * Texts of annotations: sends each in a record of its own, and returns the number by which other
+ * records name it.
  *
- * A name (of a task's type, a region, a log's category) comes again and again: its number is its
- * hash, and it is sent if that was not seen before, as stacks are (stack.bpf.h). A log's message is
- * sent each time, with a number of its own.
+ * A name (task type, region, log category) recurs: its number is its hash, and it is sent if that
+ * was not seen before, like a stack (stack.bpf.h). A log's message is sent each time, with a number
+ * of its own.
  *
- * No read here faults a page in: that would wait in the program's own thread, for as long as
- * the provider of the page takes (a FUSE file system, a userfaultfd handler), and a recorder that detaches
- * probes would wait, too. A text whose page is not in memory is counted and reported as unread.
+ * No read here faults a page in: the target's thread would wait for the provider of the page (a
+ * FUSE file system, a userfaultfd handler), and so would a recorder that detaches probes. A text
+ * whose page is not in memory is counted and reported as unread. Upstream: user.bpf.c. Downstream:
+ * userspace/sequence/texts.c.
  */
 #ifndef BPF_TEXT_H
 #define BPF_TEXT_H
@@ -18,7 +19,7 @@
 
 #include <linux/errno.h>
 
-#define SHORT_TEXT 64 /* bytes in a record of the smaller size */
+#define SHORT_TEXT 64 /* bytes of text in the smaller record */
 
 struct go_string {
 	u64 at, len;
@@ -27,9 +28,8 @@ struct go_string {
 #define TEXT_NOT_THERE GT_TEXT_EMPTY /* returned for a text whose page is absent */
 
 /*
- * Whether it has 1 to `most` bytes, which bounds *len for the verifier. Older verifiers, 6.12's for
- * one, don't learn a bound of `len` from a comparison of len - 1; so the one that is compared is
- * the one that is used.
+ * Whether it has 1 to `most` bytes, which bounds *len for the verifier. Older verifiers (6.12) do
+ * not learn a bound of `len` from a comparison of len - 1; so the value compared is the value used.
  */
 static __always_inline bool text__fits(u64 *len, u64 most)
 {
@@ -47,7 +47,7 @@ static __always_inline u64 text__number(u64 hash)
 	return (hash & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
 }
 
-/* A slot, which has no number of its ring yet: it may be given back. */
+/* Reserves a slot without a number of its ring: it may be discarded. */
 static __always_inline struct gt_record *text__reserve(u64 room, u32 *ret_ring)
 {
 	u32 ring = emit__ring(bpf_get_smp_processor_id()), key = ring;
@@ -72,12 +72,12 @@ static __always_inline void text__submit(struct gt_record *rec, u32 ring, u32 ti
 	rec->tid = tid;
 	rec->kind = GT_TEXT;
 	rec->cpu = bpf_get_smp_processor_id();
-	/* of this ring's records no other has this one's number for a long while */
+	/* no other record of this ring has this number for a long time */
 	rec->object = number ?: GT_TEXT_ONCE | (u64)ring << 32 | rec->seq;
 	rec->stack = 0;
 }
 
-/* Reads it to behind the head of a slot with `room` for it (a constant); what is too long is cut. */
+/* Reads the text into a slot with `room` for it (a constant), after the head; cuts it. */
 static __always_inline bool text__fill(struct gt_record *rec, const struct go_string *s, u64 room)
 {
 	struct gt_text *text = (void *)(rec + 1);
@@ -95,7 +95,7 @@ static __always_inline bool text__fill(struct gt_record *rec, const struct go_st
 	return !bpf_probe_read_user(words, len, (const void *)s->at);
 }
 
-/* One that is too long for the BPF stack: hashed in its slot, which is given back if it was seen. */
+/* A name that is too long for the BPF stack: hashed in its slot, discarded if it was seen. */
 __weak __noinline u64 text__long_name(const struct go_string *s, u32 tid)
 {
 	struct gt_record *rec;
@@ -127,7 +127,7 @@ give_back:
 	return hash;
 }
 
-/* Not by emit(), which builds a session's record on the stack: of that a program has 512 bytes in all. */
+/* Without emit(), which builds a session's record on the stack of 512 bytes. */
 __weak __noinline u64 text__short_name(const struct go_string *s, u32 tid)
 {
 	u64 words[SHORT_TEXT / 8] = {}, hash = 0, len;
@@ -187,8 +187,8 @@ __weak __noinline u64 text__long_message(const struct go_string *s, u32 tid)
 }
 
 /*
- * Into a session of the module's, which copies it by itself. What was sent once will be overwritten
- * there, so a name is sent each time, too. The number is of the CPU's, not of the record's.
+ * Sends to a session of the module, which copies the text itself. Earlier records are overwritten
+ * there, so a name is sent each time, too. Numbers are per CPU, not per record.
  */
 __weak __noinline u64 text__to_session(const struct go_string *s, u32 tid)
 {
@@ -198,7 +198,7 @@ __weak __noinline u64 text__to_session(const struct go_string *s, u32 tid)
 		struct gt_text text;
 	} whole = { .rec = { .tid = tid, .kind = GT_TEXT } };
 
-	if (!s || !config.session) /* as for stack__send_by_module() */
+	if (!s || !config.session) /* as in stack__send_by_module() */
 		return GT_TEXT_UNREAD;
 	whole.rec.object = GT_TEXT_ONCE | (u64)ring << 32 | emit__number(ring);
 	whole.text.cut = s->len > GT_TEXT_MAX;
@@ -221,7 +221,7 @@ static __always_inline u64 text__result(u64 number)
 	return GT_TEXT_UNREAD;
 }
 
-/* The number of a name, whose bytes are on their way. */
+/* The number of a name, whose text was sent. */
 static __noinline u64 text__name(const struct go_string *s, u32 tid)
 {
 	if (!s->len)
@@ -232,7 +232,7 @@ static __noinline u64 text__name(const struct go_string *s, u32 tid)
 						   text__long_name(s, tid));
 }
 
-/* The number of a text that is sent for this once. */
+/* The number of a text that is sent for one record. */
 static __noinline u64 text__message(const struct go_string *s, u32 tid)
 {
 	if (!s->len)

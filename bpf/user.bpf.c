@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of what the program says of itself by package runtime/trace: tasks, regions, logs.
+ * Probes of package runtime/trace: tasks, regions, logs.
  *
- * That package calls the runtime whether its tracer is on or not, and it is the runtime that finds out
- * that it is off. Before them in an event's way: target/site.c; after them: sequence/state_user.c.
+ * That package calls the runtime even if its tracer is off; the runtime then returns. Upstream:
+ * userspace/target/probe/site.c. Downstream: userspace/sequence/state_user.c.
  */
 #include "filter.bpf.h"
 #include "text.bpf.h"
 
-/* On the goroutine's own stack, at the function's first push: what stands there is its caller. */
-static __always_inline u32 callers(struct pt_regs *ctx, u32 tid)
+/* On the goroutine's own stack, at the first push: the return address is on top. */
+static __always_inline u32 stack_of_caller(struct pt_regs *ctx, u32 tid)
 {
-	struct leaf leaf = { .fp = ctx->bp };
+	struct leaf leaf = { .fp = go_caller_fp(ctx, false) };
 
 	if (!config.stack_depth)
 		return 0;
-	leaf.pc = go_read_u64(ctx->sp);
+	leaf.pc = go_return_address(ctx, false);
 	return stack__id(&leaf, tid);
 }
 
@@ -62,15 +62,15 @@ static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
 	return 0;
 }
 
-/* One program: the verifier takes 4 ms for the walk of a stack in each that has one. */
+/* One program, because the verifier needs 4 ms for the stack walk in each. */
 SEC("uprobe.multi")
 int user_event(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack;
 
-	if (!tid)
+	if (!tid || entry__repeats(ctx))
 		return 0;
-	stack = callers(ctx, tid);
+	stack = stack_of_caller(ctx, tid);
 	switch (cookie__probe(ctx)) {
 	case GT_PROBE_TASK_BEGIN:
 		return task_begin(ctx, tid, stack);

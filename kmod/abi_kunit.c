@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ABI: sizes, places and numbers that programs which were built before rely on. A change of any
- * is a new GT_ABI_VERSION.
+ * Tests of the ABI: sizes, offsets and numbers on which existing programs rely. A change requires a
+ * new GT_ABI_VERSION. Under test: include/gotrace/uapi.h.
  */
 #include <kunit/test.h>
 
@@ -162,14 +162,14 @@ static void limits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_power_of_2(GT_STACK_WORDS_MIN));
 	KUNIT_EXPECT_TRUE(test, is_power_of_2(GT_STACK_WORDS_MAX));
 	KUNIT_EXPECT_TRUE(test, is_power_of_2(stacks__slots(GT_STACK_WORDS_MIN)));
-	/* any record has room in the smallest sub-buffer, any stack in the smallest half */
+	/* any record fits into the smallest sub-buffer, any stack into the smallest half */
 	KUNIT_EXPECT_LE(test, sizeof(struct gt_record) + sizeof(struct gt_stack) + GT_STACK_MAX * 8,
 			GT_SUBBUF_MIN - sizeof(struct gt_subbuf));
 	KUNIT_EXPECT_LE(test, sizeof(struct gt_record) + 64 + GT_TAIL_MAX,
 			GT_SUBBUF_MIN - sizeof(struct gt_subbuf));
 	KUNIT_EXPECT_LE(test, sizeof(struct gt_stack_entry) / 8 + GT_STACK_MAX, GT_STACK_WORDS_MIN);
 	KUNIT_EXPECT_EQ(test, GT_TAIL_MAX, GT_TEXT_MAX);
-	/* the counts of a ring's slots, behind its control, fit a size that can be allocated */
+	/* the counts of a ring's slots, after its control, have a size that can be allocated */
 	KUNIT_EXPECT_LE(test, sizeof(struct gt_ring_control) + GT_SUBBUFS_MAX * sizeof(u64),
 			1u << 20);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session's checkpoints: what its owner wants to be found with it, written whole or not at all.
+ * A session's checkpoints: data that its owner stores with it, written completely or not at all.
  *
- * Before it: GT_IOC_CHECKPOINT and GT_IOC_READ_CHECKPOINT in ioctl.c. Two are kept; a third one is
- * there while it is being written, so a session may have three times its checkpoint_max for a
- * moment, counted as all its memory is. No lock is held while user memory is copied, which may take
- * for ever.
+ * Upstream: GT_IOC_CHECKPOINT and GT_IOC_READ_CHECKPOINT in ioctl.c. Downstream: memory.c. Two are
+ * kept, and a third exists while it is being written, so a session may briefly use three times its
+ * checkpoint_max; all of it counts as used memory. No lock is held while user memory is copied,
+ * because that may take arbitrarily long.
  */
 #include <linux/fs.h>
 #include <linux/ktime.h>
@@ -18,15 +18,15 @@
 #include "session.h"
 
 struct checkpoint {
-	refcount_t ref;		 /* its session's, and each reader's */
-	u64 bytes, number, time; /* from 1 on; CLOCK_MONOTONIC, ns */
+	refcount_t ref;		 /* held by its session and each reader */
+	u64 bytes, number, time; /* number from 1; time CLOCK_MONOTONIC, ns */
 	void *data;
 };
 
-#define STEP (1ul << 20) /* bytes copied before others may run */
+#define STEP (1ul << 20) /* bytes copied between two reschedules */
 
 /* NULL allowed. May sleep. */
-static void put(struct checkpoint *c)
+static void checkpoint__put(struct checkpoint *c)
 {
 	if (c && refcount_dec_and_test(&c->ref)) {
 		memory__free(c->data, c->bytes);
@@ -35,7 +35,7 @@ static void put(struct checkpoint *c)
 }
 
 /* May sleep. */
-static struct checkpoint *allocate(u64 bytes)
+static struct checkpoint *checkpoint__alloc(u64 bytes)
 {
 	struct checkpoint *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 
@@ -52,7 +52,7 @@ static struct checkpoint *allocate(u64 bytes)
 }
 
 /* May sleep. -EINTR: the caller is being killed. */
-static int copy(struct checkpoint *c, void __user *user, bool in)
+static int checkpoint__copy(struct checkpoint *c, void __user *user, bool in)
 {
 	for (u64 at = 0; at < c->bytes; at += STEP) {
 		unsigned long n = min_t(u64, c->bytes - at, STEP);
@@ -77,10 +77,10 @@ int checkpoint__write(struct file *file, u64 address, u64 bytes)
 		return -ENOENT;
 	if (!bytes || bytes > s->checkpoint_max)
 		return -EINVAL;
-	c = allocate(bytes);
+	c = checkpoint__alloc(bytes);
 	if (!c)
 		return -ENOMEM;
-	err = copy(c, u64_to_user_ptr(address), true);
+	err = checkpoint__copy(c, u64_to_user_ptr(address), true);
 	if (!err && !session__lock_owned(file))
 		err = -ENOENT;
 	if (!err) {
@@ -92,7 +92,7 @@ int checkpoint__write(struct file *file, u64 address, u64 bytes)
 		mutex_unlock(&s->lock);
 		session__unlock_owned();
 	}
-	put(c); /* the oldest, or the one that failed */
+	checkpoint__put(c); /* the oldest, or the new one if that failed */
 	return err;
 }
 
@@ -119,12 +119,12 @@ int checkpoint__read(struct file *file, struct gt_abi_checkpoint *arg)
 	if (arg->bytes < c->bytes) {
 		err = -ENOSPC;
 	} else {
-		err = copy(c, u64_to_user_ptr(arg->data), false);
+		err = checkpoint__copy(c, u64_to_user_ptr(arg->data), false);
 		arg->number = c->number;
 		arg->time = c->time;
 	}
 	arg->bytes = c->bytes;
-	put(c);
+	checkpoint__put(c);
 	return err;
 }
 
@@ -141,7 +141,7 @@ u64 checkpoint__bytes(const struct session *s)
 void checkpoint__free(struct session *s)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(s->checkpoints); i++) {
-		put(s->checkpoints[i]);
+		checkpoint__put(s->checkpoints[i]);
 		s->checkpoints[i] = NULL;
 	}
 }

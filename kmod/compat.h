@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs from one kernel release to the other, and nowhere else: 6.1 to 6.18.
+ * All differences between kernel releases, 6.1 to 6.18.
  *
- * Below 6.10 BPF programs of uprobes cannot call a module's functions: the module has no kfuncs
- * there (GT_HAVE_KFUNCS), and all else works.
+ * Before 6.10 BPF programs of uprobes cannot call functions of a module: there the module has no
+ * kfuncs (GT_HAVE_KFUNCS).
  */
 #ifndef KMOD_COMPAT_H
 #define KMOD_COMPAT_H
@@ -22,8 +22,8 @@
 
 #if GT_HAVE_KFUNCS
 /*
- * Whether the module has types of its own, as it is built where vmlinux is. Registering kfuncs
- * without them is no error to the kernel, but BPF programs cannot call them.
+ * Whether the module has type information (BTF), which requires vmlinux at build time. Registering
+ * kfuncs without it succeeds, but BPF programs cannot call them.
  */
 static inline bool compat__has_btf(const struct module *module)
 {
@@ -31,12 +31,12 @@ static inline bool compat__has_btf(const struct module *module)
 }
 #endif
 
-/* No NULL where a kfunc has a pointer: kernels without the flag have it so for all kfuncs. */
+/* Excludes NULL for pointers of a kfunc; kernels without the flag do so for all kfuncs. */
 #ifndef KF_TRUSTED_ARGS
 #define KF_TRUSTED_ARGS 0
 #endif
 
-/* Of a mapping that is just being made, so that its lock is held for writing. */
+/* For a mapping that is being created, so that its lock is held for writing. */
 static inline void compat__vm_flags(struct vm_area_struct *vma, unsigned long set,
 				    unsigned long clear)
 {
@@ -47,10 +47,7 @@ static inline void compat__vm_flags(struct vm_area_struct *vma, unsigned long se
 #endif
 }
 
-/*
- * A variable that a kernel built to zero all of them leaves alone: it is big, and written before it
- * is read.
- */
+/* Excludes a large variable, which is written before it is read, from automatic initialization. */
 #ifndef __uninitialized
 #define __uninitialized
 #endif

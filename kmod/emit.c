@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A record's way into its session's ring, and the news of it to whoever polls.
+ * Writes records into a session's ring, and wakes those who poll.
  *
- * Before it: gotrace_emit() in kfuncs.c, GT_IOC_EMIT in ioctl.c. After it: ring.c.
+ * Upstream: gotrace_emit() in kfuncs.c, GT_IOC_EMIT in ioctl.c. Downstream: ring.c.
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
@@ -12,13 +12,13 @@
 
 #include "session.h"
 
-/* That of the CPU. Any context. */
+/* The ring of a CPU. Any context. */
 static struct ring *ring_of(const struct session *s, u32 cpu)
 {
 	return &s->rings[likely(cpu < s->rings_n) ? cpu : cpu % s->rings_n];
 }
 
-/* Whether it is the first or the last one of its sub-buffer: there is a whole one then, soon. */
+/* Whether the record is the first or last of its sub-buffer: one is or will soon be complete. */
 static bool ends_subbuf(const struct ring *ring, const struct ring_slot *slot)
 {
 	u32 offset = ((u8 *)slot->at - ring->bytes) & (ring->subbuf_size - 1);
@@ -26,9 +26,9 @@ static bool ends_subbuf(const struct ring *ring, const struct ring_slot *slot)
 	return offset == sizeof(struct gt_subbuf) || offset + slot->size == ring->subbuf_size;
 }
 
-/* Preemption is disabled. 0, or as ring__reserve() says. */
-static int store(struct ring *ring, u32 cpu, const void *rec, u32 rec_size, const void *tail,
-		 u32 tail_size, struct ring_slot *slot)
+/* Preemption is disabled. Returns 0 or an error of ring__reserve(). */
+static int store_record(struct ring *ring, u32 cpu, const void *rec, u32 rec_size, const void *tail,
+			u32 tail_size, struct ring_slot *slot)
 {
 	u32 padded = round_up(tail_size, 8), seq;
 	struct gt_record *out;
@@ -58,9 +58,9 @@ static int store(struct ring *ring, u32 cpu, const void *rec, u32 rec_size, cons
 }
 
 /*
- * A writer that was preempted with a record half written would hold its ring up: nobody else gets
- * into that sub-buffer in the next lap. Programs of uprobes may be preempted, so that is kept off
- * for the record, some 2 KiB of copying at most.
+ * A writer that is preempted with a record half written would stop its ring in the next lap, at
+ * that sub-buffer. Programs of uprobes may be preempted, so preemption is disabled for the record:
+ * at most about 2 KiB are copied.
  */
 int session__emit(struct session *s, const void *rec, u32 rec_size, const void *tail, u32 tail_size)
 {
@@ -76,11 +76,11 @@ int session__emit(struct session *s, const void *rec, u32 rec_size, const void *
 	preempt_disable();
 	cpu = smp_processor_id();
 	ring = ring_of(s, cpu);
-	err = store(ring, cpu, rec, rec_size, tail, tail_size, &slot);
+	err = store_record(ring, cpu, rec, rec_size, tail, tail_size, &slot);
 	preempt_enable();
 	if (unlikely(err))
 		return err;
-	/* wq_has_sleeper() is a full barrier: who begins to sleep now sees the new head */
+	/* wq_has_sleeper() is a full barrier: a task that goes to sleep now sees the new head */
 	if (unlikely(ends_subbuf(ring, &slot)) && wq_has_sleeper(&s->wait))
 		irq_work_queue(&s->wake);
 	return 0;
@@ -92,15 +92,15 @@ struct stack_table *session__stacks(struct session *s)
 }
 
 /*
- * In an interrupt: a waker cannot be called where records come from, with a run queue's lock held.
+ * Runs in an interrupt: records are written with a run queue's lock held, where nothing can wake.
  */
 void session__wake(struct irq_work *work)
 {
 	wake_up_interruptible_all(&container_of(work, struct session, wake)->wait);
 }
 
-/* Of a session that is not dead. Any context. */
-static u64 head(const struct ring *ring)
+/* The session is not dead. Any context. */
+static u64 ring_head(const struct ring *ring)
 {
 	return READ_ONCE(ring->control->head);
 }
@@ -115,8 +115,8 @@ int session__positions(struct session *s, u64 *heads, u32 room)
 		return -ENOENT;
 	}
 	for (u32 i = 0; i < n; i++) {
-		heads[i] = head(&s->rings[i]);
-		WRITE_ONCE(s->told[i], heads[i]);
+		heads[i] = ring_head(&s->rings[i]);
+		WRITE_ONCE(s->reported[i], heads[i]);
 	}
 	mutex_unlock(&s->lock);
 	return 0;
@@ -130,7 +130,7 @@ bool session__readable(struct session *s)
 	for (u32 i = 0; !READ_ONCE(s->dead) && !found && i < s->rings_n; i++) {
 		u32 size = s->rings[i].subbuf_size;
 
-		found = head(&s->rings[i]) / size > READ_ONCE(s->told[i]) / size;
+		found = ring_head(&s->rings[i]) / size > READ_ONCE(s->reported[i]) / size;
 	}
 	rcu_read_unlock();
 	return found;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ioctls: what came from userspace is copied once, checked, handed on, and the answer copied
+ * The ioctls: arguments are copied from userspace once, checked, passed on, and results copied
  * back.
  *
- * Before it: the device's files in main.c. After it: session.c, checkpoint.c and emit.c. A
- * structure may be longer than the one that is known here, if the rest is 0; a shorter one was
- * never known. All of it may sleep, no lock is held.
+ * Upstream: the device's files in main.c. Downstream: session.c, checkpoint.c and emit.c. A
+ * structure may be longer than the one defined here if the rest is 0, but not shorter. All
+ * functions may sleep; no lock is held.
  */
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -18,7 +18,7 @@
 #include "session.h"
 
 union argument {
-	u32 size; /* each one begins with it */
+	u32 size; /* each argument begins with it */
 	struct gt_abi abi;
 	struct gt_abi_create create;
 	struct gt_abi_info info;
@@ -62,7 +62,7 @@ static int do_claim(struct file *file, union argument *a)
 	return session__claim(file, &a->claim);
 }
 
-/* Of a caller whose structure has grown: what is not known here is 0. */
+/* For a caller with a longer structure: members that are unknown here are 0. */
 static int copy_infos(void __user *user, u32 size, const struct gt_abi_info *infos, u32 n)
 {
 	for (u32 i = 0; i < n; i++, user += size)
@@ -114,8 +114,8 @@ static int do_read_checkpoint(struct file *file, union argument *a)
 }
 
 /*
- * The record and its tail are copied first: that may sleep, and fail, and take so long that the
- * session is another file's then. session__claim() waits for those that still found it theirs.
+ * The record and its tail are copied first: that may sleep, fail, and take so long that another
+ * file owns the session by then. session__claim() waits for callers that found they still owned it.
  */
 static int do_emit(struct file *file, union argument *a)
 {
@@ -139,7 +139,7 @@ static int do_emit(struct file *file, union argument *a)
 		return -EFAULT;
 	}
 	rcu_read_lock();
-	if (session__owned(file)) /* still */
+	if (session__owned(file)) /* checked again after copying */
 		err = session__emit(s, copy, emit->record_size, copy + SESSION_RECORD_MAX,
 				    emit->tail_size);
 	rcu_read_unlock();
@@ -186,8 +186,8 @@ static int do_positions(struct file *file, union argument *a)
 
 static const struct {
 	unsigned int request;
-	u32 size;		     /* of its argument; 0: it has none */
-	u32 reserved, reserved_size; /* in it: must be 0 */
+	u32 size;		     /* of its argument; 0: none */
+	u32 reserved, reserved_size; /* offset of reserved members, which must be 0 */
 	int (*call)(struct file *file, union argument *a);
 } calls[] = {
 	CALL(GT_IOC_ABI, abi, do_abi),
@@ -203,7 +203,7 @@ static const struct {
 	CALL(GT_IOC_POSITIONS, positions, do_positions),
 };
 
-/* A structure that has grown has another size in its request's number; that is not looked at. */
+/* The size in the request's number is ignored: it differs if the structure is longer. */
 static bool is_request(unsigned int request, unsigned int known)
 {
 	unsigned int size = _IOC_SIZE(known) ? IOCSIZE_MASK : 0;
@@ -222,7 +222,7 @@ static int copy_in(union argument *a, u32 known, const void __user *user)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	/* it may have changed since: the one that was checked counts */
+	/* user memory may have changed since: the checked size counts */
 	err = copy_struct_from_user(a, known, user, size);
 	a->size = size;
 	return err;
@@ -246,7 +246,7 @@ long ioctl__call(struct file *file, unsigned int request, unsigned long argument
 	if (memchr_inv((u8 *)&a + calls[place].reserved, 0, calls[place].reserved_size))
 		return -EINVAL;
 	err = calls[place].call(file, &a);
-	/* -ENOSPC: some say how much room there should have been */
+	/* -ENOSPC: some arguments return the required size */
 	if ((!err || err == -ENOSPC) && copy_to_user(user, &a, calls[place].size))
 		return -EFAULT;
 	return err;

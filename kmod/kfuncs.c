@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions that BPF programs call: include/gotrace/module.h says what each does.
+ * The functions that BPF programs call: include/gotrace/module.h documents them.
  *
- * Before it: bpf/stack.bpf.h and bpf/emit.bpf.h. After it: unwind.c, stacks.c and emit.c. The
- * verifier has seen to it that what is pointed to is there, as large as is said, and no NULL
- * (KF_TRUSTED_ARGS); numbers may be any, user addresses too.
+ * Upstream: bpf/stack.bpf.h and bpf/emit.bpf.h. Downstream: unwind.c, stacks.c and emit.c. The
+ * verifier guarantees that pointers are valid for the given size, and not NULL (KF_TRUSTED_ARGS);
+ * numbers and user addresses may have any value.
  *
  * All run in the context of a BPF program: they neither sleep nor fault, take no lock, and may be
- * called with interrupts off and a run queue's lock held. In an NMI user memory cannot be read: a
- * stack has just its first PCs there, and records are refused. A program that may sleep is not
- * under rcu_read_lock() when it calls, so each takes it.
+ * called with interrupts disabled and a run queue's lock held. In an NMI user memory cannot be
+ * read: a stack has only its first PCs there, and records are rejected. Sleepable programs call
+ * without rcu_read_lock(), so each function takes it.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
@@ -25,10 +25,7 @@
 
 #if GT_HAVE_KFUNCS
 
-/*
- * Any context but an NMI. Apart from its caller, since not many records have one and it needs the
- * stack.
- */
+/* Any context but an NMI. Separate from its caller because it needs the stack, and is rare. */
 static noinline int emit_with_tail(u32 session, const void *rec, u32 rec_size, u64 tail, u32 len)
 {
 	u8 copy[GT_TAIL_MAX] __aligned(8) __uninitialized;
@@ -75,8 +72,8 @@ __bpf_kfunc u32 gotrace_stack_id(u32 session, struct gt_unwind *w, u32 depth)
 	s = session__find(session);
 	stacks = s ? session__stacks(s) : NULL;
 	if (stacks) {
-		preempt_disable(); /* as session__emit() does, for the table's halves */
-		/* not w->n, which another CPU may have changed since: w can be a map's */
+		preempt_disable(); /* as in session__emit(), for the table's halves */
+		/* not w->n: w may be in a map, where another CPU may have changed it */
 		id = stacks__intern(stacks, hash, pcs, hash >> 56, w->cut);
 		preempt_enable();
 	}
@@ -117,10 +114,7 @@ static const struct btf_kfunc_id_set kfunc_set = {
 	.set = &gotrace_kfuncs,
 };
 
-/*
- * A module has one set for each of the kernel's hooks; TRACING's serves tracepoints and, from 6.12
- * on, perf events as well.
- */
+/* One set per hook; that of TRACING includes tracepoints and, since 6.12, perf events. */
 int kfuncs__register(void)
 {
 	int err = compat__has_btf(THIS_MODULE) ? 0 : -ENOENT;

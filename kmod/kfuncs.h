@@ -5,9 +5,8 @@
 #include "gotrace/module.h"
 
 /*
- * Lets BPF programs call the module's functions (include/gotrace/module.h); they are taken back
- * when it is unloaded. May sleep. -EOPNOTSUPP: this kernel has no such thing; -ENOENT: the module
- * was built without types.
+ * Lets BPF programs call the module's functions (include/gotrace/module.h) until it is unloaded.
+ * May sleep. -EOPNOTSUPP: unsupported by this kernel; -ENOENT: the module was built without BTF.
  */
 int kfuncs__register(void);
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module: /dev/gotrace and its files. A file owns a session, or is there to ask.
+ * The module: /dev/gotrace and its files. A file owns a session, or only makes queries.
  *
- * Before it: userspace/capture/kmod.c. After it: ioctl.c and session.c. All of it may sleep.
+ * Upstream: userspace/capture/kmod.c. Downstream: ioctl.c and session.c. All functions may sleep.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+
+#include "gotrace/version.h"
 
 #include "ioctl.h"
 #include "kfuncs.h"
@@ -23,22 +25,22 @@ bool main__has_kfuncs(void)
 }
 
 /*
- * A session shows what other users' programs do, and takes memory: it is for those who may load the
- * BPF programs that fill it. Asked in the initial user namespace: the root of a container has no
- * right to it.
+ * A session contains what programs of other users do, and takes memory: it requires the privileges
+ * that loading the BPF programs requires. They are checked in the initial user namespace: root of a
+ * container has none.
  */
 static int open_file(struct inode *inode, struct file *file)
 {
-	if (!perfmon_capable() || !bpf_capable()) /* each is CAP_SYS_ADMIN's, too */
+	if (!perfmon_capable() || !bpf_capable()) /* both are implied by CAP_SYS_ADMIN */
 		return -EPERM;
-	file->private_data = NULL; /* the session it will own */
+	file->private_data = NULL; /* the session that it will own */
 	return nonseekable_open(inode, file);
 }
 
 /*
- * Each close() of a descriptor, also by the end of a process: all of its descriptors come here
- * before any of its other files is let go, so that nothing is recorded when the first probe is
- * gone.
+ * Called for each close() of a descriptor. When a process ends, it is called for all of its
+ * descriptors before any other of its files is released: so the session is frozen before the first
+ * probe is detached.
  */
 static int flush_file(struct file *file, fl_owner_t id)
 {
@@ -66,7 +68,7 @@ static int map_file(struct file *file, struct vm_area_struct *vma)
 	return err;
 }
 
-/* May not sleep once it has asked to be woken. */
+/* Must not sleep after poll_wait(). */
 static __poll_t poll_file(struct file *file, poll_table *table)
 {
 	struct session *s = session__of(file);
@@ -75,7 +77,7 @@ static __poll_t poll_file(struct file *file, poll_table *table)
 	if (!s)
 		return EPOLLERR;
 	poll_wait(file, &s->wait, table);
-	smp_mb(); /* a writer moves the head, then looks who waits */
+	smp_mb(); /* a writer moves the head, then looks for sleepers */
 	if (READ_ONCE(s->dead) || READ_ONCE(s->frozen))
 		ready |= EPOLLHUP;
 	if (session__readable(s))
@@ -98,13 +100,10 @@ static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "gotrace",
 	.fops = &files,
-	.mode = 0666, /* open_file() decides, by capabilities: they need not be root's */
+	.mode = 0666, /* open_file() checks capabilities instead */
 };
 
-/*
- * Without kfuncs (an older kernel, or one without types) the device is there nevertheless, and says
- * so.
- */
+/* Without kfuncs (an older kernel, or one without BTF) the device exists, and reports that. */
 static int __init gotrace_init(void)
 {
 	int err = kfuncs__register();
@@ -124,5 +123,5 @@ static void __exit gotrace_exit(void)
 module_init(gotrace_init);
 module_exit(gotrace_exit);
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1");
-MODULE_DESCRIPTION("Traces of Go programs: stacks, and records that outlive their recorder");
+MODULE_VERSION(GOTRACE_VERSION);
+MODULE_DESCRIPTION("Flight recorder and stack unwinder for traces of Go programs");

@@ -12,15 +12,15 @@
 #include "stacks.h"
 
 /*
- * Whoever can open the device could ask for all memory of the machine, session by session, and keep
- * sessions outlive their owner's cgroup being emptied: so there is a limit for all of them
- * together, besides the caller's memory cgroup, which is charged for every page. A quarter of the
- * RAM leaves the traced programs what they need; change it in
- * /sys/module/gotrace/parameters/max_memory.
+ * Limits the memory of all sessions together, in addition to the caller's memory cgroup, which is
+ * charged for each page: a process that opens the device could otherwise take all memory; kept
+ * sessions may outlive their cgroup. The default, a quarter of the RAM, leaves enough for the
+ * traced programs; it is changed in /sys/module/gotrace/parameters/max_memory.
  */
 static unsigned long long max_memory;
 module_param(max_memory, ullong, 0644);
-MODULE_PARM_DESC(max_memory, "bytes that all sessions may have together; 0: a quarter of the RAM");
+MODULE_PARM_DESC(max_memory,
+		 "limit of the memory of all sessions, in bytes (0: a quarter of the RAM)");
 
 static atomic64_t used = ATOMIC64_INIT(0);
 
@@ -31,10 +31,10 @@ static int show_used(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops used_ops = { .get = show_used };
 module_param_cb(memory, &used_ops, NULL, 0444);
-MODULE_PARM_DESC(memory, "bytes that all sessions have now");
+MODULE_PARM_DESC(memory, "memory of all sessions, in bytes");
 
 struct area {
-	struct kref ref; /* the session's, and one of each mapping */
+	struct kref ref; /* held by the session and each mapping */
 	void *base;
 	u64 bytes;
 };
@@ -51,8 +51,8 @@ u64 memory__max(void)
 	return max ? max : ((u64)totalram_pages() << PAGE_SHIFT) / 4;
 }
 
-/* Any context. */
-static bool take(u64 bytes)
+/* Accounts for `bytes`. False: beyond the limit. Any context. */
+static bool charge(u64 bytes)
 {
 	u64 max = memory__max();
 	s64 old = atomic64_read(&used);
@@ -69,7 +69,7 @@ void *memory__alloc(u64 bytes)
 	void *at;
 
 	bytes = PAGE_ALIGN(bytes);
-	if (!take(bytes))
+	if (!charge(bytes))
 		return NULL;
 	at = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (!at)
@@ -190,9 +190,9 @@ static const struct vm_operations_struct map_ops = {
 };
 
 /*
- * VM_MAYWRITE is taken away, so that neither mprotect() nor a debugger can make it writable. It is
- * not copied page by page into a child (a fault brings what is looked at), so there is no need for
- * VM_DONTCOPY, and a recorder that goes on in its child keeps its view.
+ * Clears VM_MAYWRITE, so that neither mprotect() nor a debugger can make the mapping writable.
+ * VM_DONTCOPY is unnecessary: pages are not copied into a child but mapped on a fault, and a
+ * recorder that continues in a child keeps its mapping.
  */
 int area__map(struct area *area, struct vm_area_struct *vma)
 {

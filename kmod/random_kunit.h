@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers for the KUnit suites that look random and are the same each time (xorshift64*). */
+/* Reproducible pseudo-random numbers for the KUnit suites (xorshift64*). */
 #ifndef KMOD_RANDOM_KUNIT_H
 #define KMOD_RANDOM_KUNIT_H
 
 #include <linux/types.h>
 
-/* state: a seed at first, not 0. */
+/* state: initially a seed other than 0. */
 static inline u32 random__below(u64 *state, u32 limit)
 {
 	*state ^= *state >> 12;

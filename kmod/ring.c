@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The overwriting ring of a session.
+ * The overwriting ring of a session. Upstream: emit.c. Downstream: processes that have mapped the
+ * session.
  *
- * Before it in an event's way: session.c. After it: whoever has mapped the session.
- *
- * A writer owns the bytes between the old head and the one that it has put there. All bytes of a
- * sub-buffer, its header and the padding at its end included, are counted in committed[] once they
- * are written, so that this count alone says whether somebody is still at it:
+ * A writer owns the bytes between the old head and the one that it has set. All bytes of a
+ * sub-buffer, including its header and the padding at its end, are counted in committed[] once they
+ * are written, so that this count alone shows whether writers are still active:
  *
  *  - The next lap may enter only a slot whose bytes are all counted, so no two laps write to the
  *    same bytes, however long a writer was interrupted. It reads the count with acquire, after
  *    which all writes of the last lap have happened.
- *  - A count is added to with release: who reads it with acquire sees the bytes that it counts.
- *  - Who moves the head to the end of a sub-buffer, or over it, writes its `used` before counting
- *    its own part. So `used` is there when the sub-buffer is whole; nobody takes it back to 0,
- *    as who enters might come to that after the one who leaves.
- *  - The head moves by a compare-and-swap, a full barrier, before anything is written: who has read
- *    bytes of the next lap and then looks at the head sees that there is one.
+ *  - A count is added to with release: a reader that loads it with acquire sees the bytes counted.
+ *  - The writer that moves the head to the end of a sub-buffer, or beyond, writes its `used` before
+ *    counting its own part. So `used` is valid when the sub-buffer is complete. It is not reset to
+ *    0, because the writer that enters may be later than the one that leaves.
+ *  - The head moves by a compare-and-swap, a full barrier, before anything is written: a reader
+ *    that has read bytes of the next lap and then reads the head sees the new lap.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -32,7 +31,7 @@ static struct gt_subbuf *ring__subbuf(const struct ring *ring, u32 index)
 	return (struct gt_subbuf *)(ring->bytes + (size_t)index * ring->subbuf_size);
 }
 
-/* Position in the stream to number of its sub-buffer, and that to a slot of the memory. */
+/* The number of the sub-buffer of a position in the stream, and its slot in memory. */
 static u64 ring__number(const struct ring *ring, u64 position)
 {
 	return position >> __ffs(ring->subbuf_size);
@@ -48,17 +47,17 @@ static void ring__count(struct ring *ring, u32 index, u32 bytes)
 	atomic64_fetch_add_release(bytes, (atomic64_t *)&ring->control->committed[index]);
 }
 
-/* Nobody is at this sub-buffer's memory since the last lap. */
+/* Whether all writers of the last lap have left this sub-buffer's memory. */
 static bool ring__may_enter(const struct ring *ring, u64 number)
 {
 	u64 *committed = &ring->control->committed[ring__index(ring, number)];
 	u64 laps = number >> __ffs(ring->subbufs);
 
-	/* of ring__count(): what the last lap's writers did has happened */
+	/* pairs with ring__count(): all writes of the last lap are visible */
 	return smp_load_acquire(committed) == laps * ring->subbuf_size;
 }
 
-/* From `head` on into the sub-buffer whose first record is to stand at `at`. */
+/* Moves the head into the sub-buffer in which the first record begins at `at`. */
 static void ring__move_on(struct ring *ring, u64 head, u64 at)
 {
 	u32 filled = head & (ring->subbuf_size - 1);
@@ -89,10 +88,7 @@ int ring__reserve(struct ring *ring, u32 size, struct ring_slot *ret)
 		if (!filled || filled + size > subbuf_size)
 			at = round_up(head, (u64)subbuf_size) + HEADER;
 		if (at != head && !ring__may_enter(ring, ring__number(ring, at))) {
-			/*
-			 * Others may have entered since: then it is their bytes that were
-			 * counted.
-			 */
+			/* Others may have entered since: then the count includes their bytes. */
 			now = READ_ONCE(control->head);
 			if (now == head) {
 				atomic64_inc((atomic64_t *)&control->lost);

@@ -2,11 +2,10 @@
 /*
  * The overwriting ring of a session: reserve, fill, commit (include/gotrace/uapi.h draws it).
  *
- * Before it in an event's way: kfuncs.c and the ioctl in main.c, which have a record. After it:
- * whoever has mapped the session. No locks, no allocation, any context; a writer may be interrupted
- * between the two calls by others of the same ring. One that is preempted there does no harm but
- * that the ring takes nothing from its next lap on until it is done, so emit.c sees to it that none
- * is.
+ * Upstream: emit.c. Downstream: processes that have mapped the session. No locks, no allocation,
+ * any context; a writer may be interrupted between the two calls by others of the same ring. A
+ * writer that is preempted there stops the ring in its next lap until it has finished, so emit.c
+ * disables preemption.
  */
 #ifndef KMOD_RING_H
 #define KMOD_RING_H
@@ -22,18 +21,18 @@ struct ring {
 };
 
 struct ring_slot {
-	void *at; /* where to write `size` bytes, 8-byte aligned */
+	void *at; /* address for `size` bytes, 8-byte aligned */
 	u32 size;
-	u32 index; /* of the sub-buffer's memory */
+	u32 index; /* slot of the sub-buffer */
 };
 
 /*
- * Room for `size` bytes (a multiple of 8, at most subbuf_size - sizeof(struct gt_subbuf)).
- * 0; -ENOSPC: the sub-buffer to enter is still being written since the last lap (counted in
- * control->lost); -EINVAL: no such size.
+ * Reserves `size` bytes (a multiple of 8, at most subbuf_size - sizeof(struct gt_subbuf)). 0;
+ * -ENOSPC: the sub-buffer to enter is still being written since the last lap (counted in
+ * control->lost); -EINVAL: invalid size.
  */
 int ring__reserve(struct ring *ring, u32 size, struct ring_slot *ret);
-/* What was reserved is written. */
+/* The reserved bytes are written. */
 void ring__commit(struct ring *ring, const struct ring_slot *slot);
 
 #endif

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ring against a model that has all that was ever reserved, and a reader that goes by what
- * include/gotrace/uapi.h says.
+ * Tests of ring.c against a model that keeps everything reserved, and a reader that follows the
+ * rules of include/gotrace/uapi.h.
  */
 #include <kunit/test.h>
 
 #include "random_kunit.h"
 #include "ring.h"
 
-#define SUBBUF_SIZE 1024u /* less than a session would have: more laps */
+#define SUBBUF_SIZE 1024u /* smaller than in a session: more laps */
 #define SUBBUFS	    4u
 #define HEADER	    ((u32)sizeof(struct gt_subbuf))
 #define LARGEST	    (SUBBUF_SIZE - HEADER)
 
 #define WRITERS_MAX 16
 
-/* A record of the tests: size and serial, then words that follow from them. */
+/* A record of the tests: size and serial, then words derived from them. */
 struct note {
 	u64 size, serial, rest[];
 };
 
-/* What was reserved, as the model has it. */
+/* A reservation in the model. */
 struct writer {
 	struct ring_slot slot;
 	u64 serial, subbuf;
@@ -29,9 +29,9 @@ struct writer {
 struct model {
 	struct ring ring;
 	u64 head, serial, lost;
-	u64 first_number;      /* of the sub-buffer that the test began with */
-	u64 *begins, *serials; /* by sub-buffer: its first serial, and how many */
-	u32 *used;	       /* by sub-buffer */
+	u64 first_number;      /* of the first sub-buffer of the test */
+	u64 *begins, *serials; /* per sub-buffer: its first serial, and their number */
+	u32 *used;	       /* per sub-buffer */
 	struct writer writers[WRITERS_MAX];
 	u32 n; /* writers that have not committed */
 };
@@ -46,7 +46,7 @@ static void *zalloc(struct kunit *test, size_t size)
 	return p;
 }
 
-/* A ring in which `number` sub-buffers were filled already. */
+/* A ring in which `number` sub-buffers were filled before. */
 static struct model *model__create(struct kunit *test, u64 number)
 {
 	struct model *m = zalloc(test, sizeof(*m));
@@ -80,7 +80,7 @@ static bool model__is_held(const struct model *m, u64 number)
 	return false;
 }
 
-/* Where the ring ought to put `size` bytes; false: nowhere. */
+/* Where the ring should place `size` bytes; false: nowhere. */
 static bool model__place(struct model *m, u32 size, u64 *ret_at)
 {
 	u32 filled = m->head % SUBBUF_SIZE;
@@ -117,7 +117,7 @@ static bool note__is(const struct note *note, u64 serial)
 	return note->serial == serial;
 }
 
-/* Reserves as the model says; the new writer is the last one. False: there was no room. */
+/* Reserves as the model predicts; adds the new writer as the last one. False: -ENOSPC. */
 static bool model__reserve(struct kunit *test, struct model *m, u32 size)
 {
 	struct ring *ring = &m->ring;
@@ -150,7 +150,7 @@ static bool model__reserve(struct kunit *test, struct model *m, u32 size)
 	return place;
 }
 
-/* Writes and commits one of those that have reserved. */
+/* Writes and commits one reservation. */
 static void model__commit(struct model *m, u32 which)
 {
 	struct writer *writer = &m->writers[which];
@@ -168,7 +168,7 @@ static bool model__put(struct kunit *test, struct model *m, u32 size)
 	return true;
 }
 
-/* The notes of sub-buffer `number` up to `end` are those that the model has. */
+/* The notes of sub-buffer `number` up to `end` equal the model's. */
 static void reader__check(struct kunit *test, const struct model *m, u64 number, u32 end)
 {
 	const u8 *bytes = m->ring.bytes + number % SUBBUFS * SUBBUF_SIZE;
@@ -189,9 +189,9 @@ static void reader__check(struct kunit *test, const struct model *m, u64 number,
 }
 
 /*
- * Looks at all sub-buffers that are there as a reader would: those are whole that no writer is in,
- * and have all records. Returns how many were whole; *ret_filled: bytes of the newest if it is not
- * full, but has all that was reserved.
+ * Reads all sub-buffers in memory: those without a writer are complete and have all records.
+ * Returns the number of complete ones; *ret_filled: bytes of the newest if it is not full, but
+ * complete.
  */
 static u32 reader__read(struct kunit *test, const struct model *m, u32 *ret_filled)
 {
@@ -268,10 +268,7 @@ static void first_record(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filled, HEADER + 48);
 }
 
-/*
- * The last record ends where its sub-buffer does: no padding, and nothing is left for who enters
- * next.
- */
+/* The last record ends with its sub-buffer: there is no padding. */
 static void fills_exactly(struct kunit *test)
 {
 	struct model *m = model__create(test, 0);
@@ -287,7 +284,7 @@ static void fills_exactly(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->ring.control->committed[0], SUBBUF_SIZE);
 	KUNIT_EXPECT_EQ(test, reader__read(test, m, &filled), 1);
 	KUNIT_EXPECT_EQ(test, m->ring.control->committed[1], 0);
-	/* and one that fills a whole sub-buffer by itself */
+	/* a record that fills a whole sub-buffer */
 	KUNIT_EXPECT_TRUE(test, model__put(test, m, LARGEST));
 	KUNIT_EXPECT_EQ(test, m->ring.control->head, 2 * SUBBUF_SIZE);
 	KUNIT_EXPECT_EQ(test, reader__read(test, m, &filled), 2);
@@ -310,7 +307,7 @@ static void pads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filled, HEADER + 16);
 }
 
-/* Sub-buffers filled before, so that bytes and then sub-buffers go over 2^32. */
+/* Sub-buffers filled before, so that bytes and then sub-buffers exceed 2^32. */
 static const u64 first_numbers[] = {
 	0,
 	(1ull << 32) / SUBBUF_SIZE - 2 * SUBBUFS,
@@ -326,7 +323,7 @@ static void first_number__say(const u64 *number, char *ret)
 
 KUNIT_ARRAY_PARAM(first_number, first_numbers, first_number__say);
 
-/* Many laps: the newest are there, all but the one that the head is in, and whole. */
+/* Many laps: the newest sub-buffers are complete, except for the one with the head. */
 static void overwrites_oldest(struct kunit *test)
 {
 	struct model *m = model__create(test, *(const u64 *)test->param_value);
@@ -344,10 +341,7 @@ static void overwrites_oldest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->ring.control->lost, 0);
 }
 
-/*
- * One that was interrupted before it committed: others go on until they come to its sub-buffer
- * again.
- */
+/* A writer interrupted before its commit: others continue up to its sub-buffer in the next lap. */
 static void waits_for_writer(struct kunit *test)
 {
 	struct model *m = model__create(test, *(const u64 *)test->param_value);
@@ -366,7 +360,7 @@ static void waits_for_writer(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, model__put(test, m, LARGEST));
 	KUNIT_EXPECT_EQ(test, m->head, head);
 	KUNIT_EXPECT_EQ(test, m->ring.control->lost, 11);
-	/* what has room before that sub-buffer still gets it */
+	/* what fits before that sub-buffer is still accepted */
 	room = SUBBUF_SIZE - head % SUBBUF_SIZE;
 	KUNIT_ASSERT_GE(test, room, sizeof(struct note));
 	KUNIT_EXPECT_TRUE(test, model__put(test, m, room));
@@ -381,7 +375,7 @@ static void waits_for_writer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->ring.control->lost, 12);
 }
 
-/* Writers that are interrupted by others, and end in any order. */
+/* Writers that are interrupted by others, and commit in any order. */
 static void writers_in_any_order(struct kunit *test)
 {
 	struct model *m = model__create(test, *(const u64 *)test->param_value);
@@ -404,8 +398,8 @@ static void writers_in_any_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reader__read(test, m, &filled), SUBBUFS);
 }
 
-/* The one that enters commits after others have filled the sub-buffer and left it. */
-static void first_is_last(struct kunit *test)
+/* The first writer of a sub-buffer commits after others have filled and left it. */
+static void first_commits_last(struct kunit *test)
 {
 	struct model *m = model__create(test, 3 * SUBBUFS);
 	const struct gt_subbuf *subbuf = (const void *)m->ring.bytes;
@@ -426,7 +420,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(first_record),
 	KUNIT_CASE(fills_exactly),
 	KUNIT_CASE(pads),
-	KUNIT_CASE(first_is_last),
+	KUNIT_CASE(first_commits_last),
 	KUNIT_CASE_PARAM(overwrites_oldest, first_number_gen_params),
 	KUNIT_CASE_PARAM(waits_for_writer, first_number_gen_params),
 	KUNIT_CASE_PARAM(writers_in_any_order, first_number_gen_params),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Sessions: the table, owners, and how they end. See session.h for all of it; emit.c takes records.
- */
+/* Sessions: the table, owners, and their end. session.h has an overview; emit.c handles records. */
 #include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
@@ -15,11 +13,11 @@
 
 static DEFINE_MUTEX(sessions_lock);
 static struct session __rcu *table[GT_SESSIONS_MAX];
-static u32 generations[GT_SESSIONS_MAX]; /* of each place in the table: how often it was used */
-static u32 count;			 /* of sessions in it */
+static u32 generations[GT_SESSIONS_MAX]; /* per place in the table: how often it was used */
+static u32 count;			 /* number of sessions in the table */
 
 static void expire(struct work_struct *work);
-static void give_back_of_dead(void);
+static void release_dead_owners(void);
 static DECLARE_DELAYED_WORK(expiry, expire);
 
 static int show_count(char *buffer, const struct kernel_param *kp)
@@ -29,10 +27,10 @@ static int show_count(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops count_ops = { .get = show_count };
 module_param_cb(sessions, &count_ops, NULL, 0444);
-MODULE_PARM_DESC(sessions, "sessions that exist");
+MODULE_PARM_DESC(sessions, "number of sessions");
 
 /* sessions_lock is held. */
-static struct session *at(u32 place)
+static struct session *session_at(u32 place)
 {
 	return rcu_dereference_protected(table[place], lockdep_is_held(&sessions_lock));
 }
@@ -44,18 +42,18 @@ struct session *session__find(u32 id)
 	return s && s->id == id ? s : NULL;
 }
 
-/* sessions_lock is held. NULL: there is none. */
-static struct session *by_name(const char *name)
+/* sessions_lock is held. NULL: not found. */
+static struct session *session_by_name(const char *name)
 {
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++)
-		if (at(i) && !strcmp(at(i)->name, name))
-			return at(i);
+		if (session_at(i) && !strcmp(session_at(i)->name, name))
+			return session_at(i);
 	return NULL;
 }
 
 struct session *session__of(struct file *file)
 {
-	return smp_load_acquire(&file->private_data); /* own() has filled it in */
+	return smp_load_acquire(&file->private_data); /* pairs with set_owner() */
 }
 
 struct session *session__owned(struct file *file)
@@ -82,16 +80,16 @@ void session__unlock_owned(void)
 }
 
 /* sessions_lock is held; the file has no session. */
-static void own(struct file *file, struct session *s)
+static void set_owner(struct file *file, struct session *s)
 {
 	s->owner = get_pid(task_tgid(current));
 	WRITE_ONCE(s->owner_file, file);
 	s->expires = 0;
 	kref_get(&s->ref);
-	smp_store_release(&file->private_data, s); /* session__of(), without the lock */
+	smp_store_release(&file->private_data, s); /* for session__of(), which takes no lock */
 }
 
-/* ---- the beginning ---- */
+/* ---- creation ---- */
 
 static bool power_of_two_in(u32 value, u32 min, u32 max)
 {
@@ -119,14 +117,14 @@ static bool is_valid(const struct gt_abi_create *want)
 	       want->timeout <= GT_TIMEOUT_MAX && want->checkpoint_max <= GT_CHECKPOINT_MAX;
 }
 
-/* The last reference is gone; the memory was, when it left the table. Any context. */
+/* Called with the last reference; the memory was freed on removal from the table. Any context. */
 static void destroy(struct kref *ref)
 {
 	struct session *s = container_of(ref, struct session, ref);
 
 	area__put(s->area);
 	kfree(s->rings);
-	kfree(s->told);
+	kfree(s->reported);
 	kfree(s);
 }
 
@@ -155,8 +153,8 @@ static void lay_out(struct session *s, const struct gt_session_page *plan)
 	};
 }
 
-/* A session that nobody knows yet; want->rings is set. NULL: no memory. May sleep. */
-static struct session *make(const struct gt_abi_create *want)
+/* A new session that is not in the table; want->rings is set. NULL: no memory. May sleep. */
+static struct session *alloc_session(const struct gt_abi_create *want)
 {
 	struct session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	struct gt_session_page plan = {};
@@ -174,8 +172,8 @@ static struct session *make(const struct gt_abi_create *want)
 	s->checkpoint_max = want->checkpoint_max;
 	s->rings_n = want->rings;
 	s->rings = kcalloc(want->rings, sizeof(*s->rings), GFP_KERNEL_ACCOUNT);
-	s->told = kcalloc(want->rings, sizeof(*s->told), GFP_KERNEL_ACCOUNT);
-	if (s->rings && s->told && bytes >> PAGE_SHIFT <= U32_MAX)
+	s->reported = kcalloc(want->rings, sizeof(*s->reported), GFP_KERNEL_ACCOUNT);
+	if (s->rings && s->reported && bytes >> PAGE_SHIFT <= U32_MAX)
 		s->area = area__create(bytes);
 	if (!s->area) {
 		kref_put(&s->ref, destroy);
@@ -185,16 +183,16 @@ static struct session *make(const struct gt_abi_create *want)
 	return s;
 }
 
-/* sessions_lock is held. -ENOSPC: no place. */
+/* sessions_lock is held. -ENOSPC: the table is full. */
 static int publish(struct session *s)
 {
 	u32 place = 0;
 
-	while (place < GT_SESSIONS_MAX && at(place))
+	while (place < GT_SESSIONS_MAX && session_at(place))
 		place++;
 	if (place == GT_SESSIONS_MAX)
 		return -ENOSPC;
-	/* 26 bits of generation and 6 of the place: an id comes again after 67 million others */
+	/* 26 bits of generation and 6 of the place: an id is reused after 67 million sessions */
 	do {
 		s->id = ++generations[place] * GT_SESSIONS_MAX + place;
 	} while (s->id < GT_SESSIONS_MAX);
@@ -212,21 +210,21 @@ int session__create(struct file *file, struct gt_abi_create *want)
 	if (!is_valid(want))
 		return -EINVAL;
 	if (session__of(file))
-		return -EBADFD; /* once more below: this one spares the memory */
+		return -EBADFD; /* checked again below; here it saves allocating memory */
 	if (!want->rings)
 		want->rings = min_t(u32, num_online_cpus(), GT_SESSION_RINGS_MAX);
-	s = make(want);
+	s = alloc_session(want);
 	if (!s)
 		return -ENOMEM;
 	mutex_lock(&sessions_lock);
 	if (session__of(file))
 		err = -EBADFD;
-	else if (s->name[0] && by_name(s->name))
+	else if (s->name[0] && session_by_name(s->name))
 		err = -EEXIST;
 	else
 		err = publish(s);
 	if (!err) {
-		own(file, s);
+		set_owner(file, s);
 		want->id = s->id;
 		want->bytes = area__bytes(s->area);
 	}
@@ -244,8 +242,8 @@ int session__claim(struct file *file, struct gt_abi_claim *claim)
 	if (!name_is_valid(claim->name) || !claim->name[0])
 		return -EINVAL;
 	mutex_lock(&sessions_lock);
-	give_back_of_dead();
-	s = by_name(claim->name);
+	release_dead_owners();
+	s = session_by_name(claim->name);
 	if (session__of(file))
 		err = -EBADFD;
 	else if (!s)
@@ -253,17 +251,17 @@ int session__claim(struct file *file, struct gt_abi_claim *claim)
 	else if (s->owner)
 		err = -EBUSY;
 	if (!err) {
-		own(file, s);
+		set_owner(file, s);
 		claim->id = s->id;
 		claim->bytes = area__bytes(s->area);
 	}
 	mutex_unlock(&sessions_lock);
 	if (!err)
-		synchronize_rcu(); /* GT_IOC_EMIT of the former owner is over */
+		synchronize_rcu(); /* until GT_IOC_EMIT of the former owner has ended */
 	return err;
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
 /* sessions_lock is held. */
 static void drop_owner(struct session *s)
@@ -273,8 +271,8 @@ static void drop_owner(struct session *s)
 	WRITE_ONCE(s->owner_file, NULL);
 }
 
-/* sessions_lock is held, and it is not dead: nobody finds it any more. */
-static void unlink(struct session *s)
+/* sessions_lock is held, the session is not dead. Removes it from the table. */
+static void remove_session(struct session *s)
 {
 	WRITE_ONCE(s->dead, true);
 	RCU_INIT_POINTER(table[s->id % GT_SESSIONS_MAX], NULL);
@@ -283,11 +281,11 @@ static void unlink(struct session *s)
 }
 
 /*
- * Of what was unlinked: gives its memory up, when nobody writes to it. May sleep, for a grace
+ * After remove_session(): frees the memory when all writers have left. May sleep, for a grace
  * period; no lock is held. The module may be unloaded from then on, unless the caller is a file of
- * it, or waited for by session__exit().
+ * it, or session__exit() waits for the caller.
  */
-static void finish(struct session *s)
+static void free_removed(struct session *s)
 {
 	struct area *area;
 
@@ -311,35 +309,35 @@ int session__release(struct file *file)
 	mutex_lock(&sessions_lock);
 	s = session__owned(file);
 	if (s)
-		unlink(s);
+		remove_session(s);
 	mutex_unlock(&sessions_lock);
 	if (!s)
 		return -ENOENT;
-	finish(s);
+	free_removed(s);
 	return 0;
 }
 
-/* sessions_lock is held. Sets the clock for the next session that is to go. */
-static void arm(void)
+/* sessions_lock is held. Sets the timer for the next session to expire. */
+static void arm_expiry(void)
 {
 	u64 now = ktime_get_ns(), next = U64_MAX;
 
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++)
-		if (at(i) && at(i)->expires)
-			next = min(next, at(i)->expires);
+		if (session_at(i) && session_at(i)->expires)
+			next = min(next, session_at(i)->expires);
 	cancel_delayed_work(&expiry);
 	if (next != U64_MAX)
 		schedule_delayed_work(&expiry, next > now ? nsecs_to_jiffies(next - now) + 1 : 0);
 }
 
-/* sessions_lock is held. Unlinks one whose time has come; NULL: there is none. */
-static struct session *unlink_expired(u64 now)
+/* sessions_lock is held. Removes one expired session; NULL: none. */
+static struct session *remove_expired(u64 now)
 {
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++) {
-		struct session *s = at(i);
+		struct session *s = session_at(i);
 
 		if (s && s->expires && s->expires <= now) {
-			unlink(s);
+			remove_session(s);
 			return s;
 		}
 	}
@@ -353,22 +351,22 @@ static void expire(struct work_struct *work)
 
 	do {
 		mutex_lock(&sessions_lock);
-		s = unlink_expired(ktime_get_ns());
+		s = remove_expired(ktime_get_ns());
 		if (!s)
-			arm();
+			arm_expiry();
 		mutex_unlock(&sessions_lock);
 		if (s)
-			finish(s);
+			free_removed(s);
 	} while (s);
 }
 
-/* sessions_lock is held; it is one to keep, and not dead. Whoever comes may claim it now. */
-static void give_back(struct session *s)
+/* sessions_lock is held; the session has GT_SESSION_KEEP, and is not dead. Allows to claim it. */
+static void release_owner(struct session *s)
 {
 	drop_owner(s);
 	if (s->timeout)
 		s->expires = ktime_get_ns() + s->timeout * NSEC_PER_SEC;
-	arm();
+	arm_expiry();
 }
 
 void session__disown(struct file *file)
@@ -380,7 +378,7 @@ void session__disown(struct file *file)
 	if (s->flags & GT_SESSION_KEEP) {
 		mutex_lock(&sessions_lock);
 		if (session__owned(file))
-			give_back(s);
+			release_owner(s);
 		mutex_unlock(&sessions_lock);
 	} else {
 		session__release(file);
@@ -388,8 +386,8 @@ void session__disown(struct file *file)
 	kref_put(&s->ref, destroy);
 }
 
-/* sessions_lock is held, and it is not dead. */
-static void stop(struct session *s)
+/* sessions_lock is held, the session is not dead. */
+static void freeze_session(struct session *s)
 {
 	if (s->frozen)
 		return;
@@ -399,8 +397,8 @@ static void stop(struct session *s)
 }
 
 /*
- * One thread of a process may end, or have its own descriptors, while others go on; so it is the
- * process's end only when it is killed as a whole, or this is its last thread.
+ * A thread may end, or have descriptors of its own, while others of its process continue; so the
+ * process ends only if it is killed as a whole, or this is its last thread.
  */
 void session__flushed(struct file *file)
 {
@@ -412,14 +410,14 @@ void session__flushed(struct file *file)
 	mutex_lock(&sessions_lock);
 	s = session__owned(file);
 	if (s && s->flags & GT_SESSION_KEEP && s->owner == task_tgid(current)) {
-		stop(s);
-		give_back(s);
+		freeze_session(s);
+		release_owner(s);
 	}
 	mutex_unlock(&sessions_lock);
 }
 
-/* Its last thread has exited, or is about to. */
-static bool is_dead(struct pid *owner)
+/* Whether the last thread of the owner has exited, or is about to. */
+static bool owner_is_dead(struct pid *owner)
 {
 	struct task_struct *task;
 	bool dead;
@@ -433,17 +431,16 @@ static bool is_dead(struct pid *owner)
 
 /*
  * sessions_lock is held. session__flushed() is not called for an owner that ended while a process
- * with the same table of descriptors (CLONE_FILES) lives: the next lookup of a session does its
- * work.
+ * with the same descriptor table (CLONE_FILES) lives: the next lookup of a session does the same.
  */
-static void give_back_of_dead(void)
+static void release_dead_owners(void)
 {
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++) {
-		struct session *s = at(i);
+		struct session *s = session_at(i);
 
-		if (s && s->owner && s->flags & GT_SESSION_KEEP && is_dead(s->owner)) {
-			stop(s);
-			give_back(s);
+		if (s && s->owner && s->flags & GT_SESSION_KEEP && owner_is_dead(s->owner)) {
+			freeze_session(s);
+			release_owner(s);
 		}
 	}
 }
@@ -455,7 +452,7 @@ int session__freeze(struct file *file)
 	mutex_lock(&sessions_lock);
 	s = session__owned(file);
 	if (s)
-		stop(s);
+		freeze_session(s);
 	mutex_unlock(&sessions_lock);
 	if (!s)
 		return -ENOENT;
@@ -468,10 +465,10 @@ void session__exit(void)
 	cancel_delayed_work_sync(&expiry);
 }
 
-/* ---- what there is ---- */
+/* ---- queries ---- */
 
-/* sessions_lock is held, and it is not dead. */
-static void describe(struct session *s, struct gt_abi_info *ret)
+/* sessions_lock is held, the session is not dead. */
+static void fill_info(struct session *s, struct gt_abi_info *ret)
 {
 	*ret = (struct gt_abi_info){
 		.size = sizeof(*ret),
@@ -496,7 +493,7 @@ int session__info(struct session *s, struct gt_abi_info *ret)
 
 	mutex_lock(&sessions_lock);
 	if (!s->dead) {
-		describe(s, ret);
+		fill_info(s, ret);
 		err = 0;
 	}
 	mutex_unlock(&sessions_lock);
@@ -508,12 +505,12 @@ u32 session__list(struct gt_abi_info *ret, u32 room)
 	u32 n = 0;
 
 	mutex_lock(&sessions_lock);
-	give_back_of_dead();
+	release_dead_owners();
 	for (u32 i = 0; i < GT_SESSIONS_MAX; i++) {
-		if (!at(i) || !at(i)->name[0])
+		if (!session_at(i) || !session_at(i)->name[0])
 			continue;
 		if (n < room)
-			describe(at(i), &ret[n]);
+			fill_info(session_at(i), &ret[n]);
 		n++;
 	}
 	mutex_unlock(&sessions_lock);

@@ -2,14 +2,13 @@
 /*
  * The stack table of a session.
  *
- * Before it in an event's way: kfuncs.c, which has the PCs from unwind.c. After it: whoever has
- * mapped the session, who finds there what a record's id stands for.
+ * Upstream: kfuncs.c, with PCs from unwind.c. Downstream: processes that have mapped the session,
+ * which look up the stack ids of records.
  *
- * Entries stand one behind the other in a half, and each place that was given out is filled,
- * whatever comes of it, so that a reader can go through a half from its start. written[] counts the
- * words of a half that were filled over all epochs, like committed[] of a ring: a half is begun
- * anew only when all of its last epoch are. Until then new stacks get no id; those that are there
- * keep theirs.
+ * Entries of a half are adjacent, and each reserved entry is filled, so that a reader can walk a
+ * half from its start. written[] counts the words of a half that were filled over all epochs, like
+ * committed[] of a ring: a half is begun again only when all words of its last epoch are filled.
+ * Until then new stacks get no id; existing ones keep theirs.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -21,7 +20,7 @@
 #include "stacks.h"
 
 #define ENTRY_WORDS ((u32)(sizeof(struct gt_stack_entry) / 8))
-#define PROBES	    32 /* neighbours to look at: half a KiB of the index at most */
+#define PROBES	    32 /* slots to search: at most half a KiB of the index */
 
 static u32 state__epoch(u64 state)
 {
@@ -38,13 +37,13 @@ static struct gt_stack_entry *stacks__entry(const struct stack_table *table, u32
 	return (struct gt_stack_entry *)(table->half[epoch & 1] + word);
 }
 
-/* The same slot for the same hash; its low bits are as good as any. */
+/* Depends on the hash only; its low bits are well distributed. */
 static u64 *stacks__slot(const struct stack_table *table, u64 hash, u32 probe)
 {
 	return &table->index[((u32)hash + probe) & (table->slots - 1)];
 }
 
-/* What an index slot says; 0: nothing of this epoch. */
+/* The id in an index slot; 0: none of this epoch. */
 static u32 stacks__id(const struct stack_table *table, u64 slot, u32 epoch, u64 hash)
 {
 	u32 word = (u32)slot - 1;
@@ -59,7 +58,7 @@ static bool stacks__is_of(u64 slot, u32 epoch)
 	return (u32)slot && state__epoch(slot) == epoch;
 }
 
-/* The id in this epoch; 0: it has none, and *ret_room says whether there is a slot for it. */
+/* The id in this epoch; 0: none, and *ret_room is whether there is a free slot. */
 static u32 stacks__find(const struct stack_table *table, u64 hash, u32 epoch, bool *ret_room)
 {
 	u32 probe, id;
@@ -67,7 +66,7 @@ static u32 stacks__find(const struct stack_table *table, u64 hash, u32 epoch, bo
 
 	*ret_room = true;
 	for (probe = 0; probe < PROBES; probe++) {
-		/* with acquire: the entry was written before it was put here */
+		/* acquire: the entry was written before its slot */
 		slot = smp_load_acquire(stacks__slot(table, hash, probe));
 		if (!stacks__is_of(slot, epoch))
 			return 0;
@@ -84,7 +83,7 @@ static void stacks__count(struct stack_table *table, u32 epoch, u32 words)
 	atomic64_fetch_add_release(words, &table->written[epoch & 1]);
 }
 
-/* What is left of a half that is full: its first entry says that it is none. */
+/* Marks the rest of a full half as unused by an entry of depth 0. */
 static void stacks__end(struct stack_table *table, u32 epoch, u32 used)
 {
 	u32 left = table->words - used;
@@ -93,19 +92,19 @@ static void stacks__end(struct stack_table *table, u32 epoch, u32 used)
 	stacks__count(table, epoch, left);
 }
 
-/* All that was begun in the epoch before the last, whose half this one is to have, was written. */
+/* Whether all entries of the epoch before the last, in the same half, were written. */
 static bool stacks__may_begin(const struct stack_table *table, u32 epoch)
 {
 	u64 written = atomic64_read_acquire(&table->written[epoch & 1]);
 	u64 laps = written >> __ffs(table->words);
 
-	/* an epoch has 32 bits, half of them are of this half */
+	/* epochs have 32 bits, and every second one uses this half */
 	return !(written & (table->words - 1)) && !((laps ^ epoch >> 1) & 0x7fffffff);
 }
 
 /*
- * Words for an entry, from the state that the caller has looked at on. 0, or -EAGAIN: the epoch is
- * another now; -ENOSPC: nobody can begin the next one yet.
+ * Reserves words for an entry, beginning with the state that the caller has read. 0; -EAGAIN: a new
+ * epoch has begun; -ENOSPC: the next one cannot begin yet.
  */
 static int stacks__reserve(struct stack_table *table, u64 *state, u32 words, u32 *ret_word)
 {
@@ -119,7 +118,7 @@ static int stacks__reserve(struct stack_table *table, u64 *state, u32 words, u32
 		} else if (stacks__may_begin(table, epoch + 1)) {
 			next = state__of(epoch + 1, words);
 		} else {
-			/* Somebody may have begun it: then it is its words that were counted. */
+			/* Another writer may have begun it: then the count includes its words. */
 			now = READ_ONCE(*table->state);
 			if (now == *state)
 				return -ENOSPC;
@@ -139,8 +138,8 @@ static int stacks__reserve(struct stack_table *table, u64 *state, u32 words, u32
 }
 
 /*
- * Puts a written entry into the index. Returns the id to use: that of another writer who was faster
- * with the same stack, else its own, which is good without a slot, too.
+ * Puts a written entry into the index. Returns the id to use: that of a writer that was faster with
+ * the same stack, or the entry's own, which is valid without a slot, too.
  */
 static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 word)
 {
@@ -156,7 +155,7 @@ static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 w
 				return id;
 			probe++;
 		} else if ((u32)slot && (s32)(state__epoch(slot) - epoch) > 0) {
-			break; /* this epoch is over */
+			break; /* this epoch has ended */
 		} else if (try_cmpxchg(at, &slot, state__of(epoch, word + 1))) {
 			break;
 		}
@@ -165,8 +164,8 @@ static u32 stacks__publish(struct stack_table *table, u64 hash, u32 epoch, u32 w
 }
 
 /*
- * Words for a new stack, filled and in the index. As stacks__reserve(), of which this is the rest:
- * not to be preempted in between, which would keep its half from being begun anew.
+ * Reserves, fills and indexes an entry for a new stack. Returns as stacks__reserve(). Preemption is
+ * disabled, because an unfinished entry keeps its half from being begun again.
  */
 static int stacks__store(struct stack_table *table, u64 *state, const struct gt_stack_entry *head,
 			 const u64 *pcs, u32 *ret_id)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The stack table of a session: PCs in, a 32-bit id out, the same id for the same stack.
+ * The stack table of a session: maps PCs to a 32-bit id, the same id for the same stack. Upstream:
+ * kfuncs.c. Downstream: processes that have mapped the session.
  *
- * Two halves (include/gotrace/uapi.h): when one is full the other is begun anew under the next
- * epoch, so that memory is bounded and what runs now always has an id. Lock-free, any context: an
- * entry's words are reserved by a compare-and-swap of the state (epoch and words used at once),
- * written, and only then put into the index; who loses there has wasted its words. An index slot
- * holds epoch << 32 | word + 1; one of another epoch is empty.
+ * It has two halves (include/gotrace/uapi.h): when one is full the other is begun again under the
+ * next epoch, so that memory is bounded and current stacks have ids. Lock-free, any context: the
+ * words of an entry are reserved by a compare-and-swap of the state (epoch and words used),
+ * written, and then put into the index; a writer that is slower with the same stack wastes its
+ * words. An index slot contains epoch << 32 | word + 1; one of another epoch is empty.
  */
 #ifndef KMOD_STACKS_H
 #define KMOD_STACKS_H
@@ -22,19 +23,19 @@ struct stack_table {
 	u64 *index;	       /* `slots` of them */
 	u64 *half[2];	       /* `words` each */
 	u32 words, slots;      /* powers of two */
-	atomic64_t written[2]; /* words filled of each half, over all epochs; at first 0 */
+	atomic64_t written[2]; /* words filled per half, over all epochs; initially 0 */
 };
 
-/* Slots of the index for a half of so many words: half of them for stacks of six PCs. */
+/* Index slots for a half of so many words: twice as many as stacks of six PCs. */
 static inline u32 stacks__slots(u32 words)
 {
 	return words / 4;
 }
 
 /*
- * The id of a stack. hash: unwind.h's, which stands for the PCs: they are not compared. depth: from
- * 1 to GT_STACK_MAX. 0 (counted in *lost): no slot was found near its place, or the half to begin
- * is still being written since its last epoch.
+ * The id of a stack. hash: from unwind.h; PCs with the same hash are not compared. depth: 1 to
+ * GT_STACK_MAX. 0 (counted in *lost): no slot nearby, or the half to begin is still being written
+ * since its last epoch.
  */
 u32 stacks__intern(struct stack_table *table, u64 hash, const u64 *pcs, u32 depth, bool cut);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stack table, read as include/gotrace/uapi.h says. Stacks of the tests are made of a number,
- * from which their hash and all their PCs follow.
+ * Tests of stacks.c, with a reader that follows include/gotrace/uapi.h. A stack of the tests is
+ * made from a number, which determines its hash and PCs.
  */
 #include <kunit/test.h>
 
@@ -9,7 +9,7 @@
 #include "random_kunit.h"
 #include "stacks.h"
 
-#define WORDS  4096u /* less than a session would have: more epochs */
+#define WORDS  4096u /* smaller than in a session: more epochs */
 #define HEADER ((u32)(sizeof(struct gt_stack_entry) / 8))
 
 struct memory {
@@ -41,7 +41,7 @@ static struct memory *memory__create(struct kunit *test, u32 words)
 	return m;
 }
 
-/* The hash that stack number `number` of this depth has here. */
+/* The hash of stack `number` of this depth. */
 static u64 hash_of(u64 number, u32 depth)
 {
 	u64 hash = (number + 1) * 0x9e3779b97f4a7c15ull;
@@ -58,7 +58,7 @@ static u32 intern(struct memory *m, u64 number, u32 depth)
 	return stacks__intern(&m->table, hash_of(number, depth), m->pcs, depth, number % 2);
 }
 
-/* The entry of an id; NULL: it has been overwritten, or never was. */
+/* The entry of an id; NULL: overwritten, or never existed. */
 static const struct gt_stack_entry *entry_of(const struct memory *m, u32 id)
 {
 	const struct gt_stack_entry *entry;
@@ -86,10 +86,7 @@ static bool is_stack(const struct gt_stack_entry *entry, u64 number, u32 depth)
 	return true;
 }
 
-/*
- * Goes through the half of an epoch, the newest or the one before. Returns the number of its
- * entries.
- */
+/* Walks the half of an epoch, the newest or the one before. Returns the number of its entries. */
 static u32 count_entries(struct kunit *test, const struct memory *m, u32 epoch)
 {
 	u32 word = 0, n = 0, end = m->state >> 32 == epoch ? (u32)m->state : m->table.words;
@@ -110,10 +107,7 @@ static u32 epoch_of(const struct memory *m)
 	return m->state >> 32;
 }
 
-/*
- * New stacks of this depth from `number` on until a half is full. Returns the number after the
- * last one.
- */
+/* Adds stacks of this depth from `number` on until a half is full. Returns the next number. */
 static u64 fill(struct kunit *test, struct memory *m, u64 number, u32 depth)
 {
 	while ((u32)m->state + HEADER + depth <= m->table.words)
@@ -152,7 +146,7 @@ static void other_stack_other_id(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_entries(test, m, 0), ARRAY_SIZE(ids));
 }
 
-/* Hashes that have one place in the index. */
+/* Hashes with the same slot in the index. */
 static void collisions(struct kunit *test)
 {
 	struct memory *m = memory__create(test, WORDS);
@@ -165,7 +159,7 @@ static void collisions(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
 		KUNIT_EXPECT_EQ(test, stacks__intern(&m->table, (u64)i << 40 | 5, m->pcs, 1, false),
 				ids[i]);
-	/* and at the end of the index the search goes on at its start */
+	/* at the end of the index the search continues at its start */
 	KUNIT_EXPECT_NE(test, stacks__intern(&m->table, ~0u, m->pcs, 1, false), 0);
 	KUNIT_EXPECT_NE(test, stacks__intern(&m->table, 1ull << 40 | ~0u, m->pcs, 1, false), 0);
 	KUNIT_EXPECT_EQ(test, m->lost, 0);
@@ -184,16 +178,13 @@ static void no_slot_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stacks__intern(&m->table, i << 40 | 5, m->pcs, 1, false), 0);
 	KUNIT_EXPECT_EQ(test, m->lost, 2);
 	KUNIT_EXPECT_EQ(test, m->state, state);
-	/* those that are there still have their ids, and others get theirs */
+	/* existing stacks keep their ids, and others get theirs */
 	KUNIT_EXPECT_EQ(test, stacks__intern(&m->table, 5, m->pcs, 1, false), GT_STACK_ID(0, 0));
 	KUNIT_EXPECT_NE(test, intern(m, 12345, 7), 0);
 	KUNIT_EXPECT_EQ(test, m->lost, 2);
 }
 
-/*
- * So short that the index has fewer slots than there are stacks: what gets an id can be found by
- * it.
- */
+/* So short that the index has fewer slots than there are stacks: each id can be found. */
 static void index_full(struct kunit *test)
 {
 	struct memory *m = memory__create(test, WORDS);
@@ -219,18 +210,18 @@ static void next_epoch(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, epoch_of(m), 0);
 	KUNIT_EXPECT_EQ(test, intern(m, 0, 10), first);
-	/* one more begins the other half; the first half stays as it is */
+	/* one more begins the other half; the first half does not change */
 	KUNIT_EXPECT_EQ(test, intern(m, number, 10), GT_STACK_ID(1, 0));
 	KUNIT_EXPECT_EQ(test, m->state, 1ull << 32 | (HEADER + 10));
 	KUNIT_EXPECT_TRUE(test, is_stack(entry_of(m, first), 0, 10));
 	KUNIT_EXPECT_EQ(test, count_entries(test, m, 0), WORDS / (HEADER + 10));
 	KUNIT_EXPECT_EQ(test, count_entries(test, m, 1), 1);
-	/* what comes again gets an id of this epoch */
+	/* a stack that recurs gets an id of this epoch */
 	again = intern(m, 0, 10);
 	KUNIT_EXPECT_EQ(test, again, GT_STACK_ID(1, HEADER + 10));
 	there = intern(m, number - 1, 10);
 	KUNIT_EXPECT_TRUE(test, is_stack(entry_of(m, there), number - 1, 10));
-	/* the third epoch takes the first one's place: its ids are seen to be of the past */
+	/* the third epoch uses the first one's half: its ids are recognized as outdated */
 	number = fill(test, m, number + 1, 10);
 	KUNIT_EXPECT_EQ(test, intern(m, number, 10), GT_STACK_ID(2, 0));
 	KUNIT_EXPECT_NULL(test, entry_of(m, first));
@@ -238,8 +229,8 @@ static void next_epoch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->lost, 0);
 }
 
-/* Going through a half ends where its epoch's entries do, whatever the epoch before left there. */
-static void what_an_epoch_leaves(struct kunit *test)
+/* The walk of a half ends with the entries of its epoch, whatever the epoch before left there. */
+static void leftover_entries(struct kunit *test)
 {
 	struct memory *m = memory__create(test, WORDS);
 	u32 epoch, n, depth;
@@ -251,7 +242,7 @@ static void what_an_epoch_leaves(struct kunit *test)
 		for (n = epoch ? 1 : 0; (u32)m->state + HEADER + depth <= WORDS; n++)
 			KUNIT_ASSERT_NE(test, intern(m, number++, depth), 0);
 		KUNIT_EXPECT_EQ(test, count_entries(test, m, epoch), n);
-		/* a deep one has no room any more, and is the first of the next */
+		/* a deep one does not fit any more, and is the first of the next epoch */
 		KUNIT_ASSERT_NE(test, intern(m, number++, GT_STACK_MAX), 0);
 		KUNIT_EXPECT_EQ(test, count_entries(test, m, epoch), n);
 		KUNIT_EXPECT_EQ(test, count_entries(test, m, epoch + 1), 1);
@@ -285,7 +276,9 @@ static void many_epochs(struct kunit *test)
 	}
 }
 
-/* One that reserved its words and was interrupted: its half is not begun anew before it is done. */
+/*
+ * A writer interrupted after its reservation: its half is not begun again before it has finished.
+ */
 static void waits_for_writer(struct kunit *test)
 {
 	struct memory *m = memory__create(test, WORDS);
@@ -311,8 +304,8 @@ static void waits_for_writer(struct kunit *test)
 }
 
 /*
- * Stacks come and come again, some often: an id is that of its stack as long as it is not
- * overwritten, which is two epochs or a bit more.
+ * Stacks recur, some often: an id stays that of its stack until it is overwritten, after two epochs
+ * or slightly more.
  */
 static void against_model(struct kunit *test)
 {
@@ -357,7 +350,7 @@ static struct kunit_case stacks_cases[] = {
 	KUNIT_CASE(no_slot_is_lost),
 	KUNIT_CASE(index_full),
 	KUNIT_CASE(next_epoch),
-	KUNIT_CASE(what_an_epoch_leaves),
+	KUNIT_CASE(leftover_entries),
 	KUNIT_CASE(many_epochs),
 	KUNIT_CASE(waits_for_writer),
 	KUNIT_CASE(against_model),

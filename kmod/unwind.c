@@ -2,13 +2,12 @@
 /*
  * Walks a goroutine's stack by its frame pointers.
  *
- * Before it in an event's way: kfuncs.c. After it: stacks.c, or the BPF program that asked. The
- * hash, the number of PCs and what counts as cut are those of stack__hash() and stack__walk() in
- * bpf/stack.bpf.h, so that a trace is the same with the module and without.
+ * Upstream: kfuncs.c. Downstream: stacks.c, or the calling BPF program. The hash, the number of PCs
+ * and `cut` equal those of stack__hash() and stack__walk() in bpf/stack.bpf.h, so that traces do
+ * not depend on the module.
  *
- * The loop is a template, made for user memory and for a copy, with places for PCs and without: a
- * frame costs some 25 instructions and no call, which objtool would not let into the access
- * window either.
+ * The loop is a template, instantiated for user memory and a copy, with and without storing PCs: a
+ * frame costs about 25 instructions and no call, which objtool forbids in the access window.
  */
 #include <linux/hardirq.h>
 #include <linux/minmax.h>
@@ -20,13 +19,13 @@
 #include "unwind.h"
 
 #define FRAME	  16		  /* bytes: the next fp, the return address */
-#define USER_END  (TASK_SIZE - 8) /* user-mode Linux grants no range up to TASK_SIZE itself */
+#define USER_END  (TASK_SIZE - 8) /* user-mode Linux permits no range up to TASK_SIZE */
 #define HASH_MASK ((1ull << 56) - 1)
 
 struct walk {
 	u64 hash;
 	u32 n;	    /* PCs so far */
-	bool ended; /* no frame is above */
+	bool ended; /* no further frame */
 	u64 fp;
 	u64 lo;
 	u64 frames; /* from lo on: where a frame may begin; not 0 */
@@ -47,9 +46,9 @@ static __always_inline void unwind__add(struct walk *walk, u64 pc, u64 *pcs)
 }
 
 /*
- * From walk->fp on. copy: what stands at walk->lo, NULL: user memory, in an access window. A frame
- * pointer is the target's own word: where the check of its bounds is guessed, it is 0, so
- * that the processor does not read kernel memory for it and then what that points to.
+ * From walk->fp on. copy: the contents of walk->lo; NULL: user memory, in an access window. A frame
+ * pointer is the target's data: under speculation beyond its bounds check it is 0, so that the CPU
+ * does not load kernel memory with it.
  */
 static __always_inline void unwind__frames(struct walk *walk, u32 depth, u64 *pcs, const void *copy)
 {
@@ -82,7 +81,7 @@ ended:
 	walk->ended = true;
 }
 
-/* Makes a frame's bounds of those of the stack. False: there is no place for one. */
+/* Computes a frame's bounds from those of the stack. False: no frame fits. */
 static bool unwind__bounds(struct walk *walk, u64 fp, u64 lo, u64 hi)
 {
 	if (hi < FRAME || lo > hi - FRAME || fp < lo || fp > hi - FRAME)
@@ -120,7 +119,7 @@ static __always_inline void unwind__window(struct walk *walk, u32 depth, u64 *pc
 	pagefault_enable();
 }
 
-/* Bounds that are not known are those of user memory: the frames only ever go up. */
+/* Unknown bounds are those of user memory: frames only go up. */
 u64 unwind__user(struct gt_unwind *w, u32 depth, u64 *pcs)
 {
 	u64 lo = w->hi ? w->lo : w->fp, hi = min_t(u64, w->hi ?: USER_END, USER_END);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The unwinder over stacks that were made for it, over nonsense, and over user memory, against a
- * walk that is written as plainly as can be. The vectors of hashes come from neither.
+ * Tests of unwind.c with constructed stacks, random data and user memory, against a simple
+ * reference walk. The expected hashes were computed independently of both.
  */
 #include <kunit/test.h>
 #include <linux/mman.h>
@@ -11,7 +11,7 @@
 #include "unwind.h"
 
 #define WORDS 512u
-#define AT    0xc000100000ull /* where the stacks are said to be */
+#define AT    0xc000100000ull /* pretended address of the stacks */
 #define END   (AT + WORDS * 8)
 
 struct stack {
@@ -40,7 +40,7 @@ static void stack__frames(struct stack *s, u32 n)
 	}
 }
 
-/* The hash of PCs that are there already: the plain way. */
+/* The hash of PCs, computed in the simplest way. */
 static u64 plain__hash(const u64 *pcs, u32 n)
 {
 	u64 hash = 0;
@@ -54,7 +54,7 @@ static u64 plain__hash(const u64 *pcs, u32 n)
 	return hash % (1ull << 56) + ((u64)n << 56);
 }
 
-/* Like the unwinder, of a copy that stands in the bounds of w as a whole. Returns the hash. */
+/* The reference walk, of a copy within the bounds of w. Returns the hash. */
 static u64 plain__walk(struct stack *s, const struct gt_unwind *w, u32 depth, u32 *ret_n,
 		       u32 *ret_cut)
 {
@@ -84,7 +84,7 @@ static u64 plain__walk(struct stack *s, const struct gt_unwind *w, u32 depth, u3
 	return plain__hash(s->plain, n);
 }
 
-/* Both ways of calling it come to the same. Returns the number of PCs. */
+/* Both forms of the call have the same result. Returns the number of PCs. */
 static u32 walk(struct kunit *test, struct stack *s, struct gt_unwind *w, u32 depth)
 {
 	struct gt_unwind other = *w;
@@ -123,7 +123,7 @@ static void short_chains(struct kunit *test)
 	}
 }
 
-/* No frame at all: as in bpf/stack.bpf.h it is cut, since no end was seen. */
+/* Without frames the stack is cut, as in bpf/stack.bpf.h, because no end was seen. */
 static void no_frame(struct kunit *test)
 {
 	struct stack *s = stack__create(test);
@@ -213,7 +213,7 @@ static void out_of_stack(struct kunit *test)
 	}
 }
 
-/* The last place where a frame can be is used, that before the first is not. */
+/* The last position of a frame is used, the one before the first is not. */
 static void at_the_edges(struct kunit *test)
 {
 	struct stack *s = stack__create(test);
@@ -266,7 +266,7 @@ static void depth_limits(struct kunit *test)
 	struct stack *s = stack__create(test);
 	u32 second, depth, n;
 
-	stack__frames(s, WORDS / 4); /* 128: with the first PC one more than there may be */
+	stack__frames(s, WORDS / 4); /* 128: with the first PC one more than allowed */
 	for (second = 0; second < 2; second++) {
 		for (depth = 0; depth <= 130; depth++) {
 			struct gt_unwind w = { .pc = 0x77, .second = second, .fp = AT };
@@ -281,7 +281,7 @@ static void depth_limits(struct kunit *test)
 	}
 }
 
-/* The limit and the end at once: the end was seen. */
+/* The limit and the end coincide: the end was seen. */
 static void ends_at_limit(struct kunit *test)
 {
 	struct stack *s = stack__create(test);
@@ -296,7 +296,7 @@ static void ends_at_limit(struct kunit *test)
 	}
 }
 
-/* Computed by a few lines of Python from the PCs. */
+/* Computed from the PCs by a few lines of Python. */
 static void hash_vectors(struct kunit *test)
 {
 	static const struct {
@@ -329,7 +329,7 @@ static void hash_vectors(struct kunit *test)
 	}
 }
 
-/* Words that are often nearly a chain: pointers into it that are a bit wrong, and zeroes. */
+/* Words that often form a chain: pointers into it that are slightly wrong, and zeroes. */
 static void stack__nonsense(struct stack *s, u64 *seed)
 {
 	u32 i, kind;
@@ -384,10 +384,7 @@ static void without_memory(struct kunit *test)
 
 #define USER_PAGES 3
 
-/*
- * User memory of the test's own thread, which has the stack's words in the middle; pages around
- * are not there.
- */
+/* User memory of the test's own thread: the stack's words, between pages that are absent. */
 static u64 user__stack(struct kunit *test, struct stack *s)
 {
 	u64 at = kunit_vm_mmap(test, NULL, 0, USER_PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -405,7 +402,7 @@ static void user__put(struct kunit *test, const struct stack *s)
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)s->at, s->word, sizeof(s->word)), 0);
 }
 
-/* unwind__user() comes to what unwind__copy() comes to, and both ways of calling it. */
+/* unwind__user() has the same result as unwind__copy(), in both forms. */
 static void user__same(struct kunit *test, struct stack *s, const struct gt_unwind *from, u32 depth)
 {
 	struct gt_unwind w = *from, copy = *from, bare = *from;
@@ -442,7 +439,7 @@ static void user_memory(struct kunit *test)
 	}
 }
 
-/* What is not in memory ends the walk; it is not fetched. */
+/* Absent memory ends the walk; it is not faulted in. */
 static void pages_not_there(struct kunit *test)
 {
 	struct stack *s = stack__create(test);

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Proves that the README's two commands are all the set-up there is: makes a bare Debian 12 root in a
-# folder, puts a clone of this tree (what is committed) in it with git, make and ca-certificates, and
-# runs `make demo` and `make check` there. Of the machine it takes the kernel, the Debian mirror, and
-# the way to the network: apt's Acquire settings, proxy variables, extra certificates.
+# Proves that the two commands of the README are the complete set-up: creates a bare Debian 12 root
+# in a folder, clones this tree (committed files) into it, with git, make and ca-certificates, and
+# runs `make demo` and `make check` there. From the machine it uses the kernel, the Debian mirror
+# and the network settings: apt's Acquire settings, proxy variables, extra certificates.
 #
 #     selftests/bare-root.sh [FOLDER [COMMAND...]]
 #
-# FOLDER is made anew (3 GB); COMMANDs replace the two. Needs root and debootstrap. All mounts are in
-# a mount namespace of the script's own, so none outlives it, however it ends.
+# FOLDER is created, or replaced (3 GB); COMMANDs replace the two. Needs root and debootstrap. All mounts
+# are in a private mount namespace, so none remains after the script ends, for any reason.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 folder=${1-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-bpf/bare-root}
@@ -27,7 +27,7 @@ make_root()
 	local mirror
 
 	if [ -e "$folder" ]; then
-		[ -e "$folder/.gotrace-bare-root" ] || die "$folder exists and is not a root of ours"
+		[ -e "$folder/.gotrace-bare-root" ] || die "$folder exists and was not created by this script"
 		rm -rf --one-file-system "$folder" || exit 1
 	fi
 	mkdir -p "$folder" && touch "$folder/.gotrace-bare-root" || exit 1
@@ -74,7 +74,7 @@ inside() # COMMAND: run it in the root, in the tree if that is there, with a cle
 		/bin/bash -c "cd /root/gotrace-bpf 2>/dev/null; $1" </dev/null
 }
 
-[ "$(id -u)" -eq 0 ] || die "needs root"
+[ "$(id -u)" -eq 0 ] || die "root is required"
 if [ -z "${BARE_ROOT_UNSHARED-}" ]; then
 	"$here/selftests/deps.sh" debootstrap || exit 1
 	BARE_ROOT_UNSHARED=1 exec unshare --mount --propagation private "$0" "$folder" "$@"

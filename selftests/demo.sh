@@ -1,9 +1,9 @@
 #!/bin/bash
-# `make demo`, after the building: starts our Go server with its own load, records it from outside for
-# three seconds, has Go's own reader judge the file, and shows what came out and what it cost. Where the
-# kernel's side cannot be recorded, the table of the machine has Go's alone.
+# `make demo`, after the build: starts a Go server of this project with its own load, records it for
+# three seconds, validates the file with Go's own reader, and shows the results and the overhead.
+# Where kernel events are unavailable, the latency table has Go states only.
 . "$(dirname "$0")/lib.sh"
-server=build/targets/$JUDGE_GO/server
+server=build/targets/$ORACLE_GO/server
 folder=build/demo
 trace=$folder/demo.trace
 stats=$folder/stats.json
@@ -14,7 +14,7 @@ die()
 	exit 1
 }
 
-newest_format() # that the Go on PATH opens
+newest_format() # the newest one that the Go on PATH supports
 {
 	local version
 
@@ -39,31 +39,31 @@ mkdir -p $folder && rm -f $trace $stats || exit 1
 trap stop_server EXIT
 trap 'exit 130' INT TERM HUP
 
-# It stops by itself, even if this script cannot stop it.
+# It exits by itself, even if this script cannot stop it.
 $server -duration 60s >$folder/server.out 2>$folder/server.err </dev/null &
 server_pid=$!
 server_answered() { grep -q . $folder/server.out || ! kill -0 "$server_pid"; }
 wait_until 20 server_answered && kill -0 "$server_pid" || {
 	cat $folder/server.err >&2
-	die "the server did not start"
+	die "cannot start the server $server"
 }
 echo
-echo "A Go server ($JUDGE_GO, process $server_pid) is busy: $(head -n 1 $folder/server.out)"
+echo "A Go server ($ORACLE_GO, process $server_pid) is running: $(head -n 1 $folder/server.out)"
 
 format=$(newest_format)
 command=("$GOTRACE" record -p "$server_pid" -d 3s -o "$trace"
 	--format-version "$format" --stats "$stats")
 echo "\$ ${command[*]}"
-"${command[@]}" || die "gotrace-bpf failed"
-kill -0 "$server_pid" 2>/dev/null || die "the server did not outlive the recording"
+"${command[@]}" || die "gotrace-bpf record failed"
+kill -0 "$server_pid" 2>/dev/null || die "the server exited during the recording"
 
 echo
-echo "Go's own reader:"
-build/reference/validate $trace || die "the trace is not valid"
+echo "Validation by Go's own reader:"
+build/reference/validate $trace || die "$trace: the trace is invalid"
 echo
-build/reference/summary $trace || die "no summary"
+build/reference/summary $trace || die "$trace: Go's summary failed"
 echo
-echo "And on the machine, by the kernel (gotrace latency):"
+echo "Goroutine time by CPU state (gotrace latency):"
 build/gotrace latency $trace >$folder/latency || die "gotrace latency failed"
 sed -n 1,9p $folder/latency
 echo
@@ -74,7 +74,7 @@ jq -r '
 	"lost         \(.lost | total)",
 	"attaching    \(.attach_ms) ms",
 	"probe hits   \(.probe_hits | total)",
-	"daemon       \(.daemon_cpu_ns / 1e6 | round) ms of CPU (\(share(.daemon_cpu_ns; 3e9)) % of a core), \(.peak_memory_bytes / 1048576 | round) MiB at most"
-' $stats || die "no statistics"
+	"recorder     \(.daemon_cpu_ns / 1e6 | round) ms of CPU time (\(share(.daemon_cpu_ns; 3e9)) % of a CPU), \(.peak_memory_bytes / 1048576 | round) MiB peak memory"
+' $stats || die "$stats: invalid statistics"
 echo
-echo "Open it:     go tool trace $trace"
+echo "To open the trace: go tool trace $trace"

@@ -1,11 +1,16 @@
 #!/bin/bash
-# Installs what building and testing need, on Debian 12 or newer, and says what it installs. With
-# nothing missing it is quiet and takes a moment. Arguments are further packages (the bench's).
+# `make deps`: installs missing packages for building and testing on Debian 12 or newer, and lists
+# them. Nothing else installs packages. If nothing is missing it prints nothing and takes a moment.
+# Arguments are additional packages. With --check as the first argument it installs nothing, but
+# fails and lists the packages that are missing.
 #
-# Debian 12 is too old in three places: libbpf (uprobe_multi needs 1.3), bpftool and Go. These come
-# from the backports suite, package by package, whose source is a copy of the entry that the machine
-# itself has for Debian, with the suite changed.
+# Three packages of Debian 12 are too old: libbpf (uprobe_multi needs 1.3), bpftool and Go. These
+# are installed from the backports suite, whose apt source is a copy of the machine's entry for
+# Debian with the suite changed.
 set -u
+
+check=
+[ "${1-}" != --check ] || { check=yes; shift; }
 
 packages=(git make gcc libc6-dev ca-certificates clang-19 libbpf-dev libbpf1 bpftool libelf-dev
 	libdw-dev libzydis-dev libcmocka-dev libcap-dev zlib1g-dev libzstd-dev libtraceevent-dev binutils jq curl
@@ -22,12 +27,12 @@ die()
 	exit 1
 }
 
-go_version() # of the go that the Makefile will run; empty when there is none
+go_version() # version of the go that the Makefile will run; empty when there is none
 {
 	GOTOOLCHAIN=local "${GO:-go}" env GOVERSION 2>/dev/null | sed 's/^go//; s/ .*//'
 }
 
-find_missing() # sets missing, to packages that are absent or too old
+find_missing() # sets missing to the packages that are absent or too old
 {
 	local -A have=()
 	local state name version
@@ -46,7 +51,7 @@ find_missing() # sets missing, to packages that are absent or too old
 	dpkg --compare-versions "${version:-0}" ge "$oldest_go" || missing+=(golang-go)
 }
 
-update() # apt-get update, waiting for another one to finish
+update() # apt-get update, waiting for a concurrent one to finish
 {
 	for _ in 1 2 3 4 5 6; do
 		"${apt[@]}" -q update >"$log" 2>&1 && return
@@ -57,8 +62,8 @@ update() # apt-get update, waiting for another one to finish
 	die "apt-get update failed"
 }
 
-# One entry of the machine's sources that has this release's main component, with another suite: a
-# deb822 stanza keeps its other fields (mirror, key), a one-line entry its options.
+# Derives the backports source from the machine's entry for this release's main component: a deb822
+# stanza keeps its other fields (mirror, key), a one-line entry its options.
 backports_stanza()
 {
 	cat /dev/null /etc/apt/sources.list.d/*.sources 2>/dev/null | sed '/^[ \t]*#/d' |
@@ -91,19 +96,19 @@ add_backports()
 	elif entry=$(backports_line) && [ -n "$entry" ]; then
 		file=$file.list
 	else
-		die "no apt source for $codename main to derive $codename-backports from"
+		die "cannot add $codename-backports: no apt source contains $codename main"
 	fi
 	echo "deps: adding the suite $codename-backports ($file)"
 	printf '%s\n' "$entry" >"$file" || die "cannot write $file"
 	update
 }
 
-candidate() # the version that a plain apt-get install would take
+candidate() # the version that apt-get install would select by default
 {
 	apt-cache policy "$1" | awk '/Candidate:/ { print $2 }'
 }
 
-plan() # sets wanted, the arguments of apt-get install
+plan() # sets wanted to the arguments of apt-get install
 {
 	local name
 
@@ -113,7 +118,7 @@ plan() # sets wanted, the arguments of apt-get install
 		   ! dpkg --compare-versions "$(candidate "$name")" ge "${oldest[$name]}"; then
 			add_backports
 			wanted+=("$name/$codename-backports")
-			# golang-go asks for golang-src of its very version
+			# golang-go depends on exactly its version of golang-src
 			[ "$name" = golang-go ] && wanted+=("golang-src/$codename-backports")
 		else
 			wanted+=("$name")
@@ -121,17 +126,19 @@ plan() # sets wanted, the arguments of apt-get install
 	done
 }
 
-command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
-	die "no apt here: needs Debian 12 or newer, with ${packages[*]} golang-go"
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+	[ -z "$check" ] || exit 0 # the compiler will report what is missing
+	die "apt is missing: Debian 12 or newer is required, with ${packages[*]} golang-go"
+fi
 find_missing
 [ ${#missing[@]} -eq 0 ] && exit 0
-[ "$(id -u)" -eq 0 ] || die "missing: ${missing[*]}; run 'make deps' as root"
+[ -z "$check" ] && [ "$(id -u)" -eq 0 ] || die "missing packages: ${missing[*]}; run 'make deps' as root"
 
+echo "installing missing packages (make deps): ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
 update
 plan
-echo "deps: installing ${wanted[*]}"
 "${apt[@]}" install -qq -y --no-install-recommends "${wanted[@]}" </dev/null >"$log" 2>&1 || {
 	grep -E '^(E:|W:)|Depends' "$log" >&2 || tail -n 5 "$log" >&2
 	die "apt-get install failed"
@@ -140,5 +147,5 @@ find_missing
 case "${missing[*]}" in
 '') ;;
 golang-go) die "${GO:-go} on PATH is older than Go $oldest_go; try make GO=/usr/bin/go" ;;
-*) die "still missing: ${missing[*]}" ;;
+*) die "packages are still missing after the installation: ${missing[*]}" ;;
 esac

@@ -1,27 +1,27 @@
-# The comparison with runtime/trace in the same process at the same time, by `make fidelity` and the
-# tests; read after lib.sh and record.lib.sh.
+# The same-run comparison with runtime/trace, for `make fidelity` and the tests; read after lib.sh
+# and record.lib.sh.
 #
-# What is compared: our target selftrace, which drives every kind of transition, once with pauses in which
-# the machine is idle, so that times can be judged; and servers that others
-# wrote, under load. A server is built from its project's unchanged source and one file more in its
-# package main (servers/selftrace), which starts and stops the runtime's tracer by a signal. We record
-# from before the tracer's start until after its end. Each run leaves in $REPORTS
+# Compared programs: the target selftrace, which drives every kind of transition, also in a variant
+# with idle pauses, so that times can be compared; and third-party servers under load. A server is
+# built from its project's unchanged source plus one file in its package main (servers/selftrace),
+# which starts and stops the runtime's tracer on a signal. The recording starts before that tracer
+# and ends after it. Each run leaves in $REPORTS
 #
 #     VERSION.PROGRAM.N.json   compare's report        VERSION.PROGRAM.N.use   the machine's use, per cent
 #     VERSION.truth.N.txt      the known-truth target's counts, with tracing off
 #
-# which build/reference/fidelity sums up.
+# which build/reference/fidelity summarizes.
 
 . selftests/servers.lib.sh
 
-FIDELITY_GOS=${FIDELITY_GOS:-1.21.13 1.22.12 1.23.12 1.24.13 1.25.14 1.26.11}
+FIDELITY_GOS=${FIDELITY_GOS:-$(last_gos_since 21)}
 SERVER_SECONDS=${SERVER_SECONDS:-8}
 SELF_SECONDS=${SELF_SECONDS:-15}
 REPORTS=${REPORTS:-build/fidelity}
 LIMITS=${LIMITS:-} # flags of compare
 RECORD=${RECORD:---events sched,syscall,gc,heap,user,sweep} # options of record
 
-# NAME: the server's package, and how it is started and kept busy; $PORT and the two after it are free.
+# NAME: the server's package, its command line and its load; $PORT and the next two ports are free.
 # Sets PACKAGE, MODULE, COMMAND, LOAD.
 describe_server()
 {
@@ -47,7 +47,8 @@ describe_server()
 	esac
 }
 
-# What can be built by a release: the pinned modules are of selftests/servers/go1.21 or go1.22.
+# The servers that a release can build: the pinned modules are those of selftests/servers/go1.21 or
+# go1.22.
 servers_of() # VERSION
 {
 	case $(minor_of "$1") in
@@ -57,8 +58,9 @@ servers_of() # VERSION
 	esac
 }
 
-# VERSION NAME: sets SERVER to a server that can trace itself. The go command lets no file be put into its
-# module cache, not even by -overlay: so the server's module is copied, and stands in for itself.
+# VERSION NAME: sets SERVER to a server that can trace itself. The go command does not allow
+# additional files in its module cache, not even with -overlay, so the server's module is copied and
+# used as its own replacement.
 build_traced_server()
 {
 	local version=$1 name=$2 pins=selftests/servers/go1.22 key folder source
@@ -87,12 +89,12 @@ build_traced_server()
 	rm -rf "$folder/source"
 }
 
-cpu_ticks() # busy and all, since boot
+cpu_ticks() # busy and total ticks since boot
 {
 	awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6, all }' /proc/stat
 }
 
-# NAME: begins (without NAME), or ends and writes $REPORTS/NAME.use
+# NAME: writes $REPORTS/NAME.use; without NAME, begins the measurement
 measure_use()
 {
 	local busy all
@@ -102,12 +104,13 @@ measure_use()
 	echo $((100 * (busy - USE_BUSY) / (all - USE_ALL + 1))) >"$REPORTS/$1.use"
 }
 
-# NAME GOTRACE OURTRACE: compares; the report stays, and the traces where they differ unexplained
-judge_run()
+# NAME GOTRACE OURTRACE: compares them; keeps the report, and the traces if differences are
+# unexplained
+compare_run()
 {
 	local status=0
 
-	# shellcheck disable=SC2086 # words
+	# word splitting is intended
 	build/reference/compare -json -min-goroutines 20 -min-transitions 1000 -min-reason 0 -time-p99 1s \
 		$(tolerance) $LIMITS "$2" "$3" >"$REPORTS/$1.json" 2>"$tmp/compare.err" || {
 		cat "$tmp/compare.err"
@@ -128,7 +131,7 @@ compared_target() # VERSION N: as much work as the machine can do
 	compared_selftrace "$1" selftrace "$2" -churn 5 -resizes 20
 }
 
-# Its times are judged: what it does leaves the machine time to spare.
+# Times are compared here: the load leaves the machine idle time.
 compared_quietly() # VERSION N
 {
 	compared_selftrace "$1" selftrace-quiet "$2" -churn 1 -slower 4
@@ -143,18 +146,17 @@ compared_selftrace() # VERSION PROGRAM N ARGUMENT...
 	record_target selftrace "$PROGRAMS" "$RECORD" -trace "$tmp/own.trace" \
 		-duration "${SELF_SECONDS}s" "${@:4}" || return 1
 	measure_use "$name"
-	judge_run "$name" "$tmp/own.trace" "$RECORDED"
+	compare_run "$name" "$tmp/own.trace" "$RECORDED"
 }
 
-server_wrote_trace() # or is gone
+server_wrote_trace() # or has exited
 {
 	[ -e "$tmp/own.trace.done" ] || ! kill -0 "$PID" 2>/dev/null
 }
 
-# The server runs as $PID, its load as $LOAD_PID: records it while it traces itself.
+# Records the server $PID under the load $LOAD_PID, while it traces itself.
 record_tracing_server() # NAME
 {
-	# shellcheck disable=SC2086 # words
 	start_background $GOTRACE record -p "$PID" -o "$tmp/server.trace" --stats "$tmp/server.json" $RECORD
 	recorder_is_live || return 1
 	measure_use
@@ -175,7 +177,7 @@ compared_server() # VERSION NAME N
 	local name=$1.$2.$3 status=0
 
 	PORT=$(free_port)
-	build_server "${JUDGE_GO#go}" ./load || return 1
+	build_server "${ORACLE_GO#go}" ./load || return 1
 	LOADER=$SERVER
 	build_traced_server "$1" "$2" || return 1
 	rm -f "$tmp/own.trace" "$tmp/own.trace.done"
@@ -183,14 +185,13 @@ compared_server() # VERSION NAME N
 	PID=$!
 	background+=("$PID")
 	wait_until 20 is_listening "$PORT" || { tail -n 5 "$tmp/server.out"; return 1; }
-	# shellcheck disable=SC2086 # words
 	"$LOADER" $LOAD >"$tmp/load.out" 2>"$tmp/load.err" &
 	LOAD_PID=$!
 	background+=("$LOAD_PID")
 	record_tracing_server "$name" || status=1
 	stop_server
 	[ $status -eq 0 ] || return 1
-	build/gotrace check "$tmp/server.trace" >/dev/null && judge_run "$name" "$tmp/own.trace" "$tmp/server.trace"
+	build/gotrace check "$tmp/server.trace" >/dev/null && compare_run "$name" "$tmp/own.trace" "$tmp/server.trace"
 }
 
 compared_truth() # VERSION N: known counts, with tracing off

@@ -1,19 +1,19 @@
 # Debian's kernel source, unpacked outside the tree; read after lib.sh. It comes from the package
-# linux-source-6.12, the installed one or one that is only downloaded.
+# linux-source-6.12, which is downloaded if it is not installed.
 #
-#     source=$(kernel_source) || echo "$source"    # its folder, or why there is none
+#     source=$(kernel_source) || echo "$source"    # its folder, or an error
 #
-# Others read there, too: who writes into it holds kernel_source_locked().
+# The folder is shared: hold kernel_source_locked() to write to it.
 
 KS_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests/kernel-source
 KS_PACKAGE=linux-source-6.12
 KS_TAR=usr/src/$KS_PACKAGE.tar.xz
 
-# What neither user-mode Linux nor the tests are made of: half of 1.7 GB.
+# Not needed for user-mode Linux or the tests: half of 1.7 GB.
 KS_UNUSED=("$KS_PACKAGE/arch/[!ux]*."{[chS],dts,dtsi} "$KS_PACKAGE/drivers/gpu/drm/*.[ch]"
 	"$KS_PACKAGE/Documentation/*.rst")
 
-kernel_source_locked() # COMMAND...: one at a time, of all trees on this machine
+kernel_source_locked() # COMMAND...: exclusive among all trees on this machine
 {
 	local status
 
@@ -31,7 +31,7 @@ kernel_source()
 	kernel_source_locked ks_source
 }
 
-ks_version() # what is installed, or could be
+ks_version() # of the installed package, or of the one available
 {
 	local version
 
@@ -51,7 +51,7 @@ ks_source()
 	fi
 	folder=$KS_CACHE/$version
 	if [ ! -e "$folder" ]; then
-		find "$KS_CACHE" -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} + # older ones, or begun ones
+		find "$KS_CACHE" -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} + # older ones, or incomplete ones
 		temporary=$(mktemp -d "$KS_CACHE/making.XXXXXX") || return 1
 		if ! ks_unpack "$version" "$temporary" >"$KS_CACHE/log" 2>&1; then
 			echo "$KS_PACKAGE $version: $(grep -v '^W:' "$KS_CACHE/log" | tail -n 1)"

@@ -1,21 +1,22 @@
-# What the scripts share that compare the kernel's side with what perf says; read after lib.sh and record.lib.sh.
+# Comparison of kernel events with perf; read after lib.sh and record.lib.sh.
 
 kernel_events=sched,syscall,gc,kernel
 
-# The scheduler's events of all threads, on our clock, into $tmp/perf.data, until perf_stop.
+# Records the scheduler events of all threads, with CLOCK_MONOTONIC, into $tmp/perf.data, until
+# perf_stop.
 perf_start()
 {
 	rm -f "$tmp/perf.data"
 	perf sched record -k CLOCK_MONOTONIC -m 16M -o "$tmp/perf.data" -- sleep 600 >"$tmp/perf.out" 2>&1 &
 	PERF_PID=$!
 	background+=("$PERF_PID")
-	# Its sleep runs once all is being recorded.
+	# perf starts its sleep once it records.
 	wait_until 20 pgrep -x -P "$PERF_PID" sleep && return
 	note "perf did not start: $(tail -n 3 "$tmp/perf.out")"
 	return 1
 }
 
-# And its text into $tmp/perf.txt. 3: it has lost some itself.
+# Converts the recording to $tmp/perf.txt. 3: perf lost events.
 perf_stop()
 {
 	kill -INT "$PERF_PID"
@@ -27,9 +28,9 @@ perf_stop()
 	! grep -i 'lost' "$tmp/perf.out" "$tmp/perf.err" || return 3
 }
 
-# NAME GO "RECORD OPTIONS" [ARGUMENT...]: records a target with perf beside, and judges the trace. What perf itself
-# loses on a busy machine is no reason to fail. It comes second: from our stamp to its is less work than
-# the other way round.
+# NAME GO "RECORD OPTIONS" [ARGUMENT...]: records a target with perf in parallel, and validates the
+# trace. If either of the two loses events on a busy machine, it tries again. perf attaches second:
+# less work lies between our timestamp and perf's than in the other order.
 record_beside_perf()
 {
 	local status
@@ -38,19 +39,20 @@ record_beside_perf()
 		when_live=perf_start record_target "$@" && check_trace "$RECORDED" || return 1
 		perf_stop
 		status=$?
-		[ $status -eq 3 ] || break
-		echo "a busy machine: perf lost some; once more"
+		[ $status -ne 0 ] || [ "$(stat_of lost "$tmp/$1.json")" = 0 ] || status=4
+		[ $status -ge 3 ] || break
+		echo "the machine is busy: $([ $status -eq 3 ] && echo perf || echo gotrace-bpf) lost events; trying again"
 	done
 	[ $status -eq 0 ] && build/gotrace events --kernel --json "$RECORDED" >"$tmp/items"
 }
 
-# GO CASE "JUDGE OPTIONS" [ARGUMENT...]: the context switches and wake-ups are those that perf saw
+# GO CASE "OPTIONS OF reference/kernel" [ARGUMENT...]: the context switches and wake-ups equal those
+# of perf
 same_switches()
 {
 	local go=$1 name=$2 options=$3
 	shift 3
 
 	record_beside_perf latency "$go" "--events $kernel_events" -case "$name" "$@" || return 1
-	# shellcheck disable=SC2086 # options are words
 	build/reference/kernel switches $options "$tmp/items" "$tmp/latency.done" "$tmp/perf.txt" "$TARGET_PID"
 }

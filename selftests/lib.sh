@@ -1,28 +1,45 @@
-# What the test scripts (selftests/check, selftests/check-long) share: KTAP output, targets to trace,
-# judging a trace. A script reads this file first, and then says for example:
+# Functions for the test scripts (selftests/check, selftests/check-long): KTAP output, traced
+# targets, trace validation. A script reads this file first, then for example:
 #
 #     . "$(dirname "$0")/../lib.sh"
 #     ktap_start 2
-#     start_target pingpong go1.26.8 -goroutines 4    # waits for its line "ready"
+#     start_target pingpong go1.26.8 -goroutines 4    # waits for "ready"
 #     start_background $GOTRACE record -p $TARGET_PID -o "$tmp/x.trace"
 #     tell_target start; expect_target done; ...
 #     try "is a valid trace" check_trace "$tmp/x.trace"
-#     try "the target ended well" stop_target         # tells it to exit, returns its exit status
+#     try "the target exits normally" stop_target     # sends "exit", returns its exit status
 #     ktap_end
 #
-# Scripts run in the tree's top folder. $tmp is theirs; it stays for a look when a test failed. What
-# start_target and start_background started is killed when the script ends, however it ends.
+# Scripts run in the tree's top folder. $tmp is a folder of the script, kept when a test failed. All
+# processes of start_target and start_background are killed when the script ends, for any reason.
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 export HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)} LC_ALL=C.UTF-8
 PATH=$PATH:/usr/sbin
-make_variable() { sed -n "s/^$1 *:= *//p" Makefile; }
-export JUDGE_GO=${JUDGE_GO:-$(make_variable JUDGE_GO)}
+our_version() { sed -n 's/^#define GOTRACE_VERSION "\(.*\)"/\1/p' include/gotrace/version.h; }
+make_variable() { sed -n "s/^$1 *[:?]= *//p" Makefile; }
+export ORACLE_GO=${ORACLE_GO:-$(make_variable ORACLE_GO)}
 export TARGET_GOS=${TARGET_GOS:-$(make_variable TARGET_GOS)}
 GOTRACE=build/gotrace-bpf
 
-locked() # COMMAND...: not while another script does something of the kind
+verbs_of() # READER or RECORDER: its commands
+{
+	sed -n "/^#define $1_VERBS/,/^$/s/^\tX(\([a-z]*\),.*/\1/p" userspace/lib/verbs.h
+}
+
+wanted() # NAME: contains one of the words in parts, or there are none
+{
+	local part
+
+	[ ${#parts[@]} -eq 0 ] && return
+	for part in "${parts[@]}"; do
+		[[ $1 == *"$part"* ]] && return
+	done
+	return 1
+}
+
+locked() # COMMAND...: runs it while holding the build lock
 {
 	local status
 
@@ -37,11 +54,11 @@ locked() # COMMAND...: not while another script does something of the kind
 
 # --- time
 
-# Prints how many times slower than a quiet machine of the developers' (2 virtual CPUs) this one
-# is at this moment, by the wall-clock time of a loop: 1 to 20. Every deadline of a test is
-# multiplied by it, since a deadline is there to end a hang, not to judge the machine. An emulated
-# machine is slow by itself, which its limits allow for; it is given its host's slowness.
-SLOWNESS_REFERENCE=150000 # microseconds that the loop takes there
+# Prints how many times slower than a quiet developer machine (2 virtual CPUs) this machine
+# currently is, by the wall-clock time of a loop: 1 to 20. Every deadline of a test is multiplied by
+# it, since a deadline exists to end a hang, not to measure the machine. In an emulated machine the
+# host's slowness is used; the limits there allow for the emulation.
+SLOWNESS_REFERENCE=150000 # microseconds for the loop on that machine
 
 slowness()
 {
@@ -56,8 +73,8 @@ slowness()
 	echo $((times < 1 ? 1 : times > 20 ? 20 : times))
 }
 
-# STARTED SECONDS: true when SECONDS have passed since $SECONDS was STARTED, or as many times more as
-# the machine is slow at their end or was when the script began
+# STARTED SECONDS: true when SECONDS, stretched, have passed since $SECONDS was STARTED. The factor
+# is the larger of the current slowness and that at the start of the script.
 expired()
 {
 	local times
@@ -67,7 +84,7 @@ expired()
 	[ $SECONDS -gt $(($1 + $2 * times)) ]
 }
 
-stretched() # DURATION: 300ms or 2s, as long as the same work takes on the machine as the script found it
+stretched() # DURATION: 300ms or 2s; prints it multiplied by the machine's slowness at the start of the script
 {
 	echo "$((${1%%[a-z]*} * ${stretch:-1}))${1##*[0-9]}"
 }
@@ -79,7 +96,7 @@ pause() # MILLISECONDS: sleeps, stretched
 	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 }
 
-# As the command, but SECONDS are multiplied by how slow the machine was when the script began.
+# Like the command, but SECONDS are multiplied by the machine's slowness at the start of the script.
 timeout() # [OPTION...] SECONDS COMMAND...
 {
 	local options=()
@@ -92,8 +109,8 @@ timeout() # [OPTION...] SECONDS COMMAND...
 	command timeout "${options[@]}" $(($1 * ${stretch:-1})) "${@:2}"
 }
 
-# jq 1.6 says "true" to -e when there is nothing to judge, a file that nothing was written to for
-# example. That is 4 here, as it is since 1.7.
+# jq 1.6 -e exits with 0 when it has no input, an empty file for example. Here it exits with 4, as
+# since 1.7.
 jq()
 {
 	local printed status
@@ -111,7 +128,7 @@ jq()
 
 # --- KTAP
 
-ktap_start() # [N]: N results will follow; without N, ktap_end counts
+ktap_start() # [N]: N results will follow; without N, ktap_end prints the plan
 {
 	ktap_plan=${1-} ktap_count=0 ktap_failures=0
 	mkdir -p build/tmp
@@ -130,12 +147,25 @@ ktap_end() # the script's last line
 	exit "$((ktap_failures > 0))"
 }
 
+# False for a child that was waited for: its PID may be that of another script's process by now.
+is_child() # PID
+{
+	local name value=
+
+	{
+		while read -r name value; do
+			[ "$name" != PPid: ] || break
+		done <"/proc/$1/status"
+	} 2>/dev/null
+	[ "$value" = $$ ]
+}
+
 ktap_cleanup()
 {
 	local status=$? pid
 
 	for pid in "${background[@]}"; do
-		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+		is_child "$pid" && kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
 	[ $status -ne 0 ] || rm -rf "$tmp"
 }
@@ -152,19 +182,19 @@ not_ok() # NAME
 	echo "not ok $ktap_count $*"
 }
 
-skip() # NAME REASON: a failure unless selftests/run knows the reason as a permitted one
+skip() # NAME REASON: counts as a failure unless selftests/run permits the reason
 {
 	ktap_count=$((ktap_count + 1))
 	echo "ok $ktap_count $1 # SKIP $2"
 }
 
-note() # TEXT: a comment, line by line
+note() # TEXT: prints a comment, line by line
 {
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
 # NAME COMMAND...: ok if the command succeeds; its output is shown only if it fails. It runs in this
-# shell, so that it may set variables.
+# shell, so that it can set variables.
 try()
 {
 	local name=$1 status
@@ -184,7 +214,7 @@ try()
 
 # --- targets
 
-# SECONDS COMMAND...: runs the command again and again; false when the time is over. See slowness().
+# SECONDS COMMAND...: repeats the command until it succeeds; false after SECONDS. See slowness().
 wait_until()
 {
 	local started=$SECONDS limit=$1
@@ -198,17 +228,17 @@ wait_until()
 
 start_background() # COMMAND...: sets BACKGROUND_PID; output in $tmp/background.out
 {
-	: >"$tmp/background.out"	# here, not in the child: who waits for a line must not see an old one
+	: >"$tmp/background.out"	# here, not in the child, so that no old line is found
 	"$@" >"$tmp/background.out" 2>&1 </dev/null &
 	BACKGROUND_PID=$!
 	background+=("$BACKGROUND_PID")
 }
 
 # NAME GO [ARGUMENT...]: starts build/targets/GO/NAME, or GO/NAME if GO is the path of a folder, and
-# waits for its line "ready". Sets TARGET_PID and TARGET_OUT (all that it prints). One target at a time. A
-# target obeys the words on its standard input: "start" (it works, then prints "done") and "exit"; it
-# exits on the end of file as well.
-# The value of -duration is stretched, so that as much happens in it as on a quiet machine.
+# waits for its line "ready". Sets TARGET_PID and TARGET_OUT (its standard output). One target at a
+# time. A target reads commands from standard input: "start" (it works, then prints "done") and
+# "exit"; it also exits on end of file. The value of -duration is stretched, so that as much happens
+# in it as on a quiet machine.
 start_target()
 {
 	local program=build/targets/$2/$1 arguments=() argument before=
@@ -231,12 +261,12 @@ start_target()
 	expect_target ready 30
 }
 
-tell_target() # WORD
+tell_target() # COMMAND
 {
 	echo "$1" >&"$TARGET_IN"
 }
 
-expect_target() # WORD [SECONDS]: waits for a line that begins with the word. See slowness().
+expect_target() # WORD [SECONDS]: waits for a line that begins with WORD. See slowness().
 {
 	local started=$SECONDS
 
@@ -250,12 +280,12 @@ expect_target() # WORD [SECONDS]: waits for a line that begins with the word. Se
 	done
 }
 
-target_result() # what it said of its work: the JSON after "done"
+target_result() # prints the results of its work: the JSON after "done"
 {
 	sed -n 's/^done //p' "$TARGET_OUT"
 }
 
-stop_target() # tells it to exit; returns its exit status, 124 if it had to be killed
+stop_target() # sends "exit"; returns its exit status, 124 if it had to be killed
 {
 	local status
 
@@ -271,21 +301,21 @@ stop_target() # tells it to exit; returns its exit status, 124 if it had to be k
 	return $status
 }
 
-target_is_gone() # exited, even when not yet waited for
+target_is_gone() # true if it has exited, even when not yet waited for
 {
 	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$TARGET_PID/status" 2>/dev/null
 }
 
-# --- judging
+# --- validation
 
-check_trace() # FILE: our reader and both of Go's read it to its end
+check_trace() # FILE: gotrace check and both of Go's readers accept it
 {
 	build/gotrace check "$1" &&
 	build/reference/validate "$1" &&
-	GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=parsed "$1" >/dev/null
+	GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=parsed "$1" >/dev/null
 }
 
-stat_of() # KEY FILE: a number of a --stats file
+stat_of() # KEY FILE: prints a number of a --stats file
 {
 	jq -er ".$1" "$2"
 }

@@ -1,7 +1,7 @@
-# What the scripts that lose records share; read after lib.sh and record.lib.sh.
+# Recordings with lost records; read after lib.sh and record.lib.sh.
 
 # GO "RECORD OPTIONS" [SECONDS...]: records the target lossy, and stops the recorder for each of the
-# times while the load lasts; then judges what came of it.
+# times during the load; then checks the trace.
 lossy()
 {
 	local status
@@ -10,12 +10,13 @@ lossy()
 		lossy_once "$@"
 		status=$?
 		[ $status -eq 3 ] || return $status
-		echo "a busy machine: the small rings lost something in the last part, too; once more"
+		echo "the machine is busy: the small rings lost records in the last part, too; trying again"
 	done
 	return 1
 }
 
-# A loss in the last part, whose counts are judged, or one that no later look at the process could correct any more.
+# A loss in the last part, whose counts are compared, or one after the last resynchronization with
+# the process.
 lost_at_the_end()
 {
 	build/gotrace stat --json "$RECORDED" |
@@ -31,9 +32,8 @@ lossy_once()
 	RECORDED=$tmp/lossy.trace
 	rm -f "$tmp"/lossy.*
 	start_target lossy "$go" -pause "$(stretched 1ms)" || return 1
-	# shellcheck disable=SC2086 # options are words
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$RECORDED" --stats "$tmp/lossy.json" \
-		--raw "$tmp/lossy.raw" $options
+		--save-input "$tmp/lossy.raw" $options
 	recorder_is_live || return 1
 	tell_target start
 	for pause in "$@"; do
@@ -46,21 +46,22 @@ lossy_once()
 	target_result >"$tmp/lossy.done"
 	stop_target || return 1
 	! lost_at_the_end || return 3
-	judge_lossy "$options"
+	check_lossy "$options"
 }
 
-judge_lossy() # RECORD OPTIONS
+check_lossy() # RECORD OPTIONS
 {
 	check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" &&
-		gap_is_told &&
+		gap_is_reported &&
 		build/reference/truth "$RECORDED" "$tmp/lossy.done" &&
 		build/reference/alive "$RECORDED" "$tmp/lossy.done" &&
 		late_stacks && same_by_replay "$1" &&
-		echo "$(jq -c '{lost, gaps, resnapshots, corrected, repairs}' "$tmp/lossy.json")"
+		jq -c '{lost, gaps, resnapshots, corrected, repairs}' "$tmp/lossy.json"
 }
 
-# The same number by kind in --stats, in the trace and in its gaps, which lie within it.
-gap_is_told()
+# The number of losses by kind is the same in --stats, in the trace and in its gaps, which lie
+# within it.
+gap_is_reported()
 {
 	local lost
 
@@ -79,8 +80,8 @@ gap_is_told()
 		build/gotrace stat "$RECORDED" | grep -q '^gaps '
 }
 
-# What was lost of stacks was sent again: the events of the last part have theirs. Goroutine 1 may yield,
-# too, while it waits for a collection.
+# Lost stacks were sent again: the events of the last part have theirs. Goroutine 1 may also yield
+# while it waits for a garbage collection.
 late_stacks()
 {
 	local all
@@ -90,18 +91,18 @@ late_stacks()
 	[ "$all" -eq 1500 ]
 }
 
-same_by_replay() # RECORD OPTIONS: the raw file makes the same trace, snapshots after losses included
+same_by_replay() # RECORD OPTIONS: a replay of the raw file gives the same trace, including snapshots after losses
 {
-	# shellcheck disable=SC2046 # words
-	build/gotrace-bpf sequence "$tmp/lossy.raw" -o "$tmp/lossy.again" \
-		$(grep -o -- '--\(format-version\|tick\)=[^ ]*' <<<"$1") 2>"$tmp/sequence.err" &&
+	# word splitting is intended
+	build/gotrace-bpf replay "$tmp/lossy.raw" -o "$tmp/lossy.again" \
+		$(grep -o -- '--\(format-version\|tick\)=[^ ]*' <<<"$1") 2>"$tmp/replay.err" &&
 		build/gotrace check "$tmp/lossy.again" &&
 		cmp <(build/gotrace events "$RECORDED") <(build/gotrace events "$tmp/lossy.again")
 }
 
-# --- `go tool trace -d=parsed`, which reads one file a process
+# --- `go tool trace -d=parsed`, which reads one file per process
 
-trace_tool() # GO: the path of its tool; and the option by which it only reads a trace to its end
+trace_tool() # GO: prints the path of its tool, and the option by which it only parses a trace
 {
 	case $1 in
 	go1.22.* | go1.23.*) echo "$(GOTOOLCHAIN=$1 "${GO:-go}" tool -n trace) -d=1" ;;
@@ -109,16 +110,15 @@ trace_tool() # GO: the path of its tool; and the option by which it only reads a
 	esac
 }
 
-# The newest tool reads every format; the oldest that knows a format reads that, too. The names of files
-# that one refuses come out.
-refused_by_tools() # reads names of files from stdin, NUL between them
+# Every format is read by the newest tool and by the oldest that supports it. Prints the names of
+# rejected files.
+refused_by_tools() # reads file names from stdin, separated by NUL
 {
 	local newest old22 old23 old25
 
-	newest=$(trace_tool "$JUDGE_GO") && old22=$(trace_tool go1.22.12) &&
+	newest=$(trace_tool "$ORACLE_GO") && old22=$(trace_tool go1.22.12) &&
 		old23=$(trace_tool go1.23.12) && old25=$(trace_tool go1.25.3) || return 1
 	export newest old22 old23 old25
-	# shellcheck disable=SC2016 # for the shell below
 	xargs -0 -r -n 200 -P "$(nproc)" bash -c '
 		for file; do
 			$newest "$file" >/dev/null 2>&1 || echo "$file"
@@ -132,7 +132,8 @@ refused_by_tools() # reads names of files from stdin, NUL between them
 		done' tools
 }
 
-# NAME FOLDER COUNT [VALIDATE OPTION]: all traces of a folder, by our reader, x/exp/trace and the tools
+# NAME FOLDER COUNT [VALIDATE OPTION]: validates all traces of a folder with gotrace, x/exp/trace
+# and the tools
 all_accept()
 {
 	local name=$1 folder=$2 count=$3 strict=${4-} kind
@@ -155,7 +156,7 @@ all_accept()
 	ok "$name: all $count are valid"
 }
 
-# NAME COUNT FIRST OPTION...: variants of the simulator through the sequencer, from FIRST on
+# NAME COUNT FIRST OPTION...: runs simulated variants through the sequencer, from FIRST on
 lossy_variants()
 {
 	local name=$1 count=$2 first=$3 half=$(($2 / 2)) folder=$tmp/files pids=() bad=0 i pid

@@ -1,23 +1,24 @@
-# The matrix of Go releases and ways to build; read after lib.sh. A cell is a program of that release
-# and kind, recorded twice for a second or two:
+# The matrix of Go releases and build modes; read after lib.sh. A cell is a program of one release
+# and mode, recorded twice for a second or two:
 #
-#   the known-truth target: our trace is valid for both readers, its goroutines have the names of the
+#   the known-count target: both readers accept the trace, its goroutines have the names of the
 #	`go` statements in the right numbers, and every count is exact;
-#   the self-tracing target: at least 99 % of its goroutines are in our trace what they are in its own
-#	(of releases to 1.21 as far as the old format tells it);
+#   the self-tracing target: at least 99 % of its goroutines equal those in its own trace
+#	(for releases to 1.21 as far as the old format contains the data).
 #
-# and a stripped position-independent program must give the trace of its unstripped twin.
+# A stripped position-independent program must also give the same trace as its unstripped variant.
 
 . selftests/record.lib.sh
 . selftests/programs.lib.sh
 
-ALL_VERSIONS="1.19.13 1.20.14 1.21.13 1.22.12 1.23.12 1.24.9 1.24.13 1.25.14 1.26.11 1.27.4"
+# shellcheck disable=SC2086 # words
+ALL_VERSIONS=$(sorted_gos $LAST_GOS 1.24.9)
 ALL_KINDS="plain stripped pie pie-stripped trimpath noopt race external pgo debugfile"
 SELF_DURATION=${SELF_DURATION:-1500ms}
 
-declare -A cell_result=() # by "VERSION KIND": "ok 100.0%", or one word of what is wrong
+declare -A cell_result=() # by "VERSION KIND": "ok 100.0%", or one word for the failure
 
-# What a failed recording is called, and whatever is left of it is ended.
+# Prints why a recording failed, and ends the processes that are left.
 not_recorded()
 {
 	local reason
@@ -29,11 +30,11 @@ not_recorded()
 		echo "$reason"
 	fi
 	target_is_gone || stop_target
-	! kill -0 "$BACKGROUND_PID" 2>/dev/null || kill -KILL "$BACKGROUND_PID"
+	! is_child "$BACKGROUND_PID" || kill -KILL "$BACKGROUND_PID"
 }
 
-# The goroutines' names: those of the go statements as often as the target says it started them, and no
-# other names of package main; the rest are the runtime's own.
+# The names of the goroutines: those of the go statements as often as the target started them, and
+# no other names of package main; the rest are goroutines of the runtime.
 names_are_right()
 {
 	build/gotrace goroutines --json "$1" >"$tmp/goroutines.json" || return 1
@@ -50,8 +51,9 @@ names_are_right()
 		if . == [] then true else (.[] | halt_error(1)) end'
 }
 
-# What happened where in goroutines whose way is laid down, whatever the scheduler does (who of two comes
-# first to a channel is not), and where goroutines were created: the same in two builds of a source.
+# Transitions and their stacks in goroutines whose course does not depend on the scheduler (unlike
+# which of two goroutines first reaches a channel), and where goroutines were created: the same in
+# two builds of a source.
 deeds_of() # TRACE
 {
 	build/gotrace events --json --stacks "$1" | grep -E '"func":"main\.(sleeper|yielder|syscaller|blockingReader|coroutineUser|pull|goexitChild|gather)' |
@@ -62,10 +64,10 @@ deeds_of() # TRACE
 	LC_ALL=C sort -u
 }
 
-# FILE FILE: two lists of deeds_of() agree. Who waits for whom is the scheduler's choice, so one run may
-# have deeds that the other one has not. But of each kind of deed (transition, reason, innermost frame) that both have, one
-# list has all stacks of the other; no stack ends in a function in which none of the other list
-# does; and they share at least 15 deeds.
+# FILE FILE: compares two lists of deeds_of(). The scheduler decides which goroutine waits for
+# which, so one run may have deeds that the other lacks. But for each kind of deed (transition,
+# reason, innermost frame) in both, one list has all stacks of the other; no stack ends in a
+# function in which none of the other list does; and they share at least 15 deeds.
 same_deeds()
 {
 	wc -l "$@"
@@ -100,8 +102,8 @@ same_deeds()
 		}' "$1" "$2"
 }
 
-# VERSION KIND: sets CELL to "ok N%" or a word, with its explanation in $tmp/cell.why
-judge_cell()
+# VERSION KIND: sets CELL to "ok N%" or a word, with the explanation in $tmp/cell.why
+check_cell()
 {
 	local version=$1 kind=$2 own=$tmp/own.trace status percent
 
@@ -130,10 +132,10 @@ judge_cell()
 		not_recorded
 		return 1
 	}
-	# shellcheck disable=SC2046 # words
 	CELL=compare
 	build/reference/compare -min-goroutines 200 -min-transitions 5000 -reasons '' -identical 99 \
-		-p 99 -waker 99 -procs 99 -frames 99 -stacks 99 -time-p99 1h $(tolerance) "$own" "$RECORDED" >"$tmp/compared"
+		-p 99 -waker 99 -procs 99 -frames 99 -stacks 99 -time-p99 1h \
+		-edge "$(stretched 60ms)" -blur "$(stretched 5ms)" "$own" "$RECORDED" >"$tmp/compared"
 	status=$?
 	percent=$(sed -n 's/^goroutines .*(\([0-9]*\.[0-9]\)[0-9]* %).*/\1%/p' "$tmp/compared")
 	if [ $status -ne 0 ]; then
@@ -149,7 +151,7 @@ run_cell() # VERSION KIND
 	local started=$SECONDS result
 
 	rm -f "$tmp"/{own,truth,selftrace}.* "$tmp/counts" "$tmp/compared"
-	if judge_cell "$1" "$2" >"$tmp/cell.why" 2>&1; then
+	if check_cell "$1" "$2" >"$tmp/cell.why" 2>&1; then
 		result=$CELL
 		ok "$1 $2: $result ($((SECONDS - started)) s)"
 	else
@@ -160,7 +162,7 @@ run_cell() # VERSION KIND
 	cell_result["$1 $2"]=$result
 }
 
-# VERSIONS KINDS: what was found, a row a release
+# VERSIONS KINDS: prints the results, one row per release
 print_table()
 {
 	local version kind line

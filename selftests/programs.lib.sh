@@ -1,17 +1,13 @@
-# Go programs built at test time by many releases and in many ways; read after lib.sh. What was built
-# once stays in a cache outside the tree, under a name made of all that it was built from.
+# Builds Go programs at test time with many releases and in many modes; read after lib.sh. Programs
+# are cached outside the tree, under a name derived from all their inputs.
+
+. selftests/releases.lib.sh
 
 PROGRAM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests
 
-minor_of() # 1.26.8
-{
-	local minor=${1#*.}
-
-	echo "${minor%%.*}"
-}
-
-# KIND: the ways to build, as words for `go build`. The kind "debugfile" is made of a plain build, and
-# "pgo" takes a profile by which the compiler inlines as much of the scheduler as it does.
+# KIND: prints the build mode as arguments of `go build`. The kind "debugfile" is derived from a
+# plain build, and "pgo" uses a profile that makes the compiler inline as much of the scheduler as
+# possible.
 kind_options()
 {
 	case $1 in
@@ -27,20 +23,20 @@ kind_options()
 	esac
 }
 
-has_kind() # VERSION KIND: profiles came with 1.20
+has_kind() # VERSION KIND: profiles are supported since 1.20
 {
 	[ "$2" != pgo ] || [ "$(minor_of "$1")" -ge 20 ]
 }
 
-# VERSION KIND NAME...: builds the targets and sets PROGRAMS, the folder that they are in. False, with
-# the compiler's message, if they do not build.
+# VERSION KIND NAME...: builds the targets and sets PROGRAMS to their folder. False, with the
+# compiler's message, if they do not build.
 build_programs()
 {
 	local version=$1 kind=$2 key temporary
 	shift 2
 
 	key=$({
-		echo "$PWD $version $kind $*" # the tree is in the files that frames name
+		echo "$PWD $version $kind $*" # file names in frames contain the tree's path
 		declare -f make_programs kind_options go_build_target go_release make_profile split_debug
 		find selftests/targets/go.mod selftests/targets/internal "${@/#/selftests/targets/}" \
 			-type f | LC_ALL=C sort | xargs sha256sum
@@ -53,7 +49,7 @@ build_programs()
 		return 0
 	fi
 	rm -rf "$temporary"
-	[ -e "$PROGRAMS" ] # by another one meanwhile
+	[ -e "$PROGRAMS" ] # built concurrently by another script
 }
 
 make_programs() # VERSION KIND FOLDER NAME...
@@ -83,21 +79,22 @@ go_build_target() # VERSION KIND FILE NAME OPTION...
 		"$@" "./$name")
 }
 
-# VERSION ARGUMENT...: its go command. 1.19 cannot build when it stands in the module cache it uses.
+# VERSION ARGUMENT...: its go command. 1.19 cannot build when it is located in the module cache that
+# it uses.
 go_release()
 {
 	local version=$1 root
 	shift
 
 	if [ "$(minor_of "$version")" -gt 19 ]; then
-		GOFLAGS= GOTOOLCHAIN=go$version "${GO:-go}" "$@"
+		GOFLAGS='' GOTOOLCHAIN=go$version "${GO:-go}" "$@"
 	else
 		root=$(GOTOOLCHAIN=go$version "${GO:-go}" env GOROOT) || return 1
-		GOFLAGS= GOMODCACHE=$PROGRAM_CACHE/empty "$root/bin/go" "$@"
+		GOFLAGS='' GOMODCACHE=$PROGRAM_CACHE/empty "$root/bin/go" "$@"
 	fi
 }
 
-# The profile of a program that keeps the scheduler's functions busy, one after the other.
+# The profile of a program that keeps each of the scheduler's functions busy in turn.
 make_profile() # VERSION FOLDER
 {
 	go_build_target "$1" plain "$2/hot" hot || return 1
@@ -106,7 +103,7 @@ make_profile() # VERSION FOLDER
 	[ -s "$2/default.pgo" ]
 }
 
-# A program without symbols or DWARF, both of which are in the file NAME.debug beside it.
+# A program without symbols or DWARF; both are in the file NAME.debug next to it.
 split_debug() # FILE
 {
 	objcopy --only-keep-debug "$1" "$1.debug" &&

@@ -1,13 +1,14 @@
-# What the scripts that record real programs share; read after lib.sh.
+# Recording of real programs; read after lib.sh.
 
-# Options of reference/compare, for runs of seconds. A program's threads end their own tracing one after the other, and an event
-# may have its time long before it is written: the longer, the slower the machine.
-tolerance() { echo "-edge $(stretched 60ms) -blur $(stretched 5ms)"; }
+# Options of reference/compare. On a busy machine a thread may lose its CPU between the probe and
+# the runtime's timestamp: events as close to an end of the window as the times of this run differ,
+# up to this limit, are not compared.
+tolerance() { echo "-edge-max $(stretched 60ms)"; }
 
 # NAME GO "RECORD OPTIONS" [ARGUMENT...]: starts a target, records it from before its "start" until
-# after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json. A command
-# in $when_live runs before "start".
-# False, with the reason in a comment, when any step fails, or when `gotrace check` refuses the trace.
+# after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json. A
+# command in $when_live runs before "start". False, with the reason in a comment, when any step
+# fails, or when `gotrace check` rejects the trace.
 record_target()
 {
 	local name=$1 go=$2 options=$3 status
@@ -16,7 +17,6 @@ record_target()
 	RECORDED=$tmp/$name.trace
 	rm -f "$RECORDED" "$tmp/$name.json"
 	start_target "$name" "$go" "$@" || return 1
-	# shellcheck disable=SC2086 # options are words
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$RECORDED" --stats "$tmp/$name.json" $options
 	recorder_is_live && ${when_live-} || return 1
 	tell_target start
@@ -30,7 +30,7 @@ record_target()
 	return $status
 }
 
-# The recorder has said that its probes are live.
+# Waits until the recorder has printed that its probes are attached.
 recorder_is_live()
 {
 	wait_until 20 recorder_started && kill -0 "$BACKGROUND_PID" 2>/dev/null && return
@@ -38,12 +38,12 @@ recorder_is_live()
 	return 1
 }
 
-recorder_started() # or is gone; its line "recording process" says that the probes are live
+recorder_started() # or has exited; its line "recording process" means that the probes are attached
 {
 	! kill -0 "$BACKGROUND_PID" 2>/dev/null || grep -q '^gotrace-bpf: recording' "$tmp/background.out"
 }
 
-stop_recorder() # by SIGINT, which a shell's background job inherits as ignored
+stop_recorder() # with SIGINT, which a shell's background job inherits as ignored
 {
 	local status
 
@@ -54,8 +54,8 @@ stop_recorder() # by SIGINT, which a shell's background job inherits as ignored
 	return $status
 }
 
-# PID [LIBRARY]: the program's text in memory (or its library's) is that of its file: no breakpoint
-# stands in it. False when it has no text to compare.
+# PID [LIBRARY]: the text of the program (or its library) in memory equals that of its file: it
+# contains no breakpoint. False when there is no text to compare.
 text_is_clean()
 {
 	local file=${2-/proc/$1/exe} range offset start end
@@ -70,7 +70,7 @@ text_is_clean()
 			skip=$((16#$offset)) count=$((end - start)) status=none)
 }
 
-# STATUS PATTERN COMMAND...: one line on stderr that has PATTERN (extended regexp)
+# STATUS PATTERN COMMAND...: one line on stderr matches PATTERN (extended regexp)
 refused()
 {
 	local want=$1 pattern=$2 status

@@ -1,9 +1,10 @@
-# Servers that others wrote: three from the Go module proxy, built as their projects build them, each by
-# another Go, and two of Debian's packages (Go 1.19 in Debian 12; stripped). Read after lib.sh.
+# Third-party servers: three from the Go module proxy, built as their projects build them, each with
+# another Go release, and two of Debian's packages (Go 1.19 in Debian 12; stripped). Read after
+# lib.sh.
 #
-# Each is recorded under load. What its goroutines are called is judged by the server itself: SIGQUIT
-# makes any Go program write the stacks of all its goroutines and exit; of each one that our trace knows,
-# the function that it began with must be the same.
+# Each is recorded under load. The names of its goroutines are compared with the server's own
+# output: SIGQUIT makes any Go program print the stacks of all its goroutines and exit; each
+# goroutine that is also in the trace must have the same start function.
 #
 # A package is only unpacked: installing it would start its service.
 
@@ -11,7 +12,7 @@
 . selftests/programs.lib.sh
 
 LOAD_SECONDS=${LOAD_SECONDS:-2}
-PID='' LOAD_PID='' BACKGROUND_PID='' # what stop_server ends
+PID='' LOAD_PID='' BACKGROUND_PID='' # processes that stop_server ends
 
 # VERSION PACKAGE OPTION...: sets SERVER to a program of the module selftests/servers
 build_server()
@@ -32,7 +33,8 @@ build_server()
 		mv "$SERVER.new" "$SERVER"
 }
 
-# PACKAGE PROGRAM: sets SERVER to a program of a Debian package, of the version that there was at first
+# PACKAGE PROGRAM: sets SERVER to a program of a Debian package, of the version that was first
+# downloaded
 unpack_server()
 {
 	local folder
@@ -49,7 +51,7 @@ unpack_server()
 	[ -x "$SERVER" ]
 }
 
-# A port of the loopback that nobody listens on, and the two after it.
+# An unused loopback port, followed by two more.
 free_port()
 {
 	local port
@@ -70,7 +72,7 @@ record_under_load()
 {
 	local status
 
-	build_server "${JUDGE_GO#go}" ./load || return 1
+	build_server "${ORACLE_GO#go}" ./load || return 1
 	"$LOADER" "$@" >"$tmp/load.out" 2>"$tmp/load.err" &
 	LOAD_PID=$!
 	background+=("$LOAD_PID")
@@ -81,8 +83,8 @@ record_under_load()
 	kill -0 "$LOAD_PID" || { cat "$tmp/load.err"; return 1; }
 }
 
-# All goroutines of the server's last words: "ID FUNCTION CALLED", the function that each began with, and
-# the one that this called. A dump may show the runtime's own frames, or not.
+# All goroutines of the server's final dump: "ID FUNCTION CALLED", its start function and the
+# function that this called. A dump may or may not show the runtime's own frames.
 began_with() # FILE
 {
 	awk '
@@ -100,19 +102,19 @@ began_with() # FILE
 		END { finish() }' "$1"
 }
 
-# Those in the trace, likewise; runtime.main calls main.main.
+# The same for those in the trace; runtime.main calls main.main.
 named_in() # TRACE
 {
 	build/gotrace goroutines --all --json "$1" |
 		jq -r '.goroutines[] | "\(.id) \(.name)"' | sed 's/ runtime\.main$/ main.main/'
 }
 
-names_agree() # TRACE DUMP LEAST: at least so many goroutines are in both
+names_agree() # TRACE DUMP LEAST: at least LEAST goroutines are in both, with the same names
 {
 	named_in "$1" | LC_ALL=C sort >"$tmp/named"
 	began_with "$2" | LC_ALL=C sort >"$tmp/began"
 	LC_ALL=C join "$tmp/named" "$tmp/began" >"$tmp/both"
-	# the wrapper of a go statement with arguments is named by what it calls
+	# the wrapper of a go statement with arguments has the name of its callee
 	awk '$2 != $3 && !($2 == $4 && $3 ~ /(gowrap|dwrap|func)[^.]*[0-9]$/) {
 			print "goroutine " $1 " is named " $2 ", but began with " $3
 			bad = 1
@@ -125,8 +127,8 @@ names_agree() # TRACE DUMP LEAST: at least so many goroutines are in both
 }
 
 # LEAST FUNCTION "LOAD ARGUMENTS" COMMAND...: starts a server, records it, checks the trace; LEAST
-# goroutines at its end are to be named, and some of the trace began with FUNCTION
-judge_server()
+# goroutines at its end must have names, and some of the trace start with FUNCTION
+check_server()
 {
 	local least=$1 function=$2 load=$3 n
 	shift 3
@@ -135,7 +137,6 @@ judge_server()
 	PID=$!
 	background+=("$PID")
 	wait_until 20 is_listening "$PORT" || { tail -n 5 "$tmp/server.out"; return 1; }
-	# shellcheck disable=SC2086 # words
 	record_under_load $load || return 1
 	kill -QUIT "$PID"
 	wait "$PID" 2>/dev/null
@@ -145,23 +146,23 @@ judge_server()
 	n=$(cat "$tmp/load.out")
 	[ "${n:-0}" -ge $((10 * LOAD_SECONDS)) ] || { echo "only ${n:-0} requests"; return 1; }
 	names_agree "$tmp/server.trace" "$tmp/server.out" "$least" || return 1
-	grep -qF " $function" "$tmp/named" || { echo "no goroutine began with $function"; return 1; }
-	JUDGED="$n requests, $(wc -l <"$tmp/named") goroutines, $(wc -l <"$tmp/both") names compared"
+	grep -qF " $function" "$tmp/named" || { echo "no goroutine started with $function"; return 1; }
+	SUMMARY="$n requests, $(wc -l <"$tmp/named") goroutines, $(wc -l <"$tmp/both") names compared"
 }
 
-stop_server() # whatever became of it
+stop_server() # in any state
 {
 	kill -KILL "$PID" "$LOAD_PID" "$BACKGROUND_PID" 2>/dev/null
 	wait "$PID" "$LOAD_PID" "$BACKGROUND_PID" 2>/dev/null
 }
 
-server() # NAME ARGUMENTS OF judge_server
+server() # NAME ARGUMENTS OF check_server
 {
 	local name=$1
 	shift
 
-	if try "$name is recorded under load, its goroutines are named right" judge_server "$@"; then
-		note "$JUDGED"
+	if try "$name under load: its goroutines have the correct names" check_server "$@"; then
+		note "$SUMMARY"
 	else
 		stop_server
 	fi
@@ -171,7 +172,7 @@ all_servers()
 {
 	local nats=github.com/nats-io/nats-server/v2/server
 
-	try "the load builds" build_server "${JUDGE_GO#go}" ./load || return
+	try "the load builds" build_server "${ORACLE_GO#go}" ./load || return
 	LOADER=$SERVER
 	PORT=$(free_port)
 	try "nats-server builds" build_server 1.26.11 github.com/nats-io/nats-server/v2 -trimpath "-ldflags=-s -w" &&
@@ -188,11 +189,11 @@ all_servers()
 			"mqtt 127.0.0.1:$PORT" "$SERVER" -tcp "127.0.0.1:$PORT" \
 			-ws "127.0.0.1:$((PORT + 1))" -info "127.0.0.1:$((PORT + 2))"
 	PORT=$(free_port)
-	try "Debian's nats-server is there" unpack_server nats-server usr/sbin/nats-server &&
+	try "Debian's nats-server is unpacked" unpack_server nats-server usr/sbin/nats-server &&
 		server "Debian's nats-server" 10 "github.com/nats-io/nats-server/server.(*Server)." "nats 127.0.0.1:$PORT" \
 			"$SERVER" -a 127.0.0.1 -p "$PORT"
 	PORT=$(free_port)
-	try "Debian's prometheus-node-exporter is there" \
+	try "Debian's prometheus-node-exporter is unpacked" \
 			unpack_server prometheus-node-exporter usr/bin/prometheus-node-exporter &&
 		server "Debian's prometheus-node-exporter" 5 "net/http.(*conn).serve" \
 			"-connections 2 http 127.0.0.1:$PORT / / / /metrics" "$SERVER" \

@@ -1,9 +1,9 @@
-# What check/symbols.sh and check-long/symbols.sh share; read after lib.sh.
+# Comparison of symbolization; for check/symbols.sh and check-long/symbols.sh, read after lib.sh.
 FRAMES=build/selftests/frames
-PCS=0 # compared so far
+PCS=0 # number of PCs compared
 
-# GO CGO FILE [FLAG...]: builds the target symbols. The tree's go.mod asks for a newer language than
-# the oldest releases have; this program does without.
+# GO CGO FILE [FLAG...]: builds the target symbols. The go.mod of the targets requires a newer
+# language version than the oldest releases support; this program does not need it.
 build_symbols()
 {
 	local go=$1 cgo=$2 file=$PWD/$3
@@ -14,7 +14,8 @@ build_symbols()
 		-modfile="$OLDPWD/$tmp/go.mod" -o "$file" "$@" ./symbols)
 }
 
-# FILE STRIDE [MIN]: each PC of its text: the runtime's frames are ours. At least MIN different ones.
+# FILE STRIDE [MIN]: for each PC of its text, the frames equal the runtime's. At least MIN different
+# ones.
 same_as_runtime()
 {
 	local file=$1 words
@@ -27,9 +28,9 @@ same_as_runtime()
 	[ "$(wc -l <"$tmp/runtime")" -gt "${3-20000}" ] && cmp "$tmp/runtime" "$tmp/ours"
 }
 
-# FILE GO EVERY: function and line of some PCs, as `go tool addr2line` has them; it writes :-1 for a
-# line that is not known. After same_as_runtime, whose PCs it takes; of programs linked by Go's own
-# linker alone (of others it gets the text's address wrong, up to 1.26 at least).
+# FILE GO EVERY: function and line of some PCs equal those of `go tool addr2line`, which prints :-1
+# for an unknown line. Uses the PCs of same_as_runtime. Only for programs linked by Go's own linker
+# (for others addr2line gets the text's address wrong, up to 1.26 at least).
 same_as_addr2line()
 {
 	local vaddr offset

@@ -1,19 +1,20 @@
-# Virtual machines with Debian's own kernels; read after lib.sh. QEMU emulates (no KVM is needed), the
-# guest's root is the host's, read-only by 9p below a tmpfs, so programs of this tree run there as they
-# are, at the same paths. What the guest has to say comes by its second serial port, apart from the
-# kernel's messages on the first one.
+# Virtual machines with Debian's own kernels; read after lib.sh. QEMU emulates (KVM is not needed).
+# The guest's root is the host's, read-only through 9p below a tmpfs, so programs of this tree run
+# there unchanged, at the same paths. The guest's output uses its second serial port, separate from
+# the kernel's messages on the first one.
 #
-#     vm_have 6.12 || vm_reason says why not
+#     vm_have 6.12 || note "$VM_REASON"
 #     vm_boot 6.12 "$tmp/vm" SECONDS [QEMU OPTION...]   # runs $tmp/vm/share/start in the guest
-#     trap 'vm_cleanup; ktap_cleanup' EXIT              # where a machine may run when the script ends
+#     trap 'vm_cleanup; ktap_cleanup' EXIT              # if a machine may still run at the script's end
 #
-# Kernels and initramfs are kept outside the tree, by the name and content of what they are made of.
+# Kernels and initramfs are cached outside the tree, by the name and content of their inputs.
 
 VM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests/vm
 VM_PACKAGES=(qemu-system-x86 python3 busybox-static kmod xz-utils linux-headers-6.12-amd64 linux-headers-amd64)
 VM_INIT=selftests/vm/init
 
-# KERNEL: the package that names Debian's newest release of it, by the headers that a module is built with
+# KERNEL: the package that depends on Debian's newest release of it, and on the headers to build
+# modules
 vm_headers()
 {
 	case $1 in
@@ -29,8 +30,8 @@ vm_release() # KERNEL: 6.12.117+deb12-amd64
 		sed -n "s/^linux-headers-\(${1//./\\.}\.[^ ,]*\).*/\1/p" | grep .
 }
 
-# KERNEL: installs what is missing; sets VM_RELEASE, VM_KERNEL and VM_INITRD. False, with a reason in
-# VM_REASON, where this machine cannot have it.
+# KERNEL: installs missing packages; sets VM_RELEASE, VM_KERNEL and VM_INITRD. False, with a reason
+# in VM_REASON, if they are unavailable.
 vm_have()
 {
 	local root
@@ -46,8 +47,8 @@ vm_have()
 		{ VM_REASON="no initramfs for Linux $VM_RELEASE: $VM_INITRD"; return 1; }
 }
 
-# RELEASE: the folder that has its boot/ and lib/modules/: the machine's, where the package is installed,
-# or one with just the modules that the initramfs can need.
+# RELEASE: prints the folder that contains its boot/ and lib/modules/: the machine's own if the
+# package is installed, or one with only the modules for the initramfs.
 vm_root()
 {
 	local release=$1 folder=$VM_CACHE/linux-$1 temporary
@@ -67,7 +68,7 @@ vm_root()
 	echo "$folder"
 }
 
-vm_unpack() # RELEASE FOLDER; not installed, which would change what the machine boots
+vm_unpack() # RELEASE FOLDER; not installed, which would change the kernel that the machine boots
 {
 	local release=$1 folder=$2 modules=./lib/modules/$1
 
@@ -81,7 +82,7 @@ vm_unpack() # RELEASE FOLDER; not installed, which would change what the machine
 	[ -e "$folder/boot/vmlinuz-$release" ] && depmod -b "$folder" "$release"
 }
 
-vm_initrd() # RELEASE ROOT: the file
+vm_initrd() # RELEASE ROOT: prints the file
 {
 	local release=$1 root=$2 key file folder
 
@@ -97,7 +98,7 @@ vm_initrd() # RELEASE ROOT: the file
 	[ -s "$file" ] && echo "$file"
 }
 
-# Modules are numbered in the order in which they are to be loaded.
+# Modules are numbered in load order.
 vm_fill_initrd() # RELEASE ROOT FOLDER
 {
 	local release=$1 root=$2 folder=$3 module n=100
@@ -115,7 +116,7 @@ vm_fill_initrd() # RELEASE ROOT FOLDER
 		done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++')
 }
 
-# The files behind what scripts execute, and their libraries.
+# The files of the commands that scripts execute, and their libraries.
 vm_tools()
 {
 	local tool
@@ -126,9 +127,10 @@ vm_tools()
 	done | xargs realpath | sort -u
 }
 
-# KERNEL FOLDER SECONDS [OPTION...]: boots what vm_have found and runs FOLDER/share/start there, by bash
-# in this tree's folder; $VM_SHARE is FOLDER/share, both here and there, the one place where the guest's
-# files stay. Prints what it prints; its standard error goes to FOLDER/console, behind the kernel's messages.
+# KERNEL FOLDER SECONDS [OPTION...]: boots the kernel of vm_have and runs FOLDER/share/start there,
+# with bash in this tree's folder; $VM_SHARE is FOLDER/share, both on the host and in the guest, the
+# only place where the guest's files persist. Prints the guest's standard output; its standard error
+# goes to FOLDER/console, after the kernel's messages.
 vm_boot()
 {
 	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=single" -smp "${VM_CPUS:-2}")
@@ -148,8 +150,8 @@ vm_boot()
 	return "${PIPESTATUS[0]}"
 }
 
-# RELEASE: sets VM_MODULE, the kernel module built for it, with a kernel's BTF of its own. Built in a copy, so
-# that the tree stays clean; kept by the content of all that it is made of. False, with the compiler's
+# RELEASE: sets VM_MODULE to the kernel module built for it, with the kernel's BTF. Built in a copy,
+# so that the tree stays clean; cached by the content of all its inputs. False, with the compiler's
 # messages, when it does not build.
 vm_module()
 {
@@ -170,7 +172,7 @@ vm_module()
 	[ -e "$VM_MODULE" ]
 }
 
-vm_cleanup() # keeps $?, and no machine
+vm_cleanup() # stops all machines; preserves $?
 {
 	local status=$? file
 

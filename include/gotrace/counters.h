@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters that the probes keep and userspace reads: losses by kind, and what should not happen.
+ * Counters of the probes: losses by kind, and unexpected conditions.
  *
- * One struct a CPU (a BPF per-CPU array of one element). Writer: the probes, each on its own CPU,
- * with an atomic add, since a probe may be preempted by another thread's. Reader:
- * userspace/capture/session.c. Size: 8 * (64 + 2) bytes a CPU.
+ * One struct per CPU (a BPF per-CPU array of one element). Writer: the probes, each on its own CPU,
+ * with an atomic addition, because a probe may be preempted by that of another thread. Reader:
+ * userspace/capture/probes.c. Size: 8 * (64 + 2) bytes per CPU.
  */
 #ifndef GOTRACE_COUNTERS_H
 #define GOTRACE_COUNTERS_H
 
-#include "session.h"
+#include "config.h"
 
 struct gt_counters {
-	gt_u64 lost[64];    /* by enum gt_kind: no room in the ring */
-	gt_u64 foreign;	    /* hits of another process that shares the program */
-	gt_u64 read_errors; /* a read of the target's memory failed */
+	gt_u64 lost[64];    /* by enum gt_kind: the ring was full */
+	gt_u64 foreign;	    /* hits by another process that runs the same program */
+	gt_u64 read_errors; /* failed reads of the target's memory */
 };
 
 _Static_assert(GT_KIND_END <= 64, "lost[] has a place for each kind");

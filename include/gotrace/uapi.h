@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * /dev/gotrace: the module's ioctls, and what a session's memory looks like.
+ * /dev/gotrace: the module's ioctls, and the layout of a session's memory.
  *
- * A session is a place for records that overwrites its oldest ones. It belongs to the open file
- * that created it; one with GT_SESSION_KEEP stays when that file is closed, until it is claimed by
- * its name and released, or its time-out has passed. Written by the kfuncs (module.h), and by the
- * owner's GT_IOC_EMIT; read through mmap(), which is read-only. Before it in an event's way:
- * bpf/emit.bpf.h. After it: userspace/capture/kmod.c.
+ * A session stores records in memory and overwrites the oldest ones. It belongs to the open file
+ * that created it; one with GT_SESSION_KEEP remains when that file is closed, until it is claimed
+ * by its name and released, or its timeout has passed. Written by the kfuncs (module.h), and by the
+ * owner's GT_IOC_EMIT; read through mmap(), which is read-only. Upstream: bpf/emit.bpf.h.
+ * Downstream: userspace/capture/kmod.c.
  *
- * The memory, in pages; where each part stands is said in the first (struct gt_session_page):
+ * The memory, in pages. The first (struct gt_session_page) contains the offset of each part:
  *
  *	+------+----------------------+----------------------------------+-----------------------+
  *	| page | control of each ring | the rings, sub-buffer by         | the stack table:      |
  *	|      |                      | sub-buffer                       | index, two halves     |
  *	+------+----------------------+----------------------------------+-----------------------+
  *
- * A ring is a stream of bytes without an end. Of it, `head` were reserved so far, and byte b stands
- * in sub-buffer b / subbuf_size of the stream, slot (b / subbuf_size) % subbufs of the memory:
+ * A ring is an endless stream of bytes, of which `head` were reserved so far. Byte b is in
+ * sub-buffer b / subbuf_size of the stream, slot (b / subbuf_size) % subbufs of the memory:
  *
  *	0                16             used          subbuf_size
  *	+----------------+--------------+-------------+
@@ -26,18 +26,16 @@
  * No record crosses the end of a sub-buffer. committed[slot] counts the bytes of this slot that
  * were written over all laps, headers and unused ends included:
  *
- *  - Sub-buffer n is whole when it is (n / subbufs + 1) * subbuf_size; only then `used` is of this
- *    lap.
- *  - The one being filled is whole up to head when it is (n / subbufs) * subbuf_size + head %
- *    subbuf_size. The count has to be read first, with acquire, and then head: the other way round
- *    others may have added to it. With head % subbuf_size 0 there is no such sub-buffer: the last
- *    one ends there.
- *  - A reader copies, and looks at head again, after a read barrier: what it copied is good if
- *    n + subbufs > head / subbuf_size still.
+ *  - Sub-buffer n is complete when the count is (n / subbufs + 1) * subbuf_size; only then `used`
+ *    is valid for this lap.
+ *  - The one being filled is complete up to head when the count is (n / subbufs) * subbuf_size +
+ *    head % subbuf_size. Read the count first, with acquire, and then head: in the other order
+ *    writers may have added to the count. If head % subbuf_size is 0, there is no such sub-buffer.
+ *  - A reader copies, and reads head again after a read barrier: the copy is valid if
+ *    n + subbufs > head / subbuf_size.
  *
- * Records stand in the order in which they got their room. Those of writers that were at it at
- * once, on CPUs that share a ring or because one was interrupted, may have numbers and times in
- * another order.
+ * Records are in the order in which they were reserved. Numbers and times of concurrent writers, on
+ * CPUs that share a ring or because one was interrupted, may be in another order.
  */
 #ifndef GOTRACE_UAPI_H
 #define GOTRACE_UAPI_H
@@ -49,15 +47,15 @@
 #define GT_ABI_VERSION	     1
 #define GT_ABI_MAGIC	     0x65636172746f67ull /* "gotrace" and a NUL */
 
-#define GT_NAME_MAX	     32 /* bytes of a session's name, its NUL included: [A-Za-z0-9._-]+ */
+#define GT_NAME_MAX	     32 /* bytes of a session's name with its NUL: [A-Za-z0-9._-]+ */
 #define GT_SESSIONS_MAX	     64
 #define GT_SESSION_RINGS_MAX 1024
 
 #define GT_SUBBUF_MIN	     (16u << 10) /* bytes; powers of two */
 #define GT_SUBBUF_MAX	     (16u << 20)
-#define GT_SUBBUFS_MIN	     4u /* of a ring; a power of two */
+#define GT_SUBBUFS_MIN	     4u /* per ring; a power of two */
 #define GT_SUBBUFS_MAX	     4096u
-#define GT_STACK_WORDS_MIN   (16u << 10) /* words of 8 bytes, of half the table */
+#define GT_STACK_WORDS_MIN   (16u << 10) /* words of 8 bytes, per half of the table */
 #define GT_STACK_WORDS_MAX   (8u << 20)
 #define GT_CHECKPOINT_MAX    (1ull << 30)      /* bytes of one checkpoint; two are kept */
 #define GT_TIMEOUT_MAX	     (30u * 24 * 3600) /* seconds */
@@ -66,22 +64,22 @@
 
 struct gt_session_page {
 	__u64 magic;
-	__u32 version, size; /* GT_ABI_VERSION; of the whole memory in pages */
+	__u32 version, size; /* GT_ABI_VERSION; size of the whole memory in pages */
 	__u32 page_size;
 	__u32 rings; /* a CPU writes to ring cpu % rings */
 	__u32 subbuf_size, subbufs;
-	__u32 stack_words;		      /* of a half */
+	__u32 stack_words;		      /* per half */
 	__u32 stack_slots;		      /* of the index */
 	__u64 control_offset, control_stride; /* bytes from the memory's start; ring to ring */
 	__u64 ring_offset, ring_stride;
-	__u64 index_offset; /* __u64 each */
+	__u64 index_offset; /* an array of __u64 */
 	__u64 half_offset, half_stride;
-	__u64 created, wall; /* CLOCK_MONOTONIC and CLOCK_REALTIME, ns, of the same moment */
-	/* CLOCK_MONOTONIC, ns: nothing is taken since, but for what came just then; 0: it is */
+	__u64 created, wall; /* the same moment by CLOCK_MONOTONIC and CLOCK_REALTIME, ns */
+	/* CLOCK_MONOTONIC, ns: later records are rejected; 0: not frozen */
 	__u64 frozen;
 	__u64 stack_state; /* epoch << 32 | words used of this epoch's half */
-	__u64 stacks_lost; /* that got no id */
-	__u64 refused;	   /* records that came when it was frozen */
+	__u64 stacks_lost; /* stacks that got no id */
+	__u64 refused;	   /* records rejected since it was frozen */
 	__u64 reserved[8]; /* 0 */
 };
 
@@ -95,17 +93,17 @@ struct gt_ring_control {
 
 struct gt_subbuf {
 	__u64 number; /* of the sub-buffer in its stream */
-	__u32 used;   /* bytes, this header included; valid once it is whole */
+	__u32 used;   /* bytes, this header included; valid once it is complete */
 	__u32 reserved;
 };
 
 /*
- * A stack in a half of the table; its id is GT_STACK_ID(epoch, word at which it stands). When a
- * half is full the other one, epoch % 2, is begun anew with the next epoch: an id whose epoch is
- * not that of its entry has been overwritten. In a half entries stand one behind the other from its
- * start on, up to the words used, in the half before that up to one with another epoch or of depth
- * 0, or until no header has room. Whether an entry was overwritten while it was read is seen by its
- * hash, which is that of its PCs.
+ * A stack in a half of the table. Its id is GT_STACK_ID(epoch, word at which it begins). When a
+ * half is full, the other one, epoch % 2, is begun again with the next epoch: an id whose epoch
+ * differs from that of its entry has been overwritten. Entries of a half are adjacent from its
+ * start up to the words used; in the half before that, up to one with another epoch or of depth 0,
+ * or until no header fits. A reader recognizes an entry that was overwritten while it was read by
+ * its hash, which is that of its PCs.
  */
 struct gt_stack_entry {
 	__u64 hash; /* bpf/stack.bpf.h's: depth << 56 | hash of the PCs */
@@ -121,25 +119,25 @@ struct gt_stack_entry {
 #define GT_STACK_ID_WORD(id)	 (((id) & 0xffffff) - 1)
 
 /*
- * ---- ioctls; `size` is the caller's sizeof, reserved members are 0 both ways ----
+ * ---- ioctls; `size` is the caller's sizeof, reserved members are 0 in both directions ----
  *
- * An open file has one session in its life: -EBADFD for a second one, -ENOENT for what needs one
- * and has none, or has released it. A process that creates or claims a session is its owner; when
- * it ends without having released a KEEP session, that is frozen and given back, to be claimed by
- * the next caller; other processes that have the file have nothing then (-ENOENT), also for a call
- * that had begun. If another process shares the owner's table of descriptors (CLONE_FILES), the end
- * is noticed by the next GT_IOC_CLAIM or GT_IOC_LIST. One whose file was closed before, and is held
- * by a mapping only, is given back as it is, not frozen, when the process ends.
+ * An open file has at most one session: -EBADFD for a second one, -ENOENT if a session is required
+ * and the file has none or has released it. The process that creates or claims a session is its
+ * owner. When it ends without having released a KEEP session, that is frozen, and another process
+ * may claim it; other processes with the file lose it (-ENOENT), also in calls in progress. If
+ * another process shares the owner's descriptor table (CLONE_FILES), the end is noticed by the next
+ * GT_IOC_CLAIM or GT_IOC_LIST. A session whose file was closed before, and that only a mapping
+ * holds, is not frozen when the process ends, but may be claimed.
  */
 
-#define GT_FEATURE_KFUNCS	 1u /* gotrace_* can be called by BPF programs (kernels from 6.10) */
+#define GT_FEATURE_KFUNCS	 1u /* BPF programs can call gotrace_* (kernels since 6.10) */
 
 struct gt_abi {
 	__u32 size, version; /* out: GT_ABI_VERSION */
 	__u32 features;	     /* out: GT_FEATURE_* */
-	__u32 sessions;	     /* out: that exist */
+	__u32 sessions;	     /* out: number of sessions */
 	__u64 memory;	     /* out: bytes of all sessions */
-	__u64 memory_max;    /* out: what they may have together */
+	__u64 memory_max;    /* out: their limit */
 	__u64 reserved[4];
 };
 
@@ -148,10 +146,10 @@ struct gt_abi {
 struct gt_abi_create {
 	__u32 size, flags;
 	char name[GT_NAME_MAX]; /* with KEEP: unique; else may be empty */
-	__u32 rings;		/* 0: one for each CPU that is online */
+	__u32 rings;		/* 0: one for each online CPU */
 	__u32 subbuf_size, subbufs, stack_words;
-	__u32 timeout;	      /* seconds that it stays without an owner; 0: for ever */
-	__u32 id;	      /* out: what kfuncs are called with; never 0 */
+	__u32 timeout;	      /* seconds without an owner until it is freed; 0: unlimited */
+	__u32 id;	      /* out: the session argument of kfuncs; never 0 */
 	__u64 checkpoint_max; /* bytes of one checkpoint; 0: none */
 	__u64 bytes;	      /* out: of its memory, for mmap() */
 	__u64 reserved[4];
@@ -161,12 +159,12 @@ struct gt_abi_info {
 	__u32 size, flags;
 	char name[GT_NAME_MAX];
 	__u32 id;
-	__u32 owner;		/* PID of who has it open, in the initial namespace; 0: nobody */
+	__u32 owner;		/* PID of the owner, in the initial namespace; 0: none */
 	__u64 created;		/* CLOCK_MONOTONIC, ns */
-	__u64 frozen;		/* the same; 0: it takes records */
+	__u64 frozen;		/* the same; 0: not frozen */
 	__u64 expires;		/* the same; 0: never, or it has an owner */
 	__u64 bytes;		/* of its memory */
-	__u64 checkpoint_bytes; /* of both checkpoints as they are now */
+	__u64 checkpoint_bytes; /* current size of both checkpoints */
 	__u64 checkpoints;	/* written so far */
 	__u64 reserved[4];
 };
@@ -179,7 +177,7 @@ struct gt_abi_claim {
 };
 
 struct gt_abi_list {
-	__u32 size, count; /* in: room; out: sessions that there are */
+	__u32 size, count; /* in: room; out: number of sessions */
 	__u64 infos;	   /* address of struct gt_abi_info[count] */
 	__u32 info_size;   /* in: the caller's sizeof(struct gt_abi_info) */
 	__u32 pad;
@@ -187,17 +185,17 @@ struct gt_abi_list {
 };
 
 /*
- * Written whole or not at all: the older of the two is given up only when the new one is there.
- * Read: which 0 is the newest, 1 the one before.
+ * A checkpoint is written completely or not at all: the older of the two is freed only when the new
+ * one is complete. Read: `which` 0 is the newest, 1 the one before.
  */
 struct gt_abi_checkpoint {
 	__u32 size, which;
-	__u64 data, bytes;  /* address; in: bytes there; out of a read: those of it */
-	__u64 number, time; /* out: from 1 on; CLOCK_MONOTONIC, ns */
+	__u64 data, bytes;  /* address; in: buffer size; out of a read: checkpoint size */
+	__u64 number, time; /* out: number, from 1; CLOCK_MONOTONIC, ns */
 	__u64 reserved[2];
 };
 
-/* One record, as gotrace_emit() has it: for tests, and for what the owner itself has to say. */
+/* One record, as for gotrace_emit(): for tests, and for records of the owner itself. */
 struct gt_abi_emit {
 	__u32 size, record_size;
 	__u64 record, tail; /* addresses */
@@ -206,25 +204,25 @@ struct gt_abi_emit {
 };
 
 /*
- * poll() says readable when a ring has a whole sub-buffer that this ioctl has not told of, a
- * hang-up when there will be no more of them: the session is frozen or released.
+ * poll() reports readable when a ring has a complete sub-buffer since the last call of this ioctl,
+ * and a hang-up when the session is frozen or released.
  */
 struct gt_abi_positions {
-	__u32 size, count; /* in: room; out: rings */
-	__u64 heads;	   /* address of __u64[count]; 0: none wanted */
+	__u32 size, count; /* in: room; out: number of rings */
+	__u64 heads;	   /* address of __u64[count]; 0: not requested */
 	__u64 reserved[2];
 };
 
 #define GT_IOC_ABI	       _IOWR('g', 0x80, struct gt_abi)
-/* -EEXIST; -ENOSPC; -ENOMEM: memory_max, or the cgroup's */
+/* -EEXIST; -ENOSPC; -ENOMEM: memory_max, or the limit of the cgroup */
 #define GT_IOC_CREATE	       _IOWR('g', 0x81, struct gt_abi_create)
 #define GT_IOC_INFO	       _IOWR('g', 0x82, struct gt_abi_info)  /* of this file's session */
 #define GT_IOC_CLAIM	       _IOWR('g', 0x83, struct gt_abi_claim) /* -EBUSY: it has an owner */
 #define GT_IOC_LIST	       _IOWR('g', 0x84, struct gt_abi_list)  /* of sessions with a name */
-#define GT_IOC_FREEZE	       _IO('g', 0x85) /* when it returns no record is being written */
+#define GT_IOC_FREEZE	       _IO('g', 0x85) /* no record is being written when it returns */
 #define GT_IOC_RELEASE	       _IO('g', 0x86) /* frees this file's session, KEEP or not */
 #define GT_IOC_CHECKPOINT      _IOWR('g', 0x87, struct gt_abi_checkpoint)
-/* -ENODATA; -ENOSPC: bytes says what is needed */
+/* -ENODATA; -ENOSPC: `bytes` is set to the required size */
 #define GT_IOC_READ_CHECKPOINT _IOWR('g', 0x88, struct gt_abi_checkpoint)
 #define GT_IOC_EMIT	       _IOWR('g', 0x89, struct gt_abi_emit)
 #define GT_IOC_POSITIONS       _IOWR('g', 0x8a, struct gt_abi_positions)

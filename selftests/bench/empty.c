@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An empty BPF program at each of our sites of a running process, until SIGINT: the floor that `make
- * bench` compares the recorder with. Says "recording" as the recorder does once it is attached.
+ * Attaches an empty BPF program to each probe site of a running process, until SIGINT: the baseline
+ * that `make bench` compares the recorder with. Prints "recording", like the recorder, once attached.
  *
  *	empty PID
  */
@@ -12,12 +12,11 @@
 
 #include <bpf/libbpf.h>
 
+#include "target/infer/buildinfo.h"
+#include "target/probe/site.h"
+#include "target/process/process.h"
+#include "target/symbols/pclntab.h"
 #include "empty.skel.h"
-#include "target/pclntab.h"
-#include "target/process.h"
-#include "target/site.h"
-
-#define SITES_MAX 256
 
 static int find_sites(pid_t pid, struct process *proc, struct site_list *sites, struct error *err)
 {

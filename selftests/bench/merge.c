@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What merging costs: nanoseconds of CPU a record, from rings to one stream, for 1 to 64 rings.
+ * Measures the cost of merging: CPU nanoseconds per record, from 1 to 64 rings into one stream.
  *
  *	merge [-rings N] [-rounds N]
  *
- * Each round is a drain: 20,000 records of 40 bytes, dealt to the rings at random, their times going
- * up; one in a hundred comes after its neighbour. Prints a number; without -rings a row of a table for
- * each of 1, 4, 8 and 64.
+ * Each round is a drain: 20,000 records of 40 bytes, assigned to the rings at random, with increasing
+ * times; one in a hundred is swapped with its neighbour. Prints a number; without -rings, a table row
+ * for each of 1, 4, 8 and 64.
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "gotrace/config.h"
 #include "gotrace/record.h"
-#include "gotrace/session.h"
 #include "sequence/merge.h"
 
 #define BATCH	 20000

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process that nobody traces: what a system call costs it, and a context switch. CPU time, the least
- * of many rounds, since other things run here, too. For selftests/bench/run, which starts it with and
- * without a recorder beside it that traces somebody else.
+ * Measures the cost of a system call and of a context switch in a process that is not traced: CPU
+ * time, the minimum of many rounds, since other processes run, too. selftests/bench/run starts it with
+ * and without a recorder that traces another process.
  */
 #include <err.h>
 #include <sched.h>

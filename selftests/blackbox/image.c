@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 64ull /* readers go by the offsets; seeds of a fuzzer have to be small */
+#define PAGE 64ull /* readers use the offsets; seeds of a fuzzer must be small */
 
 static uint64_t whole_pages(uint64_t bytes)
 {

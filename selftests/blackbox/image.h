@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A session's memory as the kernel module would have written it, for tests of what reads it: made without
- * a kernel, by the rules of gotrace/uapi.h. After it: userspace/capture/blackbox_read.c.
+ * A session's memory as the kernel module would write it, for tests of its readers: made without a
+ * kernel, by the rules of include/gotrace/uapi.h. Downstream: userspace/blackbox/blackbox_read.c.
  */
 #ifndef SELFTESTS_BLACKBOX_IMAGE_H
 #define SELFTESTS_BLACKBOX_IMAGE_H
@@ -14,12 +14,13 @@
 #include "gotrace/uapi.h"
 
 struct image {
-	unsigned char *memory; /* begins with the page */
+	unsigned char *memory; /* begins with struct gt_session_page */
 	size_t bytes;
 	struct gt_session_page *page;
 };
 
-struct image_slot { /* of a record that is reserved and not committed */
+/* A record that is reserved and not committed. */
+struct image_slot {
 	unsigned int ring;
 	uint32_t slot, size;
 };
@@ -30,12 +31,12 @@ bool image__create(struct image *im, unsigned int rings, uint32_t subbuf_size, u
 void image__destroy(struct image *im);
 struct gt_ring_control *image__control(const struct image *im, unsigned int ring);
 
-/* Takes the ring's next number for it. False: no room, it is lost. held: it is not committed yet. */
+/* Adds a record with the ring's next number. False: no space, it is lost. held: uncommitted. */
 bool image__emit(struct image *im, unsigned int ring, const struct gt_record *rec, size_t size,
 		 struct image_slot *held);
 void image__commit(struct image *im, const struct image_slot *held);
 
-/* A new entry of the stack table, whatever there is; its id. */
+/* Adds an entry to the stack table, even if there is an equal one; returns its id. */
 uint32_t image__stack(struct image *im, const uint64_t *pcs, uint32_t depth, bool cut);
 
 #endif

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pack RAW SUBBUF SUBBUFS STACK_WORDS OUT.raw: what would be recovered, had the records of a raw file (record
- * --raw) been written into a black box with such rings instead. Prints the window: its begin and end.
+ * pack RAW SUBBUF SUBBUFS STACK_WORDS OUT.raw: writes what would be recovered if the records of a
+ * raw file (record --save-input) had been written into a flight recorder buffer with such rings.
+ * Prints begin and end of the window.
  *
- * No kernel is needed: image.c writes the session's memory, blackbox_write.c makes the checkpoint of the
- * raw file's own snapshots, blackbox_read.c reads both. For selftests/check/blackbox.sh.
+ * Needs no kernel: image.c writes the session's memory, userspace/blackbox/blackbox_write.c makes
+ * the checkpoint of the raw file's snapshots, blackbox_read.c reads both. For
+ * selftests/check/blackbox.sh.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/blackbox.h"
-#include "image.h"
+#include "blackbox/blackbox.h"
 #include "lib/error.h"
 #include "lib/map.h"
+#include "image.h"
 
 struct pack {
 	struct image im;
-	struct map stack; /* low half of a hash to its record's copy */
-	struct map id;	  /* the same to its entry's id */
+	struct map stack; /* low half of a hash to the copy of its record */
+	struct map id;	  /* the same to the id of its entry */
 	struct raw_snapshots snapshots;
 	uint64_t end;
 };
@@ -30,7 +32,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* As the module does it: once in an epoch. */
+/* As the module does: once per epoch. */
 static uint32_t intern(struct pack *p, uint32_t hash)
 {
 	uint32_t id = (uint32_t)(uintptr_t)map__get(&p->id, hash);
@@ -54,7 +56,7 @@ static void keep_stack(struct pack *p, const struct gt_record *rec, size_t size)
 		die("no memory");
 }
 
-/* The numbers are the rings' own: those of stacks are of no record now. */
+/* Numbers are those of the rings; a stack's number occurs in no record now. */
 static void take_records(struct pack *p, struct buf b, bool stacks)
 {
 	_Alignas(8) unsigned char bytes[2048];
@@ -64,7 +66,7 @@ static void take_records(struct pack *p, struct buf b, bool stacks)
 
 	while ((size = raw_record__size(&b)) && size <= sizeof(bytes)) {
 		memcpy(bytes, buf__take(&b, size), size);
-		if (!raw_record__is_whole(rec, size))
+		if (!gt_record_is_whole(rec, size))
 			die("a broken record");
 		if ((rec->kind == GT_STACK) != stacks)
 			continue;

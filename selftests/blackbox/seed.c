@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a black box leaves, as the fuzz target takes it (selftests/fuzz/fuzz_blackbox.c): rings that went
- * round, a stack, a record that was never finished.
+ * A flight recorder buffer as input of the fuzz target (selftests/fuzz/fuzz_blackbox.c):
+ * overwritten rings, a stack, a record that was never committed.
  */
 #include "seed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/blackbox.h"
+#include "blackbox/blackbox.h"
 #include "image.h"
 
 static int one_frame(void *ctx, uint64_t pc, struct sym_frame *frame)
@@ -42,7 +42,7 @@ size_t blackbox_seed(unsigned int rings, unsigned int records, uint8_t *ret, siz
 	static const unsigned char kinds[] = { GT_PARK,		GT_EXECUTE, GT_SYSCALL_ENTER,
 					       GT_SYSCALL_EXIT, GT_READY,   GT_YIELD,
 					       GT_P_STOP,	GT_P_START };
-	const struct raw_header facts = { .t0 = 1000, .stacks = 1, .go_version = "go1.25" };
+	const struct raw_header facts = { .t0 = 1000, .flags = RAW_STACKS, .go_version = "go1.25" };
 	const struct symbolizer symbolizer = { NULL, one_frame, one_frame };
 	struct blackbox_writer *w;
 	struct image_slot held;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes it to ret, which has room for `max` bytes; returns its length. */
+/* Writes a seed to ret, which has space for `max` bytes; returns its length. */
 size_t blackbox_seed(unsigned int rings, unsigned int records, uint8_t *ret, size_t max);
 
 #endif

@@ -1,22 +1,23 @@
 #!/bin/bash
 # timeout: 14400
-# Offsets from machine code over releases and kinds of builds: each cell is the target selftrace,
-# and two twins without symbols and DWARF, by strip and by Go's linker, which must give the same.
-# What calibration says must equal the program's DWARF and symbol table, and it must say all of it
-# (but for profile-guided builds, where a profile may inline what it looks at). Prints a table: how
-# many members are known, "+" that the twins were compared.
+# Offsets found by machine code analysis, for many releases and build modes. Each cell is the target
+# selftrace and two variants without symbols and DWARF, by strip and by Go's linker, which must give
+# the same offsets. Calibration must agree with the program's DWARF and symbol table, and find all
+# offsets (except in profile-guided builds, where inlining may hide some code). Prints a table of
+# the number of offsets found; "+" marks that the variants were compared.
 #
-# CALIBRATE_GOS and CALIBRATE_KINDS choose cells; by default all of these.
+# CALIBRATE_GOS and CALIBRATE_KINDS select cells; the default is all.
 . "$(dirname "$0")/../lib.sh"
+. selftests/releases.lib.sh
 
-gos=${CALIBRATE_GOS:-1.19.13 1.20.14 1.21.0 1.21.13 1.22.0 1.22.12 1.23.0 1.23.12 1.24.0 1.24.9
-	1.25.0 1.25.14 1.26.0 1.26.8 1.26.11 1.27.4}
+# shellcheck disable=SC2086 # words
+gos=${CALIBRATE_GOS:-$(sorted_gos $FIRST_GOS $LAST_GOS ${TARGET_GOS//go/})}
 kinds=${CALIBRATE_KINDS:-plain pie noopt race cgo pgo}
 
 ktap_start
 program=$PWD/$tmp/program
 profile=$PWD/$tmp/cpu.pprof
-test=build/selftests/unit/test_calibrate	# plain: the sanitized one runs in make check
+test=build/selftests/unit/target/infer/test_calibrate	# not sanitized: the sanitized one runs in make check
 
 go_build() # GO LDFLAGS OUTPUT FLAG...
 {
@@ -31,7 +32,7 @@ go_build() # GO LDFLAGS OUTPUT FLAG...
 	"$go" build -buildvcs=false -ldflags="$ldflags" "$@" -o "$output" ./selftrace)
 }
 
-build_cell() # GO KIND: the program and its twins
+build_cell() # GO KIND: the program and its variants
 {
 	local cgo=0 ldflags='' flags=()
 
@@ -47,7 +48,7 @@ build_cell() # GO KIND: the program and its twins
 		CGO_ENABLED=$cgo go_build "$1" "$ldflags -s -w" "$program.stripped" "${flags[@]}"
 }
 
-# A profile of the scheduler at work, for the compiler to inline what is hot in it.
+# A profile of the busy scheduler, so that the compiler inlines its hot functions.
 make_profile()
 {
 	mkdir "$tmp/hot" && cat >"$tmp/hot/main.go" <<-'EOF'
@@ -79,11 +80,11 @@ make_profile()
 		pprof.StopCPUProfile()
 	}
 	EOF
-	CGO_ENABLED=0 GOTOOLCHAIN=$JUDGE_GO go build -o "$tmp/hot/hot" "$tmp/hot/main.go" &&
+	CGO_ENABLED=0 GOTOOLCHAIN=$ORACLE_GO go build -o "$tmp/hot/hot" "$tmp/hot/main.go" &&
 		"$tmp/hot/hot" >"$profile" && test -s "$profile"
 }
 
-judge() # KIND
+check_offsets() # KIND
 {
 	if [ "$1" = pgo ]; then
 		export GT_CALIBRATE_PARTIAL=1
@@ -93,17 +94,17 @@ judge() # KIND
 	GT_REQUIRE_PROGRAMS=1 GT_TEST_PROGRAMS=$program "$test"
 }
 
-cell() # GO KIND: builds and judges; sets $cell to what the table shows
+cell() # GO KIND: builds and checks; sets $cell to the table entry
 {
 	cell=-
 	rm -f "$program" "$program.bare" "$program.stripped"
-	build_cell "$1" "$2" && test -e "$program.stripped" && judge "$2" >"$tmp/judged" 2>&1
+	build_cell "$1" "$2" && test -e "$program.stripped" && check_offsets "$2" >"$tmp/checked" 2>&1
 	local status=$?
 
-	cat "$tmp/judged"
+	cat "$tmp/checked"
 	[ $status -eq 0 ] || return 1
-	cell=$(sed -n 's/^# go.*: \([0-9]*\) of \([0-9]*\) members.*/\1\/\2/p' "$tmp/judged")
-	[ "$(grep -c ' has the same$' "$tmp/judged")" -ne 2 ] || cell+=+
+	cell=$(sed -n 's/^# go.*: \([0-9]*\) of \([0-9]*\) members.*/\1\/\2/p' "$tmp/checked")
+	[ "$(grep -c ' has the same$' "$tmp/checked")" -ne 2 ] || cell+=+
 	[[ $cell == *+ ]]
 }
 
@@ -119,8 +120,8 @@ for go in $gos; do
 			row+=$(printf '%-8s' ' ')	# no profile-guided builds yet
 			continue
 		fi
-		: >"$tmp/judged"
-		try "$go $kind: what is known is right" cell "$go" "$kind"
+		: >"$tmp/checked"
+		try "$go $kind: the offsets found are correct" cell "$go" "$kind"
 		row+=$(printf '%-8s' "$cell")
 	done
 	table+=$'\n'$row

@@ -1,13 +1,13 @@
 #!/bin/bash
 # timeout: 3600
-# Programs as they run in the field: esbuild as npm has it (stripped, without build information), etcd,
-# Caddy and CoreDNS of the Go module proxy, each by another Go, and Debian's Prometheus (Go 1.19). Each
-# is recorded under load.
+# Real-world programs: esbuild from npm (stripped, without build information), etcd, Caddy and
+# CoreDNS from the Go module proxy, each built with another Go release, and Debian's Prometheus (Go
+# 1.19). Each is recorded under load.
 #
-# A server that serves its own trace (package net/http/pprof) is asked for it while it is recorded, and
-# the two are compared goroutine by goroutine, as in selftests/fidelity.lib.sh. Of esbuild the numbers of
-# goroutines are known: it starts one for each file. When it serves, SIGQUIT makes it write what its
-# goroutines began with.
+# A server with an HTTP endpoint for its own trace (package net/http/pprof) is asked for it during
+# the recording, and the two traces are compared goroutine by goroutine, as in
+# selftests/fidelity.lib.sh. For esbuild the numbers of goroutines are known: it starts one per
+# file. When it serves, SIGQUIT makes it print the start functions of its goroutines.
 . "$(dirname "$0")/../lib.sh"
 . selftests/fidelity.lib.sh
 
@@ -19,7 +19,8 @@ RECORD=
 LIMITS='-identical 99.9 -diffs 20'
 at=127.0.0.1 READY=''
 
-# NAME VERSION [PACKAGE]: sets SERVER to the program of selftests/servers/field/NAME, built by that Go
+# NAME VERSION [PACKAGE]: sets SERVER to the program of selftests/servers/field/NAME, built with
+# that Go release
 build_field()
 {
 	local name=$1 version=$2 package=${3:-.} key folder
@@ -36,7 +37,7 @@ build_field()
 		mv "$SERVER.new" "$SERVER"
 }
 
-# Sets SERVER to esbuild, by npm where that is installed.
+# Downloads esbuild with npm, or with curl if that is missing, and sets SERVER to it.
 unpack_esbuild()
 {
 	local folder=$PROGRAM_CACHE/esbuild-$ESBUILD temporary archive
@@ -77,12 +78,12 @@ make_files()
 		END { exit n != files }'
 }
 
-started() # FUNCTION: how many goroutines of the trace began with it
+started() # FUNCTION: the number of goroutines of the trace that started with it
 {
 	jq --arg function "$1" '[.goroutines[] | select(.name == $function)] | length' "$tmp/goroutines"
 }
 
-# The linker has one file more, that of esbuild's own functions.
+# The linker processes one more file, that of esbuild's own functions.
 bundled()
 {
 	local of=github.com/evanw/esbuild/internal name want got
@@ -101,14 +102,14 @@ bundled()
 		$((FILES + 1)) graph.CloneLinkerGraph.func1
 		$((FILES + 1)) linker.(*linkerContext).scanImportsAndExports.func1
 	END
-	JUDGED="$(jq '.goroutines | length' "$tmp/goroutines") goroutines, one of each of three kinds for a file"
+	SUMMARY="$(jq '.goroutines | length' "$tmp/goroutines") goroutines, one of each of three kinds per file"
 }
 
 esbuild()
 {
-	try "esbuild is there" unpack_esbuild && try "files to bundle" make_files || return
+	try "esbuild is unpacked" unpack_esbuild && try "files to bundle" make_files || return
 	try "esbuild has no build information" no_build_information
-	try "esbuild bundles: valid, one goroutine for each file" bundled && note "$JUDGED"
+	try "esbuild bundles: valid, one goroutine per file" bundled && note "$SUMMARY"
 	PORT=$(free_port)
 	mkfifo "$tmp/open" # it serves as long as its input is open
 	server "esbuild, which serves," 3 "net/http.(*conn).serve" "-think 5ms http $at:$PORT /m0.js" \
@@ -122,7 +123,7 @@ no_build_information()
 		! grep -q buildinfo "$tmp/sections"
 }
 
-# --- servers with a trace of their own
+# --- servers that provide their own trace
 
 # NAME URL: the server runs as $PID, its load as $LOAD_PID
 record_and_ask()
@@ -140,7 +141,8 @@ record_and_ask()
 	[ "$(stat_of lost "$tmp/server.json")" = 0 ] || { echo "records were lost"; return 1; }
 }
 
-# NAME URL COMMAND...: it serves its trace there; LOAD is the load's arguments, READY what answers then
+# NAME URL COMMAND...: URL serves its trace; LOAD has the arguments of the load, READY the address
+# that answers when it is ready
 compared_field()
 {
 	local name=$1 url=$2 status=0
@@ -157,12 +159,12 @@ compared_field()
 	record_and_ask "$name" "$url" || status=1
 	stop_server
 	[ $status -eq 0 ] && check_trace "$tmp/server.trace" >"$tmp/checked" &&
-		judge_run "$name" "$tmp/own.trace" "$tmp/server.trace" || return 1
-	JUDGED=$(jq -r '"\(.goroutines.equal) of \(.goroutines.total) goroutines, \(.transitions.equal) of " +
+		compare_run "$name" "$tmp/own.trace" "$tmp/server.trace" || return 1
+	SUMMARY=$(jq -r '"\(.goroutines.equal) of \(.goroutines.total) goroutines, \(.transitions.equal) of " +
 		"\(.transitions.total) transitions, \(.whole_stack.equal) of \(.whole_stack.total) stacks, " +
 		"\(.waker.equal) of \(.waker.total) wakers; \(.classes) \(.stack_classes)"' "$REPORTS/$name.json")
 	jq -e '(.classes.unexplained // 0) == 0 and .goroutines.total >= 20' "$REPORTS/$name.json" ||
-		{ echo "$JUDGED"; return 1; }
+		{ echo "$SUMMARY"; return 1; }
 }
 
 field() # NAME, ARGUMENTS OF compared_field
@@ -171,7 +173,7 @@ field() # NAME, ARGUMENTS OF compared_field
 	shift
 
 	READY=${READY:-${1%/trace}/cmdline}
-	try "$name: as its own trace has it" compared_field "$name" "$@" && note "$JUDGED"
+	try "$name: matches its own trace" compared_field "$name" "$@" && note "$SUMMARY"
 	READY=''
 }
 
@@ -222,7 +224,7 @@ coredns()
 
 prometheus()
 {
-	local query=/api/v1/query?query now
+	local query="/api/v1/query?query" now
 
 	PORT=$(free_port) now=$(date +%s)
 	READY=http://$at:$PORT/-/ready
@@ -231,8 +233,8 @@ prometheus()
 		"/api/v1/query_range?query=rate(go_goroutines[1m])&start=$((now - 300))&end=$now&step=1")
 	printf 'global:\n  scrape_interval: 200ms\nscrape_configs:\n- job_name: self\n  static_configs:\n' \
 		>"$tmp/prometheus.yml"
-	printf "  - targets: ['$at:$PORT']\n" >>"$tmp/prometheus.yml"
-	try "Debian's prometheus is there" unpack_server prometheus usr/bin/prometheus &&
+	echo "  - targets: ['$at:$PORT']" >>"$tmp/prometheus.yml"
+	try "Debian's prometheus is unpacked" unpack_server prometheus usr/bin/prometheus &&
 		field prometheus "http://$at:$PORT/debug/pprof/trace" "$SERVER" --log.level=error \
 			--config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" \
 			--web.listen-address="$at:$PORT"
@@ -241,7 +243,7 @@ prometheus()
 ktap_start
 REPORTS=$tmp/reports
 mkdir -p "$REPORTS"
-if try "the load builds" build_server "${JUDGE_GO#go}" ./load; then
+if try "the load builds" build_server "${ORACLE_GO#go}" ./load; then
 	LOADER=$SERVER
 	for program in ${FIELD:-esbuild etcd caddy coredns prometheus}; do
 		$program

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The times of context switches against perf's of the same run: at most 2 us apart in 99 of 100. Both
-# stamp the same moments one after the other; who else looks at them, or has the caches, stands between.
+# Compares the times of context switches with perf's of the same run: at most 2 us apart in 99 of
+# 100. Both take their timestamps one after the other; other tracers and cache misses add to the
+# difference.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/kernel.lib.sh
@@ -18,13 +19,13 @@ close_to_perf() # GO CASE [ARGUMENT...]
 }
 
 ktap_start
-try "perf is there" selftests/deps.sh linux-perf
+try "perf is installed" selftests/deps.sh linux-perf
 core=$(($(nproc) - 1))
 for go in $TARGET_GOS; do
-	for name in convoy pipe child raw gc hog; do
+	for name in convoy pipe child raw gc competitor; do
 		arguments=()
-		[ $name != hog ] && [ $name != gc ] || arguments+=(-core $core)
-		try "$go: within 2 us of perf's: $name" close_to_perf "$go" $name "${arguments[@]}"
+		[ $name != competitor ] && [ $name != gc ] || arguments+=(-core $core)
+		try "$go: within 2 us of perf: $name" close_to_perf "$go" $name "${arguments[@]}"
 		note "$(grep 'ns apart' "$tmp/try.out")"
 	done
 done

@@ -1,6 +1,7 @@
 #!/bin/bash
 # timeout: 5400
-# Every release of Go, built in every way: see selftests/matrix.lib.sh. VERSIONS and KINDS choose some.
+# Every release of Go, built in every mode: see selftests/matrix.lib.sh. VERSIONS and KINDS select
+# some.
 . "$(dirname "$0")/../lib.sh"
 . selftests/matrix.lib.sh
 VERSIONS=${VERSIONS:-$ALL_VERSIONS}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Small mistakes that are planted in the code: the unit tests see at least 85 % of 200.
+# Mutation test: the unit tests catch at least 85 % of 200 mutants.
 # timeout: 3600
 . "$(dirname "$0")/../lib.sh"
 
@@ -14,5 +14,5 @@ caught()
 
 ktap_start 1
 exec 3>&1
-try "the unit tests catch 85 % of 200 planted mistakes" caught
+try "the unit tests catch 85 % of 200 mutants" caught
 ktap_end

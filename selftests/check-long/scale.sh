@@ -1,5 +1,5 @@
 #!/bin/bash
-# A million goroutines, ten thousand threads: see selftests/check/scale.sh. Takes 3 GB.
+# A million goroutines, ten thousand threads: see selftests/check/scale.sh. Needs 3 GB.
 # timeout: 1200
 export GOROUTINES=1000000 THREADS=10000 CHURN=20000 MEMORY_MAX=$((400 << 20))
 export GOS="go1.26.8 go1.22.12 go1.21.13"

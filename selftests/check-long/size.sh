@@ -1,5 +1,5 @@
 #!/bin/bash
-# What each Go writes that has the format: see selftests/check/size.sh.
+# Every Go release that writes this format: see selftests/check/size.sh.
 # timeout: 600
 export GOS="go1.22.12 go1.23.12 go1.24.9 go1.25.7 go1.26.8"
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,8 @@
 #!/bin/bash
 # timeout: 3600
-# As check/symbols.sh, for every kind of build of the oldest, a middle and the newest release; and
-# programs that garble obfuscated: their frames are right, and recording is refused with the reason.
+# Like check/symbols.sh, for every build mode of the oldest, a middle and the newest release; also
+# programs obfuscated by garble: their frames are correct, and a recording is rejected with the
+# reason.
 . "$(dirname "$0")/../lib.sh"
 . selftests/symbols.lib.sh
 GARBLE=mvdan.cc/garble@v0.16.0 # for Go 1.26
@@ -16,15 +17,15 @@ compare() # GO CGO FLAG...
 
 garbled() # FLAG...
 {
-	(cd selftests/targets && GOTOOLCHAIN=$JUDGE_GO CGO_ENABLED=0 "$OLDPWD/$tmp/garble" "$@" build -tags garbled \
+	(cd selftests/targets && GOTOOLCHAIN=$ORACLE_GO CGO_ENABLED=0 "$OLDPWD/$tmp/garble" "$@" build -tags garbled \
 		-o "$OLDPWD/$tmp/garbled" ./symbols) || return 1
-	FRAMES_GO=$JUDGE_GO same_as_runtime "$tmp/garbled" 3 3000 &&
+	FRAMES_GO=$ORACLE_GO same_as_runtime "$tmp/garbled" 3 3000 &&
 		! $GOTRACE probes --exe "$tmp/garbled" 2>"$tmp/error" &&
 		grep -q 'obfuscated, by garble' "$tmp/error"
 }
 
 ktap_start
-for go in go1.21.13 go1.24.9 "$JUDGE_GO"; do
+for go in go1.21.13 go1.24.9 "$ORACLE_GO"; do
 	try "$go" compare "$go" 0
 	try "$go -s -w" compare "$go" 0 "-ldflags=-s -w"
 	try "$go PIE" compare "$go" 0 -buildmode=pie
@@ -37,7 +38,7 @@ for go in go1.21.13 go1.24.9 "$JUDGE_GO"; do
 	try "$go cgo, external linking, PIE" compare "$go" 1 -buildmode=pie -ldflags=-linkmode=external
 done
 note "$PCS PCs compared"
-try "garble is there" env GOBIN="$PWD/$tmp" GOTOOLCHAIN="$JUDGE_GO" "${GO:-go}" install "$GARBLE"
+try "garble is installed" env GOBIN="$PWD/$tmp" GOTOOLCHAIN="$ORACLE_GO" "${GO:-go}" install "$GARBLE"
 try "garbled" garbled
 try "garbled, literals too" garbled -literals
 try "garbled, tiny" garbled -tiny

@@ -1,14 +1,15 @@
 #!/bin/bash
-# Pages of the target that do not arrive: a userfaultfd handler that does not answer stands in for a FUSE file
-# system that hangs. Neither the target nor the recorder waits for them.
-# beside others
+# Recording a target with memory pages that cannot be read yet. A userfaultfd handler that
+# replies late simulates a FUSE file system that hangs. Neither the target nor the recorder may block
+# on such a page.
+# parallel
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# The texts of six annotations are in such pages; they are answered after ten seconds only.
+# The texts of six annotations are in such pages, which the handler fills after ten seconds.
 texts_are_not_waited_for()
 {
-	record_target absent "$JUDGE_GO" "$1" -after 10s && cat "$tmp/absent.done" "$tmp/absent.json" &&
+	record_target absent "$ORACLE_GO" "$1" -after 10s && cat "$tmp/absent.done" "$tmp/absent.json" &&
 		[ "$(stat_of 'longest_ms < 5000' "$tmp/absent.done")" = true ] &&
 		[ "$(stat_of 'records_by_kind.log' "$tmp/absent.json")" = 6 ] &&
 		[ "$(stat_of 'text_misses' "$tmp/absent.json")" = 6 ] &&
@@ -19,7 +20,7 @@ texts_are_not_waited_for()
 start_without_runtime()
 {
 	: >"$tmp/target.out"
-	"build/targets/$JUDGE_GO/absent" -runtime >"$tmp/target.out" 2>"$tmp/target.err" </dev/null &
+	"build/targets/$ORACLE_GO/absent" -runtime >"$tmp/target.out" 2>"$tmp/target.err" </dev/null &
 	TARGET_PID=$!
 	background+=("$TARGET_PID")
 	wait_until 30 grep -q absent "$tmp/target.out"
@@ -33,7 +34,7 @@ end_target()
 	true
 }
 
-# 90 s: also on a slow machine, where each of the steps before takes long.
+# 90 s: enough for a slow machine, where each of the steps above takes long.
 refused_before_any_probe()
 {
 	local status
@@ -46,7 +47,7 @@ refused_before_any_probe()
 	[ $status -eq 1 ] && grep -q "memory of process $TARGET_PID: a page of it did not arrive within" "$tmp/refused.out"
 }
 
-# SIGNAL: the recorder ends by it while it waits for the page, long before its patience is over.
+# SIGNAL: the recorder exits on it while it waits for the page, long before its own timeout.
 ended_by()
 {
 	local begin
@@ -66,14 +67,15 @@ waits_for_a_page() # PID: one of its threads is in process_vm_readv
 	grep -q '^310 ' "/proc/$1"/task/*/syscall
 }
 
-# The page goes when the probes are there already. If it went before the runtime was checked, the recording ends
-# with that; if it went before the snapshots, it goes on without them to its end. No probe stays in any case.
+# The target is killed when the probes are already attached. If that happens before the recorder has
+# checked the runtime, the recording fails; if it happens before the snapshots, the recording
+# completes. In both cases no probe stays in the program.
 a_command()
 {
 	local status
 
 	start_background $GOTRACE record -d 2s -o "$tmp/command.trace" -- \
-		"build/targets/$JUDGE_GO/absent" -runtime
+		"build/targets/$ORACLE_GO/absent" -runtime
 	wait_until 60 waits_for_a_page "$BACKGROUND_PID"
 	status=$?
 	TARGET_PID=$(pgrep -P "$BACKGROUND_PID")
@@ -88,11 +90,11 @@ a_command()
 }
 
 ktap_start
-try "texts are not waited for" texts_are_not_waited_for ""
-try "by perf uprobes neither" texts_are_not_waited_for --force-perf-uprobes
-try "the runtime's own: refused in time" refused_before_any_probe
+try "annotation texts on missing pages do not delay the target" texts_are_not_waited_for ""
+try "the same with perf uprobes" texts_are_not_waited_for --force-perf-uprobes
+try "runtime data on a missing page: rejected in time" refused_before_any_probe
 for signal in INT TERM KILL; do
-	try "SIG$signal while it is waited for" ended_by $signal
+	try "SIG$signal while the recorder waits for a page" ended_by $signal
 done
-try "the same of a command, when its probes are there" a_command
+try "a command whose page is missing after the probes are attached" a_command
 ktap_end

@@ -1,8 +1,11 @@
 #!/bin/bash
-# `gotrace align`: one run of a program beside a hog of a core, recorded by gotrace-bpf, by the program's own
-# runtime/trace, and three times by perf: with CLOCK_MONOTONIC, without a clock, with CLOCK_MONOTONIC_RAW. What is
-# added is what `perf script` shows; a clock that was fitted is right to some microseconds; all else stays as it was.
-# Of another run perf sees too little: of the program alone, which is refused, or with losses, and not its end.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Tests `gotrace align`. One run of a program next to a CPU-bound competitor is recorded by
+# gotrace-bpf, by the program's own runtime/trace, and three times by perf: with CLOCK_MONOTONIC,
+# with the default clock and with CLOCK_MONOTONIC_RAW. The events that align adds must be those that
+# `perf script` shows, a fitted clock must be accurate to a few microseconds, and all other events
+# must stay unchanged. Of a second run perf records too little: either the program alone, which
+# align rejects, or with losses and without the end of the run.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -17,7 +20,8 @@ perf_beside() # NAME OPTION...: a recording of the whole machine, $tmp/NAME.data
 	perfs+=($!)
 }
 
-# One that ends in the middle of the run, and is kept from reading for half a second before: it loses events.
+# A recording that ends in the middle of the run. perf is stopped for half a second before, so that
+# it loses events.
 perf_with_losses()
 {
 	perf record -a -m 1 -k CLOCK_MONOTONIC -e sched:sched_switch,sched:sched_waking -o "$tmp/short.data" \
@@ -38,7 +42,7 @@ lose_and_end()
 	[ $? -eq 130 ] || [ -s "$tmp/short.data" ]
 }
 
-# Of one process the kernel tells of the switches by which its threads leave a core, and of no others.
+# For a single process the kernel reports only the switches by which its threads leave a CPU.
 perf_of_the_target()
 {
 	perf record -p "$TARGET_PID" -k CLOCK_MONOTONIC -e sched:sched_switch -o "$tmp/process.data" \
@@ -54,7 +58,7 @@ perfs_are_live() # NAME...
 	for name in "$@"; do
 		wait_until 20 test -s "$tmp/$name.data" || { cat "$tmp/$name.out"; return 1; }
 	done
-	sleep 0.5 # and attached
+	sleep 0.5 # until perf has attached
 }
 
 stop_perfs()
@@ -70,13 +74,13 @@ stop_perfs()
 
 record_run()
 {
-	local hog name
+	local competitor name
 
 	perfs=()
 	taskset -c 0 sh -c 'while :; do :; done' &
-	hog=$!
-	background+=($hog)
-	start_target selftrace "$JUDGE_GO" -trace "$tmp/self.trace" -duration 2s || return 1
+	competitor=$!
+	background+=($competitor)
+	start_target selftrace "$ORACLE_GO" -trace "$tmp/self.trace" -duration 2s || return 1
 	perf_beside mono -k CLOCK_MONOTONIC
 	perf_beside none
 	perf_beside raw -k CLOCK_MONOTONIC_RAW
@@ -85,7 +89,7 @@ record_run()
 	recorder_is_live || return 1
 	tell_target start
 	expect_target done 60 && stop_recorder && stop_perfs && stop_target || return 1
-	kill $hog
+	kill $competitor
 	without_ksymbols <"$tmp/mono.data" >"$tmp/plain.data" &&
 		perf script -i "$tmp/plain.data" --ns -F cpu,time,event,trace >"$tmp/script" 2>"$tmp/err" &&
 		return
@@ -93,11 +97,11 @@ record_run()
 	return 1
 }
 
-# Another run, of which perf sees too little.
+# A second run, of which perf records too little.
 record_half_a_run()
 {
 	perfs=()
-	start_target selftrace "$JUDGE_GO" -trace "$tmp/half.trace" -duration 2s || return 1
+	start_target selftrace "$ORACLE_GO" -trace "$tmp/half.trace" -duration 2s || return 1
 	perf_of_the_target
 	perf_with_losses
 	perfs_are_live process short || return 1
@@ -105,8 +109,9 @@ record_half_a_run()
 	lose_and_end && expect_target done 60 && stop_perfs && stop_target
 }
 
-# The kernel gives the records that tell of BPF programs which come and go, as ours do, a wrong size when several perfs
-# record, and perf gives up on them: PERF_RECORD_KSYMBOL and BPF_EVENT become FINISHED_INIT, which has nothing to read.
+# With several perfs recording, the kernel gives the records about loaded and unloaded BPF programs,
+# such as those of gotrace-bpf, a wrong size, and perf rejects the file. So PERF_RECORD_KSYMBOL and
+# BPF_EVENT are replaced by FINISHED_INIT, which has no payload.
 without_ksymbols()
 {
 	perl -0777 -ne '
@@ -117,7 +122,7 @@ without_ksymbols()
 		print'
 }
 
-# TRACE PERF [OPTION...]: $tmp/joined, and $tmp/joined.json on how they fit
+# TRACE PERF [OPTION...]: writes $tmp/joined, and the fit to $tmp/joined.json
 align()
 {
 	local trace=$1 perf=$2
@@ -130,35 +135,36 @@ align()
 	check_trace "$tmp/joined"
 }
 
-items() # TRACE: what the kernel did
+items() # TRACE: its kernel events
 {
 	$READER events --kernel --json "$1" | grep '"kind":"Kernel"'
 }
 
-cores() # TRACE: time, core, the thread that got it
+cores() # TRACE: time, CPU and next thread of each switch
 {
 	items "$1" | jq -r 'select(.event == "core") | "\(.time) \(.cpu) \(.m)"'
 }
 
-switches() # TRACE: time, core, the threads before and after, of the target's threads
+switches() # TRACE: time, previous and next thread, for switches that involve threads of the target
 {
 	items "$1" | jq -r 'if .event == "on_cpu" then "\(.time) \(.cpu) \(.before.m // 0) \(.m)"
 		elif .event == "off_cpu" then "\(.time) \(.cpu) \(.m) \(.then.m // 0)" else empty end' | sort -u
 }
 
-perf_switches() # the same of all threads, as perf script has it
+perf_switches() # the same for all threads, from perf script
 {
 	sed -nE 's/^\[0*([0-9]+)\] +0*([0-9]+)\.([0-9]+): +sched:sched_switch: .*prev_pid=([0-9]+) .*next_pid=([0-9]+) .*/\2\3 \1 \4 \5/p' \
 		"$tmp/script" | sort -u
 }
 
-nothing_but() # FILE, of what should not be there
+nothing_but() # FILE, which should be empty
 {
 	[ ! -s "$1" ] || { wc -l "$1"; head -n 5 "$1"; return 1; }
 }
 
-# With perf's clock as it is, each core's item is a switch of perf's, to the nanosecond.
-cores_are_perfs()
+# With the clock that perf recorded, each added event is one of perf's switches, exact to the
+# nanosecond.
+competitors_match_perf()
 {
 	align kernel mono || return 1
 	jq -e '.clock == "CLOCK_MONOTONIC" and .fitted == false and .added.cores > 100 and .matched > 1000 and
@@ -170,15 +176,16 @@ cores_are_perfs()
 	nothing_but "$tmp/more" && cp "$tmp/cores" "$tmp/mono.cores"
 }
 
-# Whenever perf shows a thread of the target waiting for a core, it is told who got that core meanwhile.
-the_hog_is_there()
+# Whenever perf shows a thread of the target waiting for a CPU, the trace shows which thread ran
+# there meanwhile.
+competitor_is_running()
 {
-	$READER events --kernel "$tmp/joined" | grep -c 'core .*(sh)' >"$tmp/hog"
-	cat "$tmp/hog"
-	[ "$(cat "$tmp/hog")" -ge 20 ]
+	$READER events --kernel "$tmp/joined" | grep -c 'core .*(sh)' >"$tmp/competitor"
+	cat "$tmp/competitor"
+	[ "$(cat "$tmp/competitor")" -ge 20 ]
 }
 
-# NAME: fitted; its times are those of the recording with CLOCK_MONOTONIC
+# NAME: the clock was fitted, and the times match the recording with CLOCK_MONOTONIC
 is_fitted()
 {
 	align kernel "$1" || return 1
@@ -207,8 +214,9 @@ is_fitted()
 		}' "$tmp/apart"
 }
 
-# A trace without a kernel's side gets the target's switches: exactly those that perf script shows.
-gets_a_kernels_side()
+# A trace without kernel events gets the switches of the target: exactly those that perf script
+# shows.
+gets_kernel_events()
 {
 	local from to
 
@@ -223,7 +231,8 @@ gets_a_kernels_side()
 		BEGIN { while (getline tid <"'"$tmp/tids"'") ours[tid] = 1 }
 		$3 in ours || $4 in ours' | within "$from" "$to" >"$tmp/want"
 	wc -l "$tmp/want"
-	# times are shown by the runtime's clock, of which a generation says what CLOCK_MONOTONIC was a moment later
+	# times are in the runtime's clock; each generation relates it to CLOCK_MONOTONIC with a
+	# small error
 	paste -d ' ' "$tmp/have" "$tmp/want" | awk '$2 != $6 || $3 != $7 || $4 != $8 ||
 		$1 - $5 > 20000 || $5 - $1 > 20000' >"$tmp/more"
 	nothing_but "$tmp/more" && $READER latency "$tmp/joined" >"$tmp/latency" || return 1
@@ -231,14 +240,15 @@ gets_a_kernels_side()
 	grep -q 'main\.' "$tmp/latency"
 }
 
-latency() # TRACE OPTION...: times of all functions, in ms
+latency() # TRACE OPTION...: the times of all functions, in ms
 {
 	$READER latency --json "$@" | jq -r '.functions | map(to_entries | map(select(.value | type == "number"))) | add |
 		group_by(.key) | map("\(.[0].key) \(map(.value) | add / 1e6)") | .[]'
 }
 
-# What perf has lost, and what was after its end, is unknown: there the trace is what it was.
-knows_what_it_lacks()
+# While perf lost events, and after the end of its recording, nothing is known: there the trace must
+# be unchanged.
+gaps_stay_unknown()
 {
 	local unknown covered
 
@@ -261,7 +271,7 @@ within() # FROM TO
 	awk -v from="$1" -v to="$2" '$1 >= from && $1 <= to' | sort -k2,2n -k1,1n
 }
 
-# What was there is there, and what is new is strings.
+# Existing data stays, and only strings are added.
 leaves_the_rest()
 {
 	local trace=$1 size
@@ -284,7 +294,7 @@ version() # V
 	same_text "$tmp/cores" "$tmp/mono.cores"
 }
 
-# By pipes, and packed
+# Through pipes, and compressed
 by_other_ways()
 {
 	align kernel mono || return 1
@@ -294,7 +304,7 @@ by_other_ways()
 		grep -q '^added' "$tmp/err" && cmp "$tmp/joined" "$tmp/want" || return 1
 	rm "$tmp/joined"
 	$READER align "$tmp/packed.trace" --perf - -o "$tmp/joined" <"$tmp/mono.data" >"$tmp/out" &&
-		$READER text "$tmp/joined" | grep -v 'data=.*residual_' >"$tmp/a" # the name of perf's file is another
+		$READER text "$tmp/joined" | grep -v 'data=.*residual_' >"$tmp/a" # the name of perf's file differs
 	$READER text "$tmp/want" | grep -v 'data=.*residual_' >"$tmp/b"
 	sed -i 's/^EventBatch .*//' "$tmp/a" "$tmp/b"
 	same_text "$tmp/a" "$tmp/b"
@@ -321,39 +331,39 @@ refuses()
 	size=$(stat -c %s "$tmp/mono.data")
 	head -c $((size / 2)) "$tmp/mono.data" >"$tmp/cut.data"
 	head -c 100000 "$tmp/kernel.trace" >"$tmp/cut.trace"
-	refused 1 'aligned already' "$tmp/aligned.trace" --perf "$tmp/mono.data" &&
+	refused 1 'already aligned' "$tmp/aligned.trace" --perf "$tmp/mono.data" &&
 		refused 1 'record the trace with --events kernel' "$tmp/self.trace" --perf "$tmp/none.data" &&
-		refused 1 'cut.data: cut short.*; record again' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
-		refused 1 'cut.trace: broken trace' "$tmp/cut.trace" --perf "$tmp/mono.data" &&
-		refused 1 'gotrace convert' "$CORPUS/$JUDGE_GO/v1/http_1_21_good" --perf "$tmp/mono.data" &&
-		refused 1 'record all of the machine' "$tmp/half.trace" --perf "$tmp/process.data" &&
+		refused 1 'cut.data: truncated.*; record again' "$tmp/kernel.trace" --perf "$tmp/cut.data" &&
+		refused 1 'cut.trace: invalid trace' "$tmp/cut.trace" --perf "$tmp/mono.data" &&
+		refused 1 'gotrace convert' "$CORPUS/$ORACLE_GO/v1/http_1_21_good" --perf "$tmp/mono.data" &&
+		refused 1 'record all CPUs' "$tmp/half.trace" --perf "$tmp/process.data" &&
 		refused 1 'no-such' "$tmp/kernel.trace" --perf "$tmp/no-such" &&
-		refused 1 'self.trace: no perf.data' "$tmp/kernel.trace" --perf "$tmp/self.trace" &&
-		refused 2 'no --perf PERF.DATA given' "$tmp/kernel.trace" &&
+		refused 1 'self.trace: not a perf.data file' "$tmp/kernel.trace" --perf "$tmp/self.trace" &&
+		refused 2 'missing option --perf PERF.DATA' "$tmp/kernel.trace" &&
 		refused 2 'the same file' - --perf - &&
 		refused 1 'different times' "$(later_run)" --perf "$tmp/mono.data"
 }
 
-later_run() # when perf did not run
+later_run() # a window in which perf did not run
 {
-	build/targets/"$JUDGE_GO"/selftrace -trace "$tmp/later.trace" -duration 300ms </dev/null >/dev/null
+	build/targets/"$ORACLE_GO"/selftrace -trace "$tmp/later.trace" -duration 300ms </dev/null >/dev/null
 	echo "$tmp/later.trace"
 }
 
 ktap_start
-if try "perf is there" selftests/deps.sh linux-perf && try "the reader builds" build_reader &&
-	try "traces of Go 1.21 and older" extract_corpus "$JUDGE_GO" && try "a run, recorded five times" record_run; then
-	try "who held the cores, as perf script has it" cores_are_perfs
-	try "the hog held one" the_hog_is_there
-	try "without a clock" is_fitted none
+if try "perf is installed" selftests/deps.sh linux-perf && try "the reader builds" build_reader &&
+	try "traces of Go 1.21 and older" extract_corpus "$ORACLE_GO" && try "a run, recorded five times" record_run; then
+	try "CPU competitors match perf script" competitors_match_perf
+	try "the CPU-bound competitor was running" competitor_is_running
+	try "default clock" is_fitted none
 	try "CLOCK_MONOTONIC_RAW" is_fitted raw
-	try "a trace of runtime/trace gets a kernel's side" gets_a_kernels_side
+	try "a trace of runtime/trace gets kernel events" gets_kernel_events
 	for v in 22 23 25 26; do
 		try "format 1.$v" version $v
 	done
-	try "all else of a trace of runtime/trace stays" leaves_the_rest self
-	try "packed, and by pipes" by_other_ways
-	try "half a run" record_half_a_run && try "what perf has not seen is unknown" knows_what_it_lacks
-	try "refusals" refuses
+	try "other data of a runtime/trace trace is unchanged" leaves_the_rest self
+	try "compressed, and through pipes" by_other_ways
+	try "a partial perf recording" record_half_a_run && try "times that perf did not record stay unknown" gaps_stay_unknown
+	try "rejected inputs" refuses
 fi
 ktap_end

@@ -1,14 +1,16 @@
 #!/bin/bash
-# What gotrace-bpf shows on a terminal while an attach takes more than half a second: the step that it is
-# at, on one line that is cleared at the end; nothing when it is quicker, and nothing in a file.
-# beside others
+# Tests the progress line that gotrace-bpf shows on a terminal while attaching takes more than half
+# a second. It names the current step and is cleared at the end. Nothing is shown when attaching is
+# faster, or when stderr is a file.
+# parallel
 # timeout: 200
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 steps='(analysing|checking|comparing|loading|attaching)[^.]* \.\.\.'
 
-# MS PAUSE COMMAND...: on a terminal; the command is stopped after MS milliseconds, for PAUSE. What the terminal
-# got is in $tmp/screen, with ESC as ^[ and CR as ^M
+# MS PAUSE COMMAND...: runs the command on a terminal and stops it after MS milliseconds, for PAUSE.
+# The terminal's contents are in $tmp/screen, with ESC as ^[ and CR as ^M.
 on_terminal()
 {
 	timeout 60 python3 - "$@" <<'END' | cat -v >"$tmp/screen"
@@ -38,7 +40,7 @@ END
 	return "$status"
 }
 
-# Stopped at one moment or another of the attach, it shows a step, and has cleared it before it reports.
+# Stopped at some moment during the attach, it shows a step, and clears it before it reports.
 shows_steps() # COMMAND...
 {
 	local ms seen=0
@@ -55,9 +57,7 @@ shows_steps() # COMMAND...
 
 is_quiet_when_quick()
 {
-	local i
-
-	for i in $(seq 20); do
+	for _ in $(seq 20); do
 		on_terminal 0 0 $GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/x.trace" --stats "$tmp/x.json" || return 1
 		[ "$(stat_of attach_ms "$tmp/x.json" | cut -d. -f1)" -lt 400 ] || continue
 		grep -qE "$steps" "$tmp/screen" && return 1
@@ -66,7 +66,7 @@ is_quiet_when_quick()
 	return 1
 }
 
-# Stopped in the same way, with stderr in a file.
+# Stopped in the same way, with stderr redirected to a file.
 nothing_in_a_file()
 {
 	local ms pid
@@ -81,12 +81,12 @@ nothing_in_a_file()
 	done
 }
 
-# A program's name reaches the terminal escaped.
+# A program's name is escaped before it is printed.
 hostile_name()
 {
 	local name=$'evil\e[31m\nname' ms
 
-	cp build/targets/"$JUDGE_GO"/tiny "$tmp/$name" || return 1
+	cp build/targets/"$ORACLE_GO"/tiny "$tmp/$name" || return 1
 	for ms in 5 10 15 20 30; do
 		on_terminal $ms 700 $GOTRACE probes --no-cache --exe "$tmp/$name" >/dev/null
 		grep -q 'evil^\[\[31m' "$tmp/screen" && return 1
@@ -96,11 +96,11 @@ hostile_name()
 }
 
 ktap_start 6
-start_target parked "$JUDGE_GO" -duration 100ms || exit 1
-try "record -p shows what it is doing" shows_steps $GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/x.trace"
-try "record -- CMD" shows_steps $GOTRACE record --no-cache -o "$tmp/x.trace" -- build/targets/"$JUDGE_GO"/tiny -duration 50ms
-try "doctor -p" shows_steps $GOTRACE doctor --no-cache -p "$TARGET_PID"
-try "nothing when it is quick" is_quiet_when_quick
-try "nothing in a file" nothing_in_a_file
-try "a hostile name" hostile_name
+start_target parked "$ORACLE_GO" -duration 100ms || exit 1
+try "record -p shows the current step" shows_steps $GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/x.trace"
+try "record -- CMD shows the current step" shows_steps $GOTRACE record --no-cache -o "$tmp/x.trace" -- build/targets/"$ORACLE_GO"/tiny -duration 50ms
+try "doctor -p shows the current step" shows_steps $GOTRACE doctor --no-cache -p "$TARGET_PID"
+try "no progress line when attaching is fast" is_quiet_when_quick
+try "no progress line in a file" nothing_in_a_file
+try "a program name with control characters" hostile_name
 ktap_end

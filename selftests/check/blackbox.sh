@@ -1,37 +1,37 @@
 #!/bin/bash
-# The black box without a kernel module: what is refused, and why; and how true it is what is recovered: the
-# records of a real program are put into rings that go round (selftests/blackbox/pack.c), and the events of
-# the window must be those of the whole recording. With the module: selftests/vm/guest/50-recover.sh.
-# beside others
+# Tests the kernel flight recorder without its kernel module: which commands are rejected and why,
+# and how accurate a recovered trace is. The records of a real program are written to rings that
+# wrap around (selftests/blackbox/pack.c); the events of the window must equal those of the complete
+# recording. For tests with the module see selftests/vm/guest/50-recover.sh.
+# parallel
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# shellcheck disable=SC2086 # it is words
 box="$GOTRACE record --blackbox box"
 
 cannot_be_had_together()
 {
-	refused 2 'records a process that runs' $box -- true && refused 2 'no process or command given' $box &&
-		refused 2 '^gotrace-bpf: record: --blackbox and --follow' $box -p 1 --follow &&
-		refused 2 'samples' $box -p 1 --cpu-profile 100 && refused 2 'samples' $box -p 1 --events sched,cpu &&
-		refused 2 'so -o is not for it: gotrace-bpf recover box' $box -p 1 -o x &&
-		refused 2 'so --raw' $box -p 1 --raw x && refused 2 'so --stats' $box -p 1 --stats x &&
-		refused 2 "a trace's format" $box -p 1 --tick 64ns && refused 2 'at least 64K' $box -p 1 --ring-size 16K &&
-		refused 2 'time-out' $box -p 1 --timeout 31days && refused 2 'named "a/b"' $box -p 1 --blackbox a/b &&
-		refused 2 'daemonize is for --blackbox' $GOTRACE record -p 1 --daemonize &&
-		refused 2 'timeout is for --blackbox' $GOTRACE record -p 1 --timeout 1h
+	refused 2 'requires a running process: -p PID' $box -- true && refused 2 'no process or command given' $box &&
+		refused 2 '^gotrace-bpf: record: --blackbox cannot be combined with --follow' $box -p 1 --follow &&
+		refused 2 'combined with CPU samples' $box -p 1 --cpu-profile 100 && refused 2 'combined with CPU samples' $box -p 1 --events sched,cpu &&
+		refused 2 'cannot be combined with -o: .gotrace-bpf recover box' $box -p 1 -o x &&
+		refused 2 'combined with --save-input' $box -p 1 --save-input x && refused 2 'combined with --stats' $box -p 1 --stats x &&
+		refused 2 'combined with --tick or --format-version' $box -p 1 --tick 64ns && refused 2 'at least 64K' $box -p 1 --ring-size 16K &&
+		refused 2 "invalid timeout '31days'" $box -p 1 --timeout 31days && refused 2 "buffer name 'a/b'" $box -p 1 --blackbox a/b &&
+		refused 2 'daemonize requires --blackbox' $GOTRACE record -p 1 --daemonize &&
+		refused 2 'timeout requires --blackbox' $GOTRACE record -p 1 --timeout 1h
 }
 
 recover_what()
 {
-	refused 2 'no black box given' $GOTRACE recover && refused 2 'no -o FILE given' $GOTRACE recover box &&
-		refused 2 'not "other"' $GOTRACE recover box other -o x && refused 2 'either' $GOTRACE recover box -o x --discard &&
-		refused 2 'does nothing else' $GOTRACE recover box --list && refused 2 'json is for' $GOTRACE recover box --json &&
-		refused 2 'same file' $GOTRACE recover box -o x --raw x
+	refused 2 'no flight recorder buffer given' $GOTRACE recover && refused 2 'missing option -o FILE' $GOTRACE recover box &&
+		refused 2 "more than one NAME given: 'other'" $GOTRACE recover box other -o x && refused 2 'discard cannot be combined with -o or --save-input' $GOTRACE recover box -o x --discard &&
+		refused 2 'list cannot be combined with NAME' $GOTRACE recover box --list && refused 2 'json requires --list' $GOTRACE recover box --json &&
+		refused 2 'same file' $GOTRACE recover box -o x --save-input x
 }
 
-no_module() # each says what to do; a daemon's starter does, too
+no_module() # each command prints the remedy, also when it starts a daemon
 {
 	local why='the kernel module is not loaded: modprobe gotrace'
 
@@ -42,8 +42,8 @@ no_module() # each says what to do; a daemon's starter does, too
 
 recorded()
 {
-	start_target selftrace "$JUDGE_GO" -duration 3s && tell_target start &&
-		timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/all.trace" --raw "$tmp/all.raw" \
+	start_target selftrace "$ORACLE_GO" -duration 3s && tell_target start &&
+		timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/all.trace" --save-input "$tmp/all.raw" \
 			--stats "$tmp/all.json" && [ "$(stat_of lost "$tmp/all.json")" = 0 ] &&
 		build/gotrace events --canonical "$tmp/all.trace" >"$tmp/all"
 }
@@ -52,7 +52,7 @@ recorded()
 packed()
 {
 	read -ra window < <(build/selftests/blackbox "$tmp/all.raw" "$1" "$2" 524288 "$tmp/part.raw") &&
-		$GOTRACE sequence "$tmp/part.raw" -o "$tmp/part.trace" && check_trace "$tmp/part.trace"
+		$GOTRACE replay "$tmp/part.raw" -o "$tmp/part.trace" && check_trace "$tmp/part.trace"
 }
 
 nothing_overwritten()
@@ -60,8 +60,9 @@ nothing_overwritten()
 	packed 1048576 64 && cmp "$tmp/part.trace" "$tmp/all.trace"
 }
 
-# <EVENTS: of the window, without what its begin has to say first, or cannot know: how things were named before,
-# which P was not there, that GOMAXPROCS did not change, that a stop of the world or a task had begun.
+# Filters the events of the window: drops those that restate the state at its start, and those that
+# depend on earlier events: earlier names, absent Ps, an unchanged GOMAXPROCS, an STW pause or a
+# task that had begun.
 certain()
 {
 	awk -F '\t' -v from="$((window[0] + 1000000))" -v to="${window[1]}" \
@@ -71,9 +72,9 @@ certain()
 			s/ (type|category)="[^"]*"//; s/(goroutine=[0-9]+ NotExist.*)\t.*/\1/'
 }
 
-# SUBBUF SUBBUFS AT_LEAST PERCENT: so many events, and of them so many in a hundred are the same. The checkpoint is
-# that of the recording's begin, older than any that a black box has: who came after it is known from when its
-# number is first told.
+# SUBBUF SUBBUFS AT_LEAST PERCENT: requires AT_LEAST events, PERCENT of which are equal. The
+# checkpoint is that of the start of the recording, older than in any real flight recorder: a
+# goroutine created later is known only from the first record that names it.
 overwritten()
 {
 	packed "$1" "$2" && [ "${window[0]}" -gt "$(head -n 1 "$tmp/all" | cut -f 1)" ] &&
@@ -87,11 +88,11 @@ overwritten()
 }
 
 ktap_start
-try "what cannot be had together" cannot_be_had_together
-try "recover: what it needs to be told" recover_what
+try "options that cannot be combined" cannot_be_had_together
+try "recover: missing arguments" recover_what
 try "a real program is recorded" recorded || { ktap_end; exit 1; }
-[ -e /dev/gotrace ] || try "without the module each says what to do" no_module
-try "recovered: nothing was overwritten, and the trace is the same" nothing_overwritten
-try "recovered: rings that went round a few times" overwritten 65536 32 10000 90
-try "recovered: rings that went round often, a valid trace" packed 16384 8
+[ -e /dev/gotrace ] || try "without the module, each command prints the remedy" no_module
+try "recovered without any overwritten record: the trace is the same" nothing_overwritten
+try "recovered from rings that wrapped a few times" overwritten 65536 32 10000 90
+try "recovered from rings that wrapped often: a valid trace" packed 16384 8
 ktap_end

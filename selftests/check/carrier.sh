@@ -1,9 +1,11 @@
 #!/bin/bash
-# The kernel's side inside a trace: of a real recording, in every version of the format and with both ticks, Go's
-# reader accepts the file, `gotrace events --kernel` says the same of the threads, and what was recorded is all
-# there. A part has what lies in it, and a conversion all of it.
-# beside others
+# Tests kernel events stored inside a trace, for a real recording, in each format version and with
+# both ticks: Go's reader accepts the file, `gotrace events --kernel` shows the same kernel events
+# each time, and none is missing. A cut trace has the kernel events of its window, and a converted
+# trace has all of them.
+# parallel
 # timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -13,23 +15,23 @@ VERSIONS="1.22 1.23 1.25 1.26"
 
 build()
 {
-	locked make --no-print-directory "-j$(nproc)" all reference "build/targets/$JUDGE_GO/pingpong"
+	locked make --no-print-directory "-j$(nproc)" all reference "build/targets/$ORACLE_GO/pingpong"
 }
 
 record() # makes $tmp/pingpong.raw, $tmp/pingpong.trace
 {
-	record_target pingpong "$JUDGE_GO" "--events kernel,fault --raw $tmp/pingpong.raw" -procs 4 -rate 4000 -duration 2s || return 1
+	record_target pingpong "$ORACLE_GO" "--events kernel,fault --save-input $tmp/pingpong.raw" -procs 4 -rate 4000 -duration 2s || return 1
 	sed -n 's/^gotrace-bpf: recorded.* \([0-9]* lost\)$/\1/p' "$tmp/background.out" | grep -x '0 lost' || return 1
 	$READER events --kernel --json "$RECORDED" >"$tmp/all" && items <"$tmp/all" >"$tmp/items" &&
 		[ "$(wc -l <"$tmp/items")" -ge 2000 ]
 }
 
-items() # of events --kernel --json
+items() # from events --kernel --json
 {
 	grep '"kind":"Kernel"'
 }
 
-# Without goroutines, which a part and an older version may know less of
+# Without goroutines, which a cut trace and an older version may lack
 bare()
 {
 	sed 's/"g":[^,]*,//; s/,"g":[0-9]*//'
@@ -58,7 +60,7 @@ has_all()
 	END
 }
 
-# The order is that of time (the sync at the end has the time of the last event).
+# Kernel events are ordered by time (the final sync has the time of the last event).
 is_in_order()
 {
 	python3 - "$tmp/all" <<-'END'
@@ -78,9 +80,9 @@ is_in_order()
 	END
 }
 
-same_in() # VERSION TICK: a replay of the records
+same_in() # VERSION TICK: replays the records
 {
-	$GOTRACE sequence "$tmp/pingpong.raw" --format-version "$1" --tick "$2" -o "$tmp/again.trace" &&
+	$GOTRACE replay "$tmp/pingpong.raw" --format-version "$1" --tick "$2" -o "$tmp/again.trace" &&
 		valid "$tmp/again.trace" &&
 		$READER events --kernel --json "$tmp/again.trace" | items >"$tmp/again" &&
 		same_text "$tmp/again" "$tmp/items"
@@ -93,7 +95,7 @@ converted() # VERSION
 		bare <"$tmp/items" >"$tmp/want" && same_text "$tmp/other" "$tmp/want"
 }
 
-# FROM TO: of the whole and of the part the same items
+# FROM TO: the complete trace and the cut trace have the same kernel events there
 part()
 {
 	$READER cut "$RECORDED" --from "@$1" --to "@$2" -o "$tmp/part.trace" && valid "$tmp/part.trace" || return 1
@@ -118,20 +120,20 @@ parts()
 
 same_replay()
 {
-	$GOTRACE sequence "$tmp/pingpong.raw" -o "$tmp/same.trace" && cmp "$tmp/same.trace" "$RECORDED"
+	$GOTRACE replay "$tmp/pingpong.raw" -o "$tmp/same.trace" && cmp "$tmp/same.trace" "$RECORDED"
 }
 
 ktap_start
-if try "the recorder, the reader and the program are built" build && try "records one" record; then
+if try "the recorder, the reader and the target build" build && try "a recording" record; then
 	try "Go's reader accepts it" valid "$RECORDED"
-	try "what stat counts is there, in few bytes" has_all
-	try "the order is that of time" is_in_order
-	try "a replay makes the same file" same_replay
+	try "all kernel events that stat counts are present, and compact" has_all
+	try "kernel events are ordered by time" is_in_order
+	try "a replay produces the same file" same_replay
 	for version in $VERSIONS; do
 		try "$version" same_in "$version" 1ns
 		try "$version, ticks of 64 ns" same_in "$version" 64ns
 		try "converted to $version" converted "$version"
 	done
-	try "parts have what lies in them" parts
+	try "cut traces have the kernel events of their windows" parts
 fi
 ktap_end

@@ -1,8 +1,10 @@
 #!/bin/bash
-# Not alone with the process: the program's own tracer, another recorder, a debugger, strace. Each works
-# together with a recording, or is refused in one line; the program is never harmed.
-# beside others
+# Coexistence with other tools that use the same process: the program's own tracer, another
+# recorder, a debugger, strace. Each works together with a recording or is rejected with a one-line
+# message; the program is never harmed.
+# parallel
 # timeout: 600
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/company
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -11,7 +13,7 @@ few="-min-goroutines 300 -min-transitions 2000 -min-reason 0 -reasons="
 
 # --- the program's own tracer
 
-own_tracer() # GO: begins and ends in the middle of the recording; both traces are whole
+own_tracer() # GO: starts and stops in the middle of the recording; both traces are complete
 {
 	record_target pingpong "$1" "" -trace "$tmp/own.trace" -duration 700ms -rate 5000 || return 1
 	check_trace "$RECORDED" && build/gotrace check "$tmp/own.trace" &&
@@ -20,7 +22,7 @@ own_tracer() # GO: begins and ends in the middle of the recording; both traces a
 		build/reference/truth "$RECORDED" "$tmp/pingpong.done"
 }
 
-attached_to_a_tracing_one() # GO: its tracer was on before, and is on afterwards
+attached_to_a_tracing_one() # GO: its tracer runs before the recording and after it
 {
 	start_target pingpong "$1" -trace "$tmp/own.trace" -duration 2s -rate 5000 || return 1
 	tell_target start
@@ -29,7 +31,7 @@ attached_to_a_tracing_one() # GO: its tracer was on before, and is on afterwards
 		return 1
 	expect_target done && stop_target && check_trace "$tmp/ours.trace" &&
 		build/gotrace check "$tmp/own.trace" && [ "$(stat_of repairs "$tmp/ours.json")" = 0 ] || return 1
-	[ "$1" = go1.21.13 ] || # whose trace is of the old format
+	[ "$1" = go1.21.13 ] || # its trace has the old format
 		build/reference/compare $few -min-goroutines 1 -identical 100 -p 100 \
 			"$tmp/ours.trace" "$tmp/own.trace"
 }
@@ -51,7 +53,7 @@ end_recorder() # PID
 	kill -INT "$1" && wait "$1"
 }
 
-# The second one's trace is within the first one's time, or the other way round.
+# The second trace lies within the time of the first one, or the reverse.
 same_history() # INNER OUTER
 {
 	check_trace "$tmp/$1.trace" && check_trace "$tmp/$2.trace" &&
@@ -65,7 +67,7 @@ last_in_first_out()
 		text_is_clean "$TARGET_PID" && same_history two one
 }
 
-# Only a part is common to both: each is cut to it.
+# Only a part is common to both; each trace is cut to it.
 first_in_first_out()
 {
 	record_background one && pause 300 && record_background two && pause 1000 || return 1
@@ -84,7 +86,7 @@ common_part()
 		-o "$tmp/inner.trace" && same_history inner two
 }
 
-killed() # the other's -9 does no harm to the one that stays
+killed() # kill -9 of one recorder does not harm the other
 {
 	record_background one && record_background two && pause 1500 || return 1
 	kill -KILL "$pid_two"
@@ -96,7 +98,7 @@ killed() # the other's -9 does no harm to the one that stays
 
 # --- debuggers
 
-address_of() # PROBE: where it would be in the process, which is no PIE
+address_of() # PROBE: its address in the process, which is no PIE
 {
 	$GOTRACE probes -p "$TARGET_PID" --json |
 		jq -r --arg probe "$1" 'first(.probes[] | select(.probe == $probe)).address'
@@ -114,13 +116,14 @@ end_debugger()
 	kill "$debugger_pid" && wait "$debugger_pid"
 }
 
-doctor_refuses() # for the same reason
+doctor_refuses() # with the same reason
 {
 	! $GOTRACE doctor -p "$TARGET_PID" --json >"$tmp/doctor.json" &&
 		jq -e 'any(.checks[]; .verdict == "missing" and .what == "code")' "$tmp/doctor.json"
 }
 
-# A breakpoint of a debugger on an instruction that is to be probed: refused, and it stays there.
+# A debugger's breakpoint on an instruction to be probed: the recording is rejected, and the
+# breakpoint stays.
 breakpoint_before()
 {
 	local status
@@ -135,7 +138,7 @@ breakpoint_before()
 	end_debugger && text_is_clean "$TARGET_PID" && is_recorded
 }
 
-breakpoint_elsewhere() # of no concern
+breakpoint_elsewhere() # does not affect the recording
 {
 	start_debugger "$(($(address_of procs) + 1))" && is_recorded &&
 		end_debugger && text_is_clean "$TARGET_PID"
@@ -148,12 +151,12 @@ is_recorded()
 		[ "$(stat_of lost "$tmp/is.json")" = 0 ]
 }
 
-traced_syscalls() # as strace -f does it, from before the recording until after it
+traced_syscalls() # as with strace -f, from before the recording until after it
 {
 	start_debugger syscalls && is_recorded && end_debugger && is_recorded
 }
 
-tracer_comes_and_goes() # while a recording runs
+tracer_comes_and_goes() # during a recording
 {
 	record_background one && start_debugger syscalls && pause 400 && end_debugger || return 1
 	pause 200
@@ -163,20 +166,20 @@ tracer_comes_and_goes() # while a recording runs
 ktap_start
 locked make --no-print-directory $debugger >/dev/null
 for go in $TARGET_GOS; do
-	try "$go: the program traces itself meanwhile" own_tracer "$go"
+	try "$go: the program traces itself during the recording" own_tracer "$go"
 	try "$go: attached while the program traces itself" attached_to_a_tracing_one "$go"
 done
-start_target many "$JUDGE_GO" -duration 30s -goroutines 500 -rate 10000
+start_target many "$ORACLE_GO" -duration 30s -goroutines 500 -rate 10000
 tell_target start
-try "two recorders, one within the other's time" last_in_first_out
-try "two recorders, the first ends first" first_in_first_out
+try "two recorders, one nested in the other" last_in_first_out
+try "two recorders, the first stops first" first_in_first_out
 try "two recorders, one is killed" killed
-try "a debugger's breakpoint at a probed instruction" breakpoint_before
-note "$(grep debugs "$tmp/try.out")"
+try "a debugger's breakpoint on a probed instruction" breakpoint_before
+note "$(grep "is debugging" "$tmp/try.out")"
 try "a debugger's breakpoint elsewhere" breakpoint_elsewhere
-try "a tracer of system calls before" traced_syscalls
-try "a tracer of system calls meanwhile" tracer_comes_and_goes
-try "the target works on" kill -0 "$TARGET_PID"
+try "a system call tracer attached before the recording" traced_syscalls
+try "a system call tracer attached during the recording" tracer_comes_and_goes
+try "the target is still running" kill -0 "$TARGET_PID"
 expect_target "done" 120
-try "the target ended well" stop_target
+try "the target exits normally" stop_target
 ktap_end

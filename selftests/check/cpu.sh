@@ -1,17 +1,20 @@
 #!/bin/bash
-# CPU samples: as many as the target used CPU time, in the functions and for the goroutines that used it, in
-# any way to record; nothing is left of them, and what can't be had is refused with a reason.
-# beside others
+# Tests CPU samples: their number matches the CPU time of the target, they are in the functions and
+# goroutines that used it, in each way of recording. The recorder leaves nothing attached, and
+# rejects unavailable settings with the reason.
+# parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# FILE: what its samples say, into $tmp/samples
+# FILE: writes a summary of its samples to $tmp/samples
 samples_of()
 {
 	check_trace "$1" && build/reference/samples "$1" >"$tmp/samples" && cat "$tmp/samples"
 }
 
-# Of the samples in package main, nearly all are where the CPU time goes; on this machine others run, too.
+# Nearly all samples in package main are where the CPU time goes; other processes run on the
+# machine, too.
 in_the_right_places()
 {
 	jq -e --argjson hz "$1" --argjson done "$(cat "$tmp/spin.done")" '
@@ -41,38 +44,38 @@ recorded() # GO HZ OPTION...
 
 no_stacks()
 {
-	record_target spin "$JUDGE_GO" "--cpu-profile 1000 --no-stacks" -duration 1s && samples_of "$RECORDED" &&
+	record_target spin "$ORACLE_GO" "--cpu-profile 1000 --no-stacks" -duration 1s && samples_of "$RECORDED" &&
 		jq -e '.samples > 50 and .no_stack == .samples and .goroutine["main.spinner"] > 20' "$tmp/samples"
 }
 
 two_frames()
 {
-	record_target spin "$JUDGE_GO" "--cpu-profile 1000 --stack-depth 2" -duration 1s &&
+	record_target spin "$ORACLE_GO" "--cpu-profile 1000 --stack-depth 2" -duration 1s &&
 		samples_of "$RECORDED" && jq -e '.samples > 50 and .leaf["main.burn"] > 20 and
 			(.root | has("runtime.goexit") | not) and .any["main.spinner"] > 20' "$tmp/samples"
 }
 
-# C keeps no frame pointers, or does, and threads come from there: what is known of them is said.
+# C code with or without frame pointers, and threads created by C: samples show as much as is known.
 with_c()
 {
-	record_target cgo "$JUDGE_GO" "--cpu-profile 2000" -rounds 40 && samples_of "$RECORDED" &&
+	record_target cgo "$ORACLE_GO" "--cpu-profile 2000" -rounds 40 && samples_of "$RECORDED" &&
 		jq -e '.samples > 50 and .threads > 3 and .any["runtime.cgocallback"] > 0 and
 			.goroutine["none"] > 0 and .no_stack < 0.2 * .samples' "$tmp/samples"
 }
 
-# A program that is started, and its children
+# A program started by record, and its children
 launched()
 {
 	timeout 60 $GOTRACE record --cpu-profile 100 --follow -o "$tmp/started.trace" \
-		-- bash -c "build/targets/$JUDGE_GO/spin -duration 2s </dev/null" &&
+		-- bash -c "build/targets/$ORACLE_GO/spin -duration 2s </dev/null" &&
 		samples_of "$tmp/started.trace" &&
 		jq -e '.samples > 20 and .leaf["main.burn"] > 5' "$tmp/samples"
 }
 
 replayed()
 {
-	record_target spin "$JUDGE_GO" "--cpu-profile 1000 --raw $tmp/spin.raw" -duration 500ms &&
-		timeout 60 $GOTRACE sequence "$tmp/spin.raw" -o "$tmp/again.trace" &&
+	record_target spin "$ORACLE_GO" "--cpu-profile 1000 --save-input $tmp/spin.raw" -duration 500ms &&
+		timeout 60 $GOTRACE replay "$tmp/spin.raw" -o "$tmp/again.trace" &&
 		cmp "$RECORDED" "$tmp/again.trace"
 }
 
@@ -88,10 +91,10 @@ refused() # STATUS TEXT COMMAND...
 	}
 }
 
-# No perf event and no program of ours is there any more.
+# No perf event and no BPF program of the recorder is left.
 nothing_left()
 {
-	start_target spin "$JUDGE_GO" -duration 500ms || return 1
+	start_target spin "$ORACLE_GO" -duration 500ms || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" --cpu-profile 1000 -o "$tmp/killed.trace"
 	recorder_is_live && program_is_there || return 1
 	ls -l "/proc/$BACKGROUND_PID/fd" >"$tmp/fds"
@@ -115,19 +118,19 @@ no_program()
 
 ktap_start
 for go in $TARGET_GOS; do
-	try "$go: 100 samples a second" recorded "$go" 100 --cpu-profile 100
+	try "$go: 100 samples per second" recorded "$go" 100 --cpu-profile 100
 done
-try "by --events alone" recorded "$JUDGE_GO" 100 --events cpu
-try "a thousand, with all else" recorded "$JUDGE_GO" 1000 --events sched,syscall,gc --cpu-profile=1000 --tick 64ns
-try "by perf uprobes, in format 1.22" recorded "$JUDGE_GO" 100 --cpu-profile 100 --force-perf-uprobes --format-version 1.22
+try "with --events alone" recorded "$ORACLE_GO" 100 --events cpu
+try "1000 samples per second, with all other events" recorded "$ORACLE_GO" 1000 --events sched,syscall,gc --cpu-profile=1000 --tick 64ns
+try "with perf uprobes, in format 1.22" recorded "$ORACLE_GO" 100 --cpu-profile 100 --force-perf-uprobes --format-version 1.22
 try "without stacks" no_stacks
-try "two frames" two_frames
-try "of a program with C" with_c
-try "of a started program, with its children" launched
-try "and from the raw file" replayed
+try "stacks of two frames" two_frames
+try "a program with C code" with_c
+try "a started program and its children" launched
+try "replayed from the raw file" replayed
 try "nothing is left after kill -9" nothing_left
 for hz in 0 10001 -1 many ''; do
-	try "a rate of \"$hz\" is refused" refused 2 'must be 1 to 10000' $GOTRACE record -p 1 "--cpu-profile=$hz"
+	try "rate '$hz' is rejected" refused 2 'must be 1 to 10000' $GOTRACE record -p 1 "--cpu-profile=$hz"
 done
-try "doctor says that they can be had" grep -q '^ok *cpu ' <($GOTRACE doctor)
+try "doctor reports that CPU samples are available" grep -q '^ok *cpu ' <($GOTRACE doctor)
 ktap_end

@@ -1,16 +1,18 @@
 #!/bin/bash
-# `gotrace cut`: parts of real traces, at random moments, are traces of their own that Go's reader accepts, and what
-# happens in them is what happened then: to the byte of the text that CANONICAL.md describes, but for what a part
-# cannot know (below, certain()).
-# beside others
+# Tests `gotrace cut`: windows of real traces, at random times, are complete traces that Go's reader
+# accepts. Their events equal those of the original in the canonical text (CANONICAL.md), except for
+# what a cut trace cannot contain (see certain() below).
+# parallel
 # timeout: 900
+# depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
 RANDOM=20260917
 
-# FROM TO <EVENTS: those of the part, without what the prologue has said instead (Active), or cannot say: that the
-# world was stopped already, which P was not there before, how a task began that ends here.
+# FROM TO <EVENTS: those of the window, without what the prologue states instead (Active) and what a
+# cut trace cannot know: that the world had been stopped, which P was absent before, how a task
+# began that ends here.
 certain()
 {
 	awk -F '\t' -v from="$1" -v to="$2" '$1 >= from && $1 < to && $2 != "Sync" && $2 != "RangeActive"' |
@@ -35,20 +37,20 @@ good_cut()
 	echo "$trace --from @$from --to @$to $*"
 	timeout 60 $READER cut "$trace" --from "@$from" --to "@$to" -o "$tmp/part" "$@" 2>"$tmp/part.err" ||
 		{ cat "$tmp/part.err"; return 1; }
-	! grep -q 'fit nowhere' "$tmp/part.err" || { cat "$tmp/part.err"; return 1; }
+	! grep -q 'cannot express' "$tmp/part.err" || { cat "$tmp/part.err"; return 1; }
 	$REFERENCE/validate "$tmp/part" && $READER check "$tmp/part" || return 1
 	certain "$from" "$to" <"$tmp/all" >"$tmp/want"
 	$READER events --canonical "$tmp/part" | certain "$from" "$to" >"$tmp/have"
 	same_text "$tmp/have" "$tmp/want"
 }
 
-# TRACE COUNT: half of them short
+# TRACE COUNT: half of the windows are short
 good_cuts()
 {
 	local trace=$1 count=$2 i from to
 
 	$READER events --canonical "$trace" >"$tmp/all" || return 1
-	# not within the three events that one switch of a coroutine stands for
+	# not within the three events that represent one coroutine switch
 	awk '$1 > last + 1 { print $1 } { last = $1 }' "$tmp/all" >"$tmp/all.times"
 	for ((i = 0; i < count; i++)); do
 		from=$(random_time)
@@ -62,7 +64,7 @@ good_cuts()
 	done
 }
 
-# Every goroutine that is there has its name, though the part does not have its creation.
+# Every goroutine in the window has its name, even if the window does not contain its creation.
 names_stay()
 {
 	local trace=$1 from
@@ -83,16 +85,16 @@ broken_tail()
 	size=$(stat -c %s "$1")
 	head -c $((size - 1000)) "$1" >"$tmp/broken"
 	! $READER cut "$tmp/broken" --from 100ms -o "$tmp/part" 2>"$tmp/err" &&
-		grep -q 'broken trace' "$tmp/err" && [ ! -e "$tmp/part" ] &&
+		grep -q 'invalid trace' "$tmp/err" && [ ! -e "$tmp/part" ] &&
 		$READER cut "$tmp/broken" --from 100ms -o "$tmp/part" --lenient 2>"$tmp/err" &&
-		grep -q 'left out the rest' "$tmp/err" && $REFERENCE/validate "$tmp/part"
+		grep -q 'the rest was left out' "$tmp/err" && $REFERENCE/validate "$tmp/part"
 }
 
 outside() # TRACE
 {
 	rm -f "$tmp/part"
-	! $READER cut "$1" --from 1h -o "$tmp/part" 2>"$tmp/err" && grep -q 'ends before that' "$tmp/err" &&
-		! $READER cut "$1" --to @1 -o "$tmp/part" 2>"$tmp/err" && grep -q 'begins after that' "$tmp/err" &&
+	! $READER cut "$1" --from 1h -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events after --from: the trace ends at @' "$tmp/err" &&
+		! $READER cut "$1" --to @1 -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events before --to: the trace begins at @' "$tmp/err" &&
 		[ ! -e "$tmp/part" ]
 }
 
@@ -104,17 +106,17 @@ through_pipes() # TRACE
 
 ktap_start
 if try "the reader builds" build_reader && try "programs trace themselves" trace_long_runs &&
-	try "the corpus is extracted" extract_corpus "$JUDGE_GO"; then
+	try "the corpus is extracted" extract_corpus "$ORACLE_GO"; then
 	rm -f "$CORPUS"/runs/*.idx
 	for trace in "$CORPUS"/runs/long-*.trace; do
-		try "$(basename "$trace" .trace): cuts" good_cuts "$trace" 12
+		try "$(basename "$trace" .trace): random windows" good_cuts "$trace" 12
 	done
 	for name in go122-gc-stress go122-annotations-stress tool-go122; do
-		try "$name: cuts" good_cuts "$CORPUS/$JUDGE_GO/v2/$name.trace" 20
+		try "$name: random windows" good_cuts "$CORPUS/$ORACLE_GO/v2/$name.trace" 20
 	done
-	long=$CORPUS/runs/long-$JUDGE_GO.trace
-	try "names stay" names_stay "$long"
-	try "a broken tail" broken_tail "$long"
+	long=$CORPUS/runs/long-$ORACLE_GO.trace
+	try "goroutines keep their names" names_stay "$long"
+	try "a corrupt tail" broken_tail "$long"
 	try "times outside of the trace" outside "$long"
 	try "from stdin to stdout" through_pipes "$long"
 fi

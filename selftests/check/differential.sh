@@ -1,22 +1,24 @@
 #!/bin/bash
-# `gotrace` against golang.org/x/exp/trace on broken traces: mutants of Go's golden traces, of real programs'
-# and of made-up ones. `check` must accept what Go's reader accepts and refuse what it refuses, with one line;
-# `events`, built with ASan and UBSan, must deliver the same events until then. Where Go's reader panics,
-# `gotrace` must do either without a crash, and the panic must be one that PANICS.md lists. To see a
-# mutant again, with the line of build/corpus/mutants/index about it:
+# Differential test of `gotrace` against golang.org/x/exp/trace on corrupt traces: mutants of Go's
+# golden traces, of traces of real programs and of generated ones. `check` must accept what Go's
+# reader accepts and reject what it rejects, with one line; `events`, built with ASan and UBSan,
+# must emit the same events up to that point. Where Go's reader panics, `gotrace` must accept or
+# reject without a crash, and PANICS.md must list the panic. To reproduce a mutant, take the line of
+# build/corpus/mutants/index about it:
 #
 #     MUTANTS="SEED FIRST COUNT" WORLDS=N selftests/check/differential.sh
-# beside others
+# parallel
 # timeout: 900
+# depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
 read -r seed first count <<<"${MUTANTS:-20260917 0 1000}"
-worlds=${WORLDS:-100} # traces made up as bases
-step=5000 # mutants that are on the disk at a time
+worlds=${WORLDS:-100} # number of generated base traces
+step=5000 # mutants on disk at a time
 folder=$CORPUS/mutants
 
-# FROM TO: lines "VERDICT HASH REASON" of `gotrace`, a line each
+# FROM TO: prints one line "RESULT HASH REASON" of `gotrace` per mutant
 ours()
 {
 	local i file reason status hash ended
@@ -36,7 +38,7 @@ ours()
 	done
 }
 
-theirs() # FROM TO: "VERDICT HASH REASON"
+theirs() # FROM TO: the same lines for Go's reader
 {
 	local names
 	names=$(seq -f "$folder/%.0f.trace" "$1" $(($2 - 1)))
@@ -45,12 +47,12 @@ theirs() # FROM TO: "VERDICT HASH REASON"
 		<($REFERENCE/verdict -deep <<<"$names" | sed 's/^[a-z]* *//')
 }
 
-# Patterns of the panics that are known: the code spans at the head of the lines of a table
+# Patterns of the known panics: the code spans at the start of the lines of a table
 known_panics() { sed -n 's/^| `\([^`]*\)`.*/\1/p' selftests/reference/PANICS.md; }
 
-# A hash map decides a little in Go's reader (PANICS.md): where that delivers other events from one reading to the
-# next, ours must be the same but for what the map decides. Lines "NAME\tTEXT" come in; those that this does
-# not explain go out, as "EVENTS: TEXT".
+# Some results of Go's reader depend on the order of a hash map (PANICS.md). Where its events differ
+# between two runs, ours must be the same except for what the map decides. Reads lines "NAME\tTEXT"
+# and prints those that this does not explain as "EVENTS: TEXT".
 unexplained()
 {
 	local name text file
@@ -69,13 +71,12 @@ without_holder()
 	sed -E 's/(\tStateTransition)(\t-?[0-9]+){3}(\tproc=-?[0-9]+ Running->Running )/\1\3/'
 }
 
-# FROM TO: appends what is wrong to $tmp/wrong, and counts to $tmp/counts
-judge()
+# FROM TO: appends differences to $tmp/wrong, and counts to $tmp/counts
+compare_range()
 {
 	local middle=$((($1 + $2) / 2)) half
 
 	rm -rf "$folder"
-	# shellcheck disable=SC2046 # names without blanks
 	$REFERENCE/mutate -seed "$seed" -first "$1" -n $(($2 - $1)) -worlds "$worlds" -o "$folder" $(mutation_bases) || return 1
 	ours "$1" $middle >"$tmp/ours.1" &
 	half=$!
@@ -104,25 +105,26 @@ all_mutants()
 {
 	local from end=$((first + count))
 
-	: >"$tmp/wrong" >"$tmp/counts"
+	: >"$tmp/wrong"
+	: >"$tmp/counts"
 	for ((from = first; from < end; from += step)); do
-		judge $from $((from + step < end ? from + step : end)) || return 1
+		compare_range $from $((from + step < end ? from + step : end)) || return 1
 	done
 }
 
-none() # KIND: nothing of that kind is wrong
+none() # KIND: no difference of that kind was found
 {
 	! sed 's/\\n/\n/g' "$tmp/wrong" | grep -A 2 "^$1: "
 }
 
 ktap_start
-if try "the reader builds" build_reader && try "and sanitized" build_sanitized && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
+if try "the reader builds" build_reader && try "the sanitized reader builds" build_sanitized && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves" trace_short_runs && try "$count mutants of seed $seed" all_mutants; then
 	note "Go's reader: $(awk '{ n[$1] += $2 } END { for (kind in n) printf "%s %d ", kind, n[kind] }' "$tmp/counts")"
-	try "the same verdict" none VERDICT
+	try "gotrace and Go's reader accept the same mutants" none VERDICT
 	try "no crash, no hang" none CRASH
-	try "one line says why" none 'WORDS\|REASON'
-	try "the same events before it" none EVENTS
-	try "Go's reader panics only where it is known to" none 'UNKNOWN PANIC\|no verdict'
+	try "rejected mutants give a one-line reason" none 'WORDS\|REASON'
+	try "the same events up to the rejection" none EVENTS
+	try "Go's reader panics only where listed" none 'UNKNOWN PANIC\|no verdict'
 fi
 ktap_end

@@ -1,17 +1,17 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 120
-# What doctor says of a process fits a screen and is right, and --json of doctor and probes says the
-# same to programs.
+# Tests doctor for a process: the text fits a screen and is correct, and --json of doctor and probes
+# contains the same facts.
 . "$(dirname "$0")/../lib.sh"
 
-# FOLDER COMMAND...: starts a copy of a target that waits. Sets TARGET_PID, the Go process's.
+# FOLDER COMMAND...: starts a copy of a target that waits. Sets TARGET_PID to the Go process.
 start_copy()
 {
 	local folder=$1
 	shift
 
-	mkdir -p "$folder" && cp build/targets/"$JUDGE_GO"/symbols "$folder/program" || return 1
+	mkdir -p "$folder" && cp build/targets/"$ORACLE_GO"/symbols "$folder/program" || return 1
 	rm -f "$folder/in" && mkfifo "$folder/in" && : >"$folder/out" || return 1
 	exec {COPY_IN}<>"$folder/in"
 	"$@" "$folder/program" -calls 3 <"$folder/in" >"$folder/out" {COPY_IN}<&- &
@@ -33,15 +33,15 @@ one_screen()
 	for what in process program build offsets module sched syscall gc kernel fault cost now; do
 		grep -Eq "^(ok|note) +$what " "$tmp/doctor" || { echo "nothing about $what"; return 1; }
 	done
-	grep -q "$JUDGE_GO" "$tmp/doctor" && grep -q 'agree with its memory' "$tmp/doctor"
+	grep -q "$ORACLE_GO" "$tmp/doctor" && grep -q 'verified in its memory' "$tmp/doctor"
 }
 
-# As /proc has them: threads, and the Ps of GOMAXPROCS=3.
+# According to /proc: threads, and the Ps of GOMAXPROCS=3.
 facts_are_right()
 {
 	doctor --json && cat "$tmp/doctor" &&
-		jq -e --arg go "$JUDGE_GO" --argjson pid "$TARGET_PID" \
-			--argjson threads "$(ls "/proc/$TARGET_PID/task" | wc -l)" \
+		jq -e --arg go "$ORACLE_GO" --argjson pid "$TARGET_PID" \
+			--argjson threads "$(find "/proc/$TARGET_PID/task" -mindepth 1 -maxdepth 1 | wc -l)" \
 			'.recordable and (.checks | all(.verdict != "missing")) and (.target |
 			.pid == $pid and .go == $go and .processors == 3 and .threads <= $threads and
 			.threads >= 1 and .goroutines >= 1 and .file == "unchanged" and
@@ -50,15 +50,15 @@ facts_are_right()
 			.events.sched.missing == [] and .offsets != "" and .warning == null)' "$tmp/doctor"
 }
 
-# The build of each kind is told: the same program, stripped, position-independent.
-build_is_told()
+# doctor reports how a program was built: the same program, stripped, position-independent.
+build_is_reported()
 {
-	(cd selftests/targets && CGO_ENABLED=0 GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" build -buildvcs=false \
+	(cd selftests/targets && CGO_ENABLED=0 GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" build -buildvcs=false \
 		-buildmode=pie "-ldflags=-s -w" -o "$OLDPWD/$tmp/stripped" ./tiny) || return 1
 	start_background "$tmp/stripped" -duration 60s
 	TARGET_PID=$BACKGROUND_PID
 	wait_until 20 grep -q pid "$tmp/background.out" || return 1
-	doctor --json # whether it can be recorded is not the question here
+	doctor --json # its exit status does not matter here
 	jq -e '.target.build | .pie and .stripped and .no_dwarf and (.cgo or .race or .external | not)' \
 		"$tmp/doctor"
 }
@@ -67,9 +67,9 @@ replaced()
 {
 	start_copy "$tmp/deleted" && rm "$tmp/deleted/program" && doctor --json &&
 		jq -e '.target.file == "deleted" and .recordable' "$tmp/doctor" &&
-		cp build/targets/"$JUDGE_GO"/tiny "$tmp/deleted/program" && doctor --json &&
+		cp build/targets/"$ORACLE_GO"/tiny "$tmp/deleted/program" && doctor --json &&
 		jq -e '.target.file == "replaced" and .recordable' "$tmp/doctor" &&
-		doctor && grep -q 'was replaced since' "$tmp/doctor"
+		doctor && grep -q 'was replaced since the start' "$tmp/doctor"
 }
 
 namespaces()
@@ -80,7 +80,7 @@ namespaces()
 	doctor --json && jq -e '.target.own_namespaces == ["pid", "mnt"]' "$tmp/doctor"
 }
 
-# Not a Go program, and not there: one finding says so, and the exit status.
+# Not a Go program, and no such process: one finding reports it, and the exit status is set.
 refused()
 {
 	TARGET_PID=$$
@@ -91,8 +91,9 @@ refused()
 		grep -q 'not a Go program' "$tmp/error"
 }
 
-# Without the module it is optional, and said how to get it; in a virtual machine selftests/vm looks at the rest.
-module_is_told()
+# Without the module, doctor calls it optional and explains how to install it; selftests/vm tests
+# the rest in a virtual machine.
+module_is_reported()
 {
 	local want='not loaded (optional)' verdict=note
 
@@ -104,10 +105,11 @@ module_is_told()
 		{ [ "$verdict" = ok ] || grep -q 'modprobe gotrace' "$tmp/doctor"; }
 }
 
-# Each line of the table is one of the JSON's probes, and the instruction's bytes are in the file.
+# Each line of the table is one of the probes in the JSON, and the instruction's bytes are in the
+# file.
 probes_json()
 {
-	local exe=build/targets/$JUDGE_GO/symbols at
+	local exe=build/targets/$ORACLE_GO/symbols at
 
 	timeout 60 $GOTRACE probes --exe "$exe" >"$tmp/table" &&
 		timeout 60 $GOTRACE probes --exe "$exe" --json >"$tmp/probes" || return 1
@@ -125,13 +127,13 @@ probes_json()
 
 ktap_start
 GOMAXPROCS=3 start_copy "$tmp/plain" || exit 1
-try "doctor of a process is one screen" one_screen
+try "doctor -p fits one screen" one_screen
 note "$(cat "$tmp/doctor")"
-try "doctor --json has the process's facts" facts_are_right
-try "what the kernel module brings, and how" module_is_told
-try "probes --json has what probes prints" probes_json
-try "how a program was built is told" build_is_told
+try "doctor --json has the facts of the process" facts_are_right
+try "the features and the installation of the kernel module" module_is_reported
+try "probes --json has the same probes as the table" probes_json
+try "how a program was built" build_is_reported
 try "a program that was deleted or replaced" replaced
 try "a process in namespaces of its own" namespaces
-try "what is no Go program" refused
+try "not a Go program" refused
 ktap_end

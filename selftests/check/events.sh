@@ -1,14 +1,16 @@
 #!/bin/bash
-# `gotrace events` delivers what Go's reader delivers: the same events in the same order, with the same times,
-# contexts, arguments, names and stacks, to the byte of the text that CANONICAL.md describes. Of real programs with
-# each Go that writes a kind of trace of its own, of Go's golden traces, of our own recordings, and of v1.
-# beside others
+# Tests that `gotrace events` delivers the same as Go's reader: the same events in the same order,
+# with the same times, contexts, arguments, names and stacks, byte for byte in the canonical text
+# (CANONICAL.md). Input: traces of real programs of each Go release with a trace format of its own,
+# Go's golden traces, recordings of gotrace-bpf, and v1 traces.
+# parallel
 # timeout: 1200
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
 
-# TRACE: also of a refused one, up to where it is
+# TRACE: also a rejected one, up to the error
 same_events()
 {
 	local ours theirs filter=cat
@@ -25,7 +27,7 @@ same_events()
 	[ $ours -eq $theirs ] && same_text "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
-# The traces that are compared have what they are there for.
+# The traces have the features that they are meant to cover.
 worth_comparing()
 {
 	local go
@@ -34,10 +36,10 @@ worth_comparing()
 		[ "$($REFERENCE/events "$CORPUS/runs/long-$go.trace" | grep -c '	Sync	')" -ge 3 ] ||
 			{ echo "long-$go: one generation"; return 1; }
 	done
-	$REFERENCE/events "$CORPUS/runs/allocfree-$JUDGE_GO.trace" | grep -q '	Experimental	'
+	$REFERENCE/events "$CORPUS/runs/allocfree-$ORACLE_GO.trace" | grep -q '	Experimental	'
 }
 
-# GO OPTION...: our own recording of a real program
+# GO OPTION...: a recording of a real program by gotrace-bpf
 same_of_recording()
 {
 	local go=$1
@@ -47,15 +49,15 @@ same_of_recording()
 }
 
 ktap_start
-if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
-	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
-	try "generations and experiments" worth_comparing
-	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/*.trace "$CORPUS/$JUDGE_GO"/v1/*; do
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "programs trace short runs" trace_short_runs; then
+	try "traces have several generations and experiments" worth_comparing
+	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
 		try "$(basename "$trace" .trace)" same_events "$trace"
 	done
 	for version in 1.22 1.23 1.25 1.26; do
-		try "recorded as $version" same_of_recording "$JUDGE_GO" --format-version $version
+		try "recorded as $version" same_of_recording "$ORACLE_GO" --format-version $version
 	done
-	try "recorded in 64 ns ticks" same_of_recording "$JUDGE_GO" --tick 64ns
+	try "recorded in 64 ns ticks" same_of_recording "$ORACLE_GO" --tick 64ns
 fi
 ktap_end

@@ -1,15 +1,15 @@
 #!/bin/bash
-# The exit status of `gotrace-bpf record -- CMD`: CMD's own, as of perf, strace and time, when the
-# recording worked; 1 and a line when it did not; 126 or 127 when CMD cannot be executed. And what
-# --follow reports of programs that ended before they could be recorded.
-# beside others
+# Tests the exit status of `gotrace-bpf record -- CMD`: that of CMD, as with perf, strace and time,
+# when the recording succeeded; 1 and an error when it failed; 126 or 127 when CMD cannot be
+# executed. Also tests what --follow reports of programs that ended before they could be recorded.
+# parallel
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-tiny=$PWD/build/targets/$JUDGE_GO/tiny
+tiny=$PWD/build/targets/$ORACLE_GO/tiny
 
-# STATUS PATTERN OPTIONS... -- CMD...: ends with it, and one line on stderr has PATTERN, or with an empty
-# PATTERN none speaks of the command's end
+# STATUS PATTERN OPTIONS... -- CMD...: the exit status is STATUS, and one line on stderr matches
+# PATTERN; with an empty PATTERN no line mentions the end of the command
 ends_with()
 {
 	local want=$1 pattern=$2 status
@@ -23,7 +23,7 @@ ends_with()
 	if [ -n "$pattern" ]; then
 		grep -qE "^gotrace-bpf: .*$pattern" "$tmp/err"
 	else
-		! grep -qE ' (exited with status|was ended by signal) ' "$tmp/err"
+		! grep -qE ' (exited with status|was terminated by signal) ' "$tmp/err"
 	fi
 }
 
@@ -37,7 +37,7 @@ refused_and() # STATUS PATTERN...: the same, with one line and no trace
 	ends_with "$@" && [ "$(wc -l <"$tmp/err")" -eq 1 ] && ! ls "$tmp"/x.trace* >/dev/null 2>&1
 }
 
-by_a_signal() # SIGNAL STATUS NAME: sent to the command alone
+by_a_signal() # SIGNAL STATUS NAME: sent to the command only
 {
 	local signal=$1 want=$2 name=$3 status
 
@@ -49,10 +49,10 @@ by_a_signal() # SIGNAL STATUS NAME: sent to the command alone
 	status=$?
 	echo "exit $status"; cat "$tmp/background.out"
 	[ $status -eq "$want" ] && check_trace "$tmp/x.trace" &&
-		grep -qE "tiny \(process [0-9]+\) was ended by signal $name" "$tmp/background.out"
+		grep -qE "tiny \(process [0-9]+\) was terminated by signal $name" "$tmp/background.out"
 }
 
-# The recording is over long before the command: its status is awaited all the same.
+# The recording ends long before the command, but its exit status is still awaited.
 after_the_recording()
 {
 	local begin=$SECONDS
@@ -61,7 +61,7 @@ after_the_recording()
 		[ $((SECONDS - begin)) -ge 3 ]
 }
 
-full_disk() # what cannot be written is our own failure, whatever the command ends with
+full_disk() # a write error is a failure of the recorder, whatever the status of the command
 {
 	timeout 60 $GOTRACE record -o /dev/full -- "$tiny" -duration 300ms -exec "$tmp/seven" >"$tmp/out" 2>"$tmp/err"
 	status=$?
@@ -69,7 +69,7 @@ full_disk() # what cannot be written is our own failure, whatever the command en
 	[ $status -eq 1 ] && grep -q 'No space left' "$tmp/err"
 }
 
-# Programs of a few milliseconds: each is recorded, or named with its PID.
+# Programs that run a few milliseconds: each one is recorded, or listed with its PID.
 too_short()
 {
 	local n=0 pid
@@ -79,15 +79,16 @@ too_short()
 	rm -f "$tmp"/f.trace*
 	timeout 60 $GOTRACE record --follow -o "$tmp/f.trace" -- "$tmp/script" >"$tmp/out" 2>"$tmp/err" </dev/null
 	echo "exit $?: $(cat "$tmp/err")"
+	# shellcheck disable=SC2013 # PIDs: a line is a word
 	for pid in $(sed -n 's/^pid //p' "$tmp/out"); do
 		n=$((n + 1))
-		grep -qE "since they ended .*short-lived \($pid\)|recorded process $pid " "$tmp/err" ||
-			{ echo "no word of $pid"; return 1; }
+		grep -qE "because they ended .*short-lived \($pid\)|recorded process $pid " "$tmp/err" ||
+			{ echo "$pid is not mentioned"; return 1; }
 	done
-	[ $n -eq 5 ] && grep -q 'since they ended' "$tmp/err"
+	[ $n -eq 5 ] && grep -q 'because they ended' "$tmp/err"
 }
 
-hostile_name() # what a program is called cannot move the cursor
+hostile_name() # control characters in a program's name are escaped
 {
 	local name=$'a\e[31m\nb'
 
@@ -103,26 +104,26 @@ printf '#!/bin/sh\nexit 7\n' >"$tmp/seven" && chmod +x "$tmp/seven"
 printf '#!/bin/sh\nkill -SEGV $$\n' >"$tmp/segv" && chmod +x "$tmp/segv"
 printf 'no program\n' >"$tmp/text" && chmod +x "$tmp/text"
 : >"$tmp/plain"
-try "status 0" recorded_and 0 '' -- "$tiny" -duration 50ms
-try "the status of the program itself" recorded_and 2 'tiny \(process [0-9]+\) exited with status 2' -- "$tiny" -nonsense
-try "the status of what it executes" recorded_and 7 'exited with status 7' -- "$tiny" -duration 50ms -exec "$tmp/seven"
+try "exit status 0" recorded_and 0 '' -- "$tiny" -duration 50ms
+try "exit status of the program itself" recorded_and 2 'tiny \(process [0-9]+\) exited with status 2' -- "$tiny" -nonsense
+try "exit status of a program that it executes" recorded_and 7 'exited with status 7' -- "$tiny" -duration 50ms -exec "$tmp/seven"
 try "139 for SIGSEGV" recorded_and 139 'signal 11' -- "$tiny" -duration 50ms -exec "$tmp/segv"
 try "137 for SIGKILL" by_a_signal KILL 137 '9 \(Killed\)'
 try "143 for SIGTERM" by_a_signal TERM 143 '15 \(Terminated\)'
 try "the recording ends before the command" after_the_recording
-try "1 when the recording fails" full_disk
-try "1 when there was nothing to record" refused_and 1 'executed no Go program' -- sh -c 'true; exit 7'
+try "1 when writing the trace fails" full_disk
+try "1 when there is nothing to record" refused_and 1 'executed no Go program' -- sh -c 'true; exit 7'
 try "127: no such program" refused_and 127 'no such program' -- no-such-program
 try "127: no such file" refused_and 127 'no such program' -- "$tmp/no-such-file"
 try "126: not executable" refused_and 126 'not an executable' -- "$tmp/plain"
-try "126: no program" refused_and 126 'not an ELF program' -- "$tmp/text"
-try "2: usage" ends_with 2 'expected|duration' -d 5parsecs -- "$tiny"
-try "--follow: status 0" recorded_and 0 '' --follow -- "$tiny" -duration 50ms
-try "--follow: the command's status" recorded_and 7 'exited with status 7' \
+try "126: not an ELF file" refused_and 126 'not an ELF program' -- "$tmp/text"
+try "2: usage error" ends_with 2 'expected|duration' -d 5parsecs -- "$tiny"
+try "--follow: exit status 0" recorded_and 0 '' --follow -- "$tiny" -duration 50ms
+try "--follow: exit status of the command" recorded_and 7 'exited with status 7' \
 	--follow -- sh -c "$tiny -duration 3s; exit 7"
 try "--follow: 127" refused_and 127 'no such program' --follow -- no-such-program
 try "--follow: 126" refused_and 126 'not an executable' --follow -- "$tmp/plain"
-try "--follow: 1 when there was nothing to record" ends_with 1 'no Go program' --follow -- sh -c 'true; exit 7'
-try "--follow lists programs that were too short" too_short
-try "--follow: a hostile name" hostile_name
+try "--follow: 1 when there is nothing to record" ends_with 1 'no Go program' --follow -- sh -c 'true; exit 7'
+try "--follow lists programs that ended too early" too_short
+try "--follow: a program name with control characters" hostile_name
 ktap_end

@@ -1,15 +1,15 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 300
-# Programs made to harm the analysis: equal symbols, sections of gigabytes, with a limit
-# on memory; and a signal ends an analysis that takes long, or waits for a file system.
+# Programs crafted to make the analysis expensive: many equal symbols, sections of gigabytes, with a
+# limit on memory. Also, a signal ends an analysis that takes long or waits for a file system.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-tiny=build/targets/$JUDGE_GO/tiny
+tiny=build/targets/$ORACLE_GO/tiny
 LIMIT_KB=$((1500 * 1024)) # of address space
 
-# FILE SECTION SIZE [BYTES]: the section becomes SIZE bytes at the end of the file, which begin with
-# BYTES (perl) and are a hole behind them
+# FILE SECTION SIZE [BYTES]: moves the section to the end of the file and extends it to SIZE bytes:
+# BYTES (a perl expression), then a hole
 forge='
 	my ($file, $name, $size, $bytes) = @ARGV;
 	open(my $f, "+<:raw", $file) or die; my ($e, $h) = ("", "");
@@ -28,7 +28,7 @@ forge='
 
 forge() { perl -MIO::Handle -e "$forge" "$@"; }
 
-probes() # FILE: within the limit; its status, messages in $tmp/err, CPU time in $cpu_ms
+probes() # FILE: runs within the limit; returns its status, sets $cpu_ms, and leaves messages in $tmp/err
 {
 	local TIMEFORMAT='%U %S' status user system
 
@@ -49,7 +49,7 @@ equal_symbols() # 200,000 of them
 	[ $? -le 1 ] && [ "$cpu_ms" -lt 3000 ]
 }
 
-refused() # FILE [PATTERN]: one line, exit 1
+refused() # FILE [PATTERN]: fails with one line and exit status 1
 {
 	probes "$1"
 	[ $? -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "${2-.}" "$tmp/err"
@@ -58,10 +58,11 @@ refused() # FILE [PATTERN]: one line, exit 1
 large_table()
 {
 	cp "$tiny" "$tmp/large" && forge "$tmp/large" .gopclntab 3221225472 &&
-		refused "$tmp/large" 'section .gopclntab has 3072 MiB: more than 512'
+		refused "$tmp/large" 'section .gopclntab has 3072 MiB; the limit is 512'
 }
 
-# What is not needed for a program of this kind costs nothing, however large: an answer, or one line.
+# A section that a program of this kind does not need costs nothing, however large it is: the result
+# is an answer or one line.
 large_section() # NAME
 {
 	cp "$tiny" "$tmp/large" && forge "$tmp/large" "$1" 3221225472 || return 1
@@ -69,8 +70,9 @@ large_section() # NAME
 	[ $? -le 1 ] && [ "$(wc -l <"$tmp/err")" -le 1 ] && [ "$cpu_ms" -lt 20000 ]
 }
 
-# The checksum of a debug file of 8 GB, which is a hole, takes seconds; a signal ends them. Half a
-# second later the recorder is at it. (A machine that is so slow that it is not tests less.)
+# The checksum of a debug file of 8 GB, which is a hole, takes seconds; a signal ends the
+# computation. It runs half a second after the start. (On a machine so slow that it does not, this
+# tests less.)
 ends_by_signal() # SIGNAL COMMAND...
 {
 	local signal=$1 started status
@@ -86,11 +88,11 @@ ends_by_signal() # SIGNAL COMMAND...
 	status=$?
 	echo "exit $status $(((${EPOCHREALTIME/./} - started) / 1000)) ms later: $(cat "$tmp/background.out")"
 	[ $status -eq 1 ] && [ $((${EPOCHREALTIME/./} - started)) -lt 1000000 ] &&
-		grep -q 'interrupted while the program was analysed; nothing was recorded' \
+		grep -q 'interrupted during the analysis of the program; nothing was recorded' \
 			"$tmp/background.out" && ! ls "$tmp"/s.trace* 2>/dev/null
 }
 
-slow_program() # $tmp/slow
+slow_program() # builds $tmp/slow
 {
 	cp "$tiny" "$tmp/slow" && cp "$tiny" "$tmp/slow.debug" && truncate -s 8G "$tmp/slow.debug" &&
 		printf 'slow.debug\0\0\0\0\0\0' >"$tmp/link" &&
@@ -114,7 +116,7 @@ started()
 
 runs_program() { [[ $(readlink "/proc/$PID/exe") == */mnt/program ]]; }
 
-# The program's file system stops to answer: the recorder waits in the kernel.
+# The program's file system stops answering: the recorder waits in the kernel.
 on_fuse() # SIGNAL
 {
 	local status
@@ -127,8 +129,8 @@ on_fuse() # SIGNAL
 	start_background "$tmp/mnt/program" -duration 600s
 	PID=$BACKGROUND_PID
 	wait_until 10 runs_program || return 1
-	# A page that the program itself waits for is locked, and an open() of the file then waits for that
-	# page until the server ends, whatever signals come.
+	# A page that the program itself waits for is locked, and an open() of the file then waits
+	# for that page until the server ends, without reacting to signals.
 	kill -STOP "$PID" && pause 200
 	touch "$tmp/stop"
 	ends_by_signal "$1" $GOTRACE record --no-cache -p "$PID" -o "$tmp/s.trace"
@@ -143,17 +145,17 @@ try "200,000 equal symbols" equal_symbols
 try "a function table of 3 GB" large_table
 for section in .symtab .strtab .shstrtab .noptrdata .data .rodata .go.buildinfo .debug_info \
 	.zdebug_info .debug_abbrev .note.go.buildid; do
-	readelf -SW "$tiny" | grep -q " $section " && try "a section $section of 3 GB" large_section "$section"
+	readelf -SW "$tiny" | grep -q " $section " && try "a $section section of 3 GB" large_section "$section"
 done
 slow_program || exit 1
 for signal in INT TERM HUP; do
-	try "SIG$signal ends an analysis" running $signal
+	try "SIG$signal ends a running analysis" running $signal
 done
-try "SIGTERM ends the analysis of a program that is started" started
+try "SIGTERM ends the analysis of a started program" started
 if [ -e /dev/fuse ]; then
 	try "SIGINT ends an analysis that waits for FUSE" on_fuse INT
 	try "SIGTERM ends an analysis that waits for FUSE" on_fuse TERM
 else
-	note "no /dev/fuse: not tried with FUSE"
+	note "no /dev/fuse: the FUSE tests are not run"
 fi
 ktap_end

@@ -1,8 +1,9 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 600
-# Every fuzz target, a fixed number of executions from its seeds: `make fuzz` in small, to see that
-# no parser has a finding that is near.
+# Runs each fuzz target for a fixed number of executions from its seeds: a short form of `make fuzz`
+# that shows findings close to the seeds.
+# depends on: Makefile include userspace selftests/reference selftests/targets selftests/fuzz selftests/blackbox selftests/perfdata
 . "$(dirname "$0")/../lib.sh"
 
 fuzzers_are_built()
@@ -11,7 +12,7 @@ fuzzers_are_built()
 }
 
 ktap_start
-if try "the fuzz targets are built" fuzzers_are_built; then
+if try "the fuzz targets build" fuzzers_are_built; then
 	selftests/fuzz/run all 10000x >"$tmp/all" 2>&1
 	for source in selftests/fuzz/fuzz_*.c; do
 		name=$(basename "$source" .c)

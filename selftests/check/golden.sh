@@ -1,14 +1,15 @@
 #!/bin/bash
-# Go's own tests of its reader: of each golden trace and each fuzz seed in the toolchains `gotrace check` must
-# say what Go's reader must say. The traces are taken from the toolchains now; golden ones come with their
-# verdict, the seeds get that of golang.org/x/exp/trace.
-# beside others
+# Go's own tests of its reader: for each golden trace and each fuzz seed in the toolchains, `gotrace
+# check` must give the expected result. The traces are extracted from the toolchains; golden traces
+# come with their expected result, the seeds use that of golang.org/x/exp/trace.
+# parallel
 # timeout: 900
+# depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
-# TRACE EXPECT: exit 0 and no word, or exit 1 and one line that says why; of a golden trace it must say
-# what Go's own tests look for
+# TRACE EXPECT: exit status 0 and no output, or exit status 1 and a one-line reason; for a golden
+# trace it must contain the text that Go's own tests look for
 verdict_is()
 {
 	local status expected pattern
@@ -26,19 +27,19 @@ verdict_is()
 	esac
 }
 
-count_is() # NUMBER FILE...
+count_is() # NUMBER FILE...: so many files exist
 {
 	local number=$1
 	shift
 
-	[ $# -eq "$number" ] || { echo "there are $#: $*"; return 1; }
+	[ $# -eq "$number" ] || { echo "found $#: $*"; return 1; }
 }
 
 ktap_start
-if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" go1.22.12; then
-	try "22 golden traces" count_is 22 "$CORPUS/$JUDGE_GO"/v2/go*.trace
-	try "17 fuzz seeds" count_is 17 "$CORPUS/$JUDGE_GO"/fuzz/*.expect
-	for go in "$JUDGE_GO" go1.22.12; do
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" go1.22.12; then
+	try "22 golden traces" count_is 22 "$CORPUS/$ORACLE_GO"/v2/go*.trace
+	try "17 fuzz seeds" count_is 17 "$CORPUS/$ORACLE_GO"/fuzz/*.expect
+	for go in "$ORACLE_GO" go1.22.12; do
 		for trace in "$CORPUS/$go"/v2/*.trace; do
 			try "$go: $(basename "$trace" .trace)" verdict_is "$trace" "${trace%.trace}.expect"
 		done

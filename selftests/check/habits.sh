@@ -1,22 +1,23 @@
 #!/bin/bash
-# What people expect of a command line: -h, errors that point to the help, suggestions for what is
-# mistyped, a process by its name or PID alone, traces that are still being written, pipes, times as they
-# are printed.
-# beside others
+# Tests conventions of command lines: -h, errors that refer to the help, suggestions for mistyped
+# words, a process given by name or by a bare PID, traces that are still being written, pipes, and
+# times in the form in which they are printed.
+# parallel
 # timeout: 200
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
-tiny=build/targets/$JUDGE_GO/tiny
+tiny=build/targets/$ORACLE_GO/tiny
 
-run() # COMMAND...: sets status; what it prints is in $tmp/out and $tmp/err
+run() # COMMAND...: sets status; the output is in $tmp/out and $tmp/err
 {
 	timeout 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 	echo "exit $status: $(head -n 5 "$tmp/err")"
 }
 
-says() # STATUS PATTERN COMMAND...: one line on stderr that is PATTERN from its program's name on
+says() # STATUS PATTERN COMMAND...: one line on stderr matches PATTERN after its program's name
 {
 	local want=$1 pattern=$2
 	shift 2
@@ -26,7 +27,7 @@ says() # STATUS PATTERN COMMAND...: one line on stderr that is PATTERN from its 
 		grep -qE "^$(basename "$1"): $pattern$" "$tmp/err"
 }
 
-helps() # PROGRAM VERB: -h, -? and `help VERB` are --help
+helps() # PROGRAM VERB: -h, -? and `help VERB` print the same as --help
 {
 	run "$1" "$2" --help && cp "$tmp/out" "$tmp/help"
 	for option in -h '-?'; do
@@ -38,7 +39,7 @@ helps() # PROGRAM VERB: -h, -? and `help VERB` are --help
 
 # --- processes
 
-start_named() # NAME [SECONDS]: a copy of tiny of that name; sets PID
+start_named() # NAME [SECONDS]: starts a copy of tiny with that name; sets PID
 {
 	[ -e "$tmp/$1" ] || cp "$tiny" "$tmp/$1" || return 1
 	"$tmp/$1" -duration "${2-60}s" >/dev/null 2>&1 </dev/null &
@@ -55,18 +56,16 @@ by_name()
 		run $GOTRACE doctor -p habits-one && [ $status -eq 0 ]
 }
 
-long_name() # of which comm has 15 bytes; and its file is deleted
+long_name() # comm has only 15 bytes of it; and its file is deleted
 {
 	start_named habits-has-a-long-name && rm "$tmp/habits-has-a-long-name" &&
 		run $GOTRACE record -p habits-has-a-long-name -d 200ms -o "$tmp/n.trace" && [ $status -eq 0 ] &&
 		run $GOTRACE record -p habits-has-a-lo -d 200ms -o "$tmp/n.trace" && [ $status -eq 0 ]
 }
 
-several() # are listed, a few of them, with what they do not have to say to a terminal
+several() # a few of them are listed, with control characters escaped
 {
-	local i
-
-	for i in $(seq 12); do
+	for _ in $(seq 12); do
 		start_named habits-many
 	done
 	(exec -a $'evil\e[31m\nname' "$tmp/habits-many" -duration 60s >/dev/null 2>&1 </dev/null) &
@@ -87,7 +86,7 @@ operands() # a bare PID
 		grep -q "^ok *program" "$tmp/out" && run $GOTRACE probes "$PID" && [ $status -eq 0 ]
 }
 
-profile() # OPTION...: samples at that rate; it is the default one, or 250
+profile() # OPTION...: samples at that rate: the default, or 250
 {
 	run $GOTRACE record -d 300ms -o "$tmp/p.trace" --stats "$tmp/p.json" "$@" &&
 		[ $status -eq 0 ] && check_trace "$tmp/p.trace"
@@ -110,14 +109,14 @@ being_recorded()
 	start_background $GOTRACE record -p "$PID" -o "$tmp/later.trace"
 	recorder_is_live || return 1
 	for verb in stat events goroutines check text; do
-		says 1 ".*later.trace: No such file or directory; .*/later.trace.partial is still being recorded: --lenient .*" \
+		says 1 ".*later.trace: No such file or directory; .*/later.trace.partial is still being recorded \(--lenient .*" \
 			$READER $verb "$tmp/later.trace" || return 1
 	done
 	wait_until 20 test -s "$tmp/later.trace.partial" && run $READER stat --lenient "$tmp/later.trace.partial" &&
 		[ $status -eq 0 ] || return 1
 	kill -KILL "$BACKGROUND_PID"
 	wait "$BACKGROUND_PID" 2>/dev/null
-	says 1 ".*later.trace: No such file or directory; .*/later.trace.partial was left by a recorder that was killed: .*" \
+	says 1 ".*later.trace: No such file or directory; .*/later.trace.partial was left by a recorder that was killed \(--lenient .*" \
 		$READER stat "$tmp/later.trace"
 }
 
@@ -128,16 +127,16 @@ through_stdin() # VERB [OPTION...]: without FILE, from a pipe and from a file
 		cmp "$tmp/1" "$tmp/3" && cmp "$tmp/2" "$tmp/3"
 }
 
-of_a_terminal() # VERB: a terminal is not read from
+of_a_terminal() # VERB: does not read from a terminal
 {
 	timeout 10 python3 -c 'import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' $READER "$1" </dev/null >"$tmp/out"
 	status=$?
 	cat "$tmp/out"
-	[ $status -eq 2 ] && grep -q 'no FILE given' "$tmp/out"
+	[ $status -eq 2 ] && grep -q 'missing argument FILE' "$tmp/out"
 }
 
-ends_with_head() # COMMAND...: its reader has seen enough
+ends_with_head() # COMMAND...: its reader closes the pipe early
 {
 	(set -o pipefail; timeout 60 "$@" 2>"$tmp/err" | head -n 1 >/dev/null)
 	status=$?
@@ -145,13 +144,13 @@ ends_with_head() # COMMAND...: its reader has seen enough
 	[ $status -eq 0 ] && [ ! -s "$tmp/err" ]
 }
 
-long_trace() # more than a pipe holds
+long_trace() # larger than a pipe's buffer
 {
 	run $GOTRACE record -d 900ms -o "$tmp/n.trace" -- "$tiny" -duration 1s &&
 		[ "$($READER events "$tmp/n.trace" | wc -c)" -gt 200000 ]
 }
 
-# Each time that these verbs print names a moment: the lines from there on begin with it.
+# Each time that these verbs print can be used with --from: the first line is that of the same time.
 times_as_printed()
 {
 	local time first
@@ -168,11 +167,11 @@ times_as_printed()
 		$READER check "$tmp/cut.trace" &&
 		$READER events --from 0 "$tmp/n.trace" | cmp - <($READER events "$tmp/n.trace") &&
 		$READER events --from -0.000000100 "$tmp/n.trace" | cmp - <($READER events "$tmp/n.trace") &&
-		says 2 "events: --from '1.2.3': not a time; .*" $READER events --from 1.2.3 "$tmp/n.trace" &&
-		says 2 "events: --from '-': not a time; .*" $READER events --from - "$tmp/n.trace"
+		says 2 "events: invalid time '1.2.3' for --from: .*" $READER events --from 1.2.3 "$tmp/n.trace" &&
+		says 2 "events: invalid time '-' for --from: .*" $READER events --from - "$tmp/n.trace"
 }
 
-unified() # --all, and latency's older name for it
+unified() # --all, and the older name that latency has for it
 {
 	$READER latency --all "$tmp/n.trace" >"$tmp/1" && $READER latency --goroutines "$tmp/n.trace" | cmp - "$tmp/1" &&
 		run $READER latency --help && grep -q -- '--all' "$tmp/out" && ! grep -q -- '--goroutines' "$tmp/out"
@@ -183,14 +182,14 @@ perf_still_written()
 	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" -- sleep 30 >"$tmp/perf.out" 2>&1 &
 	background+=($!)
 	wait_until 20 test -s "$tmp/perf.data" && sleep 0.5 &&
-		says 1 '.*perf.data: perf has not finished it: it is still being recorded .*' \
+		says 1 '.*perf.data: incomplete: perf is still recording .*' \
 			$READER align "$tmp/n.trace" --perf "$tmp/perf.data" -o "$tmp/joined.trace"
 	status=$?
 	kill -INT $(pgrep -P "${background[-1]}") 2>/dev/null
 	return $status
 }
 
-whole_version() # of experiments: some 100 characters, over the module's description
+whole_version() # of experiments: some 100 characters, longer than the module's description
 {
 	local version='go1.26.8 X:arenas,boringcrypto,cacheprog,coverageredesign,fieldtrack,heapminimum512kib,loopvar'
 
@@ -199,7 +198,7 @@ import sys
 data = bytearray(open(sys.argv[1], 'rb').read())
 at = data.index(b'\xff Go buildinf:')
 version = sys.argv[3].encode()
-new = bytes([len(version)]) + version + b'\0' # and no module
+new = bytes([len(version)]) + version + b'\0' # and an empty module
 data[at + 32:at + 32 + len(new)] = new
 open(sys.argv[2], 'wb').write(data)
 END
@@ -210,71 +209,68 @@ END
 
 ktap_start
 build_reader >"$tmp/build" 2>&1 || { tail -n 20 "$tmp/build" >&2; exit 1; }
-for verb in check text raw events stat goroutines latency path cut index describe convert align; do
+for verb in $(verbs_of READER); do
 	try "gotrace $verb -h" helps $READER $verb
 done
-for verb in record sequence recover probes doctor; do
+for verb in $(verbs_of RECORDER); do
 	try "gotrace-bpf $verb -h" helps $GOTRACE $verb
 done
 
 here="; see 'gotrace --help'"
-try "no verb" says 2 "missing command$here" $READER
-try "a mistyped verb" says 2 "unknown command 'goroutine', did you mean 'goroutines'\?$here" $READER goroutine
-try "another one" says 2 "unknown command 'evetns', did you mean 'events'\?$here" $READER evetns
-try "no verb at all" says 2 "unknown command 'frobnicate'$here" $READER frobnicate
-try "a verb of the other program" says 2 "'record' is a command of gotrace-bpf: gotrace-bpf record$here" $READER record
-try "a file instead of a verb" says 2 "'Makefile' is a file, no command$here" $READER Makefile
-try "gotrace-bpf: a mistyped verb" says 2 "unknown command 'recrod', did you mean 'record'\?; see 'gotrace-bpf --help'" $GOTRACE recrod
-try "gotrace-bpf: a verb of the other program" says 2 "'stat' is a command of gotrace: gotrace stat; .*" $GOTRACE stat
-try "gotrace-bpf: a PID instead of a verb" says 2 "unknown command '1234', did you mean 'record -p 1234'\?; .*" $GOTRACE 1234
+try "no command" says 2 "missing command$here" $READER
+try "a mistyped command" says 2 "unknown command 'goroutine'; the most similar command is 'goroutines'$here" $READER goroutine
+try "another mistyped command" says 2 "unknown command 'evetns'; the most similar command is 'events'$here" $READER evetns
+try "an unknown command" says 2 "unknown command 'frobnicate'$here" $READER frobnicate
+try "a command of the other program" says 2 "'record' is a command of gotrace-bpf: gotrace-bpf record$here" $READER record
+try "a file instead of a command" says 2 "'Makefile' is a file, not a command$here" $READER Makefile
+try "gotrace-bpf: a mistyped command" says 2 "unknown command 'recrod'; the most similar command is 'record'; see 'gotrace-bpf --help'" $GOTRACE recrod
+try "gotrace-bpf: a command of the other program" says 2 "'stat' is a command of gotrace: gotrace stat; .*" $GOTRACE stat
+try "gotrace-bpf: a PID instead of a command" says 2 "unknown command '1234'; to specify a process, use 'record -p 1234'; .*" $GOTRACE 1234
 there="; see 'gotrace stat --help'"
 try "an unknown option" says 2 "stat: unrecognized option '--frobnicate'$there" $READER stat --frobnicate x
-try "a mistyped option" says 2 "stat: unrecognized option '--jsn', did you mean '--json'\?$there" $READER stat --jsn x
+try "a mistyped option" says 2 "stat: unrecognized option '--jsn'; the most similar option is '--json'$there" $READER stat --jsn x
 try "an unknown short option" says 2 "stat: unrecognized option '-x'$there" $READER stat -x x
-try "in a cluster" says 2 "record: unrecognized option '-x'; see 'gotrace-bpf record --help'" $GOTRACE record -vxv 1
-try "a value too many" says 2 "stat: option '--json' takes no argument$there" $READER stat --json=1 x
-try "a value too few" says 2 "cut: option '--from' needs an argument: T; see 'gotrace cut --help'" $READER cut x --from
-try "a short option's value" says 2 "record: option '-p' needs an argument: PID.NAME; .*" $GOTRACE record -p
+try "an unknown short option in a cluster" says 2 "record: unrecognized option '-x'; see 'gotrace-bpf record --help'" $GOTRACE record -vxv 1
+try "an unexpected value" says 2 "stat: option '--json' takes no argument$there" $READER stat --json=1 x
+try "a missing value" says 2 "cut: option '--from' requires an argument: T; see 'gotrace cut --help'" $READER cut x --from
+try "a missing value of a short option" says 2 "record: option '-p' requires an argument: PID.NAME; .*" $GOTRACE record -p
 try "an ambiguous option" says 2 "record: option '--st' is ambiguous: --stack-depth, --stats; .*" $GOTRACE record --st 1
-try "without a verb" says 2 "record: unrecognized option '--frob'; see 'gotrace-bpf record --help'" $GOTRACE --frob
-try "no FILE" says 2 "stat: no FILE given$there" $READER stat
-for verb in check text raw events goroutines latency "path --goroutine 1" "cut -o $tmp/x" "convert -o $tmp/x" index; do
-	# shellcheck disable=SC2086 # words
-	try "$verb: no FILE" says 2 "${verb%% *}: no FILE given; see 'gotrace ${verb%% *} --help'" $READER $verb
+try "an unknown option without a command" says 2 "record: unrecognized option '--frob'; see 'gotrace-bpf record --help'" $GOTRACE --frob
+try "no FILE" says 2 "stat: missing argument FILE$there" $READER stat
+for verb in check text assemble events goroutines latency "path --goroutine 1" "cut -o $tmp/x" "convert -o $tmp/x" index; do
+	try "$verb: no FILE" says 2 "${verb%% *}: missing argument FILE; see 'gotrace ${verb%% *} --help'" $READER $verb
 done
-try "goroutines: an unknown column" says 2 "goroutines: --sort 'tea': unknown column; known are exec, sched, .*, count and id; .*" \
+try "goroutines: an unknown column" says 2 "goroutines: unknown column 'tea': must be exec, sched, .*, count or id; .*" \
 	$READER goroutines --sort tea x
-try "latency: an unknown part" says 2 "latency: --sort 'tea': unknown part; known are total, oncpu, .*, count and id; .*" \
+try "latency: an unknown part" says 2 "latency: unknown part 'tea': must be total, oncpu, .*, count or id; .*" \
 	$READER latency --sort tea x
 
 try "-p NAME" by_name
-try "-p NAME, a long one" long_name
-try "-p NAME of several" several
-try "-p NAME of none" says 1 "no process is named 'no-such-name-at-all'" $GOTRACE record -p no-such-name-at-all
-try "-p NAME, mistyped" says 1 "no process is named 'habits-oen', did you mean 'habits-one'\?" $GOTRACE record -p habits-oen
-try "-p with no PID" says 2 "record: invalid PID '0'; .*" $GOTRACE record -p 0
+try "-p NAME, longer than comm" long_name
+try "-p NAME, several processes" several
+try "-p NAME, no process" says 1 "no process is named 'no-such-name-at-all'" $GOTRACE record -p no-such-name-at-all
+try "-p NAME, mistyped" says 1 "no process is named 'habits-oen'; the most similar name is 'habits-one'" $GOTRACE record -p habits-oen
+try "-p 0" says 2 "record: invalid PID '0'; .*" $GOTRACE record -p 0
 try "record PID, doctor PID, probes PID" operands
-try "record PID CMD" says 2 "record: either -p PID or a command, not both: 'true'; .*" $GOTRACE record 1 true
+try "record PID CMD is rejected" says 2 "record: -p PID cannot be combined with a command: 'true'; .*" $GOTRACE record 1 true
 try "record -- NUMBER is a command" says 127 '12345: no such program' $GOTRACE record -o "$tmp/x.trace" -- 12345
 try "--cpu-profile with and without HZ" rates
 
 try "a trace that is still being recorded" being_recorded
 try "a trace is recorded" long_trace
 for verb in stat events goroutines latency check text "path --goroutine 1" "cut --to 0.1 -o -" "convert -o -"; do
-	# shellcheck disable=SC2086 # words
 	try "$verb of a pipe, without FILE" through_stdin $verb
 done
-try "stat of a terminal" of_a_terminal stat
-try "events of a terminal" of_a_terminal events
+try "stat does not read from a terminal" of_a_terminal stat
+try "events does not read from a terminal" of_a_terminal events
 for verb in events text "events --json" "convert -o -"; do
-	# shellcheck disable=SC2086 # words
 	try "$verb | head" ends_with_head $READER $verb "$tmp/n.trace"
 done
 try "probes | head" ends_with_head $GOTRACE probes --exe "$tiny"
 try "doctor | head" ends_with_head $GOTRACE doctor
 try "describe | head" ends_with_head $READER describe
-try "times as they are printed" times_as_printed
+try "times in the form in which they are printed" times_as_printed
 try "--all" unified
-try "a perf.data that is still written" perf_still_written
-try "a version is not cut" whole_version
+try "a perf.data that is still being written" perf_still_written
+try "a long version is not truncated" whole_version
 ktap_end

@@ -1,14 +1,15 @@
 #!/bin/bash
-# `gotrace index`: by it events and cut find their moment, and show and write what they would without it; an index
-# that is stale or broken is said to be so in one line, and not used.
-# beside others
+# Tests `gotrace index`: with an index, events and cut seek to their time and produce the same
+# output as without it; a stale or corrupt index is reported in one line and not used.
+# parallel
 # timeout: 600
+# depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
 makes_it()
 {
-	cp "$CORPUS/runs/long-$JUDGE_GO.trace" "$trace" && $READER index "$trace" && [ -s "$trace.idx" ]
+	cp "$CORPUS/runs/long-$ORACLE_GO.trace" "$trace" && $READER index "$trace" && [ -s "$trace.idx" ]
 }
 
 is_small()
@@ -16,14 +17,14 @@ is_small()
 	[ "$(stat -c %s "$trace.idx")" -le $((4096 + $(stat -c %s "$trace") / 16)) ]
 }
 
-# What it says of the trace is what the trace says.
-tells_the_truth()
+# The index describes the trace correctly.
+matches_the_trace()
 {
 	local events
 
 	$READER index "$trace" --json >"$tmp/json" || return 1
 	events=$($REFERENCE/validate -counts "$trace" | sed -n 's/.*: ok, \([0-9]*\) events.*/\1/p')
-	echo "Go's reader: $events events with syncs; ours: $(jq '.events' "$tmp/json")"
+	echo "Go's reader: $events events including syncs; ours: $(jq '.events' "$tmp/json")"
 	[ "$(jq '.generations | length' "$tmp/json")" -ge 2 ] &&
 		[ "$(jq '.events' "$tmp/json")" -eq "$(jq '[.generations[].events] | add' "$tmp/json")" ] &&
 		[ "$(jq '.events' "$tmp/json")" -eq "$(jq '[.generations[].counts[]] | add' "$tmp/json")" ] &&
@@ -32,7 +33,7 @@ tells_the_truth()
 		[ "$(jq '.start' "$tmp/json")" -eq "$($READER events --canonical "$trace" | sed -n '1s/\t.*//p')" ]
 }
 
-# FROM TO: the same by the index and without it; each verb says nothing of the index
+# FROM TO: the same output with and without the index; no verb mentions the index
 same_part()
 {
 	$READER events "$trace" --from "$1" --to "$2" >"$tmp/with.txt" 2>"$tmp/with.err" &&
@@ -45,21 +46,39 @@ same_part()
 		cmp "$tmp/with" "$tmp/without"
 }
 
-# It is used: the part before is not read, and so may be broken.
+# Byte offset of the events of the first large batch that begins behind the trace's first 64 KiB,
+# which the index's checksum covers, and in its first generation. Go's runtime pads the size in a
+# batch's header to 10 bytes.
+offset_of_events()
+{
+	GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$trace" | tr '=' ' ' | awk '
+		function length_of(number) { return number < 128 ? 1 : 1 + length_of(int(number / 128)) }
+		BEGIN { at = 16 }
+		$1 != "EventBatch" || $3 != 1 { next }
+		{
+			at += 1 + length_of($3) + length_of($5) + length_of($7) + 10
+			if (at > 65536 && $9 > 1000 && !found)
+				found = at
+			at += $9
+		}
+		END { print found }'
+}
+
+# The index is used: the events before the window are not read, and so may be corrupt.
 is_used()
 {
 	local offset
 
-	offset=$(jq '.generations[1].offset' "$tmp/json")
-	cp "$trace" "$tmp/y" && printf '\xff\xff\xff\xff\xff\xff' |
-		dd of="$tmp/y" bs=1 seek=$((offset / 2)) conv=notrunc 2>/dev/null && touch -r "$trace" "$tmp/y" &&
-		cp "$trace.idx" "$tmp/y.idx" || return 1
+	offset=$(offset_of_events 2>"$tmp/err") && [ -n "$offset" ] || return 1
+	cp "$trace" "$tmp/y" && printf '\xff' | dd of="$tmp/y" bs=1 seek="$offset" conv=notrunc 2>/dev/null &&
+		touch -r "$trace" "$tmp/y" && cp "$trace.idx" "$tmp/y.idx" || return 1
 	$READER events "$tmp/y" --from 1400ms >"$tmp/have" && [ -s "$tmp/have" ] &&
 		$READER events "$trace" --from 1400ms | cmp - "$tmp/have" &&
-		rm "$tmp/y.idx" && ! $READER events "$tmp/y" --from 1400ms >/dev/null 2>&1
+		rm "$tmp/y.idx" && ! $READER events "$tmp/y" --from 1400ms >/dev/null 2>"$tmp/err" &&
+		grep -q "invalid trace at byte $offset " "$tmp/err"
 }
 
-# PATTERN: said in a line of stderr, and the result is right all the same
+# PATTERN: one line on stderr matches it, and the output is still correct
 not_used()
 {
 	$READER events "$trace" --from 900ms --to 950ms >"$tmp/have" 2>"$tmp/err"
@@ -72,31 +91,31 @@ grown() { $READER index "$trace" >/dev/null && printf '\x34' >>"$trace" && not_u
 empty() { : >"$trace.idx" && not_used short; }
 foreign()
 {
-	head -c 5000 /dev/urandom >"$trace.idx" && not_used 'none, or of another' || return 1
+	head -c 5000 /dev/urandom >"$trace.idx" && not_used 'not an index, or one of another' || return 1
 	$READER index "$trace" 2>"$tmp/err" && return 1
-	grep -q 'it exists and is no index; --force replaces it' "$tmp/err" &&
+	grep -q 'it exists and is not an index; use --force to replace it' "$tmp/err" &&
 		$READER index --force "$trace" >/dev/null && [ "$(stat -c %a "$trace.idx")" = 600 ]
 }
 
-broken() # a byte of the state that is asked for, the first one
+broken() # the first byte of the state that is looked up
 {
 	$READER index "$trace" >/dev/null || return 1
 	printf '\xa5' | dd of="$trace.idx" bs=1 seek=17 conv=notrunc 2>/dev/null
-	not_used 'sum is wrong'
+	not_used 'checksum mismatch'
 }
 
 shortened()
 {
-	$READER index "$trace" >/dev/null && truncate -s -7 "$trace.idx" && not_used 'sum is wrong'
+	$READER index "$trace" >/dev/null && truncate -s -7 "$trace.idx" && not_used 'checksum mismatch'
 }
 
 a_directory()
 {
-	rm -f "$trace.idx" && mkdir "$trace.idx" && not_used 'no regular file'
+	rm -f "$trace.idx" && mkdir "$trace.idx" && not_used 'not a regular file'
 	rmdir "$trace.idx"
 }
 
-# PATTERN TRACE: there is none of such a trace, and none is left half-written
+# PATTERN TRACE: such a trace cannot be indexed, and no partial index is left
 none_of()
 {
 	! $READER index "$2" >"$tmp/out" 2>"$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
@@ -105,32 +124,31 @@ none_of()
 
 none_of_these()
 {
-	cp "$CORPUS/$JUDGE_GO/v1/user_task_region_1_21_good" "$tmp/v1" && none_of 'no generations' "$tmp/v1" &&
+	cp "$CORPUS/$ORACLE_GO/v1/user_task_region_1_21_good" "$tmp/v1" && none_of 'no generations' "$tmp/v1" &&
 		gzip -k "$tmp/v1" && none_of 'compressed' "$tmp/v1.gz" &&
-		head -c 100000 "$CORPUS/runs/long-$JUDGE_GO.trace" >"$tmp/cut" && none_of 'broken trace' "$tmp/cut"
+		head -c 100000 "$CORPUS/runs/long-$ORACLE_GO.trace" >"$tmp/cut" && none_of 'invalid trace' "$tmp/cut"
 }
 
 ktap_start
-trace=$tmp/x # a copy, so that its index is ours
+trace=$tmp/x # a copy, so that its index is private to this script
 if try "the reader builds" build_reader && try "programs trace themselves" trace_long_runs &&
-	try "the corpus is extracted" extract_corpus "$JUDGE_GO" && try "it is made" makes_it; then
-	try "it is small" is_small
-	try "it tells the truth" tells_the_truth
+	try "the corpus is extracted" extract_corpus "$ORACLE_GO" && try "the index is written" makes_it; then
+	try "the index is small" is_small
+	try "the index describes the trace correctly" matches_the_trace
 	for part in "0s 50ms" "50ms 60ms" "990ms 1010ms" "1s 1.2s" "1300ms 1h" "@1 1h"; do
-		# shellcheck disable=SC2086 # two words
 		try "events and cut, ${part/ / to }" same_part $part
 	done
-	try "it is used" is_used
+	try "the index is used" is_used
 	rm -f "$trace.idx"
-	try "without it" eval '$READER events "$trace" --from 900ms --to 950ms >"$tmp/want" && [ -s "$tmp/want" ]'
+	try "without an index" eval '$READER events "$trace" --from 900ms --to 950ms >"$tmp/want" && [ -s "$tmp/want" ]'
 	$READER index "$trace" >/dev/null
-	try "the trace was touched" touched
-	try "a broken one" broken
-	try "a shortened one" shortened
-	try "an empty one" empty
-	try "no index at all" foreign
-	try "a directory" a_directory
+	try "the trace has a new modification time" touched
+	try "a corrupt index" broken
+	try "a truncated index" shortened
+	try "an empty index" empty
+	try "a file that is not an index" foreign
+	try "a directory in place of the index" a_directory
 	try "the trace has grown" grown
-	try "traces that can have none" none_of_these
+	try "traces that cannot be indexed" none_of_these
 fi
 ktap_end

@@ -1,13 +1,14 @@
 #!/bin/bash
-# The kernel's side of a trace: context switches and wake-ups are those that perf sees in the same run, system
-# calls and threads those that the target says it made; readers accept the trace, after losses, too;
-# nothing is left of the recorder's programs when it is killed.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Tests the kernel events of a trace: context switches and wake-ups equal those of perf in the same
+# run, system calls and threads those that the target counts; readers accept the trace, even after
+# losses; and no BPF program or link of the recorder stays when it is killed.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/losses.lib.sh
 . selftests/kernel.lib.sh
 
-# GO: the numbers of calls, their results and who made them, and the threads
+# GO: the numbers of system calls by thread, their results, and the threads
 known_calls()
 {
 	record_target calls "$1" "--events $kernel_events" && check_trace "$RECORDED" &&
@@ -23,17 +24,17 @@ no_tool_refuses() # the trace that was recorded
 	printf '%s\0' "$RECORDED" | refused_by_tools >"$tmp/refused" && [ ! -s "$tmp/refused" ]
 }
 
-# GO FORMAT: Go's own tools, the oldest that knows the format, too
+# GO FORMAT: accepted by Go's own tools, including the oldest that supports the format
 tools_accept()
 {
 	record_target latency "$1" "--events $every_event --format-version $2" -case gc -duration 500ms &&
 		check_trace "$RECORDED" && no_tool_refuses && build/gotrace events --kernel "$RECORDED" | grep -q ' off_cpu '
 }
 
-# Rings that are too small: what is lost is told, and what is left is accepted, and adds up.
+# Rings that are too small: losses are reported, and the rest is accepted and adds up.
 losses()
 {
-	record_target latency "$JUDGE_GO" "--events $kernel_events --ring-size 16K" -case raw -duration 1s &&
+	record_target latency "$ORACLE_GO" "--events $kernel_events --ring-size 16K" -case raw -duration 1s &&
 		check_trace "$RECORDED" && no_tool_refuses && build/reference/validate -strict "$RECORDED" &&
 		[ "$(stat_of lost "$tmp/latency.json")" -gt 0 ] &&
 		build/gotrace stat --json "$RECORDED" >"$tmp/stat" && jq -e '.private.lost > 0' "$tmp/stat" &&
@@ -42,7 +43,7 @@ losses()
 			.kernel_blocked_ns + .syscall_blocked_ns + .go_blocked_ns == .total_ns)' "$tmp/latency.out"
 }
 
-# The numbers of BPF programs, or links, that the recorder has.
+# The IDs of the recorder's BPF programs or links.
 of_recorder() # prog|link
 {
 	sed -n "s/^${1}_id:[[:space:]]*//p" /proc/"$BACKGROUND_PID"/fdinfo/* | sort -un
@@ -57,7 +58,7 @@ killed()
 {
 	local programs links
 
-	start_target latency "$JUDGE_GO" -case go -duration 500ms || return 1
+	start_target latency "$ORACLE_GO" -case go -duration 500ms || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" --events "$every_event" -o "$tmp/killed.trace"
 	recorder_is_live || return 1
 	programs=$(of_recorder prog | paste -sd,) links=$(of_recorder link | paste -sd,)
@@ -73,19 +74,19 @@ killed()
 }
 
 ktap_start
-try "perf is there" selftests/deps.sh linux-perf
+try "perf is installed" selftests/deps.sh linux-perf
 core=$(($(nproc) - 1))
-for go in "$JUDGE_GO" go1.21.13; do
-	for name in hog convoy pipe child gc; do
-		[ "$go" = "$JUDGE_GO" ] || [ $name = hog ] || continue
+for go in "$ORACLE_GO" go1.21.13; do
+	for name in competitor convoy pipe child gc; do
+		[ "$go" = "$ORACLE_GO" ] || [ $name = competitor ] || continue
 		arguments=(-duration 1s)
-		[ $name != hog ] && [ $name != gc ] || arguments+=(-core $core)
-		try "$go: switches and wake-ups as perf's: $name" same_switches "$go" $name '' "${arguments[@]}" &&
+		[ $name != competitor ] && [ $name != gc ] || arguments+=(-core $core)
+		try "$go: switches and wake-ups match perf: $name" same_switches "$go" $name '' "${arguments[@]}" &&
 			note "$(tail -n 1 "$tmp/try.out")"
 	done
-	try "$go: system calls, their results, threads" known_calls "$go"
+	try "$go: system calls, their results, threads match the target" known_calls "$go"
 	try "$go: accepted by Go's tools, in format 1.22" tools_accept "$go" 1.22
-	[ "$go" != "$JUDGE_GO" ] || try "$go: and in 1.25" tools_accept "$go" 1.25
+	[ "$go" != "$ORACLE_GO" ] || try "$go: accepted by Go's tools, in format 1.25" tools_accept "$go" 1.25
 done
 try "losses" losses
 try "nothing is left after kill -9" killed

@@ -1,6 +1,7 @@
 #!/bin/bash
-# kill -9 of the recorder at any time: the target goes on, no probe stays behind.
-# beside others
+# kill -9 of the recorder at any time: the target continues, and no probe is left in it.
+# parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -18,7 +19,7 @@ writes_part() # 1: the first recorder, 2: the next one
 	[ -s "$tmp/part.trace.partial" ] && { [ "$1" = 1 ] || [ -e "$tmp/part.trace.partial.1" ]; }
 }
 
-# The next recorder of the same name keeps what the killed one left, and says so.
+# The next recorder with the same file name keeps the file of the killed one, and reports that.
 parts_are_kept()
 {
 	local i
@@ -32,7 +33,7 @@ parts_are_kept()
 		cp "$tmp/part.trace.partial" "$tmp/copy.$i"
 	done
 	$GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/part.trace" 2>"$tmp/err" && cat "$tmp/err" &&
-		grep -c "part.trace.partial of a killed process is kept as $tmp/part.trace.partial.2$" "$tmp/err" &&
+		grep -c "part.trace.partial, left by a killed process, is kept as $tmp/part.trace.partial.2$" "$tmp/err" &&
 		check_trace "$tmp/part.trace" && [ ! -e "$tmp/part.trace.partial" ] || return 1
 	for i in 1 2; do
 		cmp "$tmp/copy.$i" "$tmp/part.trace.partial.$i" &&
@@ -41,9 +42,9 @@ parts_are_kept()
 }
 
 ktap_start
-start_target pingpong "$JUDGE_GO" -duration 20s -procs 2 -rate 20000
+start_target pingpong "$ORACLE_GO" -duration 20s -procs 2 -rate 20000
 tell_target start
-try "what killed recorders left is kept" parts_are_kept
+try "partial files of killed recorders are kept" parts_are_kept
 for after in 0.01 0.04 0.08 0.12 0.16 0.2 0.3 0.5 1; do
 	try "kill -9 after $after s" killed_after $after
 done
@@ -53,8 +54,8 @@ probes_are_seen()
 	sleep 1
 	! text_is_clean "$TARGET_PID" && wait "$BACKGROUND_PID"
 }
-try "probes are seen while recording" probes_are_seen
-try "recording works after that" check_trace "$tmp/seen.trace"
+try "probes are visible during a recording" probes_are_seen
+try "a later recording works" check_trace "$tmp/seen.trace"
 expect_target done 60
-try "the target ends well" stop_target
+try "the target exits normally" stop_target
 ktap_end

@@ -1,13 +1,15 @@
 #!/bin/bash
+# parallel
 # timeout: 900
-# The kernel module's source as its kernel wants it: built with more of gcc's warnings and by sparse
-# against Debian's 6.12, and read by checkpatch. A warning is a failure. Then as DKMS builds it.
+# Static checks of the kernel module: built with additional gcc warnings and sparse against Debian's
+# 6.12 source, and checked by checkpatch; any warning is a failure. Then built as DKMS does it.
+# depends on: Makefile Kbuild dkms.conf kmod include
 . "$(dirname "$0")/../lib.sh"
 . selftests/kernel-source.lib.sh
 
 headers=linux-headers-6.12-amd64
 
-# What checkpatch is not asked for, and why:
+# Disabled checks of checkpatch, with reasons:
 #   LINUX_VERSION_CODE, CONSTANT_COMPARISON  compat.h is where releases differ; it takes the macro for a
 #                                            constant
 #   BIT_MACRO                                uapi.h and module.h are userspace's and BPF's, too
@@ -31,7 +33,7 @@ build_says_nothing()
 	! grep -E ': (warning|error|note):|^WARNING' "$tmp/build"
 }
 
-# That it is sparse which looks: user memory is read without the function for it.
+# Proves that sparse runs: user memory is read without the accessor.
 sparse_sees_a_fault()
 {
 	cat >>"$tmp/kmod/kmod/ring.c" <<-END
@@ -44,7 +46,7 @@ sparse_sees_a_fault()
 	! build_says_nothing >"$tmp/fault" && grep 'ring.c:.*warning: dereference of noderef expression' "$tmp/fault"
 }
 
-# What dkms.conf tells DKMS to do, in a folder as DKMS has it.
+# Follows dkms.conf in a folder laid out as DKMS does it.
 dkms_builds()
 {
 	local kernel_source_dir=$build dkms_tree=$PWD/$tmp/dkms folder
@@ -60,14 +62,14 @@ dkms_builds()
 same_version()
 {
 	local version
-	version=$(sed -n 's/^VERSION *:= *//p' Makefile) && [ "$version" ] || return 1
-	echo "Makefile $version, dkms.conf $PACKAGE_VERSION, module $(PATH=$PATH:/usr/sbin:/sbin modinfo -F version "$built")"
+	version=$(our_version) && [ "$version" ] || return 1
+	echo "version.h $version, dkms.conf $PACKAGE_VERSION, module $(PATH=$PATH:/usr/sbin:/sbin modinfo -F version "$built")"
 	[ "$PACKAGE_VERSION" = "$version" ] &&
 		[ "$(PATH=$PATH:/usr/sbin:/sbin modinfo -F version "$built")" = "$version" ] &&
-		grep -q "/usr/src/$PACKAGE_NAME-$version" dkms.conf && grep -q "install $PACKAGE_NAME/$version" dkms.conf
+		[ "$(build/gotrace --version)" = "gotrace $version" ]
 }
 
-# FILE...; in the copy, since it leaves a file where there is a .git
+# FILE...; in the copy, since checkpatch writes a file next to .git
 checkpatch()
 {
 	cd "$tmp/kmod" && perl "$source/scripts/checkpatch.pl" --strict --no-tree --no-summary --show-types --terse \
@@ -86,12 +88,12 @@ checkpatch_sees_a_fault()
 }
 
 ktap_start
-if try "the kernel's headers and source are there" is_there; then
-	try "sparse, and gcc with W=1" build_says_nothing
-	try "checkpatch" checkpatch_says_nothing
-	try "sparse sees a fault" sparse_sees_a_fault
-	try "DKMS builds it" dkms_builds
-	try "one version: make's, DKMS's, the module's" same_version
-	try "checkpatch sees a fault" checkpatch_sees_a_fault
+if try "kernel headers and source are available" is_there; then
+	try "no warnings of sparse and gcc with W=1" build_says_nothing
+	try "no warnings of checkpatch" checkpatch_says_nothing
+	try "sparse detects a seeded fault" sparse_sees_a_fault
+	try "DKMS builds the module" dkms_builds
+	try "one version in make, DKMS and the module" same_version
+	try "checkpatch detects a seeded fault" checkpatch_sees_a_fault
 fi
 ktap_end

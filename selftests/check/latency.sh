@@ -1,13 +1,14 @@
 #!/bin/bash
-# `gotrace latency` of targets that spend their time in known ways, and measure themselves: each part is that of
-# the thread clocks, of schedstat, of the cgroup's statistics or of the runtime's, within 3 %; the parts
-# of each function add up to the nanosecond.
+# Tests `gotrace latency` on targets that spend their time in known ways and measure themselves:
+# each component matches the thread clocks, schedstat, the cgroup's statistics or the runtime's
+# figures within 3 %, and the components of each function add up, exact to the nanosecond.
 # timeout: 900
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# CASE GO [ARGUMENT...]: records the case and judges it. The kernel has its own moments of not counting: what does not
-# hold three times is wrong.
+# CASE GO [ARGUMENT...]: records the case and checks it. The kernel's own accounting has gaps, so
+# only a comparison that fails three times is a failure.
 split_of()
 {
 	local status
@@ -16,12 +17,12 @@ split_of()
 		split_once "$@"
 		status=$?
 		[ $status -eq 3 ] || return $status
-		echo "a claim that does not hold; once more"
+		echo "a comparison failed; repeating it"
 	done
 	return 1
 }
 
-# So does this, once; the table of figures goes to $tmp/table. 3: claims did not hold.
+# One run for split_of(); the table of figures goes to $tmp/table. 3: comparisons failed.
 split_once()
 {
 	local name=$1 go=$2 events=sched,syscall,gc,kernel status
@@ -36,8 +37,8 @@ split_once()
 	return $status
 }
 
-# The cgroup of $quota_group, by either version: a process in it has QUOTA microseconds in each 100 ms; when it
-# may go on, it is before others, so that all its wait is the quota's.
+# Creates the cgroup $quota_group, in either version: a process in it has QUOTA microseconds in each
+# 100 ms. It has a high weight, so that all its waiting is due to the quota.
 quota_group() # QUOTA
 {
 	local root
@@ -69,7 +70,7 @@ throttled() # GO
 	return $status
 }
 
-# NAME COMMAND...: one test, with its table
+# NAME COMMAND...: one test, with its table of figures
 table()
 {
 	try "$@" && note "$(cat "$tmp/table")"
@@ -77,14 +78,14 @@ table()
 
 ktap_start
 core=$(($(nproc) - 1))
-for go in "$JUDGE_GO" go1.21.13; do
-	table "$go: on a core" split_of burn "$go"
+for go in "$ORACLE_GO" go1.21.13; do
+	table "$go: on a CPU" split_of burn "$go"
 	table "$go: waiting for Go" split_of go "$go"
 	table "$go: raw system calls" split_of raw "$go"
 	table "$go: a slow pipe" split_of pipe "$go"
-	# what the kernel alone decides
-	[ "$go" = "$JUDGE_GO" ] || [ -n "${EVERY_CASE-}" ] || continue
-	table "$go: beside a hog on the same core" split_of hog "$go" -core $core
+	# what depends on the kernel only
+	[ "$go" = "$ORACLE_GO" ] || [ -n "${EVERY_CASE-}" ] || continue
+	table "$go: with a competitor on the same CPU" split_of competitor "$go" -core $core
 	table "$go: throttled by its cgroup" throttled "$go"
 	table "$go: a futex convoy" split_of convoy "$go"
 	table "$go: uninterruptible sleep" split_of child "$go"

@@ -1,8 +1,9 @@
 #!/bin/bash
-# `gotrace latency` gives each goroutine's time in parts that add up to it, to the nanosecond: on the traces of
-# Go's own tests, on long ones, on mutants; and what it says of Go agrees with `gotrace goroutines`, whose
-# figures check/goroutines.sh compares with Go's. Whether the kernel's parts are true is for check/latency.sh.
-# beside others
+# Tests that the components of `gotrace latency` add up to each goroutine's time, exact to the
+# nanosecond: on the traces of Go's own tests, on long ones and on mutants. Its figures about Go
+# states match `gotrace goroutines`, whose figures check/goroutines.sh compares with Go's.
+# check/latency.sh tests the accuracy of the kernel components.
+# parallel
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -16,8 +17,8 @@ PARTS='def parts: [.oncpu_ns, .go_runnable_ns, .kernel_runnable_ns, .throttled_n
 		reasons("kernel_runnable") != .kernel_runnable_ns or .unknown_ns > .oncpu_ns + .syscall_blocked_ns or
 		.of_which.syscall_oncpu_ns > .oncpu_ns or .of_which.gc_assist_ns > .oncpu_ns;'
 
-# FILE of latency --goroutines --json: each part, and functions are their goroutines, unless an id was used again:
-# of that the last goroutine is shown
+# FILE of latency --goroutines --json: the components add up, and functions are sums of their
+# goroutines, unless an ID was reused: then only the last goroutine is shown
 adds_up()
 {
 	jq -e "$PARTS"' def sums: [(map(parts) | transpose | map(add)), (map(.total_ns) | add)];
@@ -30,8 +31,9 @@ adds_up()
 	return 1
 }
 
-# Blocked by each of Go's reasons; runnable, but where the summary counts a system call at the trace's end twice,
-# as Go does; the rest. What blocks for ever ends for the summary, and not for us.
+# The blocked time matches for each of Go's reasons; the runnable time matches, except that
+# goroutines counts a system call at the end of the trace twice, as Go does; the rest matches. A
+# goroutine that blocks forever ends for goroutines, but not for latency.
 agrees_with_goroutines() # TRACE
 {
 	$READER goroutines --all --json "$1" | jq -c '.goroutines | sort_by(.id)[] |
@@ -51,7 +53,7 @@ whole_trace() # TRACE
 	timeout 300 $READER latency "$1" >"$tmp/table" && grep -q 'START FUNCTION$' "$tmp/table"
 }
 
-# What lies in windows side by side is together what lies in all of it.
+# The components of adjacent windows add up to those of the complete trace.
 in_windows() # TRACE
 {
 	local start end a b
@@ -83,7 +85,7 @@ generation()
 	EOF
 }
 
-# What is so before the window's end is so up to there, though the next event comes much later.
+# A state lasts up to the end of the window even if the next event comes much later.
 to_between_events()
 {
 	{
@@ -91,14 +93,15 @@ to_between_events()
 		generation 1 1000
 		generation 2 700001000
 	} >"$tmp/quiet.txt"
-	$READER raw "$tmp/quiet.txt" -o "$tmp/quiet" && $READER check "$tmp/quiet" || return 1
+	$READER assemble "$tmp/quiet.txt" -o "$tmp/quiet" && $READER check "$tmp/quiet" || return 1
 	$READER latency --to 600ms --json "$tmp/quiet" | jq -e '.functions[0].total_ns == 600000000 and
 		.functions[0].oncpu_ns == 600000000 and .end - .start == 600000000' &&
 		$READER latency --from 200ms --to 600ms --json "$tmp/quiet" |
 			jq -e '.functions[0].total_ns == 400000000'
 }
 
-# 40,000 goroutines that run, and as many generations in which nothing happens: each costs what it has itself.
+# 40,000 running goroutines, and as many generations without events: the cost of a generation
+# depends on its own size only.
 many_generations()
 {
 	awk 'BEGIN {
@@ -115,25 +118,25 @@ many_generations()
 			print "Frequency freq=1000000000"
 		}
 	}' >"$tmp/many.txt"
-	$READER raw "$tmp/many.txt" -o "$tmp/many" && rm "$tmp/many.txt" && $READER check "$tmp/many" &&
+	$READER assemble "$tmp/many.txt" -o "$tmp/many" && rm "$tmp/many.txt" && $READER check "$tmp/many" &&
 		timeout 20 $READER latency --json "$tmp/many" >"$tmp/latency.json" &&
 		jq -e '.count == 40000 and .functions[0].oncpu_ns == .functions[0].total_ns' "$tmp/latency.json" &&
 		timeout 20 $READER path --goroutine 20000 "$tmp/many" >"$tmp/path"
 }
 
-# Our own of a real program: with the kernel's side, of which little is not known.
+# A recording of a real program with kernel events: little of its time is unknown.
 recording()
 {
-	record_target selftrace "$JUDGE_GO" "" -duration 1200ms && whole_trace "$RECORDED" &&
+	record_target selftrace "$ORACLE_GO" "" -duration 1200ms && whole_trace "$RECORDED" &&
 		jq -e '.kernel and (.functions | (map(.unknown_ns) | add) * 1000 < (map(.total_ns) | add) and
 			all(map(.kernel_runnable_ns), map(.run_queue_delays.count); add > 0))' \
 			"$tmp/latency.json" >/dev/null && in_windows "$RECORDED"
 }
 
-# The forms for people and for one goroutine.
+# The text forms, and the form for one goroutine.
 forms()
 {
-	local trace="$CORPUS/runs/long-$JUDGE_GO.trace" id
+	local trace="$CORPUS/runs/long-$ORACLE_GO.trace" id
 
 	id=$($READER latency --goroutines --sort oncpu --json "$trace" | jq -r '.goroutines[0].id')
 	$READER latency --goroutine "$id" --json "$trace" | jq -e ".goroutines | length == 1 and .[0].id == $id" &&
@@ -145,12 +148,11 @@ forms()
 			jq -e '[.functions[].go_runnable_ns] | . == (sort | reverse)'
 }
 
-# Goroutines in states that no program puts them into.
+# Goroutines in states that no program reaches.
 mutants()
 {
 	local i=0 verdict same=0
 
-	# shellcheck disable=SC2046 # names without blanks
 	$REFERENCE/mutate -seed 20261121 -n 100 -worlds 50 -o "$tmp/mutants" $(mutation_bases) || return 1
 	for ((i = 0; i < 100; i++)); do
 		verdict=0
@@ -169,18 +171,18 @@ mutants()
 }
 
 ktap_start
-if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
-	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
-	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/*.trace "$CORPUS/$JUDGE_GO"/v1/*; do
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "programs trace short runs" trace_short_runs; then
+	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
 		grep -qs '^FAILURE' "${trace%.trace}.expect" ||
 			try "$(basename "$trace" .trace)" whole_trace "$trace"
 	done
-	try "windows side by side" in_windows "$CORPUS/runs/long-$JUDGE_GO.trace"
-	try "of an older format, too" in_windows "$CORPUS/runs/long-go1.22.12.trace"
-	try "up to a moment without an event" to_between_events
+	try "adjacent windows" in_windows "$CORPUS/runs/long-$ORACLE_GO.trace"
+	try "adjacent windows of an older format" in_windows "$CORPUS/runs/long-go1.22.12.trace"
+	try "a window that ends between events" to_between_events
 	try "many generations" many_generations
-	try "recorded from outside" recording
-	try "one goroutine, sorted, for people" forms
-	try "mutants that are accepted" mutants
+	try "a recording of gotrace-bpf" recording
+	try "text forms, one goroutine, sorting" forms
+	try "mutants that Go's reader accepts" mutants
 fi
 ktap_end

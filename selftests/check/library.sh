@@ -1,12 +1,12 @@
 #!/bin/bash
-# Go code in a program of C: as a shared library that it loads (-buildmode=c-shared), and linked with it
-# (c-archive). The runtime traces the same run, and the target's counts are exact.
-# beside others
+# Tests Go code in a C program: as a shared library that it loads (-buildmode=c-shared), and linked
+# into it (c-archive). The runtime traces the same run, and the counts of the target are exact.
+# parallel
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-build_library() # GO MODE: sets HOST, the folder with the program `library`
+build_library() # GO MODE: sets HOST, the folder of the program `library`
 {
 	local sources=selftests/targets/library
 
@@ -16,18 +16,19 @@ build_library() # GO MODE: sets HOST, the folder with the program `library`
 		cc -O1 -o "$HOST/library" "$sources/host/host.c" -L"$HOST" -lgocode -Wl,-rpath,"$HOST" -lpthread
 }
 
-# Its goroutines but the one that C calls on, which the runtime's own trace has from the first call on.
+# Compares goroutines except the one that C calls on, which the runtime's own trace contains from
+# the first call only.
 same_run() # GO
 {
 	record_target library "$HOST" "" -trace "$tmp/own.trace" &&
 		check_trace "$RECORDED" &&
 		build/reference/truth "$RECORDED" "$tmp/library.done" || return 1
-	[[ $1 == go1.21* ]] || # whose own traces of such programs are refused by Go
+	[[ $1 == go1.21* ]] || # Go rejects the runtime's own traces of such programs
 		build/reference/compare -min-goroutines 1000 -min-transitions 5000 -reasons '' -identical 99.5 \
 			-stacks 90 -time-p99 1h "$tmp/own.trace" "$RECORDED"
 }
 
-untouched() # the text in memory is the file's again: see text_is_clean(), which looks at the program
+untouched() # the text in memory equals the file; text_is_clean() checks only the program, not the library
 {
 	start_target library "$HOST" &&
 		$GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/x.trace" &&
@@ -39,18 +40,18 @@ untouched() # the text in memory is the file's again: see text_is_clean(), which
 plugin()
 {
 	mkdir -p "$tmp/plugin" && printf 'package main\n\nfunc main() {}\n' >"$tmp/plugin/main.go" &&
-		(cd "$tmp/plugin" && CGO_ENABLED=1 GOTOOLCHAIN=$JUDGE_GO GO111MODULE=off "${GO:-go}" build \
+		(cd "$tmp/plugin" && CGO_ENABLED=1 GOTOOLCHAIN=$ORACLE_GO GO111MODULE=off "${GO:-go}" build \
 			-buildmode=plugin -o plugin.so .) &&
 		refused 1 'is a plugin: .*record the program that loads it' $GOTRACE probes --exe "$tmp/plugin/plugin.so"
 }
 
 ktap_start
-for go in ${LIBRARY_GOS:-$JUDGE_GO}; do
-	try "$go: a shared library is built" build_library "$go" c-shared &&
-		try "$go: Go code in a shared library, as runtime/trace has it" same_run "$go" &&
-		try "$go: the library is as before" untouched "$go" libgocode.so
-	try "$go: an archive is built" build_library "$go" c-archive &&
-		try "$go: Go code linked with a program of C, as runtime/trace has it" same_run "$go"
+for go in ${LIBRARY_GOS:-$ORACLE_GO}; do
+	try "$go: a shared library builds" build_library "$go" c-shared &&
+		try "$go: Go code in a shared library matches runtime/trace" same_run "$go" &&
+		try "$go: no breakpoint is left in the library" untouched "$go" libgocode.so
+	try "$go: an archive builds" build_library "$go" c-archive &&
+		try "$go: Go code linked into a C program matches runtime/trace" same_run "$go"
 done
-try "a plugin is refused by name" plugin
+try "a plugin is rejected by name" plugin
 ktap_end

@@ -1,6 +1,7 @@
 #!/bin/bash
-# 200,000 scheduler events a second for 10 s on two cores, once as one channel pair, once as 50
-# threads with 10,000 goroutines: nothing is lost, in bounded memory.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# 200,000 scheduler events per second for 10 s on two CPUs, once as one channel pair, once as 50
+# threads with 10,000 goroutines: no record is lost, in bounded memory.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -8,7 +9,7 @@ under_load() # NAME ARGUMENTS
 {
 	local name=$1 stats=$tmp/$1.json
 
-	record_target "$1" "$JUDGE_GO" "" "${@:2}" && check_trace "$RECORDED" || return 1
+	record_target "$1" "$ORACLE_GO" "" "${@:2}" && check_trace "$RECORDED" || return 1
 	echo "events $(stat_of events "$stats"), lost $(stat_of lost "$stats")," \
 		"memory $(stat_of peak_memory_bytes "$stats")"
 	build/reference/truth "$RECORDED" "$tmp/$name.done" || return 1

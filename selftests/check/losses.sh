@@ -1,14 +1,15 @@
 #!/bin/bash
 # Forced losses: rings that are too small, a recorder that is stopped for a while, both under a load
-# that they can't hold. The trace is valid and says what is missing and when; after the gap it is right
-# again: who is alive, in which state, what happens then and with which stacks.
+# that the rings cannot hold. The trace is valid and reports what was lost and when; after the gap
+# it is correct again: the live goroutines, their states, later events and their stacks.
 # timeout: 900
-# beside others
+# parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/losses.lib.sh
 
-ring_sizes() # a wrong one is refused in one line
+ring_sizes() # invalid sizes are rejected in one line
 {
 	local size status
 
@@ -21,13 +22,13 @@ ring_sizes() # a wrong one is refused in one line
 
 ktap_start
 try "ring sizes" ring_sizes
-for go in "$JUDGE_GO" go1.21.13; do
+for go in "$ORACLE_GO" go1.21.13; do
 	try "$go: small rings" lossy "$go" "--ring-size=64K"
 	note "$(tail -n 1 "$tmp/try.out")"
 done
-try "the smallest rings" lossy "$JUDGE_GO" "--ring-size=16K --events=sched"
-try "stopped for 3 s" lossy "$JUDGE_GO" "--format-version=1.22 --tick=64ns" 3
+try "the smallest rings" lossy "$ORACLE_GO" "--ring-size=16K --events=sched"
+try "stopped for 3 s" lossy "$ORACLE_GO" "--format-version=1.22 --tick=64ns" 3
 note "$(tail -n 1 "$tmp/try.out")"
-try "stopped again and again" lossy "$JUDGE_GO" "--ring-size=256K --format-version=1.26" 0.3 0.3 0.3
+try "stopped again and again" lossy "$ORACLE_GO" "--ring-size=256K --format-version=1.26" 0.3 0.3 0.3
 note "$(tail -n 1 "$tmp/try.out")"
 ktap_end

@@ -1,8 +1,10 @@
 #!/bin/bash
-# What plants mistakes for `make mutants`, in a tree of one source file and one unit test: a mistake that the
-# test sees is caught, one that it does not see or that changes nothing survives, and the source is as before.
-# beside others
+# Tests selftests/mutants/run, the program behind `make mutants`, in a tree of one source file and
+# one unit test: a mutant that the test detects is caught, one that it does not detect or that
+# changes nothing survives, and the source is restored.
+# parallel
 # timeout: 120
+# depends on: Makefile selftests/reference selftests/mutants
 . "$(dirname "$0")/../lib.sh"
 
 ktap_start 7
@@ -10,13 +12,13 @@ mutants=$PWD/build/reference/mutants
 tree=$PWD/$tmp/tree
 cc="cc -O1 -fPIC"
 
-# The library as the Makefile builds it for `make mutants`, in small
+# A minimal version of the library as the Makefile builds it for `make mutants`
 make_tree()
 {
 	local out=$tree/build/mutants
 
-	mkdir -p "$out/selftests/unit" "$tree/userspace/trace" "$tree/selftests/mutants"
-	cp "$tmp/lib.c" "$tree/userspace/trace/lib.c"
+	mkdir -p "$out/selftests/unit" "$tree/userspace/format" "$tree/selftests/mutants"
+	cp "$tmp/lib.c" "$tree/userspace/format/lib.c"
 	printf '#!/bin/sh\nexec %s "$@"\n' "$cc" >"$out/cc"
 	chmod +x "$out/cc"
 	$cc -finstrument-functions -shared -Wl,-soname,libgotrace.so \
@@ -67,35 +69,36 @@ int main(void)
 }
 SOURCE
 
-# PLACE LAST PATTERN...: the closing line of the mutants at the place, and lines that are to be there
+# PLACE LAST PATTERN...: checks the closing line for the mutants at PLACE, and that other lines
+# match
 planted()
 {
 	local place=$1 last=$2 pattern
 	shift 2
 
-	(cd "$tree" && "$mutants" -j 1 --only "userspace/trace/lib.c:$place") >"$tmp/out" 2>&1
+	(cd "$tree" && "$mutants" -j 1 --only "userspace/format/lib.c:$place") >"$tmp/out" 2>&1
 	tail -n 1 "$tmp/out" | grep -qxF "$last" || { cat "$tmp/out"; return 1; }
 	for pattern; do
 		grep -qxF "$pattern" "$tmp/out" || { cat "$tmp/out"; return 1; }
 	done
 }
 
-try "the small tree is built" make_tree
-try "a mistake in a static function is caught" planted 7:arithmetic \
+try "the small tree builds" make_tree
+try "a mutant in a static function is caught" planted 7:arithmetic \
 	"1 mutants, 1 caught, 0 survived, 0 did not compile (100.0 %)"
-try "a mistake that changes nothing survives" planted 12:boundary \
+try "an equivalent mutant survives" planted 12:boundary \
 	"1 mutants, 0 caught, 1 survived, 0 did not compile (0.0 %)" \
-	"userspace/trace/lib.c:12: if (a < b) -> if (a <= b) [boundary]"
-try "a loop without an end is caught" planted 21:equal \
+	"userspace/format/lib.c:12: if (a < b) -> if (a <= b) [boundary]"
+try "an endless loop is caught" planted 21:equal \
 	"1 mutants, 1 caught, 0 survived, 0 did not compile (100.0 %)"
-try "a function that no test calls is named" planted 28:constant \
+try "a function without a test is reported" planted 28:constant \
 	"1 mutants, 0 caught, 1 survived, 0 did not compile (0.0 %)" \
 	"	no unit test calls unseen"
-printf '%s\n\t%s\n' "userspace/trace/lib.c: if (a < b) -> if (a <= b)" "of equal ones either is the larger" \
+printf '%s\n\t%s\n' "userspace/format/lib.c: if (a < b) -> if (a <= b)" "of equal ones either is the larger" \
 	>"$tree/selftests/mutants/accepted"
 try "a survivor is printed with its reason" planted 12:boundary \
 	"1 mutants, 0 caught, 1 survived, 0 did not compile (0.0 %)" \
 	"	accepted: of equal ones either is the larger"
-try "the source is as before, and nothing is left behind" bash -c \
-	'cmp "$1/lib.c" "$2/userspace/trace/lib.c" && ! ls -d "$2"/build/mutants/work-* 2>/dev/null' - "$tmp" "$tree"
+try "the source is restored, and no other file is left" bash -c \
+	'cmp "$1/lib.c" "$2/userspace/format/lib.c" && ! ls -d "$2"/build/mutants/work-* 2>/dev/null' - "$tmp" "$tree"
 ktap_end

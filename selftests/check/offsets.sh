@@ -1,12 +1,12 @@
 #!/bin/bash
-# Struct offsets of the runtime: the table against the DWARF of programs (as Go's reader reads it), and
-# programs whose debug info was stripped, split off, or damaged.
-# beside others
+# Tests struct offsets of the runtime: the built-in table against the DWARF of programs (as Go's
+# reader parses it), and programs whose debug info is stripped, split off or corrupt.
+# parallel
 . "$(dirname "$0")/../lib.sh"
 
-table_has() # GO: its row is what DWARF says of a program of it; members in the order of OFFSETS
+table_has() # GO: its row equals the DWARF of a program built with it; members in the order of OFFSETS
 {
-	build/reference/offsets member userspace/target/offsets.h "build/targets/$1/tiny" \
+	build/reference/offsets member userspace/target/infer/offsets.h "build/targets/$1/tiny" \
 		>"$tmp/dwarf" || return 1
 	table_row "$1" >"$tmp/table" || return 1
 	# Without a coroutine the program has no runtime.coro.
@@ -14,7 +14,7 @@ table_has() # GO: its row is what DWARF says of a program of it; members in the 
 	[ "$(wc -l <"$tmp/table")" -ge 28 ] && diff "$tmp/dwarf" "$tmp/table"
 }
 
-table_row() # GO: "ID value" a line, of the row that has it
+table_row() # prints one line "ID value" per member of the row
 {
 	awk -v release="${1#go}" '
 		BEGIN { split(release, r, ".") }
@@ -31,16 +31,16 @@ table_row() # GO: "ID value" a line, of the row that has it
 					print substr($i, 6, length($i) - 6), value == "NO" ? -1 : value
 				}
 		}
-		END { exit !found }' userspace/target/offsets_table.c
+		END { exit !found }' userspace/target/layout/offsets_table.c
 }
 
-build_tiny() # FILE FLAGS...: with the judges' Go
+build_tiny() # FILE FLAGS...: with $ORACLE_GO
 {
-	(cd selftests/targets && CGO_ENABLED=0 GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" build -buildvcs=false \
+	(cd selftests/targets && CGO_ENABLED=0 GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" build -buildvcs=false \
 		-o "$OLDPWD/$1" "${@:2}" ./tiny)
 }
 
-offsets_of() # PROGRAM: what doctor says of where they come from
+offsets_of() # PROGRAM: the sources of the offsets, as doctor reports them
 {
 	local pid
 
@@ -49,7 +49,7 @@ offsets_of() # PROGRAM: what doctor says of where they come from
 	background+=("$pid")
 	wait_until 20 grep -q '^pid' "$tmp/tiny.out" || return 1
 	sleep 0.1	# the runtime's own goroutines
-	# What an earlier look at the program found is not asked for here.
+	# Ignore cached results of an earlier analysis.
 	rm -rf "$tmp/cache"
 	XDG_CACHE_HOME=$PWD/$tmp/cache $GOTRACE doctor -p $pid --json | jq -r '.checks[] | "\(.verdict) \(.what) \(.text)"' |
 		grep -E '^(ok|note|missing) (offsets|target) '
@@ -70,7 +70,7 @@ says() # PROGRAM TEXT...
 	done
 }
 
-silent_about() # TEXT: in what was said last
+silent_about() # TEXT: the last output does not contain TEXT
 {
 	grep -q '^ok offsets' "$tmp/says" && ! grep -F -- "$1" "$tmp/says"
 }
@@ -82,7 +82,7 @@ split_off() # moves debug info and symbols of $tmp/split into $tmp/split.debug
 		! readelf -SW "$tmp/split" | grep -qE '\.debug_info|\.symtab'
 }
 
-by_build_id() # the debug file in its place below the program's own root, which is not ours
+by_build_id() # the debug file at its path below the process's own root, which differs from the host's
 {
 	local id root=$tmp/root
 
@@ -96,7 +96,7 @@ by_build_id() # the debug file in its place below the program's own root, which 
 	says "$tmp/in-root" "DWARF" "debug file: /proc/" "/root/usr/lib/debug/.build-id/"
 }
 
-other_debug_file() # its checksum is not that of the link: as if it were not there
+other_debug_file() # its checksum differs from that of the link, so it must be ignored
 {
 	cp "$tmp/split.debug" "$tmp/right.debug" && printf x >>"$tmp/split.debug" &&
 		offsets_of "$tmp/split" >"$tmp/says"
@@ -105,11 +105,11 @@ other_debug_file() # its checksum is not that of the link: as if it were not the
 	! grep -F "debug file" "$tmp/says" && grep -qE '^(missing|ok) (offsets|target)' "$tmp/says"
 }
 
-damaged() # the section's first bytes: its compression header
+damaged() # overwrites the first bytes of the section, its compression header
 {
 	local at
 
-	cp "build/targets/$JUDGE_GO/tiny" "$tmp/damaged"
+	cp "build/targets/$ORACLE_GO/tiny" "$tmp/damaged"
 	at=$((16#$(readelf -SW "$tmp/damaged" | sed -n 's/.* \.debug_info *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')))
 	[ "$at" -gt 0 ] && printf 'damage damage damage' |
 		dd of="$tmp/damaged" bs=1 seek="$at" conv=notrunc status=none &&
@@ -118,20 +118,20 @@ damaged() # the section's first bytes: its compression header
 
 ktap_start
 for go in $TARGET_GOS; do
-	try "the table has $go's offsets" table_has "$go"
+	try "the table has the offsets of $go" table_has "$go"
 done
-try "a program with all it can have" says "build/targets/$JUDGE_GO/tiny" \
+try "a program with DWARF and symbols" says "build/targets/$ORACLE_GO/tiny" \
 	"DWARF" "the table of releases agree" "globals: symbol table"
-try "nothing to warn of" silent_about note
+try "no warning" silent_about note
 try "-ldflags=-w builds" build_tiny "$tmp/nodwarf" -ldflags=-w
-try "-ldflags=-w: the table, and its symbols" says "$tmp/nodwarf" "the table of releases" "symbol table"
+try "-ldflags=-w: the table and the symbols" says "$tmp/nodwarf" "the table of releases" "symbol table"
 try "-ldflags=-s builds" build_tiny "$tmp/stripped" -ldflags=-s
 try "-ldflags=-s: the table and machine code" says "$tmp/stripped" "machine code (" "the table of releases agree" \
 	"globals: machine code;"
 try "a program with a build id builds" build_tiny "$tmp/split" -ldflags=-B=0x0123456789abcdef0123
-try "its debug info is split off" split_off
-try "a debug file beside it, by its link" says "$tmp/split" "DWARF" "split.debug"
-try "one with another checksum is not taken" other_debug_file
-try "a debug file below its root, by its build id" by_build_id
-try "damaged DWARF is no source, and not ours to crash by" damaged
+try "the debug info is split off" split_off
+try "a debug file next to the program, by its link" says "$tmp/split" "DWARF" "split.debug"
+try "a debug file with another checksum is ignored" other_debug_file
+try "a debug file below the process's root, by its build ID" by_build_id
+try "corrupt DWARF is ignored without a crash" damaged
 ktap_end

@@ -1,12 +1,14 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 300
-# Each option of record does what the manual says, and every form of output is a trace that Go's reader
-# takes: formats, ticks, stdout, perf uprobes, no stacks, event sets, a started program, a replay.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Tests that each option of record does what the manual describes, and that every form of output is
+# a trace that Go's reader accepts: format versions, ticks, stdout, perf uprobes, no stacks, event
+# sets, a started program, a replay.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-# OPTIONS: records the running target for a moment
+# OPTIONS: records the running target briefly
 recorded()
 {
 	rm -f "$tmp/o.trace"
@@ -15,7 +17,7 @@ recorded()
 		[ "$(stat_of lost "$tmp/o.json")" = 0 ] && [ "$(stat_of events "$tmp/o.json")" -gt 1000 ]
 }
 
-format() # VERSION: the header says so
+format() # VERSION: the header has this version
 {
 	recorded --format-version "$1" && head -c 13 "$tmp/o.trace" | grep -q "go $1 trace"
 }
@@ -34,7 +36,7 @@ to_stdout()
 		build/gotrace check "$tmp/stdout.trace" && build/reference/validate "$tmp/stdout.trace"
 }
 
-deepest_stack() # frames, as Go's reader sees them
+deepest_stack() # in frames, according to Go's reader
 {
 	build/reference/validate "$tmp/o.trace" | sed -n 's/.*, deepest stack //p'
 }
@@ -45,21 +47,21 @@ perf_uprobes()
 		recorded --force-perf-uprobes && jq -e '.uprobe_multi == false' "$tmp/o.json"
 }
 
-# What is left are the stacks of one frame by which Go's tools name goroutines.
+# What remains are the stacks of one frame by which Go's tools name goroutines.
 without_stacks()
 {
 	recorded --no-stacks && [ "$(jq '.records_by_kind.stack // 0' "$tmp/o.json")" = 0 ] &&
 		[ "$(deepest_stack)" -le 1 ]
 }
 
-# The target has deeper ones, and of pingpong's outermost functions none is inlined.
+# The target has deeper stacks, and none of pingpong's outermost functions is inlined.
 shallow_stacks()
 {
 	recorded && [ "$(deepest_stack)" -gt 1 ] &&
 		recorded --stack-depth 1 && [ "$(deepest_stack)" -eq 1 ]
 }
 
-kinds() # CONDITION: of the last recording's records, by kind
+kinds() # CONDITION: on the records of the last recording by kind
 {
 	jq -e ".records_by_kind | $1" "$tmp/o.json"
 }
@@ -81,11 +83,11 @@ sweeping()
 		kinds 'keys | any(startswith("heap_")) | not'
 }
 
-kernels_side() # the rest of it is judged by check/kernel.sh
+has_kernel_events() # check/kernel.sh tests the rest
 {
 	local threads
 
-	threads=$(ls "/proc/$TARGET_PID/task" | wc -l)
+	threads=$(find "/proc/$TARGET_PID/task" -mindepth 1 -maxdepth 1 | wc -l)
 	recorded --events kernel && kinds ".thread >= $threads and .cpu_on > 0 and .cpu_off > 0" &&
 		kinds '.sys_enter > 0 and .sys_exit > 0 and .waking > 0' &&
 		kinds 'keys | any(startswith("fault_") or startswith("gc_")) | not' &&
@@ -93,13 +95,13 @@ kernels_side() # the rest of it is judged by check/kernel.sh
 		kinds 'keys | any(startswith("cpu_") or . == "thread") | not'
 }
 
-# A kernel that was built without BTF: the default goes without set kernel, and says so.
+# A kernel built without BTF: the default events omit the set kernel, with a message.
 without_btf()
 {
 	local hidden="mount -t tmpfs none /sys/kernel/btf && exec"
 
 	unshare --mount sh -c "$hidden $GOTRACE record -p $TARGET_PID -d 200ms -o $tmp/o.trace" 2>"$tmp/err" &&
-		cat "$tmp/err" && grep -q 'without set kernel: .*CONFIG_DEBUG_INFO_BTF' "$tmp/err" &&
+		cat "$tmp/err" && grep -q 'without event set kernel: .*CONFIG_DEBUG_INFO_BTF' "$tmp/err" &&
 		check_trace "$tmp/o.trace" || return 1
 	unshare --mount sh -c "$hidden $GOTRACE record -p $TARGET_PID -d 200ms --events kernel \
 		-o $tmp/none.trace" 2>"$tmp/err"
@@ -122,29 +124,37 @@ probes_of_a_process()
 
 doctor_of_a_process()
 {
-	$GOTRACE doctor -p "$TARGET_PID" >"$tmp/doctor" && grep -q 'agree with its memory' "$tmp/doctor"
+	$GOTRACE doctor -p "$TARGET_PID" >"$tmp/doctor" && grep -q 'verified in its memory' "$tmp/doctor"
 }
 
-# The records, replayed, make the same file to the byte.
-replayed()
+# A replay of the records produces the same file, byte for byte.
+replayed() # OPTION VERB
 {
-	recorded --raw "$tmp/o.raw" && $GOTRACE sequence "$tmp/o.raw" -o "$tmp/again.trace" &&
+	recorded "$1" "$tmp/o.raw" && $GOTRACE "$2" "$tmp/o.raw" -o "$tmp/again.trace" &&
 		cmp "$tmp/o.trace" "$tmp/again.trace"
 }
 
-# From its first moment: main.main's own goroutine is created in the trace, nothing is lost.
+# --raw and sequence, the former names, are accepted but not listed in --help.
+former_names()
+{
+	replayed --raw sequence && $GOTRACE sequence --help | cmp - <($GOTRACE replay --help) &&
+		$GOTRACE record --help | grep -q -- --save-input && $GOTRACE --help | grep -q '^  replay ' &&
+		! { $GOTRACE record --help; $GOTRACE --help; } | grep -e '--raw' -e sequence
+}
+
+# Recorded from the start: the goroutine of main.main is created in the trace, and nothing is lost.
 started() # ARGUMENTS
 {
 	rm -f "$tmp/o.trace"
 	timeout 60 $GOTRACE record -o "$tmp/o.trace" --stats "$tmp/o.json" "$@" \
-		-- build/targets/"$JUDGE_GO"/tiny -duration 300ms &&
+		-- build/targets/"$ORACLE_GO"/tiny -duration 300ms &&
 		check_trace "$tmp/o.trace" && [ "$(stat_of repairs "$tmp/o.json")" = 0 ] &&
 		build/reference/summary "$tmp/o.trace" | grep -q runtime.main
 }
 
-started_and_gone() # over before the first snapshot
+started_and_gone() # exits before the first snapshot
 {
-	timeout 60 $GOTRACE record -o "$tmp/o.trace" -- build/targets/"$JUDGE_GO"/tiny -duration 1ms &&
+	timeout 60 $GOTRACE record -o "$tmp/o.trace" -- build/targets/"$ORACLE_GO"/tiny -duration 1ms &&
 		check_trace "$tmp/o.trace"
 }
 
@@ -173,7 +183,7 @@ by_sigterm()
 		check_trace "$tmp/term.trace"
 }
 
-# Of another user's process, too: nothing more than the three that README.md names.
+# Also for a process of another user: no more than the three capabilities that README.md lists.
 three_capabilities()
 {
 	local caps=-all,+bpf,+perfmon,+sys_ptrace
@@ -186,34 +196,35 @@ three_capabilities()
 }
 
 ktap_start
-start_target pingpong "$JUDGE_GO" -duration 60s -rate 5000 -procs 2 || exit 1
+start_target pingpong "$ORACLE_GO" -duration 60s -rate 5000 -procs 2 || exit 1
 tell_target start
 for version in 1.22 1.23 1.25 1.26; do
 	try "format $version" format $version
 done
 try "a tick of 64 ns makes a smaller file" smaller_tick
 try "to stdout" to_stdout
-try "a default name, and -p without a verb" by_default_name
+try "a default file name, and -p without a verb" by_default_name
 try "perf uprobes" perf_uprobes
 try "no stacks" without_stacks
 try "stacks of one frame" shallow_stacks
-try "a replay makes the same file" replayed
+try "a replay produces the same file" replayed --save-input replay
+try "the former names of the option and the verb" former_names
 try "two recorders at once" two_recorders
-try "SIGTERM ends it well" by_sigterm
+try "SIGTERM ends a recording normally" by_sigterm
 try "probes of a process" probes_of_a_process
 try "three capabilities are enough" three_capabilities
 try "doctor of a process" doctor_of_a_process
 kill "$TARGET_PID"
-start_target selftrace "$JUDGE_GO" -duration 60s || exit 1 # it makes system calls and collects
+start_target selftrace "$ORACLE_GO" -duration 60s || exit 1 # it makes system calls and collects garbage
 tell_target start && sleep 0.3
 try "goroutines and Ps only" only_sched
 try "no system calls" sched_and_gc
-try "sweeping only when asked for" sweeping
-try "the kernel's side, and page faults" kernels_side
+try "sweeping only on request" sweeping
+try "kernel events and page faults" has_kernel_events
 try "a kernel without BTF" without_btf
 kill "$TARGET_PID"
 try "a started program" started
 try "a started program, old format" started --format-version 1.22
-try "a started program that is soon over" started_and_gone
+try "a started program that exits immediately" started_and_gone
 try "no such program" no_program
 ktap_end

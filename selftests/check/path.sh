@@ -1,6 +1,8 @@
 #!/bin/bash
-# `gotrace path` finds who made a goroutine wait: in a chain of waits that is known in advance
-# (selftests/targets/chain), with the kernel's side and by Go's events alone; and each moment is told once.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Tests `gotrace path`, which finds what a goroutine waited for: on a chain of waits that is known
+# in advance (selftests/targets/chain), with kernel events and with Go events only. Each moment is
+# reported exactly once.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -13,7 +15,7 @@ goroutine_of() # FUNCTION TRACE
 		jq -er --arg f "$1" '[.goroutines[] | select(.name == $f)][0].id'
 }
 
-# PATH.json: no gap, nothing twice, and the summary adds up to the window
+# PATH.json: has no gap and no overlap, and the summary adds up to the window
 is_whole='
 	def ns: .to_ns - .from_ns;
 	(.segments[0].from_ns == .from_ns) and (.segments[-1].to_ns == .to_ns) and
@@ -24,10 +26,11 @@ is_whole='
 
 whole() # FILE
 {
-	jq -e ". as \$path | $is_whole" "$1" >/dev/null || { echo "$1 is not whole"; return 1; }
+	jq -e ". as \$path | $is_whole" "$1" >/dev/null || { echo "$1 has a gap, an overlap or a wrong sum"; return 1; }
 }
 
-# The time of what fits a condition, in shares of what it should be: FILE CONDITION EXPECTED LEAST MOST
+# FILE CONDITION EXPECTED LEAST MOST: the time of the segments that match CONDITION, as a share of
+# EXPECTED, is within LEAST and MOST
 share()
 {
 	local share
@@ -45,17 +48,19 @@ chain_is_recorded() # GO EVENTS
 		whole "$tmp/path.json"
 }
 
-took() # WHAT: as the target has measured it
+took() # WHAT: its duration as measured by the target
 {
 	jq -er ".$1" "$tmp/chain.done"
 }
 
-# What runs, or could, is the burning one's, however often others take its core away.
+# Running and runnable time belongs to the CPU-bound goroutine, however often other tasks preempt
+# it.
 RUNS='(.kind == "on-CPU" or .kind == "running" or .kind == "kernel-runnable" or .kind == "Go-runnable" or
 	.kind == "throttled")'
 
-# What the runtime and a busy machine do in between is the one's who then cannot go on: so what burns is measured
-# together, too. The kernel's time of a read is shorter than the program's by how long it then waits for a core.
+# Time that the runtime and a busy machine add in between counts for the goroutine that cannot
+# continue, so the CPU-bound parts are compared as a sum. The kernel's time of a read is shorter
+# than the program's by the time that the thread then waits for a CPU.
 with_kernel()
 {
 	local path=$tmp/path.json holder='.function == "main.holder" and .syscall == null'
@@ -84,40 +89,40 @@ without_kernel()
 		share "$path" '.kind == "syscall"' "$(took read_ns)" 0.8 1.1
 }
 
-# Who sends over TCP on this machine wakes the reader itself, in a soft interrupt of its own.
+# Loopback TCP: the sender itself wakes the reader, from a softirq on the sender's thread.
 over_loopback()
 {
 	local path=$tmp/path.json
 
-	record_target latency "$JUDGE_GO" "--events $GO_ONLY,kernel" -case socket -duration 500ms &&
+	record_target latency "$ORACLE_GO" "--events $GO_ONLY,kernel" -case socket -duration 500ms &&
 		build/gotrace path --goroutine "$(goroutine_of main.pipeReader "$RECORDED")" --json "$RECORDED" \
 			>"$path" && whole "$path" || return 1
 	share "$path" '.function == "main.socketWriter"' "$(jq '.to_ns - .from_ns' "$path")" 0.5 1
 }
 
-# All on one core, beside a process that takes it away again and again.
+# All on one CPU, next to a process that repeatedly preempts the target.
 core_is_held()
 {
-	local hog path=$tmp/path.json status
+	local competitor path=$tmp/path.json status
 
-	# shellcheck disable=SC2016 # it is the other bash's
 	taskset -c 0 chrt -f 1 bash -c 'exec {never}<> <(:)
 		while :; do
 			for ((i = 0; i < 10000; i++)); do :; done
 			read -rt 0.005 -u $never
 		done' &
-	hog=$!
-	background+=("$hog")
-	(taskset -p -c 0 $BASHPID && chain_is_recorded "$JUDGE_GO" $GO_ONLY,kernel)
+	competitor=$!
+	background+=("$competitor")
+	(taskset -p -c 0 $BASHPID && chain_is_recorded "$ORACLE_GO" $GO_ONLY,kernel)
 	status=$?
-	kill -KILL "$hog"
-	wait "$hog" 2>/dev/null
+	kill -KILL "$competitor"
+	wait "$competitor" 2>/dev/null
 	[ $status -eq 0 ] || return 1
-	share "$path" ".kind == \"kernel-runnable\" and .process_id == $hog" \
+	share "$path" ".kind == \"kernel-runnable\" and .process_id == $competitor" \
 		"$(jq '[.segments[] | select(.kind == "kernel-runnable") | .to_ns - .from_ns] | add' "$path")" 0.2 1
 }
 
-# With perf's events, too, it is known who else had the core, of each wait for one; all else stays as it was.
+# With perf's events, each wait for a CPU also shows which other task ran there; the rest is
+# unchanged.
 joined_with_perf()
 {
 	local perf status
@@ -125,7 +130,7 @@ joined_with_perf()
 	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" >"$tmp/perf.out" 2>&1 </dev/null &
 	perf=$!
 	background+=("$perf")
-	wait_until 20 test -s "$tmp/perf.data" && sleep 0.5 && chain_is_recorded "$JUDGE_GO" $GO_ONLY,kernel
+	wait_until 20 test -s "$tmp/perf.data" && sleep 0.5 && chain_is_recorded "$ORACLE_GO" $GO_ONLY,kernel
 	status=$?
 	kill -INT "$perf"
 	wait "$perf"
@@ -143,7 +148,8 @@ times_by_kind() # FILE
 		"\(.[0].kind) \(.[0].goroutine) \(map(.to_ns - .from_ns) | add)"' "$1"
 }
 
-# A goroutine's own time on its path is what `gotrace latency` has of it, to the nanosecond: PATH.json LATENCY.json
+# PATH.json LATENCY.json: a goroutine's own time on its path matches `gotrace latency`, exact to the
+# nanosecond
 agrees()
 {
 	jq -e --slurpfile latency "$2" '
@@ -154,12 +160,12 @@ agrees()
 		own(["kernel-runnable"]) == $g.kernel_runnable_ns and own(["throttled"]) == $g.throttled_ns' "$1"
 }
 
-# Any goroutine of a program that does everything there is, in any part of its time.
+# Any goroutine of a program with all kinds of events, in any part of its time.
 all_goroutines()
 {
 	local id from to all=0 other=0
 
-	record_target selftrace "$JUDGE_GO" "--events $GO_ONLY,kernel" -duration 700ms &&
+	record_target selftrace "$ORACLE_GO" "--events $GO_ONLY,kernel" -duration 700ms &&
 		build/gotrace latency --goroutines --json "$RECORDED" >"$tmp/latency.json" || return 1
 	for id in $(build/gotrace goroutines --all --json "$RECORDED" | jq '.goroutines[].id' | shuf -n 40 \
 			--random-source=<(yes)); do
@@ -175,17 +181,18 @@ all_goroutines()
 			jq -e --argjson from "$from" --argjson to "$to" '.from_ns == $from and .to_ns == $to' \
 				"$tmp/part.json" >/dev/null || { echo "goroutine $id @$from @$to"; return 1; }
 	done
-	# But for a system call that a signal cut short, which is one wait here.
-	echo "$other of $all are not as gotrace latency has them"
+	# Except for a system call that a signal interrupted, which is a single wait here.
+	echo "$other of $all differ from gotrace latency"
 	[ $all -eq 40 ] && [ $other -le 2 ]
 }
 
-# From the middle of a trace of several generations, by its index: the same, but for what only the part before has.
+# From the middle of a trace of several generations, with an index: the same output, except for what
+# only the part before contains.
 by_an_index()
 {
 	local id told from count=0
 
-	record_target selftrace "$JUDGE_GO" "--events $GO_ONLY,kernel" -duration 2500ms &&
+	record_target selftrace "$ORACLE_GO" "--events $GO_ONLY,kernel" -duration 2500ms &&
 		cp "$RECORDED" "$tmp/indexed.trace" && build/gotrace index "$tmp/indexed.trace" || return 1
 	for from in 1.5s 2.2s; do
 		for id in $(build/gotrace goroutines --all --json "$RECORDED" | jq '.goroutines[] |
@@ -198,7 +205,7 @@ by_an_index()
 				jq '.segments | del(.[] | .function, .by_function, .reason, .cause)' "$tmp/path.json" \
 					>"$tmp/$(basename "$trace" .trace).told"
 			done
-			[ $told -eq 0 ] || { grep -q 'is not there then' "$tmp/err" && continue; cat "$tmp/err"; return 1; }
+			[ $told -eq 0 ] || { grep -q 'does not exist in the requested time' "$tmp/err" && continue; cat "$tmp/err"; return 1; }
 			same_text "$tmp/selftrace.told" "$tmp/indexed.told" || { echo "goroutine $id"; return 1; }
 			count=$((count + 1))
 		done
@@ -222,31 +229,31 @@ refusals()
 			grep -q "$text" "$tmp/err"
 	}
 	fails 1 'there is no goroutine 987654321' --goroutine 987654321 "$trace" &&
-		fails 1 'goroutine [0-9]* is not there then' --goroutine "$FIRST" --from 500s "$trace" &&
-		fails 2 'no FILE given' --goroutine 1 && fails 2 'no --goroutine ID given' "$trace" &&
-		fails 2 'not a goroutine ID, which is a number' --goroutine main "$trace" &&
-		fails 2 'from is not before --to' --goroutine 1 --from 2s --to 1s "$trace" &&
+		fails 1 'goroutine [0-9]* does not exist in the requested time' --goroutine "$FIRST" --from 500s "$trace" &&
+		fails 2 'missing argument FILE' --goroutine 1 && fails 2 'missing option --goroutine ID' "$trace" &&
+		fails 2 'invalid goroutine ID .*: expected a number' --goroutine main "$trace" &&
+		fails 2 'from must be before --to' --goroutine 1 --from 2s --to 1s "$trace" &&
 		head -c 5000 "$trace" >"$tmp/cut.trace" && fails 1 'cut.trace' --goroutine 1 "$tmp/cut.trace"
 }
 
 for_people()
 {
 	build/gotrace path --goroutine "$FIRST" "$tmp/chain.trace" >"$tmp/out" 2>"$tmp/err" && cat "$tmp/out" &&
-		grep -q "^g$FIRST main.first: " "$tmp/out" && grep -q '^who made it wait:$' "$tmp/out" &&
+		grep -q "^g$FIRST main.first: " "$tmp/out" && grep -q '^causes:$' "$tmp/out" &&
 		grep -q 'Go-blocked  *g[0-9]* main.holder, .*sleep, ended by timer$' "$tmp/out" &&
 		grep -q 'on-CPU  *g[0-9]* main.waker' "$tmp/out"
 }
 
 ktap_start
 for go in $TARGET_GOS; do
-	try "$go: by Go's events alone" without_kernel "$go"
-	try "$go: with the kernel's side" with_kernel "$go"
+	try "$go: with Go events only" without_kernel "$go"
+	try "$go: with kernel events" with_kernel "$go"
 done
-try "as lines for people" for_people
-try "what cannot be" refusals
-try "over TCP on this machine" over_loopback
-try "another process has the core" core_is_held
-try "joined with what perf has seen" joined_with_perf
-try "each moment is told once" all_goroutines
-try "by an index" by_an_index
+try "text output" for_people
+try "rejected arguments" refusals
+try "TCP over loopback" over_loopback
+try "another process holds the CPU" core_is_held
+try "merged with perf events" joined_with_perf
+try "each moment is reported once" all_goroutines
+try "with an index" by_an_index
 ktap_end

@@ -1,7 +1,9 @@
 #!/bin/bash
-# perf.data: every event of the scheduler as `perf script` has it, in each way that perf records; and what
-# is cut or is no perf.data is refused in one line, by the reader with sanitizers.
-# beside others
+# Tests the reader of perf.data: every scheduler event matches `perf script`, in each way that perf
+# records. Truncated files and other files are rejected in one line, by the reader built with
+# sanitizers.
+# parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/perfdata
 . "$(dirname "$0")/../lib.sh"
 
 built()
@@ -13,7 +15,7 @@ built()
 work='for i in 1 2 3 4 5 6 7 8 9; do (printf "a (9) name=" >/proc/self/comm; sleep 0.01) & done; wait
 	for i in $(seq 60); do /bin/true; done'
 
-# FILE ARGUMENT...: perf's arguments; of a pipe the output becomes the file
+# FILE ARGUMENT...: runs perf with the arguments; the output of a pipe becomes FILE
 record()
 {
 	local file=$1
@@ -25,14 +27,14 @@ record()
 	esac || { cat "$tmp/perf.err"; return 1; }
 }
 
-# What perf script prints of other events than these has no common form.
+# perf script prints other events in varying forms.
 without_strange_fields()
 {
 	awk '$5 !~ /^sched_(switch|process_fork|process_exit|waking|wakeup|wakeup_new|migrate_task|stat_.*)$/ {
 			$0 = $1 " " $2 " " $3 " " $4 " " $5 } { print }'
 }
 
-# FILE: sets EVENTS. Of one time, perf script has an order of its own.
+# FILE: sets EVENTS. perf script orders events of the same time in its own way.
 same_events()
 {
 	timeout 120 perf script -F pid,tid,cpu,time,event,trace --ns -i "$1" 2>"$tmp/script.err" |
@@ -45,7 +47,8 @@ same_events()
 	[ "$EVENTS" -gt 50 ]
 }
 
-# CLOCK WORD ARGUMENT...: perf's arguments, the clock it should be, and a word of what the file is called
+# CLOCK WORD ARGUMENT...: perf's arguments, the expected clock, and a word of the expected
+# description of the file
 recorded()
 {
 	local clock=$1 word=$2
@@ -58,25 +61,25 @@ recorded()
 
 losses()
 {
-	local told
+	local lost
 
 	record "$tmp/lossy.data" record -a -m 1 -e 'sched:*' -e 'raw_syscalls:*' || return 1
 	same_events "$tmp/lossy.data" || return 1
-	told=$(perf script -D -i "$tmp/lossy.data" 2>/dev/null | awk '
+	lost=$(perf script -D -i "$tmp/lossy.data" 2>/dev/null | awk '
 		sub(/.*PERF_RECORD_LOST: .*lost:/, "") { records += $1 }
 		sub(/.*PERF_RECORD_LOST_SAMPLES: .*lost samples *:/, "") { samples += $1 }
 		END { print (records > samples ? records : samples) + 0 }')
-	[ "$told" -gt 0 ] &&
-	[ "$(sed -n 's/^# .* events, \([0-9]*\) lost,.*/\1/p' "$tmp/printed")" = "$told" ] || {
+	[ "$lost" -gt 0 ] &&
+	[ "$(sed -n 's/^# .* events, \([0-9]*\) lost,.*/\1/p' "$tmp/printed")" = "$lost" ] || {
 		tail -n 1 "$tmp/printed"
-		echo "perf script: $told lost"
+		echo "perf script: $lost lost"
 		return 1
 	}
 }
 
-# --- files that perf of another time wrote, made of one of today's
+# --- files of other perf releases, derived from one of the installed release
 
-number() # FILE OFFSET: of 8 bytes
+number() # FILE OFFSET: reads 8 bytes
 {
 	od -An -v -tu8 -j "$2" -N 8 "$1" | tr -d ' '
 }
@@ -86,7 +89,7 @@ bytes() # NUMBER SIZE: little-endian
 	local i
 
 	for ((i = 0; i < $2; i++)); do
-		printf "\\x$(printf %02x $((($1 >> 8 * i) & 255)))"
+		printf %b "\\x$(printf %02x $((($1 >> 8 * i) & 255)))"
 	done
 }
 
@@ -95,8 +98,8 @@ patch() # FILE OFFSET NUMBER SIZE
 	bytes "$3" "$4" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-# FILE SIZE: its attributes shortened to so many bytes, as an older perf's, at the file's end; a `perf
-# script` of today reads that
+# FILE SIZE: moves the attributes to the end of the file, shortened to SIZE bytes each as an older
+# perf writes them; the installed `perf script` reads that
 with_attributes_of()
 {
 	local file=$1 size=$2 entry count at end i
@@ -129,7 +132,7 @@ other_ages()
 	done
 }
 
-# No sections but the formats and the version: those behind it are not there.
+# Only the format and version sections: the headers of the other features are absent.
 few_sections()
 {
 	cp "$tmp/small.data" "$tmp/few.data"
@@ -137,9 +140,9 @@ few_sections()
 	same_events "$tmp/few.data"
 }
 
-# --- what is no good file
+# --- invalid files
 
-# FILE: one line, and status 1
+# FILE: one line, and exit status 1
 refused()
 {
 	timeout 20 build/san/selftests/perfdata "$1" - >"$tmp/out" 2>"$tmp/err"
@@ -149,7 +152,7 @@ refused()
 	}
 }
 
-# FILE PLACES: where its sections begin and end, and what cuts it into so many parts of one size
+# FILE PLACES: prints the offsets of its section boundaries, and of PLACES equal parts
 places_in()
 {
 	local table i size
@@ -190,7 +193,7 @@ cut_anywhere() # FILE PLACES
 	[ $n -gt "$2" ]
 }
 
-# A pipe's output may end behind any record; anywhere else it is cut.
+# The output of a pipe may end after any record; anywhere else it is truncated.
 cut_pipe()
 {
 	local size place good=0
@@ -216,7 +219,7 @@ by_stdin()
 file_by_stdin()
 {
 	! cat "$tmp/small.data" | build/san/selftests/perfdata - 2>"$tmp/err" &&
-		grep "give its name" "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+		grep "pass its name" "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ]
 }
 
 not_a_file()
@@ -226,7 +229,7 @@ not_a_file()
 
 total=0
 ktap_start
-try "built" built
+try "the reader builds" built
 try "perf sched record -k CLOCK_MONOTONIC" recorded 1 "" sched record -k CLOCK_MONOTONIC
 mv "$tmp/perf.data" "$tmp/small.data"
 try "compressed" recorded 1 zstd sched record -k CLOCK_MONOTONIC -z
@@ -239,29 +242,29 @@ mv "$tmp/perf.data" "$tmp/pipe.data"
 try "to a pipe, compressed" recorded 1 "zstd, pipe" sched record -k CLOCK_MONOTONIC -z -o -
 try "from stdin" by_stdin
 try "a file from stdin is refused" file_by_stdin
-try "one event, without ids" recorded -1 "" record -e sched:sched_switch
+try "one event, without IDs" recorded -1 "" record -e sched:sched_switch
 try "callchains" recorded 1 "" sched record -k CLOCK_MONOTONIC -g
 try "stacks and registers" recorded -1 "" record -a --call-graph dwarf -e sched:sched_switch
-try "a thread at a time" recorded -1 "" record --per-thread -e sched:sched_switch,sched:sched_waking
-try "all of sched, and others" recorded -1 "" record -a \
+try "one thread at a time" recorded -1 "" record --per-thread -e sched:sched_switch,sched:sched_waking
+try "all sched events, and others" recorded -1 "" record -a \
 	-e 'sched:*,cpu-clock,page-faults,syscalls:sys_enter_openat'
 try "a group, with its counters" recorded -1 "" record -a -e '{sched:sched_switch,cpu-clock}:S'
-try "addresses, cgroups, name spaces" recorded -1 "" record -a -d --all-cgroups --namespaces \
+try "addresses, cgroups, namespaces" recorded -1 "" record -a -d --all-cgroups --namespaces \
 	-e sched:sched_switch,sched:sched_stat_runtime
 try "losses are counted" losses
-try "attributes of older perfs" other_ages
+try "attributes of older perf releases" other_ages
 try "few sections" few_sections
-try "no event of the scheduler" bash -c "perf record -o $tmp/no.data -e cpu-clock true &&
+try "no scheduler event" bash -c "perf record -o $tmp/no.data -e cpu-clock true &&
 	! build/san/selftests/perfdata $tmp/no.data 2>$tmp/err && grep 'none of its .* samples' $tmp/err"
 perf record --threads -o "$tmp/folder" -e sched:sched_switch true >/dev/null 2>&1
 try "a folder" not_a_file "record without --threads" "$tmp/folder"
-try "a folder's file" not_a_file "record without --threads" "$tmp/folder/data"
-try "no perf.data" not_a_file "it does not begin as one" Makefile
+try "a file of a folder" not_a_file "record without --threads" "$tmp/folder/data"
+try "not a perf.data file" not_a_file "not a perf.data file" Makefile
 CUTS=0
-try "cut at every section, and at 200 places between" cut_anywhere "$tmp/small.data" 200
+try "truncated at every section, and at 200 places in between" cut_anywhere "$tmp/small.data" 200
 note "$CUTS places"
-try "cut while compressed" cut_anywhere "$tmp/packed.data" 50
+try "truncated compressed data" cut_anywhere "$tmp/packed.data" 50
 note "$CUTS places"
-try "a pipe's output cut at 100 places" cut_pipe "$tmp/pipe.data"
+try "the output of a pipe, truncated at 100 places" cut_pipe "$tmp/pipe.data"
 note "$total events compared"
 ktap_end

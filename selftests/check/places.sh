@@ -1,18 +1,19 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 600
-# The recorder works wherever the program runs and however it was started: containers, deleted and
-# replaced programs, commands that execute the program in the end, children, re-exec. What it can't
-# record is refused by name.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Environments: the recorder works wherever the program runs and however it was started: containers,
+# deleted and replaced programs, commands that execute the program in the end, children, re-exec.
+# What it cannot record is rejected with the name of the reason.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-tiny=$PWD/build/targets/$JUDGE_GO/tiny
+tiny=$PWD/build/targets/$ORACLE_GO/tiny
 other=$PWD/build/targets/${TARGET_GOS##* }/tiny
 top=$PWD
 
 # --- processes
 
-# COMMAND...: starts it; the process that runs $program in the end, itself or below, is $PID
+# COMMAND...: starts it; sets PID to the process that finally runs $program, itself or a descendant
 start_somewhere()
 {
 	start_background "$@"
@@ -28,13 +29,15 @@ find_program() # PID
 	case $(readlink "/proc/$1/exe") in
 	*"$program"*) PID=$1; return 0 ;;
 	esac
+	# shellcheck disable=SC2013 # all PIDs are on one line
 	for child in $(cat "/proc/$1"/task/*/children 2>/dev/null); do
 		find_program "$child" && return 0
 	done
 	return 1
 }
 
-# [OPTION...]: the running $PID gives a good trace, whose threads are those that the host sees
+# [OPTION...]: recording the running $PID gives a valid trace, whose thread IDs are those of the
+# host
 recorded()
 {
 	rm -f "$tmp/x.trace"
@@ -106,7 +109,7 @@ in_memory_only()
 
 # --- commands
 
-# COMMAND...: what it executes is recorded from its first moment, and nobody else
+# COMMAND...: the Go program that it executes is recorded from the start, and no other process
 command_recorded()
 {
 	rm -f "$tmp/x.trace"
@@ -121,7 +124,7 @@ by_a_script()
 		command_recorded "$tmp/script" "$tiny" -duration 50ms
 }
 
-by_a_thread()	# that does not lead its process
+by_a_thread()	# that is not the thread group leader
 {
 	cat >"$tmp/thread.c" <<'END'
 #include <pthread.h>
@@ -139,7 +142,7 @@ END
 	cc -o "$tmp/thread" "$tmp/thread.c" -pthread && command_recorded "$tmp/thread" "$tiny" -duration 50ms
 }
 
-# A command that is seized gets its signals, and can be stopped and go on.
+# A traced command receives its signals, and can be stopped and continued.
 signals_reach_it()
 {
 	start_background $GOTRACE record -o "$tmp/x.trace" -- \
@@ -160,8 +163,9 @@ is_held() # the recorder has stopped $tiny at its exec
 		[ "$(readlink "/proc/$PID/exe")" = "$tiny" ] && grep -q '^State:.*t ' "/proc/$PID/status"
 }
 
-# kill -9 of the recorder while it holds the program: that goes on, with nothing left in it. It is held for some
-# milliseconds, which a busy machine may not let us see at the first try.
+# kill -9 of the recorder while it holds the program at its exec: the program continues, with no
+# breakpoint left in it. It is held for some milliseconds only, which a busy machine may not show at
+# the first attempt.
 killed_while_it_holds()
 {
 	for _ in 1 2 3 4 5; do
@@ -177,7 +181,7 @@ killed_while_it_holds()
 	return 1
 }
 
-refused() # PATTERN COMMAND...: one line on stderr that has it, exit status $want (1), no file
+refused() # PATTERN COMMAND...: one line on stderr matches, exit status $want (default 1), no file
 {
 	local pattern=$1 status
 	shift
@@ -190,7 +194,7 @@ refused() # PATTERN COMMAND...: one line on stderr that has it, exit status $wan
 		! ls "$tmp"/x.trace* >/dev/null 2>&1
 }
 
-# An ELF file of 84 bytes and some, for i386, that sleeps for good: pause(2).
+# A minimal ELF file (84 bytes of headers) for i386, that sleeps forever in pause(2).
 i386_program()
 {
 	printf '\x7fELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\x54\x80\4\x08\x34\0\0\0\0\0\0\0\0\0\0\0' &&
@@ -219,16 +223,16 @@ int main(void) { f(); pause(); }' >"$tmp/c-tiny.c"
 			$GOTRACE record -p "$PID" -o "$tmp/x.trace" && end_it
 }
 
-# As esbuild's are: stripped, and without what `go version -m` reads.
+# Like the releases of esbuild: stripped, and without what `go version -m` reads.
 without_build_information()
 {
 	objcopy --strip-all --remove-section .go.buildinfo "$tiny" "$tmp/bare-tiny" &&
 		! readelf -SW "$tmp/bare-tiny" | grep -q buildinfo &&
 		start_somewhere "$tmp/bare-tiny" -duration 60s && recorded &&
-		$GOTRACE doctor -p "$PID" --json | jq -e --arg go "$JUDGE_GO" '.target.go == $go' && end_it
+		$GOTRACE doctor -p "$PID" --json | jq -e --arg go "$ORACLE_GO" '.target.go == $go' && end_it
 }
 
-# SECTION NAME: a program that has the mark of another Go compiler
+# SECTION NAME: a program with the mark of another Go compiler
 of_another_compiler()
 {
 	echo "int mark[4] __attribute__((section(\"$1\"))); int tinygo_startTask; int main(void) { return mark[0]; }" |
@@ -238,7 +242,7 @@ of_another_compiler()
 		refused "programs built with $2 are not supported" $GOTRACE record -o "$tmp/x.trace" -- "$tmp/other"
 }
 
-without_sections()	# as packers leave programs
+without_sections()	# as packers produce them
 {
 	cp "$tiny" "$tmp/packed" && printf '\0\0\0\0\0\0\0\0' |
 		dd of="$tmp/packed" bs=1 seek=40 conv=notrunc status=none && printf '\0\0\0\0' |
@@ -254,7 +258,7 @@ for_arm64()
 
 # --- --follow
 
-follow() # ARGUMENT...: its messages in $tmp/follow.err
+follow() # ARGUMENT...: its messages go to $tmp/follow.err
 {
 	rm -f "$tmp"/f.trace*
 	timeout 90 $GOTRACE record --follow -o "$tmp/f.trace" "$@" 2>"$tmp/follow.err"
@@ -264,7 +268,7 @@ follow() # ARGUMENT...: its messages in $tmp/follow.err
 	return $status
 }
 
-good_files() # NUMBER: that many traces, FILE and FILE.PID..., all valid
+good_files() # NUMBER: expects so many traces, FILE and FILE.PID..., all valid
 {
 	local file n=0
 
@@ -281,9 +285,9 @@ children()
 		jq -e '.missed_ms > 0' "$tmp/f.json"
 }
 
-child_and_itself() # the first process's program has FILE when it is first
+child_and_itself() # the first program of the first process gets FILE
 {
-	follow -- sh -c "exec $top/build/targets/$JUDGE_GO/tiny -duration 300ms -exec $tmp/then" &&
+	follow -- sh -c "exec $top/build/targets/$ORACLE_GO/tiny -duration 300ms -exec $tmp/then" &&
 		grep -q "f.trace$" "$tmp/follow.err" && good_files 2
 }
 
@@ -303,7 +307,7 @@ ends_by_signal()
 	wait "$BACKGROUND_PID"
 	status=$?
 	cat "$tmp/background.out"
-	[ $status -eq 143 ] && good_files 2 # the shell's, to which it was passed on
+	[ $status -eq 143 ] && good_files 2 # of the shell, to which the signal was forwarded
 }
 
 by_duration()
@@ -311,33 +315,33 @@ by_duration()
 	follow -d 1s -- sh -c "$tiny -duration 6s & exec $tiny -duration 3s" && [ -e "$tmp/f.trace" ]
 }
 
-# A child in its parent's memory is not the parent: for uprobe_multi the kernel sees to that, with
-# perf uprobes the probes do.
+# A child that shares its parent's memory is not the parent: with uprobe_multi the kernel filters
+# it, with perf uprobes the probes do.
 shared_memory() # OPTIONS
 {
-	record_target spawn "$JUDGE_GO" "$1" && build/reference/truth "$RECORDED" "$tmp/spawn.done" || return 1
+	record_target spawn "$ORACLE_GO" "$1" && build/reference/truth "$RECORDED" "$tmp/spawn.done" || return 1
 	[ -z "$1" ] || [ "$(stat_of foreign_hits "$tmp/spawn.json")" -ge 240 ]
 }
 
 ktap_start
-try "all namespaces of its own, and a root in memory" in_a_container
+try "all namespaces unshared, and a root in a tmpfs" in_a_container
 try "a program on an overlay file system" on_an_overlay
 try "a deleted program" deleted
 try "a replaced program" replaced
 try "a program with two names, one deleted" hard_linked
-try "a program in memory only" in_memory_only
+try "a program in a memfd" in_memory_only
 program=tiny
 try "sh -c, exec" command_recorded sh -c "true; exec $tiny -duration 50ms"
 try "a chain of wrappers" command_recorded env A=1 nice -n 1 taskset -c 0 "$tiny" -duration 50ms
 try "a script" by_a_script
-try "a program in memory only, from its start" \
+try "a program in a memfd, from its start" \
 	command_recorded perl -MIO::Handle -e "$as_memfd" "$tiny" -duration 50ms
-try "a thread that execs" by_a_thread
-try "signals reach a command that is seized" signals_reach_it
-try "kill -9 of the recorder while it holds the program" killed_while_it_holds
+try "a non-leader thread that calls exec" by_a_thread
+try "signals reach a traced command" signals_reach_it
+try "kill -9 of the recorder at the program's exec" killed_while_it_holds
 try "a command that executes no Go program" refused 'executed no Go program.*--follow' \
 	$GOTRACE record -o "$tmp/x.trace" -- sh -c 'true; true'
-want=127 try "a command that is not there" refused 'no-such-program: no such program' \
+want=127 try "a missing command" refused 'no-such-program: no such program' \
 	$GOTRACE record -o "$tmp/x.trace" -- no-such-program
 try "a command for another machine" for_arm64
 try "a running 386 program" running_386
@@ -349,12 +353,12 @@ try "a program built with TinyGo" of_another_compiler .mark TinyGo
 try "--follow: children" children
 
 printf '#!/bin/sh\nexec %s -duration 4s\n' "$other" >"$tmp/then" && chmod +x "$tmp/then"
-try "--follow: what the program itself executes later" child_and_itself
-try "--follow: a running shell's children" of_a_running_shell
-try "--follow: SIGTERM ends all" ends_by_signal
-try "--follow: -d ends all" by_duration
+try "--follow: a program that the recorded process executes later" child_and_itself
+try "--follow: children of a running shell" of_a_running_shell
+try "--follow: SIGTERM ends all recordings" ends_by_signal
+try "--follow: -d ends all recordings" by_duration
 try "--follow: nothing to record" refused 'nothing was recorded: no Go program' \
 	$GOTRACE record --follow -o "$tmp/x.trace" -- sh -c 'true; true'
-try "children in its memory" shared_memory ""
-try "children in its memory, perf uprobes" shared_memory --force-perf-uprobes
+try "children that share memory" shared_memory ""
+try "children that share memory, perf uprobes" shared_memory --force-perf-uprobes
 ktap_end

@@ -1,6 +1,7 @@
 #!/bin/bash
-# What a recorder may still do once its probes are attached: what the manual's section PRIVILEGES says, no more.
-# beside others
+# Checks the privileges of a recorder after its probes are attached: exactly those in the manual's
+# section PRIVILEGES.
+# parallel
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -11,7 +12,7 @@ status_of() # PID KEY
 	awk -v key="$2:" '$1 == key { print $2 }' "/proc/$1/status"
 }
 
-sets_are() # PID CAPABILITIES: of each of its threads
+sets_are() # PID CAPABILITIES: for each of its threads
 {
 	local want task
 
@@ -45,16 +46,17 @@ of_a_process_in_folder_of_other()
 		[ ! -e "$tmp/other/one.trace.partial" ] &&
 		of_a_process "$tmp" $((PTRACE | FOLDER)) --stats "$tmp/other/stats.json" &&
 		jq -e .events "$tmp/other/stats.json" &&
-		of_a_process "$tmp" $((PTRACE | FOLDER)) --raw "$tmp/other/raw" && [ -s "$tmp/other/raw" ]
+		of_a_process "$tmp" $((PTRACE | FOLDER)) --save-input "$tmp/other/raw" && [ -s "$tmp/other/raw" ]
 }
 
-# The command has what this script has; its recorder gives up the rest when the libraries are open.
+# The command keeps the privileges of this script; its recorder drops the rest once the libraries
+# are open.
 of_a_command()
 {
 	local pid key
 
 	start_background $GOTRACE record -o "$tmp/command.trace" -- \
-		"build/targets/$JUDGE_GO/pingpong" -duration 3s -procs 1 -rate 1000
+		"build/targets/$ORACLE_GO/pingpong" -duration 3s -procs 1 -rate 1000
 	recorder_is_live && wait_until 20 sets_are "$BACKGROUND_PID" $((PTRACE | KILL))
 	sets_are "$BACKGROUND_PID" $((PTRACE | KILL)) || return 1
 	pid=$(pgrep -P "$BACKGROUND_PID" pingpong) || return 1
@@ -65,17 +67,17 @@ of_a_command()
 	wait "$BACKGROUND_PID" && build/gotrace check "$tmp/command.trace"
 }
 
-# A library that was deleted has no name any more, but /proc/PID/map_files has it.
+# A deleted library has no path any more, but /proc/PID/map_files refers to it.
 deleted_library_is_open() # PID of the recorder
 {
 	readlink "/proc/$1"/fd/* | grep -q '/libdeleted.so (deleted)$'
 }
 
-preload_deleted() # starts COMMAND with it; false if this machine has no C library to copy
+preload_deleted() # starts COMMAND with it; fails if this machine has no C library to copy
 {
 	local libc
 
-	libc=$(ldd "build/targets/$JUDGE_GO/cgo" | awk '/libpthread|libc\.so/ { print $3; exit }')
+	libc=$(ldd "build/targets/$ORACLE_GO/cgo" | awk '/libpthread|libc\.so/ { print $3; exit }')
 	[ -n "$libc" ] && cp "${libc/libc.so/libm.so}" "$tmp/libdeleted.so"
 }
 
@@ -84,7 +86,7 @@ deleted_library_of_a_process()
 	preload_deleted || return 1
 	mkfifo "$tmp/cgo.in"
 	exec {hold}<>"$tmp/cgo.in"
-	LD_PRELOAD=$PWD/$tmp/libdeleted.so "build/targets/$JUDGE_GO/cgo" <"$tmp/cgo.in" >"$tmp/cgo.out" 2>&1 &
+	LD_PRELOAD=$PWD/$tmp/libdeleted.so "build/targets/$ORACLE_GO/cgo" <"$tmp/cgo.in" >"$tmp/cgo.out" 2>&1 &
 	CGO_PID=$!
 	background+=("$CGO_PID")
 	wait_until 20 grep -q ready "$tmp/cgo.out" || return 1
@@ -95,11 +97,11 @@ deleted_library_of_a_process()
 }
 
 ktap_start
-start_target pingpong "$JUDGE_GO" -duration 60s -procs 2 -rate 1000 || exit 1
+start_target pingpong "$ORACLE_GO" -duration 60s -procs 2 -rate 1000 || exit 1
 tell_target start
-try "of a process" of_a_process "$tmp" $PTRACE
-try "with files in a folder of another user" of_a_process_in_folder_of_other
-try "of a command, which has all of its own" of_a_command
-try "a deleted library of a process is open" deleted_library_of_a_process
+try "recording a process" of_a_process "$tmp" $PTRACE
+try "recording into a folder of another user" of_a_process_in_folder_of_other
+try "recording a command, which keeps its privileges" of_a_command
+try "a deleted library of a process is accessible" deleted_library_of_a_process
 kill "$TARGET_PID"
 ktap_end

@@ -1,12 +1,12 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 120
-# gotrace's command line: --help of every verb, and whatever is wrong with it or with a file is said
-# in one clear line on stderr, with exit 1 (failed) or 2 (usage); no output is left half-written.
+# Tests gotrace's command line: --help of every verb. Errors in the arguments or in a file give one
+# clear line on stderr and exit status 1 (failed) or 2 (usage error); no partial output is left.
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
-# COMMAND...: sets status; what it prints is in $tmp/out and $tmp/err
+# COMMAND...: sets status; the output is in $tmp/out and $tmp/err
 run()
 {
 	timeout 30 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
@@ -14,7 +14,7 @@ run()
 	echo "exit $status: $(head -n 5 "$tmp/err")"
 }
 
-# STATUS PATTERN ARGUMENT...: one line on stderr that has PATTERN (extended regexp), none on stdout
+# STATUS PATTERN ARGUMENT...: one line on stderr matches PATTERN (extended regexp), stdout is empty
 refused()
 {
 	local want=$1 pattern=$2
@@ -25,7 +25,7 @@ refused()
 		grep -qE "^gotrace: .*($pattern)" "$tmp/err" && ! ls "$tmp"/x.* >/dev/null 2>&1
 }
 
-helps() # VERB: its own help, without a word on stderr
+helps() # VERB: its own help, nothing on stderr
 {
 	run $READER "$1" --help
 	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] &&
@@ -37,16 +37,16 @@ lists_verbs()
 {
 	run $READER --help
 	verbs=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out")
-	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -w <<<"$verbs")" -eq 13 ]
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$verbs" = "$(verbs_of READER)" ] && [ -n "$verbs" ]
 }
 
 says_version()
 {
 	run $READER --version
-	[ $status -eq 0 ] && grep -qx "gotrace $(make_variable VERSION)" "$tmp/out"
+	[ $status -eq 0 ] && grep -qx "gotrace $(our_version)" "$tmp/out"
 }
 
-# A trace of one thread, with this many events and a few more.
+# A trace of one thread, with this many events plus a few.
 make_trace() # EVENTS
 {
 	local i
@@ -62,12 +62,14 @@ make_trace() # EVENTS
 		echo "EventBatch gen=1 m=1 time=1 size=6"
 		echo "Frequency freq=1000000000"
 	} >"$tmp/trace.txt"
-	$READER raw "$tmp/trace.txt" -o "$tmp/trace" && $READER check "$tmp/trace"
+	$READER assemble "$tmp/trace.txt" -o "$tmp/trace" && $READER check "$tmp/trace"
 }
 
 through_pipes()
 {
-	$READER text - <"$tmp/trace" | $READER raw - | cmp - "$tmp/trace" &&
+	# shellcheck disable=SC2094 # cmp only reads it
+	$READER text - <"$tmp/trace" | $READER assemble - | cmp - "$tmp/trace" &&
+		$READER raw "$tmp/trace.txt" | cmp - "$tmp/trace" && # the former name of assemble
 		cat "$tmp/trace" | $READER check - | grep -q '^stdin: ok'
 }
 
@@ -81,10 +83,10 @@ cut_short()
 {
 	$READER convert "$tmp/trace" --format-version 1.26 -o "$tmp/whole" && gzip -f "$tmp/whole" &&
 		head -c -9 "$tmp/whole.gz" >"$tmp/short.gz" &&
-		refused 1 'gzip data is cut short' check "$tmp/short.gz"
+		refused 1 'truncated gzip data' check "$tmp/short.gz"
 }
 
-# Its reader has seen enough: a quiet end, and soon.
+# The reader of the pipe closes it: a quiet exit, without delay.
 closed_pipe() # VERB
 {
 	timeout 30 $READER "$1" "$tmp/trace" 2>"$tmp/err" | head -c 100 >/dev/null
@@ -102,19 +104,20 @@ cut_trace()
 	head -c -3 "$tmp/trace" >"$tmp/short" && refused 1 'trace|batch' check "$tmp/short"
 }
 
-broken_input() # VERB: it has a name in messages
+broken_input() # VERB: messages call it standard input
 {
 	! head -c 30 "$tmp/trace" | $READER "$1" - 2>"$tmp/err" && grep -q '^gotrace: stdin: ' "$tmp/err"
 }
 
-# Broken before any goroutine is told of: what is left out is said, and that there is nothing else.
+# Corrupt before any goroutine appears: the message reports that the rest is left out, and that
+# nothing else is there.
 nothing_whole()
 {
 	$READER text "$tmp/trace" | sed 's/^GoStatus .*/GoStop dt=1 reason_string=0 stack=0/;/^HeapAlloc/d' |
-		sed 's/size=15009/size=8/' | $READER raw - -o "$tmp/nothing" || return 1
+		sed 's/size=15009/size=8/' | $READER assemble - -o "$tmp/nothing" || return 1
 	run $READER latency --lenient "$tmp/nothing"
 	cat "$tmp/err"
-	[ $status -eq 1 ] && grep -q 'no goroutine in what is whole' "$tmp/err" && [ ! -s "$tmp/out" ]
+	[ $status -eq 1 ] && grep -q 'no goroutine in its intact part' "$tmp/err" && [ ! -s "$tmp/out" ]
 }
 
 ktap_start
@@ -126,9 +129,9 @@ done
 try "--version" says_version
 try "a trace is made" make_trace 5000
 
-try "no verb" refused 2 'missing command'
-try "an unknown verb" refused 2 "unknown command 'frobnicate'" frobnicate
-try "an option without a verb" refused 2 "unknown command '-p'" -p 1
+try "no command" refused 2 'missing command'
+try "an unknown command" refused 2 "unknown command 'frobnicate'" frobnicate
+try "an option without a command" refused 2 "unknown command '-p'" -p 1
 mkdir "$tmp/folder"
 : >"$tmp/empty"
 head -c 3000 /dev/zero >"$tmp/zeros"
@@ -142,47 +145,47 @@ for verb in ${verbs-}; do
 	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "$verb"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
 	[ $verb = check ] ||
-		try "$verb: two files" refused 2 'as well' "$verb" "$tmp/trace" "$tmp/empty" "${needs[@]}"
+		try "$verb: two files" refused 2 'only one file is accepted' "$verb" "$tmp/trace" "$tmp/empty" "${needs[@]}"
 	[ $verb != align ] || continue # reads perf's file first: check/align.sh
 	try "$verb: no such file" refused 1 'nowhere: No such file' "$verb" "$tmp/nowhere" "${needs[@]}"
 	try "$verb: the empty name" refused 1 'empty|No such file' "$verb" '' "${needs[@]}"
-	try "$verb: a directory" refused 1 'directory|no regular' "$verb" "$tmp/folder" "${needs[@]}"
+	try "$verb: a directory" refused 1 'directory|not a regular' "$verb" "$tmp/folder" "${needs[@]}"
 	try "$verb: an empty file" refused 1 'no|not' "$verb" "$tmp/empty" "${needs[@]}"
 	try "$verb: zeros" refused 1 'no|not' "$verb" "$tmp/zeros" "${needs[@]}"
-	[ $verb = raw ] ||
+	[ $verb = assemble ] ||
 		try "$verb: a newer version" refused 1 '1\.30|not a Go' "$verb" "$tmp/newer" "${needs[@]}"
 done
 
-try "events: a moment that is none" refused 2 -- '--from' events "$tmp/trace" --from 5parsecs
-try "events: two forms" refused 2 'not both' events "$tmp/trace" --json --canonical
-try "cut: a moment that is none" refused 2 '--to' cut "$tmp/trace" --to @soon -o "$tmp/x.out"
+try "events: an invalid time" refused 2 -- '--from' events "$tmp/trace" --from 5parsecs
+try "events: two output forms" refused 2 'cannot be combined' events "$tmp/trace" --json --canonical
+try "cut: an invalid time" refused 2 '--to' cut "$tmp/trace" --to @soon -o "$tmp/x.out"
 try "cut: no output" refused 2 '-o' cut "$tmp/trace" --to 1us
-try "cut: a bad format" refused 2 '1\.21' cut "$tmp/trace" --format-version 1.21 -o "$tmp/x.out"
-try "cut: nothing left" refused 2 'before' cut "$tmp/trace" --from 3us --to 2us -o "$tmp/x.out"
+try "cut: an unsupported format" refused 2 "unknown trace format '1\.21': must be 1\.22, " cut "$tmp/trace" --format-version 1.21 -o "$tmp/x.out"
+try "cut: an empty window" refused 2 'before' cut "$tmp/trace" --from 3us --to 2us -o "$tmp/x.out"
 try "convert: no output" refused 2 '-o' convert "$tmp/trace"
 try "goroutines: an unknown column" refused 2 'tea' goroutines "$tmp/trace" --sort tea
-try "latency: an unknown part" refused 2 'tea.* oncpu, .* count and id' latency "$tmp/trace" --sort tea
-try "latency: a broken standard input" broken_input latency
+try "latency: an unknown component" refused 2 'tea.* oncpu, .* count or id' latency "$tmp/trace" --sort tea
+try "latency: a corrupt standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7
-try "latency: one, and each" refused 2 'not both' latency "$tmp/trace" --goroutine 1 --goroutines
-try "latency: after the end" refused 1 'nothing lies in the window; the trace has 0\.000 s' \
+try "latency: --goroutine with --goroutines" refused 2 'cannot be combined' latency "$tmp/trace" --goroutine 1 --goroutines
+try "latency: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
 	latency "$tmp/trace" --from 1s
-try "latency: before the start" refused 1 'no goroutine in the window' latency "$tmp/trace" --to 0s
-try "latency: nothing is whole" nothing_whole
-try "latency: nothing left" refused 2 'before' latency "$tmp/trace" --from 3us --to 2us
-for verb in text raw cut convert; do
-	try "$verb: onto its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"
+try "latency: a window before the start" refused 1 'no goroutine in the requested time' latency "$tmp/trace" --to 0s
+try "latency: corrupt before the first goroutine" nothing_whole
+try "latency: an empty window" refused 2 'before' latency "$tmp/trace" --from 3us --to 2us
+for verb in text assemble cut convert; do
+	try "$verb: output to its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"
 	try "$verb: a missing directory" refused 1 'No such file' "$verb" "$tmp/trace" -o "$tmp/no/where"
-	try "$verb: onto a directory" refused 1 'directory' "$verb" "$tmp/trace" -o "$tmp/folder"
+	try "$verb: output to a directory" refused 1 'directory' "$verb" "$tmp/trace" -o "$tmp/folder"
 done
 
 try "stdin and stdout" through_pipes
 try "a gzip file" compressed
-try "a gzip file that is cut short" cut_short
+try "a truncated gzip file" cut_short
 for verb in events text; do
 	try "$verb: a closed pipe" closed_pipe $verb
 	try "$verb: a full disk" full_disk $verb "$tmp/trace"
 done
 try "check: a full disk" full_disk check "$tmp/trace"
-try "a trace that is cut short" cut_trace
+try "a truncated trace" cut_trace
 ktap_end

@@ -1,13 +1,14 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 900
-# Every target, recorded by each Go's build, gives a trace that both of Go's readers read to its end,
-# RUNS times (check: once, check-long: 20), with nothing lost, and the target is none the worse.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Every target, built with each Go release and recorded RUNS times (check: once, check-long: 20),
+# gives a trace that both of Go's readers accept, with nothing lost, and the target is not affected.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 RUNS=${RUNS:-1}
 
-# NAME ARGUMENTS: one run with each Go
+# NAME ARGUMENTS: one run with each Go release
 recorded()
 {
 	local name=$1 go
@@ -27,7 +28,7 @@ repeated() # NAME ARGUMENTS
 	done
 }
 
-# The server speaks no protocol: it serves until it is told to stop.
+# The server does not support the protocol of the targets: it runs until a signal.
 serve()
 {
 	local go run pid
@@ -47,10 +48,10 @@ serve()
 }
 
 ktap_start 6
-try "server: $RUNS runs a Go" serve
-try "selftrace: $RUNS runs a Go" repeated selftrace -trace "$tmp/own.trace" -duration 1s
-try "truth: $RUNS runs a Go" repeated truth
-try "pingpong: $RUNS runs a Go" repeated pingpong -duration 500ms -rate 20000
-try "many: $RUNS runs a Go" repeated many -duration 1s
-try "parked: $RUNS runs a Go" repeated parked -duration 300ms
+try "server: $RUNS runs per Go release" serve
+try "selftrace: $RUNS runs per Go release" repeated selftrace -trace "$tmp/own.trace" -duration 1s
+try "truth: $RUNS runs per Go release" repeated truth
+try "pingpong: $RUNS runs per Go release" repeated pingpong -duration 500ms -rate 20000
+try "many: $RUNS runs per Go release" repeated many -duration 1s
+try "parked: $RUNS runs per Go release" repeated parked -duration 300ms
 ktap_end

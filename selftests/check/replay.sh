@@ -1,15 +1,17 @@
 #!/bin/bash
-# The sequencer against losses: records of a simulated Go scheduler and of real programs, whole and
-# then with some of them dropped, sent twice, swapped, late or broken, go through the real sequencer
-# and writer, built with ASan and UBSan. Whole ones must come out to the last event, without a
-# repair, and the same whatever the number of rings; all must come out the same again from their raw
-# file; a raw file with broken bytes does no harm; every trace must be accepted by Go's reader. To see a variant again (of a real program with -from FILE.raw,
-# which stays in build/tmp after a failure):
+# Tests the sequencer with losses. Records of a simulated Go scheduler and of real programs,
+# complete and then with some records dropped, duplicated, swapped, delayed or corrupted, go through
+# the sequencer and writer, built with ASan and UBSan. Complete recordings must give every event,
+# without a repair, whatever the number of rings; all must give the same trace again from their raw
+# file; a raw file with corrupt bytes must not cause a crash; Go's reader must accept every trace.
+# To reproduce a variant (of a real program with -from FILE.raw, which stays in build/tmp after a
+# failure):
 #
 #     build/san/replay/mutate -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
 #     build/reference/validate -strict /tmp/VARIANT.trace
-# beside others
+# parallel
 # timeout: 600
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/losses.lib.sh
@@ -18,7 +20,7 @@ seed=20260917
 lossy_seed=$seed lossy=${LOSSY:-200}
 read -r whole mutated broken of_recording <<<"${VARIANTS:-200 500 200 100}"
 mutate=build/san/replay/mutate
-strict=-strict # what Go's reader cannot know: see validate
+strict=-strict # -strict rejects what Go's reader cannot check: see validate
 
 build()
 {
@@ -27,7 +29,7 @@ build()
 	locked make --no-print-directory "-j$(nproc)" SAN=1 $mutate
 }
 
-# NAME COUNT OPTION...: two halves at once, then the reader on all of them
+# NAME COUNT OPTION...: two halves in parallel, then the reader on all of them
 variants()
 {
 	local name=$1 count=$2 half=$(($2 / 2)) folder=$tmp/files first pids=() bad=0
@@ -71,7 +73,7 @@ variants()
 # GO: makes $tmp/GO.raw
 real_program()
 {
-	record_target selftrace "$1" "--raw $tmp/$1.raw" -trace "$tmp/own.trace" -duration 300ms
+	record_target selftrace "$1" "--save-input $tmp/$1.raw" -trace "$tmp/own.trace" -duration 300ms
 }
 
 ktap_start
@@ -79,9 +81,9 @@ if try "the simulator builds" build; then
 	variants "whole" $whole -clean -raw
 	variants "1, 8 and 64 rings" $((whole / 4)) -clean -layouts
 	variants "mutated" $mutated -raw
-	lossy_variants "lost" $lossy 0 -losses -raw # and right again after it
+	lossy_variants "lost" $lossy 0 -losses -raw # correct again after the loss, also from the raw file
 	variants "mutated, in 64 rings" $((mutated / 4)) -rings 64
-	strict='' variants "broken raw files" $broken -broken # their symbols may be gone
+	strict='' variants "broken raw files" $broken -broken # the variants may lack their symbols
 	strict='' variants "broken raw files, with losses" $((broken / 4)) -losses -broken
 	for go in $TARGET_GOS; do
 		try "$go: records a program" real_program "$go" || continue

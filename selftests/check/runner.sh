@@ -1,11 +1,12 @@
 #!/bin/bash
-# The test runner and the dependency installer are what all other results rest on: the runner must
-# call each way of not passing a failure, and the installer must derive the backports source from
-# either form of apt source.
+# Tests the test runner and the dependency installer, on which all other results depend: the runner
+# must count everything that is not a pass as a failure, and the installer must derive the backports
+# source from either form of apt source.
 . "$(dirname "$0")/../lib.sh"
 
-# NAME EXPECTED < SCRIPT: run the runner on this one script; its closing line must be the expected
-judged()
+# NAME EXPECTED < SCRIPT: runs the runner on this single script and compares its closing line and
+# exit status
+runner_prints()
 {
 	local folder=$tmp/scripts last
 
@@ -23,7 +24,7 @@ judged()
 	fi
 }
 
-# FILE: the backports entry that deps.sh derives with this as the only apt source
+# FILE: the backports entry that deps.sh derives with FILE as the only apt source
 derived()
 {
 	bash -c '
@@ -44,51 +45,51 @@ same() # NAME EXPECTED ACTUAL
 	fi
 }
 
-ktap_start 18
-judged "all results pass" "2 passed, 0 failed exit 0" <<'CASE'
+ktap_start
+runner_prints "all results pass" "2 passed, 0 failed exit 0" <<'CASE'
 echo 1..2; echo ok 1 a; echo ok 2 - b
 CASE
-judged "not ok is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "not ok is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
 CASE
-judged "a failure with its reason" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "a failure with its reason" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo '# of the other'; echo ok 1 a; echo '# why'; echo not ok 2 b; exit 1
 CASE
-same "the reason is said at the end too" "$(printf '%s\n' 'FAILED: scripts/case: b' '# why' '1 passed, 1 failed' 'exit 1')" \
+same "the reason is repeated at the end" "$(printf '%s\n' 'FAILED: scripts/case: b' '# why' '1 passed, 1 failed' 'exit 1')" \
 	"$(tail -n 4 "$tmp/out")"
-judged "no output is a failure" "0 passed, 1 failed exit 1" </dev/null
-judged "results without a plan are a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "no output is a failure" "0 passed, 1 failed exit 1" </dev/null
+runner_prints "results without a plan are a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo ok 1 a
 CASE
-judged "fewer results than planned is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "fewer results than planned is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a
 CASE
-judged "a death by signal is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "a death by signal is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..1; echo ok 1 a; kill -SEGV $$
 CASE
-judged "an exit status without a not ok is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "an exit status without a not ok is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..1; echo ok 1 a; exit 3
 CASE
-judged "a time-out is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "a time-out is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 # timeout: 1
 echo 1..1; echo ok 1 a; sleep 60
 CASE
-judged "a script beside others is judged alike" "1 passed, 1 failed exit 1" <<'CASE'
-# beside others
+runner_prints "a parallel script is treated alike" "1 passed, 1 failed exit 1" <<'CASE'
+# parallel
 echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
 CASE
-judged "a time-out of one beside others is a failure" "1 passed, 1 failed exit 1" <<'CASE'
-# beside others
+runner_prints "a time-out of a parallel script is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+# parallel
 # timeout: 1
 echo 1..1; echo ok 1 a; sleep 60
 CASE
-judged "a skip for a reason of its own is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "a skip for an unlisted reason is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a; echo "ok 2 b # SKIP did not feel like it"
 CASE
-judged "a skip in cmocka's form is a failure" "1 passed, 1 failed exit 1" <<'CASE'
+runner_prints "a skip in cmocka's form is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 - a; echo "not ok 2 # SKIP b"
 CASE
-judged "a permitted skip is neither" "1 passed, 0 failed exit 0" <<'CASE'
+runner_prints "a permitted skip is neither a pass nor a failure" "1 passed, 0 failed exit 0" <<'CASE'
 echo 1..2; echo ok 1 a; echo "ok 2 b # SKIP kernel older than 6.6: no uprobe_multi"
 CASE
 
@@ -122,4 +123,89 @@ same "backports source from one-line sources" \
 	"deb [arch=amd64 signed-by=/k.gpg] http://mirror.example/debian bookworm-backports main" \
 	"$(derived "$tmp/oneline")"
 try "nothing missing: make deps is quiet" bash -c 'test -z "$(selftests/deps.sh)"'
+
+# COMMAND...: how often the script ran when selftests/keep was called twice with it
+runs_of_two()
+{
+	printf '%s\n' '#!/bin/bash' "# depends on: $tmp/input" "echo >>$tmp/runs" 'echo 1..1' "$@" >"$tmp/kept.sh"
+	: >"$tmp/runs"
+	XDG_CACHE_HOME=$tmp selftests/keep "$tmp/kept.sh" >"$tmp/first"
+	XDG_CACHE_HOME=$tmp selftests/keep "$tmp/kept.sh" >"$tmp/second"
+	wc -l <"$tmp/runs"
+}
+
+echo 1 >"$tmp/input"
+same "an unchanged script that passed is not run again, one that failed or changed is" "1 2 2 2" \
+	"$(runs_of_two 'echo ok 1 a') $(runs_of_two 'echo not ok 1 a; exit 1') $(runs_of_two 'echo "ok 1 a # SKIP"'
+	) $(runs_of_two "echo ok 1 a; echo >>$tmp/input")"
+same "the results of the earlier run are shown with its date" \
+	"$(printf '%s\n' '# kept passed on' '1..1' 'ok 1 a')" "$(runs_of_two 'echo ok 1 a' >/dev/null
+	sed 's/^\(# kept passed on\) .*/\1/' "$tmp/second")"
+
+runs_with_values() # VALUE...: how often a script ran that reads a variable, which had these values
+{
+	local value
+
+	printf '%s\n' '#!/bin/bash' "# depends on: $tmp/input" ': "${LIMITS:-}"' "echo >>$tmp/runs" \
+		'echo 1..1; echo ok 1 a' >"$tmp/reads.sh"
+	: >"$tmp/runs"
+	for value; do
+		LIMITS=$value XDG_CACHE_HOME=$tmp selftests/keep "$tmp/reads.sh" >/dev/null
+	done
+	wc -l <"$tmp/runs"
+}
+
+same "a script runs again when a variable that it reads has another value" 2 "$(runs_with_values 1 2 2 1)"
+
+old_results() # prints which of four results are left after that script has passed
+{
+	local folder=$tmp/gotrace-selftests/passed
+
+	rm -f "$folder"/kept*
+	touch "$folder/kept-0123456789abcdee"
+	touch -d '32 days ago' "$folder"/{kept-0123456789abcdef,kept-too-0123456789abcdef,other-0123456789abcdef}
+	runs_of_two 'echo ok 1 a' >/dev/null
+	(cd "$folder" && printf '%s\n' *-0123456789abcde?)
+}
+
+same "results of more than 30 days ago are removed, but not those of other scripts" \
+	"$(printf '%s\n' kept-0123456789abcdee kept-too-0123456789abcdef other-0123456789abcdef)" "$(old_results)"
+
+installed_by_scripts() # the packages that scripts of make check pass to deps.sh
+{
+	{
+		grep -ohE '/deps\.sh [a-z][^&|;)"$]*' selftests/check/*.sh | sed 's/^[^ ]* //'
+		sed -n 's/^VM_PACKAGES=(\(.*\))$/\1/p' selftests/vm.lib.sh
+		sed -n 's/^packages=(\(.*\))$/\1/p' selftests/kunit
+	} | tr -s ' ' '\n' | sort -u | grep .
+}
+
+known() # those that are installed before the first script
+{
+	{
+		sed -n '/^script_packages=(/,/)$/{s/.*(//; s/)//; p}' selftests/run
+		sed -n '/^packages=(/,/)$/{s/.*(//; s/"$@")//; p}' selftests/deps.sh
+	} | tr -s ' \t' '\n' | sort -u
+}
+
+same "packages that scripts install are installed before the first one" "" \
+	"$(comm -23 <(installed_by_scripts) <(known))"
+try "scripts install packages" eval '[ "$(installed_by_scripts | wc -l)" -ge 15 ]'
+
+# A script ends with these PIDs in its list: one that no process has, one that is another process's
+# by now, and a child's
+left_by_a_script()
+{
+	local other own
+
+	sleep 100 &
+	other=$!
+	own=$(bash -c '. selftests/lib.sh; ktap_start 0 >&2; sleep 100 >&2 & echo $!
+		background=(99999999 '$other' $!); ktap_end' "$tmp/ends.sh")
+	kill -0 "$own" 2>/dev/null && echo "the child"
+	kill -0 $other && echo "the other process"
+	kill $other
+}
+
+same "the end of a script kills its children, and no other process" "the other process" "$(left_by_a_script 2>/dev/null)"
 ktap_end

@@ -1,16 +1,19 @@
 #!/bin/bash
-# Very many goroutines, threads: the recording begins, is whole, and what it takes grows with them by
-# little more than a hundred bytes each. The target's work goes on meanwhile; its longest pauses are
-# shown, and so is what attaching took. Here with sizes that take seconds; check-long: all of them.
-# beside others
+# Tests very large numbers of goroutines and threads: the recording starts, is complete, and its
+# memory grows by little more than a hundred bytes per goroutine. The target continues meanwhile;
+# its longest pauses and the attach time are shown. The sizes here take seconds; check-long uses the
+# full sizes.
+# parallel
 # timeout: 600
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-GOS=${GOS:-$JUDGE_GO go1.21.13}
+GOS=${GOS:-$ORACLE_GO go1.21.13}
 GOROUTINES=${GOROUTINES:-100000} THREADS=${THREADS:-1000} CHURN=${CHURN:-5000}
 MEMORY_MAX=${MEMORY_MAX:-$((64 << 20))}
 
-# The program's own share of RSS is not in it, which may be large; all else is, the rings too.
+# Without the program file's own share of RSS, which may be large; everything else counts, the rings
+# too.
 figures()
 {
 	jq -r '"attached in \(.attach_ms) ms (checks \(.attach_checks_ms)), snapshots \(.snapshot1_ms) and \(.snapshot2_ms) ms, " +
@@ -19,7 +22,7 @@ figures()
 	echo "the target's longest pauses, in us: $(jq -c 'with_entries(select(.key | test("pause")))' "$tmp/parked.done")"
 }
 
-is_whole() # nothing lost, nothing repaired, in bounded memory
+is_whole() # nothing lost, no repair, in bounded memory
 {
 	jq -e --argjson max "$MEMORY_MAX" '.lost == 0 and .repairs == 0 and .dropped == 0 and
 		.holes == 0 and .peak_memory_bytes < $max' "$tmp/parked.json" >/dev/null && return
@@ -27,20 +30,20 @@ is_whole() # nothing lost, nothing repaired, in bounded memory
 	return 1
 }
 
-figures_agree() # the parts of attach_ms, and who was there
+figures_agree() # the parts of attach_ms add up, and the thread and goroutine counts match
 {
 	jq -e --argjson n "$GOROUTINES" '.goroutines_at_start >= $n and .initial_state_ms >= .snapshot1_ms + .snapshot2_ms and
 		(.attach_analysis_ms + .attach_checks_ms + .attach_load_ms + .attach_probes_ms - .attach_ms | fabs) < 1' \
 		"$tmp/parked.json"
 }
 
-goroutines_of() # FUNCTION: how many began with it
+goroutines_of() # FUNCTION: the number of goroutines that started with it
 {
 	build/gotrace goroutines --json "$RECORDED" |
 		jq --arg name "main.$1" '[.groups[] | select(.name == $name).count] | add // 0'
 }
 
-parked() # GO ARGUMENT...: and each kind is there, to the last one
+parked() # GO ARGUMENT...: and the goroutines of each kind are complete
 {
 	local go=$1 kind n
 	shift
@@ -54,7 +57,8 @@ parked() # GO ARGUMENT...: and each kind is there, to the last one
 	done
 }
 
-# Only the first generation names all: of the others none is larger than what happens in a second.
+# Only the first generation lists all goroutines: later ones are no larger than the events of a
+# second.
 later_generations_are_small()
 {
 	build/gotrace stat --json "$RECORDED" >"$tmp/stat.json" &&
@@ -70,7 +74,7 @@ threads() # GO
 		check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" && is_whole || return 1
 	held=$(($(goroutines_of threadInRead) + $(goroutines_of threadLocked)))
 	[ $held -eq "$THREADS" ] || { echo "$held goroutines with a thread"; return 1; }
-	# Half of them are in a call: the file names their threads.
+	# Half of them are in a call: the trace has their thread IDs.
 	[ "$(build/gotrace stat --json "$RECORDED" | jq .threads)" -ge $((THREADS / 2)) ]
 }
 
@@ -80,7 +84,7 @@ note "limits on threads: $limits, cgroup $(cat /sys/fs/cgroup/pids.max 2>/dev/nu
 for go in $GOS; do
 	try "$go: $GOROUTINES parked goroutines" parked "$go" && note "$(figures)"
 	try "$go: later generations are small" later_generations_are_small
-	try "$go: and $CHURN more come and go each second" parked "$go" -churn "$CHURN" && note "$(figures)"
+	try "$go: and $CHURN more are created and exit each second" parked "$go" -churn "$CHURN" && note "$(figures)"
 	try "$go: $THREADS threads" threads "$go" && note "$(figures)"
 done
 ktap_end

@@ -1,7 +1,8 @@
 #!/bin/bash
-# beside others
+# parallel
 # timeout: 900
-# Servers that others wrote, from the Go module proxy and from Debian: see selftests/servers.lib.sh.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
+# Third-party servers, from the Go module proxy and from Debian: see selftests/servers.lib.sh.
 . "$(dirname "$0")/../lib.sh"
 . selftests/servers.lib.sh
 

@@ -1,28 +1,29 @@
 #!/bin/bash
-# What a trace costs on disk: of the same run it takes at most 1.2 times the bytes an event that the
-# runtime's own tracer takes, whose unit of time is 64 ns, and at most as many with --tick 64ns. Without
-# the kernel's side, of which that tracer tells nothing. Small traces take more: they hold the table that
-# describes them, of 6 KB. check-long: more Gos.
-# beside others
+# Tests the size of traces: for the same run at most 1.2 times the bytes per event of the runtime's
+# own tracer, whose time unit is 64 ns, and no more than its bytes with --tick 64ns. Without kernel
+# events, which that tracer does not have. Small traces need more: they contain the event table of 6
+# KB. check-long covers more Go releases.
+# parallel
 # timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-GOS=${GOS:-$JUDGE_GO}
+GOS=${GOS:-$ORACLE_GO}
 
 same_run() # GO: both ticks from one recording
 {
-	record_target selftrace "$1" "--raw $tmp/raw --events=sched,syscall,gc,heap,user" -trace "$tmp/own.trace" -duration 10s &&
-		$GOTRACE sequence "$tmp/raw" --tick 64ns -o "$tmp/ticks.trace" &&
+	record_target selftrace "$1" "--save-input $tmp/raw --events=sched,syscall,gc,heap,user" -trace "$tmp/own.trace" -duration 10s &&
+		$GOTRACE replay "$tmp/raw" --tick 64ns -o "$tmp/ticks.trace" &&
 		check_trace "$RECORDED" && check_trace "$tmp/ticks.trace"
 }
 
 ktap_start
 for go in $GOS; do
 	try "$go: a run that both trace" same_run "$go" || continue
-	try "$go: 1.2 times Go's bytes an event" \
+	try "$go: at most 1.2 times Go's bytes per event" \
 		build/reference/size -most 1.2 "$RECORDED" "$tmp/own.trace"
 	note "$(tail -n 1 "$tmp/try.out")"
-	try "$go: no more than Go's with --tick 64ns" \
+	try "$go: no more than Go's bytes with --tick 64ns" \
 		build/reference/size -most 1.0 "$tmp/ticks.trace" "$tmp/own.trace"
 	note "$(tail -n 1 "$tmp/try.out")"
 done

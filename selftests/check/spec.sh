@@ -1,8 +1,8 @@
 #!/bin/bash
-# Our event table against Go's: each event's number, name, versions, arguments and their types, and the
-# limits, as `gotrace describe --json` shows ours and the sources of the judge's toolchain have theirs. And
-# each form of `gotrace describe`.
-# beside others
+# Compares the event table with Go's: each event's number, name, versions, arguments and their
+# types, and the limits, from `gotrace describe --json` and from the sources of the toolchain
+# $ORACLE_GO. Also tests each output form of `gotrace describe`.
+# parallel
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 
@@ -11,10 +11,10 @@ describe="timeout 20 build/gotrace describe"
 gos_table()
 {
 	local root
-	root=$(GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" env GOROOT) && build/reference/spec "$root" >"$tmp/go"
+	root=$(GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" env GOROOT) && build/reference/spec "$root" >"$tmp/go"
 }
 
-# The lines that build/reference/spec prints, of our table.
+# The same lines that build/reference/spec prints, from gotrace's table.
 our_table()
 {
 	$describe --json >"$tmp/own.json" && jq -r '
@@ -37,10 +37,10 @@ same_table()
 	[ "$(grep -c '^[0-9]' "$tmp/go")" -eq 61 ] && diff "$tmp/go" "$tmp/own"
 }
 
-text_form() # a paragraph an event, each with its sentence
+text_form() # one paragraph per event, with its description
 {
 	$describe >"$tmp/text" && grep -qx ' 14  GoCreate (control; Go 1.22 to 1.26)' "$tmp/text" &&
-		grep -qx '  *new_stack  *stack  *where the new goroutine begins' "$tmp/text" &&
+		grep -qx '  *new_stack  *stack  *start of the new goroutine' "$tmp/text" &&
 		[ "$(grep -c '^ *[0-9]*  [A-Z].*Go 1.2[2356] to 1.26' "$tmp/text")" -eq 61 ]
 }
 
@@ -51,23 +51,24 @@ binary_form()
 		[ "$(od -An -tu4 -j1 -N4 "$tmp/table" | tr -d ' ')" -eq $(($(stat -c %s "$tmp/table") - 5)) ]
 }
 
-# Our table with one event more than we know: its name is Fancy.
+# gotrace's table with an additional, unknown event named Fancy.
 longer_table()
 {
 	local row='\x3c\x21\x00\x00\x00\x05\x00Fancy\x0c\x00It is fancy.\x00\x01\x00\x00\x00\x01\x00\x01\x00n\x00\x00'
 	local size
 
 	size=$(($(stat -c %s "$tmp/table") - 5 + 38))
-	printf "\\x00\\x$(printf %02x $((size % 256)))\\x$(printf %02x $((size / 256)))\\x00\\x00\\x3e"
+	printf %b "\\x00\\x$(printf %02x $((size % 256)))\\x$(printf %02x $((size / 256)))\\x00\\x00\\x3e"
 	tail -c +7 "$tmp/table"
-	printf "$row"
+	printf %b "$row"
 }
 
-# TABLE: a trace that has it as private data, in strings of at most 1024 bytes
+# TABLE: a trace that has TABLE as private data, in strings of at most 1024 bytes
 trace_with()
 {
-	local size=$(stat -c %s "$1") parts part n len=1
+	local size parts part n len=1
 
+	size=$(stat -c %s "$1")
 	parts=$(((size + 899) / 900))
 	for ((part = 0; part < parts; part++)); do
 		n=$((18 + (part + 1 < parts ? 900 : size - part * 900)))
@@ -86,7 +87,7 @@ trace_with()
 				$part $((part + 1 < parts)) "$(tail -c +$((part * 900 + 1)) "$1" |
 					head -c 900 | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')"
 		done
-	} | timeout 20 build/gotrace raw -
+	} | timeout 20 build/gotrace assemble -
 }
 
 of_a_file()
@@ -100,7 +101,7 @@ unknown_event()
 {
 	longer_table >"$tmp/longer" && trace_with "$tmp/longer" >"$tmp/longer.trace" &&
 		$describe "$tmp/longer.trace" >"$tmp/text" &&
-		grep -qx ' 60  Fancy (instant, goroutine; not known to this gotrace)' "$tmp/text" &&
+		grep -qx ' 60  Fancy (instant, goroutine; not supported by this version of gotrace)' "$tmp/text" &&
 		grep -qx ' *It is fancy.' "$tmp/text" &&
 		[ "$($describe "$tmp/longer.trace" --json | jq -c '[.events[] | select(.known | not)]')" = \
 			'[{"type":60,"name":"Fancy","description":"It is fancy.","known":false,"descriptive":true,"scope":"goroutine","class":"instant","arguments":[{"name":"n","type":"uint","description":""}]}]' ]
@@ -109,7 +110,7 @@ unknown_event()
 cut_table()
 {
 	head -c 3000 "$tmp/table" >"$tmp/cut" && trace_with "$tmp/cut" >"$tmp/cut.trace" &&
-		refused 1 'event table is cut off' "$tmp/cut.trace"
+		refused 1 'truncated event table' "$tmp/cut.trace"
 }
 
 # STATUS PATTERN ARGUMENT...: one line on standard error, nothing on standard output
@@ -127,15 +128,15 @@ ktap_start 13
 try "Go's table" gos_table
 try "our table, as JSON" our_table
 try "they are the same" same_table
-try "as text" text_form
-try "as binary" binary_form
-try "of a trace" of_a_file
-try "of a trace with an event that we do not know" unknown_event
-try "a broken table" cut_table
-try "two forms at once are refused" refused 2 'not both' --json --binary
-try "two files are refused" refused 2 'one trace at a time' /dev/null /dev/zero
-try "no file" refused 1 'o such file' "$tmp/none"
-try "a file that is no trace" refused 1 'no Go execution trace' /dev/null
+try "text form" text_form
+try "binary form" binary_form
+try "the table of a trace" of_a_file
+try "the table of a trace with an unknown event" unknown_event
+try "a truncated table" cut_table
+try "two forms at once are refused" refused 2 'cannot be combined' --json --binary
+try "two files are refused" refused 2 'only one file is accepted' /dev/null /dev/zero
+try "a missing file" refused 1 'o such file' "$tmp/none"
+try "not a trace" refused 1 'not a Go execution trace' /dev/null
 printf 'go 1.22 trace\0\0\0\1\1\1\0\2\10\1\1\1\1\0\4\15\0\0\2' >"$tmp/bare.trace"
-try "a trace without a table" refused 1 'does not describe its events' "$tmp/bare.trace"
+try "a trace without a table" refused 1 'contains no event descriptions' "$tmp/bare.trace"
 ktap_end

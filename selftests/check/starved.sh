@@ -1,23 +1,24 @@
 #!/bin/bash
-# A recorder that gets no CPU says so, and what helps: it shares its CPU with a program that uses all of it.
+# Tests that a starved recorder reports the problem and a remedy: it shares its CPU with a CPU-bound
+# competitor.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
 recorder_starves()
 {
-	local hog status=0
+	local competitor status=0
 
-	start_target pingpong "$JUDGE_GO" -duration 4s || return 1
+	start_target pingpong "$ORACLE_GO" -duration 4s || return 1
 	start_background taskset -c 0 chrt --idle 0 $GOTRACE record -p "$TARGET_PID" -o "$tmp/starved.trace" \
 		--stats "$tmp/starved.json" --ring-size 64K
 	recorder_is_live || return 1
 	taskset -c 0 bash -c 'while :; do :; done' &
-	hog=$!
-	background+=("$hog")
+	competitor=$!
+	background+=("$competitor")
 	tell_target start
 	expect_target done 60 || status=1
-	kill -KILL "$hog"
-	wait "$hog"
+	kill -KILL "$competitor"
+	wait "$competitor"
 	stop_recorder || status=1
 	stop_target || status=1
 	cat "$tmp/background.out" "$tmp/starved.json"
@@ -35,6 +36,6 @@ says_so()
 }
 
 ktap_start
-try "a recorder without a CPU" recorder_starves
-try "it says that it was starved, and the remedy" says_so
+try "a recorder without CPU time" recorder_starves
+try "it reports starvation and the remedy" says_so
 ktap_end

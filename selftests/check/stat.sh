@@ -1,19 +1,20 @@
 #!/bin/bash
-# `gotrace stat` counts what is there: events by type as `go tool trace -d=wire` shows them, bytes that
-# add up to the file, goroutines, threads and Ps as Go's reader delivers them. And the forms of
-# `gotrace goroutines` say the same as the one that check/goroutines.sh compares with Go.
-# beside others
+# Checks the figures of `gotrace stat`: events by type match `go tool trace -d=wire`, bytes add up
+# to the file size, goroutines, threads and Ps match Go's reader. The output forms of `gotrace
+# goroutines` must agree with the one that check/goroutines.sh compares with Go.
+# parallel
 # timeout: 600
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
 
-figures() # TRACE [OPTION...]: $tmp/stat.json
+figures() # TRACE [OPTION...]: writes $tmp/stat.json
 {
 	timeout 60 $READER stat --json "$@" >"$tmp/stat.json"
 }
 
-figure() # FILTER: of jq, on the figures
+figure() # FILTER: a jq filter on $tmp/stat.json
 {
 	jq -r "$1" "$tmp/stat.json"
 }
@@ -23,13 +24,13 @@ same_figure() # NAME OURS THEIRS
 	[ "$2" = "$3" ] || { echo "$1: ours $2, theirs $3"; return 1; }
 }
 
-same_types() # TRACE: events by type, and bytes that add up to the file
+same_types() # TRACE: events by type, and bytes that add up to the file size
 {
 	local size
 
 	size=$(stat -c %s "$1")
 	figures "$1" || return 1
-	GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
+	GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
 		sort | uniq -c | awk '{ print $2, $1 }' | sort >"$tmp/theirs.txt"
 	figure '.types[] | "\(.name) \(.count)"' | sort >"$tmp/ours.txt"
 	[ -s "$tmp/theirs.txt" ] && diff "$tmp/ours.txt" "$tmp/theirs.txt" &&
@@ -38,8 +39,8 @@ same_types() # TRACE: events by type, and bytes that add up to the file
 		same_figure "bytes by generation" "$(figure '16 + ([.generations[].bytes] | add)')" "$size"
 }
 
-# TRACE: all commands have as many events: those of the file, as `go tool trace -d=wire` shows them, or, in
-# an older format, as Go's reader delivers them
+# TRACE: all commands report the same number of events: those of the file, as `go tool trace
+# -d=wire` shows them, or, for an older format, as Go's reader delivers them
 one_count()
 {
 	local want
@@ -48,7 +49,7 @@ one_count()
 	if is_v1 "$1"; then
 		want=$($REFERENCE/events "$1" | grep -vc '	Sync	')
 	else
-		want=$(GOTOOLCHAIN=$JUDGE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
+		want=$(GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
 			grep -vcx 'Trace\|EventBatch\|Stacks\|Stack\|Strings\|String\|CPUSamples\|Frequency\|Sync\|ClockSnapshot\|ExperimentalBatch\|EndOfGeneration')
 		cp "$1" "$tmp/counted.trace" && $READER index "$tmp/counted.trace" >"$tmp/out" || return 1
 		same_figure index "$($READER index --json "$tmp/counted.trace" | jq .events)" "$want" &&
@@ -79,7 +80,7 @@ same_world() # TRACE: goroutines, threads, Ps, generations, times
 			"$(($(grep -c '	Sync	' "$tmp/events.txt") - 1))"
 }
 
-same_by_any_way() # TRACE: as a file, as stdin, through a pipe, packed
+same_by_any_way() # TRACE: as a file, on stdin, through a pipe, compressed
 {
 	local way
 
@@ -91,7 +92,7 @@ same_by_any_way() # TRACE: as a file, as stdin, through a pipe, packed
 	done
 }
 
-one_line() # COMMAND...: it fails with exactly one line on standard error, and nothing else
+one_line() # COMMAND...: fails with exactly one line on stderr, and no other output
 {
 	local status
 
@@ -103,7 +104,9 @@ one_line() # COMMAND...: it fails with exactly one line on standard error, and n
 	return 1
 }
 
-cut_trace() # TRACE of several generations: cut within the second, it is refused, or read up to there
+# TRACE of several generations: truncated within the second one, it is rejected, or read up to there
+# with an option
+cut_trace()
 {
 	local middle
 
@@ -118,9 +121,9 @@ cut_trace() # TRACE of several generations: cut within the second, it is refused
 		$READER goroutines --lenient "$tmp/cut.trace" 2>/dev/null | grep -q main.main
 }
 
-recorded() # our own: what the recorder says of itself, and of losses
+recorded() # a recording by gotrace-bpf: the recorder's own figures, and losses
 {
-	record_target selftrace "$JUDGE_GO" "--tick 64ns" -duration 600ms || return 1
+	record_target selftrace "$ORACLE_GO" "--tick 64ns" -duration 600ms || return 1
 	figures "$RECORDED" && same_types "$RECORDED" && one_count "$RECORDED" &&
 		same_figure recorder "$(stat_of events "$tmp/selftrace.json")" "$(figure .events)" &&
 		same_figure "recorder, said" "$(sed -n 's/^gotrace-bpf: recorded .*: \([0-9]*\) events, .*/\1/p' \
@@ -128,18 +131,18 @@ recorded() # our own: what the recorder says of itself, and of losses
 		same_figure losses "$(figure .private.lost)" "$(stat_of lost "$tmp/selftrace.json")" &&
 		same_figure tick "$(figure .private.tick)" 64 &&
 		same_figure broken "$(figure '.private.bad + .private.unknown')" 0 &&
-		same_figure Go "$(figure '.private.meta[] | select(.name == "go_version").value')" "$JUDGE_GO" &&
+		same_figure Go "$(figure '.private.meta[] | select(.name == "go_version").value')" "$ORACLE_GO" &&
 		$READER stat "$RECORDED" | grep -q '^recorder  *tool: gotrace-bpf '
 }
 
-# TRACE: sums over the groups, over all, and over the canonical form are the same
+# TRACE: the sums over the groups, over all goroutines, and over the canonical form are equal
 same_goroutines()
 {
 	local field sum
 
 	$READER goroutines --canonical "$1" >"$tmp/canonical" && $READER goroutines --json "$1" >"$tmp/groups" &&
 		$READER goroutines --all --json "$1" >"$tmp/all" || return 1
-	# as Go has it, the canonical form counts some of syscall_block as sched_wait and syscall
+	# as in Go, the canonical form counts some of syscall_block as sched_wait and syscall
 	for field in exec syscall+.syscall_block total; do
 		sum=$(sed -n "s/^goroutine	.*	${field%%+*}=\([-0-9]*\).*/\1/p" "$tmp/canonical" | jq -s add)
 		[[ $field != *+* ]] ||
@@ -171,7 +174,7 @@ sorted_tables() # TRACE
 		one_line $READER goroutines --goroutine 18446744073709551615 "$1"
 }
 
-# TRACE: a function whose name would turn a terminal red, and is no UTF-8
+# TRACE: a function name with terminal escapes and invalid UTF-8
 hostile_names()
 {
 	LC_ALL=C sed 's/main\.main/\x1b[31mred\xff/g' "$1" >"$tmp/hostile.trace"
@@ -182,28 +185,28 @@ hostile_names()
 }
 
 ktap_start
-if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" &&
-	try "programs trace themselves" trace_long_runs && try "and shortly" trace_short_runs; then
-	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$JUDGE_GO"/v2/go122-{annotations,gc-stress,task-across-generations}.trace; do
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "programs trace short runs" trace_short_runs; then
+	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$ORACLE_GO"/v2/go122-{annotations,gc-stress,task-across-generations}.trace; do
 		try "$(basename "$trace" .trace): types" same_types "$trace"
 		try "$(basename "$trace" .trace): one count of events" one_count "$trace"
-		try "$(basename "$trace" .trace): world" same_world "$trace"
+		try "$(basename "$trace" .trace): goroutines, threads, Ps" same_world "$trace"
 	done
-	for trace in "$CORPUS/$JUDGE_GO"/v1/*; do
-		try "$(basename "$trace"): world" same_world "$trace"
+	for trace in "$CORPUS/$ORACLE_GO"/v1/*; do
+		try "$(basename "$trace"): goroutines, threads, Ps" same_world "$trace"
 		try "$(basename "$trace"): one count of events" one_count "$trace"
 	done
-	long=$CORPUS/runs/long-$JUDGE_GO.trace
-	try "by any way" same_by_any_way "$long"
-	try "cut" cut_trace "$long"
-	try "recorded from outside" recorded
-	for trace in "$long" "$CORPUS/$JUDGE_GO"/v2/go122-annotations-stress.trace; do
+	long=$CORPUS/runs/long-$ORACLE_GO.trace
+	try "from stdin, pipes and compressed" same_by_any_way "$long"
+	try "a truncated trace" cut_trace "$long"
+	try "a recording of gotrace-bpf" recorded
+	for trace in "$long" "$CORPUS/$ORACLE_GO"/v2/go122-annotations-stress.trace; do
 		try "$(basename "$trace" .trace): goroutines" same_goroutines "$trace"
 	done
-	try "sorted" sorted_tables "$long"
-	try "hostile names" hostile_names "$long"
+	try "sorted tables" sorted_tables "$long"
+	try "function names with terminal escapes" hostile_names "$long"
 	for file in /dev/null /dev/zero Makefile .; do
-		try "no trace: $file" one_line $READER stat $file
+		try "not a trace: $file" one_line $READER stat $file
 	done
 fi
 ktap_end

@@ -1,14 +1,16 @@
 #!/bin/bash
-# Traces of Go 1.5 to 1.21, as the toolchains' own tests have them. Their names say the verdict: NAME_good, or
-# NAME_unordered, whose time stamps contradict each other. What `gotrace events` makes of them is compared: since
-# 1.11 with golang.org/x/exp/trace, to the byte; before, which that does not read, with the events that
-# `go tool trace` of Go 1.22 prints, of each P in order, by the rules of the conversion.
-# beside others
+# Traces of Go 1.5 to 1.21 from the toolchains' own tests. Their names give the expected result:
+# NAME_good, or NAME_unordered, whose timestamps are inconsistent. The output of `gotrace events` is
+# compared with golang.org/x/exp/trace, byte for byte, from 1.11 on; for older traces, which that
+# package does not read, with the events that `go tool trace` of Go 1.22 prints, in order for each
+# P, by the rules of the conversion.
+# parallel
 # timeout: 900
+# depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
-OLD_GO=go1.22.12 # the last one that reads them all, with 25 of them
+OLD_GO=go1.22.12 # the last release that reads all of them, with 25 of them
 
 verdict_is_its_name() # TRACE
 {
@@ -26,12 +28,12 @@ verdict_is_its_name() # TRACE
 	esac
 }
 
-count_is() # NUMBER FILE...
+count_is() # NUMBER FILE...: so many files exist
 {
 	local number=$1
 	shift
 
-	[ $# -eq "$number" ] || { echo "there are $#: $*"; return 1; }
+	[ $# -eq "$number" ] || { echo "found $#: $*"; return 1; }
 }
 
 same_as_today() # TRACE
@@ -41,8 +43,9 @@ same_as_today() # TRACE
 	[ -s "$tmp/ours" ] && same_text "$tmp/ours" "$tmp/theirs"
 }
 
-# Go 1.22's list of a trace's events ("TIME NAME p=P g=G off=BYTE ARG=VALUE..."), as P, G and details of those that
-# they become; of each P in order. To traces of Go 1.5 any program will do: only the stacks need it.
+# Go 1.22's list of a trace's events ("TIME NAME p=P g=G off=BYTE ARG=VALUE..."), as P, G and
+# details of the events that they are converted to; in order for each P. For traces of Go 1.5 any
+# program file works: only the stacks need it.
 events_of_old_go() # TRACE
 {
 	local program=()
@@ -101,8 +104,8 @@ events_of_old_go() # TRACE
 		$2 ~ /^STW/ { range(kind, "Goroutine(-1)") }' | sort -s -k1,1n
 }
 
-# Without what such a list cannot say: goroutines of which the tracer said no state, ends of system calls that
-# did not block, stacks.
+# Without what such a list lacks: goroutines without a reported state, ends of system calls that did
+# not block, stacks.
 events_of_ours() # TRACE
 {
 	timeout 60 $READER events --canonical "$1" | awk -F'\t' -v OFS='\t' '
@@ -117,16 +120,16 @@ same_as_then() # TRACE
 }
 
 ktap_start
-if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$JUDGE_GO" $OLD_GO; then
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" $OLD_GO; then
 	try "25 traces of $OLD_GO" count_is 25 "$CORPUS/$OLD_GO"/v1/*
-	try "12 traces of $JUDGE_GO" count_is 12 "$CORPUS/$JUDGE_GO"/v1/*
-	for trace in "$CORPUS"/{$OLD_GO,$JUDGE_GO}/v1/*; do
+	try "12 traces of $ORACLE_GO" count_is 12 "$CORPUS/$ORACLE_GO"/v1/*
+	for trace in "$CORPUS"/{$OLD_GO,$ORACLE_GO}/v1/*; do
 		try "${trace#"$CORPUS"/}" verdict_is_its_name "$trace"
 	done
 	for trace in "$CORPUS/$OLD_GO"/v1/*_good; do
 		case $trace in
-		*_1_[5-9]_* | *_1_10_*) try "$(basename "$trace"): as Go 1.22" same_as_then "$trace" ;;
-		*) try "$(basename "$trace"): as today" same_as_today "$trace" ;;
+		*_1_[5-9]_* | *_1_10_*) try "$(basename "$trace"): matches Go 1.22" same_as_then "$trace" ;;
+		*) try "$(basename "$trace"): matches x/exp/trace" same_as_today "$trace" ;;
 		esac
 	done
 fi

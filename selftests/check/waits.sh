@@ -1,7 +1,9 @@
 #!/bin/bash
-# What `gotrace path` and `gotrace latency` say, member by member, is what a second program computes from the lines
-# of `gotrace events --kernel --json`: selftests/reference/internal/waits, which shares no code with them. check/path.sh
-# and check/latency.sh compare with what targets have measured.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# Compares the output of `gotrace path` and `gotrace latency`, member by member, with that of a
+# second implementation which reads `gotrace events --kernel --json`:
+# selftests/reference/internal/waits shares no code with them. check/path.sh and check/latency.sh
+# compare with measurements of the targets.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -22,7 +24,7 @@ http_pair()
 {
 	local status
 
-	"build/targets/$JUDGE_GO/server" -duration 20s >"$tmp/server.out" 2>&1 </dev/null &
+	"build/targets/$ORACLE_GO/server" -duration 20s >"$tmp/server.out" 2>&1 </dev/null &
 	background+=("$!")
 	wait_until 20 grep -q '^ready' "$tmp/server.out" &&
 		$GOTRACE record -p $! -d "${WAITS_DURATION:-700ms}" -o "$tmp/server.trace" --stats "$tmp/server.json"
@@ -34,7 +36,7 @@ http_pair()
 # NAME [ARGUMENT...]
 target()
 {
-	record_target "$1" "$JUDGE_GO" "" "${@:2}" && [ "$(stat_of lost "$tmp/$1.json")" = 0 ] && agrees "$RECORDED" -n 15
+	record_target "$1" "$ORACLE_GO" "" "${@:2}" && [ "$(stat_of lost "$tmp/$1.json")" = 0 ] && agrees "$RECORDED" -n 15
 }
 
 # NAME COMMAND...: one test, with its counts

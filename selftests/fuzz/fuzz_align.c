@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A valid trace and any events of perf's, joined. What comes out is the trace, longer by what was said,
- * and as valid as it was; it is not aligned once more.
+ * Joins a valid trace and arbitrary perf events. The output is the trace plus what was added, and
+ * is valid; it is not aligned again.
  *
- * The first byte says how many events of perf's there are, of four bytes each, and which clock they
- * are of; behind them is what make_trace() makes a trace of.
+ * The first byte is the number of perf events, of four bytes each, and their clock; the rest is for
+ * make_trace().
  */
 #include <fcntl.h>
 #include <time.h>
@@ -56,7 +56,7 @@ static struct perf_data *make_perf(const uint8_t *data, size_t n, int clock)
 		abort();
 	d->clock = clock;
 	d->n = d->cap = n;
-	d->lost_samples = UINT32_MAX; /* by which whatever is missing may be missing */
+	d->lost_samples = UINT32_MAX; /* which data are missing */
 	d->sched = calloc(n + 1, sizeof(*d->sched));
 	d->losses = calloc(n + 1, sizeof(*d->losses));
 	if (!d->sched || !d->losses)
@@ -65,7 +65,6 @@ static struct perf_data *make_perf(const uint8_t *data, size_t n, int clock)
 		time += data[0];
 		d->sched[i] = (struct perf_sched){
 			.time = time,
-			.order = i,
 			.kind = data[1] % (PERF_OTHER_SCHED + 1),
 			.cpu = data[1] >> 6,
 			.preempted = data[1] >> 5 & 1,
@@ -93,12 +92,7 @@ static size_t drain(int fd)
 static uint64_t join(struct alignment *a, size_t len, int fd)
 {
 	static const struct align_pair pair = { "tool", "fuzz" };
-	struct align_job job = { .side = &a->side,
-				 .perf = &a->join,
-				 .target = &a->target,
-				 .wanted = a->wanted,
-				 .pairs = &pair,
-				 .npairs = 1 };
+	struct align_job job = { .alignment = a, .pairs = &pair, .npairs = 1 };
 	struct align_added added;
 	struct trace_file *file;
 	struct error err = {};
@@ -106,7 +100,7 @@ static uint64_t join(struct alignment *a, size_t len, int fd)
 
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	job.trace = open_plain(trace, len);
-	if (!job.trace || trace_file__open(&file, path) ||
+	if (!job.trace || trace_file__open(&file, path, FILE_ANY) ||
 	    align__write(&job, file, path, &added, &err))
 		abort();
 	trace_file__destroy(file);

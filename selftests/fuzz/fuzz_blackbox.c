@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as what a black box has left: the session's memory and its two checkpoints. Whatever they are, what
- * comes of them must be a trace that reads well to its end, or a reason why there is none.
+ * Arbitrary bytes as flight recorder memory and its two checkpoints: the result must be a valid
+ * trace, or an error with a reason.
  *
- * An input: u32 and u32, the checkpoints' sizes; the checkpoints; the memory.
+ * Input: u32 and u32, the sizes of the checkpoints; the checkpoints; the memory.
  */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/blackbox.h"
+#include "blackbox/blackbox.h"
 #include "capture/sink.h"
+#include "target/layout/layout.h"
 #include "read.h"
-#include "target/layout.h"
 
 static const char *path(void)
 {
@@ -52,9 +52,7 @@ static void must_be_valid(void)
 
 static void write_trace(struct rawfile *raw)
 {
-	const struct sink_opts opts = {
-		.path = path(), .version = 25, .tick_ns = 1, .stacks = true
-	};
+	const struct sink_opts opts = { .path = path(), .version = 25, .tick_ns = 1 };
 	struct private_meta meta = {
 		.tool = "fuzz", .command = "", .clock = "CLOCK_MONOTONIC", .go_version = "go1.25"
 	};

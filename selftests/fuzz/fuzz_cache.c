@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cache of analyses. A program that has changed since its entry was made, which a program can do
- * that forges its build id: what the entry says of sites must hold, or nothing of it is used. And a
- * changed entry: it is read within its bounds, but believed, as only its owner can have changed it.
- * In the places of cache_folder.c and cache_key.c.
+ * The cache of analyses. A program that changed after its entry was made, as one with a forged
+ * build id may: sites of the entry must be valid, or the entry unused. A changed entry: read within
+ * bounds, but trusted, as only its owner can change it. Replaces cache_folder.c and cache_key.c.
  *
- * Input: as patched.h says, of the program; or, with the first byte's highest bit, of its entry: then
+ * Input: as in patched.h, for the program; or, with the highest bit of the first byte, for its
+ * entry:
  *
  *	u16 where, u8 n, n & 15 bytes; n & 0x80: the entry ends there
  */
@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "lib/buf.h"
+#include "target/process/cache.h"
+#include "target/process/cache_impl.h"
 #include "patched.h"
 #include "sites.h"
-#include "target/cache.h"
-#include "target/cache_impl.h"
 
-#define CHECKSUM 50 /* as cache.c has it: behind magic and tool */
+#define CHECKSUM 50 /* as in cache.c: after magic and program */
 #define PROGRAMS 16
 
 static struct {

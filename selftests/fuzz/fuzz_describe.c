@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a trace's description of its events, and any as the events that are skipped by it:
- * the table's length comes first, in two bytes.
+ * Arbitrary bytes as a trace's description of its events, and as events skipped by it. Two bytes
+ * for the length of the table come first.
  */
 #include <stdlib.h>
 
-#include "trace/describe.h"
+#include "format/describe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

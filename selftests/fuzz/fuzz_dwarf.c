@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
+#include "target/elf/elf.h"
+#include "target/layout/layout_dwarf.h"
 #include "patched.h"
-#include "target/elf.h"
-#include "target/layout_dwarf.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a program's file: headers, sections, symbols, and Go's build info in both its forms.
- * The rest of target analysis needs a whole program: fuzz_target and others change real ones.
+ * Arbitrary bytes as a program: headers, sections, symbols, and both forms of Go's build
+ * information. fuzz_target and others change real programs.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "target/buildinfo.h"
-#include "target/elf.h"
-#include "target/layout_dwarf.h"
-#include "target/pclntab.h"
+#include "target/elf/elf.h"
+#include "target/infer/buildinfo.h"
+#include "target/layout/layout_dwarf.h"
+#include "target/symbols/pclntab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the index of a trace that is well: reading goes on from wherever it says, in
- * whatever state. Its sums are not looked at, since no fuzzer gets them right.
+ * Arbitrary bytes as the index of a valid trace: reading continues at any position in any state.
+ * Checksums are ignored, since a fuzzer cannot produce them.
  */
 #include <errno.h>
 
+#include "reader/index.h"
+#include "rewrite/rewrite.h"
 #include "make_trace.h"
 #include "read.h"
-#include "trace/index.h"
-#include "trace/rewrite.h"
 
 static uint8_t trace[MADE_MAX];
 static size_t trace_len;
 
 /* As `gotrace cut` does. */
-static void read_from(struct reader_place *place, struct order *state, struct origins *origins)
+static void read_from(struct reader_place *place, struct order *state,
+		      struct start_functions *functions)
 {
 	const struct rewrite_opts opts = { .version = 25, .from = place->last_time };
 	struct trace_file *nowhere;
@@ -24,12 +25,13 @@ static void read_from(struct reader_place *place, struct order *state, struct or
 	struct reader *r;
 	int code;
 
-	if (trace_file__open(&nowhere, "/dev/null") || rewrite__create(&rewrite, nowhere, &opts) ||
+	if (trace_file__open(&nowhere, "/dev/null", FILE_ANY) ||
+	    rewrite__create(&rewrite, nowhere, &opts) ||
 	    reader__open(&r, open_plain(trace, trace_len), &(struct reader_opts){}, NULL))
 		abort();
 	code = reader__resume(r, place, state, &err);
 	if (!code)
-		code = rewrite__begin_at(rewrite, reader__order(r), origins);
+		code = rewrite__begin_at(rewrite, reader__order(r), functions);
 	while (!code && (code = reader__next(r, &ev, &err)) > 0) {
 		look_at_event(&ev);
 		code = rewrite__event(rewrite, &ev);
@@ -49,15 +51,15 @@ static void use_index(const struct index *ix)
 
 	for (size_t i = 0; i < n && i < 8; i++) {
 		struct reader_place place;
-		struct origins origins;
+		struct start_functions functions;
 		struct error err = {};
 		struct order state;
 		int64_t time = index__generation(ix, i)->sync;
 
-		if (!index__place(ix, time, &place, &state, &origins, &err)) {
-			read_from(&place, &state, &origins);
+		if (!index__place(ix, time, &place, &state, &functions, &err)) {
+			read_from(&place, &state, &functions);
 			order__deinit(&state);
-			origins__deinit(&origins);
+			start_functions__deinit(&functions);
 		} else if (!err.text[0]) {
 			abort();
 		}

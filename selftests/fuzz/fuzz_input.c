@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Any bytes as a file, gzip and zstd above all: what comes out of it must not depend on how much is
- * asked for at a time.
- */
+/* Arbitrary bytes as a file, mainly gzip and zstd: the output must not depend on the read size. */
 #include <stdint.h>
 #include <stdlib.h>
 

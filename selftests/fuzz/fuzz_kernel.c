@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the kernel's side of a generation. Each record has three bytes in front: its kind, from
- * PRIVATE_THREADS on, and its length. What is read must be in the order of time, and the same again
- * once it was written and read.
+ * Arbitrary bytes as the kernel events of a generation. Three bytes precede each record: its kind,
+ * from PRIVATE_THREADS on, and its length. The events read must be in order of time, and the same
+ * after writing and reading them again.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/kernel.h"
-#include "trace/private.h"
+#include "format/kernel.h"
+#include "format/private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,9 +20,9 @@ static void require(bool so)
 
 static int add_part(void *to, const void *part, size_t len)
 {
-	struct dictionary *words = to;
+	struct dictionary *dictionary = to;
 
-	return dictionary__add_string(words, dictionary__nstrings(words) + 1, part, len);
+	return dictionary__add_string(dictionary, dictionary__nstrings(dictionary) + 1, part, len);
 }
 
 static int add_record(void *to, enum private_kind kind, const void *data, size_t len)
@@ -30,7 +30,7 @@ static int add_record(void *to, enum private_kind kind, const void *data, size_t
 	return private__parts(kind, data, len, add_part, to);
 }
 
-static void add_records(struct dictionary *words, struct buf *b)
+static void add_records(struct dictionary *dictionary, struct buf *b)
 {
 	enum private_kind kind;
 	size_t len;
@@ -41,7 +41,7 @@ static void add_records(struct dictionary *words, struct buf *b)
 		if (len > buf__left(b))
 			len = buf__left(b);
 		if (!b->bad)
-			require(!add_record(words, kind, buf__take(b, len), len));
+			require(!add_record(dictionary, kind, buf__take(b, len), len));
 	}
 }
 
@@ -60,12 +60,11 @@ static void require_same(const struct kernel_item *a, const struct kernel_item *
 /* All of `r` into the threads and, if there is one, a writer. */
 static void read_all(struct kernel_reader *r, struct kernel_writer *k)
 {
-	struct kernel_threads threads;
+	struct kernel_threads threads = {};
 	struct kernel_thread thread;
 	struct kernel_item item;
 	uint64_t last = 0;
 
-	kernel_threads__init(&threads);
 	while (kernel_reader__thread(r, &thread))
 		kernel_threads__set(&threads, &thread);
 	require(!kernel_writer__begin(k, UINT64_MAX, &threads));
@@ -80,13 +79,13 @@ static void read_all(struct kernel_reader *r, struct kernel_writer *k)
 	kernel_threads__deinit(&threads);
 }
 
-static void compare(const struct dictionary *words, const struct dictionary *again)
+static void compare(const struct dictionary *dictionary, const struct dictionary *again)
 {
 	struct kernel_reader *a = NULL, *b = NULL;
 	struct kernel_item x, y;
 	bool more;
 
-	require(kernel_reader__open(&a, words) == 1);
+	require(kernel_reader__open(&a, dictionary) == 1);
 	if (kernel_reader__open(&b, again) == 1) {
 		while ((more = kernel_reader__item(a, &x))) {
 			require(kernel_reader__item(b, &y));
@@ -104,20 +103,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf b = buf__make(data, size);
 	struct kernel_writer *k = kernel_writer__create();
-	struct dictionary words, again;
+	struct dictionary dictionary, again;
 	struct kernel_reader *r = NULL;
 
-	dictionary__init(&words);
+	dictionary__init(&dictionary);
 	dictionary__init(&again);
-	add_records(&words, &b);
-	if (kernel_reader__open(&r, &words) > 0) {
+	add_records(&dictionary, &b);
+	if (kernel_reader__open(&r, &dictionary) > 0) {
 		read_all(r, k);
 		require(!kernel_writer__put(k, add_record, &again));
-		compare(&words, &again);
+		compare(&dictionary, &again);
 	}
 	kernel_reader__close(r);
 	kernel_writer__destroy(k);
-	dictionary__deinit(&words);
+	dictionary__deinit(&dictionary);
 	dictionary__deinit(&again);
 	return 0;
 }

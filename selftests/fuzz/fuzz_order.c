@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any events in a sound frame: whether they may come next, and what those who read them make of the
- * ones that may.
+ * Arbitrary events in valid batches: the check of their order, and all readers of those that pass.
  */
+#include "analysis/path.h"
+#include "analysis/summary.h"
+#include "reader/fixup.h"
 #include "make_trace.h"
 #include "read.h"
-#include "trace/fixup.h"
-#include "trace/path.h"
-#include "trace/summary.h"
 
 static int look_at_goroutine(void *context, const struct summary_goroutine *g)
 {
@@ -22,7 +21,7 @@ static int look_at_goroutine(void *context, const struct summary_goroutine *g)
 	return 0;
 }
 
-/* Who made the first few wait: each moment up to the last is told once. */
+/* The cause of the first few waits: each moment up to the last is reported once. */
 static void walk(const struct path_history *h, int64_t to)
 {
 	int64_t at;
@@ -62,6 +61,7 @@ static void summarise(struct reader *r, struct summary *summary)
 		before = ev.time;
 	}
 	walk(&history, before);
+	path_fold__deinit(&fold);
 	path_history__deinit(&history);
 	fixup__destroy(fixup);
 	if (summary__finish(summary, NULL))

@@ -5,14 +5,14 @@
  */
 #include <string.h>
 
-#include "trace/describe.h"
-#include "trace/private_read.h"
+#include "format/describe.h"
+#include "format/private_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MARKED 0x8000
 
-static void add_strings(struct dictionary *words, struct buf *b)
+static void add_strings(struct dictionary *dictionary, struct buf *b)
 {
 	char string[TRACE_STRING_MAX + PRIVATE_PREFIX_LEN] = PRIVATE_PREFIX;
 	uint64_t id = 1;
@@ -29,7 +29,7 @@ static void add_strings(struct dictionary *words, struct buf *b)
 		if (!bytes)
 			break;
 		memcpy(string + PRIVATE_PREFIX_LEN, bytes, len);
-		dictionary__add_string(words, id++, string + PRIVATE_PREFIX_LEN - front,
+		dictionary__add_string(dictionary, id++, string + PRIVATE_PREFIX_LEN - front,
 				       front + len);
 	}
 }
@@ -56,16 +56,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct private_reader reader;
 	struct private_record record;
 	struct description *table;
-	struct dictionary words;
+	struct dictionary dictionary;
 
-	dictionary__init(&words);
-	add_strings(&words, &b);
-	private_reader__init(&reader, &words);
+	dictionary__init(&dictionary);
+	add_strings(&dictionary, &b);
+	private_reader__init(&reader, &dictionary);
 	while (private_reader__next(&reader, &record) > 0)
 		read_record(&record);
 	private_reader__deinit(&reader);
-	if (private_read__table(&words, &table, NULL) > 0)
+	if (private_read__table(&dictionary, &table, NULL) > 0)
 		description__destroy(table);
-	dictionary__deinit(&words);
+	dictionary__deinit(&dictionary);
 	return 0;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any events in a sound frame, as far as they are a valid trace, cut and written anew: what comes
- * out must be valid. Nothing may be left out but what the version does not have.
+ * Arbitrary events in valid batches, as far as they are a valid trace, cut and rewritten: the
+ * output must be valid. Only events that the version lacks may be missing.
  *
- * The first byte says to which version; the second, which of the events is the first one.
+ * The first byte selects the version; the second, the first event.
  */
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "rewrite/rewrite.h"
 #include "make_trace.h"
 #include "read.h"
-#include "trace/rewrite.h"
 
 #define PIPE (1 << 20) /* bytes: more than any output */
 
@@ -27,7 +27,7 @@ static struct reader *open_reader(const uint8_t *data, size_t len)
 	return r;
 }
 
-/* When the event number `first` was, or the last one. */
+/* The time of event number `first`, or of the last one. */
 static int64_t time_of(const uint8_t *data, size_t len, unsigned int first)
 {
 	struct reader *r = open_reader(data, len);
@@ -52,7 +52,7 @@ static void rewrite(const uint8_t *data, size_t len, const struct rewrite_opts *
 	char path[32];
 
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-	if (trace_file__open(&file, path) || rewrite__create(&rewrite, file, opts))
+	if (trace_file__open(&file, path, FILE_ANY) || rewrite__create(&rewrite, file, opts))
 		abort();
 	while (reader__next(r, &ev, &err) > 0)
 		if (rewrite__event(rewrite, &ev))
@@ -60,8 +60,8 @@ static void rewrite(const uint8_t *data, size_t len, const struct rewrite_opts *
 	if (rewrite__end(rewrite))
 		abort();
 	/*
-	 * The rules let a status bind a P to a second thread while the first still has it, which no
-	 * prologue can say.
+	 * The rules allow a status to bind a P to a second thread while the first still has it,
+	 * which no prologue can express.
 	 */
 	if (opts->from == INT64_MIN && rewrite__stats(rewrite)->left_out)
 		abort();

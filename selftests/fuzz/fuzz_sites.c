@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Real programs with changed machine code, as a compiler that is not known may make it: wherever a
- * site is found, it is an instruction of the function that it is said to be in.
+ * Real programs with changed machine code, as from an unknown compiler: each site found must be an
+ * instruction of the function that is reported.
  */
 #include "patched.h"
 #include "sites.h"

@@ -9,8 +9,8 @@
 #undef EV_NONE /* versions of ELF, by the prefix of our events */
 
 #include "lib/buf.h"
+#include "v1/v1_impl.h"
 #include "plain.h"
-#include "trace/v1_impl.h"
 
 #define SECTION ".gopclntab"
 
@@ -57,19 +57,19 @@ static bool write_program(int fd, const uint8_t *data, size_t size)
 static void name_all(struct v1_symbols *symbols, const uint8_t *data, size_t size)
 {
 	struct buf b = buf__make(data, size);
-	struct dictionary words;
+	struct dictionary dictionary;
 
-	dictionary__init(&words);
+	dictionary__init(&dictionary);
 	while (buf__left(&b) >= 8) {
 		struct trace_frame frame = { .pc = buf__u64(&b) + 1 };
 
-		if (v1_symbols__frame(symbols, &words, &frame))
+		if (v1_symbols__frame(symbols, &dictionary, &frame))
 			abort();
-		if (!dictionary__has_string(&words, frame.func) ||
-		    !dictionary__has_string(&words, frame.file))
+		if (!dictionary__has_string(&dictionary, frame.func) ||
+		    !dictionary__has_string(&dictionary, frame.file))
 			abort();
 	}
-	dictionary__deinit(&words);
+	dictionary__deinit(&dictionary);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,11 +4,11 @@
  * one before made of it. A step that refuses the program does not end the run, as far as the next
  * one can do without.
  */
+#include "target/elf/debug_file.h"
+#include "target/infer/calibrate.h"
+#include "target/layout/layout_dwarf.h"
 #include "patched.h"
 #include "sites.h"
-#include "target/calibrate.h"
-#include "target/debug_file.h"
-#include "target/layout_dwarf.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

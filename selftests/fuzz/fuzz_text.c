@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/text.h"
 #include "plain.h"
-#include "trace/text.h"
 
 typedef int conversion(struct input *in, struct outbuf *out, struct error *err);
 
@@ -17,7 +17,7 @@ static bool convert(conversion *conversion, const void *data, size_t size, struc
 	struct error err = {};
 	int code;
 
-	outbuf__init(out, NULL, "memory");
+	*out = (struct outbuf){};
 	if (!in)
 		return false;
 	code = conversion(in, out, &err);

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/encode.h"
+#include "format/spec.h"
 #include "lib/buf.h"
 #include "make_trace.h"
-#include "trace/encode.h"
-#include "trace/spec.h"
 
 #define THREADS	    8	 /* the last one is TRACE_NO_M */
 #define BATCH	    4096 /* bytes of a thread in a generation */
@@ -189,7 +189,7 @@ static uint64_t argument(struct maker *mk, enum ev_arg type, uint64_t *seq)
 	}
 }
 
-/* Statuses and births begin a new count. */
+/* Statuses and creations begin a new count. */
 static void reset_seq(struct maker *mk, uint8_t type, const uint64_t *arg)
 {
 	switch (type) {
@@ -217,7 +217,7 @@ static void make_event(struct maker *mk, uint8_t type, unsigned int thread, unsi
 		arg[i] = argument(mk, spec->arg[i + 1].type, seq_of(mk, type, thread, arg[0]));
 	reset_seq(mk, type, arg);
 	mk->now += dt;
-	/* A clock that is behind: other threads' events come first, by their times. */
+	/* A clock that lags: events of other threads come first, by their times. */
 	put_event(t, t->len && dt == 31 ? t->last : mk->now, type, arg, i);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Any bytes to a trace whose frame is sound: batches, tables and clocks are as they should be, and
- * its few goroutines, Ps and threads do as the bytes say. Bytes that are a trace by themselves
- * seldom get as far as the order of its events.
+ * Converts arbitrary bytes to a trace with valid structure: batches, tables and clocks are correct,
+ * and the bytes determine what its few goroutines, Ps and threads do. Arbitrary bytes as a whole
+ * trace seldom reach the checks of event order.
  *
- * The first byte is the version. Then, for each event: its type, then thread and time, then a byte
- * for each argument. Sequence numbers are mostly the right ones, statuses at the start are there.
+ * The first byte is the version. Then, for each event: its type, thread and time, and a byte per
+ * argument. Sequence numbers are mostly correct, and statuses at the start are present.
  */
 #ifndef SELFTESTS_FUZZ_MAKE_TRACE_H
 #define SELFTESTS_FUZZ_MAKE_TRACE_H

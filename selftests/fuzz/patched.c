@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See patched.h. The places are found with the code that is tested, in the unchanged programs,
- * which are ours: what a change does to it cannot move them.
+ * See patched.h. The locations are found with the tested code, in our own unchanged programs, which
+ * changes do not affect.
  */
 #include "patched.h"
 
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "lib/buf.h"
-#include "target/elf.h"
-#include "target/pclntab_impl.h"
-#include "target/site.h"
+#include "target/elf/elf.h"
+#include "target/probe/site.h"
+#include "target/symbols/pclntab_impl.h"
 
 #define PROGRAMS     "build/fuzz/programs/*"
 #define PROGRAMS_MAX 16
@@ -145,42 +145,20 @@ static void add_function(struct program *g, const struct go_func *func, unsigned
 	add_at(g, PLACE_INLINING, tree, 256);
 }
 
-/* Functions that target/calibrate*.c reads, and that are not all probed. */
+/* Functions that target/infer/calibrate*.c reads, and that are not all probed. */
+/* clang-format off */
 static const char *const read_from[] = {
-	"runtime.(*gcControllerState).findRunnableGCWorker",
-	"runtime.(*p).init",
-	"runtime.GOMAXPROCS",
-	"runtime.acquirem",
-	"runtime.allgadd",
-	"runtime.atomicAllG",
-	"runtime.casGToWaiting",
-	"runtime.casgstatus",
-	"runtime.coroexit",
-	"runtime.coroswitch",
-	"runtime.coroswitch_m",
-	"runtime.execute",
-	"runtime.findRunnable",
-	"runtime.flushmcache",
-	"runtime.forEachG",
-	"runtime.gcBgMarkWorker",
-	"runtime.goexit0",
-	"runtime.gopanic",
-	"runtime.gopark",
-	"runtime.mcall",
-	"runtime.mcommoninit",
-	"runtime.minit",
-	"runtime.newproc.func1",
-	"runtime.newproc1",
-	"runtime.newstack",
-	"runtime.oneNewExtraM",
-	"runtime.procresize",
-	"runtime.reentersyscall",
-	"runtime.releasep",
-	"runtime.releasepNoTrace",
-	"runtime.rt0_go",
-	"runtime.signalM",
-	"runtime.wirep",
+	"runtime.(*gcControllerState).findRunnableGCWorker", "runtime.(*p).init",
+	"runtime.GOMAXPROCS", "runtime.acquirem", "runtime.allgadd", "runtime.atomicAllG",
+	"runtime.casGToWaiting", "runtime.casgstatus", "runtime.coroexit", "runtime.coroswitch",
+	"runtime.coroswitch_m", "runtime.execute", "runtime.findRunnable", "runtime.flushmcache",
+	"runtime.forEachG", "runtime.gcBgMarkWorker", "runtime.goexit0", "runtime.gopanic",
+	"runtime.gopark", "runtime.mcall", "runtime.mcommoninit", "runtime.minit",
+	"runtime.newproc.func1", "runtime.newproc1", "runtime.newstack", "runtime.oneNewExtraM",
+	"runtime.procresize", "runtime.reentersyscall", "runtime.releasep",
+	"runtime.releasepNoTrace", "runtime.rt0_go", "runtime.signalM", "runtime.wirep",
 };
+/* clang-format on */
 
 /* The probed functions, those that offsets are read from, and others all over the program. */
 static void add_functions(struct program *g)

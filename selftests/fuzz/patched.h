@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Real Go programs with a few bytes changed, where it matters.
+ * Real Go programs with a few bytes changed at relevant locations.
  *
- * A program has megabytes, of which target analysis looks at some thousands of bytes: any change
- * of the whole would rarely be one that is seen. So an input is not a program but a list of
- * changes, each to one of the places that are read; fuzz_target, fuzz_pclntab, fuzz_sites,
- * fuzz_calibrate, fuzz_dwarf and fuzz_cache choose the kinds of places. The programs lie in build/fuzz/programs.
+ * Target analysis reads some thousands of bytes of a program of megabytes, so random changes would
+ * rarely affect it. Therefore an input is not a program but a list of changes, each at one of the
+ * locations that are read; fuzz_target, fuzz_pclntab, fuzz_sites, fuzz_calibrate, fuzz_dwarf and
+ * fuzz_cache select the kinds of locations. The programs are in build/fuzz/programs.
  */
 #ifndef SELFTESTS_FUZZ_PATCHED_H
 #define SELFTESTS_FUZZ_PATCHED_H
@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "target/buildinfo.h"
-#include "target/layout.h"
-#include "target/pclntab.h"
+#include "target/infer/buildinfo.h"
+#include "target/layout/layout.h"
+#include "target/symbols/pclntab.h"
 
 enum place_kind {
 	PLACE_HEADERS = 1 << 0,	 /* of the file, segments, sections, and the names of those */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The input of a fuzz target, as a file of plain bytes. Packed ones are fuzz_input's alone: a few
- * of them make gigabytes, which takes its time without being a finding.
+ * The input of a fuzz target, as a file that is not compressed. Only fuzz_input uses compressed
+ * ones: a few bytes can expand to gigabytes, which is slow without being a finding.
  */
 #ifndef SELFTESTS_FUZZ_PLAIN_H
 #define SELFTESTS_FUZZ_PLAIN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A trace in memory, read to where it ends or breaks, with everything looked at that an event gives
- * out: what several fuzz targets do.
+ * Reads a trace in memory up to its end or first error, and everything that its events provide.
+ * Shared by several fuzz targets.
  */
 #ifndef SELFTESTS_FUZZ_READ_H
 #define SELFTESTS_FUZZ_READ_H
@@ -9,35 +9,35 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "reader/reader.h"
 #include "plain.h"
-#include "trace/reader.h"
 
 static volatile uint8_t seen;
 
-/* Both ends of it, for the sanitizer to look at. */
+/* Accesses both ends, for the sanitizer. */
 static inline void look_at(const char *data, size_t len)
 {
 	if (len)
 		seen = data[0] ^ data[len - 1];
 }
 
-static inline void look_at_string(const struct dictionary *words, uint64_t id)
+static inline void look_at_string(const struct dictionary *dictionary, uint64_t id)
 {
 	struct trace_string string;
 
-	if (dictionary__string(words, id, &string))
+	if (dictionary__string(dictionary, id, &string))
 		look_at(string.data, string.len);
 }
 
-static inline void look_at_stack(const struct dictionary *words, uint64_t id)
+static inline void look_at_stack(const struct dictionary *dictionary, uint64_t id)
 {
-	size_t n = dictionary__frames(words, id);
+	size_t n = dictionary__frames(dictionary, id);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct trace_frame *frame = dictionary__frame(words, id, i);
+		const struct trace_frame *frame = dictionary__frame(dictionary, id, i);
 
-		look_at_string(words, frame->func);
-		look_at_string(words, frame->file);
+		look_at_string(dictionary, frame->func);
+		look_at_string(dictionary, frame->file);
 	}
 }
 
@@ -47,9 +47,9 @@ static inline void look_at_event(const struct trace_event *ev)
 	look_at(ev->name.data, ev->name.len);
 	if (ev->sync)
 		seen = ev->sync->clock.known;
-	for (size_t i = 0; ev->words && i < sizeof(ev->arg) / sizeof(*ev->arg); i++) {
-		look_at_string(ev->words, ev->arg[i]);
-		look_at_stack(ev->words, ev->arg[i]);
+	for (size_t i = 0; ev->dictionary && i < sizeof(ev->arg) / sizeof(*ev->arg); i++) {
+		look_at_string(ev->dictionary, ev->arg[i]);
+		look_at_stack(ev->dictionary, ev->arg[i]);
 	}
 }
 

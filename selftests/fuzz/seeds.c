@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seeds DIR: what the fuzz targets begin with and no Go toolchain has, one folder a target. The
- * formats are those that fuzz_NAME.c describes.
+ * seeds DIR: writes the seeds that no Go toolchain provides, one directory per target, in the
+ * formats that fuzz_NAME.c describes.
  */
 #include <elf.h>
 #include <stdarg.h>
@@ -14,14 +14,14 @@
 #include <zstd.h>
 #undef EV_NONE /* versions of ELF, by the prefix of our events */
 
-#include "../perfdata/made.h"
 #include "../blackbox/seed.h"
+#include "../perfdata/made.h"
+#include "format/describe.h"
+#include "format/encode.h"
+#include "format/kernel.h"
+#include "format/private.h"
+#include "reader/index.h"
 #include "make_trace.h"
-#include "trace/describe.h"
-#include "trace/encode.h"
-#include "trace/index.h"
-#include "trace/kernel.h"
-#include "trace/private.h"
 
 static const char *top;
 
@@ -164,7 +164,7 @@ static int put_kernel(void *to, enum private_kind kind, const void *data, size_t
 	return 0;
 }
 
-/* Threads, and items of every kind; some that a core's other threads ran. */
+/* Threads, and items of each kind; some about other threads of a CPU. */
 static void save_kernel(void)
 {
 	static const struct trace_string name = { "kworker/0:1", 11 };
@@ -184,7 +184,7 @@ static void save_kernel(void)
 	struct kernel_writer *k = kernel_writer__create();
 	struct bytes b = {};
 
-	if (!k || kernel_writer__begin(k, 100, NULL) || kernel_writer__was(k, &thread))
+	if (!k || kernel_writer__begin(k, 100, NULL) || kernel_writer__add_thread(k, &thread))
 		abort();
 	for (unsigned int i = 0; i < 4 * KERNEL_KIND_END; i++) {
 		item.kind = (uint8_t)(1 + i % (KERNEL_KIND_END - 1));
@@ -208,7 +208,7 @@ static void put_int(struct bytes *b, uint64_t n, size_t size)
 	put(b, &n, size);
 }
 
-/* Two functions of a file. The numbers are explained in trace/v1_symbolize.c. */
+/* Two functions of a file. The numbers are explained in v1/v1_symbolize.c. */
 static void save_symbols(void)
 {
 	static const uint8_t lines[] = { 22, 8, 2, 8, 0 }, files[] = { 4, 16, 0 };

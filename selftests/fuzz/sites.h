@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What must hold of every site, whatever the program: a probe there cannot do harm.
- */
+/* Conditions of every site, in any program, for a probe there to be harmless. */
 #ifndef SELFTESTS_FUZZ_SITES_H
 #define SELFTESTS_FUZZ_SITES_H
 
@@ -10,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/elf.h"
-#include "target/pclntab.h"
-#include "target/site.h"
+#include "target/elf/elf.h"
+#include "target/probe/site.h"
+#include "target/symbols/pclntab.h"
 
 /* Decoded from the function's first byte on, is there an instruction that begins at `offset`? */
 static inline bool begins_instruction(const struct elf_image *elf, const struct go_func *f,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The device itself: who may open it, what it makes of wrong arguments, its mappings. */
+/*
+ * Tests of the device: privileges for opening it, invalid arguments, mappings. Under test:
+ * kmod/main.c, kmod/ioctl.c, kmod/memory.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -17,7 +20,7 @@
 
 #include "test.h"
 
-/* Kernels from 6.10 on let BPF programs call the module, if it has types. */
+/* Kernels since 6.10 let BPF programs call the module, if it has BTF. */
 static bool expect_kfuncs(void)
 {
 	struct utsname name;
@@ -48,14 +51,14 @@ static bool test_abi(void)
 	return true;
 }
 
-/* ---- who may open it ---- */
+/* ---- privileges for opening it ---- */
 
 #define BIT(capability) (1ull << (capability))
-#define NOBODY		65534
+#define UID_NOBODY	65534
 
 /*
- * There are no user namespaces in a chroot, as a test's virtual machine has one: out of the new
- * root, up, and stay.
+ * User namespaces are unavailable in a chroot, in which tests in a virtual machine run: enters a
+ * new root, and leaves the old one.
  */
 static int leave_chroot(void)
 {
@@ -67,16 +70,17 @@ static int leave_chroot(void)
 	return chroot(".");
 }
 
-/* Another user, who keeps what capset() is to give. */
-static int become_nobody(void)
+/* Changes to another user, and keeps the capabilities that capset() will set. */
+static int change_user(void)
 {
 	return prctl(PR_SET_KEEPCAPS, 1) || setgroups(0, NULL) ||
-	       setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY);
+	       setresgid(UID_NOBODY, UID_NOBODY, UID_NOBODY) ||
+	       setresuid(UID_NOBODY, UID_NOBODY, UID_NOBODY);
 }
 
 /*
- * What open() says to this user with just these capabilities; in_namespace: to a user namespace's
- * root with all.
+ * The result of open() for this user with just these capabilities; in_namespace: for root of a user
+ * namespace with all capabilities.
  */
 static int opened_with(uid_t user, uint64_t capabilities, bool in_namespace)
 {
@@ -93,7 +97,7 @@ static int opened_with(uid_t user, uint64_t capabilities, bool in_namespace)
 		int folder = open("/dev", O_PATH);
 
 		if (in_namespace ? leave_chroot() || unshare(CLONE_NEWUSER) :
-				   (user && become_nobody()) || syscall(SYS_capset, &header, data))
+				   (user && change_user()) || syscall(SYS_capset, &header, data))
 			_exit(255);
 		_exit(openat(folder, "gotrace", O_RDWR) < 0 ? errno : 0);
 	}
@@ -103,7 +107,7 @@ static int opened_with(uid_t user, uint64_t capabilities, bool in_namespace)
 
 static bool test_capabilities(void)
 {
-	static const uid_t users[] = { 0, NOBODY };
+	static const uid_t users[] = { 0, UID_NOBODY };
 
 	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
 		uid_t user = users[i];
@@ -119,7 +123,7 @@ static bool test_capabilities(void)
 	return true;
 }
 
-/* ---- wrong arguments ---- */
+/* ---- invalid arguments ---- */
 
 static int create_and_close(struct gt_abi_create want)
 {
@@ -178,7 +182,7 @@ static bool test_names(void)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		CHECK_EQUAL(create_and_close(small(bad[i], GT_SESSION_KEEP)), -EINVAL);
 	want = small("", GT_SESSION_KEEP);
-	memset(want.name, 'a', sizeof(want.name)); /* without an end */
+	memset(want.name, 'a', sizeof(want.name)); /* without a NUL */
 	CHECK_EQUAL(create_and_close(want), -EINVAL);
 	want.name[sizeof(want.name) - 1] = 0;
 	other = want;
@@ -192,7 +196,7 @@ static bool test_names(void)
 	return true;
 }
 
-/* What needs a session and has none; what is no request at all. */
+/* Requests that need a session, without one; unknown requests. */
 static bool test_no_session(void)
 {
 	uint64_t zero[16] = { 0 };
@@ -222,7 +226,7 @@ static bool test_no_session(void)
 	return true;
 }
 
-/* Addresses that are not the caller's to give, also in the middle of what is read or written. */
+/* Invalid addresses, also in the middle of what is read or written. */
 static bool test_addresses(void)
 {
 	uint8_t *pages =
@@ -252,7 +256,7 @@ static bool test_addresses(void)
 	written.data = (uintptr_t)pages;
 	CHECK_EQUAL(call(fd, GT_IOC_CHECKPOINT, &written), 0);
 	CHECK(pages != MAP_FAILED && !munmap(pages + 4096, 4096));
-	*(uint32_t *)(pages + 4092) = 128; /* a size, and nothing behind it */
+	*(uint32_t *)(pages + 4092) = 128; /* a size at the end of the page */
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		uint64_t address = (uintptr_t)bad[i];
 		struct gt_abi_emit emit = { .size = sizeof(emit),
@@ -289,7 +293,7 @@ static bool test_addresses(void)
 	return true;
 }
 
-/* A structure of a later version is taken if what is not known here is 0. */
+/* A structure of a later version is accepted if its unknown members are 0. */
 static bool test_sizes(void)
 {
 	struct {
@@ -309,7 +313,7 @@ static bool test_sizes(void)
 	return true;
 }
 
-/* A list's elements are as far apart as the caller says, and 0 where nothing is known. */
+/* A list's elements have the size that the caller passes; unknown members are 0. */
 static bool test_list_sizes(void)
 {
 	static const uint32_t bad[] = { 0, 1, sizeof(struct gt_abi_info) - 1 };
@@ -461,7 +465,7 @@ static bool test_mapping_bounds(void)
 	CHECK_EQUAL(mapping_error(fd, 4096, PROT_READ, MAP_SHARED, want.bytes - 4096), 0);
 	part = mmap(NULL, 3 * 4096, PROT_READ, MAP_SHARED, fd, 0);
 	CHECK(part != MAP_FAILED);
-	CHECK(!munmap(part + 4096, 4096)); /* two are left of it */
+	CHECK(!munmap(part + 4096, 4096)); /* two parts are left */
 	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 	close(fd);
 	CHECK_EQUAL(*(uint64_t *)part, GT_ABI_MAGIC);
@@ -479,18 +483,18 @@ int main(void)
 {
 	static const struct test tests[] = {
 		{ "the ABI's numbers", test_abi },
-		{ "CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF, opens it, any user's",
+		{ "CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF, permits to open it",
 		  test_capabilities },
-		{ "limits of a session are kept", test_limits },
+		{ "limits of a session", test_limits },
 		{ "names of sessions", test_names },
 		{ "requests without a session, and unknown ones", test_no_session },
-		{ "addresses that are not the caller's", test_addresses },
+		{ "invalid addresses", test_addresses },
 		{ "structures of a later version", test_sizes },
 		{ "sizes of a list's elements", test_list_sizes },
 		{ "sizes of records", test_emit_sizes },
 		{ "sizes of checkpoints, two are kept", test_checkpoint_sizes },
-		{ "mappings are for reading only", test_read_only },
-		{ "mappings keep to their bounds, and outlive the session", test_mapping_bounds },
+		{ "mappings are read-only", test_read_only },
+		{ "mappings are bounded, and outlive the session", test_mapping_bounds },
 	};
 
 	return TEST_RUN(tests);

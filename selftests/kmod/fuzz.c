@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random requests from many threads at the same few files, always the same ones: what is nearly
- * right, wrong everywhere, at addresses of all kinds, while files are closed and opened anew below
- * them. Then owners that are killed at random moments. It is for the kernel's log to say what went
- * wrong.
+ * Reproducible random requests from many threads to the same few files: nearly valid, invalid
+ * everywhere, at all kinds of addresses, while files are closed and opened again. Then owners that
+ * are killed at random times. The kernel's log shows failures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@
 #define FIRST_FILE   200
 #define MIB	     (1ull << 20)
 
-/* Far from all else: what the kernel is asked to write to addresses near by does no harm here. */
+/* Far from other memory: what the kernel writes to addresses nearby does no harm here. */
 #define SCRATCH	     ((uint8_t *)0x1000000000)
 #define SCRATCH_SIZE (2 * MIB)
 
@@ -32,7 +31,7 @@ struct fuzzer {
 	pthread_t thread;
 	uint64_t state;
 	uint8_t *scratch;
-	uint64_t answers[256]; /* by errno */
+	uint64_t answers[256]; /* results by errno */
 };
 
 static uint64_t random_of(struct fuzzer *f, uint64_t n)
@@ -65,7 +64,7 @@ static uint64_t random_address(struct fuzzer *f)
 	case 3:
 		return 0xffff800000000000 | random_of(f, 1ull << 47);
 	case 4:
-		return (uintptr_t)f->scratch + SCRATCH_SIZE - random_of(f, 64); /* over the end */
+		return (uintptr_t)f->scratch + SCRATCH_SIZE - random_of(f, 64); /* beyond the end */
 	default:
 		return (uintptr_t)f->scratch + SCRATCH_SIZE / 2 + random_of(f, 4096);
 	}
@@ -88,7 +87,7 @@ static void random_create(struct fuzzer *f, struct gt_abi_create *a)
 	a->checkpoint_max = random_of(f, 3) * 40000;
 }
 
-/* Another file in its place, all at once: requests that go on have the old one. */
+/* Replaces the file atomically: calls in progress keep the old one. */
 static void replace_file(struct fuzzer *f, int file)
 {
 	struct gt_abi_create want;
@@ -202,7 +201,7 @@ static int random_request(struct fuzzer *f)
 	return call(random_file(f), requests[i].request, a);
 }
 
-/* What else can be done to a file. */
+/* Other operations on a file. */
 static void random_use(struct fuzzer *f)
 {
 	struct pollfd p = { .fd = random_file(f), .events = POLLIN };
@@ -250,7 +249,7 @@ static bool release_all(void)
 	for (uint32_t i = 0; i < list.count; i++) {
 		fd = claim(infos[i].name, &claimed);
 		if (fd == -ENOENT)
-			continue; /* its time was over */
+			continue; /* its timeout has passed */
 		CHECK(fd >= 0);
 		CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 		close(fd);
@@ -277,8 +276,8 @@ static bool show_answers(const struct fuzzer *fuzzers)
 	return true;
 }
 
-/* The kernel still does all that it did. */
-static bool works(void)
+/* The module still works as before. */
+static bool still_works(void)
 {
 	struct gt_abi_create want = small("after", GT_SESSION_KEEP);
 	int fd = session(&want);
@@ -317,7 +316,7 @@ static bool test_requests(void)
 	for (int i = 0; i < FILES; i++)
 		close(FIRST_FILE + i);
 	CHECK(set_parameter("max_memory", max));
-	return release_all() && show_answers(fuzzers) && works();
+	return release_all() && show_answers(fuzzers) && still_works();
 }
 
 static void *emit_for_ever(void *arg)
@@ -328,8 +327,8 @@ static void *emit_for_ever(void *arg)
 	return NULL;
 }
 
-/* The owner writes with three threads and checkpoints without end. */
-static void be_killed(void)
+/* The owner writes with three threads, and writes checkpoints, until it is killed. */
+static void write_until_killed(void)
 {
 	struct gt_abi_create want = small("killed", GT_SESSION_KEEP);
 	static uint8_t data[50000];
@@ -346,8 +345,8 @@ static void be_killed(void)
 	}
 }
 
-/* Frozen, and so it stays; what is there is whole: the writers were stopped between two records. */
-static bool whole(int fd, const struct gt_session_page *page)
+/* The session is frozen and its records are complete: writers were stopped between two records. */
+static bool records_are_complete(int fd, const struct gt_session_page *page)
 {
 	static uint8_t data[50000];
 	struct gt_abi_checkpoint arg = { .size = sizeof(arg),
@@ -386,7 +385,7 @@ static bool test_killed(void)
 		int fd;
 
 		if (!pid)
-			be_killed();
+			write_until_killed();
 		while (!find("killed", &info))
 			usleep(1000);
 		usleep(random_of(&f, 30000));
@@ -395,7 +394,7 @@ static bool test_killed(void)
 		fd = claim("killed", &claimed);
 		CHECK(fd >= 0);
 		page = map(fd, claimed.bytes);
-		CHECK(page && whole(fd, page));
+		CHECK(page && records_are_complete(fd, page));
 		munmap((void *)page, claimed.bytes);
 		CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 		close(fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sessions that outlive their owner: killed, closed, claimed, recovered, released. What a former owner and its
- * relatives can still do: owners.c.
+ * Tests of sessions that outlive their owner: killed, closed, claimed, recovered, released. What a
+ * former owner and its relatives can still do is tested in owners.c. Under test: kmod/session.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +19,7 @@
 #define NAME	"kept.session-1"
 #define RECORDS 300
 
-/*
- * A process that owns a session named NAME, does `prepare` to it, and waits for its end. Its PID,
- * or -1.
- */
+/* Starts an owner of a session named NAME, which calls `prepare` and waits. Its PID, or -1. */
 static pid_t owner(bool (*prepare)(int fd), uint32_t timeout)
 {
 	int ready[2];
@@ -79,7 +76,7 @@ static bool prepare_threads(int fd)
 	return prepare_data(fd);
 }
 
-/* The records of the one that was claimed, all of them from `first` on. */
+/* The records of a claimed session, all of them from `first` on. */
 static bool records_are_there(const struct gt_session_page *page, uint32_t end_)
 {
 	uint8_t bytes[GT_SUBBUF_MIN];
@@ -161,7 +158,7 @@ static bool release_by_name(const char *name)
 	return true;
 }
 
-/* Who closes the file without ending gives a session back that goes on. */
+/* A process that closes the file without ending leaves a session that still takes records. */
 static bool test_given_back(void)
 {
 	struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
@@ -206,7 +203,7 @@ static bool test_time_out(void)
 	return release_by_name("first");
 }
 
-/* A claimed one has no time-out; when its claimer is killed it can be claimed again. */
+/* A claimed session has no timeout; when its owner is killed it can be claimed again. */
 static bool test_claimer_killed(void)
 {
 	pid_t pid = owner(prepare_data, 10), claimer;
@@ -239,8 +236,8 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* Ends that are not the owner's: of a child that has the file too, of one of its threads. */
-static bool test_not_the_end(void)
+/* Ends other than the owner's: of a child with the file, of a thread of the owner. */
+static bool test_other_ends(void)
 {
 	struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
 	struct gt_abi_info info;
@@ -261,7 +258,7 @@ static bool test_not_the_end(void)
 	return true;
 }
 
-/* A plain session goes with its owner, however that ends, and its memory with the last mapping. */
+/* A session without GT_SESSION_KEEP ends with its owner, its memory with the last mapping. */
 static bool test_plain(void)
 {
 	struct gt_abi_create want = small("plain", 0);
@@ -294,8 +291,8 @@ static bool test_plain(void)
 	return true;
 }
 
-/* Threads that all want the same name: each time one gets it. */
-static void *want_it(void *arg)
+/* Threads that claim the same name: exactly one gets it each time. */
+static void *claim_repeatedly(void *arg)
 {
 	struct gt_abi_claim claimed;
 	long wins = 0;
@@ -314,7 +311,7 @@ static void *want_it(void *arg)
 		if (!__atomic_exchange_n((int *)arg, 1, __ATOMIC_ACQ_REL))
 			wins++;
 		else
-			wins = -1000000; /* two have it */
+			wins = -1000000; /* two threads have it */
 		__atomic_store_n((int *)arg, 0, __ATOMIC_RELEASE);
 		if (i % 3 == 0)
 			call(fd, GT_IOC_RELEASE, NULL);
@@ -332,7 +329,7 @@ static bool test_races(void)
 	void *wins;
 
 	for (int i = 0; i < 4; i++)
-		CHECK(!pthread_create(&threads[i], NULL, want_it, &had));
+		CHECK(!pthread_create(&threads[i], NULL, claim_repeatedly, &had));
 	for (int i = 0; i < 4; i++) {
 		pthread_join(threads[i], &wins);
 		CHECK((long)wins >= 0);
@@ -345,14 +342,14 @@ static bool test_races(void)
 int main(void)
 {
 	static const struct test tests[] = {
-		{ "recover after the owner was killed: frozen, all is there", test_recover },
+		{ "recover after the owner was killed: frozen and complete", test_recover },
 		{ "recover after a process with many threads was killed", test_recover_threads },
-		{ "a session that is closed goes on until it is claimed", test_given_back },
-		{ "a time-out frees what nobody has", test_time_out },
-		{ "a killed claimer gives it back", test_claimer_killed },
-		{ "the end of a child or a thread is not the owner's", test_not_the_end },
-		{ "a plain session goes with its owner, memory with its mapping", test_plain },
-		{ "of many who create, claim and release one name, one has it", test_races },
+		{ "a closed session takes records until it is claimed", test_given_back },
+		{ "a timeout frees a session without an owner", test_time_out },
+		{ "a session of a killed claimer can be claimed again", test_claimer_killed },
+		{ "the end of a child or a thread is not that of the owner", test_other_ends },
+		{ "a plain session ends with its owner, its memory with the mapping", test_plain },
+		{ "of many that create, claim and release one name, one succeeds", test_races },
 	};
 
 	return TEST_RUN(tests);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls the kernel module's functions as kfuncs.c asks for it, and programs that the verifier is to
- * refuse, or not.
+ * Calls the kernel module's functions for kfuncs.c, and programs that the verifier must reject or
+ * accept.
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ int answer(void *ctx)
 	return 0;
 }
 
-/* ---- what the verifier is to let through ---- */
+/* ---- programs that the verifier must accept ---- */
 
 SEC("?uprobe")
 int good_stack(void *ctx)
@@ -65,7 +65,7 @@ int good_look_up(void *ctx)
 	return w ? gotrace_stack_hash(w, 4) : 0;
 }
 
-/* ---- and what not ---- */
+/* ---- and reject ---- */
 
 SEC("?uprobe")
 int bad_look_up(void *ctx)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions that BPF programs call, above all what they make of wrong arguments: a probe of a
- * function here calls them as it is told. What the verifier has to refuse is loaded, too.
+ * Tests of the functions that BPF programs call, mostly with invalid arguments: a probe of a
+ * function here makes the requested call. Also loads programs that the verifier must reject. Under
+ * test: kmod/kfuncs.c.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -15,15 +16,15 @@
 
 #define PAGE 4096ul
 
-static struct ask *ask; /* the program's */
+static struct ask *ask; /* in the program's memory */
 
-/* Where the probe is. */
+/* The probed function. */
 static __attribute__((noinline, noipa)) void hit(void)
 {
 	asm volatile("" ::: "memory");
 }
 
-/* What the function returned. */
+/* Makes a call; returns its result. */
 static uint64_t answer(enum ask_call call)
 {
 	uint32_t hits = ask->hits;
@@ -77,7 +78,7 @@ static bool test_emit(void)
 	return true;
 }
 
-/* Tails that are not there, or only in part, or the kernel's: nothing is stored. */
+/* Tails that are absent, partly or completely, or in kernel memory: nothing is stored. */
 static bool test_tails(void)
 {
 	struct gt_abi_create want = small("", 0);
@@ -87,7 +88,7 @@ static bool test_tails(void)
 		mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const uint64_t bad[] = { 0,
 				 8,
-				 (uintptr_t)pages + PAGE - 8, /* its second half */
+				 (uintptr_t)pages + PAGE - 8, /* its second half is absent */
 				 (uintptr_t)pages + PAGE,
 				 (uintptr_t)pages + 2 * PAGE, /* never touched */
 				 0x7ffffffffff8,
@@ -117,7 +118,7 @@ static uint32_t id_of(uint32_t session)
 	return answer(ASK_ID);
 }
 
-/* Sessions that are not there, are frozen, were released. */
+/* Sessions that do not exist, are frozen, or were released. */
 static bool test_sessions(void)
 {
 	struct gt_abi_create want = small("", 0);
@@ -154,7 +155,7 @@ struct frame {
 	uint64_t next, pc;
 };
 
-/* The walk from `fp` on has n PCs, by each of the functions. */
+/* The walk from `fp` on has n PCs, with each of the functions. */
 static bool walks(uint64_t fp, uint64_t hi, uint32_t depth, uint32_t n, uint32_t cut)
 {
 	const struct gt_unwind w = { .pc = 4711, .fp = fp, .lo = hi ? fp : 0, .hi = hi };
@@ -182,7 +183,7 @@ static bool test_bad_frames(void)
 	struct frame *last = (struct frame *)(pages + PAGE) - 1;
 	const uint64_t bad[] = { 0,
 				 8,
-				 (uintptr_t)(pages + PAGE - 8), /* its second half */
+				 (uintptr_t)(pages + PAGE - 8), /* its second half is absent */
 				 (uintptr_t)(pages + PAGE),
 				 (uintptr_t)(pages + 2 * PAGE), /* never touched */
 				 (uintptr_t)pages + 4,		/* unaligned */
@@ -197,7 +198,7 @@ static bool test_bad_frames(void)
 	memset(pages, 1, PAGE);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		CHECK(walks(bad[i], 0, GT_STACK_MAX, 1, 1));
-		/* as the second frame: what is above it is not known to be there */
+		/* as the second frame: what is above it is unknown */
 		*last = (struct frame){ bad[i], 42 };
 		CHECK(walks((uintptr_t)last, 0, GT_STACK_MAX, 2, 0));
 	}
@@ -223,13 +224,13 @@ static bool test_frames(void)
 	CHECK_EQUAL(ask->data[10], 1199);
 	frames[10].pc = 0;
 	CHECK(walks(fp, 0, GT_STACK_MAX, 11, 0));
-	/* in circles: each frame is above the one before */
+	/* a cycle: no frame is above the one before */
 	frames[0].next = fp;
 	CHECK(walks(fp, 0, GT_STACK_MAX, 2, 0));
 	frames[0].next = (uintptr_t)&frames[5];
 	frames[5].next = fp;
 	CHECK(walks(fp, 0, GT_STACK_MAX, 3, 0));
-	/* no room */
+	/* too small */
 	for (ask->size = 0; ask->size < 16; ask->size++) {
 		CHECK_EQUAL(answer(ASK_PCS), 0);
 		CHECK(!ask->w.n && !ask->w.cut);
@@ -239,7 +240,7 @@ static bool test_frames(void)
 
 /* ---- the verifier ---- */
 
-/* What became of loading just that program; its log ends up in `log`. */
+/* The result of loading just that program, and its log. */
 static int loaded(const char *name, char *log, size_t size)
 {
 	struct kfuncs_bpf *object = kfuncs_bpf__open();
@@ -264,7 +265,7 @@ static int loaded(const char *name, char *log, size_t size)
 static bool test_verifier(void)
 {
 	static const struct {
-		const char *name, *says; /* NULL: it is loaded */
+		const char *name, *says; /* NULL: accepted */
 	} programs[] = {
 		{ "good_stack", NULL },
 		{ "good_look_up", NULL },
@@ -303,12 +304,12 @@ static bool has_kfuncs(void)
 int main(void)
 {
 	static const struct test tests[] = {
-		{ "records, and sizes that none has", test_emit },
-		{ "tails that are not there", test_tails },
-		{ "sessions that are not there, frozen or released", test_sessions },
-		{ "frame pointers to nowhere", test_bad_frames },
-		{ "stacks too deep, cut by their bounds, in circles", test_frames },
-		{ "the verifier refuses NULL and what is no memory", test_verifier },
+		{ "records, and invalid sizes", test_emit },
+		{ "absent tails", test_tails },
+		{ "sessions that do not exist, are frozen or released", test_sessions },
+		{ "invalid frame pointers", test_bad_frames },
+		{ "stacks that are too deep, cut by bounds, or cyclic", test_frames },
+		{ "the verifier rejects NULL and invalid memory", test_verifier },
 	};
 	struct kfuncs_bpf *object;
 	int code;

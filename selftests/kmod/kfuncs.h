@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What kfuncs.c asks, and kfuncs.bpf.c answers: one call of one of the module's functions. */
+/* A request of kfuncs.c to kfuncs.bpf.c, and its result: one call of a function of the module. */
 #ifndef KMOD_KFUNCS_TEST_H
 #define KMOD_KFUNCS_TEST_H
 
@@ -22,7 +22,7 @@ struct ask {
 	unsigned int hits; /* out: calls so far */
 	unsigned long long answer;
 	struct gt_unwind w;
-	unsigned long long data[256]; /* the record, or where PCs go */
+	unsigned long long data[256]; /* the record, or the PCs */
 };
 
 #endif

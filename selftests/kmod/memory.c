@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory: the module's limit, the number of sessions, memory cgroups, address space; nothing is
- * left half-done.
+ * Tests of memory: the module's limit, the number of sessions, memory cgroups, address space;
+ * failures leave nothing behind. Under test: kmod/memory.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static int create(struct gt_abi_create want, int *ret_fd)
 	return code;
 }
 
-/* From pages that no one has to have. */
+/* From pages that need not be present. */
 static int write_empty_checkpoint(int fd, uint64_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -85,7 +85,7 @@ static bool test_limit(void)
 	return good;
 }
 
-/* More than any machine has, and than numbers hold. */
+/* More than any machine has, and than integers hold. */
 static bool test_huge(void)
 {
 	struct gt_abi_create want = small("", 0);
@@ -130,7 +130,7 @@ static bool test_many(void)
 	return true;
 }
 
-/* An id that a BPF program still has must not be another session's soon. */
+/* An id that a BPF program still uses must not be reused soon. */
 static bool test_ids(void)
 {
 	uint32_t ids[150];
@@ -167,7 +167,7 @@ static bool test_address_space(void)
 	return true;
 }
 
-/* ---- a cgroup of our own; its files are in the current folder ---- */
+/* ---- a cgroup of the test; its files are in the current folder ---- */
 
 static bool write_file(const char *path, const char *text)
 {
@@ -229,7 +229,7 @@ static bool limited_child(void)
 	return true;
 }
 
-/* Its memory is its cgroup's; beyond the limit it gets an error, and is not killed. */
+/* Memory is charged to the cgroup; beyond the limit calls fail, and nothing is killed. */
 static bool test_cgroup(void)
 {
 	char folder[] = "/tmp/gotrace-cgroup.XXXXXX";
@@ -249,12 +249,12 @@ static bool test_cgroup(void)
 int main(void)
 {
 	static const struct test tests[] = {
-		{ "max_memory is a limit for all", test_limit },
-		{ "sessions that no machine can have", test_huge },
-		{ "so many sessions, and no more", test_many },
-		{ "ids are not used again", test_ids },
-		{ "no room to map it", test_address_space },
-		{ "memory is the cgroup's, and its limit an error", test_cgroup },
+		{ "max_memory limits all sessions together", test_limit },
+		{ "sessions that are too large for any machine", test_huge },
+		{ "the number of sessions is limited", test_many },
+		{ "ids are not reused soon", test_ids },
+		{ "no address space to map it", test_address_space },
+		{ "memory is charged to the cgroup, beyond its limit calls fail", test_cgroup },
 	};
 
 	return TEST_RUN(tests);

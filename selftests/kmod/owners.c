@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Former owners of kept sessions: what a child that inherited the file, a call that comes late and a process with the
- * same table of descriptors can still do, which is nothing.
+ * Tests of former owners of kept sessions: a child that inherited the file, a late call and a
+ * process with the same descriptor table can no longer access the session. Under test:
+ * kmod/session.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +23,8 @@
 
 #define NAME "kept.session-2"
 
-/* What is left of a file whose session was given back, or is another's. */
-static bool has_nothing(int fd)
+/* A file whose session was given up, or has another owner, has no access. */
+static bool has_no_access(int fd)
 {
 	struct gt_abi_info info = { .size = sizeof(info) };
 	uint64_t ignored;
@@ -36,10 +37,10 @@ static bool has_nothing(int fd)
 }
 
 /*
- * The owner ends, and a child has the file still: the session is given back, and what the child has
- * is nobody's, also when another has claimed it.
+ * The owner ends while a child has the file: the session can be claimed, and the child has no
+ * access to it, before and after that.
  */
-static bool test_child_has_it(void)
+static bool test_child_with_file(void)
 {
 	struct gt_abi_info info;
 	struct gt_abi_claim claimed;
@@ -57,7 +58,7 @@ static bool test_child_has_it(void)
 		if (fork())
 			_exit(0);
 		while (read(asked[0], &answer, 1) == 1 && answer) {
-			answer = has_nothing(fd) ? 'y' : 'n';
+			answer = has_no_access(fd) ? 'y' : 'n';
 			if (write(answers[1], &answer, 1) != 1)
 				break;
 		}
@@ -85,21 +86,21 @@ static bool test_child_has_it(void)
 	return true;
 }
 
-/* ---- calls that wait for user memory, while the session becomes another's ---- */
+/* ---- calls that wait for user memory while the session gets another owner ---- */
 
-/* Children of an owner that ends are ours to wait for, while this is on. */
-static void adopt(bool on)
+/* Makes this process the reaper of children whose parent ends. */
+static void set_subreaper(bool on)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, on);
 }
 
-/* The end of the one that was adopted. */
+/* The exit status of such a child. */
 static int adopted_status(void)
 {
 	int status = -1;
 
 	waitpid(-1, &status, 0);
-	adopt(false);
+	set_subreaper(false);
 	return status;
 }
 
@@ -110,7 +111,7 @@ struct late {
 	int code;
 };
 
-/* Two pages that are absent until answer(); NULL: this kernel has no userfaultfd. */
+/* Two pages that are absent until answer(); NULL: the kernel has no userfaultfd. */
 static char *absent_pages(int *ret_handler)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -151,7 +152,7 @@ static void *call_late(void *arg)
 	return NULL;
 }
 
-/* In a child: the call begins, reports that, and ends on request. Exits with 0 for -ENOENT. */
+/* In a child: begins the call, reports that, and ends on request. Exits with 0 for -ENOENT. */
 static _Noreturn void former_owner(int fd, bool is_emit, int begun, int go)
 {
 	struct late late = { .fd = fd, .is_emit = is_emit };
@@ -162,7 +163,7 @@ static _Noreturn void former_owner(int fd, bool is_emit, int begun, int go)
 	late.page = absent_pages(&handler);
 	if (!late.page || pthread_create(&thread, NULL, call_late, &late))
 		_exit(2);
-	sleep(1); /* it waits for the page by then */
+	sleep(1); /* until it waits for the page */
 	if (write(begun, "b", 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(3);
 	if (!answer_pages(handler, late.page) || pthread_join(thread, NULL))
@@ -179,7 +180,7 @@ static bool late_call(bool is_emit)
 	pid_t pid;
 
 	CHECK(!pipe(begun) && !pipe(go));
-	adopt(true);
+	set_subreaper(true);
 	pid = fork();
 	if (!pid) {
 		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
@@ -212,7 +213,7 @@ static bool late_call(bool is_emit)
 	return true;
 }
 
-/* A former owner's checkpoint whose memory arrives after another has claimed the session. */
+/* A former owner's checkpoint whose memory arrives after another process claimed the session. */
 static bool test_late_checkpoint(void)
 {
 	return late_call(false);
@@ -224,8 +225,8 @@ static bool test_late_record(void)
 }
 
 /*
- * The owner of a session named NAME ends; a child of it that has the same table of descriptors goes on, so that none
- * of them is closed.
+ * Ends the owner of a session named NAME; a child with the same descriptor table continues, so that
+ * no descriptor is closed.
  */
 static bool end_owner_of_shared_table(uint32_t timeout, int end_[2])
 {
@@ -234,7 +235,7 @@ static bool end_owner_of_shared_table(uint32_t timeout, int end_[2])
 	pid_t pid;
 
 	CHECK(!pipe(end_));
-	adopt(true);
+	set_subreaper(true);
 	pid = fork();
 	if (!pid) {
 		struct gt_abi_create want = small(NAME, GT_SESSION_KEEP);
@@ -245,7 +246,7 @@ static bool end_owner_of_shared_table(uint32_t timeout, int end_[2])
 		child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
 		if (!child) {
 			close(end_[1]);
-			_exit(read(end_[0], &byte, 1) == 1 && has_nothing(fd) ? 0 : 1);
+			_exit(read(end_[0], &byte, 1) == 1 && has_no_access(fd) ? 0 : 1);
 		}
 		_exit(child < 0);
 	}
@@ -253,7 +254,7 @@ static bool end_owner_of_shared_table(uint32_t timeout, int end_[2])
 	return true;
 }
 
-/* The child has nothing of the session by now, and ends. */
+/* The child has no access to the session by now, and ends. */
 static bool end_sharing_child(int end_[2])
 {
 	CHECK(write(end_[1], "e", 1) == 1);
@@ -263,7 +264,7 @@ static bool end_sharing_child(int end_[2])
 	return true;
 }
 
-/* The session is frozen and given back nevertheless, at the next claim. */
+/* The next claim finds the session frozen and without an owner nevertheless. */
 static bool test_shared_table(void)
 {
 	struct gt_abi_info info;
@@ -281,7 +282,7 @@ static bool test_shared_table(void)
 	return true;
 }
 
-/* Its time-out begins when it is first listed. Its memory is given back a moment after its name. */
+/* Its timeout begins when it is first listed. Its memory is freed a moment after its name. */
 static bool test_shared_table_is_listed(void)
 {
 	uint64_t memory = parameter("memory");
@@ -302,13 +303,12 @@ static bool test_shared_table_is_listed(void)
 int main(void)
 {
 	static const struct test tests[] = {
-		{ "a child that has the file does not keep it from being claimed",
-		  test_child_has_it },
-		{ "a former owner's checkpoint that comes late is refused", test_late_checkpoint },
-		{ "a former owner's record that comes late is refused", test_late_record },
-		{ "an owner that ended is none, though its descriptors are shared",
+		{ "a session can be claimed while a child has the file", test_child_with_file },
+		{ "a former owner's checkpoint that comes late is rejected", test_late_checkpoint },
+		{ "a former owner's record that comes late is rejected", test_late_record },
+		{ "an ended owner with a shared descriptor table loses its session",
 		  test_shared_table },
-		{ "a listing shows that, too", test_shared_table_is_listed },
+		{ "a listing notices that, too", test_shared_table_is_listed },
 	};
 
 	return TEST_RUN(tests);

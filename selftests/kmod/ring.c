@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session's rings: what many writers put there while a reader looks on, which has nothing but the
- * mapping; what is overwritten; poll().
+ * Tests of a session's rings: many writers with a concurrent reader of the mapping; overwriting;
+ * poll(). Under test: kmod/ring.c, kmod/emit.c.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ struct writer {
 	int fd;
 	uint32_t number, records;
 	uint32_t stored, full; /* out */
-	int error;	       /* out: another one than -ENOSPC */
+	int error;	       /* out: an error other than -ENOSPC */
 };
 
 static void *write_records(void *arg)
@@ -38,12 +38,12 @@ static void *write_records(void *arg)
 	return NULL;
 }
 
-/* What a reader has seen of one session. */
+/* What a reader has read of one session. */
 struct seen {
 	const struct gt_session_page *page;
 	struct subbuf copy;
-	uint64_t *next;	  /* of each ring: the sub-buffer to read */
-	uint8_t *numbers; /* of each ring: 1 for each record's that was seen */
+	uint64_t *next;	  /* per ring: the sub-buffer to read */
+	uint8_t *numbers; /* per ring: 1 for each number that was read */
 	uint32_t numbers_max;
 	uint64_t records, skipped, partial; /* skipped: sub-buffers */
 };
@@ -64,7 +64,7 @@ static void seen__deinit(struct seen *seen)
 	free(seen->numbers);
 }
 
-/* Each record of the copy is one that was written, and its number is new. */
+/* Each record of the copy was written by the test, and its number is new. */
 static bool seen__records(struct seen *seen, uint32_t i)
 {
 	size_t size;
@@ -86,7 +86,7 @@ static bool seen__records(struct seen *seen, uint32_t i)
 	return true;
 }
 
-/* Reads what there is. last: what is not whole, too: nobody writes any more. */
+/* Reads all that is available. last: also incomplete sub-buffers, because no writer is left. */
 static bool seen__read(struct seen *seen, uint32_t i, bool last)
 {
 	uint64_t size = seen->page->subbuf_size, subbufs = seen->page->subbufs, head;
@@ -150,7 +150,7 @@ static bool writers_and_reader(struct gt_abi_create *want, uint32_t records, str
 	return true;
 }
 
-/* Nothing is overwritten: what was stored is seen, once each. */
+/* Nothing is overwritten: each stored record is read once. */
 static bool all_seen(uint32_t rings)
 {
 	struct gt_abi_create want = small("", 0);
@@ -176,10 +176,7 @@ static bool test_ring_each(void)
 	return all_seen(0);
 }
 
-/*
- * The ring is small, and the reader has to be careful: no record is torn, each hole has a
- * sub-buffer.
- */
+/* The ring is small: no record is torn, and each gap has a skipped sub-buffer. */
 static bool overwritten(uint64_t *skipped)
 {
 	struct gt_abi_create want = small("", 0);
@@ -195,7 +192,7 @@ static bool overwritten(uint64_t *skipped)
 	return true;
 }
 
-/* Until the writers were faster. */
+/* Repeats until the writers were faster. */
 static bool test_overwritten(void)
 {
 	uint64_t skipped = 0;
@@ -206,7 +203,7 @@ static bool test_overwritten(void)
 	return true;
 }
 
-/* One writer, no reader: the last four sub-buffers are there, the newest records without a gap. */
+/* One writer, no reader: the last four sub-buffers exist, with the newest records without a gap. */
 static bool test_order(void)
 {
 	struct gt_abi_create want = small("", 0);
@@ -242,7 +239,7 @@ static bool test_order(void)
 	return true;
 }
 
-/* A record with a time keeps it and its CPU; one without gets both. */
+/* A record with a time keeps it and its CPU; without one it gets both. */
 static bool test_time(void)
 {
 	struct gt_abi_create want = small("", 0);
@@ -326,7 +323,7 @@ static void *release_later(void *arg)
 	return (void *)(long)call(*(int *)arg, GT_IOC_RELEASE, NULL);
 }
 
-/* Who waits in poll() or epoll learns that there will be nothing more. */
+/* poll() and epoll report the end of the session. */
 static bool test_hang_up(void)
 {
 	void *(*const endings[])(void *) = { freeze_later, release_later };
@@ -379,12 +376,12 @@ int main(void)
 	static const struct test tests[] = {
 		{ "six writers of one ring: every record arrives once", test_one_ring },
 		{ "six writers, a ring for each CPU: every record arrives once", test_ring_each },
-		{ "overwritten while read: nothing torn, every hole explained", test_overwritten },
-		{ "the oldest sub-buffers go first", test_order },
-		{ "a record's time is kept, or set", test_time },
-		{ "poll() wakes for a whole sub-buffer", test_poll },
-		{ "poll() and epoll hear of the end", test_hang_up },
-		{ "a frozen session takes nothing, and counts it", test_frozen },
+		{ "overwritten while read: no torn record, every gap explained", test_overwritten },
+		{ "the oldest sub-buffers are overwritten first", test_order },
+		{ "a record's time is kept or set", test_time },
+		{ "poll() wakes for a complete sub-buffer", test_poll },
+		{ "poll() and epoll report the end", test_hang_up },
+		{ "a frozen session rejects and counts records", test_frozen },
 	};
 
 	return TEST_RUN(tests);

@@ -166,10 +166,7 @@ static uint64_t mixed(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/*
- * The record that `object`, a writer and a number, stands for. Its header is all 0 but for that,
- * and its kind.
- */
+/* The record determined by `object`, a writer and a number; other members except `kind` are 0. */
 static size_t make_record(uint64_t object, void *at, uint8_t *tail, uint32_t *ret_tail)
 {
 	static const uint16_t kinds[] = { GT_EXEC, GT_EXECUTE, GT_CREATE_SYSCALL, GT_CREATE,

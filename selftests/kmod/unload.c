@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module cannot be taken away from who uses it, and can be when nobody does. It is loaded
- * again by insmod of $VM_MODULE, or by modprobe.
+ * The module cannot be unloaded while it is in use, and can be afterwards. It is loaded again by
+ * insmod of $VM_MODULE, or by modprobe. Under test: kmod/main.c, kmod/session.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,10 +76,7 @@ static bool test_kept(void)
 	return unload_and_load();
 }
 
-/*
- * As soon as its time-out has given it up the module may go, while the one who did it comes to his
- * end.
- */
+/* The module may be unloaded once the timeout has removed the session, while the worker ends. */
 static bool test_expired(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -114,10 +111,10 @@ static bool test_just_closed(void)
 int main(void)
 {
 	static const struct test tests[] = {
-		{ "unload is refused while the device is open", test_open },
-		{ "unload is refused while a session is mapped", test_mapped },
-		{ "unload is refused while a session is kept", test_kept },
-		{ "unload as soon as a time-out has passed", test_expired },
+		{ "unload fails while the device is open", test_open },
+		{ "unload fails while a session is mapped", test_mapped },
+		{ "unload fails while a session is kept", test_kept },
+		{ "unload as soon as a timeout has passed", test_expired },
 		{ "unload as soon as the last file is closed, 20 times", test_just_closed },
 	};
 

@@ -301,7 +301,7 @@ static inline void made_auxtrace(struct made_perf *m, uint64_t len)
 /* A bit of everything. */
 static inline void made_recording(struct made_perf *m)
 {
-	made_comm(m, 1000, 1001, "by comm");
+	made_comm(m, 1000, 1005, "by comm");
 	made_switch(m, 5000, 0, 1001, 1, 0);
 	if (!m->one_event) {
 		made_other(m, MADE_WAKING, 5100, 0, 1002, 1001, 1, 0);

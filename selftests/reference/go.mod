@@ -1,4 +1,4 @@
-// Go programs that judge our traces with Go's own reader. The newest x/exp needs Go 1.26;
+// Go programs that check our traces with Go's own reader. The newest x/exp needs Go 1.26;
 // an older go command fetches the toolchain named here through the module proxy.
 module gotrace-bpf/selftests/reference
 

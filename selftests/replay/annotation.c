@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the simulated program says of itself: tasks begin and end, by whichever goroutine, regions nest
- * in one, logs belong to a task or to none.
+ * Annotations of the simulated program: tasks begin and end in any goroutine, regions nest in one,
+ * logs belong to a task or to none. Upstream: running.c. Downstream: world.c.
  */
 #include "world.h"
 
-/* One that is open, or none. */
+/* A random open task, or none. */
 static uint64_t *some_task(struct world *w)
 {
 	return &w->task[world__below(w, SIM_TASKS)];

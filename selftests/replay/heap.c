@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the simulated program's goroutines do for the heap: they help marking, sweep, let it grow.
+ * Heap activity of the simulated program's goroutines: mark assists, sweeping, growth. Upstream:
+ * running.c. Downstream: world.c.
  */
 #include "world.h"
 
 #define PAGE 8192
 
-/* Stays for some steps, parked or preempted at times, but does nothing else meanwhile. */
+/* Lasts some steps; the goroutine may be parked or preempted, but does nothing else meanwhile. */
 void heap__begin_assist(struct world *w, struct sim_m *m)
 {
 	world__emit(w, m, GT_ASSIST_BEGIN, m->g->addr, "");
@@ -45,7 +46,7 @@ static void span(struct world *w, struct sim_m *m)
 	world__emit(w, m, GT_SWEEP_LEFT, 0, &left);
 }
 
-/* Some find nothing, and some sweep without saying so: in the background. */
+/* Some find nothing, and background sweeping has no events. */
 static void sweep(struct world *w, struct sim_m *m)
 {
 	unsigned int n = world__below(w, 4);

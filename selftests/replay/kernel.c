@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's probes say of a thread: anything, since the sequencer holds it against nothing but
- * one: whether a thread that may have left a system call had the time to say how. It stands beside what
- * the thread does for Go, which must come out as if it were not there.
+ * Random kernel events of the simulated threads. The sequencer only uses them to decide whether a
+ * thread that may have left a system call had time for a further record; otherwise they must not
+ * change the trace. Upstream: simulate.c. Downstream: world.c.
  */
 #include "world.h"
 
@@ -34,7 +34,7 @@ void kernel__step(struct world *w, struct sim_m *m)
 {
 	struct gt_waking waking = { 7, (uint32_t)world__below(w, 2) };
 
-	if (m->exiting) /* it has no core: see kernel__preempt() */
+	if (m->exiting) /* it has no CPU: see kernel__preempt() */
 		return;
 	switch (world__below(w, 8)) {
 	case 0:

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mutate: writes trace files from mutated records, for Go's reader to judge.
+ * mutate: writes trace files from mutated records, which Go's reader then checks. Upstream:
+ * simulate.c or raw.c, and mutations.c. Downstream: selftests/reference.
  *
  *	mutate [-n N] [-first K] [-seed S] [-records R] [-from RAWFILE] [-rings N]
  *	       [-clean [-layouts]|-losses] [-raw] [-broken] [-v] [-dump] -o DIR
  *
- * Variants K … K+N-1 of seed S, one file each (DIR/KKKKKK.trace), through the real sequencer, writer
- * and file; versions and ticks in rotation. The records are the simulator's, or the first of a raw
- * file. -clean mutates nothing, and then holds the sequencer to the simulator's own counts: no
- * repair, nothing dropped, every event as often as it must be. Of a raw file it takes all records:
- * no repair, nothing dropped or held. -losses only loses records and swaps neighbours, none any more
- * in the last part; the pairs of snapshots taken on the way must make the state right: at the end
- * goroutines and Ps are as the simulated program has them, but for one in 1000 at most: those that told
- * something while the last pair was taken, in the wrong order. Where that matters there is another
- * pair. One variant in four lacks the system call probes. -raw writes a raw file as well, and replays
- * it: the trace must be the same to the byte. -rings deals them to so many rings, as a machine with
- * many CPUs does, and a drain takes ring after ring; -layouts does so with 1, 8 and 64: the trace must
- * be the same to the byte. -broken mutates that file's bytes instead of the records; the trace is
- * then that of the replay. A variant depends on its seed and number only, so that `-n 1 -first K`
- * repeats it; -v says what it was, -dump shows its records.
- * Exit 0; 1 if the sequencer failed, took too much memory, or a count was wrong; 2 on wrong usage.
+ * Writes variants K to K+N-1 of seed S, one file each (DIR/KKKKKK.trace), with the real sequencer,
+ * writer and output file; trace formats and ticks alternate. Records are the simulator's, or the
+ * first of a raw file. A variant depends on its seed and number only: `-n 1 -first K` repeats it.
+ *
+ * -clean: no mutations; compares with the simulator's counts: no repair, nothing dropped, each event
+ *	as often as expected. From a raw file: all records, no repair, nothing dropped or held.
+ * -losses: loses records and swaps neighbours, except in the last part; the pairs of snapshots must
+ *	correct the state: at the end at most one goroutine or P in 1000 may be wrong, because of
+ *	records swapped during the last pair. One variant in four lacks the system call probes.
+ * -raw: also writes a raw file and replays it; the trace must be identical. -broken: mutates the
+ *	bytes of that file instead of the records; the trace is that of its replay.
+ * -rings: distributes the records over N rings, which are drained one after the other. -layouts:
+ *	does so with 1, 8 and 64; the traces must be identical.
+ * -v: prints the mutations; -dump: prints the records.
+ *
+ * Exit status: 0; 1 if the sequencer failed, used too much memory, or a count was wrong; 2: usage.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -29,19 +31,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "capture/rawfile.h"
-#include "gotrace/session.h"
+#include "gotrace/config.h"
+#include "rawfile/rawfile.h"
+#include "sequence/sequencer_impl.h"
+#include "sequence/sequencer.h"
+#include "writer/output_file.h"
+#include "../copied_snapshots.h"
 #include "mutations.h"
 #include "raw.h"
 #include "rings.h"
 #include "rng.h"
-#include "sequence/model.h"
-#include "sequence/sequencer.h"
 #include "simulate.h"
-#include "trace/file.h"
 
 #define SECONDS_MAX    20	    /* for one variant: more is a hang */
-#define MEMORY_MAX_KIB (384 * 1024) /* of all, one after the other, with what ASan holds back */
+#define MEMORY_MAX_KIB (384 * 1024) /* of all variants together; ASan quarantines memory */
 
 struct settings {
 	uint64_t seed, first, n;
@@ -67,7 +70,7 @@ struct variant {
 static const uint64_t wall_ns = 1700000000000000000ull;
 static const char *const releases[] = { "go1.24.9", "go1.26.0" }; /* by sim.tentative */
 
-/* The earliest true stamp of all entries from i on: what a drain would call its watermark. */
+/* Per entry, the earliest true time of all later entries: the watermark of a drain there. */
 static uint64_t *safe_times(const struct sim_run *run)
 {
 	uint64_t *safe = malloc((run->n + 1) * sizeof(*safe));
@@ -80,15 +83,15 @@ static uint64_t *safe_times(const struct sim_run *run)
 	return safe;
 }
 
-/* How far the later pairs of snapshots have come. */
+/* Progress of the later pairs of snapshots. */
 struct feeding {
 	unsigned int pair;
 	bool decided, wanted;
-	uint64_t covered; /* sequencer__go_losses() of the pair before */
-	uint64_t begun;	  /* when that was */
+	uint64_t covered; /* sequencer__go_losses() at the pair before */
+	uint64_t begun;	  /* time of that */
 };
 
-/* Each call goes to the raw file as well, as capture/sink.c has it. */
+/* Each call also goes to the raw file, as in capture/sink.c. */
 static int give_record(struct variant *v, const struct sim_entry *e)
 {
 	sequencer__record(v->seq, e->ring, &e->rec, e->size);
@@ -130,7 +133,7 @@ static bool lost_between(const struct variant *v, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* A pair that was begun because of a loss, once the stream is past it. */
+/* Passes a pair that was begun because of a loss, once the stream has passed it. */
 static int give_pairs(struct variant *v, struct feeding *f, uint64_t safe)
 {
 	const struct snapshot *two = f->pair < SIM_PAIRS ? v->run.again[f->pair] : NULL;
@@ -140,7 +143,7 @@ static int give_pairs(struct variant *v, struct feeding *f, uint64_t safe)
 		return 0;
 	if (!f->decided && safe > two[0].time) {
 		f->decided = true;
-		/* it may be known long after: what the recorder knew then is not */
+		/* it may have become known later: what the recorder knew then is unknown */
 		f->wanted = sequencer__go_losses(v->seq) > f->covered ||
 			    lost_between(v, f->begun, two[0].time);
 		f->begun = two[0].time;
@@ -172,7 +175,7 @@ static int finish(struct variant *v)
 	return err ?: sequencer__finish(v->seq, v->run.t1);
 }
 
-/* All that is in the rings, and that all of them were drained. */
+/* Passes all records in the rings, and a watermark. */
 static int drain(struct variant *v, struct feeding *f, size_t from, size_t to, uint64_t watermark,
 		 bool *given)
 {
@@ -191,7 +194,7 @@ static int drain(struct variant *v, struct feeding *f, size_t from, size_t to, u
 	return err ?: give_watermark(v, watermark);
 }
 
-/* Records and watermarks, as the recorder's loop has it. */
+/* Passes records and watermarks, as the recorder's main loop does. */
 static int feed(struct variant *v)
 {
 	uint64_t *safe = safe_times(&v->run);
@@ -216,7 +219,7 @@ static int feed(struct variant *v)
 	return err ?: finish(v);
 }
 
-/* DIR/KKKKKK.trace, and what else belongs to the variant. */
+/* DIR/KKKKKK.trace, and the variant's other files. */
 static const char *path_of(const struct variant *v, const char *folder, const char *suffix,
 			   char path[4096])
 {
@@ -234,7 +237,7 @@ static int open_trace(struct variant *v, const char *path, struct symbolizer sym
 	if (!go_version__parse(releases[v->sim.tentative], &release) ||
 	    layout__for_version(&release, &v->layout, &error))
 		return -EINVAL;
-	err = trace_file__open(&v->file, path);
+	err = trace_file__open(&v->file, path, FILE_ANY);
 	if (err)
 		return err;
 	v->intern = intern__create();
@@ -251,7 +254,7 @@ static int open_trace(struct variant *v, const char *path, struct symbolizer sym
 
 static int open_raw(struct variant *v, const char *path)
 {
-	struct raw_header facts = { .t0 = v->run.t0, .wall_ns = wall_ns, .stacks = 1 };
+	struct raw_header facts = { .t0 = v->run.t0, .wall_ns = wall_ns, .flags = RAW_STACKS };
 	int err = rawfile__create(&v->raw, path, &(struct error){});
 
 	snprintf(facts.go_version, sizeof(facts.go_version), "%s", releases[v->sim.tentative]);
@@ -276,10 +279,10 @@ static int wrong(const struct variant *v, const char *what, uint64_t have, uint6
 }
 
 /*
- * Of a whole recording. One that began in the middle of the program ran into unknowns: no counts;
- * of a raw file they are not known either.
+ * Checks a complete recording. No counts for one that began in the middle of the program, or for a
+ * raw file, where they are unknown.
  */
-static int judge_clean(const struct variant *v, bool simulated)
+static int check_clean(const struct variant *v, bool simulated)
 {
 	const struct sequencer_stats *stats = sequencer__stats(v->seq);
 	const struct writer_stats *written = writer__stats(v->writer);
@@ -304,7 +307,7 @@ static int judge_clean(const struct variant *v, bool simulated)
 
 		if (!spec || !spec->timed || type == EV_PROC_STATUS || type == EV_GO_STATUS ||
 		    type == EV_GO_STATUS_STACK || type == EV_CLOCK_SNAPSHOT ||
-		    type == EV_GC_ACTIVE) /* as the statuses, of each generation */
+		    type == EV_GC_ACTIVE) /* like statuses, once per generation */
 			continue;
 		if (written->by_type[type] != want)
 			bad |= wrong(v, spec->name, written->by_type[type], want);
@@ -314,10 +317,10 @@ static int judge_clean(const struct variant *v, bool simulated)
 
 static struct {
 	uint64_t all, wrong;
-} truth_count; /* goroutines and Ps, of all variants */
+} truth_count; /* goroutines and Ps of all variants */
 
-static void judge_one(const struct settings *set, const struct variant *v, const char *what,
-		      uint64_t which, uint64_t have, uint64_t want)
+static void compare_one(const struct settings *set, const struct variant *v, const char *what,
+			uint64_t which, uint64_t have, uint64_t want)
 {
 	truth_count.all++;
 	if (have == want)
@@ -330,7 +333,7 @@ static void judge_one(const struct settings *set, const struct variant *v, const
 }
 
 /* State and thread in one number. */
-static uint64_t how_it_is(uint32_t state, uint32_t tid)
+static uint64_t state_and_thread(uint32_t state, uint32_t tid)
 {
 	return (uint64_t)state << 32 | tid;
 }
@@ -343,8 +346,8 @@ static uint32_t tid_of(const struct snapshot *snap, uint64_t m)
 	return 0;
 }
 
-/* After the last loss there was a pair: what is alive, and how it is, is known again. */
-static void judge_truth(const struct settings *set, const struct variant *v)
+/* A pair followed the last loss: all live goroutines and Ps must be known again. */
+static void check_final_state(const struct settings *set, const struct variant *v)
 {
 	const struct snapshot *truth = &v->run.truth;
 	struct map alive = {};
@@ -352,27 +355,27 @@ static void judge_truth(const struct settings *set, const struct variant *v)
 
 	for (size_t i = 0; i < truth->ng; i++) {
 		const struct snapshot_g *want = &truth->g[i];
-		const struct goroutine *g = map__get(&v->seq->id, want->goid);
+		const struct goroutine *g = map__get(&v->seq->model.by_id, want->goid);
 
 		map__put(&alive, want->goid, (void *)want);
-		judge_one(set, v, "goroutine", want->goid,
-			  g ? how_it_is(g->state, g->m ? g->m->tid : 0) : 0,
-			  how_it_is(want->status, tid_of(truth, want->m)));
+		compare_one(set, v, "goroutine", want->goid,
+			    g ? state_and_thread(g->state, g->m ? g->m->tid : 0) : 0,
+			    state_and_thread(want->status, tid_of(truth, want->m)));
 	}
-	for (size_t i = 0; map__next(&v->seq->id, &i, &value);) {
+	for (size_t i = 0; map__next(&v->seq->model.by_id, &i, &value);) {
 		const struct goroutine *g = value;
 
 		if (!map__get(&alive, g->id))
-			judge_one(set, v, "ended goroutine", g->id, g->state, 0);
+			compare_one(set, v, "ended goroutine", g->id, g->state, 0);
 	}
 	map__deinit(&alive);
 	for (size_t i = 0; i < truth->nm; i++) {
 		const struct snapshot_m *want = &truth->m[i];
-		const struct thread *t = map__get(&v->seq->m, want->tid);
+		const struct thread *t = map__get(&v->seq->model.threads, want->tid);
 
 		if (want->p && !(t && t->g && t->g->state == GO_SYSCALL))
-			judge_one(set, v, "the P of thread", want->tid, t && t->p ? t->p->addr : 0,
-				  want->p);
+			compare_one(set, v, "the P of thread", want->tid,
+				    t && t->p ? t->p->addr : 0, want->p);
 	}
 }
 
@@ -389,7 +392,7 @@ static void describe(const struct variant *v)
 	       (unsigned long long)writer__stats(v->writer)->generations);
 }
 
-/* The records as the sequencer gets them, times from the window's start. */
+/* Prints the records that the sequencer gets, with times from the window's start. */
 static void dump(const struct variant *v)
 {
 	printf("snapshots at %lld and %lld, end %lld\n", (long long)(v->run.first.time - v->run.t0),
@@ -405,7 +408,7 @@ static void dump(const struct variant *v)
 	}
 }
 
-/* Replays the variant's raw file into another trace. The reason, if it cannot be opened. */
+/* Replays the variant's raw file into another trace. *error: the reason if it cannot be opened. */
 static int replay(const struct variant *v, const char *raw, const char *trace, struct error *error)
 {
 	struct variant again = {
@@ -426,7 +429,7 @@ static int replay(const struct variant *v, const char *raw, const char *trace, s
 	return err;
 }
 
-/* A raw file as it was written makes the same trace. */
+/* A complete raw file must make the same trace. */
 static int replay_whole(const struct variant *v, const char *folder)
 {
 	char raw[4096], trace[4096], second[4096];
@@ -444,7 +447,7 @@ static int replay_whole(const struct variant *v, const char *folder)
 	return err;
 }
 
-/* The variant once more, from another number of rings, in another order: the same trace. */
+/* Repeats the variant with another number of rings: the trace must be the same. */
 static int same_in_layout(const struct variant *v, const char *folder, uint64_t rng,
 			  unsigned int rings)
 {
@@ -460,7 +463,7 @@ static int same_in_layout(const struct variant *v, const char *folder, uint64_t 
 	err = open_trace(&again, other, sim_symbolizer);
 	err = err ?: feed(&again);
 	err = err ?: trace_file__commit(again.file);
-	again.run = (struct sim_run){}; /* v's */
+	again.run = (struct sim_run){}; /* owned by v */
 	close_all(&again);
 	if (!err && !raw__same_bytes(path_of(v, folder, "trace", trace), other)) {
 		printf("variant %llu: with %u rings, %s is not %s\n", (unsigned long long)v->number,
@@ -481,7 +484,7 @@ static int same_in_layouts(struct variant *v, const char *folder, uint64_t rng)
 	return err;
 }
 
-/* A broken raw file is refused with a reason, and the trace stays; or it makes another one. */
+/* A corrupt raw file is rejected with a reason, or makes another trace. */
 static int replay_broken(struct variant *v, const char *folder)
 {
 	char raw[4096], trace[4096];
@@ -559,10 +562,10 @@ static int run_variant(const struct settings *set, uint64_t number)
 		fprintf(stderr, "variant %llu: %s (%s)\n", (unsigned long long)number,
 			err < 0 ? strerror(-err) : "wrong", v.mutations);
 	else if (set->clean)
-		err = judge_clean(&v, !set->from);
+		err = check_clean(&v, !set->from);
 	else if (set->losses && !set->broken &&
 		 !v.sim.no_syscalls) /* else much is guessed even without a loss */
-		judge_truth(set, &v);
+		check_final_state(set, &v);
 	if (v.seq && (set->verbose || err))
 		describe(&v);
 	close_all(&v);
@@ -658,7 +661,7 @@ int main(int argc, char **argv)
 	if (set.losses) {
 		printf("after losses: %llu of %llu goroutines and Ps are not as they should be\n",
 		       (unsigned long long)truth_count.wrong, (unsigned long long)truth_count.all);
-		/* few variants: a handful of one of them is no measure */
+		/* with few variants the share of wrong ones has no meaning */
 		failed |= truth_count.wrong > truth_count.all / 1000 + 8;
 	}
 	getrusage(RUSAGE_SELF, &use);

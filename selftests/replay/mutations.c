@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The mutations of mutations.h, a function each, and the table that they are chosen from. */
+/* The mutations of mutations.h, one function each, and the table from which they are chosen. */
 #include "mutations.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 struct mutation {
 	struct sim_run *run;
 	uint64_t rng;
-	uint64_t before; /* records sent later stay */
+	uint64_t before; /* later records are not mutated */
 	char text[96];
 	int error;
 };
@@ -130,7 +130,7 @@ static void drop_thread(struct mutation *mu)
 
 struct period {
 	uint64_t from, to;
-	unsigned int ring, tid; /* tid 0: of the ring */
+	unsigned int ring, tid; /* tid 0: all of the ring */
 };
 
 static bool in_period(void *ctx, const struct sim_entry *e)
@@ -141,7 +141,7 @@ static bool in_period(void *ctx, const struct sim_entry *e)
 	       (x->tid ? e->rec.tid == x->tid : e->ring == x->ring);
 }
 
-/* Of a ring, or of a thread, for a time. */
+/* Loses the records of a ring or a thread for a time. */
 static void drop_period(struct mutation *mu)
 {
 	const struct sim_entry *e = mu->run->entry;
@@ -173,7 +173,7 @@ static bool in_phase(void *ctx, const struct sim_entry *e)
 	return e->at >= x->from && e->at < x->to && rng__chance(&x->mu->rng, x->one_in);
 }
 
-/* Around a snapshot, the first ones or those after a loss, or around a generation's boundary. */
+/* Loses records around a snapshot, first or later, or around a generation's boundary. */
 static void drop_phase(struct mutation *mu)
 {
 	const struct sim_run *run = mu->run;
@@ -196,7 +196,7 @@ static void drop_phase(struct mutation *mu)
 		 which, (unsigned long long)width / 1000);
 }
 
-/* The most that clocks of CPUs differ by: what the hold-back mends. */
+/* By at most the difference of CPUs' clocks, which the hold-back corrects. */
 static void swap_neighbours(struct mutation *mu)
 {
 	unsigned int one_in = 1 + below(mu, 10);
@@ -220,7 +220,7 @@ static void drop_end(struct mutation *mu)
 	snprintf(mu->text, sizeof(mu->text), "only the first %zu", mu->run->n);
 }
 
-/* The copy follows at once, or comes after up to 100 others. */
+/* The copy follows at once, or after up to 100 other records. */
 static void duplicate(struct mutation *mu)
 {
 	struct sim_run *run = mu->run;
@@ -311,7 +311,7 @@ static void corrupt_bytes(struct mutation *mu)
 	snprintf(mu->text, sizeof(mu->text), "flip a bit of one in %u", one_in);
 }
 
-/* A field gets the value of the same field of another record, so that it is a plausible one. */
+/* A field gets the value of the same field of another record, and so a plausible one. */
 static void collide(struct mutation *mu)
 {
 	unsigned int one_in = 1u << below(mu, 11), what = below(mu, 7);
@@ -408,7 +408,7 @@ static void cut_snapshot(struct mutation *mu)
 		break;
 	default:
 		snap->time = snap->time_end = 0;
-		break; /* not given at all */
+		break; /* not passed at all */
 	}
 	snprintf(mu->text, sizeof(mu->text), "cut the %s snapshot",
 		 snap == &mu->run->first ? "first" : "second");
@@ -420,7 +420,7 @@ static void no_snapshots(struct mutation *mu)
 	snprintf(mu->text, sizeof(mu->text), "no snapshots");
 }
 
-/* One of the first two, or of a pair after a loss. */
+/* A snapshot of the first pair, or of a pair after a loss. */
 static struct snapshot *any_snapshot(struct mutation *mu)
 {
 	struct sim_run *run = mu->run;

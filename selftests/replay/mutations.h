@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What can befall records on their way: lost, sent twice, swapped, late, broken. Each variant applies
- * one to three of them to a run, chosen by its seed.
+ * Mutations of records: lost, duplicated, swapped, late, corrupt. Each variant applies one to three
+ * of them to a run, chosen by its seed. Upstream: simulate.c, raw.c. Downstream: mutate.c.
  */
 #ifndef REPLAY_MUTATIONS_H
 #define REPLAY_MUTATIONS_H
@@ -12,12 +12,12 @@
 #include "simulate.h"
 
 /*
- * Mutates the run in place (entries may be added or removed, snapshots emptied) and describes what
- * it did in `text`. 0 or -ENOMEM.
+ * Mutates the run in place (entries may be added or removed, snapshots emptied) and describes the
+ * mutations in `text`. 0 or -ENOMEM.
  */
 int mutate_run(struct sim_run *run, uint64_t seed, char *text, size_t size);
 
-/* Only losses, of records sent before `before`, and swaps within what clocks differ by. */
+/* Only loses records sent before `before`, and swaps records within the difference of clocks. */
 int lose_run(struct sim_run *run, uint64_t before, uint64_t seed, char *text, size_t size);
 
 #endif

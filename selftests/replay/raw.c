@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The records of a raw file (userspace/capture/rawfile.h) as a run that can be mutated: its beginning,
- * with stacks cut to SIM_PCS. And raw files with broken bytes.
+ * Loads the beginning of a raw file (userspace/rawfile/rawfile.h) as a run that can be mutated,
+ * with stacks cut to SIM_PCS; corrupts the bytes of raw files. Downstream: mutate.c.
  */
 #include "raw.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/rawfile.h"
 #include "lib/buf.h"
+#include "rawfile/rawfile.h"
+#include "target/elf/go_version.h"
 #include "rng.h"
-#include "target/buildinfo.h"
 
 static void *read_file(const char *path, size_t *ret_size)
 {
@@ -63,7 +63,7 @@ static int add_record(struct sim_run *run, unsigned int ring, struct buf *b)
 	data = buf__take(b, tail);
 	if (!data)
 		return -EBADMSG;
-	/* a stack or a text: cut to what there is room for */
+	/* a stack or a text: cut to the available size */
 	if (rec->kind == GT_STACK && e->stack.depth > SIM_PCS)
 		e->stack.depth = SIM_PCS;
 	if (rec->kind == GT_TEXT && e->text.len > SIM_TEXT)
@@ -88,7 +88,7 @@ static void add_snapshot(struct sim_run *run, struct buf *b)
 {
 	struct snapshot *snap = buf__u32(b) ? &run->second : &run->first;
 
-	if (!buf__u32(b) || snap->g) /* could not be had; or there already */
+	if (!buf__u32(b) || snap->g) /* missing, or a second one */
 		return;
 	snap->time = buf__u64(b);
 	snap->time_end = buf__u64(b);
@@ -162,7 +162,7 @@ static size_t below(struct bytes *b, uint64_t n)
 	return rng__below(&b->rng, n);
 }
 
-/* Counts, times and addresses stand at multiples of 8, most sizes and types at multiples of 4. */
+/* Counts, times and addresses are at multiples of 8, most sizes and types at multiples of 4. */
 static void extreme_word(struct bytes *b)
 {
 	static const uint64_t values[] = {
@@ -174,7 +174,7 @@ static void extreme_word(struct bytes *b)
 		memcpy(b->at + below(b, b->len / size) * size, &values[below(b, 7)], size);
 }
 
-/* A piece of up to 4 KiB, or its end, sometimes torn out of the middle of a word. */
+/* A piece of up to 4 KiB, or the end of the file; sometimes not at a word's boundary. */
 static void piece(struct bytes *b, size_t *ret_from, size_t *ret_len)
 {
 	size_t grain = below(b, 4) ? 8 : 1;

@@ -2,7 +2,7 @@
 /* Which ring a record goes into, and the order in which a drain takes them out: see rings.h. */
 #include "rings.h"
 
-#include "gotrace/session.h"
+#include "gotrace/config.h"
 
 void rings__assign(struct sim_run *run, unsigned int rings)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Random numbers that are the same on every machine: a variant is named by its seed alone.
- */
+/* Random numbers that are equal on every machine: the seed alone identifies a variant. */
 #ifndef REPLAY_RNG_H
 #define REPLAY_RNG_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the simulated program's goroutines do while they run, and its scheduler without one.
+ * What the simulated program's goroutines do while they run, and the scheduler of an M without one.
+ * Upstream: simulate.c. Downstream: world.c.
  */
 #include "world.h"
 
@@ -67,7 +68,7 @@ static struct sim_g *create(struct world *w, struct sim_m *m, bool blocked)
 	if (!g)
 		return NULL;
 	g->goid = w->next_goid;
-	w->next_goid += 1 + world__chance(w, 8) * 16; /* goids are handed out in batches to Ps */
+	w->next_goid += 1 + world__chance(w, 8) * 16; /* Ps get goids in batches */
 	g->startpc = 0x400000 + 0x100 * world__below(w, 50);
 	g->parent = m->g ? m->g->goid : 0;
 	g->mode = 0;
@@ -102,7 +103,7 @@ static void expect_switch(struct world *w, bool exits, bool fresh)
 	world__expect(w, EV_GO_START); /* no GC worker is a coroutine */
 }
 
-/* iter.Pull: whoever resumes a coroutine waits for it, and the other way round. */
+/* iter.Pull: a coroutine and the goroutine that resumes it wait for each other. */
 static void coroutine_switch(struct world *w, struct sim_m *m, struct sim_g *to, bool exits)
 {
 	struct sim_g *from = m->g;
@@ -147,7 +148,7 @@ static void ready(struct world *w, struct sim_m *m, unsigned int via)
 		run(w, m, g);
 }
 
-/* procresize: the caller's own P may be one of those that go (rule 6). */
+/* procresize: the caller may lose its own P. */
 static void resize(struct world *w, struct sim_m *m)
 {
 	unsigned int n = 1 + world__below(w, w->ps);
@@ -216,7 +217,7 @@ void running__step(struct world *w, struct sim_m *m)
 		heap__end_assist(w, m);
 		return;
 	}
-	switch (world__below(w, much)) { /* a GC worker does not do much */
+	switch (world__below(w, much)) { /* a GC worker does little */
 	case 0 ... 6:
 		park(w, m);
 		break;

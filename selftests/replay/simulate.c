@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The simulator's main loop: time passes, a random thread takes its next step. */
+/* The simulator's main loop: time passes, a random thread takes its next step. See simulate.h. */
 #include "simulate.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void step(struct world *w)
 		scheduler__step(w, m);
 }
 
-/* What comes next of a thread would tell how its exit ended: let it come. */
+/* The next record of a thread shows how its exit ended: lets it occur. */
 static void settle(struct world *w)
 {
 	for (unsigned int i = 0; i < w->ms; i++)
@@ -45,8 +45,8 @@ static void settle(struct world *w)
 }
 
 /*
- * Two, 20 ms apart, soon after the window began; later on, as after losses, some pairs more. Those
- * begin after a pause: what was told in the last 100 ms is not held against them.
+ * Two snapshots, 20 ms apart, soon after the window began; later some pairs, as after losses. These
+ * begin after a pause, because records of the last 100 ms have precedence over them.
  */
 static void snapshots(struct world *w, size_t since)
 {
@@ -73,7 +73,7 @@ static void snapshots(struct world *w, size_t since)
 	w->snapshots++;
 }
 
-/* As if there were no such probes: their records never were, and took no numbers. */
+/* As without these probes: removes their records, and renumbers the others. */
 static void remove_syscalls(struct sim_run *run)
 {
 	uint32_t seq[64] = {};

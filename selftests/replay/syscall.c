@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System calls of the simulated program: entered with the P or handing it off, the P kept, retaken,
- * used by others in between, given back; with the tentative exit of Go 1.26 and without.
+ * System calls of the simulated program: entered with the P or handing it off; the P kept, retaken,
+ * used by others in between, returned; with and without the tentative exit of Go 1.26. Upstream:
+ * running.c. Downstream: world.c.
  */
 #include "world.h"
 
@@ -48,7 +49,7 @@ static void syscall__done(struct world *w, struct sim_m *m)
 	m->exiting = false;
 }
 
-/* With another P than it came with, or its own once more. */
+/* With another P than before the call, or with its own again. */
 static void syscall__resume(struct world *w, struct sim_m *m, struct sim_p *p)
 {
 	world__p_start(w, m, p);
@@ -84,7 +85,7 @@ static struct sim_p *reacquirable(struct world *w, struct sim_m *m)
 
 	if (!p || p->state != SP_SYSCALL || p->m == m || p->m->exiting || world__chance(w, 3))
 		return NULL;
-	/* From outside it can't be told which of two calls of before the window has the P. */
+	/* Records cannot show which of two system calls from before the window has the P. */
 	if (!m->known || !p->m->known)
 		return NULL;
 	return p;
@@ -107,7 +108,7 @@ static void syscall__leave(struct world *w, struct sim_m *m)
 		bool ghost = p->ghost;
 
 		for (unsigned int i = 0; i < w->ps; i++)
-			if (w->p[i].ghost == m) /* too clever a case for a model of records */
+			if (w->p[i].ghost == m) /* records cannot show this case */
 				return;
 		if (ghost)
 			return;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The simulated program: how it begins, what a snapshot sees of it, how a record is sent. */
+/*
+ * The simulated program: its beginning, its snapshots, and sending records. Upstream: the other
+ * files of the simulator. Downstream: simulate.h's struct sim_run.
+ */
 #include "world.h"
 
 #include <errno.h>
@@ -7,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOISE_NS 100 /* stamps of two CPUs are wrong by less than this */
+#define NOISE_NS 100 /* times of two CPUs differ by less */
 
 static struct sim_entry *world__entry(struct world *w)
 {
@@ -54,7 +57,7 @@ static void world__send(struct world *w, struct sim_m *m, unsigned int kind, uin
 	w->now += 120 + world__below(w, 200);
 }
 
-/* One of 40 stacks, its PCs sent before its first use. */
+/* One of 40 stacks; its PCs are sent before its first use. */
 static uint32_t world__stack(struct world *w, struct sim_m *m)
 {
 	unsigned int k = world__below(w, 40);
@@ -103,7 +106,7 @@ uint64_t world__message(struct world *w, struct sim_m *m)
 				     send_text(w, m, GT_TEXT_ONCE | ++w->messages, "message %llx");
 }
 
-/* A timer finds the thread at work, whatever it does. */
+/* A timer interrupts the thread, whatever it does. */
 void world__sample(struct world *w, struct sim_m *m)
 {
 	struct {
@@ -171,7 +174,7 @@ void world__init(struct world *w)
 		w->g[i].state = world__chance(w, 2) ? SG_RUNNABLE : SG_WAITING;
 	}
 	w->g[0].state = SG_RUNNABLE;
-	/* some are at work when the window opens */
+	/* some goroutines run when the window opens */
 	for (unsigned int i = 0; i < w->ps; i++) {
 		struct sim_g *g = world__g(w, SG_RUNNABLE);
 
@@ -217,7 +220,7 @@ struct sim_g *world__g(struct world *w, enum sim_g_state state)
 void world__p_start(struct world *w, struct sim_m *m, struct sim_p *p)
 {
 	world__emit(w, m, GT_P_START, p->addr, &(struct gt_proc){ p->id });
-	if (p->ghost) /* now it comes out that it was taken */
+	if (p->ghost) /* only now the loss of the P becomes visible */
 		world__expect(w, EV_PROC_STEAL);
 	p->ghost = NULL;
 	for (unsigned int i = 0; i < w->ps; i++) {

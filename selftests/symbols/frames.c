@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What target/pclntab.c makes of each PC of a Go program, in two forms that others give, too.
+ * Prints what target/symbols/pclntab.c finds for each PC of a Go program, in two forms that other
+ * tools print, too. selftests/check/symbols.sh compares.
  *
- *	frames FILE OFFSET SIZE STRIDE	as selftests/targets/symbols prints its own (see there for the
- *					format); the three numbers are those of its first line
- *	frames FILE <ADDRESSES		as `go tool addr2line FILE`: two lines an address, the function
- *					that holds it and the line of its innermost frame
+ *	frames FILE OFFSET SIZE STRIDE	as selftests/targets/symbols does (see its format);
+ *					the numbers are those of its first line
+ *	frames FILE <ADDRESSES		as `go tool addr2line FILE`: two lines per address, function
+ *					and line of its innermost frame
  *
- * Where the environment has FRAMES_GO, that is the release: of obfuscated programs, which do not say.
- * selftests/check/symbols.sh compares.
+ * The environment variable FRAMES_GO has the release of obfuscated programs, which lack it.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/pclntab_impl.h"
+#include "target/infer/buildinfo.h"
+#include "target/symbols/pclntab_impl.h"
 
 struct program {
 	struct elf_image *elf;
@@ -39,10 +40,7 @@ static bool open_program(struct program *p, const char *path, struct error *err)
 	return true;
 }
 
-/*
- * The runtime takes a name at offset 0 of the table for none. It is the first function's, and
- * rightly ours.
- */
+/* The runtime takes a name at offset 0 of the table for none. It is the first function's. */
 static const char *as_runtime(const struct program *p, const char *name)
 {
 	return !strcmp(name, pclntab__name(p->pt, 0)) ? "" : name;
@@ -55,7 +53,9 @@ static size_t print_frame(const struct program *p, const struct sym_frame *f, ch
 	return n < 0 || (size_t)n >= size ? 0 : (size_t)n;
 }
 
-/* As the runtime's expandFinalInlineFrame: wrappers are no frames, but an innermost lone one is. */
+/*
+ * As the runtime's expandFinalInlineFrame: wrappers are omitted, except for an innermost lone one.
+ */
 static void print_frames(const struct program *p, const struct sym_frame *f, int n, char *to,
 			 size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runs a function that ends or changes its process in a child, and returns what the child prints and its
- * exit status. Include it after cmocka.h.
+ * Runs a function in a child process, because it ends or changes its process, and returns its
+ * output and exit status. Include it after cmocka.h.
  */
 #ifndef UNIT_CHILD_H
 #define UNIT_CHILD_H
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct ran {
-	int status; /* the exit status; -1: a signal ended it */
+	int status; /* exit status; -1: ended by a signal */
 	char out[4096], err[4096];
 };
 

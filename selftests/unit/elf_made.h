@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An ELF program of sections that a test makes up, as a file in memory. After programs.h. */
+/*
+ * Makes an ELF program from sections that a test defines, as a file in memory. Include it after
+ * programs.h.
+ */
 #ifndef UNIT_ELF_MADE_H
 #define UNIT_ELF_MADE_H
 
@@ -9,18 +12,18 @@ struct made_section {
 	const char *name;
 	const void *data;
 	size_t len;  /* of data */
-	size_t size; /* of the section, the rest of which is a hole; 0: the same */
+	size_t size; /* of the section, the rest is a hole; 0: len */
 	uint64_t flags;
 	uint32_t type; /* 0: SHT_PROGBITS */
-	uint32_t link; /* another one, by its place in the list and MADE_LINK */
+	uint32_t link; /* another section, by index and MADE_LINK */
 };
 
 #define MADE_LINK  2
 #define MADE_MAX   8
 #define MADE_NAMES 256
-#define MADE_ADDR  0x400000ull /* where the file's begin is loaded */
+#define MADE_ADDR  0x400000ull /* load address of the start of the file */
 
-/* The address of the first section; each of the others follows the one before it. */
+/* Address of the first section; the others follow one after the other. */
 #define MADE_FIRST                                                                                 \
 	(MADE_ADDR + sizeof(Elf64_Ehdr) + (MADE_MAX + 2) * sizeof(Elf64_Shdr) + MADE_NAMES)
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A machine for recorder.c and blackbox_record.c: a clock that only poll(), usleep() and reads of the process
- * move, a process that is read, signalled and ends when the test says so, and a session without probes.
+ * A machine for recorder.c and blackbox_record.c: a clock that only poll(), usleep() and reads of
+ * the process move, a process that is read, signalled and ends as the test determines, and probes
+ * that do nothing.
  *
- * A test program that defines all that its subject takes from a file of the library never links that file.
- * Each call that matters is noted in fake.text, a word each, so that their order can be compared.
+ * A test program that defines all that the tested file calls in another file of the library never
+ * links that file. Each call that matters is noted in fake.text, a word each, so that their order
+ * can be compared.
  */
 #ifndef UNIT_FAKE_RECORDING_H
 #define UNIT_FAKE_RECORDING_H
@@ -23,13 +25,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
 #include "capture/privilege.h"
-#include "capture/session.h"
-#include "capture/subject.h"
+#include "capture/probes.h"
+#include "capture/setup.h"
+#include "lib/clock.h"
 #include "lib/log.h"
-#include "target/csymbols.h"
-#include "target/snapshot.h"
+#include "target/process/csymbols.h"
+#include "target/process/snapshot.h"
 
 #define MS	   1000000ull
 #define NEVER	   UINT64_MAX
@@ -39,23 +41,22 @@ struct fake {
 	char text[1 << 14];
 	size_t len;
 	char progress[128]; /* the last line of it */
-	uint64_t now, cpu;  /* CLOCK_MONOTONIC; this process's CPU time */
+	uint64_t now, cpu;  /* CLOCK_MONOTONIC; CPU time of this process */
 	/* the process */
-	uint64_t exits, signalled; /* when; NEVER */
-	int pipe[2];		   /* of signals */
+	uint64_t exits, signalled; /* times; NEVER */
+	int pipe[2];		   /* for signals */
 	/* snapshots */
 	unsigned int reads;
-	int read_error[64]; /* by number of the read */
-	uint64_t
-		takes; /* ns that a read takes; it lets the rings be drained once, after half of it */
-	unsigned int alive;  /* read and not released yet */
-	uint64_t before[64]; /* time of what the read was to be compared with; 0: nothing */
+	int read_error[64];  /* by number of the read */
+	uint64_t takes;	     /* ns per read; the rings are drained once, after half of it */
+	unsigned int alive;  /* read and not yet released */
+	uint64_t before[64]; /* time for comparison with the read; 0: none */
 	uint64_t read_at[64];
 	/* the session */
 	int open_error, attach_error;
-	bool no_signals;
-	struct session_opts opened; /* with these */
-	unsigned int kept;	    /* privileges */
+	bool no_signals, kernel;
+	struct probes_opts opened; /* options of probes__open() */
+	unsigned int kept;	   /* privileges */
 };
 
 static struct fake fake;
@@ -73,7 +74,7 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 		abort();
 }
 
-/* How often the word, or words, were noted. */
+/* Number of times the word or words were recorded. */
 static unsigned int noted(const char *words)
 {
 	unsigned int n = 0;
@@ -95,7 +96,7 @@ static void fake_begin(void)
 
 static void fake_end(void)
 {
-	assert_int_equal(fake.alive, 0); /* each snapshot is released, once */
+	assert_int_equal(fake.alive, 0); /* each snapshot is released once */
 	if (fake.pipe[1] >= 0)
 		close(fake.pipe[1]);
 }
@@ -147,7 +148,7 @@ int usleep(useconds_t us)
 	return 0;
 }
 
-/* fd[0] is of signals, fd[1] of the process. */
+/* fd[0] is for signals, fd[1] for the process. */
 int poll(struct pollfd *fd, nfds_t n, int ms)
 {
 	uint64_t until = fake.now + (ms ? (uint64_t)ms * MS : MS / 10);
@@ -200,7 +201,7 @@ void snapshot__deinit(struct snapshot *snap)
 
 /* ---- the session ---- */
 
-int session__open(struct session **ret, const struct session_opts *opts, struct error *err)
+int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *err)
 {
 	note("open");
 	fake.opened = *opts;
@@ -208,40 +209,43 @@ int session__open(struct session **ret, const struct session_opts *opts, struct 
 	return fake.open_error;
 }
 
-void session__destroy(struct session *s)
+void probes__destroy(struct probes *s)
 {
 	note("destroy");
 }
 
-struct session_opts subject__session(const struct recorder_opts *opts)
+struct probes_opts setup__probes(const struct recorder_opts *opts)
 {
-	return (struct session_opts){ .sets = opts->sets };
+	return (struct probes_opts){ .sets = opts->sets };
 }
 
-int subject__attach(const struct recorder_opts *opts, struct session *session, struct error *err)
+int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *err)
 {
 	note("attach");
 	fake.now += 70 * MS;
 	return fake.attach_error;
 }
 
-int subject__replaced(const struct recorder_opts *opts, struct error *err)
+int setup__replaced(const struct recorder_opts *opts, struct error *err)
 {
 	return error__set(err, -ESRCH, "replaced");
 }
 
-void subject__facts(const struct recorder_opts *opts, uint64_t t0, struct raw_header *ret)
+void setup__facts(const struct recorder_opts *opts, const struct probes *probes, uint64_t t0,
+		  struct raw_header *ret)
 {
-	*ret = (struct raw_header){ .t0 = t0, .build_id = "b" };
+	*ret = (struct raw_header){ .t0 = t0,
+				    .build_id = "b",
+				    .flags = fake.kernel ? 0 : RAW_NO_KERNEL };
 }
 
-struct csymbols *subject__symbols(const struct recorder_opts *opts, struct symbolizer *ret)
+struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret)
 {
 	note("symbols");
 	return NULL;
 }
 
-int subject__signals(struct error *err)
+int setup__signals(struct error *err)
 {
 	if (!fake.no_signals && fake.pipe[0] >= 0)
 		return fake.pipe[0];

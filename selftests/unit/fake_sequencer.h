@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A sequencer that notes its calls, for tests of what feeds one. Include it after cmocka.h.
+ * A sequencer that records its calls, for tests of its callers. Include it after cmocka.h.
  */
 #ifndef UNIT_FAKE_SEQUENCER_H
 #define UNIT_FAKE_SEQUENCER_H
@@ -33,6 +33,11 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 	return note("start %lu %lu", t0, wall_ns);
 }
 
+void sequencer__no_kernel(struct sequencer *s)
+{
+	note("no kernel events");
+}
+
 void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 {
 	note("may hold more");
@@ -50,16 +55,15 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	return note("record %u %u %zu %lx", ring, rec->kind, size, sum);
 }
 
-int sequencer__snapshot(struct sequencer *s, const struct snapshot *first,
-			const struct snapshot *second)
+int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first, struct snapshot *second)
 {
 	return note("snapshot %zu %zu %zu, %zu %lx", first ? first->ng : 99, first ? first->nm : 99,
 		    first ? first->np : 99, second ? second->ng : 99,
 		    first && first->ng ? first->g[first->ng - 1].goid : 0);
 }
 
-int sequencer__resnapshot(struct sequencer *s, const struct snapshot *first,
-			  const struct snapshot *second)
+int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
+				struct snapshot *second)
 {
 	return note("resnapshot %zu %lu %zu %lu", first->ng, first->time, second->ng, second->time);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * libbpf's functions for skeletons, without a kernel: for tests of the code that loads one (test_kernel_probes,
- * test_sampler, test_session, test_tracker). A skeleton's programs are `fake.program`, in its order, its maps
- * `fake.map`; all its mapped maps are `fake.rodata`. Include it after cmocka.h; clear `fake` before each case.
+ * libbpf's skeleton functions without a kernel, for tests of code that loads a skeleton
+ * (test_kernel_probes, test_sampler, test_probes, test_tracker). The programs of a skeleton are
+ * `fake.program`, in its order, its maps `fake.map`; all mapped maps are `fake.rodata`. Include it
+ * after cmocka.h; clear `fake` before each case.
  */
 #ifndef UNIT_FAKE_SKELETON_H
 #define UNIT_FAKE_SKELETON_H
@@ -13,7 +14,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "gotrace/session.h"
+#include "gotrace/config.h"
 
 struct bpf_program {
 	const char *name;
@@ -34,7 +35,7 @@ static struct {
 		unsigned char bytes[1 << 16];
 	} rodata __attribute__((aligned(16)));
 	int open_error, load_error;
-	size_t elf_bytes; /* of the object that was opened */
+	size_t elf_bytes; /* of the opened object */
 } fake;
 
 int bpf_object__open_skeleton(struct bpf_object_skeleton *s,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A writer that writes down what it is asked for, a line a call, so that a test of the sequencer sees
- * its events in its own order. It takes the place of trace/generation.c: a test program that defines
- * all of writer__* never links the real one out of libgotrace.a.
+ * A writer that records its calls as text, one line per call, so that a test of the sequencer sees
+ * events in the sequencer's order. It replaces writer/writer.c: a test program that defines all of
+ * writer__* does not link that file from libgotrace.a.
  *
  *	m2 GoBlock "chan send" main.f     thread 2; a stack as its functions, leaf first; "-" for none
  *	status m2 p0 1                    of a P or goroutine at the generation's start; "-" no thread
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/generation.h"
+#include "writer/writer.h"
 
 static const uint64_t machine_t0 = 1000000000000;
 
@@ -27,13 +27,13 @@ struct writer {
 	struct intern *in;
 	char text[1 << 16];
 	size_t len;
-	size_t size; /* what writer__size() says */
-	bool times;  /* write each event's time, too */
+	size_t size; /* result of writer__size() */
+	bool times;  /* also write the time of each event */
 	bool open;
-	int fail;	  /* what the next event returns */
-	int fail_private; /* what the next private batch returns */
+	int fail;	  /* result of the next event */
+	int fail_private; /* result of the next private data */
 	uint64_t last_sample;
-	unsigned char private[1024]; /* the latest private batch, cut */
+	unsigned char private[1024]; /* latest private data, truncated */
 	size_t private_len;
 };
 

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Go program that a test makes up: machine code, and the function table that Go's linker would
- * write for it. After programs.h and elf_made.h.
+ * Makes a Go program for a test: machine code, and the function table that Go's linker would write
+ * for it. Include it after programs.h and elf_made.h.
  *
  *	asm(MADE_TEXT "f_execute: push rbp; mov rbp, rsp; ret; " MADE_TEXT_END);
  *	extern const unsigned char made_text[], made_text_end[], f_execute[];
- *
  *	static const struct made_func funcs[] = { { "runtime.execute", f_execute } };
  *	go_made__open(&p, "go1.25.3", &(struct made_program){ MADE_BYTES, funcs, 1 });
  *
  * A function ends where the next one begins. The code is assembled as one piece, so that calls and
- * references within it are right wherever it is loaded. Of the tables only what a test says is
- * there.
+ * references within it are correct at any load address. Tables contain only what a test defines.
  */
 #ifndef UNIT_GO_MADE_H
 #define UNIT_GO_MADE_H
 
-#include "target/buildinfo.h"
-#include "target/elf.h"
-#include "target/pclntab_impl.h"
+#include "target/elf/elf.h"
+#include "target/infer/buildinfo.h"
+#include "target/symbols/pclntab_impl.h"
 
 #define MADE_TEXT	 ".pushsection .rodata\n.intel_syntax noprefix\nmade_text:\n"
 #define MADE_TEXT_END	 "\nmade_text_end:\n.att_syntax\n.popsection\n"
@@ -40,17 +38,17 @@ enum {
 	MADE_CUS = 31 << 10,
 	MADE_FILES = MADE_CUS + 8,
 	MADE_TAB_SIZE = 32 << 10,
-	MADE_TEXT_SIZE = 256 << 10, /* most of it is a hole */
+	MADE_TEXT_SIZE = 256 << 10, /* mostly a hole */
 };
 
-/* An inlined call: its parent is what stands at `parent_pc` from the function's entry. */
+/* An inlined call. Its parent is the call or function at `parent_pc` from the entry. */
 struct made_inline {
 	const char *name;
 	uint32_t parent_pc;
 	uint8_t func_id;
 };
 
-/* A value of a table, up to `end` bytes from the function's entry; an end of 0 ends the table. */
+/* A value of a table, valid up to `end` bytes from the entry; an end of 0 ends the table. */
 struct made_range {
 	uint32_t end;
 	int32_t value;
@@ -65,7 +63,7 @@ struct made_func {
 	struct made_range inlined[MADE_RANGES_MAX]; /* indices into the tree; -1: none */
 	struct made_range lines[MADE_RANGES_MAX];
 	struct made_range pushed[MADE_RANGES_MAX]; /* bytes on the stack */
-	const unsigned char *wraps; /* of a `go` statement's wrapper: what it calls */
+	const unsigned char *wraps; /* the function that a `go` statement's wrapper calls */
 };
 
 struct made_program {
@@ -79,9 +77,9 @@ struct made_program {
 
 struct go_made {
 	unsigned char tab[MADE_TAB_SIZE], module[MADE_MODULE_SIZE];
-	size_t names, pcs, trees; /* the ends of these parts */
+	size_t names, pcs, trees; /* end of each part */
 	bool old;		  /* before 1.20 */
-	bool apart;		  /* the function data are in .rodata, as up to 1.25 */
+	bool apart;		  /* function data are in .rodata, as up to 1.25 */
 	int fd;
 	struct go_version version;
 	struct elf_image *elf;
@@ -105,7 +103,7 @@ static inline void go_made__uleb(struct go_made *p, uint32_t v)
 	p->tab[p->pcs++] = (unsigned char)v;
 }
 
-/* As Go's linker: by how much the value changes, and for how many bytes of code it holds. */
+/* As Go's linker: the change of the value, and the number of code bytes for which it holds. */
 static inline uint32_t go_made__table(struct go_made *p, const struct made_range *r)
 {
 	uint32_t at = (uint32_t)(p->pcs - MADE_PCS), from = 0;
@@ -124,7 +122,7 @@ static inline uint32_t go_made__table(struct go_made *p, const struct made_range
 	return at;
 }
 
-/* The offset of a name, each of which is there once. */
+/* The offset of a name; each name is stored once. */
 static inline uint32_t go_made__name(struct go_made *p, const char *name)
 {
 	size_t at = MADE_NAMES_AT, len = strlen(name) + 1;
@@ -153,7 +151,9 @@ static inline uint32_t go_made__tree(struct go_made *p, const struct made_inline
 	return first;
 }
 
-/* A _func with three tables and eight function data, which are relative to the table's begin. */
+/*
+ * A _func with three tables and eight function data, which are relative to the start of the table.
+ */
 static inline void go_made__record(struct go_made *p, const unsigned char *text,
 				   const struct made_func *f, size_t at)
 {
@@ -163,7 +163,7 @@ static inline void go_made__record(struct go_made *p, const unsigned char *text,
 	go_made__u32(p, at + 4, go_made__name(p, f->name));
 	go_made__u32(p, at + 8, (uint32_t)f->args);
 	go_made__u32(p, at + 16, go_made__table(p, f->pushed));
-	go_made__u32(p, at + 20, f->lines[0].end ? 1 : 0); /* all are in one file */
+	go_made__u32(p, at + 20, f->lines[0].end ? 1 : 0); /* all functions are in one file */
 	go_made__u32(p, at + 24, go_made__table(p, f->lines));
 	go_made__u32(p, at + 28, 3);
 	p->tab[id] = f->func_id;
@@ -195,7 +195,7 @@ static inline void go_made__write_table(struct go_made *p, const struct made_pro
 	go_made__u64(p->tab + 56, MADE_PCS);
 	go_made__u64(p->tab + 64, MADE_FUNCS);
 	memcpy(p->tab + MADE_FILES, "made.go", sizeof("made.go"));
-	p->names = MADE_NAMES_AT + 1; /* offset 0 is the empty name, and no table */
+	p->names = MADE_NAMES_AT + 1; /* offset 0 is the empty name, and "no table" */
 	p->pcs = MADE_PCS + 1;
 	p->trees = MADE_TREES;
 	assert_int_equal(go_made__table(p, one_file), 1);
@@ -208,7 +208,7 @@ static inline void go_made__write_table(struct go_made *p, const struct made_pro
 	go_made__u32(p, MADE_FUNCS + 8 * from->n, (uint32_t)from->len);
 }
 
-/* runtime.moduledata, as far as it is read. */
+/* runtime.moduledata, as far as it is used. */
 static inline void go_made__write_module(struct go_made *p, const struct made_program *from)
 {
 	const uint64_t begin = MADE_TEXT_ADDR + (uint64_t)(from->func[0].code - from->text);
@@ -223,7 +223,7 @@ static inline void go_made__write_module(struct go_made *p, const struct made_pr
 	go_made__u64(p->module + (p->old ? 304 : 320), MADE_TAB_ADDR);
 }
 
-/* The tables: a test may change p->tab and p->module before go_made__image() writes them. */
+/* Makes the tables: a test may change p->tab and p->module before go_made__image() writes them. */
 static inline void go_made__init(struct go_made *p, const char *release,
 				 const struct made_program *from)
 {

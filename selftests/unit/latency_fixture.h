@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events and items made by hand for the unit tests of the parts of time, and all that came of them
- * as text: a line a goroutine.
+ * Hand-made events and items for the unit tests of durations, and the result as text: one line per
+ * goroutine.
  */
 #ifndef SELFTESTS_LATENCY_FIXTURE_H
 #define SELFTESTS_LATENCY_FIXTURE_H
 
 #include <inttypes.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "trace/latency.h"
-#include "trace/record_store.h"
+#include "analysis/latency.h"
+#include "analysis/record_store.h"
 
 enum { NONE, MAIN, WORKER, MARKER, CHAN, FOREVER, DEDICATED, IDLE, STRINGS };
 static const char *const strings[STRINGS] = {
@@ -33,7 +34,7 @@ static const char *const strings[STRINGS] = {
 
 enum { FUTEX = 202, READ = 0, NAMELESS = 9999 };
 
-static struct dictionary words;
+static struct dictionary dictionary;
 static struct latency *latency;
 static struct record_store *done;
 static struct kernel_threads threads;
@@ -42,15 +43,12 @@ static uint64_t on_m, on_g; /* the context of the next events */
 
 static inline int keep(void *context, const struct latency_goroutine *g)
 {
-	struct pack pack = {};
 	int64_t sum = 0;
 
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		sum += g->stats.part[i];
 	assert_int_equal(sum, g->stats.total);
-	assert_int_equal(latency__pack(&pack, g), 0);
-	assert_int_equal(record_store__add(done, &pack), 0);
-	pack__deinit(&pack);
+	assert_int_equal(record_store__add(done, latency__pack, g), 0);
 	return 0;
 }
 
@@ -59,15 +57,16 @@ static inline void begin_in(int64_t from, int64_t to)
 	struct latency_opts opts = { .from = from, .to = to, .done = keep };
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
-	assert_int_equal(dictionary__init(&words), 0);
+	dictionary__init(&dictionary);
 	for (uint64_t id = 1; id < STRINGS; id++)
 		assert_int_equal(
-			dictionary__add_string(&words, id, strings[id], strlen(strings[id])), 0);
+			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
+			0);
 	for (uint64_t id = MAIN; id <= MARKER; id++) { /* stack N is the start function N */
 		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&words, id, frames, 2), 0);
+		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
 	}
-	assert_int_equal(kernel_threads__init(&threads), 0);
+	threads = (struct kernel_threads){};
 	done = record_store__create();
 	latency = latency__create(&opts);
 	assert_non_null(done);
@@ -85,7 +84,7 @@ static inline void end(void)
 	latency__destroy(latency);
 	record_store__destroy(done);
 	kernel_threads__deinit(&threads);
-	dictionary__deinit(&words);
+	dictionary__deinit(&dictionary);
 }
 
 static inline void on(uint64_t m, uint64_t g)
@@ -103,7 +102,7 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 		.p = 0,
 		.g = on_g,
 		.arg = { a, b, c },
-		.words = &words,
+		.dictionary = &dictionary,
 		.parent = TRACE_NO_TASK,
 	};
 
@@ -151,7 +150,7 @@ static inline void ret(int64_t time, uint32_t tid, uint32_t number)
 	item(time, tid, KERNEL_SYS_EXIT, (struct kernel_item){ .number = number });
 }
 
-/* Goroutine g is created and starts a nanosecond later on m, which has a core. */
+/* Goroutine g is created and starts 1 ns later on m, which has a CPU. */
 static inline void start_new(uint64_t g, uint64_t m, int64_t time)
 {
 	on(m, TRACE_NO_G);
@@ -191,7 +190,7 @@ static inline void put_goroutine(FILE *f, const struct latency_goroutine *g)
 	fputc('\n', f);
 }
 
-/* The whole outcome; to be freed. */
+/* The whole result, which the caller frees. */
 static inline char *outcome(void)
 {
 	struct latency_goroutine g;
@@ -210,7 +209,7 @@ static inline char *outcome(void)
 	return text;
 }
 
-/* The same, and the end of the test. */
+/* Expects this result, and ends the test. */
 static inline void expect(const char *want)
 {
 	char *text = outcome();

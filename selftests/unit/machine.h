@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A small machine for tests of the sequencer: records by name, 1 us apart, and what came out of them.
+ * A small simulated machine for tests of the sequencer: records by name, 1 us apart, and the
+ * resulting events.
  *
  *	start(&m, 25, "go1.25.3", 7);		Ps 0 to 3 idle, goroutines 1 to 7 runnable
  *	p_start(&m, 1, 0);			on thread 1
@@ -9,13 +10,14 @@
  *		   "m1 GoStart g7 #1\n");
  *	stop(&m);
  *
- * Goroutine N has its g at address G(N), P N is at P(N).
+ * The g of goroutine N is at address G(N), P N at P(N).
  */
 #ifndef UNIT_MACHINE_H
 #define UNIT_MACHINE_H
 
-#include "fake_writer.h"
 #include "sequence/sequencer.h"
+#include "copied_snapshots.h"
+#include "unit/fake_writer.h"
 
 #define UNUSED	__attribute__((unused))
 #define G(n)	(0xc000000000ull + (n) * 0x400)
@@ -28,7 +30,7 @@ struct machine {
 	struct sequencer *seq;
 	struct intern *intern;
 	struct layout layout;
-	uint64_t now; /* stamp of the next record */
+	uint64_t now; /* time of the next record */
 	uint32_t ring_seq;
 	struct snapshot snap;
 	struct snapshot_g snap_g[16];
@@ -36,7 +38,7 @@ struct machine {
 	struct snapshot_p snap_p[4];
 };
 
-/* PC n is in function fn, for n < 64; higher ones have the same names, and differ in what is pushed. */
+/* PC n is in function fn for n < 64; higher ones have the same names but push different values. */
 static int machine_frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 {
 	static char names[64][8];
@@ -79,7 +81,7 @@ static void machine_give(struct machine *m, uint32_t tid, unsigned int kind, uin
 	assert_int_equal(sequencer__record(m->seq, 0, &r.rec, sizeof(r.rec) + size), 0);
 }
 
-/* All records so far are written, or held. */
+/* All records so far are applied, or wait. */
 UNUSED static void flush(struct machine *m)
 {
 	assert_int_equal(sequencer__watermark(m->seq, m->now - 1), 0);
@@ -109,7 +111,7 @@ UNUSED static void expect_no_repair(struct machine *m)
 	assert_int_equal(stats(m)->dropped, 0);
 }
 
-/* Before its start; the window begins at machine_t0. */
+/* Before the start; the window begins at machine_t0. */
 static void machine_init(struct machine *m, unsigned int version, const char *go)
 {
 	struct sequencer_opts opts = {
@@ -135,7 +137,7 @@ static void machine_init(struct machine *m, unsigned int version, const char *go
 		m->snap_p[m->snap.np++] = (struct snapshot_p){ .addr = P(i), .id = i };
 }
 
-/* What a snapshot sees: a goroutine in a state (enum go_status), on thread tid unless 0. */
+/* Adds to a snapshot a goroutine in a state (enum go_status), on thread tid unless 0. */
 UNUSED static void snap_g(struct machine *m, unsigned int g, unsigned int status, unsigned int tid)
 {
 	m->snap_g[m->snap.ng++] = (struct snapshot_g){
@@ -147,7 +149,7 @@ UNUSED static void snap_g(struct machine *m, unsigned int g, unsigned int status
 	};
 }
 
-/* … and a thread, with a P unless -1. */
+/* ... and a thread, with a P unless -1. */
 UNUSED static void snap_m(struct machine *m, unsigned int tid, int p)
 {
 	m->snap_m[m->snap.nm++] = (struct snapshot_m){
@@ -157,7 +159,7 @@ UNUSED static void snap_m(struct machine *m, unsigned int tid, int p)
 	};
 }
 
-/* Both snapshots are what was collected, read now. */
+/* Both snapshots contain what was added, and are read now. */
 static void snap_give(struct machine *m)
 {
 	m->snap.time = m->now;
@@ -262,6 +264,18 @@ UNUSED static void running(struct machine *m, unsigned int version, const char *
 	p_start(m, 1, 0);
 	execute(m, 1, 1);
 	expect(m, "m1 ProcStart p0 #1\nm1 GoStart g1 #1\n");
+}
+
+/* Goroutine 1 runs on thread 1 with P 0, 2 on 2 with 1; 3 and 4 are runnable. */
+UNUSED static void two_running(struct machine *m, const char *go)
+{
+	start(m, 25, go, 4);
+	p_start(m, 1, 0);
+	execute(m, 1, 1);
+	p_start(m, 2, 1);
+	execute(m, 2, 2);
+	flush(m);
+	forget(m);
 }
 
 UNUSED static void finish(struct machine *m)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Jobs without memory: each is repeated, and in each run another one of its allocations fails. The job returns
- * -ENOMEM then, or its result is the same as ever, if it can do without; and it has freed all that it had.
- * With AddressSanitizer, which has an allocator of its own, a test does nothing. Include it after cmocka.h.
+ * Runs jobs with failing allocations: each job is repeated, and in each run another one of its
+ * allocations fails. The job then returns -ENOMEM, or its normal result if it does not need the
+ * allocation; and it must have freed everything.
+ *
+ * With AddressSanitizer, which has its own allocator, a test does nothing. Include it after
+ * cmocka.h.
  */
 #ifndef UNIT_NO_MEMORY_H
 #define UNIT_NO_MEMORY_H
@@ -20,10 +23,10 @@
 
 #define NONE_FAILS LONG_MAX
 
-static long left = NONE_FAILS; /* allocations that do not fail yet */
-static long live;	       /* blocks */
+static long left = NONE_FAILS; /* allocations until one fails */
+static long live;	       /* blocks in use */
 static bool failed;
-static uint64_t result; /* of a job: a sum over what came out of it */
+static uint64_t result; /* of a job: a hash of its output */
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
@@ -34,7 +37,7 @@ static bool fails(void)
 {
 	if (left == NONE_FAILS || left-- > 0)
 		return false;
-	left = NONE_FAILS; /* one only: what goes on as if nothing had happened gets far */
+	left = NONE_FAILS; /* only one fails: a job that ignores it continues normally */
 	failed = true;
 	errno = ENOMEM;
 	return true;
@@ -65,7 +68,7 @@ void *realloc(void *p, size_t size)
 
 void *reallocarray(void *p, size_t n, size_t size)
 {
-	return realloc(p, n * size); /* none is that large */
+	return realloc(p, n * size); /* no block is that large */
 }
 
 void free(void *p)
@@ -108,7 +111,7 @@ static inline void assert_job(const char *name, int (*job)(void))
 {
 	uint64_t wanted;
 	long n = 0, before;
-	int code = run_job(job); /* what is made once is there then */
+	int code = run_job(job); /* data that is made only once exists now */
 
 	if (code)
 		fail_msg("%s: %d: %s", name, code, why.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events and items made by hand for the unit tests of the critical path, and the path as text: a line a
- * segment. Goroutine N has the start function N, thread N begins on core N - 1, with P N - 1.
+ * Hand-made events and items for the unit tests of the critical path, and the path as text: one
+ * line per segment. Goroutine N has start function N; thread N begins on CPU N - 1, with P N - 1.
  */
 #ifndef SELFTESTS_PATH_FIXTURE_H
 #define SELFTESTS_PATH_FIXTURE_H
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "trace/path_impl.h"
+#include "analysis/path_impl.h"
 
 enum { NONE, MAIN, WORKER, HOLDER, CHAN, SLEEP, NETWORK, ASSIST_STACK, STW, STRINGS };
 static const char *const strings[STRINGS] = {
@@ -32,9 +32,12 @@ static const char *const strings[STRINGS] = {
 };
 
 enum { READ = 0, FSYNC = 74, FUTEX = 202 };
-enum { STRESS = 900, PEER = 901 }; /* threads of other processes; their process is 10 more */
+enum {
+	STRESS = 900,
+	PEER = 901
+}; /* threads of other processes; the id of their process is larger by 10 */
 
-static struct dictionary words;
+static struct dictionary dictionary;
 static struct path_history history;
 static struct path_fold fold;
 static struct kernel_threads threads;
@@ -44,15 +47,16 @@ static inline void begin_limited(size_t limit)
 {
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
-	assert_int_equal(dictionary__init(&words), 0);
+	dictionary__init(&dictionary);
 	for (uint64_t id = 1; id < STRINGS; id++)
 		assert_int_equal(
-			dictionary__add_string(&words, id, strings[id], strlen(strings[id])), 0);
+			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
+			0);
 	for (uint64_t id = MAIN; id <= HOLDER; id++) { /* stack N is the start function N */
 		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&words, id, frames, 2), 0);
+		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
 	}
-	assert_int_equal(kernel_threads__init(&threads), 0);
+	threads = (struct kernel_threads){};
 	assert_int_equal(path_history__init(&history, limit), 0);
 	path_fold__init(&fold, &history);
 	on_m = on_p = on_g = UINT64_MAX;
@@ -65,9 +69,10 @@ static inline void begin(void)
 
 static inline void end(void)
 {
+	path_fold__deinit(&fold);
 	path_history__deinit(&history);
 	kernel_threads__deinit(&threads);
-	dictionary__deinit(&words);
+	dictionary__deinit(&dictionary);
 }
 
 /* Thread m with P m - 1 runs goroutine g; 0: none. */
@@ -87,11 +92,11 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 		.p = on_p,
 		.g = on_g,
 		.arg = { a, b, c },
-		.words = &words,
+		.dictionary = &dictionary,
 		.parent = TRACE_NO_TASK,
 	};
 
-	fold.retold = true;
+	path_fold__reread_threads(&fold);
 	assert_int_equal(path_fold__event(&fold, &ev, &threads, (uint64_t)time), 0);
 }
 
@@ -149,12 +154,12 @@ static inline void call(int64_t time, uint32_t tid, uint32_t number)
 
 static inline void machine(int64_t time, uint16_t cpu, uint32_t tid)
 {
-	item(time, tid, KERNEL_CORE,
+	item(time, tid, KERNEL_CPU,
 	     (struct kernel_item){
 		     .cpu = cpu, .other_pid = tid ? process_of(tid) : 0, .name = name_of(tid) });
 }
 
-/* Each goroutine runs on its own thread and P since 0: g1 on thread 1, ... */
+/* Each goroutine runs on its own thread and P from time 0: g1 on thread 1, ... */
 static inline void all_run(uint64_t n)
 {
 	on(0, 0);
@@ -196,7 +201,7 @@ static inline void put_who(FILE *f, const char *what, uint32_t g)
 static inline void put_word(FILE *f, const char *what, uint32_t id)
 {
 	size_t len = 0;
-	const char *text = intern__string_at(history.words, id, &len);
+	const char *text = intern__string_at(history.texts, id, &len);
 
 	if (id && text)
 		fprintf(f, " %s%.*s", what, (int)len, text);
@@ -238,7 +243,7 @@ static inline void put_segment(FILE *f, const struct path_segment *s)
 	fputc('\n', f);
 }
 
-/* Whatever else it may be, it is the window: no gap, nothing twice, and the summary adds up to it. */
+/* Any path covers the window without gaps or overlaps, and the summary adds up to the window. */
 static inline void expect_whole(const struct path *p, int64_t from, int64_t to)
 {
 	struct path_cause_total *all;

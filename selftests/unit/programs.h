@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Go programs to analyse: those of GT_TEST_PROGRAMS (paths separated by colons), or, when it is not
- * set, build/targets/GO/selftrace of each release in TARGET_GOS, which the Makefile builds; without
- * that, of whatever is there, be it old.
+ * Go programs for tests of target analysis: those of GT_TEST_PROGRAMS (paths separated by colons);
+ * or, if it is not set, build/targets/GO/selftrace of each release in TARGET_GOS, which the
+ * Makefile builds; or, if that is not set, all that exist, even outdated ones.
  *
- * Without any, a test that needs one is skipped, unless GT_REQUIRE_PROGRAMS=1 makes it fail.
+ * Without any program a test that needs one is skipped, or fails if GT_REQUIRE_PROGRAMS=1.
  */
 #ifndef UNIT_PROGRAMS_H
 #define UNIT_PROGRAMS_H
@@ -75,7 +75,7 @@ static inline void for_each_program(void (*body)(const char *path))
 	programs__free(&p);
 }
 
-/* A copy in memory that a test may damage; the caller closes it. */
+/* A copy in memory that a test may corrupt; the caller closes it. */
 static inline int program__copy(const char *path)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("program", MFD_CLOEXEC);
@@ -100,7 +100,7 @@ static inline int file__of(const void *bytes, size_t len)
 	return fd;
 }
 
-/* xorshift64: damage that is the same in every run. */
+/* xorshift64: the same corruption in every run. */
 static inline uint64_t rng__next(uint64_t *state)
 {
 	*state ^= *state << 13;

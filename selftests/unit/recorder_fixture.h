@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What recorder.c calls, on top of fake_recording.h's machine: rings, a sink and losses. A record comes out of
- * its ring at the first drain after its time.
+ * The functions that recorder.c calls, in addition to the machine of fake_recording.h: rings, a
+ * sink and losses. A record leaves its ring at the first drain after its time.
  */
 #ifndef UNIT_RECORDER_FIXTURE_H
 #define UNIT_RECORDER_FIXTURE_H
@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "fake_recording.h"
+#include "unit/fake_recording.h"
 
 #include "capture/drain.h"
 #include "capture/launch.h"
 #include "capture/memory.h"
 #include "capture/recorder.h"
-#include "capture/recovery.h"
+#include "capture/resync.h"
 
 #define T0 (5100 * MS) /* opening takes 30 ms, attaching 70 */
 
@@ -29,11 +29,11 @@ static struct {
 	size_t n, next;
 	drain_fn fn;
 	void *ctx;
-	uint64_t lag;	/* of the watermark behind the clock */
-	uint64_t stuck; /* the watermark never passes this */
+	uint64_t lag;	/* watermark behind the clock, ns */
+	uint64_t stuck; /* the watermark never exceeds this */
 	unsigned int fill;
-	uint64_t drain_fails;	   /* from then on; NEVER */
-	uint64_t drained, longest; /* when last; between two drains at most */
+	uint64_t drain_fails;	   /* from this time on; NEVER */
+	uint64_t drained, longest; /* time of the last; longest time between two */
 	/* losses */
 	struct gt_counters counters;
 	unsigned int reports;
@@ -46,14 +46,14 @@ static struct {
 	uint64_t watermark, watermarks, t1, began;
 	int start_error, begin_error, create_error;
 	uint64_t lost[GT_KIND_END];
-	uint64_t given[2], given_at, given_after; /* the snapshots; the watermark before */
-	int committed;				  /* with this code; 1: never */
-	bool folder, kernel;
+	uint64_t given[2], given_at, given_after; /* the snapshots; watermark before them */
+	int committed;				  /* result of the commit; 1: none */
+	bool folder;
 	/* live checks of the layout */
 	unsigned int checks;
 	int check_error;
-	uint64_t fits_at; /* from when on it passes */
-	/* signals that were passed on */
+	uint64_t fits_at; /* when it begins to succeed */
+	/* forwarded signals */
 	int killed[4];
 	unsigned int nkilled;
 
@@ -83,7 +83,7 @@ int kill(pid_t pid, int signo)
 	return 0;
 }
 
-int drain__create(struct drain **ret, const struct session *session, drain_fn fn, void *ctx)
+int drain__create(struct drain **ret, const struct probes *probes, drain_fn fn, void *ctx)
 {
 	t.fn = fn;
 	t.ctx = ctx;
@@ -130,7 +130,7 @@ void memory__begin(void)
 	note("memory");
 }
 
-/* What is held: 100 and 50 for each snapshot; something else in the middle and at the end. */
+/* Memory in use: 100 and 50 for each snapshot; another value in the middle and at the end. */
 void memory__sample(uint64_t *peak)
 {
 	uint64_t held = t.t1 ? t.end_memory : 100 + 50 * fake.alive;
@@ -155,16 +155,16 @@ int process__check_layout(const struct process *proc, const struct layout *layou
 	return error__set(err, t.check_error, "the layout does not fit");
 }
 
-struct recovery *recovery__create(const struct process *process, const struct layout *layout)
+struct resync *resync__create(const struct process *process, const struct layout *layout)
 {
-	return (struct recovery *)&t;
+	return (struct resync *)&t;
 }
 
-void recovery__destroy(struct recovery *r)
+void resync__destroy(struct resync *r)
 {
 }
 
-int recovery__step(struct recovery *r, uint64_t now, uint64_t watermark, struct sink *sink)
+int resync__step(struct resync *r, uint64_t now, uint64_t watermark, struct sink *sink)
 {
 	t.steps++;
 	t.recovered_at = now;
@@ -191,44 +191,39 @@ void starvation__losses(struct starvation *s, uint64_t now, uint64_t count)
 	s->counted = count;
 }
 
-int session__counters(const struct session *s, struct gt_counters *ret)
+int probes__counters(const struct probes *s, struct gt_counters *ret)
 {
 	t.reports++;
 	*ret = t.counters;
 	return t.report_error;
 }
 
-void session__detach(struct session *s)
+void probes__detach(struct probes *s)
 {
 	note("detach");
 }
 
-bool session__has_kernel(const struct session *s)
-{
-	return t.kernel;
-}
-
-bool session__kfuncs(const struct session *s)
+bool probes__kfuncs(const struct probes *s)
 {
 	return true;
 }
 
-bool session__multi(const struct session *s)
+bool probes__multi(const struct probes *s)
 {
 	return true;
 }
 
-unsigned int session__rings(const struct session *s)
+unsigned int probes__rings(const struct probes *s)
 {
 	return 4;
 }
 
-uint64_t session__ring_bytes(const struct session *s)
+uint64_t probes__ring_bytes(const struct probes *s)
 {
 	return 4 << 20;
 }
 
-uint64_t session__memory(const struct session *s)
+uint64_t probes__memory(const struct probes *s)
 {
 	return 1000;
 }
@@ -237,7 +232,7 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 {
 	assert_int_equal(opts->stop_fd, fake.pipe[0]);
 	fake.now += 5 * MS;
-	t.opts.started += 5 * MS; /* so that the probes are still live at T0 */
+	t.opts.started += 5 * MS; /* so that the probes are still active at T0 */
 	return 0;
 }
 
@@ -275,6 +270,8 @@ const struct writer_stats *sink__written(const struct sink *s)
 int sink__start(struct sink *s, const struct raw_header *facts)
 {
 	t.began = facts->t0;
+	if (facts->flags & RAW_NO_KERNEL)
+		note("no_kernel");
 	return t.start_error;
 }
 
@@ -313,7 +310,7 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 int sink__finish(struct sink *s, uint64_t t1)
 {
 	note("finish");
-	assert_int_equal(fake.alive, 0); /* the memory of snapshots is not held any longer */
+	assert_int_equal(fake.alive, 0); /* the memory of snapshots has been released */
 	t.t1 = t1;
 	return 0;
 }
@@ -333,11 +330,6 @@ uint64_t sequencer__losses(const struct sequencer *s)
 bool sequencer__is_ready(const struct sequencer *s)
 {
 	return t.given_at && t.watermark > t.given_at;
-}
-
-void sequencer__no_kernel(struct sequencer *s)
-{
-	note("no_kernel");
 }
 
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A trace of two generations in which nearly everything happens, and what a reader delivers of a
- * trace: shared by the tests of what reads traces and writes them again.
+ * A trace of two generations with nearly all kinds of events, the list of events that a reader
+ * delivers, and parts of a trace. Shared by the tests of reader and rewrite.
  */
 #ifndef SELFTESTS_REWRITE_FIXTURE_H
 #define SELFTESTS_REWRITE_FIXTURE_H
 
+#include "format/kernel.h"
 #include "lib/input.h"
-#include "trace/order.h"
-#include "trace/private.h"
-#include "trace/reader.h"
-#include "writer_fixture.h"
+#include "reader/order.h"
+#include "reader/reader.h"
+#include "rewrite/rewrite.h"
+#include "unit/writer_fixture.h"
+#include "writer/private_write.h"
 
-struct seen { /* an event; its words by what they say */
+/* An event, with its strings and stacks resolved. */
+struct seen {
 	int64_t time;
 	uint64_t m, p, g;
 	uint64_t arg[EV_ARGS_MAX - 1];
@@ -39,43 +42,43 @@ static inline uint64_t sum_of(uint64_t sum, const void *data, size_t len)
 	return sum;
 }
 
-static inline uint64_t sum_of_string(const struct dictionary *words, uint64_t id, uint64_t sum)
+static inline uint64_t sum_of_string(const struct dictionary *dictionary, uint64_t id, uint64_t sum)
 {
 	struct trace_string s;
 
-	assert_true(dictionary__string(words, id, &s));
+	assert_true(dictionary__string(dictionary, id, &s));
 	return sum_of(sum, s.data, s.len);
 }
 
-static inline uint64_t sum_of_stack(const struct dictionary *words, uint64_t id)
+static inline uint64_t sum_of_stack(const struct dictionary *dictionary, uint64_t id)
 {
 	const struct trace_frame *f;
 	uint64_t sum = 1;
 
-	for (size_t i = 0; i < dictionary__frames(words, id); i++) {
-		f = dictionary__frame(words, id, i);
+	for (size_t i = 0; i < dictionary__frames(dictionary, id); i++) {
+		f = dictionary__frame(dictionary, id, i);
 		sum = sum_of(sum, &f->pc, sizeof(f->pc));
 		sum = sum_of(sum, &f->line, sizeof(f->line));
-		sum = sum_of_string(words, f->func, sum);
-		sum = sum_of_string(words, f->file, sum);
+		sum = sum_of_string(dictionary, f->func, sum);
+		sum = sum_of_string(dictionary, f->file, sum);
 	}
 	return sum;
 }
 
-/* Sequence numbers are no part of what happened. */
+/* Sequence numbers are not compared. */
 static inline void seen__take(struct seen *s, const struct trace_event *ev)
 {
 	const struct ev_spec *spec = spec__event(ev->type);
 
 	*s = (struct seen){ ev->time, ev->m, ev->p, ev->g, {}, ev->type, ev->extra };
 	if (ev->type == EV_CPU_SAMPLE)
-		s->arg[0] = sum_of_stack(ev->words, ev->arg[0]);
+		s->arg[0] = sum_of_stack(ev->dictionary, ev->arg[0]);
 	for (unsigned int i = 0; spec->timed && i + 1 < spec->nargs; i++) {
 		s->arg[i] = ev->arg[i];
 		if (spec->arg[i + 1].type == ARG_STRING)
-			s->arg[i] = sum_of_string(ev->words, ev->arg[i], 1);
+			s->arg[i] = sum_of_string(ev->dictionary, ev->arg[i], 1);
 		else if (spec->arg[i + 1].type == ARG_STACK)
-			s->arg[i] = sum_of_stack(ev->words, ev->arg[i]);
+			s->arg[i] = sum_of_stack(ev->dictionary, ev->arg[i]);
 		else if (spec->arg[i + 1].type == ARG_SEQ)
 			s->arg[i] = 0;
 	}
@@ -92,7 +95,7 @@ static inline struct reader *open_path(const char *path)
 	return r;
 }
 
-/* All that a reader delivers from here on; it must read to the end. */
+/* All events that the reader delivers from here on; there must be no error. */
 static inline void read_rest(struct reader *r, struct seen_list *ret)
 {
 	struct error err = {};
@@ -117,6 +120,19 @@ static inline void read_rest(struct reader *r, struct seen_list *ret)
 static inline void read_all(const char *path, struct seen_list *ret)
 {
 	read_rest(open_path(path), ret);
+}
+
+static inline const char *run_name(uint8_t run)
+{
+	static const char *const names[KERNEL_GONE + 1] = {
+		[KERNEL_UNKNOWN] = "unknown",	[KERNEL_RUNNING] = "running",
+		[KERNEL_RUNNABLE] = "runnable", [KERNEL_THROTTLED] = "throttled",
+		[KERNEL_SLEEPING] = "sleeping", [KERNEL_BLOCKED] = "blocked",
+		[KERNEL_STOPPED] = "stopped",	[KERNEL_GONE] = "gone",
+	};
+
+	assert_in_range(run, 0, KERNEL_GONE);
+	return names[run];
 }
 
 /* the trace */
@@ -226,7 +242,7 @@ static inline void second_generation(unsigned int version)
 	ok(writer__close(x.w));
 }
 
-/* Writes it; the path stays good until four others are made. */
+/* Writes the trace. The path remains valid until four others are made. */
 static inline const char *write_example(unsigned int version)
 {
 	const char *path = scratch("example");
@@ -237,6 +253,35 @@ static inline const char *write_example(unsigned int version)
 	assert_int_equal(trace_file__commit(x.file), 0);
 	stop(NULL);
 	return path;
+}
+
+/* rewriting */
+
+static struct rewrite_stats stats; /* of the last rewritten trace */
+
+/* Writes the part [from, to) of the trace `path`; to 0: to its end. */
+static inline const char *part(const char *path, unsigned int version, int64_t from, int64_t to)
+{
+	const struct rewrite_opts opts = { .version = version, .from = from, .to = to };
+	const char *out = scratch("part");
+	struct reader *r = open_path(path);
+	struct trace_file *file;
+	struct error err = {};
+	struct trace_event ev;
+	struct rewrite *rw;
+
+	ok(trace_file__open(&file, out, FILE_ANY));
+	ok(rewrite__create(&rw, file, &opts));
+	while (reader__next(r, &ev, &err) > 0 && (!to || ev.time < to))
+		ok(rewrite__event(rw, &ev));
+	assert_string_equal(err.text, "");
+	ok(rewrite__end(rw));
+	stats = *rewrite__stats(rw);
+	ok(trace_file__commit(file));
+	rewrite__destroy(rw);
+	trace_file__destroy(file);
+	reader__destroy(r);
+	return out;
 }
 
 #endif

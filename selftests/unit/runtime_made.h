@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Go 1.25's runtime as far as a program needs it to be traced, with as little code as possible:
- * for tests of target/site*.c. After go_made.h. A test adds functions of its own, and renames those
- * that are not to be there.
+ * A minimal version of Go 1.25's runtime with all functions that are probed, for tests of
+ * target/probe/site*.c. Include it after go_made.h. A test adds functions of its own, and renames
+ * those that must be missing.
  *
  *	asm(MADE_TEXT RUNTIME_TEXT "f_own: " ENTER "ret; " MADE_TEXT_END);
  */
 #ifndef UNIT_RUNTIME_MADE_H
 #define UNIT_RUNTIME_MADE_H
 
-#include "target/site.h"
-#include "target/site_insn.h"
+#include "target/arch/insn.h"
+#include "target/probe/site.h"
 
 #define ENTER	       "push rbp; mov rbp, rsp; "
 #define STATUS(o, n)   "mov ebx, " #o "; mov ecx, " #n "; "
@@ -18,7 +18,7 @@
 #define DONE(label)    "sete r11b; test r11b, r11b; " label ": je .+2; "
 #define NOTHING(label) label ": " ENTER "ret; "
 
-/* Of struct members: where struct layout is told that they are. */
+/* Offsets of struct members, which the tests pass in struct layout. */
 #define STATUS_AT      144
 #define M_P_AT	       208
 #define P_STATUS_AT    4
@@ -89,7 +89,7 @@ extern const unsigned char made_text[], made_text_end[], f_inliner[], f_casgstat
 
 #define RUNTIME_N 23 /* functions */
 
-/* A program of these functions and a test's own, and its sites. */
+/* A program of these functions and those of a test, and its sites. */
 struct runtime {
 	struct made_func func[64];
 	size_t n;
@@ -120,7 +120,7 @@ static inline struct made_func *runtime__func(struct runtime *r, const char *nam
 	return NULL;
 }
 
-/* The function is there no more, or under another name. */
+/* Removes a function, or renames it. */
 static inline void runtime__rename(struct runtime *r, const char *name, const char *to)
 {
 	runtime__func(r, name)->name = to ? to : "runtime.other";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A scheduler played by dice: legal goroutine, P and thread transitions in numbers, given to the
- * writer as the sequencer would. test_generations.c uses it; Go's strict reader judges the file.
+ * A random scheduler: legal transitions of goroutines, Ps and threads, passed to the writer as the
+ * sequencer would. Used by test_writer_files.c; Go's strict reader checks the file.
  */
 #ifndef SELFTESTS_SIMULATE_H
 #define SELFTESTS_SIMULATE_H
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/generation.h"
+#include "writer/writer.h"
 
 enum sim_state { SIM_NONE, SIM_RUNNABLE, SIM_RUNNING, SIM_SYSCALL, SIM_WAITING };
 
@@ -38,10 +38,10 @@ struct sim {
 	struct sim_g *g;
 	uint32_t reasons[6], stacks[64], label;
 	uint64_t events;
-	int err; /* the first that the writer returned */
+	int err; /* the first error of the writer */
 };
 
-#define SIM_TID(m) (40000 + 7 * (uint64_t)(m)) /* thread ids are not dense */
+#define SIM_TID(m) (40000 + 7 * (uint64_t)(m)) /* thread ids are not consecutive */
 
 static inline uint32_t sim__dice(struct sim *s, uint32_t sides)
 {
@@ -58,7 +58,7 @@ static inline void sim__emit(struct sim *s, int m, enum ev type, uint64_t a, uin
 	int err;
 
 	s->now += sim__dice(s, 300);
-	/* Records of a thread may come a little out of order: the writer mends it. */
+	/* Times of a thread may be slightly out of order: the writer corrects them. */
 	time = sim__dice(s, 50) ? s->now : s->now - sim__dice(s, 200);
 	err = writer__event(s->w, SIM_TID(m), time, type, args, n);
 	if (err && !s->err)
@@ -147,7 +147,7 @@ static inline int sim__thread_of(const struct sim *s, int p, int g)
 	return -1;
 }
 
-/* All statuses as they stand now: goroutines first, so that the writer has to put them in order. */
+/* All present statuses, goroutines first, so that the writer must sort them. */
 static inline void sim__statuses(struct sim *s)
 {
 	uint64_t m;
@@ -237,7 +237,7 @@ static inline void sim__syscall(struct sim *s, int m)
 	s->g[t->g].state = SIM_SYSCALL;
 }
 
-/* A thread whose goroutine is in a syscall: it ends, with or without the P it had. */
+/* Ends the system call of a thread's goroutine, with or without its P. */
 static inline void sim__step_syscall(struct sim *s, int m)
 {
 	struct sim_m *t = &s->m[m];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events made by hand for the summary's unit tests, and all that came of them as text: a line a
- * goroutine, then one a region.
+ * Hand-made events for the unit tests of the summary, and the result as text: one line per
+ * goroutine, then one per region.
  */
 #ifndef SELFTESTS_SUMMARY_FIXTURE_H
 #define SELFTESTS_SUMMARY_FIXTURE_H
@@ -17,52 +17,49 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "trace/summary_store.h"
+#include "analysis/record_store.h"
+#include "analysis/summary.h"
 
 enum { NONE, MAIN, WORKER, GC_WORKER, CHAN, FOREVER, KIND, TASK, STEP, INNER, STRINGS };
+/* clang-format off */
 static const char *const strings[STRINGS] = {
-	[NONE] = "",
-	[MAIN] = "main.main",
-	[WORKER] = "main.worker",
-	[GC_WORKER] = "runtime.gcBgMarkWorker",
-	[CHAN] = "chan receive",
-	[FOREVER] = "forever",
-	[KIND] = "sweep",
-	[TASK] = "request",
-	[STEP] = "step",
-	[INNER] = "inner",
+	[NONE] = "",	      [MAIN] = "main.main",  [WORKER] = "main.worker",
+	[GC_WORKER] = "runtime.gcBgMarkWorker",	     [CHAN] = "chan receive",
+	[FOREVER] = "forever", [KIND] = "sweep",     [TASK] = "request",
+	[STEP] = "step",      [INNER] = "inner",
 };
+/* clang-format on */
 
-static struct dictionary words;
+static struct dictionary dictionary;
 static struct summary *summary;
-static struct summary_store *store;
+static struct record_store *store;
 static struct error error;
 static uint64_t on_p, on_g; /* the context of the next events */
 
 static inline void add_string(uint64_t id, const char *text)
 {
-	assert_int_equal(dictionary__add_string(&words, id, text, strlen(text)), 0);
+	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
 }
 
 static inline int keep(void *context, const struct summary_goroutine *g)
 {
-	return summary_store__add(store, g);
+	return record_store__add(store, summary__pack, g);
 }
 
-/* Stack N is the start function N, called by nobody, and a leaf. */
+/* Stack N is the start function N, without callers, and a leaf. */
 static inline void begin(bool regions)
 {
 	struct summary_opts opts = { .regions = regions, .done = keep };
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
-	assert_int_equal(dictionary__init(&words), 0);
+	dictionary__init(&dictionary);
 	for (uint64_t id = 1; id < STRINGS; id++)
 		add_string(id, strings[id]);
 	for (uint64_t id = MAIN; id <= GC_WORKER; id++) {
 		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&words, id, frames, 2), 0);
+		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
 	}
-	store = summary_store__create();
+	store = record_store__create();
 	summary = summary__create(&opts);
 	assert_non_null(store);
 	assert_non_null(summary);
@@ -74,8 +71,8 @@ static inline void begin(bool regions)
 static inline void end(void)
 {
 	summary__destroy(summary);
-	summary_store__destroy(store);
-	dictionary__deinit(&words);
+	record_store__destroy(store);
+	dictionary__deinit(&dictionary);
 }
 
 static inline void on(uint64_t p, uint64_t g)
@@ -93,7 +90,7 @@ static inline int try_event(int64_t time, unsigned int type, uint64_t a, uint64_
 		.g = on_g,
 		.m = 1,
 		.arg = { a, b, c },
-		.words = &words,
+		.dictionary = &dictionary,
 		.parent = TRACE_NO_TASK,
 	};
 
@@ -107,7 +104,7 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 	assert_int_equal(try_event(time, type, a, b, c), 0);
 }
 
-/* Goroutine g is created, starts on p a nanosecond later, and is the one that goes on. */
+/* Goroutine g is created, starts on p 1 ns later, and is in the context of further events. */
 static inline void start_new(uint64_t g, uint64_t p, int64_t time)
 {
 	on(p, TRACE_NO_G);
@@ -116,7 +113,7 @@ static inline void start_new(uint64_t g, uint64_t p, int64_t time)
 	on(p, g);
 }
 
-/* A status in a later generation says nothing new. */
+/* A status in a later generation has no effect. */
 static inline void repeat_status(int64_t time, uint64_t g, uint8_t status, uint8_t state)
 {
 	struct trace_event ev = {
@@ -127,7 +124,7 @@ static inline void repeat_status(int64_t time, uint64_t g, uint8_t status, uint8
 		.m = 1,
 		.arg = { g, 1, status },
 		.old = state,
-		.words = &words,
+		.dictionary = &dictionary,
 	};
 
 	assert_int_equal(summary__event(summary, &ev, &error), 0);
@@ -184,7 +181,7 @@ static inline void put_goroutine(FILE *f, struct summary_goroutine *g)
 	summary_stats__deinit(&g->stats);
 }
 
-/* The whole outcome, and the end of the test. */
+/* Expects this result, and ends the test. */
 static inline void expect(const char *want)
 {
 	struct summary_goroutine g;
@@ -193,9 +190,9 @@ static inline void expect(const char *want)
 	FILE *f = open_memstream(&text, &len);
 
 	assert_int_equal(summary__finish(summary, &error), 0);
-	summary_store__sort(store);
-	for (size_t i = 0; i < summary_store__count(store); i++) {
-		assert_int_equal(summary_store__get(store, i, &g), 0);
+	record_store__sort(store);
+	for (size_t i = 0; i < record_store__count(store); i++) {
+		assert_int_equal(summary__unpack(record_store__get(store, i), &g), 0);
 		put_goroutine(f, &g);
 	}
 	fclose(f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A small reader of what the writer wrote, for the unit tests: header, batches, events. It knows
- * the format from spec.c and trace-format.md, and shares no code with the encoder.
+ * A small reader of the writer's output for the unit tests: header, batches, events. It uses the
+ * table of spec.c and the format of docs/trace-format.md, and shares no code with the encoder.
  */
 #ifndef SELFTESTS_TRACE_BYTES_H
 #define SELFTESTS_TRACE_BYTES_H
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "trace/spec.h"
+#include "format/spec.h"
 
 struct bytes {
 	uint8_t *data;
@@ -25,13 +25,13 @@ struct bytes {
 
 struct read_batch {
 	uint64_t gen, m, time;
-	const uint8_t *data; /* its first byte is the kind, or the first event's type */
+	const uint8_t *data; /* first byte: the kind, or the first event's type */
 	size_t len;
 };
 
 struct read_event {
 	unsigned int type;
-	uint64_t arg[EV_ARGS_MAX + 1]; /* dt included; a string's or stack's length comes last */
+	uint64_t arg[EV_ARGS_MAX + 1]; /* with dt; the length of a string or stack is the last */
 	const uint8_t *blob;	       /* of a string */
 	uint64_t time;		       /* ticks, if timed */
 };
@@ -49,6 +49,15 @@ static inline struct bytes bytes__read(const char *path)
 	assert_int_equal(fread(b.data, 1, b.len, f), b.len);
 	fclose(f);
 	return b;
+}
+
+static inline void assert_content(const char *path, const char *text)
+{
+	struct bytes b = bytes__read(path);
+
+	assert_int_equal(b.len, strlen(text));
+	assert_memory_equal(b.data, text, b.len);
+	free(b.data);
 }
 
 static inline uint8_t bytes__u8(struct bytes *b)
@@ -85,7 +94,7 @@ static inline unsigned int bytes__header(struct bytes *b)
 	return version;
 }
 
-/* 1: a batch; 0: the end of the file; 2: an end mark of a generation, and an empty batch. */
+/* Returns 1 with a batch, 0 at the end of the file, or 2 with an empty batch for an end mark. */
 static inline int bytes__batch(struct bytes *b, struct read_batch *batch)
 {
 	uint8_t type;
@@ -123,8 +132,8 @@ static inline void event__stack(struct bytes *b, uint64_t frames)
 }
 
 /*
- * The events of a batch in turn: start with *at 0 and *time as the batch's. Of a table, its first
- * byte comes as an event without arguments, as spec.c has it.
+ * Reads the events of a batch one by one: start with *at 0 and *time of the batch. The first byte
+ * of a table is returned as an event without arguments, as in spec.c.
  */
 static inline bool batch__event(const struct read_batch *batch, size_t *at, uint64_t *time,
 				struct read_event *ev)
@@ -156,7 +165,7 @@ static inline bool batch__event(const struct read_batch *batch, size_t *at, uint
 	return true;
 }
 
-/* A directory of the test's own. */
+/* The directory of this test. */
 static inline const char *scratch_dir(void)
 {
 	static char dir[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Traces of Go 1.21 and older as the unit tests make them, and what comes out of them as text.
+ * Makes traces of Go 1.21 and older for the unit tests, and prints their events as text.
  */
 #ifndef SELFTESTS_V1_MADE_H
 #define SELFTESTS_V1_MADE_H
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "trace/v1_impl.h"
+#include "v1/v1_impl.h"
 
 /* traces */
 
@@ -61,7 +61,7 @@ static inline struct made begin(unsigned int version)
 	return t;
 }
 
-/* In the wire form that the version has for so many arguments. */
+/* In the wire format of the version for this number of arguments. */
 static inline void add_event(struct made *t, unsigned int type, const uint64_t *arg, size_t n)
 {
 	size_t least = t->version == 5 ? 2 : 1;
@@ -107,27 +107,27 @@ static inline int open_made(const struct made *t, const char *binary, struct v1 
 	return e;
 }
 
-static inline void print_string(FILE *out, const struct dictionary *words, uint64_t id)
+static inline void print_string(FILE *out, const struct dictionary *dictionary, uint64_t id)
 {
 	struct trace_string s;
 
-	if (dictionary__string(words, id, &s))
+	if (dictionary__string(dictionary, id, &s))
 		fprintf(out, " \"%.*s\"", (int)s.len, s.data);
 	else
 		fprintf(out, " undefined");
 }
 
-static inline void print_stack(FILE *out, const struct dictionary *words, uint64_t id)
+static inline void print_stack(FILE *out, const struct dictionary *dictionary, uint64_t id)
 {
-	size_t n = dictionary__frames(words, id);
+	size_t n = dictionary__frames(dictionary, id);
 
 	fprintf(out, n ? " [" : " -");
 	for (size_t i = 0; i < n; i++) {
-		const struct trace_frame *f = dictionary__frame(words, id, i);
+		const struct trace_frame *f = dictionary__frame(dictionary, id, i);
 		struct trace_string func = { "?", 1 }, file = func;
 
-		dictionary__string(words, f->func, &func);
-		dictionary__string(words, f->file, &file);
+		dictionary__string(dictionary, f->func, &func);
+		dictionary__string(dictionary, f->file, &file);
 		fprintf(out, "%s%#" PRIx64 " %.*s %.*s:%" PRIu64, i ? ", " : "", f->pc,
 			(int)func.len, func.data, (int)file.len, file.data, f->line);
 	}
@@ -141,37 +141,37 @@ static inline void print_args(FILE *out, const struct trace_event *ev)
 
 	for (unsigned int i = 1; i < spec->nargs; i++) {
 		if (spec->arg[i].type == ARG_STRING)
-			print_string(out, ev->words, ev->arg[i - 1]);
+			print_string(out, ev->dictionary, ev->arg[i - 1]);
 		else if (spec->arg[i].type == ARG_STACK)
-			print_stack(out, ev->words, ev->arg[i - 1]);
+			print_stack(out, ev->dictionary, ev->arg[i - 1]);
 		else
 			fprintf(out, " %" PRIi64, (int64_t)ev->arg[i - 1]);
 	}
 	if (ev->type == EV_STW_END)
-		print_string(out, ev->words, ev->arg[0]);
+		print_string(out, ev->dictionary, ev->arg[0]);
 	if (ev->type == EV_USER_TASK_END)
 		fprintf(out, " of %" PRIi64 " \"%.*s\"", (int64_t)ev->parent, (int)ev->name.len,
 			ev->name.data);
 }
 
-/* A line an event: TIME NAME m p g ARGUMENTS. */
+/* One line per event: TIME NAME m p g ARGUMENTS. */
 static inline void print_event(FILE *out, const struct trace_event *ev)
 {
 	if (ev->type == EV_SYNC) {
 		fprintf(out, "%" PRIi64 " Sync %u\n", ev->time, ev->sync->n);
-		assert_true(!ev->words || ev->sync->n == 1);
+		assert_true(!ev->dictionary || ev->sync->n == 1);
 		return;
 	}
 	fprintf(out, "%" PRIi64 " %s m%" PRIi64 " p%" PRIi64 " g%" PRIi64, ev->time,
 		spec__event(ev->type)->name, (int64_t)ev->m, (int64_t)ev->p, (int64_t)ev->g);
 	if (ev->type == EV_CPU_SAMPLE)
-		print_stack(out, ev->words, ev->arg[0]);
+		print_stack(out, ev->dictionary, ev->arg[0]);
 	else
 		print_args(out, ev);
 	fprintf(out, "\n");
 }
 
-/* All events; behind them the reason, if one is refused. Frees the trace. */
+/* All events, and the error after them, if any. Frees the trace. */
 static inline char *read_all(struct made *t, const char *binary)
 {
 	struct error err = { "" };
@@ -223,7 +223,7 @@ static inline void temporary(char *path)
 	close(fd);
 }
 
-/* Goroutines 1, 2 and 3 are there; 2 waits, and of 3 nothing is said. P 0 begins at tick 1000. */
+/* Goroutines 1, 2 and 3 exist; 2 waits, 3 has no status. P 0 begins at tick 1000. */
 static inline struct made begin_21(void)
 {
 	struct made t = begin(21);
@@ -267,7 +267,7 @@ static inline void add_log(struct made *t, uint64_t after, uint64_t key, const c
 	add(t, message, strlen(message));
 }
 
-/* Version 5: P 1 is first in the file, but has the later numbers. */
+/* Version 5: P 1 is first in the file but has the later sequence numbers. */
 static inline struct made begin_5(void)
 {
 	struct made t = begin(5);

@@ -1,12 +1,13 @@
 #!/bin/bash
-# Runs in the guest, started by selftests/vm/run: one group of tests after the other. Lines that begin with
-# "#begin", "#end", "#left", "#trouble" and "#over" are for the runner; so it knows of a guest that died or hangs.
+# Runs in the guest, started by selftests/vm/run: one group of tests after the other. Lines that
+# begin with "#begin", "#end", "#left", "#trouble" and "#over" are for the runner, which thereby
+# detects a guest that died or hangs.
 #
-#     guest.sh SECONDS SCRIPT...    no script gets more than its own limit, nor than is left of SECONDS
+#     guest.sh SECONDS SCRIPT...    each script is limited by its own limit and by the rest of SECONDS
 #
 # $GT_SLOWNESS, which the host sets, stretches the limits of the scripts and the deadlines in them.
 
-says() # SCRIPT WHAT: what a line "# WHAT: ..." at its top has; false without one
+says() # SCRIPT WHAT: prints the value of a line "# WHAT: ..." in its head comment; false without one
 {
 	sed -n "/^[^#]/q; s/^# $2: //p" "$1" | grep .
 }

@@ -1,14 +1,14 @@
 #!/bin/bash
-# Runs in the guest of selftests/vm/instructions.sh, whose clock tells instructions: the CPU time of a program,
-# in ns, is how many it executed, the kernel's on its behalf included. Prints a line "NAME INSTRUCTIONS ROUNDS
-# JSON" for each way to record it.
+# Runs in the guest of selftests/vm/instructions.sh, whose clock counts instructions: the CPU time
+# of a program, in ns, is the number of its instructions, including those of the kernel on its
+# behalf. Prints a line "NAME INSTRUCTIONS ROUNDS JSON" for each way to record it.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 arguments=(-duration "$1" -deeper 16)
 
 untraced()
 {
-	start_target pingpong "$JUDGE_GO" "${arguments[@]}" && tell_target start && expect_target done 300 || return 1
+	start_target pingpong "$ORACLE_GO" "${arguments[@]}" && tell_target start && expect_target done 300 || return 1
 	target_result >"$tmp/pingpong.done"
 	stop_target
 }
@@ -24,11 +24,11 @@ measured() # NAME COMMAND...
 
 ktap_start >&2
 measured untraced untraced
-measured no-stacks record_target pingpong "$JUDGE_GO" "--events sched --no-stacks" "${arguments[@]}"
-measured bpf record_target pingpong "$JUDGE_GO" "--events sched" "${arguments[@]}"
+measured no-stacks record_target pingpong "$ORACLE_GO" "--events sched --no-stacks" "${arguments[@]}"
+measured bpf record_target pingpong "$ORACLE_GO" "--events sched" "${arguments[@]}"
 cp "$RECORDED" "$VM_SHARE/bpf.trace"
 if [ -n "$VM_MODULE" ]; then
 	insmod "$VM_MODULE"
-	measured module record_target pingpong "$JUDGE_GO" "--events sched" "${arguments[@]}"
+	measured module record_target pingpong "$ORACLE_GO" "--events sched" "${arguments[@]}"
 	cp "$RECORDED" "$VM_SHARE/module.trace"
 fi

@@ -1,14 +1,14 @@
 #!/bin/bash
-# What a recorded event costs the traced program in instructions, its stack of 20 frames walked in pure BPF, by
-# the module, or not at all. Counted, not timed: with -icount the guest's clock advances by 1 ns with each
-# instruction that its one CPU executes, so a program's CPU time is their number (and the same in each run but
-# for what interrupts it).
+# The cost of a recorded event for the traced program in instructions, with its stack of 20 frames
+# walked in BPF, by the module, or not at all. Counted, not timed: with -icount the guest's clock
+# advances by 1 ns with each instruction of its only CPU, so a program's CPU time is their number
+# (and the same in each run except for interrupts).
 #
-#     selftests/vm/instructions.sh [DURATION]    of the guest's clock, for each way to record; 100ms
+#     selftests/vm/instructions.sh [DURATION]    of guest time, for each way to record; default 100ms
 . "$(dirname "$0")/../lib.sh"
 . selftests/vm.lib.sh
 
-# What the guest measured, as instructions an event of the traced program's own, NAME and number a line
+# The guest's measurements as instructions per event, one line "NAME NUMBER" per way to record
 per_event()
 {
 	awk '$1 == "untraced" { base = $2 / $3; next }
@@ -20,9 +20,9 @@ per_event()
 
 explain()
 {
-	per_event | awk '{ printf "%s: %.0f instructions an event", $1, $2 }
+	per_event | awk '{ printf "%s: %.0f instructions per event", $1, $2 }
 		$1 == "no-stacks" { base = $2 }
-		$1 != "no-stacks" { printf ", %.0f of them for its stack", $2 - base }
+		$1 != "no-stacks" { printf ", %.0f of these for the stack", $2 - base }
 		{ print "" }'
 }
 
@@ -36,7 +36,8 @@ measured() # NAME...
 	done
 }
 
-# In Go's reader the stacks of the one that plays back have so many frames, those of the other one more.
+# In Go's reader the stacks of one of the two goroutines have exactly this many frames, those of the
+# other one more.
 twenty_frames() # TRACE
 {
 	check_trace "$1" && build/reference/events "$1" >"$tmp/events" &&
@@ -64,15 +65,15 @@ if ! vm_have 6.12; then
 fi
 mkdir -p "$tmp/vm/share"
 VM_MODULE=
-[ ! -e kmod/main.c ] || try "the module is built" vm_module "$VM_RELEASE" || ktap_end
+[ ! -e kmod/main.c ] || try "the module builds" vm_module "$VM_RELEASE" || ktap_end
 echo "export PATH='$PATH' VM_MODULE='$VM_MODULE'; bash selftests/vm/instructions.guest.sh ${1-100ms}" >"$tmp/vm/share/start"
-vm_boot 6.12 "$tmp/vm" $((300 * stretch)) -icount shift=0,sleep=off >"$tmp/measured"
+vm_boot 6.12 "$tmp/vm" $((780 * stretch)) -icount shift=0,sleep=off >"$tmp/measured"
 try "untraced, without stacks, and walked in BPF" measured no-stacks bpf
 note "$(explain)"
 try "the stacks have 20 frames" twenty_frames "$tmp/vm/share/bpf.trace"
 if [ -n "$VM_MODULE" ]; then
 	try "unwound by the module" measured module
-	try "the module's have 20 frames" twenty_frames "$tmp/vm/share/module.trace"
-	try "the module unwinds for at most a third of what BPF takes" a_third
+	try "those of the module have 20 frames" twenty_frames "$tmp/vm/share/module.trace"
+	try "the module needs at most a third of the instructions of BPF for unwinding" a_third
 fi
 ktap_end

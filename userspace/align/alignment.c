@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Brings a trace and perf's file together: see alignment.h.
+ * Aligns a trace with a perf.data file: see alignment.h.
  *
- * A file of CLOCK_MONOTONIC is taken as it is, but what both hold is compared; any other clock is
- * fitted, for which the trace needs a kernel's side. Of a trace without one, the target's own switches
- * come from perf as well.
+ * Timestamps of CLOCK_MONOTONIC are used as they are, after a comparison of the switches that both
+ * contain. Any other clock is aligned by these switches, which requires kernel events in the
+ * trace. If the trace has none, the context switches of the target are taken from perf, too.
  */
 #include "align/alignment.h"
 
@@ -15,15 +15,15 @@
 
 #include "lib/log.h"
 
-#define GAPS_MIN    8 /* fewer switches say nothing */
-#define GAPS_TENTHS 3 /* nor does less than so many of ten: without a core of two it is a third */
+#define GAPS_MIN    8 /* fewer switches are no evidence */
+#define GAPS_TENTHS 3 /* of ten switches; without one of two CPUs a third is missing */
 
 static bool is_targets(const struct map *target, const struct perf_sched *ev)
 {
 	return map__get(target, ev->tid) || map__get(target, ev->next);
 }
 
-/* perf's switches of the target's threads, as the fit wants them. */
+/* perf's switches of the target's threads, as input of the fit. */
 static struct fit_switch *their_switches(const struct join_perf *perf, const struct map *target,
 					 size_t *ret_n)
 {
@@ -44,28 +44,28 @@ static struct fit_switch *their_switches(const struct join_perf *perf, const str
 
 /* ---- the clock ---- */
 
-/* Of one clock: was perf there when the trace was recorded? */
-static int check_times(const struct alignment *a, struct error *err)
+/* For the same clock: whether the recordings overlap in time. */
+static int check_times(const struct alignment *a, struct error *error)
 {
 	const uint64_t from = a->side.generation[0].from, to = a->side.to;
 	const uint64_t first = a->join.n ? a->join.sched[0].time : 0;
 	const uint64_t last = a->join.n ? a->join.sched[a->join.n - 1].time : 0;
 
 	if (last < from)
-		return error__set(err, -ENODATA,
-				  "of different times: perf's file ends %" PRIu64
-				  " ms before the trace begins",
+		return error__set(error, -ENODATA,
+				  "recorded at different times: the perf file ends %" PRIu64 " "
+				  "ms before the trace begins",
 				  (from - last) / 1000000);
 	if (first > to)
-		return error__set(err, -ENODATA,
-				  "of different times: perf's file begins %" PRIu64
-				  " ms after the trace's end",
+		return error__set(error, -ENODATA,
+				  "recorded at different times: the perf file begins %" PRIu64 " "
+				  "ms after the end of the trace",
 				  (first - to) / 1000000);
 	return 0;
 }
 
 static int compare_clocks(struct alignment *a, const struct fit_switch *theirs, size_t n,
-			  struct error *err)
+			  struct error *error)
 {
 	const struct side *side = &a->side;
 	struct fit *fit = &a->join.clock;
@@ -76,42 +76,43 @@ static int compare_clocks(struct alignment *a, const struct fit_switch *theirs, 
 	both = fit->in_ours < fit->in_theirs ? fit->in_ours : fit->in_theirs;
 	if (both >= FIT_MATCHES_MIN && !fit__agrees(fit))
 		return error__set(
-			err, -ENODATA,
-			"perf's file says that its clock is CLOCK_MONOTONIC, but of %" PRIu64
-			" switches that it and the trace should both hold %" PRIu64
-			" agree: of another machine, or another boot",
-			both, fit->matched);
+			error, -ENODATA,
+			"the clock of the perf file is CLOCK_MONOTONIC, but only %" PRIu64 " "
+			"of %" PRIu64 " switches in the common time agree with the trace: it "
+			"was recorded on another machine, or in another boot",
+			fit->matched, both);
 	if (fit->p99 > FIT_RESIDUAL_MAX)
-		log__msg("perf's times differ from the trace's: 1 of 100 switches by more than "
-			 "%" PRIu64 " ns",
+		log__msg("timestamps of the perf file differ from those of the trace, by more "
+			 "than %" PRIu64 " ns for 1 of 100 switches",
 			 fit->p99);
 	return 0;
 }
 
 static int fit_clocks(struct alignment *a, const struct fit_switch *theirs, size_t n,
-		      struct error *err)
+		      struct error *error)
 {
 	const struct side *side = &a->side;
-	int code;
+	int err;
 
 	a->fitted = perf_data__clock(a->perf) != CLOCK_MONOTONIC;
-	code = a->fitted ? 0 : check_times(a, err);
-	if (!code && !n)
-		code = error__set(
-			err, -ENODATA,
-			"perf's file has no switch of the trace's threads: of another time or "
-			"machine, or one of the two was recorded inside of a container");
-	if (code)
-		return code;
+	err = a->fitted ? 0 : check_times(a, error);
+	if (!err && !n)
+		err = error__set(
+			error, -ENODATA,
+			"the perf file has no switches of the target's threads: it was recorded "
+			"at another time or on another machine, or one of the two was recorded "
+			"in a container");
+	if (err)
+		return err;
 	if (!a->fitted)
-		return compare_clocks(a, theirs, n, err);
+		return compare_clocks(a, theirs, n, error);
 	if (!side->has_kernel)
-		return error__set(err, -ENODATA,
-				  "perf's clock is %s, and the trace has no switches to fit it by; "
-				  "record the trace with --events kernel, or perf's file with perf "
-				  "record -k CLOCK_MONOTONIC",
+		return error__set(error, -ENODATA,
+				  "perf's clock is %s, and the trace has no context switches to "
+				  "align it by; record the trace with --events kernel, or the "
+				  "perf file with perf record -k CLOCK_MONOTONIC",
 				  alignment__clock(a));
-	return fit__clock(&a->join.clock, side->switches, side->nswitches, theirs, n, err);
+	return fit__clock(&a->join.clock, side->switches, side->nswitches, theirs, n, error);
 }
 
 /* ---- the target's threads ---- */
@@ -129,7 +130,9 @@ static int add_if_of(struct map *target, const struct map *processes, uint32_t t
 	return map__put(target, tid, target);
 }
 
-/* Those without a P, which the trace does not know: all of the process as perf has it. */
+/*
+ * Threads without a P, which the trace does not know: all threads of the process according to perf.
+ */
 static int add_others(struct alignment *a)
 {
 	const struct perf_sched *ev = a->join.sched;
@@ -148,7 +151,7 @@ static int add_others(struct alignment *a)
 	return err;
 }
 
-/* Of a trace without a kernel's side: when its threads waited, as perf has it. */
+/* For a trace without kernel events: the times at which its threads waited, from perf. */
 static int follow_threads(struct alignment *a)
 {
 	struct join_waits *waits = &a->side.waits;
@@ -171,11 +174,11 @@ static int follow_threads(struct alignment *a)
 }
 
 /*
- * Of one process, or of some cores, perf tells of threads that leave a core and never get one, and not
- * who runs else. Of the whole machine few are missing, but perf may not see who follows a core's idle
- * thread: one in seven of all switches, on 6.18.
+ * In a recording of one process, or of some CPUs, threads leave a CPU without ever having got it,
+ * and other tasks are missing. In a recording of the whole machine few switches are missing, but
+ * perf may not see what follows the idle thread of a CPU: one in seven of all switches, on 6.18.
  */
-static int check_whole(struct alignment *a, struct error *err)
+static int check_whole(struct alignment *a, struct error *error)
 {
 	struct join_gaps *gaps = &a->gaps;
 	bool whole;
@@ -186,46 +189,46 @@ static int check_whole(struct alignment *a, struct error *err)
 				 gaps->lacking <= perf_data__lost(a->perf));
 	if (whole || gaps->switches < GAPS_MIN)
 		return 0;
-	return error__set(err, -ENODATA,
-			  "perf's file lacks switches of the trace's threads: of %" PRIu64
-			  " %" PRIu64 " contradict the one before; record all of the machine, with "
-			  "perf sched record or perf record -a",
-			  gaps->switches, gaps->lacking);
+	return error__set(error, -ENODATA,
+			  "the perf file lacks switches of the target's threads: %" PRIu64 " of "
+			  "%" PRIu64 " contradict the previous one; record all CPUs, with perf "
+			  "sched record or perf record -a",
+			  gaps->lacking, gaps->switches);
 }
 
-static int align(struct alignment *a, struct error *err)
+static int align(struct alignment *a, struct error *error)
 {
 	struct fit_switch *theirs;
 	size_t n;
-	int code;
+	int err;
 
 	a->join.sched = perf_data__sched(a->perf, &a->join.n);
 	a->join.losses = perf_data__losses(a->perf, &a->join.nlosses);
 	theirs = their_switches(&a->join, &a->target, &n);
 	if (!theirs)
 		return -ENOMEM;
-	code = fit_clocks(a, theirs, n, err);
+	err = fit_clocks(a, theirs, n, error);
 	free(theirs);
-	if (!code && !a->side.has_kernel)
-		code = add_others(a);
-	code = code ?: check_whole(a, err);
-	if (!code && !a->side.has_kernel)
-		code = follow_threads(a);
-	return code ?: join__cores(&a->join, &a->target, &a->side.waits, &a->wanted);
+	if (!err && !a->side.has_kernel)
+		err = add_others(a);
+	err = err ?: check_whole(a, error);
+	if (!err && !a->side.has_kernel)
+		err = follow_threads(a);
+	return err ?: join__cpus(&a->join, &a->target, &a->side.waits, &a->wanted);
 }
 
 int alignment__make(struct alignment *ret, struct side *side, struct perf_data *perf,
-		    struct error *err)
+		    struct error *error)
 {
 	struct alignment a = { .side = *side, .perf = perf, .join.data = perf };
-	int code;
+	int err;
 
 	a.target = a.side.threads;
 	a.side.threads = (struct map){};
-	code = align(&a, err);
-	if (code) {
+	err = align(&a, error);
+	if (err) {
 		alignment__deinit(&a);
-		return code == -ENOMEM ? error__set(err, code, "no memory") : code;
+		return err == -ENOMEM ? error__set(error, err, "out of memory") : err;
 	}
 	*ret = a;
 	return 0;

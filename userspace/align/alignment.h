@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A trace and a perf.data file side by side: whose clock is which, and what of perf's belongs into
- * the trace.
+ * The alignment of a trace with a perf.data file: the relation of their clocks, and which events
+ * of perf are to be added to the trace.
  *
- * Before it: align/perfdata.h and align/side.h, which have read the two. After it: align/write.c. Used by
- * gotrace/align.c alone, which says what came out.
+ * Input: align/perfdata.h and align/side.h. Output: align/write.c. Used by gotrace/align.c, which
+ * prints the report.
  */
 #ifndef ALIGN_ALIGNMENT_H
 #define ALIGN_ALIGNMENT_H
@@ -14,25 +14,28 @@
 struct alignment {
 	struct side side;
 	struct perf_data *perf;
-	struct join_perf join; /* with the clock, fitted or compared */
-	bool fitted;	       /* the clock; else perf's is CLOCK_MONOTONIC */
+	struct join_perf join; /* with the clock, aligned or compared */
+	bool fitted;	       /* the clock was aligned; otherwise perf's is CLOCK_MONOTONIC */
 	struct map target;     /* the target's threads, by tid */
-	uint8_t *wanted;       /* join__cores() */
-	struct join_gaps gaps; /* switches of the target's threads that perf has not seen */
+	uint8_t *wanted;       /* join__cpus() */
+	struct join_gaps gaps; /* switches of the target's threads that perf lacks */
 };
 
 /*
- * Takes what was read over; on failure, too. 0, or a negative errno with the reason: of different
- * machines or times, no fit (align/fit.h), nothing to fit by, -ENOMEM.
+ * Takes over both inputs, also on failure. 0, or a negative errno with the reason: recordings of
+ * different machines or times, no alignment (align/fit.h), no switches to align by, -ENOMEM.
  */
 int alignment__make(struct alignment *ret, struct side *side, struct perf_data *perf,
-		    struct error *err);
+		    struct error *error);
 void alignment__deinit(struct alignment *a);
 
-/* "CLOCK_MONOTONIC_RAW"; of PERF_NO_CLOCK "perf's own". */
+/* Such as "CLOCK_MONOTONIC_RAW"; "perf's own" for PERF_NO_CLOCK. */
 const char *alignment__clock(const struct alignment *a);
 
-/* ns of the trace, all of it in *ret_all, in which perf was there: from its first event to its last. */
+/*
+ * Time in ns between perf's first and last event within the trace; *ret_all is the length of the
+ * trace.
+ */
 uint64_t alignment__covered(const struct alignment *a, uint64_t *ret_all);
 
 #endif

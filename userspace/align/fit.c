@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two clocks, and the line between them: see fit.h.
+ * Aligns two clocks by a line: see fit.h.
  *
- * Before it in an event's way: fit_runs.c, which says by how much the clocks may be apart. An offset
- * that many runs speak for is followed through the whole recording from switch to switch, which finds
- * the drift; a line goes through what was met on the way, and is then tried on all switches. The best
- * line is the fit, if it is good, and no other one is about as good.
+ * Input: candidate offsets from fit_runs.c. An offset that many runs support is followed from
+ * switch to switch through the whole recording, which yields the drift. A line is fitted to the
+ * matches on the way, and then tested with all switches. The best line is the result if it is
+ * good, and no other one is about as good.
  */
 #include "align/fit.h"
 
@@ -17,9 +17,9 @@
 #include "align/fit_impl.h"
 
 #define TRIES	   16
-#define WINDOW	   100000 /* ns: offsets that speak for each other */
-#define TOLERANCE  50000  /* ns: what is farther from the line is not the same switch */
-#define STEP_SLACK 4000	  /* ns: of the next switch on the way */
+#define WINDOW	   100000 /* ns: width of a group of candidate offsets */
+#define TOLERANCE  50000  /* ns: switches farther from the line do not match */
+#define STEP_SLACK 4000	  /* ns: for the next switch on the way */
 #define DRIFT_MAX  500e-6
 #define REMEDY	   "; record with perf record -k CLOCK_MONOTONIC"
 
@@ -36,12 +36,12 @@ struct match {
 };
 
 struct matches {
-	struct match *at; /* in the order of time */
-	double *residual; /* ns, absolute; of evaluate(): sorted */
+	struct match *at; /* by time */
+	double *residual; /* ns, absolute; sorted by evaluate() */
 	size_t n;
 };
 
-/* A line, and how good it is. */
+/* A line and its quality. */
 struct attempt {
 	struct line line;
 	struct fit fit;
@@ -62,13 +62,13 @@ static uint64_t line__theirs(const struct line *line, uint64_t ours)
 
 struct walk {
 	const struct fit_sides *sides;
-	uint64_t seed, last; /* ours: where it began; the last match */
+	uint64_t seed, last; /* ours: the first match, the last match */
 	int64_t base;
-	double start, offset; /* to `base`: at the seed; at the last match */
+	double start, offset; /* relative to `base`: at the seed, at the last match */
 	double drift;
 };
 
-/* How far it has come from the seed says how well the drift is known by now. */
+/* The drift is the better known, the farther the walk is from the seed. */
 static double walk__slack(const struct walk *w, double since)
 {
 	double way = fabs((double)(int64_t)(w->last - w->seed));
@@ -108,7 +108,7 @@ static void reverse(struct match *match, size_t n)
 	}
 }
 
-/* Back to the beginning, and on to the end. */
+/* Backward to the beginning, and forward to the end. */
 static void follow(const struct fit_sides *sides, const struct fit_candidate *seed,
 		   struct matches *ret)
 {
@@ -127,7 +127,7 @@ static void follow(const struct fit_sides *sides, const struct fit_candidate *se
 		ret->n += walk__step(&w, i, &ret->at[ret->n]);
 }
 
-/* ---- a line through what was met ---- */
+/* ---- a line through the matches ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -142,7 +142,7 @@ static double median(double *values, size_t n)
 	return values[n / 2];
 }
 
-/* The median of the offsets of a part, which it gives the line there. */
+/* Median of the offsets of a part, relative to the line. */
 static double part_offset(const struct matches *m, size_t from, size_t to, const struct line *line)
 {
 	for (size_t i = from; i < to; i++)
@@ -150,7 +150,7 @@ static double part_offset(const struct matches *m, size_t from, size_t to, const
 	return median(m->residual, to - from);
 }
 
-/* Through the medians of the first and the last third: half of them may be wrong. */
+/* Through the medians of the first and the last third: up to half of the matches may be wrong. */
 static void line__rough(struct line *line, const struct matches *m)
 {
 	const size_t n = m->n, third = n / 3 ? n / 3 : 1;
@@ -165,7 +165,7 @@ static void line__rough(struct line *line, const struct matches *m)
 		line->slope = (to - from) / (double)(last->ours - first->ours);
 }
 
-/* Least squares of those that are near to the line by now. */
+/* Least squares of the matches that are near the line. */
 static void line__refine(struct line *line, const struct matches *m)
 {
 	double x, y, near, n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, middle;
@@ -180,7 +180,7 @@ static void line__refine(struct line *line, const struct matches *m)
 		y = (double)(m->at[i].offset - line->base);
 		if (fabs(y - line->at - line->slope * x) > near)
 			continue;
-		x *= 1e-9; /* squares of ns are too large to add up */
+		x *= 1e-9; /* sums of squared ns would lose precision */
 		n++;
 		sx += x;
 		sy += y;
@@ -194,9 +194,9 @@ static void line__refine(struct line *line, const struct matches *m)
 	line->at = sy / n - line->slope * 1e9 * sx / n;
 }
 
-/* ---- how good it is ---- */
+/* ---- quality ---- */
 
-/* Of each other the nearest: what one side has lost makes no match with its neighbour. */
+/* Both must be nearest to each other: a lost switch must not match its neighbour. */
 static bool match_one(const struct fit_sides *s, const struct line *line, size_t i,
 		      struct match *ret)
 {
@@ -221,7 +221,10 @@ static uint64_t count_within(const struct fit_switch *at, size_t n, uint64_t fro
 	return found;
 }
 
-/* What both sides should have by that line, and of the matches those that lie there. */
+/*
+ * Counts the switches that both sides should contain according to the line, and the matches among
+ * them.
+ */
 static void count_both(const struct fit_sides *s, const struct matches *m, struct fit *fit)
 {
 	const struct fit_side *ours = &s->ours, *theirs = &s->theirs;
@@ -271,14 +274,14 @@ static void evaluate(const struct fit_sides *s, struct attempt *a, struct matche
 	count_both(s, m, &a->fit);
 }
 
-/* False: nothing worth a look. */
+/* False: no candidate. */
 static bool try_seed(const struct fit_sides *s, const struct fit_candidate *seed, struct matches *m,
 		     struct attempt *ret)
 {
 	follow(s, seed, m);
-	line__rough(&ret->line, m); /* there is the seed at least */
+	line__rough(&ret->line, m); /* at least the seed matches */
 	for (int round = 0; round < 6; round++) {
-		if (round == 3) /* with what the way has missed, without what it has mistaken */
+		if (round == 3) /* adds switches that the walk missed, drops wrong matches */
 			evaluate(s, ret, m);
 		if (m->n < FIT_MATCHES_MIN)
 			return false;
@@ -290,10 +293,10 @@ static bool try_seed(const struct fit_sides *s, const struct fit_candidate *seed
 	return m->n >= FIT_MATCHES_MIN;
 }
 
-/* ---- the verdict ---- */
+/* ---- choice of the line ---- */
 
-/* The middle of the densest window of the offsets that are left. */
-static struct fit_candidate densest(const struct fit_candidate *c, size_t n, size_t *ret_votes)
+/* The middle of the densest window of the remaining candidate offsets. */
+static struct fit_candidate densest(const struct fit_candidate *c, size_t n, size_t *ret_support)
 {
 	size_t from = 0, best = 0, at = 0;
 
@@ -305,11 +308,11 @@ static struct fit_candidate densest(const struct fit_candidate *c, size_t n, siz
 			at = from + (to - from) / 2;
 		}
 	}
-	*ret_votes = best;
+	*ret_support = best;
 	return c[at];
 }
 
-/* Those of the line, and those about the seed if it led to nothing, need not be tried again. */
+/* Drops the candidates near the line, or near the seed if it led to nothing. */
 static size_t drop(const struct fit_sides *s, struct fit_candidate *c, size_t n, int64_t seed,
 		   const struct line *line)
 {
@@ -342,14 +345,14 @@ static double share(const struct fit *fit)
 	return both ? (double)fit->matched / (double)both : 0;
 }
 
-/* Another line that explains about as much about as well. */
+/* Whether another line explains about as many switches about as well. */
 static bool rivals(const struct attempt *a, const struct attempt *best)
 {
 	return !same_line(a, best) && a->score > best->score / 2 &&
 	       share(&a->fit) > 0.7 * share(&best->fit) && a->fit.p50 <= 2 * best->fit.p50 + 500;
 }
 
-static int judge(const struct attempt *attempt, size_t n, struct fit *ret, struct error *err)
+static int choose(const struct attempt *attempt, size_t n, struct fit *ret, struct error *error)
 {
 	const struct attempt *best = NULL;
 
@@ -357,21 +360,23 @@ static int judge(const struct attempt *attempt, size_t n, struct fit *ret, struc
 		if (fit__agrees(&attempt[i].fit) && (!best || attempt[i].score > best->score))
 			best = &attempt[i];
 	if (!best)
-		return error__set(err, -ENODATA,
-				  "the trace and perf's file have no run of switches in common: of "
-				  "another time, or of another machine" REMEDY);
+		return error__set(error, -ENODATA,
+				  "clock alignment failed: the trace and the perf file have no "
+				  "sequence of switches in common; they were recorded at "
+				  "different times or on different machines" REMEDY);
 	for (size_t i = 0; i < n; i++)
 		if (rivals(&attempt[i], best))
 			return error__set(
-				err, -ENOTUNIQ,
-				"several fits of perf's clock are equally good, as %" PRId64
-				" and %" PRId64 " ns: the switches repeat themselves" REMEDY,
+				error, -ENOTUNIQ,
+				"clock alignment is ambiguous: several candidate offsets fit "
+				"equally well, such as %" PRId64 " and %" PRId64 " ns, because "
+				"the switches are periodic" REMEDY,
 				fit__offset(&best->fit), fit__offset(&attempt[i].fit));
 	if (best->fit.p99 > FIT_RESIDUAL_MAX)
 		return error__set(
-			err, -EDOM,
-			"perf's clock does not fit: 1 of 100 switches is more than %" PRIu64
-			" ns from the line, %d at most" REMEDY,
+			error, -EDOM,
+			"clock alignment failed: 1 of 100 switches deviates by more than %" PRIu64
+			" ns; the limit is %d ns" REMEDY,
 			best->fit.p99, FIT_RESIDUAL_MAX);
 	*ret = best->fit;
 	return 0;
@@ -391,50 +396,50 @@ static void matches__deinit(struct matches *m)
 }
 
 static int fit_sides(const struct fit_sides *s, struct matches *m, struct fit *ret,
-		     struct error *err)
+		     struct error *error)
 {
 	struct attempt attempt[TRIES];
 	struct fit_candidate *found;
 	struct fit_candidate seed;
-	size_t nfound, votes, most = 0, n = 0;
+	size_t nfound, support, most = 0, n = 0;
 	bool good;
 
 	if (fit_runs__find(s, &found, &nfound))
 		return -ENOMEM;
 	for (int i = 0; i < TRIES && nfound; i++) {
-		seed = densest(found, nfound, &votes);
-		if (votes < most / 8)
-			break; /* no line through these is as good as one that there is */
+		seed = densest(found, nfound, &support);
+		if (support < most / 8)
+			break; /* no line through the remaining candidates can compete */
 		good = try_seed(s, &seed, m, &attempt[n]);
 		nfound = drop(s, found, nfound, seed.offset, good ? &attempt[n].line : NULL);
-		if (good && votes > most)
-			most = votes;
+		if (good && support > most)
+			most = support;
 		n += good;
 	}
 	free(found);
-	return judge(attempt, n, ret, err);
+	return choose(attempt, n, ret, error);
 }
 
 int fit__clock(struct fit *ret, const struct fit_switch *ours, size_t nours,
-	       const struct fit_switch *theirs, size_t ntheirs, struct error *err)
+	       const struct fit_switch *theirs, size_t ntheirs, struct error *error)
 {
 	struct fit_sides s;
 	struct matches m;
-	int code;
+	int err;
 
 	if (nours < FIT_MATCHES_MIN || ntheirs < FIT_MATCHES_MIN)
 		return error__set(
-			err, -ENODATA,
-			"too few switches to fit perf's clock by: the trace has %zu of the "
-			"target's threads, perf's file %zu, at least %d are needed" REMEDY,
+			error, -ENODATA,
+			"clock alignment failed: too few switches of the target's threads: the "
+			"trace has %zu, the perf file %zu; at least %d are required" REMEDY,
 			nours, ntheirs, FIT_MATCHES_MIN);
 	if (fit_sides__init(&s, ours, nours, theirs, ntheirs))
-		return error__set(err, -ENOMEM, "no memory");
-	code = matches__init(&m, nours);
-	code = code ?: fit_sides(&s, &m, ret, err);
+		return error__set(error, -ENOMEM, "out of memory");
+	err = matches__init(&m, nours);
+	err = err ?: fit_sides(&s, &m, ret, error);
 	matches__deinit(&m);
 	fit_sides__deinit(&s);
-	return code == -ENOMEM ? error__set(err, code, "no memory") : code;
+	return err == -ENOMEM ? error__set(error, err, "out of memory") : err;
 }
 
 int fit__compare(struct fit *ret, const struct fit_switch *ours, size_t nours,
@@ -443,19 +448,19 @@ int fit__compare(struct fit *ret, const struct fit_switch *ours, size_t nours,
 	struct attempt same = {};
 	struct fit_sides s;
 	struct matches m;
-	int code;
+	int err;
 
 	*ret = (struct fit){};
 	if (!nours || !ntheirs)
 		return 0;
 	if (fit_sides__init(&s, ours, nours, theirs, ntheirs))
 		return -ENOMEM;
-	code = matches__init(&m, nours);
-	if (!code) {
+	err = matches__init(&m, nours);
+	if (!err) {
 		evaluate(&s, &same, &m);
 		*ret = same.fit;
 	}
 	matches__deinit(&m);
 	fit_sides__deinit(&s);
-	return code;
+	return err;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The clock of a perf.data file, fitted onto CLOCK_MONOTONIC by the switches of the target's threads
- * that both it and the trace hold.
+ * Aligns the clock of a perf.data file with CLOCK_MONOTONIC by the context switches of the
+ * target's threads that both recordings contain.
  *
- * Before it: align/perfdata.h (theirs) and the trace's kernel items (ours), both as plain arrays by
- * time. After it: align/join.c, which gives perf's events the times of the trace.
+ * Input: align/perfdata.h (theirs) and the kernel events of the trace (ours), both as arrays
+ * sorted by time. Output: align/join.c converts perf's timestamps.
  *
- * Both sides may have losses, and windows that overlap only in part; clocks may be hours apart and
- * drift by up to 500 ppm. A fit that is not the only one, or not a good one, is refused.
+ * Both recordings may have losses and may overlap only in part; the clocks may be hours apart and
+ * drift by up to 500 ppm. An alignment that is ambiguous or bad is rejected.
  */
 #ifndef ALIGN_FIT_H
 #define ALIGN_FIT_H
@@ -18,24 +18,25 @@
 
 #include "lib/error.h"
 
-struct fit_switch { /* core `cpu` goes from one thread to another; 0: idle */
+/* CPU `cpu` switches from one thread to another; 0: idle */
+struct fit_switch {
 	uint64_t time;
 	uint32_t prev, next;
 	uint16_t cpu;
 };
 
-#define FIT_MATCHES_MIN	 32   /* fewer say nothing */
+#define FIT_MATCHES_MIN	 32   /* fewer are no evidence */
 #define FIT_RESIDUAL_MAX 5000 /* ns, of 99 in 100 matches */
 
 struct fit {
-	uint64_t ours, theirs; /* one moment by either clock, in the middle of what both cover */
-	double drift;	       /* ns that CLOCK_MONOTONIC gains in a ns of theirs */
-	uint64_t in_ours, in_theirs; /* switches in the time that both cover */
-	uint64_t matched;	     /* of those: found on both sides, to 50 us */
-	uint64_t p50, p99, max;	     /* ns: how far those are from the fit */
+	uint64_t ours, theirs;	     /* one moment, in the middle of the overlap */
+	double drift;		     /* ns that CLOCK_MONOTONIC gains per ns of theirs */
+	uint64_t in_ours, in_theirs; /* switches within the overlap */
+	uint64_t matched;	     /* of these: found in both, within 50 us */
+	uint64_t p50, p99, max;	     /* ns: deviation of these from the line */
 };
 
-/* What perf's time is on CLOCK_MONOTONIC. */
+/* Convert a timestamp of perf to CLOCK_MONOTONIC. */
 static inline uint64_t fit__time(const struct fit *fit, uint64_t theirs)
 {
 	int64_t since = (int64_t)(theirs - fit->theirs);
@@ -49,21 +50,18 @@ static inline int64_t fit__offset(const struct fit *fit)
 }
 
 /*
- * Of two clocks that nothing is known of. Both arrays are sorted by time, and are of the target's
- * threads only. 0; -ENODATA (too few, or none that both hold), -EDOM (a bad fit), -ENOTUNIQ (more
- * than one), each with the reason; -ENOMEM.
+ * Align two unrelated clocks. Both arrays are sorted by time and contain only switches of the
+ * target's threads. 0; -ENODATA (too few switches, or none in common), -EDOM (bad alignment),
+ * -ENOTUNIQ (ambiguous), each with the reason; -ENOMEM.
  */
 int fit__clock(struct fit *ret, const struct fit_switch *ours, size_t nours,
-	       const struct fit_switch *theirs, size_t ntheirs, struct error *err);
+	       const struct fit_switch *theirs, size_t ntheirs, struct error *error);
 
-/*
- * Of one and the same clock: fills in how well they agree. 0 or -ENOMEM; what that means is the
- * caller's to say, see fit__agrees().
- */
+/* For the same clock: compute how well the recordings agree, see fit__agrees(). 0 or -ENOMEM. */
 int fit__compare(struct fit *ret, const struct fit_switch *ours, size_t nours,
 		 const struct fit_switch *theirs, size_t ntheirs);
 
-/* Of the switches that both should hold, at least half are there. */
+/* Whether at least half of the switches that both should contain match. */
 static inline int fit__agrees(const struct fit *fit)
 {
 	uint64_t both = fit->in_ours < fit->in_theirs ? fit->in_ours : fit->in_theirs;

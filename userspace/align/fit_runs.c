@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs of switches that look alike in both recordings: where the two clocks may meet.
+ * Candidate offsets: runs of switches that look alike in both recordings.
  *
- * Before it: the two arrays. After it: fit.c, which tries the offsets that most runs speak for. A run
- * is a few successive switches of one core. Its threads say little (two threads that wake each other
- * switch in the same way thousands of times), its gaps say much: no two recordings of different
- * moments have them alike to some microseconds, unless the program is a clock itself.
+ * Input: both arrays. Output: fit.c, which tries the offsets that most runs support. A run
+ * consists of a few successive switches of one CPU. Its threads are weak evidence (two threads
+ * that wake each other switch in the same way thousands of times), its gaps are strong evidence:
+ * they agree to some microseconds only in recordings of the same moments, unless the program is
+ * strictly periodic.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -15,8 +16,8 @@
 
 #define RUN	       6 /* switches; fewer where that finds nothing */
 #define RUN_MIN	       3
-#define JITTER	       5000 /* ns: by which either side may have stamped later */
-#define DRIFT_SHARE    2000 /* of a gap: 500 ppm */
+#define JITTER	       5000 /* ns: by which either timestamp may be late */
+#define DRIFT_SHARE    2000 /* 500 ppm of a gap */
 #define CANDIDATES_MAX (1u << 20)
 
 static uint64_t key_of(const struct fit_switch *s)
@@ -24,7 +25,7 @@ static uint64_t key_of(const struct fit_switch *s)
 	return (uint64_t)s->cpu << 44 | (uint64_t)(s->prev & 0x3fffff) << 22 | (s->next & 0x3fffff);
 }
 
-/* The largest pid that Linux gives has 22 bits. */
+/* The largest PID of Linux has 22 bits. */
 static int number_keys(struct fit_side *side, struct map *keys)
 {
 	uint64_t key;
@@ -46,7 +47,7 @@ static int number_keys(struct fit_side *side, struct map *keys)
 	return 0;
 }
 
-/* Counts, then places: the times of a key stay in their order. */
+/* Counting sort: the times of a key stay in order. */
 static int sort_times(struct fit_side *side, size_t nkeys)
 {
 	size_t *first = calloc(nkeys + 2, sizeof(*first));
@@ -67,17 +68,17 @@ static int sort_times(struct fit_side *side, size_t nkeys)
 int fit_sides__init(struct fit_sides *s, const struct fit_switch *ours, size_t nours,
 		    const struct fit_switch *theirs, size_t ntheirs)
 {
-	int code;
+	int err;
 
 	*s = (struct fit_sides){ .ours = { .at = ours, .n = nours },
 				 .theirs = { .at = theirs, .n = ntheirs } };
-	code = number_keys(&s->ours, &s->keys);
-	code = code ?: number_keys(&s->theirs, &s->keys);
-	code = code ?: sort_times(&s->ours, s->keys.n);
-	code = code ?: sort_times(&s->theirs, s->keys.n);
-	if (code)
+	err = number_keys(&s->ours, &s->keys);
+	err = err ?: number_keys(&s->theirs, &s->keys);
+	err = err ?: sort_times(&s->ours, s->keys.n);
+	err = err ?: sort_times(&s->theirs, s->keys.n);
+	if (err)
 		fit_sides__deinit(s);
-	return code;
+	return err;
 }
 
 static void side__deinit(struct fit_side *side)
@@ -120,11 +121,11 @@ int fit_side__nearest(const struct fit_side *side, uint32_t key, uint64_t time, 
 	return true;
 }
 
-/* Switches of one side, a core after another, and the runs in them. */
+/* Switches of one side by CPU, and the runs among them. */
 struct run {
 	uint64_t hash;	 /* of its keys */
-	uint64_t length; /* ns, from its first switch to its last */
-	size_t at;	 /* of its first one, in `order` */
+	uint64_t length; /* ns, from the first switch to the last */
+	size_t at;	 /* of its first switch, in `order` */
 };
 
 struct runs {
@@ -150,8 +151,8 @@ static void runs__deinit(struct runs *r)
 	free(r->run);
 }
 
-/* Indices by core; of one core in the order of time. */
-static int order_by_core(const struct fit_side *side, size_t *order)
+/* Indices by CPU; those of one CPU by time. */
+static int order_by_cpu(const struct fit_side *side, size_t *order)
 {
 	size_t *first = calloc(UINT16_MAX + 2, sizeof(*first));
 
@@ -175,7 +176,7 @@ static int runs__init(struct runs *r, const struct fit_side *side, size_t length
 	r->n = 0;
 	r->order = malloc(side->n * sizeof(*r->order) + 1);
 	r->run = malloc(side->n * sizeof(*r->run) + 1);
-	if (!r->order || !r->run || order_by_core(side, r->order))
+	if (!r->order || !r->run || order_by_cpu(side, r->order))
 		return -ENOMEM;
 	for (size_t i = 0; i + length <= side->n; i++) {
 		from = &side->at[r->order[i]];
@@ -196,7 +197,7 @@ static uint64_t slack_of(uint64_t gap)
 	return JITTER + gap / DRIFT_SHARE;
 }
 
-/* A run of ours, and those of theirs that are about as long. */
+/* A run of ours, and the runs of theirs of about the same length. */
 struct anchor {
 	const struct run *run;
 	size_t first, n;
@@ -209,7 +210,7 @@ static int by_number(const void *a, const void *b)
 	return x->n < y->n ? -1 : x->n > y->n;
 }
 
-/* The first of theirs that is not before (hash, length). */
+/* The first of theirs that is not below (hash, length). */
 static size_t lower_bound(const struct runs *theirs, uint64_t hash, uint64_t length)
 {
 	const struct run wanted = { .hash = hash, .length = length };
@@ -278,12 +279,12 @@ static int find_runs(const struct fit_sides *s, size_t length, struct fit_candid
 	struct anchor *anchor = NULL;
 	const size_t *a, *b;
 	size_t nanchors = 0, tried = 0, n = 0;
-	int code = runs__init(&ours, &s->ours, length);
+	int err = runs__init(&ours, &s->ours, length);
 
-	code = code ?: runs__init(&theirs, &s->theirs, length);
-	if (!code) {
+	err = err ?: runs__init(&theirs, &s->theirs, length);
+	if (!err) {
 		anchor = find_anchors(&ours, &theirs, &nanchors);
-		code = anchor ? 0 : -ENOMEM;
+		err = anchor ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < nanchors && tried < CANDIDATES_MAX; i++) {
 		a = ours.order + anchor[i].run->at;
@@ -299,20 +300,20 @@ static int find_runs(const struct fit_sides *s, size_t length, struct fit_candid
 	runs__deinit(&ours);
 	runs__deinit(&theirs);
 	*ret_n = n;
-	return code;
+	return err;
 }
 
 int fit_runs__find(const struct fit_sides *s, struct fit_candidate **ret, size_t *ret_n)
 {
 	struct fit_candidate *found = malloc(CANDIDATES_MAX * sizeof(*found));
 	size_t n = 0;
-	int code = found ? 0 : -ENOMEM;
+	int err = found ? 0 : -ENOMEM;
 
-	for (size_t length = RUN; !code && length >= RUN_MIN && n < FIT_MATCHES_MIN; length--)
-		code = find_runs(s, length, found, &n);
-	if (code) {
+	for (size_t length = RUN; !err && length >= RUN_MIN && n < FIT_MATCHES_MIN; length--)
+		err = find_runs(s, length, found, &n);
+	if (err) {
 		free(found);
-		return code;
+		return err;
 	}
 	qsort(found, n, sizeof(*found), by_offset);
 	*ret = found;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Of all that perf has seen of the machine, what mattered to the target: see join.h.
+ * Selects the events of perf that concern the target: see join.h.
  *
- * Before it in an event's way: align/side.c and align/perfdata.c; after it: align/write.c. A thread that
- * waits does so for the core that it had last, and for the one that it gets; while it waits it may be
- * moved to another one's queue, of which sched_migrate_task tells.
+ * Input: align/side.c and align/perfdata.c. Output: align/write.c. A thread waits for the CPU on
+ * which it last ran, for the one that it gets, and for those to whose run queue it is moved
+ * meanwhile (sched_migrate_task).
  */
 #include "align/join.h"
 
@@ -14,13 +14,7 @@
 
 #include "lib/array.h"
 
-/* ---- who waited when ---- */
-
-int join_waits__init(struct join_waits *w)
-{
-	*w = (struct join_waits){};
-	return kernel_threads__init(&w->threads);
-}
+/* ---- when threads waited ---- */
 
 void join_waits__deinit(struct join_waits *w)
 {
@@ -55,7 +49,7 @@ int join_waits__item(struct join_waits *w, const struct kernel_item *item)
 	struct kernel_thread before = {};
 	int err = 0;
 
-	if (item->kind == KERNEL_CORE)
+	if (item->kind == KERNEL_CPU)
 		return 0;
 	if (thread)
 		before = *thread;
@@ -88,7 +82,7 @@ int join_waits__end(struct join_waits *w, uint64_t time)
 	return err;
 }
 
-/* ---- what perf says of the target's threads ---- */
+/* ---- the target's threads according to perf ---- */
 
 static struct trace_string name_of(const struct join_perf *perf, uint32_t comm)
 {
@@ -97,7 +91,7 @@ static struct trace_string name_of(const struct join_perf *perf, uint32_t comm)
 	return (struct trace_string){ name, name ? (uint32_t)strlen(name) : 0 };
 }
 
-/* The kernel's TASK_… bits. That its cgroup is throttled is not among them. */
+/* The kernel's TASK_* bits. They do not show that a cgroup is throttled. */
 static uint8_t why_off(const struct perf_sched *ev)
 {
 	if (ev->preempted)
@@ -174,28 +168,28 @@ unsigned int join__items(const struct join_perf *perf, const struct map *target,
 		.cpu = ev->cpu,
 		.other = ev->by == UINT32_MAX ? 0 : ev->by,
 		.other_pid = ev->pid == UINT32_MAX ? 0 : ev->pid,
-		.interrupt = !ev->by, /* the idle thread wakes nobody by itself */
+		.interrupt = !ev->by, /* the idle thread wakes others only in interrupts */
 	};
 	return 1;
 }
 
-/* ---- what perf has missed ---- */
+/* ---- gaps in perf's file ---- */
 
-/* Of a thread of the target: a core that it has cannot be given to it, one that it has not it cannot leave. */
-static int count_gap(struct map *has_core, struct join_gaps *gaps, uint32_t tid, bool gets)
+/* A thread that already has a CPU cannot get it, and one without a CPU cannot leave it. */
+static int count_gap(struct map *has_cpu, struct join_gaps *gaps, uint32_t tid, bool gets)
 {
-	static char yes, no; /* not there: not known */
-	void *before = map__get(has_core, tid), *now = gets ? &yes : &no;
+	static char yes, no; /* absent: unknown */
+	void *before = map__get(has_cpu, tid), *now = gets ? &yes : &no;
 
 	gaps->switches++;
 	gaps->lacking += before == now;
-	return before == now ? 0 : map__put(has_core, tid, now);
+	return before == now ? 0 : map__put(has_cpu, tid, now);
 }
 
 int join__gaps(const struct join_perf *perf, const struct map *target, struct join_gaps *ret)
 {
 	const struct perf_sched *ev;
-	struct map has_core = {};
+	struct map has_cpu = {};
 	int err = 0;
 
 	*ret = (struct join_gaps){};
@@ -203,25 +197,25 @@ int join__gaps(const struct join_perf *perf, const struct map *target, struct jo
 		if (ev->kind != PERF_SWITCH)
 			continue;
 		if (map__get(target, ev->tid))
-			err = count_gap(&has_core, ret, ev->tid, false);
+			err = count_gap(&has_cpu, ret, ev->tid, false);
 		else
 			ret->others = true;
 		if (!err && map__get(target, ev->next))
-			err = count_gap(&has_core, ret, ev->next, true);
+			err = count_gap(&has_cpu, ret, ev->next, true);
 	}
-	map__deinit(&has_core);
+	map__deinit(&has_cpu);
 	return err;
 }
 
-/* ---- who held the cores ---- */
+/* ---- who occupied the CPUs ---- */
 
-struct cores {
-	size_t *order;	/* indices of switches: a core after another, by time */
-	size_t *first;	/* of a core in `order`; one more than there are cores */
-	int32_t *marks; /* by place in `order`: waits that begin there less those that ended */
+struct cpus {
+	size_t *order;	/* indices of switches, by CPU, then by time */
+	size_t *first;	/* of a CPU in `order`; one more entry than CPUs */
+	int32_t *marks; /* by position in `order`: waits that begin there minus those that ended */
 };
 
-static int cores__init(struct cores *c, const struct join_perf *perf)
+static int cpus__init(struct cpus *c, const struct join_perf *perf)
 {
 	c->order = malloc(perf->n * sizeof(*c->order) + 1);
 	c->first = calloc(PERF_CPUS + 2, sizeof(*c->first));
@@ -239,15 +233,15 @@ static int cores__init(struct cores *c, const struct join_perf *perf)
 	return 0;
 }
 
-static void cores__deinit(struct cores *c)
+static void cpus__deinit(struct cpus *c)
 {
 	free(c->order);
 	free(c->first);
 	free(c->marks);
 }
 
-/* The first switch of the core that is not before `time`. */
-static size_t first_from(const struct cores *c, const struct join_perf *perf, uint32_t cpu,
+/* The first switch of the CPU that is not before `time`. */
+static size_t first_from(const struct cpus *c, const struct join_perf *perf, uint32_t cpu,
 			 uint64_t time)
 {
 	size_t low = c->first[cpu], high = c->first[cpu + 1], middle;
@@ -263,10 +257,10 @@ static size_t first_from(const struct cores *c, const struct join_perf *perf, ui
 }
 
 /*
- * From the switch that gave the core to who has it as the wait begins, to the one after the wait,
- * unless the thread itself has got the core by then.
+ * From the switch after which the CPU was occupied as the wait began, to the one after the wait,
+ * unless the thread itself has got the CPU by then.
  */
-static void mark(struct cores *c, const struct join_perf *perf, const struct join_wait *wait)
+static void mark(struct cpus *c, const struct join_perf *perf, const struct join_wait *wait)
 {
 	const uint32_t cpu = wait->cpu;
 	size_t begin, end;
@@ -294,7 +288,7 @@ static int by_thread_and_time(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* The last wait of the thread that began by then; NULL: it has none. */
+/* The last wait of the thread that began before; NULL: none. */
 static const struct join_wait *wait_at(const struct join_wait *w, size_t n, uint32_t tid,
 				       uint64_t time)
 {
@@ -311,8 +305,8 @@ static const struct join_wait *wait_at(const struct join_wait *w, size_t n, uint
 	return low && w[low - 1].tid == tid && time <= w[low - 1].to ? &w[low - 1] : NULL;
 }
 
-/* Cores to whose queue a thread was moved while it waited. */
-static int mark_migrations(struct cores *c, const struct join_perf *perf, const struct map *target,
+/* CPUs to whose run queue a thread was moved while it waited. */
+static int mark_migrations(struct cpus *c, const struct join_perf *perf, const struct map *target,
 			   const struct join_waits *waits)
 {
 	struct join_wait *sorted = malloc(waits->n * sizeof(*sorted) + 1);
@@ -339,13 +333,13 @@ static int mark_migrations(struct cores *c, const struct join_perf *perf, const 
 	return 0;
 }
 
-int join__cores(const struct join_perf *perf, const struct map *target,
-		const struct join_waits *waits, uint8_t **ret)
+int join__cpus(const struct join_perf *perf, const struct map *target,
+	       const struct join_waits *waits, uint8_t **ret)
 {
 	uint8_t *wanted = calloc(perf->n + 1, 1);
-	struct cores c = {};
+	struct cpus c = {};
 	int64_t open = 0;
-	int err = wanted ? cores__init(&c, perf) : -ENOMEM;
+	int err = wanted ? cpus__init(&c, perf) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < waits->n; i++)
 		mark(&c, perf, &waits->at[i]);
@@ -354,7 +348,7 @@ int join__cores(const struct join_perf *perf, const struct map *target,
 		open += c.marks[i];
 		wanted[c.order[i]] = open > 0 && !map__get(target, perf->sched[c.order[i]].next);
 	}
-	cores__deinit(&c);
+	cpus__deinit(&c);
 	if (err) {
 		free(wanted);
 		return err;
@@ -363,13 +357,13 @@ int join__cores(const struct join_perf *perf, const struct map *target,
 	return 0;
 }
 
-struct kernel_item join__core(const struct join_perf *perf, size_t i)
+struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i)
 {
 	const struct perf_sched *ev = &perf->sched[i];
 
 	return (struct kernel_item){
 		.time = fit__time(&perf->clock, ev->time),
-		.kind = KERNEL_CORE,
+		.kind = KERNEL_CPU,
 		.tid = ev->next,
 		.cpu = ev->cpu,
 		.other_pid = ev->next ? perf_data__process(perf->data, ev->next) : 0,

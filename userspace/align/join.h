@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What of perf's events belongs into the trace: who held the cores that the target's threads waited
- * for, and, if the trace has no kernel's side, what happened to those threads.
+ * Selects the events of perf to add to the trace: who occupied the CPUs that the target's threads
+ * waited for and, if the trace has no kernel events, the states of those threads.
  *
- * Before it: align/perfdata.h (perf's events), align/fit.h (their times), align/side.c (what the trace
- * has). After it: align/write.c. Memory: 24 bytes a time that a thread waited, a bit an event.
+ * Input: align/perfdata.h (events), align/fit.h (their times), align/side.c (the trace). Output:
+ * align/write.c. Memory: 24 bytes per wait, one bit per event.
  */
 #ifndef ALIGN_JOIN_H
 #define ALIGN_JOIN_H
 
 #include "align/fit.h"
 #include "align/perfdata.h"
-#include "trace/kernel.h"
+#include "format/kernel.h"
 
-/* A thread could go on, but had no core. */
+/* A thread was runnable without a CPU. */
 struct join_wait {
 	uint64_t from, to; /* CLOCK_MONOTONIC */
 	uint32_t tid;
-	uint32_t cpu; /* one that it waited for */
+	uint32_t cpu; /* one of the CPUs that it waited for */
 };
 
-/* Follows the target's threads through the kernel's items, and keeps when they waited. */
+/* Follows the target's threads through the kernel events and stores when they waited; {} is empty. */
 struct join_waits {
 	struct kernel_threads threads;
-	struct join_wait *at; /* in the order of their ends */
+	struct join_wait *at; /* by end */
 	size_t n, cap;
 };
 
-int join_waits__init(struct join_waits *w); /* 0 or -ENOMEM */
 void join_waits__deinit(struct join_waits *w);
-/* A thread as it is when a generation begins: of a known one what was lost since. 0 or -ENOMEM. */
+/*
+ * State of a thread at the start of a generation; for a known thread, what was lost since. 0 or
+ * -ENOMEM.
+ */
 int join_waits__thread(struct join_waits *w, const struct kernel_thread *thread);
 int join_waits__item(struct join_waits *w, const struct kernel_item *item); /* 0 or -ENOMEM */
-/* What threads did before `time` is not known any more, as events were lost. */
+/* Events were lost: the states of threads before `time` are unknown from now on. */
 void join_waits__lose(struct join_waits *w, uint64_t time);
 int join_waits__end(struct join_waits *w,
-		    uint64_t time); /* of those who still wait; 0 or -ENOMEM */
+		    uint64_t time); /* of waits that have not ended; 0 or -ENOMEM */
 
-/* perf's events, and how to read them. */
+/* perf's events, and how to interpret them. */
 struct join_perf {
 	const struct perf_sched *sched; /* by time */
 	size_t n;
 	const struct perf_data *data;	/* names and processes */
-	const struct perf_loss *losses; /* by their ends */
+	const struct perf_loss *losses; /* by end */
 	size_t nlosses;
 	struct fit clock;
 };
 
-/* When perf's first and last event were, CLOCK_MONOTONIC; of none 0. */
+/* Times of perf's first and last event, CLOCK_MONOTONIC; 0 without events. */
 static inline uint64_t join_perf__begin(const struct join_perf *perf)
 {
 	return perf->n ? fit__time(&perf->clock, perf->sched[0].time) : 0;
@@ -58,7 +60,7 @@ static inline uint64_t join_perf__end(const struct join_perf *perf)
 	return perf->n ? fit__time(&perf->clock, perf->sched[perf->n - 1].time) : 0;
 }
 
-/* The losses from *at on that were over by `time` are passed. True: there were some. */
+/* Advance *at past the losses that ended by `time`. True: there were any. */
 static inline bool join_perf__pass_losses(const struct join_perf *perf, size_t *at, uint64_t time)
 {
 	const size_t first = *at;
@@ -69,30 +71,29 @@ static inline bool join_perf__pass_losses(const struct join_perf *perf, size_t *
 }
 
 /*
- * Makes items of the threads in `target` (keys: tids) out of perf's events: index `i` of
- * perf's events. How many: 0 to 2.
+ * Convert event `i` of perf to items of the threads in `target` (keys: TIDs). Returns their number,
+ * 0 to 2.
  */
 unsigned int join__items(const struct join_perf *perf, const struct map *target, size_t i,
 			 struct kernel_item ret[2]);
 
-/* perf's switches of the target's threads, a thread that leaves a core or gets one counts once. */
+/* perf's switches of the target's threads, counted once per thread that leaves or gets a CPU. */
 struct join_gaps {
 	uint64_t switches;
-	uint64_t
-		lacking; /* another one must have come before it: it leaves what it has not, or gets one twice */
-	bool others; /* a thread that is not of the target left a core, too */
+	uint64_t lacking; /* a thread leaves a CPU that it does not have, or gets one twice */
+	bool others;	  /* threads outside of the target left a CPU, too */
 };
 
-/* What perf's file lacks. 0 or -ENOMEM. */
+/* Count the gaps in perf's file. 0 or -ENOMEM. */
 int join__gaps(const struct join_perf *perf, const struct map *target, struct join_gaps *ret);
 
 /*
- * Which switches show who held the cores: from the one before a wait to the one after it. *ret: a
- * byte an event of perf's, 1: that one; of threads of the target, none. 0 or -ENOMEM.
+ * Select the switches that show who occupied the CPUs: from the one before a wait to the one after
+ * it. *ret has one byte per event of perf, 1 if selected; no threads of the target. 0 or -ENOMEM.
  */
-int join__cores(const struct join_perf *perf, const struct map *target,
-		const struct join_waits *waits, uint8_t **ret);
-/* The item of such a switch. */
-struct kernel_item join__core(const struct join_perf *perf, size_t i);
+int join__cpus(const struct join_perf *perf, const struct map *target,
+	       const struct join_waits *waits, uint8_t **ret);
+/* The item for a selected switch. */
+struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i);
 
 #endif

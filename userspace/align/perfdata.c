@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What came out of a file perf.data, and its reader's beginning and end: see perfdata.h. Between them is
- * perfdata_file.c.
+ * Opens, closes and queries a perf.data file: see perfdata.h. perfdata_file.c reads it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,71 +10,73 @@
 
 #define BLOCK (64u << 10)
 
-int perf__broken(const struct perf_data *d, const char *what, struct error *err)
+int perf__broken(const struct perf_data *d, const char *what, struct error *error)
 {
-	return error__set(err, -EBADMSG,
-			  "%s: no good perf.data: its %s at byte %llu is broken" PERF_AGAIN,
+	return error__set(error, -EBADMSG,
+			  "%s: corrupt perf.data: invalid %s at byte %llu" PERF_AGAIN,
 			  input__name(d->in), what, (unsigned long long)d->at);
 }
 
-int perf__no_memory(const struct perf_data *d, struct error *err)
+int perf__no_memory(const struct perf_data *d, struct error *error)
 {
-	return error__set(err, -ENOMEM, "%s: %s", input__name(d->in), strerror(ENOMEM));
+	return error__set(error, -ENOMEM, "%s: %s", input__name(d->in), strerror(ENOMEM));
 }
 
-int perf__keep(const struct perf_data *d, struct error *err)
+int perf__keep(const struct perf_data *d, struct error *error)
 {
-	if (d->n + d->nlosses + d->names.n + d->threads.n < PERF_KEPT_MORE + d->at)
+	if (d->n + d->nlosses + intern__strings(d->names) + d->threads.n < PERF_KEPT_MORE + d->at)
 		return 0;
-	return error__set(err, -E2BIG, "%s: its first %llu bytes cannot hold more than %zu events",
+	return error__set(error, -E2BIG,
+			  "%s: corrupt perf.data: its first %llu bytes cannot "
+			  "contain more than %zu events",
 			  input__name(d->in), (unsigned long long)d->at, d->n);
 }
 
 int perf__take(struct perf_data *d, uint64_t *left, size_t len, const unsigned char **ret,
-	       const char *what, struct error *err)
+	       const char *what, struct error *error)
 {
 	size_t have;
-	int code = input__need(d->in, len, ret, &have, err);
+	int err = input__need(d->in, len, ret, &have, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	if (len > *left || len > have)
-		return error__set(err, -EBADMSG, "%s: cut short in its %s, at byte %llu" PERF_AGAIN,
-				  input__name(d->in), what,
-				  (unsigned long long)input__offset(d->in));
+		return error__set(
+			error, -EBADMSG, "%s: truncated in its %s, at byte %llu" PERF_AGAIN,
+			input__name(d->in), what, (unsigned long long)input__offset(d->in));
 	input__consume(d->in, len);
 	*left -= len;
 	return 0;
 }
 
 int perf__skip(struct perf_data *d, uint64_t *left, uint64_t len, const char *what,
-	       struct error *err)
+	       struct error *error)
 {
 	const unsigned char *p;
-	int code = 0;
+	int err = 0;
 
 	if (len > *left)
-		return perf__broken(d, what, err);
+		return perf__broken(d, what, error);
 	if (input__seekable(d->in) && len > INPUT_WINDOW) {
 		*left -= len;
 		if (len > input__size(d->in) - input__offset(d->in))
-			return perf__broken(d, what, err);
-		return input__seek(d->in, input__offset(d->in) + len, err);
+			return perf__broken(d, what, error);
+		return input__seek(d->in, input__offset(d->in) + len, error);
 	}
-	while (len && !code) {
+	while (len && !err) {
 		size_t step = len < INPUT_WINDOW ? (size_t)len : INPUT_WINDOW;
 
-		code = perf__take(d, left, step, &p, what, err);
+		err = perf__take(d, left, step, &p, what, error);
 		len -= step;
 	}
-	return code;
+	return err;
 }
 
-static int nothing(const struct perf_data *d, struct error *err)
+static int nothing(const struct perf_data *d, struct error *error)
 {
-	return error__set(err, -EBADMSG,
-			  "%s: none of its %llu samples is of the scheduler; "
-			  "record with perf sched record -k CLOCK_MONOTONIC",
+	return error__set(error, -EBADMSG,
+			  "%s: none of its %llu samples is a scheduler event; record with perf "
+			  "sched record -k CLOCK_MONOTONIC",
 			  input__name(d->in), (unsigned long long)d->samples);
 }
 
@@ -85,26 +86,22 @@ static void describe(struct perf_data *d)
 		 d->version, d->unpack ? ", zstd" : "", d->pipe ? ", pipe" : "");
 }
 
-static int fill(struct perf_data *d, struct error *err)
+static int fill(struct perf_data *d, struct error *error)
 {
-	uint32_t none;
-	int code;
+	int err;
 
-	d->blocks = blocks__create(BLOCK);
-	if (!d->blocks)
-		return perf__no_memory(d, err);
-	code = perf__name(d, "", 0, &none, err);
-	if (!code)
-		code = perf__read_all(d, err);
-	if (!code && !d->n)
-		code = nothing(d, err);
-	if (!code && !perf__sort(d->sched, d->n))
-		code = perf__no_memory(d, err);
+	arena__init(&d->arena, BLOCK);
+	d->names = intern__create();
+	err = d->names ? perf__read_all(d, error) : perf__no_memory(d, error);
+	if (!err && !d->n)
+		err = nothing(d, error);
+	if (!err && !perf__sort(d->sched, d->n))
+		err = perf__no_memory(d, error);
 	perf__sort_losses(d);
-	return code;
+	return err;
 }
 
-/* What only reading needs. */
+/* Frees what only reading requires. */
 static void drop_reader(struct perf_data *d)
 {
 	input__destroy(d->in);
@@ -121,41 +118,43 @@ static void drop_reader(struct perf_data *d)
 	d->latest = NULL;
 }
 
-int perf_data__open(struct perf_data **ret, struct input *in, struct error *err)
+int perf_data__open(struct perf_data **ret, struct input *in, struct error *error)
 {
 	struct perf_data *d = calloc(1, sizeof(*d));
-	int code;
+	int err;
 
 	if (!d) {
-		code = error__set(err, -ENOMEM, "%s: %s", input__name(in), strerror(ENOMEM));
+		err = error__set(error, -ENOMEM, "%s: %s", input__name(in), strerror(ENOMEM));
 		input__destroy(in);
-		return code;
+		return err;
 	}
 	d->in = in;
 	d->clock = PERF_NO_CLOCK;
-	code = fill(d, err);
+	err = fill(d, error);
 	describe(d);
 	drop_reader(d);
-	if (code) {
+	if (err) {
 		perf_data__close(d);
-		return code;
+		return err;
 	}
 	*ret = d;
 	return 0;
 }
 
-int perf_data__open_path(struct perf_data **ret, const char *path, struct error *err)
+int perf_data__open_path(struct perf_data **ret, const char *path, struct error *error)
 {
 	struct error why = {};
 	struct input *in;
-	int code = input__open(&in, path, &why);
+	int err = input__open(&in, path, &why);
 
-	if (code == -EISDIR)
-		return error__set(err, code, "%s is a folder of files: record without --threads",
+	if (err == -EISDIR)
+		return error__set(error, err,
+				  "%s: directories of perf files are not supported; "
+				  "record without --threads",
 				  path);
-	if (code)
-		return error__set(err, code, "%s", why.text);
-	return perf_data__open(ret, in, err);
+	if (err)
+		return error__set(error, err, "%s", why.text);
+	return perf_data__open(ret, in, error);
 }
 
 void perf_data__close(struct perf_data *d)
@@ -164,9 +163,8 @@ void perf_data__close(struct perf_data *d)
 		return;
 	drop_reader(d);
 	map__deinit(&d->threads);
-	map__deinit(&d->names.by_key);
-	blocks__destroy(d->blocks);
-	free(d->names.name);
+	intern__destroy(d->names);
+	arena__deinit(&d->arena);
 	free(d->sched);
 	free(d->losses);
 	free(d);
@@ -183,7 +181,7 @@ const struct perf_sched *perf_data__sched(const struct perf_data *d, size_t *ret
 	return d->sched;
 }
 
-/* The same losses may be told twice: by the kernel where they were, by perf per event at the end. */
+/* A loss may be recorded twice: by the kernel where it occurred, by perf per event at the end. */
 uint64_t perf_data__lost(const struct perf_data *d)
 {
 	return d->lost_records > d->lost_samples ? d->lost_records : d->lost_samples;

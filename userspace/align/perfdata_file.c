@@ -19,10 +19,10 @@
 #define SWAPPED	     "2ELIFREP"
 #define OLD	     "PERFFILE"
 #define PIPE_SIZE    16
-#define OLD_SIZE     72 /* before there were features */
+#define OLD_SIZE     72 /* before feature bits were introduced */
 #define HEADER_SIZE  104
 #define SECTION_SIZE 16
-#define ATTR_MAX     4096 /* bytes; the longest of today have 136 */
+#define ATTR_MAX     4096 /* bytes; currently 136 at most */
 
 struct section {
 	uint64_t offset, size;
@@ -34,54 +34,57 @@ struct file_header {
 	uint64_t features[PERF_FEATURES / 64];
 };
 
-/* Attributes grew with the kernels: the size stands in them, and what an old one lacks is 0. */
-int perf__add_attr(struct perf_data *d, struct buf *b, struct perf_attr **ret, struct error *err)
+/*
+ * Attributes grew with the kernel: each contains its size, and members missing in an old one are 0.
+ */
+int perf__add_attr(struct perf_data *d, struct buf *b, struct perf_attr **ret, struct error *error)
 {
-	struct perf_attr *attr = blocks__take(d->blocks, sizeof(*attr));
+	struct perf_attr *attr = arena__alloc(&d->arena, sizeof(*attr));
 	uint32_t size = PERF_ATTR_SIZE_VER0;
 	const void *p;
-	int code;
+	int err;
 
 	if (!attr || array__grow(&d->attr, d->attrs, &d->attr_cap, sizeof(*d->attr)))
-		return perf__no_memory(d, err);
+		return perf__no_memory(d, error);
 	*attr = (struct perf_attr){};
 	if (buf__u32_at(b, offsetof(struct perf_event_attr, size), &size) && !size)
 		size = PERF_ATTR_SIZE_VER0;
 	p = buf__take(b, size);
 	if (!p || size < PERF_ATTR_SIZE_VER0 || size > ATTR_MAX)
-		return perf__broken(d, "description of an event", err);
+		return perf__broken(d, "event description", error);
 	memcpy(&attr->attr, p, size < sizeof(attr->attr) ? size : sizeof(attr->attr));
-	code = perf__set_layout(d, attr, err);
-	if (code)
-		return code;
+	err = perf__set_layout(d, attr, error);
+	if (err)
+		return err;
 	d->attr[d->attrs++] = attr;
 	*ret = attr;
 	return 0;
 }
 
-int perf__add_id(struct perf_data *d, struct perf_attr *attr, uint64_t id, struct error *err)
+int perf__add_id(struct perf_data *d, struct perf_attr *attr, uint64_t id, struct error *error)
 {
 	struct perf_attr *other = map__get(&d->attr_of, id);
 
 	if (other && other != attr)
-		return error__set(err, -EBADMSG, "%s: two of its events have the id %llu",
+		return error__set(error, -EBADMSG,
+				  "%s: corrupt perf.data: two events have the ID %llu",
 				  input__name(d->in), (unsigned long long)id);
-	return map__put(&d->attr_of, id, attr) ? perf__no_memory(d, err) : 0;
+	return map__put(&d->attr_of, id, attr) ? perf__no_memory(d, error) : 0;
 }
 
-static int set_clock(struct perf_data *d, const struct perf_event_attr *attr, struct error *err)
+static int set_clock(struct perf_data *d, const struct perf_event_attr *attr, struct error *error)
 {
 	int clock = attr->use_clockid ? attr->clockid : PERF_NO_CLOCK;
 
 	if (d->has_clock && clock != d->clock)
-		return error__set(err, -EBADMSG, "%s: its events have different clocks",
+		return error__set(error, -EBADMSG, "%s: its events use different clocks",
 				  input__name(d->in));
 	d->clock = clock;
 	d->has_clock = true;
 	return 0;
 }
 
-int perf__resolve(struct perf_data *d, struct perf_attr *attr, struct error *err)
+int perf__resolve(struct perf_data *d, struct perf_attr *attr, struct error *error)
 {
 	if (attr->attr.type == PERF_TYPE_TRACEPOINT)
 		attr->format = map__get(&d->format_of, attr->attr.config);
@@ -89,14 +92,14 @@ int perf__resolve(struct perf_data *d, struct perf_attr *attr, struct error *err
 		return 0;
 	if (attr->tid == PERF_ABSENT || attr->time == PERF_ABSENT || attr->cpu == PERF_ABSENT ||
 	    !(attr->attr.sample_type & PERF_SAMPLE_RAW))
-		return error__set(err, -EBADMSG,
-				  "%s: its samples of %s lack the thread, time, core or fields; "
+		return error__set(error, -EBADMSG,
+				  "%s: its samples of %s lack the thread, time, CPU or fields; "
 				  "record with perf sched record",
 				  input__name(d->in), perf_data__comm(d, attr->format->name));
-	return set_clock(d, &attr->attr, err);
+	return set_clock(d, &attr->attr, error);
 }
 
-/* A string of perf's: its room, and the text with a NUL. */
+/* A string of perf: its size, and the text with a NUL. */
 static void set_version(struct perf_data *d, struct buf *b)
 {
 	uint32_t room = buf__u32(b);
@@ -109,7 +112,7 @@ static void set_version(struct perf_data *d, struct buf *b)
 	d->version[n] = 0;
 }
 
-int perf__feature(struct perf_data *d, uint64_t feature, struct buf *b, struct error *err)
+int perf__feature(struct perf_data *d, uint64_t feature, struct buf *b, struct error *error)
 {
 	uint32_t type;
 
@@ -119,14 +122,16 @@ int perf__feature(struct perf_data *d, uint64_t feature, struct buf *b, struct e
 		return 0;
 	case PERF_FEATURE_FOLDER:
 		return error__set(
-			err, -EBADMSG,
-			"%s: it is one of the files of a folder; record without --threads",
+			error, -EBADMSG,
+			"%s: part of a directory of perf files, which is not supported; record "
+			"without --threads",
 			input__name(d->in));
 	case PERF_FEATURE_COMPRESSED:
 		buf__skip(b, sizeof(type)); /* its version */
 		type = buf__u32(b);
 		if (!b->bad && type != 1)
-			return error__set(err, -EBADMSG, "%s: compressed in a way that is not zstd",
+			return error__set(error, -EBADMSG,
+					  "%s: unsupported compression: only zstd is supported",
 					  input__name(d->in));
 		return 0;
 	default:
@@ -134,185 +139,182 @@ int perf__feature(struct perf_data *d, uint64_t feature, struct buf *b, struct e
 	}
 }
 
-/* A section's place is good, and its bytes come next. */
-static int go_to(struct perf_data *d, const struct section *s, const char *what, struct error *err)
+/* Check the position of a section and seek to it. */
+static int go_to(struct perf_data *d, const struct section *s, const char *what,
+		 struct error *error)
 {
 	uint64_t size = input__size(d->in);
 
 	if (s->offset > size || s->size > size - s->offset)
 		return error__set(
-			err, -EBADMSG,
-			"%s: cut short: its %s should end at byte %llu, but it has %llu" PERF_AGAIN,
+			error, -EBADMSG,
+			"%s: truncated: its %s should end at byte %llu, but the file has only "
+			"%llu" PERF_AGAIN,
 			input__name(d->in), what, (unsigned long long)s->offset + s->size,
 			(unsigned long long)size);
 	d->at = s->offset;
-	return input__seek(d->in, s->offset, err);
+	return input__seek(d->in, s->offset, error);
 }
 
 static int read_ids(struct perf_data *d, struct perf_attr *attr, struct section s,
-		    struct error *err)
+		    struct error *error)
 {
 	const unsigned char *p;
 	uint64_t id;
-	int code = go_to(d, &s, "ids of events", err);
+	int err = go_to(d, &s, "event IDs", error);
 
-	while (!code && s.size >= sizeof(id)) {
-		code = perf__take(d, &s.size, sizeof(id), &p, "ids of events", err);
-		if (code)
+	while (!err && s.size >= sizeof(id)) {
+		err = perf__take(d, &s.size, sizeof(id), &p, "event IDs", error);
+		if (err)
 			break;
 		memcpy(&id, p, sizeof(id));
-		code = perf__add_id(d, attr, id, err);
+		err = perf__add_id(d, attr, id, error);
 	}
-	return code;
+	return err;
 }
 
-static int read_attr(struct perf_data *d, const struct section *s, struct error *err)
+static int read_attr(struct perf_data *d, const struct section *s, struct error *error)
 {
 	struct section ids;
 	const unsigned char *p;
 	uint64_t left = s->size;
 	struct perf_attr *attr;
 	struct buf b;
-	int code = go_to(d, s, "descriptions of events", err);
+	int err = go_to(d, s, "event descriptions", error);
 
-	if (!code)
-		code = perf__take(d, &left, (size_t)s->size, &p, "descriptions of events", err);
-	if (code)
-		return code;
+	err = err ?: perf__take(d, &left, (size_t)s->size, &p, "event descriptions", error);
+	if (err)
+		return err;
 	b = buf__make(p, (size_t)s->size);
-	code = perf__add_attr(d, &b, &attr, err);
-	if (code)
-		return code;
+	err = perf__add_attr(d, &b, &attr, error);
+	if (err)
+		return err;
 	ids = (struct section){ buf__u64(&b), buf__u64(&b) };
-	return b.bad ? perf__broken(d, "description of an event", err) :
-		       read_ids(d, attr, ids, err);
+	return b.bad ? perf__broken(d, "event description", error) : read_ids(d, attr, ids, error);
 }
 
-static int read_attrs(struct perf_data *d, const struct file_header *h, struct error *err)
+static int read_attrs(struct perf_data *d, const struct file_header *h, struct error *error)
 {
 	struct section one = { h->attrs.offset, h->attr_size };
-	int code = go_to(d, &h->attrs, "descriptions of events", err);
+	int err = go_to(d, &h->attrs, "event descriptions", error);
 	uint64_t n;
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	if (h->attr_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || h->attr_size > ATTR_MAX)
-		return perf__broken(d, "description of an event", err);
-	for (n = h->attrs.size / h->attr_size; n && !code; n--, one.offset += one.size)
-		code = read_attr(d, &one, err);
-	return code;
+		return perf__broken(d, "event description", error);
+	for (n = h->attrs.size / h->attr_size; n && !err; n--, one.offset += one.size)
+		err = read_attr(d, &one, error);
+	return err;
 }
 
 static int read_feature(struct perf_data *d, unsigned int feature, const struct section *s,
-			struct error *err)
+			struct error *error)
 {
 	uint64_t left = s->size;
 	const unsigned char *p;
 	char what[32];
 	size_t len;
-	int code;
+	int err;
 
 	snprintf(what, sizeof(what), "section %u", feature);
-	code = go_to(d, s, feature == PERF_FEATURE_FORMATS ? "formats of events" : what, err);
-	if (code)
-		return code;
+	err = go_to(d, s, feature == PERF_FEATURE_FORMATS ? "event formats" : what, error);
+	if (err)
+		return err;
 	if (feature == PERF_FEATURE_FORMATS)
-		return perf__read_formats(d, s->size, err);
-	len = left < 256 ? (size_t)left : 256; /* more of them is not looked at */
-	code = perf__take(d, &left, len, &p, what, err);
-	if (code)
-		return code;
-	return perf__feature(d, feature, &(struct buf){ p, p, p + len }, err);
+		return perf__read_formats(d, s->size, error);
+	len = left < 256 ? (size_t)left : 256; /* the rest is not needed */
+	err = perf__take(d, &left, len, &p, what, error);
+	if (err)
+		return err;
+	return perf__feature(d, feature, &(struct buf){ p, p, p + len }, error);
 }
 
-static int read_features(struct perf_data *d, const struct file_header *h, struct error *err)
+static int read_features(struct perf_data *d, const struct file_header *h, struct error *error)
 {
 	struct section table = { h->data.offset + h->data.size, SECTION_SIZE }, s;
 	const unsigned char *p;
-	int code = 0;
+	int err = 0;
 
-	for (unsigned int i = 0; i < PERF_FEATURES && !code; i++) {
+	for (unsigned int i = 0; i < PERF_FEATURES && !err; i++) {
 		if (!(h->features[i / 64] >> i % 64 & 1))
 			continue;
-		code = go_to(d, &table, "table of sections", err);
-		if (!code)
-			code = perf__take(d, &(uint64_t){ SECTION_SIZE }, SECTION_SIZE, &p,
-					  "table of sections", err);
-		if (code)
+		err = go_to(d, &table, "section table", error);
+		if (!err)
+			err = perf__take(d, &(uint64_t){ SECTION_SIZE }, SECTION_SIZE, &p,
+					 "section table", error);
+		if (err)
 			break;
 		memcpy(&s, p, sizeof(s));
-		code = read_feature(d, i, &s, err);
+		err = read_feature(d, i, &s, error);
 		table.offset += SECTION_SIZE;
 	}
-	return code;
+	return err;
 }
 
-static int read_file(struct perf_data *d, const struct file_header *h, struct error *err)
+static int read_file(struct perf_data *d, const struct file_header *h, struct error *error)
 {
-	int code;
+	int err;
 
 	if (!input__seekable(d->in))
 		return error__set(
-			err, -ESPIPE,
-			"%s: a perf.data file is not read from start to end: unpack it, and "
-			"give its name, not a pipe",
+			error, -ESPIPE,
+			"%s: a perf.data file cannot be read from a pipe, nor compressed; "
+			"decompress it and pass its name",
 			input__name(d->in));
-	/* perf writes the size of the data when it comes to its end. */
+	/* perf writes the size of the data when it ends. */
 	if (!h->data.size)
 		return error__set(
-			err, -EBADMSG,
-			"%s: perf has not finished it: it is still being recorded (end perf "
-			"by ^C, or kill -INT), or perf was killed (record again)",
+			error, -EBADMSG,
+			"%s: incomplete: perf is still recording (stop it with ^C or kill -INT) "
+			"or was killed (record again)",
 			input__name(d->in));
-	code = go_to(d, &h->data, "data", err);
-	if (!code)
-		code = read_attrs(d, h, err);
-	if (!code)
-		code = read_features(d, h, err);
-	if (!code)
-		code = go_to(d, &h->data, "data", err);
-	return code ? code : perf__read_records(d, h->data.size, err);
+	err = go_to(d, &h->data, "data", error);
+	err = err ?: read_attrs(d, h, error);
+	err = err ?: read_features(d, h, error);
+	err = err ?: go_to(d, &h->data, "data", error);
+	return err ? err : perf__read_records(d, h->data.size, error);
 }
 
-static int no_perf_data(const struct perf_data *d, const char *why, struct error *err)
+static int no_perf_data(const struct perf_data *d, const char *why, struct error *error)
 {
-	return error__set(err, -EBADMSG, "%s: %s", input__name(d->in), why);
+	return error__set(error, -EBADMSG, "%s: %s", input__name(d->in), why);
 }
 
-static int check_magic(struct perf_data *d, const unsigned char *p, size_t len, struct error *err)
+static int check_magic(struct perf_data *d, const unsigned char *p, size_t len, struct error *error)
 {
 	if (len < PIPE_SIZE || (memcmp(p, MAGIC, 8) && memcmp(p, SWAPPED, 8) && memcmp(p, OLD, 8)))
-		return no_perf_data(d, "no perf.data: it does not begin as one", err);
+		return no_perf_data(d, "not a perf.data file", error);
 	if (!memcmp(p, SWAPPED, 8))
-		return no_perf_data(d, "recorded on a big-endian machine", err);
+		return no_perf_data(d, "perf.data of a big-endian machine is not supported", error);
 	if (!memcmp(p, OLD, 8))
-		return no_perf_data(d, "written by a perf of before 2010", err);
+		return no_perf_data(
+			d, "perf.data of a perf version older than 2010 is not supported", error);
 	return 0;
 }
 
-int perf__read_all(struct perf_data *d, struct error *err)
+int perf__read_all(struct perf_data *d, struct error *error)
 {
 	uint64_t left = HEADER_SIZE;
 	struct file_header h = {};
 	const unsigned char *p;
 	size_t len;
-	int code = input__need(d->in, HEADER_SIZE, &p, &len, err);
+	int err = input__need(d->in, HEADER_SIZE, &p, &len, error);
 
-	if (!code)
-		code = check_magic(d, p, len, err);
-	if (code)
-		return code;
+	err = err ?: check_magic(d, p, len, error);
+	if (err)
+		return err;
 	memcpy(&h.size, p + 8, sizeof(h.size));
 	d->pipe = h.size == PIPE_SIZE;
 	if (d->pipe) {
 		input__consume(d->in, PIPE_SIZE);
-		return perf__read_records(d, UINT64_MAX, err);
+		return perf__read_records(d, UINT64_MAX, error);
 	}
 	if (h.size != HEADER_SIZE && h.size != OLD_SIZE)
-		return perf__broken(d, "header", err);
-	code = perf__take(d, &left, (size_t)h.size, &p, "header", err);
-	if (code)
-		return code;
+		return perf__broken(d, "header", error);
+	err = perf__take(d, &left, (size_t)h.size, &p, "header", error);
+	if (err)
+		return err;
 	memcpy(&h, p + 8, (size_t)h.size - 8);
-	return read_file(d, &h, err);
+	return read_file(d, &h, error);
 }

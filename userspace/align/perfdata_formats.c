@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The formats of tracepoints in a perf.data file: which fields an event of the scheduler has, and where.
- * They are the text of the kernel's /sys/kernel/tracing/events/sched/EVENT/format of the machine that
- * recorded, and libtraceevent reads it. perfdata_sample.c uses what comes out, by attribute.
+ * The formats of tracepoints in a perf.data file: which fields a scheduler event has, and where.
+ * They are the text of /sys/kernel/tracing/events/sched/EVENT/format of the machine that recorded,
+ * parsed by libtraceevent, and used by perfdata_sample.c through the attributes.
  *
- * Around them lies what trace-cmd writes as a file's beginning: other formats, of which nothing is
- * needed, each with its length. libtraceevent gets no more than the lines of fields, once they look
- * like the kernel's: how an event is printed is a C expression in that text, which would be parsed, too.
+ * They are embedded in data in the format of trace-cmd files, whose other parts are skipped by
+ * their lengths. libtraceevent gets only the lines of fields, if these look like the kernel's: the
+ * rest is a C expression that prints the event, and would be parsed, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 
 #include "align/perfdata_impl.h"
 
-#define WHAT	   "formats of events"
+#define WHAT	    "event formats"
 
-#define FORMAT_MAX (64u << 10) /* bytes of an event's text; sched_switch's has 2 Ki */
-#define FORMATS_MAX                                                                                \
-	1024	     /* a kernel has some thirty; libtraceevent keeps them sorted by moving them */
-#define LINE_MAX 256 /* of one of its lines */
-#define MAGIC	 "\x17\x08\x44tracing"
-#define STOP	 "print fmt:"
+#define FORMAT_MAX  (64u << 10) /* bytes per format; that of sched_switch has 2 Ki */
+/* a kernel has about thirty; libtraceevent keeps them sorted by insertion */
+#define FORMATS_MAX 1024
+#define LINE_MAX    256 /* of a line */
+#define MAGIC	    "\x17\x08\x44tracing"
+#define STOP	    "print fmt:"
 
 enum line { LINE_NAME, LINE_ID, LINE_FORMAT, LINE_FIELD };
 
@@ -32,7 +32,7 @@ struct formats {
 	uint64_t left; /* bytes of the section */
 };
 
-/* What the fields of struct perf_sched are called; NULL: it has none such. */
+/* Names of the fields for struct perf_sched; NULL: it has no such field. */
 static const struct known {
 	const char *event;
 	enum perf_sched_kind kind;
@@ -59,7 +59,7 @@ static const struct known *find_known(const char *event)
 }
 
 static int set_field(const struct perf_data *d, struct tep_event *event, const char *name,
-		     bool is_text, struct sched_field *ret, struct error *err)
+		     bool is_text, struct sched_field *ret, struct error *error)
 {
 	const struct tep_format_field *f = name ? tep_find_field(event, name) : NULL;
 	unsigned long loc;
@@ -71,7 +71,7 @@ static int set_field(const struct perf_data *d, struct tep_event *event, const c
 	is_number = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
 	if (f->offset < 0 || f->size <= 0 || f->offset > PERF_RECORD_MAX ||
 	    f->size > PERF_RECORD_MAX || (loc ? !is_text || f->size != 4 : !is_text && !is_number))
-		return error__set(err, -EBADMSG, "%s: its format of %s has no good field %s",
+		return error__set(error, -EBADMSG, "%s: its format of %s has no valid field %s",
 				  input__name(d->in), event->name, name);
 	ret->offset = (uint32_t)f->offset;
 	ret->size = (uint32_t)f->size;
@@ -82,46 +82,41 @@ static int set_field(const struct perf_data *d, struct tep_event *event, const c
 }
 
 static int set_fields(const struct perf_data *d, struct tep_event *event, const struct known *k,
-		      struct sched_format *f, struct error *err)
+		      struct sched_format *f, struct error *error)
 {
-	int code = set_field(d, event, k->tid, false, &f->tid, err);
+	int err = set_field(d, event, k->tid, false, &f->tid, error);
 
-	if (!code)
-		code = set_field(d, event, k->comm, true, &f->comm, err);
-	if (!code)
-		code = set_field(d, event, k->next, false, &f->next, err);
-	if (!code)
-		code = set_field(d, event, k->next_comm, true, &f->next_comm, err);
-	if (!code)
-		code = set_field(d, event, k->state, false, &f->state, err);
-	if (code || !k->event)
-		return code;
+	err = err ?: set_field(d, event, k->comm, true, &f->comm, error);
+	err = err ?: set_field(d, event, k->next, false, &f->next, error);
+	err = err ?: set_field(d, event, k->next_comm, true, &f->next_comm, error);
+	err = err ?: set_field(d, event, k->state, false, &f->state, error);
+	if (err || !k->event)
+		return err;
 	if (f->tid.where == SCHED_ABSENT || (k->next && f->next.where == SCHED_ABSENT) ||
 	    (k->state && f->state.where == SCHED_ABSENT))
-		return error__set(err, -EBADMSG, "%s: its format of %s lacks a field of %s",
-				  input__name(d->in), event->name, "threads or cores");
+		return error__set(error, -EBADMSG, "%s: its format of %s lacks a field of %s",
+				  input__name(d->in), event->name, "threads or CPUs");
 	return 0;
 }
 
-static int add(struct perf_data *d, struct tep_event *event, struct error *err)
+static int add(struct perf_data *d, struct tep_event *event, struct error *error)
 {
 	const struct known *k = find_known(event->name);
 	struct sched_format *f;
-	int code;
+	int err;
 
 	if (d->formats++ == FORMATS_MAX)
-		return error__set(err, -E2BIG, "%s: it has more than %d formats of sched events",
+		return error__set(error, -E2BIG, "%s: more than %d formats of sched events",
 				  input__name(d->in), FORMATS_MAX);
-	f = blocks__take(d->blocks, sizeof(*f));
+	f = arena__alloc(&d->arena, sizeof(*f));
 	if (!f)
-		return perf__no_memory(d, err);
+		return perf__no_memory(d, error);
 	*f = (struct sched_format){ .kind = k->kind };
-	code = perf__name(d, event->name, strlen(event->name), &f->name, err);
-	if (!code)
-		code = set_fields(d, event, k, f, err);
-	if (!code && map__put(&d->format_of, (uint64_t)event->id, f))
-		return perf__no_memory(d, err);
-	return code;
+	err = perf__name(d, event->name, strlen(event->name), &f->name, error);
+	err = err ?: set_fields(d, event, k, f, error);
+	if (!err && map__put(&d->format_of, (uint64_t)event->id, f))
+		return perf__no_memory(d, error);
+	return err;
 }
 
 static bool literal(const char **p, const char *text)
@@ -155,7 +150,10 @@ static bool number_behind(const char **p, const char *text)
 	return literal(p, text) && some_of(p, DIGITS);
 }
 
-/* "unsigned long x", "const char * x", "char x[16]", and, of what lies elsewhere, "__data_loc char[] x" */
+/*
+ * "unsigned long x", "const char * x", "char x[16]" and, for data stored elsewhere, "__data_loc
+ * char[] x"
+ */
 static bool declaration(const char **p)
 {
 	bool elsewhere = !strncmp(*p, "__data_loc ", 11) || !strncmp(*p, "__rel_loc ", 10);
@@ -183,8 +181,8 @@ static bool field(const char **p)
 }
 
 /*
- * The kernel's lines stand in the order of `line`. libtraceevent takes LOCAL_PR_FMT and the like, wherever
- * they stand, for the strings that some driver meant.
+ * The kernel's lines are in the order of `line`. libtraceevent expects LOCAL_PR_FMT and the like
+ * anywhere, because of the strings of some drivers.
  */
 static bool is_line(const char *text, enum line line)
 {
@@ -209,8 +207,8 @@ static bool is_line(const char *text, enum line line)
 }
 
 /*
- * The lines before "print fmt:" into `to`, with the empty one behind the fields that all events have.
- * Of a field that looks like none of the kernel's, nothing is known. False: it is no format.
+ * Copy the lines before "print fmt:", with the empty line after the common fields, to `to`. A field
+ * whose declaration does not look like the kernel's is left out. False: not a format.
  */
 static bool copy_lines(const char *text, size_t size, char *to)
 {
@@ -243,61 +241,52 @@ static bool copy_lines(const char *text, size_t size, char *to)
 }
 
 static int parse(struct formats *f, const char *text, size_t size, const char *system,
-		 struct error *err)
+		 struct error *error)
 {
 	char *lines = malloc(size + sizeof("\n" STOP " \"\""));
 	struct tep_event *event = NULL;
-	int code = 0;
+	int err = 0;
 
 	if (!lines)
-		return perf__no_memory(f->d, err);
+		return perf__no_memory(f->d, error);
 	if (!copy_lines(text, size, lines) ||
 	    tep_parse_format(f->tep, &event, lines, strlen(lines), system) || !event ||
 	    !event->name)
-		code = perf__broken(f->d, WHAT, err);
+		err = perf__broken(f->d, WHAT, error);
 	else
-		code = add(f->d, event, err);
+		err = add(f->d, event, error);
 	free(lines);
-	return code;
+	return err;
 }
 
-static int take(struct formats *f, size_t len, const unsigned char **ret, struct error *err)
+static int take(struct formats *f, size_t len, const unsigned char **ret, struct error *error)
 {
 	f->d->at = input__offset(f->d->in);
-	return perf__take(f->d, &f->left, len, ret, WHAT, err);
+	return perf__take(f->d, &f->left, len, ret, WHAT, error);
 }
 
-static int take_u32(struct formats *f, uint32_t *ret, struct error *err)
+/* An integer of `size` bytes. */
+static int take_number(struct formats *f, void *ret, size_t size, struct error *error)
 {
 	const unsigned char *p;
-	int code = take(f, sizeof(*ret), &p, err);
+	int err = take(f, size, &p, error);
 
-	if (!code)
-		memcpy(ret, p, sizeof(*ret));
-	return code;
+	if (!err)
+		memcpy(ret, p, size);
+	return err;
 }
 
-static int take_u64(struct formats *f, uint64_t *ret, struct error *err)
-{
-	const unsigned char *p;
-	int code = take(f, sizeof(*ret), &p, err);
-
-	if (!code)
-		memcpy(ret, p, sizeof(*ret));
-	return code;
-}
-
-/* With its NUL; all of it but what fits into `to` is dropped. */
-static int take_string(struct formats *f, char *to, size_t size, struct error *err)
+/* With its NUL; what does not fit into `to` is dropped. */
+static int take_string(struct formats *f, char *to, size_t size, struct error *error)
 {
 	const unsigned char *p;
 	size_t len = 0;
-	int code;
+	int err;
 
 	for (;;) {
-		code = take(f, 1, &p, err);
-		if (code)
-			return code;
+		err = take(f, 1, &p, error);
+		if (err)
+			return err;
 		if (len + 1 < size)
 			to[len++] = (char)*p;
 		if (!*p)
@@ -307,100 +296,95 @@ static int take_string(struct formats *f, char *to, size_t size, struct error *e
 	return 0;
 }
 
-/* A length, and so many bytes. */
-static int skip_sized(struct formats *f, struct error *err)
+/* A length, and that many bytes. */
+static int skip_sized(struct formats *f, struct error *error)
 {
 	uint64_t size;
-	int code = take_u64(f, &size, err);
+	int err = take_number(f, &size, sizeof(size), error);
 
-	return code ? code : perf__skip(f->d, &f->left, size, WHAT, err);
+	return err ? err : perf__skip(f->d, &f->left, size, WHAT, error);
 }
 
 /* "\x17\x08Dtracing", version, endianness, size of a long and of a page; two headers, and ftrace's */
-static int read_prologue(struct formats *f, struct error *err)
+static int read_prologue(struct formats *f, struct error *error)
 {
 	const unsigned char *p;
 	uint32_t n = 0;
 	char name[16];
-	int code = take(f, strlen(MAGIC), &p, err);
+	int err = take(f, strlen(MAGIC), &p, error);
 
-	if (!code && memcmp(p, MAGIC, strlen(MAGIC)))
-		return perf__broken(f->d, WHAT, err);
-	if (!code)
-		code = take_string(f, name, sizeof(name), err);
-	if (!code)
-		code = take(f, 6, &p, err);
-	if (!code && (p[0] || p[1] != sizeof(uint64_t)))
+	if (!err && memcmp(p, MAGIC, strlen(MAGIC)))
+		return perf__broken(f->d, WHAT, error);
+	err = err ?: take_string(f, name, sizeof(name), error);
+	err = err ?: take(f, 6, &p, error);
+	if (!err && (p[0] || p[1] != sizeof(uint64_t)))
 		return error__set(
-			err, -EBADMSG,
-			"%s: recorded on a machine that is not little-endian with 64 bits",
+			error, -EBADMSG,
+			"%s: recorded on an unsupported machine: it must be little-endian and "
+			"64-bit",
 			input__name(f->d->in));
-	for (int i = 0; i < 2 && !code; i++) {
-		code = take_string(f, name, sizeof(name), err);
-		if (!code)
-			code = skip_sized(f, err);
+	for (int i = 0; i < 2 && !err; i++) {
+		err = take_string(f, name, sizeof(name), error);
+		err = err ?: skip_sized(f, error);
 	}
-	if (!code)
-		code = take_u32(f, &n, err);
-	while (!code && n--)
-		code = skip_sized(f, err);
-	return code;
+	err = err ?: take_number(f, &n, sizeof(n), error);
+	while (!err && n--)
+		err = skip_sized(f, error);
+	return err;
 }
 
-static int read_format(struct formats *f, const char *system, struct error *err)
+static int read_format(struct formats *f, const char *system, struct error *error)
 {
 	const unsigned char *p;
 	uint64_t size;
-	int code = take_u64(f, &size, err);
+	int err = take_number(f, &size, sizeof(size), error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	if (strcmp(system, "sched"))
-		return perf__skip(f->d, &f->left, size, WHAT, err);
+		return perf__skip(f->d, &f->left, size, WHAT, error);
 	if (size > FORMAT_MAX)
-		return perf__broken(f->d, WHAT, err);
-	code = take(f, (size_t)size, &p, err);
-	return code ? code : parse(f, (const char *)p, (size_t)size, system, err);
+		return perf__broken(f->d, WHAT, error);
+	err = take(f, (size_t)size, &p, error);
+	return err ? err : parse(f, (const char *)p, (size_t)size, system, error);
 }
 
-static int read_systems(struct formats *f, struct error *err)
+static int read_systems(struct formats *f, struct error *error)
 {
 	uint32_t systems, events;
 	char system[64];
-	int code = take_u32(f, &systems, err);
+	int err = take_number(f, &systems, sizeof(systems), error);
 
-	while (!code && systems--) {
-		code = take_string(f, system, sizeof(system), err);
-		if (!code)
-			code = take_u32(f, &events, err);
-		while (!code && events--)
-			code = read_format(f, system, err);
+	while (!err && systems--) {
+		err = take_string(f, system, sizeof(system), error);
+		err = err ?: take_number(f, &events, sizeof(events), error);
+		while (!err && events--)
+			err = read_format(f, system, error);
 	}
-	return code;
+	return err;
 }
 
-static int read_section(struct formats *f, struct error *err)
+static int read_section(struct formats *f, struct error *error)
 {
-	int code = read_prologue(f, err);
+	int err = read_prologue(f, error);
 
-	if (!code)
-		code = read_systems(f, err);
-	return code ? code : perf__skip(f->d, &f->left, f->left, WHAT, err);
+	err = err ?: read_systems(f, error);
+	return err ? err : perf__skip(f->d, &f->left, f->left, WHAT, error);
 }
 
-int perf__read_formats(struct perf_data *d, uint64_t size, struct error *err)
+int perf__read_formats(struct perf_data *d, uint64_t size, struct error *error)
 {
 	struct formats f = { .d = d, .left = size };
-	int code;
+	int err;
 
 	tep_set_loglevel(TEP_LOG_NONE);
 	f.tep = tep_alloc();
 	if (!f.tep)
-		return perf__no_memory(d, err);
-	code = read_section(&f, err);
+		return perf__no_memory(d, error);
+	err = read_section(&f, error);
 	tep_free(f.tep);
 	d->has_formats = true;
-	for (size_t i = 0; i < d->attrs && !code; i++)
-		code = perf__resolve(d, d->attr[i], err);
-	return code;
+	for (size_t i = 0; i < d->attrs && !err; i++)
+		err = perf__resolve(d, d->attr[i], error);
+	return err;
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When events of a perf.data file were lost, as far as it says: PERF_RECORD_LOST stands where the kernel
- * had room again, in front of the next event of its ring.
+ * Losses of a perf.data file, as far as it contains their times: the kernel writes
+ * PERF_RECORD_LOST when it has room again, before the next event of the ring.
  *
- * Before it: perfdata_records.c. After it: align/alignment.c, by perf_data__losses().
+ * Input: perfdata_records.c. Output: align/alignment.c, through perf_data__losses().
  */
 #include <stdlib.h>
 
 #include "align/perfdata_impl.h"
 
-/* When and where the record was written, by what sample_id_all puts behind it; false: it does not say. */
+/* When and on which CPU the record was written, from sample_id_all; false: unknown. */
 static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time, uint32_t *cpu)
 {
 	static const uint64_t before[] = { PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
 					   PERF_SAMPLE_STREAM_ID };
 	const struct perf_attr *attr = d->attrs ? d->attr[0] : NULL;
-	uint64_t id, type, at = 2 * sizeof(uint64_t); /* the event's id, how many */
+	uint64_t id, type, at = 2 * sizeof(uint64_t); /* the ID of the event, the count */
 	bool there = false;
 
 	if (d->attrs > 1)
@@ -29,30 +29,30 @@ static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time
 	return there && type & PERF_SAMPLE_CPU && buf__u32_at(b, at, cpu) && *cpu < PERF_CPUS;
 }
 
-/* Each core has a ring. */
-int perf__keep_latest(struct perf_data *d, const struct perf_sched *ev, struct error *err)
+/* Each CPU has a ring. */
+int perf__keep_latest(struct perf_data *d, const struct perf_sched *ev, struct error *error)
 {
 	if (!d->latest)
 		d->latest = calloc(PERF_CPUS, sizeof(*d->latest));
 	if (!d->latest)
-		return perf__no_memory(d, err);
+		return perf__no_memory(d, error);
 	d->latest[ev->cpu] = ev->time;
 	return 0;
 }
 
-int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct error *err)
+int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct error *error)
 {
 	struct perf_loss loss = { .count = count };
 	uint32_t cpu;
-	int code;
+	int err;
 
 	if (!place(d, b, &loss.to, &cpu))
 		return 0;
-	code = perf__keep(d, err);
-	if (code)
-		return code;
+	err = perf__keep(d, error);
+	if (err)
+		return err;
 	if (array__grow(&d->losses, d->nlosses, &d->losses_cap, sizeof(loss)))
-		return perf__no_memory(d, err);
+		return perf__no_memory(d, error);
 	loss.from =
 		d->latest && d->latest[cpu] && d->latest[cpu] < loss.to ? d->latest[cpu] : loss.to;
 	d->losses[d->nlosses++] = loss;
@@ -60,7 +60,7 @@ int perf__lose(struct perf_data *d, const struct buf *b, uint64_t count, struct 
 	return 0;
 }
 
-/* It was lost before this event, whose stamp may be the older one. */
+/* The loss precedes this event, whose timestamp may be older. */
 void perf__after_loss(struct perf_data *d, uint64_t time)
 {
 	struct perf_loss *last = &d->losses[d->nlosses - 1];
@@ -87,7 +87,7 @@ void perf__sort_losses(struct perf_data *d)
 
 	if (d->nlosses)
 		qsort(d->losses, d->nlosses, sizeof(*d->losses), by_end);
-	while (d->nlosses > PERF_LOSSES_MAX) { /* of two, one that has the time between them */
+	while (d->nlosses > PERF_LOSSES_MAX) { /* merge neighbours, with the time between */
 		for (size_t i = kept = 0; i < d->nlosses; i += 2, kept++) {
 			to = &d->losses[kept];
 			*to = d->losses[i];

@@ -1,100 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The names and threads of a perf.data file: each name is kept once, and of each thread its process and
- * its last name. perfdata_sample.c and perfdata_records.c put them in, the joined trace takes them out.
+ * Names and threads of a perf.data file: each name is stored once, each thread with its process.
+ * perfdata_sample.c and perfdata_records.c add them; they end up in the aligned trace.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "align/perfdata_impl.h"
 
-struct entry {
-	struct entry *same; /* with the same key */
-	uint32_t id;
-	uint32_t len;
-	char text[];
-};
-
-static struct entry *new_entry(struct perf_data *d, const char *s, size_t len)
-{
-	struct perf_names *names = &d->names;
-	size_t cap = names->cap;
-	struct entry *e;
-
-	if (array__grow(&names->name, names->n, &cap, sizeof(*names->name)))
-		return NULL;
-	names->cap = (uint32_t)cap;
-	e = blocks__take(d->blocks, sizeof(*e) + len + 1);
-	if (!e)
-		return NULL;
-	e->id = names->n;
-	e->len = (uint32_t)len;
-	memcpy(e->text, s, len);
-	e->text[len] = 0;
-	names->name[names->n++] = e->text;
-	return e;
-}
-
-int perf__name(struct perf_data *d, const void *s, size_t max, uint32_t *ret, struct error *err)
+/* Interned with its NUL. */
+int perf__name(struct perf_data *d, const void *s, size_t max, uint32_t *ret, struct error *error)
 {
 	size_t len = strnlen(s, max < PERF_NAME_MAX ? max : PERF_NAME_MAX);
-	uint64_t key = hash__bytes(s, len);
-	struct entry *first = map__get(&d->names.by_key, key), *e;
-	int code;
+	uint32_t before = intern__strings(d->names), id = 0;
+	char name[PERF_NAME_MAX + 1] = "";
 
-	for (e = first; e; e = e->same)
-		if (e->len == len && !memcmp(e->text, s, len)) {
-			*ret = e->id;
-			return 0;
-		}
-	code = perf__keep(d, err);
-	if (code)
-		return code;
-	e = new_entry(d, s, len);
-	if (!e)
-		return perf__no_memory(d, err);
-	e->same = first;
-	if (map__put(&d->names.by_key, key, e))
-		return perf__no_memory(d, err);
-	*ret = e->id;
-	return 0;
+	memcpy(name, s, len);
+	if (len) {
+		id = intern__string(d->names, name, len + 1);
+		if (!id)
+			return perf__no_memory(d, error);
+	}
+	*ret = id;
+	return intern__strings(d->names) > before ? perf__keep(d, error) : 0;
 }
 
-int perf__thread(struct perf_data *d, uint32_t tid, struct perf_thread **ret, struct error *err)
+int perf__thread(struct perf_data *d, uint32_t tid, uint32_t pid, struct error *error)
 {
-	struct perf_thread *t = map__get(&d->threads, tid);
-	int code;
+	void *value = (void *)((uintptr_t)pid + 1), *known = map__get(&d->threads, tid);
+	int err = known ? 0 : perf__keep(d, error);
 
-	if (!t) {
-		code = perf__keep(d, err);
-		if (code)
-			return code;
-		t = blocks__take(d->blocks, sizeof(*t));
-		if (!t)
-			return perf__no_memory(d, err);
-		*t = (struct perf_thread){};
-		if (map__put(&d->threads, tid, t))
-			return perf__no_memory(d, err);
-	}
-	*ret = t;
-	return 0;
+	if (!err && value != known && map__put(&d->threads, tid, value))
+		err = perf__no_memory(d, error);
+	return err;
 }
 
 const char *perf_data__comm(const struct perf_data *d, uint32_t comm)
 {
-	return comm < d->names.n ? d->names.name[comm] : "";
+	size_t len;
+	const char *name = intern__string_at(d->names, comm, &len);
+
+	return name ? name : "";
 }
 
 uint32_t perf_data__process(const struct perf_data *d, uint32_t tid)
 {
-	const struct perf_thread *t = map__get(&d->threads, tid);
+	void *value = map__get(&d->threads, tid);
 
-	return t ? t->pid : 0;
-}
-
-const char *perf_data__thread_name(const struct perf_data *d, uint32_t tid)
-{
-	const struct perf_thread *t = map__get(&d->threads, tid);
-
-	return t ? perf_data__comm(d, t->name) : "";
+	return value ? (uint32_t)((uintptr_t)value - 1) : 0;
 }

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sample of a perf.data file, which is one occurrence of an event that was recorded: which one it is,
- * and what it says if it is the scheduler's. Before it: perfdata_records.c; after it: perf_data__sched().
+ * Samples of a perf.data file: each is one occurrence of a recorded event. Determines which event
+ * it is, and reads the fields of scheduler events. Input: perfdata_records.c. Output:
+ * perf_data__sched().
  *
- * A sample's parts stand in the order of their bits in the kernel's manual, perf_event_open(2), each if
- * the event's attribute has its bit; RAW, the event's own fields, comes after three parts whose size
- * differs from sample to sample or not at all (READ, CALLCHAIN).
+ * The parts of a sample are in the order of their bits in perf_event_open(2), each present if its
+ * bit is set in the attribute. RAW, the event's own fields, follows parts of variable size (READ,
+ * CALLCHAIN).
  */
 #include <string.h>
 
 #include "align/perfdata_impl.h"
 
-/* Of prev_state: the thread sleeps, is stopped or dead, in any kernel's way to say it. The bits beyond
- * say that it was preempted (0x100, before 4.14 0x400 to 0x1000), or how it may be woken. */
+/*
+ * In prev_state: the thread sleeps, is stopped or dead, in the encodings of all kernels. Higher
+ * bits mean that it was preempted (0x100, before 4.14 0x400 to 0x1000), or how it may be woken.
+ */
 #define NOT_RUNNABLE 0x2ff
 
 struct part {
 	uint64_t bit;
-	size_t offset; /* of the member of struct perf_attr that says where it is; 0: none */
+	size_t offset; /* of the member of struct perf_attr for its position; 0: none */
 };
 
-/* Each has 8 bytes. */
+/* 8 bytes each. */
 static const struct part parts[] = {
 	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct perf_attr, id) },
 	{ PERF_SAMPLE_IP },
@@ -33,8 +36,8 @@ static const struct part parts[] = {
 	{ PERF_SAMPLE_PERIOD },
 };
 
-/* Who reads a sample knows its event by its id, and so has to know where that is before. */
-int perf__set_layout(const struct perf_data *d, struct perf_attr *attr, struct error *err)
+/* The ID determines the event of a sample, so its position must not depend on the event. */
+int perf__set_layout(const struct perf_data *d, struct perf_attr *attr, struct error *error)
 {
 	uint64_t type = attr->attr.sample_type;
 
@@ -50,13 +53,13 @@ int perf__set_layout(const struct perf_data *d, struct perf_attr *attr, struct e
 		attr->head += sizeof(uint64_t);
 	}
 	if (d->attrs && d->attr[0]->id != attr->id)
-		return error__set(err, -EBADMSG,
-				  "%s: its events have their ids in different places",
+		return error__set(error, -EBADMSG,
+				  "%s: its events store their IDs at different offsets",
 				  input__name(d->in));
 	if (d->attrs && attr->id == PERF_ABSENT)
-		return error__set(err, -EBADMSG,
-				  "%s: its samples do not say which of several events they are of; "
-				  "record one event, or with perf sched record",
+		return error__set(error, -EBADMSG,
+				  "%s: its samples do not contain the IDs of their events; "
+				  "record only one event, or use perf sched record",
 				  input__name(d->in));
 	return 0;
 }
@@ -70,7 +73,7 @@ static struct perf_attr *attr_of(const struct perf_data *d, const struct buf *b)
 	return buf__u64_at(b, d->attr[0]->id, &id) ? map__get(&d->attr_of, id) : NULL;
 }
 
-/* The numbers of counters that stand in front, of one event or of its group. */
+/* Skip the counter values of one event or of its group. */
 static void skip_read(struct buf *b, uint64_t format)
 {
 	unsigned int times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
@@ -95,7 +98,7 @@ static void skip_callchain(struct buf *b)
 		buf__skip(b, n * sizeof(uint64_t));
 }
 
-/* The event's own bytes; empty and bad when they are not there. */
+/* The event's own bytes; empty and bad if absent. */
 static struct buf raw_of(const struct perf_attr *attr, struct buf *b)
 {
 	const void *raw;
@@ -111,7 +114,7 @@ static struct buf raw_of(const struct perf_attr *attr, struct buf *b)
 	return raw ? buf__make(raw, len) : (struct buf){ .bad = true };
 }
 
-/* 0 for a field that the event does not have. */
+/* 0 if the event does not have the field. */
 static uint64_t number(struct buf *raw, const struct sched_field *f)
 {
 	uint64_t v = 0;
@@ -127,7 +130,7 @@ static uint64_t number(struct buf *raw, const struct sched_field *f)
 }
 
 static int text(struct perf_data *d, struct buf *raw, const struct sched_field *f, uint32_t *ret,
-		struct error *err)
+		struct error *error)
 {
 	uint32_t offset = f->offset, len = f->size, loc;
 	const void *p;
@@ -141,13 +144,13 @@ static int text(struct perf_data *d, struct buf *raw, const struct sched_field *
 	}
 	buf__seek(raw, offset);
 	p = buf__take(raw, len);
-	return p ? perf__name(d, p, len, ret, err) : 0;
+	return p ? perf__name(d, p, len, ret, error) : 0;
 }
 
 static int fields(struct perf_data *d, const struct sched_format *f, struct buf *raw,
-		  struct perf_sched *ev, struct error *err)
+		  struct perf_sched *ev, struct error *error)
 {
-	int code;
+	int err;
 
 	ev->kind = (uint8_t)f->kind;
 	ev->event = f->name;
@@ -155,28 +158,21 @@ static int fields(struct perf_data *d, const struct sched_format *f, struct buf 
 	ev->next = (uint32_t)number(raw, &f->next);
 	ev->state = number(raw, &f->state);
 	ev->preempted = f->kind == PERF_SWITCH && !(ev->state & NOT_RUNNABLE);
-	code = text(d, raw, &f->comm, &ev->comm, err);
-	if (!code)
-		code = text(d, raw, &f->next_comm, &ev->next_comm, err);
-	if (!code && raw->bad)
-		return perf__broken(d, "sample of the scheduler", err);
-	return code;
+	err = text(d, raw, &f->comm, &ev->comm, error);
+	err = err ?: text(d, raw, &f->next_comm, &ev->next_comm, error);
+	if (!err && raw->bad)
+		return perf__broken(d, "scheduler sample", error);
+	return err;
 }
 
-static int know_process(struct perf_data *d, const struct perf_sched *ev, struct error *err)
+static int know_process(struct perf_data *d, const struct perf_sched *ev, struct error *error)
 {
-	struct perf_thread *t;
-	int code;
-
 	if (ev->by == UINT32_MAX || ev->pid == UINT32_MAX)
 		return 0;
-	code = perf__thread(d, ev->by, &t, err);
-	if (!code)
-		t->pid = ev->pid;
-	return code;
+	return perf__thread(d, ev->by, ev->pid, error);
 }
 
-/* Thread, time and core stand where the attribute says; perf__resolve() saw to it that they do. */
+/* perf__resolve() has checked that thread, time and CPU are present. */
 static bool head(const struct perf_attr *attr, const struct buf *b, struct perf_sched *ev)
 {
 	uint32_t cpu = 0;
@@ -189,29 +185,27 @@ static bool head(const struct perf_attr *attr, const struct buf *b, struct perf_
 	return true;
 }
 
-int perf__sample(struct perf_data *d, struct buf *b, struct error *err)
+int perf__sample(struct perf_data *d, struct buf *b, struct error *error)
 {
 	const struct perf_attr *attr = attr_of(d, b);
-	struct perf_sched ev = { .order = d->samples++ };
+	struct perf_sched ev = {};
 	struct buf raw;
-	int code;
+	int err;
 
+	d->samples++;
 	if (!attr || !attr->format)
 		return 0;
 	raw = raw_of(attr, b);
 	if (raw.bad || !head(attr, b, &ev))
-		return perf__broken(d, "sample", err);
-	code = fields(d, attr->format, &raw, &ev, err);
-	if (!code)
-		code = know_process(d, &ev, err);
-	if (!code)
-		code = perf__keep(d, err);
-	if (!code)
-		code = perf__keep_latest(d, &ev, err);
-	if (code)
-		return code;
+		return perf__broken(d, "sample", error);
+	err = fields(d, attr->format, &raw, &ev, error);
+	err = err ?: know_process(d, &ev, error);
+	err = err ?: perf__keep(d, error);
+	err = err ?: perf__keep_latest(d, &ev, error);
+	if (err)
+		return err;
 	if (array__grow(&d->sched, d->n, &d->cap, sizeof(*d->sched)))
-		return perf__no_memory(d, err);
+		return perf__no_memory(d, error);
 	if (d->just_lost)
 		perf__after_loss(d, ev.time);
 	d->sched[d->n++] = ev;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The scheduler's events in the order of time, before they are given out. perf writes what one core had
- * in a row, then the next core's, again and again: long runs in order, which overlap with few others.
- * So runs are merged with their neighbours, and only the part of both that overlaps is moved.
+ * Sorts the scheduler events by time. perf writes the events of one CPU in a row, then those of
+ * the next CPU, and so on: long sorted runs that overlap with few others. Each run is merged with
+ * its neighbour, and only the overlapping part is moved.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "align/perfdata_impl.h"
 
-/* The first of `n` that comes after `time`, or not before it. */
+/* The first of `n` that is after `time`, or not before it. */
 static size_t first_after(const struct perf_sched *ev, size_t n, uint64_t time, bool or_equal)
 {
 	size_t low = 0, high = n, mid;
@@ -24,7 +24,7 @@ static size_t first_after(const struct perf_sched *ev, size_t n, uint64_t time, 
 	return low;
 }
 
-/* Two runs that lie side by side; `spare` has room for the first. Of one time, the first's comes first. */
+/* Merge adjacent runs; `spare` has room for the first. Stable. */
 static void merge(struct perf_sched *a, size_t na, size_t nb, struct perf_sched *spare)
 {
 	struct perf_sched *b = a + na, *end, *out, *left = spare, *left_end;
@@ -40,7 +40,7 @@ static void merge(struct perf_sched *a, size_t na, size_t nb, struct perf_sched 
 	memcpy(out, left, (size_t)(left_end - left) * sizeof(*a));
 }
 
-/* Where each run begins; *ret_n of them, and `n` behind the last. NULL: no memory. */
+/* The start of each run; *ret_n of them, followed by `n`. NULL: out of memory. */
 static size_t *find_runs(const struct perf_sched *ev, size_t n, size_t *ret_n)
 {
 	size_t runs = n > 0, *start, at = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The trace's side of an alignment: see side.h.
+ * The trace as one side of an alignment: see side.h.
  *
- * The whole trace is read, by Go's rules, so that nothing is added to a broken one. A switch between two
- * threads of the target is in it twice, as an OFF and an ON of one moment; it counts once.
+ * The whole trace is read by Go's rules, so that nothing is added to an invalid one. A switch
+ * between two threads of the target is in the trace twice, as an OFF and an ON at the same time;
+ * it counts once.
  */
 #include "align/side.h"
 
@@ -11,13 +12,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/header.h"
+#include "format/private_read.h"
 #include "lib/array.h"
-#include "trace/header.h"
-#include "trace/private_read.h"
-#include "trace/timeline.h"
+#include "reader/timeline.h"
 
 #define ONE_MOMENT  2000	 /* ns between the two items of one switch */
-#define STRINGS_MAX (1ull << 62) /* ids beyond it leave no room */
+#define STRINGS_MAX (1ull << 62) /* beyond it there is no room for new IDs */
 
 static int add_thread(struct side *s, uint64_t tid)
 {
@@ -26,7 +27,7 @@ static int add_thread(struct side *s, uint64_t tid)
 	return map__put(&s->threads, tid, s);
 }
 
-/* ---- the kernel's items ---- */
+/* ---- kernel events ---- */
 
 static int add_switch(struct side *s, const struct kernel_item *item)
 {
@@ -67,10 +68,10 @@ static int add_items(struct side *s, struct kernel_reader *r)
 
 /* ---- generations ---- */
 
-static uint64_t largest_string(const struct dictionary *words)
+static uint64_t largest_string(const struct dictionary *dictionary)
 {
-	const struct map *sparse = &words->string_ids.sparse;
-	uint64_t largest = words->string_ids.top;
+	const struct map *sparse = &dictionary->string_ids.sparse;
+	uint64_t largest = dictionary->string_ids.top;
 
 	for (size_t i = 0; i < sparse->cap; i++)
 		if (sparse->slot[i].value && sparse->slot[i].key > largest)
@@ -78,87 +79,87 @@ static uint64_t largest_string(const struct dictionary *words)
 	return largest;
 }
 
-/* What the private data says of the clock, and of what was done before. */
+/* What the private data contain about the clock and earlier alignments. */
 struct said {
 	bool ours, aligned;
 };
 
-static int read_private(const struct dictionary *words, struct said *ret)
+static int read_private(const struct dictionary *dictionary, struct said *ret)
 {
 	struct private_reader r;
 	struct private_record record;
-	int code;
+	int err;
 
-	private_reader__init(&r, words);
-	while ((code = private_reader__next(&r, &record)) > 0) {
+	private_reader__init(&r, dictionary);
+	while ((err = private_reader__next(&r, &record)) > 0) {
 		ret->ours |= record.kind == PRIVATE_TICKS;
 		ret->aligned |= record.kind == PRIVATE_ALIGNMENT;
 	}
 	private_reader__deinit(&r);
-	return code;
+	return err;
 }
 
-/* CLOCK_MONOTONIC at `time` of the trace, as the readers of what is written have it. */
+/* CLOCK_MONOTONIC at `time` of the trace, as readers of the output compute it. */
 static uint64_t mono(const struct trace_clock *clock, int64_t time)
 {
-	return (uint64_t)time + (uint64_t)timeline__ahead(clock);
+	return (uint64_t)time + (uint64_t)timeline__mono_offset(clock);
 }
 
-static int add_generation(struct side *s, const struct trace_event *ev, struct error *err)
+static int add_generation(struct side *s, const struct trace_event *ev, struct error *error)
 {
 	struct side_generation gen = { .number = ev->sync->generation,
 				       .from = mono(&ev->sync->clock, ev->time),
-				       .unused = largest_string(ev->words) + 1 };
+				       .unused = largest_string(ev->dictionary) + 1 };
 	struct kernel_reader *kernel;
 	struct said said = {};
-	int code = read_private(ev->words, &said);
+	int err = read_private(ev->dictionary, &said);
 
-	if (!code && said.aligned)
-		return error__set(err, -EALREADY,
-				  "it is aligned already; align the trace that it was made of");
-	/* gotrace convert writes a snapshot of 1970 if it does not know any better */
-	if (!code && !said.ours && !(ev->sync->clock.known && ev->sync->clock.sec))
+	if (!err && said.aligned)
+		return error__set(error, -EALREADY,
+				  "the trace is already aligned; align the original trace instead");
+	/* if it knows nothing better, gotrace convert writes a snapshot of 1970 */
+	if (!err && !said.ours && !(ev->sync->clock.known && ev->sync->clock.sec))
 		return error__set(
-			err, -EPROTONOSUPPORT,
-			"it does not say what its times are on CLOCK_MONOTONIC, as traces "
-			"of gotrace-bpf and of Go 1.25 and later do");
+			error, -EPROTONOSUPPORT,
+			"the trace does not relate its timestamps to CLOCK_MONOTONIC; those of "
+			"gotrace-bpf and of Go 1.25 and later do");
 	if (gen.unused > STRINGS_MAX)
-		return error__set(err, -ERANGE,
-				  "generation %" PRIu64 " has no ids left for strings", gen.number);
-	if (!code && array__grow(&s->generation, s->ngenerations, &s->generations_cap, sizeof(gen)))
-		code = -ENOMEM;
-	if (code)
-		return code;
+		return error__set(error, -ERANGE, "generation %" PRIu64 " has no unused string IDs",
+				  gen.number);
+	if (!err && array__grow(&s->generation, s->ngenerations, &s->generations_cap, sizeof(gen)))
+		err = -ENOMEM;
+	if (err)
+		return err;
 	s->generation[s->ngenerations++] = gen;
-	code = kernel_reader__open(&kernel, ev->words);
-	if (code <= 0)
-		return code;
+	err = kernel_reader__open(&kernel, ev->dictionary);
+	if (err <= 0)
+		return err;
 	s->has_kernel = true;
-	code = add_items(s, kernel);
+	err = add_items(s, kernel);
 	kernel_reader__close(kernel);
-	return code;
+	return err;
 }
 
-static int read_events(struct side *s, struct reader *r, struct error *err)
+static int read_events(struct side *s, struct reader *r, struct error *error)
 {
 	struct trace_clock clock = {};
 	uint64_t m = TRACE_NO_M;
 	struct trace_event ev = {};
-	int code;
+	int err;
 
-	while ((code = reader__next(r, &ev, err)) > 0) {
+	while ((err = reader__next(r, &ev, error)) > 0) {
 		if (ev.m != m && ev.m != TRACE_NO_M) {
 			m = ev.m;
-			code = add_thread(s, m);
-		} else if (ev.type == EV_SYNC && ev.words) {
+			err = add_thread(s, m);
+		} else if (ev.type == EV_SYNC && ev.dictionary) {
 			clock = ev.sync->clock;
-			code = add_generation(s, &ev, err);
+			err = add_generation(s, &ev, error);
 		}
-		if (code < 0)
-			return code;
+		if (err < 0)
+			return err;
 	}
 	s->to = mono(&clock, ev.time);
-	return code;
+	return err;
 }
 
 static int by_time(const void *a, const void *b)
@@ -168,28 +169,25 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-int side__read(struct side *ret, struct reader *r, struct error *err)
+int side__read(struct side *ret, struct reader *r, struct error *error)
 {
 	struct side s = { .version = reader__version(r) };
-	int code;
+	int err;
 
 	if (header__is_v1(s.version))
-		return error__set(err, -EPROTONOSUPPORT,
-				  "a trace of Go 1.21 or older: make one of today's format of it "
-				  "first, by gotrace convert");
-	code = join_waits__init(&s.waits);
+		return error__set(error, -EPROTONOSUPPORT,
+				  "traces of Go 1.21 and older cannot be aligned; convert the "
+				  "trace first, with gotrace convert");
 	s.latest = calloc(PERF_CPUS, sizeof(*s.latest));
-	if (!s.latest)
-		code = -ENOMEM;
-	code = code ?: read_events(&s, r, err);
-	if (!code && !s.ngenerations)
-		code = error__set(err, -ENODATA, "it has no events");
-	code = code ?: join_waits__end(&s.waits, s.to);
+	err = s.latest ? read_events(&s, r, error) : -ENOMEM;
+	if (!err && !s.ngenerations)
+		err = error__set(error, -ENODATA, "the trace has no events");
+	err = err ?: join_waits__end(&s.waits, s.to);
 	free(s.latest);
 	s.latest = NULL;
-	if (code) {
+	if (err) {
 		side__deinit(&s);
-		return code == -ENOMEM ? error__set(err, code, "no memory") : code;
+		return err == -ENOMEM ? error__set(error, err, "out of memory") : err;
 	}
 	if (s.nswitches)
 		qsort(s.switches, s.nswitches, sizeof(*s.switches), by_time);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What `gotrace align` has to know of the trace before it can add to it.
+ * What `gotrace align` needs to know about the trace before it can add to it.
  *
- * Before it: trace/reader.c, and trace/kernel.h for what a generation has of the kernel's side. After it:
- * align/fit.c (the switches), align/join.c (the threads, and when they waited), align/write.c (the
- * generations). Memory: 24 bytes a switch and a wait, 24 a generation.
+ * Input: reader/reader.c, and format/kernel.h for kernel events. Output: align/fit.c (switches),
+ * align/join.c (threads and their waits), align/write.c (generations). Memory: 24 bytes per switch
+ * and wait, 24 per generation.
  */
 #ifndef ALIGN_SIDE_H
 #define ALIGN_SIDE_H
 
 #include "align/join.h"
-#include "trace/reader.h"
+#include "reader/reader.h"
 
 struct side_generation {
 	uint64_t number;
@@ -28,14 +28,14 @@ struct side {
 	struct map threads; /* the target's, by tid */
 	struct join_waits waits;
 	bool has_kernel;
-	size_t *latest; /* while it is read: by core, its last switch + 1 */
+	size_t *latest; /* while it is read: by CPU, its last switch + 1 */
 };
 
 /*
  * Reads all of the trace, which stays the caller's. 0, or a negative errno with the reason: -EBADMSG
  * (broken), -EPROTONOSUPPORT (v1, or its times are of no known clock), -EALREADY (aligned), -ENOMEM.
  */
-int side__read(struct side *ret, struct reader *r, struct error *err);
+int side__read(struct side *ret, struct reader *r, struct error *error);
 void side__deinit(struct side *s);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Adds to the generations of a trace, and copies all else: see write.h.
+ * Adds private data to the generations of a trace and copies everything else: see write.h.
  *
- * Before it in an event's way: align/join.c (items), trace/kernel_write.c (their bytes); after it:
- * trace/file.c. What is added stands behind a generation's first batch, in batches of strings: the first
- * one is there in all versions of the format, and its time is no earlier than the generation's. The ids
- * follow the largest one that the generation has.
+ * Input: align/join.c (items); format/kernel_write.c encodes them. Output: writer/output_file.c.
+ * The data are inserted after the first batch of a generation, as batches of strings: that batch
+ * exists in all versions of the format, and its time is not before the start of the generation.
+ * The new IDs follow the largest one of the generation.
  */
 #include "align/write.h"
 
@@ -13,23 +13,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "trace/decode_impl.h"
-#include "trace/encode.h"
-#include "trace/header.h"
-#include "trace/outbuf.h"
-#include "trace/private.h"
+#include "format/encode.h"
+#include "format/header.h"
+#include "format/private.h"
+#include "lib/outbuf.h"
+#include "reader/decode_impl.h"
+#include "writer/output.h"
 
 struct output {
 	const struct align_job *job;
+	const struct side *side;
+	const struct join_perf *perf;
 	struct decoder *decoder;
 	struct outbuf out, strings; /* strings: a batch in the making */
 	struct kernel_writer *kernel;
-	struct kernel_threads
-		threads;	/* of a trace without a kernel's side: as perf has them so far */
-	struct outbuf losses;	/* of the generation, as private data */
-	size_t next, next_loss; /* of perf's events, of its losses */
-	bool ended;		/* that perf has come to its end is said */
-	uint64_t gen, time, id; /* of the batches and strings that are added now */
+	struct kernel_threads threads; /* without kernel events in the trace: states from perf */
+	struct outbuf losses;	       /* of the generation, as private data */
+	size_t next, next_loss;	       /* indices of perf's events and losses */
+	bool ended;		       /* the end of perf's data has been written */
+	uint64_t gen, time, id;	       /* of the batches and strings that are added */
 	struct align_added added;
 	struct error *err;
 };
@@ -77,22 +79,17 @@ static int put_record(void *to, enum private_kind kind, const void *data, size_t
 	return private__parts(kind, data, len, put_string, to);
 }
 
-static int put_text(struct outbuf *to, const char *text, struct error *err)
+static int put_text(struct outbuf *to, const char *text, struct error *error)
 {
-	uint8_t len[LEB_MAX];
-	size_t n = (size_t)(leb__put(len, strlen(text)) - len);
-	int code = outbuf__put(to, len, n, err);
-
-	return code ?: outbuf__put(to, text, strlen(text), err);
+	return leb__append_bytes(to, text, strlen(text), error);
 }
 
 static int put_pairs(struct output *o)
 {
 	const struct align_job *job = o->job;
-	struct outbuf data;
+	struct outbuf data = {};
 	int err = 0;
 
-	outbuf__init(&data, NULL, NULL);
 	for (size_t i = 0; !err && i < job->npairs; i++) {
 		err = put_text(&data, job->pairs[i].name, o->err);
 		err = err ?: put_text(&data, job->pairs[i].value, o->err);
@@ -114,7 +111,7 @@ static int add_item(struct output *o, const struct kernel_item *item, bool write
 	o->added.wakings += item->kind == KERNEL_WAKING;
 	o->added.threads += item->kind == KERNEL_CREATED || item->kind == KERNEL_ENDED ||
 			    item->kind == KERNEL_NAMED;
-	o->added.cores += item->kind == KERNEL_CORE;
+	o->added.cpus += item->kind == KERNEL_CPU;
 	return kernel_writer__add(o->kernel, item);
 }
 
@@ -123,12 +120,12 @@ static bool has_name(const struct kernel_thread *thread, const char *name)
 	return thread->name_len == strlen(name) && !memcmp(thread->name, name, thread->name_len);
 }
 
-/* perf tells a thread's name with each event. */
+/* Each event of perf contains the names of its threads. */
 static int add_name(struct output *o, const struct kernel_item *item, const struct perf_sched *ev,
 		    bool write)
 {
 	const uint32_t comm = item->kind == KERNEL_ON ? ev->next_comm : ev->comm;
-	const char *name = perf_data__comm(o->job->perf->data, comm);
+	const char *name = perf_data__comm(o->perf->data, comm);
 	const struct kernel_thread *thread = kernel_threads__find(&o->threads, item->tid);
 
 	if (!name || !name[0] || item->kind == KERNEL_CREATED || item->kind == KERNEL_ENDED ||
@@ -143,16 +140,15 @@ static int add_name(struct output *o, const struct kernel_item *item, const stru
 			write);
 }
 
-/* Of the target's threads. `write`: false: what was before the trace is in the threads alone. */
+/* For the target's threads. Without `write`, before the trace, only their states are updated. */
 static int add_of_threads(struct output *o, size_t i, bool write)
 {
-	const struct align_job *job = o->job;
 	struct kernel_item item[2];
-	unsigned int n = join__items(job->perf, job->target, i, item);
+	unsigned int n = join__items(o->perf, &o->job->alignment->target, i, item);
 	int err = 0;
 
 	for (unsigned int k = 0; !err && k < n; k++) {
-		err = add_name(o, &item[k], &job->perf->sched[i], write);
+		err = add_name(o, &item[k], &o->perf->sched[i], write);
 		err = err ?: add_item(o, &item[k], write);
 	}
 	return err;
@@ -160,23 +156,13 @@ static int add_of_threads(struct output *o, size_t i, bool write)
 
 static uint64_t time_of(const struct output *o, size_t i)
 {
-	return fit__time(&o->job->perf->clock, o->job->perf->sched[i].time);
+	return fit__time(&o->perf->clock, o->perf->sched[i].time);
 }
 
-static int put_loss(struct output *o, const struct private_loss *loss)
-{
-	const uint64_t number[] = { loss->kind, loss->count, loss->from, loss->to - loss->from };
-	uint8_t data[4 * LEB_MAX], *p = data;
-
-	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
-		p = leb__put(p, number[i]);
-	return outbuf__put(&o->losses, data, (size_t)(p - data), o->err);
-}
-
-/* What threads did before it is not known any more; nor will readers say it. */
+/* The earlier states of threads are unknown from now on, for readers too. */
 static int add_losses(struct output *o, uint64_t until, bool write)
 {
-	const struct join_perf *perf = o->job->perf;
+	const struct join_perf *perf = o->perf;
 	struct private_loss loss = { .kind = GT_CPU_ON };
 	size_t at = o->next_loss;
 	int err = 0;
@@ -187,54 +173,54 @@ static int add_losses(struct output *o, uint64_t until, bool write)
 		loss.count = perf->losses[at].count;
 		loss.from = fit__time(&perf->clock, perf->losses[at].from);
 		loss.to = fit__time(&perf->clock, perf->losses[at].to);
-		err = write ? put_loss(o, &loss) : 0;
+		err = write ? private__append_loss(&o->losses, &loss, o->err) : 0;
 	}
 	kernel_threads__lose_before(&o->threads, loss.to);
 	return err;
 }
 
-/* Behind its last event perf knows nothing of threads: the trace may go on. */
+/* After perf's last event the states of threads are unknown: the trace may continue. */
 static int add_end(struct output *o)
 {
-	const uint64_t last = join_perf__end(o->job->perf);
+	const uint64_t last = join_perf__end(o->perf);
 
-	if (o->ended || o->job->side->has_kernel || o->next < o->job->perf->n)
+	if (o->ended || o->side->has_kernel || o->next < o->perf->n)
 		return 0;
 	o->ended = true;
 	kernel_threads__lose(&o->threads);
-	return put_loss(o,
-			&(struct private_loss){ .kind = GT_CPU_ON, .from = last, .to = last + 1 });
+	return private__append_loss(
+		&o->losses,
+		&(struct private_loss){ .kind = GT_CPU_ON, .from = last, .to = last + 1 }, o->err);
 }
 
 static int follow_before(struct output *o, uint64_t from)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < o->job->perf->n && time_of(o, i) < from; i++) {
+	for (size_t i = 0; !err && i < o->perf->n && time_of(o, i) < from; i++) {
 		err = add_losses(o, time_of(o, i), false);
 		err = err ?: add_of_threads(o, i, false);
 	}
 	return err;
 }
 
-/* Of perf's events those before `to`; before `from`, which is so in the first generation, cores only. */
+/* perf's events before `to`; of those before `from`, in the first generation, only CPUs. */
 static int add_events(struct output *o, uint64_t from, uint64_t to)
 {
-	const struct align_job *job = o->job;
 	struct kernel_item core;
 	uint64_t time;
 	int err = 0;
 
-	for (; !err && o->next < job->perf->n; o->next++) {
+	for (; !err && o->next < o->perf->n; o->next++) {
 		time = time_of(o, o->next);
 		if (time >= to)
 			break;
-		if (!job->side->has_kernel && time >= from) {
+		if (!o->side->has_kernel && time >= from) {
 			err = add_losses(o, time, true);
 			err = err ?: add_of_threads(o, o->next, true);
 		}
-		if (!err && job->wanted[o->next]) {
-			core = join__core(job->perf, o->next);
+		if (!err && o->job->alignment->wanted[o->next]) {
+			core = join__cpu_item(o->perf, o->next);
 			err = add_item(o, &core, true);
 		}
 	}
@@ -243,7 +229,7 @@ static int add_events(struct output *o, uint64_t from, uint64_t to)
 
 static int add_to_generation(struct output *o, size_t at)
 {
-	const struct side *side = o->job->side;
+	const struct side *side = o->side;
 	const struct side_generation *gen = &side->generation[at];
 	const bool own = side->has_kernel, last = at + 1 == side->ngenerations;
 	int err = 0;
@@ -275,7 +261,7 @@ static int copy(struct output *o, struct input *in, size_t len)
 	return err ?: outbuf__put(&o->out, data, len, o->err);
 }
 
-/* What stands behind the last generation means nothing to anyone, and stays. */
+/* Data after the last generation mean nothing to readers, and are kept. */
 static int copy_rest(struct output *o, struct input *in)
 {
 	const unsigned char *data;
@@ -297,21 +283,21 @@ static bool ends_generation(const struct output *o, const struct batch *b)
 
 	buf__u8_at(&b->data, 0, &first);
 	return b->end_of_generation ||
-	       (o->job->side->version >= 26 && !b->experiment && first == EV_END_OF_GENERATION);
+	       (o->side->version >= 26 && !b->experiment && first == EV_END_OF_GENERATION);
 }
 
 static int copy_batches(struct output *o, struct input *in)
 {
-	const struct side *side = o->job->side;
+	const struct side *side = o->side;
 	size_t n = 0; /* generations begun */
 	bool open = false, ends;
 	struct batch b;
-	int code;
+	int err;
 
-	while ((code = batch__peek(o->decoder, &b, o->err)) > 0) {
-		code = copy(o, in, b.head + (size_t)(b.data.end - b.data.start));
-		if (code)
-			return code;
+	while ((err = batch__peek(o->decoder, &b, o->err)) > 0) {
+		err = copy(o, in, b.head + (size_t)(b.data.end - b.data.start));
+		if (err)
+			return err;
 		ends = ends_generation(o, &b);
 		batch__consume(o->decoder, &b);
 		if (ends || (open && b.gen == o->gen)) {
@@ -322,50 +308,49 @@ static int copy_batches(struct output *o, struct input *in)
 		o->gen = b.gen;
 		o->time = b.time;
 		if (n < side->ngenerations && side->generation[n].number == b.gen)
-			code = add_to_generation(o, n++);
-		if (code)
-			return code;
+			err = add_to_generation(o, n++);
+		if (err)
+			return err;
 	}
-	if (!code && n < side->ngenerations)
-		return error__set(o->err, -EBADMSG, "it has changed while it was read");
-	return code;
+	if (!err && n < side->ngenerations)
+		return error__set(o->err, -EBADMSG, "the trace changed while it was read");
+	return err;
 }
 
 static int write_all(struct output *o, struct input *in)
 {
 	unsigned int version;
-	int code = header__read(in, &version, o->err);
+	int err = header__read(in, &version, o->err);
 
-	code = code ?: copy(o, in, TRACE_HEADER_LEN);
-	if (code)
-		return code;
+	err = err ?: copy(o, in, TRACE_HEADER_LEN);
+	if (err)
+		return err;
 	input__consume(in, TRACE_HEADER_LEN);
-	code = copy_batches(o, in);
-	code = code ?: copy_rest(o, in);
-	return code ?: outbuf__flush(&o->out, o->err);
+	err = copy_batches(o, in);
+	err = err ?: copy_rest(o, in);
+	return err ?: outbuf__flush(&o->out, o->err);
 }
 
 int align__write(const struct align_job *job, struct trace_file *file, const char *name,
-		 struct align_added *ret, struct error *err)
+		 struct align_added *ret, struct error *error)
 {
-	struct output o = { .job = job, .err = err };
-	int code = kernel_threads__init(&o.threads);
+	struct output o = { .job = job,
+			    .side = &job->alignment->side,
+			    .perf = &job->alignment->join,
+			    .err = error };
+	int err;
 
-	outbuf__init(&o.out, file, name);
-	outbuf__init(&o.strings, NULL, NULL);
-	outbuf__init(&o.losses, NULL, NULL);
+	output__buffer(&o.out, file, name);
 	o.kernel = kernel_writer__create();
-	o.decoder = decoder__create(job->trace, job->side->version);
-	if (!o.kernel || !o.decoder)
-		code = -ENOMEM;
-	code = code ?: write_all(&o, job->trace);
+	o.decoder = decoder__create(job->trace, o.side->version);
+	err = o.kernel && o.decoder ? write_all(&o, job->trace) : -ENOMEM;
 	decoder__destroy(o.decoder);
 	kernel_writer__destroy(o.kernel);
 	kernel_threads__deinit(&o.threads);
 	outbuf__deinit(&o.out);
 	outbuf__deinit(&o.strings);
 	outbuf__deinit(&o.losses);
-	if (!code)
+	if (!err)
 		*ret = o.added;
-	return code == -ENOMEM ? error__set(err, code, "no memory") : code;
+	return err == -ENOMEM ? error__set(error, err, "out of memory") : err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Software events of the CPUs: see cpu_events.h.
+ * Software events on each CPU: see cpu_events.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "capture/cpu_events.h"
 
-/* -ENODEV: that CPU is off. */
+/* -ENODEV: the CPU is offline. */
 static int open_event(int cpu, uint64_t config, uint64_t period)
 {
 	struct perf_event_attr attr = {
@@ -41,7 +41,7 @@ int cpu_events__possible(uint64_t config)
 int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, uint64_t config,
 		       uint64_t period)
 {
-	int cpus = libbpf_num_possible_cpus(), cpu, fd, code;
+	int cpus = libbpf_num_possible_cpus(), cpu, fd, err;
 
 	e->link = cpus > 0 ? calloc((size_t)cpus, sizeof(*e->link)) : NULL;
 	if (!e->link)
@@ -55,9 +55,9 @@ int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, 
 			return fd;
 		e->link[cpu] = bpf_program__attach_perf_event(program, fd);
 		if (!e->link[cpu]) {
-			code = -errno;
+			err = -errno;
 			close(fd);
-			return code;
+			return err;
 		}
 	}
 	return 0;

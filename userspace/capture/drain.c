@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings to memory: see drain.h.
+ * Consumes the ring buffers: see drain.h.
  *
- * The watermark: a record's time is stamped after its slot was reserved. So each record with a time
- * up to T0 lies before the producer position that is read after T0, and once the consumer has
+ * The watermark: the time of a record is taken after its slot was reserved. So each record with a
+ * time up to T0 lies before the producer position that is read after T0, and once the consumer has
  * passed that position in every ring, all of them have been seen. A slot that is reserved but not
- * yet submitted (its thread was preempted in the probe) stops the consumer, and the watermark
- * stays.
+ * yet submitted, because its thread was preempted in the probe, stops the consumer and so holds the
+ * watermark back.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include <bpf/libbpf.h>
 
-#include "capture/clock.h"
 #include "capture/drain.h"
-#include "capture/session.h"
+#include "capture/probes.h"
+#include "lib/clock.h"
 
 struct drain_ring {
 	struct drain *drain;
@@ -34,7 +34,10 @@ struct drain {
 	struct drain_ring ring[GT_RINGS_MAX];
 };
 
-/* A stack's slot was sized before its depth was known, a text's is of one of two sizes. */
+/*
+ * Bytes that the record uses of its slot: that of a stack was reserved before its depth was known,
+ * that of a text has one of two sizes.
+ */
 static size_t record_size(const struct gt_record *rec, size_t size)
 {
 	int payload = gt_payload_size(rec->kind), tail;
@@ -46,55 +49,54 @@ static size_t record_size(const struct gt_record *rec, size_t size)
 	return tail < 0 || (size_t)tail > size - used ? size : used + (size_t)tail;
 }
 
-static int on_record(void *ctx, void *data, size_t size)
+/* Callback of libbpf. */
+static int handle_sample(void *ctx, void *data, size_t size)
 {
 	struct drain_ring *r = ctx;
-
-	int code = 0;
+	int err = 0;
 
 	if (size >= sizeof(struct gt_record))
-		code = r->drain->fn(r->drain->ctx, r->index, data, record_size(data, size));
+		err = r->drain->fn(r->drain->ctx, r->index, data, record_size(data, size));
 	r->drain->got++;
-	/* What came after the mark is for the next run: a fast producer would keep us here for ever. */
-	if (!code && (long)(ring__consumer_pos(r->ring) - r->produced) >= 0)
-		code = -EAGAIN;
-	return code;
+	/* Stop at the position of T0: a fast producer would keep this loop running for ever. */
+	if (!err && (long)(ring__consumer_pos(r->ring) - r->produced) >= 0)
+		err = -EAGAIN;
+	return err;
 }
 
 static int add_ring(struct drain *d, unsigned int index, int fd)
 {
 	struct drain_ring *r = &d->ring[index];
+	int err = 0;
 
 	r->drain = d;
 	r->index = index;
-	if (!d->buffers) {
-		d->buffers = ring_buffer__new(fd, on_record, r, NULL);
-		if (!d->buffers)
-			return -errno;
-	} else {
-		int ret = ring_buffer__add(d->buffers, fd, on_record, r);
-
-		if (ret)
-			return ret;
-	}
+	if (d->buffers)
+		err = ring_buffer__add(d->buffers, fd, handle_sample, r);
+	else
+		d->buffers = ring_buffer__new(fd, handle_sample, r, NULL);
+	if (!d->buffers)
+		err = -errno;
+	if (err)
+		return err;
 	r->ring = ring_buffer__ring(d->buffers, index);
 	return r->ring ? 0 : -EINVAL;
 }
 
-int drain__create(struct drain **ret, const struct session *session, drain_fn fn, void *ctx)
+int drain__create(struct drain **ret, const struct probes *probes, drain_fn fn, void *ctx)
 {
 	struct drain *d = calloc(1, sizeof(*d));
-	int code = 0;
+	int err = 0;
 
 	if (!d)
 		return -ENOMEM;
 	d->fn = fn;
 	d->ctx = ctx;
-	for (; d->n < session__rings(session) && !code; d->n++)
-		code = add_ring(d, d->n, session__ring_fd(session, d->n));
-	if (code) {
+	for (; d->n < probes__rings(probes) && !err; d->n++)
+		err = add_ring(d, d->n, probes__ring_fd(probes, d->n));
+	if (err) {
 		drain__destroy(d);
-		return code;
+		return err;
 	}
 	*ret = d;
 	return 0;
@@ -128,14 +130,13 @@ static uint64_t mark(struct drain *d)
 int drain__run(struct drain *d, uint64_t *ret_watermark)
 {
 	uint64_t t0 = mark(d);
-	unsigned int i;
-	int code;
+	int err;
 
 	d->got = 0;
-	for (i = 0; i < d->n; i++) {
-		code = ring__consume(d->ring[i].ring);
-		if (code < 0 && code != -EAGAIN)
-			return code;
+	for (unsigned int i = 0; i < d->n; i++) {
+		err = ring__consume(d->ring[i].ring);
+		if (err < 0 && err != -EAGAIN)
+			return err;
 		if ((long)(ring__consumer_pos(d->ring[i].ring) - d->ring[i].produced) < 0)
 			t0 = 0;
 	}

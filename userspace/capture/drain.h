@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rings to memory, without a copy: each record once, in its ring's order, and how far time is
- * whole.
+ * Consumes the BPF ring buffers: passes each record to a callback, in the order of its ring and
+ * without a copy, and computes the watermark.
  *
- * Before it in an event's way: bpf/emit.bpf.h. After it: the recorder's callback (raw file,
- * sequencer).
+ * Upstream: bpf/emit.bpf.h. Downstream: handle_record() in recorder.c (raw file, sequencer).
  */
 #ifndef CAPTURE_DRAIN_H
 #define CAPTURE_DRAIN_H
@@ -15,21 +14,22 @@
 #include "gotrace/record.h"
 
 struct drain;
-struct session;
+struct probes;
 
-/* `rec` is in the ring: valid only during the call. A negative errno ends the run. */
+/* `rec` points into the ring and is valid only during the call. A negative errno ends the run. */
 typedef int (*drain_fn)(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size);
 
-int drain__create(struct drain **ret, const struct session *session, drain_fn fn, void *ctx);
+int drain__create(struct drain **ret, const struct probes *probes, drain_fn fn, void *ctx);
 void drain__destroy(struct drain *d);
 
 /*
- * Hands over what the rings hold. Returns the number of records or the callback's negative errno.
- * All records up to *ret_watermark (CLOCK_MONOTONIC, ns; never goes back) have been handed over.
+ * Passes on what the rings contain now. Returns the number of records or the callback's negative
+ * errno. All records up to *ret_watermark (CLOCK_MONOTONIC, ns; never decreases) have been passed
+ * on.
  */
 int drain__run(struct drain *d, uint64_t *ret_watermark);
 
-/* The fullest ring before the last run, in percent. */
+/* Fill level of the fullest ring before the last run, in percent. */
 unsigned int drain__fill(const struct drain *d);
 
 #endif

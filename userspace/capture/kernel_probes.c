@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's side: see kernel_probes.h. Its programs are in bpf/sched.bpf.c and bpf/syscall.bpf.c;
- * unlike the probes they need the kernel's own types (BTF), which libbpf takes tens of milliseconds
+ * Kernel events: see kernel_probes.h. The programs are in bpf/sched.bpf.c and bpf/syscall.bpf.c.
+ * Unlike the probes they require the kernel's types (BTF), which libbpf takes tens of milliseconds
  * to read.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "lib/log.h"
-#include "target/site.h"
+#include "target/probe/site.h"
 
 #include "kernel.skel.h"
 
@@ -26,11 +26,11 @@
 
 struct kernel_probes {
 	struct kernel_bpf *skel;
-	struct cpu_events faults[FAULT_EVENTS]; /* begun; minor ones and major ones that ended */
+	struct cpu_events faults[FAULT_EVENTS]; /* start; end of minor, and of major faults */
 	unsigned int sets;			/* bits, by enum site_set */
 };
 
-/* What the kernel's BTF names if the kernel has it. */
+/* Required features of the kernel, and the name in its BTF that shows each. */
 static const struct need {
 	int kind;
 	const char *name, *what, *config;
@@ -50,60 +50,63 @@ static const struct need {
 	  "CONFIG_FTRACE_SYSCALLS" },
 };
 
-static int find_needs(struct error *err)
+static int find_needs(struct error *error)
 {
 	struct btf *btf = access(KERNEL_BTF, R_OK) ? NULL : btf__load_vmlinux_btf();
 	const struct need *need;
-	int code = 0;
+	int err = 0;
 
 	if (!btf)
-		return error__set(err, -ENOENT,
-				  "no " KERNEL_BTF "; the kernel needs CONFIG_DEBUG_INFO_BTF");
-	for (need = needs; need < needs + sizeof(needs) / sizeof(*needs) && !code; need++)
+		return error__set(error, -ENOENT,
+				  KERNEL_BTF
+				  " is missing: the kernel requires CONFIG_DEBUG_INFO_BTF");
+	for (need = needs; need < needs + sizeof(needs) / sizeof(*needs) && !err; need++)
 		if (btf__find_by_name_kind(btf, need->name, (__u32)need->kind) < 0)
-			code = error__set(err, -ENOENT, "this kernel has no %s; it needs %s",
-					  need->what, need->config);
+			err = error__set(error, -ENOENT, "this kernel has no %s: it requires %s",
+					 need->what, need->config);
 	btf__free(btf);
-	return code;
+	return err;
 }
 
-int kernel_probes__possible(unsigned int sets, struct error *err)
+int kernel_probes__possible(unsigned int sets, struct error *error)
 {
-	int code = sets & SITE_SET(KERNEL) ? find_needs(err) : 0;
+	int err = sets & SITE_SET(KERNEL) ? find_needs(error) : 0;
 
-	if (!code && sets & SITE_SET(FAULT))
-		code = cpu_events__possible(PERF_COUNT_SW_PAGE_FAULTS);
-	switch (-code) {
+	if (!err && sets & SITE_SET(FAULT))
+		err = cpu_events__possible(PERF_COUNT_SW_PAGE_FAULTS);
+	switch (-err) {
 	case EPERM:
 	case EACCES:
-		return error__set(err, code,
+		return error__set(error, err,
 				  "page faults: not permitted; run as root, or with CAP_BPF and "
-				  "CAP_PERFMON, and where no seccomp filter forbids "
+				  "CAP_PERFMON, and without a seccomp filter that forbids "
 				  "perf_event_open");
 	case 0:
 		return 0;
 	default:
-		return error__set(err, code,
-				  "page faults: no perf events of them "
-				  "(CONFIG_PERF_EVENTS); record without set fault");
+		return error__set(error, err,
+				  "page faults: this kernel has no perf event for them "
+				  "(CONFIG_PERF_EVENTS); record without event set fault");
 	}
 }
 
-static int explain(int code, unsigned int sets, struct error *err)
+static int explain(int err, unsigned int sets, struct error *error)
 {
-	if (code == -EPERM)
-		error__set(err, code,
-			   "the kernel's side: not permitted; run as root, or with CAP_BPF and "
+	if (err == -EPERM)
+		error__set(error, err,
+			   "kernel events: not permitted; run as root, or with CAP_BPF and "
 			   "CAP_PERFMON");
-	if (code == -EMFILE)
-		error__set(err, code, "the kernel's side: too few file descriptors (ulimit -n)");
-	kernel_probes__possible(sets, err);
-	return error__set(err, code, "the kernel's side: %s%s",
-			  code == -EACCES ? "its verifier refuses our programs" : strerror(-code),
+	if (err == -EMFILE)
+		error__set(error, err,
+			   "kernel events: too many open files; raise the limit (ulimit -n)");
+	kernel_probes__possible(sets, error);
+	return error__set(error, err, "kernel events: %s%s",
+			  err == -EACCES ? "the kernel's verifier rejects the BPF programs" :
+					   strerror(-err),
 			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 }
 
-/* Of a per-CPU variable, from where a CPU has all of them. */
+/* The offset of a per-CPU variable in the per-CPU area. */
 static bool find_per_cpu(const struct btf *btf, const char *name, long *ret)
 {
 	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
@@ -121,7 +124,7 @@ static bool find_per_cpu(const struct btf *btf, const char *name, long *ret)
 	return false;
 }
 
-/* For in_interrupt() in bpf/sched.bpf.c, which says what it is. 0: not known. */
+/* For in_interrupt() in bpf/sched.bpf.c. 0: unknown. */
 static long find_preempt_count(const struct btf *btf)
 {
 	long rq, count;
@@ -133,7 +136,7 @@ static long find_preempt_count(const struct btf *btf)
 	return count - rq;
 }
 
-/* Everything that the programs can't find in the kernel's BTF by themselves. */
+/* Sets what the programs cannot relocate by BTF themselves. */
 static int prepare(struct kernel_bpf *skel, unsigned int sets)
 {
 	struct btf *btf = sets & SITE_SET(KERNEL) ? btf__load_vmlinux_btf() : NULL;
@@ -161,80 +164,80 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 }
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
-			const struct rings *rings, unsigned int sets, struct error *err)
+			const struct rings *rings, unsigned int sets, struct error *error)
 {
 	struct kernel_probes *k = calloc(1, sizeof(*k));
-	int code = -ENOMEM;
+	int err = -ENOMEM;
 
 	if (k) {
 		k->sets = sets;
 		k->skel = kernel_bpf__open();
-		code = k->skel ? 0 : -errno;
+		err = k->skel ? 0 : -errno;
 	}
-	if (!code)
-		code = prepare(k->skel, sets);
-	if (!code) {
+	if (!err)
+		err = prepare(k->skel, sets);
+	if (!err) {
 		k->skel->rodata->config = *config;
 		choose_programs(k->skel, sets);
-		code = rings__use(rings, k->skel->obj);
+		err = rings__use(rings, k->skel->obj);
 	}
-	if (!code)
-		code = kernel_bpf__load(k->skel);
-	if (code) {
+	if (!err)
+		err = kernel_bpf__load(k->skel);
+	if (err) {
 		kernel_probes__destroy(k);
-		return explain(code, sets, err);
+		return explain(err, sets, error);
 	}
 	*ret = k;
 	return 0;
 }
 
-/* One pass over the target's threads; the program puts what it finds into the rings. */
-static int tell_present(const struct kernel_probes *k)
+/* Runs the program `present` once for each of the target's threads; it records their state. */
+static int record_present(const struct kernel_probes *k)
 {
 	union bpf_iter_link_info info = { .task.pid = k->skel->rodata->config.tgid };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.present, &opts);
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, code = 0;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err = 0;
 	char nothing[64];
 	ssize_t n = 1;
 
 	if (fd < 0)
-		code = fd;
-	while (!code && n > 0) {
+		err = fd;
+	while (!err && n > 0) {
 		n = read(fd, nothing, sizeof(nothing));
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			code = -errno;
+			err = -errno;
 		else if (n < 0)
 			n = 1;
 	}
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);
-	return code;
+	return err;
 }
 
 static int attach_faults(struct kernel_probes *k)
 {
 	static const uint64_t ends[] = { PERF_COUNT_SW_PAGE_FAULTS_MIN,
 					 PERF_COUNT_SW_PAGE_FAULTS_MAJ };
-	int code = 0;
+	int err = 0;
 
-	for (unsigned int i = 0; i < 2 && !code; i++)
-		code = cpu_events__attach(&k->faults[i + 1], k->skel->progs.fault_end, ends[i], 1);
-	return code ? code :
-		      cpu_events__attach(&k->faults[0], k->skel->progs.fault_begin,
-					 PERF_COUNT_SW_PAGE_FAULTS, 1);
+	for (unsigned int i = 0; i < 2 && !err; i++)
+		err = cpu_events__attach(&k->faults[i + 1], k->skel->progs.fault_end, ends[i], 1);
+	return err ? err :
+		     cpu_events__attach(&k->faults[0], k->skel->progs.fault_begin,
+					PERF_COUNT_SW_PAGE_FAULTS, 1);
 }
 
-int kernel_probes__attach(struct kernel_probes *k, struct error *err)
+int kernel_probes__attach(struct kernel_probes *k, struct error *error)
 {
-	int code = kernel_bpf__attach(k->skel);
+	int err = kernel_bpf__attach(k->skel);
 
-	if (!code && k->sets & SITE_SET(FAULT))
-		code = attach_faults(k);
-	if (!code && k->sets & SITE_SET(KERNEL))
-		code = tell_present(k);
-	return code ? explain(code, k->sets, err) : 0;
+	if (!err && k->sets & SITE_SET(FAULT))
+		err = attach_faults(k);
+	if (!err && k->sets & SITE_SET(KERNEL))
+		err = record_present(k);
+	return err ? explain(err, k->sets, error) : 0;
 }
 
 void kernel_probes__detach(struct kernel_probes *k)

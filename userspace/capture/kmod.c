@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel module's device: see kmod.h. Before it: the module (kmod/). After it: session.c, which
- * asks for a session's id, and whoever reads a black box (blackbox.h).
+ * The kernel module's device: see kmod.h. Upstream: the module (kmod/). Downstream: probes.c, and
+ * recording into and recovery from flight recorder buffers (blackbox.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,68 +20,72 @@ struct kmod {
 	size_t bytes;
 };
 
-static int not_permitted(int code, struct error *err, const char *what)
+static int not_permitted(int err, struct error *error, const char *what)
 {
-	return error__set(err, code,
+	return error__set(error, err,
 			  "%s: not permitted; run as root, or with CAP_BPF and CAP_PERFMON", what);
 }
 
-static int no_memory(const struct kmod *k, struct error *err, const char *what)
+static int no_memory(const struct kmod *k, struct error *error, const char *what)
 {
-	return error__set(err, -ENOMEM,
-			  "%s: no memory; the module may hold %llu MiB in all (that is "
-			  "/sys/module/gotrace/parameters/max_memory), and the memory cgroup has "
-			  "its limit; a smaller --ring-size takes less",
-			  what, (unsigned long long)k->abi.memory_max >> 20);
+	return error__set(
+		error, -ENOMEM,
+		"%s: not enough memory; the limit of all flight recorder buffers is %llu MiB "
+		"(/sys/module/gotrace/parameters/max_memory), and the memory cgroup may "
+		"have a limit of its own; use a smaller --ring-size",
+		what, (unsigned long long)k->abi.memory_max >> 20);
+}
+
+static int explain(int err, struct error *error, const char *what)
+{
+	if (err == -EPERM || err == -EACCES)
+		return not_permitted(err, error, what);
+	return error__set(error, err, "%s: %s", what, strerror(-err));
 }
 
 /* 0, or a negative errno with the reason. */
 static int call(const struct kmod *k, unsigned long request, void *argument, const char *what,
-		struct error *err)
+		struct error *error)
 {
-	int code = ioctl(k->fd, request, argument) < 0 ? -errno : 0;
+	int err = ioctl(k->fd, request, argument) < 0 ? -errno : 0;
 
-	if (code == -EPERM || code == -EACCES)
-		return not_permitted(code, err, what);
-	return code ? error__set(err, code, "%s: %s", what, strerror(-code)) : 0;
+	return err ? explain(err, error, what) : 0;
 }
 
-static int ask_abi(struct kmod *k, struct error *err)
+static int ask_abi(struct kmod *k, struct error *error)
 {
-	int code;
+	int err;
 
 	k->abi.size = sizeof(k->abi);
-	code = call(k, GT_IOC_ABI, &k->abi, GT_DEVICE, err);
-	if (!code && k->abi.version != GT_ABI_VERSION)
+	err = call(k, GT_IOC_ABI, &k->abi, GT_DEVICE, error);
+	if (!err && k->abi.version != GT_ABI_VERSION)
 		return error__set(
-			err, -EPROTO,
-			"the module gotrace that is loaded is of version %u, not %d: install "
-			"the one of this gotrace-bpf (make kmod_install) and load it anew",
+			error, -EPROTO,
+			"the loaded kernel module gotrace has version %u, not %d: install the "
+			"one of this gotrace-bpf (make kmod_install) and load it again",
 			k->abi.version, GT_ABI_VERSION);
-	return code;
+	return err;
 }
 
-int kmod__open(struct kmod **ret, struct error *err)
+int kmod__open(struct kmod **ret, struct error *error)
 {
 	struct kmod *k = calloc(1, sizeof(*k));
-	int code;
+	int err;
 
 	if (!k)
 		return -ENOMEM;
 	k->fd = open(GT_DEVICE, O_RDWR | O_CLOEXEC);
-	code = k->fd < 0 ? -errno : ask_abi(k, err);
-	if (!code) {
+	err = k->fd < 0 ? -errno : ask_abi(k, error);
+	if (!err) {
 		*ret = k;
 		return 0;
 	}
 	kmod__close(k);
-	if (code == -ENOENT || code == -ENXIO || code == -ENODEV)
-		return error__set(err, -ENOENT,
+	if (err == -ENOENT || err == -ENXIO || err == -ENODEV)
+		return error__set(error, -ENOENT,
 				  "the kernel module is not loaded: modprobe gotrace (make kmod "
 				  "kmod_install builds and installs it)");
-	if (code == -EPERM || code == -EACCES)
-		return not_permitted(code, err, GT_DEVICE);
-	return error__set(err, code, "%s: %s", GT_DEVICE, strerror(-code));
+	return explain(err, error, GT_DEVICE);
 }
 
 static void unmap(struct kmod *k)
@@ -102,105 +106,91 @@ void kmod__close(struct kmod *k)
 	free(k);
 }
 
-const struct gt_abi *kmod__abi(const struct kmod *k)
-{
-	return &k->abi;
-}
-
 bool kmod__has_kfuncs(const struct kmod *k)
 {
 	return k->abi.features & GT_FEATURE_KFUNCS && !access("/sys/kernel/btf/gotrace", R_OK);
 }
 
-static int map(struct kmod *k, uint64_t bytes, struct error *err)
+static int map(struct kmod *k, uint64_t bytes, struct error *error)
 {
 	const struct gt_session_page *page;
 	void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, k->fd, 0);
 
 	if (memory == MAP_FAILED)
-		return error__set(err, -errno, "cannot map the session's memory: %s",
+		return error__set(error, -errno, "cannot map the flight recorder buffer: %s",
 				  strerror(errno));
 	k->memory = page = memory;
 	k->bytes = bytes;
 	if (page->magic == GT_ABI_MAGIC && page->version == GT_ABI_VERSION)
 		return 0;
 	unmap(k);
-	return error__set(err, -EPROTO, "the session's memory is of another version");
+	return error__set(error, -EPROTO,
+			  "the flight recorder buffer has another "
+			  "layout version; reinstall the kernel module");
 }
 
-int kmod__create(struct kmod *k, struct gt_abi_create *want, struct error *err)
+int kmod__create(struct kmod *k, struct gt_abi_create *want, struct error *error)
 {
-	int code;
+	int err;
 
 	want->size = sizeof(*want);
-	code = ioctl(k->fd, GT_IOC_CREATE, want) < 0 ? -errno : 0;
-	switch (code) {
+	err = ioctl(k->fd, GT_IOC_CREATE, want) < 0 ? -errno : 0;
+	switch (err) {
 	case 0:
-		return map(k, want->bytes, err);
+		return map(k, want->bytes, error);
 	case -EEXIST:
 		return error__set(
-			err, code,
-			"there is a black box \"%s\" already: gotrace-bpf recover %s -o FILE, "
-			"or take another name",
+			error, err,
+			"flight recorder buffer '%s' exists already: gotrace-bpf recover %s -o "
+			"FILE, or choose another name",
 			want->name, want->name);
 	case -ENOSPC:
-		return error__set(err, code,
-				  "the kernel module holds as many sessions as it may "
-				  "(%d): recover some (gotrace-bpf recover --list)",
+		return error__set(error, err,
+				  "the kernel module has its maximum of %d flight recorder "
+				  "buffers: recover or discard some (gotrace-bpf recover --list)",
 				  GT_SESSIONS_MAX);
 	case -ENOMEM:
-		return no_memory(k, err, "cannot create a session of the kernel module");
-	case -EPERM:
-	case -EACCES:
-		return not_permitted(code, err, "cannot create a session of the kernel module");
+		return no_memory(k, error, "cannot create a flight recorder buffer");
 	default:
-		return error__set(err, code, "cannot create a session of the kernel module: %s",
-				  strerror(-code));
+		return explain(err, error, "cannot create a flight recorder buffer");
 	}
 }
 
-int kmod__claim(struct kmod *k, const char *name, struct error *err)
+int kmod__claim(struct kmod *k, const char *name, struct error *error)
 {
 	struct gt_abi_claim claim = { .size = sizeof(claim) };
 	size_t len = strlen(name);
-	int code;
+	int err;
 
-	if (len < sizeof(claim.name))
-		memcpy(claim.name, name, len);
-	else
-		return error__set(err, -ENOENT, "there is no black box \"%s\"", name);
-	code = ioctl(k->fd, GT_IOC_CLAIM, &claim) < 0 ? -errno : 0;
-	switch (code) {
+	if (len >= sizeof(claim.name))
+		return error__set(error, -ENOENT, "there is no flight recorder buffer '%s'", name);
+	memcpy(claim.name, name, len);
+	err = ioctl(k->fd, GT_IOC_CLAIM, &claim) < 0 ? -errno : 0;
+	switch (err) {
 	case 0:
-		return map(k, claim.bytes, err);
+		return map(k, claim.bytes, error);
 	case -ENOENT:
 		return error__set(
-			err, code,
-			"there is no black box \"%s\" (gotrace-bpf recover --list shows all)",
+			error, err,
+			"there is no flight recorder buffer '%s' (gotrace-bpf recover --list "
+			"lists all)",
 			name);
 	case -EBUSY:
-		return error__set(err, code,
-				  "the black box \"%s\" is in use: its daemon runs, or it "
-				  "is being recovered",
+		return error__set(error, err,
+				  "flight recorder buffer '%s' is in use: its recorder is "
+				  "running, or it is being recovered",
 				  name);
 	case -EPERM:
 	case -EACCES:
-		return not_permitted(code, err, "cannot claim the black box");
+		return not_permitted(err, error, "cannot claim the flight recorder buffer");
 	default:
-		return error__set(err, code, "cannot claim the black box \"%s\": %s", name,
-				  strerror(-code));
+		return error__set(error, err, "cannot claim flight recorder buffer '%s': %s", name,
+				  strerror(-err));
 	}
 }
 
-int kmod__info(struct kmod *k, struct gt_abi_info *ret, struct error *err)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->size = sizeof(*ret);
-	return call(k, GT_IOC_INFO, ret, "cannot ask for the session", err);
-}
-
-/* There are GT_SESSIONS_MAX at most, so one call sees them all. */
-int kmod__list(struct kmod *k, struct gt_abi_info **ret, size_t *ret_n, struct error *err)
+/* One call returns all sessions: there are at most GT_SESSIONS_MAX. */
+int kmod__list(struct kmod *k, struct gt_abi_info **ret, size_t *ret_n, struct error *error)
 {
 	struct gt_abi_info *info = calloc(GT_SESSIONS_MAX, sizeof(*info));
 	struct gt_abi_list list = {
@@ -209,78 +199,78 @@ int kmod__list(struct kmod *k, struct gt_abi_info **ret, size_t *ret_n, struct e
 		.infos = (uintptr_t)info,
 		.info_size = sizeof(*info),
 	};
-	int code;
+	int err;
 
 	if (!info)
 		return -ENOMEM;
-	code = call(k, GT_IOC_LIST, &list, "cannot list the black boxes", err);
-	if (code) {
+	err = call(k, GT_IOC_LIST, &list, "cannot list the flight recorder buffers", error);
+	if (err) {
 		free(info);
-		return code;
+		return err;
 	}
 	*ret = info;
 	*ret_n = list.count < GT_SESSIONS_MAX ? list.count : GT_SESSIONS_MAX;
 	return 0;
 }
 
-int kmod__freeze(struct kmod *k, struct error *err)
+int kmod__freeze(struct kmod *k, struct error *error)
 {
-	return call(k, GT_IOC_FREEZE, NULL, "cannot stop the session", err);
+	return call(k, GT_IOC_FREEZE, NULL, "cannot freeze the flight recorder buffer", error);
 }
 
-int kmod__release(struct kmod *k, struct error *err)
+int kmod__release(struct kmod *k, struct error *error)
 {
 	unmap(k);
-	return call(k, GT_IOC_RELEASE, NULL, "cannot release the session", err);
+	return call(k, GT_IOC_RELEASE, NULL, "cannot release the flight recorder buffer", error);
 }
 
-int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct error *err)
+int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct error *error)
 {
 	struct gt_abi_checkpoint arg = {
 		.size = sizeof(arg),
 		.data = (uintptr_t)data,
 		.bytes = size,
 	};
-	int code = ioctl(k->fd, GT_IOC_CHECKPOINT, &arg) < 0 ? -errno : 0;
+	int err = ioctl(k->fd, GT_IOC_CHECKPOINT, &arg) < 0 ? -errno : 0;
 
-	switch (code) {
+	switch (err) {
 	case 0:
 		return 0;
-	case -EINVAL: /* more than the session was created for */
+	case -EINVAL: /* more than the session has space for */
 		return error__set(
-			err, code,
+			error, err,
 			"the process has too many goroutines for a checkpoint (%llu MiB): "
-			"those without an event in the window are as in the last one that "
-			"was written, or missing",
+			"goroutines without an event will have their state of the previous "
+			"checkpoint in the trace, or be missing; use a larger --ring-size",
 			(unsigned long long)size >> 20);
 	case -ENOMEM:
-		return no_memory(k, err, "cannot write the checkpoint");
+		return no_memory(k, error, "cannot write the checkpoint");
 	default:
-		return error__set(err, code, "cannot write the checkpoint: %s", strerror(-code));
+		return error__set(error, err, "cannot write the checkpoint: %s", strerror(-err));
 	}
 }
 
-/* Whoever reads owns the session, so that its size, once told, is still so when it is read. */
+/* The caller owns the session, so that the size cannot change between the two calls. */
 int kmod__read_checkpoint(struct kmod *k, unsigned int which, void **ret, size_t *ret_size,
-			  struct gt_abi_checkpoint *ret_facts, struct error *err)
+			  struct gt_abi_checkpoint *ret_facts, struct error *error)
 {
 	struct gt_abi_checkpoint arg = { .size = sizeof(arg), .which = which };
 	void *data;
-	int code;
+	int err;
 
 	if (ioctl(k->fd, GT_IOC_READ_CHECKPOINT, &arg) < 0 && errno != ENOSPC)
-		return error__set(err, -errno, "cannot read the checkpoint: %s",
+		return error__set(error, -errno, "cannot read the checkpoint: %s",
 				  errno == ENODATA ? "there is none" : strerror(errno));
 	if (arg.bytes > GT_CHECKPOINT_MAX)
-		return error__set(err, -EPROTO, "the checkpoint is longer than it may be");
+		return error__set(error, -EPROTO, "the checkpoint exceeds the maximum size");
 	data = malloc(arg.bytes + 1);
 	if (!data)
 		return -ENOMEM;
 	arg.data = (uintptr_t)data;
-	code = call(k, GT_IOC_READ_CHECKPOINT, &arg, "cannot read the checkpoint", err);
-	if (code) {
+	err = call(k, GT_IOC_READ_CHECKPOINT, &arg, "cannot read the checkpoint", error);
+	if (err) {
 		free(data);
-		return code;
+		return err;
 	}
 	*ret = data;
 	*ret_size = arg.bytes;
@@ -297,9 +287,4 @@ const struct gt_session_page *kmod__memory(const struct kmod *k)
 size_t kmod__bytes(const struct kmod *k)
 {
 	return k->bytes;
-}
-
-int kmod__fd(const struct kmod *k)
-{
-	return k->fd;
 }

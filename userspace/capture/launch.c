@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A command that we start ourselves: see launch.h.
+ * Starting a command: see launch.h.
  *
- * While it is seized each of its stops must be answered, or the command would hang: a signal is
- * handed on, a group stop (^Z) is left to SIGCONT, new threads go on. Threads are seized as well,
- * since any of them may exec, and the kernel tells it only of a seized one.
+ * While it is seized, each of its stops must be answered, or the command would hang: a signal is
+ * delivered, a group stop (^Z) lasts until SIGCONT, and new threads continue. Threads are seized as
+ * well, because any of them may call exec, which the kernel reports only for seized threads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,15 @@
 #include <unistd.h>
 
 #include "capture/launch.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
-#define PATIENCE 1 /* s: then it is told what is waited for */
+#define PATIENCE 1	  /* s; then a message shows what is awaited */
+#define POLL_NS	 50000000 /* pause between looks for its end */
 
-/* As a shell finds it, but for a file that is neither a program nor a script with #!. */
+/*
+ * Searches PATH like a shell, but does not run files that are neither a program nor begin with #!.
+ */
 static void execute(char *const argv[])
 {
 	const char *path = getenv("PATH"), *end;
@@ -49,9 +53,9 @@ static _Noreturn void child(int go, int result, char *const argv[],
 			    const struct launch_signals *signals)
 {
 	char byte;
-	int code;
+	int err;
 
-	if (read(go, &byte, 1) != 1) /* end of file: the recorder gave up, or was killed */
+	if (read(go, &byte, 1) != 1) /* end of file: the recorder failed, or was killed */
 		_exit(127);
 	sigaction(SIGINT, &signals->sigint, NULL);
 	sigaction(SIGTERM, &signals->sigterm, NULL);
@@ -60,50 +64,50 @@ static _Noreturn void child(int go, int result, char *const argv[],
 	sigaction(SIGCHLD, &signals->sigchld, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	execute(argv);
-	code = errno;
-	if (write(result, &code, sizeof(code)) < 0)
+	err = errno;
+	if (write(result, &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-static int cannot_start(const char *name, int code, struct error *err)
+static int cannot_start(const char *name, int err, struct error *error)
 {
-	return error__set(err, -code, "cannot start %s: %s", name, strerror(code));
+	return error__set(error, -err, "cannot start %s: %s", name, strerror(err));
 }
 
-static int seize(struct launch *l, struct error *err)
+static int seize(struct launch *l, struct error *error)
 {
-	int code;
+	int err;
 
 	if (!ptrace(PTRACE_SEIZE, l->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE))
 		return 0;
-	code = errno;
+	err = errno;
 	close(l->go_fd);
 	close(l->result_fd);
 	waitpid(l->pid, NULL, 0);
 	l->pid = 0;
-	return error__set(err, -code,
-			  "cannot hold %s at its start: ptrace: %s (a seccomp filter, or yama's "
-			  "ptrace_scope of 3); start it by itself and use -p PID",
-			  l->name, strerror(code));
+	return error__set(error, -err,
+			  "cannot stop %s at its start: ptrace: %s (a seccomp filter, or yama's "
+			  "ptrace_scope is 3); start it separately and use -p PID",
+			  l->name, strerror(err));
 }
 
 int launch__fork(struct launch *ret, char *const argv[], const struct launch_signals *signals,
-		 struct error *err)
+		 struct error *error)
 {
-	int go[2], result[2], code;
+	int go[2], result[2], err;
 	pid_t pid;
 
 	if (pipe2(go, O_CLOEXEC))
-		return cannot_start(argv[0], errno, err);
+		return cannot_start(argv[0], errno, error);
 	if (pipe2(result, O_CLOEXEC)) {
-		code = errno;
+		err = errno;
 		close(go[0]);
 		close(go[1]);
-		return cannot_start(argv[0], code, err);
+		return cannot_start(argv[0], err, error);
 	}
 	pid = fork();
-	code = errno;
+	err = errno;
 	if (!pid) {
 		close(go[1]);
 		close(result[0]);
@@ -118,14 +122,16 @@ int launch__fork(struct launch *ret, char *const argv[], const struct launch_sig
 		.result_fd = result[0],
 	};
 	if (pid > 0)
-		return seize(ret, err);
+		return seize(ret, error);
 	close(go[1]);
 	close(result[0]);
 	ret->pid = 0;
-	return cannot_start(argv[0], code, err);
+	return cannot_start(argv[0], err, error);
 }
 
-/* A thread of the command; a process can be seized by being made in the way that threads are. */
+/*
+ * PTRACE_O_TRACECLONE also seizes processes that clone() creates with a signal other than SIGCHLD.
+ */
 static bool is_thread(const struct launch *l, pid_t tid)
 {
 	char path[64];
@@ -134,7 +140,7 @@ static bool is_thread(const struct launch *l, pid_t tid)
 	return !access(path, F_OK);
 }
 
-/* Answers a stop that is no exec. A thread may be gone by now: nothing to be done about it. */
+/* Answers a stop other than an exec. Errors are ignored: the thread may have ended. */
 static void answer(struct launch *l, pid_t tid, int status)
 {
 	int sig = WSTOPSIG(status), event = status >> 16;
@@ -149,14 +155,14 @@ static void answer(struct launch *l, pid_t tid, int status)
 		ptrace(PTRACE_CONT, tid, 0, event ? 0 : sig);
 }
 
-/* It ended: by itself, or because the command could not be executed. */
-static int ended(struct launch *l, struct error *err)
+/* The child ended, by itself or because the command could not be executed. */
+static int ended(struct launch *l, struct error *error)
 {
 	int failure = 0;
 
 	l->reaped = true;
 	if (read(l->result_fd, &failure, sizeof(failure)) == sizeof(failure) && failure != ENOEXEC)
-		error__set(err, -ECHILD, "%s: %s", l->name,
+		error__set(error, -ECHILD, "%s: %s", l->name,
 			   failure == ENOENT ? "no such program" :
 			   failure == EACCES ? "not an executable program" :
 					       strerror(failure));
@@ -166,8 +172,11 @@ static int ended(struct launch *l, struct error *err)
 	return failure == ENOEXEC ? -ENOEXEC : -ECHILD;
 }
 
-/* What comes from the terminal reaches the command by itself; what was sent to us alone does not. */
-static void wait_a_little(struct launch *l)
+/*
+ * Waits for a signal. Those of the terminal reach the command, too; those sent to us alone are
+ * forwarded.
+ */
+static void wait_for_signal(struct launch *l, struct timespec patience)
 {
 	siginfo_t info;
 	sigset_t set;
@@ -178,33 +187,32 @@ static void wait_a_little(struct launch *l)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
-	sig = sigtimedwait(&set, &info, &(struct timespec){ .tv_sec = PATIENCE });
+	sig = sigtimedwait(&set, &info, &patience);
 	if (sig > 0 && sig != SIGCHLD && info.si_code == SI_USER && info.si_pid)
 		kill(l->pid, sig);
 }
 
-static int go_on(struct launch *l, struct error *err)
+static int resume(struct launch *l, struct error *error)
 {
 	if (l->held) {
 		l->held = false;
 		if (!ptrace(PTRACE_CONT, l->pid, 0, 0) || errno == ESRCH)
 			return 0;
-		return error__set(err, -errno, "ptrace: %s", strerror(errno));
+		return error__set(error, -errno, "ptrace: %s", strerror(errno));
 	}
 	if (l->execs || write(l->go_fd, "", 1) == 1)
 		return 0;
-	return error__set(err, -ESRCH, "the command ended before it was started");
+	return error__set(error, -ESRCH, "the process ended before it executed the program");
 }
 
-int launch__next_exec(struct launch *l, struct error *err)
+int launch__next_exec(struct launch *l, struct error *error)
 {
-	struct timespec begin, now;
-	int status, code = go_on(l, err);
-	bool told = false;
+	uint64_t late = clock__now() + PATIENCE * 1000000000ull;
+	int status, err = resume(l, error);
+	bool reported = false;
 	pid_t pid;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	while (!code) {
+	while (!err) {
 		pid = waitpid(-1, &status, __WALL | WNOHANG);
 		if (pid == l->pid && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC) {
 			l->held = true;
@@ -213,7 +221,7 @@ int launch__next_exec(struct launch *l, struct error *err)
 		}
 		if (pid == l->pid && !WIFSTOPPED(status)) {
 			l->status = status;
-			return ended(l, err);
+			return ended(l, error);
 		}
 		if (pid > 0) {
 			if (WIFSTOPPED(status))
@@ -221,22 +229,23 @@ int launch__next_exec(struct launch *l, struct error *err)
 			continue;
 		}
 		if (pid < 0 && errno == ECHILD)
-			return ended(l, err);
-		wait_a_little(l);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (!told && !l->quiet && l->execs && now.tv_sec > begin.tv_sec + PATIENCE)
-			log__msg("process %d has executed no Go program so far: waiting", l->pid);
-		told |= now.tv_sec > begin.tv_sec + PATIENCE;
+			return ended(l, error);
+		wait_for_signal(l, (struct timespec){ .tv_sec = PATIENCE });
+		if (reported || clock__now() < late)
+			continue;
+		if (!l->quiet && l->execs)
+			log__msg("process %d has not executed a Go program yet: waiting", l->pid);
+		reported = true;
 	}
-	return code;
+	return err;
 }
 
-int launch__release(struct launch *l, struct error *err)
+int launch__release(struct launch *l, struct error *error)
 {
 	l->held = false;
 	if (!ptrace(PTRACE_DETACH, l->pid, 0, 0))
 		return 0;
-	return error__set(err, -errno, "process %d ended before it was recorded", l->pid);
+	return error__set(error, -errno, "process %d ended before it was recorded", l->pid);
 }
 
 void launch__kill(struct launch *l)
@@ -247,24 +256,13 @@ void launch__kill(struct launch *l)
 
 void launch__wait(struct launch *l)
 {
-	siginfo_t info;
-	sigset_t stops;
-	int sig;
-
 	if (l->reaped || l->pid <= 0)
 		return;
-	close(l->go_fd); /* one that still waits for it exits */
+	close(l->go_fd); /* a child that still waits for it exits */
 	close(l->result_fd);
-	sigemptyset(&stops);
-	sigaddset(&stops, SIGINT);
-	sigaddset(&stops, SIGTERM);
-	sigaddset(&stops, SIGHUP);
-	/* They are blocked still. What comes from the terminal reaches the program by itself. */
-	while (waitpid(l->pid, &l->status, WNOHANG) == 0) {
-		sig = sigtimedwait(&stops, &info, &(struct timespec){ .tv_nsec = 50000000 });
-		if (sig > 0 && info.si_code == SI_USER && info.si_pid)
-			kill(l->pid, sig);
-	}
+	/* The signals are still blocked. */
+	while (waitpid(l->pid, &l->status, WNOHANG) == 0)
+		wait_for_signal(l, (struct timespec){ .tv_nsec = POLL_NS });
 	l->reaped = true;
 }
 

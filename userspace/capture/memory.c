@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much memory this process holds: see memory.h.
+ * Memory use of this process: see memory.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void memory__begin(void)
 
 	if (!f)
 		return;
-	fputs("5", f); /* the high-water mark, nothing else */
+	fputs("5", f); /* resets the high-water mark only */
 	fclose(f);
 }
 

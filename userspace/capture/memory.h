@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How much memory this process holds: anonymous and shared, not its program and libraries.
+ * Memory use of this process: anonymous and shared memory, without mapped files.
  */
 #ifndef CAPTURE_MEMORY_H
 #define CAPTURE_MEMORY_H
 
 #include <stdint.h>
 
-/* Raises *peak to what is held now, in bytes. The rings are the kernel's: not in it. */
+/* Raises *peak to the current use in bytes. The rings are not included: they are kernel memory. */
 void memory__sample(uint64_t *peak);
 
 /*
- * From here on the kernel's own high-water mark counts what is needed: memory__peak() raises *peak to
- * it, so that what was held between two samples is not missed.
+ * Resets the kernel's high-water mark. memory__peak() raises *peak to it, so that use between two
+ * samples is not missed.
  */
 void memory__begin(void);
 void memory__peak(uint64_t *peak);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Capabilities given up after the last attach: see privilege.h. Links stay attached by their file
- * descriptors, and reading maps by theirs needs none.
+ * Drops capabilities after the last attach: see privilege.h. Links stay attached by their file
+ * descriptors, and reading maps by descriptor requires no capability.
  */
 #include "capture/privilege.h"
 
@@ -27,7 +27,9 @@ static bool is_needed(unsigned int keep, cap_value_t cap)
 	return false;
 }
 
-/* Nothing is executed any more. Without CAP_SETPCAP it stays, and no_new_privs must do. */
+/*
+ * Requires CAP_SETPCAP; without it, only no_new_privs prevents an exec from gaining capabilities.
+ */
 static void empty_bounding_set(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
@@ -50,11 +52,11 @@ void privilege__drop(unsigned int keep)
 		cap_set_flag(left, CAP_PERMITTED, 1, &cap, CAP_SET);
 		cap_set_flag(left, CAP_EFFECTIVE, 1, &cap, CAP_SET);
 	}
-	if (!left ||
-	    cap_set_proc(left)) /* the ambient ones go with the permitted and inheritable */
-		log__debug("privileges were not dropped");
+	/* This also removes the ambient capabilities: they must be permitted and inheritable. */
+	if (!left || cap_set_proc(left))
+		log__debug("cannot drop privileges");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		log__debug("no_new_privs was not set");
+		log__debug("cannot set no_new_privs");
 	cap_free(had);
 	cap_free(left);
 }

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One recording: see recorder.h.
+ * The main loop of one recording: see recorder.h.
  *
- * The window [T0, T1]: T0 is taken after the last probe is live, T1 before the first one is
- * detached. In between a single loop drains the rings every few milliseconds into the sink, takes
- * the two snapshots of the target and looks for reasons to stop. Everything that can fail early
- * does so before the first probe is attached.
+ * The window is [T0, T1]: T0 is taken after the last probe is live, T1 before the first one is
+ * detached. In between, a single loop drains the rings into the sink every few milliseconds, takes
+ * the two snapshots of the target, reacts to losses, and checks whether to stop. Everything that
+ * can fail early does so before the first probe is attached.
  */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
 #include "capture/drain.h"
 #include "capture/launch.h"
 #include "capture/memory.h"
 #include "capture/privilege.h"
-#include "capture/recovery.h"
+#include "capture/probes.h"
 #include "capture/recorder.h"
-#include "capture/session.h"
-#include "capture/subject.h"
+#include "capture/resync.h"
+#include "capture/setup.h"
+#include "gotrace/version.h"
+#include "lib/clock.h"
 #include "lib/log.h"
-#include "target/csymbols.h"
+#include "target/process/csymbols.h"
 
 #define MS		1000000ull
 
 #define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
-#define LAYOUT_PATIENCE (2000 * MS) /* a program that began must pass the checks by then */
-#define CHECK_PAUSE	(20 * MS)   /* between looks at one that may not be up */
-#define SLOT_PATIENCE	(2000 * MS) /* for a record that is reserved, but not written */
+#define LAYOUT_PATIENCE (2000 * MS) /* a program that just started must pass the checks by then */
+#define CHECK_PAUSE	(20 * MS)   /* between checks of a program whose runtime may not be up */
+#define SLOT_PATIENCE	(2000 * MS) /* wait at the end for records reserved, but not submitted */
 #define NICE		(-10)
-#define HOUSEKEEPING	(200 * MS) /* losses, memory, progress */
+#define HOUSEKEEPING	(200 * MS) /* between reports of losses, memory and progress */
 
 struct recorder {
 	const struct recorder_opts *opts;
 	struct recorder_stats *stats;
-	struct error *err;
-	struct session *session;
+	struct error *error;
+	struct probes *probes;
 	struct drain *drain;
 	struct sink *sink;
-	struct recovery *recovery;
+	struct resync *resync;
 	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
 	struct csymbols *csymbols;
 	struct symbolizer symbolizer;
@@ -54,18 +54,20 @@ struct recorder {
 	uint64_t t0, t1, watermark, next_check;
 	struct snapshot snap[2];
 	bool has[2];
-	int drained;	     /* an error of a drain while a snapshot was read */
-	bool checked, given; /* layout by live checks; snapshots to the sink */
-	bool runtime_up;     /* a goroutine was executed */
-	uint64_t exec_time;  /* of a GT_EXEC that ends the recording; 0: none */
+	int drain_error; /* of a drain while a snapshot was read */
+	bool checked,
+		handed_over; /* the layout passed the live checks; the sink has the snapshots */
+	bool runtime_up;     /* a goroutine has run */
+	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	uint64_t housekeeping, records, last_records;
 	struct gt_counters counters;
+	uint64_t lost; /* sum of counters.lost */
 };
 
 /* ---- records ---- */
 
-static int on_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
+static int handle_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	struct recorder *r = ctx;
 
@@ -82,63 +84,68 @@ static int on_record(void *ctx, unsigned int ring, const struct gt_record *rec, 
 static int report_losses(struct recorder *r)
 {
 	unsigned int kind;
-	uint64_t lost = 0;
-	int code = session__counters(r->session, &r->counters);
+	int err = probes__counters(r->probes, &r->counters);
 
-	for (kind = 0; !code && kind < GT_KIND_END; kind++) {
-		lost += r->counters.lost[kind];
+	for (kind = r->lost = 0; !err && kind < GT_KIND_END; kind++) {
+		r->lost += r->counters.lost[kind];
 		if (r->counters.lost[kind])
-			code = sink__lost(r->sink, kind, r->counters.lost[kind]);
+			err = sink__lost(r->sink, kind, r->counters.lost[kind]);
 	}
-	starvation__losses(&r->stats->starvation, clock__now(), lost);
+	starvation__losses(&r->stats->starvation, clock__now(), r->lost);
 	r->losses_seen = sequencer__losses(sink__sequencer(r->sink));
-	return code;
+	return err;
 }
 
-/* A hole in a ring tells of a loss at once: then the counters say of which kinds. */
-static int follow_losses(struct recorder *r, uint64_t now)
+/* A gap in a ring shows a loss at once; the counters then show the kinds. */
+static int handle_losses(struct recorder *r, uint64_t now)
 {
-	int code = 0;
+	int err = 0;
 
-	if (!r->given)
+	if (!r->handed_over)
 		return 0;
 	if (sequencer__losses(sink__sequencer(r->sink)) != r->losses_seen)
-		code = report_losses(r);
-	return code ? code : recovery__step(r->recovery, now, r->watermark, r->sink);
+		err = report_losses(r);
+	return err ? err : resync__step(r->resync, now, r->watermark, r->sink);
 }
 
-static int drain(struct recorder *r)
+/* After an exec, records are of another program: the stream ends at r->exec_time. */
+static int handle_watermark(struct recorder *r, uint64_t watermark)
+{
+	int err;
+
+	if (watermark <= r->watermark || r->exec_time)
+		return 0;
+	r->watermark = watermark;
+	err = sink__watermark(r->sink, watermark);
+	if (!r->stats->initial_ns && sequencer__is_ready(sink__sequencer(r->sink)))
+		r->stats->initial_ns = clock__now() - r->t0;
+	return err;
+}
+
+/* Copies the rings to the sink. Returns the number of records, or a negative errno. */
+static int drain_rings(struct recorder *r)
 {
 	uint64_t watermark;
-	int n, code;
+	int n, err;
 
 	starvation__drain(&r->stats->starvation, clock__now());
 	n = drain__run(r->drain, &watermark);
-	if (n < 0)
-		return n;
-	if (watermark <= r->watermark || r->exec_time)
-		return n;
-	r->watermark = watermark;
-	code = sink__watermark(r->sink, watermark);
-	if (!r->stats->initial_ns && sequencer__is_ready(sink__sequencer(r->sink)))
-		r->stats->initial_ns = clock__now() - r->t0;
-	return code ? code : n;
+	err = n < 0 ? n : handle_watermark(r, watermark);
+	return err ? err : n;
 }
 
 /* ---- the initial state ---- */
 
 static void drop_snapshots(struct recorder *r)
 {
-	int i;
-
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		if (r->has[i])
 			snapshot__deinit(&r->snap[i]);
 		r->has[i] = false;
 	}
 }
 
-/* What the rest of the recording needs; a command's libraries are opened later than its probes. */
+/* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */
 static unsigned int privileges(const struct recorder *r, bool modules)
 {
 	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
@@ -147,29 +154,29 @@ static unsigned int privileges(const struct recorder *r, bool modules)
 	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0);
 }
 
-static int give_snapshots(struct recorder *r)
+static int hand_over_snapshots(struct recorder *r)
 {
-	int code;
+	int err;
 
-	if (r->opts->launch) { /* by now the dynamic linker has mapped its libraries */
+	if (r->opts->launch) { /* the dynamic linker has mapped its libraries by now */
 		csymbols__add_modules(r->csymbols, r->opts->process);
 		privilege__drop(privileges(r, false));
 	}
-	code = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
-			      r->has[1] ? &r->snap[1] : NULL);
-	r->given = true;
+	err = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
+			     r->has[1] ? &r->snap[1] : NULL);
+	r->handed_over = true;
 	drop_snapshots(r);
-	return code;
+	return err;
 }
 
-/* Of a million goroutines a snapshot takes long: the rings must not overflow meanwhile. */
+/* Called while a snapshot is read: with a million goroutines the rings would overflow otherwise. */
 static int drain_between(void *ctx)
 {
 	struct recorder *r = ctx;
-	int n = drain(r);
+	int n = drain_rings(r);
 
-	r->drained = n < 0 ? n : 0;
-	return r->drained;
+	r->drain_error = n < 0 ? n : 0;
+	return r->drain_error;
 }
 
 static void take_snapshot(struct recorder *r, int which)
@@ -180,59 +187,58 @@ static void take_snapshot(struct recorder *r, int which)
 		.ctx = r,
 	};
 	uint64_t begin = clock__now();
-	int code = snapshot__read(r->opts->process, r->opts->layout, &how, &r->snap[which]);
+	int err = snapshot__read(r->opts->process, r->opts->layout, &how, &r->snap[which]);
 
-	r->has[which] = !code;
+	r->has[which] = !err;
 	r->stats->snapshot_ns[which] = clock__now() - begin;
 	memory__sample(&r->stats->peak_memory);
-	if (code)
-		log__debug("snapshot %d of the process: %s", which + 1, strerror(-code));
+	if (err)
+		log__debug("snapshot %d of the process: %s", which + 1, strerror(-err));
 }
 
 /*
- * A program that begins: as soon as its runtime runs, the offsets are held against it. What it
- * looks like while it sets itself up may not fit; it gets some time. One that was not held at its
- * exec may be up and idle already: it is looked at from the first moment, but not judged.
+ * For a program that just started: once its runtime is up, the offsets are compared with its
+ * memory. They may not fit while the runtime initializes, so that it gets LAYOUT_PATIENCE. A
+ * program that was not held at its exec may be up and idle already: it is checked from the first
+ * moment, but a mismatch counts only once a goroutine has run.
  */
 static int check_layout(struct recorder *r, uint64_t now)
 {
 	struct error reason = {};
-	int code;
+	int err;
 
 	if (!r->runtime_up && (r->opts->launch || now < r->next_check))
 		return 0;
 	r->next_check = now + CHECK_PAUSE;
-	code = process__check_layout(r->opts->process, r->opts->layout, &reason);
-	r->checked = r->stats->layout_checked = !code;
-	if (code == -ETIMEDOUT)
-		return error__set(r->err, code, "%s", reason.text);
-	if (!code || code == -ESRCH || code == -EINTR || !r->runtime_up ||
+	err = process__check_layout(r->opts->process, r->opts->layout, &reason);
+	r->checked = r->stats->layout_checked = !err;
+	if (err == -ETIMEDOUT)
+		return error__set(r->error, err, "%s", reason.text);
+	if (!err || err == -ESRCH || err == -EINTR || !r->runtime_up ||
 	    now < r->t0 + LAYOUT_PATIENCE)
 		return 0;
-	return error__set(r->err, code, "%s", reason.text);
+	return error__set(r->error, err, "%s", reason.text);
 }
 
 /*
- * Both snapshots are given only after a drain that follows the second: had the process exec'ed in
- * between, that drain would have found the record of it.
+ * Takes the snapshots of the initial state, one step per call. They are handed over only after a
+ * drain that follows the second: if the process executed another program in between, that drain has
+ * found the record of it.
  */
-static int initial_state(struct recorder *r, uint64_t now)
+static int handle_initial_state(struct recorder *r, uint64_t now)
 {
-	if (r->given)
+	int which = r->has[0];
+
+	if (r->handed_over)
 		return 0;
 	if (!r->checked)
 		return check_layout(r, now);
-	if (!r->has[0]) {
-		take_snapshot(r, 0);
-		return r->drained || r->has[0] ? r->drained : give_snapshots(r);
-	}
-	if (!r->has[1]) {
-		if (now < r->snap[0].time + SECOND_SNAPSHOT)
-			return 0;
-		take_snapshot(r, 1);
-		return r->drained || r->has[1] ? r->drained : give_snapshots(r);
-	}
-	return r->watermark > r->snap[1].time_end ? give_snapshots(r) : 0;
+	if (r->has[1])
+		return r->watermark > r->snap[1].time_end ? hand_over_snapshots(r) : 0;
+	if (which == 1 && now < r->snap[0].time + SECOND_SNAPSHOT)
+		return 0;
+	take_snapshot(r, which);
+	return r->drain_error || r->has[which] ? r->drain_error : hand_over_snapshots(r);
 }
 
 /* ---- the loop ---- */
@@ -240,24 +246,21 @@ static int initial_state(struct recorder *r, uint64_t now)
 static int housekeeping(struct recorder *r, uint64_t now)
 {
 	double seconds = (double)(now - r->housekeeping) / 1e9;
-	uint64_t lost = 0;
-	unsigned int i;
-	int code;
+	int err;
 
 	if (now < r->housekeeping + HOUSEKEEPING)
 		return 0;
-	code = report_losses(r);
-	for (i = 0; i < GT_KIND_END; i++)
-		lost += r->counters.lost[i];
+	err = report_losses(r);
 	log__progress("%6.1f s  %9.0f records/s  %llu lost", (double)(now - r->t0) / 1e9,
-		      (double)(r->records - r->last_records) / seconds, (unsigned long long)lost);
+		      (double)(r->records - r->last_records) / seconds,
+		      (unsigned long long)r->lost);
 	r->last_records = r->records;
 	r->housekeeping = now;
 	memory__sample(&r->stats->peak_memory);
-	return code;
+	return err;
 }
 
-/* How long the rings can be left alone: they hold about a second of a busy program. */
+/* Time until the next drain. The rings hold about a second of a busy program's records. */
 static int pause_ms(const struct recorder *r, int n, uint64_t now)
 {
 	uint64_t end = r->t0 + r->opts->duration_ns;
@@ -271,10 +274,11 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 }
 
 /*
- * ^C of a terminal reaches a program that we started, too; what was sent to us alone does not. The
- * kernel (PID 0) tells that follow.c is gone: that is for us only.
+ * Forwards a signal that was sent to this process alone to the command. ^C of a terminal reaches
+ * both. A signal from the kernel (PID 0) means that the process of follow.c has ended, and is not
+ * forwarded.
  */
-static void pass_on_signal(struct recorder *r)
+static void forward_signals(struct recorder *r)
 {
 	struct signalfd_siginfo info;
 
@@ -283,8 +287,8 @@ static void pass_on_signal(struct recorder *r)
 			kill(r->opts->launch->pid, (int)info.ssi_signo);
 }
 
-/* Sets stopped, when it is time to. */
-static void wait_a_little(struct recorder *r, int ms)
+/* Waits for a signal, the end of the target, or `ms`; sets r->stopped to end the recording. */
+static void wait_for_event(struct recorder *r, int ms)
 {
 	struct pollfd fd[2] = {
 		{ .fd = r->sigfd, .events = POLLIN },
@@ -293,7 +297,7 @@ static void wait_a_little(struct recorder *r, int ms)
 
 	if (poll(fd, 2, ms) > 0) {
 		if (fd[0].revents)
-			pass_on_signal(r);
+			forward_signals(r);
 		r->target_gone = fd[1].revents != 0;
 		r->stopped = fd[0].revents || r->target_gone;
 		log__debug("stopped by %s", r->target_gone ? "the end of the process" : "a signal");
@@ -304,20 +308,20 @@ static void wait_a_little(struct recorder *r, int ms)
 
 static int loop(struct recorder *r)
 {
-	int n = 0, code = 0;
+	int n = 0, err = 0;
 
-	while (!code && !r->stopped && !r->exec_time) {
-		wait_a_little(r, pause_ms(r, n, clock__now()));
-		n = drain(r);
-		code = n < 0 ? n : 0;
-		if (!code && !r->exec_time && !r->target_gone)
-			code = initial_state(r, clock__now());
-		if (!code && !r->exec_time && !r->target_gone)
-			code = follow_losses(r, clock__now());
-		if (!code)
-			code = housekeeping(r, clock__now());
+	while (!err && !r->stopped && !r->exec_time) {
+		wait_for_event(r, pause_ms(r, n, clock__now()));
+		n = drain_rings(r);
+		err = n < 0 ? n : 0;
+		if (!err && !r->exec_time && !r->target_gone)
+			err = handle_initial_state(r, clock__now());
+		if (!err && !r->exec_time && !r->target_gone)
+			err = handle_losses(r, clock__now());
+		if (!err)
+			err = housekeeping(r, clock__now());
 	}
-	return code;
+	return err;
 }
 
 /* ---- begin and end ---- */
@@ -326,7 +330,7 @@ static void fill_meta(struct recorder *r)
 {
 	const struct process *proc = r->opts->process;
 
-	subject__facts(r->opts, r->t0, &r->facts);
+	setup__facts(r->opts, r->probes, r->t0, &r->facts);
 	r->meta = (struct private_meta){
 		.tool = "gotrace-bpf " GOTRACE_VERSION,
 		.command = proc->cmdline,
@@ -339,10 +343,10 @@ static void fill_meta(struct recorder *r)
 
 static int begin(struct recorder *r)
 {
-	int code = subject__attach(r->opts, r->session, r->err);
+	int err = setup__attach(r->opts, r->probes, r->error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	memory__begin();
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
@@ -350,32 +354,31 @@ static int begin(struct recorder *r)
 	r->stats->t0 = r->t0;
 	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_meta(r);
-	r->csymbols = subject__symbols(r->opts, &r->symbolizer);
+	r->csymbols = setup__symbols(r->opts, &r->symbolizer);
 	privilege__drop(privileges(r, r->opts->launch));
-	code = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
-	if (!code && !session__has_kernel(r->session))
-		sequencer__no_kernel(sink__sequencer(r->sink));
-	if (!code)
-		code = sink__start(r->sink, &r->facts);
-	if (!code && r->opts->launch)
-		code = launch__release(r->opts->launch, r->err);
-	if (!code)
+	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
+	if (!err)
+		err = sink__start(r->sink, &r->facts);
+	if (!err && r->opts->launch)
+		err = launch__release(r->opts->launch, r->error);
+	if (!err)
 		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
-	return code;
+	return err;
 }
 
 /*
- * Everything up to T1 is handed over; a thread can have been descheduled in the midst of a record.
+ * Drains until all records up to T1 are there. A thread that was descheduled between reserving and
+ * submitting a record delays this by up to SLOT_PATIENCE.
  */
 static int drain_to_end(struct recorder *r)
 {
 	uint64_t deadline = clock__now() + SLOT_PATIENCE;
-	int code;
+	int err;
 
 	for (;;) {
-		code = drain(r);
-		if (code < 0)
-			return code;
+		err = drain_rings(r);
+		if (err < 0)
+			return err;
 		if (r->exec_time || r->watermark >= r->t1 || clock__now() > deadline)
 			return 0;
 		usleep(500);
@@ -384,22 +387,22 @@ static int drain_to_end(struct recorder *r)
 
 static int end(struct recorder *r)
 {
-	int code;
+	int err;
 
 	r->t1 = r->exec_time ? r->exec_time : clock__now();
-	code = drain_to_end(r);
+	err = drain_to_end(r);
 	if (r->exec_time)
 		r->t1 = r->exec_time;
-	if (!code && r->t1 <= r->t0)
-		code = subject__replaced(r->opts, r->err);
-	if (!code && !r->given)
-		code = give_snapshots(r);
-	if (!code)
-		code = report_losses(r);
-	session__detach(r->session);
-	if (!code)
-		code = sink__finish(r->sink, r->t1);
-	return code;
+	if (!err && r->t1 <= r->t0)
+		err = setup__replaced(r->opts, r->error);
+	if (!err && !r->handed_over)
+		err = hand_over_snapshots(r);
+	if (!err)
+		err = report_losses(r);
+	probes__detach(r->probes);
+	if (!err)
+		err = sink__finish(r->sink, r->t1);
+	return err;
 }
 
 static void fill_stats(struct recorder *r)
@@ -409,77 +412,80 @@ static void fill_stats(struct recorder *r)
 		r->stats->writer = *sink__written(r->sink);
 	}
 	r->stats->counters = r->counters;
-	r->stats->multi = session__multi(r->session);
-	r->stats->kfuncs = session__kfuncs(r->session);
-	r->stats->ring_bytes = session__ring_bytes(r->session);
-	r->stats->rings = session__rings(r->session);
+	r->stats->multi = probes__multi(r->probes);
+	r->stats->kfuncs = probes__kfuncs(r->probes);
+	r->stats->ring_bytes = probes__ring_bytes(r->probes);
+	r->stats->rings = probes__rings(r->probes);
 	memory__sample(&r->stats->peak_memory);
 	memory__peak(&r->stats->peak_memory);
-	r->stats->peak_memory += session__memory(r->session);
+	r->stats->peak_memory += probes__memory(r->probes);
 	r->stats->cpu_ns = clock__cpu();
 }
 
-static int open_session(struct recorder *r)
+static int open_probes(struct recorder *r)
 {
-	struct session_opts opts = subject__session(r->opts);
-	int code = session__open(&r->session, &opts, r->err);
+	struct probes_opts opts = setup__probes(r->opts);
+	int err = probes__open(&r->probes, &opts, r->error);
 
-	if (!code)
-		r->recovery = recovery__create(r->opts->process, r->opts->layout);
-	if (!code && !r->recovery)
-		code = -ENOMEM;
-	return code ? code : drain__create(&r->drain, r->session, on_record, r);
+	if (!err)
+		r->resync = resync__create(r->opts->process, r->opts->layout);
+	if (!err && !r->resync)
+		err = -ENOMEM;
+	return err ? err : drain__create(&r->drain, r->probes, handle_record, r);
 }
 
 static int record(struct recorder *r)
 {
-	int code = begin(r);
+	int err = begin(r);
 
-	if (code) {
-		session__detach(r->session);
-		return code;
+	if (err) {
+		probes__detach(r->probes);
+		return err;
 	}
 	if (r->checked)
 		take_snapshot(r, 0);
-	code = r->drained ? r->drained : loop(r);
+	err = r->drain_error ? r->drain_error : loop(r);
 	log__progress_end();
-	if (code)
-		session__detach(r->session);
+	if (err)
+		probes__detach(r->probes);
 	else
-		code = end(r);
+		err = end(r);
 	fill_stats(r);
-	/* A layout that does not fit made nonsense of all records: no file. */
-	return code && r->err->text[0] ? code : sink__commit(r->sink, code, r->err);
+	/* If the layout does not fit the program, the records are wrong: no file is written. */
+	return err && r->error->text[0] ? err : sink__commit(r->sink, err, r->error);
 }
 
-int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, struct error *err)
+int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, struct error *error)
 {
-	struct recorder r = { .opts = opts, .stats = ret, .err = err };
+	struct recorder r = { .opts = opts, .stats = ret, .error = error };
 	struct sink_opts sink = opts->sink;
-	int code;
+	int err;
 
-	/* With no idle CPU the rings must not overflow behind the target's own threads. */
+	/*
+	 * If all CPUs are busy, the recorder must run before the target's threads: the rings would
+	 * overflow.
+	 */
 	setpriority(PRIO_PROCESS, 0, NICE);
-	r.sigfd = subject__signals(err);
+	r.sigfd = setup__signals(error);
 	if (r.sigfd < 0)
 		return r.sigfd;
 	starvation__init(&ret->starvation);
 	sink.stop_fd = r.sigfd;
-	code = sink__open(&r.sink, &sink, err);
+	err = sink__open(&r.sink, &sink, error);
 	ret->analysis_ns = clock__now() - opts->started - opts->checks_ns;
 	ret->checks_ns = opts->checks_ns;
-	if (!code)
-		code = open_session(&r);
+	if (!err)
+		err = open_probes(&r);
 	ret->load_ns = clock__now() - opts->started - ret->analysis_ns - ret->checks_ns;
-	if (!code)
-		code = record(&r);
+	if (!err)
+		err = record(&r);
 	drop_snapshots(&r);
-	recovery__destroy(r.recovery);
+	resync__destroy(r.resync);
 	drain__destroy(r.drain);
-	session__destroy(r.session);
+	probes__destroy(r.probes);
 	sink__destroy(r.sink);
 	csymbols__destroy(r.csymbols);
 	starvation__deinit(&ret->starvation);
 	close(r.sigfd);
-	return code ? error__set(err, code, "cannot record: %s", strerror(-code)) : 0;
+	return err ? error__set(error, err, "cannot record: %s", strerror(-err)) : 0;
 }

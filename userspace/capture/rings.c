@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings, and the maps beside them: see rings.h.
+ * Rings, and the maps that belong to them: see rings.h.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -10,15 +10,11 @@
 
 #include "capture/rings.h"
 #include "gotrace/counters.h"
+#include "lib/power.h"
 
 #define TOTAL	  (16u << 20) /* bytes, up to 4 CPUs */
 #define TOTAL_MAX (48u << 20)
 #define SMALLEST  4096
-
-static uint32_t power_of_two_below(uint32_t n)
-{
-	return 1u << (31 - __builtin_clz(n));
-}
 
 static unsigned int count_cpus(void)
 {
@@ -27,7 +23,7 @@ static unsigned int count_cpus(void)
 	return cpus > 0 ? (unsigned int)cpus : 1;
 }
 
-/* One ring for a few CPUs: many producers on one ring slow each other down. */
+/* One ring per few CPUs: many producers on one ring slow each other down. */
 static void choose_sizes(struct rings *r, uint32_t size)
 {
 	uint32_t total;
@@ -45,7 +41,7 @@ static void choose_sizes(struct rings *r, uint32_t size)
 	r->size = size ?: power_of_two_below(total / r->n);
 }
 
-/* One ring: made, and put into the map. */
+/* Creates one ring and puts it into the map. */
 static void *create_ring(void *argument)
 {
 	struct ring_job *job = argument;
@@ -53,7 +49,7 @@ static void *create_ring(void *argument)
 
 	job->fd = fd;
 	if (fd < 0 || bpf_map_update_elem(job->map, &job->index, &fd, 0))
-		job->code = -errno;
+		job->err = -errno;
 	return NULL;
 }
 
@@ -62,6 +58,7 @@ static int create_maps(struct rings *r)
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 	LIBBPF_OPTS(bpf_map_create_opts, mapped, .map_flags = BPF_F_MMAPABLE);
 	int inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, SMALLEST, NULL);
+	int err;
 
 	if (inner < 0)
 		return -errno;
@@ -74,39 +71,31 @@ static int create_maps(struct rings *r)
 	if (r->counters >= 0)
 		r->numbers = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ring_seq", sizeof(__u32),
 					    sizeof(gt_u32[GT_RINGS_MAX][16]), 1, &mapped);
-	if (r->numbers < 0) {
-		int code = -errno;
-
-		close(inner);
-		return code;
-	}
+	err = r->numbers < 0 ? -errno : 0;
 	close(inner);
-	return 0;
+	return err;
 }
 
 int rings__start_none(struct rings *r)
 {
-	unsigned int i;
-
 	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1 };
 	r->cpus = count_cpus();
-	for (i = 0; i < GT_RINGS_MAX; i++)
-		r->job[i].fd = -1;
 	return create_maps(r);
 }
 
 /*
- * A thread for each ring: the kernel takes up to 20 ms to put one into the map (it waits until no
- * program can see what was there before), the time that loading takes.
+ * One thread per ring: the kernel takes up to 20 ms to put a ring into the map, because it waits
+ * until no program uses the previous entry. Loading the programs takes as long, and runs at the
+ * same time.
  */
 int rings__start(struct rings *r, uint32_t size)
 {
-	unsigned int i;
-	int code;
+	int err = rings__start_none(r);
 
-	code = rings__start_none(r);
+	if (err)
+		return err;
 	choose_sizes(r, size);
-	for (i = 0; i < r->n && !code; i++) {
+	for (unsigned int i = 0; i < r->n; i++) {
 		struct ring_job *job = &r->job[i];
 
 		*job = (struct ring_job){ .map = r->map, .index = i, .size = r->size, .fd = -1 };
@@ -114,37 +103,35 @@ int rings__start(struct rings *r, uint32_t size)
 		if (!job->threaded)
 			create_ring(job);
 	}
-	return code;
+	return 0;
 }
 
 int rings__finish(struct rings *r)
 {
-	unsigned int i;
-	int code = 0;
+	int err = 0;
 
-	for (i = 0; i < r->n; i++) {
+	for (unsigned int i = 0; i < r->n; i++) {
 		struct ring_job *job = &r->job[i];
 
 		if (job->threaded)
 			pthread_join(job->thread, NULL);
 		job->threaded = false;
-		code = code ? code : job->code;
+		err = err ? err : job->err;
 	}
-	return code;
+	return err;
 }
 
 void rings__destroy(struct rings *r)
 {
 	const int maps[] = { r->map, r->counters, r->numbers };
-	unsigned int i;
 
 	if (!r->cpus)
 		return;
 	rings__finish(r);
-	for (i = 0; i < r->n; i++)
+	for (unsigned int i = 0; i < r->n; i++)
 		if (r->job[i].fd >= 0)
 			close(r->job[i].fd);
-	for (i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+	for (unsigned int i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		if (maps[i] >= 0)
 			close(maps[i]);
 	r->n = r->cpus = 0;
@@ -160,10 +147,10 @@ int rings__use(const struct rings *r, struct bpf_object *object)
 		{ "counters", r->counters },
 		{ ".bss.rings", r->numbers },
 	};
-	int code = 0;
+	int err = 0;
 
-	for (unsigned int i = 0; i < sizeof(map) / sizeof(*map) && !code; i++)
-		code = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, map[i].name),
-					 map[i].fd);
-	return code;
+	for (unsigned int i = 0; i < sizeof(map) / sizeof(*map) && !err; i++)
+		err = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, map[i].name),
+					map[i].fd);
+	return err;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The rings of one recording, with what belongs to them: the numbers of their records, the counters of
- * what found no room. The same memory under the same names for each BPF object that writes records
- * (bpf/maps.bpf.h), so it is made before any of them.
+ * The ring buffers of one recording, their sequence numbers, and the counters of lost records. All
+ * BPF objects that write records share these maps (bpf/maps.bpf.h), so they are created first.
  *
- * Made by session.c; used by it, sampler.c and kernel_probes.c; emptied by drain.c.
+ * Created by probes.c; used by it, sampler.c and kernel_probes.c; drained by drain.c.
  */
 #ifndef CAPTURE_RINGS_H
 #define CAPTURE_RINGS_H
@@ -13,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gotrace/session.h"
+#include "gotrace/config.h"
 
 struct bpf_object;
 
@@ -21,7 +20,7 @@ struct ring_job {
 	pthread_t thread;
 	bool threaded;
 	uint32_t index, size;
-	int map, fd, code;
+	int map, fd, err;
 };
 
 struct rings {
@@ -32,17 +31,17 @@ struct rings {
 };
 
 /*
- * Begins to make them, each ring in a thread: `size` bytes each, a power of two, 0: by the number of CPUs.
- * A negative errno; on failure, too, destroy them.
+ * Starts to create the rings, each in a thread: `size` bytes each, a power of two; 0: by the number
+ * of CPUs. 0 or a negative errno; in both cases rings__destroy() them.
  */
 int rings__start(struct rings *r, uint32_t size);
-/* The maps without a ring: for programs whose records go to the module. Else as the above. */
+/* The same without any ring, for programs whose records go to the kernel module. */
 int rings__start_none(struct rings *r);
-/* Waits until they are made. A negative errno. */
+/* Waits until all are created. 0 or a negative errno. */
 int rings__finish(struct rings *r);
 void rings__destroy(struct rings *r); /* started or zeroed */
 
-/* The maps of an object that is not loaded yet are these. A negative errno. */
+/* Makes an object that is not loaded yet use these maps. 0 or a negative errno. */
 int rings__use(const struct rings *r, struct bpf_object *object);
 
 #endif

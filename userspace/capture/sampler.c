@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPU samples: see sampler.h. The event is the kernel's cpu-clock, a timer, so that it can be had in
- * virtual machines, too; it counts for the whole CPU, and bpf/sample.bpf.c picks the target's threads.
+ * CPU samples: see sampler.h. The event is the kernel's cpu-clock, a timer that virtual machines
+ * have, too. It counts for the whole CPU, and bpf/sample.bpf.c selects the target's threads.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include <linux/perf_event.h>
-
-#include <bpf/libbpf.h>
 
 #include "capture/cpu_events.h"
 #include "capture/sampler.h"
@@ -25,75 +23,79 @@ struct sampler {
 	struct cpu_events events;
 };
 
-/* The registers with which a thread in the kernel left the program are known by the types of KERNEL_BTF. */
-static int explain(int code, struct error *err)
+/*
+ * KERNEL_BTF: for a thread in the kernel, the program finds its user registers by the kernel's
+ * types.
+ */
+static int explain(int err, struct error *error)
 {
-	if (code != -EPERM && access(KERNEL_BTF, R_OK))
-		return error__set(err, code,
-				  "CPU samples: no " KERNEL_BTF "; for them the kernel needs "
+	if (err != -EPERM && access(KERNEL_BTF, R_OK))
+		return error__set(error, err,
+				  "CPU samples: " KERNEL_BTF " is missing: the kernel requires "
 				  "CONFIG_DEBUG_INFO_BTF");
-	switch (-code) {
+	switch (-err) {
 	case EPERM:
 	case EACCES:
 		return error__set(
-			err, code,
+			error, err,
 			"CPU samples: not permitted; run as root, or with CAP_BPF and "
-			"CAP_PERFMON, and where no seccomp filter forbids perf_event_open");
+			"CAP_PERFMON, and without a seccomp filter that forbids perf_event_open");
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENOSYS:
-		return error__set(err, code,
-				  "CPU samples: this kernel has no perf events of its CPUs' clock "
+		return error__set(error, err,
+				  "CPU samples: this kernel has no perf event cpu-clock "
 				  "(CONFIG_PERF_EVENTS); record without --cpu-profile");
 	case EMFILE:
-		return error__set(err, code,
-				  "CPU samples: too few file descriptors (ulimit -n) "
-				  "for two a CPU");
+		return error__set(
+			error, err,
+			"CPU samples: too many open files; two per CPU are required, raise "
+			"the limit (ulimit -n)");
 	default:
-		return error__set(err, code, "CPU samples: %s%s", strerror(-code),
+		return error__set(error, err, "CPU samples: %s%s", strerror(-err),
 				  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 	}
 }
 
-int sampler__possible(struct error *err)
+int sampler__possible(struct error *error)
 {
-	int code = cpu_events__possible(PERF_COUNT_SW_CPU_CLOCK);
+	int err = cpu_events__possible(PERF_COUNT_SW_CPU_CLOCK);
 
-	if (code)
-		return explain(code, err);
-	return access(KERNEL_BTF, R_OK) ? explain(-ENOENT, err) : 0;
+	if (err)
+		return explain(err, error);
+	return access(KERNEL_BTF, R_OK) ? explain(-ENOENT, error) : 0;
 }
 
 int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
-		  struct error *err)
+		  struct error *error)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	int code = -ENOMEM;
+	int err = -ENOMEM;
 
 	if (s) {
 		s->skel = sample_bpf__open();
-		code = s->skel ? 0 : -errno;
+		err = s->skel ? 0 : -errno;
 	}
-	if (!code) {
+	if (!err) {
 		s->skel->rodata->config = *config;
-		code = rings__use(rings, s->skel->obj);
+		err = rings__use(rings, s->skel->obj);
 	}
-	if (!code)
-		code = sample_bpf__load(s->skel);
-	if (code) {
+	if (!err)
+		err = sample_bpf__load(s->skel);
+	if (err) {
 		sampler__destroy(s);
-		return explain(code, err);
+		return explain(err, error);
 	}
 	*ret = s;
 	return 0;
 }
 
-int sampler__attach(struct sampler *s, unsigned int hz, struct error *err)
+int sampler__attach(struct sampler *s, unsigned int hz, struct error *error)
 {
-	int code = cpu_events__attach(&s->events, s->skel->progs.sample, PERF_COUNT_SW_CPU_CLOCK,
-				      NS_PER_SEC / hz);
+	int err = cpu_events__attach(&s->events, s->skel->progs.sample, PERF_COUNT_SW_CPU_CLOCK,
+				     NS_PER_SEC / hz);
 
-	return code ? explain(code, err) : 0;
+	return err ? explain(err, error) : 0;
 }
 
 void sampler__detach(struct sampler *s)

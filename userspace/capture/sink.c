@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where records go: see sink.h.
+ * The destination of records: see sink.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/sink.h"
-#include "trace/intern.h"
-#include "trace/output.h"
+#include "writer/intern.h"
+#include "writer/output.h"
 
 struct sink {
 	struct sink_opts opts;
@@ -18,25 +18,25 @@ struct sink {
 	struct writer *writer;
 	struct sequencer *sequencer;
 	struct symbolizer symbolizer;
-	bool raw_failed; /* it, and not the trace, is what the errno is about */
+	bool raw_failed; /* the error is that of the raw file, not that of the trace */
 };
 
-int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *err)
+int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *error)
 {
 	struct sink *s = calloc(1, sizeof(*s));
-	int code;
+	int err;
 
 	if (!s)
-		return error__set(err, -ENOMEM, "out of memory");
+		return error__set(error, -ENOMEM, "out of memory");
 	s->opts = *opts;
-	code = output__open(&s->file, opts->path, FILE_TRACE, err);
-	if (!code && opts->stop_fd)
+	err = output__open(&s->file, opts->path, FILE_TRACE, error);
+	if (!err && opts->stop_fd)
 		trace_file__interrupt(s->file, opts->stop_fd);
-	if (!code && opts->raw_path)
-		code = rawfile__create(&s->raw, opts->raw_path, err);
-	if (code) {
+	if (!err && opts->raw_path)
+		err = rawfile__create(&s->raw, opts->raw_path, error);
+	if (err) {
 		sink__destroy(s);
-		return code;
+		return err;
 	}
 	*ret = s;
 	return 0;
@@ -93,30 +93,35 @@ const struct writer_stats *sink__written(const struct sink *s)
 	return writer__stats(s->writer);
 }
 
-/* The raw file's part of a call; its failure is told apart from the trace's. */
+/*
+ * Makes a call for the raw file, if there is one; on failure, notes that it was this file, and
+ * returns.
+ */
 #define TO_RAW(s, call)                                                                            \
 	do {                                                                                       \
-		int raw_code_ = (s)->raw ? (call) : 0;                                             \
+		int raw_err_ = (s)->raw ? (call) : 0;                                              \
                                                                                                    \
-		if (raw_code_) {                                                                   \
+		if (raw_err_) {                                                                    \
 			(s)->raw_failed = true;                                                    \
-			return raw_code_;                                                          \
+			return raw_err_;                                                           \
 		}                                                                                  \
 	} while (0)
 
 int sink__start(struct sink *s, const struct raw_header *facts)
 {
 	TO_RAW(s, rawfile__start(s->raw, facts));
+	if (facts->flags & RAW_NO_KERNEL)
+		sequencer__no_kernel(s->sequencer);
 	return sequencer__start(s->sequencer, facts->t0, facts->wall_ns);
 }
 
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size)
 {
-	int code;
+	int err;
 
 	TO_RAW(s, rawfile__record(s->raw, ring, rec, size));
-	code = sequencer__record(s->sequencer, ring, rec, size);
-	return code == -EBADMSG ? 0 : code; /* counted there */
+	err = sequencer__record(s->sequencer, ring, rec, size);
+	return err == -EBADMSG ? 0 : err; /* the sequencer counts it */
 }
 
 int sink__watermark(struct sink *s, uint64_t time)
@@ -133,11 +138,11 @@ int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *seco
 
 int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second)
 {
-	int code;
+	int err;
 
 	TO_RAW(s, rawfile__resnapshot(s->raw, first, second));
-	code = sequencer__take_resnapshots(s->sequencer, first, second);
-	return code == -EAGAIN ? 0 : code;
+	err = sequencer__take_resnapshots(s->sequencer, first, second);
+	return err == -EAGAIN ? 0 : err;
 }
 
 int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
@@ -148,38 +153,39 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 
 int sink__finish(struct sink *s, uint64_t t1)
 {
-	int code = sequencer__finish(s->sequencer, t1);
+	int err = sequencer__finish(s->sequencer, t1);
 
 	TO_RAW(s, rawfile__finish(s->raw, t1, &s->symbolizer));
-	return code;
+	return err;
 }
 
-static int failed(const struct sink *s, int code, struct error *err)
+static int failed(const struct sink *s, int err, struct error *error)
 {
 	const char *path = s->raw_failed ? s->opts.raw_path : s->opts.path;
-	const char *why = code == -EINTR ? "its reader does not read" : strerror(-code);
+	const char *why = err == -EINTR ? "interrupted while no process was reading the output" :
+					  strerror(-err);
 	uint64_t generations = s->writer ? writer__stats(s->writer)->generations : 0;
 
 	if (generations && trace_file__size(s->file))
-		return error__set(err, code,
-				  "cannot write %s: %s; %s has the %llu whole generations "
-				  "until then",
+		return error__set(error, err,
+				  "cannot write %s: %s; %s contains the %llu complete generations "
+				  "written so far",
 				  path, why, s->opts.path, (unsigned long long)generations);
-	return error__set(err, code, "cannot write %s: %s", path, why);
+	return error__set(error, err, "cannot write %s: %s", path, why);
 }
 
-int sink__commit(struct sink *s, int code, struct error *err)
+int sink__commit(struct sink *s, int err, struct error *error)
 {
 	int committed = 0;
 
-	if (!code || trace_file__size(s->file))
+	if (!err || trace_file__size(s->file))
 		committed = trace_file__commit(s->file);
-	if (code && s->raw && !s->raw_failed)
+	if (err && s->raw && !s->raw_failed)
 		rawfile__keep(s->raw);
-	if (code)
-		return failed(s, code, err);
+	if (err)
+		return failed(s, err, error);
 	if (committed)
-		return error__set(err, committed, "cannot complete %s: %s", s->opts.path,
+		return error__set(error, committed, "cannot complete %s: %s", s->opts.path,
 				  strerror(-committed));
 	return 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where records go: the sequencer with its writer and file, and the raw file beside it.
+ * The destination of records: the sequencer with its writer and output file, and optionally a raw
+ * file.
  *
- * The recorder feeds it live, the `sequence` command from a raw file; so both make a trace in the
- * same way.
+ * The recorder feeds it live, and 'gotrace-bpf replay' from a raw file, so that both make a trace
+ * with the same code.
  */
 #ifndef CAPTURE_SINK_H
 #define CAPTURE_SINK_H
@@ -12,37 +13,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/rawfile.h"
+#include "format/private.h"
 #include "lib/error.h"
+#include "rawfile/rawfile.h"
 #include "sequence/sequencer.h"
-#include "trace/generation.h"
-#include "trace/private.h"
+#include "writer/writer.h"
 
 struct sink;
 
 struct sink_opts {
 	const char *path;
 	const char *raw_path;	       /* NULL: none */
-	unsigned int version, tick_ns; /* of the trace: 22, 23, 25, 26; 1 or 64 */
-	bool stacks, no_syscalls;
+	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
+	bool no_syscalls;
 	int stop_fd; /* 0: none; see trace_file__interrupt() */
 };
 
 /* Opens the files, so that a bad path is known before anything else is done. */
-int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *err);
-/* Closes; files without a commit are removed. NULL allowed. */
+int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *error);
+/* Removes files that were not committed. NULL allowed. */
 void sink__destroy(struct sink *s);
 
-/* One of its files is in a folder of another user, see trace/file.h. */
+/* Whether one of the files is in a folder of another user: see writer/output_file.h. */
 bool sink__in_folder_of_other(const struct sink *s);
 
-/* The sequencer, once layout and symbolizer are known; both are borrowed, as is `meta`. */
+/* Creates the sequencer. Borrows the layout, the symbolizer and `meta`. */
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta);
 struct sequencer *sink__sequencer(struct sink *s);
 const struct writer_stats *sink__written(const struct sink *s);
 
-/* As the sequencer's functions of the same names; each to the raw file first. It takes snapshots over. */
+/*
+ * As the sequencer's functions of the same names, and each writes to the raw file first. The
+ * snapshots are taken over.
+ */
 int sink__start(struct sink *s, const struct raw_header *facts);
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size);
 int sink__watermark(struct sink *s, uint64_t time);
@@ -52,9 +56,9 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count);
 int sink__finish(struct sink *s, uint64_t t1);
 
 /*
- * Ends with what happened so far, `code`: 0, or what a function above returned. Whole generations
- * that were written are kept in any case. Returns the first failure, with its text.
+ * Completes the files. `err` is 0, or what a function above returned. Complete generations that
+ * were written are kept in any case. Returns the first failure, with the reason.
  */
-int sink__commit(struct sink *s, int code, struct error *err);
+int sink__commit(struct sink *s, int err, struct error *error);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See starvation.h. Before it: recorder.c, at each drain and whenever it reads the counters of losses. After it: the
- * recorder's statistics, and its message about losses (gotrace-bpf/recording.c).
+ * Detection of starvation: see starvation.h. Upstream: recorder.c, at each drain and whenever it
+ * reads the loss counters. Downstream: the statistics, and the message about losses
+ * (gotrace-bpf/recording.c).
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,9 +11,9 @@
 #include "capture/starvation.h"
 
 #define MS	    1000000ull
-#define LATE	    (20 * MS)	/* more than a pause between drains, and a drain */
-#define REFRESH	    (200 * MS)	/* so often the kernel's number is read anyway */
-#define CONSEQUENCE (1000 * MS) /* by then a loss is counted */
+#define LATE	    (20 * MS)	/* longer than the pause between drains plus a drain */
+#define REFRESH	    (200 * MS)	/* run_delay is read at least this often */
+#define CONSEQUENCE (1000 * MS) /* time until a loss is counted */
 
 void starvation__init(struct starvation *s)
 {
@@ -44,7 +45,7 @@ void starvation__note(struct starvation *s, uint64_t now, uint64_t delay)
 	uint64_t waited = delay != UINT64_MAX && delay > s->delay ? delay - s->delay : 0;
 
 	if (waited > gap)
-		waited = gap; /* the rest was before the last drain */
+		waited = gap; /* the rest precedes the last drain */
 	if (gap >= LATE && waited >= gap / 2) {
 		s->times++;
 		s->total_ns += waited;

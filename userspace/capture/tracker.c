@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Descendants of a process: see tracker.h.
+ * Following processes: see tracker.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,7 +23,8 @@ struct tracker {
 	void *ctx;
 };
 
-static int on_exec(void *ctx, void *data, size_t size)
+/* Callback of libbpf. */
+static int handle_exec(void *ctx, void *data, size_t size)
 {
 	struct tracker *t = ctx;
 
@@ -32,10 +33,10 @@ static int on_exec(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error *err)
+int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error *error)
 {
 	struct tracker *t = calloc(1, sizeof(*t));
-	int code = 0;
+	int err = 0;
 
 	if (!t)
 		return -ENOMEM;
@@ -43,23 +44,23 @@ int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error
 	t->ctx = ctx;
 	t->skel = follow_bpf__open_and_load();
 	if (!t->skel)
-		code = -errno;
+		err = -errno;
 	else
-		code = follow_bpf__attach(t->skel);
-	if (!code) {
-		t->ring = ring_buffer__new(bpf_map__fd(t->skel->maps.execs), on_exec, t, NULL);
-		code = t->ring ? 0 : -errno;
+		err = follow_bpf__attach(t->skel);
+	if (!err) {
+		t->ring = ring_buffer__new(bpf_map__fd(t->skel->maps.execs), handle_exec, t, NULL);
+		err = t->ring ? 0 : -errno;
 	}
-	if (!code) {
+	if (!err) {
 		*ret = t;
 		return 0;
 	}
 	tracker__destroy(t);
-	if (code == -EPERM)
-		return error__set(err, code,
+	if (err == -EPERM)
+		return error__set(error, err,
 				  "cannot follow processes: not permitted; run as root, "
 				  "or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
-	return error__set(err, code, "cannot follow processes: %s%s", strerror(-code),
+	return error__set(error, err, "cannot follow processes: %s%s", strerror(-err),
 			  " (--verbose shows the kernel's log)");
 }
 
@@ -72,7 +73,7 @@ void tracker__destroy(struct tracker *t)
 	free(t);
 }
 
-/* Ended, be it as a zombie: what waits for its end would wait for ever. */
+/* True for a zombie, too: its end has been reported already, and would be awaited for ever. */
 static bool has_ended(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -92,7 +93,7 @@ int tracker__add(struct tracker *t, pid_t pid)
 
 	if (bpf_map_update_elem(fd, &key, &one, 0))
 		return -errno;
-	if (!has_ended(pid)) /* asked when its end can't be missed any more */
+	if (!has_ended(pid)) /* checked now, when its end can no longer be missed */
 		return 0;
 	bpf_map_delete_elem(fd, &key);
 	return -ESRCH;

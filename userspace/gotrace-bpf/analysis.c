@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Analysis of one program: see analysis.h.
+ * The analysis of one program: see analysis.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis.h"
-#include "capture/clock.h"
+#include "lib/clock.h"
 #include "lib/log.h"
-#include "lib/steps.h"
 #include "lib/regular.h"
-#include "target/cache.h"
+#include "lib/steps.h"
+#include "target/process/cache.h"
+#include "analysis.h"
 
 static bool no_cache;
 
@@ -28,8 +28,8 @@ void analysis__keep(const struct analysis *a)
 		cache__store(a->elf, &a->layout, &a->sites);
 }
 
-/* What was found out about the program before; true: nothing else is to be done. */
-static bool remember(struct analysis *a)
+/* True: the result was in the cache, and nothing else is to be done. */
+static bool load_cached(struct analysis *a)
 {
 	const struct go_version *version = &a->info.version;
 
@@ -39,13 +39,13 @@ static bool remember(struct analysis *a)
 		a->cached = false;
 	}
 	if (a->cached)
-		log__debug("this program was analysed before: see FILES in the manual");
+		log__debug("using the cached analysis of this program: see FILES in the manual");
 	return a->cached;
 }
 
-static int find_out(struct analysis *a, struct error *err)
+static int find_all(struct analysis *a, struct error *error)
 {
-	int code = pclntab__open(&a->pclntab, a->elf, &a->info.version, err);
+	int err = pclntab__open(&a->pclntab, a->elf, &a->info.version, error);
 	struct debug_places places = { .exe = a->path };
 	char root[64];
 
@@ -54,125 +54,129 @@ static int find_out(struct analysis *a, struct error *err)
 		places.root = root;
 		places.exe = a->process.exe;
 	}
-	if (!code)
-		code = layout__read(a->elf, a->pclntab, &a->info.version, &places, &a->layout, err);
-	if (!code)
-		code = site_list__find(&a->sites, a->elf, a->pclntab, &a->layout, err);
-	return code;
+	if (!err)
+		err = layout__read(a->elf, a->pclntab, &a->info.version, &places, &a->layout,
+				   error);
+	if (!err)
+		err = site_list__find(&a->sites, a->elf, a->pclntab, &a->layout, error);
+	return err;
 }
 
-static void say_step(const char *path)
+static void show_step(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	steps__say("analysing %s", slash ? slash + 1 : path);
 }
 
-/* `fd` may be closed afterwards: the image has its own. */
-static int analyse(struct analysis *a, int fd, const char *name, struct error *err)
+/* The caller may close `fd` afterwards: the image has a copy. */
+static int analyse(struct analysis *a, int fd, const char *name, struct error *error)
 {
-	int code;
+	int err;
 
-	say_step(name);
-	code = elf_image__open(&a->elf, fd, name, err);
+	show_step(name);
+	err = elf_image__open(&a->elf, fd, name, error);
 
-	if (!code)
-		code = buildinfo__read(a->elf, &a->info, err);
-	return (code || remember(a)) ? code : find_out(a, err);
+	if (!err)
+		err = buildinfo__read(a->elf, &a->info, error);
+	return (err || load_cached(a)) ? err : find_all(a, error);
 }
 
-/* The live checks say that what was kept is not of this program, or that the program is a liar. */
-static int find_out_after_all(struct analysis *a, struct error *err)
+/*
+ * The live checks failed: the cached result is not of this program, or the program cannot be
+ * recorded.
+ */
+static int find_all_again(struct analysis *a, struct error *error)
 {
-	log__debug("what was kept of this program's analysis is wrong: a new one");
-	err->text[0] = 0;
+	log__debug("the cached analysis of this program is invalid: analysing it again");
+	error->text[0] = 0;
 	a->cached = false;
 	site_list__deinit(&a->sites);
 	pclntab__destroy(a->pclntab);
 	a->pclntab = NULL;
-	return find_out(a, err);
+	return find_all(a, error);
 }
 
-int analysis__of_file(struct analysis *a, const char *path, struct error *err)
+int analysis__of_file(struct analysis *a, const char *path, struct error *error)
 {
-	int fd = regular__open(path, err), code;
+	int fd = regular__open(path, error), err;
 
 	if (fd < 0)
 		return fd;
 	a->path = realpath(path, NULL);
-	code = analyse(a, fd, path, err);
+	err = analyse(a, fd, path, error);
 	close(fd);
-	if (!code && a->info.plugin) {
+	if (!err && a->info.plugin) {
 		site_list__deinit(&a->sites);
-		code = error__set(err, -ENOTSUP,
-				  "%s is a plugin: its runtime is that of the "
-				  "program that loads it; record the program that loads it",
-				  path);
+		err = error__set(error, -ENOTSUP,
+				 "%s is a plugin: it runs in the runtime of the program that "
+				 "loads it; record the program that loads it",
+				 path);
 	}
-	return code;
+	return err;
 }
 
-/* The program is none of Go's: its Go code is in a shared library. */
-static int analyse_library(struct analysis *a, struct error *err)
+/* The program is not a Go program, but has loaded a shared library with Go code. */
+static int analyse_library(struct analysis *a, struct error *error)
 {
 	struct error why = { "" };
-	int code;
+	int err;
 
 	elf_image__destroy(a->elf);
 	a->elf = NULL;
-	code = analyse(a, a->process.exe_fd, a->process.exe, &why);
+	err = analyse(a, a->process.exe_fd, a->process.exe, &why);
+	if (error)
+		error->text[0] = '\0';
 	if (err)
-		err->text[0] = '\0';
-	if (code)
-		error__set(err, code,
-			   "process %d is no Go program: its Go code is in a shared "
-			   "library, %.200s, which can't be recorded: %s",
+		error__set(error, err,
+			   "process %d is not a Go program: its Go code is in a shared "
+			   "library, %.200s, which cannot be recorded: %s",
 			   a->process.pid, a->process.exe, why.text);
-	return code;
+	return err;
 }
 
-int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err)
+int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error)
 {
-	int code = process__open(&a->process, pid, err);
+	int err = process__open(&a->process, pid, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	a->has_process = true;
-	code = analyse(a, a->process.exe_fd, a->process.exe, err);
-	if (code && code != -ENOTSUP && analysis__is_not_go(a) &&
+	err = analyse(a, a->process.exe_fd, a->process.exe, error);
+	if (err && err != -ENOTSUP && analysis__is_not_go(a) &&
 	    process__use_go_library(&a->process))
-		code = analyse_library(a, err);
-	if (!code)
-		code = process__find_bias(&a->process, a->elf, err);
-	return code;
+		err = analyse_library(a, error);
+	if (!err)
+		err = process__find_bias(&a->process, a->elf, error);
+	return err;
 }
 
-static int check_layout(struct analysis *a, struct error *err)
+static int check_layout(struct analysis *a, struct error *error)
 {
 	uint64_t begin = clock__now();
-	int code;
+	int err;
 
 	steps__say("checking the memory of process %d", a->process.pid);
-	code = process__check_layout(&a->process, &a->layout, err);
+	err = process__check_layout(&a->process, &a->layout, error);
 
 	a->checks_ns += clock__now() - begin;
-	return code;
+	return err;
 }
 
-int analysis__of_process(struct analysis *a, pid_t pid, struct error *err)
+int analysis__of_process(struct analysis *a, pid_t pid, struct error *error)
 {
-	int code = analysis__of_beginning(a, pid, err);
+	int err = analysis__of_new_program(a, pid, error);
 
-	if (!code)
-		code = check_layout(a, err);
-	if (code == -EPROTO && a->cached) {
-		code = find_out_after_all(a, err);
-		if (!code)
-			code = check_layout(a, err);
+	if (!err)
+		err = check_layout(a, error);
+	if (err == -EPROTO && a->cached) {
+		err = find_all_again(a, error);
+		if (!err)
+			err = check_layout(a, error);
 	}
-	if (!code)
+	if (!err)
 		analysis__keep(a);
-	return code;
+	return err;
 }
 
 bool analysis__is_not_go(const struct analysis *a)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All of userspace/target for one program: its file, build info, symbols, offsets, sites.
+ * The analysis of one program by all of userspace/target: its file, build info, symbols, offsets,
+ * sites.
  *
- * What record, probes and doctor begin with.
+ * record, probes and doctor start with it. Upstream: userspace/target/. Downstream: recording.c,
+ * probes.c, doctor_target.c.
  */
 #ifndef ANALYSIS_H
 #define ANALYSIS_H
@@ -11,20 +13,20 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
-#include "target/buildinfo.h"
-#include "target/elf.h"
-#include "target/layout.h"
-#include "target/pclntab.h"
-#include "target/process.h"
-#include "target/site.h"
+#include "target/elf/elf.h"
+#include "target/infer/buildinfo.h"
+#include "target/layout/layout.h"
+#include "target/probe/site.h"
+#include "target/process/process.h"
+#include "target/symbols/pclntab.h"
 
-/* The option of the verbs that analyse; what it does is analysis__no_cache(). */
+/* The option --no-cache of these verbs, which calls analysis__no_cache(). */
 #define OPT_NO_CACHE 0x1000
 #define NO_CACHE_OPTION                                                                            \
-	{ "no-cache", OPT_NO_CACHE, NULL, 0, "analyse the program anew, and keep nothing", 0 }
+	{ "no-cache", OPT_NO_CACHE, NULL, 0, "analyse again, and do not store the result", 0 }
 
 struct analysis {
-	char *path; /* of a file that is no process's */
+	char *path; /* of analysis__of_file() */
 	struct elf_image *elf;
 	struct pclntab *pclntab;
 	struct go_buildinfo info;
@@ -32,29 +34,32 @@ struct analysis {
 	struct site_list sites;
 	struct process process;
 	bool has_process;
-	bool cached;	    /* layout and sites are those of an earlier analysis */
-	uint64_t checks_ns; /* what the live checks took */
+	bool cached;	    /* layout and sites are from the cache */
+	uint64_t checks_ns; /* duration of the live checks */
 };
 
-/* From now on: target/cache.h is not asked, nor told. */
+/* Disables the cache of analyses (target/process/cache.h). */
 void analysis__no_cache(void);
 
 /*
- * Keeps what was found for the next time, once the live checks have passed; analysis__of_process()
- * does it by itself.
+ * Stores the result in the cache. To be called once the live checks have passed;
+ * analysis__of_process() does it itself.
  */
 void analysis__keep(const struct analysis *a);
 
-/* Negative errno and the reason; what was found up to there stays (doctor shows it). */
-int analysis__of_file(struct analysis *a, const char *path, struct error *err);
-/* The process's program, its bias, and the live checks. */
-int analysis__of_process(struct analysis *a, pid_t pid, struct error *err);
 /*
- * A process that has just begun its program, or is held there: without the live checks, which are
- * for the recorder to make when its runtime is up.
+ * All return a negative errno and the reason on failure; what was found before it stays, for
+ * doctor.
  */
-int analysis__of_beginning(struct analysis *a, pid_t pid, struct error *err);
-/* After a failure: the file could be read, and is no Go program. */
+int analysis__of_file(struct analysis *a, const char *path, struct error *error);
+/* The program of a process, its bias, and the live checks. */
+int analysis__of_process(struct analysis *a, pid_t pid, struct error *error);
+/*
+ * The same for a process that has just executed its program, or is held there: without the live
+ * checks, which the recorder makes once the runtime is up.
+ */
+int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error);
+/* After a failure: whether the file could be read, but is not a Go program. */
 bool analysis__is_not_go(const struct analysis *a);
 void analysis__deinit(struct analysis *a);
 

@@ -10,19 +10,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/log.h"
 #include "blackbox.h"
 #include "blackbox_list.h"
 #include "command.h"
-#include "lib/log.h"
 
-struct telling {
+struct start {
 	const struct record_args *args;
 	const struct blackbox_stats *stats;
-	bool called_off;
+	bool cancelled;
 };
 
-/* The parent waits for a byte; without it the daemon's own exit status is the parent's. */
-static int wait_for_daemon(int fd, pid_t pid, struct error *err)
+/* Waits for the byte that reports the start. Without it the exit status of the daemon is ours. */
+static int wait_for_daemon(int fd, pid_t pid, struct error *error)
 {
 	int status;
 	char byte;
@@ -38,14 +38,14 @@ static int wait_for_daemon(int fd, pid_t pid, struct error *err)
 		if (errno != EINTR)
 			return EXIT_FAILED;
 	if (WIFEXITED(status) && WEXITSTATUS(status))
-		return WEXITSTATUS(status); /* it has said why */
-	error__set(err, -ECHILD, "cannot record: process %d, which was to do it, %s%s", pid,
-		   WIFSIGNALED(status) ? "was ended by a signal: " : "ended",
+		return WEXITSTATUS(status); /* it has reported the reason */
+	error__set(error, -ECHILD, "cannot record: background process %d %s%s", pid,
+		   WIFSIGNALED(status) ? "was terminated by a signal: " : "ended",
 		   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "");
 	return EXIT_FAILED;
 }
 
-/* A descriptor of ours that is 0, 1 or 2 would be lost in leave_terminal(). */
+/* Opens descriptors 0, 1 and 2 if they are closed: leave_terminal() replaces them. */
 static int occupy_standard(void)
 {
 	int fd;
@@ -56,28 +56,28 @@ static int occupy_standard(void)
 	return fd < 0 ? -1 : close(fd);
 }
 
-bool blackbox__fork(struct record_args *args, int *ret_status, struct error *err)
+bool blackbox__fork(struct record_args *args, int *ret_status, struct error *error)
 {
 	int fd[2];
 	pid_t pid;
 
 	*ret_status = EXIT_FAILED;
 	if (occupy_standard()) {
-		error__set(err, -errno, "/dev/null: %s", strerror(errno));
+		error__set(error, -errno, "/dev/null: %s", strerror(errno));
 		return true;
 	}
 	if (pipe2(fd, O_CLOEXEC)) {
-		error__set(err, -errno, "pipe: %s", strerror(errno));
+		error__set(error, -errno, "pipe: %s", strerror(errno));
 		return true;
 	}
 	pid = fork();
 	if (pid < 0) {
-		error__set(err, -errno, "fork: %s", strerror(errno));
+		error__set(error, -errno, "fork: %s", strerror(errno));
 		return true;
 	}
 	if (pid) {
 		close(fd[1]);
-		*ret_status = wait_for_daemon(fd[0], pid, err);
+		*ret_status = wait_for_daemon(fd[0], pid, error);
 		return true;
 	}
 	close(fd[0]);
@@ -86,7 +86,7 @@ bool blackbox__fork(struct record_args *args, int *ret_status, struct error *err
 	return false;
 }
 
-/* By ^C, say: who waits for the byte holds the pipe's other end. */
+/* The parent holds the other end of the pipe while it waits. It may have been ended by ^C. */
 static bool parent_is_gone(int ready_fd)
 {
 	struct pollfd fd = { .fd = ready_fd };
@@ -95,13 +95,13 @@ static bool parent_is_gone(int ready_fd)
 }
 
 /*
- * From now on nobody hears it, and it holds no terminal and no folder. False: nobody waits for it
- * any more.
+ * Sends further messages to syslog, and gives up the terminal and the working directory. False: the
+ * parent no longer waits.
  */
 static bool leave_terminal(int ready_fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
-	bool told;
+	bool received;
 
 	log__to_syslog();
 	for (i = 0; null >= 0 && i < 3; i++)
@@ -110,36 +110,36 @@ static bool leave_terminal(int ready_fd)
 		close(null);
 	if (chdir("/"))
 		log__debug("chdir: %s", strerror(errno));
-	told = write(ready_fd, "", 1) == 1;
+	received = write(ready_fd, "", 1) == 1;
 	close(ready_fd);
-	return told;
+	return received;
 }
 
-static int began(void *ctx)
+static int on_started(void *ctx)
 {
-	struct telling *t = ctx;
+	struct start *t = ctx;
 	const struct record_args *a = t->args;
 
-	t->called_off = a->ready_fd && parent_is_gone(a->ready_fd);
-	if (t->called_off)
+	t->cancelled = a->ready_fd && parent_is_gone(a->ready_fd);
+	if (t->cancelled)
 		return -ECANCELED;
-	log__msg("recording process %d into black box %s (%llu MiB), by process %d; it ends by "
-		 "`kill %d`",
+	log__msg("recording process %d to flight recorder buffer %s (%llu MiB); the recorder is "
+		 "process %d, and 'kill %d' ends the recording",
 		 a->pid, a->blackbox, (unsigned long long)t->stats->memory >> 20, getpid(),
 		 getpid());
-	t->called_off = a->ready_fd && !leave_terminal(a->ready_fd);
-	return t->called_off ? -ECANCELED : 0;
+	t->cancelled = a->ready_fd && !leave_terminal(a->ready_fd);
+	return t->cancelled ? -ECANCELED : 0;
 }
 
-static void tell_end(const struct record_args *a, const struct blackbox_stats *stats)
+static void report_end(const struct record_args *a, const struct blackbox_stats *stats)
 {
 	char left[48] = "", span[24];
 
 	if (a->timeout_ns)
-		snprintf(left, sizeof(left), ", for %s at most",
+		snprintf(left, sizeof(left), " for up to %s",
 			 blackbox__span(a->timeout_ns, span, sizeof(span)));
-	log__msg("%s after %.3f s and %llu checkpoints; black box %s stays%s: "
-		 "`gotrace-bpf recover %s -o FILE` writes the trace",
+	log__msg("%s after %.3f s and %llu checkpoints; flight recorder buffer %s is kept%s: "
+		 "'gotrace-bpf recover %s -o FILE' writes the trace",
 		 stats->exited	 ? "the process ended" :
 		 stats->replaced ? "the process executed another program" :
 				   "recording ended",
@@ -148,24 +148,24 @@ static void tell_end(const struct record_args *a, const struct blackbox_stats *s
 }
 
 int blackbox__run(const struct record_args *a, const struct recorder_opts *recorder,
-		  struct error *err)
+		  struct error *error)
 {
 	struct blackbox_stats stats = {};
-	struct telling telling = { .args = a, .stats = &stats };
+	struct start start = { .args = a, .stats = &stats };
 	struct blackbox_opts opts = {
 		.recorder = recorder,
 		.name = a->blackbox,
 		.timeout = (uint32_t)((a->timeout_ns + 999999999) / 1000000000),
-		.began = began,
-		.ctx = &telling,
+		.on_started = on_started,
+		.ctx = &start,
 	};
-	int code = blackbox__record(&opts, &stats, err);
+	int err = blackbox__record(&opts, &stats, error);
 
-	if (telling.called_off) { /* and there is nobody who wants to know */
-		err->text[0] = '\0';
+	if (start.cancelled) { /* there is no one to report the error to */
+		error->text[0] = '\0';
 		return 0;
 	}
-	if (!code)
-		tell_end(a, &stats);
-	return code;
+	if (!err)
+		report_end(a, &stats);
+	return err;
 }

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blackbox_list.h"
-#include "capture/clock.h"
 #include "capture/kmod.h"
+#include "lib/clock.h"
 #include "lib/json.h"
+#include "blackbox_list.h"
 
 const char *blackbox__span(uint64_t ns, char *text, size_t size)
 {
@@ -25,7 +25,7 @@ const char *blackbox__span(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
-/* How long was recorded, at most the last of which is there. */
+/* Duration of the recording; only its last part may still be in the buffer. */
 static uint64_t recorded(const struct gt_abi_info *info, uint64_t now)
 {
 	uint64_t end = info->frozen ? info->frozen : now;
@@ -55,22 +55,19 @@ static void print_row(const struct gt_abi_info *info, uint64_t now)
 
 static void print_table(const struct gt_abi_info *info, size_t n, uint64_t now)
 {
-	size_t i;
-
 	printf("%-*s %8s %10s %11s  %-10s %-9s %10s\n", GT_NAME_MAX - 1, "NAME", "OWNER", "AGE",
 	       "MEMORY", "RECORDED", "STATE", "EXPIRES IN");
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		print_row(&info[i], now);
 }
 
 static void print_json(const struct gt_abi_info *info, size_t n, uint64_t now)
 {
 	struct json j;
-	size_t i;
 
 	json__init(&j, stdout, false);
 	json__open(&j, NULL, '[');
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		json__open(&j, NULL, '{');
 		json__string(&j, "name", info[i].name);
 		if (info[i].owner)
@@ -92,28 +89,27 @@ static void print_json(const struct gt_abi_info *info, size_t n, uint64_t now)
 	json__close(&j, ']');
 }
 
-static int list(struct kmod *kmod, struct gt_abi_info **ret, size_t *ret_n, struct error *err)
+static int list(struct kmod *kmod, struct gt_abi_info **ret, size_t *ret_n, struct error *error)
 {
-	int code = kmod__list(kmod, ret, ret_n, err);
-	size_t i;
+	int err = kmod__list(kmod, ret, ret_n, error);
 
-	for (i = 0; !code && i < *ret_n; i++)
+	for (size_t i = 0; !err && i < *ret_n; i++)
 		(*ret)[i].name[GT_NAME_MAX - 1] = '\0';
-	return code;
+	return err;
 }
 
-int blackbox__list(struct kmod *kmod, bool json, struct error *err)
+int blackbox__list(struct kmod *kmod, bool json, struct error *error)
 {
 	struct gt_abi_info *info;
 	size_t n;
-	int code = list(kmod, &info, &n, err);
+	int err = list(kmod, &info, &n, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	(json ? print_json : print_table)(info, n, clock__now());
 	free(info);
 	if (fflush(stdout) || ferror(stdout))
-		return error__set(err, -EIO, "stdout: %s", strerror(errno));
+		return error__set(error, -EIO, "standard output: %s", strerror(errno));
 	return 0;
 }
 

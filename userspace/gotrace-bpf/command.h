@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The commands of gotrace-bpf: one function a verb, one file each. main.c has their table;
- * lib/command.h says what a verb gets and returns.
+ * The commands of gotrace-bpf: one function per verb, each in a file of its own. main.c has their
+ * table; lib/command.h describes the arguments and results of a verb.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
 
 #include <stdbool.h>
 
+#include "format/spec.h"
 #include "lib/command.h"
 #include "lib/error.h"
+#include "lib/verbs.h"
 
-int do_record(int argc, char **argv, struct error *err);
-int do_sequence(int argc, char **argv, struct error *err);
-int do_recover(int argc, char **argv, struct error *err);
-int do_probes(int argc, char **argv, struct error *err);
-int do_doctor(int argc, char **argv, struct error *err);
+#define DECLARE(verb, ...) int do_##verb(int argc, char **argv, struct error *error);
+RECORDER_VERBS(DECLARE)
+#undef DECLARE
+
+/*
+ * Options that several verbs have. --raw is the former name of --save-input, and is kept as an
+ * alias that --help does not list.
+ */
+#define OPT_SAVE_INPUT 0x1001
+#define SAVE_INPUT_OPTION                                                                          \
+	{ "save-input", OPT_SAVE_INPUT, "FILE", 0, "also save the records, for 'replay'", 0 },     \
+		{ "raw", OPT_SAVE_INPUT, "FILE", OPTION_HIDDEN, NULL, 0 }
+#define VERBOSE_OPTION                                                                             \
+	{ "verbose", 'v', NULL, 0, "print more, also the kernel's log of rejected programs", 0 }
+#define FORMAT_HELP                                                                                \
+	"first Go release that can read the trace (default: " TRACE_VERSION_TEXT(                  \
+		TRACE_VERSION_DEFAULT) ")"
 
 /* The PID that the command line gives, or that of the only process of this name (named.h). */
 int parse_pid(const char *text);
-/* Digits only, as an operand that is meant as a PID. */
+/* Digits only: an operand that is taken as a PID. */
 bool is_number(const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf doctor: what this kernel, these privileges and a target allow, and what to do about
- * the rest.
+ * gotrace-bpf doctor: what this kernel, the current privileges and a process support, and how to
+ * enable the rest. doctor.h lists the files.
  */
 #include <argp.h>
 #include <errno.h>
@@ -18,19 +18,20 @@
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
 #include "capture/privilege.h"
+#include "capture/probes.h"
 #include "capture/sampler.h"
-#include "capture/session.h"
-#include "command.h"
-#include "doctor.h"
 #include "lib/log.h"
 #include "lib/steps.h"
+#include "target/arch/arch.h"
+#include "command.h"
+#include "doctor.h"
 
 enum { OPT_JSON = 256 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID|NAME", 0, "look at this process, too", 0 },
-	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
-	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
+	{ "pid", 'p', "PID|NAME", 0, "also check this process", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	VERBOSE_OPTION,
 	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
@@ -55,7 +56,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (d->pid || !is_number(text))
-			usage_error("unexpected argument '%s': give a process by -p", text);
+			usage_error("unexpected argument '%s': expected -p PID", text);
 		d->pid = parse_pid(text);
 		return 0;
 	default:
@@ -67,8 +68,8 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"[-p PID]",
-	"Shows what this kernel, these privileges and a target allow: what would be recorded, what "
-	"not, and what it would cost; exits 1 if nothing can be recorded.",
+	"Shows what this kernel, the current privileges and a process support: what would be "
+	"recorded, what not, and at what cost. The exit status is 1 if nothing can be recorded.",
 	NULL,
 	NULL,
 	NULL,
@@ -81,26 +82,33 @@ static void kernel(struct doctor *d)
 
 	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return;
-	if (strcmp(name.machine, "x86_64"))
-		doctor__say(d, BAD, "machine", "%s: only x86_64 can be recorded", name.machine);
+	if (strcmp(name.machine, ARCH_MACHINE))
+		doctor__report(d, BAD, "machine", "%s is not supported: only " ARCH_MACHINE " is",
+			       name.machine);
 	if (major > 6 || (major == 6 && minor >= 1))
-		doctor__say(d, GOOD, "kernel", "%s", name.release);
+		doctor__report(d, GOOD, "kernel", "%s", name.release);
 	else
-		doctor__say(d, BAD, "kernel", "%s: 6.1 or later is needed", name.release);
-	if (session__kernel_has_multi())
-		doctor__say(d, GOOD, "uprobes", "many by one link (uprobe_multi)");
+		doctor__report(d, BAD, "kernel",
+			       "%s is not supported: Linux 6.1 or later is required", name.release);
+	if (probes__kernel_has_multi())
+		doctor__report(d, GOOD, "uprobes",
+			       "all sites of a probe are attached with one call (uprobe_multi)");
 	else
-		doctor__say(d, NOTE, "uprobes",
-			    "one perf event each: attaching takes longer; 6.10 does better");
+		doctor__report(
+			d, NOTE, "uprobes",
+			"each site is attached with a perf event of its own, which takes longer than "
+			"the one call per probe of Linux 6.10 and later");
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
-		doctor__say(d, session__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
-			    "no uprobe PMU: the kernel needs CONFIG_UPROBE_EVENTS");
+		doctor__report(
+			d, probes__kernel_has_multi() ? NOTE : BAD, "perf uprobes",
+			"uprobe events are missing: the kernel requires CONFIG_UPROBE_EVENTS");
 	if (access(KERNEL_BTF, R_OK))
-		doctor__say(d, NOTE, "BTF",
-			    "no " KERNEL_BTF ": no --follow, no --cpu-profile, no kernel's "
-			    "side; for that the kernel needs CONFIG_DEBUG_INFO_BTF");
+		doctor__report(d, NOTE, "BTF",
+			       KERNEL_BTF
+			       " is missing: --follow, --cpu-profile and kernel events are "
+			       "unavailable; the kernel requires CONFIG_DEBUG_INFO_BTF");
 	else
-		doctor__say(d, GOOD, "BTF", KERNEL_BTF);
+		doctor__report(d, GOOD, "BTF", KERNEL_BTF);
 }
 
 static void read_word(const char *path, char *text, size_t size)
@@ -133,13 +141,13 @@ static void privileges(struct doctor *d)
 		    (needed[i].cap != CAP_SYS_PTRACE && privilege__has(CAP_SYS_ADMIN)))
 			continue;
 		all = false;
-		doctor__say(d, BAD, "privilege",
-			    "%s, %s: run as root, or setcap "
-			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep on gotrace-bpf",
-			    needed[i].name, needed[i].why);
+		doctor__report(d, BAD, "privilege",
+			       "%s is missing (required %s): run as root, or setcap "
+			       "cap_bpf,cap_perfmon,cap_sys_ptrace+ep on gotrace-bpf",
+			       needed[i].name, needed[i].why);
 	}
 	if (all)
-		doctor__say(d, GOOD, "privileges", "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
+		doctor__report(d, GOOD, "privileges", "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
 }
 
 static void restrictions(struct doctor *d)
@@ -149,31 +157,32 @@ static void restrictions(struct doctor *d)
 
 	read_word("/sys/kernel/security/lockdown", text, sizeof(text));
 	if (strstr(text, "[confidentiality]"))
-		doctor__say(d, BAD, "lockdown",
-			    "confidentiality: BPF may not read memory; boot with "
-			    "lockdown=integrity or none");
+		doctor__report(d, BAD, "lockdown",
+			       "confidentiality: BPF programs cannot read memory; boot with "
+			       "lockdown=integrity or none");
 	read_word("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 	if (atoi(text) > 2 && !privilege__has(CAP_PERFMON) && !privilege__has(CAP_SYS_ADMIN))
-		doctor__say(d, NOTE, "perf", "perf_event_paranoid is %s: CAP_PERFMON is needed",
-			    text);
+		doctor__report(d, NOTE, "perf",
+			       "perf_event_paranoid is %s: CAP_PERFMON is required", text);
 	read_word("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
 	if (atoi(text) > 1 && !privilege__has(CAP_SYS_PTRACE))
-		doctor__say(d, NOTE, "ptrace",
-			    "yama's ptrace_scope is %s: CAP_SYS_PTRACE is needed", text);
-	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != SESSION_INIT_PID_NS)
-		doctor__say(d, BAD, "namespace",
-			    "a PID namespace of our own: run in the host's (--pid=host)");
+		doctor__report(d, NOTE, "ptrace",
+			       "yama's ptrace_scope is %s: CAP_SYS_PTRACE is required", text);
+	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PROBES_INIT_PID_NS)
+		doctor__report(
+			d, BAD, "namespace",
+			"gotrace-bpf is in another PID namespace: run it in the host's (--pid=host)");
 }
 
 /*
- * The proof: the programs of these sets pass this kernel's verifier (for a target, with its own
- * offsets). Returns the bytes of the rings, 0 on failure.
+ * Loads the programs of these sets, which shows that this kernel's verifier accepts them. Returns
+ * the bytes of the rings, 0 on failure.
  */
-static uint64_t load(unsigned int sets, bool probes, struct error *err)
+static uint64_t load(unsigned int sets, bool has_sites, struct error *error)
 {
 	struct gt_config config = {};
 	struct site_list sites = {};
-	struct session_opts opts = {
+	struct probes_opts opts = {
 		.pid = getpid(),
 		.path = "/proc/self/exe",
 		.config = &config,
@@ -181,85 +190,94 @@ static uint64_t load(unsigned int sets, bool probes, struct error *err)
 		.stack_depth = GT_STACK_MAX,
 		.sets = sets,
 	};
-	struct session *session;
+	struct probes *probes;
 	uint64_t bytes;
-	int code;
+	int err;
 
-	memset(sites.has, probes, sizeof(sites.has));
-	code = session__open(&session, &opts, err);
-	if (code) {
-		error__set(err, code, "%s", strerror(-code));
+	memset(sites.has, has_sites, sizeof(sites.has));
+	err = probes__open(&probes, &opts, error);
+	if (err) {
+		error__set(error, err, "%s", strerror(-err));
 		return 0;
 	}
-	bytes = session__ring_bytes(session);
-	session__destroy(session);
+	bytes = probes__ring_bytes(probes);
+	probes__destroy(probes);
 	return bytes;
 }
 
-static void probes(struct doctor *d)
+static void check_probes(struct doctor *d)
 {
-	struct error err = {};
-	uint64_t bytes = load(SITE_SETS_ALL & ~(SITE_SET(KERNEL) | SITE_SET(FAULT)), true, &err);
+	struct error error = {};
+	uint64_t bytes = load(SITE_SETS_ALL & ~(SITE_SET(KERNEL) | SITE_SET(FAULT)), true, &error);
 
 	if (bytes)
-		doctor__say(d, GOOD, "probes", "the kernel accepts them; %llu MiB of rings",
-			    (unsigned long long)bytes >> 20);
+		doctor__report(d, GOOD, "probes",
+			       "accepted by the kernel; %llu MiB of ring buffers",
+			       (unsigned long long)bytes >> 20);
 	else
-		doctor__say(d, BAD, "probes", "%s", err.text);
+		doctor__report(d, BAD, "probes", "%s", error.text);
 }
 
-static void kernels_side(struct doctor *d, enum site_set set, const char *what)
+static void check_kernel_events(struct doctor *d, enum site_set set, const char *what)
 {
-	struct error err = {};
+	struct error error = {};
 
-	if (!kernel_probes__possible(1u << set, &err) && load(1u << set, false, &err))
-		doctor__say(d, GOOD, site_set__name(set), "%s", what);
+	if (!kernel_probes__possible(1u << set, &error) && load(1u << set, false, &error))
+		doctor__report(d, GOOD, site_set__name(set), "%s", what);
 	else
-		doctor__say(d, NOTE, site_set__name(set), "%s", err.text);
+		doctor__report(d, NOTE, site_set__name(set), "%s", error.text);
 }
 
-#define MODULE_GIVES "stacks for a third of the cost, and black boxes (record --blackbox)"
+#define MODULE_GIVES                                                                               \
+	"it unwinds stacks at a third of the cost, and provides the kernel flight recorder "       \
+	"(record --blackbox)"
 
-/* Optional: a recording without it is the same, but costs the target more. */
+/*
+ * The module is optional: without it a recording has the same contents, but costs the target more.
+ */
 static void kernel_module(struct doctor *d)
 {
-	struct error err = {};
+	struct error error = {};
 	struct kmod *module;
-	int code = kmod__open(&module, &err);
+	int err = kmod__open(&module, &error);
 
-	if (!code && kmod__has_kfuncs(module))
-		doctor__say(d, GOOD, "module", "loaded: " MODULE_GIVES);
-	else if (code && code != -ENOENT)
-		doctor__say(d, NOTE, "module", "%s", err.text[0] ? err.text : strerror(-code));
-	else if (!session__kernel_has_multi())
-		doctor__say(d, NOTE, "module",
-			    "%s: before 6.10 programs of uprobes cannot call it; "
-			    "with a later kernel: " MODULE_GIVES,
-			    code ? "not loaded" : "loaded without effect");
-	else if (code)
-		doctor__say(d, NOTE, "module",
-			    "not loaded (optional): " MODULE_GIVES "; make kmod "
-			    "kmod_install, modprobe gotrace");
-	else
-		doctor__say(
+	if (!err && kmod__has_kfuncs(module))
+		doctor__report(d, GOOD, "module", "loaded: " MODULE_GIVES);
+	else if (err && err != -ENOENT)
+		doctor__report(d, NOTE, "module", "%s",
+			       error.text[0] ? error.text : strerror(-err));
+	else if (!probes__kernel_has_multi())
+		doctor__report(
 			d, NOTE, "module",
-			"loaded without BTF, so BPF programs cannot call it; the "
-			"kernel needs CONFIG_DEBUG_INFO_BTF_MODULES, and make kmod pahole and " KERNEL_BTF);
-	if (!code)
+			"%s: before Linux 6.10 uprobes cannot call it; with a later kernel " MODULE_GIVES,
+			err ? "not loaded" : "loaded, but without effect");
+	else if (err)
+		doctor__report(
+			d, NOTE, "module",
+			"not loaded (optional): " MODULE_GIVES
+			"; build and load it with make kmod kmod_install and modprobe gotrace");
+	else
+		doctor__report(
+			d, NOTE, "module",
+			"loaded without BTF, so BPF programs cannot call it: the kernel requires "
+			"CONFIG_DEBUG_INFO_BTF_MODULES; install pahole, check that " KERNEL_BTF
+			" exists, and run make kmod again");
+	if (!err)
 		kmod__close(module);
 }
 
 static void cpu_samples(struct doctor *d)
 {
-	struct error err = {};
+	struct error error = {};
 
-	if (sampler__possible(&err))
-		doctor__say(d, NOTE, "cpu", "%s", err.text);
+	if (sampler__possible(&error))
+		doctor__report(d, NOTE, "cpu", "%s", error.text);
 	else
-		doctor__say(d, GOOD, "cpu", "can be sampled: record --cpu-profile HZ");
+		doctor__report(d, GOOD, "cpu",
+			       "CPU samples are available: record --cpu-profile HZ");
 }
 
-int do_doctor(int argc, char **argv, struct error *err)
+int do_doctor(int argc, char **argv, struct error *error)
 {
 	struct target_facts facts = {};
 	struct analysis a = {};
@@ -272,12 +290,13 @@ int do_doctor(int argc, char **argv, struct error *err)
 	privileges(&d);
 	restrictions(&d);
 	if (!d.bad) {
-		probes(&d);
+		check_probes(&d);
 		kernel_module(&d);
 		cpu_samples(&d);
-		kernels_side(&d, SITE_KERNEL,
-			     "threads, cores, wake-ups and system calls: recorded");
-		kernels_side(&d, SITE_FAULT, "page faults can be recorded: record --events");
+		check_kernel_events(&d, SITE_KERNEL,
+				    "threads, CPUs, wake-ups and system calls are recorded");
+		check_kernel_events(&d, SITE_FAULT,
+				    "page faults are available: add fault to --events");
 	}
 	if (d.pid)
 		doctor__target(&d, &a, &facts);

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The findings of doctor: collected, and printed as a screen of lines or as JSON.
+ * Collects the findings of doctor, and prints them as lines or as JSON: see doctor.h.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor.h"
 #include "lib/unicode.h"
+#include "doctor.h"
 
 #define WIDTH  100
-#define INDENT 22 /* of what follows "ok       kernel       " */
+#define INDENT 22 /* of the text: "ok       kernel       " */
 
-void doctor__say(struct doctor *d, enum verdict verdict, const char *what, const char *fmt, ...)
+void doctor__report(struct doctor *d, enum finding_level level, const char *what, const char *fmt,
+		    ...)
 {
 	struct finding *more = reallocarray(d->finding, d->n + 1, sizeof(*more));
 	va_list ap;
 
-	d->bad |= verdict == BAD;
+	d->bad |= level == BAD;
 	if (!more)
 		return;
 	d->finding = more;
-	more[d->n] = (struct finding){ .verdict = verdict, .what = what };
+	more[d->n] = (struct finding){ .level = level, .what = what };
 	va_start(ap, fmt);
 	vsnprintf(more[d->n].text, sizeof(more[d->n].text), fmt, ap);
 	va_end(ap);
 	d->n++;
 }
 
-/* Breaks at blanks; what has none is cut off hard. */
+/* Breaks lines at blanks, or anywhere if there are none. */
 static void print_wrapped(const char *text)
 {
 	size_t room = WIDTH - INDENT, len = strlen(text), n;
@@ -57,7 +58,7 @@ static void print_json(const struct doctor *d, const struct analysis *a,
 	json__open(&j, "checks", '[');
 	for (size_t i = 0; i < d->n; i++) {
 		json__open(&j, NULL, '{');
-		json__string(&j, "verdict", names[d->finding[i].verdict]);
+		json__string(&j, "verdict", names[d->finding[i].level]);
 		json__string(&j, "what", d->finding[i].what);
 		json__string(&j, "text", d->finding[i].text);
 		json__close(&j, '}');
@@ -82,8 +83,8 @@ void doctor__print(const struct doctor *d, const struct analysis *a,
 	for (size_t i = 0; i < d->n; i++) {
 		struct finding line = d->finding[i];
 
-		printf("%-8s %-12s ", mark[line.verdict], line.what);
-		utf8__make_printable(line.text); /* has names of the target's */
+		printf("%-8s %-12s ", mark[line.level], line.what);
+		utf8__make_printable(line.text); /* may contain names of the target */
 		print_wrapped(line.text);
 	}
 }

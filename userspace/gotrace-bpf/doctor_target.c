@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * doctor -p: what of a process would be recorded, what not and why, and what it would cost.
+ * doctor -p: what would be recorded of a process, what not and why, and at what cost.
  *
- * All but the counts of goroutines comes from the analysis that record begins with, so that doctor
- * promises no more than record holds.
+ * Everything except the number of goroutines comes from the analysis with which record starts, so
+ * that both have the same result.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "target/process/snapshot.h"
+#include "target/process/text.h"
 #include "command.h"
 #include "doctor.h"
 #include "interrupt.h"
-#include "target/snapshot.h"
-#include "target/text.h"
 
 #define COMMAND_MAX 150 /* of its command line: two lines */
 
@@ -26,7 +25,16 @@ static bool has_section(const struct analysis *a, const char *name)
 	return elf_image__section(a->elf, name, &sec);
 }
 
-void build__words(const struct analysis *a, struct build_word *ret)
+#define BUILD_WORDS 9
+
+/* How a program was built: words such as "PIE" or "stripped". */
+struct build_word {
+	const char *name; /* in JSON */
+	const char *text;
+	bool is;
+};
+
+static void build_words(const struct analysis *a, struct build_word *ret)
 {
 	const struct build_word words[BUILD_WORDS] = {
 		{ "pie", "PIE", elf_image__is_relocatable(a->elf) },
@@ -34,7 +42,7 @@ void build__words(const struct analysis *a, struct build_word *ret)
 		{ "no_dwarf", "no DWARF",
 		  !has_section(a, ".debug_info") && !has_section(a, ".zdebug_info") },
 		{ "cgo", "cgo enabled", a->info.cgo },
-		/* The C library's startup code comes with it. */
+		/* The startup code of the C library has this section. */
 		{ "external", "external linker", has_section(a, ".init") },
 		{ "race", "race detector", a->info.race },
 		{ "pgo", "profile-guided", a->info.pgo },
@@ -45,14 +53,14 @@ void build__words(const struct analysis *a, struct build_word *ret)
 	memcpy(ret, words, sizeof(words));
 }
 
-static void say_program(struct doctor *d, const struct analysis *a)
+static void report_program(struct doctor *d, const struct analysis *a)
 {
 	struct build_word word[BUILD_WORDS];
 	char text[256] = "";
 
-	doctor__say(d, GOOD, "program", "%s, %s", a->info.path[0] ? a->info.path : a->process.exe,
-		    a->info.version.text);
-	build__words(a, word);
+	doctor__report(d, GOOD, "program", "%s, %s",
+		       a->info.path[0] ? a->info.path : a->process.exe, a->info.version.text);
+	build_words(a, word);
 	for (int i = 0; i < BUILD_WORDS; i++) {
 		size_t len = strlen(text);
 
@@ -60,7 +68,8 @@ static void say_program(struct doctor *d, const struct analysis *a)
 			snprintf(text + len, sizeof(text) - len, "%s%s", len ? ", " : "",
 				 word[i].text);
 	}
-	doctor__say(d, GOOD, "build", "%s", text[0] ? text : "static, with symbol table and DWARF");
+	doctor__report(d, GOOD, "build", "%s",
+		       text[0] ? text : "static, with symbol table and DWARF");
 }
 
 /* ---- where it runs ---- */
@@ -77,8 +86,8 @@ static bool other_namespace(int pid, const char *name)
 	return !stat(path, &ours) && ours.st_ino != theirs.st_ino;
 }
 
-/* "/path (deleted)", and maybe something else stands at /path by now. */
-static void find_place(const struct analysis *a, struct target_facts *f)
+/* The kernel shows "/path (deleted)"; another file may be at /path by now. */
+static void find_environment(const struct analysis *a, struct target_facts *f)
 {
 	static const char suffix[] = " (deleted)";
 	const char *exe = a->process.exe;
@@ -97,19 +106,18 @@ static void find_place(const struct analysis *a, struct target_facts *f)
 	f->other_user_ns = other_namespace(a->process.pid, "user");
 }
 
-static void say_place(struct doctor *d, const struct target_facts *f)
+static void report_environment(struct doctor *d, const struct target_facts *f)
 {
 	if (f->deleted || f->replaced)
-		doctor__say(d, NOTE, "file",
-			    "the program's file was %s since; the one that runs is "
-			    "read",
-			    f->deleted ? "deleted" : "replaced");
+		doctor__report(
+			d, NOTE, "file",
+			"the program file was %s since the start; the running one is analysed",
+			f->deleted ? "deleted" : "replaced");
 	if (f->other_pid_ns || f->other_mnt_ns || f->other_user_ns)
-		doctor__say(d, GOOD, "namespaces",
-			    "of its own:%s%s%s; thread IDs in the trace are the "
-			    "host's",
-			    f->other_pid_ns ? " pid" : "", f->other_mnt_ns ? " mnt" : "",
-			    f->other_user_ns ? " user" : "");
+		doctor__report(d, GOOD, "namespaces",
+			       "separate:%s%s%s; thread IDs in the trace are those of the host",
+			       f->other_pid_ns ? " pid" : "", f->other_mnt_ns ? " mnt" : "",
+			       f->other_user_ns ? " user" : "");
 }
 
 /* ---- what would be recorded ---- */
@@ -132,24 +140,23 @@ static size_t sites_of(const struct site_list *sites, enum site_set set)
 	return n;
 }
 
-/* CPU samples and the kernel's side are not made by probes: doctor.c speaks of them. */
+/* CPU samples and kernel events have no probes: doctor.c reports them. */
 static bool has_probes(enum site_set set)
 {
 	return set != SITE_CPU && set != SITE_KERNEL && set != SITE_FAULT;
 }
 
-static void say_set(struct doctor *d, const struct site_list *sites, enum site_set set)
+static void report_set(struct doctor *d, const struct site_list *sites, enum site_set set)
 {
-	enum verdict verdict = GOOD;
+	enum finding_level level = GOOD;
 	size_t len;
 	char text[600];
 
 	if (set == SITE_USER && !sites_of(sites, set))
 		snprintf(text, sizeof(text),
-			 "the program has no tasks, regions or logs of "
-			 "runtime/trace");
+			 "the program uses no tasks, regions or logs of runtime/trace");
 	else
-		snprintf(text, sizeof(text), "recorded, by %zu probes", sites_of(sites, set));
+		snprintf(text, sizeof(text), "recorded with %zu probes", sites_of(sites, set));
 	for (size_t i = 0; i < sites->nmissing; i++) {
 		const struct site_missing *m = &sites->missing[i];
 
@@ -157,33 +164,36 @@ static void say_set(struct doctor *d, const struct site_list *sites, enum site_s
 			continue;
 		len = strlen(text);
 		snprintf(text + len, sizeof(text) - len, "%s %s (%s)",
-			 verdict == GOOD ? "; not:" : ",", m->why, m->reason);
-		verdict = m->needed ? BAD : verdict == BAD ? BAD : NOTE;
+			 level == GOOD ? "; missing:" : ",", m->why, m->reason);
+		level = m->needed ? BAD : level == BAD ? BAD : NOTE;
 	}
-	doctor__say(d, verdict, site_set__name(set), "%s%s", verdict == BAD ? "not " : "", text);
+	if (level == BAD)
+		doctor__report(d, level, site_set__name(set), "not recorded%s", strchr(text, ';'));
+	else
+		doctor__report(d, level, site_set__name(set), "%s", text);
 }
 
-static void say_cost(struct doctor *d, const struct site_list *sites)
+static void report_cost(struct doctor *d, const struct site_list *sites)
 {
 	size_t slow = stepped(sites), len;
 	char text[300];
 
 	if (!slow) {
-		doctor__say(d, GOOD, "cost",
-			    "low: the kernel emulates all probed instructions, "
-			    "about 0.5 us a hit");
+		doctor__report(d, GOOD, "cost",
+			       "low: the kernel emulates all probed instructions, "
+			       "about 0.7 us per hit");
 		return;
 	}
 	snprintf(text, sizeof(text),
 		 "%zu of %zu probed instructions are single-stepped, about 4 us "
-		 "a hit:",
+		 "per hit:",
 		 slow, sites->n);
 	for (size_t i = 0; i < sites->n; i++) {
 		len = strlen(text);
 		if (sites->site[i].cost == SITE_STEPPED)
 			snprintf(text + len, sizeof(text) - len, " %s", sites->site[i].func);
 	}
-	doctor__say(d, NOTE, "cost", "%s", text);
+	doctor__report(d, NOTE, "cost", "%s", text);
 }
 
 static void count(const struct analysis *a, struct target_facts *f)
@@ -201,43 +211,43 @@ static void count(const struct analysis *a, struct target_facts *f)
 
 void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f)
 {
-	struct error err = {};
+	struct error error = {};
 	const struct interrupt how = { .status = EXIT_FAILED };
 	size_t len;
-	int code;
+	int err;
 
 	interrupt__allow(&how);
-	code = analysis__of_process(a, d->pid, &err);
+	err = analysis__of_process(a, d->pid, &error);
 	interrupt__forbid();
 	len = a->has_process ? strlen(a->process.cmdline) : 0;
 
 	if (a->has_process) {
-		doctor__say(d, GOOD, "process", "%d: %.*s%s", d->pid, COMMAND_MAX,
-			    a->process.cmdline, len > COMMAND_MAX ? "..." : "");
-		find_place(a, f);
+		doctor__report(d, GOOD, "process", "%d: %.*s%s", d->pid, COMMAND_MAX,
+			       a->process.cmdline, len > COMMAND_MAX ? "..." : "");
+		find_environment(a, f);
 	}
 	if (a->info.version.text[0])
-		say_program(d, a);
-	say_place(d, f);
-	if (code) {
-		doctor__say(d, BAD, "target", "%s", err.text[0] ? err.text : strerror(-code));
+		report_program(d, a);
+	report_environment(d, f);
+	if (err) {
+		doctor__report(d, BAD, "target", "%s", error.text[0] ? error.text : strerror(-err));
 	} else {
-		doctor__say(d, GOOD, "offsets", "%s; they agree with its memory", a->layout.source);
+		doctor__report(d, GOOD, "offsets", "%s; verified in its memory", a->layout.source);
 		if (a->layout.warning[0])
-			doctor__say(d, NOTE, "offsets", "%s", a->layout.warning);
-		if (text__check(&a->process, a->elf, &a->sites, &err))
-			doctor__say(d, BAD, "code", "%s", err.text);
+			doctor__report(d, NOTE, "offsets", "%s", a->layout.warning);
+		if (text__check(&a->process, a->elf, &a->sites, &error))
+			doctor__report(d, BAD, "code", "%s", error.text);
 		count(a, f);
 	}
 	if (!a->sites.n)
 		return;
 	for (int set = 0; set < SITE_SETS; set++)
 		if (has_probes(set))
-			say_set(d, &a->sites, set);
-	say_cost(d, &a->sites);
+			report_set(d, &a->sites, set);
+	report_cost(d, &a->sites);
 	if (f->counted)
-		doctor__say(d, GOOD, "now", "%zu goroutines, %zu threads, %u processors",
-			    f->goroutines, f->threads, f->processors);
+		doctor__report(d, GOOD, "now", "%zu goroutines, %zu threads, %u Ps", f->goroutines,
+			       f->threads, f->processors);
 }
 
 /* ---- JSON ---- */
@@ -261,7 +271,7 @@ static void sets_json(struct json *j, const struct site_list *sites)
 	json__close(j, '}');
 }
 
-static void place_json(struct json *j, const struct analysis *a, const struct target_facts *f)
+static void environment_json(struct json *j, const struct analysis *a, const struct target_facts *f)
 {
 	json__u64(j, "pid", (uint64_t)a->process.pid);
 	json__string(j, "command", a->process.cmdline);
@@ -283,12 +293,12 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 
 	json__open(j, "target", '{');
 	if (a->has_process)
-		place_json(j, a, f);
+		environment_json(j, a, f);
 	if (a->info.version.text[0]) {
 		json__string(j, "program", a->info.path);
 		json__string(j, "go", a->info.version.text);
 		json__string(j, "build_id", elf_image__build_id(a->elf));
-		build__words(a, word);
+		build_words(a, word);
 		json__open(j, "build", '{');
 		for (int i = 0; i < BUILD_WORDS; i++)
 			json__bool(j, word[i].name, word[i].is);

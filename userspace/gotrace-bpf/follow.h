@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * record --follow: a process, all that it starts, and all that these execute, each Go program in
- * a file of its own.
+ * record --follow: records a process, its descendants, and all programs that they execute, each Go
+ * program to a file of its own.
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H
@@ -10,10 +10,10 @@
 #include "recording.h"
 
 /*
- * Until the first process and all below it have ended, or SIGINT, SIGTERM or the duration. `first`
- * is what the command line names. Returns the exit status, with the reason if it is not 0 and was
- * not told yet.
+ * Returns when the first process and its descendants have ended, after SIGINT or SIGTERM, or after
+ * the duration. `first` is the recording that the command line describes. Returns the exit status,
+ * and the reason if it is not 0 and has not been reported.
  */
-int follow__run(const struct recording *first, struct error *err);
+int follow__run(const struct recording *first, struct error *error);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A thread that ends the process: see interrupt.h.
+ * The thread that ends the process: see interrupt.h.
  *
- * A handler would not do: a read that waits for a FUSE or network file system is interrupted by
- * what ends the process, and by nothing else.
+ * A signal handler is not sufficient: a read that waits for a FUSE or network file system is
+ * interrupted only by the end of the process.
  */
 #include "interrupt.h"
 
@@ -11,12 +11,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "capture/setup.h"
 #include "lib/log.h"
 
-#define DEADLINE_S 120 /* programs of 200 MB take 1 */
+#define DEADLINE_S 120 /* seconds; a program of 200 MB takes 1 */
 
 static struct {
 	struct interrupt how;
@@ -36,10 +36,9 @@ static void *watch(void *unused)
 	if (n < 0 || fd[0].revents)
 		return NULL;
 	if (!watcher.how.quiet && n)
-		log__msg("interrupted while the program was analysed; nothing was recorded");
+		log__msg("interrupted during the analysis of the program; nothing was recorded");
 	else if (!watcher.how.quiet)
-		log__msg("the analysis of the program took more than %d s: its file system may not "
-			 "answer",
+		log__msg("the analysis of the program took more than %d s: check its file system",
 			 DEADLINE_S);
 	if (watcher.how.held > 0)
 		kill(watcher.how.held, SIGKILL);
@@ -48,14 +47,8 @@ static void *watch(void *unused)
 
 void interrupt__allow(const struct interrupt *how)
 {
-	sigset_t stops;
-
-	sigemptyset(&stops);
-	sigaddset(&stops, SIGINT);
-	sigaddset(&stops, SIGTERM);
-	sigaddset(&stops, SIGHUP);
 	watcher.how = *how;
-	watcher.signals = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+	watcher.signals = setup__signals(NULL);
 	watcher.done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	watcher.runs = watcher.signals >= 0 && watcher.done >= 0 &&
 		       !pthread_create(&watcher.thread, NULL, watch, NULL);

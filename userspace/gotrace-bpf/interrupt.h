@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Signals and a deadline while a program is analysed.
+ * Signals and a time limit during the analysis of a program.
  *
- * The recorder's loop reads SIGINT, SIGTERM and SIGHUP from a descriptor, so `record` blocks them.
- * An analysis can take long, or wait for a file system that does not answer, and no loop runs yet:
- * between these two calls, which the verbs put around each analysis, a thread waits for the
- * signals and ends the process. Nothing is attached by then, and no file is open for writing.
+ * The recorder's loop reads SIGINT, SIGTERM and SIGHUP from a descriptor, so 'record' blocks them.
+ * The analysis can take long, or wait for a file system that does not respond, and the loop does
+ * not run yet. Between these two calls, which the verbs put around each analysis, a thread waits
+ * for the signals and ends the process. At that point nothing is attached, and no file is open for
+ * writing.
  */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
@@ -14,12 +15,12 @@
 #include <sys/types.h>
 
 struct interrupt {
-	pid_t held; /* a command that is held and must not run unrecorded: killed; 0: none */
-	int status; /* of the exit */
-	bool quiet; /* without a message */
+	pid_t held; /* a held command to be killed, which must not run unrecorded; 0: none */
+	int status; /* exit status */
+	bool quiet; /* no message */
 };
 
-/* For verbs that block no signals it is the deadline alone that counts. */
+/* For verbs that do not block the signals, only the time limit applies. */
 void interrupt__allow(const struct interrupt *how);
 void interrupt__forbid(void);
 

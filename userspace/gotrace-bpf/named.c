@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The process that -p NAME means: see named.h. One pass over /proc.
+ * Finds a process by its name: see named.h. One pass over /proc.
  *
- * Names and command lines are chosen by their processes: they are compared as bytes, cut, and
- * printed by log.c only, which escapes them. Of processes that are not ours to look at, only comm is
- * known.
+ * Names and command lines are untrusted: they are compared as bytes, truncated, and printed only by
+ * log.c, which escapes them. Of processes that this user may not inspect, only comm is known.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -15,29 +14,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "lib/log.h"
 #include "lib/suggest.h"
+#include "target/process/process.h"
+#include "command.h"
 #include "named.h"
-#include "target/process.h"
 
-#define LISTED	  10 /* candidates; more of them are counted */
+#define LISTED	  10 /* matching processes; further ones are counted */
 #define COMMAND	  80 /* bytes shown of a command line */
 #define NAME_SIZE 256
 
 struct names {
-	char comm[32],
-		exe[NAME_SIZE]; /* exe: the file's name without its folder; empty: not known */
+	char comm[32], exe[NAME_SIZE]; /* exe: the file name without directories; empty: unknown */
 };
 
 struct search {
 	const char *name;
 	unsigned int found;
 	pid_t pid[LISTED];
-	char similar[NAME_SIZE]; /* a name of another process; empty: none */
+	char similar[NAME_SIZE]; /* the most similar name of another process; empty: none */
 };
 
-/* False: it is gone, or has no program (a kernel thread, a zombie). */
+/* False: it has ended, or has no program (a kernel thread, a zombie). */
 static bool read_names(pid_t pid, struct names *ret)
 {
 	static const char deleted[] = " (deleted)";
@@ -60,7 +58,7 @@ static bool read_names(pid_t pid, struct names *ret)
 	return true;
 }
 
-static void look_at(struct search *s, pid_t pid)
+static void compare(struct search *s, pid_t pid)
 {
 	struct names names;
 	const char *all[] = { names.comm, names.exe }, *similar;
@@ -80,7 +78,7 @@ static void look_at(struct search *s, pid_t pid)
 	snprintf(s->similar, sizeof(s->similar), "%s", similar);
 }
 
-/* Its arguments are separated by NULs. */
+/* Prints the PID and the command line, whose arguments are separated by NULs. */
 static void show(pid_t pid)
 {
 	char text[COMMAND + 1];
@@ -93,10 +91,11 @@ static void show(pid_t pid)
 		 n == COMMAND ? "..." : "");
 }
 
-static _Noreturn void give_up(const struct search *s)
+static _Noreturn void fail(const struct search *s)
 {
 	if (!s->found && s->similar[0])
-		log__msg("no process is named '%s', did you mean '%s'?", s->name, s->similar);
+		log__msg("no process is named '%s'; the most similar name is '%s'", s->name,
+			 s->similar);
 	else if (!s->found)
 		log__msg("no process is named '%s'", s->name);
 	if (!s->found)
@@ -112,15 +111,15 @@ static _Noreturn void give_up(const struct search *s)
 pid_t named__find(const char *name)
 {
 	struct search s = { .name = name };
-	struct dirent *e;
+	struct dirent *entry;
 	DIR *proc = opendir("/proc");
 
-	while (proc && (e = readdir(proc)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			look_at(&s, atoi(e->d_name));
+	while (proc && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			compare(&s, atoi(entry->d_name));
 	if (proc)
 		closedir(proc);
 	if (s.found != 1)
-		give_up(&s);
+		fail(&s);
 	return s.pid[0];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The process that -p NAME means.
+ * Finds the process that -p NAME refers to, for the verbs of gotrace-bpf.
  */
 #ifndef NAMED_H
 #define NAMED_H
@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * The PID of the one process of that name: its comm, or the file name of its program. Ends this
- * process with EXIT_FAILED and a message if there is none (a similar name is suggested), or if there
- * are several (they are listed).
+ * The PID of the only process of that name: its comm, or the file name of its program. If there is
+ * none, or several, exits with EXIT_FAILED and a message that suggests a similar name, or lists
+ * them.
  */
 pid_t named__find(const char *name);
 

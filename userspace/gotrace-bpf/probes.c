@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf probes: where a program would be probed, and why there.
+ * gotrace-bpf probes: lists where probes would be attached in a program, and why there. The sites
+ * come from the analysis with which record starts.
  */
 #include <argp.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
-#include "command.h"
-#include "interrupt.h"
 #include "lib/json.h"
 #include "lib/steps.h"
 #include "lib/unicode.h"
+#include "analysis.h"
+#include "command.h"
+#include "interrupt.h"
 
 struct arguments {
 	int pid;
@@ -25,9 +25,9 @@ struct arguments {
 enum { OPT_EXE = 256, OPT_JSON };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID|NAME", 0, "of this process's program", 0 },
-	{ "exe", OPT_EXE, "FILE", 0, "of this program", 0 },
-	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
+	{ "pid", 'p', "PID|NAME", 0, "analyse the program of this process", 0 },
+	{ "exe", OPT_EXE, "FILE", 0, "analyse this program file", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
@@ -52,8 +52,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->pid || a->exe || !is_number(text))
-			usage_error("unexpected argument '%s': give a process by -p, a program by "
-				    "--exe",
+			usage_error("unexpected argument '%s': expected -p PID or --exe FILE",
 				    text);
 		a->pid = parse_pid(text);
 		return 0;
@@ -66,13 +65,14 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"-p PID\n--exe FILE",
-	"Shows each probe: the function, the instruction, what a hit costs and what it means.",
+	"Shows each place where a probe would be attached: function, instruction, cost of a hit, "
+	"and what it represents.",
 	NULL,
 	NULL,
 	NULL,
 };
 
-/* A line that has names of the program's: escaped, since they may hold anything. */
+/* Escapes the line: the names of the program in it are untrusted. */
 __attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ...)
 {
 	char line[1024];
@@ -90,14 +90,13 @@ static void print(const struct analysis *a)
 	const struct site *site;
 	char place[128];
 	int width = 40;
-	size_t i;
 
 	print_line("%s, %zu probes", a->info.version.text, a->sites.n);
 	if (a->layout.warning[0])
 		print_line("%s", a->layout.warning);
 	printf("\n%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
-	       "probe", "events", "arguments", "why");
-	for (i = 0; i < a->sites.n; i++) {
+	       "probe", "set", "arguments", "observed event");
+	for (size_t i = 0; i < a->sites.n; i++) {
 		site = &a->sites.site[i];
 		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
 		print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", width, place, site->text,
@@ -107,11 +106,11 @@ static void print(const struct analysis *a)
 	}
 	if (a->sites.nmissing)
 		printf("\nmissing:\n");
-	for (i = 0; i < a->sites.nmissing; i++) {
+	for (size_t i = 0; i < a->sites.nmissing; i++) {
 		const struct site_missing *m = &a->sites.missing[i];
 
 		print_line("%s: %s (%s)%s", site__probe_name(m->probe), m->why, m->reason,
-			   m->needed ? ": needed" : "");
+			   m->needed ? ": required" : "");
 	}
 }
 
@@ -161,29 +160,29 @@ static void print_json(const struct analysis *a, const char *refused)
 	json__close(&j, '}');
 }
 
-int do_probes(int argc, char **argv, struct error *err)
+int do_probes(int argc, char **argv, struct error *error)
 {
 	const struct interrupt how = { .status = EXIT_FAILED };
 	struct arguments args = {};
 	struct analysis a = {};
-	int code;
+	int err;
 
 	command__end_with_reader();
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &args);
 	if (!args.pid == !args.exe)
-		usage_error("either -p PID or --exe FILE is needed, and not both");
+		usage_error("expected either -p PID or --exe FILE");
 	interrupt__allow(&how);
 	steps__begin();
-	code = args.pid ? analysis__of_process(&a, args.pid, err) :
-			  analysis__of_file(&a, args.exe, err);
+	err = args.pid ? analysis__of_process(&a, args.pid, error) :
+			 analysis__of_file(&a, args.exe, error);
 	steps__end();
 	interrupt__forbid();
-	if (code)
-		error__set(err, code, "%s", strerror(-code));
+	if (err)
+		error__set(error, err, "%s", strerror(-err));
 	if (args.json)
-		print_json(&a, code ? err->text : NULL);
-	else if (!code || a.sites.n)
+		print_json(&a, err ? error->text : NULL);
+	else if (!err || a.sites.n)
 		print(&a);
 	analysis__deinit(&a);
-	return code ? EXIT_FAILED : EXIT_DONE;
+	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf record: its options, and how signals are to be when it begins. The work is done in
- * recording.c, and with --follow in follow.c.
+ * gotrace-bpf record: its options and the setup of signals. recording.c does the work, and with
+ * --follow follow.c.
  */
 #include <argp.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
-#include "blackbox.h"
-#include "capture/blackbox_record.h"
-#include "capture/clock.h"
+#include "blackbox/blackbox_record.h"
 #include "capture/sampler.h"
-#include "command.h"
-#include "follow.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/opts.h"
+#include "analysis.h"
+#include "blackbox.h"
+#include "command.h"
+#include "follow.h"
 #include "recording.h"
 
 enum {
@@ -28,7 +27,6 @@ enum {
 	OPT_TICK,
 	OPT_FORMAT,
 	OPT_STATS,
-	OPT_RAW,
 	OPT_PERF,
 	OPT_RING_SIZE,
 	OPT_FOLLOW,
@@ -39,36 +37,48 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID|NAME", 0, "record this process, or the only one of that name", 0 },
-	{ "output", 'o', "FILE", 0, "the trace (gotrace-PID.trace; - is stdout)", 0 },
+	{ "pid", 'p', "PID|NAME", 0, "record this process; a NAME must match exactly one process",
+	  0 },
+	{ "output", 'o', "FILE", 0, "trace file; default: gotrace-PID.trace; - is stdout", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	{ "follow", OPT_FOLLOW, NULL, 0,
-	  "its children and what it executes later, too: each program to FILE.PID", 0 },
+	  "also record Go programs that the process starts or executes later, each to FILE.PID",
+	  0 },
 	{ "events", OPT_EVENTS, "LIST", 0,
-	  "of sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, fault; "
-	  "default: all but sweep, cpu and fault",
+	  "event sets to record: sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, "
+	  "fault; default: all except sweep, cpu and fault",
 	  0 },
 	{ "cpu-profile", OPT_CPU, "HZ", OPTION_ARG_OPTIONAL,
-	  "set cpu: HZ samples of each CPU a second, 1 to 10000 (default 100)", 0 },
-	{ "no-stacks", OPT_NO_STACKS, NULL, 0, "no stacks: about an eighth of the cost less", 0 },
-	{ "stack-depth", OPT_STACK_DEPTH, "N", 0, "frames of a stack, at most 128 (default 128)",
+	  "also take CPU samples (set cpu), HZ per second of running time on each CPU, 1 to 10000 "
+	  "(default: 100)",
 	  0 },
-	{ "tick", OPT_TICK, "1ns|64ns", 0, "the trace's unit of time (default 1ns)", 0 },
-	{ "format-version", OPT_FORMAT, "1.22|1.23|1.25|1.26", 0, "default 1.25", 0 },
-	{ "stats", OPT_STATS, "FILE", 0, "write what it cost, as JSON", 0 },
-	{ "raw", OPT_RAW, "FILE", 0, "save the records, too, for `gotrace-bpf sequence`", 0 },
+	{ "no-stacks", OPT_NO_STACKS, NULL, 0,
+	  "record no stacks; this saves about an eighth of the cost", 0 },
+	{ "stack-depth", OPT_STACK_DEPTH, "N", 0,
+	  "maximum number of frames of a stack, 1 to 128 (default: 128)", 0 },
+	{ "tick", OPT_TICK, "1ns|64ns", 0, "time unit of the trace (default: 1ns)", 0 },
+	{ "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 },
+	{ "stats", OPT_STATS, "FILE", 0,
+	  "write statistics about the recording and its cost, as JSON", 0 },
+	SAVE_INPUT_OPTION,
 	{ "ring-size", OPT_RING_SIZE, "SIZE", 0,
-	  "of each ring buffer, 16K to 256M (default: 16M together)", 0 },
-	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
-	  "keep the last of it in the kernel, for `gotrace-bpf recover NAME` (see the manual)", 0 },
-	{ "daemonize", OPT_DAEMONIZE, NULL, 0,
-	  "with --blackbox: return when recording runs, and go on in the background", 0 },
-	{ "timeout", OPT_TIMEOUT, "TIME", 0,
-	  "how long the black box stays when its recorder has ended (default 24h; 0: for ever)",
+	  "size of each ring buffer, 16K to 256M (default: 16M in total, more on large machines)",
 	  0 },
-	{ "force-perf-uprobes", OPT_PERF, NULL, 0, "attach as on kernels before 6.10", 0 },
+	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
+	  "keep the most recent events in kernel memory, for 'gotrace-bpf recover NAME' (requires "
+	  "the kernel module)",
+	  0 },
+	{ "daemonize", OPT_DAEMONIZE, NULL, 0,
+	  "with --blackbox: return when the recording has started, and continue in the background",
+	  0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "with --blackbox: how long the buffer is kept after its recorder has ended (default: 24h; "
+	  "0: until it is recovered or discarded)",
+	  0 },
+	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
+	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
-	{ "verbose", 'v', NULL, 0, "say more, as why the kernel refuses", 0 },
+	VERBOSE_OPTION,
 	FORCE_OPTION,
 	HELP_OPTION,
 	{},
@@ -87,11 +97,11 @@ static unsigned int parse_events(const char *text)
 				       names[i]);
 	}
 	if (!opts__list(text, names, SITE_SETS, &set, unknown, sizeof(unknown)))
-		usage_error("unknown event set '%s'; known are %s", unknown, known);
+		usage_error("unknown event set '%s': expected a list of %s", unknown, known);
 	return (unsigned int)set;
 }
 
-/* --cpu-profile HZ, --cpu-profile=HZ, or neither: getopt takes optional values only behind a =. */
+/* --cpu-profile, --cpu-profile=HZ, or --cpu-profile HZ, which getopt does not support. */
 static void set_rate(struct record_args *a, const char *text, struct argp_state *state)
 {
 	if (!text && state->next < state->argc && is_number(state->argv[state->next]))
@@ -141,9 +151,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 				    GT_STACK_MAX);
 		return 0;
 	case OPT_BLACKBOX:
-		if (!blackbox__name_is_good(text))
-			usage_error("a black box named \"%s\": it is 1 to %d letters, digits, "
-				    "dots, _ and -",
+		if (!blackbox__name_is_valid(text))
+			usage_error("invalid flight recorder buffer name '%s': must be 1 to %d "
+				    "letters, digits, dots, _ and -",
 				    text, GT_NAME_MAX - 1);
 		a->blackbox = text;
 		return 0;
@@ -153,9 +163,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_TIMEOUT:
 		if (!opts__duration(text, &a->timeout_ns) ||
 		    a->timeout_ns > GT_TIMEOUT_MAX * 1000000000ull)
-			usage_error("a time-out of \"%s\": it is a duration such as 90m, at most "
-				    "30 days",
-				    text);
+			usage_error(
+				"invalid timeout '%s': expected a duration such as 90m, at most "
+				"30 days",
+				text);
 		a->timeout_given = true;
 		return 0;
 	case OPT_TICK:
@@ -164,12 +175,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_FORMAT:
 		a->format_given = true;
-		a->version = parse_version(text);
+		a->version = spec__parse_version(text);
+		if (!a->version)
+			usage_error(TRACE_VERSION_UNKNOWN, text);
 		return 0;
 	case OPT_STATS:
 		a->stats = text;
 		return 0;
-	case OPT_RAW:
+	case OPT_SAVE_INPUT:
 		a->raw = text;
 		return 0;
 	case OPT_FOLLOW:
@@ -182,7 +195,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_PERF:
 		a->force_perf = true;
 		return 0;
-	case ARGP_KEY_ARG: /* `record PID`; after -- it is a command all the same */
+	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
 		a->pid = parse_pid(text);
@@ -200,59 +213,65 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"-p PID\n[--] CMD [ARG...]",
-	"Records a Go execution trace: of a running process until -d, ^C, SIGTERM or its end, or "
-	"of a program from its start to its end (CMD, or what it executes in its own process).",
+	"Records a Go execution trace of a running process until the time of -d has elapsed, ^C, "
+	"SIGTERM, or the exit of the process. With CMD, records a program from its start to its "
+	"exit: CMD, or the Go program that CMD executes in its own process.",
 	NULL,
 	NULL,
 	NULL,
 };
 
-/* Its records stay in the kernel: what makes a file is for `recover`, and nobody samples into it. */
+/*
+ * The records stay in the kernel: options of files are those of recover, and samples are
+ * unsupported.
+ */
 static void check_blackbox(const struct record_args *a)
 {
 	if (!a->blackbox && (a->daemonize || a->timeout_given))
-		usage_error("%s is for --blackbox NAME",
+		usage_error("%s requires --blackbox NAME",
 			    a->daemonize ? "--daemonize" : "--timeout");
 	if (!a->blackbox)
 		return;
 	if (a->command)
-		usage_error("--blackbox records a process that runs: -p PID");
+		usage_error("--blackbox requires a running process: -p PID");
 	if (a->follow || a->sets & SITE_SET(CPU))
-		usage_error("--blackbox and %s can't be had together",
-			    a->follow ? "--follow" : "samples (set cpu)");
+		usage_error("--blackbox cannot be combined with %s",
+			    a->follow ? "--follow" : "CPU samples (set cpu)");
 	if (a->output || a->raw || a->stats || a->format_given)
-		usage_error(
-			"--blackbox writes no file, so %s is not for it: gotrace-bpf recover %s "
-			"-o FILE writes the trace",
-			a->output ? "-o" :
-			a->raw	  ? "--raw" :
-			a->stats  ? "--stats" :
-				    "a trace's format",
-			a->blackbox);
+		usage_error("--blackbox writes no file and cannot be combined with %s: "
+			    "'gotrace-bpf recover %s -o FILE' writes the trace",
+			    a->output ? "-o" :
+			    a->raw    ? "--save-input" :
+			    a->stats  ? "--stats" :
+					"--tick or --format-version",
+			    a->blackbox);
 	if (a->ring_size && a->ring_size < BLACKBOX_RING_MIN)
-		usage_error("each ring of a black box has at least %dK", BLACKBOX_RING_MIN >> 10);
+		usage_error("invalid ring size: with --blackbox it must be at least %dK",
+			    BLACKBOX_RING_MIN >> 10);
 }
 
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
-		usage_error("either -p PID or a command, not both: '%s'", a->command[0]);
-	if (a->cpu_profile) /* whatever order they came in */
+		usage_error("-p PID cannot be combined with a command: '%s'", a->command[0]);
+	if (a->cpu_profile) /* in whatever order the options were given */
 		a->sets |= SITE_SET(CPU);
 	if (!a->pid && !a->command)
-		usage_error("no process or command given: -p PID, or -- CMD");
+		usage_error("no process or command given: expected -p PID or -- CMD");
 	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
 			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
-		usage_error("--follow writes a file for each process: stdout can't be one");
+		usage_error(
+			"--follow writes one file per process, and cannot write to standard output");
 	check_blackbox(a);
 	refuse_same_file("-o", a->output, "--stats", a->stats);
-	refuse_same_file("-o", a->output, "--raw", a->raw);
-	refuse_same_file("--raw", a->raw, "--stats", a->stats);
+	refuse_same_file("-o", a->output, "--save-input", a->raw);
+	refuse_same_file("--save-input", a->raw, "--stats", a->stats);
 }
 
 /*
- * ^C and SIGTERM are read from a descriptor in the recorder's loop; blocked, they wait for it, even
- * when they were inherited as ignored. A reader that went away, and a size limit, become an errno.
+ * The recorder's loop reads ^C and SIGTERM from a descriptor. They are blocked, and not ignored
+ * even if inherited so, in order to stay pending until then. A closed pipe and a file size limit
+ * become an errno.
  */
 static void prepare_signals(struct launch_signals *before)
 {
@@ -270,18 +289,18 @@ static void prepare_signals(struct launch_signals *before)
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGCHLD);
 	sigaction(SIGHUP, NULL, &hangup);
-	if (hangup.sa_handler != SIG_IGN) /* nohup means it */
+	if (hangup.sa_handler != SIG_IGN) /* nohup ignores it on purpose */
 		sigaddset(&blocked, SIGHUP);
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
 }
 
-int do_record(int argc, char **argv, struct error *err)
+int do_record(int argc, char **argv, struct error *error)
 {
 	struct record_args a = {
 		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
 		.sample_hz = 100,
-		.version = 25,
+		.version = TRACE_VERSION_DEFAULT,
 		.tick = 1,
 		.timeout_ns = 24 * 3600 * 1000000000ull,
 	};
@@ -291,11 +310,11 @@ int do_record(int argc, char **argv, struct error *err)
 
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
-	if (a.daemonize && blackbox__fork(&a, &status, err))
+	if (a.daemonize && blackbox__fork(&a, &status, error))
 		return status;
 	prepare_signals(&signals);
 	if (a.follow)
-		return follow__run(&one, err);
-	recording__run(&one, &status, err);
+		return follow__run(&one, error);
+	recording__run(&one, &status, error);
 	return status;
 }

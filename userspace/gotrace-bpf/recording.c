@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One process, or one command: see recording.h.
+ * The recording of one process or command: see recording.h.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "lib/log.h"
+#include "lib/steps.h"
+#include "writer/output_file.h"
 #include "analysis.h"
 #include "blackbox.h"
 #include "command.h"
 #include "interrupt.h"
-#include "lib/log.h"
-#include "lib/steps.h"
 #include "recording.h"
 #include "stats.h"
-#include "trace/file.h"
 
 struct names {
 	char output[4200], raw[4200], stats[4200];
@@ -23,68 +23,70 @@ struct names {
 
 /* ---- the program ---- */
 
-/* Analyses the program of a process, unless a signal ends us. `child`: NULL, or a command. */
+/*
+ * A signal during the analysis ends this process: see interrupt.h. `child`: the command, or NULL.
+ */
 static int analyse_process(const struct recording *r, const struct launch *child, pid_t pid,
-			   struct analysis *an, struct error *err)
+			   struct analysis *an, struct error *error)
 {
 	const struct interrupt how = {
 		.held = child && child->held && child->execs == 1 ? pid : 0,
 		.status = r->family ? RECORDING_NOTHING : EXIT_FAILED,
 		.quiet = r->family,
 	};
-	int code;
+	int err;
 
 	interrupt__allow(&how);
-	code = child || r->pid ? analysis__of_beginning(an, pid, err) :
-				 analysis__of_process(an, pid, err);
+	err = child || r->pid ? analysis__of_new_program(an, pid, error) :
+				analysis__of_process(an, pid, error);
 	interrupt__forbid();
-	return code;
+	return err;
 }
 
-/* Runs the command until it executes a Go program, which is held then, and analysed. */
+/* Runs the command until it executes a Go program, which is then held and analysed. */
 static int launch(const struct recording *r, struct launch *child, struct analysis *an,
-		  struct error *err)
+		  struct error *error)
 {
-	int code = launch__fork(child, r->args->command, r->signals, err);
+	int err = launch__fork(child, r->args->command, r->signals, error);
 
 	child->quiet = r->family;
 	if (r->family)
 		__atomic_store_n(&r->family->launched, child->pid, __ATOMIC_SEQ_CST);
-	while (!code) {
-		code = launch__next_exec(child, err);
-		if (!code && !r->family) /* whose recorders would write over each other */
+	while (!err) {
+		err = launch__next_exec(child, error);
+		if (!err && !r->family) /* several recorders would overwrite each other's lines */
 			steps__begin();
-		if (!code)
-			code = analyse_process(r, child, child->pid, an, err);
-		if (!code || code == -ENOTSUP || !child->held || !analysis__is_not_go(an))
+		if (!err)
+			err = analyse_process(r, child, child->pid, an, error);
+		if (!err || err == -ENOTSUP || !child->held || !analysis__is_not_go(an))
 			break;
-		log__debug("process %d executes %s: %s", child->pid, an->process.exe, err->text);
+		log__debug("process %d executes %s: %s", child->pid, an->process.exe, error->text);
 		analysis__deinit(an);
 		steps__end();
-		err->text[0] = '\0';
-		code = 0;
+		error->text[0] = '\0';
+		err = 0;
 	}
-	if (code == -ENOEXEC) {
+	if (err == -ENOEXEC) {
 		if (!child->execs && strchr(r->args->command[0], '/'))
-			analysis__of_file(an, r->args->command[0], err);
-		error__set(err, code,
-			   "%s can't be executed here: it is no program for this machine, "
-			   "and no script that begins with #!",
+			analysis__of_file(an, r->args->command[0], error);
+		error__set(error, err,
+			   "cannot execute %s: it is neither a program for this machine nor a "
+			   "script that begins with #!",
 			   r->args->command[0]);
 	}
-	if (code == -ECHILD && !err->text[0] && !r->family)
-		error__set(err, code,
-			   "%s ended, and its process had executed no Go program; one that it "
-			   "starts as a child is recorded with --follow",
+	if (err == -ECHILD && !error->text[0] && !r->family)
+		error__set(error, err,
+			   "nothing was recorded: %s ended, and its process executed no Go "
+			   "program; use --follow to record Go programs that it starts as children",
 			   r->args->command[0]);
-	return code;
+	return err;
 }
 
 /*
- * What was held must not stay so. The command itself has not begun, and is not to run unrecorded;
- * what a script executes goes on.
+ * Releases a child that is still held after a failure. The command itself must not run unrecorded,
+ * and is killed; a program that a script has executed continues.
  */
-static void let_go(struct launch *child)
+static void release_child(struct launch *child)
 {
 	if (child->held && child->execs == 1)
 		launch__kill(child);
@@ -93,15 +95,15 @@ static void let_go(struct launch *child)
 }
 
 static int analyse(const struct recording *r, struct launch *child, struct analysis *an,
-		   struct error *err)
+		   struct error *error)
 {
 	if (r->pid)
-		return analyse_process(r, NULL, r->pid, an, err);
+		return analyse_process(r, NULL, r->pid, an, error);
 	if (r->args->pid && !r->family)
 		steps__begin();
 	if (r->args->pid)
-		return analyse_process(r, NULL, r->args->pid, an, err);
-	return launch(r, child, an, err);
+		return analyse_process(r, NULL, r->args->pid, an, error);
+	return launch(r, child, an, error);
 }
 
 /* ---- its files ---- */
@@ -111,7 +113,10 @@ static void name_file(char *ret, size_t size, const char *name, const char *suff
 	snprintf(ret, size, "%s%s", name ? name : "", name ? suffix : "");
 }
 
-/* FILE for the first, FILE.PID for others, FILE.PID.2 for the second program of such a one. */
+/*
+ * FILE for the first recording, FILE.PID for others, FILE.PID.2 for the second program of a
+ * process.
+ */
 static void name_files(const struct recording *r, int pid, struct names *ret)
 {
 	const struct record_args *a = r->args;
@@ -134,56 +139,52 @@ static void name_files(const struct recording *r, int pid, struct names *ret)
 	name_file(ret->output, sizeof(ret->output), fallback, r->serial > 1 ? suffix : "");
 }
 
-/* What was lost is lost; how to lose nothing the next time. */
-static void tell_remedy(const struct recorder_stats *stats)
+/* Reports the losses, and how to avoid them in the next recording. */
+static void report_losses(const struct recorder_stats *stats)
 {
 	const struct sequencer_stats *seq = &stats->sequencer;
 	uint64_t size = stats->rings ? stats->ring_bytes / stats->rings : 0;
 	uint64_t bigger = size >= 1u << 20 ? 4 * size : 4u << 20;
-	char larger[48] = "";
+	char larger[48] = "", starved[128] = "";
 
 	if (bigger > RING_SIZE_MAX)
 		bigger = RING_SIZE_MAX;
 	if (bigger > size)
 		snprintf(larger, sizeof(larger), "--ring-size=%lluM, ",
 			 (unsigned long long)bigger >> 20);
-	if (stats->starvation.lost) {
-		log__msg(
-			"records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
-			"times; the recorder was starved: %llu were lost because it got no CPU for up to %.0f "
-			"ms; to lose none: %sa higher priority for gotrace-bpf (nice -n -20), or less load on "
-			"the machine",
-			(unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots,
+	if (stats->starvation.lost)
+		snprintf(
+			starved, sizeof(starved),
+			"; the recorder was starved: %llu were lost because it got no CPU for up to %.0f ms",
 			(unsigned long long)stats->starvation.lost,
-			(double)stats->starvation.longest_ns / 1e6, larger);
-		return;
-	}
-	log__msg(
-		"records were lost in %llu places (`gotrace stat` shows when), states put right %llu "
-		"times; to lose none: %s--no-stacks, fewer --events, or more CPU time for "
-		"gotrace-bpf",
-		(unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots, larger);
+			(double)stats->starvation.longest_ns / 1e6);
+	log__msg("records were lost in %llu gaps ('gotrace stat' lists them), and the trace was "
+		 "resynchronized %llu times%s; to avoid this, use %s%s",
+		 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots, starved,
+		 larger,
+		 starved[0] ? "a higher priority (nice -n -20), or a less busy machine" :
+			      "--no-stacks, fewer --events, or more CPU time for gotrace-bpf");
 }
 
-static void tell(const struct recording *r, int pid, const struct recorder_stats *stats)
+static void report(const struct recording *r, int pid, const struct recorder_stats *stats)
 {
 	const struct sequencer_stats *seq = &stats->sequencer;
 	char who[32] = "";
 
 	if (r->family)
-		snprintf(who, sizeof(who), "process %d ", pid);
+		snprintf(who, sizeof(who), "process %d for ", pid);
 	log__msg("recorded %s%.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost", who,
 		 (double)seq->window_ns / 1e9, (unsigned long long)stats->writer.events,
 		 (unsigned long long)seq->goroutines, (unsigned long long)stats->writer.bytes,
 		 (unsigned long long)seq->lost);
 	if (seq->lost || seq->holes)
-		tell_remedy(stats);
+		report_losses(stats);
 	if (stats->missed_ns)
 		log__debug("process %d: its first %.0f ms are missing", pid,
 			   (double)stats->missed_ns / 1e6);
 }
 
-/* The kernel wants a power of two. */
+/* Rounds up to a power of two, which the kernel requires. */
 static uint32_t ring_size(const struct record_args *a)
 {
 	uint32_t size = 1;
@@ -193,8 +194,11 @@ static uint32_t ring_size(const struct record_args *a)
 	return a->ring_size ? size : 0;
 }
 
-/* Of the sets that are recorded; what a program can't be recorded without has been refused by now. */
-static void name_missing(const struct analysis *an, uint32_t sets)
+/*
+ * Reports missing probes of the recorded sets. If one is indispensable, the program was refused
+ * before.
+ */
+static void report_missing(const struct analysis *an, uint32_t sets)
 {
 	for (size_t i = 0; i < an->sites.nmissing; i++) {
 		const struct site_missing *m = &an->sites.missing[i];
@@ -205,7 +209,7 @@ static void name_missing(const struct analysis *an, uint32_t sets)
 }
 
 static int record(const struct recording *r, struct analysis *an, struct launch *child,
-		  struct recorder_stats *stats, struct error *err)
+		  struct recorder_stats *stats, struct error *error)
 {
 	const struct record_args *a = r->args;
 	struct trace_file *file = NULL;
@@ -213,7 +217,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	struct recorder_opts opts = {
 		.sink = {
 			.path = names.output, .raw_path = a->raw ? names.raw : NULL,
-			.version = a->version, .tick_ns = a->tick, .stacks = !a->no_stacks,
+			.version = a->version, .tick_ns = a->tick,
 			.no_syscalls = !(a->sets & SITE_SET(SYSCALL)),
 		},
 		.duration_ns = a->duration_ns,
@@ -227,48 +231,48 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		.process = &an->process,
 		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,
 	};
-	int code, failed;
+	int err, failed;
 
 	if (an->layout.warning[0])
 		log__msg("%s", an->layout.warning);
-	name_missing(an, a->sets);
+	report_missing(an, a->sets);
 	if (a->blackbox)
-		return blackbox__run(a, &opts, err);
+		return blackbox__run(a, &opts, error);
 	name_files(r, an->process.pid, &names);
-	code = a->stats ? stats__open(&file, names.stats, err) : 0;
-	if (code)
-		return code;
+	err = a->stats ? stats__open(&file, names.stats, error) : 0;
+	if (err)
+		return err;
 	opts.folder_of_other = file && trace_file__in_folder_of_other(file);
-	code = recorder__run(&opts, stats, err);
+	err = recorder__run(&opts, stats, error);
 	if (stats->layout_checked)
 		analysis__keep(an);
-	if (!code)
-		tell(r, an->process.pid, stats);
+	if (!err)
+		report(r, an->process.pid, stats);
 	if (file && stats->attach_ns) {
-		failed = stats__write(file, names.stats, stats, err);
-		code = code ? code : failed;
+		failed = stats__write(file, names.stats, stats, error);
+		err = err ? err : failed;
 	}
 	trace_file__destroy(file);
-	return code;
+	return err;
 }
 
-/* A followed program that was over too soon, or is none of Go's, is nothing to complain about. */
+/* A followed program that ended too early, or is not a Go program, is not an error. */
 static bool is_nothing(const struct recording *r, const struct analysis *an,
-		       const struct launch *child, int code)
+		       const struct launch *child, int err)
 {
 	if (!r->family)
 		return false;
 	if (r->pid)
-		return code == -ESRCH || (an->has_process && !process__is_same(&an->process));
-	return (code == -ECHILD && !child->exec_error) || (r->args->pid && analysis__is_not_go(an));
+		return err == -ESRCH || (an->has_process && !process__is_same(&an->process));
+	return (err == -ECHILD && !child->exec_error) || (r->args->pid && analysis__is_not_go(an));
 }
 
-/* A status that is not 0 has a line that says whose it is. */
+/* Reports a status other than 0, since it becomes that of gotrace-bpf. */
 static void report_status(const struct launch *child)
 {
 	if (WIFSIGNALED(child->status))
-		log__msg("%s (process %d) was ended by signal %d (%s)", child->name, child->pid,
-			 WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
+		log__msg("%s (process %d) was terminated by signal %d (%s)", child->name,
+			 child->pid, WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
 	else if (WEXITSTATUS(child->status))
 		log__msg("%s (process %d) exited with status %d", child->name, child->pid,
 			 WEXITSTATUS(child->status));
@@ -281,32 +285,32 @@ static int exit_status(const struct launch *child, enum recording_end end)
 	return child->pid ? launch__exit_status(child) : EXIT_DONE;
 }
 
-enum recording_end recording__run(const struct recording *r, int *ret_status, struct error *err)
+enum recording_end recording__run(const struct recording *r, int *ret_status, struct error *error)
 {
 	struct recorder_stats own = {}, *stats = r->report ? &r->report->stats : &own;
 	enum recording_end end = RECORDING_DONE;
 	struct launch child = {};
 	struct analysis an = {};
-	int code = analyse(r, &child, &an, err);
+	int err = analyse(r, &child, &an, error);
 
-	if (!code)
-		code = record(r, &an, &child, stats, err);
+	if (!err)
+		err = record(r, &an, &child, stats, error);
 	steps__end();
-	let_go(&child);
-	if (code && !stats->writer.bytes && is_nothing(r, &an, &child, code)) {
+	release_child(&child);
+	if (err && !stats->writer.bytes && is_nothing(r, &an, &child, err)) {
 		if (r->pid) {
-			log__debug("process %d is not recorded: %s", r->pid, err->text);
+			log__debug("process %d is not recorded: %s", r->pid, error->text);
 			r->report->replaced = an.has_process && process__alive(&an.process);
 		}
-		err->text[0] = '\0';
+		error->text[0] = '\0';
 		end = RECORDING_NOTHING;
-	} else if (code) {
-		error__set(err, code, "%s", strerror(-code));
+	} else if (err) {
+		error__set(error, err, "%s", strerror(-err));
 		end = RECORDING_FAILED;
 	}
-	if (code && err->text[0] && child.pid && !child.reaped) { /* now, not when it ends */
-		log__msg("%s", err->text);
-		err->text[0] = '\0';
+	if (err && error->text[0] && child.pid && !child.reaped) { /* before waiting for its end */
+		log__msg("%s", error->text);
+		error->text[0] = '\0';
 	}
 	launch__wait(&child);
 	*ret_status = exit_status(&child, end);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One process, or one command, from its analysis to its files: what `record` does once, and
- * `record --follow` in a process of its own for each program that is followed.
+ * The recording of one process or command, from its analysis to its files: 'record' does it once,
+ * and 'record --follow' in a child process for each followed program.
  *
- * Before it: record.c (options), follow.c. After it: capture/recorder.c.
+ * Upstream: record.c (options), follow.c. Downstream: capture/recorder.c.
  */
 #ifndef RECORDING_H
 #define RECORDING_H
@@ -15,7 +15,7 @@
 #include "capture/recorder.h"
 #include "lib/error.h"
 
-/* Of each ring, in bytes: what --ring-size takes. */
+/* Limits of --ring-size, in bytes. */
 #define RING_SIZE_MIN (16u << 10)
 #define RING_SIZE_MAX (256u << 20)
 
@@ -24,11 +24,11 @@ struct record_args {
 	int pid;	/* 0: none */
 	char **command; /* NULL: none */
 	const char *output, *raw, *stats;
-	const char *blackbox; /* its name; NULL: none */
+	const char *blackbox; /* name of the flight recorder buffer; NULL: none */
 	uint64_t duration_ns, stack_depth, ring_size;
 	uint64_t sample_hz;  /* with set cpu */
-	uint64_t timeout_ns; /* of the black box */
-	int ready_fd;	     /* of the parent of a daemon, which waits for a byte; 0: none */
+	uint64_t timeout_ns; /* of the flight recorder buffer */
+	int ready_fd;	     /* daemon: pipe to the parent, which waits for a byte; 0: none */
 	unsigned int version, tick;
 	unsigned int sets; /* bits, by enum site_set */
 	bool sets_given;   /* by --events */
@@ -37,43 +37,44 @@ struct record_args {
 	bool timeout_given;
 };
 
-/* Between a followed recording and the process that started it: shared memory. */
+/* Results of a followed recording, in memory that it shares with the process of follow.c. */
 struct recording_report {
 	struct recorder_stats stats;
-	bool replaced; /* of RECORDING_NOTHING: it executed another program, and did not end */
+	bool replaced; /* with RECORDING_NOTHING: it did not end, but executed another program */
 };
 
+/* State of all followed recordings, in the same shared memory. */
 struct recording_family {
-	bool first_taken; /* the names of the command line are for the first that takes them */
-	pid_t launched;	  /* the command's; 0: not yet, or none */
-	/* of the recorder that launched it */
+	bool first_taken; /* a recording has taken the file names of the command line */
+	pid_t launched;	  /* PID of the command; 0: not yet, or none */
+	/* of the recorder that launched the command */
 	bool failed;
-	int status; /* what recording__run() gave */
+	int status; /* exit status of recording__run() */
 };
 
 struct recording {
 	const struct record_args *args;
 	const struct launch_signals *signals;
 	uint64_t started; /* CLOCK_MONOTONIC, ns: for attach_ms */
-	/* of a followed one; all zero without --follow */
+	/* zero without --follow: */
 	struct recording_family *family;
 	struct recording_report *report;
-	int pid;	     /* which to record, instead of what the command line says */
-	uint64_t exec_time;  /* when it began its program, ns */
-	unsigned int serial; /* of its programs, from 1 on; 0: the command line's */
+	int pid;	     /* to record, instead of the process of the command line */
+	uint64_t exec_time;  /* when it executed its program, ns */
+	unsigned int serial; /* counts its programs from 1; 0: that of the command line */
 };
 
 enum recording_end {
 	RECORDING_DONE,
-	RECORDING_FAILED, /* and the reason */
-	RECORDING_NOTHING, /* only with a family: no Go program, or over before it could be recorded */
+	RECORDING_FAILED,  /* the reason is set */
+	RECORDING_NOTHING, /* with --follow only: no Go program, or it ended too early */
 };
 
 /*
- * Signals must be prepared as record.c does. Reports what it did in log lines. *ret_status is the
- * exit status: that of the command if one was recorded (its end is awaited), 126 or 127 if it
- * cannot be executed, else EXIT_DONE or EXIT_FAILED.
+ * Records and reports the result in log messages. Signals must be set up as in record.c.
+ * *ret_status is the exit status: that of the command, whose end is awaited, or 126 or 127 if it
+ * cannot be executed; without a command, EXIT_DONE or EXIT_FAILED.
  */
-enum recording_end recording__run(const struct recording *r, int *ret_status, struct error *err);
+enum recording_end recording__run(const struct recording *r, int *ret_status, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * record --stats: see stats.h.
+ * The statistics of a recording: see stats.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,20 +9,20 @@
 #include <string.h>
 
 #include "lib/kinds.h"
+#include "writer/output.h"
 #include "stats.h"
-#include "trace/output.h"
 
 /*
- * A hit makes one record, or a loss is counted. (Those of casgstatus that are no unblock: unseen.)
+ * Each hit results in one record or one counted loss, except those of casgstatus that are not an
+ * unblock, which are not counted.
  */
 static uint64_t hits(const struct recorder_stats *stats)
 {
 	uint64_t hits = 0;
-	unsigned int kind;
 
-	for (kind = 0; kind < GT_KIND_END; kind++)
-		if (kind != GT_STACK && kind != GT_TEXT && kind != GT_SAMPLE && kind != GT_EXEC)
-			hits += stats->records[kind] + stats->counters.lost[kind];
+#define ADD(number, NAME, ...) hits += stats->records[GT_##NAME] + stats->counters.lost[GT_##NAME];
+	GT_GO_KINDS(ADD)
+	GT_KERNEL_KINDS(ADD)
 	return hits;
 }
 
@@ -102,31 +102,26 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	fprintf(out, "}\n");
 }
 
-static int cannot_write(struct error *err, int code, const char *path)
+int stats__open(struct trace_file **ret, const char *path, struct error *error)
 {
-	return code ? error__set(err, code, "cannot write %s: %s", path, strerror(-code)) : 0;
-}
-
-int stats__open(struct trace_file **ret, const char *path, struct error *err)
-{
-	return output__open(ret, path, FILE_STATS, err);
+	return output__open(ret, path, FILE_STATS, error);
 }
 
 int stats__write(struct trace_file *file, const char *path, const struct recorder_stats *stats,
-		 struct error *err)
+		 struct error *error)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	int code = -ENOMEM;
+	int err = -ENOMEM;
 
 	if (out) {
 		print(out, stats);
 		if (!fclose(out))
-			code = trace_file__append(file, text, len);
-		if (!code)
-			code = trace_file__commit(file);
+			err = trace_file__append(file, text, len);
+		if (!err)
+			err = trace_file__commit(file);
 	}
 	free(text);
-	return cannot_write(err, code, path);
+	return err ? error__set(error, err, "cannot write %s: %s", path, strerror(-err)) : 0;
 }

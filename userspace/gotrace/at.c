@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A trace opened in its middle, by its index: see at.h. Between trace/index.h, which knows the
- * place, and trace/reader.h, which goes on from there.
+ * Opens a trace in its middle with the help of its index: see at.h. reader/index.h locates the
+ * position, reader/reader.h continues from there.
  */
 #include "at.h"
 
@@ -9,81 +9,69 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "trace/index.h"
+#include "reader/index.h"
 
 struct found {
 	int64_t start;
 	struct reader_place place;
 	struct order state;
-	struct origins origins;
+	struct start_functions functions;
 };
 
-/* Asks the index. 0; -ENOENT: there is none; else a negative errno with the reason. */
-static int find(const char *path, const struct moment *from, struct found *ret, struct error *err)
+/* Look `from` up in the index. 0; -ENOENT: no index; else a negative errno with the reason. */
+static int find(const char *path, const struct moment *from, struct found *ret, struct error *error)
 {
 	struct index *ix;
-	int code = index__open(&ix, path, err);
+	int err = index__open(&ix, path, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	ret->start = index__start(ix);
-	code = index__place(ix, moment__time(from, ret->start), &ret->place, &ret->state,
-			    &ret->origins, err);
+	err = index__place(ix, moment__time(from, ret->start), &ret->place, &ret->state,
+			   &ret->functions, error);
 	index__destroy(ix);
-	return code;
+	return err;
 }
 
 static int resume(const char *path, const struct reader_opts *opts, struct found *found,
-		  struct reader **ret, struct error *err)
+		  struct reader **ret, struct error *error)
 {
 	struct reader *r;
-	int code = open_trace(path, opts, &r, err);
+	int err = open_trace(path, opts, &r, error);
 
-	if (code)
-		return code;
-	code = reader__resume(r, &found->place, &found->state, err);
-	if (code)
+	if (err)
+		return err;
+	err = reader__resume(r, &found->place, &found->state, error);
+	if (err)
 		reader__destroy(r);
 	else
 		*ret = r;
-	return code;
+	return err;
 }
 
-int open_trace_with_origins(const char *path, const struct reader_opts *opts, bool have_from,
-			    const struct moment *from, struct reader **ret, int64_t *ret_start,
-			    struct origins *ret_origins, struct error *err)
+int open_trace_at(const struct trace_args *args, const struct moment *from, struct reader **ret,
+		  int64_t *ret_start, struct start_functions *ret_functions, struct error *error)
 {
 	struct error reason = {};
 	struct found found = {};
-	int code = -ENOENT;
+	int err = -ENOENT;
 
-	if (have_from && strcmp(path, "-"))
-		code = find(path, from, &found, &reason);
-	if (!code) {
-		code = resume(path, opts, &found, ret, &reason);
+	if (from && strcmp(args->path, "-"))
+		err = find(args->path, from, &found, &reason);
+	if (!err) {
+		err = resume(args->path, &args->reader, &found, ret, &reason);
 		order__deinit(&found.state);
-		if (!code) {
-			*ret_start = found.start;
-			*ret_origins = found.origins;
-			return 0;
-		}
-		origins__deinit(&found.origins);
+		if (!err && ret_functions)
+			*ret_functions = found.functions;
+		else
+			start_functions__deinit(&found.functions);
 	}
-	if (code != -ENOENT)
-		log__msg("%s.idx is not used: %s", path, reason.text);
+	if (!err) {
+		*ret_start = found.start;
+		return 0;
+	}
+	if (err != -ENOENT)
+		log__msg("%s.idx is not used: %s", args->path, reason.text);
 	*ret_start = INT64_MIN;
-	return open_trace(path, opts, ret, err);
-}
-
-int open_trace_at(const char *path, const struct reader_opts *opts, bool have_from,
-		  const struct moment *from, struct reader **ret, int64_t *ret_start,
-		  struct error *err)
-{
-	struct origins origins;
-	int code =
-		open_trace_with_origins(path, opts, have_from, from, ret, ret_start, &origins, err);
-
-	if (!code && *ret_start != INT64_MIN)
-		origins__deinit(&origins);
-	return code;
+	return open_trace(args->path, &args->reader, ret, error);
 }

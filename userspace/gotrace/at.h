@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A trace opened in its middle, by its index: what `gotrace events` and `gotrace cut` begin with
- * when they are asked for a moment. An index that is stale or broken is said to be so and not used.
+ * Opening a trace at a point in time with the help of its index, for `gotrace events`, `path` and
+ * `cut`. An index that is stale or corrupt is reported and not used.
  */
 #ifndef AT_H
 #define AT_H
 
+#include "reader/start_functions.h"
 #include "command.h"
-#include "trace/rewrite_origins.h"
 
 /*
- * As open_trace(); with `have_from` and a good index the events begin with the sync of a generation
- * that begins before *from, and *ret_start is the trace's start, its first event's time. Else they
- * begin with the first one, which tells the start, and *ret_start is INT64_MIN.
+ * As open_trace(). With `from` and a valid index, events start with the sync of a generation that
+ * begins before *from, and *ret_start is the time of the first event of the trace. Otherwise they
+ * start with that first event, and *ret_start is INT64_MIN.
+ *
+ * `ret_functions`: NULL or, for callers that need the creators of the goroutines that exist at that
+ * point, an empty one. It stays empty if *ret_start is INT64_MIN; otherwise reader__order() is the
+ * state at that point.
  */
-int open_trace_at(const char *path, const struct reader_opts *opts, bool have_from,
-		  const struct moment *from, struct reader **ret, int64_t *ret_start,
-		  struct error *err);
-
-/*
- * The same for those who need to know how the goroutines came to be that are there then: if
- * *ret_start is not INT64_MIN, *ret_origins is to be deinitialized, and reader__order() is the
- * state there.
- */
-int open_trace_with_origins(const char *path, const struct reader_opts *opts, bool have_from,
-			    const struct moment *from, struct reader **ret, int64_t *ret_start,
-			    struct origins *ret_origins, struct error *err);
+int open_trace_at(const struct trace_args *args, const struct moment *from, struct reader **ret,
+		  int64_t *ret_start, struct start_functions *ret_functions, struct error *error);
 
 #endif

@@ -1,33 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace check: is it a valid trace? By the rules of Go's own reader.
+ * gotrace check: validates traces by the rules of Go's own reader.
  *
- * trace/reader.c does all of the work; here events are only counted.
+ * reader/reader.c does all of the work; this file only counts events.
  */
-#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/memory_limit.h"
-
-enum { OPT_LENIENT = 256, OPT_JSON };
+#include "command.h"
 
 struct arguments {
 	char **paths;
 	int n;
-	struct reader_opts reader;
-	bool json;
+	struct trace_args common; /* --lenient and --json */
 };
 
 static const struct argp_option options[] = {
-	{ "lenient", OPT_LENIENT, NULL, 0,
-	  "let a broken or cut end of the trace be, and say what was left out", 0 },
-	{ "json", OPT_JSON, NULL, 0, "a JSON object a trace", 0 },
+	LENIENT_OPTION,
+	{ "json", OPT_JSON, NULL, 0, "print one JSON object per trace", 0 },
 	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
@@ -38,18 +33,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
-	case OPT_LENIENT:
-		a->reader.lenient = true;
-		return 0;
-	case OPT_JSON:
-		a->json = true;
-		return 0;
+	case ARGP_KEY_ARG:
+		return ARGP_ERR_UNKNOWN; /* all at once follow */
 	case ARGP_KEY_ARGS:
 		a->paths = state->argv + state->next;
 		a->n = state->argc - state->next;
 		return 0;
 	default:
-		return command__key(key, state, "check");
+		return trace_args__option(&a->common, key, text, state);
 	}
 }
 
@@ -57,21 +48,21 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"FILE...",
-	"Checks that traces are valid: that Go's own reader, and with it `go tool trace`, would read "
+	"Validates traces: checks that Go's own reader, and therefore go tool trace, would read "
 	"them to the end.",
-	NULL,
-	NULL,
-	NULL,
 };
 
-struct counts { /* events: those of the file, see trace_event__is_of_file() */
+/* events: as stored in the file, see trace_event__is_of_file() */
+struct counts {
 	char format[16];
 	uint64_t generations, events, goroutines;
-	int64_t start, end; /* ns of the trace */
+	int64_t start, end; /* trace time, ns */
 };
 
-/* Types that may be the first that is heard of a goroutine, or of a generation. All others are
-   only counted, since this runs once an event. */
+/*
+ * Types that may introduce a goroutine or a generation. Events of other types are only counted:
+ * this runs once per event.
+ */
 static const bool counted[EV_END] = {
 	[EV_GO_CREATE] = true, [EV_GO_CREATE_BLOCKED] = true, [EV_GO_CREATE_SYSCALL] = true,
 	[EV_GO_STATUS] = true, [EV_GO_STATUS_STACK] = true,   [EV_SYNC] = true,
@@ -93,14 +84,14 @@ static void count_first(const struct trace_event *ev, struct counts *n)
 	}
 }
 
-static int count(struct reader *r, struct counts *ret, struct error *err)
+static int count(struct reader *r, struct counts *ret, struct error *error)
 {
 	struct counts n = {};
 	struct trace_event ev = {};
 	bool any = false;
-	int code;
+	int err;
 
-	while ((code = reader__next(r, &ev, err)) > 0) {
+	while ((err = reader__next(r, &ev, error)) > 0) {
 		if (!any)
 			n.start = ev.time;
 		any = true;
@@ -114,13 +105,13 @@ static int count(struct reader *r, struct counts *ret, struct error *err)
 	else
 		strcpy(n.format, "gotrace");
 	*ret = n;
-	return code;
+	return err;
 }
 
 static void print_line(const char *name, const struct counts *n)
 {
 	printf("%s: ok, %s format, ", name, n->format);
-	if (n->generations) /* those before Go 1.22 have none */
+	if (n->generations) /* traces before Go 1.22 have no generations */
 		printf("%" PRIu64 " generation%s, ", n->generations,
 		       n->generations == 1 ? "" : "s");
 	printf("%" PRIu64 " event%s, %" PRIu64 " goroutine%s\n", n->events,
@@ -156,7 +147,7 @@ static bool check_one(const char *path, const struct arguments *a)
 	struct error err = {}, line = {};
 	struct reader *r = NULL;
 	const char *left_out, *name = strcmp(path, "-") ? path : "stdin";
-	int code = open_trace(path, &a->reader, &r, &err);
+	int code = open_trace(path, &a->common.reader, &r, &err);
 
 	if (!code)
 		code = count(r, &n, &err);
@@ -167,8 +158,8 @@ static bool check_one(const char *path, const struct arguments *a)
 	}
 	left_out = code ? NULL : reader__left_out(r);
 	if (left_out)
-		log__msg("%s: left out the rest: %s", name, left_out);
-	if (a->json)
+		log__msg("%s: the rest was left out: %s", name, left_out);
+	if (a->common.json)
 		print_json(name, &n, left_out, code ? err.text : NULL);
 	else if (!code)
 		print_line(name, &n);
@@ -176,10 +167,10 @@ static bool check_one(const char *path, const struct arguments *a)
 	return !code;
 }
 
-int do_check(int argc, char **argv, struct error *err)
+int do_check(int argc, char **argv, struct error *error)
 {
 	char *default_path;
-	struct arguments a = {};
+	struct arguments a = { .common.verb = "check" };
 	int status = EXIT_DONE;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);

@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace describe: the table of events, our own or the one that a trace brings along.
+ * gotrace describe: prints the event table of this program, or the one that a trace contains.
  *
- * Of our own it also says what no trace needs to: versions, limits, the arguments of control
- * events. Before it: trace/describe.c; of a file: trace/reader.c up to the first generation.
+ * For its own table it also prints what traces do not contain: versions, limits, and the arguments
+ * of control events. Input: format/describe.c, and for a file reader/reader.c up to the first
+ * generation.
  */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "format/describe.h"
+#include "format/private_read.h"
 #include "lib/json.h"
 #include "lib/unicode.h"
-#include "trace/describe.h"
-#include "trace/output.h"
-#include "trace/private_read.h"
+#include "writer/output.h"
+#include "command.h"
 
 enum form { FORM_TEXT, FORM_JSON, FORM_BINARY };
 
 struct arguments {
-	const char *path; /* NULL: our own table */
-	const char *output;
+	struct trace_args in; /* no path: the built-in table */
 	enum form form;
 };
 
-enum { OPT_JSON = 256, OPT_BINARY };
+enum { OPT_BINARY = 256 };
 
 static const struct argp_option options[] = {
-	{ "json", OPT_JSON, NULL, 0, "as JSON", 0 },
-	{ "binary", OPT_BINARY, NULL, 0, "in the form that traces have it in", 0 },
-	{ "output", 'o', "OUT", 0, "where to (default: -, stdout)", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	{ "binary", OPT_BINARY, NULL, 0, "print the binary form that is stored in traces", 0 },
+	{ "output", 'o', "OUT", 0, "output file (default: -, standard output)", 0 },
 	FORCE_OPTION,
 	MEMORY_OPTION,
 	HELP_OPTION,
@@ -46,19 +45,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_JSON:
 	case OPT_BINARY:
 		if (a->form)
-			usage_error("--json or --binary, not both");
+			usage_error("--json and --binary cannot be combined");
 		a->form = key == OPT_JSON ? FORM_JSON : FORM_BINARY;
 		return 0;
-	case 'o':
-		a->output = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		return 0;
 	default:
-		return command__key(key, state, "describe");
+		return trace_args__option(&a->in, key, text, state);
 	}
 }
 
@@ -66,11 +57,9 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"[FILE]",
-	"Shows which events there are and what they mean: those that this program knows, or those that "
-	"the trace FILE says it has (as traces of gotrace-bpf do).",
-	NULL,
-	NULL,
-	NULL,
+	"Lists the event types with number, name, semantics and arguments: those that this "
+	"program supports or, with FILE, those that the trace describes, as traces of "
+	"gotrace-bpf do.",
 };
 
 static const char *const scopes[] = { "goroutine", "thread", "P", "program" };
@@ -86,10 +75,10 @@ static const char *const arg_types[] = {
 };
 static const char *const experiments[] = { NULL, "AllocFree" };
 
-/* A newer minor version may have more. */
+/* Values beyond the known ones come from a newer minor version. */
 #define NAME_OF(names, i) ((i) < sizeof(names) / sizeof(*(names)) ? (names)[i] : "unknown")
 
-/* A file's text may hold anything; a terminal is to see only characters. */
+/* Text of a file may contain anything: escape whatever a terminal would interpret. */
 static void put_text(FILE *out, struct trace_string text)
 {
 	struct buf b = buf__make(text.data, text.len);
@@ -114,7 +103,7 @@ static void put_padded(FILE *out, struct trace_string text, int width)
 		fputc(' ', out);
 }
 
-/* "instant, of a goroutine", "begins a range …" */
+/* Such as "instant, goroutine" or "range begin, P, until …". */
 static void print_class(FILE *out, const struct description *d, const struct described_event *ev)
 {
 	const struct described_event *link = description__event(d, ev->link);
@@ -134,11 +123,13 @@ static void print_own_args(FILE *out, const struct ev_spec *spec)
 {
 	for (unsigned int i = 0; i < spec->nargs; i++)
 		fprintf(out, "      %-16s %-10s %s\n", spec->arg[i].name,
-			arg_types[spec->arg[i].type], spec__arg_words(spec->arg[i].name));
+			arg_types[spec->arg[i].type], spec__arg_doc(spec->arg[i].name));
 	if (spec->blob)
-		fprintf(out, "      %-16s %-10s length, and as many bytes\n", "", "data");
+		fprintf(out, "      %-16s %-10s the length, followed by that many bytes\n", "",
+			"data");
 	if (spec->frames)
-		fprintf(out, "      %-16s %-10s pc, func, file, line of each\n", "", "frames");
+		fprintf(out, "      %-16s %-10s pc, func, file and line of each frame\n", "",
+			"frames");
 }
 
 static void print_args(FILE *out, const struct described_event *ev)
@@ -183,7 +174,8 @@ static void print_text(FILE *out, const struct description *d, bool own)
 			fprintf(out, "; Go 1.%u to 1.%u", spec->since, spec->until);
 		if (own && spec->experiment)
 			fprintf(out, "; experiment %s", experiments[spec->experiment]);
-		fputs(spec ? ")\n     " : "; not known to this gotrace)\n     ", out);
+		fputs(spec ? ")\n     " : "; not supported by this version of gotrace)\n     ",
+		      out);
 		put_text(out, ev->what);
 		fputc('\n', out);
 		if (own)
@@ -225,7 +217,7 @@ static void json_values(struct json *j, const struct described_event *ev)
 	json__close(j, ']');
 }
 
-/* What only our own table says: how the event stands in a file. */
+/* Only for the built-in table: the layout of the event in a file. */
 static void json_layout(struct json *j, const struct ev_spec *spec)
 {
 	json__open(j, "layout", '{');
@@ -293,92 +285,93 @@ static void print_json(FILE *out, const struct description *d, bool own)
 	json__close(&j, '}');
 }
 
-static int own_table(struct description **ret, struct error *err)
+static int own_table(struct description **ret, struct error *error)
 {
 	uint8_t *bytes;
 	size_t len;
-	int code = description__encode(&bytes, &len);
+	int err = description__encode(&bytes, &len);
 
-	if (code)
-		return error__set(err, code, "no memory");
-	code = description__decode(ret, bytes, len, err);
+	if (err)
+		return error__set(error, err, "out of memory");
+	err = description__decode(ret, bytes, len, error);
 	free(bytes);
-	return code;
+	return err;
 }
 
-/* That of the first generation, which must be whole; what comes behind it may be anything. */
-static int file_table(const char *path, struct description **ret, struct error *err)
+/* Table of the first generation, which must be complete; later generations are not read. */
+static int file_table(const char *path, struct description **ret, struct error *error)
 {
 	struct trace_event ev = {};
 	struct error why = {};
 	struct reader *reader;
-	int code = open_trace(path, &(struct reader_opts){ .described = true }, &reader, err);
+	int err = open_trace(path, &(struct reader_opts){ .described = true }, &reader, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	do
-		code = reader__next(reader, &ev, &why);
-	while (code > 0 && !ev.words); /* the sync that goes before the end, or before an error */
-	if (code > 0)
-		code = private_read__table(ev.words, ret, &why);
+		err = reader__next(reader, &ev, &why);
+	while (err > 0 && !ev.dictionary); /* the sync that precedes the end, or an error */
+	if (err > 0)
+		err = private_read__table(ev.dictionary, ret, &why);
 	reader__destroy(reader);
-	if (!code)
-		return error__set(err, -ENOENT, "%s does not describe its events", path);
-	return code < 0 ? error__about(err, code, path, &why) : 0;
+	if (!err)
+		return error__set(error, -ENOENT, "%s: the trace contains no event descriptions",
+				  path);
+	return err < 0 ? error__about(error, err, path, &why) : 0;
 }
 
-static int write_out(const char *path, const void *data, size_t len, struct error *err)
+static int write_out(const char *path, const void *data, size_t len, struct error *error)
 {
 	struct trace_file *f = NULL;
-	int code = output__open(&f, path, FILE_DESCRIPTION, err);
+	int err = output__open(&f, path, FILE_DESCRIPTION, error);
 
-	if (code)
-		return code;
-	code = trace_file__append(f, data, len);
-	if (!code)
-		code = trace_file__commit(f);
+	if (err)
+		return err;
+	err = trace_file__append(f, data, len);
+	if (!err)
+		err = trace_file__commit(f);
 	trace_file__destroy(f);
-	if (code)
-		error__set(err, code, "cannot write %s: %s",
-			   strcmp(path, "-") ? path : "the standard output", strerror(-code));
-	return code;
+	if (err)
+		error__set(error, err, "cannot write %s: %s",
+			   strcmp(path, "-") ? path : "standard output", strerror(-err));
+	return err;
 }
 
-/* Text and JSON are small: they go out in one piece, like the bytes. */
-static int show(const struct arguments *a, const struct description *d, struct error *err)
+/* Text and JSON are small, so they are written at once, like the binary form. */
+static int show(const struct arguments *a, const struct description *d, struct error *error)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out;
-	int code;
+	int err;
 
 	if (a->form == FORM_BINARY)
-		return write_out(a->output, d->bytes, d->len, err);
+		return write_out(a->in.out, d->bytes, d->len, error);
 	out = open_memstream(&text, &len);
 	if (!out)
-		return error__set(err, -ENOMEM, "no memory");
+		return error__set(error, -ENOMEM, "out of memory");
 	if (a->form == FORM_JSON)
-		print_json(out, d, !a->path);
+		print_json(out, d, !a->in.path);
 	else
-		print_text(out, d, !a->path);
-	code = fclose(out) ? error__set(err, -ENOMEM, "no memory") :
-			     write_out(a->output, text, len, err);
+		print_text(out, d, !a->in.path);
+	err = fclose(out) ? error__set(error, -ENOMEM, "out of memory") :
+			    write_out(a->in.out, text, len, error);
 	free(text);
-	return code;
+	return err;
 }
 
-int do_describe(int argc, char **argv, struct error *err)
+int do_describe(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .output = "-" };
+	struct arguments a = { .in = { .verb = "describe", .out = "-" } };
 	struct description *d = NULL;
-	int code;
+	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
-	if (a.path && strcmp(a.output, "-"))
-		refuse_same_file("FILE", a.path, "-o", a.output);
-	code = a.path ? file_table(a.path, &d, err) : own_table(&d, err);
-	if (!code)
-		code = show(&a, d, err);
+	if (a.in.path && strcmp(a.in.out, "-"))
+		refuse_same_file("FILE", a.in.path, "-o", a.in.out);
+	err = a.in.path ? file_table(a.in.path, &d, error) : own_table(&d, error);
+	if (!err)
+		err = show(&a, d, error);
 	description__destroy(d);
-	return code ? EXIT_FAILED : EXIT_DONE;
+	return err ? EXIT_FAILED : EXIT_DONE;
 }

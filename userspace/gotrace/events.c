@@ -1,58 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace events: a line for each event, in the order in which Go's reader delivers them.
+ * gotrace events: prints one line per event, in the order of Go's reader.
  *
- * trace/reader.c reads and orders, trace/fixup.c may set times right, trace/timeline.c may put what the
- * kernel did between them, print_*.c make the lines.
- * Nothing is kept: what comes in goes out.
+ * reader/reader.c reads and orders, reader/fixup.c corrects timestamps on request,
+ * reader/timeline.c inserts kernel events on request, and print_*.c format the lines. No events
+ * are stored.
  */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "at.h"
 #include "lib/log.h"
+#include "reader/fixup.h"
+#include "reader/timeline.h"
+#include "at.h"
 #include "print.h"
-#include "trace/fixup.h"
-#include "trace/timeline.h"
 
-enum { OPT_FIXUP = 256, OPT_STACKS, OPT_JSON, OPT_CANONICAL, OPT_KERNEL };
+enum { OPT_FIXUP = 256, OPT_STACKS, OPT_CANONICAL, OPT_KERNEL };
 
 struct arguments {
-	struct trace_source in;
+	struct trace_args in;
 	bool fixup, stacks, kernel;
 	print_fn print;
 };
 
 static const struct argp_option options[] = {
-	{ "from", SOURCE_FROM, "T", 0,
-	  "only events at T and later: 1.5 seconds after the trace's start, or @123, the trace's own "
-	  "nanosecond 123",
+	{ "from", OPT_FROM, "T", 0,
+	  "only events at T and later: 1.5s after the start of the trace, or @123, nanosecond "
+	  "123 of the trace's clock",
 	  0 },
-	{ "to", SOURCE_TO, "T", 0, "only events before T", 0 },
+	{ "to", OPT_TO, "T", 0, "only events before T", 0 },
 	{ "fixup", OPT_FIXUP, NULL, 0,
-	  "the times of the file, put later only where an event must have come after one with a "
-	  "later time; events stay in order, their times need not",
+	  "print the timestamps of the file, increased only for events that must have occurred "
+	  "after one with a later timestamp; the order does not change, and timestamps need not "
+	  "increase",
 	  0 },
-	{ "stacks", OPT_STACKS, NULL, 0, "whole stacks, not their innermost frame only", 0 },
-	{ "json", OPT_JSON, NULL, 0, "a JSON object an event, with the trace's own nanoseconds",
-	  0 },
-	{ "canonical", OPT_CANONICAL, NULL, 0, "the form that is compared with Go's reader", 0 },
+	{ "stacks", OPT_STACKS, NULL, 0, "complete stacks, not only their innermost frames", 0 },
+	{ "json", OPT_JSON, NULL, 0,
+	  "print one JSON object per event, with nanoseconds of the trace's clock", 0 },
+	{ "canonical", OPT_CANONICAL, NULL, 0,
+	  "print the form that the tests compare with Go's reader", 0 },
 	{ "kernel", OPT_KERNEL, NULL, 0,
-	  "what the kernel did with the threads, too, where the trace has it", 0 },
-	{ "lenient", SOURCE_LENIENT, NULL, 0, "let a broken or cut end of the trace be", 0 },
-	BINARY_OPTION,
-	MEMORY_OPTION,
-	HELP_OPTION,
+	  "also print the kernel events of the threads, if the trace has them", 0 },
+	READING_OPTIONS,
 	{},
 };
 
 static void set_form(struct arguments *a, print_fn print)
 {
 	if (a->print && a->print != print)
-		usage_error("--json or --canonical, not both");
+		usage_error("--json and --canonical cannot be combined");
 	a->print = print;
 }
 
@@ -77,9 +75,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->kernel = true;
 		return 0;
 	default:
-		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
-			return 0;
-		return command__key(key, state, "events");
+		return trace_args__option(&a->in, key, text, state);
 	}
 }
 
@@ -87,16 +83,13 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"FILE",
-	"Shows the events of a trace: seconds since its start, the thread, P and goroutine that each "
-	"happened on, what happened, and in which function. Finds --from by FILE.idx if there is one "
-	"(gotrace index).",
-	NULL,
-	NULL,
-	NULL,
+	"Prints the events in causal order, one per line: the time in seconds since the start of "
+	"the trace, thread, P and goroutine, the event, its object and effect, and the source "
+	"position. Uses FILE.idx for --from if it exists; see gotrace index.",
 };
 
 struct window {
-	int64_t from, to; /* ns of the trace */
+	int64_t from, to; /* trace time, ns */
 };
 
 static struct window window__of(const struct arguments *a, int64_t start)
@@ -109,14 +102,14 @@ static struct window window__of(const struct arguments *a, int64_t start)
 
 struct source {
 	struct reader *reader;
-	struct timeline *timeline; /* NULL: no kernel's side is wanted */
+	struct timeline *timeline; /* NULL: kernel events were not requested */
 };
 
 static inline int source__next(const struct source *s, struct trace_event *ev,
-			       struct timeline_step *step, struct error *err)
+			       struct timeline_step *step, struct error *error)
 {
-	return s->timeline ? timeline__next(s->timeline, step, err) :
-			     reader__next(s->reader, ev, err);
+	return s->timeline ? timeline__next(s->timeline, step, error) :
+			     reader__next(s->reader, ev, error);
 }
 
 static void print_item(const struct source *s, const struct arguments *a, struct printer *p,
@@ -126,31 +119,31 @@ static void print_item(const struct source *s, const struct arguments *a, struct
 	bool by = (item->kind == KERNEL_WAKING && !item->interrupt) || item->kind == KERNEL_CREATED;
 	const struct print_item i = {
 		.item = item,
-		.g = item->kind == KERNEL_CORE ? TRACE_NO_G :
-						 timeline__goroutine(s->timeline, item->tid),
+		.g = item->kind == KERNEL_CPU ? TRACE_NO_G :
+						timeline__goroutine(s->timeline, item->tid),
 		.by_g = by ? timeline__goroutine(s->timeline, item->other) : TRACE_NO_G,
-		.took = timeline__took(s->timeline),
+		.took = timeline__duration(s->timeline),
 	};
 
 	print(p, &i, time);
 }
 
 /*
- * Prints what lies in the window. The delivered times grow, so that its end is the end. `start`: of
- * the trace; INT64_MIN: the first event's time.
+ * Print the events of the window. Delivered times increase, so the first event after the window
+ * ends the loop. `start`: of the trace; INT64_MIN: the time of the first event.
  */
 static int print_events(const struct source *s, const struct arguments *a, int64_t start,
-			struct fixup *fixup, struct printer *p, struct error *err)
+			struct fixup *fixup, struct printer *p, struct error *error)
 {
 	struct window window = window__of(a, start);
 	struct trace_event ev = {};
 	struct timeline_step step = { .event = &ev };
 	bool shown = false, early;
 	int64_t time;
-	int code;
+	int err;
 
 	p->start = start;
-	while ((code = source__next(s, &ev, &step, err)) > 0) {
+	while ((err = source__next(s, &ev, &step, error)) > 0) {
 		time = step.event ? step.event->time : timeline__time(s->timeline, step.item->time);
 		if (p->start == INT64_MIN) {
 			p->start = time;
@@ -160,7 +153,7 @@ static int print_events(const struct source *s, const struct arguments *a, int64
 			break;
 		early = time < window.from;
 		if (fixup && fixup__event(fixup, step.event, &time))
-			return error__set(err, -ENOMEM, "out of memory");
+			return error__set(error, -ENOMEM, "out of memory");
 		if (early)
 			continue;
 		if (step.event)
@@ -169,65 +162,68 @@ static int print_events(const struct source *s, const struct arguments *a, int64
 			print_item(s, a, p, step.item, time);
 		shown = true;
 		if (p->out.failed || ferror_unlocked(stdout))
-			return -EIO; /* which main() says */
+			return -EIO; /* reported by flush() of lib/command.c */
 	}
-	if (code >= 0 && !shown)
-		log__msg("%s: no event then; the trace begins at @%" PRId64 "%s", a->in.name,
-			 p->start, code ? "" : " and ends before");
-	return code < 0 ? code : 0;
+	if (err >= 0 && !shown)
+		log__msg("%s: no events in the requested time; the trace begins at @%" PRId64 "%s",
+			 a->in.name, p->start, err ? "" : " and ends before the requested time");
+	return err < 0 ? err : 0;
 }
 
-static int show(const struct arguments *a, struct reader *r, int64_t start, struct error *err)
+static int show(const struct arguments *a, struct reader *r, int64_t start, struct error *error)
 {
-	static struct printer printer; /* large */
+	static struct printer printer; /* too large for the stack */
 	struct source source = { .reader = r };
 	struct fixup *fixup = NULL;
 	struct error reason = {};
-	int code;
+	int err;
 
 	if (a->kernel && timeline__create(&source.timeline, r))
-		return error__set(err, -ENOMEM, "out of memory");
-	if (a->fixup) { /* without a timeline: not both are asked for */
+		return error__set(error, -ENOMEM, "out of memory");
+	if (a->fixup) { /* cannot be combined with a timeline */
 		fixup = fixup__create();
 		if (!fixup)
-			return error__set(err, -ENOMEM, "out of memory");
+			return error__set(error, -ENOMEM, "out of memory");
 	}
 	printer.stacks = a->stacks;
 	json__init(&printer.json, stdout, true);
-	code = print_events(&source, a, start, fixup, &printer, &reason);
-	if (a->kernel && !code && !timeline__has_kernel(source.timeline))
-		log__msg("%s: has no kernel's side (gotrace-bpf record --events kernel)",
+	err = print_events(&source, a, start, fixup, &printer, &reason);
+	if (a->kernel && !err && !timeline__has_kernel(source.timeline))
+		log__msg("%s: the trace has no kernel events (record it with event set kernel, a "
+			 "default, or add them with gotrace align)",
 			 a->in.name);
 	out__flush(&printer.out);
 	fixup__destroy(fixup);
 	timeline__destroy(source.timeline);
-	if (code && reason.text[0])
-		error__about(err, code, a->in.name, &reason);
-	return code;
+	if (err && reason.text[0])
+		error__about(error, err, a->in.name, &reason);
+	return err;
 }
 
-int do_events(int argc, char **argv, struct error *err)
+int do_events(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in.reader.described = true };
+	struct arguments a = { .in = { .verb = "events", .reader.described = true } };
 	struct reader *r = NULL;
 	int64_t start;
-	int code;
+	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
-	trace_source__check(&a.in);
+	trace_args__check(&a.in);
 	if (!a.print)
 		a.print = print__human;
 	if (a.kernel && a.print == print__canonical)
-		usage_error("--kernel or --canonical, not both");
+		usage_error("--kernel and --canonical cannot be combined");
 	if (a.kernel && a.fixup)
-		usage_error("--kernel or --fixup, not both");
-	/* The order's edges lead from the start to a moment: there is no --fixup from its middle. */
-	code = open_trace_at(a.in.path, &a.in.reader, a.in.have_from && !a.fixup, &a.in.from, &r,
-			     &start, err);
-	if (!code)
-		code = show(&a, r, start, err);
-	if (!code)
-		say_what_is_missing(a.in.name, r);
+		usage_error("--kernel and --fixup cannot be combined");
+	/*
+	 * Order edges lead from the start of the trace on, so --fixup cannot begin in the middle.
+	 */
+	err = open_trace_at(&a.in, a.in.have_from && !a.fixup ? &a.in.from : NULL, &r, &start, NULL,
+			    error);
+	if (!err)
+		err = show(&a, r, start, error);
+	if (!err)
+		report_omissions(a.in.name, r);
 	reader__destroy(r);
-	return code ? EXIT_FAILED : EXIT_DONE;
+	return err ? EXIT_FAILED : EXIT_DONE;
 }

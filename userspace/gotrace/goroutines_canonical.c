@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace goroutines --canonical`: the form that can be compared byte by byte with what Go's
- * Summarizer says (selftests/reference/CANONICAL.md has its definition).
+ * `gotrace goroutines --canonical`: a form that is compared byte by byte with the output of Go's
+ * summarizer. selftests/reference/CANONICAL.md defines it.
  *
- * After trace/summary_store.c; print.c takes what is put here to stdout.
+ * Input: analysis/record_store.c. print.c writes to stdout.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +40,8 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
-static int put_amounts(struct out *o, const char *what, const struct summary *s,
-		       const struct amounts *a)
+static int put_durations(struct out *o, const char *what, const struct summary *s,
+			 const struct durations *a)
 {
 	struct named *named = calloc(a->n + 1, sizeof(*named));
 	size_t n = 0;
@@ -64,7 +65,7 @@ static int put_amounts(struct out *o, const char *what, const struct summary *s,
 	return 0;
 }
 
-/* With what Go counts twice, see trace/summary.h. */
+/* Includes what Go counts twice, see analysis/summary.h. */
 static int put_stats(struct out *o, const struct summary *s, const struct summary_stats *stats)
 {
 	int64_t twice = stats->go_twice;
@@ -75,9 +76,9 @@ static int put_stats(struct out *o, const struct summary *s, const struct summar
 	put_time(o, "\tsyscall=", time_add(stats->syscall, twice));
 	put_time(o, "\tsyscall_block=", time_sub(stats->syscall_block, twice));
 	put_time(o, "\ttotal=", stats->total);
-	err = put_amounts(o, "\tblock=[", s, &stats->block);
+	err = put_durations(o, "\tblock=[", s, &stats->block);
 	if (!err)
-		err = put_amounts(o, "\tranges=[", s, &stats->ranges);
+		err = put_durations(o, "\tranges=[", s, &stats->ranges);
 	out__char(o, '\n');
 	return err;
 }
@@ -85,11 +86,7 @@ static int put_stats(struct out *o, const struct summary *s, const struct summar
 static int put_region(struct out *o, const struct summary *s, uint64_t g,
 		      const struct summary_region *r)
 {
-	out__text(o, "region\t");
-	out__i64(o, (int64_t)g);
-	out__text(o, "\ttask=");
-	out__u64(o, r->task);
-	out__char(o, '\t');
+	out__format(o, "region\t%" PRId64 "\ttask=%" PRIu64 "\t", (int64_t)g, r->task);
 	put_string(o, summary__name(s, r->name));
 	put_time(o, "\tstart=", r->start);
 	put_time(o, "\tend=", r->end);
@@ -114,12 +111,9 @@ static int put_goroutine(struct out *o, const struct summary *s, const struct su
 {
 	int err;
 
-	out__text(o, "goroutine\t");
-	out__i64(o, (int64_t)g->id);
-	out__char(o, '\t');
+	out__format(o, "goroutine\t%" PRId64 "\t", (int64_t)g->id);
 	put_string(o, summary__name(s, g->name));
-	out__text(o, "\tpc=");
-	out__hex(o, g->pc);
+	out__format(o, "\tpc=%" PRIx64, g->pc);
 	put_time(o, "\tcreated=", g->created);
 	put_time(o, "\tstarted=", g->started);
 	put_time(o, "\tended=", g->ended);
@@ -143,12 +137,9 @@ static void put_list(struct out *o, const char *what, const struct summary_list 
 
 static void put_task(struct out *o, const struct summary *s, const struct summary_task *t)
 {
-	out__text(o, "task\t");
-	out__u64(o, t->id);
-	out__char(o, '\t');
+	out__format(o, "task\t%" PRIu64 "\t", t->id);
 	put_string(o, summary__name(s, t->name));
-	out__text(o, "\tparent=");
-	out__u64(o, t->parent);
+	out__format(o, "\tparent=%" PRIu64, t->parent);
 	put_time(o, "\tstart=", t->start);
 	put_time(o, "\tend=", t->end);
 	put_list(o, "\tchildren=[", &t->children, true);
@@ -160,13 +151,13 @@ static void put_task(struct out *o, const struct summary *s, const struct summar
 
 int canonical__goroutines(const struct goroutines *all)
 {
-	struct out *o = calloc(1, sizeof(*o));
+	struct out *o = out__stdout();
 	const struct summary_task *t;
 	struct summary_goroutine g;
-	int err = o ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (size_t i = 0; i < summary_store__count(all->store) && !err; i++) {
-		err = summary_store__get(all->store, i, &g);
+	for (size_t i = 0; i < record_store__count(all->store) && !err; i++) {
+		err = summary__unpack(record_store__get(all->store, i), &g);
 		if (err)
 			break;
 		err = put_goroutine(o, all->summary, &g);
@@ -176,6 +167,5 @@ int canonical__goroutines(const struct goroutines *all)
 		put_task(o, all->summary, t);
 	if (!err)
 		out__flush(o);
-	free(o);
 	return err;
 }

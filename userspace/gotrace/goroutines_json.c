@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace goroutines --json`: an object with the figures as they are, in nanoseconds. Without
- * --all it has the goroutines by start function, else one by one with their regions, and the tasks.
+ * `gotrace goroutines --json`: one object with all figures in nanoseconds. Without --all it
+ * contains the goroutines by start function, otherwise each of them with its regions, and the
+ * tasks.
  *
- * After trace/summary_store.c; lib/json.c takes it to stdout.
+ * Input: analysis/record_store.c. lib/json.c writes to stdout.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "goroutines.h"
 #include "lib/json.h"
+#include "goroutines.h"
 
 static void put_string(struct json *j, const char *name, struct trace_string s)
 {
@@ -25,9 +26,9 @@ static void put_time(struct json *j, const char *name, int64_t time, int64_t nev
 		json__i64(j, name, time);
 }
 
-/* A list and not an object: names of a broken trace may look alike. */
-static void put_amounts(struct json *j, const char *name, const struct summary *s,
-			const struct amounts *a)
+/* A list, not an object: names in a corrupt trace need not be unique. */
+static void put_durations(struct json *j, const char *name, const struct summary *s,
+			  const struct durations *a)
 {
 	json__open(j, name, '[');
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -50,8 +51,8 @@ static void put_stats(struct json *j, const struct summary *s, const struct summ
 	json__i64(j, "unknown", summary_stats__unknown(stats));
 	json__i64(j, "total", stats->total);
 	json__i64(j, "gc_work", stats->gc_work);
-	put_amounts(j, "block", s, &stats->block);
-	put_amounts(j, "ranges", s, &stats->ranges);
+	put_durations(j, "block", s, &stats->block);
+	put_durations(j, "ranges", s, &stats->ranges);
 }
 
 static void open_report(struct json *j, const struct goroutines *all)
@@ -165,8 +166,8 @@ int json__goroutines(const struct goroutines *all)
 
 	open_report(&j, all);
 	json__open(&j, "goroutines", '[');
-	for (size_t i = 0; i < summary_store__count(all->store) && !err; i++) {
-		err = summary_store__get(all->store, i, &g);
+	for (size_t i = 0; i < record_store__count(all->store) && !err; i++) {
+		err = summary__unpack(record_store__get(all->store, i), &g);
 		if (err)
 			break;
 		err = put_goroutine(&j, all->summary, &g);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables of `gotrace goroutines` for people: names last, since they may be long.
+ * Tables of `gotrace goroutines`. Names are in the last column, because they may be long.
  *
- * After goroutines.c, which sorts; table.c makes the cells, print.c takes what is put here to stdout.
+ * Input: goroutines.c, which sorts; table.c formats cells, print.c writes to stdout.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "goroutines.h"
 #include "table.h"
-
-#define TIME_WIDTH 9
-#define NO_STACK   "(unknown: no stack seen)"
 
 static const char *const titles[COLUMN_TIMES] = {
 	[COLUMN_EXEC] = "EXEC",	      [COLUMN_SCHED] = "SCHED",	    [COLUMN_SYNC] = "SYNC",
@@ -21,81 +19,71 @@ static const char *const titles[COLUMN_TIMES] = {
 
 static void put_head(struct out *o, const char *first, const char *last)
 {
-	table__padded(o, first, 8);
+	out__format(o, "%8s", first);
 	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
-		table__padded(o, titles[i], TIME_WIDTH + 1);
+		out__format(o, " %*s", TABLE_TIME, titles[i]);
+	out__format(o, "  %s\n", last);
+}
+
+static void put_times(struct out *o, const struct goroutines *all, uint64_t first,
+		      const struct summary_stats *stats)
+{
+	out__format(o, "%8" PRIu64, first);
+	for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
+		out__char(o, ' ');
+		table__time(o, column__of(all, stats, i), TABLE_TIME);
+	}
 	out__text(o, "  ");
-	out__text(o, last);
-	out__char(o, '\n');
 }
 
 static void put_row(struct out *o, const struct goroutines *all, uint64_t first,
 		    const struct summary_stats *stats, struct trace_string name)
 {
-	table__count(o, first, 8);
-	for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
-		out__char(o, ' ');
-		table__time(o, column__of(all, stats, i), TIME_WIDTH);
-	}
-	out__text(o, "  ");
+	put_times(o, all, first, stats);
 	table__name(o, name, NO_STACK);
 	out__char(o, '\n');
 }
 
-static void end_table(struct out *o)
-{
-	out__flush(o);
-	free(o);
-}
-
 int table__groups(const struct goroutines *all)
 {
-	struct out *o = calloc(1, sizeof(*o));
-	const struct group **groups;
+	struct out *o = out__stdout();
 	size_t n;
+	const struct group **groups = groups__sorted(all, &n);
 
-	groups = o ? groups__sorted(all, &n) : NULL;
-	if (!groups) {
-		free(o);
+	if (!groups)
 		return -ENOMEM;
-	}
 	put_head(o, "COUNT", "START FUNCTION");
 	for (size_t i = 0; i < n; i++)
 		put_row(o, all, groups[i]->count, &groups[i]->stats, group__name(all, groups[i]));
 	free(groups);
-	end_table(o);
+	out__flush(o);
 	return 0;
 }
 
 int table__goroutines(const struct goroutines *all)
 {
-	struct out *o = calloc(1, sizeof(*o));
+	struct out *o = out__stdout();
 	struct summary_goroutine g;
-	int err = o ? 0 : -ENOMEM;
+	int err = 0;
 
-	if (err)
-		return err;
 	put_head(o, "ID", "START FUNCTION");
-	for (size_t i = 0; i < summary_store__count(all->store) && !err; i++) {
-		err = summary_store__get(all->store, i, &g);
+	for (size_t i = 0; i < record_store__count(all->store) && !err; i++) {
+		err = summary__unpack(record_store__get(all->store, i), &g);
 		if (err)
 			break;
 		put_row(o, all, g.id, &g.stats, summary__name(all->summary, g.name));
 		summary_stats__deinit(&g.stats);
 	}
-	end_table(o);
+	out__flush(o);
 	return err;
 }
 
-/* A moment, as seconds since the trace's start. */
+/* A point in time, in seconds since the start of the trace. */
 static void put_moment(struct out *o, const struct goroutines *all, int64_t time)
 {
 	uint64_t ns = (uint64_t)time - (uint64_t)all->start;
 
-	out__u64(o, ns / 1000000000);
-	out__char(o, '.');
-	out__nine(o, ns % 1000000000);
-	out__char(o, 's');
+	out__format(o, "%" PRIu64 ".%09" PRIu64 "s", ns / 1000000000, ns % 1000000000);
 }
 
 static void put_when(struct out *o, const struct goroutines *all, const char *what, int64_t time,
@@ -109,40 +97,26 @@ static void put_when(struct out *o, const struct goroutines *all, const char *wh
 	out__char(o, '\n');
 }
 
-/* A line of where its time went, with its share. */
-static void put_part(struct out *o, int64_t ns, int64_t total, const char *what,
-		     struct trace_string detail)
-{
-	if (!ns)
-		return;
-	table__time(o, ns, TIME_WIDTH + 2);
-	table__share(o, ns, total);
-	out__text(o, "  ");
-	out__text(o, what);
-	out__unicode(o, detail.data, detail.len);
-	out__char(o, '\n');
-}
-
 static void put_parts(struct out *o, const struct goroutines *all,
 		      const struct summary_stats *stats)
 {
 	static const struct trace_string nothing = { "", 0 };
-	const struct amount *a;
+	const struct duration *a;
 
-	put_part(o, stats->total, 0, "in all", nothing);
-	put_part(o, stats->exec, stats->total, "running", nothing);
-	put_part(o, stats->sched_wait, stats->total, "runnable, waiting for a P", nothing);
-	put_part(o, stats->syscall, stats->total, "in system calls", nothing);
-	put_part(o, stats->syscall_block, stats->total, "in system calls that cost it its P",
-		 nothing);
+	table__part(o, stats->total, 0, "total", nothing);
+	table__part(o, stats->exec, stats->total, "running", nothing);
+	table__part(o, stats->sched_wait, stats->total, "runnable, waiting for a P", nothing);
+	table__part(o, stats->syscall, stats->total, "in system calls", nothing);
+	table__part(o, stats->syscall_block, stats->total, "in system calls, without a P", nothing);
 	for (a = stats->block.at; a < stats->block.at + stats->block.n; a++)
-		put_part(o, a->ns, stats->total, "blocked: ", summary__kind(all->summary, a->kind));
-	put_part(o, summary_stats__unknown(stats), stats->total, "not known", nothing);
-	put_part(o, stats->gc_work, stats->total, "of running: in mark assists and sweeps",
-		 nothing);
+		table__part(o, a->ns, stats->total,
+			    "blocked: ", summary__kind(all->summary, a->kind));
+	table__part(o, summary_stats__unknown(stats), stats->total, "unknown", nothing);
+	table__part(o, stats->gc_work, stats->total, "included in running: mark assists and sweeps",
+		    nothing);
 	for (a = stats->ranges.at; a < stats->ranges.at + stats->ranges.n; a++)
-		put_part(o, a->ns, stats->total, "from begin to end, waits included: ",
-			 summary__kind(all->summary, a->kind));
+		table__part(o, a->ns, stats->total, "from beginning to end, including waits: ",
+			    summary__kind(all->summary, a->kind));
 }
 
 static int put_regions(struct out *o, const struct goroutines *all,
@@ -159,13 +133,9 @@ static int put_regions(struct out *o, const struct goroutines *all,
 		put_head(o, "TASK", "NAME, FROM - TO");
 	}
 	for (r = regions; r < regions + n; r++) {
-		table__count(o, r->task, 8);
-		for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
-			out__char(o, ' ');
-			table__time(o, column__of(all, &r->stats, i), TIME_WIDTH);
-		}
-		out__text(o, "  ");
-		table__name(o, summary__name(all->summary, r->name), "(its creator's)");
+		put_times(o, all, r->task, &r->stats);
+		table__name(o, summary__name(all->summary, r->name),
+			    "(inherited from the creator)");
 		out__text(o, ", ");
 		if (r->start != SUMMARY_NEVER)
 			put_moment(o, all, r->start);
@@ -189,27 +159,22 @@ static void put_tasks(struct out *o, const struct goroutines *all)
 		if (!any)
 			out__text(o, "\ntasks:\n");
 		any = true;
-		table__count(o, t->id, 8);
-		out__text(o, "  ");
+		out__format(o, "%8" PRIu64 "  ", t->id);
 		table__name(o, summary__name(all->summary, t->name),
-			    t->id ? "(unknown: its begin was not seen)" : "(the background task)");
+			    t->id ? "(unknown: began before the trace)" : "(the background task)");
 		out__char(o, '\n');
 	}
 }
 
 int table__goroutine(const struct goroutines *all)
 {
-	struct out *o = calloc(1, sizeof(*o));
+	struct out *o = out__stdout();
 	struct summary_goroutine g;
-	int err = o ? summary_store__get(all->store, 0, &g) : -ENOMEM;
+	int err = summary__unpack(record_store__get(all->store, 0), &g);
 
-	if (err) {
-		free(o);
+	if (err)
 		return err;
-	}
-	out__text(o, "goroutine ");
-	out__u64(o, g.id);
-	out__text(o, ": ");
+	out__format(o, "goroutine %" PRIu64 ": ", g.id);
 	table__name(o, summary__name(all->summary, g.name), NO_STACK);
 	out__text(o, "\n\n");
 	put_when(o, all, "created  ", g.created == all->start ? 0 : g.created, "before the trace");
@@ -220,6 +185,6 @@ int table__goroutine(const struct goroutines *all)
 	err = put_regions(o, all, &g);
 	put_tasks(o, all);
 	summary_stats__deinit(&g.stats);
-	end_table(o);
+	out__flush(o);
 	return err;
 }

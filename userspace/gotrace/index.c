@@ -1,64 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace index: FILE.idx, by which events and cut begin in the middle of a large trace.
+ * gotrace index: writes FILE.idx, with which events, path and cut start in the middle of a trace.
  *
- * trace/index_write.c reads the trace and makes it; --json shows what is in it, as trace/index.c
- * reads it back.
+ * reader/index_write.c reads the trace and writes the index; --json prints its content, which
+ * reader/index.c reads back.
  */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "lib/json.h"
-#include "trace/index.h"
-
-enum { OPT_JSON = 256 };
-
-struct arguments {
-	const char *path;
-	bool json;
-};
+#include "reader/index.h"
+#include "command.h"
 
 static const struct argp_option options[] = {
-	{ "json", OPT_JSON, NULL, 0, "show what is in it: each generation's place, time and counts",
-	  0 },
+	{ "json", OPT_JSON, NULL, 0,
+	  "print the content of the index: position, time and counts of each generation", 0 },
 	FORCE_OPTION,
 	MEMORY_OPTION,
 	HELP_OPTION,
 	{},
 };
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-	struct arguments *a = state->input;
-
-	switch (key) {
-	case OPT_JSON:
-		a->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		return 0;
-	default:
-		return command__key(key, state, "index");
-	}
-}
-
 static const struct argp parser = {
 	options,
-	parse_option,
+	trace_args__parse,
 	"FILE",
-	"Writes FILE.idx, by which `gotrace events --from` and `gotrace cut` begin in the middle "
-	"of a trace. When the trace changes, its index is stale and not used.",
-	NULL,
-	NULL,
-	NULL,
+	"Writes FILE.idx, an index with which gotrace events, path and cut can start in the "
+	"middle of a large trace. An index that does not match the trace, because the trace has changed, is not "
+	"used.",
 };
 
 static void show_generation(struct json *j, const struct index_generation *g)
@@ -78,14 +50,14 @@ static void show_generation(struct json *j, const struct index_generation *g)
 	json__close(j, '}');
 }
 
-static int show_json(const char *path, const struct index_totals *totals, struct error *err)
+static int show_json(const char *path, const struct index_totals *totals, struct error *error)
 {
 	struct index *ix;
 	struct json j;
-	int code = index__open(&ix, path, err);
+	int err = index__open(&ix, path, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	json__init(&j, stdout, false);
 	json__open(&j, NULL, '{');
 	json__i64(&j, "start", index__start(ix));
@@ -101,34 +73,34 @@ static int show_json(const char *path, const struct index_totals *totals, struct
 	return 0;
 }
 
-static int make(const struct arguments *a, struct error *err)
+static int make(const struct trace_args *a, struct error *error)
 {
 	char *name = index__name(a->path);
 	struct index_totals totals;
-	int code;
+	int err;
 
 	if (!name)
-		return error__set(err, -ENOMEM, "no memory");
-	code = index__write(a->path, name, &totals, err);
-	if (!code && a->json)
-		code = show_json(a->path, &totals, err);
-	else if (!code)
-		printf("%s: %" PRIu64 " generations, %" PRIu64 " events, %" PRIu64 " bytes (of the "
-		       "trace: %.2f%%)\n",
+		return error__set(error, -ENOMEM, "out of memory");
+	err = index__write(a->path, name, &totals, error);
+	if (!err && a->json)
+		err = show_json(a->path, &totals, error);
+	else if (!err)
+		printf("%s: %" PRIu64 " generations, %" PRIu64 " events, %" PRIu64 " bytes (%.2f%% "
+		       "of the trace)\n",
 		       name, totals.generations, totals.events, totals.bytes,
 		       100.0 * (double)totals.bytes / (double)totals.trace_bytes);
 	free(name);
-	return code;
+	return err;
 }
 
-int do_index(int argc, char **argv, struct error *err)
+int do_index(int argc, char **argv, struct error *error)
 {
-	struct arguments a = {};
+	struct trace_args a = { .verb = "index" };
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	if (!a.path)
-		usage_error("no FILE given");
+		usage_error("missing argument FILE");
 	if (!strcmp(a.path, "-"))
-		usage_error("an index is for a file, not for stdin");
-	return make(&a, err) ? EXIT_FAILED : EXIT_DONE;
+		usage_error("standard input cannot be indexed; pass the name of a file");
+	return make(&a, error) ? EXIT_FAILED : EXIT_DONE;
 }

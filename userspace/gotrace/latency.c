@@ -1,53 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace latency: where the time of each goroutine went, on the machine and not only for Go.
+ * gotrace latency: breaks goroutine time down by CPU state.
  *
- * trace/timeline.c reads events and the kernel's items in one order, trace/latency.c adds up. What a
- * goroutine leaves is added to its start function's figures as soon as it ends; only if they are
- * asked for one by one a record of each is kept. latency_*.c sort and print.
+ * reader/timeline.c merges events and kernel events, analysis/latency.c accumulates. A goroutine
+ * is added to the figures of its start function as soon as it ends; a record per goroutine is
+ * stored only if they were requested individually. latency_*.c sort and print.
  */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
+#include "lib/opts.h"
+#include "reader/timeline.h"
 #include "command.h"
 #include "latency.h"
-#include "lib/opts.h"
-#include "trace/timeline.h"
 
-enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_GOROUTINE, OPT_SORT, OPT_JSON };
+enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_GOROUTINE, OPT_SORT };
 
 #define PARTS                                                                                      \
 	"oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "                         \
 	"syscall-blocked, go-blocked"
 
 struct arguments {
-	struct trace_source in;
-	bool goroutines, one, json;
+	struct trace_args in;
+	bool goroutines, one;
 	uint64_t id;
 	unsigned int sort;
 };
 
 static const struct argp_option options[] = {
 	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
-	{ "goroutines", OPT_GOROUTINES, NULL, OPTION_HIDDEN, NULL, 0 }, /* its older name */
+	{ "goroutines", OPT_GOROUTINES, NULL, OPTION_HIDDEN, NULL, 0 }, /* former name of --all */
 	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with the reasons", 0 },
 	{ "sort", OPT_SORT, "PART", 0,
-	  "the most first: total (the default), " PARTS ", count; with "
-	  "--all also id, the least first",
+	  "sort in descending order by total (default), " PARTS ", count; with --all also by id",
 	  0 },
-	{ "from", SOURCE_FROM, "T", 0,
-	  "only the time from T on: 1.5s after the trace's start, or "
-	  "@123, the trace's own nanosecond 123",
+	{ "from", OPT_FROM, "T", 0,
+	  "only the time at T and later: 1.5s after the start of the trace, or @123, nanosecond 123 "
+	  "of the trace's clock",
 	  0 },
-	{ "to", SOURCE_TO, "T", 0, "only the time before T", 0 },
-	{ "json", OPT_JSON, NULL, 0, "all the figures, in nanoseconds", 0 },
-	LENIENT_OPTION,
-	BINARY_OPTION,
-	MEMORY_OPTION,
-	HELP_OPTION,
+	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	READING_OPTIONS,
 	{},
 };
 
@@ -56,18 +52,18 @@ static unsigned int parse_order(const char *text)
 	for (unsigned int i = 0; i < LATENCY_ORDERS; i++)
 		if (!strcmp(text, latency_orders[i]))
 			return i;
-	usage_error("--sort '%s': unknown part; known are total, " PARTS ", count and id", text);
+	usage_error("unknown part '%s': must be total, " PARTS ", count or id", text);
 }
 
 static void check_arguments(struct arguments *a)
 {
-	trace_source__check(&a->in);
+	trace_args__check(&a->in);
 	if (a->goroutines && a->one)
-		usage_error("--all or --goroutine, not both");
+		usage_error("--all and --goroutine cannot be combined");
 	if (a->sort == BY_ID && !a->goroutines)
-		usage_error("--sort id is for --all");
+		usage_error("--sort id requires --all");
 	if (a->sort == BY_COUNT && a->goroutines)
-		usage_error("--sort count is not for --all");
+		usage_error("--sort count and --all cannot be combined");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -81,23 +77,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_GOROUTINE:
 		if (!opts__number(text, 0, UINT64_MAX, &a->id))
-			usage_error("--goroutine '%s': not a goroutine ID, which is a number",
-				    text);
+			usage_error("invalid goroutine ID '%s': expected a number", text);
 		a->one = true;
 		return 0;
 	case OPT_SORT:
 		a->sort = parse_order(text);
 		return 0;
-	case OPT_JSON:
-		a->json = true;
-		return 0;
 	case ARGP_KEY_END:
 		check_arguments(a);
 		return 0;
 	default:
-		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
-			return 0;
-		return command__key(key, state, "latency");
+		return trace_args__option(&a->in, key, text, state);
 	}
 }
 
@@ -105,29 +95,22 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"FILE",
-	"Shows where goroutines' time went, by the function that they began with, in parts that add "
-	"up to TOTAL: on a core (ON CPU), waiting for a P (GO RUN), having a P while their thread "
-	"waits for a core (KERN RUN) or for more time for its cgroup (THROTTLED), running for Go "
-	"while their thread sleeps in the kernel (KERN BLK), asleep in system calls (SYSC BLK), "
-	"blocked for Go (GO BLK); below that why, and how long they waited in run queues. Traces of "
-	"`gotrace-bpf record`, or joined by `gotrace align`, say what threads did.",
-	NULL,
-	NULL,
-	NULL,
+	"Breaks goroutine time down by CPU state, per start function, in parts that add up to "
+	"TOTAL: on a CPU (ON CPU), waiting for a P (GO RUN), running for the Go runtime while "
+	"the thread waits for a CPU (KERN RUN), or its cgroup is throttled (THROTTLED), or it "
+	"sleeps in the kernel (KERN BLK), asleep in system calls (SYSC BLK), blocked by Go (GO "
+	"BLK). The reasons and the waits in run queues are listed below the table. This requires "
+	"kernel events, as traces of gotrace-bpf record and of gotrace align contain them.",
 };
 
 static int add_to_function(struct latencies *all, const struct latency_goroutine *g)
 {
-	struct function *f = map__get(&all->functions, g->name);
+	struct function *f;
 
-	if (!f) {
-		f = calloc(1, sizeof(*f));
-		if (!f || map__put(&all->functions, g->name, f)) {
-			free(f);
-			return -ENOMEM;
-		}
-		f->name = g->name;
-	}
+	if (array__grow_cleared(&all->functions, g->name, &all->nfunctions, sizeof(*f)))
+		return -ENOMEM;
+	f = &all->functions[g->name];
+	f->name = g->name;
 	f->count++;
 	return latency_stats__add(&f->stats, &g->stats);
 }
@@ -135,18 +118,13 @@ static int add_to_function(struct latencies *all, const struct latency_goroutine
 static int goroutine_done(void *context, const struct latency_goroutine *g)
 {
 	struct latencies *all = context;
-	struct pack pack = {};
 	int err;
 
 	all->count++;
 	err = add_to_function(all, g);
 	if (err || !all->goroutines || (all->one && g->id != all->id))
 		return err;
-	err = latency__pack(&pack, g);
-	if (!err)
-		err = record_store__add(all->goroutines, &pack);
-	pack__deinit(&pack);
-	return err;
+	return record_store__add(all->goroutines, latency__pack, g);
 }
 
 static void begin(struct latencies *all, const struct arguments *a, int64_t start)
@@ -156,95 +134,96 @@ static void begin(struct latencies *all, const struct arguments *a, int64_t star
 			    a->in.have_to ? moment__time(&a->in.to, start) : INT64_MAX);
 }
 
-/* A table of threads is as of the sync that it came with. */
-static int feed_event(struct latencies *all, const struct timeline *t, const struct trace_event *ev,
-		      struct error *err)
+/* A table of threads describes the state at the sync that it came with. */
+static int feed_event(struct latencies *all, const struct timeline *t,
+		      const struct timeline_step *step, struct error *error)
 {
 	const struct kernel_threads *threads = timeline__threads(t);
-	int code = latency__event(all->latency, ev, threads, err);
+	int err = latency__event(all->latency, step->event, threads, error);
 
-	all->end = ev->time;
-	if (!code && all->tables != timeline__tables(t))
-		code = latency__forget(all->latency, threads, timeline__in_loss(t), err);
-	all->tables = timeline__tables(t);
-	return code;
+	all->end = step->event->time;
+	if (!err && step->table)
+		err = latency__forget(all->latency, threads, timeline__in_loss(t), error);
+	return err;
 }
 
-/* An item counts no later than when the event comes that it stands before. */
+/* A kernel event counts no later than the event that it precedes. */
 static int feed(struct latencies *all, const struct timeline *t, const struct timeline_step *step,
-		struct error *err)
+		struct error *error)
 {
 	const struct kernel_threads *threads = timeline__threads(t);
 	int64_t time;
-	int code = 0;
+	int err = 0;
 
-	if (all->losses != timeline__losses(t))
-		code = latency__forget(all->latency, threads, timeline__in_loss(t), err);
-	all->losses = timeline__losses(t);
-	if (code)
-		return code;
+	if (step->loss)
+		err = latency__forget(all->latency, threads, timeline__in_loss(t), error);
+	if (err)
+		return err;
 	if (step->event)
-		return feed_event(all, t, step->event, err);
+		return feed_event(all, t, step, error);
 	time = timeline__time(t, step->item->time);
 	if (time > timeline__until(t))
 		time = timeline__until(t);
-	return latency__item(all->latency, step->item, time, threads, err);
+	return latency__item(all->latency, step->item, time, threads, error);
 }
 
 /*
- * A goroutine may be told of as late as at the end of the first generation, so that one is read
- * whatever --to says. The next one's begin counts: what was so before it has lasted until then.
+ * A goroutine may first appear as late as at the end of the first generation, so that generation is
+ * read regardless of --to. The events at the start of the next generation count, because the states
+ * that they report have lasted until then.
  */
 static int read_trace(struct timeline *t, const struct arguments *a, struct latencies *all,
-		      struct error *err)
+		      struct error *error)
 {
 	struct timeline_step step = {};
 	bool started = false;
 	int64_t to = INT64_MAX, first = 0;
-	int code;
+	int err;
 
-	while ((code = timeline__next(t, &step, err)) > 0) {
+	while ((err = timeline__next(t, &step, error)) > 0) {
 		if (step.event && !started) {
 			first = step.event->time;
 			begin(all, a, first);
 			to = a->in.have_to ? moment__time(&a->in.to, first) : INT64_MAX;
 		}
-		code = feed(all, t, &step, err);
-		if (code)
-			return code;
+		err = feed(all, t, &step, error);
+		if (err)
+			return err;
 		if (started && step.event && step.event->type == EV_SYNC && step.event->time >= to)
 			break;
 		started |= step.event != NULL;
 	}
-	if (code < 0)
-		return code;
+	if (err < 0)
+		return err;
 	if (all->start > all->end)
-		return error__set(err, -ENOENT, "nothing lies in the window; the trace has %.3f s",
+		return error__set(error, -ENOENT,
+				  "no events in the requested time; the length of "
+				  "the trace is %.3f s",
 				  (double)((uint64_t)all->end - (uint64_t)first) / 1e9);
 	all->end = all->end < to ? all->end : to;
 	all->has_kernel = timeline__has_kernel(t);
 	return 0;
 }
 
-static int print(struct latencies *all, const struct arguments *a, struct error *err)
+static int print(struct latencies *all, const struct arguments *a, struct error *error)
 {
-	int code = all->goroutines ? goroutines__sort(all) : 0;
+	int err = all->goroutines ? goroutines__sort(all) : 0;
 	bool windowed = a->in.have_from || a->in.have_to;
 
-	if (!code && !all->count && (windowed || all->left_out))
-		return error__set(err, -ENOENT, "%s: there is no goroutine%s", a->in.name,
-				  windowed ? " in the window" : " in what is whole of it");
-	if (!code && a->one && !record_store__count(all->goroutines))
-		return error__set(err, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s",
-				  a->in.name, a->id, windowed ? " then" : "");
-	if (!code && a->json)
-		code = latency_json__print(all);
-	else if (!code && a->one)
-		code = latency_table__goroutine(all);
-	else if (!code)
-		code = a->goroutines ? latency_table__goroutines(all) :
-				       latency_table__functions(all);
-	return code ? error__set(err, code, "%s: %s", a->in.name, strerror(-code)) : 0;
+	if (!err && !all->count && (windowed || all->left_out))
+		return error__set(error, -ENOENT, "%s: there is no goroutine%s", a->in.name,
+				  windowed ? " in the requested time" : " in its intact part");
+	if (!err && a->one && !record_store__count(all->goroutines))
+		return error__set(error, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s",
+				  a->in.name, a->id, windowed ? " in the requested time" : "");
+	if (!err && a->in.json)
+		err = latency_json__print(all);
+	else if (!err && a->one)
+		err = latency_table__goroutine(all);
+	else if (!err)
+		err = a->goroutines ? latency_table__goroutines(all) :
+				      latency_table__functions(all);
+	return err ? error__set(error, err, "%s: %s", a->in.name, strerror(-err)) : 0;
 }
 
 static int latencies__init(struct latencies *all, const struct arguments *a)
@@ -269,58 +248,53 @@ static int latencies__init(struct latencies *all, const struct arguments *a)
 
 static void latencies__deinit(struct latencies *all)
 {
-	struct function *f;
-	void *value;
-
-	for (size_t i = 0; map__next(&all->functions, &i, &value);) {
-		f = value;
-		latency_stats__deinit(&f->stats);
-		free(f);
-	}
-	map__deinit(&all->functions);
+	for (size_t i = 0; i < all->nfunctions; i++)
+		latency_stats__deinit(&all->functions[i].stats);
+	free(all->functions);
 	record_store__destroy(all->goroutines);
 	latency__destroy(all->latency);
 }
 
-/* What reader and timeline knew makes room for what is handed out then. */
-static int read_all(const struct arguments *a, struct latencies *all, struct error *err)
+/* Free the state of reader and timeline before the remaining goroutines are delivered. */
+static int read_all(const struct arguments *a, struct latencies *all, struct error *error)
 {
 	struct timeline *t = NULL;
 	struct error why = {};
 	struct reader *r;
-	int code = open_trace(a->in.path, &a->in.reader, &r, err);
+	int err = open_trace(a->in.path, &a->in.reader, &r, error);
 
-	if (code)
-		return code;
-	code = timeline__create(&t, r);
-	if (code)
-		error__set(&why, code, "out of memory");
+	if (err)
+		return err;
+	err = timeline__create(&t, r);
+	if (err)
+		error__set(&why, err, "out of memory");
 	else
-		code = read_trace(t, a, all, &why);
-	if (!code)
-		say_what_is_missing(a->in.name, r);
+		err = read_trace(t, a, all, &why);
+	if (!err)
+		report_omissions(a->in.name, r);
 	all->left_out = reader__left_out(r);
 	timeline__destroy(t);
 	reader__destroy(r);
-	if (!code)
-		code = latency__finish(all->latency, &why);
-	return code ? error__about(err, code, a->in.name, &why) : 0;
+	if (!err)
+		err = latency__finish(all->latency, &why);
+	return err ? error__about(error, err, a->in.name, &why) : 0;
 }
 
-int do_latency(int argc, char **argv, struct error *err)
+int do_latency(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in.reader.described = true, .sort = BY_TOTAL };
+	struct arguments a = { .in = { .verb = "latency", .reader.described = true },
+			       .sort = BY_TOTAL };
 	struct latencies all;
-	int code;
+	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
-	code = latencies__init(&all, &a);
-	if (code)
-		error__set(err, code, "out of memory");
+	err = latencies__init(&all, &a);
+	if (err)
+		error__set(error, err, "out of memory");
 	else
-		code = read_all(&a, &all, err);
-	if (!code)
-		code = print(&all, &a, err);
+		err = read_all(&a, &all, error);
+	if (!err)
+		err = print(&all, &a, error);
 	latencies__deinit(&all);
-	return code ? EXIT_FAILED : EXIT_DONE;
+	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of `gotrace latency` share: latency.c reads the trace, latency_table.c prints for
- * people, latency_json.c for programs, latency_sort.c has what both of them do.
+ * Shared by the files of `gotrace latency`: latency.c reads the trace, latency_table.c prints
+ * tables, latency_json.c JSON, and latency_sort.c sorts for both.
  */
 #ifndef GOTRACE_LATENCY_H
 #define GOTRACE_LATENCY_H
 
+#include "analysis/latency.h"
+#include "analysis/record_store.h"
 #include "lib/error.h"
-#include "lib/map.h"
-#include "trace/latency.h"
-#include "trace/record_store.h"
 
-/* What can be sorted by: a part (enum latency_part), or one of these. */
+/* Sort keys: a part (enum latency_part), or one of these. */
 enum { BY_TOTAL = LATENCY_PARTS, BY_COUNT, BY_ID, LATENCY_ORDERS };
 
-struct function { /* goroutines with the same start function */
+/* goroutines with the same start function */
+struct function {
 	uint32_t name;
-	uint64_t count;
+	uint64_t count; /* 0: no goroutine has this name */
+	int64_t key;	/* set by functions__sorted() */
 	struct latency_stats stats;
 };
 
 struct latencies {
 	struct latency *latency;
-	struct map functions;		 /* by name, to struct function */
-	struct record_store *goroutines; /* sorted; NULL: they were not asked for */
-	bool one;			 /* of the goroutines but the one `id` */
+	struct function *functions; /* by name */
+	size_t nfunctions;
+	struct record_store *goroutines; /* sorted; NULL: not requested */
+	bool one;			 /* only the goroutine `id` */
 	uint64_t id;
-	uint64_t count;	    /* of goroutines */
-	uint64_t losses;    /* of the kernel's side, so far */
-	uint64_t tables;    /* of its threads, so far */
-	int64_t start, end; /* of what was looked at, in the trace's ns */
-	bool has_kernel;    /* the trace has a kernel's side */
-	bool left_out;	    /* and a broken end, which was not read */
+	uint64_t count;	    /* number of goroutines */
+	int64_t start, end; /* of the analysed time: trace time, ns */
+	bool has_kernel;    /* the trace has kernel events */
+	bool left_out;	    /* a corrupt tail was left out */
 	unsigned int sort;
 };
 
-extern const char *const latency_orders[LATENCY_ORDERS]; /* as --sort has them */
+extern const char *const latency_orders[LATENCY_ORDERS]; /* values of --sort */
 
-/* Functions, those with the most first; to be freed. NULL: no memory. */
+/* Functions in descending order; the caller frees them. NULL: out of memory. */
 const struct function **functions__sorted(const struct latencies *all, size_t *ret_n);
-/* The goroutines by all->sort. 0 or -ENOMEM. */
+/* Sort the goroutines by all->sort. 0 or -ENOMEM. */
 int goroutines__sort(struct latencies *all);
 
-/* Reasons of a part, the longest first; to be freed. NULL: no memory. */
-struct amount *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
-			       size_t *ret_n);
+/* Reasons of a part in descending order; the caller frees them. NULL: out of memory. */
+struct duration *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
+				 size_t *ret_n);
 
-/* To stdout. 0 or -ENOMEM. */
+/* Print to stdout. 0 or -ENOMEM. */
 int latency_table__functions(const struct latencies *all);
 int latency_table__goroutines(const struct latencies *all);
-int latency_table__goroutine(const struct latencies *all); /* the one, in detail */
+int latency_table__goroutine(const struct latencies *all); /* one goroutine, in detail */
 int latency_json__print(const struct latencies *all);
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace latency --json`: the parts of functions, and of goroutines if they were asked for, in
- * nanoseconds, which add up.
+ * `gotrace latency --json`: the parts of each function, and of each goroutine if requested, in
+ * nanoseconds that add up to the total.
  *
- * After latency_sort.c; lib/json.c takes it to stdout.
+ * Input: latency_sort.c. lib/json.c writes to stdout.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "latency.h"
 #include "lib/json.h"
+#include "latency.h"
 
 static const char *const members[LATENCY_PARTS] = {
 	[PART_ONCPU] = "oncpu_ns",
@@ -27,7 +27,7 @@ static int put_reasons(struct json *j, const struct latencies *all,
 		       const struct latency_stats *stats, const char *name, enum latency_part part)
 {
 	struct trace_string reason;
-	struct amount *reasons;
+	struct duration *reasons;
 	size_t n;
 
 	reasons = reasons__sorted(stats, part, &n);

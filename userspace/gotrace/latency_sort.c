@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `gotrace latency` sorts: functions and goroutines by a part of their time, reasons by theirs.
+ * Sorting for `gotrace latency`: functions and goroutines by a part of their time, reasons by
+ * time.
  *
- * Between latency.c and its printers.
+ * Used by latency.c and its printers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,48 +23,36 @@ const char *const latency_orders[LATENCY_ORDERS] = {
 	[BY_ID] = "id",
 };
 
-struct keyed {
-	int64_t key;
-	const struct function *function;
-};
-
 static int64_t key__of(const struct latency_stats *stats, unsigned int sort)
 {
 	return sort < LATENCY_PARTS ? stats->part[sort] : stats->total;
 }
 
-/* The most first; those with as much by the order in which their names came up. */
-static int compare_keyed(const void *a, const void *b)
+/* Descending; equal ones in the order in which their names first appeared. */
+static int compare_functions(const void *a, const void *b)
 {
-	const struct keyed *x = a, *y = b;
+	const struct function *const *x = a, *const *y = b;
 
-	if (x->key != y->key)
-		return x->key > y->key ? -1 : 1;
-	return (x->function->name > y->function->name) - (x->function->name < y->function->name);
+	if ((*x)->key != (*y)->key)
+		return (*x)->key > (*y)->key ? -1 : 1;
+	return (*x > *y) - (*x < *y);
 }
 
 const struct function **functions__sorted(const struct latencies *all, size_t *ret_n)
 {
-	struct keyed *keyed = calloc(all->functions.n + 1, sizeof(*keyed));
-	const struct function **functions = calloc(all->functions.n + 1, sizeof(*functions)), *f;
+	const struct function **functions = calloc(all->nfunctions + 1, sizeof(*functions));
+	struct function *f;
 	size_t n = 0;
-	void *value;
 
-	if (!keyed || !functions) {
-		free(keyed);
-		free(functions);
+	if (!functions)
 		return NULL;
+	for (f = all->functions; f < all->functions + all->nfunctions; f++) {
+		if (!f->count)
+			continue;
+		f->key = all->sort == BY_COUNT ? (int64_t)f->count : key__of(&f->stats, all->sort);
+		functions[n++] = f;
 	}
-	for (size_t i = 0; map__next(&all->functions, &i, &value); n++) {
-		f = value;
-		keyed[n].key =
-			all->sort == BY_COUNT ? (int64_t)f->count : key__of(&f->stats, all->sort);
-		keyed[n].function = f;
-	}
-	qsort(keyed, n, sizeof(*keyed), compare_keyed);
-	for (size_t i = 0; i < n; i++)
-		functions[i] = keyed[i].function;
-	free(keyed);
+	qsort(functions, n, sizeof(*functions), compare_functions);
 	*ret_n = n;
 	return functions;
 }
@@ -91,18 +80,18 @@ int goroutines__sort(struct latencies *all)
 
 static int compare_reasons(const void *a, const void *b)
 {
-	const struct amount *x = a, *y = b;
+	const struct duration *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-struct amount *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
-			       size_t *ret_n)
+struct duration *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
+				 size_t *ret_n)
 {
-	const struct amounts *reasons = &stats->reasons;
-	struct amount *sorted = calloc((size_t)reasons->n + 1, sizeof(*sorted));
+	const struct durations *reasons = &stats->reasons;
+	struct duration *sorted = calloc((size_t)reasons->n + 1, sizeof(*sorted));
 	size_t n = 0;
 
 	if (!sorted)

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What several verbs of gotrace begin with: the trace that they read, and the moments of it that
- * the command line names. Before lib/input.c and trace/reader.c in an event's way.
+ * Steps that several commands of gotrace share: open the trace, and parse the points in time of
+ * the command line. Downstream: lib/input.c and reader/reader.c.
  */
-#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "format/describe.h"
 #include "lib/log.h"
 #include "lib/opts.h"
-#include "trace/describe.h"
+#include "command.h"
 
 int open_trace(const char *path, const struct reader_opts *opts, struct reader **ret,
-	       struct error *err)
+	       struct error *error)
 {
 	struct input *in;
-	int code = input__open(&in, path, err);
+	int err = input__open(&in, path, error);
 
-	return code ? code : reader__open(ret, in, opts, err);
+	return err ? err : reader__open(ret, in, opts, error);
 }
 
 const char *default_input(void)
@@ -30,28 +29,28 @@ const char *default_input(void)
 
 	if (fstat(STDIN_FILENO, &st) ||
 	    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode)))
-		usage_error("no FILE given");
+		usage_error("missing argument FILE");
 	return "-";
 }
 
-void say_what_is_missing(const char *name, const struct reader *r)
+void report_omissions(const char *name, const struct reader *r)
 {
 	const struct described_event *ev;
 	uint64_t n;
 
 	for (unsigned int type = 0; type < 256; type++) {
-		n = reader__passed_over(r, (uint8_t)type, &ev);
+		n = reader__skipped(r, (uint8_t)type, &ev);
 		if (n)
-			log__msg("%s: passed over %" PRIu64 " event%s of a type newer than this "
-				 "program, %u: %.*s (%.*s)",
+			log__msg("%s: skipped %" PRIu64 " event%s of type %u, which is newer "
+				 "than this program: %.*s (%.*s)",
 				 name, n, n == 1 ? "" : "s", type, (int)ev->name.len, ev->name.data,
 				 (int)ev->what.len, ev->what.data);
 	}
 	if (reader__left_out(r))
-		log__msg("%s: left out the rest: %s", name, reader__left_out(r));
+		log__msg("%s: the rest was left out: %s", name, reader__left_out(r));
 }
 
-/* As verbs print times: with a unit, or, as events and path do, as seconds without one. */
+/* In the forms in which commands print times: with a unit, or in seconds without one. */
 static bool parse_since_start(const char *text, uint64_t *ret)
 {
 	char seconds[64];
@@ -65,7 +64,7 @@ static bool parse_since_start(const char *text, uint64_t *ret)
 static bool parse_moment(const char *text, struct moment *ret)
 {
 	bool absolute = text[0] == '@';
-	bool before = text[0] == '-'; /* the start: events --fixup prints such */
+	bool before = text[0] == '-'; /* before the start: events --fixup can print such times */
 	uint64_t ns;
 
 	if (absolute ? !opts__number(text + 1, 0, INT64_MAX, &ns) :
@@ -75,19 +74,14 @@ static bool parse_moment(const char *text, struct moment *ret)
 	return true;
 }
 
-bool read_moment(const char *option, const char *text, struct moment *ret)
+/* Returns true; an invalid `text` is a usage_error() that names the option. */
+static bool read_moment(const char *option, const char *text, struct moment *ret)
 {
 	if (!parse_moment(text, ret))
-		usage_error("%s '%s': not a time; expected seconds since the start (1.5), a "
-			    "time with its unit (1500ms) or @NANOSECONDS of the trace's clock",
-			    option, text);
+		usage_error("invalid time '%s' for %s: expected seconds since the start (1.5), a "
+			    "time with a unit (1500ms), or @NANOSECONDS of the trace's clock",
+			    text, option);
 	return true;
-}
-
-void check_moments(const struct moment *from, const struct moment *to)
-{
-	if (from->absolute == to->absolute && from->ns >= to->ns)
-		usage_error("--from is not before --to");
 }
 
 int64_t moment__time(const struct moment *moment, int64_t start)
@@ -101,36 +95,50 @@ int64_t moment__time(const struct moment *moment, int64_t start)
 	return time;
 }
 
-int trace_source__option(struct trace_source *source, int key, char *text)
+error_t trace_args__option(struct trace_args *args, int key, char *text, struct argp_state *state)
 {
 	switch (key) {
-	case SOURCE_FROM:
-		source->have_from = read_moment("--from", text, &source->from);
+	case OPT_FROM:
+		args->have_from = read_moment("--from", text, &args->from);
 		return 0;
-	case SOURCE_TO:
-		source->have_to = read_moment("--to", text, &source->to);
+	case OPT_TO:
+		args->have_to = read_moment("--to", text, &args->to);
 		return 0;
-	case SOURCE_LENIENT:
-		source->reader.lenient = true;
+	case OPT_LENIENT:
+		args->reader.lenient = true;
 		return 0;
-	case SOURCE_BINARY:
-		source->reader.binary = text;
+	case OPT_PROGRAM:
+		args->reader.binary = text;
+		return 0;
+	case OPT_JSON:
+		args->json = true;
+		return 0;
+	case 'o':
+		args->out = text;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (source->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		source->path = text;
+		if (args->path)
+			usage_error("unexpected argument '%s': only one file is accepted", text);
+		args->path = text;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return command__key(key, state, args->verb);
 	}
 }
 
-void trace_source__check(struct trace_source *source)
+error_t trace_args__parse(int key, char *text, struct argp_state *state)
 {
-	if (!source->path)
-		source->path = default_input();
-	source->name = strcmp(source->path, "-") ? source->path : "stdin";
-	if (source->have_from && source->have_to)
-		check_moments(&source->from, &source->to);
+	return trace_args__option(state->input, key, text, state);
+}
+
+void trace_args__check(struct trace_args *args)
+{
+	if (!args->path)
+		args->path = default_input();
+	args->name = strcmp(args->path, "-") ? args->path : "stdin";
+	if (args->have_from && args->have_to && args->from.absolute == args->to.absolute &&
+	    args->from.ns >= args->to.ns)
+		usage_error("--from must be before --to");
+	if (strcmp(args->path, "-")) /* reading stdin and writing stdout is fine */
+		refuse_same_file("FILE", args->path, "-o", args->out);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace path --json`: the segments and the summary, in nanoseconds of the trace.
+ * `gotrace path --json`: the segments and the summary, in nanoseconds of the trace's clock.
  *
- * After path_walk.c; lib/json.c takes it to stdout.
+ * Input: analysis/path_walk.c. lib/json.c writes to stdout.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void put_goroutine(struct json *j, const struct path_history *h, const ch
 		return;
 	}
 	json__u64(j, id, path_goroutine(h, index)->id);
-	put_string(j, function, path__word(h, path_goroutine(h, index)->name));
+	put_string(j, function, intern__text_at(h->texts, path_goroutine(h, index)->name));
 }
 
 static void put_call(struct json *j, const struct path_history *h, uint32_t call)
@@ -51,14 +51,14 @@ static void put_number(struct json *j, const char *name, uint32_t number)
 		json__null(j, name);
 }
 
-/* What segments of one cause have in common. */
+/* The members that all segments of one cause share. */
 static void put_cause(struct json *j, const struct path_history *h, const struct path_segment *seg)
 {
 	json__string(j, "kind", path__kind(seg->kind));
 	put_goroutine(j, h, "goroutine", "function", seg->goroutine);
 	json__string(j, "cause", path__cause(seg->cause));
 	put_goroutine(j, h, "by_goroutine", "by_function", seg->by);
-	put_string(j, "process", path__word(h, seg->other_name));
+	put_string(j, "process", intern__text_at(h->texts, seg->other_name));
 	put_number(j, "process_id", seg->other_pid);
 	put_string(j, "reason", path__reason(h, seg));
 	put_call(j, h, seg->call);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace path` for people: a line a segment, the newest last, and who made it wait.
+ * `gotrace path`: one line per segment, in the order of time, and a summary of the causes.
  *
- * After path_walk.c; print.c takes it to stdout. The same for programs: path_json.c.
+ * Input: analysis/path_walk.c. print.c writes to stdout; path_json.c is the JSON equivalent.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/durations.h"
 #include "path_print.h"
 #include "table.h"
 
@@ -48,20 +47,12 @@ const char *path__cause(uint8_t cause)
 	return names[cause];
 }
 
-struct trace_string path__word(const struct path_history *h, uint32_t id)
-{
-	size_t len = 0;
-	const char *text = intern__string_at(h->words, id, &len);
-
-	return (struct trace_string){ .data = text ? text : "", .len = (uint32_t)len };
-}
-
 struct trace_string path__call(const struct path_history *h, uint32_t number)
 {
 	const char *name = number == KERNEL_NO_CALL ? NULL : kernel__syscall(number);
 	uint32_t id = name ? 0 : (uint32_t)(uintptr_t)map__get(&h->calls, number);
 
-	return id ? path__word(h, id) :
+	return id ? intern__text_at(h->texts, id) :
 		    (struct trace_string){ name ? name : "", name ? (uint32_t)strlen(name) : 0 };
 }
 
@@ -70,7 +61,7 @@ struct trace_string path__reason(const struct path_history *h, const struct path
 	const char *text = "";
 
 	if (seg->kind == PATH_GO_BLOCKED)
-		return path__word(h, seg->reason);
+		return intern__text_at(h->texts, seg->reason);
 	if (seg->kind == PATH_KERNEL_BLOCKED || seg->kind == PATH_SYSCALL_BLOCKED)
 		text = seg->fault ? "page fault" : kernel__why(seg->why);
 	return (struct trace_string){ .data = text ? text : "", .len = text ? strlen(text) : 0 };
@@ -97,7 +88,7 @@ const char *path__interrupt(const struct path_segment *seg)
 	return NULL;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static void put_string(struct out *o, struct trace_string s)
 {
@@ -108,11 +99,10 @@ static void put_goroutine(struct out *o, const struct path_history *h, uint32_t 
 {
 	const struct path_goroutine *g = path_goroutine(h, index);
 
-	out__char(o, 'g');
-	out__u64(o, g->id);
+	out__format(o, "g%" PRIu64, g->id);
 	if (g->name) {
 		out__char(o, ' ');
-		put_string(o, path__word(h, g->name));
+		put_string(o, intern__text_at(h->texts, g->name));
 	}
 }
 
@@ -121,15 +111,12 @@ static void put_process(struct out *o, const struct path_history *h, const struc
 {
 	uint32_t id = seg->other_pid ? seg->other_pid : seg->other;
 
-	if (!seg->other_name) {
-		out__text(o, "process ");
-		out__u64(o, id);
-		return;
+	if (seg->other_name) {
+		put_string(o, intern__text_at(h->texts, seg->other_name));
+		out__format(o, "[%" PRIu32 "]", id);
+	} else {
+		out__format(o, "process %" PRIu32, id);
 	}
-	put_string(o, path__word(h, seg->other_name));
-	out__char(o, '[');
-	out__u64(o, id);
-	out__char(o, ']');
 }
 
 static void put_holders(struct out *o, const struct path_history *h, const struct path_segment *seg)
@@ -139,23 +126,23 @@ static void put_holders(struct out *o, const struct path_history *h, const struc
 	for (unsigned int i = 0; i < PATH_HOLDERS; i++) {
 		if (seg->holders[i] == PATH_NONE || seg->holders[i] == seg->by)
 			continue;
-		out__text(o, any ? ", g" : "; also ran: g");
-		out__u64(o, path_goroutine(h, seg->holders[i])->id);
+		out__format(o, "%s%" PRIu64, any ? ", g" : "; also ran: g",
+			    path_goroutine(h, seg->holders[i])->id);
 		any = true;
 	}
 }
 
-/* Without perf's events it is not known for how long another process had the core. */
+/* Without perf's events it is unknown how long another process occupied the CPU. */
 static const char *before_cause(const struct path_segment *seg)
 {
 	switch (seg->kind) {
 	case PATH_GO_RUNNABLE:
 		if (!seg->other)
-			return "the P was with ";
-		return seg->got_first ? "the P's thread wanted a core, that went to " :
-					"the P's thread wanted a core, that was with ";
+			return "the P was held by ";
+		return seg->got_first ? "the P's thread waited for a CPU, which was given to " :
+					"the P's thread waited for a CPU, which was occupied by ";
 	case PATH_KERNEL_RUNNABLE:
-		return seg->got_first ? "the core went to " : "the core was with ";
+		return seg->got_first ? "the CPU was given to " : "the CPU was occupied by ";
 	case PATH_THROTTLED:
 		return "by ";
 	default:
@@ -172,10 +159,10 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 		return;
 	case PATH_CAUSE_IDLE:
 		out__text(o, seg->kind == PATH_GO_RUNNABLE ? ", the P was idle" :
-							     ", the core was idle");
+							     ", the CPU was idle");
 		return;
 	case PATH_CAUSE_PENDING:
-		out__text(o, ", not over in this trace");
+		out__text(o, ", does not end in this trace");
 		return;
 	}
 	out__text(o, ", ");
@@ -188,12 +175,10 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 		put_process(o, h, seg);
 		break;
 	case PATH_CAUSE_THREAD:
-		out__text(o, "thread ");
-		out__u64(o, seg->other);
+		out__format(o, "thread %" PRIu32, seg->other);
 		break;
 	case PATH_CAUSE_INTERRUPT:
-		out__text(o, interrupt ? interrupt : "an");
-		out__text(o, " interrupt");
+		out__format(o, "%s interrupt", interrupt ? interrupt : "an");
 		break;
 	case PATH_CAUSE_CGROUP:
 		out__text(o, "its cgroup");
@@ -210,33 +195,27 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 	}
 }
 
-/* What, whose and why: all but the times. `full`: with threads and notes. */
+/* Everything but the times: kind, goroutine and cause. `full`: with threads and notes. */
 static void put_what(struct out *o, const struct path_history *h, const struct path_segment *seg,
 		     bool full)
 {
 	struct trace_string reason = path__reason(h, seg), call = path__call(h, seg->call);
 
-	out__text(o, path__kind(seg->kind));
-	for (size_t n = strlen(path__kind(seg->kind)); n < KIND_WIDTH; n++)
-		out__char(o, ' ');
+	out__format(o, "%-*s", KIND_WIDTH, path__kind(seg->kind));
 	for (uint32_t i = 0; full && i < seg->depth && i < DEPTH_SHOWN; i++)
 		out__text(o, "  ");
 	if (seg->goroutine != PATH_NONE)
 		put_goroutine(o, h, seg->goroutine);
 	else
 		out__text(o, "no goroutine");
-	if ((full || seg->goroutine == PATH_NONE) && seg->thread != PATH_NONE) {
-		out__text(o, ", thread ");
-		out__u64(o, path_thread(h, seg->thread)->id);
-	}
+	if ((full || seg->goroutine == PATH_NONE) && seg->thread != PATH_NONE)
+		out__format(o, ", thread %" PRIu64, path_thread(h, seg->thread)->id);
 	if (seg->call != KERNEL_NO_CALL) {
 		out__text(o, ", in ");
-		if (!call.len)
-			out__text(o, "system call ");
 		if (call.len)
 			put_string(o, call);
 		else
-			out__u64(o, seg->call);
+			out__format(o, "system call %" PRIu32, seg->call);
 	}
 	if (reason.len) {
 		out__text(o, ", ");
@@ -252,22 +231,19 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 		out__text(o, " (stop-the-world)");
 }
 
-static void put_offset(struct out *o, int64_t time, int64_t start)
+/* In seconds since the start of the trace. */
+static void put_offset(struct out *o, int64_t time, int64_t start, int width)
 {
-	uint64_t ns = (uint64_t)time - (uint64_t)start;
-	char text[24];
+	uint64_t ns = (uint64_t)time_sub(time, start);
 
-	snprintf(text, sizeof(text), "%5" PRIu64, ns / 1000000000);
-	out__text(o, text);
-	out__char(o, '.');
-	out__nine(o, ns % 1000000000);
+	out__format(o, "%*" PRIu64 ".%09" PRIu64, width, ns / 1000000000, ns % 1000000000);
 }
 
 static void put_segment(struct out *o, const struct path_history *h, const struct path_segment *seg,
 			int64_t start)
 {
-	put_offset(o, seg->from, start);
-	table__time(o, (int64_t)((uint64_t)seg->to - (uint64_t)seg->from), 11);
+	put_offset(o, seg->from, start, 5);
+	table__time(o, time_sub(seg->to, seg->from), 11);
 	out__text(o, "  ");
 	put_what(o, h, seg, true);
 	out__char(o, '\n');
@@ -275,7 +251,7 @@ static void put_segment(struct out *o, const struct path_history *h, const struc
 
 static int put_summary(struct out *o, const struct path_history *h, const struct path *p)
 {
-	int64_t whole = (int64_t)((uint64_t)p->to - (uint64_t)p->from);
+	int64_t whole = time_sub(p->to, p->from);
 	struct path_cause_total *all;
 	uint64_t rest = 0;
 	size_t n;
@@ -283,7 +259,7 @@ static int put_summary(struct out *o, const struct path_history *h, const struct
 
 	if (err)
 		return err;
-	out__text(o, "\nwho made it wait:\n");
+	out__text(o, "\ncauses:\n");
 	for (size_t i = 0; i < n; i++) {
 		if (i >= SUMMARY_LINES) {
 			rest += all[i].ns;
@@ -291,16 +267,14 @@ static int put_summary(struct out *o, const struct path_history *h, const struct
 		}
 		table__time(o, (int64_t)all[i].ns, 11);
 		table__share(o, (int64_t)all[i].ns, whole);
-		table__count(o, all[i].count, 8);
-		out__text(o, "x  ");
+		out__format(o, "%8" PRIu64 "x  ", all[i].count);
 		put_what(o, h, all[i].like, false);
 		out__char(o, '\n');
 	}
 	if (rest) {
 		table__time(o, (int64_t)rest, 11);
 		table__share(o, (int64_t)rest, whole);
-		table__count(o, n - SUMMARY_LINES, 8);
-		out__text(o, "   other causes\n");
+		out__format(o, "%8zu   other causes\n", n - SUMMARY_LINES);
 	}
 	free(all);
 	return 0;
@@ -309,23 +283,18 @@ static int put_summary(struct out *o, const struct path_history *h, const struct
 int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,
 		int64_t start)
 {
-	struct out *o = calloc(1, sizeof(*o));
+	struct out *o = out__stdout();
 	int err;
 
-	if (!o)
-		return -ENOMEM;
 	put_goroutine(o, h, goroutine);
 	out__text(o, ": ");
-	out__u64(o, ((uint64_t)p->from - (uint64_t)start) / 1000000000);
-	out__char(o, '.');
-	out__nine(o, ((uint64_t)p->from - (uint64_t)start) % 1000000000);
+	put_offset(o, p->from, start, 0);
 	out__text(o, "s + ");
-	table__time(o, (int64_t)((uint64_t)p->to - (uint64_t)p->from), 0);
-	out__text(o, "\n\n    SECONDS        FOR      WHAT             WHO\n");
+	table__time(o, time_sub(p->to, p->from), 0);
+	out__text(o, "\n\n    SECONDS   DURATION      KIND             GOROUTINE\n");
 	for (size_t i = 0; i < p->n; i++)
 		put_segment(o, h, &p->segments[i], start);
 	err = put_summary(o, h, p);
 	out__flush(o);
-	free(o);
 	return err;
 }

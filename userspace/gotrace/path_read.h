@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What path.c, which knows the command line, asks of path_read.c.
+ * Interface between path.c, which parses the command line, and path_read.c.
  */
 #ifndef PATH_READ_H
 #define PATH_READ_H
 
+#include "analysis/path.h"
 #include "command.h"
-#include "trace/path.h"
 
 struct path_request {
 	uint64_t goroutine;
-	struct trace_source in; /* the trace, and the part of it */
+	struct trace_args in; /* the trace, and the requested part of it */
 };
 
 struct path_window {
 	int64_t start;	    /* of the trace */
-	int64_t from, to;   /* what is asked for, as far as the goroutine is there; from < to */
-	uint32_t goroutine; /* its index in the history */
-	bool lossy;	    /* some of the kernel's side was lost */
+	int64_t from, to;   /* the requested time within the lifetime of the goroutine; from < to */
+	uint32_t goroutine; /* index in the history */
+	bool lossy;	    /* some kernel events were lost */
 };
 
 /*
- * Fills the history, which is initialized. `start`: as open_trace_at() says. 0, or a
- * negative errno with the reason: -ENOENT (no such goroutine then), -E2BIG (beyond the history's
- * limit), what the reader says.
+ * Fill the history, which must be initialized. `start`: as from open_trace_at(). 0, or a negative
+ * errno with the reason: -ENOENT (the goroutine does not exist at that time), -E2BIG (the history
+ * exceeds its limit), or an error of the reader.
  */
 int path__read(struct reader *r, int64_t start, const struct path_request *a,
-	       struct path_history *h, struct path_window *ret, struct error *err);
+	       struct path_history *h, struct path_window *ret, struct error *error);
 
 #endif

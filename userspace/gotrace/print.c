@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers and text into a buffer, and the buffer to stdout: see print.h. The forms of events that
- * are made of them: print_human.c, print_canonical.c.
+ * Formats numbers and text into a buffer that is written to stdout: see print.h. print_human.c and
+ * print_canonical.c format events with it.
  */
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "lib/buf.h"
 #include "lib/unicode.h"
 #include "print.h"
+
+struct out *out__stdout(void)
+{
+	static struct out out;
+
+	return &out;
+}
 
 void out__flush(struct out *o)
 {
@@ -65,12 +73,23 @@ void out__nine(struct out *o, uint32_t v)
 	o->len += 9;
 }
 
+void out__format(struct out *o, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out__text(o, text);
+}
+
 static bool is_plain(unsigned char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* \ and a letter, then so many hexadecimal digits. */
+/* A backslash, a letter and `digits` hexadecimal digits. */
 static void put_hex(struct out *o, char letter, uint32_t value, unsigned int digits)
 {
 	char *p = out__room(o, OUT_ROOM);
@@ -97,7 +116,7 @@ static void put_control(struct out *o, unsigned char c)
 	out__char(o, letters[c]);
 }
 
-/* What begins with a byte of 0x80 or more. */
+/* A character that begins with a byte of 0x80 or more. */
 static void put_wide(struct out *o, struct buf *text, bool show)
 {
 	uint32_t c;

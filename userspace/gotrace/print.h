@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Lines of text for stdout, fast: a trace has tens of millions of events, and each is a line.
+ * Fast output of lines of text to stdout: a trace has tens of millions of events, one line each.
  *
- * The last station of an event: `gotrace events` puts what trace/meaning.h says of it here, in one
- * of three forms. Nothing fails on the way: when stdout cannot be written (and SIGPIPE did not end
- * the process) the rest is thrown away, `failed` says so, and ferror() tells the program's main().
+ * The last step of `gotrace events`, which formats the semantics of each event (reader/semantics.h)
+ * in one of three forms. Functions do not fail: if stdout cannot be written (and SIGPIPE did not
+ * end the process), the remaining output is discarded and `failed` is set; main() checks ferror().
  */
 #ifndef PRINT_H
 #define PRINT_H
@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "format/event.h"
+#include "format/kernel.h"
 #include "lib/json.h"
-#include "trace/event.h"
-#include "trace/kernel.h"
 
 #define OUT_SIZE 65536
-#define OUT_ROOM 64 /* the most that out__room() can make */
+#define OUT_ROOM 64 /* limit of out__room() */
 
 struct out {
 	size_t len;
@@ -27,9 +27,11 @@ struct out {
 	char data[OUT_SIZE];
 };
 
+/* The buffer of commands that print tables: empty, and too large for the stack. */
+struct out *out__stdout(void);
 void out__flush(struct out *o);
 
-/* Room for `n` <= OUT_ROOM bytes; whoever fills it moves o->len. */
+/* Room for `n` <= OUT_ROOM bytes; the caller fills it and increases o->len. */
 static inline char *out__room(struct out *o, size_t n)
 {
 	if (__builtin_expect(OUT_SIZE - o->len < n, 0))
@@ -63,32 +65,34 @@ static inline void out__text(struct out *o, const char *text)
 void out__u64(struct out *o, uint64_t v);
 void out__i64(struct out *o, int64_t v);
 void out__hex(struct out *o, uint64_t v);
-void out__nine(struct out *o, uint32_t v); /* below 10^9, in nine digits */
+void out__nine(struct out *o, uint32_t v); /* v < 10^9, in nine digits */
+/* At most 255 bytes; not for text of unknown origin. */
+__attribute__((format(printf, 2, 3))) void out__format(struct out *o, const char *fmt, ...);
 
 /*
- * Text of unknown origin, without quotes. What is no ASCII, or what no terminal can show, is
- * written as in a string of Go: \n, \x80, \u00e9; quotes and backslashes as well.
+ * Text of unknown origin, without quotes. Characters other than printable ASCII are written as in a
+ * Go string (\n, \x80, \u00e9), and so are quotes and backslashes.
  */
 void out__ascii(struct out *o, const void *text, size_t len);
-/* The same, but what Go takes for printable stands for itself. */
+/* The same, but characters that Go considers printable are written as they are. */
 void out__unicode(struct out *o, const void *text, size_t len);
 
 struct printer {
 	struct out out;
 	struct json json;
-	int64_t start; /* of the trace: what people's times count from */
-	bool stacks;   /* whole stacks, not their innermost frame only */
+	int64_t start; /* of the trace; printed times are relative to it */
+	bool stacks;   /* complete stacks, not only their innermost frames */
 };
 
-/* Puts an event at `time` (not always ev->time: events --fixup). */
+/* Print an event at `time`, which differs from ev->time with --fixup. */
 typedef void (*print_fn)(struct printer *p, const struct trace_event *ev, int64_t time);
 
-/* An item of the kernel's side, and what is known beyond it; UINT64_MAX: is not. */
+/* A kernel event with what is derived from others; UINT64_MAX: unknown. */
 struct print_item {
 	const struct kernel_item *item;
-	uint64_t g;    /* the goroutine that its thread runs */
-	uint64_t by_g; /* WAKING, CREATED: that of the thread that did it */
-	uint64_t took; /* timeline__took() */
+	uint64_t g;    /* the goroutine that the thread executes */
+	uint64_t by_g; /* WAKING, CREATED: goroutine of the thread that caused it */
+	uint64_t took; /* timeline__duration() */
 };
 
 typedef void (*print_item_fn)(struct printer *p, const struct print_item *i, int64_t time);
@@ -96,7 +100,7 @@ typedef void (*print_item_fn)(struct printer *p, const struct print_item *i, int
 void print__human_item(struct printer *p, const struct print_item *i, int64_t time);
 void print__json_item(struct printer *p, const struct print_item *i, int64_t time);
 
-/* A line for people as far as its details: the time, where, and what. UINT64_MAX: nowhere. */
+/* Start a line: time, where and what, up to the column of the details. UINT64_MAX: none. */
 void print__columns(struct printer *p, int64_t time, uint64_t m, uint64_t proc, uint64_t g,
 		    const char *what);
 

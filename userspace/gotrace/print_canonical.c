@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace events --canonical`: the form that can be compared byte by byte with what Go's reader
- * says (selftests/reference/CANONICAL.md has its definition).
+ * `gotrace events --canonical`: a form that is compared byte by byte with the output of Go's
+ * reader. selftests/reference/CANONICAL.md defines it.
  *
- * After trace/meaning.c in an event's way; print.c takes what is put here to stdout.
+ * Input: reader/semantics.c. print.c writes to stdout.
  */
+#include "reader/semantics.h"
 #include "print.h"
-#include "trace/meaning.h"
 
 static void put_string(struct out *o, struct trace_string s)
 {
@@ -15,7 +15,7 @@ static void put_string(struct out *o, struct trace_string s)
 	out__char(o, '"');
 }
 
-static void put_name(struct out *o, const struct meaning *m)
+static void put_name(struct out *o, const struct semantics *m)
 {
 	out__char(o, '"');
 	out__text(o, m->before);
@@ -24,17 +24,17 @@ static void put_name(struct out *o, const struct meaning *m)
 	out__char(o, '"');
 }
 
-static void put_string_id(struct out *o, const struct dictionary *words, uint64_t id)
+static void put_string_id(struct out *o, const struct dictionary *dictionary, uint64_t id)
 {
 	struct trace_string s = {};
 
-	dictionary__string(words, id, &s);
+	dictionary__string(dictionary, id, &s);
 	put_string(o, s);
 }
 
-static void put_stack(struct out *o, const struct dictionary *words, uint64_t stack)
+static void put_stack(struct out *o, const struct dictionary *dictionary, uint64_t stack)
 {
-	size_t n = stack ? dictionary__frames(words, stack) : 0;
+	size_t n = stack ? dictionary__frames(dictionary, stack) : 0;
 	const struct trace_frame *frame;
 
 	if (!n)
@@ -42,10 +42,10 @@ static void put_stack(struct out *o, const struct dictionary *words, uint64_t st
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			out__char(o, ';');
-		frame = dictionary__frame(words, stack, i);
-		put_string_id(o, words, frame->func);
+		frame = dictionary__frame(dictionary, stack, i);
+		put_string_id(o, dictionary, frame->func);
 		out__char(o, '@');
-		put_string_id(o, words, frame->file);
+		put_string_id(o, dictionary, frame->file);
 		out__char(o, ':');
 		out__u64(o, frame->line);
 		out__char(o, '#');
@@ -53,23 +53,24 @@ static void put_stack(struct out *o, const struct dictionary *words, uint64_t st
 	}
 }
 
-/* Do both read alike? A frame is known by its PC. */
-static bool same_stack(const struct dictionary *words, uint64_t a, uint64_t b)
+/* Whether both print the same. A frame is identified by its PC. */
+static bool same_stack(const struct dictionary *dictionary, uint64_t a, uint64_t b)
 {
 	size_t n;
 
 	if (a == b)
 		return true;
-	n = dictionary__frames(words, a);
-	if (n != dictionary__frames(words, b))
+	n = dictionary__frames(dictionary, a);
+	if (n != dictionary__frames(dictionary, b))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (dictionary__frame(words, a, i)->pc != dictionary__frame(words, b, i)->pc)
+		if (dictionary__frame(dictionary, a, i)->pc !=
+		    dictionary__frame(dictionary, b, i)->pc)
 			return false;
 	return true;
 }
 
-static void put_resource(struct out *o, const struct meaning *m)
+static void put_resource(struct out *o, const struct semantics *m)
 {
 	static const char *const kinds[] = { "Global", "Goroutine(", "Proc(" };
 
@@ -80,7 +81,7 @@ static void put_resource(struct out *o, const struct meaning *m)
 	out__char(o, ')');
 }
 
-/* Nanoseconds may be any number; those of a whole second count as seconds, before 1970 as well. */
+/* Nanoseconds beyond one second are carried to the seconds, also before 1970. */
 static void put_wall(struct out *o, const struct trace_clock *clock)
 {
 	int64_t nsec = (int64_t)clock->nsec, carry = nsec / 1000000000, rest = nsec % 1000000000;
@@ -108,7 +109,7 @@ static void put_sync(struct out *o, const struct trace_sync *sync)
 	put_wall(o, &sync->clock);
 }
 
-static void put_values(struct out *o, const struct meaning *m)
+static void put_values(struct out *o, const struct semantics *m)
 {
 	for (unsigned int i = 0; i < m->values; i++) {
 		out__char(o, ' ');
@@ -118,27 +119,28 @@ static void put_values(struct out *o, const struct meaning *m)
 	}
 }
 
-static void put_transition(struct out *o, const struct meaning *m, const struct dictionary *words)
+static void put_transition(struct out *o, const struct semantics *m,
+			   const struct dictionary *dictionary)
 {
 	out__text(o, m->resource == RESOURCE_GOROUTINE ? "goroutine=" : "proc=");
 	out__i64(o, (int64_t)m->id);
 	out__char(o, ' ');
-	out__text(o, meaning__state(m->resource, m->from));
+	out__text(o, semantics__state(m->resource, m->from));
 	out__text(o, "->");
-	out__text(o, meaning__state(m->resource, m->to));
+	out__text(o, semantics__state(m->resource, m->to));
 	out__text(o, " reason=");
 	put_name(o, m);
-	if (!same_stack(words, m->transition_stack, m->stack)) {
+	if (!same_stack(dictionary, m->transition_stack, m->stack)) {
 		out__text(o, " transition_stack=[");
-		put_stack(o, words, m->transition_stack);
+		put_stack(o, dictionary, m->transition_stack);
 		out__char(o, ']');
 	}
 }
 
 /* Tasks, regions and log messages. */
-static void put_annotation(struct out *o, const struct meaning *m)
+static void put_annotation(struct out *o, const struct semantics *m)
 {
-	bool task = m->kind == MEANING_TASK_BEGIN || m->kind == MEANING_TASK_END;
+	bool task = m->kind == SEMANTICS_TASK_BEGIN || m->kind == SEMANTICS_TASK_END;
 
 	out__text(o, task ? "id=" : "task=");
 	out__u64(o, m->task);
@@ -146,45 +148,45 @@ static void put_annotation(struct out *o, const struct meaning *m)
 		out__text(o, " parent=");
 		out__u64(o, m->parent);
 	}
-	out__text(o, m->kind == MEANING_LOG ? " category=" : " type=");
+	out__text(o, m->kind == SEMANTICS_LOG ? " category=" : " type=");
 	put_name(o, m);
-	if (m->kind == MEANING_LOG) {
+	if (m->kind == SEMANTICS_LOG) {
 		out__text(o, " message=");
 		put_string(o, m->message);
 	}
 }
 
-static void put_named(struct out *o, const struct meaning *m, const struct trace_event *ev)
+static void put_named(struct out *o, const struct semantics *m, const struct trace_event *ev)
 {
-	out__text(o, m->kind == MEANING_LABEL ? "label=" : "name=");
+	out__text(o, m->kind == SEMANTICS_LABEL ? "label=" : "name=");
 	put_name(o, m);
-	if (m->kind == MEANING_EXPERIMENTAL) {
+	if (m->kind == SEMANTICS_EXPERIMENTAL) {
 		out__text(o, " experiment=\"");
-		out__text(o, meaning__experiment(spec__event(ev->type)->experiment));
+		out__text(o, semantics__experiment(spec__event(ev->type)->experiment));
 		out__char(o, '"');
-	} else if (m->kind != MEANING_METRIC) {
-		out__text(o, m->kind == MEANING_LABEL ? " resource=" : " scope=");
+	} else if (m->kind != SEMANTICS_METRIC) {
+		out__text(o, m->kind == SEMANTICS_LABEL ? " resource=" : " scope=");
 		put_resource(o, m);
 	}
 	put_values(o, m);
 }
 
-static void put_details(struct out *o, const struct meaning *m, const struct trace_event *ev)
+static void put_details(struct out *o, const struct semantics *m, const struct trace_event *ev)
 {
 	switch (m->kind) {
-	case MEANING_STATE_TRANSITION:
-		put_transition(o, m, ev->words);
+	case SEMANTICS_STATE_TRANSITION:
+		put_transition(o, m, ev->dictionary);
 		break;
-	case MEANING_SYNC:
+	case SEMANTICS_SYNC:
 		put_sync(o, ev->sync);
 		break;
-	case MEANING_STACK_SAMPLE:
+	case SEMANTICS_STACK_SAMPLE:
 		break;
-	case MEANING_TASK_BEGIN:
-	case MEANING_TASK_END:
-	case MEANING_REGION_BEGIN:
-	case MEANING_REGION_END:
-	case MEANING_LOG:
+	case SEMANTICS_TASK_BEGIN:
+	case SEMANTICS_TASK_END:
+	case SEMANTICS_REGION_BEGIN:
+	case SEMANTICS_REGION_END:
+	case SEMANTICS_LOG:
 		put_annotation(o, m);
 		break;
 	default:
@@ -195,12 +197,12 @@ static void put_details(struct out *o, const struct meaning *m, const struct tra
 void print__canonical(struct printer *p, const struct trace_event *ev, int64_t time)
 {
 	struct out *o = &p->out;
-	struct meaning m;
+	struct semantics m;
 
-	meaning__of(ev, &m);
+	semantics__of(ev, &m);
 	out__i64(o, time);
 	out__char(o, '\t');
-	out__text(o, meaning__kind(m.kind));
+	out__text(o, semantics__kind(m.kind));
 	out__char(o, '\t');
 	out__i64(o, (int64_t)ev->m);
 	out__char(o, '\t');
@@ -210,6 +212,6 @@ void print__canonical(struct printer *p, const struct trace_event *ev, int64_t t
 	out__char(o, '\t');
 	put_details(o, &m, ev);
 	out__char(o, '\t');
-	put_stack(o, ev->words, m.stack);
+	put_stack(o, ev->dictionary, m.stack);
 	out__char(o, '\n');
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The form of `gotrace events` for people: a line an event, in columns, as perf script has them.
+ * `gotrace events`: one line per event, in columns similar to those of perf script.
  *
  *     0.000125000 m123457  p0   g12      GoBlock             Running->Waiting (chan receive)  f a.go:3
  *
- * The time counts in seconds from the trace's start. m, p and g are where it happened; what it
- * happened to is told if it is another one. Then its innermost frame, or with --stacks all of them
- * on lines of their own. After trace/meaning.c in an event's way; print.c takes it to stdout.
+ * The time is in seconds since the start of the trace; m, p and g are where the event occurred. The
+ * object is printed if it differs from these. Then the innermost frame, or with --stacks the whole
+ * stack on lines of its own. Input: reader/semantics.c. print.c writes to stdout.
  */
+#include "reader/semantics.h"
 #include "print.h"
-#include "trace/meaning.h"
 
-/* The columns take less. They are put into the buffer at once, so that they can be measured. */
+/* Exceeds the width of the columns, which are reserved at once so that they can be measured. */
 #define COLUMNS_MAX 256
 
 enum { COLUMN_M = 16, COLUMN_P = 25, COLUMN_G = 30, COLUMN_EVENT = 39, COLUMN_DETAILS = 59 };
 
-/* One space at least, and up to a column of the line that began at `line`. */
+/* At least one space, up to the given column of the line that begins at `line`. */
 static void put_column(struct out *o, size_t line, size_t column)
 {
 	size_t at = o->len - line, n = at < column ? column - at : 1;
@@ -27,7 +27,7 @@ static void put_column(struct out *o, size_t line, size_t column)
 
 static void put_time(struct out *o, int64_t time, int64_t start)
 {
-	bool before = time < start; /* with --fixup, a sample's may be */
+	bool before = time < start; /* possible for CPU samples with --fixup */
 	uint64_t ns = before ? (uint64_t)start - (uint64_t)time : (uint64_t)time - (uint64_t)start;
 	uint64_t s = ns / 1000000000;
 
@@ -40,7 +40,7 @@ static void put_time(struct out *o, int64_t time, int64_t start)
 	out__nine(o, ns % 1000000000);
 }
 
-/* m12; m- for none */
+/* Such as m12; m- for none. */
 static void put_id(struct out *o, char what, uint64_t id)
 {
 	out__char(o, what);
@@ -50,50 +50,51 @@ static void put_id(struct out *o, char what, uint64_t id)
 		out__u64(o, id);
 }
 
-static void put_string_id(struct out *o, const struct dictionary *words, uint64_t id, bool base)
+static void put_string_id(struct out *o, const struct dictionary *dictionary, uint64_t id,
+			  bool base)
 {
 	struct trace_string s = {};
 	const char *slash;
 
-	dictionary__string(words, id, &s);
+	dictionary__string(dictionary, id, &s);
 	slash = base && s.len ? memrchr(s.data, '/', s.len) : NULL;
 	if (slash)
 		s = (struct trace_string){ slash + 1, s.len - (uint32_t)(slash + 1 - s.data) };
 	out__unicode(o, s.data, s.len);
 }
 
-/* The innermost frame of a stack that has one. */
-static void put_top(struct out *o, const struct dictionary *words, uint64_t stack)
+/* The innermost frame of a stack, if it has one. */
+static void put_top(struct out *o, const struct dictionary *dictionary, uint64_t stack)
 {
 	const struct trace_frame *frame;
 
-	if (!stack || !dictionary__frames(words, stack))
+	if (!stack || !dictionary__frames(dictionary, stack))
 		return;
-	frame = dictionary__frame(words, stack, 0);
+	frame = dictionary__frame(dictionary, stack, 0);
 	if (o->len && o->data[o->len - 1] != ' ') /* there were details */
 		out__text(o, "  ");
-	put_string_id(o, words, frame->func, false);
+	put_string_id(o, dictionary, frame->func, false);
 	out__char(o, ' ');
-	put_string_id(o, words, frame->file, true);
+	put_string_id(o, dictionary, frame->file, true);
 	out__char(o, ':');
 	out__u64(o, frame->line);
 }
 
-static void put_stack(struct out *o, const struct dictionary *words, uint64_t stack)
+static void put_stack(struct out *o, const struct dictionary *dictionary, uint64_t stack)
 {
-	size_t n = stack ? dictionary__frames(words, stack) : 0;
+	size_t n = stack ? dictionary__frames(dictionary, stack) : 0;
 	const struct trace_frame *frame;
 
 	for (size_t i = 0; i < n; i++) {
-		frame = dictionary__frame(words, stack, i);
+		frame = dictionary__frame(dictionary, stack, i);
 		out__char(o, '\t');
 		for (uint64_t wider = 1ull << 60; wider > frame->pc && wider > 1; wider >>= 4)
 			out__char(o, ' ');
 		out__hex(o, frame->pc);
 		out__char(o, ' ');
-		put_string_id(o, words, frame->func, false);
+		put_string_id(o, dictionary, frame->func, false);
 		out__text(o, " (");
-		put_string_id(o, words, frame->file, false);
+		put_string_id(o, dictionary, frame->file, false);
 		out__char(o, ':');
 		out__u64(o, frame->line);
 		out__text(o, ")\n");
@@ -102,8 +103,8 @@ static void put_stack(struct out *o, const struct dictionary *words, uint64_t st
 		out__char(o, '\n');
 }
 
-/* Does the new goroutine say where it starts, beside where it was created? */
-static bool has_start(const struct meaning *m)
+/* Whether the start function of the new goroutine is known, not only where it was created. */
+static bool has_start(const struct semantics *m)
 {
 	return m->transition_stack && m->transition_stack != m->stack;
 }
@@ -115,7 +116,7 @@ static void put_quoted(struct out *o, struct trace_string s)
 	out__char(o, '"');
 }
 
-static void put_reason(struct out *o, const struct meaning *m, const struct trace_event *ev)
+static void put_reason(struct out *o, const struct semantics *m, const struct trace_event *ev)
 {
 	if (m->name.len) {
 		out__text(o, " (");
@@ -125,16 +126,17 @@ static void put_reason(struct out *o, const struct meaning *m, const struct trac
 		out__text(o, " (from ");
 		put_id(o, 'm', ev->arg[2]);
 		out__char(o, ')');
-	} else if (has_start(m) && dictionary__frames(ev->words, m->transition_stack)) {
+	} else if (has_start(m) && dictionary__frames(ev->dictionary, m->transition_stack)) {
 		out__text(o, " (");
-		put_string_id(o, ev->words,
-			      dictionary__frame(ev->words, m->transition_stack, 0)->func, false);
+		put_string_id(o, ev->dictionary,
+			      dictionary__frame(ev->dictionary, m->transition_stack, 0)->func,
+			      false);
 		out__char(o, ')');
 	}
 }
 
-/* The goroutine or P, if it is not the one that is running. */
-static void put_resource(struct out *o, const struct meaning *m, const struct trace_event *ev)
+/* The goroutine or P, if it is not the current one. */
+static void put_resource(struct out *o, const struct semantics *m, const struct trace_event *ev)
 {
 	if (m->resource == RESOURCE_GOROUTINE && m->id != ev->g)
 		put_id(o, 'g', m->id);
@@ -145,12 +147,12 @@ static void put_resource(struct out *o, const struct meaning *m, const struct tr
 	out__char(o, ' ');
 }
 
-static void put_transition(struct out *o, const struct meaning *m, const struct trace_event *ev)
+static void put_transition(struct out *o, const struct semantics *m, const struct trace_event *ev)
 {
 	put_resource(o, m, ev);
-	out__text(o, meaning__state(m->resource, m->from));
+	out__text(o, semantics__state(m->resource, m->from));
 	out__text(o, "->");
-	out__text(o, meaning__state(m->resource, m->to));
+	out__text(o, semantics__state(m->resource, m->to));
 	put_reason(o, m, ev);
 }
 
@@ -158,7 +160,7 @@ static void put_sync(struct out *o, const struct trace_event *ev)
 {
 	const struct trace_clock *clock = &ev->sync->clock;
 
-	if (!ev->words) {
+	if (!ev->dictionary) {
 		out__text(o, "end of the trace");
 		return;
 	}
@@ -174,7 +176,7 @@ static void put_sync(struct out *o, const struct trace_event *ev)
 	}
 }
 
-static void put_values(struct out *o, const struct meaning *m)
+static void put_values(struct out *o, const struct semantics *m)
 {
 	for (unsigned int i = 0; i < m->values; i++) {
 		if (i)
@@ -185,14 +187,14 @@ static void put_values(struct out *o, const struct meaning *m)
 	}
 }
 
-static void put_annotation(struct out *o, const struct meaning *m)
+static void put_annotation(struct out *o, const struct semantics *m)
 {
 	put_quoted(o, m->name);
-	if (m->kind == MEANING_LOG) {
+	if (m->kind == SEMANTICS_LOG) {
 		out__char(o, ' ');
 		put_quoted(o, m->message);
 	}
-	if (m->task) { /* 0: the background, which is everybody's */
+	if (m->task) { /* 0: the background task */
 		out__text(o, " task ");
 		out__u64(o, m->task);
 	}
@@ -202,36 +204,37 @@ static void put_annotation(struct out *o, const struct meaning *m)
 	}
 }
 
-static void put_details(struct out *o, const struct meaning *m, const struct trace_event *ev)
+static void put_details(struct out *o, const struct semantics *m, const struct trace_event *ev)
 {
 	switch (m->kind) {
-	case MEANING_STATE_TRANSITION:
+	case SEMANTICS_STATE_TRANSITION:
 		put_transition(o, m, ev);
 		break;
-	case MEANING_SYNC:
+	case SEMANTICS_SYNC:
 		put_sync(o, ev);
 		break;
-	case MEANING_METRIC: /* "/gc/heap/goal:bytes" is behind its colon what it counts */
+	case SEMANTICS_METRIC: /* "/gc/heap/goal:bytes": the unit follows the colon */
 		out__u64(o, m->value[0].value);
 		out__char(o, ' ');
 		out__text(o, strchr(m->name.data, ':') + 1);
 		break;
-	case MEANING_RANGE_BEGIN:
-	case MEANING_RANGE_ACTIVE:
-	case MEANING_RANGE_END: /* the event has the range's name, all but what stopped the world */
+	case SEMANTICS_RANGE_BEGIN:
+	case SEMANTICS_RANGE_ACTIVE:
+	case SEMANTICS_RANGE_END:
 		put_resource(o, m, ev);
+		/* the type of any other event names its range */
 		if (m->before[0])
 			out__unicode(o, m->name.data, m->name.len);
 		put_values(o, m);
 		break;
-	case MEANING_LABEL:
+	case SEMANTICS_LABEL:
 		put_quoted(o, m->name);
 		break;
-	case MEANING_EXPERIMENTAL:
+	case SEMANTICS_EXPERIMENTAL:
 		put_values(o, m);
 		break;
 	default:
-		if (m->kind != MEANING_STACK_SAMPLE)
+		if (m->kind != SEMANTICS_STACK_SAMPLE)
 			put_annotation(o, m);
 	}
 }
@@ -260,19 +263,19 @@ void print__columns(struct printer *p, int64_t time, uint64_t m, uint64_t proc, 
 void print__human(struct printer *p, const struct trace_event *ev, int64_t time)
 {
 	struct out *o = &p->out;
-	struct meaning m;
+	struct semantics m;
 
-	meaning__of(ev, &m);
-	print__columns(p, time, ev->m, ev->p, ev->g, meaning__event(ev->type));
+	semantics__of(ev, &m);
+	print__columns(p, time, ev->m, ev->p, ev->g, semantics__event(ev->type));
 	put_details(o, &m, ev);
 	if (!p->stacks)
-		put_top(o, ev->words, m.stack);
+		put_top(o, ev->dictionary, m.stack);
 	while (o->len && o->data[o->len - 1] == ' ') /* there are no details */
 		o->len--;
 	out__char(o, '\n');
 	if (!p->stacks)
 		return;
-	put_stack(o, ev->words, m.stack);
+	put_stack(o, ev->dictionary, m.stack);
 	if (has_start(&m))
-		put_stack(o, ev->words, m.transition_stack);
+		put_stack(o, ev->dictionary, m.transition_stack);
 }

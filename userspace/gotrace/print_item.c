@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace events --kernel`: a line for each item of the kernel's side, among those of the events.
+ * `gotrace events --kernel`: one line per kernel event, between those of the events.
  *
  *     0.000125000 m123457  p-   g12      off_cpu             cpu 1, sleeping; then m88 of 12 (sshd)
  *     0.000131000 m123457  p-   g12      waking              by m123458 of 123456, g7
  *     0.000163000 m123457  p-   g12      on_cpu              cpu 0, after 32.0us; before idle
  *     0.000164000 m123457  p-   g12      sys_exit            read = 8, took 40.1us
  *
- * m is the thread that it happens to, g the goroutine that runs on it. After trace/timeline.c in an
- * item's way; print.c and lib/json.c take it to stdout.
+ * m is the thread concerned, g the goroutine that it executes. Input: reader/timeline.c.
  */
+#include "format/kernel.h"
 #include "print.h"
 #include "table.h"
-#include "trace/kernel.h"
 
 static void put_thread(struct out *o, uint32_t tid, uint32_t pid, struct trace_string name)
 {
@@ -117,7 +116,7 @@ static void put_details(struct out *o, const struct print_item *i)
 	case KERNEL_FAULT_END:
 		put_took(o, i, "took ");
 		break;
-	case KERNEL_CORE:
+	case KERNEL_CPU:
 		put_cpu(o, item);
 		out__text(o, ": ");
 		put_thread(o, item->tid, item->other_pid, item->name);
@@ -200,7 +199,7 @@ static void put_members(struct json *j, const struct print_item *i)
 	case KERNEL_FAULT_END:
 		put_ns(j, "duration_ns", i);
 		break;
-	case KERNEL_CORE:
+	case KERNEL_CPU:
 		json__u64(j, "pid", item->other_pid);
 		json__bytes(j, "name", item->name.data, item->name.len);
 		break;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace events --json`: an object an event, on a line. Times are the trace's own nanoseconds, what
- * an event has nothing to say of is left out; the context's m, p and g are always there, or null.
+ * `gotrace events --json`: one object per event and line. Times are nanoseconds of the trace's
+ * clock. Unknown members are omitted, except m, p and g of the context, which are null then.
  *
- * After trace/meaning.c in an event's way; lib/json.c takes it to stdout.
+ * Input: reader/semantics.c. lib/json.c writes to stdout.
  */
+#include "reader/semantics.h"
 #include "print.h"
-#include "trace/meaning.h"
 
-#define NAME_MAX_LEN (TRACE_STRING_MAX + 32) /* a name, and what is put around it */
+#define NAME_MAX_LEN (TRACE_STRING_MAX + 32) /* a name with its decoration */
 
 static void put_id(struct json *j, const char *name, uint64_t id)
 {
@@ -23,7 +23,7 @@ static void put_string(struct json *j, const char *name, struct trace_string s)
 	json__bytes(j, name, s.data, s.len);
 }
 
-static void put_name(struct json *j, const char *name, const struct meaning *m)
+static void put_name(struct json *j, const char *name, const struct semantics *m)
 {
 	size_t len = m->name.len < TRACE_STRING_MAX ? m->name.len : TRACE_STRING_MAX;
 	char text[NAME_MAX_LEN];
@@ -39,12 +39,12 @@ static void put_name(struct json *j, const char *name, const struct meaning *m)
 	json__bytes(j, name, text, before + len + after);
 }
 
-static void put_string_id(struct json *j, const char *name, const struct dictionary *words,
+static void put_string_id(struct json *j, const char *name, const struct dictionary *dictionary,
 			  uint64_t id)
 {
 	struct trace_string s = {};
 
-	dictionary__string(words, id, &s);
+	dictionary__string(dictionary, id, &s);
 	put_string(j, name, s);
 }
 
@@ -52,8 +52,8 @@ static void put_frame(struct json *j, const char *name, const struct trace_event
 		      const struct trace_frame *frame)
 {
 	json__open(j, name, '{');
-	put_string_id(j, "func", ev->words, frame->func);
-	put_string_id(j, "file", ev->words, frame->file);
+	put_string_id(j, "func", ev->dictionary, frame->func);
+	put_string_id(j, "file", ev->dictionary, frame->file);
 	json__u64(j, "line", frame->line);
 	json__u64(j, "pc", frame->pc);
 	json__close(j, '}');
@@ -62,15 +62,15 @@ static void put_frame(struct json *j, const char *name, const struct trace_event
 static void put_stack(struct json *j, const char *name, const struct trace_event *ev,
 		      uint64_t stack)
 {
-	size_t n = dictionary__frames(ev->words, stack);
+	size_t n = dictionary__frames(ev->dictionary, stack);
 
 	json__open(j, name, '[');
 	for (size_t i = 0; i < n; i++)
-		put_frame(j, NULL, ev, dictionary__frame(ev->words, stack, i));
+		put_frame(j, NULL, ev, dictionary__frame(ev->dictionary, stack, i));
 	json__close(j, ']');
 }
 
-static void put_stacks(struct json *j, const struct meaning *m, const struct trace_event *ev,
+static void put_stacks(struct json *j, const struct semantics *m, const struct trace_event *ev,
 		       bool whole)
 {
 	const struct {
@@ -83,13 +83,13 @@ static void put_stacks(struct json *j, const struct meaning *m, const struct tra
 	};
 
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
-		if (!stacks[i].stack || !dictionary__frames(ev->words, stacks[i].stack))
+		if (!stacks[i].stack || !dictionary__frames(ev->dictionary, stacks[i].stack))
 			continue;
 		if (whole)
 			put_stack(j, stacks[i].whole, ev, stacks[i].stack);
 		else
 			put_frame(j, stacks[i].top, ev,
-				  dictionary__frame(ev->words, stacks[i].stack, 0));
+				  dictionary__frame(ev->dictionary, stacks[i].stack, 0));
 	}
 }
 
@@ -108,32 +108,32 @@ static void put_sync(struct json *j, const struct trace_sync *sync)
 	json__close(j, '}');
 }
 
-static void put_resource(struct json *j, const struct meaning *m)
+static void put_resource(struct json *j, const struct semantics *m)
 {
 	if (m->resource != RESOURCE_NONE)
 		put_id(j, m->resource == RESOURCE_GOROUTINE ? "goroutine" : "proc", m->id);
 }
 
-static void put_transition(struct json *j, const struct meaning *m)
+static void put_transition(struct json *j, const struct semantics *m)
 {
 	put_resource(j, m);
-	json__string(j, "from", meaning__state(m->resource, m->from));
-	json__string(j, "to", meaning__state(m->resource, m->to));
+	json__string(j, "from", semantics__state(m->resource, m->from));
+	json__string(j, "to", semantics__state(m->resource, m->to));
 	if (m->name.len)
 		put_string(j, "reason", m->name);
 }
 
-static void put_annotation(struct json *j, const struct meaning *m)
+static void put_annotation(struct json *j, const struct semantics *m)
 {
 	json__u64(j, "task", m->task);
-	if (m->kind == MEANING_TASK_BEGIN || m->kind == MEANING_TASK_END)
+	if (m->kind == SEMANTICS_TASK_BEGIN || m->kind == SEMANTICS_TASK_END)
 		put_id(j, "parent", m->parent);
-	put_name(j, m->kind == MEANING_LOG ? "category" : "type", m);
-	if (m->kind == MEANING_LOG)
+	put_name(j, m->kind == SEMANTICS_LOG ? "category" : "type", m);
+	if (m->kind == SEMANTICS_LOG)
 		put_string(j, "message", m->message);
 }
 
-static void put_values(struct json *j, const char *name, const struct meaning *m)
+static void put_values(struct json *j, const char *name, const struct semantics *m)
 {
 	json__open(j, name, '{');
 	for (unsigned int i = 0; i < m->values; i++)
@@ -141,38 +141,38 @@ static void put_values(struct json *j, const char *name, const struct meaning *m
 	json__close(j, '}');
 }
 
-static void put_details(struct json *j, const struct meaning *m, const struct trace_event *ev)
+static void put_details(struct json *j, const struct semantics *m, const struct trace_event *ev)
 {
 	switch (m->kind) {
-	case MEANING_STATE_TRANSITION:
+	case SEMANTICS_STATE_TRANSITION:
 		put_transition(j, m);
 		break;
-	case MEANING_SYNC:
+	case SEMANTICS_SYNC:
 		put_sync(j, ev->sync);
 		break;
-	case MEANING_METRIC:
+	case SEMANTICS_METRIC:
 		put_name(j, "name", m);
 		json__u64(j, "value", m->value[0].value);
 		break;
-	case MEANING_LABEL:
+	case SEMANTICS_LABEL:
 		put_name(j, "label", m);
 		put_resource(j, m);
 		break;
-	case MEANING_RANGE_BEGIN:
-	case MEANING_RANGE_ACTIVE:
-	case MEANING_RANGE_END:
+	case SEMANTICS_RANGE_BEGIN:
+	case SEMANTICS_RANGE_ACTIVE:
+	case SEMANTICS_RANGE_END:
 		put_name(j, "name", m);
 		put_resource(j, m);
 		if (m->values)
 			put_values(j, "attributes", m);
 		break;
-	case MEANING_EXPERIMENTAL:
+	case SEMANTICS_EXPERIMENTAL:
 		json__string(j, "experiment",
-			     meaning__experiment(spec__event(ev->type)->experiment));
+			     semantics__experiment(spec__event(ev->type)->experiment));
 		put_values(j, "arguments", m);
 		break;
 	default:
-		if (m->kind != MEANING_STACK_SAMPLE)
+		if (m->kind != SEMANTICS_STACK_SAMPLE)
 			put_annotation(j, m);
 	}
 }
@@ -180,16 +180,16 @@ static void put_details(struct json *j, const struct meaning *m, const struct tr
 void print__json(struct printer *p, const struct trace_event *ev, int64_t time)
 {
 	struct json *j = &p->json;
-	struct meaning m;
+	struct semantics m;
 
-	meaning__of(ev, &m);
+	semantics__of(ev, &m);
 	json__open(j, NULL, '{');
 	json__i64(j, "time", time);
 	put_id(j, "m", ev->m);
 	put_id(j, "p", ev->p);
 	put_id(j, "g", ev->g);
-	json__string(j, "event", meaning__event(ev->type));
-	json__string(j, "kind", meaning__kind(m.kind));
+	json__string(j, "event", semantics__event(ev->type));
+	json__string(j, "kind", semantics__kind(m.kind));
 	put_details(j, &m, ev);
 	put_stacks(j, &m, ev, p->stacks);
 	json__close(j, '}');

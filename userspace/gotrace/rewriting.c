@@ -1,203 +1,199 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the verbs cut and convert share: see rewriting.h.
+ * The common part of the commands cut and convert: see rewriting.h.
  *
- * Between trace/reader.h, which may begin in the middle (at.h), and trace/rewrite.h. The output has
- * all of it or does not come into being.
+ * Input: reader/reader.h, which may start in the middle (at.h); rewrite/rewrite.h writes. The
+ * output file appears only when it is complete.
  */
 #include "rewriting.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "at.h"
 #include "lib/log.h"
-#include "trace/output.h"
-#include "trace/rewrite.h"
+#include "rewrite/rewrite.h"
+#include "writer/output.h"
+#include "at.h"
 
 struct run {
 	const struct rewriting *a;
-	const char *name; /* of the input, for messages */
 	struct reader *reader;
 	struct rewrite *rewrite;
 	struct trace_file *file;
 	unsigned int version; /* of the output */
 	int64_t from, to;
-	bool reached; /* `from` */
+	bool reached; /* `from` was reached */
 };
 
-int rewriting__option(struct rewriting *a, int key, char *text)
+error_t rewriting__parse(int key, char *text, struct argp_state *state)
 {
-	switch (key) {
-	case 'o':
-		a->out = text;
-		return 0;
-	case OPT_FORMAT:
-		a->version = parse_version(text);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error("one trace at a time, not \"%s\" as well", text);
-		a->path = text;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	struct rewriting *a = state->input;
+
+	if (key != OPT_FORMAT)
+		return trace_args__option(&a->in, key, text, state);
+	a->version = spec__parse_version(text);
+	if (!a->version)
+		usage_error(TRACE_VERSION_UNKNOWN, text);
+	return 0;
 }
 
-static int no_memory(struct error *err)
+static int no_memory(struct error *error)
 {
-	return error__set(err, -ENOMEM, "no memory");
+	return error__set(error, -ENOMEM, "out of memory");
 }
 
 static const char *out_name(const struct run *run)
 {
-	return strcmp(run->a->out, "-") ? run->a->out : "the standard output";
+	return strcmp(run->a->in.out, "-") ? run->a->in.out : "standard output";
 }
 
-static int cannot_write(const struct run *run, int code, struct error *err)
+static int cannot_write(const struct run *run, int err, struct error *error)
 {
-	if (code == -ENOMEM)
-		return no_memory(err);
-	if (code == -ERANGE)
-		return error__set(err, code, "%s: its times are more than the format can hold",
-				  run->name);
-	return error__set(err, code, "cannot write %s: %s", out_name(run), strerror(-code));
+	if (err == -ENOMEM)
+		return no_memory(error);
+	if (err == -ERANGE)
+		return error__set(error, err, "%s: its timestamps exceed the range of the format",
+				  run->a->in.name);
+	return error__set(error, err, "cannot write %s: %s", out_name(run), strerror(-err));
 }
 
-/* The words of the first generation say things of the whole file, wherever reading begins. */
-static int keep_private(struct run *run, struct error *err)
+/* Copy the private data of the first generation, which describes the whole file. */
+static int keep_private(struct run *run, struct error *error)
 {
 	struct trace_event ev;
 	struct reader *r;
-	int code = open_trace(run->a->path, &run->a->reader, &r, err);
+	int err = open_trace(run->a->in.path, &run->a->in.reader, &r, error);
 
-	if (code)
-		return code;
-	code = reader__next(r, &ev, err);
-	if (code > 0)
-		code = ev.words ? rewrite__keep_private(run->rewrite, ev.words) : 0;
+	if (err)
+		return err;
+	err = reader__next(r, &ev, error);
+	if (err > 0)
+		err = ev.dictionary ? rewrite__keep_private(run->rewrite, ev.dictionary) : 0;
 	reader__destroy(r);
-	return code == -ENOMEM ? no_memory(err) : code;
+	return err == -ENOMEM ? no_memory(error) : err;
 }
 
-/* Once the trace's start is known, and with it the part that is asked for. */
-static int begin(struct run *run, int64_t start, struct error *err)
+/* To be called when the start of the trace, and with it the requested part, is known. */
+static int begin(struct run *run, int64_t start, struct error *error)
 {
 	const struct rewriting *a = run->a;
 	const bool v1 = !reader__order(run->reader);
 	struct rewrite_opts opts = { .repair = v1 };
-	int code;
+	int err;
 
-	run->version = a->version ? a->version : v1 ? 22 : reader__version(run->reader);
+	run->version = a->version ? a->version :
+		       v1	  ? TRACE_VERSION_OLDEST :
+				    reader__version(run->reader);
 	opts.version = run->version;
-	run->from = opts.from = a->have_from ? moment__time(&a->from, start) : INT64_MIN;
-	run->to = a->have_to ? moment__time(&a->to, start) : INT64_MAX;
-	opts.to = a->have_to ? run->to : 0;
+	run->from = opts.from = a->in.have_from ? moment__time(&a->in.from, start) : INT64_MIN;
+	run->to = a->in.have_to ? moment__time(&a->in.to, start) : INT64_MAX;
+	opts.to = a->in.have_to ? run->to : 0;
 	if (run->from >= run->to)
-		return error__set(err, -EINVAL, "--from is not before --to");
+		return error__set(error, -EINVAL, "--from must be before --to");
 	if (run->to <= start)
-		return error__set(err, -ENODATA, "%s begins after that, at @%" PRId64, run->name,
-				  start);
-	code = rewrite__create(&run->rewrite, run->file, &opts);
-	return code ? cannot_write(run, code, err) : 0;
+		return error__set(error, -ENODATA,
+				  "%s: no events before --to: the trace begins at @%" PRId64,
+				  run->a->in.name, start);
+	err = rewrite__create(&run->rewrite, run->file, &opts);
+	return err ? cannot_write(run, err, error) : 0;
 }
 
-static int rewrite_all(struct run *run, struct error *err)
+static int rewrite_all(struct run *run, struct error *error)
 {
 	struct trace_event ev = {};
-	int code;
+	int err;
 
-	while ((code = reader__next(run->reader, &ev, err)) > 0 && ev.time < run->to) {
+	while ((err = reader__next(run->reader, &ev, error)) > 0 && ev.time < run->to) {
 		if (!run->rewrite) {
-			code = begin(run, ev.time, err);
-			if (code)
-				return code;
+			err = begin(run, ev.time, error);
+			if (err)
+				return err;
 		}
 		run->reached |= ev.time >= run->from;
-		code = rewrite__event(run->rewrite, &ev);
-		if (code)
-			return cannot_write(run, code, err);
+		err = rewrite__event(run->rewrite, &ev);
+		if (err)
+			return cannot_write(run, err, error);
 	}
-	if (code < 0)
-		return code;
+	if (err < 0)
+		return err;
 	if (!run->rewrite)
-		return error__set(err, -ENODATA, "%s has no events", run->name);
-	run->reached |= code > 0;
+		return error__set(error, -ENODATA, "%s: the trace has no events", run->a->in.name);
+	run->reached |= err > 0;
 	if (!run->reached)
-		return error__set(err, -ENODATA, "%s ends before that, at @%" PRId64, run->name,
-				  ev.time);
-	code = rewrite__end(run->rewrite);
-	if (code)
-		return cannot_write(run, code, err);
+		return error__set(error, -ENODATA,
+				  "%s: no events after --from: the trace ends at @%" PRId64,
+				  run->a->in.name, ev.time);
+	err = rewrite__end(run->rewrite);
+	if (err)
+		return cannot_write(run, err, error);
 	if (!trace_file__size(run->file))
-		return error__set(err, -ENODATA, "%s has no events", run->name);
+		return error__set(error, -ENODATA, "%s: the trace has no events", run->a->in.name);
 	return 0;
 }
 
-static void tell(const struct run *run)
+static void report_changes(const struct run *run)
 {
 	const struct rewrite_stats *s = rewrite__stats(run->rewrite);
 
 	if (s->experimental)
-		log__msg("%s: %" PRIu64 " experimental events are %s", run->name, s->experimental,
-			 run->version == 22 ? "left out: version 1.22 has none" :
-					      "kept, but not the batches that explain them");
+		log__msg("%s: %" PRIu64 " experimental events were %s", run->a->in.name,
+			 s->experimental,
+			 run->version == 22 ? "omitted: version 1.22 does not have them" :
+					      "kept, but not the batches that they refer to");
 	if (s->inserted || s->left_out)
-		log__msg("%s: %" PRIu64 " events are left out, which fit nowhere; %" PRIu64
-			 " are inserted, so that others do",
-			 run->name, s->left_out, s->inserted);
-	say_what_is_missing(run->name, run->reader);
+		log__msg("%s: %" PRIu64 " events that this version cannot express were omitted; "
+			 "%" PRIu64 " were inserted to keep the others valid",
+			 run->a->in.name, s->left_out, s->inserted);
+	report_omissions(run->a->in.name, run->reader);
 }
 
-static int write_out(struct run *run, int64_t start, struct origins *origins, struct error *err)
+static int write_out(struct run *run, int64_t start, struct start_functions *functions,
+		     struct error *error)
 {
 	struct error reason = {};
-	int code = output__open(&run->file, run->a->out, FILE_TRACE, err);
+	int err = output__open(&run->file, run->a->in.out, FILE_TRACE, error);
 
-	if (code)
-		return code;
+	if (err)
+		return err;
 	if (start != INT64_MIN) {
-		code = begin(run, start, err);
-		code = code ?: keep_private(run, err);
-		if (!code && rewrite__begin_at(run->rewrite, reader__order(run->reader), origins))
-			code = no_memory(err);
+		err = begin(run, start, error);
+		err = err ?: keep_private(run, error);
+		if (!err && rewrite__begin_at(run->rewrite, reader__order(run->reader), functions))
+			err = no_memory(error);
 	}
-	if (code)
-		return code;
-	code = rewrite_all(run, &reason);
-	if (code == -EBADMSG)
-		return error__about(err, code, run->name, &reason);
-	if (code)
-		return error__set(err, code, "%s", reason.text);
-	code = trace_file__commit(run->file);
-	if (code)
-		return cannot_write(run, code, err);
-	tell(run);
+	if (err)
+		return err;
+	err = rewrite_all(run, &reason);
+	if (err == -EBADMSG)
+		return error__about(error, err, run->a->in.name, &reason);
+	if (err)
+		return error__set(error, err, "%s", reason.text);
+	err = trace_file__commit(run->file);
+	if (err)
+		return cannot_write(run, err, error);
+	report_changes(run);
 	return 0;
 }
 
-int rewriting__run(const struct rewriting *a, struct error *err)
+int rewriting__run(struct rewriting *a, struct error *error)
 {
 	struct run run = { .a = a, .from = INT64_MIN, .to = INT64_MAX };
-	struct origins origins;
+	struct start_functions functions = {};
 	int64_t start;
-	int code;
+	int err;
 
-	run.name = strcmp(a->path, "-") ? a->path : "stdin";
-	if (strcmp(a->path, "-")) /* from stdin to stdout is well */
-		refuse_same_file("FILE", a->path, "-o", a->out);
-	code = open_trace_with_origins(a->path, &a->reader, a->have_from, &a->from, &run.reader,
-				       &start, &origins, err);
-	if (code)
-		return code;
-	code = write_out(&run, start, &origins, err);
+	trace_args__check(&a->in);
+	if (!a->in.out)
+		usage_error("missing option -o OUT");
+	err = open_trace_at(&a->in, a->in.have_from ? &a->in.from : NULL, &run.reader, &start,
+			    &functions, error);
+	if (err)
+		return err;
+	err = write_out(&run, start, &functions, error);
 	rewrite__destroy(run.rewrite);
 	trace_file__destroy(run.file);
 	reader__destroy(run.reader);
-	if (start != INT64_MIN)
-		origins__deinit(&origins);
-	return code;
+	start_functions__deinit(&functions);
+	return err;
 }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the verbs cut and convert share: a trace that is read, and written again.
+ * The common part of the commands cut and convert: read a trace and write it again.
  */
 #ifndef REWRITING_H
 #define REWRITING_H
 
+#include "format/spec.h"
 #include "command.h"
 
 struct rewriting {
-	const char *path, *out;
-	struct reader_opts reader;
-	unsigned int version; /* of the output; 0: the input's, 22 of a v1 trace */
-	bool have_from, have_to;
-	struct moment from, to; /* the part of it */
+	struct trace_args in;
+	unsigned int
+		version; /* of the output; 0: that of the input, or the oldest for a v1 trace */
 };
 
-/*
- * What both verbs' argp parsers do with -o, --format-version (OPT_FORMAT) and FILE. Returns what
- * argp expects, ARGP_ERR_UNKNOWN of another key.
- */
-int rewriting__option(struct rewriting *a, int key, char *text);
+/* argp parser for --format-version (OPT_FORMAT) and the options of trace_args__option(). */
+error_t rewriting__parse(int key, char *text, struct argp_state *state);
 enum { OPT_FORMAT = 511 };
-#define FORMAT_HELP                                                                                \
-	"of OUT: 1.22, 1.23, 1.25 or 1.26 (default: FILE's own; 1.22 of traces of Go 1.21 and "    \
-	"older)"
+/* clang-format off */
+#define FORMAT_HELP \
+	"format of OUT: " TRACE_VERSION_LIST(" or ") " (default: that of FILE; " \
+	TRACE_VERSION_TEXT(TRACE_VERSION_OLDEST) " for traces of Go 1.21 and older)"
+/* clang-format on */
 
-/* Does it; a wrong command line ends in usage_error(). 0 or a negative errno with the reason. */
-int rewriting__run(const struct rewriting *a, struct error *err);
+/*
+ * Run the command; a wrong command line is a usage_error(). 0 or a negative errno with the reason.
+ */
+int rewriting__run(struct rewriting *a, struct error *error);
 
 #endif

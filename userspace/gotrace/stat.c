@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace stat: what is in a trace, counted.
+ * gotrace stat: summarizes the contents of a trace.
  *
- * The trace is read twice: by trace/reader.c, which says that it is valid and gives the events in
- * order, and by trace/raw.c, which says how many bytes each took. trace/statistics.c counts.
+ * The trace is read twice: by reader/reader.c, which validates and orders the events, and by
+ * text/raw.c, which gives the size of each. analysis/statistics.c counts.
  */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,54 +12,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/spec.h"
 #include "command.h"
 #include "stat.h"
 
-#define FIRST_V2 22
-
-enum { OPT_JSON = 256 };
-
-struct arguments {
-	struct trace_source in;
-	bool json;
-};
-
 static const struct argp_option options[] = {
-	{ "json", OPT_JSON, NULL, 0, "a JSON object with all the figures", 0 },
-	LENIENT_OPTION,
-	BINARY_OPTION,
-	MEMORY_OPTION,
-	HELP_OPTION,
+	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	READING_OPTIONS,
 	{},
 };
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-	struct arguments *a = state->input;
-
-	switch (key) {
-	case OPT_JSON:
-		a->json = true;
-		return 0;
-	default:
-		if (trace_source__option(&a->in, key, text) != ARGP_ERR_UNKNOWN)
-			return 0;
-		return command__key(key, state, "stat");
-	}
-}
-
 static const struct argp parser = {
 	options,
-	parse_option,
+	trace_args__parse,
 	"FILE",
-	"Counts what is in a trace: generations, goroutines, threads, events and bytes of each "
-	"type; and shows its clocks and what the recorder said of losses and of itself.",
-	NULL,
-	NULL,
-	NULL,
+	"Summarizes a trace: generations, goroutines and threads, and events and bytes of each "
+	"type. It also shows the clocks of the trace, how gotrace-bpf recorded it, and what was "
+	"lost.",
 };
 
-/* Does it begin as a trace does, plain or packed? Else there is no point in copying it. */
+/* Whether it begins like a trace, plain or compressed; otherwise it need not be copied. */
 static bool begins_well(const char *data, size_t len)
 {
 	static const char *const begins[] = { "go 1.", "gotrace", "\x1f\x8b", "\x28\xb5\x2f\xfd" };
@@ -87,71 +58,73 @@ static int copy(FILE *from, FILE *to)
 	return ferror(from) || fflush(to) ? -errno : 0;
 }
 
-/*
- * A pipe can be read but once: what comes through it is copied to a file without a name, which
- * becomes stdin.
- */
-static int copy_to_stdin(const char *path, struct error *err)
+/* A pipe can be read only once: copy its data to an unnamed file, which becomes stdin. */
+static int copy_to_stdin(const char *path, struct error *error)
 {
 	FILE *from = strcmp(path, "-") ? fopen(path, "re") : stdin, *to = tmpfile();
-	int code = from && to ? copy(from, to) : -errno;
+	int err = from && to ? copy(from, to) : -errno;
 
-	if (!code && dup2(fileno(to), STDIN_FILENO) < 0)
-		code = -errno;
+	if (!err && dup2(fileno(to), STDIN_FILENO) < 0)
+		err = -errno;
 	if (from && from != stdin)
 		fclose(from);
 	if (to)
 		fclose(to);
 	lseek(STDIN_FILENO, 0, SEEK_SET);
-	return code ? error__set(err, code, "%s: cannot be copied, to be read twice: %s", path,
-				 strerror(-code)) :
-		      0;
+	return err ? error__set(error, err,
+				"%s: cannot copy the input in order to read it twice: %s", path,
+				strerror(-err)) :
+		     0;
 }
 
-/* What to open for each pass; stdin begins at *ret_start. 0 or a negative errno with the reason. */
-static int prepare(const char *path, const char **ret, off_t *ret_start, struct error *err)
+/*
+ * Determine the path for each pass; *ret_start is the offset of stdin. 0 or a negative errno with
+ * the reason.
+ */
+static int prepare(const char *path, const char **ret, off_t *ret_start, struct error *error)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct stat st;
-	int code;
+	int err;
 
 	*ret_start = 0;
 	*ret = path;
 	if (is_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st))
-		return 0; /* who opens it says why */
+		return 0; /* the following open reports the reason */
 	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) {
 		if (is_stdin)
 			*ret_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		return 0;
 	}
-	code = copy_to_stdin(path, err);
+	err = copy_to_stdin(path, error);
 	*ret = "-";
-	return code;
+	return err;
 }
 
-static int read_ordered(struct reader *r, const char *path, struct statistics *s, struct error *err)
+static int read_ordered(struct reader *r, const char *path, struct statistics *s,
+			struct error *error)
 {
 	struct trace_event ev = {};
 	struct error why = {};
-	int code;
+	int err;
 
-	while ((code = reader__next(r, &ev, &why)) > 0)
+	while ((err = reader__next(r, &ev, &why)) > 0)
 		if (statistics__event(s, &ev))
-			return error__set(err, -ENOMEM, "out of memory");
-	return code ? error__about(err, code, path, &why) : 0;
+			return error__set(error, -ENOMEM, "out of memory");
+	return err ? error__about(error, err, path, &why) : 0;
 }
 
-static int read_raw(const struct arguments *a, const char *open, struct statistics *s,
-		    struct error *err)
+static int read_raw(const struct trace_args *a, const char *open, struct statistics *s,
+		    struct error *error)
 {
 	struct input *in;
-	int code = input__open(&in, open, err);
+	int err = input__open(&in, open, error);
 
-	if (code)
-		return code;
-	code = statistics__raw(s, in, a->in.reader.lenient, err);
+	if (err)
+		return err;
+	err = statistics__raw(s, in, a->reader.lenient, error);
 	input__destroy(in);
-	return code;
+	return err;
 }
 
 static bool passed_over_any(const struct reader *r)
@@ -159,58 +132,58 @@ static bool passed_over_any(const struct reader *r)
 	const struct described_event *ev;
 
 	for (unsigned int type = 0; type < 256; type++)
-		if (reader__passed_over(r, (uint8_t)type, &ev))
+		if (reader__skipped(r, (uint8_t)type, &ev))
 			return true;
 	return false;
 }
 
-static int read_twice(const struct arguments *a, struct stat_report *ret, struct error *err)
+static int read_twice(const struct trace_args *a, struct stat_report *ret, struct error *error)
 {
 	struct reader *r = NULL;
 	const char *open, *left_out;
 	off_t start;
-	int code = prepare(a->in.path, &open, &start, err);
+	int err = prepare(a->path, &open, &start, error);
 
-	if (!code)
-		code = open_trace(open, &a->in.reader, &r, err);
-	if (code)
-		return code;
+	if (!err)
+		err = open_trace(open, &a->reader, &r, error);
+	if (err)
+		return err;
 	if (reader__version(r))
 		snprintf(ret->format, sizeof(ret->format), "go1.%u", reader__version(r));
 	else
 		strcpy(ret->format, "gotrace");
-	code = read_ordered(r, a->in.path, &ret->counts, err);
-	/* The raw reader knows no other types than our table. */
-	ret->has_bytes = reader__version(r) >= FIRST_V2 && !passed_over_any(r);
+	err = read_ordered(r, a->path, &ret->counts, error);
+	/* the raw reader supports only the types of the built-in table */
+	ret->has_bytes = reader__version(r) >= TRACE_VERSION_OLDEST && !passed_over_any(r);
 	left_out = reader__left_out(r);
-	if (!code)
-		say_what_is_missing(a->in.path, r);
-	if (!code && left_out)
+	if (!err)
+		report_omissions(a->path, r);
+	if (!err && left_out)
 		snprintf(ret->left_out, sizeof(ret->left_out), "%s", left_out);
 	reader__destroy(r);
 	if (!strcmp(open, "-"))
 		lseek(STDIN_FILENO, start, SEEK_SET);
-	return code || !ret->has_bytes ? code : read_raw(a, open, &ret->counts, err);
+	return err || !ret->has_bytes ? err : read_raw(a, open, &ret->counts, error);
 }
 
-int do_stat(int argc, char **argv, struct error *err)
+int do_stat(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in.reader.described = true };
+	struct trace_args a = { .verb = "stat", .reader.described = true };
 	struct stat_report report = {};
-	int code;
+	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
-	trace_source__check(&a.in);
+	trace_args__check(&a);
 	statistics__init(&report.counts);
-	report.path = a.in.path;
-	code = read_twice(&a, &report, err);
-	if (!code) {
-		code = a.json ? stat__print_json(&report) : stat__print_table(&report);
-		if (code)
-			error__set(err, code, "%s: %s", a.in.path, strerror(-code));
+	report.path = a.path;
+	err = read_twice(&a, &report, error);
+	if (!err) {
+		err = a.json ? stat__print_json(&report) : stat__print_table(&report);
+		if (err)
+			error__set(error, err, "%s: %s", a.path, strerror(-err));
 	}
 	statistics__deinit(&report.counts);
-	return code ? EXIT_FAILED : EXIT_DONE;
+	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int compare_numbers(const void *a, const void *b)

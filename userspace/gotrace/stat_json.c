@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace stat --json`: all the figures, times in nanoseconds.
+ * `gotrace stat --json`: all figures, times in nanoseconds.
  *
- * After trace/statistics.c; lib/json.c takes it to stdout.
+ * Input: analysis/statistics.c. lib/json.c writes to stdout.
  */
 #include <stdio.h>
 
@@ -74,7 +74,7 @@ static void put_types(struct json *j, const struct stat_report *r)
 	json__close(j, ']');
 }
 
-/* A list of pairs, since what they are called is the recorder's to decide. */
+/* A list of pairs, because the recorder chooses the names. */
 static void put_meta(struct json *j, const struct statistics *s)
 {
 	struct buf data = buf__make(s->meta, s->meta_len);

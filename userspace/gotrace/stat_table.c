@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace stat` for people: a line a figure, then a table of the events' types, those with the
- * most bytes first.
+ * `gotrace stat`: one line per figure, then a table of event types in descending order of bytes.
  *
- * After trace/statistics.c; print.c takes what is put here to stdout. What a recorder wrote is
- * escaped as Go does, so that no byte of it reaches a terminal that is more than a character.
+ * Input: analysis/statistics.c. print.c writes to stdout. Text of the recorder is escaped as in
+ * Go, so that a terminal shows it as plain characters.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,86 +14,75 @@
 #include "print.h"
 #include "stat.h"
 
-__attribute__((format(printf, 2, 3))) static void put(struct out *o, const char *fmt, ...)
-{
-	char text[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	out__text(o, text);
-}
-
 static void put_title(struct out *o, const char *title)
 {
-	put(o, "%-12s ", title);
+	out__format(o, "%-12s ", title);
 }
 
 /* "16.884s" */
 static void put_duration(struct out *o, uint64_t ns)
 {
 	if (ns < 1000)
-		put(o, "%" PRIu64 "ns", ns);
+		out__format(o, "%" PRIu64 "ns", ns);
 	else if (ns < 1000000)
-		put(o, "%.3fus", (double)ns / 1e3);
+		out__format(o, "%.3fus", (double)ns / 1e3);
 	else if (ns < 1000000000)
-		put(o, "%.3fms", (double)ns / 1e6);
+		out__format(o, "%.3fms", (double)ns / 1e6);
 	else
-		put(o, "%.3fs", (double)ns / 1e9);
+		out__format(o, "%.3fs", (double)ns / 1e9);
 }
 
 static void put_bytes(struct out *o, uint64_t bytes)
 {
 	if (bytes < 1024)
-		put(o, "%" PRIu64 " bytes", bytes);
+		out__format(o, "%" PRIu64 " bytes", bytes);
 	else if (bytes < 1024 * 1024)
-		put(o, "%.1f KiB", (double)bytes / 1024);
+		out__format(o, "%.1f KiB", (double)bytes / 1024);
 	else
-		put(o, "%.1f MiB", (double)bytes / (1024 * 1024));
+		out__format(o, "%.1f MiB", (double)bytes / (1024 * 1024));
 }
 
-static void put_number(struct out *o, uint64_t n)
-{
-	out__u64(o, n);
-}
-
-/* "12345.678901234s", of a clock. */
+/* Such as "12345.678901234s", of a clock. */
 static void put_seconds(struct out *o, int64_t ns)
 {
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
-	put(o, "%s%" PRIu64 ".%09" PRIu64 "s", ns < 0 ? "-" : "", size / 1000000000,
-	    size % 1000000000);
+	out__format(o, "%s%" PRIu64 ".%09" PRIu64 "s", ns < 0 ? "-" : "", size / 1000000000,
+		    size % 1000000000);
+}
+
+static void put_span(struct out *o, int64_t from, int64_t to)
+{
+	out__text(o, ", from ");
+	put_seconds(o, from);
+	out__text(o, " to ");
+	put_seconds(o, to);
+	out__char(o, '\n');
 }
 
 static void put_time(struct out *o, const struct statistics *s)
 {
-	put_title(o, "time");
+	out__text(o, "time         ");
 	put_duration(o, (uint64_t)s->end - (uint64_t)s->start);
-	out__text(o, ", from ");
-	put_seconds(o, s->start);
-	out__text(o, " to ");
-	put_seconds(o, s->end);
-	out__char(o, '\n');
+	put_span(o, s->start, s->end);
 }
 
-/* Where the trace's time stands on other clocks. */
+/* The relation of the trace's clock to the others. */
 static void put_clock(struct out *o, const struct trace_clock *clock)
 {
 	time_t sec = (time_t)clock->sec;
 	char wall[64];
 	struct tm tm;
 
-	put_title(o, "clock");
+	out__text(o, "clock        ");
 	put_seconds(o, clock->time);
 	out__text(o, " is CLOCK_MONOTONIC ");
 	put_seconds(o, (int64_t)clock->mono);
 	out__text(o, ", wall time ");
 	if (gmtime_r(&sec, &tm) && strftime(wall, sizeof(wall), "%Y-%m-%d %H:%M:%S", &tm))
-		put(o, "%s.%09" PRIu64 " UTC\n", wall, clock->nsec);
+		out__format(o, "%s.%09" PRIu64 " UTC\n", wall, clock->nsec);
 	else
-		put(o, "%" PRIu64 ".%09" PRIu64 "s\n", clock->sec, clock->nsec);
+		out__format(o, "%" PRIu64 ".%09" PRIu64 "s\n", clock->sec, clock->nsec);
 }
 
 static int put_spread(struct out *o, const struct statistics *s, const char *title,
@@ -108,14 +93,13 @@ static int put_spread(struct out *o, const struct statistics *s, const char *tit
 
 	if (err)
 		return err;
-	put_title(o, "");
-	put(o, "%-6s ", title);
+	out__format(o, "             %-6s ", title);
 	put_one(o, spread.min);
-	out__text(o, " least, ");
+	out__text(o, " minimum, ");
 	put_one(o, spread.median);
 	out__text(o, " median, ");
 	put_one(o, spread.max);
-	out__text(o, " most\n");
+	out__text(o, " maximum\n");
 	return 0;
 }
 
@@ -123,12 +107,11 @@ static int put_generations(struct out *o, const struct statistics *s)
 {
 	int err = 0;
 
-	put_title(o, "generations");
-	put(o, "%zu\n", s->generations);
+	out__format(o, "generations  %zu\n", s->generations);
 	if (s->generations)
 		err = put_spread(o, s, "bytes", SPREAD_BYTES, put_bytes);
 	if (s->generations && !err)
-		err = put_spread(o, s, "events", SPREAD_EVENTS, put_number);
+		err = put_spread(o, s, "events", SPREAD_EVENTS, out__u64);
 	if (s->generations && !err)
 		err = put_spread(o, s, "time", SPREAD_NS, put_duration);
 	return err;
@@ -136,45 +119,38 @@ static int put_generations(struct out *o, const struct statistics *s)
 
 static void put_counts(struct out *o, const struct statistics *s)
 {
-	put_title(o, "goroutines");
-	put(o,
-	    "%" PRIu64 ": %" PRIu64 " were there, %" PRIu64 " created, %" PRIu64 " ended; %" PRIu64
-	    " alive at most\n",
-	    s->created + s->present, s->present, s->created, s->ended, s->most_alive);
-	put_title(o, "threads");
-	put(o, "%zu, %zu Ps", s->threads.n, s->ps.n);
+	out__format(o,
+		    "goroutines   %" PRIu64 ": %" PRIu64 " at the start, %" PRIu64 " created, "
+		    "%" PRIu64 " ended; at most %" PRIu64 " at a time\n",
+		    s->created + s->present, s->present, s->created, s->ended, s->most_alive);
+	out__format(o, "threads      %zu, %zu Ps", s->threads.n, s->ps.n);
 	if (s->gomaxprocs)
-		put(o, ", GOMAXPROCS %" PRIu64, s->gomaxprocs);
+		out__format(o, ", GOMAXPROCS %" PRIu64, s->gomaxprocs);
 	out__char(o, '\n');
-	put_title(o, "tables");
-	put(o, "%" PRIu64 " strings, %" PRIu64 " stacks\n", s->strings, s->stacks);
-	if (s->type[EV_CPU_SAMPLE].events) {
-		put_title(o, "CPU samples");
-		put(o, "%" PRIu64 "\n", s->type[EV_CPU_SAMPLE].events);
-	}
+	out__format(o, "tables       %" PRIu64 " strings, %" PRIu64 " stacks\n", s->strings,
+		    s->stacks);
+	if (s->type[EV_CPU_SAMPLE].events)
+		out__format(o, "CPU samples  %" PRIu64 "\n", s->type[EV_CPU_SAMPLE].events);
 }
 
 static void put_kernel(struct out *o, const struct statistics_kernel *k)
 {
-	const char *title = "kernel";
-
 	if (!k->bytes)
 		return;
-	put_title(o, title);
-	put(o, "%zu threads, %" PRIu64 " items, ", k->threads.n, k->items);
+	out__format(o, "kernel       %zu threads, %" PRIu64 " events, ", k->threads.n, k->items);
 	put_bytes(o, k->bytes);
 	if (k->items)
-		put(o, ", %.1f bytes each", (double)k->bytes / (double)k->items);
+		out__format(o, ", %.1f bytes each", (double)k->bytes / (double)k->items);
 	out__char(o, '\n');
 	for (unsigned int kind = 0; kind < KERNEL_KIND_END; kind++) {
 		if (!k->item[kind])
 			continue;
-		put_title(o, "");
-		put(o, "%-12s %" PRIu64 "\n", kernel__item((uint8_t)kind), k->item[kind]);
+		out__format(o, "             %-12s %" PRIu64 "\n", kernel__item((uint8_t)kind),
+			    k->item[kind]);
 	}
 }
 
-/* A 0 byte stands between the arguments of a command line. */
+/* The arguments of a command line are separated by NUL bytes. */
 static void put_value(struct out *o, struct trace_string value)
 {
 	struct buf b = buf__make(value.data, value.len);
@@ -208,7 +184,7 @@ static void put_meta(struct out *o, const struct statistics *s)
 	}
 	if (s->ticks.tick_ns) {
 		put_title(o, title);
-		put(o, "tick: %" PRIu64 "ns\n", s->ticks.tick_ns);
+		out__format(o, "tick: %" PRIu64 "ns\n", s->ticks.tick_ns);
 	}
 }
 
@@ -220,17 +196,12 @@ static void put_gaps(struct out *o, const struct statistics *s)
 
 	for (size_t i = 0; i < s->gaps && i < GAPS_SHOWN; i++) {
 		put_title(o, title);
-		put(o, "%" PRIu64 " records, from ", s->gap[i].count);
-		put_seconds(o, (int64_t)s->gap[i].from);
-		out__text(o, " to ");
-		put_seconds(o, (int64_t)s->gap[i].to);
-		out__char(o, '\n');
+		out__format(o, "%" PRIu64 " records", s->gap[i].count);
+		put_span(o, (int64_t)s->gap[i].from, (int64_t)s->gap[i].to);
 		title = "";
 	}
-	if (s->gaps > GAPS_SHOWN) {
-		put_title(o, "");
-		put(o, "and %zu more: --json\n", s->gaps - GAPS_SHOWN);
-	}
+	if (s->gaps > GAPS_SHOWN)
+		out__format(o, "             and %zu more (see --json)\n", s->gaps - GAPS_SHOWN);
 }
 
 static void put_losses(struct out *o, const struct statistics *s)
@@ -241,32 +212,28 @@ static void put_losses(struct out *o, const struct statistics *s)
 		if (!s->loss[i].count)
 			continue;
 		put_title(o, title);
-		put(o, "%" PRIu64 " %s, from ", s->loss[i].count, kind__name(i));
-		put_seconds(o, (int64_t)s->loss[i].from);
-		out__text(o, " to ");
-		put_seconds(o, (int64_t)s->loss[i].to);
-		out__char(o, '\n');
+		out__format(o, "%" PRIu64 " %s", s->loss[i].count, kind__name(i));
+		put_span(o, (int64_t)s->loss[i].from, (int64_t)s->loss[i].to);
 		title = "";
 	}
 	put_gaps(o, s);
 	if (s->corrections) {
-		put_title(o, "put right");
-		put(o, "%" PRIu64 " times, the last at ", s->corrections);
+		out__format(o, "corrected    %" PRIu64 " times, the last at ", s->corrections);
 		put_seconds(o, (int64_t)s->corrected.to);
-		put(o, ": %" PRIu64 " goroutines, %" PRIu64 " threads, by %" PRIu64 " events\n",
-		    s->corrected.goroutines, s->corrected.threads, s->corrected.events);
+		out__format(
+			o, ": %" PRIu64 " goroutines, %" PRIu64 " threads, by %" PRIu64 " events\n",
+			s->corrected.goroutines, s->corrected.threads, s->corrected.events);
 	}
 	if (s->private_records && !s->lost) {
 		put_title(o, title);
 		out__text(o, "nothing\n");
 	}
-	if (s->private_bad || s->private_unknown) {
-		put_title(o, "private data");
-		put(o,
-		    "%" PRIu64 " records passed over: %" PRIu64 " broken, %" PRIu64
-		    " of an unknown kind\n",
-		    s->private_bad + s->private_unknown, s->private_bad, s->private_unknown);
-	}
+	if (s->private_bad || s->private_unknown)
+		out__format(o,
+			    "private data %" PRIu64 " records skipped: %" PRIu64 " corrupt, "
+			    "%" PRIu64 " of an unknown kind\n",
+			    s->private_bad + s->private_unknown, s->private_bad,
+			    s->private_unknown);
 }
 
 struct line {
@@ -303,17 +270,17 @@ static void put_types(struct out *o, const struct stat_report *r)
 			lines[n++] = (struct line){ type, s->type[type] };
 	}
 	qsort(lines, n, sizeof(*lines), compare_lines);
-	put(o, "\n%-20s %12s %6s", "TYPE", "COUNT", "%");
+	out__format(o, "\n%-20s %12s %6s", "TYPE", "COUNT", "%");
 	if (r->has_bytes)
-		put(o, " %12s %6s %8s", "BYTES", "%", "EACH");
+		out__format(o, " %12s %6s %8s", "BYTES", "%", "EACH");
 	out__char(o, '\n');
 	for (line = lines; line < lines + n; line++) {
-		put(o, "%-20s %12" PRIu64 " %5.1f%%", spec__event(line->type)->name,
-		    line->of.events, percent(line->of.events, events));
+		out__format(o, "%-20s %12" PRIu64 " %5.1f%%", spec__event(line->type)->name,
+			    line->of.events, percent(line->of.events, events));
 		if (r->has_bytes)
-			put(o, " %12" PRIu64 " %5.1f%% %8.1f", line->of.bytes,
-			    percent(line->of.bytes, s->bytes),
-			    (double)line->of.bytes / (double)line->of.events);
+			out__format(o, " %12" PRIu64 " %5.1f%% %8.1f", line->of.bytes,
+				    percent(line->of.bytes, s->bytes),
+				    (double)line->of.bytes / (double)line->of.events);
 		out__char(o, '\n');
 	}
 }
@@ -323,11 +290,10 @@ static int put_report(struct out *o, const struct stat_report *r)
 	const struct statistics *s = &r->counts;
 	int err = 0;
 
-	put_title(o, "format");
-	out__text(o, r->format);
+	out__format(o, "format       %s", r->format);
 	if (r->has_bytes)
-		put(o, ", %" PRIu64 " bytes", s->bytes);
-	put(o, ", %" PRIu64 " events\n", s->events);
+		out__format(o, ", %" PRIu64 " bytes", s->bytes);
+	out__format(o, ", %" PRIu64 " events\n", s->events);
 	put_time(o, s);
 	if (stat__clock(s))
 		put_clock(o, stat__clock(s));
@@ -343,11 +309,10 @@ static int put_report(struct out *o, const struct stat_report *r)
 
 int stat__print_table(const struct stat_report *r)
 {
-	struct out *o = calloc(1, sizeof(*o));
-	int err = o ? put_report(o, r) : -ENOMEM;
+	struct out *o = out__stdout();
+	int err = put_report(o, r);
 
 	if (!err)
 		out__flush(o);
-	free(o);
 	return err;
 }

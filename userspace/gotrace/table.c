@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cells of tables for people: see table.h. Between goroutines_table.c or latency_table.c and
- * print.c.
+ * Cells of tables: see table.h. Used by goroutines_table.c, latency_table.c and path_print.c;
+ * print.c writes to stdout.
  */
 #include "table.h"
 
@@ -15,37 +15,20 @@ void table__time(struct out *o, int64_t ns, int width)
 		double ns;
 	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
 	double size = ns < 0 ? -(double)ns : (double)ns;
-	char text[40];
 	size_t i = 0;
 
 	while (i < 3 && size < units[i].ns)
 		i++;
 	if (!ns)
-		snprintf(text, sizeof(text), "%*s", width, "0");
+		out__format(o, "%*s", width, "0");
 	else if (i == 3)
-		snprintf(text, sizeof(text), "%*" PRId64 "ns", width - 2, ns);
+		out__format(o, "%*" PRId64 "ns", width - 2, ns);
 	else
-		snprintf(text, sizeof(text), "%*.*f%s", width - (int)strlen(units[i].name),
-			 size < 10 * units[i].ns  ? 3 :
-			 size < 100 * units[i].ns ? 2 :
-						    1,
-			 (double)ns / units[i].ns, units[i].name);
-	out__text(o, text);
-}
-
-void table__count(struct out *o, uint64_t n, int width)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%*" PRIu64, width, n);
-	out__text(o, text);
-}
-
-void table__padded(struct out *o, const char *text, int width)
-{
-	for (int i = (int)strlen(text); i < width; i++)
-		out__char(o, ' ');
-	out__text(o, text);
+		out__format(o, "%*.*f%s", width - (int)strlen(units[i].name),
+			    size < 10 * units[i].ns  ? 3 :
+			    size < 100 * units[i].ns ? 2 :
+						       1,
+			    (double)ns / units[i].ns, units[i].name);
 }
 
 void table__name(struct out *o, struct trace_string name, const char *without)
@@ -62,5 +45,18 @@ void table__share(struct out *o, int64_t ns, int64_t whole)
 
 	if (whole)
 		snprintf(share, sizeof(share), "%5.1f%%", (double)ns / (double)whole * 100);
-	table__padded(o, share, 8);
+	out__format(o, "%8s", share);
+}
+
+void table__part(struct out *o, int64_t ns, int64_t total, const char *what,
+		 struct trace_string detail)
+{
+	if (!ns)
+		return;
+	table__time(o, ns, TABLE_TIME + 2);
+	table__share(o, ns, total);
+	out__text(o, "  ");
+	out__text(o, what);
+	out__unicode(o, detail.data, detail.len);
+	out__char(o, '\n');
 }

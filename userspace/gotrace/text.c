@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace text: what is in a trace file, as text. See trace/text.h.
+ * gotrace text: prints a trace in text form. See text/text.h.
  */
+#include "text/text.h"
 #include "command.h"
 #include "filter.h"
-#include "trace/text.h"
 
-int do_text(int argc, char **argv, struct error *err)
+int do_text(int argc, char **argv, struct error *error)
 {
 	static const struct filter filter = {
 		.verb = "text",
 		.args = "FILE [-o OUT]",
-		.doc = "Shows the events of a trace of Go 1.22 or later as they lie in the file, "
-		       "not checked and not ordered, in the text form of Go's raw package. "
-		       "`gotrace raw` turns it into the trace again.",
+		.doc = "Prints a trace of Go 1.22 or later as it is stored in the file, one "
+		       "event per line, neither checked nor ordered, in the text form of Go's "
+		       "internal/trace/raw. gotrace assemble converts it back to a trace.",
 		.makes = FILE_TEXT,
 		.run = text__write,
 	};
 
-	return filter__main(&filter, argc, argv, err);
+	return filter__main(&filter, argc, argv, error);
 }

@@ -1,36 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Arrays that grow by one element at a time: by doubling, so that n elements cost about 2 n moves.
+ * Growable arrays: a pointer, a number of elements and a capacity, which the owner keeps.
+ *
+ * The capacity doubles, so that appending n elements moves about 2 n of them.
  */
 #ifndef LIB_ARRAY_H
 #define LIB_ARRAY_H
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
+
+/* As array__grow(), for a full array. */
+int array__enlarge(void *array, size_t n, size_t *cap, size_t size);
 
 /*
- * Room for n + 1 elements of `size` bytes in the array that the pointer at `array`, of whatever type, points
- * to. 0, or -ENOMEM, and all is as it was.
+ * Makes room for n + 1 elements of `size` bytes in the array that the pointer at `array`, of any type,
+ * points to. *cap is its capacity in elements, 0 for a null pointer. New elements are not cleared.
+ * Returns 0, or -ENOMEM and leaves the array as it was.
  */
 static inline int array__grow(void *array, size_t n, size_t *cap, size_t size)
 {
-	size_t bigger = *cap ? *cap : 32;
-	void *p;
-
-	if (n < *cap)
-		return 0;
-	do {
-		if (__builtin_mul_overflow(bigger, 2, &bigger))
-			return -ENOMEM;
-	} while (bigger <= n);
-	memcpy(&p, array, sizeof(p));
-	p = reallocarray(p, bigger, size);
-	if (!p)
-		return -ENOMEM;
-	memcpy(array, &p, sizeof(p));
-	*cap = bigger;
-	return 0;
+	return n < *cap ? 0 : array__enlarge(array, n, cap, size);
 }
+
+/* As array__grow(), but new elements are cleared: for arrays that are filled in any order. */
+int array__grow_cleared(void *array, size_t n, size_t *cap, size_t size);
 
 #endif

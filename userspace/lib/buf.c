@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Variable-length integers near the end of a buffer, long ones and broken ones: what the fast way
- * of lib/buf.h leaves over.
- *
- * Used by every parser of foreign bytes; allocates nothing and looks nowhere but into the buffer.
+ * Reads that the fast path of lib/buf.h leaves over: variable-length integers near the end of a
+ * buffer, long ones and invalid ones.
  */
 #include "lib/buf.h"
 

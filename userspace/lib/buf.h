@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one way to read bytes that we did not write: a bounded cursor.
+ * A bounded cursor: the only way to read untrusted bytes.
  *
- * Every parser of a file (ELF, gopclntab, build info, traces, raw files) reads through it. A read
- * past the end returns 0, does not move, and marks the buffer bad for good, so that a parser checks
- * once at the end of a group of reads. Numbers are little-endian, as linux/amd64 has them.
+ * Every parser (ELF, gopclntab, build info, traces, raw files) uses it. A read past the end
+ * returns 0, does not move, and marks the buffer bad for good, so that a parser can check once
+ * after a group of reads. Numbers are little-endian, as on linux/amd64.
  */
 #ifndef LIB_BUF_H
 #define LIB_BUF_H
@@ -13,13 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <emmintrin.h>
+
+#if defined(__x86_64__)
+#include "lib/leb_x86.h"
+#else
+#error "this architecture is not supported: docs/adding.md lists what it needs"
+#endif
 
 struct buf {
 	const unsigned char *start;
 	const unsigned char *pos;
 	const unsigned char *end;
-	bool bad; /* sticky: some read did not fit */
+	bool bad; /* sticky: a read did not fit */
 };
 
 static inline struct buf buf__make(const void *data, size_t len)
@@ -34,7 +39,7 @@ static inline size_t buf__left(const struct buf *b)
 	return (size_t)(b->end - b->pos);
 }
 
-/* `len` bytes at the cursor, which moves behind them; NULL (and bad) when there are fewer. */
+/* The next `len` bytes, past which the cursor advances; NULL (and bad) if there are fewer. */
 static inline const void *buf__take(struct buf *b, size_t len)
 {
 	const unsigned char *p = b->pos;
@@ -52,7 +57,7 @@ static inline void buf__skip(struct buf *b, size_t len)
 	buf__take(b, len);
 }
 
-/* Moves to an absolute offset; one behind the end is bad. */
+/* Move to an absolute offset; beyond the end is bad. */
 static inline void buf__seek(struct buf *b, uint64_t offset)
 {
 	if (b->bad || offset > (uint64_t)(b->end - b->start)) {
@@ -81,7 +86,7 @@ BUF_INTEGER(u64, uint64_t)
 
 uint64_t buf__uleb_slow(struct buf *b);
 
-/* The seven-bit groups of the lowest bytes of `v`, of which the last has its top bit clear. */
+/* Join the seven-bit groups of the lowest bytes of `v`, the last of which has its top bit clear. */
 static inline uint64_t leb__squeeze(uint64_t v, unsigned int bytes)
 {
 	v &= (~0ull >> (-8 * bytes & 63)) & 0x7f7f7f7f7f7f7f7fu;
@@ -90,16 +95,9 @@ static inline uint64_t leb__squeeze(uint64_t v, unsigned int bytes)
 	return (v & 0x000000000fffffffu) | (v & 0x0fffffff00000000u) >> 4;
 }
 
-/* False also where it exists but is slow: AMD's Zen 1 and 2. */
-static inline bool buf__has_pext(void)
-{
-	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-	       !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
-}
-
 /*
- * LEB128; one of more than 64 bits is bad. Traces are made of these: a number of up to 8 bytes is
- * taken in one load and squeezed together without a branch that depends on its length.
+ * A LEB128 number; more than 64 bits are bad. Traces consist of these: one of up to 8 bytes is read
+ * in one load and squeezed without a branch that depends on its length.
  */
 static inline uint64_t buf__uleb(struct buf *b)
 {
@@ -117,33 +115,14 @@ static inline uint64_t buf__uleb(struct buf *b)
 	return leb__squeeze(v, len);
 }
 
-/* leb__squeeze() in one instruction, of last + 1 bytes. */
-static inline __attribute__((always_inline)) uint64_t leb__pext(uint64_t v, unsigned int last)
-{
-	static const uint64_t groups[32] = {
-		0x7full,
-		0x7f7full,
-		0x7f7f7full,
-		0x7f7f7f7full,
-		0x7f7f7f7f7full,
-		0x7f7f7f7f7f7full,
-		0x7f7f7f7f7f7f7full,
-		0x7f7f7f7f7f7f7f7full, /* and none of more than 8 bytes */
-	};
-	uint64_t ret;
-
-	__asm__("pextq %2, %1, %0" : "=r"(ret) : "r"(v), "m"(groups[last]));
-	return ret;
-}
-
 /*
- * An event: a byte, its type, and as many numbers as `count` says for that type (at most 5). False:
- * it says none, and only the byte was read. One check of what is left serves all of it, and the ends
- * of the numbers are found at once, 16 bytes at a time, so that the processor need not wait for one
- * number's bytes to find the next. `pext`: it has a fast instruction for it (buf__has_pext()).
+ * Read an event: one byte, its type, and as many numbers as `count` gives for that type (at most
+ * 5). False: it gives none, and only the byte was read. One check of the remaining length serves
+ * all, and the ends of the numbers are found in advance, 16 bytes at a time, so that the CPU need
+ * not wait for the bytes of one number to find the next. `fast`: leb__has_fast().
  */
 static inline __attribute__((always_inline)) bool
-buf__event(struct buf *b, uint8_t *type, const uint8_t count[256], uint64_t *ret, bool pext)
+buf__event(struct buf *b, uint8_t *type, const uint8_t count[256], uint64_t *ret, bool fast)
 {
 	const unsigned char *p = b->pos;
 	unsigned int ends, last, longest = 0, i, n;
@@ -152,12 +131,12 @@ buf__event(struct buf *b, uint8_t *type, const uint8_t count[256], uint64_t *ret
 	if (__builtin_expect(b->end - p >= 33 && !b->bad, 1)) {
 		*type = *p++;
 		n = count[*type];
-		ends = ~(unsigned int)_mm_movemask_epi8(_mm_loadu_si128((const void *)p));
+		ends = ~leb__top_bits(p);
 		for (i = 0; i < n; i++) {
 			last = (unsigned int)__builtin_ctz(ends);
 			memcpy(&v, p, sizeof(v));
-			ret[i] = pext ? leb__pext(v, last) : leb__squeeze(v, last + 1);
-			longest |= last; /* of more than 8 bytes: beyond the low three bits */
+			ret[i] = fast ? leb__fast(v, last) : leb__squeeze(v, last + 1);
+			longest |= last; /* more than 8 bytes: beyond the low three bits */
 			p += last + 1;
 			ends = ends >> last >> 1;
 		}
@@ -173,7 +152,7 @@ buf__event(struct buf *b, uint8_t *type, const uint8_t count[256], uint64_t *ret
 	return n;
 }
 
-/* A part of `b`, by absolute offset; an empty, bad buffer when it does not lie within. */
+/* A part of `b`, by absolute offset; an empty, bad buffer if it is not within `b`. */
 static inline struct buf buf__slice(const struct buf *b, uint64_t offset, uint64_t len)
 {
 	uint64_t size = (uint64_t)(b->end - b->start);
@@ -184,8 +163,8 @@ static inline struct buf buf__slice(const struct buf *b, uint64_t offset, uint64
 }
 
 /*
- * Random access, for tables that are looked up rather than read through: the number at an absolute
- * offset into *ret, or false. The cursor stays.
+ * Random access, for tables: read the number at an absolute offset into *ret; false: out of bounds.
+ * Does not move the cursor.
  */
 #define BUF_AT(name, type)                                                                         \
 	static inline bool buf__##name##_at(const struct buf *b, uint64_t offset, type *ret)       \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program of verbs: see command.h.
+ * Dispatch of commands: see command.h.
  *
- * It names the program by program_invocation_short_name, as log.c does, whatever name it was
- * started by: its messages are the same for all.
+ * Messages name the program by program_invocation_short_name, as in log.c, which is the same
+ * whatever name it was started by.
  */
 #include <argp.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gotrace/version.h"
 #include "lib/command.h"
 #include "lib/hash.h"
 #include "lib/log.h"
@@ -23,7 +24,7 @@
 #include "lib/mistake.h"
 #include "lib/suggest.h"
 
-static const char *current_verb; /* NULL: none is known yet */
+static const char *current_verb; /* NULL: not known yet */
 
 static bool forced;
 
@@ -43,7 +44,7 @@ void usage_error(const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
-/* Nothing of a regular file is lost by it: a broken pipe is only met where output goes to one. */
+/* This loses no data of a regular file: a broken pipe occurs only where output goes to a pipe. */
 static void end_quietly(int sig)
 {
 	_exit(EXIT_DONE);
@@ -56,7 +57,7 @@ void command__end_with_reader(void)
 	signal(SIGPIPE, end_quietly);
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
-	sigprocmask(SIG_UNBLOCK, &pipe, NULL); /* may be inherited */
+	sigprocmask(SIG_UNBLOCK, &pipe, NULL); /* the mask may be inherited */
 }
 
 void refuse_same_file(const char *name, const char *path, const char *other_name, const char *other)
@@ -73,7 +74,7 @@ void refuse_same_file(const char *name, const char *path, const char *other_name
 		usage_error("%s and %s name the same file, %s", name, other_name, path);
 }
 
-/* The word of the command line that ends the option: SIZE, or --max-memory=SIZE. */
+/* The last word of the option: SIZE, or --max-memory=SIZE. */
 static void limit_memory(const char *word)
 {
 	const char *value = strchr(word, '=');
@@ -116,20 +117,6 @@ bool command__forced(void)
 	return forced;
 }
 
-unsigned int parse_version(const char *text)
-{
-	static const unsigned int known[] = { 22, 23, 25, 26 };
-	char name[8];
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		snprintf(name, sizeof(name), "1.%u", known[i]);
-		if (!strcmp(text, name))
-			return known[i];
-	}
-	usage_error("unknown trace format '%s'; known are 1.22, 1.23, 1.25 and 1.26", text);
-}
-
 unsigned int parse_tick(const char *text)
 {
 	if (!strcmp(text, "1ns"))
@@ -147,7 +134,7 @@ static int help(const struct program *program)
 	for (i = 0; i < program->ncommands; i++)
 		if (width < (int)strlen(program->commands[i].verb))
 			width = (int)strlen(program->commands[i].verb);
-	printf("Usage: %s VERB [OPTION...]\n%s\n\n", program->name, program->what);
+	printf("Usage: %s COMMAND [OPTION...]\n%s\n\n", program->name, program->what);
 	for (i = 0; i < program->ncommands; i++)
 		printf("  %-*s   %s\n", width, program->commands[i].verb,
 		       program->commands[i].what);
@@ -161,16 +148,16 @@ static int version(const struct program *program)
 	return EXIT_DONE;
 }
 
-/* What was printed counts only when it arrived. */
+/* Output counts only if it was written completely. */
 static int flush(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	log__msg("cannot write to the standard output");
+	log__msg("cannot write to standard output");
 	return EXIT_FAILED;
 }
 
-/* argp puts the names of files last. */
+/* argp moves file names to the end. */
 static int run(const struct program *program, const struct command *command, int argc, char **argv)
 {
 	struct error err = {};
@@ -187,36 +174,39 @@ static int run(const struct program *program, const struct command *command, int
 	return status;
 }
 
-static const struct command *find(const struct program *program, const char *verb)
+static const struct command *find(const struct command *commands, size_t n, const char *verb)
 {
-	for (size_t i = 0; i < program->ncommands; i++)
-		if (!strcmp(verb, program->commands[i].verb))
-			return &program->commands[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct command *command = &commands[i];
+
+		if (!strcmp(verb, command->verb) ||
+		    (command->alias && !strcmp(verb, command->alias)))
+			return command;
+	}
 	return NULL;
 }
 
-/* The word is no verb: of the other program, a file, a PID, mistyped, or anything. */
+/* The word may be a command of the other program, a file, a PID, or mistyped. */
 static _Noreturn void unknown_verb(const struct program *program, const char *word)
 {
 	const char *verbs[32], *meant;
 	size_t n = 0;
 
-	for (const char *const *other = program->sibling_verbs; *other; other++)
-		if (!strcmp(word, *other))
-			usage_error("'%s' is a command of %s: %s %s", word, program->sibling,
-				    program->sibling, word);
+	if (find(program->siblings, program->nsiblings, word))
+		usage_error("'%s' is a command of %s: %s %s", word, program->sibling,
+			    program->sibling, word);
 	while (n < program->ncommands && n < sizeof(verbs) / sizeof(*verbs)) {
 		verbs[n] = program->commands[n].verb;
 		n++;
 	}
 	meant = suggest__word(word, verbs, n);
 	if (meant)
-		usage_error("unknown command '%s', did you mean '%s'?", word, meant);
+		usage_error("unknown command '%s'; the most similar command is '%s'", word, meant);
 	if (program->fallback && *word && !word[strspn(word, "0123456789")])
-		usage_error("unknown command '%s', did you mean '%s -p %s'?", word,
+		usage_error("unknown command '%s'; to specify a process, use '%s -p %s'", word,
 			    program->fallback->verb, word);
 	if (!program->fallback && !access(word, F_OK))
-		usage_error("'%s' is a file, no command", word);
+		usage_error("'%s' is a file, not a command", word);
 	usage_error("unknown command '%s'", word);
 }
 
@@ -228,7 +218,7 @@ static int help_of(const struct program *program, int argc, char **argv)
 
 	if (argc < 3)
 		return help(program);
-	command = find(program, argv[2]);
+	command = find(program->commands, program->ncommands, argv[2]);
 	if (!command)
 		unknown_verb(program, argv[2]);
 	return run(program, command, 2, words);
@@ -245,7 +235,7 @@ static int dispatch(const struct program *program, int argc, char **argv)
 		return help_of(program, argc, argv);
 	if (!strcmp(verb, "--version") || !strcmp(verb, "-V"))
 		return version(program);
-	command = find(program, verb);
+	command = find(program->commands, program->ncommands, verb);
 	if (command)
 		return run(program, command, argc - 1, argv + 1);
 	if (verb[0] == '-' && program->fallback)

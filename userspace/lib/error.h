@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One clear line for the person at the terminal.
+ * The reason of a failure, as one line for the user.
  *
- * A function that knows why it failed writes the reason, with its remedy, into the caller's struct
- * error and returns a negative errno; main() prints it once. Functions whose errno says it all
- * take no struct error.
+ * A function that knows the reason stores it, with its remedy, in the caller's struct error and
+ * returns a negative errno; main() prints it once. Functions whose errno is sufficient take no
+ * struct error.
  */
 #ifndef LIB_ERROR_H
 #define LIB_ERROR_H
@@ -15,11 +15,11 @@
 
 struct error {
 	char text[512]; /* no newline, no program name; empty: none */
-	int code;	/* the errno that came with it */
+	int code;	/* the errno that was returned with it */
 };
 
-/* Writes the reason unless one stands there already (the first is the cause). Returns `code`. */
-__attribute__((format(printf, 3, 4))) static inline int error__set(struct error *e, int code,
+/* Set the reason unless there is one already (the first is the cause). Returns `err`. */
+__attribute__((format(printf, 3, 4))) static inline int error__set(struct error *e, int err,
 								   const char *fmt, ...)
 {
 	va_list ap;
@@ -28,17 +28,19 @@ __attribute__((format(printf, 3, 4))) static inline int error__set(struct error 
 		va_start(ap, fmt);
 		vsnprintf(e->text, sizeof(e->text), fmt, ap);
 		va_end(ap);
-		e->code = code;
+		e->code = err;
 	}
-	return code;
+	return err;
 }
 
-/* The reason why, with the file's name in front unless it stands there already. Returns `code`. */
-static inline int error__about(struct error *e, int code, const char *name, const struct error *why)
+/*
+ * Set the reason *why, preceded by the name of the file unless it begins with that. Returns `err`.
+ */
+static inline int error__about(struct error *e, int err, const char *name, const struct error *why)
 {
 	if (!strncmp(why->text, name, strlen(name)))
-		return error__set(e, code, "%s", why->text);
-	return error__set(e, code, "%s: %s", name, why->text);
+		return error__set(e, err, "%s", why->text);
+	return error__set(e, err, "%s: %s", name, why->text);
 }
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The child of guarded.h: limits, one call, one message through a pipe, _exit().
+ * The child of guarded.h: sets limits, makes one call, sends one message through a pipe, exits.
  *
- * Nothing of the child's outlives it: it is killed when the parent dies, leaves no core, and does
- * not run the parent's exit handlers. It inherits the parent's descriptors, and does not use them
- * but for what `fn` reads.
+ * Nothing of the child outlives the call: it is killed if the parent dies, writes no core file and
+ * does not run the parent's exit handlers. It inherits the parent's file descriptors, and uses
+ * only those that `fn` reads.
  */
 #include "lib/guarded.h"
 
@@ -18,8 +18,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "lib/clock.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -53,9 +54,9 @@ static void be_limited(const struct guarded_limits *limits)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, 0); /* what is open stays so, and nothing else is opened */
+	limit(RLIMIT_NOFILE, 0); /* open files stay open, but no others can be opened */
 	limit(RLIMIT_CPU, limits->cpu_seconds);
-#ifndef SANITIZED /* their shadow memory takes terabytes of address space */
+#ifndef SANITIZED /* the shadow memory of sanitizers takes terabytes of address space */
 	limit(RLIMIT_AS, limits->memory);
 #endif
 }
@@ -91,13 +92,10 @@ static void child(guarded_fn fn, void *ctx, const struct guarded_limits *limits,
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(clock__now() / 1000000);
 }
 
-/* How many of the bytes came before the pipe ended or the time was up. */
+/* Returns how many bytes were read before the pipe ended or the deadline passed. */
 static size_t read_until(int fd, void *buf, size_t size, int64_t deadline)
 {
 	size_t done = 0;
@@ -120,8 +118,8 @@ static size_t read_until(int fd, void *buf, size_t size, int64_t deadline)
 	return done;
 }
 
-/* Ends the child, if it still runs, and tells how it ended of its own. */
-static int reap(pid_t pid, bool late, const struct guarded_limits *limits, struct error *err)
+/* Kill the child if it still runs, and report how it ended otherwise. */
+static int reap(pid_t pid, bool late, const struct guarded_limits *limits, struct error *error)
 {
 	int status = 0;
 	pid_t r;
@@ -132,22 +130,22 @@ static int reap(pid_t pid, bool late, const struct guarded_limits *limits, struc
 		r = waitpid(pid, &status, 0);
 	while (r < 0 && errno == EINTR);
 	if (late)
-		return error__set(err, -ENOTRECOVERABLE, "did not end within %u s",
+		return error__set(error, -ENOTRECOVERABLE, "did not end within %u s",
 				  limits->seconds);
 	if (r == pid && WIFSIGNALED(status) &&
 	    (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-		return error__set(err, -ENOTRECOVERABLE,
+		return error__set(error, -ENOTRECOVERABLE,
 				  "took more than %u s of CPU time, or "
 				  "was killed",
 				  limits->cpu_seconds);
 	if (r == pid && WIFSIGNALED(status))
-		return error__set(err, -ENOTRECOVERABLE, "crashed (%s)",
+		return error__set(error, -ENOTRECOVERABLE, "crashed (%s)",
 				  strsignal(WTERMSIG(status)));
-	return error__set(err, -ENOTRECOVERABLE, "ended without a result");
+	return error__set(error, -ENOTRECOVERABLE, "ended without a result");
 }
 
 static int receive(int fd, pid_t pid, const struct guarded_limits *limits, void *ret_result,
-		   size_t size, struct error *err)
+		   size_t size, struct error *error)
 {
 	int64_t deadline = now_ms() + (int64_t)limits->seconds * 1000;
 	struct head head;
@@ -158,35 +156,35 @@ static int receive(int fd, pid_t pid, const struct guarded_limits *limits, void 
 		(head.code || read_until(fd, result, size, deadline) == size);
 	if (!whole) {
 		free(result);
-		return reap(pid, !result || now_ms() >= deadline, limits, err);
+		return reap(pid, !result || now_ms() >= deadline, limits, error);
 	}
 	reap(pid, false, limits, NULL);
 	head.err.text[sizeof(head.err.text) - 1] = 0;
 	if (!head.code)
 		memcpy(ret_result, result, size);
 	else if (head.err.text[0])
-		error__set(err, head.code, "%s", head.err.text);
+		error__set(error, head.code, "%s", head.err.text);
 	free(result);
 	return head.code;
 }
 
 int guarded__run(guarded_fn fn, void *ctx, const struct guarded_limits *limits, void *ret_result,
-		 size_t size, struct error *err)
+		 size_t size, struct error *error)
 {
-	int fds[2], r;
+	int fds[2], err;
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC))
-		return error__set(err, -errno, "no pipe: %s", strerror(errno));
+		return error__set(error, -errno, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0)
 		child(fn, ctx, limits, size, fds[1]);
-	r = -errno;
+	err = -errno;
 	close(fds[1]);
 	if (pid < 0)
-		error__set(err, r, "no process: %s", strerror(-r));
+		error__set(error, err, "cannot create a process: %s", strerror(-err));
 	else
-		r = receive(fds[0], pid, limits, ret_result, size, err);
+		err = receive(fds[0], pid, limits, ret_result, size, error);
 	close(fds[0]);
-	return r;
+	return err;
 }

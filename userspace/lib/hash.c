@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The seeds of the hash functions of lib/hash.h, and the hash of a byte string.
- *
- * Used by lib/map.c and by the tables that keep strings: trace/intern.c, target/pclntab_names.c,
- * align/perfdata_names.c.
  */
 #include "lib/hash.h"
 
@@ -16,7 +13,7 @@ void hash__randomize(void)
 {
 	uint64_t random[2];
 
-	/* Without random numbers, crafted keys cost time, and nothing else. */
+	/* Without random numbers crafted keys cost time, but nothing else. */
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		return;
 	hash__seed[0] = random[0] | 1;

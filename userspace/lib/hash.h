@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The seeded hash functions behind every table whose keys come from input: traces, raw files,
- * programs, the target's strings.
+ * Seeded hash functions for all tables whose keys come from input: traces, raw files, programs,
+ * strings of the target.
  *
- * Both programs call hash__randomize() before anything else, so that the author of the input cannot
- * choose keys that collide. Nothing may therefore depend on a hash or on the order of a table: what
- * is written or printed is sorted by something else.
+ * Both programs call hash__randomize() first, so that the author of an input cannot choose keys
+ * that collide. Nothing may depend on a hash or on the order of a table: what is written or
+ * printed is sorted otherwise.
  */
 #ifndef LIB_HASH_H
 #define LIB_HASH_H
@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 /*
- * Replaces the default seeds by random ones. To be called before any table has an entry. Without
- * it, as in unit tests and fuzzers, hashes are the same in each run.
+ * Replace the default seeds by random ones; must precede the first entry of any table. Without it,
+ * as in unit tests and fuzzers, hashes are the same in each run.
  */
 void hash__randomize(void);
 extern uint64_t hash__seed[2]; /* [0] is odd */
 
-/* The 128-bit product of two words, folded: each input bit changes all bits of the result. */
+/* The 128-bit product of two numbers, folded: each input bit affects all bits of the result. */
 static inline uint64_t hash__fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;

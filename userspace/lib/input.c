@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bytes that come in: see input.h.
+ * Input bytes: see input.h.
  *
- * The window lies in a buffer of twice its size, so that what is left of it is moved to the front
- * once in many calls. Plain bytes in memory need none: the window is the rest of them.
+ * The window is in a buffer of twice its size, so that its rest is moved to the front only once in
+ * many calls. Uncompressed bytes in memory need no buffer: the window is the rest of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,21 +24,21 @@
 struct input {
 	char *name;
 	int fd;	     /* -1: memory */
-	bool own_fd; /* to be closed: not stdin */
+	bool own_fd; /* close it: not stdin */
 	bool seekable;
 	uint64_t size;
 	const unsigned char *memory; /* borrowed; NULL: a file */
-	unsigned char *buffer;	     /* the window's; NULL: it lies in `memory` */
+	unsigned char *buffer;	     /* of the window; NULL: it is in `memory` */
 	const unsigned char *data;   /* the window */
 	size_t len;
 	uint64_t offset; /* of `data` */
-	bool ended;	 /* nothing comes after the window */
-	int failed;	 /* what comes after it cannot be read: errno, and why */
+	bool ended;	 /* nothing follows the window */
+	int failed;	 /* errno and reason why nothing after the window can be read */
 	struct error why;
 
-	struct unpack *unpack;	      /* NULL: the bytes are plain */
-	unsigned char *packed_buffer; /* of BUFFER bytes; NULL: they lie in `memory` */
-	const unsigned char *packed;  /* read, but not unpacked yet */
+	struct unpack *unpack;	      /* NULL: not compressed */
+	unsigned char *packed_buffer; /* of BUFFER bytes; NULL: compressed bytes are in `memory` */
+	const unsigned char *packed;  /* read, but not decompressed yet */
 	size_t packed_len;
 	uint64_t packed_offset;
 	bool packed_ended;
@@ -77,23 +77,23 @@ static int unpack_step(struct input *in, struct unpack_io *io)
 {
 	size_t before = io->in_len;
 	const char *why = NULL;
-	int code = unpack__step(in->unpack, io, &why);
+	int err = unpack__step(in->unpack, io, &why);
 
 	in->packed_offset += before - io->in_len;
 	in->packed = io->in;
 	in->packed_len = io->in_len;
-	if (!code)
+	if (!err)
 		return 0;
-	return error__set(&in->why, code, "%s: its %s data is broken at byte %llu: %s", in->name,
+	return error__set(&in->why, err, "%s: corrupt %s data at byte %llu: %s", in->name,
 			  unpack__format(in->unpack), (unsigned long long)in->packed_offset,
-			  why ? why : strerror(-code));
+			  why ? why : strerror(-err));
 }
 
-/* As read_some(). Of a step that fails, what it gave before counts. */
+/* As read_some(). Bytes that precede an error are delivered first. */
 static ssize_t unpack_some(struct input *in, unsigned char *to, size_t size)
 {
 	struct unpack_io io;
-	int code;
+	int err;
 
 	for (;;) {
 		io = (struct unpack_io){ in->packed, in->packed_len, to, size };
@@ -109,17 +109,16 @@ static ssize_t unpack_some(struct input *in, unsigned char *to, size_t size)
 		if (in->packed_ended && unpack__complete(in->unpack))
 			return 0;
 		if (in->packed_ended)
-			return error__set(&in->why, -EBADMSG,
-					  "%s: its %s data is cut short, at byte %llu", in->name,
-					  unpack__format(in->unpack),
+			return error__set(&in->why, -EBADMSG, "%s: truncated %s data, at byte %llu",
+					  in->name, unpack__format(in->unpack),
 					  (unsigned long long)in->packed_offset);
-		code = (int)read_packed(in);
-		if (code < 0)
-			return code;
+		err = (int)read_packed(in);
+		if (err < 0)
+			return err;
 	}
 }
 
-/* One read more behind the window, for which `want` bytes are to fit into the buffer. */
+/* Read once more after the window, for which the buffer must have room for `want` bytes. */
 static void extend(struct input *in, size_t want)
 {
 	unsigned char *end;
@@ -141,12 +140,12 @@ static void extend(struct input *in, size_t want)
 }
 
 int input__need(struct input *in, size_t want, const unsigned char **ret_data, size_t *ret_len,
-		struct error *err)
+		struct error *error)
 {
 	while (in->len < want && !in->ended && !in->failed)
 		extend(in, want);
 	if (in->len < want && in->failed)
-		return error__set(err, in->failed, "%s", in->why.text);
+		return error__set(error, in->failed, "%s", in->why.text);
 	*ret_data = in->data;
 	*ret_len = in->len;
 	return 0;
@@ -159,12 +158,12 @@ void input__consume(struct input *in, size_t len)
 	in->offset += len;
 }
 
-static int no_memory(const struct input *in, struct error *err)
+static int no_memory(const struct input *in, struct error *error)
 {
-	return error__set(err, -ENOMEM, "%s: %s", in->name, strerror(ENOMEM));
+	return error__set(error, -ENOMEM, "%s: %s", in->name, strerror(ENOMEM));
 }
 
-/* What was read of a compressed file so far is no window of it: back to the packed bytes. */
+/* The bytes read so far are compressed: move them out of the window. */
 static int start_unpacking(struct input *in)
 {
 	in->packed = in->data;
@@ -182,22 +181,22 @@ static int start_unpacking(struct input *in)
 	return 0;
 }
 
-static int look_at_magic(struct input *in, struct error *err)
+static int look_at_magic(struct input *in, struct error *error)
 {
 	const unsigned char *data;
 	size_t len;
-	int code;
+	int err;
 
-	code = input__need(in, UNPACK_MAGIC, &data, &len, err);
-	if (code)
-		return code;
-	code = unpack__create(&in->unpack, data, len);
-	if (!code && in->unpack)
-		code = start_unpacking(in);
-	return code ? no_memory(in, err) : 0;
+	err = input__need(in, UNPACK_MAGIC, &data, &len, error);
+	if (err)
+		return err;
+	err = unpack__create(&in->unpack, data, len);
+	if (!err && in->unpack)
+		err = start_unpacking(in);
+	return err ? no_memory(in, error) : 0;
 }
 
-static int create(struct input **ret, const char *name, struct error *err)
+static int create(struct input **ret, const char *name, struct error *error)
 {
 	struct input *in = calloc(1, sizeof(*in));
 
@@ -207,44 +206,44 @@ static int create(struct input **ret, const char *name, struct error *err)
 	}
 	if (!in || !in->name) {
 		input__destroy(in);
-		return error__set(err, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
+		return error__set(error, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
 	}
 	*ret = in;
 	return 0;
 }
 
-/* A file that stdin stands in the middle of is read from there on, as a pipe is. */
-static int look_at_file(struct input *in, struct error *err)
+/* If stdin is a file that is positioned in its middle, it is read from there on, like a pipe. */
+static int look_at_file(struct input *in, struct error *error)
 {
 	struct stat st;
 
 	if (fstat(in->fd, &st))
-		return error__set(err, -errno, "%s: %s", in->name, strerror(errno));
+		return error__set(error, -errno, "%s: %s", in->name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return error__set(err, -EISDIR, "%s is a directory", in->name);
+		return error__set(error, -EISDIR, "%s: is a directory", in->name);
 	in->seekable = S_ISREG(st.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0;
 	in->size = in->seekable ? (uint64_t)st.st_size : 0;
 	in->buffer = malloc(BUFFER);
 	if (!in->buffer)
-		return no_memory(in, err);
+		return no_memory(in, error);
 	in->data = in->buffer;
-	return look_at_magic(in, err);
+	return look_at_magic(in, error);
 }
 
 /*
- * A trace that is not there may be one that is still being written, beside, by trace/file.c, which
- * locks it; without that lock its recorder was killed.
+ * A trace that does not exist may still be in the making: writer/output_file.c writes PATH.partial
+ * and locks it. Without that lock its recorder was killed.
  */
-static int no_file(const char *path, int code, struct error *err)
+static int no_file(const char *path, int err, struct error *error)
 {
 	const char *why = "is not finished";
 	char partial[PATH_MAX];
 	struct stat st;
 	int fd;
 
-	if (code != ENOENT || snprintf(partial, sizeof(partial), "%s.partial", path) >= PATH_MAX ||
+	if (err != ENOENT || snprintf(partial, sizeof(partial), "%s.partial", path) >= PATH_MAX ||
 	    lstat(partial, &st) || !S_ISREG(st.st_mode))
-		return error__set(err, -code, "%s: %s", path, strerror(code));
+		return error__set(error, -err, "%s: %s", path, strerror(err));
 	fd = open(partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0) {
 		why = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK ?
@@ -252,47 +251,47 @@ static int no_file(const char *path, int code, struct error *err)
 			      "was left by a recorder that was killed";
 		close(fd);
 	}
-	return error__set(err, -code, "%s: %s; %s %s: --lenient reads what is in it", path,
-			  strerror(code), partial, why);
+	return error__set(error, -err, "%s: %s; %s %s (--lenient reads its intact part)", path,
+			  strerror(err), partial, why);
 }
 
-int input__open(struct input **ret, const char *path, struct error *err)
+int input__open(struct input **ret, const char *path, struct error *error)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct input *in;
-	int code;
+	int err;
 
 	if (!*path)
-		return error__set(err, -ENOENT, "the name of the file to read is empty");
-	code = create(&in, is_stdin ? "stdin" : path, err);
-	if (code)
-		return code;
+		return error__set(error, -ENOENT, "the name of the input file is empty");
+	err = create(&in, is_stdin ? "stdin" : path, error);
+	if (err)
+		return err;
 	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	in->own_fd = !is_stdin && in->fd >= 0;
-	code = in->fd < 0 ? no_file(path, errno, err) : look_at_file(in, err);
-	if (code) {
+	err = in->fd < 0 ? no_file(path, errno, error) : look_at_file(in, error);
+	if (err) {
 		input__destroy(in);
-		return code;
+		return err;
 	}
 	*ret = in;
 	return 0;
 }
 
-int input__open_memory(struct input **ret, const void *data, size_t len, struct error *err)
+int input__open_memory(struct input **ret, const void *data, size_t len, struct error *error)
 {
 	struct input *in;
-	int code;
+	int err;
 
-	code = create(&in, "memory", err);
-	if (code)
-		return code;
+	err = create(&in, "memory", error);
+	if (err)
+		return err;
 	in->memory = in->data = len ? data : (const void *)"";
 	in->len = in->size = len;
 	in->seekable = in->ended = true;
-	code = look_at_magic(in, err);
-	if (code) {
+	err = look_at_magic(in, error);
+	if (err) {
 		input__destroy(in);
-		return code;
+		return err;
 	}
 	*ret = in;
 	return 0;
@@ -331,7 +330,7 @@ uint64_t input__size(const struct input *in)
 	return in->size;
 }
 
-/* An offset behind the end is where nothing comes. */
+/* After the end there is nothing. */
 static int seek_memory(struct input *in, uint64_t offset)
 {
 	uint64_t at = offset < in->size ? offset : in->size;
@@ -342,10 +341,11 @@ static int seek_memory(struct input *in, uint64_t offset)
 	return 0;
 }
 
-int input__seek(struct input *in, uint64_t offset, struct error *err)
+int input__seek(struct input *in, uint64_t offset, struct error *error)
 {
 	if (!in->seekable)
-		return error__set(err, -ESPIPE, "%s: it can only be read from start to end",
+		return error__set(error, -ESPIPE,
+				  "%s: cannot seek: the input can only be read from start to end",
 				  in->name);
 	if (in->memory)
 		return seek_memory(in, offset);
@@ -354,7 +354,7 @@ int input__seek(struct input *in, uint64_t offset, struct error *err)
 		return 0;
 	}
 	if (offset > INT64_MAX || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
-		return error__set(err, -EINVAL, "%s: it cannot have a byte %llu", in->name,
+		return error__set(error, -EINVAL, "%s: cannot seek to byte %llu", in->name,
 				  (unsigned long long)offset);
 	in->data = in->buffer;
 	in->len = 0;

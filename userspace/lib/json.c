@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * JSON written as it comes: see json.h.
+ * Streaming JSON writer: see json.h.
  *
- * Last in the way of whatever a command has to say, when --json is asked for: after it comes only
- * the stream. Nothing is kept but which levels are open. Text goes out in runs of plain ASCII; only
- * what JSON or a terminal would take for something else is looked at byte by byte.
+ * Only the open levels are stored. Text is written in runs of plain ASCII; characters that are
+ * special to JSON or to a terminal are handled one by one.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -36,7 +35,7 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* An ASCII character that cannot stand for itself. */
+/* An ASCII character that must be escaped. */
 static void put_escaped(struct json *j, unsigned char c)
 {
 	static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
@@ -48,7 +47,7 @@ static void put_escaped(struct json *j, unsigned char c)
 		fprintf(j->out, "\\u%04x", c);
 }
 
-/* What begins with a byte of 0x80 or more. */
+/* A character that begins with a byte of 0x80 or more. */
 static void put_wide(struct json *j, struct buf *text)
 {
 	uint32_t c;
@@ -57,7 +56,7 @@ static void put_wide(struct json *j, struct buf *text)
 
 	if (c == UNICODE_REPLACEMENT)
 		fputs(REPLACEMENT, j->out);
-	else if (c < 0xa0) /* a control character, to some terminals */
+	else if (c < 0xa0) /* a control character for some terminals */
 		fprintf(j->out, "\\u%04x", (unsigned int)c);
 	else
 		fwrite(bytes, 1, len, j->out);
@@ -84,7 +83,7 @@ static void put_text(struct json *j, const void *data, size_t len)
 	putc_unlocked('"', j->out);
 }
 
-/* What goes ahead of a value: the comma after the one before, its place, its name. */
+/* What precedes a value: the comma, the indentation, the name. */
 static void begin_value(struct json *j, const char *name)
 {
 	if (j->depth) {
@@ -134,7 +133,7 @@ void json__i64(struct json *j, const char *name, int64_t v)
 	end_value(j);
 }
 
-/* As short as it can be and still mean the same number. */
+/* The shortest form that yields the same number. */
 void json__double(struct json *j, const char *name, double v)
 {
 	char text[32];

@@ -5,6 +5,6 @@
 #ifndef LIB_KINDS_H
 #define LIB_KINDS_H
 
-const char *kind__name(unsigned int kind); /* "execute"; "unknown" for no kind */
+const char *kind__name(unsigned int kind); /* "execute"; "unknown": no such kind */
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages for the person: see log.h.
+ * Messages for the user: see log.h.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 static bool verbose;
 static bool to_syslog;
-static bool in_progress; /* the cursor stands behind a progress line */
+static bool in_progress;				 /* the cursor is after a progress line */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the line: steps.c has a thread */
 
 void log__set_verbose(bool on)
@@ -40,7 +40,7 @@ static void clear_progress(void)
 	in_progress = false;
 }
 
-/* One write per message, so that lines of several processes don't mix. */
+/* One write per message, so that lines of several processes do not mix. */
 static void say(const char *fmt, va_list ap)
 {
 	char text[1024];

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hash map of lib/map.h: how a record's addresses, TIDs and hashes become what is known of them.
- *
- * Before it: the sequencer (sequence/model.h, stacks.c, checkpoint.c) and the raw file's reader and
- * writer, which own what they put in. After it: nothing but the allocator. It doubles when it is
- * three quarters full and never shrinks.
+ * The hash map of lib/map.h. It doubles when it is three quarters full, and never shrinks.
  */
 #include "lib/map.h"
 
@@ -14,7 +10,7 @@
 
 #define AHEAD 16
 #define PAGE  4096ul
-#define LARGE (8u << 20) /* of four 2 MiB pages one may be lost at the ends */
+#define LARGE (8u << 20) /* up to one in four 2 MiB pages may be lost at the ends */
 
 static struct map_slot *map__find(const struct map *map, uint64_t key)
 {
@@ -25,7 +21,7 @@ static struct map_slot *map__find(const struct map *map, uint64_t key)
 	return &map->slot[i];
 }
 
-/* Of many slots each is a page of its own to look up: large pages make that half as long. */
+/* In a large table most look-ups touch a page of their own; huge pages halve their time. */
 static struct map_slot *map__slots(size_t cap)
 {
 	struct map_slot *slots = calloc(cap, sizeof(*slots));
@@ -68,21 +64,38 @@ void map__deinit(struct map *map)
 	*map = (struct map){};
 }
 
+void map__free(struct map *map)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(map, &i, &value);)
+		free(value);
+	map__deinit(map);
+}
+
 int map__put(struct map *map, uint64_t key, void *value)
 {
 	struct map_slot *slot;
-	int err;
+	int err = map__reserve(map, map->n + 1);
 
-	if ((map->n + 1) * 4 > map->cap * 3) {
-		err = map__resize(map, map->cap ? map->cap * 2 : 64);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	slot = map__find(map, key);
 	if (!slot->value)
 		map->n++;
 	*slot = (struct map_slot){ key, value };
 	return 0;
+}
+
+void *map__put_new(struct map *map, uint64_t key, size_t size)
+{
+	void *value = calloc(1, size);
+
+	if (!value || map__put(map, key, value)) {
+		free(value);
+		return NULL;
+	}
+	return value;
 }
 
 void *map__remove(struct map *map, uint64_t key)
@@ -97,7 +110,7 @@ void *map__remove(struct map *map, uint64_t key)
 	if (!slot->value)
 		return NULL;
 	value = slot->value;
-	/* Move back every later slot of the run that could not stay where it is without this one. */
+	/* Move back each later slot of the run that probing would not find beyond the hole. */
 	hole = slot - map->slot;
 	for (i = (hole + 1) & mask; map->slot[i].value; i = (i + 1) & mask) {
 		home = map__home(map, map->slot[i].key);
@@ -114,7 +127,9 @@ void *map__remove(struct map *map, uint64_t key)
 bool map__next(const struct map *map, size_t *i, void **value)
 {
 	for (; *i < map->cap; (*i)++) {
-		/* Values lie anywhere: the one that comes a few steps later is fetched now. */
+		/*
+		 * Values are scattered in memory: prefetch the one that follows a few steps later.
+		 */
 		if (*i + AHEAD < map->cap)
 			__builtin_prefetch(map->slot[*i + AHEAD].value);
 		if (map->slot[*i].value) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A hash map from 64-bit keys (addresses, TIDs, hashes, ids of a trace) to pointers that are not
- * NULL.
+ * A hash map from 64-bit keys (addresses, TIDs, hashes, IDs of a trace) to non-NULL pointers.
  *
- * Open addressing with linear probing and backward-shift deletion: one cache line a look-up, which
- * the sequencer does several times a record. The map owns neither keys nor values. The order of
- * map__next() depends on hash__seed: it is another in each run.
+ * Open addressing with linear probing and backward-shift deletion: one cache line per look-up, of
+ * which the sequencer makes several per record. The map owns neither keys nor values. The order of
+ * map__next() depends on hash__seed and differs in each run.
  */
 #ifndef LIB_MAP_H
 #define LIB_MAP_H
@@ -27,14 +26,18 @@ struct map {
 };
 
 void map__deinit(struct map *map);
-int map__reserve(struct map *map, size_t n); /* room for n at once, not doubling to it */
+void map__free(struct map *map); /* also passes all values to free(), unlike map__deinit() */
+int map__reserve(struct map *map, size_t n);		  /* room for n in one step */
 int map__put(struct map *map, uint64_t key, void *value); /* replaces; 0 or -ENOMEM */
 void *map__remove(struct map *map, uint64_t key);	  /* the value, or NULL */
+/* Puts a new value, `size` bytes of 0 from calloc(), and returns it. NULL: no memory. */
+void *map__put_new(struct map *map, uint64_t key, size_t size);
 
 /*
- * Multiply and shift: for a random odd multiplier no two keys meet more often than by chance
- * (Dietzfelbinger), and keys in a row lie apart. The multiplier differs by the table's size: else
- * what comes in a large table's order would fill a small one from its beginning, as one run.
+ * Multiply and shift: for a random odd multiplier two keys collide no more often than by chance
+ * (Dietzfelbinger), and successive keys are scattered. The multiplier depends on the size of the
+ * table: otherwise entries copied in the order of a large table would fill a small one from its
+ * beginning, as one run.
  */
 static inline size_t map__home(const struct map *map, uint64_t key)
 {
@@ -44,14 +47,16 @@ static inline size_t map__home(const struct map *map, uint64_t key)
 	return (key * multiplier) >> (zeros + 1);
 }
 
-/* The key will be asked for soon: of a million look-ups in a row most of the time is memory's. */
+/*
+ * The key will be looked up soon: in a long series of look-ups most of the time is spent on memory.
+ */
 static inline void map__prefetch(const struct map *map, uint64_t key)
 {
 	if (map->cap)
 		__builtin_prefetch(&map->slot[map__home(map, key)]);
 }
 
-/* NULL: none. Inline, because a reader of traces asks it once or twice an event. */
+/* NULL: none. Inline, because a reader of traces calls it once or twice per event. */
 static inline void *map__get(const struct map *map, uint64_t key)
 {
 	size_t i;
@@ -64,13 +69,10 @@ static inline void *map__get(const struct map *map, uint64_t key)
 	return NULL;
 }
 
-/* for (size_t i = 0; map__next(&map, &i, &value);) — no put or remove meanwhile. */
+/* for (size_t i = 0; map__next(&map, &i, &value);) - without put or remove in between. */
 bool map__next(const struct map *map, size_t *i, void **value);
 
-/*
- * The entries by ascending key, for what is written in their order; to be freed. NULL, and none: no
- * memory.
- */
+/* The entries by ascending key; the caller frees them. NULL, with *ret_n 0: out of memory. */
 struct map_slot *map__sorted(const struct map *map, size_t *ret_n);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets the limit of lib/memory_limit.h. Called by lib/command.c, before the verb and by its option.
+ * The memory limit of lib/memory_limit.h. lib/command.c sets it before the command runs, and for
+ * its option.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 #define MIB	 (1ull << 20)
 #define BASE	 (512 * MIB)
-#define PER_BYTE 64 /* of input: traces of Go 1.21, which are read whole, need 14 */
+#define PER_BYTE 64 /* of input: traces up to Go 1.21, which are read completely, need 14 */
 #define SMALLEST (16 * MIB)
 
 static uint64_t limit; /* 0: none */
@@ -24,7 +25,7 @@ static void apply(uint64_t size)
 	struct rlimit r;
 
 #ifdef __SANITIZE_ADDRESS__
-	return; /* its shadow memory counts, and is larger than any limit */
+	return; /* the shadow memory counts, and exceeds any limit */
 #endif
 	if (getrlimit(RLIMIT_DATA, &r))
 		return;
@@ -47,7 +48,7 @@ static uint64_t machine(void)
 	return bytes;
 }
 
-/* Of a file that one word of the command line names, as FILE or --option=FILE. */
+/* Size of the file that a word of the command line names, as FILE or --option=FILE. */
 static uint64_t size_of(const char *word)
 {
 	const char *value = strchr(word, '=');
@@ -83,11 +84,11 @@ bool memory_limit__set(const char *size)
 	return true;
 }
 
-void memory_limit__explain(struct error *err, const char *name)
+void memory_limit__explain(struct error *error, const char *name)
 {
-	if (err->code != -ENOMEM || !limit)
+	if (error->code != -ENOMEM || !limit)
 		return;
-	snprintf(err->text, sizeof(err->text),
-		 "%s%sneeds more than %" PRIu64 "M of memory; raise --max-memory", name ? name : "",
-		 name ? ": " : "", limit >> 20);
+	snprintf(error->text, sizeof(error->text),
+		 "%s%smemory limit of %" PRIu64 "M exceeded; raise it with --max-memory",
+		 name ? name : "", name ? ": " : "", limit >> 20);
 }

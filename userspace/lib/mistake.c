@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options that getopt refused: see mistake.h.
+ * Finds the option that getopt rejected: see mistake.h.
  *
- * argp does not pass on what getopt found, but the word is the one before state->next, or, if it is
- * a cluster of short options of which not the last is wrong, the one at state->next. An argument that the
- * verb did not take is at state->next, too, behind options that may all be right.
+ * argp does not pass on what getopt found. The word is the one before state->next or, in a cluster
+ * of short options whose last one is valid, the one at state->next. An argument that the command
+ * did not accept is at state->next, too, after options that may all be valid.
  */
 #include <argp.h>
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "lib/mistake.h"
 #include "lib/suggest.h"
 
-#define OPTIONS_MAX 64 /* of a verb */
+#define OPTIONS_MAX 64 /* options of one command */
 
 static bool is_end(const struct argp_option *o)
 {
@@ -31,7 +31,7 @@ static const struct argp_option *short_option(const struct argp_option *o, char 
 	return NULL;
 }
 
-/* The character of a cluster such as -vx that is no option; 0: there is none. */
+/* The unknown letter in a cluster such as -vx; 0: none. */
 static char wrong_letter(const struct argp_option *options, const char *word)
 {
 	const struct argp_option *o;
@@ -42,7 +42,7 @@ static char wrong_letter(const struct argp_option *options, const char *word)
 		o = short_option(options, *word);
 		if (!o)
 			return *word;
-		if (o->arg) /* the rest is its argument */
+		if (o->arg) /* the rest of the word is its argument */
 			return '\0';
 	}
 	return '\0';
@@ -60,12 +60,12 @@ static _Noreturn void unknown(const struct argp_option *o, const char *word, siz
 	snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
 	meant = suggest__word(name, names, n);
 	if (meant)
-		usage_error("unrecognized option '%.*s', did you mean '--%s'?", (int)len, word,
-			    meant);
+		usage_error("unrecognized option '%.*s'; the most similar option is '--%s'",
+			    (int)len, word, meant);
 	usage_error("unrecognized option '%.*s'", (int)len, word);
 }
 
-/* The option that a word "--name" or "--name=value" of this length without the value stands for. */
+/* The option for a word "--name" or "--name=value"; `len` excludes the value. */
 static const struct argp_option *long_option(const struct argp_option *o, const char *word,
 					     size_t len)
 {
@@ -89,7 +89,7 @@ static const struct argp_option *long_option(const struct argp_option *o, const 
 	return found;
 }
 
-/* Returns if the option is right. `last`: nothing comes after it. */
+/* Returns if the option is valid. `last`: no word follows. */
 static void report_long(const struct argp_option *options, const char *word, bool last)
 {
 	size_t len = strcspn(word, "=");
@@ -100,7 +100,7 @@ static void report_long(const struct argp_option *options, const char *word, boo
 	if (word[len] && !o->arg)
 		usage_error("option '--%s' takes no argument", o->name);
 	if (!word[len] && o->arg && last)
-		usage_error("option '--%s' needs an argument: %s", o->name, o->arg);
+		usage_error("option '--%s' requires an argument: %s", o->name, o->arg);
 }
 
 void mistake__report(const struct argp_state *state)
@@ -120,6 +120,6 @@ void mistake__report(const struct argp_state *state)
 		report_long(options, word, last);
 	o = word[0] == '-' && word[1] ? short_option(options, word[strlen(word) - 1]) : NULL;
 	if (last && o && o->arg)
-		usage_error("option '-%c' needs an argument: %s", o->key, o->arg);
+		usage_error("option '-%c' requires an argument: %s", o->key, o->arg);
 	usage_error("unexpected argument '%s'", last ? word : state->argv[state->next]);
 }

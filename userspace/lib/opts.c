@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the options of a command line hold: see opts.h.
+ * Values of options: see opts.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ static const struct {
 	{ "s", 1000000000 }, { "m", 60000000000ull }, { "h", 3600000000000ull },
 };
 
-/* The unit that is the whole word at *text, which moves behind it; 0: none. */
+/* The unit at *text, which advances past it; 0: none. */
 static uint64_t take_unit(const char **text)
 {
 	size_t len = strcspn(*text, "0123456789."), i;
@@ -32,9 +32,7 @@ static uint64_t take_unit(const char **text)
 	return 0;
 }
 
-/*
- * Digits with at most one point in them: the value's whole part, and its fraction over *ret_scale.
- */
+/* Digits with at most one decimal point: the integer part, and the fraction over *ret_scale. */
 static bool take_digits(const char **text, uint64_t *ret_whole, uint64_t *ret_part,
 			uint64_t *ret_scale)
 {
@@ -51,7 +49,7 @@ static bool take_digits(const char **text, uint64_t *ret_whole, uint64_t *ret_pa
 		}
 		any = true;
 		if (number == ret_part && *ret_scale >= 10000000000000000000ull)
-			continue; /* below a nanosecond, whatever the unit */
+			continue; /* less than a nanosecond, whatever the unit */
 		if (__builtin_mul_overflow(*number, 10, number) ||
 		    __builtin_add_overflow(*number, *p - '0', number))
 			return false;
@@ -87,16 +85,20 @@ bool opts__duration(const char *text, uint64_t *ret_ns)
 	return true;
 }
 
+/* The digits that `text` begins with; *ret_end: what follows them. */
+static bool take_number(const char *text, unsigned long long *ret, char **ret_end)
+{
+	errno = 0;
+	*ret = strtoull(text, ret_end, 10);
+	return isdigit((unsigned char)*text) && !errno;
+}
+
 bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {
 	unsigned long long value;
 	char *end;
 
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno || *end || value < min || value > max)
+	if (!take_number(text, &value, &end) || *end || value < min || value > max)
 		return false;
 	*ret = value;
 	return true;
@@ -109,11 +111,7 @@ bool opts__size(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 	const char *unit;
 	char *end;
 
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno)
+	if (!take_number(text, &value, &end))
 		return false;
 	unit = *end ? strchr(units, *end) : NULL;
 	if (*end && (!unit || end[1] ||

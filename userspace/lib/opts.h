@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the options of a command line hold: durations, numbers, names, lists.
+ * Values of options: durations, numbers, sizes, lists.
  */
 #ifndef LIB_OPTS_H
 #define LIB_OPTS_H
@@ -12,15 +12,15 @@
 /* Go-style: "1m30s", "500ms", "1.5h", "0"; units ns us µs ms s m h. False: not a duration. */
 bool opts__duration(const char *text, uint64_t *ret_ns);
 
-/* A whole decimal number of [min, max]. */
+/* A decimal integer in [min, max]. */
 bool opts__number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
-/* Binary: "65536", "64K", "16M", "1G", of [min, max] bytes. */
+/* Binary units: "65536", "64K", "16M", "1G"; in [min, max] bytes. */
 bool opts__size(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
 /*
- * A comma-separated list of the `n` names; bit i of *ret stands for names[i]. False, with the first
- * unknown word in `unknown` (at most `size` bytes), when there is one, or when the list is empty.
+ * A comma-separated list of the `n` names; bit i of *ret stands for names[i]. False if it is empty
+ * or contains an unknown word; the first of these is copied to `unknown` (`size` bytes).
  */
 bool opts__list(const char *text, const char *const *names, size_t n, uint64_t *ret, char *unknown,
 		size_t size);

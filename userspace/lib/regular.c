@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * O_PATH, a look, and then the descriptor that can be read: see regular.h.
+ * Opening of untrusted paths: see regular.h.
  *
- * The kernel can't be asked to follow some symbolic links and not others, so paths are walked here,
- * component by component. Each step names the whole path so far and forbids all symbolic links in
- * it: a component that is replaced by one meanwhile makes the step fail.
+ * The kernel has no flag to follow only some symbolic links, so paths are walked
+ * here, component by component. Each step opens the whole path so far and forbids symbolic links
+ * in it: if a component is replaced by one in the meantime, the step fails.
  */
 #include "lib/regular.h"
 
@@ -46,41 +46,41 @@ static bool is_interface(int fd)
 }
 
 /* Takes over `fd`, which is an O_PATH descriptor or a negative errno. */
-static int reopen(int fd, const char *path, struct error *err)
+static int reopen(int fd, const char *path, struct error *error)
 {
 	char name[32];
 	struct stat st;
 	int ret;
 
 	if (fd < 0)
-		return error__set(err, fd, "%s: %s", path, strerror(-fd));
+		return error__set(error, fd, "%s: %s", path, strerror(-fd));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd)) {
 		close(fd);
-		return error__set(err, -ENOEXEC, "%s is not a regular file", path);
+		return error__set(error, -ENOEXEC, "%s: not a regular file", path);
 	}
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	ret = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (ret < 0)
-		ret = error__set(err, -errno, "%s: %s", path, strerror(errno));
+		ret = error__set(error, -errno, "%s: %s", path, strerror(errno));
 	close(fd);
 	return ret;
 }
 
-int regular__open(const char *path, struct error *err)
+int regular__open(const char *path, struct error *error)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
 
-	return reopen(fd < 0 ? -errno : fd, path, err);
+	return reopen(fd < 0 ? -errno : fd, path, error);
 }
 
 struct walk {
 	int root;
-	char done[PATH_MAX]; /* without symbolic links */
+	char done[PATH_MAX]; /* resolved, without symbolic links */
 	char rest[PATH_MAX];
 	unsigned int links;
 };
 
-/* Moves the first component of the rest to what is done; false: there is none. */
+/* Move the first component of the rest to the resolved path; false: there is none. */
 static bool next_component(struct walk *w)
 {
 	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
@@ -103,7 +103,7 @@ static bool next_component(struct walk *w)
 	return true;
 }
 
-/* What is done, without any symbolic link but the last component, which is then opened itself. */
+/* Open the resolved path without following a symbolic link in its last component. */
 static int open_done(const struct walk *w)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -113,7 +113,7 @@ static int open_done(const struct walk *w)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Puts a link's target, from the folder in which the link is, before the rest. */
+/* Prepend the target of a link, relative to the directory of the link, to the rest. */
 static int follow(struct walk *w, int link, const struct stat *st)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
@@ -133,15 +133,15 @@ static int follow(struct walk *w, int link, const struct stat *st)
 	if (target[0] == '/')
 		w->done[0] = 0;
 	else
-		*strrchr(w->done, '/') = 0; /* the link's own name is there */
+		*strrchr(w->done, '/') = 0; /* remove the name of the link */
 	return 0;
 }
 
-/* An O_PATH descriptor of where the path leads, or a negative errno. */
+/* An O_PATH descriptor of the final component, or a negative errno. */
 static int walk__run(struct walk *w)
 {
 	struct stat st;
-	int fd = -ENOENT, r;
+	int fd = -ENOENT, err;
 
 	while (next_component(w)) {
 		if (fd >= 0)
@@ -149,22 +149,22 @@ static int walk__run(struct walk *w)
 		fd = open_done(w);
 		if (fd < 0)
 			return fd;
-		r = fstat(fd, &st) ? -errno : S_ISLNK(st.st_mode) ? follow(w, fd, &st) : 0;
-		if (r) {
+		err = fstat(fd, &st) ? -errno : S_ISLNK(st.st_mode) ? follow(w, fd, &st) : 0;
+		if (err) {
 			close(fd);
-			return r;
+			return err;
 		}
 	}
 	return fd;
 }
 
-int regular__open_below(const char *root, const char *path, struct error *err)
+int regular__open_below(const char *root, const char *path, struct error *error)
 {
 	struct walk w = { .root = open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
 	int fd;
 
 	if (w.root < 0)
-		return error__set(err, -errno, "%s: %s", root ? root : "/", strerror(errno));
+		return error__set(error, -errno, "%s: %s", root ? root : "/", strerror(errno));
 	if (path[0] != '/')
 		fd = -ENOENT;
 	else if (strlen(path) >= sizeof(w.rest))
@@ -172,5 +172,5 @@ int regular__open_below(const char *root, const char *path, struct error *err)
 	else
 		fd = walk__run((strcpy(w.rest, path), &w));
 	close(w.root);
-	return reopen(fd, path, err);
+	return reopen(fd, path, error);
 }

@@ -2,11 +2,11 @@
 /*
  * Opens files whose names come from an untrusted source, such as the traced program.
  *
- * To open a device can already do harm (a watchdog starts, a tape rewinds), and a FIFO can block. So
- * a file is opened with O_PATH first, which does nothing to it, and for reading only once it is known
- * to be a regular file of a file system that holds files: those of procfs, sysfs and the like run
- * kernel code when they are read. target/debug_file.c, csymbols.c, process.c and the verbs open
- * every file by these functions that a traced program names or can replace.
+ * Merely opening a device can do harm (a watchdog starts, a tape rewinds), and a FIFO can block. A
+ * file is therefore opened with O_PATH first, which has no effect on it, and for reading only if
+ * it is a regular file of a file system that stores files: reading those of procfs, sysfs and the
+ * like runs kernel code. Every file that a traced program names or can replace is opened by these
+ * functions.
  */
 #ifndef LIB_REGULAR_H
 #define LIB_REGULAR_H
@@ -14,17 +14,17 @@
 #include "lib/error.h"
 
 /*
- * A descriptor for reading, close-on-exec and non-blocking; a negative errno and the reason, with
- * -ENOEXEC for what is not a regular file. Follows symbolic links: for links of the kernel's
- * (/proc/PID/exe) and for names that the user gives.
+ * A descriptor for reading, close-on-exec and non-blocking; or a negative errno and the reason,
+ * -ENOEXEC if it is not a regular file. Follows symbolic links: for links of the kernel
+ * (/proc/PID/exe) and for names given by the user.
  */
-int regular__open(const char *path, struct error *err);
+int regular__open(const char *path, struct error *error);
 
 /*
- * As regular__open(), for a path that begins with `/` and is looked up in `root` (NULL: in our own):
- * nothing leads out of that. Only symbolic links of root's and of our own user are followed, so that
- * a user who may write to a folder can't lead us to files of others.
+ * As regular__open(), for a path that begins with `/` and is resolved in `root` (NULL: our own),
+ * which it cannot leave. Follows only symbolic links of root and of our own user, so that no other
+ * user can redirect the path.
  */
-int regular__open_below(const char *root, const char *path, struct error *err);
+int regular__open_below(const char *root, const char *path, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a command is doing: see steps.h.
+ * Progress of a command: see steps.h.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,13 +14,13 @@
 #include "lib/unicode.h"
 
 #define PATIENCE_MS 500
-#define WIDTH	    72 /* less than that of a terminal: a line that wraps cannot be cleared */
+#define WIDTH	    72 /* less than a terminal: a wrapped line cannot be cleared */
 
 static struct {
-	pthread_mutex_t lock; /* of all below but the thread */
+	pthread_mutex_t lock; /* of all members below except the thread */
 	pthread_cond_t ended;
 	pthread_t thread;
-	bool running; /* the thread; changed by begin and end only */
+	bool running; /* the thread exists; changed by begin and end only */
 	bool over, shown;
 	char text[WIDTH];
 } steps = { .lock = PTHREAD_MUTEX_INITIALIZER };

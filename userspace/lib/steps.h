@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a command is doing while the person at a terminal waits for it: "analysing server ...".
+ * Shows what a command is doing, such as "analysing server ...", to a user who waits at a
+ * terminal.
  *
- * The steps of an attach take a tenth of a second in all, and some seconds where a program is large
- * or the machine is busy. Once half a second has passed, the current step is shown on a line that the
- * next one overwrites (log__progress()), and nothing at all when stderr is no terminal. Begun by the
- * commands of gotrace-bpf; the steps are named by analysis.c and capture/session.c.
+ * All steps of an attach take a tenth of a second, or some seconds for a large program or on a
+ * busy machine. After half a second the current step is shown on a line that the next step
+ * overwrites (log__progress()), if stderr is a terminal. The commands of
+ * gotrace-bpf begin; analysis.c and capture/probes.c name the steps.
  */
 #ifndef LIB_STEPS_H
 #define LIB_STEPS_H
 
-/* From now on time counts; watched by a thread, since a step may be one long call. */
+/* Start the time. A thread watches it, because a step may be one long call. */
 void steps__begin(void);
-/* The step that begins now; ignored outside of begin and end. The text is escaped, and cut. */
+/*
+ * Name the step that begins; no effect outside of begin and end. The text is escaped and truncated.
+ */
 void steps__say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Clears the line, and ends the thread. May be called without a begin. */
+/* Clear the line and end the thread. May be called without begin. */
 void steps__end(void);
 
 #endif

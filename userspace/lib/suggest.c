@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which known word a mistyped one is meant to be: see suggest.h.
+ * Suggestions for mistyped words: see suggest.h.
  *
- * The distance is that of optimal string alignment, computed row by row. Words of more than WORD_MAX
- * bytes are far from all others.
+ * The distance is the optimal string alignment distance, computed row by row. Words of more than
+ * WORD_MAX bytes are distant from all others.
  */
 #include <string.h>
 

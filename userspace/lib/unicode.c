@@ -2,7 +2,7 @@
 /*
  * UTF-8 and two properties of characters: see unicode.h.
  *
- * The white space is few and written out; what is printable is a table, unicode_table.h.
+ * White space is listed here; printable characters are in unicode_table.h.
  */
 #include "lib/unicode.h"
 
@@ -16,7 +16,7 @@ bool unicode__is_char(uint32_t c)
 	return c < 0xd800 || (c > 0xdfff && c <= 0x10ffff);
 }
 
-/* The low bits of the `n` bytes that follow a first one; false: they are not such. */
+/* The low bits of `n` continuation bytes; false: invalid bytes. */
 static bool continuation(struct buf *b, unsigned int n, uint32_t *c)
 {
 	unsigned char byte;
@@ -32,7 +32,7 @@ static bool continuation(struct buf *b, unsigned int n, uint32_t *c)
 
 size_t utf8__decode(const unsigned char *p, size_t len, uint32_t *ret)
 {
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* of so many bytes */
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* by length */
 	struct buf b = buf__make(p, len);
 	unsigned char first = buf__u8(&b);
 	size_t width = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -79,7 +79,7 @@ bool unicode__is_print(uint32_t c)
 {
 	size_t low = 0, high = sizeof(print_edges) / sizeof(*print_edges), mid;
 
-	while (low < high) { /* ends at the number of edges at or before c */
+	while (low < high) { /* binary search: the number of edges at or before c */
 		mid = (low + high) / 2;
 		if (print_edges[mid] <= c)
 			low = mid + 1;

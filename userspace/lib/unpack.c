@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compressed bytes to plain ones: see unpack.h.
+ * Decompression: see unpack.h.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #define ZSTD_LOOK_BACK 27		/* log2 of bytes */
 
 struct unpack {
-	ZSTD_DStream *zstd; /* NULL: it is gzip */
+	ZSTD_DStream *zstd; /* NULL: gzip */
 	z_stream gzip;
 	bool complete;
 };
@@ -27,7 +27,7 @@ static bool is_gzip(const unsigned char *magic, size_t len)
 	return len >= 2 && !memcmp(magic, "\x1f\x8b", 2);
 }
 
-/* A frame, or one of those that unpackers skip: parallel packers begin a file with such. */
+/* A frame, or a skippable frame: parallel compressors begin a file with one. */
 static bool is_zstd(const unsigned char *magic, size_t len)
 {
 	return len >= 4 && (!memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
@@ -93,25 +93,25 @@ static unsigned int clamp(size_t len) /* zlib counts in 32 bits */
 static int step_gzip(struct unpack *u, struct unpack_io *io, const char **ret_why)
 {
 	unsigned int in_len = clamp(io->in_len), out_len = clamp(io->out_len);
-	int code;
+	int err;
 
-	if (u->complete) /* there is another one behind it */
+	if (u->complete) /* another stream follows */
 		inflateReset(&u->gzip);
 	u->gzip.next_in = (unsigned char *)io->in;
 	u->gzip.avail_in = in_len;
 	u->gzip.next_out = io->out;
 	u->gzip.avail_out = out_len;
-	code = inflate(&u->gzip, Z_NO_FLUSH);
+	err = inflate(&u->gzip, Z_NO_FLUSH);
 	io->in += in_len - u->gzip.avail_in;
 	io->in_len -= in_len - u->gzip.avail_in;
 	io->out += out_len - u->gzip.avail_out;
 	io->out_len -= out_len - u->gzip.avail_out;
-	u->complete = code == Z_STREAM_END;
-	if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR)
+	u->complete = err == Z_STREAM_END;
+	if (err == Z_OK || err == Z_STREAM_END || err == Z_BUF_ERROR)
 		return 0;
-	if (code == Z_MEM_ERROR)
+	if (err == Z_MEM_ERROR)
 		return -ENOMEM;
-	*ret_why = u->gzip.msg ? u->gzip.msg : "no gzip stream";
+	*ret_why = u->gzip.msg ? u->gzip.msg : "not a gzip stream";
 	return -EBADMSG;
 }
 

@@ -2,26 +2,29 @@
 /*
  * The state of every G, M and P at the window's start.
  *
- * A snapshot is taken while the program runs on, after the probes are live, and a status word lags
- * its probe. So records outrank it: what a goroutine, P or thread did first in the window tells what
- * it was at its start; a snapshot decides only for those without any record until the second one
- * was finished (seed: go-runtime, section 6).
- * Before: merge.c (the records so far, in order). After: checkpoint.c writes it all as the first
- * generation's prologue, then state.c takes the same records.
+ * Snapshots are taken while the program runs and the probes are attached, and a status word lags
+ * behind its probe. So records have precedence: the first record of a goroutine, P or thread in the
+ * window shows its state at the start; a snapshot decides only for those without any record up to
+ * the end of the second (docs/go-runtime.md, Attaching to a running process). Upstream: merge.c
+ * (the records so far, in order). Downstream: boundary.c, which writes the state as the first
+ * generation's prologue; then state.c applies the same records.
  */
-#include "sequence/model.h"
+#include "sequence/initial.h"
+#include "sequence/boundary.h"
+#include "sequence/transition.h"
+#include "sequence/sequencer_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define AHEAD 16 /* goroutines whose places in the maps are fetched before */
+#define AHEAD 16 /* goroutines whose map entries are prefetched */
 
-/* What the records tell of one g struct before the first create at its address. */
+/* What records show about one g struct before the first creation at its address. */
 struct g_facts {
-	uint64_t goid;	/* 0: no record named it */
+	uint64_t goid;	/* 0: no record contains it */
 	uint32_t state; /* 0: did not exist */
 	uint32_t tid;
-	bool created; /* a create at this address was seen: later goids are of another */
+	bool created; /* a creation at this address was seen: later goids belong to others */
 };
 
 struct p_facts {
@@ -31,17 +34,20 @@ struct p_facts {
 };
 
 struct t_facts {
-	bool told; /* a record said whether it has a P at the start */
+	bool decided; /* a record showed whether it had a P at the start */
 	bool has_p;
 	bool tries;	  /* the latest record is a tentative system call exit */
 	uint64_t first_p; /* time of its first P_START or P_STOP, 0: none */
 	bool left;	  /* `until` is final */
-	uint64_t until;	  /* a P of the start is its own until then at least; 0: to the end */
+	uint64_t until;	  /* its P of the start stays its own at least until then; 0: to the end */
 };
+
+/* Whether a record's thread had a P before it: a column of gotrace/kinds.h. */
+enum { HAD_P_ANY, HAD_P_YES, HAD_P_NO };
 
 struct facts {
 	struct map g, p, t;
-	int error;
+	int err;
 };
 
 static void *facts__get(struct facts *f, struct map *map, uint64_t key, size_t size, bool *ret_new)
@@ -54,7 +60,7 @@ static void *facts__get(struct facts *f, struct map *map, uint64_t key, size_t s
 	x = calloc(1, size);
 	if (!x || map__put(map, key, x)) {
 		free(x);
-		f->error = -ENOMEM;
+		f->err = -ENOMEM;
 		return NULL;
 	}
 	return x;
@@ -62,56 +68,22 @@ static void *facts__get(struct facts *f, struct map *map, uint64_t key, size_t s
 
 static void facts__deinit(struct facts *f)
 {
-	struct map *maps[] = { &f->g, &f->p, &f->t };
-	void *value;
-
-	for (int m = 0; m < 3; m++) {
-		for (size_t i = 0; map__next(maps[m], &i, &value);)
-			free(value);
-		map__deinit(maps[m]);
-	}
+	map__free(&f->g);
+	map__free(&f->p);
+	map__free(&f->t);
 }
 
-/* The state that a record of this kind finds its goroutine in. */
-static uint32_t state_before(unsigned int kind)
-{
-	switch (kind) {
-	case GT_EXECUTE:
-		return GO_RUNNABLE;
-	case GT_READY:
-		return GO_WAITING;
-	case GT_PARK:
-	case GT_YIELD:
-	case GT_PREEMPT_PARK:
-	case GT_DESTROY:
-	case GT_SWITCH:
-	case GT_TASK_BEGIN:
-	case GT_TASK_END:
-	case GT_REGION:
-	case GT_LOG:
-	case GT_SYSCALL_ENTER:
-	case GT_SYSCALL_BLOCK:
-	case GT_ASSIST_BEGIN:
-	case GT_ASSIST_END:
-		return GO_RUNNING;
-	case GT_SYSCALL_EXIT:
-	case GT_SYSCALL_TRY_EXIT:
-	case GT_SYSCALL_NO_P:
-	case GT_DESTROY_SYSCALL:
-		return GO_SYSCALL;
-	}
-	return 0;
-}
-
-static bool is_create(unsigned int kind)
-{
-	return kind == GT_CREATE || kind == GT_CREATE_BLOCKED || kind == GT_CREATE_SYSCALL;
-}
+static const struct {
+	uint8_t g, p;
+} found[GT_KIND_END] = {
+#define FOUND(number, NAME, name, payload, g, P) [GT_##NAME] = { FOUND_##g, HAD_P_##P },
+	GT_GO_KINDS(FOUND)
+};
 
 static void facts__goroutine(struct facts *f, uint64_t addr, uint32_t state, uint32_t tid,
-			     uint64_t goid, bool create)
+			     uint64_t goid)
 {
-	bool fresh;
+	bool fresh, create = state == FOUND_NEW;
 	struct g_facts *g = facts__get(f, &f->g, addr, sizeof(*g), &fresh);
 
 	if (!g)
@@ -126,7 +98,7 @@ static void facts__goroutine(struct facts *f, uint64_t addr, uint32_t state, uin
 		g->goid = goid;
 }
 
-/* P records: a thread's first stop is of the P that it had, unless it started one in the window. */
+/* P records: a thread's first P_STOP is of the P that it had, unless it started one before. */
 static void facts__proc(struct facts *f, const struct gt_record *rec)
 {
 	const struct gt_proc *proc = (const void *)(rec + 1);
@@ -144,7 +116,7 @@ static void facts__proc(struct facts *f, const struct gt_record *rec)
 		t->first_p = rec->time;
 }
 
-/* How long a P that it has at the start stays its own: others may take it in a system call. */
+/* How long a thread keeps the P that it had at the start: in a system call others may take it. */
 static void t_facts__follow(struct t_facts *t, const struct gt_record *rec)
 {
 	if (t->left)
@@ -167,48 +139,29 @@ static void t_facts__follow(struct t_facts *t, const struct gt_record *rec)
 	case GT_SYSCALL_TRY_EXIT:
 		return;
 	}
-	t->until = 0; /* it has left the call with it */
+	t->until = 0; /* it has left the call with its P */
 }
 
-/* Most of what a thread can do it does with a P: had it one already? */
+/* Most records of a thread require a P: shows whether it had one at the start. */
 static void facts__thread(struct facts *f, const struct gt_record *rec)
 {
-	bool fresh, needs_p = true;
 	struct t_facts *t;
+	bool fresh;
 
-	if (rec->kind == GT_SAMPLE) /* it is done to the thread, in whatever state */
+	if (rec->kind == GT_SAMPLE) /* a sample occurs in any state */
 		return;
 	t = facts__get(f, &f->t, rec->tid, sizeof(*t), &fresh);
 	if (!t)
 		return;
 	t_facts__follow(t, rec);
-	switch (rec->kind) {
-	case GT_READY:
-	case GT_P_HANDOFF:
-	case GT_EXEC:
-	case GT_DESTROY_SYSCALL:
-	case GT_PROCS: /* schedinit sizes the Ps, and allocates, before it has one */
-	case GT_HEAP_ALLOC:
-	case GT_HEAP_GOAL:
-	case GT_SWEEP_BEGIN:
-	case GT_SWEEP_SPAN:
-	case GT_SWEEP_LEFT:
-	case GT_SWEEP_END:
+	if (found[rec->kind].p == HAD_P_ANY)
 		return;
-	case GT_SYSCALL_LOST:
-	case GT_SYSCALL_NO_P:
-		t->told &= !t->tries;
-		needs_p = false;
-		break;
-	case GT_P_START:
-	case GT_CREATE_SYSCALL:
-		needs_p = false;
-		break;
-	}
-	if (!t->told)
-		t->has_p = needs_p;
-	t->tries = !t->told && rec->kind == GT_SYSCALL_TRY_EXIT;
-	t->told = true;
+	if (rec->kind == GT_SYSCALL_LOST || rec->kind == GT_SYSCALL_NO_P)
+		t->decided &= !t->tries;
+	if (!t->decided)
+		t->has_p = found[rec->kind].p == HAD_P_YES;
+	t->tries = !t->decided && rec->kind == GT_SYSCALL_TRY_EXIT;
+	t->decided = true;
 }
 
 static void facts__collect(struct facts *f, const struct gt_record *const *rec, size_t n)
@@ -234,12 +187,11 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 			break;
 		case GT_SWITCH:
 			facts__goroutine(f, ((const struct gt_switch *)payload)->next, GO_WAITING,
-					 0, ((const struct gt_switch *)payload)->next_goid, false);
+					 0, ((const struct gt_switch *)payload)->next_goid);
 			break;
 		}
-		if (state_before(r->kind) || is_create(r->kind))
-			facts__goroutine(f, r->object, state_before(r->kind), r->tid, goid,
-					 is_create(r->kind));
+		if (found[r->kind].g != FOUND_NONE)
+			facts__goroutine(f, r->object, found[r->kind].g, r->tid, goid);
 	}
 }
 
@@ -254,7 +206,7 @@ uint32_t initial__state(const struct layout *layout, const struct snapshot_g *g)
 	case GS_SYSCALL:
 		return GO_SYSCALL;
 	case GS_WAITING:
-		/* it waits for a suspended goroutine, or for the world: the tracer says running */
+		/* waits for a suspended goroutine, or for an STW pause: runs, for the tracer */
 		if (g->wait_reason < 64 && (layout->suspend_g_reasons >> g->wait_reason) & 1)
 			return GO_RUNNING;
 		return GO_WAITING;
@@ -265,22 +217,8 @@ uint32_t initial__state(const struct layout *layout, const struct snapshot_g *g)
 	return 0;
 }
 
-/* The TIDs of a snapshot's Ms by their addresses; with ten thousand in system calls, none is sought. */
-static int tids_by_m(const struct snapshot *snap, struct map *ret)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < snap->nm && !err; i++) {
-		const struct snapshot_m *m = &snap->m[i];
-
-		if (m->addr && m->tid && !map__get(ret, m->addr))
-			err = map__put(ret, m->addr, (void *)(uintptr_t)m->tid);
-	}
-	return err;
-}
-
-/* Only one goroutine runs on a thread, and an M that isn't known can't be named in the file. */
-static void place(struct goroutine *g, uint32_t state, struct thread *t)
+/* Only one goroutine runs on a thread, and a thread without a TID cannot be named in the trace. */
+static void bind_goroutine(struct goroutine *g, uint32_t state, struct thread *t)
 {
 	if ((state == GO_RUNNING || state == GO_SYSCALL) && (!t || t->g)) {
 		g->state = GO_RUNNABLE;
@@ -295,21 +233,21 @@ static void place(struct goroutine *g, uint32_t state, struct thread *t)
 
 static void initial__snapshot_g(struct sequencer *s, struct facts *f, const struct snapshot *snap)
 {
-	struct map tids = {};
+	struct map ms = {};
 
-	if (!f->error)
-		f->error = tids_by_m(snap, &tids);
-	for (size_t i = 0; i < snap->ng && !f->error; i++) {
+	if (!f->err)
+		f->err = snapshots__index_ms(snap, &ms);
+	for (size_t i = 0; i < snap->ng && !f->err; i++) {
 		const struct snapshot_g *from = &snap->g[i];
 		struct g_facts *facts = map__get(&f->g, from->addr);
 		uint64_t goid = from->goid;
 		struct goroutine *g;
 
 		if (i + AHEAD < snap->ng) {
-			map__prefetch(&s->g, from[AHEAD].addr);
-			map__prefetch(&s->id, from[AHEAD].goid);
+			map__prefetch(&s->model.by_addr, from[AHEAD].addr);
+			map__prefetch(&s->model.by_id, from[AHEAD].goid);
 		}
-		if (map__get(&s->g, from->addr))
+		if (map__get(&s->model.by_addr, from->addr))
 			continue;
 		if (facts && (facts->created || facts->goid))
 			goid = facts->goid; /* 0: it was created in the window */
@@ -325,15 +263,15 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		if (goid == from->goid)
 			g->start = stacks__start(s->stacks, from->startpc);
 		if (facts)
-			place(g, facts->state, model__thread(s, facts->tid));
+			bind_goroutine(g, facts->state, model__thread(s, facts->tid));
 		else
-			place(g, initial__state(s->opts.layout, from),
-			      model__thread(s, (uintptr_t)map__get(&tids, from->m)));
+			bind_goroutine(g, initial__state(s->opts.layout, from),
+				       model__thread(s, snapshots__tid(&ms, from->m)));
 	}
-	map__deinit(&tids);
+	map__deinit(&ms);
 }
 
-/* Those that ended before a snapshot could see them. */
+/* Goroutines that ended before a snapshot could contain them. */
 static void initial__record_g(struct sequencer *s, struct facts *f,
 			      const struct gt_record *const *rec, size_t n)
 {
@@ -341,18 +279,18 @@ static void initial__record_g(struct sequencer *s, struct facts *f,
 		struct g_facts *facts = map__get(&f->g, rec[i]->object);
 		struct goroutine *g;
 
-		if (!facts || !facts->state || !facts->goid || map__get(&s->g, rec[i]->object) ||
-		    model__id_taken(s, facts->goid))
+		if (!facts || !facts->state || !facts->goid ||
+		    map__get(&s->model.by_addr, rec[i]->object) || model__id_taken(s, facts->goid))
 			continue;
 		g = model__goroutine(s, rec[i]->object, facts->goid);
 		if (!g)
 			return;
-		place(g, facts->state, model__thread(s, facts->tid));
+		bind_goroutine(g, facts->state, model__thread(s, facts->tid));
 	}
 }
 
-/* A P goes to a thread whose goroutine has the state that fits; else it was idle. */
-static void give(struct proc *p, struct thread *t)
+/* Binds a P to a thread whose goroutine has a matching state; otherwise the P was idle. */
+static void assign_proc(struct proc *p, struct thread *t)
 {
 	if (!t || t->p || p->m)
 		return;
@@ -361,18 +299,10 @@ static void give(struct proc *p, struct thread *t)
 	t->p = p;
 }
 
-static bool in_syscall(const struct snapshot *snap, uint64_t p)
-{
-	for (size_t i = 0; i < snap->np; i++)
-		if (snap->p[i].addr == p)
-			return snap->p[i].status == 2; /* the runtime's _Psyscall */
-	return false;
-}
-
 /*
- * What a snapshot says of a thread counts if no record before it says that it has changed. Until
- * 1.25 the P of a system call, maybe one entered in the window, stands in m.oldp; but so it does
- * after it was taken: then (`certain` false) the P must be in somebody's system call still.
+ * The P of a thread in a snapshot counts unless an earlier record shows a change. Until 1.25 m.oldp
+ * is the P of a system call, possibly one entered in the window, but m.oldp also stays after that P
+ * was taken: then (`certain` false) the P must still be in a system call.
  */
 static void initial__snapshot_p(struct sequencer *s, struct facts *f, const struct snapshot *snap,
 				bool certain)
@@ -383,7 +313,7 @@ static void initial__snapshot_p(struct sequencer *s, struct facts *f, const stru
 		const struct snapshot_m *m = &snap->m[i];
 		const struct t_facts *tf = map__get(&f->t, m->tid);
 		struct thread *t = model__thread(s, m->tid);
-		struct proc *p = map__get(&s->p, m->p || tentative ? m->p : m->oldp);
+		struct proc *p = map__get(&s->model.procs, m->p || tentative ? m->p : m->oldp);
 		const struct p_facts *pf = p ? map__get(&f->p, p->addr) : NULL;
 		bool changed = pf && pf->first <= snap->time_end;
 		bool had = (t && t->g && t->g->state == GO_RUNNING) || (tf && tf->has_p);
@@ -391,27 +321,28 @@ static void initial__snapshot_p(struct sequencer *s, struct facts *f, const stru
 		if (!t || !p || (tf && tf->first_p && tf->first_p <= snap->time_end))
 			continue;
 		if (certain && (had || (m->p && !changed)))
-			give(p, t);
-		else if (!certain && !changed && t->g && in_syscall(snap, p->addr))
-			give(p, t);
+			assign_proc(p, t);
+		else if (!certain && !changed && t->g &&
+			 snapshots__proc_status(snap, p->addr) == RUNTIME_PSYSCALL)
+			assign_proc(p, t);
 	}
 }
 
-/* One that no record names while it must have been this thread's. */
+/* A P without a record while it must have been this thread's. */
 static struct proc *likely_proc(struct sequencer *s, struct facts *f, const struct t_facts *t)
 {
 	uint64_t until = t && t->until ? t->until : UINT64_MAX, best_first = 0;
 	struct proc *best = NULL;
 	void *value;
 
-	for (size_t i = 0; map__next(&s->p, &i, &value);) {
+	for (size_t i = 0; map__next(&s->model.procs, &i, &value);) {
 		struct proc *p = value;
 		const struct p_facts *pf = map__get(&f->p, p->addr);
 		uint64_t first = pf ? pf->first : UINT64_MAX;
 
 		if (p->m)
 			continue;
-		/* the earliest of those that could be; else the latest of the others */
+		/* the P with the earliest possible first record; else with the latest */
 		if (!best || (first == best_first && p->id < best->id) ||
 		    (first >= until ? best_first < until || first < best_first :
 				      first > best_first)) {
@@ -423,14 +354,14 @@ static struct proc *likely_proc(struct sequencer *s, struct facts *f, const stru
 }
 
 /*
- * A P that was taken out of a system call begun before the window may be taken back by it silently
- * (<= 1.25): then it is the one that the M remembers.
+ * Until 1.25 a P that was taken from a system call begun before the window may be taken back
+ * without a record: it is then the one that the M remembers.
  */
 static void initial__old_procs(struct sequencer *s, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->nm; i++) {
-		struct thread *t = map__get(&s->m, snap->m[i].tid);
-		struct proc *p = map__get(&s->p, snap->m[i].oldp);
+		struct thread *t = map__get(&s->model.threads, snap->m[i].tid);
+		struct proc *p = map__get(&s->model.procs, snap->m[i].oldp);
 
 		if (t && p && !t->p && !t->last_p && t->g && t->g->state == GO_SYSCALL)
 			t->last_p = p;
@@ -450,7 +381,7 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 		struct proc *p = model__proc(s, slot[i].key, facts->id);
 
 		if (p && facts->tid)
-			give(p, model__thread(s, facts->tid));
+			assign_proc(p, model__thread(s, facts->tid));
 	}
 	if (!slot)
 		s->error = -ENOMEM;
@@ -464,8 +395,8 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 	for (size_t i = 0; i < f->t.cap; i++)
 		if (f->t.slot[i].key)
 			model__thread(s, f->t.slot[i].key);
-	/* Whatever runs has a P; which one it was, the file can't know any better. */
-	slot = map__sorted(&s->m, &n);
+	/* Every running thread has a P; which one it was is unknown. */
+	slot = map__sorted(&s->model.threads, &n);
 	if (!slot)
 		s->error = -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -478,7 +409,7 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 			continue;
 		p = likely_proc(s, f, tf);
 		if (p)
-			give(p, t);
+			assign_proc(p, t);
 		if (!t->p && runs) {
 			t->g->state = GO_RUNNABLE;
 			t->g->m = NULL;
@@ -493,10 +424,10 @@ static void initial__count(struct sequencer *s, const struct snapshot *snap)
 	struct thread *t, *first = NULL;
 	void *value;
 
-	s->procs_due = s->procs = snap->procs;
-	if (!s->procs_due)
+	s->runtime.procs_due = s->runtime.procs = snap->procs;
+	if (!s->runtime.procs_due)
 		return;
-	for (size_t i = 0; map__next(&s->m, &i, &value);) {
+	for (size_t i = 0; map__next(&s->model.threads, &i, &value);) {
 		t = value;
 		if (t->g && t->g->state == GO_RUNNING && (!first || t->tid < first->tid))
 			first = t;
@@ -505,7 +436,7 @@ static void initial__count(struct sequencer *s, const struct snapshot *snap)
 		proc__count(s, first, s->t0);
 }
 
-/* A million take as much memory as the model: not longer than need be. */
+/* A million goroutines in a snapshot take as much memory as the model: freed early. */
 static void forget_goroutines(struct snapshot *snap)
 {
 	free(snap->g);
@@ -515,28 +446,28 @@ static void forget_goroutines(struct snapshot *snap)
 
 int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, size_t n)
 {
-	const struct snapshot *first = s->has_first ? &s->first : &s->second;
-	const struct snapshot *second = s->has_second ? &s->second : first;
+	const struct snapshot *first = s->start.has_first ? &s->start.first : &s->start.second;
+	const struct snapshot *second = s->start.has_second ? &s->start.second : first;
 	struct facts f = {};
 	int err;
 
 	facts__collect(&f, rec, n);
-	if (!f.error)
-		f.error = model__expect(s, first->ng > second->ng ? first->ng : second->ng);
+	if (!f.err)
+		f.err = model__expect(s, first->ng > second->ng ? first->ng : second->ng);
 	initial__snapshot_g(s, &f, second);
 	initial__snapshot_g(s, &f, first);
-	forget_goroutines(&s->first);
-	forget_goroutines(&s->second);
+	forget_goroutines(&s->start.first);
+	forget_goroutines(&s->start.second);
 	initial__record_g(s, &f, rec, n);
 	initial__procs(s, &f, first, second);
 	facts__deinit(&f);
-	if (f.error || s->error)
-		return f.error ? f.error : s->error;
+	if (f.err || s->error)
+		return f.err ? f.err : s->error;
 
-	err = checkpoint__open(s, s->t0);
+	err = boundary__open(s, s->t0);
 	if (err)
 		return err;
-	checkpoint__full(s);
+	boundary__full(s);
 	initial__count(s, first);
 	return s->error;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was lost, when, and of which kinds: into the file, as narrow as can be told.
+ * Lost records: kinds, counts and time ranges, as narrow as known, for the trace.
  *
- * Two know of a loss. The probes count it by kind, which is read now and then; and the ring has a
- * number missing just where it happened, which does not tell the kind. The two are brought together
- * here: losses are written once as many were located as were counted, with the range that the gaps
- * span, or after a second with what is known. Before: merge.c (gaps), sequencer.c (counters).
- * After: trace/private.c.
+ * There are two sources. The probes count losses by kind, and the counters are read now and then; a
+ * gap in the sequence numbers of a ring shows when a loss happened, but not its kind. Losses are
+ * written once as many were located as were counted, with the range that the gaps span, or after a
+ * second with what is known. Upstream: merge.c (gaps), sequencer.c (counters). Downstream:
+ * writer/private_write.c.
  */
-#include "sequence/model.h"
+#include "sequence/losses.h"
+#include "sequence/sequencer_impl.h"
 
-#include "trace/private.h"
+#include "writer/private_write.h"
 
 #define PATIENCE_NS 1000000000ull
 
@@ -25,10 +26,10 @@ static void losses__note(struct sequencer *s)
 void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to)
 {
 	struct losses *l = &s->losses;
-	uint64_t told = count < l->ahead ? count : l->ahead;
+	uint64_t reported = count < l->ahead ? count : l->ahead;
 
-	l->ahead -= told;
-	count -= told;
+	l->ahead -= reported;
+	count -= reported;
 	if (!count)
 		return;
 	if (!l->located || from < l->from)
@@ -40,7 +41,7 @@ void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_
 	losses__note(s);
 }
 
-/* It may have left the model wrong. */
+/* The model may be wrong after this loss. */
 static void losses__note_wrong(struct sequencer *s)
 {
 	s->losses.wrong++;
@@ -48,7 +49,7 @@ static void losses__note_wrong(struct sequencer *s)
 	s->losses.watching = true;
 }
 
-/* `count` is the kind's so far. */
+/* `count`: total of this kind. */
 void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count)
 {
 	uint64_t more = count - s->stats.lost_by_kind[kind];
@@ -63,7 +64,7 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count)
 		losses__note_wrong(s);
 }
 
-/* A window's start and end bound what lies across them. */
+/* A range is limited by the window's start and end. */
 static void clip(const struct sequencer *s, struct private_loss *loss, uint64_t time)
 {
 	if (loss->from < s->t0)
@@ -83,16 +84,16 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	size_t n = 0;
 
 	if (!l->since) {
-		l->counted_from = time; /* what is counted from now on happened after this */
+		l->counted_from = time; /* losses counted later happened after this */
 		return;
 	}
 	if (l->located > l->counted && l->unexplained && l->unexplained++ > 1) {
-		losses__note_wrong(s); /* the counters had the time to tell its kind */
+		losses__note_wrong(s); /* the counters would have reported the kind by now */
 		l->unexplained = 0;
 	}
 	if (!final && l->located != l->counted && time - l->since < PATIENCE_NS)
 		return;
-	if (l->counted > l->located) { /* at the stream's end, or before its first record */
+	if (l->counted > l->located) { /* at the end of the stream, or before its first record */
 		if (!l->located || l->counted_from < range.from)
 			range.from = l->counted_from;
 		range.to = time;
@@ -115,7 +116,7 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		kernels = true;
 	}
 	if (kernels)
-		kernel__lost(s, range.to);
+		kernel_threads__lose_before(&s->kernel.threads, range.to);
 	l->located = l->counted = l->since = 0;
 	l->counted_from = time;
 	s->error = private__losses(s->opts.writer, losses, n);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The k-way merge of merge.h: a sorted queue a ring, and a heap of their heads.
+ * The k-way merge of merge.h: one sorted queue per ring, and a heap of their heads.
  *
- * It makes one history out of what each group of CPUs saw. Before it: sequencer.c, with records in
- * the order in which capture/drain.c or capture/replay.c came by them. After it: state.c, which
- * relies on the order of time. A record is copied, for a ring's memory goes back to the probes at
- * once; it waits here until the watermark has passed it.
+ * Upstream: sequencer.c, with records in the order in which capture/drain.c or rawfile/replay.c
+ * read them. Downstream: state.c, which relies on the order of time. Records are copied, because
+ * the memory of a ring is returned to the probes at once; a copy is kept until the watermark has
+ * passed it.
  */
 #include "sequence/merge.h"
 
@@ -14,17 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gotrace/session.h"
+#include "gotrace/config.h"
+#include "lib/array.h"
+#include "lib/heap.h"
 
 struct entry {
 	uint64_t time;
 	size_t at; /* offset of the record's copy in the ring's bytes */
 };
 
-#define GAP_NS	 1000000ull /* a number that is only late comes within this */
-#define GAPS_MAX 256	    /* of a ring, that may yet be filled */
+#define GAP_NS	 1000000ull /* a number that is only late arrives within this time */
+#define GAPS_MAX 256	    /* per ring, that may still be filled */
 
-/* Numbers seq … seq + n - 1 have not come yet. */
+/* Numbers seq ... seq + n - 1 have not arrived yet. */
 struct gap {
 	uint32_t seq, n;
 	uint64_t from, to;
@@ -32,12 +34,12 @@ struct gap {
 
 struct queue {
 	struct entry *entry;
-	size_t head, n, cap; /* entry[head .. n) wait */
+	size_t head, n, cap; /* entry[head .. n) are queued */
 	unsigned char *bytes;
 	size_t len, bytes_cap;
 	uint32_t first_seq, last_seq;
 	uint64_t received;
-	uint64_t last_time; /* the latest stamp so far */
+	uint64_t last_time; /* the latest time so far */
 	struct gap *gap;    /* oldest first */
 	unsigned int gaps;
 };
@@ -49,10 +51,10 @@ struct head {
 
 struct merge {
 	struct queue queue[GT_RINGS_MAX];
-	unsigned int queues;	/* those ever used */
-	uint64_t bytes_max;	/* that the queues may have */
-	struct merge_gap early; /* gaps for which there was no place any more, as one */
-	/* A binary heap of the queues that have entries, made when the first is asked for. */
+	unsigned int queues;	/* number of queues ever used */
+	uint64_t bytes_max;	/* memory limit of all queues */
+	struct merge_gap early; /* gaps beyond GAPS_MAX, combined into one */
+	/* A binary heap of the queues that have entries, built for the first request. */
 	struct head heap[GT_RINGS_MAX];
 	unsigned int heads;
 	bool heap_is_made;
@@ -85,22 +87,10 @@ void merge__destroy(struct merge *m)
 	free(m);
 }
 
-/* False: the queues hold as much as they may already. */
+/* False: the queues have reached their memory limit. */
 static bool may_grow(const struct merge *m, size_t more)
 {
 	return merge__memory(m) + more <= m->bytes_max;
-}
-
-static void *grow(void *data, size_t *cap, size_t need, size_t size)
-{
-	size_t bigger = *cap ? *cap * 2 : 4096;
-
-	while (bigger < need)
-		bigger *= 2;
-	data = reallocarray(data, bigger, size);
-	if (data)
-		*cap = bigger;
-	return data;
 }
 
 static size_t record_size(const void *rec)
@@ -110,25 +100,13 @@ static size_t record_size(const void *rec)
 
 static int queue__reserve(const struct merge *m, struct queue *q, size_t size)
 {
-	void *bigger;
-
-	if (q->n == q->cap) {
-		if (!may_grow(m, q->cap * sizeof(*q->entry)))
-			return -ENOBUFS;
-		bigger = grow(q->entry, &q->cap, q->n + 1, sizeof(*q->entry));
-		if (!bigger)
-			return -ENOMEM;
-		q->entry = bigger;
-	}
-	if (q->len + size > q->bytes_cap) {
-		if (!may_grow(m, q->bytes_cap))
-			return -ENOBUFS;
-		bigger = grow(q->bytes, &q->bytes_cap, q->len + size, 1);
-		if (!bigger)
-			return -ENOMEM;
-		q->bytes = bigger;
-	}
-	return 0;
+	if (q->n == q->cap && !may_grow(m, q->cap * sizeof(*q->entry)))
+		return -ENOBUFS;
+	if (array__grow(&q->entry, q->n, &q->cap, sizeof(*q->entry)))
+		return -ENOMEM;
+	if (q->len + size > q->bytes_cap && !may_grow(m, q->bytes_cap))
+		return -ENOBUFS;
+	return array__grow(&q->bytes, q->len + size - 1, &q->bytes_cap, 1);
 }
 
 static void early__add(struct merge_gap *early, const struct gap *gap)
@@ -138,6 +116,11 @@ static void early__add(struct merge_gap *early, const struct gap *gap)
 	if (gap->to > early->to)
 		early->to = gap->to;
 	early->count += gap->n;
+}
+
+static void queue__drop_gap(struct queue *q, unsigned int i)
+{
+	memmove(&q->gap[i], &q->gap[i + 1], (--q->gaps - i) * sizeof(*q->gap));
 }
 
 static void queue__open_gap(struct merge *m, struct queue *q, uint32_t seq, uint32_t n, uint64_t to)
@@ -151,16 +134,11 @@ static void queue__open_gap(struct merge *m, struct queue *q, uint32_t seq, uint
 	if (!q->gap)
 		return;
 	if (q->gaps == GAPS_MAX)
-		memmove(q->gap, q->gap + 1, --q->gaps * sizeof(*q->gap));
+		queue__drop_gap(q, 0);
 	q->gap[q->gaps++] = gap;
 }
 
-static void queue__drop_gap(struct queue *q, unsigned int i)
-{
-	memmove(&q->gap[i], &q->gap[i + 1], (--q->gaps - i) * sizeof(*q->gap));
-}
-
-/* It was only late: the rest of its gap stays, in one piece or two. */
+/* The number was only late: what remains of its gap is one gap or two. */
 static void queue__fill_gap(struct merge *m, struct queue *q, uint32_t seq)
 {
 	for (unsigned int i = q->gaps; i-- > 0;) {
@@ -186,9 +164,17 @@ static void queue__fill_gap(struct merge *m, struct queue *q, uint32_t seq)
 	}
 }
 
-/* A record that comes after its neighbour took a number may carry a smaller one: widen both ways. */
-static void queue__count(struct merge *m, struct queue *q, const struct gt_record *rec)
+static struct queue *merge__queue(struct merge *m, unsigned int ring)
 {
+	if (ring >= m->queues)
+		m->queues = ring + 1;
+	return &m->queue[ring];
+}
+
+/* A record may follow a neighbour with a higher number: widen the range in both directions. */
+void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec)
+{
+	struct queue *q = merge__queue(m, ring);
 	uint32_t seq = rec->seq;
 
 	if (!q->received++) {
@@ -206,18 +192,6 @@ static void queue__count(struct merge *m, struct queue *q, const struct gt_recor
 		q->last_time = rec->time;
 }
 
-static struct queue *merge__queue(struct merge *m, unsigned int ring)
-{
-	if (ring >= m->queues)
-		m->queues = ring + 1;
-	return &m->queue[ring];
-}
-
-void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec)
-{
-	queue__count(m, merge__queue(m, ring), rec);
-}
-
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	struct queue *q;
@@ -232,7 +206,7 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	if (err)
 		return err;
 	memcpy(q->bytes + q->len, rec, size);
-	queue__count(m, q, rec);
+	merge__count(m, ring, rec);
 	for (i = q->n; i > q->head && q->entry[i - 1].time > rec->time; i--)
 		q->entry[i] = q->entry[i - 1];
 	q->entry[i] = (struct entry){ rec->time, q->len };
@@ -241,30 +215,15 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	return 0;
 }
 
-/* Equal times: the first ring's. */
-static bool is_earlier(const struct head *a, const struct head *b)
+/* At equal times the ring with the lower number comes first. */
+static inline bool is_earlier(const struct head *a, const struct head *b)
 {
 	return a->time < b->time || (a->time == b->time && a->queue < b->queue);
 }
 
-/* Puts what stands at i where it belongs among those below it. */
-static void heap__sink(struct merge *m, unsigned int i)
-{
-	struct head head = m->heap[i];
-	unsigned int child;
+DEFINE_HEAP(heap, struct head, is_earlier)
 
-	while ((child = 2 * i + 1) < m->heads) {
-		if (child + 1 < m->heads && is_earlier(&m->heap[child + 1], &m->heap[child]))
-			child++;
-		if (!is_earlier(&m->heap[child], &head))
-			break;
-		m->heap[i] = m->heap[child];
-		i = child;
-	}
-	m->heap[i] = head;
-}
-
-static void heap__make(struct merge *m)
+static void make_heap(struct merge *m)
 {
 	m->heads = 0;
 	for (unsigned int i = 0; i < m->queues; i++) {
@@ -274,7 +233,7 @@ static void heap__make(struct merge *m)
 			m->heap[m->heads++] = (struct head){ q->entry[q->head].time, i };
 	}
 	for (unsigned int i = m->heads / 2; i-- > 0;)
-		heap__sink(m, i);
+		heap__down(m->heap, m->heads, i);
 	m->heap_is_made = true;
 }
 
@@ -284,7 +243,7 @@ const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
 	size_t at;
 
 	if (!m->heap_is_made)
-		heap__make(m);
+		make_heap(m);
 	if (!m->heads || m->heap[0].time > watermark)
 		return NULL;
 	q = &m->queue[m->heap[0].queue];
@@ -293,11 +252,11 @@ const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
 		m->heap[0].time = q->entry[q->head].time;
 	else
 		m->heap[0] = m->heap[--m->heads];
-	heap__sink(m, 0);
+	heap__down(m->heap, m->heads, 0);
 	return (const struct gt_record *)(q->bytes + at);
 }
 
-/* A few that wait for long (their times are wrong) must not keep all that came after them. */
+/* A few queued records with wrong times must not keep the memory of all later ones. */
 static void queue__compact(struct queue *q)
 {
 	size_t used = 0, len = 0, size;
@@ -328,7 +287,7 @@ void merge__trim(struct merge *m)
 		struct queue *q = &m->queue[i];
 		size_t low = q->len, left = q->n - q->head;
 
-		/* What is left is little (later than the watermark), unless nothing was taken. */
+		/* Little is left (later than the watermark), unless no record was taken. */
 		if (!q->head)
 			continue;
 		for (size_t e = q->head; e < q->n; e++)

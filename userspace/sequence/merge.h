@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several rings into one stream, ordered by time.
+ * Merges the per-CPU rings into one stream, ordered by time.
  *
- * A ring is almost ordered: a record's time is stamped after its slot was reserved, so two CPUs of
- * one ring may swap neighbours. Each ring is kept sorted while it is filled; merge__next() takes
- * the earliest head of all, up to the watermark (capture/drain.c says when a time is safe).
- * Before it: capture/drain.c. After it: sequence/state.c.
+ * A ring is almost ordered: the time is taken after the slot was reserved, so neighbours of two
+ * CPUs may be swapped. Each ring's queue is kept sorted while it is filled; merge__next() returns
+ * the earliest head of all queues, up to the watermark. Upstream: sequencer.c; capture/drain.c
+ * determines watermarks. Downstream: state.c.
  */
 #ifndef SEQUENCE_MERGE_H
 #define SEQUENCE_MERGE_H
@@ -21,39 +21,39 @@ struct merge;
 struct merge *merge__create(void); /* NULL: no memory */
 void merge__destroy(struct merge *m);
 
-/* The queues' bytes: a watermark that is held back must not let them grow for ever. */
+/* Memory limit of the queues, for when the watermark does not advance. */
 #define MERGE_BYTES_MAX (48u << 20)
-/* From now on they may have so many, if that is more: what comes is known to be bounded. */
+/* Raises the limit to `bytes` if it is lower: for input that is known to be bounded. */
 void merge__may_hold(struct merge *m, uint64_t bytes);
 
-/* Copies a record of a checked size into its ring's queue. 0, -ENOMEM, -ENOBUFS (full). */
+/* Copies a record of a checked size into its ring's queue. 0, -ENOMEM, -ENOBUFS (limit reached). */
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
 
-/* Notes the sequence number of a record that doesn't go through the merge. */
+/* Notes the sequence number of a record that bypasses the merge. */
 void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec);
 
 /*
- * The earliest record stamped at or before `watermark`, or NULL. Valid until the next call of
+ * The earliest record with a time up to `watermark`, or NULL. Valid until the next call of
  * merge__put() or merge__trim().
  */
 const struct gt_record *merge__next(struct merge *m, uint64_t watermark);
 
-/* Gives back the memory of records already taken; call it once a watermark. */
+/* Frees the memory of records already returned. Call once per watermark. */
 void merge__trim(struct merge *m);
 
-/* Numbers of one ring that never came, between two that did. */
+/* Missing sequence numbers of one ring, between two that arrived. */
 struct merge_gap {
 	uint64_t count;
-	uint64_t from, to; /* the stamps of the records on its two sides */
+	uint64_t from, to; /* times of the records on both sides */
 };
 
 /*
- * The next gap that lies before `watermark` for sure (numbers are given a little out of order), once
- * each; false: none. UINT64_MAX: all that there are.
+ * The next gap that certainly lies before `watermark` (numbers may arrive slightly out of order),
+ * each once; false: none. UINT64_MAX: all gaps.
  */
 bool merge__gap(struct merge *m, uint64_t watermark, struct merge_gap *ret);
 
-/* Ring sequence numbers that never came: exact once the rings are empty. */
+/* Number of missing ring sequence numbers; exact once the rings are empty. */
 uint64_t merge__holes(const struct merge *m);
 size_t merge__memory(const struct merge *m);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See once.h. Before it: sequencer.c, as records arrive. After it: texts.c and state_sample.c, as
- * their records are taken, a watermark later.
+ * See once.h. Upstream: sequencer.c, when records arrive. Downstream: texts.c and state_sample.c,
+ * when their records are applied, a watermark later.
  */
 #include "sequence/once.h"
 

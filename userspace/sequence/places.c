@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * See places.h. Before it: stacks.c and texts.c, which own what it keeps. After it: nothing but the allocator.
- */
+/* See places.h. Upstream: stacks.c and texts.c, which own the items. */
 #include "sequence/places.h"
 
 #include <errno.h>
@@ -20,7 +18,7 @@ void places__deinit(struct places *p)
 	struct placed *item, *next;
 	void *value;
 
-	/* Those that are gone are in this list only. */
+	/* Items that are gone are in this list only. */
 	for (item = p->first; item; item = next) {
 		next = item->next;
 		if (item->is_gone)
@@ -67,14 +65,14 @@ static void displace(struct places *p, struct placed *item, uint64_t time)
 		drop_first(p);
 }
 
-/* Another one has its key from now on. */
+/* Another item has its key from now on. */
 static void replace(struct places *p, struct placed *item)
 {
 	struct placed **latest = &p->latest[item->key & (p->n - 1)];
 
 	item->is_gone = true;
 	if (item->is_displaced)
-		return; /* dropped with those that were displaced */
+		return; /* freed with the displaced items */
 	if (*latest == item)
 		*latest = NULL;
 	p->drop(p->ctx, item);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the probes remember to have sent - stacks (stacks.c), names (texts.c) - as long as records may refer to it.
+ * Items that the probes remember having sent - stacks (stacks.c) and names (texts.c) - for as long
+ * as records may refer to them.
  *
- * The probes remember each thing in one of a fixed number of places, which its key or hash names (SEEN_SIZE,
- * SEEN_TEXTS in bpf/maps.bpf.h). When another thing is sent for the same place, the former is no longer referred to,
- * except by records that are on their way; if it comes again, it is sent again. So one thing for each place is kept,
- * and what was displaced for PLACES_PATIENCE_NS longer, or until those take too much memory. Two CPUs that send for one
- * place at once may be seen in the wrong order: what records still refer to when its time is over stays.
+ * The probes remember each item in one of a fixed number of places, selected by the low bits of its
+ * key or hash (SEEN_SIZE, SEEN_TEXTS in bpf/maps.bpf.h). When another item is sent for the same
+ * place, only records already in the rings refer to the former; it is sent again when it occurs
+ * again. So one item per place is kept, and a displaced one for PLACES_PATIENCE_NS longer, or until
+ * displaced items exceed their memory limit. The items of two CPUs that send for one place at once
+ * may arrive in the wrong order; therefore an item that records still refer to is kept.
  *
- * The items are the user's, and begin with a struct placed.
+ * Items are allocated by the user and begin with a struct placed.
  */
 #ifndef SEQUENCE_PLACES_H
 #define SEQUENCE_PLACES_H
@@ -22,43 +24,43 @@
 #define PLACES_PATIENCE_NS 1000000000ull /* of stream time */
 
 struct placed {
-	struct placed *next; /* displaced after this one */
+	struct placed *next; /* the one displaced after this one */
 	uint64_t key;
 	uint64_t time;	    /* when it was sent */
-	uint64_t displaced; /* when another took its place, if `is_displaced` */
-	uint64_t used;	    /* by the latest record that refers to it */
+	uint64_t displaced; /* when another item took its place, if `is_displaced` */
+	uint64_t used;	    /* time of the latest record that refers to it */
 	uint32_t bytes;
-	bool is_displaced, is_gone; /* gone: nothing finds it any more */
+	bool is_displaced, is_gone; /* gone: no longer found by its key */
 };
 
 struct places {
 	struct map map;		     /* by key */
 	struct placed **latest;	     /* by place */
 	uint32_t n;		     /* places, a power of two */
-	struct placed *first, *last; /* displaced ones */
-	size_t bytes, bytes_max;     /* of displaced ones */
+	struct placed *first, *last; /* displaced items, oldest first */
+	size_t bytes, bytes_max;     /* of displaced items */
 	void (*drop)(void *ctx, struct placed *item);
 	void *ctx;
 };
 
-/* `drop` takes an item back. 0 or -ENOMEM. */
+/* `drop` receives an item that is no longer kept, and frees it. 0 or -ENOMEM. */
 int places__init(struct places *p, uint32_t n, size_t bytes_max,
 		 void (*drop)(void *ctx, struct placed *item), void *ctx);
 void places__deinit(struct places *p);
 
 /*
- * The item, whose key, time and bytes are set, comes to the place that the key's low bits name; one of the same key is
- * dropped. 0, or -ENOMEM: it is still the caller's.
+ * Puts an item, whose key, time and bytes are set, into its place; drops one of the same key. 0, or
+ * -ENOMEM: the caller still owns it.
  */
 int places__put(struct places *p, struct placed *item);
 
-/* The same without a place: it is never displaced. */
+/* The same without a place: the item is never displaced. */
 int places__put_for_ever(struct places *p, struct placed *item);
 
-/* A record of that time refers to it. NULL: nothing of that key is there. */
+/* The item to which a record of that time refers. NULL: none. */
 struct placed *places__get(struct places *p, uint64_t key, uint64_t time);
 
-/* All records up to `time` were taken: what nothing refers to any more goes. */
+/* All records up to `time` were applied: drops what none can refer to any more. */
 void places__expire(struct places *p, uint64_t time);
 
 #endif

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a loss broke: the smallest transitions that make the next record true.
+ * Repairs after a loss: the fewest transitions that make the next record legal.
  *
- * Asked by state.c once a record has waited in vain for a causally earlier one. A later
- * generation can't correct a state by a status (readers want it equal to theirs), so a state is only
- * ever changed by inserted transitions; each is counted in stats.repairs.
+ * Upstream: state*.c, once a record has waited in vain for a causally earlier one. A later
+ * generation cannot correct a state by a status, which readers compare with their own state. So
+ * states are only changed by inserted transitions; each is counted in stats.repairs. Downstream:
+ * transition.c.
  */
-#include "sequence/model.h"
+#include "sequence/repair.h"
+#include "sequence/boundary.h"
+#include "sequence/transition.h"
+#include "sequence/sequencer_impl.h"
 
-static const char unknown[] = "unspecified"; /* a reason text that Go's own tracer uses */
+static const char unknown[] = "unspecified"; /* a reason that Go's own tracer uses */
 
 static void note(struct sequencer *s)
 {
 	s->stats.repairs++;
 }
 
-/* The goroutine of `t` leaves it, as if it had been rescheduled. */
+/* The goroutine of `t` leaves it, as if it was rescheduled. */
 void repair__free_thread(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	if (t->exit_time && t->p && t->p->state == PROC_SYSCALL)
@@ -55,14 +59,14 @@ void repair__free_proc(struct sequencer *s, struct thread *t, uint64_t time, str
 	proc__stop(s, owner, time);
 }
 
-/* `t` has a running P: what it has, had, or any that is free; none at all: false. */
+/* Gives `t` a running P: its own, its last one, or any idle one. False: there is none. */
 bool repair__need_proc(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	struct proc *p = t->last_p, *idle;
 
 	if (t->p && t->p->state == PROC_RUNNING)
 		return true;
-	if (t->p) { /* in a system call that has no goroutine any more */
+	if (t->p) { /* in a system call without a goroutine */
 		p = t->p;
 		proc__stop(s, t, time);
 	}
@@ -93,12 +97,11 @@ bool repair__runnable(struct sequencer *s, struct thread *t, uint64_t time, stru
 	return g->state == GO_RUNNABLE;
 }
 
-/* False: it is runnable already, and whoever wakes it has come too late. */
-bool repair__waiting(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)
+/* False: it is runnable already, so the record that unblocks it is obsolete. */
+bool repair__waiting(struct sequencer *s, uint64_t time, struct goroutine *g)
 {
 	struct thread *owner = g->m;
 
-	(void)t;
 	if (owner && owner->exit_time)
 		state__exit_kept(s, owner);
 	if (g->state == GO_RUNNING && g->m && g->m->p) {
@@ -132,8 +135,8 @@ bool repair__running(struct sequencer *s, struct thread *t, uint64_t time, struc
 }
 
 /*
- * A goroutine that the file doesn't know: its create was lost. `t` must run to create it, so a
- * goroutine that stands in its way leaves first.
+ * Creates a goroutine that the trace does not contain, because its creation was lost. `t` must run
+ * to create it; a goroutine that it cannot run leaves it first.
  */
 struct goroutine *repair__unknown(struct sequencer *s, struct thread *t, uint64_t time,
 				  uint64_t addr, uint64_t goid)
@@ -153,16 +156,16 @@ struct goroutine *repair__unknown(struct sequencer *s, struct thread *t, uint64_
 	return g;
 }
 
-/* Its goroutine can't end it unless it runs: then the range stays open, and is its last. */
+/* Only a running goroutine can end its pause: otherwise the range stays open, and is its last. */
 void repair__end_stw(struct sequencer *s, uint64_t time)
 {
-	struct goroutine *g = s->stw;
+	struct goroutine *g = s->runtime.stw;
 
 	if (!g)
 		return;
-	s->stw = NULL;
+	s->runtime.stw = NULL;
 	if (g->state == GO_RUNNING && g->m && g->m->p && g->m->p->state == PROC_RUNNING)
-		checkpoint__emit(s, g->m, time, EV_STW_END, 0, NULL);
+		EMIT(s, g->m, time, EV_STW_END);
 	else
 		g->in_stw = true;
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sequencer's door: takes records and watermarks, drives merge, hold-back and boundaries.
+ * Implements sequencer.h: takes records and watermarks, drives merge, hold-back and boundaries.
  *
- * A record that does not fit yet waits with its thread (a thread's later records queue behind it)
- * until others have made it fit, as a reader's WAIT rules do; after HOLD_NS of stream time it is
- * forced, with a repair. Clocks of CPUs differ by nanoseconds, so what waits longer waits for
- * something that was lost.
+ * sequencer__record() queues; sequencer__watermark() is the main loop: it takes the records up to
+ * the watermark from the merge, applies each (handle_record), and then handles losses.
  */
+#include "sequence/boundary.h"
+#include "sequence/initial.h"
 #include "sequence/sequencer.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sequence/model.h"
-#include "trace/private.h"
+#include "lib/array.h"
+#include "sequence/sequencer_impl.h"
+#include "writer/private_write.h"
 
-#define HOLD_NS 1000000ull
+#define GOROUTINES_BLOCK (48u << 10)
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 {
@@ -25,14 +25,14 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	if (!s)
 		return -ENOMEM;
 	s->opts = *opts;
-	s->goroutines_max = MODEL_GOROUTINES_MAX;
+	s->model.goroutines_max = MODEL_GOROUTINES_MAX;
+	arena__init(&s->model.pool, GOROUTINES_BLOCK);
 	s->merge = merge__create();
 	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
 				   opts->layout && opts->layout->config.systemstack_frameless);
 	s->texts = texts__create(opts->intern);
-	s->kernel = kernel_writer__create();
-	if (!s->merge || !s->stacks || !s->texts || !s->kernel ||
-	    kernel_threads__init(&s->threads)) {
+	s->kernel.writer = kernel_writer__create();
+	if (!s->merge || !s->stacks || !s->texts || !s->kernel.writer) {
 		sequencer__destroy(s);
 		return -ENOMEM;
 	}
@@ -44,24 +44,24 @@ void sequencer__destroy(struct sequencer *s)
 {
 	if (!s)
 		return;
-	snapshots__free(&s->first);
-	snapshots__free(&s->second);
-	snapshots__free(&s->again[0]);
-	snapshots__free(&s->again[1]);
-	map__deinit(&s->strays);
+	snapshot__deinit(&s->start.first);
+	snapshot__deinit(&s->start.second);
+	snapshot__deinit(&s->resync.pair[0]);
+	snapshot__deinit(&s->resync.pair[1]);
+	map__deinit(&s->resync.strays);
 	model__deinit(s);
 	stacks__destroy(s->stacks);
 	texts__destroy(s->texts);
-	kernel_writer__destroy(s->kernel);
-	kernel_threads__deinit(&s->threads);
-	once__deinit(&s->sampled);
+	kernel_writer__destroy(s->kernel.writer);
+	kernel_threads__deinit(&s->kernel.threads);
+	once__deinit(&s->samples.pcs);
 	merge__destroy(s->merge);
 	free(s);
 }
 
 void sequencer__no_kernel(struct sequencer *s)
 {
-	s->no_kernel = true;
+	s->kernel.off = true;
 }
 
 void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
@@ -80,20 +80,7 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 	return 0;
 }
 
-static bool record_is_sound(const struct gt_record *rec, size_t size)
-{
-	int payload, tail;
-
-	if (size < sizeof(*rec))
-		return false;
-	payload = gt_payload_size(rec->kind);
-	if (payload < 0 || !rec->tid || size < sizeof(*rec) + payload)
-		return false;
-	tail = gt_tail_size(rec);
-	return tail >= 0 && size == sizeof(*rec) + payload + tail;
-}
-
-/* Its PCs wait beside the merge, whose records are of fixed sizes, under a number of their own. */
+/* The merge takes records of fixed sizes: the PCs of a sample are stored apart, by number. */
 static int sample__put(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
 {
 	const struct gt_stack *stack = (const void *)(rec + 1);
@@ -104,7 +91,7 @@ static int sample__put(struct sequencer *s, unsigned int ring, const struct gt_r
 	int err;
 
 	head.rec.object = (uint64_t)ring << 32 | rec->seq;
-	err = once__put(&s->sampled, head.rec.object, rec->time, stack->pc,
+	err = once__put(&s->samples.pcs, head.rec.object, rec->time, stack->pc,
 			stack->depth * sizeof(stack->pc[0]));
 	return err ? err : merge__put(s->merge, ring, &head.rec, sizeof(head));
 }
@@ -114,11 +101,11 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 {
 	int err;
 
-	if (!record_is_sound(rec, size) || ring >= GT_RINGS_MAX) {
+	if (!gt_record_is_whole(rec, size) || !rec->tid || ring >= GT_RINGS_MAX) {
 		s->stats.bad_records++;
 		return -EBADMSG;
 	}
-	/* What is sent once, maybe before the window, only has to be there before its use. */
+	/* Stacks and texts are sent once, maybe before the window, and must precede their use. */
 	if (rec->kind == GT_STACK || rec->kind == GT_TEXT) {
 		s->stats.records++;
 		merge__count(s->merge, ring, rec);
@@ -132,96 +119,17 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	if (err != -ENOBUFS)
 		return err;
 	/*
-	 * As if its ring had been full: the watermark is held back, and more than this can't wait.
-	 * Its number was not noted, so that the ring's next record shows where it is missing.
+	 * Handled like a full ring: the watermark is held back, and the merge is at its limit. The
+	 * number is not noted, so that the next record of the ring shows a gap.
 	 */
-	s->overflow[rec->kind]++;
+	s->losses.overflow[rec->kind]++;
 	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1);
 	return 0;
 }
 
-/* ---- hold-back ---- */
+/* ---- one record ---- */
 
-/*
- * Puts a thread among those with held records, by the time of its oldest one: of several that wait
- * for the same, such as a P, the first one gets it.
- */
-static void thread__wait(struct sequencer *s, struct thread *t)
-{
-	struct thread **link = &s->held;
-
-	while (*link && (*link)->head->rec.time <= t->head->rec.time)
-		link = &(*link)->next_held;
-	t->next_held = *link;
-	*link = t;
-}
-
-static bool thread__hold(struct sequencer *s, struct thread *t, const struct gt_record *rec)
-{
-	struct held *h = s->free_held;
-
-	if (h)
-		s->free_held = h->next;
-	else
-		h = malloc(sizeof(*h));
-	if (!h) {
-		s->error = -ENOMEM;
-		return false;
-	}
-	memcpy(&h->rec, rec, sizeof(*rec) + gt_payload_size(rec->kind));
-	h->deadline = rec->time + HOLD_NS;
-	h->next = NULL;
-	if (t->head)
-		t->tail->next = h;
-	else
-		t->head = h;
-	t->tail = h;
-	if (t->head == h)
-		thread__wait(s, t);
-	s->stats.held++;
-	return true;
-}
-
-/* The oldest held record of the thread at *link. False: it doesn't fit. */
-static bool thread__take(struct sequencer *s, struct thread **link, bool force)
-{
-	struct thread *t = *link;
-	struct held *h = t->head;
-
-	if (state__apply(s, t, &h->rec, force) == WAIT)
-		return false;
-	*link = t->next_held;
-	t->head = h->next;
-	h->next = s->free_held;
-	s->free_held = h;
-	if (t->head)
-		thread__wait(s, t);
-	return true;
-}
-
-/*
- * Takes what fits, as long as something does: one thread's record may be what another's waits for.
- * Then forces what is overdue, one at a time and the oldest first: the others may fit after it.
- */
-static void sequencer__retry(struct sequencer *s, uint64_t now)
-{
-	struct thread **link = &s->held;
-
-	while (s->held) {
-		if (!*link) {
-			if (s->held->head->deadline > now)
-				return;
-			thread__take(s, &s->held, true);
-			link = &s->held;
-		} else if (thread__take(s, link, false)) {
-			link = &s->held;
-		} else {
-			link = &(*link)->next_held;
-		}
-	}
-}
-
-static void sequencer__feed(struct sequencer *s, const struct gt_record *rec)
+static void handle_record(struct sequencer *s, const struct gt_record *rec)
 {
 	struct thread *t;
 	int err;
@@ -230,47 +138,42 @@ static void sequencer__feed(struct sequencer *s, const struct gt_record *rec)
 		return;
 	s->stats.records++;
 	s->now = rec->time;
-	err = checkpoint__roll(s, rec->time, false);
+	err = boundary__roll(s, rec->time);
 	if (err) {
 		s->error = err;
 		return;
 	}
 	if (gt_kind_is_kernels(rec->kind)) {
-		s->error = s->no_kernel ? 0 : kernel__record(s, rec);
+		s->error = s->kernel.off ? 0 : kernel_events__record(s, rec, true);
 		return;
 	}
 	t = model__thread(s, rec->tid);
 	if (!t)
 		return;
 	if (t->head || state__apply(s, t, rec, false) == WAIT)
-		thread__hold(s, t, rec);
-	if (s->held)
-		sequencer__retry(s, rec->time);
+		hold__add(s, t, rec);
+	if (s->hold.threads)
+		hold__retry(s, rec->time);
 }
 
 /* ---- watermarks ---- */
 
-/* All records up to now, taken out of the merge; the pointers live until its next put or trim. */
+/* All records up to `time`, taken from the merge; valid until its next put or trim. */
 static const struct gt_record **take_all(struct sequencer *s, uint64_t time, size_t *ret_n)
 {
-	const struct gt_record **rec = NULL, **bigger, *r;
+	const struct gt_record **rec = NULL, *r;
 	size_t n = 0, cap = 0;
 
 	while ((r = merge__next(s->merge, time))) {
 		if (r->time < s->t0) {
-			if (gt_kind_is_kernels(r->kind) && !s->no_kernel &&
-			    kernel__record_before(s, r))
+			if (gt_kind_is_kernels(r->kind) && !s->kernel.off &&
+			    kernel_events__record(s, r, false))
 				s->error = -ENOMEM;
 			continue;
 		}
-		if (n == cap) {
-			cap = cap ? cap * 2 : 1024;
-			bigger = reallocarray(rec, cap, sizeof(*rec));
-			if (!bigger) {
-				free(rec);
-				return NULL;
-			}
-			rec = bigger;
+		if (array__grow(&rec, n, &cap, sizeof(struct gt_record *))) {
+			free(rec);
+			return NULL;
 		}
 		rec[n++] = r;
 	}
@@ -278,7 +181,7 @@ static const struct gt_record **take_all(struct sequencer *s, uint64_t time, siz
 	return rec ? rec : calloc(1, sizeof(*rec));
 }
 
-/* The state at the window's start; of what Go does, the kernel's records say nothing. */
+/* Finds the state at the window's start. Kernel events do not contribute to it. */
 static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
 {
 	const struct gt_record **go = malloc(n * sizeof(*go) + 1);
@@ -297,30 +200,29 @@ static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
 	return err;
 }
 
-static int sequencer__begin(struct sequencer *s, uint64_t time)
+static int begin_window(struct sequencer *s, uint64_t time)
 {
-	const struct gt_record **rec;
 	size_t n;
+	const struct gt_record **rec = take_all(s, time, &n);
 	int err;
 
-	rec = take_all(s, time, &n);
 	if (!rec)
 		return -ENOMEM;
 	err = resolve(s, rec, n);
 	s->ready = !err;
-	s->stats.at_start = s->id.n;
-	snapshots__free(&s->first);
-	snapshots__free(&s->second);
+	s->stats.at_start = s->model.by_id.n;
+	snapshot__deinit(&s->start.first);
+	snapshot__deinit(&s->start.second);
 	for (size_t i = 0; !err && i < n; i++) {
-		sequencer__feed(s, rec[i]);
+		handle_record(s, rec[i]);
 		err = s->error;
 	}
 	free(rec);
 	return err;
 }
 
-/* Gaps of the rings that are behind the watermark; UINT64_MAX: all. */
-static void locate_losses(struct sequencer *s, uint64_t time)
+/* Reports gaps of the rings before the watermark; UINT64_MAX: all. */
+static void handle_gaps(struct sequencer *s, uint64_t time)
 {
 	struct merge_gap gap;
 
@@ -330,15 +232,15 @@ static void locate_losses(struct sequencer *s, uint64_t time)
 	}
 }
 
-/* What has waited until now doesn't fit for want of a record that was lost: the snapshots know more. */
-static void correct(struct sequencer *s, uint64_t time)
+/* Forces held records first: they wait for lost ones, and the snapshots have newer information. */
+static void handle_pair(struct sequencer *s, uint64_t time)
 {
-	sequencer__retry(s, time);
+	hold__retry(s, time);
 	if (!s->error)
-		resnapshot__apply(s, resnapshot__due(s));
-	snapshots__free(&s->again[0]);
-	snapshots__free(&s->again[1]);
-	s->has_again = false;
+		resync__apply(s, resync__due(s));
+	snapshot__deinit(&s->resync.pair[0]);
+	snapshot__deinit(&s->resync.pair[1]);
+	s->resync.has_pair = false;
 }
 
 int sequencer__watermark(struct sequencer *s, uint64_t time)
@@ -350,27 +252,27 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 	if (!s->started || time <= s->watermark)
 		return 0;
 	if (!s->ready) {
-		if (!s->snapshots_given || (s->has_second && time < s->second.time_end))
+		if (!s->start.given || (s->start.has_second && time < s->start.second.time_end))
 			return 0;
-		s->error = sequencer__begin(s, time);
+		s->error = begin_window(s, time);
 	}
 	while (!s->error && (rec = merge__next(s->merge, time))) {
-		if (s->has_again && rec->time > resnapshot__due(s))
-			correct(s, rec->time);
-		sequencer__feed(s, rec);
+		if (s->resync.has_pair && rec->time > resync__due(s))
+			handle_pair(s, rec->time);
+		handle_record(s, rec);
 	}
-	if (!s->error && s->held)
-		sequencer__retry(s, time);
-	if (!s->error && s->has_again && time > resnapshot__due(s))
-		correct(s, time);
-	locate_losses(s, time);
+	if (!s->error && s->hold.threads)
+		hold__retry(s, time);
+	if (!s->error && s->resync.has_pair && time > resync__due(s))
+		handle_pair(s, time);
+	handle_gaps(s, time);
 	if (!s->error)
 		losses__report(s, time, false);
 	merge__trim(s->merge);
 	if (s->ready) {
 		texts__expire(s->texts, time);
 		stacks__expire(s->stacks, time);
-		once__expire(&s->sampled, time);
+		once__expire(&s->samples.pcs, time);
 	}
 	s->watermark = time;
 	return s->error;
@@ -380,7 +282,7 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 {
 	if (kind >= GT_KIND_END)
 		return -EINVAL;
-	count += s->overflow[kind];
+	count += s->losses.overflow[kind];
 	if (count < s->stats.lost_by_kind[kind])
 		return -EINVAL;
 	losses__counted(s, kind, count);
@@ -405,25 +307,22 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 		return -EINVAL;
 	s->t1 = t1;
 	s->stats.window_ns = t1 - s->t0;
-	s->snapshots_given = true;
-	if (s->has_second && s->second.time_end > t1)
-		s->second.time_end = t1;
+	s->start.given = true;
+	if (s->start.has_second && s->start.second.time_end > t1)
+		s->start.second.time_end = t1;
 	err = sequencer__watermark(s, t1);
+	if (!err && !s->ready)
+		err = begin_window(s, t1);
 	if (err)
 		return err;
-	if (!s->ready) {
-		err = sequencer__begin(s, t1);
-		if (err)
-			return err;
-	}
-	sequencer__retry(s, UINT64_MAX);
+	hold__retry(s, UINT64_MAX);
 	state__settle_exits(s, t1, true);
-	locate_losses(s, UINT64_MAX);
+	handle_gaps(s, UINT64_MAX);
 	if (!s->error)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
 	if (!s->error)
-		s->error = kernel_writer__end(s->kernel, s->opts.writer);
+		s->error = private__kernel(s->opts.writer, s->kernel.writer);
 	return s->error ? s->error : writer__close(s->opts.writer);
 }
 

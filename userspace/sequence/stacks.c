@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks as the probes saw them into stacks as the trace says them.
+ * Expands stacks of return addresses into stacks of the trace.
  *
- * A record's number leads to a stack (struct number), and a stack is known by all of its hash and its PCs: when the
- * probes send it again, under another number, what was found out about it stays.
+ * A record's number leads to a stack (struct number). A stack is identified by its whole hash and
+ * its PCs: when the probes send it again under another number, what is known about it is reused.
  *
- * Before it: sequencer.c, which passes STACK records on, and state.c, which asks for an id where it
- * makes an event of a record with a hash. After it: trace/intern.c, which numbers stacks and frames.
- * At its side: the symbolizer (target/symbolize.h), asked once for each PC.
+ * Upstream: sequencer.c, which passes STACK records, and state*.c, which ask for ids. Downstream:
+ * writer/intern.c, which numbers stacks and frames. The symbolizer (target/symbols/symbolize.h) is
+ * called once per PC.
  */
 #include "sequence/stacks.h"
 
@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/spec.h"
+#include "lib/array.h"
 #include "lib/map.h"
 #include "sequence/places.h"
-#include "trace/spec.h"
 
-#define PCS_MAX	      131072	  /* remembered ones, of which some are no code */
-#define STARTS_MAX    65536	  /* functions that goroutines start with; more have no name */
-#define DISPLACED_MAX (16u << 20) /* bytes of stacks that the probes have forgotten since */
+#define PCS_MAX	      131072	  /* remembered PCs, of which some are no code */
+#define STARTS_MAX    65536	  /* start functions of goroutines; further ones have no name */
+#define DISPLACED_MAX (16u << 20) /* bytes of stacks that the probes no longer remember */
 #define SKEW_NS	      10000	  /* clocks of CPUs differ by less */
 
 struct pc_frame {
@@ -32,10 +33,10 @@ struct pc_frame {
 
 struct pc_info {
 	unsigned int n;
-	bool from_c;	 /* runtime.cgocallback: below it are frames of C */
-	bool no_frame;	 /* crosscall2: below its frame pointer stands rbx, no PC */
-	bool into_c;	 /* runtime.asmcgocall, or its landing pad: above it are such */
-	bool root;	 /* runtime.goexit or runtime.main: the runtime leaves it out */
+	bool from_c;	 /* runtime.cgocallback: the frames below are C */
+	bool no_frame;	 /* crosscall2: below its frame pointer is rbx, not a PC */
+	bool into_c;	 /* runtime.asmcgocall, or its landing pad: the frames above are C */
+	bool root;	 /* runtime.goexit or runtime.main: omitted by the runtime */
 	bool async;	 /* runtime.asyncPreempt2 */
 	uint32_t pushed; /* enum sym_pushed */
 	struct pc_frame frame[];
@@ -47,22 +48,22 @@ struct by_skip {
 
 struct stack {
 	uint64_t hash;
-	uint32_t epoch;	    /* of its ids: intern__epoch() */
+	uint32_t epoch;	    /* epoch of these ids: intern__epoch() */
 	struct by_skip *id; /* few: an event kind has one skip, a stack few event kinds */
 	uint32_t nid;
 	uint32_t depth;
-	uint32_t numbers; /* that lead here */
+	uint32_t numbers; /* count of numbers that lead here */
 	uint64_t pc[];
 };
 
-/* By which records name a stack. */
+/* A stack number of records. */
 struct number {
 	struct placed placed;
-	struct stack *stack; /* NULL: it stands for several, so for none */
-	bool is_unique;	     /* at its time: the probes have seen to it */
+	struct stack *stack; /* NULL: several stacks have it, so it is ambiguous */
+	bool is_unique;	     /* at its time, which the probes guarantee */
 };
 
-/* A function that goroutines start with. */
+/* The start function of goroutines. */
 struct start {
 	struct intern_frame frame;
 	uint32_t id, epoch; /* of the stack with that frame alone, as above */
@@ -74,10 +75,10 @@ struct stacks {
 	bool guessed_second;   /* see stacks__create */
 	struct places number;  /* struct number */
 	struct map stack;      /* hash, all of it -> struct stack */
-	struct map pc;	       /* return address -> struct pc_info */
+	struct map pc;	       /* return address to struct pc_info */
 	struct map by_startpc; /* startpc -> its number, as a pointer-sized number */
 	struct start *start;   /* by number - 1 */
-	uint32_t starts, starts_cap;
+	size_t starts, starts_cap;
 };
 
 static void stack__put(struct stacks *st, struct stack *stack)
@@ -115,21 +116,12 @@ struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbol
 	return st;
 }
 
-static void forget_pcs(struct stacks *st)
-{
-	void *value;
-
-	for (size_t i = 0; map__next(&st->pc, &i, &value);)
-		free(value);
-	map__deinit(&st->pc);
-}
-
 void stacks__destroy(struct stacks *st)
 {
 	if (!st)
 		return;
 	places__deinit(&st->number);
-	forget_pcs(st);
+	map__free(&st->pc);
 	map__deinit(&st->stack);
 	map__deinit(&st->by_startpc);
 	free(st->start);
@@ -142,7 +134,7 @@ static bool stack__is(const struct stack *stack, const struct gt_stack *from)
 	       !memcmp(stack->pc, from->pc, from->depth * sizeof(uint64_t));
 }
 
-/* One more number leads to it. */
+/* Finds or adds the stack, for one more number. */
 static struct stack *stack__get(struct stacks *st, uint64_t hash, const struct gt_stack *from)
 {
 	struct stack *stack = map__get(&st->stack, hash);
@@ -187,10 +179,7 @@ static int number__add(struct stacks *st, const struct gt_record *rec)
 	return err;
 }
 
-/*
- * Where the number is but the low half of the hash, another stack with the same number makes it worthless: which of the
- * two a record means, nothing tells.
- */
+/* A number that is only the low half of the hash is ambiguous once two stacks have it. */
 int stacks__add(struct stacks *st, const struct gt_record *rec)
 {
 	const struct gt_stack *from = (const struct gt_stack *)(rec + 1);
@@ -207,12 +196,12 @@ int stacks__add(struct stacks *st, const struct gt_record *rec)
 	return 0;
 }
 
-/* NULL: none, or of none of which it is known to be that of a record of that time. */
+/* NULL: none, or none that is certainly the stack of a record of that time. */
 static struct stack *stack__of(struct stacks *st, uint32_t key, uint64_t time)
 {
 	struct number *number = (struct number *)places__get(&st->number, key, time);
 
-	/* A place's numbers begin again after 65,535 changes: what is earlier than it means another. */
+	/* Numbers of a place repeat after 65,535 changes: in older records they mean others. */
 	if (!number || (number->is_unique && time + SKEW_NS < number->placed.time))
 		return NULL;
 	return number->stack;
@@ -239,6 +228,7 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct pc_info *info = map__get(&st->pc, pc);
+	const char *last; /* the outermost function */
 	int n;
 
 	if (info || !pc)
@@ -246,22 +236,20 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 	n = st->symbolizer.frames(st->symbolizer.ctx, pc, frames);
 	if (n < 0)
 		n = 0;
-	/* None: no code there, as the runtime's CallersFrames leaves it out. */
+	/* None: no code there. The runtime's CallersFrames omits it, too. */
 	info = calloc(1, sizeof(*info) + n * sizeof(info->frame[0]));
 	if (!info)
 		return NULL;
 	for (int i = 0; i < n; i++)
 		pc_info__fill(st, &info->frame[i], &frames[i]);
 	info->n = n;
-	if (n == 1)
-		info->root = !strcmp(frames[0].func, "runtime.goexit") ||
-			     !strcmp(frames[0].func, "runtime.main");
-	info->from_c = n && !strcmp(frames[n - 1].func, "runtime.cgocallback");
-	info->no_frame = n && !strcmp(frames[n - 1].func, "crosscall2");
-	info->into_c = n && !strncmp(frames[n - 1].func, "runtime.asmcgocall",
-				     sizeof("runtime.asmcgocall") - 1);
+	last = n ? frames[n - 1].func : "";
+	info->root = n == 1 && (!strcmp(last, "runtime.goexit") || !strcmp(last, "runtime.main"));
+	info->from_c = !strcmp(last, "runtime.cgocallback");
+	info->no_frame = !strcmp(last, "crosscall2");
+	info->into_c = !strncmp(last, "runtime.asmcgocall", strlen("runtime.asmcgocall"));
 	info->pushed = n ? frames[0].pushed : SYM_PUSHED_FRAME;
-	info->async = n && !strcmp(frames[n - 1].func, "runtime.asyncPreempt2");
+	info->async = !strcmp(last, "runtime.asyncPreempt2");
 	if (map__put(&st->pc, pc, info)) {
 		free(info);
 		return NULL;
@@ -270,16 +258,16 @@ static const struct pc_info *stacks__pc(struct stacks *st, uint64_t pc)
 }
 
 /*
- * Before a stack is expanded, in whose midst none may go. A program can have any address on its stacks: what is
- * forgotten is looked up again.
+ * Limits memory: a program can have any address on its stacks. PCs that are freed are looked up
+ * again. Call before a stack is expanded, because the expansion refers to PCs.
  */
 static void bound_pcs(struct stacks *st)
 {
 	if (st->pc.n >= PCS_MAX)
-		forget_pcs(st);
+		map__free(&st->pc);
 }
 
-/* The runtime drops the last PC (goexit) and, of the main goroutine, runtime.main below it. */
+/* The runtime omits the last PC (goexit) and, of the main goroutine, runtime.main below it. */
 static uint32_t stack__without_roots(struct stacks *st, const struct stack *stack)
 {
 	uint32_t depth = stack->depth;
@@ -294,8 +282,9 @@ static uint32_t stack__without_roots(struct stacks *st, const struct stack *stac
 }
 
 /*
- * C need not keep frame pointers: what follows a callback may be anything. It is believed if it leads
- * back to the Go code that called C. A thread that C made has none; the runtime ends its stacks here.
+ * C code need not keep frame pointers, so the frames below a callback are uncertain. They are used
+ * if they lead back to the Go code that called C. A thread created by C has none; the runtime ends
+ * its stacks here.
  */
 static bool comes_from_go(struct stacks *st, const struct stack *stack, uint32_t i, uint32_t depth)
 {
@@ -315,8 +304,8 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 {
 	struct intern_frame out[TRACE_STACK_MAX];
 	uint32_t depth, n = 0;
-	bool elides = false; /* by the function that the last frame called into */
-	bool async = false;  /* so does the stack begin */
+	bool elides = false; /* set by the function that the last frame called */
+	bool async = false;  /* the stack begins with asyncPreempt */
 
 	bound_pcs(st);
 	depth = stack__without_roots(st, stack);
@@ -371,7 +360,7 @@ uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t 
 		if (stack->id[i].skip == skip)
 			return stack->id[i].id;
 	id = stack__expand(st, stack, skip);
-	/* A broken record may carry any skip: a handful is remembered, the rest expanded again. */
+	/* An invalid record may have any skip: a few ids are kept, others computed each time. */
 	if (stack->nid < 8) {
 		bigger = reallocarray(stack->id, stack->nid + 1, sizeof(*bigger));
 		if (bigger) {
@@ -408,7 +397,7 @@ uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
 }
 
 unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
-			    unsigned int (*says)(const char *function))
+			    unsigned int (*classify)(const char *function))
 {
 	const struct stack *stack = number ? stack__of(st, number, time) : NULL;
 	struct sym_frame frames[SYM_INLINE_MAX];
@@ -418,25 +407,16 @@ unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
 		int n = st->symbolizer.frames(st->symbolizer.ctx, stack->pc[i], frames);
 
 		for (int f = 0; f < n && !found; f++)
-			found = says(frames[f].func);
+			found = classify(frames[f].func);
 	}
 	return found;
 }
 
 static struct start *add_start(struct stacks *st)
 {
-	uint32_t cap = st->starts_cap ? st->starts_cap * 2 : 64;
-	struct start *bigger;
-
-	if (st->starts == STARTS_MAX)
+	if (st->starts == STARTS_MAX ||
+	    array__grow(&st->start, st->starts, &st->starts_cap, sizeof(*st->start)))
 		return NULL;
-	if (st->starts == st->starts_cap) {
-		bigger = reallocarray(st->start, cap, sizeof(*bigger));
-		if (!bigger)
-			return NULL;
-		st->start = bigger;
-		st->starts_cap = cap;
-	}
 	return &st->start[st->starts];
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers of stacks into stack ids of the trace.
+ * Resolves the stack numbers of records to stack ids of the trace.
  *
- * The probes send a stack's PCs once, and its number as long as they remember it (bpf/stack.bpf.h). Here the PCs are
- * kept for that long (places.h), expanded into logical frames when an event first names them - inlining, wrappers and the
- * frames to skip as the runtime's own tracer does it (runtime/tracestack.go, fpunwindExpand) - and
- * interned. Each PC is symbolized once.
+ * The probes send the PCs of a stack once, and refer to it by number as long as they remember it
+ * (bpf/stack.bpf.h). The PCs are kept for the same time (places.h). When an event first names the
+ * stack, it is expanded into logical frames and interned: inlined frames, wrappers and skipped
+ * frames are treated as in runtime/tracestack.go, fpunwindExpand. Each PC is symbolized once.
+ * Upstream: sequencer.c and state*.c. Downstream: writer/intern.c.
  */
 #ifndef SEQUENCE_STACKS_H
 #define SEQUENCE_STACKS_H
@@ -15,45 +16,45 @@
 #include <stdint.h>
 
 #include "gotrace/record.h"
-#include "target/symbolize.h"
-#include "trace/intern.h"
+#include "target/symbols/symbolize.h"
+#include "writer/intern.h"
 
 struct stacks;
 
 /*
- * guessed_second: up to Go 1.20 the probes send a second PC for each preempted goroutine; it is one
- * only if the first is not that of runtime.asyncPreempt2.
+ * guessed_second: up to Go 1.20 the probes send a second PC for each preempted goroutine; it is
+ * valid only if the first PC is not in runtime.asyncPreempt2. Borrows both pointers. NULL: no
+ * memory.
  */
 struct stacks *stacks__create(struct intern *in, const struct symbolizer *symbolizer,
 			      bool guessed_second);
 void stacks__destroy(struct stacks *st);
 
-/* Keeps the PCs of a STACK record (of a checked size). 0 or -ENOMEM. */
+/* Keeps the PCs of a STACK record whose size was checked. 0 or -ENOMEM. */
 int stacks__add(struct stacks *st, const struct gt_record *rec);
 
 /*
- * The trace's id of the stack that a record of that time names, without its `skip` innermost logical frames. 0: none; or
- * its STACK record never arrived, or the number stands for several stacks (both counted in *misses).
+ * The trace's id of the stack that a record of that time names, without its `skip` innermost
+ * logical frames. 0: none; or, counted in *misses, the STACK record is missing or the number is
+ * ambiguous.
  */
 uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t skip,
 		    uint64_t *misses);
 
-/* All records up to `time` were taken. */
+/* All records up to `time` were applied: frees what none can refer to any more. */
 void stacks__expire(struct stacks *st, uint64_t time);
 
-/*
- * The same of a sample's PCs, as its record has them. Every frame is there, as in the runtime's own
- * samples.
- */
+/* As stacks__id(), for the PCs of a sample. All frames are kept, as in the runtime's samples. */
 uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth);
 
-/* What `says` has for the innermost function of the stack for which it is not 0; else 0. */
+/* The first value other than 0 that `classify` returns, innermost function first; else 0. */
 unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
-			    unsigned int (*says)(const char *function));
+			    unsigned int (*classify)(const char *function));
 
 /*
- * The function that a goroutine starts with as a number that stays (0: unknown, or one of too many), and the id, in this
- * epoch (trace/intern.h), of the one-frame stack by which the trace names it.
+ * stacks__start(): a permanent number for the start function of a goroutine; 0: unknown, or too
+ * many. stacks__start_id(): the id, in this epoch (writer/intern.h), of the stack with that frame
+ * alone.
  */
 uint32_t stacks__start(struct stacks *st, uint64_t startpc);
 uint32_t stacks__start_id(struct stacks *st, uint32_t number);

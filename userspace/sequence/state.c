@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The G/M/P state machine: one record in, legal transitions out.
+ * The G/M/P state machine: applies one record and makes legal transitions.
  *
- * Each function below handles one kind of record: it checks what must be true first (WAIT when it
- * isn't, or a repair when forced) and then makes the transitions that the runtime's own tracer would
- * have written at that point. Here are goroutines; system calls, Ps and the runtime's own doings
- * have files of their own (state_impl.h).
- * Before: merge.c, sequencer.c (hold-back). After: transition.c; against losses: repair.c.
+ * Each function below handles one kind of record. It checks the preconditions (WAIT if one is not
+ * met, or a repair when forced) and then makes the transitions that the runtime's own tracer would
+ * have written at that point. This file handles goroutines; state_impl.h lists the files for other
+ * kinds. Upstream: merge.c, sequencer.c and hold.c. Downstream: transition.c; after losses
+ * repair.c.
  */
+#include "sequence/repair.h"
+#include "sequence/transition.h"
 #include "sequence/state_impl.h"
 
 #define SKEW_NS 10000 /* clocks of CPUs differ by less */
@@ -18,7 +20,7 @@ uint32_t step__stack(const struct step *st, uint32_t skip)
 			  &st->s->stats.stack_misses);
 }
 
-enum verdict step__drop(const struct step *st)
+enum apply_result step__drop(const struct step *st)
 {
 	st->s->stats.dropped++;
 	return DONE;
@@ -29,14 +31,14 @@ bool step__is_running(const struct step *st)
 	return st->g && st->g->state == GO_RUNNING && st->g->m == st->t;
 }
 
-bool step__need_running(struct step *st, enum verdict *verdict)
+bool step__need_running(struct step *st, enum apply_result *result)
 {
 	if (step__is_running(st))
 		return true;
-	*verdict = WAIT;
+	*result = WAIT;
 	if (!st->force)
 		return false;
-	*verdict = DONE;
+	*result = DONE;
 	if (repair__running(st->s, st->t, st->time, st->g))
 		return true;
 	step__drop(st);
@@ -48,14 +50,14 @@ bool thread__has_user_context(const struct thread *t)
 	return t->g && t->g->state == GO_RUNNING && t->p && t->p->state == PROC_RUNNING;
 }
 
-bool step__need_user_context(struct step *st, enum verdict *verdict)
+bool step__need_user_context(struct step *st, enum apply_result *result)
 {
 	if (thread__has_user_context(st->t))
 		return true;
-	*verdict = WAIT;
+	*result = WAIT;
 	if (!st->force)
 		return false;
-	*verdict = DONE;
+	*result = DONE;
 	if (st->t->g && repair__running(st->s, st->t, st->time, st->t->g))
 		return true;
 	step__drop(st);
@@ -69,17 +71,17 @@ void step__evict(struct step *st, struct goroutine *g)
 	model__orphan(st->s, g);
 }
 
-/* execute is the one probe that reads the goid: a wrong mapping of its address heals here. */
-static enum verdict apply_execute(struct step *st)
+/* Only execute reads the goid: a wrong mapping of its address is corrected here. */
+enum apply_result apply_execute(struct step *st)
 {
 	const struct gt_execute *x = st->payload;
 	struct sequencer *s = st->s;
 
 	if (st->g && st->g->id != x->goid) {
-		st->g->told = st->told;
+		st->g->last_record = st->last_record;
 		if (!st->force)
 			return WAIT;
-		if (st->told > st->time) /* the struct has been another's since */
+		if (st->last_record > st->time) /* another goroutine has used the struct since */
 			return step__drop(st);
 		step__evict(st, st->g);
 		st->g = NULL;
@@ -100,37 +102,27 @@ static enum verdict apply_execute(struct step *st)
 	return DONE;
 }
 
-static enum verdict apply_park(struct step *st)
+enum apply_result apply_park(struct step *st)
 {
 	const struct gt_park *park = st->payload;
-	enum verdict v;
 
-	if (!step__need_running(st, &v))
-		return v;
 	go__block(st->s, st->t, st->time,
 		  layout__block_reason(st->s->opts.layout, park->block_reason, park->wait_reason),
 		  step__stack(st, park->skip));
 	return DONE;
 }
 
-static enum verdict apply_preempt_park(struct step *st)
+enum apply_result apply_preempt_park(struct step *st)
 {
-	enum verdict v;
-
-	if (!step__need_running(st, &v))
-		return v;
 	go__block(st->s, st->t, st->time, "preempted",
 		  step__stack(st, st->s->opts.layout->skips.preempt_park));
 	return DONE;
 }
 
-static enum verdict apply_yield(struct step *st)
+enum apply_result apply_yield(struct step *st)
 {
 	const struct gt_yield *yield = st->payload;
-	enum verdict v;
 
-	if (!step__need_running(st, &v))
-		return v;
 	go__stop(st->s, st->t, st->time,
 		 yield->why == GT_YIELD_PREEMPTED ? "preempted" : "runtime.Gosched",
 		 step__stack(st, st->s->opts.layout->skips.stop));
@@ -138,25 +130,26 @@ static enum verdict apply_yield(struct step *st)
 }
 
 /*
- * An earlier record of it still waits, for longer than clocks differ: for one that was lost, which
- * this is not.
+ * An earlier record of this goroutine has been held for longer than clocks differ: it waits for a
+ * record that was lost, and this one does not.
  */
 static bool step__is_overtaking(const struct step *st)
 {
-	return !st->force && st->g->awaits && st->g->awaits + SKEW_NS < st->time;
+	return !st->force && st->g->earliest_pending &&
+	       st->g->earliest_pending + SKEW_NS < st->time;
 }
 
-static enum verdict apply_ready(struct step *st)
+enum apply_result apply_ready(struct step *st)
 {
 	const struct gt_ready *ready = st->payload;
 
 	if (!st->g || st->g->state != GO_WAITING || step__is_overtaking(st)) {
 		if (!st->force)
 			return WAIT;
-		/* it has run since: this came too late, and what it says is over */
-		if (st->g && st->g->state != GO_RUNNABLE && st->told > st->time)
+		/* the goroutine has run since: the record is late, and no longer applies */
+		if (st->g && st->g->state != GO_RUNNABLE && st->last_record > st->time)
 			return step__drop(st);
-		if (!st->g || !repair__waiting(st->s, st->t, st->time, st->g))
+		if (!st->g || !repair__waiting(st->s, st->time, st->g))
 			return step__drop(st);
 	}
 	go__unblock(st->s, st->t, st->time, st->g, step__stack(st, ready->skip));
@@ -167,7 +160,7 @@ static enum verdict apply_ready(struct step *st)
 	return DONE;
 }
 
-static enum verdict apply_create(struct step *st)
+enum apply_result apply_create(struct step *st)
 {
 	const struct gt_create *create = st->payload;
 	bool blocked = st->rec->kind == GT_CREATE_BLOCKED;
@@ -177,14 +170,14 @@ static enum verdict apply_create(struct step *st)
 	if (!create->goid || !st->rec->object)
 		return step__drop(st);
 	if (st->g && st->g->id == create->goid)
-		return DONE; /* site_inline.c: told once a round */
+		return DONE; /* site_inline.c: reported in each iteration */
 	if (st->g || model__id_taken(s, create->goid) || !st->t->p ||
 	    st->t->p->state != PROC_RUNNING || (st->t->g && st->t->g->state != GO_RUNNING)) {
 		if (!st->force)
 			return WAIT;
 		if (model__id_taken(s, create->goid))
 			return step__drop(st);
-		if (st->g && st->told > st->time)
+		if (st->g && st->last_record > st->time)
 			return step__drop(st);
 		if (st->g) /* its end was lost */
 			step__evict(st, st->g);
@@ -201,22 +194,22 @@ static enum verdict apply_create(struct step *st)
 	return DONE;
 }
 
-static enum verdict apply_destroy(struct step *st)
+enum apply_result apply_destroy(struct step *st)
 {
 	const struct gt_destroy *destroy = st->payload;
-	enum verdict v;
+	enum apply_result result;
 
 	if (!st->g)
-		return DONE; /* a coroutine that ended by its switch; or never known */
+		return DONE; /* a coroutine that ended by its switch, or was never known */
 	if (st->g->id != destroy->goid)
 		return st->force ? step__drop(st) : WAIT;
-	if (!step__need_running(st, &v))
-		return v;
+	if (!step__need_running(st, &result))
+		return result;
 	go__destroy(st->s, st->t, st->time);
 	return DONE;
 }
 
-/* Version 22 has no switch: its three parts are written one by one. */
+/* Trace format 1.22 has no GoSwitch: its three parts are written as separate events. */
 static void switch_in_parts(struct step *st, struct goroutine *next, bool exits)
 {
 	struct sequencer *s = st->s;
@@ -230,14 +223,14 @@ static void switch_in_parts(struct step *st, struct goroutine *next, bool exits)
 	go__start(s, st->t, st->time, next);
 }
 
-static enum verdict try_switch(struct step *st, struct goroutine *next)
+static enum apply_result try_switch(struct step *st, struct goroutine *next)
 {
 	const struct gt_switch *sw = st->payload;
 	struct sequencer *s = st->s;
-	enum verdict v;
+	enum apply_result result;
 
-	if (!step__need_running(st, &v))
-		return v;
+	if (!step__need_running(st, &result))
+		return result;
 	if (next == st->g)
 		return step__drop(st);
 	if (!next || next->id != sw->next_goid ||
@@ -245,8 +238,8 @@ static enum verdict try_switch(struct step *st, struct goroutine *next)
 	    (next->state == GO_RUNNABLE && s->opts.version >= 23)) {
 		if (!st->force)
 			return WAIT;
-		if (next && next->id != sw->next_goid && next->born > st->time)
-			return step__drop(st); /* the struct has another by now */
+		if (next && next->id != sw->next_goid && next->first_seen > st->time)
+			return step__drop(st); /* another goroutine has the struct by now */
 		if (next && next->id != sw->next_goid) {
 			step__evict(st, next);
 			next = NULL;
@@ -263,68 +256,40 @@ static enum verdict try_switch(struct step *st, struct goroutine *next)
 	return DONE;
 }
 
-/* It is a record of two goroutines. */
-static enum verdict apply_switch(struct step *st)
+/* The record concerns two goroutines. */
+enum apply_result apply_switch(struct step *st)
 {
 	const struct gt_switch *sw = st->payload;
-	struct goroutine *next = map__get(&st->s->g, sw->next);
-	enum verdict verdict = try_switch(st, next);
+	struct goroutine *next = map__get(&st->s->model.by_addr, sw->next);
+	enum apply_result result = try_switch(st, next);
 
-	next = map__get(&st->s->g, sw->next);
-	if (next && verdict == DONE) {
-		next->told = next->told > st->time ? next->told : st->time;
-		next->awaits = next->awaits == st->time ? 0 : next->awaits;
-	} else if (next && !next->awaits) {
-		next->awaits = st->time;
+	next = map__get(&st->s->model.by_addr, sw->next);
+	if (next && result == DONE) {
+		next->last_record = next->last_record > st->time ? next->last_record : st->time;
+		next->earliest_pending =
+			next->earliest_pending == st->time ? 0 : next->earliest_pending;
+	} else if (next && !next->earliest_pending) {
+		next->earliest_pending = st->time;
 	}
-	return verdict;
+	return result;
 }
 
+/* Their handlers require a running goroutine only in some cases, or do more if it is not. */
+#define CHECKS_ITSELF(kind) ((kind) == GT_DESTROY || (kind) == GT_SWITCH || (kind) == GT_ASSIST_END)
+
 static const struct {
-	enum verdict (*apply)(struct step *st);
+	enum apply_result (*apply)(struct step *st);
 	bool object_is_g;
+	bool needs_running; /* step__need_running() is called before */
 } handlers[GT_KIND_END] = {
-	[GT_EXECUTE] = { apply_execute, true },
-	[GT_PARK] = { apply_park, true },
-	[GT_READY] = { apply_ready, true },
-	[GT_YIELD] = { apply_yield, true },
-	[GT_PREEMPT_PARK] = { apply_preempt_park, true },
-	[GT_CREATE] = { apply_create, true },
-	[GT_CREATE_BLOCKED] = { apply_create, true },
-	[GT_DESTROY] = { apply_destroy, true },
-	[GT_SWITCH] = { apply_switch, true },
-	[GT_SYSCALL_ENTER] = { apply_syscall_enter, true },
-	[GT_SYSCALL_BLOCK] = { apply_syscall_enter, true },
-	[GT_SYSCALL_EXIT] = { apply_syscall_exit, true },
-	[GT_SYSCALL_TRY_EXIT] = { apply_syscall_exit, true },
-	[GT_SYSCALL_LOST] = { apply_syscall_lost, false },
-	[GT_SYSCALL_NO_P] = { apply_syscall_no_p, true },
-	[GT_CREATE_SYSCALL] = { apply_create_syscall, true },
-	[GT_DESTROY_SYSCALL] = { apply_destroy_syscall, true },
-	[GT_P_START] = { apply_p_start, false },
-	[GT_P_STOP] = { apply_p_stop, false },
-	[GT_P_HANDOFF] = { apply_p_handoff, false },
-	[GT_STW_BEGIN] = { apply_stw_begin, false },
-	[GT_STW_END] = { apply_stw_end, false },
-	[GT_GC_BEGIN] = { apply_gc_begin, false },
-	[GT_GC_END] = { apply_gc_end, false },
-	[GT_PROCS] = { apply_procs, false },
-	[GT_TASK_BEGIN] = { apply_task_begin, true },
-	[GT_TASK_END] = { apply_task_end, true },
-	[GT_REGION] = { apply_region, true },
-	[GT_LOG] = { apply_log, true },
-	[GT_ASSIST_BEGIN] = { apply_assist_begin, true },
-	[GT_ASSIST_END] = { apply_assist_end, true },
-	[GT_SWEEP_BEGIN] = { apply_sweep_begin, false },
-	[GT_SWEEP_SPAN] = { apply_sweep_span, false },
-	[GT_SWEEP_LEFT] = { apply_sweep_left, false },
-	[GT_SWEEP_END] = { apply_sweep_end, false },
-	[GT_HEAP_ALLOC] = { apply_heap_alloc, false },
-	[GT_HEAP_GOAL] = { apply_heap_goal, false },
+#define HANDLER(number, NAME, name, payload, g, P)                                                 \
+	[GT_##NAME] = { apply_##name, FOUND_##g != FOUND_NONE,                                     \
+			FOUND_##g == FOUND_RUNNING && !CHECKS_ITSELF(GT_##NAME) },
+	GT_GO_KINDS(HANDLER)
 };
 
-enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
-			  bool force)
+enum apply_result state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
+			       bool force)
 {
 	struct step st = {
 		.s = s,
@@ -334,37 +299,38 @@ enum verdict state__apply(struct sequencer *s, struct thread *t, const struct gt
 		.time = rec->time,
 		.force = force,
 	};
-	enum verdict verdict;
+	enum apply_result result;
 
-	if (rec->kind == GT_SAMPLE) /* it is done to the thread, and tells nothing of it */
+	if (rec->kind == GT_SAMPLE) /* a sample does not show what the thread does */
 		return apply_sample(&st);
 	if (rec->kind >= GT_KIND_END || !handlers[rec->kind].apply)
 		return DONE;
-	/* Whatever a thread does next but seek another P or go without: its tentative exit was one. */
+	/* Any record but one of a thread without its P confirms a tentative exit. */
 	if (t->exit_time && rec->kind != GT_SYSCALL_LOST && rec->kind != GT_SYSCALL_NO_P)
 		state__exit_kept(s, t);
-	if (s->gc_active_due && thread__has_user_context(t))
+	if (s->runtime.gc_active_due && thread__has_user_context(t))
 		gc__active(s, t, rec->time);
 	if (handlers[rec->kind].object_is_g && rec->object)
-		st.g = map__get(&s->g, rec->object);
-	t->told = rec->time;
+		st.g = map__get(&s->model.by_addr, rec->object);
+	t->last_record = rec->time;
 	if (st.g) {
-		st.told = st.g->told;
-		if (st.told < rec->time)
-			st.g->told = rec->time;
-		if (st.g->awaits == rec->time)
-			st.g->awaits = 0;
+		st.last_record = st.g->last_record;
+		if (st.last_record < rec->time)
+			st.g->last_record = rec->time;
+		if (st.g->earliest_pending == rec->time)
+			st.g->earliest_pending = 0;
 	} else if (s->losses.watching && handlers[rec->kind].object_is_g && rec->object) {
-		resnapshot__note_stray(s, rec->object, rec->kind, rec->time);
+		resync__note_stray(s, rec->object, rec->kind, rec->time);
 	}
-	if (s->opts.no_syscalls) /* nothing will come that ends the call: this does */
+	if (s->opts.no_syscalls) /* without probes of system calls no other record ends the call */
 		st.force |=
 			(t->g && t->g->state == GO_SYSCALL) || (st.g && st.g->state == GO_SYSCALL);
-	verdict = handlers[rec->kind].apply(&st);
-	if (verdict == WAIT && st.g) {
-		st.g->told = st.told;
-		if (!st.g->awaits || rec->time < st.g->awaits)
-			st.g->awaits = rec->time;
+	if (!handlers[rec->kind].needs_running || step__need_running(&st, &result))
+		result = handlers[rec->kind].apply(&st);
+	if (result == WAIT && st.g) {
+		st.g->last_record = st.last_record;
+		if (!st.g->earliest_pending || rec->time < st.g->earliest_pending)
+			st.g->earliest_pending = rec->time;
 	}
-	return verdict;
+	return result;
 }

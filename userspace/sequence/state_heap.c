@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records of the heap: goroutines that help marking, Ps that sweep, how large it is.
+ * Records of the heap: mark assists, sweeping, and the size of the heap.
  *
- * The runtime's tracer keeps the same few words by goroutine and by P (runtime/traceruntime.go),
- * and writes the same events from them. A range that a loss left open is ended by what its owner
- * can't do in it (range__end_*).
- * Before: state.c. After: checkpoint__emit(), which writes an event as it is.
+ * The runtime's tracer keeps the same data per goroutine and per P (runtime/traceruntime.go), and
+ * writes the same events. A range that a loss left open is ended by an event that cannot occur
+ * within it (range__end_*). Upstream: state.c. Downstream: boundary__emit().
  */
+#include "sequence/boundary.h"
+#include "sequence/repair.h"
 #include "sequence/state_impl.h"
 
 #include <stddef.h>
-
-#define PAGE 8192 /* the runtime's own, on amd64 */
 
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time)
 {
@@ -20,7 +19,7 @@ void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time)
 	if (!g || !g->in_assist)
 		return;
 	g->in_assist = false;
-	checkpoint__emit(s, t, time, EV_GC_MARK_ASSIST_END, 0, NULL);
+	EMIT(s, t, time, EV_GC_MARK_ASSIST_END);
 }
 
 void range__end_sweep(struct sequencer *s, struct thread *t, uint64_t time)
@@ -33,45 +32,37 @@ void range__end_sweep(struct sequencer *s, struct thread *t, uint64_t time)
 	if (!p->in_sweep)
 		return;
 	p->in_sweep = false;
-	checkpoint__emit(s, t, time, EV_GC_SWEEP_END, 2,
-			 (const uint64_t[]){ p->swept, p->reclaimed });
+	EMIT(s, t, time, EV_GC_SWEEP_END, p->swept, p->reclaimed);
 }
 
-enum verdict apply_assist_begin(struct step *st)
+enum apply_result apply_assist_begin(struct step *st)
 {
-	struct sequencer *s = st->s;
-	uint32_t stack;
-	enum verdict v;
-
-	if (!step__need_running(st, &v))
-		return v;
-	if (st->g->in_assist && s->opts.layout->assist_begins_again)
+	if (st->g->in_assist && st->s->opts.layout->assist_begins_again)
 		return DONE;
-	range__end_assist(s, st->t, st->time); /* its end was lost */
-	stack = step__stack(st, 0);
+	range__end_assist(st->s, st->t, st->time); /* its end was lost */
 	st->g->in_assist = true;
-	checkpoint__emit(s, st->t, st->time, EV_GC_MARK_ASSIST_BEGIN, 1,
-			 (const uint64_t[]){ stack });
+	STEP_EMIT(st, EV_GC_MARK_ASSIST_BEGIN, step__stack(st, 0));
 	return DONE;
 }
 
-enum verdict apply_assist_end(struct step *st)
+enum apply_result apply_assist_end(struct step *st)
 {
-	enum verdict v;
+	enum apply_result result;
 
-	/* one that began before the window, or never: no reason to repair anything */
+	/* it began before the window, or never: repairs nothing */
 	if (!st->g || (!st->g->in_assist && st->force))
 		return DONE;
-	if (!step__need_running(st, &v))
-		return v;
+	if (!step__need_running(st, &result))
+		return result;
 	range__end_assist(st->s, st->t, st->time);
 	return DONE;
 }
 
 /*
- * What is written with a P, whatever the goroutine does: who goes into a system call that blocks
- * takes the P again for a moment, to allocate an M. That a thread has a P its own records have said
- * before, so there is nothing to wait for; and it is hardly worth a repair.
+ * The P with which the event is written, whatever the goroutine does: a goroutine that enters a
+ * blocking system call takes its P again for a moment, to allocate an M. Earlier records of the
+ * thread have shown that it has a P, so there is nothing to wait for, and a repair is not
+ * worthwhile.
  */
 static struct proc *proc_of(const struct step *st)
 {
@@ -79,7 +70,7 @@ static struct proc *proc_of(const struct step *st)
 
 	if (t->p && t->p->state == PROC_RUNNING)
 		return t->p;
-	/* its system call's end was not seen */
+	/* the end of its system call is missing */
 	if (st->force && t->g && t->g->state == GO_SYSCALL &&
 	    repair__running(st->s, st->t, st->time, t->g))
 		return t->p;
@@ -88,27 +79,26 @@ static struct proc *proc_of(const struct step *st)
 	return NULL;
 }
 
-static enum verdict metric(struct step *st, enum ev type, uint64_t value)
+static enum apply_result metric(struct step *st, enum ev type, uint64_t value)
 {
-	if (!proc_of(st))
-		return DONE;
-	checkpoint__emit(st->s, st->t, st->time, type, 1, &value);
+	if (proc_of(st))
+		STEP_EMIT(st, type, value);
 	return DONE;
 }
 
-enum verdict apply_heap_alloc(struct step *st)
+enum apply_result apply_heap_alloc(struct step *st)
 {
 	return metric(st, EV_HEAP_ALLOC, ((const struct gt_value *)st->payload)->value);
 }
 
-enum verdict apply_heap_goal(struct step *st)
+enum apply_result apply_heap_goal(struct step *st)
 {
 	uint64_t goal = ((const struct gt_value *)st->payload)->value;
 
 	return metric(st, EV_HEAP_GOAL, goal == UINT64_MAX ? 0 : goal);
 }
 
-enum verdict apply_sweep_begin(struct step *st)
+enum apply_result apply_sweep_begin(struct step *st)
 {
 	struct proc *p = proc_of(st);
 
@@ -121,12 +111,11 @@ enum verdict apply_sweep_begin(struct step *st)
 	return DONE;
 }
 
-/* The first span begins the range: one that finds nothing to sweep is none. */
-enum verdict apply_sweep_span(struct step *st)
+/* The first span begins the range: sweeping that finds nothing makes no range. */
+enum apply_result apply_sweep_span(struct step *st)
 {
 	const struct gt_span *span = st->payload;
 	struct proc *p = proc_of(st);
-	uint32_t stack;
 
 	if (!p)
 		return DONE;
@@ -134,16 +123,14 @@ enum verdict apply_sweep_span(struct step *st)
 	if (!p->may_sweep)
 		return DONE;
 	if (!p->in_sweep) {
-		stack = step__stack(st, 0);
 		p->in_sweep = true;
-		checkpoint__emit(st->s, st->t, st->time, EV_GC_SWEEP_BEGIN, 1,
-				 (const uint64_t[]){ stack });
+		STEP_EMIT(st, EV_GC_SWEEP_BEGIN, step__stack(st, 0));
 	}
 	p->swept += span->bytes;
 	return DONE;
 }
 
-enum verdict apply_sweep_left(struct step *st)
+enum apply_result apply_sweep_left(struct step *st)
 {
 	const struct gt_left *left = st->payload;
 	struct gt_span *span = &st->t->swept;
@@ -153,14 +140,14 @@ enum verdict apply_sweep_left(struct step *st)
 		return DONE;
 	if (p->may_sweep && span->objects >= left->objects)
 		p->reclaimed += (span->objects - left->objects) * span->size;
-	/* what was freed has been counted by its spans, which may reach beyond the chunk */
-	if (p->may_sweep && span->bytes && !span->size && left->pages <= p->swept / PAGE)
-		p->swept -= left->pages * PAGE;
+	/* the spans counted what was freed, which may extend beyond the chunk */
+	if (p->may_sweep && span->bytes && !span->size && left->pages <= p->swept / GT_PAGE)
+		p->swept -= left->pages * GT_PAGE;
 	*span = (struct gt_span){};
 	return DONE;
 }
 
-enum verdict apply_sweep_end(struct step *st)
+enum apply_result apply_sweep_end(struct step *st)
 {
 	if (proc_of(st))
 		range__end_sweep(st->s, st->t, st->time);

@@ -1,78 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the state machine's files share: the record that is being applied, and what most kinds ask
- * of the model first.
+ * Shared by the files of the state machine: the record being applied, and conditions that most
+ * kinds check first.
  *
- * state.c has the table and goroutines; state_syscall.c, state_proc.c, state_runtime.c and
- * state_heap.c have the other kinds.
+ * state.c contains the table of handlers and goroutines; state_syscall.c, state_proc.c,
+ * state_runtime.c, state_heap.c, state_user.c and state_sample.c contain the other kinds.
  */
 #ifndef SEQUENCE_STATE_IMPL_H
 #define SEQUENCE_STATE_IMPL_H
 
-#include "sequence/model.h"
+#include "sequence/sequencer_impl.h"
 
-/* What a record's handler works on. */
+/* Argument of each handler. */
 struct step {
 	struct sequencer *s;
 	struct thread *t;
 	const struct gt_record *rec;
 	const void *payload;
-	struct goroutine *g; /* by rec->object, where that is a g; NULL: not known */
+	struct goroutine *g; /* found by rec->object; NULL: unknown, or the object is no g */
 	uint64_t time;
-	uint64_t told; /* g->told before it */
+	uint64_t last_record; /* g->last_record before this record */
 	bool force;
 };
 
+/* EMIT() for the record's thread and time. */
+#define STEP_EMIT(st, type, ...) EMIT((st)->s, (st)->t, (st)->time, type, __VA_ARGS__)
 /* The id of the record's stack without its `skip` innermost frames; 0: none. */
 uint32_t step__stack(const struct step *st, uint32_t skip);
-/* Counts a record that can't be used. */
-enum verdict step__drop(const struct step *st);
-/* The record's goroutine runs on its thread. */
+/* Counts a record that cannot be applied. */
+enum apply_result step__drop(const struct step *st);
+/* Whether the record's goroutine runs on its thread. */
 bool step__is_running(const struct step *st);
 /*
- * A current thread whose goroutine runs on a P: what events "in user context" need. Waits or
- * repairs; false with *verdict set when the record can't go on.
+ * Requires "user context": the record's goroutine runs on its thread, which has a P. Waits or
+ * repairs; false with *result set if the record cannot be applied now.
  */
-bool step__need_running(struct step *st, enum verdict *verdict);
-/* The same of a record that names no goroutine, such as GC, STW and procs: it is the thread's. */
-bool step__need_user_context(struct step *st, enum verdict *verdict);
+bool step__need_running(struct step *st, enum apply_result *result);
+/* The same for records that name no goroutine, such as GC, STW and PROCS: the thread's is meant. */
+bool step__need_user_context(struct step *st, enum apply_result *result);
 bool thread__has_user_context(const struct thread *t);
-/* The g struct has another goroutine by now: the end of this one was lost. */
+/* The g struct belongs to another goroutine by now: the end of this one was lost. */
 void step__evict(struct step *st, struct goroutine *g);
 
-/* state_syscall.c: the thread's goroutine goes on, with another P than its system call began with. */
+/* state_syscall.c: the goroutine leaves its system call with a P other than the one before. */
 void state__resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t time);
 
-/* state_runtime.c: tells of a collection that began in another generation. */
+/* state_runtime.c: writes GCActive if the GC began in an earlier generation. */
 void gc__active(struct sequencer *s, struct thread *t, uint64_t time);
 
-/* The handlers: DONE, or WAIT and nothing was changed. */
-enum verdict apply_syscall_enter(struct step *st);
-enum verdict apply_create_syscall(struct step *st);
-enum verdict apply_destroy_syscall(struct step *st);
-enum verdict apply_syscall_exit(struct step *st);
-enum verdict apply_syscall_lost(struct step *st);
-enum verdict apply_syscall_no_p(struct step *st);
-enum verdict apply_p_start(struct step *st);
-enum verdict apply_p_stop(struct step *st);
-enum verdict apply_p_handoff(struct step *st);
-enum verdict apply_procs(struct step *st);
-enum verdict apply_stw_begin(struct step *st);
-enum verdict apply_stw_end(struct step *st);
-enum verdict apply_gc_begin(struct step *st);
-enum verdict apply_gc_end(struct step *st);
-enum verdict apply_task_begin(struct step *st);
-enum verdict apply_task_end(struct step *st);
-enum verdict apply_region(struct step *st);
-enum verdict apply_log(struct step *st);
-enum verdict apply_assist_begin(struct step *st);
-enum verdict apply_assist_end(struct step *st);
-enum verdict apply_heap_alloc(struct step *st);
-enum verdict apply_heap_goal(struct step *st);
-enum verdict apply_sweep_begin(struct step *st);
-enum verdict apply_sweep_span(struct step *st);
-enum verdict apply_sweep_left(struct step *st);
-enum verdict apply_sweep_end(struct step *st);
-enum verdict apply_sample(struct step *st);
+/*
+ * The handlers. WAIT: nothing was changed. One function may handle several kinds. Most kinds whose
+ * goroutine is running, according to gotrace/kinds.h, are passed on only if step__need_running().
+ */
+#define apply_create_blocked		 apply_create
+#define apply_syscall_block		 apply_syscall_enter
+#define apply_syscall_try_exit		 apply_syscall_exit
+#define HANDLER(number, NAME, name, ...) enum apply_result apply_##name(struct step *st);
+GT_GO_KINDS(HANDLER)
+#undef HANDLER
+enum apply_result apply_sample(struct step *st);
 
 #endif

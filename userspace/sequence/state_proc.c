@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records of Ps: started, stopped, taken out of system calls, their number.
+ * Records of Ps: started, stopped, taken from system calls, and their number.
  *
- * The rules by which Ps follow are those of seed go-runtime, section 2. Before: state.c. After:
- * transition.c.
+ * docs/go-runtime.md describes how Ps move. Upstream: state.c. Downstream: transition.c.
  */
+#include "sequence/boundary.h"
+#include "sequence/repair.h"
+#include "sequence/transition.h"
 #include "sequence/state_impl.h"
 
 #include <stddef.h>
 
 /*
- * Without system call probes a goroutine's call shows when its P is taken from it: then it begins,
- * so that the P can be. Its end is what the goroutine or its thread does next (state__apply).
+ * Without probes of system calls, a call becomes visible when its P is taken: the call is begun
+ * then, so that the P can be taken. It ends with the next record of the goroutine or its thread
+ * (state__apply).
  */
 static void begin_unseen_syscall(struct step *st, struct proc *p)
 {
@@ -23,11 +26,11 @@ static void begin_unseen_syscall(struct step *st, struct proc *p)
 }
 
 /*
- * acquirep. Whoever held the P lost it before: in a system call (rule 3), or this very M to
- * itself in procresize (rule 6). >= 1.26 a goroutine that comes out of a system call goes on with
- * it; before, its SYSCALL_EXIT record follows.
+ * acquirep. The previous holder lost the P in a system call, or this M took it from itself in
+ * procresize. Since Go 1.26 a goroutine that leaves a system call continues with it; before, its
+ * SYSCALL_EXIT record follows.
  */
-enum verdict apply_p_start(struct step *st)
+enum apply_result apply_p_start(struct step *st)
 {
 	const struct gt_proc *proc = st->payload;
 	struct proc *p = model__proc(st->s, st->rec->object, (uint32_t)proc->id);
@@ -37,7 +40,7 @@ enum verdict apply_p_start(struct step *st)
 
 	if (!p)
 		return step__drop(st);
-	p->told = st->time;
+	p->last_record = st->time;
 	if (p->m != t)
 		begin_unseen_syscall(st, p);
 	if (p->state == PROC_RUNNING && p->m != t) {
@@ -67,7 +70,7 @@ enum verdict apply_p_start(struct step *st)
 	return DONE;
 }
 
-enum verdict apply_p_stop(struct step *st)
+enum apply_result apply_p_stop(struct step *st)
 {
 	const struct gt_proc *proc = st->payload;
 	struct proc *p = model__proc(st->s, st->rec->object, (uint32_t)proc->id);
@@ -75,7 +78,7 @@ enum verdict apply_p_stop(struct step *st)
 
 	if (!p)
 		return step__drop(st);
-	p->told = st->time;
+	p->last_record = st->time;
 	if (p->m == t)
 		begin_unseen_syscall(st, p);
 	if (p->m != t || (t->g && t->g->state == GO_RUNNING)) {
@@ -91,14 +94,14 @@ enum verdict apply_p_stop(struct step *st)
 	return DONE;
 }
 
-/* After the fact and often after releasep: only a P still in a system call is news. */
-enum verdict apply_p_handoff(struct step *st)
+/* Reported late, often after releasep: only relevant for a P that is still in a system call. */
+enum apply_result apply_p_handoff(struct step *st)
 {
 	const struct gt_proc *proc = st->payload;
 	struct proc *p = model__proc(st->s, st->rec->object, (uint32_t)proc->id);
 
 	if (p)
-		p->told = st->time;
+		p->last_record = st->time;
 	if (p && p->m != st->t)
 		begin_unseen_syscall(st, p);
 	if (p && p->state == PROC_SYSCALL)
@@ -106,25 +109,22 @@ enum verdict apply_p_handoff(struct step *st)
 	return DONE;
 }
 
-/* As Go's tracer does, at every procresize: also when the number stays what it was. */
-enum verdict apply_procs(struct step *st)
+/* Written at every procresize, also if the number is unchanged, as Go's tracer does. */
+enum apply_result apply_procs(struct step *st)
 {
 	const struct gt_value *n = st->payload;
 	struct sequencer *s = st->s;
-	uint32_t stack;
-	enum verdict v;
+	enum apply_result result;
 
-	/* schedinit sizes the Ps before there is a goroutine to say so: the first one will */
+	/* schedinit sets the number of Ps before a goroutine exists: written with the first one */
 	if (!st->t->g && !st->t->p) {
-		s->procs_due = s->procs = (uint32_t)n->value;
+		s->runtime.procs_due = s->runtime.procs = (uint32_t)n->value;
 		return DONE;
 	}
-	if (!step__need_user_context(st, &v))
-		return v;
+	if (!step__need_user_context(st, &result))
+		return result;
 	st->t->resize_stack = st->rec->stack;
-	s->procs = (uint32_t)n->value;
-	stack = step__stack(st, s->opts.layout->skips.procs);
-	checkpoint__emit(s, st->t, st->time, EV_PROCS_CHANGE, 2,
-			 (const uint64_t[]){ n->value, stack });
+	s->runtime.procs = (uint32_t)n->value;
+	STEP_EMIT(st, EV_PROCS_CHANGE, n->value, step__stack(st, s->opts.layout->skips.procs));
 	return DONE;
 }

@@ -1,38 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPU samples: where a thread was, and for which goroutine, on which P.
+ * CPU samples: the stack of a thread, with its goroutine and P.
  *
- * The sample itself knows its thread and its PCs; the rest is what the model says of the thread at
- * that point of the stream, so that it agrees with the transitions around it. Readers hold samples
- * against nothing. Before: state.c. After: trace/generation.c.
+ * The record contains the thread and the PCs; goroutine and P come from the model at that point of
+ * the stream, so that the sample agrees with the transitions around it. Readers do not check
+ * samples. Upstream: state.c. Downstream: writer/writer.c.
  */
 #include "sequence/state_impl.h"
 
-enum verdict apply_sample(struct step *st)
+enum apply_result apply_sample(struct step *st)
 {
 	struct sequencer *s = st->s;
 	const struct thread *t = st->t;
-	/* an exit that is not settled has its P, too: else it would be running without one */
+	/* a tentative exit keeps its P: else the thread would run without one */
 	bool has_p = t->p && (t->p->state == PROC_RUNNING || t->exit_time);
 	uint64_t time = st->time;
 	const uint64_t *pc;
 	uint32_t stack = 0;
 	size_t len;
-	int err;
 
-	pc = once__get(&s->sampled, st->rec->object, &len);
+	pc = once__get(&s->samples.pcs, st->rec->object, &len);
 	if (pc)
 		stack = stacks__sample(s->stacks, pc, len / sizeof(*pc));
-	once__drop(&s->sampled, st->rec->object);
-	/* One that waited behind a record of its thread comes late. */
-	if (time < s->last_sample)
-		time = s->last_sample;
-	if (time < s->gen_start)
-		time = s->gen_start;
-	s->last_sample = time;
-	err = writer__sample(s->opts.writer, time, t->tid, has_p ? t->p->id : UINT64_MAX,
-			     t->g ? t->g->id : 0, stack);
-	if (err && !s->error)
-		s->error = err;
+	once__drop(&s->samples.pcs, st->rec->object);
+	/* A sample that was held behind another record of its thread is late. */
+	if (time < s->samples.last_time)
+		time = s->samples.last_time;
+	if (time < s->out.start)
+		time = s->out.start;
+	s->samples.last_time = time;
+	boundary__note(s,
+		       writer__sample(s->opts.writer, time, t->tid, has_p ? t->p->id : UINT64_MAX,
+				      t->g ? t->g->id : 0, stack));
 	return DONE;
 }

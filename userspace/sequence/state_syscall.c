@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Records of system calls: a goroutine enters one, and leaves it with its P, another, or none.
- *
- * Also of threads that C made, whose goroutines come and go as if in a system call. Before: state.c.
- * After: transition.c.
+ * Includes threads created by C, whose goroutines appear and disappear as if in a system call.
+ * Upstream: state.c. Downstream: transition.c.
  */
+#include "sequence/repair.h"
+#include "sequence/transition.h"
 #include "sequence/state_impl.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#define SAY_NS 1000000ull /* on a core: that a P was lost is said within microseconds */
+#define LOST_P_NS 1000000ull /* on a CPU: a lost P is reported within microseconds */
 
-enum verdict apply_syscall_enter(struct step *st)
+enum apply_result apply_syscall_enter(struct step *st)
 {
 	const struct layout_skips *skips = &st->s->opts.layout->skips;
-	enum verdict v;
 
-	if (!step__need_running(st, &v))
-		return v;
 	go__syscall_begin(st->s, st->t, st->time,
 			  step__stack(st, st->rec->kind == GT_SYSCALL_BLOCK ? skips->syscall_block :
 									      skips->syscall));
@@ -27,21 +25,21 @@ enum verdict apply_syscall_enter(struct step *st)
 }
 
 /*
- * A thread that C made calls Go. The M that it was lent may find the P with which it last left Go
- * still its own, and says nothing of that: state__exit_kept() and syscall_exit() take last_p. The
- * goroutine has had its id before.
+ * A thread created by C calls Go. The M that it gets may still own the P with which it last left
+ * Go, and then sends no record about it: state__exit_kept() and syscall_exit() use last_p. The
+ * goroutine had its id before.
  */
-enum verdict apply_create_syscall(struct step *st)
+enum apply_result apply_create_syscall(struct step *st)
 {
 	const struct gt_create_syscall *create = st->payload;
 	struct sequencer *s = st->s;
 	struct thread *t = st->t;
 	struct goroutine *g;
-	struct proc *p = map__get(&s->p, create->p);
+	struct proc *p = map__get(&s->model.procs, create->p);
 
 	if (!create->goid || !st->rec->object)
 		return step__drop(st);
-	if (st->g || t->g || t->p || map__get(&s->id, create->goid)) {
+	if (st->g || t->g || t->p || map__get(&s->model.by_id, create->goid)) {
 		if (!st->force)
 			return WAIT;
 		if (st->g)
@@ -49,12 +47,12 @@ enum verdict apply_create_syscall(struct step *st)
 		repair__free_thread(s, t, st->time);
 		if (t->p)
 			proc__stop(s, t, st->time);
-		if (t->g || map__get(&s->id, create->goid))
+		if (t->g || map__get(&s->model.by_id, create->goid))
 			return step__drop(st);
 	}
 	if (!model__id_valid(create->goid))
 		return step__drop(st);
-	map__remove(&s->ended, create->goid);
+	map__remove(&s->model.ended, create->goid);
 	g = model__goroutine(s, st->rec->object, create->goid);
 	if (!g)
 		return DONE;
@@ -64,14 +62,14 @@ enum verdict apply_create_syscall(struct step *st)
 	return DONE;
 }
 
-/* The system call ends, and the thread has no P any more: one that it still has goes here. */
+/* The system call ends, and the thread has no P: takes away one that it has in the model. */
 static void leave_without_proc(struct step *st)
 {
 	struct thread *t = st->t;
 
 	t->exit_time = 0;
 	if (t->p)
-		t->p->told = st->time;
+		t->p->last_record = st->time;
 	if (t->p && t->p->state == PROC_SYSCALL)
 		proc__steal(st->s, t, st->time, t->p);
 	else if (t->p)
@@ -79,10 +77,10 @@ static void leave_without_proc(struct step *st)
 }
 
 /*
- * The thread goes back to C for good: it may end, and its number be another's. So the P of its
- * last call, if no one took it yet, is taken from it here, as Go's reader does it by itself.
+ * The thread returns to C: it may end, and its id may be reused. So the P of its last call, if it
+ * was not taken yet, is taken here, as Go's reader does implicitly.
  */
-enum verdict apply_destroy_syscall(struct step *st)
+enum apply_result apply_destroy_syscall(struct step *st)
 {
 	const struct gt_destroy *destroy = st->payload;
 	struct thread *t = st->t;
@@ -102,7 +100,7 @@ enum verdict apply_destroy_syscall(struct step *st)
 	return DONE;
 }
 
-/* The goroutine of a system call goes on, with another P than it came with. */
+/* The goroutine leaves its system call with a P other than that it entered with. */
 void state__resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	struct goroutine *g = t->g;
@@ -112,16 +110,16 @@ void state__resume_on_other_proc(struct sequencer *s, struct thread *t, uint64_t
 }
 
 /*
- * It has a P: the one it came with (no one took it), one that P_START has just brought, or its old
- * one again after others had used it in between and left it in a system call of theirs (<= 1.25,
- * exitsyscallfast_reacquired). Whose call that was may have noticed already, which leaves it idle.
+ * The goroutine has a P: that it entered with, that of the latest P_START, or (<= 1.25,
+ * exitsyscallfast_reacquired) its old one again, after others had used it and left it in system
+ * calls of theirs. Their thread may have noticed that already, and then the P is idle.
  */
 static bool syscall_exit(struct sequencer *s, struct thread *t, uint64_t time, bool force)
 {
 	struct proc *p = t->p ? t->p : t->last_p;
 
 	if (p)
-		p->told = time;
+		p->last_record = time;
 	if (t->p && t->p->state == PROC_SYSCALL) {
 		go__syscall_end(s, t, time);
 		return true;
@@ -149,44 +147,44 @@ void state__exit_kept(struct sequencer *s, struct thread *t)
 		syscall_exit(s, t, time, true);
 }
 
-/* The thread went on: it has had its core for longer than it takes to say that its P was lost. */
-static bool has_gone_on(const struct sequencer *s, const struct thread *t, uint64_t time)
+/* Whether the thread has been on a CPU for longer than it takes to report that its P was lost. */
+static bool has_continued(const struct sequencer *s, const struct thread *t, uint64_t time)
 {
-	const struct kernel_thread *k = kernel_threads__find(&s->threads, t->tid);
+	const struct kernel_thread *k = kernel_threads__find(&s->kernel.threads, t->tid);
 	uint64_t since;
 
 	if (!k)
 		return false;
 	since = k->since > t->exit_time ? k->since : t->exit_time;
-	return k->run == KERNEL_RUNNING && time > since + SAY_NS;
+	return k->run == KERNEL_RUNNING && time > since + LOST_P_NS;
 }
 
 void state__settle_exits(struct sequencer *s, uint64_t time, bool final)
 {
 	size_t n;
-	struct map_slot *m = map__sorted(&s->m, &n);
+	struct map_slot *m = map__sorted(&s->model.threads, &n);
 
 	if (!m)
 		s->error = -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct thread *t = m[i].value;
 
-		if (!t->exit_time || t->head || time <= t->exit_time + SAY_NS)
+		if (!t->exit_time || t->head || time <= t->exit_time + LOST_P_NS)
 			continue;
-		if (final || has_gone_on(s, t, time))
+		if (final || has_continued(s, t, time))
 			state__exit_kept(s, t);
 	}
 	free(m);
 }
 
-enum verdict apply_syscall_exit(struct step *st)
+enum apply_result apply_syscall_exit(struct step *st)
 {
 	struct thread *t = st->t;
 
 	if (!st->g || st->g->state != GO_SYSCALL || st->g->m != t) {
 		if (!st->force)
 			return WAIT;
-		if (step__is_running(st)) /* the enter was lost: nothing to end */
+		if (step__is_running(st)) /* the begin was lost: nothing to end */
 			return step__drop(st);
 		if (!repair__running(st->s, t, st->time, st->g))
 			return step__drop(st);
@@ -201,14 +199,14 @@ enum verdict apply_syscall_exit(struct step *st)
 							     WAIT;
 }
 
-enum verdict apply_syscall_lost(struct step *st)
+enum apply_result apply_syscall_lost(struct step *st)
 {
 	st->t->exit_time = 0;
 	st->t->lost_p = st->t->g && st->t->g->state == GO_SYSCALL;
 	return DONE;
 }
 
-enum verdict apply_syscall_no_p(struct step *st)
+enum apply_result apply_syscall_no_p(struct step *st)
 {
 	struct thread *t = st->t;
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records of what the program says of itself: tasks, regions, logs.
+ * Records of package runtime/trace: tasks, regions and logs.
  *
- * Readers refuse a task that begins while it is open, and a region that ends while it is not the
- * goroutine's innermost: what was open before the window, or was lost, is never ended here. Before:
- * state.c; the texts are texts.c's. After: checkpoint__emit().
+ * Readers reject a task that begins while it is open, and a region that ends while it is not the
+ * goroutine's innermost. What was open before the window, or whose begin was lost, is therefore
+ * never ended here. Upstream: state.c and texts.c. Downstream: boundary__emit().
  */
+#include "sequence/boundary.h"
 #include "sequence/state_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TASK_WINDOW (1u << 20) /* ids; the runtime hands them out one by one, for ever new */
+#define TASK_WINDOW (1u << 20) /* ids; the runtime assigns them one by one */
 #define TASK_ID_MAX (1ull << 48)
-#define REGIONS_MAX 1024	/* open ones of a goroutine; deeper ones are not written */
-#define OPEN_MAX    (32u << 20) /* bytes of all open regions and their names: nor are those beyond */
+#define REGIONS_MAX 1024	/* open regions of a goroutine; deeper ones are not written */
+#define OPEN_MAX    (32u << 20) /* bytes of open regions and names; others are not written */
 
 struct open_region {
 	uint64_t task, text; /* as records name it */
-	struct text *name;   /* held; NULL: it is the empty one, or was not there */
+	struct text *name;   /* held; NULL: empty or missing */
 };
 
 struct regions {
@@ -28,8 +29,8 @@ struct regions {
 	struct open_region open[];
 };
 
-/* Of a number that is settled. */
-static uint32_t name(const struct step *st, uint64_t text)
+/* String id of a name with a permanent number. */
+static uint32_t name_id(const struct step *st, uint64_t text)
 {
 	return texts__name(st->s->texts, text, st->time, &st->s->stats.text_misses);
 }
@@ -39,16 +40,16 @@ static uint32_t name(const struct step *st, uint64_t text)
 static void forget_ids(struct sequencer *s, uint64_t from, uint64_t to)
 {
 	if (to - from >= TASK_WINDOW) {
-		memset(s->task_named, 0, TASK_WINDOW / 8);
+		memset(s->user.task_named, 0, TASK_WINDOW / 8);
 		return;
 	}
 	for (; from != to; from++)
-		s->task_named[from % TASK_WINDOW / 64] &= ~(1ull << from % 64);
+		s->user.task_named[from % TASK_WINDOW / 64] &= ~(1ull << from % 64);
 }
 
 /*
- * Notes that the file names the task. False if it did so before, or may have: then it can't begin
- * any more. Ids that lie far behind the latest are not remembered.
+ * Notes that the trace names the task. False if it does already, or may do: then the task cannot
+ * begin any more. Ids far behind the latest one are not remembered.
  */
 static bool task__name(struct sequencer *s, uint64_t id)
 {
@@ -57,68 +58,59 @@ static bool task__name(struct sequencer *s, uint64_t id)
 
 	if (!id || id > TASK_ID_MAX)
 		return false;
-	if (!s->task_named)
-		s->task_named = calloc(TASK_WINDOW / 64, sizeof(*s->task_named));
-	if (!s->task_named) {
+	if (!s->user.task_named)
+		s->user.task_named = calloc(TASK_WINDOW / 64, sizeof(*s->user.task_named));
+	if (!s->user.task_named) {
 		s->error = -ENOMEM;
 		return false;
 	}
-	if (id > s->task_max) {
-		forget_ids(s, s->task_max + 1, id + 1);
-		s->task_max = id;
-	} else if (s->task_max - id >= TASK_WINDOW) {
+	if (id > s->user.task_max) {
+		forget_ids(s, s->user.task_max + 1, id + 1);
+		s->user.task_max = id;
+	} else if (s->user.task_max - id >= TASK_WINDOW) {
 		return false;
 	}
-	word = &s->task_named[id % TASK_WINDOW / 64];
+	word = &s->user.task_named[id % TASK_WINDOW / 64];
 	fresh = !(*word & bit);
 	*word |= bit;
 	return fresh;
 }
 
-/* Who names a task comes after its begin, if that is in the window at all. */
-static bool task__may_come(const struct step *st, uint64_t id)
+/* Whether the task's begin may still follow: a record that names the task must not precede it. */
+static bool task__may_begin_later(const struct step *st, uint64_t id)
 {
-	return !st->force && st->s->task_begun && id > st->s->task_max && id <= TASK_ID_MAX;
+	return !st->force && st->s->user.task_begun && id > st->s->user.task_max &&
+	       id <= TASK_ID_MAX;
 }
 
-enum verdict apply_task_begin(struct step *st)
+enum apply_result apply_task_begin(struct step *st)
 {
 	const struct gt_task *task = st->payload;
 	struct sequencer *s = st->s;
-	uint64_t args[4];
-	enum verdict v;
+	uint32_t type;
 
-	if (task__may_come(st, task->parent))
+	if (task__may_begin_later(st, task->parent))
 		return WAIT;
-	if (!step__need_running(st, &v))
-		return v;
 	if (task->parent)
 		task__name(s, task->parent);
 	if (!task__name(s, task->id))
 		return step__drop(st);
-	s->task_begun = true;
-	args[0] = task->id;
-	args[1] = task->parent;
-	args[2] = name(st, texts__settle(s->texts, task->type, st->time));
-	args[3] = step__stack(st, s->opts.layout->skips.task_begin);
-	checkpoint__emit(s, st->t, st->time, EV_USER_TASK_BEGIN, 4, args);
+	s->user.task_begun = true;
+	type = name_id(st, texts__settle(s->texts, task->type, st->time));
+	STEP_EMIT(st, EV_USER_TASK_BEGIN, task->id, task->parent, type,
+		  step__stack(st, s->opts.layout->skips.task_begin));
 	return DONE;
 }
 
-enum verdict apply_task_end(struct step *st)
+enum apply_result apply_task_end(struct step *st)
 {
 	const struct gt_value *task = st->payload;
-	struct sequencer *s = st->s;
-	uint64_t args[2] = { task->value };
-	enum verdict v;
 
-	if (task__may_come(st, task->value))
+	if (task__may_begin_later(st, task->value))
 		return WAIT;
-	if (!step__need_running(st, &v))
-		return v;
-	task__name(s, task->value);
-	args[1] = step__stack(st, s->opts.layout->skips.task_end);
-	checkpoint__emit(s, st->t, st->time, EV_USER_TASK_END, 2, args);
+	task__name(st->s, task->value);
+	STEP_EMIT(st, EV_USER_TASK_END, task->value,
+		  step__stack(st, st->s->opts.layout->skips.task_end));
 	return DONE;
 }
 
@@ -148,11 +140,11 @@ static size_t open_bytes(const struct open_region *open)
 	return sizeof(*open) + texts__size(open->name);
 }
 
-/* It is not open any more. */
+/* Removes a region from the list of open ones. */
 static void forget_region(struct sequencer *s, struct open_region *open)
 {
-	s->open_bytes -= open_bytes(open);
-	texts__release(s->texts, open->name);
+	s->user.open_bytes -= open_bytes(open);
+	texts__release(open->name);
 }
 
 void regions__free(struct sequencer *s, struct goroutine *g)
@@ -165,31 +157,30 @@ void regions__free(struct sequencer *s, struct goroutine *g)
 	g->regions = NULL;
 }
 
-static enum verdict region_begins(struct step *st, const struct gt_region *region)
+static enum apply_result region_begins(struct step *st, const struct gt_region *region)
 {
 	struct sequencer *s = st->s;
 	struct regions *r = regions__room(s, st->t->g);
 	struct open_region *open;
-	uint32_t stack, id;
+	uint32_t id;
 
 	if (!r)
 		return DONE;
-	if (r->deeper || r->n == REGIONS_MAX || s->open_bytes > OPEN_MAX) {
+	if (r->deeper || r->n == REGIONS_MAX || s->user.open_bytes > OPEN_MAX) {
 		r->deeper++;
 		return step__drop(st);
 	}
-	id = name(st, region->name);
+	id = name_id(st, region->name);
 	open = &r->open[r->n++];
 	*open = (struct open_region){ region->task, region->name,
 				      texts__hold(s->texts, region->name) };
-	s->open_bytes += open_bytes(open);
-	stack = step__stack(st, s->opts.layout->skips.region);
-	checkpoint__emit(s, st->t, st->time, EV_USER_REGION_BEGIN, 3,
-			 (const uint64_t[]){ open->task, id, stack });
+	s->user.open_bytes += open_bytes(open);
+	STEP_EMIT(st, EV_USER_REGION_BEGIN, open->task, id,
+		  step__stack(st, s->opts.layout->skips.region));
 	return DONE;
 }
 
-/* The index of the innermost region of this task and name that is open, + 1; 0: none. */
+/* Index of the innermost open region of this task and name, plus 1; 0: none. */
 static uint32_t find_open(const struct regions *r, const struct gt_region *region)
 {
 	uint32_t i = r ? r->n : 0;
@@ -202,15 +193,14 @@ static uint32_t find_open(const struct regions *r, const struct gt_region *regio
 static void end_innermost(struct step *st, struct regions *r, uint32_t stack)
 {
 	struct open_region *open = &r->open[--r->n];
-	uint32_t id = texts__held_name(st->s->texts, open->text, open->name);
 
-	checkpoint__emit(st->s, st->t, st->time, EV_USER_REGION_END, 3,
-			 (const uint64_t[]){ open->task, id, stack });
+	STEP_EMIT(st, EV_USER_REGION_END, open->task,
+		  texts__held_name(st->s->texts, open->text, open->name), stack);
 	forget_region(st->s, open);
 }
 
-/* Regions nest, so one that stands in the way has ended: its end was lost. */
-static enum verdict region_ends(struct step *st, const struct gt_region *region)
+/* Regions nest: one inside of the ended region has ended too, and that record was lost. */
+static enum apply_result region_ends(struct step *st, const struct gt_region *region)
 {
 	struct regions *r = st->t->g->regions;
 	uint32_t found;
@@ -230,16 +220,13 @@ static enum verdict region_ends(struct step *st, const struct gt_region *region)
 	return DONE;
 }
 
-enum verdict apply_region(struct step *st)
+enum apply_result apply_region(struct step *st)
 {
 	struct gt_region region = *(const struct gt_region *)st->payload;
-	enum verdict v;
 
-	if (task__may_come(st, region.task))
+	if (task__may_begin_later(st, region.task))
 		return WAIT;
-	if (!step__need_running(st, &v))
-		return v;
-	if (region.ends > 1) /* no other mode is known: the runtime passes over it, too */
+	if (region.ends > 1) /* the runtime ignores unknown modes, too */
 		return step__drop(st);
 	if (region.task)
 		task__name(st->s, region.task);
@@ -249,22 +236,19 @@ enum verdict apply_region(struct step *st)
 
 /* ---- logs ---- */
 
-enum verdict apply_log(struct step *st)
+enum apply_result apply_log(struct step *st)
 {
 	const struct gt_log *log = st->payload;
 	struct sequencer *s = st->s;
-	uint64_t args[4] = { log->task };
-	enum verdict v;
+	uint32_t category, message;
 
-	if (task__may_come(st, log->task))
+	if (task__may_begin_later(st, log->task))
 		return WAIT;
-	if (!step__need_running(st, &v))
-		return v;
 	if (log->task)
 		task__name(s, log->task);
-	args[1] = name(st, texts__settle(s->texts, log->category, st->time));
-	args[2] = texts__message(s->texts, log->message, &s->stats.text_misses);
-	args[3] = step__stack(st, s->opts.layout->skips.log);
-	checkpoint__emit(s, st->t, st->time, EV_USER_LOG, 4, args);
+	category = name_id(st, texts__settle(s->texts, log->category, st->time));
+	message = texts__message(s->texts, log->message, &s->stats.text_misses);
+	STEP_EMIT(st, EV_USER_LOG, log->task, category, message,
+		  step__stack(st, s->opts.layout->skips.log));
 	return DONE;
 }

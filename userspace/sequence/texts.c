@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names and messages of the program's annotations: see texts.h.
- *
- * Before it: sequencer.c, which passes TEXT records on, and state_user.c, which asks for a text's id
- * where it makes an event. After it: trace/intern.c.
+ * Names and messages of annotations: see texts.h. Upstream: sequencer.c, which passes TEXT records,
+ * and state_user.c, which asks for string ids. Downstream: writer/intern.c.
  */
 #include "sequence/texts.h"
 
@@ -15,11 +13,11 @@
 #include "sequence/once.h"
 #include "sequence/places.h"
 
-#define DISPLACED_MAX (8u << 20) /* bytes of names that the probes have forgotten since */
+#define DISPLACED_MAX (8u << 20) /* bytes of names that the probes no longer remember */
 
 struct text {
 	struct placed placed;
-	uint32_t holders;    /* the places, and open regions */
+	uint32_t holders;    /* references: from the places and from open regions */
 	uint32_t id;	     /* string id, good in */
 	uint32_t generation; /* as of intern__generation(); id 0: in none yet */
 	uint32_t len;
@@ -30,12 +28,12 @@ struct texts {
 	struct intern *in;
 	struct places name; /* struct text by number */
 	struct once messages;
-	uint32_t missing; /* the stand-in's id */
+	uint32_t missing; /* string id of TEXTS_MISSING */
 };
 
 static void drop_name(void *ctx, struct placed *placed)
 {
-	texts__release(ctx, (struct text *)placed);
+	texts__release((struct text *)placed);
 }
 
 struct texts *texts__create(struct intern *in)
@@ -45,7 +43,7 @@ struct texts *texts__create(struct intern *in)
 	if (!t)
 		return NULL;
 	t->in = in;
-	if (places__init(&t->name, GT_TEXT_PLACES, DISPLACED_MAX, drop_name, t)) {
+	if (places__init(&t->name, GT_TEXT_PLACES, DISPLACED_MAX, drop_name, NULL)) {
 		free(t);
 		return NULL;
 	}
@@ -61,7 +59,7 @@ void texts__destroy(struct texts *t)
 	free(t);
 }
 
-/* What was cut may end within a UTF-8 character, whose beginning goes, too. */
+/* A text that was cut may end within a UTF-8 character, which is removed. */
 static uint32_t whole_length(const struct gt_text *text)
 {
 	const unsigned char *bytes = (const void *)(text + 1);
@@ -117,9 +115,9 @@ static int add_name(struct texts *t, const struct gt_record *rec)
 static int add_message(struct texts *t, const struct gt_record *rec)
 {
 	const struct gt_text *text = (const void *)(rec + 1);
-	int code = once__put(&t->messages, rec->object, rec->time, text + 1, whole_length(text));
+	int err = once__put(&t->messages, rec->object, rec->time, text + 1, whole_length(text));
 
-	return code == -ENOBUFS ? 0 : code;
+	return err == -ENOBUFS ? 0 : err;
 }
 
 int texts__add(struct texts *t, const struct gt_record *rec)
@@ -140,17 +138,17 @@ static uint32_t missing(struct texts *t, uint64_t *misses)
 	return stand_in(t);
 }
 
-/* Written with each generation that has it: of names without end those of one are held. */
+/* Interned per generation: memory is bounded by the names of one generation. */
 static uint32_t text__id(struct texts *t, struct text *text)
 {
 	if (!text->id || text->generation != intern__generation(t->in)) {
-		text->id = intern__passing(t->in, text->bytes, text->len);
+		text->id = intern__transient(t->in, text->bytes, text->len);
 		text->generation = intern__generation(t->in);
 	}
 	return text->id;
 }
 
-/* A number for a name that came without one. */
+/* A permanent number for a name. */
 static uint64_t number_of(const char *bytes, size_t len)
 {
 	return (hash__bytes(bytes, len) & ~GT_TEXT_ONCE) | 2; /* neither EMPTY nor UNREAD */
@@ -193,9 +191,8 @@ struct text *texts__hold(struct texts *t, uint64_t number)
 	return text;
 }
 
-void texts__release(struct texts *t, struct text *text)
+void texts__release(struct text *text)
 {
-	(void)t;
 	if (text && !--text->holders)
 		free(text);
 }
@@ -223,7 +220,7 @@ uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 	text = once__get(&t->messages, number, &len);
 	if (!text)
 		return missing(t, misses);
-	id = intern__passing(t->in, text, len);
+	id = intern__transient(t->in, text, len);
 	once__drop(&t->messages, number);
 	return id;
 }

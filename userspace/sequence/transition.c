@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The legal transitions: each moves the model and writes its event, in one place, so that file and
- * model never part.
+ * The legal transitions: each changes the model and writes its event in one place, so that trace
+ * and model stay equal.
  *
- * Called by state.c (a record says so) and repair.c (a loss makes it necessary), which have made
- * sure that the reader's rules hold (seed: trace-format, section 5). After: checkpoint.c
- * (sequence numbers), trace/generation.c.
+ * Upstream: state*.c (a record), repair.c and resync.c (after a loss), which have checked the
+ * reader's rules (docs/trace-format.md, Order of events). Downstream: boundary.c (sequence numbers)
+ * and writer/writer.c.
  */
-#include "sequence/model.h"
-
-#define EMIT(s, t, time, type, ...)                                                                \
-	checkpoint__emit(s, t, time, type, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t), \
-			 (const uint64_t[]){ __VA_ARGS__ })
-#define EMIT0(s, t, time, type) checkpoint__emit(s, t, time, type, 0, NULL)
+#include "sequence/transition.h"
+#include "sequence/boundary.h"
+#include "sequence/sequencer_impl.h"
 
 static uint32_t text(struct sequencer *s, const char *why)
 {
@@ -21,7 +18,7 @@ static uint32_t text(struct sequencer *s, const char *why)
 
 static void go__set(struct sequencer *s, struct goroutine *g, uint32_t state, struct thread *m)
 {
-	checkpoint__save_g(s, g);
+	boundary__save_g(s, g);
 	if (g->m)
 		g->m->g = NULL;
 	g->state = state;
@@ -32,7 +29,7 @@ static void go__set(struct sequencer *s, struct goroutine *g, uint32_t state, st
 
 static void proc__set(struct sequencer *s, struct proc *p, uint32_t state, struct thread *m)
 {
-	checkpoint__save_p(s, p);
+	boundary__save_p(s, p);
 	if (p->m) {
 		p->m->last_p = p;
 		p->m->p = NULL;
@@ -43,7 +40,7 @@ static void proc__set(struct sequencer *s, struct proc *p, uint32_t state, struc
 		m->p = p;
 }
 
-/* `g` is new: its state is 0 and nothing was written of it. Version 22 knows no blocked create. */
+/* `g` is new: its state is 0. Trace format 1.22 has no event for a blocked creation. */
 void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
 		bool blocked, uint32_t start, uint32_t stack)
 {
@@ -51,7 +48,7 @@ void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 	EMIT(s, t, time, blocked ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, g->id,
 	     stacks__start_id(s->stacks, start), stack);
 	g->start = start;
-	g->saved = g->numbered = s->generation;
+	g->saved = g->numbered = s->out.generation;
 	g->seq = 0;
 	g->state = blocked ? GO_WAITING : GO_RUNNABLE;
 }
@@ -59,7 +56,7 @@ void go__create(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 void go__create_syscall(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)
 {
 	EMIT(s, t, time, EV_GO_CREATE_SYSCALL, g->id);
-	g->saved = g->numbered = s->generation;
+	g->saved = g->numbered = s->out.generation;
 	g->seq = 0;
 	g->state = GO_SYSCALL;
 	g->m = t;
@@ -71,32 +68,32 @@ void go__destroy_syscall(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	struct goroutine *g = t->g;
 
-	EMIT0(s, t, time, EV_GO_DESTROY_SYSCALL);
+	EMIT(s, t, time, EV_GO_DESTROY_SYSCALL);
 	t->g = NULL;
 	model__forget(s, g);
 }
 
-/* The number of Ps at the window's start, by the first thread that has a running goroutine. */
+/* The number of Ps at the window's start, written by the first thread with a running goroutine. */
 void proc__count(struct sequencer *s, struct thread *t, uint64_t time)
 {
-	EMIT(s, t, time, EV_PROCS_CHANGE, s->procs_due, 0);
-	s->procs_due = 0;
+	EMIT(s, t, time, EV_PROCS_CHANGE, s->runtime.procs_due, 0);
+	s->runtime.procs_due = 0;
 }
 
 void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)
 {
-	/* a P's mode may be a former worker's, whose park was lost */
+	/* the mode of a P may be stale: the park of an earlier worker was lost */
 	const char *label = g->gc_worker ? layout__gc_mode(s->opts.layout, t->p->gc_mode) : NULL;
 
-	EMIT(s, t, time, EV_GO_START, g->id, checkpoint__g_seq(s, g));
+	EMIT(s, t, time, EV_GO_START, g->id, boundary__g_seq(s, g));
 	go__set(s, g, GO_RUNNING, t);
 	if (label)
 		EMIT(s, t, time, EV_GO_LABEL, text(s, label));
-	if (s->procs_due)
+	if (s->runtime.procs_due)
 		proc__count(s, t, time);
 }
 
-/* A mark worker resets its P's mode before it can be stopped: it is not preemptible while it marks. */
+/* A mark worker resets its P's mode before it can be stopped: it is not preemptible. */
 static void leave_worker(struct thread *t)
 {
 	if (t->g->gc_worker && t->p)
@@ -122,7 +119,7 @@ void go__block(struct sequencer *s, struct thread *t, uint64_t time, const char 
 void go__unblock(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,
 		 uint32_t stack)
 {
-	EMIT(s, t, time, EV_GO_UNBLOCK, g->id, checkpoint__g_seq(s, g), stack);
+	EMIT(s, t, time, EV_GO_UNBLOCK, g->id, boundary__g_seq(s, g), stack);
 	go__set(s, g, GO_RUNNABLE, NULL);
 }
 
@@ -131,7 +128,7 @@ void go__destroy(struct sequencer *s, struct thread *t, uint64_t time)
 	struct goroutine *g = t->g;
 
 	range__end_assist(s, t, time); /* only after a loss, as below */
-	EMIT0(s, t, time, EV_GO_DESTROY);
+	EMIT(s, t, time, EV_GO_DESTROY);
 	t->g = NULL;
 	model__forget(s, g);
 }
@@ -143,7 +140,7 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 
 	range__end_assist(s, t, time);
 	EMIT(s, t, time, exits ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, next->id,
-	     checkpoint__g_seq(s, next));
+	     boundary__g_seq(s, next));
 	if (exits) {
 		t->g = NULL;
 		model__forget(s, g);
@@ -157,7 +154,7 @@ void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uin
 {
 	range__end_assist(s, t, time);
 	range__end_sweep(s, t, time);
-	EMIT(s, t, time, EV_GO_SYSCALL_BEGIN, checkpoint__p_seq(s, t->p), stack);
+	EMIT(s, t, time, EV_GO_SYSCALL_BEGIN, boundary__p_seq(s, t->p), stack);
 	go__set(s, t->g, GO_SYSCALL, t);
 	proc__set(s, t->p, PROC_SYSCALL, t);
 	t->lost_p = false;
@@ -165,34 +162,34 @@ void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uin
 
 void go__syscall_end(struct sequencer *s, struct thread *t, uint64_t time)
 {
-	EMIT0(s, t, time, EV_GO_SYSCALL_END);
+	EMIT(s, t, time, EV_GO_SYSCALL_END);
 	go__set(s, t->g, GO_RUNNING, t);
 	proc__set(s, t->p, PROC_RUNNING, t);
 }
 
 void go__syscall_end_blocked(struct sequencer *s, struct thread *t, uint64_t time)
 {
-	EMIT0(s, t, time, EV_GO_SYSCALL_END_BLOCKED);
+	EMIT(s, t, time, EV_GO_SYSCALL_END_BLOCKED);
 	go__set(s, t->g, GO_RUNNABLE, NULL);
 	t->lost_p = false;
 }
 
 void proc__start(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p)
 {
-	EMIT(s, t, time, EV_PROC_START, p->id, checkpoint__p_seq(s, p));
+	EMIT(s, t, time, EV_PROC_START, p->id, boundary__p_seq(s, p));
 	proc__set(s, p, PROC_RUNNING, t);
 }
 
 void proc__stop(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	range__end_sweep(s, t, time);
-	EMIT0(s, t, time, EV_PROC_STOP);
+	EMIT(s, t, time, EV_PROC_STOP);
 	proc__set(s, t->p, PROC_IDLE, NULL);
 }
 
-/* By thread t, which may be the robbed one itself. */
+/* Thread t writes the event; it may be the one that loses the P. */
 void proc__steal(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p)
 {
-	EMIT(s, t, time, EV_PROC_STEAL, p->id, checkpoint__p_seq(s, p), p->m->tid);
+	EMIT(s, t, time, EV_PROC_STEAL, p->id, boundary__p_seq(s, p), p->m->tid);
 	proc__set(s, p, PROC_IDLE, NULL);
 }

@@ -1,4 +1,5 @@
-// Text converts traces by Go's own internal/trace/raw, to judge `gotrace text` and `gotrace raw`.
+// Text converts traces with Go's own internal/trace/raw, as the oracle for `gotrace text` and
+// `gotrace assemble`.
 //
 //	text text <TRACE >TEXT
 //	text raw <TEXT >TRACE
@@ -6,8 +7,8 @@
 //	text mutants N DIR TEXT...    N changed texts DIR/0.txt ...: with DIR/0.trace, what Go makes of it, or,
 //	                              if Go refuses it, with DIR/0.refused, its reason
 //
-// The package can be imported from Go's own tree only: selftests/check/text.sh shows this file to the go command
-// as a part of that (-overlay).
+// The package can be imported only within Go's own tree: selftests/check/text.sh presents this file
+// to the go command as a part of that (-overlay).
 package main
 
 import (
@@ -92,8 +93,8 @@ func convert(r reader, w writer) error {
 	}
 }
 
-// characters writes strings of 100 numbers each, 0 to U+10FFFF and beyond: as UTF-8, those that are no
-// characters as the bytes that would be it; and each pair of bytes.
+// characters writes strings of 100 numbers each, 0 to U+10FFFF and beyond: as UTF-8, invalid
+// characters as the bytes of their encoding; and each pair of bytes.
 func characters(out io.Writer) error {
 	w, err := raw.NewWriter(out, version.Current)
 	if err != nil {
@@ -132,7 +133,7 @@ func characters(out io.Writer) error {
 	return flush()
 }
 
-// What is put into texts: all that means something there, and what nearly does.
+// Insertions for texts: everything with a meaning there, and near misses.
 var pieces = []string{
 	" ", "\t", "\v", "\u00a0", "\u2003", "\u1680", "\u0085", "\u2028", "\u200b", "\x85", "\xe2\x80", "\xff", "\x00", "#",
 	"# comment\n", "\n", "\n\n", "\r\n", "\r", "\"", "'", "`", "\\", "\\x41", "\\u00e9", "\\U0001F600", "\\ud800", "\\777", "\\101",

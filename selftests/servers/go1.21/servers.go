@@ -1,6 +1,6 @@
 //go:build servers
 
-// Package servers names the programs that are built, so that go.mod keeps what they need.
+// Package servers imports the programs to build, so that go.mod keeps their dependencies.
 package servers
 
 import (

@@ -1,6 +1,6 @@
 package main
 
-// This file holds the DNS client: each query is a datagram of its own, and so is its answer.
+// This file has the DNS client: each query and each answer is a separate datagram.
 
 import (
 	"encoding/binary"
@@ -18,7 +18,7 @@ type dnsClient struct {
 
 func (c *dnsClient) greet(int64) error { return nil }
 
-// The query for the IPv4 addresses of a name; recursion is wanted.
+// The query for the IPv4 addresses of a name, with recursion desired.
 func dnsQuery(id uint16, name string) []byte {
 	query := []byte{byte(id >> 8), byte(id), 1, 0, 0, 1, 0, 0, 0, 0, 0, 0}
 	for _, label := range strings.Split(strings.TrimSuffix(name, "."), ".") {

@@ -1,6 +1,6 @@
 package main
 
-// This file holds the HTTP client. It is not net/http's, whose pool of connections would decide when
+// This file has the HTTP client. It does not use net/http, whose connection pool would decide when
 // a connection ends.
 
 import (

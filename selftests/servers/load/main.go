@@ -1,10 +1,12 @@
-// Load keeps a server busy: some connections over which one request after the other is made, each
-// connection closed and made anew after a while, so that the server's goroutines come and go.
+// Load keeps a server busy: some connections with one request after the other, each connection
+// closed and reopened after a while, so that the server's goroutines are created and exit.
 //
 //	load [-connections N] [-requests N] [-think D] http|nats|mqtt|dns ADDRESS [PATH...]
 //
-// It rests for D between two requests of a connection. It ends by SIGTERM, or when the server is gone, and prints how many requests were answered. HTTP
-// takes PATHs in turn, of which "PATH BODY" is posted; DNS takes names in turn; a NATS or MQTT client publishes to a subject that it has subscribed itself.
+// It waits for D between two requests of a connection. It ends on SIGTERM, or when the server
+// exits, and prints the number of answered requests. HTTP uses PATHs in turn, of which "PATH BODY"
+// is posted; DNS uses names in turn; a NATS or MQTT client publishes to a subject to which it
+// subscribed.
 package main
 
 import (
@@ -34,8 +36,8 @@ type connection struct {
 
 var (
 	connections = flag.Int("connections", 8, "how many at a time")
-	requests    = flag.Int("requests", 50, "how many a connection")
-	think       = flag.Duration("think", 0, "how long a connection rests after each request")
+	requests    = flag.Int("requests", 50, "requests per connection")
+	think       = flag.Duration("think", 0, "pause of a connection after each request")
 	answered    atomic.Int64
 	made        atomic.Int64
 )
@@ -116,7 +118,7 @@ func (c connection) expect(want []byte) error {
 	return nil
 }
 
-// A NATS client's subject is its own; the server's PINGs come too seldom to be met.
+// A NATS client has a subject of its own; the server's PINGs are too rare to occur here.
 type natsClient struct {
 	connection
 	subject string

@@ -1,5 +1,5 @@
-// This file is added to package main of servers that others wrote (selftests/fidelity.lib.sh), so that a
-// server under load can be judged by its own runtime/trace: nothing else of the server changes.
+// This file is added to package main of third-party servers (selftests/fidelity.lib.sh), so that a
+// server under load can be compared with its own runtime/trace: the server is otherwise unchanged.
 //
 // Signal 40 starts the runtime's tracer into the file that GOTRACE_SELFTRACE names, signal 41 stops it and
 // writes an empty file of that name with ".done". Without the variable it does nothing. It is compiled
@@ -14,7 +14,7 @@ import (
 	gotraceSyscall "syscall"
 )
 
-// Not SIGUSR1 and SIGUSR2: servers have meanings for these.
+// Not SIGUSR1 and SIGUSR2, which servers use.
 const (
 	gotraceBegin = gotraceSyscall.Signal(40)
 	gotraceEnd   = gotraceSyscall.Signal(41)

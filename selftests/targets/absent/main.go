@@ -1,15 +1,15 @@
-// Absent has pages that are not in memory and do not come for a long time: a userfaultfd handler that
-// does not answer stands in for a FUSE file system that hangs. Only a root process may run it.
+// Absent has pages that are not in memory and arrive late: a userfaultfd handler that replies
+// late simulates a FUSE file system that hangs. It needs root.
 //
 //	absent [-after DURATION]
 //	absent -runtime
 //
-// It calls trace.Log with texts in such pages. Nothing of the program reads them, since the
-// runtime's tracer is off, so the calls must take no longer than others do. After the duration the pages
-// are answered; the done line has the duration of the longest call in ms.
+// It calls trace.Log with texts in such pages. The program itself does not read them, since the
+// runtime's tracer is off, so the calls must not take longer than others. After the duration the
+// pages are provided; the done line has the duration of the longest call in ms.
 //
-// With -runtime it makes the page absent in which the runtime has its list of goroutines, and sleeps: the
-// whole program stands still at its next look there, and so does every reader of that page.
+// With -runtime it removes the page with the runtime's list of goroutines, and sleeps: the program
+// blocks when it next accesses the list, and so does every other reader of that page.
 package main
 
 import (
@@ -112,7 +112,7 @@ func addressOf(symbol string) uintptr {
 	return 0
 }
 
-// What follows the madvise() must not use the runtime any more.
+// After the madvise() the runtime must not be used any more.
 func withoutRuntime() {
 	at := addressOf("runtime.allglen") &^ (page - 1)
 	openHandler()

@@ -1,6 +1,6 @@
-// Annotate does with package runtime/trace what no program should, while the runtime's tracer is off: messages
-// without end, names without end, regions without end in each other, texts whose page is not in memory
-// yet, or that cannot be read at all: these two are not recorded.
+// Annotate uses package runtime/trace in extreme ways, while the runtime's tracer is off: very many
+// messages and names, deeply nested regions, texts whose page is not in memory yet, and unreadable
+// ones, which are not recorded.
 //
 //	annotate [-messages N] [-size BYTES] [-names N] [-deep N]
 //
@@ -36,7 +36,7 @@ func main() {
 	group.Add(1)
 	go annotator(&group)
 	group.Wait()
-	time.Sleep(20 * time.Millisecond) // its end is in the trace, too
+	time.Sleep(20 * time.Millisecond) // so that the trace contains its end
 	one := []string{"main.annotator"}
 	claim := func(event, name string, n int) protocol.Claim {
 		c := protocol.Claim{Name: event + " " + name, Functions: one, Event: event, Count: n}
@@ -45,7 +45,7 @@ func main() {
 		}
 		return c
 	}
-	regions := *names + min(*deep, 1024) // deeper ones are not written
+	regions := *names + min(*deep, 1024) // deeper ones are not recorded
 	protocol.Done(map[string]any{"expect": []protocol.Claim{
 		claim("log", "many", *messages), claim("log", coldText, 0), claim("log", "(text not recorded)", 2),
 		claim("region", "", regions), claim("region-end", "", regions),
@@ -53,7 +53,7 @@ func main() {
 	}})
 }
 
-func min(a, b int) int { // Go 1.21 has it, older ones do not
+func min(a, b int) int { // since Go 1.21 there is a builtin
 	if a < b {
 		return a
 	}

@@ -1,6 +1,6 @@
-// Branches has as many different stacks as it makes log entries: it recurses 60 deep through two functions, choosing
-// at random, and logs at the bottom which way it went, so that the stack of each log entry can be compared with
-// its message.
+// Branches has as many different stacks as log entries: it recurses 60 deep through two functions,
+// selected at random, and logs the selection at the bottom, so that the stack of each log entry can
+// be compared with its message.
 //
 //	branches [-logs N] [-seconds S]
 //
@@ -30,7 +30,7 @@ func main() {
 	done := make(chan int)
 	go walker(done)
 	n := <-done
-	time.Sleep(20 * time.Millisecond) // its end is in the trace, too
+	time.Sleep(20 * time.Millisecond) // so that the trace contains its end
 	protocol.Done(map[string]any{"logs": n})
 }
 

@@ -1,12 +1,12 @@
-// Calls makes known numbers of system calls, both those that Go's runtime is told of and those that it is not,
-// with results known in advance, and threads of known names that begin and end.
+// Calls makes known numbers of system calls, both those that are reported to Go's runtime and raw
+// ones, with known results, and threads of known names that begin and end.
 //
 //	calls [-n N]
 //
 // It speaks the handshake of package protocol; the done line is {"from","to","calls":[...],
-// "before":[...],"ended":[...],"after":[...]}: when the work was, by CLOCK_MONOTONIC, who called what how often
-// with which result, the threads that were there first, those that began and ended, and those that
-// are there at the end.
+// "before":[...],"ended":[...],"after":[...]}: the time of the work, by CLOCK_MONOTONIC, the number
+// of calls by function, call and result, the threads that existed first, those that began and
+// ended, and those that exist at the end.
 package main
 
 import (
@@ -25,11 +25,11 @@ import (
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
-// made is what the goroutines of a function called, beside what the runtime did in their name.
+// made has the calls of the goroutines of a function, without those that the runtime made for them.
 type made struct {
 	Function string `json:"function"`
 	Name     string `json:"name"`
-	Result   int    `json:"result"` // a negative errno included
+	Result   int    `json:"result"` // or a negative errno
 	Count    int    `json:"count"`
 }
 
@@ -40,7 +40,8 @@ type thread struct {
 
 const shortThreads = 7
 
-// The process's first thread does not end with a goroutine that is locked to it: it is for main.
+// The process's first thread does not end with a goroutine that is locked to it: it is reserved for
+// main.
 func init() { runtime.LockOSThread() }
 
 func main() {
@@ -76,7 +77,7 @@ func rawCaller(n int, done chan<- bool) {
 	done <- true
 }
 
-// caller has the runtime take part.
+// caller makes calls that are reported to the runtime.
 func caller(n int, done chan<- bool) {
 	fd, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)
 	if err != nil {
@@ -91,8 +92,8 @@ func caller(n int, done chan<- bool) {
 	done <- true
 }
 
-// shortLived has threads begin, give themselves names, and end one after the other, as goroutines end that are
-// still locked to theirs.
+// shortLived creates threads that set their names and end, one after the other, by goroutines that
+// end while they are locked to their threads.
 func shortLived() (ended []thread) {
 	id := make(chan thread)
 	for i := 0; i < shortThreads; i++ {

@@ -1,11 +1,12 @@
-// Cgo goes back and forth between Go and C in the ways that the scheduler sees: calls of C that
-// return at once or block, C that calls back into Go on the goroutine's own thread, and threads
-// made by C that call Go, once or again and again, and then end.
+// Cgo switches between Go and C in the ways that the scheduler handles: calls of C that return at
+// once or block, C that calls back into Go on the goroutine's own thread, and threads created by C
+// that call Go, once or repeatedly, and then end.
 //
 //	cgo [-trace FILE] [-warm] [-rounds N]
 //
-// It speaks the handshake of package protocol; the done line claims numbers as truth's does. With
-// -warm it has made C threads before it says ready. Built with CGO_ENABLED=1, as all else is not.
+// It speaks the handshake of package protocol; the done line claims numbers like truth's. With
+// -warm it has created C threads before it prints ready. Unlike the other targets it is built with
+// CGO_ENABLED=1.
 package main
 
 /*
@@ -29,7 +30,7 @@ import (
 
 var callbacks atomic.Int64
 
-// goCallback is what C calls. It blocks now and then, so that the P is given up in a callback.
+// goCallback is called by C. It blocks occasionally, so that the P is released in a callback.
 //
 //export goCallback
 func goCallback(n C.int) {
@@ -50,7 +51,7 @@ func caller(group *sync.WaitGroup, rounds int) {
 	}
 }
 
-// threads has C make a thread, which calls Go and ends, for each round.
+// threads makes C create a thread, which calls Go and ends, in each round.
 func threads(group *sync.WaitGroup, rounds int) {
 	defer group.Done()
 	for i := 0; i < rounds; i++ {
@@ -60,7 +61,7 @@ func threads(group *sync.WaitGroup, rounds int) {
 
 func main() {
 	file := flag.String("trace", "", "have the runtime trace it too, into `FILE`")
-	warm := flag.Bool("warm", false, "have threads of C's before saying ready")
+	warm := flag.Bool("warm", false, "start C threads before printing ready")
 	rounds := flag.Int("rounds", 11, "how often each goroutine does its work")
 	flag.Parse()
 	runtime.GOMAXPROCS(2)

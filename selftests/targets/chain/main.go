@@ -1,5 +1,5 @@
-// Chain makes a goroutine wait in a chain that is known in advance: main.first waits for main.second, which waits for
-// a lock that main.holder has, and that one, with the lock held,
+// Chain makes a goroutine wait in a known chain: main.first waits for main.second, which waits for
+// a lock that main.holder has, which, with the lock held,
 //
 //	sleeps: by the runtime's timer,
 //	burns:  runs on a core,
@@ -51,7 +51,7 @@ type result struct {
 
 func main() {
 	flag.Parse()
-	runtime.GOMAXPROCS(4) // one of them is held by who waits for the futex
+	runtime.GOMAXPROCS(4) // one of them is held by the goroutine that waits for the futex
 	writer := startWriter()
 	protocol.Ready()
 	var took result
@@ -87,7 +87,7 @@ func holder(took *result) {
 	for range start {
 		lock.Lock()
 		held <- true
-		took.Sleep += timed(func() { time.Sleep(*each) }) // the second one has time to get stuck
+		took.Sleep += timed(func() { time.Sleep(*each) }) // the second one has time to block
 		took.Burn += timed(burn)
 		took.Read += timed(read)
 		took.Futex += timed(wait)
@@ -106,7 +106,7 @@ func burn() {
 	}
 }
 
-// The other process answers a line after the time has gone by.
+// The other process answers a line after a delay.
 func startWriter() *exec.Cmd {
 	var in, out [2]int
 	if err := syscall.Pipe2(in[:], syscall.O_CLOEXEC); err != nil {

@@ -1,11 +1,11 @@
-// Hot keeps the scheduler's core functions busy and writes a CPU profile of that, by which other
-// targets are then built: the compiler inlines what is hot, so in such a build the functions that
-// the recorder wants to probe are gone from where they usually are.
+// Hot keeps the scheduler's central functions busy and writes a CPU profile for building other
+// targets: the compiler inlines hot functions, so in such a build some of the functions that the
+// recorder probes are inlined.
 //
 //	hot -profile FILE [-work LIST] [-duration D]
 //
 // It does one kind of work of LIST after the other, each for D. It does not speak the targets'
-// handshake: it is run while the tests' programs are built (selftests/programs.lib.sh).
+// handshake: it runs while the tests' programs are built (selftests/programs.lib.sh).
 package main
 
 import (
@@ -59,7 +59,7 @@ func check(err error) {
 	}
 }
 
-// loop runs f again and again in a goroutine, until quit is closed.
+// loop runs f repeatedly in a goroutine, until quit is closed.
 func loop(quit <-chan struct{}, group *sync.WaitGroup, f func()) {
 	group.Add(1)
 	go func() {
@@ -150,7 +150,7 @@ func locks(quit <-chan struct{}, group *sync.WaitGroup) {
 	}
 }
 
-// sleeps keeps the threads going to sleep and being woken: Ps are taken and given up.
+// sleeps keeps the threads going to sleep and being woken: Ps are acquired and released.
 func sleeps(quit <-chan struct{}, group *sync.WaitGroup) {
 	for i := 0; i < 10; i++ {
 		loop(quit, group, func() { time.Sleep(20 * time.Microsecond) })

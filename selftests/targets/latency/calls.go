@@ -1,7 +1,7 @@
 package main
 
-// System calls: those that the runtime is not told of, for which a goroutine stays "running", and a read that
-// it is told of.
+// System calls: raw ones, for which a goroutine stays "running", and a read that is reported to the
+// runtime.
 
 import (
 	"runtime"
@@ -23,8 +23,8 @@ func convoy() []part {
 		share("main.member", 0.4, 0.8, kernelBlocked))
 }
 
-// member uses a core in turn with the other ones: each waits in the kernel, with a P, until the one before it
-// passes the turn on, as locks that are handed over do it.
+// member uses a CPU in turn with the other ones: each waits in the kernel, with a P, until the
+// previous one passes the turn on, as with locks that are handed over.
 func member(used chan<- use) {
 	mine := atomic.AddInt32(&members, 1) - 1
 	next := (mine + 1) % convoyMembers
@@ -44,7 +44,7 @@ func member(used chan<- use) {
 var (
 	members int32
 	turns   = [convoyMembers]uint32{1}
-	over    bool // whose turn it is says so
+	over    bool // the owner of the turn reports it
 )
 
 //go:nosplit
@@ -85,8 +85,9 @@ func rawSleeper(used chan<- use) {
 // betweenCalls is how much CPU time rawReader used around its calls of read.
 var betweenCalls int64
 
-// rawReader uses CPU time in the kernel only, but for a few microseconds in each millisecond: what it takes to
-// make a system call and return, on this machine and under this tracer, is measured with reads of nothing.
+// rawReader uses CPU time in the kernel only, except for a few microseconds per millisecond: the
+// cost of making a system call and returning, on this machine and with this tracer, is measured
+// with empty reads.
 func rawReader(used chan<- use) {
 	fd, err := syscall.Open("/dev/zero", syscall.O_RDONLY, 0)
 	if err != nil {
@@ -109,7 +110,7 @@ func readZeros(fd int, to *byte, n int) {
 	syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(to)), uintptr(n))
 }
 
-// costOfCall is the CPU time of one turn of rawReader's loop that reads nothing.
+// costOfCall is the CPU time of one iteration of rawReader's loop with an empty read.
 func costOfCall(fd int) int64 {
 	const turns = 2000
 	runtime.LockOSThread()
@@ -156,7 +157,7 @@ func pipeWriter(fd int) {
 	syscall.Close(fd)
 }
 
-// localSocket wakes its reader over TCP on this machine: in a soft interrupt that its own write serves.
+// localSocket wakes its reader over loopback TCP: in a softirq on the thread of its own write.
 func localSocket() []part {
 	reader, writer := connection()
 	used := make(chan use)

@@ -1,6 +1,6 @@
 package main
 
-// A core that is not there: another process has it, or the cgroup's time is used up.
+// An unavailable CPU: another process uses it, or the cgroup's quota is used up.
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
-// What this program does beside itself, in another process.
-var helpers = map[string]func(){"be-hog": beHog, "be-slow": beSlow}
+// The helper processes of this program.
+var helpers = map[string]func(){"be-competitor": beCompetitor, "be-slow": beSlow}
 
 func besideCommand(name string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", "-case", name)
@@ -25,7 +25,7 @@ func besideCommand(name string) *exec.Cmd {
 	return cmd
 }
 
-// start has the other process end with this one; on the same core, if this one is pinned.
+// start makes the other process end with this one; on the same CPU, if this one is pinned.
 func start(cmd *exec.Cmd) {
 	runtime.LockOSThread() // the signal comes when the thread ends
 	if err := cmd.Start(); err != nil {
@@ -37,15 +37,15 @@ func start(cmd *exec.Cmd) {
 	})
 }
 
-func hog() { start(besideCommand("be-hog")) }
+func competitor() { start(besideCommand("be-competitor")) }
 
-func beHog() {
+func beCompetitor() {
 	for {
 		clocks.Burn()
 	}
 }
 
-// burn is not locked to its thread, and may be preempted: it is the only one that could run.
+// burn is not locked to its thread, and may be preempted: it is the only runnable goroutine.
 func burn() []part {
 	before := throttledTime()
 	used := make(chan use)
@@ -61,7 +61,7 @@ func burn() []part {
 		share("main.burner", 0.01, 0.13, onCPU))
 }
 
-// burnBeside the hog gets half of the core; or less, if others want it, too.
+// burnBeside gets half of the CPU time next to the competitor, or less if other processes compete, too.
 func burnBeside() []part {
 	return append(burn(), share("main.burner", 0.45, 1, kernelRunnable))
 }

@@ -1,7 +1,7 @@
 package main
 
-// Threads that sleep in the kernel and can't be woken: for a child that has the address space, and for a
-// disk that is slow.
+// Threads in uninterruptible sleep in the kernel: for a child that has the address space, and for a
+// slow disk.
 
 import (
 	"bufio"
@@ -32,8 +32,8 @@ func parent(used chan<- use) {
 	})
 }
 
-// holdParent has a child sleep before it ends: only then does the parent go on. The child has a copy of the
-// memory, and is not followed.
+// holdParent makes a child sleep before it ends: only then does the parent continue. The child has
+// a copy of the memory, and is not recorded.
 //
 //go:nosplit
 //go:norace
@@ -49,8 +49,8 @@ func holdParent(ns int64) {
 
 var slowFile string
 
-// mountSlow has another process serve a file system, in a mount namespace of its own: it is gone with the
-// process.
+// mountSlow starts a process that serves a file system, in a mount namespace of its own, which ends
+// with the process.
 func mountSlow() {
 	cmd := besideCommand("be-slow")
 	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
@@ -104,7 +104,7 @@ func slowFaults() []part {
 		share("main.toucher", 0.7, 1, kernelBlocked))
 }
 
-// toucher reads the file by looking at memory.
+// toucher reads the file through a memory mapping.
 func toucher(used chan<- use) {
 	fd := openSlow()
 	memory, err := syscall.Mmap(fd, 0, slowSize, syscall.PROT_READ, syscall.MAP_SHARED)

@@ -1,6 +1,6 @@
 package main
 
-// What Go itself makes a goroutine wait for, and its collector, which believes in more cores than there are.
+// Waits caused by Go itself, and its garbage collector with more Ps than CPUs.
 
 import (
 	"fmt"
@@ -13,7 +13,8 @@ import (
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
-// waitForGo has two goroutines take turns on one P, and one that sleeps, and must then wait for it, too.
+// waitForGo makes two goroutines take turns on one P, and one that sleeps, and must then also wait
+// for the P.
 func waitForGo() []part {
 	yielded, slept := make(chan waits, 2), make(chan waits)
 	go yielder(yielded)
@@ -30,7 +31,7 @@ func waitForGo() []part {
 	}
 }
 
-// waits is what a goroutine used, and how long it waited for Go meanwhile.
+// waits is what a goroutine used, and how long it waited for a P meanwhile.
 type waits struct {
 	use
 	waited int64
@@ -63,8 +64,8 @@ func sleeper(done chan<- waits) {
 	done <- again(func() {}, func() { time.Sleep(10 * time.Millisecond) })
 }
 
-// collect keeps two Ps busy on one core, with collections all the time. The runtime counts what its workers
-// took by the clock on the wall.
+// collect keeps two Ps busy on one CPU, with continuous garbage collections. The runtime counts the
+// wall-clock time of its workers.
 func collect() []part {
 	debug.SetGCPercent(25)
 	cpu, workers := clocks.Process(), workersTime()
@@ -75,12 +76,12 @@ func collect() []part {
 	<-done
 	<-done
 	debug.SetGCPercent(-1)
-	runtime.GC() // the metrics are as of the last collection's end
+	runtime.GC() // the metrics are updated at the end of a collection
 	cpu, workers = clocks.Process()-cpu, workersTime()-workers
 	const worker, running = "runtime.gcBgMarkWorker", "runtime/metrics"
 	half := share(worker, 0.05, 0.65, onCPU)
 	half.Of = []string{onCPU, kernelRunnable, throttled}
-	// The workers also end what they have done, which the runtime does not count as theirs.
+	// The workers also complete unfinished work, which the runtime does not count as theirs.
 	return []part{
 		{Function: worker, Parts: half.Of, NS: workers, Least: true, From: running},
 		{Function: "gc_workers", Parts: []string{"wall_ns"}, NS: workers, Least: true, From: running},

@@ -1,18 +1,19 @@
-// Latency spends time in the ways that `gotrace latency` tells apart, each in goroutines of their own, and
-// measures from inside what the split must be.
+// Latency spends time in the states that `gotrace latency` distinguishes, each in goroutines of
+// their own, and measures the expected components itself.
 //
 //	latency -case NAME [-duration D] [-core N] [-cgroup DIR]
 //
-// Cases: burn (uses a core), hog (beside another process that wants it), go (waits for Go: a P, a timer),
-// convoy (threads that wait in a futex for each other), raw (system calls that the runtime is not told
-// of), pipe (reads from a slow pipe), socket (the same over TCP on this machine), child (uninterruptible sleep), disk (reads from a slow file
-// system), fault (the same by page faults), gc (collections on half the cores that Go believes to have).
+// Cases: burn (uses a CPU), competitor (next to a CPU-bound process on the same CPU), go (waits for
+// Go: a P, a timer), convoy (threads that wait in a futex for each other), raw (system calls that
+// are not reported to the runtime), pipe (reads from a slow pipe), socket (the same over loopback
+// TCP), child (uninterruptible sleep), disk (reads from a slow file system), fault (the same by
+// page faults), gc (collections on half the CPUs that Go assumes).
 //
-// -core pins the process to a core. -cgroup moves it into a cgroup, which must hold nothing else: its cpu.stat
-// says how long that was throttled.
+// -core pins the process to a CPU. -cgroup moves it into a cgroup, which must be otherwise empty:
+// its cpu.stat has the time for which that was throttled.
 //
-// It speaks the handshake of package protocol; the done line is {"from","to","parts":[...]}: when the work was,
-// by CLOCK_MONOTONIC, and what is true of it, see protocol.Part.
+// It speaks the handshake of package protocol; the done line is {"from","to","parts":[...]}: the
+// time of the work, by CLOCK_MONOTONIC, and the expected components, see protocol.Part.
 package main
 
 import (
@@ -38,17 +39,17 @@ type workload struct {
 }
 
 var cases = map[string]workload{
-	"burn":   {1, nil, burn},
-	"hog":    {1, hog, burnBeside},
-	"go":     {1, nil, waitForGo},
-	"convoy": {8, nil, convoy},
-	"raw":    {4, nil, rawCalls},
-	"pipe":   {4, nil, slowPipe},
-	"socket": {4, nil, localSocket},
-	"child":  {4, nil, child},
-	"disk":   {4, mountSlow, slowDisk},
-	"fault":  {4, mountSlow, slowFaults},
-	"gc":     {2, growHeap, collect},
+	"burn":       {1, nil, burn},
+	"competitor": {1, competitor, burnBeside},
+	"go":         {1, nil, waitForGo},
+	"convoy":     {8, nil, convoy},
+	"raw":        {4, nil, rawCalls},
+	"pipe":       {4, nil, slowPipe},
+	"socket":     {4, nil, localSocket},
+	"child":      {4, nil, child},
+	"disk":       {4, mountSlow, slowDisk},
+	"fault":      {4, mountSlow, slowFaults},
+	"gc":         {2, growHeap, collect},
 }
 
 var (
@@ -57,8 +58,8 @@ var (
 )
 
 func main() {
-	name := flag.String("case", "burn", "what to do, or what to be beside it")
-	core := flag.Int("core", -1, "run on this core only")
+	name := flag.String("case", "burn", "what to do, or which part to play next to it")
+	core := flag.Int("core", -1, "run on this CPU only")
 	flag.Parse()
 	if helper := helpers[*name]; helper != nil {
 		helper()
@@ -85,8 +86,8 @@ func main() {
 	protocol.Done(map[string]any{"from": from, "to": to, "parts": parts})
 }
 
-// restart replaces the process by itself, once: pinned before it has a second thread, and with no goroutine
-// preempted but where it calls something.
+// restart makes the process execute itself, once: pinned before it has a second thread, and with
+// goroutines preempted only at calls.
 func restart(core int) {
 	const mark = "GOTRACE_LATENCY_AGAIN"
 	if os.Getenv(mark) != "" {
@@ -105,11 +106,11 @@ func pin(core int) {
 	mask[core/64%len(mask)] = 1 << (core % 64)
 	_, _, err := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))
 	if err != 0 {
-		protocol.Fail(fmt.Errorf("core %d: %w", core, err))
+		protocol.Fail(fmt.Errorf("CPU %d: %w", core, err))
 	}
 }
 
-// What is to be undone when the work is.
+// Cleanup after the work.
 var undo []func()
 
 func atEnd() {

@@ -8,7 +8,7 @@ import (
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
-// The parts as `gotrace latency --json` names them.
+// The components as named by `gotrace latency --json`.
 const (
 	onCPU          = "oncpu_ns"
 	goRunnable     = "go_runnable_ns"
@@ -21,17 +21,20 @@ const (
 	syscallOnCPU   = "syscall_oncpu_ns" // of which
 )
 
-// use is what goroutines have used, and when.
+// use is the resource use of goroutines, with its time.
 type use struct {
 	clocks.Reading
 	windows []protocol.Window
+	stolen  int64 // by the hypervisor, of all CPUs: clocks of CPU time leave it out
 }
 
-// measure says what the calling goroutine uses in work. It may not go to another thread.
+// measure returns the resource use of the calling goroutine in work. The goroutine must not change
+// its thread.
 func measure(work func(until int64)) use {
 	g := goroutine()
-	// What a goroutine does next tells, since Go 1.26, that it is back from a system call. Here that
-	// may be nothing for long, and so is this.
+	stolen := clocks.Stolen()
+	// Since Go 1.26, only a goroutine's next action shows that it has returned from a system
+	// call. Here that may be nothing for long, so do something.
 	runtime.Gosched()
 	before := clocks.Now()
 	work(before.Wall + int64(*duration))
@@ -39,10 +42,13 @@ func measure(work func(until int64)) use {
 	if after.Thread != before.Thread {
 		protocol.Fail(fmt.Errorf("goroutine %d went from thread %d to %d", g, before.Thread, after.Thread))
 	}
-	return use{after.Since(before), []protocol.Window{{G: g, From: before.Wall, To: after.Wall}}}
+	return use{
+		after.Since(before), []protocol.Window{{G: g, From: before.Wall, To: after.Wall}},
+		clocks.Stolen() - stolen,
+	}
 }
 
-// locked does so in a thread of its own.
+// locked runs measure in a thread of its own.
 func locked(work func(until int64)) use {
 	runtime.Gosched()
 	runtime.LockOSThread()
@@ -50,7 +56,7 @@ func locked(work func(until int64)) use {
 	return measure(work)
 }
 
-// goroutine is the number of the calling one.
+// goroutine is the id of the calling one.
 func goroutine() (id int) {
 	var text [64]byte
 	runtime.Stack(text[:], false)
@@ -58,7 +64,7 @@ func goroutine() (id int) {
 	return id
 }
 
-// together has n goroutines started and adds up what they used.
+// together starts n goroutines and adds up their use.
 func together(n int, start func(used chan<- use)) (sum use) {
 	used := make(chan use)
 	for i := 0; i < n; i++ {
@@ -76,25 +82,33 @@ func (u *use) add(other use) {
 	u.OnCPU += other.OnCPU
 	u.Delay += other.Delay
 	u.windows = append(u.windows, other.windows...)
+	if other.stolen > u.stolen { // at the same time: a CPU's is of one thread only
+		u.stolen = other.stolen
+	}
 }
 
 func (u *use) is(function, from string, ns int64, parts ...string) part {
 	return part{Function: function, Windows: u.windows, Parts: parts, NS: ns, From: from}
 }
 
-// split is what the kernel counts of a function's threads.
+func apart(p part, stolen int64) part {
+	p.Stolen = stolen
+	return p
+}
+
+// split has the kernel's figures for a function's threads.
 func (u *use) split(function string) []part {
 	return []part{
 		u.is(function, "CLOCK_MONOTONIC", u.Wall, total),
-		u.is(function, "CLOCK_THREAD_CPUTIME_ID", u.CPU, onCPU),
-		u.is(function, "schedstat", u.OnCPU, onCPU),
+		apart(u.is(function, "CLOCK_THREAD_CPUTIME_ID", u.CPU, onCPU), u.stolen),
+		apart(u.is(function, "schedstat", u.OnCPU, onCPU), u.stolen),
 		u.is(function, "schedstat", u.Delay, kernelRunnable, throttled),
 	}
 }
 
-// asleep is what is left of a function's time: its threads neither ran nor could have.
+// asleep is the rest of a function's time: its threads neither ran nor were runnable.
 func (u *use) asleep(function, where, name string) part {
-	p := u.is(function, "the rest of the time", u.Wall-u.CPU-u.Delay, where)
+	p := apart(u.is(function, "the rest of the time", u.Wall-u.CPU-u.Delay, where), -u.stolen)
 	p.Name = name
 	return p
 }

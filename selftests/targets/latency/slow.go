@@ -1,7 +1,7 @@
 package main
 
-// A file system of one file, by FUSE, that takes its time for each read. The layouts are those of
-// linux/fuse.h, in little-endian words.
+// A FUSE file system with a single file and slow reads. The layouts are those of linux/fuse.h, in
+// little-endian words.
 
 import (
 	"encoding/binary"
@@ -54,7 +54,7 @@ func beSlow() {
 
 func serve(op uint32, request []byte) ([]byte, syscall.Errno) {
 	switch op {
-	case fuseInit: // 7.31, nothing read ahead, reads are asynchronous
+	case fuseInit: // 7.31, no read-ahead, reads are asynchronous
 		return words(16, 7, 31, 0, 1), 0
 	case fuseLookup:
 		return append(words(10, fileNode, 0, 0, 0, 3600, 0, 3600), attributes(fileNode)...), 0
@@ -83,7 +83,7 @@ func reply(request, answer []byte, errno syscall.Errno) []byte {
 	return append(header, answer...)
 }
 
-// words is n words of 32 bits, the first of them these.
+// words is n words of 32 bits, starting with these.
 func words(n int, first ...uint32) []byte {
 	all := make([]byte, 4*n)
 	for i, w := range first {

@@ -1,7 +1,7 @@
-// Library is Go code that a program of C calls: built with -buildmode=c-shared or c-archive, and linked
-// with host/host.c, which calls Begin, then Work again and again, then End.
+// Library is Go code called by a C program: built with -buildmode=c-shared or c-archive, and linked
+// with host/host.c, which calls Begin, then Work repeatedly, then End.
 //
-// It speaks the handshake of package protocol; the done line claims numbers as truth's does.
+// It speaks the handshake of package protocol; the done line claims numbers like truth's.
 package main
 
 import "C"
@@ -25,8 +25,8 @@ func worker(done chan<- int) {
 	done <- 1
 }
 
-// Begin is ready, and traces itself into the file, if there is one. The call from C waits in Go while
-// the recorder comes: its goroutine has no start function.
+// Begin prints ready, and traces itself into the file, if one is given. The call from C blocks in
+// Go while the recorder attaches: its goroutine has no start function.
 //
 //export Begin
 func Begin(file *C.char) {
@@ -40,7 +40,7 @@ func Begin(file *C.char) {
 	stop = protocol.Trace(C.GoString(file))
 }
 
-// Work waits for some goroutines that it starts.
+// Work starts some goroutines and waits for them.
 //
 //export Work
 func Work() C.int {
@@ -55,7 +55,7 @@ func Work() C.int {
 	return C.int(sum)
 }
 
-// End says what was done.
+// End prints the results.
 //
 //export End
 func End() {

@@ -1,11 +1,12 @@
-// Lossy is a program to lose records of: first a load that no small ring can hold, in which
-// goroutines come, go and stay, then a quiet time, then a little work that can be counted.
+// Lossy is a target for lost records: first a load that no small ring can hold, in which goroutines
+// are created, exit and stay, then a quiet time, then a little countable work.
 //
 //	lossy [-load D] [-quiet D] [-stay N] [-late N] [-pause D]
 //
 // It speaks the handshake of package protocol. Its done line has the claims of the last part, for
-// selftests/reference/cmd/truth, and the goroutines that there are at the end, with their states in
-// the runtime's own words, for selftests/reference/cmd/alive; and when the last part began, by CLOCK_MONOTONIC.
+// selftests/reference/cmd/truth, and the goroutines that exist at the end, with their states in the
+// runtime's own words, for selftests/reference/cmd/alive; and the start of the last part, by
+// CLOCK_MONOTONIC.
 package main
 
 import (
@@ -72,7 +73,7 @@ func main() {
 		time.Sleep(*load / 1000)
 	}
 	spinning.Store(true)
-	go spin() // begins while records are lost, and has none after that
+	go spin() // started while records are lost, and has no later start event
 	time.Sleep(20 * time.Millisecond)
 	loading.Store(false)
 	group.Wait()
@@ -141,7 +142,7 @@ func pingPong(group *sync.WaitGroup) {
 
 var header = regexp.MustCompile(`(?m)^goroutine (\d+)(?: [^\[\n]*)?\[([^\],]*)`)
 
-// alive is what a dump of all goroutines says.
+// alive parses a dump of all goroutines.
 func alive() []goroutine {
 	text := make([]byte, 8<<20)
 	text = text[:runtime.Stack(text, true)]

@@ -1,5 +1,5 @@
 // Many is a load of many goroutines and threads: by default 10,000 goroutines and 50 OS threads
-// that make about 200,000 scheduler events a second together.
+// that together cause about 200,000 scheduler events per second.
 //
 //	many [-duration D] [-goroutines N] [-threads N] [-rate EVENTS] [-trace FILE]
 //
@@ -43,7 +43,7 @@ func main() {
 	duration := flag.Duration("duration", time.Second, "how long to work")
 	goroutines := flag.Int("goroutines", 10_000, "goroutines that sleep and yield")
 	threads := flag.Int("threads", 50, "OS threads held")
-	rate := flag.Int("rate", 200_000, "scheduler events a second to aim at")
+	rate := flag.Int("rate", 200_000, "scheduler events per second to aim at")
 	file := flag.String("trace", "", "have the runtime trace it, into `FILE`")
 	flag.Parse()
 
@@ -62,7 +62,7 @@ func main() {
 	worker := func(i int) {
 		defer group.Done()
 		t := <-begin
-		// Spread over the period, or all would wake at once.
+		// Spread over the period, to avoid simultaneous wake-ups.
 		first := t.Add(period * time.Duration(i) / time.Duration(*goroutines))
 		cycles.Add(cycler(first, end(t), period))
 	}
@@ -111,16 +111,16 @@ func claims(function string, cycles int64) []protocol.Claim {
 	}
 }
 
-// runWorker and runLocked give the two sorts of goroutines names of their own in a trace.
+// runWorker and runLocked give the two kinds of goroutines different names in a trace.
 func runWorker(work func(int), i int) { work(i) }
 func runLocked(work func())           { work() }
 
-// cycler sleeps until each multiple of the period after first and yields, and counts that.
+// cycler sleeps until each multiple of the period after first, then yields, and counts the cycles.
 func cycler(first, end time.Time, period time.Duration) (n int64) {
 	for next := first; next.Before(end); next = next.Add(period) {
 		wait := time.Until(next)
 		if wait <= 0 {
-			wait = 1 // or there would be no sleep when late
+			wait = 1 // otherwise there would be no sleep when late
 		}
 		time.Sleep(wait)
 		runtime.Gosched()

@@ -1,14 +1,13 @@
 package main
 
-// This file holds the work that goes on while all others are parked.
+// This file has the work that continues while all other goroutines are parked.
 
 import (
 	"sync/atomic"
 	"time"
 )
 
-// meter holds the longest time that passed between two steps of the work beyond the pause that it
-// makes itself.
+// meter holds the longest time between two steps of the work, beyond its own pauses.
 type meter struct{ longest atomic.Int64 }
 
 // take returns the longest pause since the last call.
@@ -25,7 +24,8 @@ func (m *meter) note(d time.Duration) {
 
 const livePause = 500 * time.Microsecond
 
-// startLive starts a pair of goroutines: one asks each half millisecond, the other answers.
+// startLive starts a pair of goroutines: one sends a request each half millisecond, the other
+// answers.
 func startLive() *meter {
 	m := &meter{}
 	ask, answer := make(chan int), make(chan int)

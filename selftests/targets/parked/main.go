@@ -1,13 +1,13 @@
-// Parked is a nearly idle program: N goroutines wait on channels, in selects, for mutexes, in sleeps
-// and for ever, and nothing happens. It is for looking at the state of goroutines that a recording
-// never sees run, and with -n 1000000 at what attaching to so many costs.
+// Parked is a nearly idle program: N goroutines wait on channels, in selects, for mutexes, in
+// sleeps and forever. It tests the state of goroutines that do not run during a recording, and with
+// -n 1000000 the cost of attaching to so many.
 //
 //	parked [-n N] [-threads N] [-live] [-churn RATE] [-duration D]
 //
 // -threads adds goroutines that hold a thread each, half of them in a blocking read, half locked to
-// theirs and waiting. -live adds a little work that goes on all the time and measures how long it
-// is kept from going on: the done line has its longest pauses before "ready" and after it. -churn adds
-// goroutines that begin and end, so many a second.
+// theirs and waiting. -live adds a little continuous work and measures how long it is delayed: the
+// done line has its longest pauses before "ready" and after it. -churn adds that many goroutines
+// per second that start and exit.
 //
 // It speaks the handshake of package protocol, with -duration between "start" and "done".
 package main
@@ -27,7 +27,7 @@ func main() {
 	n := flag.Int("n", 1000, "goroutines to park")
 	threads := flag.Int("threads", 0, "goroutines to park that hold a thread")
 	live := flag.Bool("live", false, "work a little all the time, and measure the pauses of that")
-	churn := flag.Int("churn", 0, "goroutines to create and end a second")
+	churn := flag.Int("churn", 0, "goroutines to create and end per second")
 	duration := flag.Duration("duration", time.Second, "time between start and done")
 	flag.Parse()
 
@@ -57,7 +57,7 @@ func main() {
 	if *churn > 0 {
 		go churner(*churn)
 	}
-	time.Sleep(50 * time.Millisecond) // for all to have parked
+	time.Sleep(50 * time.Millisecond) // until all have parked
 	result := map[string]int64{"parked": int64(*n), "threads": int64(*threads)}
 	if *live {
 		pauses.take()
@@ -87,8 +87,8 @@ func parkedSelect(a <-chan int, b <-chan string) {
 	}
 }
 
-// parkThreads waits until the threads are there: the readers' are made one by one by the runtime's
-// own monitor, as it finds their Ps in a system call for long.
+// parkThreads waits until the threads exist: the runtime's monitor creates those of the readers one
+// by one, as it finds their Ps in a long system call.
 func parkThreads(n int, never <-chan string) {
 	var fds [2]int
 	if err := syscall.Pipe(fds[:]); err != nil {
@@ -119,7 +119,7 @@ func threadLocked(never <-chan string, begun func()) {
 	<-never
 }
 
-// churner has goroutines begin and end, a burst each millisecond.
+// churner creates goroutines that exit at once, a burst each millisecond.
 func churner(rate int) {
 	for begin, begun := time.Now(), 0; ; time.Sleep(time.Millisecond) {
 		for due := int(time.Since(begin).Seconds() * float64(rate)); begun < due; begun++ {

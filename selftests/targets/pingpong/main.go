@@ -1,13 +1,13 @@
-// Pingpong has two goroutines send a value to and fro over a pair of unbuffered channels: the
-// smallest load made of scheduler events only, used to measure what tracing costs and how many
-// events a second get through. A round trip is six events: two blocks, unblocks and starts each.
+// Pingpong has two goroutines send a value back and forth over a pair of unbuffered channels: the
+// smallest load of scheduler events only, used to measure the overhead of tracing and the maximum
+// event rate. A round trip is six events: two blocks, unblocks and starts each.
 //
 //	pingpong [-duration D] [-rate N] [-procs N] [-deeper N] [-trace FILE]
 //
-// -deeper puts so many frames more on the stack of either.
+// -deeper adds that many frames to the stacks of both.
 //
 // It speaks the handshake of package protocol and prints on the done line the round trips, the
-// seconds and the CPU time, in all and a round trip, both between "start" and "done".
+// seconds and the CPU time, in total and per round trip, between "start" and "done".
 package main
 
 import (
@@ -31,7 +31,7 @@ type result struct {
 
 func main() {
 	duration := flag.Duration("duration", time.Second, "how long to play")
-	rate := flag.Int("rate", 0, "round trips a second, 0 for as many as possible")
+	rate := flag.Int("rate", 0, "round trips per second, 0 for as many as possible")
 	procs := flag.Int("procs", 1, "GOMAXPROCS")
 	frames := flag.Int("deeper", 0, "frames more on the stacks")
 	file := flag.String("trace", "", "have the runtime trace it, into `FILE`")
@@ -94,7 +94,8 @@ func ponger(ping <-chan int, pong chan<- int) {
 func pinger(ping chan<- int, pong <-chan int, end time.Time, rate int) (n int) {
 	start := time.Now()
 	for {
-		// The clock is read once a batch only, so as not to be what is measured.
+		// The clock is read only once per batch, so that the measurement does not include
+		// it.
 		for i := 0; i < 100; i++ {
 			ping <- i
 			<-pong
@@ -105,7 +106,7 @@ func pinger(ping chan<- int, pong <-chan int, end time.Time, rate int) (n int) {
 			return n
 		}
 		if rate > 0 {
-			// Asleep while ahead of the schedule; late batches are made up for at once.
+			// Asleep while ahead of the schedule; late batches run without a pause.
 			due := start.Add(time.Duration(n) * time.Second / time.Duration(rate))
 			time.Sleep(due.Sub(now))
 		}

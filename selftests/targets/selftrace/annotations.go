@@ -1,7 +1,7 @@
 package main
 
-// This file holds the workers that annotate what they do by runtime/trace: tasks and tasks of tasks,
-// regions in regions, logs. With the runtime's tracer on, everything of that package says something.
+// This file has the workers with user annotations by runtime/trace: tasks and subtasks, nested
+// regions, logs. With the runtime's tracer on, all functions of that package have an effect.
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// longText is more than a trace's string may have.
+// longText exceeds the maximum length of a trace's string.
 var longText = strings.Repeat("a message that is too long, ", 50)
 
 func (w *workload) startAnnotators(n int) {

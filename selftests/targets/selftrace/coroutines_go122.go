@@ -2,5 +2,5 @@
 
 package main
 
-// This file stands in for the coroutine workers before Go 1.23, which has none.
+// This file replaces the coroutine workers before Go 1.23, which has no coroutines.
 func (w *workload) startCoroutines() {}

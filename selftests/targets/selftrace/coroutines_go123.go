@@ -1,7 +1,7 @@
 //go:build go1.23
 
-// The module's language version is older than the toolchain, which brings back the timer channels
-// of Go 1.22; what is to be traced is what programs of today do.
+// The module's language version is older than the toolchain, which selects the timer channels of Go
+// 1.22; the trace should be that of current programs.
 //go:debug asynctimerchan=0
 
 package main

@@ -1,7 +1,7 @@
 package main
 
-// This file holds the workers that keep the collector busy: a large heap that takes it long to mark,
-// and goroutines that allocate small and large objects meanwhile, so that they have to help.
+// This file has the workers that keep the GC busy: a large heap that takes long to mark, and
+// goroutines that allocate small and large objects meanwhile, so that they must assist.
 
 import (
 	"runtime"
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// startHeap fills the heap with lists before the first worker allocates, so that it is there when
-// the trace begins.
+// startHeap fills the heap with lists before the first worker allocates, so that it exists when the
+// trace begins.
 func (w *workload) startHeap() {
 	lists := make([]*node, w.heap)
 	for i := range lists {
@@ -29,7 +29,7 @@ func (w *workload) startHeap() {
 	w.run(w.goals)
 }
 
-// churner allocates short lists as fast as the collector lets it.
+// churner allocates short lists as fast as the GC permits.
 func (w *workload) churner() {
 	for w.pause(time.Millisecond) {
 		var keep *node
@@ -49,7 +49,7 @@ func (w *workload) largeObjects() {
 	runtime.KeepAlive(keep)
 }
 
-// goals changes what the collector aims at, and turns it off for a moment.
+// goals changes the GC's heap goal, and turns the GC off for a moment.
 func (w *workload) goals() {
 	for i := 0; w.pause(200 * time.Millisecond); i++ {
 		switch i % 4 {

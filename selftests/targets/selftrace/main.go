@@ -1,14 +1,14 @@
 // Selftrace is the target of the same-run comparison: it traces itself with runtime/trace while
-// gotrace-bpf records it from outside, and drives every kind of goroutine transition often enough
-// to judge by, on a machine that is not saturated.
+// gotrace-bpf records it from outside, and performs every kind of goroutine transition often enough
+// for a comparison, on a machine that is not saturated.
 //
 //	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
 //	          [-heap MIB] [-slower N]
 //
-// It speaks the handshake of package protocol; runtime/trace runs only between "start" and
-// "done", so its window lies inside the outer recorder's. The done line counts, by kind, the
-// operations begun meanwhile. Tracing stops while the work is in full swing, so that the judge's
-// treatment of the window's edges is tested too.
+// It speaks the handshake of package protocol; runtime/trace runs only between "start" and "done",
+// so its window lies inside the outer recorder's. The done line counts, by kind, the operations
+// begun meanwhile. Tracing stops while the work continues, so that the comparison's treatment of
+// the window's edges is tested too.
 package main
 
 import (
@@ -27,8 +27,8 @@ func main() {
 	warm := flag.Bool("warm", false, "start the work before saying ready")
 	procs := flag.Int("procs", 2, "GOMAXPROCS, 0 leaves it")
 	resizes := flag.Int("resizes", 2, "how many times to shrink and restore GOMAXPROCS meanwhile")
-	churn := flag.Int("churn", 1, "how many times 800 goroutines a second come and go")
-	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause beside them")
+	churn := flag.Int("churn", 1, "how many times 800 goroutines per second come and go")
+	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause in addition")
 	slower := flag.Int("slower", 1, "make all pauses so many times as long, for a machine with time to spare")
 	flag.Parse()
 	if *procs > 0 {
@@ -60,7 +60,7 @@ func main() {
 	protocol.Done(result)
 }
 
-// resizeProcs sleeps for d, interrupted by n pairs of GOMAXPROCS changes at equal distances.
+// resizeProcs sleeps for d, interrupted by n pairs of GOMAXPROCS changes at equal intervals.
 func resizeProcs(n int, d time.Duration) {
 	pause := d / time.Duration(n+1)
 	for i := 0; i < n; i++ {
@@ -75,8 +75,8 @@ func resizeProcs(n int, d time.Duration) {
 	time.Sleep(pause)
 }
 
-// counts are the operations begun, by kind. Targets are not judged by them: they tell whoever
-// reads the done line what load there was.
+// counts are the operations begun, by kind. They are not compared with the trace, and only describe
+// the load.
 type counts struct {
 	goroutines, roundTrips, sends, selects, locks, waitGroups, conds, sleeps atomic.Int64
 	requests, spins, yields, collections, coroutines, pipeReads, syscalls    atomic.Int64

@@ -1,9 +1,9 @@
 package main
 
-// This file holds the workers that take Ps from goroutines in system calls, in every way that the
-// runtime has: sysmon retakes them, a stop of the world does, so does a change of GOMAXPROCS (which main
-// makes), a goroutine wired to its thread hands its own over. Each call lasts about as long as what
-// takes its P needs, so that the end of the call and the taking race.
+// This file has the workers whose Ps are taken while goroutines are in system calls, in every way
+// of the runtime: sysmon retakes them, an STW pause does, so does a change of GOMAXPROCS (by main),
+// and a goroutine locked to its thread hands off its own. Each call lasts about as long as taking
+// its P does, so that the two race.
 
 import (
 	"runtime"
@@ -24,7 +24,7 @@ func (w *workload) startRaces() {
 	w.run(w.syscallBursts)
 }
 
-// doze sleeps in the kernel, where the scheduler takes it for a system call. sysmon looks for such
+// doze sleeps in the kernel, in what the scheduler treats as a system call. sysmon looks for these
 // every 20 us at first, and every 10 ms when it has long found none.
 func doze(d time.Duration) {
 	t := syscall.NsecToTimespec(d.Nanoseconds())
@@ -39,7 +39,8 @@ func (w *workload) dozer() {
 	}
 }
 
-// worldStopper stops the world for other reasons than a collection, while others are in system calls.
+// worldStopper stops the world for reasons other than a collection, while others are in system
+// calls.
 func (w *workload) worldStopper() {
 	var stats runtime.MemStats
 	stacks := make([]byte, 1<<16)
@@ -52,8 +53,8 @@ func (w *workload) worldStopper() {
 	}
 }
 
-// syscallBursts enters and leaves system calls without a pause, longer than a time slice: a stop of the
-// world and the preemption of who runs too long meet it in every part of the way out and in.
+// syscallBursts enters and leaves system calls without a pause, longer than a time slice: STW
+// pauses and preemption occur in every part of the exit and entry.
 func (w *workload) syscallBursts() {
 	for w.pause(60 * time.Millisecond) {
 		for end := time.Now().Add(spinFor); time.Now().Before(end); {

@@ -1,7 +1,7 @@
 package main
 
-// This file holds the workers that exercise the scheduler itself: spinning and yielding, the
-// garbage collector, goroutines that come and go, timers.
+// This file has the workers for the scheduler itself: spinning and yielding, the garbage collector,
+// short-lived goroutines, timers.
 
 import (
 	"runtime"
@@ -27,9 +27,9 @@ func (w *workload) startSchedulerWork() {
 	w.run(w.timerLoop)
 }
 
-// spinner computes without calls for a time slice and more, and asks for a collection at the
-// beginning: the collector wants to scan the stack of a goroutine that runs, so it suspends it
-// (block reason "preempted", while sysmon's time slice is the stop reason "preempted").
+// spinner computes without calls for more than a time slice, and requests a collection at the
+// beginning: the GC wants to scan the stack of a running goroutine, so it suspends it (block reason
+// "preempted", while sysmon's time slice is the stop reason "preempted").
 func (w *workload) spinner(collect chan<- struct{}) {
 	for w.pause(30 * time.Millisecond) {
 		w.counts.spins.Add(1)
@@ -56,9 +56,9 @@ func burn(n int) {
 	sink.Store(x)
 }
 
-// collector brings a collection about, once a request: mostly by allocating until one starts,
-// because runtime.GC waits for the sweepers in a loop of Gosched, hundreds of thousands of them
-// when the spinner keeps a sweeper off its P.
+// collector triggers a collection per request: usually by allocating until one starts, because
+// runtime.GC waits for the sweepers in a loop of Gosched, hundreds of thousands of them when the
+// spinner keeps a sweeper off its P.
 func (w *workload) collector(requests <-chan struct{}) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // the smallest heap that is collected: 2 MB
 	for i := 0; ; i++ {
@@ -96,8 +96,8 @@ type node struct {
 	data [40]uint64
 }
 
-// allocator allocates in bursts of linked objects, so that collections have something to mark,
-// start by themselves too, and make it assist.
+// allocator allocates in bursts of linked objects, so that collections have something to mark, also
+// start by themselves, and make it assist.
 func (w *workload) allocator() {
 	var keep *node
 	for i := 0; w.pause(8 * time.Millisecond); i++ {
@@ -147,7 +147,7 @@ func (w *workload) startChurn() {
 			go exits(done)
 			<-done
 			go blockedForEver()
-			// 20 frames fit a trace's stack, 200 are more than it may hold.
+			// 20 frames fit a trace's stack, 200 exceed its limit.
 			go recurse(20+180*(i%2), done)
 			<-done
 		}
@@ -161,13 +161,13 @@ func shortLived(group *sync.WaitGroup) {
 
 func sendResult(c chan<- int, v int) { c <- v }
 
-// exits ends by runtime.Goexit rather than by returning.
+// exits ends by runtime.Goexit instead of returning.
 func exits(done chan<- struct{}) {
 	defer func() { done <- struct{}{} }()
 	runtime.Goexit()
 }
 
-// blockedForEver stays behind: block reason "forever", once a goroutine.
+// blockedForEver stays blocked: block reason "forever", once per goroutine.
 func blockedForEver() { select {} }
 
 // recurse blocks at the bottom of a deep stack.

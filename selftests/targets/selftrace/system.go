@@ -1,7 +1,7 @@
 package main
 
-// This file holds the workers that leave Go: network, blocking and non-blocking syscalls, locked
-// OS threads.
+// This file has the workers that leave Go: network, blocking and non-blocking syscalls, locked OS
+// threads.
 
 import (
 	"io"
@@ -52,8 +52,8 @@ func (w *workload) client(conn net.Conn) {
 	}
 }
 
-// startSyscalls starts n readers of pipes that go around the network poller, so that the thread
-// blocks in the kernel and loses its P, and one worker whose syscalls never block.
+// startSyscalls starts n readers of pipes that bypass the network poller, so that the thread blocks
+// in the kernel and loses its P, and one worker whose syscalls never block.
 func (w *workload) startSyscalls(n int) {
 	for i := 0; i < n; i++ {
 		i := i
@@ -87,8 +87,8 @@ func (w *workload) pipeWriter(fd int, every time.Duration) {
 	}
 }
 
-// plainSyscalls makes bursts of syscalls that return at once. syscall.Getppid would not do: it
-// is a RawSyscall, which the scheduler does not see.
+// plainSyscalls makes bursts of syscalls that return at once. syscall.Getppid does not work: it is
+// a RawSyscall, which bypasses the scheduler.
 func (w *workload) plainSyscalls() {
 	for w.pause(5 * time.Millisecond) {
 		for i := 0; i < 10; i++ {

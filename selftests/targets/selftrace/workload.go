@@ -3,7 +3,7 @@ package main
 // This file starts and stops the workers and holds those that exercise channels, select and
 // package sync. Each worker does a burst of operations, then sleeps: the rates, not the machine's
 // speed, decide the load. Each kind of worker is a named function, so that a summary by start
-// function tells them apart.
+// function lists each.
 
 import (
 	"sync"
@@ -11,12 +11,12 @@ import (
 )
 
 type workload struct {
-	churn  int // how many make goroutines that soon end
+	churn  int // number of workers that create short-lived goroutines
 	counts counts
 	quit   chan struct{}
 	all    sync.WaitGroup
 	heap   int // MiB that startHeap keeps alive, 0: no such work
-	slower int // how many times as long the pauses are
+	slower int // factor for the pauses
 }
 
 func newWorkload(churn int) *workload {
@@ -77,7 +77,7 @@ func (w *workload) pause(d time.Duration) bool {
 	}
 }
 
-// startPingPong is the bulk of the transitions: bursts of round trips over two channels.
+// startPingPong makes most of the transitions: bursts of round trips over two channels.
 func (w *workload) startPingPong() {
 	ping, pong := make(chan int), make(chan int)
 	w.run(func() {
@@ -117,7 +117,7 @@ func (w *workload) startProducers(n int) {
 			<-c
 			<-c
 		}
-		// Senders may wait still: serve them until all have seen quit.
+		// Senders may still wait: serve them until all have seen quit.
 		for i := 0; i < 4*n; i++ {
 			select {
 			case <-c:

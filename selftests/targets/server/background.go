@@ -1,7 +1,7 @@
 package main
 
-// This file holds the jobs in the background: periodic ones, the journal on disk, a thread that
-// waits in the kernel for a pipe.
+// This file has the background jobs: periodic ones, the journal on disk, a thread that waits in the
+// kernel for a pipe.
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func every(ctx context.Context, period time.Duration, fn func()) {
 	}
 }
 
-// expireCache keeps the cache small, so that there is something to compute.
+// expireCache keeps the cache small, so that there is work.
 func (s *service) expireCache(ctx context.Context) {
 	defer s.group.Done()
 	every(ctx, 20*time.Millisecond, func() {
@@ -80,7 +80,7 @@ func (s *service) collectGarbage(ctx context.Context) {
 	every(ctx, 250*time.Millisecond, runtime.GC)
 }
 
-// journal is an append-only file of the keys computed; it has no name any more once opened.
+// journal is an append-only file of the computed keys; its name is removed once it is open.
 type journal struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -127,8 +127,8 @@ func (s *service) flushJournal(ctx context.Context) {
 
 func (j *journal) close() { j.file.Close() }
 
-// watchPipe reads from a pipe with a plain syscall, past the network poller: its thread sleeps in
-// the kernel and its P is taken away, as with a device or a C library.
+// watchPipe reads from a pipe with a plain syscall that bypasses the network poller: its thread
+// sleeps in the kernel and loses its P, as with a device or a C library.
 func (s *service) watchPipe(ctx context.Context) {
 	defer s.group.Done()
 	var fds [2]int

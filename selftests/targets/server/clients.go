@@ -13,7 +13,7 @@ import (
 
 const clients = 8
 
-// startClients makes about rate requests a second in all until ctx ends.
+// startClients makes about rate requests per second in total until ctx ends.
 func startClients(ctx context.Context, group *sync.WaitGroup, url string, rate int) {
 	if rate <= 0 {
 		return
@@ -46,7 +46,7 @@ func runClient(ctx context.Context, group *sync.WaitGroup, c *http.Client, url s
 	}
 }
 
-// get reads one answer. A failure is no matter: it is load, not a test.
+// get reads one answer. Failures are ignored: this is only load.
 func get(ctx context.Context, c *http.Client, url string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

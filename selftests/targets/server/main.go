@@ -4,9 +4,9 @@
 //
 //	server [-duration D] [-rate N]
 //
-// It prints "ready PID http://ADDRESS" and runs for -duration or, when that is 0, until SIGTERM
-// or SIGINT; then it prints how much it has served. At the default rate it needs about half
-// of a CPU, so that what is seen in a trace is the program and not an overloaded machine.
+// It prints "ready PID http://ADDRESS" and runs for -duration or, when that is 0, until SIGTERM or
+// SIGINT; then it prints the number of requests it served. At the default rate it needs about half
+// of a CPU, so that a trace shows the program and not an overloaded machine.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 func main() {
 	duration := flag.Duration("duration", 0, "how long to run, 0 until SIGTERM or SIGINT")
-	rate := flag.Int("rate", 1500, "requests a second that the server's own clients make")
+	rate := flag.Int("rate", 1500, "requests per second that the server's own clients make")
 	flag.Parse()
 
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -51,7 +51,7 @@ func run(ctx context.Context, rate int) error {
 	front := &http.Server{Handler: s.routes()}
 	go serveHTTP(front, listener)
 
-	// The clients end first, then the front, and behind it the workers that serve both.
+	// The clients end first, then the front end, then the workers that serve both.
 	working, stop := context.WithCancel(context.Background())
 	defer stop()
 	s.start(working)

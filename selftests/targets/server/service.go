@@ -1,7 +1,7 @@
 package main
 
-// This file is the service: requests are handed to workers over a channel and answered from a
-// cache; what changed goes to the journal and is announced to subscribers.
+// This file is the service: requests are passed to workers over a channel and answered from a
+// cache; changes are written to the journal and announced to subscribers.
 
 import (
 	"context"
@@ -47,8 +47,8 @@ func newService() (*service, error) {
 	}, nil
 }
 
-// start starts everything behind the front; all of it ends with ctx. Each goroutine starts in a
-// function of its own, for a trace to tell them apart.
+// start starts everything behind the front end; all of it ends with ctx. Each goroutine has a start
+// function of its own, to distinguish them in a trace.
 func (s *service) start(ctx context.Context) {
 	s.group.Add(workers + subscribers + 6)
 	for i := 0; i < workers; i++ {
@@ -111,8 +111,8 @@ func (s *service) work(ctx context.Context) {
 	}
 }
 
-// lookUp answers from the cache or computes. The lock is held for all of it, which is what makes
-// the workers contend.
+// lookUp answers from the cache or computes. The lock is held throughout, which makes the workers
+// contend.
 func (s *service) lookUp(key string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *service) lookUp(key string) []byte {
 	return body
 }
 
-// compute makes an answer: some hashing, some garbage.
+// compute creates an answer: some hashing, some garbage.
 func compute(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	for i := 0; i < 200; i++ {
@@ -140,7 +140,7 @@ func compute(key string) []byte {
 	return body
 }
 
-// closeNews ends the bulletin with ctx: it wakes all who follow it.
+// closeNews ends the bulletin with ctx: it wakes all subscribers.
 func (s *service) closeNews(ctx context.Context) {
 	<-ctx.Done()
 	s.news.close()

@@ -1,10 +1,10 @@
-// Spawn starts many short children while it does countable things: a child that is made as by
-// vfork(2) runs in its parent's memory, breakpoints included, and must not be taken for the parent.
+// Spawn starts many short children while it does countable work: a child created as by vfork(2)
+// runs in its parent's memory, breakpoints included, and must not be taken for the parent.
 //
 //	spawn [-children N]
 //
-// N goroutines start programs by os/exec, whose child runs none of the scheduler's code. So one more
-// makes N children the hard way, which make system calls as their parent does before they exit. It
+// N goroutines start programs by os/exec, whose child runs none of the scheduler's code. So another
+// one creates N children directly, which make system calls like their parent before they exit. It
 // speaks the handshake of package protocol; the done line is {"expect":[...]}, see protocol.Claim.
 package main
 
@@ -70,9 +70,9 @@ func runner(group *sync.WaitGroup) {
 	group.Done()
 }
 
-// forker makes children that share its memory, one after the other. While it waits for one, the
-// scheduler believes what the child does; that is harmless while nothing else is to run, and there
-// are idle Ps.
+// forker creates children that share its memory, one after the other. While it waits for one, the
+// child's actions affect the scheduler's state; that is harmless while nothing else is runnable,
+// and there are idle Ps.
 func forker(group *sync.WaitGroup, children int) {
 	runtime.LockOSThread()
 	needStack()
@@ -89,7 +89,7 @@ func forker(group *sync.WaitGroup, children int) {
 // cloneShared returns the child's PID, after it has ended.
 func cloneShared() (pid uintptr)
 
-// child runs in the child: system calls that the scheduler is told of.
+// child runs in the child: system calls that are reported to the scheduler.
 func child() {
 	for i := 0; i < 3; i++ {
 		syscall.Syscall(syscall.SYS_GETPPID, 0, 0, 0)
@@ -97,7 +97,7 @@ func child() {
 	syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
 }
 
-// needStack has the stack grown to what child needs, which must not grow the stack of its parent.
+// needStack grows the stack to the size that child needs, which must not grow its parent's stack.
 //
 //go:noinline
 func needStack() {

@@ -1,5 +1,5 @@
-// Spin uses CPU time in functions that a profile must show: a goroutine that stays in one, one that calls
-// through several, and one that is mostly in system calls.
+// Spin uses CPU time in functions that a profile must show: a goroutine that stays in one, one that
+// calls through several, and one that is mostly in system calls.
 //
 //	spin [-duration D]
 //

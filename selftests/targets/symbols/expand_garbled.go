@@ -2,6 +2,6 @@
 
 package main
 
-// Garble would rename what expand.go links to. Since 1.23 CallersFrames expands by itself each PC
-// that another one follows, and leaves out what is no code, as the one here.
+// Garble would rename the symbols that expand.go links to. Since 1.23 CallersFrames itself expands
+// each PC that is followed by another one, and omits PCs that are not code, like the one here.
 func expand(stack []uintptr) []uintptr { return append(stack, 1) }

@@ -1,8 +1,9 @@
 package main
 
-// Functions of all kinds, so that the text has them: generic ones, methods that get wrappers (of
-// embedded types, of values called by pointer, through interfaces, bound), closures, deferred and
-// recovered ones, inlined ones three deep, a //line directive, and with cgo (cgo.go) C's and what C calls.
+// Functions of all kinds for the program's text: generic ones, methods with wrappers (of embedded
+// types, of values called by pointer, through interfaces, bound), closures, deferred and recovered
+// ones, inlined ones three levels deep, a //line directive, and with cgo (cgo.go) C's and what C
+// calls.
 
 import (
 	"fmt"
@@ -96,7 +97,7 @@ func use() {
 	}
 }
 
-// The last one, since the directive counts on.
+// The last one, since the directive affects all following lines.
 //
 //go:noinline
 func elsewhere(n int) int {

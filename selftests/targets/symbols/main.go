@@ -1,18 +1,19 @@
-// symbols tells what the runtime makes of each PC of its own text: the functions, files and lines of
-// runtime.CallersFrames, inlined frames and all. selftests/check/symbols.sh holds the answers of
-// selftests/symbols/frames.c against it, line by line.
+// symbols prints the runtime's symbolization of each PC of its own text: the functions, files and
+// lines of runtime.CallersFrames, including inlined frames. selftests/check/symbols.sh compares the
+// output of selftests/symbols/frames.c with it, line by line.
 //
-// First comes a line "text OFFSET SIZE STRIDE": the part of the program's file that was mapped to be
-// executed, and the distance of the PCs that follow. Between them lie further ones: the last byte of
-// whatever looks like a call. Then a line for each PC whose frames are not those of the PC before:
+// First comes a line "text OFFSET SIZE STRIDE": the part of the program's file that was mapped as
+// executable, and the distance of the PCs that follow. Between them are additional ones: the last
+// byte of anything that looks like a call. Then a line for each PC whose frames differ from those
+// of the PC before:
 //
 //	OFFSET FUNCTION FILE:LINE; FUNCTION FILE:LINE; ...	innermost first
 //	OFFSET last FUNCTION FILE:LINE; ...			the last byte of a function
 //	OFFSET -						no Go code
 //
-// A PC counts as the last byte of a call. Of a function's last byte the runtime shows the next
-// function: a signal may stop a goroutine at its entry, while no call of Go's ends there. The last
-// line says how many PCs there were.
+// A PC is interpreted as the last byte of a call. For a function's last byte the runtime shows the
+// next function: a signal may stop a goroutine at its entry, while no call of Go's ends there. The
+// last line has the number of PCs.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Tiny is a small program that is soon gone, or soon another one: for recorders that attach to
-// a process while it ends or execs.
+// Tiny is a small program that exits, or executes another one, after a short time: for recorders
+// that attach to a process while it ends or execs.
 //
 //	tiny [-duration D] [-exec PATH]
 //
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// tick keeps a little going on, so that there is something to trace.
+// tick does some work, so that there are events.
 func tick() {
 	for {
 		time.Sleep(time.Millisecond)

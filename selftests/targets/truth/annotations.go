@@ -1,7 +1,8 @@
 package main
 
-// This file holds the phase that annotates by runtime/trace while the runtime's tracer is off. What that
-// package then keeps to itself - StartRegion and Logf ask whether the tracer is on - is not counted here.
+// This file has the phase with user annotations by runtime/trace while the runtime's tracer is off.
+// Functions without an effect then, StartRegion and Logf, which check whether the tracer is on, are
+// not counted here.
 
 import (
 	"context"

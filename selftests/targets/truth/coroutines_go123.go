@@ -1,12 +1,12 @@
 //go:build go1.23
 
-// The module's language version is older than the toolchain, which brings back the timer channels
-// of Go 1.22; what is to be traced is what programs of today do.
+// The module's language version is older than the toolchain, which selects the timer channels of Go
+// 1.22; the trace should be that of current programs.
 //go:debug asynctimerchan=0
 
 package main
 
-// This file holds the phase that counts coroutine switches, by iter.Pull.
+// This file has the phase that counts coroutine switches, by iter.Pull.
 
 import (
 	"iter"
@@ -17,8 +17,8 @@ func init() { phases = append(phases, coroutines) }
 
 // coroutines: each next() switches to the coroutine and back. Run to its end, a coroutine over v
 // values is entered v+1 times, yields v times and then exits. One that is stopped after half its
-// values is entered once more, by stop, and exits. A switch blocks without a reason; the one that
-// exits destroys. Every coroutine's goroutine starts in runtime.corostart.
+// values is entered another time, by stop, and exits. A switch blocks without a reason; the last
+// one destroys the coroutine. Every coroutine's goroutine starts in runtime.corostart.
 func coroutines() []claim {
 	const whole, halved, values = 53, 29, 10
 	gather(1, func(g *sync.WaitGroup) { go coroutineUser(g, whole, halved, values) })
@@ -43,7 +43,7 @@ func coroutineUser(group *sync.WaitGroup, whole, halved, values int) {
 	group.Done()
 }
 
-// pull calls next the given number of times, then stop, which does nothing after the end.
+// pull calls next the given number of times, then stop, which has no effect after the end.
 func pull(values, calls int) {
 	next, stop := iter.Pull(numbers(values))
 	for i := 0; i < calls; i++ {

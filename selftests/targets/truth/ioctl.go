@@ -1,6 +1,6 @@
 package main
 
-// This file asks a pipe how much is unread in it.
+// This file reads the number of unread bytes of a pipe.
 
 import (
 	"syscall"

@@ -1,9 +1,9 @@
 package main
 
-// This file holds the phase whose syscalls surely lose their P: counted goroutines block in
-// read(2) with GOMAXPROCS at 1, and the writer goes on only once the kernel says that the reader
-// sleeps there. The writer running at all means that it has the only P; the reader had to give
-// it up, and finds it taken or changed when it returns.
+// This file has the phase whose syscalls certainly lose their P: counted goroutines block in
+// read(2) with GOMAXPROCS at 1, and the writer continues only once the kernel reports that the
+// reader sleeps there. The writer can run only with the single P; so the reader had to release it,
+// and finds it taken or changed when it returns.
 
 import (
 	"errors"
@@ -54,8 +54,8 @@ func lostProcessors() []claim {
 			"each real change stops the world once"))
 }
 
-// blockingReader stays on its thread, so that the writer knows which one to look at. It makes no
-// other syscalls that the scheduler sees.
+// blockingReader stays on its thread, so that the writer can observe that thread. It makes no other
+// syscalls that involve the scheduler.
 func blockingReader(group *sync.WaitGroup, fd, n int, threads chan<- int) {
 	runtime.LockOSThread()
 	tid, _, _ := syscall.RawSyscall(syscall.SYS_GETTID, 0, 0, 0)
@@ -75,7 +75,7 @@ func pipeWriter(group *sync.WaitGroup, fd, n int, threads <-chan int) {
 	for i := 0; i < n; i++ {
 		waitUntilReading(tid)
 		syscall.Write(fd, []byte{1})
-		// The byte wakes the reader, which must have left the read before the next look.
+		// The byte wakes the reader, which must have left the read before the next check.
 		waitUntilConsumed(fd)
 	}
 	group.Done()

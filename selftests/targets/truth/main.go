@@ -1,13 +1,13 @@
-// Truth does countable things: prime numbers of goroutines, channel meetings, syscalls,
-// collections, of which the exact number of trace events follows from the semantics of Go and
-// not from how the scheduler happened to run them. It prints those numbers, so that a trace taken
-// from outside can be judged without runtime/trace having been on.
+// Truth is the known-count target. It does countable work: prime numbers of goroutines, channel
+// operations, syscalls and garbage collections, for which the exact number of trace events follows
+// from the semantics of Go and does not depend on scheduling. It prints those numbers, so that a
+// trace taken from outside can be checked without runtime/trace.
 //
 //	truth [-trace FILE]
 //
 // It speaks the handshake of package protocol; the done line is {"expect":[...]}, see protocol.Claim.
-// Everything counted happens in goroutines created after "start" and gone before "done". With
-// -trace the runtime traces it too: the proof that the claims themselves are right.
+// Everything counted happens in goroutines created after "start" and ended before "done". With
+// -trace the runtime traces it too, which verifies the claims themselves.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
-// claim is what is said of one number; protocol.Claim documents it.
+// claim is one claimed number; protocol.Claim documents it.
 type claim = protocol.Claim
 
 func expect(name string, functions []string, event string, reasons []string, n int, why string) claim {
@@ -28,8 +28,8 @@ func expect(name string, functions []string, event string, reasons []string, n i
 	}
 }
 
-// phases are run one after the other. Each starts goroutines of functions of its own, waits for
-// them, and returns what must be found of them.
+// phases are run one after the other. Each starts goroutines with functions of its own, waits for
+// them, and returns their claims.
 var phases = []func() []claim{
 	churn, goexits, meetings, sleeps, yields, plainSyscalls, lostProcessors, collections,
 	annotations,
@@ -38,7 +38,7 @@ var phases = []func() []claim{
 func main() {
 	file := flag.String("trace", "", "have the runtime trace it too, into `FILE`")
 	flag.Parse()
-	// No collection but the ones asked for.
+	// Only explicit collections.
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(1 << 62)
 	runtime.GC()
@@ -52,7 +52,7 @@ func main() {
 	var all []claim
 	for _, phase := range phases {
 		all = append(all, phase()...)
-		// A goroutine tells that it is through before it is destroyed: wait for that too.
+		// A goroutine reports its end before it is destroyed: wait for that too.
 		for runtime.NumGoroutine() > idle {
 			time.Sleep(time.Millisecond)
 		}

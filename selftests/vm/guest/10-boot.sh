@@ -1,11 +1,11 @@
 #!/bin/bash
 # kernels: 6.12 6.1
-# The machine is what the other tests need: BPF and its types, tracing, the tree at its own path.
+# The machine has what the other tests need: BPF and BTF, tracing, the tree at its own path.
 . "$(dirname "$0")/../../lib.sh"
 
 ktap_start
-try "the kernel describes its types" test -s /sys/kernel/btf/vmlinux
-try "uprobes can be made" test -e /sys/bus/event_source/devices/uprobe/type
+try "the kernel has BTF" test -s /sys/kernel/btf/vmlinux
+try "uprobes are available" test -e /sys/bus/event_source/devices/uprobe/type
 try "programs of this tree run" build/gotrace-bpf --version
 try "the share is writable" touch "$VM_SHARE/writable"
 ktap_end

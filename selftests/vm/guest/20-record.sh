@@ -1,9 +1,9 @@
 #!/bin/bash
 # kernels: 6.12 6.1
 # timeout: 240
-# The recorder without the module, on both kernels: doctor says what can be had, a program that counts what it
-# does is recorded to the last event, one with annotations too, and a server. 6.1 has no uprobe_multi, so each
-# probe is a perf event there.
+# The recorder without the module, on both kernels: doctor reports what is available, a known-count
+# target is recorded completely, one with annotations too, and a server. 6.1 has no uprobe_multi, so
+# each probe is a perf event there.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
 release=$(uname -r)
@@ -17,15 +17,15 @@ doctor_says() # TEXT
 		grep -q '^ok *probes' "$tmp/doctor" && grep -q '^ok *kernel .*recorded$' "$tmp/doctor"
 }
 
-# NAME [ARGUMENT...]: nothing is lost of it; that all is there which the target says it did is judged outside
+# NAME [ARGUMENT...]: nothing is lost; the counts are compared with the target's on the host
 counted()
 {
-	record_target "$1" "$JUDGE_GO" "" "${@:2}" && cp "$RECORDED" "$tmp/$1.done" "$VM_SHARE/" || return 1
+	record_target "$1" "$ORACLE_GO" "" "${@:2}" && cp "$RECORDED" "$tmp/$1.done" "$VM_SHARE/" || return 1
 	cat "$tmp/$1.json" "$tmp/background.out"
 	[ "$(stat_of lost "$tmp/$1.json")" = 0 ]
 }
 
-kernels_side() # of the recording just made
+has_kernel_events() # of the last recording
 {
 	cat "$tmp/truth.json"
 	jq -e '.records_by_kind | .cpu_on > 0 and .cpu_off > 0 and .waking > 0 and .thread > 0' "$tmp/truth.json"
@@ -33,7 +33,7 @@ kernels_side() # of the recording just made
 
 served()
 {
-	start_background "build/targets/$JUDGE_GO/server" -duration 100s
+	start_background "build/targets/$ORACLE_GO/server" -duration 100s
 	TARGET_PID=$BACKGROUND_PID
 	wait_until 30 grep -q ready "$tmp/background.out" && RECORDED=$tmp/server.trace &&
 		$GOTRACE record -p "$TARGET_PID" -d 2s -o "$RECORDED" --stats "$tmp/server.json" && cp "$RECORDED" "$VM_SHARE/" &&
@@ -43,12 +43,12 @@ served()
 
 ktap_start
 if [[ $release == 6.1.* ]]; then
-	try "doctor: recordable, by perf uprobes" doctor_says '^note *uprobes .*one perf event each'
+	try "doctor: recordable, with perf uprobes" doctor_says '^note *uprobes .*a perf event of its own'
 else
-	try "doctor: recordable, by uprobe_multi" doctor_says '^ok *uprobes .*uprobe_multi'
+	try "doctor: recordable, with uprobe_multi" doctor_says '^ok *uprobes .*uprobe_multi'
 fi
-try "a program that counts what it does" counted truth
-try "threads, cores and wake-ups are in it" kernels_side
-try "one with annotations" counted annotate
+try "a known-count target" counted truth
+try "it has threads, CPUs and wake-ups" has_kernel_events
+try "a target with annotations" counted annotate
 try "a server" served
 ktap_end

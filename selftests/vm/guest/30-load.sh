@@ -1,13 +1,14 @@
 #!/bin/bash
 # kernels: 6.12 6.1
 # timeout: 300
-# The module comes and goes: 100 times on 6.12, with all that it makes; not while somebody uses it. On 6.12 its
-# functions are there for BPF programs, on 6.1, whose uprobe programs can call none, its device alone.
+# Loading and unloading the module: 100 times on 6.12, with all its objects, and not while it is in
+# use. On 6.12 BPF programs can call its functions; on 6.1, where uprobe programs cannot call
+# kfuncs, there is only its device.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
 [[ $(uname -r) == 6.1.* ]] && loads=20 || loads=100
 
-# All of it in one process of busybox's, since it takes long to start others here.
+# All in one busybox process, since starting processes is slow here.
 loads_and_unloads()
 {
 	cp "$VM_MODULE" /run/gotrace.ko && busybox sh -c '
@@ -15,7 +16,7 @@ loads_and_unloads()
 		while [ $((i += 1)) -le '$loads' ]; do
 			insmod /run/gotrace.ko && [ -c /dev/gotrace ] && [ -e /sys/module/gotrace/parameters/sessions ] &&
 			rmmod gotrace && ! [ -e /dev/gotrace ] && ! [ -e /sys/kernel/btf/gotrace ] ||
-			{ echo "time $i"; exit 1; }
+			{ echo "round $i"; exit 1; }
 		done'
 }
 
@@ -38,11 +39,11 @@ functions_are_known()
 	done
 }
 
-walks_stacks() # WHO
+walks_stacks() # WALKER
 {
 	$GOTRACE doctor -v >"$tmp/doctor" 2>&1
 	cat "$tmp/doctor"
-	grep -q "stacks are walked by $1" "$tmp/doctor"
+	grep -q "stacks are unwound by $1" "$tmp/doctor"
 }
 
 refused()
@@ -63,7 +64,7 @@ refused_when_open()
 
 refused_when_recording()
 {
-	start_target pingpong "$JUDGE_GO" -duration 300ms -rate 1000 || return 1
+	start_target pingpong "$ORACLE_GO" -duration 300ms -rate 1000 || return 1
 	start_background $GOTRACE record -v -p "$TARGET_PID" -o "$tmp/x.trace"
 	recorder_is_live && refused && tell_target start && expect_target done && refused && stop_recorder &&
 		build/gotrace check "$tmp/x.trace" && stop_target
@@ -78,13 +79,13 @@ ktap_start
 try "loads and unloads $loads times" loads_and_unloads
 try "loads" insmod "$VM_MODULE"
 if [[ $(uname -r) == 6.1.* ]]; then
-	try "stacks are BPF's to walk" walks_stacks "BPF programs"
-	try "unload is refused while its device is open" refused_when_open
+	try "BPF programs walk stacks" walks_stacks "BPF programs"
+	try "unload is rejected while its device is open" refused_when_open
 else
 	try "its functions are registered" functions_are_known
-	try "stacks are the module's to walk" walks_stacks "the kernel module"
-	try "unload is refused while its device is open" refused_when_open
-	try "unload is refused while a recording uses it" refused_when_recording
+	try "the module walks stacks" walks_stacks "the kernel module"
+	try "unload is rejected while its device is open" refused_when_open
+	try "unload is rejected while a recording uses it" refused_when_recording
 fi
 try "unloads afterwards" unloads
 ktap_end

@@ -1,13 +1,13 @@
 #!/bin/bash
 # kernels: 6.12 6.1
 # timeout: 600
-# Stacks walked by the module: doctor and --stats say who walks, and the trace is the one that is had without
-# the module, of programs that count what they do and of stacks around and beyond each limit. On 6.1, whose
-# programs of uprobes cannot call modules, the module is there in vain and does no harm.
+# Stacks walked by the module: doctor and --stats report the unwinder, and the trace equals the one
+# recorded without the module, for known-count targets and for stacks around and beyond each limit.
+# On 6.1, where uprobe programs cannot call kfuncs, the module has no effect.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
 . selftests/matrix.lib.sh
-# frames above the stack's first four: one record's room for PCs is 16, a stack has 128 at most
+# frames above the stack's first four: a record has room for 16 PCs, a stack has 128 at most
 DEPTHS="12 13 140"
 [[ $(uname -r) == 6.1.* ]] && walker=bpf || walker=module
 
@@ -17,13 +17,13 @@ doctor_says() # TEXT
 	grep '^[a-z]* *module' "$tmp/doctor" && grep -q "^[a-z]* *module *$1" "$tmp/doctor"
 }
 
-unwinder_is() # WHO NAME
+unwinder_is() # WALKER NAME
 {
 	jq -e --arg who "$1" '.unwinder == $who and .lost == 0 and .stack_misses == 0' "$tmp/$2.json" ||
 		{ cat "$tmp/$2.json"; return 1; }
 }
 
-# Of what happened to the two players: how it is called, and on which stack, PC by PC.
+# The transitions of the two players, with their names and stacks, PC by PC.
 played() # TRACE
 {
 	build/gotrace events --json --stacks "$1" |
@@ -35,23 +35,24 @@ played() # TRACE
 			(.stack | map("\(.func)@\(.pc)") | join(" "))' | LC_ALL=C sort -u
 }
 
-recorded() # WHO
+recorded() # WALKER
 {
 	local depth
 
-	record_target truth "$JUDGE_GO" "" && unwinder_is "$1" truth &&
+	record_target truth "$ORACLE_GO" "" && unwinder_is "$1" truth &&
 		build/reference/truth "$RECORDED" "$tmp/truth.done" >"$tmp/counts" || { cat "$tmp/counts"; return 1; }
 	deeds_of "$RECORDED" >"$tmp/deeds-$step"
 	cp "$RECORDED" "$VM_SHARE/truth-$step.trace"
 	for depth in $DEPTHS; do
-		record_target pingpong "$JUDGE_GO" "" -duration 100ms -rate 500 -deeper "$depth" &&
+		record_target pingpong "$ORACLE_GO" "" -duration 100ms -rate 500 -deeper "$depth" &&
 			unwinder_is "$1" pingpong || return 1
 		played "$RECORDED" >"$tmp/played-$depth-$step"
 		cp "$RECORDED" "$VM_SHARE/deep-$depth-$step.trace"
 	done
 }
 
-# Which of the two comes first to a channel is the scheduler's: only what happened in both is compared.
+# The scheduler decides which of the two reaches a channel first: only transitions in both traces
+# are compared.
 same() # DEPTH
 {
 	local side
@@ -82,10 +83,11 @@ loaded()
 	insmod "$VM_MODULE" && [ -c /dev/gotrace ]
 }
 
-# While its functions are in use it stays, and the recording goes on; then it goes.
+# The module cannot be unloaded while its functions are in use, and the recording goes on; then it
+# can.
 held_while_used()
 {
-	start_target pingpong "$JUDGE_GO" -duration 1s -rate 100 &&
+	start_target pingpong "$ORACLE_GO" -duration 1s -rate 100 &&
 		start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/held.trace" && recorder_is_live || return 1
 	[ "$walker" = bpf ] || ! rmmod gotrace || { echo "it was unloaded"; return 1; }
 	stop_recorder && build/gotrace check "$tmp/held.trace" && tell_target start &&
@@ -94,9 +96,9 @@ held_while_used()
 
 ktap_start
 if [ "$walker" = bpf ]; then
-	try "doctor: it would be in vain" doctor_says 'not loaded: before 6.10'
+	try "doctor: it would have no effect" doctor_says 'not loaded: before Linux 6.10'
 	try "the module loads" loaded
-	try "doctor: it is in vain" doctor_says 'loaded without effect'
+	try "doctor: it has no effect" doctor_says 'loaded, but without effect'
 else
 	try "doctor: it is not loaded" doctor_says 'not loaded (optional)'
 	step=without
@@ -105,8 +107,8 @@ else
 	try "doctor: it is loaded" doctor_says 'loaded: '
 	step=with
 	try "with the module" recorded module
-	try "the same deeds on the same stacks" same_deeds "$tmp/deeds-without" "$tmp/deeds-with"
-	try "the same stacks of $DEPTHS frames and four" all_same
+	try "the same transitions with the same stacks" same_deeds "$tmp/deeds-without" "$tmp/deeds-with"
+	try "the same stacks of $DEPTHS frames plus four" all_same
 fi
-try "the module stays while it is used, and goes" held_while_used
+try "the module cannot be unloaded while it is in use" held_while_used
 ktap_end

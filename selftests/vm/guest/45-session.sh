@@ -1,8 +1,8 @@
 #!/bin/bash
 # timeout: 240
 # module: loaded
-# All records into a session of the module's, with every set that a black box can have: programs that count what
-# they do are recorded, the recorder is killed, and the trace that is recovered is true to the last event.
+# Records all event sets of a kernel flight recorder into a session of the module: known-count
+# targets are recorded, the recorder is killed, and the recovered trace is complete.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
 SETS=sched,syscall,gc,heap,user,kernel,sweep,fault
@@ -11,7 +11,7 @@ counted() # NAME
 {
 	local recovered=$tmp/$1.trace
 
-	start_target "$1" "$JUDGE_GO" &&
+	start_target "$1" "$ORACLE_GO" &&
 		start_background $GOTRACE record -p "$TARGET_PID" --blackbox "$1" --events $SETS && recorder_is_live &&
 		tell_target start && expect_target done 120 || { cat "$tmp/background.out"; return 1; }
 	target_result >"$tmp/$1.done"
@@ -22,8 +22,8 @@ counted() # NAME
 		build/reference/truth "$recovered" "$tmp/$1.done"
 }
 
-# Each kind of the kernel's side, and as many ends of time on a core as begins.
-kernels_side()
+# Each kind of kernel event is present, and each time on a CPU that begins also ends.
+has_kernel_events()
 {
 	build/gotrace stat --json "$tmp/truth.trace" >"$tmp/stat" &&
 		jq -e '.kernel' "$tmp/stat" &&
@@ -34,7 +34,7 @@ kernels_side()
 }
 
 ktap_start
-try "every count of a program is exact" counted truth
-try "threads, cores, system calls and page faults are in it" kernels_side
-try "annotations with all their texts are" counted annotate
+try "every count of a target is exact" counted truth
+try "it has threads, CPUs, system calls and page faults" has_kernel_events
+try "it has annotations with all their texts" counted annotate
 ktap_end

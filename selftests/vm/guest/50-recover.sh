@@ -3,10 +3,11 @@
 # timeout: 700
 # apart: yes
 # module: loaded
-# The black box: what was recorded outlives the recorder. A program that counts what it does is recorded, the
-# recorder is killed by SIGKILL, and what is recovered has each event, with the program alive or dead; of a
-# server the last moments before the kill are there, though its rings went round many times. Black boxes are
-# listed, held against a second user, freed by their time-out, and stay when a recovery fails or is killed.
+# The kernel flight recorder: recorded events outlive the recorder. A known-count target is
+# recorded, the recorder is killed by SIGKILL, and the recovered trace has each event, whether the
+# target is alive or dead; for a server, the last moments before the kill are present, though its
+# rings wrapped many times. Flight recorders are listed, locked against a second user, freed by
+# their timeout, and stay when a recovery fails or is killed.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
 
@@ -15,7 +16,7 @@ now() # CLOCK_MONOTONIC, ns
 	python3 -c 'import time; print(time.monotonic_ns())'
 }
 
-record() # NAME [OPTION...]: records the target into it; sets DAEMON
+record() # NAME [OPTION...]: records the target into the flight recorder NAME; sets DAEMON
 {
 	$GOTRACE record --blackbox "$1" --daemonize -p "$TARGET_PID" "${@:2}" >"$tmp/daemon.out" 2>&1 ||
 		{ cat "$tmp/daemon.out"; return 1; }
@@ -23,7 +24,7 @@ record() # NAME [OPTION...]: records the target into it; sets DAEMON
 	DAEMON=$(box "$1" .owner) && kill -0 "$DAEMON"
 }
 
-box() # NAME JQ: what the list says of it; false if it is not there
+box() # NAME JQ: prints a value from its list entry; false if there is none
 {
 	$GOTRACE recover --list --json >"$tmp/list.json" &&
 		jq -er --arg name "$1" ".[] | select(.name == \$name) | $2" "$tmp/list.json"
@@ -34,12 +35,12 @@ no_box() # NAME
 	! box "$1" .name
 }
 
-has_checkpoint() # NAME: one with snapshots at least
+has_checkpoint() # NAME: one with at least the snapshots
 {
 	[ "$(box "$1" .checkpoints)" -ge 3 ]
 }
 
-kill_daemon() # by what nobody can catch; sets KILLED, the time just before
+kill_daemon() # by SIGKILL; sets KILLED, the time just before
 {
 	KILLED=$(now)
 	kill -KILL "$DAEMON" && wait_until 20 daemon_is_gone
@@ -50,7 +51,7 @@ daemon_is_gone()
 	! kill -0 "$DAEMON" 2>/dev/null
 }
 
-recover() # NAME TRACE [OPTION...]: into a trace for the host to judge, and the black box is gone
+recover() # NAME TRACE [OPTION...]: recovers a trace, validated on the host; the flight recorder is freed
 {
 	$GOTRACE recover "$1" -o "$tmp/$2.trace" "${@:3}" >"$tmp/recover.out" 2>&1 ||
 		{ cat "$tmp/recover.out"; return 1; }
@@ -58,10 +59,10 @@ recover() # NAME TRACE [OPTION...]: into a trace for the host to judge, and the 
 	cp "$tmp/$2.trace" "$VM_SHARE/" && no_box "$1"
 }
 
-# BOX alive|dead: that the program's counts are exact, and its goroutines there, is seen on the host
+# NAME alive|dead: the host checks that the program's counts are exact, and its goroutines present
 counted()
 {
-	start_target truth "$JUDGE_GO" && record "$1" && wait_until 30 has_checkpoint "$1" &&
+	start_target truth "$ORACLE_GO" && record "$1" && wait_until 30 has_checkpoint "$1" &&
 		tell_target start && expect_target done 120 || return 1
 	target_result >"$VM_SHARE/truth-$2.done"
 	if [ "$2" = dead ]; then
@@ -76,33 +77,33 @@ counted()
 
 start_server()
 {
-	start_background "build/targets/$JUDGE_GO/server" -rate 200
+	start_background "build/targets/$ORACLE_GO/server" -rate 200
 	TARGET_PID=$BACKGROUND_PID
 	wait_until 60 grep -q ready "$tmp/background.out"
 }
 
-window() # TRACE: its first and last event's time, ns
+window() # TRACE: the times of its first and last event, ns
 {
 	build/gotrace events --canonical "$1" | awk -F '\t' 'NR == 1 { print $1 } { last = $1 } END { print last }'
 }
 
-# The rings went round: the window ends when the recorder was killed, not before.
+# The rings wrapped: the window ends when the recorder was killed, not before.
 last_moments()
 {
 	local first last
 
 	record last --ring-size 256K && sleep 8 && kill_daemon && recover last last-moments || return 1
-	grep -q 'what was before has been overwritten' "$tmp/recover.out" || return 1
+	grep -q 'older records had been overwritten' "$tmp/recover.out" || return 1
 	first=$(window "$tmp/last-moments.trace" | head -n 1) last=$(window "$tmp/last-moments.trace" | tail -n 1)
 	echo "first $first, last $last, killed $KILLED"
 	[ "$last" -gt "$((KILLED - 500000000))" ] && [ "$((last - first))" -gt 1000000 ] &&
 		[ "$first" -gt "$((KILLED - 6000000000))" ]
 }
 
-# Goroutines that never did anything in the window are there, with their names.
+# Goroutines without events in the window are present, with their names.
 names()
 {
-	start_target parked "$JUDGE_GO" -n 100 -live && record names && wait_until 30 has_checkpoint names &&
+	start_target parked "$ORACLE_GO" -n 100 -live && record names && wait_until 30 has_checkpoint names &&
 		kill_daemon && recover names names || return 1
 	build/gotrace goroutines "$tmp/names.trace" >"$tmp/names.txt" && grep 'main\.parked' "$tmp/names.txt" &&
 		[ "$(awk '$NF ~ /^main\.parked/ { n += $1 } END { print n }' "$tmp/names.txt")" -eq 100 ] &&
@@ -117,7 +118,7 @@ listed()
 		[ "$(box one .bytes)" -gt 16000000 ]
 }
 
-refused() # TEXT COMMAND...: exit status 1, and it says TEXT
+refused() # TEXT COMMAND...: exit status 1, and a message that contains TEXT
 {
 	local text=$1 status
 
@@ -129,12 +130,12 @@ refused() # TEXT COMMAND...: exit status 1, and it says TEXT
 
 in_use()
 {
-	refused 'already: gotrace-bpf recover one' $GOTRACE record --blackbox one -p "$TARGET_PID" &&
+	refused 'exists already: gotrace-bpf recover one' $GOTRACE record --blackbox one -p "$TARGET_PID" &&
 		refused "in use by process $(box one .owner): end it" $GOTRACE recover one -o "$tmp/x.trace" &&
-		refused 'no black box "none"' $GOTRACE recover none -o "$tmp/x.trace" && box one .name
+		refused "no flight recorder buffer 'none'" $GOTRACE recover none -o "$tmp/x.trace" && box one .name
 }
 
-ends() # by SIGTERM, and by its duration: the session is there still
+ends() # with SIGTERM, and after its duration: the session still exists
 {
 	DAEMON=$(box one .owner) && kill -TERM "$DAEMON" && wait_until 20 daemon_is_gone &&
 		[ "$(box one .ended)" = true ] && recover one by-signal || return 1
@@ -142,12 +143,12 @@ ends() # by SIGTERM, and by its duration: the session is there still
 		[ "$(box short .ended)" = true ] && recover short by-duration
 }
 
-# A disk that is full, and a recovery that is killed in its midst: it is still there.
+# A full disk, and a recovery that is killed while it runs: the flight recorder still exists.
 stays()
 {
 	DAEMON=$(box two .owner) && kill_daemon || return 1
-	refused 'black box two stays' $GOTRACE recover two -o /dev/full && box two .name || return 1
-	mkfifo "$tmp/fifo" && exec {held}<>"$tmp/fifo" # which nobody reads
+	refused 'flight recorder buffer two is kept' $GOTRACE recover two -o /dev/full && box two .name || return 1
+	mkfifo "$tmp/fifo" && exec {held}<>"$tmp/fifo" # without a reader
 	$GOTRACE recover two -o "$tmp/fifo" &
 	wait_until 20 owned_by two $! && kill -KILL $! && ! wait $! || return 1
 	exec {held}>&-
@@ -171,7 +172,7 @@ timed_out()
 		wait_until 20 no_box brief
 }
 
-# Whoever has the module's memory still has to say so.
+# The module cannot be unloaded while a flight recorder holds memory of it.
 unload_refused()
 {
 	timeout 60 $GOTRACE record --blackbox held -p "$TARGET_PID" -d 100ms && ! rmmod gotrace &&
@@ -179,16 +180,16 @@ unload_refused()
 }
 
 ktap_start
-try "recover after kill -9, the program alive" counted alive alive
-try "recover after kill -9, the program dead" counted dead dead
-try "recover has the names of goroutines that only wait" names
+try "recover after kill -9, the target alive" counted alive alive
+try "recover after kill -9, the target dead" counted dead dead
+try "recover has the names of blocked goroutines" names
 try "a server" start_server
-try "recover of rings that went round: the last moments before kill -9" last_moments
+try "recover from rings that wrapped: the last moments before kill -9" last_moments
 try "recover --list" listed
-try "a black box that is in use is held against others" in_use
-try "SIGTERM and -d end it, and recover works" ends
-try "a recover that fails or is killed leaves it there" stays
+try "a flight recorder in use is locked" in_use
+try "SIGTERM and -d end the recording, and recover works" ends
+try "a recover that fails or is killed keeps it" stays
 try "recover --discard" discarded
-try "the time-out frees it" timed_out
-try "the module stays while there is one" unload_refused
+try "the timeout frees it" timed_out
+try "the module cannot be unloaded while one exists" unload_refused
 ktap_end

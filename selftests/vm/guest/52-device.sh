@@ -2,5 +2,5 @@
 # kernels: 6.12 6.1
 # timeout: 60
 # module: loaded
-# Who may open the device, wrong arguments, mappings: selftests/kmod/device.c
+# Permissions of the device, invalid arguments, mappings: selftests/kmod/device.c
 exec build/selftests/kmod/device

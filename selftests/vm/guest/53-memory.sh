@@ -2,5 +2,5 @@
 # kernels: 6.12 6.1
 # timeout: 120
 # module: loaded
-# What is there when memory is not: selftests/kmod/memory.c
+# Behaviour when memory is exhausted: selftests/kmod/memory.c
 exec build/selftests/kmod/memory

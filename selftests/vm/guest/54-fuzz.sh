@@ -2,5 +2,5 @@
 # kernels: 6.12 6.1
 # timeout: 300
 # module: loaded
-# Random requests, always the same: selftests/kmod/fuzz.c
+# Random requests from a fixed seed: selftests/kmod/fuzz.c
 exec build/selftests/kmod/fuzz

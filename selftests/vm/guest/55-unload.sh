@@ -2,5 +2,5 @@
 # kernels: 6.12 6.1
 # timeout: 120
 # module: loaded
-# The module goes only when nobody uses it: selftests/kmod/unload.c
+# The module can be unloaded only when it is not in use: selftests/kmod/unload.c
 exec build/selftests/kmod/unload

@@ -2,5 +2,5 @@
 # kernels: 6.12
 # timeout: 120
 # module: loaded
-# What BPF programs call, with wrong arguments, and what the verifier refuses: selftests/kmod/kfuncs.c
+# The kfuncs with invalid arguments, and programs that the verifier rejects: selftests/kmod/kfuncs.c
 exec build/selftests/kmod/kfuncs

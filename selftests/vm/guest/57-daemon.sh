@@ -2,11 +2,12 @@
 # kernels: 6.12
 # timeout: 240
 # module: loaded
-# How a black box's daemon begins, and what is said when it does not: with closed descriptors, called off or
-# killed before it is ready, without memory; how a black box that is being read is held against others.
+# Start of the daemon of a kernel flight recorder, and the messages when it fails: with closed
+# descriptors, cancelled or killed before it is ready, without memory; and the lock on a flight
+# recorder that is being read.
 . "$(dirname "$0")/../../lib.sh"
 
-names() # of all black boxes
+names() # of all flight recorders
 {
 	$GOTRACE recover --list --json | jq -r '.[].name'
 }
@@ -16,7 +17,7 @@ gone() # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
-says_only() # FILE TEXT: it is one line, which has TEXT
+says_only() # FILE TEXT: it has a single line, which contains TEXT
 {
 	cat "$1"
 	[ "$(wc -l <"$1")" -eq 1 ] && grep -q "$2" "$1"
@@ -24,12 +25,12 @@ says_only() # FILE TEXT: it is one line, which has TEXT
 
 start_server()
 {
-	start_background "build/targets/$JUDGE_GO/server" -duration 500s -rate 20
+	start_background "build/targets/$ORACLE_GO/server" -duration 500s -rate 20
 	TARGET_PID=$BACKGROUND_PID
 	wait_until 60 grep -q ready "$tmp/background.out"
 }
 
-closed() # its descriptors are none of 0, 1 and 2, which become /dev/null
+closed() # descriptors 0, 1 and 2 are closed, and become /dev/null
 {
 	timeout 60 $GOTRACE record --blackbox closed --daemonize -p "$TARGET_PID" -d 3s <&- >&- || return 1
 	wait_until 60 ended closed || return 1
@@ -64,7 +65,7 @@ killed()
 {
 	begin killed && kill -KILL "$DAEMON" || return 1
 	wait $PARENT
-	[ $? -eq 1 ] && says_only "$tmp/killed.said" 'ended by a signal: Killed' && [ -z "$(names)" ]
+	[ $? -eq 1 ] && says_only "$tmp/killed.said" 'terminated by a signal: Killed' && [ -z "$(names)" ]
 }
 
 no_memory()
@@ -83,9 +84,9 @@ being_read()
 	local reader held
 
 	timeout 60 $GOTRACE record --blackbox read -p "$TARGET_PID" -d 100ms --timeout 90s 2>"$tmp/read.said" &&
-		grep 'for 90.0 s at most' "$tmp/read.said" || return 1
+		grep 'for up to 90.0 s' "$tmp/read.said" || return 1
 	$GOTRACE recover read -o /dev/full 2>"$tmp/full.said" && return 1
-	says_only "$tmp/full.said" 'black box read stays' || return 1
+	says_only "$tmp/full.said" 'flight recorder buffer read is kept' || return 1
 	mkfifo "$tmp/fifo" && exec {held}<>"$tmp/fifo" && head -c 65536 /dev/zero >&"$held" # full
 	$GOTRACE recover read -o "$tmp/fifo" &
 	reader=$!
@@ -105,8 +106,8 @@ owned_by() # PID
 ktap_start
 try "a server" start_server
 try "a daemon with closed descriptors" closed
-try "a daemon that is called off while it begins: no black box, no line" called_off
+try "a daemon that is cancelled while it starts: no flight recorder, no message" called_off
 try "a daemon that is killed before it is ready: one line" killed
-try "no memory: the remedy is said" no_memory
-try "a black box that stays, and one that is being read: one line" being_read
+try "no memory: the remedy is printed" no_memory
+try "a finished flight recorder, and one that is being read: one line" being_read
 ktap_end

@@ -1,6 +1,5 @@
-// Alive checks who is there at a trace's end by what the traced program said of itself: each
-// goroutine of its own dump is there, in the state that it named, and beside those there are only
-// goroutines of the runtime.
+// Alive compares the goroutines at a trace's end with the traced program's own dump: each goroutine
+// of the dump is present, in the same state, and all others are goroutines of the runtime.
 //
 //	alive TRACE DONE.json
 //
@@ -29,11 +28,11 @@ type done struct {
 	Alive []goroutine `json:"alive"`
 }
 
-// found is what a trace tells of a goroutine.
+// found is a goroutine's state according to a trace.
 type found struct {
 	state  trace.GoState
 	name   string
-	before bool // it was there when the trace began
+	before bool // it existed when the trace began
 }
 
 func main() {
@@ -83,7 +82,7 @@ func check(file, doneFile string) (int, error) {
 		}
 	}
 	for id, f := range have {
-		// version 1.22 has no names for those that were there before
+		// version 1.22 has no names for those that existed before
 		if !strings.HasPrefix(f.name, "runtime.") && (f.name != "" || !f.before) {
 			say(&extra, "goroutine %d %q is %s, but has ended in truth", id, f.name, f.state)
 		}
@@ -124,7 +123,8 @@ func read(file string) (map[trace.GoID]*found, error) {
 	return have, err
 }
 
-// fits: the words in brackets of a goroutine dump. The one that made it runs, and goes on after it.
+// fits compares with the state in brackets of a goroutine dump. The goroutine that wrote the dump
+// is running, and continues afterwards.
 func fits(state trace.GoState, dump string) bool {
 	switch dump {
 	case "running":

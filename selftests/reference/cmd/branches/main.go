@@ -1,10 +1,11 @@
 // Branches compares the stacks of the log entries of target branches with their messages, which name the functions
 // main.a and main.b in the order in which they were called.
 //
-//	branches TRACE [MISSING]
+//	branches TRACE [STACKS TEXTS]
 //
-// Prints how many log entries there are, how many have another entry's stack, and how many have none. Exit 1 if there
-// are no entries, if any has a wrong stack, or if more than MISSING (default 0) have none.
+// Prints how many log entries there are, how many have another entry's stack, and how many have no stack or no text.
+// Exit 1 if there are no entries, if any has a wrong stack, or if more than STACKS have no stack or more than TEXTS no
+// text (both 0 by default).
 package main
 
 import (
@@ -16,28 +17,32 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-type counts struct{ logs, wrong, none int }
+// What gotrace-bpf writes for a text that it could not read, or that was lost
+const noText = "(text not recorded)"
+
+type counts struct{ logs, wrong, noStack, noText int }
 
 func main() {
-	if len(os.Args) < 2 || len(os.Args) > 3 {
-		fmt.Fprintln(os.Stderr, "usage: branches TRACE [MISSING]")
+	var permitted [2]int
+	if len(os.Args) != 2 && len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: branches TRACE [STACKS TEXTS]")
 		os.Exit(2)
 	}
-	missing := 0
-	if len(os.Args) == 3 {
-		n, err := strconv.Atoi(os.Args[2])
+	for i, arg := range os.Args[2:] {
+		n, err := strconv.Atoi(arg)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "branches:", err)
 			os.Exit(2)
 		}
-		missing = n
+		permitted[i] = n
 	}
 	c, err := compare(os.Args[1])
-	fmt.Printf("%d log entries, %d with a wrong stack, %d without a stack\n", c.logs, c.wrong, c.none)
+	fmt.Printf("%d log entries, %d with a wrong stack, %d without a stack, %d without a text\n", c.logs, c.wrong,
+		c.noStack, c.noText)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "branches:", err)
 	}
-	if err != nil || c.logs == 0 || c.wrong > 0 || c.none > missing {
+	if err != nil || c.logs == 0 || c.wrong > 0 || c.noStack > permitted[0] || c.noText > permitted[1] {
 		os.Exit(1)
 	}
 }
@@ -68,7 +73,9 @@ func compare(file string) (counts, error) {
 		way := wayOf(event.Stack())
 		switch {
 		case way == "":
-			c.none++
+			c.noStack++
+		case event.Log().Message == noText:
+			c.noText++
 		case way != event.Log().Message:
 			if c.wrong++; c.wrong <= 3 {
 				fmt.Printf("message %s\nstack   %s\n", event.Log().Message, way)
@@ -77,7 +84,7 @@ func compare(file string) (counts, error) {
 	}
 }
 
-// wayOf spells the functions of a stack, outermost first.
+// wayOf returns the functions of a stack, outermost first.
 func wayOf(stack trace.Stack) string {
 	var way []byte
 	for frame := range stack.Frames() {

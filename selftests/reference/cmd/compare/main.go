@@ -1,12 +1,12 @@
-// Compare judges a trace of ours by the runtime's own trace of the same run, goroutine by
-// goroutine (package internal/compare says how), and proves that it can.
+// Compare compares a trace of gotrace-bpf with the runtime's own trace of the same run, goroutine
+// by goroutine (see package internal/compare), and can test itself.
 //
 //	compare [-json] [thresholds] GOTRACE OURTRACE
 //	compare -selftest [-edge D] [-blur D] GOTRACE
 //
-// Exit 0 when all thresholds hold, 1 when not (each failure on a line of its own) or when a trace
-// cannot be read, 2 on wrong usage. -selftest compares GOTRACE with itself and with copies that
-// each have one fault, every one of which must be found.
+// Exit status 0 when all thresholds hold, 1 when not (each failure on a line of its own) or when a
+// trace cannot be read, 2 on a usage error. -selftest compares GOTRACE with itself and with copies
+// that have one fault each, every one of which must be detected.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
-// defaultReasons are the kinds of transition that must be there often enough to judge by.
+// defaultReasons are the kinds of transition that must be frequent enough for a comparison.
 const defaultReasons = "running->waiting (chan send),running->waiting (chan receive)," +
 	"running->waiting (select),running->waiting (sync),running->waiting (sync.(*Cond).Wait)," +
 	"running->waiting (sleep),running->waiting (network),running->waiting (preempted)," +
@@ -45,15 +45,16 @@ func parseFlags() *settings {
 	flag.IntVar(&th.MinTransitions, "min-transitions", 200_000, "transitions that must be compared")
 	flag.IntVar(&th.MinReason, "min-reason", 50, "how often each of -reasons must occur")
 	flag.StringVar(&s.reasons, "reasons", defaultReasons, "comma-separated kinds for -min-reason")
-	flag.Float64Var(&th.Identical, "identical", 99, "per cent of goroutines that must be identical")
-	flag.Float64Var(&th.P, "p", 99.9, "per cent of P and M ids that must agree")
-	flag.Float64Var(&th.Frames, "frames", 99.9, "per cent of top frames that must agree")
-	flag.Float64Var(&th.Stacks, "stacks", 99.9, "per cent of whole stacks that must agree")
-	flag.Float64Var(&th.Waker, "waker", 99.9, "per cent of wakers that must agree")
-	flag.Float64Var(&th.Procs, "procs", 99.5, "per cent of the Ps' transitions that must agree")
-	flag.Float64Var(&th.ClassStacks, "class-stacks", 1, "per cent of stacks that one known class may be")
+	flag.Float64Var(&th.Identical, "identical", 99, "percent of goroutines that must be identical")
+	flag.Float64Var(&th.P, "p", 99.9, "percent of P and M ids that must agree")
+	flag.Float64Var(&th.Frames, "frames", 99.9, "percent of top frames that must agree")
+	flag.Float64Var(&th.Stacks, "stacks", 99.9, "percent of whole stacks that must agree")
+	flag.Float64Var(&th.Waker, "waker", 99.9, "percent of wakers that must agree")
+	flag.Float64Var(&th.Procs, "procs", 99.5, "percent of the Ps' transitions that must agree")
+	flag.Float64Var(&th.ClassStacks, "class-stacks", 1, "percent of stacks that one known class may be")
 	flag.DurationVar(&th.TimeP99, "time-p99", 10*time.Microsecond, "99th percentile of time differences")
-	flag.DurationVar(&s.options.Edge, "edge", s.options.Edge, "at each end of the window: not judged")
+	flag.DurationVar(&s.options.EdgeMax, "edge-max", 0, "both grow up to this, as far as times of the run differ")
+	flag.DurationVar(&s.options.Edge, "edge", s.options.Edge, "at each end of the window: not compared")
 	flag.DurationVar(&s.options.Blur, "blur", s.options.Blur, "at each end: may be counted or not")
 	flag.DurationVar(&s.options.Outlier, "outlier", s.options.Outlier, "list time differences above this")
 	flag.IntVar(&s.diffs, "diffs", 5, "how many differences of each sort to print")

@@ -1,6 +1,6 @@
 package main
 
-// This file prints a report for people.
+// This file prints a report as text.
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 package main
 
-// This file is the comparer's proof of itself: a trace compared with a faultless copy must be
-// found identical, and one with a single fault must not, with the fault named.
+// This file tests the comparison itself: a trace must be identical to an unchanged copy, and a copy
+// with a single fault must be reported with that fault.
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// fault damages one copy of a trace. at is the index of the transition it concerns.
+// fault damages one copy of a trace. at is the index of the affected transition.
 type fault struct {
 	name   string
 	find   func(t *tracefile.Transition) bool
@@ -225,7 +225,7 @@ func annotation(
 
 // selftest prints a line for each fault and reports whether all were found.
 func selftest(truth *tracefile.Trace, opt compare.Options) bool {
-	// Nothing below perfect passes, so that a single fault shows.
+	// No tolerance, so that a single fault is detected.
 	perfect := compare.Thresholds{
 		MinGoroutines: 2, MinTransitions: 2, Identical: 100, P: 100, M: 100,
 		Frames: 100, Stacks: 100, Waker: 100, Procs: 100,
@@ -245,7 +245,7 @@ func selftest(truth *tracefile.Trace, opt compare.Options) bool {
 	none := failures(truth)
 	line(len(none) == 0, "nothing changed", none)
 	for _, f := range faults() {
-		// Begin in the middle: at the edges of the window nothing is judged.
+		// Begin in the middle: nothing is compared at the edges of the window.
 		at := len(truth.Transitions) / 2
 		for at < len(truth.Transitions) && !f.find(&truth.Transitions[at]) {
 			at++

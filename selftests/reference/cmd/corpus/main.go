@@ -1,9 +1,9 @@
-// Corpus takes the traces that Go's own tests use out of a Go toolchain, so that ours run on them
-// and none of them is kept here.
+// Corpus extracts the traces of Go's own tests from a Go toolchain, so that this tree does not
+// contain copies.
 //
 //	corpus [-goroot DIR] -o DIR
 //
-// What it writes below DIR, each trace with the verdict that it must get:
+// It writes below DIR, each trace with its expected result:
 //
 //	v2/NAME.trace v2/NAME.expect    golden tests of the reader; those of go tool trace as
 //	                                tool-NAME. SUCCESS is expected, or FAILURE with a quoted
@@ -13,8 +13,8 @@
 //	                                so it is that of golang.org/x/exp/trace now
 //	v1/NAME                         traces of Go 1.5 to 1.21
 //
-// It prints how many there were of each. Toolchains have them in different places: 1.22 and 1.23
-// kept the reader of v2 in a folder of its own.
+// It prints the number of each kind. Their location depends on the toolchain: 1.22 and 1.23 have
+// the v2 reader in a folder of its own.
 package main
 
 import (
@@ -90,7 +90,7 @@ func (c *corpus) extract() error {
 	return nil
 }
 
-// golden extracts a test: an archive of "expect" and "trace", or, of go tool trace, the bare text.
+// golden extracts a test: an archive of "expect" and "trace", or, for go tool trace, the bare text.
 func (c *corpus) golden(path, prefix string) error {
 	archive, err := os.ReadFile(path)
 	if err != nil {
@@ -158,7 +158,7 @@ func section(archive []byte, name string) []byte {
 	return after
 }
 
-// expectation is what Go's reader of today says, in the words of a golden test.
+// expectation is the result of Go's current reader, in the form of a golden test.
 func expectation(binary []byte) []byte {
 	v := verdict.Of(bytes.NewReader(binary), nil)
 	if v.Kind == verdict.OK {

@@ -1,5 +1,5 @@
-// Count reads traces with golang.org/x/exp/trace and does nothing but count events: the speed of Go's reader,
-// for `make bench` to compare with.
+// Count reads traces with golang.org/x/exp/trace and only counts events: the baseline of `make
+// bench` for reading.
 package main
 
 import (

@@ -1,11 +1,11 @@
-// Events prints what golang.org/x/exp/trace delivers of a trace, all of it, one line an event, in
-// the canonical text that `gotrace events --canonical` must print alike (see CANONICAL.md).
+// Events prints all events that golang.org/x/exp/trace returns for a trace, one per line, in the
+// canonical text that `gotrace events --canonical` must print as well (see CANONICAL.md).
 //
 //	events FILE
 //	events -sort <TEXT      text of a v1 trace in, text out: undoes what hash maps decided
 //	events -digest <NAMES   of each file named on standard input: its verdict and a hash of its text
 //
-// Exit 0; 1 if the trace is refused, with all that was delivered before; 2 on wrong usage.
+// Exit status 0; 1 if the trace is rejected, after all events before the error; 2 on a usage error.
 package main
 
 import (
@@ -61,8 +61,8 @@ func write(out io.Writer, path string) (verdict.Verdict, error) {
 	return v, w.Flush()
 }
 
-// digests prints "ok HASH" or "refused HASH" for each file, of what was delivered of it, and "panic
-// -" where the reader panics: what it had delivered by then follows from nothing.
+// digests prints "ok HASH" or "refused HASH" for each file, a hash of all its events, and "panic -"
+// where the reader panics: the events before a panic are not well-defined.
 func digests(out io.Writer, names io.Reader) error {
 	w := bufio.NewWriter(out)
 	for in := bufio.NewScanner(names); in.Scan(); {

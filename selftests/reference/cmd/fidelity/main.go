@@ -1,9 +1,11 @@
-// Fidelity sums up the reports that `make fidelity` left in a folder into one table, and judges it.
+// Fidelity summarizes the reports of `make fidelity` in a folder as one table, and checks the
+// limits.
 //
 //	fidelity [-json] [-markdown FILE] [-readme FILE] [limits] FOLDER
 //
-// FOLDER holds VERSION.PROGRAM.RUN.json (compare -json) with .use beside it (per cent of the machine)
-// and VERSION.truth.RUN.txt (cmd/truth). Exit 0 when all limits hold, 1 when not, 2 on wrong usage.
+// FOLDER holds VERSION.PROGRAM.RUN.json (compare -json) with a .use file (the machine's use, per
+// cent) and VERSION.truth.RUN.txt (cmd/truth). Exit status 0 when all limits hold, 1 when not, 2 on
+// a usage error.
 package main
 
 import (
@@ -22,21 +24,21 @@ func main() {
 	var l fidelity.Limits
 	asJSON := flag.Bool("json", false, "print JSON")
 	markdown := flag.String("markdown", "", "write the table's rows to `FILE`")
-	readme := flag.String("readme", "", "say which releases the table in `FILE` lacks")
-	maxUse := flag.Int("max-use", 70, "per cent of the machine; times of busier runs are not judged")
+	readme := flag.String("readme", "", "report the releases that the table in `FILE` lacks")
+	maxUse := flag.Int("max-use", 70, "percent of the machine; timestamps of busier runs are not compared")
 	flag.IntVar(&l.Goroutines, "goroutines", 50_000, "goroutines compared, a release")
 	flag.IntVar(&l.Transitions, "transitions", 2_000_000, "transitions compared, a release")
-	flag.Float64Var(&l.Identical, "identical", 99.95, "per cent of goroutines")
-	flag.Float64Var(&l.IdenticalV1, "identical-v1", 99.5, "per cent of goroutines, up to Go 1.21")
-	flag.Float64Var(&l.P, "p", 99.99, "per cent of P ids")
-	flag.Float64Var(&l.M, "m", 99.99, "per cent of thread ids")
-	flag.Float64Var(&l.Waker, "waker", 99.99, "per cent of wakers")
-	flag.Float64Var(&l.Procs, "procs", 99.9, "per cent of the Ps' transitions, from Go 1.22")
-	flag.Float64Var(&l.ClassStacks, "class-stacks", 0.5, "per cent of stacks that one known class may be")
+	flag.Float64Var(&l.Identical, "identical", 99.95, "percent of goroutines")
+	flag.Float64Var(&l.IdenticalV1, "identical-v1", 99.5, "percent of goroutines, up to Go 1.21")
+	flag.Float64Var(&l.P, "p", 99.99, "percent of P ids")
+	flag.Float64Var(&l.M, "m", 99.99, "percent of thread ids")
+	flag.Float64Var(&l.Waker, "waker", 99.99, "percent of wakers")
+	flag.Float64Var(&l.Procs, "procs", 99.9, "percent of the Ps' transitions, from Go 1.22")
+	flag.Float64Var(&l.ClassStacks, "class-stacks", 0.5, "percent of stacks that one known class may be")
 	flag.IntVar(&l.QuietTimes, "quiet-times", 100_000, "times compared on a quiet machine, from Go 1.22")
-	flag.Float64Var(&l.OutliersQuiet, "outliers-quiet", 0.1, "per cent of times more than 500 us apart")
+	flag.Float64Var(&l.OutliersQuiet, "outliers-quiet", 0.1, "percent of times more than 500 us apart")
 	flag.Float64Var(&l.OutliersBusy, "outliers-busy", 0.3, "the same of runs on a busy machine")
-	flag.Float64Var(&l.Stacks, "stacks", 99.9, "per cent of stacks")
+	flag.Float64Var(&l.Stacks, "stacks", 99.9, "percent of stacks")
 	flag.DurationVar(&l.TimeP99, "time-p99", 5*time.Microsecond, "time differences, from Go 1.22")
 	flag.BoolVar(&l.Unexplained, "unexplained", false, "let there be differences of no class")
 	flag.Parse()

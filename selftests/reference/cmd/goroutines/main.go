@@ -1,13 +1,13 @@
-// Goroutines prints what the Summarizer of Go's internal/trace says of the goroutines, regions and
-// tasks of a trace, in the canonical text that `gotrace goroutines --canonical` must print alike
-// (see CANONICAL.md).
+// Goroutines prints the goroutines, regions and tasks of a trace according to the Summarizer of
+// Go's internal/trace, in the canonical text that `gotrace goroutines --canonical` must print as
+// well (see CANONICAL.md).
 //
 //	goroutines FILE
 //
-// golang.org/x/exp/trace has no Summarizer, and internal/trace can be imported from Go's own tree
-// only. So this program is but the starter of _judge/main.go, which it compiles at its first run:
-// an overlay shows the go command that file in the tree of the toolchain that compiled the starter,
-// where no file is written. The result stays beside the starter.
+// golang.org/x/exp/trace has no Summarizer, and internal/trace can be imported only within Go's own
+// tree. So this program only starts _oracle/main.go, which it compiles at its first run: an overlay
+// presents that file to the go command in the tree of the toolchain that compiled this program,
+// without writing there. The result is stored next to this program.
 package main
 
 import (
@@ -22,20 +22,20 @@ import (
 	"syscall"
 )
 
-//go:embed _judge/main.go
+//go:embed _oracle/main.go
 var source []byte
 
 func main() {
-	judge, err := compiled()
+	oracle, err := compiled()
 	if err == nil {
-		err = syscall.Exec(judge, append([]string{"goroutines"}, os.Args[1:]...), os.Environ())
+		err = syscall.Exec(oracle, append([]string{"goroutines"}, os.Args[1:]...), os.Environ())
 	}
 	fmt.Fprintln(os.Stderr, "goroutines:", err)
 	os.Exit(1)
 }
 
-// compiled returns the path of the judge, which it compiles if there is none as new as this
-// program.
+// compiled returns the path of the compiled _oracle/main.go, which it compiles if the binary is
+// missing or older than this program.
 func compiled() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -45,9 +45,9 @@ func compiled() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	judge := self + ".judge"
-	if made, err := os.Stat(judge); err == nil && made.ModTime().After(own.ModTime()) {
-		return judge, nil
+	oracle := self + ".oracle"
+	if made, err := os.Stat(oracle); err == nil && made.ModTime().After(own.ModTime()) {
+		return oracle, nil
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(self), "goroutines")
 	if err != nil {
@@ -57,7 +57,7 @@ func compiled() (string, error) {
 	if err := compile(folder); err != nil {
 		return "", err
 	}
-	return judge, os.Rename(filepath.Join(folder, "judge"), judge) // another one may do the same now
+	return oracle, os.Rename(filepath.Join(folder, "oracle"), oracle) // another process may do the same concurrently
 }
 
 func compile(folder string) error {
@@ -81,7 +81,7 @@ func compile(folder string) error {
 		return err
 	}
 	build := goCommand(filepath.Join(goroot, "src/cmd"), "build", "-overlay", overlay,
-		"-o", filepath.Join(folder, "judge"), "./goroutines")
+		"-o", filepath.Join(folder, "oracle"), "./goroutines")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

@@ -1,15 +1,15 @@
-// Kernel judges the kernel's side of a trace.
+// Kernel checks the kernel events of a trace.
 //
 //	kernel switches [-p99 NS] EVENTS DONE PERF PID
 //	kernel calls EVENTS DONE TRACE
 //
-// EVENTS is the output of `gotrace events --kernel --json TRACE`, DONE a target's done line, PERF the output of
-// `perf script --ns -F pid,tid,cpu,time,event,trace` of a `perf sched record -k CLOCK_MONOTONIC` that ran
-// beside, PID the target's. "switches" compares context switches and wake-ups with perf's: the same
-// ones, alike in all that both know, but for what perf has missed, as its own record proves: a switch on a core
-// from a thread to which there was none; -p99 also limits the difference of the switches' times. "calls" compares
-// system calls and threads with what the target says. What was found goes to standard output; exit 1
-// when anything is wrong.
+// EVENTS is the output of `gotrace events --kernel --json TRACE`, DONE a target's done line, PERF
+// the output of `perf script --ns -F pid,tid,cpu,time,event,trace` of a concurrent `perf sched
+// record -k CLOCK_MONOTONIC`, PID the target's. "switches" compares context switches and wake-ups
+// with perf's: they must be the same, with equal values of all common fields, except for events
+// that perf missed, as its own record proves: a switch from a thread that was not on that CPU. -p99
+// also limits the difference of the switches' times. "calls" compares system calls and threads with
+// the target's own counts. Findings go to standard output; exit status 1 if there is a difference.
 package main
 
 import (
@@ -108,7 +108,7 @@ func calls(args []string) ([]string, error) {
 		return nil, err
 	}
 	if len(done.Calls) == 0 || len(done.Ended) == 0 || len(done.After) == 0 {
-		return nil, fmt.Errorf("%s says nothing of calls and threads", args[1])
+		return nil, fmt.Errorf("%s: no calls or threads", args[1])
 	}
 	wrong := kernel.Calls(items, &done, t.StartFunc)
 	wrong = append(wrong, kernel.Threads(items, &done)...)

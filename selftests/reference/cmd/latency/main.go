@@ -1,12 +1,13 @@
-// Latency judges `gotrace latency --json` of a target that has measured itself.
+// Latency checks `gotrace latency --json` against the measurements of the target itself.
 //
 //	latency GOTRACE DONE TRACE
 //
-// GOTRACE is the program that is run for that, DONE the target's done line with its "parts", TRACE what was recorded.
-// The parts of each function must add up and agree with what Go's own reader says of the trace as far as
-// that goes, and each claim must hold: a time within 3 % of what the target measured, or two per cent
-// of the whole time where that is more. A claim on a window of time is compared with the output for that.
-// It prints a table; exit 1 when anything is wrong, 3 when it is only claims that do not hold.
+// GOTRACE is the program to run, DONE the target's done line with its "parts", TRACE the recording.
+// The components of each function must add up and agree with Go's own reader as far as that has
+// them, and each claim must hold: a time within 3 % of the target's measurement, or within 2 % of
+// the whole time where that is more; clocks of CPU time leave out what the hypervisor has stolen.
+// A claim on a window of time is compared with the output for that window. Prints a table; exit
+// status 1 on an error, 3 when only claims do not hold.
 package main
 
 import (
@@ -23,10 +24,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: latency GOTRACE DONE TRACE")
 		os.Exit(2)
 	}
-	os.Exit(judge(os.Args[1], os.Args[2], os.Args[3]))
+	os.Exit(report(os.Args[1], os.Args[2], os.Args[3]))
 }
 
-func judge(gotrace, done, file string) (status int) {
+func report(gotrace, done, file string) (status int) {
 	held, wrong, err := compare(gotrace, done, file)
 	for _, line := range wrong {
 		fmt.Println(line)

@@ -1,11 +1,11 @@
-// Long writes a trace that lasts: one generation a second, for the measurements that need a gigabyte over
-// a quarter of an hour, which nobody wants to wait for.
+// Long writes a long trace, with one generation per second, for measurements that need a gigabyte
+// over a quarter of an hour, without recording for that time.
 //
 //	long [-generations N] [-bytes B] -o FILE
 //
-// Two threads run a hundred goroutines each that hand their P on in turn: one is unblocked, the running one blocks,
-// the next starts. B is the size of a generation. Made by hand, so nothing is learnt from what is in it;
-// Go's reader accepts it.
+// Two threads run a hundred goroutines each that pass their P on in turn: one is unblocked, the
+// running one blocks, the next starts. B is the size of a generation. The trace is synthetic, so
+// its contents have no meaning; Go's reader accepts it.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const (
 	threads    = 2
-	goroutines = 100 // of a thread
+	goroutines = 100 // per thread
 	second     = 1_000_000_000
 	batchSize  = 32 << 10
 	start      = second
@@ -38,7 +38,7 @@ var (
 
 func typeOf(name string) uint64 { return uint64(wire.SpecNamed(name).Type) }
 
-// A batch is the data of a batch to be, of thread m.
+// A batch is the data of one batch, of thread m.
 type batch struct {
 	gen, m, time uint64
 	data         []byte
@@ -73,7 +73,7 @@ func tables(w *bufio.Writer, gen, time uint64) {
 	b.flush(w)
 }
 
-// A thread hands its P from goroutine to goroutine for a second, and ends where it began.
+// A thread passes its P from goroutine to goroutine for a second, and ends in its initial state.
 func thread(w *bufio.Writer, gen, m, time uint64, size int) {
 	first := m*1000 + 1
 	b := batch{gen: gen, m: m, time: time}

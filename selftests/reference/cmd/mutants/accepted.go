@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// readAccepted reads which survivors were looked at: a line `FILE: BEFORE -> AFTER` as it is printed,
-// without the number of the line, and under it indented lines with the reason.
+// readAccepted reads the reviewed survivors: a line `FILE: BEFORE -> AFTER` as it is printed,
+// without the line number, and below it indented lines with the reason.
 func readAccepted(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {

@@ -22,7 +22,7 @@ const (
 	library = top + "/libgotrace.so"
 )
 
-// planted is a mutant that compiles, into an object that differs from the one without it.
+// planted is a mutant that compiles, into an object that differs from the original.
 type planted struct {
 	mutant   mutant.Mutant
 	file     *mutant.File
@@ -39,7 +39,7 @@ func (p *planted) String() string {
 type bench struct {
 	jobs    int
 	folder  string
-	pids    []string // in front of a command: a PID namespace of its own, if there may be one
+	pids    []string // prefix of a command: a private PID namespace, if permitted
 	units   []*unit
 	symbols map[symbol][]uint64
 	broken  atomic.Int64 // mutants that did not compile
@@ -67,7 +67,7 @@ func newBench(jobs int) (*bench, error) {
 			return nil, err
 		}
 	}
-	// A mutant that gets a process id wrong must not kill a stranger.
+	// A mutant with a wrong process ID must not kill an unrelated process.
 	pids := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
 	if exec.Command(pids[0], append(pids[1:], "true")...).Run() == nil {
 		b.pids = pids
@@ -79,7 +79,7 @@ func (b *bench) close() {
 	os.RemoveAll(b.folder)
 }
 
-// take returns a folder that nothing else uses, and give gives it back.
+// take returns an unused folder, and give returns it to the pool.
 func (b *bench) take() (int, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +94,7 @@ func (b *bench) give(n int) {
 	b.free = append(b.free, n)
 }
 
-// parallel calls work for 0 to n-1, as many at once as there are jobs.
+// parallel calls work for 0 to n-1, with as many calls in parallel as there are jobs.
 func (b *bench) parallel(n int, work func(i int, folder string)) {
 	var wait sync.WaitGroup
 	var next atomic.Int64
@@ -112,7 +112,7 @@ func (b *bench) parallel(n int, work func(i int, folder string)) {
 	wait.Wait()
 }
 
-// compile returns the object of a source text, which names itself as the file that it stands for.
+// compile returns the object of a source text, which replaces the file that it names.
 func (b *bench) compile(folder, path, src string, env ...string) ([]byte, error) {
 	from, to := filepath.Join(folder, filepath.Base(path)), filepath.Join(folder, "planted.o")
 	if err := os.WriteFile(from, []byte("#line 1 \""+path+"\"\n"+src), 0o644); err != nil {
@@ -143,7 +143,7 @@ func (b *bench) original(folder string, f *mutant.File) []byte {
 	return object
 }
 
-// fatalUnlessStatus ends the program unless the error is that a command ended with another status than 0.
+// fatalUnlessStatus ends the program unless the error is a command's non-zero exit status.
 func fatalUnlessStatus(err error) {
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -151,7 +151,7 @@ func fatalUnlessStatus(err error) {
 	}
 }
 
-// viable compiles the mutant, and returns nil if it is no C or makes no difference to the compiler.
+// viable compiles the mutant, and returns nil if it is invalid C or compiles to the same object.
 func (b *bench) viable(folder string, f *mutant.File, m *mutant.Mutant) *planted {
 	object, err := b.compile(folder, f.Path, f.Apply(m), "CCACHE_DISABLE=1")
 	if err != nil {
@@ -165,7 +165,8 @@ func (b *bench) viable(folder string, f *mutant.File, m *mutant.Mutant) *planted
 	return &planted{mutant: *m, file: f, object: object}
 }
 
-// pick takes n functions, of each folder as many as its lines make, and of each the first viable mutant.
+// pick selects n functions, in each folder in proportion to its lines, and of each the first viable
+// mutant.
 func (b *bench) pick(files []*mutant.File, n int, seed uint64) []*planted {
 	candidates, lines := mutant.Candidates(files, seed)
 	shares := mutant.Shares(lines, n)
@@ -218,7 +219,7 @@ func (b *bench) each(files []*mutant.File, line int, op string) []*planted {
 	return picked
 }
 
-// test runs the unit tests on each mutant, and prints those that survive as they are found.
+// test runs the unit tests on each mutant, and prints survivors as they are found.
 func (b *bench) test(picked []*planted, accepted map[string]string) {
 	var mu sync.Mutex
 	b.parallel(len(picked), func(i int, folder string) {
@@ -249,7 +250,7 @@ func (b *bench) test(picked []*planted, accepted map[string]string) {
 	})
 }
 
-// plant makes libplanted.so of the mutant.
+// plant builds libplanted.so from the mutant.
 func (b *bench) plant(folder string, p *planted) error {
 	object := filepath.Join(folder, "planted.o")
 	if err := os.WriteFile(object, p.object, 0o644); err != nil {
@@ -263,13 +264,13 @@ func (b *bench) plant(folder string, p *planted) error {
 	return nil
 }
 
-// environment makes memory that is used before it is written, or after it was freed, full of some byte.
+// environment fills uninitialized and freed memory with a byte pattern.
 func (b *bench) environment(more ...string) []string {
 	return append(append(os.Environ(), "MALLOC_PERTURB_=165"), more...)
 }
 
-// fails says whether the unit test fails on the mutant in the folder. One that takes ten times as long as
-// it should hangs.
+// fails reports whether the unit test fails on the mutant in the folder. One that takes ten times
+// as long as usual counts as hanging.
 func (b *bench) fails(folder string, u *unit) bool {
 	command := append([]string{"prlimit", fmt.Sprintf("--cpu=%d", int(3+10*u.CPU)), "--as=8000000000"},
 		b.pids...)

@@ -1,18 +1,19 @@
-// Mutants plants small mistakes in C source and reports which ones no unit test sees.
+// Mutants applies small changes to C source and reports those that no unit test detects.
 //
 //	mutants [-n N] [-s SEED] [-j JOBS] [-l] [FOLDER|FILE...]
 //	mutants --only FILE:LINE[:OP] [-j JOBS] [-l]
 //
-// Called by selftests/mutants/run, which says what the options mean, in the top folder of the tree.
-// What it needs is in build/mutants/: libgotrace.so, the unit tests linked with libplanted.so (empty)
-// and libgotrace.so in this order, and cc, which compiles as the library was. A mutant is one source file
-// compiled into another libplanted.so: its functions come before those of libgotrace.so, so that
-// nothing has to be linked again. The sources are not touched.
+// Called by selftests/mutants/run, which documents the options, in the top folder of the tree. It
+// needs build/mutants/: libgotrace.so, the unit tests linked with libplanted.so (empty) and
+// libgotrace.so in this order, and cc, which compiles like the build of the library. A mutant is
+// one source file compiled into another libplanted.so: its functions precede those of
+// libgotrace.so, so no relinking is necessary. The sources are not modified.
 package main
 
 import (
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,11 +23,30 @@ import (
 	"gotrace-bpf/selftests/reference/internal/mutant"
 )
 
-// Of the mutants, so many per cent have to be caught.
+// The percentage of mutants that must be caught.
 const wanted = 85
 
-var folders = []string{"userspace/sequence", "userspace/trace", "userspace/target", "userspace/align",
-	"userspace/capture"}
+// The tests of a folder must detect all mutants except in code that needs a running kernel or
+// prints.
+var notPlanted = map[string]bool{"lib": true, "gotrace": true, "gotrace-bpf": true, "man": true}
+
+func folders() ([]string, error) {
+	var found []string
+	err := filepath.WalkDir("userspace", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if notPlanted[filepath.Base(path)] {
+			return fs.SkipDir
+		}
+		sources, err := filepath.Glob(filepath.Join(path, "*.c"))
+		if len(sources) > 0 {
+			found = append(found, path)
+		}
+		return err
+	})
+	return found, err
+}
 
 func main() {
 	n := flag.Int("n", 200, "how many")
@@ -63,7 +83,10 @@ func run(n int, seed uint64, jobs int, list bool, only string, paths []string) (
 			op = parts[2]
 		}
 	} else if len(paths) == 0 {
-		paths = folders
+		var err error
+		if paths, err = folders(); err != nil {
+			return false, err
+		}
 	}
 	files, err := parse(paths)
 	if err != nil {
@@ -108,6 +131,11 @@ func parse(paths []string) ([]*mutant.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	nested, err := filepath.Glob("userspace/*/*/*.h")
+	if err != nil {
+		return nil, err
+	}
+	headers = append(headers, nested...)
 	var texts []string
 	for _, path := range headers {
 		src, err := os.ReadFile(path)

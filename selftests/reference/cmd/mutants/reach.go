@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// unit is a unit test: what it costs, and which functions of the library it calls.
+// unit is a unit test: its cost, and the functions of the library that it calls.
 type unit struct {
 	name, program string
 	CPU, Wall     float64 // seconds
@@ -53,13 +54,20 @@ func readSymbols(path string) (map[symbol][]uint64, error) {
 	return found, nil
 }
 
-// measure runs each unit test without a mutant, unless that was done since it was built.
+// measure runs each unit test without a mutant, unless that was done since its build.
 func (b *bench) measure() error {
 	var err error
 	if b.symbols, err = readSymbols(library); err != nil {
 		return err
 	}
-	programs, err := filepath.Glob(filepath.Join(top, "selftests/unit/test_*"))
+	tests := filepath.Join(top, "selftests/unit")
+	var programs []string
+	err = filepath.WalkDir(tests, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), "test_") {
+			programs = append(programs, path)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

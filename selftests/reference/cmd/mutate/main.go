@@ -1,10 +1,10 @@
-// Mutate makes broken traces of good ones, always the same of the same.
+// Mutate derives corrupt traces from valid ones, reproducibly.
 //
 //	mutate [-seed S] [-first N] [-n COUNT] [-worlds W] -o DIR TRACE...
 //
-// Mutants N to N+COUNT-1 of the seed are written as DIR/N.trace, and DIR/index gets a line of each:
-// its name, the trace it was made of and what was done to that, separated by tabs. A TRACE that is
-// no v2 trace gets its bytes broken only.
+// Mutants N to N+COUNT-1 of the seed are written as DIR/N.trace, and DIR/index gets one line per
+// mutant: its name, the base trace and the change, separated by tabs. In a TRACE that is not a v2
+// trace only bytes are changed.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Offsets tells where the members of the runtime's structs stand, from DWARF as Go's own debug/dwarf reads it:
-// the reader that userspace/target/offsets_table.c is made with, independent of ours by libdw.
+// Offsets prints the offsets of the members of the runtime's structs, from DWARF as parsed by Go's
+// own debug/dwarf: userspace/target/layout/offsets_table.c is generated with it, independent of our
+// own reader, which uses libdw.
 //
 //	offsets read PROGRAM                  all structs of package runtime, as JSON
 //	offsets member OFFSETS.H PROGRAM      "ID value" a line: what a row for this program would hold

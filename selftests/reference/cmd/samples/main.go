@@ -1,10 +1,9 @@
-// Samples tells what the CPU samples of a trace say, as JSON: how many there are, by the function that was
-// running, by each function on the stack, and by the goroutine (by the function it was started with) and
-// its running function.
+// Samples summarizes the CPU samples of a trace as JSON: their number, by running function, by each
+// function on the stack, and by goroutine (its start function) and its running function.
 //
 //	samples TRACE
 //
-// Exit 1 when the trace cannot be read, or a sample lies outside of it.
+// Exit status 1 when the trace cannot be read, or a sample lies outside of it.
 package main
 
 import (

@@ -1,11 +1,12 @@
-// Size says where a trace's bytes go: to its events, to statuses, stacks, strings, private data, and
-// to the headers of batches. Of two traces it says how many bytes an event each takes, and fails when
+// Size breaks a trace's bytes down by events, statuses, stacks, strings, private data and batch
+// headers. For two traces it prints the bytes per event of each, and fails when the first needs
+// more than -most times those of the second.
 // the first takes more than -most times the second's.
 //
 //	size [-most RATIO] [-kinds] FILE [FILE]
 //
-// An event is a timed one that is no status: what happened, and not what a generation repeats. Of two
-// files only the kinds count that both have, on both sides with all of their bytes.
+// Counted events are timed ones other than statuses: what happened, not what each generation
+// repeats. For two files only the kinds in both count, on both sides with all of their bytes.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 
 const privatePrefix = "\x00gotrace-bpf/1 "
 
-// sizes is what one file holds.
+// sizes are the contents of one file.
 type sizes struct {
 	name                                     string
 	total, stacks, strings, private, sync    int
@@ -89,7 +90,7 @@ func sum(m map[string]int) (n int) {
 	return n
 }
 
-// rest is what no part accounts for: headers of batches, with what pads them.
+// rest is what the other parts do not account for: batch headers and their padding.
 func (s *sizes) rest() int {
 	return s.total - s.stacks - s.strings - s.private - s.sync - s.statuses - s.samples -
 		sum(s.eventBytes)
@@ -98,7 +99,7 @@ func (s *sizes) rest() int {
 func (s *sizes) print() {
 	n := sum(s.events)
 	part := func(name string, bytes int, note string, args ...any) {
-		fmt.Printf("  %-10s %10d  %5.1f%%  %6.3f an event  %s\n", name, bytes,
+		fmt.Printf("  %-10s %10d  %5.1f%%  %6.3f per event  %s\n", name, bytes,
 			100*float64(bytes)/float64(s.total), float64(bytes)/float64(n), fmt.Sprintf(note, args...))
 	}
 	fmt.Printf("%s: %d generations, %d events\n", s.name, s.generations, n)
@@ -124,8 +125,7 @@ func (s *sizes) printKinds() {
 	}
 }
 
-// each is the bytes an event of the kinds that both have: those of others, and what is theirs of
-// all, are left out.
+// each is the bytes per event of the kinds that both have, without the bytes of other kinds.
 func (s *sizes) each(other *sizes) float64 {
 	n, foreign := 0, 0
 	for name, count := range s.events {
@@ -163,7 +163,7 @@ func main() {
 		return
 	}
 	ours, theirs := all[0].each(all[1]), all[1].each(all[0])
-	fmt.Printf("bytes an event of the kinds in both: %.3f and %.3f, ratio %.3f\n", ours, theirs,
+	fmt.Printf("bytes per event, of the kinds in both: %.3f and %.3f, ratio %.3f\n", ours, theirs,
 		ours/theirs)
 	if *most > 0 && ours > *most*theirs {
 		fmt.Printf("more than %.2f times\n", *most)

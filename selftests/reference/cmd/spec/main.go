@@ -1,12 +1,12 @@
-// Spec prints Go's own event table, as the sources of a toolchain have it, one event a line, so that ours
-// can be held against it.
+// Spec prints Go's own event table, from the sources of a toolchain, one event per line, for
+// comparison with ours.
 //
 //	spec GOROOT
 //
-// A line: number, name, first and last header version, what stands where. The table is an internal
-// package's, so its source is parsed and its constants are computed by go/types. Versions: an event of the
-// table's dense part is gated by version.go's slices of it; an experimental one stands behind all slices
-// but the last, and its comment says when it came.
+// A line has the number, name, first and last header version, and arguments. The table is in an
+// internal package, so its source is parsed and its constants are computed by go/types. Versions:
+// an event of the table's dense part is gated by version.go's slices of it; an experimental one is
+// after all slices but the last, and its comment gives its version.
 package main
 
 import (
@@ -60,7 +60,7 @@ func print(folder string) error {
 	return nil
 }
 
-// source is the package of the table, parsed and type-checked.
+// source is the table's package, parsed and type-checked.
 type source struct {
 	files []*ast.File
 	pkg   *types.Package
@@ -68,7 +68,7 @@ type source struct {
 	gate  []gate
 }
 
-// gate: headers of a version hold the events up to last.
+// gate: headers of a version support the events up to last.
 type gate struct {
 	version int
 	last    int64
@@ -135,8 +135,8 @@ func (s *source) gates(path string) error {
 
 var added = regexp.MustCompile(`Added in Go 1\.(\d+)`)
 
-// since gives the version in which a constant's comment, or that of the group that it stands in, says
-// it was added.
+// since returns the version that a constant's comment, or that of its group, gives for its
+// addition.
 func (s *source) since(name string) int {
 	found := 0
 	for _, file := range s.files {
@@ -176,7 +176,7 @@ type event struct {
 	experiment int64
 }
 
-// table gives the lines, by number.
+// table returns the lines, by number.
 func (s *source) table() ([]string, error) {
 	var specs *ast.CompositeLit
 	for _, file := range s.files {
@@ -268,7 +268,7 @@ func (s *source) line(ev event, names map[int64]string) string {
 		experiment, names[ev.start], strings.Join(args, ","), ev.stacks, ev.strings)
 }
 
-// experiment gives the name of the constant of type Experiment that has the value.
+// experiment returns the name of the constant of type Experiment with that value.
 func (s *source) experiment(value int64) string {
 	for _, name := range s.pkg.Scope().Names() {
 		c, ok := s.pkg.Scope().Lookup(name).(*types.Const)
@@ -282,8 +282,8 @@ func (s *source) experiment(value int64) string {
 	return "unknown"
 }
 
-// argType is what an argument's name says of its type: its last word, if that is one of Go's; those of
-// plain numbers all count as one.
+// argType derives an argument's type from its name: its last word, if that is one of Go's types;
+// plain numbers all count as one type.
 func argType(name string) string {
 	last := name[strings.LastIndex(name, "_")+1:]
 	switch last {

@@ -1,6 +1,6 @@
-// Summary prints where the goroutines of a trace spent their time, by the function they were
-// started with: how many there were, and their total time running, runnable, blocked and in
-// syscalls, with the main reasons for blocking.
+// Summary prints where the goroutines of a trace spent their time, by start function: their number,
+// and their total time running, runnable, blocked and in syscalls, with the main reasons for
+// blocking.
 //
 //	summary [-json] [-n ROWS] FILE
 package main
@@ -61,7 +61,7 @@ func (s *summary) print(rows int) {
 	}
 }
 
-// topReason is the reason most time was blocked on, cut to what is left of 100 columns.
+// topReason is the reason with the most blocked time, shortened to the rest of 100 columns.
 func (f *function) topReason() string {
 	best := ""
 	for reason, ns := range f.BlockedOnNS {
@@ -75,7 +75,7 @@ func (f *function) topReason() string {
 	return best
 }
 
-// shorten keeps the end of a name, which tells more than the path before it.
+// shorten keeps the end of a name, which is more specific than the path before it.
 func shorten(s string, width int) string {
 	if len(s) <= width {
 		return s

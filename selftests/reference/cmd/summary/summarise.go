@@ -44,7 +44,7 @@ func summarise(t *tracefile.Trace) *summary {
 		f := functionOf(byName, t.StartFunc[tr.G])
 		l := lives[tr.G]
 		if l == nil {
-			// Known to be in this state since the trace began, unless it is created here.
+			// In this state since the trace began, unless it is created here.
 			l = &life{state: tr.From, since: t.Start, reason: "before the trace"}
 			if tr.From == trace.GoUndetermined {
 				l.state = tr.To
@@ -69,7 +69,7 @@ func summarise(t *tracefile.Trace) *summary {
 		s.Functions = append(s.Functions, f)
 	}
 	slices.SortFunc(s.Functions, func(a, b *function) int {
-		// What ran most comes first: sleeping goroutines are many and say little.
+		// Sorted by running time: sleeping goroutines are numerous and less interesting.
 		return cmp.Or(cmp.Compare(b.RunningNS, a.RunningNS), cmp.Compare(b.BlockedNS, a.BlockedNS),
 			cmp.Compare(a.Name, b.Name))
 	})

@@ -1,9 +1,10 @@
-// Truth checks a trace by what the known-truth target says it did: every count must be exact.
+// Truth compares a trace with the counts of the known-count target: every count must be exact.
 //
 //	truth TRACE EXPECTED.json
 //
-// EXPECTED.json is the object of the target's done line (a leading "done " is skipped). One line
-// a claim; exit 1 if any does not hold.
+// EXPECTED.json is the object of the target's done line (a leading "done " is skipped). Prints one
+// line per claim, those that do not hold last: of a long output, a test shows the end. Exit status 1
+// if there are any.
 package main
 
 import (
@@ -46,20 +47,22 @@ func check(file, expectedFile string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", file, err)
 	}
-	ok := true
+	var wrong []string
 	for i := range expected.Expect {
 		c := &expected.Expect[i]
 		n, known := truth.Count(t, c)
 		switch {
 		case !known:
-			fmt.Printf("not ok %s: unknown event %q\n", c.Name, c.Event)
+			wrong = append(wrong, fmt.Sprintf("%s: unknown event %q", c.Name, c.Event))
 		case n != c.Count:
-			fmt.Printf("not ok %s: %d in the trace, %d expected (%s)\n", c.Name, n, c.Count, c.Why)
+			wrong = append(wrong, fmt.Sprintf("%s: %d in the trace, %d expected (%s)",
+				c.Name, n, c.Count, c.Why))
 		default:
 			fmt.Printf("ok %s: %d\n", c.Name, n)
-			continue
 		}
-		ok = false
 	}
-	return ok, nil
+	for _, line := range wrong {
+		fmt.Println("not ok", line)
+	}
+	return len(wrong) == 0, nil
 }

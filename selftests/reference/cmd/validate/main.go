@@ -1,9 +1,9 @@
-// Validate reads Go execution traces to their end with Go's own strict reader and reports, one
-// line a file, what is in them or why and at which event the reader refuses.
+// Validate reads Go execution traces to their end with Go's own strict reader and reports, one line
+// per file, their contents, or the reason and the event of the error.
 //
 //	validate [-strict] [-counts] FILE...
 //
-// Exit 0 if every file is whole, 1 if one is not, 2 on wrong usage.
+// Exit status 0 if every file is valid, 1 if one is not, 2 on a usage error.
 package main
 
 import (
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// result is what was read of one file.
+// result is the summary of one file.
 type result struct {
 	events     int
 	syncs      int
@@ -58,7 +58,7 @@ type result struct {
 	counts     counts
 }
 
-// generations: the reader delivers a Sync before each generation and one at the end.
+// generations: the reader returns a Sync before each generation and one at the end.
 func (r *result) generations() int { return max(r.syncs-1, 0) }
 
 func validate(path string, strict bool) (*result, error) {

@@ -1,4 +1,4 @@
-// Verdict says of each file what golang.org/x/exp/trace makes of it, one line a file, in their
+// Verdict prints whether golang.org/x/exp/trace accepts each file, one line per file, in their
 // order:
 //
 //	ok EVENTS | refused REASON | panic REASON
@@ -6,7 +6,7 @@
 //	verdict [-deep] FILE...
 //	verdict [-deep] <NAMES    one name a line; answers as it reads
 //
-// With -deep it asks each event for all that it can tell, as a program that prints events does.
+// With -deep it calls all methods of each event, like a program that prints events.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 func main() {
 	deep := flag.Bool("deep", false, "ask each event for all that it can tell")
 	flag.Parse()
-	debug.SetGCPercent(400) // thousands of short lives
+	debug.SetGCPercent(400) // many short-lived objects
 	var fn func(*trace.Event)
 	if *deep {
 		fn = verdict.Deep

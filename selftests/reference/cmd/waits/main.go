@@ -1,11 +1,12 @@
-// Waits compares `gotrace path` and `gotrace latency` with what the lines of `gotrace events --kernel --json` give.
+// Waits compares `gotrace path` and `gotrace latency` with a second computation from `gotrace
+// events --kernel --json`.
 //
 //	waits [-n N] [-share S] GOTRACE TRACE
 //
-// GOTRACE is the program that is run for all three. The paths are those of the N goroutines that make most system
-// calls, whole and of a part of their time; each member of each segment is compared. What was found goes to standard
-// output; exit 1 when more than the share S of the segments, or of those of system calls, differ, or any figure of
-// latency.
+// GOTRACE is the program to run for all three. The paths are those of the N goroutines with the
+// most system calls, for the whole trace and for a part of their time; each member of each segment
+// is compared. Findings go to standard output; exit status 1 when more than the share S of the
+// segments, or of those of system calls, differ, or any figure of latency.
 package main
 
 import (
@@ -28,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: waits [-n N] [-share S] GOTRACE TRACE")
 		os.Exit(2)
 	}
-	ok, err := judge(flag.Arg(0), flag.Arg(1), *n, *share)
+	ok, err := compare(flag.Arg(0), flag.Arg(1), *n, *share)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "waits:", err)
 	}
@@ -43,7 +44,7 @@ func run(name string, args ...string) ([]byte, error) {
 	return cmd.Output()
 }
 
-func judge(gotrace, file string, n int, share float64) (bool, error) {
+func compare(gotrace, file string, n int, share float64) (bool, error) {
 	lines, err := run(gotrace, "events", "--kernel", "--json", file)
 	if err != nil {
 		return false, err
@@ -58,14 +59,14 @@ func judge(gotrace, file string, n int, share float64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		m.Compare(g, segments, &v)
 		from, to := segments[0].From, segments[len(segments)-1].To
-		m.Compare(segments, m.Path(g, from, to), &v)
-		// A window begins and ends anywhere.
+		// A window begins and ends at arbitrary times.
 		from, to = from+(to-from)/3, to-(to-from)/4
 		if segments, err = path(gotrace, file, g, fmt.Sprintf("--from=@%d", from), fmt.Sprintf("--to=@%d", to)); err != nil {
 			return false, err
 		}
-		m.Compare(segments, m.Path(g, from, to), &v)
+		m.Compare(g, segments, &v)
 	}
 	differ := 0
 	for names, count := range v.Differ {
@@ -84,7 +85,7 @@ func judge(gotrace, file string, n int, share float64) (bool, error) {
 	return ok && fine, err
 }
 
-// All of the trace, and its middle.
+// The complete trace, and its middle.
 func latency(gotrace, file string, m *waits.Model) (bool, error) {
 	third, ok := (m.End-m.Start)/3, true
 	for _, window := range [][2]int64{{m.Start, m.End}, {m.Start + third, m.Start + 2*third}} {
@@ -110,7 +111,7 @@ func latency(gotrace, file string, m *waits.Model) (bool, error) {
 	return ok, nil
 }
 
-// path is that of a goroutine, by the command.
+// path returns the path of a goroutine, from the command's output.
 func path(gotrace, file string, g int64, options ...string) ([]waits.Segment, error) {
 	args := append([]string{"path", "--json", "--goroutine", strconv.FormatInt(g, 10), file}, options...)
 	text, err := run(gotrace, args...)
@@ -120,7 +121,7 @@ func path(gotrace, file string, g int64, options ...string) ([]waits.Segment, er
 	return waits.ParsePath(text)
 }
 
-// choose takes those that make most system calls, and a few of the others.
+// choose selects the goroutines with the most system calls, and a few others.
 func choose(m *waits.Model, n int) []int64 {
 	var ids []int64
 	for id, g := range m.Goroutines {

@@ -1,6 +1,6 @@
 package canonical
 
-// This file tests the text on events whose lines can be foreseen, and the sorting of v1 traces.
+// This file tests the text of events with known lines, and the sorting of v1 traces.
 
 import (
 	"bytes"

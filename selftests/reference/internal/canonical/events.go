@@ -1,5 +1,5 @@
-// Package canonical puts what Go's reader delivers into the text that `gotrace events --canonical`
-// must print alike, byte by byte. selftests/reference/CANONICAL.md describes it.
+// Package canonical formats the events of Go's reader as the text that `gotrace events --canonical`
+// must print as well, byte for byte. selftests/reference/CANONICAL.md describes it.
 package canonical
 
 import (
@@ -9,8 +9,7 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// Append writes the line of one event. It panics where the reader does, on what a trace left
-// undefined.
+// Append writes the line of one event. It panics where the reader does, on undefined values.
 func Append(out []byte, ev *trace.Event) []byte {
 	p := printer{out}
 	p.number(int64(ev.Time()))
@@ -133,7 +132,7 @@ func (p *printer) transition(ev *trace.Event) {
 	}
 }
 
-// transitionStack prints a stack unless it reads like the event's own.
+// transitionStack prints a stack unless its text equals the event's own.
 func (p *printer) transitionStack(own, event trace.Stack) {
 	var a, b printer
 	a.stack(own)

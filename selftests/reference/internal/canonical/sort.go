@@ -1,6 +1,6 @@
 package canonical
 
-// This file undoes what Go's reader lets hash maps decide about v1 traces.
+// This file removes the dependence of Go's reader on the order of hash maps for v1 traces.
 
 import (
 	"bufio"
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Sort copies canonical text of a v1 trace, and brings the events of each run of lines that are one
-// nanosecond apart into the order of their Ps; those of a P stay in order, but goroutines that
-// become runnable without any P go by their ids. The times stay where they are.
+// Sort copies canonical text of a v1 trace, and sorts the events of each run of lines that are one
+// nanosecond apart by their Ps; those of one P stay in order, but goroutines that become runnable
+// without a P are sorted by id. The times stay in place.
 //
-// That is what differs between two readings of a trace: its reader merges the events of all Ps,
-// takes any P first of those with equal times, and then makes the times differ.
+// This is the difference between two readings of a trace: Go's reader merges the events of all Ps,
+// selects any P first among equal times, and then changes the times so that they differ.
 func Sort(out io.Writer, in io.Reader) error {
 	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	var run []line

@@ -1,10 +1,11 @@
 package compare
 
-// This file tests alignment on made-up sequences; cmd/compare -selftest tests the whole.
+// This file tests alignment on synthetic sequences; cmd/compare -selftest tests the whole
+// comparison.
 
 import "testing"
 
-// periodic makes n items of the keys 0 1 2 0 1 2 ..., 1 us apart.
+// periodic returns n items of the keys 0 1 2 0 1 2 ..., 1 us apart.
 func periodic(n int) []item {
 	out := make([]item, n)
 	for i := range out {
@@ -56,11 +57,12 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// TestAlignUnsureClocks: a period shorter than what the clocks are apart is no reason to begin one late.
+// TestAlignUnsureClocks: with a period shorter than the clock uncertainty, the alignment does not
+// start late.
 func TestAlignUnsureClocks(t *testing.T) {
 	for _, offset := range []int64{-7000, -4000, -1600, 1600, 4000, 7000} {
 		whole, late := periodic(900), periodic(900)
-		whole[600].key, late[600].key = 9, 9 // where a wrong begin shows
+		whole[600].key, late[600].key = 9, 9 // where a wrong start shows
 		for i := range late {
 			late[i].time += offset
 		}
@@ -70,7 +72,27 @@ func TestAlignUnsureClocks(t *testing.T) {
 	}
 }
 
-// TestAlignOffset: an offset between the clocks must show as times, not as differences.
+// TestAlignLateFirst: a thread was preempted between the probe and the runtime's timestamp of the
+// first transition, so that the next life of the goroutine is nearer to it.
+func TestAlignLateFirst(t *testing.T) {
+	whole, late := periodic(300), periodic(300)
+	for i := range whole {
+		whole[i].time *= 1000 // periods of 3 ms
+		late[i].time *= 1000
+	}
+	late[0].time += 1800e3
+	for n, c := range map[string]struct{ t, o []item }{
+		"from the first life on": {late, whole},
+		"ours begins earlier":    {late[:30], append([]item{{0, -3e6}, {1, -2e6}, {2, -1e6}}, whole...)},
+	} {
+		onlyT, onlyO := unmatched(align(c.t, c.o))
+		if want := len(c.o) - len(c.t); onlyT != 0 || onlyO != want {
+			t.Errorf("%s: %d and %d without counterpart, want 0 and %d", n, onlyT, onlyO, want)
+		}
+	}
+}
+
+// TestAlignOffset: an offset between the clocks must appear in the times, not as differences.
 func TestAlignOffset(t *testing.T) {
 	whole, late := periodic(300), periodic(300)
 	for i := range late {

@@ -1,7 +1,7 @@
 package compare
 
-// This file compares what the program said of itself: goroutine by goroutine the same tasks, regions and logs,
-// in the same order, with the same texts and stacks.
+// This file compares user annotations: per goroutine the same tasks, regions and logs, in the same
+// order, with the same texts and stacks.
 
 import (
 	"gotrace-bpf/selftests/reference/internal/tracefile"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// annotationKey is all of an annotation but its time and place. A task's type and parent at its end are what the
-// reader remembers of its begin, which may lie before the runtime's window.
+// annotationKey is an annotation without time and place. For the end of a task, type and parent are
+// those that the reader remembers from its start, which may lie before the runtime's window.
 type annotationKey struct {
 	kind          trace.EventKind
 	task, parent  uint64
@@ -51,7 +51,7 @@ func (c *comparer) annotations() {
 	}
 	for g := range ours {
 		if truth[g] == nil {
-			truth[g] = nil // so that what only we have is looked at, too
+			truth[g] = nil // so that goroutines only in ours are compared, too
 		}
 	}
 	for g, t := range truth {

@@ -1,7 +1,7 @@
 package compare
 
-// This file names the known differences, each with the rule that recognises it; FIDELITY.md in
-// selftests/reference has their causes. What no rule recognises is unexplained.
+// This file defines the known differences, each with a rule that recognizes it; FIDELITY.md in
+// selftests/reference has their causes. A difference that no rule recognizes is unexplained.
 
 import (
 	"slices"
@@ -13,47 +13,48 @@ import (
 )
 
 const (
-	// ClassLate is a goroutine whose sequence is the same, but some transition's times are
-	// further apart than the alignment takes for the same, or its last one was not written before
-	// the tracer's end: its thread lost the CPU between our probe and the runtime's stamp.
-	ClassLate = "late stamp"
+	// ClassLate is a goroutine with the same sequence, but with some transition's times further
+	// apart than the alignment permits, or with its last one not written before the tracer
+	// ended: its thread was preempted between the probe and the runtime's timestamp.
+	ClassLate = "late timestamp"
 	// ClassUntold is a goroutine of Go 1.21 whose last system call before the tracer's end lost
-	// its P: the runtime tells of its end when the goroutine runs again.
-	ClassUntold = "untold end of a system call"
+	// its P: the runtime records its end only when the goroutine runs again.
+	ClassUntold = "unreported end of a system call"
 	// ClassOwnFrames is a stack in which the runtime's trace shows its tracer's own frames: a
-	// wake-up that a goroutine makes on its own stack. Ours has none there.
+	// wake-up by a goroutine on its own stack. Ours is empty there.
 	ClassOwnFrames = "tracer's own frames"
-	// ClassLost is the stack of a goroutine suspended for the collector, up to Go 1.25: the
-	// runtime has let go of the goroutine when its tracer asks for the stack, and gets none.
+	// ClassLost is the stack of a goroutine suspended for the GC, up to Go 1.25: the goroutine
+	// is already detached from its M when the tracer reads the stack, so it is empty.
 	ClassLost = "stack lost at a suspension"
-	// ClassCut is a stack of which both traces have the innermost frames, as many as fit.
-	ClassCut = "cut stack"
-	// ClassSkipped is the stack of a goroutine preempted where its function has no frame of its own,
-	// up to Go 1.20: frame pointers, which ours follows, lead past the function's caller.
+	// ClassCut is a stack with the same innermost frames in both traces, up to the limit.
+	ClassCut = "truncated stack"
+	// ClassSkipped is the stack of a goroutine preempted in a function without a frame of its
+	// own, up to Go 1.20: frame pointers, which ours follows, skip the function's caller.
 	ClassSkipped = "caller without a frame pointer"
-	// ClassStale is a stack with runtime.gcAssistAlloc, up to Go 1.20: the collector moved the stack
-	// while that function waited, and left its frame pointer as it was.
+	// ClassStale is a stack with runtime.gcAssistAlloc, up to Go 1.20: the GC moved the stack
+	// while that function waited, without adjusting its frame pointer.
 	ClassStale = "stale frame pointer"
 	// Unexplained is every other difference.
 	Unexplained = "unexplained"
 )
 
-// cutDepth is how many frames at least a stack has that was cut: 128 less what a tracer skips.
+// cutDepth is the minimum depth of a truncated stack: 128 less the frames that a tracer skips.
 const cutDepth = 110
 
-// lastWithTables is the last format of a release that does not follow frame pointers itself: 1.20
-// writes that of 1.19.
+// lastWithTables is the last format of a release whose tracer does not follow frame pointers: 1.20
+// writes the format of 1.19.
 const lastWithTables = 20
 
 // lastThatLoses is the last release of ClassLost.
 const lastThatLoses = 25
 
-// odd is the transitions of one goroutine that have no counterpart, in order.
+// odd has the transitions of one goroutine that have no counterpart, in order.
 type odd struct{ missing, extra []*tracefile.Transition }
 
 func (d *odd) any() bool { return len(d.missing)+len(d.extra) > 0 }
 
-// class is that of a goroutine with differences; ours is all its transitions in our trace.
+// class returns the class of a goroutine with differences; ours has all its transitions in our
+// trace.
 func (c *comparer) class(d *odd, ours []*tracefile.Transition) string {
 	if c.V1 && len(d.missing) == 0 && len(d.extra) == 1 && d.extra[0].From == trace.GoSyscall &&
 		d.extra[0].To == trace.GoRunnable && c.lastInside(ours) == d.extra[0] {
@@ -69,7 +70,7 @@ func (c *comparer) class(d *odd, ours []*tracefile.Transition) string {
 	return Unexplained
 }
 
-// lastInside is the last transition that is judged.
+// lastInside returns the last transition that is compared.
 func (c *comparer) lastInside(list []*tracefile.Transition) (last *tracefile.Transition) {
 	for _, t := range list {
 		if c.inside(t.Time) {
@@ -79,7 +80,7 @@ func (c *comparer) lastInside(list []*tracefile.Transition) (last *tracefile.Tra
 	return last
 }
 
-// endsBefore reports whether the transition's thread is in the runtime's trace only before it.
+// endsBefore reports whether the transition's thread appears in the runtime's trace only before it.
 func (c *comparer) endsBefore(o *tracefile.Transition) bool {
 	if c.V1 || o.M < 0 {
 		return false
@@ -96,12 +97,12 @@ func (c *comparer) endsBefore(o *tracefile.Transition) bool {
 	return true
 }
 
-// alike reports whether two transitions are the same but for their times.
+// alike reports whether two transitions are equal except for their times.
 func alike(t, o *tracefile.Transition) bool {
 	return key(t) == key(o) && t.P == o.P && t.M == o.M && t.By == o.By
 }
 
-// anyLate: those after a late one may have lost their counterparts with it.
+// anyLate: transitions after a late one may lack their counterparts because of it.
 func anyLate(d *odd) bool {
 	for i, t := range d.missing {
 		if abs(t.Time-d.extra[i].Time) > maxApart {
@@ -111,7 +112,7 @@ func anyLate(d *odd) bool {
 	return false
 }
 
-// stackClass is that of a transition whose two stacks differ, "" for none.
+// stackClass returns the class of a transition whose two stacks differ, "" for none.
 func (c *comparer) stackClass(tt, ot *tracefile.Transition) string {
 	t, o, tab := tt.Stack, ot.Stack, c.truth.Tables
 	suspended := tt.To == trace.GoWaiting && tab.String(tt.Reason) == "preempted"
@@ -132,8 +133,8 @@ func (c *comparer) stackClass(tt, ot *tracefile.Transition) string {
 	return ""
 }
 
-// frameClass is that of two stacks of a release whose tracer knows each function's frame size, and
-// needs no frame pointers.
+// frameClass returns the class of two stacks of a release whose tracer uses each function's frame
+// size instead of frame pointers.
 func frameClass(t, o []tracefile.Frame) string {
 	n := 0
 	for n < len(t) && n < len(o) && t[n] == o[n] {

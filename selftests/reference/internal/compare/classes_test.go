@@ -1,6 +1,6 @@
 package compare
 
-// This file tests that the rules of the known differences take those and no others.
+// This file tests that each rule recognizes its known difference and nothing else.
 
 import (
 	"testing"
@@ -98,7 +98,7 @@ func TestClassOfStack(t *testing.T) {
 	}
 }
 
-// TestFrameClass: what frame pointers miss up to Go 1.20, and what they do not.
+// TestFrameClass: the frames that frame pointers skip up to Go 1.20, and other differences.
 func TestFrameClass(t *testing.T) {
 	stack := func(names ...string) (out []tracefile.Frame) {
 		for _, name := range names {

@@ -1,26 +1,26 @@
-// Package compare holds two traces of the same run against each other: the runtime's own, taken
-// as the truth, and ours, recorded from outside over a wider window. It compares goroutine by
-// goroutine what each went through, and where, when and with which stack.
+// Package compare compares two traces of the same run: the runtime's own, taken as correct, and
+// ours, recorded from outside over a wider window. For each goroutine it compares the transitions,
+// and their place, time and stack.
 //
-// Rules, each because the two tracers differ there without either being wrong:
+// Rules, for differences between the two tracers where neither is wrong:
 //
 //   - Statuses (undetermined -> X, X -> X) are announcements, not transitions: dropped.
-//   - The window begins where the STW that starts the runtime's trace ends and ends with the
-//     runtime's last transitions: its tracer stops without a STW. All threads stop at once but those
-//     that are writing an event: one that loses the CPU there writes it tens of milliseconds later.
-//     So the last few transitions are left out.
-//     Transitions within Edge of either end are aligned, but a missing counterpart there is no
-//     difference, and nothing else of them is judged.
+//   - The window begins where the STW pause that starts the runtime's trace ends, and ends with the
+//     runtime's last transitions, excluding a few: its tracer stops without an STW pause. All threads
+//     stop at once except those that are writing an event: one that is preempted there writes it
+//     tens of milliseconds later.
+//   - Transitions within Edge of either end are aligned, but a missing counterpart there is no
+//     difference, and nothing else of them is compared.
 //   - Ours is cut to that window plus Slack, to give transitions at the edges their counterparts.
 //   - Only goroutines with a transition well inside the window are compared.
 //   - The P and M of a transition are compared where the goroutine itself is on them; for creation
 //     and unblocking they, and the stack, are the other goroutine's, which is compared as waker.
-//     When a syscall ended blocked, its P is gone, and whichever P the thread has is not compared.
+//     At the end of a syscall that blocked, the P is lost, and the thread's P is not compared.
 //   - A stack of a known class of differences (classes.go) is counted as that, not as a difference;
-//     each class has a ceiling.
+//     each class has a limit.
 //   - Both clocks are CLOCK_MONOTONIC, so times are compared absolutely. The runtime's tick is
 //     64 ns, and the reader moves an event that would be earlier than the one before it to 1 ns
-//     after that one: no difference to a judgement in microseconds.
+//     after that one: negligible for limits in microseconds.
 package compare
 
 import (
@@ -34,16 +34,17 @@ import (
 
 // Options of a comparison.
 type Options struct {
-	Edge     time.Duration // at each end of the window: aligned, not judged
-	Slack    time.Duration // how much wider than the window ours is looked at
-	Blur     time.Duration // how far apart both tracers may stamp what is only counted
+	Edge     time.Duration // at each end of the window: aligned, not compared; see EdgeMax
+	Slack    time.Duration // how much wider than the window ours is read
+	Blur     time.Duration // maximum distance between both tracers' times of counted events; see EdgeMax
+	EdgeMax  time.Duration // Edge and Blur grow up to this, depending on the run's own times
 	Outlier  time.Duration // a time difference above this is listed
-	MaxDiffs int           // how many differences of each sort to keep
-	Minor    int           // which release's format the truth has: N of "go 1.N trace"
-	V1       bool          // it is that of Go 1.21 or older; see ReconcileV1
+	MaxDiffs int           // how many differences of each kind to keep
+	Minor    int           // the release of the truth's format: N of "go 1.N trace"
+	V1       bool          // Go 1.21 or older; see ReconcileV1
 }
 
-// DefaultOptions are the usual ones.
+// DefaultOptions returns the defaults.
 func DefaultOptions() Options {
 	return Options{
 		Edge: time.Millisecond, Slack: 10 * time.Millisecond,
@@ -56,14 +57,29 @@ type comparer struct {
 	Options
 	truth, ours *tracefile.Trace
 	report      *Report
-	lo, hi      int64 // the judged window
-	from, to    int64 // what is looked at in ours
+	lo, hi      int64 // the compared window
+	from, to    int64 // the range read in ours
 	times       []int64
 	kindTimes   map[string][]int64
 }
 
 // Compare compares ours with the truth. Both must have been loaded with the same tables.
+//
+// On a busy machine a thread may lose its CPU between the probe and the runtime's timestamp. The
+// transitions in both traces show how long that took in this run: an event as near to an end of the
+// window may lie outside of it for one of the two. So Edge and Blur grow to the largest of these
+// differences.
 func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
+	report := compareWithin(truth, ours, opt)
+	late := min(report.latest, opt.EdgeMax)
+	if late <= opt.Edge && late <= opt.Blur {
+		return report
+	}
+	opt.Edge, opt.Blur = max(opt.Edge, late), max(opt.Blur, late)
+	return compareWithin(truth, ours, opt)
+}
+
+func compareWithin(truth, ours *tracefile.Trace, opt Options) *Report {
 	start, end := window(truth)
 	c := &comparer{
 		Options: opt, truth: truth, ours: ours,
@@ -81,6 +97,9 @@ func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
 	c.procs()
 	c.counts()
 	c.annotations()
+	for _, diff := range c.times {
+		c.report.latest = max(c.report.latest, time.Duration(abs(diff)))
+	}
 	c.report.Time = summarise(c.times)
 	for kind, diffs := range c.kindTimes {
 		c.report.TimeByKind[kind] = summarise(diffs)
@@ -88,14 +107,15 @@ func Compare(truth, ours *tracefile.Trace, opt Options) *Report {
 	return c.report
 }
 
-// stragglers is how many transitions threads may write after the tracer has stopped for the others.
+// stragglers is the number of transitions that threads may write after the tracer has stopped for
+// the others.
 const stragglers = 16
 
-// window is the part of the runtime's trace that has all of its events.
+// window returns the part of the runtime's trace that has all of its events.
 func window(t *tracefile.Trace) (start, end int64) {
 	start, end = t.Start, t.End
 	for i, n := len(t.Transitions)-1, 0; i >= 0 && n < stragglers; i-- {
-		if !t.Transitions[i].Status() { // these are written for all goroutines, as the last thing
+		if !t.Transitions[i].Status() { // written for all goroutines at the end
 			end = t.Transitions[i].Time
 			n++
 		}
@@ -111,7 +131,7 @@ func window(t *tracefile.Trace) (start, end int64) {
 
 func (c *comparer) inside(t int64) bool { return t >= c.lo && t <= c.hi }
 
-// byGoroutine groups the real transitions of a trace within a stretch of time.
+// byGoroutine groups the real transitions of a trace within a time range.
 func byGoroutine(t *tracefile.Trace, from, to int64) map[int64][]*tracefile.Transition {
 	out := map[int64][]*tracefile.Transition{}
 	for i := range t.Transitions {
@@ -134,7 +154,7 @@ func (c *comparer) goroutines() {
 	for g := range truth {
 		ids = append(ids, g)
 	}
-	slices.Sort(ids) // the differences come in a stable order
+	slices.Sort(ids) // for a stable order of the differences
 	for _, g := range ids {
 		if !c.anyInside(truth[g]) {
 			continue
@@ -206,7 +226,7 @@ func (c *comparer) count(t *tracefile.Transition, found bool) {
 	c.report.Kinds[kind] = a
 }
 
-// matched compares the particulars of one transition found in both traces.
+// matched compares the details of one transition found in both traces.
 func (c *comparer) matched(g int64, n int, t, o *tracefile.Transition) {
 	judge := func(what string, a *Agreement, equal bool) {
 		a.add(equal)

@@ -1,13 +1,16 @@
 package compare
 
-// This file tests a whole comparison on a trace of the runtime's.
+// This file tests a whole comparison on a synthetic trace.
 
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"gotrace-bpf/selftests/reference/internal/testtrace"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
+
+	"golang.org/x/exp/trace"
 )
 
 func TestCompareWithItself(t *testing.T) {
@@ -31,5 +34,47 @@ func TestCompareWithItself(t *testing.T) {
 	r := Compare(tr, &worse, DefaultOptions())
 	if r.P.Equal != 0 || r.Goroutines.Equal != r.Goroutines.Total || r.DiffCount["P"] != r.P.Total {
 		t.Errorf("swapped Ps: %+v, goroutines %+v", r.P, r.Goroutines)
+	}
+}
+
+// made returns a trace of three goroutines in turn, with a transition every millisecond for a
+// second.
+func made() *tracefile.Trace {
+	states := []trace.GoState{trace.GoRunning, trace.GoWaiting, trace.GoRunnable}
+	tr := &tracefile.Trace{Tables: tracefile.NewTables(), End: 1000e6}
+	for i := range 1000 {
+		n := i / 3
+		tr.Transitions = append(tr.Transitions, tracefile.Transition{
+			G: int64(1 + i%3), Time: int64(i) * 1e6, From: states[n%3], To: states[(n+1)%3],
+		})
+	}
+	return tr
+}
+
+// A transition 24 ms from the window's end that is missing in ours is a difference, unless the
+// times of another one are at least as far apart.
+func TestEdgeGrows(t *testing.T) {
+	ours := made()
+	ours.Transitions = slices.Delete(ours.Transitions, 960, 961)
+	opt := DefaultOptions()
+	opt.EdgeMax = 60 * time.Millisecond
+	differs := func() bool {
+		r := Compare(made(), ours, opt)
+		return r.Goroutines.Equal != r.Goroutines.Total
+	}
+	if !differs() {
+		t.Error("all times are equal, but the missing transition was let through")
+	}
+	ours.Transitions[500].Time += 20e6
+	if !differs() {
+		t.Error("20 ms late, but a transition 24 ms from the end was let through")
+	}
+	ours.Transitions[500].Time += 10e6
+	if differs() {
+		t.Error("30 ms late, but a transition 24 ms from the end is a difference")
+	}
+	opt.EdgeMax = 0
+	if !differs() {
+		t.Error("the edge grew although it may not")
 	}
 }

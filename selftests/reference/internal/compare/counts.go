@@ -1,8 +1,7 @@
 package compare
 
-// This file compares what belongs to no goroutine: the Ps' transitions, and how often the world
-// was stopped, garbage collected, and resized, how often goroutines helped marking or swept, and how
-// large the heap was each time.
+// This file compares events that do not belong to a goroutine: the Ps' transitions; STW pauses,
+// garbage collections, GOMAXPROCS changes, mark assists and sweeps; and the heap sizes.
 
 import (
 	"fmt"
@@ -13,9 +12,9 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// procs aligns each P's transitions as the goroutines' are. A steal is stamped by the thief in
-// both tracers, but the two may see a race between steal and return from a syscall differently:
-// it is reported, not judged.
+// procs aligns each P's transitions like those of goroutines. The thief records a steal in both
+// tracers, but the two may order a race between a steal and the return from a syscall differently:
+// that is reported, but not a failure.
 func (c *comparer) procs() {
 	truth := procItems(c.truth.Procs, c.truth.Start, c.truth.End)
 	ours := procItems(c.ours.Procs, c.from, c.to)
@@ -49,17 +48,17 @@ const (
 	coroutine = "coroutines created"
 )
 
-// metrics are the names of the samples that must be equal one by one.
+// metrics are the names of the samples that must be equal.
 var metrics = map[string]string{
 	"/memory/classes/heap/objects:bytes": "heap sizes",
 	"/gc/heap/goal:bytes":                "heap goals",
 	resized:                              "GOMAXPROCS changes",
 }
 
-// counts compares the begins and ends of ranges and the samples one by one (match.go), those that
-// have a value with others of the same value.
-// Sweeping is recorded only when it was asked for; Go 1.19 has no place that tells the heap's size;
-// up to 1.21 the runtime does not tell the end of an assist that began before its trace.
+// counts compares the starts and ends of ranges and the samples one by one (match.go), those with a
+// value only with others of the same value. Sweeping is recorded only on request; Go 1.19 has no
+// probe site for the heap's size; up to 1.21 the runtime does not record the end of an assist that
+// began before its trace.
 func (c *comparer) counts() {
 	truth, ours := c.samples(c.truth), c.samples(c.ours)
 	names := map[string]bool{}
@@ -80,8 +79,8 @@ func (c *comparer) counts() {
 	}
 }
 
-// countSamples matches all samples of one name. They are equal if nothing inside the window is left
-// over, but within Blur of its ends, and with a value nothing of the runtime's.
+// countSamples matches all samples of one name. They are equal if no sample inside the window is
+// unmatched; unmatched ones within Blur of its ends are permitted, with a value only in ours.
 func (c *comparer) countSamples(name string, must bool, truth, ours []sample) {
 	looked := within(ours, c.from, c.to)
 	count := Count{
@@ -117,14 +116,14 @@ func within(list []sample, lo, hi int64) (out []sample) {
 	return out
 }
 
-// mislabelled: in 1.26 a P may have a worker assigned that another goroutine starts before, the
-// scavenger for one, and the runtime labels that.
+// mislabelled: in 1.26 a P may have a worker assigned before which another goroutine starts, for
+// example the scavenger, and the runtime then labels that one.
 func (c *comparer) mislabelled(t *tracefile.Trace, g int64) bool {
 	name := t.StartFunc[g]
 	return name != "" && name != "runtime.gcBgMarkWorker"
 }
 
-// samples are all that is counted, by name.
+// samples returns all counted events, by name.
 func (c *comparer) samples(t *tracefile.Trace) map[string][]sample {
 	out := map[string][]sample{}
 	add := func(name string, time int64, value string) {

@@ -1,16 +1,16 @@
 package compare
 
-// This file matches what is counted: of both traces' samples of one name and value the two nearest in
-// time are the same one, then the nearest two of the others, and so on. One that is lost is so found
-// where it was, even among many; in a match by order the last one would be left over in its place, which
-// may be at the window's edge.
+// This file matches counted events: of both traces' samples with one name and value the two nearest
+// in time are matched, then the nearest two of the rest, and so on. A missing event is thus found
+// at its time, even among many; if matched in order, the last one would be unmatched instead,
+// possibly at the window's edge.
 
 import (
 	"container/heap"
 	"slices"
 )
 
-// sample is something that happened once, and the value that the event has; "" if it has none.
+// sample is an event with its value, "" if it has none.
 type sample struct {
 	time  int64
 	value string
@@ -34,7 +34,7 @@ func (c *comparer) match(truth, ours []sample) (leftT, leftO []bool) {
 	return leftT, leftO
 }
 
-// node is a sample among the others of both traces that have no counterpart yet, in order of time.
+// node is a sample in the list of unmatched samples of both traces, ordered by time.
 type node struct {
 	sample
 	ours       bool
@@ -61,7 +61,7 @@ func (h *couples) Pop() any {
 	return last
 }
 
-// matchNearest: the nearest two of both traces are always neighbours among those that are left.
+// matchNearest: the nearest two of both traces are always neighbours among the unmatched ones.
 func (c *comparer) matchNearest(list []*node) {
 	slices.SortStableFunc(list, func(a, b *node) int { return int(a.time - b.time) })
 	var queue couples
@@ -91,8 +91,8 @@ func (c *comparer) matchNearest(list []*node) {
 	}
 }
 
-// mayMatch: a late stamp is as far off as a transition's may be. But what has no value is not taken
-// for something outside the window that is more than Blur away: there is always one.
+// mayMatch: a late timestamp may be as far off as a transition's. But a sample without a value does
+// not match one outside the window that is more than Blur away: there always is one.
 func (c *comparer) mayMatch(a, b *node) bool {
 	most := int64(maxApart)
 	if a.value == "" && c.inside(a.time) != c.inside(b.time) {

@@ -1,6 +1,6 @@
 package compare
 
-// This file tests that what is counted is matched where it happened.
+// This file tests that counted events are matched at their times.
 
 import (
 	"testing"
@@ -23,7 +23,7 @@ func TestMatch(t *testing.T) {
 		Options: Options{Blur: 5 * time.Millisecond}, lo: 10_000 * us, hi: 990_000 * us, to: 1_000_000 * us,
 	}
 	late := every(1000, 1000*us, 7*us, "")
-	late[500].time += 30_000 * us // its thread lost the CPU
+	late[500].time += 30_000 * us // its thread was preempted
 	for _, test := range []struct {
 		name        string
 		truth, ours []sample

@@ -1,7 +1,7 @@
 package compare
 
-// This file is the outcome of a comparison: figures, the first differences, and the verdict
-// against thresholds.
+// This file has the result of a comparison: figures, the first differences, and the check against
+// thresholds.
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
-// Agreement counts how often two things that should be equal were.
+// Agreement counts how many of the things that should be equal are.
 type Agreement struct {
 	Equal int `json:"equal"`
 	Total int `json:"total"`
@@ -33,7 +33,7 @@ func (a Agreement) Percent() float64 {
 	return 100 * float64(a.Equal) / float64(a.Total)
 }
 
-// Times summarises ours minus the runtime's, in nanoseconds.
+// Times summarizes our time minus the runtime's, in nanoseconds.
 type Times struct {
 	N      int   `json:"n"`
 	P50    int64 `json:"p50_ns"`     // signed
@@ -57,7 +57,7 @@ func summarise(diffs []int64) Times {
 	return t
 }
 
-// Count is how often something happened in both traces' windows.
+// Count is the number of events of a kind in both traces' windows.
 type Count struct {
 	Go    int  `json:"go"`
 	Ours  int  `json:"ours"`
@@ -78,7 +78,8 @@ type Diff struct {
 
 // Report is what a comparison found.
 type Report struct {
-	Window [2]int64 `json:"window_ns"` // the part of the runtime's trace that counts
+	Window [2]int64      `json:"window_ns"` // the part of the runtime's trace that counts
+	latest time.Duration // the largest time difference of a transition that both have
 
 	Goroutines Agreement `json:"goroutines"` // whole sequence of (from, to, reason) equal
 	// What the others are, by the classes of classes.go.
@@ -113,19 +114,19 @@ type Report struct {
 	DiffCount map[string]int `json:"differences"`
 }
 
-// Thresholds decide the verdict.
+// Thresholds are the minimum results.
 type Thresholds struct {
 	MinGoroutines, MinTransitions, MinReason int
 	Reasons                                  []string // kinds as Transition.Kind names them
 	Identical, P, M, Frames                  float64  // per cent
 	Waker, Procs, Stacks                     float64  // per cent; whole stacks
-	ProcsExtra                               float64  // per cent that we may have beside them
+	ProcsExtra                               float64  // per cent that we may have in addition
 	ClassStacks                              float64  // per cent of stacks that a class may be
 	TimeP99                                  time.Duration
 	NoOutliers, NoMissing                    bool
 }
 
-// Failures lists what is below the thresholds; none means that the comparison holds.
+// Failures lists the results below the thresholds; an empty list is a pass.
 func (r *Report) Failures(th *Thresholds) []string {
 	var out []string
 	fail := func(bad bool, format string, args ...any) {
@@ -152,7 +153,7 @@ func (r *Report) Failures(th *Thresholds) []string {
 	percent("wakers", r.Waker, th.Waker)
 	percent("P transitions", r.ProcSeq, th.Procs)
 	most := func(what string, n, of int, limit float64) {
-		fail(100*float64(n) > limit*float64(of), "%s: %d, beside %d", what, n, of)
+		fail(100*float64(n) > limit*float64(of), "%s: %d, in addition to %d", what, n, of)
 	}
 	most("P transitions extra", r.ProcExtra, r.ProcSeq.Total, th.ProcsExtra)
 	most("transitions missing", r.Transitions.Total-r.Transitions.Equal, r.Transitions.Total, 100-th.Identical)

@@ -1,25 +1,25 @@
 package compare
 
-// This file makes a trace of Go 1.21 and older comparable: the v1 format, as Go's reader converts
-// it, tells less, and some things otherwise. What is evened out, each because the format is so:
+// This file makes a trace of Go 1.21 or older comparable: the v1 format, as Go's reader converts
+// it, contains less than v2, and some things in another form. These differences are removed:
 //
-//   - Clocks: v1 counts ticks of the processor from the trace's start. Ours is put on that clock,
-//     by the creations of goroutines that both have: offset and rate.
-//   - Threads: v1 has the runtime's own numbers, not the kernel's. Which is which is taken from the
-//     starts of goroutines. Who takes the P that it left in a syscall out of the syscall of another
-//     thread does not say so in v1: the P's thread is wrong there until it starts anew. And v1
-//     knows no thread at the end of a syscall that lost its P. These are not compared. Where that
-//     was so before the trace began it can't be seen: hence V1MinM.
-//   - Ps: that taking is no transition of the P in v1 either. Hence V1MinProcs and V1MostProcs.
-//   - Reasons: v1 has one plain block event for what v2 tells apart.
-//   - The end of a syscall that kept its P is not in v1: the reader puts it right behind the begin.
-//     Ours goes there too.
-//   - Stacks: v1 has none where the runtime leaves no frame of it out, as of a wake-up by the
+//   - Clocks: v1 counts ticks of the processor from the trace's start. Our times are converted to
+//     that clock, by the creations of goroutines that both have: offset and rate.
+//   - Threads: v1 has the runtime's own numbers instead of the kernel's; the starts of goroutines
+//     show which is which. v1 does not record when a thread takes back the P that it left in a
+//     syscall from another thread's syscall: the P's thread is wrong there until it starts again.
+//     v1 also has no thread at the end of a syscall that lost its P. These are not compared. If it
+//     happened before the trace began, nothing shows it: hence V1MinM.
+//   - Ps: taking a P back is no transition of the P in v1 either: hence V1MinProcs and V1MostProcs.
+//   - Reasons: v1 has one plain block event for several reasons of v2.
+//   - The end of a syscall that kept its P is not in v1: the reader places it directly after the
+//     start. Ours is moved there, too.
+//   - Stacks: v1 has none where the runtime omits none of its frames, as for a wake-up by the
 //     runtime itself.
-//   - Texts: v1 has longer ones than v2, which cuts them.
-//   - Go's reader of v1 names one reason of a stop of the world otherwise than the runtime does.
-//   - The stop of the world for the tracer's own start and end is not in v1; before 1.21 it has
-//     only those for the collector.
+//   - Texts: v1 has longer ones than v2, which truncates them.
+//   - Go's reader of v1 names one reason of an STW pause differently than the runtime.
+//   - The STW pauses of the tracer's own start and end are not in v1; before 1.21 it has only those
+//     of the GC.
 
 import (
 	"slices"
@@ -30,26 +30,25 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// plain are the reasons that v1 does not know.
+// plain are the reasons that v1 lacks.
 var plain = []string{
 	"unspecified", "system goroutine wait", "GC background sweeper wait", "preempted",
 	"wait for debug call", "wait until GC ends",
 }
 
-// maxString is how long a text of the v2 format may be.
+// maxString is the maximum length of a text of the v2 format.
 const maxString = 1024
 
-// V1MinM is how many per cent of the thread ids must agree with a v1 trace, as far as compared,
-// V1MinProcs how many of the Ps' transitions, and V1MostProcs
-// how many per cent of them we may have beside.
+// V1MinM is the percentage of the compared thread ids that must agree with a v1 trace, V1MinProcs
+// that of the Ps' transitions, and V1MostProcs the maximum percentage of additional ones in ours.
 const (
 	V1MinM      = 97
 	V1MinProcs  = 90
 	V1MostProcs = 30
 )
 
-// ReconcileV1 changes ours, and in truth the thread ids, so that what the v1 format cannot tell is
-// equal. It reports whether the two have enough in common for that.
+// ReconcileV1 changes ours, and the thread ids in truth, so that differences due to the v1 format
+// disappear. It reports whether the two have enough in common for that.
 func ReconcileV1(truth, ours *tracefile.Trace) bool {
 	if !alignClocks(truth, ours) {
 		return false
@@ -94,7 +93,7 @@ func ReconcileV1(truth, ours *tracefile.Trace) bool {
 	return true
 }
 
-// alignClocks puts all times of ours on the truth's clock.
+// alignClocks converts all times of ours to the truth's clock.
 func alignClocks(truth, ours *tracefile.Trace) bool {
 	created := map[int64]int64{}
 	for i := range truth.Transitions {
@@ -146,8 +145,8 @@ func median(list []int64) int64 {
 	return sorted[len(sorted)/2]
 }
 
-// nameThreads gives the truth's threads the ids that ours has for them: of those seen where a
-// goroutine starts at about the same time, the most frequent.
+// nameThreads gives the truth's threads the ids that ours has for them: the most frequent of those
+// seen where a goroutine starts at about the same time.
 func nameThreads(truth, ours *tracefile.Trace) {
 	const near = 100_000
 	votes := map[int64]map[int64]int{}
@@ -181,9 +180,9 @@ func nameThreads(truth, ours *tracefile.Trace) {
 	}
 }
 
-// forgetThreads removes the thread ids that v1 cannot know: a P that was left in a syscall by one
-// goroutine is where another one runs, without having started anew. That is by another thread, which
-// had left the P in a syscall, too.
+// forgetThreads removes the thread ids that v1 does not determine: a P that one goroutine left in a
+// syscall runs another one without having started again. The thread that runs it took the P, and
+// had itself left its P in a syscall.
 func forgetThreads(truth *tracefile.Trace) {
 	type state struct {
 		inSyscall int64 // the goroutine that left the P in a syscall, 0: none

@@ -1,6 +1,6 @@
 package compare
 
-// This file tests which thread ids of a trace of the old format are not compared.
+// This file tests which thread ids of a trace of the old format are excluded.
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestForgetThreads(t *testing.T) {
 		Transitions: []tr{
 			run(1, 5), call(2, 5), back(3, 5), call(4, 5), // all on one thread
 			run(5, 6), call(6, 6), // by a thread that took the P
-			run(8, 5), call(9, 5), // it started anew at 7
+			run(8, 5), call(9, 5), // the P started again at 7
 			run(11, 6), // and at 10
 		},
 		Procs: []tracefile.ProcTransition{

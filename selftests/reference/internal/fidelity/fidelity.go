@@ -1,4 +1,4 @@
-// Package fidelity sums up the reports of many comparisons (package compare), by Go release.
+// Package fidelity summarizes the reports of many comparisons (package compare), by Go release.
 package fidelity
 
 import (
@@ -13,14 +13,14 @@ import (
 	"gotrace-bpf/selftests/reference/internal/compare"
 )
 
-// Time is the worst of several runs' summaries.
+// Time is the worst of the summaries of several runs.
 type Time struct {
 	Runs     int   `json:"runs"`
-	N        int   `json:"n"`      // how many times were compared, of all runs
-	P50      int64 `json:"p50_ns"` // the one of the largest size
+	N        int   `json:"n"`      // number of compared times, over all runs
+	P50      int64 `json:"p50_ns"` // the one with the largest absolute value
 	P99Abs   int64 `json:"p99_abs_ns"`
 	MaxAbs   int64 `json:"max_abs_ns"`
-	Outliers int   `json:"outliers"` // more than compare's -outlier apart, of all runs
+	Outliers int   `json:"outliers"` // more than compare's -outlier apart, over all runs
 }
 
 func (t *Time) add(o compare.Times, outliers int) {
@@ -34,7 +34,7 @@ func (t *Time) add(o compare.Times, outliers int) {
 	t.P99Abs = max(t.P99Abs, o.P99Abs)
 }
 
-// Release is what was found with one release of Go.
+// Release is the summary for one release of Go.
 type Release struct {
 	Go       string   `json:"go"`
 	Programs []string `json:"programs"`
@@ -139,8 +139,8 @@ func parts(path string) (version, program string, ok bool) {
 	return strings.Join(f[:3], "."), f[3], true
 }
 
-// Load reads the reports in a folder. Runs during which the machine was busier than maxUse per cent
-// count for all but the times.
+// Load reads the reports in a folder. From runs during which the machine was busier than maxUse per
+// cent, everything except the times is used.
 func Load(folder string, maxUse int) ([]*Release, error) {
 	byVersion := map[string]*Release{}
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
@@ -208,7 +208,7 @@ func (r *Release) report(path, program string, maxUse int) error {
 	return nil
 }
 
-// truth reads the lines that cmd/truth prints.
+// truth reads the output of cmd/truth.
 func (r *Release) truth(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

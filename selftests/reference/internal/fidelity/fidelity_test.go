@@ -15,7 +15,7 @@ const report = `{"goroutines": {"equal": 99, "total": 100}, "transitions": {"equ
 	"p": {"equal": 9, "total": 10}, "classes": {"unexplained": 1},
 	"waker": {"equal": 999, "total": 1000}, "m": {"equal": 96, "total": 100},
 	"proc_transitions": {"equal": 95, "total": 100}, "proc_transitions_extra": 20,
-	"whole_stack": {"equal": 200, "total": 200}, "stack_classes": {"cut stack": 2},
+	"whole_stack": {"equal": 200, "total": 200}, "stack_classes": {"truncated stack": 2},
 	"time": {"n": 500, "p50_ns": -200, "p99_abs_ns": 6000, "max_abs_ns": 900000}, "time_outliers": 1,
 	"counts": {"sweep": {"go": 3, "ours": 0, "equal": false},
 		"GC": {"go": 7, "ours": 7, "equal": true, "must": true}}}`
@@ -44,7 +44,7 @@ func TestSums(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r.Quiet.N != 500 || r.Quiet.Outliers != 1 || r.Busy.MaxAbs != 900000 || r.ProcExtra != 40 ||
-		r.StackClasses["cut stack"] != 4 {
+		r.StackClasses["truncated stack"] != 4 {
 		t.Errorf("%+v", r)
 	}
 	none := Limits{Unexplained: true, ClassStacks: 100, OutliersQuiet: 100, OutliersBusy: 100}
@@ -65,14 +65,14 @@ func TestSums(t *testing.T) {
 	}
 	for _, what := range []string{
 		"wakers: 1998 of 2000", "P transitions: 190 of 200", "P transitions extra: 40", "M: 192 of 200",
-		"class cut stack: 4", "times: only 500", "times: p99", "outliers on a quiet machine: 1",
+		"class truncated stack: 4", "times: only 500", "times: p99", "outliers on a quiet machine: 1",
 		"outliers on a busy machine: 1",
 	} {
 		has(all1.Failures(r), what)
 	}
 	busy := *r
 	busy.Quiet = Time{}
-	has(all1.Failures(&busy), "times: not judged: no run below 70 %")
+	has(all1.Failures(&busy), "times: not compared: no run below 70 %")
 	if f := all1.Failures(r); len(f) != 15 {
 		t.Error("every limit:", strings.Join(f, "\n"))
 	}

@@ -1,6 +1,6 @@
 package fidelity
 
-// This file judges a release by what the project promises.
+// This file checks a release against the project's limits.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gotrace-bpf/selftests/reference/internal/compare"
 )
 
-// Limits are what a release must reach; of what it may have at most, zero is none.
+// Limits are the minimum results of a release; where they are maxima, zero means none.
 type Limits struct {
 	Goroutines, Transitions int
 	Identical, IdenticalV1  float64 // per cent of goroutines
@@ -25,7 +25,7 @@ type Limits struct {
 	Unexplained             bool // may there be differences of no class
 }
 
-// Failures lists what a release misses.
+// Failures lists the limits that a release misses.
 func (l *Limits) Failures(r *Release) []string {
 	var out []string
 	fail := func(bad bool, format string, args ...any) {
@@ -41,7 +41,7 @@ func (l *Limits) Failures(r *Release) []string {
 	fail(r.Transitions.Total < l.Transitions, "only %d transitions, want %d",
 		r.Transitions.Total, l.Transitions)
 	most := func(what string, n, of int, limit float64) {
-		fail(100*float64(n) > limit*float64(of), "%s: %d, beside %d", what, n, of)
+		fail(100*float64(n) > limit*float64(of), "%s: %d, in addition to %d", what, n, of)
 	}
 	identical, m, procs, procsExtra := l.Identical, l.M, l.Procs, 100-l.Procs
 	if r.V1() {
@@ -81,13 +81,13 @@ func (l *Limits) Failures(r *Release) []string {
 	return out
 }
 
-// times judges those of runs on a quiet machine, of which there must be some.
+// times checks those of runs on a quiet machine, of which there must be some.
 func (l *Limits) times(r *Release, fail func(bad bool, format string, args ...any)) {
 	if l.TimeP99 <= 0 {
 		return
 	}
 	if r.Quiet.Runs == 0 {
-		fail(true, "times: not judged: no run below %d %%", r.Quieter)
+		fail(true, "times: not compared: no run below %d %%", r.Quieter)
 		return
 	}
 	fail(r.Quiet.N < l.QuietTimes, "times: only %d on a quiet machine, want %d", r.Quiet.N, l.QuietTimes)

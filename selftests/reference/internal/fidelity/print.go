@@ -1,6 +1,6 @@
 package fidelity
 
-// This file shows releases: for people, and as the rows of README.md's table.
+// This file prints releases as text, and as the rows of README.md's table.
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func (r *Release) time() string {
 		thousands(t.N), note)
 }
 
-// stacks says how many are the same, and how many more are of known classes.
+// stacks formats the number of equal stacks, and of stacks of known classes.
 func (r *Release) stacks() string {
 	known := 0
 	for _, n := range r.StackClasses {
@@ -49,11 +49,10 @@ func (r *Release) stacks() string {
 	if known == 0 {
 		return percent(r.Stack)
 	}
-	return fmt.Sprintf("%s of %s beside %s", percent(r.Stack), thousands(r.Stack.Total), thousands(known))
+	return fmt.Sprintf("%s of %s plus %s", percent(r.Stack), thousands(r.Stack.Total), thousands(known))
 }
 
-// counts says how many of the runtime's own events were counted, and whether both agree: those that
-// must.
+// counts formats the number of the runtime's own events, and whether both traces agree on them.
 func (r *Release) counts() string {
 	n, differ := 0, 0
 	for _, c := range r.Counts {
@@ -72,7 +71,7 @@ func (r *Release) counts() string {
 
 // Markdown writes the table of README.md.
 func Markdown(w io.Writer, all []*Release) {
-	fmt.Fprintln(w, "| Go | goroutines | identical | transitions | found | P ids | whole stacks |"+
+	fmt.Fprintln(w, "| Go | goroutines | identical | transitions | found | P IDs | stacks |"+
 		" counts | time, us: p50 / p99, > 500 us | known counts |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range all {
@@ -83,7 +82,7 @@ func Markdown(w io.Writer, all []*Release) {
 	}
 }
 
-// Text writes all that is known, release by release.
+// Text writes all details, release by release.
 func Text(w io.Writer, all []*Release) {
 	for _, r := range all {
 		fmt.Fprintf(w, "Go %s: %d runs of %s; the machine at most %d %% busy\n", r.Go, r.Runs,
@@ -144,7 +143,7 @@ func printClasses(w io.Writer, of string, classes map[string]int) {
 	}
 }
 
-// InReadme lists the releases whose rows the table in a text has.
+// InReadme lists the releases with rows in the table of a text.
 func InReadme(text string) (releases []string) {
 	for _, line := range strings.Split(text, "\n") {
 		cells := strings.Split(line, "|")

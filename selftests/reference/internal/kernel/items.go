@@ -1,5 +1,6 @@
-// Package kernel judges the kernel's side of a trace, as `gotrace events --kernel --json` prints it: against what
-// perf recorded of the same threads, and against what a target says of its system calls and threads.
+// Package kernel compares kernel events, as printed by `gotrace events --kernel --json`, with
+// perf's recording of the same threads, and with a target's own counts of its system calls and
+// threads.
 package kernel
 
 import (
@@ -10,14 +11,14 @@ import (
 	"os"
 )
 
-// Thread is another thread that an item names.
+// Thread is another thread in an item.
 type Thread struct {
 	M    int    `json:"m"`
 	Pid  int    `json:"pid"`
 	Name string `json:"name"`
 }
 
-// Item is one item of the kernel's side; its members are those of the event that have a meaning for it.
+// Item is one kernel event; its members are the common ones and those that apply to its kind.
 type Item struct {
 	Time      int64  `json:"time"` // ns
 	M         int    `json:"m"`
@@ -36,7 +37,7 @@ type Item struct {
 	Name      string `json:"name"`
 }
 
-// Done is the part of a target's done line that says when it worked, by CLOCK_MONOTONIC.
+// Done is the part of a target's done line with the times of its work, by CLOCK_MONOTONIC.
 type Done struct {
 	From, To int64
 	Calls    []Call
@@ -45,7 +46,7 @@ type Done struct {
 	After    []Named
 }
 
-// Call says that the goroutines of a function made a system call with a result so often.
+// Call is the number of system calls with a result by the goroutines of a function.
 type Call struct {
 	Function string
 	Name     string
@@ -59,7 +60,7 @@ type Named struct {
 	Name string
 }
 
-// LoadItems reads the lines of events and keeps those of the kernel's side.
+// LoadItems reads the lines of events and keeps the kernel events.
 func LoadItems(path string) ([]Item, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -14,7 +14,7 @@ const script = `  100/101   [001]     7.000001000:       sched:sched_switch: pre
     9/9     [001]     7.000006000:       sched:sched_switch: prev_comm=x prev_pid=9 prev_prio=120 prev_state=D ==> next_comm=a b next_pid=101 next_prio=120
 `
 
-// What ours would say of the same.
+// The corresponding items of ours.
 func same() []Item {
 	at := func(ns int64, event string) Item { return Item{Time: 7e9 + ns, M: 101, CPU: 1, Event: event} }
 	off, waking, on, lost, back := at(1200, "off_cpu"), at(2200, "waking"), at(3200, "on_cpu"), at(5200, "off_cpu"),
@@ -38,16 +38,16 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	for name, change := range map[string]func(items []Item) []Item{
-		"missing":        func(items []Item) []Item { return slices.Delete(items, 1, 2) },
-		"missing at all": func(items []Item) []Item { return slices.Delete(items, 3, 4) },
-		"too many":       func(items []Item) []Item { return append(items, items[0]) },
-		"reason":         func(items []Item) []Item { items[0].Why = "disk"; return items },
-		"cpu":            func(items []Item) []Item { items[2].CPU = 0; return items },
-		"who left":       func(items []Item) []Item { items[4].Before.M = 8; return items },
-		"who came":       func(items []Item) []Item { items[3].Then.M = 8; return items },
-		"process":        func(items []Item) []Item { items[3].Then.Pid = 8; return items },
-		"name":           func(items []Item) []Item { items[3].Then.Name = "y"; return items },
-		"who woke it":    func(items []Item) []Item { items[1].By.M = 8; return items },
+		"missing":         func(items []Item) []Item { return slices.Delete(items, 1, 2) },
+		"missing at all":  func(items []Item) []Item { return slices.Delete(items, 3, 4) },
+		"too many":        func(items []Item) []Item { return append(items, items[0]) },
+		"reason":          func(items []Item) []Item { items[0].Why = "disk"; return items },
+		"cpu":             func(items []Item) []Item { items[2].CPU = 0; return items },
+		"previous thread": func(items []Item) []Item { items[4].Before.M = 8; return items },
+		"next thread":     func(items []Item) []Item { items[3].Then.M = 8; return items },
+		"process":         func(items []Item) []Item { items[3].Then.Pid = 8; return items },
+		"name":            func(items []Item) []Item { items[3].Then.Name = "y"; return items },
+		"waker":           func(items []Item) []Item { items[1].By.M = 8; return items },
 	} {
 		if m := compare(t, change(same())); m.Wrong == nil {
 			t.Errorf("%s is not found", name)

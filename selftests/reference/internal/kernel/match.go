@@ -9,21 +9,21 @@ import (
 
 // Match is the result of a comparison with perf.
 type Match struct {
-	Switches, Wakings Apart    // of those that are both's
-	Missed            int      // by perf, as it proves
-	Wrong             []string // a line each: missing, too many, or of other contents
+	Switches, Wakings Apart    // of the matched ones
+	Missed            int      // by perf, as its own record proves
+	Wrong             []string // one line each: missing, additional, or with other contents
 }
 
 // Apart is how far our times are from perf's, sorted; ns.
 type Apart []int64
 
 const (
-	around  = 1_000_000  // ns: what is this close to the window's edge may be beyond it for one of the two
-	farAway = 10_000_000 // ns: no two records of one moment
+	around  = 1_000_000  // ns: an event this close to the window's edge may be outside of it for one of the two
+	farAway = 10_000_000 // ns: two records further apart are of different moments
 )
 
-// Compare matches what both say of a process's threads between two times. An item is that of perf's if it
-// is of the same thread and kind, in the same order.
+// Compare matches the items of a process's threads between two times with perf's. They match if
+// they are of the same thread and kind, in the same order.
 func Compare(ours []Item, perf *Perf, pid int, from, to int64) *Match {
 	m := &Match{}
 	of := map[string][2][]Item{}
@@ -107,14 +107,15 @@ func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
 	}
 }
 
-// follow says whether the next switches, back from what the first did, are of one moment: then so are the
-// first, however long something held up the machine between one's look at its clock and the other's.
+// follow reports whether the next switches, relative to the first ones, are of one moment: then so
+// are the first, however long the machine was held up between the two reading their clocks.
 func follow(ours, theirs []Item) bool {
 	return len(ours) > 1 && len(theirs) > 1 && ours[1].Event == theirs[1].Event &&
 		ours[1].Event != ours[0].Event && abs(ours[1].Time-theirs[1].Time) < leeway
 }
 
-// nearer says whether the next item of the first one's kind is nearer to another than the first is.
+// nearer reports whether the next item of the first one's kind is nearer to another than the first
+// is.
 func nearer(items []Item, to, than Item) bool {
 	for _, next := range items[1:] {
 		if next.Event == than.Event {
@@ -137,10 +138,10 @@ func (m *Match) pair(a, b Item, perf *Perf) {
 		}
 	}
 	unless(a.CPU == b.CPU, "cpu")
-	unless(a.Before.M == b.Before.M, "who left")
-	unless(a.Then.M == b.Then.M, "who came")
-	// perf has no number, -1, for a thread that has all but ended.
-	unless(a.By.M == b.By.M && a.By.Pid == b.By.Pid || b.By.M < 0, "who woke it")
+	unless(a.Before.M == b.Before.M, "previous thread")
+	unless(a.Then.M == b.Then.M, "next thread")
+	// perf has the number -1 for a thread that has almost exited.
+	unless(a.By.M == b.By.M && a.By.Pid == b.By.Pid || b.By.M < 0, "waker")
 	if a.Event == "off_cpu" {
 		unless(sameReason(a.Why, b.Why), "reason")
 		unless(a.Then.M == 0 || a.Then.Name == b.Then.Name, "name")
@@ -152,8 +153,8 @@ func (m *Match) pair(a, b Item, perf *Perf) {
 	}
 }
 
-// sameReason compares a reason with perf's letter of a task's state. Where a kernel is not preemptible,
-// threads that lose their core on the way to user space have no "+".
+// sameReason compares a reason with perf's letter for a task's state. On kernels that are not
+// preemptible, threads that lose their CPU on the way to user space have no "+".
 func sameReason(why, state string) bool {
 	switch strings.TrimSuffix(state, "+") {
 	case "R":
@@ -170,7 +171,7 @@ func sameReason(why, state string) bool {
 	return false
 }
 
-// Percentile is the time that a share of them is at most apart; 0 if there are none.
+// Percentile is the maximum distance for a share of the times; 0 if there are none.
 func (a Apart) Percentile(p float64) int64 {
 	if len(a) == 0 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Perf is what perf has recorded: its scheduler events in the items that ours would be, of every thread.
+// Perf is perf's recording: its scheduler events as the corresponding items, for all threads.
 type Perf struct {
 	Items   []Item
 	Process map[int]int // of a thread that ran
@@ -16,7 +16,8 @@ type Perf struct {
 	last    map[int]core
 }
 
-// Gap is a time of which perf itself does not know all: who ran on a core at its end is not who had got it last.
+// Gap is a period that perf's record covers incompletely: the thread on a CPU at its end is not the
+// one that was last switched to.
 type Gap struct {
 	CPU      int
 	From, To int64
@@ -27,8 +28,8 @@ type core struct {
 	since  int64
 }
 
-// Missed says whether perf proves that it has missed something there: a kernel that calls it may leave it
-// deaf for a thread, such as a core's idle one, from then on.
+// Missed reports whether perf's record proves that it missed something there: after a call from the
+// kernel, perf may receive no events for a thread, such as a CPU's idle one.
 func (p *Perf) Missed(cpu int, time int64) bool {
 	for _, g := range p.Gaps {
 		if g.CPU == cpu && time >= g.From-leeway && time <= g.To+leeway {
@@ -38,7 +39,7 @@ func (p *Perf) Missed(cpu int, time int64) bool {
 	return false
 }
 
-const leeway = 50_000 // ns: between perf's time of a moment and ours
+const leeway = 50_000 // ns: between the time in perf's record and ours
 
 var (
 	perfLine = regexp.MustCompile(`^\s*(-?\d+)/(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+):\s*(.*)$`)

@@ -10,8 +10,8 @@ type call struct {
 	result         int64
 }
 
-// Calls compares what a target says of its system calls with ours; function says what goroutines were started
-// with. Each call must have its end on the same thread, of the same name.
+// Calls compares the system calls that a target reports with ours; function has the start functions
+// of goroutines. Each call must have its end on the same thread, with the same name.
 func Calls(items []Item, done *Done, function map[int64]string) (wrong []string) {
 	counts := map[call]int{}
 	open := map[int]Item{}
@@ -30,7 +30,7 @@ func Calls(items []Item, done *Done, function map[int64]string) (wrong []string)
 			enter, ok := open[item.M]
 			delete(open, item.M)
 			if !ok {
-				continue // it began before
+				continue // it began before the work
 			}
 			if enter.Number != item.Number {
 				wrong = append(wrong, fmt.Sprintf("thread %d: %s ends at %d as %s", item.M, enter.Syscall,
@@ -50,9 +50,10 @@ func Calls(items []Item, done *Done, function map[int64]string) (wrong []string)
 	return wrong
 }
 
-// Threads compares the threads that begin, end and get a name until the target is done. They are gone from /proc
-// a moment before they leave their CPU for the last time. One that was preempted in that moment may not have run
-// again when the recording ended: it is in the system call exit then, and off its CPU.
+// Threads compares the threads that begin, end and get a name until the target is done. They
+// disappear from /proc shortly before they leave their CPU for the last time. One that was
+// preempted in between may not have run again when the recording ended: then it is in the system
+// call exit, and off its CPU.
 func Threads(items []Item, done *Done) (wrong []string) {
 	there, names, ended := map[int]bool{}, map[int]string{}, map[int]bool{}
 	last, exits := map[int]Item{}, map[int]bool{}

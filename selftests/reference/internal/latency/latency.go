@@ -1,5 +1,5 @@
-// Package latency judges what `gotrace latency --json` says of a target against what that has measured of itself,
-// and was built to do.
+// Package latency compares the output of `gotrace latency --json` with the measurements and the
+// known behaviour of the target.
 package latency
 
 import (
@@ -12,18 +12,19 @@ import (
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
-// Exclusive are the parts of a goroutine's time: they add up to it.
+// Exclusive are the components of a goroutine's time: they add up to it.
 var Exclusive = []string{
 	"oncpu_ns", "go_runnable_ns", "kernel_runnable_ns", "throttled_ns", "kernel_blocked_ns", "syscall_blocked_ns",
 	"go_blocked_ns",
 }
 
 const (
-	tolerance = 0.03 // of what the target measured
-	small     = 0.02 // of the function's time: what is less need not be that exact
+	tolerance = 0.03 // of the target's measurement
+	small     = 0.02 // of the function's time: smaller components need not be that exact
 )
 
-// Function is one of the output's functions, or one goroutine: figures by name, those of "of_which" included.
+// Function is a function, or a goroutine, of the output: figures by name, including those of
+// "of_which".
 type Function struct {
 	Name     string
 	ID       int64
@@ -39,18 +40,19 @@ type Part struct {
 	Name     string
 	NS       int64
 	Least    bool
+	Stolen   int64
 	Share    [2]float64
 	Of       []string
 	From     string
 }
 
-// Window is a time of a goroutine.
+// Window is a period of a goroutine.
 type Window struct {
 	G        int64
 	From, To int64
 }
 
-// Row is the verdict on one claim.
+// Row is the result for one claim.
 type Row struct {
 	Part
 	Ours  int64
@@ -58,11 +60,11 @@ type Row struct {
 	OK    bool
 }
 
-// Output is what the command says; functions by name, goroutines by number.
+// Output is the command's output; functions by name, goroutines by id.
 type Output struct {
 	Functions  map[string]*Function
 	Goroutines map[int64]*Function
-	Workers    *Function // of the collector, all modes
+	Workers    *Function // GC mark workers, all modes
 	Start, End int64
 }
 
@@ -153,12 +155,12 @@ func LoadParts(path string) ([]Part, error) {
 		err = json.Unmarshal(text, &done)
 	}
 	if err == nil && len(done.Parts) == 0 {
-		err = fmt.Errorf("%s says nothing of latency", path)
+		err = fmt.Errorf("%s: no latency parts", path)
 	}
 	return done.Parts, err
 }
 
-// Sums says whose parts do not add up to their time, to the nanosecond, or name more than they have.
+// Sums lists those whose components do not add up to their time, to the nanosecond, or exceed it.
 func (o *Output) Sums() (wrong []string) {
 	for name, f := range o.Functions {
 		wrong = append(wrong, f.sums(name)...)
@@ -192,7 +194,7 @@ func (f *Function) sums(name string) (wrong []string) {
 	return wrong
 }
 
-// Judge has a row for each claim; within has the output for a window of time.
+// Judge returns a row for each claim; within returns the output for a window of time.
 func (o *Output) Judge(claims []Part, within func(from, to int64) (*Output, error)) (rows []Row, err error) {
 	for _, claim := range claims {
 		row := Row{Part: claim}
@@ -260,14 +262,14 @@ func (r *Row) fits() bool {
 		share := float64(r.Ours) / float64(r.Whole)
 		return share >= r.Share[0] && share <= r.Share[1]
 	}
-	apart := max(r.Ours-r.NS, r.NS-r.Ours)
+	apart := max(r.Ours-r.NS-max(r.Stolen, 0), r.NS+min(r.Stolen, 0)-r.Ours)
 	if r.Least {
 		apart = r.NS - r.Ours
 	}
 	return float64(apart) <= max(tolerance*float64(r.NS), small*float64(r.Whole))
 }
 
-// String is a line of the table.
+// String formats a row of the table.
 func (r Row) String() string {
 	what := strings.ReplaceAll(strings.Join(r.Parts, "+"), "_ns", "")
 	if r.Name != "" {
@@ -278,6 +280,9 @@ func (r Row) String() string {
 		verdict = "WRONG"
 	}
 	truth := fmt.Sprintf("%10.3f ms %+7.2f %%", float64(r.NS)/1e6, 100*float64(r.Ours-r.NS)/float64(max(r.NS, 1)))
+	if r.Stolen != 0 {
+		truth += fmt.Sprintf(", stolen %+.0f ms", float64(r.Stolen)/1e6)
+	}
 	if r.Least {
 		truth = fmt.Sprintf("%10.3f ms or more", float64(r.NS)/1e6)
 	}
@@ -287,16 +292,17 @@ func (r Row) String() string {
 	return fmt.Sprintf("%-5s %-22s %-42s %10.3f ms  %-24s  %s", verdict, r.Function, what, float64(r.Ours)/1e6, truth, r.From)
 }
 
-// goStates are the parts of the time in states that Go's trace alone tells of.
+// goStates are the components that Go's trace alone determines.
 var goStates = map[trace.GoState][]string{
 	trace.GoRunnable: {"go_runnable_ns"},
 	trace.GoWaiting:  {"go_blocked_ns"},
 	trace.GoRunning:  {"oncpu_ns", "kernel_runnable_ns", "throttled_ns", "kernel_blocked_ns", "syscall_blocked_ns"},
 }
 
-// GoStates compares what needs no kernel with Go's own reader of the trace: the time that each function's
-// goroutines were runnable, waiting, and neither: running or in a system call. Those that are there first, or last, count from our start, or
-// until our end, which kernel items beyond the events may set.
+// GoStates compares the components that need no kernel events with Go's own reader of the trace:
+// the time that each function's goroutines were runnable, waiting, and neither (running or in a
+// system call). Goroutines at the start or end of the trace count from our start, or until our end,
+// which kernel items beyond the events may set.
 func (o *Output) GoStates(t *tracefile.Trace) (wrong []string) {
 	type state struct {
 		is    trace.GoState

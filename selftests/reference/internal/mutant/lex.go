@@ -1,5 +1,5 @@
-// Package mutant makes small wrong versions (mutants) of C functions, such as a `<` that becomes `<=`
-// or a guard that is gone: cmd/mutants plants them to measure which ones the unit tests catch.
+// Package mutant creates mutants of C functions, such as a `<` replaced by `<=` or a removed guard:
+// cmd/mutants uses them to measure how many the unit tests catch.
 package mutant
 
 import (
@@ -11,11 +11,11 @@ type kind int
 const (
 	name kind = iota
 	number
-	text // a string or a character
+	text // a string or a character literal
 	punct
 )
 
-// token is one word of C. Comments and lines of the preprocessor are none.
+// token is one C token. Comments and preprocessor lines are not tokens.
 type token struct {
 	kind       kind
 	text       string
@@ -34,11 +34,11 @@ func isDigit(c byte) bool {
 	return c >= '0' && c <= '9'
 }
 
-// lex splits C source that compiles. It does not have to reject anything else.
+// lex splits valid C source. It need not reject anything else.
 func lex(src string) []token {
 	var tokens []token
 	line := 1
-	fresh := true // nothing but space since the line began
+	fresh := true // only white space since the start of the line
 
 	for at := 0; at < len(src); {
 		start, c := at, src[at]
@@ -100,7 +100,7 @@ func lex(src string) []token {
 	return tokens
 }
 
-// until returns the offset behind the next occurrence of `what`, or the end.
+// until returns the offset after the next occurrence of `what`, or the end.
 func until(src string, from int, what string) int {
 	if i := strings.Index(src[from:], what); i >= 0 {
 		return from + i + len(what)
@@ -108,7 +108,7 @@ func until(src string, from int, what string) int {
 	return len(src)
 }
 
-// function is a definition in a file; body has the tokens between its braces, with both of them.
+// function is a definition in a file; body has the tokens from its opening to its closing brace.
 type function struct {
 	name       string
 	parameters []token

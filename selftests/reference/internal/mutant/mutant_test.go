@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// changes returns what becomes of the only function's lines, as "OP: AFTER".
+// changes returns the changed lines of the only function, as "OP: AFTER".
 func changes(t *testing.T, body string, ops ...string) []string {
 	t.Helper()
 	alike := Members([]string{"struct span { unsigned long from, to; int n; };"})
@@ -55,7 +55,7 @@ func TestOperators(t *testing.T) {
 		"drop: ;", "drop: ;", "drop: ;", "drop: ;")
 }
 
-// What no unit test can see is left alone.
+// No mutants are made of code whose change no unit test can detect.
 func TestLeftAlone(t *testing.T) {
 	all := []string{"boundary", "equal", "logic", "operand", "arithmetic", "constant", "guard", "negate", "drop",
 		"return", "minmax", "member"}
@@ -78,7 +78,8 @@ func TestFunctions(t *testing.T) {
 	expect(t, names, "a", "b")
 }
 
-// A change of one function leaves what is picked in the others, and a seed picks always the same.
+// A change of one function does not affect the selection in the others, and a seed always selects
+// the same.
 func TestPickIsStable(t *testing.T) {
 	const a, b = "int a(int n) { return n < 3 && n > 1; }\n", "int b(int n) { if (n != 2) return 5 + n; return 0; }\n"
 	pick := func(src, function string, seed uint64) string {

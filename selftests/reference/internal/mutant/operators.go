@@ -9,9 +9,9 @@ import (
 // Mutant is one change of one function.
 type Mutant struct {
 	File, Function string
-	Op             string // which kind of change: see generators
+	Op             string // the kind of change: see generators
 	Line           int
-	start, end     int // what of the file is replaced
+	start, end     int // the range of the file to be replaced
 	replacement    string
 }
 
@@ -21,7 +21,7 @@ type maker struct {
 	src      string
 	function function
 	body     []token
-	quiet    []bool // of each token of the body: nothing is changed there
+	quiet    []bool // of each token of the body: no change there
 	alike    map[string]string
 	found    []Mutant
 }
@@ -31,7 +31,7 @@ type generator struct {
 	make func(*maker)
 }
 
-// The kinds of change. Each is a mistake that people make.
+// The kinds of change. Each is a typical mistake.
 var generators = []generator{
 	{"boundary", (*maker).boundary},     // < for <=
 	{"equal", (*maker).equal},           // == for !=
@@ -39,29 +39,30 @@ var generators = []generator{
 	{"operand", (*maker).operand},       // a for a && b
 	{"arithmetic", (*maker).arithmetic}, // - for +
 	{"constant", (*maker).constant},     // 2 for 1
-	{"guard", (*maker).guard},           // `if (x) return y;` is gone
+	{"guard", (*maker).guard},           // `if (x) return y;` is removed
 	{"negate", (*maker).negate},         // if (!(x)) for if (x)
-	{"drop", (*maker).drop},             // an assignment or a call is gone
+	{"drop", (*maker).drop},             // an assignment or a call is removed
 	{"return", (*maker).result},         // return true for return false
 	{"minmax", (*maker).minmax},         // a > b ? a : b for a < b ? a : b
 	{"member", (*maker).member},         // x->to for x->from
 }
 
-// What mutants are not made of, since no behaviour changes that a test should look at: assertions,
-// log lines, the text of error messages.
+// Code without mutants, since their behaviour need not be tested: assertions, log lines, the text
+// of error messages.
 var quietCalls = regexp.MustCompile(`^(assert|static_assert|_Static_assert|log__\w+|error__\w+|warn|fprintf|fputs)$`)
 
-// Calls that only release something. Without them there is a leak and nothing else.
+// Calls that only release something. Without them there is only a leak.
 var releases = regexp.MustCompile(`^(free|close|fclose|munmap|prefetch|__builtin_prefetch|log__\w+|error__\w+|` +
 	`assert|\w*__?(deinit|destroy|free|close)|free_\w+)$`)
 
-// Memory that runs out, and how much more is asked for than is needed: only a test with another malloc sees it.
+// Out-of-memory handling, and spare capacity of allocations: only a test with another malloc
+// detects it.
 var allocates = regexp.MustCompile(`^(malloc|calloc|realloc|reallocarray|strdup|strndup|asprintf|array__grow|` +
 	`map__put|\w+__no_memory|no_memory|ENOMEM|\w+__(create|alloc|new))$`)
 var capacity = regexp.MustCompile(`^(\w+_)?cap(acity)?$`)
 
 func (m *maker) add(op string, line, start, end int, replacement string) {
-	// the lines below keep their numbers
+	// the following lines keep their numbers
 	gone := strings.Count(m.src[start:end], "\n") - strings.Count(replacement, "\n")
 	if gone > 0 {
 		replacement += strings.Repeat("\n", gone)
@@ -74,7 +75,7 @@ func (m *maker) replace(op string, i int, replacement string) {
 	m.add(op, t.line, t.start, t.end, replacement)
 }
 
-// is says whether token i of the body may be changed, and has one of the texts.
+// is reports whether token i of the body may be changed, and is one of the texts.
 func (m *maker) is(i int, texts ...string) bool {
 	if m.quiet[i] {
 		return false
@@ -94,7 +95,7 @@ func (m *maker) text(i int) string {
 	return m.body[i].text
 }
 
-// statement returns where the statement of token i begins and ends: behind and at a `;`, `{` or `}`.
+// statement returns where the statement of token i begins and ends: after and at a `;`, `{` or `}`.
 func (m *maker) statement(i int) (int, int) {
 	from, to := i, i
 	for from > 0 && m.text(from-1) != ";" && m.text(from-1) != "{" && m.text(from-1) != "}" {
@@ -115,13 +116,14 @@ func (m *maker) has(from, to int, what *regexp.Regexp) bool {
 	return false
 }
 
-// sizesMemory says whether the statement of token i is about how much memory is taken.
+// sizesMemory reports whether the statement of token i determines an amount of memory.
 func (m *maker) sizesMemory(i int) bool {
 	from, to := m.statement(i)
 	return m.has(from, to, allocates) || m.has(from, to, capacity)
 }
 
-// compares says whether the function is one for qsort. What it says of equal elements is of no account.
+// compares reports whether the function is a comparison for qsort. Its result for equal elements
+// does not matter.
 func (m *maker) compares() bool {
 	var words []string
 	for _, t := range m.function.parameters {
@@ -200,7 +202,7 @@ func (m *maker) arithmetic() {
 	}
 }
 
-// constant makes a number bigger by one. In an initializer of `{}` and in a label there is no choice.
+// constant increments a number. In an initializer of `{}` and in a label that is not possible.
 func (m *maker) constant() {
 	for i, t := range m.body {
 		n, err := strconv.ParseUint(strings.TrimRight(t.text, "ulUL"), 10, 63)
@@ -213,7 +215,7 @@ func (m *maker) constant() {
 	}
 }
 
-// declares says whether the number i is the size of an array that is declared.
+// declares reports whether the number i is the size of a declared array.
 func (m *maker) declares(i int) bool {
 	from, _ := m.statement(i)
 	return m.text(i-1) == "[" && m.text(i+1) == "]" && m.text(from) != "return" &&
@@ -235,8 +237,8 @@ func (m *maker) condition(i int) (open, end, last int) {
 	return open, end, last
 }
 
-// aboutMemory says whether the statement of token i, what it guards or what stands before it in the
-// same block asks for memory, and the condition is whether there was any.
+// aboutMemory reports whether the statement of token i, its guarded statement or the one before it
+// in the same block allocates memory, and the condition tests for failure.
 func (m *maker) aboutMemory(i int) bool {
 	from, _ := m.statement(i)
 	if m.text(from) == "else" {
@@ -273,7 +275,7 @@ func (m *maker) guard() {
 	}
 }
 
-// leaves says whether the block whose first statement is at i does little and returns.
+// leaves reports whether the block whose first statement is at i does little and returns.
 func (m *maker) leaves(i int) bool {
 	for n := 0; n < 3 && i < len(m.body); n++ {
 		_, to := m.statement(i)
@@ -345,7 +347,8 @@ func (m *maker) isExpression(from, to int) bool {
 	return assigns
 }
 
-// inBrackets says whether the token is in brackets, as the parts of `for (...)` and lists of values are.
+// inBrackets reports whether the token is in brackets, like the parts of `for (...)` and lists of
+// values.
 func (m *maker) inBrackets(at int) bool {
 	depth := 0
 	for i := at - 1; i >= 0; i-- {
@@ -406,8 +409,8 @@ func (m *maker) member() {
 	}
 }
 
-// Members returns which members of structs stand beside another of the same type: the next one, or for
-// the last one the one before. A name that several structs have is taken from the first.
+// Members returns a replacement for members of structs: the next member of the same type, or for
+// the last one the previous one. A name in several structs refers to the first.
 func Members(headers []string) map[string]string {
 	alike := map[string]string{}
 	for _, src := range headers {
@@ -479,7 +482,7 @@ func membersOf(tokens []token, alike map[string]string) {
 	}
 }
 
-// mark makes quiet what is between the brackets of calls that only report something.
+// mark excludes the arguments of calls that only report something.
 func (m *maker) mark() {
 	m.quiet = make([]bool, len(m.body))
 	for i := range m.body {
@@ -491,7 +494,7 @@ func (m *maker) mark() {
 	}
 }
 
-// File is what can be changed in a source file.
+// File is a parsed source file.
 type File struct {
 	Path      string
 	Functions []Function
@@ -505,7 +508,7 @@ type Function struct {
 	ByOp  map[string][]Mutant
 }
 
-// Parse finds all mutants of a file; alike is what Members returned.
+// Parse finds all mutants of a file; alike is the result of Members.
 func Parse(path, src string, alike map[string]string) *File {
 	f := &File{Path: path, src: src}
 	for _, fn := range functions(lex(src)) {
@@ -531,7 +534,7 @@ func (f *File) Apply(m *Mutant) string {
 
 var space = regexp.MustCompile(`\s+`)
 
-// Change returns the lines that the mutant touches, before and after, each as one line.
+// Change returns the affected lines, before and after, each as one line.
 func (f *File) Change(m *Mutant) (before, after string) {
 	from := strings.LastIndexByte(f.src[:m.start], '\n') + 1
 	to := len(f.src)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// draw is a number above 0 and up to 1 that depends on nothing but its arguments. So a change of one
-// function has no effect on which mutants of the others are picked.
+// draw returns a number above 0 and up to 1 that depends only on its arguments. So a change of one
+// function does not affect the selection in the others.
 func draw(seed uint64, parts ...string) float64 {
 	h := fnv.New64a()
 	h.Write([]byte(strconv.FormatUint(seed, 10)))
@@ -26,7 +26,7 @@ func draw(seed uint64, parts ...string) float64 {
 	return (float64(x>>11) + 1) / (1 << 53)
 }
 
-// Candidate is a function with its mutants in the order in which they are to be tried.
+// Candidate is a function with its mutants in the order of trial.
 type Candidate struct {
 	File    *File
 	Name    string
@@ -34,8 +34,8 @@ type Candidate struct {
 	order   float64
 }
 
-// Candidates returns each folder's functions in an order of the seed's, those with more lines earlier
-// on average, and how many lines of functions each folder has.
+// Candidates returns each folder's functions in an order given by the seed, those with more lines
+// earlier on average, and the number of function lines per folder.
 func Candidates(files []*File, seed uint64) (map[string][]Candidate, map[string]int) {
 	folders, lines := map[string][]Candidate{}, map[string]int{}
 	for _, f := range files {
@@ -83,7 +83,7 @@ func (f *File) order(fn *Function, seed uint64) Candidate {
 	return c
 }
 
-// Shares divides n among the folders by their lines; what is left over goes to the largest remainders.
+// Shares divides n among the folders by their lines; the rest goes to the largest remainders.
 func Shares(lines map[string]int, n int) map[string]int {
 	total, left := 0, n
 	var folders []string

@@ -1,6 +1,6 @@
 package mutation
 
-// This file changes batches: their order, their headers, where they begin and end.
+// This file changes batches: their order, their headers, their boundaries.
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ var ofBatches = []mutation{
 	{4, crowd},
 }
 
-// batch picks one, and where it stands; false if there is none.
+// batch selects one, and returns its position; false if there is none.
 func (c *change) batch() (*wire.Batch, int, bool) {
 	if len(c.f.Batches) == 0 {
 		return nil, 0, false
@@ -26,7 +26,7 @@ func (c *change) batch() (*wire.Batch, int, bool) {
 	return c.f.Batches[i], i, true
 }
 
-// title names a batch by what is in it.
+// title describes a batch by its contents.
 func title(b *wire.Batch) string {
 	if b.Type != wire.EventBatch {
 		return wire.SpecOf(b.Type).Name
@@ -214,7 +214,7 @@ func padBatch(c *change) string {
 	return "pad header of " + title(b)
 }
 
-// mixKinds puts an event into a batch of another kind.
+// mixKinds inserts an event into a batch of another kind.
 func mixKinds(c *change) string {
 	a, _, ok := c.batch()
 	b, _, _ := c.batch()
@@ -227,8 +227,7 @@ func mixKinds(c *change) string {
 }
 
 // crowd adds many threads whose events have nearly the same times, and one that must wait: a reader
-// sorts the threads then, and which of those with equal times comes first is seen in what it
-// delivers.
+// then sorts the threads, and its output shows the order of those with equal times.
 func crowd(c *change) string {
 	at, i, ok := c.batch()
 	if !ok {

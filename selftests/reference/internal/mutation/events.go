@@ -1,6 +1,6 @@
 package mutation
 
-// This file changes events where they stand in a thread's batches.
+// This file changes events in place, in a thread's batches.
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func (p place) event() *wire.Event { return p.b.Events[p.i] }
 
 func (p place) name() string { return wire.SpecOf(p.event().Type).Name }
 
-// anywhere picks an event of a thread, all alike; false if there is none.
+// anywhere selects an event of a thread, with equal probability; false if there is none.
 func (c *change) anywhere() (place, bool) {
 	total := 0
 	for _, b := range c.f.Batches {
@@ -56,11 +56,11 @@ func changeArgument(c *change) string {
 		return ""
 	}
 	e, s := p.event(), wire.SpecOf(p.event().Type)
-	if len(e.Args) == 0 { // of a table, put among these by another change
+	if len(e.Args) == 0 { // of a table, inserted here by another change
 		return ""
 	}
 	i := c.IntN(len(e.Args))
-	if i == 0 && c.IntN(2) == 0 { // times are in all events, and matter little
+	if i == 0 && c.IntN(2) == 0 { // all events have times, which matter little
 		i = c.IntN(len(e.Args))
 	}
 	old := e.Args[i]
@@ -164,7 +164,7 @@ func padEvent(c *change) string {
 	return "pad " + p.name()
 }
 
-// appendEvent adds one at the end of a batch, where nothing of that thread depends on it any more.
+// appendEvent adds one at the end of a batch, where no later event of that thread depends on it.
 func appendEvent(c *change) string {
 	b, _, ok := c.batch()
 	if !ok || !b.Timed() {
@@ -175,8 +175,8 @@ func appendEvent(c *change) string {
 	return fmt.Sprint("append ", wire.SpecOf(e.Type).Name, " ", e.Args)
 }
 
-// Short stories that the rules have much to say about, of a goroutine, a P and a thread of the
-// trace; at the end of a batch or in the middle of one.
+// Short sequences of events that are subject to many rules, for a goroutine, a P and a thread of
+// the trace; at the end of a batch or in the middle of one.
 var chains = [][]string{
 	{"GoCreateSyscall", "GoDestroySyscall"},
 	{"GoCreateSyscall", "ProcStart", "GoSyscallEndBlocked", "GoStart", "GoSyscallBegin", "GoDestroySyscall"},
@@ -222,8 +222,8 @@ func insertChain(c *change) string {
 	return fmt.Sprint("insert ", chain)
 }
 
-// rename gives a goroutine, P, thread, task, string or stack another id wherever it is named, one
-// at the edge of what there is, so that a trace stays as good as it was, or two become one.
+// rename gives a goroutine, P, thread, task, string or stack another id everywhere, at the limit of
+// its range, so that a trace stays valid, or two of them become one.
 func rename(c *change) string {
 	kind := []string{"g", "g", "p", "p", "m", "task", "string", "stack"}[c.IntN(8)]
 	from, to := c.like(kind), hostile[len(hostile)-1-c.IntN(8)]

@@ -1,6 +1,6 @@
 package mutation
 
-// This file changes generations, what marks their ends, and the trace as a whole.
+// This file changes generations, their end marks, and the trace as a whole.
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ var ofGenerations = []mutation{
 	{10, moveMark}, {4, changeVersion}, {2, convert}, {3, cut}, {4, trail}, {4, splice}, {1, headerByte},
 }
 
-// run is a stretch of batches of one number, end marks included.
+// run is a sequence of batches with one generation number, including end marks.
 type run struct{ from, to int }
 
 func (c *change) runs() []run {
@@ -51,8 +51,8 @@ func dropGeneration(c *change) string {
 	return "drop generation"
 }
 
-// doubleGeneration puts a copy behind a generation; mostly numbered as the next one, all that
-// follows as well.
+// doubleGeneration inserts a copy after a generation, usually numbered as the next one, like
+// everything that follows.
 func doubleGeneration(c *change) string {
 	r, ok := c.run()
 	if !ok {
@@ -103,7 +103,7 @@ func renumber(c *change) string {
 	return fmt.Sprintf("add %d to later generations", by)
 }
 
-// splitGeneration makes two of one: both have its tables and its sync batch.
+// splitGeneration splits one into two, each with its tables and its sync batch.
 func splitGeneration(c *change) string {
 	r, ok := c.run()
 	if !ok || r.to-r.from < 2 {
@@ -139,8 +139,8 @@ func splitGeneration(c *change) string {
 	return "split generation"
 }
 
-// moveMark puts, drops or moves an end of a generation, or has it be the first byte of an ordinary
-// batch: Go's reader ends a generation there, too, whichever it says it is of.
+// moveMark adds, removes or moves an end of a generation, or makes it the first byte of an ordinary
+// batch: Go's reader ends a generation there, too, whatever generation number it has.
 func moveMark(c *change) string {
 	mark := &wire.Batch{Type: wire.EndOfGeneration}
 	if c.IntN(3) == 0 {
@@ -174,8 +174,8 @@ func moveMark(c *change) string {
 	return fmt.Sprintf("%s end of generation (%s)", what, wire.SpecOf(mark.Type).Name)
 }
 
-// Versions that exist, more often those that v2 has; and some that do not. Go's reader knows none
-// before 1.11.
+// Existing versions, more often those of v2; and nonexistent ones. Go's reader supports none before
+// 1.11.
 var versions = []int{11, 19, 20, 21, 22, 22, 22, 23, 23, 23, 24, 25, 25, 25, 26, 26, 26, 27, 99}
 
 func (c *change) version() int { return int(c.f.Header[5]-'0')*10 + int(c.f.Header[6]-'0') }
@@ -196,7 +196,7 @@ func headerByte(c *change) string {
 	return fmt.Sprint("byte of header ", i)
 }
 
-// convert changes the version and whatever else that asks for: sync batches and end marks.
+// convert changes the version and everything that depends on it: sync batches and end marks.
 func convert(c *change) string {
 	v := []int{22, 23, 25, 26}[c.IntN(4)]
 	runs := c.runs()
@@ -247,7 +247,7 @@ func cut(c *change) string {
 	return "cut"
 }
 
-// trail puts bytes behind the last batch; often what a batch might begin with.
+// trail adds bytes after the last batch, often those with which a batch might begin.
 func trail(c *change) string {
 	tail := slices.Clone(c.f.Tail)
 	if c.IntN(2) == 0 {
@@ -260,8 +260,8 @@ func trail(c *change) string {
 	return fmt.Sprintf("%x at the end", tail)
 }
 
-// splice puts batches of another trace here: at the end, as its next generations, or anywhere as
-// they are.
+// splice inserts batches of another trace: at the end, as its next generations, or anywhere,
+// unchanged.
 func splice(c *change) string {
 	if len(c.other.Batches) == 0 || len(c.f.Batches) == 0 {
 		return ""

@@ -1,9 +1,9 @@
-// Package mutation makes broken traces of good ones: mutants, on which `gotrace check` and Go's
-// reader must agree. Most get one to three small changes of their structure, with the framing put
-// right, so that they are not refused at the door and the rules about the order of events decide; a
-// few get broken bytes.
+// Package mutation derives corrupt traces (mutants) from valid ones, on which `gotrace check` and
+// Go's reader must agree. Most have one to three small changes of their structure, with the framing
+// corrected, so that they are not rejected immediately and the rules about the order of events
+// apply; a few have corrupt bytes.
 //
-// Mutant N of a seed is always the same, as long as the bases are.
+// Mutant N of a seed is reproducible, as long as the bases are unchanged.
 package mutation
 
 import (
@@ -18,28 +18,28 @@ import (
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
-// Base is a trace to make mutants of.
+// Base is a trace from which mutants are derived.
 type Base struct {
 	Name string
 	Data []byte
 }
 
-// Maker makes the mutants of one seed. Half of them are of traces that were made up, and at first
-// every other one is a made-up trace that broke while it was made (world.go).
+// Maker creates the mutants of one seed. Half of them are derived from synthetic traces, and at
+// first every other one is a synthetic trace that became invalid while it was created (world.go).
 type Maker struct {
 	seed   uint64
 	worlds int
 	bases  []Base
-	files  []*wire.File // nil where the base is no v2 trace: only its bytes are broken
+	files  []*wire.File // nil where the base is not a v2 trace: only its bytes are changed
 	known  []values
 	weight []int
 	total  int
-	broken []Base // mutants already
+	broken []Base // these are mutants already
 }
 
-// New returns a maker that makes up some traces, too; none if worlds is 0. Of the bases larger ones
-// are used more often, as there is more in them to break, and those that Go's reader refuses anyway
-// seldom.
+// New returns a maker that also creates synthetic traces, none if worlds is 0. Larger bases are
+// used more often, since there is more to change in them, and those that Go's reader rejects anyway
+// are used rarely.
 func New(seed uint64, bases []Base, worlds int) *Maker {
 	m := &Maker{seed: seed, worlds: worlds}
 	broke := broken{found: map[string]int{}}
@@ -71,7 +71,7 @@ func (m *Maker) add(b Base, f *wire.File, weight int) {
 	m.total += weight
 }
 
-// Mutant returns the n-th mutant, the name of its base and what was done to that.
+// Mutant returns the n-th mutant, the name of its base and a description of the changes.
 func (m *Maker) Mutant(n uint64) (data []byte, base, changes string) {
 	if k := n / 2; n%2 == 0 && k < uint64(len(m.broken)) {
 		return m.broken[k].Data, m.broken[k].Name, "none"
@@ -88,7 +88,7 @@ func (m *Maker) Mutant(n uint64) (data []byte, base, changes string) {
 		c.other = m.files[i]
 	}
 	var done []string
-	if r.IntN(3) == 0 { // no change of meaning: few bases are of the newer versions
+	if r.IntN(3) == 0 { // no semantic change: few bases have the newer versions
 		done = append(done, convert(c))
 	}
 	for k := len(done) + 1 + min(r.IntN(6)*r.IntN(6)/4, 5); len(done) < k; {
@@ -110,11 +110,11 @@ var (
 	scanned = regexp.MustCompile(`^go\s+1\.\s*[0-9]+\s+trace`)
 )
 
-// Go's reader scans the header as words and a number, and so takes other blanks and zeros before
-// the number.
+// Go's reader scans the header as words and a number, and so accepts other white space and leading
+// zeros.
 //
-// unspell breaks a header that only such a scan takes: `gotrace` wants it as it is always written,
-// and that much difference is meant.
+// unspell corrupts a header that only such a scan accepts: `gotrace` requires the form that Go
+// writes, which is intended.
 func unspell(data []byte) []byte {
 	if scanned.Match(data) && !header.Match(data) {
 		data[0] = 'G'
@@ -135,14 +135,14 @@ func (m *Maker) pick(r *rand.Rand) int {
 	panic("unreachable")
 }
 
-// change is a mutant being made.
+// change is a mutant under construction.
 type change struct {
 	*rand.Rand
 	f, other *wire.File
 	known    values
 }
 
-// A mutation changes c.f and says what it did, "" if there was nothing to do it to.
+// A mutation changes c.f and returns a description, "" if it found nothing to change.
 type mutation struct {
 	weight int
 	do     func(c *change) string
@@ -171,7 +171,7 @@ func (c *change) apply() string {
 	panic("unreachable")
 }
 
-// breakBytes flips, cuts, inserts or takes over bytes, without any regard to what they mean.
+// breakBytes flips, truncates, inserts or copies bytes, regardless of their meaning.
 func breakBytes(r *rand.Rand, data, other []byte) ([]byte, string) {
 	data = append([]byte(nil), data...)
 	for k := 1 + r.IntN(3); k > 0 && len(data) > 0; k-- {

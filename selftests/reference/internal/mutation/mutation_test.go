@@ -1,6 +1,7 @@
 package mutation
 
-// This file tests that mutants are the same again, and that they lead to where the rules are.
+// This file tests that mutants are reproducible, and that many of them pass the first checks of a
+// reader.
 
 import (
 	"bytes"

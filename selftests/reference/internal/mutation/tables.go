@@ -15,7 +15,7 @@ var ofTables = []mutation{
 	{2, fill},
 }
 
-// entry picks an event of one of the types, all alike.
+// entry selects an event of one of the types, with equal probability.
 func (c *change) entry(types ...byte) (place, bool) {
 	var found []place
 	for _, b := range c.f.Batches {
@@ -79,7 +79,7 @@ func swapIDs(c *change) string {
 	return fmt.Sprintf("swap %s %d and %d", a.name(), x.Args[0], y.Args[0])
 }
 
-// changeLength says another length than there is of a string or stack.
+// changeLength sets a wrong length of a string or stack.
 func changeLength(c *change) string {
 	p, ok := c.entry(wire.String, wire.Stack)
 	if !ok {
@@ -94,7 +94,7 @@ func changeLength(c *change) string {
 	return fmt.Sprintf("%s of length %d", p.name(), *length)
 }
 
-// changeString makes it empty, as long as allowed or longer, or gives it bytes that are no text.
+// changeString makes it empty, as long as permitted or longer, or invalid UTF-8.
 func changeString(c *change) string {
 	p, ok := c.entry(wire.String)
 	if !ok {
@@ -116,7 +116,7 @@ func changeString(c *change) string {
 	return fmt.Sprintf("string %d of %d bytes", e.Args[0], e.Len)
 }
 
-// changeFrame changes a PC, a string or a line, drops all frames or makes too many of them.
+// changeFrame changes a PC, a string or a line, removes all frames or adds too many.
 func changeFrame(c *change) string {
 	p, ok := c.entry(wire.Stack)
 	if !ok || len(p.event().Frames) == 0 {
@@ -176,7 +176,7 @@ func dropClock(c *change) string {
 	return "drop " + name
 }
 
-// insertSample adds CPU samples, in a batch of their own or in one that is there.
+// insertSample adds CPU samples, in a batch of their own or in an existing one.
 func insertSample(c *change) string {
 	at, i, ok := c.batch()
 	if !ok {
@@ -214,7 +214,7 @@ func changeSample(c *change) string {
 	return fmt.Sprintf("sample's %s is %d", s.Args[i], e.Args[i])
 }
 
-// fill adds strings to a batch until it is as large as may be, or a byte more or less.
+// fill adds strings to a batch up to its maximum size, or a byte more or less.
 func fill(c *change) string {
 	p, ok := c.entry(wire.Strings)
 	if !ok {

@@ -1,7 +1,7 @@
 package mutation
 
-// This file chooses numbers: another goroutine of the trace, the next sequence number, an enormous
-// length. What a trace already uses leads further into the rules than what is random.
+// This file selects numbers: another goroutine of the trace, the next sequence number, a very large
+// length. Numbers that a trace already uses reach more rules than random ones.
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
-// values are the numbers that a trace uses, by what they mean.
+// values are the numbers that a trace uses, by meaning.
 type values map[string][]uint64
 
 func collect(f *wire.File) values {
@@ -44,7 +44,7 @@ func (v values) add(e *wire.Event) {
 	}
 }
 
-// Edges of what readers represent: bytes, table sizes, batch and string limits, signed and
+// Limits of what readers represent: bytes, table sizes, batch and string limits, signed and
 // unsigned.
 var hostile = []uint64{
 	1, 3, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 65535, 65536, 65537, 1 << 24,
@@ -52,7 +52,7 @@ var hostile = []uint64{
 	math.MaxInt64, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1, math.MaxUint64,
 }
 
-// value returns a number of a kind to stand where old stood.
+// value returns a number of a kind to replace old.
 func (c *change) value(kind string, old uint64) uint64 {
 	switch n := c.IntN(100); {
 	case n < 8:
@@ -73,7 +73,7 @@ func (c *change) value(kind string, old uint64) uint64 {
 	return c.like(kind)
 }
 
-// like returns a number of that kind which the trace uses somewhere.
+// like returns a number of that kind that occurs in the trace.
 func (c *change) like(kind string) uint64 {
 	known := c.known[kind]
 	if len(known) == 0 {
@@ -82,7 +82,7 @@ func (c *change) like(kind string) uint64 {
 	return known[c.IntN(len(known))]
 }
 
-// event makes one up, of a thread, with numbers that the trace uses.
+// event creates an event of a thread, with numbers that the trace uses.
 func (c *change) event() *wire.Event {
 	var s *wire.Spec
 	for s == nil || !s.Timed() {

@@ -1,9 +1,9 @@
 package mutation
 
-// This file makes small traces up, as further bases: by adding random events, a few of every kind,
-// and keeping those that Go's reader then still takes. So they come into states that real programs
-// and Go's golden tests rarely or never have, and nothing here needs to know the rules. Of those
-// that it refuses, some are kept as mutants, for each reason that it gives.
+// This file creates small synthetic traces, as additional bases: it adds random events, a few of
+// every kind, and keeps those that Go's reader accepts. So they reach states that real programs and
+// Go's golden tests rarely or never reach, without a model of the rules. Of those that it rejects,
+// some are kept as mutants, for each reason for rejection.
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
-// What the events of such a trace are about: few things, so that they meet.
+// The objects of the events of such a trace: few of each, so that events share them.
 var small = values{
 	"g": {1, 2, 3, 4, 5, math.MaxUint64}, "p": {0, 1, 2}, "m": {1, 2, 3, 4, math.MaxUint64},
 	"string": {0, 1, 2, 3}, "stack": {0, 1, 2}, "task": {0, 1, 2, 3}, "seq": {1, 2, 3, 4, 5, 6},
@@ -24,9 +24,9 @@ var small = values{
 	"value": {0, 5, 1 << 40}, "gen": {1, 2, 3}, "time": {100, 200},
 }
 
-// broken are traces that an event more made bad.
+// broken are traces that one more event made invalid.
 type broken struct {
-	found map[string]int // how many of each reason
+	found map[string]int // number for each reason
 	list  [][]Base       // the first ones of all reasons, the second ones, ...
 }
 
@@ -48,7 +48,7 @@ func (t *broken) add(f *wire.File, name string, e *wire.Event, reason string) {
 	t.list[n] = append(t.list[n], Base{fmt.Sprint(name, " and ", event, " ", e.Args), f.Bytes()})
 }
 
-// makeWorld returns the n-th trace of a seed, and adds what it found on the way to what broke.
+// makeWorld returns the n-th trace of a seed, and adds rejected ones to broken.
 func makeWorld(seed, n uint64, broke *broken) *wire.File {
 	r := rand.New(rand.NewPCG(^seed, n))
 	f := &wire.File{Header: []byte("go 1.22 trace\x00\x00\x00")}
@@ -63,7 +63,8 @@ func makeWorld(seed, n uint64, broke *broken) *wire.File {
 	return f
 }
 
-// generation adds the batches of one: sync, tables, one for each of some threads; then events.
+// generation adds the batches of a generation: sync, tables, one for each of some threads; then
+// events.
 func (c *change) generation(gen uint64, version int, name string, broke *broken) {
 	add := func(m, time uint64, events ...*wire.Event) *wire.Batch {
 		b := &wire.Batch{Type: wire.EventBatch, Gen: gen, M: m, Time: time, Events: events}
@@ -107,7 +108,7 @@ func made(name string, args ...uint64) *wire.Event {
 	return &wire.Event{Type: wire.SpecNamed(name).Type, Args: args}
 }
 
-// Events that make the others possible; half of those tried are of these.
+// Events that enable the others; half of the attempts are of these.
 var frequent = []string{
 	"ProcStatus", "GoStatus", "GoStatusStack", "ProcStart", "ProcSteal", "GoStart", "GoStart", "GoCreate",
 	"GoCreateBlocked", "GoUnblock", "GoBlock", "GoSyscallBegin", "GoSyscallBegin", "GoSyscallBegin",
@@ -115,11 +116,11 @@ var frequent = []string{
 	"GoSwitchDestroy", "UserRegionBegin", "UserRegionEnd", "UserTaskBegin", "STWBegin", "STWEnd",
 }
 
-// likely makes an event up that may well fit at the end of a thread's batch: its sequence number is
-// mostly the next one of what it is about.
+// likely creates an event that probably fits at the end of a thread's batch: its sequence number is
+// usually the next one of its object.
 func (c *change) likely(gen uint64) *wire.Event {
 	e := c.event()
-	for e.Type >= 128 && c.IntN(8) > 0 { // experimental: of no consequence
+	for e.Type >= 128 && c.IntN(8) > 0 { // experimental: without effect
 		e = c.event()
 	}
 	if c.IntN(2) == 0 {

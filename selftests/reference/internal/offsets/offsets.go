@@ -14,17 +14,18 @@ import (
 	"strings"
 )
 
-// Structs are the offsets of all members of all structs of package runtime; member "" is the struct's size.
+// Structs are the offsets of all members of all structs of package runtime; member "" has the
+// struct's size.
 type Structs map[string]map[string]int64
 
-// Release is what one toolchain's program says.
+// Release has the offsets of one toolchain's program.
 type Release struct {
 	Name         string
 	Minor, Patch int
 	Structs      Structs
 }
 
-// Member is one line of the list OFFSETS in userspace/target/offsets.h.
+// Member is one line of the list OFFSETS in userspace/target/infer/offsets.h.
 type Member struct {
 	ID, Struct, Name, OldName string
 	Renamed, Since            int
@@ -133,7 +134,7 @@ func Members(header string) ([]Member, error) {
 		since, _ := strconv.Atoi(m[6])
 		members = append(members, Member{m[1], m[2], m[3], m[4], renamed, since})
 	}
-	// Each "X(" but the three that define and use the macros must have been understood.
+	// Each "X(" except the three that define and use the macros must have been parsed.
 	if n := strings.Count(string(text), "\n\tX("); n == 0 || n != len(members) {
 		return nil, fmt.Errorf("%s: %d members, of which %d are understood", header, n, len(members))
 	}
@@ -148,8 +149,8 @@ func (m Member) of(s Structs) (int64, bool) {
 	return at, ok
 }
 
-// Row is a program's value for each member; a member that it lacks is an error unless `since` allows for it,
-// which only the caller that knows the release can judge: see Table.
+// Row is a program's value for each member; a member that it lacks is an error unless `since`
+// allows for it, which depends on the release: see Table.
 func Row(members []Member, s Structs) ([]int64, error) {
 	row := make([]int64, len(members))
 	for i, m := range members {

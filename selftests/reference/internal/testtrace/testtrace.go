@@ -1,4 +1,4 @@
-// Package testtrace makes real traces for the judges' own tests: the runtime traces a small
+// Package testtrace records real traces for the tests of the Go oracles: the runtime traces a small
 // program within the test.
 package testtrace
 
@@ -28,7 +28,7 @@ func Record(t *testing.T) string {
 		t.Skip("tracing is on already: ", err)
 	}
 	defer trace.Stop()
-	// The judged window begins and ends a millisecond inside the trace.
+	// The compared window begins and ends a millisecond inside the trace.
 	time.Sleep(5 * time.Millisecond)
 	work()
 	time.Sleep(5 * time.Millisecond)
@@ -64,7 +64,7 @@ func Ping(group *sync.WaitGroup, ping chan<- int, pong <-chan int) {
 	}
 }
 
-// Pong is the start function of the one that answers.
+// Pong is the start function of the answering goroutine.
 func Pong(group *sync.WaitGroup, ping <-chan int, pong chan<- int) {
 	defer group.Done()
 	for i := 0; i < RoundTrips; i++ {

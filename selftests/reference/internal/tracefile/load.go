@@ -1,7 +1,7 @@
 package tracefile
 
-// This file loads a whole trace into memory as state transitions with interned strings and
-// stacks: about 64 bytes a transition, so that five seconds of a busy program fit easily.
+// This file loads a whole trace into memory as state transitions with interned strings and stacks:
+// about 64 bytes per transition, so that five seconds of a busy program fit easily.
 
 import (
 	"fmt"
@@ -14,16 +14,16 @@ type Transition struct {
 	Time   int64 // ns, the trace's own clock (CLOCK_MONOTONIC in Go traces on linux)
 	G      int64
 	P, M   int64 // where the event happened; -1 for none
-	By     int64 // the goroutine running there before the event; -1 for none
+	By     int64 // the goroutine that ran there before the event; -1 for none
 	Reason int32 // string id; 0 where the kind of transition has none
-	Stack  int32 // of the goroutine itself or, for create and unblock, of the one who did it
+	Stack  int32 // of the goroutine itself or, for create and unblock, of the one that caused it
 	Start  int32 // creation and statuses only: the start or current stack of G
 	From   trace.GoState
 	To     trace.GoState
 }
 
-// Status reports whether t only announces the state of a goroutine (at the start of the trace or
-// of a generation) and is no change.
+// Status reports whether t only announces the state of a goroutine (at the start of the trace or of
+// a generation), without a change.
 func (t *Transition) Status() bool { return t.From == trace.GoUndetermined || t.From == t.To }
 
 // ByOther reports whether t was caused by another goroutine (or none), so that its P, M and stack
@@ -83,7 +83,7 @@ type Metric struct {
 	Value uint64
 }
 
-// Annotation is what the program said of itself by package runtime/trace.
+// Annotation is a user annotation by package runtime/trace.
 type Annotation struct {
 	Time         int64
 	G            int64
@@ -104,7 +104,7 @@ type Sample struct {
 // Trace is a whole loaded trace.
 type Trace struct {
 	Tables      *Tables
-	Start, End  int64 // times of the first and last events that are no Syncs
+	Start, End  int64 // times of the first and last events other than Syncs
 	Events      int
 	Generations int
 	Transitions []Transition

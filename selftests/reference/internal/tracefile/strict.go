@@ -1,7 +1,7 @@
 package tracefile
 
-// This file holds checks beyond the reader's own: things that a trace accepted by Go's reader
-// may still get wrong.
+// This file has checks beyond the reader's own: errors that a trace accepted by Go's reader may
+// still contain.
 
 import (
 	"errors"

@@ -1,6 +1,7 @@
 package tracefile
 
-// This file tests reading and the strict checks on a trace of the runtime's and on broken ones.
+// This file tests reading and the strict checks on a trace written by the runtime and on corrupt
+// ones.
 
 import (
 	"bytes"

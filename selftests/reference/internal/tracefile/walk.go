@@ -1,6 +1,6 @@
-// Package tracefile reads Go execution traces for the judges. This file drives
-// golang.org/x/exp/trace's strict reader over one file, turning everything that can go wrong,
-// panics of the reader included, into an error that says at which event it happened.
+// Package tracefile reads Go execution traces for the Go oracles. This file runs
+// golang.org/x/exp/trace's strict reader on one file and returns all failures, including panics of
+// the reader, as an error with the number of the event.
 package tracefile
 
 import (

@@ -1,4 +1,4 @@
-// Package truth counts in a trace what the known-truth target claims to have done.
+// Package truth counts in a trace the operations of the known-count target.
 package truth
 
 import (
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// Claim is one number; selftests/targets/internal/protocol/claim.go documents the events.
+// Claim is one count; selftests/targets/internal/protocol/claim.go documents the events.
 type Claim struct {
 	Name      string   `json:"name"`
 	Functions []string `json:"functions"`
@@ -19,13 +19,13 @@ type Claim struct {
 	Why       string   `json:"why"`
 }
 
-// Expected is what the target prints.
+// Expected is the target's output.
 type Expected struct {
 	Go     string  `json:"go"`
 	Expect []Claim `json:"expect"`
 }
 
-// Count returns how many events of the trace a claim is about, and false for an unknown event.
+// Count returns how many events of the trace match a claim, and false for an unknown event.
 func Count(t *tracefile.Trace, c *Claim) (int, bool) {
 	if c.Event == "range" {
 		return countRanges(t, c), true
@@ -38,7 +38,7 @@ func Count(t *tracefile.Trace, c *Claim) (int, bool) {
 		return 0, false
 	}
 	n := 0
-	// The reason a goroutine last blocked for.
+	// The last reason for which a goroutine blocked.
 	blocked := map[int64]string{}
 	for i := range t.Transitions {
 		tr := &t.Transitions[i]
@@ -47,7 +47,7 @@ func Count(t *tracefile.Trace, c *Claim) (int, bool) {
 		}
 		reason := t.Tables.String(tr.Reason)
 		if tr.From == trace.GoWaiting {
-			reason = blocked[tr.G] // an unblock has none of its own
+			reason = blocked[tr.G] // an unblock has no reason of its own
 		} else if tr.To == trace.GoWaiting {
 			blocked[tr.G] = reason
 		}
@@ -58,8 +58,8 @@ func Count(t *tracefile.Trace, c *Claim) (int, bool) {
 	return n, true
 }
 
-// byAssist tells of a yield that no program asks for: one that is to be preempted while it helps the garbage
-// collector yields by the same function as the program does.
+// byAssist reports whether a yield was not requested by the program: a goroutine to be preempted
+// during a mark assist yields by the same function as the program does.
 func byAssist(t *tracefile.Trace, tr *tracefile.Transition) bool {
 	assists := func(f tracefile.Frame) bool { return f.Func == "runtime.gcAssistAlloc" }
 	return tr.From == trace.GoRunning && tr.To == trace.GoRunnable &&

@@ -1,6 +1,6 @@
 package truth
 
-// This file tests the counting on a trace of the runtime's.
+// This file tests the counting on a trace written by the runtime.
 
 import (
 	"testing"

@@ -1,6 +1,7 @@
-// Package verdict says what golang.org/x/exp/trace thinks of a trace: whether it reads it to its
-// end, refuses it, or panics. Unlike package tracefile it tells a panic from a refusal, because
-// `gotrace` must agree with a refusal and survive where there was a panic.
+// Package verdict is the expected result for a trace according to golang.org/x/exp/trace: it
+// accepts it, rejects it, or panics. Unlike package tracefile it distinguishes a panic from a
+// rejection, because `gotrace` must agree with a rejection but must not crash where there is a
+// panic.
 package verdict
 
 import (
@@ -13,14 +14,14 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// Kinds of verdicts.
+// Kinds of results.
 const (
 	OK      = "ok"
 	Refused = "refused"
 	Panic   = "panic"
 )
 
-// Verdict is what was found.
+// Verdict is the result for one trace.
 type Verdict struct {
 	Kind   string
 	Events int    // delivered
@@ -35,7 +36,7 @@ func (v Verdict) String() string {
 	return v.Kind + " " + v.Reason
 }
 
-// Err is nil if the trace is good.
+// Err is nil if the trace is valid.
 func (v Verdict) Err() error {
 	if v.Kind == OK {
 		return nil
@@ -43,8 +44,8 @@ func (v Verdict) Err() error {
 	return fmt.Errorf("%s after %d events: %s", v.Kind, v.Events, v.Reason)
 }
 
-// Of reads a trace and calls fn, unless it is nil, for each event. A panic of fn counts as the
-// reader's.
+// Of reads a trace and calls fn, unless it is nil, for each event. A panic of fn counts as one of
+// the reader.
 func Of(in io.Reader, fn func(*trace.Event)) (v Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -70,7 +71,7 @@ func Of(in io.Reader, fn func(*trace.Event)) (v Verdict) {
 	return v
 }
 
-// OfFile is Of on a file; one that cannot be opened is refused.
+// OfFile is Of on a file; one that cannot be opened is rejected.
 func OfFile(path string, fn func(*trace.Event)) Verdict {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,7 +81,7 @@ func OfFile(path string, fn func(*trace.Event)) Verdict {
 	return Of(bufio.NewReaderSize(f, 1<<16), fn)
 }
 
-// Deep asks an event for all that it can tell: some broken traces make the reader panic only then.
+// Deep calls all methods of an event: for some corrupt traces the reader panics only then.
 func Deep(ev *trace.Event) { _ = ev.String() }
 
 // oneLine keeps the first line: dumps of the reader's state follow.

@@ -9,7 +9,8 @@ import (
 	"sort"
 )
 
-// Figures are a goroutine's, by name: "oncpu_ns", "by_reason.go_blocked.sleep", "run_queue_delays.count", …
+// Figures are those of one goroutine, by name: "oncpu_ns", "by_reason.go_blocked.sleep",
+// "run_queue_delays.count", …
 type Figures map[string]int64
 
 // Latency is the output of `gotrace latency --goroutines --json`.
@@ -67,7 +68,7 @@ func flatten(f Figures, name string, value any) {
 	}
 }
 
-// piece is a time in which neither a goroutine's state nor its thread's changes.
+// piece is a period in which neither a goroutine's state nor its thread's changes.
 type piece struct {
 	from, to     int64
 	part, reason string
@@ -76,7 +77,8 @@ type piece struct {
 	run          *Run
 }
 
-// pieces are those of a goroutine up to the trace's end; false: its thread was not known in one of the window.
+// pieces returns those of a goroutine up to the trace's end; false: its thread was unknown in one
+// of the window.
 func (m *Model) pieces(g *Goroutine, from, to int64) ([]piece, bool) {
 	var all []piece
 	known := true
@@ -127,7 +129,7 @@ func threadRuns(t *Thread) []Run {
 	return t.Runs
 }
 
-// splitCalls: in and out of system calls.
+// splitCalls splits at the starts and ends of system calls.
 func splitCalls(p piece, t *Thread, call bool) []piece {
 	if call || p.part != "oncpu" {
 		p.inCall = call
@@ -187,7 +189,7 @@ func (m *Model) queued(run *Run) string {
 	return "preempted by " + run.Then.Name
 }
 
-// Figures of a goroutine in [from, to); false: not all is known.
+// Figures returns those of a goroutine in [from, to); false: not all are known.
 func (m *Model) Figures(id, from, to int64) (Figures, bool) {
 	g := m.Goroutines[id]
 	pieces, known := m.pieces(g, from, to)
@@ -244,7 +246,7 @@ func (m *Model) Figures(id, from, to int64) (Figures, bool) {
 	return f, known
 }
 
-// Workers are the times of the collector's, by their label; false: not all is known.
+// Workers returns the times of the GC mark workers, by their label; false: not all are known.
 func (m *Model) Workers(from, to int64) (map[string]Figures, bool) {
 	all, known := map[string]Figures{}, true
 	for _, g := range m.Goroutines {
@@ -272,7 +274,8 @@ func (m *Model) Workers(from, to int64) (map[string]Figures, bool) {
 	return all, known
 }
 
-// CompareLatency returns what differs, how many goroutines were compared, and how many figures of them.
+// CompareLatency returns the differences, the number of compared goroutines, and that of their
+// figures.
 func (m *Model) CompareLatency(l *Latency, from, to int64) (lines []string, compared, figures int) {
 	for id, theirs := range l.Goroutines {
 		g := m.Goroutines[id]

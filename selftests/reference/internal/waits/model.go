@@ -1,9 +1,10 @@
-// Package waits computes what `gotrace path` and `gotrace latency` say of a trace a second time, from the lines of
-// `gotrace events --kernel --json`: which goroutine was in which state, what its thread did for the kernel, and who
-// ended its waits. It shares no code with them, and is as simple as it can be: it holds the whole trace.
+// Package waits is a second implementation of `gotrace path` and `gotrace latency`, which reads the
+// lines of `gotrace events --kernel --json`: the state of each goroutine, the kernel state of its
+// thread, and the cause of the end of its waits. It shares no code with them, and is kept simple:
+// it holds the whole trace in memory.
 //
-// What the lines do not have is inferred: of what a thread did before its first item, only what that item implies.
-// Traces that gotrace align has added to are not for it.
+// What the lines lack is inferred: for the time of a thread before its first item, only what that
+// item implies. Traces modified by gotrace align are not supported.
 package waits
 
 import (
@@ -15,17 +16,17 @@ import (
 	"sort"
 )
 
-// None is the id that no goroutine has.
+// None is an id that no goroutine has.
 const None = -1
 
-// Peer is another thread that an item names.
+// Peer is another thread in an item.
 type Peer struct {
 	M    int64  `json:"m"`
 	Pid  int64  `json:"pid"`
 	Name string `json:"name"`
 }
 
-// Line is an event or an item; its members are those that any kind of them has.
+// Line is an event or an item, with the members of all kinds.
 type Line struct {
 	Time      int64  `json:"time"`
 	M         *int64 `json:"m"`
@@ -46,8 +47,9 @@ type Line struct {
 	By        Peer   `json:"by"`
 	Interrupt bool   `json:"interrupt"`
 	Syscall   string `json:"syscall"`
+	Result    int64  `json:"result"`
 
-	counts int64 // an item: when it counts for latency, not after the event that it stands before
+	counts int64 // an item: its time for latency, not after the event that follows it
 }
 
 func id(p *int64) int64 {
@@ -57,7 +59,7 @@ func id(p *int64) int64 {
 	return *p
 }
 
-// State is what a goroutine is from At on.
+// State is the state of a goroutine from At on.
 type State struct {
 	At      int64
 	Is      string
@@ -69,20 +71,21 @@ type State struct {
 	Assist  bool
 }
 
-// Run is what the kernel does with a thread from At on.
+// Run is the kernel state of a thread from At on.
 type Run struct {
 	At, Counts int64
 	Is         string // running, runnable, throttled, sleeping, disk, stopped, gone
 	CPU        int
-	Call       string // that it is in as this begins
+	Call       string // the system call in which this begins
 	Fault      bool
 	Woken      bool // runnable: from sleep
-	Then       Peer // who got the core
-	Ours       bool // Then is the program's
+	Then       Peer // the thread that got the CPU
+	Ours       bool // Then is a thread of the program
 	Yielded    bool
 	Waker      Peer
 	Interrupt  bool
 	Over       bool // a sleep that was ended
+	Done       bool // a sleep: the system call has ended, not for a signal
 	Guess      bool // from before the thread's first item
 }
 
@@ -95,10 +98,10 @@ type Call struct {
 	Name               string
 }
 
-// Own says whose a thread or a P is from At on.
+// Own is the owner of a thread or a P from At on.
 type Own struct{ At, G int64 }
 
-// Core says who has a CPU from At on.
+// Core is the thread on a CPU from At on.
 type Core struct {
 	At  int64
 	Who Peer
@@ -110,25 +113,25 @@ type Span struct {
 	Name     string
 }
 
-// Goroutine is all that is known of one.
+// Goroutine is the state of one goroutine over time.
 type Goroutine struct {
 	States        []State
 	Creator       int64
 	Born          bool
 	Created       int64
 	Ended         bool
-	Reused        bool // the trace has two of that number
+	Reused        bool // the trace has two goroutines with that id
 	Assists, Work []Span
 	inAssist      bool
 }
 
-// Thread is all that is known of one.
+// Thread is the state of one thread over time.
 type Thread struct {
 	Runs  []Run
 	Calls []Call
 	On    []Own
 	woken *Line // a wake-up that came while it ran
-	told  bool  // in which call it is
+	known bool  // the system call is known
 	fault bool
 }
 
@@ -175,7 +178,7 @@ func Load(r io.Reader) (*Model, error) {
 		Goroutines: map[int64]*Goroutine{}, Threads: map[int64]*Thread{}, Procs: map[int64][]Own{},
 		Cores: map[int][]Core{}, Names: map[int64]string{}, Enters: map[int64][]Span{},
 	}
-	// Which threads are the program's is said of all of the trace at once.
+	// The set of the program's threads applies to the whole trace.
 	for _, l := range lines {
 		if l.M != nil && l.Event != "core" {
 			m.thread(*l.M)
@@ -250,7 +253,7 @@ func (m *Model) event(l *Line) {
 	m.place(l)
 }
 
-// place learns on which thread one is that was there before the trace: the lines say that of what it does next.
+// place infers the thread of a goroutine that existed before the trace from its later lines.
 func (m *Model) place(l *Line) {
 	if l.M == nil || l.G == nil || m.Goroutines[*l.G] == nil {
 		return
@@ -365,7 +368,7 @@ func (m *Model) leave(id_ int64, g *Goroutine, l *Line) {
 	}
 }
 
-// item applies one to its thread, by the rules of gotrace-private(5).
+// item applies an item to its thread, by the rules of gotrace-private(5).
 func (m *Model) item(l *Line) {
 	if l.Event == "core" {
 		return
@@ -374,6 +377,9 @@ func (m *Model) item(l *Line) {
 	m.place(l)
 	if len(t.Runs) == 0 {
 		t.guess(l)
+		if t.Runs[0].Is == "running" && len(m.Cores[l.CPU]) == 0 {
+			m.has(l.CPU, Core{math.MinInt64, Peer{M: *l.M}})
+		}
 	}
 	last := t.Runs[len(t.Runs)-1]
 	next := Run{At: max(l.Time, last.At), Counts: l.counts, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"}
@@ -401,7 +407,7 @@ func (m *Model) item(l *Line) {
 		}
 	case "created":
 		next.Is, next.Woken = "runnable", true
-		t.Calls, t.told, t.fault, t.woken = nil, true, false, nil
+		t.Calls, t.known, t.fault, t.woken = nil, true, false, nil
 		next.Call, next.Fault = "", false
 	case "ended":
 		next.Is = "gone"
@@ -414,27 +420,29 @@ func (m *Model) item(l *Line) {
 		switch l.Event {
 		case "sys_enter":
 			t.exit(l)
-			t.told = true
+			t.known = true
 			t.Calls = append(t.Calls, Call{l.Time, math.MaxInt64, l.counts, math.MaxInt64, l.Syscall})
 			if l.G != nil {
 				m.Enters[*l.G] = append(m.Enters[*l.G], Span{From: l.Time, Name: l.Syscall})
 			}
 		case "sys_exit":
-			if !t.told {
+			t.ends(l)
+			if !t.known {
 				t.Calls = []Call{{math.MinInt64, math.MaxInt64, math.MinInt64, math.MaxInt64, l.Syscall}}
 				for i := range t.Runs {
 					t.Runs[i].Call = l.Syscall
 				}
 			}
 			t.exit(l)
-			t.told = true
+			t.known = true
 		case "fault_begin":
 			t.fault = true
 		case "fault_end":
 			t.fault = false
 		}
 	}
-	if next.Is == last.Is && next.CPU == last.CPU {
+	// Two off_cpu in a row: the kernel has not reported the on_cpu between them.
+	if next.Is == last.Is && next.CPU == last.CPU && l.Event != "off_cpu" {
 		return
 	}
 	t.Runs = append(t.Runs, next)
@@ -450,14 +458,14 @@ func (t *Thread) off(m *Model, l *Line, next *Run) {
 	case "dead":
 		next.Is = "gone"
 	case "sleeping", "disk":
-		if t.woken != nil { // before it had left its CPU: it does not sleep
+		if t.woken != nil { // before it left its CPU: it does not sleep
 			next.Is, next.Woken = "runnable", true
 		}
 	}
 	t.woken = nil
 }
 
-// guess infers what a thread did before its first item.
+// guess infers the state of a thread before its first item.
 func (t *Thread) guess(l *Line) {
 	r := Run{At: math.MinInt64, Counts: math.MinInt64, CPU: l.CPU, Guess: true, Is: "running"}
 	switch l.Event {
@@ -476,6 +484,21 @@ func (t *Thread) call() string {
 		return t.Calls[n-1].Name
 	}
 	return ""
+}
+
+// ends notes that the call in which the thread slept last has ended, unless EINTR or one of
+// the kernel's ERESTART errors says that a signal has interrupted it.
+func (t *Thread) ends(l *Line) {
+	switch l.Result {
+	case -4, -512, -513, -514, -516:
+		return
+	}
+	for i := len(t.Runs) - 1; i >= 0 && t.Runs[i].Call == l.Syscall; i-- {
+		if t.Runs[i].asleep() {
+			t.Runs[i].Done = true
+			return
+		}
+	}
 }
 
 func (t *Thread) exit(l *Line) {

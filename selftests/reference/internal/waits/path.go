@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// Segment is one of a critical path, as `gotrace path --json` has it.
+// Segment is a segment of a critical path, as in `gotrace path --json`.
 type Segment struct {
 	From      int64   `json:"from_ns"`
 	To        int64   `json:"to_ns"`
@@ -61,7 +61,7 @@ func (m *Model) Path(g, from, to int64) []Segment {
 type walk struct {
 	*Model
 	segments []Segment
-	chain    int // waits gone into since time went on
+	chain    int // waits followed without an advance in time
 }
 
 func (w *walk) emit(s Segment, from, to int64) {
@@ -86,7 +86,7 @@ func segment(kind string, g int64, depth int) Segment {
 	return s
 }
 
-// goroutine tells of it from lo to hi, backward.
+// goroutine adds its segments from lo to hi, backward.
 func (w *walk) goroutine(g, lo, hi int64, depth int) {
 	of := w.Goroutines[g]
 	for hi > lo {
@@ -119,7 +119,7 @@ func (w *walk) goroutine(g, lo, hi int64, depth int) {
 	}
 }
 
-// bare tells of a thread that may run no goroutine.
+// bare adds the segments of a thread that may run no goroutine.
 func (w *walk) bare(m, lo, hi int64, depth int) {
 	t := w.Threads[m]
 	for hi > lo {
@@ -136,8 +136,8 @@ func (w *walk) bare(m, lo, hi int64, depth int) {
 	}
 }
 
-// callIn is the system call that the thread entered last before hi, in that state, and since when. One that began
-// before the state, and is not over when that begins, is the state's.
+// callIn returns the last system call that the thread entered before hi, in that state, and its
+// start. One that began before the state, and has not ended when that begins, belongs to the state.
 func (t *Thread) callIn(s State, hi int64) (string, int64) {
 	first := -1
 	last := -1
@@ -210,7 +210,7 @@ func (w *walk) thread(g int64, s State, m, lo, hi int64, depth int) {
 	}
 }
 
-// asleep tells of the i-th run of a thread, a sleep, and returns up to where.
+// asleep adds the segments of the i-th run of a thread, a sleep, and returns where they begin.
 func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int64 {
 	run := &t.Runs[i]
 	seg.Reason = run.Is
@@ -261,15 +261,15 @@ func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int6
 	return lo
 }
 
-// retries are the first and the last sleep of what is one wait: signals of threads that run no goroutine cut it short,
-// and it goes on within 50 us of running.
+// retries returns the first and the last sleep of a single wait: signals of threads that run no
+// goroutine interrupt it, and it continues within 50 us of running.
 func (w *walk) retries(t *Thread, i int, m int64) (first, last int) {
 	signal := func(i int) bool {
 		r := &t.Runs[i]
 		waker := w.Threads[r.Waker.M]
-		return r.Over && !r.Interrupt && waker != nil && i+1 < len(t.Runs) && owner(waker.On, t.Runs[i+1].At) == None
+		return r.Over && !r.Interrupt && !r.Done && waker != nil && i+1 < len(t.Runs) && owner(waker.On, t.Runs[i+1].At) == None
 	}
-	next := func(i, step int) int { // the neighbour that is the same call going on, or -1
+	next := func(i, step int) int { // the neighbour that continues the same call, or -1
 		var ran int64
 		for j := i + step; j >= 0 && j < len(t.Runs); j += step {
 			switch r := &t.Runs[j]; {
@@ -293,11 +293,12 @@ func (w *walk) retries(t *Thread, i int, m int64) (first, last int) {
 	if t.Runs[i].Call == "" {
 		return
 	}
-	for j := next(i, -1); j >= 0 && signal(j); j = next(j, -1) {
+	const most = 4096 // changes that a wait is followed through: see gotrace(1)
+	for j := next(i, -1); j > i-most && j >= 0 && signal(j); j = next(j, -1) {
 		first = j
 	}
 	for j := i; signal(j); {
-		if j = next(j, 1); j < 0 {
+		if j = next(j, 1); j < 0 || j >= i+most {
 			break
 		}
 		if t.Runs[j].Over && !signal(j) {
@@ -344,8 +345,8 @@ func (w *walk) blame(seg *Segment, g, hi int64, who Peer) {
 	}
 }
 
-// core says who had the CPU that a thread waited for in its i-th run, and since when. One that was preempted
-// waits for the CPU that it had, one that was woken for the one that it gets.
+// core returns the thread on the CPU that a thread waited for in its i-th run, and since when. A
+// preempted thread waits for the CPU that it had, a woken one for the CPU that it gets.
 func (w *walk) core(t *Thread, i int, g int64, seg *Segment, since, hi int64) int64 {
 	run := &t.Runs[i]
 	cpu := run.CPU
@@ -401,7 +402,7 @@ func (w *walk) runnable(g int64, s, next State, lo, hi int64, depth int) {
 	}
 }
 
-// holders had Ps between the two times; of those the four that had them longest.
+// holders returns the holders of Ps between the two times; of those the four that had them longest.
 func (w *walk) holders(g, lo, hi int64) []int64 {
 	held := map[int64]int64{}
 	for _, list := range w.Procs {
@@ -445,8 +446,8 @@ func (w *walk) waiting(g int64, s State, end, lo, hi int64, depth int) {
 	w.emit(seg, lo, hi)
 }
 
-// byScheduler: the wait was ended by a thread that ran no goroutine. If that had slept until then, and a thread of
-// the program has woken it since the wait began, the path goes on there.
+// byScheduler: a thread without a goroutine ended the wait. If that thread had slept until then,
+// and a thread of the program has woken it since the wait began, the path continues there.
 func (w *walk) byScheduler(seg Segment, s State, end, lo, hi int64, depth int) {
 	seg.Cause = map[string]string{"network": "netpoll", "sleep": "timer"}[s.Reason]
 	if seg.Cause == "" {
@@ -486,7 +487,8 @@ func (w *walk) byScheduler(seg Segment, s State, end, lo, hi int64, depth int) {
 	}
 }
 
-// lastSleep is that which ended at most four changes before a time, with no goroutine on the thread since.
+// lastSleep returns the one that ended at most four changes before a time, with no goroutine on the
+// thread since.
 func (t *Thread) lastSleep(end int64) (*Run, int64) {
 	n := t.before(end)
 	o := ownBefore(t.On, end)

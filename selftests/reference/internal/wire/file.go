@@ -1,6 +1,6 @@
 package wire
 
-// This file takes a binary trace apart and writes one.
+// This file parses a binary trace and writes one.
 
 import (
 	"encoding/binary"
@@ -14,33 +14,33 @@ const HeaderSize = 16
 type File struct {
 	Header  []byte
 	Batches []*Batch
-	Tail    []byte // what follows the last batch that could be read
+	Tail    []byte // what follows the last readable batch
 }
 
-// Batch is one batch, or an end-of-generation mark, which has nothing but its Type.
+// Batch is one batch, or an end-of-generation mark, which has only its Type.
 type Batch struct {
 	Type         byte // EventBatch, ExperimentalBatch or EndOfGeneration
 	Exp          byte // of an ExperimentalBatch
 	Gen, M, Time uint64
-	Size         uint64 // what the header says; Bytes puts the right number there unless Lie
+	Size         uint64 // from the header; Bytes writes the correct number unless Lie
 	Lie          bool
-	Pad          int // bytes by which each number of the header is longer than it need be
+	Pad          int // bytes by which each number of the header is longer than necessary
 	Events       []*Event
-	Rest         []byte // data that could not be read as events, at the end
+	Rest         []byte // data at the end that could not be parsed as events
 }
 
 // Event is one event, also one of a table.
 type Event struct {
 	Type   byte
 	Args   []uint64
-	Frames []uint64 // of a Stack: pc, func, file, line of each frame; Args[1] says how many
-	Len    uint64   // of a String: what it says of Data's length
+	Frames []uint64 // of a Stack: pc, func, file, line of each frame; Args[1] has their number
+	Len    uint64   // of a String: the encoded length of Data
 	Data   []byte
 	Pad    int
 }
 
-// Parse takes a trace apart. It fails on a header of no v2 trace only; all else ends up in Rest or
-// Tail.
+// Parse parses a trace. It fails only on a header that is not that of a v2 trace; all other errors
+// end up in Rest or Tail.
 func Parse(data []byte) (*File, error) {
 	if len(data) < HeaderSize || string(data[:5]) != "go 1." || string(data[7:13]) != " trace" {
 		return nil, errors.New("no trace")
@@ -61,7 +61,7 @@ func Parse(data []byte) (*File, error) {
 	}
 }
 
-// Clone copies all that changing the copy could reach, but no bytes of strings.
+// Clone copies everything that a change of the copy could reach, but not the bytes of strings.
 func (f *File) Clone() *File {
 	out := &File{Header: append([]byte(nil), f.Header...), Tail: f.Tail}
 	for _, b := range f.Batches {
@@ -88,7 +88,7 @@ func (e *Event) Clone() *Event {
 	return &out
 }
 
-// Kind is the type of the batch's first event, which says what all of it is; 0 for an empty one.
+// Kind is the type of the batch's first event, which determines the contents; 0 for an empty one.
 func (b *Batch) Kind() byte {
 	if len(b.Events) == 0 {
 		return 0
@@ -138,10 +138,10 @@ func (b *Batch) data() []byte {
 	return append(data, b.Rest...)
 }
 
-// DataSize is how many bytes its data takes, whatever its header says.
+// DataSize is the size of its data, regardless of its header.
 func (b *Batch) DataSize() int { return len(b.data()) }
 
-// Size is how many bytes it takes.
+// Size is its size in bytes.
 func (e *Event) Size() int { return len(e.append(nil)) }
 
 func (e *Event) append(out []byte) []byte {
@@ -158,7 +158,7 @@ func (e *Event) append(out []byte) []byte {
 	return append(out, e.Data...)
 }
 
-// appendNumber writes v in pad bytes more than needed, as far as ten bytes go.
+// appendNumber writes v with pad additional bytes, up to ten bytes.
 func appendNumber(out []byte, v uint64, pad int) []byte {
 	start := len(out)
 	out = binary.AppendUvarint(out, v)
@@ -169,7 +169,7 @@ func appendNumber(out []byte, v uint64, pad int) []byte {
 	return out
 }
 
-// reader takes what it reads off the front of rest.
+// reader removes what it reads from the front of rest.
 type reader struct{ rest []byte }
 
 func (r *reader) byte() (byte, bool) {

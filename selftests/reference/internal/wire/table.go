@@ -1,7 +1,7 @@
-// Package wire takes v2 traces apart into batches and events and puts them together again, in the
-// binary form and from the text form, without judging them. The corpus is made with it, and the
-// mutants. It is written from the description of the format, apart from both our own reader and
-// Go's, so that a mistake of one of them does not hide here.
+// Package wire parses v2 traces into batches and events and writes them, in the binary form and
+// from the text form, without validation. The corpus and the mutants are created with it. It is
+// written from the description of the format, independent of both our own reader and Go's, so that
+// it does not share their bugs.
 package wire
 
 // This file holds the table of events.
@@ -32,11 +32,11 @@ const (
 type Spec struct {
 	Type  byte
 	Name  string
-	Args  []string // names, as the text form spells them
-	Kinds []string // what the arguments mean: the last part of the name, as "g" of "new_g"
+	Args  []string // names, in the text form
+	Kinds []string // the meaning of the arguments: the last part of the name, as "g" of "new_g"
 }
 
-// Timed reports whether it is an event of a thread, and no part of a table.
+// Timed reports whether it is an event of a thread, not one of a table.
 func (s *Spec) Timed() bool { return len(s.Args) > 0 && s.Args[0] == "dt" }
 
 const table = `

@@ -1,6 +1,6 @@
 package wire
 
-// This file turns the text form of a trace, which Go's golden tests are kept in, into the binary.
+// This file converts the text form of a trace, as used by Go's golden tests, to the binary form.
 
 import (
 	"bufio"
@@ -39,7 +39,7 @@ func (t *text) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", t.n, fmt.Sprintf(format, args...))
 }
 
-// next goes to the next line that is not empty and no comment.
+// next goes to the next line that is neither empty nor a comment.
 func (t *text) next() bool {
 	for t.in.Scan() {
 		t.n++

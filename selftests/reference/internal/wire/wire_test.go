@@ -1,7 +1,7 @@
 package wire
 
-// This file tests that a trace survives being taken apart, and the text form on an example of each
-// kind of line.
+// This file tests that parsing and writing preserve a trace, and the text form on an example of
+// each kind of line.
 
 import (
 	"bytes"
@@ -87,8 +87,8 @@ EndOfGeneration
 	}
 }
 
-// The table must name every event that Go's reader names, and spell its arguments alike: that is
-// seen on the golden traces, when their text is read. Here: that it is whole.
+// The table must name every event of Go's reader, with the same names of arguments: parsing the
+// text of the golden traces tests that. This test checks that the table is complete.
 func TestTable(t *testing.T) {
 	for i, s := range Specs() {
 		if SpecOf(s.Type) != s || SpecNamed(s.Name) != s {

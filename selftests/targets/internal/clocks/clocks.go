@@ -1,12 +1,16 @@
-// Package clocks says what the calling thread has used of a core and waited for one, by the kernel's own
-// count. No function checks the stack, so none is a place where a goroutine is preempted: between two
-// readings of a goroutine that is locked to its thread, and does nothing but call these and raw system
-// calls, Go's scheduler has no part, if GODEBUG=asyncpreemptoff=1 is set.
+// Package clocks reads the kernel's counts of the calling thread's CPU time and waiting time. No
+// function checks the stack, so a goroutine cannot be preempted in them: between two readings of a
+// goroutine that is locked to its thread, and only calls these and raw system calls, Go's scheduler
+// is not involved, if GODEBUG=asyncpreemptoff=1 is set.
 package clocks
 
 import (
+	"fmt"
+	"os"
 	"syscall"
 	"unsafe"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
 const (
@@ -22,7 +26,7 @@ type Reading struct {
 	Wall   int64
 	CPU    int64 // the thread's, to the nanosecond
 	OnCPU  int64 // the same by schedstat, up to a tick old
-	Delay  int64 // time that the thread could have run and had no core
+	Delay  int64 // time that the thread was runnable without a CPU
 	Thread int
 }
 
@@ -54,7 +58,24 @@ func Now() (r Reading) {
 	return r
 }
 
-// Since says what has passed since an earlier reading.
+// Stolen is the time that the hypervisor ran something else on one of this machine's CPUs, in
+// nanoseconds; up to a tick old. A thread that was on the CPU has not used it by its own clocks,
+// if the kernel has CONFIG_PARAVIRT_TIME_ACCOUNTING.
+func Stolen() int64 {
+	var cpu string
+	var ticks [8]int64
+	text, err := os.ReadFile("/proc/stat")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &cpu, &ticks[0], &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5],
+			&ticks[6], &ticks[7])
+	}
+	if err != nil {
+		protocol.Fail(err)
+	}
+	return ticks[7] * 1e7
+}
+
+// Since returns the differences to an earlier reading.
 func (r Reading) Since(before Reading) Reading {
 	return Reading{
 		r.Wall - before.Wall, r.CPU - before.CPU, r.OnCPU - before.OnCPU, r.Delay - before.Delay, r.Thread,
@@ -66,12 +87,12 @@ func (r Reading) Since(before Reading) Reading {
 //go:nosplit
 func Wall() int64 { return read(monotonic) }
 
-// CPU is what the calling thread has used.
+// CPU is the CPU time of the calling thread.
 //
 //go:nosplit
 func CPU() int64 { return read(threadCPU) }
 
-// Process is what the process has used of CPU time, all its threads.
+// Process is the CPU time of the process, all its threads.
 func Process() int64 { return read(process) }
 
 //go:nosplit
@@ -81,7 +102,7 @@ func read(clock uintptr) int64 {
 	return t.Sec*1e9 + t.Nsec
 }
 
-// Sleep is nanosleep, of which the runtime knows nothing.
+// Sleep is nanosleep, without the runtime's knowledge.
 //
 //go:nosplit
 func Sleep(ns int64) {

@@ -1,14 +1,14 @@
 // Package protocol is the handshake between a target and the test that records it, over the
-// target's stdin and stdout, so that the recorder is attached before the work starts and still
-// attached after it ended:
+// target's stdin and stdout, so that the recorder is attached before the work starts and until
+// after it ended:
 //
 //	target: ready PID
 //	test:   start
 //	target: done JSON
 //	test:   exit
 //
-// End of file on stdin counts as the line waited for, so that a target whose test died ends too,
-// and `target < /dev/null` runs by hand.
+// End of file on stdin counts as the expected line, so that a target ends when its test died, and
+// `target < /dev/null` can be run by hand.
 package protocol
 
 import (
@@ -26,7 +26,7 @@ func Ready() {
 	await("start")
 }
 
-// Done prints what was done and waits for "exit".
+// Done prints the results and waits for "exit".
 func Done(result any) {
 	text, err := json.Marshal(result)
 	if err != nil {

@@ -15,8 +15,8 @@ func CPU() int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// Trace has the runtime trace the program into a file, if one is named, and returns what ends
-// that.
+// Trace makes the runtime trace the program into a file, if one is named, and returns the function
+// that stops it.
 func Trace(file string) (stop func()) {
 	if file == "" {
 		return func() {}

@@ -1,0 +1,82 @@
+#!/bin/bash
+# Tests the Makefile's user interface: `make help` lists every target and every variable, and `make
+# compile_commands.json` records how each C file is compiled.
+# parallel
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+
+phony() # MAKEFILE: its phony targets
+{
+	sed -n ':a; /\\$/ { N; s/\\\n//; ba }; s/^\.PHONY: //p' "$1" | tr -s ' \t' '\n' | sort
+}
+
+listed() # HEADING MAKEFILE: the names that help lists below HEADING
+{
+	make -s -f "$2" help | sed -n "/^$1.*:$/,/^$/s/^  \([^ ]*\) .*/\1/p" | sort
+}
+
+# MAKEFILE: and the files that it includes from the current folder
+lists_targets()
+{
+	listed Targets "$1" >"$tmp/listed" && phony "$1" | diff - "$tmp/listed" && [ "$(wc -l <"$tmp/listed")" -ge 25 ]
+}
+
+lists_variables() # those that the environment or the command line may set
+{
+	local name missing=0
+
+	listed Variables "$1" >"$tmp/listed"
+	for name in CC CFLAGS PREFIX DESTDIR KDIR V SAN GO ORACLE_GO TARGET_GOS PARTS PACKAGES \
+		$(sed -n 's/^\([A-Z_]*\) *?=.*/\1/p' "$1"); do
+		grep -qx "$name" "$tmp/listed" || { echo "not listed: $name"; missing=1; }
+	done
+	while read -r name; do
+		grep -qE "\\\$\\($name\\)|^$name *[?:]?=|\(if \\$\($name\)|ifdef $name" "$1" ||
+			{ echo "listed but not used: $name"; missing=1; }
+	done <"$tmp/listed"
+	return $missing
+}
+
+# Each of these has a default that help shows.
+shows_defaults()
+{
+	local name
+
+	make -s help >"$tmp/help" || return 1
+	for name in CC CFLAGS PREFIX GO ORACLE_GO TARGET_GOS MUTANTS SEED FUZZ_TIME FIDELITY_GOS; do
+		grep -qF "[$(make -s "print-$name")]" <(grep "^  $name " "$tmp/help") &&
+			[ -n "$(make -s "print-$name")" ] || { echo "no default for $name"; return 1; }
+	done
+}
+
+finds() # WHAT MAKEFILE-LINE: a makefile with this additional line fails the check
+{
+	{ cat Makefile; printf '%s\n' "$2"; } >"$tmp/Makefile"
+	! "lists_$1" "$tmp/Makefile"
+}
+
+database()
+{
+	make -s compile_commands.json && [ "$(make -s print-LIB_SRCS | wc -w)" -ge 190 ] &&
+		jq -e 'all(.[]; .directory and .file and .command)' compile_commands.json &&
+		jq -r '.[].file' compile_commands.json | grep '^userspace/' | sort >"$tmp/described" &&
+		make -s print-LIB_SRCS print-TOOL_SRCS print-OFFLINE_SRCS | tr ' ' '\n' | sort | diff - "$tmp/described"
+}
+
+compiles() # each file compiles with its recorded command
+{
+	local command
+
+	command=$(jq -r '.[] | select(.file == "userspace/lib/map.c").command' compile_commands.json)
+	[ -n "$command" ] && eval "${command% -o *} -o $tmp/map.o" && [ -s "$tmp/map.o" ]
+}
+
+ktap_start
+try "make help lists each target" lists_targets Makefile
+try "make help lists each variable" lists_variables Makefile
+try "make help shows the defaults" shows_defaults
+try "an unlisted target is found" finds targets '.PHONY: planted'
+try "an unlisted variable is found" finds variables 'PLANTED ?= 1'
+try "compile_commands.json has each C file of userspace" database
+try "the recorded commands compile" compiles
+ktap_end

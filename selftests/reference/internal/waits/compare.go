@@ -1,0 +1,99 @@
+package waits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Verdict counts what was compared.
+type Verdict struct {
+	Segments, Calls int            // segments; those of system calls
+	Differ          map[string]int // segments by the members that differ
+	CallsDiffer     int
+	Last            int // system calls' segments that are not the last one that the goroutine had entered
+	Unknown         int // segments before the first item of a thread, of which not all is compared
+	Lines           []string
+}
+
+func number(p *int64) string {
+	if p == nil {
+		return "null"
+	}
+	return fmt.Sprint(*p)
+}
+
+// members of a segment, by name; those that only the generation's table has are left out of a guess.
+func (s *Segment) members(guess bool) map[string]string {
+	all := map[string]string{"kind": s.Kind, "goroutine": number(s.Goroutine), "depth": fmt.Sprint(s.Depth)}
+	if guess {
+		return all
+	}
+	maps.Copy(all, map[string]string{
+		"syscall": s.Syscall, "tid": fmt.Sprint(s.Tid), "cause": s.Cause, "by_goroutine": number(s.ByG), "process": s.Process, "process_id": fmt.Sprint(s.ProcessID),
+		"reason": s.Reason, "interrupt": s.Interrupt, "by_tid": fmt.Sprint(s.ByTid),
+		"holders": fmt.Sprint(s.Holders), "gc_assist": fmt.Sprint(s.Assist), "stop_the_world": fmt.Sprint(s.Stopped),
+	})
+	return all
+}
+
+// Compare compares the segments of a goroutine's path, oldest first, with those that the lines give.
+func (m *Model) Compare(g int64, theirs []Segment, v *Verdict) {
+	ours := m.Path(g, theirs[0].From, theirs[len(theirs)-1].To)
+	slices.Reverse(ours)
+	if v.Differ == nil {
+		v.Differ = map[string]int{}
+	}
+	i := 0
+	for k := range theirs {
+		s := &theirs[k]
+		for i < len(ours) && ours[i].To <= s.From {
+			i++
+		}
+		differ, guess := map[string]bool{}, false
+		want := ""
+		for j := i; j < len(ours) && ours[j].From < s.To; j++ {
+			guess = guess || ours[j].guess
+			a, b := s.members(ours[j].guess), ours[j].members(ours[j].guess)
+			for name := range a {
+				if a[name] != b[name] {
+					differ[name] = true
+					want = fmt.Sprint(b)
+				}
+			}
+		}
+		v.Segments++
+		if guess {
+			v.Unknown++
+		}
+		if s.Syscall != "" || differ["syscall"] {
+			v.Calls++
+			if differ["syscall"] {
+				v.CallsDiffer++
+			}
+			if s.Goroutine != nil && s.Syscall != "" && !m.last(s) {
+				v.Last++
+				if v.Last <= 5 {
+					v.Lines = append(v.Lines, fmt.Sprintf("path of %d, @%d-%d, not the last entered: %v", g, s.From, s.To, s.members(false)))
+				}
+			}
+		}
+		if len(differ) == 0 {
+			continue
+		}
+		names := strings.Join(slices.Sorted(maps.Keys(differ)), " ")
+		v.Differ[names]++
+		if v.Differ[names] <= 3 {
+			v.Lines = append(v.Lines, fmt.Sprintf("path of %d, @%d-%d, %s: is %v, by the events %s", g, s.From, s.To, names, s.members(false), want))
+		}
+	}
+}
+
+// last: the segment's call is the last one that its goroutine had entered before the segment's end, or, if none.
+func (m *Model) last(s *Segment) bool {
+	enters := m.Enters[*s.Goroutine]
+	i := sort.Search(len(enters), func(i int) bool { return enters[i].From >= s.To })
+	return i == 0 || enters[i-1].Name == s.Syscall
+}

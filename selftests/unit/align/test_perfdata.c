@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0
+/* perf.data: every way that perf writes it, cut anywhere, with numbers that are not so. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "align/perfdata.h"
+#include "perfdata/made.h"
+
+static int read_bytes(const void *data, size_t len, struct perf_data **ret, struct error *err)
+{
+	struct input *in;
+
+	*ret = NULL;
+	*err = (struct error){};
+	assert_int_equal(input__open_memory(&in, data, len, err), 0);
+	return perf_data__open(ret, in, err);
+}
+
+/* Takes both over. */
+static struct perf_data *read_made(struct made_perf *m, struct made *b)
+{
+	struct perf_data *d;
+	struct error err;
+
+	if (read_bytes(b->data, b->len, &d, &err))
+		fail_msg("%s", err.text);
+	free(b);
+	free(m);
+	return d;
+}
+
+static const struct perf_sched *find(const struct perf_data *d, enum perf_sched_kind kind)
+{
+	const struct perf_sched *ev;
+	size_t n;
+
+	ev = perf_data__sched(d, &n);
+	for (size_t i = 0; i < n; i++)
+		if (ev[i].kind == kind)
+			return &ev[i];
+	fail_msg("no event of kind %d", kind);
+	return NULL;
+}
+
+#define assert_name(d, id, text) assert_string_equal(perf_data__comm(d, id), text)
+
+static void assert_switches(const struct perf_data *d)
+{
+	static const struct {
+		uint64_t time;
+		enum perf_sched_kind kind;
+	} sorted[] = {
+		{ 4000, PERF_SWITCH },	{ 5000, PERF_SWITCH },	    { 5100, PERF_WAKING },
+		{ 5100, PERF_MIGRATE }, { 5100, PERF_SWITCH },	    { 5200, PERF_FORK },
+		{ 5400, PERF_EXIT },	{ 5400, PERF_OTHER_SCHED },
+	};
+	const struct perf_sched *ev, *found[3] = {};
+	size_t n, at = 0, row = 0;
+
+	ev = perf_data__sched(d, &n);
+	assert_in_range(n, 3, 8);
+	for (size_t i = 0; i < n; i++, row++) {
+		while (n == 3 && sorted[row].kind != PERF_SWITCH)
+			row++;
+		assert_int_equal(ev[i].time, sorted[row].time);
+		assert_int_equal(ev[i].kind, sorted[row].kind);
+		if (ev[i].kind == PERF_SWITCH && at < 3)
+			found[at++] = &ev[i];
+	}
+	assert_int_equal(at, 3);
+	assert_int_equal(found[0]->time, 4000);
+	assert_int_equal(found[0]->cpu, 1);
+	assert_int_equal(found[0]->tid, 0);
+	assert_int_equal(found[0]->next, 1001);
+	assert_true(found[0]->preempted);
+	assert_name(d, found[0]->comm, "swapper/0");
+	assert_name(d, found[0]->next_comm, "a name of 15 by");
+	assert_name(d, found[0]->event, "sched_switch");
+	assert_int_equal(found[1]->time, 5000);
+	assert_int_equal(found[1]->state, 1);
+	assert_int_equal(found[1]->by, 1001);
+	assert_int_equal(found[1]->pid, 1000);
+	assert_false(found[1]->preempted);
+	assert_int_equal(found[2]->state, 0x100);
+	assert_true(found[2]->preempted);
+}
+
+static void assert_others(const struct perf_data *d)
+{
+	const struct perf_sched *ev = find(d, PERF_WAKING);
+
+	assert_int_equal(ev->tid, 1001);
+	assert_int_equal(ev->by, 1002);
+	assert_int_equal(ev->next, 1);
+	ev = find(d, PERF_MIGRATE);
+	assert_int_equal(ev->state, 0);
+	assert_int_equal(ev->next, 1);
+	ev = find(d, PERF_FORK);
+	assert_int_equal(ev->tid, 1002);
+	assert_int_equal(ev->next, 1003);
+	assert_name(d, ev->comm, "parent");
+	assert_name(d, ev->next_comm, "child");
+	assert_int_equal(find(d, PERF_EXIT)->tid, 1003);
+	ev = find(d, PERF_OTHER_SCHED);
+	assert_int_equal(ev->tid, 1003);
+	assert_name(d, ev->event, "sched_stat_runtime");
+}
+
+static void assert_example(struct perf_data *d, bool one_event, const char *described)
+{
+	size_t n;
+
+	assert_switches(d);
+	perf_data__sched(d, &n);
+	assert_int_equal(n, one_event ? 3 : 8);
+	if (!one_event)
+		assert_others(d);
+	assert_int_equal(perf_data__clock(d), 1);
+	assert_int_equal(perf_data__lost(d), 3);
+	assert_int_equal(perf_data__process(d, 1001), 1000);
+	assert_int_equal(perf_data__process(d, 1004), 1000);
+	assert_int_equal(perf_data__process(d, 1005), 1000);
+	assert_int_equal(perf_data__process(d, 4711), 0);
+	assert_string_equal(perf_data__describe(d), described);
+	perf_data__close(d);
+}
+
+static void test_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+	const struct perf_loss *loss;
+	struct perf_data *d;
+	size_t n;
+
+	made_lost_at(m, 5, 3000, 0);
+	made_switch(m, 2990, 0, 1001, 1, 0); /* it was stamped before the room was made */
+	made_lost_at(m, 7, 4000, 0);
+	made_switch(m, 4010, 0, 0, 0, 1001);
+	made_lost(m, 2, 0);		     /* and does not say when */
+	made_switch(m, 2000, 1, 1001, 1, 0); /* another CPU */
+	made_lost_at(m, 1, 2500, 1);
+	d = read_made(m, made_file(m));
+	assert_int_equal(perf_data__lost(d), 15);
+	loss = perf_data__losses(d, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(loss[0].from, 2000);
+	assert_int_equal(loss[0].to, 2500);
+	assert_int_equal(loss[0].count, 1);
+	assert_int_equal(loss[1].from, 2990);
+	assert_int_equal(loss[1].to, 2990);
+	assert_int_equal(loss[1].count, 5);
+	assert_int_equal(loss[2].from, 2990);
+	assert_int_equal(loss[2].to, 4000);
+	perf_data__close(d);
+}
+
+static void test_many_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+	const struct perf_loss *loss;
+	struct perf_data *d;
+	uint64_t sum = 0;
+	size_t n;
+
+	for (uint64_t i = 0; i < 2 * PERF_LOSSES_MAX + 1; i++)
+		made_lost_at(m, 1, 1000 + 10 * i, 0);
+	made_switch(m, 1000000, 1, 1001, 1, 0);
+	d = read_made(m, made_file(m));
+	loss = perf_data__losses(d, &n);
+	assert_in_range(n, PERF_LOSSES_MAX / 2, PERF_LOSSES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(!i || loss[i].from > loss[i - 1].to);
+		sum += loss[i].count;
+	}
+	assert_int_equal(sum, 2 * PERF_LOSSES_MAX + 1);
+	assert_int_equal(loss[0].from, 1000);
+	assert_int_equal(loss[n - 1].to, 1000 + 20 * PERF_LOSSES_MAX);
+	perf_data__close(d);
+}
+
+/* Two that are made one, of CPUs of which one was silent for long: the earlier begin counts. */
+static void test_merged_losses(void **state)
+{
+	struct made_perf *m = made_perf();
+	const struct perf_loss *loss;
+	struct perf_data *d;
+	size_t n;
+
+	made_switch(m, 500, 1, 1001, 1, 0);
+	made_lost_at(m, 3, 2000, 0);
+	made_lost_at(m, 4, 2005, 1); /* lost since 500, and sorted behind the one of CPU 0 */
+	for (uint64_t i = 1; i < PERF_LOSSES_MAX; i++)
+		made_lost_at(m, 1, 2000 + 10 * i, 0);
+	made_switch(m, 1000000, 0, 1001, 1, 0);
+	d = read_made(m, made_file(m));
+	loss = perf_data__losses(d, &n);
+	assert_int_equal(n, PERF_LOSSES_MAX / 2 + 1);
+	assert_int_equal(loss[0].from, 500);
+	assert_int_equal(loss[0].to, 2005);
+	assert_int_equal(loss[0].count, 7);
+	assert_int_equal(loss[1].from, 2010);
+	assert_int_equal(loss[1].to, 2020);
+	assert_int_equal(loss[1].count, 2);
+	assert_int_equal(loss[n - 1].count, 1); /* an odd one is left as it is */
+	perf_data__close(d);
+}
+
+static void test_file_and_pipe(void **state)
+{
+	struct made_perf *m = made_perf();
+
+	made_recording(m);
+	assert_example(read_made(m, made_file(m)), false, "perf 6.1.made");
+	m = made_perf();
+	made_recording(m);
+	assert_example(read_made(m, made_pipe(m)), false, "perf 6.1.made, pipe");
+}
+
+/* A compressed stream cut into records of any size, with padding behind them or not. */
+static void test_compressed(void **state)
+{
+	static const size_t sizes[] = { 1, 7, 64, 400, 30000 };
+
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		struct made_perf *m = made_perf();
+
+		m->packed = sizes[i / 2] < 4 ? 4 : sizes[i / 2];
+		m->packed2 = i % 2;
+		made_recording(m);
+		assert_example(read_made(m, made_file(m)), false, "perf 6.1.made, zstd");
+		m = made_perf();
+		m->packed = sizes[i / 2] < 4 ? 4 : sizes[i / 2];
+		m->packed2 = i % 2;
+		made_recording(m);
+		assert_example(read_made(m, made_pipe(m)), false, "perf 6.1.made, zstd, pipe");
+	}
+}
+
+/* More than fits into one buffer of ours, in records that lie across its end. */
+static void test_compressed_long(void **state)
+{
+	struct made_perf *m = made_perf();
+	struct perf_data *d;
+	size_t n;
+
+	m->packed = 5000;
+	made_recording(m);
+	for (unsigned int i = 0; i < 900; i++)
+		made_switch(m, 10000 + i, i % 2, 1000 + i, i, 2000 + i);
+	d = read_made(m, made_file(m));
+	perf_data__sched(d, &n);
+	assert_int_equal(n, 908);
+	perf_data__close(d);
+}
+
+/* Whatever stands in a sample before the event's own bytes, in any combination. */
+static void test_sample_types(void **state)
+{
+	static const uint64_t bits[] = { PERF_SAMPLE_ADDR,	   PERF_SAMPLE_STREAM_ID,
+					 PERF_SAMPLE_READ,	   PERF_SAMPLE_CALLCHAIN,
+					 PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_ID };
+
+	for (unsigned int which = 0; which < 1 << 6; which++)
+		for (unsigned int format = 0; format < (which & 4 ? 32 : 2); format++) {
+			struct made_perf *m = made_perf();
+
+			for (unsigned int i = 0; i < 6; i++)
+				m->sample_type |= which >> i & 1 ? bits[i] : 0;
+			if (m->sample_type & PERF_SAMPLE_ID && format % 2)
+				m->sample_type &= ~(uint64_t)PERF_SAMPLE_IDENTIFIER;
+			m->read_format = format;
+			made_recording(m);
+			assert_example(read_made(m, made_file(m)), false, "perf 6.1.made");
+		}
+}
+
+static void test_one_event_without_ids(void **state)
+{
+	struct made_perf *m = made_perf();
+
+	m->one_event = true;
+	m->sample_type &= ~(uint64_t)PERF_SAMPLE_IDENTIFIER;
+	made_recording(m);
+	assert_example(read_made(m, made_file(m)), true, "perf 6.1.made");
+}
+
+/* Attributes of 64 bytes have no clock, and so no clock id. */
+static void test_ages(void **state)
+{
+	static const uint32_t sizes[] = { 64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 256 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct made_perf *m = made_perf();
+		struct perf_data *d;
+
+		m->attr_size = sizes[i];
+		m->clock = sizes[i] < 96 ? -1 : 1;
+		made_recording(m);
+		d = read_made(m, made_file(m));
+		assert_switches(d);
+		assert_int_equal(perf_data__clock(d), sizes[i] < 96 ? PERF_NO_CLOCK : 1);
+		perf_data__close(d);
+	}
+}
+
+static void test_auxtrace(void **state)
+{
+	for (int pipe = 0; pipe < 2; pipe++) {
+		struct made_perf *m = made_perf();
+
+		made_auxtrace(m, 70000);
+		made_auxtrace(m, 0);
+		made_recording(m);
+		assert_example(read_made(m, pipe ? made_pipe(m) : made_file(m)), false,
+			       pipe ? "perf 6.1.made, pipe" : "perf 6.1.made");
+	}
+}
+
+static void test_other_clocks(void **state)
+{
+	static const int clocks[] = { -1, 0, 4, 11 };
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+		struct made_perf *m = made_perf();
+		struct perf_data *d;
+
+		m->clock = clocks[i];
+		made_recording(m);
+		d = read_made(m, made_file(m));
+		assert_int_equal(perf_data__clock(d), clocks[i]);
+		perf_data__close(d);
+	}
+}
+
+/* It begins anywhere, in long runs, in short ones, in none. `next` numbers the events in the file. */
+static void test_order(void **state)
+{
+	for (unsigned int step = 1; step < 400; step += 7) {
+		struct made_perf *m = made_perf();
+		const struct perf_sched *ev;
+		struct perf_data *d;
+		size_t n;
+
+		m->one_event = true;
+		for (unsigned int i = 0; i < 400; i++)
+			made_switch(m, 1000 + i * step % 401 / 2, i % 2, 1, 0, i + 1);
+		d = read_made(m, made_file(m));
+		ev = perf_data__sched(d, &n);
+		assert_int_equal(n, 400);
+		for (size_t i = 1; i < n; i++) {
+			assert_true(ev[i].time >= ev[i - 1].time);
+			if (ev[i].time == ev[i - 1].time)
+				assert_true(ev[i].next > ev[i - 1].next);
+		}
+		perf_data__close(d);
+	}
+}
+
+/* The reason why it is refused, which is one line; NULL: it is not. Closes what it opened. */
+static const char *refusal(const void *data, size_t len)
+{
+	static struct error err;
+	struct perf_data *d;
+
+	if (!read_bytes(data, len, &d, &err)) {
+		perf_data__close(d);
+		return NULL;
+	}
+	assert_null(d);
+	assert_true(err.text[0]);
+	assert_null(strchr(err.text, '\n'));
+	return err.text;
+}
+
+/* Of a copy, so that the sanitizer sees a byte too much. */
+static const char *refusal_of_copy(const struct made *b, size_t len)
+{
+	void *copy = memcpy(malloc(len ? len : 1), b->data, len);
+	const char *why = refusal(copy, len);
+
+	free(copy);
+	return why;
+}
+
+static void test_cut_anywhere(void **state)
+{
+	for (unsigned int packed = 0; packed < 3; packed++) {
+		struct made_perf *m = made_perf();
+		struct made *b;
+
+		m->packed = packed * 50;
+		made_recording(m);
+		b = made_file(m);
+		for (size_t len = 0; len < b->len; len += packed ? 5 : 1)
+			if (!refusal_of_copy(b, len))
+				fail_msg("%zu of %zu bytes are taken", len, b->len);
+		assert_null(refusal_of_copy(b, b->len));
+		free(b);
+		b = made_pipe(m);
+		for (size_t len = 0; len < b->len; len += packed ? 5 : 1)
+			refusal_of_copy(b, len);
+		free(b);
+		free(m);
+	}
+}
+
+static void assert_refused(struct made_perf *m, struct made *b, const char *part)
+{
+	const char *why = refusal_of_copy(b, b->len);
+
+	if (!why || !strstr(why, part))
+		fail_msg("not \"%s\" but \"%s\"", part, why ? why : "nothing");
+	free(b);
+	free(m);
+}
+
+/* One number of the file at a time is something else. */
+static void test_hostile_numbers(void **state)
+{
+	static const uint64_t values[] = { 0,	       1,	   8,
+					   0x7fffffff, 0xffffffff, 1ull << 40,
+					   INT64_MAX,  UINT64_MAX, UINT64_MAX - 15 };
+
+	for (int pipe = 0; pipe < 2; pipe++) {
+		struct made_perf *m = made_perf();
+		struct made *b;
+		uint64_t was;
+
+		made_recording(m);
+		b = pipe ? made_pipe(m) : made_file(m);
+		for (size_t at = 8; at + 8 <= b->len; at += 8)
+			for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+				for (size_t size = 4; size <= 8; size += 4) {
+					memcpy(&was, b->data + at, 8);
+					made_patch(b, at, values[i], size);
+					refusal_of_copy(b, b->len);
+					made_patch(b, at, was, 8);
+				}
+		free(b);
+		free(m);
+	}
+}
+
+static void test_no_perf_data(void **state)
+{
+	assert_non_null(strstr(refusal("", 0), "not a perf.data file"));
+	assert_non_null(strstr(refusal("PERFILE2", 8), "not a perf.data file"));
+	assert_non_null(strstr(refusal("go 1.26 trace\0\0\0", 16), "not a perf.data file"));
+	assert_non_null(strstr(refusal("2ELIFREP\0\0\0\0\0\0\0\x68", 16), "big-endian"));
+	assert_non_null(strstr(refusal("PERFFILE\x68\0\0\0\0\0\0\0", 16), "older than 2010"));
+}
+
+static void test_refused(void **state)
+{
+	struct made_perf *m = made_perf();
+	struct made *b;
+
+	made_recording(m);
+	b = made_file(m);
+	made_patch(b, 48, 0, 8);
+	assert_refused(m, b, "incomplete: perf is still recording");
+
+	m = made_perf();
+	made_recording(m);
+	b = made_file(m);
+	made_patch(b, MADE_HEADER + 16, 10 * MADE_SWITCH, 8);
+	assert_refused(m, b, "two events have the ID 70");
+
+	m = made_perf();
+	made_recording(m);
+	b = made_file(m);
+	b->data[72 + 3] |= 1; /* the section of a folder, before no other */
+	b->data[72] &= (uint8_t)~(1 << 5);
+	assert_refused(m, b, "--threads");
+
+	m = made_perf();
+	m->sample_type &= ~(uint64_t)PERF_SAMPLE_IDENTIFIER;
+	made_recording(m);
+	assert_refused(m, made_file(m), "the IDs of their events");
+
+	m = made_perf();
+	m->sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
+	made_recording(m);
+	assert_refused(m, made_file(m), "lack the thread, time");
+
+	m = made_perf();
+	assert_refused(m, made_pipe(m), "none of its 0 samples is a scheduler event");
+}
+
+/* What the text of a format says is not believed. */
+static void test_formats(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"name: x\n",
+		"name: sched_switch\nID: 7\nformat:\n",
+		"name: sched_switch\nID: 7\nformat:\n\nprint fmt: \"\"\n",
+		"name: sched_switch\nID: x\nformat:\n" MADE_COMMON "\nprint fmt: \"\"\n",
+		"name: a b\nID: 7\nformat:\n" MADE_COMMON "\nprint fmt: \"\"\n",
+		"name: sched_switch\nID: 7\nformat:\n" MADE_COMMON MADE_FIELD("pid_t prev_pid", 24,
+									      3, 1)
+			MADE_FIELD("pid_t next_pid", 56, 4, 1) "\nprint fmt: \"\"\n",
+		"name: sched_switch\nID: 7\nformat:\n" MADE_COMMON MADE_FIELD(
+			"pid_t prev_pid", 65530, 4, 1) MADE_FIELD("pid_t next_pid", 56, 4, 1)
+			MADE_FIELD("long prev_state", 32, 8, 1) "\nprint fmt: \"\"\n",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct made_perf *m = made_perf();
+
+		m->switch_format = bad[i];
+		made_recording(m);
+		assert_refused(m, made_file(m), "");
+	}
+}
+
+/* A few bytes that unpack to gigabytes of events take no gigabytes of memory. */
+static void test_bomb(void **state)
+{
+	struct made_perf *m = made_perf();
+	static struct made many;
+	struct made *b;
+
+	m->packed = 60000;
+	made_recording(m);
+	b = made_pipe(m);
+	m->records.len = 0;
+	while (m->records.len < MADE_SIZE - 200)
+		made_switch(m, 1, 0, 1, 0, 2);
+	made_pack(m, &many);
+	for (unsigned int i = 0; i < 450; i++) /* each is a frame of its own */
+		made_put(b, many.data, many.len);
+	assert_refused(m, b, "cannot contain more");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_losses),	      cmocka_unit_test(test_many_losses),
+		cmocka_unit_test(test_merged_losses), cmocka_unit_test(test_file_and_pipe),
+		cmocka_unit_test(test_compressed),    cmocka_unit_test(test_compressed_long),
+		cmocka_unit_test(test_sample_types),  cmocka_unit_test(test_one_event_without_ids),
+		cmocka_unit_test(test_ages),	      cmocka_unit_test(test_auxtrace),
+		cmocka_unit_test(test_other_clocks),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_cut_anywhere),  cmocka_unit_test(test_hostile_numbers),
+		cmocka_unit_test(test_no_perf_data),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_formats),	      cmocka_unit_test(test_bomb),
+	};
+
+	return cmocka_run_group_tests_name("perfdata", tests, NULL, NULL);
+}

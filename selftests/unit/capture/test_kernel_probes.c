@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's own events: which programs are loaded for which sets, in which order they are
+ * attached, and which reason is given when that fails. libbpf, the kernel's types and perf events
+ * are this file's.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+
+#include "capture/cpu_events.h"
+#include "capture/kernel_probes.h"
+#include "target/probe/site.h"
+
+#include "unit/fake_skeleton.h"
+#include "kernel.skel.h"
+
+#define KERNEL SITE_SET(KERNEL)
+#define FAULT  SITE_SET(FAULT)
+
+static struct {
+	int attach_error, iter_error, stale_errno;
+	bool no_btf;
+	const char *missing; /* of the kernel's types */
+	char order[64];	     /* what was attached, a letter each */
+	unsigned int detached;
+	int pipe[2];
+	unsigned int reads, interrupted;
+	int read_error;
+	int fault_error, possible_error;
+	struct kernel_probes *k;
+	struct error err;
+} t;
+
+static void attached(char what)
+{
+	t.order[strlen(t.order)] = what;
+}
+
+/* ---- what kernel_probes.c calls ---- */
+
+int access(const char *path, int mode)
+{
+	return t.no_btf ? -1 : 0;
+}
+
+struct btf *btf__load_vmlinux_btf(void)
+{
+	return (struct btf *)&t;
+}
+
+void btf__free(struct btf *btf)
+{
+}
+
+__s32 btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind)
+{
+	return t.missing && !strcmp(name, t.missing) ? -ENOENT : 1;
+}
+
+const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
+{
+	return NULL;
+}
+
+int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
+{
+	attached('p');
+	return t.attach_error;
+}
+
+void bpf_object__detach_skeleton(struct bpf_object_skeleton *s)
+{
+	t.detached++;
+}
+
+struct bpf_link *bpf_program__attach_iter(const struct bpf_program *program,
+					  const struct bpf_iter_attach_opts *opts)
+{
+	attached('i');
+	assert_string_equal(program->name, "present");
+	assert_int_equal(opts->link_info->task.pid, 42);
+	return (struct bpf_link *)&t;
+}
+
+int bpf_link__fd(const struct bpf_link *link)
+{
+	return 5;
+}
+
+int bpf_link__destroy(struct bpf_link *link)
+{
+	return 0;
+}
+
+int bpf_iter_create(int fd)
+{
+	assert_int_equal(fd, 5);
+	return t.iter_error ? t.iter_error : dup(t.pipe[0]);
+}
+
+/* The pass has two parts, then it ends; errno is that of something before. */
+ssize_t read(int fd, void *to, size_t size)
+{
+	errno = t.stale_errno;
+	if (t.read_error) {
+		errno = t.read_error;
+		return -1;
+	}
+	if (t.interrupted) {
+		t.interrupted--;
+		errno = t.interrupted % 2 ? EINTR : EAGAIN;
+		return -1;
+	}
+	return t.reads++ < 2 ? 1 : 0;
+}
+
+int rings__use(const struct rings *r, struct bpf_object *object)
+{
+	return 0;
+}
+
+int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, uint64_t config,
+		       uint64_t period)
+{
+	assert_int_equal(period, 1);
+	assert_string_equal(program->name,
+			    config == PERF_COUNT_SW_PAGE_FAULTS ? "fault_begin" : "fault_end");
+	attached(config == PERF_COUNT_SW_PAGE_FAULTS	 ? 'b' :
+		 config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? 'm' :
+		 config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ? 'M' :
+							   '?');
+	return t.fault_error;
+}
+
+void cpu_events__detach(struct cpu_events *e)
+{
+	t.detached += 10;
+}
+
+int cpu_events__possible(uint64_t config)
+{
+	assert_int_equal(config, PERF_COUNT_SW_PAGE_FAULTS);
+	return t.possible_error;
+}
+
+/* ---- helpers ---- */
+
+static int set_up(void **state)
+{
+	memset(&t, 0, sizeof(t));
+	memset(&fake, 0, sizeof(fake));
+	return pipe(t.pipe);
+}
+
+static int tear_down(void **state)
+{
+	kernel_probes__destroy(t.k);
+	close(t.pipe[0]);
+	close(t.pipe[1]);
+	return 0;
+}
+
+static int open_for(unsigned int sets)
+{
+	struct gt_config config = { .tgid = 42 };
+
+	kernel_probes__destroy(t.k);
+	t.k = NULL;
+	t.order[0] = t.err.text[0] = 0;
+	memset(t.order, 0, sizeof(t.order));
+	t.reads = 0;
+	return kernel_probes__open(&t.k, &config, NULL, sets, &t.err);
+}
+
+static int attach_for(unsigned int sets)
+{
+	int code = open_for(sets);
+
+	return code ? code : kernel_probes__attach(t.k, &t.err);
+}
+
+static void assert_error(int got, int code, const char *text)
+{
+	assert_int_equal(got, code);
+	if (!strstr(t.err.text, text))
+		fail_msg("\"%s\" is not in \"%s\"", text, t.err.text);
+	t.err.text[0] = 0;
+}
+
+/* ---- tests ---- */
+
+static void programs_of_sets(void **state)
+{
+	for (unsigned int sets = 0; sets < 4; sets++) {
+		assert_int_equal(open_for((sets & 1 ? KERNEL : 0) | (sets & 2 ? FAULT : 0)), 0);
+		for (unsigned int i = 0; i < fake.programs; i++) {
+			const struct bpf_program *p = &fake.program[i];
+			bool fault = !strncmp(p->name, "fault_", 6);
+
+			assert_int_equal(p->autoload, (sets & (fault ? 2 : 1)) != 0);
+			assert_int_equal(p->autoattach, !fault && strcmp(p->name, "present") != 0);
+		}
+	}
+}
+
+/* The ends of faults before their begins; what threads do last, when their changes are seen. */
+static void order(void **state)
+{
+	assert_int_equal(attach_for(KERNEL | FAULT), 0);
+	assert_string_equal(t.order, "pmMbi");
+	assert_int_equal(t.reads, 3);
+	kernel_probes__detach(t.k);
+	assert_int_equal(t.detached, 31);
+	t.detached = 0;
+	kernel_probes__destroy(t.k);
+	assert_int_equal(t.detached, 31);
+	t.k = NULL;
+	assert_int_equal(attach_for(KERNEL), 0);
+	assert_string_equal(t.order, "pi");
+	assert_int_equal(attach_for(FAULT), 0);
+	assert_string_equal(t.order, "pmMb");
+	kernel_probes__detach(NULL);
+}
+
+static void cannot_attach(void **state)
+{
+	t.attach_error = -EIO;
+	assert_error(attach_for(KERNEL | FAULT), -EIO, "Input/output error");
+	assert_string_equal(t.order, "p");
+	t.attach_error = 0;
+	t.fault_error = -EMFILE;
+	assert_error(attach_for(KERNEL | FAULT), -EMFILE, "ulimit -n");
+	assert_string_equal(t.order, "pm");
+}
+
+static void threads_present(void **state)
+{
+	t.stale_errno = EIO; /* the end of the pass is none */
+	assert_int_equal(attach_for(KERNEL), 0);
+	t.interrupted = 4;
+	assert_int_equal(attach_for(KERNEL), 0);
+	assert_int_equal(t.reads, 3);
+	t.read_error = EFAULT;
+	assert_error(attach_for(KERNEL), -EFAULT, "Bad address");
+	t.read_error = 0;
+	t.iter_error = -EPERM;
+	assert_error(attach_for(KERNEL), -EPERM, "not permitted");
+	assert_int_equal(t.reads, 0);
+}
+
+static void cannot_load(void **state)
+{
+	fake.load_error = -EPERM;
+	assert_error(open_for(KERNEL), -EPERM, "not permitted; run as root");
+	fake.load_error = -EACCES;
+	assert_error(open_for(KERNEL), -EACCES, "verifier rejects");
+	fake.load_error = -EMFILE;
+	assert_error(open_for(KERNEL), -EMFILE, "too many open files");
+	fake.load_error = -EINVAL;
+	assert_error(open_for(KERNEL), -EINVAL, "Invalid argument");
+	t.missing = "btf_trace_sys_exit"; /* the cause, as far as the kernel's types tell it */
+	assert_error(open_for(KERNEL), -EINVAL,
+		     "no tracepoint raw_syscalls:sys_exit: it requires CONFIG_FTRACE");
+}
+
+static void possible(void **state)
+{
+	static const char *const needs[] = { "btf_trace_sched_switch", "btf_trace_sched_waking",
+					     "btf_trace_task_newtask", "btf_trace_task_rename",
+					     "bpf_iter_task",	       "btf_trace_sys_enter",
+					     "btf_trace_sys_exit" };
+
+	assert_int_equal(kernel_probes__possible(KERNEL | FAULT, &t.err), 0);
+	t.possible_error = -EPERM;
+	assert_error(kernel_probes__possible(FAULT, &t.err), -EPERM, "not permitted");
+	assert_int_equal(kernel_probes__possible(KERNEL, &t.err), 0);
+	t.possible_error = -EACCES;
+	assert_error(kernel_probes__possible(KERNEL | FAULT, &t.err), -EACCES, "not permitted");
+	t.possible_error = -ENOENT;
+	assert_error(kernel_probes__possible(FAULT, &t.err), -ENOENT, "without event set fault");
+	for (int i = 0; i < 7; i++) {
+		t.missing = needs[i];
+		assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT,
+			     "this kernel has no");
+	}
+	t.no_btf = true;
+	assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT, "CONFIG_DEBUG_INFO_BTF");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(programs_of_sets), TEST(order),	   TEST(cannot_attach),
+		TEST(threads_present),	TEST(cannot_load), TEST(possible),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

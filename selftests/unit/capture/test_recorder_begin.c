@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The start of a recording: privileges, a started command, checks of its layout, failures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "unit/recorder_fixture.h"
+
+static void kept_privileges(void **state)
+{
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.kept, PRIVILEGE_READ);
+	assert_int_equal(noted("keep"), 1);
+	assert_int_equal(noted("modules"), 0);
+	fake_end();
+
+	set_up(NULL);
+	t.folder = true;
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_FOLDER);
+	fake_end();
+
+	set_up(NULL);
+	t.opts.folder_of_other = true;
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_FOLDER);
+}
+
+/*
+ * Its libraries are opened when the snapshots are given; privileges for that are kept until then.
+ */
+static void command(void **state)
+{
+	char first[32];
+
+	t.opts.launch = &t.launch;
+	add(T0 + 100 * MS, GT_EXECUTE);
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_COMMAND);
+	snprintf(first, sizeof(first), "keep%u no_kernel release",
+		 PRIVILEGE_READ | PRIVILEGE_COMMAND | PRIVILEGE_MODULES);
+	assert_non_null(strstr(fake.text, first));
+	assert_non_null(strstr(fake.text, "modules keep5 give11"));
+	assert_int_equal(t.checks, 1); /* when its first goroutine runs */
+	assert_true(fake.read_at[0] >= T0 + 100 * MS);
+	assert_true(t.stats.layout_checked);
+}
+
+static void layout_does_not_fit(void **state)
+{
+	t.opts.launch = &t.launch;
+	t.opts.duration_ns = 5000 * MS;
+	t.check_error = -EPROTO;
+	t.fits_at = NEVER;
+	add(T0 + 100 * MS, GT_EXECUTE);
+	add(T0 + 105 * MS, GT_PARK);
+	assert_int_equal(run(), -EPROTO);
+	assert_string_equal(t.err.text, "the layout does not fit");
+	assert_int_equal(fake.now, T0 + 2000 * MS);
+	assert_int_equal(noted("commit"), 0);
+	assert_false(t.stats.layout_checked);
+	fake_end();
+
+	set_up(NULL); /* within its time */
+	t.opts.launch = &t.launch;
+	t.opts.duration_ns = 5000 * MS;
+	t.check_error = -EPROTO;
+	t.fits_at = T0 + 1900 * MS;
+	add(T0 + 100 * MS, GT_EXECUTE);
+	assert_int_equal(run(), 0);
+	assert_true(t.stats.layout_checked);
+	assert_true(fake.read_at[0] >= t.fits_at);
+}
+
+/* A failure that is not about the layout does not end the recording; a stopped process does. */
+static void layout_cannot_be_checked(void **state)
+{
+	static const int harmless[] = { -ESRCH, -EINTR };
+
+	for (int i = 0; i < 2; i++) {
+		t.opts.launch = &t.launch;
+		t.opts.duration_ns = 3000 * MS;
+		t.check_error = harmless[i];
+		t.fits_at = NEVER;
+		add(T0, GT_EXECUTE);
+		assert_int_equal(run(), 0);
+		assert_int_equal(fake.reads, 0);
+		assert_int_equal(noted("give00"), 1);
+		fake_end();
+		set_up(NULL);
+	}
+	t.opts.launch = &t.launch;
+	t.check_error = -ETIMEDOUT;
+	t.fits_at = NEVER;
+	add(T0, GT_EXECUTE);
+	assert_int_equal(run(), -ETIMEDOUT);
+	assert_in_range(fake.now, T0, T0 + 10 * MS);
+}
+
+/*
+ * One that had just begun, not held at its exec: looked at every 20 ms, and not examined until it
+ * runs.
+ */
+static void just_begun(void **state)
+{
+	t.opts.exec_time = 4000 * MS;
+	t.opts.duration_ns = 3000 * MS;
+	t.check_error = -EPROTO;
+	t.fits_at = T0 + 2500 * MS;
+	assert_int_equal(run(), 0);
+	assert_int_equal(t.checks, 126); /* 10, 30, 50 ... 2510 ms */
+	assert_true(t.stats.layout_checked);
+}
+
+static void cannot_begin(void **state)
+{
+	fake.attach_error = -ENOENT;
+	assert_int_equal(run(), -ENOENT);
+	assert_int_equal(noted("commit"), 0);
+	assert_int_equal(noted("attach detach destroy"), 1);
+	assert_string_equal(t.err.text, "cannot record: No such file or directory");
+	assert_int_equal(t.stats.t0, 0);
+	fake_end();
+
+	set_up(NULL);
+	fake.open_error = -EBADF;
+	assert_int_equal(run(), -EBADF);
+	assert_int_equal(noted("attach"), 0);
+	fake_end();
+
+	set_up(NULL);
+	fake.no_signals = true;
+	assert_int_equal(run(), -EMFILE);
+	assert_int_equal(noted("open"), 0);
+	fake_end();
+
+	set_up(NULL);
+	t.opts.launch = &t.launch;
+	t.create_error = -EINVAL;
+	assert_int_equal(run(), -EINVAL);
+	assert_int_equal(t.began, 0);
+	fake_end();
+
+	set_up(NULL);
+	t.opts.launch = &t.launch;
+	t.start_error = -EIO;
+	assert_int_equal(run(), -EIO);
+	assert_int_equal(noted("release"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(kept_privileges),		TEST(command),	  TEST(layout_does_not_fit),
+		TEST(layout_cannot_be_checked), TEST(just_begun), TEST(cannot_begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

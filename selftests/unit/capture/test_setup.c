@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is recorded: which options the session gets, how a program that changed meanwhile is
+ * noticed, the file's facts, and the signals that end a recording. The process is made up.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/launch.h"
+#include "capture/setup.h"
+#include "lib/clock.h"
+#include "target/process/csymbols.h"
+#include "target/process/text.h"
+
+static struct {
+	bool ended, replaced;
+	int text_error, attach_error, bias_error;
+	uint64_t found_bias;
+	unsigned int texts, attached, modules;
+	bool no_csymbols, kernel;
+	const char *build_id, *go_build_id;
+
+	struct process process;
+	struct layout layout;
+	struct launch launch;
+	struct site_list sites;
+	struct recorder_opts opts;
+	struct error err;
+} t;
+
+uint64_t clock__wall_at(uint64_t mono)
+{
+	return mono + 1000;
+}
+
+bool process__alive(const struct process *proc)
+{
+	return !t.ended;
+}
+
+bool process__is_same(const struct process *proc)
+{
+	return !t.replaced;
+}
+
+int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err)
+{
+	proc->bias = t.found_bias;
+	return t.bias_error ? error__set(err, t.bias_error, "no bias") : 0;
+}
+
+int text__check(const struct process *proc, const struct elf_image *elf,
+		const struct site_list *sites, struct error *err)
+{
+	t.texts++;
+	return t.text_error;
+}
+
+bool probes__has_kernel(const struct probes *s)
+{
+	return t.kernel;
+}
+
+int probes__attach(struct probes *s, struct error *err)
+{
+	t.attached++;
+	return t.attach_error;
+}
+
+const char *elf_image__build_id(const struct elf_image *elf)
+{
+	return t.build_id;
+}
+
+const char *elf_image__go_build_id(const struct elf_image *elf)
+{
+	return t.go_build_id;
+}
+
+void pclntab__symbolizer(struct pclntab *pt, uint64_t bias, struct symbolizer *ret)
+{
+	*ret = (struct symbolizer){ .ctx = (void *)(uintptr_t)bias };
+}
+
+struct csymbols *csymbols__create(const struct symbolizer *go)
+{
+	return t.no_csymbols ? NULL : (struct csymbols *)&t;
+}
+
+void csymbols__add_modules(struct csymbols *c, const struct process *proc)
+{
+	t.modules++;
+}
+
+void csymbols__symbolizer(struct csymbols *c, struct symbolizer *ret)
+{
+	ret->ctx = c;
+}
+
+/* ---- helpers ---- */
+
+static int set_up(void **state)
+{
+	memset(&t, 0, sizeof(t));
+	t.found_bias = 0x400000;
+	t.process = (struct process){ .pid = 42,
+				      .exe_path = "/proc/self/exe",
+				      .attach_path = "/proc/self/fd/9",
+				      .exe = "/bin/prog",
+				      .cmdline = "./prog -x",
+				      .bias = 0x400000 };
+	memcpy(t.layout.version.text, "go1.24", 7);
+	t.opts = (struct recorder_opts){ .process = &t.process,
+					 .layout = &t.layout,
+					 .sites = &t.sites };
+	return 0;
+}
+
+static int attach(void)
+{
+	t.err.text[0] = 0;
+	return setup__attach(&t.opts, NULL, &t.err);
+}
+
+/* ---- tests ---- */
+
+static void session_options(void **state)
+{
+	struct probes_opts got;
+
+	t.opts.stack_depth = 24;
+	t.opts.sets = 5;
+	t.opts.kernel_optional = true;
+	t.opts.sample_hz = 99;
+	t.opts.ring_size = 1 << 20;
+	got = setup__probes(&t.opts);
+	assert_int_equal(got.pid, 42);
+	assert_string_equal(got.path, "/proc/self/fd/9");
+	assert_ptr_equal(got.config, &t.layout.config);
+	assert_ptr_equal(got.sites, &t.sites);
+	assert_int_equal(got.stack_depth, 24);
+	assert_int_equal(got.sets, 5);
+	assert_int_equal(got.sample_hz, 99);
+	assert_int_equal(got.ring_size, 1 << 20);
+	assert_true(got.kernel_optional && !got.force_perf);
+	t.opts.force_perf = true;
+	t.opts.kernel_optional = false;
+	got = setup__probes(&t.opts);
+	assert_true(!got.kernel_optional && got.force_perf);
+	assert_int_equal(got.session, 0);
+}
+
+static void attaches(void **state)
+{
+	assert_int_equal(attach(), 0);
+	assert_int_equal(t.texts, 1);
+	assert_int_equal(t.attached, 1);
+	t.attach_error = -EPERM;
+	assert_int_equal(attach(), -EPERM);
+	t.text_error = -EPROTO;
+	assert_int_equal(attach(), -EPROTO);
+	assert_int_equal(t.attached, 2);
+}
+
+/* A command is held at its exec: neither its code nor what it runs is looked at. */
+static void attaches_to_a_command(void **state)
+{
+	t.opts.launch = &t.launch;
+	t.text_error = -EPROTO;
+	t.replaced = true;
+	assert_int_equal(attach(), 0);
+	assert_int_equal(t.texts, 0);
+	assert_int_equal(t.attached, 1);
+	t.attach_error = -EPERM;
+	assert_int_equal(attach(), -EPERM);
+}
+
+static void changed_meanwhile(void **state)
+{
+	const char *replaced =
+		"process 42 executed another program while probes were being attached";
+	const char *ended = "process 42 ended while probes were being attached";
+
+	t.replaced = true;
+	assert_int_equal(attach(), -ESRCH);
+	assert_string_equal(t.err.text, replaced);
+	t.ended = true;
+	assert_int_equal(attach(), -ESRCH);
+	assert_string_equal(t.err.text, ended);
+	set_up(NULL);
+	memcpy(t.process.exe_path, "/nonexistent", 13);
+	assert_int_equal(attach(), -ESRCH);
+	assert_string_equal(t.err.text, ended);
+	set_up(NULL);
+	t.found_bias += 4096; /* the same program once more, elsewhere */
+	assert_int_equal(attach(), -ESRCH);
+	assert_string_equal(t.err.text, replaced);
+	set_up(NULL);
+	t.bias_error = -ENOENT;
+	assert_int_equal(attach(), -ESRCH);
+	assert_string_equal(t.err.text, "no bias");
+}
+
+static void facts(void **state)
+{
+	struct raw_header got;
+
+	t.opts.stack_depth = 1;
+	t.kernel = true;
+	t.build_id = "b1d";
+	setup__facts(&t.opts, NULL, 5000, &got);
+	assert_int_equal(got.t0, 5000);
+	assert_int_equal(got.wall_ns, 6000);
+	assert_int_equal(got.bias, 0x400000);
+	assert_true(got.flags == RAW_STACKS && !got.no_syscalls);
+	assert_string_equal(got.go_version, "go1.24");
+	assert_string_equal(got.build_id, "b1d");
+	assert_string_equal(got.exe, "/bin/prog");
+	assert_string_equal(got.command, "./prog -x");
+
+	t.opts.stack_depth = 0;
+	t.kernel = false;
+	t.opts.sink.no_syscalls = true;
+	t.build_id = NULL;
+	memset(t.process.cmdline, 'c', sizeof(t.process.cmdline) - 1);
+	memset(t.process.exe, 'e', sizeof(t.process.exe) - 1);
+	setup__facts(&t.opts, NULL, 5000, &got);
+	assert_true(got.flags == RAW_NO_KERNEL && got.no_syscalls);
+	assert_string_equal(got.build_id, "");
+	assert_int_equal(strlen(got.command), sizeof(got.command) - 1);
+	assert_int_equal(strlen(got.exe), sizeof(got.exe) - 1);
+}
+
+static void symbols(void **state)
+{
+	struct symbolizer got;
+
+	assert_ptr_equal(setup__symbols(&t.opts, &got), &t);
+	assert_ptr_equal(got.ctx, &t);
+	assert_int_equal(t.modules, 1);
+	t.opts.launch = &t.launch; /* which has mapped nothing yet */
+	assert_ptr_equal(setup__symbols(&t.opts, &got), &t);
+	assert_int_equal(t.modules, 1);
+	t.no_csymbols = true;
+	assert_null(setup__symbols(&t.opts, &got));
+	assert_ptr_equal(got.ctx, (void *)0x400000); /* Go's alone */
+}
+
+static void signals(void **state)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct signalfd_siginfo info;
+	sigset_t set;
+	int fd;
+
+	sigfillset(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = setup__signals(&t.err);
+	assert_true(fd >= 0);
+	raise(SIGUSR1);
+	assert_int_equal(read(fd, &info, sizeof(info)), -1); /* and does not block */
+	for (int i = 0; i < 3; i++) {
+		raise(ends[i]);
+		assert_int_equal(read(fd, &info, sizeof(info)), sizeof(info));
+		assert_int_equal(info.ssi_signo, ends[i]);
+	}
+	close(fd);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(session_options),	 TEST(attaches), TEST(attaches_to_a_command),
+		TEST(changed_meanwhile), TEST(facts),	 TEST(symbols),
+		TEST(signals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

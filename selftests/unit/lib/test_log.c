@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: what a terminal could take for a command does not reach it, and where they go. syslog, and whether
+ * there is a terminal, are this file's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "unit/child.h"
+
+#include "lib/log.h"
+
+static bool terminal;
+
+int isatty(int fd)
+{
+	return terminal;
+}
+
+void openlog(const char *name, int options, int facility)
+{
+	printf("%s %d %d\n", name, options == LOG_PID, facility == LOG_DAEMON);
+}
+
+void syslog(int priority, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	printf("%d ", priority == LOG_NOTICE);
+	vprintf(fmt, ap);
+	va_end(ap);
+}
+
+/* What a message of this text puts on stderr, without the program's name in front. */
+static const char *said(const char *text)
+{
+	static char line[2048];
+	int pipe_fd[2], stderr_fd = dup(STDERR_FILENO);
+	ssize_t n;
+
+	assert_int_equal(pipe(pipe_fd), 0);
+	dup2(pipe_fd[1], STDERR_FILENO);
+	log__msg("%s", text);
+	dup2(stderr_fd, STDERR_FILENO);
+	close(stderr_fd);
+	close(pipe_fd[1]);
+	n = read(pipe_fd[0], line, sizeof(line) - 1);
+	close(pipe_fd[0]);
+	assert_true(n > 0);
+	line[n] = '\0';
+	return line + strlen(program_invocation_short_name) + 2;
+}
+
+static void hostile_names(void **state)
+{
+	assert_string_equal(said("plain, \xc2\xb5s, \xe2\x82\xac"),
+			    "plain, \xc2\xb5s, \xe2\x82\xac\n");
+	assert_string_equal(said("a\x1b[2Jb\rc\nd\x7f\te"), "a?[2Jb?c?d??e\n");
+	assert_string_equal(said("C1: \xc2\x9b"
+				 "2J"),
+			    "C1: ?2J\n");
+	assert_string_equal(said("raw: \x9b"
+				 "2J\xff"),
+			    "raw: ?2J?\n");
+	assert_string_equal(said("order: \xe2\x80\xae"
+				 "txt"),
+			    "order: ?txt\n");
+	assert_string_equal(said("cut: \xe2\x82"), "cut: ??\n");
+}
+
+static void debug_some(const void *ctx)
+{
+	program_invocation_short_name = (char *)"tool";
+	log__debug("%s", "unheard");
+	log__set_verbose(true);
+	log__debug("%s %d", "heard", 1);
+	printf("%d", log__verbose());
+	log__set_verbose(false);
+	log__debug("unheard");
+	printf("%d", log__verbose());
+}
+
+static void debugging(void **state)
+{
+	struct ran ran = in_child(debug_some, NULL);
+
+	assert_string_equal(ran.err, "tool: heard 1\n");
+	assert_string_equal(ran.out, "10");
+}
+
+static void show_progress(const void *ctx)
+{
+	terminal = ctx;
+	program_invocation_short_name = (char *)"tool";
+	log__progress_end();
+	log__progress("%d of %d", 1, 2);
+	log__progress("2 of 2");
+	log__msg("a message");
+	log__msg("another");
+	log__progress("3 of 2");
+	log__progress_end();
+	log__progress_end();
+}
+
+/* A message takes the place of the line, which is not cleared twice. */
+static void progress(void **state)
+{
+	assert_string_equal(in_child(show_progress, "").err,
+			    "\r\033[K1 of 2\r\033[K2 of 2\r\033[Ktool: a message\ntool: another\n"
+			    "\r\033[K3 of 2\r\033[K");
+	assert_string_equal(in_child(show_progress, NULL).err, "tool: a message\ntool: another\n");
+}
+
+static void say_to_syslog(const void *ctx)
+{
+	program_invocation_short_name = (char *)"tool";
+	log__to_syslog();
+	log__msg("%s", "100%s\x1b");
+}
+
+static void to_syslog(void **state)
+{
+	struct ran ran = in_child(say_to_syslog, NULL);
+
+	assert_string_equal(ran.out, "tool 1 1\n1 100%s?");
+	assert_string_equal(ran.err, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(debugging),
+		cmocka_unit_test(progress),
+		cmocka_unit_test(to_syslog),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of merging rings into one stream: order, watermark, gaps, and freeing of memory. Under
+ * test: sequence/merge.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "gotrace/config.h"
+#include "sequence/merge.h"
+
+static int setup(void **state)
+{
+	*state = merge__create();
+	return !*state;
+}
+
+static int teardown(void **state)
+{
+	merge__destroy(*state);
+	return 0;
+}
+
+static int put_at(struct merge *m, unsigned int ring, uint64_t time, uint32_t seq)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_execute x;
+	} r = {
+		.rec = { .time = time, .tid = ring + 1, .kind = GT_EXECUTE, .seq = seq },
+		.x = { time },
+	};
+
+	return merge__put(m, ring, &r.rec, sizeof(r));
+}
+
+static void expect_times(struct merge *m, uint64_t watermark, const uint64_t *times, size_t n)
+{
+	const struct gt_record *rec;
+
+	for (size_t i = 0; i < n; i++) {
+		rec = merge__next(m, watermark);
+		assert_non_null(rec);
+		assert_int_equal(rec->time, times[i]);
+		assert_int_equal(((const struct gt_execute *)(rec + 1))->goid, times[i]);
+	}
+	assert_null(merge__next(m, watermark));
+}
+
+static void orders_by_time(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	put_at(m, 0, 40, 1);
+	put_at(m, 1, 30, 0);
+	put_at(m, 1, 20, 1); /* swapped with its neighbour */
+	put_at(m, 5, 5, 0);
+	expect_times(m, 100, (uint64_t[]){ 5, 10, 20, 30, 40 }, 5);
+}
+
+/* At equal times the records of the first ring come first, each ring's in its own order. */
+static void equal_times(void **state)
+{
+	struct merge *m = *state;
+	const struct gt_record *rec;
+
+	for (unsigned int ring = 6; ring-- > 0;) {
+		put_at(m, ring, 10, 0);
+		put_at(m, ring, 10, 1);
+	}
+	for (unsigned int i = 0; i < 12; i++) {
+		rec = merge__next(m, 10);
+		assert_non_null(rec);
+		assert_int_equal(rec->tid, i / 2 + 1);
+		assert_int_equal(rec->seq, i % 2);
+	}
+	assert_null(merge__next(m, 10));
+}
+
+static void stops_at_the_watermark(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	put_at(m, 0, 30, 1);
+	put_at(m, 1, 20, 0);
+	expect_times(m, 9, NULL, 0);
+	expect_times(m, 20, (uint64_t[]){ 10, 20 }, 2);
+	merge__trim(m);
+	put_at(m, 1, 25, 1);
+	expect_times(m, 30, (uint64_t[]){ 25, 30 }, 2);
+}
+
+/* A record later than its watermark is still returned. */
+static void late_ones_come_next(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	expect_times(m, 50, (uint64_t[]){ 10 }, 1);
+	put_at(m, 0, 60, 2);
+	put_at(m, 0, 5, 1);
+	expect_times(m, 100, (uint64_t[]){ 5, 60 }, 2);
+}
+
+static void counts_holes(void **state)
+{
+	struct merge *m = *state;
+
+	assert_int_equal(merge__holes(m), 0);
+	put_at(m, 0, 1, 7); /* the first number need not be 0 */
+	put_at(m, 0, 2, 9);
+	put_at(m, 0, 3, 8); /* out of order is no gap */
+	assert_int_equal(merge__holes(m), 0);
+	put_at(m, 0, 4, 12);
+	assert_int_equal(merge__holes(m), 2);
+	merge__count(m, 0, &(struct gt_record){ .time = 11, .seq = 11 });
+	assert_int_equal(merge__holes(m), 1);
+	put_at(m, 1, 5, UINT32_MAX); /* the number wraps */
+	put_at(m, 1, 6, 1);
+	assert_int_equal(merge__holes(m), 2);
+	put_at(m, 0, 7, 6); /* one before the first */
+	assert_int_equal(merge__holes(m), 2);
+}
+
+static void expect_gap(struct merge *m, uint64_t watermark, uint64_t count, uint64_t from,
+		       uint64_t to)
+{
+	struct merge_gap gap = {};
+
+	assert_true(merge__gap(m, watermark, &gap));
+	assert_int_equal(gap.count, count);
+	assert_int_equal(gap.from, from);
+	assert_int_equal(gap.to, to);
+}
+
+/* A gap is reported when missing numbers would have arrived; numbers may be slightly late. */
+static void reports_gaps(void **state)
+{
+	enum { MS = 1000000 };
+	struct merge *m = *state;
+	struct merge_gap gap;
+
+	put_at(m, 0, 1 * MS, 0);
+	put_at(m, 0, 2 * MS, 5); /* 1 to 4 */
+	put_at(m, 0, 2 * MS + 1, 2);
+	put_at(m, 1, 2 * MS, 0);
+	put_at(m, 1, 3 * MS, 2);
+	put_at(m, 1, 3 * MS, 1); /* only late */
+	assert_false(merge__gap(m, 2 * MS, &gap));
+	expect_gap(m, 3 * MS, 1, 1 * MS, 2 * MS);
+	expect_gap(m, 3 * MS, 2, 1 * MS, 2 * MS);
+	assert_false(merge__gap(m, UINT64_MAX, &gap));
+	put_at(m, 0, 9 * MS, 8);
+	assert_false(merge__gap(m, 9 * MS, &gap));
+	expect_gap(m, UINT64_MAX, 2, 2 * MS + 1, 9 * MS);
+}
+
+/* So many gaps at once that they are reported as one. */
+static void reports_many_gaps_as_one(void **state)
+{
+	struct merge *m = *state;
+	struct merge_gap gap;
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < 2000; i++)
+		put_at(m, 0, i, i * 3);
+	while (merge__gap(m, UINT64_MAX, &gap)) {
+		assert_true(gap.from < gap.to);
+		sum += gap.count;
+	}
+	assert_int_equal(sum, 1999 * 2);
+	assert_int_equal(merge__holes(m), sum);
+}
+
+static void refuses_rings_out_of_range(void **state)
+{
+	assert_true(put_at(*state, GT_RINGS_MAX, 1, 0) < 0);
+	assert_int_equal(put_at(*state, GT_RINGS_MAX - 1, 1, 0), 0);
+}
+
+/* Memory is limited to queued records, also if one record is never returned. */
+static void frees_memory(void **state)
+{
+	struct merge *m = *state;
+	uint64_t time = 0;
+
+	put_at(m, 0, UINT64_MAX - 1, 0);
+	for (unsigned int round = 0; round < 500; round++) {
+		for (unsigned int i = 0; i < 200; i++)
+			put_at(m, i % 3, ++time, 0);
+		for (unsigned int i = 0; i < 200; i++)
+			assert_non_null(merge__next(m, time));
+		assert_null(merge__next(m, time));
+		merge__trim(m);
+	}
+	assert_in_range(merge__memory(m), 1, 1u << 20);
+	expect_times(m, UINT64_MAX, (uint64_t[]){ UINT64_MAX - 1 }, 1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void random_streams(void **state)
+{
+	enum { N = 5000 };
+	static uint64_t times[N];
+	struct merge *m = *state;
+
+	srandom(7);
+	for (unsigned int i = 0; i < N; i++) {
+		times[i] = 1000 + i * 10 + random() % 200;
+		assert_int_equal(put_at(m, random() % 7, times[i], i), 0);
+	}
+	qsort(times, N, sizeof(times[0]), compare);
+	for (unsigned int i = 0; i < N; i++) {
+		const struct gt_record *rec = merge__next(m, times[i]);
+
+		assert_non_null(rec);
+		assert_int_equal(rec->time, times[i]);
+		if (random() % 20 == 0)
+			merge__trim(m);
+	}
+	assert_null(merge__next(m, UINT64_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(orders_by_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(stops_at_the_watermark, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_ones_come_next, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_holes, setup, teardown),
+		cmocka_unit_test_setup_teardown(reports_gaps, setup, teardown),
+		cmocka_unit_test_setup_teardown(reports_many_gaps_as_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(refuses_rings_out_of_range, setup, teardown),
+		cmocka_unit_test_setup_teardown(frees_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

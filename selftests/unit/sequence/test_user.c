@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of annotations: tasks, regions and logs, and their texts; no loss of a record leads to
+ * events that readers reject. Under test: sequence/state_user.c and texts.c.
+ */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sequence/sequencer_impl.h"
+#include "sequence/texts.h"
+#include "unit/machine.h"
+
+enum { OUTER = 100, INNER = 101, LOST = 102 };
+
+static void text(struct machine *m, uint64_t number, const char *bytes, size_t len, bool cut)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_text text;
+		char bytes[GT_TEXT_MAX];
+	} r = {
+		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
+		.text = { .len = len, .cut = cut },
+	};
+
+	r.rec.seq = m->ring_seq++;
+	memcpy(r.bytes, bytes, len);
+	assert_int_equal(sequencer__record(m->seq, 0, &r.rec,
+					   sizeof(r.rec) + sizeof(r.text) + (len + 7) / 8 * 8),
+			 0);
+}
+
+static void say(struct machine *m, uint64_t number, const char *string)
+{
+	text(m, number, string, strlen(string), false);
+}
+
+RECORD(task_begin, , uint64_t id, uint64_t parent, uint64_t type)
+{
+	machine_give(m, tid, GT_TASK_BEGIN, G(1), 0, &(struct gt_task){ id, parent, type });
+}
+
+RECORD(task_end, , uint64_t id)
+{
+	machine_give(m, tid, GT_TASK_END, G(1), 0, &(struct gt_value){ id });
+}
+
+RECORD(region, , unsigned int g, uint64_t task, uint64_t name, bool ends)
+{
+	machine_give(m, tid, GT_REGION, G(g), 0, &(struct gt_region){ task, name, ends });
+}
+
+RECORD(log_line, , uint64_t task, uint64_t category, uint64_t message)
+{
+	machine_give(m, tid, GT_LOG, G(1), 0, &(struct gt_log){ task, category, message });
+}
+
+/* With the texts of the regions. */
+static void annotating(struct machine *m)
+{
+	running(m, 25, "go1.26.8", 3);
+	say(m, OUTER, "outer");
+	say(m, INNER, "inner");
+}
+
+static void whole(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	task_begin(&m, 1, 7, 0, OUTER);
+	task_begin(&m, 1, 8, 7, INNER);
+	region(&m, 1, 1, 7, OUTER, false);
+	region(&m, 1, 1, 0, INNER, false);
+	say(&m, GT_TEXT_ONCE | 5, "hello");
+	log_line(&m, 1, 8, OUTER, GT_TEXT_ONCE | 5);
+	log_line(&m, 1, 0, GT_TEXT_EMPTY, GT_TEXT_EMPTY);
+	region(&m, 1, 1, 0, INNER, true);
+	region(&m, 1, 1, 7, OUTER, true);
+	task_end(&m, 1, 8);
+	task_end(&m, 1, 7);
+	expect(&m, "m1 UserTaskBegin 7 0 \"outer\" -\n"
+		   "m1 UserTaskBegin 8 7 \"inner\" -\n"
+		   "m1 UserRegionBegin 7 \"outer\" -\n"
+		   "m1 UserRegionBegin 0 \"inner\" -\n"
+		   "m1 UserLog 8 \"outer\" \"hello\" -\n"
+		   "m1 UserLog 0 \"\" \"\" -\n"
+		   "m1 UserRegionEnd 0 \"inner\" -\n"
+		   "m1 UserRegionEnd 7 \"outer\" -\n"
+		   "m1 UserTaskEnd 8 -\n"
+		   "m1 UserTaskEnd 7 -\n");
+	assert_int_equal(stats(&m)->text_misses, 0);
+	finish(&m);
+}
+
+/* Regions and tasks open when the window began are not ended, because they are unknown. */
+static void open_before(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	region(&m, 1, 1, 3, INNER, true);
+	task_end(&m, 1, 3);
+	region(&m, 1, 1, 0, OUTER, false);
+	region(&m, 1, 1, 0, OUTER, true);
+	region(&m, 1, 1, 0, OUTER, true);
+	expect(&m, "m1 UserTaskEnd 3 -\n"
+		   "m1 UserRegionBegin 0 \"outer\" -\n"
+		   "m1 UserRegionEnd 0 \"outer\" -\n");
+	finish(&m);
+}
+
+/* A lost end is inserted by the next outer end; the end of a lost begin has no effect. */
+static void lost_ends_and_begins(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	region(&m, 1, 1, 0, OUTER, false);
+	region(&m, 1, 1, 0, INNER, false);
+	region(&m, 1, 1, 0, OUTER, true);
+	expect(&m, "m1 UserRegionBegin 0 \"outer\" -\n"
+		   "m1 UserRegionBegin 0 \"inner\" -\n"
+		   "m1 UserRegionEnd 0 \"inner\" -\n"
+		   "m1 UserRegionEnd 0 \"outer\" -\n");
+	assert_int_equal(stats(&m)->repairs, 1);
+	region(&m, 1, 1, 0, OUTER, false);
+	region(&m, 1, 1, 4, OUTER, true); /* of another task */
+	region(&m, 1, 1, 0, INNER, true);
+	region(&m, 1, 1, 0, OUTER, true);
+	expect(&m, "m1 UserRegionBegin 0 \"outer\" -\n"
+		   "m1 UserRegionEnd 0 \"outer\" -\n");
+	stop(&m);
+}
+
+/* Regions belong to a goroutine, on any thread, and end with it. */
+static void regions_of_goroutines(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	region(&m, 1, 1, 0, OUTER, false);
+	park(&m, 1, 1, 0);
+	execute(&m, 1, 2);
+	region(&m, 1, 2, 0, OUTER, true); /* of another goroutine */
+	region(&m, 1, 2, 0, INNER, false);
+	destroy(&m, 1, 2);
+	ready(&m, 1, 1);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 1);
+	region(&m, 2, 1, 0, OUTER, true);
+	expect(&m, "m1 UserRegionBegin 0 \"outer\" -\n"
+		   "m1 GoBlock \"unspecified\" -\n"
+		   "m1 GoStart g2 #1\n"
+		   "m1 UserRegionBegin 0 \"inner\" -\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoUnblock g1 #2 -\n"
+		   "m2 ProcStart p1 #1\n"
+		   "m2 GoStart g1 #3\n"
+		   "m2 UserRegionEnd 0 \"outer\" -\n");
+	finish(&m);
+}
+
+static void deep_regions(void **state)
+{
+	struct machine m;
+	unsigned int i;
+
+	annotating(&m);
+	for (i = 0; i < 1500; i++)
+		region(&m, 1, 1, i, OUTER, false);
+	flush(&m);
+	assert_int_equal(stats(&m)->dropped, 1500 - 1024);
+	forget(&m);
+	while (i-- > 1022)
+		region(&m, 1, 1, i, OUTER, true);
+	expect(&m, "m1 UserRegionEnd 1023 \"outer\" -\n"
+		   "m1 UserRegionEnd 1022 \"outer\" -\n");
+	assert_int_equal(stats(&m)->repairs, 0);
+	stop(&m);
+}
+
+/* A task whose id the trace contains cannot begin: neither again nor late. */
+static void task_ids(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	task_begin(&m, 1, 7, 0, OUTER);
+	task_begin(&m, 1, 7, 0, OUTER);
+	task_end(&m, 1, 7);
+	task_begin(&m, 1, 7, 0, OUTER);
+	task_begin(&m, 1, 9, 0, OUTER);
+	task_begin(&m, 1, 8, 0, OUTER); /* two goroutines at once: slightly out of order */
+	task_begin(&m, 1, 6, 4, OUTER);
+	task_begin(&m, 1, 4, 0, OUTER); /* named as a parent */
+	task_begin(&m, 1, 3u << 20, 0, OUTER);
+	task_begin(&m, 1, 10, 0, OUTER); /* far behind: unknown */
+	task_begin(&m, 1, 1ull << 60, 0, OUTER);
+	task_begin(&m, 1, (3u << 20) + 1, 0, OUTER);
+	expect(&m, "m1 UserTaskBegin 7 0 \"outer\" -\n"
+		   "m1 UserTaskEnd 7 -\n"
+		   "m1 UserTaskBegin 9 0 \"outer\" -\n"
+		   "m1 UserTaskBegin 8 0 \"outer\" -\n"
+		   "m1 UserTaskBegin 6 4 \"outer\" -\n"
+		   "m1 UserTaskBegin 3145728 0 \"outer\" -\n"
+		   "m1 UserTaskBegin 3145729 0 \"outer\" -\n");
+	assert_int_equal(stats(&m)->dropped, 5);
+	stop(&m);
+}
+
+/* A begin after any record that names the task is late; 0 is no task id. */
+static void tasks_named_before_their_begin(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	log_line(&m, 1, 5, OUTER, GT_TEXT_EMPTY);
+	region(&m, 1, 1, 6, OUTER, false);
+	task_end(&m, 1, 7);
+	log_line(&m, 1, 0, OUTER, GT_TEXT_EMPTY);
+	flush(&m);
+	forget(&m);
+	task_begin(&m, 1, 5, 0, OUTER);
+	task_begin(&m, 1, 6, 0, OUTER);
+	task_begin(&m, 1, 7, 0, OUTER);
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 3);
+	task_begin(&m, 1, 8, 0, OUTER);
+	expect(&m, "m1 UserTaskBegin 8 0 \"outer\" -\n");
+	stop(&m);
+}
+
+/* Task ids are below 2^48, and one that is 2^20 behind the latest is not remembered. */
+static void task_id_limits(void **state)
+{
+	const uint64_t last = 1ull << 48;
+	struct machine m;
+
+	annotating(&m);
+	task_begin(&m, 1, last, 0, OUTER);
+	task_begin(&m, 1, last + 1, 0, OUTER);
+	task_begin(&m, 1, last - (1u << 20) + 1, 0, OUTER);
+	task_begin(&m, 1, last - (1u << 20), 0, OUTER);
+	expect(&m, "m1 UserTaskBegin 281474976710656 0 \"outer\" -\n"
+		   "m1 UserTaskBegin 281474975662081 0 \"outer\" -\n");
+	assert_int_equal(stats(&m)->dropped, 2);
+	stop(&m);
+}
+
+/* A record that names a task is held for its begin on another thread; not for ever. */
+static void task_named_early(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	task_begin(&m, 1, 7, 0, OUTER);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 2);
+	region(&m, 2, 2, 8, INNER, false);
+	task_begin(&m, 1, 8, 0, OUTER);
+	expect(&m, "m1 UserTaskBegin 7 0 \"outer\" -\n"
+		   "m2 ProcStart p1 #1\n"
+		   "m2 GoStart g2 #1\n"
+		   "m1 UserTaskBegin 8 0 \"outer\" -\n"
+		   "m2 UserRegionBegin 8 \"inner\" -\n");
+	expect_no_repair(&m);
+	region(&m, 2, 2, 10, INNER, false);
+	expect(&m, "");
+	m.now += 5000000;
+	expect(&m, "m2 UserRegionBegin 10 \"inner\" -\n");
+	log_line(&m, 1, 7, INNER, GT_TEXT_EMPTY);
+	expect(&m, "m1 UserLog 7 \"inner\" \"\" -\n");
+	finish(&m);
+}
+
+static void texts_missing(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	region(&m, 1, 1, 0, LOST, false);
+	say(&m, LOST, "late");
+	region(&m, 1, 1, 0, LOST, true); /* named as in its begin */
+	say(&m, GT_TEXT_UNREAD, "no text has this number");
+	region(&m, 1, 1, 0, GT_TEXT_UNREAD, false);
+	region(&m, 1, 1, 0, GT_TEXT_UNREAD, true);
+	say(&m, GT_TEXT_ONCE | 5, "once");
+	log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 5);
+	log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 5);
+	expect(&m, "m1 UserRegionBegin 0 \"late\" -\n" /* a text may arrive at any time before */
+		   "m1 UserRegionEnd 0 \"late\" -\n"
+		   "m1 UserRegionBegin 0 \"(text not recorded)\" -\n"
+		   "m1 UserRegionEnd 0 \"(text not recorded)\" -\n"
+		   "m1 UserLog 0 \"outer\" \"once\" -\n"
+		   "m1 UserLog 0 \"outer\" \"(text not recorded)\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 2);
+	region(&m, 1, 1, 0, 555, false);
+	flush(&m);
+	say(&m, 555, "too late");
+	region(&m, 1, 1, 0, 555, true);
+	expect(&m, "m1 UserRegionBegin 0 \"(text not recorded)\" -\n"
+		   "m1 UserRegionEnd 0 \"(text not recorded)\" -\n");
+	stop(&m);
+}
+
+/* In a flight recorder buffer each name has its own number: equal ones are one name. */
+static void names_sent_each_time(void **state)
+{
+	struct machine m;
+
+	annotating(&m);
+	say(&m, GT_TEXT_ONCE | 1, "kind");
+	task_begin(&m, 1, 7, 0, GT_TEXT_ONCE | 1);
+	say(&m, GT_TEXT_ONCE | 2, "a");
+	region(&m, 1, 1, 7, GT_TEXT_ONCE | 2, false);
+	say(&m, GT_TEXT_ONCE | 3, "b");
+	region(&m, 1, 1, 7, GT_TEXT_ONCE | 3, false);
+	say(&m, GT_TEXT_ONCE | 4, "kind");
+	say(&m, GT_TEXT_ONCE | 5, "message");
+	log_line(&m, 1, 7, GT_TEXT_ONCE | 4, GT_TEXT_ONCE | 5);
+	say(&m, GT_TEXT_ONCE | 6, "a"); /* the end of b was lost */
+	region(&m, 1, 1, 7, GT_TEXT_ONCE | 6, true);
+	log_line(&m, 1, 7, GT_TEXT_ONCE | 7, GT_TEXT_ONCE | 8);
+	expect(&m, "m1 UserTaskBegin 7 0 \"kind\" -\n"
+		   "m1 UserRegionBegin 7 \"a\" -\n"
+		   "m1 UserRegionBegin 7 \"b\" -\n"
+		   "m1 UserLog 7 \"kind\" \"message\" -\n"
+		   "m1 UserRegionEnd 7 \"b\" -\n"
+		   "m1 UserRegionEnd 7 \"a\" -\n"
+		   "m1 UserLog 7 \"(text not recorded)\" \"(text not recorded)\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 2);
+	assert_int_equal(stats(&m)->repairs, 1);
+	stop(&m);
+}
+
+/* A text kept for one generation only would be missing in the next. */
+static void names_over_generations(void **state)
+{
+	const uint64_t second = 1000000000;
+	uint64_t number = GT_TEXT_ONCE;
+	struct machine m;
+	int i;
+
+	annotating(&m);
+	say(&m, ++number, "outside");
+	region(&m, 1, 1, 0, number, false);
+	for (i = 0; i < 10; i++) {
+		say(&m, ++number, i % 2 ? "odd" : "even");
+		region(&m, 1, 1, 0, number, false);
+		flush(&m);
+		m.now += second + second / 2;
+		say(&m, ++number, i % 2 ? "odd" : "even");
+		forget(&m);
+		region(&m, 1, 1, 0, number, true);
+		flush(&m);
+		assert_non_null(strstr(m.writer.text, "open "));
+		assert_non_null(strstr(m.writer.text, i % 2 ? "m1 UserRegionEnd 0 \"odd\" -\n" :
+							      "m1 UserRegionEnd 0 \"even\" -\n"));
+	}
+	forget(&m);
+	say(&m, ++number, "outside");
+	region(&m, 1, 1, 0, number, true);
+	expect(&m, "m1 UserRegionEnd 0 \"outside\" -\n");
+	finish(&m);
+}
+
+/* Cut within a character: that is removed, if it is UTF-8. */
+static void texts_cut(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len, left;
+	} cases[] = {
+		{ "abc", 3, 3 },
+		{ "ab\xc3", 3, 2 },
+		{ "ab\xc3\xa4", 4, 4 },
+		{ "ab\xe2\x82", 4, 2 },
+		{ "ab\xe2\x82\xac", 5, 5 },
+		{ "a\xf0\x9f\x98", 4, 1 },
+		{ "a\xf0\x9f\x98\x80", 5, 5 },
+		{ "\xa4\xa4\xa4\xa4", 4, 4 },
+		{ "\xa4", 1, 1 },
+		{ "\xf0", 1, 0 },
+	};
+	char want[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct machine m;
+
+		annotating(&m);
+		text(&m, GT_TEXT_ONCE | 1, cases[i].bytes, cases[i].len, true);
+		log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 1);
+		snprintf(want, sizeof(want), "m1 UserLog 0 \"outer\" \"%.*s\" -\n",
+			 (int)cases[i].left, cases[i].bytes);
+		expect(&m, want);
+		finish(&m);
+	}
+}
+
+static void broken_texts(void **state)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_text text;
+		char bytes[2048];
+	} r = { .rec = { .time = machine_t0, .tid = 1, .kind = GT_TEXT, .object = 9 } };
+	static const struct {
+		uint32_t len;
+		size_t size;
+	} bad[] = { { 5, 0 }, { 5, 5 }, { 5, 16 }, { 1025, 1032 }, { UINT32_MAX, 8 }, { 0, 8 } };
+	struct machine m;
+
+	annotating(&m);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		r.text.len = bad[i].len;
+		assert_int_equal(sequencer__record(m.seq, 0, &r.rec,
+						   sizeof(r.rec) + sizeof(r.text) + bad[i].size),
+				 -EBADMSG);
+	}
+	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, sizeof(r.rec) + 4), -EBADMSG);
+	assert_int_equal(stats(&m)->bad_records, sizeof(bad) / sizeof(*bad) + 1);
+	stop(&m);
+}
+
+/* Messages whose record never arrives are limited. */
+static void memory_is_bounded(void **state)
+{
+	struct machine m;
+	char bytes[GT_TEXT_MAX];
+
+	annotating(&m);
+	memset(bytes, 'x', sizeof(bytes));
+	for (unsigned int i = 0; i < 100000; i++)
+		text(&m, GT_TEXT_ONCE | i, bytes, sizeof(bytes), false);
+	log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 1);
+	log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 99999); /* of 100 MB, 32 MiB are kept */
+	flush(&m);
+	assert_int_equal(stats(&m)->text_misses, 1);
+	forget(&m);
+	m.now += 3000000000; /* too long for any record to be held */
+	region(&m, 1, 1, 0, OUTER, false);
+	flush(&m);
+	forget(&m);
+	text(&m, GT_TEXT_ONCE | 200000, bytes, 8, false);
+	log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | 200000);
+	expect(&m, "m1 UserLog 0 \"outer\" \"xxxxxxxx\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 1);
+
+	stop(&m);
+}
+
+/* Each name is found, however many there were before, and only recent ones take memory. */
+static void names_without_end(void **state)
+{
+	struct machine m;
+	char bytes[GT_TEXT_MAX], want[128];
+	size_t strings = 0, before = 0;
+
+	annotating(&m);
+	say(&m, 2, "the first");
+	region(&m, 1, 1, 0, 2, false);
+	flush(&m);
+	memset(bytes, 'x', sizeof(bytes));
+	for (unsigned int i = 0; i < 200000; i++) {
+		snprintf(bytes, sizeof(bytes), "name %u", i);
+		text(&m, 1000 + i, bytes, 500, false);
+		m.now += 50000; /* 20,000 a second */
+		log_line(&m, 1, 0, 1000 + i, GT_TEXT_EMPTY);
+		flush(&m);
+		snprintf(want, sizeof(want), "UserLog 0 \"name %u", i);
+		assert_non_null(strstr(m.writer.text, want));
+		forget(&m);
+		if (i == 100000) {
+			strings = intern__memory(m.intern);
+			before = mallinfo2().uordblks;
+		}
+	}
+	assert_int_equal(stats(&m)->text_misses, 0);
+	assert_true(intern__memory(m.intern) < strings + (4u << 20));
+	assert_true(mallinfo2().uordblks < before + (8u << 20));
+	region(&m, 1, 1, 0, 2, true); /* it was held all the time */
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 UserRegionEnd 0 \"the first\" -\n"));
+	finish(&m);
+}
+
+/* Regions without an end: they and their names take at most 32 MiB, others are not written. */
+static void regions_without_end(void **state)
+{
+	struct machine m;
+	char bytes[GT_TEXT_MAX];
+
+	running(&m, 25, "go1.26.8", 3);
+	memset(bytes, 'x', sizeof(bytes));
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(bytes, sizeof(bytes), "name %u", i);
+		text(&m, 1000 + i, bytes, sizeof(bytes), false);
+		region(&m, 1, 1, 0, 1000 + i, false);
+		flush(&m);
+		forget(&m);
+	}
+	assert_int_equal(stats(&m)->dropped, 0);
+	assert_in_range(m.seq->user.open_bytes, 1000 * GT_TEXT_MAX, 1200 * GT_TEXT_MAX);
+	m.seq->user.open_bytes += 33u << 20; /* of other goroutines */
+	say(&m, 3000, "one more");
+	region(&m, 1, 1, 0, 3000, false);
+	region(&m, 1, 1, 0, 3000, true);
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 2);
+	m.seq->user.open_bytes -= 33u << 20;
+	region(&m, 1, 1, 0, 1999, true);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 UserRegionEnd 0 \"name 999"));
+	m.writer.len = 0;
+	destroy(&m, 1, 1); /* frees its regions */
+	flush(&m);
+	assert_int_equal(m.seq->user.open_bytes, 0);
+	stop(&m);
+}
+
+/* A generation has 16 MiB, including texts of its own, which are then freed. */
+static void generations_end_by_texts(void **state)
+{
+	struct machine m;
+	char bytes[GT_TEXT_MAX];
+	size_t most;
+
+	annotating(&m);
+	memset(bytes, 'x', sizeof(bytes));
+	most = intern__memory(m.intern) + (18u << 20);
+	for (unsigned int i = 0; i < 40000; i++) {
+		text(&m, GT_TEXT_ONCE | i, bytes, sizeof(bytes), false);
+		log_line(&m, 1, 0, OUTER, GT_TEXT_ONCE | i);
+		flush(&m);
+		m.writer.len = 0;
+		assert_true(intern__memory(m.intern) < most);
+		assert_true(intern__transient_bytes(m.intern) <= (16u << 20) + GT_TEXT_MAX);
+	}
+	assert_int_equal(stats(&m)->text_misses, 0);
+	assert_true(intern__strings(m.intern) < 20000);
+	finish(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),
+		cmocka_unit_test(open_before),
+		cmocka_unit_test(lost_ends_and_begins),
+		cmocka_unit_test(regions_of_goroutines),
+		cmocka_unit_test(deep_regions),
+		cmocka_unit_test(task_ids),
+		cmocka_unit_test(tasks_named_before_their_begin),
+		cmocka_unit_test(task_id_limits),
+		cmocka_unit_test(task_named_early),
+		cmocka_unit_test(texts_missing),
+		cmocka_unit_test(names_sent_each_time),
+		cmocka_unit_test(names_over_generations),
+		cmocka_unit_test(texts_cut),
+		cmocka_unit_test(broken_texts),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(names_without_end),
+		cmocka_unit_test(regions_without_end),
+		cmocka_unit_test(generations_end_by_texts),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

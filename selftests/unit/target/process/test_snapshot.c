@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of snapshots and live checks on a synthetic runtime in this program's own memory:
+ * goroutines, an M and Ps whose members can have any value.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "target/process/process.h"
+#include "target/process/snapshot.h"
+#include "target/process/snapshot_read.h"
+
+#define GS     4
+#define PS     2
+#define STACKS 0x10000ull /* where the stacks lie: nothing is read there */
+
+struct fake_g {
+	uint64_t stack_lo, stack_hi, m, goid, startpc, parent, sp, bp;
+	uint32_t status;
+	uint8_t wait_reason;
+	uint64_t end;
+};
+
+struct fake_m {
+	uint64_t g0, procid, curg, p, oldp, alllink, skip;
+	uint8_t block_reason;
+	uint64_t end;
+};
+
+struct fake_p {
+	uint64_t m, gc_mode;
+	uint32_t id, status;
+	uint64_t end;
+};
+
+static struct runtime {
+	uint64_t allglen, allgptr, allp[3], allm;
+	uint32_t gomaxprocs;
+	uint64_t gs[GS], ps[PS];
+	struct fake_g g[GS], g0;
+	struct fake_m m;
+	struct fake_p p[PS];
+} rt;
+
+static struct process self;
+
+#define ADDR(x) ((uint64_t)(uintptr_t)&(x))
+
+static const struct layout layout = {
+	.config = {
+		.g_m = offsetof(struct fake_g, m),
+		.g_goid = offsetof(struct fake_g, goid),
+		.g_startpc = offsetof(struct fake_g, startpc),
+		.g_parent_goid = offsetof(struct fake_g, parent),
+		.g_sched = offsetof(struct fake_g, sp),
+		.gobuf_bp = 8,
+		.g_waitreason = offsetof(struct fake_g, wait_reason),
+		.m_curg = offsetof(struct fake_m, curg),
+		.m_p = offsetof(struct fake_m, p),
+		.m_oldp = offsetof(struct fake_m, oldp),
+		.m_block_reason = offsetof(struct fake_m, block_reason),
+		.m_skip = offsetof(struct fake_m, skip),
+		.p_id = offsetof(struct fake_p, id),
+		.p_gc_mode = offsetof(struct fake_p, gc_mode),
+	},
+	.g_stack_lo = offsetof(struct fake_g, stack_lo),
+	.g_stack_hi = offsetof(struct fake_g, stack_hi),
+	.g_atomicstatus = offsetof(struct fake_g, status),
+	.m_g0 = offsetof(struct fake_m, g0),
+	.m_procid = offsetof(struct fake_m, procid),
+	.m_alllink = offsetof(struct fake_m, alllink),
+	.p_status = offsetof(struct fake_p, status),
+	.p_m = offsetof(struct fake_p, m),
+};
+
+/* Goroutine 1 runs on the M with P 0; 2 and 3 wait, 3 without a frame pointer; 4 has ended. */
+static struct layout begin(void)
+{
+	static const uint32_t status[GS] = { GS_RUNNING, GS_WAITING, GS_WAITING, GS_DEAD };
+	struct layout l = layout;
+
+	memset(&rt, 0, sizeof(rt));
+	for (unsigned int i = 0; i < GS; i++) {
+		rt.gs[i] = ADDR(rt.g[i]);
+		rt.g[i] = (struct fake_g){
+			.stack_lo = STACKS + 0x1000 * i,
+			.stack_hi = STACKS + 0x1000 * (i + 1),
+			.goid = i + 1,
+			.startpc = 0x400000 + i,
+			.parent = i,
+			.status = status[i],
+			.sp = STACKS + 0x1000 * i + 0x100,
+		};
+	}
+	rt.g[0].m = ADDR(rt.m);
+	rt.g[1].wait_reason = 9;
+	rt.g[1].bp = rt.g[1].sp + 0x10;
+	rt.g0 = (struct fake_g){ .stack_lo = 0x1000, .stack_hi = 0x2000, .m = ADDR(rt.m) };
+	rt.m = (struct fake_m){ .g0 = ADDR(rt.g0),
+				.procid = (uint64_t)getpid(),
+				.curg = ADDR(rt.g[0]),
+				.p = ADDR(rt.p[0]),
+				.oldp = ADDR(rt.p[1]) };
+	for (uint32_t i = 0; i < PS; i++) {
+		rt.ps[i] = ADDR(rt.p[i]);
+		rt.p[i] = (struct fake_p){ .id = i, .status = i ? 0 : 1 };
+	}
+	rt.p[0].m = ADDR(rt.m);
+	rt.allglen = GS;
+	rt.allgptr = ADDR(rt.gs);
+	rt.allp[0] = ADDR(rt.ps);
+	rt.allp[1] = rt.allp[2] = rt.gomaxprocs = PS;
+	rt.allm = ADDR(rt.m);
+	l.allglen = ADDR(rt.allglen);
+	l.allgptr = ADDR(rt.allgptr);
+	l.allp = ADDR(rt.allp);
+	l.allm = ADDR(rt.allm);
+	l.gomaxprocs = ADDR(rt.gomaxprocs);
+	return l;
+}
+
+static void all_is_in_it(void **state)
+{
+	const struct layout l = begin();
+	struct snapshot snap;
+
+	rt.g[0].status |= 0x1000; /* the garbage collector scans its stack */
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), 0);
+	assert_int_equal(snap.procs, PS);
+	assert_int_equal(snap.ng, 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(snap.g[i].addr, rt.gs[i]);
+		assert_int_equal(snap.g[i].goid, i + 1);
+		assert_int_equal(snap.g[i].m, rt.g[i].m);
+		assert_int_equal(snap.g[i].startpc, 0x400000 + i);
+		assert_int_equal(snap.g[i].parent, i);
+		assert_int_equal(snap.g[i].status, i ? GS_WAITING : GS_RUNNING);
+		assert_int_equal(snap.g[i].wait_reason, i == 1 ? 9 : 0);
+	}
+	assert_int_equal(snap.nm, 1);
+	assert_int_equal(snap.m[0].addr, ADDR(rt.m));
+	assert_int_equal(snap.m[0].curg, rt.m.curg);
+	assert_int_equal(snap.m[0].p, rt.m.p);
+	assert_int_equal(snap.m[0].oldp, rt.m.oldp);
+	assert_int_equal(snap.m[0].tid, getpid());
+	assert_int_equal(snap.np, PS);
+	for (unsigned int i = 0; i < PS; i++) {
+		assert_int_equal(snap.p[i].addr, rt.ps[i]);
+		assert_int_equal(snap.p[i].m, rt.p[i].m);
+		assert_int_equal(snap.p[i].id, i);
+		assert_int_equal(snap.p[i].status, rt.p[i].status);
+	}
+	snapshot__deinit(&snap);
+	assert_null(snap.g);
+	assert_int_equal(snap.ng + snap.nm + snap.np, 0);
+}
+
+/* No goroutine, M or P is there, or not yet: what is left is read nevertheless. */
+static void what_is_not_there(void **state)
+{
+	struct layout l = begin();
+	struct snapshot snap;
+
+	rt.g[0].goid = 0;
+	rt.g[1].status = GS_IDLE;
+	rt.g[2].status = GS_DEADEXTRA;
+	rt.g[3].status = GS_LEAKED;
+	rt.m.procid = 0;
+	rt.ps[0] = 0;
+	rt.ps[1] = 8;
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), 0);
+	assert_int_equal(snap.ng, 1);
+	assert_int_equal(snap.g[0].goid, 4);
+	assert_int_equal(snap.nm + snap.np, 0);
+	snapshot__deinit(&snap);
+	rt.gs[3] = 8; /* unreadable */
+	rt.m.alllink = 8;
+	rt.m.procid = (uint64_t)getpid();
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), 0);
+	assert_int_equal(snap.ng, 0);
+	assert_int_equal(snap.nm, 1);
+	snapshot__deinit(&snap);
+	rt.allglen = 0;
+	rt.allgptr = 8; /* nothing is read from there */
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), 0);
+	snapshot__deinit(&snap);
+}
+
+/* The second one has what changed, and what came. */
+static void changes_only(void **state)
+{
+	struct layout l = begin();
+	struct snapshot first, second;
+	struct snapshot_reading how = { .before = &first };
+
+	assert_int_equal(snapshot__read(&self, &l, NULL, &first), 0);
+	rt.g[1].status = GS_RUNNABLE;
+	rt.g[3].status = GS_WAITING;
+	assert_int_equal(snapshot__read(&self, &l, &how, &second), 0);
+	assert_int_equal(second.ng, 2);
+	assert_int_equal(second.g[0].goid, 2);
+	assert_int_equal(second.g[0].status, GS_RUNNABLE);
+	assert_int_equal(second.g[1].goid, 4);
+	assert_true(second.time >= first.time_end && first.time_end >= first.time);
+	snapshot__deinit(&second);
+	rt.g[1].status = GS_WAITING;
+	rt.g[3].status = GS_DEAD;
+	assert_int_equal(snapshot__read(&self, &l, &how, &second), 0);
+	assert_int_equal(second.ng, 0);
+	snapshot__deinit(&second);
+	snapshot__deinit(&first);
+}
+
+/* They are read a thousand at a time. */
+static void more_than_a_batch(void **state)
+{
+	enum { MANY = 2 * 1024 + 1 };
+	static struct fake_g g[MANY];
+	static uint64_t gs[MANY];
+	struct layout l = begin();
+	struct snapshot first, second;
+	struct snapshot_reading how = { .before = &first };
+	struct error err = { "" };
+
+	for (size_t i = 0; i < MANY; i++) {
+		gs[i] = ADDR(g[i]);
+		g[i] = (struct fake_g){ .stack_lo = STACKS,
+					.stack_hi = STACKS + 1,
+					.goid = i + 1,
+					.sp = STACKS,
+					.startpc = 1,
+					.status = GS_WAITING };
+	}
+	g[1].status = GS_DEAD; /* one that is left out: places in list and snapshot differ */
+	rt.allgptr = ADDR(gs);
+	rt.allglen = MANY;
+	rt.m.curg = 0;
+	assert_int_equal(snapshot__read(&self, &l, NULL, &first), 0);
+	assert_int_equal(first.ng, MANY - 1);
+	assert_int_equal(first.g[0].goid, 1);
+	for (size_t i = 1; i < MANY - 1; i++) {
+		assert_int_equal(first.g[i].addr, gs[i + 1]);
+		assert_int_equal(first.g[i].goid, i + 2);
+	}
+	g[1023].status = g[1024].status = g[2048].status = GS_RUNNABLE;
+	assert_int_equal(snapshot__read(&self, &l, &how, &second), 0);
+	assert_int_equal(second.ng, 3);
+	assert_int_equal(second.g[0].goid, 1024);
+	assert_int_equal(second.g[1].goid, 1025);
+	assert_int_equal(second.g[2].goid, 2049);
+	snapshot__deinit(&second);
+	snapshot__deinit(&first);
+	assert_int_equal(process__check_layout(&self, &l, &err), 0);
+	g[2048].goid = 1;
+	assert_int_equal(process__check_layout(&self, &l, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "two goroutines have the id 1"));
+}
+
+/* Invalid lengths are rejected before memory is allocated, and reported to the caller. */
+static void lists_too_long(void **state)
+{
+	const struct layout l = begin();
+	struct error err = { "" };
+	struct snapshot snap;
+	uint64_t *addr = NULL;
+	size_t n = 0;
+	void *zeros = mmap(NULL, (size_t)GS_MAX * 8, PROT_READ,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_ptr_not_equal(zeros, MAP_FAILED);
+	rt.allgptr = (uintptr_t)zeros;
+	rt.allglen = GS_MAX;
+	assert_int_equal(go_gs__addresses(&self, &l, &addr, &n), 0);
+	assert_int_equal(n, GS_MAX);
+	free(addr);
+	rt.allglen++;
+	assert_int_equal(go_gs__addresses(&self, &l, &addr, &n), -EPROTO);
+	assert_int_equal(n, GS_MAX + 1);
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), -EPROTO);
+	assert_int_equal(process__check_layout(&self, &l, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "has 16777217 entries"));
+	rt.allglen = 1;
+	rt.allp[1] = rt.allp[2] = PS_MAX;
+	rt.allp[0] = (uintptr_t)zeros;
+	assert_int_equal(go_ps__addresses(&self, &l, &addr, &n), 0);
+	assert_int_equal(n, PS_MAX);
+	free(addr);
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), 0);
+	snapshot__deinit(&snap);
+	rt.allp[1] = ++rt.allp[2];
+	assert_int_equal(go_ps__addresses(&self, &l, &addr, &n), -EPROTO);
+	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), -EPROTO);
+	rt.allp[1] = 0;
+	assert_int_equal(go_ps__addresses(&self, &l, &addr, &n), -EPROTO);
+	rt.allp[1] = 3;
+	rt.allp[2] = 2;
+	assert_int_equal(go_ps__addresses(&self, &l, &addr, &n), -EPROTO);
+	munmap(zeros, (size_t)GS_MAX * 8);
+}
+
+/* Structs of more than 16 KiB are none of Go's. */
+static void structs_too_large(void **state)
+{
+	struct layout l = begin();
+	static unsigned char large[16 << 10];
+	uint64_t addr = (uintptr_t)large;
+	struct go_g g;
+	struct go_m m;
+	struct go_p p;
+
+	l.g_stack_hi = l.m_procid = l.p_m = sizeof(large) - 8;
+	assert_int_equal(go_gs__read(&self, &l, &addr, 1, &g), 0);
+	assert_true(g.ok);
+	assert_int_equal(go_m__read(&self, &l, addr, &m), 0);
+	assert_int_equal(go_p__read(&self, &l, addr, &p), 0);
+	l.g_stack_hi = ++l.m_procid;
+	l.p_m++;
+	assert_int_equal(go_gs__read(&self, &l, &addr, 1, &g), -EPROTO);
+	assert_int_equal(go_m__read(&self, &l, addr, &m), -EPROTO);
+	assert_int_equal(go_p__read(&self, &l, addr, &p), -EPROTO);
+}
+
+#ifndef __SANITIZE_ADDRESS__ /* which needs more address space than there is */
+/* There is memory for what tells which goroutines were read, but not for the goroutines. */
+static void no_memory(void **state)
+{
+	const struct layout l = begin();
+	struct rlimit all, little;
+	unsigned long pages;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	getrlimit(RLIMIT_AS, &all);
+	little = all;
+	little.rlim_cur = pages * 4096 + (256u << 20);
+	assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+	assert_int_equal(go_gs__read(&self, &l, rt.gs, GS_MAX, NULL), -ENOMEM);
+	assert_int_equal(setrlimit(RLIMIT_AS, &all), 0);
+}
+#endif
+
+/* ---- live checks ---- */
+
+static int checked(const struct layout *l, struct error *err)
+{
+	err->text[0] = 0;
+	return process__check_layout(&self, l, err);
+}
+
+/* What one member may be, and what it may not. */
+static void members_in_bounds(void **state)
+{
+	const uint64_t lo = STACKS + 0x1000, hi = STACKS + 0x2000, user = 1ull << 47;
+	const struct {
+		void *member;
+		size_t size;
+		uint64_t good, bad;
+		const char *why;
+	} cases[] = {
+#define CASE(member, good, bad, why) { &rt.member, sizeof(rt.member), good, bad, why }
+		CASE(m.block_reason, 63, 64, "block reason 64"),
+		CASE(m.skip, 63, 64, "skip count 64"),
+		CASE(m.p, ADDR(rt.p[0]), ADDR(rt.p[0]) + 8, "has a p at"),
+		CASE(m.oldp, 0, ADDR(rt.p[0]) + 8, "had one at"),
+		CASE(m.curg, 0, ADDR(rt.g[1]), "m.curg.m"),
+		CASE(m.g0, ADDR(rt.g0), ADDR(rt.g[1]), "m.g0.m"),
+		CASE(m.procid, (uint64_t)getpid(), 1ull << 40, "which is not a thread"),
+		CASE(m.alllink, 0, 8, "no m is readable"),
+		CASE(g0.stack_lo, 0x1fff, 0x2000, "has a stack"),
+		CASE(g0.stack_hi, 0x1000 + (4ull << 30), 0x1001 + (4ull << 30), "has a stack"),
+		CASE(p[1].id, 1, 0, "p 1 has id 0"),
+		CASE(p[1].status, 4, 5, "status 5"),
+		CASE(p[1].gc_mode, 3, 4, "worker mode 4"),
+		CASE(p[1].m, ADDR(rt.m), ADDR(rt.m) + 8, "which is not in the list"),
+		CASE(p[0].m, ADDR(rt.m), 0, "m.p.m"),
+		CASE(gomaxprocs, 1, 0, "list of ps"),
+		CASE(gomaxprocs, 2, 3, "list of ps"),
+		CASE(allp[0], ADDR(rt.ps), 8, "list of ps"),
+		CASE(allm, ADDR(rt.m), 0, "list of ms"),
+		CASE(allglen, 2, 0, "list of goroutines"),
+		CASE(allgptr, ADDR(rt.gs), 8, "list of goroutines"),
+		CASE(g[3].status, GS_DEADEXTRA, 12, "status 12"),
+		CASE(g[3].status, GS_COPYSTACK, 7, "status 7"),
+		CASE(g[3].status, GS_WAITING, 5, "status 5"),
+		CASE(g[1].wait_reason, 63, 64, "the goroutine at"),
+		CASE(g[1].sp, lo, lo - 1, "the goroutine at"),
+		CASE(g[1].sp, hi, hi + 1, "the goroutine at"),
+		CASE(g[1].goid, 7, 0, "the goroutine at"),
+		CASE(g[1].goid, user - 1, user, "the goroutine at"),
+		CASE(g[1].parent, user - 1, user, "the goroutine at"),
+		CASE(g[1].startpc, user - 1, user, "the goroutine at"),
+		CASE(g[1].goid, 4, 3, "two goroutines have the id 3"),
+		CASE(g[1].bp, lo, lo - 1, "1 of 1 frame pointers"),
+		CASE(g[1].bp, hi, hi + 1, "1 of 1 frame pointers"),
+#undef CASE
+	};
+	struct error err;
+	struct layout l;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		l = begin();
+		rt.g[3].goid = 40; /* so that 4 is free */
+		memcpy(cases[i].member, &cases[i].good, cases[i].size);
+		if (checked(&l, &err))
+			fail_msg("case %zu: %s", i, err.text);
+		memcpy(cases[i].member, &cases[i].bad, cases[i].size);
+		assert_int_equal(checked(&l, &err), -EPROTO);
+		if (!strstr(err.text, cases[i].why))
+			fail_msg("case %zu, not \"%s\": %s", i, cases[i].why, err.text);
+	}
+}
+
+/* C code may use the frame pointer freely: an error only if most are outside of their stacks. */
+static void half_of_the_frame_pointers(void **state)
+{
+	struct layout l = begin();
+	struct error err;
+
+	rt.g[2].bp = 1;
+	assert_int_equal(checked(&l, &err), 0); /* 1 of 2 */
+	rt.g[0].bp = 1;
+	assert_int_equal(checked(&l, &err), 0); /* what runs has another one by now */
+	rt.g[3].status = GS_WAITING;
+	rt.g[3].bp = 1;
+	assert_int_equal(checked(&l, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "2 of 3 frame pointers"));
+}
+
+/* Those of callbacks from C alone have no start function. */
+static void start_functions(void **state)
+{
+	struct layout l = begin();
+	struct error err;
+
+	rt.g[1].startpc = 0;
+	assert_int_equal(checked(&l, &err), 0);
+	rt.g[2].startpc = 0;
+	assert_int_equal(checked(&l, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "none of 2 goroutines"));
+	rt.g[1].status = rt.g[2].status = GS_RUNNABLE;
+	assert_int_equal(checked(&l, &err), 0);
+}
+
+/* An ended G has no stack; an M without P whose last G ended waits for a thread of C. */
+static void ended_ones(void **state)
+{
+	struct fake_m spare = { .procid = 1ull << 40, .curg = ADDR(rt.g[3]) };
+	struct layout l = begin();
+	struct error err;
+
+	rt.g[3].stack_lo = rt.g[3].stack_hi = 0;
+	rt.m.alllink = ADDR(spare);
+	assert_int_equal(checked(&l, &err), 0);
+	rt.g[3].stack_hi = 1;
+	assert_int_equal(checked(&l, &err), 0);
+	rt.g[3].stack_lo = 1;
+	assert_int_equal(checked(&l, &err), -EPROTO);
+	rt.g[3].stack_lo = rt.g[3].stack_hi = 0;
+	spare.p = ADDR(rt.p[1]);
+	assert_int_equal(checked(&l, &err), -EPROTO);
+	spare.p = 0;
+	rt.g[3].status = GS_RUNNABLE;
+	assert_int_equal(checked(&l, &err), -EPROTO);
+	spare.curg = 0;
+	assert_int_equal(checked(&l, &err), -EPROTO);
+}
+
+static int open_self(void **state)
+{
+	return process__open(&self, getpid(), NULL);
+}
+
+static int close_self(void **state)
+{
+	process__deinit(&self);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_is_in_it),	     cmocka_unit_test(what_is_not_there),
+		cmocka_unit_test(changes_only),	     cmocka_unit_test(more_than_a_batch),
+		cmocka_unit_test(lists_too_long),    cmocka_unit_test(structs_too_large),
+#ifndef __SANITIZE_ADDRESS__
+		cmocka_unit_test(no_memory),
+#endif
+		cmocka_unit_test(members_in_bounds), cmocka_unit_test(half_of_the_frame_pointers),
+		cmocka_unit_test(start_functions),   cmocka_unit_test(ended_ones),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, open_self, close_self);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interprets events as changes of goroutines: see goroutine_tracker.h.
+ *
+ * Between reader/semantics.c and the clients. A status repeats, in each generation, a state that is
+ * already known; it is skipped. A goroutine whose first state is unknown is not tracked.
+ */
+#include "analysis/goroutine_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void goroutine_tracker__init(struct goroutine_tracker *t, const struct goroutine_client *client,
+			     void *context, struct intern *names)
+{
+	*t = (struct goroutine_tracker){ .client = client, .context = context, .names = names };
+}
+
+static void destroy(struct goroutine_tracker *t, void *g)
+{
+	if (t->client->deinit)
+		t->client->deinit(t->context, g);
+	free(g);
+}
+
+void goroutine_tracker__deinit(struct goroutine_tracker *t)
+{
+	void *g;
+
+	for (size_t i = 0; map__next(&t->goroutines, &i, &g);)
+		destroy(t, g);
+	map__deinit(&t->goroutines);
+}
+
+void *goroutine_tracker__find(const struct goroutine_tracker *t, uint64_t id)
+{
+	return map__get(&t->goroutines, id);
+}
+
+/* An id that is used again without an end in between replaces its goroutine. */
+void *goroutine_tracker__add(struct goroutine_tracker *t, uint64_t id, int64_t created,
+			     uint8_t state)
+{
+	void *old = map__get(&t->goroutines, id);
+	struct tracked_goroutine *g = map__put_new(&t->goroutines, id, t->client->size);
+
+	if (!g)
+		return NULL;
+	if (old)
+		destroy(t, old);
+	g->id = id;
+	g->created = g->since = created;
+	g->state = state;
+	return g;
+}
+
+int goroutine_tracker__appear(struct goroutine_tracker *t, const struct trace_event *ev,
+			      const struct semantics *m, struct tracked_goroutine **ret)
+{
+	bool created = m->from == GO_STATE_NOT_EXIST;
+	struct tracked_goroutine *g = goroutine_tracker__add(t, m->id, created ? t->now : t->sync,
+							     created ? GO_STATE_NOT_EXIST : m->to);
+
+	if (!g)
+		return -ENOMEM;
+	*ret = g;
+	return t->client->appear(t->context, g, ev, m);
+}
+
+int goroutine_tracker__end(struct goroutine_tracker *t, struct tracked_goroutine *g)
+{
+	int err = t->client->end ? t->client->end(t->context, g) : 0;
+
+	map__remove(&t->goroutines, g->id);
+	destroy(t, g);
+	return err;
+}
+
+int goroutine_tracker__finish(struct goroutine_tracker *t)
+{
+	struct map_slot *g;
+	size_t n;
+	int err = 0;
+
+	if (!t->client->end)
+		return 0;
+	/* By id: what a client prints in the order of its goroutines must not depend on hash__seed. */
+	g = map__sorted(&t->goroutines, &n);
+	if (!g)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < n; i++)
+		err = t->client->end(t->context, g[i].value);
+	free(g);
+	return err;
+}

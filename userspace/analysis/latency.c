@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each goroutine's time in parts: which goroutine is on which thread, and what events change.
+ *
+ * Upstream: goroutine_tracker.c and kernel events of reader/timeline.c. Whenever the state of a
+ * goroutine or of its thread changes, the time since the last change is added to the part that it
+ * was in (latency_part.c), so that the parts add up by construction. Downstream: opts.done().
+ */
+#include "analysis/latency.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/latency_impl.h"
+
+static const struct goroutine_client client;
+
+struct latency *latency__create(const struct latency_opts *opts)
+{
+	struct latency *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->opts = *opts;
+	l->preemptors = intern__create();
+	if (naming__init(&l->naming) || !l->preemptors) {
+		latency__destroy(l);
+		return NULL;
+	}
+	goroutine_tracker__init(&l->tracker, &client, l, l->naming.names);
+	return l;
+}
+
+void latency__destroy(struct latency *l)
+{
+	if (!l)
+		return;
+	goroutine_tracker__deinit(&l->tracker);
+	map__deinit(&l->on_thread);
+	naming__deinit(&l->naming);
+	intern__destroy(l->preemptors);
+	durations__deinit(&l->worker_wall);
+	durations__deinit(&l->worker_oncpu);
+	free(l);
+}
+
+void latency__set_window(struct latency *l, int64_t from, int64_t to)
+{
+	l->opts.from = from;
+	l->opts.to = to;
+}
+
+static bool needs_thread(uint8_t state)
+{
+	return state == GO_STATE_RUNNING || state == GO_STATE_SYSCALL;
+}
+
+static void leave_thread(struct latency *l, struct live *g)
+{
+	if (needs_thread(g->go.state) && g->m != TRACE_NO_M && map__get(&l->on_thread, g->m) == g)
+		map__remove(&l->on_thread, g->m);
+	g->m = TRACE_NO_M;
+}
+
+static void goroutine__deinit(void *context, void *goroutine)
+{
+	struct live *g = goroutine;
+
+	leave_thread(context, g);
+	latency_stats__deinit(&g->stats);
+}
+
+/* A goroutine that is still on that thread according to earlier events is on an unknown one. */
+static int enter_thread(struct latency *l, struct live *g, uint64_t m)
+{
+	struct live *other = m == TRACE_NO_M ? NULL : map__get(&l->on_thread, m);
+	int err;
+
+	g->m = m;
+	g->has_cpu = false;
+	if (m == TRACE_NO_M || other == g)
+		return 0;
+	if (other) {
+		err = part__add(l, other);
+		other->m = TRACE_NO_M;
+		if (!err)
+			err = part__guess(l, other);
+		if (err)
+			return err;
+	}
+	return map__put(&l->on_thread, m, g);
+}
+
+static int goroutine__end(void *context, void *goroutine)
+{
+	struct latency *l = context;
+	struct live *g = goroutine;
+	int err = part__add(l, g);
+	int64_t from = latest(g->go.created, l->opts.from), to = earliest(l->now, l->opts.to);
+	bool whole = l->opts.from == INT64_MIN && l->opts.to == INT64_MAX;
+	struct latency_goroutine done = { .id = g->go.id, .pc = g->go.pc, .name = g->go.name };
+
+	if (err || (!whole && to <= from))
+		return err;
+	done.stats = g->stats;
+	done.stats.total = time_sub(to, from);
+	return l->opts.done(l->opts.context, &done);
+}
+
+static int goroutine__appear(void *context, void *goroutine, const struct trace_event *ev,
+			     const struct semantics *m)
+{
+	struct latency *l = context;
+	struct live *g = goroutine;
+	int err = 0;
+
+	(void)ev;
+	g->since = g->go.created;
+	g->m = TRACE_NO_M;
+	if (m->from == GO_STATE_UNDETERMINED) {
+		g->generation = l->tracker.generations;
+		g->part = m->to == GO_STATE_WAITING ? PART_GO_BLOCKED : PART_GO_RUNNABLE;
+		err = needs_thread(m->to) ? part__guess(l, g) :
+					    naming__kind(&l->naming, m, &g->kind);
+	}
+	return err ? err : part__add(l, g);
+}
+
+static inline int goroutine__leave(void *context, void *goroutine, const struct trace_event *ev,
+				   const struct semantics *m)
+{
+	struct latency *l = context;
+	struct live *g = goroutine;
+	int err = part__add(l, g);
+
+	if (!needs_thread(m->to) || g->m != transition__thread(ev))
+		leave_thread(l, g);
+	return err;
+}
+
+static inline int goroutine__enter(void *context, void *goroutine, const struct trace_event *ev,
+				   const struct semantics *m)
+{
+	struct latency *l = context;
+	struct live *g = goroutine;
+	int err = 0;
+
+	g->label = 0;
+	if (needs_thread(m->to) && g->m == TRACE_NO_M)
+		err = enter_thread(l, g, transition__thread(ev));
+	else if (m->to == GO_STATE_WAITING)
+		err = naming__kind(&l->naming, m, &g->go_kind);
+	else if (m->to == GO_STATE_RUNNABLE)
+		g->go_kind = KIND_EMPTY;
+	return err ? err : part__choose(l, g, NULL);
+}
+
+/* A mark assist that goes on has done so since the generation began. */
+static int range__event(void *context, const struct trace_event *ev, const struct semantics *m)
+{
+	struct latency *l = context;
+	struct live *g;
+	int err;
+
+	if (!range__is_mark_assist(ev))
+		return 0;
+	g = goroutine_tracker__find(&l->tracker, m->id);
+	err = g ? part__add(l, g) : 0;
+	if (err || !g)
+		return err;
+	if (m->kind == SEMANTICS_RANGE_ACTIVE && !g->in_assist &&
+	    g->generation == l->tracker.generations)
+		g->stats.gc_assist = g->stats.part[PART_ONCPU];
+	g->in_assist = m->kind != SEMANTICS_RANGE_END;
+	return 0;
+}
+
+/* The runtime labels mark workers whenever they start to run. */
+static int label__event(void *context, const struct trace_event *ev, const struct semantics *m)
+{
+	static const char prefix[] = "GC (";
+	struct latency *l = context;
+	struct live *g;
+	int err;
+
+	(void)ev;
+	if (m->kind != SEMANTICS_LABEL)
+		return 0;
+	g = goroutine_tracker__find(&l->tracker, m->id);
+	err = g ? part__add(l, g) : 0;
+	if (err || !g)
+		return err;
+	g->label = 0;
+	if (m->name.len >= sizeof(prefix) && !memcmp(m->name.data, prefix, sizeof(prefix) - 1))
+		err = naming__kind(&l->naming, m, &g->label);
+	return err;
+}
+
+static const struct goroutine_client client = {
+	.size = sizeof(struct live),
+	.appear = goroutine__appear,
+	.leave = goroutine__leave,
+	.enter = goroutine__enter,
+	.end = goroutine__end,
+	.deinit = goroutine__deinit,
+	.range = range__event,
+	.other = label__event,
+};
+
+static int report(int err, struct error *error)
+{
+	return err ? error__set(error, err, "%s", strerror(-err)) : 0;
+}
+
+int latency__event(struct latency *l, const struct trace_event *ev,
+		   const struct kernel_threads *threads, struct error *error)
+{
+	l->now = l->tracker.started ? latest(l->now, ev->time) : ev->time;
+	l->threads = threads;
+	return report(goroutine_tracker__event(&l->tracker, &client, ev, l->now), error);
+}
+
+static int thread__changed(struct latency *l, struct live *g, const struct kernel_item *item)
+{
+	int err = part__add(l, g);
+
+	return err ? err : part__choose(l, g, item);
+}
+
+int latency__item(struct latency *l, const struct kernel_item *item, int64_t time,
+		  const struct kernel_threads *threads, struct error *error)
+{
+	struct live *g = map__get(&l->on_thread, item->tid);
+
+	if (!l->tracker.started || item->kind == KERNEL_CPU)
+		return 0;
+	l->now = latest(l->now, time);
+	l->threads = threads;
+	return g ? report(thread__changed(l, g, item), error) : 0;
+}
+
+int latency__forget(struct latency *l, const struct kernel_threads *threads, bool in_loss,
+		    struct error *error)
+{
+	struct map_slot *g;
+	size_t n;
+	int err = 0;
+
+	l->in_loss = in_loss;
+	l->threads = threads;
+	/* By thread: reasons and workers get their order here, and the map's varies by run. */
+	g = map__sorted(&l->on_thread, &n);
+	if (!g)
+		return report(-ENOMEM, error);
+	for (size_t i = 0; !err && i < n; i++)
+		err = thread__changed(l, g[i].value, NULL);
+	free(g);
+	return report(err, error);
+}
+
+int latency__finish(struct latency *l, struct error *error)
+{
+	return report(goroutine_tracker__finish(&l->tracker), error);
+}
+
+struct trace_string latency__name(const struct latency *l, uint32_t name)
+{
+	return naming__name_at(&l->naming, name);
+}
+
+struct trace_string latency__reason(const struct latency *l, uint32_t kind)
+{
+	return naming__kind_at(&l->naming, kind & UINT16_MAX);
+}
+
+bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret)
+{
+	if (i >= l->worker_wall.n)
+		return false;
+	*ret = (struct latency_worker){
+		.label = naming__kind_at(&l->naming, l->worker_wall.at[i].kind),
+		.wall = l->worker_wall.at[i].ns,
+		.oncpu = l->worker_oncpu.at[i].ns,
+	};
+	return true;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Each goroutine's time in parts that exclude each other and add up to all of it, computed from
+ * events and kernel events in one pass.
+ *
+ * Upstream: reader/timeline.h, which has both in one order. Downstream: `gotrace latency`. The
+ * state of a goroutine and that of its thread determine the part:
+ *
+ *	Go \ thread  on a CPU	    runnable	     throttled	 asleep, stopped  unknown
+ *	running      on CPU        kernel-runnable   throttled   kernel-blocked   on CPU
+ *	in a call    on CPU        kernel-runnable   throttled   syscall-blocked  syscall-blocked
+ *	runnable     Go-runnable
+ *	waiting      Go-blocked
+ *
+ * It begins with a goroutine's creation, or with the first generation that contains it, and ends
+ * with the goroutine or the trace. Times only grow: a kernel event that would lie before what came
+ * before it counts as if it had come then, so that nothing counts twice.
+ *
+ * Memory is proportional to the goroutines that are alive; a goroutine is reported when it ends.
+ */
+#ifndef TRACE_LATENCY_H
+#define TRACE_LATENCY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/durations.h"
+#include "format/event.h"
+#include "format/kernel.h"
+#include "lib/error.h"
+
+enum latency_part {
+	PART_ONCPU,
+	PART_GO_RUNNABLE,     /* waits for a P */
+	PART_KERNEL_RUNNABLE, /* has a P or is in a system call, its thread waits for a CPU */
+	PART_THROTTLED,	      /* its thread's cgroup has used up its time */
+	PART_KERNEL_BLOCKED,  /* running for Go, its thread asleep: page fault, raw system call */
+	PART_SYSCALL_BLOCKED, /* asleep in a system call that Go has announced */
+	PART_GO_BLOCKED,
+	LATENCY_PARTS
+};
+
+#define LATENCY_TIMES (LATENCY_PARTS + 5)
+
+/* ns, unless stated otherwise */
+struct latency_stats {
+	union {
+		struct {
+			int64_t part[LATENCY_PARTS];
+			int64_t total; /* the sum of the parts */
+			/* Of the time on CPU: within a system call; within a mark assist. */
+			int64_t syscall_oncpu, gc_assist;
+			int64_t unknown;    /* of the parts: while the thread's state was unknown */
+			int64_t migrations; /* number: its thread came back on another CPU */
+		};
+		int64_t times[LATENCY_TIMES]; /* the same */
+	};
+	int64_t longest;	  /* run-queue delay */
+	struct durations reasons; /* their kinds: latency_reason__part(), latency__reason() */
+	struct durations delays;  /* of run queues: for each class of lengths, how many (no ns) */
+};
+
+struct latency_goroutine {
+	uint64_t id, pc; /* pc: of its start function; 0: no stack was seen */
+	uint32_t name;	 /* of that function: latency__name() */
+	struct latency_stats stats;
+};
+
+/* A kind of mark worker ("GC (dedicated)"): how long they were running for Go, and on a CPU. */
+struct latency_worker {
+	struct trace_string label;
+	int64_t wall, oncpu;
+};
+
+struct latency_opts {
+	int64_t from, to; /* only what lies in [from, to) counts; INT64_MIN, INT64_MAX: all */
+	/*
+	 * Called once for each goroutine that existed within the window, when it or the trace ends.
+	 * `g` is valid during the call. 0, or a negative errno, which ends the analysis.
+	 */
+	int (*done)(void *context, const struct latency_goroutine *g);
+	void *context;
+};
+
+struct latency;
+
+struct latency *latency__create(const struct latency_opts *opts); /* NULL: no memory */
+void latency__destroy(struct latency *l);			  /* may be NULL */
+/* The window, once the trace's start is known: before anything counts. */
+void latency__set_window(struct latency *l, int64_t from, int64_t to);
+
+/*
+ * Applies the next event or kernel event, which happened at `time` of the trace; `threads` are as
+ * the kernel events up to this one have left them. 0 or a negative errno with the reason: -ENOMEM,
+ * or that of done().
+ */
+int latency__event(struct latency *l, const struct trace_event *ev,
+		   const struct kernel_threads *threads, struct error *error);
+int latency__item(struct latency *l, const struct kernel_item *item, int64_t time,
+		  const struct kernel_threads *threads, struct error *error);
+/*
+ * A generation's table, after its sync, or a loss has changed `threads`. in_loss: until the next
+ * call the state of each thread is a guess and counts as unknown. Errors as above.
+ */
+int latency__forget(struct latency *l, const struct kernel_threads *threads, bool in_loss,
+		    struct error *error);
+/* The trace has ended: reports the goroutines that are alive, by id. Errors as above. */
+int latency__finish(struct latency *l, struct error *error);
+
+/* The texts of ids, until destroy; 0 is the empty name. */
+struct trace_string latency__name(const struct latency *l, uint32_t name);
+/* Why: "chan receive", "futex", "page fault", "woken", "preempted by make", ... */
+struct trace_string latency__reason(const struct latency *l, uint32_t kind);
+static inline enum latency_part latency_reason__part(uint32_t kind)
+{
+	return (enum latency_part)(kind >> 16);
+}
+
+/* The i-th; false: there are no more. After latency__finish(). */
+bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret);
+
+void latency_stats__deinit(struct latency_stats *stats);
+/* 0 or -ENOMEM, with *sum as it was or partly added to. */
+int latency_stats__add(struct latency_stats *sum, const struct latency_stats *more);
+
+/*
+ * Run-queue delays are counted in classes of lengths, 16 from each power of two to the next: what
+ * share of them (0.99) were at most so long, to 3 %, and how many they are.
+ */
+uint64_t latency_stats__delays(const struct latency_stats *stats);
+int64_t latency_stats__delay(const struct latency_stats *stats, double share);
+
+/*
+ * A goroutine as bytes, for analysis/record_store.h: `g` is a latency_goroutine. 0 or -ENOMEM;
+ * unpacked stats are the caller's.
+ */
+int latency__pack(struct outbuf *p, const void *g);
+int latency__unpack(struct buf record, struct latency_goroutine *ret);
+
+#endif

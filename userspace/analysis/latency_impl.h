@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the parts of time share: latency.c (goroutines and threads), latency_part.c
+ * (which part, and why), latency_stats.c (sums, and goroutines that have ended).
+ */
+#ifndef TRACE_LATENCY_IMPL_H
+#define TRACE_LATENCY_IMPL_H
+
+#include "analysis/goroutine_tracker.h"
+#include "analysis/latency.h"
+#include "analysis/naming.h"
+#include "lib/map.h"
+
+/* a goroutine */
+struct live {
+	struct tracked_goroutine go;
+	uint64_t m;    /* the thread that it is on, while running or in a system call */
+	int64_t since; /* all up to here is added to the stats */
+	int64_t delay; /* of the run queue that it waits in, so far */
+	struct latency_stats stats;
+	uint32_t go_kind;    /* why it is blocked, for Go */
+	uint32_t kind;	     /* why it is in its part */
+	uint32_t label;	     /* of a mark worker, while it runs; 0: it is none */
+	uint32_t generation; /* the first that contains it, if it was there before */
+	uint16_t cpu;	     /* that its thread has or had last */
+	uint8_t part;
+	bool has_cpu; /* cpu is known */
+	bool in_call, unknown, in_assist;
+};
+
+struct latency {
+	struct latency_opts opts;
+	struct goroutine_tracker tracker; /* of struct live */
+	struct map on_thread;		  /* by M, to those that are running or in a system call */
+	struct naming naming;
+	struct intern *preemptors; /* names of other programs' threads that took a CPU */
+	struct durations worker_wall, worker_oncpu; /* by label */
+	const struct kernel_threads *threads;	    /* during a call: as it got them */
+	int64_t now;				    /* of the last event or item; never falls */
+	bool in_loss;				    /* records are missing at this time */
+};
+
+static inline int64_t latest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* latency_part.c; 0 or -ENOMEM */
+
+/* Adds the time up to now to the part that it is in. */
+int part__add(struct latency *l, struct live *g);
+/*
+ * Chooses the part that it is in from now on, by its state and its thread's; `item`: the kernel
+ * event that changed the thread's, or NULL.
+ */
+int part__choose(struct latency *l, struct live *g, const struct kernel_item *item);
+/* The same while the state of the thread is unknown. */
+int part__guess(struct latency *l, struct live *g);
+
+/* latency_stats.c */
+
+int latency_stats__count_delay(struct latency_stats *stats, int64_t ns); /* 0 or -ENOMEM */
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The part that a goroutine's time is added to, and the reason, by its state and its thread's.
+ *
+ * Called by analysis/latency.c whenever one of the two has changed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/latency_impl.h"
+
+#define UNKNOWN	       "unknown"
+/* distinct names at most, which leaves kinds for all other reasons */
+#define PREEMPTORS_MAX 128
+
+static bool in_window(const struct latency *l)
+{
+	return l->now > l->opts.from && l->now <= l->opts.to;
+}
+
+static int add_worker(struct latency *l, const struct live *g, int64_t ns)
+{
+	int err = durations__add(&l->worker_wall, g->label, ns);
+
+	return err ? err :
+		     durations__add(&l->worker_oncpu, g->label, g->part == PART_ONCPU ? ns : 0);
+}
+
+int part__add(struct latency *l, struct live *g)
+{
+	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+	struct latency_stats *stats = &g->stats;
+	int64_t ns = to > from ? time_sub(to, from) : 0;
+
+	g->since = l->now;
+	if (!ns)
+		return 0;
+	stats->part[g->part] = time_add(stats->part[g->part], ns);
+	if (g->unknown)
+		stats->unknown = time_add(stats->unknown, ns);
+	if (g->part == PART_ONCPU && g->in_call)
+		stats->syscall_oncpu = time_add(stats->syscall_oncpu, ns);
+	if (g->part == PART_ONCPU && g->in_assist)
+		stats->gc_assist = time_add(stats->gc_assist, ns);
+	if (g->part == PART_KERNEL_RUNNABLE)
+		g->delay = time_add(g->delay, ns);
+	if (g->label && add_worker(l, g, ns))
+		return -ENOMEM;
+	if (g->part == PART_ONCPU || g->part == PART_GO_RUNNABLE || g->part == PART_THROTTLED)
+		return 0;
+	return durations__add(&stats->reasons, (uint32_t)g->part << 16 | g->kind, ns);
+}
+
+static int text_kind(struct latency *l, const char *text, uint32_t *ret)
+{
+	return naming__text_kind(&l->naming, text, strlen(text), ret);
+}
+
+/* What its thread sleeps in. */
+static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
+{
+	struct trace_string name;
+	char number[32];
+
+	if (t->run == KERNEL_STOPPED)
+		return text_kind(l, "stopped", ret);
+	if (t->in_fault)
+		return text_kind(l, "page fault", ret);
+	if (t->call == KERNEL_NO_CALL)
+		return text_kind(l, UNKNOWN, ret);
+	name = kernel_threads__syscall(l->threads, t->call);
+	if (name.len)
+		return naming__text_kind(&l->naming, name.data, name.len, ret);
+	snprintf(number, sizeof(number), "system call %u", t->call);
+	return text_kind(l, number, ret);
+}
+
+/* It made way for a thread of another program, of that name. */
+static int preemptor_kind(struct latency *l, const struct trace_string *name, uint32_t *ret)
+{
+	static const char by[] = "preempted by ";
+	char text[sizeof(by) + UINT8_MAX];
+	size_t len = name->len < UINT8_MAX ? name->len : UINT8_MAX;
+	uint32_t id;
+
+	if (!len)
+		return text_kind(l, "preempted", ret);
+	id = intern__string(l->preemptors, name->data, len);
+	if (!id)
+		return -ENOMEM;
+	if (id > PREEMPTORS_MAX)
+		return text_kind(l, "preempted by others", ret);
+	memcpy(text, by, sizeof(by) - 1);
+	memcpy(text + sizeof(by) - 1, name->data, len);
+	return naming__text_kind(&l->naming, text, sizeof(by) - 1 + len, ret);
+}
+
+/* Why its thread waits for a CPU. */
+static int wait_kind(struct latency *l, const struct kernel_thread *t,
+		     const struct kernel_item *item, uint32_t *ret)
+{
+	if (!item || item->kind != KERNEL_OFF || t->woken)
+		return text_kind(l, t->woken ? "woken" : "preempted", ret);
+	if (item->why == GT_OFF_YIELDED)
+		return text_kind(l, "yielded", ret);
+	if (kernel_threads__find(l->threads, item->other))
+		return text_kind(l, "preempted by the program itself", ret);
+	return preemptor_kind(l, &item->name, ret);
+}
+
+/* A wait in a run queue is over, or begins. */
+static int set_part(struct latency *l, struct live *g, enum latency_part part)
+{
+	int err = 0;
+
+	if (g->part == PART_KERNEL_RUNNABLE && part != PART_KERNEL_RUNNABLE && in_window(l))
+		err = latency_stats__count_delay(&g->stats, g->delay);
+	if (part != g->part)
+		g->delay = 0;
+	g->part = (uint8_t)part;
+	return err;
+}
+
+int part__guess(struct latency *l, struct live *g)
+{
+	bool call = g->go.state == GO_STATE_SYSCALL;
+
+	g->in_call = false;
+	g->unknown = true;
+	if (call && text_kind(l, UNKNOWN, &g->kind))
+		return -ENOMEM;
+	return set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_ONCPU);
+}
+
+/* Counts a migration if it is back on another CPU. */
+static void note_cpu(struct latency *l, struct live *g, const struct kernel_thread *t)
+{
+	if (g->has_cpu && g->cpu != t->cpu && t->run == KERNEL_RUNNING && in_window(l))
+		g->stats.migrations++;
+	if (!g->has_cpu || t->run == KERNEL_RUNNING) {
+		g->cpu = t->cpu;
+		g->has_cpu = true;
+	}
+}
+
+static int choose_by_thread(struct latency *l, struct live *g, const struct kernel_thread *t,
+			    const struct kernel_item *item)
+{
+	bool call = g->go.state == GO_STATE_SYSCALL, waited = g->part == PART_KERNEL_RUNNABLE;
+	int err = 0;
+
+	g->in_call = call || t->call != KERNEL_NO_CALL;
+	g->unknown = l->in_loss;
+	note_cpu(l, g, t);
+	switch (t->run) {
+	case KERNEL_RUNNING:
+		return set_part(l, g, PART_ONCPU);
+	case KERNEL_RUNNABLE: /* why it began to wait is known then only */
+		if (!waited || (item && item->kind == KERNEL_OFF))
+			err = wait_kind(l, t, item, &g->kind);
+		return err ? err : set_part(l, g, PART_KERNEL_RUNNABLE);
+	case KERNEL_THROTTLED:
+		return set_part(l, g, PART_THROTTLED);
+	default:
+		err = sleep_kind(l, t, &g->kind);
+		return err ? err :
+			     set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_KERNEL_BLOCKED);
+	}
+}
+
+int part__choose(struct latency *l, struct live *g, const struct kernel_item *item)
+{
+	const struct kernel_thread *t = NULL;
+
+	if (g->go.state == GO_STATE_RUNNING || g->go.state == GO_STATE_SYSCALL) {
+		if (g->m <= UINT32_MAX)
+			t = kernel_threads__find(l->threads, (uint32_t)g->m);
+		if (!t || t->run == KERNEL_UNKNOWN || t->run == KERNEL_GONE)
+			return part__guess(l, g);
+		return choose_by_thread(l, g, t, item);
+	}
+	g->in_call = g->unknown = false;
+	g->kind = g->go_kind;
+	return set_part(l, g, g->go.state == GO_STATE_WAITING ? PART_GO_BLOCKED : PART_GO_RUNNABLE);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sums of goroutines' parts, the classes of run-queue delays, and goroutines that have ended.
+ *
+ * Between analysis/latency.c, which adds up, and `gotrace latency`, which sums by function, sorts
+ * and prints.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/latency_impl.h"
+
+void latency_stats__deinit(struct latency_stats *stats)
+{
+	durations__deinit(&stats->reasons);
+	durations__deinit(&stats->delays);
+}
+
+int latency_stats__add(struct latency_stats *sum, const struct latency_stats *more)
+{
+	if (durations__add_all(&sum->reasons, &more->reasons) ||
+	    durations__add_all(&sum->delays, &more->delays))
+		return -ENOMEM;
+	times__add(sum->times, more->times, LATENCY_TIMES);
+	if (sum->longest < more->longest)
+		sum->longest = more->longest;
+	return 0;
+}
+
+/* Below 32 ns a class a nanosecond, from there on 16 classes to each power of two. */
+static uint32_t class__of(int64_t ns)
+{
+	unsigned int bits;
+
+	if (ns < 32)
+		return ns > 0 ? (uint32_t)ns : 0;
+	bits = 63 - (unsigned int)__builtin_clzll((uint64_t)ns);
+	return (bits - 4) * 16 + (uint32_t)(ns >> (bits - 4));
+}
+
+/* The middle of a class. */
+static int64_t class__length(uint32_t class)
+{
+	unsigned int shift;
+
+	if (class < 32)
+		return class;
+	shift = class / 16 - 1;
+	return ((int64_t)(class % 16 + 16) << shift) + ((int64_t)1 << shift) / 2;
+}
+
+int latency_stats__count_delay(struct latency_stats *stats, int64_t ns)
+{
+	if (stats->longest < ns)
+		stats->longest = ns;
+	return durations__add(&stats->delays, class__of(ns), 1);
+}
+
+uint64_t latency_stats__delays(const struct latency_stats *stats)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < stats->delays.n; i++)
+		n += (uint64_t)stats->delays.at[i].ns;
+	return n;
+}
+
+/* How many were in classes up to this one. */
+static uint64_t count_up_to(const struct durations *delays, uint32_t class)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < delays->n; i++)
+		if (delays->at[i].kind <= class)
+			n += (uint64_t)delays->at[i].ns;
+	return n;
+}
+
+int64_t latency_stats__delay(const struct latency_stats *stats, double share)
+{
+	double wanted = share * (double)latency_stats__delays(stats);
+	const struct durations *delays = &stats->delays;
+	uint32_t class = UINT32_MAX;
+	int64_t length;
+
+	for (uint32_t i = 0; i < delays->n; i++)
+		if (delays->at[i].kind < class &&
+		    (double)count_up_to(delays, delays->at[i].kind) >= wanted)
+			class = delays->at[i].kind;
+	if (class == UINT32_MAX)
+		return 0;
+	length = class__length(class);
+	return length < stats->longest ? length : stats->longest;
+}
+
+int latency__pack(struct outbuf *p, const void *goroutine)
+{
+	const struct latency_goroutine *g = goroutine;
+	const struct latency_stats *stats = &g->stats;
+
+	if (outbuf__room(p,
+			 (4 + LATENCY_TIMES) * LEB_MAX + durations__room(&stats->reasons) +
+				 durations__room(&stats->delays),
+			 NULL))
+		return -ENOMEM;
+	leb__append(p, g->id);
+	leb__append(p, g->pc);
+	leb__append(p, g->name);
+	pack__times(p, stats->times, LATENCY_TIMES);
+	leb__append(p, (uint64_t)stats->longest);
+	pack__durations(p, &stats->reasons);
+	pack__durations(p, &stats->delays);
+	return 0;
+}
+
+int latency__unpack(struct buf record, struct latency_goroutine *ret)
+{
+	struct latency_goroutine g = {};
+
+	g.id = buf__uleb(&record);
+	g.pc = buf__uleb(&record);
+	g.name = (uint32_t)buf__uleb(&record);
+	unpack__times(&record, g.stats.times, LATENCY_TIMES);
+	g.stats.longest = (int64_t)buf__uleb(&record);
+	if (unpack__durations(&record, &g.stats.reasons) ||
+	    unpack__durations(&record, &g.stats.delays)) {
+		latency_stats__deinit(&g.stats);
+		return -ENOMEM;
+	}
+	*ret = g;
+	return 0;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Recording into a flight recorder buffer: see blackbox_record.h.
+ *
+ * The device is opened before the first probe is attached. Files are closed in the order of their
+ * numbers: if this process is killed, the session is frozen while all probes are still attached,
+ * and no event up to that moment is missing. The first checkpoint is written before the first
+ * record.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "blackbox/blackbox.h"
+#include "blackbox/blackbox_record.h"
+#include "capture/kmod.h"
+#include "capture/privilege.h"
+#include "capture/setup.h"
+#include "gotrace/config.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/power.h"
+#include "target/process/csymbols.h"
+
+#define MS		1000000ull
+#define SECOND_SNAPSHOT (40 * MS) /* after the first: a status word can lag that long */
+#define INTERVAL	(1000 * MS)
+#define INTERVAL_MIN	(100 * MS) /* if the rings wrap around within a few seconds */
+#define SHARE		10	   /* checkpoints use at most 1/SHARE of one CPU */
+#define ALL_RINGS	(16u << 20)
+#define SUBBUFS		16	     /* per ring: the oldest is overwritten as a whole */
+#define STACK_WORDS	(512u << 10) /* per half: 20,000 stacks of 24 frames */
+#define CHECKPOINT_MAX	(512ull << 20)
+
+struct blackbox {
+	const struct blackbox_opts *opts;
+	struct blackbox_stats *stats;
+	struct error *error;
+	struct kmod *kmod;
+	struct probes *probes;
+	struct csymbols *csymbols;
+	struct symbolizer symbolizer;
+	struct blackbox_writer *writer;
+	int sigfd;
+	bool stopped;
+	struct error why;    /* reason of the last checkpoint that could not be written */
+	unsigned int failed; /* number of such checkpoints */
+	uint64_t head[GT_RINGS_MAX], head_time; /* of each ring, when last read */
+};
+
+bool blackbox__name_is_valid(const char *name)
+{
+	size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				  "0123456789._-");
+
+	return len && len < GT_NAME_MAX && !name[len];
+}
+
+/* --ring-size is the size of each ring; without it all rings have 16 MiB in total. */
+static struct gt_abi_create describe(const struct blackbox_opts *opts)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t rings = cpus < 1 ? 1 : (uint32_t)cpus;
+	uint64_t size = opts->recorder->ring_size;
+	struct gt_abi_create want = { .flags = GT_SESSION_KEEP };
+
+	if (rings >= GT_RINGS_MAX)
+		rings = GT_RINGS_MAX - 1;
+	if (!size)
+		size = power_of_two_below(ALL_RINGS / rings);
+	if (size < BLACKBOX_RING_MIN)
+		size = BLACKBOX_RING_MIN;
+	want.rings = rings;
+	want.subbuf_size = (uint32_t)(size / SUBBUFS);
+	if (want.subbuf_size < GT_SUBBUF_MIN)
+		want.subbuf_size = GT_SUBBUF_MIN;
+	if (want.subbuf_size > GT_SUBBUF_MAX)
+		want.subbuf_size = GT_SUBBUF_MAX;
+	want.subbufs = (uint32_t)(size / want.subbuf_size);
+	want.stack_words = STACK_WORDS;
+	want.timeout = opts->timeout;
+	want.checkpoint_max = CHECKPOINT_MAX;
+	memcpy(want.name, opts->name, strnlen(opts->name, sizeof(want.name) - 1));
+	return want;
+}
+
+/* ---- checkpoints ---- */
+
+static int write_checkpoint(struct blackbox *b, const struct snapshot *first,
+			    const struct snapshot *second)
+{
+	const void *data;
+	size_t size;
+	int err = blackbox_writer__make(b->writer, kmod__memory(b->kmod), kmod__bytes(b->kmod),
+					first, second, &data, &size);
+
+	return err ? err : kmod__write_checkpoint(b->kmod, data, size, &b->why);
+}
+
+/* Writes a checkpoint without snapshots, for a window that starts at `t0`. */
+static int write_header(struct blackbox *b, uint64_t t0)
+{
+	struct raw_header facts;
+	int err;
+
+	setup__facts(b->opts->recorder, b->probes, t0, &facts);
+	blackbox_writer__destroy(b->writer);
+	b->writer = NULL;
+	err = blackbox_writer__create(&b->writer, &facts, &b->symbolizer);
+	if (!err)
+		err = write_checkpoint(b, NULL, NULL);
+	return err && b->why.text[0] ? error__set(b->error, err, "%s", b->why.text) : err;
+}
+
+/* Waits until `time`; sets b->stopped if the recording is to end. */
+static void wait_until(struct blackbox *b, uint64_t time)
+{
+	const struct recorder_opts *recorder = b->opts->recorder;
+	uint64_t end = b->stats->t0 + recorder->duration_ns, now;
+	struct pollfd fd[2] = {
+		{ .fd = b->sigfd, .events = POLLIN },
+		{ .fd = recorder->process->pidfd, .events = POLLIN },
+	};
+
+	if (recorder->duration_ns && end < time)
+		time = end;
+	while (!b->stopped && (now = clock__now()) < time) {
+		if (poll(fd, 2, (int)((time - now) / MS) + 1) <= 0)
+			continue;
+		b->stats->exited = fd[1].revents != 0;
+		b->stopped = true;
+	}
+	if (recorder->duration_ns && clock__now() >= end)
+		b->stopped = true;
+}
+
+static int read_snapshot(struct blackbox *b, const struct snapshot *before, struct snapshot *ret)
+{
+	struct snapshot_reading how = { .before = before };
+	int err = snapshot__read(b->opts->recorder->process, b->opts->recorder->layout, &how, ret);
+
+	if (err)
+		log__debug("snapshot of the process: %s", strerror(-err));
+	return err;
+}
+
+static bool is_over(struct blackbox *b)
+{
+	const struct process *proc = b->opts->recorder->process;
+
+	if (process__is_same(proc))
+		return false;
+	if (process__alive(proc))
+		b->stats->replaced = true;
+	else
+		b->stats->exited = true;
+	b->stopped = true;
+	return true;
+}
+
+/*
+ * Writes no checkpoint if the process has ended or executed another program. A checkpoint for which
+ * the module has no space does not end the recording: the previous ones still exist.
+ */
+static void take_checkpoint(struct blackbox *b)
+{
+	struct snapshot first, second;
+	int err;
+
+	if (is_over(b) || read_snapshot(b, NULL, &first))
+		return;
+	usleep(SECOND_SNAPSHOT / 1000);
+	if (!read_snapshot(b, &first, &second)) {
+		err = is_over(b) ? -ESRCH : write_checkpoint(b, &first, &second);
+		if (!err)
+			b->stats->checkpoints++;
+		else if (!b->stopped && !b->failed++)
+			log__msg("cannot write a checkpoint: %s; the recording continues",
+				 b->why.text[0] ? b->why.text : strerror(-err));
+		snapshot__deinit(&second);
+	}
+	snapshot__deinit(&first);
+}
+
+/* ---- the loop ---- */
+
+/* Bytes written to the busiest ring since the last call. */
+static uint64_t most_bytes(struct blackbox *b)
+{
+	const struct gt_session_page *page = kmod__memory(b->kmod);
+	const char *control = (const char *)page + page->control_offset;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < page->rings && i < GT_RINGS_MAX; i++) {
+		const struct gt_ring_control *ring =
+			(const void *)(control + i * page->control_stride);
+		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+
+		if (head - b->head[i] > most)
+			most = head - b->head[i];
+		b->head[i] = head;
+	}
+	return most;
+}
+
+/*
+ * Time until the next checkpoint. One that is older than the window is less useful, so several are
+ * written in the time in which the rings wrap around, as far as SHARE permits.
+ */
+static uint64_t interval(struct blackbox *b, uint64_t cost)
+{
+	const struct gt_session_page *page = kmod__memory(b->kmod);
+	uint64_t now = clock__now();
+	double bytes = (double)most_bytes(b), all = (double)page->subbufs * page->subbuf_size;
+	uint64_t ns = INTERVAL;
+
+	if (bytes > 0 && b->head_time && all / bytes * (double)(now - b->head_time) < 4 * INTERVAL)
+		ns = (uint64_t)(all / bytes * (double)(now - b->head_time) / 4);
+	if (ns < INTERVAL_MIN)
+		ns = INTERVAL_MIN;
+	b->head_time = now;
+	return ns > cost * SHARE ? ns : cost * SHARE;
+}
+
+static void loop(struct blackbox *b)
+{
+	uint64_t cpu, begin;
+
+	while (!b->stopped) {
+		begin = clock__now();
+		cpu = clock__cpu();
+		take_checkpoint(b);
+		if (!b->stopped)
+			wait_until(b, begin + interval(b, clock__cpu() - cpu));
+	}
+	take_checkpoint(b); /* of the final state, if the process still exists */
+}
+
+/* ---- begin and end ---- */
+
+static int begin(struct blackbox *b)
+{
+	const struct recorder_opts *recorder = b->opts->recorder;
+	int err;
+
+	b->csymbols = setup__symbols(recorder, &b->symbolizer);
+	err = write_header(b, BLACKBOX_NOT_BEGUN);
+	if (!err)
+		err = setup__attach(recorder, b->probes, b->error);
+	if (err)
+		return err;
+	privilege__drop(PRIVILEGE_READ);
+	b->stats->t0 = clock__now();
+	err = write_header(b, b->stats->t0);
+	if (!err)
+		err = b->opts->on_started(b->opts->ctx);
+	return err;
+}
+
+static int open_all(struct blackbox *b)
+{
+	struct gt_abi_create want = describe(b->opts);
+	struct probes_opts probes = setup__probes(b->opts->recorder);
+	int err = kmod__open(&b->kmod, b->error);
+
+	if (!err)
+		err = kmod__create(b->kmod, &want, b->error);
+	if (err)
+		return err;
+	b->stats->memory = want.bytes;
+	probes.session = want.id;
+	err = probes__open(&b->probes, &probes, b->error);
+	if (!err)
+		err = begin(b);
+	if (err) { /* the buffer is empty */
+		kmod__release(b->kmod, NULL);
+		return err;
+	}
+	loop(b);
+	b->stats->t1 = clock__now();
+	return kmod__freeze(b->kmod, b->error);
+}
+
+int blackbox__record(const struct blackbox_opts *opts, struct blackbox_stats *ret,
+		     struct error *error)
+{
+	struct blackbox b = { .opts = opts, .stats = ret, .error = error };
+	int err;
+
+	b.sigfd = setup__signals(error);
+	if (b.sigfd < 0)
+		return b.sigfd;
+	err = open_all(&b);
+	probes__destroy(b.probes);
+	blackbox_writer__destroy(b.writer);
+	csymbols__destroy(b.csymbols);
+	kmod__close(b.kmod);
+	close(b.sigfd);
+	return err ? error__set(error, err, "cannot record: %s", strerror(-err)) : 0;
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The probes of one recording: see probes.h.
+ *
+ * With uprobe_multi, one link per program holds all its sites. Before Linux 6.10 its PID filter
+ * compares threads, not processes; on these kernels, and with --force-perf-uprobes, each site is a
+ * perf uprobe of its own, with the same programs.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/kernel_probes.h"
+#include "capture/kmod.h"
+#include "capture/probes.h"
+#include "capture/probes_impl.h"
+#include "capture/rings.h"
+#include "capture/sampler.h"
+#include "lib/log.h"
+#include "lib/steps.h"
+
+#include "alone.skel.h"
+#include "gotrace.skel.h"
+
+#define KERNEL_SETS (SITE_SET(KERNEL) | SITE_SET(FAULT))
+
+/* Kernel event programs are loaded in parallel to the probes: each takes tens of milliseconds. */
+struct kernel_job {
+	pthread_t thread;
+	bool threaded;
+	struct gt_config config;
+	int err;
+	struct error error;
+};
+
+struct probes {
+	struct gotrace_bpf *skel;
+	struct probes_opts opts;
+	bool multi;
+	bool kfuncs; /* the kernel module's functions can be called */
+	struct bpf_link *exec;
+	unsigned int nlinks;
+	struct rings rings;
+	struct bpf_link **link;
+	struct sampler *sampler;      /* NULL: no CPU samples */
+	struct kernel_probes *kernel; /* NULL: not wanted, or unavailable */
+	struct kernel_job kernel_job;
+};
+
+static bool kernel_is_at_least(unsigned int want_major, unsigned int want_minor)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major > want_major || (major == want_major && minor >= want_minor);
+}
+
+bool probes__kernel_has_multi(void)
+{
+	return kernel_is_at_least(6, 10);
+}
+
+static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return log__verbose() && level <= LIBBPF_INFO ? vfprintf(stderr, fmt, ap) : 0;
+}
+
+static int explain(int err, struct error *error, const char *what)
+{
+	if (err == -EPERM || err == -EACCES)
+		return error__set(error, err,
+				  "%s: not permitted; run as root, or with CAP_BPF, "
+				  "CAP_PERFMON and CAP_SYS_PTRACE",
+				  what);
+	return error__set(error, err, "%s: %s%s", what, strerror(-err),
+			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
+}
+
+static struct bpf_program *exec_program(const struct probes *p)
+{
+	return p->opts.session ? p->skel->progs.process_exec_session : p->skel->progs.process_exec;
+}
+
+static void prepare_programs(struct probes *p)
+{
+	struct bpf_program *program;
+	enum gt_probe probe;
+
+	bpf_object__for_each_program (program, p->skel->obj) {
+		bpf_program__set_autoload(program, program == exec_program(p));
+		bpf_program__set_autoattach(program, false);
+		if (!p->multi && program != p->skel->progs.process_exec &&
+		    program != p->skel->progs.process_exec_session)
+			bpf_program__set_expected_attach_type(program, 0);
+	}
+	for (probe = 0; probe < GT_PROBE_COUNT; probe++)
+		if (probes__wants(&p->opts, probe))
+			bpf_program__set_autoload(probes__program_of(p->skel, probe), true);
+}
+
+static void *open_kernel(void *argument)
+{
+	struct probes *p = argument;
+
+	p->kernel_job.err = kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->rings,
+						p->opts.sets, &p->kernel_job.error);
+	return NULL;
+}
+
+static void start_kernel(struct probes *p)
+{
+	if (!(p->opts.sets & KERNEL_SETS))
+		return;
+	p->kernel_job.config = p->skel->rodata->config;
+	p->kernel_job.threaded = !pthread_create(&p->kernel_job.thread, NULL, open_kernel, p);
+	if (!p->kernel_job.threaded)
+		open_kernel(p);
+}
+
+/* Set kernel is a default set: if it is unavailable, the recording continues without it. */
+static int without_kernel(struct probes *p, int err, struct error *error, const struct error *why)
+{
+	if (!err)
+		return 0;
+	if (!p->opts.kernel_optional)
+		return error__set(error, err, "%s", why->text);
+	log__msg("continuing without event set kernel: %s", why->text);
+	kernel_probes__destroy(p->kernel);
+	p->kernel = NULL;
+	return 0;
+}
+
+static void wait_for_kernel(struct probes *p)
+{
+	if (p->kernel_job.threaded)
+		pthread_join(p->kernel_job.thread, NULL);
+	p->kernel_job.threaded = false;
+}
+
+static int load_probes(struct probes *p, struct error *error)
+{
+	int err = gotrace_bpf__load(p->skel), rings = rings__finish(&p->rings);
+
+	if (err == -EACCES) /* not a lack of privilege: that is -EPERM */
+		return error__set(error, err, "the kernel's verifier rejects the BPF programs%s",
+				  log__verbose() ? "" : " (--verbose shows the kernel's log)");
+	if (err)
+		return explain(err, error, "cannot load the BPF programs");
+	return rings ? explain(rings, error, "cannot create a ring buffer") : 0;
+}
+
+/* Finds out whether BPF programs can call the kernel module. Only a session requires that. */
+static int find_module(struct probes *p, struct error *error)
+{
+	struct kmod *module;
+	struct error why = {};
+	int err = kmod__open(&module, &why);
+
+	if (!err) {
+		p->kfuncs = kmod__has_kfuncs(module);
+		kmod__close(module);
+	}
+	log__debug("stacks are unwound by %s", p->kfuncs ? "the kernel module" : "BPF programs");
+	if (err && err != -ENOENT)
+		log__debug("%s", why.text);
+	if (!p->opts.session)
+		return 0;
+	/* Page faults run perf event programs, which can call modules from 6.12 on. */
+	if (p->opts.sets & SITE_SET(FAULT) && !kernel_is_at_least(6, 12))
+		return error__set(error, -ENOTSUP,
+				  "--blackbox can record page faults only on Linux 6.12 or later: "
+				  "record without event set fault");
+	if (p->kfuncs)
+		return 0;
+	if (err)
+		return error__set(error, err, "%s", why.text);
+	return error__set(error, -ENOTSUP,
+			  "the kernel module is loaded, but BPF programs cannot call it "
+			  "(gotrace-bpf doctor shows the reason)");
+}
+
+/*
+ * The object exists twice. The one that calls the module's functions requires the kernel's types,
+ * which takes time and is not possible everywhere; without the module the other one is used.
+ */
+static struct gotrace_bpf *open_programs(bool with_module)
+{
+	struct gotrace_bpf *skel = calloc(1, sizeof(*skel));
+
+	if (!skel || gotrace_bpf__create_skeleton(skel)) {
+		free(skel);
+		return NULL;
+	}
+	if (!with_module)
+		skel->skeleton->data = alone_bpf__elf_bytes(&skel->skeleton->data_sz);
+	if (!bpf_object__open_skeleton(skel->skeleton, NULL))
+		return skel;
+	gotrace_bpf__destroy(skel);
+	return NULL;
+}
+
+static int load(struct probes *p, struct error *error)
+{
+	struct gt_config *config;
+	int err = find_module(p, error);
+
+	if (err)
+		return err;
+	p->skel = open_programs(p->kfuncs);
+	if (!p->skel)
+		return explain(-errno, error, "cannot open the BPF programs");
+	if (p->opts.session)
+		err = rings__start_none(&p->rings);
+	else
+		err = rings__start(&p->rings, p->opts.ring_size);
+	if (!err)
+		err = rings__use(&p->rings, p->skel->obj);
+	if (err)
+		return explain(err, error, "cannot create the ring buffers");
+	config = &p->skel->rodata->config;
+	*config = *p->opts.config;
+	config->tgid = (uint32_t)p->opts.pid;
+	config->rings = p->rings.n;
+	config->stack_depth = p->opts.stack_depth;
+	config->kfuncs = p->kfuncs;
+	config->session = p->opts.session;
+	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
+	prepare_programs(p);
+	start_kernel(p);
+	err = load_probes(p, error);
+	wait_for_kernel(p);
+	if (!err)
+		err = without_kernel(p, p->kernel_job.err, error, &p->kernel_job.error);
+	if (!err && p->opts.sample_hz)
+		err = sampler__open(&p->sampler, config, &p->rings, error);
+	return err;
+}
+
+int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error)
+{
+	struct probes *p;
+	struct stat ns;
+	int err;
+
+	libbpf_set_print(libbpf_log);
+	steps__say("loading the BPF programs");
+	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PROBES_INIT_PID_NS)
+		return error__set(error, -ENOTSUP,
+				  "gotrace-bpf cannot identify its target from a PID namespace of "
+				  "its own: run it in the host's (--pid=host, hostPID)");
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->opts = *opts;
+	p->multi = !opts->force_perf && probes__kernel_has_multi();
+	p->link = calloc(opts->sites->n + 1, sizeof(*p->link));
+	err = p->link ? load(p, error) : -ENOMEM;
+	if (err) {
+		probes__destroy(p);
+		return err;
+	}
+	*ret = p;
+	return 0;
+}
+
+static int keep(struct probes *p, struct bpf_link *link, const char *func, struct error *error)
+{
+	char what[160];
+	int err = -errno;
+
+	if (link) {
+		p->link[p->nlinks++] = link;
+		return 0;
+	}
+	if (err == -ESRCH)
+		return error__set(error, err, "process %d ended while probes were being attached",
+				  p->opts.pid);
+	snprintf(what, sizeof(what), "cannot attach a probe to %s", func);
+	return explain(err, error, what);
+}
+
+/* Attaches all sites of a program with one link. */
+static int attach_multi(struct probes *p, struct bpf_program *program, struct error *error)
+{
+	unsigned long offsets[SITES_MAX];
+	__u64 cookies[SITES_MAX];
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .offsets = offsets, .cookies = cookies);
+	const struct site *site, *end = p->opts.sites->site + p->opts.sites->n;
+	const char *func = "";
+
+	for (site = p->opts.sites->site; site < end; site++) {
+		if (!probes__wants(&p->opts, site->probe) ||
+		    probes__program_of(p->skel, site->probe) != program)
+			continue;
+		if (opts.cnt == SITES_MAX)
+			return error__set(error, -E2BIG, "more than %d sites for one probe at %s",
+					  SITES_MAX, site->func);
+		offsets[opts.cnt] = site->offset;
+		cookies[opts.cnt++] = GT_COOKIE(site->probe, site->cookie);
+		func = site->func;
+	}
+	if (!opts.cnt)
+		return 0;
+	return keep(
+		p,
+		bpf_program__attach_uprobe_multi(program, p->opts.pid, p->opts.path, NULL, &opts),
+		func, error);
+}
+
+static int attach_perf(struct probes *p, const struct site *site, struct error *error)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
+
+	return keep(p,
+		    bpf_program__attach_uprobe_opts(probes__program_of(p->skel, site->probe),
+						    p->opts.pid, p->opts.path, site->offset, &opts),
+		    site->func, error);
+}
+
+static int attach_sites(struct probes *p, struct error *error)
+{
+	struct bpf_program *program;
+	int err = 0;
+
+	if (p->multi) {
+		bpf_object__for_each_program (program, p->skel->obj) {
+			if (!err)
+				err = attach_multi(p, program, error);
+		}
+		return err;
+	}
+	for (size_t i = 0; i < p->opts.sites->n && !err; i++)
+		if (probes__wants(&p->opts, p->opts.sites->site[i].probe))
+			err = attach_perf(p, &p->opts.sites->site[i], error);
+	return err;
+}
+
+int probes__attach(struct probes *p, struct error *error)
+{
+	struct error why = {};
+	int err;
+
+	steps__say("attaching %zu probes", p->opts.sites->n);
+	p->exec = bpf_program__attach(exec_program(p));
+	if (!p->exec)
+		return explain(-errno, error, "cannot attach to sched_process_exec");
+	err = attach_sites(p, error);
+	if (!err && p->sampler)
+		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
+	if (!err && p->kernel)
+		err = without_kernel(p, kernel_probes__attach(p->kernel, &why), error, &why);
+	return err;
+}
+
+static void *destroy_link(void *link)
+{
+	bpf_link__destroy(link);
+	return NULL;
+}
+
+/*
+ * For each link the kernel waits about 60 ms, until no CPU runs its program. Threads wait for all
+ * links at the same time; one after the other took 1.3 s, in which the target still hit probes.
+ */
+void probes__detach(struct probes *p)
+{
+	pthread_t *thread = calloc(p->nlinks + 1, sizeof(*thread));
+	bool *started = calloc(p->nlinks + 1, sizeof(*started));
+
+	sampler__detach(p->sampler);
+	kernel_probes__detach(p->kernel);
+	for (unsigned int i = 0; i < p->nlinks; i++) {
+		if (thread && started)
+			started[i] = !pthread_create(&thread[i], NULL, destroy_link, p->link[i]);
+		if (!started || !started[i])
+			destroy_link(p->link[i]);
+	}
+	bpf_link__destroy(p->exec);
+	p->exec = NULL;
+	for (unsigned int i = 0; i < p->nlinks; i++)
+		if (started && started[i])
+			pthread_join(thread[i], NULL);
+	p->nlinks = 0;
+	free(thread);
+	free(started);
+}
+
+void probes__destroy(struct probes *p)
+{
+	if (!p)
+		return;
+	if (p->skel)
+		probes__detach(p);
+	rings__destroy(&p->rings);
+	sampler__destroy(p->sampler);
+	kernel_probes__destroy(p->kernel);
+	gotrace_bpf__destroy(p->skel);
+	free(p->link);
+	free(p);
+}
+
+bool probes__has_kernel(const struct probes *p)
+{
+	return p->kernel;
+}
+
+bool probes__multi(const struct probes *p)
+{
+	return p->multi;
+}
+
+bool probes__kfuncs(const struct probes *p)
+{
+	return p->kfuncs;
+}
+
+unsigned int probes__rings(const struct probes *p)
+{
+	return p->rings.n;
+}
+
+int probes__ring_fd(const struct probes *p, unsigned int ring)
+{
+	return p->rings.job[ring].fd;
+}
+
+uint64_t probes__ring_bytes(const struct probes *p)
+{
+	return (uint64_t)p->rings.n * p->rings.size;
+}
+
+uint64_t probes__memory(const struct probes *p)
+{
+	return probes__ring_bytes(p) + sizeof(*p->skel->bss_seen) + sizeof(*p->skel->bss_curg) +
+	       sizeof(*p->skel->bss_rings) + sizeof(*p->skel->bss_texts) +
+	       p->rings.cpus * sizeof(struct gt_counters);
+}
+
+int probes__counters(const struct probes *p, struct gt_counters *ret)
+{
+	size_t words = sizeof(*ret) / sizeof(gt_u64), i, cpu;
+	struct gt_counters *each = calloc(p->rings.cpus, sizeof(*each));
+	uint32_t zero = 0;
+	int err = -ENOMEM;
+
+	if (!each)
+		return err;
+	err = bpf_map_lookup_elem(p->rings.counters, &zero, each);
+	if (!err) {
+		memset(ret, 0, sizeof(*ret));
+		for (cpu = 0; cpu < p->rings.cpus; cpu++)
+			for (i = 0; i < words; i++)
+				((gt_u64 *)ret)[i] += ((gt_u64 *)&each[cpu])[i];
+	}
+	free(each);
+	return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Loads the probes of one recording, attaches them to one process, and detaches them.
+ *
+ * Upstream: target/probe/site.c (where) and target/layout/layout.c (offsets). Downstream: drain.c.
+ * Links are file descriptors: the kernel removes every probe when this process ends in any way.
+ */
+#ifndef CAPTURE_PROBES_H
+#define CAPTURE_PROBES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gotrace/counters.h"
+#include "lib/error.h"
+#include "target/layout/layout.h"
+#include "target/probe/site.h"
+
+struct probes;
+
+struct probes_opts {
+	pid_t pid;
+	const char *path;		/* of the program, for attaching: a link to its open file */
+	const struct gt_config *config; /* the offsets; the other members are set here */
+	const struct site_list *sites;	/* borrowed until the attach */
+	unsigned int stack_depth;	/* 0: no stacks */
+	unsigned int sets;		/* bits, by enum site_set; sched is always included */
+	bool kernel_optional;	/* if set kernel is unavailable, report it and go on without */
+	unsigned int sample_hz; /* CPU samples per second; 0: none */
+	bool force_perf;	/* one perf uprobe per site, as on kernels before 6.10 */
+	uint32_t session;	/* of the module (kmod.h), which receives all records; 0: rings */
+	uint32_t ring_size;	/* bytes of each ring, a power of two; 0: by the number of CPUs */
+};
+
+/* Loads the programs. On failure a negative errno and the reason, with the remedy. */
+int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error);
+/* -ESRCH: the process has ended. On failure some may be attached: destroy it. */
+int probes__attach(struct probes *p, struct error *error);
+/* Removes every probe; rings and counters stay. */
+void probes__detach(struct probes *p);
+void probes__destroy(struct probes *p);
+
+bool probes__has_kernel(const struct probes *p);    /* any of sets kernel and fault */
+bool probes__multi(const struct probes *p);	    /* by uprobe_multi */
+bool probes__kfuncs(const struct probes *p);	    /* the module unwinds stacks */
+unsigned int probes__rings(const struct probes *p); /* none with opts.session */
+int probes__ring_fd(const struct probes *p, unsigned int ring);
+uint64_t probes__ring_bytes(const struct probes *p); /* of all rings */
+uint64_t probes__memory(const struct probes *p);     /* kernel memory of rings and maps */
+/* Summed over the CPUs. */
+int probes__counters(const struct probes *p, struct gt_counters *ret);
+
+/* The inode of the initial PID namespace (the kernel's PROC_PID_INIT_INO). */
+#define PROBES_INIT_PID_NS 0xeffffffcu
+
+/* Whether this kernel can attach many sites to one process with one call: 6.10 and later. */
+bool probes__kernel_has_multi(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by probes.c, which loads and attaches the programs, and probes_programs.c, which selects
+ * them.
+ */
+#ifndef CAPTURE_PROBES_IMPL_H
+#define CAPTURE_PROBES_IMPL_H
+
+#include "capture/probes.h"
+
+struct bpf_program;
+struct gotrace_bpf;
+
+/* The program that the sites of a probe run; some programs are for several probes. */
+struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_probe probe);
+/* Whether the target has sites of the probe and the recording includes its set. */
+bool probes__wants(const struct probes_opts *opts, enum gt_probe probe);
+/*
+ * Whether any site is in a copy that the compiler inlined. Otherwise all sites of most probes are
+ * alike, and the programs need not read the cookie of each.
+ */
+bool probes__has_inlined_sites(const struct site_list *sites);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The setup that both recorders share: see setup.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+#include "capture/setup.h"
+#include "lib/clock.h"
+#include "lib/steps.h"
+#include "target/process/csymbols.h"
+#include "target/process/text.h"
+
+struct probes_opts setup__probes(const struct recorder_opts *opts)
+{
+	return (struct probes_opts){
+		.pid = opts->process->pid,
+		.path = opts->process->attach_path,
+		.config = &opts->layout->config,
+		.sites = opts->sites,
+		.stack_depth = opts->stack_depth,
+		.sets = opts->sets,
+		.kernel_optional = opts->kernel_optional,
+		.sample_hz = opts->sample_hz,
+		.force_perf = opts->force_perf,
+		.ring_size = opts->ring_size,
+	};
+}
+
+int setup__replaced(const struct recorder_opts *opts, struct error *error)
+{
+	return error__set(error, -ESRCH,
+			  "process %d executed another program while probes were being attached",
+			  opts->process->pid);
+}
+
+/* The process may have executed another program since it was analysed. */
+static int still_the_program(const struct recorder_opts *opts, struct error *error)
+{
+	struct process *proc = opts->process;
+	uint64_t bias = proc->bias;
+	struct stat st;
+
+	/* Not access(), which ignores capabilities. */
+	if (!process__alive(proc) || stat(proc->exe_path, &st))
+		return error__set(error, -ESRCH,
+				  "process %d ended while probes were being attached", proc->pid);
+	if (!process__is_same(proc))
+		return setup__replaced(opts, error);
+	/*
+	 * The same program may have been executed again at another address: process__is_same() does
+	 * not notice that if the addresses of stacks are not randomized.
+	 */
+	if (process__find_bias(proc, opts->elf, error))
+		return -ESRCH;
+	return proc->bias == bias ? 0 : setup__replaced(opts, error);
+}
+
+int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *error)
+{
+	int err = 0;
+
+	steps__say("comparing the code of process %d with its file", opts->process->pid);
+	if (!opts->launch) /* a command has been under our ptrace since its exec */
+		err = text__check(opts->process, opts->elf, opts->sites, error);
+	if (!err)
+		err = probes__attach(probes, error);
+	steps__end(); /* its thread must not keep the privileges that the caller drops next */
+	return err || opts->launch ? err : still_the_program(opts, error);
+}
+
+/* Truncates to the size; the destination must be zeroed. */
+static void copy_text(char *to, size_t size, const char *from)
+{
+	memcpy(to, from, strnlen(from, size - 1));
+}
+
+void setup__facts(const struct recorder_opts *opts, const struct probes *probes, uint64_t t0,
+		  struct raw_header *ret)
+{
+	const struct process *proc = opts->process;
+	const char *build_id = elf_image__any_build_id(opts->elf);
+
+	*ret = (struct raw_header){
+		.t0 = t0,
+		.wall_ns = clock__wall_at(t0),
+		.bias = proc->bias,
+		.flags = (opts->stack_depth ? RAW_STACKS : 0) |
+			 (probes__has_kernel(probes) ? 0 : RAW_NO_KERNEL),
+		.no_syscalls = opts->sink.no_syscalls,
+	};
+	copy_text(ret->go_version, sizeof(ret->go_version), opts->layout->version.text);
+	copy_text(ret->build_id, sizeof(ret->build_id), build_id ? build_id : "");
+	copy_text(ret->exe, sizeof(ret->exe), proc->exe);
+	copy_text(ret->command, sizeof(ret->command), proc->cmdline);
+}
+
+struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret)
+{
+	struct csymbols *csymbols;
+
+	pclntab__symbolizer(opts->pclntab, opts->process->bias, ret);
+	csymbols = csymbols__create(ret);
+	if (!csymbols)
+		return NULL;
+	if (!opts->launch)
+		csymbols__add_modules(csymbols, opts->process);
+	csymbols__symbolizer(csymbols, ret);
+	return csymbols;
+}
+
+int setup__signals(struct error *error)
+{
+	sigset_t signals;
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error__set(error, -errno, "signalfd: %s", strerror(errno)) : fd;
+}

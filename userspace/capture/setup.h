@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The setup of a recording that both recorders share: recorder.c, which drains the rings, and
+ * blackbox_record.c, whose rings overwrite their oldest records.
+ *
+ * Upstream: gotrace-bpf/recording.c, with the analysis of the program. Downstream: probes.c.
+ */
+#ifndef CAPTURE_SETUP_H
+#define CAPTURE_SETUP_H
+
+#include <stdint.h>
+
+#include "capture/probes.h"
+#include "capture/recorder.h"
+#include "rawfile/rawfile.h"
+
+struct csymbols;
+
+/* The options of the probes. */
+struct probes_opts setup__probes(const struct recorder_opts *opts);
+/*
+ * Checks that the program's code in memory is that of the analysed file, and attaches the probes.
+ * On failure, a negative errno and the reason, some may be attached.
+ */
+int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *error);
+/* Returns -ESRCH, with the reason that the process executed another program. */
+int setup__replaced(const struct recorder_opts *opts, struct error *error);
+/* The header of the raw file, for a window that starts at t0 (CLOCK_MONOTONIC, ns). */
+void setup__facts(const struct recorder_opts *opts, const struct probes *probes, uint64_t t0,
+		  struct raw_header *ret);
+/*
+ * The symbolizer for Go and C code. The caller releases the result with csymbols__destroy(). NULL:
+ * out of memory, and *ret names Go code only.
+ */
+struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret);
+/*
+ * A signalfd for the signals that end a recording, which must be blocked; the caller closes it. A
+ * negative errno and the reason on failure.
+ */
+int setup__signals(struct error *error);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Private data: data of gotrace-bpf for gotrace inside a trace, which Go's tools ignore.
+ *
+ * It is stored in strings that no event refers to, in the string table of the generation that it
+ * describes: every reader accepts and ignores those. writer/private_write.c writes it,
+ * format/private_read.c reads it. gotrace-private(5) defines the format.
+ */
+#ifndef FORMAT_PRIVATE_H
+#define FORMAT_PRIVATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/outbuf.h"
+
+#define PRIVATE_PREFIX	   "\0gotrace-bpf/1 "
+#define PRIVATE_PREFIX_LEN (sizeof(PRIVATE_PREFIX) - 1)
+
+enum private_kind {
+	PRIVATE_META = 1,
+	PRIVATE_LOSSES = 2,
+	PRIVATE_TICKS = 3,
+	PRIVATE_TABLE = 4,
+	PRIVATE_CORRECTION = 5,
+	PRIVATE_THREADS = 6,   /* format/kernel.h: state of the threads at the start */
+	PRIVATE_KERNEL = 7,    /* kernel events of the threads */
+	PRIVATE_MACHINE = 8,   /* gotrace align: other threads on their CPUs */
+	PRIVATE_ALIGNMENT = 9, /* gotrace align: the aligned file and the fit of its clock */
+	PRIVATE_KIND_END
+};
+
+struct private_loss {
+	uint64_t kind, count; /* enum gt_kind in gotrace/record.h; 0: unknown */
+	uint64_t from, to;    /* CLOCK_MONOTONIC, ns */
+};
+
+/* Corrections that two snapshots after a loss have caused. */
+struct private_correction {
+	uint64_t from, to;   /* CLOCK_MONOTONIC, ns: first snapshot, inserted events */
+	uint64_t goroutines; /* corrected */
+	uint64_t threads;    /* whose P was corrected */
+	uint64_t events;     /* inserted */
+};
+
+/* Members that are NULL are left out. The member names are the names in the file. */
+struct private_meta {
+	const char *tool;    /* "gotrace-bpf 0.1" */
+	const char *command; /* command line of the target, as in /proc/PID/cmdline */
+	size_t command_len;
+	const char *build_id;	/* of the target's executable, hexadecimal */
+	const char *clock;	/* "CLOCK_MONOTONIC" */
+	const char *go_version; /* of the target, such as "go1.26.8" */
+};
+
+/*
+ * Splits an encoded record into strings and passes each to `put`, which returns 0 or a negative
+ * errno. Stops at the first error and returns it.
+ */
+int private__parts(enum private_kind kind, const void *data, size_t len,
+		   int (*put)(void *to, const void *part, size_t len), void *to);
+
+/* Encodes an entry of PRIVATE_LOSSES. Returns 0, or a negative errno with the reason. */
+int private__append_loss(struct outbuf *to, const struct private_loss *loss, struct error *error);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads private data: joins strings to records and decodes the simple ones. See private_read.h.
+ *
+ * Upstream: format/dictionary.h. Downstream: format/kernel_read.c, reader and commands. Ordinary
+ * strings between the parts of a record are ignored, since a tool that copies traces may add some.
+ * Parts out of order make a record corrupt.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/describe.h"
+#include "format/private_read.h"
+
+struct private_part {
+	uint64_t kind, number;
+	uint8_t more;
+	const uint8_t *data;
+	size_t len;
+};
+
+void private_reader__init(struct private_reader *r, const struct dictionary *dictionary)
+{
+	*r = (struct private_reader){ .dictionary = dictionary };
+}
+
+void private_reader__deinit(struct private_reader *r)
+{
+	outbuf__deinit(&r->joined);
+}
+
+static bool is_private(const struct trace_string *s)
+{
+	return s->len >= PRIVATE_PREFIX_LEN && !memcmp(s->data, PRIVATE_PREFIX, PRIVATE_PREFIX_LEN);
+}
+
+uint64_t private_read__kind(const struct trace_string *s)
+{
+	struct buf b = buf__make(s->data, s->len);
+
+	if (!is_private(s))
+		return 0;
+	buf__skip(&b, PRIVATE_PREFIX_LEN);
+	return buf__uleb(&b);
+}
+
+/* Returns false if the string is corrupt. */
+static bool take_part(const struct trace_string *s, struct private_part *ret)
+{
+	struct buf b = buf__make(s->data, s->len);
+
+	buf__skip(&b, PRIVATE_PREFIX_LEN);
+	ret->kind = buf__uleb(&b);
+	ret->number = buf__uleb(&b);
+	ret->more = buf__u8(&b);
+	ret->len = buf__left(&b);
+	ret->data = buf__take(&b, ret->len);
+	return !b.bad && ret->more <= 1;
+}
+
+/* The next private string. Returns 1, 0 at the end, or -EBADMSG if the string is corrupt. */
+static int next_part(struct private_reader *r, struct private_part *ret)
+{
+	const struct trace_string *s;
+
+	while (r->at < dictionary__nstrings(r->dictionary)) {
+		s = &r->dictionary->strings[r->at++];
+		if (is_private(s))
+			return take_part(s, ret) ? 1 : -EBADMSG;
+	}
+	return 0;
+}
+
+/*
+ * Copies all parts of a record, beginning with `first`, to r->joined. Returns 0, -ENOMEM or
+ * -EBADMSG.
+ */
+static int join(struct private_reader *r, const struct private_part *first)
+{
+	struct private_part part = *first;
+	uint64_t number = 0;
+	int got;
+
+	r->joined.len = 0;
+	for (;;) {
+		if (part.len > PRIVATE_RECORD_MAX - r->joined.len)
+			return -EBADMSG;
+		/* Allocates even for length 0: all parts of a record may be empty. */
+		if (outbuf__room(&r->joined, part.len + 1, NULL))
+			return -ENOMEM;
+		outbuf__put(&r->joined, part.data, part.len, NULL);
+		if (!part.more)
+			return 0;
+		got = next_part(r, &part);
+		if (got > 0 && !part.number)
+			r->at--; /* the next record begins */
+		if (got <= 0 || part.kind != first->kind || part.number != ++number)
+			return -EBADMSG;
+	}
+}
+
+int private_reader__next(struct private_reader *r, struct private_record *ret)
+{
+	struct private_part part;
+	int err;
+
+	while ((err = next_part(r, &part))) {
+		if (err > 0 && !part.number) {
+			err = part.more ? join(r, &part) : 0;
+		} else {
+			err = -EBADMSG;
+		}
+		if (err == -ENOMEM)
+			return err;
+		if (err) {
+			r->bad++;
+		} else if (!part.kind || part.kind >= PRIVATE_KIND_END) {
+			r->unknown++;
+		} else {
+			r->records++;
+			ret->kind = (enum private_kind)part.kind;
+			ret->data = part.more ? buf__make(r->joined.data, r->joined.len) :
+						buf__make(part.data, part.len);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static struct trace_string take_bytes(struct buf *b)
+{
+	uint64_t len = buf__uleb(b);
+	const char *data = buf__take(b, len);
+
+	return (struct trace_string){ data, data ? (uint32_t)len : 0 };
+}
+
+bool private_read__pair(struct buf *data, struct private_pair *ret)
+{
+	struct private_pair pair;
+
+	if (!buf__left(data))
+		return false;
+	pair.name = take_bytes(data);
+	pair.value = take_bytes(data);
+	if (data->bad)
+		return false;
+	*ret = pair;
+	return true;
+}
+
+bool private_read__loss(struct buf *data, struct private_loss *ret)
+{
+	struct private_loss loss;
+
+	if (!buf__left(data))
+		return false;
+	loss.kind = buf__uleb(data);
+	loss.count = buf__uleb(data);
+	loss.from = buf__uleb(data);
+	if (__builtin_add_overflow(loss.from, buf__uleb(data), &loss.to))
+		data->bad = true;
+	if (data->bad)
+		return false;
+	*ret = loss;
+	return true;
+}
+
+bool private_read__correction(struct buf *data, struct private_correction *ret)
+{
+	struct private_correction c;
+
+	c.from = buf__uleb(data);
+	if (__builtin_add_overflow(c.from, buf__uleb(data), &c.to))
+		data->bad = true;
+	c.goroutines = buf__uleb(data);
+	c.threads = buf__uleb(data);
+	c.events = buf__uleb(data);
+	if (data->bad)
+		return false;
+	*ret = c;
+	return true;
+}
+
+bool private_read__ticks(struct buf *data, struct private_ticks *ret)
+{
+	struct private_ticks ticks;
+
+	ticks.tick_ns = buf__uleb(data);
+	ticks.start_ns = buf__uleb(data);
+	ticks.wall_ns = buf__uleb(data);
+	if (data->bad)
+		return false;
+	*ret = ticks;
+	return true;
+}
+
+int private_read__table(const struct dictionary *dictionary, struct description **ret,
+			struct error *error)
+{
+	struct private_reader r;
+	struct private_record record;
+	int err;
+
+	private_reader__init(&r, dictionary);
+	do
+		err = private_reader__next(&r, &record);
+	while (err > 0 && record.kind != PRIVATE_TABLE);
+	if (err > 0) {
+		err = description__decode(ret, record.data.start, buf__left(&record.data), error);
+		err = err ? err : 1;
+	}
+	private_reader__deinit(&r);
+	return err;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Clocks: see clock.h.
+ */
+#include <time.h>
+
+#include "lib/clock.h"
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock__now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t clock__cpu(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Uses the reading with the shortest bracket of several: the others were interrupted in between. */
+uint64_t clock__wall_at(uint64_t mono)
+{
+	uint64_t best = UINT64_MAX, wall = 0, before, after, now;
+
+	for (int i = 0; i < 8; i++) {
+		before = clock__now();
+		now = read_clock(CLOCK_REALTIME);
+		after = clock__now();
+		if (after - before < best) {
+			best = after - before;
+			wall = now - (before + best / 2) + mono;
+		}
+	}
+	return wall;
+}

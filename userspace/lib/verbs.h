@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The commands of both programs, each listed once:
+ *
+ *	X(verb, former name or NULL, line of --help)
+ *
+ * do_<verb>() of the program's own folder runs it. Each program includes the list of the other, too,
+ * to name the right program when a command is given to the wrong one.
+ */
+#ifndef LIB_VERBS_H
+#define LIB_VERBS_H
+
+/* clang-format off */
+#define RECORDER_VERBS(X) \
+	X(record, NULL, "record a running process (-p PID), or a program from its start (-- CMD)") \
+	X(replay, "sequence", "convert input saved by record --save-input to a trace") \
+	X(recover, NULL, \
+	  "write the trace of a flight recorder buffer (record --blackbox), or list the buffers") \
+	X(probes, NULL, "show where probes would be attached, and what they observe") \
+	X(doctor, NULL, "show what this kernel, the current privileges and a process support")
+
+#define READER_VERBS(X) \
+	X(check, NULL, "validate traces, by the rules of Go's own reader") \
+	X(text, NULL, "convert a trace to text") \
+	X(assemble, "raw", "convert text back to a trace") \
+	X(events, NULL, "print the events, ordered and resolved, one per line") \
+	X(stat, NULL, "summarize the contents of a trace") \
+	X(goroutines, NULL, "break goroutine time down by state") \
+	X(latency, NULL, "break goroutine time down by CPU state") \
+	X(path, NULL, "show the critical path of a goroutine: what blocked it") \
+	X(cut, NULL, "extract a time range as a trace of its own") \
+	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
+	X(describe, NULL, "list the types of events") \
+	X(convert, NULL, "convert v1 traces (Go 1.5 to 1.21) to v2, or between v2 versions") \
+	X(align, NULL, "merge a trace with scheduler events of perf")
+/* clang-format on */
+
+/* Elements of arrays of struct command */
+#define VERB_ROW(verb, alias, what)    { #verb, do_##verb, what, alias },
+#define SIBLING_ROW(verb, alias, what) { #verb, NULL, what, alias },
+
+#endif

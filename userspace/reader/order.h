@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The state of the scheduler while a trace is read, and the rules for the event that may come next.
+ *
+ * Upstream: reader/reader.c, which selects the thread whose event is tried. Downstream: the events
+ * that the reader delivers. The rules are those of Go 1.26, internal/trace/order.go: an event is
+ * accepted, must wait for another thread, or makes the trace invalid.
+ */
+#ifndef READER_ORDER_H
+#define READER_ORDER_H
+
+#include "format/event.h"
+#include "lib/arena.h"
+#include "lib/error.h"
+#include "lib/map.h"
+
+struct order_seq {
+	uint64_t gen, n;
+};
+
+/* An open range of a goroutine or P: EV_STW_BEGIN, EV_GC_MARK_ASSIST_BEGIN, ... */
+struct order_range {
+	uint64_t kind; /* string id in the generation that opened it */
+	uint8_t type;
+};
+
+struct order_ranges {
+	struct order_range *open;
+	size_t cap;
+	uint32_t n;
+	uint32_t other;	 /* index + 1 of the only range that is not STW; 0: none */
+	struct map *stw; /* kinds of the open STW ranges if there are many; else NULL */
+};
+
+/* A user region. Owns the name. */
+struct order_region {
+	uint64_t task;
+	char *name;
+	uint32_t len;
+};
+
+struct order_g {
+	uint64_t id;
+	struct order_seq seq;
+	uint8_t status; /* enum trace_go_status */
+	bool alive;	/* false: destroyed; the struct will be reused */
+	struct order_ranges ranges;
+	struct order_region *region; /* the innermost is the last */
+	size_t regions, regions_cap;
+};
+
+struct order_p {
+	uint64_t id;
+	struct order_seq seq;
+	uint8_t status;		/* enum trace_proc_status; 0 in crafted traces */
+	struct order_m *holder; /* the thread that took it last, if it still has it */
+	struct order_ranges ranges;
+};
+
+struct order_m {
+	uint64_t id;
+	uint64_t p, g; /* of this thread; TRACE_NO_... */
+	/* Cached states; valid only if the ids match, see order_step__g(). */
+	struct order_p *ps;
+	struct order_g *gs;
+};
+
+struct order_task {
+	uint64_t id, parent;
+	char *name; /* owned */
+	uint32_t len;
+};
+
+enum order_gc { ORDER_GC_UNKNOWN, ORDER_GC_OFF, ORDER_GC_ON };
+
+#define ORDER_EXTRA 2 /* events derived from one event of the file, at most */
+
+struct order {
+	struct map g, p, m, task; /* by id, of the structs above */
+	uint64_t gc_seq, first_gen;
+	enum order_gc gc;
+	/* Events to deliver after the one that order__advance() has accepted. */
+	struct trace_event extra[ORDER_EXTRA];
+	unsigned int extras;
+	struct order_g **spare; /* structs of destroyed goroutines, for reuse */
+	size_t spares, spares_cap;
+	struct order_task *ended; /* the last one, for its end event */
+	struct arena arena;	  /* owns the structs of goroutines, Ps and Ms */
+};
+
+void order__init(struct order *o);
+void order__deinit(struct order *o);
+
+/* An event of the file that is tried. */
+struct order_event {
+	int64_t time;	     /* ns */
+	const uint64_t *arg; /* EV_ARGS_MAX - 1 values: the arguments after dt */
+	uint8_t type;
+};
+
+/* Origin of the event: generation and thread m (TRACE_NO_M: none). */
+struct order_place {
+	const struct dictionary *dictionary;
+	uint64_t gen, m;
+	/* State of the thread, cached by the first call for later ones. */
+	struct order_m *state;
+};
+
+/*
+ * Tries `ev`. Returns 1 if it is accepted: *ret is the event to deliver, except the members
+ * dictionary, sync and offset, and o->extra are those to deliver after it. Returns 0 if it must
+ * wait for another thread, or a negative errno: -EBADMSG with a message if the trace is invalid, or
+ * -ENOMEM.
+ */
+int order__advance(struct order *o, const struct order_event *ev, struct order_place *at,
+		   struct trace_event *ret, struct error *error);
+
+/*
+ * Create a struct and add it to its map; for reader/order_save.c. Return NULL if memory is
+ * exhausted.
+ */
+struct order_g *order__new_g(struct order *o, uint64_t id);
+struct order_p *order__new_p(struct order *o, uint64_t id);
+struct order_m *order__new_m(struct order *o, uint64_t id);
+/* Return 0 or -ENOMEM; names are copied. */
+int order__open_range(struct order_ranges *ranges, uint8_t type, uint64_t kind);
+int order__open_region(struct order_g *g, uint64_t task, const struct trace_string *name);
+int order__open_task(struct order *o, uint64_t id, uint64_t parent,
+		     const struct trace_string *name);
+
+#endif

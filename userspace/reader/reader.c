@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Merges the events of all threads into one stream: see reader/reader.h.
+ *
+ * Upstream: reader/decode.c. Downstream: the commands and reader/timeline.c. A cursor per thread of
+ * the generation holds its next event. The cursors form a heap by time. The earliest event is tried
+ * first (reader/order.c); if it must wait, the others are tried by time. Algorithm, heap and sort
+ * (format/gosort.c) are those of Go 1.26, internal/trace/reader.go, so events with equal times come
+ * in the same order.
+ */
+#include "reader/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/describe.h"
+#include "format/gosort.h"
+#include "format/header.h"
+#include "format/private_read.h"
+#include "lib/buf.h"
+#include "lib/heap.h"
+#include "reader/decode.h"
+#include "reader/order.h"
+#include "v1/v1.h"
+
+struct cursor {
+	uint64_t offset;	      /* of its batch */
+	struct order_event ev;	      /* the thread's next event */
+	uint64_t number[EV_ARGS_MAX]; /* dt, and the arguments that `ev` points to */
+	struct order_place at;
+	struct buf data;	    /* rest of the batch after the event */
+	int64_t last;		    /* ns, of the event; 0: at the start of a batch */
+	const unsigned char *start; /* first byte of the event */
+	const struct gen_thread *thread;
+	size_t batch; /* index in the thread; SIZE_MAX: before the first */
+};
+
+struct reader {
+	struct input *in;
+	struct reader_opts opts;
+	unsigned int version;
+	struct v1 *v1; /* NULL: a v2 trace */
+	struct decoder *decoder;
+	struct generation gen;
+	struct order order;
+	struct cursor *cursors;
+	struct gosort_item *heap; /* by time; what: a struct cursor */
+	size_t nheap, cursors_cap;
+	size_t sample;	      /* index of the next CPU sample */
+	uint64_t generations; /* number begun so far */
+	unsigned int extra;   /* index of the next in order.extra */
+	int64_t last_time;
+	struct trace_sync sync;
+	struct reader_place place;
+	bool at_sync, done;
+	int (*next)(struct reader *r, struct trace_event *ret, struct error *error);
+	struct description *description; /* of the trace, if opts.described */
+	uint64_t *skipped;		 /* number by type; NULL without a description */
+	uint8_t nargs[256];		 /* by type, dt included; 0: not a timed event */
+	int pending;			 /* error to return next, with pending_reason */
+	struct error pending_reason;
+	struct error left_out;
+	struct error reason; /* of the order, without the position */
+};
+
+static int next_plain(struct reader *r, struct trace_event *ret, struct error *error);
+static int next_fast(struct reader *r, struct trace_event *ret, struct error *error);
+static int next_v1(struct reader *r, struct trace_event *ret, struct error *error);
+
+static void init_arg_counts(struct reader *r)
+{
+	const struct ev_spec *spec;
+
+	for (unsigned int type = 0; type < EV_END; type++) {
+		spec = spec__event(type);
+		r->nargs[type] = spec && spec->timed ? spec->nargs : 0;
+	}
+}
+
+static inline bool is_earlier(const struct gosort_item *a, const struct gosort_item *b)
+{
+	return a->time < b->time;
+}
+
+DEFINE_HEAP(heap, struct gosort_item, is_earlier)
+
+static int open_v2(struct reader *r)
+{
+	init_arg_counts(r);
+	r->next = leb__has_fast() ? next_fast : next_plain;
+	input__consume(r->in, TRACE_HEADER_LEN);
+	r->decoder = decoder__create(r->in, r->version);
+	generation__init(&r->gen);
+	order__init(&r->order);
+	return r->decoder ? 0 : -ENOMEM;
+}
+
+int reader__open(struct reader **ret, struct input *in, const struct reader_opts *opts,
+		 struct error *error)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	struct error why = {};
+	int err;
+
+	if (!r) {
+		input__destroy(in);
+		return error__set(error, -ENOMEM, "out of memory");
+	}
+	r->in = in;
+	if (opts)
+		r->opts = *opts;
+	err = header__read(in, &r->version, &why);
+	r->next = next_v1;
+	if (!err && header__is_v1(r->version))
+		err = v1__open(&r->v1, in, r->version, r->opts.binary, &why);
+	else if (!err)
+		err = open_v2(r);
+	if (err) {
+		error__set(&why, err, "out of memory");
+		error__about(error, err, input__name(in), &why);
+		reader__destroy(r);
+		return err;
+	}
+	*ret = r;
+	return 0;
+}
+
+void reader__destroy(struct reader *r)
+{
+	if (!r)
+		return;
+	v1__destroy(r->v1);
+	order__deinit(&r->order);
+	generation__deinit(&r->gen);
+	description__destroy(r->description);
+	free(r->skipped);
+	decoder__destroy(r->decoder);
+	input__destroy(r->in);
+	free(r->cursors);
+	free(r->heap);
+	free(r);
+}
+
+/* messages */
+
+/* The number of the event at `start` in its batch, from 1. */
+static uint64_t event_number(const struct reader *r, const struct gen_batch *batch,
+			     const unsigned char *start)
+{
+	struct buf b = buf__make(batch->data, batch->len);
+	uint64_t n = 1, dt;
+	uint8_t type, nargs;
+
+	for (; b.pos < start && !b.bad; n++) {
+		type = buf__u8(&b);
+		nargs = r->nargs[type];
+		if (!nargs && !(r->description && description__skip(r->description, type, &b, &dt)))
+			break;
+		while (nargs--)
+			buf__uleb(&b);
+	}
+	return n;
+}
+
+/* Sets an error with the position of the cursor's event. */
+static int broken_at(const struct reader *r, const struct cursor *c, const char *reason,
+		     struct error *error)
+{
+	const struct gen_batch *batch = &c->thread->batch[c->batch];
+	const struct ev_spec *spec = spec__event(*c->start);
+	char type[24];
+
+	snprintf(type, sizeof(type), "type %u", *c->start);
+	return error__set(error, -EBADMSG,
+			  "invalid trace at byte %" PRIu64 " (generation %" PRIu64
+			  ", batch %u of thread"
+			  " %" PRId64 ", event %" PRIu64 ": %s): %s",
+			  batch->offset + batch->head + (uint64_t)(c->start - batch->data),
+			  r->gen.number, batch->number, (int64_t)c->at.m,
+			  event_number(r, batch, c->start), spec ? spec->name : type, reason);
+}
+
+static int report_stuck(const struct reader *r, struct error *error)
+{
+	const char *behind = decoder__pending(r->decoder);
+	char reason[400];
+
+	snprintf(reason, sizeof(reason),
+		 "no thread can advance; %zu are waiting, this one the longest%s%.256s", r->nheap,
+		 behind ? "; and after this generation: " : "", behind ? behind : "");
+	return broken_at(r, r->heap[0].what, reason, error);
+}
+
+/* cursors */
+
+static int cursor__next(const struct reader *r, struct cursor *c, struct error *error);
+
+/*
+ * Skips an event that only the trace's own description contains. Returns false if there is no
+ * description of it, or the bytes do not match it.
+ */
+static bool skip_described(const struct reader *r, struct cursor *c)
+{
+	struct buf rest = c->data;
+	uint64_t dt;
+
+	if (!r->description || spec__event(c->ev.type) ||
+	    !description__skip(r->description, c->ev.type, &rest, &dt))
+		return false;
+	c->data = rest;
+	c->last = (int64_t)((uint64_t)c->last + (uint64_t)generation__ns(&r->gen, dt));
+	r->skipped[c->ev.type]++;
+	return true;
+}
+
+/* Moves to the thread's next batch that is not empty. Returns false at the end. */
+static __attribute__((noinline)) bool cursor__next_batch(struct cursor *c)
+{
+	const struct gen_batch *batch;
+
+	while (!buf__left(&c->data)) {
+		if (++c->batch >= c->thread->n)
+			return false;
+		batch = &c->thread->batch[c->batch];
+		c->data = buf__make(batch->data, batch->len);
+		c->offset = batch->offset;
+		c->last = 0;
+	}
+	return true;
+}
+
+/*
+ * Handles an event type that our table lacks: like cursor__next() for the first known event after
+ * it.
+ */
+static __attribute__((noinline)) int cursor__unknown(const struct reader *r, struct cursor *c,
+						     struct error *error)
+{
+	while (skip_described(r, c)) {
+		if (!buf__left(&c->data) && !cursor__next_batch(c))
+			return 0;
+		if (!c->last)
+			c->last = generation__ns(&r->gen, c->thread->batch[c->batch].time);
+		c->start = c->data.pos;
+		buf__u8_at(&c->data, (uint64_t)(c->data.pos - c->data.start), &c->ev.type);
+		if (r->nargs[c->ev.type])
+			return cursor__next(r, c, error);
+		buf__u8(&c->data);
+	}
+	return broken_at(r, c, "no event of a thread", error);
+}
+
+static __attribute__((noinline)) int cursor__report_cut(const struct reader *r,
+							const struct cursor *c, struct error *error)
+{
+	return broken_at(r, c, "its batch ends within it, or a number has more than 64 bits",
+			 error);
+}
+
+/* Decodes the next event of the thread. Returns 1, 0 at the end, or a negative errno. */
+static inline __attribute__((always_inline)) int
+cursor__take(const struct reader *r, struct cursor *c, bool fast, struct error *error)
+{
+	if (__builtin_expect(!buf__left(&c->data), 0) && !cursor__next_batch(c))
+		return 0;
+	if (__builtin_expect(!c->last, 0))
+		c->last = generation__ns(&r->gen, c->thread->batch[c->batch].time);
+	c->start = c->data.pos;
+	if (__builtin_expect(!buf__event(&c->data, &c->ev.type, r->nargs, c->number, fast), 0))
+		return cursor__unknown(r, c, error);
+	if (__builtin_expect(c->data.bad, 0))
+		return cursor__report_cut(r, c, error);
+	c->last = (int64_t)((uint64_t)c->last + (uint64_t)generation__ns(&r->gen, c->number[0]));
+	c->ev.time = c->last;
+	return 1;
+}
+
+static __attribute__((noinline)) int cursor__next(const struct reader *r, struct cursor *c,
+						  struct error *error)
+{
+	return cursor__take(r, c, false, error);
+}
+
+/* generations */
+
+static int make_cursors(struct reader *r, struct error *error)
+{
+	size_t i, n = r->gen.nthreads;
+	struct cursor *c;
+	int err;
+
+	if (n > r->cursors_cap) {
+		free(r->cursors);
+		free(r->heap);
+		r->cursors = calloc(n, sizeof(*r->cursors));
+		r->heap = calloc(n, sizeof(*r->heap));
+		r->cursors_cap = r->cursors && r->heap ? n : 0;
+		if (!r->cursors_cap)
+			return error__set(error, -ENOMEM, "out of memory");
+	}
+	for (i = 0; i < n; i++) {
+		c = &r->cursors[i];
+		*c = (struct cursor){
+			.thread = &r->gen.threads[i],
+			.batch = SIZE_MAX,
+			.ev.arg = &c->number[1],
+			.at = { &r->gen.dictionary, r->gen.number, r->gen.threads[i].m, NULL },
+		};
+		err = cursor__next(r, c, error);
+		if (err < 0)
+			return err;
+		if (!err)
+			continue;
+		r->heap[r->nheap] = (struct gosort_item){ c->ev.time, c };
+		heap__up(r->heap, r->nheap++);
+	}
+	return 0;
+}
+
+static int deliver_sync(struct reader *r, int64_t time, const struct dictionary *dictionary,
+			struct trace_event *ret)
+{
+	*ret = trace_event__sync(time, &r->sync, dictionary);
+	ret->offset = dictionary ? r->gen.offset : 0;
+	r->sync.n++;
+	r->sync.generation = dictionary ? r->gen.number : 0;
+	r->sync.clock = dictionary ? r->gen.clock : (struct trace_clock){};
+	return 1;
+}
+
+/* Reads the description of events from the first generation. A corrupt one is ignored. */
+static int read_description(struct reader *r)
+{
+	struct error ignored = {};
+	int err = private_read__table(&r->gen.dictionary, &r->description, &ignored);
+
+	if (err != 1)
+		return err == -ENOMEM ? err : 0;
+	r->skipped = calloc(256, sizeof(*r->skipped));
+	return r->skipped ? 0 : -ENOMEM;
+}
+
+static int next_generation(struct reader *r, struct trace_event *ret, struct error *error)
+{
+	int err;
+
+	err = decoder__next(r->decoder, &r->gen, &r->pending_reason);
+	if (err < 0) { /* like Go's reader: deliver a last sync before the error */
+		r->pending = err;
+		return deliver_sync(r, r->last_time, NULL, ret);
+	}
+	if (!err) {
+		r->done = true;
+		return deliver_sync(r, r->last_time, NULL, ret);
+	}
+	err = r->opts.described && !r->description && !r->sync.n ? read_description(r) : 0;
+	if (!err)
+		err = make_cursors(r, error);
+	if (err)
+		return err;
+	r->sample = 0;
+	r->generations++;
+	r->place = (struct reader_place){ r->gen.offset, r->gen.number, r->last_time, r->sync.n };
+	r->at_sync = true;
+	return deliver_sync(r, generation__ns(&r->gen, r->gen.min_time), &r->gen.dictionary, ret);
+}
+
+static int deliver_sample(struct reader *r, struct trace_event *ret)
+{
+	const struct gen_sample *s = &r->gen.samples[r->sample++];
+
+	*ret = (struct trace_event){
+		.time = s->time,
+		.raw = s->time,
+		.type = EV_CPU_SAMPLE,
+		.m = s->m,
+		.p = s->p,
+		.g = s->g,
+		.arg = { s->stack },
+		.dictionary = &r->gen.dictionary,
+	};
+	return 1;
+}
+
+/* events */
+
+/* Tries the event of cursor i of the heap and advances the cursor. Returns as order__advance(). */
+static inline __attribute__((always_inline)) int
+try_cursor(struct reader *r, size_t i, bool fast, struct trace_event *ret, struct error *error)
+{
+	struct cursor *c = r->heap[i].what;
+	int err;
+
+	ret->offset = c->offset;
+	ret->dictionary = &r->gen.dictionary;
+	ret->sync = NULL;
+	err = order__advance(&r->order, &c->ev, &c->at, ret, &r->reason);
+	if (__builtin_expect(err <= 0, 0))
+		return err == -EBADMSG ? broken_at(r, c, r->reason.text, error) : err;
+	err = cursor__take(r, c, fast, error);
+	if (__builtin_expect(err <= 0, 0)) {
+		if (err)
+			return err;
+		heap__remove(r->heap, &r->nheap, i);
+		return 1;
+	}
+	r->heap[i].time = c->ev.time;
+	if (!i || heap__up(r->heap, i) == i)
+		heap__down(r->heap, r->nheap, i);
+	return 1;
+}
+
+/* Tries the other threads by time, after the earliest had to wait. */
+static __attribute__((noinline)) int next_of_others(struct reader *r, struct trace_event *ret,
+						    struct error *error)
+{
+	int err;
+
+	/*
+	 * A sorted array is a heap as well. Like Go's reader, skip the first even if the sort
+	 * changed it.
+	 */
+	gosort(r->heap, r->nheap);
+	for (size_t i = 1; i < r->nheap; i++) {
+		err = try_cursor(r, i, false, ret, error);
+		if (err)
+			return err;
+	}
+	return report_stuck(r, error);
+}
+
+static inline __attribute__((always_inline)) int
+next_of_threads(struct reader *r, bool fast, struct trace_event *ret, struct error *error)
+{
+	int err = try_cursor(r, 0, fast, ret, error);
+
+	return __builtin_expect(!err, 0) ? next_of_others(r, ret, error) : err;
+}
+
+/* Handles everything except an ordinary next event of a thread. */
+static __attribute__((noinline)) int next_special(struct reader *r, struct trace_event *ret,
+						  struct error *error)
+{
+	if (r->extra < r->order.extras) {
+		*ret = r->order.extra[r->extra++];
+		ret->dictionary = &r->gen.dictionary;
+		ret->sync = NULL;
+		return 1;
+	}
+	if (r->pending)
+		return error__set(error, r->pending, "%s", r->pending_reason.text);
+	r->at_sync = false;
+	if (!r->nheap && r->sample == r->gen.nsamples)
+		return next_generation(r, ret, error);
+	if (r->sample < r->gen.nsamples &&
+	    (!r->nheap || r->gen.samples[r->sample].time < r->heap[0].time))
+		return deliver_sample(r, ret);
+	r->order.extras = r->extra = 0;
+	return next_of_threads(r, false, ret, error);
+}
+
+/* Ends the trace at a corrupt tail if opts.lenient permits that. */
+static __attribute__((noinline)) int end_leniently(struct reader *r, int err, struct error *error)
+{
+	size_t len = strlen(error->text);
+
+	if (err == -ENOMEM)
+		return error__set(error, err, "out of memory");
+	if (err == -EBADMSG && !r->generations != !r->opts.lenient) /* add the remedy */
+		snprintf(error->text + len, sizeof(error->text) - len, "%s",
+			 r->opts.lenient ? "; no complete generation precedes it" :
+					   " (--lenient reads the part before it)");
+	if (!r->opts.lenient || err != -EBADMSG || !r->generations)
+		return err;
+	r->left_out = *error;
+	error->text[0] = '\0';
+	r->done = true;
+	r->nheap = 0;
+	return 0;
+}
+
+static inline __attribute__((always_inline)) int
+next_event(struct reader *r, bool fast, struct trace_event *ret, struct error *error)
+{
+	int err;
+
+	if (__builtin_expect(r->at_sync | !r->nheap | (r->order.extras != 0) |
+				     (r->sample != r->gen.nsamples),
+			     0))
+		err = r->done ? 0 : next_special(r, ret, error);
+	else
+		err = next_of_threads(r, fast, ret, error);
+	if (__builtin_expect(err <= 0, 0))
+		return err ? end_leniently(r, err, error) : 0;
+	if (ret->time <= r->last_time)
+		ret->time = (int64_t)((uint64_t)r->last_time + 1);
+	r->last_time = ret->time;
+	return 1;
+}
+
+static int next_plain(struct reader *r, struct trace_event *ret, struct error *error)
+{
+	return next_event(r, false, ret, error);
+}
+
+LEB_FAST static int next_fast(struct reader *r, struct trace_event *ret, struct error *error)
+{
+	return next_event(r, true, ret, error);
+}
+
+static int next_v1(struct reader *r, struct trace_event *ret, struct error *error)
+{
+	return v1__next(r->v1, ret, error);
+}
+
+int reader__next(struct reader *r, struct trace_event *ret, struct error *error)
+{
+	return r->next(r, ret, error);
+}
+
+unsigned int reader__version(const struct reader *r)
+{
+	return r->version;
+}
+
+const char *reader__left_out(const struct reader *r)
+{
+	return r->left_out.text[0] ? r->left_out.text : NULL;
+}
+
+uint64_t reader__skipped(const struct reader *r, uint8_t type, const struct described_event **ret)
+{
+	if (!r->description)
+		return 0;
+	*ret = description__event(r->description, type);
+	return r->skipped[type];
+}
+
+const struct order *reader__order(const struct reader *r)
+{
+	return r->v1 ? NULL : &r->order;
+}
+
+bool reader__place(const struct reader *r, struct reader_place *ret)
+{
+	if (r->at_sync)
+		*ret = r->place;
+	return r->at_sync;
+}
+
+/* When reading begins later, the first generation is still read for its description of events. */
+static int read_first_description(struct reader *r, struct error *error)
+{
+	int err = decoder__next(r->decoder, &r->gen, error);
+
+	if (err < 0)
+		return err;
+	err = read_description(r);
+	r->gen.nsamples = 0;
+	return err;
+}
+
+int reader__resume(struct reader *r, const struct reader_place *place, struct order *state,
+		   struct error *error)
+{
+	int err;
+
+	if (r->v1)
+		return error__set(error, -ESPIPE, "%s is a trace without generations",
+				  input__name(r->in));
+	err = r->opts.described ? read_first_description(r, error) : 0;
+	if (!err)
+		err = decoder__seek(r->decoder, place->offset, error);
+	if (err)
+		return err;
+	order__deinit(&r->order);
+	r->order = *state;
+	*state = (struct order){};
+	r->last_time = place->last_time;
+	r->sync.n = place->syncs;
+	return 0;
+}

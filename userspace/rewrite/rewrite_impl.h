@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by the files of rewrite/rewrite.h: the state of a rewrite, the model of the scheduler as a
+ * reader of the output sees it, and the steps that an event takes.
+ */
+#ifndef REWRITE_IMPL_H
+#define REWRITE_IMPL_H
+
+#include "format/kernel.h"
+#include "format/private_read.h"
+#include "lib/map.h"
+#include "rewrite/rewrite.h"
+#include "writer/writer.h"
+
+/* The model (rewrite_model.c) */
+
+#define STW_MAX 4 /* kinds of STW pause open on a goroutine; the runtime opens one */
+
+struct rw_region {
+	uint64_t task, name; /* a hash of the name */
+};
+
+struct rw_g {
+	uint64_t id, seq;
+	uint64_t m;	  /* last thread it was bound to; still valid if rw_m.g agrees */
+	uint32_t stamp;	  /* rewrite.stamp at its last status */
+	uint8_t status;	  /* enum trace_go_status */
+	bool assist;	  /* a mark assist is open */
+	uint8_t stw;	  /* number of open STW pauses, */
+	uint8_t stw_lost; /* and of those whose begin is not in the output */
+	uint32_t stw_kind[STW_MAX];
+	struct rw_region *region; /* the innermost is the last */
+	size_t regions, regions_cap;
+};
+
+struct rw_p {
+	uint64_t id, seq, m;
+	uint32_t stamp;
+	uint8_t status; /* enum trace_proc_status */
+	bool sweep;
+};
+
+struct rw_m {
+	uint64_t id, p, g; /* of this thread; TRACE_NO_... */
+};
+
+enum rw_gc { RW_GC_UNKNOWN, RW_GC_OFF, RW_GC_ON };
+
+/* Maps ids of the input's generation to those of the output's. */
+struct rw_tables {
+	const struct dictionary *from; /* borrowed, until the next sync */
+	struct map strings, stacks;    /* to id + 1, cast to a pointer */
+	struct private_ticks ticks;    /* clocks from private data; tick_ns 0: none */
+};
+
+/* Kernel events. */
+struct rw_kernel {
+	struct kernel_reader *reader; /* of the input's generation; NULL: all read */
+	struct kernel_writer *writer; /* of the output's generation; NULL: none so far */
+	struct kernel_threads threads;
+	/* CLOCK_MONOTONIC: limits of the items to write, start of the output's generation */
+	uint64_t from, to, start;
+	bool has_threads; /* the writer has the initial state of the threads */
+};
+
+#define PENDING_MAX 16 /* events made of one of the input, with repairs */
+
+struct rewrite {
+	struct rewrite_opts opts;
+	struct rewrite_stats stats;
+	struct writer *writer;
+	struct intern *in; /* of the open generation */
+
+	struct map g, p, m, tasks; /* tasks: open ones */
+	enum rw_gc gc;
+	uint64_t gc_seq;
+	uint32_t stamp; /* number of the present generation, for sequence numbers */
+	bool first;	/* no earlier generation has set a state */
+
+	bool any;		  /* a state is known */
+	bool writing;		  /* `from` has passed, a generation is open */
+	bool filled;		  /* the generation has an event or status */
+	int64_t shift;		  /* added to times to make room for the prologue */
+	int64_t last;		  /* time of the last event written */
+	int64_t derived_time;	  /* time of the last derived event of the input */
+	struct trace_clock clock; /* of the input's generation */
+
+	struct rw_tables tables;
+	struct rw_kernel kernel;
+	struct start_functions functions;
+	struct trace_string *kept; /* private strings about the whole file; bytes owned */
+	size_t nkept, kept_cap;
+
+	struct rw_event {
+		uint64_t m;
+		uint64_t arg[EV_ARGS_MAX - 1];
+		enum ev type;
+	} pending[PENDING_MAX];
+	unsigned int npending;
+	uint64_t region;  /* of the present event: hash of its name */
+	uint64_t spare_m; /* next thread id for v1 events without a thread */
+	int error;	  /* the first error: -ENOMEM */
+};
+
+struct rw_g *rw__g(const struct rewrite *r, uint64_t id); /* NULL: unknown */
+struct rw_p *rw__p(const struct rewrite *r, uint64_t id);
+struct rw_m *rw__m(const struct rewrite *r, uint64_t id);
+/* Create and add. Return NULL if memory is exhausted, which sets r->error. */
+struct rw_g *rw__new_g(struct rewrite *r, uint64_t id);
+struct rw_p *rw__new_p(struct rewrite *r, uint64_t id);
+struct rw_m *rw__make_m(struct rewrite *r, uint64_t id); /* creates it if new */
+void rw__forget_g(struct rewrite *r, struct rw_g *g);
+void rw__forget_p(struct rewrite *r, struct rw_p *p);
+void rw__set_error(struct rewrite *r, int err);
+int rw__load(struct rewrite *r, const struct order *state);
+void rw__deinit(struct rewrite *r);
+
+/* The goroutine and the P of a thread; NULL: none. */
+static inline struct rw_g *rw_m__g(const struct rewrite *r, const struct rw_m *m)
+{
+	return m && m->g != TRACE_NO_G ? rw__g(r, m->g) : NULL;
+}
+
+static inline struct rw_p *rw_m__p(const struct rewrite *r, const struct rw_m *m)
+{
+	return m && m->p != TRACE_NO_P ? rw__p(r, m->p) : NULL;
+}
+
+/* The thread that it is bound to; NULL: none. */
+struct rw_m *rw_g__m(const struct rewrite *r, const struct rw_g *g);
+struct rw_m *rw_p__m(const struct rewrite *r, const struct rw_p *p);
+
+/* rewrite_rules.c */
+
+/*
+ * If the event is legal on thread m now, updates the model, numbers the event and adds it to the
+ * pending ones. `arg` are the arguments after dt with ids of the output.
+ */
+bool rw__put(struct rewrite *r, uint64_t m, enum ev type, const uint64_t *arg);
+
+/* rewrite_repair.c */
+
+/*
+ * Like rw__put() for an event of a v1 trace. Inserts the events that must come before. Returns true
+ * if the state is then as the event describes; false if it has no legal place.
+ */
+bool rw__put_v1(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg);
+
+/* rewrite_tables.c */
+void rw_tables__deinit(struct rewrite *r);
+/* Sets the dictionary of the input's generation, and reads the clocks from its private data. */
+int rw_tables__use(struct rewrite *r, const struct dictionary *from);
+void rw_tables__begin(struct rewrite *r); /* begins a generation of the output, without ids */
+/* Replaces ids of the input by ids of the output. */
+void rw_tables__args(struct rewrite *r, enum ev type, uint64_t *arg);
+uint32_t rw_tables__stack(struct rewrite *r, uint64_t id);
+uint64_t rw_tables__hash(const struct rewrite *r, uint64_t id); /* of a string */
+/*
+ * Copies private data from the input's generation to the open one of the output; data about the
+ * whole file only if `whole`.
+ */
+int rw_tables__private(struct rewrite *r, bool whole);
+int rw_tables__write_kept(struct rewrite *r);
+
+/* rewrite_kernel.c */
+void rw_kernel__deinit(struct rewrite *r);
+/* Begins a generation of the input at `time`. Returns 0 or -ENOMEM. */
+int rw_kernel__use(struct rewrite *r, const struct dictionary *from, int64_t time);
+/* Writes items since the last call, if they are in the part, into the open generation. */
+int rw_kernel__write(struct rewrite *r);
+
+/* rewrite_prologue.c */
+
+/* The number of events in the prologue. */
+uint64_t rw__prologue_size(const struct rewrite *r);
+/* Writes them at `start`, the start of the open generation, or 1 ns later. */
+int rw__prologue(struct rewrite *r, int64_t start);
+
+#endif

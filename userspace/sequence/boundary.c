@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generation boundaries: the state of the model at the open generation's start, and sequence
+ * numbers, which restart there.
+ *
+ * The model is not copied. A G or P saves its state just before its first change in a generation;
+ * the first sequence number that it needs there adds a status with the saved state to the prologue.
+ * So a boundary has no cost per goroutine, and a generation contains only Gs and Ps that have
+ * sequenced events in it. The first generation contains all.
+ *
+ * Upstream: transition.c and state*.c. Downstream: writer/writer.c (prologue and batches).
+ */
+#include "sequence/boundary.h"
+#include "sequence/repair.h"
+#include "sequence/sequencer_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/map.h"
+#include "writer/private_write.h"
+#include "writer/writer.h"
+
+#define GENERATION_BYTES (16u << 20)
+#define GENERATION_NS	 1000000000ull
+
+void boundary__note(struct sequencer *s, int err)
+{
+	if (err && !s->error)
+		s->error = err;
+}
+
+void boundary__save_g(struct sequencer *s, struct goroutine *g)
+{
+	if (g->saved == s->out.generation)
+		return;
+	g->saved = s->out.generation;
+	g->start_state = g->state;
+	g->start_tid = g->m ? g->m->tid : 0;
+}
+
+void boundary__save_p(struct sequencer *s, struct proc *p)
+{
+	if (p->saved == s->out.generation)
+		return;
+	p->saved = s->out.generation;
+	p->start_state = p->state;
+	p->start_tid = p->m ? p->m->tid : 0;
+}
+
+/*
+ * Only a status in an M's batches binds a P in a system call to that M, and an M's running G needs
+ * the status of its P before its own: so each status also adds those that it depends on.
+ */
+static void boundary__status_p(struct sequencer *s, struct proc *p)
+{
+	if (p->numbered == s->out.generation)
+		return;
+	boundary__save_p(s, p);
+	p->numbered = s->out.generation;
+	p->seq = 0;
+	boundary__note(s,
+		       writer__proc_status(s->opts.writer, p->start_tid ? p->start_tid : TRACE_NO_M,
+					   p->id, p->start_state));
+}
+
+static void boundary__status_g(struct sequencer *s, struct goroutine *g)
+{
+	if (g->numbered == s->out.generation)
+		return;
+	boundary__save_g(s, g);
+	g->numbered = s->out.generation;
+	g->seq = 0;
+	boundary__note(s, writer__go_status(s->opts.writer,
+					    g->start_tid ? g->start_tid : TRACE_NO_M, g->id,
+					    g->start_state, stacks__start_id(s->stacks, g->start)));
+}
+
+uint64_t boundary__g_seq(struct sequencer *s, struct goroutine *g)
+{
+	boundary__status_g(s, g);
+	return ++g->seq;
+}
+
+uint64_t boundary__p_seq(struct sequencer *s, struct proc *p)
+{
+	boundary__status_p(s, p);
+	return ++p->seq;
+}
+
+void boundary__full(struct sequencer *s)
+{
+	size_t np, ng;
+	struct map_slot *p = map__sorted(&s->model.procs, &np),
+			*g = map__sorted(&s->model.by_id, &ng);
+
+	for (size_t i = 0; i < np; i++)
+		boundary__status_p(s, p[i].value);
+	for (size_t i = 0; i < ng; i++)
+		boundary__status_g(s, g[i].value);
+	if (!p || !g)
+		s->error = -ENOMEM;
+	free(p);
+	free(g);
+	/* Every program has a P 0, and readers require a generation to have an event. */
+	if (!s->model.procs.n)
+		boundary__note(s, writer__proc_status(s->opts.writer, TRACE_NO_M, 0, PROC_IDLE));
+}
+
+/*
+ * Increases times in the order of the calls, by a tick whenever the thread changes. A reader, which
+ * takes the earliest event of all threads, then never finds one that must wait. Go's reader could
+ * fail: if more than a dozen threads wait and two times are equal, it sorts its heap and takes the
+ * head for tried. The end of a system call concerns only its own thread and may be confirmed late:
+ * it keeps its time.
+ */
+static uint64_t boundary__time(struct sequencer *s, const struct thread *t, uint64_t time,
+			       enum ev type)
+{
+	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
+
+	if (type == EV_GO_SYSCALL_END)
+		return time;
+	if (t->tid != s->out.last_tid && time / tick <= s->out.last_time / tick)
+		time = s->out.last_time + tick;
+	else if (time < s->out.last_time)
+		time = s->out.last_time;
+	s->out.last_time = time;
+	s->out.last_tid = t->tid;
+	return time;
+}
+
+void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
+		    unsigned int nargs, const uint64_t *args)
+{
+	s->out.events++;
+	boundary__note(s, writer__event(s->opts.writer, t->tid, boundary__time(s, t, time, type),
+					type, args, nargs));
+}
+
+int boundary__open(struct sequencer *s, uint64_t time)
+{
+	uint64_t wall = s->wall0 + (time - s->t0);
+	int err;
+
+	model__boundary(s, time);
+	s->out.start = s->out.last_time = time;
+	s->out.last_tid = 0; /* statuses have the time of the generation's start */
+	s->runtime.gc_active_due = s->runtime.gc_running;
+	s->out.generation++;
+	err = writer__open(s->opts.writer, time, wall);
+	if (!err)
+		err = kernel_events__begin(s, time);
+	if (!err)
+		err = private__ticks(s->opts.writer, s->opts.tick_ns, time, wall);
+	if (!err && s->out.generation == 1 && s->opts.meta)
+		err = private__meta(s->opts.writer, s->opts.meta);
+	if (!err && s->out.generation == 1)
+		err = private__table(s->opts.writer);
+	return err;
+}
+
+/* Includes texts of this generation only, and new stacks: about 10 bytes per frame of 24. */
+static size_t generation_size(const struct sequencer *s)
+{
+	return writer__size(s->opts.writer) + intern__transient_bytes(s->opts.intern) +
+	       intern__new_stack_bytes(s->opts.intern) / 2 + kernel_writer__size(s->kernel.writer);
+}
+
+int boundary__roll(struct sequencer *s, uint64_t time)
+{
+	int err;
+
+	if (time < s->out.last_time)
+		time = s->out.last_time;
+	if (time - s->out.start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
+		return 0;
+	/* Readers resolve the name of an STWEnd in the table of its own generation. */
+	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
+	    generation_size(s) < 2 * GENERATION_BYTES)
+		return 0;
+	state__settle_exits(s, time, false);
+	repair__end_stw(s, time);
+	err = private__kernel(s->opts.writer, s->kernel.writer);
+	if (!err)
+		err = writer__close(s->opts.writer);
+	if (err)
+		return err;
+	intern__end_generation(s->opts.intern);
+	return boundary__open(s, time);
+}

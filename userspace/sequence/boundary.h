@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Generation boundaries, and writing events to the open generation. Upstream: transition.c and
+ * state*.c. Downstream: writer/writer.c. Errors are kept in s->error.
+ */
+#ifndef SEQUENCE_BOUNDARY_H
+#define SEQUENCE_BOUNDARY_H
+
+#include <stdint.h>
+
+#include "format/spec.h"
+
+struct goroutine;
+struct proc;
+struct sequencer;
+struct thread;
+
+/* The open generation, and the latest event in it. */
+struct boundary {
+	uint64_t generation; /* its number, 0: none yet */
+	uint64_t start;	     /* its time */
+	uint64_t last_time;  /* time of the latest event, or `start` */
+	uint32_t last_tid;   /* thread of that event; 0: none in this generation */
+	uint64_t events;     /* written in all generations */
+};
+
+void boundary__save_g(struct sequencer *s, struct goroutine *g); /* call before a change */
+void boundary__save_p(struct sequencer *s, struct proc *p);
+uint64_t boundary__g_seq(struct sequencer *s, struct goroutine *g); /* the next sequence number */
+uint64_t boundary__p_seq(struct sequencer *s, struct proc *p);
+void boundary__full(struct sequencer *s);		/* adds every G and P to the prologue */
+int boundary__open(struct sequencer *s, uint64_t time); /* the first generation */
+int boundary__roll(struct sequencer *s, uint64_t time); /* the next one, if due */
+void boundary__note(struct sequencer *s, int err);	/* sets s->error, unless there is one */
+void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
+		    unsigned int nargs, const uint64_t *args);
+/* boundary__emit() with the arguments of the event, if it has any. */
+#define EMIT(s, t, time, type, ...)                                                                \
+	boundary__emit(s, t, time, type, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),   \
+		       (const uint64_t[]){ __VA_ARGS__ })
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Holds back records that do not fit the model yet: see hold.h. Upstream: sequencer.c. Downstream:
+ * state.c. Go's reader makes events wait by similar rules.
+ */
+#include "sequence/hold.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sequence/sequencer_impl.h"
+
+#define HOLD_NS 1000000ull
+
+/*
+ * Inserts a thread into the list, ordered by the time of its oldest held record: if several wait
+ * for the same, such as a P, the earliest gets it.
+ */
+static void thread__wait(struct sequencer *s, struct thread *t)
+{
+	struct thread **link = &s->hold.threads;
+
+	while (*link && (*link)->head->rec.time <= t->head->rec.time)
+		link = &(*link)->next_held;
+	t->next_held = *link;
+	*link = t;
+}
+
+void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec)
+{
+	struct held *h = s->hold.free;
+
+	if (h)
+		s->hold.free = h->next;
+	else
+		h = malloc(sizeof(*h));
+	if (!h) {
+		s->error = -ENOMEM;
+		return;
+	}
+	memcpy(&h->rec, rec, sizeof(*rec) + gt_payload_size(rec->kind));
+	h->deadline = rec->time + HOLD_NS;
+	h->next = NULL;
+	if (t->head)
+		t->tail->next = h;
+	else
+		t->head = h;
+	t->tail = h;
+	if (t->head == h)
+		thread__wait(s, t);
+	s->stats.held++;
+}
+
+/* Applies the oldest held record of the thread at *link. False: it does not fit. */
+static bool thread__take(struct sequencer *s, struct thread **link, bool force)
+{
+	struct thread *t = *link;
+	struct held *h = t->head;
+
+	if (state__apply(s, t, &h->rec, force) == WAIT)
+		return false;
+	*link = t->next_held;
+	t->head = h->next;
+	h->next = s->hold.free;
+	s->hold.free = h;
+	if (t->head)
+		thread__wait(s, t);
+	return true;
+}
+
+/*
+ * Applies what fits, repeatedly: one thread's record may be what another one waits for. Then forces
+ * overdue records one at a time, the oldest first, because others may fit after it.
+ */
+void hold__retry(struct sequencer *s, uint64_t now)
+{
+	struct thread **link = &s->hold.threads;
+
+	while (s->hold.threads) {
+		if (!*link) {
+			if (s->hold.threads->head->deadline > now)
+				return;
+			thread__take(s, &s->hold.threads, true);
+			link = &s->hold.threads;
+		} else if (thread__take(s, link, false)) {
+			link = &s->hold.threads;
+		} else {
+			link = &(*link)->next_held;
+		}
+	}
+}
+
+void hold__free_list(struct held *h)
+{
+	struct held *next;
+
+	for (; h; h = next) {
+		next = h->next;
+		free(h);
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Holds back records that do not fit the model yet, because a causally earlier record of another
+ * thread is to come. Upstream: sequencer.c. Downstream: state.c.
+ *
+ * Later records of the same thread queue behind its first held one. A record that has waited for 1
+ * ms of stream time is forced, with a repair: clocks of CPUs differ by nanoseconds, so the record
+ * that it waits for was lost.
+ */
+#ifndef SEQUENCE_HOLD_H
+#define SEQUENCE_HOLD_H
+
+#include <stdint.h>
+
+#include "gotrace/record.h"
+
+struct sequencer;
+struct thread;
+
+struct held {
+	struct held *next;
+	uint64_t deadline;    /* stream time at which it is forced */
+	struct gt_record rec; /* followed by its payload */
+	unsigned char payload[24];
+};
+
+struct hold {
+	struct thread *threads; /* with held records, ordered by the time of the oldest */
+	struct held *free;
+};
+
+/* Appends a copy to the thread's held records. Without memory sets s->error. */
+void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec);
+/* Applies what fits by now, and forces what is overdue at `now` (UINT64_MAX: everything). */
+void hold__retry(struct sequencer *s, uint64_t now);
+void hold__free_list(struct held *h);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lost records: how many of which kind, and in which time range. Upstream: merge.c (gaps) and
+ * sequencer__lost() (counters). Downstream: writer/private_write.c. Times are stream times, ns.
+ */
+#ifndef SEQUENCE_LOSSES_H
+#define SEQUENCE_LOSSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gotrace/record.h"
+
+struct sequencer;
+
+/* Losses that are not in the trace yet, unless a member's comment states otherwise. */
+struct losses {
+	uint64_t counted;		/* by the probes or the merge; the kind of each is known */
+	uint64_t located;		/* by missing ring sequence numbers */
+	uint64_t from, to;		/* time range of the located ones */
+	uint64_t since;			/* watermark at which the first was detected; 0: none */
+	uint64_t counted_from;		/* no counted loss is earlier */
+	uint64_t ahead;			/* counted and reported, but not located so far */
+	uint64_t by_kind[GT_KIND_END];	/* written to the trace so far */
+	uint64_t overflow[GT_KIND_END]; /* total that did not fit into the merge */
+	uint64_t seen;			/* sequencer__losses() */
+	uint64_t wrong;			/* sequencer__go_losses() */
+	unsigned int unexplained;	/* watermarks since a gap without a matching counter */
+	unsigned int tries;		/* snapshot pairs since the latest loss */
+	bool watching;			/* another pair may follow: strays are recorded */
+	uint64_t last;			/* watermark at which the latest loss was detected */
+};
+
+void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to);
+void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count);
+/* At a watermark: writes the known losses to the open generation; all of them if `final`. */
+void losses__report(struct sequencer *s, uint64_t time, bool final);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The sequencer's state, shared by the files of userspace/sequence only. The struct of a member is
+ * declared in the header of the file that it belongs to; sequencer.c creates and frees it.
+ */
+#ifndef SEQUENCE_SEQUENCER_IMPL_H
+#define SEQUENCE_SEQUENCER_IMPL_H
+
+#include "sequence/boundary.h"
+#include "sequence/hold.h"
+#include "sequence/kernel_events.h"
+#include "sequence/losses.h"
+#include "sequence/merge.h"
+#include "sequence/model.h"
+#include "sequence/resync.h"
+#include "sequence/sequencer.h"
+#include "sequence/snapshots.h"
+#include "sequence/stacks.h"
+#include "sequence/state.h"
+#include "sequence/texts.h"
+
+struct sequencer {
+	struct sequencer_opts opts;
+	struct sequencer_stats stats;
+	uint64_t t0, wall0, t1; /* the window: start by both clocks, end; 0: unset */
+	uint64_t now;		/* time of the latest record applied */
+	uint64_t watermark;
+	bool started, ready; /* ready: the initial state is known, records are applied */
+	int error;	     /* the first error of the writer, or -ENOMEM; permanent */
+
+	struct merge *merge;
+	struct stacks *stacks;
+	struct texts *texts;
+	struct startup start;
+	struct model model;
+	struct hold hold;
+	struct runtime runtime;
+	struct user user;
+	struct samples samples;
+	struct kernel_events kernel;
+	struct boundary out;
+	struct losses losses;
+	struct resync resync;
+};
+
+#endif

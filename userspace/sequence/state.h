@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The state machine: applies records to the model and emits the resulting trace events. Upstream:
+ * sequencer.c and hold.c. Downstream: transition.c and boundary.c.
+ */
+#ifndef SEQUENCE_STATE_H
+#define SEQUENCE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sequence/once.h"
+
+struct goroutine;
+struct gt_record;
+struct sequencer;
+struct thread;
+
+/* State of the Go runtime as a whole, for state_runtime.c and state_proc.c. */
+struct runtime {
+	struct goroutine *stw; /* goroutine with an open STW range; NULL: none */
+	uint32_t stw_name;     /* string id of its reason */
+	uint64_t gc_seq;
+	bool gc_running;
+	bool gc_active_due; /* the GC began in an earlier generation: write GCActive */
+	uint32_t procs;	    /* number of Ps last written, or due */
+	uint32_t procs_due; /* ProcsChange to write with the first running goroutine; 0: none */
+};
+
+/* Tasks and regions, for state_user.c. */
+struct user {
+	size_t open_bytes;    /* memory of open regions */
+	uint64_t *task_named; /* bits of TASK_WINDOW ids */
+	uint64_t task_max;    /* the greatest id named; 0: none */
+	bool task_begun;      /* a task began in the window */
+};
+
+/* CPU samples, for state_sample.c. */
+struct samples {
+	struct once pcs;    /* PCs of samples that are queued in the merge */
+	uint64_t last_time; /* time of the latest sample written */
+};
+
+enum apply_result { DONE, WAIT };
+/*
+ * Apply one record of thread t to the model and emit the resulting trace events. WAIT: the record
+ * does not fit yet, and nothing was changed. With `force`, inserts repairs first and never waits.
+ */
+enum apply_result state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
+			       bool force);
+/* Confirms a tentative system call exit: the thread kept its P. */
+void state__exit_kept(struct sequencer *s, struct thread *t);
+/*
+ * At a boundary, confirms the tentative exits of all threads that had time for another record and
+ * have none, according to kernel events. If `final`, also those for which this is unknown.
+ */
+void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
+
+/* Frees a goroutine's open regions without ending them in the trace. */
+void regions__free(struct sequencer *s, struct goroutine *g);
+
+/* End the open mark assist range of the thread's goroutine, or the sweep range of its P, if any. */
+void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);
+void range__end_sweep(struct sequencer *s, struct thread *t, uint64_t time);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The state of a running Go process at one moment, read without stopping it.
+ *
+ * Upstream: target/process/snapshot.c. Downstream: rawfile/rawfile.c saves it, sequence/initial.c
+ * evaluates it. Two are taken after the probes are active: a status word can lag behind its probe,
+ * so a goroutine without records is read again tens of milliseconds later.
+ */
+#ifndef TARGET_SNAPSHOT_H
+#define TARGET_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fixed-width and without padding: the arrays are written to raw files unchanged. */
+struct snapshot_g {
+	uint64_t addr;
+	uint64_t goid;
+	uint64_t m; /* address of g.m, 0: none */
+	uint64_t startpc;
+	uint64_t parent;      /* goid */
+	uint32_t status;      /* g.atomicstatus without the scan bit */
+	uint32_t wait_reason; /* g.waitreason */
+};
+
+struct snapshot_m {
+	uint64_t addr;
+	uint64_t curg; /* address, 0: none */
+	uint64_t p;    /* address, 0: none */
+	uint64_t oldp; /* address of the P before its system call, 0: none */
+	uint32_t tid;  /* in our PID namespace */
+	uint32_t pad;
+};
+
+struct snapshot_p {
+	uint64_t addr;
+	uint64_t m; /* address, 0: none */
+	uint32_t id;
+	uint32_t status; /* p.status */
+};
+
+struct snapshot {
+	uint64_t time;	   /* CLOCK_MONOTONIC, ns, before the first read */
+	uint64_t time_end; /* after the last */
+	uint32_t procs;	   /* gomaxprocs */
+	uint32_t pad;
+	struct snapshot_g *g;
+	struct snapshot_m *m;
+	struct snapshot_p *p;
+	size_t ng, nm, np;
+};
+
+struct process;
+struct layout;
+
+/* Options; relevant for a million goroutines, which take a third of a second. */
+struct snapshot_reading {
+	/*
+	 * Goroutines unchanged since that snapshot are omitted: of a million hardly any changes
+	 * within milliseconds, and they need not be stored twice. NULL: includes all.
+	 */
+	const struct snapshot *before;
+	/* Called every few milliseconds during the read; an error ends it. NULL: none. */
+	int (*between)(void *ctx);
+	void *ctx;
+};
+
+/*
+ * Reads all Gs, Ms and Ps. Omits entries that are not goroutines (goid 0, status idle or dead).
+ * Returns 0 or a negative errno (-ESRCH: the process ended; -ETIMEDOUT, -EINTR: a read blocks, see
+ * target/process/reader.h); *ret is not written on failure. The caller deinits it.
+ */
+int snapshot__read(const struct process *proc, const struct layout *layout,
+		   const struct snapshot_reading *how, struct snapshot *ret);
+void snapshot__deinit(struct snapshot *snap);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Opens output files for all commands of both programs: see output.h.
+ *
+ * Downstream: writer/output_file.c. This file adds the error messages and --force.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/command.h"
+#include "lib/log.h"
+#include "writer/output.h"
+
+static int cannot_open(struct error *error, const char *path, enum file_kind kind, int err)
+{
+	static const char *const kinds[] = {
+		[FILE_TRACE] = "a trace",	 [FILE_RAW] = "a raw file",
+		[FILE_INDEX] = "an index",	 [FILE_TEXT] = "a trace in text form",
+		[FILE_STATS] = "a --stats file", [FILE_DESCRIPTION] = "a description of events",
+	};
+	const char *why = strerror(-err);
+
+	if (err == -EBUSY)
+		why = "another gotrace-bpf is writing it";
+	else if (err == -ENXIO)
+		why = "it has no reader; start the reader first";
+	else if (err == -EEXIST)
+		why = "its .partial file is not a regular file; remove that first";
+	else if (err == -ENOLINK)
+		why = "a symbolic link in the path belongs to another user and is in a "
+		      "world-writable directory; pass the name of the file itself";
+	if (err == -EMEDIUMTYPE)
+		return error__set(error, err,
+				  "cannot write %s: it exists and is not %s; use --force to "
+				  "replace it",
+				  path, kinds[kind]);
+	return error__set(error, err, "cannot write %s: %s",
+			  strcmp(path, "-") ? path : "standard output", why);
+}
+
+/* Length of the directory in PATH, with the slash. Kept files are in it unless PATH is a link. */
+static int dir_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash + 1 - path) : 0;
+}
+
+int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
+		 struct error *error)
+{
+	int err = trace_file__open(ret, path, command__forced() ? FILE_ANY : kind);
+	const char *kept;
+	bool replaced;
+
+	if (err)
+		return cannot_open(error, path, kind, err);
+	kept = trace_file__kept(*ret, &replaced);
+	if (kept)
+		log__msg("%s.partial, left by a killed process, is kept as %.*s%s%s", path,
+			 dir_length(path), path, kept,
+			 replaced ? ", replacing the oldest of nine" : "");
+	return 0;
+}
+
+static int append(void *to, const void *data, size_t len)
+{
+	return trace_file__append(to, data, len);
+}
+
+void output__buffer(struct outbuf *o, struct trace_file *file, const char *name)
+{
+	*o = (struct outbuf){ .write = append, .to = file, .name = name };
+}

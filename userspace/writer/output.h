@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Opens the output file of a command: writer/output_file.h with error messages and --force.
+ */
+#ifndef WRITER_OUTPUT_H
+#define WRITER_OUTPUT_H
+
+#include "lib/error.h"
+#include "lib/outbuf.h"
+#include "writer/output_file.h"
+
+/*
+ * Like trace_file__open(), with a message in `error`. Logs a line if the file of a killed recorder
+ * was renamed. With --force (command__forced()), files of any kind are replaced.
+ */
+int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
+		 struct error *error);
+
+/* Makes `o` a buffer in front of `file`. Both pointers are borrowed; `name` is for messages. */
+void output__buffer(struct outbuf *o, struct trace_file *file, const char *name);
+
+#endif

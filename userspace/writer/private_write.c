@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Encodes private data records and adds them to the open generation: see private_write.h.
+ *
+ * Upstream: sequence/ (losses, corrections, kernel events), the command line (metadata).
+ * Downstream: writer/tables.c, which writes the strings. gotrace-private(5) defines the format.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/describe.h"
+#include "format/encode.h"
+#include "writer/private_write.h"
+#include "writer/writer.h"
+
+static int put_string(void *to, const void *part, size_t len)
+{
+	return writer__private(to, part, len);
+}
+
+int private__record(struct writer *w, enum private_kind kind, const void *data, size_t len)
+{
+	return private__parts(kind, data, len, put_string, w);
+}
+
+int private__meta(struct writer *w, const struct private_meta *meta)
+{
+	const struct {
+		const char *name, *value;
+		size_t len;
+	} fields[] = {
+#define TEXT(member) { #member, meta->member, meta->member ? strlen(meta->member) : 0 }
+		TEXT(tool),	  { "command", meta->command, meta->command_len },
+		TEXT(build_id),	  TEXT(clock),
+		TEXT(go_version),
+#undef TEXT
+	};
+	struct outbuf record = {};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!fields[i].value)
+			continue;
+		err = leb__append_bytes(&record, fields[i].name, strlen(fields[i].name), NULL);
+		err = err ?: leb__append_bytes(&record, fields[i].value, fields[i].len, NULL);
+	}
+	err = err ?: private__record(w, PRIVATE_META, record.data, record.len);
+	outbuf__deinit(&record);
+	return err;
+}
+
+int private__losses(struct writer *w, const struct private_loss *losses, size_t n)
+{
+	struct outbuf record = {};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = private__append_loss(&record, &losses[i], NULL);
+	err = err ?: private__record(w, PRIVATE_LOSSES, record.data, record.len);
+	outbuf__deinit(&record);
+	return err;
+}
+
+int private__correction(struct writer *w, const struct private_correction *correction)
+{
+	uint8_t data[5 * LEB_MAX], *p = data;
+
+	p = leb__put(p, correction->from);
+	p = leb__put(p, correction->to - correction->from);
+	p = leb__put(p, correction->goroutines);
+	p = leb__put(p, correction->threads);
+	p = leb__put(p, correction->events);
+	return private__record(w, PRIVATE_CORRECTION, data, p - data);
+}
+
+int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
+{
+	uint8_t data[3 * LEB_MAX], *p = data;
+
+	p = leb__put(p, tick_ns);
+	p = leb__put(p, start_ns);
+	p = leb__put(p, wall_ns);
+	return private__record(w, PRIVATE_TICKS, data, p - data);
+}
+
+int private__table(struct writer *w)
+{
+	uint8_t *table;
+	size_t len;
+	int err = description__encode(&table, &len);
+
+	if (err)
+		return err;
+	err = private__record(w, PRIVATE_TABLE, table, len);
+	free(table);
+	return err;
+}
+
+static int put_record(void *to, enum private_kind kind, const void *data, size_t len)
+{
+	return private__record(to, kind, data, len);
+}
+
+int private__kernel(struct writer *w, struct kernel_writer *k)
+{
+	return kernel_writer__put(k, put_record, w);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Writes private data records (format/private.h) into the open generation of a writer.
+ *
+ * Upstream: sequence/ and rewrite/. Downstream: writer__private() of writer/writer.h.
+ */
+#ifndef WRITER_PRIVATE_WRITE_H
+#define WRITER_PRIVATE_WRITE_H
+
+#include "format/kernel.h"
+#include "format/private.h"
+
+struct writer;
+
+/* Each adds one record. Returns 0, -ENOMEM, or -EINVAL if no generation is open. */
+int private__meta(struct writer *w, const struct private_meta *meta);
+int private__losses(struct writer *w, const struct private_loss *losses, size_t n);
+int private__correction(struct writer *w, const struct private_correction *correction);
+int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns);
+int private__table(struct writer *w); /* the event table, format/describe.c */
+
+/* Adds an encoded record of any kind, split into strings. */
+int private__record(struct writer *w, enum private_kind kind, const void *data, size_t len);
+
+/* The kernel events collected by `k`. */
+int private__kernel(struct writer *w, struct kernel_writer *k);
+
+#endif
