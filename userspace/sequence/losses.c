@@ -49,8 +49,7 @@ static void losses__note_wrong(struct sequencer *s)
 	s->losses.watching = true;
 }
 
-/* `count`: total of this kind. */
-void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count)
+void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uint64_t time)
 {
 	uint64_t more = count - s->stats.lost_by_kind[kind];
 
@@ -59,6 +58,9 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count)
 	s->stats.lost += more;
 	s->stats.lost_by_kind[kind] = count;
 	s->losses.counted += more;
+	s->losses.open = true;
+	if (time > s->losses.counted_to)
+		s->losses.counted_to = time;
 	losses__note(s);
 	if (!gt_kind_is_kernels(kind))
 		losses__note_wrong(s);
@@ -87,6 +89,9 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		l->counted_from = time; /* losses counted later happened after this */
 		return;
 	}
+	if (l->open && time > l->counted_to)
+		l->counted_to = time;
+	l->open = false;
 	if (l->located > l->counted && l->unexplained && l->unexplained++ > 1) {
 		losses__note_wrong(s); /* the counters would have reported the kind by now */
 		l->unexplained = 0;
@@ -96,7 +101,8 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	if (l->counted > l->located) { /* at the end of the stream, or before its first record */
 		if (!l->located || l->counted_from < range.from)
 			range.from = l->counted_from;
-		range.to = time;
+		if (!l->located || l->counted_to > range.to)
+			range.to = l->counted_to;
 		l->ahead += l->counted - l->located;
 	}
 	clip(s, &range, time);
@@ -117,7 +123,7 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	}
 	if (kernels)
 		kernel_threads__lose_before(&s->kernel.threads, range.to);
-	l->located = l->counted = l->since = 0;
+	l->located = l->counted = l->since = l->counted_to = 0;
 	l->counted_from = time;
 	s->error = private__losses(s->opts.writer, losses, n);
 }

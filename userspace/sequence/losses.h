@@ -20,6 +20,8 @@ struct losses {
 	uint64_t from, to;		/* time range of the located ones */
 	uint64_t since;			/* watermark at which the first was detected; 0: none */
 	uint64_t counted_from;		/* no counted loss is earlier */
+	uint64_t counted_to;		/* nor later, if not `open` */
+	bool open;			/* the next watermark is the end of the counted ones */
 	uint64_t ahead;			/* counted and reported, but not located so far */
 	uint64_t by_kind[GT_KIND_END];	/* written to the trace so far */
 	uint64_t overflow[GT_KIND_END]; /* total that did not fit into the merge */
@@ -32,7 +34,11 @@ struct losses {
 };
 
 void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to);
-void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count);
+/*
+ * `count`: the total of this kind. `time`: that of the lost record; 0: it was read from the probes'
+ * counters, before the drain begins that leads to the next watermark.
+ */
+void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uint64_t time);
 /* At a watermark: writes the known losses to the open generation; all of them if `final`. */
 void losses__report(struct sequencer *s, uint64_t time, bool final);
 

@@ -123,7 +123,7 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	 * number is not noted, so that the next record of the ring shows a gap.
 	 */
 	s->losses.overflow[rec->kind]++;
-	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1);
+	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1, rec->time);
 	return 0;
 }
 
@@ -285,7 +285,7 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 	count += s->losses.overflow[kind];
 	if (count < s->stats.lost_by_kind[kind])
 		return -EINVAL;
-	losses__counted(s, kind, count);
+	losses__counted(s, kind, count, 0);
 	return 0;
 }
 
