@@ -14,6 +14,18 @@ killed_after() # SECONDS
 	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
 }
 
+# "OPTIONS" SECONDS: killed so long after the signal at which it takes its probes away
+killed_at_the_end_after()
+{
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kill.trace" $1
+	recorder_is_live || return 1
+	kill -INT "$BACKGROUND_PID"
+	sleep "$2"
+	kill -KILL "$BACKGROUND_PID" 2>/dev/null
+	wait "$BACKGROUND_PID" 2>/dev/null
+	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
+}
+
 writes_part() # 1: the first recorder, 2: the next one
 {
 	[ -s "$tmp/part.trace.partial" ] && { [ "$1" = 1 ] || [ -e "$tmp/part.trace.partial.1" ]; }
@@ -42,11 +54,17 @@ parts_are_kept()
 }
 
 ktap_start
-start_target pingpong "$ORACLE_GO" -duration 20s -procs 2 -rate 20000
+start_target pingpong "$ORACLE_GO" -duration 30s -procs 2 -rate 20000
 tell_target start
 try "partial files of killed recorders are kept" parts_are_kept
 for after in 0.01 0.04 0.08 0.12 0.16 0.2 0.3 0.5 1; do
 	try "kill -9 after $after s" killed_after $after
+done
+for after in 0.005 0.01 0.02 0.05; do
+	try "kill -9 $after s after SIGINT" killed_at_the_end_after "" $after
+done
+for after in 0.02 0.5; do
+	try "perf uprobes: kill -9 $after s after SIGINT" killed_at_the_end_after --force-perf-uprobes $after
 done
 probes_are_seen()
 {

@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/detach.h"
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
 #include "capture/probes.h"
@@ -362,37 +363,14 @@ int probes__attach(struct probes *p, struct error *error)
 	return err;
 }
 
-static void *destroy_link(void *link)
-{
-	bpf_link__destroy(link);
-	return NULL;
-}
-
-/*
- * For each link the kernel waits about 60 ms, until no CPU runs its program. Threads wait for all
- * links at the same time; one after the other took 1.3 s, in which the target still hit probes.
- */
 void probes__detach(struct probes *p)
 {
-	pthread_t *thread = calloc(p->nlinks + 1, sizeof(*thread));
-	bool *started = calloc(p->nlinks + 1, sizeof(*started));
-
 	sampler__detach(p->sampler);
 	kernel_probes__detach(p->kernel);
-	for (unsigned int i = 0; i < p->nlinks; i++) {
-		if (thread && started)
-			started[i] = !pthread_create(&thread[i], NULL, destroy_link, p->link[i]);
-		if (!started || !started[i])
-			destroy_link(p->link[i]);
-	}
 	bpf_link__destroy(p->exec);
 	p->exec = NULL;
-	for (unsigned int i = 0; i < p->nlinks; i++)
-		if (started && started[i])
-			pthread_join(thread[i], NULL);
+	detach__links(p->link, p->nlinks);
 	p->nlinks = 0;
-	free(thread);
-	free(started);
 }
 
 void probes__destroy(struct probes *p)
