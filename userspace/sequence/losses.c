@@ -58,7 +58,7 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uin
 	s->stats.lost += more;
 	s->stats.lost_by_kind[kind] = count;
 	s->losses.counted += more;
-	s->losses.open = true;
+	s->losses.open |= !time;
 	if (time > s->losses.counted_to)
 		s->losses.counted_to = time;
 	losses__note(s);

@@ -277,6 +277,23 @@ static void losses_as_reported(void **state)
 	stop(&m);
 }
 
+/* sequencer.c, sequencer__record(): one without room was lost at its own time. */
+static void no_room_for_a_record(void **state)
+{
+	uint64_t from;
+	struct machine m;
+
+	running(&m, 25, "go1.25.3", 1);
+	for (from = m.now - 1; !stats(&m)->lost; m.now -= STEP_NS - 1)
+		plain(&m, 1, GT_SYSCALL_LOST, 0);
+	m.now += SECOND / 2;
+	flush(&m);
+	m.now += SECOND;
+	flush(&m);
+	expect_loss(&m, GT_SYSCALL_LOST, 1, from, m.now - 3 * SECOND / 2 - 1);
+	stop(&m);
+}
+
 /* sequencer.c, take_all(): a record at the window's start belongs to the window. */
 static void at_the_windows_start(void **state)
 {
@@ -360,6 +377,7 @@ int main(void)
 		cmocka_unit_test(overtakes_one_that_waits),
 		cmocka_unit_test(unknown_on_a_thread_in_a_syscall),
 		cmocka_unit_test(losses_as_reported),
+		cmocka_unit_test(no_room_for_a_record),
 		cmocka_unit_test(at_the_windows_start),
 		cmocka_unit_test(without_a_layout),
 		cmocka_unit_test(tasks_that_may_begin_later),
