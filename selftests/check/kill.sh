@@ -5,13 +5,18 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-killed_after() # SECONDS
+leaves_no_probe_when_killed_after() # SECONDS
 {
-	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kill.trace"
 	sleep "$1"
 	kill -KILL "$BACKGROUND_PID" 2>/dev/null
 	wait "$BACKGROUND_PID" 2>/dev/null
 	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
+}
+
+killed_after() # SECONDS
+{
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kill.trace"
+	leaves_no_probe_when_killed_after "$1"
 }
 
 # "OPTIONS" SECONDS: killed so long after the signal at which it takes its probes away
@@ -20,10 +25,7 @@ killed_at_the_end_after()
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kill.trace" $1
 	recorder_is_live || return 1
 	kill -INT "$BACKGROUND_PID"
-	sleep "$2"
-	kill -KILL "$BACKGROUND_PID" 2>/dev/null
-	wait "$BACKGROUND_PID" 2>/dev/null
-	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
+	leaves_no_probe_when_killed_after "$2"
 }
 
 writes_part() # 1: the first recorder, 2: the next one
