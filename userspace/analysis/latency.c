@@ -38,6 +38,7 @@ void latency__destroy(struct latency *l)
 		return;
 	goroutine_tracker__deinit(&l->tracker);
 	map__deinit(&l->on_thread);
+	map__deinit(&l->waits);
 	naming__deinit(&l->naming);
 	intern__destroy(l->preemptors);
 	durations__deinit(&l->worker_wall);
@@ -232,11 +233,15 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 		  const struct kernel_threads *threads, struct error *error)
 {
 	struct live *g = map__get(&l->on_thread, item->tid);
+	int err;
 
-	if (!l->tracker.started || item->kind == KERNEL_CPU)
+	if (item->kind == KERNEL_CPU)
 		return 0;
-	l->now = latest(l->now, time);
 	l->threads = threads;
+	err = part__note_wait(l, item);
+	if (!l->tracker.started || err)
+		return report(err, error);
+	l->now = latest(l->now, time);
 	return g ? report(thread__changed(l, g, item), error) : 0;
 }
 

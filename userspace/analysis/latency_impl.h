@@ -32,6 +32,7 @@ struct latency {
 	struct latency_opts opts;
 	struct goroutine_tracker tracker; /* of struct live */
 	struct map on_thread;		  /* by M, to those that are running or in a system call */
+	struct map waits;		  /* by M that was preempted or yielded: 1 + its kind */
 	struct naming naming;
 	struct intern *preemptors; /* names of other programs' threads that took a CPU */
 	struct durations worker_wall, worker_oncpu; /* by label */
@@ -54,6 +55,11 @@ static inline int64_t earliest(int64_t a, int64_t b)
 
 /* Adds the time up to now to the part that it is in. */
 int part__add(struct latency *l, struct live *g);
+/*
+ * Notes why a thread waits for a CPU, also for a goroutine that starts on it only then: the time of
+ * its start may be moved past the kernel's event.
+ */
+int part__note_wait(struct latency *l, const struct kernel_item *item);
 /*
  * Chooses the part that it is in from now on, by its state and its thread's; `item`: the kernel
  * event that changed the thread's, or NULL.

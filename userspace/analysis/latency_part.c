@@ -96,17 +96,41 @@ static int preemptor_kind(struct latency *l, const struct trace_string *name, ui
 	return naming__text_kind(&l->naming, text, sizeof(by) - 1 + len, ret);
 }
 
-/* Why its thread waits for a CPU. */
-static int wait_kind(struct latency *l, const struct kernel_thread *t,
-		     const struct kernel_item *item, uint32_t *ret)
+/* Why a thread waits for a CPU, by the event with which it left its own. */
+static int off_kind(struct latency *l, const struct kernel_item *item, uint32_t *ret)
 {
-	if (!item || item->kind != KERNEL_OFF || t->woken)
-		return text_kind(l, t->woken ? "woken" : "preempted", ret);
 	if (item->why == GT_OFF_YIELDED)
 		return text_kind(l, "yielded", ret);
 	if (kernel_threads__find(l->threads, item->other))
 		return text_kind(l, "preempted by the program itself", ret);
 	return preemptor_kind(l, &item->name, ret);
+}
+
+int part__note_wait(struct latency *l, const struct kernel_item *item)
+{
+	const struct kernel_thread *t = kernel_threads__find(l->threads, item->tid);
+	uint32_t kind;
+	int err;
+
+	if (!t || t->run != KERNEL_RUNNABLE || t->woken) {
+		map__remove(&l->waits, item->tid);
+		return 0;
+	}
+	if (item->kind != KERNEL_OFF)
+		return 0;
+	err = off_kind(l, item, &kind);
+	return err ? err : map__put(&l->waits, item->tid, (void *)(uintptr_t)(1 + kind));
+}
+
+/* Why its thread waits for a CPU; one that waited when the trace began did not say. */
+static int wait_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
+{
+	uintptr_t noted = t->woken ? 0 : (uintptr_t)map__get(&l->waits, t->tid);
+
+	if (!noted)
+		return text_kind(l, t->woken ? "woken" : "preempted", ret);
+	*ret = (uint32_t)(noted - 1);
+	return 0;
 }
 
 /* A wait in a run queue is over, or begins. */
@@ -158,7 +182,7 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 		return set_part(l, g, PART_ONCPU);
 	case KERNEL_RUNNABLE: /* why it began to wait is known then only */
 		if (!waited || (item && item->kind == KERNEL_OFF))
-			err = wait_kind(l, t, item, &g->kind);
+			err = wait_kind(l, t, &g->kind);
 		return err ? err : set_part(l, g, PART_KERNEL_RUNNABLE);
 	case KERNEL_THROTTLED:
 		return set_part(l, g, PART_THROTTLED);

@@ -64,6 +64,32 @@ static void running(void **state)
 	       " kernblock[page fault]=8\n");
 }
 
+/* Why a thread waits is known to goroutines that start on it after it left its CPU, too. */
+static void started_off_cpu(void **state)
+{
+	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 8 };
+
+	begin();
+	core(90, 7, 0);
+	core(90, 8, 1);
+	item(95, 7, KERNEL_OFF, taken);
+	event(100, EV_SYNC, 0, 0, 0);
+	start_new(5, 7, 105);
+	core(110, 7, 0);
+	on(7, 5);
+	event(120, EV_GO_BLOCK, CHAN, 0, 0);
+	item(121, 7, KERNEL_OFF, taken);
+	core(122, 7, 0);
+	off(123, 7, GT_OFF_YIELDED);
+	event(125, EV_GO_UNBLOCK, 5, 2, 0);
+	event(130, EV_GO_START, 5, 3, 0);
+	core(137, 7, 0);
+	event(140, EV_GO_DESTROY, 0, 0, 0);
+	expect("5 main.worker oncpu=13 gorun=6 kernrun=11 goblock=5 total=35 waits=2 longest=7"
+	       " kernrun[preempted by the program itself]=4 goblock[chan receive]=5"
+	       " kernrun[yielded]=7\n");
+}
+
 /* Other programs' names leave room for all other reasons. */
 static void many_preemptors(void **state)
 {
@@ -526,23 +552,15 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),
-		cmocka_unit_test(running),
-		cmocka_unit_test(many_preemptors),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_kernel),
-		cmocka_unit_test(a_loss),
-		cmocka_unit_test(a_thread_taken),
-		cmocka_unit_test(back_in_time),
-		cmocka_unit_test(mark_assist),
-		cmocka_unit_test(mark_workers),
-		cmocka_unit_test(a_window),
-		cmocka_unit_test(window_bounds),
-		cmocka_unit_test(delays),
-		cmocka_unit_test(any_steps),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(order_of_mark_workers),
+		cmocka_unit_test(a_life),	   cmocka_unit_test(running),
+		cmocka_unit_test(started_off_cpu), cmocka_unit_test(many_preemptors),
+		cmocka_unit_test(system_calls),	   cmocka_unit_test(from_the_start),
+		cmocka_unit_test(without_kernel),  cmocka_unit_test(a_loss),
+		cmocka_unit_test(a_thread_taken),  cmocka_unit_test(back_in_time),
+		cmocka_unit_test(mark_assist),	   cmocka_unit_test(mark_workers),
+		cmocka_unit_test(a_window),	   cmocka_unit_test(window_bounds),
+		cmocka_unit_test(delays),	   cmocka_unit_test(any_steps),
+		cmocka_unit_test(refused),	   cmocka_unit_test(order_of_mark_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
