@@ -65,6 +65,27 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Perf has only the switches away from the thread, and read its clock so late at the second that the
+// third is nearer.
+func TestLateClock(t *testing.T) {
+	perf := &Perf{Process: map[int]int{101: 100}, Gaps: []Gap{{1, 7e9, 7e9 + 50_000}}}
+	var ours []Item
+	for i, ns := range []int64{0, 20_000, 40_000} {
+		off := Item{Time: 7e9 + ns, M: 101, CPU: 1, Event: "off_cpu", Why: "sleeping"}
+		on := Item{Time: off.Time + 10_000, M: 101, CPU: 1, Event: "on_cpu"}
+		ours = append(ours, off, on)
+		off.Time, off.Why = off.Time+[]int64{300, 13_000, 300}[i], "S"
+		perf.Items = append(perf.Items, off)
+	}
+	m := Compare(ours, perf, 100, 7e9, 7e9+60_000)
+	if m.Wrong != nil || m.Missed != 3 || len(m.Switches) != 3 || m.Switches.Percentile(1) != 13_000 {
+		t.Errorf("%+v", m)
+	}
+	if m := Compare(append(ours[:2:2], ours[3:]...), perf, 100, 7e9, 7e9+60_000); len(m.Wrong) != 1 {
+		t.Errorf("missing is not found: %+v", m)
+	}
+}
+
 func TestTruth(t *testing.T) {
 	g := int64(5)
 	items := []Item{

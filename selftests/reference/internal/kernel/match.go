@@ -71,58 +71,28 @@ func sortedKeys(of map[string][2][]Item) (keys []string) {
 
 func (m *Match) sequence(ours, theirs []Item, perf *Perf, from, to int64) {
 	inside := func(item Item) bool { return item.Time >= from && item.Time <= to }
-	more := func(a Item) {
-		switch {
+	wrong := func(a Item) bool { return inside(a) && !perf.Missed(a.CPU, a.Time) }
+	next := 0
+	less := func(end int) {
+		for ; next < end; next++ {
+			if inside(theirs[next]) {
+				m.Wrong = append(m.Wrong, fmt.Sprintf("missing: %s", theirs[next]))
+			}
+		}
+	}
+	for i, j := range align(ours, theirs, wrong, inside) {
+		switch a := ours[i]; {
+		case j >= 0:
+			less(j)
+			m.pair(a, theirs[j], perf)
+			next = j + 1
+		case wrong(a):
+			m.Wrong = append(m.Wrong, fmt.Sprintf("too many: %s", a))
 		case perf.Missed(a.CPU, a.Time):
 			m.Missed++
-		case inside(a):
-			m.Wrong = append(m.Wrong, fmt.Sprintf("too many: %s", a))
 		}
 	}
-	less := func(b Item) {
-		if inside(b) {
-			m.Wrong = append(m.Wrong, fmt.Sprintf("missing: %s", b))
-		}
-	}
-	for len(ours) > 0 && len(theirs) > 0 {
-		a, b := ours[0], theirs[0]
-		alike := a.Event == b.Event && abs(a.Time-b.Time) < farAway
-		switch {
-		case alike && (follow(ours, theirs) || !nearer(ours, b, a) && !nearer(theirs, a, b)):
-			m.pair(a, b, perf)
-			ours, theirs = ours[1:], theirs[1:]
-		case a.Time < b.Time:
-			more(a)
-			ours = ours[1:]
-		default:
-			less(b)
-			theirs = theirs[1:]
-		}
-	}
-	for _, a := range ours {
-		more(a)
-	}
-	for _, b := range theirs {
-		less(b)
-	}
-}
-
-// follow reports whether the next switches, relative to the first ones, are of one moment: then so
-// are the first, however long the machine was held up between the two reading their clocks.
-func follow(ours, theirs []Item) bool {
-	return len(ours) > 1 && len(theirs) > 1 && ours[1].Event == theirs[1].Event &&
-		ours[1].Event != ours[0].Event && abs(ours[1].Time-theirs[1].Time) < leeway
-}
-
-// nearer reports whether the next item of the first one's kind is nearer to another than the first
-// is.
-func nearer(items []Item, to, than Item) bool {
-	for _, next := range items[1:] {
-		if next.Event == than.Event {
-			return abs(next.Time-to.Time) < abs(than.Time-to.Time)
-		}
-	}
-	return false
+	less(len(theirs))
 }
 
 func (m *Match) pair(a, b Item, perf *Perf) {
