@@ -4,9 +4,9 @@
 //	calls [-n N]
 //
 // It speaks the handshake of package protocol; the done line is {"from","to","calls":[...],
-// "before":[...],"ended":[...],"after":[...]}: the time of the work, by CLOCK_MONOTONIC, the number
+// "before":[...],"ended":[...],"listed","after":[...]}: the time of the work, by CLOCK_MONOTONIC, the number
 // of calls by function, call and result, the threads that existed first, those that began and
-// ended, and those that exist at the end.
+// ended, and those that exist at the end; "listed" is the time when it began to list the last ones.
 package main
 
 import (
@@ -55,9 +55,10 @@ func main() {
 	<-done
 	<-done
 	parent := os.Getppid()
-	ended, after := shortLived(), present()
+	ended := shortLived()
+	listed, after := clocks.Wall(), present()
 	protocol.Done(map[string]any{
-		"from": from, "to": clocks.Wall(), "before": before, "ended": ended, "after": after,
+		"from": from, "to": clocks.Wall(), "before": before, "ended": ended, "listed": listed, "after": after,
 		"calls": []made{
 			{"main.rawCaller", "getppid", parent, *n},
 			{"main.rawCaller", "close", -int(syscall.EBADF), *n / 2},

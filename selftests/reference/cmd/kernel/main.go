@@ -107,7 +107,7 @@ func calls(args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(done.Calls) == 0 || len(done.Ended) == 0 || len(done.After) == 0 {
+	if len(done.Calls) == 0 || len(done.Ended) == 0 || len(done.After) == 0 || done.Listed == 0 {
 		return nil, fmt.Errorf("%s: no calls or threads", args[1])
 	}
 	wrong := kernel.Calls(items, &done, t.StartFunc)

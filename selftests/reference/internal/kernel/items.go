@@ -43,6 +43,7 @@ type Done struct {
 	Calls    []Call
 	Before   []Named
 	Ended    []Named
+	Listed   int64 // when it began to list After
 	After    []Named
 }
 

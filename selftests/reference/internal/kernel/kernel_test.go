@@ -95,15 +95,16 @@ func TestTruth(t *testing.T) {
 		{Time: 4, M: 2, Event: "created", Name: "a"},
 		{Time: 5, M: 2, Event: "named", Name: "b"},
 		{Time: 6, M: 2, Event: "ended"},
+		{Time: 9, M: 3, Event: "created", Name: "while the threads were listed"},
 	}
-	done := &Done{To: 10, Calls: []Call{{"main.f", "close", -9, 1}}, Before: []Named{{7, "z"}},
+	done := &Done{To: 10, Listed: 8, Calls: []Call{{"main.f", "close", -9, 1}}, Before: []Named{{7, "z"}},
 		Ended: []Named{{2, "b"}}, After: []Named{{1, "a"}, {7, "z"}}}
 	of := map[int64]string{5: "main.f"}
 	if wrong := append(Calls(items, done, of), Threads(items, done)...); wrong != nil {
 		t.Error(wrong)
 	}
-	done.Calls[0].Count, done.Ended[0].Name, done.After = 2, "a", done.After[:1]
-	if wrong := append(Calls(items, done, of), Threads(items, done)...); len(wrong) != 3 {
+	done.Calls[0].Count, done.Ended[0].Name, done.After, done.Listed = 2, "a", done.After[:1], 10
+	if wrong := append(Calls(items, done, of), Threads(items, done)...); len(wrong) != 4 {
 		t.Error(wrong)
 	}
 }

@@ -53,9 +53,9 @@ func Calls(items []Item, done *Done, function map[int64]string) (wrong []string)
 // Threads compares the threads that begin, end and get a name until the target is done. They
 // disappear from /proc shortly before they leave their CPU for the last time. One that was
 // preempted in between may not have run again when the recording ended: then it is in the system
-// call exit, and off its CPU.
+// call exit, and off its CPU. One that begins while the target lists its threads may not be listed.
 func Threads(items []Item, done *Done) (wrong []string) {
-	there, names, ended := map[int]bool{}, map[int]string{}, map[int]bool{}
+	there, names, ended, late := map[int]bool{}, map[int]string{}, map[int]bool{}, map[int]bool{}
 	last, exits := map[int]Item{}, map[int]bool{}
 	for _, t := range done.Before {
 		there[t.ID] = true
@@ -71,6 +71,7 @@ func Threads(items []Item, done *Done) (wrong []string) {
 		switch item.Event {
 		case "created":
 			there[item.M], names[item.M] = true, item.Name
+			late[item.M] = item.Time >= done.Listed
 			delete(ended, item.M)
 		case "named":
 			names[item.M] = item.Name
@@ -98,7 +99,9 @@ func Threads(items []Item, done *Done) (wrong []string) {
 		delete(there, t.ID)
 	}
 	for _, id := range sortedInts(there) {
-		wrong = append(wrong, fmt.Sprintf("thread %d is gone, ours is not", id))
+		if !late[id] {
+			wrong = append(wrong, fmt.Sprintf("thread %d is gone, ours is not", id))
+		}
 	}
 	return wrong
 }
