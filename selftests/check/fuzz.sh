@@ -11,12 +11,20 @@ fuzzers_are_built()
 	selftests/deps.sh libclang-rt-19-dev && locked make --no-print-directory "-j$(nproc)" fuzzers
 }
 
+ran() # NAME: without a finding; otherwise prints its line and the end of its log
+{
+	grep -E "^$1: [1-9][0-9]* executions$" "$tmp/all" && return
+	grep "^$1: " "$tmp/all"
+	tail -n 30 "build/fuzz/log/${1#fuzz_}"
+	return 1
+}
+
 ktap_start
 if try "the fuzz targets build" fuzzers_are_built; then
 	selftests/fuzz/run all 10000x >"$tmp/all" 2>&1
 	for source in selftests/fuzz/fuzz_*.c; do
 		name=$(basename "$source" .c)
-		try "$name" grep -E "^$name: [1-9][0-9]* executions$" "$tmp/all"
+		try "$name" ran "$name"
 	done
 	note "$(tail -n 1 "$tmp/all")"
 fi
