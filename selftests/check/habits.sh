@@ -39,10 +39,11 @@ helps() # PROGRAM VERB: -h, -? and `help VERB` print the same as --help
 
 # --- processes
 
-start_named() # NAME: starts a copy of tiny with that name; sets PID. It is killed at the end
+# NAME [ARGV0]: starts a copy of tiny with that name; sets PID. It is killed at the end.
+start_named()
 {
 	[ -e "$tmp/$1" ] || cp "$tiny" "$tmp/$1" || return 1
-	"$tmp/$1" -duration 900s >/dev/null 2>&1 </dev/null &
+	(exec -a "${2-$tmp/$1}" "$tmp/$1" -duration 900s >/dev/null 2>&1 </dev/null) &
 	PID=$!
 	background+=("$PID")
 	wait_until 10 eval '[ "$(readlink /proc/$PID/exe)" = "$PWD/$tmp/'"$1"'" ]' && sleep 0.1
@@ -68,9 +69,7 @@ several() # a few of them are listed, with control characters escaped
 	for _ in $(seq 12); do
 		start_named habits-many
 	done
-	(exec -a $'evil\e[31m\nname' "$tmp/habits-many" -duration 900s >/dev/null 2>&1 </dev/null) &
-	background+=($!)
-	wait_until 10 eval '[ "$(readlink /proc/'$!'/exe)" = "$PWD/$tmp/habits-many" ]'
+	start_named habits-many $'evil\e[31m\nname'
 	run $GOTRACE record -p habits-many -d 200ms -o "$tmp/m.trace"
 	cat -v "$tmp/err"
 	[ $status -eq 1 ] && [ ! -e "$tmp/m.trace" ] && ! grep -q $'\e' "$tmp/err" &&
