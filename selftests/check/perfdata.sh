@@ -34,6 +34,17 @@ without_strange_fields()
 			$0 = $1 " " $2 " " $3 " " $4 " " $5 } { print }'
 }
 
+# FILE: prints what differs, and the first of these events as it is in the file, with the counters of
+# its group
+explain_difference()
+{
+	local time
+
+	head -n 20 "$tmp/diff"
+	time=$(sed -n 's/^[<>] \([0-9]*\) .*/\1/p' "$tmp/diff" | head -n 1)
+	timeout 120 perf script -D -i "$1" 2>/dev/null | grep -a -F -A 10 " $time 0x" | head -n 40
+}
+
 # FILE: sets EVENTS. perf script orders events of the same time in its own way.
 same_events()
 {
@@ -42,7 +53,7 @@ same_events()
 	build/san/selftests/perfdata "$1" >"$tmp/printed" || return 1
 	sed '$d' "$tmp/printed" | without_strange_fields >"$tmp/ours"
 	sort -s -n -c -k 1,1 "$tmp/ours" || return 1
-	sort "$tmp/ours" | diff "$tmp/theirs" - >"$tmp/diff" || { head -n 20 "$tmp/diff"; return 1; }
+	sort "$tmp/ours" | diff "$tmp/theirs" - >"$tmp/diff" || { explain_difference "$1"; return 1; }
 	EVENTS=$(wc -l <"$tmp/theirs")
 	[ "$EVENTS" -gt 50 ]
 }
