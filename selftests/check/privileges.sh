@@ -12,21 +12,22 @@ status_of() # PID KEY
 	awk -v key="$2:" '$1 == key { print $2 }' "/proc/$1/status"
 }
 
-sets_are() # PID CAPABILITIES: for each of its threads
+sets_are() # PID CAPABILITIES: for each of its threads; one may end after it was listed
 {
-	local want task
+	local want task sets threads=0
 
-	want=$(printf '%016x' "$2")
+	want=$(printf 'CapInh:\t%016x\nCapPrm:\t%016x\nCapEff:\t%016x\nCapBnd:\t%016x\nCapAmb:\t%016x\nNoNewPrivs:\t1' \
+		0 "$2" "$2" 0 0)
 	for task in "/proc/$1"/task/*; do
-		task=${task##*/}
-		grep -E '^(Cap|NoNewPrivs)' "/proc/$1/task/$task/status"
-		[ "$(status_of "$1/task/$task" CapPrm)" = "$want" ] &&
-			[ "$(status_of "$1/task/$task" CapEff)" = "$want" ] &&
-			[ "$(status_of "$1/task/$task" CapInh)" = 0000000000000000 ] &&
-			[ "$(status_of "$1/task/$task" CapAmb)" = 0000000000000000 ] &&
-			[ "$(status_of "$1/task/$task" CapBnd)" = 0000000000000000 ] &&
-			[ "$(status_of "$1/task/$task" NoNewPrivs)" = 1 ] || return 1
+		if ! sets=$(grep -E '^(Cap|NoNewPrivs)' "$task/status"); then
+			[ ! -e "$task" ] || return 1
+			continue
+		fi
+		echo "$sets"
+		[ "$sets" = "$want" ] || return 1
+		threads=$((threads + 1))
 	done
+	[ $threads -gt 0 ]
 }
 
 # FOLDER CAPABILITIES [OPTION...]
