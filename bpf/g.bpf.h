@@ -34,6 +34,9 @@ struct g_head {
 struct g {
 	u64 addr;
 	u64 m;
+	u64 goid;
+	u64 sp;
+	u64 status;
 	struct leaf leaf;
 	u64 wait_reason;
 	u64 coro_exit;
@@ -56,6 +59,9 @@ __weak __noinline int g__read(u64 addr, struct g *ret)
 		return -1;
 	}
 	ret->m = G_MEMBER(&g, u64, config.g_m);
+	ret->goid = G_MEMBER(&g, u64, config.g_goid);
+	ret->sp = G_MEMBER(&g, u64, config.g_sched + config.gobuf_sp);
+	ret->status = G_MEMBER(&g, u32, config.g_status);
 	ret->wait_reason = G_MEMBER(&g, u8, config.g_waitreason);
 	ret->coro_exit = 0;
 	if (config.g_coroexit != GT_NO_OFFSET)
@@ -66,8 +72,7 @@ __weak __noinline int g__read(u64 addr, struct g *ret)
 	/* Stopped in morestack, before the function pushed its frame: see runtime/tracestack.go. */
 	if (config.g_sync_safe_point != GT_NO_OFFSET && config.stack_depth > 1 &&
 	    G_MEMBER(&g, u8, config.g_sync_safe_point))
-		ret->leaf.second =
-			go_left_return(G_MEMBER(&g, u64, config.g_sched + config.gobuf_sp));
+		ret->leaf.second = go_left_return(ret->sp);
 	return 0;
 }
 

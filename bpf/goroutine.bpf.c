@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of goroutines: started, parked, unblocked, yielding, created, ended, in system calls.
+ * Probes of goroutines: started, parked, unblocked, yielding, created, ended, in system calls; and
+ * of the Ps that they run on.
  *
  * Upstream: userspace/target/probe/site.c, which chose the instructions; include/gotrace/kinds.h
  * lists the registers at each. Downstream: emit.bpf.h. Each program filters, reads and emits. A
@@ -9,30 +10,57 @@
 #define MODULE_KSYMS
 #include "filter.bpf.h"
 #include "g.bpf.h"
+#include "slot.bpf.h"
 #include "site.bpf.h"
+
+/* `left` has the goroutine that ran before on this thread. */
+static __always_inline void execute_after(struct left *left, u64 gp, u64 goid, u32 tid)
+{
+	left__read(tid, left);
+	if (left->ended) {
+		emit (rec, GT_EXECUTE_ENDED, gp, 0, tid, sizeof(struct gt_execute_ended)) {
+			struct gt_execute_ended *payload = (void *)(rec + 1);
+
+			payload->goid = goid;
+			payload->before = left->g;
+			left__ended(left, &payload->ended);
+		}
+		return;
+	}
+	emit (rec, GT_EXECUTE_PARKED, gp, left->stack, tid, sizeof(struct gt_execute_parked)) {
+		struct gt_execute_parked *payload = (void *)(rec + 1);
+
+		payload->goid = goid;
+		payload->before = left->g;
+		payload->park = left->park;
+	}
+}
 
 SEC("uprobe.multi")
 int execute(struct pt_regs *ctx)
 {
+	u64 gp = GO_ARG1(ctx), g0 = GO_G(ctx), goid;
 	u32 tid = filter__ours();
-	u64 gp = GO_ARG1(ctx);
+	struct left left = {};
+	struct gt_slot *slot;
 
 	if (!tid)
 		return 0;
-	curg__set(GO_G(ctx), gp);
-	emit_value(GT_EXECUTE, gp, 0, tid, go_read_u64(gp + config.g_goid));
+	curg__set(g0, gp);
+	goid = go_read_u64(gp + config.g_goid);
+	slot = slot__get(g0, tid);
+	if (slot) {
+		left.g = slot->g;
+		left.goid = slot->goid;
+		left.m = slot->m;
+		slot->g = gp;
+		slot->goid = goid;
+	}
+	if (left.g)
+		execute_after(&left, gp, goid, tid);
+	else
+		emit_value(GT_EXECUTE, gp, 0, tid, goid);
 	return 0;
-}
-
-/* m.waitTraceBlockReason and m.waitTraceSkip are adjacent, in either order: one read. */
-static __always_inline void read_park(u64 m, struct gt_park *park)
-{
-	bool skip_first = config.m_skip < config.m_block_reason;
-	u64 why[2] = {};
-
-	go_read(why, sizeof(why), m + (skip_first ? config.m_skip : config.m_block_reason));
-	park->block_reason = why[skip_first];
-	park->skip = why[!skip_first];
 }
 
 SEC("uprobe.multi")
@@ -53,6 +81,17 @@ int park(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The stack of the goroutine for which g0 works; none: the scheduler itself runs. */
+static __always_inline u32 curg__stack_or_flush(u64 g0, u32 tid)
+{
+	struct leaf leaf = {};
+	int where = config.stack_depth || config.derives ? curg__leaf(g0, &leaf) : -1;
+
+	if (where < 0)
+		slot__flush_if_derived(g0, tid);
+	return where ? 0 : stack__id_hot(&leaf, tid);
+}
+
 SEC("uprobe.multi")
 int ready(struct pt_regs *ctx)
 {
@@ -62,7 +101,7 @@ int ready(struct pt_regs *ctx)
 
 	if (!tid || !site__object(ctx, cookie, GO_ARG1(ctx), &gp))
 		return 0;
-	stack = curg__stack_hot(GO_G(ctx), tid);
+	stack = curg__stack_or_flush(GO_G(ctx), tid);
 	emit (rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		payload->via = GT_VIA_READY;
@@ -82,6 +121,7 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 
 	if (!tid || !site__object(ctx, cookie, GO_ARG1(ctx), &gp))
 		return 0;
+	slot__flush_if_derived(GO_G(ctx), tid);
 	if (via == GT_VIA_GC_WORKER) {
 		p = current_p(GO_G(ctx));
 		mode = go_read_u8(p + config.p_gc_mode);
@@ -111,12 +151,13 @@ static __always_inline void second_of_preempted(struct g *g)
 												  1;
 }
 
-static __always_inline void yield(u32 tid, u64 gp, u64 why, bool by_scheduler)
+static __always_inline void yield(u64 g0, u32 tid, u64 gp, u64 why, bool by_scheduler)
 {
 	struct g g;
 
 	if (!tid)
 		return;
+	slot__set(g0, tid, 0, 0);
 	g__read(gp, &g);
 	if (why == GT_YIELD_PREEMPTED && by_scheduler)
 		second_of_preempted(&g);
@@ -130,13 +171,13 @@ PROBE_PART gosched(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 
 	if (tid && site__object(ctx, cookie, GO_ARG1(ctx), &gp))
-		yield(tid, gp, preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED, true);
+		yield(GO_G(ctx), tid, gp, preempted ? GT_YIELD_PREEMPTED : GT_YIELD_GOSCHED, true);
 	return 0;
 }
 
 PROBE_PART goyield(struct pt_regs *ctx)
 {
-	yield(filter__ours(), GO_ARG1(ctx), GT_YIELD_PREEMPTED, false);
+	yield(GO_G(ctx), filter__ours(), GO_ARG1(ctx), GT_YIELD_PREEMPTED, false);
 	return 0;
 }
 
@@ -148,6 +189,7 @@ PROBE_PART preempt_park(struct pt_regs *ctx)
 
 	if (!tid || !SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
 		return 0;
+	slot__set(GO_G(ctx), tid, 0, 0);
 	g__read(gp, &g);
 	second_of_preempted(&g);
 	emit_plain(GT_PREEMPT_PARK, g.addr, stack__id(&g.leaf, tid), tid);
@@ -168,6 +210,7 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 		create.parent = go_read_u64(newg + config.g_parent_goid);
 	else
 		create.parent = go_read_u64(current_curg(GO_G(ctx)) + config.g_goid);
+	slot__flush_if_derived(GO_G(ctx), tid);
 	stack = curg__stack(GO_G(ctx), tid);
 	emit (rec, kind, newg, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
@@ -219,10 +262,13 @@ int coro_switch(struct pt_regs *ctx)
 	to.next = go_read_u64(go_read_u64(g.addr + config.g_coroarg) + config.coro_gp);
 	to.next_goid = go_read_u64(to.next + config.g_goid);
 	to.exits = g.coro_exit;
+	slot__set(GO_G(ctx), tid, to.next, to.next_goid);
 	emit (rec, GT_SWITCH, g.addr, 0, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		*payload = to;
 	}
+	if (to.exits && config.derives) /* the id of a coroutine that no other record may contain */
+		emit_value(GT_DESTROY, g.addr, 0, tid, g.goid);
 	return 0;
 }
 
@@ -285,6 +331,37 @@ PROBE_PART syscall_block(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline void emit_proc(enum gt_kind kind, u64 p, u32 tid)
+{
+	emit_value(kind, p, 0, tid, go_read_u32(p + config.p_id));
+}
+
+EMIT_PART(p_start, emit_proc(GT_P_START, GO_ARG1(ctx), tid))
+
+PROBE_PART p_stop(struct pt_regs *ctx)
+{
+	u32 tid = filter__ours();
+
+	if (!tid)
+		return 0;
+	slot__flush_if_derived(GO_G(ctx), tid);
+	emit_proc(GT_P_STOP, current_p(GO_G(ctx)), tid);
+	return 0;
+}
+
+PROBE_PART p_handoff(struct pt_regs *ctx)
+{
+	u64 cookie = cookie__site(ctx), p;
+	u32 tid = filter__ours();
+
+	if (!tid ||
+	    !site__object(ctx, cookie, GT_COOKIE_VALUE(cookie) ? GO_ARG3(ctx) : GO_ARG1(ctx), &p))
+		return 0;
+	slot__flush_if_derived(GO_G(ctx), tid);
+	emit_proc(GT_P_HANDOFF, p, tid);
+	return 0;
+}
+
 SEC("uprobe.multi")
 int goroutine_rare(struct pt_regs *ctx)
 {
@@ -303,6 +380,12 @@ int goroutine_rare(struct pt_regs *ctx)
 		return create_blocked(ctx);
 	case GT_PROBE_SYSCALL_BLOCK:
 		return syscall_block(ctx);
+	case GT_PROBE_P_START:
+		return p_start(ctx);
+	case GT_PROBE_P_STOP:
+		return p_stop(ctx);
+	case GT_PROBE_P_HANDOFF:
+		return p_handoff(ctx);
 	default:
 		return 0;
 	}
@@ -321,7 +404,8 @@ int syscall_exit(struct pt_regs *ctx)
 
 EMIT_PROBE(syscall_try_exit, emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
 EMIT_PROBE(syscall_lost, emit_plain(GT_SYSCALL_LOST, 0, 0, tid))
-EMIT_PROBE(syscall_no_p, emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))
+EMIT_PROBE(syscall_no_p, slot__set(GO_G(ctx), tid, 0, 0);
+	   emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))
 
 /* A thread of C, on the g0 that it borrowed: the goroutine is that of the M. */
 SEC("uprobe.multi")
@@ -337,6 +421,7 @@ int create_syscall(struct pt_regs *ctx)
 	gp = go_read_u64(m + config.m_curg);
 	create.goid = go_read_u64(gp + config.g_goid);
 	create.p = go_read_u64(m + config.m_oldp);
+	slot__set(GO_G(ctx), tid, gp, create.goid);
 	emit (rec, GT_CREATE_SYSCALL, gp, 0, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		*payload = create;
@@ -352,6 +437,7 @@ int destroy_syscall(struct pt_regs *ctx)
 
 	if (!tid)
 		return 0;
+	slot__set(GO_G(ctx), tid, 0, 0);
 	gp = go_read_u64(go_read_u64(GO_G(ctx) + config.g_m) + config.m_curg);
 	emit_value(GT_DESTROY_SYSCALL, gp, 0, tid, go_read_u64(gp + config.g_goid));
 	return 0;

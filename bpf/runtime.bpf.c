@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of the runtime around goroutines: Ps, stop-the-world pauses, garbage collection, sweeping.
+ * Probes of the runtime around goroutines: stop-the-world pauses, garbage collection, sweeping.
  *
  * As goroutine.bpf.c, but rare in comparison. Upstream: userspace/target/probe/site.c. Downstream:
  * emit.bpf.h.
@@ -8,40 +8,6 @@
 #include "filter.bpf.h"
 #include "g.bpf.h"
 #include "site.bpf.h"
-
-static __always_inline void proc(enum gt_kind kind, u32 tid, u64 p)
-{
-	if (tid)
-		emit_value(kind, p, 0, tid, go_read_u32(p + config.p_id));
-}
-
-SEC("uprobe.multi")
-int p_start(struct pt_regs *ctx)
-{
-	proc(GT_P_START, filter__ours(), GO_ARG1(ctx));
-	return 0;
-}
-
-SEC("uprobe.multi")
-int p_stop(struct pt_regs *ctx)
-{
-	u32 tid = filter__ours();
-
-	if (tid)
-		proc(GT_P_STOP, tid, current_p(GO_G(ctx)));
-	return 0;
-}
-
-SEC("uprobe.multi")
-int p_handoff(struct pt_regs *ctx)
-{
-	u64 cookie = cookie__site(ctx), p;
-	u32 tid = filter__ours();
-
-	if (site__object(ctx, cookie, GT_COOKIE_VALUE(cookie) ? GO_ARG3(ctx) : GO_ARG1(ctx), &p))
-		proc(GT_P_HANDOFF, tid, p);
-	return 0;
-}
 
 /*
  * The stack of what runs on g0 or on the goroutine itself, without the current function: at its

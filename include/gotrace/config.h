@@ -99,6 +99,7 @@ struct gt_config {
 	gt_u32 gobuf_pc;	      /* 8 */
 	gt_u32 gobuf_bp;
 	gt_u32 g_goid;
+	gt_u32 g_status; /* g.atomicstatus */
 	gt_u32 g_waitreason;
 	gt_u32 g_startpc;
 	gt_u32 g_parent_goid;	  /* >= 1.21, else GT_NO_OFFSET: the creator's goid */
@@ -118,6 +119,7 @@ struct gt_config {
 	gt_u32 span_elem_size;
 	gt_u32 kfuncs;	/* 1: the module's functions can be called (module.h) */
 	gt_u32 session; /* of the module (uapi.h), for all records and stacks; 0: the rings */
+	gt_u32 derives; /* 1: parks and ends are derived from the next record of their thread */
 };
 
 #endif

@@ -17,7 +17,7 @@
  * The payload is a struct of record.h, without its prefix. The comment above a kind names the
  * record's object and stack, if it has them, and the payload or what the record means.
  */
-#define GT_KINDS(X) GT_GO_KINDS(X) GT_OTHER_KINDS(X) GT_KERNEL_KINDS(X)
+#define GT_KINDS(X) GT_GO_KINDS(X) GT_PAIR_KINDS(X) GT_OTHER_KINDS(X) GT_KERNEL_KINDS(X)
 
 /*
  * Hits of probes of the Go runtime. apply_<name>() in userspace/sequence/state*.c applies a record.
@@ -50,6 +50,8 @@
 	X(8, DESTROY, destroy, destroy, RUNNING, YES) \
 	/* object: g; next g, its goid, 1 if g exits */ \
 	X(9, SWITCH, switch, switch, RUNNING, YES) \
+	/* object: g; goid, reasons: ended or, if it was made runnable since, had parked */ \
+	X(24, ENDED, ended, ended, RUNNING, YES) \
 	\
 	/* system calls */ \
 	/* object: g; stack: g's; P stays bound until taken */ \
@@ -112,6 +114,13 @@
 	X(46, REGION, region, region, RUNNING, YES) \
 	/* object: g; stack: g's; task, category's text, message's */ \
 	X(47, LOG, log, log, RUNNING, YES)
+
+/* Hits that show two transitions: userspace/sequence/derived.c makes a record of each. */
+#define GT_PAIR_KINDS(X) \
+	/* object: g that starts; stack: of the one that parked before it; a PARK and an EXECUTE */ \
+	X(18, EXECUTE_PARKED, execute_parked, execute_parked) \
+	/* object: g that starts; goid, the g before it and its ENDED; also an EXECUTE */ \
+	X(19, EXECUTE_ENDED, execute_ended, execute_ended)
 
 /* Records other than hits: of the process and its CPUs, and data to which other records refer. */
 #define GT_OTHER_KINDS(X) \
@@ -202,11 +211,11 @@
 	/* the same: dropm */ \
 	X(DESTROY_SYSCALL, destroy_syscall, destroy_syscall, SCHED, NAME_G "=g0, its m's g") \
 	/* AX = p */ \
-	X(P_START, p_start, p_start, SCHED, NAME_ARG1 "=p") \
+	X(P_START, p_start, goroutine_rare, SCHED, NAME_ARG1 "=p") \
 	/* p = R14.m.p */ \
-	X(P_STOP, p_stop, p_stop, SCHED, NAME_G "=g, its p") \
+	X(P_STOP, p_stop, goroutine_rare, SCHED, NAME_G "=g, its p") \
 	/* AX = p; cookie 1: CX = p (syscallingThread.releaseP) */ \
-	X(P_HANDOFF, p_handoff, p_handoff, SCHED, NAME_ARG1 "=p", NAME_ARG3 "=p") \
+	X(P_HANDOFF, p_handoff, goroutine_rare, SCHED, NAME_ARG1 "=p", NAME_ARG3 "=p") \
 	/* AX = reason (>= 1.21), or cookie GT_STW_REASON; R14 = g0 */ \
 	X(STW_BEGIN, stw_begin, runtime_rare, GC, NAME_ARG1 "=reason", "-") \
 	X(STW_END, stw_end, stw_end, GC, "-") \

@@ -14,7 +14,7 @@
  *      +-----------------+--------+----+----+-----------------+--------+--------+
  *      |      time       |  tid   |kind|cpu |     object      | stack  |  seq   |
  *      +-----------------+--------+----+----+-----------------+--------+--------+
- *      |     payload: 0, 8, 16 or 24 bytes, by kind, see kinds.h              ...
+ *      |     payload: 0, 8, 16, 24 or 32 bytes, by kind, see kinds.h          ...
  *      +-----------------+------------------------------------------------------
  */
 #ifndef GOTRACE_RECORD_H
@@ -65,9 +65,37 @@ struct gt_execute {
 struct gt_park {
 	gt_u8 block_reason; /* m.waitTraceBlockReason (Go's traceBlockReason) */
 	gt_u8 wait_reason;  /* g.waitreason */
-	gt_u16 pad;
-	gt_u32 skip; /* m.waitTraceSkip: logical frames to omit */
+	gt_u16 derived;	    /* 1: at a later hit of its thread, GT_DERIVED_NS at least */
+	gt_u32 skip;	    /* m.waitTraceSkip: logical frames to omit */
 };
+
+/*
+ * A goroutine starts, and the one before it on this thread has left it: derived from one hit.
+ * userspace/sequence/sequencer.c makes two records of it, of which the first is GT_DERIVED_NS
+ * earlier: no hit happens less than that before the one from which a park is derived.
+ */
+struct gt_execute_parked {
+	gt_u64 goid;
+	gt_u64 before; /* g of the goroutine that parked; the record's stack is its own */
+	struct gt_park park;
+};
+
+/*
+ * When its thread noticed that it had left, the goroutine had ended: there, or elsewhere after it
+ * had parked there.
+ */
+struct gt_ended {
+	gt_u64 goid;
+	struct gt_park park;
+};
+
+struct gt_execute_ended {
+	gt_u64 goid;
+	gt_u64 before; /* g of the goroutine that ended */
+	struct gt_ended ended;
+};
+
+#define GT_DERIVED_NS 500
 
 /* what made g runnable */
 enum gt_via {
@@ -275,7 +303,13 @@ static inline int gt_record_is_whole(const struct gt_record *rec, gt_u64 size)
 	return tail >= 0 && size == sizeof(*rec) + (gt_u64)payload + (gt_u64)tail;
 }
 
+#define GT_PAYLOAD_MAX 32 /* bytes, without a tail */
+
 #ifndef __cplusplus
+#define GT_FITS(number, NAME, name, payload, ...)                                                  \
+	_Static_assert(sizeof(struct gt_##payload) <= GT_PAYLOAD_MAX, #name);
+GT_KINDS(GT_FITS)
+#undef GT_FITS
 _Static_assert(sizeof(struct gt_record) == 32, "the record header is 32 bytes");
 _Static_assert(__builtin_offsetof(struct gt_record, tid) == 8, "tid");
 _Static_assert(__builtin_offsetof(struct gt_record, kind) == 12, "kind");
@@ -283,6 +317,8 @@ _Static_assert(__builtin_offsetof(struct gt_record, object) == 16, "object");
 _Static_assert(__builtin_offsetof(struct gt_record, stack) == 24, "stack");
 _Static_assert(__builtin_offsetof(struct gt_record, seq) == 28, "seq");
 _Static_assert(sizeof(struct gt_park) == 8 && sizeof(struct gt_ready) == 8, "8-byte payloads");
+_Static_assert(sizeof(struct gt_execute_parked) == 24 && sizeof(struct gt_execute_ended) == 32,
+	       "24 and 32 bytes");
 _Static_assert(sizeof(struct gt_create) == 24 && sizeof(struct gt_switch) == 24,
 	       "24-byte payloads");
 _Static_assert(sizeof(struct gt_task) == 24 && sizeof(struct gt_region) == 24 &&

@@ -85,7 +85,8 @@ static void destroy(struct world *w, struct sim_m *m)
 {
 	struct sim_g *g = m->g;
 
-	world__emit(w, m, GT_DESTROY, g->addr, &(struct gt_destroy){ g->goid });
+	world__emit(w, m, w->opts->derives ? GT_ENDED : GT_DESTROY, g->addr,
+		    &(struct gt_ended){ .goid = g->goid });
 	world__expect(w, EV_GO_DESTROY);
 	annotation__forget(g);
 	leave(m, SG_FREE);

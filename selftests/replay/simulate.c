@@ -7,13 +7,24 @@
 
 #include "world.h"
 
+/* A thread that its goroutine has left soon does something else, at most in a few milliseconds. */
+static void report_left(struct world *w, unsigned int one_in)
+{
+	for (unsigned int i = 0; i < w->ms; i++)
+		if (world__chance(w, one_in))
+			world__report_left(w, &w->m[i]);
+}
+
 static void pass_time(struct world *w)
 {
+	report_left(w, 4);
 	w->now += 300 + world__below(w, 3000);
 	if (world__chance(w, 40))
 		w->now += world__below(w, 3000000);
-	if (world__chance(w, 400))
-		w->now += world__below(w, 400000000);
+	if (!world__chance(w, 400))
+		return;
+	report_left(w, 1);
+	w->now += world__below(w, 400000000);
 }
 
 static void step(struct world *w)
@@ -41,6 +52,7 @@ static void settle(struct world *w)
 	for (unsigned int i = 0; i < w->ms; i++)
 		if (w->m[i].exiting)
 			syscall__step(w, &w->m[i]);
+	report_left(w, 1);
 	w->now += 5000000;
 }
 

@@ -30,6 +30,7 @@ struct sim_opts {
 	bool tentative;	      /* Go 1.26: system call exits are tentative */
 	bool cut;	      /* the window begins in the middle of the program */
 	bool no_syscalls;     /* without the system call probes */
+	bool derives;	      /* without those of parks and ends, which are reported later */
 };
 
 struct sim_entry {

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SLOT_NS 75 /* each M has a nanosecond of it, and another one for derived times */
+_Static_assert(GT_DERIVED_NS % SLOT_NS >= SIM_MS && SLOT_NS - GT_DERIVED_NS % SLOT_NS >= SIM_MS,
+	       "no two times are equal");
 #define NOISE_NS 100 /* times of two CPUs differ by less */
 
 static struct sim_entry *world__entry(struct world *w)
@@ -38,8 +41,10 @@ static void world__send(struct world *w, struct sim_m *m, unsigned int kind, uin
 
 	if (!e)
 		return;
-	if (stamp <= m->stamp)
-		stamp = m->stamp + 1;
+	/* No two times are equal, derived ones included: their order would depend on the rings. */
+	stamp += m - w->m - stamp % SLOT_NS;
+	while (stamp <= m->stamp)
+		stamp += SLOT_NS;
 	m->stamp = stamp;
 	e->at = w->now;
 	e->ring = m->cpu % SIM_RINGS;
@@ -120,13 +125,55 @@ void world__sample(struct world *w, struct sim_m *m)
 	world__expect(w, EV_CPU_SAMPLE);
 }
 
+void world__report_left(struct world *w, struct sim_m *m)
+{
+	struct sim_left left = m->left;
+
+	m->left.kind = 0;
+	if (left.kind)
+		world__send(w, m, left.kind, left.object, left.stack,
+			    left.kind == GT_PARK ? (void *)&left.how.park : &left.how,
+			    gt_payload_size(left.kind));
+}
+
+static void leave_unreported(struct sim_m *m, unsigned int kind, uint64_t object, uint32_t stack,
+			     const void *payload)
+{
+	m->left = (struct sim_left){ .kind = kind, .object = object, .stack = stack };
+	if (kind == GT_PARK)
+		m->left.how.park = *(const struct gt_park *)payload;
+	else
+		m->left.how = *(const struct gt_ended *)payload;
+	m->left.how.park.derived = 1;
+}
+
+static void execute_after(struct world *w, struct sim_m *m, uint64_t object, uint64_t goid)
+{
+	struct sim_left left = m->left;
+	struct gt_execute_parked parked = { goid, left.object, left.how.park };
+	struct gt_execute_ended ended = { goid, left.object, left.how };
+
+	m->left.kind = 0;
+	if (left.kind == GT_PARK)
+		world__send(w, m, GT_EXECUTE_PARKED, object, left.stack, &parked, sizeof(parked));
+	else
+		world__send(w, m, GT_EXECUTE_ENDED, object, 0, &ended, sizeof(ended));
+}
+
 void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t object,
 		 const void *payload)
 {
 	uint32_t stack = 0;
 
-	if (world__chance(w, 30)) /* the thread moves */
+	if (world__chance(w, 30)) { /* the thread moves */
 		m->cpu = world__below(w, SIM_CPUS);
+		w->now += 2 * GT_DERIVED_NS;
+	}
+	if (m->left.kind && kind == GT_EXECUTE) {
+		execute_after(w, m, object, ((const struct gt_execute *)payload)->goid);
+		return;
+	}
+	world__report_left(w, m);
 	switch (kind) {
 	case GT_PARK:
 	case GT_READY:
@@ -148,7 +195,10 @@ void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t o
 	case GT_LOG:
 		stack = world__chance(w, 10) ? 0 : world__stack(w, m);
 	}
-	world__send(w, m, kind, object, stack, payload, gt_payload_size(kind));
+	if (kind == GT_ENDED || (kind == GT_PARK && w->opts->derives))
+		leave_unreported(m, kind, object, stack, payload);
+	else
+		world__send(w, m, kind, object, stack, payload, gt_payload_size(kind));
 }
 
 void world__init(struct world *w)

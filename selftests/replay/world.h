@@ -43,7 +43,16 @@ struct sim_p {
 	struct sim_m *ghost; /* lost it in a system call without a record of that */
 };
 
+/* With sim_opts.derives: how the goroutine before left the M, which its next record will report. */
+struct sim_left {
+	unsigned int kind; /* GT_PARK, GT_ENDED; 0: none */
+	uint64_t object;
+	uint32_t stack;
+	struct gt_ended how;
+};
+
 struct sim_m {
+	struct sim_left left;
 	uint64_t addr;
 	uint32_t tid;
 	unsigned int cpu;
@@ -99,7 +108,9 @@ static inline void world__expect_start(struct world *w, const struct sim_g *g)
 /* world.c: `payload` has the size of its kind */
 void world__emit(struct world *w, struct sim_m *m, unsigned int kind, uint64_t object,
 		 const void *payload);
-uint64_t world__name(struct world *w, struct sim_m *m);	   /* a text, sent before its first use */
+void world__report_left(struct world *w,
+			struct sim_m *m);		/* m.left, if any, in a record of its own */
+uint64_t world__name(struct world *w, struct sim_m *m); /* a text, sent before its first use */
 uint64_t world__message(struct world *w, struct sim_m *m); /* a text that is sent now */
 void world__sample(struct world *w, struct sim_m *m);
 void world__init(struct world *w);

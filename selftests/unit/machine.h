@@ -65,7 +65,7 @@ static void machine_give(struct machine *m, uint32_t tid, unsigned int kind, uin
 {
 	struct {
 		struct gt_record rec;
-		unsigned char payload[24];
+		unsigned char payload[GT_PAYLOAD_MAX];
 	} r = {
 		.rec = { .time = m->now,
 			 .tid = tid,

@@ -132,7 +132,7 @@ static inline void runtime__find(struct runtime *r)
 
 	go_made__open(&r->made, r->release, &program);
 	assert_int_equal(layout__for_version(&r->made.version, &r->layout, NULL), 0);
-	r->layout.g_atomicstatus = STATUS_AT;
+	r->layout.config.g_status = STATUS_AT;
 	r->layout.p_status = P_STATUS_AT;
 	r->layout.config.m_p = M_P_AT;
 	r->layout.config.p_gc_mode = P_MODE_AT;

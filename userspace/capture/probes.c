@@ -31,6 +31,7 @@
 #include "alone.skel.h"
 #include "gotrace.skel.h"
 
+#define SLOT_BYTES  128 /* of an entry of the map of slots, with the kernel's own data */
 #define KERNEL_SETS (SITE_SET(KERNEL) | SITE_SET(FAULT))
 
 /* Kernel event programs are loaded in parallel to the probes: each takes tens of milliseconds. */
@@ -236,6 +237,7 @@ static int load(struct probes *p, struct error *error)
 	config->kfuncs = p->kfuncs;
 	config->session = p->opts.session;
 	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
+	config->derives = p->opts.derives;
 	prepare_programs(p);
 	start_kernel(p);
 	err = load_probes(p, error);
@@ -328,6 +330,15 @@ static int attach_perf(struct probes *p, const struct site *site, struct error *
 		    site->func, error);
 }
 
+static size_t count_sites(const struct probes *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->opts.sites->n; i++)
+		n += probes__wants(&p->opts, p->opts.sites->site[i].probe);
+	return n;
+}
+
 static int attach_sites(struct probes *p, struct error *error)
 {
 	struct bpf_program *program;
@@ -351,7 +362,7 @@ int probes__attach(struct probes *p, struct error *error)
 	struct error why = {};
 	int err;
 
-	steps__say("attaching %zu probes", p->opts.sites->n);
+	steps__say("attaching %zu probes", count_sites(p));
 	p->exec = bpf_program__attach(exec_program(p));
 	if (!p->exec)
 		return explain(-errno, error, "cannot attach to sched_process_exec");
@@ -361,6 +372,11 @@ int probes__attach(struct probes *p, struct error *error)
 	if (!err && p->kernel)
 		err = without_kernel(p, kernel_probes__attach(p->kernel, &why), error, &why);
 	return err;
+}
+
+void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot)
+{
+	bpf_map_update_elem(bpf_map__fd(p->skel->maps.slots), &tid, slot, BPF_NOEXIST);
 }
 
 void probes__detach(struct probes *p)
@@ -421,7 +437,7 @@ uint64_t probes__memory(const struct probes *p)
 {
 	return probes__ring_bytes(p) + sizeof(*p->skel->bss_seen) + sizeof(*p->skel->bss_curg) +
 	       sizeof(*p->skel->bss_rings) + sizeof(*p->skel->bss_texts) +
-	       p->rings.cpus * sizeof(struct gt_counters);
+	       p->rings.cpus * sizeof(struct gt_counters) + GT_SLOTS * SLOT_BYTES;
 }
 
 int probes__counters(const struct probes *p, struct gt_counters *ret)

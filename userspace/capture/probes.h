@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "gotrace/counters.h"
+#include "gotrace/slot.h"
 #include "lib/error.h"
 #include "target/layout/layout.h"
 #include "target/probe/site.h"
@@ -26,6 +27,7 @@ struct probes_opts {
 	const struct site_list *sites;	/* borrowed until the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
 	unsigned int sets;		/* bits, by enum site_set; sched is always included */
+	bool derives;		/* parks and ends without probes of their own: gotrace/slot.h */
 	bool kernel_optional;	/* if set kernel is unavailable, report it and go on without */
 	unsigned int sample_hz; /* CPU samples per second; 0: none */
 	bool force_perf;	/* one perf uprobe per site, as on kernels before 6.10 */
@@ -37,6 +39,11 @@ struct probes_opts {
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error);
 /* -ESRCH: the process has ended. On failure some may be attached: destroy it. */
 int probes__attach(struct probes *p, struct error *error);
+/*
+ * With opts.derives: what the thread runs, unless it has had a hit. Once all probes are attached,
+ * and before the window.
+ */
+void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot);
 /* Removes every probe; rings and counters stay. */
 void probes__detach(struct probes *p);
 void probes__destroy(struct probes *p);

@@ -24,6 +24,8 @@ bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)
 
 	if (!has[probe])
 		return false;
+	if (opts->derives && (probe == GT_PROBE_PARK || probe == GT_PROBE_DESTROY))
+		return false;
 	/* The start of a range without its end is worse than neither. */
 	if (probe == GT_PROBE_ASSIST_BEGIN && !has[GT_PROBE_ASSIST_END])
 		return false;

@@ -412,6 +412,7 @@ static void fill_stats(struct recorder *r)
 		r->stats->writer = *sink__written(r->sink);
 	}
 	r->stats->counters = r->counters;
+	r->stats->derives = r->opts->layout->derives_parks;
 	r->stats->multi = probes__multi(r->probes);
 	r->stats->kfuncs = probes__kfuncs(r->probes);
 	r->stats->ring_bytes = probes__ring_bytes(r->probes);

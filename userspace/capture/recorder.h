@@ -62,6 +62,7 @@ struct recorder_stats {
 	bool multi;
 	bool layout_checked; /* with the running program, during the recording */
 	bool kfuncs;	     /* the module walked the stacks */
+	bool derives;	     /* parks and ends were derived: no hit is one of them */
 };
 
 /*

@@ -4,14 +4,17 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
 #include "capture/setup.h"
 #include "lib/clock.h"
+#include "lib/log.h"
 #include "lib/steps.h"
 #include "target/process/csymbols.h"
+#include "target/process/slots.h"
 #include "target/process/text.h"
 
 struct probes_opts setup__probes(const struct recorder_opts *opts)
@@ -23,6 +26,7 @@ struct probes_opts setup__probes(const struct recorder_opts *opts)
 		.sites = opts->sites,
 		.stack_depth = opts->stack_depth,
 		.sets = opts->sets,
+		.derives = opts->layout->derives_parks,
 		.kernel_optional = opts->kernel_optional,
 		.sample_hz = opts->sample_hz,
 		.force_perf = opts->force_perf,
@@ -59,6 +63,20 @@ static int still_the_program(const struct recorder_opts *opts, struct error *err
 	return proc->bias == bias ? 0 : setup__replaced(opts, error);
 }
 
+/* What the threads run that have had no hit yet. A program that just started may have no Ms. */
+static void fill_slots(const struct recorder_opts *opts, struct probes *probes)
+{
+	struct thread_slot *slot = NULL;
+	size_t n = 0;
+	int err = process__read_slots(opts->process, opts->layout, &slot, &n);
+
+	if (err)
+		log__debug("the goroutines of the threads: %s", strerror(-err));
+	for (size_t i = 0; i < n; i++)
+		probes__set_slot(probes, slot[i].tid, &slot[i].slot);
+	free(slot);
+}
+
 int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *error)
 {
 	int err = 0;
@@ -68,6 +86,8 @@ int setup__attach(const struct recorder_opts *opts, struct probes *probes, struc
 		err = text__check(opts->process, opts->elf, opts->sites, error);
 	if (!err)
 		err = probes__attach(probes, error);
+	if (!err && !opts->launch && opts->layout->derives_parks)
+		fill_slots(opts, probes);
 	steps__end(); /* its thread must not keep the privileges that the caller drops next */
 	return err || opts->launch ? err : still_the_program(opts, error);
 }

@@ -122,21 +122,41 @@ static void report_environment(struct doctor *d, const struct target_facts *f)
 
 /* ---- what would be recorded ---- */
 
-static size_t stepped(const struct site_list *sites)
+/* A site at which no probe is attached, because its event is derived. */
+static bool is_unused(const struct analysis *a, const struct site *site)
+{
+	return site__is_derived(&a->layout, site->probe);
+}
+
+static size_t attached(const struct analysis *a)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < sites->n; i++)
-		n += sites->site[i].cost == SITE_STEPPED;
+	for (size_t i = 0; i < a->sites.n; i++)
+		n += !is_unused(a, &a->sites.site[i]);
 	return n;
 }
 
-static size_t sites_of(const struct site_list *sites, enum site_set set)
+static bool is_stepped(const struct analysis *a, const struct site *site)
+{
+	return site->cost == SITE_STEPPED && !is_unused(a, site);
+}
+
+static size_t stepped(const struct analysis *a)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < sites->n; i++)
-		n += site__set(sites->site[i].probe) == set;
+	for (size_t i = 0; i < a->sites.n; i++)
+		n += is_stepped(a, &a->sites.site[i]);
+	return n;
+}
+
+static size_t sites_of(const struct analysis *a, enum site_set set)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->sites.n; i++)
+		n += site__set(a->sites.site[i].probe) == set && !is_unused(a, &a->sites.site[i]);
 	return n;
 }
 
@@ -146,17 +166,18 @@ static bool has_probes(enum site_set set)
 	return set != SITE_CPU && set != SITE_KERNEL && set != SITE_FAULT;
 }
 
-static void report_set(struct doctor *d, const struct site_list *sites, enum site_set set)
+static void report_set(struct doctor *d, const struct analysis *a, enum site_set set)
 {
+	const struct site_list *sites = &a->sites;
 	enum finding_level level = GOOD;
 	size_t len;
 	char text[600];
 
-	if (set == SITE_USER && !sites_of(sites, set))
+	if (set == SITE_USER && !sites_of(a, set))
 		snprintf(text, sizeof(text),
 			 "the program uses no tasks, regions or logs of runtime/trace");
 	else
-		snprintf(text, sizeof(text), "recorded with %zu probes", sites_of(sites, set));
+		snprintf(text, sizeof(text), "recorded with %zu probes", sites_of(a, set));
 	for (size_t i = 0; i < sites->nmissing; i++) {
 		const struct site_missing *m = &sites->missing[i];
 
@@ -173,9 +194,10 @@ static void report_set(struct doctor *d, const struct site_list *sites, enum sit
 		doctor__report(d, level, site_set__name(set), "%s", text);
 }
 
-static void report_cost(struct doctor *d, const struct site_list *sites)
+static void report_cost(struct doctor *d, const struct analysis *a)
 {
-	size_t slow = stepped(sites), len;
+	const struct site_list *sites = &a->sites;
+	size_t slow = stepped(a), len;
 	char text[300];
 
 	if (!slow) {
@@ -187,10 +209,10 @@ static void report_cost(struct doctor *d, const struct site_list *sites)
 	snprintf(text, sizeof(text),
 		 "%zu of %zu probed instructions are single-stepped, about 4 us "
 		 "per hit:",
-		 slow, sites->n);
+		 slow, attached(a));
 	for (size_t i = 0; i < sites->n; i++) {
 		len = strlen(text);
-		if (sites->site[i].cost == SITE_STEPPED)
+		if (is_stepped(a, &sites->site[i]))
 			snprintf(text + len, sizeof(text) - len, " %s", sites->site[i].func);
 	}
 	doctor__report(d, NOTE, "cost", "%s", text);
@@ -243,8 +265,8 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 		return;
 	for (int set = 0; set < SITE_SETS; set++)
 		if (has_probes(set))
-			report_set(d, &a->sites, set);
-	report_cost(d, &a->sites);
+			report_set(d, a, set);
+	report_cost(d, a);
 	if (f->counted)
 		doctor__report(d, GOOD, "now", "%zu goroutines, %zu threads, %u Ps", f->goroutines,
 			       f->threads, f->processors);
@@ -252,14 +274,16 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 
 /* ---- JSON ---- */
 
-static void sets_json(struct json *j, const struct site_list *sites)
+static void sets_json(struct json *j, const struct analysis *a)
 {
+	const struct site_list *sites = &a->sites;
+
 	json__open(j, "events", '{');
 	for (int set = 0; set < SITE_SETS; set++) {
 		if (!has_probes(set))
 			continue;
 		json__open(j, site_set__name(set), '{');
-		json__u64(j, "probes", sites_of(sites, set));
+		json__u64(j, "probes", sites_of(a, set));
 		json__open(j, "missing", '[');
 		for (size_t i = 0; i < sites->nmissing; i++) {
 			if (site__set(sites->missing[i].probe) == (enum site_set)set)
@@ -309,9 +333,9 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 		json__string(j, "warning", a->layout.warning[0] ? a->layout.warning : NULL);
 	}
 	if (a->sites.n) {
-		json__u64(j, "probes", a->sites.n);
-		json__u64(j, "stepped", stepped(&a->sites));
-		sets_json(j, &a->sites);
+		json__u64(j, "probes", attached(a));
+		json__u64(j, "stepped", stepped(a));
+		sets_json(j, a);
 	}
 	if (f->counted) {
 		json__u64(j, "goroutines", f->goroutines);

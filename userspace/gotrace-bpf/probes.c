@@ -85,6 +85,20 @@ __attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ..
 	puts(line);
 }
 
+static const char *cost(const struct analysis *a, const struct site *site)
+{
+	if (site__is_derived(&a->layout, site->probe))
+		return "derived";
+	return site->cost == SITE_EMULATED ? "emulated" : "stepped";
+}
+
+static const char *short_cost(const struct analysis *a, const struct site *site)
+{
+	if (site__is_derived(&a->layout, site->probe))
+		return "derived";
+	return site->cost == SITE_EMULATED ? "0.4 us" : "4 us";
+}
+
 static void print(const struct analysis *a)
 {
 	const struct site *site;
@@ -100,8 +114,8 @@ static void print(const struct analysis *a)
 		site = &a->sites.site[i];
 		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
 		print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", width, place, site->text,
-			   site->cost == SITE_EMULATED ? "0.4 us" : "4 us",
-			   site__probe_name(site->probe), site_set__name(site__set(site->probe)),
+			   short_cost(a, site), site__probe_name(site->probe),
+			   site_set__name(site__set(site->probe)),
 			   site__arguments(site->probe, site->cookie), site->why);
 	}
 	if (a->sites.nmissing)
@@ -114,7 +128,7 @@ static void print(const struct analysis *a)
 	}
 }
 
-static void site_json(struct json *j, const struct site *site)
+static void site_json(struct json *j, const struct analysis *a, const struct site *site)
 {
 	json__open(j, NULL, '{');
 	json__string(j, "probe", site__probe_name(site->probe));
@@ -124,7 +138,7 @@ static void site_json(struct json *j, const struct site *site)
 	json__u64(j, "address", site->addr);
 	json__u64(j, "file_offset", site->offset);
 	json__string(j, "instruction", site->text);
-	json__string(j, "cost", site->cost == SITE_EMULATED ? "emulated" : "stepped");
+	json__string(j, "cost", cost(a, site));
 	json__string(j, "arguments", site__arguments(site->probe, site->cookie));
 	json__string(j, "why", site->why);
 	json__close(j, '}');
@@ -142,7 +156,7 @@ static void print_json(const struct analysis *a, const char *refused)
 	json__string(&j, "warning", a->layout.warning[0] ? a->layout.warning : NULL);
 	json__open(&j, "probes", '[');
 	for (size_t i = 0; i < a->sites.n; i++)
-		site_json(&j, &a->sites.site[i]);
+		site_json(&j, a, &a->sites.site[i]);
 	json__close(&j, ']');
 	json__open(&j, "missing", '[');
 	for (size_t i = 0; i < a->sites.nmissing; i++) {

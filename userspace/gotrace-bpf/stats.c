@@ -12,6 +12,12 @@
 #include "writer/output.h"
 #include "stats.h"
 
+/* Derived parks and ends have no hit of their own: they are sent with that of another kind. */
+static bool is_hit(const struct recorder_stats *stats, enum gt_kind kind)
+{
+	return !stats->derives || (kind != GT_PARK && kind != GT_DESTROY && kind != GT_ENDED);
+}
+
 /*
  * Each hit results in one record or one counted loss, except those of casgstatus that are not an
  * unblock, which are not counted.
@@ -20,8 +26,11 @@ static uint64_t hits(const struct recorder_stats *stats)
 {
 	uint64_t hits = 0;
 
-#define ADD(number, NAME, ...) hits += stats->records[GT_##NAME] + stats->counters.lost[GT_##NAME];
+#define ADD(number, NAME, ...)                                                                     \
+	if (is_hit(stats, GT_##NAME))                                                              \
+		hits += stats->records[GT_##NAME] + stats->counters.lost[GT_##NAME];
 	GT_GO_KINDS(ADD)
+	GT_PAIR_KINDS(ADD)
 	GT_KERNEL_KINDS(ADD)
 	return hits;
 }

@@ -56,7 +56,7 @@ size_t raw_record__size(const struct buf *b)
 {
 	struct {
 		struct gt_record rec;
-		unsigned char payload[24];
+		unsigned char payload[GT_PAYLOAD_MAX];
 	} head;
 	size_t size;
 	int payload, tail;

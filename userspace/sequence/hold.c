@@ -11,7 +11,9 @@
 
 #include "sequence/sequencer_impl.h"
 
-#define HOLD_NS 1000000ull
+#define HOLD_NS	    1000000ull
+#define PATIENCE_NS 500000000ull
+#define PATIENT_MAX 100000 /* held records: 10 MB */
 
 /*
  * Inserts a thread into the list, ordered by the time of its oldest held record: if several wait
@@ -49,23 +51,68 @@ void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *re
 	t->tail = h;
 	if (t->head == h)
 		thread__wait(s, t);
+	s->hold.n++;
 	s->stats.held++;
+}
+
+/* Takes the oldest held record of the thread at *link away. */
+static void thread__next(struct sequencer *s, struct thread **link)
+{
+	struct thread *t = *link;
+	struct held *h = t->head;
+
+	*link = t->next_held;
+	t->head = h->next;
+	h->next = s->hold.free;
+	s->hold.free = h;
+	s->hold.n--;
+	if (t->head)
+		thread__wait(s, t);
 }
 
 /* Applies the oldest held record of the thread at *link. False: it does not fit. */
 static bool thread__take(struct sequencer *s, struct thread **link, bool force)
 {
-	struct thread *t = *link;
-	struct held *h = t->head;
-
-	if (state__apply(s, t, &h->rec, force) == WAIT)
+	if (state__apply(s, *link, &(*link)->head->rec, force) == WAIT)
 		return false;
-	*link = t->next_held;
-	t->head = h->next;
-	h->next = s->hold.free;
-	s->hold.free = h;
-	if (t->head)
-		thread__wait(s, t);
+	thread__next(s, link);
+	return true;
+}
+
+/*
+ * Whether a derived record may still come that some held record waits for: from a thread that has
+ * sent nothing since. Any other held record may wait for one that is held for this reason.
+ */
+static bool some_are_expected(const struct sequencer *s)
+{
+	const struct thread *other;
+
+	if (!s->derived || s->losses.watching || s->hold.n > PATIENT_MAX)
+		return false;
+	for (const struct thread *t = s->hold.threads; t; t = t->next_held) {
+		other = state__awaited(s, t, &t->head->rec);
+		if (other && other->heard <= t->head->rec.time)
+			return true;
+	}
+	return false;
+}
+
+/* The oldest held record is overdue. False: it is waited for nevertheless. */
+static bool end_wait(struct sequencer *s, uint64_t now)
+{
+	struct thread *t = s->hold.threads;
+
+	if (!some_are_expected(s)) {
+		thread__take(s, &s->hold.threads, true);
+		return true;
+	}
+	if (now == UINT64_MAX) { /* the window has ended before the record that it waits for */
+		thread__next(s, &s->hold.threads);
+		return true;
+	}
+	if (now < t->head->rec.time + PATIENCE_NS)
+		return false;
+	thread__take(s, &s->hold.threads, true);
 	return true;
 }
 
@@ -79,9 +126,8 @@ void hold__retry(struct sequencer *s, uint64_t now)
 
 	while (s->hold.threads) {
 		if (!*link) {
-			if (s->hold.threads->head->deadline > now)
+			if (s->hold.threads->head->deadline > now || !end_wait(s, now))
 				return;
-			thread__take(s, &s->hold.threads, true);
 			link = &s->hold.threads;
 		} else if (thread__take(s, link, false)) {
 			link = &s->hold.threads;
@@ -89,6 +135,18 @@ void hold__retry(struct sequencer *s, uint64_t now)
 			link = &(*link)->next_held;
 		}
 	}
+}
+
+const struct gt_record *hold__first(const struct sequencer *s, unsigned int kind, uint64_t object)
+{
+	const struct gt_record *first = NULL;
+
+	for (const struct thread *t = s->hold.threads; t; t = t->next_held)
+		for (const struct held *h = t->head; h; h = h->next)
+			if (h->rec.kind == kind && h->rec.object == object &&
+			    (!first || h->rec.time < first->time))
+				first = &h->rec;
+	return first;
 }
 
 void hold__free_list(struct held *h)

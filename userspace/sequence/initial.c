@@ -25,6 +25,8 @@ struct g_facts {
 	uint32_t state; /* 0: did not exist */
 	uint32_t tid;
 	bool created; /* a creation at this address was seen: later goids belong to others */
+	bool readied; /* the first record was its READY: a late PARK may follow */
+	uint32_t ran; /* tid of the thread that has run it since; 0: none */
 };
 
 struct p_facts {
@@ -96,6 +98,29 @@ static void facts__goroutine(struct facts *f, uint64_t addr, uint32_t state, uin
 		g->created = true;
 	if (!g->created && !g->goid)
 		g->goid = goid;
+}
+
+/*
+ * A derived park or end may come after the record that made the goroutine runnable, and even after
+ * it was started elsewhere: then it ran at the start, on the thread that reports this so late.
+ */
+static void facts__late(struct facts *f, const struct gt_record *rec, bool first)
+{
+	struct g_facts *g = map__get(&f->g, rec->object);
+
+	if (!g)
+		return;
+	if (rec->kind == GT_READY) {
+		g->readied |= first;
+	} else if (rec->kind == GT_EXECUTE) {
+		g->ran = rec->tid;
+	} else if (rec->kind != GT_PARK && rec->kind != GT_ENDED) {
+		g->readied = false;
+	} else if (g->readied && rec->tid != g->ran) {
+		g->state = GO_RUNNING;
+		g->tid = rec->tid;
+		g->readied = false;
+	}
 }
 
 /* P records: a thread's first P_STOP is of the P that it had, unless it started one before. */
@@ -170,6 +195,7 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 		const struct gt_record *r = rec[i];
 		const void *payload = r + 1;
 		uint64_t goid = 0;
+		bool first;
 
 		facts__thread(f, r);
 		switch (r->kind) {
@@ -182,6 +208,7 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 			goid = ((const struct gt_execute *)payload)->goid;
 			break;
 		case GT_DESTROY:
+		case GT_ENDED: /* begins as gt_destroy */
 		case GT_DESTROY_SYSCALL:
 			goid = ((const struct gt_destroy *)payload)->goid;
 			break;
@@ -190,8 +217,11 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 					 0, ((const struct gt_switch *)payload)->next_goid);
 			break;
 		}
-		if (found[r->kind].g != FOUND_NONE)
-			facts__goroutine(f, r->object, found[r->kind].g, r->tid, goid);
+		if (found[r->kind].g == FOUND_NONE)
+			continue;
+		first = !map__get(&f->g, r->object);
+		facts__goroutine(f, r->object, found[r->kind].g, r->tid, goid);
+		facts__late(f, r, first);
 	}
 }
 

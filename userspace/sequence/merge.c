@@ -192,7 +192,12 @@ void merge__count(struct merge *m, unsigned int ring, const struct gt_record *re
 		q->last_time = rec->time;
 }
 
-int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
+static const struct gt_record *queue__record(const struct queue *q, size_t entry)
+{
+	return (const struct gt_record *)(q->bytes + q->entry[entry].at);
+}
+
+int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	struct queue *q;
 	size_t i;
@@ -206,13 +211,34 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	if (err)
 		return err;
 	memcpy(q->bytes + q->len, rec, size);
-	merge__count(m, ring, rec);
 	for (i = q->n; i > q->head && q->entry[i - 1].time > rec->time; i--)
 		q->entry[i] = q->entry[i - 1];
 	q->entry[i] = (struct entry){ rec->time, q->len };
 	q->n++;
 	q->len += size;
 	return 0;
+}
+
+int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	int err = merge__add(m, ring, rec, size);
+
+	if (!err)
+		merge__count(m, ring, rec);
+	return err;
+}
+
+uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t tid, uint64_t time)
+{
+	const struct queue *q = &m->queue[ring < GT_RINGS_MAX ? ring : 0];
+
+	for (size_t i = q->n; i > q->head && q->entry[i - 1].time > time; i--) {
+		const struct gt_record *rec = queue__record(q, i - 1);
+
+		if (rec->tid == tid && rec->kind != GT_SAMPLE && !gt_kind_is_kernels(rec->kind))
+			return rec->time;
+	}
+	return time;
 }
 
 /* At equal times the ring with the lower number comes first. */

@@ -29,6 +29,11 @@ void merge__may_hold(struct merge *m, uint64_t bytes);
 /* Copies a record of a checked size into its ring's queue. 0, -ENOMEM, -ENOBUFS (limit reached). */
 int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
 
+/* The same for a part of a record, whose number merge__count() notes. */
+int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
+/* The time of the thread's latest hit in the ring's queue if it is after `time`, or `time`. */
+uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t tid, uint64_t time);
+
 /* Notes the sequence number of a record that bypasses the merge. */
 void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec);
 

@@ -96,7 +96,8 @@ struct thread {
 	struct proc *p;
 	struct proc *last_p;	  /* the P it had before; repair tries it first */
 	uint64_t exit_time;	  /* time of a tentative system call exit; 0: none */
-	uint64_t last_record;	  /* time of its latest record */
+	uint64_t last_record;	  /* time of its latest record that was applied */
+	uint64_t heard;		  /* the same, held ones included */
 	struct fix *fix;	  /* its pending correction: resync.c */
 	struct held *head, *tail; /* its held records, oldest first: hold.c */
 	struct thread *next_held; /* in the list of threads with held records */

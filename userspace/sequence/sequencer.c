@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "sequence/derived.h"
 #include "sequence/sequencer_impl.h"
 #include "writer/private_write.h"
 
@@ -114,6 +115,8 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	}
 	if (rec->kind == GT_SAMPLE)
 		err = sample__put(s, ring, rec);
+	else if (derived__is(rec))
+		err = derived__put(s, ring, rec);
 	else
 		err = merge__put(s->merge, ring, rec, size);
 	if (err != -ENOBUFS)
@@ -150,6 +153,7 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 	t = model__thread(s, rec->tid);
 	if (!t)
 		return;
+	t->heard = rec->time;
 	if (t->head || state__apply(s, t, rec, false) == WAIT)
 		hold__add(s, t, rec);
 	if (s->hold.threads)
@@ -243,7 +247,7 @@ static void handle_pair(struct sequencer *s, uint64_t time)
 	s->resync.has_pair = false;
 }
 
-int sequencer__watermark(struct sequencer *s, uint64_t time)
+static int advance(struct sequencer *s, uint64_t time)
 {
 	const struct gt_record *rec;
 
@@ -278,6 +282,12 @@ int sequencer__watermark(struct sequencer *s, uint64_t time)
 	return s->error;
 }
 
+/* A derived record may come with a time that much before the watermark. */
+int sequencer__watermark(struct sequencer *s, uint64_t time)
+{
+	return advance(s, s->derived && time > GT_DERIVED_NS ? time - GT_DERIVED_NS : time);
+}
+
 int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 {
 	if (kind >= GT_KIND_END)
@@ -310,7 +320,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	s->start.given = true;
 	if (s->start.has_second && s->start.second.time_end > t1)
 		s->start.second.time_end = t1;
-	err = sequencer__watermark(s, t1);
+	err = advance(s, t1);
 	if (!err && !s->ready)
 		err = begin_window(s, t1);
 	if (err)

@@ -26,6 +26,7 @@ struct sequencer {
 	uint64_t now;		/* time of the latest record applied */
 	uint64_t watermark;
 	bool started, ready; /* ready: the initial state is known, records are applied */
+	bool derived;	     /* a record of derived.h was seen */
 	int error;	     /* the first error of the writer, or -ENOMEM; permanent */
 
 	struct merge *merge;

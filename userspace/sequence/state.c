@@ -102,13 +102,21 @@ enum apply_result apply_execute(struct step *st)
 	return DONE;
 }
 
-enum apply_result apply_park(struct step *st)
+static void block(struct step *st, const struct gt_park *park, bool with_stack)
 {
-	const struct gt_park *park = st->payload;
-
 	go__block(st->s, st->t, st->time,
 		  layout__block_reason(st->s->opts.layout, park->block_reason, park->wait_reason),
-		  step__stack(st, park->skip));
+		  with_stack ? step__stack(st, park->skip) : 0);
+}
+
+/*
+ * A derived park may be so late that the goroutine has run elsewhere: the stack, which was read
+ * only then, may be that of another park.
+ */
+enum apply_result apply_park(struct step *st)
+{
+	block(st, st->payload,
+	      !st->g->earliest_pending || !hold__first(st->s, GT_EXECUTE, st->g->addr));
 	return DONE;
 }
 
@@ -209,6 +217,30 @@ enum apply_result apply_destroy(struct step *st)
 	return DONE;
 }
 
+static bool is_before(const struct gt_record *a, const struct gt_record *b)
+{
+	return a && a->time < b->time;
+}
+
+/* It has ended elsewhere if it was made runnable before another one got its g struct. */
+enum apply_result apply_ended(struct step *st)
+{
+	const struct gt_ended *ended = st->payload;
+	const struct gt_record *ready = NULL;
+	struct step destroy = *st;
+
+	destroy.payload = &(struct gt_destroy){ .goid = ended->goid };
+	if (step__is_running(st) && st->g->id == ended->goid && st->g->earliest_pending)
+		ready = hold__first(st->s, GT_READY, st->g->addr);
+	if (!ready)
+		return apply_destroy(&destroy);
+	if (is_before(hold__first(st->s, GT_CREATE, st->g->addr), ready) ||
+	    is_before(hold__first(st->s, GT_CREATE_BLOCKED, st->g->addr), ready))
+		return apply_destroy(&destroy);
+	block(st, &ended->park, false);
+	return DONE;
+}
+
 /* Trace format 1.22 has no GoSwitch: its three parts are written as separate events. */
 static void switch_in_parts(struct step *st, struct goroutine *next, bool exits)
 {
@@ -275,7 +307,9 @@ enum apply_result apply_switch(struct step *st)
 }
 
 /* Their handlers require a running goroutine only in some cases, or do more if it is not. */
-#define CHECKS_ITSELF(kind) ((kind) == GT_DESTROY || (kind) == GT_SWITCH || (kind) == GT_ASSIST_END)
+#define CHECKS_ITSELF(kind)                                                                        \
+	((kind) == GT_DESTROY || (kind) == GT_ENDED || (kind) == GT_SWITCH ||                      \
+	 (kind) == GT_ASSIST_END)
 
 static const struct {
 	enum apply_result (*apply)(struct step *st);
@@ -287,6 +321,20 @@ static const struct {
 			FOUND_##g == FOUND_RUNNING && !CHECKS_ITSELF(GT_##NAME) },
 	GT_GO_KINDS(HANDLER)
 };
+
+const struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
+				    const struct gt_record *rec)
+{
+	const struct goroutine *g = NULL;
+	const struct proc *p;
+
+	if (rec->kind < GT_KIND_END && handlers[rec->kind].object_is_g)
+		g = map__get(&s->model.by_addr, rec->object);
+	if (g && g->m != t)
+		return g->m;
+	p = rec->kind == GT_P_START ? map__get(&s->model.procs, rec->object) : NULL;
+	return p && p->m != t ? p->m : NULL;
+}
 
 enum apply_result state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
 			       bool force)

@@ -381,6 +381,18 @@ static void sites_of_a_link(void **state)
 	assert_int_equal(t.cookie[1], GT_COOKIE(GT_PROBE_EXECUTE, 3));
 }
 
+/* Parks and ends have no probes then. */
+static void derived(void **state)
+{
+	t.opts.sets = SITE_SET(SCHED);
+	t.opts.derives = true;
+	add_site(GT_PROBE_DESTROY, 0x500);
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.links, 2);
+	assert_int_equal(t.link[1].sites, 2);
+	assert_int_equal(fake.rodata.config.derives, 1);
+}
+
 static void too_many_sites(void **state)
 {
 	while (t.sites.n < 2 + 128)
@@ -596,10 +608,11 @@ static void counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(versions),	   TEST(by_multi),	TEST(sites_of_a_link), TEST(too_many_sites),
-		TEST(by_perf),	   TEST(cannot_attach), TEST(without_kernel),  TEST(samples),
-		TEST(cannot_load), TEST(module),	TEST(to_the_module),   TEST(detaches),
-		TEST(counters),
+		TEST(versions),	     TEST(by_multi),	   TEST(sites_of_a_link),
+		TEST(derived),	     TEST(too_many_sites), TEST(by_perf),
+		TEST(cannot_attach), TEST(without_kernel), TEST(samples),
+		TEST(cannot_load),   TEST(module),	   TEST(to_the_module),
+		TEST(detaches),	     TEST(counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,13 +20,16 @@
 #include "capture/setup.h"
 #include "lib/clock.h"
 #include "target/process/csymbols.h"
+#include "target/process/slots.h"
 #include "target/process/text.h"
 
 static struct {
 	bool ended, replaced;
 	int text_error, attach_error, bias_error;
 	uint64_t found_bias;
-	unsigned int texts, attached, modules;
+	unsigned int texts, attached, modules, slots;
+	int slots_error;
+	uint32_t slot_tid[4];
 	bool no_csymbols, kernel;
 	const char *build_id, *go_build_id;
 
@@ -75,6 +78,25 @@ int probes__attach(struct probes *s, struct error *err)
 {
 	t.attached++;
 	return t.attach_error;
+}
+
+int process__read_slots(const struct process *proc, const struct layout *layout,
+			struct thread_slot **ret, size_t *ret_n)
+{
+	assert_int_equal(t.attached, 1); /* only then no change of a goroutine is missed */
+	if (t.slots_error)
+		return t.slots_error;
+	*ret = calloc(2, sizeof(**ret));
+	(*ret)[0] = (struct thread_slot){ 7, { .g = 1 } };
+	(*ret)[1] = (struct thread_slot){ 9, { .g = 3 } };
+	*ret_n = 2;
+	return 0;
+}
+
+void probes__set_slot(struct probes *s, uint32_t tid, const struct gt_slot *slot)
+{
+	assert_int_equal(slot->g, tid == 7 ? 1 : 3);
+	t.slot_tid[t.slots++] = tid;
 }
 
 const char *elf_image__build_id(const struct elf_image *elf)
@@ -170,6 +192,33 @@ static void attaches(void **state)
 	t.text_error = -EPROTO;
 	assert_int_equal(attach(), -EPROTO);
 	assert_int_equal(t.attached, 2);
+}
+
+/* What threads run that have had no hit yet; a command has not run anything. */
+static void tells_what_threads_run(void **state)
+{
+	t.layout.derives_parks = true;
+	assert_true(setup__probes(&t.opts).derives);
+	assert_int_equal(attach(), 0);
+	assert_int_equal(t.slots, 2);
+	assert_int_equal(t.slot_tid[0], 7);
+	assert_int_equal(t.slot_tid[1], 9);
+	t.attached = 0;
+	t.slots_error = -ETIMEDOUT;
+	assert_int_equal(attach(), 0);
+	t.slots_error = 0;
+	t.opts.launch = &t.launch;
+	assert_int_equal(attach(), 0);
+	assert_int_equal(t.slots, 2);
+	t.opts.launch = NULL;
+	t.attached = 0;
+	t.attach_error = -EPERM;
+	assert_int_equal(attach(), -EPERM);
+	t.layout.derives_parks = false;
+	t.attach_error = 0;
+	assert_int_equal(attach(), 0);
+	assert_int_equal(t.slots, 2);
+	assert_false(setup__probes(&t.opts).derives);
 }
 
 /* A command is held at its exec: neither its code nor what it runs is looked at. */
@@ -282,8 +331,13 @@ static void signals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(session_options),	 TEST(attaches), TEST(attaches_to_a_command),
-		TEST(changed_meanwhile), TEST(facts),	 TEST(symbols),
+		TEST(session_options),
+		TEST(attaches),
+		TEST(attaches_to_a_command),
+		TEST(tells_what_threads_run),
+		TEST(changed_meanwhile),
+		TEST(facts),
+		TEST(symbols),
 		TEST(signals),
 	};
 

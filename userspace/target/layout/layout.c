@@ -48,7 +48,7 @@ static const struct {
 	{ OFF_P_GC_MODE, CONFIG(p_gc_mode) },
 	{ OFF_STACK_LO, FIELD(g_stack_lo) },
 	{ OFF_STACK_HI, FIELD(g_stack_hi) },
-	{ OFF_G_ATOMICSTATUS, FIELD(g_atomicstatus) },
+	{ OFF_G_ATOMICSTATUS, CONFIG(g_status) },
 	{ OFF_M_G0, FIELD(m_g0) },
 	{ OFF_M_PROCID, FIELD(m_procid) },
 	{ OFF_M_ALLLINK, FIELD(m_alllink) },

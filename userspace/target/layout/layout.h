@@ -47,10 +47,10 @@ enum go_status {
 struct layout {
 	struct go_version version;
 	/* found in the program, up to `warning`: process/cache.c stores these bytes */
-	/* capture/probes.c sets tgid, rings, stack_depth, inlined_sites, kfuncs and session */
+	/* capture/probes.c sets tgid, rings, stack_depth, inlined_sites, kfuncs, session, derives */
 	struct gt_config config;
 	/* further offsets, for the snapshot and the live checks */
-	uint32_t g_stack_lo, g_stack_hi, g_atomicstatus;
+	uint32_t g_stack_lo, g_stack_hi;
 	uint32_t m_g0, m_procid, m_alllink;
 	uint32_t p_status, p_m;
 	/* link-time addresses of runtime globals */
@@ -59,6 +59,7 @@ struct layout {
 	char warning[600]; /* what is less certain than usual about them; empty: nothing */
 	/* facts of the release */
 	bool exit_is_tentative;	  /* >= 1.26: GT_SYSCALL_TRY_EXIT */
+	bool derives_parks;	  /* >= 1.22: a probe sees each change of m.curg without execute */
 	bool stw_by_caller;	  /* <= 1.20: the reason follows from the stack of GT_STW_BEGIN */
 	bool assist_begins_again; /* <= 1.21: GT_ASSIST_BEGIN comes once per attempt */
 	struct layout_skips skips;

@@ -82,6 +82,8 @@ void site_list__deinit(struct site_list *sites);
 const char *site__arguments(enum gt_probe probe, uint64_t cookie); /* registers that are read */
 const char *site__probe_name(enum gt_probe probe);		   /* "execute" */
 enum site_set site__set(enum gt_probe probe);
+/* Whether the event is derived from later hits of its thread (gotrace/slot.h): no probe is attached. */
+bool site__is_derived(const struct layout *layout, enum gt_probe probe);
 const char *site_set__name(enum site_set set); /* "sched" */
 
 #endif

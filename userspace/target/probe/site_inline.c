@@ -96,7 +96,7 @@ static size_t add_status_calls(struct finder *f, const struct row *row, const st
 
 size_t finder__add_cas(struct finder *f, const struct row *row, const struct code *code)
 {
-	int64_t status = f->layout->g_atomicstatus;
+	int64_t status = f->layout->config.g_status;
 	size_t added, at = 0;
 
 	added = add_status_calls(f, row, code, CASGSTATUS);

@@ -29,6 +29,11 @@ enum site_set site__set(enum gt_probe probe)
 	return (unsigned int)probe < GT_PROBE_COUNT ? probes[probe].set : SITE_SCHED;
 }
 
+bool site__is_derived(const struct layout *layout, enum gt_probe probe)
+{
+	return layout->derives_parks && (probe == GT_PROBE_PARK || probe == GT_PROBE_DESTROY);
+}
+
 /* The registers that the BPF program reads at the site. */
 const char *site__arguments(enum gt_probe probe, uint64_t cookie)
 {

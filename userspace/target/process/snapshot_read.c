@@ -79,7 +79,7 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 		.parent = word(b, l->config.g_parent_goid),
 		.sp = word(b, l->config.g_sched + l->config.gobuf_sp),
 		.bp = word(b, l->config.g_sched + l->config.gobuf_bp),
-		.status = (uint32_t)word(b, l->g_atomicstatus) & ~(uint32_t)SCAN_BIT,
+		.status = (uint32_t)word(b, l->config.g_status) & ~(uint32_t)SCAN_BIT,
 		.wait_reason = reason,
 	};
 }
@@ -93,7 +93,7 @@ int go_gs__read(const struct process *proc, const struct layout *l, const uint64
 		l->config.g_m,
 		l->config.g_goid,
 		l->config.g_startpc,
-		l->g_atomicstatus,
+		l->config.g_status,
 		l->config.g_waitreason,
 		l->config.g_sched + l->config.gobuf_sp,
 		l->config.g_sched + l->config.gobuf_bp,

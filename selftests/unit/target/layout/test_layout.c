@@ -162,7 +162,7 @@ static void check_offsets(const struct layout *l, const struct known *o)
 {
 	assert_int_equal(l->config.gobuf_bp, o->bp);
 	assert_int_equal(l->config.g_goid, o->goid);
-	assert_int_equal(l->g_atomicstatus, o->status);
+	assert_int_equal(l->config.g_status, o->status);
 	assert_int_equal(l->config.g_startpc, o->startpc);
 	assert_int_equal(l->config.g_parent_goid, o->parent);
 	assert_int_equal(l->config.m_curg, o->curg);

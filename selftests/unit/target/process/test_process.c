@@ -304,7 +304,7 @@ static void look_at(const char *path)
 			fail_msg("%s is wrong by %u: %s", members[i].name, members[i].by, err.text);
 	}
 	wrong = l;
-	wrong.g_atomicstatus = l.config.g_startpc;
+	wrong.config.g_status = l.config.g_startpc;
 	assert_int_equal(process__check_layout(&p, &wrong, NULL), -EPROTO);
 	wrong = l;
 	wrong.allm = wrong.allp;

@@ -19,6 +19,7 @@
 #include "target/process/process.h"
 #include "target/process/snapshot.h"
 #include "target/process/snapshot_read.h"
+#include "target/process/slots.h"
 
 #define GS     4
 #define PS     2
@@ -70,12 +71,12 @@ static const struct layout layout = {
 		.m_oldp = offsetof(struct fake_m, oldp),
 		.m_block_reason = offsetof(struct fake_m, block_reason),
 		.m_skip = offsetof(struct fake_m, skip),
+		.g_status = offsetof(struct fake_g, status),
 		.p_id = offsetof(struct fake_p, id),
 		.p_gc_mode = offsetof(struct fake_p, gc_mode),
 	},
 	.g_stack_lo = offsetof(struct fake_g, stack_lo),
 	.g_stack_hi = offsetof(struct fake_g, stack_hi),
-	.g_atomicstatus = offsetof(struct fake_g, status),
 	.m_g0 = offsetof(struct fake_m, g0),
 	.m_procid = offsetof(struct fake_m, procid),
 	.m_alllink = offsetof(struct fake_m, alllink),
@@ -194,6 +195,40 @@ static void what_is_not_there(void **state)
 	rt.allgptr = 8; /* nothing is read from there */
 	assert_int_equal(snapshot__read(&self, &l, NULL, &snap), 0);
 	snapshot__deinit(&snap);
+}
+
+/* The goroutine of each thread; none if the M has no thread or no goroutine, or is unreadable. */
+static void slots(void **state)
+{
+	struct layout l = begin();
+	struct thread_slot *slot;
+	size_t n;
+
+	assert_int_equal(process__read_slots(&self, &l, &slot, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(slot->tid, getpid());
+	assert_int_equal(slot->slot.g0, ADDR(rt.g0));
+	assert_int_equal(slot->slot.m, ADDR(rt.m));
+	assert_int_equal(slot->slot.g, ADDR(rt.g[0]));
+	assert_int_equal(slot->slot.goid, 1);
+	free(slot);
+	rt.m.curg = 8;
+	rt.m.alllink = 8;
+	assert_int_equal(process__read_slots(&self, &l, &slot, &n), 0);
+	assert_int_equal(n, 0);
+	free(slot);
+	rt.m.curg = 0;
+	rt.m.alllink = 0;
+	assert_int_equal(process__read_slots(&self, &l, &slot, &n), 0);
+	assert_int_equal(n, 0);
+	free(slot);
+	rt.m.curg = ADDR(rt.g[0]);
+	rt.m.procid = 0;
+	assert_int_equal(process__read_slots(&self, &l, &slot, &n), 0);
+	assert_int_equal(n, 0);
+	free(slot);
+	l.allm = 8;
+	assert_int_equal(process__read_slots(&self, &l, &slot, &n), -EFAULT);
 }
 
 /* The second one has what changed, and what came. */
@@ -490,14 +525,20 @@ static int close_self(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_in_it),	     cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(changes_only),	     cmocka_unit_test(more_than_a_batch),
-		cmocka_unit_test(lists_too_long),    cmocka_unit_test(structs_too_large),
+		cmocka_unit_test(all_is_in_it),
+		cmocka_unit_test(what_is_not_there),
+		cmocka_unit_test(slots),
+		cmocka_unit_test(changes_only),
+		cmocka_unit_test(more_than_a_batch),
+		cmocka_unit_test(lists_too_long),
+		cmocka_unit_test(structs_too_large),
 #ifndef __SANITIZE_ADDRESS__
 		cmocka_unit_test(no_memory),
 #endif
-		cmocka_unit_test(members_in_bounds), cmocka_unit_test(half_of_the_frame_pointers),
-		cmocka_unit_test(start_functions),   cmocka_unit_test(ended_ones),
+		cmocka_unit_test(members_in_bounds),
+		cmocka_unit_test(half_of_the_frame_pointers),
+		cmocka_unit_test(start_functions),
+		cmocka_unit_test(ended_ones),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of transitions without a hit of their own: parks and ends that their thread reports with its
+ * next hit. Under test: sequence/derived.c, and what hold.c, state.c and initial.c do for them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sequence/sequencer_impl.h"
+#include "unit/machine.h"
+
+#define MS 1000000ull
+
+static const struct gt_park chan_receive = { .block_reason = 7, .derived = 1 };
+
+RECORD(execute_parked, , unsigned int g, unsigned int before)
+{
+	machine_give(m, tid, GT_EXECUTE_PARKED, G(g), 0,
+		     &(struct gt_execute_parked){ g, G(before), chan_receive });
+}
+
+RECORD(execute_ended, , unsigned int g, unsigned int before)
+{
+	machine_give(m, tid, GT_EXECUTE_ENDED, G(g), 0,
+		     &(struct gt_execute_ended){ g, G(before), { before, chan_receive } });
+}
+
+RECORD(late_park, , unsigned int g)
+{
+	machine_give(m, tid, GT_PARK, G(g), 0, &chan_receive);
+}
+
+RECORD(late_end, , unsigned int g)
+{
+	machine_give(m, tid, GT_ENDED, G(g), 0, &(struct gt_ended){ g, chan_receive });
+}
+
+#define RELEASE "go1.25.3"
+
+static void one_record_for_two(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, RELEASE, 3);
+	execute_parked(&m, 1, 2, 1);
+	execute_ended(&m, 1, 3, 2);
+	late_park(&m, 1, 3);
+	p_stop(&m, 1, 0);
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m1 GoStart g2 #1\n"
+		   "m1 GoDestroy\n"
+		   "m1 GoStart g3 #1\n"
+		   "m1 GoBlock \"chan receive\" -\n"
+		   "m1 ProcStop\n");
+	p_start(&m, 1, 0);
+	ready(&m, 1, 3);
+	execute(&m, 1, 3);
+	late_end(&m, 1, 3);
+	expect(&m, "m1 ProcStart p0 #2\n"
+		   "m1 GoUnblock g3 #2 -\n"
+		   "m1 GoStart g3 #3\n"
+		   "m1 GoDestroy\n");
+	expect_no_repair(&m);
+	assert_int_equal(sequencer__stats(m.seq)->holes, 0);
+	finish(&m);
+}
+
+/* The park is earlier than the hit, but not than another record of the thread. */
+static void times(void **state)
+{
+	struct machine m;
+	uint64_t time;
+
+	two_running(&m, RELEASE);
+	time = m.now;
+	execute_parked(&m, 1, 3, 1);
+	m.now = time - GT_DERIVED_NS / 2;
+	yield(&m, 2, 2, GT_YIELD_GOSCHED); /* between the park and the start */
+	m.now = time + STEP_NS;
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m1 GoStart g3 #1\n");
+	time = m.now;
+	create(&m, 1, 9);
+	m.now = time + GT_DERIVED_NS / 2;
+	late_park(&m, 1, 3);
+	expect(&m, "m1 GoCreate g9 f19 -\nm1 GoBlock \"chan receive\" -\n");
+	finish(&m);
+}
+
+/* It is made runnable, and runs elsewhere, before its thread reports that it parked. */
+static void made_runnable_before(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	ready(&m, 2, 1);
+	late_park(&m, 2, 2);
+	execute(&m, 2, 1);
+	expect(&m, "");
+	m.now += 20 * MS; /* the thread has lost its CPU */
+	expect(&m, "");
+	execute_parked(&m, 1, 3, 1);
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m2 GoUnblock g1 #2 -\n"
+		   "m2 GoBlock \"chan receive\" -\n"
+		   "m2 GoStart g1 #3\n"
+		   "m1 GoStart g3 #1\n");
+	finish(&m);
+}
+
+/* What waits for the waiting thread is not forced either. */
+static void others_wait_as_long(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	p_start(&m, 3, 2);
+	execute(&m, 3, 9); /* created below, by a clock that is ahead */
+	expect(&m, "m3 ProcStart p2 #1\n");
+	late_park(&m, 1, 1);
+	forget(&m);
+	execute(&m, 1, 3);
+	late_park(&m, 2, 2);
+	ready(&m, 2, 3);
+	create(&m, 2, 9);
+	flush(&m);
+	forget(&m);
+	m.now += 20 * MS;
+	expect(&m, "");
+	late_park(&m, 1, 3);
+	flush(&m);
+	finish(&m);
+}
+
+/* It even ended elsewhere: then its thread cannot tell that it had parked here. */
+static void ended_elsewhere(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	ready(&m, 2, 1);
+	late_park(&m, 2, 2);
+	execute(&m, 2, 1);
+	destroy(&m, 2, 1);
+	execute_ended(&m, 1, 3, 1);
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m2 GoUnblock g1 #2 -\n"
+		   "m2 GoBlock \"chan receive\" -\n"
+		   "m2 GoStart g1 #3\n"
+		   "m2 GoDestroy\n"
+		   "m1 GoStart g3 #1\n");
+	finish(&m);
+}
+
+/* Its struct is used again, for one that is made runnable: it had ended all the same. */
+static void ended_and_used_again(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	machine_give(&m, 2, GT_CREATE, G(1), 0, &(struct gt_create){ 7, 17, 2 });
+	late_park(&m, 2, 2);
+	machine_give(&m, 2, GT_EXECUTE, G(1), 0, &(struct gt_execute){ 7 });
+	late_park(&m, 2, 1);
+	ready(&m, 2, 1);
+	expect(&m, "");
+	late_end(&m, 1, 1);
+	expect(&m, "m1 GoDestroy\n"
+		   "m2 GoCreate g7 f17 -\n"
+		   "m2 GoBlock \"chan receive\" -\n"
+		   "m2 GoStart g7 #1\n"
+		   "m2 GoBlock \"chan receive\" -\n"
+		   "m2 GoUnblock g7 #2 -\n");
+	finish(&m);
+}
+
+/* A stack that was read after the goroutine had run elsewhere may be another's. */
+static void no_stack_if_late(void **state)
+{
+	struct machine m;
+	struct {
+		struct gt_record rec;
+		struct gt_stack stack;
+		uint64_t pc[1];
+	} sent = { .rec = { .time = 1, .tid = 1, .kind = GT_STACK, .object = 5, .stack = 5 },
+		   .stack = { .depth = 1 },
+		   .pc = { 20 } };
+
+	two_running(&m, RELEASE);
+	sent.rec.seq = m.ring_seq++;
+	assert_int_equal(sequencer__record(m.seq, 0, &sent.rec, sizeof(sent)), 0);
+	ready(&m, 2, 1);
+	machine_give(&m, 1, GT_EXECUTE_PARKED, G(3), 5,
+		     &(struct gt_execute_parked){ 3, G(1), chan_receive });
+	expect(&m, "m1 GoBlock \"chan receive\" f20\n"
+		   "m2 GoUnblock g1 #2 -\n"
+		   "m1 GoStart g3 #1\n");
+	ready(&m, 2, 3);
+	late_park(&m, 2, 2);
+	execute(&m, 2, 3);
+	machine_give(&m, 1, GT_PARK, G(3), 5, &chan_receive);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"chan receive\" -\n"));
+	finish(&m);
+}
+
+/* The thread that would report it has sent another record: the report was lost. */
+static void report_lost(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	late_park(&m, 2, 2);
+	ready(&m, 2, 1);
+	plain(&m, 1, GT_STW_END, 0);
+	m.now += 2 * MS;
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"unspecified\" -\nm2 GoUnblock g1"));
+	assert_int_not_equal(stats(&m)->repairs, 0);
+	stop(&m);
+}
+
+/* Nothing is waited for longer than half a second, or at all while records are being lost. */
+static void patience_ends(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	late_park(&m, 2, 2);
+	ready(&m, 2, 1);
+	expect(&m, "m2 GoBlock \"chan receive\" -\n");
+	m.now += 490 * MS;
+	expect(&m, "");
+	m.now += 20 * MS;
+	expect(&m, "m1 GoBlock \"unspecified\" -\nm2 GoUnblock g1 #2 -\n");
+	stop(&m);
+
+	two_running(&m, RELEASE);
+	late_park(&m, 2, 2);
+	assert_int_equal(sequencer__lost(m.seq, GT_PARK, 1), 0);
+	ready(&m, 2, 1);
+	m.now += 2 * MS;
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"unspecified\""));
+	stop(&m);
+}
+
+/* The window ends before the report: the events that depend on it are not written. */
+static void window_ends_before(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	late_park(&m, 2, 2);
+	ready(&m, 2, 1);
+	execute(&m, 2, 1);
+	assert_int_equal(sequencer__finish(m.seq, m.now), 0);
+	assert_null(strstr(m.writer.text, "GoUnblock g1"));
+	expect_no_repair(&m);
+	stop(&m);
+}
+
+/* At the start of the window: it ran on the thread that reports its park late. */
+static void at_the_start(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, RELEASE);
+	snap_g(&m, 1, GS_WAITING, 0);
+	snap_g(&m, 2, GS_RUNNING, 2);
+	snap_g(&m, 3, GS_RUNNABLE, 0);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, 1);
+	ready(&m, 2, 1);
+	late_park(&m, 2, 2);
+	execute(&m, 2, 1);
+	execute_parked(&m, 1, 3, 1);
+	snap_give(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"chan receive\" -\n"
+					      "m2 GoUnblock g1 #1 -\n"
+					      "m2 GoBlock \"chan receive\" -\n"
+					      "m2 GoStart g1 #2\n"
+					      "m1 GoStart g3 #1\n"));
+	expect_no_repair(&m);
+	stop(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_record_for_two),	cmocka_unit_test(times),
+		cmocka_unit_test(made_runnable_before), cmocka_unit_test(others_wait_as_long),
+		cmocka_unit_test(ended_elsewhere),	cmocka_unit_test(ended_and_used_again),
+		cmocka_unit_test(no_stack_if_late),	cmocka_unit_test(report_lost),
+		cmocka_unit_test(patience_ends),	cmocka_unit_test(window_ends_before),
+		cmocka_unit_test(at_the_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
