@@ -70,7 +70,7 @@ ifdef SHARED
 override CFLAGS := -O2 -g -fPIC
 endif
 
-KERNEL_BPF_SRCS := bpf/sched.bpf.c bpf/syscall.bpf.c
+KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
 BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
@@ -277,7 +277,7 @@ build/bpf/sample.linked.o: $(patsubst %,build/bpf/alone/%.bpf.o,sample maps seen
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-build/bpf/kernel.linked.o: $(KERNEL_BPF_SRCS:bpf/%.c=build/bpf/%.o) build/bpf/maps.bpf.o
+build/bpf/kernel.linked.o: $(KERNEL_BPF_SRCS:bpf/%.c=build/bpf/%.o) build/bpf/maps.bpf.o build/bpf/seen.bpf.o
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 

@@ -26,6 +26,7 @@ struct pt_regs {
 #define GO_PC(ctx)	     REGISTER(ctx, ip)
 #define GO_SP(ctx)	     REGISTER(ctx, sp)
 #define GO_FP(ctx)	     REGISTER(ctx, bp)
+#define GO_CALL_SIZE	     5 /* bytes of a direct call */
 #define GO_ZERO_FLAG(ctx)    (REGISTER(ctx, flags) & 0x40)
 #define GO_BELOW_EQUAL(ctx)  (REGISTER(ctx, flags) & 0x41) /* jbe jumps */
 

@@ -13,26 +13,28 @@
 #include "slot.bpf.h"
 #include "site.bpf.h"
 
-/* `left` has the goroutine that ran before on this thread. */
-static __always_inline void execute_after(struct left *left, u64 gp, u64 goid, u32 tid)
+/* The slot has the goroutine that ran before on this thread. */
+static __always_inline void execute_after(struct gt_slot *slot, u64 gp, u64 goid, u32 tid)
 {
-	left__read(tid, left);
-	if (left->ended) {
+	u32 stack;
+
+	if (left__read(slot)) {
 		emit (rec, GT_EXECUTE_ENDED, gp, 0, tid, sizeof(struct gt_execute_ended)) {
 			struct gt_execute_ended *payload = (void *)(rec + 1);
 
 			payload->goid = goid;
-			payload->before = left->g;
-			left__ended(left, &payload->ended);
+			payload->before = slot->g;
+			left__ended(slot, &payload->ended);
 		}
 		return;
 	}
-	emit (rec, GT_EXECUTE_PARKED, gp, left->stack, tid, sizeof(struct gt_execute_parked)) {
+	stack = left__stack(slot, tid);
+	emit (rec, GT_EXECUTE_PARKED, gp, stack, tid, sizeof(struct gt_execute_parked)) {
 		struct gt_execute_parked *payload = (void *)(rec + 1);
 
 		payload->goid = goid;
-		payload->before = left->g;
-		payload->park = left->park;
+		payload->before = slot->g;
+		payload->park = slot->park;
 	}
 }
 
@@ -41,7 +43,6 @@ int execute(struct pt_regs *ctx)
 {
 	u64 gp = GO_ARG1(ctx), g0 = GO_G(ctx), goid;
 	u32 tid = filter__ours();
-	struct left left = {};
 	struct gt_slot *slot;
 
 	if (!tid)
@@ -49,17 +50,14 @@ int execute(struct pt_regs *ctx)
 	curg__set(g0, gp);
 	goid = go_read_u64(gp + config.g_goid);
 	slot = slot__get(g0, tid);
+	if (slot && slot->g)
+		execute_after(slot, gp, goid, tid);
+	else
+		emit_value(GT_EXECUTE, gp, 0, tid, goid);
 	if (slot) {
-		left.g = slot->g;
-		left.goid = slot->goid;
-		left.m = slot->m;
 		slot->g = gp;
 		slot->goid = goid;
 	}
-	if (left.g)
-		execute_after(&left, gp, goid, tid);
-	else
-		emit_value(GT_EXECUTE, gp, 0, tid, goid);
 	return 0;
 }
 
@@ -81,27 +79,16 @@ int park(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The stack of the goroutine for which g0 works; none: the scheduler itself runs. */
-static __always_inline u32 curg__stack_or_flush(u64 g0, u32 tid)
-{
-	struct leaf leaf = {};
-	int where = config.stack_depth || config.derives ? curg__leaf(g0, &leaf) : -1;
-
-	if (where < 0)
-		slot__flush_if_derived(g0, tid);
-	return where ? 0 : stack__id_hot(&leaf, tid);
-}
-
-SEC("uprobe.multi")
-int ready(struct pt_regs *ctx)
+/* A function of its own: slot__flush() must not be called with its variables on the stack. */
+static __noinline int emit_ready(struct pt_regs *ctx, const struct leaf *leaf, u32 tid)
 {
 	u64 cookie = config.inlined_sites ? cookie__site(ctx) : 0, gp;
-	u32 tid = filter__ours(), stack;
 	struct gt_ready *payload;
+	u32 stack;
 
-	if (!tid || !site__object(ctx, cookie, GO_ARG1(ctx), &gp))
+	if (!site__object(ctx, cookie, GO_ARG1(ctx), &gp))
 		return 0;
-	stack = curg__stack_or_flush(GO_G(ctx), tid);
+	stack = stack__id_hot(leaf, tid);
 	emit (rec, GT_READY, gp, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
 		payload->via = GT_VIA_READY;
@@ -109,6 +96,25 @@ int ready(struct pt_regs *ctx)
 		payload->skip = cookie ? 0 : GO_ARG2(ctx);
 	}
 	return 0;
+}
+
+/* The stack is that of the goroutine for which g0 works; none: the scheduler itself runs. */
+SEC("uprobe.multi")
+int ready(struct pt_regs *ctx)
+{
+	struct leaf leaf = {};
+	u32 tid = filter__ours();
+	int where = 1;
+
+	if (!tid)
+		return 0;
+	if (config.stack_depth || config.derives)
+		where = curg__leaf(GO_G(ctx), &leaf);
+	if (where < 0)
+		slot__flush_if_derived(GO_G(ctx), tid);
+	if (where)
+		leaf.pc = 0;
+	return emit_ready(ctx, &leaf, tid);
 }
 
 /* A change of status that unblocks without ready(); the cookie contains the cause. */
@@ -121,7 +127,6 @@ PROBE_PART cas_runnable(struct pt_regs *ctx)
 
 	if (!tid || !site__object(ctx, cookie, GO_ARG1(ctx), &gp))
 		return 0;
-	slot__flush_if_derived(GO_G(ctx), tid);
 	if (via == GT_VIA_GC_WORKER) {
 		p = current_p(GO_G(ctx));
 		mode = go_read_u8(p + config.p_gc_mode);
@@ -210,7 +215,6 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 		create.parent = go_read_u64(newg + config.g_parent_goid);
 	else
 		create.parent = go_read_u64(current_curg(GO_G(ctx)) + config.g_goid);
-	slot__flush_if_derived(GO_G(ctx), tid);
 	stack = curg__stack(GO_G(ctx), tid);
 	emit (rec, kind, newg, stack, tid, sizeof(*payload)) {
 		payload = (void *)(rec + 1);
@@ -316,6 +320,35 @@ int syscall_enter(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline void slot__call(u32 tid, enum gt_call call)
+{
+	struct gt_slot *slot = slot__find(tid);
+
+	if (slot)
+		slot->call = call;
+}
+
+/* A call of entersyscall or reentersyscall other than by Go's own system calls. */
+PROBE_PART syscall_call(struct pt_regs *ctx)
+{
+	struct leaf leaf = { .pc = GO_ARG1(ctx), .fp = GO_ARG3(ctx) };
+	u32 tid = filter__ours();
+
+	if (!tid)
+		return 0;
+	if (GT_COOKIE_VALUE(cookie__site(ctx)) == GT_SYSCALL_OF_CALL) {
+		leaf.pc = GO_PC(ctx) + GO_CALL_SIZE;
+		leaf.fp = GO_FP(ctx);
+	}
+	slot__call(tid, GT_CALL_PROBED);
+	emit_plain(GT_SYSCALL_ENTER, GO_G(ctx), stack__id(&leaf, tid), tid);
+	return 0;
+}
+
+/* The same, of exitsyscall. */
+EMIT_PART(syscall_return, slot__call(tid, GT_CALL_NONE);
+	  emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
+
 PROBE_PART syscall_block(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack = 0;
@@ -342,10 +375,8 @@ PROBE_PART p_stop(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours();
 
-	if (!tid)
-		return 0;
-	slot__flush_if_derived(GO_G(ctx), tid);
-	emit_proc(GT_P_STOP, current_p(GO_G(ctx)), tid);
+	if (tid)
+		emit_proc(GT_P_STOP, current_p(GO_G(ctx)), tid);
 	return 0;
 }
 
@@ -357,15 +388,27 @@ PROBE_PART p_handoff(struct pt_regs *ctx)
 	if (!tid ||
 	    !site__object(ctx, cookie, GT_COOKIE_VALUE(cookie) ? GO_ARG3(ctx) : GO_ARG1(ctx), &p))
 		return 0;
-	slot__flush_if_derived(GO_G(ctx), tid);
 	emit_proc(GT_P_HANDOFF, p, tid);
 	return 0;
+}
+
+/* Whether the scheduler itself may run there, after a goroutine has left the thread. */
+static __always_inline bool is_schedulers(enum gt_probe probe)
+{
+	return probe == GT_PROBE_CAS_RUNNABLE || probe == GT_PROBE_CREATE ||
+	       probe == GT_PROBE_CREATE_BLOCKED || probe == GT_PROBE_P_STOP ||
+	       probe == GT_PROBE_P_HANDOFF;
 }
 
 SEC("uprobe.multi")
 int goroutine_rare(struct pt_regs *ctx)
 {
-	switch (cookie__probe(ctx)) {
+	enum gt_probe probe = cookie__probe(ctx);
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+
+	if (is_schedulers(probe))
+		slot__flush_if_derived(GO_G(ctx), tid);
+	switch (probe) {
 	case GT_PROBE_CAS_RUNNABLE:
 		return cas_runnable(ctx);
 	case GT_PROBE_GOSCHED:
@@ -380,6 +423,10 @@ int goroutine_rare(struct pt_regs *ctx)
 		return create_blocked(ctx);
 	case GT_PROBE_SYSCALL_BLOCK:
 		return syscall_block(ctx);
+	case GT_PROBE_SYSCALL_CALL:
+		return syscall_call(ctx);
+	case GT_PROBE_SYSCALL_RETURN:
+		return syscall_return(ctx);
 	case GT_PROBE_P_START:
 		return p_start(ctx);
 	case GT_PROBE_P_STOP:

@@ -7,7 +7,6 @@
  * each context switch and wake-up of the machine: for other processes they end after two loads.
  * Downstream: userspace/sequence/kernel_events.c.
  */
-#define MODULE_KSYMS
 #include "task.bpf.h"
 
 struct bpf_iter__task {

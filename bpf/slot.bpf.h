@@ -16,7 +16,10 @@
 #include "g.bpf.h"
 #include "gotrace/slot.h"
 
-/* By TID. Writers and readers: the probes on that thread; target/process/slots.c adds. 2 MiB. */
+/*
+ * By TID, created by capture/rings.c. Writers and readers: the programs on that thread;
+ * target/process/slots.c adds. 2 MiB.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, GT_SLOTS);
@@ -24,15 +27,8 @@ struct {
 	__type(value, struct gt_slot);
 } slots __weak SEC(".maps");
 
-/* How the goroutine of a slot left its thread. In: the slot's members. */
-struct left {
-	u64 g, goid, m;
-	struct gt_park park;
-	u32 stack;
-	bool ended;
-};
-
 #define STATUS_RUNNABLE 1
+#define STATUS_SYSCALL	3
 #define STATUS_WAITING	4
 #define STATUS_DEAD	6
 #define STATUS_SCAN	0x1000
@@ -42,18 +38,33 @@ static __always_inline struct gt_slot *slot__find(u32 tid)
 	return config.derives ? bpf_map_lookup_elem(&slots, &tid) : NULL;
 }
 
-/* The slot of a thread that is on its g0; a new one holds the M's current goroutine, or none. */
+/*
+ * Set by capture/probes.c when all probes are attached: before, a goroutine could leave its thread
+ * unnoticed, and its slot would be wrong.
+ */
+extern gt_u64 slots_live;
+
+/* For a thread that is on its g0: the slot holds the M's current goroutine, or none. */
+__weak __noinline int slot__create(u64 g0, u32 tid)
+{
+	struct gt_slot slot = { .g0 = g0 };
+
+	if (!*(volatile gt_u64 *)&slots_live)
+		return 0;
+	slot.m = go_read_u64(g0 + config.g_m);
+	slot.g = go_read_u64(slot.m + config.m_curg);
+	slot.goid = slot.g ? go_read_u64(slot.g + config.g_goid) : 0;
+	return bpf_map_update_elem(&slots, &tid, &slot, BPF_ANY);
+}
+
+/* The slot of a thread that is on its g0; NULL: parks are not derived, or there is no room. */
 static __always_inline struct gt_slot *slot__get(u64 g0, u32 tid)
 {
-	struct gt_slot *slot = slot__find(tid), fresh;
+	struct gt_slot *slot = slot__find(tid);
 
 	if (!config.derives || (slot && slot->g0 == g0))
 		return slot;
-	fresh.g0 = g0;
-	fresh.m = go_read_u64(g0 + config.g_m);
-	fresh.g = go_read_u64(fresh.m + config.m_curg);
-	fresh.goid = fresh.g ? go_read_u64(fresh.g + config.g_goid) : 0;
-	bpf_map_update_elem(&slots, &tid, &fresh, BPF_ANY);
+	slot__create(g0, tid);
 	return bpf_map_lookup_elem(&slots, &tid);
 }
 
@@ -78,12 +89,38 @@ static __always_inline void read_park(u64 m, struct gt_park *park)
 	park->skip = why[!skip_first];
 }
 
-/*
- * The stack of a goroutine that waits. While it is copied to another place, its status has the scan
- * bit; afterwards, or once the goroutine runs, g.sched.sp has changed.
- */
-static __always_inline u32 left__stack(const struct g *g, u32 tid)
+/* What was read of the slot's goroutine. */
+static __always_inline struct g *slot__g(struct gt_slot *slot)
 {
+	_Static_assert(sizeof(struct g) <= sizeof(slot->scratch), "fits");
+	return (struct g *)slot->scratch;
+}
+
+/* Reads how the goroutine of the slot left its thread. Returns 1 if it has ended. */
+__weak __noinline int left__read(struct gt_slot *slot)
+{
+	struct g *g;
+
+	if (!slot)
+		return 0;
+	g = slot__g(slot);
+	read_park(slot->m, &slot->park);
+	slot->park.derived = 1;
+	if (g__read(slot->g, g)) {
+		slot->park.wait_reason = 0;
+		return 0;
+	}
+	slot->park.wait_reason = g->wait_reason;
+	return g->goid != slot->goid || (g->status & ~STATUS_SCAN) == STATUS_DEAD;
+}
+
+/*
+ * The stack of the goroutine that left__read() read, which waits. While it is copied to another
+ * place, its status has the scan bit; afterwards, or once the goroutine runs, g.sched.sp has changed.
+ */
+static __always_inline u32 left__stack(struct gt_slot *slot, u32 tid)
+{
+	struct g *g = slot__g(slot);
 	u32 stack;
 
 	if (!config.stack_depth || (g->status != STATUS_WAITING && g->status != STATUS_RUNNABLE))
@@ -92,54 +129,31 @@ static __always_inline u32 left__stack(const struct g *g, u32 tid)
 	return go_read_u64(g->addr + config.g_sched + config.gobuf_sp) == g->sp ? stack : 0;
 }
 
-__weak __noinline int left__read(u32 tid, struct left *left)
+static __always_inline void left__ended(const struct gt_slot *slot, struct gt_ended *ret)
 {
-	struct g g;
-	int err;
-
-	if (!left)
-		return -1;
-	err = g__read(left->g, &g);
-	left->ended = !err && (g.goid != left->goid || (g.status & ~STATUS_SCAN) == STATUS_DEAD);
-	left->stack = 0;
-	read_park(left->m, &left->park);
-	left->park.wait_reason = g.wait_reason;
-	left->park.derived = 1;
-	if (!err && !left->ended)
-		left->stack = left__stack(&g, tid);
-	return 0;
-}
-
-static __always_inline void left__ended(const struct left *left, struct gt_ended *ret)
-{
-	ret->goid = left->goid;
-	ret->park = left->park;
+	ret->goid = slot->goid;
+	ret->park = slot->park;
 }
 
 /* A hit of the scheduler, on g0: reports the goroutine of the slot if it has left this thread. */
 __weak __noinline int slot__flush(u64 g0, u32 tid)
 {
 	struct gt_slot *slot = slot__find(tid);
-	struct left left = {};
+	u32 stack;
 
-	if (!slot) {
-		slot__get(g0, tid);
-		return 0;
-	}
+	if (!slot)
+		return slot__create(g0, tid);
 	if (!slot->g || slot->g0 != g0 || go_read_u64(slot->m + config.m_curg) == slot->g)
 		return 0;
-	left.g = slot->g;
-	left.goid = slot->goid;
-	left.m = slot->m;
-	slot->g = 0;
-	left__read(tid, &left);
-	if (left.ended) {
-		emit (rec, GT_ENDED, left.g, 0, tid, sizeof(struct gt_ended))
-			left__ended(&left, (void *)(rec + 1));
-		return 0;
+	if (left__read(slot)) {
+		emit (rec, GT_ENDED, slot->g, 0, tid, sizeof(struct gt_ended))
+			left__ended(slot, (void *)(rec + 1));
+	} else {
+		stack = left__stack(slot, tid);
+		emit (rec, GT_PARK, slot->g, stack, tid, sizeof(slot->park))
+			*(struct gt_park *)(rec + 1) = slot->park;
 	}
-	emit (rec, GT_PARK, left.g, left.stack, tid, sizeof(left.park))
-		*(struct gt_park *)(rec + 1) = left.park;
+	slot->g = 0;
 	return 0;
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Kernel events of the target's system calls, also those that the runtime does not report, and
- * optionally its page faults.
+ * optionally its page faults. Those of Go's own system calls show also when a goroutine begins and
+ * ends one (slot.h): the thread returns to the one instruction with which Go's code enters the
+ * kernel, and its goroutine is in a system call.
  *
  * An object of its own with sched.bpf.c. The kernel calls these programs for each system call of
  * the machine. Downstream: userspace/sequence/kernel_events.c.
  */
+#define MODULE_KSYMS
 #include "task.bpf.h"
+#include "slot.bpf.h"
 
 /* The TID of this thread of the target, or 0. */
 static __always_inline u32 target_tid(void)
@@ -16,14 +20,84 @@ static __always_inline u32 target_tid(void)
 	return id >> 32 == config.tgid ? (u32)id : 0;
 }
 
+static __always_inline bool is_go_call(const struct pt_regs *regs)
+{
+	return config.syscall_at && REGS_PC(regs) == config.syscall_at;
+}
+
+/*
+ * Whether the goroutine begins a system call for the trace: slot__g() is then what was read of it.
+ * Without a slot the probes have not found the thread yet.
+ */
+static __always_inline bool go_begins(struct gt_slot *slot, u64 gp)
+{
+	struct g *g;
+
+	if (!slot)
+		return false;
+	g = slot__g(slot);
+	if (g__read(gp, g) || (g->status & ~STATUS_SCAN) != STATUS_SYSCALL) {
+		slot->call = GT_CALL_NONE; /* a call that is not traced */
+		return false;
+	}
+	if (slot->call == GT_CALL_PROBED)
+		return false;
+	if (slot->call == GT_CALL_RESTARTS) {
+		slot->call = GT_CALL_BEGUN;
+		return false;
+	}
+	slot->call = GT_CALL_BEGUN;
+	g->leaf.second = 0;
+	return true;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
-	u32 tid = target_tid();
+	u32 tid = target_tid(), stack;
+	struct gt_slot *slot;
 
-	if (tid)
+	if (!tid)
+		return 0;
+	slot = is_go_call(regs) ? slot__find(tid) : NULL;
+	if (slot && go_begins(slot, REGS_G(regs))) {
+		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
+		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
+	} else {
 		emit_plain(GT_SYS_ENTER, number, 0, tid);
+	}
 	return 0;
+}
+
+/* -ERESTARTSYS and its relatives: a signal comes first, and then maybe the same call again. */
+static __always_inline bool may_restart(long result)
+{
+	return (result <= -512 && result >= -514) || result == -516;
+}
+
+/*
+ * Whether the goroutine's system call ends. After a signal the thread returns by rt_sigreturn
+ * (number -1): to the instruction behind the call, if it is not to be restarted; the call may have
+ * ended before the signal, too. A call that seccomp denied has no entry: it begins now.
+ */
+static __always_inline bool go_ends(u64 gp, long number, long result, u32 tid)
+{
+	struct gt_slot *slot = slot__find(tid);
+	u32 stack;
+
+	if (!slot || slot->call == GT_CALL_PROBED)
+		return false;
+	if (slot->call == GT_CALL_NONE) {
+		if (number == -1 || !go_begins(slot, gp))
+			return false;
+		stack = stack__id(&slot__g(slot)->leaf, tid);
+		emit_plain(GT_SYSCALL_ENTER, gp, stack, tid);
+	} else if (number != -1 && may_restart(result)) {
+		slot->call = GT_CALL_RESTARTS;
+		return false;
+	}
+	slot->call = GT_CALL_NONE;
+	return true;
 }
 
 /*
@@ -33,10 +107,21 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
+	long number = REGS_SYSCALL(regs);
 	u32 tid = target_tid();
 
-	if (tid)
-		emit_value(GT_SYS_EXIT, REGS_SYSCALL(regs), 0, tid, result);
+	if (!tid)
+		return 0;
+	if (!is_go_call(regs) || !go_ends(REGS_G(regs), number, result, tid)) {
+		emit_value(GT_SYS_EXIT, number, 0, tid, result);
+		return 0;
+	}
+	emit (rec, GT_GO_SYS_EXIT, REGS_G(regs), 0, tid, sizeof(struct gt_go_sys_exit)) {
+		struct gt_go_sys_exit *payload = (void *)(rec + 1);
+
+		payload->number = number;
+		payload->result = result;
+	}
 	return 0;
 }
 

@@ -74,6 +74,8 @@ enum gt_probe {
 #define GT_STW_REASON(reason)	      ((reason) + 1)
 /* GT_PROBE_SYSCALL_ENTER */
 #define GT_SYSCALL_OF_CALLER	      1
+/* GT_PROBE_SYSCALL_CALL: at a call of entersyscall; 0: at one of reentersyscall, which has arguments */
+#define GT_SYSCALL_OF_CALL	      1
 
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */
@@ -117,9 +119,10 @@ struct gt_config {
 	gt_u32 span_npages;
 	gt_u32 span_alloc_count; /* 2 bytes */
 	gt_u32 span_elem_size;
-	gt_u32 kfuncs;	/* 1: the module's functions can be called (module.h) */
-	gt_u32 session; /* of the module (uapi.h), for all records and stacks; 0: the rings */
-	gt_u32 derives; /* 1: parks and ends are derived from the next record of their thread */
+	gt_u32 kfuncs;	   /* 1: the module's functions can be called (module.h) */
+	gt_u32 session;	   /* of the module (uapi.h), for all records and stacks; 0: the rings */
+	gt_u32 derives;	   /* 1: parks and ends are derived from the next record of their thread */
+	gt_u64 syscall_at; /* return address of Go's system calls, if they are derived; or 0 */
 };
 
 #endif

@@ -120,7 +120,11 @@
 	/* object: g that starts; stack: of the one that parked before it; a PARK and an EXECUTE */ \
 	X(18, EXECUTE_PARKED, execute_parked, execute_parked) \
 	/* object: g that starts; goid, the g before it and its ENDED; also an EXECUTE */ \
-	X(19, EXECUTE_ENDED, execute_ended, execute_ended)
+	X(19, EXECUTE_ENDED, execute_ended, execute_ended) \
+	/* object: g; stack: g's; number of the call; a SYSCALL_ENTER and a SYS_ENTER */ \
+	X(25, GO_SYS_ENTER, go_sys_enter, value) \
+	/* object: g; number of the call, the result; a SYSCALL_TRY_EXIT and a SYS_EXIT */ \
+	X(26, GO_SYS_EXIT, go_sys_exit, go_sys_exit)
 
 /* Records other than hits: of the process and its CPUs, and data to which other records refer. */
 #define GT_OTHER_KINDS(X) \
@@ -202,6 +206,13 @@
 	X(SYSCALL_EXIT, syscall_exit, syscall_exit, SYSCALL, NAME_ARG1 "=g") \
 	/* R14 = g: the entry of exitsyscall, >= 1.26 */ \
 	X(SYSCALL_TRY_EXIT, syscall_try_exit, syscall_try_exit, SYSCALL, NAME_G "=g") \
+	/* the system call instruction of Go's own calls: no program is attached there */ \
+	X(SYSCALL_AT, syscall_at, goroutine_rare, SYSCALL, NAME_G "=g") \
+	/* R14 = g; cookie 0: AX = pc, CX = bp; GT_SYSCALL_OF_CALL: the call's, and rbp */ \
+	X(SYSCALL_CALL, syscall_call, goroutine_rare, SYSCALL, \
+	  NAME_G "=g " NAME_ARG1 "=pc " NAME_ARG3 "=bp", NAME_G "=g " NAME_FP "=bp") \
+	/* R14 = g */ \
+	X(SYSCALL_RETURN, syscall_return, goroutine_rare, SYSCALL, NAME_G "=g") \
 	/* R14 = g0 */ \
 	X(SYSCALL_LOST, syscall_lost, syscall_lost, SYSCALL, "-") \
 	/* AX = g */ \

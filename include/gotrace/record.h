@@ -97,6 +97,12 @@ struct gt_execute_ended {
 
 #define GT_DERIVED_NS 500
 
+/* Both an exit of a goroutine and one of its thread. */
+struct gt_go_sys_exit {
+	gt_u64 number;
+	gt_u64 result;
+};
+
 /* what made g runnable */
 enum gt_via {
 	GT_VIA_READY = 0,

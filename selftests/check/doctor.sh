@@ -116,7 +116,7 @@ probes_json()
 	jq -e '.refused == null and .offsets != "" and .warning == null and .missing == [] and (.probes | length >= 20 and
 		all((.cost == "emulated" or .cost == "derived") and .why != "" and .address > .file_offset)) and
 		([.probes[].events] | unique == ["gc", "heap", "sched", "sweep", "syscall"])' "$tmp/probes" &&
-		diff <(sed -n 's/^\(runtime[^ ]*\) .*/\1/p' "$tmp/table") \
+		diff <(sed -n 's,^\([a-z/]*runtime[^ ]*\) .*,\1,p' "$tmp/table") \
 			<(jq -r '.probes[] | .function + "+0x" +
 				(.function_offset | [while(. > 0; . / 16 | floor) | . % 16] | reverse |
 				map("0123456789abcdef"[.:. + 1]) | add // "0")' "$tmp/probes") || return 1

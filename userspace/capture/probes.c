@@ -27,11 +27,12 @@
 #include "capture/sampler.h"
 #include "lib/log.h"
 #include "lib/steps.h"
+#include "target/arch/arch.h"
 
 #include "alone.skel.h"
 #include "gotrace.skel.h"
 
-#define SLOT_BYTES  128 /* of an entry of the map of slots, with the kernel's own data */
+#define SLOT_BYTES  224 /* of an entry of the map of slots, with the kernel's own data */
 #define KERNEL_SETS (SITE_SET(KERNEL) | SITE_SET(FAULT))
 
 /* Kernel event programs are loaded in parallel to the probes: each takes tens of milliseconds. */
@@ -211,6 +212,30 @@ static struct gotrace_bpf *open_programs(bool with_module)
 	return NULL;
 }
 
+/* The address to which Go's system calls return, if they are derived; or 0. */
+static uint64_t syscall_at(const struct probes_opts *opts)
+{
+	const struct site *site = opts->sites->site, *end = site + opts->sites->n;
+
+	for (; site < end && probes__derives_syscalls(opts); site++)
+		if (site->probe == GT_PROBE_SYSCALL_AT)
+			return opts->bias + site->addr + ARCH_SYSCALL_SIZE;
+	return 0;
+}
+
+static int load(struct probes *p, struct error *error);
+
+/* Kernel events are unavailable, and system calls were to be derived from them: probes are needed. */
+static int load_again(struct probes *p, struct error *error)
+{
+	p->opts.sets &= ~SITE_SET(KERNEL);
+	gotrace_bpf__destroy(p->skel);
+	p->skel = NULL;
+	rings__destroy(&p->rings);
+	p->kernel_job = (struct kernel_job){};
+	return load(p, error);
+}
+
 static int load(struct probes *p, struct error *error)
 {
 	struct gt_config *config;
@@ -238,12 +263,16 @@ static int load(struct probes *p, struct error *error)
 	config->session = p->opts.session;
 	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
 	config->derives = p->opts.derives;
+	config->syscall_at = syscall_at(&p->opts);
 	prepare_programs(p);
 	start_kernel(p);
 	err = load_probes(p, error);
 	wait_for_kernel(p);
-	if (!err)
+	if (!err && p->kernel_job.err) {
 		err = without_kernel(p, p->kernel_job.err, error, &p->kernel_job.error);
+		if (!err && config->syscall_at)
+			return load_again(p, error);
+	}
 	if (!err && p->opts.sample_hz)
 		err = sampler__open(&p->sampler, config, &p->rings, error);
 	return err;
@@ -366,12 +395,24 @@ int probes__attach(struct probes *p, struct error *error)
 	p->exec = bpf_program__attach(exec_program(p));
 	if (!p->exec)
 		return explain(-errno, error, "cannot attach to sched_process_exec");
-	err = attach_sites(p, error);
+	/* First: a system call is seen at its entry once a probe has found its goroutine. */
+	err = p->kernel ? kernel_probes__attach(p->kernel, &why) : 0;
+	if (err && p->skel->rodata->config.syscall_at)
+		return error__set(error, err,
+				  "%s; --events=sched,syscall,gc,heap,user does without", why.text);
+	err = without_kernel(p, err, error, &why);
+	if (!err)
+		err = attach_sites(p, error);
 	if (!err && p->sampler)
 		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
-	if (!err && p->kernel)
-		err = without_kernel(p, kernel_probes__attach(p->kernel, &why), error, &why);
 	return err;
+}
+
+/* A program that saw the old value may still run for a moment. */
+void probes__start_slots(struct probes *p)
+{
+	__atomic_store_n(&p->skel->bss_curg->slots_live, 1, __ATOMIC_SEQ_CST);
+	usleep(1000);
 }
 
 void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot)

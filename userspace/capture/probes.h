@@ -23,6 +23,7 @@ struct probes;
 struct probes_opts {
 	pid_t pid;
 	const char *path;		/* of the program, for attaching: a link to its open file */
+	uint64_t bias;			/* run-time minus link-time address */
 	const struct gt_config *config; /* the offsets; the other members are set here */
 	const struct site_list *sites;	/* borrowed until the attach */
 	unsigned int stack_depth;	/* 0: no stacks */
@@ -40,9 +41,10 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 /* -ESRCH: the process has ended. On failure some may be attached: destroy it. */
 int probes__attach(struct probes *p, struct error *error);
 /*
- * With opts.derives: what the thread runs, unless it has had a hit. Once all probes are attached,
- * and before the window.
+ * With opts.derives, once all probes are attached and before the window: from now on they remember
+ * what each thread runs; then what a thread runs that has had no hit since.
  */
+void probes__start_slots(struct probes *p);
 void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot);
 /* Removes every probe; rings and counters stay. */
 void probes__detach(struct probes *p);

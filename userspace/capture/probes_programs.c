@@ -18,6 +18,15 @@ struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_p
 	return programs[probe];
 }
 
+/* Requires the kernel events of system calls anyway: each of them then serves for both. */
+bool probes__derives_syscalls(const struct probes_opts *opts)
+{
+	unsigned int needed = SITE_SET(SYSCALL) | SITE_SET(KERNEL);
+
+	return opts->derives && opts->sites->has[GT_PROBE_SYSCALL_AT] &&
+	       (opts->sets & needed) == needed;
+}
+
 bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)
 {
 	const bool *has = opts->sites->has;
@@ -26,6 +35,12 @@ bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)
 		return false;
 	if (opts->derives && (probe == GT_PROBE_PARK || probe == GT_PROBE_DESTROY))
 		return false;
+	if (probe == GT_PROBE_SYSCALL_AT)
+		return false;
+	if (probe == GT_PROBE_SYSCALL_ENTER || probe == GT_PROBE_SYSCALL_TRY_EXIT)
+		return opts->sets & SITE_SET(SYSCALL) && !probes__derives_syscalls(opts);
+	if (probe == GT_PROBE_SYSCALL_CALL || probe == GT_PROBE_SYSCALL_RETURN)
+		return probes__derives_syscalls(opts);
 	/* The start of a range without its end is worse than neither. */
 	if (probe == GT_PROBE_ASSIST_BEGIN && !has[GT_PROBE_ASSIST_END])
 		return false;

@@ -10,6 +10,7 @@
 
 #include "capture/rings.h"
 #include "gotrace/counters.h"
+#include "gotrace/slot.h"
 #include "lib/power.h"
 
 #define TOTAL	  (16u << 20) /* bytes, up to 4 CPUs */
@@ -71,14 +72,20 @@ static int create_maps(struct rings *r)
 	if (r->counters >= 0)
 		r->numbers = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ring_seq", sizeof(__u32),
 					    sizeof(gt_u32[GT_RINGS_MAX][16]), 1, &mapped);
-	err = r->numbers < 0 ? -errno : 0;
+	if (r->numbers >= 0)
+		r->seen = bpf_map_create(BPF_MAP_TYPE_ARRAY, "seen", sizeof(__u32),
+					 sizeof(gt_u64[GT_STACK_PLACES]), 1, &mapped);
+	if (r->seen >= 0)
+		r->slots = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "slots", sizeof(__u32),
+					  sizeof(struct gt_slot), GT_SLOTS, NULL);
+	err = r->slots < 0 ? -errno : 0;
 	close(inner);
 	return err;
 }
 
 int rings__start_none(struct rings *r)
 {
-	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1 };
+	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1, .seen = -1, .slots = -1 };
 	r->cpus = count_cpus();
 	return create_maps(r);
 }
@@ -123,7 +130,7 @@ int rings__finish(struct rings *r)
 
 void rings__destroy(struct rings *r)
 {
-	const int maps[] = { r->map, r->counters, r->numbers };
+	const int maps[] = { r->map, r->counters, r->numbers, r->seen, r->slots };
 
 	if (!r->cpus)
 		return;
@@ -143,14 +150,15 @@ int rings__use(const struct rings *r, struct bpf_object *object)
 		const char *name;
 		int fd;
 	} map[] = {
-		{ "rings", r->map },
-		{ "counters", r->counters },
-		{ ".bss.rings", r->numbers },
+		{ "rings", r->map },	  { "counters", r->counters }, { ".bss.rings", r->numbers },
+		{ ".bss.seen", r->seen }, { "slots", r->slots },
 	};
+	struct bpf_map *own;
 	int err = 0;
 
-	for (unsigned int i = 0; i < sizeof(map) / sizeof(*map) && !err; i++)
-		err = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, map[i].name),
-					map[i].fd);
+	for (unsigned int i = 0; i < sizeof(map) / sizeof(*map) && !err; i++) {
+		own = bpf_object__find_map_by_name(object, map[i].name);
+		err = own ? bpf_map__reuse_fd(own, map[i].fd) : 0;
+	}
 	return err;
 }

@@ -24,9 +24,10 @@ struct ring_job {
 };
 
 struct rings {
-	unsigned int cpus, n;	    /* possible CPUs; rings */
-	uint32_t size;		    /* of each, in bytes */
-	int map, counters, numbers; /* descriptors; -1: none */
+	unsigned int cpus, n; /* possible CPUs; rings */
+	uint32_t size;	      /* of each, in bytes */
+	/* Descriptors of the maps that all objects share; -1: none. */
+	int map, counters, numbers, seen, slots;
 	struct ring_job job[GT_RINGS_MAX];
 };
 

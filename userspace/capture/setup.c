@@ -22,6 +22,7 @@ struct probes_opts setup__probes(const struct recorder_opts *opts)
 	return (struct probes_opts){
 		.pid = opts->process->pid,
 		.path = opts->process->attach_path,
+		.bias = opts->process->bias,
 		.config = &opts->layout->config,
 		.sites = opts->sites,
 		.stack_depth = opts->stack_depth,
@@ -86,8 +87,11 @@ int setup__attach(const struct recorder_opts *opts, struct probes *probes, struc
 		err = text__check(opts->process, opts->elf, opts->sites, error);
 	if (!err)
 		err = probes__attach(probes, error);
-	if (!err && !opts->launch && opts->layout->derives_parks)
-		fill_slots(opts, probes);
+	if (!err && opts->layout->derives_parks) {
+		probes__start_slots(probes);
+		if (!opts->launch)
+			fill_slots(opts, probes);
+	}
 	steps__end(); /* its thread must not keep the privileges that the caller drops next */
 	return err || opts->launch ? err : still_the_program(opts, error);
 }

@@ -125,7 +125,7 @@ static void report_environment(struct doctor *d, const struct target_facts *f)
 /* A site at which no probe is attached, because its event is derived. */
 static bool is_unused(const struct analysis *a, const struct site *site)
 {
-	return site__is_derived(&a->layout, site->probe);
+	return site__is_derived(&a->sites, &a->layout, site->probe);
 }
 
 static size_t attached(const struct analysis *a)

@@ -87,14 +87,14 @@ __attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ..
 
 static const char *cost(const struct analysis *a, const struct site *site)
 {
-	if (site__is_derived(&a->layout, site->probe))
+	if (site__is_derived(&a->sites, &a->layout, site->probe))
 		return "derived";
 	return site->cost == SITE_EMULATED ? "emulated" : "stepped";
 }
 
 static const char *short_cost(const struct analysis *a, const struct site *site)
 {
-	if (site__is_derived(&a->layout, site->probe))
+	if (site__is_derived(&a->sites, &a->layout, site->probe))
 		return "derived";
 	return site->cost == SITE_EMULATED ? "0.4 us" : "4 us";
 }

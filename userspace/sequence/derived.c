@@ -22,6 +22,7 @@ bool derived__is(const struct gt_record *rec)
 	const struct gt_park *park = (const void *)(rec + 1);
 
 	return rec->kind == GT_EXECUTE_PARKED || rec->kind == GT_EXECUTE_ENDED ||
+	       rec->kind == GT_GO_SYS_ENTER || rec->kind == GT_GO_SYS_EXIT ||
 	       rec->kind == GT_ENDED || (rec->kind == GT_PARK && park->derived);
 }
 
@@ -32,34 +33,45 @@ static struct whole make(const struct gt_record *rec, enum gt_kind kind, uint64_
 
 	ret.rec.kind = kind;
 	ret.rec.object = object;
-	ret.rec.stack = kind == GT_PARK ? rec->stack : 0;
+	ret.rec.stack = kind == GT_PARK || kind == GT_SYSCALL_ENTER ? rec->stack : 0;
 	memcpy(ret.payload, payload, size);
 	return ret;
 }
 
-static int put(struct sequencer *s, unsigned int ring, struct whole *left,
-	       const struct gt_record *after)
+static int add(struct sequencer *s, unsigned int ring, const struct whole *part)
 {
-	uint64_t time = left->rec.time > GT_DERIVED_NS ? left->rec.time - GT_DERIVED_NS : 0;
-	int err;
-
-	s->derived = true;
-	left->rec.time = merge__time_after(s->merge, ring, left->rec.tid, time);
-	err = merge__add(s->merge, ring, &left->rec,
-			 sizeof(left->rec) + gt_payload_size(left->rec.kind));
-	if (!err && after)
-		err = merge__add(s->merge, ring, after,
-				 sizeof(*after) + gt_payload_size(after->kind));
-	return err;
+	return merge__add(s->merge, ring, &part->rec,
+			  sizeof(part->rec) + gt_payload_size(part->rec.kind));
 }
 
-int derived__put(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+/* A system call: that of the goroutine, and that of the thread. */
+static int put_call(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+{
+	const struct gt_go_sys_exit *ends = (const void *)(rec + 1);
+	const struct gt_value *begins = (const void *)(rec + 1);
+	struct whole go, kernel;
+	int err;
+
+	if (rec->kind == GT_GO_SYS_ENTER) {
+		go = make(rec, GT_SYSCALL_ENTER, rec->object, "", 0);
+		kernel = make(rec, GT_SYS_ENTER, begins->value, "", 0);
+	} else {
+		go = make(rec, GT_SYSCALL_TRY_EXIT, rec->object, "", 0);
+		kernel = make(rec, GT_SYS_EXIT, ends->number, &ends->result, sizeof(ends->result));
+	}
+	s->derived = true;
+	err = add(s, ring, &go);
+	return err ? err : add(s, ring, &kernel);
+}
+
+static int put_left(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
 {
 	const struct gt_execute_parked *parked = (const void *)(rec + 1);
 	const struct gt_execute_ended *ended = (const void *)(rec + 1);
 	struct gt_execute execute = { .goid = parked->goid };
 	bool starts = rec->kind != GT_PARK && rec->kind != GT_ENDED;
 	struct whole left, after;
+	uint64_t time;
 	int err;
 
 	if (!starts)
@@ -68,8 +80,21 @@ int derived__put(struct sequencer *s, unsigned int ring, const struct gt_record 
 		left = make(rec, GT_PARK, parked->before, &parked->park, sizeof(parked->park));
 	else
 		left = make(rec, GT_ENDED, ended->before, &ended->ended, sizeof(ended->ended));
+	time = rec->time > GT_DERIVED_NS ? rec->time - GT_DERIVED_NS : 0;
+	left.rec.time = merge__time_after(s->merge, ring, rec->tid, time);
+	s->derived = true;
+	err = add(s, ring, &left);
+	if (err || !starts)
+		return err;
 	after = make(rec, GT_EXECUTE, rec->object, &execute, sizeof(execute));
-	err = put(s, ring, &left, starts ? &after.rec : NULL);
+	return add(s, ring, &after);
+}
+
+int derived__put(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+{
+	bool call = rec->kind == GT_GO_SYS_ENTER || rec->kind == GT_GO_SYS_EXIT;
+	int err = call ? put_call(s, ring, rec) : put_left(s, ring, rec);
+
 	if (!err)
 		merge__count(s->merge, ring, rec);
 	return err;

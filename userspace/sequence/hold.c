@@ -12,6 +12,7 @@
 #include "sequence/sequencer_impl.h"
 
 #define HOLD_NS	    1000000ull
+#define SKEW_NS	    10000 /* clocks of CPUs differ by less */
 #define PATIENCE_NS 500000000ull
 #define PATIENT_MAX 100000 /* held records: 10 MB */
 
@@ -28,6 +29,63 @@ static void thread__wait(struct sequencer *s, struct thread *t)
 	t->next_held = *link;
 	*link = t;
 }
+
+/* ---- by object ---- */
+
+/* Appends it to those about its object, if it has one. They are few, unless a thread is very late. */
+static void object__add(struct sequencer *s, struct held *h)
+{
+	struct held *at = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
+
+	h->same = NULL;
+	while (at && at->same)
+		at = at->same;
+	if (at)
+		at->same = h;
+	else if (h->rec.object && map__put(&s->hold.by_object, h->rec.object, h))
+		s->error = -ENOMEM;
+}
+
+static void object__remove(struct sequencer *s, const struct held *h)
+{
+	struct held *at = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
+
+	if (at == h && h->same)
+		map__put(&s->hold.by_object, h->rec.object, h->same); /* replaces: has room */
+	else if (at == h)
+		map__remove(&s->hold.by_object, h->rec.object);
+	while (at && at->same != h)
+		at = at->same;
+	if (at)
+		at->same = h->same;
+}
+
+/* But a goroutine's own thread may tell what the others wait for. */
+bool hold__is_overtaking(const struct sequencer *s, const struct thread *t,
+			 const struct gt_record *rec)
+{
+	const struct goroutine *g;
+	const struct held *first;
+
+	if (!s->derived || !s->hold.n || !rec->object)
+		return false;
+	first = map__get(&s->hold.by_object, rec->object);
+	if (!first || first->rec.time + SKEW_NS >= rec->time)
+		return false;
+	g = map__get(&s->model.by_addr, rec->object);
+	return !g || g->m != t;
+}
+
+const struct gt_record *hold__first(const struct sequencer *s, unsigned int kind, uint64_t object)
+{
+	const struct held *h = map__get(&s->hold.by_object, object);
+
+	while (h && h->rec.kind != kind)
+		h = h->same;
+	return h ? &h->rec : NULL;
+}
+
+/* ---- by thread ---- */
 
 void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec)
 {
@@ -51,6 +109,7 @@ void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *re
 	t->tail = h;
 	if (t->head == h)
 		thread__wait(s, t);
+	object__add(s, h);
 	s->hold.n++;
 	s->stats.held++;
 }
@@ -63,6 +122,7 @@ static void thread__next(struct sequencer *s, struct thread **link)
 
 	*link = t->next_held;
 	t->head = h->next;
+	object__remove(s, h);
 	h->next = s->hold.free;
 	s->hold.free = h;
 	s->hold.n--;
@@ -73,7 +133,11 @@ static void thread__next(struct sequencer *s, struct thread **link)
 /* Applies the oldest held record of the thread at *link. False: it does not fit. */
 static bool thread__take(struct sequencer *s, struct thread **link, bool force)
 {
-	if (state__apply(s, *link, &(*link)->head->rec, force) == WAIT)
+	const struct gt_record *rec = &(*link)->head->rec;
+
+	if (!force && hold__is_overtaking(s, *link, rec))
+		return false;
+	if (state__apply(s, *link, rec, force) == WAIT)
 		return false;
 	thread__next(s, link);
 	return true;
@@ -137,18 +201,6 @@ void hold__retry(struct sequencer *s, uint64_t now)
 	}
 }
 
-const struct gt_record *hold__first(const struct sequencer *s, unsigned int kind, uint64_t object)
-{
-	const struct gt_record *first = NULL;
-
-	for (const struct thread *t = s->hold.threads; t; t = t->next_held)
-		for (const struct held *h = t->head; h; h = h->next)
-			if (h->rec.kind == kind && h->rec.object == object &&
-			    (!first || h->rec.time < first->time))
-				first = &h->rec;
-	return first;
-}
-
 void hold__free_list(struct held *h)
 {
 	struct held *next;
@@ -157,4 +209,10 @@ void hold__free_list(struct held *h)
 		next = h->next;
 		free(h);
 	}
+}
+
+void hold__deinit(struct sequencer *s)
+{
+	hold__free_list(s->hold.free);
+	map__deinit(&s->hold.by_object);
 }

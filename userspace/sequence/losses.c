@@ -113,7 +113,8 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		if (!range.count)
 			continue;
 		losses[n++] = range;
-		kernels |= gt_kind_is_kernels(kind);
+		kernels |= gt_kind_is_kernels(kind) || kind == GT_GO_SYS_ENTER ||
+			   kind == GT_GO_SYS_EXIT;
 	}
 	if (l->located > l->counted) {
 		range.kind = 0;

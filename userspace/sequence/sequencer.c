@@ -154,7 +154,7 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 	if (!t)
 		return;
 	t->heard = rec->time;
-	if (t->head || state__apply(s, t, rec, false) == WAIT)
+	if (t->head || hold__is_overtaking(s, t, rec) || state__apply(s, t, rec, false) == WAIT)
 		hold__add(s, t, rec);
 	if (s->hold.threads)
 		hold__retry(s, rec->time);

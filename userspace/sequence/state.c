@@ -332,7 +332,9 @@ const struct thread *state__awaited(const struct sequencer *s, const struct thre
 		g = map__get(&s->model.by_addr, rec->object);
 	if (g && g->m != t)
 		return g->m;
-	p = rec->kind == GT_P_START ? map__get(&s->model.procs, rec->object) : NULL;
+	p = rec->kind == GT_P_START || rec->kind == GT_P_HANDOFF ?
+		    map__get(&s->model.procs, rec->object) :
+		    NULL;
 	return p && p->m != t ? p->m : NULL;
 }
 

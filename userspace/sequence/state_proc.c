@@ -26,6 +26,16 @@ static void begin_unseen_syscall(struct step *st, struct proc *p)
 }
 
 /*
+ * A P whose thread has left its system call tentatively: it may have lost the P there, or kept it,
+ * and have entered another one, which it reports late (derived.h). Its next record shows which.
+ */
+static bool is_undecided(const struct step *st, const struct proc *p)
+{
+	return st->s->derived && !st->force && p->state == PROC_SYSCALL && p->m != st->t &&
+	       p->m->exit_time;
+}
+
+/*
  * acquirep. The previous holder lost the P in a system call, or this M took it from itself in
  * procresize. Since Go 1.26 a goroutine that leaves a system call continues with it; before, its
  * SYSCALL_EXIT record follows.
@@ -41,6 +51,8 @@ enum apply_result apply_p_start(struct step *st)
 	if (!p)
 		return step__drop(st);
 	p->last_record = st->time;
+	if (is_undecided(st, p))
+		return WAIT;
 	if (p->m != t)
 		begin_unseen_syscall(st, p);
 	if (p->state == PROC_RUNNING && p->m != t) {
@@ -102,6 +114,8 @@ enum apply_result apply_p_handoff(struct step *st)
 
 	if (p)
 		p->last_record = st->time;
+	if (p && is_undecided(st, p))
+		return WAIT;
 	if (p && p->m != st->t)
 		begin_unseen_syscall(st, p);
 	if (p && p->state == PROC_SYSCALL)

@@ -27,7 +27,7 @@ static struct {
 	bool ended, replaced;
 	int text_error, attach_error, bias_error;
 	uint64_t found_bias;
-	unsigned int texts, attached, modules, slots;
+	unsigned int texts, attached, modules, slots, live;
 	int slots_error;
 	uint32_t slot_tid[4];
 	bool no_csymbols, kernel;
@@ -84,6 +84,7 @@ int process__read_slots(const struct process *proc, const struct layout *layout,
 			struct thread_slot **ret, size_t *ret_n)
 {
 	assert_int_equal(t.attached, 1); /* only then no change of a goroutine is missed */
+	assert_true(t.live);
 	if (t.slots_error)
 		return t.slots_error;
 	*ret = calloc(2, sizeof(**ret));
@@ -91,6 +92,11 @@ int process__read_slots(const struct process *proc, const struct layout *layout,
 	(*ret)[1] = (struct thread_slot){ 9, { .g = 3 } };
 	*ret_n = 2;
 	return 0;
+}
+
+void probes__start_slots(struct probes *s)
+{
+	t.live++;
 }
 
 void probes__set_slot(struct probes *s, uint32_t tid, const struct gt_slot *slot)
@@ -210,6 +216,7 @@ static void tells_what_threads_run(void **state)
 	t.opts.launch = &t.launch;
 	assert_int_equal(attach(), 0);
 	assert_int_equal(t.slots, 2);
+	assert_int_equal(t.live, 3);
 	t.opts.launch = NULL;
 	t.attached = 0;
 	t.attach_error = -EPERM;
@@ -218,6 +225,7 @@ static void tells_what_threads_run(void **state)
 	t.attach_error = 0;
 	assert_int_equal(attach(), 0);
 	assert_int_equal(t.slots, 2);
+	assert_int_equal(t.live, 3);
 	assert_false(setup__probes(&t.opts).derives);
 }
 

@@ -289,15 +289,101 @@ static void at_the_start(void **state)
 	stop(&m);
 }
 
+RECORD(go_sys_enter, , unsigned int g)
+{
+	machine_give(m, tid, GT_GO_SYS_ENTER, G(g), 0, &(struct gt_value){ 7 });
+}
+
+RECORD(go_sys_exit, , unsigned int g)
+{
+	machine_give(m, tid, GT_GO_SYS_EXIT, G(g), 0, &(struct gt_go_sys_exit){ 7, 1 });
+}
+
+/* One record of a system call is that of the goroutine and that of its thread. */
+static void system_calls(void **state)
+{
+	const struct kernel_thread *k;
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 3);
+	go_sys_enter(&m, 1, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n");
+	k = kernel_threads__find(&m.seq->kernel.threads, 1);
+	assert_int_equal(k->call, 7);
+	go_sys_exit(&m, 1, 1);
+	late_park(&m, 1, 1);
+	expect(&m, "m1 GoSyscallEnd\nm1 GoBlock \"chan receive\" -\n");
+	assert_int_equal(kernel_threads__find(&m.seq->kernel.threads, 1)->call, KERNEL_NO_CALL);
+	assert_int_equal(sequencer__stats(m.seq)->holes, 0);
+	finish(&m);
+}
+
+/* The P is taken before the thread, which has lost its CPU, enters the kernel. */
+static void taken_before_the_entry(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 3);
+	late_park(&m, 1, 1);
+	ready(&m, 1, 1);
+	execute(&m, 1, 1);
+	flush(&m);
+	forget(&m);
+	p_handoff(&m, 3, 0);
+	p_start(&m, 2, 0);
+	m.now += 20 * MS;
+	expect(&m, "");
+	go_sys_enter(&m, 1, 1);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoSyscallBegin #2 -\n"
+					      "m2 ProcSteal p0 #3 m1\n"
+					      "m2 ProcStart p0 #4\n"));
+	finish(&m);
+}
+
+/*
+ * While a thread waits for long, the records of others about what it has held wait, too: here they
+ * would fit, but g3 was made runnable twice.
+ */
+static void nothing_is_overtaken(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	p_start(&m, 3, 2);
+	execute(&m, 3, 3);
+	late_park(&m, 3, 3);
+	flush(&m);
+	forget(&m);
+	ready(&m, 2, 1); /* waits for thread 1 */
+	ready(&m, 2, 3);
+	m.now += MS;
+	execute(&m, 3, 3);
+	late_park(&m, 3, 3);
+	m.now += MS;
+	p_start(&m, 4, 3);
+	ready(&m, 4, 3);
+	expect(&m, "m4 ProcStart p3 #1\n");
+	late_park(&m, 1, 1);
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m2 GoUnblock g1 #2 -\n"
+		   "m2 GoUnblock g3 #2 -\n"
+		   "m3 GoStart g3 #3\n"
+		   "m3 GoBlock \"chan receive\" -\n"
+		   "m4 GoUnblock g3 #4 -\n");
+	finish(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_record_for_two),	cmocka_unit_test(times),
-		cmocka_unit_test(made_runnable_before), cmocka_unit_test(others_wait_as_long),
-		cmocka_unit_test(ended_elsewhere),	cmocka_unit_test(ended_and_used_again),
-		cmocka_unit_test(no_stack_if_late),	cmocka_unit_test(report_lost),
-		cmocka_unit_test(patience_ends),	cmocka_unit_test(window_ends_before),
-		cmocka_unit_test(at_the_start),
+		cmocka_unit_test(one_record_for_two),	  cmocka_unit_test(times),
+		cmocka_unit_test(made_runnable_before),	  cmocka_unit_test(others_wait_as_long),
+		cmocka_unit_test(ended_elsewhere),	  cmocka_unit_test(ended_and_used_again),
+		cmocka_unit_test(no_stack_if_late),	  cmocka_unit_test(report_lost),
+		cmocka_unit_test(patience_ends),	  cmocka_unit_test(window_ends_before),
+		cmocka_unit_test(at_the_start),		  cmocka_unit_test(system_calls),
+		cmocka_unit_test(taken_before_the_entry), cmocka_unit_test(nothing_is_overtaken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

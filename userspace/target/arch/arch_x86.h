@@ -53,10 +53,13 @@ enum gpr {
 
 /* Further kinds of instructions: see insn.h. */
 /* clang-format off */
+#define ARCH_SYSCALL_SIZE 2 /* bytes of the instruction */
+
 #define ARCH_INSN_KINDS \
 	INSN_PUSH_BP, \
 	INSN_SETZ, /* sete src */ \
 	INSN_TEST, /* test src, src */ \
+	INSN_SYSCALL, \
 	INSN_XADD, /* lock xadd [base + disp], src */ \
 	INSN_SUM   /* lea r, [base + src], add base, src; the sum's register is in `writes` */
 /* clang-format on */

@@ -99,6 +99,8 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi, const ZydisDeco
 	case ZYDIS_CATEGORY_NOP:
 	case ZYDIS_CATEGORY_WIDENOP:
 		return INSN_NOP;
+	case ZYDIS_CATEGORY_SYSCALL:
+		return zi->mnemonic == ZYDIS_MNEMONIC_SYSCALL ? INSN_SYSCALL : INSN_OTHER;
 	default:
 		break;
 	}

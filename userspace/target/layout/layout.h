@@ -42,6 +42,7 @@ enum go_status {
 	GS_PREEMPTED = 9,
 	GS_LEAKED = 10,
 	GS_DEADEXTRA = 11,
+	GS_SCAN = 0x1000, /* added to the others */
 };
 
 struct layout {
@@ -60,6 +61,7 @@ struct layout {
 	/* facts of the release */
 	bool exit_is_tentative;	  /* >= 1.26: GT_SYSCALL_TRY_EXIT */
 	bool derives_parks;	  /* >= 1.22: a probe sees each change of m.curg without execute */
+	bool derives_syscalls;	  /* >= 1.26: exit_is_tentative; g.sched has the stack */
 	bool stw_by_caller;	  /* <= 1.20: the reason follows from the stack of GT_STW_BEGIN */
 	bool assist_begins_again; /* <= 1.21: GT_ASSIST_BEGIN comes once per attempt */
 	struct layout_skips skips;

@@ -521,6 +521,10 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 				 "the program has more than %d probe sites, or a site outside "
 				 "of its file",
 				 SITES_MAX);
+	if (!err)
+		finder__add_syscalls(&f);
+	if (f.out_of_memory && !err)
+		err = error__set(error, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < f.list.n; i++)
 		f.list.has[f.list.site[i].probe] = true;
 	free(f.inlined);

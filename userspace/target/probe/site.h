@@ -82,8 +82,12 @@ void site_list__deinit(struct site_list *sites);
 const char *site__arguments(enum gt_probe probe, uint64_t cookie); /* registers that are read */
 const char *site__probe_name(enum gt_probe probe);		   /* "execute" */
 enum site_set site__set(enum gt_probe probe);
-/* Whether the event is derived from later hits of its thread (gotrace/slot.h): no probe is attached. */
-bool site__is_derived(const struct layout *layout, enum gt_probe probe);
+/*
+ * Whether the event is derived (gotrace/slot.h), so that no probe is attached: parks and ends from
+ * later hits of their thread, system calls from kernel events, with sets syscall and kernel.
+ */
+bool site__is_derived(const struct site_list *sites, const struct layout *layout,
+		      enum gt_probe probe);
 const char *site_set__name(enum site_set set); /* "sched" */
 
 #endif

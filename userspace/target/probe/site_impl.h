@@ -117,6 +117,9 @@ size_t finder__add_added(struct finder *f, const struct row *row, const struct c
 size_t finder__add_goal(struct finder *f, const struct row *row, const struct code *code,
 			uint64_t callee);
 
+/* site_syscall.c: adds what is needed to derive system calls, if all of it is there. */
+void finder__add_syscalls(struct finder *f);
+
 /* Adds the sites in one function with an inlined copy. Returns how many; 0 with a reason. */
 size_t finder__add_inlined(struct finder *f, const struct row *row, const struct go_func *into,
 			   char *reason);

@@ -29,9 +29,14 @@ enum site_set site__set(enum gt_probe probe)
 	return (unsigned int)probe < GT_PROBE_COUNT ? probes[probe].set : SITE_SCHED;
 }
 
-bool site__is_derived(const struct layout *layout, enum gt_probe probe)
+bool site__is_derived(const struct site_list *sites, const struct layout *layout,
+		      enum gt_probe probe)
 {
-	return layout->derives_parks && (probe == GT_PROBE_PARK || probe == GT_PROBE_DESTROY);
+	if (probe == GT_PROBE_PARK || probe == GT_PROBE_DESTROY)
+		return layout->derives_parks;
+	if (probe == GT_PROBE_SYSCALL_ENTER || probe == GT_PROBE_SYSCALL_TRY_EXIT)
+		return sites->has[GT_PROBE_SYSCALL_AT];
+	return probe == GT_PROBE_SYSCALL_AT;
 }
 
 /* The registers that the BPF program reads at the site. */

@@ -26,6 +26,7 @@ static int add_slot(struct reading *rd, uint64_t addr, const struct go_m *m)
 	struct thread_slot slot = { process__host_tid(rd->proc, m->procid),
 				    { .g0 = m->g0, .m = addr, .g = m->curg } };
 	uint64_t again = 0;
+	uint32_t status = 0;
 	int err;
 
 	if (!slot.tid || !m->curg)
@@ -33,9 +34,12 @@ static int add_slot(struct reading *rd, uint64_t addr, const struct go_m *m)
 	err = process__read(rd->proc, m->curg + config->g_goid, &slot.slot.goid,
 			    sizeof(slot.slot.goid));
 	if (!err)
+		err = process__read(rd->proc, m->curg + config->g_status, &status, sizeof(status));
+	if (!err)
 		err = process__read(rd->proc, addr + config->m_curg, &again, sizeof(again));
 	if (err || again != m->curg)
 		return err == -EFAULT ? 0 : err;
+	slot.slot.call = (status & ~GS_SCAN) == GS_SYSCALL ? GT_CALL_BEGUN : GT_CALL_NONE;
 	if (array__grow(&rd->slot, rd->n, &rd->cap, sizeof(*rd->slot)))
 		return -ENOMEM;
 	rd->slot[rd->n++] = slot;

@@ -14,7 +14,6 @@
 #include "lib/buf.h"
 
 #define STRUCT_MAX (16 << 10) /* bytes; all members needed have lower offsets */
-#define SCAN_BIT   0x1000
 
 static size_t end_of(const uint32_t *offsets, size_t n)
 {
@@ -79,7 +78,7 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 		.parent = word(b, l->config.g_parent_goid),
 		.sp = word(b, l->config.g_sched + l->config.gobuf_sp),
 		.bp = word(b, l->config.g_sched + l->config.gobuf_bp),
-		.status = (uint32_t)word(b, l->config.g_status) & ~(uint32_t)SCAN_BIT,
+		.status = (uint32_t)word(b, l->config.g_status) & ~(uint32_t)GS_SCAN,
 		.wait_reason = reason,
 	};
 }

@@ -421,6 +421,11 @@ static void check_site(const struct program *p, const struct site *s)
 	assert_int_equal(elf_image__read(p->elf, s->addr, a, sizeof(a)), sizeof(a));
 	assert_int_equal(pread(p->fd, b, sizeof(b), (off_t)s->offset), sizeof(b));
 	assert_memory_equal(a, b, sizeof(a));
+	assert_true(s->why[0] && s->text[0]);
+	if (s->probe == GT_PROBE_SYSCALL_AT) { /* not probed */
+		assert_memory_equal(a, "\x0f\x05", 2);
+		return;
+	}
 	/* push rbp, call rel32, conditional jumps (near or far), nops: what the kernel emulates */
 	assert_true(a[0] == 0x55 || a[0] == 0xe8 || a[0] == 0x90 || (a[0] & 0xf0) == 0x70 ||
 		    (a[0] == 0x0f && (a[1] & 0xf0) == 0x80) || (a[0] == 0x66 && a[1] == 0x90));
@@ -428,7 +433,6 @@ static void check_site(const struct program *p, const struct site *s)
 	if ((a[0] & 0xf0) == 0x70 && (a[0] & 0xfe) != 0x74 && p->layout.version.minor > 20)
 		assert_int_equal(s->probe, GT_PROBE_SWEEP_LEFT);
 	assert_int_equal(s->cost, SITE_EMULATED);
-	assert_true(s->why[0] && s->text[0]);
 }
 
 static size_t count(const struct site_list *list, enum gt_probe probe, uint64_t cookie)
@@ -462,6 +466,9 @@ static void sites_of(const char *path)
 		bool expected =
 			probe == GT_PROBE_SYSCALL_EXIT	   ? !tentative :
 			probe == GT_PROBE_SYSCALL_TRY_EXIT ? tentative :
+			probe == GT_PROBE_SYSCALL_AT || probe == GT_PROBE_SYSCALL_CALL ||
+					probe == GT_PROBE_SYSCALL_RETURN ?
+							     p.layout.derives_syscalls :
 			probe == GT_PROBE_CREATE_SYSCALL || probe == GT_PROBE_DESTROY_SYSCALL ?
 							     p.layout.version.minor >= 22 :
 							     true;
@@ -470,6 +477,13 @@ static void sites_of(const char *path)
 			assert_int_equal(list.has[probe], expected);
 	}
 	assert_int_equal(list.nmissing, 0);
+	if (p.layout.derives_syscalls) {
+		/* cgocall; notetsleepg too, whose system call begins at syscall_block */
+		assert_int_equal(count(&list, GT_PROBE_SYSCALL_AT, 0), 1);
+		assert_int_equal(count(&list, GT_PROBE_SYSCALL_CALL, GT_SYSCALL_OF_CALL), 1);
+		assert_int_equal(count(&list, GT_PROBE_SYSCALL_CALL, 0), 0);
+		assert_int_equal(count(&list, GT_PROBE_SYSCALL_RETURN, 0), 2);
+	}
 	assert_int_equal(count(&list, GT_PROBE_ASSIST_END, 0), 3);
 	assert_int_equal(count(&list, GT_PROBE_SWEEP_BEGIN, 0), 3);
 	assert_int_equal(count(&list, GT_PROBE_SWEEP_END, 0), 4);
