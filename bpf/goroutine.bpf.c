@@ -61,20 +61,32 @@ int execute(struct pt_regs *ctx)
 	return 0;
 }
 
+/* A function of its own because of the BPF stack. */
+__weak __noinline int park__read(u64 gp, struct gt_park *park, struct leaf *leaf)
+{
+	struct g g;
+
+	if (!park || !leaf)
+		return 0;
+	g__read(gp, &g);
+	read_park(g.m, park);
+	park->wait_reason = g.wait_reason;
+	*leaf = g.leaf;
+	return 0;
+}
+
 SEC("uprobe.multi")
 int park(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack;
 	struct gt_park park = {};
-	struct g g;
+	struct leaf leaf = {};
 
 	if (!tid)
 		return 0;
-	g__read(GO_ARG1(ctx), &g);
-	read_park(g.m, &park);
-	park.wait_reason = g.wait_reason;
-	stack = stack__id_hot(&g.leaf, tid);
-	emit (rec, GT_PARK, g.addr, stack, tid, sizeof(park))
+	park__read(GO_ARG1(ctx), &park, &leaf);
+	stack = stack__id_hot(&leaf, tid);
+	emit (rec, GT_PARK, GO_ARG1(ctx), stack, tid, sizeof(park))
 		*(struct gt_park *)(rec + 1) = park;
 	return 0;
 }

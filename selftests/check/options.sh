@@ -68,12 +68,12 @@ kinds() # CONDITION: on the records of the last recording by kind
 
 only_sched()
 {
-	recorded && kinds '.syscall_enter > 0 and .gc_begin > 0 and .execute > 0' &&
+	recorded && kinds '.syscall_enter + .go_sys_enter > 0 and .gc_begin > 0 and .execute > 0' &&
 		kinds '.heap_alloc > 0 and .heap_goal > 0' &&
 		kinds '.cpu_on > 0 and .cpu_off > 0 and .sys_enter > 0 and .thread > 0' &&
 		kinds 'keys | any(startswith("sweep_") or startswith("fault_")) | not' &&
 		recorded --events sched && kinds '.execute > 0' &&
-		kinds 'keys | any(test("^(syscall|gc|heap|cpu|sys|thread)_?")) | not'
+		kinds 'keys | any(test("^(syscall|gc|heap|cpu|sys|go_sys|thread)_?")) | not'
 }
 
 sweeping()

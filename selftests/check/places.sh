@@ -360,5 +360,7 @@ try "--follow: -d ends all recordings" by_duration
 try "--follow: nothing to record" refused 'nothing was recorded: no Go program' \
 	$GOTRACE record --follow -o "$tmp/x.trace" -- sh -c 'true; true'
 try "children that share memory" shared_memory ""
-try "children that share memory, perf uprobes" shared_memory --force-perf-uprobes
+# with probes of system calls, which the children hit
+try "children that share memory, perf uprobes" shared_memory \
+	"--force-perf-uprobes --events=sched,syscall"
 ktap_end

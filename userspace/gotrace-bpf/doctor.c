@@ -175,13 +175,15 @@ static void restrictions(struct doctor *d)
 }
 
 /*
- * Loads the programs of these sets, which shows that this kernel's verifier accepts them. Returns
- * the bytes of the rings, 0 on failure.
+ * Loads the programs of these sets, which shows that this kernel's verifier accepts them: with
+ * `derives` those that derive parks, ends and system calls. Returns the bytes of the rings, 0 on
+ * failure.
  */
-static uint64_t load(unsigned int sets, bool has_sites, struct error *error)
+static uint64_t load(unsigned int sets, bool has_sites, bool derives, struct error *error)
 {
+	struct site instruction = { .probe = GT_PROBE_SYSCALL_AT };
+	struct site_list sites = { .site = &instruction, .n = 1 };
 	struct gt_config config = {};
-	struct site_list sites = {};
 	struct probes_opts opts = {
 		.pid = getpid(),
 		.path = "/proc/self/exe",
@@ -189,12 +191,14 @@ static uint64_t load(unsigned int sets, bool has_sites, struct error *error)
 		.sites = &sites,
 		.stack_depth = GT_STACK_MAX,
 		.sets = sets,
+		.derives = derives,
 	};
 	struct probes *probes;
 	uint64_t bytes;
 	int err;
 
 	memset(sites.has, has_sites, sizeof(sites.has));
+	sites.has[GT_PROBE_SYSCALL_AT] = true;
 	err = probes__open(&probes, &opts, error);
 	if (err) {
 		error__set(error, err, "%s", strerror(-err));
@@ -208,9 +212,10 @@ static uint64_t load(unsigned int sets, bool has_sites, struct error *error)
 static void check_probes(struct doctor *d)
 {
 	struct error error = {};
-	uint64_t bytes = load(SITE_SETS_ALL & ~(SITE_SET(KERNEL) | SITE_SET(FAULT)), true, &error);
+	unsigned int sets = SITE_SETS_ALL & ~(SITE_SET(KERNEL) | SITE_SET(FAULT));
+	uint64_t bytes = load(sets, true, false, &error);
 
-	if (bytes)
+	if (bytes && load(sets, true, true, &error))
 		doctor__report(d, GOOD, "probes",
 			       "accepted by the kernel; %llu MiB of ring buffers",
 			       (unsigned long long)bytes >> 20);
@@ -222,7 +227,8 @@ static void check_kernel_events(struct doctor *d, enum site_set set, const char 
 {
 	struct error error = {};
 
-	if (!kernel_probes__possible(1u << set, &error) && load(1u << set, false, &error))
+	if (!kernel_probes__possible(1u << set, &error) &&
+	    load(1u << set | SITE_SET(SYSCALL), false, true, &error))
 		doctor__report(d, GOOD, site_set__name(set), "%s", what);
 	else
 		doctor__report(d, NOTE, site_set__name(set), "%s", error.text);

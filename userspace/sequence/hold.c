@@ -32,32 +32,40 @@ static void thread__wait(struct sequencer *s, struct thread *t)
 
 /* ---- by object ---- */
 
-/* Appends it to those about its object, if it has one. They are few, unless a thread is very late. */
+/* Appends it to those about its object, if it has one. */
 static void object__add(struct sequencer *s, struct held *h)
 {
-	struct held *at = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
+	struct held *first = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
 
-	h->same = NULL;
-	while (at && at->same)
-		at = at->same;
-	if (at)
-		at->same = h;
-	else if (h->rec.object && map__put(&s->hold.by_object, h->rec.object, h))
+	h->same = h->same_before = NULL;
+	h->same_last = h;
+	if (first) {
+		h->same_before = first->same_last;
+		first->same_last->same = h;
+		first->same_last = h;
+	} else if (h->rec.object && map__put(&s->hold.by_object, h->rec.object, h)) {
 		s->error = -ENOMEM;
+	}
 }
 
 static void object__remove(struct sequencer *s, const struct held *h)
 {
-	struct held *at = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
+	struct held *first = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
 
-	if (at == h && h->same)
+	if (!first)
+		return;
+	if (h->same)
+		h->same->same_before = h->same_before;
+	else
+		first->same_last = h->same_before;
+	if (h->same_before) {
+		h->same_before->same = h->same;
+	} else if (h->same) {
+		h->same->same_last = h->same_last;
 		map__put(&s->hold.by_object, h->rec.object, h->same); /* replaces: has room */
-	else if (at == h)
+	} else {
 		map__remove(&s->hold.by_object, h->rec.object);
-	while (at && at->same != h)
-		at = at->same;
-	if (at)
-		at->same = h->same;
+	}
 }
 
 /* But a goroutine's own thread may tell what the others wait for. */

@@ -24,8 +24,9 @@ struct sequencer;
 struct thread;
 
 struct held {
-	struct held *next;    /* of its thread */
-	struct held *same;    /* the next one about the same object */
+	struct held *next; /* of its thread */
+	/* about the same object: the next one, the one before, and in the first one: the last */
+	struct held *same, *same_before, *same_last;
 	uint64_t deadline;    /* stream time at which it is forced */
 	struct gt_record rec; /* followed by its payload */
 	unsigned char payload[GT_PAYLOAD_MAX];
