@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sequence/ahead.h"
 #include "sequence/sequencer_impl.h"
 
-#define HOLD_NS	    1000000ull
-#define SKEW_NS	    10000 /* clocks of CPUs differ by less */
-#define PATIENCE_NS 500000000ull
-#define PATIENT_MAX 100000 /* held records: 10 MB */
+#define HOLD_NS 1000000ull
 
 /*
  * Inserts a thread into the list, ordered by the time of its oldest held record: if several wait
@@ -29,71 +27,6 @@ static void thread__wait(struct sequencer *s, struct thread *t)
 	t->next_held = *link;
 	*link = t;
 }
-
-/* ---- by object ---- */
-
-/* Appends it to those about its object, if it has one. */
-static void object__add(struct sequencer *s, struct held *h)
-{
-	struct held *first = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
-
-	h->same = h->same_before = NULL;
-	h->same_last = h;
-	if (first) {
-		h->same_before = first->same_last;
-		first->same_last->same = h;
-		first->same_last = h;
-	} else if (h->rec.object && map__put(&s->hold.by_object, h->rec.object, h)) {
-		s->error = -ENOMEM;
-	}
-}
-
-static void object__remove(struct sequencer *s, const struct held *h)
-{
-	struct held *first = h->rec.object ? map__get(&s->hold.by_object, h->rec.object) : NULL;
-
-	if (!first)
-		return;
-	if (h->same)
-		h->same->same_before = h->same_before;
-	else
-		first->same_last = h->same_before;
-	if (h->same_before) {
-		h->same_before->same = h->same;
-	} else if (h->same) {
-		h->same->same_last = h->same_last;
-		map__put(&s->hold.by_object, h->rec.object, h->same); /* replaces: has room */
-	} else {
-		map__remove(&s->hold.by_object, h->rec.object);
-	}
-}
-
-/* But a goroutine's own thread may tell what the others wait for. */
-bool hold__is_overtaking(const struct sequencer *s, const struct thread *t,
-			 const struct gt_record *rec)
-{
-	const struct goroutine *g;
-	const struct held *first;
-
-	if (!s->derived || !s->hold.n || !rec->object)
-		return false;
-	first = map__get(&s->hold.by_object, rec->object);
-	if (!first || first->rec.time + SKEW_NS >= rec->time)
-		return false;
-	g = map__get(&s->model.by_addr, rec->object);
-	return !g || g->m != t;
-}
-
-const struct gt_record *hold__first(const struct sequencer *s, unsigned int kind, uint64_t object)
-{
-	const struct held *h = map__get(&s->hold.by_object, object);
-
-	while (h && h->rec.kind != kind)
-		h = h->same;
-	return h ? &h->rec : NULL;
-}
-
-/* ---- by thread ---- */
 
 void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec)
 {
@@ -117,8 +50,6 @@ void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *re
 	t->tail = h;
 	if (t->head == h)
 		thread__wait(s, t);
-	object__add(s, h);
-	s->hold.n++;
 	s->stats.held++;
 }
 
@@ -130,10 +61,8 @@ static void thread__next(struct sequencer *s, struct thread **link)
 
 	*link = t->next_held;
 	t->head = h->next;
-	object__remove(s, h);
 	h->next = s->hold.free;
 	s->hold.free = h;
-	s->hold.n--;
 	if (t->head)
 		thread__wait(s, t);
 }
@@ -141,50 +70,35 @@ static void thread__next(struct sequencer *s, struct thread **link)
 /* Applies the oldest held record of the thread at *link. False: it does not fit. */
 static bool thread__take(struct sequencer *s, struct thread **link, bool force)
 {
-	const struct gt_record *rec = &(*link)->head->rec;
+	struct thread *t = *link;
 
-	if (!force && hold__is_overtaking(s, *link, rec))
-		return false;
-	if (state__apply(s, *link, rec, force) == WAIT)
-		return false;
+	while (state__apply(s, t, &t->head->rec, force) == WAIT)
+		if (!ahead__apply(s, t, &t->head->rec))
+			return false;
 	thread__next(s, link);
 	return true;
 }
 
-/*
- * Whether a derived record may still come that some held record waits for: from a thread that has
- * sent nothing since. Any other held record may wait for one that is held for this reason.
- */
-static bool some_are_expected(const struct sequencer *s)
+bool hold__stalls(struct sequencer *s)
 {
-	const struct thread *other;
-
-	if (!s->derived || s->losses.watching || s->hold.n > PATIENT_MAX)
-		return false;
-	for (const struct thread *t = s->hold.threads; t; t = t->next_held) {
-		other = state__awaited(s, t, &t->head->rec);
-		if (other && other->heard <= t->head->rec.time)
+	for (const struct thread *t = s->hold.threads; t; t = t->next_held)
+		if (ahead__is_silent(s, t, &t->head->rec))
 			return true;
-	}
 	return false;
 }
 
-/* The oldest held record is overdue. False: it is waited for nevertheless. */
+/*
+ * The oldest held record is overdue. False: some other one waits for a thread that is silent, and
+ * this one maybe for that.
+ */
 static bool end_wait(struct sequencer *s, uint64_t now)
 {
-	struct thread *t = s->hold.threads;
-
-	if (!some_are_expected(s)) {
+	if (!hold__stalls(s))
 		thread__take(s, &s->hold.threads, true);
-		return true;
-	}
-	if (now == UINT64_MAX) { /* the window has ended before the record that it waits for */
+	else if (now == UINT64_MAX) /* the window has ended before what it waits for */
 		thread__next(s, &s->hold.threads);
-		return true;
-	}
-	if (now < t->head->rec.time + PATIENCE_NS)
+	else
 		return false;
-	thread__take(s, &s->hold.threads, true);
 	return true;
 }
 
@@ -222,5 +136,4 @@ void hold__free_list(struct held *h)
 void hold__deinit(struct sequencer *s)
 {
 	hold__free_list(s->hold.free);
-	map__deinit(&s->hold.by_object);
 }

@@ -192,9 +192,15 @@ void merge__count(struct merge *m, unsigned int ring, const struct gt_record *re
 		q->last_time = rec->time;
 }
 
-static const struct gt_record *queue__record(const struct queue *q, size_t entry)
+static struct gt_record *queue__record(const struct queue *q, size_t entry)
 {
-	return (const struct gt_record *)(q->bytes + q->entry[entry].at);
+	return (struct gt_record *)(q->bytes + q->entry[entry].at);
+}
+
+static bool is_hit_of(const struct gt_record *rec, uint32_t tid)
+{
+	return rec->tid == tid && rec->kind && rec->kind != GT_SAMPLE &&
+	       !gt_kind_is_kernels(rec->kind);
 }
 
 int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
@@ -235,7 +241,7 @@ uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t ti
 	for (size_t i = q->n; i > q->head && q->entry[i - 1].time > time; i--) {
 		const struct gt_record *rec = queue__record(q, i - 1);
 
-		if (rec->tid == tid && rec->kind != GT_SAMPLE && !gt_kind_is_kernels(rec->kind))
+		if (is_hit_of(rec, tid))
 			return rec->time;
 	}
 	return time;
@@ -263,7 +269,7 @@ static void make_heap(struct merge *m)
 	m->heap_is_made = true;
 }
 
-const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
+static struct gt_record *pop(struct merge *m, uint64_t watermark)
 {
 	struct queue *q;
 	size_t at;
@@ -279,7 +285,75 @@ const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
 	else
 		m->heap[0] = m->heap[--m->heads];
 	heap__down(m->heap, m->heads, 0);
-	return (const struct gt_record *)(q->bytes + at);
+	return (struct gt_record *)(q->bytes + at);
+}
+
+const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
+{
+	const struct gt_record *rec;
+
+	do
+		rec = pop(m, watermark);
+	while (rec && !rec->kind);
+	return rec;
+}
+
+void merge__rewind(struct merge *m)
+{
+	for (unsigned int i = 0; i < m->queues; i++)
+		m->queue[i].head = 0;
+	m->heap_is_made = false;
+}
+
+/* ---- looking ahead ---- */
+
+struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark)
+{
+	struct gt_record *best = NULL, *rec;
+
+	for (unsigned int i = 0; i < m->queues; i++) {
+		const struct queue *q = &m->queue[i];
+
+		for (size_t e = q->head; e < q->n && q->entry[e].time <= watermark; e++) {
+			rec = queue__record(q, e);
+			if (!is_hit_of(rec, tid))
+				continue;
+			if (!best || rec->time < best->time)
+				best = rec;
+			break;
+		}
+	}
+	return best;
+}
+
+void merge__take(struct gt_record *rec)
+{
+	rec->kind = 0;
+}
+
+bool merge__has(const struct merge *m, unsigned int kind, uint64_t object, uint64_t time)
+{
+	const struct gt_record *rec;
+
+	for (unsigned int i = 0; i < m->queues; i++) {
+		const struct queue *q = &m->queue[i];
+
+		for (size_t e = q->head; e < q->n && q->entry[e].time < time; e++) {
+			rec = queue__record(q, e);
+			if (rec->kind == kind && rec->object == object)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool merge__is_crowded(const struct merge *m)
+{
+	size_t sum = 0;
+
+	for (unsigned int i = 0; i < m->queues; i++)
+		sum += m->queue[i].len + m->queue[i].n * sizeof(struct entry);
+	return sum > m->bytes_max / 2;
 }
 
 /* A few queued records with wrong times must not keep the memory of all later ones. */

@@ -43,6 +43,18 @@ void merge__count(struct merge *m, unsigned int ring, const struct gt_record *re
  */
 const struct gt_record *merge__next(struct merge *m, uint64_t watermark);
 
+/* Returns all records again that merge__next() has returned since the last merge__trim(). */
+void merge__rewind(struct merge *m);
+
+/* The thread's earliest hit of those queued up to `watermark`; NULL: none. Valid as above. */
+struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark);
+/* merge__next() will not return the record. */
+void merge__take(struct gt_record *rec);
+/* Whether a record of this kind and object is queued with a time before `time`. */
+bool merge__has(const struct merge *m, unsigned int kind, uint64_t object, uint64_t time);
+/* Whether the queued records take more than half of the memory limit. */
+bool merge__is_crowded(const struct merge *m);
+
 /* Frees the memory of records already returned. Call once per watermark. */
 void merge__trim(struct merge *m);
 

@@ -98,6 +98,8 @@ struct thread {
 	uint64_t exit_time;	  /* time of a tentative system call exit; 0: none */
 	uint64_t last_record;	  /* time of its latest record that was applied */
 	uint64_t heard;		  /* the same, held ones included */
+	uint64_t searched;	  /* ahead.c: the watermark of a search for its next hit */
+	bool silent;		  /* ... which found none */
 	struct fix *fix;	  /* its pending correction: resync.c */
 	struct held *head, *tail; /* its held records, oldest first: hold.c */
 	struct thread *next_held; /* in the list of threads with held records */

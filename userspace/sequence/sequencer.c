@@ -154,7 +154,8 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 	if (!t)
 		return;
 	t->heard = rec->time;
-	if (t->head || hold__is_overtaking(s, t, rec) || state__apply(s, t, rec, false) == WAIT)
+	t->searched = 0;
+	if (t->head || state__apply(s, t, rec, false) == WAIT)
 		hold__add(s, t, rec);
 	if (s->hold.threads)
 		hold__retry(s, rec->time);
@@ -217,11 +218,8 @@ static int begin_window(struct sequencer *s, uint64_t time)
 	s->stats.at_start = s->model.by_id.n;
 	snapshot__deinit(&s->start.first);
 	snapshot__deinit(&s->start.second);
-	for (size_t i = 0; !err && i < n; i++) {
-		handle_record(s, rec[i]);
-		err = s->error;
-	}
 	free(rec);
+	merge__rewind(s->merge);
 	return err;
 }
 
@@ -247,10 +245,30 @@ static void handle_pair(struct sequencer *s, uint64_t time)
 	s->resync.has_pair = false;
 }
 
-static int advance(struct sequencer *s, uint64_t time)
+/* Applies the records up to `time`. Returns up to when: earlier if the stream stalls (ahead.h). */
+static uint64_t run(struct sequencer *s, uint64_t time)
 {
 	const struct gt_record *rec;
+	bool stalls;
 
+	s->limit = time;
+	if (s->hold.threads)
+		hold__retry(s, s->now);
+	while (!(stalls = !s->t1 && hold__stalls(s)) && !s->error &&
+	       (rec = merge__next(s->merge, time))) {
+		if (s->resync.has_pair && rec->time > resync__due(s))
+			handle_pair(s, rec->time);
+		handle_record(s, rec);
+	}
+	if (stalls)
+		return s->now > s->watermark ? s->now : s->watermark;
+	if (!s->error && s->hold.threads)
+		hold__retry(s, time);
+	return time;
+}
+
+static int advance(struct sequencer *s, uint64_t time)
+{
 	if (s->error)
 		return s->error;
 	if (!s->started || time <= s->watermark)
@@ -260,13 +278,7 @@ static int advance(struct sequencer *s, uint64_t time)
 			return 0;
 		s->error = begin_window(s, time);
 	}
-	while (!s->error && (rec = merge__next(s->merge, time))) {
-		if (s->resync.has_pair && rec->time > resync__due(s))
-			handle_pair(s, rec->time);
-		handle_record(s, rec);
-	}
-	if (!s->error && s->hold.threads)
-		hold__retry(s, time);
+	time = run(s, time);
 	if (!s->error && s->resync.has_pair && time > resync__due(s))
 		handle_pair(s, time);
 	handle_gaps(s, time);
@@ -321,8 +333,10 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	if (s->start.has_second && s->start.second.time_end > t1)
 		s->start.second.time_end = t1;
 	err = advance(s, t1);
-	if (!err && !s->ready)
+	if (!err && !s->ready) {
 		err = begin_window(s, t1);
+		run(s, t1);
+	}
 	if (err)
 		return err;
 	hold__retry(s, UINT64_MAX);

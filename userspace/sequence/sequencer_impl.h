@@ -24,10 +24,11 @@ struct sequencer {
 	struct sequencer_stats stats;
 	uint64_t t0, wall0, t1; /* the window: start by both clocks, end; 0: unset */
 	uint64_t now;		/* time of the latest record applied */
-	uint64_t watermark;
-	bool started, ready; /* ready: the initial state is known, records are applied */
-	bool derived;	     /* a record of derived.h was seen */
-	int error;	     /* the first error of the writer, or -ENOMEM; permanent */
+	uint64_t watermark;	/* all records up to here were applied */
+	uint64_t limit;		/* all records up to here have arrived */
+	bool started, ready;	/* ready: the initial state is known, records are applied */
+	bool derived;		/* a record of derived.h was seen */
+	int error;		/* the first error of the writer, or -ENOMEM; permanent */
 
 	struct merge *merge;
 	struct stacks *stacks;

@@ -115,8 +115,7 @@ static void block(struct step *st, const struct gt_park *park, bool with_stack)
  */
 enum apply_result apply_park(struct step *st)
 {
-	block(st, st->payload,
-	      !st->g->earliest_pending || !hold__first(st->s, GT_EXECUTE, st->g->addr));
+	block(st, st->payload, !st->s->hold.waiting || !st->s->hold.has_run);
 	return DONE;
 }
 
@@ -217,28 +216,29 @@ enum apply_result apply_destroy(struct step *st)
 	return DONE;
 }
 
-static bool is_before(const struct gt_record *a, const struct gt_record *b)
+/* Whether a record that waits for the goroutine's end or park is about another one in its struct. */
+static bool is_of_another(const struct gt_record *rec, const struct gt_ended *ended)
 {
-	return a && a->time < b->time;
+	const struct gt_execute *execute = (const void *)(rec + 1);
+
+	return rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED ||
+	       (rec->kind == GT_EXECUTE && execute->goid != ended->goid);
 }
 
-/* It has ended elsewhere if it was made runnable before another one got its g struct. */
+/* It only parked here, and ended elsewhere, if another record shows that it goes on. */
 enum apply_result apply_ended(struct step *st)
 {
 	const struct gt_ended *ended = st->payload;
-	const struct gt_record *ready = NULL;
+	const struct gt_record *waiting = st->s->hold.waiting;
 	struct step destroy = *st;
 
+	if (waiting && step__is_running(st) && st->g->id == ended->goid &&
+	    !is_of_another(waiting, ended)) {
+		block(st, &ended->park, false);
+		return DONE;
+	}
 	destroy.payload = &(struct gt_destroy){ .goid = ended->goid };
-	if (step__is_running(st) && st->g->id == ended->goid && st->g->earliest_pending)
-		ready = hold__first(st->s, GT_READY, st->g->addr);
-	if (!ready)
-		return apply_destroy(&destroy);
-	if (is_before(hold__first(st->s, GT_CREATE, st->g->addr), ready) ||
-	    is_before(hold__first(st->s, GT_CREATE_BLOCKED, st->g->addr), ready))
-		return apply_destroy(&destroy);
-	block(st, &ended->park, false);
-	return DONE;
+	return apply_destroy(&destroy);
 }
 
 /* Trace format 1.22 has no GoSwitch: its three parts are written as separate events. */
@@ -322,8 +322,8 @@ static const struct {
 	GT_GO_KINDS(HANDLER)
 };
 
-const struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
-				    const struct gt_record *rec)
+struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
+			      const struct gt_record *rec)
 {
 	const struct goroutine *g = NULL;
 	const struct proc *p;

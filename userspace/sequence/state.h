@@ -50,8 +50,8 @@ enum apply_result { DONE, WAIT };
 enum apply_result state__apply(struct sequencer *s, struct thread *t, const struct gt_record *rec,
 			       bool force);
 /* The other thread whose next record may make this one fit; NULL: none is known. */
-const struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
-				    const struct gt_record *rec);
+struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
+			      const struct gt_record *rec);
 /* Confirms a tentative system call exit: the thread kept its P. */
 void state__exit_kept(struct sequencer *s, struct thread *t);
 /*

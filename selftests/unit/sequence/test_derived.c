@@ -341,9 +341,32 @@ static void taken_before_the_entry(void **state)
 	finish(&m);
 }
 
+/* The same, with much of others before the thread sends its record: it left one call for another. */
+static void taken_before_the_next_call(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 3);
+	go_sys_enter(&m, 1, 1);
+	go_sys_exit(&m, 1, 1);
+	flush(&m);
+	forget(&m);
+	p_start(&m, 2, 0);
+	m.now += 2 * MS;
+	plain(&m, 3, GT_SWEEP_END, 0);
+	m.now += 2 * MS;
+	go_sys_enter(&m, 1, 1);
+	expect(&m, "m1 GoSyscallEnd\n"
+		   "m1 GoSyscallBegin #3 -\n"
+		   "m2 ProcSteal p0 #4 m1\n"
+		   "m2 ProcStart p0 #5\n");
+	expect_no_repair(&m);
+	finish(&m);
+}
+
 /*
- * While a thread waits for long, the records of others about what it has held wait, too: here they
- * would fit, but g3 was made runnable twice.
+ * While a record waits for a silent thread, those of others wait, too: here the last one would fit,
+ * but g3 was made runnable twice.
  */
 static void nothing_is_overtaken(void **state)
 {
@@ -363,13 +386,14 @@ static void nothing_is_overtaken(void **state)
 	m.now += MS;
 	p_start(&m, 4, 3);
 	ready(&m, 4, 3);
-	expect(&m, "m4 ProcStart p3 #1\n");
+	expect(&m, "");
 	late_park(&m, 1, 1);
 	expect(&m, "m1 GoBlock \"chan receive\" -\n"
 		   "m2 GoUnblock g1 #2 -\n"
 		   "m2 GoUnblock g3 #2 -\n"
 		   "m3 GoStart g3 #3\n"
 		   "m3 GoBlock \"chan receive\" -\n"
+		   "m4 ProcStart p3 #1\n"
 		   "m4 GoUnblock g3 #4 -\n");
 	finish(&m);
 }
@@ -377,13 +401,21 @@ static void nothing_is_overtaken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_record_for_two),	  cmocka_unit_test(times),
-		cmocka_unit_test(made_runnable_before),	  cmocka_unit_test(others_wait_as_long),
-		cmocka_unit_test(ended_elsewhere),	  cmocka_unit_test(ended_and_used_again),
-		cmocka_unit_test(no_stack_if_late),	  cmocka_unit_test(report_lost),
-		cmocka_unit_test(patience_ends),	  cmocka_unit_test(window_ends_before),
-		cmocka_unit_test(at_the_start),		  cmocka_unit_test(system_calls),
-		cmocka_unit_test(taken_before_the_entry), cmocka_unit_test(nothing_is_overtaken),
+		cmocka_unit_test(one_record_for_two),
+		cmocka_unit_test(times),
+		cmocka_unit_test(made_runnable_before),
+		cmocka_unit_test(others_wait_as_long),
+		cmocka_unit_test(ended_elsewhere),
+		cmocka_unit_test(ended_and_used_again),
+		cmocka_unit_test(no_stack_if_late),
+		cmocka_unit_test(report_lost),
+		cmocka_unit_test(patience_ends),
+		cmocka_unit_test(window_ends_before),
+		cmocka_unit_test(at_the_start),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(taken_before_the_entry),
+		cmocka_unit_test(taken_before_the_next_call),
+		cmocka_unit_test(nothing_is_overtaken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,56 @@ static void random_streams(void **state)
 	assert_null(merge__next(m, UINT64_MAX));
 }
 
+/* A thread's next hit, in whichever ring; once it is taken, it is not returned again. */
+static void looks_ahead(void **state)
+{
+	struct merge *m = *state;
+	struct gt_record *rec;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		put_at(m, 0, 10 + i, i);
+		put_at(m, 1, 20 + i, i);
+	}
+	expect_times(m, 10, (uint64_t[]){ 10 }, 1);
+	assert_null(merge__ahead(m, 2, 19));
+	rec = merge__ahead(m, 2, 20);
+	assert_non_null(rec);
+	assert_int_equal(rec->time, 20);
+	merge__take(rec);
+	assert_int_equal(merge__ahead(m, 2, 30)->time, 21);
+	assert_int_equal(merge__ahead(m, 1, 30)->time, 11);
+	assert_null(merge__ahead(m, 3, 30));
+	assert_true(merge__has(m, GT_EXECUTE, 0, 12));
+	assert_false(merge__has(m, GT_EXECUTE, 0, 11));
+	assert_false(merge__has(m, GT_PARK, 0, 12));
+	expect_times(m, 30, (uint64_t[]){ 11, 12, 21, 22 }, 4);
+	merge__trim(m);
+	assert_null(merge__ahead(m, 2, 30));
+}
+
+static void rewinds(void **state)
+{
+	struct merge *m = *state;
+
+	put_at(m, 0, 10, 0);
+	put_at(m, 1, 11, 0);
+	put_at(m, 0, 12, 1);
+	expect_times(m, 11, (uint64_t[]){ 10, 11 }, 2);
+	merge__rewind(m);
+	expect_times(m, 20, (uint64_t[]){ 10, 11, 12 }, 3);
+}
+
+static void is_crowded(void **state)
+{
+	struct merge *m = *state;
+	uint64_t n = 0;
+
+	while (!merge__is_crowded(m))
+		put_at(m, 0, ++n, (uint32_t)n);
+	assert_in_range(n * (sizeof(struct gt_record) + sizeof(struct gt_execute) + 16),
+			MERGE_BYTES_MAX / 2, MERGE_BYTES_MAX / 2 + 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +297,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refuses_rings_out_of_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(frees_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
+		cmocka_unit_test_setup_teardown(looks_ahead, setup, teardown),
+		cmocka_unit_test_setup_teardown(rewinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_crowded, setup, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
