@@ -398,8 +398,9 @@ man: ## check that the manual pages render without a warning
 bench: ## measure the overhead for the traced program and the speed of reading traces
 	@selftests/deps.sh bpftrace time
 	@+$(build) all build/bench/empty build/bench/merge build/bench/untraced \
-		build/targets/$(ORACLE_GO)/pingpong reference
+		build/targets/$(ORACLE_GO)/pingpong build/targets/$(ORACLE_GO)/pair reference
 	@selftests/bench/run
+	@selftests/bench/servers
 	@selftests/bench/reader
 
 fidelity: ## compare traces with those of runtime/trace, per Go release

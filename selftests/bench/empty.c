@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attaches an empty BPF program to each probe site of a running process, until SIGINT: the baseline
- * that `make bench` compares the recorder with. Prints "recording", like the recorder, once attached.
+ * Attaches an empty BPF program to each probe site of a running process that a recording has by
+ * default, until SIGINT: the baseline that `make bench` compares the recorder with. Prints "recording", like the recorder, once attached.
  *
  *	empty PID
  */
@@ -12,18 +12,19 @@
 
 #include <bpf/libbpf.h>
 
+#include "capture/probes_impl.h"
 #include "target/infer/buildinfo.h"
 #include "target/probe/site.h"
 #include "target/process/process.h"
 #include "target/symbols/pclntab.h"
 #include "empty.skel.h"
 
-static int find_sites(pid_t pid, struct process *proc, struct site_list *sites, struct error *err)
+static int find_sites(pid_t pid, struct process *proc, struct site_list *sites,
+		      struct layout *layout, struct error *err)
 {
 	struct go_buildinfo info;
 	struct elf_image *elf;
 	struct pclntab *pt;
-	struct layout layout;
 	int rc;
 
 	rc = process__open(proc, pid, err);
@@ -34,8 +35,8 @@ static int find_sites(pid_t pid, struct process *proc, struct site_list *sites, 
 	if (!rc)
 		rc = pclntab__open(&pt, elf, &info.version, err);
 	if (!rc)
-		rc = layout__read(elf, pt, &info.version, NULL, &layout, err);
-	return rc ? rc : site_list__find(sites, elf, pt, &layout, err);
+		rc = layout__read(elf, pt, &info.version, NULL, layout, err);
+	return rc ? rc : site_list__find(sites, elf, pt, layout, err);
 }
 
 int main(int argc, char **argv)
@@ -46,19 +47,23 @@ int main(int argc, char **argv)
 	struct empty_bpf *skel;
 	struct error err = {};
 	struct process proc;
+	struct layout layout;
+	struct probes_opts wanted = { .sites = &sites, .sets = SITE_SETS_DEFAULT };
 	sigset_t stop;
 	int sig;
 
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGINT);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
-	if (argc != 2 || find_sites(atoi(argv[1]), &proc, &sites, &err) || sites.n > SITES_MAX) {
+	if (argc != 2 || find_sites(atoi(argv[1]), &proc, &sites, &layout, &err) ||
+	    sites.n > SITES_MAX) {
 		fprintf(stderr, "empty: %s\n", err.text);
 		return 1;
 	}
+	wanted.derives = layout.derives_parks;
 	for (size_t i = 0; i < sites.n; i++)
-		offsets[i] = sites.site[i].offset;
-	opts.cnt = sites.n;
+		if (probes__wants(&wanted, sites.site[i].probe))
+			offsets[opts.cnt++] = sites.site[i].offset;
 	skel = empty_bpf__open_and_load();
 	if (!skel || !bpf_program__attach_uprobe_multi(skel->progs.empty, proc.pid,
 						       proc.attach_path, NULL, &opts)) {

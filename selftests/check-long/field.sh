@@ -10,6 +10,7 @@
 # file. When it serves, SIGQUIT makes it print the start functions of its goroutines.
 . "$(dirname "$0")/../lib.sh"
 . selftests/fidelity.lib.sh
+. selftests/field.lib.sh
 
 FIELD_SECONDS=${FIELD_SECONDS:-6}
 FILES=300 # that esbuild bundles
@@ -17,25 +18,6 @@ ESBUILD=0.28.0
 ESBUILD_SHA256=aafacdf135322bf47c882a4ea4db33d0375583f5b9c3fd2d4e12258e470568be
 RECORD=
 LIMITS='-identical 99.9 -diffs 20'
-at=127.0.0.1 READY=''
-
-# NAME VERSION [PACKAGE]: sets SERVER to the program of selftests/servers/field/NAME, built with
-# that Go release
-build_field()
-{
-	local name=$1 version=$2 package=${3:-.} key folder
-
-	key=$({
-		echo "$version $package"
-		cat selftests/servers/field/"$name"/*
-	} | sha256sum)
-	folder=$PROGRAM_CACHE/field-${key:0:16}
-	SERVER=$folder/$name
-	[ ! -x "$SERVER" ] || return 0
-	mkdir -p "$folder" && (cd selftests/servers/field/"$name" && CGO_ENABLED=0 GOFLAGS=-mod=readonly \
-		GOTOOLCHAIN=go$version nice -n 10 "${GO:-go}" build -p 2 -buildvcs=false -o "$SERVER.new" "$package") &&
-		mv "$SERVER.new" "$SERVER"
-}
 
 # Downloads esbuild with npm, or with curl if that is missing, and sets SERVER to it.
 unpack_esbuild()
@@ -152,7 +134,7 @@ compared_field()
 	PID=$!
 	background+=("$PID")
 	wait_until 30 curl -sf -o "$tmp/ready" "$READY" || { tail -n 5 "$tmp/server.out"; return 1; }
-	"$LOADER" "${LOAD[@]}" >"$tmp/load.out" 2>"$tmp/load.err" &
+	"$LOADER" -connections 8 -think 2ms "${LOAD[@]}" >"$tmp/load.out" 2>"$tmp/load.err" &
 	LOAD_PID=$!
 	background+=("$LOAD_PID")
 	sleep 1
@@ -175,33 +157,6 @@ field() # NAME, ARGUMENTS OF compared_field
 	READY=${READY:-${1%/trace}/cmdline}
 	try "$name: matches its own trace" compared_field "$name" "$@" && note "$SUMMARY"
 	READY=''
-}
-
-etcd()
-{
-	PORT=$(free_port)
-	LOAD=(-connections 8 -think 2ms http "$at:$PORT" '/v3/kv/put {"key":"Zm9v","value":"YmFy"}'
-		'/v3/kv/range {"key":"Zm9v"}' /version)
-	try "etcd builds" build_field etcd 1.24.13 go.etcd.io/etcd/server/v3 &&
-		field etcd "http://$at:$PORT/debug/pprof/trace" "$SERVER" --data-dir "$tmp/etcd" --enable-pprof \
-			--log-level error --listen-client-urls "http://$at:$PORT" \
-			--advertise-client-urls "http://$at:$PORT" --listen-peer-urls "http://$at:$((PORT + 1))"
-}
-
-caddy()
-{
-	PORT=$(free_port)
-	LOAD=(-connections 8 -think 1ms http "$at:$PORT" / /a /b)
-	jq -n --arg at "$at" --argjson port "$PORT" '{
-		admin: {listen: "\($at):\($port + 2)", config: {persist: false}},
-		apps: {http: {servers: {
-			front: {listen: ["\($at):\($port)"], automatic_https: {disable: true}, routes: [{handle:
-				[{handler: "reverse_proxy", upstreams: [{dial: "\($at):\($port + 1)"}]}]}]},
-			back: {listen: ["\($at):\($port + 1)"], automatic_https: {disable: true}, routes: [{handle:
-				[{handler: "static_response", body: "hello", status_code: 200}]}]}}}}}' >"$tmp/caddy.json"
-	try "caddy builds" build_field caddy 1.26.11 &&
-		field caddy "http://$at:$((PORT + 2))/debug/pprof/trace" env HOME="$PWD/$tmp" "$SERVER" run \
-			--config "$tmp/caddy.json"
 }
 
 coredns()

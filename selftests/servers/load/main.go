@@ -1,10 +1,12 @@
 // Load keeps a server busy: some connections with one request after the other, each connection
 // closed and reopened after a while, so that the server's goroutines are created and exit.
 //
-//	load [-connections N] [-requests N] [-think D] http|nats|mqtt|dns ADDRESS [PATH...]
+//	load [-connections N] [-requests N] [-think D] [-rate N] [-duration D]
+//		http|nats|mqtt|dns ADDRESS [PATH...]
 //
-// It waits for D between two requests of a connection. It ends on SIGTERM, or when the server
-// exits, and prints the number of answered requests. HTTP uses PATHs in turn, of which "PATH BODY"
+// It waits for -think between two requests of a connection, or makes -rate per second in all. It
+// ends on SIGTERM, or when the server exits, and prints the number of answered requests; after
+// -duration it ends, too, and prints as JSON how many and how long they took. HTTP uses PATHs in turn, of which "PATH BODY"
 // is posted; DNS uses names in turn; a NATS or MQTT client publishes to a subject to which it
 // subscribed.
 package main
@@ -38,6 +40,8 @@ var (
 	connections = flag.Int("connections", 8, "how many at a time")
 	requests    = flag.Int("requests", 50, "requests per connection")
 	think       = flag.Duration("think", 0, "pause of a connection after each request")
+	rate        = flag.Float64("rate", 0, "requests per second, 0 for as many as possible")
+	duration    = flag.Duration("duration", 0, "how long to measure, 0 for no end")
 	answered    atomic.Int64
 	made        atomic.Int64
 )
@@ -54,8 +58,16 @@ func main() {
 	for i := 0; i < *connections; i++ {
 		go func() { gone <- keepBusy(flag.Arg(0), flag.Arg(1), flag.Args()[2:]) }()
 	}
+	var over <-chan time.Time
+	if *duration > 0 {
+		over = time.After(*duration)
+	}
+	start := time.Now()
 	select {
 	case <-end:
+	case <-over:
+		report(time.Since(start))
+		return
 	case err := <-gone:
 		fmt.Fprintln(os.Stderr, "load:", err)
 	}
@@ -97,11 +109,20 @@ func serveOne(kind, address string, paths []string) error {
 	if err := client.greet(made.Add(1)); err != nil {
 		return err
 	}
+	next := time.Now()
 	for n := 0; n < *requests; n++ {
+		if *rate > 0 {
+			next = next.Add(time.Duration(float64(*connections) / *rate * 1e9))
+			time.Sleep(time.Until(next))
+		}
+		start := time.Now()
 		if err := client.exchange(n); err != nil {
 			return err
 		}
 		answered.Add(1)
+		if *duration > 0 {
+			note(time.Since(start))
+		}
 		time.Sleep(*think)
 	}
 	return nil
