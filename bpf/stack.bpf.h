@@ -140,26 +140,45 @@ static long stack__deep_frame(u64 i, struct walk *w)
 	return stack__frame(w, i, GT_STACK_MAX);
 }
 
-/* bpf_loop() because the verifier then checks one iteration instead of 128 and their paths. */
-static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, u32 room)
+static __always_inline u64 walk__hash(const struct walk *w)
+{
+	return (w->hash & HASH_MASK) | (u64)w->n << 56;
+}
+
+/*
+ * Walks on from w->fp, after w->n PCs. bpf_loop() because the verifier then checks one iteration
+ * instead of 128 and their paths.
+ */
+static __always_inline u64 stack__go_on(struct walk *w, u32 room)
 {
 	u32 depth = config.stack_depth;
 	void *frame = room == SHALLOW ? stack__shallow_frame :
 		      room	      ? stack__deep_frame :
 					stack__hash_frame;
 
+	w->first = w->n;
+	w->ended = false;
+	if (!(w->fp & 7) && stack__slide(w) && depth > w->first)
+		bpf_loop(depth - w->first, frame, w, 0);
+	return walk__hash(w);
+}
+
+static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, u32 room)
+{
 	w->fp = leaf->fp;
 	w->hash = 0;
-	w->first = leaf__pcs(leaf);
-	w->ended = false;
 	stack__add(w, leaf->pc, 0, room);
 	if (leaf->second)
 		stack__add(w, leaf->second, 1, room);
-	w->n = w->first;
-	if (!(w->fp & 7) && stack__slide(w) && depth > w->first)
-		bpf_loop(depth - w->first, frame, w, 0);
-	return (w->hash & HASH_MASK) | (u64)w->n << 56;
+	w->n = leaf__pcs(leaf);
+	return stack__go_on(w, room);
 }
+
+/* Where the walk of a shallow stack stopped, because it is deeper: stack__hash_deep() goes on. */
+struct halfway {
+	u64 fp, hash;
+	u32 n; /* 0: the stack is not deeper */
+};
 
 /*
  * The same walk for the hash of a shallow stack, the most frequent case: with all data in registers
@@ -169,12 +188,12 @@ static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, 
  *
  * Global functions are verified once per program, not once per call.
  */
-__weak __noinline u64 stack__hash(const struct leaf *leaf)
+__weak __noinline u64 stack__hash(const struct leaf *leaf, struct halfway *deeper)
 {
 	u64 bytes[WINDOW / 8], hash, fp, base, off, next, pc;
 	u32 first, i = 0;
 
-	if (!leaf)
+	if (!leaf || !deeper)
 		return 0;
 	hash = stack__mix(0, leaf->pc);
 	if (leaf->second)
@@ -206,16 +225,27 @@ __weak __noinline u64 stack__hash(const struct leaf *leaf)
 		}
 		fp = next;
 	}
+	deeper->fp = fp;
+	deeper->hash = hash;
+	deeper->n = first + i;
 	return 0;
 end:
 	return (hash & HASH_MASK) | (u64)(first + i) << 56;
 }
 
-__weak __noinline u64 stack__hash_deep(const struct leaf *leaf)
+/* From the stack's first frame, or from where stack__hash() has stopped. */
+__weak __noinline u64 stack__hash_deep(const struct leaf *leaf, const struct halfway *from)
 {
 	struct walk w;
 
-	return leaf ? stack__walk(&w, leaf, 0) : 0;
+	if (!leaf || !from)
+		return 0;
+	if (!from->n)
+		return stack__walk(&w, leaf, 0);
+	w.fp = from->fp;
+	w.hash = from->hash;
+	w.n = from->n;
+	return stack__go_on(&w, 0);
 }
 
 /*
@@ -385,15 +415,16 @@ static __always_inline u32 stack__id_by_module(const struct leaf *leaf, u32 tid)
  */
 static __always_inline u32 stack__id_of(const struct leaf *leaf, u32 tid, bool hot)
 {
+	struct halfway deeper = {};
 	u64 hash;
 
 	if (!config.stack_depth || !leaf->pc)
 		return 0;
 	if (module__walks())
 		return stack__id_by_module(leaf, tid);
-	hash = hot ? stack__hash(leaf) : 0;
+	hash = hot ? stack__hash(leaf, &deeper) : 0;
 	if (!hash)
-		hash = stack__hash_deep(leaf);
+		hash = stack__hash_deep(leaf, &deeper);
 	return seen__find(hash) ?: stack__send(leaf, hash, tid);
 }
 
