@@ -28,7 +28,7 @@ static __always_inline void execute_after(struct gt_slot *slot, u64 gp, u64 goid
 		}
 		return;
 	}
-	stack = left__stack(slot, tid);
+	stack = left__stack(slot, tid, true);
 	emit (rec, GT_EXECUTE_PARKED, gp, stack, tid, sizeof(struct gt_execute_parked)) {
 		struct gt_execute_parked *payload = (void *)(rec + 1);
 

@@ -118,14 +118,14 @@ __weak __noinline int left__read(struct gt_slot *slot)
  * The stack of the goroutine that left__read() read, which waits. While it is copied to another
  * place, its status has the scan bit; afterwards, or once the goroutine runs, g.sched.sp has changed.
  */
-static __always_inline u32 left__stack(struct gt_slot *slot, u32 tid)
+static __always_inline u32 left__stack(struct gt_slot *slot, u32 tid, bool hot)
 {
 	struct g *g = slot__g(slot);
 	u32 stack;
 
 	if (!config.stack_depth || (g->status != STATUS_WAITING && g->status != STATUS_RUNNABLE))
 		return 0;
-	stack = stack__id_hot(&g->leaf, tid);
+	stack = stack__id_of(&g->leaf, tid, hot);
 	return go_read_u64(g->addr + config.g_sched + config.gobuf_sp) == g->sp ? stack : 0;
 }
 
@@ -149,7 +149,7 @@ __weak __noinline int slot__flush(u64 g0, u32 tid)
 		emit (rec, GT_ENDED, slot->g, 0, tid, sizeof(struct gt_ended))
 			left__ended(slot, (void *)(rec + 1));
 	} else {
-		stack = left__stack(slot, tid);
+		stack = left__stack(slot, tid, false);
 		emit (rec, GT_PARK, slot->g, stack, tid, sizeof(slot->park))
 			*(struct gt_park *)(rec + 1) = slot->park;
 	}

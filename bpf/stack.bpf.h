@@ -233,14 +233,14 @@ end:
 	return (hash & HASH_MASK) | (u64)(first + i) << 56;
 }
 
-/* From the stack's first frame, or from where stack__hash() has stopped. */
+/* From the stack's first frame, or from where stack__hash() has stopped; NULL: it was not called. */
 __weak __noinline u64 stack__hash_deep(const struct leaf *leaf, const struct halfway *from)
 {
 	struct walk w;
 
-	if (!leaf || !from)
+	if (!leaf)
 		return 0;
-	if (!from->n)
+	if (!from || !from->n)
 		return stack__walk(&w, leaf, 0);
 	w.fp = from->fp;
 	w.hash = from->hash;
@@ -415,16 +415,19 @@ static __always_inline u32 stack__id_by_module(const struct leaf *leaf, u32 tid)
  */
 static __always_inline u32 stack__id_of(const struct leaf *leaf, u32 tid, bool hot)
 {
-	struct halfway deeper = {};
 	u64 hash;
 
 	if (!config.stack_depth || !leaf->pc)
 		return 0;
 	if (module__walks())
 		return stack__id_by_module(leaf, tid);
-	hash = hot ? stack__hash(leaf, &deeper) : 0;
-	if (!hash)
-		hash = stack__hash_deep(leaf, &deeper);
+	if (hot) {
+		struct halfway deeper = {};
+
+		hash = stack__hash(leaf, &deeper) ?: stack__hash_deep(leaf, &deeper);
+	} else {
+		hash = stack__hash_deep(leaf, NULL);
+	}
 	return seen__find(hash) ?: stack__send(leaf, hash, tid);
 }
 
