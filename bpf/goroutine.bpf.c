@@ -38,6 +38,26 @@ static __always_inline void execute_after(struct gt_slot *slot, u64 gp, u64 goid
 	}
 }
 
+/*
+ * Set by capture/probes.c when its probe is taken away, because the heap changes too often: from now
+ * on its size is read at most once in a tick of the kernel (1 to 10 ms). Then the last such tick.
+ */
+extern gt_u64 heap_sampled[2];
+
+static __always_inline void sample_heap(u32 tid)
+{
+	volatile gt_u64 *sampled = heap_sampled;
+	u64 now;
+
+	if (!config.heap_live || !sampled[0])
+		return;
+	now = bpf_jiffies64();
+	if (sampled[1] == now)
+		return;
+	sampled[1] = now;
+	emit_value(GT_HEAP_SAMPLE, 0, 0, tid, go_read_u64(config.heap_live));
+}
+
 SEC("uprobe.multi")
 int execute(struct pt_regs *ctx)
 {
@@ -58,6 +78,7 @@ int execute(struct pt_regs *ctx)
 		slot->g = gp;
 		slot->goid = goid;
 	}
+	sample_heap(tid);
 	return 0;
 }
 

@@ -31,6 +31,9 @@ enum gt_probe {
  *	     25-40  old status
  *	     41-56  new status
  *	     57-63  the probe, in the cookie that a program gets: some programs serve more than one
+ *
+ * Of HEAP_ALLOC, bits 13-56 are the link-time address of the counter whose sum the register has; 0:
+ * unknown.
  */
 #define GT_COOKIE(probe, cookie)    ((gt_u64)(probe) << 57 | (cookie))
 #define GT_COOKIE_PROBE(cookie)	    ((enum gt_probe)((cookie) >> 57))
@@ -44,6 +47,8 @@ enum gt_probe {
 #define GT_COOKIE_NEW(cookie)	    ((cookie) >> 41 & 0xffff)
 
 #define GT_SITE_OBJECT(reg)	    ((gt_u64)((reg) + 1) << 8)
+#define GT_COOKIE_COUNTER(cookie)   ((cookie) >> 13 & ((1ull << 44) - 1))
+#define GT_SITE_COUNTER(address)    ((gt_u64)(address) >> 44 ? 0 : (gt_u64)(address) << 13)
 #define GT_SITE_ZERO_FLAG(flag)	    ((gt_u64)((flag) + 1) << 23)
 #define GT_SITE_STATUSES(old_reg, new_reg, old, new)                                               \
 	((gt_u64)((new_reg) + 1) << 13 | (gt_u64)((old_reg) + 1) << 18 | (gt_u64)(old) << 25 |     \
@@ -123,6 +128,7 @@ struct gt_config {
 	gt_u32 session;	   /* of the module (uapi.h), for all records and stacks; 0: the rings */
 	gt_u32 derives;	   /* 1: parks and ends are derived from the next record of their thread */
 	gt_u64 syscall_at; /* return address of Go's system calls, if they are derived; or 0 */
+	gt_u64 heap_live;  /* address of gcController.heapLive, if it may be sampled; or 0 */
 };
 
 #endif

@@ -100,6 +100,8 @@
 	X(39, SWEEP_END, sweep_end, none, NONE, ANY) \
 	/* bytes */ \
 	X(41, HEAP_ALLOC, heap_alloc, value, NONE, ANY) \
+	/* bytes, read at an execute instead of at each change */ \
+	X(27, HEAP_SAMPLE, heap_sample, value, NONE, ANY) \
 	/* bytes; ~0: no goal */ \
 	X(42, HEAP_GOAL, heap_goal, value, NONE, ANY) \
 	/* of the last SWEEP_SPAN of this thread */ \

@@ -10,7 +10,8 @@
 
 same_run() # GO
 {
-	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 5s &&
+	record_target selftrace "$1" "--events=sched,syscall,gc,heap,user,kernel" -trace "$tmp/own.trace" \
+		-duration 5s &&
 		build/reference/compare -min-reason 12 $(tolerance) "$tmp/own.trace" "$RECORDED"
 }
 

@@ -27,7 +27,11 @@ static void size(struct world *w, struct sim_m *m)
 	bool goal = world__chance(w, 4);
 	uint64_t bytes = world__chance(w, 9) ? UINT64_MAX : world__below(w, 1u << 30);
 
-	world__emit(w, m, goal ? GT_HEAP_GOAL : GT_HEAP_ALLOC, 0, &(struct gt_value){ bytes });
+	world__emit(w, m,
+		    goal		? GT_HEAP_GOAL :
+		    world__chance(w, 3) ? GT_HEAP_SAMPLE :
+					  GT_HEAP_ALLOC,
+		    0, &(struct gt_value){ bytes });
 	world__expect(w, goal ? EV_HEAP_GOAL : EV_HEAP_ALLOC);
 }
 

@@ -32,6 +32,8 @@ static struct {
 	uint64_t lag;	/* watermark behind the clock, ns */
 	uint64_t stuck; /* the watermark never exceeds this */
 	unsigned int fill;
+	unsigned int heap_changes; /* records of each drain, until they are sampled */
+	bool samples_heap;
 	uint64_t drain_fails;	   /* from this time on; NEVER */
 	uint64_t drained, longest; /* time of the last; longest time between two */
 	/* losses */
@@ -105,6 +107,8 @@ int drain__run(struct drain *d, uint64_t *ret_watermark)
 		*ret_watermark = NEVER;
 		return -EIO;
 	}
+	for (unsigned int i = 0; i < t.heap_changes && !t.samples_heap; i++)
+		t.fn(t.ctx, 3, &(struct gt_record){ .time = fake.now, .kind = GT_HEAP_ALLOC }, 40);
 	for (; !code && t.next < t.n && t.record[t.next].time <= fake.now; n++) {
 		const struct gt_record *rec = &t.record[t.next++];
 
@@ -196,6 +200,13 @@ int probes__counters(const struct probes *s, struct gt_counters *ret)
 	t.reports++;
 	*ret = t.counters;
 	return t.report_error;
+}
+
+bool probes__sample_heap(struct probes *p)
+{
+	note("sample");
+	t.samples_heap = true;
+	return true;
 }
 
 void probes__detach(struct probes *s)

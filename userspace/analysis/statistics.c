@@ -168,6 +168,10 @@ static int note_record(struct statistics *s, struct private_record *record)
 	case PRIVATE_CORRECTION:
 		add_correction(s, record->data);
 		return 0;
+	case PRIVATE_SAMPLED:
+		if (!s->heap_sampled && !private_read__sampled(&record->data, &s->heap_sampled))
+			s->private_bad++;
+		return 0;
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

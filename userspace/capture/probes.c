@@ -50,11 +50,11 @@ struct probes {
 	bool multi;
 	bool kfuncs; /* the kernel module's functions can be called */
 	struct bpf_link *exec;
-	unsigned int nlinks;
+	unsigned int nlinks, nheap_links;
 	struct rings rings;
-	struct bpf_link **link;
-	struct sampler *sampler;      /* NULL: no CPU samples */
-	struct kernel_probes *kernel; /* NULL: not wanted, or unavailable */
+	struct bpf_link **link, **heap_link; /* of heap_alloc: probes__sample_heap() */
+	struct sampler *sampler;	     /* NULL: no CPU samples */
+	struct kernel_probes *kernel;	     /* NULL: not wanted, or unavailable */
 	struct kernel_job kernel_job;
 };
 
@@ -225,6 +225,17 @@ static uint64_t syscall_at(const struct probes_opts *opts)
 
 static int load(struct probes *p, struct error *error);
 
+/* The address of the heap's size, if it may be sampled; or 0. */
+static uint64_t heap_live(const struct probes_opts *opts)
+{
+	const struct site *site = opts->sites->site, *end = site + opts->sites->n;
+
+	for (; site < end && !opts->heap_whole && probes__wants(opts, GT_PROBE_HEAP_ALLOC); site++)
+		if (site->probe == GT_PROBE_HEAP_ALLOC && GT_COOKIE_COUNTER(site->cookie))
+			return opts->bias + GT_COOKIE_COUNTER(site->cookie);
+	return 0;
+}
+
 /* Kernel events are unavailable, and system calls were to be derived from them: probes are needed. */
 static int load_again(struct probes *p, struct error *error)
 {
@@ -264,6 +275,7 @@ static int load(struct probes *p, struct error *error)
 	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
 	config->derives = p->opts.derives;
 	config->syscall_at = syscall_at(&p->opts);
+	config->heap_live = heap_live(&p->opts);
 	prepare_programs(p);
 	start_kernel(p);
 	err = load_probes(p, error);
@@ -296,7 +308,8 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 	p->opts = *opts;
 	p->multi = !opts->force_perf && probes__kernel_has_multi();
 	p->link = calloc(opts->sites->n + 1, sizeof(*p->link));
-	err = p->link ? load(p, error) : -ENOMEM;
+	p->heap_link = calloc(opts->sites->n + 1, sizeof(*p->heap_link));
+	err = p->link && p->heap_link ? load(p, error) : -ENOMEM;
 	if (err) {
 		probes__destroy(p);
 		return err;
@@ -305,11 +318,16 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 	return 0;
 }
 
-static int keep(struct probes *p, struct bpf_link *link, const char *func, struct error *error)
+static int keep(struct probes *p, struct bpf_link *link, const struct bpf_program *program,
+		const char *func, struct error *error)
 {
 	char what[160];
 	int err = -errno;
 
+	if (link && program == p->skel->progs.heap_alloc) {
+		p->heap_link[p->nheap_links++] = link;
+		return 0;
+	}
 	if (link) {
 		p->link[p->nlinks++] = link;
 		return 0;
@@ -346,17 +364,19 @@ static int attach_multi(struct probes *p, struct bpf_program *program, struct er
 	return keep(
 		p,
 		bpf_program__attach_uprobe_multi(program, p->opts.pid, p->opts.path, NULL, &opts),
-		func, error);
+		program, func, error);
 }
 
 static int attach_perf(struct probes *p, const struct site *site, struct error *error)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
 
+	struct bpf_program *program = probes__program_of(p->skel, site->probe);
+
 	return keep(p,
-		    bpf_program__attach_uprobe_opts(probes__program_of(p->skel, site->probe),
-						    p->opts.pid, p->opts.path, site->offset, &opts),
-		    site->func, error);
+		    bpf_program__attach_uprobe_opts(program, p->opts.pid, p->opts.path,
+						    site->offset, &opts),
+		    program, site->func, error);
 }
 
 static size_t count_sites(const struct probes *p)
@@ -420,6 +440,21 @@ void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot
 	bpf_map_update_elem(bpf_map__fd(p->skel->maps.slots), &tid, slot, BPF_NOEXIST);
 }
 
+static void detach_heap(struct probes *p)
+{
+	detach__links(p->heap_link, p->nheap_links);
+	p->nheap_links = 0;
+}
+
+bool probes__sample_heap(struct probes *p)
+{
+	if (!p->skel->rodata->config.heap_live || !p->nheap_links)
+		return false;
+	__atomic_store_n(&p->skel->bss_curg->heap_sampled[0], 1, __ATOMIC_SEQ_CST);
+	detach_heap(p);
+	return true;
+}
+
 void probes__detach(struct probes *p)
 {
 	sampler__detach(p->sampler);
@@ -428,6 +463,7 @@ void probes__detach(struct probes *p)
 	p->exec = NULL;
 	detach__links(p->link, p->nlinks);
 	p->nlinks = 0;
+	detach_heap(p);
 }
 
 void probes__destroy(struct probes *p)
@@ -441,6 +477,7 @@ void probes__destroy(struct probes *p)
 	kernel_probes__destroy(p->kernel);
 	gotrace_bpf__destroy(p->skel);
 	free(p->link);
+	free(p->heap_link);
 	free(p);
 }
 

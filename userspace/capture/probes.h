@@ -31,6 +31,7 @@ struct probes_opts {
 	bool derives;		/* parks and ends without probes of their own: gotrace/slot.h */
 	bool kernel_optional;	/* if set kernel is unavailable, report it and go on without */
 	unsigned int sample_hz; /* CPU samples per second; 0: none */
+	bool heap_whole;	/* every size of the heap is recorded, however many there are */
 	bool force_perf;	/* one perf uprobe per site, as on kernels before 6.10 */
 	uint32_t session;	/* of the module (kmod.h), which receives all records; 0: rings */
 	uint32_t ring_size;	/* bytes of each ring, a power of two; 0: by the number of CPUs */
@@ -46,6 +47,8 @@ int probes__attach(struct probes *p, struct error *error);
  */
 void probes__start_slots(struct probes *p);
 void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot);
+/* From now on sizes of the heap are sampled, without a probe. False: they cannot be, or are. */
+bool probes__sample_heap(struct probes *p);
 /* Removes every probe; rings and counters stay. */
 void probes__detach(struct probes *p);
 void probes__destroy(struct probes *p);

@@ -55,7 +55,7 @@ bool probes__has_inlined_sites(const struct site_list *sites)
 	for (size_t i = 0; i < sites->n; i++) {
 		const struct site *site = &sites->site[i];
 
-		if (GT_COOKIE_IS_PLACE(site->probe))
+		if (GT_COOKIE_IS_PLACE(site->probe) || site->probe == GT_PROBE_HEAP_ALLOC)
 			continue;
 		if (GT_COOKIE_ZERO_FLAG(site->cookie))
 			return true;

@@ -28,14 +28,15 @@
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define MS		1000000ull
+#define MS		 1000000ull
 
-#define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
-#define LAYOUT_PATIENCE (2000 * MS) /* a program that just started must pass the checks by then */
-#define CHECK_PAUSE	(20 * MS)   /* between checks of a program whose runtime may not be up */
-#define SLOT_PATIENCE	(2000 * MS) /* wait at the end for records reserved, but not submitted */
-#define NICE		(-10)
-#define HOUSEKEEPING	(200 * MS) /* between reports of losses, memory and progress */
+#define SECOND_SNAPSHOT	 (40 * MS)   /* after the first: a status word can lag that long */
+#define LAYOUT_PATIENCE	 (2000 * MS) /* a program that just started must pass the checks by then */
+#define CHECK_PAUSE	 (20 * MS)   /* between checks of a program whose runtime may not be up */
+#define SLOT_PATIENCE	 (2000 * MS) /* wait at the end for records reserved, but not submitted */
+#define NICE		 (-10)
+#define HEAP_CHANGES_MAX 1000	    /* per second, for which a probe is worthwhile */
+#define HOUSEKEEPING	 (200 * MS) /* between reports of losses, memory and progress */
 
 struct recorder {
 	const struct recorder_opts *opts;
@@ -60,7 +61,7 @@ struct recorder {
 	bool runtime_up;     /* a goroutine has run */
 	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
-	uint64_t housekeeping, records, last_records;
+	uint64_t housekeeping, records, last_records, last_heap;
 	struct gt_counters counters;
 	uint64_t lost; /* sum of counters.lost */
 };
@@ -243,6 +244,20 @@ static int handle_initial_state(struct recorder *r, uint64_t now)
 
 /* ---- the loop ---- */
 
+/* A probe that is hit too often for what it tells is replaced by samples. */
+static void limit_heap(struct recorder *r, double seconds)
+{
+	uint64_t changes = r->stats->records[GT_HEAP_ALLOC] - r->last_heap;
+
+	r->last_heap = r->stats->records[GT_HEAP_ALLOC];
+	if ((double)changes < seconds * HEAP_CHANGES_MAX || r->target_gone ||
+	    !probes__sample_heap(r->probes))
+		return;
+	log__msg("the heap's size changes more than %d times per second: sampling it from now on "
+		 "(--events with set heap records every change)",
+		 HEAP_CHANGES_MAX);
+}
+
 static int housekeeping(struct recorder *r, uint64_t now)
 {
 	double seconds = (double)(now - r->housekeeping) / 1e9;
@@ -251,6 +266,7 @@ static int housekeeping(struct recorder *r, uint64_t now)
 	if (now < r->housekeeping + HOUSEKEEPING)
 		return 0;
 	err = report_losses(r);
+	limit_heap(r, seconds);
 	log__progress("%6.1f s  %9.0f records/s  %llu lost", (double)(now - r->t0) / 1e9,
 		      (double)(r->records - r->last_records) / seconds,
 		      (unsigned long long)r->lost);

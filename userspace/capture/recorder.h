@@ -29,6 +29,7 @@ struct recorder_opts {
 	unsigned int sets;	/* bits, by enum site_set */
 	bool kernel_optional;	/* as in struct probes_opts */
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
+	bool heap_whole;	/* as in struct probes_opts */
 	bool force_perf;
 	bool folder_of_other; /* another file of the caller is in a folder of another user */
 	uint32_t ring_size;   /* bytes of each ring; 0: by the number of CPUs */

@@ -30,6 +30,7 @@ struct probes_opts setup__probes(const struct recorder_opts *opts)
 		.derives = opts->layout->derives_parks,
 		.kernel_optional = opts->kernel_optional,
 		.sample_hz = opts->sample_hz,
+		.heap_whole = opts->heap_whole,
 		.force_perf = opts->force_perf,
 		.ring_size = opts->ring_size,
 	};

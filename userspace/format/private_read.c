@@ -183,6 +183,15 @@ bool private_read__correction(struct buf *data, struct private_correction *ret)
 	return true;
 }
 
+bool private_read__sampled(struct buf *data, uint64_t *ret)
+{
+	uint64_t since = buf__uleb(data);
+
+	if (!data->bad)
+		*ret = since;
+	return !data->bad;
+}
+
 bool private_read__ticks(struct buf *data, struct private_ticks *ret)
 {
 	struct private_ticks ticks;

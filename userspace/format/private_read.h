@@ -56,6 +56,8 @@ bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_
 
 bool private_read__correction(struct buf *data, struct private_correction *ret);
 
+bool private_read__sampled(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED */
+
 struct private_ticks {
 	uint64_t tick_ns;
 	uint64_t start_ns; /* start of the generation, CLOCK_MONOTONIC */

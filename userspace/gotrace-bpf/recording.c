@@ -224,6 +224,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
 		.sets = a->sets,
 		.kernel_optional = !a->sets_given,
+		.heap_whole = a->sets_given,
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,
 		.force_perf = a->force_perf, .ring_size = ring_size(a),
 		.started = r->started, .checks_ns = an->checks_ns,

@@ -224,6 +224,11 @@ static void put_losses(struct out *o, const struct statistics *s)
 			o, ": %" PRIu64 " goroutines, %" PRIu64 " threads, by %" PRIu64 " events\n",
 			s->corrected.goroutines, s->corrected.threads, s->corrected.events);
 	}
+	if (s->heap_sampled) {
+		out__text(o, "heap sizes   sampled, from ");
+		put_seconds(o, (int64_t)s->heap_sampled);
+		out__text(o, " on\n");
+	}
 	if (s->private_records && !s->lost) {
 		put_title(o, title);
 		out__text(o, "nothing\n");

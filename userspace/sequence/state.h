@@ -23,6 +23,7 @@ struct runtime {
 	uint32_t stw_name;     /* string id of its reason */
 	uint64_t gc_seq;
 	bool gc_running;
+	bool heap_sampled;  /* the trace states that not all sizes of the heap were recorded */
 	bool gc_active_due; /* the GC began in an earlier generation: write GCActive */
 	uint32_t procs;	    /* number of Ps last written, or due */
 	uint32_t procs_due; /* ProcsChange to write with the first running goroutine; 0: none */

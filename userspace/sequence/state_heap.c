@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "writer/private_write.h"
+
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	struct goroutine *g = t->g;
@@ -89,6 +91,18 @@ static enum apply_result metric(struct step *st, enum ev type, uint64_t value)
 enum apply_result apply_heap_alloc(struct step *st)
 {
 	return metric(st, EV_HEAP_ALLOC, ((const struct gt_value *)st->payload)->value);
+}
+
+/* The first one states it in the trace. */
+enum apply_result apply_heap_sample(struct step *st)
+{
+	struct sequencer *s = st->s;
+
+	if (!s->runtime.heap_sampled) {
+		s->runtime.heap_sampled = true;
+		boundary__note(s, private__sampled(s->opts.writer, st->time));
+	}
+	return apply_heap_alloc(st);
 }
 
 enum apply_result apply_heap_goal(struct step *st)

@@ -73,6 +73,13 @@ int private__correction(struct writer *w, const struct private_correction *corre
 	return private__record(w, PRIVATE_CORRECTION, data, p - data);
 }
 
+int private__sampled(struct writer *w, uint64_t since_ns)
+{
+	uint8_t data[LEB_MAX];
+
+	return private__record(w, PRIVATE_SAMPLED, data, leb__put(data, since_ns) - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

@@ -403,6 +403,23 @@ static void losses(void **state)
 	assert_in_range(fake.now, T0 + 200 * MS, T0 + 210 * MS);
 }
 
+/* A probe of the heap that is hit more than 1000 times per second; drains are 10 ms apart. */
+static void heap_changes_often(void **state)
+{
+	t.heap_changes = 9;
+	assert_int_equal(run(), 0);
+	assert_int_equal(noted("sample"), 0);
+	assert_int_equal(noted("say"), 1);
+	fake_end();
+
+	set_up(NULL);
+	t.heap_changes = 11;
+	assert_int_equal(run(), 0);
+	assert_int_equal(noted("sample"), 1);
+	assert_int_equal(noted("say"), 2);
+	assert_in_range(t.stats.records[GT_HEAP_ALLOC], 11 * 20, 11 * 23);
+}
+
 /* A hole in a ring: the counters are read at once, though not before the snapshots were given. */
 static void follows_losses(void **state)
 {
@@ -445,6 +462,7 @@ int main(void)
 		TEST(drain_fails),
 		TEST(losses),
 		TEST(follows_losses),
+		TEST(heap_changes_often),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,18 @@ static void assist_moves_to_another_thread(void **state)
 	finish(&m);
 }
 
+/* The first sample is stated in the trace. */
+static void heap_samples(void **state)
+{
+	struct machine m;
+
+	two_running(&m, "go1.26.0");
+	plain(&m, 1, GT_HEAP_SAMPLE, 4096);
+	plain(&m, 2, GT_HEAP_SAMPLE, 8192);
+	expect(&m, "m1 HeapAlloc 4096\nm2 HeapAlloc 8192\n");
+	finish(&m);
+}
+
 static void heap_sizes(void **state)
 {
 	struct machine m;
@@ -294,6 +306,7 @@ int main(void)
 		cmocka_unit_test(assist_begin_repeated),
 		cmocka_unit_test(assist_moves_to_another_thread),
 		cmocka_unit_test(heap_sizes),
+		cmocka_unit_test(heap_samples),
 		cmocka_unit_test(heap_size_without_p),
 		cmocka_unit_test(sweeps),
 		cmocka_unit_test(sweeps_count_pages_per_chunk),

@@ -61,11 +61,14 @@ called_off()
 	[ ! -s "$tmp/off.said" ] && [ -z "$(names)" ]
 }
 
+# It may have created the flight recorder just before: that is kept, like that of any killed recorder.
 killed()
 {
 	begin killed && kill -KILL "$DAEMON" || return 1
 	wait $PARENT
-	[ $? -eq 1 ] && says_only "$tmp/killed.said" 'terminated by a signal: Killed' && [ -z "$(names)" ]
+	[ $? -eq 1 ] && says_only "$tmp/killed.said" 'terminated by a signal: Killed' || return 1
+	[ -z "$(names)" ] || $GOTRACE recover killed --discard
+	[ -z "$(names)" ]
 }
 
 no_memory()

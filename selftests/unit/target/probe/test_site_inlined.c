@@ -39,6 +39,8 @@ asm(MADE_TEXT RUNTIME_TEXT
     /* the heap */
     "f_added: " ENTER "lock xadd [rdi], rbx; lea rdi, [r8 + rbx]; test rdx, rdx; "
     "s_added: je .+2; e_added: ret; "
+    "f_counter: " ENTER "lea rdi, [rip + f_bare]; mov r8, rbx; lock xadd [rdi + 8], rbx; "
+    "lea rdi, [r8 + rbx]; test rdx, rdx; s_counter: je .+2; ret; "
     "f_called: " ENTER "call f_bare; nop; call f_acquire; s_called: nop; call f_acquire; nop; ret; "
     "f_goal: " ENTER "lea rax, [rip + f_bare]; call f_tracer; s_goal: nop; ret; "
     "f_goals: " ENTER "lea rax, [rip + f_bare]; call f_tracer; call f_tracer; nop; ret; "
@@ -54,9 +56,10 @@ extern const unsigned char f_acquire[], f_tracer[], f_bare[], f_cas[], i_cas[], 
 	s_cas3[], e_cas[], f_looped[], i_looped[], e_looped[], f_syscall[], s_syscall[],
 	e_syscall[], f_yield[], s_yield[], e_yield[], f_clear[], s_clear[], e_clear[], f_taken[],
 	s_taken[], e_taken[], f_stw[], s_stw[], e_stw[], f_stw255[], e_stw255[], f_runnext[],
-	s_next[], s_outside[], e_next[], f_added[], s_added[], e_added[], f_called[], s_called[],
-	f_goal[], s_goal[], f_goals[], f_no_goal[], f_assist[], s_assist[], s_assist_end[],
-	f_guard[], s_guard[], s_guard_end[], f_unguarded[], f_chunk[], s_chunk[], s_chunk_end[];
+	s_next[], s_outside[], e_next[], f_added[], s_added[], e_added[], f_counter[], s_counter[],
+	f_called[], s_called[], f_goal[], s_goal[], f_goals[], f_no_goal[], f_assist[], s_assist[],
+	s_assist_end[], f_guard[], s_guard[], s_guard_end[], f_unguarded[], f_chunk[], s_chunk[],
+	s_chunk_end[];
 
 static const struct made_func funcs[] = {
 	RUNTIME_FUNCS,
@@ -73,6 +76,7 @@ static const struct made_func funcs[] = {
 	{ .name = "other.stw255", .code = f_stw255 },
 	{ .name = "other.runnext", .code = f_runnext },
 	{ .name = "other.added", .code = f_added },
+	{ .name = "other.counter", .code = f_counter },
 	{ .name = "other.called", .code = f_called },
 	{ .name = "other.goal", .code = f_goal },
 	{ .name = "other.goals", .code = f_goals },
@@ -338,6 +342,12 @@ static void heap_sizes(void **state)
 	runtime__rename(&r, "other.added", "runtime.(*gcControllerState).update");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_added, GT_SITE_OBJECT(GPR_DI));
+	runtime__close(&r);
+	init("go1.25.3");
+	runtime__rename(&r, "other.counter", "runtime.(*gcControllerState).update");
+	expect_found();
+	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_counter,
+		    GT_SITE_OBJECT(GPR_DI) | GT_SITE_COUNTER(MADE_ADDR_OF(f_bare) + 8));
 	runtime__close(&r);
 	init("go1.25.3");
 	INLINED("other.added", "runtime.(*gcControllerState).update", added);
