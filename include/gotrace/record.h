@@ -65,14 +65,14 @@ struct gt_execute {
 struct gt_park {
 	gt_u8 block_reason; /* m.waitTraceBlockReason (Go's traceBlockReason) */
 	gt_u8 wait_reason;  /* g.waitreason */
-	gt_u16 derived;	    /* 1: at a later hit of its thread, GT_DERIVED_NS at least */
+	gt_u16 derived;	    /* 1: sent with a later hit of its thread */
 	gt_u32 skip;	    /* m.waitTraceSkip: logical frames to omit */
 };
 
 /*
  * A goroutine starts, and the one before it on this thread has left it: derived from one hit.
- * userspace/sequence/sequencer.c makes two records of it, of which the first is GT_DERIVED_NS
- * earlier: no hit happens less than that before the one from which a park is derived.
+ * userspace/sequence/derived.c makes two records of it, of which the first is GT_DERIVED_NS earlier,
+ * but not before the previous record of the thread.
  */
 struct gt_execute_parked {
 	gt_u64 goid;
@@ -95,7 +95,8 @@ struct gt_execute_ended {
 	struct gt_ended ended;
 };
 
-#define GT_DERIVED_NS 500
+/* From a park to the next hit of its thread, if that starts another goroutine: the median, ns. */
+#define GT_DERIVED_NS 650
 
 /* Both an exit of a goroutine and one of its thread. */
 struct gt_go_sys_exit {

@@ -20,8 +20,8 @@ static struct gt_record *find(struct sequencer *s, struct thread *t)
 	if (t->searched == s->limit)
 		return NULL;
 	t->searched = s->limit;
-	next = merge__ahead(s->merge, t->tid, s->limit);
-	t->silent = !next;
+	next = merge__ahead(s->merge, t->tid, s->limit, &s->search_left);
+	t->silent = !next && s->search_left;
 	return next;
 }
 

@@ -17,6 +17,9 @@ struct gt_record;
 struct sequencer;
 struct thread;
 
+/* Records that all searches up to one watermark may look at: a forged one costs the target little. */
+#define AHEAD_SEARCH_MAX (16u << 20)
+
 /* For a record of t that does not fit: whether something was applied before it. Try it again. */
 bool ahead__apply(struct sequencer *s, const struct thread *t, const struct gt_record *rec);
 /* Whether the thread that the record waits for has sent nothing since, and is waited for. */

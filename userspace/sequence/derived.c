@@ -2,8 +2,8 @@
 /*
  * Makes records of derived transitions: see derived.h.
  *
- * The time of a park is that of the hit from which it was derived, less the time that certainly
- * passed in between, but not before the previous record of its thread. (A previous record in
+ * The time of a park is that of the hit from which it was derived, less the time that usually
+ * passes in between when another goroutine is ready to run (FIDELITY.md), but not before the previous record of its thread. (A previous record in
  * another ring is earlier anyway: the thread has changed its CPU since.)
  */
 #include "sequence/derived.h"

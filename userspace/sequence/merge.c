@@ -307,7 +307,7 @@ void merge__rewind(struct merge *m)
 
 /* ---- looking ahead ---- */
 
-struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark)
+struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark, uint64_t *left)
 {
 	struct gt_record *best = NULL, *rec;
 
@@ -315,6 +315,9 @@ struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark
 		const struct queue *q = &m->queue[i];
 
 		for (size_t e = q->head; e < q->n && q->entry[e].time <= watermark; e++) {
+			if (!*left)
+				return NULL;
+			--*left;
 			rec = queue__record(q, e);
 			if (!is_hit_of(rec, tid))
 				continue;

@@ -46,8 +46,11 @@ const struct gt_record *merge__next(struct merge *m, uint64_t watermark);
 /* Returns all records again that merge__next() has returned since the last merge__trim(). */
 void merge__rewind(struct merge *m);
 
-/* The thread's earliest hit of those queued up to `watermark`; NULL: none. Valid as above. */
-struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark);
+/*
+ * The thread's earliest hit of those queued up to `watermark`; NULL: none. Valid as above. *left is
+ * decreased by the records looked at; at 0 the search ends without a result.
+ */
+struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark, uint64_t *left);
 /* merge__next() will not return the record. */
 void merge__take(struct gt_record *rec);
 /* Whether a record of this kind and object is queued with a time before `time`. */

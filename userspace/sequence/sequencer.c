@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "sequence/ahead.h"
 #include "sequence/derived.h"
 #include "sequence/sequencer_impl.h"
 #include "writer/private_write.h"
@@ -252,6 +253,7 @@ static uint64_t run(struct sequencer *s, uint64_t time)
 	bool stalls;
 
 	s->limit = time;
+	s->search_left = AHEAD_SEARCH_MAX;
 	if (s->hold.threads)
 		hold__retry(s, s->now);
 	while (!(stalls = !s->t1 && hold__stalls(s)) && !s->error &&

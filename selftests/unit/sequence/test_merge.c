@@ -239,26 +239,32 @@ static void looks_ahead(void **state)
 {
 	struct merge *m = *state;
 	struct gt_record *rec;
+	uint64_t left = 100;
 
 	for (unsigned int i = 0; i < 3; i++) {
 		put_at(m, 0, 10 + i, i);
 		put_at(m, 1, 20 + i, i);
 	}
 	expect_times(m, 10, (uint64_t[]){ 10 }, 1);
-	assert_null(merge__ahead(m, 2, 19));
-	rec = merge__ahead(m, 2, 20);
+	assert_null(merge__ahead(m, 2, 19, &left));
+	rec = merge__ahead(m, 2, 20, &left);
 	assert_non_null(rec);
 	assert_int_equal(rec->time, 20);
 	merge__take(rec);
-	assert_int_equal(merge__ahead(m, 2, 30)->time, 21);
-	assert_int_equal(merge__ahead(m, 1, 30)->time, 11);
-	assert_null(merge__ahead(m, 3, 30));
+	assert_int_equal(merge__ahead(m, 2, 30, &left)->time, 21);
+	assert_int_equal(merge__ahead(m, 1, 30, &left)->time, 11);
+	left = 6;
+	assert_null(merge__ahead(m, 3, 30, &left));
+	assert_int_equal(left, 1);		    /* 11, 12, 20 (taken), 21 and 22 */
+	assert_null(merge__ahead(m, 2, 30, &left)); /* would find 21 */
+	assert_int_equal(left, 0);
+	left = 100;
 	assert_true(merge__has(m, GT_EXECUTE, 0, 12));
 	assert_false(merge__has(m, GT_EXECUTE, 0, 11));
 	assert_false(merge__has(m, GT_PARK, 0, 12));
 	expect_times(m, 30, (uint64_t[]){ 11, 12, 21, 22 }, 4);
 	merge__trim(m);
-	assert_null(merge__ahead(m, 2, 30));
+	assert_null(merge__ahead(m, 2, 30, &left));
 }
 
 static void rewinds(void **state)
@@ -278,8 +284,8 @@ static void is_crowded(void **state)
 	struct merge *m = *state;
 	uint64_t n = 0;
 
-	while (!merge__is_crowded(m))
-		put_at(m, 0, ++n, (uint32_t)n);
+	for (; !merge__is_crowded(m); n++)
+		put_at(m, 0, n, (uint32_t)n);
 	assert_in_range(n * (sizeof(struct gt_record) + sizeof(struct gt_execute) + 16),
 			MERGE_BYTES_MAX / 2, MERGE_BYTES_MAX / 2 + 100);
 }
