@@ -19,7 +19,7 @@ SERVER_SECONDS=${SERVER_SECONDS:-8}
 SELF_SECONDS=${SELF_SECONDS:-15}
 REPORTS=${REPORTS:-build/fidelity}
 LIMITS=${LIMITS:-} # flags of compare
-RECORD=${RECORD:---events=sched,syscall,gc,heap,user,kernel,sweep} # options of record: every size of the heap, too
+RECORD=${RECORD:-$EVERY_EVENT,sweep} # options of record
 
 # NAME: the server's package, its command line and its load; $PORT and the next two ports are free.
 # Sets PACKAGE, MODULE, COMMAND, LOAD.

@@ -128,7 +128,7 @@ check_cell()
 		;;
 	esac
 
-	record_target selftrace "$PROGRAMS" "" -trace "$own" -duration "$SELF_DURATION" || {
+	record_target selftrace "$PROGRAMS" "$EVERY_EVENT" -trace "$own" -duration "$SELF_DURATION" || {
 		not_recorded
 		return 1
 	}

@@ -5,6 +5,9 @@
 # up to this limit, are not compared.
 tolerance() { echo "-edge-max $(stretched 60ms)"; }
 
+# For comparisons: without --events sizes of the heap may be sampled.
+EVERY_EVENT=--events=sched,syscall,gc,heap,user,kernel
+
 # NAME GO "RECORD OPTIONS" [ARGUMENT...]: starts a target, records it from before its "start" until
 # after its "done", and lets it exit. The trace is $tmp/NAME.trace, its statistics $tmp/NAME.json. A
 # command in $when_live runs before "start". False, with the reason in a comment, when any step

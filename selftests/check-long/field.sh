@@ -16,7 +16,7 @@ FIELD_SECONDS=${FIELD_SECONDS:-6}
 FILES=300 # that esbuild bundles
 ESBUILD=0.28.0
 ESBUILD_SHA256=aafacdf135322bf47c882a4ea4db33d0375583f5b9c3fd2d4e12258e470568be
-RECORD=--events=sched,syscall,gc,heap,user,kernel
+RECORD=$EVERY_EVENT
 LIMITS='-identical 99.9 -diffs 20'
 
 # Downloads esbuild with npm, or with curl if that is missing, and sets SERVER to it.

@@ -22,7 +22,7 @@ known_counts() # GO
 same_run() # GO
 {
 	# shellcheck disable=SC2046 # words
-	record_target selftrace "$1" "" -trace "$tmp/own.trace" -duration 8s &&
+	record_target selftrace "$1" "$EVERY_EVENT" -trace "$tmp/own.trace" -duration 8s &&
 		check_trace "$RECORDED" &&
 		build/reference/compare -min-goroutines 1000 -min-reason 5 \
 			-min-transitions 100000 $(tolerance) "$tmp/own.trace" "$RECORDED"

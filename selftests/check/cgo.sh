@@ -14,7 +14,7 @@ same_run() # GO ARGUMENT...
 	local go=$1
 	shift
 
-	record_target cgo "$go" "" -trace "$tmp/own.trace" "$@" &&
+	record_target cgo "$go" "$EVERY_EVENT" -trace "$tmp/own.trace" "$@" &&
 		build/reference/validate "$RECORDED" &&
 		build/reference/truth "$RECORDED" "$tmp/cgo.done" || return 1
 	has_no_trace "$go" ||

@@ -15,7 +15,7 @@ few="-min-goroutines 300 -min-transitions 2000 -min-reason 0 -reasons="
 
 own_tracer() # GO: starts and stops in the middle of the recording; both traces are complete
 {
-	record_target pingpong "$1" "" -trace "$tmp/own.trace" -duration 700ms -rate 5000 || return 1
+	record_target pingpong "$1" "$EVERY_EVENT" -trace "$tmp/own.trace" -duration 700ms -rate 5000 || return 1
 	check_trace "$RECORDED" && build/gotrace check "$tmp/own.trace" &&
 		[ "$(stat_of lost "$tmp/pingpong.json")" = 0 ] &&
 		[ "$(stat_of dropped "$tmp/pingpong.json")" = 0 ] &&

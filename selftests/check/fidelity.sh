@@ -10,7 +10,7 @@
 
 same_run() # GO
 {
-	record_target selftrace "$1" "--events=sched,syscall,gc,heap,user,kernel" -trace "$tmp/own.trace" \
+	record_target selftrace "$1" "$EVERY_EVENT" -trace "$tmp/own.trace" \
 		-duration 5s &&
 		build/reference/compare -min-reason 12 $(tolerance) "$tmp/own.trace" "$RECORDED"
 }

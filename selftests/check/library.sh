@@ -20,7 +20,7 @@ build_library() # GO MODE: sets HOST, the folder of the program `library`
 # the first call only.
 same_run() # GO
 {
-	record_target library "$HOST" "" -trace "$tmp/own.trace" &&
+	record_target library "$HOST" "$EVERY_EVENT" -trace "$tmp/own.trace" &&
 		check_trace "$RECORDED" &&
 		build/reference/truth "$RECORDED" "$tmp/library.done" || return 1
 	[[ $1 == go1.21* ]] || # Go rejects the runtime's own traces of such programs

@@ -54,6 +54,8 @@ size_t find__guard(const struct code *code, size_t call, bool over_calls);
  * comes before the sum is overwritten, and before any other branch. *ret_sum: the sum's register.
  */
 size_t find__added(const struct code *code, size_t from, enum gpr *ret_sum);
+/* The address of the counter whose sum is used at `at`, a result of find__added(); 0: unknown. */
+uint64_t find__counter(const struct code *code, size_t at);
 
 /* The next `lock cmpxchg` of `width` bytes at [register + disp], from `from` on; disp -1: any. */
 size_t find__cas(const struct code *code, int64_t disp, unsigned int width, size_t from);

@@ -81,6 +81,18 @@ size_t find__added(const struct code *code, size_t from, enum gpr *ret_sum)
 	return NO_INSN;
 }
 
+uint64_t find__counter(const struct code *code, size_t at)
+{
+	int64_t counter;
+
+	while (code->insn[--at].kind != INSN_XADD)
+		;
+	if (code->insn[at].base == GPR_NONE ||
+	    !find__constant(code, at, (enum gpr)code->insn[at].base, &counter))
+		return 0;
+	return (uint64_t)(counter + code->insn[at].disp);
+}
+
 /*
  * lock cmpxchg [g + status], new; then the branch, or more often sete r; (nop); test r, r; and the
  * branch, where the zero flag is inverted.

@@ -71,19 +71,6 @@ static size_t add_called(struct finder *f, const struct row *row, const struct c
 	return 0;
 }
 
-/* The address of the counter whose sum is used at `at`; 0: unknown. */
-static uint64_t find_counter(const struct code *code, size_t at)
-{
-	int64_t counter;
-
-	while (code->insn[--at].kind != INSN_XADD) /* find__added() has found it */
-		;
-	if (code->insn[at].base == GPR_NONE ||
-	    !find__constant(code, at, (enum gpr)code->insn[at].base, &counter))
-		return 0;
-	return (uint64_t)(counter + code->insn[at].disp);
-}
-
 /*
  * Only one of a function's counters has its sum used: for the tracer. The cookie contains its
  * address, too, so that it can be sampled instead.
@@ -97,7 +84,7 @@ size_t finder__add_added(struct finder *f, const struct row *row, const struct c
 	for (size_t at = 0; (at = find__added(code, at, &sum)) != NO_INSN; at++) {
 		if (!finder__owns(f, row, code, at))
 			continue;
-		cookie = GT_SITE_OBJECT(sum) | GT_SITE_COUNTER(find_counter(code, at));
+		cookie = GT_SITE_OBJECT(sum) | GT_SITE_COUNTER(find__counter(code, at));
 		added += finder__add(f, row, code, at, cookie);
 	}
 	return added ? added : add_called(f, row, code);
