@@ -241,7 +241,7 @@ uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t ti
 	for (size_t i = q->n; i > q->head && q->entry[i - 1].time > time; i--) {
 		const struct gt_record *rec = queue__record(q, i - 1);
 
-		if (is_hit_of(rec, tid))
+		if (rec->tid == tid && rec->kind && rec->kind != GT_SAMPLE)
 			return rec->time;
 	}
 	return time;

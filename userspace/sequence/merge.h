@@ -31,7 +31,10 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 
 /* The same for a part of a record, whose number merge__count() notes. */
 int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size);
-/* The time of the thread's latest hit in the ring's queue if it is after `time`, or `time`. */
+/*
+ * The time of the thread's latest record in the ring's queue if it is after `time`, or `time`. Kernel
+ * events count: what a thread does is not before it got its CPU.
+ */
 uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t tid, uint64_t time);
 
 /* Notes the sequence number of a record that bypasses the merge. */

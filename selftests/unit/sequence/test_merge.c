@@ -267,6 +267,24 @@ static void looks_ahead(void **state)
 	assert_null(merge__ahead(m, 2, 30, &left));
 }
 
+/* Kernel events count, samples do not. */
+static void latest_of_a_thread(void **state)
+{
+	struct merge *m = *state;
+	struct gt_record on = { .time = 10, .tid = 7, .kind = GT_CPU_ON };
+	struct {
+		struct gt_record rec;
+		struct gt_stack stack;
+	} sample = { .rec = { .time = 12, .tid = 7, .kind = GT_SAMPLE } };
+
+	assert_int_equal(merge__add(m, 0, &on, sizeof(on)), 0);
+	assert_int_equal(merge__add(m, 0, &sample.rec, sizeof(sample)), 0);
+	assert_int_equal(merge__time_after(m, 0, 7, 5), 10);
+	assert_int_equal(merge__time_after(m, 0, 7, 11), 11);
+	assert_int_equal(merge__time_after(m, 0, 8, 5), 5);
+	assert_int_equal(merge__time_after(m, 1, 7, 5), 5);
+}
+
 static void rewinds(void **state)
 {
 	struct merge *m = *state;
@@ -304,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(frees_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
 		cmocka_unit_test_setup_teardown(looks_ahead, setup, teardown),
+		cmocka_unit_test_setup_teardown(latest_of_a_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(rewinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_crowded, setup, teardown),
 	};
