@@ -26,6 +26,9 @@ const (
 	// ClassLost is the stack of a goroutine suspended for the GC, up to Go 1.25: the goroutine
 	// is already detached from its M when the tracer reads the stack, so it is empty.
 	ClassLost = "stack lost at a suspension"
+	// ClassElsewhere is the stack of a park from Go 1.22 on, when the goroutine has run on another
+	// thread before the one on which it parked reported it: its stack was another by then.
+	ClassElsewhere = "ran elsewhere since"
 	// ClassCut is a stack with the same innermost frames in both traces, up to the limit.
 	ClassCut = "truncated stack"
 	// ClassSkipped is the stack of a goroutine preempted in a function without a frame of its
@@ -127,10 +130,33 @@ func (c *comparer) stackClass(tt, ot *tracefile.Transition) string {
 	if n >= cutDepth && slices.Equal(tab.Frames(t)[:n], tab.Frames(o)[:n]) {
 		return ClassCut
 	}
+	if o == 0 && c.Minor >= 22 && c.ranElsewhere(ot) {
+		return ClassElsewhere
+	}
 	if c.Minor <= lastWithTables {
 		return frameClass(tab.Frames(t), tab.Frames(o))
 	}
 	return ""
+}
+
+// ranElsewhere reports whether a transition of ours is a park without a stack of a goroutine that next
+// runs on another thread.
+func (c *comparer) ranElsewhere(park *tracefile.Transition) bool {
+	if c.elsewhere == nil {
+		c.elsewhere = map[[2]int64]bool{}
+		parked := map[int64]tracefile.Transition{}
+		for _, t := range c.ours.Transitions {
+			p, waits := parked[t.G]
+			switch {
+			case t.To == trace.GoWaiting && t.From == trace.GoRunning && t.Stack == 0:
+				parked[t.G] = t
+			case t.To == trace.GoRunning && waits:
+				c.elsewhere[[2]int64{p.G, p.Time}] = p.M != t.M
+				delete(parked, t.G)
+			}
+		}
+	}
+	return c.elsewhere[[2]int64{park.G, park.Time}]
 }
 
 // frameClass returns the class of two stacks of a release whose tracer uses each function's frame

@@ -66,7 +66,7 @@ func TestClassOfStack(t *testing.T) {
 			some = x
 		}
 	}
-	c := comparer{truth: tr}
+	c := comparer{truth: tr, ours: tr}
 	lost, own := some, some
 	lost.Stack, lost.Reason = 0, tr.Tables.ID("preempted")
 	own.Stack = tr.Tables.Relabel(some.Stack, "runtime.traceLocker.stack")
@@ -94,6 +94,23 @@ func TestClassOfStack(t *testing.T) {
 		c.Minor = test.minor
 		if got := c.stackClass(&test.truth, &test.ours); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestRanElsewhere: a park without a stack counts only if the goroutine next runs on another thread.
+func TestRanElsewhere(t *testing.T) {
+	park := tracefile.Transition{Time: 5, G: 1, M: 7, From: trace.GoRunning, To: trace.GoWaiting}
+	run := tracefile.Transition{Time: 9, G: 1, M: 8, From: trace.GoRunnable, To: trace.GoRunning}
+	for _, test := range []struct {
+		m     int64
+		stack int32
+		want  bool
+	}{{8, 0, true}, {7, 0, false}, {8, 3, false}} {
+		park.Stack, run.M = test.stack, test.m
+		c := comparer{ours: &tracefile.Trace{Transitions: []tracefile.Transition{park, run}}}
+		if got := c.ranElsewhere(&park); got != test.want {
+			t.Errorf("M %d, stack %d: %v", test.m, test.stack, got)
 		}
 	}
 }

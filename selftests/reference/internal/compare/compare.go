@@ -61,6 +61,7 @@ type comparer struct {
 	from, to    int64 // the range read in ours
 	times       []int64
 	kindTimes   map[string][]int64
+	elsewhere   map[[2]int64]bool // parks without a stack, by goroutine and time: see ranElsewhere
 }
 
 // Compare compares ours with the truth. Both must have been loaded with the same tables.
