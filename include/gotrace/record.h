@@ -72,7 +72,7 @@ struct gt_park {
 /*
  * A goroutine starts, and the one before it on this thread has left it: derived from one hit.
  * userspace/sequence/derived.c makes two records of it, of which the first is GT_DERIVED_NS earlier,
- * but not before the previous record of the thread.
+ * but after the previous record of the thread.
  */
 struct gt_execute_parked {
 	gt_u64 goid;

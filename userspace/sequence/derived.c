@@ -3,14 +3,18 @@
  * Makes records of derived transitions: see derived.h.
  *
  * The time of a park is that of the hit from which it was derived, less the time that usually
- * passes in between when another goroutine is ready to run (FIDELITY.md), but not before the previous record of its thread. (A previous record in
- * another ring is earlier anyway: the thread has changed its CPU since.)
+ * passes in between when another goroutine is ready to run (FIDELITY.md), but later than the
+ * previous record of its thread, by a tick of the coarsest trace: so their order is the same in
+ * each trace. (A previous record in another ring is earlier anyway: the thread has changed its CPU
+ * since.)
  */
 #include "sequence/derived.h"
 
 #include <string.h>
 
 #include "sequence/sequencer_impl.h"
+
+#define TICK_NS_MAX 64
 
 struct whole {
 	struct gt_record rec;
@@ -64,6 +68,16 @@ static int put_call(struct sequencer *s, unsigned int ring, const struct gt_reco
 	return err ? err : add(s, ring, &kernel);
 }
 
+static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+{
+	uint64_t usual = rec->time > GT_DERIVED_NS ? rec->time - GT_DERIVED_NS : 0;
+	uint64_t ret = merge__time_after(s->merge, ring, rec->tid, usual);
+
+	if (ret == usual)
+		return usual;
+	return rec->time - ret > TICK_NS_MAX ? ret + TICK_NS_MAX : rec->time;
+}
+
 static int put_left(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
 {
 	const struct gt_execute_parked *parked = (const void *)(rec + 1);
@@ -71,7 +85,6 @@ static int put_left(struct sequencer *s, unsigned int ring, const struct gt_reco
 	struct gt_execute execute = { .goid = parked->goid };
 	bool starts = rec->kind != GT_PARK && rec->kind != GT_ENDED;
 	struct whole left, after;
-	uint64_t time;
 	int err;
 
 	if (!starts)
@@ -80,8 +93,7 @@ static int put_left(struct sequencer *s, unsigned int ring, const struct gt_reco
 		left = make(rec, GT_PARK, parked->before, &parked->park, sizeof(parked->park));
 	else
 		left = make(rec, GT_ENDED, ended->before, &ended->ended, sizeof(ended->ended));
-	time = rec->time > GT_DERIVED_NS ? rec->time - GT_DERIVED_NS : 0;
-	left.rec.time = merge__time_after(s->merge, ring, rec->tid, time);
+	left.rec.time = left_time(s, ring, rec);
 	s->derived = true;
 	err = add(s, ring, &left);
 	if (err || !starts)

@@ -68,7 +68,7 @@ static void one_record_for_two(void **state)
 	finish(&m);
 }
 
-/* The park is earlier than the hit, but not than another record of the thread. */
+/* The park is earlier than the hit, but later than another record of the thread. */
 static void times(void **state)
 {
 	struct machine m;
@@ -85,9 +85,13 @@ static void times(void **state)
 		   "m1 GoStart g3 #1\n");
 	time = m.now;
 	create(&m, 1, 9);
+	m.now = time + 63;
+	p_stop(&m, 2, 1);
 	m.now = time + GT_DERIVED_NS / 2;
 	late_park(&m, 1, 3);
-	expect(&m, "m1 GoCreate g9 f19 -\nm1 GoBlock \"chan receive\" -\n");
+	expect(&m, "m1 GoCreate g9 f19 -\n"
+		   "m2 ProcStop\n"
+		   "m1 GoBlock \"chan receive\" -\n");
 	finish(&m);
 }
 
