@@ -212,29 +212,36 @@ static struct gotrace_bpf *open_programs(bool with_module)
 	return NULL;
 }
 
+static const struct site *find_site(const struct probes_opts *opts, enum gt_probe probe)
+{
+	for (size_t i = 0; i < opts->sites->n; i++)
+		if (opts->sites->site[i].probe == probe)
+			return &opts->sites->site[i];
+	return NULL;
+}
+
 /* The address to which Go's system calls return, if they are derived; or 0. */
 static uint64_t syscall_at(const struct probes_opts *opts)
 {
-	const struct site *site = opts->sites->site, *end = site + opts->sites->n;
+	const struct site *site = find_site(opts, GT_PROBE_SYSCALL_AT);
 
-	for (; site < end && probes__derives_syscalls(opts); site++)
-		if (site->probe == GT_PROBE_SYSCALL_AT)
-			return opts->bias + site->addr + ARCH_SYSCALL_SIZE;
-	return 0;
+	return site && probes__derives_syscalls(opts) ?
+		       opts->bias + site->addr + ARCH_SYSCALL_SIZE :
+		       0;
 }
-
-static int load(struct probes *p, struct error *error);
 
 /* The address of the heap's size, if it may be sampled; or 0. */
 static uint64_t heap_live(const struct probes_opts *opts)
 {
-	const struct site *site = opts->sites->site, *end = site + opts->sites->n;
+	const struct site *site = find_site(opts, GT_PROBE_HEAP_ALLOC);
+	uint64_t address = site ? GT_COOKIE_COUNTER(site->cookie) : 0;
 
-	for (; site < end && !opts->heap_whole && probes__wants(opts, GT_PROBE_HEAP_ALLOC); site++)
-		if (site->probe == GT_PROBE_HEAP_ALLOC && GT_COOKIE_COUNTER(site->cookie))
-			return opts->bias + GT_COOKIE_COUNTER(site->cookie);
-	return 0;
+	return address && !opts->heap_whole && probes__wants(opts, GT_PROBE_HEAP_ALLOC) ?
+		       opts->bias + address :
+		       0;
 }
+
+static int load(struct probes *p, struct error *error);
 
 /* Kernel events are unavailable, and system calls were to be derived from them: probes are needed. */
 static int load_again(struct probes *p, struct error *error)
@@ -370,7 +377,6 @@ static int attach_multi(struct probes *p, struct bpf_program *program, struct er
 static int attach_perf(struct probes *p, const struct site *site, struct error *error)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
-
 	struct bpf_program *program = probes__program_of(p->skel, site->probe);
 
 	return keep(p,
@@ -418,8 +424,8 @@ int probes__attach(struct probes *p, struct error *error)
 	/* First: a system call is seen at its entry once a probe has found its goroutine. */
 	err = p->kernel ? kernel_probes__attach(p->kernel, &why) : 0;
 	if (err && p->skel->rodata->config.syscall_at)
-		return error__set(error, err,
-				  "%s; --events=sched,syscall,gc,heap,user does without", why.text);
+		return error__set(error, err, "%s; choose --events=sched,syscall,gc,heap,user",
+				  why.text);
 	err = without_kernel(p, err, error, &why);
 	if (!err)
 		err = attach_sites(p, error);

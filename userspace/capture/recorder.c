@@ -244,7 +244,7 @@ static int handle_initial_state(struct recorder *r, uint64_t now)
 
 /* ---- the loop ---- */
 
-/* A probe that is hit too often for what it tells is replaced by samples. */
+/* A probe that is hit more often than its records are worth is replaced by samples. */
 static void limit_heap(struct recorder *r, double seconds)
 {
 	uint64_t changes = r->stats->records[GT_HEAP_ALLOC] - r->last_heap;

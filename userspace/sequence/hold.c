@@ -132,8 +132,3 @@ void hold__free_list(struct held *h)
 		free(h);
 	}
 }
-
-void hold__deinit(struct sequencer *s)
-{
-	hold__free_list(s->hold.free);
-}

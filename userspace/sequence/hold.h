@@ -42,6 +42,5 @@ void hold__retry(struct sequencer *s, uint64_t now);
 /* Whether a held record waits for a thread that is silent: the stream must not advance. */
 bool hold__stalls(struct sequencer *s);
 void hold__free_list(struct held *h);
-void hold__deinit(struct sequencer *s); /* without the records of threads */
 
 #endif

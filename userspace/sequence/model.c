@@ -217,7 +217,7 @@ void model__deinit(struct sequencer *s)
 
 	for (size_t i = 0; map__next(&s->model.threads, &i, &value);)
 		hold__free_list(((struct thread *)value)->head);
-	hold__deinit(s);
+	hold__free_list(s->hold.free);
 	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);)
 		regions__free(s, value);
 	free(s->user.task_named);

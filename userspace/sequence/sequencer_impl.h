@@ -26,11 +26,10 @@ struct sequencer {
 	uint64_t now;		/* time of the latest record applied */
 	uint64_t watermark;	/* all records up to here were applied */
 	uint64_t limit;		/* all records up to here have arrived */
-	uint64_t
-		search_left; /* of ahead.c: records that it may look at before the next watermark */
-	bool started, ready; /* ready: the initial state is known, records are applied */
-	bool derived;	     /* a record of derived.h was seen */
-	int error;	     /* the first error of the writer, or -ENOMEM; permanent */
+	uint64_t search_left;	/* records that ahead.c may look at before the next watermark */
+	bool started, ready;	/* ready: the initial state is known, records are applied */
+	bool derived;		/* a record of derived.h was seen */
+	int error;		/* the first error of the writer, or -ENOMEM; permanent */
 
 	struct merge *merge;
 	struct stacks *stacks;
