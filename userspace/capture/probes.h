@@ -20,6 +20,8 @@
 
 struct probes;
 
+#define PROBES_HEAP_MAX 1000 /* changes of the heap's size per second; more are sampled */
+
 struct probes_opts {
 	pid_t pid;
 	const char *path;		/* of the program, for attaching: a link to its open file */

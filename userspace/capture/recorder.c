@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/drain.h"
+#include "capture/hits.h"
 #include "capture/launch.h"
 #include "capture/memory.h"
 #include "capture/privilege.h"
@@ -28,15 +29,14 @@
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define MS		 1000000ull
+#define MS		1000000ull
 
-#define SECOND_SNAPSHOT	 (40 * MS)   /* after the first: a status word can lag that long */
-#define LAYOUT_PATIENCE	 (2000 * MS) /* a program that just started must pass the checks by then */
-#define CHECK_PAUSE	 (20 * MS)   /* between checks of a program whose runtime may not be up */
-#define SLOT_PATIENCE	 (2000 * MS) /* wait at the end for records reserved, but not submitted */
-#define NICE		 (-10)
-#define HEAP_CHANGES_MAX 1000	    /* per second, for which a probe is worthwhile */
-#define HOUSEKEEPING	 (200 * MS) /* between reports of losses, memory and progress */
+#define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
+#define LAYOUT_PATIENCE (2000 * MS) /* a program that just started must pass the checks by then */
+#define CHECK_PAUSE	(20 * MS)   /* between checks of a program whose runtime may not be up */
+#define SLOT_PATIENCE	(2000 * MS) /* wait at the end for records reserved, but not submitted */
+#define NICE		(-10)
+#define HOUSEKEEPING	(200 * MS) /* between reports of losses, memory and progress */
 
 struct recorder {
 	const struct recorder_opts *opts;
@@ -62,6 +62,8 @@ struct recorder {
 	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	uint64_t housekeeping, records, last_records, last_heap;
+	uint64_t target_cpu; /* at t0, ns */
+	struct hits *trap;   /* NULL: unavailable */
 	struct gt_counters counters;
 	uint64_t lost; /* sum of counters.lost */
 };
@@ -250,12 +252,21 @@ static void limit_heap(struct recorder *r, double seconds)
 	uint64_t changes = r->stats->records[GT_HEAP_ALLOC] - r->last_heap;
 
 	r->last_heap = r->stats->records[GT_HEAP_ALLOC];
-	if ((double)changes < seconds * HEAP_CHANGES_MAX || r->target_gone ||
+	if ((double)changes < seconds * PROBES_HEAP_MAX || r->target_gone ||
 	    !probes__sample_heap(r->probes))
 		return;
 	log__msg("the heap's size changes more than %d times per second: sampling it from now on "
 		 "(--events with set heap records every change)",
-		 HEAP_CHANGES_MAX);
+		 PROBES_HEAP_MAX);
+}
+
+/* Repeatedly, because the target may end. */
+static void note_cpu(struct recorder *r)
+{
+	uint64_t cpu = clock__cpu_of(r->opts->process->pid);
+
+	if (cpu > r->target_cpu)
+		r->stats->target_cpu_ns = cpu - r->target_cpu;
 }
 
 static int housekeeping(struct recorder *r, uint64_t now)
@@ -273,6 +284,7 @@ static int housekeeping(struct recorder *r, uint64_t now)
 	r->last_records = r->records;
 	r->housekeeping = now;
 	memory__sample(&r->stats->peak_memory);
+	note_cpu(r);
 	return err;
 }
 
@@ -364,6 +376,7 @@ static int begin(struct recorder *r)
 	if (err)
 		return err;
 	memory__begin();
+	r->target_cpu = clock__cpu_of(r->opts->process->pid);
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
 	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
@@ -415,6 +428,9 @@ static int end(struct recorder *r)
 		err = hand_over_snapshots(r);
 	if (!err)
 		err = report_losses(r);
+	note_cpu(r);
+	if (r->trap)
+		r->stats->trap_ns = hits__trap_ns();
 	probes__detach(r->probes);
 	if (!err)
 		err = sink__finish(r->sink, r->t1);
@@ -442,8 +458,11 @@ static void fill_stats(struct recorder *r)
 static int open_probes(struct recorder *r)
 {
 	struct probes_opts opts = setup__probes(r->opts);
+	struct error why = {};
 	int err = probes__open(&r->probes, &opts, r->error);
 
+	if (!err && hits__open_trap(&r->trap, &why))
+		log__debug("%s", why.text);
 	if (!err)
 		r->resync = resync__create(r->opts->process, r->opts->layout);
 	if (!err && !r->resync)
@@ -500,6 +519,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	resync__destroy(r.resync);
 	drain__destroy(r.drain);
 	probes__destroy(r.probes);
+	hits__destroy(r.trap);
 	sink__destroy(r.sink);
 	csymbols__destroy(r.csymbols);
 	starvation__deinit(&ret->starvation);

@@ -59,6 +59,8 @@ struct recorder_stats {
 	uint64_t t0;	     /* when the last probe was live; 0: never */
 	uint64_t missed_ns;  /* from the exec of a program that just started to t0 */
 	struct starvation starvation;
+	uint64_t target_cpu_ns; /* used by the target in the window; 0: unknown */
+	double trap_ns;		/* what a hit takes in a loop; 0: unknown */
 	unsigned int rings;
 	bool multi;
 	bool layout_checked; /* with the running program, during the recording */

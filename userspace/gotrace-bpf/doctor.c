@@ -21,15 +21,22 @@
 #include "capture/probes.h"
 #include "capture/sampler.h"
 #include "lib/log.h"
+#include "lib/opts.h"
 #include "lib/steps.h"
 #include "target/arch/arch.h"
 #include "command.h"
 #include "doctor.h"
 
-enum { OPT_JSON = 256 };
+enum { OPT_JSON = 256, OPT_MEASURE };
+
+#define MEASURE_MIN_NS 100000000ull
+#define MEASURE_MAX_NS 3600000000000ull
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0, "also check this process", 0 },
+	{ "measure", OPT_MEASURE, "TIME", 0,
+	  "count the hits of its probes for TIME, such as 3s, and predict what each event set costs",
+	  0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	VERBOSE_OPTION,
 	NO_CACHE_OPTION,
@@ -47,6 +54,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'p':
 		d->pid = parse_pid(text);
+		return 0;
+	case OPT_MEASURE:
+		if (!opts__duration(text, &d->measure_ns) || d->measure_ns < MEASURE_MIN_NS ||
+		    d->measure_ns > MEASURE_MAX_NS)
+			usage_error("invalid time '%s': expected 100ms to 1h", text);
 		return 0;
 	case OPT_JSON:
 		d->json = true;
@@ -291,6 +303,8 @@ int do_doctor(int argc, char **argv, struct error *error)
 
 	command__end_with_reader();
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &d);
+	if (d.measure_ns && !d.pid)
+		usage_error("--measure requires a process: -p PID");
 	steps__begin();
 	kernel(&d);
 	privileges(&d);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "capture/hits.h"
 #include "lib/json.h"
 #include "analysis.h"
 
@@ -24,7 +25,8 @@ struct finding {
 struct doctor {
 	int pid;
 	bool json;
-	bool bad; /* something prevents recording */
+	uint64_t measure_ns; /* 0: do not measure */
+	bool bad;	     /* something prevents recording */
 	struct finding *finding;
 	size_t n;
 };
@@ -33,6 +35,25 @@ struct doctor {
 __attribute__((format(printf, 4, 5))) void
 doctor__report(struct doctor *d, enum finding_level level, const char *what, const char *fmt, ...);
 
+/* The result of --measure. */
+struct measured {
+	unsigned int sets;	      /* bits, by enum site_set: those counted */
+	uint64_t hits[GT_HITS_COUNT]; /* during `seconds` */
+	double seconds, cpus;	      /* cpus: used by the process when nothing was attached */
+	double own_ns;		      /* its CPU time during `seconds`, without that of the hits */
+	double loop_ns, trap_ns;      /* what a counted hit takes: in a loop, and in the process */
+};
+
+/* Measures for d->measure_ns. A negative errno with the reason on failure: *ret is zero. */
+int doctor__measure(const struct doctor *d, const struct analysis *a, struct measured *ret,
+		    struct error *error);
+/* Hits per second of the probes of a set. */
+double measured__rate(const struct measured *m, unsigned int set);
+/* CPU time with a recording of these sets (bits), relative to that without. */
+double measured__ratio(const struct measured *m, unsigned int sets, bool stacks);
+void measured__report(struct doctor *d, const struct measured *m);
+void measured__json(struct json *j, const struct measured *m); /* the member "measured" */
+
 /* Facts of a running process that are not in its analysis. */
 struct target_facts {
 	bool deleted, replaced; /* the file of its program, since the start */
@@ -40,6 +61,7 @@ struct target_facts {
 	bool counted; /* the following members are known */
 	size_t goroutines, threads;
 	unsigned int processors;
+	struct measured measured; /* .seconds 0: not measured */
 };
 
 /* Adds the findings of a process; and prints the member "target" of the JSON. */

@@ -260,6 +260,8 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 		if (text__check(&a->process, a->elf, &a->sites, &error))
 			doctor__report(d, BAD, "code", "%s", error.text);
 		count(a, f);
+		if (d->measure_ns && !d->bad && doctor__measure(d, a, &f->measured, &error))
+			doctor__report(d, BAD, "measured", "%s", error.text);
 	}
 	if (!a->sites.n)
 		return;
@@ -267,6 +269,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 		if (has_probes(set))
 			report_set(d, a, set);
 	report_cost(d, a);
+	measured__report(d, &f->measured);
 	if (f->counted)
 		doctor__report(d, GOOD, "now", "%zu goroutines, %zu threads, %u Ps", f->goroutines,
 			       f->threads, f->processors);
@@ -342,5 +345,6 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 		json__u64(j, "threads", f->threads);
 		json__u64(j, "processors", f->processors);
 	}
+	measured__json(j, &f->measured);
 	json__close(j, '}');
 }

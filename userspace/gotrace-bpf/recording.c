@@ -13,6 +13,7 @@
 #include "analysis.h"
 #include "blackbox.h"
 #include "command.h"
+#include "cost.h"
 #include "interrupt.h"
 #include "recording.h"
 #include "stats.h"
@@ -184,6 +185,21 @@ static void report(const struct recording *r, int pid, const struct recorder_sta
 			   (double)stats->missed_ns / 1e6);
 }
 
+static void report_cost(const struct recorder_stats *stats, bool stacks)
+{
+	struct cost_events events = cost__of_recording(stats);
+	double ns = cost__recording(&events, stats->trap_ns, stacks);
+	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
+
+	if (!stats->trap_ns || !stats->target_cpu_ns)
+		return;
+	log__msg("cost: %llu hits of probes and %llu kernel events took about %.0f %% of the "
+		 "program's CPU time, %.2f of %.2f s",
+		 (unsigned long long)events.probes, (unsigned long long)kernel,
+		 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,
+		 (double)stats->target_cpu_ns / 1e9);
+}
+
 /* Rounds up to a power of two, which the kernel requires. */
 static uint32_t ring_size(const struct record_args *a)
 {
@@ -249,6 +265,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		analysis__keep(an);
 	if (!err)
 		report(r, an->process.pid, stats);
+	if (!err && !r->family)
+		report_cost(stats, opts.stack_depth);
 	if (file && stats->attach_ns) {
 		failed = stats__write(file, names.stats, stats, error);
 		err = err ? err : failed;

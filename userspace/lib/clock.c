@@ -8,7 +8,7 @@
 
 static uint64_t read_clock(clockid_t id)
 {
-	struct timespec ts;
+	struct timespec ts = {};
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
@@ -22,6 +22,13 @@ uint64_t clock__now(void)
 uint64_t clock__cpu(void)
 {
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+uint64_t clock__cpu_of(pid_t pid)
+{
+	clockid_t id;
+
+	return clock_getcpuclockid(pid, &id) ? 0 : read_clock(id);
 }
 
 /* Uses the reading with the shortest bracket of several: the others were interrupted in between. */

@@ -6,9 +6,12 @@
 #define LIB_CLOCK_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 uint64_t clock__now(void); /* CLOCK_MONOTONIC, ns */
 uint64_t clock__cpu(void); /* this process's CPU time, ns */
+/* CPU time of a process, ns, with that of threads that have ended; 0: there is no such process. */
+uint64_t clock__cpu_of(pid_t pid);
 /*
  * CLOCK_REALTIME at the CLOCK_MONOTONIC time `mono`, ns; accurate to about the cost of a clock
  * read.

@@ -45,5 +45,11 @@ const char *arch__syscall(uint32_t number);
  * GPR_BARRIER_TO, on behalf of its caller. GPR_NONE: it stores none.
  */
 enum gpr arch__barrier_value(const char *suffix);
+/*
+ * Does nothing, for measuring a uprobe: its instruction at arch__trap_at is one that the kernel
+ * emulates, and that it does not optimize (a 5-byte nop, since 6.18).
+ */
+void arch__trapped(void);
+extern const char arch__trap_at[];
 
 #endif

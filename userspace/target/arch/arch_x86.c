@@ -35,3 +35,13 @@ enum gpr arch__barrier_value(const char *suffix)
 	}
 	return GPR_NONE;
 }
+
+__attribute__((naked, noinline, noclone)) void arch__trapped(void)
+{
+	asm volatile(".globl arch__trap_at\n"
+		     ".hidden arch__trap_at\n"
+		     "arch__trap_at:\n"
+		     "	push %rbp\n"
+		     "	pop %rbp\n"
+		     "	ret");
+}

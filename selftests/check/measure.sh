@@ -1,0 +1,117 @@
+#!/bin/bash
+# Tests doctor --measure, and what record reports of its cost: the counted rates are those of the
+# records of a recording, the sums are correct, and no probe is left. Predicted times are not
+# compared: `make bench` measures what they predict.
+# parallel
+# timeout: 120
+# depends on: Makefile bpf include userspace selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+measure() # [OPTION...]
+{
+	timeout 60 $GOTRACE doctor -p "$TARGET_PID" --measure 3s "$@" >"$tmp/doctor" 2>"$tmp/error"
+}
+
+# The target does the same work all the time. A program on a busy machine does a bit less.
+rates_are_those_of_records()
+{
+	measure --json && timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/m.trace" --stats "$tmp/stats" \
+		--events sched,syscall,gc,heap,user,kernel 2>"$tmp/recorded" || { cat "$tmp/error" "$tmp/recorded"; return 1; }
+	jq -n --slurpfile doctor "$tmp/doctor" --slurpfile stats "$tmp/stats" '
+		$doctor[0].target.measured.hits_per_second as $hit | $stats[0] as $s |
+		($s.records_by_kind | map_values(. * 1e9 / $s.window_ns)) as $n |
+		def sum(f): [f] | map(. // 0) | add;
+		{
+			execute: [$hit.execute, sum($n.execute, $n.execute_parked, $n.execute_ended)],
+			ready: [$hit.ready, $n.ready],
+			system_calls: [$hit.system_calls, sum($n.sys_enter, $n.go_sys_enter)],
+			cpu_on: [$hit.cpu_on, $n.cpu_on],
+			cpu_off: [$hit.cpu_off, $n.cpu_off],
+			waking: [$hit.waking, $n.waking]
+		}' >"$tmp/rates"
+	cat "$tmp/rates"
+	jq -e 'all(.[]; .[0] > 0 and .[0] / .[1] > 0.7 and .[0] / .[1] < 1.4)' "$tmp/rates"
+}
+
+# The CPUs according to /proc; the parts of the slowdown add up to it; what costs less is less.
+sums_are_right()
+{
+	local before after hz
+
+	hz=$(getconf CLK_TCK)
+	before=$(cut -d' ' -f14,15 "/proc/$TARGET_PID/stat" | tr ' ' +)
+	sleep 2
+	after=$(cut -d' ' -f14,15 "/proc/$TARGET_PID/stat" | tr ' ' +)
+	jq -e --argjson cpus "$(echo "scale=3; ($after - $before) / $hz / 2" | bc | sed 's/^\./0./')" '.target.measured |
+		($cpus | debug) as $_ | (.cpus | debug) as $_ |
+		.cpus < $cpus * 1.6 + 0.05 and $cpus < .cpus * 1.6 + 0.05 and
+		.hit_us >= .loop_hit_us and .loop_hit_us > 0.05 and
+		(.added_percent | del(.sweep) | add) / 100 + 1 - .cpu_ratio.default < 0.001 and
+		.cpu_ratio.default > .cpu_ratio.no_stacks and .cpu_ratio.no_stacks > .cpu_ratio.sched_no_stacks and
+		.cpu_ratio.sched_no_stacks > 1' "$tmp/doctor"
+}
+
+text_has_the_numbers()
+{
+	measure && cat "$tmp/doctor" &&
+		grep -q '^ok       measured     for 1\.[0-9] s: the process uses [0-9.]* CPUs; then' "$tmp/doctor" &&
+		tr -s ' \n' ' ' <"$tmp/doctor" | grep -q 'the sets add: sched [0-9.]* %,.* kernel [0-9.]* %' &&
+		! grep -q '.\{101\}' "$tmp/doctor"
+}
+
+# The counts of the message are those of the statistics, and the CPU time that of the program.
+record_reports_its_cost()
+{
+	local hits kernel
+
+	hits=$(jq '.records_by_kind | [.execute, .execute_parked, .execute_ended, .ready, .yield, .preempt_park, .create,
+		.p_start, .p_stop, .p_handoff, .syscall_lost, .syscall_no_p, .stw_begin, .stw_end, .gc_begin, .gc_end, .procs,
+		.heap_alloc, .heap_goal, .assist_begin, .assist_end, .syscall_enter, .syscall_try_exit, .syscall_block] | add' "$tmp/stats")
+	kernel=$(jq '.records_by_kind | 2 * ((.sys_enter // 0) + (.go_sys_enter // 0)) + .cpu_on + .cpu_off + .waking' "$tmp/stats")
+	cat "$tmp/recorded"
+	grep -q "^gotrace-bpf: cost: $hits hits of probes and $kernel kernel events took about [0-9]* % of the program's CPU time, " \
+		"$tmp/recorded" || { echo "expected $hits and $kernel"; cat "$tmp/stats"; return 1; }
+}
+
+leaves_nothing()
+{
+	start_background $GOTRACE doctor -p "$TARGET_PID" --measure 6s
+	wait_until 20 text_is_probed && kill "-$1" "$BACKGROUND_PID" || return 1
+	wait "$BACKGROUND_PID" 2>/dev/null
+	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
+}
+
+text_is_probed() { ! text_is_clean "$TARGET_PID"; }
+
+ends_meanwhile()
+{
+	start_background $GOTRACE doctor -p "$TARGET_PID" --measure 4s
+	sleep 1
+	kill -KILL "$TARGET_PID"
+	wait "$BACKGROUND_PID"
+	[ $? = 1 ]; echo "exit status $?"; cat "$tmp/background.out" && grep -q '^MISSING  measured     process [0-9]* ended meanwhile' "$tmp/background.out"
+}
+
+usage()
+{
+	local option
+
+	for option in '--measure 3s' '-p 1 --measure 3' '-p 1 --measure 1ms' '-p 1 --measure 99h'; do
+		$GOTRACE doctor $option 2>"$tmp/error" >"$tmp/out"
+		[ $? = 2 ] && [ "$(wc -l <"$tmp/error")" -le 2 ] || { echo "$option"; cat "$tmp/error"; return 1; }
+	done
+}
+
+ktap_start
+start_target pingpong "$ORACLE_GO" -duration 300s -procs 2 -rate 4000
+tell_target start
+try "the rates are those of the records" rates_are_those_of_records
+try "the CPU time, and sums" sums_are_right
+try "record reports its cost" record_reports_its_cost
+try "the text" text_has_the_numbers
+try "interrupted" leaves_nothing INT
+try "killed" leaves_nothing KILL
+try "wrong usage" usage
+try "the process ends meanwhile" ends_meanwhile
+ktap_end

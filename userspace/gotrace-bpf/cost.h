@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a recording costs the target, by the number of its events: for `doctor --measure` before a
+ * recording, and for the message at the end of one.
+ */
+#ifndef COST_H
+#define COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/recorder.h"
+#include "gotrace/hits.h"
+
+struct cost_events {
+	uint64_t probes, stepped; /* hits whose instruction the kernel emulates, or single-steps */
+	uint64_t calls;		  /* system calls */
+	uint64_t switches;	  /* a thread gets a CPU, or loses it */
+	uint64_t wakes;		  /* a thread is made runnable */
+};
+
+/* Adds those of event set `set` (of all that have probes: SITE_SETS) that were counted. */
+void cost__add(struct cost_events *ret, const uint64_t hits[GT_HITS_COUNT], unsigned int set);
+/* Those of a recording. */
+struct cost_events cost__of_recording(const struct recorder_stats *stats);
+
+/* CPU time of the target, ns, where a hit without any work takes `trap_ns`. */
+double cost__recording(const struct cost_events *events, double trap_ns, bool stacks);
+/* The same, if the events were only counted. */
+double cost__counting(const struct cost_events *events, double trap_ns);
+
+#endif
