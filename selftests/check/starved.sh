@@ -35,7 +35,45 @@ says_so()
 			"$tmp/background.out"
 }
 
+policies() # PID: of its threads
+{
+	local task
+
+	for task in "/proc/$1/task/"*; do
+		chrt -p "${task##*/}" | sed -n 's/.*policy: //p'
+	done | sort -u
+}
+
+# Where the kernel permits it, which it does for root without taskset.
+has_guaranteed_time()
+{
+	start_target pingpong "$ORACLE_GO" -duration 1s || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/deadline.trace"
+	recorder_is_live || return 1
+	policies "$BACKGROUND_PID" >"$tmp/recorder"
+	policies "$TARGET_PID" >"$tmp/target"
+	stop_recorder && stop_target
+	head "$tmp/recorder" "$tmp/target"
+	[ "$(cat "$tmp/target")" = SCHED_OTHER ] || return 1
+	if chrt -d -T 20000000 -D 25000000 -P 25000000 0 true; then
+		grep -q '^SCHED_DEADLINE|SCHED_RESET_ON_FORK$' "$tmp/recorder"
+	else
+		[ "$(cat "$tmp/recorder")" = SCHED_OTHER ]
+	fi
+}
+
+# A command that the recorder starts does not have its priority.
+command_is_normal()
+{
+	$GOTRACE record -o "$tmp/command.trace" -- bash -c 'chrt -p $$; nice; exec "$0" -duration 200ms' \
+		"build/targets/$ORACLE_GO/tiny" >"$tmp/command" || return 1
+	cat "$tmp/command"
+	grep -q 'policy: SCHED_OTHER$' "$tmp/command" && grep -qx "$(nice)" "$tmp/command"
+}
+
 ktap_start
 try "a recorder without CPU time" recorder_starves
 try "it reports starvation and the remedy" says_so
+try "a recorder has guaranteed CPU time" has_guaranteed_time
+try "a command that it starts does not" command_is_normal
 ktap_end

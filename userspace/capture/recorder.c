@@ -19,6 +19,7 @@
 #include "capture/hits.h"
 #include "capture/launch.h"
 #include "capture/memory.h"
+#include "capture/priority.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"
 #include "capture/recorder.h"
@@ -376,6 +377,7 @@ static int begin(struct recorder *r)
 	if (err)
 		return err;
 	memory__begin();
+	priority__guarantee();
 	r->target_cpu = clock__cpu_of(r->opts->process->pid);
 	r->t0 = r->housekeeping = clock__now();
 	r->stats->attach_ns = r->t0 - r->opts->started;
@@ -497,10 +499,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	struct sink_opts sink = opts->sink;
 	int err;
 
-	/*
-	 * If all CPUs are busy, the recorder must run before the target's threads: the rings would
-	 * overflow.
-	 */
+	/* For the attach, and for the recording if priority__guarantee() is not permitted. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	r.sigfd = setup__signals(error);
 	if (r.sigfd < 0)
