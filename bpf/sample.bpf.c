@@ -39,19 +39,9 @@ static __always_inline bool sample__jump(struct sample_walk *s, u64 next)
 static long sample__frame(u64 i, struct sample_walk *s)
 {
 	struct walk *w = &s->w;
-	u64 off = w->fp - w->base, next, pc;
+	u64 next, pc;
 
-	if (off > LAST) {
-		if (!stack__slide(w))
-			return 1;
-		off = w->fp - w->base;
-	}
-	off &= ~7ull;
-	if (off > LAST)
-		return 1;
-	next = *(u64 *)((char *)w->bytes + off);
-	pc = *(u64 *)((char *)w->bytes + off + 8);
-	if (!pc)
+	if (!stack__read(w, &next, &pc))
 		return 1;
 	stack__add(w, pc, i + GT_SAMPLE_TOP, GT_STACK_MAX);
 	if (s->over) {
@@ -89,8 +79,8 @@ static __always_inline void sample__walk(struct gt_stack *stack, const struct pt
 	stack__add(&s.w, top[1], 2, GT_STACK_MAX);
 	if (frames > GT_STACK_MAX - GT_SAMPLE_TOP)
 		frames = GT_STACK_MAX - GT_SAMPLE_TOP;
-	if (depth > 2 && stack__slide(&s.w))
-		bpf_loop(frames, sample__frame, &s, 0);
+	if (depth > 2)
+		stack__frames(&s.w, frames, sample__frame, &s);
 	stack->depth = s.w.n < GT_STACK_MAX ? s.w.n : GT_STACK_MAX;
 }
 

@@ -40,20 +40,41 @@ static __always_inline u32 leaf__pcs(const struct leaf *leaf)
 
 /*
  * Frames are read through a window of the stack: near frames need one read of user memory instead
- * of one each, which would cost more than the rest of the walk.
+ * of one each, which would cost more than the rest of the walk. The first window of a walk is on the
+ * BPF stack; deep stacks, which have larger frames, are read through wider ones.
  */
-#define WINDOW 208
-#define LAST   (WINDOW - 16) /* the last position of a frame in it */
+#define NEAR 208
+#define WIDE 4096
+#define LAST (NEAR - 16) /* the last position of a frame in a near window */
+
+/*
+ * A walk that was preempted by another thread's keeps its window: each takes the first free one of
+ * its CPU. Writer and reader: the walk. 16 KiB per CPU.
+ */
+#define WINDOWS 4
+
+struct window {
+	u64 busy;
+	u64 bytes[WIDE / 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WINDOWS);
+	__type(key, u32);
+	__type(value, struct window);
+} windows __weak SEC(".maps");
 
 struct walk {
 	u64 fp;
-	u64 base; /* the address of `bytes` */
+	u64 base; /* the address of window->bytes */
+	u64 last; /* the last position of a frame in them */
 	u64 hash;
 	u64 *pcs;   /* where PCs are stored */
 	u32 n;	    /* PCs so far */
 	u32 first;  /* number of these that are not from frames */
 	bool ended; /* no further frame */
-	u64 bytes[WINDOW / 8];
+	struct window *window;
 };
 
 /* The top byte of a hash is the number of PCs. */
@@ -78,40 +99,81 @@ static __always_inline void stack__add(struct walk *w, u64 pc, u64 n, u32 room)
 	w->n = n + 1;
 }
 
-/* Fills a window from fp on; near the end of mapped memory, with just that frame at its end. */
+/* Fills a near window from fp on; near the end of mapped memory, with just that frame at its end. */
 static __always_inline bool stack__fetch(u64 *bytes, u64 fp, u64 *ret_base)
 {
 	*ret_base = fp;
-	if (!go_read(bytes, WINDOW, fp))
+	if (!go_read(bytes, NEAR, fp))
 		return true;
 	*ret_base = fp - LAST;
 	return !go_read((char *)bytes + LAST, 16, fp);
 }
 
-/* Moves the window up to w->fp. */
+/* NULL: all are in use. */
+static __always_inline struct window *window__take(void)
+{
+	struct window *window;
+
+	for (u32 i = 0; i < WINDOWS; i++) {
+		u32 key = i;
+
+		window = bpf_map_lookup_elem(&windows, &key);
+		if (window && !__sync_lock_test_and_set(&window->busy, 1))
+			return window;
+	}
+	return NULL;
+}
+
+static __always_inline void window__release(struct window *window)
+{
+	*(volatile u64 *)&window->busy = 0;
+}
+
+#define PAGE 4096 /* the smallest */
+
+/* Moves the window up to w->fp; near the end of mapped memory, it ends with the page. */
 static __always_inline bool stack__slide(struct walk *w)
 {
-	return stack__fetch(w->bytes, w->fp, &w->base);
+	u64 size = PAGE - (w->fp & (PAGE - 1));
+
+	w->base = w->fp;
+	w->last = WIDE - 16;
+	if (!go_read(w->window->bytes, WIDE, w->fp))
+		return true;
+	if (size >= WIDE)
+		return false;
+	if (size < 16)
+		size = 16; /* a frame across two pages */
+	w->last = size - 16;
+	return !go_read(w->window->bytes, (u32)size, w->fp);
+}
+
+/* Reads the frame at w->fp: its caller's, and its return address. False: there is none. */
+static __always_inline bool stack__read(struct walk *w, u64 *next, u64 *pc)
+{
+	u64 off = w->fp - w->base;
+
+	if (w->fp & 7)
+		return false;
+	if (off > w->last) {
+		if (!stack__slide(w))
+			return false;
+		off = 0;
+	}
+	off &= ~7ull; /* off is aligned already; for the verifier */
+	if (off > WIDE - 16)
+		return false;
+	*next = *(u64 *)((char *)w->window->bytes + off);
+	*pc = *(u64 *)((char *)w->window->bytes + off + 8);
+	return *pc;
 }
 
 /* One frame: 1 ends the loop. */
 static __always_inline long stack__frame(struct walk *w, u64 i, u32 room)
 {
-	u64 off = w->fp - w->base, next, pc;
+	u64 next, pc;
 
-	if (w->fp & 7)
-		goto end;
-	if (off > LAST) {
-		if (!stack__slide(w))
-			goto end;
-		off = w->fp - w->base;
-	}
-	off &= ~7ull; /* off is aligned already; for the verifier */
-	if (off > LAST)
-		goto end;
-	next = *(u64 *)((char *)w->bytes + off);
-	pc = *(u64 *)((char *)w->bytes + off + 8);
-	if (!pc)
+	if (!stack__read(w, &next, &pc))
 		goto end;
 	stack__add(w, pc, i + w->first, room);
 	if (next <= w->fp)
@@ -146,9 +208,20 @@ static __always_inline u64 walk__hash(const struct walk *w)
 }
 
 /*
- * Walks on from w->fp, after w->n PCs. bpf_loop() because the verifier then checks one iteration
- * instead of 128 and their paths.
+ * Calls `frame` for up to `n` frames from w->fp on. bpf_loop() because the verifier then checks one
+ * iteration instead of 128 and their paths. Without a window the stack is cut.
  */
+static __always_inline void stack__frames(struct walk *w, u32 n, void *frame, void *arg)
+{
+	w->window = window__take();
+	if (!w->window)
+		return;
+	if (stack__slide(w))
+		bpf_loop(n, frame, arg, 0);
+	window__release(w->window);
+}
+
+/* Walks on from w->fp, after w->n PCs. */
 static __always_inline u64 stack__go_on(struct walk *w, u32 room)
 {
 	u32 depth = config.stack_depth;
@@ -158,8 +231,8 @@ static __always_inline u64 stack__go_on(struct walk *w, u32 room)
 
 	w->first = w->n;
 	w->ended = false;
-	if (!(w->fp & 7) && stack__slide(w) && depth > w->first)
-		bpf_loop(depth - w->first, frame, w, 0);
+	if (depth > w->first)
+		stack__frames(w, depth - w->first, frame, w);
 	return walk__hash(w);
 }
 
@@ -174,26 +247,26 @@ static __always_inline u64 stack__walk(struct walk *w, const struct leaf *leaf, 
 	return stack__go_on(w, room);
 }
 
-/* Where the walk of a shallow stack stopped, because it is deeper: stack__hash_deep() goes on. */
+/* Where the walk of near frames stopped: stack__hash_deep() goes on. */
 struct halfway {
 	u64 fp, hash;
-	u32 n; /* 0: the stack is not deeper */
+	u32 n; /* 0: there are no further frames */
 };
 
 /*
- * The same walk for the hash of a shallow stack, the most frequent case: with all data in registers
- * it costs about 10 ns less than bpf_loop(). The verifier must find the same state on all paths
- * through an iteration: so no live number is narrowed by a comparison (differences are compared),
- * and inputs come through memory. 0: the stack is deeper.
+ * The same walk for the hash of a stack whose frames are near each other, the most frequent case:
+ * with all data in registers it costs about 10 ns less than bpf_loop(). The verifier must find the
+ * same state on all paths through an iteration: so no live number is narrowed by a comparison
+ * (differences are compared), and inputs come through memory. 0: the stack is larger.
  *
  * Global functions are verified once per program, not once per call.
  */
-__weak __noinline u64 stack__hash(const struct leaf *leaf, struct halfway *deeper)
+__weak __noinline u64 stack__hash(const struct leaf *leaf, struct halfway *farther)
 {
-	u64 bytes[WINDOW / 8], hash, fp, base, off, next, pc;
+	u64 bytes[NEAR / 8], hash, fp, base, off, next, pc;
 	u32 first, i = 0;
 
-	if (!leaf || !deeper)
+	if (!leaf || !farther)
 		return 0;
 	hash = stack__mix(0, leaf->pc);
 	if (leaf->second)
@@ -206,14 +279,9 @@ __weak __noinline u64 stack__hash(const struct leaf *leaf, struct halfway *deepe
 		if (first + i >= config.stack_depth || fp & 7)
 			goto end;
 		off = fp - base;
-		if (off > LAST) {
-			if (!stack__fetch(bytes, fp, &base))
-				goto end;
-			off = fp - base;
-		}
-		off &= ~7ull;
 		if (off > LAST)
-			goto end;
+			break;
+		off &= ~7ull;
 		next = *(u64 *)((char *)bytes + off);
 		pc = *(u64 *)((char *)bytes + off + 8);
 		if (!pc)
@@ -225,9 +293,9 @@ __weak __noinline u64 stack__hash(const struct leaf *leaf, struct halfway *deepe
 		}
 		fp = next;
 	}
-	deeper->fp = fp;
-	deeper->hash = hash;
-	deeper->n = first + i;
+	farther->fp = fp;
+	farther->hash = hash;
+	farther->n = first + i;
 	return 0;
 end:
 	return (hash & HASH_MASK) | (u64)(first + i) << 56;
@@ -422,9 +490,9 @@ static __always_inline u32 stack__id_of(const struct leaf *leaf, u32 tid, bool h
 	if (module__walks())
 		return stack__id_by_module(leaf, tid);
 	if (hot) {
-		struct halfway deeper = {};
+		struct halfway farther = {};
 
-		hash = stack__hash(leaf, &deeper) ?: stack__hash_deep(leaf, &deeper);
+		hash = stack__hash(leaf, &farther) ?: stack__hash_deep(leaf, &farther);
 	} else {
 		hash = stack__hash_deep(leaf, NULL);
 	}
