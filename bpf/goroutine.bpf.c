@@ -477,8 +477,11 @@ int syscall_exit(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	u64 gp;
 
-	if (tid && SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
-		emit_plain(GT_SYSCALL_EXIT, gp, 0, tid);
+	if (!tid || !SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
+		return 0;
+	if (config.syscall_at)
+		slot__call(tid, GT_CALL_NONE);
+	emit_plain(GT_SYSCALL_EXIT, gp, 0, tid);
 	return 0;
 }
 

@@ -43,9 +43,9 @@ static __always_inline u32 leaf__pcs(const struct leaf *leaf)
  * of one each, which would cost more than the rest of the walk. The first window of a walk is on the
  * BPF stack; deep stacks, which have larger frames, are read through wider ones.
  */
-#define NEAR 208
-#define WIDE 4096
-#define LAST (NEAR - 16) /* the last position of a frame in a near window */
+#define NEAR	208
+#define WIDE	4096
+#define LAST	(NEAR - 16) /* the last position of a frame in a near window */
 
 /*
  * A walk that was preempted by another thread's keeps its window: each takes the first free one of

@@ -112,7 +112,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 
 	if (!tid)
 		return 0;
-	if (!is_go_call(regs) || !go_ends(REGS_G(regs), number, result, tid)) {
+	if (!is_go_call(regs) || !go_ends(REGS_G(regs), number, result, tid) ||
+	    config.exits_probed) {
 		emit_value(GT_SYS_EXIT, number, 0, tid, result);
 		return 0;
 	}

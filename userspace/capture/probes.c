@@ -281,6 +281,7 @@ static int load(struct probes *p, struct error *error)
 	config->session = p->opts.session;
 	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
 	config->derives = p->opts.derives;
+	config->exits_probed = p->opts.sites->has[GT_PROBE_SYSCALL_EXIT];
 	config->syscall_at = syscall_at(&p->opts);
 	config->heap_live = heap_live(&p->opts);
 	prepare_programs(p);

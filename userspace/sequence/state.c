@@ -332,9 +332,10 @@ struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
 		g = map__get(&s->model.by_addr, rec->object);
 	if (g && g->m != t)
 		return g->m;
-	p = rec->kind == GT_P_START || rec->kind == GT_P_HANDOFF ?
-		    map__get(&s->model.procs, rec->object) :
-		    NULL;
+	if (rec->kind == GT_P_START || rec->kind == GT_P_HANDOFF)
+		p = map__get(&s->model.procs, rec->object);
+	else /* it took its P back, from a system call that the other thread reports late */
+		p = rec->kind == GT_SYSCALL_EXIT && !t->p ? t->last_p : NULL;
 	return p && p->m != t ? p->m : NULL;
 }
 

@@ -369,6 +369,35 @@ static void taken_before_the_next_call(void **state)
 }
 
 /*
+ * Up to 1.25 the end of a call is not derived, and a thread may take its P back from the call of
+ * another one, which has not entered the kernel yet.
+ */
+static void taken_back(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	go_sys_enter(&m, 1, 1);
+	late_park(&m, 2, 2);
+	p_stop(&m, 2, 1);
+	p_start(&m, 2, 0);
+	execute(&m, 2, 3);
+	flush(&m);
+	forget(&m);
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	m.now += 20 * MS;
+	expect(&m, "");
+	go_sys_enter(&m, 2, 3);
+	expect(&m, "m2 GoSyscallBegin #5 -\n"
+		   "m1 ProcSteal p0 #6 m2\n"
+		   "m1 ProcStart p0 #7\n"
+		   "m1 GoSyscallEndBlocked\n"
+		   "m1 GoStart g1 #2\n");
+	expect_no_repair(&m);
+	finish(&m);
+}
+
+/*
  * While a record waits for a silent thread, those of others wait, too: here the last one would fit,
  * but g3 was made runnable twice.
  */
@@ -419,6 +448,7 @@ int main(void)
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(taken_before_the_entry),
 		cmocka_unit_test(taken_before_the_next_call),
+		cmocka_unit_test(taken_back),
 		cmocka_unit_test(nothing_is_overtaken),
 	};
 

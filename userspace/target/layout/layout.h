@@ -59,10 +59,10 @@ struct layout {
 	char source[800];  /* sources of the offsets and addresses, for display */
 	char warning[600]; /* what is less certain than usual about them; empty: nothing */
 	/* facts of the release */
-	bool exit_is_tentative;	  /* >= 1.26: GT_SYSCALL_TRY_EXIT */
-	bool derives_parks;	  /* >= 1.22: a probe sees each change of m.curg without execute */
-	bool derives_syscalls;	  /* >= 1.26: exit_is_tentative; g.sched has the stack */
-	bool stw_by_caller;	  /* <= 1.20: the reason follows from the stack of GT_STW_BEGIN */
+	bool exit_is_tentative; /* >= 1.26: GT_SYSCALL_TRY_EXIT */
+	bool derives_parks;	/* >= 1.22: a probe sees each change of m.curg without execute */
+	bool derives_syscalls;	/* >= 1.23: g.sched has the stack; ends only if exit_is_tentative */
+	bool stw_by_caller;	/* <= 1.20: the reason follows from the stack of GT_STW_BEGIN */
 	bool assist_begins_again; /* <= 1.21: GT_ASSIST_BEGIN comes once per attempt */
 	struct layout_skips skips;
 	const char *const *block_reasons; /* indexed by traceBlockReason */

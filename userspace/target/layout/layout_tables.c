@@ -242,7 +242,7 @@ bool layout_tables__fill(unsigned int minor, struct layout *ret)
 			continue;
 		ret->exit_is_tentative = minor >= 26;
 		ret->derives_parks = minor >= 22;
-		ret->derives_syscalls = minor >= 26;
+		ret->derives_syscalls = minor >= 23;
 		ret->stw_by_caller = minor <= 20;
 		ret->assist_begins_again = minor <= 21;
 		ret->config.syscall_fp_given = minor >= 23;

@@ -138,6 +138,9 @@ static bool find_all_calls(struct finder *f)
 		return false;
 	bytes = elf_image__load(f->elf, &text);
 	for (size_t i = 0; bytes && i < sizeof(begin_or_end) / sizeof(begin_or_end[0]); i++) {
+		if (begin_or_end[i].row.probe == GT_PROBE_SYSCALL_RETURN &&
+		    !f->layout->exit_is_tentative)
+			continue;
 		good &= pclntab__named(f->pt, begin_or_end[i].func, &func) &&
 			!is_inlined(f, begin_or_end[i].func);
 		good = good && find_calls(f, &begin_or_end[i], func.entry, &text, bytes);
