@@ -487,7 +487,8 @@ int syscall_exit(struct pt_regs *ctx)
 
 EMIT_PROBE(syscall_try_exit, emit_plain(GT_SYSCALL_TRY_EXIT, GO_G(ctx), 0, tid))
 EMIT_PROBE(syscall_lost, emit_plain(GT_SYSCALL_LOST, 0, 0, tid))
-EMIT_PROBE(syscall_no_p, slot__set(GO_G(ctx), tid, 0, 0);
+/* It also ends a call that began at a probe, as SYSCALL_EXIT does. */
+EMIT_PROBE(syscall_no_p, slot__set(GO_G(ctx), tid, 0, 0); slot__call(tid, GT_CALL_NONE);
 	   emit_plain(GT_SYSCALL_NO_P, GO_ARG1(ctx), 0, tid))
 
 /* A thread of C, on the g0 that it borrowed: the goroutine is that of the M. */

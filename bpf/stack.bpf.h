@@ -18,6 +18,7 @@
 #define BPF_STACK_H
 
 #include "emit.bpf.h"
+#include "gotrace/window.h"
 
 /* The first PCs, which are not found by frame pointers, and where the walk begins. */
 struct leaf {
@@ -43,26 +44,16 @@ static __always_inline u32 leaf__pcs(const struct leaf *leaf)
  * of one each, which would cost more than the rest of the walk. The first window of a walk is on the
  * BPF stack; deep stacks, which have larger frames, are read through wider ones.
  */
-#define NEAR	208
-#define WIDE	4096
-#define LAST	(NEAR - 16) /* the last position of a frame in a near window */
+#define NEAR		208
+#define GT_WINDOW_BYTES 4096
+#define LAST		(NEAR - 16) /* the last position of a frame in a near window */
 
-/*
- * A walk that was preempted by another thread's keeps its window: each takes the first free one of
- * its CPU. Writer and reader: the walk. 16 KiB per CPU.
- */
-#define WINDOWS 4
-
-struct window {
-	u64 busy;
-	u64 bytes[WIDE / 8];
-};
-
+/* See gotrace/window.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WINDOWS);
+	__uint(max_entries, GT_WINDOWS);
 	__type(key, u32);
-	__type(value, struct window);
+	__type(value, struct gt_window);
 } windows __weak SEC(".maps");
 
 struct walk {
@@ -74,7 +65,7 @@ struct walk {
 	u32 n;	    /* PCs so far */
 	u32 first;  /* number of these that are not from frames */
 	bool ended; /* no further frame */
-	struct window *window;
+	struct gt_window *window;
 };
 
 /* The top byte of a hash is the number of PCs. */
@@ -110,11 +101,11 @@ static __always_inline bool stack__fetch(u64 *bytes, u64 fp, u64 *ret_base)
 }
 
 /* NULL: all are in use. */
-static __always_inline struct window *window__take(void)
+static __always_inline struct gt_window *window__take(void)
 {
-	struct window *window;
+	struct gt_window *window;
 
-	for (u32 i = 0; i < WINDOWS; i++) {
+	for (u32 i = 0; i < GT_WINDOWS; i++) {
 		u32 key = i;
 
 		window = bpf_map_lookup_elem(&windows, &key);
@@ -124,7 +115,7 @@ static __always_inline struct window *window__take(void)
 	return NULL;
 }
 
-static __always_inline void window__release(struct window *window)
+static __always_inline void window__release(struct gt_window *window)
 {
 	*(volatile u64 *)&window->busy = 0;
 }
@@ -137,10 +128,10 @@ static __always_inline bool stack__slide(struct walk *w)
 	u64 size = PAGE - (w->fp & (PAGE - 1));
 
 	w->base = w->fp;
-	w->last = WIDE - 16;
-	if (!go_read(w->window->bytes, WIDE, w->fp))
+	w->last = GT_WINDOW_BYTES - 16;
+	if (!go_read(w->window->bytes, GT_WINDOW_BYTES, w->fp))
 		return true;
-	if (size >= WIDE)
+	if (size >= GT_WINDOW_BYTES)
 		return false;
 	if (size < 16)
 		size = 16; /* a frame across two pages */
@@ -161,7 +152,7 @@ static __always_inline bool stack__read(struct walk *w, u64 *next, u64 *pc)
 		off = 0;
 	}
 	off &= ~7ull; /* off is aligned already; for the verifier */
-	if (off > WIDE - 16)
+	if (off > GT_WINDOW_BYTES - 16)
 		return false;
 	*next = *(u64 *)((char *)w->window->bytes + off);
 	*pc = *(u64 *)((char *)w->window->bytes + off + 8);
@@ -231,7 +222,7 @@ static __always_inline u64 stack__go_on(struct walk *w, u32 room)
 
 	w->first = w->n;
 	w->ended = false;
-	if (depth > w->first)
+	if (depth > w->first && !(w->fp & 7))
 		stack__frames(w, depth - w->first, frame, w);
 	return walk__hash(w);
 }

@@ -25,6 +25,7 @@
 #include "capture/probes_impl.h"
 #include "capture/rings.h"
 #include "capture/sampler.h"
+#include "gotrace/window.h"
 #include "lib/log.h"
 #include "lib/steps.h"
 #include "target/arch/arch.h"
@@ -522,7 +523,8 @@ uint64_t probes__memory(const struct probes *p)
 {
 	return probes__ring_bytes(p) + sizeof(*p->skel->bss_seen) + sizeof(*p->skel->bss_curg) +
 	       sizeof(*p->skel->bss_rings) + sizeof(*p->skel->bss_texts) +
-	       p->rings.cpus * sizeof(struct gt_counters) + GT_SLOTS * SLOT_BYTES;
+	       p->rings.cpus * (sizeof(struct gt_counters) + sizeof(struct gt_window[GT_WINDOWS])) +
+	       GT_SLOTS * SLOT_BYTES;
 }
 
 int probes__counters(const struct probes *p, struct gt_counters *ret)

@@ -11,6 +11,7 @@
 #include "capture/rings.h"
 #include "gotrace/counters.h"
 #include "gotrace/slot.h"
+#include "gotrace/window.h"
 #include "lib/power.h"
 
 #define TOTAL	  (16u << 20) /* bytes, up to 4 CPUs */
@@ -78,14 +79,19 @@ static int create_maps(struct rings *r)
 	if (r->seen >= 0)
 		r->slots = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "slots", sizeof(__u32),
 					  sizeof(struct gt_slot), GT_SLOTS, NULL);
-	err = r->slots < 0 ? -errno : 0;
+	if (r->slots >= 0)
+		r->windows = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "windows", sizeof(__u32),
+					    sizeof(struct gt_window), GT_WINDOWS, NULL);
+	err = r->windows < 0 ? -errno : 0;
 	close(inner);
 	return err;
 }
 
 int rings__start_none(struct rings *r)
 {
-	*r = (struct rings){ .map = -1, .counters = -1, .numbers = -1, .seen = -1, .slots = -1 };
+	*r = (struct rings){
+		.map = -1, .counters = -1, .numbers = -1, .seen = -1, .slots = -1, .windows = -1
+	};
 	r->cpus = count_cpus();
 	return create_maps(r);
 }
@@ -130,7 +136,7 @@ int rings__finish(struct rings *r)
 
 void rings__destroy(struct rings *r)
 {
-	const int maps[] = { r->map, r->counters, r->numbers, r->seen, r->slots };
+	const int maps[] = { r->map, r->counters, r->numbers, r->seen, r->slots, r->windows };
 
 	if (!r->cpus)
 		return;
@@ -151,7 +157,7 @@ int rings__use(const struct rings *r, struct bpf_object *object)
 		int fd;
 	} map[] = {
 		{ "rings", r->map },	  { "counters", r->counters }, { ".bss.rings", r->numbers },
-		{ ".bss.seen", r->seen }, { "slots", r->slots },
+		{ ".bss.seen", r->seen }, { "slots", r->slots },       { "windows", r->windows },
 	};
 	struct bpf_map *own;
 	int err = 0;

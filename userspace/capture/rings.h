@@ -27,7 +27,7 @@ struct rings {
 	unsigned int cpus, n; /* possible CPUs; rings */
 	uint32_t size;	      /* of each, in bytes */
 	/* Descriptors of the maps that all objects share; -1: none. */
-	int map, counters, numbers, seen, slots;
+	int map, counters, numbers, seen, slots, windows;
 	struct ring_job job[GT_RINGS_MAX];
 };
 

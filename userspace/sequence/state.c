@@ -334,8 +334,10 @@ struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
 		return g->m;
 	if (rec->kind == GT_P_START || rec->kind == GT_P_HANDOFF)
 		p = map__get(&s->model.procs, rec->object);
-	else /* it took its P back, from a system call that the other thread reports late */
-		p = rec->kind == GT_SYSCALL_EXIT && !t->p ? t->last_p : NULL;
+	else if (rec->kind == GT_SYSCALL_EXIT && g && !t->p && !t->lost_p && !s->losses.watching)
+		p = t->last_p; /* taken back from a system call that its thread reports late */
+	else
+		p = NULL;
 	return p && p->m != t ? p->m : NULL;
 }
 

@@ -23,6 +23,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"gotrace-bpf/selftests/targets/internal/protocol"
@@ -59,6 +60,15 @@ func threads(group *sync.WaitGroup, rounds int) {
 	}
 }
 
+// dozer makes a system call of Go after each call of C, in which it often has lost its P.
+func dozer(group *sync.WaitGroup, rounds int) {
+	defer group.Done()
+	for i := 0; i < rounds; i++ {
+		C.doze(100)
+		syscall.Syscall(syscall.SYS_GETPPID, 0, 0, 0)
+	}
+}
+
 func main() {
 	file := flag.String("trace", "", "have the runtime trace it too, into `FILE`")
 	warm := flag.Bool("warm", false, "start C threads before printing ready")
@@ -80,6 +90,12 @@ func main() {
 			group.Wait()
 		}
 	}
+	const dozers, dozes = 8, 100
+	for i := 0; i < dozers; i++ {
+		group.Add(1)
+		go dozer(&group, dozes)
+	}
+	group.Wait()
 	time.Sleep(10 * time.Millisecond)
 	stop()
 	protocol.Done(map[string]any{"go": runtime.Version(), "expect": []protocol.Claim{
@@ -91,5 +107,9 @@ func main() {
 			Count: goroutines * *rounds, Why: "cgocall enters a system call, once a call"},
 		{Name: "ends of calls of C", Functions: []string{"main.threads"}, Event: "syscall-end",
 			Count: goroutines * *rounds, Why: "each of them returned"},
+		{Name: "calls of C and of the kernel", Functions: []string{"main.dozer"}, Event: "syscall",
+			Count: 2 * dozers * dozes, Why: "one of each in a round"},
+		{Name: "their ends", Functions: []string{"main.dozer"}, Event: "syscall-end",
+			Count: 2 * dozers * dozes, Why: "each of them returned"},
 	}})
 }

@@ -47,8 +47,10 @@ enum go_status {
 
 struct layout {
 	struct go_version version;
-	/* found in the program, up to `warning`: process/cache.c stores these bytes */
-	/* capture/probes.c sets tgid, rings, stack_depth, inlined_sites, kfuncs, session, derives */
+	/*
+	 * Found in the program, up to `warning`: process/cache.c stores these bytes. Some members of
+	 * `config` are those of a recording: capture/probes.c sets them.
+	 */
 	struct gt_config config;
 	/* further offsets, for the snapshot and the live checks */
 	uint32_t g_stack_lo, g_stack_hi;
