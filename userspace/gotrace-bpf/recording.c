@@ -188,7 +188,7 @@ static void report(const struct recording *r, int pid, const struct recorder_sta
 static void report_cost(const struct recorder_stats *stats, bool stacks)
 {
 	struct cost_events events = cost__of_recording(stats);
-	double ns = cost__recording(&events, stats->trap_ns, stacks);
+	double ns = cost__recording(&events, stats->trap_ns * COST_IN_PROCESS, stacks);
 	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
 
 	if (!stats->trap_ns || !stats->target_cpu_ns)
