@@ -32,7 +32,7 @@ attached_to_a_tracing_one() # GO: its tracer runs before the recording and after
 	expect_target done && stop_target && check_trace "$tmp/ours.trace" &&
 		build/gotrace check "$tmp/own.trace" && [ "$(stat_of repairs "$tmp/ours.json")" = 0 ] || return 1
 	[ "$1" = go1.21.13 ] || # its trace has the old format
-		build/reference/compare $few -min-goroutines 1 -identical 100 -p 100 \
+		build/reference/compare $few -time-p99 "$(stretched 10us)" -min-goroutines 1 -identical 100 -p 100 \
 			"$tmp/ours.trace" "$tmp/own.trace"
 }
 
@@ -57,7 +57,7 @@ end_recorder() # PID
 same_history() # INNER OUTER
 {
 	check_trace "$tmp/$1.trace" && check_trace "$tmp/$2.trace" &&
-		build/reference/compare $few -identical 100 -p 100 "$tmp/$1.trace" "$tmp/$2.trace"
+		build/reference/compare $few -time-p99 "$(stretched 10us)" -identical 100 -p 100 "$tmp/$1.trace" "$tmp/$2.trace"
 }
 
 last_in_first_out()

@@ -2,9 +2,9 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fidelity selftests/servers
 # The same-run comparison: a program traces itself with runtime/trace while gotrace-bpf records it,
 # and both traces must agree for each goroutine. The comparison itself is tested with seeded faults.
-# Times are compared only here, with the runtime's timestamps of the same run. One third-party
-# server is compared with its own trace, too; `make fidelity` covers more servers, and every
-# release.
+# Times are compared only here, with the runtime's timestamps of the same run; on a slow machine they
+# differ more. One third-party server is compared with its own trace, too; `make fidelity` covers more
+# servers, and every release.
 . "$(dirname "$0")/../lib.sh"
 . selftests/fidelity.lib.sh
 
@@ -12,7 +12,7 @@ same_run() # GO
 {
 	record_target selftrace "$1" "$EVERY_EVENT" -trace "$tmp/own.trace" \
 		-duration 5s &&
-		build/reference/compare -min-reason 12 $(tolerance) "$tmp/own.trace" "$RECORDED"
+		build/reference/compare -min-reason 12 -time-p99 "$(stretched 10us)" $(tolerance) "$tmp/own.trace" "$RECORDED"
 }
 
 # A large heap and goroutines that allocate without pause: the machine has no CPU time to spare, so

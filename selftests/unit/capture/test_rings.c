@@ -20,6 +20,7 @@
 
 #include "capture/rings.h"
 #include "gotrace/counters.h"
+#include "gotrace/window.h"
 
 static struct {
 	int cpus;
@@ -44,12 +45,13 @@ int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key, __u32 va
 		errno = EMFILE;
 		return -1;
 	}
-	if (!strcmp(name, "gotrace_ring") && t.created > 6)
+	if (!strcmp(name, "gotrace_ring") && t.created > 7)
 		t.size = entries;
 	if (type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
 		assert_int_equal(entries, GT_RINGS_MAX);
 	if (type == BPF_MAP_TYPE_PERCPU_ARRAY)
-		assert_int_equal(value, sizeof(struct gt_counters));
+		assert_int_equal(value, !strcmp(name, "windows") ? sizeof(struct gt_window) :
+								   sizeof(struct gt_counters));
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -90,6 +92,7 @@ int bpf_map__reuse_fd(struct bpf_map *map, int fd)
 	assert_int_equal(fd, !strcmp(name, "rings")	? t.r.map :
 			     !strcmp(name, "counters")	? t.r.counters :
 			     !strcmp(name, "slots")	? t.r.slots :
+			     !strcmp(name, "windows")	? t.r.windows :
 			     !strcmp(name, ".bss.seen") ? t.r.seen :
 							  t.r.numbers);
 	return ++t.reused == t.fails ? -ENOENT : 0;
@@ -147,19 +150,19 @@ static void without_rings(void **state)
 	assert_int_equal(rings__finish(&t.r), 0);
 	assert_int_equal(t.r.n, 0);
 	assert_int_equal(t.r.cpus, 4);
-	assert_int_equal(t.created, 6);
+	assert_int_equal(t.created, 7);
 	assert_true(t.r.map >= 0 && t.r.counters >= 0 && t.r.numbers >= 0);
 	assert_int_equal(t.put, 0);
 	assert_int_equal(rings__use(&t.r, NULL), 0);
-	assert_int_equal(t.reused, 5);
+	assert_int_equal(t.reused, 6);
 	t.lacks = "slots";
 	assert_int_equal(rings__use(&t.r, NULL), 0);
-	assert_int_equal(t.reused, 9);
+	assert_int_equal(t.reused, 11);
 	t.lacks = NULL;
-	t.reused = 5;
-	t.fails = 7; /* the second of them: the others are left alone */
+	t.reused = 6;
+	t.fails = 8; /* the second of them: the others are left alone */
 	assert_int_equal(rings__use(&t.r, NULL), -ENOENT);
-	assert_int_equal(t.reused, 7);
+	assert_int_equal(t.reused, 8);
 }
 
 static void no_threads(void **state)
@@ -172,7 +175,7 @@ static void no_threads(void **state)
 
 static void cannot_be_made(void **state)
 {
-	for (unsigned int fails = 1; fails <= 6; fails++) { /* one of the maps: no ring is tried */
+	for (unsigned int fails = 1; fails <= 7; fails++) { /* one of the maps: no ring is tried */
 		set_up(NULL);
 		t.fails = fails;
 		assert_int_equal(rings__start(&t.r, 0), -EMFILE);
@@ -181,7 +184,7 @@ static void cannot_be_made(void **state)
 		tear_down(NULL);
 	}
 	set_up(NULL);
-	t.fails = 8;
+	t.fails = 9;
 	assert_int_equal(rings__start(&t.r, 0), 0);
 	assert_int_equal(rings__finish(&t.r), -EMFILE);
 	assert_int_equal(t.put, 3);
