@@ -48,8 +48,9 @@ struct {
  * recurs. A place whose stack is not sent yet has no hash. Writer and reader: the probes, by atomic
  * operations on one word. 512 KiB.
  */
-#define SEEN_SIZE    GT_STACK_PLACES
-#define SEEN_CHANGES 0xffffull
+#define SEEN_SIZE    GT_STACK_SEEN
+#define SEEN_LOW     0xffffull /* bits of the hash that the place implies */
+#define SEEN_CHANGES 0x7fffull
 
 extern gt_u64 seen[SEEN_SIZE];
 

@@ -314,7 +314,7 @@ __weak __noinline u64 stack__hash_deep(const struct leaf *leaf, const struct hal
  */
 static __always_inline u32 seen__number(u64 hash, u64 word)
 {
-	return (u32)(word & SEEN_CHANGES) << 16 | (u32)(hash % SEEN_SIZE);
+	return GT_STACK_NUMBER(hash % SEEN_SIZE, word);
 }
 
 /* 0: not there. One read: the word may change at any time. */
@@ -322,7 +322,7 @@ static __always_inline u32 seen__find(u64 hash)
 {
 	u64 word = *(volatile u64 *)&seen[hash % SEEN_SIZE];
 
-	return (word ^ hash) & ~SEEN_CHANGES ? 0 : seen__number(hash, word);
+	return (word ^ hash) & ~SEEN_LOW ? 0 : seen__number(hash, word);
 }
 
 #define CLAIM_TRIES 8
@@ -349,10 +349,9 @@ static __always_inline u32 seen__claim(u64 hash)
 /* Its record is in the ring. If another CPU has claimed the place since, nothing changes. */
 static __always_inline void seen__commit(u64 hash, u32 number)
 {
-	u64 changes = number >> 16;
+	u64 changes = number >> 17;
 
-	__sync_val_compare_and_swap(&seen[hash % SEEN_SIZE], changes,
-				    (hash & ~SEEN_CHANGES) | changes);
+	__sync_val_compare_and_swap(&seen[hash % SEEN_SIZE], changes, (hash & ~SEEN_LOW) | changes);
 }
 
 static __always_inline void stack__finish(struct gt_record *rec, u64 hash, u32 number)

@@ -89,7 +89,8 @@ enum gt_gosched {
 };
 
 #define GT_RINGS_MAX 64
-#define GT_NO_OFFSET 0xffffffffu /* a struct member that this Go version does not have */
+#define GT_RINGS_ALL (GT_RINGS_MAX + 64) /* with those of inline probes, which follow */
+#define GT_NO_OFFSET 0xffffffffu	 /* a struct member that this Go version does not have */
 
 /* Offsets are in bytes from the struct's start, as in the DWARF of this binary. */
 struct gt_config {

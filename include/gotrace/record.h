@@ -248,12 +248,16 @@ struct gt_thread {
 
 /*
  * Stack numbers. The probes remember GT_STACK_PLACES stacks, each in the place given by the low
- * bits of its hash. A number consists of a place and the count of its changes: when another stack
+ * bits of its hash: the BPF programs in the first half of the places, the inline probes in the
+ * second. A number consists of a place and the count of its changes: when another stack
  * is sent for a place, the former number is no longer used. A stack without a place keeps its
  * number: in a flight recorder buffer, and in raw files of older recorders, where it is the low
  * half of the hash.
  */
-#define GT_STACK_PLACES 65536
+#define GT_STACK_PLACES 131072
+#define GT_STACK_SEEN	65536 /* places of one half */
+#define GT_STACK_NUMBER(place, changes)                                                            \
+	((gt_u32)((changes) & 0x7fff) << 17 | ((place) & (GT_STACK_PLACES - 1)))
 
 /*
  * The first PC of a sample is where the CPU was, plus 1, like a return address. The next two are

@@ -75,7 +75,7 @@ static int create_maps(struct rings *r)
 					    sizeof(gt_u32[GT_RINGS_MAX][16]), 1, &mapped);
 	if (r->numbers >= 0)
 		r->seen = bpf_map_create(BPF_MAP_TYPE_ARRAY, "seen", sizeof(__u32),
-					 sizeof(gt_u64[GT_STACK_PLACES]), 1, &mapped);
+					 sizeof(gt_u64[GT_STACK_SEEN]), 1, &mapped);
 	if (r->seen >= 0)
 		r->slots = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "slots", sizeof(__u32),
 					  sizeof(struct gt_slot), GT_SLOTS, NULL);

@@ -256,7 +256,7 @@ static int play_records(struct sequencer *seq, struct buf *b)
 			size = sizeof(copy);
 		memset(&copy, 0, sizeof(copy.rec));
 		memcpy(&copy, data, size); /* in an invalid file a chunk may be unaligned */
-		err = sequencer__record(seq, ring < GT_RINGS_MAX ? (unsigned int)ring : 0,
+		err = sequencer__record(seq, ring < GT_RINGS_ALL ? (unsigned int)ring : 0,
 					&copy.rec, size);
 	}
 	return err == -ENOMEM ? err : 0;

@@ -50,12 +50,12 @@ struct head {
 };
 
 struct merge {
-	struct queue queue[GT_RINGS_MAX];
+	struct queue queue[GT_RINGS_ALL];
 	unsigned int queues;	/* number of queues ever used */
 	uint64_t bytes_max;	/* memory limit of all queues */
 	struct merge_gap early; /* gaps beyond GAPS_MAX, combined into one */
 	/* A binary heap of the queues that have entries, built for the first request. */
-	struct head heap[GT_RINGS_MAX];
+	struct head heap[GT_RINGS_ALL];
 	unsigned int heads;
 	bool heap_is_made;
 };
@@ -209,7 +209,7 @@ int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	size_t i;
 	int err;
 
-	if (ring >= GT_RINGS_MAX)
+	if (ring >= GT_RINGS_ALL)
 		return -EINVAL;
 	q = merge__queue(m, ring);
 	m->heap_is_made = false;
@@ -236,7 +236,7 @@ int merge__put(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 
 uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t tid, uint64_t time)
 {
-	const struct queue *q = &m->queue[ring < GT_RINGS_MAX ? ring : 0];
+	const struct queue *q = &m->queue[ring < GT_RINGS_ALL ? ring : 0];
 
 	for (size_t i = q->n; i > q->head && q->entry[i - 1].time > time; i--) {
 		const struct gt_record *rec = queue__record(q, i - 1);

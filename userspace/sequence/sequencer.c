@@ -103,7 +103,7 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 {
 	int err;
 
-	if (!gt_record_is_whole(rec, size) || !rec->tid || ring >= GT_RINGS_MAX) {
+	if (!gt_record_is_whole(rec, size) || !rec->tid || ring >= GT_RINGS_ALL) {
 		s->stats.bad_records++;
 		return -EBADMSG;
 	}

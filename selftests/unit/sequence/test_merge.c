@@ -181,8 +181,8 @@ static void reports_many_gaps_as_one(void **state)
 
 static void refuses_rings_out_of_range(void **state)
 {
-	assert_true(put_at(*state, GT_RINGS_MAX, 1, 0) < 0);
-	assert_int_equal(put_at(*state, GT_RINGS_MAX - 1, 1, 0), 0);
+	assert_true(put_at(*state, GT_RINGS_ALL, 1, 0) < 0);
+	assert_int_equal(put_at(*state, GT_RINGS_ALL - 1, 1, 0), 0);
 }
 
 /* Memory is limited to queued records, also if one record is never returned. */

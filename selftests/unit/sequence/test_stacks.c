@@ -347,7 +347,7 @@ static void number_of_two_stacks(void **state)
 	assert_int_equal(f->misses, 2);
 }
 
-#define NUMBER(place, changes) ((uint32_t)(changes) << 16 | (place))
+#define NUMBER(place, changes) GT_STACK_NUMBER(place, changes)
 #define SECOND		       1000000000ull
 
 static void expect_at(struct fixture *f, uint32_t number, uint64_t time, const char *names)
