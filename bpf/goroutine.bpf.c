@@ -355,7 +355,7 @@ int syscall_enter(struct pt_regs *ctx)
 
 static __always_inline void slot__call(u32 tid, enum gt_call call)
 {
-	struct gt_slot *slot = slot__find(tid);
+	struct gt_slot *slot = slot__of_calls(tid);
 
 	if (slot)
 		slot->call = call;

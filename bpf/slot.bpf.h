@@ -35,7 +35,21 @@ struct {
 
 static __always_inline struct gt_slot *slot__find(u32 tid)
 {
-	return config.derives ? bpf_map_lookup_elem(&slots, &tid) : NULL;
+	return config.derives || config.syscall_at ? bpf_map_lookup_elem(&slots, &tid) : NULL;
+}
+
+/*
+ * The slot for the state of a thread's system calls. If parks are not derived (inline probes), no
+ * probe creates slots, and they contain nothing else.
+ */
+static __always_inline struct gt_slot *slot__of_calls(u32 tid)
+{
+	struct gt_slot *slot = slot__find(tid), none = {};
+
+	if (slot || config.derives || !config.syscall_at)
+		return slot;
+	bpf_map_update_elem(&slots, &tid, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&slots, &tid);
 }
 
 /*
@@ -70,7 +84,7 @@ static __always_inline struct gt_slot *slot__get(u64 g0, u32 tid)
 
 static __always_inline void slot__set(u64 g0, u32 tid, u64 g, u64 goid)
 {
-	struct gt_slot *slot = slot__get(g0, tid);
+	struct gt_slot *slot = config.derives ? slot__get(g0, tid) : NULL;
 
 	if (!slot)
 		return;

@@ -59,7 +59,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 
 	if (!tid)
 		return 0;
-	slot = is_go_call(regs) ? slot__find(tid) : NULL;
+	slot = is_go_call(regs) ? slot__of_calls(tid) : NULL;
 	if (slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
 		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);

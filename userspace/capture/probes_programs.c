@@ -23,7 +23,7 @@ bool probes__derives_syscalls(const struct probes_opts *opts)
 {
 	unsigned int needed = SITE_SET(SYSCALL) | SITE_SET(KERNEL);
 
-	return opts->derives && opts->sites->has[GT_PROBE_SYSCALL_AT] &&
+	return (opts->derives || opts->is_inline) && opts->sites->has[GT_PROBE_SYSCALL_AT] &&
 	       (opts->sets & needed) == needed;
 }
 
@@ -31,7 +31,7 @@ bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)
 {
 	const bool *has = opts->sites->has;
 
-	if (!has[probe])
+	if (!has[probe] || opts->is_inline >> probe & 1)
 		return false;
 	if (opts->derives && (probe == GT_PROBE_PARK || probe == GT_PROBE_DESTROY))
 		return false;
