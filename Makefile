@@ -75,7 +75,7 @@ BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KER
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
-	     writer reader rewrite analysis align sequence rawfile capture blackbox
+	     writer reader rewrite analysis align sequence rawfile inline capture blackbox
 FORMAT_DIRS := lib format text v1 writer reader rewrite analysis
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
@@ -154,6 +154,12 @@ $(call objects,$(filter $(call in_dirs,$(FORMAT_DIRS)),$(LIB_SRCS)) $(OFFLINE_SR
 
 $(call objects,$(filter $(call in_dirs,capture blackbox gotrace-bpf),$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
 
+# Code that is copied into the traced program: it may use nothing outside of its own section.
+$(call objects,userspace/inline/trampoline.c): OUR_CFLAGS := -std=gnu11 $(WARNINGS) $(INCLUDES) -MMD -MP
+$(call objects,userspace/inline/trampoline.c): override CFLAGS := -O2 -g -fPIC -ffreestanding \
+	-mgeneral-regs-only -mno-red-zone -fno-stack-protector -fcf-protection=none \
+	-fno-jump-tables -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns
+
 $(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
@@ -176,6 +182,11 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),$(OUT)/lib
 $(addprefix $(OUT)/selftests/unit/blackbox/,test_blackbox test_blackbox_sequence): $(OUT)/obj/selftests/blackbox/image.o
 
 build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image.o) build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
+
+build/selftests/inline: build/obj/selftests/inline/soak.o build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -30,6 +30,7 @@
 #include "capture/privilege.h"
 #include "capture/probes.h"
 #include "capture/setup.h"
+#include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "target/process/csymbols.h"
@@ -55,7 +56,7 @@ struct fake {
 	uint64_t before[64]; /* time for comparison with the read; 0: none */
 	uint64_t read_at[64];
 	/* the session */
-	int open_error, attach_error;
+	int open_error, attach_error, inline_error;
 	bool no_signals, kernel;
 	struct probes_opts opened; /* options of probes__open() */
 	unsigned int kept;	   /* privileges */
@@ -244,16 +245,51 @@ void probes__destroy(struct probes *s)
 	note("destroy");
 }
 
-struct probes_opts setup__probes(const struct recorder_opts *opts)
+struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_inline)
 {
 	return (struct probes_opts){ .sets = opts->sets };
 }
 
-int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *err)
+int setup__attach(const struct recorder_opts *opts, struct probes *probes,
+		  struct inline_probes *inl, struct error *err)
 {
 	note("attach");
 	fake.now += 70 * MS;
 	return fake.attach_error;
+}
+
+int inline_probes__create(struct inline_probes **ret, const struct inline_opts *opts,
+			  struct error *err)
+{
+	note("inline");
+	*ret = (struct inline_probes *)&fake;
+	return fake.inline_error;
+}
+
+uint64_t inline_probes__which(const struct inline_probes *p)
+{
+	return 1;
+}
+
+uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END])
+{
+	return 0;
+}
+
+uint64_t inline_probes__bytes(const struct inline_probes *p)
+{
+	return 1 << 20;
+}
+
+void inline_probes__remove(struct inline_probes *p)
+{
+	note("inline_remove");
+}
+
+void inline_probes__close(struct inline_probes *p)
+{
+	if (p)
+		note("inline_close");
 }
 
 int setup__replaced(const struct recorder_opts *opts, struct error *err)

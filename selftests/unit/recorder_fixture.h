@@ -85,7 +85,8 @@ int kill(pid_t pid, int signo)
 	return 0;
 }
 
-int drain__create(struct drain **ret, const struct probes *probes, drain_fn fn, void *ctx)
+int drain__create(struct drain **ret, const struct probes *probes, struct inline_probes *inl,
+		  drain_fn fn, void *ctx)
 {
 	t.fn = fn;
 	t.ctx = ctx;

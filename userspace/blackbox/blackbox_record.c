@@ -247,7 +247,7 @@ static int begin(struct blackbox *b)
 	b->csymbols = setup__symbols(recorder, &b->symbolizer);
 	err = write_header(b, BLACKBOX_NOT_BEGUN);
 	if (!err)
-		err = setup__attach(recorder, b->probes, b->error);
+		err = setup__attach(recorder, b->probes, NULL, b->error);
 	if (err)
 		return err;
 	privilege__drop(PRIVILEGE_READ);
@@ -261,7 +261,7 @@ static int begin(struct blackbox *b)
 static int open_all(struct blackbox *b)
 {
 	struct gt_abi_create want = describe(b->opts);
-	struct probes_opts probes = setup__probes(b->opts->recorder);
+	struct probes_opts probes = setup__probes(b->opts->recorder, 0);
 	int err = kmod__open(&b->kmod, b->error);
 
 	if (!err)

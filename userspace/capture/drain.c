@@ -15,6 +15,7 @@
 
 #include "capture/drain.h"
 #include "capture/probes.h"
+#include "inline/inline_probes.h"
 #include "lib/clock.h"
 
 struct drain_ring {
@@ -26,6 +27,7 @@ struct drain_ring {
 
 struct drain {
 	struct ring_buffer *buffers;
+	struct inline_probes *inl;
 	drain_fn fn;
 	void *ctx;
 	uint64_t watermark;
@@ -83,13 +85,15 @@ static int add_ring(struct drain *d, unsigned int index, int fd)
 	return r->ring ? 0 : -EINVAL;
 }
 
-int drain__create(struct drain **ret, const struct probes *probes, drain_fn fn, void *ctx)
+int drain__create(struct drain **ret, const struct probes *probes, struct inline_probes *inl,
+		  drain_fn fn, void *ctx)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 	int err = 0;
 
 	if (!d)
 		return -ENOMEM;
+	d->inl = inl;
 	d->fn = fn;
 	d->ctx = ctx;
 	for (; d->n < probes__rings(probes) && !err; d->n++)
@@ -112,7 +116,7 @@ void drain__destroy(struct drain *d)
 
 static uint64_t mark(struct drain *d)
 {
-	uint64_t t0 = clock__now();
+	uint64_t t0 = d->inl ? inline_probes__now(d->inl) : clock__now();
 	unsigned int i, percent;
 	struct drain_ring *r;
 
@@ -124,12 +128,25 @@ static uint64_t mark(struct drain *d)
 		if (percent > d->fill)
 			d->fill = percent;
 	}
+	percent = d->inl ? inline_probes__fill(d->inl) : 0;
+	if (percent > d->fill)
+		d->fill = percent;
 	return t0;
+}
+
+/* Callback of the inline probes. */
+static int handle_inline(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	struct drain *d = ctx;
+
+	d->got++;
+	return d->fn(d->ctx, d->n + ring, rec, size);
 }
 
 int drain__run(struct drain *d, uint64_t *ret_watermark)
 {
-	uint64_t t0 = mark(d);
+	uint64_t now = mark(d), t0 = now;
+	bool complete;
 	int err;
 
 	d->got = 0;
@@ -138,6 +155,13 @@ int drain__run(struct drain *d, uint64_t *ret_watermark)
 		if (err < 0 && err != -EAGAIN)
 			return err;
 		if ((long)(ring__consumer_pos(d->ring[i].ring) - d->ring[i].produced) < 0)
+			t0 = 0;
+	}
+	if (d->inl) {
+		err = inline_probes__drain(d->inl, now, handle_inline, d, &complete);
+		if (err)
+			return err;
+		if (!complete)
 			t0 = 0;
 	}
 	if (t0 > d->watermark)

@@ -14,12 +14,15 @@
 #include "gotrace/record.h"
 
 struct drain;
+struct inline_probes;
 struct probes;
 
 /* `rec` points into the ring and is valid only during the call. A negative errno ends the run. */
 typedef int (*drain_fn)(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size);
 
-int drain__create(struct drain **ret, const struct probes *probes, drain_fn fn, void *ctx);
+/* `inl`: NULL, or a further source, with rings of its own behind those of BPF. */
+int drain__create(struct drain **ret, const struct probes *probes, struct inline_probes *inl,
+		  drain_fn fn, void *ctx);
 void drain__destroy(struct drain *d);
 
 /*

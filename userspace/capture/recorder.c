@@ -26,6 +26,7 @@
 #include "capture/resync.h"
 #include "capture/setup.h"
 #include "gotrace/version.h"
+#include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "target/process/csymbols.h"
@@ -37,6 +38,7 @@
 #define CHECK_PAUSE	(20 * MS)   /* between checks of a program whose runtime may not be up */
 #define SLOT_PATIENCE	(2000 * MS) /* wait at the end for records reserved, but not submitted */
 #define NICE		(-10)
+#define INLINE_BUSY	1000	   /* records in one drain */
 #define HOUSEKEEPING	(200 * MS) /* between reports of losses, memory and progress */
 
 struct recorder {
@@ -44,6 +46,7 @@ struct recorder {
 	struct recorder_stats *stats;
 	struct error *error;
 	struct probes *probes;
+	struct inline_probes *inl; /* NULL: none */
 	struct drain *drain;
 	struct sink *sink;
 	struct resync *resync;
@@ -78,6 +81,7 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 	r->records++;
 	if (rec->kind < GT_KIND_END)
 		r->stats->records[rec->kind]++;
+	r->stats->inlined += ring >= probes__rings(r->probes) && rec->kind != GT_STACK;
 	if (rec->kind == GT_EXECUTE)
 		r->runtime_up = true;
 	if (rec->kind == GT_EXEC && !r->exec_time)
@@ -90,6 +94,8 @@ static int report_losses(struct recorder *r)
 	unsigned int kind;
 	int err = probes__counters(r->probes, &r->counters);
 
+	if (!err && r->inl)
+		r->stats->inline_lost = inline_probes__lost(r->inl, r->counters.lost);
 	for (kind = r->lost = 0; !err && kind < GT_KIND_END; kind++) {
 		r->lost += r->counters.lost[kind];
 		if (r->counters.lost[kind])
@@ -295,6 +301,9 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 	uint64_t end = r->t0 + r->opts->duration_ns;
 	int ms = n ? 5 : 10;
 
+	if (r->inl) /* a thread can fill a ring of inline probes in 6 ms */
+		ms = n > INLINE_BUSY ? 1 : 3;
+
 	if (drain__fill(r->drain) > 25)
 		ms = 0;
 	if (r->opts->duration_ns && end < now + (uint64_t)ms * MS)
@@ -370,9 +379,16 @@ static void fill_meta(struct recorder *r)
 	};
 }
 
+static void detach(struct recorder *r)
+{
+	probes__detach(r->probes);
+	if (r->inl) /* last: uprobes may be in the same pages */
+		inline_probes__remove(r->inl);
+}
+
 static int begin(struct recorder *r)
 {
-	int err = setup__attach(r->opts, r->probes, r->error);
+	int err = setup__attach(r->opts, r->probes, r->inl, r->error);
 
 	if (err)
 		return err;
@@ -433,7 +449,7 @@ static int end(struct recorder *r)
 	note_cpu(r);
 	if (r->trap)
 		r->stats->trap_ns = hits__trap_ns();
-	probes__detach(r->probes);
+	detach(r);
 	if (!err)
 		err = sink__finish(r->sink, r->t1);
 	return err;
@@ -446,10 +462,12 @@ static void fill_stats(struct recorder *r)
 		r->stats->writer = *sink__written(r->sink);
 	}
 	r->stats->counters = r->counters;
-	r->stats->derives = r->opts->layout->derives_parks;
+	r->stats->derives = r->opts->layout->derives_parks && !r->inl;
 	r->stats->multi = probes__multi(r->probes);
 	r->stats->kfuncs = probes__kfuncs(r->probes);
 	r->stats->ring_bytes = probes__ring_bytes(r->probes);
+	if (r->inl)
+		r->stats->inline_bytes = inline_probes__bytes(r->inl);
 	r->stats->rings = probes__rings(r->probes);
 	memory__sample(&r->stats->peak_memory);
 	memory__peak(&r->stats->peak_memory);
@@ -457,11 +475,30 @@ static void fill_stats(struct recorder *r)
 	r->stats->cpu_ns = clock__cpu();
 }
 
+static int create_inline(struct recorder *r)
+{
+	const struct inline_opts opts = {
+		.process = r->opts->process,
+		.elf = r->opts->elf,
+		.pclntab = r->opts->pclntab,
+		.layout = r->opts->layout,
+		.sites = r->opts->sites,
+		.stack_depth = r->opts->stack_depth,
+	};
+
+	return inline_probes__create(&r->inl, &opts, r->error);
+}
+
 static int open_probes(struct recorder *r)
 {
-	struct probes_opts opts = setup__probes(r->opts);
 	struct error why = {};
-	int err = probes__open(&r->probes, &opts, r->error);
+	struct probes_opts opts;
+	int err = r->opts->is_inline ? create_inline(r) : 0;
+
+	if (err)
+		return err;
+	opts = setup__probes(r->opts, r->inl ? inline_probes__which(r->inl) : 0);
+	err = probes__open(&r->probes, &opts, r->error);
 
 	if (!err && hits__open_trap(&r->trap, &why))
 		log__debug("%s", why.text);
@@ -469,7 +506,7 @@ static int open_probes(struct recorder *r)
 		r->resync = resync__create(r->opts->process, r->opts->layout);
 	if (!err && !r->resync)
 		err = -ENOMEM;
-	return err ? err : drain__create(&r->drain, r->probes, handle_record, r);
+	return err ? err : drain__create(&r->drain, r->probes, r->inl, handle_record, r);
 }
 
 static int record(struct recorder *r)
@@ -477,7 +514,7 @@ static int record(struct recorder *r)
 	int err = begin(r);
 
 	if (err) {
-		probes__detach(r->probes);
+		detach(r);
 		return err;
 	}
 	if (r->checked)
@@ -485,7 +522,7 @@ static int record(struct recorder *r)
 	err = r->drain_error ? r->drain_error : loop(r);
 	log__progress_end();
 	if (err)
-		probes__detach(r->probes);
+		detach(r);
 	else
 		err = end(r);
 	fill_stats(r);
@@ -518,6 +555,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	resync__destroy(r.resync);
 	drain__destroy(r.drain);
 	probes__destroy(r.probes);
+	inline_probes__close(r.inl);
 	hits__destroy(r.trap);
 	sink__destroy(r.sink);
 	csymbols__destroy(r.csymbols);

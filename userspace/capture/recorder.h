@@ -31,6 +31,7 @@ struct recorder_opts {
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool heap_whole;	/* as in struct probes_opts */
 	bool force_perf;
+	bool is_inline;	      /* frequent events by inline probes */
 	bool folder_of_other; /* another file of the caller is in a folder of another user */
 	uint32_t ring_size;   /* bytes of each ring; 0: by the number of CPUs */
 	uint64_t started;     /* CLOCK_MONOTONIC: when the command began, for attach_ms */
@@ -65,7 +66,10 @@ struct recorder_stats {
 	bool multi;
 	bool layout_checked; /* with the running program, during the recording */
 	bool kfuncs;	     /* the module walked the stacks */
-	bool derives;	     /* parks and ends were derived: no hit is one of them */
+	uint64_t inlined;    /* of `records`, those that inline probes wrote, but for stacks */
+	uint64_t inline_lost;
+	uint64_t inline_bytes; /* of the rings of inline probes */
+	bool derives;	       /* parks and ends were derived: no hit is one of them */
 };
 
 /*

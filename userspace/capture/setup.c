@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "capture/setup.h"
+#include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/steps.h"
@@ -17,7 +18,7 @@
 #include "target/process/slots.h"
 #include "target/process/text.h"
 
-struct probes_opts setup__probes(const struct recorder_opts *opts)
+struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_inline)
 {
 	return (struct probes_opts){
 		.pid = opts->process->pid,
@@ -27,7 +28,8 @@ struct probes_opts setup__probes(const struct recorder_opts *opts)
 		.sites = opts->sites,
 		.stack_depth = opts->stack_depth,
 		.sets = opts->sets,
-		.derives = opts->layout->derives_parks,
+		.derives = opts->layout->derives_parks && !is_inline,
+		.is_inline = is_inline,
 		.kernel_optional = opts->kernel_optional,
 		.sample_hz = opts->sample_hz,
 		.heap_whole = opts->heap_whole,
@@ -79,13 +81,16 @@ static void fill_slots(const struct recorder_opts *opts, struct probes *probes)
 	free(slot);
 }
 
-int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *error)
+int setup__attach(const struct recorder_opts *opts, struct probes *probes,
+		  struct inline_probes *inl, struct error *error)
 {
 	int err = 0;
 
 	steps__say("comparing the code of process %d with its file", opts->process->pid);
 	if (!opts->launch) /* a command has been under our ptrace since its exec */
 		err = text__check(opts->process, opts->elf, opts->sites, error);
+	if (!err && inl)
+		err = inline_probes__install(inl, error);
 	if (!err)
 		err = probes__attach(probes, error);
 	if (!err && opts->layout->derives_parks) {
@@ -93,6 +98,8 @@ int setup__attach(const struct recorder_opts *opts, struct probes *probes, struc
 		if (!opts->launch)
 			fill_slots(opts, probes);
 	}
+	if (!err && inl)
+		err = inline_probes__start(inl, error);
 	steps__end(); /* its thread must not keep the privileges that the caller drops next */
 	return err || opts->launch ? err : still_the_program(opts, error);
 }

@@ -15,14 +15,16 @@
 #include "rawfile/rawfile.h"
 
 struct csymbols;
+struct inline_probes;
 
-/* The options of the probes. */
-struct probes_opts setup__probes(const struct recorder_opts *opts);
+/* The options of the probes. `is_inline`: bits, by enum gt_probe, of those that are inline. */
+struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_inline);
 /*
  * Checks that the program's code in memory is that of the analysed file, and attaches the probes.
  * On failure, a negative errno and the reason, some may be attached.
  */
-int setup__attach(const struct recorder_opts *opts, struct probes *probes, struct error *error);
+int setup__attach(const struct recorder_opts *opts, struct probes *probes,
+		  struct inline_probes *inl, struct error *error);
 /* Returns -ESRCH, with the reason that the process executed another program. */
 int setup__replaced(const struct recorder_opts *opts, struct error *error);
 /* The header of the raw file, for a window that starts at t0 (CLOCK_MONOTONIC, ns). */

@@ -14,6 +14,7 @@
 #define SWITCH_NS  150.0
 #define WAKE_NS	   200.0
 #define COUNTED_NS 40.0 /* a kernel event */
+#define INLINE_NS  40.0 /* an inline probe */
 
 void cost__add(struct cost_events *ret, const uint64_t hits[GT_HITS_COUNT], unsigned int set)
 {
@@ -41,7 +42,8 @@ struct cost_events cost__of_recording(const struct recorder_stats *stats)
 #undef ADD
 	if (stats->derives) /* these were not hits, but sent with one */
 		ret.probes -= n[GT_PARK] + n[GT_DESTROY] + n[GT_ENDED];
-	ret.probes -= n[GT_GO_SYS_ENTER] + n[GT_GO_SYS_EXIT];
+	ret.probes -= n[GT_GO_SYS_ENTER] + n[GT_GO_SYS_EXIT] + stats->inlined + stats->inline_lost;
+	ret.inlined = stats->inlined;
 	ret.calls = n[GT_SYS_ENTER] + n[GT_GO_SYS_ENTER];
 	ret.switches = n[GT_CPU_ON] + n[GT_CPU_OFF];
 	ret.wakes = n[GT_WAKING];
@@ -57,7 +59,8 @@ double cost__recording(const struct cost_events *e, double trap_ns, bool stacks)
 {
 	double probes = (double)(e->probes + e->stepped);
 	double work = probes * PROBE_NS + (double)e->calls * CALL_NS +
-		      (double)e->switches * SWITCH_NS + (double)e->wakes * WAKE_NS;
+		      (double)e->switches * SWITCH_NS + (double)e->wakes * WAKE_NS +
+		      (double)e->inlined * INLINE_NS;
 
 	if (stacks)
 		work += (probes + (double)e->calls) * STACK_NS;

@@ -20,6 +20,7 @@
 
 struct cost_events {
 	uint64_t probes, stepped; /* hits whose instruction the kernel emulates, or single-steps */
+	uint64_t inlined;	  /* events of inline probes: no hits */
 	uint64_t calls;		  /* system calls */
 	uint64_t switches;	  /* a thread gets a CPU, or loses it */
 	uint64_t wakes;		  /* a thread is made runnable */

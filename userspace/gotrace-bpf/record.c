@@ -34,6 +34,7 @@ enum {
 	OPT_BLACKBOX,
 	OPT_DAEMONIZE,
 	OPT_TIMEOUT,
+	OPT_PROBES,
 };
 
 static const struct argp_option options[] = {
@@ -74,6 +75,10 @@ static const struct argp_option options[] = {
 	{ "timeout", OPT_TIMEOUT, "TIME", 0,
 	  "with --blackbox: how long the buffer is kept after its recorder has ended (default: 24h; "
 	  "0: until it is recovered or discarded)",
+	  0 },
+	{ "probes", OPT_PROBES, "uprobe|inline", 0,
+	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's "
+	  "code, which cost a tenth (see INLINE PROBES in the manual)",
 	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
@@ -195,6 +200,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_PERF:
 		a->force_perf = true;
 		return 0;
+	case OPT_PROBES:
+		a->is_inline = !strcmp(text, "inline");
+		if (!a->is_inline && strcmp(text, "uprobe"))
+			usage_error("unknown kind of probes '%s': expected uprobe or inline", text);
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -263,6 +273,11 @@ static void check_arguments(struct record_args *a)
 		usage_error(
 			"--follow writes one file per process, and cannot write to standard output");
 	check_blackbox(a);
+	if (a->is_inline && (a->command || a->follow || a->blackbox))
+		usage_error("--probes=inline cannot be combined with %s",
+			    a->command ? "a command: it requires a running process, -p PID" :
+			    a->follow  ? "--follow" :
+					 "--blackbox");
 	refuse_same_file("-o", a->output, "--stats", a->stats);
 	refuse_same_file("-o", a->output, "--save-input", a->raw);
 	refuse_same_file("--save-input", a->raw, "--stats", a->stats);

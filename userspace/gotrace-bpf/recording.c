@@ -242,7 +242,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		.kernel_optional = !a->sets_given,
 		.heap_whole = a->sets_given,
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,
-		.force_perf = a->force_perf, .ring_size = ring_size(a),
+		.force_perf = a->force_perf, .is_inline = a->is_inline, .ring_size = ring_size(a),
 		.started = r->started, .checks_ns = an->checks_ns,
 		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
 		.process = &an->process,

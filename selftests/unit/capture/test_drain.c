@@ -163,7 +163,7 @@ static struct drain *fresh(void)
 	memset(&got, 0, sizeof(got));
 	late = 0;
 	race = false;
-	assert_int_equal(drain__create(&d, NULL, take, &got), 0);
+	assert_int_equal(drain__create(&d, NULL, NULL, take, &got), 0);
 	return d;
 }
 

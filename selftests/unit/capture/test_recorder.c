@@ -55,6 +55,25 @@ static void for_a_duration(void **state)
 	assert_non_null(strstr(fake.text, "detach finish commit destroy"));
 }
 
+/* Taken out after the uprobes, with their records. */
+static void with_inline_probes(void **state)
+{
+	t.opts.is_inline = true;
+	assert_int_equal(run(), 0);
+	assert_int_equal(noted("inline open"), 1);
+	assert_non_null(
+		strstr(fake.text, "detach inline_remove finish commit destroy inline_close"));
+	assert_false(t.stats.derives);
+	assert_int_equal(t.stats.inline_bytes, 1 << 20);
+	fake_end();
+
+	set_up(NULL);
+	t.opts.is_inline = true;
+	fake.inline_error = -ENOTSUP;
+	assert_int_equal(run(), -ENOTSUP);
+	assert_int_equal(noted("open"), 0);
+}
+
 /* From how far the analysis came, and what the live checks took of it. */
 static void times_before(void **state)
 {
@@ -443,6 +462,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(for_a_duration),
+		TEST(with_inline_probes),
 		TEST(times_before),
 		TEST(kernel_events),
 		TEST(memory),

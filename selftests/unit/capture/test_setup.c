@@ -18,6 +18,7 @@
 
 #include "capture/launch.h"
 #include "capture/setup.h"
+#include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "target/process/csymbols.h"
 #include "target/process/slots.h"
@@ -27,8 +28,8 @@ static struct {
 	bool ended, replaced;
 	int text_error, attach_error, bias_error;
 	uint64_t found_bias;
-	unsigned int texts, attached, modules, slots, live;
-	int slots_error;
+	unsigned int texts, attached, modules, slots, live, installed, started;
+	int slots_error, install_error;
 	uint32_t slot_tid[4];
 	bool no_csymbols, kernel;
 	const char *build_id, *go_build_id;
@@ -78,6 +79,21 @@ int probes__attach(struct probes *s, struct error *err)
 {
 	t.attached++;
 	return t.attach_error;
+}
+
+int inline_probes__install(struct inline_probes *p, struct error *err)
+{
+	assert_int_equal(t.texts, 1);
+	assert_int_equal(t.attached, 0); /* uprobes may be in the pages that it replaces */
+	t.installed++;
+	return t.install_error;
+}
+
+int inline_probes__start(struct inline_probes *p, struct error *err)
+{
+	assert_int_equal(t.attached, 1);
+	t.started++;
+	return 0;
 }
 
 int process__read_slots(const struct process *proc, const struct layout *layout,
@@ -157,7 +173,7 @@ static int set_up(void **state)
 static int attach(void)
 {
 	t.err.text[0] = 0;
-	return setup__attach(&t.opts, NULL, &t.err);
+	return setup__attach(&t.opts, NULL, NULL, &t.err);
 }
 
 /* ---- tests ---- */
@@ -171,7 +187,7 @@ static void session_options(void **state)
 	t.opts.kernel_optional = true;
 	t.opts.sample_hz = 99;
 	t.opts.ring_size = 1 << 20;
-	got = setup__probes(&t.opts);
+	got = setup__probes(&t.opts, 0);
 	assert_int_equal(got.pid, 42);
 	assert_string_equal(got.path, "/proc/self/fd/9");
 	assert_ptr_equal(got.config, &t.layout.config);
@@ -183,7 +199,7 @@ static void session_options(void **state)
 	assert_true(got.kernel_optional && !got.force_perf);
 	t.opts.force_perf = true;
 	t.opts.kernel_optional = false;
-	got = setup__probes(&t.opts);
+	got = setup__probes(&t.opts, 0);
 	assert_true(!got.kernel_optional && got.force_perf);
 	assert_int_equal(got.session, 0);
 }
@@ -204,7 +220,7 @@ static void attaches(void **state)
 static void tells_what_threads_run(void **state)
 {
 	t.layout.derives_parks = true;
-	assert_true(setup__probes(&t.opts).derives);
+	assert_true(setup__probes(&t.opts, 0).derives);
 	assert_int_equal(attach(), 0);
 	assert_int_equal(t.slots, 2);
 	assert_int_equal(t.slot_tid[0], 7);
@@ -226,7 +242,24 @@ static void tells_what_threads_run(void **state)
 	assert_int_equal(attach(), 0);
 	assert_int_equal(t.slots, 2);
 	assert_int_equal(t.live, 3);
-	assert_false(setup__probes(&t.opts).derives);
+	assert_false(setup__probes(&t.opts, 0).derives);
+}
+
+/* Inline probes are in place before the uprobes, and record after them. */
+static void inline_probes_come_first(void **state)
+{
+	struct inline_probes *inl = (struct inline_probes *)&t;
+
+	t.layout.derives_parks = true;
+	assert_false(setup__probes(&t.opts, 2).derives);
+	assert_int_equal(setup__probes(&t.opts, 2).is_inline, 2);
+	assert_int_equal(setup__attach(&t.opts, NULL, inl, &t.err), 0);
+	assert_int_equal(t.installed, 1);
+	assert_int_equal(t.started, 1);
+	t.texts = t.attached = 0;
+	t.install_error = -EBUSY;
+	assert_int_equal(setup__attach(&t.opts, NULL, inl, &t.err), -EBUSY);
+	assert_int_equal(t.attached, 0);
 }
 
 /* A command is held at its exec: neither its code nor what it runs is looked at. */
@@ -343,6 +376,7 @@ int main(void)
 		TEST(attaches),
 		TEST(attaches_to_a_command),
 		TEST(tells_what_threads_run),
+		TEST(inline_probes_come_first),
 		TEST(changed_meanwhile),
 		TEST(facts),
 		TEST(symbols),

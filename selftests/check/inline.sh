@@ -1,0 +1,226 @@
+#!/bin/bash
+# timeout: 900
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline selftests/company
+# Inline probes: the trace is the program's own, its code is restored to the byte after each of many
+# attachments and after kill -9 of the recorder and of its guardian at any time, and each reason to
+# refuse is provoked.
+. "$(dirname "$0")/../lib.sh"
+. selftests/fidelity.lib.sh
+
+soak=build/selftests/inline
+debugger=build/selftests/debugger
+
+code_is_clean() { $soak "$TARGET_PID" 0; }
+
+inline_background() # [OPTION...]
+{
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/inline.trace" --probes=inline "$@"
+}
+
+same_run() # GO
+{
+	record_target selftrace "$1" "$EVERY_EVENT --probes=inline" -trace "$tmp/own.trace" -duration 4s &&
+		[ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
+		build/reference/compare -min-reason 12 -time-p99 "$(stretched 20us)" $(tolerance) \
+			"$tmp/own.trace" "$RECORDED"
+}
+
+known_counts() # GO
+{
+	record_target truth "$1" "$EVERY_EVENT --probes=inline" &&
+		build/reference/truth "$RECORDED" "$tmp/truth.done"
+}
+
+# Under garbage collections, preemption, and goroutines and threads that come and go.
+many_cycles() # GO CYCLES
+{
+	start_target selftrace "$1" -trace "$tmp/own.trace" -duration 20s || return 1
+	tell_target start
+	$soak "$TARGET_PID" "$2" 1 || return 1
+	expect_target done 120 && stop_target && build/gotrace check "$tmp/own.trace"
+}
+
+# --- kill -9
+
+guardian_of() { pgrep -P "$1" gotrace-guard; }
+
+recorder_killed_after() # SECONDS
+{
+	inline_background
+	sleep "$1"
+	kill -KILL "$BACKGROUND_PID"
+	wait "$BACKGROUND_PID" 2>/dev/null
+	wait_until 20 no_guardian && code_is_clean && ! target_is_gone
+}
+
+no_guardian() { ! pgrep gotrace-guard >/dev/null; }
+
+guardian_killed()
+{
+	local first second
+
+	inline_background
+	recorder_is_live || return 1
+	first=$(guardian_of "$BACKGROUND_PID")
+	kill -KILL "$first"
+	sleep 0.3
+	second=$(guardian_of "$BACKGROUND_PID")
+	[ -n "$second" ] && [ "$second" != "$first" ] || { echo "guardians: $first, $second"; return 1; }
+	stop_recorder && code_is_clean && check_trace "$tmp/inline.trace"
+}
+
+# The program runs on with the jumps in its code; the next recording finds them.
+both_killed()
+{
+	inline_background
+	recorder_is_live || return 1
+	kill -STOP "$BACKGROUND_PID"
+	kill -KILL "$(guardian_of "$BACKGROUND_PID")" "$BACKGROUND_PID"
+	wait "$BACKGROUND_PID" 2>/dev/null
+	sleep 0.2
+	! code_is_clean 2>/dev/null && ! target_is_gone || return 1
+	inline_background
+	recorder_is_live || return 1
+	stop_recorder && code_is_clean && check_trace "$tmp/inline.trace"
+}
+
+at_each_step() # how long the recorder or the guardian lives
+{
+	local ms
+
+	for ms in 5 10 15 20 25 30 35 40 50 60 70 80 90 100 120 140 160 180 200; do
+		inline_background
+		sleep "$(awk -v ms=$ms 'BEGIN { print ms / 1000 }')"
+		pkill -KILL gotrace-guard
+		[ $((ms % 20)) -ne 0 ] || kill -KILL "$BACKGROUND_PID" 2>/dev/null
+		kill -INT "$BACKGROUND_PID" 2>/dev/null
+		wait "$BACKGROUND_PID" 2>/dev/null
+		wait_until 20 no_guardian && ! target_is_gone || return 1
+	done
+	$GOTRACE record -p "$TARGET_PID" -o "$tmp/inline.trace" -d 100ms --probes=inline --force && code_is_clean
+}
+
+# --- reasons to refuse
+
+refused_inline() # PATTERN
+{
+	refused 1 "$1" $GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/refused.trace" --probes=inline &&
+		! grep -q ' r-xp 00000000 00:00 0 $' "/proc/$TARGET_PID/maps" || return 1
+}
+
+with_target() # GO PATTERN [COMMAND BEFORE IT...]
+{
+	start_target pingpong "$1" -duration 60s -rate 1000 || return 1
+	tell_target start
+	refused_inline "$2" && ! target_is_gone
+}
+
+# PROGRAM...: a process that has called prctl() as python's CODE does, and then executes the program
+in_python() # CODE GO
+{
+	cat >"$tmp/first.py" <<-END
+		import ctypes, os, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		$1
+		os.execv(sys.argv[1], sys.argv[1:])
+	END
+	python3 "$tmp/first.py" "$PWD/build/targets/$2/pingpong" -duration 60s -rate 1000 \
+		<"$tmp/python.in" >"$tmp/python.out" 2>&1 &
+	TARGET_PID=$!
+	background+=("$TARGET_PID")
+}
+
+python_target() # CODE GO
+{
+	rm -f "$tmp/python.in" && mkfifo "$tmp/python.in" || return 1
+	in_python "$1" "$2"
+	exec 9>"$tmp/python.in"
+	wait_until 20 grep -q ready "$tmp/python.out" && echo start >&9
+}
+
+no_new_code() # PR_SET_MDWE
+{
+	python_target 'assert libc.prctl(65, 1, 0, 0, 0) == 0' "$1" || return 1
+	refused_inline 'forbids itself new executable memory'
+}
+
+# A filter that denies prctl(), which we call: it must be suspended, and the call succeed.
+with_a_filter()
+{
+	python_target 'import struct
+filter = struct.pack("HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, 157, 6, 0, 0, 0x80000000, 6, 0, 0, 0x7fff0000)
+program = struct.pack("HxxxxxxQ", 4, ctypes.cast(ctypes.create_string_buffer(filter), ctypes.c_void_p).value)
+keep = ctypes.create_string_buffer(filter)
+program = struct.pack("HxxxxxxQ", 4, ctypes.addressof(keep))
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.syscall(317, 1, 0, program) == 0' "$1" || return 1
+	$GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/filter.trace" --probes=inline && code_is_clean &&
+		check_trace "$tmp/filter.trace" && ! target_is_gone
+}
+
+stopped()
+{
+	start_target pingpong "$1" -duration 60s -rate 1000 || return 1
+	kill -STOP "$TARGET_PID"
+	sleep 0.1
+	refused_inline 'stopped' || return 1
+	kill -CONT "$TARGET_PID"
+}
+
+another_recorder() # its uprobes are in the pages
+{
+	start_target pingpong "$1" -duration 60s -rate 1000 || return 1
+	tell_target start
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/uprobes.trace"
+	recorder_is_live || return 1
+	refused_inline 'differs from its file' || return 1
+	stop_recorder && check_trace "$tmp/uprobes.trace"
+}
+
+traced()
+{
+	start_target pingpong "$1" -duration 60s -rate 1000 || return 1
+	tell_target start
+	timeout 20 strace -f -qq -e trace=none -p "$TARGET_PID" 2>/dev/null &
+	background+=($!)
+	wait_until 10 grep -q 'TracerPid:[[:space:]]*[1-9]' "/proc/$TARGET_PID/status" &&
+		refused_inline 'is traced by process' || return 1
+	pkill -P $! 2>/dev/null
+	kill $! && ! target_is_gone
+}
+
+usage() # PATTERN OPTION...
+{
+	local pattern=$1
+	shift
+	refused 2 "$pattern" $GOTRACE record "$@"
+}
+
+ktap_start
+build_programs 1.22.12 plain selftrace truth pingpong && go22=$PROGRAMS
+for go in "$ORACLE_GO" go1.24.9 "$go22"; do
+	try "$go: the trace matches runtime/trace of the same run" same_run "$go"
+	try "$go: known counts" known_counts "$go"
+done
+try "1000 attachments" many_cycles "$ORACLE_GO" 1000 && note "$(cat "$tmp/try.out")"
+start_target pingpong "$ORACLE_GO" -duration 40s -procs 2 -rate 20000
+tell_target start
+for after in 0.01 0.03 0.05 0.07 0.09 0.12 0.15 0.2 0.5; do
+	try "kill -9 of the recorder after $after s" recorder_killed_after $after
+done
+try "kill -9 of the guardian" guardian_killed
+try "kill -9 of both" both_killed
+try "kill -9 of the guardian at each step, and of both" at_each_step
+expect_target done 120
+try "the target exits normally" stop_target
+try "refused: a Go release before 1.22" with_target go1.21.13 'inline probes are for Go 1.22 to 1.26'
+try "refused: PR_SET_MDWE" no_new_code "$ORACLE_GO"
+try "refused: a stopped process" stopped "$ORACLE_GO"
+try "refused: uprobes of another recorder" another_recorder "$ORACLE_GO"
+try "refused: another tracer" traced "$ORACLE_GO"
+try "refused: a command" usage 'requires a running process' --probes=inline -- true
+try "refused: --follow" usage 'cannot be combined with --follow' --probes=inline --follow -p 1
+try "refused: --blackbox" usage 'cannot be combined with --blackbox' --probes=inline --blackbox=x -p 1
+try "refused: an unknown kind of probes" usage 'expected uprobe or inline' --probes=x -p 1
+try "a seccomp filter is suspended" with_a_filter "$ORACLE_GO"
+ktap_end

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Puts inline probes into a running Go program and takes them out again, many times, and compares
+ * its whole code with its file after each time. Prints the number of records, and for how long the
+ * thread that makes the system calls was held.
+ *
+ *	soak PID CYCLES [MS]	MS: how long to record in each cycle (default: 2)
+ *
+ * Upstream: selftests/check/inline.sh, `make soak`. Uses no BPF.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inline/inline_probes.h"
+#include "lib/clock.h"
+#include "target/infer/buildinfo.h"
+#include "target/process/process.h"
+
+struct soak {
+	struct process proc;
+	struct elf_image *elf;
+	struct pclntab *pt;
+	struct layout layout;
+	struct site_list sites;
+	uint64_t records, lost, *held;
+};
+
+static int analyse(struct soak *s, pid_t pid, struct error *err)
+{
+	struct go_buildinfo info;
+	int rc = process__open(&s->proc, pid, err);
+
+	if (!rc)
+		rc = elf_image__open(&s->elf, s->proc.exe_fd, s->proc.exe, err);
+	if (!rc)
+		rc = process__find_bias(&s->proc, s->elf, err);
+	if (!rc)
+		rc = buildinfo__read(s->elf, &info, err);
+	if (!rc)
+		rc = pclntab__open(&s->pt, s->elf, &info.version, err);
+	if (!rc)
+		rc = layout__read(s->elf, s->pt, &info.version, NULL, &s->layout, err);
+	return rc ? rc : site_list__find(&s->sites, s->elf, s->pt, &s->layout, err);
+}
+
+static int take(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
+{
+	struct soak *s = ctx;
+
+	s->records++;
+	return 0;
+}
+
+static int drain_for(struct soak *s, struct inline_probes *p, uint64_t ms)
+{
+	uint64_t end = clock__now() + ms * 1000000;
+	bool complete;
+	int err;
+
+	do {
+		usleep(500);
+		err = inline_probes__drain(p, inline_probes__now(p), take, s, &complete);
+	} while (!err && clock__now() < end);
+	return err;
+}
+
+static int cycle(struct soak *s, uint64_t ms, uint64_t *ret_held, struct error *err)
+{
+	const struct inline_opts opts = {
+		.process = &s->proc,
+		.elf = s->elf,
+		.pclntab = s->pt,
+		.layout = &s->layout,
+		.sites = &s->sites,
+		.stack_depth = GT_STACK_MAX,
+	};
+	uint64_t lost[GT_KIND_END] = {};
+	struct inline_probes *p;
+	int rc = inline_probes__create(&p, &opts, err);
+
+	if (rc)
+		return rc;
+	rc = inline_probes__install(p, err);
+	*ret_held = inline_probes__held_ns(p);
+	if (!rc)
+		rc = inline_probes__start(p, err);
+	if (!rc)
+		rc = drain_for(s, p, ms);
+	inline_probes__lost(p, lost);
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
+		s->lost += lost[kind];
+	inline_probes__remove(p);
+	inline_probes__close(p);
+	return rc;
+}
+
+/* Every byte of the text section. */
+static int code_is_clean(const struct soak *s)
+{
+	unsigned char now[4096], file[4096];
+	struct elf_section text;
+	uint64_t at, n;
+
+	if (!elf_image__section(s->elf, ".text", &text))
+		return 0;
+	for (at = text.addr; at < text.addr + text.size; at += n) {
+		n = text.addr + text.size - at;
+		n = n < sizeof(now) ? n : sizeof(now);
+		if (process__read(&s->proc, at + s->proc.bias, now, n) ||
+		    elf_image__read(s->elf, at, file, n) != n)
+			return 0;
+		for (uint64_t i = 0; i < n; i++)
+			if (now[i] != file[i]) {
+				fprintf(stderr, "soak: the code at %#" PRIx64 " is not restored\n",
+					at + i);
+				return 0;
+			}
+	}
+	return 1;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long cycles = argc > 2 ? strtoul(argv[2], NULL, 10) : 1, i;
+	uint64_t ms = argc > 3 ? strtoul(argv[3], NULL, 10) : 2;
+	struct soak s = {};
+	struct error err = {};
+	int rc;
+
+	/* no cycle: only the comparison */
+	s.held = calloc(cycles + 1, sizeof(*s.held));
+	if (argc < 3 || !s.held || analyse(&s, atoi(argv[1]), &err)) {
+		fprintf(stderr, "soak: %s\n", err.text);
+		return 1;
+	}
+	for (i = 0; i < cycles; i++) {
+		rc = cycle(&s, ms, &s.held[i], &err);
+		if (rc) {
+			fprintf(stderr, "soak: cycle %lu: %s (%s)\n", i, err.text, strerror(-rc));
+			return 1;
+		}
+		if (!code_is_clean(&s))
+			return 1;
+	}
+	if (!cycles)
+		return !code_is_clean(&s);
+	qsort(s.held, cycles, sizeof(*s.held), compare);
+	printf("%lu cycles, %" PRIu64 " records, %" PRIu64 " lost; a thread was held for %" PRIu64
+	       " us (median), %" PRIu64 " (99 %%), %" PRIu64 " (longest)\n",
+	       cycles, s.records, s.lost, s.held[cycles / 2] / 1000,
+	       s.held[cycles * 99 / 100] / 1000, s.held[cycles - 1] / 1000);
+	return 0;
+}

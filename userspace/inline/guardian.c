@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See guardian.h. One packet of the socket is a request, or its answer. */
+#include "inline/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+
+#define RETRY_MS 100 /* between attempts to restore the code, once the recorder has ended */
+#define NICE	 (-10)
+
+#define RETRIES	 50 /* then less often */
+#define LATER_MS 5000
+#define PATIENCE 30 /* s, for an answer */
+
+enum request { INSTALL, SWITCH_ON, SWITCH_OFF, REMOVE };
+
+struct answer {
+	int err;
+	struct error error;
+	struct gt_inline in;
+	uint64_t held_ns;
+};
+
+/* ---- in the guardian ---- */
+
+/*
+ * Nothing of the recorder may live on in this process: BPF links, the trace file, pipes. Its
+ * descriptors end up as 3 to 5.
+ */
+static int keep_only(int *socket, int *exe, int *pidfd)
+{
+	int *const keep[] = { socket, exe, pidfd };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high[3];
+
+	for (int i = 0; i < 3; i++) {
+		high[i] = fcntl(*keep[i], F_DUPFD_CLOEXEC, 64);
+		if (high[i] < 0)
+			return -errno;
+	}
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	for (int i = 0; i < 3; i++) {
+		*keep[i] = 3 + i;
+		if (dup3(high[i], *keep[i], O_CLOEXEC) < 0)
+			return -errno;
+	}
+	return syscall(SYS_close_range, 6, ~0u, 0) ? -errno : 0;
+}
+
+static void answer(struct installation *s, int socket, enum request request)
+{
+	struct answer a = {};
+
+	if (request == INSTALL)
+		a.err = installation__install(s, &a.error);
+	else if (request == REMOVE)
+		a.err = installation__remove(s, &a.error);
+	else
+		a.err = installation__switch(s, request == SWITCH_ON);
+	a.in = s->in;
+	a.held_ns = s->held_ns;
+	send(socket, &a, sizeof(a), MSG_NOSIGNAL);
+}
+
+/* The recorder has ended, whatever the reason. */
+static void restore(struct installation *s, int pidfd)
+{
+	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
+	struct error why = {};
+	int tries = 0;
+
+	/* The recorder's terminal or pipe is not for this process any more. */
+	log__to_syslog();
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	while (installation__remove(s, &why)) {
+		if (!tries++)
+			log__msg("%s; trying again until that is possible", why.text);
+		why.text[0] = '\0';
+		if (poll(&fd, 1, tries < RETRIES ? RETRY_MS : LATER_MS) > 0)
+			return;
+	}
+}
+
+static void serve(struct installation *s, int socket)
+{
+	struct process *proc = (struct process *)s->proc;
+	struct elf_image *elf;
+	enum request request;
+
+	prctl(PR_SET_NAME, "gotrace-guard");
+	signal(SIGPIPE, SIG_IGN);
+	setsid(); /* a signal to the recorder's process group is not for this process */
+	setpriority(PRIO_PROCESS, 0, NICE);
+	if (keep_only(&socket, &proc->exe_fd, &proc->pidfd) ||
+	    elf_image__open(&elf, proc->exe_fd, proc->exe, NULL))
+		return;
+	s->elf = elf;
+	if (s->patched)
+		installation__open(s, NULL);
+	while (recv(socket, &request, sizeof(request), 0) == sizeof(request))
+		answer(s, socket, request);
+	restore(s, proc->pidfd);
+}
+
+/* ---- in the recorder ---- */
+
+int guardian__start(struct guardian *g, const struct installation *s, struct error *error)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE };
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return error__set(error, -errno, "socketpair: %s", strerror(errno));
+	g->socket = ends[0];
+	g->pid = fork();
+	if (!g->pid) {
+		struct installation own = *s;
+
+		close(ends[0]);
+		own.mem_fd = -1;
+		serve(&own, ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	setsockopt(g->socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (g->pid > 0)
+		return 0;
+	close(g->socket);
+	g->pid = 0;
+	return error__set(error, -errno, "cannot create a process: %s", strerror(errno));
+}
+
+static int ask(struct guardian *g, enum request request, struct installation *ret,
+	       struct error *error)
+{
+	struct answer a;
+
+	if (!g->pid || send(g->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0 ||
+	    recv(g->socket, &a, sizeof(a), 0) != sizeof(a))
+		return error__set(error, -EPIPE, "the guardian of inline probes has ended");
+	if (ret) {
+		ret->in = a.in;
+		ret->held_ns = a.held_ns;
+	}
+	return a.err ? error__set(error, a.err, "%s", a.error.text) : 0;
+}
+
+int guardian__install(struct guardian *g, struct installation *s, struct error *error)
+{
+	const struct installation before = *s;
+	struct error why = {};
+	int err = ask(g, INSTALL, s, &why);
+
+	/* It was killed: the next one finds what it has done. */
+	if (err == -EPIPE) {
+		*s = before;
+		why.text[0] = '\0';
+		guardian__stop(g);
+		err = guardian__start(g, s, &why);
+		if (!err)
+			err = ask(g, INSTALL, s, &why);
+	}
+	s->patched = !err;
+	return err ? error__set(error, err, "%s", why.text) : 0;
+}
+
+int guardian__switch(struct guardian *g, bool on)
+{
+	return ask(g, on ? SWITCH_ON : SWITCH_OFF, NULL, NULL);
+}
+
+int guardian__remove(struct guardian *g, struct error *error)
+{
+	return ask(g, REMOVE, NULL, error);
+}
+
+bool guardian__is_alive(const struct guardian *g)
+{
+	struct pollfd fd = { .fd = g->socket, .events = POLLIN };
+
+	return g->pid && !poll(&fd, 1, 0);
+}
+
+#define PATIENCE_MS 2000
+
+void guardian__stop(struct guardian *g)
+{
+	if (!g->pid)
+		return;
+	close(g->socket);
+	for (int ms = 0; ms < PATIENCE_MS && !waitpid(g->pid, NULL, WNOHANG); ms++)
+		usleep(1000);
+	g->pid = 0;
+}

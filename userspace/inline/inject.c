@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * System calls by a thread of another process: see inject.h.
+ *
+ * A thread that sleeps in a system call is stopped with ptrace, and made to run a stub in code that
+ * the program never runs again (runtime.rt0_go): a system call instruction, and instructions that
+ * load the registers of the thread and return to where it was (inject_stub.c). The stub is complete
+ * before the thread's registers change, and is removed after they have been restored. So the thread
+ * recovers by itself if this process is killed: it makes one more system call at most, and then its
+ * own again.
+ */
+#include "inline/inject.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inline/inject_impl.h"
+#include "lib/clock.h"
+#include "target/process/process.h"
+
+#define LEFTOVER_TRIES	 100
+#define LEFTOVER_WAIT_US 5000
+
+struct injection {
+	struct inject_target target;
+	struct tracee *tracee;
+	pid_t tid;
+	struct user_regs_struct home; /* what the thread goes on with after the stub */
+	uint64_t since;		      /* when it was held */
+	int failed;		      /* -ESRCH, -ETIMEDOUT: no more calls */
+	bool changed;		      /* the stub is in place */
+};
+
+static int all_of(ssize_t (*op)(int, void *, size_t, off_t), int fd, uint64_t addr, void *buf,
+		  size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n;
+
+		INJECT_STEP();
+		n = op(fd, (char *)buf + done, size - done, (off_t)(addr + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static ssize_t write_at(int fd, void *buf, size_t size, off_t at)
+{
+	return pwrite(fd, buf, size, at);
+}
+
+int inject__read(int mem_fd, uint64_t addr, void *buf, size_t size)
+{
+	return all_of(pread, mem_fd, addr, buf, size);
+}
+
+int inject__write(int mem_fd, uint64_t addr, const void *buf, size_t size)
+{
+	return all_of(write_at, mem_fd, addr, (void *)buf, size);
+}
+
+/* ---- the stub of a run that was killed ---- */
+
+/* Whether the thread may run the stub still. A thread that has ended does not. */
+static bool is_in_stub(struct injection *inj, pid_t tid)
+{
+	uint64_t stub = inj->target.stub;
+	struct user_regs_struct regs;
+	char name[64], text[192], *pc;
+
+	snprintf(name, sizeof(name), "task/%d/syscall", tid);
+	if (process__read_file(inj->target.pid, name, text, sizeof(text)) <= 0)
+		return false;
+	pc = strrchr(text, ' '); /* NULL: "running" */
+	if (pc)
+		return strtoull(pc, NULL, 16) - stub < INJECT_STUB;
+	if (tracee__hold(inj->tracee, tid, false, &regs))
+		return false;
+	tracee__release(inj->tracee);
+	return regs.rip - stub < INJECT_STUB;
+}
+
+/*
+ * Waits until the stub that another run has left is not in use. First gives the thread time to
+ * return from a signal handler, to which the death of its tracer may have let it go.
+ */
+static int await_leftover(struct injection *inj, struct error *error)
+{
+	int tid = stub__leftover(&inj->target);
+
+	if (tid == -EPROTO)
+		return error__set(error, tid,
+				  "the start-up code of process %d in memory differs from the "
+				  "file; record with --probes=uprobe",
+				  inj->target.pid);
+	if (tid == -EIO)
+		return error__set(error, -ESRCH, "process %d ended", inj->target.pid);
+	for (int i = 0; tid > 0 && i < LEFTOVER_TRIES; i++) {
+		usleep(LEFTOVER_WAIT_US);
+		if (!is_in_stub(inj, tid))
+			return 0;
+	}
+	return tid ? error__set(error, -EBUSY, "thread %d of process %d is busy", tid,
+				inj->target.pid) :
+		     0;
+}
+
+/* ---- begin and end ---- */
+
+static int write_stub(struct injection *inj, struct error *error)
+{
+	uint64_t stub = inj->target.stub, word = 0;
+	int err;
+
+	inj->changed = true;
+	if (stub__write(&inj->target, &inj->home, inj->tid))
+		return error__set(error, -EIO,
+				  "cannot write to the code of process %d: it has ended, or the "
+				  "kernel forbids it (proc_mem.force_override)",
+				  inj->target.pid);
+	/* The descriptor's address space is not the thread's if the process called execve(). */
+	err = tracee__peek(inj->tracee, stub, &word);
+	if (err || !stub__is_start(word))
+		return error__set(error, -ESRCH, "process %d executed another program",
+				  inj->target.pid);
+	return 0;
+}
+
+static int begin(struct injection *inj, struct error *error)
+{
+	struct user_regs_struct regs;
+	int err = tracee__create(&inj->tracee, inj->target.pid);
+
+	if (err)
+		return error__set(error, err, "cannot create a thread: %s", strerror(-err));
+	err = await_leftover(inj, error);
+	if (!err)
+		err = choose_thread(inj->tracee, &inj->target, &inj->tid, &regs, error);
+	if (err)
+		return err;
+	inj->since = clock__now();
+	inj->home = stub__home(&regs);
+	return write_stub(inj, error);
+}
+
+int injection__begin(struct injection **ret, const struct inject_target *target,
+		     struct error *error)
+{
+	struct injection *inj;
+	int err;
+
+	if (target->stub_size < INJECT_STUB)
+		return error__set(error, -EPROTO, "the start-up code of process %d is too small",
+				  target->pid);
+	inj = calloc(1, sizeof(*inj));
+	if (!inj)
+		return -ENOMEM;
+	inj->target = *target;
+	err = begin(inj, error);
+	if (err)
+		injection__end(inj, NULL, NULL);
+	else
+		*ret = inj;
+	return err;
+}
+
+uint64_t injection__string(struct injection *inj, const char *text)
+{
+	uint64_t at = inj->target.stub + INJECT_STRING_AT;
+	size_t size = strlen(text) + 1;
+
+	if (size > INJECT_STUB - INJECT_STRING_AT ||
+	    inject__write(inj->target.mem_fd, at, text, size))
+		return 0;
+	return at;
+}
+
+bool injection__uses(const struct injection *inj, uint64_t addr, uint64_t size)
+{
+	uint64_t stub = inj->target.stub;
+
+	return addr < stub + INJECT_STUB && stub < addr + size;
+}
+
+long injection__call(struct injection *inj, long number, const uint64_t arg[6])
+{
+	long result;
+
+	if (inj->failed)
+		return inj->failed;
+	result = tracee__call(inj->tracee, inj->target.stub, &inj->home, number, arg);
+	if (result == -ETIMEDOUT)
+		inj->failed = -ETIMEDOUT;
+	else if (result == -ESRCH)
+		inj->failed = -ESRCH;
+	return result;
+}
+
+static int explain_end(const struct injection *inj, int err, struct error *error)
+{
+	if (err == -ETIMEDOUT)
+		return error__set(error, err,
+				  "a system call in process %d has not returned within 3 s",
+				  inj->target.pid);
+	return error__set(error, -ESRCH, "process %d ended", inj->target.pid);
+}
+
+int injection__end(struct injection *inj, struct error *error, uint64_t *ret_held)
+{
+	int err = inj->failed;
+
+	if (inj->changed && !err)
+		err = tracee__restore(inj->tracee);
+	if (inj->changed && err != -ETIMEDOUT && stub__remove(&inj->target) && !err)
+		err = -ESRCH;
+	if (inj->changed && err != -ETIMEDOUT) {
+		int released = tracee__release(inj->tracee);
+
+		err = err ? err : released;
+	}
+	tracee__destroy(inj->tracee);
+	if (ret_held)
+		*ret_held = inj->since ? clock__now() - inj->since : 0;
+	if (err)
+		err = explain_end(inj, err, error);
+	free(inj);
+	return err;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Makes system calls in another process, by one of its threads that sleeps.
+ *
+ * Upstream: install.c and pages.c. Downstream: inject_tracee.c. The other threads run on. If this
+ * process is killed at any point, the thread returns to its own system call by itself.
+ */
+#ifndef INLINE_INJECT_H
+#define INLINE_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+
+#define INJECT_STUB	 256 /* bytes of start-up code that are needed */
+#define INJECT_STRING_AT 192 /* offset in it of a string for system calls, up to 64 bytes */
+
+struct inject_target {
+	pid_t pid;
+	int mem_fd;			/* /proc/PID/mem, for reading and writing */
+	uint64_t stub;			/* address of code that is never run again */
+	uint64_t stub_size;		/* bytes of it */
+	const unsigned char *stub_file; /* what the file has there */
+};
+
+struct injection;
+
+/*
+ * Holds a thread. Negative errno with a reason; then nothing has been changed:
+ * -EBUSY: no thread sleeps, or the process is stopped, frozen or traced
+ * -ESRCH: the process has ended or executed another program
+ * -EPERM: ptrace is not permitted
+ * -ENOTSUP: 32-bit code, user-space shadow stacks, syscall user dispatch, or a seccomp filter that
+ * ptrace cannot suspend
+ * -EPROTO: its start-up code is not that of the file
+ * -EIO: its code cannot be written to
+ */
+int injection__begin(struct injection **ret, const struct inject_target *target,
+		     struct error *error);
+
+/*
+ * The result of the system call, or its negative errno. -ESRCH: the process has ended. -ETIMEDOUT:
+ * the call has not returned within 3 s; it may still be executed, and each later call of this
+ * injection fails. -EFAULT, -EBUSY: it was not executed.
+ */
+long injection__call(struct injection *inj, long number, const uint64_t arg[6]);
+
+/* Puts a string where system calls can read it, and returns its address; 0: no. */
+uint64_t injection__string(struct injection *inj, const char *text);
+
+/* Whether a page in this range contains the stub; it must not be replaced. */
+bool injection__uses(const struct injection *inj, uint64_t addr, uint64_t size);
+
+/*
+ * Releases the thread as it was, and frees. *ret_held (or NULL): how long it was held, ns. -ESRCH:
+ * the process has ended. -ETIMEDOUT: a call has not returned; the thread is released as soon as it
+ * does, and the stub remains for the next injection to remove.
+ */
+int injection__end(struct injection *inj, struct error *error, uint64_t *ret_held);
+
+/* All `size` bytes; 0 or -EIO. */
+int inject__read(int mem_fd, uint64_t addr, void *buf, size_t size);
+int inject__write(int mem_fd, uint64_t addr, const void *buf, size_t size);
+
+#endif

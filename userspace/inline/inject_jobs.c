@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ptrace requests for one traced thread, which the tracing thread makes: see inject_tracee.c.
+ *
+ * Each wait is without a limit here. A job returns early (-ETIMEDOUT) once its caller has given up.
+ *
+ * waitid(WSTOPPED) leaves the exit status of a child to those parts of this process that wait for
+ * it.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/ptrace.h>
+
+#include "inline/inject_tracee.h"
+
+#define STOPS_MAX      1000 /* per system call */
+#define RESTARTS_MAX   16
+#define SYSCALL_SIZE   2
+#define SYSCALL_STOP   (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+#define REALTIME       32		/* first real-time signal of the kernel */
+#define ERESTARTSYS    512		/* include/linux/errno.h */
+#define ERESTARTNOHAND 514
+#define ERESTART_LAST  516
+
+#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG /* Linux 6.4 */
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4210
+#endif
+
+static long trace(const struct tracee *t, enum __ptrace_request request, uintptr_t addr,
+		  uintptr_t data)
+{
+	INJECT_STEP();
+	return ptrace(request, t->tid, (void *)addr, (void *)data) ? -errno : 0;
+}
+
+/* Waits for the next stop: signal | event << 8. -ESRCH: the thread has ended. */
+static int wait_for_stop(struct tracee *t)
+{
+	siginfo_t info = {};
+
+	INJECT_STEP();
+	while (waitid(P_PID, (id_t)t->tid, &info, WSTOPPED | __WALL))
+		if (errno != EINTR) {
+			t->held = false;
+			return -ESRCH; /* ECHILD: a zombie, or another thread has called execve() */
+		}
+	t->held = true;
+	return info.si_status;
+}
+
+static int resume(struct tracee *t, enum __ptrace_request request, int signal)
+{
+	long err = trace(t, request, 0, (uintptr_t)signal);
+
+	t->held = false;
+	return err ? -ESRCH : 0;
+}
+
+/* Only the sender itself may claim a code >= 0 or SI_TKILL: do_rt_tgsigqueueinfo(). */
+static void send_signal(const struct tracee *t, siginfo_t *info)
+{
+	INJECT_STEP();
+	if (syscall(SYS_rt_tgsigqueueinfo, t->pid, t->tid, info->si_signo, info))
+		syscall(SYS_tgkill, t->pid, t->tid, info->si_signo);
+}
+
+static void send_signals(struct tracee *t)
+{
+	for (unsigned int i = 0; i < t->signals; i++)
+		send_signal(t, &t->signal[i]);
+	t->signals = 0;
+}
+
+/*
+ * Suppresses the signal of a signal-delivery-stop. Like the kernel, keeps one of each standard
+ * signal, and each real-time signal. -EBUSY: there are too many; this one is pending again.
+ */
+static int keep_signal(struct tracee *t, siginfo_t *info)
+{
+	for (unsigned int i = 0; i < t->signals && info->si_signo < REALTIME; i++)
+		if (t->signal[i].si_signo == info->si_signo)
+			return 0;
+	if (t->signals == TRACEE_SIGNALS) {
+		send_signal(t, info);
+		return -EBUSY;
+	}
+	t->signal[t->signals++] = *info;
+	return 0;
+}
+
+static bool is_fault(const siginfo_t *info)
+{
+	int sig = info->si_signo;
+
+	return info->si_code > 0 && (sig == SIGSEGV || sig == SIGILL || sig == SIGBUS ||
+				     sig == SIGFPE || sig == SIGTRAP || sig == SIGSYS);
+}
+
+/*
+ * Handles a signal-delivery-stop: which signal to continue with. SIGSTOP has no handler, and must
+ * not be kept, because a SIGCONT that follows would come too early.
+ */
+static int take_signal(struct tracee *t, int signal)
+{
+	siginfo_t info;
+
+	if (signal == SIGSTOP)
+		return SIGSTOP;
+	if (trace(t, PTRACE_GETSIGINFO, 0, (uintptr_t)&info))
+		return -ESRCH;
+	if (is_fault(&info))
+		return -EFAULT;
+	return keep_signal(t, &info);
+}
+
+static int detach(struct tracee *t, int signal)
+{
+	long err = t->held ? trace(t, PTRACE_DETACH, 0, (uintptr_t)signal) : -ESRCH;
+
+	t->held = false;
+	return (int)err;
+}
+
+long job__release(struct tracee *t)
+{
+	send_signals(t);
+	return detach(t, 0);
+}
+
+/* Until the stop of PTRACE_INTERRUPT. */
+static int wait_for_interrupt(struct tracee *t)
+{
+	for (unsigned int stops = 0; stops < STOPS_MAX; stops++) {
+		int stop = wait_for_stop(t), signal;
+
+		if (stop < 0)
+			return stop;
+		if (stop >> 8 == PTRACE_EVENT_STOP)
+			return (stop & 0xff) == SIGTRAP ? 0 : -EBUSY; /* a group-stop */
+		if (t->late)
+			return -ETIMEDOUT;
+		signal = stop >> 8 ? 0 : take_signal(t, stop);
+		if (signal < 0) {
+			detach(t, signal == -EFAULT ? stop : 0); /* it is for the thread itself */
+			return -EAGAIN;
+		}
+		if (resume(t, PTRACE_CONT, signal))
+			return -ESRCH;
+	}
+	return -EAGAIN;
+}
+
+/* Before Linux 6.4 the first call fails with SIGSYS instead. */
+static bool dispatches(struct tracee *t)
+{
+	struct {
+		uint64_t mode, selector, offset, len;
+	} config = {};
+
+	return !trace(t, PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, sizeof(config),
+		      (uintptr_t)&config) &&
+	       config.mode;
+}
+
+long job__hold(struct tracee *t)
+{
+	long err = trace(t, PTRACE_SEIZE, 0, (uintptr_t)t->options);
+
+	if (err)
+		return err;
+	trace(t, PTRACE_INTERRUPT, 0, 0);
+	err = wait_for_interrupt(t);
+	if (!err)
+		err = trace(t, PTRACE_GETREGS, 0, (uintptr_t)&t->regs);
+	if (!err && dispatches(t))
+		err = -ENOTSUP;
+	if (err)
+		job__release(t);
+	return err;
+}
+
+/* PTRACE_PEEKTEXT as the kernel has it, which stores the word. */
+long job__peek(struct tracee *t)
+{
+	INJECT_STEP();
+	return syscall(SYS_ptrace, PTRACE_PEEKTEXT, t->tid, t->addr, &t->word) ? -errno : 0;
+}
+
+/* Runs to the next stop at a system call. */
+static int run_to_syscall(struct tracee *t)
+{
+	int signal = 0;
+
+	for (unsigned int stops = 0; stops < STOPS_MAX; stops++) {
+		int stop;
+
+		if (resume(t, PTRACE_SYSCALL, signal))
+			return -ESRCH;
+		stop = wait_for_stop(t);
+		if (stop < 0)
+			return stop;
+		if (t->late)
+			return -ETIMEDOUT;
+		if (stop == SYSCALL_STOP)
+			return 0;
+		signal = stop >> 8 ? 0 : take_signal(t, stop);
+		if (signal < 0)
+			return signal;
+	}
+	return -EBUSY;
+}
+
+/*
+ * The thread enters sched_yield(), which each Go program calls, and the number is replaced at the
+ * system call's entry stop: if this process is killed before that, nothing happens.
+ */
+static long do_call_once(struct tracee *t)
+{
+	struct user_regs_struct regs = t->call;
+	long err = trace(t, PTRACE_SETREGS, 0, (uintptr_t)&regs);
+
+	if (!err)
+		err = run_to_syscall(t);
+	if (!err)
+		err = trace(t, PTRACE_POKEUSER, offsetof(struct user_regs_struct, orig_rax),
+			    (uintptr_t)t->number);
+	if (!err)
+		err = run_to_syscall(t);
+	if (!err)
+		err = trace(t, PTRACE_GETREGS, 0, (uintptr_t)&regs);
+	if (err)
+		return err;
+	return regs.rip == t->stub + SYSCALL_SIZE ? (long)regs.rax : -EFAULT;
+}
+
+static bool is_restart(long result)
+{
+	return result <= -ERESTARTSYS && result >= -ERESTART_LAST;
+}
+
+long job__call(struct tracee *t)
+{
+	long result = -EINTR;
+
+	for (int i = 0; i < RESTARTS_MAX; i++) {
+		result = do_call_once(t);
+		if (!is_restart(result))
+			return result;
+	}
+	return -EINTR;
+}
+
+/*
+ * The registers of the stop, with the number and the result of the interrupted system call. At the
+ * detach, the kernel restarts it or not as for any other interruption: __ptrace_unlink() of
+ * kernel/ptrace.c makes a stopped thread look for signals, also if this process is killed.
+ *
+ * epoll_wait() does not use that (fs/eventpoll.c). If it has no timeout, the only part of it that
+ * restarting would extend, let it restart unless a signal handler runs.
+ */
+long job__restore(struct tracee *t)
+{
+	struct user_regs_struct regs = t->regs;
+
+	if ((regs.orig_rax == SYS_epoll_wait || regs.orig_rax == SYS_epoll_pwait) &&
+	    (long)regs.rax == -EINTR && (int)regs.r10 == -1)
+		regs.rax = (unsigned long long)-ERESTARTNOHAND;
+	return trace(t, PTRACE_SETREGS, 0, (uintptr_t)&regs);
+}

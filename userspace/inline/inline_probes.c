@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See inline_probes.h: what the recorder has of inline probes; the guardian has the rest. */
+#include "inline/inline_probes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "inline/areas.h"
+#include "inline/choose.h"
+#include "inline/guardian.h"
+#include "inline/inline_clock.h"
+#include "inline/inline_rings.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/map.h"
+
+#define START_FUNCTION "runtime.rt0_go"
+#define NAMES_NS       1000000000ull /* between listings of threads, in another PID namespace */
+
+struct inline_probes {
+	struct inline_opts opts;
+	struct installation inst;
+	struct guardian guardian;
+	struct inline_clock clock;
+	struct inline_rings *rings;
+	void *area;   /* our mapping of the rings; MAP_FAILED: none */
+	int rings_fd; /* the memory itself; -1: none */
+	uint64_t which;
+	uint64_t allocated; /* bits, by ring */
+	struct map tids;    /* of a PID namespace: host TIDs by its own */
+	uint64_t listed;    /* when threads could be listed again */
+	bool is_removed;
+};
+
+static void fill_control(struct inline_probes *p)
+{
+	struct gt_inline *in = &p->inst.in;
+
+	in->config = p->opts.layout->config;
+	in->config.stack_depth = p->opts.stack_depth;
+	in->m_procid = p->opts.layout->m_procid;
+}
+
+int inline_probes__create(struct inline_probes **ret, const struct inline_opts *opts,
+			  struct error *error)
+{
+	struct inline_probes *p = calloc(1, sizeof(*p));
+	struct go_func start;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->opts = *opts;
+	p->area = MAP_FAILED;
+	p->inst.mem_fd = p->rings_fd = -1;
+	p->inst.proc = opts->process;
+	p->inst.elf = opts->elf;
+	fill_control(p);
+	err = inline_clock__init(&p->clock, error);
+	if (!err)
+		err = inline_sites__choose(opts->sites, opts->elf, opts->layout, &p->inst.in,
+					   &p->which, error);
+	if (!err)
+		err = inline_process__check(opts->process, error);
+	if (!err && !pclntab__named(opts->pclntab, START_FUNCTION, &start))
+		err = error__set(error, -ENOTSUP,
+				 "the program has no function " START_FUNCTION
+				 ", which inline probes need; record with --probes=uprobe");
+	if (!err)
+		err = installation__prepare(&p->inst, start.entry, start.end - start.entry, error);
+	if (err) {
+		inline_probes__close(p);
+		return err;
+	}
+	*ret = p;
+	return 0;
+}
+
+uint64_t inline_probes__which(const struct inline_probes *p)
+{
+	return p->which;
+}
+
+/*
+ * The host's TID. Without a PID namespace of its own, the process names its threads as we do; a
+ * thread that it names wrongly is wrong in its own trace only.
+ */
+static uint32_t host_tid(void *ctx, uint64_t procid)
+{
+	struct inline_probes *p = ctx;
+	uint32_t tid;
+
+	if (!p->opts.process->own_pid_ns)
+		return (uint32_t)procid;
+	tid = (uint32_t)(uintptr_t)map__get(&p->tids, procid);
+	if (tid)
+		return tid;
+	tid = process__host_tid(p->opts.process, procid);
+	if (tid && map__put(&p->tids, procid, (void *)(uintptr_t)tid))
+		return 0;
+	return tid;
+}
+
+int inline_probes__install(struct inline_probes *p, struct error *error)
+{
+	int err = guardian__start(&p->guardian, &p->inst, error);
+
+	if (!err)
+		err = guardian__install(&p->guardian, &p->inst, error);
+	if (!err)
+		err = areas__open_rings(p->opts.process, &p->inst.in, &p->rings_fd, &p->area,
+					error);
+	if (err)
+		return err;
+	memset(p->area, 0, GT_INLINE_SEEN_BYTES); /* stacks that an earlier recording knew */
+	inline_clock__sample(&p->clock);
+	err = inline_rings__open(&p->rings, &p->inst.in, p->area, &p->clock, host_tid, p);
+	return err ? error__set(error, err, "cannot read the rings: %s", strerror(-err)) : 0;
+}
+
+int inline_probes__start(struct inline_probes *p, struct error *error)
+{
+	int err = guardian__switch(&p->guardian, true);
+
+	return err ? error__set(error, err, "cannot start the inline probes of process %d: %s",
+				p->opts.process->pid, strerror(-err)) :
+		     0;
+}
+
+/* Somebody has killed it: another one takes over, so that the code is restored whatever happens. */
+static void keep_guarded(struct inline_probes *p)
+{
+	struct error why = {};
+
+	if (p->is_removed || !p->guardian.pid || guardian__is_alive(&p->guardian))
+		return;
+	guardian__stop(&p->guardian);
+	if (guardian__start(&p->guardian, &p->inst, &why))
+		log__msg("the guardian of the inline probes was killed: %s", why.text);
+}
+
+uint64_t inline_probes__now(struct inline_probes *p)
+{
+	uint64_t now;
+
+	keep_guarded(p);
+	inline_clock__sample(&p->clock);
+	now = clock__now() -
+	      inline_clock__error_ns(&p->clock); /* times of records may be as wrong */
+	if (now > p->listed + NAMES_NS && p->opts.process->own_pid_ns) {
+		process__begin_reading(p->opts.process);
+		p->listed = now;
+	}
+	return now;
+}
+
+/*
+ * Memory is charged to the cgroup of whoever uses it first. A ring that has records is allocated by
+ * this process, so that the traced one pays for little of it; the others take no memory.
+ */
+static void allocate_rings(struct inline_probes *p)
+{
+	uint64_t stride = p->inst.in.stride;
+
+	for (unsigned int i = 0; i < GT_INLINE_RINGS; i++) {
+		if (p->allocated >> i & 1 || !inline_rings__is_used(p->rings, i))
+			continue;
+		p->allocated |= 1ull << i;
+		fallocate(p->rings_fd, 0, (off_t)(GT_INLINE_SEEN_BYTES + i * stride),
+			  (off_t)stride);
+	}
+}
+
+int inline_probes__drain(struct inline_probes *p, uint64_t now, inline_record_fn fn, void *ctx,
+			 bool *ret_complete)
+{
+	int err;
+
+	*ret_complete = true;
+	if (!p->rings)
+		return 0;
+	err = inline_rings__drain(p->rings, now, fn, ctx, ret_complete);
+	allocate_rings(p);
+	return err;
+}
+
+unsigned int inline_probes__fill(const struct inline_probes *p)
+{
+	return p->rings ? inline_rings__fill(p->rings) : 0;
+}
+
+uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END])
+{
+	uint64_t own[GT_KIND_END] = {}, sum = 0;
+
+	if (p->rings)
+		inline_rings__lost(p->rings, own);
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++) {
+		lost[kind] += own[kind];
+		sum += own[kind];
+	}
+	return sum;
+}
+
+uint64_t inline_probes__held_ns(const struct inline_probes *p)
+{
+	return p->inst.held_ns;
+}
+
+uint64_t inline_probes__bytes(const struct inline_probes *p)
+{
+	return p->inst.in.ring_bytes;
+}
+
+/* The guardian cannot be asked: this process does it, if it still may. */
+static int remove_alone(struct inline_probes *p, struct error *error)
+{
+	int err = installation__open(&p->inst, error);
+
+	return err ? err : installation__remove(&p->inst, error);
+}
+
+void inline_probes__remove(struct inline_probes *p)
+{
+	struct error why = {};
+	int err = 0;
+
+	if (p->is_removed || !p->guardian.pid)
+		return;
+	err = guardian__remove(&p->guardian, &why);
+	if (err == -EPIPE) {
+		why.text[0] = '\0';
+		err = remove_alone(p, &why);
+	}
+	p->is_removed = true;
+	if (err)
+		log__msg("the inline probes of process %d are still in its code, but off: %s; "
+			 "process %d removes them as soon as that is possible",
+			 p->opts.process->pid, why.text, p->guardian.pid);
+}
+
+void inline_probes__close(struct inline_probes *p)
+{
+	if (!p)
+		return;
+	guardian__stop(&p->guardian); /* removes what is there */
+	inline_rings__close(p->rings);
+	if (p->area != MAP_FAILED)
+		munmap(p->area, p->inst.in.ring_bytes);
+	if (p->rings_fd >= 0)
+		close(p->rings_fd);
+	installation__deinit(&p->inst);
+	map__deinit(&p->tids);
+	free(p);
+}

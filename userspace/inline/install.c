@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Maps the three areas of gotrace/inline.h into a process and patches its code: see install.h.
+ *
+ * One thread of the process, which sleeps, makes the system calls; the others run on. A jump appears
+ * in the code when its page is replaced by a patched copy (pages.c).
+ */
+#include "inline/install.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inline/areas.h"
+#include "inline/trampoline.h"
+
+#define LINE(n) (((n) + 63) & ~63ull)
+
+int installation__open(struct installation *s, struct error *error)
+{
+	char path[64];
+
+	if (s->mem_fd >= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/mem", s->proc->pid);
+	s->mem_fd = process__is_same(s->proc) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (s->mem_fd < 0)
+		return error__set(error, -errno, "cannot open the memory of process %d: %s",
+				  s->proc->pid, strerror(errno));
+	return 0;
+}
+
+static long call(struct injection *inj, long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+		 uint64_t e, uint64_t f)
+{
+	return injection__call(inj, number, (uint64_t[]){ a, b, c, d, e, f });
+}
+
+static int cannot(const struct installation *s, const char *what, long err, struct error *error)
+{
+	return error__set(error, (int)err, "process %d cannot %s (%s): record with --probes=uprobe",
+			  s->proc->pid, what, strerror((int)-err));
+}
+
+#ifndef PR_GET_MDWE
+#define PR_GET_MDWE 66
+#endif
+
+static int refuse_mdwe(const struct installation *s, struct injection *inj, struct error *error)
+{
+	if (call(inj, SYS_prctl, PR_GET_MDWE, 0, 0, 0, 0, 0) <= 0) /* -EINVAL: before Linux 6.3 */
+		return 0;
+	return error__set(error, -ENOTSUP,
+			  "process %d forbids itself new executable memory (PR_SET_MDWE), which "
+			  "inline probes need; record with --probes=uprobe",
+			  s->proc->pid);
+}
+
+static void unmap(const struct installation *s, struct injection *inj)
+{
+	call(inj, SYS_munmap, s->in.code, s->in.code_bytes, 0, 0, 0, 0);
+	call(inj, SYS_munmap, s->in.flag, AREA_PAGE, 0, 0, 0, 0);
+	if (s->in.rings)
+		call(inj, SYS_munmap, s->in.rings, s->in.ring_bytes, 0, 0, 0, 0);
+}
+
+/* The areas of code and of the flag, one behind the other, and that of the rings. */
+static int map_areas(struct installation *s, struct injection *inj, struct error *error)
+{
+	struct gt_inline *in = &s->in;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+	long code, flag, rings = -ENOMEM, err;
+
+	in->rings = 0;
+	code = call(inj, SYS_mmap, in->code, in->code_bytes, PROT_READ | PROT_EXEC, flags, -1, 0);
+	if (code < 0)
+		return cannot(s, "map executable memory", code, error);
+	if ((uint64_t)code != in->code) { /* before Linux 4.17 */
+		call(inj, SYS_munmap, (uint64_t)code, in->code_bytes, 0, 0, 0, 0);
+		return cannot(s, "map memory near its code", -EEXIST, error);
+	}
+	flag = call(inj, SYS_mmap, in->flag, AREA_PAGE, PROT_READ, flags, -1, 0);
+	err = flag < 0 ? flag :
+			 call(inj, SYS_madvise, in->flag, AREA_PAGE, MADV_WIPEONFORK, 0, 0, 0);
+	if (err >= 0)
+		err = rings = call(inj, SYS_mmap, 0, in->ring_bytes, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (rings > 0)
+		in->rings = (uint64_t)rings;
+	if (err >= 0)
+		return 0;
+	unmap(s, inj);
+	return cannot(s, "map memory", err, error);
+}
+
+static int write_code(struct installation *s, struct error *error)
+{
+	const struct trampoline_code code = trampoline__code();
+	uint64_t handler = s->in.code + TRAMPOLINE_AT + code.entry,
+		 at = s->in.code + TRAMPOLINE_AT + LINE(code.size);
+	static unsigned char bytes[GT_INLINE_CODE];
+
+	memset(bytes, 0xcc, sizeof(bytes));
+	memcpy(bytes + TRAMPOLINE_AT, code.bytes, code.size);
+	for (size_t i = 0; i < s->in.nsites; i++, at += GT_INLINE_STUB) {
+		s->in.site[i].stub = at;
+		trampoline__stub(bytes + (at - s->in.code), &s->in, (uint32_t)i, handler);
+	}
+	memcpy(bytes, &s->in, sizeof(s->in));
+	if (inject__write(s->mem_fd, s->in.code, bytes, sizeof(bytes)))
+		return cannot(s, "be written to", -EIO, error);
+	return 0;
+}
+
+static size_t make_patches(const struct installation *s, struct page_patch *ret)
+{
+	for (size_t i = 0; i < s->in.nsites; i++) {
+		const struct gt_inline_site *site = &s->in.site[i];
+		int32_t distance = (int32_t)(site->stub - (site->addr + 5));
+
+		ret[i] = (struct page_patch){ .addr = site->addr, .len = site->size };
+		memcpy(ret[i].was, site->was, sizeof(site->was));
+		memcpy(ret[i].now, site->was, sizeof(site->was));
+		ret[i].now[0] = site->size == GT_INLINE_CALL ? 0xe8 : 0xe9; /* call, jmp */
+		memcpy(ret[i].now + 1, &distance, sizeof(distance));
+	}
+	return s->in.nsites;
+}
+
+static int swap(struct installation *s, struct injection *inj, bool patched, struct error *error)
+{
+	struct page_patch patch[GT_INLINE_SITES];
+	size_t n = make_patches(s, patch);
+	const struct pages_target target = {
+		.pid = s->proc->pid,
+		.mem_fd = s->mem_fd,
+		.elf = s->elf,
+		.bias = s->proc->bias,
+	};
+	int err = pages__swap(inj, &target, patch, n, patched, error);
+
+	if (!err || err == -ETIMEDOUT) /* then it may be done yet */
+		s->patched = patched || err;
+	return err;
+}
+
+/* ---- one stop of one thread for all that is to be done ---- */
+
+static int begin(struct installation *s, struct injection **ret, struct error *error)
+{
+	const struct inject_target target = {
+		.pid = s->proc->pid,
+		.mem_fd = s->mem_fd,
+		.stub = s->start_code + s->proc->bias,
+		.stub_size = s->start_code_size,
+		.stub_file = s->start_bytes,
+	};
+
+	return injection__begin(ret, &target, error);
+}
+
+static int end(struct installation *s, struct injection *inj, int err, struct error *error)
+{
+	struct error why = {};
+	int failed = injection__end(inj, &why, &s->held_ns);
+
+	return err ? err : failed ? error__set(error, failed, "%s", why.text) : 0;
+}
+
+/*
+ * Replaces the memory of the rings, at the same addresses: what it took is free, and nobody else
+ * (a child that was forked, for instance) has what is written from now on. A thread that is still in
+ * the handler writes into the new memory.
+ */
+static int renew_rings(const struct installation *s, struct injection *inj)
+{
+	long at = call(inj, SYS_mmap, s->in.rings, s->in.ring_bytes, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	return at < 0 ? (int)at : 0;
+}
+
+/* The code of the program as an earlier recorder left it. The areas found are used again. */
+static int remove_leftover(struct installation *s, struct injection *inj, struct error *error)
+{
+	struct gt_inline left;
+	struct installation old = *s;
+	int err = areas__find(s->proc, s->mem_fd, &left);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	old.in = left;
+	if (areas__are_patched(s->mem_fd, &left)) {
+		installation__switch(&old, false);
+		err = swap(&old, inj, false, error);
+	}
+	if (err || !areas__fit(s->mem_fd, &left, &s->in))
+		return err;
+	s->in.code = left.code;
+	s->in.flag = left.flag;
+	s->in.rings = left.rings;
+	err = renew_rings(s, inj);
+	s->mapped = !err;
+	return err;
+}
+
+static int install(struct installation *s, struct injection *inj, struct error *error)
+{
+	int err = refuse_mdwe(s, inj, error);
+	bool is_new = false;
+
+	if (!err)
+		err = remove_leftover(s, inj, error);
+	if (!err && !s->mapped) {
+		err = areas__place(s->proc, s->elf, &s->in, error);
+		if (!err)
+			err = map_areas(s, inj, error);
+		s->mapped = is_new = !err;
+	}
+	if (!err)
+		err = installation__switch(s, false);
+	if (!err)
+		err = write_code(s, error);
+	if (!err)
+		err = swap(s, inj, true, error);
+	if (err && is_new) { /* no thread has been there */
+		unmap(s, inj);
+		s->mapped = false;
+	}
+	return err;
+}
+
+int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
+			  struct error *error)
+{
+	s->mem_fd = -1;
+	s->start_code = start;
+	s->start_code_size = size < sizeof(s->start_bytes) ? size : sizeof(s->start_bytes);
+	if (elf_image__read(s->elf, start, s->start_bytes, s->start_code_size) ==
+	    s->start_code_size)
+		return 0;
+	return error__set(error, -EPROTO, "the program's file does not contain its start-up code");
+}
+
+int installation__install(struct installation *s, struct error *error)
+{
+	struct injection *inj;
+	int err = installation__open(s, error);
+
+	if (err)
+		return err;
+	areas__shape(&s->in);
+	for (size_t i = 0; i < s->in.nsites; i++)
+		s->in.site[i].addr += s->proc->bias;
+	err = begin(s, &inj, error);
+	return err ? err : end(s, inj, install(s, inj, error), error);
+}
+
+int installation__switch(const struct installation *s, bool on)
+{
+	uint64_t word = on;
+
+	return inject__write(s->mem_fd, s->in.flag, &word, sizeof(word)) ? -ESRCH : 0;
+}
+
+/* The process has ended, or executed another program. */
+static bool is_over(const struct installation *s)
+{
+	return !process__alive(s->proc) || !areas__are_ours(s->mem_fd, &s->in);
+}
+
+static int take_out(struct installation *s, struct injection *inj, struct error *error)
+{
+	int err = swap(s, inj, false, error);
+
+	if (!err)
+		renew_rings(s, inj);
+	return err;
+}
+
+int installation__remove(struct installation *s, struct error *error)
+{
+	struct injection *inj;
+	int err;
+
+	if (!s->patched)
+		return 0;
+	if (is_over(s) || installation__switch(s, false)) {
+		s->patched = false;
+		return 0;
+	}
+	err = begin(s, &inj, error);
+	if (err)
+		return is_over(s) ? 0 : err;
+	return end(s, inj, take_out(s, inj, error), error);
+}
+
+void installation__deinit(struct installation *s)
+{
+	if (s->mem_fd >= 0)
+		close(s->mem_fd);
+	s->mem_fd = -1;
+}
