@@ -155,8 +155,8 @@ $(call objects,$(filter $(call in_dirs,$(FORMAT_DIRS)),$(LIB_SRCS)) $(OFFLINE_SR
 $(call objects,$(filter $(call in_dirs,capture blackbox gotrace-bpf),$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
 
 # Code that is copied into the traced program: it may use nothing outside of its own section.
-$(call objects,userspace/inline/trampoline.c): OUR_CFLAGS := -std=gnu11 $(WARNINGS) $(INCLUDES) -MMD -MP
-$(call objects,userspace/inline/trampoline.c): override CFLAGS := -O2 -g -fPIC -ffreestanding \
+$(call objects,userspace/inline/trampoline_x86.c): OUR_CFLAGS := -std=gnu11 $(WARNINGS) $(INCLUDES) -MMD -MP
+$(call objects,userspace/inline/trampoline_x86.c): override CFLAGS := -O2 -g -fPIC -ffreestanding \
 	-mgeneral-regs-only -mno-red-zone -fno-stack-protector -fcf-protection=none \
 	-fno-jump-tables -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns
 

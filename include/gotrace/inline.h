@@ -2,8 +2,8 @@
 /*
  * Inline probes: what is mapped into the target, and how its threads write records there.
  *
- * Upstream: userspace/inline/attach.c, which maps three areas into the target. Writer of records:
- * userspace/inline/trampoline.c, which runs in the target. Reader: userspace/inline/rings.c. The
+ * Upstream: userspace/inline/install.c, which maps three areas into the target. Writer of records:
+ * userspace/inline/trampoline_x86.c, which runs in the target. Reader: userspace/inline/inline_rings.c. The
  * target can write the area of rings: the reader copies a record, then checks every field.
  *
  *	code	private, read and execute: struct gt_inline, then the handler, then a stub per site

@@ -4,7 +4,7 @@
  *
  * A thread that sleeps in a system call is stopped with ptrace, and made to run a stub in code that
  * the program never runs again (runtime.rt0_go): a system call instruction, and instructions that
- * load the registers of the thread and return to where it was (inject_stub.c). The stub is complete
+ * load the registers of the thread and return to where it was (inject_stub_x86.c). The stub is complete
  * before the thread's registers change, and is removed after they have been restored. So the thread
  * recovers by itself if this process is killed: it makes one more system call at most, and then its
  * own again.
@@ -84,7 +84,7 @@ static bool is_in_stub(struct injection *inj, pid_t tid)
 	if (tracee__hold(inj->tracee, tid, false, &regs))
 		return false;
 	tracee__release(inj->tracee);
-	return regs.rip - stub < INJECT_STUB;
+	return regs__at(&regs) - stub < INJECT_STUB;
 }
 
 /*

@@ -20,7 +20,6 @@
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS) /* until a thread sleeps */
-#define USER_CS	 0x33	     /* of 64-bit code: arch/x86/include/asm/segment.h */
 
 /*
  * In order of preference. runtime.sysmon sleeps in nanosleep() and never has a P, so no goroutine
@@ -165,10 +164,10 @@ static int try_thread(struct tracee *t, const struct inject_target *target, pid_
 	err = tracee__hold(t, tid, seccomp, ret);
 	if (err)
 		return explain(target, tid, err, seccomp, error);
-	if (ret->cs == USER_CS && is_sleep((long)ret->orig_rax, TURNS) &&
-	    ret->rip - target->stub >= INJECT_STUB)
+	if (regs__are_64_bit(ret) && is_sleep((long)ret->orig_rax, TURNS) &&
+	    regs__at(ret) - target->stub >= INJECT_STUB)
 		return 0;
-	if (!tracee__release(t) && ret->cs != USER_CS)
+	if (!tracee__release(t) && !regs__are_64_bit(ret))
 		return refuse(target->pid, "runs 32-bit code", error);
 	return -EAGAIN;
 }

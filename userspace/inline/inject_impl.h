@@ -9,6 +9,7 @@
 #include <sys/user.h>
 
 #include "inline/inject.h"
+#include "inline/inject_x86.h"
 
 /* Tests define this to kill the process between any two of its system calls. */
 #ifndef INJECT_STEP
@@ -45,7 +46,7 @@ int tracee__restore(struct tracee *t);
 /* Sends kept signals, and detaches. */
 int tracee__release(struct tracee *t);
 
-/* ---- inject_stub.c: the stub ---- */
+/* ---- inject_stub_x86.c: the stub ---- */
 
 /* What the thread goes on with when the stub ends, from the registers at a stop in a sleep. */
 struct user_regs_struct stub__home(const struct user_regs_struct *regs);

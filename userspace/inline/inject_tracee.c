@@ -174,14 +174,7 @@ long tracee__call(struct tracee *t, uint64_t stub, const struct user_regs_struct
 	t->stub = stub;
 	t->number = number;
 	t->call = *home;
-	t->call.rip = stub;
-	t->call.rax = SYS_sched_yield;
-	t->call.rdi = arg[0];
-	t->call.rsi = arg[1];
-	t->call.rdx = arg[2];
-	t->call.r10 = arg[3];
-	t->call.r8 = arg[4];
-	t->call.r9 = arg[5];
+	regs__set_call(&t->call, stub, SYS_sched_yield, arg);
 	return run(t, job__call, CALL_SECONDS);
 }
 

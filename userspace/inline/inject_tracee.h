@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A traced thread, shared by the thread that traces it (inject_jobs.c) and its caller. */
+/* A traced thread, shared by the thread that traces it (inject_jobs_x86.c) and its caller. */
 #ifndef INLINE_INJECT_TRACEE_H
 #define INLINE_INJECT_TRACEE_H
 

@@ -18,7 +18,7 @@
 struct clock_pair {
 	uint64_t tsc, ns;
 	uint64_t bound; /* of this pair's error, ns */
-	uint64_t slope; /* ns per cycle, fixed-point: see inline_clock.c */
+	uint64_t slope; /* ns per cycle, fixed-point: see inline_clock_x86.c */
 };
 
 struct inline_clock {
@@ -36,6 +36,8 @@ int inline_clock__init(struct inline_clock *c, struct error *error);
 
 /* Takes a pair, unless the last one is less than 1 ms old. */
 void inline_clock__sample(struct inline_clock *c);
+/* No later load comes before an earlier reading of the TSC. */
+void inline_clock__fence(void);
 /* The same with a given pair, for tests. Ignores a pair that does not follow the last one. */
 void inline_clock__add(struct inline_clock *c, uint64_t tsc, uint64_t ns, uint64_t bound);
 

@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <x86intrin.h>
 
 #include "inline/inline_rings.h"
 
@@ -314,7 +313,7 @@ static int drain_ring(struct scan *s, unsigned int ring, inline_rings_fn fn, voi
 
 static int read_heads(const struct inline_rings *r, uint64_t ret[GT_INLINE_RINGS])
 {
-	_mm_lfence(); /* `now` was computed from the TSC: no load may precede that */
+	inline_clock__fence(); /* `now` was computed from the TSC: no load may precede that */
 	for (unsigned int i = 0; i < GT_INLINE_RINGS; i++) {
 		ret[i] = __atomic_load_n(&r->reader[i].ring->head, __ATOMIC_ACQUIRE);
 		if (ret[i] - r->reader[i].at > r->slots)

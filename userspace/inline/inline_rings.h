@@ -2,7 +2,7 @@
 /*
  * Reads the records that inline probes have written (gotrace/inline.h).
  *
- * Upstream: trampoline.c, in the traced process, which may write anything into this memory at any
+ * Upstream: trampoline_x86.c, in the traced process, which may write anything into this memory at any
  * time. Downstream: inline_probes.c.
  */
 #ifndef INLINE_INLINE_RINGS_H

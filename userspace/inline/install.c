@@ -17,6 +17,7 @@
 
 #include "inline/areas.h"
 #include "inline/trampoline.h"
+#include "target/arch/arch.h"
 
 #define LINE(n) (((n) + 63) & ~63ull)
 
@@ -104,7 +105,7 @@ static int write_code(struct installation *s, struct error *error)
 		 at = s->in.code + TRAMPOLINE_AT + LINE(code.size);
 	static unsigned char bytes[GT_INLINE_CODE];
 
-	memset(bytes, 0xcc, sizeof(bytes));
+	memset(bytes, ARCH_BREAKPOINT, sizeof(bytes));
 	memcpy(bytes + TRAMPOLINE_AT, code.bytes, code.size);
 	for (size_t i = 0; i < s->in.nsites; i++, at += GT_INLINE_STUB) {
 		s->in.site[i].stub = at;

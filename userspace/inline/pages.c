@@ -4,7 +4,7 @@
  *
  * The executable's page is mapped once more, private and with the file behind it; the copy is
  * patched through /proc/PID/mem; mremap() then moves it over the page in use. mremap() unmaps the
- * old page and moves the new one while it holds mmap_lock for writing (mm/mremap.c), so a thread
+ * old page and moves the new one while it holds mmap_lock for writing (mremap_to()), so a thread
  * that executes there finds the old page, or waits in a page fault for the new one. The CPUs that
  * run the process are interrupted to flush their TLBs, and return by IRET, which serializes: none
  * sees part of a patch. The file stays behind the page, so uprobes in it work as before.

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "inline/pages_impl.h"
-
-#define BREAKPOINT 0xcc
+#include "target/arch/arch.h"
 
 /* ---- mappings ---- */
 
@@ -129,7 +128,7 @@ static int refuse(const struct swap *s, uint64_t addr, const char *what, struct 
 
 static const char *kind_of(unsigned char byte)
 {
-	return byte == BREAKPOINT ? "a breakpoint" : "modified";
+	return byte == ARCH_BREAKPOINT ? "a breakpoint" : "modified";
 }
 
 static int read_span(struct swap *s, const struct span *span)
@@ -151,7 +150,7 @@ static int check_untouched(struct swap *s, const struct span *span, struct error
 	for (size_t i = 0; i < size; i++) {
 		if (i < known && s->copy[i] != s->file[i])
 			return refuse(s, span->addr + i,
-				      s->copy[i] == BREAKPOINT ? "a uprobe" : "modified file",
+				      s->copy[i] == ARCH_BREAKPOINT ? "a uprobe" : "modified file",
 				      error);
 		if (s->live[i] != s->copy[i])
 			return refuse(s, span->addr + i, kind_of(s->live[i]), error);

@@ -2,7 +2,7 @@
 /*
  * The code that inline probes run in the target: a handler, and a stub for each site.
  *
- * Upstream: attach.c, which copies the handler into the target and writes the stubs beside it.
+ * Upstream: install.c, which copies the handler into the target and writes the stubs beside it.
  * Downstream: include/gotrace/inline.h describes what the handler writes.
  */
 #ifndef INLINE_TRAMPOLINE_H
@@ -23,15 +23,6 @@ struct trampoline_code trampoline__code(void);
 
 /* Where it is in the area of code, behind struct gt_inline. */
 #define TRAMPOLINE_AT 2048
-
-/* In the order of memory: the stub pushes them from the last to the first. */
-struct trampoline_saved {
-	uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx, rbx, rax;
-};
-
-/* Called by stubs only, in the target. `site`: its index; g: R14. */
-void trampoline__handler(const struct gt_inline *in, const struct trampoline_saved *saved,
-			 uint32_t site, uint64_t g);
 
 /*
  * Writes the stub of site number `index` into `ret`, GT_INLINE_STUB bytes. `handler` is the address

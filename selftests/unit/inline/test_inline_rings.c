@@ -4,7 +4,7 @@
  * are not committed, threads that write at the same time, and memory in which a hostile program
  * writes anything.
  *
- * put() follows the protocol of userspace/inline/trampoline.c. Times are TSCs of a clock with two
+ * put() follows the protocol of userspace/inline/trampoline_x86.c. Times are TSCs of a clock with two
  * pairs, 1 ns per cycle.
  */
 #include <errno.h>

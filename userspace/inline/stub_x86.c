@@ -5,12 +5,12 @@
  * A jbe comes first: if the function goes to grow its stack, it begins again later, and is recorded
  * then. A call comes last, as a jump: the site's own call has pushed the return address. At both
  * places the flags are dead. The stub saves all registers that the handler may change.
- * Upstream: install.c. Downstream: trampoline.c.
+ * Upstream: install.c. Downstream: trampoline_x86.c.
  */
 #include <stdbool.h>
 #include <string.h>
 
-#include "inline/trampoline.h"
+#include "inline/trampoline_x86.h"
 
 /* The linker's names for the section. */
 extern const unsigned char __start_trampoline[], __stop_trampoline[];

@@ -11,7 +11,7 @@
  *
  * The registers that a record needs are those that kinds.h lists for the site, as saved by the stub.
  */
-#include "inline/trampoline.h"
+#include "inline/trampoline_x86.h"
 
 #define PART static inline __attribute__((always_inline))
 

@@ -207,3 +207,8 @@ uint64_t inline_clock__error_ns(const struct inline_clock *c)
 {
 	return c->error;
 }
+
+void inline_clock__fence(void)
+{
+	_mm_lfence();
+}
