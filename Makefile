@@ -118,7 +118,7 @@ lib: $(OUT)/libgotrace.a ## build only the library
 bpf: $(SKELETON) ## build the BPF objects and their skeletons
 kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the kernel module
 unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata \
-	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger \
+	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger build/selftests/inline \
 	build/selftests/blackbox) ## build the unit tests; SAN=1 builds them with ASan and UBSan
 mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%)) ## build the Go programs to trace
