@@ -186,7 +186,8 @@ build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
-build/selftests/inline: build/obj/selftests/inline/soak.o build/libgotrace.a
+build/selftests/inline: build/obj/selftests/inline/soak.o build/obj/userspace/gotrace-bpf/analysis.o \
+		build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -15,37 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gotrace-bpf/analysis.h"
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
-#include "target/infer/buildinfo.h"
-#include "target/process/process.h"
 
 struct soak {
-	struct process proc;
-	struct elf_image *elf;
-	struct pclntab *pt;
-	struct layout layout;
-	struct site_list sites;
+	struct analysis an;
 	uint64_t records, lost, *held;
 };
-
-static int analyse(struct soak *s, pid_t pid, struct error *err)
-{
-	struct go_buildinfo info;
-	int rc = process__open(&s->proc, pid, err);
-
-	if (!rc)
-		rc = elf_image__open(&s->elf, s->proc.exe_fd, s->proc.exe, err);
-	if (!rc)
-		rc = process__find_bias(&s->proc, s->elf, err);
-	if (!rc)
-		rc = buildinfo__read(s->elf, &info, err);
-	if (!rc)
-		rc = pclntab__open(&s->pt, s->elf, &info.version, err);
-	if (!rc)
-		rc = layout__read(s->elf, s->pt, &info.version, NULL, &s->layout, err);
-	return rc ? rc : site_list__find(&s->sites, s->elf, s->pt, &s->layout, err);
-}
 
 static int take(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
@@ -71,11 +48,11 @@ static int drain_for(struct soak *s, struct inline_probes *p, uint64_t ms)
 static int cycle(struct soak *s, uint64_t ms, uint64_t *ret_held, struct error *err)
 {
 	const struct inline_opts opts = {
-		.process = &s->proc,
-		.elf = s->elf,
-		.pclntab = s->pt,
-		.layout = &s->layout,
-		.sites = &s->sites,
+		.process = &s->an.process,
+		.elf = s->an.elf,
+		.pclntab = s->an.pclntab,
+		.layout = &s->an.layout,
+		.sites = &s->an.sites,
 		.stack_depth = GT_STACK_MAX,
 	};
 	uint64_t lost[GT_KIND_END] = {};
@@ -105,13 +82,13 @@ static int code_is_clean(const struct soak *s)
 	struct elf_section text;
 	uint64_t at, n;
 
-	if (!elf_image__section(s->elf, ".text", &text))
+	if (!elf_image__section(s->an.elf, ".text", &text))
 		return 0;
 	for (at = text.addr; at < text.addr + text.size; at += n) {
 		n = text.addr + text.size - at;
 		n = n < sizeof(now) ? n : sizeof(now);
-		if (process__read(&s->proc, at + s->proc.bias, now, n) ||
-		    elf_image__read(s->elf, at, file, n) != n)
+		if (process__read(&s->an.process, at + s->an.process.bias, now, n) ||
+		    elf_image__read(s->an.elf, at, file, n) != n)
 			return 0;
 		for (uint64_t i = 0; i < n; i++)
 			if (now[i] != file[i]) {
@@ -140,7 +117,7 @@ int main(int argc, char **argv)
 
 	/* no cycle: only the comparison */
 	s.held = calloc(cycles + 1, sizeof(*s.held));
-	if (argc < 3 || !s.held || analyse(&s, atoi(argv[1]), &err)) {
+	if (argc < 3 || !s.held || analysis__of_process(&s.an, atoi(argv[1]), &err)) {
 		fprintf(stderr, "soak: %s\n", err.text);
 		return 1;
 	}

@@ -46,7 +46,8 @@ struct recorder {
 	struct recorder_stats *stats;
 	struct error *error;
 	struct probes *probes;
-	struct inline_probes *inl; /* NULL: none */
+	struct inline_probes *inl; /* NULL: none; its rings follow those of `probes` */
+	unsigned int bpf_rings;
 	struct drain *drain;
 	struct sink *sink;
 	struct resync *resync;
@@ -81,7 +82,7 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 	r->records++;
 	if (rec->kind < GT_KIND_END)
 		r->stats->records[rec->kind]++;
-	r->stats->inlined += ring >= probes__rings(r->probes) && rec->kind != GT_STACK;
+	r->stats->inlined += ring >= r->bpf_rings && rec->kind != GT_STACK;
 	if (rec->kind == GT_EXECUTE)
 		r->runtime_up = true;
 	if (rec->kind == GT_EXEC && !r->exec_time)
@@ -506,6 +507,8 @@ static int open_probes(struct recorder *r)
 		r->resync = resync__create(r->opts->process, r->opts->layout);
 	if (!err && !r->resync)
 		err = -ENOMEM;
+	if (!err)
+		r->bpf_rings = probes__rings(r->probes);
 	return err ? err : drain__create(&r->drain, r->probes, r->inl, handle_record, r);
 }
 

@@ -13,19 +13,14 @@
 #include <unistd.h>
 
 #include "inline/inject.h"
+#include "inline/mappings.h"
 #include "inline/trampoline.h"
 
 #define LOWEST		 0x10000ull   /* the usual vm.mmap_min_addr */
 #define REACH		 (1ull << 30) /* of a jump, with a margin for the program's own size */
 #define ROOM		 (2ull << 20) /* beside the program, free for itself */
-#define MAPS_MAX	 (1u << 20)   /* lines of /proc/PID/maps */
 
 #define SHARED_ANONYMOUS "/dev/zero (deleted)" /* its name; a memfd or SysV segment has another */
-
-struct mapping {
-	uint64_t start, end;
-	char flags[5];
-};
 
 void areas__shape(struct gt_inline *in)
 {
@@ -35,34 +30,6 @@ void areas__shape(struct gt_inline *in)
 	in->code_bytes = GT_INLINE_CODE;
 	in->stride = GT_INLINE_HEAD + (uint64_t)in->slots * GT_INLINE_SLOT;
 	in->ring_bytes = GT_INLINE_SEEN_BYTES + GT_INLINE_RINGS * in->stride;
-}
-
-/* Calls fn for each mapping until it returns other than 0, and returns that. Lines may be long. */
-static int each_mapping(const struct process *proc, int (*fn)(void *, const struct mapping *),
-			void *ctx)
-{
-	char path[64], line[256];
-	struct mapping m;
-	bool whole = true, begins;
-	unsigned int lines = 0;
-	int ret = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (!ret && lines < MAPS_MAX && fgets(line, sizeof(line), f)) {
-		begins = whole;
-		whole = strchr(line, '\n');
-		if (!begins)
-			continue;
-		lines++;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &m.start, &m.end, m.flags) == 3)
-			ret = fn(ctx, &m);
-	}
-	fclose(f);
-	return ret;
 }
 
 /* ---- a place ---- */
@@ -102,7 +69,7 @@ int areas__place(const struct process *proc, const struct elf_image *elf, struct
 		 struct error *error)
 {
 	struct place p = { .text = in->site[0].addr, .size = in->code_bytes + AREA_PAGE };
-	int err = each_mapping(proc, look_at_hole, &p);
+	int err = mappings__each(proc->pid, look_at_hole, &p);
 
 	if (err < 0)
 		return error__set(error, err, "cannot read the memory map of process %d: %s",
@@ -136,7 +103,7 @@ static int look_at_code(void *ctx, const struct mapping *m)
 {
 	struct search *s = ctx;
 
-	if (m->end - m->start != GT_INLINE_CODE || strcmp(m->flags, "r-xp") ||
+	if (m->end - m->start != GT_INLINE_CODE || strcmp(m->perms, "r-xp") ||
 	    inject__read(s->mem_fd, m->start, &s->in, sizeof(s->in)))
 		return 0;
 	return is_sane(&s->in, m->start);
@@ -145,7 +112,7 @@ static int look_at_code(void *ctx, const struct mapping *m)
 int areas__find(const struct process *proc, int mem_fd, struct gt_inline *ret)
 {
 	struct search s = { .mem_fd = mem_fd };
-	int found = each_mapping(proc, look_at_code, &s);
+	int found = mappings__each(proc->pid, look_at_code, &s);
 
 	if (found <= 0)
 		return found ? found : -ENOENT;
@@ -185,10 +152,6 @@ bool areas__are_ours(int mem_fd, const struct gt_inline *in)
 
 /* ---- the rings ---- */
 
-/*
- * The file behind the process's mapping, or -errno. The process may have mapped anything there by
- * now: only memory of the kernel's own file system, as of our own mapping, is opened.
- */
 static bool is_anonymous(int fd)
 {
 	char path[64], name[64];
@@ -199,6 +162,10 @@ static bool is_anonymous(int fd)
 	return n == sizeof(SHARED_ANONYMOUS) - 1 && !memcmp(name, SHARED_ANONYMOUS, (size_t)n);
 }
 
+/*
+ * The file behind the process's mapping, or -errno. The process may have mapped anything there by
+ * now: only memory of the kernel's own file system, as of our own mapping, is opened.
+ */
 static int open_rings(const struct process *proc, const struct gt_inline *in)
 {
 	void *own = mmap(NULL, AREA_PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -17,7 +17,7 @@
 #include "target/probe/site.h"
 #include "target/process/process.h"
 
-/* Whether there is an inline form of the site: its function begins with a stack check and a jbe. */
+/* Whether there is an inline form of the site, whose probe is one of those that can be inline. */
 bool inline_site__fits(const struct site *site, const struct elf_image *elf,
 		       struct gt_inline_site *ret);
 

@@ -108,8 +108,6 @@ static void serve(struct installation *s, int socket)
 	    elf_image__open(&elf, proc->exe_fd, proc->exe, NULL))
 		return;
 	s->elf = elf;
-	if (s->patched)
-		installation__open(s, NULL);
 	while (recv(socket, &request, sizeof(request), 0) == sizeof(request))
 		answer(s, socket, request);
 	restore(s, proc->pidfd);

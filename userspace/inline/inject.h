@@ -48,6 +48,10 @@ int injection__begin(struct injection **ret, const struct inject_target *target,
  */
 long injection__call(struct injection *inj, long number, const uint64_t arg[6]);
 
+/* The same with the arguments one by one; those not given are 0. */
+#define INJECT_CALL(inj, number, ...)                                                              \
+	injection__call(inj, number, (const uint64_t[6]){ __VA_ARGS__ })
+
 /* Puts a string where system calls can read it, and returns its address; 0: no. */
 uint64_t injection__string(struct injection *inj, const char *text);
 

@@ -116,7 +116,7 @@ int inline_probes__install(struct inline_probes *p, struct error *error)
 					error);
 	if (err)
 		return err;
-	memset(p->area, 0, GT_INLINE_SEEN_BYTES); /* stacks that an earlier recording knew */
+	memset(p->area, 0, GT_INLINE_SEEN_BYTES); /* allocates it, as allocate_rings() does rings */
 	inline_clock__sample(&p->clock);
 	err = inline_rings__open(&p->rings, &p->inst.in, p->area, &p->clock, host_tid, p);
 	return err ? error__set(error, err, "cannot read the rings: %s", strerror(-err)) : 0;
@@ -131,7 +131,7 @@ int inline_probes__start(struct inline_probes *p, struct error *error)
 		     0;
 }
 
-/* Somebody has killed it: another one takes over, so that the code is restored whatever happens. */
+/* If it was killed, starts another one, which restores the code in any case. */
 static void keep_guarded(struct inline_probes *p)
 {
 	struct error why = {};
@@ -159,8 +159,8 @@ uint64_t inline_probes__now(struct inline_probes *p)
 }
 
 /*
- * Memory is charged to the cgroup of whoever uses it first. A ring that has records is allocated by
- * this process, so that the traced one pays for little of it; the others take no memory.
+ * Shared memory is charged to the cgroup of the process that uses it first. So this process allocates
+ * each ring that has records; the other rings take no memory.
  */
 static void allocate_rings(struct inline_probes *p)
 {
@@ -195,14 +195,11 @@ unsigned int inline_probes__fill(const struct inline_probes *p)
 
 uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END])
 {
-	uint64_t own[GT_KIND_END] = {}, sum = 0;
+	uint64_t own[GT_KIND_END] = {};
+	uint64_t sum = p->rings ? inline_rings__lost(p->rings, own) : 0;
 
-	if (p->rings)
-		inline_rings__lost(p->rings, own);
-	for (unsigned int kind = 0; kind < GT_KIND_END; kind++) {
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
 		lost[kind] += own[kind];
-		sum += own[kind];
-	}
 	return sum;
 }
 
@@ -216,25 +213,17 @@ uint64_t inline_probes__bytes(const struct inline_probes *p)
 	return p->inst.in.ring_bytes;
 }
 
-/* The guardian cannot be asked: this process does it, if it still may. */
-static int remove_alone(struct inline_probes *p, struct error *error)
-{
-	int err = installation__open(&p->inst, error);
-
-	return err ? err : installation__remove(&p->inst, error);
-}
-
 void inline_probes__remove(struct inline_probes *p)
 {
 	struct error why = {};
-	int err = 0;
+	int err = -EPIPE;
 
 	if (p->is_removed || !p->guardian.pid)
 		return;
-	err = guardian__remove(&p->guardian, &why);
-	if (err == -EPIPE) {
+	for (int i = 0; i < 2 && err == -EPIPE; i++) { /* it may be killed at any time */
+		keep_guarded(p);
 		why.text[0] = '\0';
-		err = remove_alone(p, &why);
+		err = guardian__remove(&p->guardian, &why);
 	}
 	p->is_removed = true;
 	if (err)

@@ -21,24 +21,22 @@
 
 #define LINE(n) (((n) + 63) & ~63ull)
 
-int installation__open(struct installation *s, struct error *error)
+/* Unless it is open. 0, -ESRCH, or another negative errno, with a reason. */
+static int open_memory(struct installation *s, struct error *error)
 {
 	char path[64];
 
 	if (s->mem_fd >= 0)
 		return 0;
+	if (!process__is_same(s->proc))
+		return error__set(error, -ESRCH, "process %d ended or executed another program",
+				  s->proc->pid);
 	snprintf(path, sizeof(path), "/proc/%d/mem", s->proc->pid);
-	s->mem_fd = process__is_same(s->proc) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	s->mem_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (s->mem_fd < 0)
 		return error__set(error, -errno, "cannot open the memory of process %d: %s",
 				  s->proc->pid, strerror(errno));
 	return 0;
-}
-
-static long call(struct injection *inj, long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-		 uint64_t e, uint64_t f)
-{
-	return injection__call(inj, number, (uint64_t[]){ a, b, c, d, e, f });
 }
 
 static int cannot(const struct installation *s, const char *what, long err, struct error *error)
@@ -53,7 +51,7 @@ static int cannot(const struct installation *s, const char *what, long err, stru
 
 static int refuse_mdwe(const struct installation *s, struct injection *inj, struct error *error)
 {
-	if (call(inj, SYS_prctl, PR_GET_MDWE, 0, 0, 0, 0, 0) <= 0) /* -EINVAL: before Linux 6.3 */
+	if (INJECT_CALL(inj, SYS_prctl, PR_GET_MDWE) <= 0) /* -EINVAL: before Linux 6.3 */
 		return 0;
 	return error__set(error, -ENOTSUP,
 			  "process %d forbids itself new executable memory (PR_SET_MDWE), which "
@@ -63,10 +61,10 @@ static int refuse_mdwe(const struct installation *s, struct injection *inj, stru
 
 static void unmap(const struct installation *s, struct injection *inj)
 {
-	call(inj, SYS_munmap, s->in.code, s->in.code_bytes, 0, 0, 0, 0);
-	call(inj, SYS_munmap, s->in.flag, AREA_PAGE, 0, 0, 0, 0);
+	INJECT_CALL(inj, SYS_munmap, s->in.code, s->in.code_bytes);
+	INJECT_CALL(inj, SYS_munmap, s->in.flag, AREA_PAGE);
 	if (s->in.rings)
-		call(inj, SYS_munmap, s->in.rings, s->in.ring_bytes, 0, 0, 0, 0);
+		INJECT_CALL(inj, SYS_munmap, s->in.rings, s->in.ring_bytes);
 }
 
 /* The areas of code and of the flag, one behind the other, and that of the rings. */
@@ -77,19 +75,19 @@ static int map_areas(struct installation *s, struct injection *inj, struct error
 	long code, flag, rings = -ENOMEM, err;
 
 	in->rings = 0;
-	code = call(inj, SYS_mmap, in->code, in->code_bytes, PROT_READ | PROT_EXEC, flags, -1, 0);
+	code = INJECT_CALL(inj, SYS_mmap, in->code, in->code_bytes, PROT_READ | PROT_EXEC, flags,
+			   -1);
 	if (code < 0)
 		return cannot(s, "map executable memory", code, error);
 	if ((uint64_t)code != in->code) { /* before Linux 4.17 */
-		call(inj, SYS_munmap, (uint64_t)code, in->code_bytes, 0, 0, 0, 0);
+		INJECT_CALL(inj, SYS_munmap, (uint64_t)code, in->code_bytes);
 		return cannot(s, "map memory near its code", -EEXIST, error);
 	}
-	flag = call(inj, SYS_mmap, in->flag, AREA_PAGE, PROT_READ, flags, -1, 0);
-	err = flag < 0 ? flag :
-			 call(inj, SYS_madvise, in->flag, AREA_PAGE, MADV_WIPEONFORK, 0, 0, 0);
+	flag = INJECT_CALL(inj, SYS_mmap, in->flag, AREA_PAGE, PROT_READ, flags, -1);
+	err = flag < 0 ? flag : INJECT_CALL(inj, SYS_madvise, in->flag, AREA_PAGE, MADV_WIPEONFORK);
 	if (err >= 0)
-		err = rings = call(inj, SYS_mmap, 0, in->ring_bytes, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		err = rings = INJECT_CALL(inj, SYS_mmap, 0, in->ring_bytes, PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS, -1);
 	if (rings > 0)
 		in->rings = (uint64_t)rings;
 	if (err >= 0)
@@ -121,13 +119,10 @@ static size_t make_patches(const struct installation *s, struct page_patch *ret)
 {
 	for (size_t i = 0; i < s->in.nsites; i++) {
 		const struct gt_inline_site *site = &s->in.site[i];
-		int32_t distance = (int32_t)(site->stub - (site->addr + 5));
 
 		ret[i] = (struct page_patch){ .addr = site->addr, .len = site->size };
 		memcpy(ret[i].was, site->was, sizeof(site->was));
-		memcpy(ret[i].now, site->was, sizeof(site->was));
-		ret[i].now[0] = site->size == GT_INLINE_CALL ? 0xe8 : 0xe9; /* call, jmp */
-		memcpy(ret[i].now + 1, &distance, sizeof(distance));
+		trampoline__patch(site, ret[i].now);
 	}
 	return s->in.nsites;
 }
@@ -173,14 +168,14 @@ static int end(struct installation *s, struct injection *inj, int err, struct er
 }
 
 /*
- * Replaces the memory of the rings, at the same addresses: what it took is free, and nobody else
- * (a child that was forked, for instance) has what is written from now on. A thread that is still in
- * the handler writes into the new memory.
+ * Replaces the memory of the rings, at the same addresses: the former memory is freed, and a child
+ * that the process has forked does not share the new one. A thread that is still in the handler
+ * writes into the new memory.
  */
 static int renew_rings(const struct installation *s, struct injection *inj)
 {
-	long at = call(inj, SYS_mmap, s->in.rings, s->in.ring_bytes, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	long at = INJECT_CALL(inj, SYS_mmap, s->in.rings, s->in.ring_bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1);
 
 	return at < 0 ? (int)at : 0;
 }
@@ -250,7 +245,7 @@ int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
 int installation__install(struct installation *s, struct error *error)
 {
 	struct injection *inj;
-	int err = installation__open(s, error);
+	int err = open_memory(s, error);
 
 	if (err)
 		return err;
@@ -290,7 +285,10 @@ int installation__remove(struct installation *s, struct error *error)
 
 	if (!s->patched)
 		return 0;
-	if (is_over(s) || installation__switch(s, false)) {
+	err = open_memory(s, error);
+	if (err && err != -ESRCH)
+		return err;
+	if (err || is_over(s) || installation__switch(s, false)) {
 		s->patched = false;
 		return 0;
 	}

@@ -36,9 +36,6 @@ struct installation {
 int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
 			  struct error *error);
 
-/* Opens the process's memory, if it is not open. 0, or a negative errno with a reason. */
-int installation__open(struct installation *s, struct error *error);
-
 /*
  * Removes what a recorder that was killed has left, maps the areas or uses those of an earlier
  * recording, and patches the sites. Nothing is recorded yet. On success `in` has the addresses. On

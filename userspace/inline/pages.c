@@ -25,12 +25,6 @@
 
 #include "inline/pages_impl.h"
 
-static long call(struct swap *s, long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-		 uint64_t e, uint64_t f)
-{
-	return injection__call(s->inj, number, (uint64_t[]){ a, b, c, d, e, f });
-}
-
 /* ---- which pages ---- */
 
 /* Adds the pages of a patch. Spans that share a page become one. */
@@ -91,7 +85,7 @@ static int open_file(struct swap *s, struct error *error)
 	if (!path)
 		return error__set(error, -EIO, "cannot write to the code of process %d",
 				  s->target->pid);
-	s->fd = call(s, SYS_openat, (uint64_t)AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	s->fd = INJECT_CALL(s->inj, SYS_openat, (uint64_t)AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
 		return error__set(error, (int)s->fd,
 				  "process %d cannot open its own program, /proc/self/exe: %s; "
@@ -108,7 +102,7 @@ static int open_file(struct swap *s, struct error *error)
 static void close_file(struct swap *s)
 {
 	if (s->fd >= 0)
-		call(s, SYS_close, (uint64_t)s->fd, 0, 0, 0, 0, 0);
+		INJECT_CALL(s->inj, SYS_close, (uint64_t)s->fd);
 }
 
 /* ---- copies ---- */
@@ -125,8 +119,8 @@ static int map_copy(struct swap *s, struct span *span)
 
 	if (offset < 0)
 		return -EPROTO;
-	at = call(s, SYS_mmap, 0, span->pages * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE,
-		  (uint64_t)s->fd, (uint64_t)offset);
+	at = INJECT_CALL(s->inj, SYS_mmap, 0, span->pages * PAGE, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE, (uint64_t)s->fd, (uint64_t)offset);
 	if (at < 0)
 		return (int)at;
 	span->copy = (uint64_t)at;
@@ -137,7 +131,7 @@ static void unmap_copies(struct swap *s)
 {
 	for (size_t i = 0; i < s->spans; i++)
 		if (s->span[i].copy)
-			call(s, SYS_munmap, s->span[i].copy, s->span[i].pages * PAGE, 0, 0, 0, 0);
+			INJECT_CALL(s->inj, SYS_munmap, s->span[i].copy, s->span[i].pages * PAGE);
 }
 
 static int map_copies(struct swap *s)
@@ -176,15 +170,15 @@ static void close_gap(struct swap *s, const struct span *span)
 	unsigned char byte;
 
 	if (inject__read(s->target->mem_fd, span->addr, &byte, sizeof(byte)))
-		call(s, SYS_mmap, span->addr, span->pages * PAGE, PROT_READ | PROT_EXEC,
-		     MAP_PRIVATE | MAP_FIXED, (uint64_t)s->fd, (uint64_t)offset_of(s, span));
+		INJECT_CALL(s->inj, SYS_mmap, span->addr, span->pages * PAGE, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | MAP_FIXED, (uint64_t)s->fd, (uint64_t)offset_of(s, span));
 }
 
 static int replace(struct swap *s, struct span *span)
 {
 	uint64_t size = span->pages * PAGE;
-	long at = call(s, SYS_mremap, span->copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-		       span->addr, 0);
+	long at = INJECT_CALL(s->inj, SYS_mremap, span->copy, size, size,
+			      MREMAP_MAYMOVE | MREMAP_FIXED, span->addr);
 
 	if (at >= 0) {
 		span->copy = 0;

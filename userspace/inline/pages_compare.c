@@ -12,55 +12,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inline/mappings.h"
 #include "inline/pages_impl.h"
 #include "target/arch/arch.h"
 
 /* ---- mappings ---- */
 
-/* Where an address is mapped from, as /proc/PID/maps has it. */
-struct mapping {
+/* Where an address is mapped from. */
+struct place {
 	uint64_t addr;	 /* looked for */
 	uint64_t offset; /* of it in the file */
-	char perms[5], dev[16];
-	uint64_t inode;
+	struct mapping in;
 	bool found;
 };
 
-static void take_line(const char *line, struct mapping *mapping, size_t n)
+struct places {
+	struct place *place;
+	size_t n;
+};
+
+static int look(void *ctx, const struct mapping *mapping)
 {
-	uint64_t start, end, offset, inode;
-	char perms[5], dev[16];
+	struct places *p = ctx;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %15s %" SCNu64, &start, &end,
-		   perms, &offset, dev, &inode) != 6)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct mapping *m = &mapping[i];
+	for (size_t i = 0; i < p->n; i++) {
+		struct place *place = &p->place[i];
 
-		if (m->addr < start || m->addr >= end)
+		if (place->addr < mapping->start || place->addr >= mapping->end)
 			continue;
-		m->offset = offset + (m->addr - start);
-		m->inode = inode;
-		m->found = true;
-		memcpy(m->perms, perms, sizeof(perms));
-		memcpy(m->dev, dev, sizeof(dev));
+		place->offset = mapping->offset + (place->addr - mapping->start);
+		place->in = *mapping;
+		place->found = true;
 	}
-}
-
-static int read_mappings(pid_t pid, struct mapping *mapping, size_t n)
-{
-	char path[32], *line = NULL;
-	size_t size = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -ESRCH;
-	while (getline(&line, &size, f) > 0)
-		take_line(line, mapping, n);
-	free(line);
-	fclose(f);
 	return 0;
 }
 
@@ -68,14 +51,15 @@ static int read_mappings(pid_t pid, struct mapping *mapping, size_t n)
  * Device and inode of maps are not those of stat() on overlay and btrfs file systems, but equal for
  * two mappings of one file.
  */
-static bool are_alike(const struct mapping *a, const struct mapping *b)
+static bool are_alike(const struct place *a, const struct place *b)
 {
-	return a->found && b->found && a->offset == b->offset && a->inode && a->inode == b->inode &&
-	       !strcmp(a->dev, b->dev) && !strcmp(a->perms, "r-xp") && !strcmp(b->perms, "r-xp");
+	return a->found && b->found && a->offset == b->offset && a->in.inode &&
+	       a->in.inode == b->in.inode && !strcmp(a->in.dev, b->in.dev) &&
+	       !strcmp(a->in.perms, "r-xp") && !strcmp(b->in.perms, "r-xp");
 }
 
 /* A page of a span that was replaced before may have a mapping of its own. */
-static size_t list_pages(const struct swap *s, struct mapping *used, struct mapping *copy)
+static size_t list_pages(const struct swap *s, struct place *used, struct place *copy)
 {
 	size_t n = 0;
 
@@ -90,9 +74,10 @@ static size_t list_pages(const struct swap *s, struct mapping *used, struct mapp
 int swap__check_mappings(const struct swap *s, struct error *error)
 {
 	const size_t max = SPANS_MAX * SPAN_MAX;
-	struct mapping *used = calloc(2 * max, sizeof(*used)), *copy = used + max;
+	struct place *used = calloc(2 * max, sizeof(*used)), *copy = used + max;
+	struct places all = { used, 2 * max };
 	size_t n = used ? list_pages(s, used, copy) : 0;
-	int err = used ? read_mappings(s->target->pid, used, 2 * max) : -ENOMEM;
+	int err = !used ? -ENOMEM : mappings__each(s->target->pid, look, &all) ? -ESRCH : 0;
 
 	for (size_t i = 0; i < n && !err; i++)
 		if (!are_alike(&used[i], &copy[i]))

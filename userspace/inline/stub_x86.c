@@ -80,3 +80,11 @@ void trampoline__stub(unsigned char *ret, const struct gt_inline *in, uint32_t i
 	PUT(&c, 0x5f, 0x5e, 0x5a, 0x59, 0x5b, 0x58); /* pop rdi, rsi, rdx, rcx, rbx, rax */
 	put_distance(&c, "\xe9", 1, is_call ? target_of(site) : site->addr + site->size); /* jmp */
 }
+
+void trampoline__patch(const struct gt_inline_site *site, unsigned char *ret)
+{
+	struct code c = { .bytes = ret, .at = site->addr };
+
+	memcpy(ret, site->was, site->size);
+	put_distance(&c, site->size == GT_INLINE_CALL ? "\xe8" : "\xe9", 1, site->stub);
+}

@@ -2,7 +2,7 @@
 /*
  * The code that inline probes run in the target: a handler, and a stub for each site.
  *
- * Upstream: install.c, which copies the handler into the target and writes the stubs beside it.
+ * Upstream: install.c, which puts a copy of the handler into the target, and the stubs behind it.
  * Downstream: include/gotrace/inline.h describes what the handler writes.
  */
 #ifndef INLINE_TRAMPOLINE_H
@@ -23,6 +23,9 @@ struct trampoline_code trampoline__code(void);
 
 /* Where it is in the area of code, behind struct gt_inline. */
 #define TRAMPOLINE_AT 2048
+
+/* Writes what replaces the site's instruction: a jump to its stub, or a call. site->size bytes. */
+void trampoline__patch(const struct gt_inline_site *site, unsigned char *ret);
 
 /*
  * Writes the stub of site number `index` into `ret`, GT_INLINE_STUB bytes. `handler` is the address

@@ -263,14 +263,15 @@ PART void left_leaf(const struct hit *h, u64 gp, struct leaf *ret)
 
 /* ---- the events: as the programs of the same names in bpf/goroutine.bpf.c ---- */
 
-PART void execute(const struct hit *h)
+/* A goroutine starts to run, or ends. */
+PART void put_goid(const struct hit *h, enum gt_kind kind)
 {
-	struct room room = reserve(h, GT_EXECUTE, 1);
+	struct room room = reserve(h, kind, 1);
 
 	if (!room.slot)
 		return;
 	room.slot->payload[0] = load64(h->gp + h->in->config.g_goid);
-	fill(h, &room, GT_EXECUTE, h->gp, 0);
+	fill(h, &room, kind, h->gp, 0);
 	commit(h, &room);
 }
 
@@ -368,17 +369,6 @@ PART void create(const struct hit *h, u64 g, u64 newg)
 	commit(h, &room);
 }
 
-PART void destroy(const struct hit *h)
-{
-	struct room room = reserve(h, GT_DESTROY, 1);
-
-	if (!room.slot)
-		return;
-	room.slot->payload[0] = load64(h->gp + h->in->config.g_goid);
-	fill(h, &room, GT_DESTROY, h->gp, 0);
-	commit(h, &room);
-}
-
 __attribute__((section("trampoline"))) void
 trampoline__handler(const struct gt_inline *in, const struct trampoline_saved *saved, u32 index,
 		    u64 g)
@@ -393,7 +383,7 @@ trampoline__handler(const struct gt_inline *in, const struct trampoline_saved *s
 	h.ring = (void *)(in->rings + GT_INLINE_SEEN_BYTES +
 			  (h.tid & (GT_INLINE_RINGS - 1)) * in->stride);
 	if (site->probe == GT_PROBE_EXECUTE)
-		execute(&h);
+		put_goid(&h, GT_EXECUTE);
 	else if (site->probe == GT_PROBE_PARK)
 		park(&h);
 	else if (site->probe == GT_PROBE_READY)
@@ -403,5 +393,5 @@ trampoline__handler(const struct gt_inline *in, const struct trampoline_saved *s
 	else if (site->probe == GT_PROBE_CREATE)
 		create(&h, g, GT_COOKIE_VALUE(site->cookie) ? saved->rax : saved->rbx);
 	else if (site->probe == GT_PROBE_DESTROY)
-		destroy(&h);
+		put_goid(&h, GT_DESTROY);
 }
