@@ -302,7 +302,7 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 	uint64_t end = r->t0 + r->opts->duration_ns;
 	int ms = n ? 5 : 10;
 
-	if (r->inl) /* a thread can fill a ring of inline probes in 6 ms */
+	if (r->inl) /* while records are sequenced, which takes longer, the rings fill again */
 		ms = n > INLINE_BUSY ? 1 : 3;
 
 	if (drain__fill(r->drain) > 25)
