@@ -39,6 +39,8 @@ func faults() []fault {
 		return t.From == trace.GoRunning && t.To == trace.GoNotExist && t.Stack == 0
 	}
 	unblocks := func(t *tracefile.Transition) bool { return t.ByOther() && t.Stack != 0 }
+	// The stack of a park may be lost without a fault: see compare.ClassElsewhere.
+	noPark := func(t *tracefile.Transition) bool { return own(t) && t.To != trace.GoWaiting }
 	type tr = tracefile.Transition
 	type tabs = tracefile.Tables
 	return []fault{
@@ -82,7 +84,7 @@ func faults() []fault {
 		{"a top frame changed", own, edit(relabel), "top frames:"},
 		{"an unblocker's frame changed", unblocks, edit(relabel), "top frames:"},
 		{"a caller's frame changed", own, edit(func(t *tr, tab *tabs) { t.Stack = tab.Cut(t.Stack) }), "whole stacks:"},
-		{"a stack lost", own, edit(func(t *tr, _ *tabs) { t.Stack = 0 }), "top frames:"},
+		{"a stack lost", noPark, edit(func(t *tr, _ *tabs) { t.Stack = 0 }), "top frames:"},
 		{"a stack invented", noStack, edit(func(t *tr, tab *tabs) {
 			t.Stack = tab.Relabel(0, "main.wrong")
 		}), "top frames:"},
