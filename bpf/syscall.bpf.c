@@ -64,6 +64,9 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
 		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
 	} else {
+		/* the scheduler polls the network: the goroutine before has left the thread */
+		if (slot && slot->g0 == REGS_G(regs))
+			slot__flush(slot->g0, tid);
 		emit_plain(GT_SYS_ENTER, number, 0, tid);
 	}
 	return 0;
