@@ -16,6 +16,7 @@
 /* The slot has the goroutine that ran before on this thread. */
 static __always_inline void execute_after(struct gt_slot *slot, u64 gp, u64 goid, u32 tid)
 {
+	u64 start = bpf_ktime_get_ns();
 	u32 stack;
 
 	if (left__read(slot)) {
@@ -24,7 +25,7 @@ static __always_inline void execute_after(struct gt_slot *slot, u64 gp, u64 goid
 
 			payload->goid = goid;
 			payload->before = slot->g;
-			left__ended(slot, &payload->ended);
+			left__ended(slot, rec, start, &payload->ended);
 		}
 		return;
 	}
@@ -34,7 +35,7 @@ static __always_inline void execute_after(struct gt_slot *slot, u64 gp, u64 goid
 
 		payload->goid = goid;
 		payload->before = slot->g;
-		payload->park = slot->park;
+		left__park(slot, rec, start, &payload->park);
 	}
 }
 

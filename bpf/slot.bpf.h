@@ -119,7 +119,6 @@ __weak __noinline int left__read(struct gt_slot *slot)
 		return 0;
 	g = slot__g(slot);
 	read_park(slot->m, &slot->park);
-	slot->park.derived = 1;
 	if (g__read(slot->g, g)) {
 		slot->park.wait_reason = 0;
 		return 0;
@@ -143,29 +142,42 @@ static __always_inline u32 left__stack(struct gt_slot *slot, u32 tid, bool hot)
 	return go_read_u64(g->addr + config.g_sched + config.gobuf_sp) == g->sp ? stack : 0;
 }
 
-static __always_inline void left__ended(const struct gt_slot *slot, struct gt_ended *ret)
+/* `start`: when the hit's program began to read, which takes as long as the trap. */
+static __always_inline void left__park(const struct gt_slot *slot, const struct gt_record *rec,
+				       u64 start, struct gt_park *ret)
+{
+	u64 ns = (rec->time ?: bpf_ktime_get_ns()) - start + config.derived_ns;
+
+	*ret = slot->park;
+	ret->derived = ns < GT_DERIVED_NS_MAX ? ns : GT_DERIVED_NS_MAX;
+}
+
+static __always_inline void left__ended(const struct gt_slot *slot, const struct gt_record *rec,
+					u64 start, struct gt_ended *ret)
 {
 	ret->goid = slot->goid;
-	ret->park = slot->park;
+	left__park(slot, rec, start, &ret->park);
 }
 
 /* A hit of the scheduler, on g0: reports the goroutine of the slot if it has left this thread. */
 __weak __noinline int slot__flush(u64 g0, u32 tid)
 {
 	struct gt_slot *slot = slot__find(tid);
+	u64 start;
 	u32 stack;
 
 	if (!slot)
 		return slot__create(g0, tid);
 	if (!slot->g || slot->g0 != g0 || go_read_u64(slot->m + config.m_curg) == slot->g)
 		return 0;
+	start = bpf_ktime_get_ns();
 	if (left__read(slot)) {
 		emit (rec, GT_ENDED, slot->g, 0, tid, sizeof(struct gt_ended))
-			left__ended(slot, (void *)(rec + 1));
+			left__ended(slot, rec, start, (void *)(rec + 1));
 	} else {
 		stack = left__stack(slot, tid, false);
 		emit (rec, GT_PARK, slot->g, stack, tid, sizeof(slot->park))
-			*(struct gt_park *)(rec + 1) = slot->park;
+			left__park(slot, rec, start, (void *)(rec + 1));
 	}
 	slot->g = 0;
 	return 0;

@@ -65,14 +65,14 @@ struct gt_execute {
 struct gt_park {
 	gt_u8 block_reason; /* m.waitTraceBlockReason (Go's traceBlockReason) */
 	gt_u8 wait_reason;  /* g.waitreason */
-	gt_u16 derived;	    /* 1: sent with a later hit of its thread */
+	gt_u16 derived;	    /* 0: the hit is its own; otherwise ns, or 1: see GT_DERIVED_NS */
 	gt_u32 skip;	    /* m.waitTraceSkip: logical frames to omit */
 };
 
 /*
  * A goroutine starts, and the one before it on this thread has left it: derived from one hit.
- * userspace/sequence/derived.c makes two records of it, of which the first is GT_DERIVED_NS earlier,
- * but after the previous record of the thread.
+ * userspace/sequence/derived.c makes two records of it, of which the first is earlier by
+ * gt_park.derived, but after the previous record of the thread.
  */
 struct gt_execute_parked {
 	gt_u64 goid;
@@ -95,8 +95,15 @@ struct gt_execute_ended {
 	struct gt_ended ended;
 };
 
-/* From a park to the next hit of its thread, if that starts another goroutine: the median, ns. */
-#define GT_DERIVED_NS 650
+/*
+ * gt_park.derived is the time from the park or end to that of the record, which a later hit of the
+ * thread has sent: what the probe needed until it took the time, which it measured, and before that
+ * GT_DERIVED_OF() a trap, for the trap and the scheduler's code. That is the median of parks after
+ * which the thread starts another goroutine at once. 1: files of earlier versions, and GT_DERIVED_NS.
+ */
+#define GT_DERIVED_OF(trap_ns) ((trap_ns) * 3 / 2)
+#define GT_DERIVED_NS	       650    /* where a trap was not measured */
+#define GT_DERIVED_NS_MAX      0xffff /* longer times count as this */
 
 /* Both an exit of a goroutine and one of its thread. */
 struct gt_go_sys_exit {

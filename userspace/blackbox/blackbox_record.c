@@ -14,6 +14,7 @@
 
 #include "blackbox/blackbox.h"
 #include "blackbox/blackbox_record.h"
+#include "capture/hits.h"
 #include "capture/kmod.h"
 #include "capture/privilege.h"
 #include "capture/setup.h"
@@ -262,6 +263,7 @@ static int open_all(struct blackbox *b)
 {
 	struct gt_abi_create want = describe(b->opts);
 	struct probes_opts probes = setup__probes(b->opts->recorder, 0);
+	struct hits *trap;
 	int err = kmod__open(&b->kmod, b->error);
 
 	if (!err)
@@ -270,6 +272,8 @@ static int open_all(struct blackbox *b)
 		return err;
 	b->stats->memory = want.bytes;
 	probes.session = want.id;
+	setup__measure(&probes, &trap);
+	hits__destroy(trap);
 	err = probes__open(&b->probes, &probes, b->error);
 	if (!err)
 		err = begin(b);

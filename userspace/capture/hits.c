@@ -52,6 +52,7 @@ static int create(struct hits **ret, pid_t pid, const char *path, bool kernel)
 
 	if (!h)
 		return -ENOMEM;
+	probes__log_libbpf();
 	*h = (struct hits){
 		.pid = pid, .path = path, .kernel = kernel, .multi = probes__kernel_has_multi()
 	};

@@ -79,6 +79,11 @@ static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap
 	return log__verbose() && level <= LIBBPF_INFO ? vfprintf(stderr, fmt, ap) : 0;
 }
 
+void probes__log_libbpf(void)
+{
+	libbpf_set_print(libbpf_log);
+}
+
 static int explain(int err, struct error *error, const char *what)
 {
 	if (err == -EPERM || err == -EACCES)
@@ -282,6 +287,7 @@ static int load(struct probes *p, struct error *error)
 	config->session = p->opts.session;
 	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
 	config->derives = p->opts.derives;
+	config->derived_ns = p->opts.derived_ns;
 	config->exits_probed = p->opts.sites->has[GT_PROBE_SYSCALL_EXIT];
 	config->syscall_at = syscall_at(&p->opts);
 	config->heap_live = heap_live(&p->opts);
@@ -305,7 +311,7 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 	struct stat ns;
 	int err;
 
-	libbpf_set_print(libbpf_log);
+	probes__log_libbpf();
 	steps__say("loading the BPF programs");
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PROBES_INIT_PID_NS)
 		return error__set(error, -ENOTSUP,

@@ -32,6 +32,7 @@ struct probes_opts {
 	unsigned int sets;		/* bits, by enum site_set; sched is always included */
 	bool derives;		/* parks and ends without probes of their own: gotrace/slot.h */
 	uint64_t is_inline;	/* bits, by enum gt_probe: these are inline, and not attached */
+	uint32_t derived_ns;	/* how much earlier these are than the hit (GT_DERIVED_OF) */
 	bool kernel_optional;	/* if set kernel is unavailable, report it and go on without */
 	unsigned int sample_hz; /* CPU samples per second; 0: none */
 	bool heap_whole;	/* every size of the heap is recorded, however many there are */

@@ -11,6 +11,8 @@
 struct bpf_program;
 struct gotrace_bpf;
 
+/* Passes libbpf's messages to the log. Otherwise it prints them. */
+void probes__log_libbpf(void);
 /* The program that the sites of a probe run; some programs are for several probes. */
 struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_probe probe);
 /* Whether system calls of goroutines are seen by kernel events, not by probes. */

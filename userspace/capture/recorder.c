@@ -492,17 +492,15 @@ static int create_inline(struct recorder *r)
 
 static int open_probes(struct recorder *r)
 {
-	struct error why = {};
 	struct probes_opts opts;
 	int err = r->opts->is_inline ? create_inline(r) : 0;
 
 	if (err)
 		return err;
 	opts = setup__probes(r->opts, r->inl ? inline_probes__which(r->inl) : 0);
-	err = probes__open(&r->probes, &opts, r->error);
 
-	if (!err && hits__open_trap(&r->trap, &why))
-		log__debug("%s", why.text);
+	setup__measure(&opts, &r->trap);
+	err = probes__open(&r->probes, &opts, r->error);
 	if (!err)
 		r->resync = resync__create(r->opts->process, r->opts->layout);
 	if (!err && !r->resync)

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
+#include "capture/hits.h"
 #include "capture/setup.h"
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
@@ -36,6 +37,23 @@ struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_i
 		.force_perf = opts->force_perf,
 		.ring_size = opts->ring_size,
 	};
+}
+
+void setup__measure(struct probes_opts *opts, struct hits **ret)
+{
+	struct error why = {};
+	double trap_ns;
+
+	*ret = NULL;
+	opts->derived_ns = GT_DERIVED_NS;
+	if (hits__open_trap(ret, &why)) {
+		log__debug("%s", why.text);
+		return;
+	}
+	trap_ns = hits__trap_ns();
+	if (trap_ns >= 1 && trap_ns < GT_DERIVED_NS_MAX)
+		opts->derived_ns = GT_DERIVED_OF((uint32_t)trap_ns);
+	log__debug("a trap takes %.0f ns", trap_ns);
 }
 
 int setup__replaced(const struct recorder_opts *opts, struct error *error)

@@ -15,10 +15,16 @@
 #include "rawfile/rawfile.h"
 
 struct csymbols;
+struct hits;
 struct inline_probes;
 
 /* The options of the probes. `is_inline`: bits, by enum gt_probe, of those that are inline. */
 struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_inline);
+/*
+ * Measures what a trap takes on this machine, for the times of derived events. *ret goes on
+ * measuring (capture/hits.h); NULL: that is not possible here.
+ */
+void setup__measure(struct probes_opts *opts, struct hits **ret);
 /*
  * Checks that the program's code in memory is that of the analysed file, and attaches the probes.
  * On failure, a negative errno and the reason, some may be attached.

@@ -2,11 +2,10 @@
 /*
  * Makes records of derived transitions: see derived.h.
  *
- * The time of a park is that of the hit from which it was derived, less the time that usually
- * passes in between when another goroutine is ready to run (FIDELITY.md), but later than the
- * previous record of its thread, by a tick of the coarsest trace: so their order is the same in
- * each trace. (A previous record in another ring is earlier anyway: the thread has changed its CPU
- * since.)
+ * The time of a park is that of the hit from which it was derived, less the time in gt_park.derived
+ * (FIDELITY.md), but later than the previous record of its thread, by a tick of the coarsest trace:
+ * so their order is the same in each trace. (A previous record in another ring is earlier anyway:
+ * the thread has changed its CPU since, which takes longer than a trap.)
  */
 #include "sequence/derived.h"
 
@@ -68,14 +67,33 @@ static int put_call(struct sequencer *s, unsigned int ring, const struct gt_reco
 	return err ? err : add(s, ring, &kernel);
 }
 
-static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
+			  uint64_t ns)
 {
-	uint64_t usual = rec->time > GT_DERIVED_NS ? rec->time - GT_DERIVED_NS : 0;
-	uint64_t ret = merge__time_after(s->merge, ring, rec->tid, usual);
+	uint64_t left = rec->time > ns ? rec->time - ns : 0, ret;
 
-	if (ret == usual)
-		return usual;
+	/* The first one: up to the watermark all records have been taken from the merge. */
+	if (left <= s->watermark && rec->time > s->watermark)
+		left = s->watermark + 1;
+	ret = merge__time_after(s->merge, ring, rec->tid, left);
+	if (ret == left)
+		return left;
 	return rec->time - ret > TICK_NS_MAX ? ret + TICK_NS_MAX : rec->time;
+}
+
+/* Sets the time of a park or end, and its gt_park.derived to what passes until the record. */
+static void put_back(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
+		     struct whole *left)
+{
+	struct gt_ended *ended = (void *)left->payload;
+	struct gt_park *park = left->rec.kind == GT_ENDED ? &ended->park : (void *)left->payload;
+
+	if (park->derived > 1)
+		s->put_back = GT_DERIVED_NS_MAX;
+	else if (s->put_back < GT_DERIVED_NS)
+		s->put_back = GT_DERIVED_NS;
+	left->rec.time = left_time(s, ring, rec, park->derived > 1 ? park->derived : GT_DERIVED_NS);
+	park->derived = rec->time > left->rec.time ? rec->time - left->rec.time : 1;
 }
 
 static int put_left(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
@@ -93,7 +111,7 @@ static int put_left(struct sequencer *s, unsigned int ring, const struct gt_reco
 		left = make(rec, GT_PARK, parked->before, &parked->park, sizeof(parked->park));
 	else
 		left = make(rec, GT_ENDED, ended->before, &ended->ended, sizeof(ended->ended));
-	left.rec.time = left_time(s, ring, rec);
+	put_back(s, ring, rec, &left);
 	s->derived = true;
 	err = add(s, ring, &left);
 	if (err || !starts)

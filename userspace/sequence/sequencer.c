@@ -299,7 +299,7 @@ static int advance(struct sequencer *s, uint64_t time)
 /* A derived record may come with a time that much before the watermark. */
 int sequencer__watermark(struct sequencer *s, uint64_t time)
 {
-	return advance(s, s->derived && time > GT_DERIVED_NS ? time - GT_DERIVED_NS : time);
+	return advance(s, time > s->put_back ? time - s->put_back : time);
 }
 
 int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)

@@ -102,20 +102,35 @@ enum apply_result apply_execute(struct step *st)
 	return DONE;
 }
 
-static void block(struct step *st, const struct gt_park *park, bool with_stack)
+static void block(struct step *st, const struct gt_park *park, uint32_t stack)
 {
 	go__block(st->s, st->t, st->time,
 		  layout__block_reason(st->s->opts.layout, park->block_reason, park->wait_reason),
-		  with_stack ? step__stack(st, park->skip) : 0);
+		  stack);
 }
 
 /*
  * A derived park may be so late that the goroutine has run elsewhere: the stack, which was read
  * only then, may be that of another park.
  */
+static bool has_run_since(const struct step *st, const struct gt_park *park)
+{
+	if (st->s->hold.waiting)
+		return st->s->hold.has_run;
+	return park->derived &&
+	       merge__has(st->s->merge, GT_EXECUTE, st->rec->object, st->time + park->derived);
+}
+
 enum apply_result apply_park(struct step *st)
 {
-	block(st, st->payload, !st->s->hold.waiting || !st->s->hold.has_run);
+	const struct gt_park *park = st->payload;
+	struct sequencer *s = st->s;
+	uint32_t stack = 0;
+
+	if (!has_run_since(st, park)) /* the stack was sent with the hit */
+		stack = stacks__id(s->stacks, st->rec->stack, st->time + park->derived, park->skip,
+				   &s->stats.stack_misses);
+	block(st, park, stack);
 	return DONE;
 }
 
@@ -234,7 +249,7 @@ enum apply_result apply_ended(struct step *st)
 
 	if (waiting && step__is_running(st) && st->g->id == ended->goid &&
 	    !is_of_another(waiting, ended)) {
-		block(st, &ended->park, false);
+		block(st, &ended->park, 0);
 		return DONE;
 	}
 	destroy.payload = &(struct gt_destroy){ .goid = ended->goid };

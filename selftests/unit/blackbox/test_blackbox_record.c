@@ -287,6 +287,7 @@ static void for_a_duration(void **state)
 	assert_int_equal(run(), 0);
 	assert_int_equal(t.stats.memory, sizeof(t.memory));
 	assert_int_equal(fake.opened.session, 17);
+	assert_int_equal(fake.opened.derived_ns, 1000);
 	assert_int_equal(fake.opened.sets, 6);
 	assert_int_equal(fake.kept, PRIVILEGE_READ);
 	assert_int_equal(t.nheaders, 2);

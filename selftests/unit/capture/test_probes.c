@@ -386,11 +386,13 @@ static void derived(void **state)
 {
 	t.opts.sets = SITE_SET(SCHED);
 	t.opts.derives = true;
+	t.opts.derived_ns = 1500;
 	add_site(GT_PROBE_DESTROY, 0x500);
 	assert_int_equal(open_and_attach(), 0);
 	assert_int_equal(t.links, 2);
 	assert_int_equal(t.link[1].sites, 2);
 	assert_int_equal(fake.rodata.config.derives, 1);
+	assert_int_equal(fake.rodata.config.derived_ns, 1500);
 }
 
 static void too_many_sites(void **state)

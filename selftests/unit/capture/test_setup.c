@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "capture/hits.h"
 #include "capture/launch.h"
 #include "capture/setup.h"
 #include "inline/inline_probes.h"
@@ -32,6 +33,7 @@ static struct {
 	int slots_error, install_error;
 	uint32_t slot_tid[4];
 	bool no_csymbols, kernel;
+	double trap_ns; /* 0: no probe can be attached */
 	const char *build_id, *go_build_id;
 
 	struct process process;
@@ -121,6 +123,19 @@ void probes__set_slot(struct probes *s, uint32_t tid, const struct gt_slot *slot
 	t.slot_tid[t.slots++] = tid;
 }
 
+int hits__open_trap(struct hits **ret, struct error *err)
+{
+	if (!t.trap_ns)
+		return error__set(err, -EPERM, "not permitted");
+	*ret = (struct hits *)&t;
+	return 0;
+}
+
+double hits__trap_ns(void)
+{
+	return t.trap_ns;
+}
+
 const char *elf_image__build_id(const struct elf_image *elf)
 {
 	return t.build_id;
@@ -202,6 +217,27 @@ static void session_options(void **state)
 	got = setup__probes(&t.opts, 0);
 	assert_true(!got.kernel_optional && got.force_perf);
 	assert_int_equal(got.session, 0);
+}
+
+/* The times of derived events depend on what a trap takes, if that is known. */
+static void measures_a_trap(void **state)
+{
+	static const struct {
+		double trap_ns;
+		uint32_t derived_ns;
+		bool open;
+	} cases[] = { { 0, GT_DERIVED_NS, false },  { 400.9, 600, true },
+		      { 2000, 3000, true },	    { 30000, 45000, true },
+		      { 0.5, GT_DERIVED_NS, true }, { 1e9, GT_DERIVED_NS, true } };
+	struct probes_opts opts = {};
+	struct hits *trap;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		t.trap_ns = cases[i].trap_ns;
+		setup__measure(&opts, &trap);
+		assert_int_equal(opts.derived_ns, cases[i].derived_ns);
+		assert_int_equal(!!trap, cases[i].open);
+	}
 }
 
 static void attaches(void **state)
@@ -373,6 +409,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(session_options),
+		TEST(measures_a_trap),
 		TEST(attaches),
 		TEST(attaches_to_a_command),
 		TEST(tells_what_threads_run),

@@ -75,7 +75,7 @@ static void times(void **state)
 	uint64_t time;
 
 	two_running(&m, RELEASE);
-	time = m.now;
+	time = m.now += STEP_NS;
 	execute_parked(&m, 1, 3, 1);
 	m.now = time - GT_DERIVED_NS / 2;
 	yield(&m, 2, 2, GT_YIELD_GOSCHED); /* between the park and the start */
@@ -92,6 +92,56 @@ static void times(void **state)
 	expect(&m, "m1 GoCreate g9 f19 -\n"
 		   "m2 ProcStop\n"
 		   "m1 GoBlock \"chan receive\" -\n");
+	finish(&m);
+}
+
+/* By then a record is written however much earlier a park may be. */
+#define LATER_NS (GT_DERIVED_NS_MAX + STEP_NS)
+
+/* How much earlier is in the record, of a park or an end. */
+static void measured_times(void **state)
+{
+	const struct gt_park late = { .block_reason = 7, .derived = 5000 };
+	const struct gt_ended ended = { 3, { .block_reason = 7, .derived = GT_DERIVED_NS_MAX } };
+	struct machine m;
+	uint64_t time;
+
+	two_running(&m, RELEASE);
+	time = m.now += 20000;
+	machine_give(&m, 1, GT_EXECUTE_PARKED, G(3), 0,
+		     &(struct gt_execute_parked){ 3, G(1), late });
+	m.now = time - 5500;
+	create(&m, 2, 9);
+	m.now = time - 4500;
+	yield(&m, 2, 2, GT_YIELD_GOSCHED);
+	m.now = time + LATER_NS;
+	expect(&m, "m2 GoCreate g9 f19 -\n"
+		   "m1 GoBlock \"chan receive\" -\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m1 GoStart g3 #1\n");
+	time = m.now += LATER_NS;
+	machine_give(&m, 1, GT_ENDED, G(3), 0, &ended);
+	m.now = time - GT_DERIVED_NS_MAX + 500;
+	p_stop(&m, 2, 1);
+	m.now = time + LATER_NS;
+	expect(&m, "m1 GoDestroy\n"
+		   "m2 ProcStop\n");
+	finish(&m);
+}
+
+/* Not before the watermark, even if no record was put back until then. */
+static void first_after_the_watermark(void **state)
+{
+	const struct gt_park late = { .block_reason = 7, .derived = 5000 };
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	yield(&m, 2, 2, GT_YIELD_GOSCHED);
+	expect(&m, "m2 GoStop \"runtime.Gosched\" -\n");
+	machine_give(&m, 1, GT_PARK, G(1), 0, &late);
+	m.now += LATER_NS;
+	expect(&m, "m1 GoBlock \"chan receive\" -\n");
+	expect_no_repair(&m);
 	finish(&m);
 }
 
@@ -182,21 +232,28 @@ static void ended_and_used_again(void **state)
 	finish(&m);
 }
 
-/* A stack that was read after the goroutine had run elsewhere may be another's. */
-static void no_stack_if_late(void **state)
+/* Stack 5, of one frame. */
+static void send_stack(struct machine *m, uint64_t time)
 {
-	struct machine m;
 	struct {
 		struct gt_record rec;
 		struct gt_stack stack;
 		uint64_t pc[1];
-	} sent = { .rec = { .time = 1, .tid = 1, .kind = GT_STACK, .object = 5, .stack = 5 },
-		   .stack = { .depth = 1 },
+	} sent = { .rec = { .time = time, .tid = 1, .kind = GT_STACK, .object = 5, .stack = 5 },
+		   .stack = { .depth = 1, .placed = 1 },
 		   .pc = { 20 } };
 
+	sent.rec.seq = m->ring_seq++;
+	assert_int_equal(sequencer__record(m->seq, 0, &sent.rec, sizeof(sent)), 0);
+}
+
+/* A stack that was read after the goroutine had run elsewhere may be another's. */
+static void no_stack_if_late(void **state)
+{
+	struct machine m;
+
 	two_running(&m, RELEASE);
-	sent.rec.seq = m.ring_seq++;
-	assert_int_equal(sequencer__record(m.seq, 0, &sent.rec, sizeof(sent)), 0);
+	send_stack(&m, 1);
 	ready(&m, 2, 1);
 	machine_give(&m, 1, GT_EXECUTE_PARKED, G(3), 5,
 		     &(struct gt_execute_parked){ 3, G(1), chan_receive });
@@ -209,6 +266,44 @@ static void no_stack_if_late(void **state)
 	machine_give(&m, 1, GT_PARK, G(3), 5, &chan_receive);
 	flush(&m);
 	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"chan receive\" -\n"));
+	finish(&m);
+}
+
+/* The same if the park is put back to before the other records. */
+static void no_stack_if_put_back(void **state)
+{
+	const struct gt_park late = { .block_reason = 7, .derived = 5000 };
+	struct machine m;
+	uint64_t time;
+
+	two_running(&m, RELEASE);
+	send_stack(&m, 1);
+	time = m.now += 20000;
+	machine_give(&m, 1, GT_PARK, G(1), 5, &late);
+	m.now = time - 4000;
+	ready(&m, 2, 1);
+	late_park(&m, 2, 2);
+	execute(&m, 2, 1);
+	m.now = time + LATER_NS;
+	expect(&m, "m1 GoBlock \"chan receive\" -\n"
+		   "m2 GoUnblock g1 #2 -\n"
+		   "m2 GoBlock \"chan receive\" -\n"
+		   "m2 GoStart g1 #3\n");
+	finish(&m);
+}
+
+/* The stack is sent just before the hit, and thus after the time of the park. */
+static void stack_of_hit(void **state)
+{
+	const struct gt_park late = { .block_reason = 7, .derived = 50000 };
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	m.now += 2 * LATER_NS;
+	send_stack(&m, m.now - 1000);
+	machine_give(&m, 1, GT_PARK, G(1), 5, &late);
+	m.now += LATER_NS;
+	expect(&m, "m1 GoBlock \"chan receive\" f20\n");
 	finish(&m);
 }
 
@@ -436,11 +531,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_record_for_two),
 		cmocka_unit_test(times),
+		cmocka_unit_test(measured_times),
+		cmocka_unit_test(first_after_the_watermark),
 		cmocka_unit_test(made_runnable_before),
 		cmocka_unit_test(others_wait_as_long),
 		cmocka_unit_test(ended_elsewhere),
 		cmocka_unit_test(ended_and_used_again),
 		cmocka_unit_test(no_stack_if_late),
+		cmocka_unit_test(no_stack_if_put_back),
+		cmocka_unit_test(stack_of_hit),
 		cmocka_unit_test(report_lost),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(window_ends_before),
