@@ -5,6 +5,9 @@
  * ends one (slot.h): the thread returns to the one instruction with which Go's code enters the
  * kernel, and its goroutine is in a system call.
  *
+ * If system calls are recorded without kernel events (config.calls_only), there are only records of
+ * the goroutines' calls, as a uprobe would send them.
+ *
  * An object of its own with sched.bpf.c. The kernel calls these programs for each system call of
  * the machine. Downstream: userspace/sequence/kernel_events.c.
  */
@@ -62,12 +65,16 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	slot = is_go_call(regs) ? slot__of_calls(tid) : NULL;
 	if (slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
-		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
+		if (config.calls_only)
+			emit_plain(GT_SYSCALL_ENTER, REGS_G(regs), stack, tid);
+		else
+			emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
 	} else {
 		/* the scheduler polls the network: the goroutine before has left the thread */
 		if (slot && slot->g0 == REGS_G(regs))
 			slot__flush(slot->g0, tid);
-		emit_plain(GT_SYS_ENTER, number, 0, tid);
+		if (!config.calls_only)
+			emit_plain(GT_SYS_ENTER, number, 0, tid);
 	}
 	return 0;
 }
@@ -117,7 +124,12 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	if (!is_go_call(regs) || !go_ends(REGS_G(regs), number, result, tid) ||
 	    config.exits_probed) {
-		emit_value(GT_SYS_EXIT, number, 0, tid, result);
+		if (!config.calls_only)
+			emit_value(GT_SYS_EXIT, number, 0, tid, result);
+		return 0;
+	}
+	if (config.calls_only) {
+		emit_plain(GT_SYSCALL_TRY_EXIT, REGS_G(regs), 0, tid);
 		return 0;
 	}
 	emit (rec, GT_GO_SYS_EXIT, REGS_G(regs), 0, tid, sizeof(struct gt_go_sys_exit)) {

@@ -225,6 +225,11 @@ void snapshot__deinit(struct snapshot *snap)
 
 /* ---- the session ---- */
 
+bool probes__calls_only(const struct probes *p)
+{
+	return false;
+}
+
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *err)
 {
 	note("open");

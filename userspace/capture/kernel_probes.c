@@ -151,12 +151,13 @@ static int prepare(struct kernel_bpf *skel, unsigned int sets)
 static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 {
 	struct bpf_program *program;
-	bool fault;
+	bool fault, call, wanted;
 
 	bpf_object__for_each_program (program, skel->obj) {
 		fault = program == skel->progs.fault_begin || program == skel->progs.fault_end;
-		bpf_program__set_autoload(program,
-					  sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL)));
+		call = program == skel->progs.sys_enter || program == skel->progs.sys_exit;
+		wanted = sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL));
+		bpf_program__set_autoload(program, wanted || (call && sets & SITE_SET(SYSCALL)));
 	}
 	bpf_program__set_autoattach(skel->progs.present, false);
 	bpf_program__set_autoattach(skel->progs.fault_begin, false);

@@ -17,7 +17,7 @@ struct kernel_probes;
 
 /*
  * Loads the programs of sets kernel and fault, as far as they are in `sets` (bits, by enum
- * site_set).
+ * site_set). With set syscall, those of system calls are loaded in any case.
  */
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
 			const struct rings *rings, unsigned int sets, struct error *error);

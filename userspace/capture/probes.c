@@ -120,15 +120,23 @@ static void prepare_programs(struct probes *p)
 static void *open_kernel(void *argument)
 {
 	struct probes *p = argument;
+	unsigned int sets = p->opts.sets & KERNEL_SETS;
 
-	p->kernel_job.err = kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->rings,
-						p->opts.sets, &p->kernel_job.error);
+	if (p->kernel_job.config.syscall_at)
+		sets |= SITE_SET(SYSCALL);
+	p->kernel_job.err = kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->rings, sets,
+						&p->kernel_job.error);
 	return NULL;
+}
+
+static bool needs_kernel(const struct probes *p)
+{
+	return p->opts.sets & KERNEL_SETS || p->skel->rodata->config.syscall_at;
 }
 
 static void start_kernel(struct probes *p)
 {
-	if (!(p->opts.sets & KERNEL_SETS))
+	if (!needs_kernel(p))
 		return;
 	p->kernel_job.config = p->skel->rodata->config;
 	p->kernel_job.threaded = !pthread_create(&p->kernel_job.thread, NULL, open_kernel, p);
@@ -249,10 +257,11 @@ static uint64_t heap_live(const struct probes_opts *opts)
 
 static int load(struct probes *p, struct error *error);
 
-/* Kernel events are unavailable, and system calls were to be derived from them: probes are needed. */
+/* The tracepoints from which system calls were to be derived are unavailable: probes are needed. */
 static int load_again(struct probes *p, struct error *error)
 {
 	p->opts.sets &= ~SITE_SET(KERNEL);
+	p->opts.no_tracepoints = true;
 	gotrace_bpf__destroy(p->skel);
 	p->skel = NULL;
 	rings__destroy(&p->rings);
@@ -290,11 +299,16 @@ static int load(struct probes *p, struct error *error)
 	config->derived_ns = p->opts.derived_ns;
 	config->exits_probed = p->opts.sites->has[GT_PROBE_SYSCALL_EXIT];
 	config->syscall_at = syscall_at(&p->opts);
+	config->calls_only = config->syscall_at && !(p->opts.sets & SITE_SET(KERNEL));
 	config->heap_live = heap_live(&p->opts);
 	prepare_programs(p);
 	start_kernel(p);
 	err = load_probes(p, error);
 	wait_for_kernel(p);
+	if (!err && p->kernel_job.err && config->calls_only) {
+		log__debug("system calls have probes: %s", p->kernel_job.error.text);
+		return load_again(p, error);
+	}
 	if (!err && p->kernel_job.err) {
 		err = without_kernel(p, p->kernel_job.err, error, &p->kernel_job.error);
 		if (!err && config->syscall_at)
@@ -432,8 +446,7 @@ int probes__attach(struct probes *p, struct error *error)
 	/* First: a system call is seen at its entry once a probe has found its goroutine. */
 	err = p->kernel ? kernel_probes__attach(p->kernel, &why) : 0;
 	if (err && p->skel->rodata->config.syscall_at)
-		return error__set(error, err, "%s; choose --events=sched,syscall,gc,heap,user",
-				  why.text);
+		return error__set(error, err, "%s; choose --events=sched,gc,heap,user", why.text);
 	err = without_kernel(p, err, error, &why);
 	if (!err)
 		err = attach_sites(p, error);
@@ -497,7 +510,12 @@ void probes__destroy(struct probes *p)
 
 bool probes__has_kernel(const struct probes *p)
 {
-	return p->kernel;
+	return p->kernel && p->opts.sets & KERNEL_SETS;
+}
+
+bool probes__calls_only(const struct probes *p)
+{
+	return p->skel->rodata->config.calls_only;
 }
 
 bool probes__multi(const struct probes *p)

@@ -33,6 +33,7 @@ struct probes_opts {
 	bool derives;		/* parks and ends without probes of their own: gotrace/slot.h */
 	uint64_t is_inline;	/* bits, by enum gt_probe: these are inline, and not attached */
 	uint32_t derived_ns;	/* how much earlier these are than the hit (GT_DERIVED_OF) */
+	bool no_tracepoints;	/* no system calls are derived from the kernel's tracepoints */
 	bool kernel_optional;	/* if set kernel is unavailable, report it and go on without */
 	unsigned int sample_hz; /* CPU samples per second; 0: none */
 	bool heap_whole;	/* every size of the heap is recorded, however many there are */
@@ -58,6 +59,7 @@ void probes__detach(struct probes *p);
 void probes__destroy(struct probes *p);
 
 bool probes__has_kernel(const struct probes *p);    /* any of sets kernel and fault */
+bool probes__calls_only(const struct probes *p);    /* tracepoints, but not set kernel */
 bool probes__multi(const struct probes *p);	    /* by uprobe_multi */
 bool probes__kfuncs(const struct probes *p);	    /* the module unwinds stacks */
 unsigned int probes__rings(const struct probes *p); /* none with opts.session */

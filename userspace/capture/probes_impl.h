@@ -15,7 +15,7 @@ struct gotrace_bpf;
 void probes__log_libbpf(void);
 /* The program that the sites of a probe run; some programs are for several probes. */
 struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_probe probe);
-/* Whether system calls of goroutines are seen by kernel events, not by probes. */
+/* Whether system calls of goroutines are seen by the kernel's tracepoints, not by probes. */
 bool probes__derives_syscalls(const struct probes_opts *opts);
 /* Whether the target has sites of the probe and the recording includes its set. */
 bool probes__wants(const struct probes_opts *opts, enum gt_probe probe);

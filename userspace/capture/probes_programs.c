@@ -18,13 +18,10 @@ struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_p
 	return programs[probe];
 }
 
-/* Requires the kernel events of system calls anyway: each of them then serves for both. */
 bool probes__derives_syscalls(const struct probes_opts *opts)
 {
-	unsigned int needed = SITE_SET(SYSCALL) | SITE_SET(KERNEL);
-
 	return (opts->derives || opts->is_inline) && opts->sites->has[GT_PROBE_SYSCALL_AT] &&
-	       (opts->sets & needed) == needed;
+	       opts->sets & SITE_SET(SYSCALL) && !opts->no_tracepoints;
 }
 
 bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)

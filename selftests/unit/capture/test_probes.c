@@ -208,7 +208,8 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 	if (t.kernel_error)
 		return error__set(err, t.kernel_error, "no kernel events");
 	assert_int_equal(config->tgid, 42);
-	assert_int_equal(sets, t.opts.sets);
+	assert_int_equal(sets, (t.opts.sets & (SITE_SET(KERNEL) | SITE_SET(FAULT))) |
+				       (config->syscall_at ? SITE_SET(SYSCALL) : 0));
 	t.kernels++;
 	*ret = (struct kernel_probes *)&t;
 	return 0;
@@ -393,6 +394,34 @@ static void derived(void **state)
 	assert_int_equal(t.link[1].sites, 2);
 	assert_int_equal(fake.rodata.config.derives, 1);
 	assert_int_equal(fake.rodata.config.derived_ns, 1500);
+}
+
+/* System calls have no probes if their tracepoints can be used, with or without set kernel. */
+static void derived_calls(void **state)
+{
+	t.opts.sets = SITE_SET(SCHED) | SITE_SET(SYSCALL);
+	t.opts.derives = true;
+	add_site(GT_PROBE_SYSCALL_AT, 0x500);
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.kernels, 1);
+	assert_int_equal(t.links, 2);
+	assert_true(fake.rodata.config.syscall_at && probes__calls_only(t.s));
+	assert_false(probes__has_kernel(t.s));
+	probes__destroy(t.s);
+	t.links = 0;
+	t.opts.sets |= SITE_SET(KERNEL);
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.links, 2);
+	assert_true(fake.rodata.config.syscall_at && probes__has_kernel(t.s));
+	assert_false(probes__calls_only(t.s));
+	probes__destroy(t.s);
+	t.links = 0;
+	t.opts.sets &= ~SITE_SET(KERNEL);
+	t.kernel_error = -EPERM;
+	assert_int_equal(open_and_attach(), 0);
+	assert_int_equal(t.kernels, 0);
+	assert_int_equal(t.links, 3); /* syscall_enter */
+	assert_true(!fake.rodata.config.syscall_at && !probes__calls_only(t.s));
 }
 
 static void too_many_sites(void **state)
@@ -610,11 +639,11 @@ static void counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(versions),	     TEST(by_multi),	   TEST(sites_of_a_link),
-		TEST(derived),	     TEST(too_many_sites), TEST(by_perf),
-		TEST(cannot_attach), TEST(without_kernel), TEST(samples),
-		TEST(cannot_load),   TEST(module),	   TEST(to_the_module),
-		TEST(detaches),	     TEST(counters),
+		TEST(versions),	     TEST(by_multi),	  TEST(sites_of_a_link),
+		TEST(derived),	     TEST(derived_calls), TEST(too_many_sites),
+		TEST(by_perf),	     TEST(cannot_attach), TEST(without_kernel),
+		TEST(samples),	     TEST(cannot_load),	  TEST(module),
+		TEST(to_the_module), TEST(detaches),	  TEST(counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
