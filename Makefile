@@ -393,6 +393,9 @@ check: ## run all tests except the long ones; requires root
 check-long: ## run the long tests: many Go releases, many repetitions
 	@+selftests/run $@ $(PARTS)
 
+soak: ## put inline probes into running programs 20,000 times, and kill the recorder 2,000 times meanwhile
+	@+selftests/run check-long soak
+
 check-kunit: ## run the KUnit suites of the kernel module in user-mode Linux
 	@selftests/kunit
 
@@ -516,6 +519,6 @@ help: ## list the targets and variables
 		'$(name)' '$(help_$(name)) [$($(name))]')
 
 .PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-long check-kunit check-vm \
-	lint format-check man bench fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
+	soak lint format-check man bench fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
 	install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -5,14 +5,18 @@
  * thread that makes the system calls was held.
  *
  *	soak PID CYCLES [MS]	MS: how long to record in each cycle (default: 2)
+ *	soak PID kill KILLS	kills the recorder, its guardian or both at a random point of a cycle
  *
  * Upstream: selftests/check/inline.sh, `make soak`. Uses no BPF.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gotrace-bpf/analysis.h"
@@ -75,29 +79,124 @@ static int cycle(struct soak *s, uint64_t ms, uint64_t *ret_held, struct error *
 	return rc;
 }
 
-/* Every byte of the text section. */
-static int code_is_clean(const struct soak *s)
+/* Compares every byte of the text section. Returns the address of the first difference, or 0. */
+static uint64_t changed_at(const struct soak *s)
 {
 	unsigned char now[4096], file[4096];
 	struct elf_section text;
 	uint64_t at, n;
 
 	if (!elf_image__section(s->an.elf, ".text", &text))
-		return 0;
+		return UINT64_MAX;
 	for (at = text.addr; at < text.addr + text.size; at += n) {
 		n = text.addr + text.size - at;
 		n = n < sizeof(now) ? n : sizeof(now);
 		if (process__read(&s->an.process, at + s->an.process.bias, now, n) ||
 		    elf_image__read(s->an.elf, at, file, n) != n)
-			return 0;
+			return UINT64_MAX;
 		for (uint64_t i = 0; i < n; i++)
-			if (now[i] != file[i]) {
-				fprintf(stderr, "soak: the code at %#" PRIx64 " is not restored\n",
-					at + i);
-				return 0;
-			}
+			if (now[i] != file[i])
+				return at + i;
 	}
-	return 1;
+	return 0;
+}
+
+static bool code_is_clean(const struct soak *s)
+{
+	uint64_t at = changed_at(s);
+
+	if (at == UINT64_MAX)
+		fprintf(stderr, "soak: the code cannot be compared\n");
+	else if (at)
+		fprintf(stderr, "soak: the code at %#" PRIx64 " is not restored\n", at);
+	return !at;
+}
+
+/* ---- kill -9 ---- */
+
+#define CYCLE_US_MIN 2000
+#define LATER_US     20000
+
+enum victim { RECORDER, GUARDIAN, BOTH, VICTIMS };
+
+/* The guardian of `recorder`: its only child. 0: none. */
+static pid_t guardian_of(pid_t recorder)
+{
+	char path[64];
+	pid_t pid = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", recorder, recorder);
+	in = fopen(path, "r");
+	if (!in)
+		return 0;
+	if (fscanf(in, "%d", &pid) != 1)
+		pid = 0;
+	fclose(in);
+	return pid;
+}
+
+/* Guardians become our children when their recorder has ended. */
+static void await_children(void)
+{
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
+/* A recorder that is killed, or its guardian, `us` after its start. */
+static void kill_in_cycle(struct soak *s, enum victim victim, uint64_t us)
+{
+	struct error err = {};
+	uint64_t held;
+	pid_t recorder = fork(), guardian;
+
+	if (!recorder)
+		_exit(cycle(s, 1, &held, &err) != 0);
+	usleep((useconds_t)us);
+	guardian = guardian_of(recorder);
+	if (guardian && victim != RECORDER)
+		kill(guardian, SIGKILL);
+	if (victim != GUARDIAN)
+		kill(recorder, SIGKILL);
+	await_children();
+}
+
+/*
+ * Kills at points spread over a cycle and the time behind it. If both were killed, nothing restores
+ * the code but the next recorder; after other kills it must be clean at once.
+ */
+static int soak_kills(struct soak *s, unsigned long kills)
+{
+	uint64_t began = clock__now(), range, held;
+	struct error err = {};
+	unsigned long i, left = 0;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	srandom((unsigned int)began);
+	for (i = 0; i < 10; i++)
+		kill_in_cycle(s, GUARDIAN, LATER_US);
+	range = (clock__now() - began) / 10000 + CYCLE_US_MIN;
+	for (i = 0; i < kills; i++) {
+		enum victim victim = (enum victim)(i % VICTIMS);
+
+		kill_in_cycle(s, victim, (uint64_t)random() % range);
+		if (victim != BOTH && code_is_clean(s))
+			continue;
+		if (victim != BOTH) {
+			fprintf(stderr, "soak: after kill %lu, of the %s\n", i,
+				victim == GUARDIAN ? "guardian" : "recorder");
+			return 1;
+		}
+		left += changed_at(s) != 0;
+		if (cycle(s, 1, &held, &err) || !code_is_clean(s)) {
+			fprintf(stderr, "soak: after kill %lu, of both: %s\n", i, err.text);
+			return 1;
+		}
+	}
+	printf("%lu kills within %" PRIu64 " us; %lu left jumps in the code, which the next "
+	       "recorder removed\n",
+	       kills, range, left);
+	return 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -115,12 +214,13 @@ int main(int argc, char **argv)
 	struct error err = {};
 	int rc;
 
-	/* no cycle: only the comparison */
 	s.held = calloc(cycles + 1, sizeof(*s.held));
 	if (argc < 3 || !s.held || analysis__of_process(&s.an, atoi(argv[1]), &err)) {
 		fprintf(stderr, "soak: %s\n", err.text);
 		return 1;
 	}
+	if (!strcmp(argv[2], "kill"))
+		return soak_kills(&s, argc > 3 ? strtoul(argv[3], NULL, 10) : 1);
 	for (i = 0; i < cycles; i++) {
 		rc = cycle(&s, ms, &s.held[i], &err);
 		if (rc) {
@@ -130,7 +230,7 @@ int main(int argc, char **argv)
 		if (!code_is_clean(&s))
 			return 1;
 	}
-	if (!cycles)
+	if (!cycles) /* only the comparison */
 		return !code_is_clean(&s);
 	qsort(s.held, cycles, sizeof(*s.held), compare);
 	printf("%lu cycles, %" PRIu64 " records, %" PRIu64 " lost; a thread was held for %" PRIu64
