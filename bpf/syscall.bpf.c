@@ -5,8 +5,8 @@
  * ends one (slot.h): the thread returns to the one instruction with which Go's code enters the
  * kernel, and its goroutine is in a system call.
  *
- * If system calls are recorded without kernel events (config.calls_only), there are only records of
- * the goroutines' calls, as a uprobe would send them.
+ * If system calls are recorded without kernel events (config.calls_only), only records of the
+ * goroutines' calls are sent.
  *
  * An object of its own with sched.bpf.c. The kernel calls these programs for each system call of
  * the machine. Downstream: userspace/sequence/kernel_events.c.
@@ -65,10 +65,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	slot = is_go_call(regs) ? slot__of_calls(tid) : NULL;
 	if (slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
-		if (config.calls_only)
-			emit_plain(GT_SYSCALL_ENTER, REGS_G(regs), stack, tid);
-		else
-			emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
+		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
 	} else {
 		/* the scheduler polls the network: the goroutine before has left the thread */
 		if (slot && slot->g0 == REGS_G(regs))
@@ -126,10 +123,6 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 	    config.exits_probed) {
 		if (!config.calls_only)
 			emit_value(GT_SYS_EXIT, number, 0, tid, result);
-		return 0;
-	}
-	if (config.calls_only) {
-		emit_plain(GT_SYSCALL_TRY_EXIT, REGS_G(regs), 0, tid);
 		return 0;
 	}
 	emit (rec, GT_GO_SYS_EXIT, REGS_G(regs), 0, tid, sizeof(struct gt_go_sys_exit)) {

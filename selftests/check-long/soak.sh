@@ -40,6 +40,7 @@ counted()
 }
 
 ktap_start
+folders=()
 for release in 1.22.12 1.24.9; do
 	build_programs "$release" plain stress truth
 	folders[${#folders[@]}]=$PROGRAMS

@@ -38,6 +38,11 @@ void sequencer__no_kernel(struct sequencer *s)
 	note("no kernel events");
 }
 
+void sequencer__calls_only(struct sequencer *s)
+{
+	note("calls only");
+}
+
 void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 {
 	note("may hold more");

@@ -464,7 +464,6 @@ static void fill_stats(struct recorder *r)
 	}
 	r->stats->counters = r->counters;
 	r->stats->derives = r->opts->layout->derives_parks && !r->inl;
-	r->stats->calls_only = probes__calls_only(r->probes);
 	r->stats->multi = probes__multi(r->probes);
 	r->stats->kfuncs = probes__kfuncs(r->probes);
 	r->stats->ring_bytes = probes__ring_bytes(r->probes);

@@ -69,7 +69,6 @@ struct recorder_stats {
 	uint64_t inlined;    /* of `records`, those that inline probes wrote, but for stacks */
 	uint64_t inline_lost;
 	uint64_t inline_bytes; /* of the rings of inline probes */
-	bool calls_only;       /* system calls are of tracepoints, without set kernel */
 	bool derives;	       /* parks and ends were derived: no hit is one of them */
 };
 

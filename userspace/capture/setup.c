@@ -139,7 +139,8 @@ void setup__facts(const struct recorder_opts *opts, const struct probes *probes,
 		.wall_ns = clock__wall_at(t0),
 		.bias = proc->bias,
 		.flags = (opts->stack_depth ? RAW_STACKS : 0) |
-			 (probes__has_kernel(probes) ? 0 : RAW_NO_KERNEL),
+			 (probes__has_kernel(probes) ? 0 : RAW_NO_KERNEL) |
+			 (probes__calls_only(probes) ? RAW_CALLS_ONLY : 0),
 		.no_syscalls = opts->sink.no_syscalls,
 	};
 	copy_text(ret->go_version, sizeof(ret->go_version), opts->layout->version.text);

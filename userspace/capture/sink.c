@@ -112,6 +112,8 @@ int sink__start(struct sink *s, const struct raw_header *facts)
 	TO_RAW(s, rawfile__start(s->raw, facts));
 	if (facts->flags & RAW_NO_KERNEL)
 		sequencer__no_kernel(s->sequencer);
+	if (facts->flags & RAW_CALLS_ONLY)
+		sequencer__calls_only(s->sequencer);
 	return sequencer__start(s->sequencer, facts->t0, facts->wall_ns);
 }
 

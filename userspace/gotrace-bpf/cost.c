@@ -45,10 +45,6 @@ struct cost_events cost__of_recording(const struct recorder_stats *stats)
 	ret.probes -= n[GT_GO_SYS_ENTER] + n[GT_GO_SYS_EXIT] + stats->inlined + stats->inline_lost;
 	ret.inlined = stats->inlined;
 	ret.calls = n[GT_SYS_ENTER] + n[GT_GO_SYS_ENTER];
-	if (stats->calls_only) {
-		ret.calls += n[GT_SYSCALL_ENTER];
-		ret.probes -= n[GT_SYSCALL_ENTER] + n[GT_SYSCALL_TRY_EXIT];
-	}
 	ret.switches = n[GT_CPU_ON] + n[GT_CPU_OFF];
 	ret.wakes = n[GT_WAKING];
 	return ret;

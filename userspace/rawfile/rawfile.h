@@ -63,15 +63,16 @@ enum raw_type {
  * No kernel events were recorded. Should the file contain some, they are of programs that were
  * attached before the attachment of another one failed, and are ignored.
  */
-#define RAW_NO_KERNEL 2
-#define RAW_STACKS    1 /* informative */
+#define RAW_NO_KERNEL  2
+#define RAW_CALLS_ONLY 4 /* sequencer__calls_only() */
+#define RAW_STACKS     1 /* informative */
 
 struct raw_header {
 	char magic[8];
 	uint32_t version, size; /* of this header, in bytes */
 	uint64_t t0, wall_ns;	/* start of the window */
 	uint64_t bias;		/* of the program: run-time minus link-time addresses */
-	uint32_t flags;		/* RAW_STACKS, RAW_NO_KERNEL */
+	uint32_t flags;		/* RAW_STACKS and the others */
 	uint32_t no_syscalls;	/* struct sequencer_opts */
 	char go_version[64];	/* texts end with a NUL */
 	char build_id[128];	/* that of Go has 83 characters */

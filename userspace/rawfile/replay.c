@@ -340,6 +340,8 @@ int replay__run(struct replay *r, struct sequencer *seq)
 
 	if (r->header.flags & RAW_NO_KERNEL)
 		sequencer__no_kernel(seq);
+	if (r->header.flags & RAW_CALLS_ONLY)
+		sequencer__calls_only(seq);
 	err = sequencer__start(seq, r->header.t0, r->header.wall_ns);
 	while (!err && !r->ended && raw_chunk__next(&file, &chunk)) {
 		r->ended = chunk.type == RAW_END;

@@ -47,7 +47,7 @@ static int add(struct sequencer *s, unsigned int ring, const struct whole *part)
 			  sizeof(part->rec) + gt_payload_size(part->rec.kind));
 }
 
-/* A system call: that of the goroutine, and that of the thread. */
+/* A system call: that of the goroutine, and, as a kernel event, that of the thread. */
 static int put_call(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
 {
 	const struct gt_go_sys_exit *ends = (const void *)(rec + 1);
@@ -64,7 +64,7 @@ static int put_call(struct sequencer *s, unsigned int ring, const struct gt_reco
 	}
 	s->derived = true;
 	err = add(s, ring, &go);
-	return err ? err : add(s, ring, &kernel);
+	return err || s->calls_only ? err : add(s, ring, &kernel);
 }
 
 static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct gt_record *rec,

@@ -66,6 +66,11 @@ void sequencer__no_kernel(struct sequencer *s)
 	s->kernel.off = true;
 }
 
+void sequencer__calls_only(struct sequencer *s)
+{
+	s->calls_only = true;
+}
+
 void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 {
 	merge__may_hold(s->merge, bytes);

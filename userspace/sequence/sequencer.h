@@ -68,6 +68,8 @@ void sequencer__destroy(struct sequencer *s);
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
 /* Ignores kernel events: not all of their programs could be loaded. Call before any record. */
 void sequencer__no_kernel(struct sequencer *s);
+/* Records of goroutines' system calls are not kernel events, too. Call before any record. */
+void sequencer__calls_only(struct sequencer *s);
 
 /*
  * Raises the memory limit of queued records to `bytes`, if it is lower: for snapshots taken long

@@ -32,7 +32,7 @@ static struct {
 	unsigned int texts, attached, modules, slots, live, installed, started;
 	int slots_error, install_error;
 	uint32_t slot_tid[4];
-	bool no_csymbols, kernel;
+	bool no_csymbols, kernel, calls_only;
 	double trap_ns; /* 0: no probe can be attached */
 	const char *build_id, *go_build_id;
 
@@ -70,6 +70,11 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 {
 	t.texts++;
 	return t.text_error;
+}
+
+bool probes__calls_only(const struct probes *s)
+{
+	return t.calls_only;
 }
 
 bool probes__has_kernel(const struct probes *s)
@@ -362,6 +367,9 @@ static void facts(void **state)
 	memset(t.process.exe, 'e', sizeof(t.process.exe) - 1);
 	setup__facts(&t.opts, NULL, 5000, &got);
 	assert_true(got.flags == RAW_NO_KERNEL && got.no_syscalls);
+	t.calls_only = true;
+	setup__facts(&t.opts, NULL, 5000, &got);
+	assert_int_equal(got.flags, RAW_NO_KERNEL | RAW_CALLS_ONLY);
 	assert_string_equal(got.build_id, "");
 	assert_int_equal(strlen(got.command), sizeof(got.command) - 1);
 	assert_int_equal(strlen(got.exe), sizeof(got.exe) - 1);

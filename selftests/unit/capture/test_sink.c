@@ -10,14 +10,14 @@
 #include "unit/trace_bytes.h"
 
 static int answer;
-static unsigned int calls, no_kernel; /* since the sequencer was created */
+static unsigned int calls, no_kernel, calls_only; /* since the sequencer was created */
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 {
 	assert_non_null(opts->writer);
 	assert_non_null(opts->intern);
 	*ret = NULL;
-	calls = no_kernel = 0;
+	calls = no_kernel = calls_only = 0;
 	return 0;
 }
 
@@ -41,6 +41,11 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 void sequencer__no_kernel(struct sequencer *s)
 {
 	no_kernel++;
+}
+
+void sequencer__calls_only(struct sequencer *s)
+{
+	calls_only++;
 }
 
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
@@ -117,6 +122,11 @@ static void answers(void **state)
 	facts.flags = RAW_NO_KERNEL;
 	sink__start(s, &facts);
 	assert_int_equal(no_kernel, 1);
+	assert_int_equal(calls_only, 0);
+	facts.flags = RAW_CALLS_ONLY;
+	sink__start(s, &facts);
+	assert_int_equal(no_kernel, 1);
+	assert_int_equal(calls_only, 1);
 	sink__destroy(s);
 	sink__destroy(NULL);
 }

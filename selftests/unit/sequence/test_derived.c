@@ -417,6 +417,23 @@ static void system_calls(void **state)
 	finish(&m);
 }
 
+/* Without kernel events it is that of the goroutine only. */
+static void system_calls_only(void **state)
+{
+	struct machine m;
+
+	running(&m, 26, "go1.26.0", 3);
+	sequencer__calls_only(m.seq);
+	go_sys_enter(&m, 1, 1);
+	expect(&m, "m1 GoSyscallBegin #2 -\n");
+	assert_null(kernel_threads__find(&m.seq->kernel.threads, 1));
+	go_sys_exit(&m, 1, 1);
+	late_park(&m, 1, 1);
+	expect(&m, "m1 GoSyscallEnd\nm1 GoBlock \"chan receive\" -\n");
+	assert_null(kernel_threads__find(&m.seq->kernel.threads, 1));
+	finish(&m);
+}
+
 /* The P is taken before the thread, which has lost its CPU, enters the kernel. */
 static void taken_before_the_entry(void **state)
 {
@@ -545,6 +562,7 @@ int main(void)
 		cmocka_unit_test(window_ends_before),
 		cmocka_unit_test(at_the_start),
 		cmocka_unit_test(system_calls),
+		cmocka_unit_test(system_calls_only),
 		cmocka_unit_test(taken_before_the_entry),
 		cmocka_unit_test(taken_before_the_next_call),
 		cmocka_unit_test(taken_back),
