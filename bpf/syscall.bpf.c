@@ -69,7 +69,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	} else {
 		/* the scheduler polls the network: the goroutine before has left the thread */
 		if (slot && slot->g0 == REGS_G(regs))
-			slot__flush(slot->g0, tid);
+			slot__flush_if_derived(slot->g0, tid);
 		if (!config.calls_only)
 			emit_plain(GT_SYS_ENTER, number, 0, tid);
 	}

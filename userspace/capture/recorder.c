@@ -343,6 +343,8 @@ static void wait_for_event(struct recorder *r, int ms)
 	}
 	if (r->opts->duration_ns && clock__now() >= r->t0 + r->opts->duration_ns)
 		r->stopped = true;
+	if (r->inl && inline_probes__disturbed(r->inl, clock__now()))
+		r->stopped = true;
 }
 
 static int loop(struct recorder *r)

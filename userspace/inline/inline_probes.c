@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@
 
 #define START_FUNCTION "runtime.rt0_go"
 #define NAMES_NS       1000000000ull /* between listings of threads, in another PID namespace */
+#define CHECK_NS       100000000ull  /* between comparisons of the code */
 
 struct inline_probes {
 	struct inline_opts opts;
@@ -33,6 +35,7 @@ struct inline_probes {
 	uint64_t allocated; /* bits, by ring */
 	struct map tids;    /* of a PID namespace: host TIDs by its own */
 	uint64_t listed;    /* when threads could be listed again */
+	uint64_t checked;   /* when the code was last compared */
 	bool is_removed;
 };
 
@@ -141,6 +144,22 @@ static void keep_guarded(struct inline_probes *p)
 	guardian__stop(&p->guardian);
 	if (guardian__start(&p->guardian, &p->inst, &why))
 		log__msg("the guardian of the inline probes was killed: %s", why.text);
+}
+
+bool inline_probes__disturbed(struct inline_probes *p, uint64_t now)
+{
+	uint64_t at;
+
+	if (p->is_removed || now < p->checked + CHECK_NS)
+		return false;
+	p->checked = now;
+	at = installation__foreign(&p->inst);
+	if (at)
+		log__msg("another tracer or a debugger has changed the code of process %d at "
+			 "%#" PRIx64 ", where an inline probe is: the recording ends; record with "
+			 "--probes=uprobe",
+			 p->opts.process->pid, at);
+	return at;
 }
 
 uint64_t inline_probes__now(struct inline_probes *p)

@@ -47,6 +47,12 @@ uint64_t inline_probes__which(const struct inline_probes *p); /* bits, by enum g
 int inline_probes__install(struct inline_probes *p, struct error *error);
 int inline_probes__start(struct inline_probes *p, struct error *error);
 
+/*
+ * Whether another tracer or a debugger has changed an instruction with an inline probe, looked up
+ * every 100 ms. It would restore what it takes for the original byte: end the recording at once. The
+ * user has been informed.
+ */
+bool inline_probes__disturbed(struct inline_probes *p, uint64_t now);
 /* Takes the time of the next drain: CLOCK_MONOTONIC, ns. */
 uint64_t inline_probes__now(struct inline_probes *p);
 /*

@@ -263,6 +263,19 @@ int installation__switch(const struct installation *s, bool on)
 	return inject__write(s->mem_fd, s->in.flag, &word, sizeof(word)) ? -ESRCH : 0;
 }
 
+uint64_t installation__foreign(const struct installation *s)
+{
+	struct page_patch patch[GT_INLINE_SITES];
+	unsigned char now[PATCH_MAX];
+	size_t n = make_patches(s, patch);
+
+	for (size_t i = 0; i < n; i++)
+		if (!process__read(s->proc, patch[i].addr, now, patch[i].len) &&
+		    memcmp(now, patch[i].now, patch[i].len))
+			return patch[i].addr;
+	return 0;
+}
+
 /* The process has ended, or executed another program. */
 static bool is_over(const struct installation *s)
 {

@@ -2,7 +2,7 @@
 /*
  * Puts inline probes into a process, and takes them out again.
  *
- * Upstream: guardian.c, whose process calls all of these. Downstream: inject.c, pages.c.
+ * Upstream: guardian.c, whose process makes all changes. Downstream: inject.c, pages.c.
  */
 #ifndef INLINE_INSTALL_H
 #define INLINE_INSTALL_H
@@ -45,6 +45,12 @@ int installation__install(struct installation *s, struct error *error);
 
 /* Whether threads of the process write records. 0, or -ESRCH if it has ended. */
 int installation__switch(const struct installation *s, bool on);
+
+/*
+ * The address of an instruction that another tracer or a debugger has changed since; 0: there is none.
+ * Called by the recorder, without the descriptor of the memory.
+ */
+uint64_t installation__foreign(const struct installation *s);
 
 /*
  * Restores the code of the program. The areas stay: a thread may be in the handler. -EBUSY with the
