@@ -183,6 +183,29 @@ traced()
 	! target_is_gone
 }
 
+# A uprobe on an instruction that has an inline probe, during the recording: when it is removed, the
+# kernel restores a byte of the original instruction.
+foreign_uprobe()
+{
+	local program=$PWD/build/targets/$1/pingpong tracing=/sys/kernel/tracing offset status
+
+	[ -e $tracing/uprobe_events ] || mount -t tracefs nodev $tracing || return 1
+	offset=$($GOTRACE probes --json --exe "$program" |
+		jq -e '[.probes[] | select(.probe == "execute") | .file_offset][0] - 6') || return 1
+	start_target pingpong "$1" -duration 60s -rate 1000 || return 1
+	tell_target start
+	inline_background
+	recorder_is_live || return 1
+	printf 'p:gotrace/foreign %s:%#x\n' "$program" "$offset" >>$tracing/uprobe_events || return 1
+	echo 1 >$tracing/events/gotrace/foreign/enable
+	wait "$BACKGROUND_PID"
+	status=$?
+	echo 0 >$tracing/events/gotrace/foreign/enable
+	echo '-:gotrace/foreign' >>$tracing/uprobe_events
+	[ $status -eq 0 ] && grep -q 'another tracer or a debugger has changed the code' "$tmp/background.out" || return 1
+	code_is_clean && check_trace "$tmp/inline.trace" && ! target_is_gone
+}
+
 usage() # PATTERN OPTION...
 {
 	local pattern=$1
@@ -213,6 +236,7 @@ try "refused: a Go release before 1.22" with_target go1.21.13 'inline probes are
 try "refused: PR_SET_MDWE" no_new_code "$ORACLE_GO"
 try "refused: a stopped process" stopped "$ORACLE_GO"
 try "refused: uprobes of another recorder" another_recorder "$ORACLE_GO"
+try "a uprobe on the same instruction ends the recording" foreign_uprobe "$ORACLE_GO"
 try "refused: another tracer" traced "$ORACLE_GO"
 try "refused: a command" usage 'requires a running process' --probes=inline -- true
 try "refused: --follow" usage 'cannot be combined with --follow' --probes=inline --follow -p 1
