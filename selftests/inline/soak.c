@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Puts inline probes into a running Go program and takes them out again, many times, and compares
- * its whole code with its file after each time. Prints the number of records, and for how long the
+ * Puts inline probes into a running Go program and takes them out again, many times. After each time
+ * it compares the program's whole code with its file, and counts its mappings and files. Prints the number of records, and for how long the
  * thread that makes the system calls was held.
  *
  *	soak PID CYCLES [MS]	MS: how long to record in each cycle (default: 2)
@@ -9,8 +9,10 @@
  *
  * Upstream: selftests/check/inline.sh, `make soak`. Uses no BPF.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 
 #include "gotrace-bpf/analysis.h"
 #include "inline/inline_probes.h"
+#include "inline/mappings.h"
 #include "lib/clock.h"
 
 struct soak {
@@ -110,6 +113,55 @@ static bool code_is_clean(const struct soak *s)
 	else if (at)
 		fprintf(stderr, "soak: the code at %#" PRIx64 " is not restored\n", at);
 	return !at;
+}
+
+/* ---- what remains ---- */
+
+/* Mappings of the program and of rings, and open files that are the program. */
+struct remains {
+	unsigned int mappings, files;
+};
+
+static int count_mapping(void *ctx, const struct mapping *m)
+{
+	struct remains *r = ctx;
+
+	r->mappings += !strcmp(m->perms, "r-xp") || !strcmp(m->perms, "rw-s");
+	return 0;
+}
+
+static struct remains what_remains(const struct soak *s)
+{
+	struct remains ret = {};
+	char folder[64], path[sizeof(folder) + NAME_MAX + 1], name[PATH_MAX];
+	struct dirent *entry;
+	ssize_t n;
+	DIR *dir;
+
+	mappings__each(s->an.process.pid, count_mapping, &ret);
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", s->an.process.pid);
+	dir = opendir(folder);
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		n = readlink(path, name, sizeof(name) - 1);
+		name[n < 0 ? 0 : n] = '\0';
+		ret.files += !strcmp(name, s->an.process.exe);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+/* The first attachment leaves its areas, and splits mappings of the code; later ones leave nothing. */
+static bool more_remains(const struct soak *s, const struct remains *before)
+{
+	struct remains now = what_remains(s);
+
+	if (now.mappings <= before->mappings && now.files <= before->files)
+		return false;
+	fprintf(stderr, "soak: mappings: %u, before %u; files: %u, before %u\n", now.mappings,
+		before->mappings, now.files, before->files);
+	return true;
 }
 
 /* ---- kill -9 ---- */
@@ -210,6 +262,7 @@ int main(int argc, char **argv)
 {
 	unsigned long cycles = argc > 2 ? strtoul(argv[2], NULL, 10) : 1, i;
 	uint64_t ms = argc > 3 ? strtoul(argv[3], NULL, 10) : 2;
+	struct remains first = {};
 	struct soak s = {};
 	struct error err = {};
 	int rc;
@@ -227,8 +280,10 @@ int main(int argc, char **argv)
 			fprintf(stderr, "soak: cycle %lu: %s (%s)\n", i, err.text, strerror(-rc));
 			return 1;
 		}
-		if (!code_is_clean(&s))
+		if (!code_is_clean(&s) || (i && more_remains(&s, &first)))
 			return 1;
+		if (!i)
+			first = what_remains(&s);
 	}
 	if (!cycles) /* only the comparison */
 		return !code_is_clean(&s);
