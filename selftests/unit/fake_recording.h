@@ -285,6 +285,16 @@ uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END]
 	return 0;
 }
 
+uint64_t inline_probes__held_ns(const struct inline_probes *p)
+{
+	return 0;
+}
+
+uint64_t inline_probes__clock_error_ns(const struct inline_probes *p)
+{
+	return 0;
+}
+
 uint64_t inline_probes__bytes(const struct inline_probes *p)
 {
 	return 1 << 20;

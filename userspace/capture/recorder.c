@@ -469,8 +469,11 @@ static void fill_stats(struct recorder *r)
 	r->stats->multi = probes__multi(r->probes);
 	r->stats->kfuncs = probes__kfuncs(r->probes);
 	r->stats->ring_bytes = probes__ring_bytes(r->probes);
-	if (r->inl)
+	if (r->inl) {
 		r->stats->inline_bytes = inline_probes__bytes(r->inl);
+		r->stats->inline_held_ns = inline_probes__held_ns(r->inl);
+		r->stats->inline_clock_ns = inline_probes__clock_error_ns(r->inl);
+	}
 	r->stats->rings = probes__rings(r->probes);
 	memory__sample(&r->stats->peak_memory);
 	memory__peak(&r->stats->peak_memory);

@@ -68,8 +68,10 @@ struct recorder_stats {
 	bool kfuncs;	     /* the module walked the stacks */
 	uint64_t inlined;    /* of `records`, those that inline probes wrote, but for stacks */
 	uint64_t inline_lost;
-	uint64_t inline_bytes; /* of the rings of inline probes */
-	bool derives;	       /* parks and ends were derived: no hit is one of them */
+	uint64_t inline_bytes;	 /* of the rings of inline probes */
+	uint64_t inline_held_ns; /* how long a thread of the target was held to put them in place */
+	uint64_t inline_clock_ns; /* the largest error of the times of their records */
+	bool derives;		  /* parks and ends were derived: no hit is one of them */
 };
 
 /*

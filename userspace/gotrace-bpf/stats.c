@@ -32,7 +32,7 @@ static uint64_t hits(const struct recorder_stats *stats)
 	GT_GO_KINDS(ADD)
 	GT_PAIR_KINDS(ADD)
 	GT_KERNEL_KINDS(ADD)
-	return hits;
+	return hits - stats->inlined - stats->inline_lost;
 }
 
 static void number(FILE *out, const char *name, uint64_t value)
@@ -104,6 +104,11 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "text_misses", seq->text_misses);
 	number(out, "read_errors", stats->counters.read_errors);
 	number(out, "foreign_hits", stats->counters.foreign);
+	number(out, "inline_records", stats->inlined);
+	number(out, "inline_lost", stats->inline_lost);
+	number(out, "inline_ring_bytes", stats->inline_bytes);
+	number(out, "inline_clock_error_ns", stats->inline_clock_ns);
+	milliseconds(out, "inline_held_ms", stats->inline_held_ns);
 	fprintf(out, "  \"uprobe_multi\": %s,\n", stats->multi ? "true" : "false");
 	fprintf(out, "  \"unwinder\": \"%s\",\n", stats->kfuncs ? "module" : "bpf");
 	by_kind(out, "lost_by_kind", seq->lost_by_kind, ",");

@@ -227,6 +227,11 @@ uint64_t inline_probes__held_ns(const struct inline_probes *p)
 	return p->inst.held_ns;
 }
 
+uint64_t inline_probes__clock_error_ns(const struct inline_probes *p)
+{
+	return inline_clock__error_ns(&p->clock);
+}
+
 uint64_t inline_probes__bytes(const struct inline_probes *p)
 {
 	return p->inst.in.ring_bytes;

@@ -66,6 +66,8 @@ unsigned int inline_probes__fill(const struct inline_probes *p); /* percent of t
 uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END]);
 /* How long the thread that made system calls was held by ptrace, ns; the others ran. */
 uint64_t inline_probes__held_ns(const struct inline_probes *p);
+/* The largest error of the times of records, ns: see inline_clock.h. */
+uint64_t inline_probes__clock_error_ns(const struct inline_probes *p);
 uint64_t inline_probes__bytes(const struct inline_probes *p); /* of the rings */
 
 /* Restores the program's code; the records in the rings stay. A failure is reported to the user. */
