@@ -146,8 +146,10 @@ int doctor__measure(const struct doctor *d, const struct analysis *a, struct mea
 
 	if (err)
 		return err;
-	if (kernel_probes__possible(SITE_SET(KERNEL), &why))
+	if (kernel_probes__possible(SITE_SET(KERNEL), &why)) {
 		opts.sets &= ~SITE_SET(KERNEL);
+		opts.no_tracepoints = true;
+	}
 	steps__say("observing process %d", opts.pid);
 	err = observe(opts.pid, d->measure_ns / 2, &plain);
 	steps__say("counting hits in process %d", opts.pid);
