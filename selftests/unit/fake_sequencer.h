@@ -38,6 +38,11 @@ void sequencer__no_kernel(struct sequencer *s)
 	note("no kernel events");
 }
 
+void sequencer__clock_error(struct sequencer *s, uint64_t ns)
+{
+	note("clock error %lu", ns);
+}
+
 void sequencer__calls_only(struct sequencer *s)
 {
 	note("calls only");

@@ -319,6 +319,12 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 	return 0;
 }
 
+int sink__clock_error(struct sink *s, uint64_t ns)
+{
+	note("clock");
+	return 0;
+}
+
 int sink__finish(struct sink *s, uint64_t t1)
 {
 	note("finish");

@@ -172,6 +172,10 @@ static int note_record(struct statistics *s, struct private_record *record)
 		if (!s->heap_sampled && !private_read__sampled(&record->data, &s->heap_sampled))
 			s->private_bad++;
 		return 0;
+	case PRIVATE_CLOCK:
+		if (!private_read__clock(&record->data, &s->clock_error))
+			s->private_bad++;
+		return 0;
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

@@ -82,6 +82,7 @@ struct statistics {
 	size_t gaps, gaps_cap;
 	uint64_t corrections;		     /* after losses */
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
+	uint64_t clock_error;  /* of the times of inline probes' records, ns; 0: unknown, or none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */
 	uint64_t private_records, private_bad, private_unknown;
 	struct statistics_kernel kernel;

@@ -453,6 +453,8 @@ static int end(struct recorder *r)
 	if (r->trap)
 		r->stats->trap_ns = hits__trap_ns();
 	detach(r);
+	if (!err && r->inl)
+		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));
 	if (!err)
 		err = sink__finish(r->sink, r->t1);
 	return err;

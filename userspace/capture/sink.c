@@ -153,6 +153,13 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 	return sequencer__lost(s->sequencer, kind, count);
 }
 
+int sink__clock_error(struct sink *s, uint64_t ns)
+{
+	TO_RAW(s, rawfile__clock_error(s->raw, ns));
+	sequencer__clock_error(s->sequencer, ns);
+	return 0;
+}
+
 int sink__finish(struct sink *s, uint64_t t1)
 {
 	int err = sequencer__finish(s->sequencer, t1);

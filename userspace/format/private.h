@@ -28,6 +28,7 @@ enum private_kind {
 	PRIVATE_MACHINE = 8,   /* gotrace align: other threads on their CPUs */
 	PRIVATE_ALIGNMENT = 9, /* gotrace align: the aligned file and the fit of its clock */
 	PRIVATE_SAMPLED = 10,  /* since when sizes of the heap are sampled: CLOCK_MONOTONIC, ns */
+	PRIVATE_CLOCK = 11,    /* the largest error of the times of inline probes' records, ns */
 	PRIVATE_KIND_END
 };
 

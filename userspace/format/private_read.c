@@ -183,13 +183,23 @@ bool private_read__correction(struct buf *data, struct private_correction *ret)
 	return true;
 }
 
-bool private_read__sampled(struct buf *data, uint64_t *ret)
+static bool read_number(struct buf *data, uint64_t *ret)
 {
-	uint64_t since = buf__uleb(data);
+	uint64_t number = buf__uleb(data);
 
 	if (!data->bad)
-		*ret = since;
+		*ret = number;
 	return !data->bad;
+}
+
+bool private_read__sampled(struct buf *data, uint64_t *ret)
+{
+	return read_number(data, ret);
+}
+
+bool private_read__clock(struct buf *data, uint64_t *ret)
+{
+	return read_number(data, ret);
 }
 
 bool private_read__ticks(struct buf *data, struct private_ticks *ret)

@@ -153,6 +153,8 @@ static void put_private(struct json *j, const struct statistics *s)
 		json__u64(j, "tick", s->ticks.tick_ns);
 	put_meta(j, s);
 	put_losses(j, s);
+	if (s->clock_error)
+		json__u64(j, "clock_error_ns", s->clock_error);
 	if (s->heap_sampled)
 		json__u64(j, "heap_sampled_from", s->heap_sampled);
 	if (s->corrections)

@@ -229,6 +229,9 @@ static void put_losses(struct out *o, const struct statistics *s)
 		put_seconds(o, (int64_t)s->heap_sampled);
 		out__text(o, " on\n");
 	}
+	if (s->clock_error)
+		out__format(o, "times        of inline probes: within %" PRIu64 " ns\n",
+			    s->clock_error);
 	if (s->private_records && !s->lost) {
 		put_title(o, title);
 		out__text(o, "nothing\n");

@@ -207,6 +207,11 @@ int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count)
 	return write_after_records(raw, RAW_LOST, &(struct iovec){ lost, sizeof(lost) }, 1);
 }
 
+int rawfile__clock_error(struct rawfile *raw, uint64_t ns)
+{
+	return write_after_records(raw, RAW_CLOCK, &(struct iovec){ &ns, sizeof(ns) }, 1);
+}
+
 struct snapshot_head {
 	uint32_t which, present;
 	uint64_t time, time_end;

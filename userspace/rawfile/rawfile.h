@@ -24,6 +24,7 @@
  *			goroutine), then each frame: u64 pc, u32 line, u32 flags (1 wrapper,
  *			2 elides, 4 and 8: sym_frame.pushed), u32 lengths of the names of
  *			function and file, the two names, padded to 8
+ *	CLOCK		u64 ns: sequencer__clock_error(); older readers ignore it
  *	END		u64 time: end of the window
  *
  * If END is missing, the recorder was killed. FRAMES are then missing, too, and the file is
@@ -57,6 +58,7 @@ enum raw_type {
 	RAW_FRAMES = 5,
 	RAW_END = 6,
 	RAW_RESNAPSHOT = 7,
+	RAW_CLOCK = 8,
 };
 
 /*
@@ -92,6 +94,7 @@ int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,
 int rawfile__resnapshot(struct rawfile *raw, const struct snapshot *first,
 			const struct snapshot *second);
 int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
+int rawfile__clock_error(struct rawfile *raw, uint64_t ns);
 /* Writes the frames of every PC that occurred, and END, and renames the file. */
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);
 /* Renames the file without END: the recording failed, and the file may show why. */

@@ -325,6 +325,9 @@ static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_
 		if (!chunk->data.bad && kind < GT_KIND_END)
 			sequencer__lost(seq, (unsigned int)kind, count);
 		return 0;
+	case RAW_CLOCK:
+		sequencer__clock_error(seq, buf__u64(&chunk->data));
+		return 0;
 	default:
 		return 0; /* FRAMES were read before; types of later versions are ignored */
 	}

@@ -71,6 +71,11 @@ void sequencer__calls_only(struct sequencer *s)
 	s->calls_only = true;
 }
 
+void sequencer__clock_error(struct sequencer *s, uint64_t ns)
+{
+	s->clock_error = ns;
+}
+
 void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 {
 	merge__may_hold(s->merge, bytes);
@@ -352,6 +357,8 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	if (!s->error)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
+	if (!s->error && s->clock_error)
+		s->error = private__clock(s->opts.writer, s->clock_error);
 	if (!s->error)
 		s->error = private__kernel(s->opts.writer, s->kernel.writer);
 	return s->error ? s->error : writer__close(s->opts.writer);

@@ -64,6 +64,8 @@ struct sequencer_stats {
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts);
 void sequencer__destroy(struct sequencer *s);
 
+/* The largest error of the times of inline probes' records; for the last generation. */
+void sequencer__clock_error(struct sequencer *s, uint64_t ns);
 /* Begins the window: records with a time before t0 are dropped. */
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
 /* Ignores kernel events: not all of their programs could be loaded. Call before any record. */

@@ -80,6 +80,13 @@ int private__sampled(struct writer *w, uint64_t since_ns)
 	return private__record(w, PRIVATE_SAMPLED, data, leb__put(data, since_ns) - data);
 }
 
+int private__clock(struct writer *w, uint64_t error_ns)
+{
+	uint8_t data[LEB_MAX];
+
+	return private__record(w, PRIVATE_CLOCK, data, leb__put(data, error_ns) - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

@@ -62,7 +62,7 @@ static void with_inline_probes(void **state)
 	assert_int_equal(run(), 0);
 	assert_int_equal(noted("inline open"), 1);
 	assert_non_null(
-		strstr(fake.text, "detach inline_remove finish commit destroy inline_close"));
+		strstr(fake.text, "detach inline_remove clock finish commit destroy inline_close"));
 	assert_false(t.stats.derives);
 	assert_int_equal(t.stats.inline_bytes, 1 << 20);
 	fake_end();

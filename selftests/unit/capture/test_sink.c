@@ -10,6 +10,7 @@
 #include "unit/trace_bytes.h"
 
 static int answer;
+static uint64_t clock_error;
 static unsigned int calls, no_kernel, calls_only; /* since the sequencer was created */
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
@@ -41,6 +42,11 @@ int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 void sequencer__no_kernel(struct sequencer *s)
 {
 	no_kernel++;
+}
+
+void sequencer__clock_error(struct sequencer *s, uint64_t ns)
+{
+	clock_error = ns;
 }
 
 void sequencer__calls_only(struct sequencer *s)
@@ -127,6 +133,8 @@ static void answers(void **state)
 	sink__start(s, &facts);
 	assert_int_equal(no_kernel, 1);
 	assert_int_equal(calls_only, 1);
+	assert_int_equal(sink__clock_error(s, 42), 0);
+	assert_int_equal(clock_error, 42);
 	sink__destroy(s);
 	sink__destroy(NULL);
 }

@@ -112,6 +112,8 @@ static void record(bool with_second)
 	sequencer__take_snapshots(NULL, &snap, second);
 	assert_int_equal(rawfile__lost(raw, GT_PARK, 12), 0);
 	sequencer__lost(NULL, GT_PARK, 12);
+	assert_int_equal(rawfile__clock_error(raw, 77), 0);
+	sequencer__clock_error(NULL, 77);
 	for (unsigned int i = 0; i < 2; i++) { /* as often as there are losses */
 		assert_int_equal(rawfile__resnapshot(raw, &snap, &snap), 0);
 		sequencer__take_resnapshots(NULL, &snap, &snap);
