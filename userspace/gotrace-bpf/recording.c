@@ -150,7 +150,7 @@ static void report_losses(const struct recorder_stats *stats)
 
 	if (bigger > RING_SIZE_MAX)
 		bigger = RING_SIZE_MAX;
-	if (bigger > size)
+	if (bigger > size && stats->inline_lost < seq->lost) /* rings of inline probes are fixed */
 		snprintf(larger, sizeof(larger), "--ring-size=%lluM, ",
 			 (unsigned long long)bigger >> 20);
 	if (stats->starvation.lost)
