@@ -393,7 +393,7 @@ check: ## run all tests except the long ones; requires root
 check-long: ## run the long tests: many Go releases, many repetitions
 	@+selftests/run $@ $(PARTS)
 
-soak: ## put inline probes into running programs 20,000 times, and kill the recorder 2,000 times meanwhile
+soak: ## attach inline probes 20,000 times; then kill the recorder, its guardian or both 2,000 times
 	@+selftests/run check-long soak
 
 check-kunit: ## run the KUnit suites of the kernel module in user-mode Linux

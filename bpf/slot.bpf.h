@@ -142,7 +142,7 @@ static __always_inline u32 left__stack(struct gt_slot *slot, u32 tid, bool hot)
 	return go_read_u64(g->addr + config.g_sched + config.gobuf_sp) == g->sp ? stack : 0;
 }
 
-/* `start`: when the hit's program began to read, which takes as long as the trap. */
+/* `start`: after the first reads of the hit's program; the others can take as long as the trap. */
 static __always_inline void left__park(const struct gt_slot *slot, const struct gt_record *rec,
 				       u64 start, struct gt_park *ret)
 {

@@ -5,8 +5,8 @@
  * ends one (slot.h): the thread returns to the one instruction with which Go's code enters the
  * kernel, and its goroutine is in a system call.
  *
- * If system calls are recorded without kernel events (config.calls_only), only records of the
- * goroutines' calls are sent.
+ * If system calls are recorded without kernel events (config.calls_only), only records of
+ * goroutines are sent.
  *
  * An object of its own with sched.bpf.c. The kernel calls these programs for each system call of
  * the machine. Downstream: userspace/sequence/kernel_events.c.

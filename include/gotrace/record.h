@@ -97,9 +97,10 @@ struct gt_execute_ended {
 
 /*
  * gt_park.derived is the time from the park or end to that of the record, which a later hit of the
- * thread has sent: what the probe needed until it took the time, which it measured, and before that
- * GT_DERIVED_OF() a trap, for the trap and the scheduler's code. That is the median of parks after
- * which the thread starts another goroutine at once. 1: files of earlier versions, and GT_DERIVED_NS.
+ * thread has sent: what the probe needed after its first reads until it took the time, which it
+ * measured, and before that GT_DERIVED_OF() a trap, for the trap and the scheduler's code (at a poll
+ * of the network for that code alone, which takes longer). That is the median of parks after which
+ * the thread starts another goroutine at once. 1: files of earlier versions, and GT_DERIVED_NS.
  */
 #define GT_DERIVED_OF(trap_ns) ((trap_ns) * 3 / 2)
 #define GT_DERIVED_NS	       650    /* where a trap was not measured */

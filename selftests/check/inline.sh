@@ -194,8 +194,9 @@ foreign_uprobe()
 		jq -e '[.probes[] | select(.probe == "execute") | .file_offset][0] - 6') || return 1
 	start_target pingpong "$1" -duration 60s -rate 1000 || return 1
 	tell_target start
-	inline_background
+	inline_background -d 20s
 	recorder_is_live || return 1
+	echo '-:gotrace/foreign' 2>/dev/null >>$tracing/uprobe_events # of a run that was killed
 	printf 'p:gotrace/foreign %s:%#x\n' "$program" "$offset" >>$tracing/uprobe_events || return 1
 	echo 1 >$tracing/events/gotrace/foreign/enable
 	wait "$BACKGROUND_PID"

@@ -72,7 +72,7 @@ record_reports_its_cost()
 		.heap_alloc, .heap_goal, .assist_begin, .assist_end, .syscall_enter, .syscall_try_exit, .syscall_block] | add' "$tmp/stats")
 	kernel=$(jq '.records_by_kind | 2 * ((.sys_enter // 0) + (.go_sys_enter // 0)) + .cpu_on + .cpu_off + .waking' "$tmp/stats")
 	cat "$tmp/recorded"
-	grep -q "^gotrace-bpf: cost: $hits hits of probes and $kernel kernel events took about [0-9]* % of the program's CPU time, " \
+	grep -q "^gotrace-bpf: cost: $hits hits of probes and $kernel of tracepoints took about [0-9]* % of the program's CPU time, " \
 		"$tmp/recorded" || { echo "expected $hits and $kernel"; cat "$tmp/stats"; return 1; }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Puts inline probes into a running Go program and takes them out again, many times. After each time
- * it compares the program's whole code with its file, and counts its mappings and files. Prints the number of records, and for how long the
- * thread that makes the system calls was held.
+ * it compares the program's whole code with its file, and counts its mappings and files. Prints the
+ * number of records, and for how long the thread that makes the system calls was held.
  *
  *	soak PID CYCLES [MS]	MS: how long to record in each cycle (default: 2)
  *	soak PID kill KILLS	kills the recorder, its guardian or both at a random point of a cycle
@@ -188,29 +188,50 @@ static pid_t guardian_of(pid_t recorder)
 	return pid;
 }
 
-/* Guardians become our children when their recorder has ended. */
-static void await_children(void)
+/*
+ * Guardians become our children when their recorder has ended. Whether the recorder ended as it should:
+ * by a signal only if that is SIGKILL, which may have come too late.
+ */
+static bool await_children(pid_t recorder, bool killed)
 {
-	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-		;
+	bool good = true;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, 0)) > 0 || errno == EINTR)
+		if (pid == recorder)
+			good = WIFSIGNALED(status) ? killed && WTERMSIG(status) == SIGKILL :
+						     killed || !WEXITSTATUS(status);
+	return good;
 }
 
-/* A recorder that is killed, or its guardian, `us` after its start. */
-static void kill_in_cycle(struct soak *s, enum victim victim, uint64_t us)
+/*
+ * A recorder that is killed, or its guardian, `us` after its start. False: the recorder crashed, or
+ * failed although only its guardian was killed.
+ */
+static bool kill_in_cycle(struct soak *s, enum victim victim, uint64_t us)
 {
 	struct error err = {};
 	uint64_t held;
 	pid_t recorder = fork(), guardian;
 
-	if (!recorder)
-		_exit(cycle(s, 1, &held, &err) != 0);
+	if (recorder < 0) {
+		perror("soak: fork");
+		exit(1);
+	}
+	if (!recorder) {
+		if (!cycle(s, 1, &held, &err))
+			_exit(0);
+		fprintf(stderr, "soak: %s\n", err.text);
+		_exit(1);
+	}
 	usleep((useconds_t)us);
 	guardian = guardian_of(recorder);
 	if (guardian && victim != RECORDER)
 		kill(guardian, SIGKILL);
 	if (victim != GUARDIAN)
 		kill(recorder, SIGKILL);
-	await_children();
+	return await_children(recorder, victim != GUARDIAN);
 }
 
 /*
@@ -222,6 +243,7 @@ static int soak_kills(struct soak *s, unsigned long kills)
 	uint64_t began = clock__now(), range, held;
 	struct error err = {};
 	unsigned long i, left = 0;
+	bool good;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	srandom((unsigned int)began);
@@ -231,8 +253,8 @@ static int soak_kills(struct soak *s, unsigned long kills)
 	for (i = 0; i < kills; i++) {
 		enum victim victim = (enum victim)(i % VICTIMS);
 
-		kill_in_cycle(s, victim, (uint64_t)random() % range);
-		if (victim != BOTH && code_is_clean(s))
+		good = kill_in_cycle(s, victim, (uint64_t)random() % range);
+		if (victim != BOTH && good && code_is_clean(s))
 			continue;
 		if (victim != BOTH) {
 			fprintf(stderr, "soak: after kill %lu, of the %s\n", i,

@@ -245,7 +245,7 @@ void probes__destroy(struct probes *s)
 
 struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_inline)
 {
-	return (struct probes_opts){ .sets = opts->sets };
+	return (struct probes_opts){ .sets = opts->sets, .derives = true };
 }
 
 void setup__measure(struct probes_opts *opts, struct hits **ret)

@@ -263,7 +263,7 @@ static int open_all(struct blackbox *b)
 {
 	struct gt_abi_create want = describe(b->opts);
 	struct probes_opts probes = setup__probes(b->opts->recorder, 0);
-	struct hits *trap;
+	struct hits *trap = NULL;
 	int err = kmod__open(&b->kmod, b->error);
 
 	if (!err)
@@ -272,12 +272,13 @@ static int open_all(struct blackbox *b)
 		return err;
 	b->stats->memory = want.bytes;
 	probes.session = want.id;
-	setup__measure(&probes, &trap);
-	hits__destroy(trap);
+	if (probes.derives)
+		setup__measure(&probes, &trap);
 	err = probes__open(&b->probes, &probes, b->error);
 	if (!err)
 		err = begin(b);
-	if (err) { /* the buffer is empty */
+	hits__destroy(trap); /* takes as long as the detachment of a probe */
+	if (err) {	     /* the buffer is empty */
 		kmod__release(b->kmod, NULL);
 		return err;
 	}

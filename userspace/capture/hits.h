@@ -3,7 +3,7 @@
  * Counts the hits of a recording's probes and kernel events, without recording them, and measures
  * what one hit takes on this machine.
  *
- * Upstream: gotrace-bpf/doctor_measure.c, gotrace-bpf/cost.c. Downstream: bpf/hits.bpf.c.
+ * Upstream: setup.c, gotrace-bpf/doctor_measure.c, gotrace-bpf/cost.c. Downstream: bpf/hits.bpf.c.
  */
 #ifndef CAPTURE_HITS_H
 #define CAPTURE_HITS_H
@@ -29,7 +29,7 @@ void hits__destroy(struct hits *h); /* detaches; NULL allowed */
 
 /*
  * Puts such a probe into this process. Until it is destroyed, hits__trap_ns() measures what a hit
- * takes in a loop, ns: the least that any probe costs. Needs no privileges; takes 5 ms.
+ * takes in a loop, ns: the least that any probe costs. Needs no privileges; takes 10,000 hits.
  */
 int hits__open_trap(struct hits **ret, struct error *error);
 double hits__trap_ns(void);

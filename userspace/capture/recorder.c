@@ -343,8 +343,6 @@ static void wait_for_event(struct recorder *r, int ms)
 	}
 	if (r->opts->duration_ns && clock__now() >= r->t0 + r->opts->duration_ns)
 		r->stopped = true;
-	if (r->inl && inline_probes__disturbed(r->inl, clock__now()))
-		r->stopped = true;
 }
 
 static int loop(struct recorder *r)
@@ -355,6 +353,9 @@ static int loop(struct recorder *r)
 		wait_for_event(r, pause_ms(r, n, clock__now()));
 		n = drain_rings(r);
 		err = n < 0 ? n : 0;
+		if (!err && !r->exec_time && r->inl &&
+		    inline_probes__disturbed(r->inl, clock__now()))
+			r->stopped = true;
 		if (!err && !r->exec_time && !r->target_gone)
 			err = handle_initial_state(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)

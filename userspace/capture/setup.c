@@ -50,6 +50,8 @@ void setup__measure(struct probes_opts *opts, struct hits **ret)
 		log__debug("%s", why.text);
 		return;
 	}
+	if (!opts->derives)
+		return;
 	trap_ns = hits__trap_ns();
 	if (trap_ns >= 1 && trap_ns < GT_DERIVED_NS_MAX)
 		opts->derived_ns = GT_DERIVED_OF((uint32_t)trap_ns);

@@ -193,7 +193,7 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 
 	if (!stats->trap_ns || !stats->target_cpu_ns)
 		return;
-	log__msg("cost: %llu hits of probes and %llu kernel events took about %.0f %% of the "
+	log__msg("cost: %llu hits of probes and %llu of tracepoints took about %.0f %% of the "
 		 "program's CPU time, %.2f of %.2f s",
 		 (unsigned long long)events.probes, (unsigned long long)kernel,
 		 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,

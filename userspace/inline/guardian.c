@@ -62,28 +62,32 @@ static int keep_only(int *socket, int *exe, int *pidfd)
 }
 
 /*
- * While a thread of the target is held, other processes of the machine do not delay this one, which
- * sleeps most of that time. Without CAP_SYS_NICE they do.
+ * Changes the target while other processes of the machine do not delay this one, which sleeps most of
+ * that time. Without CAP_SYS_NICE they do. A policy that the user has chosen remains.
  */
-static void hurry(bool on)
+static int hurry(int (*change)(struct installation *, struct error *), struct installation *s,
+		 struct error *error)
 {
-	const struct sched_param param = { .sched_priority = on };
+	const struct sched_param normal = {}, realtime = { .sched_priority = 1 };
+	bool raised = sched_getscheduler(0) == SCHED_OTHER &&
+		      !sched_setscheduler(0, SCHED_FIFO, &realtime);
+	int err = change(s, error);
 
-	sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param);
+	if (raised)
+		sched_setscheduler(0, SCHED_OTHER, &normal);
+	return err;
 }
 
 static void answer(struct installation *s, int socket, enum request request)
 {
 	struct answer a = {};
 
-	hurry(true);
 	if (request == INSTALL)
-		a.err = installation__install(s, &a.error);
+		a.err = hurry(installation__install, s, &a.error);
 	else if (request == REMOVE)
-		a.err = installation__remove(s, &a.error);
+		a.err = hurry(installation__remove, s, &a.error);
 	else
 		a.err = installation__switch(s, request == SWITCH_ON);
-	hurry(false);
 	a.in = s->in;
 	a.held_ns = s->held_ns;
 	send(socket, &a, sizeof(a), MSG_NOSIGNAL);
@@ -99,7 +103,7 @@ static void restore(struct installation *s, int pidfd)
 	/* The recorder's terminal or pipe is not for this process any more. */
 	log__to_syslog();
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	while (installation__remove(s, &why)) {
+	while (hurry(installation__remove, s, &why)) {
 		if (!tries++)
 			log__msg("%s; trying again until that is possible", why.text);
 		why.text[0] = '\0';

@@ -125,15 +125,6 @@ int inline_probes__install(struct inline_probes *p, struct error *error)
 	return err ? error__set(error, err, "cannot read the rings: %s", strerror(-err)) : 0;
 }
 
-int inline_probes__start(struct inline_probes *p, struct error *error)
-{
-	int err = guardian__switch(&p->guardian, true);
-
-	return err ? error__set(error, err, "cannot start the inline probes of process %d: %s",
-				p->opts.process->pid, strerror(-err)) :
-		     0;
-}
-
 /* If it was killed, starts another one, which restores the code in any case. */
 static void keep_guarded(struct inline_probes *p)
 {
@@ -146,6 +137,19 @@ static void keep_guarded(struct inline_probes *p)
 		log__msg("the guardian of the inline probes was killed: %s", why.text);
 }
 
+int inline_probes__start(struct inline_probes *p, struct error *error)
+{
+	int err = guardian__switch(&p->guardian, true);
+
+	if (err == -EPIPE) { /* it was killed */
+		keep_guarded(p);
+		err = guardian__switch(&p->guardian, true);
+	}
+	return err ? error__set(error, err, "cannot start the inline probes of process %d: %s",
+				p->opts.process->pid, strerror(-err)) :
+		     0;
+}
+
 bool inline_probes__disturbed(struct inline_probes *p, uint64_t now)
 {
 	uint64_t at;
@@ -154,12 +158,13 @@ bool inline_probes__disturbed(struct inline_probes *p, uint64_t now)
 		return false;
 	p->checked = now;
 	at = installation__foreign(&p->inst);
-	if (at)
-		log__msg("another tracer or a debugger has changed the code of process %d at "
-			 "%#" PRIx64 ", where an inline probe is: the recording ends; record with "
-			 "--probes=uprobe",
-			 p->opts.process->pid, at);
-	return at;
+	if (!at || !process__is_same(p->opts.process)) /* it may have executed another program */
+		return false;
+	log__msg("another tracer or a debugger has changed the code of process %d at %#" PRIx64
+		 ", where an inline probe is: the recording ends; record with --probes=uprobe",
+		 p->opts.process->pid, at);
+	inline_probes__remove(p);
+	return true;
 }
 
 uint64_t inline_probes__now(struct inline_probes *p)
@@ -219,7 +224,7 @@ uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END]
 
 	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
 		lost[kind] += own[kind];
-	return sum;
+	return sum - own[GT_STACK];
 }
 
 uint64_t inline_probes__held_ns(const struct inline_probes *p)

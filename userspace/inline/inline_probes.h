@@ -49,8 +49,8 @@ int inline_probes__start(struct inline_probes *p, struct error *error);
 
 /*
  * Whether another tracer or a debugger has changed an instruction with an inline probe, looked up
- * every 100 ms. It would restore what it takes for the original byte: end the recording at once. The
- * user has been informed.
+ * every 100 ms. It would restore what it takes for the original byte: the probes are removed at once,
+ * the user is informed, and the recording is to end.
  */
 bool inline_probes__disturbed(struct inline_probes *p, uint64_t now);
 /* Takes the time of the next drain: CLOCK_MONOTONIC, ns. */
@@ -62,7 +62,7 @@ uint64_t inline_probes__now(struct inline_probes *p);
 int inline_probes__drain(struct inline_probes *p, uint64_t now, inline_record_fn fn, void *ctx,
 			 bool *ret_complete);
 unsigned int inline_probes__fill(const struct inline_probes *p); /* percent of the fullest ring */
-/* Adds the records dropped, by kind, and returns their sum. */
+/* Adds the records dropped, by kind, and returns their sum without stacks. */
 uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END]);
 /* How long the thread that made system calls was held by ptrace, ns; the others ran. */
 uint64_t inline_probes__held_ns(const struct inline_probes *p);

@@ -256,10 +256,13 @@ int installation__install(struct installation *s, struct error *error)
 	return err ? err : end(s, inj, install(s, inj, error), error);
 }
 
-int installation__switch(const struct installation *s, bool on)
+int installation__switch(struct installation *s, bool on)
 {
+	struct error why = {};
 	uint64_t word = on;
 
+	if (open_memory(s, &why))
+		return -ESRCH;
 	return inject__write(s->mem_fd, s->in.flag, &word, sizeof(word)) ? -ESRCH : 0;
 }
 

@@ -44,7 +44,7 @@ int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
 int installation__install(struct installation *s, struct error *error);
 
 /* Whether threads of the process write records. 0, or -ESRCH if it has ended. */
-int installation__switch(const struct installation *s, bool on);
+int installation__switch(struct installation *s, bool on);
 
 /*
  * The address of an instruction that another tracer or a debugger has changed since; 0: there is none.

@@ -73,7 +73,8 @@ bool ahead__apply(struct sequencer *s, const struct thread *t, const struct gt_r
 	memcpy(&late, next, sizeof(late.rec) + gt_payload_size(next->kind));
 	late.rec.time = rec->time - 1 > other->last_record ? rec->time - 1 : other->last_record;
 	s->hold.waiting = rec;
-	s->hold.has_run = merge__has(s->merge, GT_EXECUTE, next->object, sent(next));
+	s->hold.sent = sent(next);
+	s->hold.has_run = merge__has(s->merge, GT_EXECUTE, next->object, s->hold.sent);
 	result = state__apply(s, other, &late.rec, false);
 	s->hold.waiting = NULL;
 	if (result == WAIT)

@@ -32,6 +32,7 @@ struct hold {
 	struct held *free;
 	/* while a derived record is applied ahead of time (ahead.h): */
 	const struct gt_record *waiting; /* the one that waits for it; else NULL */
+	uint64_t sent;			 /* when the hit was that reported it */
 	bool has_run; /* the goroutine is started again before the thread reports that it left */
 };
 

@@ -70,7 +70,7 @@ void sequencer__clock_error(struct sequencer *s, uint64_t ns);
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
 /* Ignores kernel events: not all of their programs could be loaded. Call before any record. */
 void sequencer__no_kernel(struct sequencer *s);
-/* Records of goroutines' system calls are not kernel events, too. Call before any record. */
+/* Records of system calls describe only the goroutine; they are no kernel events. Call first. */
 void sequencer__calls_only(struct sequencer *s);
 
 /*

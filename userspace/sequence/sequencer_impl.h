@@ -30,7 +30,7 @@ struct sequencer {
 	bool started, ready;	/* ready: the initial state is known, records are applied */
 	bool derived;		/* a record of derived.h was seen */
 	uint64_t clock_error;	/* ns; 0: there are no inline probes */
-	bool calls_only;	/* those of system calls are not kernel events, too */
+	bool calls_only;	/* those of system calls describe only the goroutine */
 	uint32_t put_back;	/* how much earlier these may be than their hits, ns */
 	int error;		/* the first error of the writer, or -ENOMEM; permanent */
 

@@ -115,6 +115,8 @@ static void block(struct step *st, const struct gt_park *park, uint32_t stack)
  */
 static bool has_run_since(const struct step *st, const struct gt_park *park)
 {
+	if (!st->rec->stack)
+		return false;
 	if (st->s->hold.waiting)
 		return st->s->hold.has_run;
 	return park->derived &&
@@ -127,8 +129,10 @@ enum apply_result apply_park(struct step *st)
 	struct sequencer *s = st->s;
 	uint32_t stack = 0;
 
+	uint64_t sent = s->hold.waiting ? s->hold.sent : st->time + park->derived;
+
 	if (!has_run_since(st, park)) /* the stack was sent with the hit */
-		stack = stacks__id(s->stacks, st->rec->stack, st->time + park->derived, park->skip,
+		stack = stacks__id(s->stacks, st->rec->stack, sent, park->skip,
 				   &s->stats.stack_misses);
 	block(st, park, stack);
 	return DONE;

@@ -234,7 +234,7 @@ static void measures_a_trap(void **state)
 	} cases[] = { { 0, GT_DERIVED_NS, false },  { 400.9, 600, true },
 		      { 2000, 3000, true },	    { 30000, 45000, true },
 		      { 0.5, GT_DERIVED_NS, true }, { 1e9, GT_DERIVED_NS, true } };
-	struct probes_opts opts = {};
+	struct probes_opts opts = { .derives = true };
 	struct hits *trap;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -243,6 +243,11 @@ static void measures_a_trap(void **state)
 		assert_int_equal(opts.derived_ns, cases[i].derived_ns);
 		assert_int_equal(!!trap, cases[i].open);
 	}
+	opts.derives = false; /* then it is not needed; the trap is, for the cost */
+	t.trap_ns = 400;
+	setup__measure(&opts, &trap);
+	assert_int_equal(opts.derived_ns, GT_DERIVED_NS);
+	assert_non_null(trap);
 }
 
 static void attaches(void **state)
