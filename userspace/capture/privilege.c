@@ -5,6 +5,7 @@
  */
 #include "capture/privilege.h"
 
+#include <stdbool.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 
@@ -59,14 +60,4 @@ void privilege__drop(unsigned int keep)
 		log__debug("cannot set no_new_privs");
 	cap_free(had);
 	cap_free(left);
-}
-
-bool privilege__has(int cap)
-{
-	cap_flag_value_t value = CAP_CLEAR;
-	cap_t now = cap_get_proc();
-	bool has = now && !cap_get_flag(now, cap, CAP_EFFECTIVE, &value) && value == CAP_SET;
-
-	cap_free(now);
-	return has;
 }

@@ -5,8 +5,6 @@
 #ifndef CAPTURE_PRIVILEGE_H
 #define CAPTURE_PRIVILEGE_H
 
-#include <stdbool.h>
-
 /*
  * Purposes for which capabilities are kept. The section PRIVILEGES of the manual has the same list.
  */
@@ -25,8 +23,5 @@
  * later. Can be called again with fewer purposes. Failures do not fail the recording.
  */
 void privilege__drop(unsigned int keep);
-
-/* Whether a capability (number of linux/capability.h) is effective. */
-bool privilege__has(int cap);
 
 #endif

@@ -17,9 +17,9 @@
 #include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
-#include "capture/privilege.h"
 #include "capture/probes.h"
 #include "capture/sampler.h"
+#include "lib/capability.h"
 #include "lib/log.h"
 #include "lib/opts.h"
 #include "lib/steps.h"
@@ -149,8 +149,8 @@ static void privileges(struct doctor *d)
 	bool all = true;
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
-		if (privilege__has(needed[i].cap) ||
-		    (needed[i].cap != CAP_SYS_PTRACE && privilege__has(CAP_SYS_ADMIN)))
+		if (capability__has(needed[i].cap) ||
+		    (needed[i].cap != CAP_SYS_PTRACE && capability__has(CAP_SYS_ADMIN)))
 			continue;
 		all = false;
 		doctor__report(d, BAD, "privilege",
@@ -173,11 +173,11 @@ static void restrictions(struct doctor *d)
 			       "confidentiality: BPF programs cannot read memory; boot with "
 			       "lockdown=integrity or none");
 	read_word("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
-	if (atoi(text) > 2 && !privilege__has(CAP_PERFMON) && !privilege__has(CAP_SYS_ADMIN))
+	if (atoi(text) > 2 && !capability__has(CAP_PERFMON) && !capability__has(CAP_SYS_ADMIN))
 		doctor__report(d, NOTE, "perf",
 			       "perf_event_paranoid is %s: CAP_PERFMON is required", text);
 	read_word("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
-	if (atoi(text) > 1 && !privilege__has(CAP_SYS_PTRACE))
+	if (atoi(text) > 1 && !capability__has(CAP_SYS_PTRACE))
 		doctor__report(d, NOTE, "ptrace",
 			       "yama's ptrace_scope is %s: CAP_SYS_PTRACE is required", text);
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PROBES_INIT_PID_NS)

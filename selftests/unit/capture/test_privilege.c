@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "capture/privilege.h"
+#include "lib/capability.h"
 
 #define CAPS	 41 /* that this kernel knows */
 #define BIT(cap) (1ull << (cap))
@@ -157,8 +158,8 @@ static void bounding_set_stays(void **state)
 static void has(void **state)
 {
 	t.process.effective = BIT(CAP_KILL);
-	assert_true(privilege__has(CAP_KILL));
-	assert_false(privilege__has(CAP_BPF)); /* permitted is not enough */
+	assert_true(capability__has(CAP_KILL));
+	assert_false(capability__has(CAP_BPF)); /* permitted is not enough */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
