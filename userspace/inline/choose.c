@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The sites that can be inline, and the reasons to refuse a process: see choose.h. site_x86.c examines
- * the instructions.
- */
+/* The sites that can be inline: see choose.h. site_x86.c examines the instructions. */
 #include "inline/choose.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Parks and ends are derived from uprobes at execute(): if one of these is inline, all must be. */
 static const enum gt_probe together[] = { GT_PROBE_EXECUTE, GT_PROBE_PARK, GT_PROBE_DESTROY };
@@ -80,34 +75,5 @@ int inline_sites__choose(const struct site_list *sites, const struct elf_image *
 					  "the program has no place for an inline probe of %s; "
 					  "record with --probes=uprobe",
 					  site__probe_name(together[i]));
-	return 0;
-}
-
-/* ---- the process ---- */
-
-static long status_number(const struct process *proc, const char *key)
-{
-	char text[64];
-
-	return process__status(proc->pid, "status", key, text, sizeof(text)) ? atol(text) : 0;
-}
-
-int inline_process__check(const struct process *proc, struct error *error)
-{
-	char features[128] = "";
-	long tracer = status_number(proc, "TracerPid");
-
-	if (tracer)
-		return error__set(error, -EBUSY,
-				  "process %d is traced by process %ld: inline probes need ptrace; "
-				  "end that tracer, or record with --probes=uprobe",
-				  proc->pid, tracer);
-	process__status(proc->pid, "status", "x86_Thread_features", features, sizeof(features));
-	if (strstr(features, "shstk"))
-		return error__set(
-			error, -ENOTSUP,
-			"process %d has a shadow stack, which inline probes do not support; "
-			"record with --probes=uprobe",
-			proc->pid);
 	return 0;
 }

@@ -30,7 +30,11 @@ int inline_sites__choose(const struct site_list *sites, const struct elf_image *
 			 const struct layout *layout, struct gt_inline *ret, uint64_t *ret_probes,
 			 struct error *error);
 
-/* Whether the process may be changed. -ENOTSUP or -EBUSY with the reason and the remedy. */
-int inline_process__check(const struct process *proc, struct error *error);
+/*
+ * Whether the process may be changed; `in` has the sites, with link-time addresses. Changes nothing. A
+ * negative errno with the reason and the remedy.
+ */
+int inline_process__check(const struct process *proc, const struct elf_image *elf,
+			  const struct gt_inline *in, struct error *error);
 
 #endif

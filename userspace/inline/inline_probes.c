@@ -68,7 +68,7 @@ int inline_probes__create(struct inline_probes **ret, const struct inline_opts *
 		err = inline_sites__choose(opts->sites, opts->elf, opts->layout, &p->inst.in,
 					   &p->which, error);
 	if (!err)
-		err = inline_process__check(opts->process, error);
+		err = inline_process__check(opts->process, opts->elf, &p->inst.in, error);
 	if (!err && !pclntab__named(opts->pclntab, START_FUNCTION, &start))
 		err = error__set(error, -ENOTSUP,
 				 "the program has no function " START_FUNCTION
