@@ -16,11 +16,13 @@
 #include <unistd.h>
 
 #include "inline/choose.h"
+#include "inline/claim.h"
 #include "lib/capability.h"
 #include "target/arch/arch.h"
 #include "target/process/reader.h"
 
-#define PAGE 4096ull
+#define CLAIM_MS 2000 /* until the guardian of the last recording has ended */
+#define PAGE	 4096ull
 
 static bool status(const struct process *proc, const char *key, char *ret, size_t size)
 {
@@ -105,6 +107,13 @@ static int check_frozen(const struct process *proc, struct error *error)
 		return 0;
 	return error__set(error, -EBUSY, "the cgroup of process %d is frozen: thaw it first",
 			  proc->pid);
+}
+
+static int check_claim(const struct process *proc, struct error *error)
+{
+	if (claim__await(proc->pid, CLAIM_MS))
+		return 0;
+	return claim__refuse(proc->pid, error);
 }
 
 /* ---- what it forbids ---- */
@@ -230,7 +239,7 @@ int inline_process__check(const struct process *proc, const struct elf_image *el
 			  const struct gt_inline *in, struct error *error)
 {
 	int (*const checks[])(const struct process *, struct error *) = {
-		check_tracer,	    check_stopped,    check_frozen,
+		check_tracer,	    check_stopped,    check_frozen, check_claim,
 		check_shadow_stack, check_privileges, check_proc,
 	};
 	int err = 0;

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inline/claim.h"
 #include "lib/log.h"
 
 #define RETRY_MS 100 /* between attempts to restore the code, once the recorder has ended */
@@ -24,7 +25,8 @@
 
 #define RETRIES	 50 /* then less often */
 #define LATER_MS 5000
-#define PATIENCE 30 /* s, for an answer */
+#define PATIENCE 30   /* s, for an answer */
+#define CLAIM_MS 2000 /* until the guardian of the last recording has ended */
 
 enum request { INSTALL, SWITCH_ON, SWITCH_OFF, REMOVE };
 
@@ -78,12 +80,19 @@ static int hurry(int (*change)(struct installation *, struct error *), struct in
 	return err;
 }
 
-static void answer(struct installation *s, int socket, enum request request)
+static int install(struct installation *s, int *claim, struct error *error)
+{
+	if (*claim < 0)
+		*claim = claim__take(s->proc->pid, CLAIM_MS, error);
+	return *claim < 0 ? *claim : hurry(installation__install, s, error);
+}
+
+static void answer(struct installation *s, int socket, enum request request, int *claim)
 {
 	struct answer a = {};
 
 	if (request == INSTALL)
-		a.err = hurry(installation__install, s, &a.error);
+		a.err = install(s, claim, &a.error);
 	else if (request == REMOVE)
 		a.err = hurry(installation__remove, s, &a.error);
 	else
@@ -93,8 +102,25 @@ static void answer(struct installation *s, int socket, enum request request)
 	send(socket, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
+/*
+ * Holds the claim only during the attempt: another recorder, which may have more privileges, can take
+ * it between two attempts, and removes what is left.
+ */
+static int try_to_restore(struct installation *s, int *claim, struct error *error)
+{
+	int err;
+
+	if (*claim < 0)
+		*claim = claim__take(s->proc->pid, 0, error);
+	err = *claim == -EBUSY ? *claim : hurry(installation__remove, s, error);
+	if (*claim >= 0)
+		close(*claim);
+	*claim = -1;
+	return err;
+}
+
 /* The recorder has ended, whatever the reason. */
-static void restore(struct installation *s, int pidfd)
+static void restore(struct installation *s, int pidfd, int claim)
 {
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
 	struct error why = {};
@@ -103,7 +129,7 @@ static void restore(struct installation *s, int pidfd)
 	/* The recorder's terminal or pipe is not for this process any more. */
 	log__to_syslog();
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	while (hurry(installation__remove, s, &why)) {
+	while (try_to_restore(s, &claim, &why)) {
 		if (!tries++)
 			log__msg("%s; trying again until that is possible", why.text);
 		why.text[0] = '\0';
@@ -117,6 +143,7 @@ static void serve(struct installation *s, int socket)
 	struct process *proc = (struct process *)s->proc;
 	struct elf_image *elf;
 	enum request request;
+	int claim = -1;
 
 	prctl(PR_SET_NAME, "gotrace-guard");
 	signal(SIGPIPE, SIG_IGN);
@@ -126,9 +153,11 @@ static void serve(struct installation *s, int socket)
 	    elf_image__open(&elf, proc->exe_fd, proc->exe, NULL))
 		return;
 	s->elf = elf;
+	if (s->patched) /* in place of a guardian that was killed */
+		claim = claim__take(proc->pid, CLAIM_MS, NULL);
 	while (recv(socket, &request, sizeof(request), 0) == sizeof(request))
-		answer(s, socket, request);
-	restore(s, proc->pidfd);
+		answer(s, socket, request, &claim);
+	restore(s, proc->pidfd, claim);
 }
 
 /* ---- in the recorder ---- */
