@@ -4,6 +4,9 @@
 # Tests doctor for a process: the text fits a screen and is correct, and --json of doctor and probes
 # contains the same facts.
 . "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+clock_source=/sys/devices/system/clocksource/clocksource0/current_clocksource
 
 # FOLDER COMMAND...: starts a copy of a target that waits. Sets TARGET_PID to the Go process.
 start_copy()
@@ -30,7 +33,7 @@ one_screen()
 	doctor || { cat "$tmp/doctor"; return 1; }
 	cat "$tmp/doctor"
 	[ "$(wc -l <"$tmp/doctor")" -le 24 ] && ! grep -q '.\{101\}' "$tmp/doctor" || return 1
-	for what in process program build offsets module sched syscall gc kernel fault cost now; do
+	for what in process program build offsets module sched syscall gc kernel fault cost inline now; do
 		grep -Eq "^(ok|note) +$what " "$tmp/doctor" || { echo "nothing about $what"; return 1; }
 	done
 	grep -q "$ORACLE_GO" "$tmp/doctor" && grep -q 'verified in its memory' "$tmp/doctor"
@@ -48,6 +51,52 @@ facts_are_right()
 			.own_namespaces == [] and (.build | map_values(select(.)) == {}) and
 			.probes >= 20 and ([.events[].probes] | add) == .probes and
 			.events.sched.missing == [] and .offsets != "" and .warning == null)' "$tmp/doctor"
+}
+
+# LEVEL TEXT: the line about inline probes, and the same in JSON; the process is as before.
+inline_line()
+{
+	local maps
+
+	maps=$(cat "/proc/$TARGET_PID/maps")
+	doctor && cat "$tmp/doctor" && tr -s ' \n' ' ' <"$tmp/doctor" | grep -q "$1 inline .*$2" && doctor --json &&
+		jq -e --arg level "$1" --arg text "$2" '(.checks[] | select(.what == "inline") |
+			.verdict == $level and (.text | contains($text))) and .recordable and
+			if $level == "ok" then .target.inline.refused == null and
+				(.target.inline.probes | contains(["execute", "park", "ready", "create", "destroy"]))
+			else (.target.inline.refused | contains($text)) and .target.inline.probes == [] end' \
+			"$tmp/doctor" && [ "$maps" = "$(cat "/proc/$TARGET_PID/maps")" ] && text_is_clean "$TARGET_PID"
+}
+
+# The reasons to refuse are those of record: check/inline.sh and inline-hazards.sh provoke each.
+inline_is_reported()
+{
+	if [ "$(cat "$clock_source")" != tsc ]; then
+		inline_line note 'inline probes require the clock source'
+		return
+	fi
+	inline_line ok 'record --probes=inline is possible' || return 1
+	kill -STOP "$TARGET_PID" && inline_line note 'is stopped by a signal: continue it with SIGCONT' || return 1
+	kill -CONT "$TARGET_PID"
+}
+
+# Only the clock is a matter of the machine.
+clock_is_reported()
+{
+	local want='the clock is suitable'
+
+	[ "$(cat "$clock_source")" = tsc ] || want='inline probes require the clock source'
+	timeout 60 $GOTRACE doctor >"$tmp/doctor" && grep -q " inline  *$want" "$tmp/doctor" &&
+		echo hpet >"$tmp/hpet" && unshare -m sh -c "mount --bind '$tmp/hpet' $clock_source && exec $GOTRACE doctor" \
+		>"$tmp/doctor" && grep -q "^note  *inline  *inline probes require the clock source 'tsc'" "$tmp/doctor"
+}
+
+inline_of_an_old_release()
+{
+	build/targets/go1.21.13/tiny -duration 60s >"$tmp/tiny.out" &
+	TARGET_PID=$!
+	background+=("$TARGET_PID")
+	wait_until 20 grep -q pid "$tmp/tiny.out" && inline_line note 'Go 1.22 to 1.26'
 }
 
 # doctor reports how a program was built: the same program, stripped, position-independent.
@@ -131,8 +180,11 @@ try "doctor -p fits one screen" one_screen
 note "$(cat "$tmp/doctor")"
 try "doctor --json has the facts of the process" facts_are_right
 try "the features and the installation of the kernel module" module_is_reported
+try "whether inline probes are possible" inline_is_reported
+try "whether the clock is suitable for inline probes" clock_is_reported
 try "probes --json has the same probes as the table" probes_json
 try "how a program was built" build_is_reported
+try "no inline probes for Go 1.21" inline_of_an_old_release
 try "a program that was deleted or replaced" replaced
 try "a process in namespaces of its own" namespaces
 try "not a Go program" refused

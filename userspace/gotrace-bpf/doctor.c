@@ -19,6 +19,7 @@
 #include "capture/kmod.h"
 #include "capture/probes.h"
 #include "capture/sampler.h"
+#include "inline/inline_clock.h"
 #include "lib/capability.h"
 #include "lib/log.h"
 #include "lib/opts.h"
@@ -247,8 +248,7 @@ static void check_kernel_events(struct doctor *d, enum site_set set, const char 
 }
 
 #define MODULE_GIVES                                                                               \
-	"it unwinds stacks at a third of the cost, and provides the kernel flight recorder "       \
-	"(record --blackbox)"
+	"it unwinds stacks at a third of the cost, and provides record --blackbox"
 
 /*
  * The module is optional: without it a recording has the same contents, but costs the target more.
@@ -273,7 +273,7 @@ static void kernel_module(struct doctor *d)
 		doctor__report(
 			d, NOTE, "module",
 			"not loaded (optional): " MODULE_GIVES
-			"; build and load it with make kmod kmod_install and modprobe gotrace");
+			"; to install it: make kmod kmod_install and modprobe gotrace");
 	else
 		doctor__report(
 			d, NOTE, "module",
@@ -293,6 +293,19 @@ static void cpu_samples(struct doctor *d)
 	else
 		doctor__report(d, GOOD, "cpu",
 			       "CPU samples are available: record --cpu-profile HZ");
+}
+
+/* With -p, doctor_target.c makes this and all other checks of inline probes. */
+static void inline_clock(struct doctor *d)
+{
+	struct inline_clock clock = {};
+	struct error error = {};
+
+	if (inline_clock__init(&clock, &error))
+		doctor__report(d, NOTE, "inline", "%s", error.text);
+	else
+		doctor__report(d, GOOD, "inline",
+			       "the clock is suitable for record --probes=inline");
 }
 
 int do_doctor(int argc, char **argv, struct error *error)
@@ -318,7 +331,9 @@ int do_doctor(int argc, char **argv, struct error *error)
 		check_kernel_events(&d, SITE_FAULT,
 				    "page faults are available: add fault to --events");
 	}
-	if (d.pid)
+	if (!d.pid)
+		inline_clock(&d);
+	else
 		doctor__target(&d, &a, &facts);
 	steps__end();
 	doctor__print(&d, d.pid ? &a : NULL, &facts);

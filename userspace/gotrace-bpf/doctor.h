@@ -62,6 +62,10 @@ struct target_facts {
 	size_t goroutines, threads;
 	unsigned int processors;
 	struct measured measured; /* .seconds 0: not measured */
+	bool inline_checked;	  /* the following members are known */
+	uint64_t inline_probes;	  /* bits, by enum gt_probe: those that can be inline */
+	struct error
+		inline_refused; /* why record --probes=inline would refuse; empty: it would not */
 };
 
 /* Adds the findings of a process; and prints the member "target" of the JSON. */

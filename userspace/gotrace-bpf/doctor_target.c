@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "inline/inline_probes.h"
 #include "target/process/snapshot.h"
 #include "target/process/text.h"
 #include "command.h"
@@ -218,6 +219,41 @@ static void report_cost(struct doctor *d, const struct analysis *a)
 	doctor__report(d, NOTE, "cost", "%s", text);
 }
 
+/* With the checks that record makes before it changes the process. */
+static void check_inline(const struct analysis *a, struct target_facts *f)
+{
+	const struct inline_opts opts = {
+		.process = &a->process,
+		.elf = a->elf,
+		.pclntab = a->pclntab,
+		.layout = &a->layout,
+		.sites = &a->sites,
+		.stack_depth = GT_STACK_MAX,
+	};
+	struct inline_probes *inl;
+	int err = inline_probes__create(&inl, &opts, &f->inline_refused);
+
+	f->inline_checked = true;
+	if (err) {
+		error__set(&f->inline_refused, err, "%s", strerror(-err));
+		return;
+	}
+	f->inline_probes = inline_probes__which(inl);
+	inline_probes__close(inl);
+}
+
+static void report_inline(struct doctor *d, const struct target_facts *f)
+{
+	if (!f->inline_checked)
+		return;
+	if (f->inline_refused.text[0])
+		doctor__report(d, NOTE, "inline", "%s", f->inline_refused.text);
+	else
+		doctor__report(d, GOOD, "inline",
+			       "record --probes=inline is possible, for %d kinds of probes",
+			       __builtin_popcountll(f->inline_probes));
+}
+
 static void count(const struct analysis *a, struct target_facts *f)
 {
 	struct snapshot snap;
@@ -259,6 +295,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 			doctor__report(d, NOTE, "offsets", "%s", a->layout.warning);
 		if (text__check(&a->process, a->elf, &a->sites, &error))
 			doctor__report(d, BAD, "code", "%s", error.text);
+		check_inline(a, f);
 		count(a, f);
 		if (d->measure_ns && !d->bad && doctor__measure(d, a, &f->measured, &error))
 			doctor__report(d, BAD, "measured", "%s", error.text);
@@ -269,6 +306,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 		if (has_probes(set))
 			report_set(d, a, set);
 	report_cost(d, a);
+	report_inline(d, f);
 	measured__report(d, &f->measured);
 	if (f->counted)
 		doctor__report(d, GOOD, "now", "%zu goroutines, %zu threads, %u Ps", f->goroutines,
@@ -314,6 +352,20 @@ static void environment_json(struct json *j, const struct analysis *a, const str
 	json__close(j, ']');
 }
 
+static void inline_json(struct json *j, const struct target_facts *f)
+{
+	const char *refused = f->inline_refused.text;
+
+	json__open(j, "inline", '{');
+	json__string(j, "refused", refused[0] ? refused : NULL);
+	json__open(j, "probes", '[');
+	for (unsigned int probe = 0; probe < GT_PROBE_COUNT; probe++)
+		if (f->inline_probes >> probe & 1)
+			json__string(j, NULL, site__probe_name((enum gt_probe)probe));
+	json__close(j, ']');
+	json__close(j, '}');
+}
+
 void doctor__target_json(struct json *j, const struct analysis *a, const struct target_facts *f)
 {
 	struct build_word word[BUILD_WORDS];
@@ -340,6 +392,8 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 		json__u64(j, "stepped", stepped(a));
 		sets_json(j, a);
 	}
+	if (f->inline_checked)
+		inline_json(j, f);
 	if (f->counted) {
 		json__u64(j, "goroutines", f->goroutines);
 		json__u64(j, "threads", f->threads);
