@@ -247,8 +247,7 @@ static void check_kernel_events(struct doctor *d, enum site_set set, const char 
 		doctor__report(d, NOTE, site_set__name(set), "%s", error.text);
 }
 
-#define MODULE_GIVES                                                                               \
-	"it unwinds stacks at a third of the cost, and provides record --blackbox"
+#define MODULE_GIVES "it unwinds stacks at a third of the cost, and provides record --blackbox"
 
 /*
  * The module is optional: without it a recording has the same contents, but costs the target more.
@@ -270,10 +269,9 @@ static void kernel_module(struct doctor *d)
 			"%s: before Linux 6.10 uprobes cannot call it; with a later kernel " MODULE_GIVES,
 			err ? "not loaded" : "loaded, but without effect");
 	else if (err)
-		doctor__report(
-			d, NOTE, "module",
-			"not loaded (optional): " MODULE_GIVES
-			"; to install it: make kmod kmod_install and modprobe gotrace");
+		doctor__report(d, NOTE, "module",
+			       "not loaded (optional): " MODULE_GIVES
+			       "; to install it: make kmod kmod_install and modprobe gotrace");
 	else
 		doctor__report(
 			d, NOTE, "module",
