@@ -75,8 +75,10 @@ static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct g
 	/* The first one: up to the watermark all records have been taken from the merge. */
 	if (left <= s->watermark && rec->time > s->watermark)
 		left = s->watermark + 1;
-	ret = merge__time_after(s->merge, ring, rec->tid, left);
-	if (ret == left)
+	if (left < TICK_NS_MAX)
+		return left;
+	ret = merge__time_after(s->merge, ring, rec->tid, left - TICK_NS_MAX);
+	if (ret == left - TICK_NS_MAX)
 		return left;
 	return rec->time - ret > TICK_NS_MAX ? ret + TICK_NS_MAX : rec->time;
 }

@@ -98,6 +98,25 @@ static void times(void **state)
 /* By then a record is written however much earlier a park may be. */
 #define LATER_NS (GT_DERIVED_NS_MAX + STEP_NS)
 
+/* 8 ns after the previous record of its thread: in ticks of 64 ns that could be before it. */
+static void a_tick_later(void **state)
+{
+	struct machine m;
+	uint64_t time;
+
+	two_running(&m, RELEASE);
+	time = m.now += STEP_NS;
+	create(&m, 1, 9);
+	m.now = time + 63;
+	yield(&m, 2, 2, GT_YIELD_GOSCHED);
+	m.now = time + GT_DERIVED_NS + 8;
+	late_park(&m, 1, 1);
+	expect(&m, "m1 GoCreate g9 f19 -\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m1 GoBlock \"chan receive\" -\n");
+	finish(&m);
+}
+
 /* How much earlier is in the record, of a park or an end. */
 static void measured_times(void **state)
 {
@@ -548,6 +567,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_record_for_two),
 		cmocka_unit_test(times),
+		cmocka_unit_test(a_tick_later),
 		cmocka_unit_test(measured_times),
 		cmocka_unit_test(first_after_the_watermark),
 		cmocka_unit_test(made_runnable_before),
