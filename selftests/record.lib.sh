@@ -33,6 +33,22 @@ record_target()
 	return $status
 }
 
+# GO OPTIONS: the program spawn, whose counts must be exact. If a child that runs in its memory is
+# delayed for 10 ms in a system call, the runtime takes the P away, and the child, which is not
+# recorded, takes another one for its parent: then the trace is repaired, and the run is repeated.
+record_spawn()
+{
+	local try
+
+	for try in 1 2 3 4; do
+		record_target spawn "$1" "$2" || return 1
+		build/reference/truth "$RECORDED" "$tmp/spawn.done" && return
+		[ "$(stat_of repairs "$tmp/spawn.json")" -gt 0 ] || return 1
+		echo "run $try had repairs"
+	done
+	return 1
+}
+
 # Waits until the recorder has printed that its probes are attached.
 recorder_is_live()
 {

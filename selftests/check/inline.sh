@@ -221,7 +221,7 @@ for go in "$ORACLE_GO" go1.24.9 "$go22"; do
 	try "${go##*/}: known counts" known_counts "$go" truth
 done
 try "known counts: threads of C" known_counts "$ORACLE_GO" cgo
-try "known counts: children in its memory" known_counts "$ORACLE_GO" spawn
+try "known counts: children in its memory" record_spawn "$ORACLE_GO" "$EVERY_EVENT --probes=inline"
 try "1000 attachments" many_cycles "$ORACLE_GO" 1000 && note "$(cat "$tmp/try.out")"
 start_target pingpong "$ORACLE_GO" -duration 40s -procs 2 -rate 20000
 tell_target start

@@ -7,6 +7,7 @@
 # What it cannot record is rejected with the name of the reason.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/programs.lib.sh
 tiny=$PWD/build/targets/$ORACLE_GO/tiny
 other=$PWD/build/targets/${TARGET_GOS##* }/tiny
 top=$PWD
@@ -317,10 +318,10 @@ by_duration()
 
 # A child that shares its parent's memory is not the parent: with uprobe_multi the kernel filters
 # it, with perf uprobes the probes do.
-shared_memory() # OPTIONS
+shared_memory() # GO OPTIONS
 {
-	record_target spawn "$ORACLE_GO" "$1" && build/reference/truth "$RECORDED" "$tmp/spawn.done" || return 1
-	[ -z "$1" ] || [ "$(stat_of foreign_hits "$tmp/spawn.json")" -ge 240 ]
+	record_spawn "$1" "$2" || return 1
+	[ -z "$2" ] || [ "$(stat_of foreign_hits "$tmp/spawn.json")" -ge 240 ]
 }
 
 ktap_start
@@ -359,8 +360,9 @@ try "--follow: SIGTERM ends all recordings" ends_by_signal
 try "--follow: -d ends all recordings" by_duration
 try "--follow: nothing to record" refused 'nothing was recorded: no Go program' \
 	$GOTRACE record --follow -o "$tmp/x.trace" -- sh -c 'true; true'
-try "children that share memory" shared_memory ""
-# with probes of system calls, which the children hit
-try "children that share memory, perf uprobes" shared_memory \
+try "children that share memory" shared_memory "$ORACLE_GO" ""
+# System calls of Go 1.22 have probes, which the children hit
+build_programs 1.22.12 plain spawn && go22=$PROGRAMS
+try "children that share memory, perf uprobes" shared_memory "$go22" \
 	"--force-perf-uprobes --events=sched,syscall"
 ktap_end
