@@ -182,6 +182,7 @@ executed_again()
 	local recorded=0 refused=0
 	local over=' ended|executed another program|No such (process|file or directory)$|no thread of process'
 	over+='|not at the expected offsets' # of a runtime that has not started yet
+	over+='|has ended' # a zombie: another thread has called execve()
 
 	hazard exec 4 || return 1
 	tell_target start
@@ -250,7 +251,6 @@ many_threads()
 }
 
 # --- privileges
-
 
 least=+bpf,+perfmon,+sys_ptrace
 
