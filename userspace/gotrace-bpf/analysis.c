@@ -154,13 +154,16 @@ int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error)
 static int check_layout(struct analysis *a, struct error *error)
 {
 	uint64_t begin = clock__now();
+	struct error why = {};
 	int err;
 
 	steps__say("checking the memory of process %d", a->process.pid);
-	err = process__check_layout(&a->process, &a->layout, error);
-
+	err = process__check_layout(&a->process, &a->layout, &why);
 	a->checks_ns += clock__now() - begin;
-	return err;
+	if (err && !process__is_same(&a->process))
+		return error__set(error, -ESRCH, "process %d ended or executed another program",
+				  a->process.pid);
+	return err ? error__set(error, err, "%s", why.text) : 0;
 }
 
 int analysis__of_process(struct analysis *a, pid_t pid, struct error *error)
