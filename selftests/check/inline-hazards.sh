@@ -39,9 +39,9 @@ refused_inline() # PATTERN [COMMAND THAT RUNS IT...]
 		code_is_clean && ! target_is_gone
 }
 
-hazard() # NAME [SECONDS]: starts the target
+hazard() # NAME [MILLISECONDS]: starts the target
 {
-	start_target hazards "$go" -duration "${2-1}s" "$1"
+	start_target hazards "$go" -duration "${2-500}ms" "$1"
 }
 
 leave_target() # lets it do its work and exit
@@ -50,7 +50,7 @@ leave_target() # lets it do its work and exit
 	expect_target done && stop_target
 }
 
-recorded() # NAME [SECONDS]: from before the hazard until after it
+recorded() # NAME [MILLISECONDS]: from before the hazard until after it
 {
 	hazard "$@" && inline_background || return 1
 	tell_target start
@@ -117,7 +117,7 @@ in_no_proc() # starts the target without /proc
 		#!/bin/bash
 		exec unshare -m sh -c 'mount -t tmpfs none /proc && exec "\$0" "\$@"' "$PWD/build/targets/$go/hazards" "\$@"
 	END
-	start_target hazards "$PWD/$tmp/bin" -duration 1s idle
+	start_target hazards "$PWD/$tmp/bin" -duration 500ms idle
 }
 
 no_proc()
@@ -180,11 +180,11 @@ forked()
 executed_again()
 {
 	local recorded=0 refused=0
-	local over=' ended|executed another program|No such (process|file or directory)$|no thread of process'
-	over+='|not at the expected offsets' # of a runtime that has not started yet
+	local over=' ended|executed another program|No such (process|file or directory)|no thread of process'
+	over+='|not at the expected offsets|cannot read the process' # of a runtime that has not started yet
 	over+='|has ended' # a zombie: another thread has called execve()
 
-	hazard exec 4 || return 1
+	hazard exec 3000 || return 1
 	tell_target start
 	until grep -q ^done "$TARGET_OUT"; do
 		kill -0 "$TARGET_PID" || return 1
@@ -316,7 +316,7 @@ with_uprobes() # "first" or "second": which one ends first [OPTION...]
 # The first recording is not disturbed.
 with_inline()
 {
-	hazard idle 3 && inline_background || return 1
+	hazard idle 1000 && inline_background || return 1
 	tell_target start
 	sleep 0.2
 	refused 1 "another gotrace-bpf has inline probes in process $TARGET_PID" \
