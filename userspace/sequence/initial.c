@@ -26,7 +26,7 @@ struct g_facts {
 	uint32_t tid;
 	bool created; /* a creation at this address was seen: later goids belong to others */
 	bool readied; /* the first record was its READY: a late PARK may follow */
-	uint32_t ran; /* tid of the thread that has run it since; 0: none */
+	uint64_t ran; /* threads that have started it since; bits, by thread_bit() */
 };
 
 struct p_facts {
@@ -100,9 +100,16 @@ static void facts__goroutine(struct facts *f, uint64_t addr, uint32_t state, uin
 		g->goid = goid;
 }
 
+/* Two threads may share a bit: then a late park is not found out. */
+static uint64_t thread_bit(uint32_t tid)
+{
+	return 1ull << (tid & 63);
+}
+
 /*
  * A derived park or end may come after the record that made the goroutine runnable, and even after
- * it was started elsewhere: then it ran at the start, on the thread that reports this so late.
+ * it was started elsewhere: then it ran at the start, on the thread that reports this so late, and
+ * has not started it since.
  */
 static void facts__late(struct facts *f, const struct gt_record *rec, bool first)
 {
@@ -113,10 +120,10 @@ static void facts__late(struct facts *f, const struct gt_record *rec, bool first
 	if (rec->kind == GT_READY) {
 		g->readied |= first;
 	} else if (rec->kind == GT_EXECUTE) {
-		g->ran = rec->tid;
+		g->ran |= thread_bit(rec->tid);
 	} else if (rec->kind != GT_PARK && rec->kind != GT_ENDED) {
 		g->readied = false;
-	} else if (g->readied && rec->tid != g->ran) {
+	} else if (g->readied && !(g->ran & thread_bit(rec->tid))) {
 		g->state = GO_RUNNING;
 		g->tid = rec->tid;
 		g->readied = false;

@@ -407,6 +407,33 @@ static void at_the_start(void **state)
 	stop(&m);
 }
 
+/* A park as late as that, of a goroutine that waited at the start and has run there since. */
+static void late_but_not_at_the_start(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, RELEASE);
+	snap_g(&m, 1, GS_WAITING, 0);
+	snap_g(&m, 2, GS_RUNNING, 2);
+	snap_m(&m, 1, 0);
+	snap_m(&m, 2, 1);
+	ready(&m, 2, 1);
+	execute(&m, 1, 1);
+	ready(&m, 2, 1);
+	late_park(&m, 2, 2);
+	execute(&m, 2, 1);
+	late_park(&m, 1, 1);
+	snap_give(&m);
+	assert_non_null(strstr(m.writer.text, "m2 GoUnblock g1 #1 -\n"
+					      "m1 GoStart g1 #2\n"
+					      "m1 GoBlock \"chan receive\" -\n"
+					      "m2 GoUnblock g1 #3 -\n"
+					      "m2 GoBlock \"chan receive\" -\n"
+					      "m2 GoStart g1 #4\n"));
+	expect_no_repair(&m);
+	stop(&m);
+}
+
 RECORD(go_sys_enter, , unsigned int g)
 {
 	machine_give(m, tid, GT_GO_SYS_ENTER, G(g), 0, &(struct gt_value){ 7 });
@@ -581,6 +608,7 @@ int main(void)
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(window_ends_before),
 		cmocka_unit_test(at_the_start),
+		cmocka_unit_test(late_but_not_at_the_start),
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(system_calls_only),
 		cmocka_unit_test(taken_before_the_entry),
