@@ -75,12 +75,7 @@ dispatching_asleep()
 	hazard asleep || return 1
 	tell_target start
 	sleep 0.3
-	if $GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/asleep.trace" --probes=inline 2>"$tmp/err"; then
-		check_trace "$tmp/asleep.trace" || return 1
-	else
-		grep 'uses syscall user dispatch, which inline probes do not support' "$tmp/err" || return 1
-	fi
-	code_is_clean && expect_target done && stop_target
+	refused_inline 'uses syscall user dispatch, which inline probes do not support' && expect_target done && stop_target
 }
 
 # SOURCE FILE...: sets the array MOUNTED, a command that runs another one with SOURCE in place of these
@@ -326,7 +321,7 @@ with_inline()
 
 ktap_start
 try "a thread has syscall user dispatch" dispatching
-try "the first thread to be chosen has syscall user dispatch" dispatching_asleep
+try "refused: the first thread to be chosen has syscall user dispatch" dispatching_asleep
 try "refused: another clock source than the TSC" other_clock
 try "refused: a shadow stack" shadow_stack
 try "refused: a process without /proc" no_proc

@@ -28,7 +28,7 @@
 #define ERESTART_LAST  516
 
 #ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG /* Linux 6.4 */
-#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4210
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
 #endif
 
 static long trace(const struct tracee *t, enum __ptrace_request request, uintptr_t addr,
