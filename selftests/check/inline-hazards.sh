@@ -175,7 +175,7 @@ forked()
 executed_again()
 {
 	local recorded=0 refused=0
-	local over=' ended|executed another program|No such (process|file or directory)|no thread of process'
+	local over=' ended|executed another program|No such (process|file or directory)'
 	over+='|not at the expected offsets|cannot read the process' # of a runtime that has not started yet
 	over+='|has ended' # a zombie: another thread has called execve()
 

@@ -129,6 +129,10 @@ void tracee__destroy(struct tracee *t)
 
 	if (!t)
 		return;
+	if (t->ended) {
+		free_tracee(t);
+		return;
+	}
 	thread = t->thread;
 	pthread_mutex_lock(&t->lock);
 	t->quit = true;
@@ -143,6 +147,28 @@ void tracee__destroy(struct tracee *t)
 	free_tracee(t);
 }
 
+static void stop(struct tracee *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->quit = true;
+	pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+}
+
+/*
+ * A thread that has ended remains a zombie of its tracer, and an execve() waits for it. One that has
+ * called execve() is still traced, by the TID of the process. The end of the tracing thread releases
+ * both.
+ */
+static void release_lost(struct tracee *t)
+{
+	stop(t);
+	t->quit = false;
+	if (start(t)) /* no more jobs, and no thread to join */
+		t->late = t->ended = true;
+}
+
 int tracee__hold(struct tracee *t, pid_t tid, bool suspend_seccomp, struct user_regs_struct *ret)
 {
 	int err;
@@ -150,6 +176,8 @@ int tracee__hold(struct tracee *t, pid_t tid, bool suspend_seccomp, struct user_
 	t->tid = tid;
 	t->options = PTRACE_O_TRACESYSGOOD | (suspend_seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
 	err = (int)run(t, job__hold, STOP_SECONDS);
+	if (err == -ESRCH)
+		release_lost(t);
 	if (!err)
 		*ret = t->regs;
 	return err == -EAGAIN ? -ESRCH : err;

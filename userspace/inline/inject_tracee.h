@@ -28,6 +28,7 @@ struct tracee {
 	long (*job)(struct tracee *); /* NULL: none; under `lock`, as the following */
 	long result;
 	bool quit, orphan; /* the thread frees */
+	bool ended;	   /* there is no such thread any more */
 	atomic_bool late;  /* the caller has given up */
 };
 
