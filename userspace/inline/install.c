@@ -90,6 +90,8 @@ static int map_areas(struct installation *s, struct injection *inj, struct error
 					  MAP_SHARED | MAP_ANONYMOUS, -1);
 	if (rings > 0)
 		in->rings = (uint64_t)rings;
+	if (rings > 0)
+		err = INJECT_CALL(inj, SYS_madvise, in->rings, in->ring_bytes, MADV_DONTDUMP);
 	if (err >= 0)
 		return 0;
 	unmap(s, inj);
@@ -177,6 +179,8 @@ static int renew_rings(const struct installation *s, struct injection *inj)
 	long at = INJECT_CALL(inj, SYS_mmap, s->in.rings, s->in.ring_bytes, PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1);
 
+	if (at >= 0)
+		at = INJECT_CALL(inj, SYS_madvise, s->in.rings, s->in.ring_bytes, MADV_DONTDUMP);
 	return at < 0 ? (int)at : 0;
 }
 
