@@ -169,11 +169,11 @@ static int note_record(struct statistics *s, struct private_record *record)
 		add_correction(s, record->data);
 		return 0;
 	case PRIVATE_SAMPLED:
-		if (!s->heap_sampled && !private_read__sampled(&record->data, &s->heap_sampled))
+		if (!s->heap_sampled && !private_read__number(&record->data, &s->heap_sampled))
 			s->private_bad++;
 		return 0;
 	case PRIVATE_CLOCK:
-		if (!private_read__clock(&record->data, &s->clock_error))
+		if (!private_read__number(&record->data, &s->clock_error))
 			s->private_bad++;
 		return 0;
 	case PRIVATE_TICKS:

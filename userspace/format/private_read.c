@@ -183,23 +183,13 @@ bool private_read__correction(struct buf *data, struct private_correction *ret)
 	return true;
 }
 
-static bool read_number(struct buf *data, uint64_t *ret)
+bool private_read__number(struct buf *data, uint64_t *ret)
 {
 	uint64_t number = buf__uleb(data);
 
 	if (!data->bad)
 		*ret = number;
 	return !data->bad;
-}
-
-bool private_read__sampled(struct buf *data, uint64_t *ret)
-{
-	return read_number(data, ret);
-}
-
-bool private_read__clock(struct buf *data, uint64_t *ret)
-{
-	return read_number(data, ret);
 }
 
 bool private_read__ticks(struct buf *data, struct private_ticks *ret)

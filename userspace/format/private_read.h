@@ -56,8 +56,7 @@ bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_
 
 bool private_read__correction(struct buf *data, struct private_correction *ret);
 
-bool private_read__sampled(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED */
-bool private_read__clock(struct buf *data, uint64_t *ret);   /* PRIVATE_CLOCK */
+bool private_read__number(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED, PRIVATE_CLOCK */
 
 struct private_ticks {
 	uint64_t tick_ns;

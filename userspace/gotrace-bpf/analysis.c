@@ -160,9 +160,8 @@ static int check_layout(struct analysis *a, struct error *error)
 	steps__say("checking the memory of process %d", a->process.pid);
 	err = process__check_layout(&a->process, &a->layout, &why);
 	a->checks_ns += clock__now() - begin;
-	if (err && !process__is_same(&a->process))
-		return error__set(error, -ESRCH, "process %d ended or executed another program",
-				  a->process.pid);
+	if (err && process__check_same(&a->process, error))
+		return -ESRCH;
 	return err ? error__set(error, err, "%s", why.text) : 0;
 }
 

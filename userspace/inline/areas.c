@@ -74,9 +74,8 @@ int areas__place(const struct process *proc, const struct elf_image *elf, struct
 	if (err < 0)
 		return error__set(error, err, "cannot read the memory map of process %d: %s",
 				  proc->pid, strerror(-err));
-	if (!process__is_same(proc))
-		return error__set(error, -ESRCH, "process %d ended or executed another program",
-				  proc->pid);
+	if (process__check_same(proc, error))
+		return -ESRCH;
 	if (!p.ret || (p.ret > p.text ? p.ret - p.text : p.text - p.ret) > REACH)
 		return error__set(
 			error, -ENOSPC,

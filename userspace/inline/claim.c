@@ -7,20 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "inline/inject.h"
+
 #define STEP_MS 10
-
-static int open_memory(pid_t pid, int mode)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, mode | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
 
 static int lock(int fd, int command)
 {
@@ -51,11 +43,10 @@ int claim__refuse(pid_t pid, struct error *error)
 
 int claim__take(pid_t pid, unsigned int ms, struct error *error)
 {
-	int fd = open_memory(pid, O_RDWR), err;
+	int fd = inject__open(pid, O_RDWR, error), err;
 
 	if (fd < 0)
-		return error__set(error, fd, "cannot open the memory of process %d: %s", pid,
-				  strerror(-fd));
+		return fd;
 	err = lock_within(fd, F_OFD_SETLK, ms);
 	if (!err)
 		return fd;
@@ -67,7 +58,7 @@ int claim__take(pid_t pid, unsigned int ms, struct error *error)
 
 bool claim__await(pid_t pid, unsigned int ms)
 {
-	int fd = open_memory(pid, O_RDONLY), err;
+	int fd = inject__open(pid, O_RDONLY, NULL), err;
 
 	if (fd < 0)
 		return true; /* the attachment reports the reason */

@@ -12,6 +12,7 @@
 #include "inline/inject.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,19 @@ static int all_of(ssize_t (*op)(int, void *, size_t, off_t), int fd, uint64_t ad
 static ssize_t write_at(int fd, void *buf, size_t size, off_t at)
 {
 	return pwrite(fd, buf, size, at);
+}
+
+int inject__open(pid_t pid, int mode, struct error *error)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, mode | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	return error__set(error, -errno, "cannot open the memory of process %d: %s", pid,
+			  strerror(errno));
 }
 
 int inject__read(int mem_fd, uint64_t addr, void *buf, size_t size)

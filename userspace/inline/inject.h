@@ -65,6 +65,8 @@ bool injection__uses(const struct injection *inj, uint64_t addr, uint64_t size);
  */
 int injection__end(struct injection *inj, struct error *error, uint64_t *ret_held);
 
+/* Opens /proc/PID/mem; a negative errno with a reason. */
+int inject__open(pid_t pid, int mode, struct error *error);
 /* All `size` bytes; 0 or -EIO. */
 int inject__read(int mem_fd, uint64_t addr, void *buf, size_t size);
 int inject__write(int mem_fd, uint64_t addr, const void *buf, size_t size);

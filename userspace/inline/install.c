@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -24,19 +23,12 @@
 /* Unless it is open. 0, -ESRCH, or another negative errno, with a reason. */
 static int open_memory(struct installation *s, struct error *error)
 {
-	char path[64];
-
 	if (s->mem_fd >= 0)
 		return 0;
-	if (!process__is_same(s->proc))
-		return error__set(error, -ESRCH, "process %d ended or executed another program",
-				  s->proc->pid);
-	snprintf(path, sizeof(path), "/proc/%d/mem", s->proc->pid);
-	s->mem_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (s->mem_fd < 0)
-		return error__set(error, -errno, "cannot open the memory of process %d: %s",
-				  s->proc->pid, strerror(errno));
-	return 0;
+	if (process__check_same(s->proc, error))
+		return -ESRCH;
+	s->mem_fd = inject__open(s->proc->pid, O_RDWR, error);
+	return s->mem_fd < 0 ? s->mem_fd : 0;
 }
 
 static int cannot(const struct installation *s, const char *what, long err, struct error *error)

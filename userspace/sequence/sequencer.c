@@ -358,7 +358,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
 	if (!s->error && s->clock_error)
-		s->error = private__clock(s->opts.writer, s->clock_error);
+		s->error = private__number(s->opts.writer, PRIVATE_CLOCK, s->clock_error);
 	if (!s->error)
 		s->error = private__kernel(s->opts.writer, s->kernel.writer);
 	return s->error ? s->error : writer__close(s->opts.writer);

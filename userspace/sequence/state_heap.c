@@ -100,7 +100,7 @@ enum apply_result apply_heap_sample(struct step *st)
 
 	if (!s->runtime.heap_sampled) {
 		s->runtime.heap_sampled = true;
-		boundary__note(s, private__sampled(s->opts.writer, st->time));
+		boundary__note(s, private__number(s->opts.writer, PRIVATE_SAMPLED, st->time));
 	}
 	return apply_heap_alloc(st);
 }

@@ -73,18 +73,11 @@ int private__correction(struct writer *w, const struct private_correction *corre
 	return private__record(w, PRIVATE_CORRECTION, data, p - data);
 }
 
-int private__sampled(struct writer *w, uint64_t since_ns)
+int private__number(struct writer *w, enum private_kind kind, uint64_t number)
 {
 	uint8_t data[LEB_MAX];
 
-	return private__record(w, PRIVATE_SAMPLED, data, leb__put(data, since_ns) - data);
-}
-
-int private__clock(struct writer *w, uint64_t error_ns)
-{
-	uint8_t data[LEB_MAX];
-
-	return private__record(w, PRIVATE_CLOCK, data, leb__put(data, error_ns) - data);
+	return private__record(w, kind, data, leb__put(data, number) - data);
 }
 
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)

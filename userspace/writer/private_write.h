@@ -16,8 +16,8 @@ struct writer;
 int private__meta(struct writer *w, const struct private_meta *meta);
 int private__losses(struct writer *w, const struct private_loss *losses, size_t n);
 int private__correction(struct writer *w, const struct private_correction *correction);
-int private__sampled(struct writer *w, uint64_t since_ns);
-int private__clock(struct writer *w, uint64_t error_ns);
+/* Of PRIVATE_SAMPLED or PRIVATE_CLOCK. */
+int private__number(struct writer *w, enum private_kind kind, uint64_t number);
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns);
 int private__table(struct writer *w); /* the event table, format/describe.c */
 

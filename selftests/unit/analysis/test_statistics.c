@@ -44,7 +44,7 @@ static void write_second_generation(void)
 	ok(writer__open(x.w, 2000, 5000000001001));
 	ok(private__losses(x.w, losses + 2, 1));
 	ok(private__correction(x.w, &(struct private_correction){ 2100, 2101, 1, 0, 2 }));
-	ok(private__clock(x.w, 1200));
+	ok(private__number(x.w, PRIVATE_CLOCK, 1200));
 	ok(writer__go_status(x.w, NOM, 1, GO_WAITING, 0));
 	ok(writer__go_status(x.w, NOM, 3, GO_RUNNABLE, 0));
 	ok(event(9, 2010, EV_GO_UNBLOCK, 1, 1, 0, 3));

@@ -371,6 +371,13 @@ bool process__is_same(const struct process *proc)
 	       read_stat(proc->pid, START_STACK) == proc->start_stack;
 }
 
+int process__check_same(const struct process *proc, struct error *error)
+{
+	if (process__is_same(proc))
+		return 0;
+	return error__set(error, -ESRCH, "process %d ended or executed another program", proc->pid);
+}
+
 /* "NSpid: 4711 12 3": in our namespace, ..., in the target's. */
 static void add_thread(struct process *proc, const char *tid)
 {

@@ -66,6 +66,8 @@ bool process__alive(const struct process *proc);
  * another program and, with randomized addresses, of the same one.
  */
 bool process__is_same(const struct process *proc);
+/* 0, or -ESRCH with that reason. */
+int process__check_same(const struct process *proc, struct error *error);
 /*
  * The TID in our PID namespace (the host's, if we run there) of the thread that the target's
  * namespace calls `nstid`; 0: none. If the target has its own namespace, an unknown nstid causes
