@@ -235,13 +235,16 @@ enum apply_result apply_destroy(struct step *st)
 	return DONE;
 }
 
-/* Whether a record that waits for the goroutine's end or park is about another one in its struct. */
-static bool is_of_another(const struct gt_record *rec, const struct gt_ended *ended)
+/*
+ * Whether a record that waits for the goroutine's end or park shows that it goes on. The record may
+ * be about another goroutine in its struct, or wait only for the P that the thread no longer has.
+ */
+static bool goes_on(const struct gt_record *rec, uint64_t object, const struct gt_ended *ended)
 {
 	const struct gt_execute *execute = (const void *)(rec + 1);
 
-	return rec->kind == GT_CREATE || rec->kind == GT_CREATE_BLOCKED ||
-	       (rec->kind == GT_EXECUTE && execute->goid != ended->goid);
+	return rec->object == object && rec->kind != GT_CREATE && rec->kind != GT_CREATE_BLOCKED &&
+	       (rec->kind != GT_EXECUTE || execute->goid == ended->goid);
 }
 
 /* It only parked here, and ended elsewhere, if another record shows that it goes on. */
@@ -252,7 +255,7 @@ enum apply_result apply_ended(struct step *st)
 	struct step destroy = *st;
 
 	if (waiting && step__is_running(st) && st->g->id == ended->goid &&
-	    !is_of_another(waiting, ended)) {
+	    goes_on(waiting, st->rec->object, ended)) {
 		block(st, &ended->park, 0);
 		return DONE;
 	}

@@ -229,6 +229,23 @@ static void ended_elsewhere(void **state)
 	finish(&m);
 }
 
+/* Another thread has started its P since: that does not show that it goes on. */
+static void ended_and_lost_its_p(void **state)
+{
+	struct machine m;
+
+	two_running(&m, RELEASE);
+	late_park(&m, 2, 2);
+	p_stop(&m, 2, 1);
+	p_start(&m, 2, 0);
+	m.now += LATER_NS;
+	late_end(&m, 1, 1);
+	expect(&m, "m2 GoBlock \"chan receive\" -\n"
+		   "m2 ProcStop\n"
+		   "m1 GoDestroy\n");
+	finish(&m);
+}
+
 /* Its struct is used again, for one that is made runnable: it had ended all the same. */
 static void ended_and_used_again(void **state)
 {
@@ -600,6 +617,7 @@ int main(void)
 		cmocka_unit_test(made_runnable_before),
 		cmocka_unit_test(others_wait_as_long),
 		cmocka_unit_test(ended_elsewhere),
+		cmocka_unit_test(ended_and_lost_its_p),
 		cmocka_unit_test(ended_and_used_again),
 		cmocka_unit_test(no_stack_if_late),
 		cmocka_unit_test(no_stack_if_put_back),
