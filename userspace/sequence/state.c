@@ -14,10 +14,17 @@
 
 #define SKEW_NS 10000 /* clocks of CPUs differ by less */
 
+/* The stack was sent with the hit, which may have been later than the time of the record. */
+static uint32_t stack_of_hit(const struct step *st, uint64_t hit, uint32_t skip)
+{
+	return stacks__id(st->s->stacks, st->rec->stack,
+			  st->s->hold.waiting ? st->s->hold.sent : hit, skip,
+			  &st->s->stats.stack_misses);
+}
+
 uint32_t step__stack(const struct step *st, uint32_t skip)
 {
-	return stacks__id(st->s->stacks, st->rec->stack, st->time, skip,
-			  &st->s->stats.stack_misses);
+	return stack_of_hit(st, st->time, skip);
 }
 
 enum apply_result step__drop(const struct step *st)
@@ -126,14 +133,10 @@ static bool has_run_since(const struct step *st, const struct gt_park *park)
 enum apply_result apply_park(struct step *st)
 {
 	const struct gt_park *park = st->payload;
-	struct sequencer *s = st->s;
 	uint32_t stack = 0;
 
-	uint64_t sent = s->hold.waiting ? s->hold.sent : st->time + park->derived;
-
-	if (!has_run_since(st, park)) /* the stack was sent with the hit */
-		stack = stacks__id(s->stacks, st->rec->stack, sent, park->skip,
-				   &s->stats.stack_misses);
+	if (!has_run_since(st, park))
+		stack = stack_of_hit(st, st->time + park->derived, park->skip);
 	block(st, park, stack);
 	return DONE;
 }

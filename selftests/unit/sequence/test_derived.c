@@ -268,16 +268,16 @@ static void ended_and_used_again(void **state)
 	finish(&m);
 }
 
-/* Stack 5, of one frame. */
+/* Stack 5. */
 static void send_stack(struct machine *m, uint64_t time)
 {
 	struct {
 		struct gt_record rec;
 		struct gt_stack stack;
-		uint64_t pc[1];
+		uint64_t pc[2];
 	} sent = { .rec = { .time = time, .tid = 1, .kind = GT_STACK, .object = 5, .stack = 5 },
-		   .stack = { .depth = 1, .placed = 1 },
-		   .pc = { 20 } };
+		   .stack = { .depth = 2, .placed = 1 },
+		   .pc = { 20, 21 } };
 
 	sent.rec.seq = m->ring_seq++;
 	assert_int_equal(sequencer__record(m->seq, 0, &sent.rec, sizeof(sent)), 0);
@@ -293,7 +293,7 @@ static void no_stack_if_late(void **state)
 	ready(&m, 2, 1);
 	machine_give(&m, 1, GT_EXECUTE_PARKED, G(3), 5,
 		     &(struct gt_execute_parked){ 3, G(1), chan_receive });
-	expect(&m, "m1 GoBlock \"chan receive\" f20\n"
+	expect(&m, "m1 GoBlock \"chan receive\" f20<f21\n"
 		   "m2 GoUnblock g1 #2 -\n"
 		   "m1 GoStart g3 #1\n");
 	ready(&m, 2, 3);
@@ -339,7 +339,7 @@ static void stack_of_hit(void **state)
 	send_stack(&m, m.now - 1000);
 	machine_give(&m, 1, GT_PARK, G(1), 5, &late);
 	m.now += LATER_NS;
-	expect(&m, "m1 GoBlock \"chan receive\" f20\n");
+	expect(&m, "m1 GoBlock \"chan receive\" f20<f21\n");
 	finish(&m);
 }
 
@@ -512,9 +512,10 @@ static void taken_before_the_entry(void **state)
 	p_start(&m, 2, 0);
 	m.now += 20 * MS;
 	expect(&m, "");
-	go_sys_enter(&m, 1, 1);
+	send_stack(&m, m.now - 1000);
+	machine_give(&m, 1, GT_GO_SYS_ENTER, G(1), 5, &(struct gt_value){ 1 });
 	flush(&m);
-	assert_non_null(strstr(m.writer.text, "m1 GoSyscallBegin #2 -\n"
+	assert_non_null(strstr(m.writer.text, "m1 GoSyscallBegin #2 f21\n"
 					      "m2 ProcSteal p0 #3 m1\n"
 					      "m2 ProcStart p0 #4\n"));
 	finish(&m);
