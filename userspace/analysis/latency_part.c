@@ -133,12 +133,16 @@ static int wait_kind(struct latency *l, const struct kernel_thread *t, uint32_t 
 	return 0;
 }
 
-/* A wait in a run queue is over, or begins. */
+/*
+ * A wait in a run queue is over, or begins. One of no length was over before the goroutine entered
+ * its state: kernel events count no earlier than the event before them.
+ */
 static int set_part(struct latency *l, struct live *g, enum latency_part part)
 {
+	bool waited = g->part == PART_KERNEL_RUNNABLE && g->delay;
 	int err = 0;
 
-	if (g->part == PART_KERNEL_RUNNABLE && part != PART_KERNEL_RUNNABLE && in_window(l))
+	if (waited && part != PART_KERNEL_RUNNABLE && in_window(l))
 		err = latency_stats__count_delay(&g->stats, g->delay);
 	if (part != g->part)
 		g->delay = 0;

@@ -58,7 +58,7 @@ static void running(void **state)
 	item(201, 7, KERNEL_FAULT_END, (struct kernel_item){});
 	event(211, EV_GO_DESTROY, 0, 0, 0);
 	expect("5 main.worker oncpu=63 gorun=1 kernrun=13 throttled=4 kernblock=20 total=101"
-	       " moved=2 waits=6 longest=6"
+	       " moved=2 waits=5 longest=6"
 	       " kernrun[preempted by make]=1 kernrun[preempted by the program itself]=2"
 	       " kernrun[yielded]=3 kernblock[unknown]=5 kernrun[woken]=7 kernblock[stopped]=7"
 	       " kernblock[page fault]=8\n");
@@ -148,7 +148,7 @@ static void system_calls(void **state)
 	event(181, EV_GO_SYSCALL_END_BLOCKED, 0, 0, 0);
 	event(191, EV_SYNC, 0, 0, 0);
 	expect("5 main.worker oncpu=41 gorun=11 kernrun=3 throttled=1 kernblock=8 sysblock=17"
-	       " total=81 oncall=20 waits=3 longest=2"
+	       " total=81 oncall=20 waits=2 longest=2"
 	       " kernblock[futex]=8 kernrun[woken]=3 sysblock[read]=7"
 	       " sysblock[system call 9999]=10\n");
 }
