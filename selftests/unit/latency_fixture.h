@@ -111,10 +111,12 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 		assert_int_equal(latency__forget(latency, &threads, false, &error), 0);
 }
 
+static int64_t until = INT64_MAX; /* the time of the event that follows the next items */
+
 static inline void item_at(int64_t time, struct kernel_item item)
 {
 	assert_int_equal(kernel_threads__apply(&threads, &item), 0);
-	assert_int_equal(latency__item(latency, &item, time, &threads, &error), 0);
+	assert_int_equal(latency__item(latency, &item, time, until, &threads, &error), 0);
 }
 
 static inline void item(int64_t time, uint32_t tid, uint8_t kind, struct kernel_item more)

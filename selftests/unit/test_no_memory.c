@@ -126,7 +126,7 @@ static int each_step(struct timeline *t, struct latency *l)
 			code = latency__event(l, step.event, threads, &why);
 		else
 			code = latency__item(l, step.item, timeline__time(t, step.item->time),
-					     threads, &why);
+					     timeline__until(t), threads, &why);
 		if (code)
 			return code;
 	}

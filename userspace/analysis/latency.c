@@ -218,6 +218,7 @@ int latency__event(struct latency *l, const struct trace_event *ev,
 		   const struct kernel_threads *threads, struct error *error)
 {
 	l->now = l->tracker.started ? latest(l->now, ev->time) : ev->time;
+	l->moved = false;
 	l->threads = threads;
 	return report(goroutine_tracker__event(&l->tracker, &client, ev, l->now), error);
 }
@@ -229,7 +230,7 @@ static int thread__changed(struct latency *l, struct live *g, const struct kerne
 	return err ? err : part__choose(l, g, item);
 }
 
-int latency__item(struct latency *l, const struct kernel_item *item, int64_t time,
+int latency__item(struct latency *l, const struct kernel_item *item, int64_t time, int64_t until,
 		  const struct kernel_threads *threads, struct error *error)
 {
 	struct live *g = map__get(&l->on_thread, item->tid);
@@ -241,7 +242,8 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 	err = part__note_wait(l, item);
 	if (!l->tracker.started || err)
 		return report(err, error);
-	l->now = latest(l->now, time);
+	l->now = latest(l->now, earliest(time, until));
+	l->moved = l->now != time;
 	return g ? report(thread__changed(l, g, item), error) : 0;
 }
 

@@ -96,7 +96,8 @@ void latency__set_window(struct latency *l, int64_t from, int64_t to);
  */
 int latency__event(struct latency *l, const struct trace_event *ev,
 		   const struct kernel_threads *threads, struct error *error);
-int latency__item(struct latency *l, const struct kernel_item *item, int64_t time,
+/* It counts no later than `until`, the time of the event that follows; INT64_MAX: none does. */
+int latency__item(struct latency *l, const struct kernel_item *item, int64_t time, int64_t until,
 		  const struct kernel_threads *threads, struct error *error);
 /*
  * A generation's table, after its sync, or a loss has changed `threads`. in_loss: until the next

@@ -38,6 +38,7 @@ struct latency {
 	struct durations worker_wall, worker_oncpu; /* by label */
 	const struct kernel_threads *threads;	    /* during a call: as it got them */
 	int64_t now;				    /* of the last event or item; never falls */
+	bool moved;				    /* `now` is not the time of the item itself */
 	bool in_loss;				    /* records are missing at this time */
 };
 

@@ -134,12 +134,12 @@ static int wait_kind(struct latency *l, const struct kernel_thread *t, uint32_t 
 }
 
 /*
- * A wait in a run queue is over, or begins. One of no length was over before the goroutine entered
- * its state: kernel events count no earlier than the event before them.
+ * A wait in a run queue is over, or begins. One of no length whose end counts at another time than
+ * its own lies between two events, or after the last one: not in this state.
  */
 static int set_part(struct latency *l, struct live *g, enum latency_part part)
 {
-	bool waited = g->part == PART_KERNEL_RUNNABLE && g->delay;
+	bool waited = g->part == PART_KERNEL_RUNNABLE && (g->delay || !l->moved);
 	int err = 0;
 
 	if (waited && part != PART_KERNEL_RUNNABLE && in_window(l))

@@ -147,12 +147,10 @@ static int feed_event(struct latencies *all, const struct timeline *t,
 	return err;
 }
 
-/* A kernel event counts no later than the event that it precedes. */
 static int feed(struct latencies *all, const struct timeline *t, const struct timeline_step *step,
 		struct error *error)
 {
 	const struct kernel_threads *threads = timeline__threads(t);
-	int64_t time;
 	int err = 0;
 
 	if (step->loss)
@@ -161,10 +159,8 @@ static int feed(struct latencies *all, const struct timeline *t, const struct ti
 		return err;
 	if (step->event)
 		return feed_event(all, t, step, error);
-	time = timeline__time(t, step->item->time);
-	if (time > timeline__until(t))
-		time = timeline__until(t);
-	return latency__item(all->latency, step->item, time, threads, error);
+	return latency__item(all->latency, step->item, timeline__time(t, step->item->time),
+			     timeline__until(t), threads, error);
 }
 
 /*

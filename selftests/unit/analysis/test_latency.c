@@ -58,7 +58,7 @@ static void running(void **state)
 	item(201, 7, KERNEL_FAULT_END, (struct kernel_item){});
 	event(211, EV_GO_DESTROY, 0, 0, 0);
 	expect("5 main.worker oncpu=63 gorun=1 kernrun=13 throttled=4 kernblock=20 total=101"
-	       " moved=2 waits=5 longest=6"
+	       " moved=2 waits=6 longest=6"
 	       " kernrun[preempted by make]=1 kernrun[preempted by the program itself]=2"
 	       " kernrun[yielded]=3 kernblock[unknown]=5 kernrun[woken]=7 kernblock[stopped]=7"
 	       " kernblock[page fault]=8\n");
@@ -148,7 +148,7 @@ static void system_calls(void **state)
 	event(181, EV_GO_SYSCALL_END_BLOCKED, 0, 0, 0);
 	event(191, EV_SYNC, 0, 0, 0);
 	expect("5 main.worker oncpu=41 gorun=11 kernrun=3 throttled=1 kernblock=8 sysblock=17"
-	       " total=81 oncall=20 waits=2 longest=2"
+	       " total=81 oncall=20 waits=3 longest=2"
 	       " kernblock[futex]=8 kernrun[woken]=3 sysblock[read]=7"
 	       " sysblock[system call 9999]=10\n");
 }
@@ -354,6 +354,26 @@ static void window_bounds(void **state)
 	expect("7 main.worker oncpu=80 kernrun=20 total=100 moved=2 waits=2 longest=10 kernrun[preempted]=20\n");
 }
 
+/* Waits for a CPU after the last event have no length: only one that began before it counts. */
+static void after_the_last_event(void **state)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 110);
+	off(120, 7, GT_OFF_SLEEPING);
+	wake(130, 7);
+	until = 140;
+	core(145, 7, 0);
+	off(150, 7, GT_OFF_SLEEPING);
+	wake(160, 7);
+	core(165, 7, 0);
+	until = INT64_MAX;
+	event(140, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=9 gorun=1 kernrun=10 kernblock=10 total=30 waits=1 longest=10"
+	       " kernblock[unknown]=10 kernrun[woken]=10\n");
+}
+
 static void delays(void **state)
 {
 	struct latency_stats sum = {}, one = {};
@@ -552,15 +572,25 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),	   cmocka_unit_test(running),
-		cmocka_unit_test(started_off_cpu), cmocka_unit_test(many_preemptors),
-		cmocka_unit_test(system_calls),	   cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_kernel),  cmocka_unit_test(a_loss),
-		cmocka_unit_test(a_thread_taken),  cmocka_unit_test(back_in_time),
-		cmocka_unit_test(mark_assist),	   cmocka_unit_test(mark_workers),
-		cmocka_unit_test(a_window),	   cmocka_unit_test(window_bounds),
-		cmocka_unit_test(delays),	   cmocka_unit_test(any_steps),
-		cmocka_unit_test(refused),	   cmocka_unit_test(order_of_mark_workers),
+		cmocka_unit_test(a_life),
+		cmocka_unit_test(running),
+		cmocka_unit_test(started_off_cpu),
+		cmocka_unit_test(many_preemptors),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(from_the_start),
+		cmocka_unit_test(without_kernel),
+		cmocka_unit_test(a_loss),
+		cmocka_unit_test(a_thread_taken),
+		cmocka_unit_test(back_in_time),
+		cmocka_unit_test(mark_assist),
+		cmocka_unit_test(mark_workers),
+		cmocka_unit_test(a_window),
+		cmocka_unit_test(window_bounds),
+		cmocka_unit_test(after_the_last_event),
+		cmocka_unit_test(delays),
+		cmocka_unit_test(any_steps),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(order_of_mark_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
