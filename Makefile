@@ -145,12 +145,14 @@ build/made/format/syscalls.h: Makefile
 $(OUT)/obj/userspace/format/kernel_names.o build/fuzz/obj/userspace/format/kernel_names.o: \
 	build/made/format/syscalls.h
 
-# The reader is optimized across files, since each event passes through five of them. Objects also
-# contain plain code, with which everything else is linked. Tests use that: link-time optimization
-# would take 1 s of CPU time for each.
+# Both programs are optimized across files, since each event of the reader passes through five of
+# them, and each record of the recorder through ten. Objects also contain plain code, with which
+# everything else is linked. Tests use that: link-time optimization would take 1 s of CPU time for
+# each.
 LTO ?= $(if $(SAN)$(SHARED),,-flto=auto -ffat-lto-objects)
 NO_LTO := -fno-lto
-$(call objects,$(filter $(call in_dirs,$(FORMAT_DIRS)),$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
+LTO_DIRS := $(FORMAT_DIRS) sequence rawfile inline capture
+$(call objects,$(filter $(call in_dirs,$(LTO_DIRS)),$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
 
 $(call objects,$(filter $(call in_dirs,capture blackbox gotrace-bpf),$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
 
@@ -499,7 +501,7 @@ help_FUZZ_TIME    := seconds per fuzz target
 help_GO           := go command; it downloads other Go releases
 help_ORACLE_GO    := Go release that verifies the output
 help_KDIR         := build directory of the kernel for kmod
-help_LTO          := flags for link-time optimization of the reader
+help_LTO          := flags for link-time optimization of both programs
 help_MUTANTS      := number of mistakes for mutants
 help_PACKAGES     := additional packages for deps
 help_PARTS        := run only the tests whose name contains one of these words (test, check, check-long, check-vm)
