@@ -36,8 +36,10 @@ static struct map_slot *map__slots(size_t cap)
 
 static int map__resize(struct map *map, size_t cap)
 {
-	struct map bigger = { .cap = cap, .n = map->n };
+	unsigned int zeros = (unsigned int)__builtin_clzll(cap);
+	struct map bigger = { .cap = cap, .n = map->n, .shift = zeros + 1 };
 
+	bigger.multiplier = (hash__seed[0] << zeros | hash__seed[0] >> (63 - zeros) >> 1) | 1;
 	bigger.slot = map__slots(cap);
 	if (!bigger.slot)
 		return -ENOMEM;

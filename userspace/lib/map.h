@@ -22,7 +22,9 @@ struct map_slot {
 
 struct map {
 	struct map_slot *slot;
-	size_t n, cap; /* cap is 0 or a power of two */
+	size_t n, cap;	     /* cap is 0 or a power of two */
+	uint64_t multiplier; /* of map__home(), and how far it shifts: depend on cap */
+	unsigned int shift;
 };
 
 void map__deinit(struct map *map);
@@ -41,10 +43,7 @@ void *map__put_new(struct map *map, uint64_t key, size_t size);
  */
 static inline size_t map__home(const struct map *map, uint64_t key)
 {
-	unsigned int zeros = (unsigned int)__builtin_clzll(map->cap);
-	uint64_t multiplier = (hash__seed[0] << zeros | hash__seed[0] >> (63 - zeros) >> 1) | 1;
-
-	return (key * multiplier) >> (zeros + 1);
+	return (key * map->multiplier) >> map->shift;
 }
 
 /*
