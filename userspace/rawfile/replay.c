@@ -238,27 +238,56 @@ int replay__open_memory(struct replay **ret, const void *data, size_t size, cons
 
 /* ---- replaying ---- */
 
+union record_copy {
+	struct gt_record rec;
+	unsigned char head[sizeof(struct gt_record) + GT_PAYLOAD_MAX];
+	unsigned char bytes[sizeof(struct gt_record) + sizeof(struct gt_stack) + 8 * GT_STACK_MAX];
+};
+
+/* The record at the cursor has no tail, and enough bytes follow: one copy without branches. */
+static size_t take_short(struct buf *b, union record_copy *ret)
+{
+	int payload;
+
+	memcpy(ret->head, b->pos, sizeof(ret->head));
+	payload = gt_payload_size(ret->rec.kind);
+	if (payload < 0 || gt_tail_size(&ret->rec))
+		return 0;
+	buf__skip(b, sizeof(ret->rec) + (size_t)payload);
+	return sizeof(ret->rec) + (size_t)payload;
+}
+
+/*
+ * Copies the record at the cursor and advances: in an invalid file it may be unaligned, and the
+ * file may change at any time. Returns its size, at most that of the copy; 0: none.
+ */
+static size_t take_record(struct buf *b, union record_copy *ret)
+{
+	size_t size = buf__left(b) < sizeof(ret->head) || b->bad ? 0 : take_short(b, ret);
+	const void *data;
+
+	if (size)
+		return size;
+	size = b->bad ? 0 : raw_record__size(b);
+	data = buf__take(b, size);
+	if (size > sizeof(*ret))
+		size = sizeof(*ret);
+	memset(&ret->rec, 0, sizeof(ret->rec));
+	if (size)
+		memcpy(ret->bytes, data, size);
+	return size;
+}
+
 static int play_records(struct sequencer *seq, struct buf *b)
 {
-	union {
-		struct gt_record rec;
-		unsigned char bytes[sizeof(struct gt_record) + sizeof(struct gt_stack) +
-				    8 * GT_STACK_MAX];
-	} copy;
+	union record_copy copy;
 	uint64_t ring = buf__u64(b);
+	unsigned int to = ring < GT_RINGS_ALL ? (unsigned int)ring : 0;
 	int err = 0;
 	size_t size;
 
-	while (err != -ENOMEM && !b->bad && (size = raw_record__size(b))) {
-		const void *data = buf__take(b, size);
-
-		if (size > sizeof(copy))
-			size = sizeof(copy);
-		memset(&copy, 0, sizeof(copy.rec));
-		memcpy(&copy, data, size); /* in an invalid file a chunk may be unaligned */
-		err = sequencer__record(seq, ring < GT_RINGS_ALL ? (unsigned int)ring : 0,
-					&copy.rec, size);
-	}
+	while (err != -ENOMEM && (size = take_record(b, &copy)))
+		err = sequencer__record(seq, to, &copy.rec, size);
 	return err == -ENOMEM ? err : 0;
 }
 
