@@ -15,13 +15,22 @@ struct proc;
 struct sequencer;
 struct thread;
 
+#define REASONS 64
+
+/* The id of a constant text, which is valid for the whole recording. */
+struct reason {
+	const char *text;
+	uint32_t id;
+};
+
 /* The open generation, and the latest event in it. */
 struct boundary {
-	uint64_t generation; /* its number, 0: none yet */
-	uint64_t start;	     /* its time */
-	uint64_t last_time;  /* time of the latest event, or `start` */
-	uint32_t last_tid;   /* thread of that event; 0: none in this generation */
-	uint64_t events;     /* written in all generations */
+	uint64_t generation;	       /* its number, 0: none yet */
+	uint64_t start;		       /* its time */
+	uint64_t last_time;	       /* time of the latest event, or `start` */
+	uint32_t last_tid;	       /* thread of that event; 0: none in this generation */
+	uint64_t events;	       /* written in all generations */
+	struct reason reason[REASONS]; /* of goroutines that block or stop, by address */
 };
 
 void boundary__save_g(struct sequencer *s, struct goroutine *g); /* call before a change */

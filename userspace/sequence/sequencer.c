@@ -266,7 +266,7 @@ static uint64_t run(struct sequencer *s, uint64_t time)
 	s->search_left = AHEAD_SEARCH_MAX;
 	if (s->hold.threads)
 		hold__retry(s, s->now);
-	while (!(stalls = !s->t1 && hold__stalls(s)) && !s->error &&
+	while (!(stalls = s->hold.threads && !s->t1 && hold__stalls(s)) && !s->error &&
 	       (rec = merge__next(s->merge, time))) {
 		if (s->resync.has_pair && rec->time > resync__due(s))
 			handle_pair(s, rec->time);

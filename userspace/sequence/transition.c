@@ -11,9 +11,18 @@
 #include "sequence/boundary.h"
 #include "sequence/sequencer_impl.h"
 
+/* Reasons are constants, of which a program uses few: each is interned once. */
 static uint32_t text(struct sequencer *s, const char *why)
 {
-	return intern__cstring(s->opts.intern, why);
+	struct reason *r = &s->out.reason[(uintptr_t)why / 8 % REASONS];
+	uint32_t id;
+
+	if (r->text == why)
+		return r->id;
+	id = intern__cstring(s->opts.intern, why);
+	if (id)
+		*r = (struct reason){ why, id };
+	return id;
 }
 
 static void go__set(struct sequencer *s, struct goroutine *g, uint32_t state, struct thread *m)
