@@ -18,10 +18,20 @@
 #include "lib/array.h"
 #include "lib/heap.h"
 
+/* With the tid, so that a search for a thread's records reads this array alone. */
 struct entry {
 	uint64_t time;
-	size_t at; /* offset of the record's copy in the ring's bytes */
+	uint32_t at; /* offset of the record's copy in the ring's bytes, in words */
+	uint32_t tid;
 };
+
+#define WORD	  8 /* sizes of records are multiples of this */
+#define BYTES_MAX ((uint64_t)UINT32_MAX * WORD)
+#define HINTS	  64
+
+#define WHOLE_WORDS(number, NAME, name, payload, ...)                                              \
+	_Static_assert(sizeof(struct gt_##payload) % WORD == 0, #name);
+GT_KINDS(WHOLE_WORDS)
 
 #define GAP_NS	 1000000ull /* a number that is only late arrives within this time */
 #define GAPS_MAX 256	    /* per ring, that may still be filled */
@@ -58,7 +68,10 @@ struct merge {
 	struct head heap[GT_RINGS_ALL];
 	unsigned int heads;
 	bool heap_is_made;
+	uint8_t hint[HINTS]; /* by tid: the queue in which merge__ahead() last found a hit */
 };
+
+_Static_assert(GT_RINGS_ALL <= UINT8_MAX, "a hint is the number of a queue");
 
 struct merge *merge__create(void)
 {
@@ -100,6 +113,8 @@ static size_t record_size(const void *rec)
 
 static int queue__reserve(const struct merge *m, struct queue *q, size_t size)
 {
+	if (q->len + size > BYTES_MAX)
+		return -ENOBUFS;
 	if (q->n == q->cap && !may_grow(m, q->cap * sizeof(*q->entry)))
 		return -ENOBUFS;
 	if (array__grow(&q->entry, q->n, &q->cap, sizeof(*q->entry)))
@@ -194,13 +209,12 @@ void merge__count(struct merge *m, unsigned int ring, const struct gt_record *re
 
 static struct gt_record *queue__record(const struct queue *q, size_t entry)
 {
-	return (struct gt_record *)(q->bytes + q->entry[entry].at);
+	return (struct gt_record *)(q->bytes + (size_t)q->entry[entry].at * WORD);
 }
 
-static bool is_hit_of(const struct gt_record *rec, uint32_t tid)
+static bool is_hit(const struct gt_record *rec)
 {
-	return rec->tid == tid && rec->kind && rec->kind != GT_SAMPLE &&
-	       !gt_kind_is_kernels(rec->kind);
+	return rec->kind && rec->kind != GT_SAMPLE && !gt_kind_is_kernels(rec->kind);
 }
 
 int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)
@@ -219,7 +233,7 @@ int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, 
 	memcpy(q->bytes + q->len, rec, size);
 	for (i = q->n; i > q->head && q->entry[i - 1].time > rec->time; i--)
 		q->entry[i] = q->entry[i - 1];
-	q->entry[i] = (struct entry){ rec->time, q->len };
+	q->entry[i] = (struct entry){ rec->time, (uint32_t)(q->len / WORD), rec->tid };
 	q->n++;
 	q->len += size;
 	return 0;
@@ -241,7 +255,7 @@ uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t ti
 	for (size_t i = q->n; i > q->head && q->entry[i - 1].time > time; i--) {
 		const struct gt_record *rec = queue__record(q, i - 1);
 
-		if (rec->tid == tid && rec->kind && rec->kind != GT_SAMPLE)
+		if (q->entry[i - 1].tid == tid && rec->kind && rec->kind != GT_SAMPLE)
 			return rec->time;
 	}
 	return time;
@@ -271,21 +285,21 @@ static void make_heap(struct merge *m)
 
 static struct gt_record *pop(struct merge *m, uint64_t watermark)
 {
+	struct gt_record *rec;
 	struct queue *q;
-	size_t at;
 
 	if (!m->heap_is_made)
 		make_heap(m);
 	if (!m->heads || m->heap[0].time > watermark)
 		return NULL;
 	q = &m->queue[m->heap[0].queue];
-	at = q->entry[q->head++].at;
+	rec = queue__record(q, q->head++);
 	if (q->head < q->n)
 		m->heap[0].time = q->entry[q->head].time;
 	else
 		m->heap[0] = m->heap[--m->heads];
 	heap__down(m->heap, m->heads, 0);
-	return (struct gt_record *)(q->bytes + at);
+	return rec;
 }
 
 const struct gt_record *merge__next(struct merge *m, uint64_t watermark)
@@ -307,26 +321,52 @@ void merge__rewind(struct merge *m)
 
 /* ---- looking ahead ---- */
 
+struct found {
+	struct gt_record *rec;
+	unsigned int queue;
+};
+
+/* Looks for an earlier hit in a queue; of hits at one time, that of the first queue counts. */
+static bool search(struct merge *m, unsigned int queue, uint32_t tid, uint64_t until,
+		   uint64_t *left, struct found *best)
+{
+	const struct queue *q = &m->queue[queue];
+
+	if (best->rec && best->rec->time < until)
+		until = best->rec->time;
+	for (size_t e = q->head; e < q->n && q->entry[e].time <= until; e++) {
+		struct gt_record *rec;
+
+		if (!*left)
+			return false;
+		--*left;
+		if (q->entry[e].tid != tid)
+			continue;
+		rec = queue__record(q, e);
+		if (!is_hit(rec))
+			continue;
+		if (!best->rec || rec->time < best->rec->time || queue < best->queue)
+			*best = (struct found){ rec, queue };
+		break;
+	}
+	return true;
+}
+
+/* Begins where the thread was found last, so that the other queues are searched up to there only. */
 struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark, uint64_t *left)
 {
-	struct gt_record *best = NULL, *rec;
+	uint8_t *hint = &m->hint[tid % HINTS];
+	unsigned int first = *hint;
+	struct found best = {};
 
-	for (unsigned int i = 0; i < m->queues; i++) {
-		const struct queue *q = &m->queue[i];
-
-		for (size_t e = q->head; e < q->n && q->entry[e].time <= watermark; e++) {
-			if (!*left)
-				return NULL;
-			--*left;
-			rec = queue__record(q, e);
-			if (!is_hit_of(rec, tid))
-				continue;
-			if (!best || rec->time < best->time)
-				best = rec;
-			break;
-		}
-	}
-	return best;
+	if (!search(m, first, tid, watermark, left, &best))
+		return NULL;
+	for (unsigned int i = 0; i < m->queues; i++)
+		if (i != first && !search(m, i, tid, watermark, left, &best))
+			return NULL;
+	if (best.rec)
+		*hint = (uint8_t)best.queue;
+	return best.rec;
 }
 
 void merge__take(struct gt_record *rec)
@@ -366,16 +406,16 @@ static void queue__compact(struct queue *q)
 	unsigned char *bytes;
 
 	for (size_t e = 0; e < q->n; e++)
-		used += record_size(q->bytes + q->entry[e].at);
+		used += record_size(queue__record(q, e));
 	if (q->len < 65536 || q->len / 4 < used)
 		return;
 	bytes = malloc(q->len);
 	if (!bytes)
 		return;
 	for (size_t e = 0; e < q->n; e++) {
-		size = record_size(q->bytes + q->entry[e].at);
-		memcpy(bytes + len, q->bytes + q->entry[e].at, size);
-		q->entry[e].at = len;
+		size = record_size(queue__record(q, e));
+		memcpy(bytes + len, queue__record(q, e), size);
+		q->entry[e].at = (uint32_t)(len / WORD);
 		len += size;
 	}
 	free(q->bytes);
@@ -388,7 +428,7 @@ void merge__trim(struct merge *m)
 {
 	for (unsigned int i = 0; i < m->queues; i++) {
 		struct queue *q = &m->queue[i];
-		size_t low = q->len, left = q->n - q->head;
+		size_t low = q->len / WORD, left = q->n - q->head;
 
 		/* Little is left (later than the watermark), unless no record was taken. */
 		if (!q->head)
@@ -396,11 +436,11 @@ void merge__trim(struct merge *m)
 		for (size_t e = q->head; e < q->n; e++)
 			if (q->entry[e].at < low)
 				low = q->entry[e].at;
-		memmove(q->bytes, q->bytes + low, q->len - low);
-		q->len -= low;
+		memmove(q->bytes, q->bytes + low * WORD, q->len - low * WORD);
+		q->len -= low * WORD;
 		memmove(q->entry, q->entry + q->head, left * sizeof(*q->entry));
 		for (size_t e = 0; e < left; e++)
-			q->entry[e].at -= low;
+			q->entry[e].at -= (uint32_t)low;
 		q->head = 0;
 		q->n = left;
 		queue__compact(q);
