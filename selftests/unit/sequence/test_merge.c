@@ -267,6 +267,32 @@ static void looks_ahead(void **state)
 	assert_null(merge__ahead(m, 2, 30, &left));
 }
 
+static void put_of(struct merge *m, unsigned int ring, uint64_t time, uint64_t object)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_execute x;
+	} r = { .rec = { .time = time, .tid = 7, .kind = GT_EXECUTE, .object = object } };
+
+	assert_int_equal(merge__add(m, ring, &r.rec, sizeof(r)), 0);
+}
+
+/* A search begins in the ring of the last result, but the earliest hit counts, then the first ring. */
+static void looks_ahead_in_all_rings(void **state)
+{
+	struct merge *m = *state;
+	uint64_t left = 100;
+
+	put_of(m, 2, 30, 1);
+	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 1);
+	put_of(m, 3, 30, 2);
+	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 1);
+	put_of(m, 1, 30, 3);
+	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 3);
+	put_of(m, 4, 20, 4);
+	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 4);
+}
+
 /* Kernel events count, samples do not. */
 static void latest_of_a_thread(void **state)
 {
@@ -322,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(frees_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
 		cmocka_unit_test_setup_teardown(looks_ahead, setup, teardown),
+		cmocka_unit_test_setup_teardown(looks_ahead_in_all_rings, setup, teardown),
 		cmocka_unit_test_setup_teardown(latest_of_a_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(rewinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_crowded, setup, teardown),
