@@ -6,8 +6,11 @@
  * the program never runs again (runtime.rt0_go): a system call instruction, and instructions that
  * load the registers of the thread and return to where it was (inject_stub_x86.c). The stub is complete
  * before the thread's registers change, and is removed after they have been restored. So the thread
- * recovers by itself if this process is killed: it makes one more system call at most, and then its
- * own again.
+ * recovers by itself if this process is killed: it makes one more system call at most, or the rest of
+ * a batch, and then its own again.
+ *
+ * Each stop takes two switches between processes, which dominate the time for which the thread is
+ * held. So calls are made in batches, where they can be: see injection__use_table().
  */
 #include "inline/inject.h"
 
@@ -31,6 +34,7 @@ struct injection {
 	pid_t tid;
 	struct user_regs_struct home; /* what the thread goes on with after the stub */
 	uint64_t since;		      /* when it was held */
+	uint64_t table;		      /* for a batch of calls; 0: none */
 	int failed;		      /* -ESRCH, -ETIMEDOUT: no more calls */
 	bool changed;		      /* the stub is in place */
 };
@@ -203,18 +207,75 @@ bool injection__uses(const struct injection *inj, uint64_t addr, uint64_t size)
 	return addr < stub + INJECT_STUB && stub < addr + size;
 }
 
+void injection__use_table(struct injection *inj, uint64_t table)
+{
+	inj->table = tracee__can_batch(inj->tracee) ? table : 0;
+}
+
+/* After these no more calls are made. */
+static long note_failure(struct injection *inj, long result)
+{
+	if (result == -ETIMEDOUT || result == -ESRCH)
+		inj->failed = (int)result;
+	return result;
+}
+
+static long call_by_table(struct injection *inj, const struct inject_call *call, size_t n,
+			  size_t *ret_done)
+{
+	*ret_done = 0;
+	if (inject__write(inj->target.mem_fd, inj->table, call, n * sizeof(*call)))
+		return -EFAULT;
+	return note_failure(inj, tracee__batch(inj->tracee, inj->target.stub, &inj->home,
+					       inj->table, n, ret_done));
+}
+
 long injection__call(struct injection *inj, long number, const uint64_t arg[6])
 {
-	long result;
+	struct inject_call call = { .number = (uint64_t)number };
+	size_t done;
 
 	if (inj->failed)
 		return inj->failed;
-	result = tracee__call(inj->tracee, inj->target.stub, &inj->home, number, arg);
-	if (result == -ETIMEDOUT)
-		inj->failed = -ETIMEDOUT;
-	else if (result == -ESRCH)
-		inj->failed = -ESRCH;
-	return result;
+	memcpy(call.arg, arg, sizeof(call.arg));
+	if (inj->table)
+		return call_by_table(inj, &call, 1, &done);
+	return note_failure(inj,
+			    tracee__call(inj->tracee, inj->target.stub, &inj->home, number, arg));
+}
+
+/* One by one, without a table. */
+static long call_each(struct injection *inj, const struct inject_call *call, size_t n,
+		      size_t *ret_done)
+{
+	for (*ret_done = 0; *ret_done < n; ++*ret_done, call++) {
+		long result = injection__call(inj, (long)call->number, call->arg);
+
+		if (result != (long)call->expect)
+			return result;
+	}
+	return 0;
+}
+
+long injection__calls(struct injection *inj, const struct inject_call *call, size_t n,
+		      size_t *ret_done)
+{
+	*ret_done = 0;
+	while (n) {
+		size_t part = n < INJECT_BATCH ? n : INJECT_BATCH, done;
+		long result = inj->failed ? inj->failed :
+			      inj->table  ? call_by_table(inj, call, part, &done) :
+					    call_each(inj, call, part, &done);
+
+		if (inj->failed)
+			return inj->failed;
+		*ret_done += done;
+		if (done < part)
+			return result;
+		call += part;
+		n -= part;
+	}
+	return 0;
 }
 
 static int explain_end(const struct injection *inj, int err, struct error *error)

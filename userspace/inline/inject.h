@@ -15,8 +15,16 @@
 
 #include "lib/error.h"
 
-#define INJECT_STUB	 256 /* bytes of start-up code that are needed */
-#define INJECT_STRING_AT 192 /* offset in it of a string for system calls, up to 64 bytes */
+#define INJECT_STUB	 328 /* bytes of start-up code that are needed */
+#define INJECT_STRING_AT 264 /* offset in it of a string for system calls, up to 64 bytes */
+#define INJECT_BATCH	 64  /* calls at most in one table */
+
+/* A call of a table, as the stub reads it. */
+struct inject_call {
+	uint64_t number, arg[6];
+	uint64_t expect; /* the result; another one ends the batch */
+};
+_Static_assert(sizeof(struct inject_call) == 64, "read by the stub");
 
 struct inject_target {
 	pid_t pid;
@@ -51,6 +59,22 @@ long injection__call(struct injection *inj, long number, const uint64_t arg[6]);
 /* The same with the arguments one by one; those not given are 0. */
 #define INJECT_CALL(inj, number, ...)                                                              \
 	injection__call(inj, number, (const uint64_t[6]){ __VA_ARGS__ })
+
+/*
+ * From now on the thread makes several calls without a stop in between, from a table at `table`,
+ * memory of INJECT_BATCH calls that the process cannot write. Has no effect if the thread has a
+ * seccomp filter, which would apply to all these calls if this process were killed, or if it blocks
+ * the signal that ends a batch: each call is then made alone.
+ */
+void injection__use_table(struct injection *inj, uint64_t table);
+
+/*
+ * Makes calls, up to the first with another result than expected. Returns 0, that result, or as
+ * injection__call(). *ret_done: how many had the expected result; if the result is -ESRCH, -ETIMEDOUT,
+ * -EFAULT or -EBUSY, at least so many.
+ */
+long injection__calls(struct injection *inj, const struct inject_call *call, size_t n,
+		      size_t *ret_done);
 
 /* Puts a string where system calls can read it, and returns its address; 0: no. */
 uint64_t injection__string(struct injection *inj, const char *text);

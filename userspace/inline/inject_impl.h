@@ -41,6 +41,14 @@ int tracee__peek(struct tracee *t, uint64_t addr, uint64_t *ret);
  */
 long tracee__call(struct tracee *t, uint64_t stub, const struct user_regs_struct *home, long number,
 		  const uint64_t arg[6]);
+/* Whether the thread can make a batch of calls, which ends with a signal to itself. */
+bool tracee__can_batch(const struct tracee *t);
+/*
+ * Runs the batch of the stub with a table of `n` calls: *ret_done and the result as
+ * injection__calls(), but the last result even if it is the expected one.
+ */
+long tracee__batch(struct tracee *t, uint64_t stub, const struct user_regs_struct *home,
+		   uint64_t table, size_t n, size_t *ret_done);
 /* Sets the registers that tracee__hold() has returned: the thread no longer needs the stub. */
 int tracee__restore(struct tracee *t);
 /* Sends kept signals, and detaches. */
@@ -58,6 +66,12 @@ int stub__leftover(const struct inject_target *t);
 /* Each leaves a stub that is recognized, if this process is killed meanwhile. 0 or -EIO. */
 int stub__write(const struct inject_target *t, const struct user_regs_struct *home, pid_t tid);
 int stub__remove(const struct inject_target *t);
+/* The registers at the begin of a batch, and where it stops: behind the call that sends the signal. */
+void stub__begin_batch(struct user_regs_struct *regs, uint64_t stub, uint64_t table, size_t n);
+uint64_t stub__batch_end(uint64_t stub);
+/* How many calls of the table have had the expected result, and the last result. */
+size_t stub__batch_done(const struct user_regs_struct *regs, uint64_t table);
+long stub__batch_result(const struct user_regs_struct *regs);
 /* Its first bytes, which do not depend on the registers. */
 bool stub__is_start(uint64_t word);
 

@@ -167,6 +167,14 @@ static bool dispatches(struct tracee *t)
 	       config.mode;
 }
 
+static bool blocks_batch_end(struct tracee *t)
+{
+	uint64_t mask;
+
+	return trace(t, PTRACE_GETSIGMASK, sizeof(mask), (uintptr_t)&mask) ||
+	       mask >> (SIGWINCH - 1) & 1;
+}
+
 long job__hold(struct tracee *t)
 {
 	long err = trace(t, PTRACE_SEIZE, 0, (uintptr_t)t->options);
@@ -179,6 +187,8 @@ long job__hold(struct tracee *t)
 		err = trace(t, PTRACE_GETREGS, 0, (uintptr_t)&t->regs);
 	if (!err && dispatches(t))
 		err = -ENOTSUP;
+	if (!err)
+		t->can_batch = !(t->options & PTRACE_O_SUSPEND_SECCOMP) && !blocks_batch_end(t);
 	if (err)
 		job__release(t);
 	return err;
@@ -236,6 +246,42 @@ static long do_call_once(struct tracee *t)
 	if (err)
 		return err;
 	return regs.rip == t->stub + SYSCALL_SIZE ? (long)regs.rax : -EFAULT;
+}
+
+/* Whether the thread is at the signal that ends a batch. */
+static bool is_at_end(const struct tracee *t, int stop)
+{
+	struct user_regs_struct regs;
+	siginfo_t info;
+
+	return stop == SIGWINCH && !trace(t, PTRACE_GETSIGINFO, 0, (uintptr_t)&info) &&
+	       info.si_code == SI_TKILL && !trace(t, PTRACE_GETREGS, 0, (uintptr_t)&regs) &&
+	       regs.rip == stub__batch_end(t->stub);
+}
+
+/* Other signals that come meanwhile are kept. The kernel restarts the calls that they interrupt. */
+long job__batch(struct tracee *t)
+{
+	long err = trace(t, PTRACE_SETREGS, 0, (uintptr_t)&t->call);
+	int signal = 0;
+
+	for (unsigned int stops = 0; stops < STOPS_MAX && !err; stops++) {
+		int stop;
+
+		if (resume(t, PTRACE_CONT, signal))
+			return -ESRCH;
+		stop = wait_for_stop(t);
+		if (stop < 0)
+			return stop;
+		if (is_at_end(t, stop))
+			return trace(t, PTRACE_GETREGS, 0, (uintptr_t)&t->call);
+		if (t->late)
+			return -ETIMEDOUT;
+		signal = stop >> 8 ? 0 : take_signal(t, stop);
+		if (signal < 0)
+			return signal;
+	}
+	return err ? err : -EBUSY;
 }
 
 static bool is_restart(long result)

@@ -206,6 +206,29 @@ long tracee__call(struct tracee *t, uint64_t stub, const struct user_regs_struct
 	return run(t, job__call, CALL_SECONDS);
 }
 
+bool tracee__can_batch(const struct tracee *t)
+{
+	return t->can_batch;
+}
+
+long tracee__batch(struct tracee *t, uint64_t stub, const struct user_regs_struct *home,
+		   uint64_t table, size_t n, size_t *ret_done)
+{
+	long err;
+
+	*ret_done = 0;
+	if (t->late)
+		return -ETIMEDOUT;
+	t->stub = stub;
+	t->call = *home;
+	stub__begin_batch(&t->call, stub, table, n);
+	err = run(t, job__batch, CALL_SECONDS);
+	if (err)
+		return err;
+	*ret_done = stub__batch_done(&t->call, table);
+	return stub__batch_result(&t->call);
+}
+
 int tracee__restore(struct tracee *t)
 {
 	return (int)run(t, job__restore, STOP_SECONDS);

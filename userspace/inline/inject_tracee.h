@@ -14,6 +14,7 @@
 struct tracee {
 	pid_t pid, tid;
 	bool held;			  /* seized and in a ptrace stop */
+	bool can_batch;			  /* see tracee__can_batch() */
 	struct user_regs_struct regs;	  /* at the stop of tracee__hold() */
 	siginfo_t signal[TRACEE_SIGNALS]; /* suppressed; sent again at the release */
 	unsigned int signals;
@@ -32,10 +33,12 @@ struct tracee {
 	atomic_bool late;  /* the caller has given up */
 };
 
-/* Jobs of the tracing thread. 0 or a negative errno; job__call(): as injection__call(). */
+/* Jobs of the tracing thread. 0 or a negative errno; job__call(): as injection__call();
+ * job__batch(): t->call has the registers at its end. */
 long job__hold(struct tracee *t);
 long job__peek(struct tracee *t);
 long job__call(struct tracee *t);
+long job__batch(struct tracee *t);
 long job__restore(struct tracee *t);
 long job__release(struct tracee *t);
 

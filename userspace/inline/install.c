@@ -90,6 +90,12 @@ static int map_areas(struct installation *s, struct injection *inj, struct error
 	return cannot(s, "map memory", err, error);
 }
 
+/* Behind the stubs: the process cannot write it, and no thread runs it. */
+static uint64_t table_of(const struct gt_inline *in)
+{
+	return in->code + in->code_bytes - INJECT_BATCH * sizeof(struct inject_call);
+}
+
 static int write_code(struct installation *s, struct error *error)
 {
 	const struct trampoline_code code = trampoline__code();
@@ -104,6 +110,8 @@ static int write_code(struct installation *s, struct error *error)
 		trampoline__stub(bytes + (at - s->in.code), &s->in, (uint32_t)i, handler);
 	}
 	memcpy(bytes, &s->in, sizeof(s->in));
+	if (at > table_of(&s->in))
+		return cannot(s, "hold the code of inline probes", -ENOSPC, error);
 	if (inject__write(s->mem_fd, s->in.code, bytes, sizeof(bytes)))
 		return cannot(s, "be written to", -EIO, error);
 	return 0;
@@ -168,12 +176,17 @@ static int end(struct installation *s, struct injection *inj, int err, struct er
  */
 static int renew_rings(const struct installation *s, struct injection *inj)
 {
-	long at = INJECT_CALL(inj, SYS_mmap, s->in.rings, s->in.ring_bytes, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1);
+	const struct gt_inline *in = &s->in;
+	const struct inject_call call[] = {
+		{ SYS_mmap,
+		  { in->rings, in->ring_bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1 },
+		  in->rings },
+		{ SYS_madvise, { in->rings, in->ring_bytes, MADV_DONTDUMP }, 0 },
+	};
+	size_t done;
 
-	if (at >= 0)
-		at = INJECT_CALL(inj, SYS_madvise, s->in.rings, s->in.ring_bytes, MADV_DONTDUMP);
-	return at < 0 ? (int)at : 0;
+	return (int)injection__calls(inj, call, 2, &done);
 }
 
 /* The code of the program as an earlier recorder left it. The areas found are used again. */
@@ -186,6 +199,8 @@ static int remove_leftover(struct installation *s, struct injection *inj, struct
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	old.in = left;
+	if (areas__fit(s->mem_fd, &left, &s->in))
+		injection__use_table(inj, table_of(&left));
 	if (areas__are_patched(s->mem_fd, &left)) {
 		installation__switch(&old, false);
 		err = swap(&old, inj, false, error);
@@ -202,11 +217,11 @@ static int remove_leftover(struct installation *s, struct injection *inj, struct
 
 static int install(struct installation *s, struct injection *inj, struct error *error)
 {
-	int err = refuse_mdwe(s, inj, error);
+	int err = remove_leftover(s, inj, error);
 	bool is_new = false;
 
 	if (!err)
-		err = remove_leftover(s, inj, error);
+		err = refuse_mdwe(s, inj, error);
 	if (!err && !s->mapped) {
 		err = areas__place(s->proc, s->elf, &s->in, error);
 		if (!err)
@@ -217,6 +232,8 @@ static int install(struct installation *s, struct injection *inj, struct error *
 		err = installation__switch(s, false);
 	if (!err)
 		err = write_code(s, error);
+	if (!err)
+		injection__use_table(inj, table_of(&s->in));
 	if (!err)
 		err = swap(s, inj, true, error);
 	if (err && is_new) { /* no thread has been there */
@@ -283,8 +300,10 @@ static bool is_over(const struct installation *s)
 
 static int take_out(struct installation *s, struct injection *inj, struct error *error)
 {
-	int err = swap(s, inj, false, error);
+	int err;
 
+	injection__use_table(inj, table_of(&s->in));
+	err = swap(s, inj, false, error);
 	if (!err)
 		renew_rings(s, inj);
 	return err;

@@ -134,13 +134,49 @@ static void unmap_copies(struct swap *s)
 			INJECT_CALL(s->inj, SYS_munmap, s->span[i].copy, s->span[i].pages * PAGE);
 }
 
+/* Addresses for all copies, one behind the other: each is then mapped where it is expected. */
+static int place_copies(struct swap *s)
+{
+	uint64_t size = 0;
+	long at;
+
+	for (size_t i = 0; i < s->spans; i++)
+		size += s->span[i].pages * PAGE;
+	at = INJECT_CALL(s->inj, SYS_mmap, 0, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 (uint64_t)-1);
+	if (at < 0)
+		return (int)at;
+	for (size_t i = 0; i < s->spans; i++) {
+		s->span[i].copy = (uint64_t)at;
+		at += (long)(s->span[i].pages * PAGE);
+	}
+	return 0;
+}
+
 static int map_copies(struct swap *s)
 {
-	int err = 0;
+	struct inject_call call[SPANS_MAX];
+	size_t done;
+	int err;
 
-	for (size_t i = 0; i < s->spans && !err; i++)
-		err = map_copy(s, &s->span[i]);
-	return err;
+	for (size_t i = 0; i < s->spans; i++)
+		if (offset_of(s, &s->span[i]) < 0)
+			return -EPROTO;
+	err = place_copies(s);
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->spans; i++) {
+		const struct span *span = &s->span[i];
+
+		call[i] = (struct inject_call){
+			.number = SYS_mmap,
+			.arg = { span->copy, span->pages * PAGE, PROT_READ | PROT_EXEC,
+				 MAP_PRIVATE | MAP_FIXED, (uint64_t)s->fd,
+				 (uint64_t)offset_of(s, span) },
+			.expect = span->copy,
+		};
+	}
+	return (int)injection__calls(s->inj, call, s->spans, &done);
 }
 
 static int patch_copies(struct swap *s)
@@ -174,42 +210,59 @@ static void close_gap(struct swap *s, const struct span *span)
 			    MAP_PRIVATE | MAP_FIXED, (uint64_t)s->fd, (uint64_t)offset_of(s, span));
 }
 
-static int replace(struct swap *s, struct span *span)
+static struct inject_call replacement(const struct span *span)
 {
 	uint64_t size = span->pages * PAGE;
-	long at = INJECT_CALL(s->inj, SYS_mremap, span->copy, size, size,
-			      MREMAP_MAYMOVE | MREMAP_FIXED, span->addr);
 
-	if (at >= 0) {
-		span->copy = 0;
-		return 0;
-	}
-	if (at != -ESRCH && at != -ETIMEDOUT)
-		close_gap(s, span);
-	return (int)at;
+	return (struct inject_call){
+		.number = SYS_mremap,
+		.arg = { span->copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, span->addr },
+		.expect = span->addr,
+	};
 }
 
-/* The first `n` spans have been replaced by patched copies: replaces them by others. */
-static void undo(struct swap *s, size_t n)
+/* Replaces all pages by other copies, whether they have been replaced or not. */
+static void undo(struct swap *s)
 {
-	while (n-- > 0)
-		if (!map_copy(s, &s->span[n]))
-			replace(s, &s->span[n]);
+	size_t done;
+
+	for (size_t i = 0; i < s->spans; i++) {
+		const struct span *span = &s->span[i];
+		struct span again = { span->addr, span->pages, 0 };
+		struct inject_call call;
+
+		if (map_copy(s, &again))
+			continue;
+		call = replacement(&again);
+		injection__calls(s->inj, &call, 1, &done);
+	}
 }
 
 static int replace_all(struct swap *s, bool patched)
 {
+	struct inject_call call[SPANS_MAX + 1];
+	size_t n = s->spans, done;
 	int err;
 
-	for (size_t i = 0; i < s->spans; i++) {
-		err = replace(s, &s->span[i]);
-		if (!err)
-			continue;
-		if (patched)
-			undo(s, i);
+	for (size_t i = 0; i < n; i++)
+		call[i] = replacement(&s->span[i]);
+	call[n] = (struct inject_call){ .number = SYS_close, .arg = { (uint64_t)s->fd } };
+	err = (int)injection__calls(s->inj, call, n + 1, &done);
+	for (size_t i = 0; i < n && i < done; i++)
+		s->span[i].copy = 0;
+	if (done >= n)
+		s->fd = -1;
+	if (err == -ESRCH || err == -ETIMEDOUT)
 		return err;
-	}
-	return 0;
+	if (done >= n)
+		return 0;
+	close_gap(s, &s->span[done]);
+	/* Unless mremap() failed, more may be done; others may have got the addresses of the copies. */
+	for (size_t i = done; i < n && err != -ENOMEM; i++)
+		s->span[i].copy = 0;
+	if (patched)
+		undo(s);
+	return err;
 }
 
 static int swap_pages(struct swap *s, bool patched, struct error *error)

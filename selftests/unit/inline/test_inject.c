@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * System calls by a child process that sleeps, alone and in batches: their results, which of a batch
+ * are made, what the child has afterwards, and what it does if its tracer is killed during a batch.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "inline/inject.h"
+
+#define PAGE	  4096
+#define FILLER	  0xcc
+#define MANY	  (2 * INJECT_BATCH + 2)
+#define NO_RESULT 0x7777777777ull
+#define WAIT_MS	  5000
+
+/* At the same addresses in the child. */
+struct fixture {
+	unsigned char *stub, *table;	/* private, executable */
+	volatile unsigned long *rounds; /* of the child's loop, shared */
+	unsigned char file[INJECT_STUB];
+	pid_t child;
+	int mem_fd;
+	struct injection *inj;
+};
+
+static void *page(int prot, int flags)
+{
+	void *ret = mmap(NULL, PAGE, prot, flags | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(ret != MAP_FAILED);
+	return ret;
+}
+
+/* A value in RBX, RBP or R12 that differs after a sleep ends the loop. */
+static void sleep_for_ever(volatile unsigned long *rounds)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	unsigned long a = 1, b = 2, c = 3;
+
+	for (;; ++*rounds) {
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c));
+		syscall(SYS_nanosleep, &ms, NULL);
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c));
+		if (a != 1 || b != 2 || c != 3)
+			_exit(1);
+	}
+}
+
+static void start_child(struct fixture *f, bool blocked)
+{
+	sigset_t set;
+
+	f->child = fork();
+	assert_true(f->child >= 0);
+	if (!f->child) {
+		sigfillset(&set);
+		if (blocked)
+			sigprocmask(SIG_BLOCK, &set, NULL);
+		sleep_for_ever(f->rounds);
+	}
+}
+
+static void begin(struct fixture *f)
+{
+	struct inject_target target = {
+		.pid = f->child,
+		.stub = (uintptr_t)f->stub,
+		.stub_size = INJECT_STUB,
+		.stub_file = f->file,
+	};
+	struct error error = {};
+
+	f->mem_fd = inject__open(f->child, O_RDWR, &error);
+	assert_true(f->mem_fd >= 0);
+	target.mem_fd = f->mem_fd;
+	if (injection__begin(&f->inj, &target, &error))
+		fail_msg("%s", error.text);
+}
+
+static void wait_for_rounds(const struct fixture *f, unsigned long more)
+{
+	unsigned long want = *f->rounds + more;
+
+	for (int i = 0; *f->rounds < want && i < WAIT_MS; i++)
+		usleep(1000);
+	assert_true(*f->rounds >= want);
+}
+
+/* The child sleeps on, and its code is as before. */
+static void end(struct fixture *f)
+{
+	struct error error = {};
+	unsigned char now[INJECT_STUB];
+
+	if (injection__end(f->inj, &error, NULL))
+		fail_msg("%s", error.text);
+	assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->stub, now, sizeof(now)), 0);
+	assert_memory_equal(now, f->file, sizeof(now));
+	wait_for_rounds(f, 3);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->stub = page(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+	f->table = page(PROT_READ, MAP_PRIVATE);
+	f->rounds = page(PROT_READ | PROT_WRITE, MAP_SHARED);
+	memset(f->stub, FILLER, PAGE);
+	memset(f->file, FILLER, sizeof(f->file));
+	f->mem_fd = -1;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	if (f->mem_fd >= 0)
+		close(f->mem_fd);
+	if (f->child > 0) {
+		kill(f->child, SIGKILL);
+		waitpid(f->child, NULL, 0);
+	}
+	munmap(f->stub, PAGE);
+	munmap(f->table, PAGE);
+	munmap((void *)f->rounds, PAGE);
+	free(f);
+	return 0;
+}
+
+static struct inject_call getppid_call(uint64_t expect)
+{
+	return (struct inject_call){ .number = SYS_getppid, .expect = expect };
+}
+
+/* ---- one call and several ---- */
+
+static void calls(struct fixture *f)
+{
+	const struct inject_call call[] = {
+		getppid_call((uint64_t)getpid()),
+		{ SYS_dup2, { 1, 77 }, 77 },
+		{ SYS_close, { 77 }, NO_RESULT },
+		{ SYS_dup2, { 1, 78 }, 78 },
+	};
+	size_t done;
+
+	assert_int_equal(INJECT_CALL(f->inj, SYS_getpid), f->child);
+	assert_int_equal(INJECT_CALL(f->inj, SYS_close, 99), -EBADF);
+	assert_int_equal(injection__calls(f->inj, call, 4, &done), 0); /* of close() */
+	assert_int_equal(done, 2);
+	assert_int_equal(INJECT_CALL(f->inj, SYS_close, 77), -EBADF);
+	assert_int_equal(INJECT_CALL(f->inj, SYS_close, 78), -EBADF);
+	assert_int_equal(injection__calls(f->inj, call, 2, &done), 0);
+	assert_int_equal(done, 2);
+}
+
+static void one_by_one(void **state)
+{
+	struct fixture *f = *state;
+
+	start_child(f, false);
+	begin(f);
+	calls(f);
+	end(f);
+	assert_int_equal(f->table[0], 0);
+}
+
+static void by_a_table(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t number = 0;
+
+	start_child(f, false);
+	begin(f);
+	injection__use_table(f->inj, (uintptr_t)f->table);
+	calls(f);
+	assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->table, &number, sizeof(number)), 0);
+	assert_int_equal(number, SYS_getppid);
+	end(f);
+}
+
+/* The signal that ends a batch would not arrive. */
+static void signals_are_blocked(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t number = 1;
+
+	start_child(f, true);
+	begin(f);
+	injection__use_table(f->inj, (uintptr_t)f->table);
+	calls(f);
+	assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->table, &number, sizeof(number)), 0);
+	assert_int_equal(number, 0);
+	end(f);
+}
+
+static void more_than_a_table(void **state)
+{
+	struct fixture *f = *state;
+	struct inject_call call[MANY];
+	size_t done;
+
+	for (size_t i = 0; i < MANY; i++)
+		call[i] = getppid_call((uint64_t)getpid());
+	start_child(f, false);
+	begin(f);
+	injection__use_table(f->inj, (uintptr_t)f->table);
+	assert_int_equal(injection__calls(f->inj, call, MANY, &done), 0);
+	assert_int_equal(done, MANY);
+	call[MANY - 1].expect = 0;
+	assert_int_equal(injection__calls(f->inj, call, MANY, &done), getpid());
+	assert_int_equal(done, MANY - 1);
+	end(f);
+}
+
+/* A child that unmaps its table is not harmed: the first fault is in the batch, then nothing is made. */
+static void no_table(void **state)
+{
+	struct fixture *f = *state;
+	struct inject_call call = getppid_call((uint64_t)getpid());
+	size_t done;
+
+	start_child(f, false);
+	begin(f);
+	injection__use_table(f->inj, (uintptr_t)f->table);
+	assert_int_equal(INJECT_CALL(f->inj, SYS_munmap, (uintptr_t)f->table, PAGE), -EFAULT);
+	assert_int_equal(injection__calls(f->inj, &call, 1, &done), -EFAULT);
+	assert_int_equal(done, 0);
+	end(f);
+}
+
+/* ---- signals and deaths ---- */
+
+/* Signals that arrive during a batch are for the child; the default action of this one is to end it. */
+static void a_signal_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+	struct inject_call call[] = {
+		{ SYS_kill, { 0, SIGUSR1 }, 0 },
+		getppid_call((uint64_t)getpid()),
+	};
+	size_t done;
+	int status;
+
+	start_child(f, false);
+	call[0].arg[0] = (uint64_t)f->child;
+	begin(f);
+	injection__use_table(f->inj, (uintptr_t)f->table);
+	assert_int_equal(injection__calls(f->inj, call, 2, &done), 0);
+	assert_int_equal(done, 2);
+	injection__end(f->inj, NULL, NULL);
+	assert_int_equal(waitpid(f->child, &status, 0), f->child);
+	f->child = -1;
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
+}
+
+/* The tracer is killed while the child sleeps in a batch: the child makes the rest, and goes on. */
+static void the_tracer_is_killed(void **state)
+{
+	struct fixture *f = *state;
+	const struct timespec *ms100 = page(PROT_READ | PROT_WRITE, MAP_SHARED);
+	const struct inject_call call[] = {
+		{ SYS_nanosleep, { (uintptr_t)ms100 }, 0 },
+		{ SYS_mmap,
+		  { (uintptr_t)f->table + 64 * PAGE, PAGE, PROT_READ,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, (uint64_t)-1 },
+		  (uintptr_t)f->table + 64 * PAGE },
+	};
+	unsigned long before;
+	unsigned char byte;
+	pid_t tracer;
+	size_t done;
+
+	*(struct timespec *)ms100 = (struct timespec){ .tv_nsec = 100000000 };
+	start_child(f, false);
+	wait_for_rounds(f, 1);
+	tracer = fork();
+	if (!tracer) {
+		begin(f);
+		injection__use_table(f->inj, (uintptr_t)f->table);
+		injection__calls(f->inj, call, 2, &done);
+		_exit(0);
+	}
+	usleep(50000); /* if the machine is busy, before or after the batch, which is no failure */
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	before = *f->rounds;
+	usleep(150000);
+	wait_for_rounds(f, 3);
+	assert_true(*f->rounds > before);
+	f->mem_fd = inject__open(f->child, O_RDWR, &(struct error){});
+	if (!inject__read(f->mem_fd, (uintptr_t)f->table, &byte, 1) && byte == SYS_nanosleep)
+		assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->table + 64 * PAGE, &byte, 1),
+				 0);
+	close(f->mem_fd);
+	begin(f); /* removes what was left */
+	calls(f);
+	end(f);
+	munmap((void *)ms100, PAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_by_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_a_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(signals_are_blocked, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_than_a_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_signal_meanwhile, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_tracer_is_killed, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
