@@ -15,6 +15,9 @@
 
 #define GO_STATUS_MAX GO_WAITING
 
+/* Rules of frequent events: part of order__advance(), so that the step stays in registers. */
+#define HOT inline __attribute__((always_inline))
+
 int order_step__broken(const struct order_step *s, const char *fmt, ...)
 {
 	char text[256];
@@ -59,7 +62,7 @@ int order_step__report_missing(const struct order_step *s, unsigned int need)
 }
 
 /* The running goroutine of the thread, which has one; NULL with an error if it is not running. */
-static struct order_g *running_g(const struct order_step *s)
+static HOT struct order_g *running_g(const struct order_step *s)
 {
 	struct order_g *g = order_step__g(s);
 
@@ -73,7 +76,7 @@ static struct order_g *running_g(const struct order_step *s)
 }
 
 /* The goroutine of the thread, which has one; NULL with an error if it is not in a system call. */
-static struct order_g *syscall_g(const struct order_step *s)
+static HOT struct order_g *syscall_g(const struct order_step *s)
 {
 	struct order_g *g = order_step__g(s);
 
@@ -148,7 +151,7 @@ static int go_status(const struct order_step *s)
 {
 	uint64_t id = s->ev->arg[0];
 	uint8_t status = (uint8_t)s->ev->arg[2], old;
-	struct order_g *g = map__get(&s->o->g, id);
+	struct order_g *g = order__find_g(s->o, id);
 	int ret;
 
 	if (status > GO_STATUS_MAX)
@@ -226,9 +229,9 @@ static int go_create_syscall(const struct order_step *s)
 	return 1;
 }
 
-static int go_start(const struct order_step *s)
+static HOT int go_start(const struct order_step *s)
 {
-	struct order_g *g = map__get(&s->o->g, s->ev->arg[0]);
+	struct order_g *g = order__find_g(s->o, s->ev->arg[0]);
 	int err;
 
 	if (!g || g->status != GO_RUNNABLE || !order_step__succeeds(s, s->ev->arg[1], g->seq))
@@ -244,7 +247,7 @@ static int go_start(const struct order_step *s)
 }
 
 /* GoStop, GoBlock, GoDestroy */
-static int go_leave(const struct order_step *s)
+static HOT int go_leave(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_USER);
 	struct order_g *g;
@@ -266,9 +269,9 @@ static int go_leave(const struct order_step *s)
 	return 1;
 }
 
-static int go_unblock(const struct order_step *s)
+static HOT int go_unblock(const struct order_step *s)
 {
-	struct order_g *g = map__get(&s->o->g, s->ev->arg[0]);
+	struct order_g *g = order__find_g(s->o, s->ev->arg[0]);
 
 	if (!g || g->status != GO_WAITING || !order_step__succeeds(s, s->ev->arg[1], g->seq))
 		return 0;
@@ -302,7 +305,7 @@ static int go_switch(const struct order_step *s)
 	g = running_g(s);
 	if (!g)
 		return -EBADMSG;
-	next = map__get(&s->o->g, s->ev->arg[0]);
+	next = order__find_g(s->o, s->ev->arg[0]);
 	if (!next || next->status != GO_WAITING ||
 	    !order_step__succeeds(s, s->ev->arg[1], next->seq))
 		return 0;
@@ -326,7 +329,7 @@ static int go_switch(const struct order_step *s)
 
 /* system calls */
 
-static int go_syscall_begin(const struct order_step *s)
+static HOT int go_syscall_begin(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_USER);
 	struct order_p *p;
@@ -354,7 +357,7 @@ static int go_syscall_begin(const struct order_step *s)
 	return order_step__stack(s, s->ev->arg[1]);
 }
 
-static int go_syscall_end(const struct order_step *s)
+static HOT int go_syscall_end(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_USER);
 	struct order_g *g;

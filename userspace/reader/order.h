@@ -73,10 +73,14 @@ struct order_task {
 
 enum order_gc { ORDER_GC_UNKNOWN, ORDER_GC_OFF, ORDER_GC_ON };
 
+#define ORDER_RECENT 128 /* a power of two */
+
 #define ORDER_EXTRA 2 /* events derived from one event of the file, at most */
 
 struct order {
 	struct map g, p, m, task; /* by id, of the structs above */
+	/* Found last, by the low bits of the id; valid only if alive, see order__find_g(). */
+	struct order_g *recent[ORDER_RECENT];
 	uint64_t gc_seq, first_gen;
 	enum order_gc gc;
 	/* Events to deliver after the one that order__advance() has accepted. */

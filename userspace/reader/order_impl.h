@@ -42,6 +42,21 @@ static inline int order_step__need(const struct order_step *s, unsigned int need
 	return 0;
 }
 
+struct order_g *order__look_up_g(struct order *o, uint64_t id); /* in the map */
+
+/*
+ * The goroutine of that id; NULL if it was never mentioned or has ended. Most events name one of few
+ * goroutines. A struct is not freed before the end, and no two that are alive have the same id.
+ */
+static inline struct order_g *order__find_g(struct order *o, uint64_t id)
+{
+	struct order_g *g = o->recent[id % ORDER_RECENT];
+
+	if (__builtin_expect(g && g->id == id && g->alive, 1))
+		return g;
+	return order__look_up_g(o, id);
+}
+
 /* The state of the thread's goroutine; NULL if it was never mentioned or has ended. */
 static inline struct order_g *order_step__g(const struct order_step *s)
 {
@@ -49,7 +64,7 @@ static inline struct order_g *order_step__g(const struct order_step *s)
 
 	if (__builtin_expect(g && g->alive && g->id == s->m->g, 1))
 		return g;
-	s->m->gs = map__get(&s->o->g, s->m->g);
+	s->m->gs = order__find_g(s->o, s->m->g);
 	return s->m->gs;
 }
 

@@ -86,6 +86,15 @@ struct order_g *order__new_g(struct order *o, uint64_t id)
 	return g;
 }
 
+__attribute__((noinline)) struct order_g *order__look_up_g(struct order *o, uint64_t id)
+{
+	struct order_g *g = map__get(&o->g, id);
+
+	if (g)
+		o->recent[id % ORDER_RECENT] = g;
+	return g;
+}
+
 struct order_p *order__new_p(struct order *o, uint64_t id)
 {
 	struct order_p *p = arena__alloc(&o->arena, sizeof(*p));
