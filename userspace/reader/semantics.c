@@ -203,14 +203,21 @@ void semantics__of(const struct trace_event *ev, struct semantics *ret)
 {
 	const struct event_row *row = &rows[ev->type];
 
-	*ret = (struct semantics){
-		.kind = row->kind,
-		.resource = row->resource,
-		.from = row->from,
-		.to = row->to,
-		.before = "",
-		.after = "",
-	};
+	/*
+	 * Member by member: for a whole struct of this size the compiler emits "rep stos", which
+	 * took a third of the time of `gotrace goroutines`.
+	 */
+	ret->kind = row->kind;
+	ret->resource = row->resource;
+	ret->from = row->from;
+	ret->to = row->to;
+	ret->id = 0;
+	ret->name = (struct trace_string){};
+	ret->before = ret->after = "";
+	ret->message = (struct trace_string){};
+	ret->task = ret->parent = 0;
+	ret->values = 0;
+	ret->stack = ret->transition_stack = 0;
 	if (row->id_from != NOWHERE)
 		ret->id = row->id_from == ARG0 ? ev->arg[0] : row->id_from == OWN_G ? ev->g : ev->p;
 	if (row->stack_arg)

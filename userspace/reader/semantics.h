@@ -38,7 +38,7 @@ struct semantics_value {
 	uint64_t value;
 };
 
-/* Members that a kind does not use are zero. */
+/* Members that a kind does not use are zero, except value[], of which only `values` are set. */
 struct semantics {
 	enum semantics_kind kind;
 	/* Of a transition, label or range. Ranges of RESOURCE_NONE belong to the whole program. */
