@@ -12,8 +12,7 @@
 
 int naming__init(struct naming *n)
 {
-	n->names = intern__create();
-	n->kinds = intern__create();
+	*n = (struct naming){ .names = intern__create(), .kinds = intern__create() };
 	if (!n->names || !n->kinds || intern__cstring(n->kinds, "forever") != KIND_FOREVER)
 		return -ENOMEM;
 	return 0;
@@ -25,21 +24,35 @@ void naming__deinit(struct naming *n)
 	intern__destroy(n->kinds);
 }
 
+/* Most texts are those of a few strings of the generation: compare before hashing. */
 int naming__text_kind(struct naming *n, const char *text, size_t len, uint32_t *ret)
 {
-	int err = intern__text(n->kinds, (struct trace_string){ text, (uint32_t)len }, ret);
+	uint32_t *recent = &n->recent[(uintptr_t)text / 8 % NAMING_RECENT];
+	struct trace_string known = intern__text_at(n->kinds, *recent);
+	int err;
 
+	if (len && known.len == len && !memcmp(known.data, text, len)) {
+		*ret = *recent;
+		return 0;
+	}
+	err = intern__text(n->kinds, (struct trace_string){ text, (uint32_t)len }, ret);
 	if (!err && *ret > KINDS_MAX)
 		*ret = KIND_THE_REST;
+	else if (!err)
+		*recent = *ret;
 	return err;
 }
 
 int naming__kind(struct naming *n, const struct semantics *m, uint32_t *ret)
 {
 	char text[TRACE_STRING_MAX + 32]; /* "stop-the-world (" and what stops it */
-	size_t before = strlen(m->before), len = before + m->name.len + strlen(m->after);
+	size_t before, len;
 
-	if (!before || len > sizeof(text))
+	if (!m->before[0]) /* almost always */
+		return naming__text_kind(n, m->name.data, m->name.len, ret);
+	before = strlen(m->before);
+	len = before + m->name.len + strlen(m->after);
+	if (len > sizeof(text))
 		return naming__text_kind(n, m->name.data, m->name.len, ret);
 	memcpy(text, m->before, before);
 	if (m->name.len)

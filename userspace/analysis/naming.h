@@ -22,8 +22,11 @@
 #define KIND_FOREVER  1u
 #define KIND_THE_REST (KINDS_MAX + 1u)
 
+#define NAMING_RECENT 16
+
 struct naming {
 	struct intern *names, *kinds;
+	uint32_t recent[NAMING_RECENT]; /* kinds found last, by address of the text; 0: none */
 };
 
 /* 0 or -ENOMEM, as for all of them; deinit in either case. */
