@@ -25,7 +25,7 @@ struct timeline {
 	struct reader *reader;
 	struct kernel_reader *kernel; /* of the current generation; NULL: none */
 	struct kernel_threads threads;
-	struct timeline_step step;	    /* the present one */
+	bool table, loss;		    /* of the present step */
 	struct trace_event event;	    /* read ahead */
 	struct kernel_item item, last_item; /* read ahead; delivered last */
 	bool has_event, has_item, ended;
@@ -199,7 +199,7 @@ static void pass_losses(struct timeline *t, uint64_t now)
 	t->in_loss = t->lost_at < t->nlost && t->lost[t->lost_at].from <= now;
 	if (t->lost_at == before && t->in_loss == was_in)
 		return;
-	t->step.loss = true;
+	t->loss = true;
 	t->visits += t->threads.map.cap + (order ? order->m.n : 0);
 	if (t->visits > VISITS_MAX)
 		give_up(t);
@@ -229,7 +229,7 @@ static int take_threads(struct timeline *t)
 	}
 	if (!first)
 		kernel_threads__forget_gone(&t->threads);
-	t->step.table |= !first;
+	t->table |= !first;
 	return err;
 }
 
@@ -312,7 +312,6 @@ static int deliver_item(struct timeline *t)
 	take_item(t);
 	pass_losses(t, t->last_item.time);
 	t->duration = duration_of(t);
-	t->step.item = &t->last_item;
 	if (t->gave_up)
 		return 1;
 	return kernel_threads__apply(&t->threads, &t->last_item) ? -ENOMEM : 1;
@@ -322,13 +321,15 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 {
 	int err = 0;
 
-	t->step = (struct timeline_step){};
+	t->table = t->loss = false;
 	if (!t->has_event && !t->ended)
 		err = read_event(t, error);
 	if (err)
 		return err;
 	if (item_is_next(t)) {
 		err = deliver_item(t);
+		ret->event = NULL;
+		ret->item = &t->last_item;
 	} else if (!t->has_event) {
 		return 0;
 	} else {
@@ -336,9 +337,11 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 		t->has_event = false;
 		if (t->lost_at < t->nlost)
 			pass_losses(t, timeline__mono(t, t->event.time));
-		t->step.event = &t->event;
+		ret->event = &t->event;
+		ret->item = NULL;
 	}
-	*ret = t->step;
+	ret->table = t->table;
+	ret->loss = t->loss;
 	return err < 0 ? error__set(error, err, "out of memory") : 1;
 }
 
