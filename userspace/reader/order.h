@@ -75,7 +75,7 @@ enum order_gc { ORDER_GC_UNKNOWN, ORDER_GC_OFF, ORDER_GC_ON };
 
 #define ORDER_RECENT 128 /* a power of two */
 
-#define ORDER_EXTRA 2 /* events derived from one event of the file, at most */
+#define ORDER_EXTRA  2 /* events derived from one event of the file, at most */
 
 struct order {
 	struct map g, p, m, task; /* by id, of the structs above */
