@@ -16,7 +16,7 @@
 #define GO_STATUS_MAX GO_WAITING
 
 /* Rules of frequent events: part of order__advance(), so that the step stays in registers. */
-#define HOT inline __attribute__((always_inline))
+#define HOT	      inline __attribute__((always_inline))
 
 int order_step__broken(const struct order_step *s, const char *fmt, ...)
 {
