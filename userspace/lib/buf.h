@@ -132,7 +132,11 @@ buf__event(struct buf *b, uint8_t *type, const uint8_t count[256], uint64_t *ret
 		*type = *p++;
 		n = count[*type];
 		ends = ~leb__top_bits(p);
-		for (i = 0; i < n; i++) {
+		/* Unrolled, so that the CPU predicts for each number whether it is the last. */
+#pragma GCC unroll 5
+		for (i = 0; i < 5; i++) {
+			if (i == n)
+				break;
 			last = (unsigned int)__builtin_ctz(ends);
 			memcpy(&v, p, sizeof(v));
 			ret[i] = fast ? leb__fast(v, last) : leb__squeeze(v, last + 1);
