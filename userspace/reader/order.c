@@ -15,9 +15,6 @@
 
 #define GO_STATUS_MAX GO_WAITING
 
-/* Rules of frequent events: part of order__advance(), so that the step stays in registers. */
-#define HOT	      inline __attribute__((always_inline))
-
 int order_step__broken(const struct order_step *s, const char *fmt, ...)
 {
 	char text[256];
@@ -62,7 +59,7 @@ int order_step__report_missing(const struct order_step *s, unsigned int need)
 }
 
 /* The running goroutine of the thread, which has one; NULL with an error if it is not running. */
-static HOT struct order_g *running_g(const struct order_step *s)
+static FREQUENT struct order_g *running_g(const struct order_step *s)
 {
 	struct order_g *g = order_step__g(s);
 
@@ -76,7 +73,7 @@ static HOT struct order_g *running_g(const struct order_step *s)
 }
 
 /* The goroutine of the thread, which has one; NULL with an error if it is not in a system call. */
-static HOT struct order_g *syscall_g(const struct order_step *s)
+static FREQUENT struct order_g *syscall_g(const struct order_step *s)
 {
 	struct order_g *g = order_step__g(s);
 
@@ -229,7 +226,7 @@ static int go_create_syscall(const struct order_step *s)
 	return 1;
 }
 
-static HOT int go_start(const struct order_step *s)
+static FREQUENT int go_start(const struct order_step *s)
 {
 	struct order_g *g = order__find_g(s->o, s->ev->arg[0]);
 	int err;
@@ -247,7 +244,7 @@ static HOT int go_start(const struct order_step *s)
 }
 
 /* GoStop, GoBlock, GoDestroy */
-static HOT int go_leave(const struct order_step *s)
+static FREQUENT int go_leave(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_USER);
 	struct order_g *g;
@@ -269,7 +266,7 @@ static HOT int go_leave(const struct order_step *s)
 	return 1;
 }
 
-static HOT int go_unblock(const struct order_step *s)
+static FREQUENT int go_unblock(const struct order_step *s)
 {
 	struct order_g *g = order__find_g(s->o, s->ev->arg[0]);
 
@@ -329,7 +326,7 @@ static int go_switch(const struct order_step *s)
 
 /* system calls */
 
-static HOT int go_syscall_begin(const struct order_step *s)
+static FREQUENT int go_syscall_begin(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_USER);
 	struct order_p *p;
@@ -357,7 +354,7 @@ static HOT int go_syscall_begin(const struct order_step *s)
 	return order_step__stack(s, s->ev->arg[1]);
 }
 
-static HOT int go_syscall_end(const struct order_step *s)
+static FREQUENT int go_syscall_end(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_USER);
 	struct order_g *g;

@@ -12,6 +12,12 @@
 
 #include "reader/order.h"
 
+/*
+ * Of functions that run for most events: they become part of order__advance(), so that the step
+ * stays in registers.
+ */
+#define FREQUENT inline __attribute__((always_inline))
+
 /* The arguments of a rule. */
 struct order_step {
 	struct order *o;
@@ -30,7 +36,7 @@ int order_step__report_missing(const struct order_step *s,
 			       unsigned int need); /* sets the error; -EBADMSG */
 
 /* Checks the context. Returns 0, or -EBADMSG with a message. */
-static inline int order_step__need(const struct order_step *s, unsigned int need)
+static FREQUENT int order_step__need(const struct order_step *s, unsigned int need)
 {
 	bool p = s->m && s->m->p != TRACE_NO_P, g = s->m && s->m->g != TRACE_NO_G;
 
@@ -48,7 +54,7 @@ struct order_g *order__look_up_g(struct order *o, uint64_t id); /* in the map */
  * The goroutine of that id; NULL if it was never mentioned or has ended. Most events name one of few
  * goroutines. A struct is not freed before the end, and no two that are alive have the same id.
  */
-static inline struct order_g *order__find_g(struct order *o, uint64_t id)
+static FREQUENT struct order_g *order__find_g(struct order *o, uint64_t id)
 {
 	struct order_g *g = o->recent[id % ORDER_RECENT];
 
@@ -58,7 +64,7 @@ static inline struct order_g *order__find_g(struct order *o, uint64_t id)
 }
 
 /* The state of the thread's goroutine; NULL if it was never mentioned or has ended. */
-static inline struct order_g *order_step__g(const struct order_step *s)
+static FREQUENT struct order_g *order_step__g(const struct order_step *s)
 {
 	struct order_g *g = s->m->gs;
 
@@ -69,7 +75,7 @@ static inline struct order_g *order_step__g(const struct order_step *s)
 }
 
 /* Fills in the event to deliver, with the present context of the thread. Returns 1. */
-static inline int order_step__fill(const struct order_step *s)
+static FREQUENT int order_step__fill(const struct order_step *s)
 {
 	struct trace_event *ret = s->ret;
 
@@ -85,13 +91,13 @@ static inline int order_step__fill(const struct order_step *s)
 	return 1;
 }
 
-static inline struct order_seq order_step__seq(const struct order_step *s, uint64_t n)
+static FREQUENT struct order_seq order_step__seq(const struct order_step *s, uint64_t n)
 {
 	return (struct order_seq){ s->at->gen, n };
 }
 
-static inline bool order_step__succeeds(const struct order_step *s, uint64_t n,
-					struct order_seq old)
+static FREQUENT bool order_step__succeeds(const struct order_step *s, uint64_t n,
+					  struct order_seq old)
 {
 	return old.gen == s->at->gen && n == old.n + 1;
 }
@@ -108,14 +114,14 @@ __attribute__((format(printf, 2, 3))) int order_step__broken(const struct order_
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id);
 
 /* Returns 1, or -EBADMSG if the id is undefined. */
-static inline int order_step__stack(const struct order_step *s, uint64_t id)
+static FREQUENT int order_step__stack(const struct order_step *s, uint64_t id)
 {
 	if (__builtin_expect(dictionary__has_stack(s->at->dictionary, id), 1))
 		return 1;
 	return order_step__undefined(s, "stack", id);
 }
 
-static inline int order_step__string(const struct order_step *s, uint64_t id)
+static FREQUENT int order_step__string(const struct order_step *s, uint64_t id)
 {
 	if (__builtin_expect(dictionary__has_string(s->at->dictionary, id), 1))
 		return 1;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "format/spec.h"
+#include "reader/order.h"
 #include "reader/reader.h"
 
 #include "unit/bytes_made.h"
@@ -163,6 +164,22 @@ static void goroutines(void **state)
 		{ "GoStatus 2 - 4\nGoUnblock 2 1 9", "stack 9 is not defined" },
 	};
 
+	CHECK(examples);
+}
+
+/* The ids differ by ORDER_RECENT: the state finds both in the same place. */
+static void goroutines_of_one_place(void **state)
+{
+	static const struct example examples[] = {
+		{ RUNS "GoStatus 129 - 4\nGoUnblock 129 1 0\nGoStop 1 0\nGoStart 1 1\nGoStop 1 0\n"
+		       "GoStart 129 2\nGoDestroy\nGoStart 1 2\nGoCreate 129 0 0\nGoStop 1 0\n"
+		       "GoStart 129 1" },
+		{ RUNS "GoStop 1 0\nGoStart 1 1\nGoDestroy\nGoStatus 1 - 1\nGoStart 1 1" },
+		{ RUNS "GoStop 1 0\nGoStart 1 1\nGoStatus 129 - 4\nGoDestroy\nGoUnblock 1 1 0",
+		  WAITS },
+	};
+
+	_Static_assert(ORDER_RECENT == 128, "the ids above are those of one place");
 	CHECK(examples);
 }
 
@@ -395,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goroutines),
+		cmocka_unit_test(goroutines_of_one_place),
 		cmocka_unit_test(coroutine_switches),
 		cmocka_unit_test(statuses),
 		cmocka_unit_test(system_calls),
