@@ -10,6 +10,7 @@
  */
 #include <stdarg.h>
 
+#include "reader/order_guess.h"
 #include "reader/order_impl.h"
 #include "reader/semantics.h"
 
@@ -29,6 +30,11 @@ int order_step__broken(const struct order_step *s, const char *fmt, ...)
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id)
 {
 	return order_step__broken(s, "%s %" PRIu64 " is not defined", what, id);
+}
+
+int order_step__not_guessed(const struct order_step *s, int err)
+{
+	return err == -EBADMSG ? order_step__broken(s, "the state at the start is needed") : err;
 }
 
 int order_step__deliver(const struct order_step *s)
@@ -164,6 +170,10 @@ static int go_status(const struct order_step *s)
 			return -ENOMEM;
 		g->status = status;
 		old = GO_STATE_UNDETERMINED;
+	} else if (s->o->guess) {
+		ret = order_guess__status_g(s->o, id, status, &g);
+		if (ret)
+			return order_step__not_guessed(s, ret);
 	} else {
 		return order_step__broken(s,
 					  "goroutine %" PRIu64 " is new, but has a status event "
@@ -184,6 +194,12 @@ static struct order_g *create_g(const struct order_step *s, uint8_t status, int 
 
 	if (map__get(&s->o->g, id)) {
 		*err = order_step__broken(s, "goroutine %" PRIu64 " already exists", id);
+		return NULL;
+	}
+	if (s->o->guess)
+		*err = order_guess__create_g(s->o, id);
+	if (*err) {
+		order_step__not_guessed(s, *err);
 		return NULL;
 	}
 	g = order__new_g(s->o, id);

@@ -111,6 +111,9 @@ static inline void order_step__unbind_p(struct order_m *m)
 __attribute__((format(printf, 2, 3))) int order_step__broken(const struct order_step *s,
 							     const char *fmt, ...);
 
+/* An error of order_guess.h: sets a message for -EBADMSG. Returns err. */
+int order_step__not_guessed(const struct order_step *s, int err);
+
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id);
 
 /* Returns 1, or -EBADMSG if the id is undefined. */
