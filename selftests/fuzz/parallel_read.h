@@ -35,7 +35,8 @@ static inline int count_by_type(void *result, struct reader *r, struct error *er
 	struct trace_event ev;
 	int err;
 
-	again += r == callers;
+	if (r == callers)
+		again++;
 	while ((err = reader__next(r, &ev, error)) > 0) {
 		n->of[ev.type]++;
 		n->all++;
