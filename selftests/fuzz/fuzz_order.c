@@ -2,6 +2,7 @@
 /*
  * Arbitrary events in valid batches: the check of their order, and all readers of those that pass.
  */
+#include "analysis/intervals.h"
 #include "analysis/path.h"
 #include "analysis/summary.h"
 #include "reader/fixup.h"
@@ -40,8 +41,25 @@ static void walk(const struct path_history *h, int64_t to)
 	}
 }
 
-static void summarise(struct reader *r, struct summary *summary)
+/* Each interval is in one bucket, and none has a length below 0. */
+static void count_intervals(const struct intervals *iv)
 {
+	struct lengths_bucket buckets[LENGTH_BUCKETS];
+	bool kernel;
+	const struct lengths *l = &intervals__counts(iv, &kernel)->lengths;
+	size_t n = lengths__buckets(l, buckets);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += buckets[i].count;
+	if (sum != l->count || l->min < 0 || l->sum < l->max || lengths__share(l, 0.99) > l->max ||
+	    lengths__share(l, 0.5) < l->min)
+		abort();
+}
+
+static void summarise(struct reader *r, struct summary *summary, enum interval_kind kind)
+{
+	struct intervals *iv = intervals__create(&(struct intervals_opts){ .kind = kind });
 	static const struct kernel_threads none;
 	struct fixup *fixup = fixup__create();
 	struct path_history history;
@@ -55,12 +73,14 @@ static void summarise(struct reader *r, struct summary *summary)
 	path_fold__init(&fold, &history);
 	while (reader__next(r, &ev, &err) > 0) {
 		if (ev.time <= before || fixup__event(fixup, &ev, &time) ||
-		    summary__event(summary, &ev, &err) ||
+		    summary__event(summary, &ev, &err) || intervals__event(iv, &ev) ||
 		    path_fold__event(&fold, &ev, &none, (uint64_t)ev.time))
 			abort();
 		before = ev.time;
 	}
 	walk(&history, before);
+	count_intervals(iv);
+	intervals__destroy(iv);
 	path_fold__deinit(&fold);
 	path_history__deinit(&history);
 	fixup__destroy(fixup);
@@ -84,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			 NULL))
 		abort();
 	summary = summary__create(&opts);
-	summarise(r, summary);
+	summarise(r, summary, (enum interval_kind)(size % INTERVAL_KINDS));
 	summary__destroy(summary);
 	reader__destroy(r);
 	return 0;

@@ -2,6 +2,7 @@
 /*
  * What reads and writes traces when there is no memory: see no_memory.h.
  */
+#include "analysis/intervals.h"
 #include "analysis/latency.h"
 #include "analysis/statistics.h"
 #include "analysis/summary.h"
@@ -153,6 +154,24 @@ static int measure(void)
 	return code;
 }
 
+static int to_intervals(void *ctx, const struct trace_event *ev)
+{
+	return intervals__event(ctx, ev);
+}
+
+static int find_intervals(void)
+{
+	struct intervals *iv =
+		intervals__create(&(struct intervals_opts){ .kind = INTERVAL_SCHED });
+	int code = iv ? each_event(to_intervals, iv) : -ENOMEM;
+	bool kernel;
+
+	if (!code)
+		add_number((uint64_t)intervals__counts(iv, &kernel)->lengths.sum);
+	intervals__destroy(iv);
+	return code;
+}
+
 static int to_rewrite(void *ctx, const struct trace_event *ev)
 {
 	return rewrite__event(ctx, ev);
@@ -255,6 +274,7 @@ JOB(read_it)
 JOB(summarize)
 JOB(count)
 JOB(measure)
+JOB(find_intervals)
 JOB(write_again)
 JOB(make_index)
 JOB(convert)
@@ -274,7 +294,7 @@ int main(void)
 		cmocka_unit_test(test_read_it),	    cmocka_unit_test(test_summarize),
 		cmocka_unit_test(test_count),	    cmocka_unit_test(test_measure),
 		cmocka_unit_test(test_write_again), cmocka_unit_test(test_make_index),
-		cmocka_unit_test(test_convert),
+		cmocka_unit_test(test_convert),	    cmocka_unit_test(test_find_intervals),
 	};
 
 	return cmocka_run_group_tests(tests, make_trace, scratch_remove);

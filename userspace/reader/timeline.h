@@ -3,8 +3,8 @@
  * Events and kernel events of a trace, merged by time.
  *
  * Upstream: reader/reader.c (events), format/kernel.h (items from the private data of each
- * generation). Downstream: the commands that use both: gotrace events --kernel, latency, path. A
- * trace without kernel events yields its events only.
+ * generation). Downstream: the commands that use both: gotrace events --kernel, latency, path,
+ * histogram. A trace without kernel events yields its events only.
  */
 #ifndef READER_TIMELINE_H
 #define READER_TIMELINE_H
