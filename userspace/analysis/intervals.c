@@ -32,6 +32,7 @@ struct open_range {
 struct intervals {
 	struct intervals_opts opts;
 	int64_t from, to;
+	int64_t lost_to;		  /* what began before is uncertain */
 	struct goroutine_tracker tracker; /* of struct followed */
 	struct naming naming;
 	struct open_range range;
@@ -48,6 +49,7 @@ struct intervals *intervals__create(const struct intervals_opts *opts)
 	if (!iv)
 		return NULL;
 	iv->opts = *opts;
+	iv->lost_to = INT64_MIN;
 	intervals__set_window(iv, INT64_MIN, INT64_MAX);
 	if (naming__init(&iv->naming)) {
 		naming__deinit(&iv->naming);
@@ -73,6 +75,11 @@ void intervals__set_window(struct intervals *iv, int64_t from, int64_t to)
 	iv->to = to;
 }
 
+void intervals__lose_before(struct intervals *iv, int64_t time)
+{
+	iv->lost_to = time;
+}
+
 static bool has_name(const struct intervals *iv, const char *name, size_t len)
 {
 	const char *wanted = iv->opts.name;
@@ -92,11 +99,16 @@ static void add(const struct intervals *iv, struct interval_counts *counts, int6
 		lengths__add(&counts->lengths, ns);
 }
 
-/* How long it has lasted; of times of a hostile trace, at most INT64_MAX. */
+/*
+ * How long it has lasted; of times of a hostile trace, at most INT64_MAX. -1: unknown, because
+ * events were lost in it.
+ */
 static int64_t since(const struct intervals *iv, int64_t begin)
 {
 	int64_t ns = time_sub(iv->tracker.now, begin);
 
+	if (begin < iv->lost_to)
+		return -1;
 	return ns < 0 ? INT64_MAX : ns;
 }
 

@@ -52,6 +52,9 @@ void intervals__destroy(struct intervals *iv);				/* may be NULL */
 /* Count what ends in [from, to), trace time in ns. By default everything counts. */
 void intervals__set_window(struct intervals *iv, int64_t from, int64_t to);
 
+/* Before an event: what began before `time` has no known duration, because events were lost. */
+void intervals__lose_before(struct intervals *iv, int64_t time);
+
 /* Applies the next event. Returns 0 or -ENOMEM. */
 int intervals__event(struct intervals *iv, const struct trace_event *ev);
 

@@ -98,8 +98,10 @@ static int feed(struct intervals *iv, const struct timeline *t, const struct tim
 {
 	struct interval_item item;
 
-	if (step->event)
+	if (step->event) {
+		intervals__lose_before(iv, timeline__go_lost_to(t));
 		return intervals__event(iv, step->event);
+	}
 	item = (struct interval_item){
 		.item = step->item,
 		.time = timeline__time(t, step->item->time),

@@ -66,9 +66,11 @@ void histogram__print_table(const struct histogram *h)
 	}
 	out__format(o, "\n\n%-7s%11" PRIu64 "\n", "count", l->count);
 	if (h->counts->uncounted)
-		out__format(o,
-			    "not counted, because their begin is not in the trace: %" PRIu64 "\n",
-			    h->counts->uncounted);
+		out__format(
+			o,
+			"not counted, because their begin is not in the trace or events were lost: %" PRIu64
+			"\n",
+			h->counts->uncounted);
 	if (l->count) {
 		put_figure(o, "sum", l->sum);
 		put_figure(o, "min", l->min);

@@ -104,6 +104,19 @@ static void scheduling(void **state)
 	expect("2 50 10 40 0", false); /* those that are still runnable have no length yet */
 }
 
+/* Events were lost until 115, within the first wait. */
+static void lost_events(void **state)
+{
+	begin(INTERVAL_SCHED, NULL);
+	event(100, EV_SYNC, 0, 0, 0);
+	event(110, EV_GO_CREATE, 5, 0, 0);
+	intervals__lose_before(iv, 115);
+	event(120, EV_GO_START, 5, 1, 0);
+	event(130, EV_GO_CREATE, 6, 0, 0);
+	event(137, EV_GO_START, 6, 1, 0);
+	expect("1 7 7 7 1", false);
+}
+
 static void blocked(void **state)
 {
 	begin(INTERVAL_BLOCK, NULL);
@@ -267,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scheduling),
+		cmocka_unit_test(lost_events),
 		cmocka_unit_test(blocked),
 		cmocka_unit_test(windows),
 		cmocka_unit_test(reused),
