@@ -200,6 +200,16 @@ func ranges(lines []*Line, wanted func(l *Line) bool) (all []Interval) {
 	return all
 }
 
+// Early is how many of the intervals may be counted or not.
+func Early(all []Interval) (n int) {
+	for _, i := range all {
+		if i.Early {
+			n++
+		}
+	}
+	return n
+}
+
 // Compare lists the figures that differ from those of the intervals that end in [from, to). Some of
 // the early ones may have been counted: then the others are a part of the result.
 func (h *Histogram) Compare(all []Interval, from, to int64) (lines []string) {
@@ -231,8 +241,13 @@ func (h *Histogram) Compare(all []Interval, from, to int64) (lines []string) {
 	} else {
 		differs("not_counted", h.NotCounted, unknown+early-counted, 0)
 	}
-	if counted > 0 && h.Sum < sum {
-		differs("sum", h.Sum, sum, 0)
+	if counted > 0 { // their lengths are not known, but are between the extremes
+		more := h.Sum - sum
+		differs("sum", more, min(max(more, counted*h.Min), counted*h.Max), 0)
+	}
+	if n > 0 && counted > 0 {
+		differs("min", h.Min, min(h.Min, lengths[0]), 0)
+		differs("max", h.Max, max(h.Max, lengths[n-1]), 0)
 	}
 	if counted == 0 {
 		differs("sum", h.Sum, sum, 0)

@@ -1,6 +1,6 @@
-// Package waits is a second implementation of `gotrace path`, `gotrace latency` and `gotrace
-// histogram`, which reads the lines of `gotrace events --kernel --json`: the state of each goroutine, the kernel state of its
-// thread, and the cause of the end of its waits. It shares no code with them, and is kept simple:
+// Package waits is a second implementation of `gotrace path`, `gotrace latency`, `gotrace waits` and
+// `gotrace histogram`, which reads the lines of `gotrace events --kernel --json`: the state of each
+// goroutine, the kernel state of its thread, and the cause of the end of its waits. It shares no code with them, and is kept simple:
 // it holds the whole trace in memory.
 //
 // What the lines lack is inferred: for the time of a thread before its first item, only what that
@@ -48,6 +48,7 @@ type Line struct {
 	Interrupt bool   `json:"interrupt"`
 	Syscall   string `json:"syscall"`
 	Result    int64  `json:"result"`
+	Frame     struct{ Func string }
 
 	counts int64 // an item: its time for latency, not after the event that follows it
 }
