@@ -131,6 +131,15 @@ counts_nothing()
 		jq -e '.count == 0 and .sum_ns == 0 and .buckets == [] and .min_ns == null and .p99_ns == null' "$tmp/out"
 }
 
+# OPTION...: no waits are a result, too
+lists_nothing()
+{
+	run $READER waits "$tmp/trace" "$@"
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
+		run $READER waits "$tmp/trace" "$@" --json &&
+		[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && jq -e '.waits == []' "$tmp/out"
+}
+
 # Kinds that require kernel events count nothing without them, and say why; `syscall` uses those of
 # Go.
 lacks_kernel_events()
@@ -211,6 +220,14 @@ try "histogram: nothing to count" counts_nothing --of block
 try "histogram: nothing with that name" counts_nothing --of "stw:no such reason"
 try "histogram: a window after the end" counts_nothing --of sched --from 1s
 try "histogram: no kernel events" lacks_kernel_events
+try "waits: none of them" refused 2 "invalid number of waits '0': must be 1 to 10000" waits "$tmp/trace" --longest 0
+try "waits: too many" refused 2 "invalid number of waits '10001'" waits "$tmp/trace" --longest 10001
+try "waits: an unknown kind" refused 2 "unknown kind 'tea': must be block, sched or syscall" waits "$tmp/trace" --kind tea
+try "waits: a part of a kind" refused 2 "unknown kind 'bloc'" waits "$tmp/trace" --kind bloc
+try "waits: an empty window" refused 2 'before' waits "$tmp/trace" --from 3us --to 2us
+try "waits: a corrupt standard input" broken_input waits
+try "waits: there are none" lists_nothing --runtime
+try "waits: a window after the end" lists_nothing --from 1s --runtime
 for verb in text assemble cut convert; do
 	try "$verb: output to its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"
 	try "$verb: a missing directory" refused 1 'No such file' "$verb" "$tmp/trace" -o "$tmp/no/where"

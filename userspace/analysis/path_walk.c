@@ -21,7 +21,8 @@
 #include "format/event.h"
 #include "lib/array.h"
 
-#define HOPS_MAX 100
+#define HOPS_MAX  100
+#define STEP_COST 32 /* of a step of the walk, in looks at one item of a list */
 
 void path__deinit(struct path *p)
 {
@@ -334,7 +335,7 @@ int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t 
 	int err = w.held ? 0 : -ENOMEM;
 
 	w.taken = h->goroutines.n / 16; /* of `held`, to clear */
-	for (; !err && w.time > from; w.taken++) {
+	for (; !err && w.time > from; w.taken += STEP_COST) {
 		if (is_exhausted(&w, *budget)) {
 			err = -E2BIG;
 		} else if (w.time <= w.lo) {

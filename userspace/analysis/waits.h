@@ -23,7 +23,7 @@
 #define WAITS_MAX	10000u	   /* waits that can be requested */
 #define WAITS_FRAMES	16u	   /* of a stack, the innermost ones */
 #define WAITS_CAUSES	8u	   /* of a wait, the longest ones; the others are added up */
-#define WAITS_STEPS_MAX (1u << 26) /* for the causes of all waits: a few seconds */
+#define WAITS_STEPS_MAX (1u << 28) /* for the causes of all waits: about a second */
 
 enum wait_kind {
 	WAIT_BLOCK, /* blocked, for something other than a P */
