@@ -200,6 +200,13 @@ try "cut: an unsupported format" refused 2 "unknown trace format '1\.21': must b
 try "cut: an empty window" refused 2 'before' cut "$tmp/trace" --from 3us --to 2us -o "$tmp/x.out"
 try "convert: no output" refused 2 '-o' convert "$tmp/trace"
 try "goroutines: an unknown column" refused 2 'tea' goroutines "$tmp/trace" --sort tea
+try "goroutines: extremes and --sort" refused 2 'sort and --compare-extremes cannot' goroutines "$tmp/trace" --compare-extremes f --sort exec
+try "goroutines: extremes and --all" refused 2 'cannot be combined' goroutines "$tmp/trace" --compare-extremes f --all
+try "goroutines: extremes without a function" refused 2 'requires --compare-extremes' goroutines "$tmp/trace" --extremes 3
+for n in 0 0% 51% % 5x ''; do
+	try "goroutines: extremes: '$n'" refused 2 "invalid number of goroutines '$n': expected" goroutines "$tmp/trace" --compare-extremes f --extremes "$n"
+done
+try "goroutines: extremes of no goroutine" refused 1 "0 goroutines of 'main\.x' begin and end" goroutines "$tmp/trace" --compare-extremes main.x
 try "latency: an unknown component" refused 2 'tea.* oncpu, .* count or id' latency "$tmp/trace" --sort tea
 try "latency: a corrupt standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7
