@@ -140,6 +140,13 @@ lists_nothing()
 		[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && jq -e '.waits == []' "$tmp/out"
 }
 
+run_queues_missing()
+{
+	run $READER waits "$tmp/trace" --kind runqueue --json
+	[ $status -eq 0 ] && jq -e '.waits == [] and .kernel == false' "$tmp/out" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		grep -q 'no kernel events, which --kind runqueue requires$' "$tmp/err"
+}
+
 # Kinds that require kernel events count nothing without them, and say why; `syscall` uses those of
 # Go.
 lacks_kernel_events()
@@ -229,11 +236,12 @@ try "histogram: a window after the end" counts_nothing --of sched --from 1s
 try "histogram: no kernel events" lacks_kernel_events
 try "waits: none of them" refused 2 "invalid number of waits '0': must be 1 to 10000" waits "$tmp/trace" --longest 0
 try "waits: too many" refused 2 "invalid number of waits '10001'" waits "$tmp/trace" --longest 10001
-try "waits: an unknown kind" refused 2 "unknown kind 'tea': must be block, sched or syscall" waits "$tmp/trace" --kind tea
+try "waits: an unknown kind" refused 2 "unknown kind 'tea': must be block, sched, syscall or runqueue" waits "$tmp/trace" --kind tea
 try "waits: a part of a kind" refused 2 "unknown kind 'bloc'" waits "$tmp/trace" --kind bloc
 try "waits: an empty window" refused 2 'before' waits "$tmp/trace" --from 3us --to 2us
 try "waits: a corrupt standard input" broken_input waits
 try "waits: there are none" lists_nothing --runtime
+try "waits: no kernel events" run_queues_missing
 try "waits: a window after the end" lists_nothing --from 1s --runtime
 for verb in text assemble cut convert; do
 	try "$verb: output to its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"

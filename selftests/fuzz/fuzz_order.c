@@ -66,7 +66,7 @@ static void explain(const struct path_history *h, struct waits *w, int64_t to)
 	const struct wait *all;
 	size_t n;
 
-	if (waits__finish(w, to, &all, &n))
+	if (waits__finish(w, to, h, &all, &n))
 		abort();
 	for (size_t i = 0; i < n; i++) {
 		if (all[i].from >= all[i].to || wait__causes(h, &all[i], &budget, &causes))
@@ -84,7 +84,7 @@ static void explain(const struct path_history *h, struct waits *w, int64_t to)
 
 static void summarise(struct reader *r, struct summary *summary, enum interval_kind kind)
 {
-	static const struct waits_opts opts = { .kind = { true, true, true },
+	static const struct waits_opts opts = { .kind = { true, true, true, true },
 						.runtime = true,
 						.longest = 20 };
 	struct waits *waits = waits__create(&opts);

@@ -195,7 +195,7 @@ static int explain(struct explained *e)
 	const struct wait *all;
 	struct wait_causes causes;
 	size_t n = 0;
-	int code = waits__finish(e->waits, INT64_MAX, &all, &n);
+	int code = waits__finish(e->waits, INT64_MAX, &e->history, &all, &n);
 
 	for (size_t i = 0; !code && i < n; i++) {
 		code = wait__causes(&e->history, &all[i], &budget, &causes);
@@ -208,7 +208,7 @@ static int explain(struct explained *e)
 
 static int find_waits(void)
 {
-	const struct waits_opts opts = { .kind = { true, true, true },
+	const struct waits_opts opts = { .kind = { true, true, true, true },
 					 .runtime = true,
 					 .longest = 5 };
 	struct explained e = { .waits = waits__create(&opts) };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/durations.h"
 #include "analysis/goroutine_tracker.h"
 #include "analysis/summary.h"
 #include "lib/array.h"
@@ -167,6 +168,19 @@ static void set_by(struct waits *w, struct wait *wait, const struct trace_event 
 	}
 }
 
+static bool is_candidate(const struct waits *w, const struct wait *wait)
+{
+	return wait->from < wait->to &&
+	       (w->n < w->opts.longest + SPARE || is_less(&w->heap[0], wait));
+}
+
+/* A candidate of that goroutine: kept, unless it is one of the runtime's. */
+static int consider(struct waits *w, struct waiter *g, struct wait *wait)
+{
+	wait->function = function_of(g);
+	return wait->function && !is_wanted(w, wait->function) ? 0 : keep(w, wait);
+}
+
 /* Its wait has ended at `to`, or, without an event, goes on. */
 static int add(struct waits *w, struct waiter *g, int64_t to, const struct trace_event *ev)
 {
@@ -187,16 +201,34 @@ static int add(struct waits *w, struct waiter *g, int64_t to, const struct trace
 		.number = w->numbers++,
 	};
 
-	if (wait.from >= wait.to)
-		return 0;
-	if (w->n == w->opts.longest + SPARE && !is_less(&w->heap[0], &wait))
-		return 0;
-	wait.function = function_of(g);
-	if (wait.function && !is_wanted(w, wait.function))
+	if (!is_candidate(w, &wait))
 		return 0;
 	if (ev)
 		set_by(w, &wait, ev);
-	return keep(w, &wait);
+	return consider(w, g, &wait);
+}
+
+/* A thread with this goroutine waited for a CPU from `begin` to `to`, or longer. */
+static int add_runqueue(struct waits *w, uint64_t goroutine, uint64_t thread, int64_t begin,
+			int64_t to, bool goes_on)
+{
+	struct waiter *g = goroutine_tracker__find(&w->tracker, goroutine);
+	struct wait wait = {
+		.from = begin > w->from ? begin : w->from,
+		.to = to,
+		.goroutine = goroutine,
+		.by = TRACE_NO_G,
+		.thread = thread,
+		.proc = TRACE_NO_P,
+		.kind = WAIT_RUNQUEUE,
+		.stack = g ? g->stack : 0,
+		.began_before = begin < w->from,
+		.goes_on = goes_on,
+		.serial = g ? g->serial : 0,
+		.number = w->numbers++,
+	};
+
+	return g && is_candidate(w, &wait) ? consider(w, g, &wait) : 0;
 }
 
 /* ---- events ---- */
@@ -349,7 +381,36 @@ int waits__event(struct waits *w, const struct trace_event *ev)
 	return goroutine_tracker__event(&w->tracker, &client, ev, ev->time);
 }
 
+int waits__item(struct waits *w, const struct kernel_item *item, int64_t time, uint64_t duration,
+		uint64_t goroutine)
+{
+	if (!w->opts.kind[WAIT_RUNQUEUE] || item->kind != KERNEL_ON || duration > INT64_MAX)
+		return 0;
+	return add_runqueue(w, goroutine, item->tid, time_sub(time, (int64_t)duration), time,
+			    false);
+}
+
 /* ---- the end ---- */
+
+/* Threads that wait for a CPU at the end. */
+static int add_runnable_threads(struct waits *w, const struct path_history *h)
+{
+	const struct path_thread *thread;
+	const struct path_run *run;
+	uint32_t n, on;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < h->threads.n; i++) {
+		thread = path_thread(h, i);
+		n = path_list__before(&thread->runs, sizeof(*run), w->end);
+		on = path_list__on_before(&thread->on, w->end);
+		run = n ? (const struct path_run *)thread->runs.at + n - 1 : NULL;
+		if (run && run->run == KERNEL_RUNNABLE && on != PATH_NONE)
+			err = add_runqueue(w, path_goroutine(h, on)->id, thread->id, run->time,
+					   w->end, true);
+	}
+	return err;
+}
 
 static uint32_t late_name(const struct waits *w, uint32_t name, uint64_t serial)
 {
@@ -363,13 +424,16 @@ static int longest_first(const void *left, const void *right)
 	return is_less(a, b) - is_less(b, a);
 }
 
-int waits__finish(struct waits *w, int64_t end, const struct wait **ret, size_t *ret_n)
+int waits__finish(struct waits *w, int64_t end, const struct path_history *h,
+		  const struct wait **ret, size_t *ret_n)
 {
 	size_t n = 0;
 	int err;
 
 	w->end = end;
-	err = goroutine_tracker__finish(&w->tracker);
+	err = h && w->opts.kind[WAIT_RUNQUEUE] ? add_runnable_threads(w, h) : 0;
+	if (!err)
+		err = goroutine_tracker__finish(&w->tracker);
 	if (err)
 		return err;
 	for (size_t i = 0; i < w->n; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The longest single waits of goroutines: blocked, runnable, or in a system call.
+ * The longest single waits of goroutines: blocked, runnable, in a system call, or with a thread that
+ * waits for a CPU.
  *
- * waits.c finds them in one pass over the events of a trace (reader/timeline.h), with the help of
- * goroutine_tracker.h. waits_causes.c explains each of them by the history of the trace: what
+ * waits.c finds them in one pass over the events and kernel events of a trace (reader/timeline.h),
+ * with the help of goroutine_tracker.h. waits_causes.c explains each of them by the history of the trace: what
  * analysis/path.h has for the goroutine from the begin of the wait to its end. Downstream: `gotrace
  * waits`.
  *
@@ -29,6 +30,7 @@ enum wait_kind {
 	WAIT_BLOCK, /* blocked, for something other than a P */
 	WAIT_SCHED, /* runnable: waits for a P */
 	WAIT_SYSCALL,
+	WAIT_RUNQUEUE, /* its thread is runnable: waits for a CPU. Kernel events only */
 	WAIT_KINDS
 };
 
@@ -66,11 +68,19 @@ void waits__lose_before(struct waits *w, int64_t time);
 /* Applies the next event; those after the end of the window are not given. 0 or -ENOMEM. */
 int waits__event(struct waits *w, const struct trace_event *ev);
 /*
- * There are no more events: `end` is the end of the window, or of the trace if that is earlier.
+ * Applies the next kernel event, at `time` of the trace's clock; with its timeline__duration() and
+ * timeline__goroutine(). 0 or -ENOMEM.
+ */
+int waits__item(struct waits *w, const struct kernel_item *item, int64_t time, uint64_t duration,
+		uint64_t goroutine);
+/*
+ * There are no more events: `end` is the end of the window, or of the trace if that is earlier. `h`
+ * has the threads that wait for a CPU then; NULL: these waits are left out.
  * Returns 0 or -ENOMEM, and the waits, the longest first, which belong to `w`. Of waits that are
  * equally long the earlier one comes first, then that of the smaller goroutine id.
  */
-int waits__finish(struct waits *w, int64_t end, const struct wait **ret, size_t *ret_n);
+int waits__finish(struct waits *w, int64_t end, const struct path_history *h,
+		  const struct wait **ret, size_t *ret_n);
 
 struct trace_string waits__text(const struct waits *w, uint32_t text);
 /* The function of the i-th frame, leaf first. False: there are not so many. */

@@ -28,7 +28,8 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ "longest", OPT_LONGEST, "N", 0, "number of waits to show; by default 10", 0 },
 	{ "kind", OPT_KIND, "KIND", 0,
-	  "only block (blocked goroutines), sched (waiting for a P) or syscall; by default all",
+	  "only block (blocked goroutines), sched (waiting for a P), syscall or runqueue (with a "
+	  "thread that waits for a CPU); by default all",
 	  0 },
 	{ "runtime", OPT_RUNTIME, NULL, 0, "include the goroutines of the Go runtime", 0 },
 	{ "from", OPT_FROM, "T", 0,
@@ -45,6 +46,7 @@ const char *const wait_names[WAIT_KINDS] = {
 	[WAIT_BLOCK] = "block",
 	[WAIT_SCHED] = "sched",
 	[WAIT_SYSCALL] = "syscall",
+	[WAIT_RUNQUEUE] = "runqueue",
 };
 
 static void parse_kind(const char *text, struct arguments *a)
@@ -54,7 +56,7 @@ static void parse_kind(const char *text, struct arguments *a)
 	while (kind < WAIT_KINDS && strcmp(wait_names[kind], text))
 		kind++;
 	if (kind == WAIT_KINDS)
-		usage_error("unknown kind '%s': must be block, sched or syscall", text);
+		usage_error("unknown kind '%s': must be block, sched, syscall or runqueue", text);
 	a->of.kind[kind] = a->have_kind = true;
 }
 
@@ -85,8 +87,8 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"FILE",
-	"Shows the longest single waits of goroutines: blocked (block), waiting for a P (sched) "
-	"or in a system call (syscall). For each wait: when it began, the goroutine and its "
+	"Shows the longest single waits of goroutines: blocked (block), waiting for a P (sched), "
+	"in a system call (syscall), or on a thread that waits for a CPU (runqueue). For each wait: when it began, the goroutine and its "
 	"start function, the reason, the stack, what ended it, and what it consists of: what "
 	"the goroutines and threads did that it waited for, or which of them had the Ps and "
 	"the CPU. Kernel events, as traces of gotrace-bpf record contain them, show more causes.",
@@ -120,13 +122,16 @@ static void begin(struct reading *r, const struct trace_args *a, int64_t start)
 	r->history->from = l->start;
 }
 
-static int take_step(struct reading *r, const struct timeline_step *step)
+static int take_step(struct reading *r, const struct timeline_step *step, int64_t time)
 {
 	int err = 0;
 
 	if (step->event) {
 		waits__lose_before(r->waits, timeline__go_lost_to(r->t));
 		err = waits__event(r->waits, step->event);
+	} else if (time < r->to) {
+		err = waits__item(r->waits, step->item, time, timeline__duration(r->t),
+				  timeline__goroutine(r->t, step->item->tid));
 	}
 	if (!err && !r->full)
 		err = path__take_step(r->t, &r->fold, step);
@@ -138,17 +143,18 @@ static int take_step(struct reading *r, const struct timeline_step *step)
 static int read_trace(struct reading *r, const struct trace_args *a, struct error *error)
 {
 	struct timeline_step step = {};
-	int64_t last = 0;
+	int64_t last = INT64_MIN, time;
 	int err;
 
 	while ((err = timeline__next(r->t, &step, error)) > 0) {
 		if (step.event && !r->started)
 			begin(r, a, step.event->time);
-		if (step.event)
-			last = step.event->time;
-		if (step.event && last >= r->to)
+		time = step.event ? step.event->time : timeline__time(r->t, step.item->time);
+		if (time > last && (step.event || time < r->to))
+			last = time;
+		if (step.event && time >= r->to)
 			break;
-		if (take_step(r, &step))
+		if (take_step(r, &step, time))
 			return error__set(error, -ENOMEM, "out of memory");
 		r->lossy |= step.event && timeline__lossy(r->t);
 	}
@@ -156,7 +162,7 @@ static int read_trace(struct reading *r, const struct trace_args *a, struct erro
 		return err;
 	if (last > r->to)
 		last = r->to;
-	if (last > r->ret->end)
+	if (r->started && last > r->ret->end)
 		r->ret->end = last;
 	r->ret->kernel = r->history->kernel = timeline__has_kernel(r->t);
 	return 0;
@@ -201,8 +207,10 @@ static int find_causes(struct longest_waits *l, bool have_history, size_t *ret_u
 	return err;
 }
 
-static void report(const char *name, const struct reading *r, size_t unknown)
+static void report(const struct arguments *a, const struct reading *r, size_t unknown)
 {
+	const char *name = a->in.name;
+
 	if (r->full)
 		log__msg("%s: the causes of waits are not shown, because the history exceeds the "
 			 "limit of %lu MB; request a shorter time with --from and --to",
@@ -211,7 +219,10 @@ static void report(const char *name, const struct reading *r, size_t unknown)
 		log__msg("%s: the causes of %zu waits would take too long to find; request fewer "
 			 "waits, or a shorter time with --from and --to",
 			 name, unknown);
-	if (r->ret->n && !r->ret->kernel)
+	if (a->have_kind && a->of.kind[WAIT_RUNQUEUE] && !r->ret->kernel)
+		log__msg("%s: the trace has no kernel events, which --kind runqueue requires",
+			 name);
+	else if (r->ret->n && !r->ret->kernel && !r->full)
 		log__msg("%s: the trace has no kernel events; causes are derived from Go's events "
 			 "alone",
 			 name);
@@ -223,7 +234,7 @@ static int show(const struct arguments *a, struct reading *r, struct error *erro
 {
 	struct longest_waits *l = r->ret;
 	size_t unknown = 0;
-	int err = waits__finish(r->waits, l->end, &l->at, &l->n);
+	int err = waits__finish(r->waits, l->end, r->full ? NULL : l->history, &l->at, &l->n);
 
 	if (!err)
 		err = find_causes(l, !r->full, &unknown);
@@ -235,7 +246,7 @@ static int show(const struct arguments *a, struct reading *r, struct error *erro
 		waits__print(l);
 	free(l->causes);
 	if (!err)
-		report(a->in.name, r, unknown);
+		report(a, r, unknown);
 	return err;
 }
 

@@ -58,6 +58,8 @@ static void put_end(struct out *o, const struct longest_waits *l, const struct w
 		out__text(o, INDENT "goes on at the end of the analysed time\n");
 	} else if (wait->kind == WAIT_SCHED && wait->proc != TRACE_NO_P) {
 		out__format(o, INDENT "ended when it got P %" PRIu64 "\n", wait->proc);
+	} else if (wait->kind == WAIT_RUNQUEUE) {
+		out__format(o, INDENT "ended when thread %" PRIu64 " was on a CPU\n", wait->thread);
 	} else if (wait->by != TRACE_NO_G) {
 		out__text(o, INDENT "ended by ");
 		put_goroutine(o, l, wait->by, wait->by_function);
@@ -136,7 +138,7 @@ static void put_wait(struct out *o, const struct longest_waits *l, size_t i)
 	table__time(o, time_sub(wait->to, wait->from), TABLE_TIME + 2);
 	out__text(o, "  ");
 	path__put_offset(o, wait->from, l->trace, 5);
-	out__format(o, "  %-8s", wait_names[wait->kind]);
+	out__format(o, "  %-9s", wait_names[wait->kind]);
 	put_goroutine(o, l, wait->goroutine, wait->function);
 	if (wait->reason) {
 		out__text(o, ": ");
@@ -158,7 +160,7 @@ void waits__print(const struct longest_waits *l)
 {
 	struct out *o = out__stdout();
 
-	out__format(o, "%11s  %15s  %-8s%s\n", "DURATION", "SECONDS", "KIND", "GOROUTINE");
+	out__format(o, "%11s  %15s  %-9s%s\n", "DURATION", "SECONDS", "KIND", "GOROUTINE");
 	for (size_t i = 0; i < l->n; i++)
 		put_wait(o, l, i);
 	out__flush(o);

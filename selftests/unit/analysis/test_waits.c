@@ -7,7 +7,7 @@
 
 static void begin_waits(uint32_t longest, bool runtime)
 {
-	const struct waits_opts opts = { .kind = { true, true, true },
+	const struct waits_opts opts = { .kind = { true, true, true, true },
 					 .runtime = runtime,
 					 .longest = longest };
 
@@ -31,7 +31,7 @@ static void put_text(FILE *f, const char *before, struct trace_string s)
 
 static void put_wait(FILE *f, const struct wait *w)
 {
-	static const char *const kinds[WAIT_KINDS] = { "block", "sched", "syscall" };
+	static const char *const kinds[WAIT_KINDS] = { "block", "sched", "syscall", "runqueue" };
 	struct trace_string frame;
 
 	fprintf(f, "%" PRId64 "-%" PRId64 " %s g%" PRIu64, w->from, w->to, kinds[w->kind],
@@ -60,7 +60,7 @@ static void expect_waits(int64_t to, const char *want)
 	size_t len, n;
 	FILE *f = open_memstream(&text, &len);
 
-	assert_int_equal(waits__finish(waits, to, &all, &n), 0);
+	assert_int_equal(waits__finish(waits, to, &history, &all, &n), 0);
 	for (size_t i = 0; i < n; i++)
 		put_wait(f, &all[i]);
 	fclose(f);
@@ -184,7 +184,7 @@ static void many(void **state)
 		start(time, 1);
 		time++;
 	}
-	assert_int_equal(waits__finish(waits, time, &all, &n), 0);
+	assert_int_equal(waits__finish(waits, time, &history, &all, &n), 0);
 	assert_int_equal(n, 100);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(all[i].to - all[i].from, 2500 - (int64_t)i / 2);
@@ -208,7 +208,7 @@ static void causes(void **state)
 	unblock(21, 2, 3);
 	start(29, 2);
 	unblock(60, 1, 2);
-	assert_int_equal(waits__finish(waits, 60, &all, &n), 0);
+	assert_int_equal(waits__finish(waits, 60, &history, &all, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(wait__causes(&history, &all[0], &budget, &c), 0);
 	assert_true(c.known && budget < before);
@@ -241,10 +241,35 @@ static void cut_causes(void **state)
 	begin_waits(1, true);
 	all_run(1);
 	block(10, 1, CHAN);
-	assert_int_equal(waits__finish(waits, 60, &all, &n), 0);
+	assert_int_equal(waits__finish(waits, 60, &history, &all, &n), 0);
 	assert_int_equal(wait__causes(&history, &all[0], &budget, &c), 0);
 	assert_true(all[0].goes_on && c.n == 1);
 	assert_int_equal(c.at[0].like.cause, PATH_CAUSE_NONE);
+	end_waits();
+}
+
+static void on_cpu(int64_t time, uint64_t tid, uint64_t duration, uint64_t g)
+{
+	struct kernel_item k = { .kind = KERNEL_ON, .tid = (uint32_t)tid };
+
+	core(time, k.tid, 0);
+	assert_int_equal(waits__item(waits, &k, time, duration, g), 0);
+}
+
+/* Of threads that run a goroutine; those that wait at the end, too. */
+static void run_queue(void **state)
+{
+	begin_waits(5, true);
+	waits__set_begin(waits, 15);
+	all_run(2);
+	off(10, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	on_cpu(40, 1, 30, 1);
+	on_cpu(45, 9, 44, TRACE_NO_G);
+	on_cpu(46, 8, 44, 77); /* a goroutine that the trace does not have */
+	on_cpu(47, 2, UINT64_MAX, 2);
+	off(50, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	off(52, 2, GT_OFF_SLEEPING, STRESS, 0);
+	expect_waits(60, "15-40 runqueue g1 before\n50-60 runqueue g1 on\n");
 	end_waits();
 }
 
@@ -254,7 +279,8 @@ int main(void)
 		cmocka_unit_test(longest_first),    cmocka_unit_test(windows),
 		cmocka_unit_test(before_the_trace), cmocka_unit_test(reused),
 		cmocka_unit_test(lost_events),	    cmocka_unit_test(many),
-		cmocka_unit_test(causes),	    cmocka_unit_test(cut_causes),
+		cmocka_unit_test(run_queue),	    cmocka_unit_test(causes),
+		cmocka_unit_test(cut_causes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ func compare(gotrace, file string, n int, share float64) (bool, error) {
 // The longest waits of each kind, for the complete trace and for its middle.
 func longest(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool, error) {
 	third, found, causes, ok := (m.End-m.Start)/3, 0, 0, true
-	for _, kind := range []string{"block", "sched", "syscall"} {
+	for _, kind := range []string{"block", "sched", "syscall", "runqueue"} {
 		for _, window := range [][2]int64{{m.Start, m.End + 1}, {m.Start + third, m.Start + 2*third}} {
 			const n = 200
 			text, err := run(gotrace, "waits", "--runtime", "--kind", kind, "--longest", strconv.Itoa(n), "--json",
@@ -109,8 +109,8 @@ func longest(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool, e
 			if err != nil {
 				return false, err
 			}
-			all := m.Longest(lines, kind, window[0], window[1])
-			differ, compared := m.CompareWaits(theirs, all, n, window[0] == m.Start)
+			all, early := m.Longest(lines, kind, window[0], window[1])
+			differ, compared := m.CompareWaits(theirs, all, early, n, window[0] == m.Start)
 			for i, line := range differ {
 				if i < 10 {
 					fmt.Printf("waits, %s: %s\n", kind, line)

@@ -46,8 +46,59 @@ func ParseWaits(text []byte) ([]Wait, error) {
 
 var waitKinds = map[string]string{"Waiting": "block", "Runnable": "sched", "Syscall": "syscall"}
 
-// Longest finds the waits of one kind in [from, to), all goroutines included, the longest first.
-func (m *Model) Longest(lines []*Line, kind string, from, to int64) (all []Wait) {
+// queueWaits finds the waits of threads that run a goroutine, or are in a system call for one, until
+// `to`; early: those whose begin is not known, by goroutine and end.
+func (m *Model) goroutineQueueWaits(to int64) (all []Wait, early map[[2]int64]bool) {
+	early = map[[2]int64]bool{}
+	for tid, t := range m.Threads {
+		for i, r := range t.Runs {
+			if r.Is != "runnable" || r.At >= to {
+				continue
+			}
+			w := Wait{Kind: "runqueue", From: r.At, To: min(to, m.End), GoesOn: true, ByTid: &tid}
+			if i+1 < len(t.Runs) && t.Runs[i+1].At < to {
+				if w.To, w.GoesOn = t.Runs[i+1].At, false; !t.Runs[i+1].Got {
+					continue
+				}
+			}
+			if w.Goroutine = owner(t.On, w.To); w.Goroutine == None {
+				continue
+			}
+			if r.Guess {
+				early[[2]int64{w.Goroutine, w.To}] = true
+				continue
+			}
+			all = append(all, w)
+		}
+	}
+	return all, early
+}
+
+// Longest finds the waits of one kind in [from, to), all goroutines included, the longest first; and
+// those of which it is not known when they began, by goroutine and end.
+func (m *Model) Longest(lines []*Line, kind string, from, to int64) (all []Wait, early map[[2]int64]bool) {
+	if kind == "runqueue" {
+		all, early = m.goroutineQueueWaits(to)
+		all = slices.DeleteFunc(all, func(w Wait) bool { return w.To <= from })
+		for i := range all {
+			all[i].Before, all[i].From = all[i].From < from, max(all[i].From, from)
+		}
+	} else {
+		all = m.stateWaits(lines, kind, from, to)
+	}
+	slices.SortFunc(all, func(a, b Wait) int {
+		switch x, y := a.To-a.From, b.To-b.From; {
+		case x != y:
+			return sign(y - x)
+		case a.From != b.From:
+			return sign(a.From - b.From)
+		}
+		return sign(a.Goroutine - b.Goroutine)
+	})
+	return all, early
+}
+
+func (m *Model) stateWaits(lines []*Line, kind string, from, to int64) (all []Wait) {
 	in, sync := map[int64]*Wait{}, lines[0].Time
 	add := func(w *Wait, end *Line) {
 		w.To, w.GoesOn = min(to, m.End), end == nil
@@ -95,15 +146,6 @@ func (m *Model) Longest(lines []*Line, kind string, from, to int64) (all []Wait)
 	for _, w := range in {
 		add(w, nil)
 	}
-	slices.SortFunc(all, func(a, b Wait) int {
-		switch x, y := a.To-a.From, b.To-b.From; {
-		case x != y:
-			return sign(y - x)
-		case a.From != b.From:
-			return sign(a.From - b.From)
-		}
-		return sign(a.Goroutine - b.Goroutine)
-	})
 	return all
 }
 
@@ -126,7 +168,14 @@ func endedBy(w *Wait) string {
 
 // CompareWaits lists what differs from the longest `n` waits of all, and returns how many causes were
 // compared. whole: they are those of the whole trace.
-func (m *Model) CompareWaits(theirs []Wait, all []Wait, n int, whole bool) (lines []string, causes int) {
+func (m *Model) CompareWaits(theirs, all []Wait, early map[[2]int64]bool, n int, whole bool) (lines []string, causes int) {
+	theirs = slices.DeleteFunc(theirs, func(w Wait) bool {
+		is := early[[2]int64{w.Goroutine, w.To}]
+		if is {
+			n--
+		}
+		return is
+	})
 	if want := min(n, len(all)); len(theirs) != want {
 		return []string{fmt.Sprintf("%d waits instead of %d", len(theirs), want)}, 0
 	}
