@@ -3,7 +3,7 @@
 # goroutine by state, and each region and task, exact to the nanosecond.
 # parallel
 # timeout: 1200
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fuzz
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -93,6 +93,14 @@ same_extremes() # TRACE LEAST
 	[ $compared -ge "$2" ]
 }
 
+# A goroutine that began before the trace is not compared, though it ends in it.
+began_before()
+{
+	selftests/fuzz/crafted lives 5 >"$tmp/lives" && same_extremes "$tmp/lives" 5 &&
+		$READER goroutines --json --compare-extremes main.f --extremes 2 "$tmp/lives" |
+		jq -e '.complete == 5 and .incomplete == 1 and [.slowest[].id, .fastest[].id] == [6, 5, 2, 3]'
+}
+
 # There is enough to compare: many lines, of all kinds.
 worth_comparing()
 {
@@ -158,6 +166,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		try "$(basename "$trace" .trace): extremes" same_extremes "$trace" 0
 	done
 	try "extremes of a long run" same_extremes "$CORPUS/runs/long-$ORACLE_GO.trace" 5
+	try "extremes, without a goroutine that began before" began_before
 	try "the same output in each run" same_each_time
 	try "a recording of gotrace-bpf" same_of_recording
 	try "mutants that Go's reader accepts" same_of_mutants
