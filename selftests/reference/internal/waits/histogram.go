@@ -162,8 +162,9 @@ func systemCalls(lines []*Line, name string) (all []Interval) {
 		switch l.Event {
 		case "sys_enter":
 			entered[*l.M], seen[*l.M] = l, true
-		case "created", "ended":
+		case "created", "ended": // a new thread begins with the end of the call that created it
 			delete(entered, *l.M)
+			seen[*l.M] = true
 		case "sys_exit":
 			i := Interval{l.Time, -1, !seen[*l.M]}
 			if e := entered[*l.M]; e != nil && e.Syscall == l.Syscall {
