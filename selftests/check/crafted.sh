@@ -28,6 +28,18 @@ grows_with_size() # KIND N
 	awk -v small="$small" -v large="$large" 'BEGIN { exit large > 20 * (small + 0.02) }'
 }
 
+# The causes of each wait are in the same long history: they are found for some of the waits only.
+# All waits are listed, the longest first.
+many_waits()
+{
+	selftests/fuzz/crafted waits 100000 >"$tmp/waits" &&
+		timeout 60 $READER waits --runtime --longest 10000 --json "$tmp/waits" >"$tmp/out" 2>"$tmp/err" || return 1
+	cat "$tmp/err"
+	grep -q 'the causes of [0-9]* waits would take too long to find' "$tmp/err" && jq -e '
+		(.waits | length) == 10000 and (.waits | all(.goes_on)) and .waits[0].holders == [1] and
+		.waits[9999].causes == null and ([.waits[] | .from_ns] | . == sort)' "$tmp/out"
+}
+
 bomb() # 200 MB of strings in a few hundred kB of compressed data
 {
 	selftests/fuzz/crafted strings 200000 >"$tmp/plain" && gzip -9 <"$tmp/plain" >"$tmp/bomb.gz" || return 1
@@ -63,8 +75,9 @@ ktap_start
 if try "the reader builds" locked make --no-print-directory all; then
 	try "many open stop-the-world ranges" grows_with_size stw 10000
 	try "the holder of a P that is to be stolen" grows_with_size abandoned 5000
+	try "many waits in a long history" many_waits
 	try "a compression bomb is made" bomb
-	for verb in check stat events goroutines latency "path --goroutine=1" "cut -o $tmp/part" "convert -o $tmp/part"; do
+	for verb in check stat events goroutines latency "path --goroutine=1" waits "histogram --of=sched" "cut -o $tmp/part" "convert -o $tmp/part"; do
 		try "$verb: exceeds --max-memory" needs_more $verb
 	done
 	try "a sufficient --max-memory" enough

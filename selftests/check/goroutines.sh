@@ -3,7 +3,7 @@
 # goroutine by state, and each region and task, exact to the nanosecond.
 # parallel
 # timeout: 1200
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fuzz
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
@@ -55,6 +55,50 @@ adds_up() # TRACE
 			"$tmp/parts.json" >"$tmp/wrong"
 		[ ! -s "$tmp/wrong" ] || { echo "does not add up:"; cat "$tmp/wrong"; return 1; }
 	done
+}
+
+# The slowest and the fastest goroutines of the start function with the most of them, and their times,
+# are those of --all. `least` times, if not at all: the trace has no two that are complete.
+same_extremes() # TRACE LEAST
+{
+	local function n compared=0
+
+	timeout 300 $READER goroutines --all --json "$1" >"$tmp/all.json" || return 1
+	function=$(jq -r '.start as $start | [.goroutines[] | select(.ended != null and .created != $start and .name != "")] |
+		group_by(.name) | map(select(length > 1)) | max_by(length) // [] | .[0].name // empty' "$tmp/all.json")
+	for n in '' 1 3 50% 1000000; do
+		[ -n "$function" ] || break
+		# shellcheck disable=SC2086 # one option or none
+		timeout 300 $READER goroutines --json --compare-extremes "$function" ${n:+--extremes $n} "$1" >"$tmp/extremes.json" &&
+			jq -n -e --arg function "$function" --arg n "${n:-10%}" --slurpfile all "$tmp/all.json" \
+				--slurpfile got "$tmp/extremes.json" '
+			def sums: map([["total:", .total], ["exec:", .exec], ["sched_wait:", .sched_wait], ["syscall:", .syscall],
+				["syscall_block:", .syscall_block], ["unknown:", .unknown], ["gc_work:", .gc_work],
+				(.block[] | ["block:" + .name, .time])][]) | group_by(.[0]) |
+				map({key: .[0][0], value: (map(.[1]) | add)}) | map(select(.value != 0)) | from_entries;
+			def side($name): [$got[0].parts[] | {key: (.part + ":" + (.reason // "")), value: .[$name]} |
+				select(.value != 0)] | from_entries;
+			$all[0] as $all | [$all.goroutines[] | select(.name == $function)] as $named |
+			[$named[] | select(.ended != null and .created != $all.start)] | sort_by(-.total, .id) | . as $sorted |
+			length as $n_all | (if $n | endswith("%") then $n_all * ($n[:-1] | tonumber) / 100 | floor else $n | tonumber end) |
+			([[., 1] | max, ($n_all / 2 | floor)] | min) as $each |
+			$sorted[:$each] as $slowest | ($sorted[-$each:] | reverse) as $fastest |
+			$got[0].complete == $n_all and $got[0].incomplete == ($named | length) - $n_all and
+			$got[0].slowest == ($slowest | map({id, created, total})) and
+			$got[0].fastest == ($fastest | map({id, created, total})) and
+			side("slowest") == ($slowest | sums) and side("fastest") == ($fastest | sums)' >/dev/null ||
+			{ echo "$function, $n"; return 1; }
+		compared=$((compared + 1))
+	done
+	[ $compared -ge "$2" ]
+}
+
+# A goroutine that began before the trace is not compared, though it ends in it.
+began_before()
+{
+	selftests/fuzz/crafted lives 5 >"$tmp/lives" && same_extremes "$tmp/lives" 5 &&
+		$READER goroutines --json --compare-extremes main.f --extremes 2 "$tmp/lives" |
+		jq -e '.complete == 5 and .incomplete == 1 and [.slowest[].id, .fastest[].id] == [6, 5, 2, 3]'
 }
 
 # There is enough to compare: many lines, of all kinds.
@@ -119,7 +163,10 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		grep -qs '^FAILURE' "${trace%.trace}.expect" && continue
 		try "$(basename "$trace" .trace)" same_goroutines "$trace"
 		try "$(basename "$trace" .trace): times add up" adds_up "$trace"
+		try "$(basename "$trace" .trace): extremes" same_extremes "$trace" 0
 	done
+	try "extremes of a long run" same_extremes "$CORPUS/runs/long-$ORACLE_GO.trace" 5
+	try "extremes, without a goroutine that began before" began_before
 	try "the same output in each run" same_each_time
 	try "a recording of gotrace-bpf" same_of_recording
 	try "mutants that Go's reader accepts" same_of_mutants

@@ -106,7 +106,8 @@ cut_trace()
 
 broken_input() # VERB: messages call it standard input
 {
-	! head -c 30 "$tmp/trace" | $READER "$1" - 2>"$tmp/err" && grep -q '^gotrace: stdin: ' "$tmp/err"
+	# shellcheck disable=SC2086 # VERB may have an option
+	! head -c 30 "$tmp/trace" | $READER $1 - 2>"$tmp/err" && grep -q '^gotrace: stdin: ' "$tmp/err"
 }
 
 # Corrupt before any goroutine appears: the message reports that the rest is left out, and that
@@ -118,6 +119,47 @@ nothing_whole()
 	run $READER latency --lenient "$tmp/nothing"
 	cat "$tmp/err"
 	[ $status -eq 1 ] && grep -q 'no goroutine in its intact part' "$tmp/err" && [ ! -s "$tmp/out" ]
+}
+
+# OPTION...: a histogram of nothing is a result, as a table and in JSON
+counts_nothing()
+{
+	run $READER histogram "$tmp/trace" "$@"
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && grep -qx 'count  *0' "$tmp/out" && ! grep -q '#' "$tmp/out" || return 1
+	run $READER histogram "$tmp/trace" "$@" --json
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] &&
+		jq -e '.count == 0 and .sum_ns == 0 and .buckets == [] and .min_ns == null and .p99_ns == null' "$tmp/out"
+}
+
+# OPTION...: no waits are a result, too
+lists_nothing()
+{
+	run $READER waits "$tmp/trace" "$@"
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
+		run $READER waits "$tmp/trace" "$@" --json &&
+		[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && jq -e '.waits == []' "$tmp/out"
+}
+
+run_queues_missing()
+{
+	run $READER waits "$tmp/trace" --kind runqueue --json
+	[ $status -eq 0 ] && jq -e '.waits == [] and .kernel == false' "$tmp/out" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		grep -q 'no kernel events, which --kind runqueue requires$' "$tmp/err"
+}
+
+# Kinds that require kernel events count nothing without them, and say why; `syscall` uses those of
+# Go.
+lacks_kernel_events()
+{
+	local of
+
+	for of in runqueue syscall:futex; do
+		run $READER histogram "$tmp/trace" --of $of
+		[ $status -eq 0 ] && grep -qx 'count  *0' "$tmp/out" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+			grep -q "the trace has no kernel events, which --of ${of%:*}.* requires" "$tmp/err" || return 1
+	done
+	run $READER histogram "$tmp/trace" --of syscall --json
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && jq -e '.kernel == false and .count == 0' "$tmp/out"
 }
 
 ktap_start
@@ -141,6 +183,7 @@ for verb in ${verbs-}; do
 	case $verb in
 	cut | convert) needs=(-o "$tmp/x.out") ;;
 	path) needs=(--goroutine 1) ;;
+	histogram) needs=(--of sched) ;;
 	esac
 	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "$verb"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
@@ -164,6 +207,13 @@ try "cut: an unsupported format" refused 2 "unknown trace format '1\.21': must b
 try "cut: an empty window" refused 2 'before' cut "$tmp/trace" --from 3us --to 2us -o "$tmp/x.out"
 try "convert: no output" refused 2 '-o' convert "$tmp/trace"
 try "goroutines: an unknown column" refused 2 'tea' goroutines "$tmp/trace" --sort tea
+try "goroutines: extremes and --sort" refused 2 'sort and --compare-extremes cannot' goroutines "$tmp/trace" --compare-extremes f --sort exec
+try "goroutines: extremes and --all" refused 2 'cannot be combined' goroutines "$tmp/trace" --compare-extremes f --all
+try "goroutines: extremes without a function" refused 2 'requires --compare-extremes' goroutines "$tmp/trace" --extremes 3
+for n in 0 0% 51% % 5x ''; do
+	try "goroutines: extremes: '$n'" refused 2 "invalid number of goroutines '$n': expected" goroutines "$tmp/trace" --compare-extremes f --extremes "$n"
+done
+try "goroutines: extremes of no goroutine" refused 1 "0 goroutines of 'main\.x' begin and end" goroutines "$tmp/trace" --compare-extremes main.x
 try "latency: an unknown component" refused 2 'tea.* oncpu, .* count or id' latency "$tmp/trace" --sort tea
 try "latency: a corrupt standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7
@@ -173,6 +223,26 @@ try "latency: a window after the end" refused 1 'no events in the requested time
 try "latency: a window before the start" refused 1 'no goroutine in the requested time' latency "$tmp/trace" --to 0s
 try "latency: corrupt before the first goroutine" nothing_whole
 try "latency: an empty window" refused 2 'before' latency "$tmp/trace" --from 3us --to 2us
+try "histogram: no kind" refused 2 'missing option --of KIND' histogram "$tmp/trace"
+try "histogram: an unknown kind" refused 2 "unknown kind 'tea': must be sched, " histogram "$tmp/trace" --of tea:x
+try "histogram: a part of a kind" refused 2 "unknown kind 'sch'" histogram "$tmp/trace" --of sch
+try "histogram: a kind without names" refused 2 'gc has no names' histogram "$tmp/trace" --of gc:mark
+try "histogram: an empty name" refused 2 'the name after the colon is missing' histogram "$tmp/trace" --of block:
+try "histogram: an empty window" refused 2 'before' histogram "$tmp/trace" --of gc --from 3us --to 2us
+try "histogram: a corrupt standard input" broken_input "histogram --of=gc"
+try "histogram: nothing to count" counts_nothing --of block
+try "histogram: nothing with that name" counts_nothing --of "stw:no such reason"
+try "histogram: a window after the end" counts_nothing --of sched --from 1s
+try "histogram: no kernel events" lacks_kernel_events
+try "waits: none of them" refused 2 "invalid number of waits '0': must be 1 to 10000" waits "$tmp/trace" --longest 0
+try "waits: too many" refused 2 "invalid number of waits '10001'" waits "$tmp/trace" --longest 10001
+try "waits: an unknown kind" refused 2 "unknown kind 'tea': must be block, sched, syscall or runqueue" waits "$tmp/trace" --kind tea
+try "waits: a part of a kind" refused 2 "unknown kind 'bloc'" waits "$tmp/trace" --kind bloc
+try "waits: an empty window" refused 2 'before' waits "$tmp/trace" --from 3us --to 2us
+try "waits: a corrupt standard input" broken_input waits
+try "waits: there are none" lists_nothing --runtime
+try "waits: no kernel events" run_queues_missing
+try "waits: a window after the end" lists_nothing --from 1s --runtime
 for verb in text assemble cut convert; do
 	try "$verb: output to its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"
 	try "$verb: a missing directory" refused 1 'No such file' "$verb" "$tmp/trace" -o "$tmp/no/where"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
-# Compares the output of `gotrace path` and `gotrace latency`, member by member, with that of a
-# second implementation which reads `gotrace events --kernel --json`:
+# Compares the output of `gotrace path`, `gotrace latency`, `gotrace waits` and `gotrace histogram`,
+# member by member, with that of a second implementation which reads `gotrace events --kernel --json`:
 # selftests/reference/internal/waits shares no code with them. check/path.sh and check/latency.sh
 # compare with measurements of the targets.
 . "$(dirname "$0")/../lib.sh"
@@ -43,7 +43,7 @@ target()
 counted()
 {
 	try "$@"
-	note "$(grep -h '^path: \|^latency, ' "$tmp/verdict" 2>/dev/null)"
+	note "$(grep -h '^path: \|^latency, \|^waits: \|^histogram: ' "$tmp/verdict" 2>/dev/null)"
 }
 
 ktap_start

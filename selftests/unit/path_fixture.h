@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "analysis/path_impl.h"
+#include "analysis/waits.h"
 
 enum { NONE, MAIN, WORKER, HOLDER, CHAN, SLEEP, NETWORK, ASSIST_STACK, STW, STRINGS };
 static const char *const strings[STRINGS] = {
@@ -40,6 +41,7 @@ enum {
 static struct dictionary dictionary;
 static struct path_history history;
 static struct path_fold fold;
+static struct waits *waits; /* gets the events, too, if not NULL */
 static struct kernel_threads threads;
 static uint64_t on_m, on_p, on_g; /* the context of the next events */
 
@@ -98,6 +100,8 @@ static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b
 
 	path_fold__reread_threads(&fold);
 	assert_int_equal(path_fold__event(&fold, &ev, &threads, (uint64_t)time), 0);
+	if (waits)
+		assert_int_equal(waits__event(waits, &ev), 0);
 }
 
 static inline void item(int64_t time, uint32_t tid, uint8_t kind, struct kernel_item more)

@@ -2,9 +2,11 @@
 /*
  * What reads and writes traces when there is no memory: see no_memory.h.
  */
+#include "analysis/intervals.h"
 #include "analysis/latency.h"
 #include "analysis/statistics.h"
 #include "analysis/summary.h"
+#include "analysis/waits.h"
 #include "reader/index.h"
 #include "reader/start_functions.h"
 #include "reader/timeline.h"
@@ -153,6 +155,76 @@ static int measure(void)
 	return code;
 }
 
+static int to_intervals(void *ctx, const struct trace_event *ev)
+{
+	return intervals__event(ctx, ev);
+}
+
+static int find_intervals(void)
+{
+	struct intervals *iv =
+		intervals__create(&(struct intervals_opts){ .kind = INTERVAL_SCHED });
+	int code = iv ? each_event(to_intervals, iv) : -ENOMEM;
+	bool kernel;
+
+	if (!code)
+		add_number((uint64_t)intervals__counts(iv, &kernel)->lengths.sum);
+	intervals__destroy(iv);
+	return code;
+}
+
+/* The waits by both of the analyses that `gotrace waits` needs. */
+struct explained {
+	struct waits *waits;
+	struct path_history history;
+	struct path_fold fold;
+};
+
+static int to_waits(void *ctx, const struct trace_event *ev)
+{
+	static const struct kernel_threads none;
+	struct explained *e = ctx;
+
+	return waits__event(e->waits, ev) ?:
+					    path_fold__event(&e->fold, ev, &none, (uint64_t)ev->time);
+}
+
+static int explain(struct explained *e)
+{
+	uint64_t budget = WAITS_STEPS_MAX;
+	const struct wait *all;
+	struct wait_causes causes;
+	size_t n = 0;
+	int code = waits__finish(e->waits, INT64_MAX, &e->history, &all, &n);
+
+	for (size_t i = 0; !code && i < n; i++) {
+		code = wait__causes(&e->history, &all[i], &budget, &causes);
+		add_number(all[i].goroutine);
+		add_number((uint64_t)all[i].from);
+		add_number(code ? 0 : causes.n);
+	}
+	return code;
+}
+
+static int find_waits(void)
+{
+	const struct waits_opts opts = { .kind = { true, true, true, true },
+					 .runtime = true,
+					 .longest = 5 };
+	struct explained e = { .waits = waits__create(&opts) };
+	int code = path_history__init(&e.history, SIZE_MAX);
+
+	if (!code) {
+		path_fold__init(&e.fold, &e.history);
+		code = e.waits ? each_event(to_waits, &e) : -ENOMEM;
+		path_fold__deinit(&e.fold);
+	}
+	code = code ?: explain(&e);
+	waits__destroy(e.waits);
+	path_history__deinit(&e.history);
+	return code;
+}
+
 static int to_rewrite(void *ctx, const struct trace_event *ev)
 {
 	return rewrite__event(ctx, ev);
@@ -255,6 +327,8 @@ JOB(read_it)
 JOB(summarize)
 JOB(count)
 JOB(measure)
+JOB(find_intervals)
+JOB(find_waits)
 JOB(write_again)
 JOB(make_index)
 JOB(convert)
@@ -274,7 +348,8 @@ int main(void)
 		cmocka_unit_test(test_read_it),	    cmocka_unit_test(test_summarize),
 		cmocka_unit_test(test_count),	    cmocka_unit_test(test_measure),
 		cmocka_unit_test(test_write_again), cmocka_unit_test(test_make_index),
-		cmocka_unit_test(test_convert),
+		cmocka_unit_test(test_convert),	    cmocka_unit_test(test_find_intervals),
+		cmocka_unit_test(test_find_waits),
 	};
 
 	return cmocka_run_group_tests(tests, make_trace, scratch_remove);

@@ -291,6 +291,12 @@ struct path {
  */
 int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
 	       struct path *ret);
+/*
+ * The same for one of many paths: reduces *budget by the steps that it takes, one per item of a
+ * list that is looked at. -E2BIG also if none are left.
+ */
+int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
+		      uint64_t *budget, struct path *ret);
 void path__deinit(struct path *p);
 
 struct path_cause_total {

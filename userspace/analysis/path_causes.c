@@ -90,13 +90,13 @@ int64_t path_walk__cpu(const struct walk *w, const struct path_run *run,
  * The time that each had a P is added up; then, once more through the same, the longest are taken
  * out.
  */
-static void add_holders(const struct walk *w, const struct path_list *list, int64_t from)
+static void add_holders(struct walk *w, const struct path_list *list, int64_t from)
 {
 	const struct path_on *on = list->at;
 	uint32_t i = path_list__before(list, sizeof(*on), w->time);
 	int64_t end = w->time, begin;
 
-	while (i-- && end > from) {
+	for (w->taken++; i-- && end > from; w->taken++) {
 		begin = on[i].time > from ? on[i].time : from;
 		if (on[i].goroutine != PATH_NONE && on[i].goroutine != w->at.goroutine)
 			w->held[on[i].goroutine] += (uint64_t)end - (uint64_t)begin;
@@ -156,7 +156,7 @@ static void blame_last_holder(const struct walk *w, const struct path_state *st,
 	seg->by = on[n - 1].goroutine;
 }
 
-void path_walk__holders(const struct walk *w, int64_t since, struct path_segment *seg)
+void path_walk__holders(struct walk *w, int64_t since, struct path_segment *seg)
 {
 	struct holder all[PATH_HOLDERS] = {};
 	uint32_t procs = w->h->procs.n < PROCS_MAX ? w->h->procs.n : PROCS_MAX;
@@ -412,6 +412,11 @@ static int compare_causes(const struct path_segment *a, const struct path_segmen
 	COMPARE(call);
 	COMPARE(fault);
 	COMPARE(got_first);
+	/* Those that are printed by the id of the thread: */
+	if (a->cause == PATH_CAUSE_THREAD)
+		COMPARE(other);
+	if (a->goroutine == PATH_NONE)
+		COMPARE(thread);
 	return 0;
 }
 

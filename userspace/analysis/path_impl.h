@@ -45,6 +45,7 @@ struct walk {
 	unsigned int hops; /* jumps since time went on */
 	uint64_t *held;	   /* by goroutine, to add up in: all 0 */
 	uint64_t steps;	   /* of path_walk__sleep_begin() and _end() */
+	uint64_t taken;	   /* other steps, for path__walk_within() */
 };
 
 /* path_causes.c: */
@@ -69,7 +70,7 @@ int64_t path_walk__cpu(const struct walk *w, const struct path_run *run,
 int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
 			const struct path_state *next, int64_t since, struct path_segment *seg);
 /* Sets the goroutines that had Ps from `since` to the position's time. */
-void path_walk__holders(const struct walk *w, int64_t since, struct path_segment *seg);
+void path_walk__holders(struct walk *w, int64_t since, struct path_segment *seg);
 
 /*
  * The system call that a thread had entered last before the position's time, since its goroutine

@@ -21,7 +21,8 @@
 #include "format/event.h"
 #include "lib/array.h"
 
-#define HOPS_MAX 100
+#define HOPS_MAX  100
+#define STEP_COST 32 /* of a step of the walk, in looks at one item of a list */
 
 void path__deinit(struct path *p)
 {
@@ -314,8 +315,13 @@ static void reverse(struct path *p)
 	}
 }
 
-int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
-	       struct path *ret)
+static bool is_exhausted(const struct walk *w, uint64_t budget)
+{
+	return w->steps + w->taken > budget;
+}
+
+int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
+		      uint64_t *budget, struct path *ret)
 {
 	struct path path = { .from = from, .to = to };
 	struct walk w = {
@@ -328,8 +334,11 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 	};
 	int err = w.held ? 0 : -ENOMEM;
 
-	while (!err && w.time > from) {
-		if (w.time <= w.lo) {
+	w.taken = h->goroutines.n / 16; /* of `held`, to clear */
+	for (; !err && w.time > from; w.taken += STEP_COST) {
+		if (is_exhausted(&w, *budget)) {
+			err = -E2BIG;
+		} else if (w.time <= w.lo) {
 			w.n--;
 			w.at = w.frames[w.n].at;
 			w.lo = w.frames[w.n].lo;
@@ -341,6 +350,7 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 	}
 	free(w.frames);
 	free(w.held);
+	*budget -= is_exhausted(&w, *budget) ? *budget : w.steps + w.taken;
 	if (err) {
 		path__deinit(&path);
 		return err;
@@ -348,4 +358,12 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 	reverse(&path);
 	*ret = path;
 	return 0;
+}
+
+int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
+	       struct path *ret)
+{
+	uint64_t budget = UINT64_MAX;
+
+	return path__walk_within(h, goroutine, from, to, &budget, ret);
 }

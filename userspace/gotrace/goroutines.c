@@ -17,15 +17,18 @@
 #include "goroutines.h"
 #include "lib/array.h"
 
-enum { OPT_ALL = 256, OPT_GOROUTINE, OPT_SORT, OPT_CANONICAL };
+enum { OPT_ALL = 256, OPT_GOROUTINE, OPT_SORT, OPT_COMPARE, OPT_EXTREMES, OPT_CANONICAL };
 
 #define SORTED_BY "sched, sync, network, syscall, gc, other, total, gcwork, count"
 
 struct arguments {
 	struct trace_args in;
-	bool all, one, canonical;
+	bool all, one, canonical, sorted;
 	uint64_t id;
 	enum column sort;
+	const char *function; /* --compare-extremes */
+	uint64_t extremes;    /* 0: not given */
+	bool percent;
 };
 
 static const struct argp_option options[] = {
@@ -33,6 +36,10 @@ static const struct argp_option options[] = {
 	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with its regions and tasks", 0 },
 	{ "sort", OPT_SORT, "COLUMN", 0,
 	  "sort in descending order by exec (default), " SORTED_BY "; with --all also by id", 0 },
+	{ "compare-extremes", OPT_COMPARE, "FUNCTION", 0,
+	  "compare the slowest with the fastest goroutines of one start function", 0 },
+	{ "extremes", OPT_EXTREMES, "N", 0,
+	  "number of goroutines to compare on each side, or N% of them; by default 10%", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	{ "canonical", OPT_CANONICAL, NULL, 0,
 	  "print the form that the tests compare with Go's summary", 0 },
@@ -51,14 +58,34 @@ static enum column parse_column(const char *text)
 static void check_arguments(struct arguments *a)
 {
 	trace_args__check(&a->in);
-	if (a->all + a->one + a->canonical > 1)
-		usage_error("--all, --goroutine and --canonical cannot be combined");
+	if (a->all + a->one + a->canonical + !!a->function > 1)
+		usage_error("--all, --goroutine, --compare-extremes and --canonical cannot be "
+			    "combined");
+	if (a->function && a->sorted)
+		usage_error("--sort and --compare-extremes cannot be combined");
+	if (a->extremes && !a->function)
+		usage_error("--extremes requires --compare-extremes");
 	if (a->canonical && a->in.json)
 		usage_error("--json and --canonical cannot be combined");
 	if (a->sort == COLUMN_ID && !a->all)
 		usage_error("--sort id requires --all");
 	if (a->sort == COLUMN_COUNT && a->all)
 		usage_error("--sort count and --all cannot be combined");
+}
+
+/* N, or N% of all, at most half of them */
+static void parse_extremes(const char *text, struct arguments *a)
+{
+	size_t len = strlen(text);
+	char number[24] = "";
+
+	a->percent = len && text[len - 1] == '%';
+	len -= a->percent;
+	if (len < sizeof(number))
+		memcpy(number, text, len);
+	if (!opts__number(number, 1, a->percent ? 50 : UINT32_MAX, &a->extremes))
+		usage_error("invalid number of goroutines '%s': expected a number, or 1%% to 50%%",
+			    text);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -76,6 +103,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_SORT:
 		a->sort = parse_column(text);
+		a->sorted = true;
+		return 0;
+	case OPT_COMPARE:
+		a->function = text;
+		return 0;
+	case OPT_EXTREMES:
+		parse_extremes(text, a);
 		return 0;
 	case OPT_CANONICAL:
 		a->canonical = true;
@@ -107,6 +141,19 @@ static int add_to_group(struct goroutines *all, const struct summary_goroutine *
 	return summary_stats__add(&all->groups[g->name].stats, &g->stats);
 }
 
+/* Whether it is one to compare. */
+static bool is_complete(struct goroutines *all, const struct summary_goroutine *g)
+{
+	struct trace_string name = summary__name(all->summary, g->name);
+
+	if (name.len != strlen(all->function) || memcmp(name.data, all->function, name.len))
+		return false;
+	if (g->ended && g->created != all->start)
+		return true;
+	all->incomplete++;
+	return false;
+}
+
 static int goroutine_done(void *context, const struct summary_goroutine *g)
 {
 	struct goroutines *all = context;
@@ -114,7 +161,9 @@ static int goroutine_done(void *context, const struct summary_goroutine *g)
 	all->count++;
 	if (!all->store)
 		return add_to_group(all, g);
-	return all->one && g->id != all->id ? 0 : record_store__add(all->store, summary__pack, g);
+	if ((all->one && g->id != all->id) || (all->function && !is_complete(all, g)))
+		return 0;
+	return record_store__add(all->store, summary__pack, g);
 }
 
 static int read_trace(struct reader *r, struct goroutines *all, struct error *error)
@@ -151,7 +200,7 @@ static int sort_key(struct buf record, void *context, int64_t *ret)
 static int sort_store(struct goroutines *all, const struct arguments *a)
 {
 	record_store__sort(all->store);
-	if (!a->all || a->sort == COLUMN_ID)
+	if (!(a->all || a->function) || a->sort == COLUMN_ID)
 		return 0;
 	return record_store__sort_by(all->store, sort_key, all);
 }
@@ -160,6 +209,8 @@ static int print(const struct goroutines *all, const struct arguments *a)
 {
 	if (a->canonical)
 		return canonical__goroutines(all);
+	if (a->function)
+		return extremes__print(all, a->in.json);
 	if (a->in.json)
 		return all->store ? json__goroutines(all) : json__groups(all);
 	if (a->one)
@@ -174,6 +225,12 @@ static int sort_and_print(struct goroutines *all, const struct arguments *a, str
 	if (!err && a->one && !record_store__count(all->store))
 		return error__set(error, -ENOENT, "%s: there is no goroutine %" PRIu64, a->in.path,
 				  a->id);
+	if (!err && a->function && record_store__count(all->store) < 2)
+		return error__set(
+			error, -ENOENT,
+			"%s: %zu goroutines of '%s' begin and end in the trace, and %" PRIu64
+			" others do not: at least 2 are required to compare them",
+			a->in.path, record_store__count(all->store), a->function, all->incomplete);
 	if (!err)
 		err = print(all, a);
 	return err ? error__set(error, err, "%s: %s", a->in.path, strerror(-err)) : 0;
@@ -195,12 +252,15 @@ static int goroutines__init(struct goroutines *all, const struct arguments *a)
 		.done = goroutine_done,
 		.context = all,
 	};
-	bool keep = a->all || a->one || a->canonical;
+	bool keep = a->all || a->one || a->canonical || a->function;
 
 	*all = (struct goroutines){
 		.summary = summary__create(&opts),
 		.store = keep ? record_store__create() : NULL,
-		.sort = a->sort,
+		.sort = a->function ? COLUMN_TOTAL : a->sort,
+		.function = a->function,
+		.extremes = a->extremes ? a->extremes : 10,
+		.extremes_percent = a->percent || !a->extremes,
 		.one = a->one,
 		.id = a->id,
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files of `gotrace goroutines`: goroutines.c reads the trace, goroutines_table.c
- * prints tables, goroutines_json.c JSON, and goroutines_canonical.c the form that is compared with
- * Go.
+ * prints tables, goroutines_json.c JSON, goroutines_extremes.c the slowest beside the fastest, and
+ * goroutines_canonical.c the form that is compared with Go.
  */
 #ifndef GOROUTINES_H
 #define GOROUTINES_H
@@ -41,6 +41,14 @@ struct goroutines {
 	struct record_store *store; /* sorted; NULL: only groups were requested */
 	bool one;		    /* the store contains only the goroutine `id` */
 	uint64_t id;
+	/*
+	 * --compare-extremes: the store contains only the goroutines with this start function that
+	 * the trace has from creation to end. NULL: without it.
+	 */
+	const char *function;
+	uint64_t incomplete; /* goroutines with that start function that it does not have so */
+	uint64_t extremes;   /* number of slowest and of fastest goroutines, or its percentage */
+	bool extremes_percent;
 	struct group *groups; /* by ID of the name */
 	size_t ngroups;
 	uint64_t count;	    /* number of goroutines */
@@ -72,5 +80,6 @@ int table__goroutine(const struct goroutines *all); /* one goroutine, in detail 
 int json__groups(const struct goroutines *all);
 int json__goroutines(const struct goroutines *all);
 int canonical__goroutines(const struct goroutines *all);
+int extremes__print(const struct goroutines *all, bool json); /* of two goroutines at least */
 
 #endif

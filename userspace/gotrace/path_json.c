@@ -52,7 +52,8 @@ static void put_number(struct json *j, const char *name, uint32_t number)
 }
 
 /* The members that all segments of one cause share. */
-static void put_cause(struct json *j, const struct path_history *h, const struct path_segment *seg)
+void path__put_json_cause(struct json *j, const struct path_history *h,
+			  const struct path_segment *seg)
 {
 	json__string(j, "kind", path__kind(seg->kind));
 	put_goroutine(j, h, "goroutine", "function", seg->goroutine);
@@ -71,7 +72,7 @@ static void put_segment(struct json *j, const struct path_history *h,
 	json__open(j, NULL, '{');
 	json__i64(j, "from_ns", seg->from);
 	json__i64(j, "to_ns", seg->to);
-	put_cause(j, h, seg);
+	path__put_json_cause(j, h, seg);
 	if (seg->thread == PATH_NONE)
 		json__null(j, "tid");
 	else
@@ -112,7 +113,7 @@ int path__print_json(const struct path_history *h, uint32_t goroutine, const str
 		json__open(&j, NULL, '{');
 		json__u64(&j, "ns", all[i].ns);
 		json__u64(&j, "count", all[i].count);
-		put_cause(&j, h, all[i].like);
+		path__put_json_cause(&j, h, all[i].like);
 		json__close(&j, '}');
 	}
 	json__close(&j, ']');

@@ -95,7 +95,7 @@ static void put_string(struct out *o, struct trace_string s)
 	out__unicode(o, s.data, s.len);
 }
 
-static void put_goroutine(struct out *o, const struct path_history *h, uint32_t index)
+void path__put_goroutine(struct out *o, const struct path_history *h, uint32_t index)
 {
 	const struct path_goroutine *g = path_goroutine(h, index);
 
@@ -169,7 +169,7 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 	out__text(o, before_cause(seg));
 	switch (seg->cause) {
 	case PATH_CAUSE_GOROUTINE:
-		put_goroutine(o, h, seg->by);
+		path__put_goroutine(o, h, seg->by);
 		break;
 	case PATH_CAUSE_PROCESS:
 		put_process(o, h, seg);
@@ -205,7 +205,7 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 	for (uint32_t i = 0; full && i < seg->depth && i < DEPTH_SHOWN; i++)
 		out__text(o, "  ");
 	if (seg->goroutine != PATH_NONE)
-		put_goroutine(o, h, seg->goroutine);
+		path__put_goroutine(o, h, seg->goroutine);
 	else
 		out__text(o, "no goroutine");
 	if ((full || seg->goroutine == PATH_NONE) && seg->thread != PATH_NONE)
@@ -231,8 +231,12 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 		out__text(o, " (stop-the-world)");
 }
 
-/* In seconds since the start of the trace. */
-static void put_offset(struct out *o, int64_t time, int64_t start, int width)
+void path__put_cause(struct out *o, const struct path_history *h, const struct path_segment *seg)
+{
+	put_what(o, h, seg, false);
+}
+
+void path__put_offset(struct out *o, int64_t time, int64_t start, int width)
 {
 	uint64_t ns = (uint64_t)time_sub(time, start);
 
@@ -242,7 +246,7 @@ static void put_offset(struct out *o, int64_t time, int64_t start, int width)
 static void put_segment(struct out *o, const struct path_history *h, const struct path_segment *seg,
 			int64_t start)
 {
-	put_offset(o, seg->from, start, 5);
+	path__put_offset(o, seg->from, start, 5);
 	table__time(o, time_sub(seg->to, seg->from), 11);
 	out__text(o, "  ");
 	put_what(o, h, seg, true);
@@ -268,7 +272,7 @@ static int put_summary(struct out *o, const struct path_history *h, const struct
 		table__time(o, (int64_t)all[i].ns, 11);
 		table__share(o, (int64_t)all[i].ns, whole);
 		out__format(o, "%8" PRIu64 "x  ", all[i].count);
-		put_what(o, h, all[i].like, false);
+		path__put_cause(o, h, all[i].like);
 		out__char(o, '\n');
 	}
 	if (rest) {
@@ -286,9 +290,9 @@ int path__print(const struct path_history *h, uint32_t goroutine, const struct p
 	struct out *o = out__stdout();
 	int err;
 
-	put_goroutine(o, h, goroutine);
+	path__put_goroutine(o, h, goroutine);
 	out__text(o, ": ");
-	put_offset(o, p->from, start, 0);
+	path__put_offset(o, p->from, start, 0);
 	out__text(o, "s + ");
 	table__time(o, time_sub(p->to, p->from), 0);
 	out__text(o, "\n\n    SECONDS   DURATION      KIND             GOROUTINE\n");

@@ -10,10 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "reader/timeline.h"
-
-static int take_step(const struct timeline *t, struct path_fold *f,
-		     const struct timeline_step *step)
+int path__take_step(const struct timeline *t, struct path_fold *f, const struct timeline_step *step)
 {
 	const struct kernel_threads *threads = timeline__threads(t);
 
@@ -51,7 +48,7 @@ static int read_all(struct timeline *t, const struct order *order, struct path_f
 			err = begin(f, a, order, step.event->time, window);
 		started |= step.event != NULL;
 		if (!err)
-			err = take_step(t, f, &step);
+			err = path__take_step(t, f, &step);
 		if (err)
 			return error__set(error, err, "out of memory");
 		window->lossy |= step.event && timeline__lossy(t);

@@ -6,6 +6,7 @@
 #define PATH_READ_H
 
 #include "analysis/path.h"
+#include "reader/timeline.h"
 #include "command.h"
 
 struct path_request {
@@ -27,5 +28,9 @@ struct path_window {
  */
 int path__read(struct reader *r, int64_t start, const struct path_request *a,
 	       struct path_history *h, struct path_window *ret, struct error *error);
+
+/* Apply the step that timeline__next() has returned. 0 or -ENOMEM. */
+int path__take_step(const struct timeline *t, struct path_fold *f,
+		    const struct timeline_step *step);
 
 #endif

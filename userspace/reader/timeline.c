@@ -21,6 +21,12 @@ struct lost {
 	uint64_t from, to; /* CLOCK_MONOTONIC, ns */
 };
 
+struct losses { /* of a generation, by time */
+	struct lost *at;
+	size_t n, cap;
+	size_t next; /* the first one that has not ended, or, of Go's events, not begun */
+};
+
 struct timeline {
 	struct reader *reader;
 	struct kernel_reader *kernel; /* of the current generation; NULL: none */
@@ -30,8 +36,9 @@ struct timeline {
 	struct kernel_item item, last_item; /* read ahead; delivered last */
 	bool has_event, has_item, ended;
 	bool has_kernel;
-	struct lost *lost; /* losses of kernel events in the generation, by time */
-	size_t nlost, lost_cap, lost_at;
+	struct losses lost;    /* of kernel events */
+	struct losses go_lost; /* of Go's events */
+	uint64_t go_lost_to;   /* latest end of those that have begun; 0: none has */
 	bool in_loss;
 	uint64_t visits;     /* of threads, because of losses: here and by callers */
 	bool gave_up;	     /* too many visits: the state of threads is unknown from now on */
@@ -56,7 +63,8 @@ void timeline__destroy(struct timeline *t)
 		return;
 	kernel_reader__close(t->kernel);
 	kernel_threads__deinit(&t->threads);
-	free(t->lost);
+	free(t->lost.at);
+	free(t->go_lost.at);
 	free(t);
 }
 
@@ -72,7 +80,7 @@ bool timeline__has_kernel(const struct timeline *t)
 
 bool timeline__lossy(const struct timeline *t)
 {
-	return t->nlost;
+	return t->lost.n;
 }
 
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
@@ -95,22 +103,34 @@ bool timeline__in_loss(const struct timeline *t)
 	return t->in_loss;
 }
 
-/* ---- generations ---- */
-
-static bool is_kernel_loss(const struct private_loss *loss)
+int64_t timeline__go_lost_to(const struct timeline *t)
 {
-	return !loss->kind ||
-	       (loss->kind < GT_KIND_END && gt_kind_is_kernels((unsigned int)loss->kind));
+	return t->go_lost_to ? timeline__time(t, t->go_lost_to) : INT64_MIN;
 }
 
-static int add_loss(struct timeline *t, const struct private_loss *loss)
+/* ---- generations ---- */
+
+static int losses__add(struct losses *l, const struct private_loss *loss)
 {
-	int err = array__grow(&t->lost, t->nlost, &t->lost_cap, sizeof(*t->lost));
+	int err = array__grow(&l->at, l->n, &l->cap, sizeof(*l->at));
 
 	if (err)
 		return err;
-	t->lost[t->nlost++] = (struct lost){ loss->from, loss->to };
+	l->at[l->n++] = (struct lost){ loss->from, loss->to };
 	return 0;
+}
+
+/* One of an unknown kind may be of both. */
+static int add_loss(struct timeline *t, const struct private_loss *loss)
+{
+	bool kernel = loss->kind < GT_KIND_END && gt_kind_is_kernels((unsigned int)loss->kind);
+	int err = 0;
+
+	if (kernel || !loss->kind)
+		err = losses__add(&t->lost, loss);
+	if (!err && !kernel)
+		err = losses__add(&t->go_lost, loss);
+	return err;
 }
 
 static int compare_losses(const void *a, const void *b)
@@ -121,24 +141,24 @@ static int compare_losses(const void *a, const void *b)
 }
 
 /* Merges losses that overlap, and neighbours if there are more than LOSSES_MAX. */
-static void sort_losses(struct timeline *t)
+static void losses__sort(struct losses *l)
 {
-	size_t each = t->nlost / LOSSES_MAX + 1, n = 0;
+	size_t each = l->n / LOSSES_MAX + 1, n = 0;
 	struct lost *last = NULL;
 
-	if (!t->nlost)
+	if (!l->n)
 		return;
-	qsort(t->lost, t->nlost, sizeof(*t->lost), compare_losses);
-	for (size_t i = 0; i < t->nlost; i++) {
-		if (last && (t->lost[i].from <= last->to || i % each)) {
-			if (last->to < t->lost[i].to)
-				last->to = t->lost[i].to;
+	qsort(l->at, l->n, sizeof(*l->at), compare_losses);
+	for (size_t i = 0; i < l->n; i++) {
+		if (last && (l->at[i].from <= last->to || i % each)) {
+			if (last->to < l->at[i].to)
+				last->to = l->at[i].to;
 			continue;
 		}
-		last = &t->lost[n++];
-		*last = t->lost[i];
+		last = &l->at[n++];
+		*last = l->at[i];
 	}
-	t->nlost = n;
+	l->n = n;
 }
 
 static int read_losses(struct timeline *t, const struct dictionary *dictionary)
@@ -148,18 +168,19 @@ static int read_losses(struct timeline *t, const struct dictionary *dictionary)
 	struct private_loss loss;
 	int err;
 
-	t->nlost = t->lost_at = 0;
+	t->lost.n = t->lost.next = t->go_lost.n = t->go_lost.next = 0;
 	t->in_loss = false;
 	private_reader__init(&r, dictionary);
 	while ((err = private_reader__next(&r, &record)) > 0) {
 		while (err >= 0 && record.kind == PRIVATE_LOSSES &&
 		       private_read__loss(&record.data, &loss))
-			err = is_kernel_loss(&loss) ? add_loss(t, &loss) : 0;
+			err = add_loss(t, &loss);
 		if (err < 0)
 			break;
 	}
 	private_reader__deinit(&r);
-	sort_losses(t);
+	losses__sort(&t->lost);
+	losses__sort(&t->go_lost);
 	return err;
 }
 
@@ -189,22 +210,32 @@ static void give_up(struct timeline *t)
 static void pass_losses(struct timeline *t, uint64_t now)
 {
 	const struct order *order = reader__order(t->reader);
-	size_t before = t->lost_at;
+	struct losses *l = &t->lost;
+	size_t before = l->next;
 	bool was_in = t->in_loss;
 
 	if (t->gave_up)
 		return;
-	while (t->lost_at < t->nlost && t->lost[t->lost_at].to <= now)
-		t->lost_at++;
-	t->in_loss = t->lost_at < t->nlost && t->lost[t->lost_at].from <= now;
-	if (t->lost_at == before && t->in_loss == was_in)
+	while (l->next < l->n && l->at[l->next].to <= now)
+		l->next++;
+	t->in_loss = l->next < l->n && l->at[l->next].from <= now;
+	if (l->next == before && t->in_loss == was_in)
 		return;
 	t->loss = true;
 	t->visits += t->threads.map.cap + (order ? order->m.n : 0);
 	if (t->visits > VISITS_MAX)
 		give_up(t);
-	else if (t->lost_at != before)
-		kernel_threads__lose_before(&t->threads, t->lost[t->lost_at - 1].to);
+	else if (l->next != before)
+		kernel_threads__lose_before(&t->threads, l->at[l->next - 1].to);
+}
+
+static void pass_go_losses(struct timeline *t, uint64_t now)
+{
+	struct losses *l = &t->go_lost;
+
+	for (; l->next < l->n && l->at[l->next].from <= now; l->next++)
+		if (t->go_lost_to < l->at[l->next].to)
+			t->go_lost_to = l->at[l->next].to;
 }
 
 /* Reads the initial state of the threads. A thread that is not in the table has ended. */
@@ -335,8 +366,10 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 	} else {
 		err = t->event.type == EV_SYNC ? begin_generation(t) : 0;
 		t->has_event = false;
-		if (t->lost_at < t->nlost)
+		if (t->lost.next < t->lost.n)
 			pass_losses(t, timeline__mono(t, t->event.time));
+		if (t->go_lost.next < t->go_lost.n)
+			pass_go_losses(t, timeline__mono(t, t->event.time));
 		ret->event = &t->event;
 		ret->item = NULL;
 	}

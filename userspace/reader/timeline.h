@@ -3,8 +3,8 @@
  * Events and kernel events of a trace, merged by time.
  *
  * Upstream: reader/reader.c (events), format/kernel.h (items from the private data of each
- * generation). Downstream: the commands that use both: gotrace events --kernel, latency, path. A
- * trace without kernel events yields its events only.
+ * generation). Downstream: the commands that use both: gotrace events --kernel, latency, path,
+ * histogram. A trace without kernel events yields its events only.
  */
 #ifndef READER_TIMELINE_H
 #define READER_TIMELINE_H
@@ -71,5 +71,11 @@ int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the inverse 
 int64_t timeline__until(const struct timeline *t);
 /* Whether kernel events of this moment may be missing: the state of threads is uncertain. */
 bool timeline__in_loss(const struct timeline *t);
+/*
+ * At an event: when the latest loss of Go's events ended that has begun, in the trace's clock;
+ * INT64_MIN: there was none. State changes before it may be missing, or be those that the recorder
+ * inserted to keep the trace valid.
+ */
+int64_t timeline__go_lost_to(const struct timeline *t);
 
 #endif

@@ -425,6 +425,29 @@ static void only_the_window(void **state)
 	end();
 }
 
+/* Waits for two threads of the program are two causes, since each is printed with its id. */
+static void causes_by_thread(void **state)
+{
+	struct path_segment segments[] = {
+		{ 0, 10, .kind = PATH_KERNEL_RUNNABLE, .cause = PATH_CAUSE_THREAD, .other = 5 },
+		{ 10, 30, .kind = PATH_KERNEL_RUNNABLE, .cause = PATH_CAUSE_THREAD, .other = 6 },
+		{ 30, 31, .kind = PATH_KERNEL_RUNNABLE, .cause = PATH_CAUSE_THREAD, .other = 5 },
+		{ 31, 35, .kind = PATH_ON_CPU, .goroutine = PATH_NONE, .thread = 1 },
+		{ 35, 36, .kind = PATH_ON_CPU, .goroutine = PATH_NONE, .thread = 2 },
+	};
+	static const uint64_t want[] = { 20, 11, 4, 1 };
+	struct path p = { .segments = segments, .n = 5, .to = 36 };
+	struct path_cause_total *all;
+	size_t n;
+
+	assert_int_equal(path__summary(&p, &all, &n), 0);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(all[i].ns, want[i]);
+	assert_int_equal(all[0].like->other, 6);
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +468,7 @@ int main(void)
 		cmocka_unit_test(within_a_wait),
 		cmocka_unit_test(ended),
 		cmocka_unit_test(only_the_window),
+		cmocka_unit_test(causes_by_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,6 +269,38 @@ static void during_a_loss(void **state)
 	reader__destroy(r);
 }
 
+/* Go's losses, in any order; those of kernel events do not count. */
+static void go_losses(void **state)
+{
+	static const struct private_loss losses[] = { { GT_PARK, 1, 1000400, 1000500 },
+						      { GT_CPU_OFF, 1, 1000100, 1000900 },
+						      { GT_PARK, 1, 1000100, 1000200 } };
+	struct timeline_step step;
+	struct error err = {};
+	struct reader *r;
+	struct timeline *t;
+
+	begin(1000000);
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	for (uint64_t time = 1000050; time < 1000600; time += 100)
+		ok(event(10, time, EV_GO_CREATE, time, 0, 0, 3));
+	ok(private__losses(x.w, losses, 3));
+	end();
+	ok(trace_file__commit(x.file));
+	t = open_timeline(&r);
+	while (timeline__next(t, &step, &err) > 0) {
+		if (step.event)
+			assert_int_equal(timeline__go_lost_to(t),
+					 step.event->time < 1000100 ? INT64_MIN :
+					 step.event->time < 1000400 ? 1000200 :
+								      1000500);
+	}
+	assert_string_equal(err.text, "");
+	timeline__destroy(t);
+	reader__destroy(r);
+}
+
 static void many_losses_before_the_items(void **state)
 {
 	lose_often(40000, 40000, 0);
@@ -338,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threads_match_the_step, setup_64, teardown_64),
 		TEST(trace_without_kernel_events),
 		TEST(during_a_loss),
+		TEST(go_losses),
 		TEST(many_losses_before_the_items),
 		TEST(many_losses_among_the_items),
 		TEST(too_many_losses),

@@ -1,12 +1,12 @@
-// Waits compares `gotrace path` and `gotrace latency` with a second computation from `gotrace
-// events --kernel --json`.
+// Waits compares `gotrace path`, `gotrace latency`, `gotrace waits` and `gotrace histogram` with a
+// second computation from `gotrace events --kernel --json`.
 //
 //	waits [-n N] [-share S] GOTRACE TRACE
 //
-// GOTRACE is the program to run for all three. The paths are those of the N goroutines with the
+// GOTRACE is the program to run for all of them. The paths are those of the N goroutines with the
 // most system calls, for the whole trace and for a part of their time; each member of each segment
 // is compared. Findings go to standard output; exit status 1 when more than the share S of the
-// segments, or of those of system calls, differ, or any figure of latency.
+// segments, or of those of system calls, differ, or any figure of latency, a wait or a histogram.
 package main
 
 import (
@@ -45,14 +45,15 @@ func run(name string, args ...string) ([]byte, error) {
 }
 
 func compare(gotrace, file string, n int, share float64) (bool, error) {
-	lines, err := run(gotrace, "events", "--kernel", "--json", file)
+	text, err := run(gotrace, "events", "--kernel", "--json", file)
 	if err != nil {
 		return false, err
 	}
-	m, err := waits.Load(bytes.NewReader(lines))
+	lines, err := waits.ReadLines(bytes.NewReader(text))
 	if err != nil {
 		return false, err
 	}
+	m := waits.Load(lines)
 	var v waits.Verdict
 	for _, g := range choose(m, n) {
 		segments, err := path(gotrace, file, g)
@@ -82,7 +83,73 @@ func compare(gotrace, file string, n int, share float64) (bool, error) {
 	ok := v.Calls > 0 && float64(differ) <= most(v.Segments) && float64(v.CallsDiffer) <= most(v.Calls) &&
 		float64(v.Last) <= most(v.Calls)
 	fine, err := latency(gotrace, file, m)
-	return ok && fine, err
+	if err != nil {
+		return false, err
+	}
+	same, err := histograms(gotrace, file, lines, m)
+	if err != nil {
+		return false, err
+	}
+	equal, err := longest(gotrace, file, lines, m)
+	return ok && fine && same && equal, err
+}
+
+// The longest waits of each kind, for the complete trace and for its middle.
+func longest(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool, error) {
+	third, found, causes, ok := (m.End-m.Start)/3, 0, 0, true
+	for _, kind := range []string{"block", "sched", "syscall", "runqueue"} {
+		for _, window := range [][2]int64{{m.Start, m.End + 1}, {m.Start + third, m.Start + 2*third}} {
+			const n = 200
+			text, err := run(gotrace, "waits", "--runtime", "--kind", kind, "--longest", strconv.Itoa(n), "--json",
+				fmt.Sprintf("--from=@%d", window[0]), fmt.Sprintf("--to=@%d", window[1]), file)
+			if err != nil {
+				return false, fmt.Errorf("waits: %w", err)
+			}
+			theirs, err := waits.ParseWaits(text)
+			if err != nil {
+				return false, err
+			}
+			all, early := m.Longest(lines, kind, window[0], window[1])
+			differ, compared := m.CompareWaits(theirs, all, early, n, window[0] == m.Start)
+			for i, line := range differ {
+				if i < 10 {
+					fmt.Printf("waits, %s: %s\n", kind, line)
+				}
+				ok = false
+			}
+			found, causes = found+len(theirs), causes+compared
+		}
+	}
+	fmt.Printf("waits: %d, with %d causes that were compared\n", found, causes)
+	return ok && causes > 0, nil
+}
+
+// Each kind of interval, and the most frequent name of each kind that has names, for the complete
+// trace and for its middle.
+func histograms(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool, error) {
+	third, intervals, early, ok := (m.End-m.Start)/3, 0, 0, true
+	kinds := waits.Kinds(lines)
+	for _, of := range kinds {
+		all := waits.Intervals(lines, m, of)
+		intervals, early = intervals+len(all), early+waits.Early(all)
+		for _, window := range [][2]int64{{m.Start, m.End + 1}, {m.Start + third, m.Start + 2*third}} {
+			text, err := run(gotrace, "histogram", "--of", of, "--json", fmt.Sprintf("--from=@%d", window[0]),
+				fmt.Sprintf("--to=@%d", window[1]), file)
+			if err != nil {
+				return false, fmt.Errorf("histogram of %s: %w", of, err)
+			}
+			h, err := waits.ParseHistogram(text)
+			if err != nil {
+				return false, err
+			}
+			for _, line := range h.Compare(all, window[0], window[1]) {
+				fmt.Printf("histogram of %s: %s\n", of, line)
+				ok = false
+			}
+		}
+	}
+	fmt.Printf("histogram: %d kinds, %d intervals, of which %d began before a thread's first item\n", len(kinds), intervals, early)
+	return ok && intervals > 0, nil
 }
 
 // The complete trace, and its middle.

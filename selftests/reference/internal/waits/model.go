@@ -1,6 +1,6 @@
-// Package waits is a second implementation of `gotrace path` and `gotrace latency`, which reads the
-// lines of `gotrace events --kernel --json`: the state of each goroutine, the kernel state of its
-// thread, and the cause of the end of its waits. It shares no code with them, and is kept simple:
+// Package waits is a second implementation of `gotrace path`, `gotrace latency`, `gotrace waits` and
+// `gotrace histogram`, which reads the lines of `gotrace events --kernel --json`: the state of each
+// goroutine, the kernel state of its thread, and the cause of the end of its waits. It shares no code with them, and is kept simple:
 // it holds the whole trace in memory.
 //
 // What the lines lack is inferred: for the time of a thread before its first item, only what that
@@ -48,6 +48,7 @@ type Line struct {
 	Interrupt bool   `json:"interrupt"`
 	Syscall   string `json:"syscall"`
 	Result    int64  `json:"result"`
+	Frame     struct{ Func string }
 
 	counts int64 // an item: its time for latency, not after the event that follows it
 }
@@ -87,6 +88,7 @@ type Run struct {
 	Over       bool // a sleep that was ended
 	Done       bool // a sleep: the system call has ended, not for a signal
 	Guess      bool // from before the thread's first item
+	Got        bool // running: with an on_cpu, not confirmed by a later item
 }
 
 func (r *Run) asleep() bool { return r.Is == "sleeping" || r.Is == "disk" || r.Is == "stopped" }
@@ -148,8 +150,8 @@ type Model struct {
 	sync       int64
 }
 
-// Load reads the lines.
-func Load(r io.Reader) (*Model, error) {
+// ReadLines reads the output of `gotrace events --kernel --json`.
+func ReadLines(r io.Reader) ([]*Line, error) {
 	var lines []*Line
 	for d := json.NewDecoder(bufio.NewReaderSize(r, 1<<20)); ; {
 		l := new(Line)
@@ -163,6 +165,11 @@ func Load(r io.Reader) (*Model, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("no lines")
 	}
+	return lines, nil
+}
+
+// Load makes a model of the lines.
+func Load(lines []*Line) *Model {
 	until, now := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].Kind != "Kernel" {
@@ -193,7 +200,7 @@ func Load(r io.Reader) (*Model, error) {
 			m.End = l.Time
 		}
 	}
-	return m, nil
+	return m
 }
 
 func (m *Model) thread(id int64) *Thread {
@@ -385,7 +392,7 @@ func (m *Model) item(l *Line) {
 	next := Run{At: max(l.Time, last.At), Counts: l.counts, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"}
 	switch l.Event {
 	case "on_cpu":
-		t.woken = nil
+		t.woken, next.Got = nil, true
 		m.has(l.CPU, Core{l.Time, Peer{M: *l.M}})
 	case "off_cpu":
 		m.has(l.CPU, Core{l.Time, l.Then})

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace histogram: the distribution of the durations of one kind of interval.
+ *
+ * reader/timeline.c merges events and kernel events, analysis/intervals.c finds the intervals and
+ * counts them, histogram_print.c prints.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "reader/timeline.h"
+#include "command.h"
+#include "histogram.h"
+
+enum { OPT_OF = 256 };
+
+struct arguments {
+	struct trace_args in;
+	bool have_of;
+	struct intervals_opts of;
+};
+
+static const struct argp_option options[] = {
+	{ "of", OPT_OF, "KIND", 0,
+	  "kind of the intervals (required): sched, runqueue, syscall[:NAME], gc, stw[:REASON] or "
+	  "block[:REASON]",
+	  0 },
+	{ "from", OPT_FROM, "T", 0,
+	  "only intervals that end at T or later: 1.5s after the start of the trace, or @123, "
+	  "nanosecond 123 of the trace's clock",
+	  0 },
+	{ "to", OPT_TO, "T", 0, "only intervals that end before T", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	READING_OPTIONS,
+	{},
+};
+
+const char *const interval_names[INTERVAL_KINDS] = {
+	[INTERVAL_SCHED] = "sched",	[INTERVAL_RUNQUEUE] = "runqueue",
+	[INTERVAL_SYSCALL] = "syscall", [INTERVAL_GC] = "gc",
+	[INTERVAL_STW] = "stw",		[INTERVAL_BLOCK] = "block",
+};
+
+static bool takes_name(enum interval_kind kind)
+{
+	return kind == INTERVAL_SYSCALL || kind == INTERVAL_STW || kind == INTERVAL_BLOCK;
+}
+
+/* KIND or KIND:NAME */
+static void parse_of(const char *text, struct intervals_opts *ret)
+{
+	size_t len = strcspn(text, ":");
+	unsigned int kind = 0;
+
+	while (kind < INTERVAL_KINDS &&
+	       (strlen(interval_names[kind]) != len || memcmp(interval_names[kind], text, len)))
+		kind++;
+	if (kind == INTERVAL_KINDS)
+		usage_error("unknown kind '%.*s': must be sched, runqueue, syscall[:NAME], gc, "
+			    "stw[:REASON] or block[:REASON]",
+			    (int)len, text);
+	*ret = (struct intervals_opts){ .kind = kind, .name = text[len] ? text + len + 1 : NULL };
+	if (ret->name && !takes_name(kind))
+		usage_error("invalid kind '%s': %s has no names to select by", text,
+			    interval_names[kind]);
+	if (ret->name && !*ret->name)
+		usage_error("invalid kind '%s': the name after the colon is missing", text);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case OPT_OF:
+		parse_of(text, &a->of);
+		a->have_of = true;
+		return 0;
+	default:
+		return trace_args__option(&a->in, key, text, state);
+	}
+}
+
+static const struct argp parser = {
+	options,
+	parse_option,
+	"FILE --of KIND",
+	"Shows how the durations of one kind of interval are distributed: waits of goroutines "
+	"for a P (sched), waits of threads for a CPU (runqueue), system calls (syscall), GC "
+	"cycles (gc), stop-the-world pauses (stw), or blocked goroutines (block). A name limits "
+	"the intervals to those of a system call, as syscall:futex, or to those with a reason, "
+	"as \"block:chan receive\". runqueue and names of system calls require kernel events, as "
+	"traces of gotrace-bpf record contain them.",
+};
+
+static int feed(struct intervals *iv, const struct timeline *t, const struct timeline_step *step)
+{
+	struct interval_item item;
+
+	if (step->event) {
+		intervals__lose_before(iv, timeline__go_lost_to(t));
+		return intervals__event(iv, step->event);
+	}
+	item = (struct interval_item){
+		.item = step->item,
+		.time = timeline__time(t, step->item->time),
+		.duration = timeline__duration(t),
+		.in_loss = timeline__in_loss(t),
+		.threads = timeline__threads(t),
+	};
+	intervals__item(iv, &item);
+	return 0;
+}
+
+static void begin(struct intervals *iv, const struct trace_args *a, int64_t start,
+		  struct histogram *h, int64_t *ret_to)
+{
+	*ret_to = a->have_to ? moment__time(&a->to, start) : INT64_MAX;
+	h->start = a->have_from ? moment__time(&a->from, start) : start;
+	intervals__set_window(iv, a->have_from ? h->start : INT64_MIN, *ret_to);
+}
+
+static void clip(struct histogram *h, int64_t last, int64_t to)
+{
+	h->end = last < to ? last : to;
+	if (h->end < h->start)
+		h->end = h->start;
+}
+
+/* Intervals may end in the window that begin before it, so the trace is read from its beginning. */
+static int read_trace(struct timeline *t, const struct arguments *a, struct intervals *iv,
+		      struct histogram *h, struct error *error)
+{
+	struct timeline_step step = {};
+	int64_t to = INT64_MAX, last = 0;
+	bool started = false, lossy = false;
+	int err;
+
+	while ((err = timeline__next(t, &step, error)) > 0) {
+		if (step.event && !started)
+			begin(iv, &a->in, step.event->time, h, &to);
+		started |= step.event != NULL;
+		lossy |= timeline__lossy(t);
+		if (step.event)
+			last = step.event->time;
+		if (step.event && last >= to)
+			break;
+		if (feed(iv, t, &step))
+			return error__set(error, -ENOMEM, "out of memory");
+	}
+	if (err < 0)
+		return err;
+	clip(h, last, to);
+	h->of = a->of;
+	h->counts = intervals__counts(iv, &h->kernel);
+	if (h->kernel && !timeline__has_kernel(t))
+		log__msg("%s: the trace has no kernel events, which --of %s%s requires", a->in.name,
+			 interval_names[a->of.kind], a->of.name ? ":NAME" : "");
+	if (h->kernel && lossy)
+		log__msg("%s: some kernel events were lost; 'gotrace stat' shows when", a->in.name);
+	return 0;
+}
+
+static int read_all(const struct arguments *a, struct intervals *iv, struct histogram *h,
+		    struct error *error)
+{
+	struct timeline *t = NULL;
+	struct error why = {};
+	struct reader *r;
+	int err = open_trace(a->in.path, &a->in.reader, &r, error);
+
+	if (err)
+		return err;
+	err = timeline__create(&t, r);
+	if (err)
+		error__set(&why, err, "out of memory");
+	else
+		err = read_trace(t, a, iv, h, &why);
+	if (!err)
+		report_omissions(a->in.name, r);
+	timeline__destroy(t);
+	reader__destroy(r);
+	return err ? error__about(error, err, a->in.name, &why) : 0;
+}
+
+int do_histogram(int argc, char **argv, struct error *error)
+{
+	struct arguments a = { .in = { .verb = "histogram", .reader.described = true } };
+	struct histogram h = {};
+	struct intervals *iv;
+	int err;
+
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	trace_args__check(&a.in);
+	if (!a.have_of)
+		usage_error("missing option --of KIND: sched, runqueue, syscall, gc, stw or block");
+	iv = intervals__create(&a.of);
+	err = iv ? read_all(&a, iv, &h, error) : error__set(error, -ENOMEM, "out of memory");
+	if (!err && a.in.json)
+		histogram__print_json(&h);
+	else if (!err)
+		histogram__print_table(&h);
+	intervals__destroy(iv);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
