@@ -293,6 +293,15 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 	       struct path *ret);
 void path__deinit(struct path *p);
 
+/*
+ * What distinguishes causes beside the members of a segment: the index of the thread whose time it
+ * is, if that is no goroutine's (or PATH_NONE); the ID of the thread that is the cause, if that is
+ * neither a goroutine nor a known process (or 0); whether the cause held a CPU rather than a P.
+ */
+uint32_t path_cause__own_thread(const struct path_segment *seg);
+uint32_t path_cause__thread(const struct path_segment *seg);
+bool path_cause__held_cpu(const struct path_segment *seg);
+
 struct path_cause_total {
 	const struct path_segment *like; /* one of them; its causes are those of all */
 	uint64_t ns, count;

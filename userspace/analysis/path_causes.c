@@ -394,11 +394,33 @@ bool path_history__is_pending(const struct path_history *h, uint64_t id, int64_t
 
 /* ---- the summary ---- */
 
-#define COMPARE(member)                                                                            \
+#define COMPARE_VALUES(x, y)                                                                       \
 	do {                                                                                       \
-		if (a->member != b->member)                                                        \
-			return a->member < b->member ? -1 : 1;                                     \
+		if ((x) != (y))                                                                    \
+			return (x) < (y) ? -1 : 1;                                                 \
 	} while (0)
+#define COMPARE(member) COMPARE_VALUES(a->member, b->member)
+
+uint32_t path_cause__own_thread(const struct path_segment *seg)
+{
+	return seg->goroutine == PATH_NONE ? seg->thread : PATH_NONE;
+}
+
+uint32_t path_cause__thread(const struct path_segment *seg)
+{
+	return seg->by != PATH_NONE || seg->other_pid ? 0 : seg->other;
+}
+
+bool path_cause__held_cpu(const struct path_segment *seg)
+{
+	return seg->other && (seg->kind == PATH_GO_RUNNABLE || seg->kind == PATH_KERNEL_RUNNABLE);
+}
+
+/* A page fault is a reason of its own; but the kind of an interrupt depends on the sleep. */
+static uint8_t sleep_reason(const struct path_segment *seg)
+{
+	return seg->fault && seg->cause != PATH_CAUSE_INTERRUPT ? 0 : seg->why;
+}
 
 static int compare_causes(const struct path_segment *a, const struct path_segment *b)
 {
@@ -412,6 +434,10 @@ static int compare_causes(const struct path_segment *a, const struct path_segmen
 	COMPARE(call);
 	COMPARE(fault);
 	COMPARE(got_first);
+	COMPARE_VALUES(path_cause__own_thread(a), path_cause__own_thread(b));
+	COMPARE_VALUES(path_cause__thread(a), path_cause__thread(b));
+	COMPARE_VALUES(path_cause__held_cpu(a), path_cause__held_cpu(b));
+	COMPARE_VALUES(sleep_reason(a), sleep_reason(b));
 	return 0;
 }
 

@@ -63,6 +63,16 @@ static void put_cause(struct json *j, const struct path_history *h, const struct
 	put_string(j, "reason", path__reason(h, seg));
 	put_call(j, h, seg->call);
 	json__string(j, "interrupt", path__interrupt(seg));
+	json__bool(j, "held_cpu", path_cause__held_cpu(seg));
+	json__bool(j, "got_cpu_first", seg->got_first);
+}
+
+static void put_thread(struct json *j, const struct path_history *h, uint32_t thread)
+{
+	if (thread == PATH_NONE)
+		json__null(j, "tid");
+	else
+		json__u64(j, "tid", path_thread(h, thread)->id);
 }
 
 static void put_segment(struct json *j, const struct path_history *h,
@@ -72,10 +82,7 @@ static void put_segment(struct json *j, const struct path_history *h,
 	json__i64(j, "from_ns", seg->from);
 	json__i64(j, "to_ns", seg->to);
 	put_cause(j, h, seg);
-	if (seg->thread == PATH_NONE)
-		json__null(j, "tid");
-	else
-		json__u64(j, "tid", path_thread(h, seg->thread)->id);
+	put_thread(j, h, seg->thread);
 	put_number(j, "by_tid", seg->other);
 	json__u64(j, "depth", seg->depth);
 	json__open(j, "holders", '[');
@@ -113,6 +120,8 @@ int path__print_json(const struct path_history *h, uint32_t goroutine, const str
 		json__u64(&j, "ns", all[i].ns);
 		json__u64(&j, "count", all[i].count);
 		put_cause(&j, h, all[i].like);
+		put_thread(&j, h, path_cause__own_thread(all[i].like));
+		put_number(&j, "by_tid", path_cause__thread(all[i].like));
 		json__close(&j, '}');
 	}
 	json__close(&j, ']');
