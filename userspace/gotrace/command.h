@@ -18,6 +18,7 @@
 #include "lib/error.h"
 #include "lib/verbs.h"
 #include "reader/reader.h"
+#include "select.h"
 
 #define DECLARE(verb, ...) int do_##verb(int argc, char **argv, struct error *error);
 READER_VERBS(DECLARE)
@@ -56,6 +57,7 @@ struct trace_args {
 	struct reader_opts reader;
 	struct moment from, to;
 	bool have_from, have_to, json;
+	struct selection select;
 };
 
 /*

@@ -53,7 +53,7 @@ const struct function **functions__sorted(const struct latencies *all, size_t *r
 		functions[n++] = f;
 	}
 	qsort(functions, n, sizeof(*functions), compare_functions);
-	*ret_n = n;
+	*ret_n = selection__top(all->select, n);
 	return functions;
 }
 
@@ -72,10 +72,13 @@ static int record__key(struct buf record, void *context, int64_t *ret)
 
 int goroutines__sort(struct latencies *all)
 {
+	int err = 0;
+
 	record_store__sort(all->goroutines);
-	if (all->sort == BY_ID)
-		return 0;
-	return record_store__sort_by(all->goroutines, record__key, all);
+	if (all->sort != BY_ID)
+		err = record_store__sort_by(all->goroutines, record__key, all);
+	record_store__truncate(all->goroutines, selection__top(all->select, SIZE_MAX));
+	return err;
 }
 
 static int compare_reasons(const void *a, const void *b)

@@ -97,6 +97,8 @@ int64_t moment__time(const struct moment *moment, int64_t start)
 
 error_t trace_args__option(struct trace_args *args, int key, char *text, struct argp_state *state)
 {
+	if (!selection__option(&args->select, key, text))
+		return 0;
 	switch (key) {
 	case OPT_FROM:
 		args->have_from = read_moment("--from", text, &args->from);

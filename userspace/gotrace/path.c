@@ -7,25 +7,22 @@
  * and path_json.c print the path.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "lib/log.h"
-#include "lib/opts.h"
 #include "at.h"
 #include "path_print.h"
 #include "path_read.h"
 
 #define HISTORY_MAX (512ul << 20) /* bytes, for the history and for the path each */
 
-enum { OPT_GOROUTINE = 256 };
-
 struct arguments {
 	struct path_request request;
-	bool have_goroutine;
 };
 
 static const struct argp_option options[] = {
-	{ "goroutine", OPT_GOROUTINE, "ID", 0, "ID of the goroutine to analyse (required)", 0 },
+	GOROUTINE_OPTION("ID of the goroutine to analyse (required)"),
 	{ "from", OPT_FROM, "T", 0,
 	  "start of the path: 1.5s after the start of the trace, or @123, nanosecond 123 of the "
 	  "trace's clock; by default the creation of the goroutine",
@@ -40,15 +37,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
-	switch (key) {
-	case OPT_GOROUTINE:
-		if (!opts__number(text, 0, UINT64_MAX - 1, &a->request.goroutine))
-			usage_error("invalid goroutine ID '%s': expected a number", text);
-		a->have_goroutine = true;
-		return 0;
-	default:
-		return trace_args__option(&a->request.in, key, text, state);
-	}
+	return trace_args__option(&a->request.in, key, text, state);
 }
 
 static const struct argp parser = {
@@ -64,10 +53,15 @@ static const struct argp parser = {
 
 static void check_arguments(struct arguments *a)
 {
+	const struct selection *select = &a->request.in.select;
+
 	trace_args__check(&a->request.in);
-	if (!a->have_goroutine)
+	if (!select->have_goroutine)
 		usage_error("missing option --goroutine ID; 'gotrace goroutines --all FILE' "
 			    "lists the IDs");
+	if (select->goroutine == TRACE_NO_G)
+		usage_error("invalid goroutine ID '%" PRIu64 "'", select->goroutine);
+	a->request.goroutine = select->goroutine;
 }
 
 static int show(const struct arguments *a, const struct path_history *h,
