@@ -14,6 +14,8 @@
 #include "lib/array.h"
 #include "lib/command.h"
 #include "lib/opts.h"
+#include "lib/suggest.h"
+#include "reader/semantics.h"
 #include "select.h"
 
 static bool has_back_reference(const char *pattern)
@@ -26,6 +28,51 @@ static bool has_back_reference(const char *pattern)
 		pattern += 2;
 	}
 	return false;
+}
+
+/* The name of an event or kernel event; NULL: there is none with this number. */
+static const char *type_name(unsigned int type)
+{
+	if (type >= SELECT_KERNEL)
+		return kernel__item((uint8_t)(type - SELECT_KERNEL));
+	return spec__event(type) ? semantics__event(type) : NULL;
+}
+
+static _Noreturn void unknown_type(const char *text)
+{
+	const char *names[SELECT_TYPES], *meant;
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < SELECT_TYPES; i++)
+		if (type_name(i))
+			names[n++] = type_name(i);
+	meant = suggest__word(text, names, n);
+	if (meant)
+		usage_error("unknown event type '%s'; the most similar type is '%s'", text, meant);
+	usage_error("unknown event type '%s'; 'gotrace describe' lists the types", text);
+}
+
+static void parse_types(struct selection *s, const char *text)
+{
+	char word[64];
+	unsigned int i;
+	size_t len;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)(len < 99 ? len : 99), text);
+		for (i = 0; i < SELECT_TYPES; i++)
+			if (type_name(i) && !strcmp(word, type_name(i)))
+				break;
+		if (i == SELECT_TYPES)
+			unknown_type(word);
+		s->types[i] = true;
+		if (i >= SELECT_KERNEL)
+			s->kernel_type = type_name(i);
+		if (!text[len])
+			break;
+	}
+	s->by_type = true;
 }
 
 static void parse_function(struct selection *s, const char *text)
@@ -62,6 +109,17 @@ error_t selection__option(struct selection *s, int key, const char *text)
 	case SELECT_FUNCTION:
 		parse_function(s, text);
 		return 0;
+	case SELECT_TYPE:
+		parse_types(s, text);
+		return 0;
+	case SELECT_REASON:
+		s->reasons = text;
+		return 0;
+	case SELECT_THREAD:
+		if (!opts__number(text, 0, UINT64_MAX - 1, &s->thread))
+			usage_error("invalid thread ID '%s': expected a number", text);
+		s->have_thread = true;
+		return 0;
 	case SELECT_TOP:
 		if (!opts__number(text, 1, UINT64_MAX, &s->top))
 			usage_error("invalid number '%s' for --top: must be at least 1", text);
@@ -79,11 +137,13 @@ void selection__deinit(struct selection *s)
 	*s = (struct selection){};
 }
 
-/* 0, REG_NOMATCH or REG_ESPACE. The time is quadratic in the length, hence the limit. */
+/*
+ * 0, REG_NOMATCH or REG_ESPACE. The time is quadratic in the length of the name, which
+ * writer/intern.h limits to TRACE_STRING_MAX.
+ */
 static int compare(const struct selection *s, struct trace_string name)
 {
-	uint32_t len = name.len < SELECT_NAME_MAX ? name.len : SELECT_NAME_MAX;
-	regmatch_t part = { .rm_so = 0, .rm_eo = (regoff_t)len };
+	regmatch_t part = { .rm_so = 0, .rm_eo = (regoff_t)name.len };
 
 	return regexec(&s->function, name.len ? name.data : "", 1, &part, REG_STARTEND);
 }

@@ -18,10 +18,13 @@
 #include <stdint.h>
 
 #include "format/event.h"
+#include "format/kernel.h"
 #include "lib/error.h"
 
-#define SELECT_PATTERN_MAX 256	/* bytes of a regular expression */
-#define SELECT_NAME_MAX	   1024 /* bytes of a name that are compared with it */
+#define SELECT_PATTERN_MAX 256 /* bytes of a regular expression */
+/* Types of events, by enum ev, then those of kernel events, by enum kernel_kind. */
+#define SELECT_KERNEL	   EV_END
+#define SELECT_TYPES	   (SELECT_KERNEL + KERNEL_KIND_END)
 
 struct selection {
 	bool have_goroutine;
@@ -31,13 +34,32 @@ struct selection {
 	char *matches;	     /* by ID of a name: 0 not compared yet, 1 no, 2 yes */
 	size_t nmatches;
 	uint64_t top; /* number of elements; 0: all */
+
+	/* of events only: */
+	bool have_thread, by_type;
+	uint64_t thread;
+	bool types[SELECT_TYPES];
+	const char *kernel_type; /* one of the kernel events among them; NULL: there is none */
+	const char *reasons;	 /* comma-separated; NULL: any */
 };
 
-enum { SELECT_GOROUTINE = 1100, SELECT_FUNCTION, SELECT_TOP };
+enum {
+	SELECT_GOROUTINE = 1100,
+	SELECT_FUNCTION,
+	SELECT_TOP,
+	SELECT_TYPE,
+	SELECT_REASON,
+	SELECT_THREAD
+};
 #define GOROUTINE_OPTION(what) { "goroutine", SELECT_GOROUTINE, "ID", 0, what, 0 }
 #define FUNCTION_HELP                                                                              \
 	"only goroutines whose start function matches REGEX, a POSIX extended regular expression"
 #define FUNCTION_OPTION	 { "function", SELECT_FUNCTION, "REGEX", 0, FUNCTION_HELP, 0 }
+#define TYPE_HELP	 "only events of these types, comma-separated, such as GoBlock,GoUnblock"
+#define TYPE_OPTION	 { "type", SELECT_TYPE, "NAMES", 0, TYPE_HELP, 0 }
+#define REASON_HELP	 "only transitions for these reasons, comma-separated, such as 'chan receive'"
+#define REASON_OPTION	 { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
+#define THREAD_OPTION	 { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
 #define TOP_OPTION(what) { "top", SELECT_TOP, "N", 0, what, 0 }
 
 /*
