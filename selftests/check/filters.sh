@@ -195,6 +195,110 @@ no_events()
 		no_event --reason 'chan receve' "no event has the reason 'chan receve'; the most similar reason is 'chan receive'"
 }
 
+# --- times
+
+# A trace of a few generations, each of which relates the trace's clock to the time of day.
+recorded_generations()
+{
+	record_target pingpong "$ORACLE_GO" "--events sched,kernel" -rate 100 -duration 2200ms && trace=$RECORDED &&
+		all_of long events && [ "$(clocks | wc -l)" -ge 3 ] &&
+		READ_START=$(jq -s '.[0].time' "$tmp/long.json")
+}
+
+clocks() # one line per sync: its time in the trace, and in seconds and nanoseconds of the day
+{
+	jq -r 'select(.clock) | .clock | "\(.time) \(.wall_sec) \(.wall_nsec)"' "$tmp/long.json"
+}
+
+# TIME OFFSET: of the trace, as a date, by the last sync before it; OFFSET from UTC in hours
+date_of()
+{
+	local time sec nsec ns
+
+	read -r time sec nsec < <(clocks | awk -v at="$1" '$1 <= at' | tail -n 1)
+	ns=$((sec * 1000000000 + nsec + $1 - time + $2 * 3600000000000))
+	printf '%s.%09d' "$(date -u -d "@$((ns / 1000000000))" +%Y-%m-%dT%H:%M:%S)" $((ns % 1000000000))
+}
+
+# Each form of a time selects the same events.
+forms_of_times()
+{
+	local from to form since seconds n=0
+
+	read -r from to < <(jq -s '.[length * 2 / 3 | floor].time, .[length * 4 / 5 | floor].time' "$tmp/long.json" | xargs)
+	since=$((from - READ_START))
+	seconds=$((since / 1000000000)).$(printf %09d $((since % 1000000000)))
+	jq -c "select(.time >= $from and .time < $to)" "$tmp/long.json" >"$tmp/want"
+	[ -s "$tmp/want" ] || return 1
+	for form in "@$from" "$seconds" "+$seconds" "${seconds}s" "${since}ns" "+${since}ns" "@${from}ns" \
+		"$(date_of "$from" 0)Z" "$(date_of "$from" 0)z" "$(date_of "$from" 5)+05:00" "$(date_of "$from" -3)-03:00" \
+		"$(date_of "$from" 0 | tr T ' ') UTC"; do
+		n=$((n + 1))
+		$READER events --json --from "$form" --to "@$to" "$trace" | jq -c . >"$tmp/have" &&
+			cmp "$tmp/have" "$tmp/want" &&
+			$READER events --json --from "@$from" --to "$(date_of "$to" 0)Z" "$trace" | jq -c . |
+			cmp - "$tmp/want" || { echo "--from '$form'"; return 1; }
+	done
+	[ $n -eq 12 ]
+}
+
+# The other commands treat a date as the time of the trace that it stands for; so does an index.
+dates_of_commands()
+{
+	local from to dates times goroutine
+
+	read -r from to < <(jq -s '.[length * 2 / 3 | floor].time, .[length * 4 / 5 | floor].time' "$tmp/long.json" | xargs)
+	dates=(--from "$(date_of "$from" 0)Z" --to "$(date_of "$to" 0)Z") times=(--from "@$from" --to "@$to")
+	goroutine=$($READER goroutines --all --json "$trace" | jq '.goroutines[0].id')
+	for _ in 1 2; do
+		$READER latency --json "${dates[@]}" "$trace" | cmp - <($READER latency --json "${times[@]}" "$trace") &&
+			$READER path --json --goroutine "$goroutine" "${dates[@]}" "$trace" |
+			cmp - <($READER path --json --goroutine "$goroutine" "${times[@]}" "$trace") &&
+			$READER cut "${dates[@]}" "$trace" -o "$tmp/dates.trace" &&
+			$READER cut "${times[@]}" "$trace" -o "$tmp/times.trace" &&
+			cmp "$tmp/dates.trace" "$tmp/times.trace" &&
+			$READER events "${dates[@]}" "$trace" >"$tmp/have" && [ -s "$tmp/have" ] &&
+			cmp "$tmp/have" <($READER events "${times[@]}" "$trace") &&
+			cat "$trace" | $READER events "${dates[@]}" - | cmp - "$tmp/have" &&
+			$READER index "$trace" >/dev/null || return 1
+	done
+}
+
+# The clock is set by an hour between two generations.
+adjusted_clock()
+{
+	local time sec nsec at
+
+	read -r time sec nsec < <(clocks | sed -n 2p)
+	$READER text "$trace" | awk '/^ClockSnapshot / && ++n > 1 { sub(/sec=.*/, "sec=" substr($4, 5) + 3600 " " $5) }
+		{ print }' >"$tmp/adjusted.txt" && [ "$(grep -c "sec=$((sec + 3600)) " "$tmp/adjusted.txt")" -eq 1 ] &&
+		$READER assemble "$tmp/adjusted.txt" -o "$tmp/adjusted.trace" || return 1
+	at=$(date -u -d "@$((sec + 3600))" +%FT%T).$(printf %09d "$nsec")Z
+	$READER events --json --from "$at" "$tmp/adjusted.trace" >"$tmp/have" && [ -s "$tmp/have" ] &&
+		cmp "$tmp/have" <($READER events --json --from "@$time" "$tmp/adjusted.trace")
+}
+
+wrong_times()
+{
+	local text
+
+	for text in 2026-02-30T00:00:00Z 2026-11-26T04:58:10 2026-11-26 2026-13-01T00:00:00Z; do
+		refused 2 "invalid date '$text' for --from: expected a date" $READER events --from $text "$trace" || return 1
+	done
+	for text in ++1s +-1s 1s1 @ @-1 '@1.5' + 5parsecs; do
+		refused 2 "invalid time '$text' for --to: expected seconds|invalid time .* for --to: expected seconds" \
+			$READER latency --to "$text" "$trace" || return 1
+	done
+	refused 2 'from must be before --to' $READER events --from 2026-01-02T00:00:00Z --to 2026-01-02T00:30:00+01:00 "$trace" &&
+		$READER convert --format-version 1.23 "$trace" -o "$tmp/no-clock.trace" &&
+		refused 1 'does not contain the time of day' $READER events --from 2026-01-02T00:00:00Z "$tmp/no-clock.trace" &&
+		refused 1 'No such file' $READER events --from 2026-01-02T00:00:00Z "$tmp/nowhere" &&
+		$READER events --from 2200-01-02T00:00:00Z "$trace" >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/out" ] &&
+		grep -q 'no events in the requested time' "$tmp/err" &&
+		$READER events --to 1980-01-02T00:00:00Z "$trace" >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/out" ] &&
+		grep -q 'no events in the requested time' "$tmp/err"
+}
+
 # The table has a line per element of the list.
 tables_are_cut()
 {
@@ -261,5 +365,10 @@ if try "the reader builds" build_reader && try "a program is recorded" recorded;
 	try "no goroutine matches" none_matches
 	try "invalid values" invalid_values
 	try "commands that do not have a filter" not_everywhere
+	try "a trace of several generations is recorded" recorded_generations
+	try "forms of times" forms_of_times
+	try "dates in each command" dates_of_commands
+	try "a clock that was adjusted" adjusted_clock
+	try "invalid times" wrong_times
 fi
 ktap_end

@@ -27,10 +27,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "from", OPT_FROM, "T", 0,
-	  "only events at T and later: 1.5s after the start of the trace, or @123, nanosecond "
-	  "123 of the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only events at T and later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only events before T", 0 },
 	TYPE_OPTION,
 	REASON_OPTION,
@@ -254,14 +251,18 @@ static void check_arguments(struct arguments *a)
 
 int do_events(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "events", .reader.described = true } };
+	struct arguments a = {
+		.in = { .verb = "events", .reader.described = true, .wall_clock = true }
+	};
 	struct source source = {};
 	int64_t start;
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
-	err = event_filter__init(&source.filter, &a.in, error);
+	err = trace_args__resolve(&a.in, error);
+	if (!err)
+		err = event_filter__init(&source.filter, &a.in, error);
 	/*
 	 * Order edges lead from the start of the trace on, so --fixup cannot begin in the middle.
 	 */

@@ -36,10 +36,7 @@ static const struct argp_option options[] = {
 	{ "sort", OPT_SORT, "PART", 0,
 	  "sort in descending order by total (default), " PARTS ", count; with --all also by id",
 	  0 },
-	{ "from", OPT_FROM, "T", 0,
-	  "only the time at T and later: 1.5s after the start of the trace, or @123, nanosecond 123 "
-	  "of the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only the time at T and later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	READING_OPTIONS,
@@ -251,13 +248,15 @@ static void latencies__deinit(struct latencies *all)
 }
 
 /* Free the state of reader and timeline before the remaining goroutines are delivered. */
-static int read_all(const struct arguments *a, struct latencies *all, struct error *error)
+static int read_all(struct arguments *a, struct latencies *all, struct error *error)
 {
 	struct timeline *t = NULL;
 	struct error why = {};
 	struct reader *r;
-	int err = open_trace(a->in.path, &a->in.reader, &r, error);
+	int err = trace_args__resolve(&a->in, error);
 
+	if (!err)
+		err = open_trace(a->in.path, &a->in.reader, &r, error);
 	if (err)
 		return err;
 	err = timeline__create(&t, r);
@@ -277,8 +276,10 @@ static int read_all(const struct arguments *a, struct latencies *all, struct err
 
 int do_latency(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "latency", .reader.described = true },
-			       .sort = BY_TOTAL };
+	struct arguments a = {
+		.in = { .verb = "latency", .reader.described = true, .wall_clock = true },
+		.sort = BY_TOTAL
+	};
 	struct latencies all;
 	int err;
 

@@ -24,9 +24,7 @@ struct arguments {
 static const struct argp_option options[] = {
 	GOROUTINE_OPTION("ID of the goroutine to analyse (required)"),
 	{ "from", OPT_FROM, "T", 0,
-	  "start of the path: 1.5s after the start of the trace, or @123, nanosecond 123 of the "
-	  "trace's clock; by default the creation of the goroutine",
-	  0 },
+	  "start of the path: " MOMENT_HELP "; by default the creation of the goroutine", 0 },
 	{ "to", OPT_TO, "T", 0, "end of the path; by default the end of the goroutine", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with nanoseconds of the trace's clock", 0 },
 	READING_OPTIONS,
@@ -94,7 +92,9 @@ static int show(const struct arguments *a, const struct path_history *h,
 
 int do_path(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .request.in = { .verb = "path", .reader.described = true } };
+	struct arguments a = {
+		.request.in = { .verb = "path", .reader.described = true, .wall_clock = true }
+	};
 	struct path_window window;
 	struct path_history h;
 	struct error why = {};
@@ -108,6 +108,8 @@ int do_path(int argc, char **argv, struct error *error)
 	if (err)
 		error__set(error, err, "out of memory");
 	else
+		err = trace_args__resolve(&a.request.in, error);
+	if (!err)
 		err = open_trace_at(&a.request.in,
 				    a.request.in.have_from ? &a.request.in.from : NULL, &r, &start,
 				    NULL, error);
