@@ -195,6 +195,109 @@ no_events()
 		no_event --reason 'chan receve' "no event has the reason 'chan receve'; the most similar reason is 'chan receive'"
 }
 
+# --- paths
+
+# REGEX OPTION...: the path of each goroutine with such a start function, in $tmp/each.json
+each_path()
+{
+	local regex=$1 id
+	shift
+
+	for id in $(jq ".goroutines[] | select(.name | test(\"$regex\")).id" "$tmp/all.json"); do
+		$READER path --json --goroutine "$id" "$@" "$trace" 2>/dev/null
+	done | jq -s . >"$tmp/each.json"
+	jq -e 'length > 1' "$tmp/each.json"
+}
+
+worst_paths()
+{
+	local regex=$1 n=$2
+	shift 2
+
+	each_path "$regex" "$@" && $READER path --json --function "$regex" --worst "$n" "$@" "$trace" >"$tmp/worst.json" ||
+		return 1
+	jq -e --slurpfile each "$tmp/each.json" --argjson n "$n" '
+		def ns: .to_ns - .from_ns;
+		($each[0] | map({ key: "\(.goroutine)", value: . }) | from_entries) as $by_id |
+		([$each[0][] | ns] | sort | reverse | .[:$n]) as $longest |
+		(.paths | length) == $n and [.paths[] | ns] == $longest and
+		(.paths | all(. == $by_id["\(.goroutine)"]))' "$tmp/worst.json"
+}
+
+# The summary of several paths, computed from their segments.
+sums='
+	def cause($own): {
+		own: (.goroutine == $own), by_own: (.by_goroutine == $own), kind, cause, function, by_function, process,
+		process_id, reason, syscall, interrupt, held_cpu, got_cpu_first,
+		goroutine: (if .function then null else .goroutine end),
+		by_goroutine: (if .by_function then null else .by_goroutine end),
+		tid: (if .goroutine then null else .tid end),
+		by_tid: (if .by_goroutine or .process_id then null else .by_tid end)
+	};
+	[.[] | .goroutine as $own | .segments[] | { cause: cause($own), ns: (.to_ns - .from_ns), $own }] |
+	group_by(.cause) | map(.[0].cause + {
+		ns: (map(.ns) | add), count: length, paths: (map(.own) | unique | length)
+	}) | sort_by(tojson)'
+
+summed_paths() # REGEX OPTION...
+{
+	local regex=$1
+	shift
+
+	each_path "$regex" "$@" && jq -S "$sums" "$tmp/each.json" >"$tmp/want" &&
+		$READER path --json --summary --function "$regex" "$@" "$trace" >"$tmp/sums.json" &&
+		jq -S '.summary | map(.) | sort_by(tojson)' <(jq -S . "$tmp/sums.json") >"$tmp/have" &&
+		diff <(jq -Sc '.[]' "$tmp/have" | sort) <(jq -Sc '.[]' "$tmp/want" | sort) | head -n 6 >"$tmp/differs"
+	cat "$tmp/differs"
+	[ ! -s "$tmp/differs" ] && [ -s "$tmp/have" ] || return 1
+	jq -e --slurpfile each "$tmp/each.json" '
+		(.summary | map(.ns)) as $ns | $ns == ($ns | sort | reverse) and .ns == ($ns | add) and
+		(.paths | map({ goroutine, from_ns, to_ns }) | sort) ==
+			([$each[0][] | { goroutine, from_ns, to_ns }] | sort) and
+		(.summary | length) > 3' "$tmp/sums.json" &&
+		jq '.summary |= .[:3]' "$tmp/sums.json" | cmp - <($READER path --json --summary --top 3 \
+			--function "$regex" "$@" "$trace" | jq .)
+}
+
+# One goroutine has the same summary as its path; --worst applies before.
+sums_of_some()
+{
+	local id
+
+	id=$(jq '[.goroutines[] | select(.name | test("func1"))][0].id' "$tmp/all.json")
+	$READER path --json --goroutine "$id" "$trace" | jq -s . >"$tmp/each.json" &&
+		jq -Sc "$sums | .[]" "$tmp/each.json" | sort >"$tmp/want" &&
+		$READER path --json --summary --goroutine "$id" "$trace" | jq -Sc '.summary[]' | sort | cmp - "$tmp/want" &&
+		[ -s "$tmp/want" ] || return 1
+	$READER path --json --worst 3 --function func1 "$trace" | jq .paths >"$tmp/each.json" &&
+		jq -Sc "$sums | .[]" "$tmp/each.json" | sort >"$tmp/want" &&
+		$READER path --json --summary --worst 3 --function func1 "$trace" | jq -Sc '.summary[]' | sort |
+		cmp - "$tmp/want"
+}
+
+# The text has the same figures, and one path unless --worst requests more.
+text_of_paths()
+{
+	[ "$($READER path --function func1 "$trace" | grep -c '^causes:')" -eq 1 ] &&
+		[ "$($READER path --function func1 --worst 4 "$trace" | grep -c '^causes:')" -eq 4 ] &&
+		$READER path --function func1 --worst 4 --top 2 "$trace" | awk '/^causes:/ { n = 0 }
+			/^ .*x  / { n++; if (n > 2) exit bad = 1 } END { exit bad || !NR }' &&
+		[ "$($READER path --function func1 --summary --top 5 "$trace" | grep -c '^ .*x .*  ')" -eq 5 ] &&
+		$READER path --function func1 --summary "$trace" | grep -q '(itself)' &&
+		$READER path --function func1 --summary "$trace" | grep -q "^$(jq '[.goroutines[] |
+			select(.name | test("func1"))] | length' "$tmp/all.json") goroutines, "
+}
+
+wrong_paths()
+{
+	refused 2 'missing option --goroutine ID or --function REGEX' $READER path --summary "$trace" &&
+		refused 2 'worst requires --function' $READER path --goroutine 1 --worst 2 "$trace" &&
+		refused 2 "invalid number '0' for --worst" $READER path --function x --worst 0 "$trace" &&
+		refused 1 "no goroutine whose start function matches 'no such'" $READER path --function 'no such' "$trace" &&
+		refused 1 "no goroutine whose start function matches 'func1' in the requested time" \
+			$READER path --function func1 --from 1h "$trace"
+}
+
 # --- times
 
 # A trace of a few generations, each of which relates the trace's clock to the time of day.
@@ -363,6 +466,14 @@ if try "the reader builds" build_reader && try "a program is recorded" recorded;
 	try "no event matches" no_events
 	try "--top of tables" tables_are_cut
 	try "no goroutine matches" none_matches
+	try "path --function --worst" worst_paths 'recurse|timerLoop' 3
+	try "path --function --worst, a part of the time" worst_paths 'recurse|runtime' 5 --from 0.05 --to 0.2
+	try "path --summary" summed_paths 'recurse$'
+	try "path --summary of several functions" summed_paths 'recurse|runtime[.]|exits'
+	try "path --summary, a part of the time" summed_paths 'recurse|runtime' --from 0.05 --to 0.2
+	try "path --summary of some goroutines" sums_of_some
+	try "paths as text" text_of_paths
+	try "path: wrong options" wrong_paths
 	try "invalid values" invalid_values
 	try "commands that do not have a filter" not_everywhere
 	try "a trace of several generations is recorded" recorded_generations

@@ -314,8 +314,8 @@ static void reverse(struct path *p)
 	}
 }
 
-int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
-	       struct path *ret)
+int path__walk_next(const struct path_history *h, uint64_t **held, uint32_t goroutine, int64_t from,
+		    int64_t to, struct path *ret)
 {
 	struct path path = { .from = from, .to = to };
 	struct walk w = {
@@ -324,10 +324,13 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 		.at = { .goroutine = goroutine, .thread = PATH_NONE },
 		.time = to,
 		.lo = from,
-		.held = calloc(h->goroutines.n, sizeof(*w.held)),
 	};
-	int err = w.held ? 0 : -ENOMEM;
+	int err;
 
+	if (!*held)
+		*held = calloc(h->goroutines.n, sizeof(**held));
+	w.held = *held;
+	err = w.held ? 0 : -ENOMEM;
 	while (!err && w.time > from) {
 		if (w.time <= w.lo) {
 			w.n--;
@@ -340,7 +343,6 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 		}
 	}
 	free(w.frames);
-	free(w.held);
 	if (err) {
 		path__deinit(&path);
 		return err;
@@ -348,4 +350,14 @@ int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, i
 	reverse(&path);
 	*ret = path;
 	return 0;
+}
+
+int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
+	       struct path *ret)
+{
+	uint64_t *held = NULL;
+	int err = path__walk_next(h, &held, goroutine, from, to, ret);
+
+	free(held);
+	return err;
 }

@@ -6,11 +6,18 @@
 #define PATH_PRINT_H
 
 #include "analysis/path.h"
+#include "lib/json.h"
+#include "path_read.h"
 
 /* Print to stdout; `goroutine` is an index, `start` the start of the trace. 0 or -ENOMEM. */
 int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,
-		int64_t start);
-int path__print_json(const struct path_history *h, uint32_t goroutine, const struct path *p);
+		int64_t start, const struct selection *select);
+int path__print_json(struct json *j, const struct path_history *h, uint32_t goroutine,
+		     const struct path *p, const struct selection *select);
+/* The sums of several paths, instead of these. */
+void path__print_sums(const struct path_sums *s, const struct selection *select);
+void path__print_sums_json(struct json *j, const struct path_sums *s,
+			   const struct path_windows *windows, const struct selection *select);
 
 const char *path__kind(uint8_t kind);	/* "on-CPU" */
 const char *path__cause(uint8_t cause); /* "interrupt"; NULL: none */
