@@ -46,6 +46,9 @@ int goroutines__sort(struct latencies *all);
 struct duration *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
 				 size_t *ret_n);
 
+/* The same for what held the CPUs. */
+struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n);
+
 /* Print to stdout. 0 or -ENOMEM. */
 int latency_table__functions(const struct latencies *all);
 int latency_table__goroutines(const struct latencies *all);

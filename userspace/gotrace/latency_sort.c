@@ -106,3 +106,18 @@ struct duration *reasons__sorted(const struct latency_stats *stats, enum latency
 	*ret_n = n;
 	return sorted;
 }
+
+struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n)
+{
+	const struct durations *tasks = &stats->tasks;
+	struct duration *sorted = calloc((size_t)tasks->n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	if (tasks->n) {
+		memcpy(sorted, tasks->at, tasks->n * sizeof(*sorted));
+		qsort(sorted, tasks->n, sizeof(*sorted), compare_reasons);
+	}
+	*ret_n = tasks->n;
+	return sorted;
+}
