@@ -24,7 +24,7 @@ struct latency *latency__create(const struct latency_opts *opts)
 		return NULL;
 	l->opts = *opts;
 	l->preemptors = intern__create();
-	if (naming__init(&l->naming) || !l->preemptors) {
+	if (naming__init(&l->naming) || !l->preemptors || cpu_tasks__init(l)) {
 		latency__destroy(l);
 		return NULL;
 	}
@@ -41,6 +41,7 @@ void latency__destroy(struct latency *l)
 	map__deinit(&l->waits);
 	naming__deinit(&l->naming);
 	intern__destroy(l->preemptors);
+	cpu_tasks__deinit(l);
 	durations__deinit(&l->worker_wall);
 	durations__deinit(&l->worker_oncpu);
 	free(l);
@@ -97,7 +98,7 @@ static int goroutine__end(void *context, void *goroutine)
 {
 	struct latency *l = context;
 	struct live *g = goroutine;
-	int err = part__add(l, g);
+	int err = part__end(l, g);
 	int64_t from = latest(g->go.created, l->opts.from), to = earliest(l->now, l->opts.to);
 	bool whole = l->opts.from == INT64_MIN && l->opts.to == INT64_MAX;
 	struct latency_goroutine done = { .id = g->go.id, .pc = g->go.pc, .name = g->go.name };
@@ -236,9 +237,10 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 	struct live *g = map__get(&l->on_thread, item->tid);
 	int err;
 
-	if (item->kind == KERNEL_CPU)
-		return 0;
 	l->threads = threads;
+	err = cpu_tasks__item(l, item, latest(l->now, earliest(time, until)));
+	if (item->kind == KERNEL_CPU || err)
+		return report(err, error);
 	err = part__note_wait(l, item);
 	if (!l->tracker.started || err)
 		return report(err, error);
@@ -279,6 +281,16 @@ struct trace_string latency__name(const struct latency *l, uint32_t name)
 struct trace_string latency__reason(const struct latency *l, uint32_t kind)
 {
 	return naming__kind_at(&l->naming, kind & UINT16_MAX);
+}
+
+struct trace_string latency__task(const struct latency *l, uint32_t kind)
+{
+	return intern__text_at(l->tasks, kind);
+}
+
+bool latency__is_aligned(const struct latency *l)
+{
+	return l->machine;
 }
 
 bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret)

@@ -58,6 +58,8 @@ struct latency_stats {
 	int64_t longest;	  /* run-queue delay */
 	struct durations reasons; /* their kinds: latency_reason__part(), latency__reason() */
 	struct durations delays;  /* of run queues: for each class of lengths, how many (no ns) */
+	/* Of an aligned trace: what held the CPU while it was kernel-runnable; latency__task(). */
+	struct durations tasks;
 };
 
 struct latency_goroutine {
@@ -112,6 +114,10 @@ int latency__finish(struct latency *l, struct error *error);
 struct trace_string latency__name(const struct latency *l, uint32_t name);
 /* Why: "chan receive", "futex", "page fault", "woken", "preempted by make", ... */
 struct trace_string latency__reason(const struct latency *l, uint32_t kind);
+/* What held a CPU: "make", "(idle)", "(the program itself)", ... */
+struct trace_string latency__task(const struct latency *l, uint32_t kind);
+/* Whether the trace has what CPUs ran, as that of `gotrace align` does. */
+bool latency__is_aligned(const struct latency *l);
 static inline enum latency_part latency_reason__part(uint32_t kind)
 {
 	return (enum latency_part)(kind >> 16);

@@ -23,9 +23,11 @@ struct live {
 	uint32_t label;	     /* of a mark worker, while it runs; 0: it is none */
 	uint32_t generation; /* the first that contains it, if it was there before */
 	uint16_t cpu;	     /* that its thread has or had last */
+	uint16_t wait_cpu;   /* that it had when it began to wait for one */
 	uint8_t part;
 	bool has_cpu; /* cpu is known */
 	bool in_call, unknown, in_assist;
+	bool wait_woken; /* it waits because it was woken */
 };
 
 struct latency {
@@ -35,6 +37,9 @@ struct latency {
 	struct map waits;		  /* by M that was preempted or yielded: 1 + its kind */
 	struct naming naming;
 	struct intern *preemptors; /* names of other programs' threads that took a CPU */
+	struct intern *tasks;	   /* latency__task() */
+	struct map cpus;	   /* by CPU: what it ran; see latency_tasks.c */
+	bool machine;		   /* the trace has what CPUs ran */
 	struct durations worker_wall, worker_oncpu; /* by label */
 	const struct kernel_threads *threads;	    /* during a call: as it got them */
 	int64_t now;				    /* of the last event or item; never falls */
@@ -56,6 +61,8 @@ static inline int64_t earliest(int64_t a, int64_t b)
 
 /* Adds the time up to now to the part that it is in. */
 int part__add(struct latency *l, struct live *g);
+/* The same for the last time: it has ended, or the trace has. */
+int part__end(struct latency *l, struct live *g);
 /*
  * Notes why a thread waits for a CPU, also for a goroutine that starts on it only then: the time of
  * its start may be moved past the kernel's event.
@@ -68,6 +75,17 @@ int part__note_wait(struct latency *l, const struct kernel_item *item);
 int part__choose(struct latency *l, struct live *g, const struct kernel_item *item);
 /* The same while the state of the thread is unknown. */
 int part__guess(struct latency *l, struct live *g);
+
+/* latency_tasks.c; 0 or -ENOMEM */
+
+int cpu_tasks__init(struct latency *l);
+void cpu_tasks__deinit(struct latency *l);
+/* A kernel event at `time` may have changed what its CPU runs. */
+int cpu_tasks__item(struct latency *l, const struct kernel_item *item, int64_t time);
+/* The goroutine's thread begins to wait for a CPU. */
+void cpu_tasks__begin_wait(struct live *g, const struct kernel_thread *t);
+/* It has waited for g->delay until now; `t`: its thread, if that is known, or NULL. */
+int cpu_tasks__end_wait(struct latency *l, struct live *g, const struct kernel_thread *t);
 
 /* latency_stats.c */
 

@@ -52,6 +52,12 @@ int part__add(struct latency *l, struct live *g)
 	return durations__add(&stats->reasons, (uint32_t)g->part << 16 | g->kind, ns);
 }
 
+/* The thread that it is on, if the kernel events have it. */
+static const struct kernel_thread *thread_of(const struct latency *l, const struct live *g)
+{
+	return g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
+}
+
 static int text_kind(struct latency *l, const char *text, uint32_t *ret)
 {
 	return naming__text_kind(&l->naming, text, strlen(text), ret);
@@ -142,7 +148,9 @@ static int set_part(struct latency *l, struct live *g, enum latency_part part)
 	bool waited = g->part == PART_KERNEL_RUNNABLE && (g->delay || !l->moved);
 	int err = 0;
 
-	if (waited && part != PART_KERNEL_RUNNABLE && in_window(l))
+	if (waited && part != PART_KERNEL_RUNNABLE)
+		err = cpu_tasks__end_wait(l, g, thread_of(l, g));
+	if (!err && waited && part != PART_KERNEL_RUNNABLE && in_window(l))
 		err = latency_stats__count_delay(&g->stats, g->delay);
 	if (part != g->part)
 		g->delay = 0;
@@ -185,6 +193,8 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 	case KERNEL_RUNNING:
 		return set_part(l, g, PART_ONCPU);
 	case KERNEL_RUNNABLE: /* why it began to wait is known then only */
+		if (!waited)
+			cpu_tasks__begin_wait(g, t);
 		if (!waited || (item && item->kind == KERNEL_OFF))
 			err = wait_kind(l, t, &g->kind);
 		return err ? err : set_part(l, g, PART_KERNEL_RUNNABLE);
@@ -202,8 +212,7 @@ int part__choose(struct latency *l, struct live *g, const struct kernel_item *it
 	const struct kernel_thread *t = NULL;
 
 	if (g->go.state == GO_STATE_RUNNING || g->go.state == GO_STATE_SYSCALL) {
-		if (g->m <= UINT32_MAX)
-			t = kernel_threads__find(l->threads, (uint32_t)g->m);
+		t = thread_of(l, g);
 		if (!t || t->run == KERNEL_UNKNOWN || t->run == KERNEL_GONE)
 			return part__guess(l, g);
 		return choose_by_thread(l, g, t, item);
@@ -211,4 +220,13 @@ int part__choose(struct latency *l, struct live *g, const struct kernel_item *it
 	g->in_call = g->unknown = false;
 	g->kind = g->go_kind;
 	return set_part(l, g, g->go.state == GO_STATE_WAITING ? PART_GO_BLOCKED : PART_GO_RUNNABLE);
+}
+
+int part__end(struct latency *l, struct live *g)
+{
+	int err = part__add(l, g);
+
+	if (!err && g->part == PART_KERNEL_RUNNABLE)
+		err = cpu_tasks__end_wait(l, g, NULL);
+	return err;
 }

@@ -15,12 +15,14 @@ void latency_stats__deinit(struct latency_stats *stats)
 {
 	durations__deinit(&stats->reasons);
 	durations__deinit(&stats->delays);
+	durations__deinit(&stats->tasks);
 }
 
 int latency_stats__add(struct latency_stats *sum, const struct latency_stats *more)
 {
 	if (durations__add_all(&sum->reasons, &more->reasons) ||
-	    durations__add_all(&sum->delays, &more->delays))
+	    durations__add_all(&sum->delays, &more->delays) ||
+	    durations__add_all(&sum->tasks, &more->tasks))
 		return -ENOMEM;
 	times__add(sum->times, more->times, LATENCY_TIMES);
 	if (sum->longest < more->longest)
@@ -79,7 +81,7 @@ int latency__pack(struct outbuf *p, const void *goroutine)
 
 	if (outbuf__room(p,
 			 (4 + LATENCY_TIMES) * LEB_MAX + durations__room(&stats->reasons) +
-				 durations__room(&stats->delays),
+				 durations__room(&stats->delays) + durations__room(&stats->tasks),
 			 NULL))
 		return -ENOMEM;
 	leb__append(p, g->id);
@@ -89,6 +91,7 @@ int latency__pack(struct outbuf *p, const void *goroutine)
 	leb__append(p, (uint64_t)stats->longest);
 	pack__durations(p, &stats->reasons);
 	pack__durations(p, &stats->delays);
+	pack__durations(p, &stats->tasks);
 	return 0;
 }
 
@@ -102,7 +105,8 @@ int latency__unpack(struct buf record, struct latency_goroutine *ret)
 	unpack__times(&record, g.stats.times, LATENCY_TIMES);
 	g.stats.longest = (int64_t)buf__uleb(&record);
 	if (unpack__durations(&record, &g.stats.reasons) ||
-	    unpack__durations(&record, &g.stats.delays)) {
+	    unpack__durations(&record, &g.stats.delays) ||
+	    unpack__durations(&record, &g.stats.tasks)) {
 		latency_stats__deinit(&g.stats);
 		return -ENOMEM;
 	}

@@ -282,6 +282,7 @@ struct path {
 	struct path_segment *segments;
 	size_t n, cap;
 	int64_t from, to;
+	uint64_t work; /* steps through the goroutines that had Ps */
 };
 
 /*
@@ -292,12 +293,23 @@ struct path {
 int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
 	       struct path *ret);
 /*
- * The same for one of many paths: reduces *budget by the steps that it takes, one per item of a
- * list that is looked at. -E2BIG also if none are left.
+ * The same for one of many paths of one history. *held is NULL before the first, and is to be freed after
+ * the last: otherwise each path would allocate memory for all goroutines. Reduces *budget by the steps
+ * that it takes, one per item of a list that is looked at; -E2BIG also if none are left. UINT64_MAX is no
+ * limit.
  */
-int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
-		      uint64_t *budget, struct path *ret);
+int path__walk_next(const struct path_history *h, uint64_t **held, uint32_t goroutine, int64_t from,
+		    int64_t to, uint64_t *budget, struct path *ret);
 void path__deinit(struct path *p);
+
+/*
+ * What distinguishes causes beside the members of a segment: the index of the thread whose time it
+ * is, if that is no goroutine's (or PATH_NONE); the ID of the thread that is the cause, if that is
+ * neither a goroutine nor a known process (or 0); whether the cause held a CPU rather than a P.
+ */
+uint32_t path_cause__own_thread(const struct path_segment *seg);
+uint32_t path_cause__thread(const struct path_segment *seg);
+bool path_cause__held_cpu(const struct path_segment *seg);
 
 struct path_cause_total {
 	const struct path_segment *like; /* one of them; its causes are those of all */
@@ -306,5 +318,30 @@ struct path_cause_total {
 
 /* The path's time by kind and cause, longest first; to be freed before the path. 0 or -ENOMEM. */
 int path__summary(const struct path *p, struct path_cause_total **ret, size_t *ret_n);
+
+/*
+ * The time of a cause in several paths. Goroutines with the same start function are not
+ * distinguished, except that the path's own goroutine is not the others.
+ */
+struct path_sum {
+	struct path_segment like;  /* one of them, of any path */
+	bool own;		   /* it is time of the path's own goroutine */
+	bool by_own;		   /* that goroutine is the cause */
+	uint64_t ns, count, paths; /* count: of segments; paths: that have it */
+};
+
+struct path_sums {
+	const struct path_history *h; /* borrowed */
+	struct path_sum *at;
+	size_t n, cap, combine_at;
+	uint64_t ns, paths; /* in total */
+};
+
+void path_sums__init(struct path_sums *s, const struct path_history *h);
+void path_sums__deinit(struct path_sums *s);
+/* Adds the path of `goroutine`, an index. 0 or -ENOMEM. */
+int path_sums__add(struct path_sums *s, const struct path *p, uint32_t goroutine);
+/* To be called once, after the last path: the sums are then sorted, longest first. */
+void path_sums__finish(struct path_sums *s);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The causes of waits: the occupants of a CPU, the holders of Ps, what woke the scheduler; and the
- * path's time by cause. path_walk.c calls it once per segment.
+ * The causes of waits: the occupants of a CPU, the holders of Ps, what woke the scheduler.
+ * path_walk.c calls it once per segment.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,6 +101,7 @@ static void add_holders(struct walk *w, const struct path_list *list, int64_t fr
 		if (on[i].goroutine != PATH_NONE && on[i].goroutine != w->at.goroutine)
 			w->held[on[i].goroutine] += (uint64_t)end - (uint64_t)begin;
 		end = on[i].time;
+		w->path->work++;
 	}
 }
 
@@ -390,93 +391,4 @@ bool path_history__is_pending(const struct path_history *h, uint64_t id, int64_t
 		return false;
 	return (run->run > KERNEL_RUNNING && run->run < KERNEL_GONE) ||
 	       may_retry(h, st->thread, now);
-}
-
-/* ---- the summary ---- */
-
-#define COMPARE(member)                                                                            \
-	do {                                                                                       \
-		if (a->member != b->member)                                                        \
-			return a->member < b->member ? -1 : 1;                                     \
-	} while (0)
-
-static int compare_causes(const struct path_segment *a, const struct path_segment *b)
-{
-	COMPARE(kind);
-	COMPARE(cause);
-	COMPARE(goroutine);
-	COMPARE(by);
-	COMPARE(other_pid);
-	COMPARE(other_name);
-	COMPARE(reason);
-	COMPARE(call);
-	COMPARE(fault);
-	COMPARE(got_first);
-	/* Those that are printed by the id of the thread: */
-	if (a->cause == PATH_CAUSE_THREAD)
-		COMPARE(other);
-	if (a->goroutine == PATH_NONE)
-		COMPARE(thread);
-	return 0;
-}
-
-static int by_cause(const void *left, const void *right)
-{
-	return compare_causes(*(const struct path_segment *const *)left,
-			      *(const struct path_segment *const *)right);
-}
-
-static int by_time(const void *left, const void *right)
-{
-	const struct path_cause_total *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return compare_causes(a->like, b->like);
-}
-
-static uint64_t segment__ns(const struct path_segment *seg)
-{
-	return (uint64_t)seg->to - (uint64_t)seg->from;
-}
-
-/* Segments of one cause are adjacent. NULL: no memory. */
-static struct path_cause_total *add_up(const struct path_segment **sorted, size_t n, size_t *ret_n)
-{
-	struct path_cause_total *all;
-	size_t causes = 0;
-
-	for (size_t i = 0; i < n; i++)
-		causes += !i || compare_causes(sorted[i - 1], sorted[i]);
-	all = calloc(causes + 1, sizeof(*all));
-	if (!all)
-		return NULL;
-	causes = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!i || compare_causes(sorted[i - 1], sorted[i]))
-			all[causes++].like = sorted[i];
-		all[causes - 1].ns += segment__ns(sorted[i]);
-		all[causes - 1].count++;
-	}
-	*ret_n = causes;
-	return all;
-}
-
-int path__summary(const struct path *p, struct path_cause_total **ret, size_t *ret_n)
-{
-	const struct path_segment **sorted = calloc(p->n + 1, sizeof(*sorted));
-	struct path_cause_total *all = NULL;
-
-	for (size_t i = 0; sorted && i < p->n; i++)
-		sorted[i] = &p->segments[i];
-	if (sorted) {
-		qsort(sorted, p->n, sizeof(*sorted), by_cause);
-		all = add_up(sorted, p->n, ret_n);
-	}
-	free(sorted);
-	if (!all)
-		return -ENOMEM;
-	qsort(all, *ret_n, sizeof(*all), by_time);
-	*ret = all;
-	return 0;
 }

@@ -45,7 +45,7 @@ struct walk {
 	unsigned int hops; /* jumps since time went on */
 	uint64_t *held;	   /* by goroutine, to add up in: all 0 */
 	uint64_t steps;	   /* of path_walk__sleep_begin() and _end() */
-	uint64_t taken;	   /* other steps, for path__walk_within() */
+	uint64_t taken;	   /* other steps, for path__walk_next() */
 };
 
 /* path_causes.c: */

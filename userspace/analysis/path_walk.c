@@ -320,8 +320,8 @@ static bool is_exhausted(const struct walk *w, uint64_t budget)
 	return w->steps + w->taken > budget;
 }
 
-int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
-		      uint64_t *budget, struct path *ret)
+int path__walk_next(const struct path_history *h, uint64_t **held, uint32_t goroutine, int64_t from,
+		    int64_t to, uint64_t *budget, struct path *ret)
 {
 	struct path path = { .from = from, .to = to };
 	struct walk w = {
@@ -330,11 +330,15 @@ int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t 
 		.at = { .goroutine = goroutine, .thread = PATH_NONE },
 		.time = to,
 		.lo = from,
-		.held = calloc(h->goroutines.n, sizeof(*w.held)),
 	};
-	int err = w.held ? 0 : -ENOMEM;
+	int err;
 
-	w.taken = h->goroutines.n / 16; /* of `held`, to clear */
+	if (!*held) {
+		*held = calloc(h->goroutines.n, sizeof(**held));
+		w.taken = h->goroutines.n / 16;
+	}
+	w.held = *held;
+	err = w.held ? 0 : -ENOMEM;
 	for (; !err && w.time > from; w.taken += STEP_COST) {
 		if (is_exhausted(&w, *budget)) {
 			err = -E2BIG;
@@ -349,7 +353,6 @@ int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t 
 		}
 	}
 	free(w.frames);
-	free(w.held);
 	*budget -= is_exhausted(&w, *budget) ? *budget : w.steps + w.taken;
 	if (err) {
 		path__deinit(&path);
@@ -363,7 +366,9 @@ int path__walk_within(const struct path_history *h, uint32_t goroutine, int64_t 
 int path__walk(const struct path_history *h, uint32_t goroutine, int64_t from, int64_t to,
 	       struct path *ret)
 {
-	uint64_t budget = UINT64_MAX;
+	uint64_t *held = NULL, budget = UINT64_MAX;
+	int err = path__walk_next(h, &held, goroutine, from, to, &budget, ret);
 
-	return path__walk_within(h, goroutine, from, to, &budget, ret);
+	free(held);
+	return err;
 }

@@ -126,6 +126,12 @@ int record_store__sort_by(struct record_store *store,
 	return 0;
 }
 
+void record_store__truncate(struct record_store *store, size_t n)
+{
+	if (n < store->n)
+		store->n = n;
+}
+
 size_t record_store__count(const struct record_store *store)
 {
 	return store->n;

@@ -36,6 +36,8 @@ int record_store__sort_by(struct record_store *store,
 			  int (*key)(struct buf record, void *context, int64_t *ret),
 			  void *context);
 
+/* Keeps the first `n`. */
+void record_store__truncate(struct record_store *store, size_t n);
 size_t record_store__count(const struct record_store *store);
 struct buf record_store__get(const struct record_store *store, size_t i);
 

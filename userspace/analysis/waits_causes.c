@@ -54,13 +54,15 @@ int wait__causes(const struct path_history *h, const struct wait *wait, uint64_t
 		 struct wait_causes *ret)
 {
 	uint32_t goroutine = path_history__find_goroutine(h, wait->goroutine);
+	uint64_t *held = NULL;
 	struct path path;
 	int err;
 
 	*ret = (struct wait_causes){};
 	if (goroutine == PATH_NONE)
 		return 0;
-	err = path__walk_within(h, goroutine, wait->from, wait->to, budget, &path);
+	err = path__walk_next(h, &held, goroutine, wait->from, wait->to, budget, &path);
+	free(held);
 	if (err == -E2BIG)
 		return 0;
 	if (err)

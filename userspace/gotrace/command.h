@@ -18,6 +18,7 @@
 #include "lib/error.h"
 #include "lib/verbs.h"
 #include "reader/reader.h"
+#include "select.h"
 
 #define DECLARE(verb, ...) int do_##verb(int argc, char **argv, struct error *error);
 READER_VERBS(DECLARE)
@@ -37,15 +38,24 @@ const char *default_input(void);
 void report_omissions(const char *name, const struct reader *r);
 
 /*
- * T of the command line, as in --from T: "1.5s" is relative to the start of the trace, "@123" is
- * nanosecond 123 of the trace's clock.
+ * T of the command line, as in --from T: "1.5", "1.5s" and "+1.5s" are relative to the start of the
+ * trace, "@123" is nanosecond 123 of the trace's clock, "2026-11-26T04:58:10Z" a wall-clock time.
  */
 struct moment {
-	bool absolute; /* else relative to the start of the trace */
+	enum { MOMENT_START, MOMENT_TRACE, MOMENT_WALL } clock; /* relative to its start, or to 0 */
 	int64_t ns;
 };
 
-/* Convert to trace time, ns; `start` is the time of the first event. */
+#define MOMENT_HELP                                                                                \
+	"1.5s after the start of the trace, @123, nanosecond 123 of the trace's clock, or a date " \
+	"and time, 2026-11-26T04:58:10Z"
+
+/* An invalid `text` is a usage_error() that names the option. */
+void moment__parse(const char *option, const char *text, struct moment *ret);
+/*
+ * Convert to trace time, ns; `start` is the time of the first event. Wall-clock times must have been
+ * converted by trace_args__resolve().
+ */
 int64_t moment__time(const struct moment *moment, int64_t start);
 
 /* What most commands share: the trace, how to read it, the requested part of it, the output. */
@@ -56,6 +66,8 @@ struct trace_args {
 	struct reader_opts reader;
 	struct moment from, to;
 	bool have_from, have_to, json;
+	bool wall_clock; /* set by commands that call trace_args__resolve() */
+	struct selection select;
 };
 
 /*
@@ -70,6 +82,12 @@ error_t trace_args__parse(int key, char *text, struct argp_state *state);
  * can be compared without the trace, and that OUT is another file.
  */
 void trace_args__check(struct trace_args *args);
+/*
+ * To be called after that, before the trace is opened: converts wall-clock times to trace times, for
+ * which it reads the trace up to them, and changes args->path if that is a pipe. 0 or a negative
+ * errno with the reason: -ENODATA (the trace does not have its wall-clock times).
+ */
+int trace_args__resolve(struct trace_args *args, struct error *error);
 enum { OPT_FROM = 1024, OPT_TO, OPT_LENIENT, OPT_PROGRAM, OPT_JSON };
 /* -j N: generations that are read at once. */
 #define JOBS_OPTION                                                                                \

@@ -8,10 +8,7 @@
 #include "rewriting.h"
 
 static const struct argp_option options[] = {
-	{ "from", OPT_FROM, "T", 0,
-	  "begin at T: 1.5s after the start of the trace, or @123, nanosecond 123 of the trace's "
-	  "clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "begin at T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "end before T", 0 },
 	{ "output", 'o', "OUT", 0, "output file", 0 },
 	{ "format-version", OPT_FORMAT, "V", 0, FORMAT_HELP, 0 },
@@ -33,7 +30,9 @@ static const struct argp parser = {
 
 int do_cut(int argc, char **argv, struct error *error)
 {
-	struct rewriting a = { .in = { .verb = "cut", .reader.described = true } };
+	struct rewriting a = {
+		.in = { .verb = "cut", .reader.described = true, .wall_clock = true }
+	};
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	return rewriting__run(&a, error) ? EXIT_FAILED : EXIT_DONE;

@@ -16,6 +16,7 @@
 #include "reader/timeline.h"
 #include "at.h"
 #include "print.h"
+#include "select_events.h"
 
 enum { OPT_FIXUP = 256, OPT_STACKS, OPT_CANONICAL, OPT_KERNEL };
 
@@ -26,11 +27,13 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "from", OPT_FROM, "T", 0,
-	  "only events at T and later: 1.5s after the start of the trace, or @123, nanosecond "
-	  "123 of the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only events at T and later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only events before T", 0 },
+	TYPE_OPTION,
+	REASON_OPTION,
+	THREAD_OPTION,
+	GOROUTINE_OPTION("only events on this goroutine, or that concern it"),
+	FUNCTION_OPTION,
 	{ "fixup", OPT_FIXUP, NULL, 0,
 	  "print the timestamps of the file, increased only for events that must have occurred "
 	  "after one with a later timestamp; the order does not change, and timestamps need not "
@@ -103,6 +106,7 @@ static struct window window__of(const struct arguments *a, int64_t start)
 struct source {
 	struct reader *reader;
 	struct timeline *timeline; /* NULL: kernel events were not requested */
+	struct event_filter filter;
 };
 
 static inline int source__next(const struct source *s, struct trace_event *ev,
@@ -112,8 +116,8 @@ static inline int source__next(const struct source *s, struct trace_event *ev,
 			     reader__next(s->reader, ev, error);
 }
 
-static void print_item(const struct source *s, const struct arguments *a, struct printer *p,
-		       const struct kernel_item *item, int64_t time)
+static int print_item(struct source *s, const struct arguments *a, struct printer *p,
+		      const struct kernel_item *item, int64_t time)
 {
 	print_item_fn print = a->print == print__json ? print__json_item : print__human_item;
 	bool by = (item->kind == KERNEL_WAKING && !item->interrupt) || item->kind == KERNEL_CREATED;
@@ -124,15 +128,50 @@ static void print_item(const struct source *s, const struct arguments *a, struct
 		.by_g = by ? timeline__goroutine(s->timeline, item->other) : TRACE_NO_G,
 		.took = timeline__duration(s->timeline),
 	};
+	int matches = s->filter.active ? event_filter__item(&s->filter, &i) : 1;
 
-	print(p, &i, time);
+	if (matches > 0)
+		print(p, &i, time);
+	return matches;
+}
+
+/* Prints what the filters accept: 1; 0: it is filtered out; or -ENOMEM. */
+static int print_step(struct source *s, const struct arguments *a, struct printer *p,
+		      const struct timeline_step *step, int64_t time)
+{
+	int matches;
+
+	if (step->item)
+		return print_item(s, a, p, step->item, time);
+	matches = s->filter.active ? event_filter__event(&s->filter, step->event) : 1;
+	if (matches > 0)
+		a->print(p, step->event, time);
+	return matches;
+}
+
+/* Nothing was printed, or a requested reason does not occur. */
+static void report_nothing(const struct source *s, const struct arguments *a, bool shown,
+			   bool ended, int64_t start)
+{
+	bool windowed = a->in.have_from || a->in.have_to;
+
+	if (event_filter__report(&s->filter, a->in.name,
+				 windowed ? " in the requested time" : "") ||
+	    shown)
+		return;
+	if (s->filter.active)
+		log__msg("%s: no event%s matches the filters", a->in.name,
+			 windowed ? " in the requested time" : "");
+	else
+		log__msg("%s: no events in the requested time; the trace begins at @%" PRId64 "%s",
+			 a->in.name, start, ended ? " and ends before the requested time" : "");
 }
 
 /*
  * Print the events of the window. Delivered times increase, so the first event after the window
  * ends the loop. `start`: of the trace; INT64_MIN: the time of the first event.
  */
-static int print_events(const struct source *s, const struct arguments *a, int64_t start,
+static int print_events(struct source *s, const struct arguments *a, int64_t start,
 			struct fixup *fixup, struct printer *p, struct error *error)
 {
 	struct window window = window__of(a, start);
@@ -140,7 +179,7 @@ static int print_events(const struct source *s, const struct arguments *a, int64
 	struct timeline_step step = { .event = &ev };
 	bool shown = false, early;
 	int64_t time;
-	int err;
+	int err, matches;
 
 	p->start = start;
 	while ((err = source__next(s, &ev, &step, error)) > 0) {
@@ -156,29 +195,26 @@ static int print_events(const struct source *s, const struct arguments *a, int64
 			return error__set(error, -ENOMEM, "out of memory");
 		if (early)
 			continue;
-		if (step.event)
-			a->print(p, step.event, time);
-		else
-			print_item(s, a, p, step.item, time);
-		shown = true;
+		matches = print_step(s, a, p, &step, time);
+		if (matches < 0)
+			return error__set(error, matches, "out of memory");
+		shown |= matches > 0;
 		if (p->out.failed || ferror_unlocked(stdout))
 			return -EIO; /* reported by flush() of lib/command.c */
 	}
-	if (err >= 0 && !shown)
-		log__msg("%s: no events in the requested time; the trace begins at @%" PRId64 "%s",
-			 a->in.name, p->start, err ? "" : " and ends before the requested time");
+	if (err >= 0)
+		report_nothing(s, a, shown, !err, p->start);
 	return err < 0 ? err : 0;
 }
 
-static int show(const struct arguments *a, struct reader *r, int64_t start, struct error *error)
+static int show(const struct arguments *a, struct source *s, int64_t start, struct error *error)
 {
 	static struct printer printer; /* too large for the stack */
-	struct source source = { .reader = r };
 	struct fixup *fixup = NULL;
 	struct error reason = {};
 	int err;
 
-	if (a->kernel && timeline__create(&source.timeline, r))
+	if (a->kernel && timeline__create(&s->timeline, s->reader))
 		return error__set(error, -ENOMEM, "out of memory");
 	if (a->fixup) { /* cannot be combined with a timeline */
 		fixup = fixup__create();
@@ -187,43 +223,58 @@ static int show(const struct arguments *a, struct reader *r, int64_t start, stru
 	}
 	printer.stacks = a->stacks;
 	json__init(&printer.json, stdout, true);
-	err = print_events(&source, a, start, fixup, &printer, &reason);
-	if (a->kernel && !err && !timeline__has_kernel(source.timeline))
+	err = print_events(s, a, start, fixup, &printer, &reason);
+	if (a->kernel && !err && !timeline__has_kernel(s->timeline))
 		log__msg("%s: the trace has no kernel events (record it with event set kernel, a "
 			 "default, or add them with gotrace align)",
 			 a->in.name);
 	out__flush(&printer.out);
 	fixup__destroy(fixup);
-	timeline__destroy(source.timeline);
+	timeline__destroy(s->timeline);
 	if (err && reason.text[0])
 		error__about(error, err, a->in.name, &reason);
 	return err;
 }
 
+static void check_arguments(struct arguments *a)
+{
+	trace_args__check(&a->in);
+	if (!a->print)
+		a->print = print__human;
+	if (a->kernel && a->print == print__canonical)
+		usage_error("--kernel and --canonical cannot be combined");
+	if (a->kernel && a->fixup)
+		usage_error("--kernel and --fixup cannot be combined");
+	if (a->in.select.kernel_type && !a->kernel)
+		usage_error("--type %s requires --kernel", a->in.select.kernel_type);
+}
+
 int do_events(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "events", .reader.described = true } };
-	struct reader *r = NULL;
+	struct arguments a = {
+		.in = { .verb = "events", .reader.described = true, .wall_clock = true }
+	};
+	struct source source = {};
 	int64_t start;
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
-	trace_args__check(&a.in);
-	if (!a.print)
-		a.print = print__human;
-	if (a.kernel && a.print == print__canonical)
-		usage_error("--kernel and --canonical cannot be combined");
-	if (a.kernel && a.fixup)
-		usage_error("--kernel and --fixup cannot be combined");
+	check_arguments(&a);
+	err = trace_args__resolve(&a.in, error);
+	if (!err)
+		err = event_filter__init(&source.filter, &a.in, error);
 	/*
 	 * Order edges lead from the start of the trace on, so --fixup cannot begin in the middle.
 	 */
-	err = open_trace_at(&a.in, a.in.have_from && !a.fixup ? &a.in.from : NULL, &r, &start, NULL,
-			    error);
 	if (!err)
-		err = show(&a, r, start, error);
+		err = open_trace_at(&a.in, a.in.have_from && !a.fixup ? &a.in.from : NULL,
+				    &source.reader, &start, NULL, error);
 	if (!err)
-		report_omissions(a.in.name, r);
-	reader__destroy(r);
+		err = show(&a, &source, start, error);
+	if (!err)
+		report_omissions(a.in.name, source.reader);
+	reader__destroy(source.reader);
+	event_filter__deinit(&source.filter);
+	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

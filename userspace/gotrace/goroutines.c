@@ -12,19 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/opts.h"
 #include "command.h"
 #include "goroutines.h"
 #include "lib/array.h"
+#include "lib/opts.h"
 
-enum { OPT_ALL = 256, OPT_GOROUTINE, OPT_SORT, OPT_COMPARE, OPT_EXTREMES, OPT_CANONICAL };
+enum { OPT_ALL = 256, OPT_SORT, OPT_COMPARE, OPT_EXTREMES, OPT_CANONICAL };
 
 #define SORTED_BY "sched, sync, network, syscall, gc, other, total, gcwork, count"
 
 struct arguments {
 	struct trace_args in;
-	bool all, one, canonical, sorted;
-	uint64_t id;
+	bool all, canonical, sorted;
 	enum column sort;
 	const char *function; /* --compare-extremes */
 	uint64_t extremes;    /* 0: not given */
@@ -33,7 +32,9 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
-	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with its regions and tasks", 0 },
+	GOROUTINE_OPTION("one goroutine, with its regions and tasks"),
+	FUNCTION_OPTION,
+	TOP_OPTION("only the first N lines after sorting"),
 	{ "sort", OPT_SORT, "COLUMN", 0,
 	  "sort in descending order by exec (default), " SORTED_BY "; with --all also by id", 0 },
 	{ "compare-extremes", OPT_COMPARE, "FUNCTION", 0,
@@ -57,10 +58,16 @@ static enum column parse_column(const char *text)
 
 static void check_arguments(struct arguments *a)
 {
+	const struct selection *select = &a->in.select;
+
 	trace_args__check(&a->in);
-	if (a->all + a->one + a->canonical + !!a->function > 1)
+	if (a->all + select->have_goroutine + a->canonical + !!a->function > 1)
 		usage_error("--all, --goroutine, --compare-extremes and --canonical cannot be "
 			    "combined");
+	if (a->canonical && (select->pattern || select->top))
+		usage_error("--canonical cannot be combined with --function or --top");
+	if (a->function && (select->pattern || select->top))
+		usage_error("--compare-extremes cannot be combined with --function or --top");
 	if (a->function && a->sorted)
 		usage_error("--sort and --compare-extremes cannot be combined");
 	if (a->extremes && !a->function)
@@ -96,11 +103,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_ALL:
 		a->all = true;
 		return 0;
-	case OPT_GOROUTINE:
-		if (!opts__number(text, 0, UINT64_MAX, &a->id))
-			usage_error("invalid goroutine ID '%s': expected a number", text);
-		a->one = true;
-		return 0;
 	case OPT_SORT:
 		a->sort = parse_column(text);
 		a->sorted = true;
@@ -133,6 +135,17 @@ static const struct argp parser = {
 	"mark assists and sweeps.",
 };
 
+/* Whether the filters accept a goroutine. */
+static int is_selected(const struct goroutines *all, const struct summary_goroutine *g, bool *ret)
+{
+	struct selection *select = all->select;
+
+	*ret = false;
+	if (select->have_goroutine && g->id != select->goroutine)
+		return 0;
+	return selection__function(select, g->name, summary__name(all->summary, g->name), ret);
+}
+
 static int add_to_group(struct goroutines *all, const struct summary_goroutine *g)
 {
 	if (array__grow_cleared(&all->groups, g->name, &all->ngroups, sizeof(*all->groups)))
@@ -157,13 +170,14 @@ static bool is_complete(struct goroutines *all, const struct summary_goroutine *
 static int goroutine_done(void *context, const struct summary_goroutine *g)
 {
 	struct goroutines *all = context;
+	bool selected;
+	int err;
 
 	all->count++;
-	if (!all->store)
-		return add_to_group(all, g);
-	if ((all->one && g->id != all->id) || (all->function && !is_complete(all, g)))
-		return 0;
-	return record_store__add(all->store, summary__pack, g);
+	err = is_selected(all, g, &selected);
+	if (err || !selected || (all->function && !is_complete(all, g)))
+		return err;
+	return all->store ? record_store__add(all->store, summary__pack, g) : add_to_group(all, g);
 }
 
 static int read_trace(struct reader *r, struct goroutines *all, struct error *error)
@@ -199,10 +213,13 @@ static int sort_key(struct buf record, void *context, int64_t *ret)
 
 static int sort_store(struct goroutines *all, const struct arguments *a)
 {
+	int err = 0;
+
 	record_store__sort(all->store);
-	if (!(a->all || a->function) || a->sort == COLUMN_ID)
-		return 0;
-	return record_store__sort_by(all->store, sort_key, all);
+	if ((a->all || a->function) && a->sort != COLUMN_ID)
+		err = record_store__sort_by(all->store, sort_key, all);
+	record_store__truncate(all->store, selection__top(all->select, SIZE_MAX));
+	return err;
 }
 
 static int print(const struct goroutines *all, const struct arguments *a)
@@ -213,7 +230,7 @@ static int print(const struct goroutines *all, const struct arguments *a)
 		return extremes__print(all, a->in.json);
 	if (a->in.json)
 		return all->store ? json__goroutines(all) : json__groups(all);
-	if (a->one)
+	if (a->in.select.have_goroutine)
 		return table__goroutine(all);
 	return a->all ? table__goroutines(all) : table__groups(all);
 }
@@ -222,15 +239,17 @@ static int sort_and_print(struct goroutines *all, const struct arguments *a, str
 {
 	int err = all->store ? sort_store(all, a) : 0;
 
-	if (!err && a->one && !record_store__count(all->store))
-		return error__set(error, -ENOENT, "%s: there is no goroutine %" PRIu64, a->in.path,
-				  a->id);
 	if (!err && a->function && record_store__count(all->store) < 2)
 		return error__set(
 			error, -ENOENT,
 			"%s: %zu goroutines of '%s' begin and end in the trace, and %" PRIu64
 			" others do not: at least 2 are required to compare them",
 			a->in.path, record_store__count(all->store), a->function, all->incomplete);
+	if (!err && selection__by_goroutine(all->select) &&
+	    !(all->store ? record_store__count(all->store) : all->ngroups))
+		return selection__none(all->select, a->in.path, "", error);
+	if (!err && all->store)
+		err = goroutines__note_shown(all);
 	if (!err)
 		err = print(all, a);
 	return err ? error__set(error, err, "%s: %s", a->in.path, strerror(-err)) : 0;
@@ -240,29 +259,30 @@ static void goroutines__deinit(struct goroutines *all)
 {
 	summary__destroy(all->summary);
 	record_store__destroy(all->store);
+	map__deinit(&all->shown);
 	for (size_t i = 0; i < all->ngroups; i++)
 		summary_stats__deinit(&all->groups[i].stats);
 	free(all->groups);
 }
 
-static int goroutines__init(struct goroutines *all, const struct arguments *a)
+static int goroutines__init(struct goroutines *all, struct arguments *a)
 {
+	bool one = a->in.select.have_goroutine;
 	struct summary_opts opts = {
-		.regions = a->one || a->canonical || (a->all && a->in.json),
+		.regions = one || a->canonical || (a->all && a->in.json),
 		.done = goroutine_done,
 		.context = all,
 	};
-	bool keep = a->all || a->one || a->canonical || a->function;
+	bool keep = a->all || one || a->canonical || a->function;
 
 	*all = (struct goroutines){
 		.summary = summary__create(&opts),
 		.store = keep ? record_store__create() : NULL,
 		.sort = a->function ? COLUMN_TOTAL : a->sort,
+		.select = &a->in.select,
 		.function = a->function,
 		.extremes = a->extremes ? a->extremes : 10,
 		.extremes_percent = a->percent || !a->extremes,
-		.one = a->one,
-		.id = a->id,
 	};
 	return all->summary && (all->store || !keep) ? 0 : -ENOMEM;
 }
@@ -294,5 +314,6 @@ int do_goroutines(int argc, char **argv, struct error *error)
 	if (!err)
 		err = sort_and_print(&all, &a, error);
 	goroutines__deinit(&all);
+	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

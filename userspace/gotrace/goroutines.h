@@ -10,6 +10,8 @@
 #include "analysis/record_store.h"
 #include "analysis/summary.h"
 #include "lib/error.h"
+#include "lib/map.h"
+#include "select.h"
 
 /* Columns of the table. Those from EXEC to OTHER add up to TOTAL. */
 enum column {
@@ -39,8 +41,7 @@ struct group {
 struct goroutines {
 	struct summary *summary;
 	struct record_store *store; /* sorted; NULL: only groups were requested */
-	bool one;		    /* the store contains only the goroutine `id` */
-	uint64_t id;
+	struct selection *select;   /* what the store or the groups contain */
 	/*
 	 * --compare-extremes: the store contains only the goroutines with this start function that
 	 * the trace has from creation to end. NULL: without it.
@@ -49,6 +50,7 @@ struct goroutines {
 	uint64_t incomplete; /* goroutines with that start function that it does not have so */
 	uint64_t extremes;   /* number of slowest and of fastest goroutines, or its percentage */
 	bool extremes_percent;
+	struct map shown;     /* of those in the store, by ID: goroutines__note_shown() */
 	struct group *groups; /* by ID of the name */
 	size_t ngroups;
 	uint64_t count;	    /* number of goroutines */
@@ -65,7 +67,9 @@ int64_t column__of(const struct goroutines *all, const struct summary_stats *sta
 const struct group **groups__sorted(const struct goroutines *all, size_t *ret_n);
 struct trace_string group__name(const struct goroutines *all, const struct group *group);
 
-/* Whether the task is to be printed: with --goroutine, only the tasks of that goroutine. */
+/* To be called once the store contains what is printed. 0 or -ENOMEM. */
+int goroutines__note_shown(struct goroutines *all);
+/* Whether the task is to be printed: with a filter, only the tasks of goroutines that are. */
 bool task__is_shown(const struct goroutines *all, const struct summary_task *t);
 
 /* Regions of a goroutine, by start, then by end; free with regions__free(). 0 or -ENOMEM. */

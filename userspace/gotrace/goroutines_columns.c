@@ -97,7 +97,7 @@ const struct group **groups__sorted(const struct goroutines *all, size_t *ret_n)
 		groups[n++] = g;
 	}
 	qsort(groups, n, sizeof(*groups), compare_groups);
-	*ret_n = n;
+	*ret_n = selection__top(all->select, n);
 	return groups;
 }
 
@@ -141,11 +141,24 @@ void regions__free(struct summary_region *regions, size_t n)
 	free(regions);
 }
 
+int goroutines__note_shown(struct goroutines *all)
+{
+	size_t n = selection__any(all->select) ? record_store__count(all->store) : 0;
+	struct buf record;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		record = record_store__get(all->store, i);
+		err = map__put(&all->shown, buf__uleb(&record), all);
+	}
+	return err;
+}
+
 bool task__is_shown(const struct goroutines *all, const struct summary_task *t)
 {
-	bool found = !all->one;
+	bool found = !selection__any(all->select);
 
 	for (size_t i = 0; !found && i < t->goroutines.n; i++)
-		found = t->goroutines.at[i] == (int64_t)all->id;
+		found = map__get(&all->shown, (uint64_t)t->goroutines.at[i]);
 	return found;
 }

@@ -7,17 +7,15 @@
  * stored only if they were requested individually. latency_*.c sort and print.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/opts.h"
 #include "reader/timeline.h"
 #include "command.h"
 #include "latency.h"
 
-enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_GOROUTINE, OPT_SORT };
+enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_SORT };
 
 #define PARTS                                                                                      \
 	"oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "                         \
@@ -25,22 +23,20 @@ enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_GOROUTINE, OPT_SORT };
 
 struct arguments {
 	struct trace_args in;
-	bool goroutines, one;
-	uint64_t id;
+	bool goroutines;
 	unsigned int sort;
 };
 
 static const struct argp_option options[] = {
 	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
 	{ "goroutines", OPT_GOROUTINES, NULL, OPTION_HIDDEN, NULL, 0 }, /* former name of --all */
-	{ "goroutine", OPT_GOROUTINE, "ID", 0, "one goroutine, with the reasons", 0 },
+	GOROUTINE_OPTION("one goroutine, with the reasons"),
+	FUNCTION_OPTION,
+	TOP_OPTION("only the first N lines after sorting"),
 	{ "sort", OPT_SORT, "PART", 0,
 	  "sort in descending order by total (default), " PARTS ", count; with --all also by id",
 	  0 },
-	{ "from", OPT_FROM, "T", 0,
-	  "only the time at T and later: 1.5s after the start of the trace, or @123, nanosecond 123 "
-	  "of the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only the time at T and later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	READING_OPTIONS,
@@ -58,7 +54,7 @@ static unsigned int parse_order(const char *text)
 static void check_arguments(struct arguments *a)
 {
 	trace_args__check(&a->in);
-	if (a->goroutines && a->one)
+	if (a->goroutines && a->in.select.have_goroutine)
 		usage_error("--all and --goroutine cannot be combined");
 	if (a->sort == BY_ID && !a->goroutines)
 		usage_error("--sort id requires --all");
@@ -74,11 +70,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_ALL:
 	case OPT_GOROUTINES:
 		a->goroutines = true;
-		return 0;
-	case OPT_GOROUTINE:
-		if (!opts__number(text, 0, UINT64_MAX, &a->id))
-			usage_error("invalid goroutine ID '%s': expected a number", text);
-		a->one = true;
 		return 0;
 	case OPT_SORT:
 		a->sort = parse_order(text);
@@ -118,11 +109,16 @@ static int add_to_function(struct latencies *all, const struct latency_goroutine
 static int goroutine_done(void *context, const struct latency_goroutine *g)
 {
 	struct latencies *all = context;
-	int err;
+	bool selected;
+	int err = selection__function(all->select, g->name, latency__name(all->latency, g->name),
+				      &selected);
 
 	all->count++;
+	if (err || !selected)
+		return err;
 	err = add_to_function(all, g);
-	if (err || !all->goroutines || (all->one && g->id != all->id))
+	if (err || !all->goroutines ||
+	    (all->select->have_goroutine && g->id != all->select->goroutine))
 		return err;
 	return record_store__add(all->goroutines, latency__pack, g);
 }
@@ -209,12 +205,13 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 	if (!err && !all->count && (windowed || all->left_out))
 		return error__set(error, -ENOENT, "%s: there is no goroutine%s", a->in.name,
 				  windowed ? " in the requested time" : " in its intact part");
-	if (!err && a->one && !record_store__count(all->goroutines))
-		return error__set(error, -ENOENT, "%s: there is no goroutine %" PRIu64 "%s",
-				  a->in.name, a->id, windowed ? " in the requested time" : "");
+	if (!err && selection__by_goroutine(all->select) &&
+	    !(all->goroutines ? record_store__count(all->goroutines) : all->nfunctions))
+		return selection__none(all->select, a->in.name,
+				       windowed ? " in the requested time" : "", error);
 	if (!err && a->in.json)
 		err = latency_json__print(all);
-	else if (!err && a->one)
+	else if (!err && a->in.select.have_goroutine)
 		err = latency_table__goroutine(all);
 	else if (!err)
 		err = a->goroutines ? latency_table__goroutines(all) :
@@ -222,7 +219,7 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 	return err ? error__set(error, err, "%s: %s", a->in.name, strerror(-err)) : 0;
 }
 
-static int latencies__init(struct latencies *all, const struct arguments *a)
+static int latencies__init(struct latencies *all, struct arguments *a)
 {
 	struct latency_opts opts = {
 		.from = INT64_MIN,
@@ -230,13 +227,12 @@ static int latencies__init(struct latencies *all, const struct arguments *a)
 		.done = goroutine_done,
 		.context = all,
 	};
-	bool keep = a->goroutines || a->one;
+	bool keep = a->goroutines || a->in.select.have_goroutine;
 
 	*all = (struct latencies){
 		.latency = latency__create(&opts),
 		.goroutines = keep ? record_store__create() : NULL,
-		.one = a->one,
-		.id = a->id,
+		.select = &a->in.select,
 		.sort = a->sort,
 	};
 	return all->latency && (all->goroutines || !keep) ? 0 : -ENOMEM;
@@ -252,13 +248,15 @@ static void latencies__deinit(struct latencies *all)
 }
 
 /* Free the state of reader and timeline before the remaining goroutines are delivered. */
-static int read_all(const struct arguments *a, struct latencies *all, struct error *error)
+static int read_all(struct arguments *a, struct latencies *all, struct error *error)
 {
 	struct timeline *t = NULL;
 	struct error why = {};
 	struct reader *r;
-	int err = open_trace(a->in.path, &a->in.reader, &r, error);
+	int err = trace_args__resolve(&a->in, error);
 
+	if (!err)
+		err = open_trace(a->in.path, &a->in.reader, &r, error);
 	if (err)
 		return err;
 	err = timeline__create(&t, r);
@@ -278,8 +276,10 @@ static int read_all(const struct arguments *a, struct latencies *all, struct err
 
 int do_latency(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "latency", .reader.described = true },
-			       .sort = BY_TOTAL };
+	struct arguments a = {
+		.in = { .verb = "latency", .reader.described = true, .wall_clock = true },
+		.sort = BY_TOTAL
+	};
 	struct latencies all;
 	int err;
 
@@ -292,5 +292,6 @@ int do_latency(int argc, char **argv, struct error *error)
 	if (!err)
 		err = print(&all, &a, error);
 	latencies__deinit(&all);
+	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -9,6 +9,7 @@
 #include "analysis/latency.h"
 #include "analysis/record_store.h"
 #include "lib/error.h"
+#include "select.h"
 
 /* Sort keys: a part (enum latency_part), or one of these. */
 enum { BY_TOTAL = LATENCY_PARTS, BY_COUNT, BY_ID, LATENCY_ORDERS };
@@ -26,12 +27,11 @@ struct latencies {
 	struct function *functions; /* by name */
 	size_t nfunctions;
 	struct record_store *goroutines; /* sorted; NULL: not requested */
-	bool one;			 /* only the goroutine `id` */
-	uint64_t id;
-	uint64_t count;	    /* number of goroutines */
-	int64_t start, end; /* of the analysed time: trace time, ns */
-	bool has_kernel;    /* the trace has kernel events */
-	bool left_out;	    /* a corrupt tail was left out */
+	struct selection *select;	 /* what `functions` and `goroutines` contain */
+	uint64_t count;			 /* number of goroutines */
+	int64_t start, end;		 /* of the analysed time: trace time, ns */
+	bool has_kernel;		 /* the trace has kernel events */
+	bool left_out;			 /* a corrupt tail was left out */
 	unsigned int sort;
 };
 
@@ -45,6 +45,9 @@ int goroutines__sort(struct latencies *all);
 /* Reasons of a part in descending order; the caller frees them. NULL: out of memory. */
 struct duration *reasons__sorted(const struct latency_stats *stats, enum latency_part part,
 				 size_t *ret_n);
+
+/* The same for what held the CPUs. */
+struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n);
 
 /* Print to stdout. 0 or -ENOMEM. */
 int latency_table__functions(const struct latencies *all);

@@ -46,6 +46,31 @@ static int put_reasons(struct json *j, const struct latencies *all,
 	return 0;
 }
 
+/* In an aligned trace: what held the CPUs while the thread waited for one. */
+static int put_tasks(struct json *j, const struct latencies *all, const struct latency_stats *stats)
+{
+	struct trace_string task;
+	struct duration *tasks;
+	size_t n;
+
+	if (!latency__is_aligned(all->latency))
+		return 0;
+	tasks = tasks__sorted(stats, &n);
+	if (!tasks)
+		return -ENOMEM;
+	json__open(j, "cpu_held_by", '[');
+	for (size_t i = 0; i < n; i++) {
+		task = latency__task(all->latency, tasks[i].kind);
+		json__open(j, NULL, '{');
+		json__bytes(j, "name", task.data, task.len);
+		json__i64(j, "ns", tasks[i].ns);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+	free(tasks);
+	return 0;
+}
+
 static void put_delays(struct json *j, const struct latency_stats *stats)
 {
 	json__open(j, "run_queue_delays", '{');
@@ -77,6 +102,8 @@ static int put_stats(struct json *j, const struct latencies *all, const struct l
 	if (!err)
 		err = put_reasons(j, all, stats, "kernel_runnable", PART_KERNEL_RUNNABLE);
 	json__close(j, '}');
+	if (!err)
+		err = put_tasks(j, all, stats);
 	put_delays(j, stats);
 	json__u64(j, "migrations", stats->migrations);
 	return err;

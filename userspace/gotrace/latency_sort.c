@@ -53,7 +53,7 @@ const struct function **functions__sorted(const struct latencies *all, size_t *r
 		functions[n++] = f;
 	}
 	qsort(functions, n, sizeof(*functions), compare_functions);
-	*ret_n = n;
+	*ret_n = selection__top(all->select, n);
 	return functions;
 }
 
@@ -72,10 +72,13 @@ static int record__key(struct buf record, void *context, int64_t *ret)
 
 int goroutines__sort(struct latencies *all)
 {
+	int err = 0;
+
 	record_store__sort(all->goroutines);
-	if (all->sort == BY_ID)
-		return 0;
-	return record_store__sort_by(all->goroutines, record__key, all);
+	if (all->sort != BY_ID)
+		err = record_store__sort_by(all->goroutines, record__key, all);
+	record_store__truncate(all->goroutines, selection__top(all->select, SIZE_MAX));
+	return err;
 }
 
 static int compare_reasons(const void *a, const void *b)
@@ -101,5 +104,20 @@ struct duration *reasons__sorted(const struct latency_stats *stats, enum latency
 			sorted[n++] = reasons->at[i];
 	qsort(sorted, n, sizeof(*sorted), compare_reasons);
 	*ret_n = n;
+	return sorted;
+}
+
+struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n)
+{
+	const struct durations *tasks = &stats->tasks;
+	struct duration *sorted = calloc((size_t)tasks->n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	if (tasks->n) {
+		memcpy(sorted, tasks->at, tasks->n * sizeof(*sorted));
+		qsort(sorted, tasks->n, sizeof(*sorted), compare_reasons);
+	}
+	*ret_n = tasks->n;
 	return sorted;
 }

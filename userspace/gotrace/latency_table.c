@@ -74,6 +74,33 @@ static int put_reasons(struct out *o, const struct latencies *all,
 	return 0;
 }
 
+/* What held the CPUs that the threads waited for. Unless `whole`, small ones are added up. */
+static int put_tasks(struct out *o, const struct latencies *all, const struct latency_stats *stats,
+		     bool whole)
+{
+	static const struct trace_string others = { "(others)", 8 };
+	static const char text[] = "  the CPU was held by: ";
+	int64_t part = stats->part[PART_KERNEL_RUNNABLE], rest = 0;
+	struct duration *tasks;
+	size_t n;
+
+	if (!latency__is_aligned(all->latency))
+		return 0;
+	tasks = tasks__sorted(stats, &n);
+	if (!tasks)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (!whole && tasks[i].ns < part / 100)
+			rest = time_add(rest, tasks[i].ns);
+		else
+			table__part(o, tasks[i].ns, stats->total, text,
+				    latency__task(all->latency, tasks[i].kind));
+	}
+	table__part(o, rest, stats->total, text, others);
+	free(tasks);
+	return 0;
+}
+
 static void put_delays(struct out *o, const struct latency_stats *stats)
 {
 	uint64_t n = latency_stats__delays(stats);
@@ -106,6 +133,8 @@ static int put_details(struct out *o, const struct latencies *all,
 			table__part(o, stats->part[i], stats->total, parts[i].text, nothing);
 		else
 			err = put_reasons(o, all, stats, whole, i);
+		if (!err && i == PART_KERNEL_RUNNABLE)
+			err = put_tasks(o, all, stats, whole);
 	}
 	table__part(o, stats->syscall_oncpu, stats->total, "included: on CPU in system calls",
 		    nothing);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Steps that several commands of gotrace share: open the trace, and parse the points in time of
- * the command line. Downstream: lib/input.c and reader/reader.c.
+ * Steps that several commands of gotrace share: parse their common options, and open the trace.
+ * Points in time are parsed by moment.c. Downstream: lib/input.c and reader/reader.c.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -55,51 +55,6 @@ void report_omissions(const char *name, const struct reader *r)
 		log__msg("%s: the rest was left out: %s", name, reader__left_out(r));
 }
 
-/* In the forms in which commands print times: with a unit, or in seconds without one. */
-static bool parse_since_start(const char *text, uint64_t *ret)
-{
-	char seconds[64];
-
-	if (text[strspn(text, "0123456789.")] || strlen(text) > sizeof(seconds) - 2)
-		return opts__duration(text, ret);
-	snprintf(seconds, sizeof(seconds), "%ss", text);
-	return opts__duration(seconds, ret);
-}
-
-static bool parse_moment(const char *text, struct moment *ret)
-{
-	bool absolute = text[0] == '@';
-	bool before = text[0] == '-'; /* before the start: events --fixup can print such times */
-	uint64_t ns;
-
-	if (absolute ? !opts__number(text + 1, 0, INT64_MAX, &ns) :
-		       !parse_since_start(text + before, &ns))
-		return false;
-	*ret = (struct moment){ .absolute = absolute, .ns = before ? -(int64_t)ns : (int64_t)ns };
-	return true;
-}
-
-/* Returns true; an invalid `text` is a usage_error() that names the option. */
-static bool read_moment(const char *option, const char *text, struct moment *ret)
-{
-	if (!parse_moment(text, ret))
-		usage_error("invalid time '%s' for %s: expected seconds since the start (1.5), a "
-			    "time with a unit (1500ms), or @NANOSECONDS of the trace's clock",
-			    text, option);
-	return true;
-}
-
-int64_t moment__time(const struct moment *moment, int64_t start)
-{
-	int64_t time;
-
-	if (moment->absolute)
-		return moment->ns;
-	if (__builtin_add_overflow(start, moment->ns, &time))
-		return moment->ns < 0 ? INT64_MIN : INT64_MAX;
-	return time;
-}
-
 unsigned int default_jobs(void)
 {
 	cpu_set_t cpus;
@@ -121,12 +76,16 @@ unsigned int read_jobs(const char *text)
 
 error_t trace_args__option(struct trace_args *args, int key, char *text, struct argp_state *state)
 {
+	if (!selection__option(&args->select, key, text))
+		return 0;
 	switch (key) {
 	case OPT_FROM:
-		args->have_from = read_moment("--from", text, &args->from);
+		moment__parse("--from", text, &args->from);
+		args->have_from = true;
 		return 0;
 	case OPT_TO:
-		args->have_to = read_moment("--to", text, &args->to);
+		moment__parse("--to", text, &args->to);
+		args->have_to = true;
 		return 0;
 	case OPT_LENIENT:
 		args->reader.lenient = true;
@@ -160,9 +119,12 @@ void trace_args__check(struct trace_args *args)
 	if (!args->path)
 		args->path = default_input();
 	args->name = strcmp(args->path, "-") ? args->path : "stdin";
-	if (args->have_from && args->have_to && args->from.absolute == args->to.absolute &&
+	if (args->have_from && args->have_to && args->from.clock == args->to.clock &&
 	    args->from.ns >= args->to.ns)
 		usage_error("--from must be before --to");
+	if (!args->wall_clock && ((args->have_from && args->from.clock == MOMENT_WALL) ||
+				  (args->have_to && args->to.clock == MOMENT_WALL)))
+		usage_error("this command does not accept dates for --from and --to");
 	if (strcmp(args->path, "-")) /* reading stdin and writing stdout is fine */
 		refuse_same_file("FILE", args->path, "-o", args->out);
 }

@@ -5,10 +5,8 @@
  * Input: analysis/path_walk.c. lib/json.c writes to stdout.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/json.h"
 #include "path_print.h"
 
 static void put_string(struct json *j, const char *name, struct trace_string s)
@@ -51,19 +49,38 @@ static void put_number(struct json *j, const char *name, uint32_t number)
 		json__null(j, name);
 }
 
+typedef void (*put_goroutine_fn)(struct json *j, const struct path_history *h, const char *id,
+				 const char *function, uint32_t index);
+
 /* The members that all segments of one cause share. */
-void path__put_json_cause(struct json *j, const struct path_history *h,
-			  const struct path_segment *seg)
+static void put_cause_of(struct json *j, const struct path_history *h,
+			 const struct path_segment *seg, put_goroutine_fn put)
 {
 	json__string(j, "kind", path__kind(seg->kind));
-	put_goroutine(j, h, "goroutine", "function", seg->goroutine);
+	put(j, h, "goroutine", "function", seg->goroutine);
 	json__string(j, "cause", path__cause(seg->cause));
-	put_goroutine(j, h, "by_goroutine", "by_function", seg->by);
+	put(j, h, "by_goroutine", "by_function", seg->by);
 	put_string(j, "process", intern__text_at(h->texts, seg->other_name));
 	put_number(j, "process_id", seg->other_pid);
 	put_string(j, "reason", path__reason(h, seg));
 	put_call(j, h, seg->call);
 	json__string(j, "interrupt", path__interrupt(seg));
+	json__bool(j, "held_cpu", path_cause__held_cpu(seg));
+	json__bool(j, "got_cpu_first", seg->got_first);
+}
+
+void path__put_json_cause(struct json *j, const struct path_history *h,
+			  const struct path_segment *seg)
+{
+	put_cause_of(j, h, seg, put_goroutine);
+}
+
+static void put_thread(struct json *j, const struct path_history *h, uint32_t thread)
+{
+	if (thread == PATH_NONE)
+		json__null(j, "tid");
+	else
+		json__u64(j, "tid", path_thread(h, thread)->id);
 }
 
 static void put_segment(struct json *j, const struct path_history *h,
@@ -73,10 +90,7 @@ static void put_segment(struct json *j, const struct path_history *h,
 	json__i64(j, "from_ns", seg->from);
 	json__i64(j, "to_ns", seg->to);
 	path__put_json_cause(j, h, seg);
-	if (seg->thread == PATH_NONE)
-		json__null(j, "tid");
-	else
-		json__u64(j, "tid", path_thread(h, seg->thread)->id);
+	put_thread(j, h, seg->thread);
 	put_number(j, "by_tid", seg->other);
 	json__u64(j, "depth", seg->depth);
 	json__open(j, "holders", '[');
@@ -89,35 +103,96 @@ static void put_segment(struct json *j, const struct path_history *h,
 	json__close(j, '}');
 }
 
-int path__print_json(const struct path_history *h, uint32_t goroutine, const struct path *p)
+static void put_totals(struct json *j, const struct path_history *h,
+		       const struct path_cause_total *all, size_t n)
+{
+	json__open(j, "summary", '[');
+	for (size_t i = 0; i < n; i++) {
+		json__open(j, NULL, '{');
+		json__u64(j, "ns", all[i].ns);
+		json__u64(j, "count", all[i].count);
+		path__put_json_cause(j, h, all[i].like);
+		put_thread(j, h, path_cause__own_thread(all[i].like));
+		put_number(j, "by_tid", path_cause__thread(all[i].like));
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+int path__print_json(struct json *j, const struct path_history *h, uint32_t goroutine,
+		     const struct path *p, const struct selection *select)
 {
 	struct path_cause_total *all;
-	struct json j;
 	size_t n;
 	int err = path__summary(p, &all, &n);
 
 	if (err)
 		return err;
-	json__init(&j, stdout, false);
-	json__open(&j, NULL, '{');
-	put_goroutine(&j, h, "goroutine", "function", goroutine);
-	json__i64(&j, "from_ns", p->from);
-	json__i64(&j, "to_ns", p->to);
-	json__bool(&j, "kernel", h->kernel);
-	json__open(&j, "segments", '[');
+	json__open(j, NULL, '{');
+	put_goroutine(j, h, "goroutine", "function", goroutine);
+	json__i64(j, "from_ns", p->from);
+	json__i64(j, "to_ns", p->to);
+	json__bool(j, "kernel", h->kernel);
+	json__open(j, "segments", '[');
 	for (size_t i = 0; i < p->n; i++)
-		put_segment(&j, h, &p->segments[i]);
-	json__close(&j, ']');
-	json__open(&j, "summary", '[');
-	for (size_t i = 0; i < n; i++) {
-		json__open(&j, NULL, '{');
-		json__u64(&j, "ns", all[i].ns);
-		json__u64(&j, "count", all[i].count);
-		path__put_json_cause(&j, h, all[i].like);
-		json__close(&j, '}');
-	}
-	json__close(&j, ']');
-	json__close(&j, '}');
+		put_segment(j, h, &p->segments[i]);
+	json__close(j, ']');
+	put_totals(j, h, all, selection__top(select, n));
+	json__close(j, '}');
 	free(all);
 	return 0;
+}
+
+/* ---- sums of paths ---- */
+
+/* A goroutine stands for its start function, and has no ID unless that is unknown. */
+static void put_function(struct json *j, const struct path_history *h, const char *id,
+			 const char *function, uint32_t index)
+{
+	uint32_t name = index == PATH_NONE ? 0 : path_goroutine(h, index)->name;
+
+	if (name) {
+		json__null(j, id);
+		put_string(j, function, intern__text_at(h->texts, name));
+	} else {
+		put_goroutine(j, h, id, function, index);
+	}
+}
+
+static void put_sum(struct json *j, const struct path_history *h, const struct path_sum *sum)
+{
+	json__open(j, NULL, '{');
+	json__u64(j, "ns", sum->ns);
+	json__u64(j, "count", sum->count);
+	json__u64(j, "paths", sum->paths);
+	json__bool(j, "own", sum->own);
+	json__bool(j, "by_own", sum->by_own);
+	put_cause_of(j, h, &sum->like, put_function);
+	put_thread(j, h, path_cause__own_thread(&sum->like));
+	put_number(j, "by_tid", path_cause__thread(&sum->like));
+	json__close(j, '}');
+}
+
+void path__print_sums_json(struct json *j, const struct path_sums *s,
+			   const struct path_windows *windows, const struct selection *select)
+{
+	const struct path_window *w = windows->at;
+
+	json__open(j, NULL, '{');
+	json__open(j, "paths", '[');
+	for (size_t i = 0; i < windows->n; i++, w++) {
+		json__open(j, NULL, '{');
+		put_goroutine(j, s->h, "goroutine", "function", w->goroutine);
+		json__i64(j, "from_ns", w->from);
+		json__i64(j, "to_ns", w->to);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+	json__u64(j, "ns", s->ns);
+	json__bool(j, "kernel", s->h->kernel);
+	json__open(j, "summary", '[');
+	for (size_t i = 0; i < selection__top(select, s->n); i++)
+		put_sum(j, s->h, &s->at[i]);
+	json__close(j, ']');
+	json__close(j, '}');
 }

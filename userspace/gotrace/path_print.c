@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace path`: one line per segment, in the order of time, and a summary of the causes.
+ * `gotrace path`: one line per segment, in the order of time, and a summary of the causes; or only
+ * that of several paths.
  *
- * Input: analysis/path_walk.c. print.c writes to stdout; path_json.c is the JSON equivalent.
+ * Input: analysis/path_walk.c and path_summary.c. print.c writes to stdout; path_json.c is the JSON equivalent.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,6 +107,20 @@ void path__put_goroutine(struct out *o, const struct path_history *h, uint32_t i
 	}
 }
 
+/* How goroutines are named: NULL, by ID and function; in a sum of paths, by function. */
+static void put_who(struct out *o, const struct path_history *h, uint32_t index,
+		    const struct path_sum *sum, bool own)
+{
+	uint32_t name = path_goroutine(h, index)->name;
+
+	if (sum && name)
+		put_string(o, intern__text_at(h->texts, name));
+	else
+		path__put_goroutine(o, h, index);
+	if (sum && own)
+		out__text(o, " (itself)");
+}
+
 /* "stress[123]", or "process 123" */
 static void put_process(struct out *o, const struct path_history *h, const struct path_segment *seg)
 {
@@ -150,7 +165,8 @@ static const char *before_cause(const struct path_segment *seg)
 	}
 }
 
-static void put_cause(struct out *o, const struct path_history *h, const struct path_segment *seg)
+static void put_cause(struct out *o, const struct path_history *h, const struct path_segment *seg,
+		      const struct path_sum *sum)
 {
 	const char *interrupt = path__interrupt(seg);
 
@@ -169,7 +185,7 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 	out__text(o, before_cause(seg));
 	switch (seg->cause) {
 	case PATH_CAUSE_GOROUTINE:
-		path__put_goroutine(o, h, seg->by);
+		put_who(o, h, seg->by, sum, sum && sum->by_own);
 		break;
 	case PATH_CAUSE_PROCESS:
 		put_process(o, h, seg);
@@ -195,9 +211,12 @@ static void put_cause(struct out *o, const struct path_history *h, const struct 
 	}
 }
 
-/* Everything but the times: kind, goroutine and cause. `full`: with threads and notes. */
+/*
+ * Everything but the times: kind, goroutine and cause. `full`: with threads and notes. `sum`: of
+ * several paths, or NULL.
+ */
 static void put_what(struct out *o, const struct path_history *h, const struct path_segment *seg,
-		     bool full)
+		     bool full, const struct path_sum *sum)
 {
 	struct trace_string reason = path__reason(h, seg), call = path__call(h, seg->call);
 
@@ -205,7 +224,7 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 	for (uint32_t i = 0; full && i < seg->depth && i < DEPTH_SHOWN; i++)
 		out__text(o, "  ");
 	if (seg->goroutine != PATH_NONE)
-		path__put_goroutine(o, h, seg->goroutine);
+		put_who(o, h, seg->goroutine, sum, sum && sum->own);
 	else
 		out__text(o, "no goroutine");
 	if ((full || seg->goroutine == PATH_NONE) && seg->thread != PATH_NONE)
@@ -221,7 +240,7 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 		out__text(o, ", ");
 		put_string(o, reason);
 	}
-	put_cause(o, h, seg);
+	put_cause(o, h, seg, sum);
 	if (!full)
 		return;
 	put_holders(o, h, seg);
@@ -233,7 +252,7 @@ static void put_what(struct out *o, const struct path_history *h, const struct p
 
 void path__put_cause(struct out *o, const struct path_history *h, const struct path_segment *seg)
 {
-	put_what(o, h, seg, false);
+	put_what(o, h, seg, false, NULL);
 }
 
 void path__put_offset(struct out *o, int64_t time, int64_t start, int width)
@@ -249,11 +268,27 @@ static void put_segment(struct out *o, const struct path_history *h, const struc
 	path__put_offset(o, seg->from, start, 5);
 	table__time(o, time_sub(seg->to, seg->from), 11);
 	out__text(o, "  ");
-	put_what(o, h, seg, true);
+	put_what(o, h, seg, true, NULL);
 	out__char(o, '\n');
 }
 
-static int put_summary(struct out *o, const struct path_history *h, const struct path *p)
+static void put_total(struct out *o, uint64_t ns, int64_t whole)
+{
+	table__time(o, (int64_t)ns, 11);
+	table__share(o, (int64_t)ns, whole);
+}
+
+/* Of `n` causes only the first `lines` were printed; the others take `rest` ns. */
+static void put_rest(struct out *o, uint64_t rest, int64_t whole, size_t n, size_t lines)
+{
+	if (!rest)
+		return;
+	put_total(o, rest, whole);
+	out__format(o, "%8zu   other causes\n", n - lines);
+}
+
+static int put_summary(struct out *o, const struct path_history *h, const struct path *p,
+		       size_t lines)
 {
 	int64_t whole = time_sub(p->to, p->from);
 	struct path_cause_total *all;
@@ -265,27 +300,27 @@ static int put_summary(struct out *o, const struct path_history *h, const struct
 		return err;
 	out__text(o, "\ncauses:\n");
 	for (size_t i = 0; i < n; i++) {
-		if (i >= SUMMARY_LINES) {
+		if (i >= lines) {
 			rest += all[i].ns;
 			continue;
 		}
-		table__time(o, (int64_t)all[i].ns, 11);
-		table__share(o, (int64_t)all[i].ns, whole);
+		put_total(o, all[i].ns, whole);
 		out__format(o, "%8" PRIu64 "x  ", all[i].count);
-		path__put_cause(o, h, all[i].like);
+		put_what(o, h, all[i].like, false, NULL);
 		out__char(o, '\n');
 	}
-	if (rest) {
-		table__time(o, (int64_t)rest, 11);
-		table__share(o, (int64_t)rest, whole);
-		out__format(o, "%8zu   other causes\n", n - SUMMARY_LINES);
-	}
+	put_rest(o, rest, whole, n, lines);
 	free(all);
 	return 0;
 }
 
+static size_t lines_of(const struct selection *select)
+{
+	return select->top ? selection__top(select, SIZE_MAX) : SUMMARY_LINES;
+}
+
 int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,
-		int64_t start)
+		int64_t start, const struct selection *select)
 {
 	struct out *o = out__stdout();
 	int err;
@@ -298,7 +333,32 @@ int path__print(const struct path_history *h, uint32_t goroutine, const struct p
 	out__text(o, "\n\n    SECONDS   DURATION      KIND             GOROUTINE\n");
 	for (size_t i = 0; i < p->n; i++)
 		put_segment(o, h, &p->segments[i], start);
-	err = put_summary(o, h, p);
+	err = put_summary(o, h, p, lines_of(select));
 	out__flush(o);
 	return err;
+}
+
+void path__print_sums(const struct path_sums *s, const struct selection *select)
+{
+	struct out *o = out__stdout();
+	size_t lines = lines_of(select);
+	uint64_t rest = 0;
+
+	out__format(o, "%" PRIu64 " goroutine%s, ", s->paths, s->paths == 1 ? "" : "s");
+	table__time(o, (int64_t)s->ns, 0);
+	out__text(
+		o,
+		" in total\n\n   DURATION   SHARE    COUNT   PATHS  KIND             GOROUTINE\n");
+	for (size_t i = 0; i < s->n; i++) {
+		if (i >= lines) {
+			rest += s->at[i].ns;
+			continue;
+		}
+		put_total(o, s->at[i].ns, (int64_t)s->ns);
+		out__format(o, "%8" PRIu64 "x%8" PRIu64 "  ", s->at[i].count, s->at[i].paths);
+		put_what(o, s->h, &s->at[i].like, false, &s->at[i]);
+		out__char(o, '\n');
+	}
+	put_rest(o, rest, (int64_t)s->ns, s->n, lines);
+	out__flush(o);
 }

@@ -186,6 +186,9 @@ int rewriting__run(struct rewriting *a, struct error *error)
 	trace_args__check(&a->in);
 	if (!a->in.out)
 		usage_error("missing option -o OUT");
+	err = trace_args__resolve(&a->in, error);
+	if (err)
+		return err;
 	err = open_trace_at(&a->in, a->in.have_from ? &a->in.from : NULL, &run.reader, &start,
 			    &functions, error);
 	if (err)

@@ -85,6 +85,109 @@ bool opts__duration(const char *text, uint64_t *ret_ns)
 	return true;
 }
 
+/* ---- dates ---- */
+
+/* A number of exactly `digits` digits in [min, max], followed by `end` unless that is 0. */
+static bool take_field(const char **text, unsigned int digits, int min, int max, char end, int *ret)
+{
+	int value = 0;
+
+	for (; digits; digits--, ++*text) {
+		if (!isdigit((unsigned char)**text))
+			return false;
+		value = value * 10 + (**text - '0');
+	}
+	if (value < min || value > max || (end && *(*text)++ != end))
+		return false;
+	*ret = value;
+	return true;
+}
+
+static bool is_leap(int year)
+{
+	return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+static int days_in(int year, int month)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+	return days[month - 1] + (month == 2 && is_leap(year));
+}
+
+/* "2026-11-26": the days since 1970. */
+static bool take_date(const char **text, int64_t *ret_days)
+{
+	int year, month, day;
+	int64_t days = 0;
+
+	if (!take_field(text, 4, 1970, 2261, '-', &year) ||
+	    !take_field(text, 2, 1, 12, '-', &month) ||
+	    !take_field(text, 2, 1, days_in(year, month), '\0', &day))
+		return false;
+	for (int y = 1970; y < year; y++)
+		days += is_leap(y) ? 366 : 365;
+	for (int m = 1; m < month; m++)
+		days += days_in(year, m);
+	*ret_days = days + day - 1;
+	return true;
+}
+
+/* "04:58:10" or "04:58:10.5": ns since midnight. */
+static bool take_time_of_day(const char **text, int64_t *ret_ns)
+{
+	int64_t unit = 1000000000, ns;
+	int hour, minute, second;
+
+	if (!take_field(text, 2, 0, 23, ':', &hour) || !take_field(text, 2, 0, 59, ':', &minute) ||
+	    !take_field(text, 2, 0, 59, '\0', &second))
+		return false;
+	ns = (hour * 3600 + minute * 60 + second) * unit;
+	if (**text == '.') {
+		if (!isdigit((unsigned char)*++*text))
+			return false;
+		for (; isdigit((unsigned char)**text); ++*text) {
+			unit /= 10;
+			ns += (**text - '0') * unit;
+		}
+	}
+	*ret_ns = ns;
+	return true;
+}
+
+/* "Z", " UTC", "+01:00" or "-05:30", to the end of the text: the seconds by which it is ahead of UTC. */
+static bool take_offset(const char *text, int64_t *ret_seconds)
+{
+	int sign = *text == '-' ? -1 : 1, hours, minutes;
+
+	*ret_seconds = 0;
+	if (!strcmp(text, "Z") || !strcmp(text, "z") || !strcmp(text, " UTC"))
+		return true;
+	if (*text != '+' && *text != '-')
+		return false;
+	text++;
+	if (!take_field(&text, 2, 0, 23, ':', &hours) ||
+	    !take_field(&text, 2, 0, 59, '\0', &minutes) || *text)
+		return false;
+	*ret_seconds = sign * (hours * 3600 + minutes * 60);
+	return true;
+}
+
+bool opts__timestamp(const char *text, int64_t *ret_ns)
+{
+	int64_t days, ns, offset;
+
+	if (!take_date(&text, &days) || (*text != 'T' && *text != 't' && *text != ' '))
+		return false;
+	text++;
+	if (!take_time_of_day(&text, &ns) || !take_offset(text, &offset))
+		return false;
+	*ret_ns = (days * 86400 - offset) * 1000000000 + ns;
+	return true;
+}
+
+/* ---- numbers ---- */
+
 /* The digits that `text` begins with; *ret_end: what follows them. */
 static bool take_number(const char *text, unsigned long long *ret, char **ret_end)
 {

@@ -69,6 +69,90 @@ static void no_durations(void **state)
 	assert_int_equal(ns, 42);
 }
 
+/* The expected values are those of `date +%s%N`. */
+static void timestamps(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} good[] = {
+		{ "1970-01-01T00:00:00Z", 0 },
+		{ "1970-01-01T00:00:00.000000001Z", 1 },
+		{ "1970-01-01T00:00:00+01:00", -3600000000000 },
+		{ "1969-12-31T23:00:00-01:00", INT64_MIN }, /* the year is out of range */
+		{ "2026-11-26T04:58:10.5Z", 1795669090500000000 },
+		{ "2026-11-26t04:58:10.500z", 1795669090500000000 },
+		{ "2026-11-26 04:58:10.5Z", 1795669090500000000 },
+		{ "2026-11-26 04:58:10.5 UTC", 1795669090500000000 },
+		{ "2026-11-26T05:58:10.5+01:00", 1795669090500000000 },
+		{ "2026-11-25T23:28:10.5-05:30", 1795669090500000000 },
+		{ "2026-11-26T04:58:10.5-00:00", 1795669090500000000 },
+		{ "2026-11-26T04:58:10.123456789Z", 1795669090123456789 },
+		{ "2026-11-26T04:58:10.1234567899999999999999999Z", 1795669090123456789 },
+		{ "2000-02-29T12:00:00Z", 951825600000000000 },
+		{ "2024-02-29T23:59:59.999999999Z", 1709251199999999999 },
+		{ "2100-03-01T00:00:00Z", 4107542400000000000 },
+		{ "2261-12-31T23:59:59.999999999-23:59", 9214732739999999999 },
+	};
+	int64_t ns;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ns = 42;
+		assert_int_equal(opts__timestamp(good[i].text, &ns), good[i].ns != INT64_MIN);
+		assert_int_equal(ns, good[i].ns == INT64_MIN ? 42 : good[i].ns);
+	}
+}
+
+static void wrong_timestamps(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"2026",
+		"2026-11-26",
+		"2026-11-26T04:58:10", /* without an offset from UTC */
+		"2026-11-26T04:58Z",
+		"2026-11-26T04:58:10.Z",
+		"2026-11-26T04:58:10,5Z",
+		"2026-11-26T04:58:10Z ",
+		"2026-11-26T04:58:10ZZ",
+		"2026-11-26T04:58:10UTC",
+		"2026-11-26T04:58:10 UTC ",
+		"2026-11-26T04:58:10 CET",
+		"2026-11-26T04:58:10+1:00",
+		"2026-11-26T04:58:10+0100",
+		"2026-11-26T04:58:10+01",
+		"2026-11-26T04:58:10+24:00",
+		"2026-11-26T04:58:10+01:60",
+		"2026-11-26T04:58:10+01:00x",
+		"2026-11-26T24:00:00Z",
+		"2026-11-26T04:60:00Z",
+		"2026-11-26T23:59:60Z",
+		"2026-11-26_04:58:10Z",
+		"2026-1-26T04:58:10Z",
+		"2026-00-26T04:58:10Z",
+		"2026-13-26T04:58:10Z",
+		"2026-11-00T04:58:10Z",
+		"2026-11-31T04:58:10Z",
+		"2026-02-29T04:58:10Z",
+		"2026-02-30T04:58:10Z",
+		"2100-02-29T04:58:10Z",
+		"2262-01-01T00:00:00Z",
+		"1969-12-31T23:59:59Z",
+		"0000-01-01T00:00:00Z",
+		"-2026-11-26T04:58:10Z",
+		"+2026-11-26T04:58:10Z",
+		"20261-11-26T04:58:10Z",
+		"2026-11-26T-4:58:10Z",
+		"2026-11-26T 4:58:10Z",
+	};
+	int64_t ns = 42;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (opts__timestamp(bad[i], &ns))
+			fail_msg("\"%s\" was taken", bad[i]);
+	assert_int_equal(ns, 42);
+}
+
 static void numbers(void **state)
 {
 	uint64_t n = 42;
@@ -140,8 +224,9 @@ static void sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations), cmocka_unit_test(no_durations),
-		cmocka_unit_test(numbers),   cmocka_unit_test(lists),
+		cmocka_unit_test(durations),  cmocka_unit_test(no_durations),
+		cmocka_unit_test(timestamps), cmocka_unit_test(wrong_timestamps),
+		cmocka_unit_test(numbers),    cmocka_unit_test(lists),
 		cmocka_unit_test(sizes),
 	};
 

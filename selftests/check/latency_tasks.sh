@@ -1,0 +1,91 @@
+#!/bin/bash
+# Tests what `gotrace latency` shows of an aligned trace: which tasks held the CPUs that threads
+# waited for. The times add up to those of the waits, and are those of the paths of the goroutines,
+# which `gotrace path` computes from the whole history.
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+# Two goroutines per CPU next to a process that is always runnable.
+aligned()
+{
+	local perf status
+
+	cp "$(command -v bash)" "$tmp/competitor" && "$tmp/competitor" -c 'while :; do :; done' &
+	background+=($!)
+	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" >"$tmp/perf.out" 2>&1 </dev/null &
+	perf=$!
+	background+=("$perf")
+	wait_until 20 test -s "$tmp/perf.data" && sleep 0.5 &&
+		record_target selftrace "$ORACLE_GO" "--events sched,syscall,gc,kernel" -duration 700ms
+	status=$?
+	kill -INT "$perf"
+	wait "$perf"
+	kill "${background[0]}"
+	[ $status -eq 0 ] || { cat "$tmp/perf.out"; return 1; }
+	build/gotrace align "$RECORDED" --perf "$tmp/perf.data" -o "$tmp/joined.trace" &&
+		build/gotrace latency --all --json "$tmp/joined.trace" >"$tmp/joined.json"
+}
+
+# Of functions and of goroutines, in the whole trace and in parts of it.
+adds_up()
+{
+	local window
+
+	for window in '' '--from 0.2 --to 0.5' '--from 0.123456 --to 0.123999'; do
+		build/gotrace latency --all --json $window "$tmp/joined.trace" |
+			jq -e '[.functions[], .goroutines[]] | (map(.kernel_runnable_ns) | add > 0) and
+				all(.kernel_runnable_ns == ([.cpu_held_by[].ns] | add // 0) and
+				([.cpu_held_by[].ns] | all(. > 0) and . == (sort | reverse)))' || return 1
+	done
+}
+
+names_the_competitor()
+{
+	jq -e '([.functions[].cpu_held_by[] | select(.name == "competitor").ns] | add) as $held |
+		([.functions[].kernel_runnable_ns] | add) as $waited | $held > $waited / 20 and
+		([.functions[].cpu_held_by[] | select(.name == "(unknown)").ns] | add // 0) < $waited / 20' "$tmp/joined.json" &&
+		build/gotrace latency "$tmp/joined.trace" | grep -q 'the CPU was held by: competitor$'
+}
+
+# A goroutine's own waits on its path by task, exact to the nanosecond.
+of_paths()
+{
+	local id all=0 other=0
+
+	for id in $(jq '.goroutines | sort_by(-.kernel_runnable_ns)[:60][].id' "$tmp/joined.json"); do
+		build/gotrace path --json --goroutine "$id" "$tmp/joined.trace" | jq -c '[.segments[] |
+			select(.depth == 0 and .kind == "kernel-runnable") | { ns: (.to_ns - .from_ns), name: (
+				if .cause == "process" then .process // "process \(.process_id)"
+				elif .cause == "idle" then "(idle)"
+				elif .cause then "(the program itself)" else "(unknown)" end) }] |
+			group_by(.name) | map({ name: .[0].name, ns: map(.ns) | add }) | sort' >"$tmp/path" &&
+			jq -c ".goroutines[] | select(.id == $id).cpu_held_by | sort" "$tmp/joined.json" >"$tmp/latency" ||
+			return 1
+		all=$((all + 1))
+		cmp -s "$tmp/path" "$tmp/latency" && continue
+		other=$((other + 1))
+		echo "goroutine $id"
+		cat "$tmp/path" "$tmp/latency"
+	done
+	echo "$other of $all differ from gotrace path"
+	[ $all -eq 60 ] && [ $other -le 3 ]
+}
+
+# The other figures are those of the trace before.
+same_otherwise()
+{
+	build/gotrace latency --all --json "$RECORDED" | jq -S . >"$tmp/before" && ! grep -q cpu_held_by "$tmp/before" &&
+		jq -S 'walk(if type == "object" then del(.cpu_held_by) else . end)' "$tmp/joined.json" | cmp - "$tmp/before"
+}
+
+ktap_start
+if try "a run next to a busy process is recorded and aligned" aligned; then
+	try "the times of tasks add up to the waits" adds_up
+	try "the busy process is named" names_the_competitor
+	try "the same as in the paths" of_paths
+	try "the other figures do not change" same_otherwise
+fi
+ktap_end

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What held the CPUs that threads waited for, in a trace that contains what CPUs ran.
+ */
+#include "unit/latency_fixture.h"
+
+static void ran(int64_t time, uint16_t cpu, uint32_t tid, const char *name)
+{
+	item(time, tid, KERNEL_CPU,
+	     (struct kernel_item){ .cpu = cpu,
+				   .other_pid = tid + 1000,
+				   .name = { name, (uint32_t)strlen(name) } });
+}
+
+/* Goroutine 5 is preempted on CPU 0 at 200 by the thread 99 of make. */
+static void preempted(void)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	core(100, 8, 1);
+	start_new(5, 7, 110);
+	ran(150, 3, 98, "other");
+	item(200, 7, KERNEL_OFF,
+	     (struct kernel_item){ .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } });
+}
+
+/* The only goroutine has these tasks, in the order of their first times. */
+static void expect_tasks(const char *want)
+{
+	struct latency_goroutine g;
+	struct trace_string name;
+	int64_t sum = 0;
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_int_equal(latency__finish(latency, &error), 0);
+	assert_int_equal(record_store__count(done), 1);
+	assert_int_equal(latency__unpack(record_store__get(done, 0), &g), 0);
+	for (uint32_t i = 0; i < g.stats.tasks.n; i++) {
+		name = latency__task(latency, g.stats.tasks.at[i].kind);
+		fprintf(f, "%.*s=%" PRId64 " ", (int)name.len, name.data, g.stats.tasks.at[i].ns);
+		sum += g.stats.tasks.at[i].ns;
+	}
+	fclose(f);
+	assert_string_equal(text, want);
+	if (latency__is_aligned(latency))
+		assert_int_equal(sum, g.stats.part[PART_KERNEL_RUNNABLE]);
+	latency_stats__deinit(&g.stats);
+	free(text);
+	end();
+}
+
+/* A preempted thread waits for the CPU that it had, whichever it gets. */
+static void of_the_last_cpu(void **state)
+{
+	preempted();
+	ran(210, 0, 98, "");
+	ran(213, 1, 97, "elsewhere");
+	ran(217, 0, 0, "");
+	core(218, 8, 0);
+	ran(222, 0, 99, "make");
+	core(230, 7, 1);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	expect_tasks("make=18 process 1098=7 (idle)=1 (the program itself)=4 ");
+}
+
+/* A woken thread waits for the CPU that it gets. */
+static void of_the_next_cpu(void **state)
+{
+	preempted();
+	core(200, 7, 0);
+	off(210, 7, GT_OFF_SLEEPING);
+	ran(215, 1, 97, "cc");
+	ran(216, 0, 96, "wrong");
+	wake(220, 7);
+	ran(224, 1, 95, "ld");
+	core(230, 7, 1);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	expect_tasks("cc=4 ld=6 ");
+}
+
+/* It still waits when the trace ends. */
+static void not_over(void **state)
+{
+	preempted();
+	ran(210, 0, 98, "cc");
+	on(8, TRACE_NO_G);
+	event(230, EV_PROCS_CHANGE, 2, 0, 0);
+	expect_tasks("make=10 cc=20 ");
+}
+
+/* What the CPU ran before is not known. */
+static void began_before(void **state)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 110);
+	off(200, 7, GT_OFF_PREEMPTED);
+	ran(205, 0, 98, "cc");
+	core(230, 7, 0);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	expect_tasks("(unknown)=5 cc=25 ");
+}
+
+static void not_aligned(void **state)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 110);
+	off(200, 7, GT_OFF_PREEMPTED);
+	core(230, 7, 0);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	assert_false(latency__is_aligned(latency));
+	expect_tasks("");
+}
+
+/* More changes than are kept, by more tasks than are distinguished. */
+static void limits(void **state)
+{
+	struct latency_goroutine g;
+	char name[32];
+	int64_t sum = 0;
+
+	preempted();
+	for (uint32_t i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "task %u", i % 1000);
+		ran(201 + i, 0, 1000 + i, name);
+	}
+	core(30000, 7, 0);
+	event(30001, EV_GO_DESTROY, 0, 0, 0);
+	assert_int_equal(latency__finish(latency, &error), 0);
+	assert_int_equal(latency__unpack(record_store__get(done, 0), &g), 0);
+	assert_in_range(g.stats.tasks.n, 100, 128);
+	for (uint32_t i = 0; i < g.stats.tasks.n; i++)
+		sum += g.stats.tasks.at[i].ns;
+	assert_int_equal(sum, 29800);
+	latency_stats__deinit(&g.stats);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_the_last_cpu), cmocka_unit_test(of_the_next_cpu),
+		cmocka_unit_test(not_over),	   cmocka_unit_test(began_before),
+		cmocka_unit_test(not_aligned),	   cmocka_unit_test(limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Filters that the commands share: which goroutines, events and lines are requested.
+ *
+ * A command lists the options that it accepts, GOROUTINE_OPTION(...) and so on, among its own;
+ * others are unknown to it. trace_args__option() of open.c passes their values to
+ * selection__option(). The commands apply the filters to what they print, so that a filter omits
+ * elements and changes nothing else: the output is that without the filter, reduced. --top is applied
+ * last, after sorting. select_events.c has the filters of `gotrace events`.
+ */
+#ifndef SELECT_H
+#define SELECT_H
+
+#include <argp.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/event.h"
+#include "format/kernel.h"
+#include "lib/error.h"
+
+#define SELECT_PATTERN_MAX 256 /* bytes of a regular expression */
+/* Types of events, by enum ev, then those of kernel events, by enum kernel_kind. */
+#define SELECT_KERNEL	   EV_END
+#define SELECT_TYPES	   (SELECT_KERNEL + KERNEL_KIND_END)
+
+struct selection {
+	bool have_goroutine;
+	uint64_t goroutine;
+	const char *pattern; /* of the start function; NULL: any */
+	regex_t function;    /* the same, compiled; it lives as long as the process */
+	char *matches;	     /* by ID of a name: 0 not compared yet, 1 no, 2 yes */
+	size_t nmatches;
+	uint64_t top; /* number of elements; 0: all */
+
+	/* of events only: */
+	bool have_thread, by_type;
+	uint64_t thread;
+	bool types[SELECT_TYPES];
+	const char *kernel_type; /* one of the kernel events among them; NULL: there is none */
+	const char *reasons;	 /* comma-separated; NULL: any */
+};
+
+enum {
+	SELECT_GOROUTINE = 1100,
+	SELECT_FUNCTION,
+	SELECT_TOP,
+	SELECT_TYPE,
+	SELECT_REASON,
+	SELECT_THREAD
+};
+#define GOROUTINE_OPTION(what) { "goroutine", SELECT_GOROUTINE, "ID", 0, what, 0 }
+#define FUNCTION_HELP                                                                              \
+	"only goroutines whose start function matches REGEX, a POSIX extended regular expression"
+#define FUNCTION_OPTION	 { "function", SELECT_FUNCTION, "REGEX", 0, FUNCTION_HELP, 0 }
+#define TYPE_HELP	 "only events of these types, comma-separated, such as GoBlock,GoUnblock"
+#define TYPE_OPTION	 { "type", SELECT_TYPE, "NAMES", 0, TYPE_HELP, 0 }
+#define REASON_HELP	 "only transitions for these reasons, comma-separated, such as 'chan receive'"
+#define REASON_OPTION	 { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
+#define THREAD_OPTION	 { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
+#define TOP_OPTION(what) { "top", SELECT_TOP, "N", 0, what, 0 }
+
+/*
+ * argp handler for the options above: 0, or ARGP_ERR_UNKNOWN for another key. An invalid value is a
+ * usage_error().
+ */
+error_t selection__option(struct selection *s, int key, const char *text);
+void selection__deinit(struct selection *s);
+
+/*
+ * Whether --function accepts the start function `name`; every name without --function. `id`
+ * identifies the name during the run, as naming.h does; each is compared once. 0 or -ENOMEM.
+ */
+int selection__function(struct selection *s, uint32_t id, struct trace_string name, bool *ret);
+
+/* Whether there is a filter by goroutine; whether there is any filter. */
+static inline bool selection__by_goroutine(const struct selection *s)
+{
+	return s->have_goroutine || s->pattern;
+}
+
+static inline bool selection__any(const struct selection *s)
+{
+	return selection__by_goroutine(s) || s->top;
+}
+
+/* -ENOENT, with the message that the trace `name` has no such goroutine; `where`: or "". */
+int selection__none(const struct selection *s, const char *name, const char *where,
+		    struct error *error);
+
+/* The number of elements to print of `n`. */
+static inline size_t selection__top(const struct selection *s, size_t n)
+{
+	return s->top && s->top < n ? (size_t)s->top : n;
+}
+
+#endif
