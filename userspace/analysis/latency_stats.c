@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/latency_impl.h"
+#include "analysis/lengths.h"
 
 void latency_stats__deinit(struct latency_stats *stats)
 {
@@ -27,33 +28,11 @@ int latency_stats__add(struct latency_stats *sum, const struct latency_stats *mo
 	return 0;
 }
 
-/* Below 32 ns a class a nanosecond, from there on 16 classes to each power of two. */
-static uint32_t class__of(int64_t ns)
-{
-	unsigned int bits;
-
-	if (ns < 32)
-		return ns > 0 ? (uint32_t)ns : 0;
-	bits = 63 - (unsigned int)__builtin_clzll((uint64_t)ns);
-	return (bits - 4) * 16 + (uint32_t)(ns >> (bits - 4));
-}
-
-/* The middle of a class. */
-static int64_t class__length(uint32_t class)
-{
-	unsigned int shift;
-
-	if (class < 32)
-		return class;
-	shift = class / 16 - 1;
-	return ((int64_t)(class % 16 + 16) << shift) + ((int64_t)1 << shift) / 2;
-}
-
 int latency_stats__count_delay(struct latency_stats *stats, int64_t ns)
 {
 	if (stats->longest < ns)
 		stats->longest = ns;
-	return durations__add(&stats->delays, class__of(ns), 1);
+	return durations__add(&stats->delays, length_class__of(ns), 1);
 }
 
 uint64_t latency_stats__delays(const struct latency_stats *stats)
@@ -89,7 +68,7 @@ int64_t latency_stats__delay(const struct latency_stats *stats, double share)
 			class = delays->at[i].kind;
 	if (class == UINT32_MAX)
 		return 0;
-	length = class__length(class);
+	length = length_class__middle(class);
 	return length < stats->longest ? length : stats->longest;
 }
 
