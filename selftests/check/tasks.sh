@@ -1,0 +1,123 @@
+#!/bin/bash
+# Compares `gotrace tasks` and `gotrace regions` with a second implementation on Go's reader,
+# selftests/reference/internal/annotations: each count, total, extreme and bucket is the same, and
+# percentiles are within the width of a class. Also what begins or ends outside the trace, and hostile
+# traces.
+# parallel
+# timeout: 900
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+agrees() # TRACE
+{
+	timeout 300 $REFERENCE/tasks $READER "$1"
+}
+
+# There is enough to compare.
+worth_comparing() # TRACE
+{
+	agrees "$1" >"$tmp/counts" && cat "$tmp/counts" &&
+		awk 'NR == 1 { exit !($3 > 500 && $7 > 1500) }' "$tmp/counts"
+}
+
+# A part of a trace: tasks that began before it, and others that end after it.
+part_of_a_trace() # TRACE
+{
+	local i all=0
+
+	for i in 1 2 3 4 5 6 7 8 9; do
+		$READER cut --force --from "${i}00ms" --to "${i}50ms" "$1" -o "$tmp/cut.trace" &&
+			agrees "$tmp/cut.trace" || return 1
+		all=$((all + $($READER tasks --json "$tmp/cut.trace" | jq '.unbegun + ([.tasks[].unfinished] | add // 0)')))
+	done
+	echo "$all began before or ended after the part"
+	[ $all -gt 5 ]
+}
+
+same_of_recording() # a recording of a real program by gotrace-bpf
+{
+	record_target selftrace "$ORACLE_GO" "" -duration 1200ms && worth_comparing "$RECORDED"
+}
+
+tables() # TRACE
+{
+	$READER tasks "$1" >"$tmp/tasks" && $READER regions "$1" >"$tmp/regions" &&
+		head -n 1 "$tmp/tasks" | grep -qE '^ +COUNT +RATE/S +P50 +P90 +P99 +MAX +TOTAL  TASK$' &&
+		head -n 1 "$tmp/regions" | grep -q 'TOTAL  REGION$' &&
+		grep -qE '^ +[0-9]+ .*s  part$' "$tmp/tasks" && grep -qE '^ +[0-9]+ .*s  outer$' "$tmp/regions" &&
+		grep -qE '[0-9] +#+$' "$tmp/tasks" && ! grep -q 'unfinished' "$tmp/tasks"
+}
+
+# The events of one goroutine, from standard input as text, as a trace $tmp/made, whose string 1 is
+# "name".
+make_trace()
+{
+	{
+		echo "Trace Go1.23"
+		echo "EventBatch gen=1 m=0 time=1 size=9"
+		echo "ProcStatus dt=1 p=0 pstatus=1"
+		echo "GoStatus dt=1 g=1 m=0 gstatus=2"
+		cat
+		printf '%s\n' "EventBatch gen=1 m=1 time=1 size=8" Strings "String id=1" '	data="name"'
+		echo "EventBatch gen=1 m=1 time=1 size=6"
+		echo "Frequency freq=1000000000"
+	} >"$tmp/made.txt"
+	$READER assemble "$tmp/made.txt" -o "$tmp/made" --force && $READER check "$tmp/made"
+}
+
+# 100,000 tasks are open at once, in a goroutine with 100,000 open regions.
+many_at_once()
+{
+	awk 'function leb(n) { return n < 128 ? 1 : n < 16384 ? 2 : 3 }
+	BEGIN {
+		format[0] = "UserTaskBegin dt=1 task=%d parent_task=0 name_string=1 stack=0\n"
+		format[1] = "UserRegionBegin dt=1 task=%d name_string=1 stack=0\n"
+		format[2] = "UserRegionEnd dt=1 task=%d name_string=1 stack=0\n"
+		format[3] = "UserTaskEnd dt=1 task=%d stack=0\n"
+		rest[0] = 5; rest[1] = rest[2] = 4; rest[3] = 3 # bytes without the task
+		for (type = 0; type < 4; type++)
+			for (b = 0; b < 50; b++) {
+				size = 0
+				for (i = 2000 * b + 1; i <= 2000 * b + 2000; i++)
+					size += rest[type] + leb(type == 2 ? 100001 - i : i)
+				print "EventBatch gen=1 m=0 time=" 1000000 * (type + 1) + 10000 * b " size=" size
+				for (i = 2000 * b + 1; i <= 2000 * b + 2000; i++)
+					printf format[type], type == 2 ? 100001 - i : i
+			}
+	}' | make_trace || return 1
+	timeout 20 $READER tasks --json "$tmp/made" >"$tmp/tasks.json" &&
+		timeout 20 $READER regions --json "$tmp/made" >"$tmp/regions.json" &&
+		jq -e '.tasks[0] | .count == 100000 and .total_ns == 3e11 and .p50_ns == 3e6' "$tmp/tasks.json" &&
+		jq -e '.regions[0] | .count == 100000' "$tmp/regions.json"
+}
+
+no_annotations()
+{
+	make_trace </dev/null && $READER tasks --json "$tmp/made" | jq -e '.tasks == [] and .unbegun == 0' &&
+		$READER regions --json "$tmp/made" | jq -e '.regions == []' &&
+		[ "$($READER tasks "$tmp/made" | wc -l)" -eq 1 ]
+}
+
+ktap_start
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
+	try "programs trace themselves" trace_long_runs; then
+	try "there are many tasks and regions" worth_comparing "$CORPUS/runs/long-$ORACLE_GO.trace"
+	for trace in "$CORPUS"/runs/long-*.trace "$CORPUS/$ORACLE_GO"/v2/*.trace; do
+		grep -qs '^FAILURE' "${trace%.trace}.expect" && continue
+		try "$(basename "$trace" .trace)" agrees "$trace"
+	done
+	try "parts of a trace" part_of_a_trace "$CORPUS/runs/long-$ORACLE_GO.trace"
+	try "tables" tables "$CORPUS/runs/long-$ORACLE_GO.trace"
+	try "a recording of gotrace-bpf" same_of_recording
+	try "100,000 open tasks and regions" many_at_once
+	try "a trace without annotations" no_annotations
+	for verb in tasks regions; do
+		try "$verb: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
+			$READER $verb "$tmp/made" --from 1s
+		try "$verb: an empty window" refused 2 'before' $READER $verb "$tmp/made" --from 3us --to 2us
+		try "$verb: not a trace" refused 1 'Makefile: ' $READER $verb Makefile
+	done
+fi
+ktap_end

@@ -1,0 +1,119 @@
+// Tasks compares `gotrace tasks`, `gotrace regions` and `gotrace requests` with a second computation on
+// golang.org/x/exp/trace, for the whole trace and for its middle third.
+//
+//	tasks GOTRACE TRACE
+//
+// GOTRACE is the program to run. Differences go to standard output; exit status 1 if there are any.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+
+	"gotrace-bpf/selftests/reference/internal/annotations"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: tasks GOTRACE TRACE")
+		os.Exit(2)
+	}
+	ok, err := compare(os.Args[1], os.Args[2])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tasks:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+func compare(gotrace, file string) (bool, error) {
+	whole, err := annotations.Load(file, math.MaxInt64)
+	if err != nil {
+		return false, err
+	}
+	third := (whole.End - whole.Start) / 3
+	ok := true
+	for _, window := range [][2]int64{{whole.Start, whole.End}, {whole.Start + third, whole.Start + 2*third}} {
+		t, options := whole, []string(nil)
+		if window[1] != whole.End {
+			options = []string{fmt.Sprintf("--from=@%d", window[0]), fmt.Sprintf("--to=@%d", window[1])}
+			if t, err = annotations.Load(file, window[1]); err != nil {
+				return false, err
+			}
+		}
+		lines, err := compareWindow(gotrace, file, t, window[0], window[1], options)
+		if err != nil {
+			return false, err
+		}
+		for i, line := range lines {
+			if i < 10 {
+				fmt.Println(line)
+			}
+		}
+		ok = ok && len(lines) == 0
+	}
+	return ok, nil
+}
+
+// output is that of tasks or regions.
+type output struct {
+	Tasks   []annotations.Row `json:"tasks"`
+	Regions []annotations.Row `json:"regions"`
+	Unbegun int               `json:"unbegun"`
+	Start   int64             `json:"start"`
+	End     int64             `json:"end"`
+}
+
+func run(ret any, gotrace, verb, file string, options []string) error {
+	cmd := exec.Command(gotrace, append([]string{verb, "--json", file}, options...)...)
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, ret)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	return nil
+}
+
+func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, options []string) ([]string, error) {
+	var tasks, regions output
+	if err := run(&tasks, gotrace, "tasks", file, options); err != nil {
+		return nil, err
+	}
+	if err := run(&regions, gotrace, "regions", file, options); err != nil {
+		return nil, err
+	}
+	var spans []annotations.Span
+	for _, task := range t.Tasks {
+		spans = append(spans, task.Span)
+	}
+	end := to
+	if options == nil {
+		end = math.MaxInt64 // what ends with the last event counts
+	}
+	lines, n := annotations.CompareDurations(tasks.Tasks, spans, from, end, to)
+	more, m := annotations.CompareDurations(regions.Regions, t.Regions, from, end, to)
+	lines = append(lines, more...)
+	unbegun := 0
+	for _, time := range t.Unbegun {
+		if time >= from && time < end {
+			unbegun++
+		}
+	}
+	if tasks.Unbegun != unbegun {
+		lines = append(lines, fmt.Sprintf("%d tasks are unbegun, by the events %d", tasks.Unbegun, unbegun))
+	}
+	for _, o := range []output{tasks, regions} {
+		if o.Start != from || o.End != to {
+			lines = append(lines, fmt.Sprintf("analysed time is %d to %d instead of %d to %d", o.Start, o.End, from, to))
+		}
+	}
+	fmt.Printf("%d ms: %d tasks, %d unbegun, %d regions, %d differences\n", (to-from)/1e6, n, unbegun, m, len(lines))
+	return lines, nil
+}
