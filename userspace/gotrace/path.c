@@ -7,6 +7,7 @@
  * and path_json.c print the path.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/log.h"
@@ -74,10 +75,12 @@ static int show(const struct arguments *a, const struct path_history *h,
 		const struct path_window *window, struct error *error)
 {
 	struct path path;
+	struct json j;
 	int err = path__walk(h, window->goroutine, window->from, window->to, &path);
 
 	if (!err) {
-		err = a->request.in.json ? path__print_json(h, window->goroutine, &path) :
+		json__init(&j, stdout, false);
+		err = a->request.in.json ? path__print_json(&j, h, window->goroutine, &path) :
 					   path__print(h, window->goroutine, &path, window->start);
 		path__deinit(&path);
 	}

@@ -5,7 +5,6 @@
  * Input: analysis/path_walk.c. lib/json.c writes to stdout.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/json.h"
@@ -88,35 +87,34 @@ static void put_segment(struct json *j, const struct path_history *h,
 	json__close(j, '}');
 }
 
-int path__print_json(const struct path_history *h, uint32_t goroutine, const struct path *p)
+int path__print_json(struct json *j, const struct path_history *h, uint32_t goroutine,
+		     const struct path *p)
 {
 	struct path_cause_total *all;
-	struct json j;
 	size_t n;
 	int err = path__summary(p, &all, &n);
 
 	if (err)
 		return err;
-	json__init(&j, stdout, false);
-	json__open(&j, NULL, '{');
-	put_goroutine(&j, h, "goroutine", "function", goroutine);
-	json__i64(&j, "from_ns", p->from);
-	json__i64(&j, "to_ns", p->to);
-	json__bool(&j, "kernel", h->kernel);
-	json__open(&j, "segments", '[');
+	json__open(j, NULL, '{');
+	put_goroutine(j, h, "goroutine", "function", goroutine);
+	json__i64(j, "from_ns", p->from);
+	json__i64(j, "to_ns", p->to);
+	json__bool(j, "kernel", h->kernel);
+	json__open(j, "segments", '[');
 	for (size_t i = 0; i < p->n; i++)
-		put_segment(&j, h, &p->segments[i]);
-	json__close(&j, ']');
-	json__open(&j, "summary", '[');
+		put_segment(j, h, &p->segments[i]);
+	json__close(j, ']');
+	json__open(j, "summary", '[');
 	for (size_t i = 0; i < n; i++) {
-		json__open(&j, NULL, '{');
-		json__u64(&j, "ns", all[i].ns);
-		json__u64(&j, "count", all[i].count);
-		put_cause(&j, h, all[i].like);
-		json__close(&j, '}');
+		json__open(j, NULL, '{');
+		json__u64(j, "ns", all[i].ns);
+		json__u64(j, "count", all[i].count);
+		put_cause(j, h, all[i].like);
+		json__close(j, '}');
 	}
-	json__close(&j, ']');
-	json__close(&j, '}');
+	json__close(j, ']');
+	json__close(j, '}');
 	free(all);
 	return 0;
 }

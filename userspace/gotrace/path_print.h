@@ -6,11 +6,14 @@
 #define PATH_PRINT_H
 
 #include "analysis/path.h"
+#include "lib/json.h"
 
 /* Print to stdout; `goroutine` is an index, `start` the start of the trace. 0 or -ENOMEM. */
 int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,
 		int64_t start);
-int path__print_json(const struct path_history *h, uint32_t goroutine, const struct path *p);
+/* The same as an object, the element of an array or all of the output. */
+int path__print_json(struct json *j, const struct path_history *h, uint32_t goroutine,
+		     const struct path *p);
 
 const char *path__kind(uint8_t kind);	/* "on-CPU" */
 const char *path__cause(uint8_t cause); /* "interrupt"; NULL: none */
