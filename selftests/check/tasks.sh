@@ -1,8 +1,9 @@
 #!/bin/bash
-# Compares `gotrace tasks` and `gotrace regions` with a second implementation on Go's reader,
-# selftests/reference/internal/annotations: each count, total, extreme and bucket is the same, and
-# percentiles are within the width of a class. Also what begins or ends outside the trace, and hostile
-# traces.
+# Compares `gotrace tasks`, `gotrace regions` and `gotrace requests` with a second implementation on Go's
+# reader, selftests/reference/internal/annotations: each count, total, extreme, bucket and part of the
+# time is the same, and percentiles are within the width of a class. The parts that depend on threads are
+# compared with selftests/reference/internal/waits. Also what begins or ends outside the trace, counts of
+# an HTTP server, and hostile traces.
 # parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
@@ -19,7 +20,7 @@ agrees() # TRACE
 worth_comparing() # TRACE
 {
 	agrees "$1" >"$tmp/counts" && cat "$tmp/counts" &&
-		awk 'NR == 1 { exit !($3 > 500 && $7 > 1500) }' "$tmp/counts"
+		awk '/ms: / && !n++ { exit !($3 > 400 && $7 > 1000) }' "$tmp/counts"
 }
 
 # A part of a trace: tasks that began before it, and others that end after it.
@@ -41,13 +42,50 @@ same_of_recording() # a recording of a real program by gotrace-bpf
 	record_target selftrace "$ORACLE_GO" "" -duration 1200ms && worth_comparing "$RECORDED"
 }
 
+# FILE: the counts of `gotrace requests` equal those of the server, in the line it ended with.
+server_counts() # TRACE FILE
+{
+	$READER requests --json "$1" | jq -S '.requests | map({(.name): {count, errors}}) | add' >"$tmp/ours.json" &&
+		jq -S .requests "$2" | diff "$tmp/ours.json" - && jq -e 'length == 7' "$tmp/ours.json"
+}
+
+# An HTTP server with a task per request. The comparison by threads covers all names.
+server_recorded() # GO
+{
+	record_target requests "$1" "" -n 16 && [ "$(stat_of lost "$tmp/requests.json")" = 0 ] &&
+		server_counts "$RECORDED" "$tmp/requests.done" && agrees "$RECORDED" >"$tmp/counts" || return 1
+	cat "$tmp/counts"
+	grep -qE '^requests: 448, .* [0-9]{3} by threads, 0 names not' "$tmp/counts"
+}
+
+# The parts are where each route spends its time.
+server_parts()
+{
+	$READER requests --json "$tmp/requests.trace" | jq -e '.requests | map({(.name): .time}) | add |
+		def most(part): to_entries | map(select(.key | test("^(oncpu|.*_runnable|throttled|.*_blocked)_ns$"))) |
+			max_by(.value).key == part;
+		.["GET /cpu"].oncpu_ns > 64 * 150000 and (.["GET /sleep"] | most("go_blocked_ns")) and
+		([.["GET /disk"].by_reason.syscall_blocked[] | select(.name == "fsync").ns] | add > 0) and
+		.["GET /fan"].total_ns > 64 * 500000'
+}
+
+server_traces_itself() # GO: by the runtime's own trace
+{
+	build/targets/"$1"/requests -trace "$tmp/own.trace" -n 16 </dev/null | sed -n 's/^done //p' >"$tmp/own.done" &&
+		server_counts "$tmp/own.trace" "$tmp/own.done" && agrees "$tmp/own.trace"
+}
+
 tables() # TRACE
 {
 	$READER tasks "$1" >"$tmp/tasks" && $READER regions "$1" >"$tmp/regions" &&
 		head -n 1 "$tmp/tasks" | grep -qE '^ +COUNT +RATE/S +P50 +P90 +P99 +MAX +TOTAL  TASK$' &&
 		head -n 1 "$tmp/regions" | grep -q 'TOTAL  REGION$' &&
 		grep -qE '^ +[0-9]+ .*s  part$' "$tmp/tasks" && grep -qE '^ +[0-9]+ .*s  outer$' "$tmp/regions" &&
-		grep -qE '[0-9] +#+$' "$tmp/tasks" && ! grep -q 'unfinished' "$tmp/tasks"
+		grep -qE '[0-9] +#+$' "$tmp/tasks" && ! grep -q 'unfinished' "$tmp/tasks" &&
+		$READER requests "$1" >"$tmp/requests" &&
+		head -n 1 "$tmp/requests" | grep -qE ' MAX +ERRORS  TASK$' &&
+		grep -q '  time of the goroutines$' "$tmp/requests" && grep -q '  Go-blocked: sleep$' "$tmp/requests" &&
+		grep -qE '^the slowest [0-9]+, which took [0-9.]+.s or more:$' "$tmp/requests"
 }
 
 # The events of one goroutine, from standard input as text, as a trace $tmp/made, whose string 1 is
@@ -90,14 +128,18 @@ many_at_once()
 	timeout 20 $READER tasks --json "$tmp/made" >"$tmp/tasks.json" &&
 		timeout 20 $READER regions --json "$tmp/made" >"$tmp/regions.json" &&
 		jq -e '.tasks[0] | .count == 100000 and .total_ns == 3e11 and .p50_ns == 3e6' "$tmp/tasks.json" &&
-		jq -e '.regions[0] | .count == 100000' "$tmp/regions.json"
+		jq -e '.regions[0] | .count == 100000' "$tmp/regions.json" &&
+		timeout 20 $READER requests --json --max-memory 300M "$tmp/made" >"$tmp/requests.json" &&
+		jq -e '.requests[0] | .count == 100000 and .time.total_ns == 3e11 and .slowest.count == 100000' \
+			"$tmp/requests.json"
 }
 
 no_annotations()
 {
 	make_trace </dev/null && $READER tasks --json "$tmp/made" | jq -e '.tasks == [] and .unbegun == 0' &&
 		$READER regions --json "$tmp/made" | jq -e '.regions == []' &&
-		[ "$($READER tasks "$tmp/made" | wc -l)" -eq 1 ]
+		$READER requests --json "$tmp/made" | jq -e '.requests == []' &&
+		[ "$($READER tasks "$tmp/made" | wc -l)" -eq 1 ] && [ "$($READER requests "$tmp/made" | wc -l)" -eq 1 ]
 }
 
 ktap_start
@@ -111,9 +153,14 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "parts of a trace" part_of_a_trace "$CORPUS/runs/long-$ORACLE_GO.trace"
 	try "tables" tables "$CORPUS/runs/long-$ORACLE_GO.trace"
 	try "a recording of gotrace-bpf" same_of_recording
+	for go in "$ORACLE_GO" go1.21.13; do
+		try "$go: an HTTP server" server_recorded "$go"
+		try "$go: an HTTP server, parts" server_parts
+	done
+	try "an HTTP server that traces itself" server_traces_itself "$ORACLE_GO"
 	try "100,000 open tasks and regions" many_at_once
 	try "a trace without annotations" no_annotations
-	for verb in tasks regions; do
+	for verb in tasks regions requests; do
 		try "$verb: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
 			$READER $verb "$tmp/made" --from 1s
 		try "$verb: an empty window" refused 2 'before' $READER $verb "$tmp/made" --from 3us --to 2us

@@ -29,6 +29,8 @@ void annotation_table__head(struct out *o);
 void annotation_table__row(struct out *o, const struct lengths *l, const struct analysed_time *t);
 /* One line per bucket, with a bar. */
 void annotation_table__buckets(struct out *o, const struct lengths *l);
+/* A sentence about tasks that have no name. */
+void annotation_table__unbegun(struct out *o, uint64_t unbegun);
 
 /* Members of an open object: count, rate, p50_ns, ..., buckets; times are null if there are none. */
 void annotation_json__lengths(struct json *j, const struct lengths *l,

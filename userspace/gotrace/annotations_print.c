@@ -92,6 +92,14 @@ void annotation_table__buckets(struct out *o, const struct lengths *l)
 		put_bucket(o, &buckets[i], most);
 }
 
+void annotation_table__unbegun(struct out *o, uint64_t unbegun)
+{
+	out__format(o,
+		    "\n%" PRIu64 " task%s ended, but the begin, and so the name, is not in the "
+		    "trace.\n",
+		    unbegun, unbegun == 1 ? "" : "s");
+}
+
 static void put_ns(struct json *j, const char *name, const struct lengths *l, int64_t ns)
 {
 	if (l->count)

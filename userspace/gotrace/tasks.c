@@ -81,10 +81,7 @@ static void print_table(const struct counted *c, const struct annotation_name **
 	for (size_t i = 0; i < n; i++)
 		put_details(o, c, names[i]);
 	if (unbegun)
-		out__format(o,
-			    "\n%" PRIu64 " task%s ended, but the begin, and so the name, is not "
-			    "in the trace.\n",
-			    unbegun, unbegun == 1 ? "" : "s");
+		annotation_table__unbegun(o, unbegun);
 	out__flush(o);
 }
 

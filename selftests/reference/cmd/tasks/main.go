@@ -7,13 +7,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
+	"reflect"
 
 	"gotrace-bpf/selftests/reference/internal/annotations"
+	"gotrace-bpf/selftests/reference/internal/waits"
 )
 
 func main() {
@@ -68,6 +71,15 @@ type output struct {
 	End     int64             `json:"end"`
 }
 
+// requests is the output of requests.
+type requests struct {
+	Requests []annotations.RequestRow `json:"requests"`
+	Unbegun  int                      `json:"unbegun"`
+	Start    int64                    `json:"start"`
+	End      int64                    `json:"end"`
+	Kernel   bool                     `json:"kernel"`
+}
+
 func run(ret any, gotrace, verb, file string, options []string) error {
 	cmd := exec.Command(gotrace, append([]string{verb, "--json", file}, options...)...)
 	cmd.Stderr = os.Stderr
@@ -109,11 +121,47 @@ func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, o
 	if tasks.Unbegun != unbegun {
 		lines = append(lines, fmt.Sprintf("%d tasks are unbegun, by the events %d", tasks.Unbegun, unbegun))
 	}
+	both, err := compareRequests(gotrace, file, t, &tasks, from, end, options)
+	if err != nil {
+		return nil, err
+	}
+	lines = append(lines, both...)
 	for _, o := range []output{tasks, regions} {
 		if o.Start != from || o.End != to {
 			lines = append(lines, fmt.Sprintf("analysed time is %d to %d instead of %d to %d", o.Start, o.End, from, to))
 		}
 	}
 	fmt.Printf("%d ms: %d tasks, %d unbegun, %d regions, %d differences\n", (to-from)/1e6, n, unbegun, m, len(lines))
+	return lines, nil
+}
+
+// compareRequests: the durations must be those of `gotrace tasks`.
+func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, from, end int64, options []string) ([]string, error) {
+	var all requests
+	if err := run(&all, gotrace, "requests", file, options); err != nil {
+		return nil, err
+	}
+	var m *waits.Model
+	if all.Kernel {
+		cmd := exec.Command(gotrace, "events", "--kernel", "--json", file)
+		cmd.Stderr = os.Stderr
+		text, err := cmd.Output()
+		if err != nil {
+			return nil, err
+		}
+		if m, err = waits.Load(bytes.NewReader(text)); err != nil {
+			return nil, err
+		}
+	}
+	lines, c := t.CompareRequests(all.Requests, m, from, end)
+	rows := []annotations.Row{}
+	for _, row := range all.Requests {
+		rows = append(rows, row.Row)
+	}
+	if !reflect.DeepEqual(rows, tasks.Tasks) || all.Unbegun != tasks.Unbegun || all.Start != tasks.Start || all.End != tasks.End {
+		lines = append(lines, "the durations differ from those of gotrace tasks")
+	}
+	fmt.Printf("requests: %d, %d figures, %d by threads, %d names not compared by threads\n", c.Requests, c.Figures,
+		c.Measured, c.Unknown)
 	return lines, nil
 }
