@@ -134,6 +134,40 @@ many_at_once()
 			"$tmp/requests.json"
 }
 
+# Mutants of traces with annotations: both end normally, with the same result where Go's reader accepts
+# the trace.
+mutants()
+{
+	local verdict verb i=0 same=0
+
+	$REFERENCE/mutate -seed 20261126 -n 250 -worlds 20 -o "$tmp/mutants" "$CORPUS/$ORACLE_GO"/v2/go122-annotations*.trace \
+		"$CORPUS/$ORACLE_GO"/v2/go122-task-across-generations.trace || return 1
+	seq -f "$tmp/mutants/%.0f.trace" 0 249 | $REFERENCE/verdict >"$tmp/verdicts"
+	while read -r verdict _; do
+		for verb in tasks regions "requests --worst 3"; do
+			timeout 20 $READER $verb "$tmp/mutants/$i.trace" >"$tmp/out" 2>"$tmp/err"
+			[ $? -le 1 ] || { echo "$verb: mutant $i"; return 1; }
+		done
+		if [ "$verdict" = ok ]; then
+			timeout 60 $REFERENCE/tasks -made-up $READER "$tmp/mutants/$i.trace" >"$tmp/counts" 2>"$tmp/err" ||
+				{ cat "$tmp/counts" "$tmp/err"; sed -n "$((i + 1))p" "$tmp/mutants/index"; return 1; }
+			same=$((same + 1))
+		fi
+		i=$((i + 1))
+	done <"$tmp/verdicts"
+	rm -rf "$tmp/mutants"
+	[ $same -gt 10 ] || { echo "only $same were accepted"; return 1; }
+}
+
+# --worst prints the path that `gotrace path` prints, and its parts; without a file that can be read twice
+# it is refused.
+worst() # TRACE
+{
+	$READER requests --worst 2 "$1" >"$tmp/worst" 2>"$tmp/err" || return 1
+	[ "$(grep -cE '^request [0-9]+ \(.*\), [0-9.]+[num]?s(, failed)?$' "$tmp/worst")" -eq 2 ] &&
+		[ "$(grep -c '^causes:$' "$tmp/worst")" -eq 2 ]
+}
+
 no_annotations()
 {
 	make_trace </dev/null && $READER tasks --json "$tmp/made" | jq -e '.tasks == [] and .unbegun == 0' &&
@@ -158,8 +192,12 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		try "$go: an HTTP server, parts" server_parts
 	done
 	try "an HTTP server that traces itself" server_traces_itself "$ORACLE_GO"
+	try "the worst requests" worst "$tmp/own.trace"
+	try "mutants" mutants
 	try "100,000 open tasks and regions" many_at_once
 	try "a trace without annotations" no_annotations
+	try "--worst 0" refused 2 "invalid number '0' for --worst: expected 1 to 1000" $READER requests --worst 0 "$tmp/made"
+	try "--worst of a pipe" refused 2 'FILE must be a file, not a pipe' $READER requests --worst 1 -
 	for verb in tasks regions requests; do
 		try "$verb: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
 			$READER $verb "$tmp/made" --from 1s

@@ -208,12 +208,14 @@ static int finish_tasks(struct annotation_tracker *t)
 	return err;
 }
 
-int annotation_tracker__finish(struct annotation_tracker *t)
+int annotation_tracker__finish(struct annotation_tracker *t, int64_t least)
 {
 	size_t n;
 	struct map_slot *g = map__sorted(&t->goroutines, &n);
 	int err = g ? 0 : -ENOMEM;
 
+	if (t->now < least)
+		t->now = least;
 	for (size_t i = 0; !err && i < n; i++)
 		err = leave_open(t, g[i].key, g[i].value);
 	free(g);

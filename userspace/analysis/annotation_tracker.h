@@ -74,8 +74,11 @@ void annotation_tracker__deinit(struct annotation_tracker *t);
 /* Applies the next event. 0, -ENOMEM, or the error of a callback. */
 int annotation_tracker__event(struct annotation_tracker *t, const struct trace_event *ev);
 
-/* The trace has ended: reports what is open, by ID. Errors as above. */
-int annotation_tracker__finish(struct annotation_tracker *t);
+/*
+ * The trace has ended, or the window of the client, not before its begin `least`: reports what is open,
+ * by ID. Errors as above.
+ */
+int annotation_tracker__finish(struct annotation_tracker *t, int64_t least);
 
 /* The client's record of an open task; NULL: there is none. */
 void *annotation_tracker__task(const struct annotation_tracker *t, uint64_t id);

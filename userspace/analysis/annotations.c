@@ -115,7 +115,7 @@ int annotations__event(struct annotations *a, const struct trace_event *ev)
 
 int annotations__finish(struct annotations *a)
 {
-	return annotation_tracker__finish(&a->tracker);
+	return annotation_tracker__finish(&a->tracker, a->from);
 }
 
 uint64_t annotations__unbegun(const struct annotations *a)

@@ -95,6 +95,9 @@ static int stop(struct requests *r, struct work *w, struct latency_stats *now)
 	if (now->reasons.n < w->before.reasons.n) /* another goroutine with the same ID */
 		return unlink_work(r, w), 0;
 	latency_stats__subtract(now, &w->before);
+	/* A trace may report late that a mark assist went on; real ones do at the first event. */
+	if (now->gc_assist > now->part[PART_ONCPU])
+		now->gc_assist = now->part[PART_ONCPU];
 	now->delays = (struct durations){};
 	err = latency_stats__add(&w->request->time, now);
 	unlink_work(r, w);
@@ -350,7 +353,7 @@ int requests__step(struct requests *r, const struct timeline *t, const struct ti
 
 int requests__finish(struct requests *r)
 {
-	return annotation_tracker__finish(&r->tracker);
+	return annotation_tracker__finish(&r->tracker, r->from);
 }
 
 uint64_t requests__unbegun(const struct requests *r)

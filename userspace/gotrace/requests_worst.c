@@ -74,8 +74,8 @@ static int find_path(const struct request_report *report, const struct request_s
 }
 
 /*
- * Another request may have a path if this one has none. A path that is too long is no failure; of
- * the others the first is the command's.
+ * Another request may have a path if this one has none: it is too long, or the trace contradicts
+ * itself. These are no failures of the command, others are.
  */
 static int note_failure(const struct request_report *report, const struct request_single *single,
 			int err, const struct error *why, struct error *error)
@@ -83,7 +83,7 @@ static int note_failure(const struct request_report *report, const struct reques
 	if (!err)
 		return 0;
 	log__msg("%s: request %" PRIu64 ": no path: %s", report->in.name, single->id, why->text);
-	if (err == -E2BIG)
+	if (err == -E2BIG || err == -ENOENT)
 		return 0;
 	return error__set(error, err, "%s: a path cannot be determined", report->in.name);
 }

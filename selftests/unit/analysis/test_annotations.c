@@ -128,6 +128,16 @@ static void window(void **state)
 	       "step: 0, 0 to 0, 0; 1 unfinished, 0 unbegun\n");
 }
 
+/* Nothing happens in the window, but a task is open. */
+static void quiet_window(void **state)
+{
+	begin(ANNOTATION_TASKS);
+	annotations__set_window(annotations, 20, 30);
+	event(5, EV_USER_TASK_BEGIN, 9, TRACE_NO_TASK, PART);
+	task(6, 7, 8, STEP);
+	expect("part: 0, 0 to 0, 0; 1 unfinished, 0 unbegun\n");
+}
+
 static void regions(void **state)
 {
 	begin(ANNOTATION_REGIONS);
@@ -205,13 +215,10 @@ static void odd_names(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks),
-		cmocka_unit_test(tasks_outside_the_trace),
-		cmocka_unit_test(window),
-		cmocka_unit_test(regions),
-		cmocka_unit_test(regions_left_open),
-		cmocka_unit_test(many_names),
-		cmocka_unit_test(odd_names),
+		cmocka_unit_test(tasks),      cmocka_unit_test(tasks_outside_the_trace),
+		cmocka_unit_test(window),     cmocka_unit_test(quiet_window),
+		cmocka_unit_test(regions),    cmocka_unit_test(regions_left_open),
+		cmocka_unit_test(many_names), cmocka_unit_test(odd_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

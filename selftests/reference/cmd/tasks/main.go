@@ -1,14 +1,16 @@
 // Tasks compares `gotrace tasks`, `gotrace regions` and `gotrace requests` with a second computation on
-// golang.org/x/exp/trace, for the whole trace and for its middle third.
+// golang.org/x/exp/trace, for the whole trace and for its middle third. The paths of single requests are
+// compared with `gotrace path`.
 //
-//	tasks GOTRACE TRACE
+//	tasks [-made-up] GOTRACE TRACE
 //
-// GOTRACE is the program to run. Differences go to standard output; exit status 1 if there are any.
+// GOTRACE is the program to run; -made-up is for traces that no program wrote. Differences go to standard output; exit status 1 if there are any.
 package main
 
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -20,11 +22,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: tasks GOTRACE TRACE")
+	flag.BoolVar(&annotations.WithoutAssists, "made-up", false, "the trace was made up: leave mark assists out")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: tasks [-made-up] GOTRACE TRACE")
 		os.Exit(2)
 	}
-	ok, err := compare(os.Args[1], os.Args[2])
+	ok, err := compare(flag.Arg(0), flag.Arg(1))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "tasks:", err)
 	}
@@ -78,7 +82,10 @@ type requests struct {
 	Start    int64                    `json:"start"`
 	End      int64                    `json:"end"`
 	Kernel   bool                     `json:"kernel"`
+	Worst    []annotations.SingleRow  `json:"worst"`
 }
+
+const worst = 7
 
 func run(ret any, gotrace, verb, file string, options []string) error {
 	cmd := exec.Command(gotrace, append([]string{verb, "--json", file}, options...)...)
@@ -138,7 +145,7 @@ func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, o
 // compareRequests: the durations must be those of `gotrace tasks`.
 func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, from, end int64, options []string) ([]string, error) {
 	var all requests
-	if err := run(&all, gotrace, "requests", file, options); err != nil {
+	if err := run(&all, gotrace, "requests", file, append([]string{"--worst", fmt.Sprint(worst)}, options...)); err != nil {
 		return nil, err
 	}
 	var m *waits.Model
@@ -154,6 +161,17 @@ func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, 
 		}
 	}
 	lines, c := t.CompareRequests(all.Requests, m, from, end)
+	lines = append(lines, t.CompareWorst(all.Worst, m, worst, from, end)...)
+	for _, row := range all.Worst {
+		paths := []annotations.Path{{}}
+		if run(&paths[0], gotrace, "path", file, []string{"--goroutine", fmt.Sprint(row.EndedBy), fmt.Sprintf("--from=@%d", row.Begin),
+			fmt.Sprintf("--to=@%d", row.End)}) != nil {
+			paths = paths[:0] // the trace contradicts itself
+		}
+		if !reflect.DeepEqual(paths, row.Paths) {
+			lines = append(lines, fmt.Sprintf("the path of request %d is not that of gotrace path", row.ID))
+		}
+	}
 	rows := []annotations.Row{}
 	for _, row := range all.Requests {
 		rows = append(rows, row.Row)

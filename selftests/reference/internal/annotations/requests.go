@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/bits"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ type RequestRow struct {
 		Time    map[string]any `json:"time"`
 	} `json:"slowest"`
 }
+
+// WithoutAssists leaves out mark assists: a trace that was made up may report late that one went on.
+var WithoutAssists bool
 
 // Figures are times by name: "oncpu_ns", "by_reason.go_blocked.sleep", ...
 type Figures map[string]int64
@@ -127,7 +131,7 @@ func differences(of string, theirs, ours Figures) (lines []string) {
 	names := maps.Clone(theirs)
 	maps.Copy(names, ours)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if theirs[name] != ours[name] {
+		if theirs[name] != ours[name] && !(WithoutAssists && name == "of_which.gc_assist_ns") {
 			lines = append(lines, fmt.Sprintf("%s: %s is %d, by the events %d", of, name, theirs[name], ours[name]))
 		}
 	}
@@ -213,4 +217,78 @@ func (t *Trace) CompareRequests(rows []RequestRow, m *waits.Model, from, end int
 		lines = append(lines, t.compareTime(fmt.Sprintf("%q, slowest", row.Name), row.Slowest.Time, slow, th, &c)...)
 	}
 	return lines, c
+}
+
+// SingleRow is a request of `gotrace requests --worst`.
+type SingleRow struct {
+	ID        uint64         `json:"id"`
+	Name      string         `json:"name"`
+	Begin     int64          `json:"begin"`
+	End       int64          `json:"end"`
+	Duration  int64          `json:"duration_ns"`
+	CreatedBy uint64         `json:"created_by"`
+	EndedBy   uint64         `json:"ended_by"`
+	Error     bool           `json:"error"`
+	Time      map[string]any `json:"time"`
+	Paths     []Path         `json:"paths"`
+}
+
+// Path is the output of `gotrace path`.
+type Path map[string]any
+
+// CompareWorst compares the n longest requests that end in [from, end). Of equally long ones any may come
+// first.
+func (t *Trace) CompareWorst(rows []SingleRow, m *waits.Model, n int, from, end int64) (lines []string) {
+	th := &threads{m, map[int64]*waits.Spans{}}
+	var ended []*Task
+	type key struct {
+		id  uint64
+		end int64
+	}
+	byID := map[key]*Task{}
+	for _, task := range t.Tasks {
+		if task.Ended && task.End >= from && task.End < end {
+			ended = append(ended, task)
+			byID[key{task.ID, task.End}] = task
+		}
+	}
+	slices.SortFunc(ended, func(a, b *Task) int { return int(b.End - b.Begin - a.End + a.Begin) })
+	if len(rows) != min(n, len(ended)) {
+		return []string{fmt.Sprintf("%d requests are the worst of %d", len(rows), len(ended))}
+	}
+	for i, row := range rows {
+		task, of := byID[key{row.ID, row.End}], fmt.Sprintf("request %d", row.ID)
+		if task == nil || row.Duration != ended[i].End-ended[i].Begin {
+			lines = append(lines, fmt.Sprintf("%s is not the worst but %d", of, i))
+			continue
+		}
+		want := SingleRow{row.ID, task.Name, task.Begin, task.End, task.End - task.Begin, uint64(task.G), uint64(task.EndG), task.Failed, nil, nil}
+		got := row
+		got.Time, got.Paths = nil, nil
+		if !reflect.DeepEqual(got, want) {
+			lines = append(lines, fmt.Sprintf("%s is %v, by the events %v", of, got, want))
+		}
+		lines = append(lines, t.compareTime(of, row.Time, []*Task{task}, th, &Compared{})...)
+		lines = append(lines, comparePath(of, &row)...)
+	}
+	return lines
+}
+
+// comparePath: the segments of the path, if there is one, follow each other from the begin of the request to its end.
+func comparePath(of string, row *SingleRow) []string {
+	if len(row.Paths) == 0 {
+		return nil
+	}
+	at := row.Begin
+	for _, s := range row.Paths[0]["segments"].([]any) {
+		segment := s.(map[string]any)
+		if int64(segment["from_ns"].(float64)) != at {
+			return []string{fmt.Sprintf("%s: the path has a gap at %d", of, at)}
+		}
+		at = int64(segment["to_ns"].(float64))
+	}
+	if at != row.End {
+		return []string{fmt.Sprintf("%s: the path ends at %d", of, at)}
+	}
+	return nil
 }
