@@ -64,7 +64,7 @@ if try "the reader builds" locked make --no-print-directory all; then
 	try "many open stop-the-world ranges" grows_with_size stw 10000
 	try "the holder of a P that is to be stolen" grows_with_size abandoned 5000
 	try "a compression bomb is made" bomb
-	for verb in check stat events goroutines latency "path --goroutine=1" "cut -o $tmp/part" "convert -o $tmp/part"; do
+	for verb in check stat events goroutines latency tasks regions requests "path --goroutine=1" "cut -o $tmp/part" "convert -o $tmp/part"; do
 		try "$verb: exceeds --max-memory" needs_more $verb
 	done
 	try "a sufficient --max-memory" enough
