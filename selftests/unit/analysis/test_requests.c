@@ -4,7 +4,7 @@
 
 #include "analysis/requests_impl.h"
 
-enum { GET = STRINGS, PART, STATUS, ERROR, TEXT };
+enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, TEXT };
 
 static struct requests *requests;
 
@@ -21,6 +21,7 @@ static void begin_requests(size_t worst)
 	add_string(PART, "part");
 	add_string(STATUS, "status");
 	add_string(ERROR, "error");
+	add_string(OTHER, "erros"); /* as long as the category of errors */
 	requests = requests__create(worst);
 	assert_non_null(requests);
 	latency = requests->latency; /* for the fixture's event() */
@@ -187,11 +188,12 @@ static void errors(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++, time += 10)
 		one_with_log(time, 1, STATUS, bad[i]);
 	one_with_log(time, 1, PART, "500");
-	one_with_log(time + 10, 1, ERROR, "");
-	ev(time + 20, EV_USER_LOG, 1, ERROR, 0); /* of no open task */
+	one_with_log(time + 10, 1, OTHER, "500");
+	one_with_log(time + 20, 1, ERROR, "");
+	ev(time + 30, EV_USER_LOG, 1, ERROR, 0); /* of no open task */
 	expect_requests("GET /: 4 failed, 0 unfinished\n"
-			"all 12 of 2: 0  oncpu=24 total=24 unknown=24\n"
-			"slowest 12 of 2: 0  oncpu=24 total=24 unknown=24\n");
+			"all 13 of 2: 0  oncpu=26 total=26 unknown=26\n"
+			"slowest 13 of 2: 0  oncpu=26 total=26 unknown=26\n");
 }
 
 /* The slowest 1 % of 150 are two; a third one is in the class of the second. */
