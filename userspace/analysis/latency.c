@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/latency_impl.h"
+#include "reader/timeline.h"
 
 static const struct goroutine_client client;
 
@@ -266,6 +267,46 @@ int latency__forget(struct latency *l, const struct kernel_threads *threads, boo
 		err = thread__changed(l, g[i].value, NULL);
 	free(g);
 	return report(err, error);
+}
+
+/* A table of threads describes the state at the sync that it came with. */
+int latency__step(struct latency *l, const struct timeline *t, const struct timeline_step *step,
+		  struct error *error)
+{
+	const struct kernel_threads *threads = timeline__threads(t);
+	int err = 0;
+
+	if (step->loss)
+		err = latency__forget(l, threads, timeline__in_loss(t), error);
+	if (err)
+		return err;
+	if (step->item)
+		return latency__item(l, step->item, timeline__time(t, step->item->time),
+				     timeline__until(t), threads, error);
+	err = latency__event(l, step->event, threads, error);
+	if (!err && step->table)
+		err = latency__forget(l, threads, timeline__in_loss(t), error);
+	return err;
+}
+
+int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats *ret)
+{
+	struct live *g = goroutine_tracker__find(&l->tracker, goroutine);
+	struct latency_stats stats;
+
+	if (!g)
+		return 0;
+	if (part__add(l, g))
+		return -ENOMEM;
+	stats = g->stats;
+	stats.delays = (struct durations){};
+	if (durations__copy(&stats.reasons, &g->stats.reasons))
+		return -ENOMEM;
+	stats.total = 0;
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		stats.total = time_add(stats.total, stats.part[i]);
+	*ret = stats;
+	return 1;
 }
 
 int latency__finish(struct latency *l, struct error *error)

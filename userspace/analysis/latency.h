@@ -102,6 +102,14 @@ int latency__event(struct latency *l, const struct trace_event *ev,
 int latency__item(struct latency *l, const struct kernel_item *item, int64_t time, int64_t until,
 		  const struct kernel_threads *threads, struct error *error);
 /*
+ * Applies a step of the timeline that the trace is read with, in place of the two above and the one
+ * below. Errors as above.
+ */
+struct timeline;
+struct timeline_step;
+int latency__step(struct latency *l, const struct timeline *t, const struct timeline_step *step,
+		  struct error *error);
+/*
  * A generation's table, after its sync, or a loss has changed `threads`. in_loss: until the next
  * call the state of each thread is a guess and counts as unknown. Errors as above.
  */
@@ -109,6 +117,12 @@ int latency__forget(struct latency *l, const struct kernel_threads *threads, boo
 		    struct error *error);
 /* The trace has ended: reports the goroutines that are alive, by id. Errors as above. */
 int latency__finish(struct latency *l, struct error *error);
+
+/*
+ * What a goroutine's stats are at the last event, without the delays of run queues. Returns 1, with
+ * stats that are the caller's; 0: it is not known; or -ENOMEM.
+ */
+int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats *ret);
 
 /* The texts of ids, until destroy; 0 is the empty name. */
 struct trace_string latency__name(const struct latency *l, uint32_t name);
@@ -129,6 +143,11 @@ bool latency__worker(const struct latency *l, size_t i, struct latency_worker *r
 void latency_stats__deinit(struct latency_stats *stats);
 /* 0 or -ENOMEM, with *sum as it was or partly added to. */
 int latency_stats__add(struct latency_stats *sum, const struct latency_stats *more);
+/*
+ * Subtracts an earlier state of the same goroutine, by latency__so_far(): what is left is the time
+ * between the two.
+ */
+void latency_stats__subtract(struct latency_stats *stats, const struct latency_stats *before);
 
 /*
  * Run-queue delays are counted in classes of lengths, 16 from each power of two to the next: what

@@ -30,6 +30,14 @@ int latency_stats__add(struct latency_stats *sum, const struct latency_stats *mo
 	return 0;
 }
 
+void latency_stats__subtract(struct latency_stats *stats, const struct latency_stats *before)
+{
+	for (unsigned int i = 0; i < LATENCY_TIMES; i++)
+		stats->times[i] = time_sub(stats->times[i], before->times[i]);
+	durations__subtract(&stats->reasons, &before->reasons);
+	durations__subtract(&stats->tasks, &before->tasks);
+}
+
 int latency_stats__count_delay(struct latency_stats *stats, int64_t ns)
 {
 	if (stats->longest < ns)

@@ -130,35 +130,6 @@ static void begin(struct latencies *all, const struct arguments *a, int64_t star
 			    a->in.have_to ? moment__time(&a->in.to, start) : INT64_MAX);
 }
 
-/* A table of threads describes the state at the sync that it came with. */
-static int feed_event(struct latencies *all, const struct timeline *t,
-		      const struct timeline_step *step, struct error *error)
-{
-	const struct kernel_threads *threads = timeline__threads(t);
-	int err = latency__event(all->latency, step->event, threads, error);
-
-	all->end = step->event->time;
-	if (!err && step->table)
-		err = latency__forget(all->latency, threads, timeline__in_loss(t), error);
-	return err;
-}
-
-static int feed(struct latencies *all, const struct timeline *t, const struct timeline_step *step,
-		struct error *error)
-{
-	const struct kernel_threads *threads = timeline__threads(t);
-	int err = 0;
-
-	if (step->loss)
-		err = latency__forget(all->latency, threads, timeline__in_loss(t), error);
-	if (err)
-		return err;
-	if (step->event)
-		return feed_event(all, t, step, error);
-	return latency__item(all->latency, step->item, timeline__time(t, step->item->time),
-			     timeline__until(t), threads, error);
-}
-
 /*
  * A goroutine may first appear as late as at the end of the first generation, so that generation is
  * read regardless of --to. The events at the start of the next generation count, because the states
@@ -178,9 +149,11 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 			begin(all, a, first);
 			to = a->in.have_to ? moment__time(&a->in.to, first) : INT64_MAX;
 		}
-		err = feed(all, t, &step, error);
+		err = latency__step(all->latency, t, &step, error);
 		if (err)
 			return err;
+		if (step.event)
+			all->end = step.event->time;
 		if (started && step.event && step.event->type == EV_SYNC && step.event->time >= to)
 			break;
 		started |= step.event != NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files of `gotrace latency`: latency.c reads the trace, latency_table.c prints
- * tables, latency_json.c JSON, and latency_sort.c sorts for both.
+ * tables, latency_json.c JSON, and latency_sort.c sorts for both. `gotrace requests` prints the parts
+ * in the same way.
  */
 #ifndef GOTRACE_LATENCY_H
 #define GOTRACE_LATENCY_H
@@ -10,6 +11,7 @@
 #include "analysis/record_store.h"
 #include "lib/error.h"
 #include "select.h"
+#include "table.h"
 
 /* Sort keys: a part (enum latency_part), or one of these. */
 enum { BY_TOTAL = LATENCY_PARTS, BY_COUNT, BY_ID, LATENCY_ORDERS };
@@ -54,5 +56,16 @@ int latency_table__functions(const struct latencies *all);
 int latency_table__goroutines(const struct latencies *all);
 int latency_table__goroutine(const struct latencies *all); /* one goroutine, in detail */
 int latency_json__print(const struct latencies *all);
+
+/*
+ * Parts with their reasons, one per line. Unless `whole`, omits parts below a thousandth of the
+ * total, and adds small reasons up. 0 or -ENOMEM.
+ */
+int latency_table__details(struct out *o, const struct latency *l, bool has_kernel,
+			   const struct latency_stats *stats, bool whole);
+/* Report for how much time the state of the thread is unknown, unless that is negligible. */
+void latency_table__note(struct out *o, bool has_kernel, int64_t unknown, int64_t total);
+/* The same parts as members of an open object. 0 or -ENOMEM. */
+int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats);
 
 #endif

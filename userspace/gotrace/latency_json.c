@@ -23,8 +23,8 @@ static const char *const members[LATENCY_PARTS] = {
 	[PART_GO_BLOCKED] = "go_blocked_ns",
 };
 
-static int put_reasons(struct json *j, const struct latencies *all,
-		       const struct latency_stats *stats, const char *name, enum latency_part part)
+static int put_reasons(struct json *j, const struct latency *l, const struct latency_stats *stats,
+		       const char *name, enum latency_part part)
 {
 	struct trace_string reason;
 	struct duration *reasons;
@@ -35,7 +35,7 @@ static int put_reasons(struct json *j, const struct latencies *all,
 		return -ENOMEM;
 	json__open(j, name, '[');
 	for (size_t i = 0; i < n; i++) {
-		reason = latency__reason(all->latency, reasons[i].kind);
+		reason = latency__reason(l, reasons[i].kind);
 		json__open(j, NULL, '{');
 		json__bytes(j, "name", reason.data, reason.len);
 		json__i64(j, "ns", reasons[i].ns);
@@ -47,20 +47,20 @@ static int put_reasons(struct json *j, const struct latencies *all,
 }
 
 /* In an aligned trace: what held the CPUs while the thread waited for one. */
-static int put_tasks(struct json *j, const struct latencies *all, const struct latency_stats *stats)
+static int put_tasks(struct json *j, const struct latency *l, const struct latency_stats *stats)
 {
 	struct trace_string task;
 	struct duration *tasks;
 	size_t n;
 
-	if (!latency__is_aligned(all->latency))
+	if (!latency__is_aligned(l))
 		return 0;
 	tasks = tasks__sorted(stats, &n);
 	if (!tasks)
 		return -ENOMEM;
 	json__open(j, "cpu_held_by", '[');
 	for (size_t i = 0; i < n; i++) {
-		task = latency__task(all->latency, tasks[i].kind);
+		task = latency__task(l, tasks[i].kind);
 		json__open(j, NULL, '{');
 		json__bytes(j, "name", task.data, task.len);
 		json__i64(j, "ns", tasks[i].ns);
@@ -81,7 +81,7 @@ static void put_delays(struct json *j, const struct latency_stats *stats)
 	json__close(j, '}');
 }
 
-static int put_stats(struct json *j, const struct latencies *all, const struct latency_stats *stats)
+int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats)
 {
 	int err;
 
@@ -94,16 +94,23 @@ static int put_stats(struct json *j, const struct latencies *all, const struct l
 	json__close(j, '}');
 	json__i64(j, "unknown_ns", stats->unknown);
 	json__open(j, "by_reason", '{');
-	err = put_reasons(j, all, stats, "go_blocked", PART_GO_BLOCKED);
+	err = put_reasons(j, l, stats, "go_blocked", PART_GO_BLOCKED);
 	if (!err)
-		err = put_reasons(j, all, stats, "syscall_blocked", PART_SYSCALL_BLOCKED);
+		err = put_reasons(j, l, stats, "syscall_blocked", PART_SYSCALL_BLOCKED);
 	if (!err)
-		err = put_reasons(j, all, stats, "kernel_blocked", PART_KERNEL_BLOCKED);
+		err = put_reasons(j, l, stats, "kernel_blocked", PART_KERNEL_BLOCKED);
 	if (!err)
-		err = put_reasons(j, all, stats, "kernel_runnable", PART_KERNEL_RUNNABLE);
+		err = put_reasons(j, l, stats, "kernel_runnable", PART_KERNEL_RUNNABLE);
 	json__close(j, '}');
 	if (!err)
-		err = put_tasks(j, all, stats);
+		err = put_tasks(j, l, stats);
+	return err;
+}
+
+static int put_stats(struct json *j, const struct latencies *all, const struct latency_stats *stats)
+{
+	int err = latency_json__parts(j, all->latency, stats);
+
 	put_delays(j, stats);
 	json__u64(j, "migrations", stats->migrations);
 	return err;

@@ -47,8 +47,8 @@ static void put_row(struct out *o, uint64_t first, const struct latency_stats *s
 }
 
 /* The reasons of a part. Unless `whole`, small ones are added up. */
-static int put_reasons(struct out *o, const struct latencies *all,
-		       const struct latency_stats *stats, bool whole, enum latency_part part)
+static int put_reasons(struct out *o, const struct latency *l, const struct latency_stats *stats,
+		       bool whole, enum latency_part part)
 {
 	static const struct trace_string unknown = { "(unknown reason)", 16 };
 	static const struct trace_string others = { "(others)", 8 };
@@ -65,7 +65,7 @@ static int put_reasons(struct out *o, const struct latencies *all,
 			rest = time_add(rest, reasons[i].ns);
 			continue;
 		}
-		reason = latency__reason(all->latency, reasons[i].kind);
+		reason = latency__reason(l, reasons[i].kind);
 		table__part(o, reasons[i].ns, stats->total, parts[part].text,
 			    reason.len ? reason : unknown);
 	}
@@ -75,7 +75,7 @@ static int put_reasons(struct out *o, const struct latencies *all,
 }
 
 /* What held the CPUs that the threads waited for. Unless `whole`, small ones are added up. */
-static int put_tasks(struct out *o, const struct latencies *all, const struct latency_stats *stats,
+static int put_tasks(struct out *o, const struct latency *l, const struct latency_stats *stats,
 		     bool whole)
 {
 	static const struct trace_string others = { "(others)", 8 };
@@ -84,7 +84,7 @@ static int put_tasks(struct out *o, const struct latencies *all, const struct la
 	struct duration *tasks;
 	size_t n;
 
-	if (!latency__is_aligned(all->latency))
+	if (!latency__is_aligned(l))
 		return 0;
 	tasks = tasks__sorted(stats, &n);
 	if (!tasks)
@@ -94,7 +94,7 @@ static int put_tasks(struct out *o, const struct latencies *all, const struct la
 			rest = time_add(rest, tasks[i].ns);
 		else
 			table__part(o, tasks[i].ns, stats->total, text,
-				    latency__task(all->latency, tasks[i].kind));
+				    latency__task(l, tasks[i].kind));
 	}
 	table__part(o, rest, stats->total, text, others);
 	free(tasks);
@@ -119,9 +119,8 @@ static void put_delays(struct out *o, const struct latency_stats *stats)
 			    (uint64_t)stats->migrations, stats->migrations == 1 ? "" : "s");
 }
 
-/* Unless `whole`, omits parts below a thousandth of the total. */
-static int put_details(struct out *o, const struct latencies *all,
-		       const struct latency_stats *stats, bool whole)
+int latency_table__details(struct out *o, const struct latency *l, bool has_kernel,
+			   const struct latency_stats *stats, bool whole)
 {
 	static const struct trace_string nothing = { "", 0 };
 	int err = 0;
@@ -132,14 +131,14 @@ static int put_details(struct out *o, const struct latencies *all,
 		if (i == PART_ONCPU || i == PART_GO_RUNNABLE || i == PART_THROTTLED)
 			table__part(o, stats->part[i], stats->total, parts[i].text, nothing);
 		else
-			err = put_reasons(o, all, stats, whole, i);
+			err = put_reasons(o, l, stats, whole, i);
 		if (!err && i == PART_KERNEL_RUNNABLE)
-			err = put_tasks(o, all, stats, whole);
+			err = put_tasks(o, l, stats, whole);
 	}
 	table__part(o, stats->syscall_oncpu, stats->total, "included: on CPU in system calls",
 		    nothing);
 	table__part(o, stats->gc_assist, stats->total, "included: on CPU in mark assists", nothing);
-	if (all->has_kernel && (whole || stats->unknown > stats->total / 1000))
+	if (has_kernel && (whole || stats->unknown > stats->total / 1000))
 		table__part(o, stats->unknown, stats->total,
 			    "included: state of the thread unknown", nothing);
 	put_delays(o, stats);
@@ -164,10 +163,9 @@ static void put_workers(struct out *o, const struct latencies *all)
 	}
 }
 
-/* Report for how much time the state of the thread is unknown, unless that is negligible. */
-static void put_note(struct out *o, const struct latencies *all, int64_t unknown, int64_t total)
+void latency_table__note(struct out *o, bool has_kernel, int64_t unknown, int64_t total)
 {
-	if (!all->has_kernel) {
+	if (!has_kernel) {
 		out__text(o,
 			  "\nThe trace has no kernel events (record it with event set kernel, "
 			  "a default, or add them with\ngotrace align): a running "
@@ -199,10 +197,10 @@ static int put_functions(struct out *o, const struct latencies *all,
 		out__char(o, '\n');
 		table__name(o, latency__name(all->latency, f->name), NO_STACK);
 		out__char(o, '\n');
-		err = put_details(o, all, &f->stats, false);
+		err = latency_table__details(o, all->latency, all->has_kernel, &f->stats, false);
 	}
 	put_workers(o, all);
-	put_note(o, all, unknown, total);
+	latency_table__note(o, all->has_kernel, unknown, total);
 	return err;
 }
 
@@ -238,7 +236,7 @@ int latency_table__goroutines(const struct latencies *all)
 		put_row(o, g.id, &g.stats, latency__name(all->latency, g.name));
 		latency_stats__deinit(&g.stats);
 	}
-	put_note(o, all, unknown, total);
+	latency_table__note(o, all->has_kernel, unknown, total);
 	out__flush(o);
 	return err;
 }
@@ -256,8 +254,8 @@ int latency_table__goroutine(const struct latencies *all)
 	table__name(o, latency__name(all->latency, g.name), NO_STACK);
 	out__text(o, "\n\n");
 	table__part(o, g.stats.total, g.stats.total, "total", nothing);
-	err = put_details(o, all, &g.stats, true);
-	put_note(o, all, g.stats.unknown, g.stats.total);
+	err = latency_table__details(o, all->latency, all->has_kernel, &g.stats, true);
+	latency_table__note(o, all->has_kernel, g.stats.unknown, g.stats.total);
 	latency_stats__deinit(&g.stats);
 	out__flush(o);
 	return err;

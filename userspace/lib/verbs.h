@@ -30,6 +30,9 @@
 	X(path, NULL, "show the critical path of a goroutine: what blocked it") \
 	X(waits, NULL, "show the longest waits of goroutines, and what caused them") \
 	X(histogram, NULL, "show how durations are distributed: waits, system calls, pauses") \
+	X(tasks, NULL, "show how often and how long the program's tasks ran, by name") \
+	X(regions, NULL, "show how often and how long the program's regions ran, by name") \
+	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
 	X(describe, NULL, "list the types of events") \

@@ -1,0 +1,185 @@
+// Tasks compares `gotrace tasks`, `gotrace regions` and `gotrace requests` with a second computation on
+// golang.org/x/exp/trace, for the whole trace and for its middle third. The paths of single requests are
+// compared with `gotrace path`.
+//
+//	tasks [-made-up] GOTRACE TRACE
+//
+// GOTRACE is the program to run; -made-up is for traces that no program wrote. Differences go to standard output; exit status 1 if there are any.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"reflect"
+
+	"gotrace-bpf/selftests/reference/internal/annotations"
+	"gotrace-bpf/selftests/reference/internal/waits"
+)
+
+func main() {
+	flag.BoolVar(&annotations.WithoutAssists, "made-up", false, "the trace was made up: leave mark assists out")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: tasks [-made-up] GOTRACE TRACE")
+		os.Exit(2)
+	}
+	ok, err := compare(flag.Arg(0), flag.Arg(1))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tasks:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+func compare(gotrace, file string) (bool, error) {
+	whole, err := annotations.Load(file, math.MaxInt64)
+	if err != nil {
+		return false, err
+	}
+	third := (whole.End - whole.Start) / 3
+	ok := true
+	for _, window := range [][2]int64{{whole.Start, whole.End}, {whole.Start + third, whole.Start + 2*third}} {
+		t, options := whole, []string(nil)
+		if window[1] != whole.End {
+			options = []string{fmt.Sprintf("--from=@%d", window[0]), fmt.Sprintf("--to=@%d", window[1])}
+			if t, err = annotations.Load(file, window[1]); err != nil {
+				return false, err
+			}
+		}
+		lines, err := compareWindow(gotrace, file, t, window[0], window[1], options)
+		if err != nil {
+			return false, err
+		}
+		for i, line := range lines {
+			if i < 10 {
+				fmt.Println(line)
+			}
+		}
+		ok = ok && len(lines) == 0
+	}
+	return ok, nil
+}
+
+// output is that of tasks or regions.
+type output struct {
+	Tasks   []annotations.Row `json:"tasks"`
+	Regions []annotations.Row `json:"regions"`
+	Unbegun int               `json:"unbegun"`
+	Start   int64             `json:"start"`
+	End     int64             `json:"end"`
+}
+
+// requests is the output of requests.
+type requests struct {
+	Requests []annotations.RequestRow `json:"requests"`
+	Unbegun  int                      `json:"unbegun"`
+	Start    int64                    `json:"start"`
+	End      int64                    `json:"end"`
+	Kernel   bool                     `json:"kernel"`
+	Worst    []annotations.SingleRow  `json:"worst"`
+}
+
+const worst = 7
+
+func run(ret any, gotrace, verb, file string, options []string) error {
+	cmd := exec.Command(gotrace, append([]string{verb, "--json", file}, options...)...)
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, ret)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	return nil
+}
+
+func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, options []string) ([]string, error) {
+	var tasks, regions output
+	if err := run(&tasks, gotrace, "tasks", file, options); err != nil {
+		return nil, err
+	}
+	if err := run(&regions, gotrace, "regions", file, options); err != nil {
+		return nil, err
+	}
+	var spans []annotations.Span
+	for _, task := range t.Tasks {
+		spans = append(spans, task.Span)
+	}
+	end := to
+	if options == nil {
+		end = math.MaxInt64 // what ends with the last event counts
+	}
+	lines, n := annotations.CompareDurations(tasks.Tasks, spans, from, end, to)
+	more, m := annotations.CompareDurations(regions.Regions, t.Regions, from, end, to)
+	lines = append(lines, more...)
+	unbegun := 0
+	for _, time := range t.Unbegun {
+		if time >= from && time < end {
+			unbegun++
+		}
+	}
+	if tasks.Unbegun != unbegun {
+		lines = append(lines, fmt.Sprintf("%d tasks are unbegun, by the events %d", tasks.Unbegun, unbegun))
+	}
+	both, err := compareRequests(gotrace, file, t, &tasks, from, end, options)
+	if err != nil {
+		return nil, err
+	}
+	lines = append(lines, both...)
+	for _, o := range []output{tasks, regions} {
+		if o.Start != from || o.End != to {
+			lines = append(lines, fmt.Sprintf("analysed time is %d to %d instead of %d to %d", o.Start, o.End, from, to))
+		}
+	}
+	fmt.Printf("%d ms: %d tasks, %d unbegun, %d regions, %d differences\n", (to-from)/1e6, n, unbegun, m, len(lines))
+	return lines, nil
+}
+
+// compareRequests: the durations must be those of `gotrace tasks`.
+func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, from, end int64, options []string) ([]string, error) {
+	var all requests
+	if err := run(&all, gotrace, "requests", file, append([]string{"--worst", fmt.Sprint(worst)}, options...)); err != nil {
+		return nil, err
+	}
+	var m *waits.Model
+	if all.Kernel {
+		cmd := exec.Command(gotrace, "events", "--kernel", "--json", file)
+		cmd.Stderr = os.Stderr
+		text, err := cmd.Output()
+		if err != nil {
+			return nil, err
+		}
+		if m, err = waits.Load(bytes.NewReader(text)); err != nil {
+			return nil, err
+		}
+	}
+	lines, c := t.CompareRequests(all.Requests, m, from, end)
+	lines = append(lines, t.CompareWorst(all.Worst, m, worst, from, end)...)
+	for _, row := range all.Worst {
+		paths := []annotations.Path{{}}
+		if run(&paths[0], gotrace, "path", file, []string{"--goroutine", fmt.Sprint(row.EndedBy), fmt.Sprintf("--from=@%d", row.Begin),
+			fmt.Sprintf("--to=@%d", row.End)}) != nil {
+			paths = paths[:0] // the trace contradicts itself
+		}
+		if !reflect.DeepEqual(paths, row.Paths) {
+			lines = append(lines, fmt.Sprintf("the path of request %d is not that of gotrace path", row.ID))
+		}
+	}
+	rows := []annotations.Row{}
+	for _, row := range all.Requests {
+		rows = append(rows, row.Row)
+	}
+	if !reflect.DeepEqual(rows, tasks.Tasks) || all.Unbegun != tasks.Unbegun || all.Start != tasks.Start || all.End != tasks.End {
+		lines = append(lines, "the durations differ from those of gotrace tasks")
+	}
+	fmt.Printf("requests: %d, %d figures, %d by threads, %d names not compared by threads\n", c.Requests, c.Figures,
+		c.Measured, c.Unknown)
+	return lines, nil
+}

@@ -1,0 +1,279 @@
+// Package annotations is a second implementation of `gotrace tasks`, `gotrace regions` and `gotrace
+// requests`, on golang.org/x/exp/trace. It shares no code with them, and is kept simple: it holds all
+// annotations of a trace in memory, and sorts where they count by class.
+package annotations
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/exp/trace"
+)
+
+const never = -1 << 63
+
+// NamesMax is how many names are distinguished; the rest is "other".
+const NamesMax = 1000
+
+// Span is a task or a region.
+type Span struct {
+	Name       string
+	Begin, End int64 // Begin: never if it is not in the trace
+	Ended      bool  // else it was open at End
+}
+
+// Task is a task with what happened in it.
+type Task struct {
+	Span
+	ID      uint64
+	G, EndG int64 // it was created and ended on
+	Failed  bool
+	Work    []Work
+}
+
+// Work is a time in which a goroutine worked for a task.
+type Work struct {
+	G        int64
+	From, To int64
+}
+
+// Trace is what a trace has of annotations.
+type Trace struct {
+	Start, End int64
+	Tasks      []*Task
+	Regions    []Span
+	Unbegun    []int64 // ends of tasks that began before the trace
+	States     map[int64][]State
+	Assists    map[int64][]Work
+}
+
+// State is what a goroutine did from At until its next state.
+type State struct {
+	At         int64
+	Is, Reason string
+}
+
+type loader struct {
+	*Trace
+	open    map[trace.TaskID]*Task
+	regions map[trace.GoID][]openRegion
+	working map[key]*working
+	tasks   names
+	names   names // of regions
+	sync    int64
+	assist  map[int64]int64
+}
+
+type openRegion struct {
+	Span
+	task trace.TaskID
+}
+
+type key struct {
+	task trace.TaskID
+	g    trace.GoID
+}
+
+// working is that a goroutine works for a task: as its creator, and in so many regions.
+type working struct {
+	since   int64
+	creator bool
+	regions int
+}
+
+// names in the order in which they came.
+type names map[string]bool
+
+func (n names) of(name string) string {
+	if n[name] {
+		return name
+	}
+	if len(n) == NamesMax {
+		return "other"
+	}
+	n[name] = true
+	return name
+}
+
+// Load reads a trace up to the first event at `to` or later.
+func Load(path string, to int64) (*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := trace.NewReader(bufio.NewReaderSize(f, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{
+		Trace: &Trace{States: map[int64][]State{}, Assists: map[int64][]Work{}}, open: map[trace.TaskID]*Task{},
+		regions: map[trace.GoID][]openRegion{}, working: map[key]*working{},
+		tasks: names{}, names: names{}, assist: map[int64]int64{},
+	}
+	for first := true; ; first = false {
+		ev, err := r.ReadEvent()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			l.Start, l.sync = int64(ev.Time()), int64(ev.Time())
+		}
+		l.End = int64(ev.Time())
+		if l.End >= to {
+			l.End = to
+			break
+		}
+		l.event(&ev)
+	}
+	l.finish()
+	return l.Trace, nil
+}
+
+func (l *loader) event(ev *trace.Event) {
+	now, g := int64(ev.Time()), ev.Goroutine()
+	switch ev.Kind() {
+	case trace.EventSync:
+		l.sync = now
+	case trace.EventTaskBegin:
+		t := ev.Task()
+		l.open[t.ID] = &Task{Span: Span{Name: l.tasks.of(t.Type), Begin: now}, ID: uint64(t.ID), G: int64(g)}
+		l.working[key{t.ID, g}] = &working{since: now, creator: true}
+	case trace.EventTaskEnd:
+		l.endTask(ev.Task().ID, now, g)
+	case trace.EventRegionBegin:
+		r := ev.Region()
+		l.regions[g] = append(l.regions[g], openRegion{Span{Name: l.names.of(r.Type), Begin: now}, r.Task})
+		l.enter(key{r.Task, g}, now)
+	case trace.EventRegionEnd:
+		l.endRegion(ev.Region(), g, now)
+	case trace.EventLog:
+		log := ev.Log()
+		if t := l.open[log.Task]; t != nil {
+			status, err := strconv.ParseUint(log.Message, 10, 32)
+			t.Failed = t.Failed || log.Category == "error" || log.Category == "status" && err == nil && status >= 500
+		}
+	case trace.EventStateTransition:
+		if s := ev.StateTransition(); s.Resource.Kind == trace.ResourceGoroutine {
+			l.transition(s, now)
+		}
+	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
+		l.assists(ev, now)
+	}
+}
+
+func (l *loader) endTask(id trace.TaskID, now int64, g trace.GoID) {
+	t := l.open[id]
+	if t == nil {
+		l.Unbegun = append(l.Unbegun, now)
+		return
+	}
+	for k, w := range l.working {
+		if k.task == id {
+			l.leave(k, w, now)
+		}
+	}
+	t.End, t.EndG, t.Ended = now, int64(g), true
+	l.Tasks = append(l.Tasks, t)
+	delete(l.open, id)
+}
+
+func (l *loader) enter(k key, now int64) {
+	if l.open[k.task] == nil {
+		return
+	}
+	if l.working[k] == nil {
+		l.working[k] = &working{since: now}
+	}
+	l.working[k].regions++
+}
+
+func (l *loader) leave(k key, w *working, now int64) {
+	t := l.open[k.task]
+	t.Work = append(t.Work, Work{int64(k.g), w.since, now})
+	delete(l.working, k)
+}
+
+func (l *loader) endRegion(r trace.Region, g trace.GoID, now int64) {
+	span, task := Span{Name: "", Begin: never}, r.Task
+	if open := l.regions[g]; len(open) > 0 {
+		last := open[len(open)-1]
+		l.regions[g] = open[:len(open)-1]
+		span, task = last.Span, last.task
+	} else {
+		span.Name = l.names.of(r.Type)
+	}
+	span.End, span.Ended = now, true
+	l.Regions = append(l.Regions, span)
+	if w := l.working[key{task, g}]; w != nil && w.regions > 0 && span.Begin != never {
+		if w.regions--; w.regions == 0 && !w.creator {
+			l.leave(key{task, g}, w, now)
+		}
+	}
+}
+
+func (l *loader) transition(s trace.StateTransition, now int64) {
+	from, to := s.Goroutine()
+	id := s.Resource.Goroutine()
+	at := now
+	if from == to {
+		return
+	}
+	if from == trace.GoUndetermined {
+		at = l.sync
+	}
+	l.States[int64(id)] = append(l.States[int64(id)], State{at, to.String(), s.Reason})
+	if to != trace.GoNotExist {
+		return
+	}
+	for k, w := range l.working {
+		if k.g == id {
+			l.leave(k, w, now)
+		}
+	}
+	l.leaveOpen(id, now)
+}
+
+func (l *loader) leaveOpen(g trace.GoID, now int64) {
+	for _, r := range l.regions[g] {
+		r.End = now
+		l.Regions = append(l.Regions, r.Span)
+	}
+	delete(l.regions, g)
+}
+
+func (l *loader) assists(ev *trace.Event, now int64) {
+	r := ev.Range()
+	if r.Name != "GC mark assist" || r.Scope.Kind != trace.ResourceGoroutine {
+		return
+	}
+	g := int64(r.Scope.Goroutine())
+	since, open := l.assist[g]
+	switch {
+	case ev.Kind() == trace.EventRangeEnd && open:
+		l.Assists[g] = append(l.Assists[g], Work{g, since, now})
+		delete(l.assist, g)
+	case ev.Kind() == trace.EventRangeActive && !open:
+		l.assist[g] = l.sync
+	case ev.Kind() == trace.EventRangeBegin:
+		l.assist[g] = now
+	}
+}
+
+func (l *loader) finish() {
+	for g := range l.regions {
+		l.leaveOpen(g, l.End)
+	}
+	for _, t := range l.open {
+		t.End = l.End
+		l.Tasks = append(l.Tasks, t)
+	}
+	for g, since := range l.assist {
+		l.Assists[g] = append(l.Assists[g], Work{g, since, l.End})
+	}
+}

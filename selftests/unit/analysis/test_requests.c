@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests: which goroutine works for which task, for how long, errors, the slowest, the worst. */
+#include "unit/latency_fixture.h"
+
+#include "analysis/requests_impl.h"
+
+enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, TEXT };
+
+static struct requests *requests;
+
+static void add_string(uint64_t id, const char *text)
+{
+	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
+}
+
+static void begin_requests(size_t worst)
+{
+	begin();
+	latency__destroy(latency);
+	add_string(GET, "GET /");
+	add_string(PART, "part");
+	add_string(STATUS, "status");
+	add_string(ERROR, "error");
+	add_string(OTHER, "erros"); /* as long as the category of errors */
+	requests = requests__create(worst);
+	assert_non_null(requests);
+	latency = requests->latency; /* for the fixture's event() */
+}
+
+static void end_requests(void)
+{
+	requests__destroy(requests);
+	latency = NULL;
+	end();
+}
+
+/* An event, for both halves. */
+static void ev(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct trace_event ev = {
+		.time = time,
+		.type = (uint8_t)type,
+		.m = on_m,
+		.p = 0,
+		.g = on_g,
+		.arg = { a, b, c },
+		.dictionary = &dictionary,
+		.parent = TRACE_NO_TASK,
+	};
+
+	event(time, type, a, b, c);
+	assert_int_equal(annotation_tracker__event(&requests->tracker, &ev), 0);
+}
+
+static void start_g(uint64_t g, uint64_t m, int64_t time)
+{
+	on(m, TRACE_NO_G);
+	ev(time, EV_GO_CREATE, g, WORKER, 0);
+	ev(time + 1, EV_GO_START, g, 1, 0);
+	on(m, g);
+}
+
+static void put_sum(FILE *f, const char *what, struct request_sum *sum)
+{
+	struct latency_goroutine g = { .stats = sum->time };
+
+	fprintf(f, "%s %d of %d: ", what, (int)sum->count, (int)sum->shortest);
+	put_goroutine(f, &g);
+	latency_stats__deinit(&sum->time);
+}
+
+/* Expects a line per name and one per single request, and ends the test. */
+static void expect_requests(const char *want)
+{
+	const struct request_single *worst;
+	const struct request_name **names;
+	struct request_sum sum;
+	char *text;
+	size_t len, n;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_int_equal(requests__finish(requests), 0);
+	names = requests__sorted(requests, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct trace_string name = requests__name(requests, names[i]->name);
+
+		fprintf(f, "%.*s: %d failed, %d unfinished\n", (int)name.len, name.data,
+			(int)names[i]->failed, (int)names[i]->unfinished);
+		assert_int_equal(request_name__sum(names[i], &sum), 0);
+		put_sum(f, "all", &sum);
+		assert_int_equal(request_name__slowest(names[i], &sum), 0);
+		put_sum(f, "slowest", &sum);
+	}
+	free(names);
+	worst = requests__worst(requests, &n);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "%d: %d to %d on %d, %d%s\n", (int)worst[i].id, (int)worst[i].begin,
+			(int)worst[i].end, (int)worst[i].creator, (int)worst[i].g,
+			worst[i].failed ? ", failed" : "");
+	fclose(f);
+	assert_string_equal(text, want);
+	free(text);
+	end_requests();
+}
+
+/* The creator works for its task without a region, another goroutine within one. */
+static void work(void **state)
+{
+	begin_requests(1);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	start_g(2, 2, 21);
+	ev(30, EV_USER_REGION_BEGIN, 7, PART, 0);
+	ev(32, EV_USER_REGION_BEGIN, 7, PART, 0);
+	ev(35, EV_GO_BLOCK, CHAN, 0, 0);
+	on(2, TRACE_NO_G);
+	ev(38, EV_GO_UNBLOCK, 2, 1, 0);
+	ev(39, EV_GO_START, 2, 2, 0);
+	on(2, 2);
+	ev(40, EV_USER_REGION_END, 7, PART, 0);
+	ev(44, EV_USER_REGION_END, 7, PART, 0);
+	ev(47, EV_USER_REGION_BEGIN, 0, PART, 0);
+	on(1, 1);
+	ev(50, EV_USER_REGION_BEGIN, 7, PART, 0); /* it works for it already */
+	ev(52, EV_USER_REGION_END, 7, PART, 0);
+	ev(60, EV_USER_TASK_END, 7, 0, 0);
+	ev(70, EV_USER_REGION_BEGIN, 7, PART, 0); /* of a task that has ended */
+	ev(71, EV_USER_REGION_END, 7, PART, 0);
+	expect_requests("GET /: 0 failed, 0 unfinished\n"
+			"all 1 of 40: 0  oncpu=50 gorun=1 goblock=3 total=54 unknown=50"
+			" goblock[chan receive]=3\n"
+			"slowest 1 of 40: 0  oncpu=50 gorun=1 goblock=3 total=54 unknown=50"
+			" goblock[chan receive]=3\n"
+			"7: 20 to 60 on 1, 1\n");
+}
+
+/* Both tasks get the time in which their creator works for both; its end is not theirs. */
+static void creator_ends(void **state)
+{
+	begin_requests(2);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	ev(30, EV_USER_TASK_BEGIN, 8, 7, PART);
+	ev(35, EV_USER_TASK_BEGIN, 9, 7, PART);
+	ev(40, EV_GO_DESTROY, 0, 0, 0);
+	start_g(2, 2, 50);
+	ev(60, EV_USER_REGION_BEGIN, 8, PART, 0);
+	ev(65, EV_USER_TASK_END, 8, 0, 0); /* within its region */
+	ev(66, EV_USER_TASK_END, 7, 0, 0);
+	ev(67, EV_USER_TASK_END, 5, 0, 0);
+	ev(68, EV_USER_REGION_END, 8, PART, 0);
+	assert_int_equal(requests__unbegun(requests), 1);
+	expect_requests("GET /: 0 failed, 0 unfinished\n"
+			"all 1 of 46: 0  oncpu=20 total=20 unknown=20\n"
+			"slowest 1 of 46: 0  oncpu=20 total=20 unknown=20\n"
+			"part: 0 failed, 1 unfinished\n"
+			"all 1 of 35: 0  oncpu=15 total=15 unknown=15\n"
+			"slowest 1 of 35: 0  oncpu=15 total=15 unknown=15\n"
+			"7: 20 to 66 on 1, 2\n"
+			"8: 30 to 65 on 1, 2\n");
+}
+
+static void one_with_log(int64_t time, uint64_t id, uint64_t category, const char *text)
+{
+	static uint64_t next = TEXT;
+
+	add_string(next, text);
+	ev(time, EV_USER_TASK_BEGIN, id, TRACE_NO_TASK, GET);
+	ev(time + 1, EV_USER_LOG, id, category, next++);
+	ev(time + 2, EV_USER_TASK_END, id, 0, 0);
+}
+
+static void errors(void **state)
+{
+	static const char *const fine[] = {
+		"499", "200", "", "5xx", "99999999999", "-500", "0500x"
+	};
+	static const char *const bad[] = { "500", "503", "0500" };
+	int64_t time = 20;
+
+	begin_requests(0);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	for (size_t i = 0; i < sizeof(fine) / sizeof(*fine); i++, time += 10)
+		one_with_log(time, 1, STATUS, fine[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++, time += 10)
+		one_with_log(time, 1, STATUS, bad[i]);
+	one_with_log(time, 1, PART, "500");
+	one_with_log(time + 10, 1, OTHER, "500");
+	one_with_log(time + 20, 1, ERROR, "");
+	ev(time + 30, EV_USER_LOG, 1, ERROR, 0); /* of no open task */
+	expect_requests("GET /: 4 failed, 0 unfinished\n"
+			"all 13 of 2: 0  oncpu=26 total=26 unknown=26\n"
+			"slowest 13 of 2: 0  oncpu=26 total=26 unknown=26\n");
+}
+
+/* The slowest 1 % of 150 are two; a third one is in the class of the second. */
+static void slowest(void **state)
+{
+	begin_requests(3);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	for (int64_t i = 0; i < 150; i++) {
+		int64_t length = i == 30 ? 20000 : i == 60 ? 10010 : i == 90 ? 10000 : 100 + i;
+
+		ev(100000 * i + 20, EV_USER_TASK_BEGIN, 100 + (uint64_t)i, TRACE_NO_TASK, GET);
+		ev(100000 * i + 20 + length, EV_USER_TASK_END, 100 + (uint64_t)i, 0, 0);
+	}
+	expect_requests("GET /: 0 failed, 0 unfinished\n"
+			"all 150 of 100: 0  oncpu=65705 total=65705 unknown=65705\n"
+			"slowest 3 of 10000: 0  oncpu=40010 total=40010 unknown=40010\n"
+			"130: 3000020 to 3020020 on 1, 1\n"
+			"160: 6000020 to 6010030 on 1, 1\n"
+			"190: 9000020 to 9010020 on 1, 1\n");
+}
+
+/* What ends outside the window counts nowhere, with work that is still going on. */
+static void window(void **state)
+{
+	begin_requests(5);
+	requests__set_window(requests, 30, 60);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(11, EV_USER_TASK_END, 99, 0, 0);
+	for (uint64_t i = 0; i < 4; i++)
+		ev(20 + (int64_t)i, EV_USER_TASK_BEGIN, 5 + i, TRACE_NO_TASK, GET);
+	ev(29, EV_USER_TASK_END, 5, 0, 0);
+	ev(30, EV_USER_TASK_END, 6, 0, 0);
+	ev(60, EV_USER_TASK_END, 7, 0, 0);
+	assert_int_equal(requests__unbegun(requests), 0);
+	expect_requests("GET /: 0 failed, 0 unfinished\n"
+			"all 1 of 9: 0  oncpu=9 total=9 unknown=9\n"
+			"slowest 1 of 9: 0  oncpu=9 total=9 unknown=9\n"
+			"6: 21 to 30 on 1, 1\n");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work),	   cmocka_unit_test(creator_ends), cmocka_unit_test(errors),
+		cmocka_unit_test(slowest), cmocka_unit_test(window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tasks as requests: how long those of each name took, how many failed, and where the time of the
+ * goroutines went that worked for them.
+ *
+ * Upstream: annotation_tracker.h (tasks and regions) and latency.h (the parts of each goroutine's
+ * time). Downstream: `gotrace requests`.
+ *
+ * A goroutine works for a task while it has a region of it open; the goroutine that created the task
+ * works for it until one of the two ends. So a goroutine may work for several tasks at once, and
+ * several for one: the time that is summed up may exceed the duration of the task. A task fails if
+ * it has a log of category "error", or one of category "status" whose text is a number of 500 or more
+ * (an HTTP status). A task counts in the window in which it ends.
+ *
+ * Memory is proportional to the goroutines that are alive, the tasks that are open, and to names
+ * times classes of lengths: requests of one class are summed up, so that the slowest 1 % can be
+ * separated at the end.
+ */
+#ifndef ANALYSIS_REQUESTS_H
+#define ANALYSIS_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/latency.h"
+#include "analysis/lengths.h"
+#include "reader/timeline.h"
+
+#define REQUEST_SLOWEST 0.01 /* the share of the requests that are summed up again */
+
+/* The sum of several requests. */
+struct request_sum {
+	uint64_t count;
+	int64_t shortest; /* ns; 0: none */
+	struct latency_stats time;
+};
+
+struct request_name {
+	uint32_t name; /* requests__name() */
+	uint64_t failed, unfinished;
+	struct lengths lengths;
+	struct request_sum *classes[LENGTH_CLASSES]; /* NULL: none of that length */
+};
+
+/* A single one. */
+struct request_single {
+	uint64_t id;
+	uint64_t creator, g; /* the goroutines on which it began and ended */
+	int64_t begin, end;
+	uint32_t name;
+	bool failed;
+	struct latency_stats time;
+};
+
+struct requests;
+
+/* Keeps the `worst` longest requests one by one. NULL: no memory. */
+struct requests *requests__create(size_t worst);
+void requests__destroy(struct requests *r); /* may be NULL */
+/* Only what ends in [from, to) counts; by default all. */
+void requests__set_window(struct requests *r, int64_t from, int64_t to);
+
+/* Applies the next step of a timeline. 0, or a negative errno with the reason. */
+int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,
+		   struct error *error);
+/* After the last step of the window or trace. 0 or -ENOMEM. */
+int requests__finish(struct requests *r);
+
+/* Requests that ended, but whose begin, and so their name, is not in the trace. */
+uint64_t requests__unbegun(const struct requests *r);
+struct trace_string requests__name(const struct requests *r, uint32_t name);
+/* For the texts of the reasons. */
+const struct latency *requests__latency(const struct requests *r);
+
+/*
+ * The names, those with the longest sum of durations first; the caller frees the array, not the
+ * elements. NULL: no memory.
+ */
+const struct request_name **requests__sorted(const struct requests *r, size_t *ret_n);
+/*
+ * The sum of all requests of a name; and of the slowest: as many as REQUEST_SLOWEST of them, and
+ * those that are in the same class of lengths (lengths.h) as the shortest of these. The caller
+ * deinitializes ret->time. 0 or -ENOMEM.
+ */
+int request_name__sum(const struct request_name *n, struct request_sum *ret);
+int request_name__slowest(const struct request_name *n, struct request_sum *ret);
+
+/* The longest, in descending order; valid until destroy. */
+const struct request_single *requests__worst(const struct requests *r, size_t *ret_n);
+
+#endif

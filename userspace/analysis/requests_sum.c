@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sums of requests that have ended, by name and class of length, and the longest ones.
+ *
+ * requests.c hands each request over when it ends; `gotrace requests` reads the sums.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/requests_impl.h"
+
+/* NULL: no memory. */
+static struct request_name *get(struct requests *r, uint32_t name)
+{
+	if (!r->by_name[name]) {
+		r->by_name[name] = calloc(1, sizeof(*r->by_name[name]));
+		if (r->by_name[name])
+			r->by_name[name]->name = name;
+	}
+	return r->by_name[name];
+}
+
+int requests__count_unfinished(struct requests *r, uint32_t name)
+{
+	struct request_name *n = get(r, name);
+
+	if (n)
+		n->unfinished++;
+	return n ? 0 : -ENOMEM;
+}
+
+static int add_to_class(struct request_name *n, int64_t ns, const struct latency_stats *time)
+{
+	struct request_sum **sum = &n->classes[length_class__of(ns)];
+
+	if (!*sum) {
+		*sum = calloc(1, sizeof(**sum));
+		if (!*sum)
+			return -ENOMEM;
+		(*sum)->shortest = ns;
+	}
+	(*sum)->count++;
+	if ((*sum)->shortest > ns)
+		(*sum)->shortest = ns;
+	return latency_stats__add(&(*sum)->time, time);
+}
+
+static int64_t single__length(const struct request_single *single)
+{
+	return time_sub(single->end, single->begin);
+}
+
+/* Takes over the time of `single`. Of equal ones the first stays in front. */
+static void keep_if_long(struct requests *r, struct request_single *single)
+{
+	size_t i = r->nworst;
+
+	while (i && single__length(&r->worst[i - 1]) < single__length(single)) {
+		r->worst[i] = r->worst[i - 1];
+		i--;
+	}
+	r->worst[i] = *single; /* there is room for one more than are kept */
+	if (r->nworst < r->most_worst)
+		r->nworst++;
+	else
+		latency_stats__deinit(&r->worst[r->nworst].time);
+}
+
+int requests__count(struct requests *r, struct request_single *single)
+{
+	struct request_name *n = get(r, single->name);
+	int err = n ? add_to_class(n, single__length(single), &single->time) : -ENOMEM;
+
+	if (!err) {
+		lengths__add(&n->lengths, single__length(single));
+		n->failed += single->failed;
+	}
+	keep_if_long(r, single);
+	return err;
+}
+
+void requests__free_sums(struct requests *r)
+{
+	struct request_name *n;
+
+	for (size_t i = 0; i < r->nworst; i++)
+		latency_stats__deinit(&r->worst[i].time);
+	free(r->worst);
+	for (uint32_t i = 0; i <= NAME_TABLE_MAX; i++) {
+		n = r->by_name[i];
+		for (uint32_t class = 0; n && class < LENGTH_CLASSES; class ++) {
+			if (n->classes[class])
+				latency_stats__deinit(&n->classes[class]->time);
+			free(n->classes[class]);
+		}
+		free(n);
+	}
+}
+
+/* Sums up at least `wanted` requests, the longest ones. */
+static int sum_up(const struct request_name *n, uint64_t wanted, struct request_sum *ret)
+{
+	struct request_sum all = {};
+	const struct request_sum *sum;
+	int err = 0;
+
+	for (uint32_t class = LENGTH_CLASSES; !err && class --&&all.count < wanted;) {
+		sum = n->classes[class];
+		if (!sum)
+			continue;
+		all.count += sum->count;
+		all.shortest = sum->shortest;
+		err = latency_stats__add(&all.time, &sum->time);
+	}
+	if (err)
+		latency_stats__deinit(&all.time);
+	else
+		*ret = all;
+	return err;
+}
+
+int request_name__sum(const struct request_name *n, struct request_sum *ret)
+{
+	return sum_up(n, n->lengths.count, ret);
+}
+
+int request_name__slowest(const struct request_name *n, struct request_sum *ret)
+{
+	return sum_up(n, (uint64_t)ceil(REQUEST_SLOWEST * (double)n->lengths.count), ret);
+}
+
+/* Equal ones in the order in which their names first appeared. */
+static int compare(const void *a, const void *b)
+{
+	const struct request_name *x = *(const struct request_name *const *)a;
+	const struct request_name *y = *(const struct request_name *const *)b;
+
+	if (x->lengths.sum != y->lengths.sum)
+		return x->lengths.sum > y->lengths.sum ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+const struct request_name **requests__sorted(const struct requests *r, size_t *ret_n)
+{
+	const struct request_name **list = malloc((NAME_TABLE_MAX + 1) * sizeof(*list));
+	size_t n = 0;
+
+	if (!list)
+		return NULL;
+	for (uint32_t i = 0; i <= NAME_TABLE_MAX; i++)
+		if (r->by_name[i])
+			list[n++] = r->by_name[i];
+	qsort(list, n, sizeof(*list), compare);
+	*ret_n = n;
+	return list;
+}
+
+const struct request_single *requests__worst(const struct requests *r, size_t *ret_n)
+{
+	*ret_n = r->nworst;
+	return r->worst;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by the files of `gotrace tasks`, `gotrace regions` and `gotrace requests`: the analysed time,
+ * and how the durations of one name are printed.
+ */
+#ifndef GOTRACE_ANNOTATIONS_H
+#define GOTRACE_ANNOTATIONS_H
+
+#include "analysis/lengths.h"
+#include "command.h"
+#include "table.h"
+
+#define NO_NAME "(no name)"
+
+/* The analysed time: trace time, ns. */
+struct analysed_time {
+	int64_t first;	  /* of the first event */
+	int64_t from, to; /* the requested window; INT64_MIN, INT64_MAX: all */
+	int64_t start, end;
+};
+
+/* At the first event, whose time is `first`. */
+void analysed_time__begin(struct analysed_time *t, const struct trace_args *in, int64_t first);
+/* After the last event, at `last`. 0; -ENOENT, with the reason: the window has no events. */
+int analysed_time__end(struct analysed_time *t, int64_t last, struct error *error);
+
+/* A row without its end: number, rate, p50, p90, p99, longest; and its head. */
+void annotation_table__head(struct out *o);
+void annotation_table__row(struct out *o, const struct lengths *l, const struct analysed_time *t);
+/* One line per bucket, with a bar. */
+void annotation_table__buckets(struct out *o, const struct lengths *l);
+/* A sentence about tasks that have no name. */
+void annotation_table__unbegun(struct out *o, uint64_t unbegun);
+
+/* Members of an open object: count, rate, p50_ns, ..., buckets; times are null if there are none. */
+void annotation_json__lengths(struct json *j, const struct lengths *l,
+			      const struct analysed_time *t);
+/* start, end */
+void annotation_json__time(struct json *j, const struct analysed_time *t);
+
+#endif

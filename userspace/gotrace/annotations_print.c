@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Durations of tasks, regions and requests as cells of a table, as bars and as JSON, and the
+ * analysed time that their rates refer to: see annotations.h.
+ *
+ * Input: analysis/lengths.c. print.c and lib/json.c write to stdout. Used by tasks.c and requests*.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "analysis/durations.h"
+#include "lib/json.h"
+#include "annotations.h"
+
+#define BAR_WIDTH 40
+
+void analysed_time__begin(struct analysed_time *t, const struct trace_args *in, int64_t first)
+{
+	*t = (struct analysed_time){
+		.first = first,
+		.from = in->have_from ? moment__time(&in->from, first) : INT64_MIN,
+		.to = in->have_to ? moment__time(&in->to, first) : INT64_MAX,
+	};
+	t->start = t->from > first ? t->from : first;
+}
+
+int analysed_time__end(struct analysed_time *t, int64_t last, struct error *error)
+{
+	t->end = last < t->to ? last : t->to;
+	if (t->start <= t->end)
+		return 0;
+	return error__set(error, -ENOENT,
+			  "no events in the requested time; the length of the trace is %.3f s",
+			  (double)((uint64_t)last - (uint64_t)t->first) / 1e9);
+}
+
+/* Per second. */
+static double rate(const struct lengths *l, const struct analysed_time *t)
+{
+	int64_t ns = time_sub(t->end, t->start);
+
+	return ns > 0 ? (double)l->count / ((double)ns / 1e9) : 0;
+}
+
+void annotation_table__head(struct out *o)
+{
+	out__format(o, "%9s %9s %*s %*s %*s %*s", "COUNT", "RATE/S", TABLE_TIME, "P50", TABLE_TIME,
+		    "P90", TABLE_TIME, "P99", TABLE_TIME, "MAX");
+}
+
+void annotation_table__row(struct out *o, const struct lengths *l, const struct analysed_time *t)
+{
+	static const double shares[] = { 0.5, 0.9, 0.99, 1 };
+
+	out__format(o, "%9" PRIu64 " %9.1f", l->count, rate(l, t));
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		out__char(o, ' ');
+		if (!l->count)
+			out__format(o, "%*s", TABLE_TIME, "-");
+		else
+			table__time(o, shares[i] < 1 ? lengths__share(l, shares[i]) : l->max,
+				    TABLE_TIME);
+	}
+}
+
+static void put_bucket(struct out *o, const struct lengths_bucket *b, uint64_t most)
+{
+	/* A bucket that is not empty has a bar. */
+	int width = (int)((double)b->count / (double)most * (BAR_WIDTH - 1) + (b->count != 0));
+
+	table__time(o, b->from, TABLE_TIME + 2);
+	table__time(o, b->to, TABLE_TIME + 2);
+	out__format(o, "%12" PRIu64, b->count);
+	if (width)
+		out__text(o, "  ");
+	while (width-- > 0)
+		out__char(o, '#');
+	out__char(o, '\n');
+}
+
+void annotation_table__buckets(struct out *o, const struct lengths *l)
+{
+	struct lengths_bucket buckets[LENGTH_BUCKETS];
+	size_t n = lengths__buckets(l, buckets);
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < n; i++)
+		most = buckets[i].count > most ? buckets[i].count : most;
+	if (n)
+		out__format(o, "%11s%11s%12s\n", "FROM", "BELOW", "COUNT");
+	for (size_t i = 0; i < n; i++)
+		put_bucket(o, &buckets[i], most);
+}
+
+void annotation_table__unbegun(struct out *o, uint64_t unbegun)
+{
+	out__format(o,
+		    "\n%" PRIu64 " task%s ended, but the begin, and so the name, is not in the "
+		    "trace.\n",
+		    unbegun, unbegun == 1 ? "" : "s");
+}
+
+static void put_ns(struct json *j, const char *name, const struct lengths *l, int64_t ns)
+{
+	if (l->count)
+		json__i64(j, name, ns);
+	else
+		json__null(j, name);
+}
+
+void annotation_json__lengths(struct json *j, const struct lengths *l,
+			      const struct analysed_time *t)
+{
+	struct lengths_bucket buckets[LENGTH_BUCKETS];
+	size_t n = lengths__buckets(l, buckets);
+
+	json__u64(j, "count", l->count);
+	json__double(j, "rate", rate(l, t));
+	put_ns(j, "p50_ns", l, lengths__share(l, 0.5));
+	put_ns(j, "p90_ns", l, lengths__share(l, 0.9));
+	put_ns(j, "p99_ns", l, lengths__share(l, 0.99));
+	put_ns(j, "min_ns", l, l->min);
+	put_ns(j, "max_ns", l, l->max);
+	json__i64(j, "total_ns", l->sum);
+	json__open(j, "buckets", '[');
+	for (size_t i = 0; i < n; i++) {
+		json__open(j, NULL, '{');
+		json__i64(j, "from_ns", buckets[i].from);
+		json__i64(j, "below_ns", buckets[i].to);
+		json__u64(j, "count", buckets[i].count);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+void annotation_json__time(struct json *j, const struct analysed_time *t)
+{
+	json__i64(j, "start", t->start);
+	json__i64(j, "end", t->end);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace requests: tasks as requests, and where their time went.
+ *
+ * reader/timeline.c merges events and kernel events, analysis/requests.c divides the time of the
+ * goroutines among the tasks, requests_table.c and requests_json.c print.
+ */
+#include "requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/opts.h"
+
+#define WORST_MAX 1000
+
+enum { OPT_WORST = 256 };
+
+static const struct argp_option options[] = {
+	{ "worst", OPT_WORST, "N", 0,
+	  "also show the N longest requests one by one, with their critical paths", 0 },
+	{ "from", OPT_FROM, "T", 0,
+	  "only requests that end at T or later: 1.5s after the start of the trace, or @123, "
+	  "nanosecond 123 of the trace's clock",
+	  0 },
+	{ "to", OPT_TO, "T", 0, "only requests that end before T", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	READING_OPTIONS,
+	{},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct request_report *report = state->input;
+
+	if (key == OPT_WORST) {
+		if (!opts__number(text, 1, WORST_MAX, &report->worst))
+			usage_error("invalid number '%s' for --worst: expected 1 to %d", text,
+				    WORST_MAX);
+		return 0;
+	}
+	return trace_args__option(&report->in, key, text, state);
+}
+
+static const struct argp parser = {
+	options,
+	parse_option,
+	"FILE",
+	"Treats each task (runtime/trace.NewTask) as a request, and shows per name how many ended, "
+	"how many per second, how long they took, and how many failed: those with a log of "
+	"category \"error\", or of category \"status\" with a number of 500 or more. Below the table "
+	"is where the time of the goroutines went that worked for them, of all requests and of the "
+	"slowest 1 %. A goroutine works for a task while it is in a region of it; the one that "
+	"created the task, until one of the two ends. System calls and waits for a CPU require "
+	"kernel events, as traces of gotrace-bpf record contain them.",
+};
+
+static int read_trace(struct timeline *t, struct request_report *report, struct error *error)
+{
+	struct timeline_step step = {};
+	bool started = false;
+	int64_t last = 0;
+	int err;
+
+	while ((err = timeline__next(t, &step, error)) > 0) {
+		if (step.event && !started) {
+			analysed_time__begin(&report->time, &report->in, step.event->time);
+			requests__set_window(report->requests, report->time.from, report->time.to);
+			started = true;
+		}
+		if (step.event)
+			last = step.event->time;
+		if (started && last >= report->time.to)
+			break;
+		err = requests__step(report->requests, t, &step, error);
+		if (err)
+			return err;
+	}
+	if (err < 0)
+		return err;
+	if (requests__finish(report->requests))
+		return error__set(error, -ENOMEM, "out of memory");
+	report->has_kernel = timeline__has_kernel(t);
+	return analysed_time__end(&report->time, last, error);
+}
+
+static int read_all(struct request_report *report, struct error *error)
+{
+	struct timeline *t = NULL;
+	struct error why = {};
+	struct reader *r;
+	int err = open_trace(report->in.path, &report->in.reader, &r, error);
+
+	if (err)
+		return err;
+	err = timeline__create(&t, r);
+	if (err)
+		error__set(&why, err, "out of memory");
+	else
+		err = read_trace(t, report, &why);
+	if (!err)
+		report_omissions(report->in.name, r);
+	timeline__destroy(t);
+	reader__destroy(r);
+	return err ? error__about(error, err, report->in.name, &why) : 0;
+}
+
+static int print(struct request_report *report, struct error *error)
+{
+	int err;
+
+	report->names = requests__sorted(report->requests, &report->n);
+	if (!report->names)
+		return error__set(error, -ENOMEM, "out of memory");
+	err = report->in.json ? requests_json__print(report, error) :
+				requests_table__print(report, error);
+	free(report->names);
+	return err;
+}
+
+int do_requests(int argc, char **argv, struct error *error)
+{
+	struct request_report report = { .in = { .verb = "requests", .reader.described = true } };
+	int err;
+
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &report);
+	trace_args__check(&report.in);
+	if (report.worst && !requests_worst__can_read_twice(&report.in))
+		usage_error("--worst reads the trace again: FILE must be a file, not a pipe");
+	report.requests = requests__create(report.worst);
+	if (!report.requests)
+		err = error__set(error, -ENOMEM, "out of memory");
+	else
+		err = read_all(&report, error);
+	if (!err)
+		err = print(&report, error);
+	requests__destroy(report.requests);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
