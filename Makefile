@@ -59,7 +59,7 @@ BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-mis
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # clang also reports a null pointer + 0, which gcc and the next C standard allow
-FUZZ_CFLAGS := -O1 -g1 $(SANITIZERS) -fno-sanitize=pointer-overflow
+FUZZ_CFLAGS := -O1 -g1 $(SANITIZERS) -fno-sanitize=pointer-overflow -DBLOCK_SIZE=0
 
 OUT := $(if $(SHARED),build/mutants,$(if $(SAN),build/san,build))
 ifdef SAN

@@ -184,6 +184,7 @@ static int add_generation(struct recoded *r, const struct generation *g, struct 
 
 static int read_generations(struct recoded *r, struct input *in, struct error *error)
 {
+	struct block_pool blocks;
 	struct generation g;
 	struct decoder *d;
 	unsigned int version;
@@ -197,13 +198,15 @@ static int read_generations(struct recoded *r, struct input *in, struct error *e
 	d = decoder__create(in, version);
 	if (!d)
 		return error__set(error, -ENOMEM, "out of memory");
-	generation__init(&g);
+	block_pool__init(&blocks);
+	generation__init(&g, &blocks);
 	while ((err = decoder__next(d, &g, error)) > 0) {
 		err = add_generation(r, &g, error);
 		if (err)
 			break;
 	}
 	generation__deinit(&g);
+	block_pool__deinit(&blocks);
 	decoder__destroy(d);
 	return err;
 }

@@ -383,6 +383,7 @@ static void save_example(void)
 
 	put(&b, made_example, made_example_len);
 	save("order", "example", &b);
+	save("parallel", "example", &b);
 	b.len = make_trace(made_example, made_example_len, b.data);
 	save("v2", "made", &b);
 	save_index();

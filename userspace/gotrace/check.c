@@ -12,20 +12,20 @@
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/memory_limit.h"
+#include "reader/parallel.h"
 #include "command.h"
 
 struct arguments {
 	char **paths;
 	int n;
+	unsigned int jobs;
 	struct trace_args common; /* --lenient and --json */
 };
 
 static const struct argp_option options[] = {
-	LENIENT_OPTION,
-	{ "json", OPT_JSON, NULL, 0, "print one JSON object per trace", 0 },
-	MEMORY_OPTION,
-	HELP_OPTION,
-	{},
+	LENIENT_OPTION, { "json", OPT_JSON, NULL, 0, "print one JSON object per trace", 0 },
+	JOBS_OPTION,	MEMORY_OPTION,
+	HELP_OPTION,	{},
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -38,6 +38,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		a->paths = state->argv + state->next;
 		a->n = state->argc - state->next;
+		return 0;
+	case 'j':
+		a->jobs = read_jobs(text);
 		return 0;
 	default:
 		return trace_args__option(&a->common, key, text, state);
@@ -54,9 +57,9 @@ static const struct argp parser = {
 
 /* events: as stored in the file, see trace_event__is_of_file() */
 struct counts {
-	char format[16];
 	uint64_t generations, events, goroutines;
 	int64_t start, end; /* trace time, ns */
+	uint64_t delivered; /* with syncs and derived events */
 };
 
 /*
@@ -84,33 +87,60 @@ static void count_first(const struct trace_event *ev, struct counts *n)
 	}
 }
 
-static int count(struct reader *r, struct counts *ret, struct error *error)
+static int count(void *ret, struct reader *r, struct error *error)
 {
 	struct counts n = {};
 	struct trace_event ev = {};
-	bool any = false;
 	int err;
 
 	while ((err = reader__next(r, &ev, error)) > 0) {
-		if (!any)
+		if (!n.delivered++)
 			n.start = ev.time;
-		any = true;
+		n.end = ev.time; /* the reader may change the rest of ev after the last event */
 		n.events += !ev.extra;
 		if (__builtin_expect(counted[ev.type], 0))
 			count_first(&ev, &n);
 	}
-	n.end = any ? ev.time : 0;
-	if (reader__version(r))
-		snprintf(n.format, sizeof(n.format), "go1.%u", reader__version(r));
-	else
-		strcpy(n.format, "gotrace");
-	*ret = n;
+	*(struct counts *)ret = n;
 	return err;
 }
 
-static void print_line(const char *name, const struct counts *n)
+static uint64_t delivered(const void *part)
 {
-	printf("%s: ok, %s format, ", name, n->format);
+	return ((const struct counts *)part)->delivered;
+}
+
+static void add_counts(void *total, const void *part, int64_t end)
+{
+	const struct counts *from = part;
+	struct counts *to = total;
+
+	to->generations += from->generations;
+	to->events += from->events;
+	to->goroutines += from->goroutines;
+	if (!to->delivered)
+		to->start = from->start;
+	if (from->delivered)
+		to->end = end;
+	to->delivered += from->delivered;
+}
+
+static const struct parallel_ops counting = { sizeof(struct counts), count, delivered, add_counts };
+
+/* The format of the trace, in a buffer of 16 bytes. */
+static const char *format_of(const struct reader *r, char *buf)
+{
+	if (!reader__version(r))
+		return "gotrace";
+	snprintf(buf, 16, "go1.%u", reader__version(r));
+	return buf;
+}
+
+static void print_line(const char *name, const struct reader *r, const struct counts *n)
+{
+	char buf[16];
+
+	printf("%s: ok, %s format, ", name, format_of(r, buf));
 	if (n->generations) /* traces before Go 1.22 have no generations */
 		printf("%" PRIu64 " generation%s, ", n->generations,
 		       n->generations == 1 ? "" : "s");
@@ -118,10 +148,11 @@ static void print_line(const char *name, const struct counts *n)
 	       n->events == 1 ? "" : "s", n->goroutines, n->goroutines == 1 ? "" : "s");
 }
 
-static void print_json(const char *name, const struct counts *n, const char *left_out,
+static void print_json(const char *name, const struct reader *r, const struct counts *n,
 		       const char *reason)
 {
 	struct json j;
+	char buf[16];
 
 	json__init(&j, stdout, true);
 	json__open(&j, NULL, '{');
@@ -130,13 +161,13 @@ static void print_json(const char *name, const struct counts *n, const char *lef
 	if (reason) {
 		json__string(&j, "reason", reason);
 	} else {
-		json__string(&j, "format", n->format);
+		json__string(&j, "format", format_of(r, buf));
 		json__u64(&j, "generations", n->generations);
 		json__u64(&j, "events", n->events);
 		json__u64(&j, "goroutines", n->goroutines);
 		json__i64(&j, "start", n->start);
 		json__i64(&j, "end", n->end);
-		json__string(&j, "left_out", left_out);
+		json__string(&j, "left_out", reader__left_out(r));
 	}
 	json__close(&j, '}');
 }
@@ -150,7 +181,7 @@ static bool check_one(const char *path, const struct arguments *a)
 	int code = open_trace(path, &a->common.reader, &r, &err);
 
 	if (!code)
-		code = count(r, &n, &err);
+		code = parallel__read(r, a->jobs, &counting, &n, &err);
 	if (code) {
 		memory_limit__explain(&err, name);
 		error__about(&line, code, name, &err);
@@ -160,9 +191,9 @@ static bool check_one(const char *path, const struct arguments *a)
 	if (left_out)
 		log__msg("%s: the rest was left out: %s", name, left_out);
 	if (a->common.json)
-		print_json(name, &n, left_out, code ? err.text : NULL);
+		print_json(name, r, &n, code ? err.text : NULL);
 	else if (!code)
-		print_line(name, &n);
+		print_line(name, r, &n);
 	reader__destroy(r);
 	return !code;
 }
@@ -170,7 +201,7 @@ static bool check_one(const char *path, const struct arguments *a)
 int do_check(int argc, char **argv, struct error *error)
 {
 	char *default_path;
-	struct arguments a = { .common.verb = "check" };
+	struct arguments a = { .jobs = default_jobs(), .common.verb = "check" };
 	int status = EXIT_DONE;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);

@@ -71,6 +71,11 @@ error_t trace_args__parse(int key, char *text, struct argp_state *state);
  */
 void trace_args__check(struct trace_args *args);
 enum { OPT_FROM = 1024, OPT_TO, OPT_LENIENT, OPT_PROGRAM, OPT_JSON };
+/* -j N: generations that are read at once. */
+#define JOBS_OPTION                                                                                \
+	{ "jobs", 'j', "N", 0, "read N generations at once; default: the CPUs, at most 4", 0 }
+unsigned int default_jobs(void);
+unsigned int read_jobs(const char *text); /* an invalid one is a usage_error() */
 #define LENIENT_HELP	"tolerate a truncated or corrupt tail, and report what was left out"
 #define LENIENT_OPTION	{ "lenient", OPT_LENIENT, NULL, 0, LENIENT_HELP, 0 }
 #define BINARY_HELP	"the traced program, for the names in a trace of Go 1.5 or 1.6"

@@ -4,6 +4,7 @@
  * the command line. Downstream: lib/input.c and reader/reader.c.
  */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +12,12 @@
 
 #include "format/describe.h"
 #include "lib/log.h"
+#include "lib/memory_limit.h"
 #include "lib/opts.h"
 #include "command.h"
+
+#define JOBS_USUAL 4   /* generations at once: memory grows with them */
+#define JOBS_MAX   256 /* of -j */
 
 int open_trace(const char *path, const struct reader_opts *opts, struct reader **ret,
 	       struct error *error)
@@ -93,6 +98,25 @@ int64_t moment__time(const struct moment *moment, int64_t start)
 	if (__builtin_add_overflow(start, moment->ns, &time))
 		return moment->ns < 0 ? INT64_MIN : INT64_MAX;
 	return time;
+}
+
+unsigned int default_jobs(void)
+{
+	cpu_set_t cpus;
+	int n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+
+	if (memory_limit__is_set())
+		return 1;
+	return (unsigned int)(n < JOBS_USUAL ? n : JOBS_USUAL);
+}
+
+unsigned int read_jobs(const char *text)
+{
+	uint64_t n;
+
+	if (!opts__number(text, 1, JOBS_MAX, &n))
+		usage_error("invalid number '%s' for -j: expected 1 to %d", text, JOBS_MAX);
+	return (unsigned int)n;
 }
 
 error_t trace_args__option(struct trace_args *args, int key, char *text, struct argp_state *state)

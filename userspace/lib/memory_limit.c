@@ -19,6 +19,7 @@
 #define SMALLEST (16 * MIB)
 
 static uint64_t limit; /* 0: none */
+static bool set;       /* by the user */
 
 static void apply(uint64_t size)
 {
@@ -81,7 +82,13 @@ bool memory_limit__set(const char *size)
 	if (!opts__size(size, SMALLEST, INT64_MAX, &bytes))
 		return false;
 	apply(bytes);
+	set = true;
 	return true;
+}
+
+bool memory_limit__is_set(void)
+{
+	return set;
 }
 
 void memory_limit__explain(struct error *error, const char *name)

@@ -19,6 +19,7 @@
 void memory_limit__default(int argc, char **argv);
 /* The SIZE of --max-memory. False: invalid. */
 bool memory_limit__set(const char *size);
+bool memory_limit__is_set(void); /* by the function above */
 /* If `error` is -ENOMEM and there is a limit, replace its text, for `name`, which may be NULL. */
 void memory_limit__explain(struct error *error, const char *name);
 

@@ -15,7 +15,6 @@
 #include "lib/array.h"
 #include "reader/decode_impl.h"
 
-#define DATA_BLOCK (1u << 20)
 #define HEADER_MAX (2 + 4 * 10) /* kind, experiment, and four numbers */
 
 struct decoder *decoder__create(struct input *in, unsigned int version)
@@ -34,37 +33,49 @@ void decoder__destroy(struct decoder *d)
 	free(d);
 }
 
-void generation__init(struct generation *g)
+void generation__init(struct generation *g, struct block_pool *pool)
 {
-	*g = (struct generation){ .data.block = DATA_BLOCK };
+	*g = (struct generation){ .pool = pool };
 	dictionary__init(&g->dictionary);
+}
+
+void generation__release(struct generation *g, struct gen_thread *thread, size_t n)
+{
+	for (; thread->released < n; thread->released++)
+		block__release(g->pool, thread->batch[thread->released].block);
+}
+
+static void release_all(struct generation *g)
+{
+	for (size_t i = 0; i < g->nthreads; i++)
+		generation__release(g, &g->threads[i], g->threads[i].n);
+	block_pool__end(g->pool, &g->filled);
 }
 
 void generation__deinit(struct generation *g)
 {
+	release_all(g);
 	for (size_t i = 0; i < g->threads_cap; i++)
 		free(g->threads[i].batch);
 	free(g->threads);
 	free(g->samples);
 	map__deinit(&g->thread_by_m);
 	dictionary__deinit(&g->dictionary);
-	arena__deinit(&g->data);
 	*g = (struct generation){};
 }
 
-/* Removes all content but keeps the memory. */
-static void generation__clear(struct generation *g)
+void generation__clear(struct generation *g)
 {
+	release_all(g);
 	for (size_t i = 0; i < g->nthreads; i++)
-		g->threads[i].n = 0;
-	g->number = g->batches = g->min_time = 0;
+		g->threads[i].n = g->threads[i].released = 0;
+	g->number = g->batches = g->min_time = g->bytes = 0;
 	g->ns_per_tick = 0;
 	g->whole_ns = 0;
 	g->clock = (struct trace_clock){};
 	g->nthreads = g->nsamples = 0;
 	map__deinit(&g->thread_by_m);
 	dictionary__clear(&g->dictionary);
-	arena__reset(&g->data);
 }
 
 int batch__broken(struct error *error, const struct decoder *d, const struct batch *b,
@@ -168,12 +179,16 @@ static int keep_events(struct decoder *d, struct generation *g, const struct bat
 {
 	struct gen_thread *thread = get_thread(g, b->m);
 	size_t len = (size_t)(b->data.end - b->data.start);
-	void *data = arena__alloc(&g->data, len);
+	struct block *block;
+	void *data;
 
-	if (!thread || !data ||
-	    array__grow(&thread->batch, thread->n, &thread->cap, sizeof(*thread->batch)))
+	if (!thread || array__grow(&thread->batch, thread->n, &thread->cap, sizeof(*thread->batch)))
+		return -ENOMEM;
+	data = block_pool__alloc(g->pool, &g->filled, len, &block);
+	if (!data)
 		return -ENOMEM;
 	memcpy(data, b->data.start, len);
+	g->bytes += len;
 	thread->batch[thread->n++] = (struct gen_batch){
 		.time = b->time,
 		.offset = b->offset,
@@ -181,6 +196,7 @@ static int keep_events(struct decoder *d, struct generation *g, const struct bat
 		.len = (uint32_t)len,
 		.head = (uint32_t)b->head,
 		.number = (uint32_t)d->batch,
+		.block = block,
 	};
 	return 0;
 }
@@ -348,6 +364,21 @@ int decoder__next(struct decoder *d, struct generation *g, struct error *error)
 	if (d->pending)
 		return error__set(error, d->pending, "%s", d->reason.text);
 	return error__set(error, err, "%s", unfinished.text);
+}
+
+int decoder__repeat(struct decoder *d, uint64_t offset, struct generation *g, struct error *error)
+{
+	const struct decoder now = *d;
+	uint64_t position = input__offset(d->in);
+	int ret, err;
+
+	ret = decoder__seek(d, offset, error);
+	if (ret)
+		return ret;
+	ret = decoder__next(d, g, error);
+	err = input__seek(d->in, position, error);
+	*d = now;
+	return err ?: ret;
 }
 
 const char *decoder__pending(const struct decoder *d)

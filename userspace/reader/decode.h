@@ -12,9 +12,9 @@
 
 #include "format/dictionary.h"
 #include "format/event.h"
-#include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/input.h"
+#include "reader/blocks.h"
 
 /* A batch of timed events. */
 struct gen_batch {
@@ -24,12 +24,14 @@ struct gen_batch {
 	uint32_t len : 24;
 	uint32_t head : 8; /* length of the batch header */
 	uint32_t number;   /* in the generation, from 1 */
+	struct block *block;
 };
 
 struct gen_thread {
 	uint64_t m;
 	struct gen_batch *batch; /* in file order */
 	size_t n, cap;
+	size_t released; /* number, from the first, whose data is gone */
 };
 
 struct gen_sample {
@@ -51,11 +53,17 @@ struct generation {
 	size_t nsamples, samples_cap;
 	struct map thread_by_m; /* to index in threads + 1 */
 	struct dictionary dictionary;
-	struct arena data;
+	struct block_pool *pool; /* of the batches' data; borrowed */
+	struct block *filled;	 /* the block that is being filled */
+	size_t bytes;		 /* of the batches' data */
 };
 
-void generation__init(struct generation *g);
+void generation__init(struct generation *g, struct block_pool *pool);
 void generation__deinit(struct generation *g);
+void generation__clear(struct generation *g); /* removes all content but keeps most memory */
+
+/* The data of the first `n` batches of the thread is no longer needed. */
+void generation__release(struct generation *g, struct gen_thread *thread, size_t n);
 
 struct decoder;
 
@@ -72,6 +80,12 @@ void decoder__destroy(struct decoder *d);
  * reading. A valid generation is returned before an error behind it.
  */
 int decoder__next(struct decoder *d, struct generation *g, struct error *error);
+
+/*
+ * Decodes the generation at `offset`, which was decoded before, into *g; afterwards the decoder is
+ * where it was. Returns as decoder__next(), or an error of reading.
+ */
+int decoder__repeat(struct decoder *d, uint64_t offset, struct generation *g, struct error *error);
 
 /* The error behind the generation returned last, if it is already known; else NULL. */
 const char *decoder__pending(const struct decoder *d);

@@ -10,6 +10,7 @@
  */
 #include <stdarg.h>
 
+#include "reader/order_guess.h"
 #include "reader/order_impl.h"
 #include "reader/semantics.h"
 
@@ -29,6 +30,11 @@ int order_step__broken(const struct order_step *s, const char *fmt, ...)
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id)
 {
 	return s->at->name ? 1 : order_step__broken(s, "%s %" PRIu64 " is not defined", what, id);
+}
+
+int order_step__not_guessed(const struct order_step *s, int err)
+{
+	return err == -EBADMSG ? order_step__broken(s, "the state at the start is needed") : err;
 }
 
 int order_step__deliver(const struct order_step *s)
@@ -159,7 +165,7 @@ static int go_status(const struct order_step *s)
 	if (g && g->status != status)
 		return order_step__broken(s, "goroutine %" PRIu64 " has status %u, not %u", id,
 					  g->status, status);
-	if (!g && s->at->gen != s->o->first_gen)
+	if (!g && s->at->gen != s->o->first_gen && !s->o->guess)
 		return order_step__broken(s,
 					  "goroutine %" PRIu64 " is new, but has a status event "
 					  "after the first generation",
@@ -167,11 +173,16 @@ static int go_status(const struct order_step *s)
 	ret = check_status(s, status);
 	if (ret)
 		return ret;
-	old = g ? semantics__go_state(status) : GO_STATE_UNDETERMINED;
-	if (!g)
+	old = g || s->o->guess ? semantics__go_state(status) : GO_STATE_UNDETERMINED;
+	if (!g && s->o->guess) {
+		ret = order_guess__status_g(s->o, id, status, &g);
+		if (ret)
+			return order_step__not_guessed(s, ret);
+	} else if (!g) {
 		g = order__new_g(s->o, id);
-	if (!g)
-		return -ENOMEM;
+		if (!g)
+			return -ENOMEM;
+	}
 	g->status = status;
 	g->seq = order_step__seq(s, 0);
 	ret = bind_by_status(s, g);
@@ -187,6 +198,12 @@ static struct order_g *create_g(const struct order_step *s, uint8_t status, int 
 
 	if (map__get(&s->o->g, id)) {
 		*err = order_step__broken(s, "goroutine %" PRIu64 " already exists", id);
+		return NULL;
+	}
+	if (s->o->guess)
+		*err = order_guess__create_g(s->o, id);
+	if (*err) {
+		order_step__not_guessed(s, *err);
 		return NULL;
 	}
 	g = order__new_g(s->o, id);

@@ -68,6 +68,7 @@ struct order_m {
 	/* Cached states; valid only if the ids match, see order_step__g(). */
 	struct order_p *ps;
 	struct order_g *gs;
+	bool took_p; /* by a start or status; for order_guess.c */
 };
 
 struct order_task {
@@ -93,8 +94,9 @@ struct order {
 	unsigned int extras;
 	struct order_g **spare; /* structs of destroyed goroutines, for reuse */
 	size_t spares, spares_cap;
-	struct order_task *ended; /* the last one, for its end event */
-	struct arena arena;	  /* owns the structs of goroutines, Ps and Ms */
+	struct order_task *ended;  /* the last one, for its end event */
+	struct order_guess *guess; /* the state at the start is unknown: order_guess.h; else NULL */
+	struct arena arena;	   /* owns the structs of goroutines, Ps and Ms */
 };
 
 void order__init(struct order *o);

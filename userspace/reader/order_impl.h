@@ -105,6 +105,9 @@ static FREQUENT bool order_step__succeeds(const struct order_step *s, uint64_t n
 __attribute__((format(printf, 2, 3))) int order_step__broken(const struct order_step *s,
 							     const char *fmt, ...);
 
+/* An error of order_guess.h: sets a message for -EBADMSG. Returns err. */
+int order_step__not_guessed(const struct order_step *s, int err);
+
 /* Sets the error and returns -EBADMSG; for a writer, whose ids are not checked, returns 1. */
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id);
 

@@ -4,6 +4,7 @@
  *
  * Part of reader/order.c; its file comment describes what a rule returns.
  */
+#include "reader/order_guess.h"
 #include "reader/order_impl.h"
 #include "reader/semantics.h"
 
@@ -50,16 +51,28 @@ static int keep_p_in_syscall(const struct order_step *s, struct order_p *p)
 	return 1;
 }
 
+static void bind_p(struct order_m *m, struct order_p *p)
+{
+	m->p = p->id;
+	m->ps = p;
+	m->took_p = true;
+	p->holder = m;
+}
+
 int order_step__proc_status(const struct order_step *s)
 {
 	uint64_t id = s->ev->arg[0];
 	uint8_t status = (uint8_t)s->ev->arg[1], old;
 	struct order_p *p = map__get(&s->o->p, id);
+	int err;
 
 	if (status > PROC_STATUS_MAX)
 		return order_step__broken(s, "invalid status %u of proc %" PRIu64, status, id);
 	old = semantics__proc_state(status);
 	if (!p) {
+		err = s->o->guess ? order_guess__status_p(s->o, id, status) : 0;
+		if (err)
+			return order_step__not_guessed(s, err);
 		p = order__new_p(s->o, id);
 		if (!p)
 			return -ENOMEM;
@@ -77,9 +90,7 @@ int order_step__proc_status(const struct order_step *s)
 	s->ret->arg[1] = status;
 	s->ret->old = old;
 	if (s->m && (status == PROC_RUNNING || status == PROC_SYSCALL)) {
-		s->m->p = id;
-		s->m->ps = p;
-		p->holder = s->m;
+		bind_p(s->m, p);
 	}
 	return 1;
 }
@@ -99,9 +110,7 @@ int order_step__proc_start(const struct order_step *s)
 	p->status = PROC_RUNNING;
 	p->seq = order_step__seq(s, s->ev->arg[1]);
 	order_step__fill(s);
-	s->m->p = p->id;
-	s->m->ps = p;
-	p->holder = s->m;
+	bind_p(s->m, p);
 	return 1;
 }
 
@@ -152,6 +161,8 @@ int order_step__proc_steal(const struct order_step *s)
 	if (err)
 		return err;
 	old = p->status;
+	if (s->o->guess && old == PROC_ABANDONED)
+		order_guess__steal(s->o, p->id, s->ev->arg[2]);
 	order_step__fill(s);
 	s->ret->old = old;
 	/* The thread that abandoned the P may already have another one, so it is not checked. */

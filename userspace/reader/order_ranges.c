@@ -5,6 +5,7 @@
  * Part of reader/order.c, for everything with a begin and an end. Ranges belong to a goroutine
  * (stop-the-world, mark assist) or to a P (sweep); a GC cycle belongs to the program.
  */
+#include "reader/order_guess.h"
 #include "reader/order_impl.h"
 
 static int open_range(const struct order_step *s, struct order_ranges *r, uint8_t type,
@@ -31,14 +32,36 @@ static int close_range(const struct order_step *s, struct order_ranges *r, uint8
 	return 0;
 }
 
+/* Records that the ranges of the goroutine or P are used, if its state at the start is guessed. */
+static int guess_ranges(const struct order_step *s, uint8_t type, uint64_t id, bool active)
+{
+	int err = 0;
+
+	if (s->o->guess)
+		err = type == EV_GC_SWEEP_BEGIN ? order_guess__range_p(s->o, id, active) :
+						  order_guess__range_g(s->o, id, active);
+	return err ? order_step__not_guessed(s, err) : 0;
+}
+
+/* If the state at the start is guessed, a range that is needed and not open has been open since then. */
+static int guess_open(const struct order_step *s, struct order_ranges *r, uint8_t type, uint64_t id)
+{
+	if (!s->o->guess || order__has_range(r, type, 0))
+		return 0;
+	return guess_ranges(s, type, id, true) ?: order__open_range(r, type, 0);
+}
+
 /*
- * Handles a range that was open when the generation began: it opens one in the first generation,
- * and must be open already in later ones.
+ * Handles a range of the goroutine or P `id` that was open when the generation began: it opens one
+ * in the first generation, and must be open already in later ones.
  */
-static int expect_open(const struct order_step *s, struct order_ranges *r, uint8_t type)
+static int expect_open(const struct order_step *s, struct order_ranges *r, uint8_t type,
+		       uint64_t id)
 {
 	if (s->at->gen == s->o->first_gen)
 		return open_range(s, r, type, 0);
+	if (s->o->guess)
+		return guess_open(s, r, type, id);
 	if (!order__has_range(r, type, 0))
 		return order_step__broken(s, "no such range is open");
 	return 0;
@@ -64,8 +87,10 @@ int order_step__range_begin(const struct order_step *s)
 	g = known_g(s);
 	if (!g)
 		return -EBADMSG;
-	err = open_range(s, &g->ranges, s->ev->type,
-			 s->ev->type == EV_STW_BEGIN ? s->ev->arg[0] : 0);
+	err = guess_ranges(s, s->ev->type, g->id, false);
+	err = err   ?:
+		      open_range(s, &g->ranges, s->ev->type,
+				 s->ev->type == EV_STW_BEGIN ? s->ev->arg[0] : 0);
 	return err ? err : order_step__deliver(s);
 }
 
@@ -81,7 +106,9 @@ int order_step__range_end(const struct order_step *s)
 	g = known_g(s);
 	if (!g)
 		return -EBADMSG;
-	err = close_range(s, &g->ranges, spec__event(s->ev->type)->start, &kind);
+	if (s->ev->type == EV_GC_MARK_ASSIST_END)
+		err = guess_open(s, &g->ranges, EV_GC_MARK_ASSIST_BEGIN, g->id);
+	err = err ?: close_range(s, &g->ranges, spec__event(s->ev->type)->start, &kind);
 	if (err)
 		return err;
 	order_step__fill(s);
@@ -97,7 +124,7 @@ int order_step__mark_assist_active(const struct order_step *s)
 
 	if (!g)
 		return order_step__broken(s, "unknown goroutine %" PRIu64, s->ev->arg[0]);
-	err = expect_open(s, &g->ranges, EV_GC_MARK_ASSIST_BEGIN);
+	err = expect_open(s, &g->ranges, EV_GC_MARK_ASSIST_BEGIN, g->id);
 	return err ? err : order_step__deliver(s);
 }
 
@@ -105,6 +132,8 @@ int order_step__sweep_begin(const struct order_step *s)
 {
 	int err = order_step__need(s, NEED_M | NEED_P);
 
+	if (!err)
+		err = guess_ranges(s, EV_GC_SWEEP_BEGIN, s->m->p, false);
 	if (!err)
 		err = open_range(s, &s->m->ps->ranges, EV_GC_SWEEP_BEGIN, 0);
 	return err ? err : order_step__deliver(s);
@@ -115,6 +144,8 @@ int order_step__sweep_end(const struct order_step *s)
 	int err = order_step__need(s, NEED_M | NEED_P);
 	uint64_t kind = 0;
 
+	if (!err)
+		err = guess_open(s, &s->m->ps->ranges, EV_GC_SWEEP_BEGIN, s->m->p);
 	if (!err)
 		err = close_range(s, &s->m->ps->ranges, EV_GC_SWEEP_BEGIN, &kind);
 	return err ? err : order_step__deliver(s);
@@ -127,7 +158,7 @@ int order_step__sweep_active(const struct order_step *s)
 
 	if (!p)
 		return order_step__broken(s, "unknown proc %" PRIu64, s->ev->arg[0]);
-	err = expect_open(s, &p->ranges, EV_GC_SWEEP_BEGIN);
+	err = expect_open(s, &p->ranges, EV_GC_SWEEP_BEGIN, p->id);
 	return err ? err : order_step__deliver(s);
 }
 
@@ -138,6 +169,8 @@ int order_step__gc_active(const struct order_step *s)
 	struct order *o = s->o;
 	int err;
 
+	if (o->guess)
+		order_guess__gc(o, s->ev->type, s->ev->arg[0]);
 	if (s->at->gen == o->first_gen) {
 		if (o->gc != ORDER_GC_UNKNOWN)
 			return order_step__broken(
@@ -162,6 +195,8 @@ int order_step__gc_begin(const struct order_step *s)
 	struct order *o = s->o;
 	int err;
 
+	if (o->guess)
+		order_guess__gc(o, s->ev->type, s->ev->arg[0]);
 	if (o->gc == ORDER_GC_UNKNOWN) {
 		o->gc_seq = s->ev->arg[0];
 		o->gc = ORDER_GC_ON;
@@ -184,6 +219,8 @@ int order_step__gc_end(const struct order_step *s)
 	struct order *o = s->o;
 	int err;
 
+	if (o->guess)
+		order_guess__gc(o, s->ev->type, s->ev->arg[0]);
 	if (s->ev->arg[0] != o->gc_seq + 1)
 		return 0;
 	if (o->gc != ORDER_GC_ON)
@@ -222,6 +259,8 @@ int order_step__task_begin(const struct order_step *s)
 	if (!find_name(s, s->ev->arg[2], &name))
 		return -EBADMSG;
 	err = order_step__need(s, NEED_USER);
+	if (!err && s->o->guess)
+		err = order_guess__task(s->o, id, false);
 	if (!err)
 		err = order__open_task(s->o, id, parent, &name);
 	if (err)
@@ -240,7 +279,9 @@ int order_step__task_end(const struct order_step *s)
 	if (err)
 		return err;
 	task = order__end_task(s->o, s->ev->arg[0]);
-	err = order_step__deliver(s);
+	if (!task && s->o->guess)
+		err = order_guess__task(s->o, s->ev->arg[0], true);
+	err = err ?: order_step__deliver(s);
 	s->ret->parent = task ? task->parent : TRACE_NO_TASK;
 	s->ret->name = task ? (struct trace_string){ task->name, task->len } :
 			      (struct trace_string){ "", 0 };
@@ -260,6 +301,10 @@ int order_step__region_begin(const struct order_step *s)
 	g = known_g(s);
 	if (!g)
 		return -EBADMSG;
+	if (s->o->guess)
+		err = order_guess__region_begin(s->o, g->id);
+	if (err)
+		return order_step__not_guessed(s, err);
 	err = order__open_region(g, s->ev->arg[0], &name);
 	return err ? err : order_step__deliver(s);
 }
@@ -287,6 +332,8 @@ int order_step__region_end(const struct order_step *s)
 				s, "another region of goroutine %" PRIu64 " is the innermost one",
 				g->id);
 		order__close_region(g);
+	} else if (s->o->guess) {
+		err = order_guess__region_end(s->o, g->id, s->ev->arg[0], &name);
 	}
-	return order_step__deliver(s);
+	return err ? order_step__not_guessed(s, err) : order_step__deliver(s);
 }

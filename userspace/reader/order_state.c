@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "reader/order_guess.h"
 #include "reader/order_impl.h"
 
 #define STATES_BLOCK (64u << 10)
@@ -64,6 +65,7 @@ void order__deinit(struct order *o)
 	while (o->spares)
 		order_g__deinit(o->spare[--o->spares]);
 	order_task__destroy(o->ended);
+	order_guess__destroy(o->guess);
 	free(o->spare);
 	map__deinit(&o->g);
 	map__deinit(&o->p);

@@ -16,54 +16,11 @@
 #include <string.h>
 
 #include "format/describe.h"
-#include "format/gosort.h"
 #include "format/header.h"
 #include "format/private_read.h"
-#include "lib/buf.h"
 #include "lib/heap.h"
-#include "reader/decode.h"
-#include "reader/order.h"
+#include "reader/reader_impl.h"
 #include "v1/v1.h"
-
-struct cursor {
-	uint64_t offset;	      /* of its batch */
-	struct order_event ev;	      /* the thread's next event */
-	uint64_t number[EV_ARGS_MAX]; /* dt, and the arguments that `ev` points to */
-	struct order_place at;
-	struct buf data;	    /* rest of the batch after the event */
-	int64_t last;		    /* ns, of the event; 0: at the start of a batch */
-	const unsigned char *start; /* first byte of the event */
-	const struct gen_thread *thread;
-	size_t batch; /* index in the thread; SIZE_MAX: before the first */
-};
-
-struct reader {
-	struct input *in;
-	struct reader_opts opts;
-	unsigned int version;
-	struct v1 *v1; /* NULL: a v2 trace */
-	struct decoder *decoder;
-	struct generation gen;
-	struct order order;
-	struct cursor *cursors;
-	struct gosort_item *heap; /* by time; what: a struct cursor */
-	size_t nheap, cursors_cap;
-	size_t sample;	      /* index of the next CPU sample */
-	uint64_t generations; /* number begun so far */
-	unsigned int extra;   /* index of the next in order.extra */
-	int64_t last_time;
-	struct trace_sync sync;
-	struct reader_place place;
-	bool at_sync, done;
-	int (*next)(struct reader *r, struct trace_event *ret, struct error *error);
-	struct description *description; /* of the trace, if opts.described */
-	uint64_t *skipped;		 /* number by type; NULL without a description */
-	uint8_t nargs[256];		 /* by type, dt included; 0: not a timed event */
-	int pending;			 /* error to return next, with pending_reason */
-	struct error pending_reason;
-	struct error left_out;
-	struct error reason; /* of the order, without the position */
-};
 
 static int next_plain(struct reader *r, struct trace_event *ret, struct error *error);
 static int next_fast(struct reader *r, struct trace_event *ret, struct error *error);
@@ -92,7 +49,9 @@ static int open_v2(struct reader *r)
 	r->next = leb__has_fast() ? next_fast : next_plain;
 	input__consume(r->in, TRACE_HEADER_LEN);
 	r->decoder = decoder__create(r->in, r->version);
-	generation__init(&r->gen);
+	block_pool__init(&r->own_blocks);
+	r->blocks = &r->own_blocks;
+	generation__init(&r->gen, r->blocks);
 	order__init(&r->order);
 	return r->decoder ? 0 : -ENOMEM;
 }
@@ -127,13 +86,32 @@ int reader__open(struct reader **ret, struct input *in, const struct reader_opts
 	return 0;
 }
 
+struct reader *reader__create_part(struct reader *like)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->version = like->version;
+	r->next = like->next;
+	memcpy(r->nargs, like->nargs, sizeof(r->nargs));
+	r->part = r->followed = true;
+	r->blocks = like->blocks;
+	generation__init(&r->gen, r->blocks);
+	order__init(&r->order);
+	return r;
+}
+
 void reader__destroy(struct reader *r)
 {
 	if (!r)
 		return;
 	v1__destroy(r->v1);
 	order__deinit(&r->order);
-	generation__deinit(&r->gen);
+	if (r->blocks)
+		generation__deinit(&r->gen);
+	if (r->blocks == &r->own_blocks)
+		block_pool__deinit(r->blocks);
 	description__destroy(r->description);
 	free(r->skipped);
 	decoder__destroy(r->decoder);
@@ -184,7 +162,7 @@ static int broken_at(const struct reader *r, const struct cursor *c, const char 
 
 static int report_stuck(const struct reader *r, struct error *error)
 {
-	const char *behind = decoder__pending(r->decoder);
+	const char *behind = r->followed ? NULL : decoder__pending(r->decoder);
 	char reason[400];
 
 	snprintf(reason, sizeof(reason),
@@ -194,8 +172,6 @@ static int report_stuck(const struct reader *r, struct error *error)
 }
 
 /* cursors */
-
-static int cursor__next(const struct reader *r, struct cursor *c, struct error *error);
 
 /*
  * Skips an event that only the trace's own description contains. Returns false if there is no
@@ -221,7 +197,10 @@ static __attribute__((noinline)) bool cursor__next_batch(struct cursor *c)
 	const struct gen_batch *batch;
 
 	while (!buf__left(&c->data)) {
-		if (++c->batch >= c->thread->n)
+		c->batch++;
+		if (c->release)
+			generation__release(c->release, c->thread, c->batch);
+		if (c->batch >= c->thread->n)
 			return false;
 		batch = &c->thread->batch[c->batch];
 		c->data = buf__make(batch->data, batch->len);
@@ -277,10 +256,20 @@ cursor__take(const struct reader *r, struct cursor *c, bool fast, struct error *
 	return 1;
 }
 
-static __attribute__((noinline)) int cursor__next(const struct reader *r, struct cursor *c,
-						  struct error *error)
+__attribute__((noinline)) int cursor__next(const struct reader *r, struct cursor *c,
+					   struct error *error)
 {
 	return cursor__take(r, c, false, error);
+}
+
+void cursor__init(struct cursor *c, const struct generation *gen, struct gen_thread *thread)
+{
+	*c = (struct cursor){
+		.thread = thread,
+		.batch = SIZE_MAX,
+		.ev.arg = &c->number[1],
+		.at = { &gen->dictionary, gen->number, thread->m, NULL },
+	};
 }
 
 /* generations */
@@ -302,12 +291,8 @@ static int make_cursors(struct reader *r, struct error *error)
 	}
 	for (i = 0; i < n; i++) {
 		c = &r->cursors[i];
-		*c = (struct cursor){
-			.thread = &r->gen.threads[i],
-			.batch = SIZE_MAX,
-			.ev.arg = &c->number[1],
-			.at = { &r->gen.dictionary, r->gen.number, r->gen.threads[i].m, NULL },
-		};
+		cursor__init(c, &r->gen, &r->gen.threads[i]);
+		c->release = r->release ? &r->gen : NULL;
 		err = cursor__next(r, c, error);
 		if (err < 0)
 			return err;
@@ -342,11 +327,24 @@ static int read_description(struct reader *r)
 	return r->skipped ? 0 : -ENOMEM;
 }
 
+/* Decodes the next generation, unless that has been done. Returns as decoder__next(). */
+static int take_generation(struct reader *r)
+{
+	if (!r->given)
+		return decoder__next(r->decoder, &r->gen, &r->pending_reason);
+	r->given = false;
+	return r->given_result;
+}
+
 static int next_generation(struct reader *r, struct trace_event *ret, struct error *error)
 {
 	int err;
 
-	err = decoder__next(r->decoder, &r->gen, &r->pending_reason);
+	if (r->part && !r->given) {
+		r->done = true;
+		return 0;
+	}
+	err = take_generation(r);
 	if (err < 0) { /* like Go's reader: deliver a last sync before the error */
 		r->pending = err;
 		return deliver_sync(r, r->last_time, NULL, ret);
@@ -494,8 +492,10 @@ next_event(struct reader *r, bool fast, struct trace_event *ret, struct error *e
 		err = next_of_threads(r, fast, ret, error);
 	if (__builtin_expect(err <= 0, 0))
 		return err ? end_leniently(r, err, error) : 0;
-	if (ret->time <= r->last_time)
+	if (ret->time <= r->last_time) {
+		r->overflow |= r->last_time == INT64_MAX;
 		ret->time = (int64_t)((uint64_t)r->last_time + 1);
+	}
 	r->last_time = ret->time;
 	return 1;
 }

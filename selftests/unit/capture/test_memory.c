@@ -154,17 +154,20 @@ static void read_generation(void)
 {
 	struct error err = {};
 	struct decoder *d;
+	struct block_pool blocks;
 	struct generation g;
 	struct input *in;
 
 	ok(input__open(&in, scratch("trace"), &err));
 	ok(input__seek(in, 16, &err));
 	d = decoder__create(in, 25);
-	generation__init(&g);
+	block_pool__init(&blocks);
+	generation__init(&g, &blocks);
 	assert_int_equal(decoder__next(d, &g, &err), 1);
 	assert_int_equal(g.nthreads, 5);
 	assert_int_equal(decoder__next(d, &g, &err), 0);
 	generation__deinit(&g);
+	block_pool__deinit(&blocks);
 	decoder__destroy(d);
 	input__destroy(in);
 }

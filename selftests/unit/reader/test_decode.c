@@ -17,13 +17,15 @@ static uint8_t file[1 << 20]; /* the trace, without header */
 static size_t len;
 static struct decoder *decoder;
 static struct input *input;
+static struct block_pool blocks;
 static struct generation gen; /* the last one decoded */
 static struct error err;
 
 static int setup(void **state)
 {
 	len = 0;
-	generation__init(&gen);
+	block_pool__init(&blocks);
+	generation__init(&gen, &blocks);
 	return 0;
 }
 
@@ -40,6 +42,7 @@ static int teardown(void **state)
 {
 	close_decoder();
 	generation__deinit(&gen);
+	block_pool__deinit(&blocks);
 	return 0;
 }
 
