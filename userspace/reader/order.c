@@ -29,7 +29,7 @@ int order_step__broken(const struct order_step *s, const char *fmt, ...)
 
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id)
 {
-	return order_step__broken(s, "%s %" PRIu64 " is not defined", what, id);
+	return s->at->name ? 1 : order_step__broken(s, "%s %" PRIu64 " is not defined", what, id);
 }
 
 int order_step__not_guessed(const struct order_step *s, int err)
@@ -89,16 +89,11 @@ static FREQUENT struct order_g *syscall_g(const struct order_step *s)
 	return NULL;
 }
 
-static void unbind_g(struct order_m *m)
-{
-	m->g = TRACE_NO_G;
-	m->gs = NULL;
-}
-
 static void bind_g(struct order_m *m, struct order_g *g)
 {
 	m->g = g->id;
 	m->gs = g;
+	g->holder = m;
 }
 
 /* goroutines */
@@ -109,45 +104,53 @@ static int bind_to_sleeper(const struct order_step *s, struct order_g *g, uint64
 	struct order_m *sleeper = map__get(&s->o->m, m);
 
 	order_step__fill(s);
-	if (sleeper) {
-		if (sleeper->g != g->id)
-			return order_step__broken(s,
-						  "goroutine %" PRIu64
-						  " is in a system call on thread %" PRIu64
-						  ", which has another one",
-						  g->id, m);
+	if (sleeper)
 		s->ret->g = g->id;
-	} else {
+	else
 		sleeper = order__new_m(s->o, m);
-		if (!sleeper)
-			return -ENOMEM;
-		bind_g(sleeper, g);
-	}
+	if (!sleeper)
+		return -ENOMEM;
+	bind_g(sleeper, g);
 	s->ret->m = m;
 	return 1;
 }
 
-static int bind_by_status(const struct order_step *s, struct order_g *g, uint8_t status)
+static int bind_by_status(const struct order_step *s, struct order_g *g)
 {
 	uint64_t m = s->ev->arg[1];
 
-	if (s->ev->type == EV_GO_STATUS_STACK && order_step__stack(s, s->ev->arg[3]) < 0)
-		return -EBADMSG;
-	if (status == GO_SYSCALL && m == TRACE_NO_M)
-		return order_step__broken(
-			s, "goroutine %" PRIu64 " is in a system call without a thread", g->id);
-	if (status == GO_SYSCALL && m != s->at->m)
+	if (g->status == GO_SYSCALL && m != s->at->m)
 		return bind_to_sleeper(s, g, m);
-	if (status == GO_SYSCALL && s->at->gen != s->o->first_gen && s->m->g != g->id)
-		return order_step__broken(s,
-					  "goroutine %" PRIu64
-					  " is in a system call on thread %" PRIu64
-					  ", which has another one",
-					  g->id, m);
 	order_step__fill(s);
-	if (s->m && (status == GO_RUNNING || status == GO_SYSCALL))
+	if (s->m && (g->status == GO_RUNNING || g->status == GO_SYSCALL))
 		bind_g(s->m, g);
 	return 1;
+}
+
+/* Checks the thread of a goroutine that is in a system call. Returns 0 or -EBADMSG. */
+static int check_syscall_thread(const struct order_step *s)
+{
+	uint64_t g = s->ev->arg[0], m = s->ev->arg[1];
+	const struct order_m *thread;
+
+	if (m == TRACE_NO_M)
+		return order_step__broken(
+			s, "goroutine %" PRIu64 " is in a system call without a thread", g);
+	thread = m == s->at->m ? s->m : map__get(&s->o->m, m);
+	if (!thread || thread->g == g || (thread == s->m && s->at->gen == s->o->first_gen))
+		return 0;
+	return order_step__broken(s,
+				  "goroutine %" PRIu64 " is in a system call on thread %" PRIu64
+				  ", which has another one",
+				  g, m);
+}
+
+/* Checks all that does not depend on the goroutine's state. Returns 0 or -EBADMSG. */
+static int check_status(const struct order_step *s, uint8_t status)
+{
+	if (s->ev->type == EV_GO_STATUS_STACK && order_step__stack(s, s->ev->arg[3]) < 0)
+		return -EBADMSG;
+	return status == GO_SYSCALL ? check_syscall_thread(s) : 0;
 }
 
 static int go_status(const struct order_step *s)
@@ -159,29 +162,30 @@ static int go_status(const struct order_step *s)
 
 	if (status > GO_STATUS_MAX)
 		return order_step__broken(s, "invalid status %u of goroutine %" PRIu64, status, id);
-	old = semantics__go_state(status);
-	if (g) {
-		if (g->status != status)
-			return order_step__broken(s, "goroutine %" PRIu64 " has status %u, not %u",
-						  id, g->status, status);
-	} else if (s->at->gen == s->o->first_gen) {
-		g = order__new_g(s->o, id);
-		if (!g)
-			return -ENOMEM;
-		g->status = status;
-		old = GO_STATE_UNDETERMINED;
-	} else if (s->o->guess) {
-		ret = order_guess__status_g(s->o, id, status, &g);
-		if (ret)
-			return order_step__not_guessed(s, ret);
-	} else {
+	if (g && g->status != status)
+		return order_step__broken(s, "goroutine %" PRIu64 " has status %u, not %u", id,
+					  g->status, status);
+	if (!g && s->at->gen != s->o->first_gen && !s->o->guess)
 		return order_step__broken(s,
 					  "goroutine %" PRIu64 " is new, but has a status event "
 					  "after the first generation",
 					  id);
+	ret = check_status(s, status);
+	if (ret)
+		return ret;
+	old = g || s->o->guess ? semantics__go_state(status) : GO_STATE_UNDETERMINED;
+	if (!g && s->o->guess) {
+		ret = order_guess__status_g(s->o, id, status, &g);
+		if (ret)
+			return order_step__not_guessed(s, ret);
+	} else if (!g) {
+		g = order__new_g(s->o, id);
+		if (!g)
+			return -ENOMEM;
 	}
+	g->status = status;
 	g->seq = order_step__seq(s, 0);
-	ret = bind_by_status(s, g, status);
+	ret = bind_by_status(s, g);
 	s->ret->arg[2] = status;
 	s->ret->old = old;
 	return ret;
@@ -278,7 +282,7 @@ static FREQUENT int go_leave(const struct order_step *s)
 	else
 		g->status = s->ev->type == EV_GO_STOP ? GO_RUNNABLE : GO_WAITING;
 	order_step__fill(s);
-	unbind_g(s->m);
+	order_m__unbind_g(s->m);
 	return 1;
 }
 
@@ -403,7 +407,7 @@ static int go_syscall_end_blocked(const struct order_step *s)
 		return -EBADMSG;
 	g->status = GO_RUNNABLE;
 	order_step__fill(s);
-	unbind_g(s->m);
+	order_m__unbind_g(s->m);
 	return 1;
 }
 
@@ -432,10 +436,10 @@ static int go_destroy_syscall(const struct order_step *s)
 		e->old = PROC_SYSCALL;
 		memset(e->arg, 0, sizeof(e->arg));
 		e->arg[0] = s->m->p;
-		order_step__unbind_p(s->m);
+		order_m__unbind_p(s->m);
 	}
 	order__forget_g(s->o, g);
-	unbind_g(s->m);
+	order_m__unbind_g(s->m);
 	return 1;
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The state of the scheduler while a trace is read, and the rules for the event that may come next.
+ * The state of the scheduler while a trace is read or written, and the rules for the event that may
+ * come next.
  *
- * Upstream: reader/reader.c, which selects the thread whose event is tried. Downstream: the events
- * that the reader delivers. The rules are those of Go 1.26, internal/trace/order.go: an event is
- * accepted, must wait for another thread, or makes the trace invalid.
+ * Upstream: reader/reader.c, which selects the thread whose event is tried, and rewrite/rewrite.c,
+ * whose order is given. Downstream: the events that the reader delivers. The rules are those of Go
+ * 1.26, internal/trace/order.go: an event is accepted, must wait for another thread, or makes the
+ * trace invalid. A reader verifies sequence numbers, order__advance(); a writer assigns them,
+ * order__write().
  */
 #ifndef READER_ORDER_H
 #define READER_ORDER_H
@@ -42,8 +45,10 @@ struct order_region {
 struct order_g {
 	uint64_t id;
 	struct order_seq seq;
-	uint8_t status; /* enum trace_go_status */
-	bool alive;	/* false: destroyed; the struct will be reused */
+	uint8_t status;		/* enum trace_go_status */
+	bool alive;		/* false: destroyed; the struct will be reused */
+	uint32_t lost;		/* open STW ranges whose begin the output of a rewrite lacks */
+	struct order_m *holder; /* the thread it was bound to last, if it still is */
 	struct order_ranges ranges;
 	struct order_region *region; /* the innermost is the last */
 	size_t regions, regions_cap;
@@ -110,6 +115,11 @@ struct order_place {
 	uint64_t gen, m;
 	/* State of the thread, cached by the first call for later ones. */
 	struct order_m *state;
+	/*
+	 * NULL for a reader. For a writer the name of the task or region: the ids of its strings and
+	 * stacks are not those of the dictionary, so they are not checked.
+	 */
+	const struct trace_string *name;
 };
 
 /*
@@ -122,8 +132,16 @@ int order__advance(struct order *o, const struct order_event *ev, struct order_p
 		   struct trace_event *ret, struct error *error);
 
 /*
- * Create a struct and add it to its map; for reader/order_save.c. Return NULL if memory is
- * exhausted.
+ * Tries an event that is written next, of generation at->gen on thread at->m; at->name must be set.
+ * Stores the sequence number in `arg`, EV_ARGS_MAX - 1 values. Returns 1 if the event is legal, 0 or
+ * -EBADMSG if it is not and the state is as before, except that the thread is known, or -ENOMEM.
+ * Derived events are not kept.
+ */
+int order__write(struct order *o, uint8_t type, uint64_t *arg, struct order_place *at);
+
+/*
+ * Create a struct and add it to its map; for reader/order_save.c and rewrite/. Return NULL if memory
+ * is exhausted.
  */
 struct order_g *order__new_g(struct order *o, uint64_t id);
 struct order_p *order__new_p(struct order *o, uint64_t id);
@@ -133,5 +151,31 @@ int order__open_range(struct order_ranges *ranges, uint8_t type, uint64_t kind);
 int order__open_region(struct order_g *g, uint64_t task, const struct trace_string *name);
 int order__open_task(struct order *o, uint64_t id, uint64_t parent,
 		     const struct trace_string *name);
+
+/* Remove; for rules and for rewrite/, whose output may begin in the middle. */
+void order__forget_g(struct order *o, struct order_g *g);
+void order__forget_p(struct order *o, struct order_p *p); /* no thread may refer to it later */
+void order__forget_tasks(struct order *o);
+void order__close_region(struct order_g *g); /* the innermost one */
+/* Closes all STW ranges. Returns their number. */
+uint32_t order__close_pauses(struct order_ranges *ranges);
+
+static inline void order_m__unbind_p(struct order_m *m)
+{
+	m->p = TRACE_NO_P;
+	m->ps = NULL;
+}
+
+static inline void order_m__unbind_g(struct order_m *m)
+{
+	m->g = TRACE_NO_G;
+	m->gs = NULL;
+}
+
+/* The number of open STW ranges. */
+static inline uint32_t order__pauses(const struct order_ranges *ranges)
+{
+	return ranges->n - (ranges->other != 0);
+}
 
 #endif

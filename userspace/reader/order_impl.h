@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files of the order: order.c (goroutines, table of rules), order_procs.c (Ps),
- * order_ranges.c (ranges, GC, annotations), order_state.c (memory).
+ * order_ranges.c (ranges, GC, annotations), order_state.c (memory), order_write.c (a writer's numbers).
  */
 #ifndef READER_ORDER_IMPL_H
 #define READER_ORDER_IMPL_H
@@ -102,18 +102,13 @@ static FREQUENT bool order_step__succeeds(const struct order_step *s, uint64_t n
 	return old.gen == s->at->gen && n == old.n + 1;
 }
 
-static inline void order_step__unbind_p(struct order_m *m)
-{
-	m->p = TRACE_NO_P;
-	m->ps = NULL;
-}
-
 __attribute__((format(printf, 2, 3))) int order_step__broken(const struct order_step *s,
 							     const char *fmt, ...);
 
 /* An error of order_guess.h: sets a message for -EBADMSG. Returns err. */
 int order_step__not_guessed(const struct order_step *s, int err);
 
+/* Sets the error and returns -EBADMSG; for a writer, whose ids are not checked, returns 1. */
 int order_step__undefined(const struct order_step *s, const char *what, uint64_t id);
 
 /* Returns 1, or -EBADMSG if the id is undefined. */
@@ -159,8 +154,6 @@ int order_step__region_end(const struct order_step *s);
 /* Whether such a range is open. Takes constant time even if a crafted trace opens many. */
 bool order__has_range(const struct order_ranges *ranges, uint8_t type, uint64_t kind);
 void order__close_range(struct order_ranges *ranges, uint32_t i); /* by index */
-void order__forget_g(struct order *o, struct order_g *g);	  /* after its end */
-void order__close_region(struct order_g *g);			  /* the innermost one */
 /* Returns the task, valid until the next one ends; NULL if its begin is unknown. */
 const struct order_task *order__end_task(struct order *o, uint64_t id);
 

@@ -266,7 +266,7 @@ static int take_procs(struct order *o, struct order *part)
 				 map__get(&o->m, guess->victim) :
 				 NULL;
 		if (victim)
-			order_step__unbind_p(victim);
+			order_m__unbind_p(victim);
 		to->status = from->status;
 		to->seq = from->seq;
 		if (guess->ranges.used)

@@ -47,6 +47,7 @@ static int keep_p_in_syscall(const struct order_step *s, struct order_p *p)
 	s->ret->m = holder->id;
 	s->ret->p = id;
 	s->ret->g = holder->g;
+	p->seq = order_step__seq(s, 0);
 	return 1;
 }
 
@@ -79,7 +80,6 @@ int order_step__proc_status(const struct order_step *s)
 		old = s->at->gen == s->o->first_gen ? PROC_STATE_UNDETERMINED :
 						      PROC_STATE_NOT_EXIST;
 	} else if (status == PROC_ABANDONED && p->status == PROC_SYSCALL) {
-		p->seq = order_step__seq(s, 0);
 		return keep_p_in_syscall(s, p);
 	} else if (p->status != status) {
 		return order_step__broken(s, "proc %" PRIu64 " has status %u, not %u", id,
@@ -127,7 +127,7 @@ int order_step__proc_stop(const struct order_step *s)
 			s, "proc %" PRIu64 " neither runs nor is in a system call", p->id);
 	p->status = PROC_IDLE;
 	order_step__fill(s);
-	order_step__unbind_p(s->m);
+	order_m__unbind_p(s->m);
 	return 1;
 }
 
@@ -144,7 +144,7 @@ static int take_p_from(const struct order_step *s, uint64_t p, uint64_t m)
 		return order_step__broken(
 			s, "proc %" PRIu64 " stolen from thread %" PRIu64 ", which has another one",
 			p, m);
-	order_step__unbind_p(victim);
+	order_m__unbind_p(victim);
 	return 1;
 }
 
@@ -163,10 +163,12 @@ int order_step__proc_steal(const struct order_step *s)
 	old = p->status;
 	if (s->o->guess && old == PROC_ABANDONED)
 		order_guess__steal(s->o, p->id, s->ev->arg[2]);
-	p->status = PROC_IDLE;
-	p->seq = order_step__seq(s, s->ev->arg[1]);
 	order_step__fill(s);
 	s->ret->old = old;
 	/* The thread that abandoned the P may already have another one, so it is not checked. */
-	return old == PROC_ABANDONED ? 1 : take_p_from(s, p->id, s->ev->arg[2]);
+	if (old != PROC_ABANDONED && take_p_from(s, p->id, s->ev->arg[2]) < 0)
+		return -EBADMSG;
+	p->status = PROC_IDLE;
+	p->seq = order_step__seq(s, s->ev->arg[1]);
+	return 1;
 }

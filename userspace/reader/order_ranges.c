@@ -238,9 +238,13 @@ int order_step__gc_end(const struct order_step *s)
 /* The string of an argument. Returns false with an error if it is undefined. */
 static bool find_name(const struct order_step *s, uint64_t id, struct trace_string *ret)
 {
+	if (s->at->name) {
+		*ret = *s->at->name;
+		return true;
+	}
 	if (dictionary__string(s->at->dictionary, id, ret))
 		return true;
-	order_step__broken(s, "string %" PRIu64 " is not defined", id);
+	order_step__undefined(s, "string", id);
 	return false;
 }
 

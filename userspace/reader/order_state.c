@@ -44,6 +44,15 @@ static void order_task__destroy(struct order_task *task)
 	free(task);
 }
 
+void order__forget_tasks(struct order *o)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&o->task, &i, &value);)
+		order_task__destroy(value);
+	map__deinit(&o->task);
+}
+
 void order__deinit(struct order *o)
 {
 	void *value;
@@ -52,8 +61,7 @@ void order__deinit(struct order *o)
 		order_g__deinit(value);
 	for (size_t i = 0; map__next(&o->p, &i, &value);)
 		free(((struct order_p *)value)->ranges.open);
-	for (size_t i = 0; map__next(&o->task, &i, &value);)
-		order_task__destroy(value);
+	order__forget_tasks(o);
 	while (o->spares)
 		order_g__deinit(o->spare[--o->spares]);
 	order_task__destroy(o->ended);
@@ -62,7 +70,6 @@ void order__deinit(struct order *o)
 	map__deinit(&o->g);
 	map__deinit(&o->p);
 	map__deinit(&o->m);
-	map__deinit(&o->task);
 	arena__deinit(&o->arena);
 	*o = (struct order){};
 }
@@ -85,6 +92,8 @@ struct order_g *order__new_g(struct order *o, uint64_t id)
 		o->spares--;
 	g->id = id;
 	g->alive = true;
+	g->lost = 0;
+	g->holder = NULL;
 	return g;
 }
 
@@ -134,6 +143,12 @@ void order__forget_g(struct order *o, struct order_g *g)
 	o->spare[o->spares++] = g;
 }
 
+void order__forget_p(struct order *o, struct order_p *p)
+{
+	map__remove(&o->p, p->id);
+	free(p->ranges.open);
+}
+
 bool order__has_range(const struct order_ranges *ranges, uint8_t type, uint64_t kind)
 {
 	if (type != EV_STW_BEGIN)
@@ -155,6 +170,15 @@ void order__close_range(struct order_ranges *ranges, uint32_t i)
 	ranges->open[i] = ranges->open[--ranges->n];
 	if (ranges->other == ranges->n + 1)
 		ranges->other = i + 1;
+}
+
+uint32_t order__close_pauses(struct order_ranges *ranges)
+{
+	uint32_t n = order__pauses(ranges);
+
+	for (uint32_t i = 0; i < n; i++)
+		order__close_range(ranges, ranges->other == 1);
+	return n;
 }
 
 /* Adds the last opened range to the map of kinds; adds all once they become many. */

@@ -27,7 +27,9 @@ int rewrite__create(struct rewrite **ret, struct trace_file *file, const struct 
 	if (!r)
 		return -ENOMEM;
 	r->opts = *opts;
-	r->first = true;
+	order__init(&r->model);
+	rw__begin(r, true);
+	r->name = (struct trace_string){ "", 0 };
 	r->spare_m = SPARE_M;
 	r->shift = opts->repair ? V1_SHIFT : 0;
 	r->in = intern__create();
@@ -45,7 +47,7 @@ void rewrite__destroy(struct rewrite *r)
 {
 	if (!r)
 		return;
-	rw__deinit(r);
+	order__deinit(&r->model);
 	rw_tables__deinit(r);
 	rw_kernel__deinit(r);
 	start_functions__deinit(&r->functions);
@@ -144,8 +146,8 @@ static int begin_writing(struct rewrite *r, int64_t base, bool at_sync)
 		return -ERANGE;
 	if (base + r->shift <= room)
 		r->shift = room + 1 - base;
-	r->stamp++;
-	r->first = r->writing = true;
+	rw__begin(r, true);
+	r->writing = true;
 	r->any = n;
 	r->last = base + r->shift - room;
 	err = open_generation(r, r->last);
@@ -165,8 +167,7 @@ static int begin_generation(struct rewrite *r, const struct trace_event *ev)
 	err = err ?: rw_kernel__use(r, ev->dictionary, ev->time);
 	if (!err && ev->sync->n == 1)
 		err = rewrite__keep_private(r, ev->dictionary);
-	r->stamp++;
-	r->first = !r->any;
+	rw__begin(r, !r->any);
 	if (err || (!r->writing && ev->time < r->opts.from))
 		return err;
 	if (!r->writing) {
@@ -245,21 +246,21 @@ static enum ev type_of(const struct rewrite *r, const struct trace_event *ev)
  */
 static bool is_redundant(const struct rewrite *r, enum ev type, const struct trace_event *ev)
 {
-	struct rw_g *g;
-	struct rw_p *p;
+	const struct order_p *p;
+	struct order_g *g;
 
 	switch (type) {
 	case EV_STW_END:
 		g = rw__g(r, ev->g);
-		return g && g->stw_lost && g->stw_lost--;
+		return g && g->lost && g->lost--;
 	case EV_GC_ACTIVE:
-		return r->first && r->gc == RW_GC_ON;
+		return rw__is_first(r) && r->model.gc == ORDER_GC_ON;
 	case EV_GC_MARK_ASSIST_ACTIVE:
 		g = rw__g(r, ev->arg[0]);
-		return r->first && g && g->assist;
+		return rw__is_first(r) && g && g->ranges.other;
 	case EV_GC_SWEEP_ACTIVE:
 		p = rw__p(r, ev->arg[0]);
-		return r->first && p && p->sweep;
+		return rw__is_first(r) && p && p->ranges.other;
 	case EV_GO_UNBLOCK:
 		g = r->opts.version == 22 ? rw__g(r, ev->arg[0]) : NULL;
 		return g && g->status == GO_RUNNABLE;
@@ -275,7 +276,7 @@ static bool is_redundant(const struct rewrite *r, enum ev type, const struct tra
 static void convert_args(struct rewrite *r, enum ev type, const struct trace_event *ev,
 			 uint64_t *ret)
 {
-	const struct rw_g *g;
+	const struct order_g *g;
 
 	memcpy(ret, ev->arg, sizeof(ev->arg));
 	if (type != ev->type && type == EV_GO_UNBLOCK)
@@ -299,10 +300,10 @@ static void convert_args(struct rewrite *r, enum ev type, const struct trace_eve
 static bool put_syscall_status(struct rewrite *r, enum ev type, const struct trace_event *ev,
 			       const uint64_t *arg)
 {
-	struct rw_m *m = rw_p__m(r, rw__p(r, ev->p));
+	struct order_m *m = rw_p__m(rw__p(r, ev->p));
 
 	if (!m && ev->p == TRACE_NO_P && ev->g != ev->arg[0])
-		m = rw_g__m(r, rw__g(r, ev->g));
+		m = rw_g__m(rw__g(r, ev->g));
 	if (!m && ev->p == TRACE_NO_P && (ev->g == TRACE_NO_G || ev->g == ev->arg[0]) &&
 	    rw__put(r, TRACE_NO_M, type, arg))
 		return true;
@@ -321,7 +322,8 @@ static bool put_event(struct rewrite *r, enum ev type, const struct trace_event 
 
 static int put_timed(struct rewrite *r, const struct trace_event *ev)
 {
-	uint64_t arg[EV_ARGS_MAX - 1];
+	/* Only repairs precede it; otherwise it is converted in its place, without a copy. */
+	uint64_t other[EV_ARGS_MAX - 1], *arg = r->opts.repair ? other : r->pending[0].arg;
 	enum ev type = type_of(r, ev);
 	bool done, early, has_p = ev->p != TRACE_NO_P;
 
@@ -332,7 +334,9 @@ static int put_timed(struct rewrite *r, const struct trace_event *ev)
 		return 0;
 	convert_args(r, type, ev, arg);
 	if (type == EV_USER_REGION_BEGIN || type == EV_USER_REGION_END)
-		r->region = rw_tables__hash(r, ev->arg[1]);
+		r->name = rw_tables__string(r, ev->arg[1]);
+	else if (type == EV_USER_TASK_BEGIN)
+		r->name = rw_tables__string(r, ev->arg[2]);
 	done = put_event(r, type, ev, arg);
 	if (r->writing) {
 		r->stats.events += done && r->npending;

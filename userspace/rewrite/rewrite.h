@@ -11,11 +11,9 @@
  *	rewrite_tables.c	string and stack ids, private data
  *	rewrite_kernel.c	kernel events within the part
  *	rewrite_repair.c	v1 only: inserts what the rules of v2 require before an event
- *	rewrite_rules.c		whether an event is legal; numbers it and updates the model
- *	rewrite_ranges.c	the same for ranges, GC, tasks and regions
- *	rewrite_model.c		goroutines, Ps, threads as a reader of the output sees them
+ *	rewrite_model.c		the state as a reader of the output sees it, by reader/order.h
  *
- * Only events that the rules permit are written, so the output is a valid trace for any input. Of a
+ * Only events that the rules of reader/order.c permit are written, so the output is a valid trace for any input. Of a
  * valid v2 trace all events are permitted, and each keeps its time, thread, P and goroutine; only
  * sequence numbers are new. Memory: one generation of the input and one of the output.
  */

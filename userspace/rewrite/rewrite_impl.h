@@ -12,40 +12,6 @@
 #include "rewrite/rewrite.h"
 #include "writer/writer.h"
 
-/* The model (rewrite_model.c) */
-
-#define STW_MAX 4 /* kinds of STW pause open on a goroutine; the runtime opens one */
-
-struct rw_region {
-	uint64_t task, name; /* a hash of the name */
-};
-
-struct rw_g {
-	uint64_t id, seq;
-	uint64_t m;	  /* last thread it was bound to; still valid if rw_m.g agrees */
-	uint32_t stamp;	  /* rewrite.stamp at its last status */
-	uint8_t status;	  /* enum trace_go_status */
-	bool assist;	  /* a mark assist is open */
-	uint8_t stw;	  /* number of open STW pauses, */
-	uint8_t stw_lost; /* and of those whose begin is not in the output */
-	uint32_t stw_kind[STW_MAX];
-	struct rw_region *region; /* the innermost is the last */
-	size_t regions, regions_cap;
-};
-
-struct rw_p {
-	uint64_t id, seq, m;
-	uint32_t stamp;
-	uint8_t status; /* enum trace_proc_status */
-	bool sweep;
-};
-
-struct rw_m {
-	uint64_t id, p, g; /* of this thread; TRACE_NO_... */
-};
-
-enum rw_gc { RW_GC_UNKNOWN, RW_GC_OFF, RW_GC_ON };
-
 /* Maps ids of the input's generation to those of the output's. */
 struct rw_tables {
 	const struct dictionary *from; /* borrowed, until the next sync */
@@ -71,11 +37,8 @@ struct rewrite {
 	struct writer *writer;
 	struct intern *in; /* of the open generation */
 
-	struct map g, p, m, tasks; /* tasks: open ones */
-	enum rw_gc gc;
-	uint64_t gc_seq;
-	uint32_t stamp; /* number of the present generation, for sequence numbers */
-	bool first;	/* no earlier generation has set a state */
+	struct order model; /* goroutines, Ps, threads as a reader of the output sees them */
+	uint64_t gen;	    /* number of the present generation, for sequence numbers */
 
 	bool any;		  /* a state is known */
 	bool writing;		  /* `from` has passed, a generation is open */
@@ -97,41 +60,61 @@ struct rewrite {
 		enum ev type;
 	} pending[PENDING_MAX];
 	unsigned int npending;
-	uint64_t region;  /* of the present event: hash of its name */
-	uint64_t spare_m; /* next thread id for v1 events without a thread */
-	int error;	  /* the first error: -ENOMEM */
+	struct trace_string name; /* of the region or task of the present event; borrowed */
+	uint64_t spare_m;	  /* next thread id for v1 events without a thread */
+	int error;		  /* the first error: -ENOMEM */
 };
 
-struct rw_g *rw__g(const struct rewrite *r, uint64_t id); /* NULL: unknown */
-struct rw_p *rw__p(const struct rewrite *r, uint64_t id);
-struct rw_m *rw__m(const struct rewrite *r, uint64_t id);
-/* Create and add. Return NULL if memory is exhausted, which sets r->error. */
-struct rw_g *rw__new_g(struct rewrite *r, uint64_t id);
-struct rw_p *rw__new_p(struct rewrite *r, uint64_t id);
-struct rw_m *rw__make_m(struct rewrite *r, uint64_t id); /* creates it if new */
-void rw__forget_g(struct rewrite *r, struct rw_g *g);
-void rw__forget_p(struct rewrite *r, struct rw_p *p);
-void rw__set_error(struct rewrite *r, int err);
-int rw__load(struct rewrite *r, const struct order *state);
-void rw__deinit(struct rewrite *r);
+/* rewrite_model.c */
+
+/* NULL: unknown */
+static inline struct order_g *rw__g(const struct rewrite *r, uint64_t id)
+{
+	return map__get(&r->model.g, id);
+}
+
+static inline struct order_p *rw__p(const struct rewrite *r, uint64_t id)
+{
+	return map__get(&r->model.p, id);
+}
+
+static inline struct order_m *rw__m(const struct rewrite *r, uint64_t id)
+{
+	return map__get(&r->model.m, id);
+}
 
 /* The goroutine and the P of a thread; NULL: none. */
-static inline struct rw_g *rw_m__g(const struct rewrite *r, const struct rw_m *m)
+static inline struct order_g *rw_m__g(const struct rewrite *r, const struct order_m *m)
 {
 	return m && m->g != TRACE_NO_G ? rw__g(r, m->g) : NULL;
 }
 
-static inline struct rw_p *rw_m__p(const struct rewrite *r, const struct rw_m *m)
+static inline struct order_p *rw_m__p(const struct rewrite *r, const struct order_m *m)
 {
 	return m && m->p != TRACE_NO_P ? rw__p(r, m->p) : NULL;
 }
 
 /* The thread that it is bound to; NULL: none. */
-struct rw_m *rw_g__m(const struct rewrite *r, const struct rw_g *g);
-struct rw_m *rw_p__m(const struct rewrite *r, const struct rw_p *p);
+static inline struct order_m *rw_g__m(const struct order_g *g)
+{
+	return g && g->holder && g->holder->g == g->id ? g->holder : NULL;
+}
 
-/* rewrite_rules.c */
+static inline struct order_m *rw_p__m(const struct order_p *p)
+{
+	return p && p->holder && p->holder->p == p->id ? p->holder : NULL;
+}
 
+/* No earlier generation of the output has set a state. */
+static inline bool rw__is_first(const struct rewrite *r)
+{
+	return r->gen == r->model.first_gen;
+}
+
+void rw__set_error(struct rewrite *r, int err);
+int rw__load(struct rewrite *r, const struct order *state);
+/* Begins a generation. `first`: no state is known, so statuses may introduce goroutines. */
+void rw__begin(struct rewrite *r, bool first);
 /*
  * If the event is legal on thread m now, updates the model, numbers the event and adds it to the
  * pending ones. `arg` are the arguments after dt with ids of the output.
@@ -154,7 +137,7 @@ void rw_tables__begin(struct rewrite *r); /* begins a generation of the output, 
 /* Replaces ids of the input by ids of the output. */
 void rw_tables__args(struct rewrite *r, enum ev type, uint64_t *arg);
 uint32_t rw_tables__stack(struct rewrite *r, uint64_t id);
-uint64_t rw_tables__hash(const struct rewrite *r, uint64_t id); /* of a string */
+struct trace_string rw_tables__string(const struct rewrite *r, uint64_t id); /* of the input */
 /*
  * Copies private data from the input's generation to the open one of the output; data about the
  * whole file only if `whole`.

@@ -16,13 +16,14 @@
 
 uint64_t rw__prologue_size(const struct rewrite *r)
 {
-	uint64_t n = r->g.n + r->p.n + (r->gc == RW_GC_ON);
+	const struct order *o = &r->model;
+	uint64_t n = o->g.n + o->p.n + (o->gc == ORDER_GC_ON);
 	void *value;
 
-	for (size_t i = 0; map__next(&r->g, &i, &value);)
-		n += ((struct rw_g *)value)->assist;
-	for (size_t i = 0; map__next(&r->p, &i, &value);)
-		n += ((struct rw_p *)value)->sweep;
+	for (size_t i = 0; map__next(&o->g, &i, &value);)
+		n += ((struct order_g *)value)->ranges.other != 0;
+	for (size_t i = 0; map__next(&o->p, &i, &value);)
+		n += ((struct order_p *)value)->ranges.other != 0;
 	return n;
 }
 
@@ -30,41 +31,39 @@ uint64_t rw__prologue_size(const struct rewrite *r)
  * Finds the thread of a G or P, TRACE_NO_M if it is not on one. Returns false if it must be on one
  * but is not.
  */
-static bool find_thread(const struct rw_m *m, bool runs, uint64_t *ret)
+static bool find_thread(const struct order_m *m, bool runs, uint64_t *ret)
 {
 	*ret = runs && m ? m->id : TRACE_NO_M;
 	return m || !runs;
 }
 
-static int write_p(struct rewrite *r, struct rw_p *p)
+static int write_p(struct rewrite *r, struct order_p *p)
 {
 	bool runs = p->status == PROC_RUNNING || p->status == PROC_SYSCALL;
 	uint64_t m;
 
-	if (!p->status || !find_thread(rw_p__m(r, p), runs, &m)) {
-		rw__forget_p(r, p);
+	if (!p->status || !find_thread(rw_p__m(p), runs, &m)) {
+		order__forget_p(&r->model, p);
 		return 0;
 	}
-	p->stamp = r->stamp;
-	p->seq = 0;
+	p->seq = (struct order_seq){ r->gen, 0 };
 	return writer__proc_status(r->writer, m, p->id, p->status);
 }
 
-static int write_g(struct rewrite *r, struct rw_g *g)
+static int write_g(struct rewrite *r, struct order_g *g)
 {
 	bool runs = g->status == GO_RUNNING || g->status == GO_SYSCALL;
 	uint32_t stack = start_functions__of(&r->functions, g->id);
 	uint64_t m;
 
-	if (!g->status || !find_thread(rw_g__m(r, g), runs, &m)) {
-		rw__forget_g(r, g);
+	if (!g->status || !find_thread(rw_g__m(g), runs, &m)) {
+		order__forget_g(&r->model, g);
 		return 0;
 	}
-	g->stamp = r->stamp;
-	g->seq = 0;
-	g->regions = 0;
-	g->stw_lost += g->stw;
-	g->stw = 0;
+	g->seq = (struct order_seq){ r->gen, 0 };
+	g->lost += order__close_pauses(&g->ranges);
+	while (g->regions)
+		order__close_region(g);
 	if (stack && r->opts.version >= 23) {
 		stack = start_functions__copy_stack(r->in, r->functions.in, stack);
 		if (!stack)
@@ -79,19 +78,19 @@ static int write_g(struct rewrite *r, struct rw_g *g)
  */
 static void unbind_threads(struct rewrite *r)
 {
-	const struct rw_g *g;
-	const struct rw_p *p;
-	struct rw_m *m;
+	const struct order_g *g;
+	const struct order_p *p;
+	struct order_m *m;
 	void *value;
 
-	for (size_t i = 0; map__next(&r->m, &i, &value);) {
+	for (size_t i = 0; map__next(&r->model.m, &i, &value);) {
 		m = value;
 		p = rw_m__p(r, m);
-		if (rw_p__m(r, p) != m || (p->status != PROC_RUNNING && p->status != PROC_SYSCALL))
-			m->p = TRACE_NO_P;
+		if (rw_p__m(p) != m || (p->status != PROC_RUNNING && p->status != PROC_SYSCALL))
+			order_m__unbind_p(m);
 		g = rw_m__g(r, m);
-		if (rw_g__m(r, g) != m || (g->status != GO_RUNNING && g->status != GO_SYSCALL))
-			m->g = TRACE_NO_G;
+		if (rw_g__m(g) != m || (g->status != GO_RUNNING && g->status != GO_SYSCALL))
+			order_m__unbind_g(m);
 	}
 }
 
@@ -104,25 +103,25 @@ static int write_active(struct rewrite *r, int64_t time, enum ev type, uint64_t 
 static int write_ranges(struct rewrite *r, int64_t time)
 {
 	size_t np, ng;
-	struct map_slot *ps = map__sorted(&r->p, &np), *gs = map__sorted(&r->g, &ng);
+	struct map_slot *ps = map__sorted(&r->model.p, &np), *gs = map__sorted(&r->model.g, &ng);
 	int err = ps && gs ? 0 : -ENOMEM;
-	const struct rw_g *g;
-	const struct rw_p *p;
+	const struct order_g *g;
+	const struct order_p *p;
 
-	r->gc_seq = 0; /* with an index, the number of earlier ones is unknown */
-	if (r->gc == RW_GC_ON && !err) {
-		err = write_active(r, time, EV_GC_ACTIVE, ++r->gc_seq);
+	r->model.gc_seq = 0; /* with an index, the number of earlier ones is unknown */
+	if (r->model.gc == ORDER_GC_ON && !err) {
+		err = write_active(r, time, EV_GC_ACTIVE, ++r->model.gc_seq);
 	} else {
-		r->gc = RW_GC_UNKNOWN;
+		r->model.gc = ORDER_GC_UNKNOWN;
 	}
 	for (size_t i = 0; !err && i < np; i++) {
 		p = ps[i].value;
-		if (p->sweep)
+		if (p->ranges.other)
 			err = write_active(r, time, EV_GC_SWEEP_ACTIVE, p->id);
 	}
 	for (size_t i = 0; !err && i < ng; i++) {
 		g = gs[i].value;
-		if (g->assist)
+		if (g->ranges.other)
 			err = write_active(r, time, EV_GC_MARK_ASSIST_ACTIVE, g->id);
 	}
 	free(ps);
@@ -133,7 +132,7 @@ static int write_ranges(struct rewrite *r, int64_t time)
 int rw__prologue(struct rewrite *r, int64_t start)
 {
 	size_t i, np, ng;
-	struct map_slot *ps = map__sorted(&r->p, &np), *gs = map__sorted(&r->g, &ng);
+	struct map_slot *ps = map__sorted(&r->model.p, &np), *gs = map__sorted(&r->model.g, &ng);
 	int err = ps && gs ? 0 : -ENOMEM;
 
 	for (i = 0; !err && i < np; i++)
@@ -141,7 +140,7 @@ int rw__prologue(struct rewrite *r, int64_t start)
 	for (i = 0; !err && i < ng; i++)
 		err = write_g(r, gs[i].value);
 	unbind_threads(r);
-	map__deinit(&r->tasks);
+	order__forget_tasks(&r->model);
 	free(ps);
 	free(gs);
 	return err ?: write_ranges(r, start + 1);

@@ -8,7 +8,7 @@
  * must have happened before an event, by the fewest transitions from the model's state to one in
  * which the event is legal.
  *
- * Upstream: rewrite.c. Downstream: rewrite_rules.c, for inserted events and the event itself. An
+ * Upstream: rewrite.c. Downstream: rewrite_model.c, for inserted events and the event itself. An
  * event without a legal place is omitted, and later events that depend on it are repaired.
  */
 #include "rewrite/rewrite_impl.h"
@@ -23,26 +23,26 @@ static bool insert(struct rewrite *r, uint64_t m, enum ev type, uint64_t a, uint
 }
 
 /* Ends the system call of a goroutine, without a P. */
-static bool end_syscall(struct rewrite *r, const struct rw_g *g)
+static bool end_syscall(struct rewrite *r, const struct order_g *g)
 {
-	const struct rw_m *m = rw_g__m(r, g);
-	const struct rw_p *p = rw_m__p(r, m);
+	const struct order_m *m = rw_g__m(g);
+	const struct order_p *p = rw_m__p(r, m);
 
 	if (!m || (p && p->status == PROC_SYSCALL && !insert(r, m->id, EV_PROC_STOP, 0, 0, 0)))
 		return false;
 	return insert(r, m->id, EV_GO_SYSCALL_END_BLOCKED, 0, 0, 0);
 }
 
-static bool stop_g(struct rewrite *r, const struct rw_g *g)
+static bool stop_g(struct rewrite *r, const struct order_g *g)
 {
-	const struct rw_m *m = rw_g__m(r, g);
+	const struct order_m *m = rw_g__m(g);
 
 	return m && insert(r, m->id, EV_GO_STOP, 0, 0, 0);
 }
 
 static bool make_runnable(struct rewrite *r, uint64_t id)
 {
-	const struct rw_g *g = rw__g(r, id);
+	const struct order_g *g = rw__g(r, id);
 
 	if (!g)
 		return insert(r, TRACE_NO_M, EV_GO_STATUS, id, 0, GO_RUNNABLE);
@@ -59,10 +59,10 @@ static bool make_runnable(struct rewrite *r, uint64_t id)
 }
 
 /* Takes a P from its thread, after stopping a goroutine that runs there. */
-static bool make_idle(struct rewrite *r, const struct rw_p *p)
+static bool make_idle(struct rewrite *r, const struct order_p *p)
 {
-	const struct rw_m *m = rw_p__m(r, p);
-	const struct rw_g *g = rw_m__g(r, m);
+	const struct order_m *m = rw_p__m(p);
+	const struct order_g *g = rw_m__g(r, m);
 
 	if (!m || (g && g->status == GO_RUNNING && !stop_g(r, g)))
 		return false;
@@ -72,7 +72,7 @@ static bool make_idle(struct rewrite *r, const struct rw_p *p)
 /* Makes thread m run the P. */
 static bool acquire_p(struct rewrite *r, uint64_t m, uint64_t id)
 {
-	const struct rw_p *p = rw__p(r, id), *other = rw_m__p(r, rw__m(r, m));
+	const struct order_p *p = rw__p(r, id), *other = rw_m__p(r, rw__m(r, m));
 
 	if (p && p == other && p->status == PROC_RUNNING)
 		return true;
@@ -93,9 +93,9 @@ static bool has_real_p(const struct trace_event *ev)
 /* The thread of the event's P, without a goroutine. */
 static uint64_t free_thread(struct rewrite *r, const struct trace_event *ev)
 {
-	const struct rw_m *m = rw_p__m(r, rw__p(r, ev->p));
+	const struct order_m *m = rw_p__m(rw__p(r, ev->p));
 	uint64_t id = m ? m->id : ev->m;
-	const struct rw_g *g;
+	const struct order_g *g;
 
 	if (id == TRACE_NO_M)
 		return r->spare_m++;
@@ -116,13 +116,14 @@ static bool start_g(struct rewrite *r, const struct trace_event *ev, uint64_t id
 }
 
 /* The thread with the lowest id that fits, so that all runs write the same. NULL: none. */
-static const struct rw_m *lowest_thread(const struct rewrite *r,
-					bool (*fits)(const struct rewrite *r, const struct rw_m *m))
+static const struct order_m *lowest_thread(const struct rewrite *r,
+					   bool (*fits)(const struct rewrite *r,
+							const struct order_m *m))
 {
-	const struct rw_m *m, *lowest = NULL;
+	const struct order_m *m, *lowest = NULL;
 	void *value;
 
-	for (size_t i = 0; map__next(&r->m, &i, &value);) {
+	for (size_t i = 0; map__next(&r->model.m, &i, &value);) {
 		m = value;
 		if ((!lowest || m->id < lowest->id) && fits(r, m))
 			lowest = m;
@@ -130,31 +131,31 @@ static const struct rw_m *lowest_thread(const struct rewrite *r,
 	return lowest;
 }
 
-static bool runs_goroutine(const struct rewrite *r, const struct rw_m *m)
+static bool runs_goroutine(const struct rewrite *r, const struct order_m *m)
 {
-	const struct rw_g *g = rw_m__g(r, m);
+	const struct order_g *g = rw_m__g(r, m);
 
 	return rw_m__p(r, m) && g && g->status == GO_RUNNING;
 }
 
 /* It has a P, and its goroutine, if any, runs. */
-static bool can_emit(const struct rewrite *r, const struct rw_m *m)
+static bool can_emit(const struct rewrite *r, const struct order_m *m)
 {
 	return rw_m__p(r, m) && (!rw_m__g(r, m) || runs_goroutine(r, m));
 }
 
-static bool stopped_the_world(const struct rewrite *r, const struct rw_m *m)
+static bool stopped_the_world(const struct rewrite *r, const struct order_m *m)
 {
-	const struct rw_g *g = rw_m__g(r, m);
+	const struct order_g *g = rw_m__g(r, m);
 
-	return g && g->stw;
+	return g && order__pauses(&g->ranges);
 }
 
 /* Makes the event's goroutine run on a thread with a P. NULL: impossible. */
-static const struct rw_m *running_thread(struct rewrite *r, const struct trace_event *ev)
+static const struct order_m *running_thread(struct rewrite *r, const struct trace_event *ev)
 {
-	const struct rw_g *g = rw__g(r, ev->g);
-	const struct rw_m *m = rw_g__m(r, g);
+	const struct order_g *g = rw__g(r, ev->g);
+	const struct order_m *m = rw_g__m(g);
 
 	if (ev->g == TRACE_NO_G)
 		return NULL;
@@ -163,13 +164,13 @@ static const struct rw_m *running_thread(struct rewrite *r, const struct trace_e
 			return m;
 		return NULL;
 	}
-	return start_g(r, ev, ev->g) ? rw_g__m(r, rw__g(r, ev->g)) : NULL;
+	return start_g(r, ev, ev->g) ? rw_g__m(rw__g(r, ev->g)) : NULL;
 }
 
 /* Puts the event on the thread of its goroutine. */
 static bool put_on_goroutine(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg)
 {
-	const struct rw_m *m = running_thread(r, ev);
+	const struct order_m *m = running_thread(r, ev);
 
 	return m && rw__put(r, m->id, ev->type, arg);
 }
@@ -180,7 +181,7 @@ static bool put_on_goroutine(struct rewrite *r, const struct trace_event *ev, co
  */
 static bool put_on_own_thread(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg)
 {
-	const struct rw_m *m = rw_g__m(r, rw__g(r, ev->g));
+	const struct order_m *m = rw_g__m(rw__g(r, ev->g));
 
 	return m && rw__put(r, m->id, ev->type, arg);
 }
@@ -189,8 +190,8 @@ static bool put_on_own_thread(struct rewrite *r, const struct trace_event *ev, c
 static bool put_on_any_goroutine(struct rewrite *r, const struct trace_event *ev,
 				 const uint64_t *arg)
 {
-	const struct rw_g *g = rw__g(r, ev->g);
-	const struct rw_m *m = g && g->status == GO_RUNNING ? rw_g__m(r, g) : NULL;
+	const struct order_g *g = rw__g(r, ev->g);
+	const struct order_m *m = g && g->status == GO_RUNNING ? rw_g__m(g) : NULL;
 
 	if (!m || m->p == TRACE_NO_P)
 		m = lowest_thread(r, runs_goroutine);
@@ -200,7 +201,7 @@ static bool put_on_any_goroutine(struct rewrite *r, const struct trace_event *ev
 /* The pause must end on the goroutine that began it, even if the event names another one. */
 static bool stw_end(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg)
 {
-	const struct rw_m *m = lowest_thread(r, stopped_the_world);
+	const struct order_m *m = lowest_thread(r, stopped_the_world);
 
 	return m && rw__put(r, m->id, ev->type, arg);
 }
@@ -208,7 +209,7 @@ static bool stw_end(struct rewrite *r, const struct trace_event *ev, const uint6
 /* Puts an event on the event's P, or unless `own` on any P. */
 static bool put_on_p(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg, bool own)
 {
-	const struct rw_m *m = rw_p__m(r, rw__p(r, ev->p));
+	const struct order_m *m = rw_p__m(rw__p(r, ev->p));
 
 	if (m && rw__put(r, m->id, ev->type, arg))
 		return true;
@@ -223,15 +224,15 @@ static bool create(struct rewrite *r, const struct trace_event *ev, const uint64
 
 static bool unblock(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg)
 {
-	const struct rw_g *g = rw__g(r, arg[0]), *by = rw__g(r, ev->g);
-	const struct rw_m *m = rw_g__m(r, by);
+	const struct order_g *g = rw__g(r, arg[0]), *by = rw__g(r, ev->g);
+	const struct order_m *m = rw_g__m(by);
 
 	if (g && g->status != GO_WAITING)
 		return g->status == GO_SYSCALL ? end_syscall(r, g) : g->status == GO_RUNNABLE;
 	if (!g && !insert(r, TRACE_NO_M, EV_GO_STATUS, arg[0], 0, GO_WAITING))
 		return false;
 	if (!m && ev->g == TRACE_NO_G)
-		m = rw_p__m(r, rw__p(r, ev->p));
+		m = rw_p__m(rw__p(r, ev->p));
 	if (m && !by && m->g != TRACE_NO_G)
 		m = NULL; /* not caused by that goroutine */
 	return rw__put(r, m ? m->id : TRACE_NO_M, ev->type, arg);
@@ -239,8 +240,8 @@ static bool unblock(struct rewrite *r, const struct trace_event *ev, const uint6
 
 static bool proc_stop(struct rewrite *r, uint64_t id)
 {
-	const struct rw_p *p = rw__p(r, id);
-	const struct rw_m *m = rw_p__m(r, p);
+	const struct order_p *p = rw__p(r, id);
+	const struct order_m *m = rw_p__m(p);
 
 	if (!p)
 		return insert(r, TRACE_NO_M, EV_PROC_STATUS, id, PROC_IDLE, 0);
@@ -270,7 +271,7 @@ static bool new_status(struct rewrite *r, const struct trace_event *ev, uint64_t
 
 static bool go_status(struct rewrite *r, const struct trace_event *ev, const uint64_t *arg)
 {
-	const struct rw_g *g = rw__g(r, arg[0]);
+	const struct order_g *g = rw__g(r, arg[0]);
 
 	if (!g)
 		return new_status(r, ev, arg[0], arg[2]);

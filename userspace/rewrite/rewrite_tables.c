@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/hash.h"
 #include "rewrite/rewrite_impl.h"
 #include "writer/private_write.h"
 
@@ -101,11 +100,12 @@ void rw_tables__args(struct rewrite *r, enum ev type, uint64_t *arg)
 	}
 }
 
-uint64_t rw_tables__hash(const struct rewrite *r, uint64_t id)
+struct trace_string rw_tables__string(const struct rewrite *r, uint64_t id)
 {
-	struct trace_string s;
+	struct trace_string s = { "", 0 };
 
-	return dictionary__string(r->tables.from, id, &s) ? hash__bytes(s.data, s.len) : 0;
+	dictionary__string(r->tables.from, id, &s);
+	return s;
 }
 
 /* private data */
