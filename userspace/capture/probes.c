@@ -381,10 +381,15 @@ static int attach_some(struct probes *p, struct bpf_program *program, const stru
 	const struct site *site, *end = p->opts.sites->site + p->opts.sites->n;
 	const char *func = "";
 
-	for (site = *from; site < end && opts.cnt < SITES_MAX; site++) {
+	for (site = *from; site < end; site++) {
 		if (!probes__wants(&p->opts, site->probe) ||
 		    probes__program_of(p->skel, site->probe) != program)
 			continue;
+		if (opts.cnt == SITES_MAX && site->probe == GT_PROBE_FUNC_CALL)
+			break; /* only functions of the program are so many */
+		if (opts.cnt == SITES_MAX)
+			return error__set(error, -E2BIG, "more than %d sites for one probe at %s",
+					  SITES_MAX, site->func);
 		offsets[opts.cnt] = site->offset;
 		cookies[opts.cnt++] = GT_COOKIE(site->probe, site->cookie);
 		func = site->func;
