@@ -4,7 +4,7 @@
  *
  * The entry is the prologue's push, behind the stack check: a function that must grow its stack
  * begins again before it. The exits are all returns, and jumps out of the function. At each of them
- * the stack pointer is where the return address is, which is how sequence/state_call.c finds the
+ * the stack pointer is where the return address is, which is how sequence/state_user.c finds the
  * entry that belongs to an exit.
  */
 #include "target/probe/calls.h"
