@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of package runtime/trace: tasks, regions, logs.
+ * Probes of package runtime/trace: tasks, regions, logs; and of functions that are regions.
  *
  * That package calls the runtime even if its tracer is off; the runtime then returns. Upstream:
  * userspace/target/probe/site.c. Downstream: userspace/sequence/state_user.c.
@@ -62,13 +62,38 @@ static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
 	return 0;
 }
 
+#define G_STACK_HI 8 /* g.stack.hi: runtime and compiler rely on its place in all releases */
+
+/* The entry or an exit of a function: the return address is on top. A walk at the entry only. */
+static __noinline int func_call(struct pt_regs *ctx, u32 tid)
+{
+	u64 cookie = cookie__site(ctx), ends = GT_COOKIE_CALL_ENDS(cookie), g = GO_G(ctx);
+	struct gt_func_call call = {
+		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx),
+		.name = GT_TEXT_GIVEN(GT_COOKIE_CALL_FUNC(cookie)),
+		.ends = ends,
+	};
+	u32 stack;
+
+	if (!ends && entry__repeats(ctx))
+		return 0;
+	stack = ends ? 0 : stack_of_caller(ctx, tid);
+	emit (rec, GT_FUNC_CALL, g, stack, tid, sizeof(call))
+		*(struct gt_func_call *)(rec + 1) = call;
+	return 0;
+}
+
 /* One program, because the verifier needs 4 ms for the stack walk in each. */
 SEC("uprobe.multi")
 int user_event(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack;
 
-	if (!tid || entry__repeats(ctx))
+	if (!tid)
+		return 0;
+	if (cookie__probe(ctx) == GT_PROBE_FUNC_CALL)
+		return func_call(ctx, tid);
+	if (entry__repeats(ctx))
 		return 0;
 	stack = stack_of_caller(ctx, tid);
 	switch (cookie__probe(ctx)) {

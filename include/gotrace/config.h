@@ -82,6 +82,11 @@ enum gt_probe {
 /* GT_PROBE_SYSCALL_CALL: at a call of entersyscall; 0: at one of reentersyscall, which has arguments */
 #define GT_SYSCALL_OF_CALL	      1
 
+/* GT_PROBE_FUNC_CALL: the number of the function, and whether the call ends there */
+#define GT_SITE_CALL_OF(func, ends)   ((gt_u64)(func) | (gt_u64)(ends) << 6)
+#define GT_COOKIE_CALL_FUNC(cookie)   ((cookie) & 63)
+#define GT_COOKIE_CALL_ENDS(cookie)   ((cookie) >> 6 & 1)
+
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */
 	GT_GOSCHED_YIELDS = 1, /* goschedImpl is called for a yield, and has one argument */

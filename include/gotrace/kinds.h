@@ -115,7 +115,11 @@
 	/* object: g; stack: g's; task, name's text, begins or ends */ \
 	X(46, REGION, region, region, RUNNING, YES) \
 	/* object: g; stack: g's; task, category's text, message's */ \
-	X(47, LOG, log, log, RUNNING, YES)
+	X(47, LOG, log, log, RUNNING, YES) \
+	\
+	/* functions chosen by `record --region` */ \
+	/* object: g; stack: caller's, of a begin; depth, name's text, begins or ends */ \
+	X(49, FUNC_CALL, func_call, func_call, RUNNING, YES)
 
 /* Hits that show two transitions: userspace/sequence/derived.c makes a record of each. */
 #define GT_PAIR_KINDS(X) \
@@ -245,6 +249,8 @@
 	X(REGION, region, user_event, USER, NAME_ARG1 "=task " NAME_ARG3 "=name") \
 	/* AX = task, BX, CX = category, DI, SI = message; R14 = g */ \
 	X(LOG, log, user_event, USER, NAME_ARG1 "=task " NAME_ARG2 "," NAME_ARG4 "=texts") \
+	/* R14 = g, [rsp] = pc: the entry or an exit of a function of `record --region` */ \
+	X(FUNC_CALL, func_call, user_event, USER, NAME_G "=g") \
 	/* R14 = g; inside gcAssistAlloc, whose frame is at rbp */ \
 	X(ASSIST_BEGIN, assist_begin, runtime_rare, GC, NAME_G "=g") \
 	X(ASSIST_END, assist_end, runtime_rare, GC, NAME_G "=g") \

@@ -172,10 +172,13 @@ struct gt_value {
  * sent like messages.
  */
 /* Texts that the probes remember, each in the place given by its number's low bits */
-#define GT_TEXT_PLACES 8192
-#define GT_TEXT_EMPTY  0 /* the empty text is never sent */
-#define GT_TEXT_UNREAD 1 /* nor is a text that the probe could not read */
-#define GT_TEXT_ONCE   (1ull << 63)
+#define GT_TEXT_PLACES	 8192
+#define GT_TEXT_EMPTY	 0 /* the empty text is never sent */
+#define GT_TEXT_UNREAD	 1 /* nor is a text that the probe could not read */
+#define GT_TEXT_ONCE	 (1ull << 63)
+/* Names that the recorder gives, before the window; no hash is such a number (see text__number()) */
+#define GT_TEXTS_GIVEN	 64
+#define GT_TEXT_GIVEN(i) (1ull << 62 | (gt_u64)(i) << 2)
 
 struct gt_task {
 	gt_u64 id;
@@ -187,6 +190,16 @@ struct gt_region {
 	gt_u64 task; /* 0: none */
 	gt_u64 name; /* text */
 	gt_u64 ends; /* 0: it begins, 1: it ends */
+};
+
+/*
+ * A call of a function that is recorded as a region. `depth` is the distance of the return address
+ * from the upper end of the goroutine's stack; it stays the same when the stack grows and moves.
+ */
+struct gt_func_call {
+	gt_u64 depth; /* bytes */
+	gt_u64 name;  /* text: GT_TEXT_GIVEN */
+	gt_u64 ends;  /* 0: it begins, 1: it ends */
 };
 
 struct gt_log {

@@ -319,6 +319,11 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 	return 0;
 }
 
+int sink__name(struct sink *s, size_t i, const char *name)
+{
+	return 0;
+}
+
 int sink__clock_error(struct sink *s, uint64_t ns)
 {
 	note("clock");

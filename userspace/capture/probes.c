@@ -368,8 +368,12 @@ static int keep(struct probes *p, struct bpf_link *link, const struct bpf_progra
 	return explain(err, error, what);
 }
 
-/* Attaches all sites of a program with one link. */
-static int attach_multi(struct probes *p, struct bpf_program *program, struct error *error)
+/*
+ * Attaches sites of a program with one link: from *from on, at most SITES_MAX. Moves *from behind
+ * them; without a site left, to NULL.
+ */
+static int attach_some(struct probes *p, struct bpf_program *program, const struct site **from,
+		       struct error *error)
 {
 	unsigned long offsets[SITES_MAX];
 	__u64 cookies[SITES_MAX];
@@ -377,10 +381,12 @@ static int attach_multi(struct probes *p, struct bpf_program *program, struct er
 	const struct site *site, *end = p->opts.sites->site + p->opts.sites->n;
 	const char *func = "";
 
-	for (site = p->opts.sites->site; site < end; site++) {
+	for (site = *from; site < end; site++) {
 		if (!probes__wants(&p->opts, site->probe) ||
 		    probes__program_of(p->skel, site->probe) != program)
 			continue;
+		if (opts.cnt == SITES_MAX && site->probe == GT_PROBE_FUNC_CALL)
+			break; /* only functions of the program are so many */
 		if (opts.cnt == SITES_MAX)
 			return error__set(error, -E2BIG, "more than %d sites for one probe at %s",
 					  SITES_MAX, site->func);
@@ -388,12 +394,23 @@ static int attach_multi(struct probes *p, struct bpf_program *program, struct er
 		cookies[opts.cnt++] = GT_COOKIE(site->probe, site->cookie);
 		func = site->func;
 	}
+	*from = site < end ? site : NULL;
 	if (!opts.cnt)
 		return 0;
 	return keep(
 		p,
 		bpf_program__attach_uprobe_multi(program, p->opts.pid, p->opts.path, NULL, &opts),
 		program, func, error);
+}
+
+static int attach_multi(struct probes *p, struct bpf_program *program, struct error *error)
+{
+	const struct site *from = p->opts.sites->n ? p->opts.sites->site : NULL;
+	int err = 0;
+
+	while (!err && from)
+		err = attach_some(p, program, &from, error);
+	return err;
 }
 
 static int attach_perf(struct probes *p, const struct site *site, struct error *error)

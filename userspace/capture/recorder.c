@@ -410,6 +410,8 @@ static int begin(struct recorder *r)
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!err)
 		err = sink__start(r->sink, &r->facts);
+	for (size_t i = 0; !err && r->opts->calls && i < r->opts->calls->n; i++)
+		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
 	if (!err && r->opts->launch)
 		err = launch__release(r->opts->launch, r->error);
 	if (!err)

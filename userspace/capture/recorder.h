@@ -16,6 +16,7 @@
 #include "gotrace/counters.h"
 #include "lib/error.h"
 #include "target/layout/layout.h"
+#include "target/probe/calls.h"
 #include "target/probe/site.h"
 #include "target/process/process.h"
 #include "target/symbols/pclntab.h"
@@ -41,6 +42,8 @@ struct recorder_opts {
 	struct pclntab *pclntab;
 	const struct layout *layout;
 	const struct site_list *sites;
+	const struct calls
+		*calls; /* functions whose calls are regions; their sites are in `sites` */
 	/* open, with known bias; probes are attached by its attach_path */
 	struct process *process;
 	struct launch *launch; /* holds the process at its exec; NULL: it runs */

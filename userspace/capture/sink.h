@@ -49,6 +49,8 @@ const struct writer_stats *sink__written(const struct sink *s);
  */
 int sink__start(struct sink *s, const struct raw_header *facts);
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size);
+/* The name that records call GT_TEXT_GIVEN(i); after sink__start(). It is cut at GT_TEXT_MAX. */
+int sink__name(struct sink *s, size_t i, const char *name);
 int sink__watermark(struct sink *s, uint64_t time);
 int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
 int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second);

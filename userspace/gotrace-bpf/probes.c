@@ -12,6 +12,7 @@
 #include "lib/json.h"
 #include "lib/steps.h"
 #include "lib/unicode.h"
+#include "target/probe/calls.h"
 #include "analysis.h"
 #include "command.h"
 #include "interrupt.h"
@@ -19,14 +20,18 @@
 struct arguments {
 	int pid;
 	const char *exe;
+	const char *functions; /* a pattern; NULL: the probes of the runtime */
 	bool json;
 };
 
-enum { OPT_EXE = 256, OPT_JSON };
+enum { OPT_EXE = 256, OPT_JSON, OPT_FUNCTIONS };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0, "analyse the program of this process", 0 },
 	{ "exe", OPT_EXE, "FILE", 0, "analyse this program file", 0 },
+	{ "functions", OPT_FUNCTIONS, "PATTERN", 0,
+	  "list the functions that 'record --region PATTERN' would record, with entries and exits",
+	  0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	NO_CACHE_OPTION,
 	HELP_OPTION,
@@ -46,6 +51,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_EXE:
 		a->exe = text;
+		return 0;
+	case OPT_FUNCTIONS:
+		a->functions = text;
 		return 0;
 	case OPT_JSON:
 		a->json = true;
@@ -71,6 +79,8 @@ static const struct argp parser = {
 	NULL,
 	NULL,
 };
+
+#define PLACE_WIDTH 40
 
 /* Escapes the line: the names of the program in it are untrusted. */
 __attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ...)
@@ -99,25 +109,32 @@ static const char *short_cost(const struct analysis *a, const struct site *site)
 	return site->cost == SITE_EMULATED ? "0.4 us" : "4 us";
 }
 
+static void print_header(void)
+{
+	printf("\n%-*s %-28s %-8s %-16s %-8s %-19s %s\n", PLACE_WIDTH, "function", "instruction",
+	       "cost", "probe", "set", "arguments", "observed event");
+}
+
+static void print_site(const struct analysis *a, const struct site *site)
+{
+	char place[128];
+
+	snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
+	print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", PLACE_WIDTH, place, site->text,
+		   short_cost(a, site), site__probe_name(site->probe),
+		   site_set__name(site__set(site->probe)),
+		   site__arguments(site->probe, site->cookie), site->why);
+}
+
 static void print(const struct analysis *a)
 {
-	const struct site *site;
-	char place[128];
-	int width = 40;
 
 	print_line("%s, %zu probes", a->info.version.text, a->sites.n);
 	if (a->layout.warning[0])
 		print_line("%s", a->layout.warning);
-	printf("\n%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
-	       "probe", "set", "arguments", "observed event");
-	for (size_t i = 0; i < a->sites.n; i++) {
-		site = &a->sites.site[i];
-		snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
-		print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", width, place, site->text,
-			   short_cost(a, site), site__probe_name(site->probe),
-			   site_set__name(site__set(site->probe)),
-			   site__arguments(site->probe, site->cookie), site->why);
-	}
+	print_header();
+	for (size_t i = 0; i < a->sites.n; i++)
+		print_site(a, &a->sites.site[i]);
 	if (a->sites.nmissing)
 		printf("\nmissing:\n");
 	for (size_t i = 0; i < a->sites.nmissing; i++) {
@@ -174,6 +191,48 @@ static void print_json(const struct analysis *a, const char *refused)
 	json__close(&j, '}');
 }
 
+static void print_calls(const struct analysis *a, const struct calls *calls, bool as_json)
+{
+	struct json j;
+
+	if (!as_json) {
+		print_line("%s, %zu functions", a->info.version.text, calls->n);
+		print_header();
+		for (size_t i = 0; i < calls->nsites; i++)
+			print_site(a, &calls->site[i]);
+		return;
+	}
+	json__init(&j, stdout, false);
+	json__open(&j, NULL, '{');
+	json__string(&j, "go", a->info.version.text);
+	json__open(&j, "functions", '[');
+	for (size_t i = 0; i < calls->n; i++) {
+		const struct call_func *f = &calls->func[i];
+
+		json__open(&j, NULL, '{');
+		json__string(&j, "name", f->name);
+		json__open(&j, "probes", '[');
+		for (size_t k = 0; k < f->n; k++)
+			site_json(&j, a, &calls->site[f->first + k]);
+		json__close(&j, ']');
+		json__close(&j, '}');
+	}
+	json__close(&j, ']');
+	json__close(&j, '}');
+}
+
+static int list_functions(const struct analysis *a, const struct arguments *args,
+			  struct error *error)
+{
+	struct calls calls = {};
+	int err = calls__add(&calls, a->elf, a->pclntab, args->functions, NULL, error);
+
+	if (!err)
+		print_calls(a, &calls, args->json);
+	calls__deinit(&calls);
+	return err;
+}
+
 int do_probes(int argc, char **argv, struct error *error)
 {
 	const struct interrupt how = { .status = EXIT_FAILED };
@@ -193,7 +252,9 @@ int do_probes(int argc, char **argv, struct error *error)
 	interrupt__forbid();
 	if (err)
 		error__set(error, err, "%s", strerror(-err));
-	if (args.json)
+	if (args.functions && !err)
+		err = list_functions(&a, &args, error);
+	else if (args.json)
 		print_json(&a, err ? error->text : NULL);
 	else if (!err || a.sites.n)
 		print(&a);

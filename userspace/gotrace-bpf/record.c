@@ -11,6 +11,7 @@
 
 #include "blackbox/blackbox_record.h"
 #include "capture/sampler.h"
+#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/opts.h"
@@ -35,6 +36,7 @@ enum {
 	OPT_DAEMONIZE,
 	OPT_TIMEOUT,
 	OPT_PROBES,
+	OPT_REGION,
 };
 
 static const struct argp_option options[] = {
@@ -80,6 +82,10 @@ static const struct argp_option options[] = {
 	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's "
 	  "code, which cost a tenth (see INLINE PROBES in the manual)",
 	  0 },
+	{ "region", OPT_REGION, "FUNC[=NAME]", 0,
+	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
+	  "of a Go function, a glob, or a /regular expression/; may be repeated",
+	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -115,6 +121,17 @@ static void set_rate(struct record_args *a, const char *text, struct argp_state 
 		usage_error("invalid rate '%s': must be 1 to %d samples per second", text,
 			    SAMPLER_HZ_MAX);
 	a->cpu_profile = true;
+}
+
+static void add_region(struct record_args *a, const char *text)
+{
+	const char *name = strrchr(text, '=');
+
+	if (!*text || name == text || (name && !name[1]))
+		usage_error("invalid region '%s': expected FUNC or FUNC=NAME", text);
+	if (array__grow(&a->region, a->nregions, &a->regions_cap, sizeof(*a->region)))
+		usage_error("out of memory");
+	a->region[a->nregions++] = text;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -205,6 +222,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		if (!a->is_inline && strcmp(text, "uprobe"))
 			usage_error("unknown kind of probes '%s': expected uprobe or inline", text);
 		return 0;
+	case OPT_REGION:
+		add_region(a, text);
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -278,6 +298,12 @@ static void check_arguments(struct record_args *a)
 			    a->command ? "a command: it requires a running process, -p PID" :
 			    a->follow  ? "--follow" :
 					 "--blackbox");
+	if (a->nregions && (a->is_inline || a->follow || a->blackbox))
+		usage_error("--region cannot be combined with %s",
+			    a->is_inline ?
+				    "--probes=inline, which has no probes of its own for calls" :
+			    a->follow ? "--follow, since another program has other functions" :
+					"--blackbox, whose buffer has no place for the names");
 	refuse_same_file("-o", a->output, "--stats", a->stats);
 	refuse_same_file("-o", a->output, "--save-input", a->raw);
 	refuse_same_file("--save-input", a->raw, "--stats", a->stats);

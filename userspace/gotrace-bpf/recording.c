@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -224,8 +225,29 @@ static void report_missing(const struct analysis *an, uint32_t sets)
 	}
 }
 
-static int record(const struct recording *r, struct analysis *an, struct launch *child,
-		  struct recorder_stats *stats, struct error *error)
+/* Finds the functions of --region, and joins their sites with those of the analysis. */
+static int find_regions(const struct record_args *a, const struct analysis *an, struct calls *calls,
+			struct site_list *sites, struct error *error)
+{
+	char *pattern, *name;
+	int err = 0;
+
+	for (size_t i = 0; i < a->nregions && !err; i++) {
+		pattern = strdup(a->region[i]);
+		if (!pattern)
+			return error__set(error, -ENOMEM, "out of memory");
+		name = strrchr(pattern, '=');
+		if (name)
+			*name++ = '\0';
+		err = calls__add(calls, an->elf, an->pclntab, pattern, name, error);
+		free(pattern);
+	}
+	return err ? err : calls__join(calls, &an->sites, sites);
+}
+
+static int record_with(const struct recording *r, struct analysis *an, struct launch *child,
+		       const struct calls *calls, const struct site_list *sites,
+		       struct recorder_stats *stats, struct error *error)
 {
 	const struct record_args *a = r->args;
 	struct trace_file *file = NULL;
@@ -244,8 +266,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,
 		.force_perf = a->force_perf, .is_inline = a->is_inline, .ring_size = ring_size(a),
 		.started = r->started, .checks_ns = an->checks_ns,
-		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = &an->sites,
-		.process = &an->process,
+		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = sites,
+		.calls = calls, .process = &an->process,
 		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,
 	};
 	int err, failed;
@@ -272,6 +294,20 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		err = err ? err : failed;
 	}
 	trace_file__destroy(file);
+	return err;
+}
+
+static int record(const struct recording *r, struct analysis *an, struct launch *child,
+		  struct recorder_stats *stats, struct error *error)
+{
+	struct site_list sites = {};
+	struct calls calls = {};
+	int err = find_regions(r->args, an, &calls, &sites, error);
+
+	if (!err)
+		err = record_with(r, an, child, &calls, &sites, stats, error);
+	free(sites.site);
+	calls__deinit(&calls);
 	return err;
 }
 

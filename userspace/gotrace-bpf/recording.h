@@ -35,6 +35,8 @@ struct record_args {
 	bool no_stacks, force_perf, is_inline, follow, cpu_profile, daemonize;
 	bool format_given; /* by --tick or --format-version */
 	bool timeout_given;
+	const char **region; /* FUNC[=NAME] of each --region */
+	size_t nregions, regions_cap;
 };
 
 /* Results of a followed recording, in memory that it shares with the process of follow.c. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records of package runtime/trace: tasks, regions and logs.
+ * Records of package runtime/trace: tasks, regions and logs; and calls of functions that are
+ * recorded as regions.
  *
  * Readers reject a task that begins while it is open, and a region that ends while it is not the
  * goroutine's innermost. What was open before the window, or whose begin was lost, is therefore
@@ -13,13 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TASK_WINDOW (1u << 20) /* ids; the runtime assigns them one by one */
-#define TASK_ID_MAX (1ull << 48)
-#define REGIONS_MAX 1024	/* open regions of a goroutine; deeper ones are not written */
-#define OPEN_MAX    (32u << 20) /* bytes of open regions and names; others are not written */
+#define TASK_WINDOW    (1u << 20) /* ids; the runtime assigns them one by one */
+#define TASK_ID_MAX    (1ull << 48)
+#define REGIONS_MAX    1024	    /* open regions of a goroutine; deeper ones are not written */
+#define CALL_DEPTH_MAX (1ull << 40) /* bytes; a stack of Go has at most 1 GB by default */
+#define OPEN_MAX       (32u << 20)  /* bytes of open regions and names; others are not written */
 
 struct open_region {
 	uint64_t task, text; /* as records name it */
+	uint64_t depth;	     /* of a call's frame; 0: a region of the program's own */
 	struct text *name;   /* held; NULL: empty or missing */
 };
 
@@ -157,7 +160,9 @@ void regions__free(struct sequencer *s, struct goroutine *g)
 	g->regions = NULL;
 }
 
-static enum apply_result region_begins(struct step *st, const struct gt_region *region)
+/* `skip`: frames to omit from the stack; `depth`: of a call, else 0. */
+static enum apply_result region_begins(struct step *st, const struct gt_region *region,
+				       uint64_t depth, uint32_t skip)
 {
 	struct sequencer *s = st->s;
 	struct regions *r = regions__room(s, st->t->g);
@@ -167,16 +172,15 @@ static enum apply_result region_begins(struct step *st, const struct gt_region *
 	if (!r)
 		return DONE;
 	if (r->deeper || r->n == REGIONS_MAX || s->user.open_bytes > OPEN_MAX) {
-		r->deeper++;
+		r->deeper += !depth; /* of the program's own: their ends are not matched */
 		return step__drop(st);
 	}
 	id = name_id(st, region->name);
 	open = &r->open[r->n++];
-	*open = (struct open_region){ region->task, region->name,
+	*open = (struct open_region){ region->task, region->name, depth,
 				      texts__hold(s->texts, region->name) };
 	s->user.open_bytes += open_bytes(open);
-	STEP_EMIT(st, EV_USER_REGION_BEGIN, open->task, id,
-		  step__stack(st, s->opts.layout->skips.region));
+	STEP_EMIT(st, EV_USER_REGION_BEGIN, open->task, id, step__stack(st, skip));
 	return DONE;
 }
 
@@ -185,7 +189,8 @@ static uint32_t find_open(const struct regions *r, const struct gt_region *regio
 {
 	uint32_t i = r ? r->n : 0;
 
-	while (i && (r->open[i - 1].task != region->task || r->open[i - 1].text != region->name))
+	while (i && (r->open[i - 1].depth || r->open[i - 1].task != region->task ||
+		     r->open[i - 1].text != region->name))
 		i--;
 	return i;
 }
@@ -231,7 +236,46 @@ enum apply_result apply_region(struct step *st)
 	if (region.task)
 		task__name(st->s, region.task);
 	region.name = texts__settle(st->s->texts, region.name, st->time);
-	return region.ends ? region_ends(st, &region) : region_begins(st, &region);
+	return region.ends ? region_ends(st, &region) :
+			     region_begins(st, &region, 0, st->s->opts.layout->skips.region);
+}
+
+/* ---- calls ---- */
+
+/*
+ * Ends the calls whose frames are not below `depth`, with all regions inside of them. Such a frame
+ * has returned, or a panic has unwound it.
+ */
+static void end_calls(struct step *st, struct regions *r, uint64_t depth)
+{
+	uint32_t keep = r->n;
+
+	for (uint32_t i = r->n; i > 0; i--) {
+		const struct open_region *open = &r->open[i - 1];
+
+		if (open->depth && open->depth < depth)
+			break;
+		if (open->depth)
+			keep = i - 1;
+	}
+	while (r->n > keep)
+		end_innermost(st, r, 0);
+}
+
+/*
+ * An exit ends the call whose frame is at its depth; that of a call that began before the window
+ * ends none. Calls are not counted, so that a lost record leaves nothing wrong for long.
+ */
+enum apply_result apply_func_call(struct step *st)
+{
+	const struct gt_func_call *call = st->payload;
+	struct gt_region region = { .name = call->name };
+
+	if (!call->depth || call->depth > CALL_DEPTH_MAX || call->ends > 1)
+		return step__drop(st);
+	if (st->t->g->regions)
+		end_calls(st, st->t->g->regions, call->depth);
+	return call->ends ? DONE : region_begins(st, &region, call->depth, 0);
 }
 
 /* ---- logs ---- */

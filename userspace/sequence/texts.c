@@ -26,7 +26,8 @@ struct text {
 
 struct texts {
 	struct intern *in;
-	struct places name; /* struct text by number */
+	struct places name;		    /* struct text by number */
+	struct text *given[GT_TEXTS_GIVEN]; /* GT_TEXT_GIVEN() */
 	struct once messages;
 	uint32_t missing; /* string id of TEXTS_MISSING */
 };
@@ -55,6 +56,8 @@ void texts__destroy(struct texts *t)
 	if (!t)
 		return;
 	places__deinit(&t->name);
+	for (size_t i = 0; i < GT_TEXTS_GIVEN; i++)
+		texts__release(t->given[i]);
 	once__deinit(&t->messages);
 	free(t);
 }
@@ -81,24 +84,52 @@ static bool text__is(const struct text *text, const char *bytes, size_t len)
 	return text->len == len && !memcmp(text->bytes, bytes, len);
 }
 
-static int keep_name(struct texts *t, uint64_t number, uint64_t time, const char *bytes, size_t len)
+/* Where a name is kept that the recorder has given; NULL: it is another name. */
+static struct text **given(struct texts *t, uint64_t number)
 {
-	struct text *text = map__get(&t->name.map, number);
-	int err;
+	uint64_t i = (number - GT_TEXT_GIVEN(0)) / 4;
 
-	if (number <= GT_TEXT_UNREAD || !len)
-		return 0;
-	if (text && !text->placed.is_displaced && text__is(text, bytes, len))
-		return 0;
-	text = calloc(1, sizeof(*text) + len);
+	return number == GT_TEXT_GIVEN(i) && i < GT_TEXTS_GIVEN ? &t->given[i] : NULL;
+}
+
+static struct text *new_name(uint64_t number, uint64_t time, const char *bytes, size_t len)
+{
+	struct text *text = calloc(1, sizeof(*text) + len);
+
 	if (!text)
-		return -ENOMEM;
+		return NULL;
 	text->placed.key = number;
 	text->placed.time = time;
 	text->placed.bytes = (uint32_t)(sizeof(*text) + len);
 	text->holders = 1;
 	text->len = (uint32_t)len;
 	memcpy(text->bytes, bytes, len);
+	return text;
+}
+
+static int keep_given(struct text **place, uint64_t number, const char *bytes, size_t len)
+{
+	if (!*place && len) {
+		*place = new_name(number, 0, bytes, len);
+		return *place ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+static int keep_name(struct texts *t, uint64_t number, uint64_t time, const char *bytes, size_t len)
+{
+	struct text *text = map__get(&t->name.map, number);
+	int err;
+
+	if (given(t, number))
+		return keep_given(given(t, number), number, bytes, len);
+	if (number <= GT_TEXT_UNREAD || !len)
+		return 0;
+	if (text && !text->placed.is_displaced && text__is(text, bytes, len))
+		return 0;
+	text = new_name(number, time, bytes, len);
+	if (!text)
+		return -ENOMEM;
 	err = places__put(&t->name, &text->placed);
 	if (err)
 		free(text);
@@ -178,13 +209,14 @@ uint32_t texts__name(struct texts *t, uint64_t number, uint64_t time, uint64_t *
 
 	if (number == GT_TEXT_EMPTY)
 		return 0;
-	text = (struct text *)places__get(&t->name, number, time);
+	text = given(t, number) ? *given(t, number) :
+				  (struct text *)places__get(&t->name, number, time);
 	return text ? text__id(t, text) : missing(t, misses);
 }
 
 struct text *texts__hold(struct texts *t, uint64_t number)
 {
-	struct text *text = map__get(&t->name.map, number);
+	struct text *text = given(t, number) ? *given(t, number) : map__get(&t->name.map, number);
 
 	if (text)
 		text->holders++;

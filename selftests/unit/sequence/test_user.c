@@ -54,6 +54,12 @@ RECORD(region, , unsigned int g, uint64_t task, uint64_t name, bool ends)
 	machine_give(m, tid, GT_REGION, G(g), 0, &(struct gt_region){ task, name, ends });
 }
 
+RECORD(func_call, , uint64_t depth, unsigned int func, bool ends)
+{
+	machine_give(m, tid, GT_FUNC_CALL, G(1), 0,
+		     &(struct gt_func_call){ depth, GT_TEXT_GIVEN(func), ends });
+}
+
 RECORD(log_line, , uint64_t task, uint64_t category, uint64_t message)
 {
 	machine_give(m, tid, GT_LOG, G(1), 0, &(struct gt_log){ task, category, message });
@@ -546,6 +552,95 @@ static void generations_end_by_texts(void **state)
 	finish(&m);
 }
 
+static void calling(struct machine *m)
+{
+	annotating(m);
+	say(m, GT_TEXT_GIVEN(0), "f");
+	say(m, GT_TEXT_GIVEN(1), "g");
+}
+
+/* Recursion, with a region of the program in between. */
+static void calls_nest(void **state)
+{
+	struct machine m;
+
+	calling(&m);
+	func_call(&m, 1, 100, 0, false);
+	region(&m, 1, 1, 0, INNER, false);
+	func_call(&m, 1, 200, 1, false);
+	func_call(&m, 1, 300, 1, false);
+	func_call(&m, 1, 300, 1, true);
+	func_call(&m, 1, 200, 1, true);
+	region(&m, 1, 1, 0, INNER, true);
+	func_call(&m, 1, 100, 0, true);
+	expect(&m, "m1 UserRegionBegin 0 \"f\" -\n"
+		   "m1 UserRegionBegin 0 \"inner\" -\n"
+		   "m1 UserRegionBegin 0 \"g\" -\n"
+		   "m1 UserRegionBegin 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"inner\" -\n"
+		   "m1 UserRegionEnd 0 \"f\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 0);
+	finish(&m);
+}
+
+/* A panic has unwound the frames of g when f returns, or calls g again. */
+static void calls_unwound(void **state)
+{
+	struct machine m;
+
+	calling(&m);
+	func_call(&m, 1, 100, 0, false);
+	func_call(&m, 1, 200, 1, false);
+	func_call(&m, 1, 300, 1, false);
+	func_call(&m, 1, 200, 1, false);
+	func_call(&m, 1, 100, 0, true);
+	expect(&m, "m1 UserRegionBegin 0 \"f\" -\n"
+		   "m1 UserRegionBegin 0 \"g\" -\n"
+		   "m1 UserRegionBegin 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"g\" -\n"
+		   "m1 UserRegionBegin 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"g\" -\n"
+		   "m1 UserRegionEnd 0 \"f\" -\n");
+	finish(&m);
+}
+
+/* Exits of calls that began before the window, and depths that no stack has, are dropped. */
+static void calls_unknown(void **state)
+{
+	struct machine m;
+
+	calling(&m);
+	func_call(&m, 1, 300, 1, true);
+	func_call(&m, 1, 100, 0, false);
+	func_call(&m, 1, 200, 1, true);
+	func_call(&m, 1, 0, 1, false);
+	func_call(&m, 1, UINT64_MAX, 1, false);
+	func_call(&m, 1, 100, 0, true);
+	func_call(&m, 1, 50, 1, true);
+	expect(&m, "m1 UserRegionBegin 0 \"f\" -\n"
+		   "m1 UserRegionEnd 0 \"f\" -\n");
+	assert_int_equal(stats(&m)->dropped, 2);
+	stop(&m);
+}
+
+/* Calls in each other beyond the limit are counted and not written; the others end. */
+static void calls_too_deep(void **state)
+{
+	struct machine m;
+
+	calling(&m);
+	for (uint64_t i = 1; i <= 3000; i++)
+		func_call(&m, 1, i * 16, 0, false);
+	for (uint64_t i = 3000; i; i--)
+		func_call(&m, 1, i * 16, 0, true);
+	flush(&m);
+	assert_int_equal(stats(&m)->dropped, 3000 - 1024);
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +662,10 @@ int main(void)
 		cmocka_unit_test(names_without_end),
 		cmocka_unit_test(regions_without_end),
 		cmocka_unit_test(generations_end_by_texts),
+		cmocka_unit_test(calls_nest),
+		cmocka_unit_test(calls_unwound),
+		cmocka_unit_test(calls_unknown),
+		cmocka_unit_test(calls_too_deep),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

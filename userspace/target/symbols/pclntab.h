@@ -54,6 +54,9 @@ bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret);
 bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret);
 bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *ret);
 
+/* Whether the compiler made it to call another function, which often has the same name. */
+bool pclntab__is_wrapper(const struct pclntab *pt, const struct go_func *func);
+
 /*
  * Calls `fn` for each function of the program into which a function of one of the `n` names was
  * inlined, once per inlined call. Returns 0, -ENOENT without function data, -ENOMEM, or -EBADMSG for

@@ -96,3 +96,8 @@ bool pclntab__named(const struct pclntab *table, const char *name, struct go_fun
 	}
 	return found;
 }
+
+bool pclntab__is_wrapper(const struct pclntab *pt, const struct go_func *func)
+{
+	return func->func_id == pt->id_wrapper;
+}

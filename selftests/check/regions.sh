@@ -1,0 +1,62 @@
+#!/bin/bash
+# Calls of functions as regions (record --region): each call that the program counts is recorded,
+# with its end, on its goroutine; a replay gives the same trace; what cannot be a region is refused.
+# parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+REGIONS='--region main.work=Work --region main.gro[vw] --region main.leave --region /^main\.(catch|throw)$/'
+
+counted() # GO "OPTIONS"
+{
+	record_target regions "$1" "$REGIONS $2" && check_trace "$RECORDED" &&
+		build/reference/truth "$RECORDED" "$tmp/regions.done" &&
+		[ "$(stat_of 'dropped + .lost + .text_misses' "$tmp/regions.json")" = 0 ]
+}
+
+replayed()
+{
+	counted "$ORACLE_GO" "--save-input $tmp/raw" &&
+		$GOTRACE replay "$tmp/raw" -o "$tmp/again.trace" && cmp "$RECORDED" "$tmp/again.trace"
+}
+
+# REASON OPTION...: one line on standard error contains the reason; there is no file
+refused()
+{
+	local reason=$1
+	shift
+	! timeout 30 $GOTRACE record -o "$tmp/no.trace" "$@" -- "$PROGRAM" </dev/null >/dev/null 2>"$tmp/err" &&
+		[ ! -e "$tmp/no.trace" ] && grep -qF -- "$reason" "$tmp/err" && return
+	note "$(cat "$tmp/err")"
+	return 1
+}
+
+listed()
+{
+	$GOTRACE probes --exe "$PROGRAM" --functions 'main.w*' --json >"$tmp/functions" &&
+		jq -e '[.functions[].name] == ["main.worker", "main.work"] or
+			[.functions[].name] == ["main.work", "main.worker"]' "$tmp/functions" &&
+		jq -e '.functions[] | select(.name == "main.work") | .probes |
+			(.[0].why == "a call begins") and (.[0].cost == "emulated") and length >= 3 and
+			all(.[1:][]; .why == "a call ends" and .instruction == "ret" and .cost == "stepped")' "$tmp/functions" &&
+		$GOTRACE probes --exe "$PROGRAM" --functions main.work | grep -q '^main.work+0x.* ret .*a call ends'
+}
+
+ktap_start
+PROGRAM=build/targets/$ORACLE_GO/regions
+for go in $TARGET_GOS; do
+	try "$go: each call is a region" counted "$go" ""
+done
+try "with perf uprobes" counted "$ORACLE_GO" --force-perf-uprobes
+try "without stacks" counted "$ORACLE_GO" --no-stacks
+try "without the event set user" counted "$ORACLE_GO" "--events sched"
+try "a replay" replayed
+try "the functions of a pattern" listed
+try "no such function" refused "the program has no function main.nothing" --region main.nothing
+try "inlined everywhere" refused "inlined all of its calls, among others into main.work" --region main.inlined
+try "too many functions" refused "more than 64 functions" --region 'runtime.*'
+try "an invalid pattern" refused "invalid pattern /(/" --region '/(/'
+try "an empty name" refused "expected FUNC or FUNC=NAME" --region main.work=
+try "inline probes" refused "cannot be combined" --region main.work --probes=inline
+ktap_end

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls of functions as regions: see calls.h.
+ *
+ * The entry is the prologue's push, behind the stack check: a function that must grow its stack
+ * begins again before it. The exits are all returns, and jumps out of the function. At each of them
+ * the stack pointer is where the return address is, which is how sequence/state_user.c finds the
+ * entry that belongs to an exit.
+ */
+#include "target/probe/calls.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "target/probe/code.h"
+#include "target/probe/site_find.h"
+
+struct pattern {
+	const char *text;
+	bool is_regex, is_glob;
+	regex_t regex;
+};
+
+static int pattern__init(struct pattern *p, const char *text, struct error *error)
+{
+	size_t len = strlen(text);
+	char why[128], *inner;
+	int err;
+
+	*p = (struct pattern){ .text = text };
+	if (len < 2 || text[0] != '/' || text[len - 1] != '/') {
+		p->is_glob = strpbrk(text, "*?[") && !strstr(text, "(*");
+		return 0;
+	}
+	inner = strndup(text + 1, len - 2);
+	if (!inner)
+		return error__set(error, -ENOMEM, "out of memory");
+	err = regcomp(&p->regex, inner, REG_EXTENDED | REG_NOSUB);
+	free(inner);
+	if (err) {
+		regerror(err, &p->regex, why, sizeof(why));
+		return error__set(error, -EINVAL, "invalid pattern %s: %s", text, why);
+	}
+	p->is_regex = true;
+	return 0;
+}
+
+static bool pattern__matches(const struct pattern *p, const char *name)
+{
+	if (p->is_regex)
+		return !regexec(&p->regex, name, 0, NULL, 0);
+	/* methods of pointers, such as main.(*T).Run, are exact names, too */
+	return !strcmp(p->text, name) || (p->is_glob && !fnmatch(p->text, name, 0));
+}
+
+static int add_site(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+		    const struct code *code, size_t at, bool ends, struct error *error)
+{
+	const struct insn *in = &code->insn[at];
+	int64_t offset = elf_image__offset(elf, in->addr);
+	struct site *s;
+
+	if (offset < 0)
+		return error__set(error, -ENOTSUP, "%s is not in the program's file",
+				  code->func.name);
+	if (array__grow(&calls->site, calls->nsites, &calls->cap, sizeof(*calls->site)))
+		return error__set(error, -ENOMEM, "out of memory");
+	s = &calls->site[calls->nsites++];
+	*s = (struct site){
+		.probe = GT_PROBE_FUNC_CALL,
+		.cookie = GT_SITE_CALL_OF(calls->n, ends),
+		.addr = in->addr,
+		.offset = (uint64_t)offset,
+		.func_offset = (uint32_t)(in->addr - code->func.entry),
+		.cost = in->emulated ? SITE_EMULATED : SITE_STEPPED,
+		.why = ends ? "a call ends" : "a call begins",
+	};
+	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
+	code__format(code, at, pt, s->text, sizeof(s->text));
+	return 0;
+}
+
+static bool is_exit(const struct code *code, const struct insn *in)
+{
+	return in->kind == INSN_RET ||
+	       (in->kind == INSN_JMP && in->target &&
+		(in->target < code->func.entry || in->target >= code->func.end));
+}
+
+/* The entry; in a function without a frame, which calls nothing, its first instruction. */
+static size_t find_begin(const struct code *code)
+{
+	size_t entry = find__entry(code);
+
+	if (entry != NO_INSN || !code->n)
+		return entry;
+	for (size_t i = 0; i < code->n; i++) {
+		if (code->insn[i].kind == INSN_CALL)
+			return NO_INSN;
+	}
+	return code__is_jumped_to(code, code->func.entry) ? NO_INSN : 0;
+}
+
+static int add_sites(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+		     const struct code *code, struct error *error)
+{
+	size_t begin = find_begin(code), exits = 0;
+	int err;
+
+	if (begin == NO_INSN)
+		return error__set(error, -ENOTSUP,
+				  "%s cannot be a region: it has no instruction at which its entry "
+				  "can be probed",
+				  code->func.name);
+	err = add_site(calls, elf, pt, code, begin, false, error);
+	for (size_t i = begin + 1; i < code->n && !err; i++) {
+		if (!is_exit(code, &code->insn[i]))
+			continue;
+		if (exits++ == CALLS_EXITS_MAX)
+			return error__set(error, -E2BIG,
+					  "%s cannot be a region: it has more than %d exits",
+					  code->func.name, CALLS_EXITS_MAX);
+		err = add_site(calls, elf, pt, code, i, true, error);
+	}
+	return err;
+}
+
+static int add_func(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+		    const struct go_func *func, const char *name, struct error *error)
+{
+	struct call_func *f = &calls->func[calls->n];
+	struct code code;
+	int err;
+
+	if (!code__read(&code, elf, func))
+		return error__set(error, -ENOTSUP,
+				  "%s cannot be a region: it cannot be disassembled", func->name);
+	*f = (struct call_func){ .func = *func, .first = calls->nsites };
+	err = add_sites(calls, elf, pt, &code, error);
+	code__deinit(&code);
+	if (err)
+		return err;
+	f->name = strdup(name ? name : func->name);
+	if (!f->name)
+		return error__set(error, -ENOMEM, "out of memory");
+	f->n = calls->nsites - f->first;
+	calls->n++;
+	return 0;
+}
+
+static bool has(const struct calls *calls, const struct go_func *func)
+{
+	for (size_t i = 0; i < calls->n; i++) {
+		if (calls->func[i].func.entry == func->entry)
+			return true;
+	}
+	return false;
+}
+
+static int add_matches(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+		       const struct pattern *p, const char *name, struct error *error)
+{
+	struct go_func func;
+	size_t matches = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && pclntab__func(pt, i, &func); i++) {
+		if (pclntab__is_wrapper(pt, &func) || !pattern__matches(p, func.name))
+			continue;
+		matches++;
+		if (has(calls, &func))
+			continue;
+		if (calls->n == CALLS_MAX)
+			return error__set(error, -E2BIG,
+					  "more than %d functions are to be regions, with those "
+					  "that match %s",
+					  CALLS_MAX, p->text);
+		err = add_func(calls, elf, pt, &func, name, error);
+	}
+	return err ? err : matches ? 0 : -ENOENT;
+}
+
+static void note_copy(void *ctx, const char *name, const struct go_func *into)
+{
+	const struct go_func **first = ctx;
+	static __thread struct go_func copy;
+
+	(void)name;
+	if (!*first) {
+		copy = *into;
+		*first = &copy;
+	}
+}
+
+/* Explains why no function matches: the compiler may have inlined all calls. */
+static int explain(const struct pclntab *pt, const struct pattern *p, struct error *error)
+{
+	const struct go_func *into = NULL;
+
+	if (!p->is_regex && !p->is_glob)
+		pclntab__inlined(pt, &p->text, 1, note_copy, &into);
+	if (into)
+		return error__set(error, -ENOTSUP,
+				  "%s cannot be a region: the compiler inlined all of its calls, "
+				  "among others into %s",
+				  p->text, into->name);
+	return error__set(error, -ENOENT, "the program has no function %s", p->text);
+}
+
+int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+	       const char *pattern, const char *name, struct error *error)
+{
+	struct pattern p;
+	int err = pattern__init(&p, pattern, error);
+
+	if (err)
+		return err;
+	err = add_matches(calls, elf, pt, &p, name, error);
+	if (err == -ENOENT)
+		err = explain(pt, &p, error);
+	if (p.is_regex)
+		regfree(&p.regex);
+	return err;
+}
+
+void calls__deinit(struct calls *calls)
+{
+	for (size_t i = 0; i < calls->n; i++)
+		free(calls->func[i].name);
+	free(calls->site);
+	*calls = (struct calls){ 0 };
+}
+
+int calls__join(const struct calls *calls, const struct site_list *sites, struct site_list *ret)
+{
+	struct site_list both = *sites;
+
+	both.site = calloc(sites->n + calls->nsites + 1, sizeof(*both.site));
+	if (!both.site)
+		return -ENOMEM;
+	memcpy(both.site, sites->site, sites->n * sizeof(*both.site));
+	if (calls->nsites)
+		memcpy(both.site + sites->n, calls->site, calls->nsites * sizeof(*both.site));
+	both.n += calls->nsites;
+	both.has[GT_PROBE_FUNC_CALL] = calls->nsites;
+	*ret = both;
+	return 0;
+}

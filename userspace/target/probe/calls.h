@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Functions of the program whose calls are recorded as regions: which ones a pattern names, and the
+ * instructions at which a call begins and ends.
+ *
+ * Upstream: target/symbols/pclntab.c, code.c; `record --region` and `probes --functions` give the
+ * patterns. Downstream: capture/probes.c attaches the sites, next to those of site.c.
+ */
+#ifndef TARGET_CALLS_H
+#define TARGET_CALLS_H
+
+#include "target/probe/site.h"
+
+#define CALLS_MAX	64 /* functions; a cookie has 6 bits for their index */
+#define CALLS_EXITS_MAX 64 /* exits of a function */
+
+struct call_func {
+	char *name; /* of its region */
+	struct go_func func;
+	size_t first, n; /* its sites: the entry, then the exits */
+};
+
+struct calls {
+	struct call_func func[CALLS_MAX];
+	size_t n;
+	struct site *site;
+	size_t nsites, cap;
+};
+
+/*
+ * Adds the functions that `pattern` names: an exact name, a glob with * ? or [, or a /regular
+ * expression/. `name`: of their regions; NULL: that of the function. A function that an earlier
+ * pattern named is not added again. On failure a negative errno with the reason: no function, more
+ * than CALLS_MAX, a function that cannot be probed; the caller releases *calls with calls__deinit()
+ * in any case.
+ */
+int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+	       const char *pattern, const char *name, struct error *error);
+void calls__deinit(struct calls *calls);
+
+/*
+ * Makes a list of all sites of `sites` and `calls`, which must outlive it. The caller frees
+ * ret->site and nothing else. 0 or -ENOMEM.
+ */
+int calls__join(const struct calls *calls, const struct site_list *sites, struct site_list *ret);
+
+#endif
