@@ -29,7 +29,7 @@ uint32_t path_cause__own_thread(const struct path_segment *seg)
 
 uint32_t path_cause__thread(const struct path_segment *seg)
 {
-	return seg->by != PATH_NONE || seg->other_pid ? 0 : seg->other;
+	return seg->cause == PATH_CAUSE_GOROUTINE || seg->other_pid ? 0 : seg->other;
 }
 
 bool path_cause__held_cpu(const struct path_segment *seg)
