@@ -345,6 +345,11 @@ forms_of_times()
 	[ $n -eq 12 ]
 }
 
+same_for_dates() # VERB OPTION...
+{
+	$READER "$@" --json "${dates[@]}" "$trace" | cmp - <($READER "$@" --json "${times[@]}" "$trace")
+}
+
 # The other commands treat a date as the time of the trace that it stands for; so does an index.
 dates_of_commands()
 {
@@ -357,6 +362,8 @@ dates_of_commands()
 		$READER latency --json "${dates[@]}" "$trace" | cmp - <($READER latency --json "${times[@]}" "$trace") &&
 			$READER path --json --goroutine "$goroutine" "${dates[@]}" "$trace" |
 			cmp - <($READER path --json --goroutine "$goroutine" "${times[@]}" "$trace") &&
+			same_for_dates waits --longest 5 && same_for_dates histogram --of sched &&
+			same_for_dates tasks && same_for_dates regions && same_for_dates requests &&
 			$READER cut "${dates[@]}" "$trace" -o "$tmp/dates.trace" &&
 			$READER cut "${times[@]}" "$trace" -o "$tmp/times.trace" &&
 			cmp "$tmp/dates.trace" "$tmp/times.trace" &&

@@ -133,7 +133,7 @@ try "each unit test is built" all_built
 try "a copy of the tree" copied
 try "a header of a later folder is found" finds_include userspace/format/spec.c writer/writer.h
 try "a header of a command in the library is found" finds_include userspace/reader/reader.c gotrace/command.h
-try "a header of the other command is found" finds_include userspace/gotrace-bpf/record.c gotrace/table.h
+try "a header of the other command is found" finds_include userspace/gotrace-bpf/record.c gotrace/at.h
 try "a header by a relative path is found" finds_include userspace/lib/map.c ../format/spec.h
 try "an include in a header is found" finds_include userspace/target/elf/elf.h target/probe/site.h
 try "a folder with too many files is found" finds_a_full_folder

@@ -8,7 +8,7 @@
 
 #include "analysis/lengths.h"
 #include "command.h"
-#include "table.h"
+#include "print/table.h"
 
 #define NO_NAME "(no name)"
 

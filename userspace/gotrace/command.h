@@ -18,7 +18,7 @@
 #include "lib/error.h"
 #include "lib/verbs.h"
 #include "reader/reader.h"
-#include "select.h"
+#include "analysis/select.h"
 
 #define DECLARE(verb, ...) int do_##verb(int argc, char **argv, struct error *error);
 READER_VERBS(DECLARE)

@@ -15,7 +15,7 @@
 #include "reader/fixup.h"
 #include "reader/timeline.h"
 #include "at.h"
-#include "print.h"
+#include "print/print.h"
 #include "select_events.h"
 
 enum { OPT_FIXUP = 256, OPT_STACKS, OPT_CANONICAL, OPT_KERNEL };

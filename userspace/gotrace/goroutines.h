@@ -11,7 +11,7 @@
 #include "analysis/summary.h"
 #include "lib/error.h"
 #include "lib/map.h"
-#include "select.h"
+#include "analysis/select.h"
 
 /* Columns of the table. Those from EXEC to OTHER add up to TOTAL. */
 enum column {

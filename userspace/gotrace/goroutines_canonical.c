@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "goroutines.h"
-#include "print.h"
+#include "print/print.h"
 
 static void put_string(struct out *o, struct trace_string s)
 {

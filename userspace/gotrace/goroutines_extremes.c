@@ -16,7 +16,7 @@
 #include "lib/array.h"
 #include "lib/json.h"
 #include "goroutines.h"
-#include "table.h"
+#include "print/table.h"
 
 enum side { SLOWEST, FASTEST, SIDES };
 

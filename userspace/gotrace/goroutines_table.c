@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "goroutines.h"
-#include "table.h"
+#include "print/table.h"
 
 static const char *const titles[COLUMN_TIMES] = {
 	[COLUMN_EXEC] = "EXEC",	      [COLUMN_SCHED] = "SCHED",	    [COLUMN_SYNC] = "SYNC",

@@ -162,14 +162,16 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct inte
 	return 0;
 }
 
-static int read_all(const struct arguments *a, struct intervals *iv, struct histogram *h,
+static int read_all(struct arguments *a, struct intervals *iv, struct histogram *h,
 		    struct error *error)
 {
 	struct timeline *t = NULL;
 	struct error why = {};
 	struct reader *r;
-	int err = open_trace(a->in.path, &a->in.reader, &r, error);
+	int err = trace_args__resolve(&a->in, error);
 
+	if (!err)
+		err = open_trace(a->in.path, &a->in.reader, &r, error);
 	if (err)
 		return err;
 	err = timeline__create(&t, r);
@@ -186,7 +188,9 @@ static int read_all(const struct arguments *a, struct intervals *iv, struct hist
 
 int do_histogram(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "histogram", .reader.described = true } };
+	struct arguments a = {
+		.in = { .verb = "histogram", .reader.described = true, .wall_clock = true }
+	};
 	struct histogram h = {};
 	struct intervals *iv;
 	int err;

@@ -10,7 +10,7 @@
 
 #include "lib/json.h"
 #include "histogram.h"
-#include "table.h"
+#include "print/table.h"
 
 #define BAR_WIDTH 50
 

@@ -10,8 +10,8 @@
 #include "analysis/latency.h"
 #include "analysis/record_store.h"
 #include "lib/error.h"
-#include "select.h"
-#include "table.h"
+#include "analysis/select.h"
+#include "print/table.h"
 
 /* Sort keys: a part (enum latency_part), or one of these. */
 enum { BY_TOTAL = LATENCY_PARTS, BY_COUNT, BY_ID, LATENCY_ORDERS };

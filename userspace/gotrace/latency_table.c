@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "latency.h"
-#include "table.h"
+#include "print/table.h"
 
 static const struct {
 	const char *title, *text;

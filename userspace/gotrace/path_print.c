@@ -11,7 +11,7 @@
 
 #include "analysis/durations.h"
 #include "path_print.h"
-#include "table.h"
+#include "print/table.h"
 
 #define KIND_WIDTH    17
 #define SUMMARY_LINES 30

@@ -9,7 +9,7 @@
 #include "analysis/path.h"
 #include "lib/json.h"
 #include "path_read.h"
-#include "print.h"
+#include "print/print.h"
 
 /* Print to stdout; `goroutine` is an index, `start` the start of the trace. 0 or -ENOMEM. */
 int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,

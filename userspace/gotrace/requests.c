@@ -90,8 +90,10 @@ static int read_all(struct request_report *report, struct error *error)
 	struct timeline *t = NULL;
 	struct error why = {};
 	struct reader *r;
-	int err = open_trace(report->in.path, &report->in.reader, &r, error);
+	int err = trace_args__resolve(&report->in, error);
 
+	if (!err)
+		err = open_trace(report->in.path, &report->in.reader, &r, error);
 	if (err)
 		return err;
 	err = timeline__create(&t, r);
@@ -121,7 +123,9 @@ static int print(struct request_report *report, struct error *error)
 
 int do_requests(int argc, char **argv, struct error *error)
 {
-	struct request_report report = { .in = { .verb = "requests", .reader.described = true } };
+	struct request_report report = {
+		.in = { .verb = "requests", .reader.described = true, .wall_clock = true }
+	};
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &report);

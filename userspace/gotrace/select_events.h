@@ -9,7 +9,7 @@
 #define SELECT_EVENTS_H
 
 #include "command.h"
-#include "print.h"
+#include "print/print.h"
 #include "writer/intern.h"
 
 struct event_filter {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "lib/kinds.h"
-#include "print.h"
+#include "print/print.h"
 #include "stat.h"
 
 static void put_title(struct out *o, const char *title)

@@ -144,8 +144,10 @@ static int read_all(struct counted *c, struct error *error)
 {
 	struct error why = {};
 	struct reader *r;
-	int err = open_trace(c->in.path, &c->in.reader, &r, error);
+	int err = trace_args__resolve(&c->in, error);
 
+	if (!err)
+		err = open_trace(c->in.path, &c->in.reader, &r, error);
 	if (err)
 		return err;
 	err = read_trace(r, c, &why);
@@ -198,8 +200,10 @@ int do_tasks(int argc, char **argv, struct error *error)
 		"second, and how long they took: percentiles, the longest, the total and a "
 		"histogram. At most 1000 names are distinguished.",
 	};
-	struct counted c = { .kind = ANNOTATION_TASKS,
-			     .in = { .verb = "tasks", .reader.described = true } };
+	struct counted c = {
+		.kind = ANNOTATION_TASKS,
+		.in = { .verb = "tasks", .reader.described = true, .wall_clock = true }
+	};
 
 	return run(&c, &parser, argc, argv, error);
 }
@@ -214,8 +218,10 @@ int do_regions(int argc, char **argv, struct error *error)
 		"per second, and how long they took: percentiles, the longest, the total and a "
 		"histogram. At most 1000 names are distinguished.",
 	};
-	struct counted c = { .kind = ANNOTATION_REGIONS,
-			     .in = { .verb = "regions", .reader.described = true } };
+	struct counted c = {
+		.kind = ANNOTATION_REGIONS,
+		.in = { .verb = "regions", .reader.described = true, .wall_clock = true }
+	};
 
 	return run(&c, &parser, argc, argv, error);
 }

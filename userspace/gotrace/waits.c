@@ -168,12 +168,14 @@ static int read_trace(struct reading *r, const struct trace_args *a, struct erro
 	return 0;
 }
 
-static int read_all(const struct trace_args *a, struct reading *reading, struct error *error)
+static int read_all(struct trace_args *a, struct reading *reading, struct error *error)
 {
 	struct error why = {};
 	struct reader *r;
-	int err = open_trace(a->path, &a->reader, &r, error);
+	int err = trace_args__resolve(a, error);
 
+	if (!err)
+		err = open_trace(a->path, &a->reader, &r, error);
 	if (err)
 		return err;
 	path_fold__init(&reading->fold, reading->history);
@@ -252,8 +254,10 @@ static int show(const struct arguments *a, struct reading *r, struct error *erro
 
 int do_waits(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "waits", .reader.described = true },
-			       .of.longest = 10 };
+	struct arguments a = {
+		.in = { .verb = "waits", .reader.described = true, .wall_clock = true },
+		.of.longest = 10
+	};
 	struct longest_waits longest = {};
 	struct path_history history;
 	struct reading reading = { .history = &history, .ret = &longest };

@@ -9,7 +9,7 @@
 
 #include "analysis/durations.h"
 #include "path_print.h"
-#include "table.h"
+#include "print/table.h"
 #include "waits.h"
 
 #define INDENT	   "              "

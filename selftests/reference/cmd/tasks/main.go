@@ -156,9 +156,11 @@ func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, 
 		if err != nil {
 			return nil, err
 		}
-		if m, err = waits.Load(bytes.NewReader(text)); err != nil {
+		lines, err := waits.ReadLines(bytes.NewReader(text))
+		if err != nil {
 			return nil, err
 		}
+		m = waits.Load(lines)
 	}
 	lines, c := t.CompareRequests(all.Requests, m, from, end)
 	lines = append(lines, t.CompareWorst(all.Worst, m, worst, from, end)...)

@@ -16,7 +16,7 @@
 #include "lib/opts.h"
 #include "lib/suggest.h"
 #include "reader/semantics.h"
-#include "select.h"
+#include "analysis/select.h"
 
 static bool has_back_reference(const char *pattern)
 {
