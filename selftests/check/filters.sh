@@ -440,6 +440,30 @@ invalid_values()
 		refused 2 'canonical cannot be combined' $READER goroutines --canonical --top 1 "$trace"
 }
 
+# The longest waits that a filter accepts are those of all waits. Their causes are left out: for all
+# waits of a trace they would take too many steps.
+waits_by_goroutine()
+{
+	local id bare='map(del(.causes, .other_causes_ns, .holders))'
+
+	timeout 120 $READER waits --longest 10000 --json "$trace" >"$tmp/waits.json" || return 1
+	id=$(jq '[.waits[].goroutine] | group_by(.) | max_by(length)[0]' "$tmp/waits.json")
+	same_waits "[.waits[] | select(.goroutine == $id)][:7] | $bare" --goroutine "$id" --longest 7 &&
+		same_waits "[.waits[] | select(.function | test(\"recurse|timer\"))][:7] | $bare" --function 'recurse|timer' --longest 7 &&
+		same_waits "[.waits[] | select(.kind == \"sched\" and (.function | test(\"main\")))][:7] | $bare" \
+			--function main --kind sched --longest 7
+}
+
+same_waits() # JQ OPTION...
+{
+	local program=$1
+	shift
+
+	jq "$program" "$tmp/waits.json" >"$tmp/want" && [ "$(jq length "$tmp/want")" -gt 1 ] &&
+		$READER waits "$@" --json "$trace" | jq '.waits | map(del(.causes, .other_causes_ns, .holders))' >"$tmp/have" &&
+		same_text "$tmp/have" "$tmp/want"
+}
+
 # A filter that has no meaning for a command is an unknown option.
 not_everywhere()
 {
@@ -480,6 +504,7 @@ if try "the reader builds" build_reader && try "a program is recorded" recorded;
 	try "path --summary, a part of the time" summed_paths 'recurse|runtime' --from 0.05 --to 0.2
 	try "path --summary of some goroutines" sums_of_some
 	try "paths as text" text_of_paths
+	try "waits --goroutine, --function" waits_by_goroutine
 	try "path: wrong options" wrong_paths
 	try "invalid values" invalid_values
 	try "commands that do not have a filter" not_everywhere

@@ -125,9 +125,15 @@ static bool is_less(const struct wait *a, const struct wait *b)
 
 DEFINE_HEAP(shortest, struct wait, is_less)
 
+/* How many waits are kept of goroutines whose names, once they are known, may be unwanted. */
+static size_t spare(const struct waits *w)
+{
+	return w->opts.select && w->opts.select->pattern ? 16 * SPARE : SPARE;
+}
+
 static int keep(struct waits *w, const struct wait *wait)
 {
-	if (w->n == w->opts.longest + SPARE) {
+	if (w->n == w->opts.longest + spare(w)) {
 		w->heap[0] = *wait;
 		shortest__down(w->heap, w->n, 0);
 		return 0;
@@ -139,9 +145,15 @@ static int keep(struct waits *w, const struct wait *wait)
 	return 0;
 }
 
-static bool is_wanted(const struct waits *w, uint32_t function)
+/* Whether waits of that goroutine are wanted. 0 or -ENOMEM. */
+static int is_wanted(const struct waits *w, uint64_t goroutine, uint32_t function, bool *ret)
 {
-	return w->opts.runtime || !summary__is_system(intern__text_at(w->texts, function));
+	struct trace_string name = intern__text_at(w->texts, function);
+	struct selection *select = w->opts.select;
+
+	*ret = (w->opts.runtime || !summary__is_system(name)) &&
+	       (!select || !select->have_goroutine || select->goroutine == goroutine);
+	return *ret && select ? selection__function(select, function, name, ret) : 0;
 }
 
 /* Its start function, which may become known later. */
@@ -171,14 +183,19 @@ static void set_by(struct waits *w, struct wait *wait, const struct trace_event 
 static bool is_candidate(const struct waits *w, const struct wait *wait)
 {
 	return wait->from < wait->to &&
-	       (w->n < w->opts.longest + SPARE || is_less(&w->heap[0], wait));
+	       (w->n < w->opts.longest + spare(w) || is_less(&w->heap[0], wait));
 }
 
-/* A candidate of that goroutine: kept, unless it is one of the runtime's. */
+/* A candidate of that goroutine: kept, unless it is known to be unwanted. */
 static int consider(struct waits *w, struct waiter *g, struct wait *wait)
 {
+	bool wanted = true;
+	int err = 0;
+
 	wait->function = function_of(g);
-	return wait->function && !is_wanted(w, wait->function) ? 0 : keep(w, wait);
+	if (wait->function)
+		err = is_wanted(w, wait->goroutine, wait->function, &wanted);
+	return err || !wanted ? err : keep(w, wait);
 }
 
 /* Its wait has ended at `to`, or, without an event, goes on. */
@@ -427,6 +444,7 @@ static int longest_first(const void *left, const void *right)
 int waits__finish(struct waits *w, int64_t end, const struct path_history *h,
 		  const struct wait **ret, size_t *ret_n)
 {
+	bool wanted;
 	size_t n = 0;
 	int err;
 
@@ -441,7 +459,10 @@ int waits__finish(struct waits *w, int64_t end, const struct path_history *h,
 
 		wait->function = late_name(w, wait->function, wait->serial);
 		wait->by_function = late_name(w, wait->by_function, wait->by_serial);
-		if (is_wanted(w, wait->function))
+		err = is_wanted(w, wait->goroutine, wait->function, &wanted);
+		if (err)
+			return err;
+		if (wanted)
 			w->heap[n++] = *wait;
 	}
 	if (n)

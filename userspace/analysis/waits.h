@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/path.h"
+#include "analysis/select.h"
 #include "format/event.h"
 
 #define WAITS_MAX	10000u	   /* waits that can be requested */
@@ -55,6 +56,8 @@ struct waits_opts {
 	bool kind[WAIT_KINDS]; /* which are wanted */
 	bool runtime;	       /* those of the runtime's own goroutines, too */
 	uint32_t longest;      /* number of waits: 1 to WAITS_MAX */
+	/* Only those of goroutines that it accepts; borrowed. NULL: of all. */
+	struct selection *select;
 };
 
 struct waits;

@@ -20,10 +20,7 @@ enum { OPT_WORST = 256 };
 static const struct argp_option options[] = {
 	{ "worst", OPT_WORST, "N", 0,
 	  "also show the N longest requests one by one, with their critical paths", 0 },
-	{ "from", OPT_FROM, "T", 0,
-	  "only requests that end at T or later: 1.5s after the start of the trace, or @123, "
-	  "nanosecond 123 of the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only requests that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only requests that end before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	READING_OPTIONS,

@@ -27,10 +27,7 @@ static const char *const kinds[] = {
 };
 
 static const struct argp_option options[] = {
-	{ "from", OPT_FROM, "T", 0,
-	  "only what ends at T or later: 1.5s after the start of the trace, or @123, nanosecond 123 "
-	  "of the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only what ends at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only what ends before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	READING_OPTIONS,

@@ -31,11 +31,10 @@ static const struct argp_option options[] = {
 	  "only block (blocked goroutines), sched (waiting for a P), syscall or runqueue (with a "
 	  "thread that waits for a CPU); by default all",
 	  0 },
+	GOROUTINE_OPTION("only waits of this goroutine"),
+	FUNCTION_OPTION,
 	{ "runtime", OPT_RUNTIME, NULL, 0, "include the goroutines of the Go runtime", 0 },
-	{ "from", OPT_FROM, "T", 0,
-	  "only what lies after T: 1.5s after the start of the trace, or @123, nanosecond 123 of "
-	  "the trace's clock",
-	  0 },
+	{ "from", OPT_FROM, "T", 0, "only what lies after T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only what lies before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	READING_OPTIONS,
@@ -88,8 +87,8 @@ static const struct argp parser = {
 	parse_option,
 	"FILE",
 	"Shows the longest single waits of goroutines: blocked (block), waiting for a P (sched), "
-	"in a system call (syscall), or on a thread that waits for a CPU (runqueue). For each wait: when it began, the goroutine and its "
-	"start function, the reason, the stack, what ended it, and what it consists of: what "
+	"in a system call (syscall), or on a thread that waits for a CPU (runqueue). For each "
+	"wait: when it began, the goroutine and its start function, the reason, the stack, what ended it, and what it consists of: what "
 	"the goroutines and threads did that it waited for, or which of them had the Ps and "
 	"the CPU. Kernel events, as traces of gotrace-bpf record contain them, show more causes.",
 };
@@ -267,6 +266,8 @@ int do_waits(int argc, char **argv, struct error *error)
 	trace_args__check(&a.in);
 	for (unsigned int i = 0; !a.have_kind && i < WAIT_KINDS; i++)
 		a.of.kind[i] = true;
+	if (selection__by_goroutine(&a.in.select))
+		a.of.select = &a.in.select;
 	err = path_history__init(&history, HISTORY_MAX);
 	reading.waits = waits__create(&a.of);
 	if (err || !reading.waits)
