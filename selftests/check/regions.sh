@@ -43,6 +43,17 @@ listed()
 		$GOTRACE probes --exe "$PROGRAM" --functions main.work | grep -q '^main.work+0x.* ret .*a call ends'
 }
 
+# A pattern leaves out what cannot be probed; without it, nothing is left of that pattern.
+left_out()
+{
+	local awkward='runtime.(*gcControllerState).memoryLimitHeapGoal' regex='\(\*gcControllerState\)\.memoryLimitHeapGoal'
+
+	$GOTRACE probes --exe "$PROGRAM" --functions "/^runtime\.(main|$regex)\$/" --json >"$tmp/functions" 2>"$tmp/err" &&
+		jq -e '[.functions[].name] == ["runtime.main"]' "$tmp/functions" &&
+		grep -qF "left out 1 function that the pattern names: $awkward cannot be a region" "$tmp/err" || return 1
+	refused "$awkward cannot be a region" --region "/^runtime\.$regex\$/" && refused "$awkward cannot be a region" --region "$awkward"
+}
+
 ktap_start
 PROGRAM=build/targets/$ORACLE_GO/regions
 for go in $TARGET_GOS; do
@@ -53,6 +64,7 @@ try "without stacks" counted "$ORACLE_GO" --no-stacks
 try "without the event set user" counted "$ORACLE_GO" "--events sched"
 try "a replay" replayed
 try "the functions of a pattern" listed
+try "functions that cannot be regions" left_out
 try "no such function" refused "the program has no function main.nothing" --region main.nothing
 try "inlined everywhere" refused "inlined all of its calls, among others into main.work" --region main.inlined
 try "too many functions" refused "more than 64 functions" --region 'runtime.*'

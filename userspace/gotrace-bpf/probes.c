@@ -196,7 +196,8 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 	struct json j;
 
 	if (!as_json) {
-		print_line("%s, %zu functions", a->info.version.text, calls->n);
+		print_line("%s, %zu function%s", a->info.version.text, calls->n,
+			   calls->n == 1 ? "" : "s");
 		print_header();
 		for (size_t i = 0; i < calls->nsites; i++)
 			print_site(a, &calls->site[i]);
@@ -227,8 +228,10 @@ static int list_functions(const struct analysis *a, const struct arguments *args
 	struct calls calls = {};
 	int err = calls__add(&calls, a->elf, a->pclntab, args->functions, NULL, error);
 
-	if (!err)
+	if (!err) {
+		calls__report_skipped(&calls);
 		print_calls(a, &calls, args->json);
+	}
 	calls__deinit(&calls);
 	return err;
 }

@@ -242,7 +242,10 @@ static int find_regions(const struct record_args *a, const struct analysis *an, 
 		err = calls__add(calls, an->elf, an->pclntab, pattern, name, error);
 		free(pattern);
 	}
-	return err ? err : calls__join(calls, &an->sites, sites);
+	if (err)
+		return err;
+	calls__report_skipped(calls);
+	return calls__join(calls, &an->sites, sites);
 }
 
 static int record_with(const struct recording *r, struct analysis *an, struct launch *child,

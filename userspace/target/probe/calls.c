@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/log.h"
 #include "target/probe/code.h"
 #include "target/probe/site_find.h"
 
@@ -143,8 +144,10 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 	*f = (struct call_func){ .func = *func, .first = calls->nsites };
 	err = add_sites(calls, elf, pt, &code, error);
 	code__deinit(&code);
-	if (err)
+	if (err) {
+		calls->nsites = f->first;
 		return err;
+	}
 	f->name = strdup(name ? name : func->name);
 	if (!f->name)
 		return error__set(error, -ENOMEM, "out of memory");
@@ -162,11 +165,20 @@ static bool has(const struct calls *calls, const struct go_func *func)
 	return false;
 }
 
+/* One of a pattern's functions cannot be probed. Returns 0. */
+static int skip(struct calls *calls, const struct error *why)
+{
+	if (!calls->skipped++)
+		calls->why = *why;
+	return 0;
+}
+
 static int add_matches(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 		       const struct pattern *p, const char *name, struct error *error)
 {
+	struct error why;
 	struct go_func func;
-	size_t matches = 0;
+	size_t matches = 0, skipped = calls->skipped;
 	int err = 0;
 
 	for (size_t i = 0; !err && pclntab__func(pt, i, &func); i++) {
@@ -180,9 +192,16 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 					  "more than %d functions are to be regions, with those "
 					  "that match %s",
 					  CALLS_MAX, p->text);
-		err = add_func(calls, elf, pt, &func, name, error);
+		why = (struct error){};
+		err = add_func(calls, elf, pt, &func, name, &why);
+		if (err && err != -ENOMEM && (p->is_glob || p->is_regex))
+			err = skip(calls, &why);
 	}
-	return err ? err : matches ? 0 : -ENOENT;
+	if (err)
+		return error__set(error, err, "%s", why.text);
+	if (matches && calls->skipped - skipped == matches)
+		return error__set(error, -ENOTSUP, "%s", calls->why.text);
+	return matches ? 0 : -ENOENT;
 }
 
 static void note_copy(void *ctx, const char *name, const struct go_func *into)
@@ -226,6 +245,13 @@ int calls__add(struct calls *calls, const struct elf_image *elf, const struct pc
 	if (p.is_regex)
 		regfree(&p.regex);
 	return err;
+}
+
+void calls__report_skipped(const struct calls *calls)
+{
+	if (calls->skipped)
+		log__msg("left out %zu function%s that the pattern names: %s", calls->skipped,
+			 calls->skipped == 1 ? "" : "s", calls->why.text);
 }
 
 void calls__deinit(struct calls *calls)

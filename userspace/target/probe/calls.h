@@ -25,18 +25,21 @@ struct calls {
 	size_t n;
 	struct site *site;
 	size_t nsites, cap;
+	size_t skipped; /* functions that a glob or regular expression names, but cannot be probed */
+	struct error why; /* of the first one */
 };
 
 /*
  * Adds the functions that `pattern` names: an exact name, a glob with * ? or [, or a /regular
  * expression/. `name`: of their regions; NULL: that of the function. A function that an earlier
  * pattern named is not added again. On failure a negative errno with the reason: no function, more
- * than CALLS_MAX, a function that cannot be probed; the caller releases *calls with calls__deinit()
- * in any case.
+ * than CALLS_MAX, or functions that cannot be probed: the one of an exact name, or all of a pattern.
+ * The caller releases *calls with calls__deinit() in any case.
  */
 int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 	       const char *pattern, const char *name, struct error *error);
 void calls__deinit(struct calls *calls);
+void calls__report_skipped(const struct calls *calls); /* one line on stderr, if there are any */
 
 /*
  * Makes a list of all sites of `sites` and `calls`, which must outlive it. The caller frees
