@@ -29,12 +29,23 @@ aligned()
 		build/gotrace latency --all --json "$tmp/joined.trace" >"$tmp/joined.json"
 }
 
+# Options for the middle third of the longest wait for a CPU of the goroutine that waited most
+within_a_wait()
+{
+	local id
+
+	id=$(jq '.goroutines | max_by(.kernel_runnable_ns).id' "$tmp/joined.json")
+	build/gotrace path --json --goroutine "$id" "$tmp/joined.trace" | jq -r '
+		[.segments[] | select(.depth == 0 and .kind == "kernel-runnable")] | max_by(.to_ns - .from_ns) |
+		((.to_ns - .from_ns) / 3 | floor) as $third | "--from @\(.from_ns + $third) --to @\(.to_ns - $third)"'
+}
+
 # Of functions and of goroutines, in the whole trace and in parts of it.
 adds_up()
 {
 	local window
 
-	for window in '' '--from 0.2 --to 0.5' '--from 0.123456 --to 0.123999'; do
+	for window in '' '--from 0.2 --to 0.5' "$(within_a_wait)"; do
 		build/gotrace latency --all --json $window "$tmp/joined.trace" |
 			jq -e '[.functions[], .goroutines[]] | (map(.kernel_runnable_ns) | add > 0) and
 				all(.kernel_runnable_ns == ([.cpu_held_by[].ns] | add // 0) and
