@@ -13,7 +13,8 @@ aligned()
 {
 	local perf status
 
-	cp "$(command -v bash)" "$tmp/competitor" && "$tmp/competitor" -c 'while :; do :; done' &
+	cp "$(command -v bash)" "$tmp/competitor" || return 1
+	"$tmp/competitor" -c 'while :; do :; done' &
 	background+=($!)
 	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" >"$tmp/perf.out" 2>&1 </dev/null &
 	perf=$!
