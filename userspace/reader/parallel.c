@@ -80,12 +80,12 @@ static int begin_part(struct reader *r, bool is_first)
 
 /*
  * Whether memory for one more generation would be too much. As the batches of generations are released
- * while they are read, n workers need that of (n + 1) / 2 generations if they begin one after the other.
+ * while they are read, 1 + 5/8 (n - 1) generations keep n workers busy that begin one after the other.
  */
 static bool is_full(const struct pool *pool)
 {
 	return block_pool__bytes(pool->reader->blocks) >
-	       pool->largest / 2 * (pool->slots - 1) + SMALL;
+	       pool->largest / 8 * 5 * (pool->slots - 1) + SMALL;
 }
 
 /* Called by reader/blocks.c. */

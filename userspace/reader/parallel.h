@@ -35,7 +35,7 @@ struct parallel_ops {
  * which nothing has been read. With 1 job, for traces without generations, for input that is not
  * seekable, and with opts.described it reads in the calling thread only.
  *
- * Memory: batches of (jobs + 1) / 2 of the largest generations, and tables of `jobs` generations.
+ * Memory: batches of 1 + 5/8 (jobs - 1) of the largest generations, and tables of `jobs` generations.
  */
 int parallel__read(struct reader *r, unsigned int jobs, const struct parallel_ops *ops, void *total,
 		   struct error *error);
