@@ -81,7 +81,8 @@ tables() # TRACE
 		head -n 1 "$tmp/tasks" | grep -qE '^ +COUNT +RATE/S +P50 +P90 +P99 +MAX +TOTAL  TASK$' &&
 		head -n 1 "$tmp/regions" | grep -q 'TOTAL  REGION$' &&
 		grep -qE '^ +[0-9]+ .*s  part$' "$tmp/tasks" && grep -qE '^ +[0-9]+ .*s  outer$' "$tmp/regions" &&
-		grep -qE '[0-9] +#+$' "$tmp/tasks" && ! grep -q 'unfinished' "$tmp/tasks" &&
+		grep -qE '[0-9] +#+$' "$tmp/tasks" &&
+		[ "$(grep -c unfinished "$tmp/tasks")" = "$($READER tasks --json "$1" | jq '[.tasks[] | select(.unfinished > 0)] | length')" ] &&
 		$READER requests "$1" >"$tmp/requests" &&
 		head -n 1 "$tmp/requests" | grep -qE ' MAX +ERRORS  TASK$' &&
 		grep -q '  time of the goroutines$' "$tmp/requests" && grep -q '  Go-blocked: sleep$' "$tmp/requests" &&
