@@ -3,7 +3,7 @@
  * Finds the longest waits of goroutines: see waits.h.
  *
  * A heap holds the longest ones so far. The start function of a goroutine may become known after its
- * wait, by a later stack, and only the name tells whether the goroutine is one of the runtime's. So
+ * wait, by a later stack, and only the name shows whether the goroutine is one of the runtime's. So
  * the heap holds SPARE more waits than requested, and names are looked up again at the end.
  */
 #include "analysis/waits.h"

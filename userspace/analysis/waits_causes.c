@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whoever was on the Ps in the longest part of the path in which the goroutine itself was runnable. */
+/* The goroutines that were on the Ps in the longest part of the path in which the goroutine itself was runnable. */
 static void copy_holders(const struct path *p, uint32_t goroutine, struct wait_causes *ret)
 {
 	const struct path_segment *longest = NULL, *seg;

@@ -63,33 +63,9 @@ void annotation_table__row(struct out *o, const struct lengths *l, const struct 
 	}
 }
 
-static void put_bucket(struct out *o, const struct lengths_bucket *b, uint64_t most)
-{
-	/* A bucket that is not empty has a bar. */
-	int width = (int)((double)b->count / (double)most * (BAR_WIDTH - 1) + (b->count != 0));
-
-	table__time(o, b->from, TABLE_TIME + 2);
-	table__time(o, b->to, TABLE_TIME + 2);
-	out__format(o, "%12" PRIu64, b->count);
-	if (width)
-		out__text(o, "  ");
-	while (width-- > 0)
-		out__char(o, '#');
-	out__char(o, '\n');
-}
-
 void annotation_table__buckets(struct out *o, const struct lengths *l)
 {
-	struct lengths_bucket buckets[LENGTH_BUCKETS];
-	size_t n = lengths__buckets(l, buckets);
-	uint64_t most = 1;
-
-	for (size_t i = 0; i < n; i++)
-		most = buckets[i].count > most ? buckets[i].count : most;
-	if (n)
-		out__format(o, "%11s%11s%12s\n", "FROM", "BELOW", "COUNT");
-	for (size_t i = 0; i < n; i++)
-		put_bucket(o, &buckets[i], most);
+	table__buckets(o, l, BAR_WIDTH);
 }
 
 void annotation_table__unbegun(struct out *o, uint64_t unbegun)

@@ -35,28 +35,10 @@ static void put_figure(struct out *o, const char *name, int64_t ns)
 	out__char(o, '\n');
 }
 
-static void put_bucket(struct out *o, const struct lengths_bucket *b, uint64_t most)
-{
-	/* A bucket that is not empty has a bar. */
-	int width = (int)((double)b->count / (double)most * (BAR_WIDTH - 1) + (b->count != 0));
-
-	table__time(o, b->from, TABLE_TIME + 2);
-	table__time(o, b->to, TABLE_TIME + 2);
-	out__format(o, "%12" PRIu64, b->count);
-	if (width)
-		out__text(o, "  ");
-	while (width-- > 0)
-		out__char(o, '#');
-	out__char(o, '\n');
-}
-
 void histogram__print_table(const struct histogram *h)
 {
 	const struct lengths *l = &h->counts->lengths;
-	struct lengths_bucket buckets[LENGTH_BUCKETS];
-	size_t n = lengths__buckets(l, buckets);
 	struct out *o = out__stdout();
-	uint64_t most = 1;
 
 	out__text(o, "Durations of ");
 	out__text(o, describe(h));
@@ -77,12 +59,9 @@ void histogram__print_table(const struct histogram *h)
 		put_figure(o, "median", lengths__share(l, 0.5));
 		put_figure(o, "p99", lengths__share(l, 0.99));
 		put_figure(o, "max", l->max);
-		out__format(o, "\n%11s%11s%12s\n", "FROM", "BELOW", "COUNT");
+		out__char(o, '\n');
 	}
-	for (size_t i = 0; i < n; i++)
-		most = buckets[i].count > most ? buckets[i].count : most;
-	for (size_t i = 0; i < n; i++)
-		put_bucket(o, &buckets[i], most);
+	table__buckets(o, l, BAR_WIDTH);
 	out__flush(o);
 }
 

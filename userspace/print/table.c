@@ -60,3 +60,32 @@ void table__part(struct out *o, int64_t ns, int64_t total, const char *what,
 	out__unicode(o, detail.data, detail.len);
 	out__char(o, '\n');
 }
+
+static void put_bucket(struct out *o, const struct lengths_bucket *b, uint64_t most, int most_width)
+{
+	/* A bucket that is not empty has a bar. */
+	int width = (int)((double)b->count / (double)most * (most_width - 1) + (b->count != 0));
+
+	table__time(o, b->from, TABLE_TIME + 2);
+	table__time(o, b->to, TABLE_TIME + 2);
+	out__format(o, "%12" PRIu64, b->count);
+	if (width)
+		out__text(o, "  ");
+	while (width-- > 0)
+		out__char(o, '#');
+	out__char(o, '\n');
+}
+
+void table__buckets(struct out *o, const struct lengths *l, int width)
+{
+	struct lengths_bucket buckets[LENGTH_BUCKETS];
+	size_t n = lengths__buckets(l, buckets);
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < n; i++)
+		most = buckets[i].count > most ? buckets[i].count : most;
+	if (n)
+		out__format(o, "%11s%11s%12s\n", "FROM", "BELOW", "COUNT");
+	for (size_t i = 0; i < n; i++)
+		put_bucket(o, &buckets[i], most, width);
+}

@@ -6,6 +6,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
+#include "analysis/lengths.h"
 #include "print.h"
 
 #define TABLE_TIME 9 /* width of a column of times */
@@ -20,5 +21,7 @@ void table__share(struct out *o, int64_t ns, int64_t whole);
 /* One line of a breakdown: time, share of the total, reason. None if the time is 0. */
 void table__part(struct out *o, int64_t ns, int64_t total, const char *what,
 		 struct trace_string detail);
+/* A histogram with its heading, the longest bar `width` wide; nothing if nothing was counted. */
+void table__buckets(struct out *o, const struct lengths *l, int width);
 
 #endif

@@ -71,7 +71,7 @@ struct reader {
 struct reader *reader__create_part(struct reader *like);
 
 /*
- * Makes the state of the order that of the start of the reader's generation, as far as its events tell.
+ * Makes the state of the order that of the start of the reader's generation, as far as its events show it.
  * Returns 0, -ENOMEM, or -EBADMSG if they contradict each other.
  */
 int reader__guess(struct reader *r);
