@@ -34,6 +34,17 @@ int open_trace(const char *path, const struct reader_opts *opts, struct reader *
  */
 const char *default_input(void);
 
+/*
+ * Reads events and kernel events: resolves points in time, opens the trace, calls `read` and reports
+ * omissions. `read` returns as timeline__next() at the end; it may not keep the timeline. 0 or a negative
+ * errno, with the reason and the name of the trace.
+ */
+struct trace_args;
+struct timeline;
+typedef int (*read_timeline_fn)(void *context, struct timeline *t, const struct reader *r,
+				struct error *error);
+int read_timeline(struct trace_args *in, read_timeline_fn read, void *context, struct error *error);
+
 /* To be called after reading: report skipped events, and what --lenient left out, on stderr. */
 void report_omissions(const char *name, const struct reader *r);
 

@@ -126,9 +126,19 @@ static void clip(struct histogram *h, int64_t last, int64_t to)
 }
 
 /* Intervals may end in the window that begin before it, so the trace is read from its beginning. */
-static int read_trace(struct timeline *t, const struct arguments *a, struct intervals *iv,
-		      struct histogram *h, struct error *error)
+struct reading {
+	const struct arguments *a;
+	struct intervals *iv;
+	struct histogram *h;
+};
+
+static int read_trace(void *context, struct timeline *t, const struct reader *r,
+		      struct error *error)
 {
+	struct reading *reading = context;
+	const struct arguments *a = reading->a;
+	struct intervals *iv = reading->iv;
+	struct histogram *h = reading->h;
 	struct timeline_step step = {};
 	int64_t to = INT64_MAX, last = 0;
 	bool started = false, lossy = false;
@@ -159,36 +169,13 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct inte
 	return 0;
 }
 
-static int read_all(struct arguments *a, struct intervals *iv, struct histogram *h,
-		    struct error *error)
-{
-	struct timeline *t = NULL;
-	struct error why = {};
-	struct reader *r;
-	int err = trace_args__resolve(&a->in, error);
-
-	if (!err)
-		err = open_trace(a->in.path, &a->in.reader, &r, error);
-	if (err)
-		return err;
-	err = timeline__create(&t, r);
-	if (err)
-		error__set(&why, err, "out of memory");
-	else
-		err = read_trace(t, a, iv, h, &why);
-	if (!err)
-		report_omissions(a->in.name, r);
-	timeline__destroy(t);
-	reader__destroy(r);
-	return err ? error__about(error, err, a->in.name, &why) : 0;
-}
-
 int do_histogram(int argc, char **argv, struct error *error)
 {
 	struct arguments a = {
 		.in = { .verb = "histogram", .reader.described = true, .wall_clock = true }
 	};
 	struct histogram h = {};
+	struct reading reading;
 	struct intervals *iv;
 	int err;
 
@@ -197,7 +184,9 @@ int do_histogram(int argc, char **argv, struct error *error)
 	if (!a.have_of)
 		usage_error("missing option --of KIND: sched, runqueue, syscall, gc, stw or block");
 	iv = intervals__create(&a.of);
-	err = iv ? read_all(&a, iv, &h, error) : error__set(error, -ENOMEM, "out of memory");
+	reading = (struct reading){ &a, iv, &h };
+	err = iv ? read_timeline(&a.in, read_trace, &reading, error) :
+		   error__set(error, -ENOMEM, "out of memory");
 	if (!err && a.in.json)
 		histogram__print_json(&h);
 	else if (!err)

@@ -135,9 +135,17 @@ static void begin(struct latencies *all, const struct arguments *a, int64_t star
  * read regardless of --to. The events at the start of the next generation count, because the states
  * that they report have lasted until then.
  */
-static int read_trace(struct timeline *t, const struct arguments *a, struct latencies *all,
+struct reading {
+	const struct arguments *a;
+	struct latencies *all;
+};
+
+static int read_trace(void *context, struct timeline *t, const struct reader *r,
 		      struct error *error)
 {
+	const struct reading *reading = context;
+	const struct arguments *a = reading->a;
+	struct latencies *all = reading->all;
 	struct timeline_step step = {};
 	bool started = false;
 	int64_t to = INT64_MAX, first = 0;
@@ -167,6 +175,7 @@ static int read_trace(struct timeline *t, const struct arguments *a, struct late
 				  (double)((uint64_t)all->end - (uint64_t)first) / 1e9);
 	all->end = all->end < to ? all->end : to;
 	all->has_kernel = timeline__has_kernel(t);
+	all->left_out = reader__left_out(r);
 	return 0;
 }
 
@@ -220,30 +229,16 @@ static void latencies__deinit(struct latencies *all)
 	latency__destroy(all->latency);
 }
 
-/* Free the state of reader and timeline before the remaining goroutines are delivered. */
+/* The state of reader and timeline is freed before the remaining goroutines are delivered. */
 static int read_all(struct arguments *a, struct latencies *all, struct error *error)
 {
-	struct timeline *t = NULL;
+	struct reading reading = { a, all };
 	struct error why = {};
-	struct reader *r;
-	int err = trace_args__resolve(&a->in, error);
+	int err = read_timeline(&a->in, read_trace, &reading, error);
 
-	if (!err)
-		err = open_trace(a->in.path, &a->in.reader, &r, error);
 	if (err)
 		return err;
-	err = timeline__create(&t, r);
-	if (err)
-		error__set(&why, err, "out of memory");
-	else
-		err = read_trace(t, a, all, &why);
-	if (!err)
-		report_omissions(a->in.name, r);
-	all->left_out = reader__left_out(r);
-	timeline__destroy(t);
-	reader__destroy(r);
-	if (!err)
-		err = latency__finish(all->latency, &why);
+	err = latency__finish(all->latency, &why);
 	return err ? error__about(error, err, a->in.name, &why) : 0;
 }
 

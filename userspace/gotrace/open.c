@@ -14,6 +14,7 @@
 #include "lib/log.h"
 #include "lib/memory_limit.h"
 #include "lib/opts.h"
+#include "reader/timeline.h"
 #include "command.h"
 
 #define JOBS_USUAL 4   /* generations at once: memory grows with them */
@@ -127,4 +128,27 @@ void trace_args__check(struct trace_args *args)
 		usage_error("this command does not accept dates for --from and --to");
 	if (strcmp(args->path, "-")) /* reading stdin and writing stdout is fine */
 		refuse_same_file("FILE", args->path, "-o", args->out);
+}
+
+int read_timeline(struct trace_args *in, read_timeline_fn read, void *context, struct error *error)
+{
+	struct timeline *t = NULL;
+	struct error why = {};
+	struct reader *r;
+	int err = trace_args__resolve(in, error);
+
+	if (!err)
+		err = open_trace(in->path, &in->reader, &r, error);
+	if (err)
+		return err;
+	err = timeline__create(&t, r);
+	if (err)
+		error__set(&why, err, "out of memory");
+	else
+		err = read(context, t, r, &why);
+	if (!err)
+		report_omissions(in->name, r);
+	timeline__destroy(t);
+	reader__destroy(r);
+	return err ? error__about(error, err, in->name, &why) : 0;
 }

@@ -53,8 +53,10 @@ static const struct argp parser = {
 	"kernel events, as traces of gotrace-bpf record contain them.",
 };
 
-static int read_trace(struct timeline *t, struct request_report *report, struct error *error)
+static int read_trace(void *context, struct timeline *t, const struct reader *r,
+		      struct error *error)
 {
+	struct request_report *report = context;
 	struct timeline_step step = {};
 	bool started = false;
 	int64_t last = 0;
@@ -80,29 +82,6 @@ static int read_trace(struct timeline *t, struct request_report *report, struct 
 		return error__set(error, -ENOMEM, "out of memory");
 	report->has_kernel = timeline__has_kernel(t);
 	return analysed_time__end(&report->time, last, error);
-}
-
-static int read_all(struct request_report *report, struct error *error)
-{
-	struct timeline *t = NULL;
-	struct error why = {};
-	struct reader *r;
-	int err = trace_args__resolve(&report->in, error);
-
-	if (!err)
-		err = open_trace(report->in.path, &report->in.reader, &r, error);
-	if (err)
-		return err;
-	err = timeline__create(&t, r);
-	if (err)
-		error__set(&why, err, "out of memory");
-	else
-		err = read_trace(t, report, &why);
-	if (!err)
-		report_omissions(report->in.name, r);
-	timeline__destroy(t);
-	reader__destroy(r);
-	return err ? error__about(error, err, report->in.name, &why) : 0;
 }
 
 static int print(struct request_report *report, struct error *error)
@@ -133,7 +112,7 @@ int do_requests(int argc, char **argv, struct error *error)
 	if (!report.requests)
 		err = error__set(error, -ENOMEM, "out of memory");
 	else
-		err = read_all(&report, error);
+		err = read_timeline(&report.in, read_trace, &report, error);
 	if (!err)
 		err = print(&report, error);
 	requests__destroy(report.requests);

@@ -96,6 +96,7 @@ static const struct argp parser = {
 /* ---- reading ---- */
 
 struct reading {
+	const struct trace_args *in;
 	struct timeline *t;
 	struct waits *waits;
 	struct path_history *history;
@@ -139,15 +140,18 @@ static int take_step(struct reading *r, const struct timeline_step *step, int64_
 }
 
 /* Waits go on before the window, and names come from there: the trace is read from its beginning. */
-static int read_trace(struct reading *r, const struct trace_args *a, struct error *error)
+static int read_trace(void *context, struct timeline *t, const struct reader *reader,
+		      struct error *error)
 {
+	struct reading *r = context;
 	struct timeline_step step = {};
 	int64_t last = INT64_MIN, time;
 	int err;
 
-	while ((err = timeline__next(r->t, &step, error)) > 0) {
+	r->t = t;
+	while ((err = timeline__next(t, &step, error)) > 0) {
 		if (step.event && !r->started)
-			begin(r, a, step.event->time);
+			begin(r, r->in, step.event->time);
 		time = step.event ? step.event->time : timeline__time(r->t, step.item->time);
 		if (time > last && (step.event || time < r->to))
 			last = time;
@@ -165,30 +169,6 @@ static int read_trace(struct reading *r, const struct trace_args *a, struct erro
 		r->ret->end = last;
 	r->ret->kernel = r->history->kernel = timeline__has_kernel(r->t);
 	return 0;
-}
-
-static int read_all(struct trace_args *a, struct reading *reading, struct error *error)
-{
-	struct error why = {};
-	struct reader *r;
-	int err = trace_args__resolve(a, error);
-
-	if (!err)
-		err = open_trace(a->path, &a->reader, &r, error);
-	if (err)
-		return err;
-	path_fold__init(&reading->fold, reading->history);
-	err = timeline__create(&reading->t, r);
-	if (err)
-		error__set(&why, err, "out of memory");
-	else
-		err = read_trace(reading, a, &why);
-	if (!err)
-		report_omissions(a->name, r);
-	path_fold__deinit(&reading->fold);
-	timeline__destroy(reading->t);
-	reader__destroy(r);
-	return err ? error__about(error, err, a->name, &why) : 0;
 }
 
 /* ---- causes ---- */
@@ -259,7 +239,7 @@ int do_waits(int argc, char **argv, struct error *error)
 	};
 	struct longest_waits longest = {};
 	struct path_history history;
-	struct reading reading = { .history = &history, .ret = &longest };
+	struct reading reading = { .in = &a.in, .history = &history, .ret = &longest };
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
@@ -269,11 +249,13 @@ int do_waits(int argc, char **argv, struct error *error)
 	if (selection__by_goroutine(&a.in.select))
 		a.of.select = &a.in.select;
 	err = path_history__init(&history, HISTORY_MAX);
+	path_fold__init(&reading.fold, &history);
 	reading.waits = waits__create(&a.of);
 	if (err || !reading.waits)
 		err = error__set(error, -ENOMEM, "out of memory");
 	else
-		err = read_all(&a.in, &reading, error);
+		err = read_timeline(&a.in, read_trace, &reading, error);
+	path_fold__deinit(&reading.fold);
 	longest.waits = reading.waits;
 	longest.history = &history;
 	if (!err)
