@@ -72,6 +72,7 @@ static __noinline int func_call(struct pt_regs *ctx, u32 tid)
 		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx),
 		.name = GT_TEXT_GIVEN(GT_COOKIE_CALL_FUNC(cookie)),
 		.ends = ends,
+		.task = GT_COOKIE_CALL_TASK(cookie),
 	};
 	u32 stack;
 

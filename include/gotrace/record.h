@@ -193,13 +193,15 @@ struct gt_region {
 };
 
 /*
- * A call of a function that is recorded as a region. `depth` is the distance of the return address
- * from the upper end of the goroutine's stack; it stays the same when the stack grows and moves.
+ * A call of a function that is recorded as a region or a task. `depth` is the distance of the return
+ * address from the upper end of the goroutine's stack; it stays the same when the stack grows and
+ * moves.
  */
 struct gt_func_call {
 	gt_u64 depth; /* bytes */
 	gt_u64 name;  /* text: GT_TEXT_GIVEN */
-	gt_u64 ends;  /* 0: it begins, 1: it ends */
+	gt_u32 ends;  /* 0: it begins, 1: it ends */
+	gt_u32 task;  /* 1: the call is also a task; 0: a region only */
 };
 
 struct gt_log {

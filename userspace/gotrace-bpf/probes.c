@@ -226,7 +226,8 @@ static int list_functions(const struct analysis *a, const struct arguments *args
 			  struct error *error)
 {
 	struct calls calls = {};
-	int err = calls__add(&calls, a->elf, a->pclntab, args->functions, NULL, error);
+	int err = calls__add(&calls, a->elf, a->pclntab,
+			     &(struct call_pattern){ .funcs = args->functions }, error);
 
 	if (!err) {
 		calls__report_skipped(&calls);

@@ -37,6 +37,7 @@ enum {
 	OPT_TIMEOUT,
 	OPT_PROBES,
 	OPT_REGION,
+	OPT_TASK,
 };
 
 static const struct argp_option options[] = {
@@ -86,6 +87,8 @@ static const struct argp_option options[] = {
 	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
 	  "of a Go function, a glob, or a /regular expression/; may be repeated",
 	  0 },
+	{ "task", OPT_TASK, "FUNC[=NAME]", 0,
+	  "record each call of FUNC as a task, with a region inside; FUNC as for --region", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -123,15 +126,16 @@ static void set_rate(struct record_args *a, const char *text, struct argp_state 
 	a->cpu_profile = true;
 }
 
-static void add_region(struct record_args *a, const char *text)
+static void add_call(struct record_args *a, const char *text, bool is_task)
 {
 	const char *name = strrchr(text, '=');
 
 	if (!*text || name == text || (name && !name[1]))
-		usage_error("invalid region '%s': expected FUNC or FUNC=NAME", text);
-	if (array__grow(&a->region, a->nregions, &a->regions_cap, sizeof(*a->region)))
+		usage_error("invalid %s '%s': expected FUNC or FUNC=NAME",
+			    is_task ? "task" : "region", text);
+	if (array__grow(&a->call, a->ncalls, &a->calls_cap, sizeof(*a->call)))
 		usage_error("out of memory");
-	a->region[a->nregions++] = text;
+	a->call[a->ncalls++] = (struct call_option){ text, is_task };
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -223,7 +227,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage_error("unknown kind of probes '%s': expected uprobe or inline", text);
 		return 0;
 	case OPT_REGION:
-		add_region(a, text);
+	case OPT_TASK:
+		add_call(a, text, key == OPT_TASK);
 		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
@@ -298,8 +303,8 @@ static void check_arguments(struct record_args *a)
 			    a->command ? "a command: it requires a running process, -p PID" :
 			    a->follow  ? "--follow" :
 					 "--blackbox");
-	if (a->nregions && (a->is_inline || a->follow || a->blackbox))
-		usage_error("--region cannot be combined with %s",
+	if (a->ncalls && (a->is_inline || a->follow || a->blackbox))
+		usage_error("--region and --task cannot be combined with %s",
 			    a->is_inline ?
 				    "--probes=inline, which has no probes of its own for calls" :
 			    a->follow ? "--follow, since another program has other functions" :

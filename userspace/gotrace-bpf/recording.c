@@ -225,22 +225,24 @@ static void report_missing(const struct analysis *an, uint32_t sets)
 	}
 }
 
-/* Finds the functions of --region, and joins their sites with those of the analysis. */
-static int find_regions(const struct record_args *a, const struct analysis *an, struct calls *calls,
-			struct site_list *sites, struct error *error)
+/* Finds the functions of --region and --task, and joins their sites with those of the analysis. */
+static int find_calls(const struct record_args *a, const struct analysis *an, struct calls *calls,
+		      struct site_list *sites, struct error *error)
 {
-	char *pattern, *name;
+	struct call_pattern pattern;
+	char *funcs, *name;
 	int err = 0;
 
-	for (size_t i = 0; i < a->nregions && !err; i++) {
-		pattern = strdup(a->region[i]);
-		if (!pattern)
+	for (size_t i = 0; i < a->ncalls && !err; i++) {
+		funcs = strdup(a->call[i].text);
+		if (!funcs)
 			return error__set(error, -ENOMEM, "out of memory");
-		name = strrchr(pattern, '=');
+		name = strrchr(funcs, '=');
 		if (name)
 			*name++ = '\0';
-		err = calls__add(calls, an->elf, an->pclntab, pattern, name, error);
-		free(pattern);
+		pattern = (struct call_pattern){ funcs, name, a->call[i].is_task };
+		err = calls__add(calls, an->elf, an->pclntab, &pattern, error);
+		free(funcs);
 	}
 	if (err)
 		return err;
@@ -305,7 +307,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 {
 	struct site_list sites = {};
 	struct calls calls = {};
-	int err = find_regions(r->args, an, &calls, &sites, error);
+	int err = find_calls(r->args, an, &calls, &sites, error);
 
 	if (!err)
 		err = record_with(r, an, child, &calls, &sites, stats, error);

@@ -35,8 +35,11 @@ struct record_args {
 	bool no_stacks, force_perf, is_inline, follow, cpu_profile, daemonize;
 	bool format_given; /* by --tick or --format-version */
 	bool timeout_given;
-	const char **region; /* FUNC[=NAME] of each --region */
-	size_t nregions, regions_cap;
+	struct call_option {
+		const char *text; /* FUNC[=NAME] */
+		bool is_task;
+	} *call; /* each --region and --task, in their order */
+	size_t ncalls, calls_cap;
 };
 
 /* Results of a followed recording, in memory that it shares with the process of follow.c. */

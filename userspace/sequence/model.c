@@ -150,7 +150,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 	map__remove(&s->model.by_id, g->id);
 	if (map__get(&s->model.by_addr, g->addr) == g)
 		map__remove(&s->model.by_addr, g->addr);
-	regions__free(s, g);
+	open_regions__free(s, g);
 	goroutine__free(s, g);
 }
 
@@ -219,7 +219,7 @@ void model__deinit(struct sequencer *s)
 		hold__free_list(((struct thread *)value)->head);
 	hold__free_list(s->hold.free);
 	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);)
-		regions__free(s, value);
+		open_regions__free(s, value);
 	free(s->user.task_named);
 	arena__deinit(&s->model.pool);
 	map__deinit(&s->model.by_addr);

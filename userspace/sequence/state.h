@@ -29,12 +29,13 @@ struct runtime {
 	uint32_t procs_due; /* ProcsChange to write with the first running goroutine; 0: none */
 };
 
-/* Tasks and regions, for state_user.c. */
+/* Tasks and regions, for state_user.c and open_regions.c. */
 struct user {
 	size_t open_bytes;    /* memory of open regions */
 	uint64_t *task_named; /* bits of TASK_WINDOW ids */
 	uint64_t task_max;    /* the greatest id named; 0: none */
 	bool task_begun;      /* a task began in the window */
+	uint64_t call_tasks;  /* calls that were written as tasks */
 };
 
 /* CPU samples, for state_sample.c. */
@@ -62,7 +63,7 @@ void state__exit_kept(struct sequencer *s, struct thread *t);
 void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 
 /* Frees a goroutine's open regions without ending them in the trace. */
-void regions__free(struct sequencer *s, struct goroutine *g);
+void open_regions__free(struct sequencer *s, struct goroutine *g);
 
 /* End the open mark assist range of the thread's goroutine, or the sweep range of its P, if any. */
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);

@@ -4,7 +4,7 @@
  *
  * The entry is the prologue's push, behind the stack check: a function that must grow its stack
  * begins again before it. The exits are all returns, and jumps out of the function. At each of them
- * the stack pointer is where the return address is, which is how sequence/state_user.c finds the
+ * the stack pointer is where the return address is, which is how sequence/state_calls.c finds the
  * entry that belongs to an exit.
  */
 #include "target/probe/calls.h"
@@ -74,7 +74,7 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	s = &calls->site[calls->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_FUNC_CALL,
-		.cookie = GT_SITE_CALL_OF(calls->n, ends),
+		.cookie = GT_SITE_CALL_OF(calls->n, ends, calls->func[calls->n].is_task),
 		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),
@@ -132,7 +132,8 @@ static int add_sites(struct calls *calls, const struct elf_image *elf, const str
 }
 
 static int add_func(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-		    const struct go_func *func, const char *name, struct error *error)
+		    const struct go_func *func, const struct call_pattern *pattern,
+		    struct error *error)
 {
 	struct call_func *f = &calls->func[calls->n];
 	struct code code;
@@ -141,14 +142,18 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 	if (!code__read(&code, elf, func))
 		return error__set(error, -ENOTSUP,
 				  "%s cannot be a region: it cannot be disassembled", func->name);
-	*f = (struct call_func){ .func = *func, .first = calls->nsites };
+	*f = (struct call_func){
+		.func = *func,
+		.is_task = pattern->is_task,
+		.first = calls->nsites,
+	};
 	err = add_sites(calls, elf, pt, &code, error);
 	code__deinit(&code);
 	if (err) {
 		calls->nsites = f->first;
 		return err;
 	}
-	f->name = strdup(name ? name : func->name);
+	f->name = strdup(pattern->name ? pattern->name : func->name);
 	if (!f->name)
 		return error__set(error, -ENOMEM, "out of memory");
 	f->n = calls->nsites - f->first;
@@ -174,7 +179,8 @@ static int skip(struct calls *calls, const struct error *why)
 }
 
 static int add_matches(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-		       const struct pattern *p, const char *name, struct error *error)
+		       const struct pattern *p, const struct call_pattern *pattern,
+		       struct error *error)
 {
 	struct error why;
 	struct go_func func;
@@ -193,7 +199,7 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 					  "that match %s",
 					  CALLS_MAX, p->text);
 		why = (struct error){};
-		err = add_func(calls, elf, pt, &func, name, &why);
+		err = add_func(calls, elf, pt, &func, pattern, &why);
 		if (err && err != -ENOMEM && (p->is_glob || p->is_regex))
 			err = skip(calls, &why);
 	}
@@ -232,14 +238,14 @@ static int explain(const struct pclntab *pt, const struct pattern *p, struct err
 }
 
 int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-	       const char *pattern, const char *name, struct error *error)
+	       const struct call_pattern *pattern, struct error *error)
 {
 	struct pattern p;
-	int err = pattern__init(&p, pattern, error);
+	int err = pattern__init(&p, pattern->funcs, error);
 
 	if (err)
 		return err;
-	err = add_matches(calls, elf, pt, &p, name, error);
+	err = add_matches(calls, elf, pt, &p, pattern, error);
 	if (err == -ENOENT)
 		err = explain(pt, &p, error);
 	if (p.is_regex)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions of the program whose calls are recorded as regions: which ones a pattern names, and the
+ * Functions of the program whose calls are recorded as regions or tasks: which ones a pattern names, and the
  * instructions at which a call begins and ends.
  *
  * Upstream: target/symbols/pclntab.c, code.c; `record --region` and `probes --functions` give the
@@ -16,6 +16,7 @@
 
 struct call_func {
 	char *name; /* of its region */
+	bool is_task;
 	struct go_func func;
 	size_t first, n; /* its sites: the entry, then the exits */
 };
@@ -29,15 +30,20 @@ struct calls {
 	struct error why; /* of the first one */
 };
 
+struct call_pattern {
+	const char *funcs; /* an exact name, a glob with * ? or [, or a /regular expression/ */
+	const char *name;  /* of their regions; NULL: that of the function */
+	bool is_task;	   /* each call is also a task */
+};
+
 /*
- * Adds the functions that `pattern` names: an exact name, a glob with * ? or [, or a /regular
- * expression/. `name`: of their regions; NULL: that of the function. A function that an earlier
+ * Adds the functions that `pattern` names. A function that an earlier
  * pattern named is not added again. On failure a negative errno with the reason: no function, more
  * than CALLS_MAX, or functions that cannot be probed: the one of an exact name, or all of a pattern.
  * The caller releases *calls with calls__deinit() in any case.
  */
 int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-	       const char *pattern, const char *name, struct error *error);
+	       const struct call_pattern *pattern, struct error *error);
 void calls__deinit(struct calls *calls);
 void calls__report_skipped(const struct calls *calls); /* one line on stderr, if there are any */
 

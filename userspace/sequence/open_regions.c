@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The regions that a goroutine has open: see open_regions.h. */
+#include "sequence/open_regions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sequence/boundary.h"
+
+#define REGIONS_MAX 1024	/* open regions of a goroutine; deeper ones are not written */
+#define OPEN_MAX    (32u << 20) /* bytes of open regions and names; others are not written */
+
+uint32_t step__name(const struct step *st, uint64_t text)
+{
+	return texts__name(st->s->texts, text, st->time, &st->s->stats.text_misses);
+}
+
+static struct regions *open_regions__room(struct sequencer *s, struct goroutine *g)
+{
+	struct regions *r = g->regions;
+	uint32_t cap = r ? r->cap * 2 : 4;
+
+	if (r && (r->n < r->cap || r->n == REGIONS_MAX))
+		return r;
+	r = realloc(r, sizeof(*r) + cap * sizeof(*r->open));
+	if (!r) {
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	if (!g->regions)
+		*r = (struct regions){};
+	r->cap = cap;
+	g->regions = r;
+	return r;
+}
+
+static size_t open_bytes(const struct open_region *open)
+{
+	return sizeof(*open) + texts__size(open->name);
+}
+
+/* Removes a region from the list of open ones. */
+static void forget(struct sequencer *s, struct open_region *open)
+{
+	s->user.open_bytes -= open_bytes(open);
+	texts__release(open->name);
+}
+
+void open_regions__free(struct sequencer *s, struct goroutine *g)
+{
+	struct regions *r = g->regions;
+
+	for (uint32_t i = 0; r && i < r->n; i++)
+		forget(s, &r->open[i]);
+	free(r);
+	g->regions = NULL;
+}
+
+uint64_t open_regions__task(const struct goroutine *g)
+{
+	const struct regions *r = g->regions;
+
+	return r && r->n ? r->open[r->n - 1].task : 0;
+}
+
+bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack)
+{
+	struct sequencer *s = st->s;
+	struct regions *r = open_regions__room(s, st->t->g);
+	struct open_region *open;
+	uint64_t parent;
+	uint32_t id;
+
+	if (!r)
+		return false;
+	if (r->deeper || r->n == REGIONS_MAX || s->user.open_bytes > OPEN_MAX) {
+		r->deeper += !region->depth; /* the ends of calls are found without counting */
+		return false;
+	}
+	parent = open_regions__task(st->t->g);
+	id = step__name(st, region->text);
+	open = &r->open[r->n++];
+	*open = *region;
+	open->name = texts__hold(s->texts, region->text);
+	s->user.open_bytes += open_bytes(open);
+	if (open->is_task) {
+		open->task = TASK_ID_MAX + ++s->user.call_tasks;
+		STEP_EMIT(st, EV_USER_TASK_BEGIN, open->task, parent, id, stack);
+	}
+	STEP_EMIT(st, EV_USER_REGION_BEGIN, open->task, id, stack);
+	return true;
+}
+
+void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
+{
+	struct open_region *open = &r->open[--r->n];
+
+	STEP_EMIT(st, EV_USER_REGION_END, open->task,
+		  texts__held_name(st->s->texts, open->text, open->name), stack);
+	if (open->is_task)
+		STEP_EMIT(st, EV_USER_TASK_END, open->task, stack);
+	forget(st->s, open);
+}

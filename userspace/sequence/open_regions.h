@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The regions that a goroutine has open, innermost last: those of the program's own and those that
+ * are calls. A call may also be a task, which begins before its region and ends after it.
+ *
+ * Readers reject a region that ends while it is not the goroutine's innermost. Upstream:
+ * state_user.c, state_calls.c. Downstream: boundary__emit().
+ */
+#ifndef SEQUENCE_OPEN_REGIONS_H
+#define SEQUENCE_OPEN_REGIONS_H
+
+#include "sequence/state_impl.h"
+
+/* Ids of the program's own tasks are not greater; those of calls are. */
+#define TASK_ID_MAX (1ull << 48)
+
+struct open_region {
+	uint64_t task;	   /* 0: none */
+	uint64_t text;	   /* its name, as records name it */
+	uint64_t depth;	   /* of a call's frame, bytes; 0: a region of the program's own */
+	bool is_task;	   /* `task` began with the region, and ends with it */
+	struct text *name; /* held; NULL: empty or missing */
+};
+
+struct regions {
+	uint32_t n, cap;
+	uint32_t deeper; /* of the program's own: open, but not written */
+	struct open_region open[];
+};
+
+/* String id of a name with a permanent number. */
+uint32_t step__name(const struct step *st, uint64_t text);
+
+/*
+ * Begins a region of the step's goroutine; with is_task, `task` is ignored, and a task of a new id
+ * begins first, as a subtask of open_regions__task(). False: not written, because too many are open, or
+ * out of memory (s->error is set).
+ */
+bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack);
+/* Ends the innermost one, of which there must be one. */
+void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
+/* The task for which the goroutine works: that of its innermost region; 0: none. */
+uint64_t open_regions__task(const struct goroutine *g);
+
+#endif
