@@ -30,7 +30,8 @@ static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0, "analyse the program of this process", 0 },
 	{ "exe", OPT_EXE, "FILE", 0, "analyse this program file", 0 },
 	{ "functions", OPT_FUNCTIONS, "PATTERN", 0,
-	  "list the functions that 'record --region PATTERN' would record, with entries and exits",
+	  "list the functions that 'record --region PATTERN', or --task, would record, with entries "
+	  "and exits",
 	  0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	NO_CACHE_OPTION,

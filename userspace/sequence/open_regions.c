@@ -60,7 +60,7 @@ uint64_t open_regions__task(const struct goroutine *g)
 {
 	const struct regions *r = g->regions;
 
-	return r && r->n ? r->open[r->n - 1].task : 0;
+	return r && r->n ? r->open[r->n - 1].nearest : 0;
 }
 
 bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack)
@@ -87,6 +87,7 @@ bool open_regions__begin(struct step *st, const struct open_region *region, uint
 		open->task = TASK_ID_MAX + ++s->user.call_tasks;
 		STEP_EMIT(st, EV_USER_TASK_BEGIN, open->task, parent, id, stack);
 	}
+	open->nearest = open->task ? open->task : parent;
 	STEP_EMIT(st, EV_USER_REGION_BEGIN, open->task, id, stack);
 	return true;
 }
@@ -100,4 +101,20 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
 	if (open->is_task)
 		STEP_EMIT(st, EV_USER_TASK_END, open->task, stack);
 	forget(st->s, open);
+}
+
+/*
+ * A region that is open when its goroutine ends needs no end: readers end it there. A task does, and
+ * the regions inside of it end before.
+ */
+void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct step st = { .s = s, .t = t, .time = time };
+	struct regions *r = t->g->regions;
+	uint32_t keep = 0;
+
+	while (r && keep < r->n && !r->open[keep].is_task)
+		keep++;
+	while (r && r->n > keep)
+		open_regions__end(&st, r, 0);
 }

@@ -16,6 +16,7 @@
 
 struct open_region {
 	uint64_t task;	   /* 0: none */
+	uint64_t nearest;  /* its task, or that of the innermost region around it that has one */
 	uint64_t text;	   /* its name, as records name it */
 	uint64_t depth;	   /* of a call's frame, bytes; 0: a region of the program's own */
 	bool is_task;	   /* `task` began with the region, and ends with it */
@@ -33,13 +34,13 @@ uint32_t step__name(const struct step *st, uint64_t text);
 
 /*
  * Begins a region of the step's goroutine; with is_task, `task` is ignored, and a task of a new id
- * begins first, as a subtask of open_regions__task(). False: not written, because too many are open, or
- * out of memory (s->error is set).
+ * begins first, as a subtask of open_regions__task(); `nearest` and `name` are ignored. False: not
+ * written, because too many are open, or out of memory (s->error is set).
  */
 bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack);
 /* Ends the innermost one, of which there must be one. */
 void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
-/* The task for which the goroutine works: that of its innermost region; 0: none. */
+/* The task for which the goroutine works: that of its innermost region that has one; 0: none. */
 uint64_t open_regions__task(const struct goroutine *g);
 
 #endif

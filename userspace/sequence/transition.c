@@ -137,6 +137,7 @@ void go__destroy(struct sequencer *s, struct thread *t, uint64_t time)
 	struct goroutine *g = t->g;
 
 	range__end_assist(s, t, time); /* only after a loss, as below */
+	open_regions__leave(s, t, time);
 	EMIT(s, t, time, EV_GO_DESTROY);
 	t->g = NULL;
 	model__forget(s, g);
@@ -148,6 +149,8 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 	struct goroutine *g = t->g;
 
 	range__end_assist(s, t, time);
+	if (exits)
+		open_regions__leave(s, t, time);
 	EMIT(s, t, time, exits ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, next->id,
 	     boundary__g_seq(s, next));
 	if (exits) {

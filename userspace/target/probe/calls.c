@@ -161,13 +161,29 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 	return 0;
 }
 
-static bool has(const struct calls *calls, const struct go_func *func)
+static struct call_func *find_added(struct calls *calls, const struct go_func *func)
 {
 	for (size_t i = 0; i < calls->n; i++) {
 		if (calls->func[i].func.entry == func->entry)
-			return true;
+			return &calls->func[i];
 	}
-	return false;
+	return NULL;
+}
+
+/* A function that an earlier pattern made a region; the region inside of a task has its name. */
+static int make_task(struct calls *calls, struct call_func *f, const struct call_pattern *pattern,
+		     struct error *error)
+{
+	char *name = strdup(pattern->name ? pattern->name : f->func.name);
+
+	if (!name)
+		return error__set(error, -ENOMEM, "out of memory");
+	free(f->name);
+	f->name = name;
+	f->is_task = true;
+	for (size_t i = 0; i < f->n; i++)
+		calls->site[f->first + i].cookie |= GT_SITE_CALL_OF(0, 0, true);
+	return 0;
 }
 
 /* One of a pattern's functions cannot be probed. Returns 0. */
@@ -182,23 +198,27 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 		       const struct pattern *p, const struct call_pattern *pattern,
 		       struct error *error)
 {
+	struct call_func *added;
 	struct error why;
 	struct go_func func;
 	size_t matches = 0, skipped = calls->skipped;
 	int err = 0;
 
 	for (size_t i = 0; !err && pclntab__func(pt, i, &func); i++) {
+		why = (struct error){};
 		if (pclntab__is_wrapper(pt, &func) || !pattern__matches(p, func.name))
 			continue;
 		matches++;
-		if (has(calls, &func))
+		added = find_added(calls, &func);
+		if (added && pattern->is_task && !added->is_task)
+			err = make_task(calls, added, pattern, &why);
+		if (added)
 			continue;
 		if (calls->n == CALLS_MAX)
 			return error__set(error, -E2BIG,
 					  "more than %d functions are to be regions, with those "
 					  "that match %s",
 					  CALLS_MAX, p->text);
-		why = (struct error){};
 		err = add_func(calls, elf, pt, &func, pattern, &why);
 		if (err && err != -ENOMEM && (p->is_glob || p->is_regex))
 			err = skip(calls, &why);

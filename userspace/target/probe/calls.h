@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions of the program whose calls are recorded as regions or tasks: which ones a pattern names, and the
- * instructions at which a call begins and ends.
+ * Functions of the program whose calls are recorded as regions or tasks: which ones a pattern
+ * names, and the instructions at which a call begins and ends.
  *
- * Upstream: target/symbols/pclntab.c, code.c; `record --region` and `probes --functions` give the
- * patterns. Downstream: capture/probes.c attaches the sites, next to those of site.c.
+ * Upstream: target/symbols/pclntab.c, code.c; `record --region`, `record --task` and
+ * `probes --functions` give the patterns. Downstream: capture/probes.c attaches the sites, next to those of site.c.
  */
 #ifndef TARGET_CALLS_H
 #define TARGET_CALLS_H
@@ -37,8 +37,8 @@ struct call_pattern {
 };
 
 /*
- * Adds the functions that `pattern` names. A function that an earlier
- * pattern named is not added again. On failure a negative errno with the reason: no function, more
+ * Adds the functions that `pattern` names. A function that an earlier pattern named is not added
+ * again, but becomes a task, with the name that this pattern gives, if it was a region. On failure a negative errno with the reason: no function, more
  * than CALLS_MAX, or functions that cannot be probed: the one of an exact name, or all of a pattern.
  * The caller releases *calls with calls__deinit() in any case.
  */
