@@ -82,12 +82,12 @@ enum gt_probe {
 /* GT_PROBE_SYSCALL_CALL: at a call of entersyscall; 0: at one of reentersyscall, which has arguments */
 #define GT_SYSCALL_OF_CALL	      1
 
-/* GT_PROBE_FUNC_CALL: the number of the function; whether the call ends there, and is a task */
+/* GT_PROBE_FUNC_CALL: the number of the function; whether the call ends there; enum gt_recorded_as */
 #define GT_SITE_CALL_OF(func, ends, task)                                                          \
 	((gt_u64)(func) | (gt_u64)(ends) << 6 | (gt_u64)(task) << 7)
 #define GT_COOKIE_CALL_FUNC(cookie) ((cookie) & 63)
 #define GT_COOKIE_CALL_ENDS(cookie) ((cookie) >> 6 & 1)
-#define GT_COOKIE_CALL_TASK(cookie) ((cookie) >> 7 & 1)
+#define GT_COOKIE_CALL_TASK(cookie) ((cookie) >> 7 & 3)
 
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */

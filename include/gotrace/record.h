@@ -192,6 +192,12 @@ struct gt_region {
 	gt_u64 ends; /* 0: it begins, 1: it ends */
 };
 
+enum gt_recorded_as {
+	GT_AS_REGION = 0,
+	GT_AS_TASK = 1,
+	GT_AS_TASK_INHERITED = 2, /* goroutines that are created in the task belong to it */
+};
+
 /*
  * A call of a function that is recorded as a region or a task. `depth` is the distance of the return
  * address from the upper end of the goroutine's stack; it stays the same when the stack grows and
@@ -201,7 +207,7 @@ struct gt_func_call {
 	gt_u64 depth; /* bytes */
 	gt_u64 name;  /* text: GT_TEXT_GIVEN */
 	gt_u32 ends;  /* 0: it begins, 1: it ends */
-	gt_u32 task;  /* 1: the call is also a task; 0: a region only */
+	gt_u32 task;  /* enum gt_recorded_as */
 };
 
 struct gt_log {

@@ -7,7 +7,7 @@
 . selftests/record.lib.sh
 . selftests/releases.lib.sh
 
-FUNCTIONS='/^main\.(serve|step|dig|catch|throw|leave|within|around|spawn)$/'
+FUNCTIONS='/^main\.(serve|step|dig|catch|throw|leave|within|around|spawn|detach)$/'
 TASKS="--task $FUNCTIONS --region main.compute"
 # The reference program does not read the old format of releases up to 1.21.
 OWN_GOS=${OWN_GOS:-$(for go in $TARGET_GOS; do [ "$(minor_of "$go")" -lt 22 ] || echo "$go"; done)}
@@ -37,7 +37,7 @@ parents()
 		"main.dig > main.dig": 1900, "main.serve > main.catch": 100, "main.catch > main.throw": 100,
 		"main.throw > main.throw": 100, "null > main.leave": 100, "main.leave > main.leave": 200,
 		"null > own": 200, "own > main.within": 100, "null > main.around": 100,
-		"null > main.spawn": 100}' "$tmp/parents" && return
+		"null > main.spawn": 100, "null > main.detach": 100}' "$tmp/parents" && return
 	cat "$tmp/parents"
 	return 1
 }
@@ -59,6 +59,30 @@ replayed()
 {
 	counted "$ORACLE_GO" "--save-input $tmp/raw" &&
 		$GOTRACE replay "$tmp/raw" -o "$tmp/again.trace" && cmp "$RECORDED" "$tmp/again.trace"
+}
+
+# --inherit: the goroutines that are created in a task, those that they create in it, and no others.
+inherited() # GO OPTIONS
+{
+	record_target tasked "$1" "$TASKS --inherit $2" && check_trace "$RECORDED" && nothing_lost &&
+		build/reference/truth "$RECORDED" "$tmp/tasked.done" >/dev/null &&
+		build/reference/tasked -members "$RECORDED" >"$tmp/members" || return 1
+	cat "$tmp/members"
+	grep -qE '^members map\[main.child:200 main.grandchild:400 (main.later:[0-9]+ )?main.remain:100\], late ' "$tmp/members"
+}
+
+inherited_replayed()
+{
+	inherited "$ORACLE_GO" "--save-input $tmp/raw" &&
+		$GOTRACE replay "$tmp/raw" -o "$tmp/again.trace" && cmp "$RECORDED" "$tmp/again.trace"
+}
+
+# Without --inherit no goroutine has a region of another one's task: the check itself detects it.
+not_inherited()
+{
+	counted "$ORACLE_GO" "" || return 1
+	! build/reference/tasked -members "$RECORDED" >"$tmp/members" &&
+		grep -q 'runs, but does not begin its region in task' "$tmp/members"
 }
 
 # Without the event set user, whose probes would record and delay the program's own annotations; with that
@@ -112,6 +136,12 @@ try "without stacks" counted "$ORACLE_GO" --no-stacks
 try "parents" parents
 try "regions inside" regions_inside
 try "a replay" replayed
+for go in $TARGET_GOS; do
+	try "$go: goroutines inherit their task" inherited "$go" ""
+done
+try "a replay with --inherit" inherited_replayed
+try "without --inherit" not_inherited
+try "--inherit without --task" not_recorded "-inherit requires --task" --region main.compute --inherit
 for go in $OWN_GOS; do
 	try "$go: tasks are those of the program's own trace" compared "$go" && note "$(cat "$tmp/try.out")"
 done

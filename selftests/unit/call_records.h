@@ -50,13 +50,19 @@ UNUSED static void flush_and_forget(struct machine *m)
 RECORD(task_call, , unsigned int g, uint64_t depth, unsigned int func)
 {
 	machine_give(m, tid, GT_FUNC_CALL, G(g), 0,
-		     &(struct gt_func_call){ depth, GT_TEXT_GIVEN(func), 0, 1 });
+		     &(struct gt_func_call){ depth, GT_TEXT_GIVEN(func), 0, GT_AS_TASK });
+}
+
+RECORD(inherited_call, , unsigned int g, uint64_t depth, unsigned int func)
+{
+	machine_give(m, tid, GT_FUNC_CALL, G(g), 0,
+		     &(struct gt_func_call){ depth, GT_TEXT_GIVEN(func), 0, GT_AS_TASK_INHERITED });
 }
 
 RECORD(region_call, , unsigned int g, uint64_t depth, unsigned int func)
 {
 	machine_give(m, tid, GT_FUNC_CALL, G(g), 0,
-		     &(struct gt_func_call){ depth, GT_TEXT_GIVEN(func), 0, 0 });
+		     &(struct gt_func_call){ depth, GT_TEXT_GIVEN(func), 0, GT_AS_REGION });
 }
 
 RECORD(call_ends, , unsigned int g, uint64_t depth, unsigned int func)

@@ -38,6 +38,7 @@ enum {
 	OPT_PROBES,
 	OPT_REGION,
 	OPT_TASK,
+	OPT_INHERIT,
 };
 
 static const struct argp_option options[] = {
@@ -89,6 +90,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "task", OPT_TASK, "FUNC[=NAME]", 0,
 	  "record each call of FUNC as a task, with a region inside; FUNC as for --region", 0 },
+	{ "inherit", OPT_INHERIT, NULL, 0,
+	  "goroutines that are created in a task of --task belong to it", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -136,6 +139,15 @@ static void add_call(struct record_args *a, const char *text, bool is_task)
 	if (array__grow(&a->call, a->ncalls, &a->calls_cap, sizeof(*a->call)))
 		usage_error("out of memory");
 	a->call[a->ncalls++] = (struct call_option){ text, is_task };
+}
+
+static bool has_task(const struct record_args *a)
+{
+	size_t i = 0;
+
+	while (i < a->ncalls && !a->call[i].is_task)
+		i++;
+	return i < a->ncalls;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -230,6 +242,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_TASK:
 		add_call(a, text, key == OPT_TASK);
 		return 0;
+	case OPT_INHERIT:
+		a->inherit = true;
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -303,6 +318,8 @@ static void check_arguments(struct record_args *a)
 			    a->command ? "a command: it requires a running process, -p PID" :
 			    a->follow  ? "--follow" :
 					 "--blackbox");
+	if (a->inherit && !has_task(a))
+		usage_error("--inherit requires --task");
 	if (a->ncalls && (a->is_inline || a->follow || a->blackbox))
 		usage_error("--region and --task cannot be combined with %s",
 			    a->is_inline ?

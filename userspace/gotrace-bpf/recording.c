@@ -240,7 +240,9 @@ static int find_calls(const struct record_args *a, const struct analysis *an, st
 		name = strrchr(funcs, '=');
 		if (name)
 			*name++ = '\0';
-		pattern = (struct call_pattern){ funcs, name, a->call[i].is_task };
+		pattern = (struct call_pattern){ funcs, name, GT_AS_REGION };
+		if (a->call[i].is_task)
+			pattern.as = a->inherit ? GT_AS_TASK_INHERITED : GT_AS_TASK;
 		err = calls__add(calls, an->elf, an->pclntab, &pattern, error);
 		free(funcs);
 	}

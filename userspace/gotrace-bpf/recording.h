@@ -40,6 +40,7 @@ struct record_args {
 		bool is_task;
 	} *call; /* each --region and --task, in their order */
 	size_t ncalls, calls_cap;
+	bool inherit; /* goroutines created in a task of --task belong to it */
 };
 
 /* Results of a followed recording, in memory that it shares with the process of follow.c. */

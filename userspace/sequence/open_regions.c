@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sequence/boundary.h"
+#include "sequence/members.h"
 
 #define REGIONS_MAX 1024	/* open regions of a goroutine; deeper ones are not written */
 #define OPEN_MAX    (32u << 20) /* bytes of open regions and names; others are not written */
@@ -15,10 +16,37 @@ uint32_t step__name(const struct step *st, uint64_t text)
 	return texts__name(st->s->texts, text, st->time, &st->s->stats.text_misses);
 }
 
-static struct regions *open_regions__room(struct sequencer *s, struct goroutine *g)
+struct call_task *call_task__get(struct call_task *task)
+{
+	if (task)
+		task->refs++;
+	return task;
+}
+
+void call_task__put(struct call_task *task)
+{
+	if (task && !--task->refs)
+		free(task);
+}
+
+static struct call_task *call_task__create(struct sequencer *s, bool inherits)
+{
+	struct call_task *task = calloc(1, sizeof(*task));
+
+	if (!task) {
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	task->id = TASK_ID_MAX + ++s->user.call_tasks;
+	task->refs = 1;
+	task->inherits = inherits;
+	return task;
+}
+
+struct regions *open_regions__room(struct sequencer *s, struct goroutine *g)
 {
 	struct regions *r = g->regions;
-	uint32_t cap = r ? r->cap * 2 : 4;
+	uint32_t cap = r ? r->cap * 2 : 1; /* few goroutines have more than that of a member */
 
 	if (r && (r->n < r->cap || r->n == REGIONS_MAX))
 		return r;
@@ -44,6 +72,10 @@ static void forget(struct sequencer *s, struct open_region *open)
 {
 	s->user.open_bytes -= open_bytes(open);
 	texts__release(open->name);
+	if (open->is_task)
+		open->within->ended = true;
+	s->user.members -= open->is_member;
+	call_task__put(open->within);
 }
 
 void open_regions__free(struct sequencer *s, struct goroutine *g)
@@ -52,43 +84,69 @@ void open_regions__free(struct sequencer *s, struct goroutine *g)
 
 	for (uint32_t i = 0; r && i < r->n; i++)
 		forget(s, &r->open[i]);
+	if (r && r->joins)
+		members__forget(s, r);
 	free(r);
 	g->regions = NULL;
 }
 
+static const struct open_region *innermost(const struct regions *r)
+{
+	return r && r->n ? &r->open[r->n - 1] : NULL;
+}
+
 uint64_t open_regions__task(const struct goroutine *g)
 {
-	const struct regions *r = g->regions;
+	const struct open_region *open = innermost(g->regions);
 
-	return r && r->n ? r->open[r->n - 1].nearest : 0;
+	return open ? open->nearest : 0;
+}
+
+struct call_task *open_regions__call_task(const struct goroutine *g)
+{
+	const struct open_region *open = innermost(g->regions);
+
+	return open ? open->within : NULL;
+}
+
+void open_regions__push(struct sequencer *s, struct goroutine *g, const struct open_region *region)
+{
+	uint64_t around = open_regions__task(g);
+	struct open_region *open = &g->regions->open[g->regions->n++];
+
+	*open = *region;
+	open->nearest = open->task ? open->task : around;
+	s->user.open_bytes += open_bytes(open);
 }
 
 bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack)
 {
+	struct open_region open = *region;
+	struct goroutine *g = st->t->g;
 	struct sequencer *s = st->s;
-	struct regions *r = open_regions__room(s, st->t->g);
-	struct open_region *open;
-	uint64_t parent;
+	struct regions *r;
 	uint32_t id;
 
+	members__leave(s, st->t, st->time);
+	r = open_regions__room(s, g);
 	if (!r)
 		return false;
 	if (r->deeper || r->n == REGIONS_MAX || s->user.open_bytes > OPEN_MAX) {
 		r->deeper += !region->depth; /* the ends of calls are found without counting */
 		return false;
 	}
-	parent = open_regions__task(st->t->g);
-	id = step__name(st, region->text);
-	open = &r->open[r->n++];
-	*open = *region;
-	open->name = texts__hold(s->texts, region->text);
-	s->user.open_bytes += open_bytes(open);
-	if (open->is_task) {
-		open->task = TASK_ID_MAX + ++s->user.call_tasks;
-		STEP_EMIT(st, EV_USER_TASK_BEGIN, open->task, parent, id, stack);
+	open.within = open.is_task ? call_task__create(s, open.inherits) :
+				     call_task__get(open_regions__call_task(g));
+	if (open.is_task && !open.within)
+		return false;
+	id = step__name(st, open.text);
+	open.name = texts__hold(s->texts, open.text);
+	if (open.is_task) {
+		open.task = open.within->id;
+		STEP_EMIT(st, EV_USER_TASK_BEGIN, open.task, open_regions__task(g), id, stack);
 	}
-	open->nearest = open->task ? open->task : parent;
-	STEP_EMIT(st, EV_USER_REGION_BEGIN, open->task, id, stack);
+	STEP_EMIT(st, EV_USER_REGION_BEGIN, open.task, id, stack);
+	open_regions__push(s, g, &open);
 	return true;
 }
 
@@ -97,7 +155,9 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
 	struct open_region *open = &r->open[--r->n];
 
 	STEP_EMIT(st, EV_USER_REGION_END, open->task,
-		  texts__held_name(st->s->texts, open->text, open->name), stack);
+		  open->string ? open->string :
+				 texts__held_name(st->s->texts, open->text, open->name),
+		  stack);
 	if (open->is_task)
 		STEP_EMIT(st, EV_USER_TASK_END, open->task, stack);
 	forget(st->s, open);
@@ -105,7 +165,7 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
 
 /*
  * A region that is open when its goroutine ends needs no end: readers end it there. A task does, and
- * the regions inside of it end before.
+ * the regions inside of it end before. What a member does for its task ends, too.
  */
 void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time)
 {
@@ -113,7 +173,7 @@ void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time)
 	struct regions *r = t->g->regions;
 	uint32_t keep = 0;
 
-	while (r && keep < r->n && !r->open[keep].is_task)
+	while (r && keep < r->n && !r->open[keep].is_task && !r->open[keep].is_member)
 		keep++;
 	while (r && r->n > keep)
 		open_regions__end(&st, r, 0);

@@ -14,18 +14,33 @@
 /* Ids of the program's own tasks are not greater; those of calls are. */
 #define TASK_ID_MAX (1ull << 48)
 
+/* A call that is a task: counted by the regions that refer to it. */
+struct call_task {
+	uint64_t id;
+	uint32_t refs;
+	bool inherits; /* goroutines that are created in it belong to it: members.c */
+	bool ended;
+};
+
 struct open_region {
 	uint64_t task;	   /* 0: none */
 	uint64_t nearest;  /* its task, or that of the innermost region around it that has one */
 	uint64_t text;	   /* its name, as records name it */
 	uint64_t depth;	   /* of a call's frame, bytes; 0: a region of the program's own */
 	bool is_task;	   /* `task` began with the region, and ends with it */
+	bool inherits;	   /* goroutines that are created in the task belong to it */
+	bool is_member;	   /* the goroutine was created in `task`: members.c */
+	uint32_t string;   /* id of a member's name, which is not a text; 0: `text` is the name */
 	struct text *name; /* held; NULL: empty or missing */
+	struct call_task
+		*within; /* the innermost task of a call around it, or its own; NULL: none */
 };
 
 struct regions {
 	uint32_t n, cap;
 	uint32_t deeper; /* of the program's own: open, but not written */
+	struct call_task
+		*joins; /* the task of which the goroutine, which has not run, is a member */
 	struct open_region open[];
 };
 
@@ -34,13 +49,25 @@ uint32_t step__name(const struct step *st, uint64_t text);
 
 /*
  * Begins a region of the step's goroutine; with is_task, `task` is ignored, and a task of a new id
- * begins first, as a subtask of open_regions__task(); `nearest` and `name` are ignored. False: not
- * written, because too many are open, or out of memory (s->error is set).
+ * begins first, as a subtask of open_regions__task(); `nearest`, `name` and `within` are ignored.
+ * False: not written, because too many are open, or out of memory (s->error is set).
  */
 bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack);
+/*
+ * Makes room for one more region of the goroutine, unless it has as many as it may have. NULL: no
+ * memory (s->error is set).
+ */
+struct regions *open_regions__room(struct sequencer *s, struct goroutine *g);
+/* Adds a region, for which there is room, and which owns what it refers to; sets its `nearest`. */
+void open_regions__push(struct sequencer *s, struct goroutine *g, const struct open_region *region);
 /* Ends the innermost one, of which there must be one. */
 void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
 /* The task for which the goroutine works: that of its innermost region that has one; 0: none. */
 uint64_t open_regions__task(const struct goroutine *g);
+/* The innermost task of a call for which it works; NULL: none. Borrowed. */
+struct call_task *open_regions__call_task(const struct goroutine *g);
+
+struct call_task *call_task__get(struct call_task *task); /* NULL is allowed */
+void call_task__put(struct call_task *task);		  /* NULL is allowed */
 
 #endif

@@ -454,3 +454,8 @@ uint32_t stacks__start_id(struct stacks *st, uint32_t number)
 	}
 	return start->id;
 }
+
+uint32_t stacks__start_name(const struct stacks *st, uint32_t number)
+{
+	return number ? st->start[number - 1].frame.func : 0;
+}

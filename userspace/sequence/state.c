@@ -8,6 +8,7 @@
  * kinds. Upstream: merge.c, sequencer.c and hold.c. Downstream: transition.c; after losses
  * repair.c.
  */
+#include "sequence/members.h"
 #include "sequence/repair.h"
 #include "sequence/transition.h"
 #include "sequence/state_impl.h"
@@ -216,10 +217,11 @@ enum apply_result apply_create(struct step *st)
 			return step__drop(st);
 	}
 	g = model__goroutine(s, st->rec->object, create->goid);
-	if (g)
-		go__create(s, st->t, st->time, g, blocked,
-			   stacks__start(s->stacks, create->startpc),
-			   step__stack(st, s->opts.layout->skips.create));
+	if (!g)
+		return DONE;
+	go__create(s, st->t, st->time, g, blocked, stacks__start(s->stacks, create->startpc),
+		   step__stack(st, s->opts.layout->skips.create));
+	members__created(s, st->t, g);
 	return DONE;
 }
 

@@ -36,6 +36,7 @@ struct user {
 	uint64_t task_max;    /* the greatest id named; 0: none */
 	bool task_begun;      /* a task began in the window */
 	uint64_t call_tasks;  /* calls that were written as tasks */
+	size_t members;	      /* goroutines that belong to a task of a call: members.c */
 };
 
 /* CPU samples, for state_sample.c. */

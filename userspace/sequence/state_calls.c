@@ -38,13 +38,15 @@ enum apply_result apply_func_call(struct step *st)
 	struct goroutine *g = st->t->g;
 	struct open_region region = { .text = call->name, .depth = call->depth };
 
-	if (!call->depth || call->depth > CALL_DEPTH_MAX || call->ends > 1 || call->task > 1)
+	if (!call->depth || call->depth > CALL_DEPTH_MAX || call->ends > 1 ||
+	    call->task > GT_AS_TASK_INHERITED)
 		return step__drop(st);
 	if (g->regions)
 		end_calls(st, g->regions, call->depth);
 	if (call->ends)
 		return DONE;
-	region.is_task = call->task;
+	region.is_task = call->task != GT_AS_REGION;
+	region.inherits = call->task == GT_AS_TASK_INHERITED;
 	region.task = open_regions__task(g);
 	return open_regions__begin(st, &region, step__stack(st, 0)) ? DONE : step__drop(st);
 }

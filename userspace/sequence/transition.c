@@ -9,6 +9,7 @@
  */
 #include "sequence/transition.h"
 #include "sequence/boundary.h"
+#include "sequence/members.h"
 #include "sequence/sequencer_impl.h"
 
 /* Reasons are constants, of which a program uses few: each is interned once. */
@@ -100,6 +101,7 @@ void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goro
 		EMIT(s, t, time, EV_GO_LABEL, text(s, label));
 	if (s->runtime.procs_due)
 		proc__count(s, t, time);
+	members__run(s, t, time);
 }
 
 /* A mark worker resets its P's mode before it can be stopped: it is not preemptible. */
@@ -112,6 +114,7 @@ static void leave_worker(struct thread *t)
 
 void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *why, uint32_t stack)
 {
+	members__leave(s, t, time);
 	EMIT(s, t, time, EV_GO_STOP, text(s, why), stack);
 	leave_worker(t);
 	go__set(s, t->g, GO_RUNNABLE, NULL);
@@ -120,6 +123,7 @@ void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *
 void go__block(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
 	       uint32_t stack)
 {
+	members__leave(s, t, time);
 	EMIT(s, t, time, EV_GO_BLOCK, text(s, why), stack);
 	leave_worker(t);
 	go__set(s, t->g, GO_WAITING, NULL);
@@ -151,6 +155,8 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 	range__end_assist(s, t, time);
 	if (exits)
 		open_regions__leave(s, t, time);
+	else
+		members__leave(s, t, time);
 	EMIT(s, t, time, exits ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, next->id,
 	     boundary__g_seq(s, next));
 	if (exits) {
@@ -160,12 +166,14 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 		go__set(s, g, GO_WAITING, NULL);
 	}
 	go__set(s, next, GO_RUNNING, t);
+	members__run(s, t, time);
 }
 
 void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uint32_t stack)
 {
 	range__end_assist(s, t, time);
 	range__end_sweep(s, t, time);
+	members__leave(s, t, time);
 	EMIT(s, t, time, EV_GO_SYSCALL_BEGIN, boundary__p_seq(s, t->p), stack);
 	go__set(s, t->g, GO_SYSCALL, t);
 	proc__set(s, t->p, PROC_SYSCALL, t);

@@ -43,9 +43,10 @@ func main() {
 		go server(&group)
 		go exiting(&group)
 		if !annotates {
-			group.Add(2)
+			group.Add(3)
 			go mixing(&group)
 			go spawning(&group)
+			go detaching(&group)
 		}
 		group.Wait()
 	}
@@ -79,6 +80,7 @@ func expected(n int) (expect []protocol.Claim) {
 			claim("mixing", event, "own", 2*n)
 		}
 		task("spawning", "main.spawn", n)
+		task("detaching", "main.detach", n)
 	}
 	return expect
 }
@@ -229,3 +231,32 @@ func grandchild(group *sync.WaitGroup) {
 	defer group.Done()
 	compute(1)
 }
+
+func detaching(group *sync.WaitGroup) {
+	defer group.Done()
+	started, ended := make(chan bool), make(chan bool)
+	detach(group, started, ended)
+	close(ended)
+}
+
+// detach creates goroutines that do not end before the task does: one that has run by then, and one that
+// may not have.
+//
+//go:noinline
+func detach(group *sync.WaitGroup, started, ended chan bool) {
+	group.Add(3)
+	go remain(group, started, ended)
+	<-started
+	go later(group)
+}
+
+func remain(group *sync.WaitGroup, started, ended chan bool) {
+	defer group.Done()
+	started <- true
+	<-ended
+	go outside(group)
+}
+
+func later(group *sync.WaitGroup) { group.Done() }
+
+func outside(group *sync.WaitGroup) { group.Done() }

@@ -74,7 +74,7 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	s = &calls->site[calls->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_FUNC_CALL,
-		.cookie = GT_SITE_CALL_OF(calls->n, ends, calls->func[calls->n].is_task),
+		.cookie = GT_SITE_CALL_OF(calls->n, ends, calls->func[calls->n].as),
 		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),
@@ -144,7 +144,7 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 				  "%s cannot be a region: it cannot be disassembled", func->name);
 	*f = (struct call_func){
 		.func = *func,
-		.is_task = pattern->is_task,
+		.as = pattern->as,
 		.first = calls->nsites,
 	};
 	err = add_sites(calls, elf, pt, &code, error);
@@ -180,9 +180,9 @@ static int make_task(struct calls *calls, struct call_func *f, const struct call
 		return error__set(error, -ENOMEM, "out of memory");
 	free(f->name);
 	f->name = name;
-	f->is_task = true;
+	f->as = pattern->as;
 	for (size_t i = 0; i < f->n; i++)
-		calls->site[f->first + i].cookie |= GT_SITE_CALL_OF(0, 0, true);
+		calls->site[f->first + i].cookie |= GT_SITE_CALL_OF(0, 0, f->as);
 	return 0;
 }
 
@@ -210,7 +210,7 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 			continue;
 		matches++;
 		added = find_added(calls, &func);
-		if (added && pattern->is_task && !added->is_task)
+		if (added && pattern->as != GT_AS_REGION && added->as == GT_AS_REGION)
 			err = make_task(calls, added, pattern, &why);
 		if (added)
 			continue;

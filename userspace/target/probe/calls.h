@@ -16,7 +16,7 @@
 
 struct call_func {
 	char *name; /* of its region */
-	bool is_task;
+	enum gt_recorded_as as;
 	struct go_func func;
 	size_t first, n; /* its sites: the entry, then the exits */
 };
@@ -31,9 +31,9 @@ struct calls {
 };
 
 struct call_pattern {
-	const char *funcs; /* an exact name, a glob with * ? or [, or a /regular expression/ */
-	const char *name;  /* of their regions; NULL: that of the function */
-	bool is_task;	   /* each call is also a task */
+	const char *funcs;	/* an exact name, a glob with * ? or [, or a /regular expression/ */
+	const char *name;	/* of their regions; NULL: that of the function */
+	enum gt_recorded_as as; /* a task is also a region */
 };
 
 /*

@@ -2,12 +2,15 @@
 // trace, for the target tasked:
 //
 //	tasked [-unwound NAME,...] OWN OURS
+//	tasked -members OURS
 //
 // OWN is the trace of package runtime/trace, OURS that of gotrace-bpf. Tasks whose names begin with "main."
 // are compared: on each goroutine both traces have the same ones in the same order, with the same parents,
 // and with an end. In OURS a region of the same name begins and ends with each of them. Prints the
 // differences, and by how much times of begins and ends differ, without the ends of the functions -unwound,
-// which a panic or Goexit leaves. Exit status 1 if there are differences.
+// which a panic or Goexit leaves. With -members it checks instead that the goroutines that are created in
+// a task of a call, and no others, have a region in it for as long as both exist, in any trace recorded
+// with --inherit. Exit status 1 if there are differences.
 package main
 
 import (
@@ -148,20 +151,31 @@ func compare(ownFile, oursFile string, unwound []string) (bool, error) {
 	report("begins, ours minus own", c.begins)
 	report("ends, ours minus own", c.ends)
 	report("ends of unwound frames, ours minus own", c.later)
-	for _, line := range c.wrong[:min(len(c.wrong), 20)] {
+	printFirst(c.wrong)
+	return len(c.wrong) == 0, nil
+}
+
+func printFirst(lines []string) {
+	for _, line := range lines[:min(len(lines), 20)] {
 		fmt.Println(line)
 	}
-	return len(c.wrong) == 0, nil
 }
 
 func main() {
 	unwound := flag.String("unwound", "", "the `functions` that a panic or Goexit leaves")
+	members := flag.Bool("members", false, "check which goroutines belong to tasks")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: tasked [-unwound NAME,...] OWN OURS")
+	var ok bool
+	var err error
+	switch {
+	case *members && flag.NArg() == 1:
+		ok, err = checkMembers(flag.Arg(0))
+	case !*members && flag.NArg() == 2:
+		ok, err = compare(flag.Arg(0), flag.Arg(1), strings.Split(*unwound, ","))
+	default:
+		fmt.Fprintln(os.Stderr, "usage: tasked [-unwound NAME,...] OWN OURS | tasked -members OURS")
 		os.Exit(2)
 	}
-	ok, err := compare(flag.Arg(0), flag.Arg(1), strings.Split(*unwound, ","))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "tasked:", err)
 	}
