@@ -2,6 +2,7 @@
 # Calls of functions as tasks (record --task): each call that the program counts is recorded, with its end
 # and the region inside, even when a panic or Goexit leaves it; parents are right next to the program's
 # own tasks; the tasks are those of the program's own trace; a replay gives the same trace.
+# check-long/call_tasks.sh has more calls and releases.
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -77,12 +78,18 @@ inherited_replayed()
 		$GOTRACE replay "$tmp/raw" -o "$tmp/again.trace" && cmp "$RECORDED" "$tmp/again.trace"
 }
 
+# The goroutines of a task count in `gotrace requests` of it, as a second computation finds.
+in_requests()
+{
+	inherited "$ORACLE_GO" "" && build/reference/tasks build/gotrace "$RECORDED"
+}
+
 # Without --inherit no goroutine has a region of another one's task: the check itself detects it.
 not_inherited()
 {
 	counted "$ORACLE_GO" "" || return 1
 	! build/reference/tasked -members "$RECORDED" >"$tmp/members" &&
-		grep -q 'runs, but does not begin its region in task' "$tmp/members"
+		grep -q 'its region in task' "$tmp/members"
 }
 
 # Without the event set user, whose probes would record and delay the program's own annotations; with that
@@ -90,7 +97,7 @@ not_inherited()
 compared() # GO
 {
 	record_target tasked "$1" "$TASKS --events sched,syscall" -trace "$tmp/own.trace" -n "$OWN_ROUNDS" &&
-		nothing_lost && check_trace "$RECORDED" &&
+		nothing_lost >/dev/null && check_trace "$RECORDED" >/dev/null &&
 		build/reference/truth "$RECORDED" "$tmp/tasked.done" >/dev/null &&
 		build/reference/tasked -unwound main.throw,main.leave "$tmp/own.trace" "$RECORDED"
 }
@@ -139,7 +146,9 @@ try "a replay" replayed
 for go in $TARGET_GOS; do
 	try "$go: goroutines inherit their task" inherited "$go" ""
 done
+try "--inherit in the old format" inherited "$ORACLE_GO" "--format-version 1.22"
 try "a replay with --inherit" inherited_replayed
+try "requests of inherited tasks" in_requests
 try "without --inherit" not_inherited
 try "--inherit without --task" not_recorded "-inherit requires --task" --region main.compute --inherit
 for go in $OWN_GOS; do

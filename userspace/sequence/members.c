@@ -11,7 +11,8 @@ void members__created(struct sequencer *s, const struct thread *t, struct gorout
 	struct call_task *task = t->g ? open_regions__call_task(t->g) : NULL;
 	struct regions *r;
 
-	if (!task || !task->inherits || task->ended)
+	if (!task || !task->inherits || task->ended ||
+	    stacks__start_is_runtime(s->stacks, g->start))
 		return;
 	if (s->user.members == MEMBERS_MAX) {
 		s->stats.dropped++;

@@ -66,6 +66,7 @@ struct number {
 /* The start function of goroutines. */
 struct start {
 	struct intern_frame frame;
+	bool is_runtime;    /* see stacks__start_is_runtime() */
 	uint32_t id, epoch; /* of the stack with that frame alone, as above */
 };
 
@@ -420,6 +421,13 @@ static struct start *add_start(struct stacks *st)
 	return &st->start[st->starts];
 }
 
+/* As isSystemGoroutine() in runtime/traceback.go. */
+static bool is_runtime(const char *func)
+{
+	return !strncmp(func, "runtime.", strlen("runtime.")) && strcmp(func, "runtime.main") &&
+	       strcmp(func, "runtime.corostart") && strcmp(func, "runtime.handleAsyncEvent");
+}
+
 uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 {
 	struct start *start;
@@ -438,7 +446,7 @@ uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 	if (!start || map__put(&st->by_startpc, startpc, (void *)((uintptr_t)st->starts + 1)))
 		return 0;
 	pc_info__fill(st, &frame, &sym);
-	*start = (struct start){ .frame = frame.frame };
+	*start = (struct start){ .frame = frame.frame, .is_runtime = is_runtime(sym.func) };
 	return ++st->starts;
 }
 
@@ -458,4 +466,9 @@ uint32_t stacks__start_id(struct stacks *st, uint32_t number)
 uint32_t stacks__start_name(const struct stacks *st, uint32_t number)
 {
 	return number ? st->start[number - 1].frame.func : 0;
+}
+
+bool stacks__start_is_runtime(const struct stacks *st, uint32_t number)
+{
+	return number && st->start[number - 1].is_runtime;
 }

@@ -55,9 +55,12 @@ unsigned int stacks__lookup(struct stacks *st, uint32_t number, uint64_t time,
  * stacks__start(): a permanent number for the start function of a goroutine; 0: unknown, or too
  * many. stacks__start_id(): the id, in this epoch (writer/intern.h), of the stack with that frame
  * alone. stacks__start_name(): the string id of its name; 0: unknown.
+ * stacks__start_is_runtime(): the runtime creates such goroutines for itself, on whatever goroutine
+ * happens to run, for example GC workers.
  */
 uint32_t stacks__start(struct stacks *st, uint64_t startpc);
 uint32_t stacks__start_id(struct stacks *st, uint32_t number);
 uint32_t stacks__start_name(const struct stacks *st, uint32_t number);
+bool stacks__start_is_runtime(const struct stacks *st, uint32_t number);
 
 #endif

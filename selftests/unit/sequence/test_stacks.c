@@ -39,6 +39,9 @@ enum {
 	CROSSCALL = 12,
 	C_FUNC = 13,
 	INTO_C = 14,
+	COROUTINE = 15,
+	WINDOWS_EVENT = 16,
+	GC_WORKER = 17,
 };
 
 static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
@@ -56,6 +59,9 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *frame)
 		[CROSSCALL] = "crosscall2",
 		[C_FUNC] = "call_go",
 		[INTO_C] = "runtime.asmcgocall_landingpad",
+		[COROUTINE] = "runtime.corostart",
+		[WINDOWS_EVENT] = "runtime.handleAsyncEvent",
+		[GC_WORKER] = "runtime.gcBgMarkWorker",
 	};
 	struct fixture *f = ctx;
 
@@ -329,6 +335,25 @@ static void start_frames(void **state)
 	assert_int_equal(stacks__start(f->stacks, C), 0);
 }
 
+static void start_of_runtime(void **state)
+{
+	static const struct {
+		uint64_t pc;
+		bool is_runtime;
+	} cases[] = { { LEAF, false },		{ RT_MAIN, false },  { COROUTINE, false },
+		      { WINDOWS_EVENT, false }, { GC_WORKER, true }, { C, false } };
+	struct fixture *f = *state;
+	uint32_t name;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(
+			stacks__start_is_runtime(f->stacks, stacks__start(f->stacks, cases[i].pc)),
+			cases[i].is_runtime);
+	name = stacks__start_name(f->stacks, stacks__start(f->stacks, LEAF));
+	assert_true(name && name == intern__cstring(f->in, "main.leaf"));
+	assert_int_equal(stacks__start_name(f->stacks, 0), 0);
+}
+
 /* If numbers are the low half of the hash, two stacks may have one number: neither is shown. */
 static void number_of_two_stacks(void **state)
 {
@@ -500,6 +525,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_skips, setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(start_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(start_of_runtime, setup, teardown),
 		cmocka_unit_test_setup_teardown(number_of_two_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_of_one_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(number_again, setup, teardown),

@@ -8,7 +8,8 @@
 // are compared: on each goroutine both traces have the same ones in the same order, with the same parents,
 // and with an end. In OURS a region of the same name begins and ends with each of them. Prints the
 // differences, and by how much times of begins and ends differ, without the ends of the functions -unwound,
-// which a panic or Goexit leaves. With -members it checks instead that the goroutines that are created in
+// which a panic or Goexit leaves. Begins are listed by function: in some the stack grows between both, in the
+// program's annotation. With -members it checks instead that the goroutines that are created in
 // a task of a call, and no others, have a region in it for as long as both exist, in any trace recorded
 // with --inherit. Exit status 1 if there are differences.
 package main
@@ -75,15 +76,17 @@ func (ts *tasks) add(a *tracefile.Annotation, name string) {
 
 // comparison collects differences, and those of times in ns: ours minus own.
 type comparison struct {
-	wrong               []string
-	begins, ends, later []int64
+	wrong       []string
+	begins      map[string][]int64 // by function
+	ends, later []int64
+	unwound     []string
 }
 
 func (c *comparison) differ(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-func (c *comparison) goroutine(g int64, own, ours []*task, unwound []string) {
+func (c *comparison) goroutine(g int64, own, ours []*task) {
 	if len(own) != len(ours) {
 		c.differ("goroutine %d has %d tasks, in its own trace %d", g, len(ours), len(own))
 		return
@@ -102,8 +105,8 @@ func (c *comparison) goroutine(g int64, own, ours []*task, unwound []string) {
 		if b.regions != [2]int{1, 1} {
 			c.differ("goroutine %d: task %d, %s, has %v regions", g, i, a.name, b.regions)
 		}
-		c.begins = append(c.begins, b.begin-a.begin)
-		if slices.Contains(unwound, a.name) {
+		c.begins[a.name] = append(c.begins[a.name], b.begin-a.begin)
+		if slices.Contains(c.unwound, a.name) {
 			c.later = append(c.later, b.end-a.end)
 		} else {
 			c.ends = append(c.ends, b.end-a.end)
@@ -126,7 +129,7 @@ func report(what string, times []int64) {
 		len(times), median, at(50), at(90), at(99), at(100))
 }
 
-func compare(ownFile, oursFile string, unwound []string) (bool, error) {
+func (c *comparison) compare(ownFile, oursFile string) (bool, error) {
 	own, err := load(ownFile)
 	if err != nil {
 		return false, err
@@ -138,9 +141,8 @@ func compare(ownFile, oursFile string, unwound []string) (bool, error) {
 	if len(own.byID) == 0 {
 		return false, fmt.Errorf("%s: no tasks", ownFile)
 	}
-	c := &comparison{}
 	for _, g := range slices.Sorted(maps.Keys(own.of)) {
-		c.goroutine(g, own.of[g], ours.of[g], unwound)
+		c.goroutine(g, own.of[g], ours.of[g])
 	}
 	for _, g := range slices.Sorted(maps.Keys(ours.of)) {
 		if own.of[g] == nil {
@@ -148,7 +150,9 @@ func compare(ownFile, oursFile string, unwound []string) (bool, error) {
 		}
 	}
 	fmt.Printf("%d tasks on %d goroutines, %d differences\n", len(own.byID), len(own.of), len(c.wrong))
-	report("begins, ours minus own", c.begins)
+	for _, name := range slices.Sorted(maps.Keys(c.begins)) {
+		report("begins of "+name+", ours minus own", c.begins[name])
+	}
 	report("ends, ours minus own", c.ends)
 	report("ends of unwound frames, ours minus own", c.later)
 	printFirst(c.wrong)
@@ -171,7 +175,8 @@ func main() {
 	case *members && flag.NArg() == 1:
 		ok, err = checkMembers(flag.Arg(0))
 	case !*members && flag.NArg() == 2:
-		ok, err = compare(flag.Arg(0), flag.Arg(1), strings.Split(*unwound, ","))
+		c := &comparison{begins: map[string][]int64{}, unwound: strings.Split(*unwound, ",")}
+		ok, err = c.compare(flag.Arg(0), flag.Arg(1))
 	default:
 		fmt.Fprintln(os.Stderr, "usage: tasked [-unwound NAME,...] OWN OURS | tasked -members OURS")
 		os.Exit(2)

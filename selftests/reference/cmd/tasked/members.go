@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 
@@ -39,6 +40,12 @@ func (m *membership) of(id trace.GoID) *goroutine {
 		m.g[id] = &goroutine{}
 	}
 	return m.g[id]
+}
+
+// ofRuntime reports whether the runtime creates goroutines with this start function for itself, on the
+// goroutine that happens to run.
+func ofRuntime(start string) bool {
+	return strings.HasPrefix(start, "runtime.") && start != "runtime.corostart" && start != "runtime.handleAsyncEvent"
 }
 
 // task returns the innermost task of a call for which a goroutine works, if it is open.
@@ -104,7 +111,7 @@ func (m *membership) transition(ev *trace.Event, s trace.StateTransition) {
 	g.joins = false
 	switch {
 	case from == trace.GoNotExist:
-		if creator := ev.Goroutine(); creator != trace.NoGoroutine {
+		if creator := ev.Goroutine(); creator != trace.NoGoroutine && !ofRuntime(m.starts[int64(id)]) {
 			g.inherits = m.task(m.of(creator))
 		}
 	case to == trace.GoNotExist && g.member:
