@@ -64,12 +64,15 @@ static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
 
 #define G_STACK_HI 8 /* g.stack.hi: runtime and compiler rely on its place in all releases */
 
-/* The entry or an exit of a function: the return address is on top. A walk at the entry only. */
+/*
+ * The entry or an exit of a function. The return address is on top, or at an exit as far above as
+ * the cookie states. A walk at the entry only.
+ */
 static __noinline int func_call(struct pt_regs *ctx, u32 tid)
 {
 	u64 cookie = cookie__site(ctx), ends = GT_COOKIE_CALL_ENDS(cookie), g = GO_G(ctx);
 	struct gt_func_call call = {
-		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx),
+		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx) - GT_COOKIE_CALL_FRAME(cookie),
 		.name = GT_TEXT_GIVEN(GT_COOKIE_CALL_FUNC(cookie)),
 		.ends = ends,
 	};

@@ -82,10 +82,15 @@ enum gt_probe {
 /* GT_PROBE_SYSCALL_CALL: at a call of entersyscall; 0: at one of reentersyscall, which has arguments */
 #define GT_SYSCALL_OF_CALL	      1
 
-/* GT_PROBE_FUNC_CALL: the number of the function, and whether the call ends there */
+/*
+ * GT_PROBE_FUNC_CALL: the number of the function, whether the call ends there, and how many bytes
+ * the return address is above the stack pointer
+ */
 #define GT_SITE_CALL_OF(func, ends)   ((gt_u64)(func) | (gt_u64)(ends) << 6)
+#define GT_SITE_CALL_FRAME(bytes)     ((gt_u64)(bytes) << 24)
 #define GT_COOKIE_CALL_FUNC(cookie)   ((cookie) & 63)
 #define GT_COOKIE_CALL_ENDS(cookie)   ((cookie) >> 6 & 1)
+#define GT_COOKIE_CALL_FRAME(cookie)  ((cookie) >> 24 & 0xffffffff)
 
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */

@@ -13,7 +13,7 @@ MIRRORED_ROUNDS=${MIRRORED_ROUNDS:-10}
 
 # Without the event set user, whose probes would delay the program's own annotations; with that of system
 # calls, because the program writes its trace: without it, Ps change hands unseen.
-REGIONS='--region /^main\.(round|grow|catch|rethrow|throw|leave|move|leaf|choose|odd|even)$/'
+REGIONS='--region /^main\.(round|grow|catch|rethrow|throw|leave|move|leaf|choose|pick|odd|even)$/'
 
 mirrored()
 {
@@ -35,8 +35,19 @@ detects_missing()
 		grep -q '^goroutine .* has 41 regions, in its own trace' "$tmp/differences"
 }
 
+# Both returns of main.pick follow one branch, which the kernel emulates; those of main.leaf and others,
+# which follow a call, are single-stepped.
+kinds() # GO
+{
+	$GOTRACE probes --exe "build/targets/$1/mirrored" --functions '/^main\.(pick|leaf)$/' --json >"$tmp/functions" &&
+		jq -e '.functions | map({(.name): [.probes[1:][] | [.cost, (.instruction | sub(" .*"; ""))]]}) | add | .,
+			.["main.leaf"] == [["stepped", "ret"]] and
+			(.["main.pick"] | length == 1 and .[0][0] == "emulated" and (.[0][1] | test("^j")))' "$tmp/functions"
+}
+
 ktap_start
 for go in $MIRRORED_GOS; do
+	try "$go: kinds of exits" kinds "$go"
 	try "$go: calls are those of the program's own trace" recorded "$go" "" && note "$(cat "$tmp/try.out")"
 done
 try "with perf uprobes" recorded "$ORACLE_GO" --force-perf-uprobes

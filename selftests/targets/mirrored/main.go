@@ -48,7 +48,7 @@ func main() {
 	protocol.Done(map[string]any{
 		"calls": map[string]int{
 			"round": n, "grow": n * deep, "catch": n, "rethrow": n, "throw": n * panicky, "leave": 3 * n,
-			"move": n, "leaf": n * leaves, "choose": n * leaves, "odd": n*leaves/2 + 2*n, "even": n*leaves/2 + n,
+			"move": n, "leaf": n * leaves, "choose": n * leaves, "pick": n * leaves, "odd": n*leaves/2 + 2*n, "even": n*leaves/2 + n,
 		},
 		"unwound": []string{"throw", "rethrow", "leave"},
 	})
@@ -77,7 +77,7 @@ func round() (sum int) {
 	r := trace.StartRegion(nothing, "round")
 	sum = move() + grow(deep-1) + catch() + odd(2)
 	for j := 0; j < leaves; j++ {
-		sum += leaf(j) + choose(j)
+		sum += leaf(j) + choose(j) + pick(j, sum)
 	}
 	r.End()
 	return sum
@@ -112,6 +112,19 @@ func choose(i int) int {
 	i = odd(1) + 3
 	r.End()
 	return i
+}
+
+// pick branches behind its last call, so that its exits need not be its returns.
+//
+//go:noinline
+func pick(i, j int) int {
+	r := trace.StartRegion(nothing, "pick")
+	i += leaf0(j)
+	r.End()
+	if i > 9 {
+		return i ^ j
+	}
+	return i * 3
 }
 
 //go:noinline

@@ -3,9 +3,9 @@
  * Calls of functions as regions: see calls.h.
  *
  * The entry is the prologue's push, behind the stack check: a function that must grow its stack
- * begins again before it. The exits are all returns, and jumps out of the function. At each of them
- * the stack pointer is where the return address is, which is how sequence/state_user.c finds the
- * entry that belongs to an exit.
+ * begins again before it. call_exits.c finds the exits. The distance of the return address from the upper
+ * end of the stack is the same at all of them, which is how sequence/state_user.c finds the entry
+ * that belongs to an exit.
  */
 #include "target/probe/calls.h"
 
@@ -18,7 +18,7 @@
 
 #include "lib/array.h"
 #include "lib/log.h"
-#include "target/probe/code.h"
+#include "target/probe/call_exits.h"
 #include "target/probe/site_find.h"
 
 struct pattern {
@@ -60,8 +60,10 @@ static bool pattern__matches(const struct pattern *p, const char *name)
 }
 
 static int add_site(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-		    const struct code *code, size_t at, bool ends, struct error *error)
+		    const struct code *code, const struct call_exit *where, bool ends,
+		    struct error *error)
 {
+	size_t at = where->insn;
 	const struct insn *in = &code->insn[at];
 	int64_t offset = elf_image__offset(elf, in->addr);
 	struct site *s;
@@ -74,7 +76,7 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	s = &calls->site[calls->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_FUNC_CALL,
-		.cookie = GT_SITE_CALL_OF(calls->n, ends),
+		.cookie = GT_SITE_CALL_OF(calls->n, ends) | GT_SITE_CALL_FRAME(where->frame),
 		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),
@@ -84,13 +86,6 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
 	code__format(code, at, pt, s->text, sizeof(s->text));
 	return 0;
-}
-
-static bool is_exit(const struct code *code, const struct insn *in)
-{
-	return in->kind == INSN_RET ||
-	       (in->kind == INSN_JMP && in->target &&
-		(in->target < code->func.entry || in->target >= code->func.end));
 }
 
 /* The entry; in a function without a frame, which calls nothing, its first instruction. */
@@ -110,7 +105,8 @@ static size_t find_begin(const struct code *code)
 static int add_sites(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 		     const struct code *code, struct error *error)
 {
-	size_t begin = find_begin(code), exits = 0;
+	struct call_exit exit[CALL_EXITS_MAX];
+	size_t begin = find_begin(code), exits;
 	int err;
 
 	if (begin == NO_INSN)
@@ -118,16 +114,13 @@ static int add_sites(struct calls *calls, const struct elf_image *elf, const str
 				  "%s cannot be a region: it has no instruction at which its entry "
 				  "can be probed",
 				  code->func.name);
-	err = add_site(calls, elf, pt, code, begin, false, error);
-	for (size_t i = begin + 1; i < code->n && !err; i++) {
-		if (!is_exit(code, &code->insn[i]))
-			continue;
-		if (exits++ == CALLS_EXITS_MAX)
-			return error__set(error, -E2BIG,
-					  "%s cannot be a region: it has more than %d exits",
-					  code->func.name, CALLS_EXITS_MAX);
-		err = add_site(calls, elf, pt, code, i, true, error);
-	}
+	exits = call_exits__find(code, pt, begin, exit);
+	if (exits > CALL_EXITS_MAX)
+		return error__set(error, -E2BIG, "%s cannot be a region: it has more than %d exits",
+				  code->func.name, CALL_EXITS_MAX);
+	err = add_site(calls, elf, pt, code, &(struct call_exit){ .insn = begin }, false, error);
+	for (size_t i = 0; i < exits && !err; i++)
+		err = add_site(calls, elf, pt, code, &exit[i], true, error);
 	return err;
 }
 

@@ -11,8 +11,7 @@
 
 #include "target/probe/site.h"
 
-#define CALLS_MAX	64 /* functions; a cookie has 6 bits for their index */
-#define CALLS_EXITS_MAX 64 /* exits of a function */
+#define CALLS_MAX 64 /* functions; a cookie has 6 bits for their index */
 
 struct call_func {
 	char *name; /* of its region */
