@@ -75,6 +75,7 @@ static __noinline int func_call(struct pt_regs *ctx, u32 tid)
 		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx) - GT_COOKIE_CALL_FRAME(cookie),
 		.name = GT_TEXT_GIVEN(GT_COOKIE_CALL_FUNC(cookie)),
 		.ends = ends,
+		.stepped = GT_COOKIE_CALL_STEPPED(cookie),
 	};
 	u32 stack;
 

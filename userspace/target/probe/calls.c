@@ -76,7 +76,8 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	s = &calls->site[calls->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_FUNC_CALL,
-		.cookie = GT_SITE_CALL_OF(calls->n, ends) | GT_SITE_CALL_FRAME(where->frame),
+		.cookie = GT_SITE_CALL_OF(calls->n, ends) | GT_SITE_CALL_STEPPED(!in->emulated) |
+			  GT_SITE_CALL_FRAME(where->frame),
 		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),

@@ -188,14 +188,17 @@ static void expect_exits(const char *name, const struct want_exit *want, size_t 
 	if (calls.nsites != n + 1)
 		fail_msg("%s has %zu exits", name, calls.nsites - 1);
 	assert_int_equal(calls.site[0].addr, calls.func[0].func.entry);
-	assert_int_equal(calls.site[0].cookie, GT_SITE_CALL_OF(0, 0));
+	assert_int_equal(calls.site[0].cookie,
+			 GT_SITE_CALL_STEPPED(calls.site[0].cost == SITE_STEPPED));
 	for (size_t i = 0; i < n; i++) {
 		const struct site *s = &calls.site[i + 1];
 
 		if (s->addr != MADE_ADDR_OF(want[i].at))
 			fail_msg("%s: exit %zu is %s+%u", name, i, s->func, s->func_offset);
 		assert_int_equal(s->cookie,
-				 GT_SITE_CALL_OF(0, 1) | GT_SITE_CALL_FRAME(want[i].frame));
+				 GT_SITE_CALL_OF(0, 1) |
+					 GT_SITE_CALL_STEPPED(want[i].cost == SITE_STEPPED) |
+					 GT_SITE_CALL_FRAME(want[i].frame));
 		assert_int_equal(GT_COOKIE_CALL_FRAME(s->cookie), want[i].frame);
 		assert_int_equal(s->cost, want[i].cost);
 		assert_int_equal(s->probe, GT_PROBE_FUNC_CALL);
