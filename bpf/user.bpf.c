@@ -65,6 +65,24 @@ static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
 #define G_STACK_HI 8 /* g.stack.hi: runtime and compiler rely on its place in all releases */
 
 /*
+ * On g0, before the call of gogo in runtime.recovery: the goroutine continues in the frame that has
+ * recovered, and the calls below it are gone. The argument is &gp.sched.
+ */
+static __noinline int recovered(struct pt_regs *ctx, u32 tid)
+{
+	u64 sched = go_read_u64(GO_SP(ctx)), g = sched - config.g_sched;
+	struct gt_func_call call = {
+		.depth = go_read_u64(g + G_STACK_HI) - go_read_u64(sched + config.gobuf_sp),
+		.name = GT_TEXT_GIVEN(0),
+		.ends = 1,
+	};
+
+	emit (rec, GT_FUNC_CALL, g, 0, tid, sizeof(call))
+		*(struct gt_func_call *)(rec + 1) = call;
+	return 0;
+}
+
+/*
  * The entry or an exit of a function. The return address is on top, or at an exit as far above as
  * the cookie states. A walk at the entry only.
  */
@@ -79,6 +97,8 @@ static __noinline int func_call(struct pt_regs *ctx, u32 tid)
 	};
 	u32 stack;
 
+	if (GT_COOKIE_CALL_RECOVERED(cookie))
+		return recovered(ctx, tid);
 	if (!ends && entry__repeats(ctx))
 		return 0;
 	stack = ends ? 0 : stack_of_caller(ctx, tid);

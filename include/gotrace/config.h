@@ -72,27 +72,30 @@ enum gt_probe {
 #define GT_COOKIE_IS_PLACE(probe)                                                                  \
 	((probe) == GT_PROBE_HEAP_GOAL || (probe) == GT_PROBE_ASSIST_BEGIN ||                      \
 	 (probe) == GT_PROBE_SWEEP_SPAN)
-#define GT_SITE_PLACE(addr, site)      (((addr) - (site)) & ((1ull << 57) - 1))
-#define GT_COOKIE_PLACE(cookie, site)  ((site) + (gt_u64)((long long)((cookie) << 7) >> 7))
+#define GT_SITE_PLACE(addr, site)	 (((addr) - (site)) & ((1ull << 57) - 1))
+#define GT_COOKIE_PLACE(cookie, site)	 ((site) + (gt_u64)((long long)((cookie) << 7) >> 7))
 
 /* GT_PROBE_STW_BEGIN: 0, or the reason plus 1 where it is not in AX */
-#define GT_STW_REASON(reason)	       ((reason) + 1)
+#define GT_STW_REASON(reason)		 ((reason) + 1)
 /* GT_PROBE_SYSCALL_ENTER */
-#define GT_SYSCALL_OF_CALLER	       1
+#define GT_SYSCALL_OF_CALLER		 1
 /* GT_PROBE_SYSCALL_CALL: at a call of entersyscall; 0: at one of reentersyscall, which has arguments */
-#define GT_SYSCALL_OF_CALL	       1
+#define GT_SYSCALL_OF_CALL		 1
 
 /*
  * GT_PROBE_FUNC_CALL: the number of the function, whether the call ends there, whether the kernel
  * single-steps the instruction, and how many bytes the return address is above the stack pointer
  */
-#define GT_SITE_CALL_OF(func, ends)    ((gt_u64)(func) | (gt_u64)(ends) << 6)
-#define GT_SITE_CALL_STEPPED(stepped)  ((gt_u64)(stepped) << 7)
-#define GT_SITE_CALL_FRAME(bytes)      ((gt_u64)(bytes) << 24)
-#define GT_COOKIE_CALL_FUNC(cookie)    ((cookie) & 63)
-#define GT_COOKIE_CALL_ENDS(cookie)    ((cookie) >> 6 & 1)
-#define GT_COOKIE_CALL_STEPPED(cookie) ((cookie) >> 7 & 1)
-#define GT_COOKIE_CALL_FRAME(cookie)   ((cookie) >> 24 & 0xffffffff)
+#define GT_SITE_CALL_OF(func, ends)	 ((gt_u64)(func) | (gt_u64)(ends) << 6)
+#define GT_SITE_CALL_STEPPED(stepped)	 ((gt_u64)(stepped) << 7)
+/* A panic was recovered: the top of the stack is where the runtime has stored the stack pointer. */
+#define GT_SITE_CALL_RECOVERED		 (1ull << 8)
+#define GT_SITE_CALL_FRAME(bytes)	 ((gt_u64)(bytes) << 24)
+#define GT_COOKIE_CALL_FUNC(cookie)	 ((cookie) & 63)
+#define GT_COOKIE_CALL_ENDS(cookie)	 ((cookie) >> 6 & 1)
+#define GT_COOKIE_CALL_STEPPED(cookie)	 ((cookie) >> 7 & 1)
+#define GT_COOKIE_CALL_RECOVERED(cookie) ((cookie) >> 8 & 1)
+#define GT_COOKIE_CALL_FRAME(cookie)	 ((cookie) >> 24 & 0xffffffff)
 
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */

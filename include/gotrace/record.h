@@ -197,7 +197,7 @@ struct gt_region {
  * from the upper end of the goroutine's stack; it stays the same when the stack grows and moves.
  */
 struct gt_func_call {
-	gt_u64 depth;	/* bytes */
+	gt_u64 depth;	/* bytes; of a recovered panic: of what is below the frame that continues */
 	gt_u64 name;	/* text: GT_TEXT_GIVEN */
 	gt_u32 ends;	/* 0: it begins, 1: it ends */
 	gt_u32 stepped; /* 1: the kernel single-stepped the probed instruction */

@@ -246,6 +246,8 @@ static int find_regions(const struct record_args *a, const struct analysis *an, 
 		err = calls__add(calls, an->elf, an->pclntab, pattern, name, error);
 		free(pattern);
 	}
+	if (!err && a->nregions)
+		err = calls__add_recovery(calls, an->elf, an->pclntab, error);
 	if (err)
 		return err;
 	calls__report_skipped(calls);

@@ -60,10 +60,9 @@ static bool pattern__matches(const struct pattern *p, const char *name)
 }
 
 static int add_site(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-		    const struct code *code, const struct call_exit *where, bool ends,
+		    const struct code *code, size_t at, uint64_t cookie, const char *why,
 		    struct error *error)
 {
-	size_t at = where->insn;
 	const struct insn *in = &code->insn[at];
 	int64_t offset = elf_image__offset(elf, in->addr);
 	struct site *s;
@@ -76,13 +75,12 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	s = &calls->site[calls->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_FUNC_CALL,
-		.cookie = GT_SITE_CALL_OF(calls->n, ends) | GT_SITE_CALL_STEPPED(!in->emulated) |
-			  GT_SITE_CALL_FRAME(where->frame),
+		.cookie = cookie | GT_SITE_CALL_STEPPED(!in->emulated),
 		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),
 		.cost = in->emulated ? SITE_EMULATED : SITE_STEPPED,
-		.why = ends ? "a call ends" : "a call begins",
+		.why = why,
 	};
 	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
 	code__format(code, at, pt, s->text, sizeof(s->text));
@@ -119,9 +117,12 @@ static int add_sites(struct calls *calls, const struct elf_image *elf, const str
 	if (exits > CALL_EXITS_MAX)
 		return error__set(error, -E2BIG, "%s cannot be a region: it has more than %d exits",
 				  code->func.name, CALL_EXITS_MAX);
-	err = add_site(calls, elf, pt, code, &(struct call_exit){ .insn = begin }, false, error);
+	err = add_site(calls, elf, pt, code, begin, GT_SITE_CALL_OF(calls->n, 0), "a call begins",
+		       error);
 	for (size_t i = 0; i < exits && !err; i++)
-		err = add_site(calls, elf, pt, code, &exit[i], true, error);
+		err = add_site(calls, elf, pt, code, exit[i].insn,
+			       GT_SITE_CALL_OF(calls->n, 1) | GT_SITE_CALL_FRAME(exit[i].frame),
+			       "a call ends", error);
 	return err;
 }
 
@@ -238,6 +239,34 @@ int calls__add(struct calls *calls, const struct elf_image *elf, const struct pc
 		err = explain(pt, &p, error);
 	if (p.is_regex)
 		regfree(&p.regex);
+	return err;
+}
+
+static bool calls_gogo(const struct pclntab *pt, const struct insn *in)
+{
+	struct go_func to;
+
+	return in->kind == INSN_CALL && in->target && pclntab__find(pt, in->target, &to) &&
+	       !strcmp(to.name, "runtime.gogo");
+}
+
+int calls__add_recovery(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+			struct error *error)
+{
+	struct go_func func;
+	struct code code;
+	int err = 0;
+
+	if (!pclntab__named(pt, "runtime.recovery", &func) || !code__read(&code, elf, &func)) {
+		log__debug("recovered panics are not observed");
+		return 0;
+	}
+	for (size_t i = 0; i < code.n && !err; i++) {
+		if (calls_gogo(pt, &code.insn[i]))
+			err = add_site(calls, elf, pt, &code, i, GT_SITE_CALL_RECOVERED,
+				       "a panic was recovered", error);
+	}
+	code__deinit(&code);
 	return err;
 }
 

@@ -37,6 +37,14 @@ struct calls {
  */
 int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 	       const char *pattern, const char *name, struct error *error);
+
+/*
+ * Adds the sites, of no function, at which a panic is recovered: the calls that it has unwound end
+ * there. Call it after the last calls__add(). A negative errno with the reason; a program without
+ * such a site is no failure: then they end with the next call that is recorded.
+ */
+int calls__add_recovery(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+			struct error *error);
 void calls__deinit(struct calls *calls);
 void calls__report_skipped(const struct calls *calls); /* one line on stderr, if there are any */
 

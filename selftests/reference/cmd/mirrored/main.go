@@ -38,25 +38,28 @@ type call struct {
 
 type calls map[trace.GoID][]call
 
+// waits are the times when a goroutine began to wait.
+type waits map[trace.GoID][]int64
+
 // load returns the regions that wanted names; wanted returns "" for others.
-func load(file string, wanted func(string) string) (calls, error) {
+func load(file string, wanted func(string) string) (calls, waits, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	r, err := trace.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	ret, open := calls{}, map[trace.GoID][]int{}
+	ret, waiting, open := calls{}, waits{}, map[trace.GoID][]int{}
 	for {
 		ev, err := r.ReadEvent()
 		if errors.Is(err, io.EOF) {
-			return ret, nil
+			return ret, waiting, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		g, now := ev.Goroutine(), int64(ev.Time())
 		switch ev.Kind() {
@@ -78,7 +81,7 @@ func load(file string, wanted func(string) string) (calls, error) {
 			}
 			n := len(open[g])
 			if n == 0 || ret[g][open[g][n-1]].name != name {
-				return nil, fmt.Errorf("%s: goroutine %d: %s ends, but is not the innermost", file, g, name)
+				return nil, nil, fmt.Errorf("%s: goroutine %d: %s ends, but is not the innermost", file, g, name)
 			}
 			c := &ret[g][open[g][n-1]]
 			c.end, c.ended = now, true
@@ -88,11 +91,15 @@ func load(file string, wanted func(string) string) (calls, error) {
 			if s.Resource.Kind != trace.ResourceGoroutine {
 				continue
 			}
-			if _, to := s.Goroutine(); to == trace.GoNotExist {
-				for _, i := range open[s.Resource.Goroutine()] {
-					ret[s.Resource.Goroutine()][i].end = now
+			g := s.Resource.Goroutine()
+			switch _, to := s.Goroutine(); to {
+			case trace.GoWaiting:
+				waiting[g] = append(waiting[g], now)
+			case trace.GoNotExist:
+				for _, i := range open[g] {
+					ret[g][i].end = now
 				}
-				delete(open, s.Resource.Goroutine())
+				delete(open, g)
 			}
 		}
 	}
@@ -121,6 +128,7 @@ type comparison struct {
 	growing             []int64 // begins of the function `grows`
 	grows               string
 	unwound             map[string]bool
+	waiting             waits // in the own trace
 }
 
 func (c *comparison) differ(format string, args ...any) {
@@ -161,6 +169,7 @@ func (c *comparison) goroutine(g trace.GoID, own, ours []call) {
 		}
 		if c.unwound[a.name] {
 			c.later = append(c.later, b.end-a.end)
+			c.unwindsAtOnce(g, i, a, b)
 			continue
 		}
 		if !a.ended || !b.ended {
@@ -168,6 +177,16 @@ func (c *comparison) goroutine(g trace.GoID, own, ours []call) {
 			continue
 		}
 		c.ends = append(c.ends, b.end-a.end)
+	}
+}
+
+// unwindsAtOnce: the goroutine does not wait between the end of an unwound call and the end in our trace.
+func (c *comparison) unwindsAtOnce(g trace.GoID, i int, own, ours *call) {
+	for _, t := range c.waiting[g] {
+		if t > own.end && t < ours.end {
+			c.differ("goroutine %d: region %d, %s, which was unwound, ends after a wait", g, i, own.name)
+			return
+		}
 	}
 }
 
@@ -189,11 +208,11 @@ func compare(ownFile, oursFile, doneFile, grows string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	own, err := load(ownFile, func(name string) string { return name })
+	own, waiting, err := load(ownFile, func(name string) string { return name })
 	if err != nil {
 		return false, err
 	}
-	ours, err := load(oursFile, func(name string) string {
+	ours, _, err := load(oursFile, func(name string) string {
 		rest, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			return ""
@@ -203,7 +222,7 @@ func compare(ownFile, oursFile, doneFile, grows string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	c := &comparison{grows: grows, unwound: map[string]bool{}}
+	c := &comparison{waiting: waiting, grows: grows, unwound: map[string]bool{}}
 	for _, name := range want.Unwound {
 		c.unwound[name] = true
 	}

@@ -63,6 +63,8 @@ asm(MADE_TEXT
     "f_fan: " ENTER ".rept 65; call f_other; jmp 1f; .endr; 1: mov eax, 1; " LEAVE "x_fan: ret; "
     "f_again: mov eax, 1; call f_other; ret; f_damaged: .byte 6; "
     "f_other: ret; "
+    "f_gogo: ret; "
+    "f_recovery: " ENTER "call f_other; mov [rsp], rax; x_recovery: call f_gogo; ud2; "
     MADE_TEXT_END);
 /* clang-format on */
 
@@ -105,9 +107,13 @@ LABEL(made_text_end);
 #define DECLARE(name) LABEL(f_##name);
 FUNCS(DECLARE)
 
+LABEL(f_gogo);
+LABEL(f_recovery);
+
 static struct made_func funcs[] = {
 #define FUNC(name_) { .name = "main." #name_, .code = f_##name_ },
-	FUNCS(FUNC)
+	FUNCS(FUNC){ .name = "runtime.gogo", .code = f_gogo },
+	{ .name = "runtime.recovery", .code = f_recovery },
 };
 
 #define NFUNCS (sizeof(funcs) / sizeof(funcs[0]))
@@ -332,6 +338,24 @@ static void patterns(void **state)
 	calls__deinit(&calls);
 }
 
+static void recovery(void **state)
+{
+	LABEL(x_recovery);
+	struct calls calls = {};
+	struct error error;
+
+	(void)state;
+	assert_int_equal(add(&calls, "main.call", &error), 0);
+	assert_int_equal(calls.nsites, 2);
+	assert_int_equal(calls__add_recovery(&calls, program.elf, program.pt, &error), 0);
+	assert_int_equal(calls.nsites, 3);
+	assert_int_equal(calls.func[0].n, 2);
+	assert_int_equal(calls.site[2].addr, MADE_ADDR_OF(x_recovery));
+	assert_int_equal(calls.site[2].cookie, GT_SITE_CALL_RECOVERED);
+	assert_int_equal(calls.site[2].cost, SITE_EMULATED);
+	calls__deinit(&calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +365,7 @@ int main(void)
 		cmocka_unit_test(never_returns),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(patterns),
+		cmocka_unit_test(recovery),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
