@@ -204,10 +204,11 @@ enum gt_recorded_as {
  * moves.
  */
 struct gt_func_call {
-	gt_u64 depth; /* bytes */
-	gt_u64 name;  /* text: GT_TEXT_GIVEN */
-	gt_u32 ends;  /* 0: it begins, 1: it ends */
-	gt_u32 task;  /* enum gt_recorded_as */
+	gt_u64 depth;	/* bytes; of a recovered panic: of what is below the frame that continues */
+	gt_u64 name;	/* text: GT_TEXT_GIVEN */
+	gt_u32 ends;	/* 0: it begins, 1: it ends */
+	gt_u16 task;	/* enum gt_recorded_as */
+	gt_u16 stepped; /* 1: the kernel single-stepped the probed instruction */
 };
 
 struct gt_log {

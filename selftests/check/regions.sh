@@ -15,6 +15,17 @@ counted() # GO "OPTIONS"
 		[ "$(stat_of 'dropped + .lost + .text_misses' "$tmp/regions.json")" = 0 ]
 }
 
+# Each call has an entry, which is emulated, and those that return have a single-stepped exit: per round 1
+# of work, 60 of grow, 1 of catch. 4 of throw and 3 of leave do not return; catch recovers, which is one more.
+steps_are_counted()
+{
+	counted "$ORACLE_GO" "" &&
+		jq -e '{stepped_hits, calls: .records_by_kind.func_call} | . == {stepped_hits: (200 * 62), calls: (200 * 132)}' \
+			"$tmp/regions.json" &&
+		grep -qE '^gotrace-bpf: cost: [0-9]+ hits of probes \(12400 of them single-stepped, [0-9.]+ us each\) and ' \
+			"$tmp/background.out"
+}
+
 replayed()
 {
 	counted "$ORACLE_GO" "--save-input $tmp/raw" &&
@@ -62,6 +73,7 @@ done
 try "with perf uprobes" counted "$ORACLE_GO" --force-perf-uprobes
 try "without stacks" counted "$ORACLE_GO" --no-stacks
 try "without the event set user" counted "$ORACLE_GO" "--events sched"
+try "single-stepped hits" steps_are_counted
 try "a replay" replayed
 try "the functions of a pattern" listed
 try "functions that cannot be regions" left_out

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/hits.h"
 #include "lib/json.h"
+#include "lib/log.h"
 #include "lib/steps.h"
 #include "lib/unicode.h"
 #include "target/probe/calls.h"
@@ -103,11 +105,32 @@ static const char *cost(const struct analysis *a, const struct site *site)
 	return site->cost == SITE_EMULATED ? "emulated" : "stepped";
 }
 
-static const char *short_cost(const struct analysis *a, const struct site *site)
+/* What a hit takes on this machine in a loop, ns, by enum site_cost; 0: could not be measured. */
+static double measured[SITE_STEPPED + 1];
+
+static void measure(void)
+{
+	struct error why = {};
+	struct hits *trap;
+
+	if (hits__open_trap(&trap, &why)) {
+		log__debug("%s", why.text);
+		return;
+	}
+	measured[SITE_EMULATED] = hits__trap_ns();
+	measured[SITE_STEPPED] = hits__stepped_ns();
+	hits__destroy(trap);
+}
+
+/* *text is for a number. */
+static const char *short_cost(const struct analysis *a, const struct site *site, char text[16])
 {
 	if (site__is_derived(&a->sites, &a->layout, site->probe))
 		return "derived";
-	return site->cost == SITE_EMULATED ? "0.4 us" : "4 us";
+	if (!(measured[site->cost] > 0))
+		return cost(a, site);
+	snprintf(text, 16, "%.1f us", measured[site->cost] / 1e3);
+	return text;
 }
 
 static void print_header(void)
@@ -118,11 +141,11 @@ static void print_header(void)
 
 static void print_site(const struct analysis *a, const struct site *site)
 {
-	char place[128];
+	char place[128], text[16];
 
 	snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
 	print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", PLACE_WIDTH, place, site->text,
-		   short_cost(a, site), site__probe_name(site->probe),
+		   short_cost(a, site, text), site__probe_name(site->probe),
 		   site_set__name(site__set(site->probe)),
 		   site__arguments(site->probe, site->cookie), site->why);
 }
@@ -157,6 +180,8 @@ static void site_json(struct json *j, const struct analysis *a, const struct sit
 	json__u64(j, "file_offset", site->offset);
 	json__string(j, "instruction", site->text);
 	json__string(j, "cost", cost(a, site));
+	if (measured[site->cost] > 0)
+		json__double(j, "hit_us", measured[site->cost] / 1e3);
 	json__string(j, "arguments", site__arguments(site->probe, site->cookie));
 	json__string(j, "why", site->why);
 	json__close(j, '}');
@@ -255,6 +280,7 @@ int do_probes(int argc, char **argv, struct error *error)
 			 analysis__of_file(&a, args.exe, error);
 	steps__end();
 	interrupt__forbid();
+	measure();
 	if (err)
 		error__set(error, err, "%s", strerror(-err));
 	if (args.functions && !err)

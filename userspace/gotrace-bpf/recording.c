@@ -191,13 +191,17 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 	struct cost_events events = cost__of_recording(stats);
 	double ns = cost__recording(&events, stats->trap_ns * COST_IN_PROCESS, stacks);
 	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
+	char stepped[80] = "";
 
 	if (!stats->trap_ns || !stats->target_cpu_ns)
 		return;
-	log__msg("cost: %llu hits of probes and %llu of tracepoints took about %.0f %% of the "
+	if (events.stepped)
+		snprintf(stepped, sizeof(stepped), " (%llu of them single-stepped, %.1f us each)",
+			 (unsigned long long)events.stepped, stats->stepped_ns / 1e3);
+	log__msg("cost: %llu hits of probes%s and %llu of tracepoints took about %.0f %% of the "
 		 "program's CPU time, %.2f of %.2f s",
-		 (unsigned long long)events.probes, (unsigned long long)kernel,
-		 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,
+		 (unsigned long long)(events.probes + events.stepped), stepped,
+		 (unsigned long long)kernel, 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,
 		 (double)stats->target_cpu_ns / 1e9);
 }
 
@@ -246,6 +250,8 @@ static int find_calls(const struct record_args *a, const struct analysis *an, st
 		err = calls__add(calls, an->elf, an->pclntab, &pattern, error);
 		free(funcs);
 	}
+	if (!err && a->ncalls)
+		err = calls__add_recovery(calls, an->elf, an->pclntab, error);
 	if (err)
 		return err;
 	calls__report_skipped(calls);

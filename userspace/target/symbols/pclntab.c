@@ -328,6 +328,17 @@ int32_t pclntab__pcvalue(const struct pclntab *pt, uint32_t table, uint64_t entr
 	return -1;
 }
 
+int32_t pclntab__frame_size(const struct pclntab *pt, uint64_t pc)
+{
+	struct func_info f;
+	size_t index;
+
+	pclntab__need(pt);
+	if (!pclntab__search(pt, pc, &index) || !pclntab__info(pt, index, &f))
+		return -1;
+	return pclntab__pcvalue(pt, f.pcsp, f.entry, pc);
+}
+
 bool pcvalue_walk__start(struct pcvalue_walk *w, const struct pclntab *pt, uint32_t table,
 			 uint64_t entry)
 {

@@ -54,6 +54,12 @@ bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret);
 bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret);
 bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *ret);
 
+/*
+ * Bytes from the stack pointer to the return address before the instruction at `pc` is executed;
+ * negative: unknown.
+ */
+int32_t pclntab__frame_size(const struct pclntab *pt, uint64_t pc);
+
 /* Whether the compiler made it to call another function, which often has the same name. */
 bool pclntab__is_wrapper(const struct pclntab *pt, const struct go_func *func);
 
