@@ -204,6 +204,15 @@ struct gt_func_call {
 	gt_u32 task;  /* 1: the call is also a task; 0: a region only */
 };
 
+/* A call of a function that shows a step of a request: see request.h. `depth` as above. */
+struct gt_request {
+	gt_u64 depth;
+	gt_u64 text[2];
+	gt_u32 number; /* GT_REQUEST_NO_NUMBER: none */
+	gt_u8 preset, step;
+	gt_u8 pad[2];
+};
+
 struct gt_log {
 	gt_u64 task;	 /* 0: none */
 	gt_u64 category; /* text */

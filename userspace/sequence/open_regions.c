@@ -36,7 +36,7 @@ static struct regions *open_regions__room(struct sequencer *s, struct goroutine 
 
 static size_t open_bytes(const struct open_region *open)
 {
-	return sizeof(*open) + texts__size(open->name);
+	return sizeof(*open) + texts__size(open->name) + open_requests__size(open->request);
 }
 
 /* Removes a region from the list of open ones. */
@@ -44,6 +44,7 @@ static void forget(struct sequencer *s, struct open_region *open)
 {
 	s->user.open_bytes -= open_bytes(open);
 	texts__release(open->name);
+	open_requests__remove(s, open->request);
 }
 
 void open_regions__free(struct sequencer *s, struct goroutine *g)
@@ -78,10 +79,10 @@ bool open_regions__begin(struct step *st, const struct open_region *region, uint
 		return false;
 	}
 	parent = open_regions__task(st->t->g);
-	id = step__name(st, region->text);
+	id = region->request ? open_requests__id(region->request) : step__name(st, region->text);
 	open = &r->open[r->n++];
 	*open = *region;
-	open->name = texts__hold(s->texts, region->text);
+	open->name = region->request ? NULL : texts__hold(s->texts, region->text);
 	s->user.open_bytes += open_bytes(open);
 	if (open->is_task) {
 		open->task = TASK_ID_MAX + ++s->user.call_tasks;
@@ -97,7 +98,9 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
 	struct open_region *open = &r->open[--r->n];
 
 	STEP_EMIT(st, EV_USER_REGION_END, open->task,
-		  texts__held_name(st->s->texts, open->text, open->name), stack);
+		  open->request ? open_requests__id(open->request) :
+				  texts__held_name(st->s->texts, open->text, open->name),
+		  stack);
 	if (open->is_task)
 		STEP_EMIT(st, EV_USER_TASK_END, open->task, stack);
 	forget(st->s, open);

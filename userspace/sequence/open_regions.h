@@ -12,15 +12,17 @@
 #include "sequence/state_impl.h"
 
 /* Ids of the program's own tasks are not greater; those of calls are. */
-#define TASK_ID_MAX (1ull << 48)
+#define TASK_ID_MAX    (1ull << 48)
+#define CALL_DEPTH_MAX (1ull << 40) /* bytes; a stack of Go has at most 1 GB by default */
 
 struct open_region {
-	uint64_t task;	   /* 0: none */
-	uint64_t nearest;  /* its task, or that of the innermost region around it that has one */
-	uint64_t text;	   /* its name, as records name it */
-	uint64_t depth;	   /* of a call's frame, bytes; 0: a region of the program's own */
-	bool is_task;	   /* `task` began with the region, and ends with it */
-	struct text *name; /* held; NULL: empty or missing */
+	uint64_t task;	  /* 0: none */
+	uint64_t nearest; /* its task, or that of the innermost region around it that has one */
+	uint64_t text;	  /* its name, as records name it */
+	uint64_t depth;	  /* of a call's frame, bytes; 0: a region of the program's own */
+	struct request *request; /* it is one, which has its name (open_requests.h); NULL: none */
+	bool is_task;		 /* `task` began with the region, and ends with it */
+	struct text *name;	 /* held; NULL: empty or missing */
 };
 
 struct regions {
@@ -40,6 +42,11 @@ uint32_t step__name(const struct step *st, uint64_t text);
 bool open_regions__begin(struct step *st, const struct open_region *region, uint32_t stack);
 /* Ends the innermost one, of which there must be one. */
 void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
+/*
+ * state_calls.c: ends the calls whose frames are not below `depth`, with all regions inside of them.
+ * Such a frame has returned, or a panic has unwound it.
+ */
+void calls__end(struct step *st, struct regions *r, uint64_t depth);
 /* The task for which the goroutine works: that of its innermost region that has one; 0: none. */
 uint64_t open_regions__task(const struct goroutine *g);
 
