@@ -211,6 +211,15 @@ struct gt_func_call {
 	gt_u16 stepped; /* 1: the kernel single-stepped the probed instruction */
 };
 
+/* A call of a function that shows a step of a request: see request.h. `depth` as above. */
+struct gt_request {
+	gt_u64 depth;
+	gt_u64 text[2];
+	gt_u32 number; /* GT_REQUEST_NO_NUMBER: none */
+	gt_u8 preset, step;
+	gt_u8 pad[2];
+};
+
 struct gt_log {
 	gt_u64 task;	 /* 0: none */
 	gt_u64 category; /* text */

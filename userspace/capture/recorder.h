@@ -44,6 +44,8 @@ struct recorder_opts {
 	const struct site_list *sites;
 	const struct calls
 		*calls; /* functions whose calls are regions; their sites are in `sites` */
+	/* what requests are, or NULL; their sites are in `sites` */
+	const struct gt_request_site *requests;
 	/* open, with known bias; probes are attached by its attach_path */
 	struct process *process;
 	struct launch *launch; /* holds the process at its exec; NULL: it runs */
