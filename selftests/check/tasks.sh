@@ -145,7 +145,7 @@ mutants()
 		"$CORPUS/$ORACLE_GO"/v2/go122-task-across-generations.trace || return 1
 	seq -f "$tmp/mutants/%.0f.trace" 0 249 | $REFERENCE/verdict >"$tmp/verdicts"
 	while read -r verdict _; do
-		for verb in tasks regions "requests --worst 3"; do
+		for verb in tasks "regions --function main --name e" "requests --worst 3"; do
 			timeout 20 $READER $verb "$tmp/mutants/$i.trace" >"$tmp/out" 2>"$tmp/err"
 			[ $? -le 1 ] || { echo "$verb: mutant $i"; return 1; }
 		done
@@ -167,6 +167,44 @@ worst() # TRACE
 	$READER requests --worst 2 "$1" >"$tmp/worst" 2>"$tmp/err" || return 1
 	[ "$(grep -cE '^request [0-9]+ \(.*\), [0-9.]+[num]?s(, failed)?$' "$tmp/worst")" -eq 2 ] &&
 		[ "$(grep -c '^causes:$' "$tmp/worst")" -eq 2 ]
+}
+
+# --top shortens the lists; --sort changes only the order of the names.
+sorted_and_cut() # TRACE
+{
+	local verb key
+
+	for verb in tasks regions requests; do
+		$READER $verb --json "$1" >"$tmp/all.json" &&
+			$READER $verb --json --top 2 "$1" | jq -S . >"$tmp/have" &&
+			jq -S ".$verb |= .[:2]" "$tmp/all.json" | diff - "$tmp/have" &&
+			jq -e ".$verb | length > 2" "$tmp/all.json" || return 1
+		for key in total_ns count p50_ns p90_ns p99_ns max_ns errors; do
+			[ $verb$key = taskserrors ] || [ $verb$key = regionserrors ] && continue
+			$READER $verb --json --sort ${key%_ns} "$1" | jq -S . >"$tmp/sorted.json" &&
+				jq -e "[.$verb[].$key] | . == (sort | reverse)" "$tmp/sorted.json" &&
+				diff <(jq -S ".$verb |= sort_by(.name)" "$tmp/all.json") \
+					<(jq -S ".$verb |= sort_by(.name)" "$tmp/sorted.json") || return 1
+		done
+	done
+	refused 2 "unknown key 'errors' for --sort: must be total, count, p50, p90, p99 or max" \
+		$READER tasks --sort errors "$1" &&
+		refused 2 "unknown key '' for --sort: .* p99, max or errors" $READER requests --sort '' "$1"
+}
+
+# A filter that nothing matches, and one that is invalid. The comparisons use the others.
+filters_without_matches() # TRACE
+{
+	local verb
+
+	for verb in tasks regions requests; do
+		refused 1 "there is no goroutine whose start function matches 'no such'" $READER $verb --function 'no such' "$1" &&
+			refused 2 "invalid regular expression '\(' for --name: unmatched" $READER $verb --name '(' "$1" &&
+			$READER $verb --json --goroutine 99999999 "$1" | jq -e ".$verb == [] and .unbegun == (if \"$verb\" == \"regions\" then null else 0 end)" &&
+			$READER $verb --json --name 'no such' "$1" | jq -e ".$verb == []" || return 1
+	done
+	$READER tasks --function 'HandlerFunc|conn' --json "$1" >"$tmp/want" && [ "$(jq '.tasks | length' "$tmp/want")" -gt 2 ] &&
+		cat "$1" | $READER tasks --function 'HandlerFunc|conn' --json - | cmp - "$tmp/want"
 }
 
 no_annotations()
@@ -194,6 +232,8 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	done
 	try "an HTTP server that traces itself" server_traces_itself "$ORACLE_GO"
 	try "the worst requests" worst "$tmp/own.trace"
+	try "--sort and --top" sorted_and_cut "$tmp/own.trace"
+	try "filters that nothing matches" filters_without_matches "$tmp/own.trace"
 	try "mutants" mutants
 	try "100,000 open tasks and regions" many_at_once
 	try "a trace without annotations" no_annotations

@@ -182,10 +182,15 @@ static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_
 		.end = time,
 		.name = task->name,
 	};
+	bool wanted;
 	int err;
 
 	if (time < r->from || time >= r->to)
 		return 0;
+	err = annotation_filter__accepts(&r->filter, &r->tracker.names, task->g, task->name,
+					 &wanted);
+	if (err || !wanted)
+		return err;
 	if (!ended)
 		return requests__count_unfinished(r, task->name);
 	while (request->first) {
@@ -203,7 +208,8 @@ static int task_unbegun(void *context, int64_t time)
 {
 	struct requests *r = context;
 
-	r->unbegun += time >= r->from && time < r->to;
+	r->unbegun +=
+		time >= r->from && time < r->to && annotation_filter__accepts_unknown(&r->filter);
 	return 0;
 }
 
@@ -338,6 +344,11 @@ void requests__set_window(struct requests *r, int64_t from, int64_t to)
 {
 	r->from = from;
 	r->to = to;
+}
+
+void requests__set_filter(struct requests *r, const struct annotation_filter *filter)
+{
+	r->filter = *filter;
 }
 
 int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,

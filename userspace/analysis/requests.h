@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/annotation_filter.h"
 #include "analysis/latency.h"
 #include "analysis/lengths.h"
 #include "reader/timeline.h"
@@ -59,6 +60,8 @@ struct requests *requests__create(size_t worst);
 void requests__destroy(struct requests *r); /* may be NULL */
 /* Only what ends in [from, to) counts; by default all. */
 void requests__set_window(struct requests *r, int64_t from, int64_t to);
+/* Only what it accepts counts; by default all. */
+void requests__set_filter(struct requests *r, const struct annotation_filter *filter);
 
 /* Applies the next step of a timeline. 0, or a negative errno with the reason. */
 int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,
@@ -72,11 +75,14 @@ struct trace_string requests__name(const struct requests *r, uint32_t name);
 /* For the texts of the reasons. */
 const struct latency *requests__latency(const struct requests *r);
 
+/* The figures that names can be sorted by: those of lengths.h, and the number of errors. */
+enum request_key { REQUESTS_ERRORS = LENGTHS_KEYS, REQUESTS_KEYS };
 /*
- * The names, those with the longest sum of durations first; the caller frees the array, not the
+ * The names in descending order of `key`, of either enum; the caller frees the array, not the
  * elements. NULL: no memory.
  */
-const struct request_name **requests__sorted(const struct requests *r, size_t *ret_n);
+const struct request_name **requests__sorted(const struct requests *r, unsigned int key,
+					     size_t *ret_n);
 /*
  * The sum of all requests of a name; and of the slowest: as many as REQUEST_SLOWEST of them, and
  * those that are in the same class of lengths (lengths.h) as the shortest of these. The caller

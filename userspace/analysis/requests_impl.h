@@ -14,6 +14,7 @@ struct requests {
 	struct latency *latency;
 	struct map workers; /* by goroutine, to struct worker: those that work for a task */
 	struct map work;    /* by task and goroutine, to struct work */
+	struct annotation_filter filter;
 	int64_t from, to;
 	uint64_t unbegun;
 	struct request_single *worst; /* in descending order */

@@ -11,7 +11,9 @@
 
 struct request_report {
 	struct trace_args in;
-	uint64_t worst; /* how many single requests are printed */
+	struct annotation_sort sort;
+	struct map goroutines; /* of --function */
+	uint64_t worst;	       /* how many single requests are printed */
 	struct requests *requests;
 	struct analysed_time time;
 	bool has_kernel;		   /* the trace has kernel events */

@@ -80,7 +80,7 @@ static void expect_requests(const char *want)
 	FILE *f = open_memstream(&text, &len);
 
 	assert_int_equal(requests__finish(requests), 0);
-	names = requests__sorted(requests, &n);
+	names = requests__sorted(requests, LENGTHS_TOTAL, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct trace_string name = requests__name(requests, names[i]->name);
 

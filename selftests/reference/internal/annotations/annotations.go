@@ -20,6 +20,7 @@ const NamesMax = 1000
 // Span is a task or a region.
 type Span struct {
 	Name       string
+	G          int64 // that created the task, or that was in the region
 	Begin, End int64 // Begin: never if it is not in the trace
 	Ended      bool  // else it was open at End
 }
@@ -27,10 +28,10 @@ type Span struct {
 // Task is a task with what happened in it.
 type Task struct {
 	Span
-	ID      uint64
-	G, EndG int64 // it was created and ended on
-	Failed  bool
-	Work    []Work
+	ID     uint64
+	EndG   int64 // it ended on
+	Failed bool
+	Work   []Work
 }
 
 // Work is a time in which a goroutine worked for a task.
@@ -47,6 +48,23 @@ type Trace struct {
 	Unbegun    []int64 // ends of tasks that began before the trace
 	States     map[int64][]State
 	Assists    map[int64][]Work
+}
+
+// Filter returns the trace with only those tasks and regions.
+func (t *Trace) Filter(keep func(s *Span) bool) *Trace {
+	some := *t
+	some.Tasks, some.Regions, some.Unbegun = nil, nil, nil
+	for _, task := range t.Tasks {
+		if keep(&task.Span) {
+			some.Tasks = append(some.Tasks, task)
+		}
+	}
+	for _, region := range t.Regions {
+		if keep(&region) {
+			some.Regions = append(some.Regions, region)
+		}
+	}
+	return &some
 }
 
 // State is what a goroutine did from At until its next state.
@@ -142,13 +160,13 @@ func (l *loader) event(ev *trace.Event) {
 		l.sync = now
 	case trace.EventTaskBegin:
 		t := ev.Task()
-		l.open[t.ID] = &Task{Span: Span{Name: l.tasks.of(t.Type), Begin: now}, ID: uint64(t.ID), G: int64(g)}
+		l.open[t.ID] = &Task{Span: Span{Name: l.tasks.of(t.Type), G: int64(g), Begin: now}, ID: uint64(t.ID)}
 		l.working[key{t.ID, g}] = &working{since: now, creator: true}
 	case trace.EventTaskEnd:
 		l.endTask(ev.Task().ID, now, g)
 	case trace.EventRegionBegin:
 		r := ev.Region()
-		l.regions[g] = append(l.regions[g], openRegion{Span{Name: l.names.of(r.Type), Begin: now}, r.Task})
+		l.regions[g] = append(l.regions[g], openRegion{Span{Name: l.names.of(r.Type), G: int64(g), Begin: now}, r.Task})
 		l.enter(key{r.Task, g}, now)
 	case trace.EventRegionEnd:
 		l.endRegion(ev.Region(), g, now)
@@ -200,7 +218,7 @@ func (l *loader) leave(k key, w *working, now int64) {
 }
 
 func (l *loader) endRegion(r trace.Region, g trace.GoID, now int64) {
-	span, task := Span{Name: "", Begin: never}, r.Task
+	span, task := Span{Name: "", G: int64(g), Begin: never}, r.Task
 	if open := l.regions[g]; len(open) > 0 {
 		last := open[len(open)-1]
 		l.regions[g] = open[:len(open)-1]
