@@ -69,6 +69,16 @@ server_parts()
 		.["GET /fan"].total_ns > 64 * 500000'
 }
 
+# The places are those of the code of each route.
+server_places()
+{
+	$READER requests --json "$tmp/requests.trace" | jq -e '.requests | map({(.name): .time.by_place}) | add |
+		(.["GET /disk"].syscall_blocked | max_by(.ns) | .function | test("disk")) and
+		(.["GET /sleep"].go_blocked[0] | .reason == "sleep" and (.function | test("sleep")) and (.file | endswith("/main.go"))) and
+		([.["GET /fan"].go_blocked[] | select(.reason == "sleep" and .ns > 64 * 100000).function | test("fan")] | length == 2 and all)' &&
+		$READER requests --name '^GET /sleep$' "$tmp/requests.trace" | grep -qE '%    at main\..*sleep.* \(main\.go:[0-9]+\)$'
+}
+
 server_traces_itself() # GO: by the runtime's own trace
 {
 	build/targets/"$1"/requests -trace "$tmp/own.trace" -n 16 </dev/null | sed -n 's/^done //p' >"$tmp/own.done" &&
@@ -229,6 +239,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	for go in "$ORACLE_GO" go1.21.13; do
 		try "$go: an HTTP server" server_recorded "$go"
 		try "$go: an HTTP server, parts" server_parts
+		try "$go: an HTTP server, places" server_places
 	done
 	try "an HTTP server that traces itself" server_traces_itself "$ORACLE_GO"
 	try "the worst requests" worst "$tmp/own.trace"

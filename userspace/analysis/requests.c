@@ -92,13 +92,16 @@ static int stop(struct requests *r, struct work *w, struct latency_stats *now)
 {
 	int err;
 
-	if (now->reasons.n < w->before.reasons.n) /* another goroutine with the same ID */
+	/* another goroutine with the same ID */
+	if (now->reasons.n < w->before.reasons.n || now->tasks.n < w->before.tasks.n ||
+	    now->places.n < w->before.places.n)
 		return unlink_work(r, w), 0;
 	latency_stats__subtract(now, &w->before);
 	/* A trace may report late that a mark assist went on; real ones do at the first event. */
 	if (now->gc_assist > now->part[PART_ONCPU])
 		now->gc_assist = now->part[PART_ONCPU];
-	now->delays = (struct durations){};
+	/* Sums of many requests have to be searched for what each of them has. */
+	durations__drop_empty(&now->places);
 	err = latency_stats__add(&w->request->time, now);
 	unlink_work(r, w);
 	return err;
@@ -300,18 +303,19 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 
 	for (; w && !err; w = next) {
 		next = w->worker_next;
-		now = g->stats;
-		if (durations__copy(&now.reasons, &g->stats.reasons))
+		if (latency_stats__copy(&now, &g->stats))
 			return -ENOMEM;
 		err = stop(r, w, &now);
-		durations__deinit(&now.reasons);
+		latency_stats__deinit(&now);
 	}
 	return err;
 }
 
 struct requests *requests__create(size_t worst)
 {
-	struct latency_opts opts = { .from = INT64_MIN, .to = INT64_MAX, .done = goroutine_done };
+	struct latency_opts opts = {
+		.from = INT64_MIN, .to = INT64_MAX, .done = goroutine_done, .places = true
+	};
 	struct requests *r = calloc(1, sizeof(*r));
 
 	if (!r)

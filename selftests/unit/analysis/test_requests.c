@@ -236,11 +236,101 @@ static void window(void **state)
 			"6: 21 to 30 on 1, 1\n");
 }
 
+static void put_places(FILE *f, const struct latency_stats *stats)
+{
+	struct latency_place at;
+
+	for (uint32_t i = 0; i < stats->places.n; i++) {
+		at = latency__place(latency, stats->places.at[i].kind);
+		fprintf(f, "%d %.*s at %.*s: %d\n", at.part, (int)at.reason.len, at.reason.data,
+			(int)at.frame.function.len, at.frame.function.data,
+			(int)stats->places.at[i].ns);
+	}
+}
+
+/* The goroutine blocks before and in the task: the place before it is not one of the task. */
+static void places(void **state)
+{
+	struct trace_frame frame = { .pc = 0x9000, .func = PART };
+	const struct request_single *worst;
+	size_t n, len;
+	char *text;
+	FILE *f;
+
+	begin_requests(1);
+	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(12, EV_GO_BLOCK, CHAN, STRINGS, 0);
+	on(1, TRACE_NO_G);
+	ev(15, EV_GO_UNBLOCK, 1, 1, 0);
+	ev(16, EV_GO_START, 1, 2, 0);
+	on(1, 1);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	ev(25, EV_GO_BLOCK, CHAN, WORKER, 0);
+	on(1, TRACE_NO_G);
+	ev(32, EV_GO_UNBLOCK, 1, 3, 0);
+	ev(33, EV_GO_START, 1, 4, 0);
+	on(1, 1);
+	ev(34, EV_GC_MARK_ASSIST_BEGIN, STRINGS, 0, 0);
+	ev(37, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	ev(38, EV_GO_SYSCALL_BEGIN, 0, 0, 0);
+	ev(40, EV_GO_SYSCALL_END, 0, 0, 0);
+	ev(41, EV_USER_TASK_END, 7, 0, 0);
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 1);
+	f = open_memstream(&text, &len);
+	put_places(f, &worst->time);
+	fclose(f);
+	assert_string_equal(text, "5 unknown at : 2\n"
+				  "6 chan receive at chan receive: 7\n"
+				  "0  at part: 3\n");
+	free(text);
+	end_requests();
+}
+
+/* In an aligned trace each of two tasks has the time in which make held the CPU, once. */
+static void cpu_held(void **state)
+{
+	const struct request_single *worst;
+	size_t n;
+
+	begin_requests(2);
+	ev(1, EV_SYNC, 0, 0, 0);
+	core(5, 1, 0);
+	start_g(1, 1, 10);
+	for (uint64_t i = 0; i < 2; i++) {
+		int64_t time = 20 + 50 * (int64_t)i;
+
+		ev(time, EV_USER_TASK_BEGIN, 7 + i, TRACE_NO_TASK, GET);
+		item(time + 5, 1, KERNEL_OFF,
+		     (struct kernel_item){
+			     .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } });
+		item(time + 5, 99, KERNEL_CPU,
+		     (struct kernel_item){ .other_pid = 1, .name = { "make", 4 } });
+		core(time + 15, 1, 0);
+		ev(time + 20, EV_USER_TASK_END, 7 + i, 0, 0);
+	}
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 2);
+	for (size_t i = 0; i < n; i++) {
+		int64_t sum = 0;
+
+		for (uint32_t k = 0; k < worst[i].time.tasks.n; k++)
+			sum += worst[i].time.tasks.at[k].ns;
+		assert_int_equal(sum, 10);
+		assert_int_equal(worst[i].time.part[PART_KERNEL_RUNNABLE], 10);
+	}
+	end_requests();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),	   cmocka_unit_test(creator_ends), cmocka_unit_test(errors),
-		cmocka_unit_test(slowest), cmocka_unit_test(window),
+		cmocka_unit_test(work),	    cmocka_unit_test(creator_ends),
+		cmocka_unit_test(errors),   cmocka_unit_test(slowest),
+		cmocka_unit_test(window),   cmocka_unit_test(places),
+		cmocka_unit_test(cpu_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

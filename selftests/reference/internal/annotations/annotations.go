@@ -34,10 +34,11 @@ type Task struct {
 	Work   []Work
 }
 
-// Work is a time in which a goroutine worked for a task.
+// Work is a time in which a goroutine worked for a task, or in which it had to assist at a place.
 type Work struct {
 	G        int64
 	From, To int64
+	Place    string
 }
 
 // Trace is what a trace has of annotations.
@@ -69,8 +70,8 @@ func (t *Trace) Filter(keep func(s *Span) bool) *Trace {
 
 // State is what a goroutine did from At until its next state.
 type State struct {
-	At         int64
-	Is, Reason string
+	At                int64
+	Is, Reason, Place string
 }
 
 type loader struct {
@@ -81,7 +82,7 @@ type loader struct {
 	tasks   names
 	names   names // of regions
 	sync    int64
-	assist  map[int64]int64
+	assist  map[int64]Work
 }
 
 type openRegion struct {
@@ -129,7 +130,7 @@ func Load(path string, to int64) (*Trace, error) {
 	l := &loader{
 		Trace: &Trace{States: map[int64][]State{}, Assists: map[int64][]Work{}}, open: map[trace.TaskID]*Task{},
 		regions: map[trace.GoID][]openRegion{}, working: map[key]*working{},
-		tasks: names{}, names: names{}, assist: map[int64]int64{},
+		tasks: names{}, names: names{}, assist: map[int64]Work{},
 	}
 	for first := true; ; first = false {
 		ev, err := r.ReadEvent()
@@ -213,7 +214,7 @@ func (l *loader) enter(k key, now int64) {
 
 func (l *loader) leave(k key, w *working, now int64) {
 	t := l.open[k.task]
-	t.Work = append(t.Work, Work{int64(k.g), w.since, now})
+	t.Work = append(t.Work, Work{G: int64(k.g), From: w.since, To: now})
 	delete(l.working, k)
 }
 
@@ -245,7 +246,7 @@ func (l *loader) transition(s trace.StateTransition, now int64) {
 	if from == trace.GoUndetermined {
 		at = l.sync
 	}
-	l.States[int64(id)] = append(l.States[int64(id)], State{at, to.String(), s.Reason})
+	l.States[int64(id)] = append(l.States[int64(id)], State{at, to.String(), s.Reason, place(s.Stack)})
 	if to != trace.GoNotExist {
 		return
 	}
@@ -271,15 +272,16 @@ func (l *loader) assists(ev *trace.Event, now int64) {
 		return
 	}
 	g := int64(r.Scope.Goroutine())
-	since, open := l.assist[g]
+	assist, open := l.assist[g]
 	switch {
 	case ev.Kind() == trace.EventRangeEnd && open:
-		l.Assists[g] = append(l.Assists[g], Work{g, since, now})
+		assist.To = now
+		l.Assists[g] = append(l.Assists[g], assist)
 		delete(l.assist, g)
 	case ev.Kind() == trace.EventRangeActive && !open:
-		l.assist[g] = l.sync
+		l.assist[g] = Work{G: g, From: l.sync}
 	case ev.Kind() == trace.EventRangeBegin:
-		l.assist[g] = now
+		l.assist[g] = Work{G: g, From: now, Place: place(ev.Stack())}
 	}
 }
 
@@ -291,7 +293,8 @@ func (l *loader) finish() {
 		t.End = l.End
 		l.Tasks = append(l.Tasks, t)
 	}
-	for g, since := range l.assist {
-		l.Assists[g] = append(l.Assists[g], Work{g, since, l.End})
+	for g, assist := range l.assist {
+		assist.To = l.End
+		l.Assists[g] = append(l.Assists[g], assist)
 	}
 }
