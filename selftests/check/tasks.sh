@@ -116,12 +116,13 @@ make_trace()
 	$READER assemble "$tmp/made.txt" -o "$tmp/made" --force && $READER check "$tmp/made"
 }
 
-# 100,000 tasks are open at once, in a goroutine with 100,000 open regions.
+# PARENT: 100,000 tasks are open at once, in a goroutine with 100,000 open regions; the parent of task i is
+# i - 1 if PARENT is 1, and none if it is 0.
 many_at_once()
 {
-	awk 'function leb(n) { return n < 128 ? 1 : n < 16384 ? 2 : 3 }
+	awk -v nested="$1" 'function leb(n) { return n < 128 ? 1 : n < 16384 ? 2 : 3 }
 	BEGIN {
-		format[0] = "UserTaskBegin dt=1 task=%d parent_task=0 name_string=1 stack=0\n"
+		format[0] = "UserTaskBegin dt=1 task=%d parent_task=%d name_string=1 stack=0\n"
 		format[1] = "UserRegionBegin dt=1 task=%d name_string=1 stack=0\n"
 		format[2] = "UserRegionEnd dt=1 task=%d name_string=1 stack=0\n"
 		format[3] = "UserTaskEnd dt=1 task=%d stack=0\n"
@@ -130,10 +131,10 @@ many_at_once()
 			for (b = 0; b < 50; b++) {
 				size = 0
 				for (i = 2000 * b + 1; i <= 2000 * b + 2000; i++)
-					size += rest[type] + leb(type == 2 ? 100001 - i : i)
+					size += rest[type] + leb(type == 2 ? 100001 - i : i) + (type == 0 ? leb(nested * (i - 1)) - 1 : 0)
 				print "EventBatch gen=1 m=0 time=" 1000000 * (type + 1) + 10000 * b " size=" size
 				for (i = 2000 * b + 1; i <= 2000 * b + 2000; i++)
-					printf format[type], type == 2 ? 100001 - i : i
+					printf format[type], type == 2 ? 100001 - i : i, nested * (i - 1)
 			}
 	}' | make_trace || return 1
 	timeout 20 $READER tasks --json "$tmp/made" >"$tmp/tasks.json" &&
@@ -246,7 +247,8 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "--sort and --top" sorted_and_cut "$tmp/own.trace"
 	try "filters that nothing matches" filters_without_matches "$tmp/own.trace"
 	try "mutants" mutants
-	try "100,000 open tasks and regions" many_at_once
+	try "100,000 open tasks and regions" many_at_once 0
+	try "100,000 open tasks, each a subtask of another" many_at_once 1
 	try "a trace without annotations" no_annotations
 	try "--worst 0" refused 2 "invalid number '0' for --worst: expected 1 to 1000" $READER requests --worst 0 "$tmp/made"
 	try "--worst of a pipe" refused 2 'FILE must be a file, not a pipe' $READER requests --worst 1 -

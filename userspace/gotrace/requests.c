@@ -55,7 +55,8 @@ static const struct argp parser = {
 	"category \"error\", or of category \"status\" with a number of 500 or more. Below the table "
 	"is where the time of the goroutines went that worked for them, of all requests and of the "
 	"slowest 1 %. A goroutine works for a task while it is in a region of it; the one that "
-	"created the task, until one of the two ends. System calls and waits for a CPU require "
+	"created the task, until one of the two ends; and whoever works for a task works for its "
+	"ancestors. System calls and waits for a CPU require "
 	"kernel events, as traces of gotrace-bpf record contain them.",
 };
 

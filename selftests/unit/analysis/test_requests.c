@@ -135,7 +135,10 @@ static void work(void **state)
 			"7: 20 to 60 on 1, 1\n");
 }
 
-/* Both tasks get the time in which their creator works for both; its end is not theirs. */
+/*
+ * Both tasks get the time in which their creator works for both, and the first one that of its
+ * subtask's region; the end of the creator is not theirs.
+ */
 static void creator_ends(void **state)
 {
 	begin_requests(2);
@@ -153,13 +156,75 @@ static void creator_ends(void **state)
 	ev(68, EV_USER_REGION_END, 8, PART, 0);
 	assert_int_equal(requests__unbegun(requests), 1);
 	expect_requests("GET /: 0 failed, 0 unfinished\n"
-			"all 1 of 46: 0  oncpu=20 total=20 unknown=20\n"
-			"slowest 1 of 46: 0  oncpu=20 total=20 unknown=20\n"
+			"all 1 of 46: 0  oncpu=25 total=25 unknown=25\n"
+			"slowest 1 of 46: 0  oncpu=25 total=25 unknown=25\n"
 			"part: 0 failed, 1 unfinished\n"
 			"all 1 of 35: 0  oncpu=15 total=15 unknown=15\n"
 			"slowest 1 of 35: 0  oncpu=15 total=15 unknown=15\n"
 			"7: 20 to 66 on 1, 2\n"
 			"8: 30 to 65 on 1, 2\n");
+}
+
+/*
+ * A goroutine that works for a subtask, 8 or 9, works for the open ones of its ancestors: 7 until 50,
+ * 8 until 60. A region ends with its task, and counts once, whatever the goroutine does besides.
+ */
+static void subtasks(void **state)
+{
+	begin_requests(3);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	start_g(2, 2, 21);
+	ev(24, EV_USER_TASK_BEGIN, 8, 7, PART);
+	ev(28, EV_USER_TASK_BEGIN, 9, 8, PART);
+	start_g(3, 3, 30);
+	ev(32, EV_USER_REGION_BEGIN, 9, PART, 0);
+	ev(34, EV_USER_REGION_BEGIN, 7, PART, 0);
+	ev(36, EV_USER_REGION_END, 7, PART, 0);
+	ev(40, EV_USER_TASK_END, 9, 0, 0); /* g3 no longer works, g2 still does for 8 and 7 */
+	ev(42, EV_USER_REGION_END, 9, PART, 0);
+	on(1, 1);
+	ev(50, EV_USER_TASK_END, 7, 0, 0); /* g1: 30, g2: 26, g3: 8 */
+	on(3, 3);
+	ev(52, EV_USER_REGION_BEGIN, 8, PART, 0); /* its parent has ended */
+	ev(55, EV_USER_REGION_END, 8, PART, 0);
+	ev(60, EV_USER_TASK_END, 8, 0, 0); /* g2: 36, g3: 8 + 3 */
+	expect_requests("part: 0 failed, 0 unfinished\n"
+			"all 2 of 12: 0  oncpu=67 total=67 unknown=67\n"
+			"slowest 1 of 36: 0  oncpu=47 total=47 unknown=47\n"
+			"GET /: 0 failed, 0 unfinished\n"
+			"all 1 of 30: 0  oncpu=64 total=64 unknown=64\n"
+			"slowest 1 of 30: 0  oncpu=64 total=64 unknown=64\n"
+			"8: 24 to 60 on 2, 3\n"
+			"7: 20 to 50 on 1, 1\n"
+			"9: 28 to 40 on 2, 3\n");
+}
+
+/* Tasks 1 to 20 are each the parent of the next; the region of the last is one of 16 ancestors. */
+static void deep_subtasks(void **state)
+{
+	const struct request_single *worst;
+	size_t n, with = 0;
+
+	begin_requests(20);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	for (uint64_t i = 1; i <= 20; i++)
+		ev(20, EV_USER_TASK_BEGIN, i, i == 1 ? TRACE_NO_TASK : i - 1, GET);
+	start_g(2, 2, 30);
+	ev(40, EV_USER_REGION_BEGIN, 20, PART, 0);
+	ev(47, EV_USER_REGION_END, 20, PART, 0);
+	for (uint64_t i = 1; i <= 20; i++)
+		ev(50, EV_USER_TASK_END, i, 0, 0);
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 20);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(worst[i].time.total, worst[i].id >= 4 ? 37 : 30);
+		with += worst[i].time.total == 37;
+	}
+	assert_int_equal(with, 1 + REQUEST_ANCESTORS);
+	end_requests();
 }
 
 static void one_with_log(int64_t time, uint64_t id, uint64_t category, const char *text)
@@ -327,9 +392,10 @@ static void cpu_held(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),	    cmocka_unit_test(creator_ends),
-		cmocka_unit_test(errors),   cmocka_unit_test(slowest),
-		cmocka_unit_test(window),   cmocka_unit_test(places),
+		cmocka_unit_test(work),		 cmocka_unit_test(creator_ends),
+		cmocka_unit_test(errors),	 cmocka_unit_test(subtasks),
+		cmocka_unit_test(deep_subtasks), cmocka_unit_test(slowest),
+		cmocka_unit_test(window),	 cmocka_unit_test(places),
 		cmocka_unit_test(cpu_held),
 	};
 

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/exp/trace"
@@ -32,7 +33,12 @@ type Task struct {
 	EndG   int64 // it ended on
 	Failed bool
 	Work   []Work
+
+	parents []*Task // those that it counts for, the nearest first
 }
+
+// parentsMax is for how many of its nearest ancestors a task counts.
+const parentsMax = 16
 
 // Work is a time in which a goroutine worked for a task, or in which it had to assist at a place.
 type Work struct {
@@ -77,17 +83,13 @@ type State struct {
 type loader struct {
 	*Trace
 	open    map[trace.TaskID]*Task
-	regions map[trace.GoID][]openRegion
-	working map[key]*working
+	regions map[trace.GoID][]Span
+	holds   []hold
+	working map[key]int64 // since when
 	tasks   names
 	names   names // of regions
 	sync    int64
 	assist  map[int64]Work
-}
-
-type openRegion struct {
-	Span
-	task trace.TaskID
 }
 
 type key struct {
@@ -95,11 +97,12 @@ type key struct {
 	g    trace.GoID
 }
 
-// working is that a goroutine works for a task: as its creator, and in so many regions.
-type working struct {
-	since   int64
-	creator bool
-	regions int
+// hold is why a goroutine works for a task, and for those of its ancestors that are open: it created the task,
+// or it has this region open, counted from the outermost one.
+type hold struct {
+	task   *Task
+	g      trace.GoID
+	region int // 0: none
 }
 
 // names in the order in which they came.
@@ -129,7 +132,7 @@ func Load(path string, to int64) (*Trace, error) {
 	}
 	l := &loader{
 		Trace: &Trace{States: map[int64][]State{}, Assists: map[int64][]Work{}}, open: map[trace.TaskID]*Task{},
-		regions: map[trace.GoID][]openRegion{}, working: map[key]*working{},
+		regions: map[trace.GoID][]Span{}, working: map[key]int64{},
 		tasks: names{}, names: names{}, assist: map[int64]Work{},
 	}
 	for first := true; ; first = false {
@@ -162,13 +165,21 @@ func (l *loader) event(ev *trace.Event) {
 	case trace.EventTaskBegin:
 		t := ev.Task()
 		l.open[t.ID] = &Task{Span: Span{Name: l.tasks.of(t.Type), G: int64(g), Begin: now}, ID: uint64(t.ID)}
-		l.working[key{t.ID, g}] = &working{since: now, creator: true}
+		if parent := l.open[t.Parent]; parent != nil && t.Parent != t.ID {
+			parents := append([]*Task{parent}, parent.parents...)
+			l.open[t.ID].parents = parents[:min(len(parents), parentsMax)]
+		}
+		l.holds = append(l.holds, hold{l.open[t.ID], g, 0})
+		l.work(now)
 	case trace.EventTaskEnd:
 		l.endTask(ev.Task().ID, now, g)
 	case trace.EventRegionBegin:
 		r := ev.Region()
-		l.regions[g] = append(l.regions[g], openRegion{Span{Name: l.names.of(r.Type), G: int64(g), Begin: now}, r.Task})
-		l.enter(key{r.Task, g}, now)
+		l.regions[g] = append(l.regions[g], Span{Name: l.names.of(r.Type), G: int64(g), Begin: now})
+		if t := l.open[r.Task]; t != nil {
+			l.holds = append(l.holds, hold{t, g, len(l.regions[g])})
+			l.work(now)
+		}
 	case trace.EventRegionEnd:
 		l.endRegion(ev.Region(), g, now)
 	case trace.EventLog:
@@ -192,9 +203,10 @@ func (l *loader) endTask(id trace.TaskID, now int64, g trace.GoID) {
 		l.Unbegun = append(l.Unbegun, now)
 		return
 	}
-	for k, w := range l.working {
+	l.release(func(h hold) bool { return h.task == t }, now)
+	for k, since := range l.working {
 		if k.task == id {
-			l.leave(k, w, now)
+			l.leave(k, since, now)
 		}
 	}
 	t.End, t.EndG, t.Ended = now, int64(g), true
@@ -202,38 +214,55 @@ func (l *loader) endTask(id trace.TaskID, now int64, g trace.GoID) {
 	delete(l.open, id)
 }
 
-func (l *loader) enter(k key, now int64) {
-	if l.open[k.task] == nil {
-		return
+// work begins and ends what goroutines do, by all holds.
+func (l *loader) work(now int64) {
+	want := map[key]bool{}
+	for _, h := range l.holds {
+		want[key{trace.TaskID(h.task.ID), h.g}] = true
+		for _, parent := range h.task.parents {
+			if l.open[trace.TaskID(parent.ID)] == parent {
+				want[key{trace.TaskID(parent.ID), h.g}] = true
+			}
+		}
 	}
-	if l.working[k] == nil {
-		l.working[k] = &working{since: now}
+	for k, since := range l.working {
+		if !want[k] {
+			l.leave(k, since, now)
+		}
 	}
-	l.working[k].regions++
+	for k := range want {
+		if _, already := l.working[k]; !already {
+			l.working[k] = now
+		}
+	}
 }
 
-func (l *loader) leave(k key, w *working, now int64) {
+func (l *loader) release(which func(h hold) bool, now int64) {
+	n := len(l.holds)
+	l.holds = slices.DeleteFunc(l.holds, which)
+	if len(l.holds) < n {
+		l.work(now)
+	}
+}
+
+func (l *loader) leave(k key, since, now int64) {
 	t := l.open[k.task]
-	t.Work = append(t.Work, Work{G: int64(k.g), From: w.since, To: now})
+	t.Work = append(t.Work, Work{G: int64(k.g), From: since, To: now})
 	delete(l.working, k)
 }
 
 func (l *loader) endRegion(r trace.Region, g trace.GoID, now int64) {
-	span, task := Span{Name: "", G: int64(g), Begin: never}, r.Task
+	span := Span{Name: "", G: int64(g), Begin: never}
 	if open := l.regions[g]; len(open) > 0 {
 		last := open[len(open)-1]
 		l.regions[g] = open[:len(open)-1]
-		span, task = last.Span, last.task
+		span = last
+		l.release(func(h hold) bool { return h.g == g && h.region == len(open) }, now)
 	} else {
 		span.Name = l.names.of(r.Type)
 	}
 	span.End, span.Ended = now, true
 	l.Regions = append(l.Regions, span)
-	if w := l.working[key{task, g}]; w != nil && w.regions > 0 && span.Begin != never {
-		if w.regions--; w.regions == 0 && !w.creator {
-			l.leave(key{task, g}, w, now)
-		}
-	}
 }
 
 func (l *loader) transition(s trace.StateTransition, now int64) {
@@ -250,18 +279,14 @@ func (l *loader) transition(s trace.StateTransition, now int64) {
 	if to != trace.GoNotExist {
 		return
 	}
-	for k, w := range l.working {
-		if k.g == id {
-			l.leave(k, w, now)
-		}
-	}
+	l.release(func(h hold) bool { return h.g == id }, now)
 	l.leaveOpen(id, now)
 }
 
 func (l *loader) leaveOpen(g trace.GoID, now int64) {
 	for _, r := range l.regions[g] {
 		r.End = now
-		l.Regions = append(l.Regions, r.Span)
+		l.Regions = append(l.Regions, r)
 	}
 	delete(l.regions, g)
 }
