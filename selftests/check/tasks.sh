@@ -171,13 +171,17 @@ mutants()
 	[ $same -gt 10 ] || { echo "only $same were accepted"; return 1; }
 }
 
-# --worst prints the path that `gotrace path` prints, and its parts; without a file that can be read twice
-# it is refused.
+# --worst prints the path that `gotrace path` prints, and its parts; a pipe is copied, and a file may be read
+# from its middle on.
 worst() # TRACE
 {
 	$READER requests --worst 2 "$1" >"$tmp/worst" 2>"$tmp/err" || return 1
 	[ "$(grep -cE '^request [0-9]+ \(.*\), [0-9.]+[num]?s(, failed)?$' "$tmp/worst")" -eq 2 ] &&
-		[ "$(grep -c '^causes:$' "$tmp/worst")" -eq 2 ]
+		[ "$(grep -c '^causes:$' "$tmp/worst")" -eq 2 ] &&
+		cat "$1" | $READER requests --worst 2 - | cmp - "$tmp/worst" &&
+		$READER requests --worst 2 <"$1" | cmp - "$tmp/worst" &&
+		{ echo skipped; cat "$1"; } >"$tmp/behind" &&
+		{ read -r _; $READER requests --worst 2 --function '' -; } <"$tmp/behind" | cmp - "$tmp/worst"
 }
 
 # --top shortens the lists; --sort changes only the order of the names.
@@ -251,7 +255,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "100,000 open tasks, each a subtask of another" many_at_once 1
 	try "a trace without annotations" no_annotations
 	try "--worst 0" refused 2 "invalid number '0' for --worst: expected 1 to 1000" $READER requests --worst 0 "$tmp/made"
-	try "--worst of a pipe" refused 2 'FILE must be a file, not a pipe' $READER requests --worst 1 -
+	try "--worst of a pipe that is no trace" refused 1 'stdin: ' $READER requests --worst 1 - < <(echo no trace)
 	for verb in tasks regions requests; do
 		try "$verb: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
 			$READER $verb "$tmp/made" --from 1s

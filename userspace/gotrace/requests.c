@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/opts.h"
+#include "input_twice.h"
 
 #define WORST_MAX 1000
 
@@ -113,7 +114,10 @@ static int read_all(struct request_report *report, struct error *error)
 	if (err)
 		return err;
 	requests__set_filter(report->requests, &filter);
-	err = annotations__find_goroutines(&report->in, &report->goroutines, error);
+	if (report->worst)
+		err = input_twice__begin(report->in.path, &report->in.path, &report->input, error);
+	if (!err)
+		err = annotations__find_goroutines(&report->in, &report->goroutines, error);
 	return err ? err : read_timeline(&report->in, read_trace, report, error);
 }
 
@@ -127,8 +131,6 @@ int do_requests(int argc, char **argv, struct error *error)
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &report);
 	trace_args__check(&report.in);
-	if (report.worst && !requests_worst__can_read_twice(&report.in))
-		usage_error("--worst reads the trace again: FILE must be a file, not a pipe");
 	report.requests = requests__create(report.worst);
 	err = read_all(&report, error);
 	if (!err)

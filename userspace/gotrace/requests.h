@@ -13,6 +13,7 @@ struct request_report {
 	struct trace_args in;
 	struct annotation_sort sort;
 	struct map goroutines; /* of --function */
+	off_t input;	       /* with --worst: the offset at which standard input begins */
 	uint64_t worst;	       /* how many single requests are printed */
 	struct requests *requests;
 	struct analysed_time time;
@@ -30,10 +31,8 @@ int requests_table__time(struct out *o, const struct request_report *report,
 int requests_json__time(struct json *j, const struct request_report *report,
 			const struct latency_stats *time);
 
-/* requests_worst.c: --worst. Whether the trace is a file, since it is read again. */
-bool requests_worst__can_read_twice(const struct trace_args *in);
 /*
- * Print the longest requests with their paths, as text or as a member of an open object. 0 or a
+ * requests_worst.c: --worst. Print the longest requests with their paths, as text or as a member of an open object. 0 or a
  * negative errno with the reason; the output is complete, without the paths that failed.
  */
 int requests_worst__print(const struct request_report *report, struct error *error);
