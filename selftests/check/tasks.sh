@@ -197,7 +197,7 @@ sorted_and_cut() # TRACE
 		for key in total_ns count p50_ns p90_ns p99_ns max_ns errors; do
 			[ $verb$key = taskserrors ] || [ $verb$key = regionserrors ] && continue
 			$READER $verb --json --sort ${key%_ns} "$1" | jq -S . >"$tmp/sorted.json" &&
-				jq -e "[.$verb[].$key] | . == (sort | reverse)" "$tmp/sorted.json" &&
+				jq -e "[.${verb}[].$key] | . == (sort | reverse)" "$tmp/sorted.json" &&
 				diff <(jq -S ".$verb |= sort_by(.name)" "$tmp/all.json") \
 					<(jq -S ".$verb |= sort_by(.name)" "$tmp/sorted.json") || return 1
 		done

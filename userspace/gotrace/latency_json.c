@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/json.h"
+#include "analysis/latency_cause.h"
 #include "latency.h"
 
 static const char *const members[LATENCY_PARTS] = {
@@ -76,6 +77,25 @@ static void put_frame(struct json *j, const struct place_frame *frame)
 	json__bytes(j, "function", frame->function.data, frame->function.len);
 	json__bytes(j, "file", frame->file.data, frame->file.len);
 	json__u64(j, "line", frame->line);
+}
+
+void latency_json__top_cause(struct json *j, const struct latency *l,
+			     const struct latency_stats *stats)
+{
+	struct latency_cause cause;
+	const char *kind;
+
+	if (!latency__top_cause(l, stats, &cause)) {
+		json__null(j, "top_cause");
+		return;
+	}
+	kind = cause.assist ? "gc_assist_ns" : members[cause.part];
+	json__open(j, "top_cause", '{');
+	json__bytes(j, "kind", kind, strlen(kind) - strlen("_ns"));
+	json__bytes(j, "reason", cause.reason.data, cause.reason.len);
+	put_frame(j, &cause.place);
+	json__i64(j, "ns", cause.ns);
+	json__close(j, '}');
 }
 
 /* The function of an unknown place is "", that of places beyond the limit null. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/durations.h"
+#include "analysis/latency_cause.h"
 #include "latency.h"
 #include "print/table.h"
 
@@ -50,11 +51,12 @@ static void put_row(struct out *o, uint64_t first, const struct latency_stats *s
 	out__char(o, '\n');
 }
 
-/* "at main.(*server).save (server.go:41)" */
-static void put_place(struct out *o, const struct latency_place *at, int64_t ns, int64_t total)
+#define PLACE_TEXT (2 * TRACE_STRING_MAX + 64)
+
+/* "main.(*server).save (server.go:41)"; the length. */
+static uint32_t format_place(char text[PLACE_TEXT], const struct place_frame *frame)
 {
-	char text[2 * TRACE_STRING_MAX + 64];
-	struct trace_string file = at->frame.file, function = at->frame.function;
+	struct trace_string file = frame->file, function = frame->function;
 	const char *slash = file.len ? memrchr(file.data, '/', file.len) : NULL;
 	int len;
 
@@ -62,11 +64,42 @@ static void put_place(struct out *o, const struct latency_place *at, int64_t ns,
 		file.len -= (uint32_t)(slash + 1 - file.data);
 		file.data = slash + 1;
 	}
-	len = snprintf(text, sizeof(text), "%.*s", (int)function.len, function.data);
+	len = snprintf(text, PLACE_TEXT, "%.*s", (int)function.len, function.data);
 	if (file.len)
-		len += snprintf(text + len, sizeof(text) - (size_t)len, " (%.*s:%" PRIu64 ")",
-				(int)file.len, file.data, at->frame.line);
-	table__part(o, ns, total, "  at ", (struct trace_string){ text, (uint32_t)len });
+		len += snprintf(text + len, PLACE_TEXT - (size_t)len, " (%.*s:%" PRIu64 ")",
+				(int)file.len, file.data, frame->line);
+	return (uint32_t)len;
+}
+
+static void put_place(struct out *o, const struct latency_place *at, int64_t ns, int64_t total)
+{
+	char text[PLACE_TEXT];
+	uint32_t len = format_place(text, &at->frame);
+
+	table__part(o, ns, total, "  at ", (struct trace_string){ text, len });
+}
+
+void latency_table__top_cause(struct out *o, const struct latency *l,
+			      const struct latency_stats *stats)
+{
+	struct latency_cause cause;
+	char text[PLACE_TEXT];
+	uint32_t len;
+
+	if (!latency__top_cause(l, stats, &cause))
+		return;
+	out__format(o, "top cause, %.1f%%: %s",
+		    100 * (double)cause.ns / (double)(stats->total ? stats->total : 1),
+		    cause.assist ? "GC mark assists" : parts[cause.part].text);
+	if (cause.part == PART_KERNEL_RUNNABLE)
+		out__text(o, "mostly ");
+	out__unicode(o, cause.reason.data, cause.reason.len);
+	len = format_place(text, &cause.place);
+	if (len) {
+		out__text(o, ", at ");
+		out__unicode(o, text, len);
+	}
+	out__char(o, '\n');
 }
 
 /* Where the time of a reason was spent that is `ns`: the longest ones, if any is known. */

@@ -22,6 +22,7 @@ int requests_json__time(struct json *j, const struct request_report *report,
 	if (!err)
 		err = latency_json__places(j, requests__latency(report->requests), time);
 	json__close(j, '}');
+	latency_json__top_cause(j, requests__latency(report->requests), time);
 	return err;
 }
 

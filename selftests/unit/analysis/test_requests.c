@@ -2,9 +2,10 @@
 /* Requests: which goroutine works for which task, for how long, errors, the slowest, the worst. */
 #include "unit/latency_fixture.h"
 
+#include "analysis/latency_cause.h"
 #include "analysis/requests_impl.h"
 
-enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, TEXT };
+enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, FREE, TEXT };
 
 static struct requests *requests;
 
@@ -354,6 +355,73 @@ static void places(void **state)
 	end_requests();
 }
 
+static void block(int64_t from, int64_t to, uint64_t reason, uint64_t stack)
+{
+	static uint64_t sequence = 100;
+
+	ev(from, EV_GO_BLOCK, reason, stack, 0);
+	on(1, TRACE_NO_G);
+	ev(to - 1, EV_GO_UNBLOCK, 1, sequence++, 0);
+	ev(to, EV_GO_START, 1, sequence++, 0);
+	on(1, 1);
+}
+
+static void expect_cause(enum latency_part part, bool assist, int64_t ns, const char *reason,
+			 const char *place)
+{
+	const struct request_single *worst;
+	struct latency_cause cause;
+	size_t n;
+
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 1);
+	assert_true(latency__top_cause(latency, &worst->time, &cause));
+	assert_int_equal(cause.part, part);
+	assert_int_equal(cause.assist, assist);
+	assert_int_equal(cause.ns, ns);
+	assert_int_equal(cause.reason.len, strlen(reason));
+	assert_memory_equal(cause.reason.data, reason, strlen(reason));
+	assert_int_equal(cause.place.function.len, strlen(place));
+	assert_memory_equal(cause.place.function.data, place, strlen(place));
+	end_requests();
+}
+
+/*
+ * Waits of 12 and 9 ns for a channel, and 7 ns of mark assists in which the goroutine also waits for
+ * `more` ns: the longer one is the top cause, at its longest place.
+ */
+static void causes_with(int64_t more)
+{
+	struct trace_frame frame = { .pc = 0x9000, .func = PART };
+
+	begin_requests(1);
+	add_string(FREE, "GC mark assist wait for work");
+	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	block(21, 31, CHAN, STRINGS);
+	block(32, 45, CHAN, WORKER);
+	ev(46, EV_GC_MARK_ASSIST_BEGIN, STRINGS, 0, 0);
+	block(50, 51 + more, FREE, WORKER);
+	ev(54 + more, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	ev(55 + more, EV_USER_TASK_END, 7, 0, 0);
+}
+
+static void causes(void **state)
+{
+	struct latency_stats nothing = {};
+	struct latency_cause cause;
+
+	causes_with(13);
+	expect_cause(PART_GO_BLOCKED, false, 21, "chan receive", "chan receive");
+	causes_with(15);
+	expect_cause(PART_ONCPU, true, 22, "", "chan receive");
+	causes_with(1);
+	assert_false(latency__top_cause(latency, &nothing, &cause));
+	end_requests();
+}
+
 /* In an aligned trace each of two tasks has the time in which make held the CPU, once. */
 static void cpu_held(void **state)
 {
@@ -396,7 +464,7 @@ int main(void)
 		cmocka_unit_test(errors),	 cmocka_unit_test(subtasks),
 		cmocka_unit_test(deep_subtasks), cmocka_unit_test(slowest),
 		cmocka_unit_test(window),	 cmocka_unit_test(places),
-		cmocka_unit_test(cpu_held),
+		cmocka_unit_test(cpu_held),	 cmocka_unit_test(causes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
