@@ -10,9 +10,7 @@ int annotation_filter__accepts(const struct annotation_filter *f, const struct n
 {
 	struct selection *select = f->select;
 
-	*ret = !select ||
-	       ((!select->have_goroutine || select->goroutine == g) &&
-		(!select->function.text || (f->goroutines && map__get(f->goroutines, g))));
+	*ret = !select || selection__goroutine(select, f->goroutines, g);
 	if (!select || !*ret)
 		return 0;
 	return select_pattern__accepts(&select->name, name, name_table__at(names, name), ret);

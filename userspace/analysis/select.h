@@ -20,6 +20,7 @@
 #include "format/event.h"
 #include "format/kernel.h"
 #include "lib/error.h"
+#include "lib/map.h"
 
 #define SELECT_PATTERN_MAX 256 /* bytes of a regular expression */
 /* Types of events, by enum ev, then those of kernel events, by enum kernel_kind. */
@@ -99,6 +100,17 @@ static inline bool selection__by_goroutine(const struct selection *s)
 static inline bool selection__any(const struct selection *s)
 {
 	return selection__by_goroutine(s) || s->top;
+}
+
+/*
+ * Whether --goroutine and --function accept the goroutine; `matches`: those of --function, by ID, which
+ * select_goroutines() finds. Borrowed; NULL: none.
+ */
+static inline bool selection__goroutine(const struct selection *s, const struct map *matches,
+					uint64_t id)
+{
+	return (!s->have_goroutine || s->goroutine == id) &&
+	       (!s->function.text || (matches && map__get(matches, id)));
 }
 
 /* -ENOENT, with the message that the trace `name` has no such goroutine; `where`: or "". */

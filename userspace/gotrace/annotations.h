@@ -35,12 +35,6 @@ enum { OPT_SORT = 300 };
 /* The value of --sort; an unknown one is a usage_error(). */
 void annotation_sort__parse(struct annotation_sort *s, const char *text);
 
-/*
- * The goroutines of --function, as select_goroutines() finds them, before the trace is read. 0 or a
- * negative errno with the reason: -ENOENT, if there are none.
- */
-int annotations__find_goroutines(struct trace_args *in, struct map *ret, struct error *error);
-
 /* The analysed time: trace time, ns. */
 struct analysed_time {
 	int64_t first;	  /* of the first event */

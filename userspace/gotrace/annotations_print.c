@@ -13,7 +13,6 @@
 #include "analysis/requests.h"
 #include "lib/json.h"
 #include "annotations.h"
-#include "select_events.h"
 
 #define BAR_WIDTH 40
 
@@ -30,16 +29,6 @@ void annotation_sort__parse(struct annotation_sort *s, const char *text)
 			return;
 	usage_error("unknown key '%s' for --sort: must be total, count, p50, p90, p99%s", text,
 		    s->n > REQUESTS_ERRORS ? ", max or errors" : " or max");
-}
-
-int annotations__find_goroutines(struct trace_args *in, struct map *ret, struct error *error)
-{
-	int err = select_goroutines(in, ret, error);
-
-	if (err || !in->select.function.text || ret->n)
-		return err;
-	return selection__none(&(struct selection){ .function.text = in->select.function.text },
-			       in->name, "", error);
 }
 
 void analysed_time__begin(struct analysed_time *t, const struct trace_args *in, int64_t first)

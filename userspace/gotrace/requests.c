@@ -13,6 +13,7 @@
 
 #include "lib/opts.h"
 #include "input_twice.h"
+#include "select_events.h"
 
 #define WORST_MAX 1000
 
@@ -117,7 +118,7 @@ static int read_all(struct request_report *report, struct error *error)
 	if (report->worst)
 		err = input_twice__begin(report->in.path, &report->in.path, &report->input, error);
 	if (!err)
-		err = annotations__find_goroutines(&report->in, &report->goroutines, error);
+		err = find_goroutines(&report->in, &report->goroutines, error);
 	return err ? err : read_timeline(&report->in, read_trace, report, error);
 }
 

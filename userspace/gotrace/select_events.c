@@ -68,7 +68,7 @@ static int read_names(struct names_pass *pass, struct reader *r)
 	return err ? err : goroutine_tracker__finish(&pass->tracker);
 }
 
-static int find_goroutines(struct trace_args *args, struct map *ret, struct error *error)
+static int read_goroutines(struct trace_args *args, struct map *ret, struct error *error)
 {
 	struct names_pass pass = { .names = intern__create(),
 				   .select = &args->select,
@@ -99,10 +99,19 @@ int select_goroutines(struct trace_args *args, struct map *ret, struct error *er
 		return 0;
 	err = input_twice__begin(args->path, &args->path, &start, error);
 	if (!err)
-		err = find_goroutines(args, ret, error);
+		err = read_goroutines(args, ret, error);
 	if (!err)
 		input_twice__again(args->path, start);
 	return err;
+}
+
+int find_goroutines(struct trace_args *args, struct map *ret, struct error *error)
+{
+	const struct selection of = { .function.text = args->select.function.text };
+	int err = select_goroutines(args, ret, error);
+
+	return err || !of.function.text || ret->n ? err :
+						    selection__none(&of, args->name, "", error);
 }
 
 int event_filter__init(struct event_filter *f, struct trace_args *args, struct error *error)

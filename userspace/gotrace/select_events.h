@@ -28,6 +28,9 @@ struct event_filter {
  */
 int select_goroutines(struct trace_args *args, struct map *ret, struct error *error);
 
+/* The same for commands that fail without any: -ENOENT, with the reason. */
+int find_goroutines(struct trace_args *args, struct map *ret, struct error *error);
+
 /* Calls select_goroutines(). 0 or a negative errno with the reason. */
 int event_filter__init(struct event_filter *f, struct trace_args *args, struct error *error);
 void event_filter__deinit(struct event_filter *f);

@@ -14,6 +14,7 @@
 #include "analysis/annotations.h"
 #include "lib/json.h"
 #include "annotations.h"
+#include "select_events.h"
 
 struct counted {
 	enum annotation_kind kind;
@@ -156,7 +157,7 @@ static int read_all(struct counted *c, struct error *error)
 
 	annotations__set_filter(c->annotations, &filter);
 	if (!err)
-		err = annotations__find_goroutines(&c->in, &c->goroutines, error);
+		err = find_goroutines(&c->in, &c->goroutines, error);
 	if (!err)
 		err = open_trace(c->in.path, &c->in.reader, &r, error);
 	if (err)
