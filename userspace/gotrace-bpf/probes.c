@@ -104,7 +104,7 @@ static const char *cost(const struct analysis *a, const struct site *site)
 	return site->cost == SITE_EMULATED ? "emulated" : "stepped";
 }
 
-/* What a hit takes on this machine in a loop, ns, by enum site_cost; 0: could not be measured. */
+/* What a hit takes on this machine in a loop, ns, by enum site_cost; 0: unknown. */
 static double measured[SITE_STEPPED + 1];
 
 static void measure(void)
@@ -282,6 +282,7 @@ static int list_functions(const struct analysis *a, const struct arguments *args
 	int err = calls__add(&calls, a->elf, a->pclntab, args->functions, NULL, error);
 
 	if (!err) {
+		measure();
 		calls__report_skipped(&calls);
 		print_calls(a, &calls, args->json);
 	}
@@ -306,7 +307,6 @@ int do_probes(int argc, char **argv, struct error *error)
 			 analysis__of_file(&a, args.exe, error);
 	steps__end();
 	interrupt__forbid();
-	measure();
 	if (err)
 		error__set(error, err, "%s", strerror(-err));
 	if (args.functions && !err)
