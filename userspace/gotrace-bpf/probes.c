@@ -14,7 +14,7 @@
 #include "lib/log.h"
 #include "lib/steps.h"
 #include "lib/unicode.h"
-#include "target/probe/calls.h"
+#include "target/probe/call_copies.h"
 #include "analysis.h"
 #include "command.h"
 #include "interrupt.h"
@@ -105,7 +105,7 @@ static const char *cost(const struct analysis *a, const struct site *site)
 	return site->cost == SITE_EMULATED ? "emulated" : "stepped";
 }
 
-/* What a hit takes on this machine in a loop, ns, by enum site_cost; 0: could not be measured. */
+/* What a hit takes on this machine in a loop, ns, by enum site_cost; 0: unknown. */
 static double measured[SITE_STEPPED + 1];
 
 static void measure(void)
@@ -217,9 +217,35 @@ static void print_json(const struct analysis *a, const char *refused)
 	json__close(&j, '}');
 }
 
+static void print_copies(const struct calls *calls, const struct call_copies *copies)
+{
+	char into[320];
+
+	for (size_t i = 0; i < calls->n; i++) {
+		if (!copies[i].n)
+			continue;
+		call_copies__format(&copies[i], into, sizeof(into));
+		print_line("%s: %zu cop%s that the compiler inlined, in %s: not recorded",
+			   calls->func[i].func.name, copies[i].n, copies[i].n == 1 ? "y" : "ies",
+			   into);
+	}
+}
+
+static void copies_json(struct json *j, const struct call_copies *copies)
+{
+	json__u64(j, "inlined_copies", copies->n);
+	json__open(j, "inlined_into", '[');
+	for (size_t i = 0; i < CALL_COPIES_INTO && copies->into[i]; i++)
+		json__string(j, NULL, copies->into[i]);
+	json__close(j, ']');
+}
+
 static void print_calls(const struct analysis *a, const struct calls *calls, bool as_json)
 {
+	struct call_copies copies[CALLS_MAX];
 	struct json j;
+
+	call_copies__find(calls, a->pclntab, copies);
 
 	if (!as_json) {
 		print_line("%s, %zu function%s", a->info.version.text, calls->n,
@@ -227,6 +253,7 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 		print_header();
 		for (size_t i = 0; i < calls->nsites; i++)
 			print_site(a, &calls->site[i]);
+		print_copies(calls, copies);
 		return;
 	}
 	json__init(&j, stdout, false);
@@ -242,6 +269,7 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 		for (size_t k = 0; k < f->n; k++)
 			site_json(&j, a, &calls->site[f->first + k]);
 		json__close(&j, ']');
+		copies_json(&j, &copies[i]);
 		json__close(&j, '}');
 	}
 	json__close(&j, ']');
@@ -256,6 +284,7 @@ static int list_functions(const struct analysis *a, const struct arguments *args
 			     &(struct call_pattern){ .funcs = args->functions }, error);
 
 	if (!err) {
+		measure();
 		calls__report_skipped(&calls);
 		print_calls(a, &calls, args->json);
 	}
@@ -280,7 +309,6 @@ int do_probes(int argc, char **argv, struct error *error)
 			 analysis__of_file(&a, args.exe, error);
 	steps__end();
 	interrupt__forbid();
-	measure();
 	if (err)
 		error__set(error, err, "%s", strerror(-err));
 	if (args.functions && !err)

@@ -10,6 +10,7 @@
 
 #include "lib/log.h"
 #include "lib/steps.h"
+#include "target/probe/call_copies.h"
 #include "target/probe/presets.h"
 #include "writer/output_file.h"
 #include "analysis.h"
@@ -256,6 +257,7 @@ static int find_calls(const struct record_args *a, const struct analysis *an, st
 	if (err)
 		return err;
 	calls__report_skipped(calls);
+	call_copies__report(calls, an->pclntab);
 	return calls__join(calls, &an->sites, sites);
 }
 

@@ -135,6 +135,12 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 	struct code code;
 	int err;
 
+	if (func->assembly)
+		return error__set(
+			error, -ENOTSUP,
+			"%s cannot be a region: it is written in assembly, where no register "
+			"is certain to hold the goroutine",
+			func->name);
 	if (!code__read(&code, elf, func))
 		return error__set(error, -ENOTSUP,
 				  "%s cannot be a region: it cannot be disassembled", func->name);

@@ -262,7 +262,8 @@ bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret
 	f.cu = buf__u32(&b);
 	buf__seek(&b, f.record + pt->func_id_at);
 	f.func_id = buf__u8(&b);
-	buf__skip(&b, 2);
+	f.flags = buf__u8(&b);
+	buf__skip(&b, 1);
 	f.nfuncdata = buf__u8(&b);
 	if (b.bad)
 		return false;
@@ -284,6 +285,7 @@ bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret)
 		.index = (uint32_t)index,
 		.args = f.args,
 		.func_id = f.func_id,
+		.assembly = f.flags & FUNC_FLAG_ASM,
 	};
 	return true;
 }

@@ -27,6 +27,7 @@ struct go_func {
 	uint32_t index;
 	int32_t args;	 /* bytes of the caller's frame that it may write; < 0: unknown */
 	uint8_t func_id; /* internal/abi.FuncID */
+	bool assembly;	 /* not compiled: written in assembly */
 };
 
 /*

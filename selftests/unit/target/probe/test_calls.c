@@ -62,6 +62,7 @@ asm(MADE_TEXT
     /* the cuts are more than 64 */
     "f_fan: " ENTER ".rept 65; call f_other; jmp 1f; .endr; 1: mov eax, 1; " LEAVE "x_fan: ret; "
     "f_again: mov eax, 1; call f_other; ret; f_damaged: .byte 6; "
+    "f_assembly: ret; "
     "f_other: ret; "
     "f_gogo: ret; "
     "f_recovery: " ENTER "call f_other; mov [rsp], rax; x_recovery: call f_gogo; ud2; "
@@ -102,6 +103,7 @@ LABEL(made_text_end);
 	X(fan)                                                                                     \
 	X(again)                                                                                   \
 	X(damaged)                                                                                 \
+	X(assembly)                                                                                \
 	X(other)
 
 #define DECLARE(name) LABEL(f_##name);
@@ -121,8 +123,8 @@ static struct made_func funcs[] = {
 static struct go_made program;
 
 /*
- * Frames as the linker would describe them: 8 bytes after the push, none behind `pop rbp`, which is
- * 0x5d in this code and nowhere else, up to the next return.
+ * Frames as the linker would describe them: 8 bytes after the push, none behind `pop rbp` (0x5d) and up
+ * to the next return or jump.
  */
 static void describe_frames(struct made_func *f, const unsigned char *end)
 {
@@ -135,7 +137,7 @@ static void describe_frames(struct made_func *f, const unsigned char *end)
 	}
 	*r++ = (struct made_range){ 1, 0 };
 	for (p++; p < end && r < last; p++) {
-		if (*p != 0x5d)
+		if (*p != 0x5d || (p[1] != 0x90 && p[1] != 0xc3 && p[1] != 0xe9))
 			continue;
 		*r++ = (struct made_range){ (uint32_t)(p + 1 - f->code), 8 };
 		while (*++p != 0xc3 && *p != 0xe9)
@@ -156,6 +158,8 @@ static int setup(void **state)
 		describe_frames(f, funcs[i + 1].code);
 		if (!strcmp(f->name, "main.no_frame"))
 			memset(f->pushed, 0, sizeof(f->pushed));
+		if (!strcmp(f->name, "main.assembly"))
+			f->flags = FUNC_FLAG_ASM;
 		if (!strcmp(f->name, "main.wrong"))
 			f->pushed[2].value = 8;
 	}
@@ -312,6 +316,9 @@ static void refusals(void **state)
 		"probed");
 	expect_refusal("main.damaged", -ENOTSUP,
 		       "main.damaged cannot be a region: it cannot be disassembled");
+	expect_refusal("main.assembly", -ENOTSUP,
+		       "main.assembly cannot be a region: it is written in assembly, where no "
+		       "register is certain to hold the goroutine");
 	expect_refusal("main.nothing", -ENOENT, "the program has no function main.nothing");
 	expect_refusal("/(/", -EINVAL, "invalid pattern /(/: Unmatched ( or \\(");
 }
