@@ -19,12 +19,16 @@ enum gt_preset {
 
 /* What the call of a function shows. Only one request of a preset is open on a goroutine. */
 enum gt_request_step {
-	GT_REQUEST_BEGINS = 0, /* by its outermost call; the texts are two parts of its name */
-	GT_REQUEST_NAMED =
-		1, /* the first text, unless empty, names it better; the last one counts */
-	GT_REQUEST_ENDS = 2, /* the same, and the number is its result */
-	GT_REQUEST_LEFT =
-		3, /* the function that called the beginning one ends: so has the request */
+	/* the outermost call begins it; the texts are two parts of its name */
+	GT_REQUEST_BEGINS = 0,
+	/* the first text, unless it is empty, names it better; the last one counts */
+	GT_REQUEST_NAMED = 1,
+	/* the first text names it, if no call did before; the number is its result */
+	GT_REQUEST_ENDS = 2,
+	/* the function that called the first one ends: so has the request */
+	GT_REQUEST_LEFT = 3,
+	/* the handler takes over the connection: the request has no result */
+	GT_REQUEST_TAKEN = 4,
 	GT_REQUEST_STEPS
 };
 

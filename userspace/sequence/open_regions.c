@@ -175,6 +175,7 @@ void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time)
 	struct regions *r = t->g->regions;
 	uint32_t keep = 0;
 
+	open_requests__leave(&st);
 	while (r && keep < r->n && !r->open[keep].is_task && !r->open[keep].is_member)
 		keep++;
 	while (r && r->n > keep)

@@ -28,6 +28,7 @@ struct request {
 	uint32_t bytes; /* of memory, at most */
 	enum gt_preset preset;
 	bool has_name;
+	bool is_taken; /* its handler has taken over the connection */
 };
 
 struct open_requests {

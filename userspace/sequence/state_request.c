@@ -84,24 +84,33 @@ static enum apply_result request_ends(struct step *st, const struct gt_request *
 }
 
 /*
- * The function that ends, which a deferred one shows, has called the one that began the request. If
- * it returns, that call had the same depth; otherwise the handler panics, and its frames are still
- * on the stack.
+ * The handler did not return, or the request would have ended before: it has panicked, unless it has
+ * taken over the connection.
  */
-static enum apply_result request_left(struct step *st, const struct gt_request *rec, uint32_t found)
+static void end_unfinished(struct step *st, uint32_t found)
 {
 	struct open_region *open = &st->t->g->regions->open[found - 1];
 
-	if (rec->depth > open->depth)
+	if (!open->request->is_taken)
 		write_log(st, open->task, "error", "the handler did not return");
 	end_request(st, found);
-	return DONE;
+}
+
+void open_requests__leave(struct step *st)
+{
+	uint32_t found;
+
+	for (enum gt_preset preset = 0; preset < GT_PRESETS; preset++) {
+		while ((found = find_request(st->t->g, preset)))
+			end_unfinished(st, found);
+	}
 }
 
 /* Steps of requests that began before the window have no effect. */
 enum apply_result apply_request(struct step *st)
 {
 	const struct gt_request *rec = st->payload;
+	struct request *request;
 	uint32_t found;
 
 	if (!rec->depth || rec->depth > CALL_DEPTH_MAX || rec->preset >= GT_PRESETS ||
@@ -114,8 +123,12 @@ enum apply_result apply_request(struct step *st)
 		return DONE;
 	if (rec->step == GT_REQUEST_ENDS)
 		return request_ends(st, rec, found);
+	request = st->t->g->regions->open[found - 1].request;
 	if (rec->step == GT_REQUEST_LEFT)
-		return request_left(st, rec, found);
-	open_requests__name(st->s, st->t->g->regions->open[found - 1].request, rec->text[0]);
+		end_unfinished(st, found);
+	else if (rec->step == GT_REQUEST_TAKEN)
+		request->is_taken = true;
+	else
+		open_requests__name(st->s, request, rec->text[0]);
 	return DONE;
 }

@@ -28,6 +28,7 @@ static const char *const step_texts[GT_REQUEST_STEPS] = {
 	[GT_REQUEST_NAMED] = "a request has its route",
 	[GT_REQUEST_ENDS] = "a request ends",
 	[GT_REQUEST_LEFT] = "the connection of a request ends",
+	[GT_REQUEST_TAKEN] = "a handler takes over the connection",
 };
 
 /* What all functions of one preset have in common. */
@@ -37,15 +38,15 @@ struct adding {
 	const struct preset *preset;
 	const struct elf_image *elf;
 	const struct pclntab *pt;
-	unsigned int minor;
+	unsigned int minor, release;
 };
 
-uint32_t preset__offset(const struct preset *preset, unsigned int id, unsigned int minor)
+uint32_t preset__offset(const struct preset *preset, unsigned int id, unsigned int release)
 {
 	for (size_t i = 0; i < preset->nmembers; i++) {
 		const struct preset_member *m = &preset->member[i];
 
-		if (m->id == id && minor >= m->since && minor <= m->until)
+		if (m->id == id && release >= m->since && release <= m->until)
 			return m->offset;
 	}
 	return GT_NO_OFFSET;
@@ -61,7 +62,7 @@ static struct gt_request_read resolve(const struct adding *a, const struct prese
 	};
 
 	for (size_t i = 0; i < PRESET_PATH && value->path[i]; i++) {
-		uint32_t offset = preset__offset(a->preset, value->path[i] - 1u, a->minor);
+		uint32_t offset = preset__offset(a->preset, value->path[i] - 1u, a->release);
 
 		if (offset == GT_NO_OFFSET)
 			return (struct gt_request_read){};
@@ -129,7 +130,13 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 		 const struct pclntab *pt, const struct go_version *version, struct error *error)
 {
 	const struct preset *preset = presets_known[number];
-	struct adding a = { presets, number, preset, elf, pt, version->minor };
+	struct adding a = { presets,
+			    number,
+			    preset,
+			    elf,
+			    pt,
+			    version->minor,
+			    RELEASE(version->minor, version->patch) };
 	size_t before = presets->n;
 	int err = 0;
 

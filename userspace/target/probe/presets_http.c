@@ -15,21 +15,23 @@
 
 #define SINCE	      20
 #define UNTIL	      26
+#define FIRST	      RELEASE(SINCE, 0)
+#define LAST	      RELEASE(UNTIL, RELEASE_LAST)
 #define PATTERN_SINCE 23 /* Request.Pattern */
 
 enum { METHOD, URL, PATTERN, PATH, RESPONSE_REQ, RESPONSE_STATUS, H2_STATE, H2_REQ, H2_STATUS };
 
 static const struct preset_member members[] = {
-	{ METHOD, "net/http.Request", "Method", SINCE, UNTIL, 0 },
-	{ URL, "net/http.Request", "URL", SINCE, UNTIL, 16 },
-	{ PATTERN, "net/http.Request", "Pattern", PATTERN_SINCE, UNTIL, 232 },
-	{ PATH, "net/url.URL", "Path", SINCE, UNTIL, 56 },
-	{ RESPONSE_REQ, "net/http.response", "req", SINCE, UNTIL, 8 },
-	{ RESPONSE_STATUS, "net/http.response", "status", SINCE, 25, 120 },
-	{ RESPONSE_STATUS, "net/http.response", "status", 26, UNTIL, 128 },
-	{ H2_STATE, "net/http.http2responseWriter", "rws", SINCE, UNTIL, 0 },
-	{ H2_REQ, "net/http.http2responseWriterState", "req", SINCE, UNTIL, 8 },
-	{ H2_STATUS, "net/http.http2responseWriterState", "status", SINCE, UNTIL, 72 },
+	{ METHOD, "net/http.Request", "Method", FIRST, LAST, 0 },
+	{ URL, "net/http.Request", "URL", FIRST, LAST, 16 },
+	{ PATTERN, "net/http.Request", "Pattern", RELEASE(PATTERN_SINCE, 0), LAST, 232 },
+	{ PATH, "net/url.URL", "Path", FIRST, LAST, 56 },
+	{ RESPONSE_REQ, "net/http.response", "req", FIRST, LAST, 8 },
+	{ RESPONSE_STATUS, "net/http.response", "status", FIRST, RELEASE(26, 8), 120 },
+	{ RESPONSE_STATUS, "net/http.response", "status", RELEASE(26, 9), LAST, 128 },
+	{ H2_STATE, "net/http.http2responseWriter", "rws", FIRST, LAST, 0 },
+	{ H2_REQ, "net/http.http2responseWriterState", "req", FIRST, LAST, 8 },
+	{ H2_STATUS, "net/http.http2responseWriterState", "status", FIRST, LAST, 72 },
 };
 
 #define ARG1 PRESET_REG(GPR_ARG1)
@@ -68,6 +70,8 @@ static const struct preset_func funcs[] = {
 	  false,
 	  { { ARG1, .path = { H2_STATE + 1, H2_REQ + 1, PATTERN + 1 } } },
 	  { ARG1, .size = 8, .path = { H2_STATE + 1, H2_STATUS + 1 } } },
+	/* (w *response) Hijack() */
+	{ "net/http.(*response).Hijack", GT_REQUEST_TAKEN, SINCE, UNTIL, false, {}, {} },
 	/* the deferred function of (*conn).serve */
 	{ "net/http.(*conn).serve.func1", GT_REQUEST_LEFT, SINCE, UNTIL, false, {}, {} },
 };

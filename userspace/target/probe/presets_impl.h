@@ -8,11 +8,15 @@
 #include "target/arch/arch.h"
 #include "target/probe/presets.h"
 
-/* The offset of a struct's member in the releases 1.since to 1.until. */
+/* A release 1.minor.patch as a number. */
+#define RELEASE(minor, patch) ((minor) * 1000 + (patch))
+#define RELEASE_LAST	      999 /* patch: all of a minor release that are still to come */
+
+/* The offset of a struct's member in some releases. */
 struct preset_member {
 	unsigned int id; /* of the preset; several rows with the same: other releases */
 	const char *type, *name;
-	unsigned int since, until;
+	unsigned int since, until; /* RELEASE() */
 	gt_u16 offset;
 };
 
@@ -47,7 +51,7 @@ extern const struct preset preset_http;
 
 #define PRESET_REG(gpr) ((gpr) + 1)
 
-/* The offset of member `id` in a release 1.minor; GT_NO_OFFSET: it has none. */
-uint32_t preset__offset(const struct preset *preset, unsigned int id, unsigned int minor);
+/* The offset of member `id` in a RELEASE(); GT_NO_OFFSET: it has none, or it is unknown. */
+uint32_t preset__offset(const struct preset *preset, unsigned int id, unsigned int release);
 
 #endif
