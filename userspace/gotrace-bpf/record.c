@@ -37,6 +37,7 @@ enum {
 	OPT_TIMEOUT,
 	OPT_PROBES,
 	OPT_REGION,
+	OPT_NO_LABELS,
 };
 
 static const struct argp_option options[] = {
@@ -85,6 +86,10 @@ static const struct argp_option options[] = {
 	{ "region", OPT_REGION, "FUNC[=NAME]", 0,
 	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
 	  "of a Go function, a glob, or a /regular expression/; may be repeated",
+	  0 },
+	{ "no-labels", OPT_NO_LABELS, NULL, 0,
+	  "do not record the labels of goroutines (runtime/pprof.Do), which may contain personal "
+	  "data",
 	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
@@ -221,6 +226,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->is_inline = !strcmp(text, "inline");
 		if (!a->is_inline && strcmp(text, "uprobe"))
 			usage_error("unknown kind of probes '%s': expected uprobe or inline", text);
+		return 0;
+	case OPT_NO_LABELS:
+		a->no_labels = true;
 		return 0;
 	case OPT_REGION:
 		add_region(a, text);

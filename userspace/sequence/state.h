@@ -63,6 +63,8 @@ void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 
 /* Frees a goroutine's open regions without ending them in the trace. */
 void regions__free(struct sequencer *s, struct goroutine *g);
+/* state_labels.c: frees the labels of which records are missing. */
+void labels__free(struct thread *t);
 
 /* End the open mark assist range of the thread's goroutine, or the sweep range of its P, if any. */
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);
