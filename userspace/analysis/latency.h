@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/labels.h"
 #include "analysis/durations.h"
 #include "format/event.h"
 #include "format/kernel.h"
@@ -63,8 +64,10 @@ struct latency_stats {
 };
 
 struct latency_goroutine {
-	uint64_t id, pc; /* pc: of its start function; 0: no stack was seen */
-	uint32_t name;	 /* of that function: latency__name() */
+	uint64_t id, pc;		/* pc: of its start function; 0: no stack was seen */
+	uint32_t name;			/* of that function: latency__name() */
+	bool again;			/* it was reported before, up to a change of its labels */
+	struct goroutine_labels labels; /* with latency_opts.select; not in a packed one */
 	struct latency_stats stats;
 };
 
@@ -82,6 +85,7 @@ struct latency_opts {
 	 */
 	int (*done)(void *context, const struct latency_goroutine *g);
 	void *context;
+	const struct selection *select; /* for its labels; borrowed. NULL: without labels */
 };
 
 struct latency;

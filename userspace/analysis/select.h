@@ -26,6 +26,14 @@
 #define SELECT_KERNEL	   EV_END
 #define SELECT_TYPES	   (SELECT_KERNEL + KERNEL_KIND_END)
 
+#define SELECT_LABELS_MAX  16 /* --label options */
+
+struct select_label {
+	const char *key; /* key_len bytes */
+	size_t key_len;
+	const char *value; /* with * and ? */
+};
+
 struct selection {
 	bool have_goroutine;
 	uint64_t goroutine;
@@ -33,7 +41,10 @@ struct selection {
 	regex_t function;    /* the same, compiled; it lives as long as the process */
 	char *matches;	     /* by ID of a name: 0 not compared yet, 1 no, 2 yes */
 	size_t nmatches;
-	uint64_t top; /* number of elements; 0: all */
+	struct select_label label[SELECT_LABELS_MAX]; /* all must hold; labels.h */
+	size_t nlabels;
+	const char *by_label; /* the key by whose values to group; NULL: by start function */
+	uint64_t top;	      /* number of elements; 0: all */
 
 	/* of events only: */
 	bool have_thread, by_type;
@@ -49,17 +60,27 @@ enum {
 	SELECT_TOP,
 	SELECT_TYPE,
 	SELECT_REASON,
-	SELECT_THREAD
+	SELECT_THREAD,
+	SELECT_LABEL,
+	SELECT_BY
 };
 #define GOROUTINE_OPTION(what) { "goroutine", SELECT_GOROUTINE, "ID", 0, what, 0 }
 #define FUNCTION_HELP                                                                              \
 	"only goroutines whose start function matches REGEX, a POSIX extended regular expression"
-#define FUNCTION_OPTION	 { "function", SELECT_FUNCTION, "REGEX", 0, FUNCTION_HELP, 0 }
-#define TYPE_HELP	 "only events of these types, comma-separated, such as GoBlock,GoUnblock"
-#define TYPE_OPTION	 { "type", SELECT_TYPE, "NAMES", 0, TYPE_HELP, 0 }
-#define REASON_HELP	 "only transitions for these reasons, comma-separated, such as 'chan receive'"
-#define REASON_OPTION	 { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
-#define THREAD_OPTION	 { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
+#define FUNCTION_OPTION	   { "function", SELECT_FUNCTION, "REGEX", 0, FUNCTION_HELP, 0 }
+#define TYPE_HELP	   "only events of these types, comma-separated, such as GoBlock,GoUnblock"
+#define TYPE_OPTION	   { "type", SELECT_TYPE, "NAMES", 0, TYPE_HELP, 0 }
+#define REASON_HELP	   "only transitions for these reasons, comma-separated, such as 'chan receive'"
+#define REASON_OPTION	   { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
+#define THREAD_OPTION	   { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
+#define LABEL_OPTION(what) { "label", SELECT_LABEL, "KEY=VALUE", 0, what, 0 }
+#define LABEL_HELP                                                                                 \
+	"only the time in which a goroutine has this label, such as endpoint=/search; VALUE may "  \
+	"contain * and ?; may be repeated: all must hold"
+#define BY_HELP                                                                                    \
+	"group by the values of this label instead of start functions; each period in which a "    \
+	"goroutine has one value is counted"
+#define BY_OPTION	 { "by", SELECT_BY, "label:KEY", 0, BY_HELP, 0 }
 #define TOP_OPTION(what) { "top", SELECT_TOP, "N", 0, what, 0 }
 
 /*
@@ -78,7 +99,13 @@ int selection__function(struct selection *s, uint32_t id, struct trace_string na
 /* Whether there is a filter by goroutine; whether there is any filter. */
 static inline bool selection__by_goroutine(const struct selection *s)
 {
-	return s->have_goroutine || s->pattern;
+	return s->have_goroutine || s->pattern || s->nlabels;
+}
+
+/* Whether labels of goroutines matter. */
+static inline bool selection__has_labels(const struct selection *s)
+{
+	return s->nlabels || s->by_label;
 }
 
 static inline bool selection__any(const struct selection *s)

@@ -4,8 +4,8 @@
 //
 //	labels [-n N] [-goroutines N]
 //
-// It speaks the handshake of package protocol; the done line is {"changes":N}. Some goroutines get
-// their labels before "start".
+// It speaks the handshake of package protocol; the done line is {"changes":N,"periods":{VALUE:N}},
+// of the label "endpoint".
 package main
 
 import (
@@ -46,7 +46,12 @@ func main() {
 		}
 		group.Wait()
 	}
-	protocol.Done(map[string]any{"changes": changes.Load()})
+	workers := *rounds * *goroutines
+	protocol.Done(map[string]any{
+		"changes": changes.Load(),
+		// the first label is interrupted by the second, and a child inherits it
+		"periods": map[string]int{"/search": 3 * workers, "/inner": workers},
+	})
 }
 
 // worker sets labels of all kinds.
