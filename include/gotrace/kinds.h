@@ -121,6 +121,10 @@
 	/* object: g; stack: caller's, of a begin; depth, name's text, begins or ends */ \
 	X(49, FUNC_CALL, func_call, func_call, RUNNING, YES) \
 	\
+	/* labels set by package runtime/pprof; a set has a record for each of its labels */ \
+	/* object: g; stack: g's, of the last; key's text, value's, its place in the set */ \
+	X(52, LABEL, label, label, RUNNING, YES) \
+	\
 	/* functions of `record --requests` */ \
 	/* object: g; depth, two texts, number, preset and step of gotrace/request.h */ \
 	X(53, REQUEST, request, request, RUNNING, YES)
@@ -257,6 +261,8 @@
 	X(FUNC_CALL, func_call, user_event, USER, NAME_G "=g") \
 	/* R14 = g, [rsp] = pc: the entry of a function of `record --requests`; its arguments */ \
 	X(REQUEST, request, request, USER, NAME_G "=g") \
+	/* AX = labels, cookie = enum gt_labels_kind; R14 = g: runtime/pprof.runtime_setProfLabel */ \
+	X(LABELS, labels, user_event, USER, NAME_ARG1 "=labels", NAME_ARG1 "=labels") \
 	/* R14 = g; inside gcAssistAlloc, whose frame is at rbp */ \
 	X(ASSIST_BEGIN, assist_begin, runtime_rare, GC, NAME_G "=g") \
 	X(ASSIST_END, assist_end, runtime_rare, GC, NAME_G "=g") \

@@ -67,6 +67,8 @@ void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 void open_regions__free(struct sequencer *s, struct goroutine *g);
 /* Before the end of the thread's running goroutine: ends the tasks that calls of it are. */
 void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time);
+/* state_labels.c: frees the labels of which records are missing. */
+void labels__free(struct thread *t);
 
 /* End the open mark assist range of the thread's goroutine, or the sweep range of its P, if any. */
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);

@@ -247,6 +247,11 @@ size_t texts__size(const struct text *text)
 	return text ? text->placed.bytes : 0;
 }
 
+struct trace_string texts__held_bytes(const struct text *text)
+{
+	return text ? (struct trace_string){ text->bytes, text->len } : (struct trace_string){};
+}
+
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 {
 	const char *text;

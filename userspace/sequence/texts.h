@@ -47,6 +47,8 @@ uint32_t texts__held_name(struct texts *t, uint64_t number, struct text *text);
 /* The bytes of a name that is held, valid as long as it is. NULL is allowed: none. */
 const char *texts__bytes(const struct text *text, size_t *ret_len);
 size_t texts__size(const struct text *text); /* bytes */
+/* The bytes of a text that is held; NULL: none. */
+struct trace_string texts__held_bytes(const struct text *text);
 
 /* Raises the memory limit of texts that wait for their records to `bytes`, if it is lower. */
 void texts__may_hold(struct texts *t, uint64_t bytes);
