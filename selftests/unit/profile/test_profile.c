@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which intervals are in a profile, with which stack and labels, and what cuts them.
+ * check/profile.sh compares profiles of real traces with those of Go's tool.
+ */
+#include "unit/profile_fixture.h"
+
+/* Goroutine 5 of main.worker, and what it does; its creation is at 100, its first run at 110. */
+static void created(void)
+{
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 1;
+	event(100, EV_GO_CREATE, GO_STATE_NOT_EXIST, 5, WORKER, MAIN);
+	event(110, EV_GO_START, GO_STATE_RUNNABLE, 5, 1, 0);
+	on_g = 5;
+}
+
+static void calls(int64_t time, uint64_t stack)
+{
+	event(time, EV_GO_SYSCALL_BEGIN, GO_STATE_RUNNING, 2, stack, 0);
+	event(time + 6, EV_GO_SYSCALL_END, GO_STATE_SYSCALL, 0, 0, 0);
+}
+
+static void blocks(int64_t time, uint64_t reason, uint64_t stack)
+{
+	event(time, EV_GO_BLOCK, GO_STATE_RUNNING, reason, stack, 0);
+	on_g = TRACE_NO_G;
+	event(time + 10, EV_GO_UNBLOCK, GO_STATE_WAITING, 5, 2, LEAF);
+	event(time + 13, EV_GO_START, GO_STATE_RUNNABLE, 5, 3, 0);
+	on_g = 5;
+}
+
+static void life(void)
+{
+	created();
+	calls(120, READ);
+	blocks(130, CHAN, READ);
+	calls(150, READ);
+	blocks(160, NETWORK, LEAF);
+	calls(180, LEAF);
+}
+
+static void kinds(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	life();
+	expect("2 12 main.read<main.worker\n1 6 leaf<main.worker\n");
+	begin(PROFILE_SYNC);
+	life();
+	expect("1 10 main.read<main.worker\n");
+	begin(PROFILE_NET);
+	life();
+	expect("1 10 leaf<main.worker\n");
+	/* The wait before the first run does not count. */
+	begin(PROFILE_SCHED);
+	life();
+	expect("2 6 leaf<main.worker\n");
+}
+
+/* What has not ended does not count; what began before the trace does. */
+static void both_ends(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	event(100, EV_GO_STATUS, GO_STATE_UNDETERMINED, 8, 4, 3); /* in a system call */
+	created();
+	calls(120, READ);
+	event(200, EV_GO_SYSCALL_BEGIN, GO_STATE_RUNNING, 2, READ, 0);
+	expect("1 6 main.read<main.worker\n");
+}
+
+/* It ends a system call, but never runs. */
+static void never_runs(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 4;
+	on_g = 8;
+	event(100, EV_GO_STATUS_STACK, GO_STATE_UNDETERMINED, 8, 4, 3);
+	event(130, EV_GO_SYSCALL_END_BLOCKED, GO_STATE_SYSCALL, 0, 0, 0);
+	expect("1 30\n");
+	/* If it runs later, the call lies before its first run. */
+	begin(PROFILE_SYSCALL);
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 4;
+	on_g = 8;
+	event(100, EV_GO_STATUS_STACK, GO_STATE_UNDETERMINED, 8, 4, 3);
+	event(130, EV_GO_SYSCALL_END_BLOCKED, GO_STATE_SYSCALL, 0, 0, 0);
+	event(140, EV_GO_START, GO_STATE_RUNNABLE, 8, 1, 0);
+	expect("");
+}
+
+static void windows(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	profile__set_window(profile, 124, 184);
+	life();
+	expect("2 8 main.read<main.worker\n1 4 leaf<main.worker\n");
+	begin(PROFILE_SYSCALL);
+	profile__set_window(profile, 126, 150);
+	life();
+	expect("");
+}
+
+/* A goroutine gets its name after its first system call. */
+static void named_late(void)
+{
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 7;
+	on_g = 8;
+	event(100, EV_GO_STATUS, GO_STATE_UNDETERMINED, 8, 7, 2);
+	calls(110, 0);
+	blocks(120, CHAN, MAIN);
+}
+
+static void labels(void **state)
+{
+	begin_with(&(struct profile_opts){ .kind = PROFILE_SYSCALL, .by_function = true });
+	named_late();
+	expect("1 6 of main.main\n");
+	begin_with(&(struct profile_opts){
+		.kind = PROFILE_SYSCALL, .by_goroutine = true, .by_thread = true });
+	life();
+	expect("2 12 main.read<main.worker g5 m1\n1 6 leaf<main.worker g5 m1\n");
+	begin_with(&(struct profile_opts){ .kind = PROFILE_SCHED, .by_function = true });
+	life();
+	expect("2 6 leaf<main.worker of main.worker\n");
+}
+
+static void filters(void **state)
+{
+	struct selection select = {};
+	const struct profile_opts opts = { .kind = PROFILE_SYSCALL, .select = &select };
+
+	selection__option(&select, SELECT_GOROUTINE, "6");
+	begin_with(&opts);
+	life();
+	expect("");
+	select.have_goroutine = false;
+	selection__option(&select, SELECT_FUNCTION, "worker$");
+	begin_with(&opts);
+	life();
+	expect("2 12 main.read<main.worker\n1 6 leaf<main.worker\n");
+	selection__deinit(&select);
+	selection__option(&select, SELECT_FUNCTION, "^main.main$");
+	begin_with(&opts);
+	life();
+	expect("");
+	selection__deinit(&select);
+}
+
+/* Equal stacks of two generations are one, whatever their ids. */
+static void generations(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	created();
+	calls(120, READ);
+	event(130, EV_SYNC, 0, 0, 0, 0);
+	calls(140, READ);
+	expect("2 12 main.read<main.worker\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kinds),       cmocka_unit_test(both_ends),
+		cmocka_unit_test(windows),     cmocka_unit_test(never_runs),
+		cmocka_unit_test(labels),      cmocka_unit_test(filters),
+		cmocka_unit_test(generations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
