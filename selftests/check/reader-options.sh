@@ -222,6 +222,8 @@ try "profile: labels without a file" refused 2 'requires -o' profile net "$tmp/t
 try "profile: two forms" refused 2 'cannot be combined' profile net "$tmp/trace" --text --folded
 try "profile: a file and a table" refused 2 'cannot be combined with --text' profile net "$tmp/trace" --text -o "$tmp/x.pb"
 try "profile: --top of a file" refused 2 'requires a table' profile net "$tmp/trace" --top 3 -o "$tmp/x.pb"
+try "profile: an invalid rate" refused 2 "invalid rate '0': must be 1 to 10000" profile cpu "$tmp/trace" --rate 0
+try "profile: a rate without samples" refused 2 '--rate requires the kind cpu' profile net "$tmp/trace" --rate 100
 try "profile: a corrupt standard input" broken_input "profile net"
 try "profile: an empty window" refused 2 'before' profile net "$tmp/trace" --from 3us --to 2us
 try "latency: an unknown component" refused 2 'tea.* oncpu, .* count or id' latency "$tmp/trace" --sort tea

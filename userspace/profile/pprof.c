@@ -289,8 +289,8 @@ static void emit_all(struct pprof *p)
 	emit_mapping(p);
 	emit_number(p, PROFILE_TIME, p->opts->time_ns);
 	emit_number(p, PROFILE_DURATION, p->opts->duration_ns);
-	emit_type(p, PROFILE_PERIOD_TYPE, names->period, "count");
-	emit_number(p, PROFILE_PERIOD, 1);
+	emit_type(p, PROFILE_PERIOD_TYPE, names->period, names->period_unit);
+	emit_number(p, PROFILE_PERIOD, p->opts->period);
 	for (uint32_t id = 0; id <= intern__strings(p->s->texts) && !p->err; id++)
 		emit_string(p, id);
 }

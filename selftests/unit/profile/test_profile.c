@@ -90,6 +90,69 @@ static void never_runs(void **state)
 	expect("");
 }
 
+/* Each ns from the creation to the end of the trace, in one state. */
+static void all_time(void **state)
+{
+	begin(PROFILE_WALL);
+	created();
+	calls(120, READ);
+	blocks(130, CHAN, READ);
+	event(150, EV_SYNC, 0, 0, 0, 0);
+	expect("1 10 [runnable]<main.worker<main.worker\n"
+	       "3 21 [running]<main.worker\n"
+	       "1 6 [system call]<main.read<main.worker\n"
+	       "1 10 [waiting: chan receive]<main.read<main.worker\n"
+	       "1 3 [runnable]<main.read<main.worker\n");
+}
+
+static void cpu_samples(void **state)
+{
+	begin_with(
+		&(struct profile_opts){ .kind = PROFILE_CPU, .sample_ns = 100, .by_thread = true });
+	profile__set_window(profile, 120, 130);
+	created();
+	event(119, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	event(120, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	on_g = TRACE_NO_G;
+	event(129, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	event(129, EV_CPU_SAMPLE, 0, 0, 0, 0);
+	event(130, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	expect("2 200 main.read<main.worker m1\n1 100 m1\n");
+}
+
+static void item(int64_t time, uint8_t kind, uint8_t why, uint64_t delay)
+{
+	const struct kernel_item item = { .tid = 1, .kind = kind, .why = why };
+	static const struct kernel_threads none;
+	const struct profile_item i = { &item, time, delay, 5, &none };
+
+	assert_int_equal(profile__item(profile, &i), 0);
+}
+
+static void off_cpu(void **state)
+{
+	begin(PROFILE_OFFCPU);
+	created();
+	item(111, KERNEL_OFF, GT_OFF_PREEMPTED, 0);
+	item(115, KERNEL_ON, 0, 4);
+	event(120, EV_GO_SYSCALL_BEGIN, GO_STATE_RUNNING, 2, READ, 0);
+	item(121, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	item(141, KERNEL_ON, 0, 5);
+	item(142, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	item(143, KERNEL_OFF, GT_OFF_DISK, 0); /* that it got a CPU is missing */
+	item(145, KERNEL_ON, 0, UINT64_MAX);
+	item(150, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	profile__lose_threads(profile);
+	item(155, KERNEL_ON, 0, 1);
+	item(160, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	item(161, KERNEL_SYS_EXIT, 0, 0); /* the same */
+	item(165, KERNEL_ON, 0, 1);
+	expect("1 4 [waiting for a CPU]<main.worker\n"
+	       "1 15 [sleeping]<main.read<main.worker\n"
+	       "1 5 [waiting for a CPU]<main.read<main.worker\n"
+	       "1 2 [disk]<main.read<main.worker\n");
+}
+
 static void windows(void **state)
 {
 	begin(PROFILE_SYSCALL);
@@ -166,7 +229,8 @@ int main(void)
 		cmocka_unit_test(kinds),       cmocka_unit_test(both_ends),
 		cmocka_unit_test(windows),     cmocka_unit_test(never_runs),
 		cmocka_unit_test(labels),      cmocka_unit_test(filters),
-		cmocka_unit_test(generations),
+		cmocka_unit_test(generations), cmocka_unit_test(all_time),
+		cmocka_unit_test(cpu_samples), cmocka_unit_test(off_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,16 +11,24 @@
 #include <string.h>
 
 #include "gotrace/command.h"
+#include "lib/log.h"
+#include "lib/opts.h"
 #include "profile/about.h"
 #include "profile/pprof.h"
 #include "reader/timeline.h"
 #include "writer/output.h"
 
-enum { OPT_TEXT = 256, OPT_FOLDED, OPT_LABELS };
+enum { OPT_TEXT = 256, OPT_FOLDED, OPT_LABELS, OPT_RATE };
+
+#define KINDS	     "net, sync, syscall, sched, cpu, wall or offcpu"
+#define RATE_DEFAULT 100   /* per second */
+#define RATE_MAX     10000 /* the highest that can be recorded */
+#define SECOND	     1000000000
 
 struct arguments {
 	struct trace_args in;
 	bool have_kind, text, folded;
+	uint64_t rate; /* of CPU samples, per second; 0: not given */
 	struct profile_opts of;
 };
 
@@ -31,6 +39,10 @@ static const struct argp_option options[] = {
 	{ "labels", OPT_LABELS, "NAMES", 0,
 	  "labels of samples in OUT, comma-separated: goroutine, function (start function) and "
 	  "thread",
+	  0 },
+	{ "rate", OPT_RATE, "HZ", 0,
+	  "cpu: rate at which samples were taken, per second; default: 100, as in Go's runtime and "
+	  "record --cpu-profile",
 	  0 },
 	TOP_OPTION("print only the N functions with the most time"),
 	GOROUTINE_OPTION("only this goroutine"),
@@ -51,8 +63,7 @@ static void parse_kind(const char *text, struct arguments *a)
 	while (kind < PROFILE_KINDS && strcmp(profile_names[kind].kind, text))
 		kind++;
 	if (kind == PROFILE_KINDS)
-		usage_error("unknown kind of profile '%s': must be net, sync, syscall or sched",
-			    text);
+		usage_error("unknown kind of profile '%s': must be " KINDS, text);
 	a->of.kind = kind;
 	a->have_kind = true;
 }
@@ -97,6 +108,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_LABELS:
 		parse_labels(text, &a->of);
 		return 0;
+	case OPT_RATE:
+		if (!opts__number(text, 1, RATE_MAX, &a->rate))
+			usage_error("invalid rate '%s': must be 1 to %d samples per second", text,
+				    RATE_MAX);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!a->have_kind) {
 			parse_kind(text, a);
@@ -113,8 +129,10 @@ static const struct argp parser = {
 	parse_option,
 	"KIND FILE [-o OUT]",
 	"Shows which stacks took the time that goroutines were blocked on the network (net) or on "
-	"channels and locks (sync), in system calls (syscall), or waiting for a P (sched). With "
-	"-o it writes a profile for 'go tool pprof', equal to that of 'go tool trace -pprof=KIND'.",
+	"channels and locks (sync), in system calls (syscall), or waiting for a P (sched); of CPU "
+	"samples (cpu); of all goroutines, by state (wall); or of threads without a CPU, by the "
+	"kernel's reason (offcpu). With -o it writes a profile for 'go tool pprof'; the first four "
+	"kinds are equal to 'go tool trace -pprof=KIND'.",
 };
 
 static void check_arguments(struct arguments *a)
@@ -122,7 +140,7 @@ static void check_arguments(struct arguments *a)
 	struct selection *select = &a->in.select;
 
 	if (!a->have_kind)
-		usage_error("missing argument KIND: net, sync, syscall or sched");
+		usage_error("missing argument KIND: " KINDS);
 	trace_args__check(&a->in);
 	if (a->text && a->folded)
 		usage_error("--text and --folded cannot be combined");
@@ -133,6 +151,9 @@ static void check_arguments(struct arguments *a)
 		usage_error("--top requires a table of functions");
 	if (!a->in.out && (a->of.by_goroutine || a->of.by_function || a->of.by_thread))
 		usage_error("--labels requires -o OUT");
+	if (a->rate && a->of.kind != PROFILE_CPU)
+		usage_error("--rate requires the kind cpu");
+	a->of.sample_ns = SECOND / (int64_t)(a->rate ?: RATE_DEFAULT);
 	if (selection__by_goroutine(select))
 		a->of.select = select;
 }
@@ -144,6 +165,7 @@ struct reading {
 	struct profile *profile;
 	struct about about;
 	struct pprof_opts pprof;
+	bool sampled, lossy;
 };
 
 static void set_wall_clock(struct reading *r, const struct trace_sync *sync)
@@ -176,6 +198,41 @@ static int too_much(int err, struct error *error)
 	return error__set(error, err, "out of memory");
 }
 
+static int feed(struct reading *r, const struct timeline *t, const struct timeline_step *step)
+{
+	struct profile_item item;
+
+	if (step->loss)
+		profile__lose_threads(r->profile);
+	r->lossy |= step->loss;
+	if (step->event) {
+		r->sampled |= step->event->type == EV_CPU_SAMPLE;
+		return profile__event(r->profile, step->event);
+	}
+	item = (struct profile_item){
+		.item = step->item,
+		.time = timeline__time(t, step->item->time),
+		.duration = timeline__duration(t),
+		.goroutine = timeline__goroutine(t, step->item->tid),
+		.threads = timeline__threads(t),
+	};
+	return profile__item(r->profile, &item);
+}
+
+static void report(const struct reading *r, const struct timeline *t)
+{
+	const char *name = r->a->in.name;
+
+	if (r->a->of.kind == PROFILE_CPU && !r->sampled)
+		log__msg("%s: the trace has no CPU samples; record them with record "
+			 "--cpu-profile, or with a CPU profile of the Go runtime at the same time",
+			 name);
+	if (r->a->of.kind == PROFILE_OFFCPU && !timeline__has_kernel(t))
+		log__msg("%s: the trace has no kernel events, which offcpu requires", name);
+	else if (r->a->of.kind == PROFILE_OFFCPU && r->lossy)
+		log__msg("%s: some kernel events were lost; 'gotrace stat' shows when", name);
+}
+
 /*
  * Intervals count when they have ended, so with --to the trace is read to its end, too: what began
  * before that point may end after it.
@@ -190,15 +247,14 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 	int err, failed = 0;
 
 	while ((err = timeline__next(t, &step, error)) > 0) {
-		if (!step.event)
-			continue;
-		end = step.event->time;
-		if (!started) {
-			start = end;
+		if (step.event && !started) {
+			start = step.event->time;
 			failed = begin(r, step.event);
+			started = true;
 		}
-		started = true;
-		failed = failed ?: profile__event(r->profile, step.event);
+		if (step.event)
+			end = step.event->time;
+		failed = failed ?: feed(r, t, &step);
 		if (failed)
 			return too_much(failed, error);
 	}
@@ -206,6 +262,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 		return err;
 	if (end > start)
 		r->pprof.duration_ns = (uint64_t)end - (uint64_t)start;
+	report(r, t);
 	failed = profile__finish(r->profile);
 	return failed ? too_much(failed, error) : 0;
 }
@@ -224,6 +281,7 @@ static int write_profile(struct reading *r, struct error *error)
 		return err;
 	output__buffer(&out, file, strcmp(path, "-") ? path : "standard output");
 	r->pprof.kind = r->a->of.kind;
+	r->pprof.period = r->a->of.kind == PROFILE_CPU ? (uint64_t)r->a->of.sample_ns : 1;
 	r->pprof.build_id = r->about.build_id[0] ? r->about.build_id : NULL;
 	r->pprof.program = r->about.program[0] ? r->about.program : NULL;
 	err = pprof__write(s, &r->pprof, &out, error);

@@ -1,7 +1,7 @@
 // Profiles compares a profile of `gotrace profile` with that of another program, or with a second
 // computation from the events of the trace.
 //
-//	profiles OURS.pb.gz THEIRS.pb.gz
+//	profiles [-within NS] OURS.pb.gz THEIRS.pb.gz
 //	profiles -kind KIND [-from NS] [-to NS] [-goroutine ID] [-function REGEX] [-labels] OURS.pb.gz TRACE
 //	profiles -folded|-table OURS.pb.gz
 //
@@ -30,7 +30,9 @@ func main() {
 	flag.Int64Var(&request.From, "from", 0, "only what lies after this time, in `ns` since the start")
 	flag.Int64Var(&request.To, "to", 0, "only what lies before this time, in `ns` since the start")
 	flag.Uint64Var(&request.Goroutine, "goroutine", 0, "only this goroutine `id`")
+	flag.Int64Var(&request.SampleNS, "sample", 10_000_000, "with -kind cpu: the `ns` that a sample counts for")
 	flag.BoolVar(&request.Labels, "labels", false, "with -kind: compare the labels, too")
+	within := flag.Int64("within", 0, "times of a stack may differ by so many `ns`")
 	folded := flag.Bool("folded", false, "print folded stacks")
 	table := flag.Bool("table", false, "print the shares of functions")
 	flag.Parse()
@@ -45,7 +47,7 @@ func main() {
 	if *function != "" {
 		request.Function = regexp.MustCompile(*function)
 	}
-	found, err := compare(flag.Arg(0), flag.Arg(1), request)
+	found, err := compare(flag.Arg(0), flag.Arg(1), request, *within)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "profiles:", err)
 		os.Exit(1)
@@ -74,7 +76,7 @@ func show(file string, table bool) {
 	}
 }
 
-func compare(ours, theirs string, request profiles.Request) ([]string, error) {
+func compare(ours, theirs string, request profiles.Request, within int64) ([]string, error) {
 	a, ourStacks, err := profiles.Read(ours, request.Labels)
 	if err != nil {
 		return nil, err
@@ -83,11 +85,11 @@ func compare(ours, theirs string, request profiles.Request) ([]string, error) {
 	fmt.Printf("%d stacks, %d intervals, %d ns\n", len(ourStacks), total[0], total[1])
 	if request.Kind != "" {
 		theirStacks, err := profiles.Compute(theirs, request)
-		return profiles.Compare(ourStacks, theirStacks), err
+		return profiles.Compare(ourStacks, theirStacks, within), err
 	}
 	b, theirStacks, err := profiles.Read(theirs, false)
 	if err != nil {
 		return nil, err
 	}
-	return append(profiles.CompareTypes(a, b), profiles.Compare(ourStacks, theirStacks)...), nil
+	return append(profiles.CompareTypes(a, b), profiles.Compare(ourStacks, theirStacks, within)...), nil
 }

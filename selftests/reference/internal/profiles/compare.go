@@ -187,11 +187,12 @@ func types(all ...*profile.ValueType) []string {
 	return names
 }
 
-// Compare reports each difference between the stacks of two profiles.
-func Compare(ours, theirs Stacks) []string {
+// Compare reports each difference between the stacks of two profiles. Times of a stack may differ by
+// a number of nanoseconds.
+func Compare(ours, theirs Stacks, within int64) []string {
 	var found []string
 	for stack, v := range theirs {
-		if ours[stack] != v {
+		if apart := ours[stack][1] - v[1]; ours[stack][0] != v[0] || max(apart, -apart) > within {
 			found = append(found, fmt.Sprintf("ours %v, theirs %v:\n%s", ours[stack], v, stack))
 		}
 	}
