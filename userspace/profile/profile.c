@@ -82,7 +82,7 @@ static bool is_of_go(const struct profile *p)
 
 static bool needs_name(const struct profile *p)
 {
-	return p->opts.by_function || (p->opts.select && p->opts.select->pattern) ||
+	return p->opts.by_function || (p->opts.select && p->opts.select->function.text) ||
 	       p->opts.kind >= PROFILE_WALL;
 }
 
