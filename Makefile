@@ -426,8 +426,9 @@ man: ## check that the manual pages render without a warning
 bench: ## measure the overhead for the traced program and the speed of reading traces
 	@selftests/deps.sh bpftrace time
 	@+$(build) all build/bench/empty build/bench/merge build/bench/untraced \
-		build/targets/$(ORACLE_GO)/pingpong build/targets/$(ORACLE_GO)/pair reference
+		build/targets/$(ORACLE_GO)/pingpong build/targets/$(ORACLE_GO)/pair build/targets/$(ORACLE_GO)/calls reference
 	@selftests/bench/run
+	@selftests/bench/calls
 	@selftests/bench/servers
 	@selftests/bench/reader
 

@@ -232,8 +232,8 @@ static __noinline u64 text__name(const struct go_string *s, u32 tid)
 						   text__long_name(s, tid));
 }
 
-/* The number of a text that is sent for one record. */
-static __noinline u64 text__message(const struct go_string *s, u32 tid)
+/* The number of a text that is sent for one record. Not every program that has names has these. */
+static __noinline __attribute__((unused)) u64 text__message(const struct go_string *s, u32 tid)
 {
 	if (!s->len)
 		return GT_TEXT_EMPTY;

@@ -3,7 +3,7 @@
  * Probes of package runtime/trace: tasks, regions, logs; and of functions that are regions.
  *
  * That package calls the runtime even if its tracer is off; the runtime then returns. Upstream:
- * userspace/target/probe/site.c. Downstream: userspace/sequence/state_user.c.
+ * userspace/target/probe/site.c. Downstream: userspace/sequence/state_user.c, state_calls.c.
  */
 #include "filter.bpf.h"
 #include "text.bpf.h"
@@ -64,18 +64,42 @@ static __noinline int log_line(struct pt_regs *ctx, u32 tid, u32 stack)
 
 #define G_STACK_HI 8 /* g.stack.hi: runtime and compiler rely on its place in all releases */
 
-/* The entry or an exit of a function: the return address is on top. A walk at the entry only. */
+/*
+ * On g0, before the call of gogo in runtime.recovery: the goroutine continues in the frame that has
+ * recovered, and the calls below it are gone. The argument is &gp.sched.
+ */
+static __noinline int recovered(struct pt_regs *ctx, u32 tid)
+{
+	u64 sched = go_read_u64(GO_SP(ctx)), g = sched - config.g_sched;
+	struct gt_func_call call = {
+		.depth = go_read_u64(g + G_STACK_HI) - go_read_u64(sched + config.gobuf_sp),
+		.name = GT_TEXT_GIVEN(0),
+		.ends = 1,
+	};
+
+	emit (rec, GT_FUNC_CALL, g, 0, tid, sizeof(call))
+		*(struct gt_func_call *)(rec + 1) = call;
+	return 0;
+}
+
+/*
+ * The entry or an exit of a function. The return address is on top, or at an exit as far above as
+ * the cookie states. A walk at the entry only.
+ */
 static __noinline int func_call(struct pt_regs *ctx, u32 tid)
 {
 	u64 cookie = cookie__site(ctx), ends = GT_COOKIE_CALL_ENDS(cookie), g = GO_G(ctx);
 	struct gt_func_call call = {
-		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx),
+		.depth = go_read_u64(g + G_STACK_HI) - GO_SP(ctx) - GT_COOKIE_CALL_FRAME(cookie),
 		.name = GT_TEXT_GIVEN(GT_COOKIE_CALL_FUNC(cookie)),
 		.ends = ends,
 		.task = GT_COOKIE_CALL_TASK(cookie),
+		.stepped = GT_COOKIE_CALL_STEPPED(cookie),
 	};
 	u32 stack;
 
+	if (GT_COOKIE_CALL_RECOVERED(cookie))
+		return recovered(ctx, tid);
 	if (!ends && entry__repeats(ctx))
 		return 0;
 	stack = ends ? 0 : stack_of_caller(ctx, tid);

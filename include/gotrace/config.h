@@ -82,12 +82,23 @@ enum gt_probe {
 /* GT_PROBE_SYSCALL_CALL: at a call of entersyscall; 0: at one of reentersyscall, which has arguments */
 #define GT_SYSCALL_OF_CALL	      1
 
-/* GT_PROBE_FUNC_CALL: the number of the function; whether the call ends there; enum gt_recorded_as */
+/*
+ * GT_PROBE_FUNC_CALL: the number of the function; whether the call ends there; enum gt_recorded_as;
+ * whether the kernel single-steps the instruction; and how many bytes the return address is above
+ * the stack pointer
+ */
 #define GT_SITE_CALL_OF(func, ends, task)                                                          \
 	((gt_u64)(func) | (gt_u64)(ends) << 6 | (gt_u64)(task) << 7)
-#define GT_COOKIE_CALL_FUNC(cookie) ((cookie) & 63)
-#define GT_COOKIE_CALL_ENDS(cookie) ((cookie) >> 6 & 1)
-#define GT_COOKIE_CALL_TASK(cookie) ((cookie) >> 7 & 3)
+#define GT_SITE_CALL_STEPPED(stepped)	 ((gt_u64)(stepped) << 9)
+/* A panic was recovered: the top of the stack is where the runtime has stored the stack pointer. */
+#define GT_SITE_CALL_RECOVERED		 (1ull << 10)
+#define GT_SITE_CALL_FRAME(bytes)	 ((gt_u64)(bytes) << 24)
+#define GT_COOKIE_CALL_FUNC(cookie)	 ((cookie) & 63)
+#define GT_COOKIE_CALL_ENDS(cookie)	 ((cookie) >> 6 & 1)
+#define GT_COOKIE_CALL_TASK(cookie)	 ((cookie) >> 7 & 3)
+#define GT_COOKIE_CALL_STEPPED(cookie)	 ((cookie) >> 9 & 1)
+#define GT_COOKIE_CALL_RECOVERED(cookie) ((cookie) >> 10 & 1)
+#define GT_COOKIE_CALL_FRAME(cookie)	 ((cookie) >> 24 & 0xffffffff)
 
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */

@@ -119,7 +119,11 @@
 	\
 	/* functions chosen by `record --region` */ \
 	/* object: g; stack: caller's, of a begin; depth, name's text, begins or ends */ \
-	X(49, FUNC_CALL, func_call, func_call, RUNNING, YES)
+	X(49, FUNC_CALL, func_call, func_call, RUNNING, YES) \
+	\
+	/* functions of `record --requests` */ \
+	/* object: g; depth, two texts, number, preset and step of gotrace/request.h */ \
+	X(53, REQUEST, request, request, RUNNING, YES)
 
 /* Hits that show two transitions: userspace/sequence/derived.c makes a record of each. */
 #define GT_PAIR_KINDS(X) \
@@ -251,6 +255,8 @@
 	X(LOG, log, user_event, USER, NAME_ARG1 "=task " NAME_ARG2 "," NAME_ARG4 "=texts") \
 	/* R14 = g, [rsp] = pc: the entry or an exit of a function of `record --region` */ \
 	X(FUNC_CALL, func_call, user_event, USER, NAME_G "=g") \
+	/* R14 = g, [rsp] = pc: the entry of a function of `record --requests`; its arguments */ \
+	X(REQUEST, request, request, USER, NAME_G "=g") \
 	/* R14 = g; inside gcAssistAlloc, whose frame is at rbp */ \
 	X(ASSIST_BEGIN, assist_begin, runtime_rare, GC, NAME_G "=g") \
 	X(ASSIST_END, assist_end, runtime_rare, GC, NAME_G "=g") \

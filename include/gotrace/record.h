@@ -204,10 +204,20 @@ enum gt_recorded_as {
  * moves.
  */
 struct gt_func_call {
-	gt_u64 depth; /* bytes */
-	gt_u64 name;  /* text: GT_TEXT_GIVEN */
-	gt_u32 ends;  /* 0: it begins, 1: it ends */
-	gt_u32 task;  /* enum gt_recorded_as */
+	gt_u64 depth;	/* bytes; of a recovered panic: of what is below the frame that continues */
+	gt_u64 name;	/* text: GT_TEXT_GIVEN */
+	gt_u32 ends;	/* 0: it begins, 1: it ends */
+	gt_u16 task;	/* enum gt_recorded_as */
+	gt_u16 stepped; /* 1: the kernel single-stepped the probed instruction */
+};
+
+/* A call of a function that shows a step of a request: see request.h. `depth` as above. */
+struct gt_request {
+	gt_u64 depth;
+	gt_u64 text[2];
+	gt_u32 number; /* GT_REQUEST_NO_NUMBER: none */
+	gt_u8 preset, step;
+	gt_u8 pad[2];
 };
 
 struct gt_log {

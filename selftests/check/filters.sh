@@ -464,6 +464,31 @@ same_waits() # JQ OPTION...
 		same_text "$tmp/have" "$tmp/want"
 }
 
+# The intervals of a function are those of its goroutines together; some have none.
+histograms()
+{
+	local kind id function ids
+
+	function=$(jq -r '[.goroutines[].name | select(startswith("main."))] | group_by(.) | map(select(length < 40)) |
+		max_by(length)[0]' "$tmp/all.json")
+	ids=$(jq --arg function "$function" '.goroutines[] | select(.name == $function).id' "$tmp/all.json")
+	[ "$(wc -l <<<"$ids")" -gt 1 ] || { echo "$function has one goroutine"; return 1; }
+	for kind in sched block syscall runqueue; do
+		for id in $ids; do
+			$READER histogram --of $kind --goroutine "$id" --json "$trace" || return 1
+		done >"$tmp/each.json"
+		$READER histogram --of $kind --function "^${function//[.()*]/.}\$" --json "$trace" |
+			jq '[.count, .sum_ns, .not_counted]' >"$tmp/have" &&
+			jq -s '[(map(.count) | add), (map(.sum_ns) | add), (map(.not_counted) | add)]' "$tmp/each.json" |
+			diff - "$tmp/have" || return 1
+		jq -c . "$tmp/have"
+	done >"$tmp/sums"
+	cat "$tmp/sums"
+	[ "$(jq -s '[.[] | select(.[0] > 0)] | length' "$tmp/sums")" -ge 3 ] &&
+		refused 2 'cannot be combined with --of gc, which' $READER histogram --of gc --goroutine 1 "$trace" &&
+		refused 2 'cannot be combined with --of stw' $READER histogram --of stw --function main "$trace"
+}
+
 # A filter that has no meaning for a command is an unknown option.
 not_everywhere()
 {
@@ -507,6 +532,7 @@ if try "the reader builds" build_reader && try "a program is recorded" recorded;
 	try "waits --goroutine, --function" waits_by_goroutine
 	try "path: wrong options" wrong_paths
 	try "invalid values" invalid_values
+	try "histogram --goroutine, --function" histograms
 	try "commands that do not have a filter" not_everywhere
 	try "a trace of several generations is recorded" recorded_generations
 	try "forms of times" forms_of_times

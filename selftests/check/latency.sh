@@ -6,6 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/cgroup.lib.sh
 
 # CASE GO [ARGUMENT...]: records the case and checks it. The kernel's own accounting has gaps, so
 # only a comparison that fails three times is a failure.
@@ -35,28 +36,6 @@ split_once()
 	status=$?
 	cat "$tmp/table"
 	return $status
-}
-
-# Creates the cgroup $quota_group, in either version: a process in it has QUOTA microseconds in each
-# 100 ms. It has a high weight, so that all its waiting is due to the quota.
-quota_group() # QUOTA
-{
-	local root
-
-	if [ -e /sys/fs/cgroup/cpu/cpu.cfs_quota_us ]; then
-		quota_group=/sys/fs/cgroup/cpu/gotrace-latency.$$
-		mkdir "$quota_group" && echo 100000 >"$quota_group/cpu.cfs_period_us" &&
-			echo "$1" >"$quota_group/cpu.cfs_quota_us" && echo 262144 >"$quota_group/cpu.shares"
-		return
-	fi
-	root=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
-	if ! grep -qw cpu "${root:-/nowhere}/cgroup.controllers" 2>/dev/null; then
-		echo "no cgroup with a CPU controller, of version 1 or 2, to set a quota in"
-		return 1
-	fi
-	quota_group=$root/gotrace-latency.$$
-	grep -qw cpu "$root/cgroup.subtree_control" || echo +cpu >"$root/cgroup.subtree_control" || return 1
-	mkdir "$quota_group" && echo "$1 100000" >"$quota_group/cpu.max" && echo 10000 >"$quota_group/cpu.weight"
 }
 
 throttled() # GO

@@ -69,6 +69,16 @@ server_parts()
 		.["GET /fan"].total_ns > 64 * 500000'
 }
 
+# The places are those of the code of each route.
+server_places()
+{
+	$READER requests --json "$tmp/requests.trace" | jq -e '.requests | map({(.name): .time.by_place}) | add |
+		(.["GET /disk"].syscall_blocked | max_by(.ns) | .function | test("disk")) and
+		(.["GET /sleep"].go_blocked[0] | .reason == "sleep" and (.function | test("sleep")) and (.file | endswith("/main.go"))) and
+		([.["GET /fan"].go_blocked[] | select(.reason == "sleep" and .ns > 64 * 100000).function | test("fan")] | length == 2 and all)' &&
+		$READER requests --name '^GET /sleep$' "$tmp/requests.trace" | grep -qE '%    at main\..*sleep.* \(main\.go:[0-9]+\)$'
+}
+
 server_traces_itself() # GO: by the runtime's own trace
 {
 	build/targets/"$1"/requests -trace "$tmp/own.trace" -n 16 </dev/null | sed -n 's/^done //p' >"$tmp/own.done" &&
@@ -106,12 +116,13 @@ make_trace()
 	$READER assemble "$tmp/made.txt" -o "$tmp/made" --force && $READER check "$tmp/made"
 }
 
-# 100,000 tasks are open at once, in a goroutine with 100,000 open regions.
+# PARENT: 100,000 tasks are open at once, in a goroutine with 100,000 open regions; the parent of task i is
+# i - 1 if PARENT is 1, and none if it is 0.
 many_at_once()
 {
-	awk 'function leb(n) { return n < 128 ? 1 : n < 16384 ? 2 : 3 }
+	awk -v nested="$1" 'function leb(n) { return n < 128 ? 1 : n < 16384 ? 2 : 3 }
 	BEGIN {
-		format[0] = "UserTaskBegin dt=1 task=%d parent_task=0 name_string=1 stack=0\n"
+		format[0] = "UserTaskBegin dt=1 task=%d parent_task=%d name_string=1 stack=0\n"
 		format[1] = "UserRegionBegin dt=1 task=%d name_string=1 stack=0\n"
 		format[2] = "UserRegionEnd dt=1 task=%d name_string=1 stack=0\n"
 		format[3] = "UserTaskEnd dt=1 task=%d stack=0\n"
@@ -120,10 +131,10 @@ many_at_once()
 			for (b = 0; b < 50; b++) {
 				size = 0
 				for (i = 2000 * b + 1; i <= 2000 * b + 2000; i++)
-					size += rest[type] + leb(type == 2 ? 100001 - i : i)
+					size += rest[type] + leb(type == 2 ? 100001 - i : i) + (type == 0 ? leb(nested * (i - 1)) - 1 : 0)
 				print "EventBatch gen=1 m=0 time=" 1000000 * (type + 1) + 10000 * b " size=" size
 				for (i = 2000 * b + 1; i <= 2000 * b + 2000; i++)
-					printf format[type], type == 2 ? 100001 - i : i
+					printf format[type], type == 2 ? 100001 - i : i, nested * (i - 1)
 			}
 	}' | make_trace || return 1
 	timeout 20 $READER tasks --json "$tmp/made" >"$tmp/tasks.json" &&
@@ -145,7 +156,7 @@ mutants()
 		"$CORPUS/$ORACLE_GO"/v2/go122-task-across-generations.trace || return 1
 	seq -f "$tmp/mutants/%.0f.trace" 0 249 | $REFERENCE/verdict >"$tmp/verdicts"
 	while read -r verdict _; do
-		for verb in tasks regions "requests --worst 3"; do
+		for verb in tasks "regions --function main --name e" "requests --worst 3"; do
 			timeout 20 $READER $verb "$tmp/mutants/$i.trace" >"$tmp/out" 2>"$tmp/err"
 			[ $? -le 1 ] || { echo "$verb: mutant $i"; return 1; }
 		done
@@ -160,13 +171,55 @@ mutants()
 	[ $same -gt 10 ] || { echo "only $same were accepted"; return 1; }
 }
 
-# --worst prints the path that `gotrace path` prints, and its parts; without a file that can be read twice
-# it is refused.
+# --worst prints the path that `gotrace path` prints, and its parts; a pipe is copied, and a file may be read
+# from its middle on.
 worst() # TRACE
 {
 	$READER requests --worst 2 "$1" >"$tmp/worst" 2>"$tmp/err" || return 1
 	[ "$(grep -cE '^request [0-9]+ \(.*\), [0-9.]+[num]?s(, failed)?$' "$tmp/worst")" -eq 2 ] &&
-		[ "$(grep -c '^causes:$' "$tmp/worst")" -eq 2 ]
+		[ "$(grep -c '^causes:$' "$tmp/worst")" -eq 2 ] &&
+		cat "$1" | $READER requests --worst 2 - | cmp - "$tmp/worst" &&
+		$READER requests --worst 2 <"$1" | cmp - "$tmp/worst" &&
+		{ echo skipped; cat "$1"; } >"$tmp/behind" &&
+		{ read -r _; $READER requests --worst 2 --function '' -; } <"$tmp/behind" | cmp - "$tmp/worst"
+}
+
+# --top shortens the lists; --sort changes only the order of the names.
+sorted_and_cut() # TRACE
+{
+	local verb key
+
+	for verb in tasks regions requests; do
+		$READER $verb --json "$1" >"$tmp/all.json" &&
+			$READER $verb --json --top 2 "$1" | jq -S . >"$tmp/have" &&
+			jq -S ".$verb |= .[:2]" "$tmp/all.json" | diff - "$tmp/have" &&
+			jq -e ".$verb | length > 2" "$tmp/all.json" || return 1
+		for key in total_ns count p50_ns p90_ns p99_ns max_ns errors; do
+			[ $verb$key = taskserrors ] || [ $verb$key = regionserrors ] && continue
+			$READER $verb --json --sort ${key%_ns} "$1" | jq -S . >"$tmp/sorted.json" &&
+				jq -e "[.${verb}[].$key] | . == (sort | reverse)" "$tmp/sorted.json" &&
+				diff <(jq -S ".$verb |= sort_by(.name)" "$tmp/all.json") \
+					<(jq -S ".$verb |= sort_by(.name)" "$tmp/sorted.json") || return 1
+		done
+	done
+	refused 2 "unknown key 'errors' for --sort: must be total, count, p50, p90, p99 or max" \
+		$READER tasks --sort errors "$1" &&
+		refused 2 "unknown key '' for --sort: .* p99, max or errors" $READER requests --sort '' "$1"
+}
+
+# A filter that nothing matches, and one that is invalid. The comparisons use the others.
+filters_without_matches() # TRACE
+{
+	local verb
+
+	for verb in tasks regions requests; do
+		refused 1 "there is no goroutine whose start function matches 'no such'" $READER $verb --function 'no such' "$1" &&
+			refused 2 "invalid regular expression '\(' for --name: unmatched" $READER $verb --name '(' "$1" &&
+			$READER $verb --json --goroutine 99999999 "$1" | jq -e ".$verb == [] and .unbegun == (if \"$verb\" == \"regions\" then null else 0 end)" &&
+			$READER $verb --json --name 'no such' "$1" | jq -e ".$verb == []" || return 1
+	done
+	$READER tasks --function 'HandlerFunc|conn' --json "$1" >"$tmp/want" && [ "$(jq '.tasks | length' "$tmp/want")" -gt 2 ] &&
+		cat "$1" | $READER tasks --function 'HandlerFunc|conn' --json - | cmp - "$tmp/want"
 }
 
 no_annotations()
@@ -191,14 +244,18 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	for go in "$ORACLE_GO" go1.21.13; do
 		try "$go: an HTTP server" server_recorded "$go"
 		try "$go: an HTTP server, parts" server_parts
+		try "$go: an HTTP server, places" server_places
 	done
 	try "an HTTP server that traces itself" server_traces_itself "$ORACLE_GO"
 	try "the worst requests" worst "$tmp/own.trace"
+	try "--sort and --top" sorted_and_cut "$tmp/own.trace"
+	try "filters that nothing matches" filters_without_matches "$tmp/own.trace"
 	try "mutants" mutants
-	try "100,000 open tasks and regions" many_at_once
+	try "100,000 open tasks and regions" many_at_once 0
+	try "100,000 open tasks, each a subtask of another" many_at_once 1
 	try "a trace without annotations" no_annotations
 	try "--worst 0" refused 2 "invalid number '0' for --worst: expected 1 to 1000" $READER requests --worst 0 "$tmp/made"
-	try "--worst of a pipe" refused 2 'FILE must be a file, not a pipe' $READER requests --worst 1 -
+	try "--worst of a pipe that is no trace" refused 1 'stdin: ' $READER requests --worst 1 - < <(echo no trace)
 	for verb in tasks regions requests; do
 		try "$verb: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
 			$READER $verb "$tmp/made" --from 1s

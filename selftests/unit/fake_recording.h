@@ -156,6 +156,11 @@ double hits__trap_ns(void)
 	return 0;
 }
 
+double hits__stepped_ns(void)
+{
+	return 0;
+}
+
 void hits__destroy(struct hits *h)
 {
 	(void)h;

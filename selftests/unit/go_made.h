@@ -58,7 +58,7 @@ struct made_func {
 	const char *name;
 	const unsigned char *code;
 	int32_t args;
-	uint8_t func_id;
+	uint8_t func_id, flags;
 	struct made_inline tree[MADE_TREE_MAX];
 	struct made_range inlined[MADE_RANGES_MAX]; /* indices into the tree; -1: none */
 	struct made_range lines[MADE_RANGES_MAX];
@@ -167,6 +167,7 @@ static inline void go_made__record(struct go_made *p, const unsigned char *text,
 	go_made__u32(p, at + 24, go_made__table(p, f->lines));
 	go_made__u32(p, at + 28, 3);
 	p->tab[id] = f->func_id;
+	p->tab[id + 1] = f->flags;
 	p->tab[id + 3] = 8;
 	go_made__u32(p, data + 4 * PCDATA_INL_TREE, go_made__table(p, f->inlined));
 	memset(p->tab + data + 12, 0xff, 32);

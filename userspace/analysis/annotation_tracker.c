@@ -68,6 +68,7 @@ static int task_begin(struct annotation_tracker *t, const struct trace_event *ev
 		return -ENOMEM;
 	task->id = m->task;
 	task->g = ev->g;
+	task->parent = m->parent;
 	task->begin = t->now;
 	if (name_table__get(&t->names, m->name, &task->name))
 		return -ENOMEM;

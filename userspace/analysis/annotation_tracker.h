@@ -24,7 +24,8 @@
 
 /* An open task. A client's record begins with this. Times in ns of the trace. */
 struct tracked_task {
-	uint64_t id, g; /* g: the goroutine that created it */
+	uint64_t id, g;	 /* g: the goroutine that created it */
+	uint64_t parent; /* TRACE_NO_TASK: it has none */
 	int64_t begin;
 	uint32_t name; /* index in the tracker's table */
 };

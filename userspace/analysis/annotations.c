@@ -15,6 +15,7 @@
 
 struct annotations {
 	struct annotation_tracker tracker;
+	struct annotation_filter filter;
 	int64_t from, to;
 	uint64_t unbegun;				     /* tasks */
 	struct annotation_name *by_name[NAME_TABLE_MAX + 1]; /* NULL: nothing counted yet */
@@ -31,12 +32,19 @@ static struct annotation_name *get(struct annotations *a, uint32_t name)
 	return a->by_name[name];
 }
 
-static int count(struct annotations *a, uint32_t name, int64_t begin, int64_t end, bool ended)
+/* One of goroutine `g`. */
+static int count(struct annotations *a, uint64_t g, uint32_t name, int64_t begin, int64_t end,
+		 bool ended)
 {
 	struct annotation_name *n;
+	bool wanted;
+	int err;
 
 	if (end < a->from || end >= a->to)
 		return 0;
+	err = annotation_filter__accepts(&a->filter, &a->tracker.names, g, name, &wanted);
+	if (err || !wanted)
+		return err;
 	n = get(a, name);
 	if (!n)
 		return -ENOMEM;
@@ -51,21 +59,22 @@ static int count(struct annotations *a, uint32_t name, int64_t begin, int64_t en
 
 static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_t time, bool ended)
 {
-	return count(context, task->name, task->begin, time, ended);
+	return count(context, task->g, task->name, task->begin, time, ended);
 }
 
 static int task_unbegun(void *context, int64_t time)
 {
 	struct annotations *a = context;
 
-	a->unbegun += time >= a->from && time < a->to;
+	a->unbegun +=
+		time >= a->from && time < a->to && annotation_filter__accepts_unknown(&a->filter);
 	return 0;
 }
 
 static int region_end(void *context, uint64_t g, const struct tracked_region *region, int64_t time,
 		      bool ended)
 {
-	return count(context, region->name, region->begin, time, ended);
+	return count(context, g, region->name, region->begin, time, ended);
 }
 
 static const struct annotation_client clients[] = {
@@ -108,6 +117,11 @@ void annotations__set_window(struct annotations *a, int64_t from, int64_t to)
 	a->to = to;
 }
 
+void annotations__set_filter(struct annotations *a, const struct annotation_filter *filter)
+{
+	a->filter = *filter;
+}
+
 int annotations__event(struct annotations *a, const struct trace_event *ev)
 {
 	return annotation_tracker__event(&a->tracker, ev);
@@ -128,28 +142,22 @@ struct trace_string annotations__name(const struct annotations *a, uint32_t name
 	return name_table__at(&a->tracker.names, name);
 }
 
-/* Equal ones in the order in which their names first appeared. */
-static int compare(const void *a, const void *b)
-{
-	const struct annotation_name *x = *(const struct annotation_name *const *)a;
-	const struct annotation_name *y = *(const struct annotation_name *const *)b;
-
-	if (x->lengths.sum != y->lengths.sum)
-		return x->lengths.sum > y->lengths.sum ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-const struct annotation_name **annotations__sorted(const struct annotations *a, size_t *ret_n)
+const struct annotation_name **annotations__sorted(const struct annotations *a,
+						   enum lengths_key key, size_t *ret_n)
 {
 	const struct annotation_name **list = malloc((NAME_TABLE_MAX + 1) * sizeof(*list));
+	struct name_rank ranks[NAME_TABLE_MAX + 1];
 	size_t n = 0;
 
 	if (!list)
 		return NULL;
 	for (uint32_t i = 0; i <= NAME_TABLE_MAX; i++)
 		if (a->by_name[i])
-			list[n++] = a->by_name[i];
-	qsort(list, n, sizeof(*list), compare);
+			ranks[n++] =
+				(struct name_rank){ lengths__key(&a->by_name[i]->lengths, key), i };
+	name_ranks__sort(ranks, n);
+	for (size_t i = 0; i < n; i++)
+		list[i] = a->by_name[ranks[i].name];
 	*ret_n = n;
 	return list;
 }

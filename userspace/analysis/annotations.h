@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "analysis/annotation_filter.h"
 #include "analysis/lengths.h"
 #include "format/event.h"
 
@@ -34,6 +35,8 @@ struct annotations *annotations__create(enum annotation_kind kind); /* NULL: no 
 void annotations__destroy(struct annotations *a);		    /* may be NULL */
 /* Only what ends in [from, to) counts; by default all. */
 void annotations__set_window(struct annotations *a, int64_t from, int64_t to);
+/* Only what it accepts counts; by default all. */
+void annotations__set_filter(struct annotations *a, const struct annotation_filter *filter);
 
 int annotations__event(struct annotations *a, const struct trace_event *ev); /* 0 or -ENOMEM */
 /* After the last event of the window or trace. 0 or -ENOMEM. */
@@ -43,9 +46,10 @@ int annotations__finish(struct annotations *a);
 uint64_t annotations__unbegun(const struct annotations *a);
 struct trace_string annotations__name(const struct annotations *a, uint32_t name);
 /*
- * The names, those with the longest total first; the caller frees the array, not the elements.
- * NULL: no memory.
+ * The names in descending order of `key`; the caller frees the array, not the elements. NULL: no
+ * memory.
  */
-const struct annotation_name **annotations__sorted(const struct annotations *a, size_t *ret_n);
+const struct annotation_name **annotations__sorted(const struct annotations *a,
+						   enum lengths_key key, size_t *ret_n);
 
 #endif

@@ -66,6 +66,13 @@ void durations__subtract(struct durations *a, const struct durations *from)
 		a->at[i].ns = time_sub(a->at[i].ns, from->at[i].ns);
 }
 
+void durations__drop_empty(struct durations *a)
+{
+	for (uint32_t i = a->n; i--;)
+		if (!a->at[i].ns)
+			durations__remove(a, &a->at[i]);
+}
+
 int durations__add_all(struct durations *sum, const struct durations *more)
 {
 	int err = 0;

@@ -49,6 +49,7 @@ void durations__remove(struct durations *a, struct duration *which);
 int durations__copy(struct durations *to, const struct durations *from); /* 0 or -ENOMEM */
 /* `from` is an earlier state of what `a` is now: its kinds are the first ones of it. */
 void durations__subtract(struct durations *a, const struct durations *from);
+void durations__drop_empty(struct durations *a); /* those of 0; changes the order */
 /* 0 or -ENOMEM, with *sum as it was or partly added to. */
 int durations__add_all(struct durations *sum, const struct durations *more);
 

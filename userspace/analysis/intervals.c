@@ -87,6 +87,12 @@ static bool has_name(const struct intervals *iv, const char *name, size_t len)
 	return !wanted || (strlen(wanted) == len && !memcmp(wanted, name, len));
 }
 
+static bool is_selected(const struct intervals *iv, uint64_t goroutine)
+{
+	return !iv->opts.select ||
+	       selection__goroutine(iv->opts.select, iv->opts.matches, goroutine);
+}
+
 /* The end of an interval. ns < 0: its duration is unknown. */
 static void add(const struct intervals *iv, struct interval_counts *counts, int64_t time,
 		int64_t ns)
@@ -149,7 +155,8 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 	(void)ev;
 	g->unbegun = m->from == GO_STATE_UNDETERMINED;
 	g->wanted = states[iv->opts.kind] == m->to &&
-		    (iv->opts.kind != INTERVAL_BLOCK || has_name(iv, m->name.data, m->name.len));
+		    (iv->opts.kind != INTERVAL_BLOCK || has_name(iv, m->name.data, m->name.len)) &&
+		    is_selected(iv, g->go.id);
 	return 0;
 }
 
@@ -251,6 +258,8 @@ void intervals__item(struct intervals *iv, const struct interval_item *item)
 	int64_t ns = known ? (int64_t)item->duration : -1;
 
 	iv->has_calls |= kind == KERNEL_SYS_ENTER || kind == KERNEL_SYS_EXIT;
+	if (!is_selected(iv, item->goroutine))
+		return;
 	if (iv->opts.kind == INTERVAL_SYSCALL && kind == KERNEL_SYS_EXIT && is_call(iv, item))
 		add(iv, &iv->kernel, item->time, ns);
 	/* Without a duration the thread need not have waited: it may have been running. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "analysis/lengths.h"
+#include "analysis/select.h"
 #include "format/event.h"
 #include "format/kernel.h"
 
@@ -37,6 +38,12 @@ struct intervals_opts {
 	 * Not for the other kinds. Borrowed.
 	 */
 	const char *name;
+	/*
+	 * Only those of goroutines that it accepts; NULL: all. Not for GC cycles and pauses. `matches`:
+	 * see selection__goroutine(). Borrowed.
+	 */
+	const struct selection *select;
+	const struct map *matches;
 };
 
 struct interval_counts {
@@ -65,6 +72,7 @@ struct interval_item {
 	uint64_t duration; /* timeline__duration() */
 	bool in_loss;
 	const struct kernel_threads *threads; /* for the names of system calls */
+	uint64_t goroutine;		      /* timeline__goroutine() of its thread */
 };
 
 void intervals__item(struct intervals *iv, const struct interval_item *item);

@@ -25,7 +25,8 @@ struct latency *latency__create(const struct latency_opts *opts)
 		return NULL;
 	l->opts = *opts;
 	l->preemptors = intern__create();
-	if (naming__init(&l->naming) || !l->preemptors || cpu_tasks__init(l)) {
+	if (naming__init(&l->naming) || (opts->places && place_table__init(&l->places)) ||
+	    !l->preemptors || cpu_tasks__init(l)) {
 		latency__destroy(l);
 		return NULL;
 	}
@@ -41,6 +42,7 @@ void latency__destroy(struct latency *l)
 	map__deinit(&l->on_thread);
 	map__deinit(&l->waits);
 	naming__deinit(&l->naming);
+	place_table__deinit(&l->places);
 	intern__destroy(l->preemptors);
 	cpu_tasks__deinit(l);
 	durations__deinit(&l->worker_wall);
@@ -150,6 +152,10 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 	int err = 0;
 
 	g->label = 0;
+	if (l->opts.places && (m->to == GO_STATE_WAITING || m->to == GO_STATE_SYSCALL))
+		err = place_table__of(&l->places, ev->dictionary, m->transition_stack, &g->place);
+	if (err)
+		return err;
 	if (needs_thread(m->to) && g->m == TRACE_NO_M)
 		err = enter_thread(l, g, transition__thread(ev));
 	else if (m->to == GO_STATE_WAITING)
@@ -159,7 +165,18 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 	return err ? err : part__choose(l, g, NULL);
 }
 
-/* A mark assist that goes on has done so since the generation began. */
+/* A mark assist goes on that the trace does not contain: it has done so since the generation began. */
+static int continue_assist(struct latency *l, struct live *g)
+{
+	int64_t ns = time_sub(g->stats.part[PART_ONCPU], g->stats.gc_assist);
+
+	g->assist_place = PLACE_UNKNOWN;
+	if (g->generation != l->tracker.generations || !ns)
+		return 0;
+	g->stats.gc_assist = g->stats.part[PART_ONCPU];
+	return part__add_place(l, g, (uint32_t)PART_ONCPU << 16, PLACE_UNKNOWN, ns);
+}
+
 static int range__event(void *context, const struct trace_event *ev, const struct semantics *m)
 {
 	struct latency *l = context;
@@ -172,15 +189,16 @@ static int range__event(void *context, const struct trace_event *ev, const struc
 	err = g ? part__add(l, g) : 0;
 	if (err || !g)
 		return err;
-	if (m->kind == SEMANTICS_RANGE_ACTIVE && !g->in_assist &&
-	    g->generation == l->tracker.generations)
-		g->stats.gc_assist = g->stats.part[PART_ONCPU];
+	if (m->kind == SEMANTICS_RANGE_ACTIVE && !g->in_assist)
+		err = continue_assist(l, g);
+	else if (m->kind == SEMANTICS_RANGE_BEGIN && l->opts.places)
+		err = place_table__of(&l->places, ev->dictionary, m->stack, &g->assist_place);
 	g->in_assist = m->kind != SEMANTICS_RANGE_END;
-	return 0;
+	return err;
 }
 
 /* The runtime labels mark workers whenever they start to run. */
-static int label__event(void *context, const struct trace_event *ev, const struct semantics *m)
+static int other__event(void *context, const struct trace_event *ev, const struct semantics *m)
 {
 	static const char prefix[] = "GC (";
 	struct latency *l = context;
@@ -188,6 +206,8 @@ static int label__event(void *context, const struct trace_event *ev, const struc
 	int err;
 
 	(void)ev;
+	if (m->kind == SEMANTICS_SYNC)
+		place_table__forget_stacks(&l->places);
 	if (m->kind != SEMANTICS_LABEL)
 		return 0;
 	g = goroutine_tracker__find(&l->tracker, m->id);
@@ -208,7 +228,7 @@ static const struct goroutine_client client = {
 	.end = goroutine__end,
 	.deinit = goroutine__deinit,
 	.range = range__event,
-	.other = label__event,
+	.other = other__event,
 };
 
 static int report(int err, struct error *error)
@@ -298,9 +318,7 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
 		return 0;
 	if (part__add(l, g))
 		return -ENOMEM;
-	stats = g->stats;
-	stats.delays = (struct durations){};
-	if (durations__copy(&stats.reasons, &g->stats.reasons))
+	if (latency_stats__copy(&stats, &g->stats))
 		return -ENOMEM;
 	stats.total = 0;
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
@@ -322,6 +340,19 @@ struct trace_string latency__name(const struct latency *l, uint32_t name)
 struct trace_string latency__reason(const struct latency *l, uint32_t kind)
 {
 	return naming__kind_at(&l->naming, kind & UINT16_MAX);
+}
+
+struct latency_place latency__place(const struct latency *l, uint32_t kind)
+{
+	struct place at = place_table__at(&l->places, kind);
+
+	return (struct latency_place){
+		.part = latency_reason__part(at.reason),
+		.kind = at.reason,
+		.reason = latency__reason(l, at.reason),
+		.frame = place_table__frame(&l->places, at.place),
+		.others = at.place == PLACE_OTHERS,
+	};
 }
 
 struct trace_string latency__task(const struct latency *l, uint32_t kind)

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "analysis/durations.h"
+#include "analysis/place_table.h"
 #include "format/event.h"
 #include "format/kernel.h"
 #include "lib/error.h"
@@ -58,6 +59,11 @@ struct latency_stats {
 	int64_t longest;	  /* run-queue delay */
 	struct durations reasons; /* their kinds: latency_reason__part(), latency__reason() */
 	struct durations delays;  /* of run queues: for each class of lengths, how many (no ns) */
+	/*
+	 * The time of the parts Go-blocked and syscall-blocked, and that on CPU in mark assists, by
+	 * latency__place(); only with latency_opts.places. Not packed.
+	 */
+	struct durations places;
 	/* Of an aligned trace: what held the CPU while it was kernel-runnable; latency__task(). */
 	struct durations tasks;
 };
@@ -82,6 +88,7 @@ struct latency_opts {
 	 */
 	int (*done)(void *context, const struct latency_goroutine *g);
 	void *context;
+	bool places; /* fill latency_stats.places */
 };
 
 struct latency;
@@ -128,6 +135,15 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
 struct trace_string latency__name(const struct latency *l, uint32_t name);
 /* Why: "chan receive", "futex", "page fault", "woken", "preempted by make", ... */
 struct trace_string latency__reason(const struct latency *l, uint32_t kind);
+/* What a kind of latency_stats.places stands for. */
+struct latency_place {
+	enum latency_part part; /* PART_ONCPU: in mark assists */
+	uint32_t kind;		/* of the reason, as in latency_stats.reasons */
+	struct trace_string reason;
+	struct place_frame frame;
+	bool others; /* several places, and reasons */
+};
+struct latency_place latency__place(const struct latency *l, uint32_t kind);
 /* What held a CPU: "make", "(idle)", "(the program itself)", ... */
 struct trace_string latency__task(const struct latency *l, uint32_t kind);
 /* Whether the trace has what CPUs ran, as that of `gotrace align` does. */
@@ -141,6 +157,8 @@ static inline enum latency_part latency_reason__part(uint32_t kind)
 bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret);
 
 void latency_stats__deinit(struct latency_stats *stats);
+/* A copy without the delays. 0 or -ENOMEM; *ret is to be deinitialized on success. */
+int latency_stats__copy(struct latency_stats *ret, const struct latency_stats *stats);
 /* 0 or -ENOMEM, with *sum as it was or partly added to. */
 int latency_stats__add(struct latency_stats *sum, const struct latency_stats *more);
 /*

@@ -18,9 +18,11 @@ struct live {
 	int64_t since; /* all up to here is added to the stats */
 	int64_t delay; /* of the run queue that it waits in, so far */
 	struct latency_stats stats;
-	uint32_t go_kind;    /* why it is blocked, for Go */
-	uint32_t kind;	     /* why it is in its part */
-	uint32_t label;	     /* of a mark worker, while it runs; 0: it is none */
+	uint32_t go_kind; /* why it is blocked, for Go */
+	uint32_t kind;	  /* why it is in its part */
+	uint32_t label;	  /* of a mark worker, while it runs; 0: it is none */
+	uint32_t place;	  /* where it is blocked: place_table__of() */
+	uint32_t assist_place;
 	uint32_t generation; /* the first that contains it, if it was there before */
 	uint16_t cpu;	     /* that its thread has or had last */
 	uint16_t wait_cpu;   /* that it had when it began to wait for one */
@@ -36,6 +38,7 @@ struct latency {
 	struct map on_thread;		  /* by M, to those that are running or in a system call */
 	struct map waits;		  /* by M that was preempted or yielded: 1 + its kind */
 	struct naming naming;
+	struct place_table places; /* with opts.places */
 	struct intern *preemptors; /* names of other programs' threads that took a CPU */
 	struct intern *tasks;	   /* latency__task() */
 	struct map cpus;	   /* by CPU: what it ran; see latency_tasks.c */
@@ -58,6 +61,9 @@ static inline int64_t earliest(int64_t a, int64_t b)
 }
 
 /* latency_part.c; 0 or -ENOMEM */
+
+/* Adds time that was spent at a place, with opts.places. `reason`: as in latency_stats.reasons. */
+int part__add_place(struct latency *l, struct live *g, uint32_t reason, uint32_t place, int64_t ns);
 
 /* Adds the time up to now to the part that it is in. */
 int part__add(struct latency *l, struct live *g);

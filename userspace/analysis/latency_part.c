@@ -27,6 +27,34 @@ static int add_worker(struct latency *l, const struct live *g, int64_t ns)
 		     durations__add(&l->worker_oncpu, g->label, g->part == PART_ONCPU ? ns : 0);
 }
 
+int part__add_place(struct latency *l, struct live *g, uint32_t reason, uint32_t place, int64_t ns)
+{
+	uint32_t number;
+	int err;
+
+	if (!l->opts.places)
+		return 0;
+	err = place_table__number(&l->places, reason, place, &number);
+	return err ? err : durations__add(&g->stats.places, number, ns);
+}
+
+/* The part is one of those with reasons. */
+static int add_reason(struct latency *l, struct live *g, int64_t ns)
+{
+	uint32_t reason = (uint32_t)g->part << 16 | g->kind;
+	int err = durations__add(&g->stats.reasons, reason, ns);
+
+	if (err || (g->part != PART_GO_BLOCKED && g->part != PART_SYSCALL_BLOCKED))
+		return err;
+	return part__add_place(l, g, reason, g->place, ns);
+}
+
+static int add_assist(struct latency *l, struct live *g, int64_t ns)
+{
+	g->stats.gc_assist = time_add(g->stats.gc_assist, ns);
+	return part__add_place(l, g, (uint32_t)PART_ONCPU << 16, g->assist_place, ns);
+}
+
 int part__add(struct latency *l, struct live *g)
 {
 	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
@@ -41,15 +69,15 @@ int part__add(struct latency *l, struct live *g)
 		stats->unknown = time_add(stats->unknown, ns);
 	if (g->part == PART_ONCPU && g->in_call)
 		stats->syscall_oncpu = time_add(stats->syscall_oncpu, ns);
-	if (g->part == PART_ONCPU && g->in_assist)
-		stats->gc_assist = time_add(stats->gc_assist, ns);
+	if (g->part == PART_ONCPU && g->in_assist && add_assist(l, g, ns))
+		return -ENOMEM;
 	if (g->part == PART_KERNEL_RUNNABLE)
 		g->delay = time_add(g->delay, ns);
 	if (g->label && add_worker(l, g, ns))
 		return -ENOMEM;
 	if (g->part == PART_ONCPU || g->part == PART_GO_RUNNABLE || g->part == PART_THROTTLED)
 		return 0;
-	return durations__add(&stats->reasons, (uint32_t)g->part << 16 | g->kind, ns);
+	return add_reason(l, g, ns);
 }
 
 /* The thread that it is on, if the kernel events have it. */

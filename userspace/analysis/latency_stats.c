@@ -16,13 +16,28 @@ void latency_stats__deinit(struct latency_stats *stats)
 	durations__deinit(&stats->reasons);
 	durations__deinit(&stats->delays);
 	durations__deinit(&stats->tasks);
+	durations__deinit(&stats->places);
+}
+
+int latency_stats__copy(struct latency_stats *ret, const struct latency_stats *stats)
+{
+	*ret = *stats;
+	ret->delays = ret->tasks = ret->places = (struct durations){};
+	if (durations__copy(&ret->reasons, &stats->reasons) ||
+	    durations__copy(&ret->tasks, &stats->tasks) ||
+	    durations__copy(&ret->places, &stats->places)) {
+		latency_stats__deinit(ret);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 int latency_stats__add(struct latency_stats *sum, const struct latency_stats *more)
 {
 	if (durations__add_all(&sum->reasons, &more->reasons) ||
 	    durations__add_all(&sum->delays, &more->delays) ||
-	    durations__add_all(&sum->tasks, &more->tasks))
+	    durations__add_all(&sum->tasks, &more->tasks) ||
+	    durations__add_all(&sum->places, &more->places))
 		return -ENOMEM;
 	times__add(sum->times, more->times, LATENCY_TIMES);
 	if (sum->longest < more->longest)
@@ -36,6 +51,7 @@ void latency_stats__subtract(struct latency_stats *stats, const struct latency_s
 		stats->times[i] = time_sub(stats->times[i], before->times[i]);
 	durations__subtract(&stats->reasons, &before->reasons);
 	durations__subtract(&stats->tasks, &before->tasks);
+	durations__subtract(&stats->places, &before->places);
 }
 
 int latency_stats__count_delay(struct latency_stats *stats, int64_t ns)

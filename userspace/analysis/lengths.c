@@ -56,6 +56,24 @@ int64_t lengths__share(const struct lengths *l, double share)
 	return middle < l->max ? middle : l->max;
 }
 
+int64_t lengths__key(const struct lengths *l, enum lengths_key key)
+{
+	switch (key) {
+	case LENGTHS_COUNT:
+		return (int64_t)l->count;
+	case LENGTHS_P50:
+		return lengths__share(l, 0.5);
+	case LENGTHS_P90:
+		return lengths__share(l, 0.9);
+	case LENGTHS_P99:
+		return lengths__share(l, 0.99);
+	case LENGTHS_MAX:
+		return l->max;
+	default:
+		return l->sum;
+	}
+}
+
 /* The bucket of a length: 0, or 1 + the exponent of its power of two. */
 static unsigned int bucket_of(int64_t ns)
 {

@@ -37,6 +37,18 @@ void lengths__add(struct lengths *l, int64_t ns); /* below 0 as 0 */
  */
 int64_t lengths__share(const struct lengths *l, double share);
 
+/* The figures that rows with lengths can be sorted by. */
+enum lengths_key {
+	LENGTHS_TOTAL,
+	LENGTHS_COUNT,
+	LENGTHS_P50,
+	LENGTHS_P90,
+	LENGTHS_P99,
+	LENGTHS_MAX,
+	LENGTHS_KEYS
+};
+int64_t lengths__key(const struct lengths *l, enum lengths_key key); /* ns, or a number */
+
 /* A bucket [from, to) of a histogram. The first one is [0, 1), the others begin at powers of two. */
 struct lengths_bucket {
 	int64_t from, to; /* to: INT64_MAX in the last bucket that is possible */

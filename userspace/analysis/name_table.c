@@ -6,6 +6,7 @@
 #include "analysis/name_table.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/hash.h"
@@ -67,4 +68,19 @@ struct trace_string name_table__at(const struct name_table *t, uint32_t index)
 	static const struct trace_string other = { "other", 5 };
 
 	return index < t->n ? t->name[index] : other;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct name_rank *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key > y->key ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+void name_ranks__sort(struct name_rank *ranks, size_t n)
+{
+	if (n)
+		qsort(ranks, n, sizeof(*ranks), compare);
 }

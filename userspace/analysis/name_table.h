@@ -34,4 +34,13 @@ int name_table__get(struct name_table *t, struct trace_string name, uint32_t *re
 /* The name at an index, until deinit. That of NAME_TABLE_OTHER is "other". */
 struct trace_string name_table__at(const struct name_table *t, uint32_t index);
 
+/* A name, and the figure that it is sorted by. */
+struct name_rank {
+	int64_t key;
+	uint32_t name;
+};
+
+/* In descending order; equal ones in the order in which their names first appeared. */
+void name_ranks__sort(struct name_rank *ranks, size_t n);
+
 #endif

@@ -7,7 +7,8 @@
  * time). Downstream: `gotrace requests`.
  *
  * A goroutine works for a task while it has a region of it open; the goroutine that created the task
- * works for it until one of the two ends. So a goroutine may work for several tasks at once, and
+ * works for it until one of the two ends. Whoever works for a task works for its ancestors that are
+ * open, up to a limit (requests_impl.h). So a goroutine may work for several tasks at once, and
  * several for one: the time that is summed up may exceed the duration of the task. A task fails if
  * it has a log of category "error", or one of category "status" whose text is a number of 500 or more
  * (an HTTP status). A task counts in the window in which it ends.
@@ -22,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/annotation_filter.h"
 #include "analysis/latency.h"
 #include "analysis/lengths.h"
 #include "reader/timeline.h"
@@ -59,6 +61,8 @@ struct requests *requests__create(size_t worst);
 void requests__destroy(struct requests *r); /* may be NULL */
 /* Only what ends in [from, to) counts; by default all. */
 void requests__set_window(struct requests *r, int64_t from, int64_t to);
+/* Only what it accepts counts; by default all. */
+void requests__set_filter(struct requests *r, const struct annotation_filter *filter);
 
 /* Applies the next step of a timeline. 0, or a negative errno with the reason. */
 int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,
@@ -72,11 +76,14 @@ struct trace_string requests__name(const struct requests *r, uint32_t name);
 /* For the texts of the reasons. */
 const struct latency *requests__latency(const struct requests *r);
 
+/* The figures that names can be sorted by: those of lengths.h, and the number of errors. */
+enum request_key { REQUESTS_ERRORS = LENGTHS_KEYS, REQUESTS_KEYS };
 /*
- * The names, those with the longest sum of durations first; the caller frees the array, not the
+ * The names in descending order of `key`, of either enum; the caller frees the array, not the
  * elements. NULL: no memory.
  */
-const struct request_name **requests__sorted(const struct requests *r, size_t *ret_n);
+const struct request_name **requests__sorted(const struct requests *r, unsigned int key,
+					     size_t *ret_n);
 /*
  * The sum of all requests of a name; and of the slowest: as many as REQUEST_SLOWEST of them, and
  * those that are in the same class of lengths (lengths.h) as the shortest of these. The caller

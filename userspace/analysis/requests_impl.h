@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of requests share: requests.c (who works for which task) and requests_sum.c (sums
- * of requests that have ended).
+ * What the files of requests share: requests.c (what annotations mean), requests_work.c (who works
+ * for which request) and requests_sum.c (sums of requests that have ended).
  */
 #ifndef ANALYSIS_REQUESTS_IMPL_H
 #define ANALYSIS_REQUESTS_IMPL_H
@@ -9,17 +9,72 @@
 #include "analysis/annotation_tracker.h"
 #include "analysis/requests.h"
 
+#define REQUEST_ANCESTORS 16 /* the nearest ones, for which a subtask counts */
+
+/* What a goroutine works for. */
+struct worker {
+	uint64_t g;
+	struct work *first;
+};
+
+/* A goroutine works for a request: a member of two lists, of all works of each. */
+struct work {
+	struct request *request;
+	struct worker *worker;
+	struct work *request_prev, *request_next, *worker_prev, *worker_next;
+	uint64_t key;		     /* in the map of all */
+	uint32_t holds;		     /* why: see requests_work.c */
+	uint32_t regions;	     /* of these, open regions of the task itself */
+	struct latency_stats before; /* the goroutine's times at the begin */
+};
+
+/* A task; unlike its ID, the serial number is never used again. */
+struct request_id {
+	uint64_t task, serial;
+};
+
+/* An open task. */
+struct request {
+	struct tracked_task task;
+	uint64_t serial;
+	struct request_id *ancestors; /* the nearest first; some may have ended */
+	uint8_t nancestors;
+	bool failed;
+	struct work *first, *last; /* in the order in which they began */
+	struct latency_stats time; /* of goroutines that no longer work for it */
+};
+
 struct requests {
 	struct annotation_tracker tracker;
 	struct latency *latency;
 	struct map workers; /* by goroutine, to struct worker: those that work for a task */
 	struct map work;    /* by task and goroutine, to struct work */
+	struct annotation_filter filter;
 	int64_t from, to;
 	uint64_t unbegun;
+	uint64_t serials;	      /* of requests, so far */
 	struct request_single *worst; /* in descending order */
 	size_t nworst, most_worst;
 	struct request_name *by_name[NAME_TABLE_MAX + 1]; /* NULL: nothing counted yet */
 };
+
+/* requests_work.c; 0 or -ENOMEM */
+
+/* At its begin, when its parent is open: notes its ancestors and its serial number. */
+int request__find_ancestors(struct requests *r, struct request *request);
+/* The goroutine works for it and its ancestors: it began a region, or (false) it created it. */
+int request__hold(struct requests *r, struct request *request, uint64_t g, bool region);
+/* The region ends. */
+int request__release_region(struct requests *r, struct request *request, uint64_t g);
+/* It ends: none of its goroutines works for its ancestors because of it any longer. */
+int request__release_all(struct requests *r, struct request *request);
+/*
+ * The goroutine does not work for the request any longer; `now`: its times, of which the list of
+ * reasons only grows. Frees the work.
+ */
+int work__stop_at(struct requests *r, struct work *w, struct latency_stats *now);
+int work__stop(struct requests *r, struct work *w);
+void work__drop(struct requests *r, struct work *w); /* without counting it */
 
 /* requests_sum.c; 0 or -ENOMEM */
 

@@ -130,28 +130,27 @@ int request_name__slowest(const struct request_name *n, struct request_sum *ret)
 	return sum_up(n, (uint64_t)ceil(REQUEST_SLOWEST * (double)n->lengths.count), ret);
 }
 
-/* Equal ones in the order in which their names first appeared. */
-static int compare(const void *a, const void *b)
+static int64_t request_name__key(const struct request_name *n, unsigned int key)
 {
-	const struct request_name *x = *(const struct request_name *const *)a;
-	const struct request_name *y = *(const struct request_name *const *)b;
-
-	if (x->lengths.sum != y->lengths.sum)
-		return x->lengths.sum > y->lengths.sum ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return key == REQUESTS_ERRORS ? (int64_t)n->failed :
+					lengths__key(&n->lengths, (enum lengths_key)key);
 }
 
-const struct request_name **requests__sorted(const struct requests *r, size_t *ret_n)
+const struct request_name **requests__sorted(const struct requests *r, unsigned int key,
+					     size_t *ret_n)
 {
 	const struct request_name **list = malloc((NAME_TABLE_MAX + 1) * sizeof(*list));
+	struct name_rank ranks[NAME_TABLE_MAX + 1];
 	size_t n = 0;
 
 	if (!list)
 		return NULL;
 	for (uint32_t i = 0; i <= NAME_TABLE_MAX; i++)
 		if (r->by_name[i])
-			list[n++] = r->by_name[i];
-	qsort(list, n, sizeof(*list), compare);
+			ranks[n++] = (struct name_rank){ request_name__key(r->by_name[i], key), i };
+	name_ranks__sort(ranks, n);
+	for (size_t i = 0; i < n; i++)
+		list[i] = r->by_name[ranks[i].name];
 	*ret_n = n;
 	return list;
 }

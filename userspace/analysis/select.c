@@ -75,27 +75,27 @@ static void parse_types(struct selection *s, const char *text)
 	s->by_type = true;
 }
 
-static void parse_function(struct selection *s, const char *text)
+static void parse_pattern(struct select_pattern *p, const char *option, const char *text)
 {
 	char why[128];
 	int err;
 
 	if (strlen(text) > SELECT_PATTERN_MAX)
-		usage_error("invalid regular expression for --function: longer than %d bytes",
+		usage_error("invalid regular expression for %s: longer than %d bytes", option,
 			    SELECT_PATTERN_MAX);
 	if (has_back_reference(text))
-		usage_error("invalid regular expression '%s' for --function: back-references are "
+		usage_error("invalid regular expression '%s' for %s: back-references are "
 			    "not supported",
-			    text);
-	if (s->pattern)
-		regfree(&s->function);
-	err = regcomp(&s->function, text, REG_EXTENDED | REG_NOSUB);
+			    text, option);
+	if (p->text)
+		regfree(&p->regex);
+	err = regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB);
 	if (err) {
-		regerror(err, &s->function, why, sizeof(why));
+		regerror(err, &p->regex, why, sizeof(why));
 		why[0] = (char)tolower((unsigned char)why[0]);
-		usage_error("invalid regular expression '%s' for --function: %s", text, why);
+		usage_error("invalid regular expression '%s' for %s: %s", text, option, why);
 	}
-	s->pattern = text;
+	p->text = text;
 }
 
 error_t selection__option(struct selection *s, int key, const char *text)
@@ -107,7 +107,10 @@ error_t selection__option(struct selection *s, int key, const char *text)
 		s->have_goroutine = true;
 		return 0;
 	case SELECT_FUNCTION:
-		parse_function(s, text);
+		parse_pattern(&s->function, "--function", text);
+		return 0;
+	case SELECT_NAME:
+		parse_pattern(&s->name, "--name", text);
 		return 0;
 	case SELECT_TYPE:
 		parse_types(s, text);
@@ -129,11 +132,17 @@ error_t selection__option(struct selection *s, int key, const char *text)
 	}
 }
 
+static void select_pattern__deinit(struct select_pattern *p)
+{
+	if (p->text)
+		regfree(&p->regex);
+	free(p->matches);
+}
+
 void selection__deinit(struct selection *s)
 {
-	if (s->pattern)
-		regfree(&s->function);
-	free(s->matches);
+	select_pattern__deinit(&s->function);
+	select_pattern__deinit(&s->name);
 	*s = (struct selection){};
 }
 
@@ -141,29 +150,30 @@ void selection__deinit(struct selection *s)
  * 0, REG_NOMATCH or REG_ESPACE. The time is quadratic in the length of the name, which
  * writer/intern.h limits to TRACE_STRING_MAX.
  */
-static int compare(const struct selection *s, struct trace_string name)
+static int compare(const struct select_pattern *p, struct trace_string name)
 {
 	regmatch_t part = { .rm_so = 0, .rm_eo = (regoff_t)name.len };
 
-	return regexec(&s->function, name.len ? name.data : "", 1, &part, REG_STARTEND);
+	return regexec(&p->regex, name.len ? name.data : "", 1, &part, REG_STARTEND);
 }
 
-int selection__function(struct selection *s, uint32_t id, struct trace_string name, bool *ret)
+int select_pattern__accepts(struct select_pattern *p, uint32_t id, struct trace_string name,
+			    bool *ret)
 {
 	int status;
 
 	*ret = true;
-	if (!s->pattern)
+	if (!p->text)
 		return 0;
-	if (array__grow_cleared(&s->matches, id, &s->nmatches, sizeof(*s->matches)))
+	if (array__grow_cleared(&p->matches, id, &p->nmatches, sizeof(*p->matches)))
 		return -ENOMEM;
-	if (!s->matches[id]) {
-		status = compare(s, name);
+	if (!p->matches[id]) {
+		status = compare(p, name);
 		if (status == REG_ESPACE)
 			return -ENOMEM;
-		s->matches[id] = status ? 1 : 2;
+		p->matches[id] = status ? 1 : 2;
 	}
-	*ret = s->matches[id] == 2;
+	*ret = p->matches[id] == 2;
 	return 0;
 }
 
@@ -175,6 +185,7 @@ int selection__none(const struct selection *s, const char *name, const char *whe
 	if (s->have_goroutine)
 		snprintf(id, sizeof(id), " %" PRIu64, s->goroutine);
 	return error__set(error, -ENOENT, "%s: there is no goroutine%s%s%s%s%s", name, id,
-			  s->pattern ? " whose start function matches '" : "",
-			  s->pattern ? s->pattern : "", s->pattern ? "'" : "", where);
+			  s->function.text ? " whose start function matches '" : "",
+			  s->function.text ? s->function.text : "", s->function.text ? "'" : "",
+			  where);
 }

@@ -20,20 +20,27 @@
 #include "format/event.h"
 #include "format/kernel.h"
 #include "lib/error.h"
+#include "lib/map.h"
 
 #define SELECT_PATTERN_MAX 256 /* bytes of a regular expression */
 /* Types of events, by enum ev, then those of kernel events, by enum kernel_kind. */
 #define SELECT_KERNEL	   EV_END
 #define SELECT_TYPES	   (SELECT_KERNEL + KERNEL_KIND_END)
 
+/* A regular expression for names that have an ID. */
+struct select_pattern {
+	const char *text; /* NULL: any name matches */
+	regex_t regex;	  /* the same, compiled; it lives as long as the process */
+	char *matches;	  /* by ID of a name: 0 not compared yet, 1 no, 2 yes */
+	size_t nmatches;
+};
+
 struct selection {
 	bool have_goroutine;
 	uint64_t goroutine;
-	const char *pattern; /* of the start function; NULL: any */
-	regex_t function;    /* the same, compiled; it lives as long as the process */
-	char *matches;	     /* by ID of a name: 0 not compared yet, 1 no, 2 yes */
-	size_t nmatches;
-	uint64_t top; /* number of elements; 0: all */
+	struct select_pattern function; /* of the start function */
+	struct select_pattern name;	/* of tasks or regions */
+	uint64_t top;			/* number of elements; 0: all */
 
 	/* of events only: */
 	bool have_thread, by_type;
@@ -49,18 +56,20 @@ enum {
 	SELECT_TOP,
 	SELECT_TYPE,
 	SELECT_REASON,
-	SELECT_THREAD
+	SELECT_THREAD,
+	SELECT_NAME
 };
 #define GOROUTINE_OPTION(what) { "goroutine", SELECT_GOROUTINE, "ID", 0, what, 0 }
-#define FUNCTION_HELP                                                                              \
-	"only goroutines whose start function matches REGEX, a POSIX extended regular expression"
-#define FUNCTION_OPTION	 { "function", SELECT_FUNCTION, "REGEX", 0, FUNCTION_HELP, 0 }
-#define TYPE_HELP	 "only events of these types, comma-separated, such as GoBlock,GoUnblock"
-#define TYPE_OPTION	 { "type", SELECT_TYPE, "NAMES", 0, TYPE_HELP, 0 }
-#define REASON_HELP	 "only transitions for these reasons, comma-separated, such as 'chan receive'"
-#define REASON_OPTION	 { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
-#define THREAD_OPTION	 { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
-#define TOP_OPTION(what) { "top", SELECT_TOP, "N", 0, what, 0 }
+#define REGEX_HELP	       "matches REGEX, a POSIX extended regular expression"
+#define FUNCTION_HELP	       "only goroutines whose start function " REGEX_HELP
+#define FUNCTION_OPTION	       { "function", SELECT_FUNCTION, "REGEX", 0, FUNCTION_HELP, 0 }
+#define NAME_OPTION(what)      { "name", SELECT_NAME, "REGEX", 0, what " whose name " REGEX_HELP, 0 }
+#define TYPE_HELP	       "only events of these types, comma-separated, such as GoBlock,GoUnblock"
+#define TYPE_OPTION	       { "type", SELECT_TYPE, "NAMES", 0, TYPE_HELP, 0 }
+#define REASON_HELP	       "only transitions for these reasons, comma-separated, such as 'chan receive'"
+#define REASON_OPTION	       { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
+#define THREAD_OPTION	       { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
+#define TOP_OPTION(what)       { "top", SELECT_TOP, "N", 0, what, 0 }
 
 /*
  * argp handler for the options above: 0, or ARGP_ERR_UNKNOWN for another key. An invalid value is a
@@ -70,20 +79,38 @@ error_t selection__option(struct selection *s, int key, const char *text);
 void selection__deinit(struct selection *s);
 
 /*
- * Whether --function accepts the start function `name`; every name without --function. `id`
- * identifies the name during the run, as naming.h does; each is compared once. 0 or -ENOMEM.
+ * Whether the pattern accepts `name`. `id` identifies the name during the run, as naming.h does;
+ * each is compared once. 0 or -ENOMEM.
  */
-int selection__function(struct selection *s, uint32_t id, struct trace_string name, bool *ret);
+int select_pattern__accepts(struct select_pattern *p, uint32_t id, struct trace_string name,
+			    bool *ret);
+/* Whether --function accepts the start function `name`. 0 or -ENOMEM. */
+static inline int selection__function(struct selection *s, uint32_t id, struct trace_string name,
+				      bool *ret)
+{
+	return select_pattern__accepts(&s->function, id, name, ret);
+}
 
 /* Whether there is a filter by goroutine; whether there is any filter. */
 static inline bool selection__by_goroutine(const struct selection *s)
 {
-	return s->have_goroutine || s->pattern;
+	return s->have_goroutine || s->function.text;
 }
 
 static inline bool selection__any(const struct selection *s)
 {
 	return selection__by_goroutine(s) || s->top;
+}
+
+/*
+ * Whether --goroutine and --function accept the goroutine; `matches`: those of --function, by ID, which
+ * select_goroutines() finds. Borrowed; NULL: none.
+ */
+static inline bool selection__goroutine(const struct selection *s, const struct map *matches,
+					uint64_t id)
+{
+	return (!s->have_goroutine || s->goroutine == id) &&
+	       (!s->function.text || (matches && map__get(matches, id)));
 }
 
 /* -ENOENT, with the message that the trace `name` has no such goroutine; `where`: or "". */

@@ -128,7 +128,7 @@ DEFINE_HEAP(shortest, struct wait, is_less)
 /* How many waits are kept of goroutines whose names, once they are known, may be unwanted. */
 static size_t spare(const struct waits *w)
 {
-	return w->opts.select && w->opts.select->pattern ? 16 * SPARE : SPARE;
+	return w->opts.select && w->opts.select->function.text ? 16 * SPARE : SPARE;
 }
 
 static int keep(struct waits *w, const struct wait *wait)

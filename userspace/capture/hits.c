@@ -24,6 +24,7 @@
 #define KERNEL_LINKS 3
 #define ROUNDS	     10
 #define CALLS	     1000 /* per round */
+#define STEPS	     100
 
 struct hits {
 	struct hits_bpf *skel;
@@ -163,10 +164,16 @@ void hits__destroy(struct hits *h)
 
 /* ---- what a hit takes ---- */
 
-/* The file offset of arch__trap_at. The first object is this program. */
-static int find_offset(struct dl_phdr_info *info, size_t size, void *ret)
+struct place {
+	uint64_t addr;
+	unsigned long offset; /* in the file */
+};
+
+/* The first object is this program. */
+static int find_offset(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	uint64_t addr = (uintptr_t)arch__trap_at - info->dlpi_addr;
+	struct place *place = ctx;
+	uint64_t addr = place->addr - info->dlpi_addr;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -174,10 +181,21 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *ret)
 
 		if (ph->p_type != PT_LOAD || addr - ph->p_vaddr >= ph->p_filesz)
 			continue;
-		*(unsigned long *)ret = addr - ph->p_vaddr + ph->p_offset;
+		place->offset = addr - ph->p_vaddr + ph->p_offset;
 		return 1;
 	}
 	return -1;
+}
+
+/* An instruction of this program. */
+static int add_own_site(struct hits *h, const char *at, struct error *error)
+{
+	struct place place = { .addr = (uintptr_t)at };
+
+	if (dl_iterate_phdr(find_offset, &place) != 1)
+		return explain(-ENOENT, error);
+	h->offset[h->sites++] = place.offset;
+	return 0;
 }
 
 int hits__open_trap(struct hits **ret, struct error *error)
@@ -186,8 +204,9 @@ int hits__open_trap(struct hits **ret, struct error *error)
 
 	if (err)
 		return explain(err, error);
-	(*ret)->sites = 1;
-	err = dl_iterate_phdr(find_offset, (*ret)->offset) == 1 ? 0 : explain(-ENOENT, error);
+	err = add_own_site(*ret, arch__trap_at, error);
+	if (!err)
+		err = add_own_site(*ret, arch__step_at, error);
 	if (!err)
 		err = hits__attach(*ret, error);
 	if (err) {
@@ -197,17 +216,27 @@ int hits__open_trap(struct hits **ret, struct error *error)
 	return err;
 }
 
-double hits__trap_ns(void)
+static double measure(void (*call)(void), int calls)
 {
 	double best = 1e9, ns;
 	uint64_t start;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		start = clock__now();
-		for (int i = 0; i < CALLS; i++)
-			arch__trapped();
-		ns = (double)(clock__now() - start) / CALLS;
+		for (int i = 0; i < calls; i++)
+			call();
+		ns = (double)(clock__now() - start) / calls;
 		best = ns < best ? ns : best;
 	}
 	return best;
+}
+
+double hits__trap_ns(void)
+{
+	return measure(arch__trapped, CALLS);
+}
+
+double hits__stepped_ns(void)
+{
+	return measure(arch__stepped, STEPS);
 }

@@ -28,10 +28,12 @@ int hits__read(const struct hits *h, uint64_t ret[GT_HITS_COUNT]);
 void hits__destroy(struct hits *h); /* detaches; NULL allowed */
 
 /*
- * Puts such a probe into this process. Until it is destroyed, hits__trap_ns() measures what a hit
+ * Puts such probes into this process. Until they are destroyed, hits__trap_ns() measures what a hit
  * takes in a loop, ns: the least that any probe costs. Needs no privileges; takes 10,000 hits.
+ * hits__stepped_ns(): the same of an instruction that the kernel single-steps; 1,000 hits.
  */
 int hits__open_trap(struct hits **ret, struct error *error);
 double hits__trap_ns(void);
+double hits__stepped_ns(void);
 
 #endif

@@ -301,6 +301,9 @@ static int load(struct probes *p, struct error *error)
 	config->syscall_at = syscall_at(&p->opts);
 	config->calls_only = config->syscall_at && !(p->opts.sets & SITE_SET(KERNEL));
 	config->heap_live = heap_live(&p->opts);
+	if (p->opts.requests)
+		memcpy((void *)p->skel->rodata->request_sites, p->opts.requests,
+		       sizeof(p->skel->rodata->request_sites));
 	prepare_programs(p);
 	start_kernel(p);
 	err = load_probes(p, error);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "gotrace/counters.h"
+#include "gotrace/request.h"
 #include "gotrace/slot.h"
 #include "lib/error.h"
 #include "target/layout/layout.h"
@@ -40,6 +41,7 @@ struct probes_opts {
 	bool force_perf;	/* one perf uprobe per site, as on kernels before 6.10 */
 	uint32_t session;	/* of the module (kmod.h), which receives all records; 0: rings */
 	uint32_t ring_size;	/* bytes of each ring, a power of two; 0: by the number of CPUs */
+	const struct gt_request_site *requests; /* GT_REQUEST_SITES rows; NULL: none */
 };
 
 /* Loads the programs. On failure a negative errno and the reason, with the remedy. */

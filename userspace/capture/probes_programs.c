@@ -34,7 +34,7 @@ bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)
 		return false;
 	if (probe == GT_PROBE_SYSCALL_AT)
 		return false;
-	if (probe == GT_PROBE_FUNC_CALL) /* asked for by an option of its own */
+	if (probe == GT_PROBE_FUNC_CALL || probe == GT_PROBE_REQUEST) /* by options of their own */
 		return true;
 	if (probe == GT_PROBE_SYSCALL_ENTER || probe == GT_PROBE_SYSCALL_TRY_EXIT)
 		return opts->sets & SITE_SET(SYSCALL) && !probes__derives_syscalls(opts);

@@ -75,6 +75,14 @@ struct recorder {
 
 /* ---- records ---- */
 
+static bool is_stepped(const struct gt_record *rec, size_t size)
+{
+	const struct gt_func_call *call = (const void *)(rec + 1);
+
+	return rec->kind == GT_FUNC_CALL && size >= sizeof(*rec) + sizeof(*call) &&
+	       call->stepped == 1;
+}
+
 static int handle_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	struct recorder *r = ctx;
@@ -82,6 +90,7 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 	r->records++;
 	if (rec->kind < GT_KIND_END)
 		r->stats->records[rec->kind]++;
+	r->stats->stepped += is_stepped(rec, size);
 	r->stats->inlined += ring >= r->bpf_rings && rec->kind != GT_STACK;
 	if (rec->kind == GT_EXECUTE)
 		r->runtime_up = true;
@@ -455,6 +464,8 @@ static int end(struct recorder *r)
 	note_cpu(r);
 	if (r->trap)
 		r->stats->trap_ns = hits__trap_ns();
+	if (r->trap && r->stats->stepped)
+		r->stats->stepped_ns = hits__stepped_ns();
 	detach(r);
 	if (!err && r->inl)
 		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));

@@ -44,6 +44,8 @@ struct recorder_opts {
 	const struct site_list *sites;
 	const struct calls
 		*calls; /* functions whose calls are regions; their sites are in `sites` */
+	/* what requests are, or NULL; their sites are in `sites` */
+	const struct gt_request_site *requests;
 	/* open, with known bias; probes are attached by its attach_path */
 	struct process *process;
 	struct launch *launch; /* holds the process at its exec; NULL: it runs */
@@ -65,6 +67,8 @@ struct recorder_stats {
 	struct starvation starvation;
 	uint64_t target_cpu_ns; /* used by the target in the window; 0: unknown */
 	double trap_ns;		/* what a hit takes in a loop; 0: unknown */
+	uint64_t stepped;	/* of `records`, those of single-stepped instructions */
+	double stepped_ns;	/* as trap_ns, if the kernel single-steps; 0: unknown */
 	unsigned int rings;
 	bool multi;
 	bool layout_checked; /* with the running program, during the recording */

@@ -36,6 +36,7 @@ struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_i
 		.heap_whole = opts->heap_whole,
 		.force_perf = opts->force_perf,
 		.ring_size = opts->ring_size,
+		.requests = opts->requests,
 	};
 }
 
@@ -142,7 +143,8 @@ void setup__facts(const struct recorder_opts *opts, const struct probes *probes,
 		.bias = proc->bias,
 		.flags = (opts->stack_depth ? RAW_STACKS : 0) |
 			 (probes__has_kernel(probes) ? 0 : RAW_NO_KERNEL) |
-			 (probes__calls_only(probes) ? RAW_CALLS_ONLY : 0),
+			 (probes__calls_only(probes) ? RAW_CALLS_ONLY : 0) |
+			 opts->sink.max_names << RAW_NAMES_SHIFT,
 		.no_syscalls = opts->sink.no_syscalls,
 	};
 	copy_text(ret->go_version, sizeof(ret->go_version), opts->layout->version.text);

@@ -114,6 +114,7 @@ int sink__start(struct sink *s, const struct raw_header *facts)
 		sequencer__no_kernel(s->sequencer);
 	if (facts->flags & RAW_CALLS_ONLY)
 		sequencer__calls_only(s->sequencer);
+	sequencer__max_names(s->sequencer, facts->flags >> RAW_NAMES_SHIFT);
 	return sequencer__start(s->sequencer, facts->t0, facts->wall_ns);
 }
 

@@ -7,7 +7,7 @@
 #include "cost.h"
 
 #define TRAP_NS	   400.0
-#define STEPPED	   6.0 /* times a trap */
+#define STEPPED	   6.0 /* times a trap, unless it was measured */
 #define PROBE_NS   130.0
 #define STACK_NS   120.0
 #define CALL_NS	   250.0 /* entry and exit */
@@ -43,6 +43,9 @@ struct cost_events cost__of_recording(const struct recorder_stats *stats)
 	if (stats->derives) /* these were not hits, but sent with one */
 		ret.probes -= n[GT_PARK] + n[GT_DESTROY] + n[GT_ENDED];
 	ret.probes -= n[GT_GO_SYS_ENTER] + n[GT_GO_SYS_EXIT] + stats->inlined + stats->inline_lost;
+	ret.probes -= stats->stepped;
+	ret.stepped = stats->stepped;
+	ret.step_ns = cost__step_ns(stats->trap_ns, stats->stepped_ns);
 	ret.inlined = stats->inlined;
 	ret.calls = n[GT_SYS_ENTER] + n[GT_GO_SYS_ENTER];
 	ret.switches = n[GT_CPU_ON] + n[GT_CPU_OFF];
@@ -50,9 +53,17 @@ struct cost_events cost__of_recording(const struct recorder_stats *stats)
 	return ret;
 }
 
+double cost__step_ns(double trap_ns, double stepped_ns)
+{
+	return stepped_ns > trap_ns ? stepped_ns - trap_ns : 0;
+}
+
+/* The caches of a program suffer from the trap, not from the step after it. */
 static double traps(const struct cost_events *e, double trap_ns)
 {
-	return ((double)e->probes + (double)e->stepped * STEPPED) * trap_ns;
+	double step = e->step_ns > 0 ? e->step_ns : trap_ns * (STEPPED - 1);
+
+	return (double)(e->probes + e->stepped) * trap_ns + (double)e->stepped * step;
 }
 
 double cost__recording(const struct cost_events *e, double trap_ns, bool stacks)

@@ -20,6 +20,7 @@
 
 struct cost_events {
 	uint64_t probes, stepped; /* hits whose instruction the kernel emulates, or single-steps */
+	double step_ns;		  /* what single-stepping adds to a hit; 0: unknown */
 	uint64_t inlined;	  /* events of inline probes: no hits */
 	uint64_t calls;		  /* system calls */
 	uint64_t switches;	  /* a thread gets a CPU, or loses it */
@@ -30,6 +31,9 @@ struct cost_events {
 void cost__add(struct cost_events *ret, const uint64_t hits[GT_HITS_COUNT], unsigned int set);
 /* Those of a recording. */
 struct cost_events cost__of_recording(const struct recorder_stats *stats);
+
+/* The member step_ns, from what a hit takes in a loop without and with a single step, ns. */
+double cost__step_ns(double trap_ns, double stepped_ns);
 
 /* CPU time of the target, ns, where a hit without any work takes `trap_ns`. */
 double cost__recording(const struct cost_events *events, double trap_ns, bool stacks);

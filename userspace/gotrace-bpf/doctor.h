@@ -42,6 +42,7 @@ struct measured {
 	double seconds, cpus;	      /* cpus: used by the process when nothing was attached */
 	double own_ns;		      /* its CPU time during `seconds`, without that of the hits */
 	double loop_ns, trap_ns;      /* what a counted hit takes: in a loop, and in the process */
+	double stepped_ns;	      /* in a loop, if the kernel single-steps the instruction */
 };
 
 /* Measures for d->measure_ns. A negative errno with the reason on failure: *ret is zero. */

@@ -104,9 +104,14 @@ static double trap_in_process(const struct usage *plain, const struct usage *cou
 	return added > loop * FACTOR_MAX ? loop * FACTOR_MAX : added;
 }
 
+static struct cost_events no_events(const struct measured *m)
+{
+	return (struct cost_events){ .step_ns = cost__step_ns(m->loop_ns, m->stepped_ns) };
+}
+
 static void evaluate(const struct usage *plain, const struct usage *counted, struct measured *ret)
 {
-	struct cost_events events = {};
+	struct cost_events events = no_events(ret);
 	double cpu = (double)counted->cpu;
 
 	cost__add(&events, ret->hits, SITE_SETS);
@@ -118,14 +123,15 @@ static void evaluate(const struct usage *plain, const struct usage *counted, str
 		ret->own_ns = cpu / OWN_MIN;
 }
 
-static int measure_loop(double *ret, struct error *error)
+static int measure_loop(struct measured *ret, struct error *error)
 {
 	struct hits *trap;
 	int err = hits__open_trap(&trap, error);
 
 	if (err)
 		return err;
-	*ret = hits__trap_ns();
+	ret->loop_ns = hits__trap_ns();
+	ret->stepped_ns = hits__stepped_ns();
 	hits__destroy(trap);
 	return 0;
 }
@@ -142,7 +148,7 @@ int doctor__measure(const struct doctor *d, const struct analysis *a, struct mea
 	};
 	struct usage plain, counted;
 	struct error why = {};
-	int err = measure_loop(&ret->loop_ns, error);
+	int err = measure_loop(ret, error);
 
 	if (err)
 		return err;
@@ -175,7 +181,7 @@ static bool is_sampled(const struct measured *m, unsigned int set)
 
 double measured__ratio(const struct measured *m, unsigned int sets, bool stacks)
 {
-	struct cost_events events = {};
+	struct cost_events events = no_events(m);
 
 	for (unsigned int set = 0; set < SITE_SETS; set++) {
 		if (!(sets & 1u << set) || is_sampled(m, set))
@@ -254,6 +260,7 @@ void measured__json(struct json *j, const struct measured *m)
 	json__double(j, "cpus", m->cpus);
 	json__double(j, "hit_us", m->trap_ns / 1e3);
 	json__double(j, "loop_hit_us", m->loop_ns / 1e3);
+	json__double(j, "loop_stepped_us", m->stepped_ns / 1e3);
 	rates_json(j, m);
 	json__open(j, "added_percent", '{');
 	for (unsigned int set = 0; set < SITE_SETS; set++)

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/hits.h"
 #include "lib/json.h"
+#include "lib/log.h"
 #include "lib/steps.h"
 #include "lib/unicode.h"
-#include "target/probe/calls.h"
+#include "target/probe/call_copies.h"
 #include "analysis.h"
 #include "command.h"
 #include "interrupt.h"
@@ -103,11 +105,32 @@ static const char *cost(const struct analysis *a, const struct site *site)
 	return site->cost == SITE_EMULATED ? "emulated" : "stepped";
 }
 
-static const char *short_cost(const struct analysis *a, const struct site *site)
+/* What a hit takes on this machine in a loop, ns, by enum site_cost; 0: unknown. */
+static double measured[SITE_STEPPED + 1];
+
+static void measure(void)
+{
+	struct error why = {};
+	struct hits *trap;
+
+	if (hits__open_trap(&trap, &why)) {
+		log__debug("%s", why.text);
+		return;
+	}
+	measured[SITE_EMULATED] = hits__trap_ns();
+	measured[SITE_STEPPED] = hits__stepped_ns();
+	hits__destroy(trap);
+}
+
+/* *text is for a number. */
+static const char *short_cost(const struct analysis *a, const struct site *site, char text[16])
 {
 	if (site__is_derived(&a->sites, &a->layout, site->probe))
 		return "derived";
-	return site->cost == SITE_EMULATED ? "0.4 us" : "4 us";
+	if (!(measured[site->cost] > 0))
+		return cost(a, site);
+	snprintf(text, 16, "%.1f us", measured[site->cost] / 1e3);
+	return text;
 }
 
 static void print_header(void)
@@ -118,11 +141,11 @@ static void print_header(void)
 
 static void print_site(const struct analysis *a, const struct site *site)
 {
-	char place[128];
+	char place[128], text[16];
 
 	snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
 	print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", PLACE_WIDTH, place, site->text,
-		   short_cost(a, site), site__probe_name(site->probe),
+		   short_cost(a, site, text), site__probe_name(site->probe),
 		   site_set__name(site__set(site->probe)),
 		   site__arguments(site->probe, site->cookie), site->why);
 }
@@ -157,6 +180,8 @@ static void site_json(struct json *j, const struct analysis *a, const struct sit
 	json__u64(j, "file_offset", site->offset);
 	json__string(j, "instruction", site->text);
 	json__string(j, "cost", cost(a, site));
+	if (measured[site->cost] > 0)
+		json__double(j, "hit_us", measured[site->cost] / 1e3);
 	json__string(j, "arguments", site__arguments(site->probe, site->cookie));
 	json__string(j, "why", site->why);
 	json__close(j, '}');
@@ -192,9 +217,35 @@ static void print_json(const struct analysis *a, const char *refused)
 	json__close(&j, '}');
 }
 
+static void print_copies(const struct calls *calls, const struct call_copies *copies)
+{
+	char into[320];
+
+	for (size_t i = 0; i < calls->n; i++) {
+		if (!copies[i].n)
+			continue;
+		call_copies__format(&copies[i], into, sizeof(into));
+		print_line("%s: %zu cop%s that the compiler inlined, in %s: not recorded",
+			   calls->func[i].func.name, copies[i].n, copies[i].n == 1 ? "y" : "ies",
+			   into);
+	}
+}
+
+static void copies_json(struct json *j, const struct call_copies *copies)
+{
+	json__u64(j, "inlined_copies", copies->n);
+	json__open(j, "inlined_into", '[');
+	for (size_t i = 0; i < CALL_COPIES_INTO && copies->into[i]; i++)
+		json__string(j, NULL, copies->into[i]);
+	json__close(j, ']');
+}
+
 static void print_calls(const struct analysis *a, const struct calls *calls, bool as_json)
 {
+	struct call_copies copies[CALLS_MAX];
 	struct json j;
+
+	call_copies__find(calls, a->pclntab, copies);
 
 	if (!as_json) {
 		print_line("%s, %zu function%s", a->info.version.text, calls->n,
@@ -202,6 +253,7 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 		print_header();
 		for (size_t i = 0; i < calls->nsites; i++)
 			print_site(a, &calls->site[i]);
+		print_copies(calls, copies);
 		return;
 	}
 	json__init(&j, stdout, false);
@@ -217,6 +269,7 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 		for (size_t k = 0; k < f->n; k++)
 			site_json(&j, a, &calls->site[f->first + k]);
 		json__close(&j, ']');
+		copies_json(&j, &copies[i]);
 		json__close(&j, '}');
 	}
 	json__close(&j, ']');
@@ -231,6 +284,7 @@ static int list_functions(const struct analysis *a, const struct arguments *args
 			     &(struct call_pattern){ .funcs = args->functions }, error);
 
 	if (!err) {
+		measure();
 		calls__report_skipped(&calls);
 		print_calls(a, &calls, args->json);
 	}

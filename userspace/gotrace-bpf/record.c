@@ -15,6 +15,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/opts.h"
+#include "target/probe/presets.h"
 #include "analysis.h"
 #include "blackbox.h"
 #include "command.h"
@@ -39,6 +40,8 @@ enum {
 	OPT_REGION,
 	OPT_TASK,
 	OPT_INHERIT,
+	OPT_REQUESTS,
+	OPT_MAX_NAMES,
 };
 
 static const struct argp_option options[] = {
@@ -92,6 +95,13 @@ static const struct argp_option options[] = {
 	  "record each call of FUNC as a task, with a region inside; FUNC as for --region", 0 },
 	{ "inherit", OPT_INHERIT, NULL, 0,
 	  "goroutines that are created in a task of --task belong to it", 0 },
+	{ "requests", OPT_REQUESTS, "LIST", 0,
+	  "record requests as tasks, named by what is requested (see REQUESTS in the manual): http",
+	  0 },
+	{ "max-names", OPT_MAX_NAMES, "N", 0,
+	  "with --requests: how many different names are recorded; further ones are \"other\" "
+	  "(default: 1000)",
+	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -148,6 +158,20 @@ static bool has_task(const struct record_args *a)
 	while (i < a->ncalls && !a->call[i].is_task)
 		i++;
 	return i < a->ncalls;
+}
+
+static uint64_t parse_requests(const char *text)
+{
+	char unknown[64], known[96] = "";
+	uint64_t set;
+	size_t at = 0;
+
+	for (size_t i = 0; i < GT_PRESETS; i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at ? ", " : "",
+				       preset_names[i]);
+	if (!opts__list(text, preset_names, GT_PRESETS, &set, unknown, sizeof(unknown)))
+		usage_error("unknown kind of requests '%s': expected a list of %s", unknown, known);
+	return set;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -245,6 +269,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_INHERIT:
 		a->inherit = true;
 		return 0;
+	case OPT_REQUESTS:
+		a->requests |= parse_requests(text);
+		return 0;
+	case OPT_MAX_NAMES:
+		if (!opts__number(text, 1, REQUEST_NAMES_MAX, &a->max_names))
+			usage_error("invalid number of names '%s': must be 1 to %d", text,
+				    REQUEST_NAMES_MAX);
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -320,8 +352,11 @@ static void check_arguments(struct record_args *a)
 					 "--blackbox");
 	if (a->inherit && !has_task(a))
 		usage_error("--inherit requires --task");
-	if (a->ncalls && (a->is_inline || a->follow || a->blackbox))
-		usage_error("--region and --task cannot be combined with %s",
+	if (a->max_names && !a->requests)
+		usage_error("--max-names requires --requests");
+	if ((a->ncalls || a->requests) && (a->is_inline || a->follow || a->blackbox))
+		usage_error("%s cannot be combined with %s",
+			    a->ncalls ? "--region and --task" : "--requests",
 			    a->is_inline ?
 				    "--probes=inline, which has no probes of its own for calls" :
 			    a->follow ? "--follow, since another program has other functions" :

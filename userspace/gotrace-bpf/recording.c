@@ -10,6 +10,8 @@
 
 #include "lib/log.h"
 #include "lib/steps.h"
+#include "target/probe/call_copies.h"
+#include "target/probe/presets.h"
 #include "writer/output_file.h"
 #include "analysis.h"
 #include "blackbox.h"
@@ -191,13 +193,17 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 	struct cost_events events = cost__of_recording(stats);
 	double ns = cost__recording(&events, stats->trap_ns * COST_IN_PROCESS, stacks);
 	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
+	char stepped[80] = "";
 
 	if (!stats->trap_ns || !stats->target_cpu_ns)
 		return;
-	log__msg("cost: %llu hits of probes and %llu of tracepoints took about %.0f %% of the "
+	if (events.stepped)
+		snprintf(stepped, sizeof(stepped), " (%llu of them single-stepped, %.1f us each)",
+			 (unsigned long long)events.stepped, stats->stepped_ns / 1e3);
+	log__msg("cost: %llu hits of probes%s and %llu of tracepoints took about %.0f %% of the "
 		 "program's CPU time, %.2f of %.2f s",
-		 (unsigned long long)events.probes, (unsigned long long)kernel,
-		 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,
+		 (unsigned long long)(events.probes + events.stepped), stepped,
+		 (unsigned long long)kernel, 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,
 		 (double)stats->target_cpu_ns / 1e9);
 }
 
@@ -246,15 +252,44 @@ static int find_calls(const struct record_args *a, const struct analysis *an, st
 		err = calls__add(calls, an->elf, an->pclntab, &pattern, error);
 		free(funcs);
 	}
+	if (!err && a->ncalls)
+		err = calls__add_recovery(calls, an->elf, an->pclntab, error);
 	if (err)
 		return err;
 	calls__report_skipped(calls);
+	call_copies__report(calls, an->pclntab);
 	return calls__join(calls, &an->sites, sites);
 }
 
+/* Finds the functions of --requests, and appends their sites. */
+static int find_requests(const struct record_args *a, const struct analysis *an,
+			 struct presets *presets, struct site_list *sites, struct error *error)
+{
+	struct error why = {};
+	int err;
+
+	for (enum gt_preset i = 0; i < GT_PRESETS; i++) {
+		if (!(a->requests >> i & 1))
+			continue;
+		err = presets__add(presets, i, an->elf, an->pclntab, &an->info.version, &why);
+		if (err)
+			return error__set(error, err,
+					  "--requests=%s cannot record this program: %s",
+					  preset_names[i], why.text);
+	}
+	return presets__join(presets, sites);
+}
+
+/* What is recorded in addition to the sites of the analysis, by options. */
+struct chosen {
+	struct calls calls;
+	struct presets presets;
+	struct site_list sites; /* all */
+};
+
 static int record_with(const struct recording *r, struct analysis *an, struct launch *child,
-		       const struct calls *calls, const struct site_list *sites,
-		       struct recorder_stats *stats, struct error *error)
+		       const struct chosen *chosen, struct recorder_stats *stats,
+		       struct error *error)
 {
 	const struct record_args *a = r->args;
 	struct trace_file *file = NULL;
@@ -264,6 +299,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.path = names.output, .raw_path = a->raw ? names.raw : NULL,
 			.version = a->version, .tick_ns = a->tick,
 			.no_syscalls = !(a->sets & SITE_SET(SYSCALL)),
+			.max_names = (uint32_t)a->max_names,
 		},
 		.duration_ns = a->duration_ns,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
@@ -273,8 +309,9 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,
 		.force_perf = a->force_perf, .is_inline = a->is_inline, .ring_size = ring_size(a),
 		.started = r->started, .checks_ns = an->checks_ns,
-		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout, .sites = sites,
-		.calls = calls, .process = &an->process,
+		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout,
+		.sites = &chosen->sites, .calls = &chosen->calls,
+		.requests = chosen->presets.n ? chosen->presets.table : NULL, .process = &an->process,
 		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,
 	};
 	int err, failed;
@@ -307,14 +344,19 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 static int record(const struct recording *r, struct analysis *an, struct launch *child,
 		  struct recorder_stats *stats, struct error *error)
 {
-	struct site_list sites = {};
-	struct calls calls = {};
-	int err = find_calls(r->args, an, &calls, &sites, error);
+	struct chosen *chosen = calloc(1, sizeof(*chosen));
+	int err;
 
+	if (!chosen)
+		return error__set(error, -ENOMEM, "out of memory");
+	err = find_calls(r->args, an, &chosen->calls, &chosen->sites, error);
 	if (!err)
-		err = record_with(r, an, child, &calls, &sites, stats, error);
-	free(sites.site);
-	calls__deinit(&calls);
+		err = find_requests(r->args, an, &chosen->presets, &chosen->sites, error);
+	if (!err)
+		err = record_with(r, an, child, chosen, stats, error);
+	free(chosen->sites.site);
+	calls__deinit(&chosen->calls);
+	free(chosen);
 	return err;
 }
 

@@ -103,6 +103,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "stack_misses", seq->stack_misses);
 	number(out, "text_misses", seq->text_misses);
 	number(out, "read_errors", stats->counters.read_errors);
+	number(out, "stepped_hits", stats->stepped);
 	number(out, "foreign_hits", stats->counters.foreign);
 	number(out, "inline_records", stats->inlined);
 	number(out, "inline_lost", stats->inline_lost);

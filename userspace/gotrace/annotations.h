@@ -12,6 +12,29 @@
 
 #define NO_NAME "(no name)"
 
+/* --sort: a key, of which the first `n` names are accepted. */
+struct annotation_sort {
+	size_t n;
+	unsigned int key; /* enum lengths_key, or enum request_key */
+};
+
+#define SORT_OPTION(keys)                                                                          \
+	{ "sort", OPT_SORT, "KEY", 0, "sort in descending order by total (default), " keys, 0 }
+enum { OPT_SORT = 300 };
+/* The filters, and how they name the goroutine that a task or region belongs to. */
+#define ANNOTATION_FILTERS(what, belongs)                                                          \
+	NAME_OPTION("only " what), GOROUTINE_OPTION("only " what " that goroutine ID " belongs),   \
+		{ "function",                                                                      \
+		  SELECT_FUNCTION,                                                                 \
+		  "REGEX",                                                                         \
+		  0,                                                                               \
+		  "only " what " of goroutines whose start function matches REGEX",                \
+		  0 },                                                                             \
+		TOP_OPTION("only the first N names after sorting")
+
+/* The value of --sort; an unknown one is a usage_error(). */
+void annotation_sort__parse(struct annotation_sort *s, const char *text);
+
 /* The analysed time: trace time, ns. */
 struct analysed_time {
 	int64_t first;	  /* of the first event */

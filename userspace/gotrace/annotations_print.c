@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Durations of tasks, regions and requests as cells of a table, as bars and as JSON, and the
- * analysed time that their rates refer to: see annotations.h.
+ * Durations of tasks, regions and requests as cells of a table, as bars and as JSON, the analysed
+ * time that their rates refer to, and the options that the three commands share: see annotations.h.
  *
  * Input: analysis/lengths.c. print.c and lib/json.c write to stdout. Used by tasks.c and requests*.c.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/durations.h"
+#include "analysis/requests.h"
 #include "lib/json.h"
 #include "annotations.h"
 
 #define BAR_WIDTH 40
+
+static const char *const keys[REQUESTS_KEYS] = {
+	[LENGTHS_TOTAL] = "total",    [LENGTHS_COUNT] = "count", [LENGTHS_P50] = "p50",
+	[LENGTHS_P90] = "p90",	      [LENGTHS_P99] = "p99",	 [LENGTHS_MAX] = "max",
+	[REQUESTS_ERRORS] = "errors",
+};
+
+void annotation_sort__parse(struct annotation_sort *s, const char *text)
+{
+	for (s->key = 0; s->key < s->n; s->key++)
+		if (!strcmp(keys[s->key], text))
+			return;
+	usage_error("unknown key '%s' for --sort: must be total, count, p50, p90, p99%s", text,
+		    s->n > REQUESTS_ERRORS ? ", max or errors" : " or max");
+}
 
 void analysed_time__begin(struct analysed_time *t, const struct trace_args *in, int64_t first)
 {

@@ -64,9 +64,9 @@ static void check_arguments(struct arguments *a)
 	if (a->all + select->have_goroutine + a->canonical + !!a->function > 1)
 		usage_error("--all, --goroutine, --compare-extremes and --canonical cannot be "
 			    "combined");
-	if (a->canonical && (select->pattern || select->top))
+	if (a->canonical && (select->function.text || select->top))
 		usage_error("--canonical cannot be combined with --function or --top");
-	if (a->function && (select->pattern || select->top))
+	if (a->function && (select->function.text || select->top))
 		usage_error("--compare-extremes cannot be combined with --function or --top");
 	if (a->function && a->sorted)
 		usage_error("--sort and --compare-extremes cannot be combined");

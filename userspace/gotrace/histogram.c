@@ -12,6 +12,7 @@
 #include "reader/timeline.h"
 #include "command.h"
 #include "histogram.h"
+#include "select_events.h"
 
 enum { OPT_OF = 256 };
 
@@ -26,6 +27,8 @@ static const struct argp_option options[] = {
 	  "kind of the intervals (required): sched, runqueue, syscall[:NAME], gc, stw[:REASON] or "
 	  "block[:REASON]",
 	  0 },
+	GOROUTINE_OPTION("only intervals of this goroutine, or of the threads that run it"),
+	FUNCTION_OPTION,
 	{ "from", OPT_FROM, "T", 0, "only intervals that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only intervals that end before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
@@ -103,6 +106,7 @@ static int feed(struct intervals *iv, const struct timeline *t, const struct tim
 		.item = step->item,
 		.time = timeline__time(t, step->item->time),
 		.duration = timeline__duration(t),
+		.goroutine = timeline__goroutine(t, step->item->tid),
 		.in_loss = timeline__in_loss(t),
 		.threads = timeline__threads(t),
 	};
@@ -169,12 +173,25 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	return 0;
 }
 
+static void select_intervals(struct arguments *a, const struct map *goroutines)
+{
+	if (!selection__by_goroutine(&a->in.select))
+		return;
+	if (a->of.kind == INTERVAL_GC || a->of.kind == INTERVAL_STW)
+		usage_error("--goroutine and --function cannot be combined with --of %s, which is "
+			    "of no single goroutine",
+			    interval_names[a->of.kind]);
+	a->of.select = &a->in.select;
+	a->of.matches = goroutines;
+}
+
 int do_histogram(int argc, char **argv, struct error *error)
 {
 	struct arguments a = {
 		.in = { .verb = "histogram", .reader.described = true, .wall_clock = true }
 	};
 	struct histogram h = {};
+	struct map goroutines = {};
 	struct reading reading;
 	struct intervals *iv;
 	int err;
@@ -183,14 +200,18 @@ int do_histogram(int argc, char **argv, struct error *error)
 	trace_args__check(&a.in);
 	if (!a.have_of)
 		usage_error("missing option --of KIND: sched, runqueue, syscall, gc, stw or block");
+	select_intervals(&a, &goroutines);
 	iv = intervals__create(&a.of);
 	reading = (struct reading){ &a, iv, &h };
-	err = iv ? read_timeline(&a.in, read_trace, &reading, error) :
+	err = iv ? find_goroutines(&a.in, &goroutines, error) :
 		   error__set(error, -ENOMEM, "out of memory");
+	if (!err)
+		err = read_timeline(&a.in, read_trace, &reading, error);
 	if (!err && a.in.json)
 		histogram__print_json(&h);
 	else if (!err)
 		histogram__print_table(&h);
 	intervals__destroy(iv);
+	map__deinit(&goroutines);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -51,6 +51,10 @@ struct duration *reasons__sorted(const struct latency_stats *stats, enum latency
 /* The same for what held the CPUs. */
 struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n);
 
+/* The same for the places of a part. PART_ONCPU: where mark assists were necessary. */
+struct duration *places__sorted(const struct latency *l, const struct latency_stats *stats,
+				enum latency_part part, size_t *ret_n);
+
 /* Print to stdout. 0 or -ENOMEM. */
 int latency_table__functions(const struct latencies *all);
 int latency_table__goroutines(const struct latencies *all);
@@ -63,9 +67,18 @@ int latency_json__print(const struct latencies *all);
  */
 int latency_table__details(struct out *o, const struct latency *l, bool has_kernel,
 			   const struct latency_stats *stats, bool whole);
+/* A line with the top cause; nothing if there is no time. */
+void latency_table__top_cause(struct out *o, const struct latency *l,
+			      const struct latency_stats *stats);
 /* Report for how much time the state of the thread is unknown, unless that is negligible. */
 void latency_table__note(struct out *o, bool has_kernel, int64_t unknown, int64_t total);
 /* The same parts as members of an open object. 0 or -ENOMEM. */
 int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats);
+/* The member top_cause; null if there is no time. */
+void latency_json__top_cause(struct json *j, const struct latency *l,
+			     const struct latency_stats *stats);
+/* The member by_place, if latency_opts.places is set. 0 or -ENOMEM. */
+int latency_json__places(struct json *j, const struct latency *l,
+			 const struct latency_stats *stats);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/json.h"
+#include "analysis/latency_cause.h"
 #include "latency.h"
 
 static const char *const members[LATENCY_PARTS] = {
@@ -69,6 +70,75 @@ static int put_tasks(struct json *j, const struct latency *l, const struct laten
 	json__close(j, ']');
 	free(tasks);
 	return 0;
+}
+
+static void put_frame(struct json *j, const struct place_frame *frame)
+{
+	json__bytes(j, "function", frame->function.data, frame->function.len);
+	json__bytes(j, "file", frame->file.data, frame->file.len);
+	json__u64(j, "line", frame->line);
+}
+
+void latency_json__top_cause(struct json *j, const struct latency *l,
+			     const struct latency_stats *stats)
+{
+	struct latency_cause cause;
+	const char *kind;
+
+	if (!latency__top_cause(l, stats, &cause)) {
+		json__null(j, "top_cause");
+		return;
+	}
+	kind = cause.assist ? "gc_assist_ns" : members[cause.part];
+	json__open(j, "top_cause", '{');
+	json__bytes(j, "kind", kind, strlen(kind) - strlen("_ns"));
+	json__bytes(j, "reason", cause.reason.data, cause.reason.len);
+	put_frame(j, &cause.place);
+	json__i64(j, "ns", cause.ns);
+	json__close(j, '}');
+}
+
+/* The function of an unknown place is "", that of places beyond the limit null. */
+static int put_places(struct json *j, const struct latency *l, const struct latency_stats *stats,
+		      const char *name, enum latency_part part)
+{
+	struct latency_place at;
+	struct duration *places;
+	size_t n;
+
+	places = places__sorted(l, stats, part, &n);
+	if (!places)
+		return -ENOMEM;
+	json__open(j, name, '[');
+	for (size_t i = 0; i < n; i++) {
+		at = latency__place(l, places[i].kind);
+		json__open(j, NULL, '{');
+		if (part != PART_ONCPU)
+			json__bytes(j, "reason", at.reason.data, at.reason.len);
+		if (at.others)
+			json__null(j, "function");
+		else
+			put_frame(j, &at.frame);
+		json__i64(j, "ns", places[i].ns);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+	free(places);
+	return 0;
+}
+
+int latency_json__places(struct json *j, const struct latency *l, const struct latency_stats *stats)
+{
+	int err;
+
+	json__open(j, "by_place", '{');
+	err = put_places(j, l, stats, "go_blocked", PART_GO_BLOCKED);
+	if (!err)
+		err = put_places(j, l, stats, "syscall_blocked", PART_SYSCALL_BLOCKED);
+	if (!err)
+		err = put_places(j, l, stats, "gc_assist", PART_ONCPU);
+	json__close(j, '}');
+	return err;
 }
 
 static void put_delays(struct json *j, const struct latency_stats *stats)

@@ -121,3 +121,20 @@ struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n)
 	*ret_n = tasks->n;
 	return sorted;
 }
+
+struct duration *places__sorted(const struct latency *l, const struct latency_stats *stats,
+				enum latency_part part, size_t *ret_n)
+{
+	const struct durations *places = &stats->places;
+	struct duration *sorted = calloc((size_t)places->n + 1, sizeof(*sorted));
+	size_t n = 0;
+
+	if (!sorted)
+		return NULL;
+	for (uint32_t i = 0; i < places->n; i++)
+		if (latency__place(l, places->at[i].kind).part == part && places->at[i].ns)
+			sorted[n++] = places->at[i];
+	qsort(sorted, n, sizeof(*sorted), compare_reasons);
+	*ret_n = n;
+	return sorted;
+}

@@ -7,9 +7,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analysis/durations.h"
+#include "analysis/latency_cause.h"
 #include "latency.h"
 #include "print/table.h"
+
+#define SHOWN_PLACES 5
 
 static const struct {
 	const char *title, *text;
@@ -46,6 +51,84 @@ static void put_row(struct out *o, uint64_t first, const struct latency_stats *s
 	out__char(o, '\n');
 }
 
+#define PLACE_TEXT (2 * TRACE_STRING_MAX + 64)
+
+/* "main.(*server).save (server.go:41)"; the length. */
+static uint32_t format_place(char text[PLACE_TEXT], const struct place_frame *frame)
+{
+	struct trace_string file = frame->file, function = frame->function;
+	const char *slash = file.len ? memrchr(file.data, '/', file.len) : NULL;
+	int len;
+
+	if (slash) {
+		file.len -= (uint32_t)(slash + 1 - file.data);
+		file.data = slash + 1;
+	}
+	len = snprintf(text, PLACE_TEXT, "%.*s", (int)function.len, function.data);
+	if (file.len)
+		len += snprintf(text + len, PLACE_TEXT - (size_t)len, " (%.*s:%" PRIu64 ")",
+				(int)file.len, file.data, frame->line);
+	return (uint32_t)len;
+}
+
+static void put_place(struct out *o, const struct latency_place *at, int64_t ns, int64_t total)
+{
+	char text[PLACE_TEXT];
+	uint32_t len = format_place(text, &at->frame);
+
+	table__part(o, ns, total, "  at ", (struct trace_string){ text, len });
+}
+
+void latency_table__top_cause(struct out *o, const struct latency *l,
+			      const struct latency_stats *stats)
+{
+	struct latency_cause cause;
+	char text[PLACE_TEXT];
+	uint32_t len;
+
+	if (!latency__top_cause(l, stats, &cause))
+		return;
+	out__format(o, "top cause, %.1f%%: %s",
+		    100 * (double)cause.ns / (double)(stats->total ? stats->total : 1),
+		    cause.assist ? "GC mark assists" : parts[cause.part].text);
+	if (cause.part == PART_KERNEL_RUNNABLE)
+		out__text(o, "mostly ");
+	out__unicode(o, cause.reason.data, cause.reason.len);
+	len = format_place(text, &cause.place);
+	if (len) {
+		out__text(o, ", at ");
+		out__unicode(o, text, len);
+	}
+	out__char(o, '\n');
+}
+
+/* Where the time of a reason was spent that is `ns`: the longest ones, if any is known. */
+static int put_places(struct out *o, const struct latency *l, const struct latency_stats *stats,
+		      uint32_t reason, int64_t ns)
+{
+	static const struct trace_string nothing = { "", 0 };
+	struct latency_place at;
+	struct duration *places;
+	int64_t rest = ns;
+	size_t n, shown = 0;
+
+	places = places__sorted(l, stats, latency_reason__part(reason), &n);
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && shown < SHOWN_PLACES && places[i].ns >= ns / 20; i++) {
+		at = latency__place(l, places[i].kind);
+		if (at.kind != reason || !at.frame.function.len)
+			continue;
+		put_place(o, &at, places[i].ns, stats->total);
+		rest = time_sub(rest, places[i].ns);
+		shown++;
+	}
+	if (shown)
+		table__part(o, rest, stats->total, "  at other places", nothing);
+	free(places);
+	return 0;
+}
+
 /* The reasons of a part. Unless `whole`, small ones are added up. */
 static int put_reasons(struct out *o, const struct latency *l, const struct latency_stats *stats,
 		       bool whole, enum latency_part part)
@@ -55,12 +138,13 @@ static int put_reasons(struct out *o, const struct latency *l, const struct late
 	struct trace_string reason;
 	struct duration *reasons;
 	int64_t rest = 0;
+	int err = 0;
 	size_t n;
 
 	reasons = reasons__sorted(stats, part, &n);
 	if (!reasons)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		if (!whole && reasons[i].ns < stats->part[part] / 100) {
 			rest = time_add(rest, reasons[i].ns);
 			continue;
@@ -68,10 +152,11 @@ static int put_reasons(struct out *o, const struct latency *l, const struct late
 		reason = latency__reason(l, reasons[i].kind);
 		table__part(o, reasons[i].ns, stats->total, parts[part].text,
 			    reason.len ? reason : unknown);
+		err = put_places(o, l, stats, reasons[i].kind, reasons[i].ns);
 	}
 	table__part(o, rest, stats->total, parts[part].text, others);
 	free(reasons);
-	return 0;
+	return err;
 }
 
 /* What held the CPUs that the threads waited for. Unless `whole`, small ones are added up. */
@@ -138,6 +223,8 @@ int latency_table__details(struct out *o, const struct latency *l, bool has_kern
 	table__part(o, stats->syscall_oncpu, stats->total, "included: on CPU in system calls",
 		    nothing);
 	table__part(o, stats->gc_assist, stats->total, "included: on CPU in mark assists", nothing);
+	if (!err)
+		err = put_places(o, l, stats, (uint32_t)PART_ONCPU << 16, stats->gc_assist);
 	if (has_kernel && (whole || stats->unknown > stats->total / 1000))
 		table__part(o, stats->unknown, stats->total,
 			    "included: state of the thread unknown", nothing);

@@ -84,14 +84,14 @@ static void check_arguments(struct arguments *a)
 	const struct selection *select = &a->request.in.select;
 
 	trace_args__check(&a->request.in);
-	if (!select->have_goroutine && !select->pattern)
+	if (!select->have_goroutine && !select->function.text)
 		usage_error("missing option --goroutine ID or --function REGEX; 'gotrace "
 			    "goroutines --all FILE' lists the IDs");
 	if (select->have_goroutine && select->goroutine == TRACE_NO_G)
 		usage_error("invalid goroutine ID '%" PRIu64 "'", select->goroutine);
-	if (a->request.worst && !select->pattern)
+	if (a->request.worst && !select->function.text)
 		usage_error("--worst requires --function");
-	if (select->pattern && !a->request.worst && !a->summary)
+	if (select->function.text && !a->request.worst && !a->summary)
 		a->request.worst = 1;
 }
 
@@ -127,7 +127,7 @@ static int print_paths(const struct arguments *a, const struct path_history *h,
 	int err = 0;
 
 	json__init(&j, stdout, false);
-	if (a->request.in.json && select->pattern) {
+	if (a->request.in.json && select->function.text) {
 		json__open(&j, NULL, '{');
 		json__open(&j, "paths", '[');
 	}
@@ -139,7 +139,7 @@ static int print_paths(const struct arguments *a, const struct path_history *h,
 			      path__print(h, windows->at[i].goroutine, &paths[i], windows->start,
 					  select);
 	}
-	if (a->request.in.json && select->pattern) {
+	if (a->request.in.json && select->function.text) {
 		json__close(&j, ']');
 		json__close(&j, '}');
 	}
@@ -229,7 +229,8 @@ static int open_history(struct arguments *a, struct reader **r, int64_t *ret_sta
 	int err = trace_args__resolve(&a->request.in, error);
 
 	return err ? err :
-		     open_trace_at(in, in->have_from && !in->select.pattern ? &in->from : NULL, r,
+		     open_trace_at(in,
+				   in->have_from && !in->select.function.text ? &in->from : NULL, r,
 				   ret_start, NULL, error);
 }
 

@@ -185,7 +185,7 @@ static int no_goroutine(const struct reading *r, bool from_start, struct error *
 	const struct trace_args *in = &r->request->in;
 	bool windowed = in->have_from || in->have_to;
 
-	if (in->select.pattern)
+	if (in->select.function.text)
 		return selection__none(&in->select, in->name,
 				       windowed ? " in the requested time" : "", error);
 	if (from_start && path_history__find_goroutine(r->h, in->select.goroutine) == PATH_NONE)

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "lib/opts.h"
+#include "input_twice.h"
+#include "select_events.h"
 
 #define WORST_MAX 1000
 
@@ -20,6 +22,8 @@ enum { OPT_WORST = 256 };
 static const struct argp_option options[] = {
 	{ "worst", OPT_WORST, "N", 0,
 	  "also show the N longest requests one by one, with their critical paths", 0 },
+	SORT_OPTION("count, p50, p90, p99, max or errors"),
+	ANNOTATION_FILTERS("requests", "created"),
 	{ "from", OPT_FROM, "T", 0, "only requests that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only requests that end before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
@@ -37,6 +41,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 				    WORST_MAX);
 		return 0;
 	}
+	if (key == OPT_SORT) {
+		annotation_sort__parse(&report->sort, text);
+		return 0;
+	}
 	return trace_args__option(&report->in, key, text, state);
 }
 
@@ -49,7 +57,8 @@ static const struct argp parser = {
 	"category \"error\", or of category \"status\" with a number of 500 or more. Below the table "
 	"is where the time of the goroutines went that worked for them, of all requests and of the "
 	"slowest 1 %. A goroutine works for a task while it is in a region of it; the one that "
-	"created the task, until one of the two ends. System calls and waits for a CPU require "
+	"created the task, until one of the two ends; and whoever works for a task works for its "
+	"ancestors. System calls and waits for a CPU require "
 	"kernel events, as traces of gotrace-bpf record contain them.",
 };
 
@@ -88,33 +97,46 @@ static int print(struct request_report *report, struct error *error)
 {
 	int err;
 
-	report->names = requests__sorted(report->requests, &report->n);
+	report->names = requests__sorted(report->requests, report->sort.key, &report->n);
 	if (!report->names)
 		return error__set(error, -ENOMEM, "out of memory");
+	report->n = selection__top(&report->in.select, report->n);
 	err = report->in.json ? requests_json__print(report, error) :
 				requests_table__print(report, error);
 	free(report->names);
 	return err;
 }
 
+static int read_all(struct request_report *report, struct error *error)
+{
+	const struct annotation_filter filter = { &report->in.select, &report->goroutines };
+	int err = report->requests ? 0 : error__set(error, -ENOMEM, "out of memory");
+
+	if (err)
+		return err;
+	requests__set_filter(report->requests, &filter);
+	if (report->worst)
+		err = input_twice__begin(report->in.path, &report->in.path, &report->input, error);
+	if (!err)
+		err = find_goroutines(&report->in, &report->goroutines, error);
+	return err ? err : read_timeline(&report->in, read_trace, report, error);
+}
+
 int do_requests(int argc, char **argv, struct error *error)
 {
 	struct request_report report = {
-		.in = { .verb = "requests", .reader.described = true, .wall_clock = true }
+		.in = { .verb = "requests", .reader.described = true, .wall_clock = true },
+		.sort.n = REQUESTS_KEYS,
 	};
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &report);
 	trace_args__check(&report.in);
-	if (report.worst && !requests_worst__can_read_twice(&report.in))
-		usage_error("--worst reads the trace again: FILE must be a file, not a pipe");
 	report.requests = requests__create(report.worst);
-	if (!report.requests)
-		err = error__set(error, -ENOMEM, "out of memory");
-	else
-		err = read_timeline(&report.in, read_trace, &report, error);
+	err = read_all(&report, error);
 	if (!err)
 		err = print(&report, error);
 	requests__destroy(report.requests);
+	map__deinit(&report.goroutines);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -11,7 +11,10 @@
 
 struct request_report {
 	struct trace_args in;
-	uint64_t worst; /* how many single requests are printed */
+	struct annotation_sort sort;
+	struct map goroutines; /* of --function */
+	off_t input;	       /* with --worst: the offset at which standard input begins */
+	uint64_t worst;	       /* how many single requests are printed */
 	struct requests *requests;
 	struct analysed_time time;
 	bool has_kernel;		   /* the trace has kernel events */
@@ -22,16 +25,14 @@ struct request_report {
 /* Print to stdout. 0 or a negative errno with the reason; what is printed is complete. */
 int requests_table__print(const struct request_report *report, struct error *error);
 int requests_json__print(const struct request_report *report, struct error *error);
-/* Where time went: lines, or the member "time". 0 or -ENOMEM. */
+/* Where time went: lines, or the members "time" and "top_cause". 0 or -ENOMEM. */
 int requests_table__time(struct out *o, const struct request_report *report,
 			 const struct latency_stats *time);
 int requests_json__time(struct json *j, const struct request_report *report,
 			const struct latency_stats *time);
 
-/* requests_worst.c: --worst. Whether the trace is a file, since it is read again. */
-bool requests_worst__can_read_twice(const struct trace_args *in);
 /*
- * Print the longest requests with their paths, as text or as a member of an open object. 0 or a
+ * requests_worst.c: --worst. Print the longest requests with their paths, as text or as a member of an open object. 0 or a
  * negative errno with the reason; the output is complete, without the paths that failed.
  */
 int requests_worst__print(const struct request_report *report, struct error *error);

@@ -19,7 +19,10 @@ int requests_json__time(struct json *j, const struct request_report *report,
 
 	json__open(j, "time", '{');
 	err = latency_json__parts(j, requests__latency(report->requests), time);
+	if (!err)
+		err = latency_json__places(j, requests__latency(report->requests), time);
 	json__close(j, '}');
+	latency_json__top_cause(j, requests__latency(report->requests), time);
 	return err;
 }
 

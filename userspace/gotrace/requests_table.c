@@ -33,6 +33,7 @@ int requests_table__time(struct out *o, const struct request_report *report,
 	struct latency_stats parts = *time;
 
 	parts.migrations = 0; /* they belong to a goroutine, not to what it works for */
+	latency_table__top_cause(o, requests__latency(report->requests), time);
 	table__part(o, time->total, time->total, "time of the goroutines", nothing);
 	return latency_table__details(o, requests__latency(report->requests), report->has_kernel,
 				      &parts, false);

@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/durations.h"
 #include "lib/log.h"
 #include "at.h"
+#include "input_twice.h"
 #include "path_print.h"
 #include "path_read.h"
 #include "requests.h"
@@ -27,13 +27,6 @@ struct request_path {
 	struct path_windows windows; /* one */
 	struct path path;
 };
-
-bool requests_worst__can_read_twice(const struct trace_args *in)
-{
-	struct stat st;
-
-	return strcmp(in->path, "-") && (stat(in->path, &st) || S_ISREG(st.st_mode));
-}
 
 static void request_path__deinit(struct request_path *p)
 {
@@ -69,6 +62,7 @@ static int find_path(const struct request_report *report, const struct request_s
 	request.in.select = (struct selection){ .have_goroutine = true, .goroutine = single->g };
 	p->path = (struct path){};
 	p->windows = (struct path_windows){};
+	input_twice__again(request.in.path, report->input);
 	if (!err)
 		err = read_history(&request, p, error);
 	window = p->windows.at;

@@ -26,7 +26,8 @@ struct word {
 struct names_pass {
 	struct goroutine_tracker tracker;
 	struct intern *names;
-	struct event_filter *filter;
+	struct selection *select;
+	struct map *matches;
 };
 
 static int goroutine__changes(void *context, void *goroutine, const struct trace_event *ev,
@@ -41,10 +42,10 @@ static int goroutine__end(void *context, void *goroutine)
 	const struct tracked_goroutine *g = goroutine;
 	struct names_pass *pass = context;
 	bool matches;
-	int err = selection__function(pass->filter->select, g->name,
-				      intern__text_at(pass->names, g->name), &matches);
+	int err = selection__function(pass->select, g->name, intern__text_at(pass->names, g->name),
+				      &matches);
 
-	return err || !matches ? err : map__put(&pass->filter->goroutines, g->id, pass->filter);
+	return err || !matches ? err : map__put(pass->matches, g->id, pass->select);
 }
 
 static const struct goroutine_client client = {
@@ -67,10 +68,11 @@ static int read_names(struct names_pass *pass, struct reader *r)
 	return err ? err : goroutine_tracker__finish(&pass->tracker);
 }
 
-static int find_goroutines(struct event_filter *f, const struct trace_args *args,
-			   struct error *error)
+static int read_goroutines(struct trace_args *args, struct map *ret, struct error *error)
 {
-	struct names_pass pass = { .names = intern__create(), .filter = f };
+	struct names_pass pass = { .names = intern__create(),
+				   .select = &args->select,
+				   .matches = ret };
 	struct reader *r;
 	int err = pass.names ? 0 : error__set(error, -ENOMEM, "out of memory");
 
@@ -88,11 +90,33 @@ static int find_goroutines(struct event_filter *f, const struct trace_args *args
 	return err;
 }
 
+int select_goroutines(struct trace_args *args, struct map *ret, struct error *error)
+{
+	off_t start;
+	int err;
+
+	if (!args->select.function.text)
+		return 0;
+	err = input_twice__begin(args->path, &args->path, &start, error);
+	if (!err)
+		err = read_goroutines(args, ret, error);
+	if (!err)
+		input_twice__again(args->path, start);
+	return err;
+}
+
+int find_goroutines(struct trace_args *args, struct map *ret, struct error *error)
+{
+	const struct selection of = { .function.text = args->select.function.text };
+	int err = select_goroutines(args, ret, error);
+
+	return err || !of.function.text || ret->n ? err :
+						    selection__none(&of, args->name, "", error);
+}
+
 int event_filter__init(struct event_filter *f, struct trace_args *args, struct error *error)
 {
 	struct selection *select = &args->select;
-	off_t start;
-	int err;
 
 	*f = (struct event_filter){
 		.select = select,
@@ -104,14 +128,7 @@ int event_filter__init(struct event_filter *f, struct trace_args *args, struct e
 		if (!f->others)
 			return error__set(error, -ENOMEM, "out of memory");
 	}
-	if (!select->pattern)
-		return 0;
-	err = input_twice__begin(args->path, &args->path, &start, error);
-	if (!err)
-		err = find_goroutines(f, args, error);
-	if (!err)
-		input_twice__again(args->path, start);
-	return err;
+	return select_goroutines(args, &f->goroutines, error);
 }
 
 void event_filter__deinit(struct event_filter *f)
@@ -130,7 +147,7 @@ static bool goroutines_match(const struct event_filter *f, uint64_t on, uint64_t
 
 	if (select->have_goroutine && on != select->goroutine && concerns != select->goroutine)
 		return false;
-	return !select->pattern || (on != TRACE_NO_G && map__get(&f->goroutines, on)) ||
+	return !select->function.text || (on != TRACE_NO_G && map__get(&f->goroutines, on)) ||
 	       (concerns != TRACE_NO_G && map__get(&f->goroutines, concerns));
 }
 

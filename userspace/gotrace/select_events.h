@@ -4,6 +4,7 @@
  *
  * select.h has the options. An event matches if it matches each filter. It belongs to the goroutine
  * on which it happened, and to the one that it concerns: the one that it unblocks, for example.
+ * Other commands find the goroutines of --function with select_goroutines().
  */
 #ifndef SELECT_EVENTS_H
 #define SELECT_EVENTS_H
@@ -21,9 +22,16 @@ struct event_filter {
 };
 
 /*
- * With --function, reads the trace in order to find the goroutines, whose names may become known
- * late; *path becomes that of the second pass. 0 or a negative errno with the reason.
+ * With --function, reads the trace and puts the IDs of the goroutines that match into *ret, which is
+ * empty and the caller's: the name of a goroutine may become known late. args->path becomes that of
+ * the second pass. Without --function does nothing. 0 or a negative errno with the reason.
  */
+int select_goroutines(struct trace_args *args, struct map *ret, struct error *error);
+
+/* The same for commands that fail without any: -ENOENT, with the reason. */
+int find_goroutines(struct trace_args *args, struct map *ret, struct error *error);
+
+/* Calls select_goroutines(). 0 or a negative errno with the reason. */
 int event_filter__init(struct event_filter *f, struct trace_args *args, struct error *error);
 void event_filter__deinit(struct event_filter *f);
 

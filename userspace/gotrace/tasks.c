@@ -14,10 +14,13 @@
 #include "analysis/annotations.h"
 #include "lib/json.h"
 #include "annotations.h"
+#include "select_events.h"
 
 struct counted {
 	enum annotation_kind kind;
 	struct trace_args in;
+	struct annotation_sort sort;
+	struct map goroutines; /* of --function */
 	struct annotations *annotations;
 	struct analysed_time time;
 };
@@ -26,18 +29,26 @@ static const char *const kinds[] = {
 	[ANNOTATION_TASKS] = "tasks", [ANNOTATION_REGIONS] = "regions"
 };
 
-static const struct argp_option options[] = {
-	{ "from", OPT_FROM, "T", 0, "only what ends at T or later: " MOMENT_HELP, 0 },
-	{ "to", OPT_TO, "T", 0, "only what ends before T", 0 },
-	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
-	READING_OPTIONS,
-	{},
-};
+#define OPTIONS(what, belongs)                                                                     \
+	SORT_OPTION("count, p50, p90, p99 or max"), ANNOTATION_FILTERS(what, belongs),             \
+		{ "from", OPT_FROM, "T", 0, "only what ends at T or later: " MOMENT_HELP, 0 },     \
+		{ "to", OPT_TO, "T", 0, "only what ends before T", 0 },                            \
+		{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },         \
+		READING_OPTIONS,                                                                   \
+	{                                                                                          \
+	}
+
+static const struct argp_option task_options[] = { OPTIONS("tasks", "created") };
+static const struct argp_option region_options[] = { OPTIONS("regions", "was in") };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct counted *c = state->input;
 
+	if (key == OPT_SORT) {
+		annotation_sort__parse(&c->sort, text);
+		return 0;
+	}
 	return trace_args__option(&c->in, key, text, state);
 }
 
@@ -140,9 +151,13 @@ static int read_trace(struct reader *r, struct counted *c, struct error *error)
 static int read_all(struct counted *c, struct error *error)
 {
 	struct error why = {};
+	const struct annotation_filter filter = { &c->in.select, &c->goroutines };
 	struct reader *r;
 	int err = trace_args__resolve(&c->in, error);
 
+	annotations__set_filter(c->annotations, &filter);
+	if (!err)
+		err = find_goroutines(&c->in, &c->goroutines, error);
 	if (!err)
 		err = open_trace(c->in.path, &c->in.reader, &r, error);
 	if (err)
@@ -157,10 +172,11 @@ static int read_all(struct counted *c, struct error *error)
 static int print(const struct counted *c, struct error *error)
 {
 	size_t n;
-	const struct annotation_name **names = annotations__sorted(c->annotations, &n);
+	const struct annotation_name **names = annotations__sorted(c->annotations, c->sort.key, &n);
 
 	if (!names)
 		return error__set(error, -ENOMEM, "out of memory");
+	n = selection__top(&c->in.select, n);
 	if (c->in.json)
 		print_json(c, names, n);
 	else
@@ -174,6 +190,7 @@ static int run(struct counted *c, const struct argp *parser, int argc, char **ar
 {
 	int err;
 
+	c->sort.n = LENGTHS_KEYS;
 	argp_parse(parser, argc, argv, COMMAND_FLAGS, NULL, c);
 	trace_args__check(&c->in);
 	c->annotations = annotations__create(c->kind);
@@ -184,13 +201,14 @@ static int run(struct counted *c, const struct argp *parser, int argc, char **ar
 	if (!err)
 		err = print(c, error);
 	annotations__destroy(c->annotations);
+	map__deinit(&c->goroutines);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
 int do_tasks(int argc, char **argv, struct error *error)
 {
 	static const struct argp parser = {
-		options,
+		task_options,
 		parse_option,
 		"FILE",
 		"Shows how many tasks (runtime/trace.NewTask) of each name ended, how many per "
@@ -208,7 +226,7 @@ int do_tasks(int argc, char **argv, struct error *error)
 int do_regions(int argc, char **argv, struct error *error)
 {
 	static const struct argp parser = {
-		options,
+		region_options,
 		parse_option,
 		"FILE",
 		"Shows how many regions (runtime/trace.WithRegion) of each name ended, how many "

@@ -65,9 +65,11 @@ enum raw_type {
  * No kernel events were recorded. Should the file contain some, they are of programs that were
  * attached before the attachment of another one failed, and are ignored.
  */
-#define RAW_NO_KERNEL  2
-#define RAW_CALLS_ONLY 4 /* sequencer__calls_only() */
-#define RAW_STACKS     1 /* informative */
+#define RAW_NO_KERNEL	2
+#define RAW_CALLS_ONLY	4 /* sequencer__calls_only() */
+#define RAW_STACKS	1 /* informative */
+/* The bits from here on: sequencer__max_names() */
+#define RAW_NAMES_SHIFT 8
 
 struct raw_header {
 	char magic[8];

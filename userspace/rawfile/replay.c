@@ -374,6 +374,7 @@ int replay__run(struct replay *r, struct sequencer *seq)
 		sequencer__no_kernel(seq);
 	if (r->header.flags & RAW_CALLS_ONLY)
 		sequencer__calls_only(seq);
+	sequencer__max_names(seq, r->header.flags >> RAW_NAMES_SHIFT);
 	err = sequencer__start(seq, r->header.t0, r->header.wall_ns);
 	while (!err && !r->ended && raw_chunk__next(&file, &chunk)) {
 		r->ended = chunk.type == RAW_END;

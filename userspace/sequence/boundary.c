@@ -181,6 +181,7 @@ int boundary__roll(struct sequencer *s, uint64_t time)
 		return 0;
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
+	open_requests__resolve_all(s);
 	err = private__kernel(s->opts.writer, s->kernel.writer);
 	if (!err)
 		err = writer__close(s->opts.writer);

@@ -64,7 +64,7 @@ struct regions *open_regions__room(struct sequencer *s, struct goroutine *g)
 
 static size_t open_bytes(const struct open_region *open)
 {
-	return sizeof(*open) + texts__size(open->name);
+	return sizeof(*open) + texts__size(open->name) + open_requests__size(open->request);
 }
 
 /* Removes a region from the list of open ones. */
@@ -76,6 +76,7 @@ static void forget(struct sequencer *s, struct open_region *open)
 		open->within->ended = true;
 	s->user.members -= open->is_member;
 	call_task__put(open->within);
+	open_requests__remove(s, open->request);
 }
 
 void open_regions__free(struct sequencer *s, struct goroutine *g)
@@ -139,8 +140,8 @@ bool open_regions__begin(struct step *st, const struct open_region *region, uint
 				     call_task__get(open_regions__call_task(g));
 	if (open.is_task && !open.within)
 		return false;
-	id = step__name(st, open.text);
-	open.name = texts__hold(s->texts, open.text);
+	id = open.request ? open_requests__id(open.request) : step__name(st, open.text);
+	open.name = open.request ? NULL : texts__hold(s->texts, open.text);
 	if (open.is_task) {
 		open.task = open.within->id;
 		STEP_EMIT(st, EV_USER_TASK_BEGIN, open.task, open_regions__task(g), id, stack);
@@ -155,8 +156,9 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
 	struct open_region *open = &r->open[--r->n];
 
 	STEP_EMIT(st, EV_USER_REGION_END, open->task,
-		  open->string ? open->string :
-				 texts__held_name(st->s->texts, open->text, open->name),
+		  open->request ? open_requests__id(open->request) :
+		  open->string	? open->string :
+				  texts__held_name(st->s->texts, open->text, open->name),
 		  stack);
 	if (open->is_task)
 		STEP_EMIT(st, EV_USER_TASK_END, open->task, stack);
@@ -173,6 +175,7 @@ void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time)
 	struct regions *r = t->g->regions;
 	uint32_t keep = 0;
 
+	open_requests__leave(&st);
 	while (r && keep < r->n && !r->open[keep].is_task && !r->open[keep].is_member)
 		keep++;
 	while (r && r->n > keep)

@@ -12,7 +12,8 @@
 #include "sequence/state_impl.h"
 
 /* Ids of the program's own tasks are not greater; those of calls are. */
-#define TASK_ID_MAX (1ull << 48)
+#define TASK_ID_MAX    (1ull << 48)
+#define CALL_DEPTH_MAX (1ull << 40) /* bytes; a stack of Go has at most 1 GB by default */
 
 /* A call that is a task: counted by the regions that refer to it. */
 struct call_task {
@@ -32,6 +33,7 @@ struct open_region {
 	bool is_member;	   /* the goroutine was created in `task`: members.c */
 	uint32_t string;   /* id of a member's name, which is not a text; 0: `text` is the name */
 	struct text *name; /* held; NULL: empty or missing */
+	struct request *request; /* it is one, which has its name (open_requests.h); NULL: none */
 	struct call_task
 		*within; /* the innermost task of a call around it, or its own; NULL: none */
 };
@@ -62,6 +64,13 @@ struct regions *open_regions__room(struct sequencer *s, struct goroutine *g);
 void open_regions__push(struct sequencer *s, struct goroutine *g, const struct open_region *region);
 /* Ends the innermost one, of which there must be one. */
 void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
+/*
+ * state_calls.c: ends the calls whose frames are not below `depth`, with all regions inside of them.
+ * Such a frame has returned, or a panic has unwound it.
+ */
+void calls__end(struct step *st, struct regions *r, uint64_t depth);
+/* state_request.c: ends the goroutine's requests, whose handlers have not returned. */
+void open_requests__leave(struct step *st);
 /* The task for which the goroutine works: that of its innermost region that has one; 0: none. */
 uint64_t open_regions__task(const struct goroutine *g);
 /* The innermost task of a call for which it works; NULL: none. Borrowed. */

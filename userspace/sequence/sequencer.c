@@ -28,6 +28,7 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 		return -ENOMEM;
 	s->opts = *opts;
 	s->model.goroutines_max = MODEL_GOROUTINES_MAX;
+	s->requests.max = REQUEST_NAMES_DEFAULT;
 	arena__init(&s->model.pool, GOROUTINES_BLOCK);
 	s->merge = merge__create();
 	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
@@ -52,6 +53,7 @@ void sequencer__destroy(struct sequencer *s)
 	snapshot__deinit(&s->resync.pair[1]);
 	map__deinit(&s->resync.strays);
 	model__deinit(s);
+	open_requests__deinit(&s->requests);
 	stacks__destroy(s->stacks);
 	texts__destroy(s->texts);
 	kernel_writer__destroy(s->kernel.writer);
@@ -69,6 +71,11 @@ void sequencer__no_kernel(struct sequencer *s)
 void sequencer__calls_only(struct sequencer *s)
 {
 	s->calls_only = true;
+}
+
+void sequencer__max_names(struct sequencer *s, uint32_t max)
+{
+	s->requests.max = max ? max : REQUEST_NAMES_DEFAULT;
 }
 
 void sequencer__clock_error(struct sequencer *s, uint64_t ns)
@@ -357,6 +364,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	if (!s->error)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
+	open_requests__resolve_all(s);
 	if (!s->error && s->clock_error)
 		s->error = private__number(s->opts.writer, PRIVATE_CLOCK, s->clock_error);
 	if (!s->error)

@@ -74,6 +74,14 @@ void sequencer__no_kernel(struct sequencer *s);
 void sequencer__calls_only(struct sequencer *s);
 
 /*
+ * How many names requests may have; further ones are "other". 0: REQUEST_NAMES_DEFAULT. Call before
+ * any record.
+ */
+#define REQUEST_NAMES_DEFAULT 1000
+#define REQUEST_NAMES_MAX     1000000
+void sequencer__max_names(struct sequencer *s, uint32_t max);
+
+/*
  * Raises the memory limit of queued records to `bytes`, if it is lower: for snapshots taken long
  * after the window began, since all records up to then are queued.
  */

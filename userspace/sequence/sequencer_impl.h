@@ -12,6 +12,7 @@
 #include "sequence/losses.h"
 #include "sequence/merge.h"
 #include "sequence/model.h"
+#include "sequence/open_requests.h"
 #include "sequence/resync.h"
 #include "sequence/sequencer.h"
 #include "sequence/snapshots.h"
@@ -42,6 +43,7 @@ struct sequencer {
 	struct hold hold;
 	struct runtime runtime;
 	struct user user;
+	struct open_requests requests;
 	struct samples samples;
 	struct kernel_events kernel;
 	struct boundary out;

@@ -6,13 +6,7 @@
  */
 #include "sequence/open_regions.h"
 
-#define CALL_DEPTH_MAX (1ull << 40) /* bytes; a stack of Go has at most 1 GB by default */
-
-/*
- * Ends the calls whose frames are not below `depth`, with all regions inside of them. Such a frame
- * has returned, or a panic has unwound it.
- */
-static void end_calls(struct step *st, struct regions *r, uint64_t depth)
+void calls__end(struct step *st, struct regions *r, uint64_t depth)
 {
 	uint32_t keep = r->n;
 
@@ -42,7 +36,7 @@ enum apply_result apply_func_call(struct step *st)
 	    call->task > GT_AS_TASK_INHERITED)
 		return step__drop(st);
 	if (g->regions)
-		end_calls(st, g->regions, call->depth);
+		calls__end(st, g->regions, call->depth);
 	if (call->ends)
 		return DONE;
 	region.is_task = call->task != GT_AS_REGION;

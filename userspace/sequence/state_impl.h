@@ -4,8 +4,8 @@
  * kinds check first.
  *
  * state.c contains the table of handlers and goroutines; state_syscall.c, state_proc.c,
- * state_runtime.c, state_heap.c, state_user.c, state_calls.c and state_sample.c contain the other
- * kinds.
+ * state_runtime.c, state_heap.c, state_user.c, state_calls.c, state_request.c and state_sample.c
+ * contain the other kinds.
  */
 #ifndef SEQUENCE_STATE_IMPL_H
 #define SEQUENCE_STATE_IMPL_H

@@ -236,6 +236,12 @@ uint32_t texts__held_name(struct texts *t, uint64_t number, struct text *text)
 	return text ? text__id(t, text) : stand_in(t);
 }
 
+const char *texts__bytes(const struct text *text, size_t *ret_len)
+{
+	*ret_len = text ? text->len : 0;
+	return text ? text->bytes : "";
+}
+
 size_t texts__size(const struct text *text)
 {
 	return text ? text->placed.bytes : 0;

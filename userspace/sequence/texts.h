@@ -44,6 +44,8 @@ uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* 
 struct text *texts__hold(struct texts *t, uint64_t number);
 void texts__release(struct text *text); /* NULL is allowed */
 uint32_t texts__held_name(struct texts *t, uint64_t number, struct text *text);
+/* The bytes of a name that is held, valid as long as it is. NULL is allowed: none. */
+const char *texts__bytes(const struct text *text, size_t *ret_len);
 size_t texts__size(const struct text *text); /* bytes */
 
 /* Raises the memory limit of texts that wait for their records to `bytes`, if it is lower. */

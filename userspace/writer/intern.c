@@ -205,6 +205,22 @@ uint32_t intern__transient(struct intern *in, const char *s, size_t len)
 	return len ? table__add_transient(in, &in->strings, s, cut_length(s, len)) : 0;
 }
 
+uint32_t intern__reserve(struct intern *in)
+{
+	return table__add_transient(in, &in->strings, "", 0);
+}
+
+void intern__resolve(struct intern *in, uint32_t id, uint32_t as)
+{
+	struct intern_table *t = &in->strings;
+
+	if (!id || id > t->count || t->items[id - 1].hash || !as || as > t->count)
+		return;
+	t->items[id - 1].data = t->items[as - 1].data;
+	t->items[id - 1].len = t->items[as - 1].len;
+	in->transient_bytes += t->items[id - 1].len;
+}
+
 size_t intern__transient_bytes(const struct intern *in)
 {
 	return in->transient_bytes;

@@ -45,6 +45,12 @@ uint32_t intern__stack(struct intern *in, const struct intern_frame *frames, siz
 
 /* Adds a string without looking for an equal one. Its id lasts until intern__end_generation(). */
 uint32_t intern__transient(struct intern *in, const char *s, size_t len);
+/*
+ * Reserves an id for a string that is not known yet, but is when the generation ends; until
+ * intern__resolve() it is empty. `as`: the id of an equal string that is not transient.
+ */
+uint32_t intern__reserve(struct intern *in);
+void intern__resolve(struct intern *in, uint32_t id, uint32_t as);
 size_t intern__transient_bytes(const struct intern *in);
 /* Bytes of frames new in this generation. */
 size_t intern__new_stack_bytes(const struct intern *in);

@@ -13,10 +13,11 @@ import (
 
 	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
+	"gotrace-bpf/selftests/targets/internal/slowfs"
 )
 
 // The helper processes of this program.
-var helpers = map[string]func(){"be-competitor": beCompetitor, "be-slow": beSlow}
+var helpers = map[string]func(){"be-competitor": beCompetitor, "be-slow": slowfs.Serve}
 
 func besideCommand(name string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", "-case", name)

@@ -4,13 +4,13 @@ package main
 // slow disk.
 
 import (
-	"bufio"
 	"fmt"
 	"syscall"
 	"unsafe"
 
 	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
+	"gotrace-bpf/selftests/targets/internal/slowfs"
 )
 
 const page = 4096
@@ -49,21 +49,7 @@ func holdParent(ns int64) {
 
 var slowFile string
 
-// mountSlow starts a process that serves a file system, in a mount namespace of its own, which ends
-// with the process.
-func mountSlow() {
-	cmd := besideCommand("be-slow")
-	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		protocol.Fail(err)
-	}
-	start(cmd)
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		protocol.Fail(fmt.Errorf("the slow file system: %q, %w", line, err))
-	}
-	slowFile = fmt.Sprintf("/proc/%d/root%s/file", cmd.Process.Pid, slowMount)
-}
+func mountSlow() { slowFile = slowfs.Start(besideCommand("be-slow"), start) }
 
 func openSlow() int {
 	fd, err := syscall.Open(slowFile, syscall.O_RDONLY, 0)
@@ -107,13 +93,13 @@ func slowFaults() []part {
 // toucher reads the file through a memory mapping.
 func toucher(used chan<- use) {
 	fd := openSlow()
-	memory, err := syscall.Mmap(fd, 0, slowSize, syscall.PROT_READ, syscall.MAP_SHARED)
+	memory, err := syscall.Mmap(fd, 0, slowfs.Size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		protocol.Fail(err)
 	}
 	base := unsafe.Pointer(&memory[0])
 	used <- locked(func(until int64) {
-		for at := uintptr(0); clocks.Wall() < until && at < slowSize; at += page {
+		for at := uintptr(0); clocks.Wall() < until && at < slowfs.Size; at += page {
 			touched += *(*byte)(unsafe.Add(base, at))
 		}
 	})

@@ -70,7 +70,7 @@ static void expect(const char *want)
 	size_t n;
 
 	assert_int_equal(annotations__finish(annotations), 0);
-	list = annotations__sorted(annotations, &n);
+	list = annotations__sorted(annotations, LENGTHS_TOTAL, &n);
 	assert_non_null(list);
 	for (size_t i = 0; i < n; i++) {
 		name = annotations__name(annotations, list[i]->name);
@@ -188,7 +188,7 @@ static void many_names(void **state)
 	}
 	task(20, 30, 7, FREE + 999);
 	task(20, 30, 8, FREE + 1000);
-	list = annotations__sorted(annotations, &n);
+	list = annotations__sorted(annotations, LENGTHS_TOTAL, &n);
 	assert_int_equal(n, 1001);
 	assert_int_equal(annotations__name(annotations, list[0]->name).len, 5);
 	assert_memory_equal(annotations__name(annotations, list[0]->name).data, "other", 5);
@@ -212,6 +212,78 @@ static void odd_names(void **state)
 	       ": 2, 1 to 2, 3; 0 unfinished, 0 unbegun\n");
 }
 
+static void filter(struct selection *select, const struct map *goroutines)
+{
+	const struct annotation_filter filter = { select, goroutines };
+
+	begin(ANNOTATION_TASKS);
+	annotations__set_filter(annotations, &filter);
+	task(10, 15, 1, REQUEST);
+	on_g = 2;
+	event(20, EV_USER_TASK_BEGIN, 2, TRACE_NO_TASK, REQUEST);
+	on_g = 1; /* which does not matter at the end */
+	event(27, EV_USER_TASK_END, 2, 0, 0);
+	task(30, 31, 3, PART);
+	event(40, EV_USER_TASK_END, 9, 0, 0);
+}
+
+/* By the goroutine that created the task, by start function, by name; unknown ones are left out. */
+static void filters(void **state)
+{
+	struct selection one = { .have_goroutine = true, .goroutine = 2 }, named = {},
+			 of_function = { .function.text = "x" };
+	struct map goroutines = {};
+
+	filter(&one, NULL);
+	assert_int_equal(annotations__unbegun(annotations), 0);
+	expect("request: 1, 7 to 7, 7; 0 unfinished, 0 unbegun\n");
+	filter(&of_function, NULL);
+	expect("");
+	assert_int_equal(map__put(&goroutines, 1, &one), 0);
+	filter(&of_function, &goroutines);
+	assert_int_equal(annotations__unbegun(annotations), 0);
+	expect("request: 1, 5 to 5, 5; 0 unfinished, 0 unbegun\n"
+	       "part: 1, 1 to 1, 1; 0 unfinished, 0 unbegun\n");
+	map__deinit(&goroutines);
+	assert_int_equal(selection__option(&named, SELECT_NAME, "^r.*t$"), 0);
+	filter(&named, NULL);
+	assert_int_equal(annotations__unbegun(annotations), 0);
+	expect("request: 2, 5 to 7, 12; 0 unfinished, 0 unbegun\n");
+	selection__deinit(&named);
+	filter(&(struct selection){}, NULL);
+	assert_int_equal(annotations__unbegun(annotations), 1);
+	end();
+}
+
+/* The first name by each key; equal ones in the order of the names. */
+static void keys(void **state)
+{
+	static const char *const want[LENGTHS_KEYS] = {
+		[LENGTHS_TOTAL] = "part", [LENGTHS_COUNT] = "request", [LENGTHS_P50] = "part",
+		[LENGTHS_P90] = "step",	  [LENGTHS_P99] = "step",      [LENGTHS_MAX] = "step",
+	};
+	const struct annotation_name **list;
+	struct trace_string name;
+	size_t n;
+
+	begin(ANNOTATION_TASKS);
+	for (int i = 0; i < 4; i++) {
+		task(10, 11, 1, REQUEST);
+		task(10, 16, 1, PART);
+	}
+	for (int i = 0; i < 3; i++)
+		task(10, i == 2 ? 30 : 11, 1, STEP);
+	for (unsigned int key = 0; key < LENGTHS_KEYS; key++) {
+		list = annotations__sorted(annotations, key, &n);
+		assert_int_equal(n, 3);
+		name = annotations__name(annotations, list[0]->name);
+		assert_int_equal(name.len, strlen(want[key]));
+		assert_memory_equal(name.data, want[key], name.len);
+		free(list);
+	}
+	end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -219,6 +291,7 @@ int main(void)
 		cmocka_unit_test(window),     cmocka_unit_test(quiet_window),
 		cmocka_unit_test(regions),    cmocka_unit_test(regions_left_open),
 		cmocka_unit_test(many_names), cmocka_unit_test(odd_names),
+		cmocka_unit_test(filters),    cmocka_unit_test(keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,6 +276,27 @@ static void overflow(void **state)
 	expect("1 9223372036854775807 9223372036854775807 9223372036854775807 0", false);
 }
 
+/* Of two goroutines, and of their threads. */
+static void of_one_goroutine(void **state)
+{
+	struct selection select = { .have_goroutine = true, .goroutine = 2 };
+
+	begin(INTERVAL_RUNQUEUE, NULL);
+	intervals__destroy(iv);
+	iv = intervals__create(
+		&(struct intervals_opts){ .kind = INTERVAL_RUNQUEUE, .select = &select });
+	for (uint64_t g = 1; g <= 3; g++) {
+		struct kernel_item k = { .kind = KERNEL_ON, .tid = 7 };
+
+		intervals__item(iv, &(struct interval_item){ .item = &k,
+							     .time = 10,
+							     .duration = 5 * g,
+							     .threads = &threads,
+							     .goroutine = g });
+	}
+	expect("1 10 10 10 0", true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +312,7 @@ int main(void)
 		cmocka_unit_test(gc),
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(overflow),
+		cmocka_unit_test(of_one_goroutine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,10 @@
 /* Requests: which goroutine works for which task, for how long, errors, the slowest, the worst. */
 #include "unit/latency_fixture.h"
 
+#include "analysis/latency_cause.h"
 #include "analysis/requests_impl.h"
 
-enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, TEXT };
+enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, FREE, TEXT };
 
 static struct requests *requests;
 
@@ -80,7 +81,7 @@ static void expect_requests(const char *want)
 	FILE *f = open_memstream(&text, &len);
 
 	assert_int_equal(requests__finish(requests), 0);
-	names = requests__sorted(requests, &n);
+	names = requests__sorted(requests, LENGTHS_TOTAL, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct trace_string name = requests__name(requests, names[i]->name);
 
@@ -135,7 +136,10 @@ static void work(void **state)
 			"7: 20 to 60 on 1, 1\n");
 }
 
-/* Both tasks get the time in which their creator works for both; its end is not theirs. */
+/*
+ * Both tasks get the time in which their creator works for both, and the first one that of its
+ * subtask's region; the end of the creator is not theirs.
+ */
 static void creator_ends(void **state)
 {
 	begin_requests(2);
@@ -153,13 +157,75 @@ static void creator_ends(void **state)
 	ev(68, EV_USER_REGION_END, 8, PART, 0);
 	assert_int_equal(requests__unbegun(requests), 1);
 	expect_requests("GET /: 0 failed, 0 unfinished\n"
-			"all 1 of 46: 0  oncpu=20 total=20 unknown=20\n"
-			"slowest 1 of 46: 0  oncpu=20 total=20 unknown=20\n"
+			"all 1 of 46: 0  oncpu=25 total=25 unknown=25\n"
+			"slowest 1 of 46: 0  oncpu=25 total=25 unknown=25\n"
 			"part: 0 failed, 1 unfinished\n"
 			"all 1 of 35: 0  oncpu=15 total=15 unknown=15\n"
 			"slowest 1 of 35: 0  oncpu=15 total=15 unknown=15\n"
 			"7: 20 to 66 on 1, 2\n"
 			"8: 30 to 65 on 1, 2\n");
+}
+
+/*
+ * A goroutine that works for a subtask, 8 or 9, works for the open ones of its ancestors: 7 until 50,
+ * 8 until 60. A region ends with its task, and counts once, whatever the goroutine does besides.
+ */
+static void subtasks(void **state)
+{
+	begin_requests(3);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	start_g(2, 2, 21);
+	ev(24, EV_USER_TASK_BEGIN, 8, 7, PART);
+	ev(28, EV_USER_TASK_BEGIN, 9, 8, PART);
+	start_g(3, 3, 30);
+	ev(32, EV_USER_REGION_BEGIN, 9, PART, 0);
+	ev(34, EV_USER_REGION_BEGIN, 7, PART, 0);
+	ev(36, EV_USER_REGION_END, 7, PART, 0);
+	ev(40, EV_USER_TASK_END, 9, 0, 0); /* g3 no longer works, g2 still does for 8 and 7 */
+	ev(42, EV_USER_REGION_END, 9, PART, 0);
+	on(1, 1);
+	ev(50, EV_USER_TASK_END, 7, 0, 0); /* g1: 30, g2: 26, g3: 8 */
+	on(3, 3);
+	ev(52, EV_USER_REGION_BEGIN, 8, PART, 0); /* its parent has ended */
+	ev(55, EV_USER_REGION_END, 8, PART, 0);
+	ev(60, EV_USER_TASK_END, 8, 0, 0); /* g2: 36, g3: 8 + 3 */
+	expect_requests("part: 0 failed, 0 unfinished\n"
+			"all 2 of 12: 0  oncpu=67 total=67 unknown=67\n"
+			"slowest 1 of 36: 0  oncpu=47 total=47 unknown=47\n"
+			"GET /: 0 failed, 0 unfinished\n"
+			"all 1 of 30: 0  oncpu=64 total=64 unknown=64\n"
+			"slowest 1 of 30: 0  oncpu=64 total=64 unknown=64\n"
+			"8: 24 to 60 on 2, 3\n"
+			"7: 20 to 50 on 1, 1\n"
+			"9: 28 to 40 on 2, 3\n");
+}
+
+/* Tasks 1 to 20 are each the parent of the next; the region of the last is one of 16 ancestors. */
+static void deep_subtasks(void **state)
+{
+	const struct request_single *worst;
+	size_t n, with = 0;
+
+	begin_requests(20);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	for (uint64_t i = 1; i <= 20; i++)
+		ev(20, EV_USER_TASK_BEGIN, i, i == 1 ? TRACE_NO_TASK : i - 1, GET);
+	start_g(2, 2, 30);
+	ev(40, EV_USER_REGION_BEGIN, 20, PART, 0);
+	ev(47, EV_USER_REGION_END, 20, PART, 0);
+	for (uint64_t i = 1; i <= 20; i++)
+		ev(50, EV_USER_TASK_END, i, 0, 0);
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 20);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(worst[i].time.total, worst[i].id >= 4 ? 37 : 30);
+		with += worst[i].time.total == 37;
+	}
+	assert_int_equal(with, 1 + REQUEST_ANCESTORS);
+	end_requests();
 }
 
 static void one_with_log(int64_t time, uint64_t id, uint64_t category, const char *text)
@@ -236,11 +302,169 @@ static void window(void **state)
 			"6: 21 to 30 on 1, 1\n");
 }
 
+static void put_places(FILE *f, const struct latency_stats *stats)
+{
+	struct latency_place at;
+
+	for (uint32_t i = 0; i < stats->places.n; i++) {
+		at = latency__place(latency, stats->places.at[i].kind);
+		fprintf(f, "%d %.*s at %.*s: %d\n", at.part, (int)at.reason.len, at.reason.data,
+			(int)at.frame.function.len, at.frame.function.data,
+			(int)stats->places.at[i].ns);
+	}
+}
+
+/* The goroutine blocks before and in the task: the place before it is not one of the task. */
+static void places(void **state)
+{
+	struct trace_frame frame = { .pc = 0x9000, .func = PART };
+	const struct request_single *worst;
+	size_t n, len;
+	char *text;
+	FILE *f;
+
+	begin_requests(1);
+	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(12, EV_GO_BLOCK, CHAN, STRINGS, 0);
+	on(1, TRACE_NO_G);
+	ev(15, EV_GO_UNBLOCK, 1, 1, 0);
+	ev(16, EV_GO_START, 1, 2, 0);
+	on(1, 1);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	ev(25, EV_GO_BLOCK, CHAN, WORKER, 0);
+	on(1, TRACE_NO_G);
+	ev(32, EV_GO_UNBLOCK, 1, 3, 0);
+	ev(33, EV_GO_START, 1, 4, 0);
+	on(1, 1);
+	ev(34, EV_GC_MARK_ASSIST_BEGIN, STRINGS, 0, 0);
+	ev(37, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	ev(38, EV_GO_SYSCALL_BEGIN, 0, 0, 0);
+	ev(40, EV_GO_SYSCALL_END, 0, 0, 0);
+	ev(41, EV_USER_TASK_END, 7, 0, 0);
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 1);
+	f = open_memstream(&text, &len);
+	put_places(f, &worst->time);
+	fclose(f);
+	assert_string_equal(text, "5 unknown at : 2\n"
+				  "6 chan receive at chan receive: 7\n"
+				  "0  at part: 3\n");
+	free(text);
+	end_requests();
+}
+
+static void block(int64_t from, int64_t to, uint64_t reason, uint64_t stack)
+{
+	static uint64_t sequence = 100;
+
+	ev(from, EV_GO_BLOCK, reason, stack, 0);
+	on(1, TRACE_NO_G);
+	ev(to - 1, EV_GO_UNBLOCK, 1, sequence++, 0);
+	ev(to, EV_GO_START, 1, sequence++, 0);
+	on(1, 1);
+}
+
+static void expect_cause(enum latency_part part, bool assist, int64_t ns, const char *reason,
+			 const char *place)
+{
+	const struct request_single *worst;
+	struct latency_cause cause;
+	size_t n;
+
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 1);
+	assert_true(latency__top_cause(latency, &worst->time, &cause));
+	assert_int_equal(cause.part, part);
+	assert_int_equal(cause.assist, assist);
+	assert_int_equal(cause.ns, ns);
+	assert_int_equal(cause.reason.len, strlen(reason));
+	assert_memory_equal(cause.reason.data, reason, strlen(reason));
+	assert_int_equal(cause.place.function.len, strlen(place));
+	assert_memory_equal(cause.place.function.data, place, strlen(place));
+	end_requests();
+}
+
+/*
+ * Waits of 12 and 9 ns for a channel, and 7 ns of mark assists in which the goroutine also waits for
+ * `more` ns: the longer one is the top cause, at its longest place.
+ */
+static void causes_with(int64_t more)
+{
+	struct trace_frame frame = { .pc = 0x9000, .func = PART };
+
+	begin_requests(1);
+	add_string(FREE, "GC mark assist wait for work");
+	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	block(21, 31, CHAN, STRINGS);
+	block(32, 45, CHAN, WORKER);
+	ev(46, EV_GC_MARK_ASSIST_BEGIN, STRINGS, 0, 0);
+	block(50, 51 + more, FREE, WORKER);
+	ev(54 + more, EV_GC_MARK_ASSIST_END, 0, 0, 0);
+	ev(55 + more, EV_USER_TASK_END, 7, 0, 0);
+}
+
+static void causes(void **state)
+{
+	struct latency_stats nothing = {};
+	struct latency_cause cause;
+
+	causes_with(13);
+	expect_cause(PART_GO_BLOCKED, false, 21, "chan receive", "chan receive");
+	causes_with(15);
+	expect_cause(PART_ONCPU, true, 22, "", "chan receive");
+	causes_with(1);
+	assert_false(latency__top_cause(latency, &nothing, &cause));
+	end_requests();
+}
+
+/* In an aligned trace each of two tasks has the time in which make held the CPU, once. */
+static void cpu_held(void **state)
+{
+	const struct request_single *worst;
+	size_t n;
+
+	begin_requests(2);
+	ev(1, EV_SYNC, 0, 0, 0);
+	core(5, 1, 0);
+	start_g(1, 1, 10);
+	for (uint64_t i = 0; i < 2; i++) {
+		int64_t time = 20 + 50 * (int64_t)i;
+
+		ev(time, EV_USER_TASK_BEGIN, 7 + i, TRACE_NO_TASK, GET);
+		item(time + 5, 1, KERNEL_OFF,
+		     (struct kernel_item){
+			     .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } });
+		item(time + 5, 99, KERNEL_CPU,
+		     (struct kernel_item){ .other_pid = 1, .name = { "make", 4 } });
+		core(time + 15, 1, 0);
+		ev(time + 20, EV_USER_TASK_END, 7 + i, 0, 0);
+	}
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 2);
+	for (size_t i = 0; i < n; i++) {
+		int64_t sum = 0;
+
+		for (uint32_t k = 0; k < worst[i].time.tasks.n; k++)
+			sum += worst[i].time.tasks.at[k].ns;
+		assert_int_equal(sum, 10);
+		assert_int_equal(worst[i].time.part[PART_KERNEL_RUNNABLE], 10);
+	}
+	end_requests();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),	   cmocka_unit_test(creator_ends), cmocka_unit_test(errors),
-		cmocka_unit_test(slowest), cmocka_unit_test(window),
+		cmocka_unit_test(work),		 cmocka_unit_test(creator_ends),
+		cmocka_unit_test(errors),	 cmocka_unit_test(subtasks),
+		cmocka_unit_test(deep_subtasks), cmocka_unit_test(slowest),
+		cmocka_unit_test(window),	 cmocka_unit_test(places),
+		cmocka_unit_test(cpu_held),	 cmocka_unit_test(causes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

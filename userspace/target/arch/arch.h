@@ -51,5 +51,8 @@ enum gpr arch__barrier_value(const char *suffix);
  */
 void arch__trapped(void);
 extern const char arch__trap_at[];
+/* The same, with one instruction at arch__step_at that the kernel single-steps. */
+void arch__stepped(void);
+extern const char arch__step_at[];
 
 #endif

@@ -45,3 +45,11 @@ __attribute__((naked, noinline, noclone)) void arch__trapped(void)
 		     "	pop %rbp\n"
 		     "	ret");
 }
+
+__attribute__((naked, noinline, noclone)) void arch__stepped(void)
+{
+	asm volatile(".globl arch__step_at\n"
+		     ".hidden arch__step_at\n"
+		     "arch__step_at:\n"
+		     "	ret");
+}

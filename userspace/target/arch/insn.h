@@ -33,6 +33,8 @@ struct insn {
 	bool emulated;		/* the kernel emulates it under a uprobe (Linux 6.1 and later) */
 	bool stores;		/* writes memory at [register + disp] */
 	bool stores_constant;	/* and the value is imm */
+	bool harmless;		/* cannot fault, no memory but that at the stack pointer or of the
+				   program's data, neither locked nor repeated */
 	bool jump_on_zero_flag; /* INSN_JCC: depends only on the zero flag */
 	uint8_t base;		/* of the memory operand; GPR_NONE: it has none */
 	uint8_t src;		/* register read, where the kind has one */

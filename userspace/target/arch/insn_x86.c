@@ -167,6 +167,30 @@ static void describe_operands(struct insn *in, const ZydisDecodedInstruction *zi
 		in->src = gpr_number(op[0].reg.value);
 }
 
+static bool is_harmless(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	if (zi->attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+			      ZYDIS_ATTRIB_HAS_REPNE) ||
+	    zi->mnemonic == ZYDIS_MNEMONIC_DIV || zi->mnemonic == ZYDIS_MNEMONIC_IDIV)
+		return false;
+	for (size_t i = 0; i < zi->operand_count; i++) {
+		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    op[i].mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+		    op[i].mem.base != ZYDIS_REGISTER_RSP && op[i].mem.base != ZYDIS_REGISTER_RIP)
+			return false;
+	}
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSTEM:
+	case ZYDIS_CATEGORY_STRINGOP:
+		return false;
+	default:
+		return zi->mnemonic != ZYDIS_MNEMONIC_UD2 && zi->mnemonic != ZYDIS_MNEMONIC_HLT;
+	}
+}
+
 static void describe_insn(void *ret, const ZydisDecodedInstruction *zi,
 			  const ZydisDecodedOperand *op, const unsigned char *bytes, uint64_t addr)
 {
@@ -181,6 +205,7 @@ static void describe_insn(void *ret, const ZydisDecodedInstruction *zi,
 
 	in.kind = (uint8_t)kind_of(zi, op);
 	in.emulated = emulated(bytes, zi->length);
+	in.harmless = is_harmless(zi, op);
 	describe_operands(&in, zi, op);
 	if (zi->mnemonic == ZYDIS_MNEMONIC_LEA && op[1].mem.base == ZYDIS_REGISTER_RIP &&
 	    ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(zi, &op[1], addr, &target))) {

@@ -3,8 +3,8 @@
  * Calls of functions as regions: see calls.h.
  *
  * The entry is the prologue's push, behind the stack check: a function that must grow its stack
- * begins again before it. The exits are all returns, and jumps out of the function. At each of them
- * the stack pointer is where the return address is, which is how sequence/state_calls.c finds the
+ * begins again before it. call_exits.c finds the exits. The distance of the return address from the
+ * upper end of the stack is the same at all of them, which is how sequence/state_calls.c finds the
  * entry that belongs to an exit.
  */
 #include "target/probe/calls.h"
@@ -18,7 +18,7 @@
 
 #include "lib/array.h"
 #include "lib/log.h"
-#include "target/probe/code.h"
+#include "target/probe/call_exits.h"
 #include "target/probe/site_find.h"
 
 struct pattern {
@@ -60,7 +60,8 @@ static bool pattern__matches(const struct pattern *p, const char *name)
 }
 
 static int add_site(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
-		    const struct code *code, size_t at, bool ends, struct error *error)
+		    const struct code *code, size_t at, uint64_t cookie, const char *why,
+		    struct error *error)
 {
 	const struct insn *in = &code->insn[at];
 	int64_t offset = elf_image__offset(elf, in->addr);
@@ -74,23 +75,16 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	s = &calls->site[calls->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_FUNC_CALL,
-		.cookie = GT_SITE_CALL_OF(calls->n, ends, calls->func[calls->n].as),
+		.cookie = cookie | GT_SITE_CALL_STEPPED(!in->emulated),
 		.addr = in->addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(in->addr - code->func.entry),
 		.cost = in->emulated ? SITE_EMULATED : SITE_STEPPED,
-		.why = ends ? "a call ends" : "a call begins",
+		.why = why,
 	};
 	snprintf(s->func, sizeof(s->func), "%s", code->func.name);
 	code__format(code, at, pt, s->text, sizeof(s->text));
 	return 0;
-}
-
-static bool is_exit(const struct code *code, const struct insn *in)
-{
-	return in->kind == INSN_RET ||
-	       (in->kind == INSN_JMP && in->target &&
-		(in->target < code->func.entry || in->target >= code->func.end));
 }
 
 /* The entry; in a function without a frame, which calls nothing, its first instruction. */
@@ -110,7 +104,9 @@ static size_t find_begin(const struct code *code)
 static int add_sites(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 		     const struct code *code, struct error *error)
 {
-	size_t begin = find_begin(code), exits = 0;
+	struct call_exit exit[CALL_EXITS_MAX];
+	size_t begin = find_begin(code), exits;
+	enum gt_recorded_as as = calls->func[calls->n].as;
 	int err;
 
 	if (begin == NO_INSN)
@@ -118,16 +114,16 @@ static int add_sites(struct calls *calls, const struct elf_image *elf, const str
 				  "%s cannot be a region: it has no instruction at which its entry "
 				  "can be probed",
 				  code->func.name);
-	err = add_site(calls, elf, pt, code, begin, false, error);
-	for (size_t i = begin + 1; i < code->n && !err; i++) {
-		if (!is_exit(code, &code->insn[i]))
-			continue;
-		if (exits++ == CALLS_EXITS_MAX)
-			return error__set(error, -E2BIG,
-					  "%s cannot be a region: it has more than %d exits",
-					  code->func.name, CALLS_EXITS_MAX);
-		err = add_site(calls, elf, pt, code, i, true, error);
-	}
+	exits = call_exits__find(code, pt, begin, exit);
+	if (exits > CALL_EXITS_MAX)
+		return error__set(error, -E2BIG, "%s cannot be a region: it has more than %d exits",
+				  code->func.name, CALL_EXITS_MAX);
+	err = add_site(calls, elf, pt, code, begin, GT_SITE_CALL_OF(calls->n, 0, as),
+		       "a call begins", error);
+	for (size_t i = 0; i < exits && !err; i++)
+		err = add_site(calls, elf, pt, code, exit[i].insn,
+			       GT_SITE_CALL_OF(calls->n, 1, as) | GT_SITE_CALL_FRAME(exit[i].frame),
+			       "a call ends", error);
 	return err;
 }
 
@@ -139,6 +135,12 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 	struct code code;
 	int err;
 
+	if (func->assembly)
+		return error__set(
+			error, -ENOTSUP,
+			"%s cannot be a region: it is written in assembly, where no register "
+			"is certain to hold the goroutine",
+			func->name);
 	if (!code__read(&code, elf, func))
 		return error__set(error, -ENOTSUP,
 				  "%s cannot be a region: it cannot be disassembled", func->name);
@@ -270,6 +272,34 @@ int calls__add(struct calls *calls, const struct elf_image *elf, const struct pc
 		err = explain(pt, &p, error);
 	if (p.is_regex)
 		regfree(&p.regex);
+	return err;
+}
+
+static bool calls_gogo(const struct pclntab *pt, const struct insn *in)
+{
+	struct go_func to;
+
+	return in->kind == INSN_CALL && in->target && pclntab__find(pt, in->target, &to) &&
+	       !strcmp(to.name, "runtime.gogo");
+}
+
+int calls__add_recovery(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+			struct error *error)
+{
+	struct go_func func;
+	struct code code;
+	int err = 0;
+
+	if (!pclntab__named(pt, "runtime.recovery", &func) || !code__read(&code, elf, &func)) {
+		log__debug("recovered panics are not observed");
+		return 0;
+	}
+	for (size_t i = 0; i < code.n && !err; i++) {
+		if (calls_gogo(pt, &code.insn[i]))
+			err = add_site(calls, elf, pt, &code, i, GT_SITE_CALL_RECOVERED,
+				       "a panic was recovered", error);
+	}
+	code__deinit(&code);
 	return err;
 }
 

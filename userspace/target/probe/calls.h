@@ -11,8 +11,7 @@
 
 #include "target/probe/site.h"
 
-#define CALLS_MAX	64 /* functions; a cookie has 6 bits for their index */
-#define CALLS_EXITS_MAX 64 /* exits of a function */
+#define CALLS_MAX 64 /* functions; a cookie has 6 bits for their index */
 
 struct call_func {
 	char *name; /* of its region */
@@ -44,6 +43,14 @@ struct call_pattern {
  */
 int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 	       const struct call_pattern *pattern, struct error *error);
+
+/*
+ * Adds the sites, of no function, at which a panic is recovered: the calls that it has unwound end
+ * there. Call it after the last calls__add(). A negative errno with the reason; a program without
+ * such a site is no failure: then they end with the next call that is recorded.
+ */
+int calls__add_recovery(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
+			struct error *error);
 void calls__deinit(struct calls *calls);
 void calls__report_skipped(const struct calls *calls); /* one line on stderr, if there are any */
 

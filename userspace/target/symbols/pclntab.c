@@ -262,7 +262,8 @@ bool pclntab__info(const struct pclntab *pt, size_t index, struct func_info *ret
 	f.cu = buf__u32(&b);
 	buf__seek(&b, f.record + pt->func_id_at);
 	f.func_id = buf__u8(&b);
-	buf__skip(&b, 2);
+	f.flags = buf__u8(&b);
+	buf__skip(&b, 1);
 	f.nfuncdata = buf__u8(&b);
 	if (b.bad)
 		return false;
@@ -284,6 +285,7 @@ bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret)
 		.index = (uint32_t)index,
 		.args = f.args,
 		.func_id = f.func_id,
+		.assembly = f.flags & FUNC_FLAG_ASM,
 	};
 	return true;
 }
@@ -326,6 +328,17 @@ int32_t pclntab__pcvalue(const struct pclntab *pt, uint32_t table, uint64_t entr
 			return w.value;
 	}
 	return -1;
+}
+
+int32_t pclntab__frame_size(const struct pclntab *pt, uint64_t pc)
+{
+	struct func_info f;
+	size_t index;
+
+	pclntab__need(pt);
+	if (!pclntab__search(pt, pc, &index) || !pclntab__info(pt, index, &f))
+		return -1;
+	return pclntab__pcvalue(pt, f.pcsp, f.entry, pc);
 }
 
 bool pcvalue_walk__start(struct pcvalue_walk *w, const struct pclntab *pt, uint32_t table,

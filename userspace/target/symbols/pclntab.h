@@ -27,6 +27,7 @@ struct go_func {
 	uint32_t index;
 	int32_t args;	 /* bytes of the caller's frame that it may write; < 0: unknown */
 	uint8_t func_id; /* internal/abi.FuncID */
+	bool assembly;	 /* not compiled: written in assembly */
 };
 
 /*
@@ -53,6 +54,12 @@ void pclntab__destroy(struct pclntab *pt);
 bool pclntab__func(const struct pclntab *pt, size_t index, struct go_func *ret);
 bool pclntab__find(const struct pclntab *pt, uint64_t pc, struct go_func *ret);
 bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *ret);
+
+/*
+ * Bytes from the stack pointer to the return address before the instruction at `pc` is executed;
+ * negative: unknown.
+ */
+int32_t pclntab__frame_size(const struct pclntab *pt, uint64_t pc);
 
 /* Whether the compiler made it to call another function, which often has the same name. */
 bool pclntab__is_wrapper(const struct pclntab *pt, const struct go_func *func);

@@ -15,6 +15,7 @@
 #define PCDATA_INL_TREE	    2
 #define FUNCDATA_INL_TREE   3
 #define FUNCDATA_WRAP_INFO  7
+#define FUNC_FLAG_ASM	    4  /* internal/abi.FuncFlagAsm */
 #define INL_ENTRY_SIZE	    16 /* bytes */
 #define INL_ENTRY_SIZE_1_18 20 /* in 1.18 and 1.19 */
 
@@ -61,7 +62,7 @@ struct func_info {
 	uint32_t record; /* offset of the _func in `tab` */
 	int32_t name, args;
 	uint32_t pcsp, pcfile, pcln, npcdata, cu;
-	uint8_t func_id, nfuncdata;
+	uint8_t func_id, flags, nfuncdata;
 };
 
 struct inl_entry {

@@ -1,6 +1,6 @@
 // Tasks compares `gotrace tasks`, `gotrace regions` and `gotrace requests` with a second computation on
-// golang.org/x/exp/trace, for the whole trace and for its middle third. The paths of single requests are
-// compared with `gotrace path`.
+// golang.org/x/exp/trace, for the whole trace and for its middle third, without a filter and with one of each
+// kind. The paths of single requests are compared with `gotrace path`.
 //
 //	tasks [-made-up] GOTRACE TRACE
 //
@@ -16,6 +16,10 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"gotrace-bpf/selftests/reference/internal/annotations"
 	"gotrace-bpf/selftests/reference/internal/waits"
@@ -52,18 +56,87 @@ func compare(gotrace, file string) (bool, error) {
 				return false, err
 			}
 		}
-		lines, err := compareWindow(gotrace, file, t, window[0], window[1], options)
+		some, err := filters(gotrace, file, t)
 		if err != nil {
 			return false, err
 		}
-		for i, line := range lines {
-			if i < 10 {
-				fmt.Println(line)
+		for _, f := range some {
+			lines, err := compareWindow(gotrace, file, f.of(t), window[0], window[1], slices.Concat(options, f.options))
+			if err != nil {
+				return false, err
 			}
+			for i, line := range lines {
+				if i < 10 {
+					fmt.Println(line, f.options)
+				}
+			}
+			ok = ok && len(lines) == 0
 		}
-		ok = ok && len(lines) == 0
 	}
 	return ok, nil
+}
+
+// filter is options that leave tasks and regions out, and what they keep. nil: all.
+type filter struct {
+	options []string
+	keep    func(s *annotations.Span) bool
+}
+
+func (f *filter) of(t *annotations.Trace) *annotations.Trace {
+	if f.keep == nil {
+		return t
+	}
+	return t.Filter(f.keep)
+}
+
+// filters returns no filter, and one of each kind that some task of the trace matches.
+func filters(gotrace, file string, t *annotations.Trace) ([]filter, error) {
+	all := []filter{{}}
+	if annotations.WithoutAssists || len(t.Tasks) == 0 {
+		return all, nil
+	}
+	g, name := t.Tasks[len(t.Tasks)/2].G, t.Tasks[len(t.Tasks)/2].Name
+	all = append(all, filter{[]string{fmt.Sprintf("--goroutine=%d", g)}, func(s *annotations.Span) bool { return s.G == g }})
+	if pattern, ok := exactly(name); ok {
+		all = append(all, filter{[]string{"--name=" + pattern}, func(s *annotations.Span) bool { return s.Name == name }})
+	}
+	functions, err := startFunctions(gotrace, file)
+	if err != nil {
+		return nil, err
+	}
+	function, known := functions[g]
+	if pattern, ok := exactly(function); known && ok {
+		all = append(all, filter{[]string{"--function=" + pattern}, func(s *annotations.Span) bool {
+			name, known := functions[s.G]
+			return known && name == function
+		}})
+	}
+	return all, nil
+}
+
+// exactly returns a regular expression that matches only this text; false: it cannot be an argument.
+func exactly(text string) (string, bool) {
+	pattern := "^" + regexp.QuoteMeta(text) + "$"
+	return pattern, len(pattern) < 256 && utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
+// startFunctions returns those of all goroutines, according to `gotrace goroutines`, which has a comparison
+// of its own.
+func startFunctions(gotrace, file string) (map[int64]string, error) {
+	var all struct {
+		Goroutines []struct {
+			ID   int64  `json:"id"`
+			Name string `json:"name"`
+		} `json:"goroutines"`
+	}
+	if err := run(&all, gotrace, "goroutines", file, []string{"--all"}); err != nil {
+		return nil, err
+	}
+	functions := map[int64]string{}
+	for _, g := range all.Goroutines {
+		functions[g.ID] = g.Name
+	}
+	return functions, nil
 }
 
 // output is that of tasks or regions.
@@ -113,7 +186,7 @@ func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, o
 		spans = append(spans, task.Span)
 	}
 	end := to
-	if options == nil {
+	if to == t.End && !slices.Contains(options, fmt.Sprintf("--to=@%d", to)) {
 		end = math.MaxInt64 // what ends with the last event counts
 	}
 	lines, n := annotations.CompareDurations(tasks.Tasks, spans, from, end, to)

@@ -133,23 +133,40 @@ func histograms(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool
 		all := waits.Intervals(lines, m, of)
 		intervals, early = intervals+len(all), early+waits.Early(all)
 		for _, window := range [][2]int64{{m.Start, m.End + 1}, {m.Start + third, m.Start + 2*third}} {
-			text, err := run(gotrace, "histogram", "--of", of, "--json", fmt.Sprintf("--from=@%d", window[0]),
-				fmt.Sprintf("--to=@%d", window[1]), file)
-			if err != nil {
-				return false, fmt.Errorf("histogram of %s: %w", of, err)
-			}
-			h, err := waits.ParseHistogram(text)
+			same, err := histogram(gotrace, file, of, all, window)
 			if err != nil {
 				return false, err
 			}
-			for _, line := range h.Compare(all, window[0], window[1]) {
-				fmt.Printf("histogram of %s: %s\n", of, line)
-				ok = false
+			ok = ok && same
+			if g := waits.MostFrequent(all); g != waits.None {
+				same, err := histogram(gotrace, file, of, waits.Of(all, g), window, fmt.Sprintf("--goroutine=%d", g))
+				if err != nil {
+					return false, err
+				}
+				ok = ok && same
 			}
 		}
 	}
 	fmt.Printf("histogram: %d kinds, %d intervals, of which %d began before a thread's first item\n", len(kinds), intervals, early)
 	return ok && intervals > 0, nil
+}
+
+func histogram(gotrace, file, of string, all []waits.Interval, window [2]int64, options ...string) (bool, error) {
+	args := append([]string{"histogram", "--of", of, "--json", fmt.Sprintf("--from=@%d", window[0]),
+		fmt.Sprintf("--to=@%d", window[1]), file}, options...)
+	text, err := run(gotrace, args...)
+	if err != nil {
+		return false, fmt.Errorf("histogram of %s: %w", of, err)
+	}
+	h, err := waits.ParseHistogram(text)
+	if err != nil {
+		return false, err
+	}
+	lines := h.Compare(all, window[0], window[1])
+	for _, line := range lines {
+		fmt.Printf("histogram of %s %v: %s\n", of, options, line)
+	}
+	return len(lines) == 0, nil
 }
 
 // The complete trace, and its middle.

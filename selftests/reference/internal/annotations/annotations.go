@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/exp/trace"
@@ -20,6 +21,7 @@ const NamesMax = 1000
 // Span is a task or a region.
 type Span struct {
 	Name       string
+	G          int64 // that created the task, or that was in the region
 	Begin, End int64 // Begin: never if it is not in the trace
 	Ended      bool  // else it was open at End
 }
@@ -27,16 +29,22 @@ type Span struct {
 // Task is a task with what happened in it.
 type Task struct {
 	Span
-	ID      uint64
-	G, EndG int64 // it was created and ended on
-	Failed  bool
-	Work    []Work
+	ID     uint64
+	EndG   int64 // it ended on
+	Failed bool
+	Work   []Work
+
+	parents []*Task // those that it counts for, the nearest first
 }
 
-// Work is a time in which a goroutine worked for a task.
+// parentsMax is for how many of its nearest ancestors a task counts.
+const parentsMax = 16
+
+// Work is a time in which a goroutine worked for a task, or in which it had to assist at a place.
 type Work struct {
 	G        int64
 	From, To int64
+	Place    string
 }
 
 // Trace is what a trace has of annotations.
@@ -49,26 +57,39 @@ type Trace struct {
 	Assists    map[int64][]Work
 }
 
+// Filter returns the trace with only those tasks and regions.
+func (t *Trace) Filter(keep func(s *Span) bool) *Trace {
+	some := *t
+	some.Tasks, some.Regions, some.Unbegun = nil, nil, nil
+	for _, task := range t.Tasks {
+		if keep(&task.Span) {
+			some.Tasks = append(some.Tasks, task)
+		}
+	}
+	for _, region := range t.Regions {
+		if keep(&region) {
+			some.Regions = append(some.Regions, region)
+		}
+	}
+	return &some
+}
+
 // State is what a goroutine did from At until its next state.
 type State struct {
-	At         int64
-	Is, Reason string
+	At                int64
+	Is, Reason, Place string
 }
 
 type loader struct {
 	*Trace
 	open    map[trace.TaskID]*Task
-	regions map[trace.GoID][]openRegion
-	working map[key]*working
+	regions map[trace.GoID][]Span
+	holds   []hold
+	working map[key]int64 // since when
 	tasks   names
 	names   names // of regions
 	sync    int64
-	assist  map[int64]int64
-}
-
-type openRegion struct {
-	Span
-	task trace.TaskID
+	assist  map[int64]Work
 }
 
 type key struct {
@@ -76,11 +97,12 @@ type key struct {
 	g    trace.GoID
 }
 
-// working is that a goroutine works for a task: as its creator, and in so many regions.
-type working struct {
-	since   int64
-	creator bool
-	regions int
+// hold is why a goroutine works for a task, and for those of its ancestors that are open: it created the task,
+// or it has this region open, counted from the outermost one.
+type hold struct {
+	task   *Task
+	g      trace.GoID
+	region int // 0: none
 }
 
 // names in the order in which they came.
@@ -110,8 +132,8 @@ func Load(path string, to int64) (*Trace, error) {
 	}
 	l := &loader{
 		Trace: &Trace{States: map[int64][]State{}, Assists: map[int64][]Work{}}, open: map[trace.TaskID]*Task{},
-		regions: map[trace.GoID][]openRegion{}, working: map[key]*working{},
-		tasks: names{}, names: names{}, assist: map[int64]int64{},
+		regions: map[trace.GoID][]Span{}, working: map[key]int64{},
+		tasks: names{}, names: names{}, assist: map[int64]Work{},
 	}
 	for first := true; ; first = false {
 		ev, err := r.ReadEvent()
@@ -142,14 +164,22 @@ func (l *loader) event(ev *trace.Event) {
 		l.sync = now
 	case trace.EventTaskBegin:
 		t := ev.Task()
-		l.open[t.ID] = &Task{Span: Span{Name: l.tasks.of(t.Type), Begin: now}, ID: uint64(t.ID), G: int64(g)}
-		l.working[key{t.ID, g}] = &working{since: now, creator: true}
+		l.open[t.ID] = &Task{Span: Span{Name: l.tasks.of(t.Type), G: int64(g), Begin: now}, ID: uint64(t.ID)}
+		if parent := l.open[t.Parent]; parent != nil && t.Parent != t.ID {
+			parents := append([]*Task{parent}, parent.parents...)
+			l.open[t.ID].parents = parents[:min(len(parents), parentsMax)]
+		}
+		l.holds = append(l.holds, hold{l.open[t.ID], g, 0})
+		l.work(now)
 	case trace.EventTaskEnd:
 		l.endTask(ev.Task().ID, now, g)
 	case trace.EventRegionBegin:
 		r := ev.Region()
-		l.regions[g] = append(l.regions[g], openRegion{Span{Name: l.names.of(r.Type), Begin: now}, r.Task})
-		l.enter(key{r.Task, g}, now)
+		l.regions[g] = append(l.regions[g], Span{Name: l.names.of(r.Type), G: int64(g), Begin: now})
+		if t := l.open[r.Task]; t != nil {
+			l.holds = append(l.holds, hold{t, g, len(l.regions[g])})
+			l.work(now)
+		}
 	case trace.EventRegionEnd:
 		l.endRegion(ev.Region(), g, now)
 	case trace.EventLog:
@@ -173,9 +203,10 @@ func (l *loader) endTask(id trace.TaskID, now int64, g trace.GoID) {
 		l.Unbegun = append(l.Unbegun, now)
 		return
 	}
-	for k, w := range l.working {
+	l.release(func(h hold) bool { return h.task == t }, now)
+	for k, since := range l.working {
 		if k.task == id {
-			l.leave(k, w, now)
+			l.leave(k, since, now)
 		}
 	}
 	t.End, t.EndG, t.Ended = now, int64(g), true
@@ -183,38 +214,55 @@ func (l *loader) endTask(id trace.TaskID, now int64, g trace.GoID) {
 	delete(l.open, id)
 }
 
-func (l *loader) enter(k key, now int64) {
-	if l.open[k.task] == nil {
-		return
+// work begins and ends what goroutines do, by all holds.
+func (l *loader) work(now int64) {
+	want := map[key]bool{}
+	for _, h := range l.holds {
+		want[key{trace.TaskID(h.task.ID), h.g}] = true
+		for _, parent := range h.task.parents {
+			if l.open[trace.TaskID(parent.ID)] == parent {
+				want[key{trace.TaskID(parent.ID), h.g}] = true
+			}
+		}
 	}
-	if l.working[k] == nil {
-		l.working[k] = &working{since: now}
+	for k, since := range l.working {
+		if !want[k] {
+			l.leave(k, since, now)
+		}
 	}
-	l.working[k].regions++
+	for k := range want {
+		if _, already := l.working[k]; !already {
+			l.working[k] = now
+		}
+	}
 }
 
-func (l *loader) leave(k key, w *working, now int64) {
+func (l *loader) release(which func(h hold) bool, now int64) {
+	n := len(l.holds)
+	l.holds = slices.DeleteFunc(l.holds, which)
+	if len(l.holds) < n {
+		l.work(now)
+	}
+}
+
+func (l *loader) leave(k key, since, now int64) {
 	t := l.open[k.task]
-	t.Work = append(t.Work, Work{int64(k.g), w.since, now})
+	t.Work = append(t.Work, Work{G: int64(k.g), From: since, To: now})
 	delete(l.working, k)
 }
 
 func (l *loader) endRegion(r trace.Region, g trace.GoID, now int64) {
-	span, task := Span{Name: "", Begin: never}, r.Task
+	span := Span{Name: "", G: int64(g), Begin: never}
 	if open := l.regions[g]; len(open) > 0 {
 		last := open[len(open)-1]
 		l.regions[g] = open[:len(open)-1]
-		span, task = last.Span, last.task
+		span = last
+		l.release(func(h hold) bool { return h.g == g && h.region == len(open) }, now)
 	} else {
 		span.Name = l.names.of(r.Type)
 	}
 	span.End, span.Ended = now, true
 	l.Regions = append(l.Regions, span)
-	if w := l.working[key{task, g}]; w != nil && w.regions > 0 && span.Begin != never {
-		if w.regions--; w.regions == 0 && !w.creator {
-			l.leave(key{task, g}, w, now)
-		}
-	}
 }
 
 func (l *loader) transition(s trace.StateTransition, now int64) {
@@ -227,22 +275,18 @@ func (l *loader) transition(s trace.StateTransition, now int64) {
 	if from == trace.GoUndetermined {
 		at = l.sync
 	}
-	l.States[int64(id)] = append(l.States[int64(id)], State{at, to.String(), s.Reason})
+	l.States[int64(id)] = append(l.States[int64(id)], State{at, to.String(), s.Reason, place(s.Stack)})
 	if to != trace.GoNotExist {
 		return
 	}
-	for k, w := range l.working {
-		if k.g == id {
-			l.leave(k, w, now)
-		}
-	}
+	l.release(func(h hold) bool { return h.g == id }, now)
 	l.leaveOpen(id, now)
 }
 
 func (l *loader) leaveOpen(g trace.GoID, now int64) {
 	for _, r := range l.regions[g] {
 		r.End = now
-		l.Regions = append(l.Regions, r.Span)
+		l.Regions = append(l.Regions, r)
 	}
 	delete(l.regions, g)
 }
@@ -253,15 +297,16 @@ func (l *loader) assists(ev *trace.Event, now int64) {
 		return
 	}
 	g := int64(r.Scope.Goroutine())
-	since, open := l.assist[g]
+	assist, open := l.assist[g]
 	switch {
 	case ev.Kind() == trace.EventRangeEnd && open:
-		l.Assists[g] = append(l.Assists[g], Work{g, since, now})
+		assist.To = now
+		l.Assists[g] = append(l.Assists[g], assist)
 		delete(l.assist, g)
 	case ev.Kind() == trace.EventRangeActive && !open:
-		l.assist[g] = l.sync
+		l.assist[g] = Work{G: g, From: l.sync}
 	case ev.Kind() == trace.EventRangeBegin:
-		l.assist[g] = now
+		l.assist[g] = Work{G: g, From: now, Place: place(ev.Stack())}
 	}
 }
 
@@ -273,7 +318,8 @@ func (l *loader) finish() {
 		t.End = l.End
 		l.Tasks = append(l.Tasks, t)
 	}
-	for g, since := range l.assist {
-		l.Assists[g] = append(l.Assists[g], Work{g, since, l.End})
+	for g, assist := range l.assist {
+		assist.To = l.End
+		l.Assists[g] = append(l.Assists[g], assist)
 	}
 }

@@ -41,9 +41,23 @@ func flatten(f Figures, name string, value any) {
 	case []any:
 		for _, one := range v {
 			reason := one.(map[string]any)
-			flatten(f, name+"."+reason["name"].(string), reason["ns"])
+			if strings.HasPrefix(name, "by_place.") {
+				flatten(f, name+"."+placeIn(reason), reason["ns"])
+			} else {
+				flatten(f, name+"."+reason["name"].(string), reason["ns"])
+			}
 		}
 	}
+}
+
+// placeIn is a place with its reason.
+func placeIn(m map[string]any) string {
+	function, ok := m["function"].(string)
+	if !ok {
+		return "beyond the limit"
+	}
+	reason, _ := m["reason"].(string)
+	return reason + " at " + placeName(function, m["file"].(string), uint64(m["line"].(float64)))
 }
 
 // spent returns where the time of the tasks went, by the states of the goroutines alone: a running
@@ -74,21 +88,49 @@ func (t *Trace) add(f Figures, g int64, s State, from, to int64) {
 		f["oncpu_ns"] += ns
 		f["unknown_ns"] += ns
 		for _, a := range t.Assists[g] {
-			f["of_which.gc_assist_ns"] += max(0, min(a.To, to)-max(a.From, from))
+			ns := max(0, min(a.To, to)-max(a.From, from))
+			f["of_which.gc_assist_ns"] += ns
+			f["by_place.gc_assist. at "+a.Place] += ns
 		}
 	case "Syscall":
 		f["syscall_blocked_ns"] += ns
 		f["unknown_ns"] += ns
 		f["by_reason.syscall_blocked.unknown"] += ns
+		f["by_place.syscall_blocked.unknown at "+s.Place] += ns
 	case "Runnable":
 		f["go_runnable_ns"] += ns
 	case "Waiting":
 		f["go_blocked_ns"] += ns
 		f["by_reason.go_blocked."+s.Reason] += ns
+		f["by_place.go_blocked."+s.Reason+" at "+s.Place] += ns
 	default:
 		return
 	}
 	f["total_ns"] += ns
+}
+
+// placeSums: the places of a reason add up to it. Which part of a system call is of which place is compared
+// only if the trace has no kernel events.
+func placeSums(of string, f Figures) []string {
+	places, reasons := Figures{}, Figures{}
+	for name, ns := range f {
+		if of, ok := strings.CutPrefix(name, "by_place."); ok {
+			i := strings.LastIndex(of, " at ")
+			if i < 0 { // beyond the limit
+				return nil
+			}
+			places[of[:i]] += ns
+		} else if of, ok := strings.CutPrefix(name, "by_reason."); ok && (strings.HasPrefix(of, "go_") || strings.HasPrefix(of, "syscall_")) {
+			reasons[of] += ns
+		} else if name == "of_which.gc_assist_ns" {
+			reasons["gc_assist."] += ns
+		}
+	}
+	if WithoutAssists {
+		delete(places, "gc_assist.")
+		delete(reasons, "gc_assist.")
+	}
+	return differences(of+", sums of places", places, reasons)
 }
 
 // threads are the states of threads, by goroutine.
@@ -118,7 +160,8 @@ func inGo(f Figures) Figures {
 	out := Figures{}
 	for name, ns := range f {
 		switch {
-		case strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "by_reason.go_blocked.") || name == "total_ns":
+		case strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "by_reason.go_blocked.") ||
+			strings.HasPrefix(name, "by_place.go_blocked.") || name == "total_ns":
 			out[name] += ns
 		case strings.HasSuffix(name, "_ns") && !strings.Contains(name, ".") && name != "unknown_ns":
 			out["of threads"] += ns
@@ -131,7 +174,7 @@ func differences(of string, theirs, ours Figures) (lines []string) {
 	names := maps.Clone(theirs)
 	maps.Copy(names, ours)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if theirs[name] != ours[name] && !(WithoutAssists && name == "of_which.gc_assist_ns") {
+		if theirs[name] != ours[name] && !(WithoutAssists && strings.Contains(name, "gc_assist")) {
 			lines = append(lines, fmt.Sprintf("%s: %s is %d, by the events %d", of, name, theirs[name], ours[name]))
 		}
 	}
@@ -148,10 +191,11 @@ func (t *Trace) compareTime(of string, time map[string]any, tasks []*Task, th *t
 	flatten(theirs, "", time)
 	ours := t.spent(tasks)
 	c.Figures += len(ours)
+	sums := placeSums(of, theirs)
 	if th.m == nil {
-		return differences(of, theirs, ours)
+		return append(sums, differences(of, theirs, ours)...)
 	}
-	lines := differences(of, inGo(theirs), inGo(ours))
+	lines := append(sums, differences(of, inGo(theirs), inGo(ours))...)
 	ours, known := th.measured(tasks)
 	if !known {
 		c.Unknown++
@@ -159,6 +203,7 @@ func (t *Trace) compareTime(of string, time map[string]any, tasks []*Task, th *t
 	}
 	c.Measured += len(ours)
 	delete(theirs, "unknown_ns")
+	maps.DeleteFunc(theirs, func(name string, ns int64) bool { return strings.HasPrefix(name, "by_place.") })
 	return append(lines, differences(of+", measured", theirs, ours)...)
 }
 

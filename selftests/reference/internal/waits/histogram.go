@@ -15,6 +15,33 @@ type Interval struct {
 	// Early: it began before the first item of its thread. Its begin may be in the table of threads
 	// with which the trace starts, which the lines lack.
 	Early bool
+	// G: whose it is, or None.
+	G int64
+}
+
+// Of returns those of a goroutine.
+func Of(all []Interval, g int64) (some []Interval) {
+	for _, i := range all {
+		if i.G == g {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// MostFrequent returns the goroutine with the most intervals; None: they are of no goroutine.
+func MostFrequent(all []Interval) int64 {
+	count, most := map[int64]int{}, int64(None)
+	for _, i := range all {
+		count[i.G]++
+	}
+	delete(count, None)
+	for g, n := range count {
+		if most == None || n > count[most] || n == count[most] && g < most {
+			most = g
+		}
+	}
+	return most
 }
 
 // Histogram is the output of `gotrace histogram --json`.
@@ -121,7 +148,7 @@ func ofState(lines []*Line, state, reason string) (all []Interval) {
 			continue
 		}
 		if s, ok := in[*l.Goroutine]; ok && l.From == state {
-			i := Interval{End: l.Time, Length: -1}
+			i := Interval{End: l.Time, Length: -1, G: *l.Goroutine}
 			if s.known {
 				i.Length = l.Time - s.at
 			}
@@ -144,9 +171,9 @@ func (m *Model) queueWaits() (all []Interval) {
 			switch {
 			case r.Is != "runnable" || !next.Got:
 			case r.Guess:
-				all = append(all, Interval{next.At, -1, true})
+				all = append(all, Interval{next.At, -1, true, None})
 			default:
-				all = append(all, Interval{next.At, next.At - r.At, false})
+				all = append(all, Interval{next.At, next.At - r.At, false, None})
 			}
 		}
 	}
@@ -166,7 +193,7 @@ func systemCalls(lines []*Line, name string) (all []Interval) {
 			delete(entered, *l.M)
 			seen[*l.M] = true
 		case "sys_exit":
-			i := Interval{l.Time, -1, !seen[*l.M]}
+			i := Interval{l.Time, -1, !seen[*l.M], id(l.G)}
 			if e := entered[*l.M]; e != nil && e.Syscall == l.Syscall {
 				i.Length = l.Time - e.Time
 			}
@@ -191,7 +218,7 @@ func ranges(lines []*Line, wanted func(l *Line) bool) (all []Interval) {
 		case "RangeBegin":
 			begin = l
 		case "RangeEnd":
-			i := Interval{End: l.Time, Length: -1}
+			i := Interval{End: l.Time, Length: -1, G: None}
 			if begin != nil {
 				i.Length = l.Time - begin.Time
 			}

@@ -1,11 +1,12 @@
-package main
-
-// A FUSE file system with a single file and slow reads. The layouts are those of linux/fuse.h, in
-// little-endian words.
+// Package slowfs is a FUSE file system with a single file, of which reads and fsync are slow. The layouts are
+// those of linux/fuse.h, in little-endian words.
+package slowfs
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
+	"os/exec"
 	"syscall"
 	"time"
 
@@ -13,24 +14,43 @@ import (
 )
 
 const (
-	slowMount = "/mnt"
-	slowSize  = 1 << 30
-	slowDelay = 10 * time.Millisecond
+	mount = "/mnt"
+	// Size of the file.
+	Size = 1 << 30
+	// Delay of each request.
+	Delay = 10 * time.Millisecond
 
 	fuseLookup, fuseForget, fuseGetattr, fuseOpen, fuseRead = 1, 2, 3, 14, 15
+	fuseFsync                                               = 20
 	fuseInit, fuseBatchForget                               = 26, 42
 	fuseInHeader                                            = 40
 	fileNode                                                = 2
 )
 
-func beSlow() {
+// Start starts a process whose main calls Serve, in a mount namespace of its own, which ends with the process,
+// and returns the path of the file.
+func Start(cmd *exec.Cmd, start func(*exec.Cmd)) string {
+	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		protocol.Fail(err)
+	}
+	start(cmd)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		protocol.Fail(fmt.Errorf("the slow file system: %q, %w", line, err))
+	}
+	return fmt.Sprintf("/proc/%d/root%s/file", cmd.Process.Pid, mount)
+}
+
+// Serve is the other process; it returns when the file system is unmounted.
+func Serve() {
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR, 0)
 	if err != nil {
 		protocol.Fail(fmt.Errorf("/dev/fuse: %w", err))
 	}
 	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)
-	if err := syscall.Mount("gotrace", slowMount, "fuse", syscall.MS_RDONLY, options); err != nil {
-		protocol.Fail(fmt.Errorf("fuse at %s: %w", slowMount, err))
+	if err := syscall.Mount("gotrace", mount, "fuse", syscall.MS_RDONLY, options); err != nil {
+		protocol.Fail(fmt.Errorf("fuse at %s: %w", mount, err))
 	}
 	fmt.Println("mounted")
 	for request := make([]byte, 1<<20); ; {
@@ -62,8 +82,11 @@ func serve(op uint32, request []byte) ([]byte, syscall.Errno) {
 		return append(words(4, 3600), attributes(binary.LittleEndian.Uint64(request[16:]))...), 0
 	case fuseOpen:
 		return words(4), 0
+	case fuseFsync:
+		time.Sleep(Delay)
+		return nil, 0
 	case fuseRead:
-		time.Sleep(slowDelay)
+		time.Sleep(Delay)
 		return make([]byte, binary.LittleEndian.Uint32(request[fuseInHeader+16:])), 0
 	}
 	return nil, syscall.ENOSYS
@@ -74,7 +97,7 @@ func attributes(node uint64) []byte {
 	if node == fileNode {
 		mode = syscall.S_IFREG | 0o444
 	}
-	return words(22, uint32(node), 0, slowSize, 0, slowSize/512, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, mode, 1)
+	return words(22, uint32(node), 0, Size, 0, Size/512, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, mode, 1)
 }
 
 func reply(request, answer []byte, errno syscall.Errno) []byte {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requests, which `record --requests` finds by calls of known functions of a library: at which
+ * functions they begin and end, and what is read there.
+ *
+ * Upstream: userspace/target/probe/presets.c, which fills the table for the program's releases.
+ * Downstream: bpf/request.bpf.c, which executes it; userspace/sequence/state_request.c.
+ */
+#ifndef GOTRACE_REQUEST_H
+#define GOTRACE_REQUEST_H
+
+#include "record.h"
+
+/* Kinds of requests. The numbers are part of the format of raw files. */
+enum gt_preset {
+	GT_PRESET_HTTP = 0, /* net/http servers; texts: method, path; pattern; number: status */
+	GT_PRESETS
+};
+
+/* What the call of a function shows. Only one request of a preset is open on a goroutine. */
+enum gt_request_step {
+	/* the outermost call begins it; the texts are two parts of its name */
+	GT_REQUEST_BEGINS = 0,
+	/* the first text, unless it is empty, names it better; the last one counts */
+	GT_REQUEST_NAMED = 1,
+	/* the first text names it, if no call did before; the number is its result */
+	GT_REQUEST_ENDS = 2,
+	/* the function that called the first one ends: so has the request */
+	GT_REQUEST_LEFT = 3,
+	/* the handler takes over the connection: the request has no result */
+	GT_REQUEST_TAKEN = 4,
+	GT_REQUEST_STEPS
+};
+
+#define GT_REQUEST_OFFSETS   6
+#define GT_REQUEST_SITES     64		 /* of all presets */
+#define GT_REQUEST_NO_NUMBER 0xffffffffu /* nothing was read */
+
+/*
+ * A value that is read: the offsets lead from the pointer in a register to it, each but the last to
+ * the next pointer. A text is the header of a Go string.
+ */
+struct gt_request_read {
+	gt_u8 reg;     /* as numbered in machine code, plus 1; 0: nothing is read */
+	gt_u8 len_reg; /* the same: a text whose address and length are in registers; 0: in memory */
+	gt_u8 n;       /* offsets */
+	gt_u8 size;    /* of a number: 1, 4 or 8 bytes; 0: the register has it */
+	gt_u16 offset[GT_REQUEST_OFFSETS];
+};
+
+/* One probed function. Its index is the site's cookie. */
+struct gt_request_site {
+	gt_u8 preset; /* enum gt_preset */
+	gt_u8 step;   /* enum gt_request_step */
+	gt_u8 pad[6];
+	struct gt_request_read text[2], number;
+};
+
+#endif

@@ -1,0 +1,5 @@
+#!/bin/bash
+# check/regions.sh with a million calls in each other.
+# timeout: 900
+export REGIONS_DEEP=1000000
+exec bash selftests/check/regions.sh

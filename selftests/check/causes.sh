@@ -1,0 +1,69 @@
+#!/bin/bash
+# Tests that `gotrace requests --worst 5` names the right top cause, on programs whose requests are slow
+# for one known reason: an fsync in a slow file system, the CPU quota of a cgroup, a lock that
+# each request holds for long, mark assists next to a large heap.
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/cgroup.lib.sh
+
+# CASE KIND REASON FUNCTION QUOTA: records the case in a cgroup of high weight, so that other processes are no
+# cause, and expects this top cause of the slowest 1 % and of most of the worst requests: one of them may be
+# slow for another reason.
+cause_of()
+{
+	local status
+
+	for _ in 1 2 3; do
+		cause_once "$@"
+		status=$?
+		[ $status -eq 3 ] || return $status
+		echo "another cause came in between; repeating it"
+	done
+	return 1
+}
+
+cause_once()
+{
+	local name=$1 kind=$2 reason=$3 function=$4 status
+
+	quota_group "$5" || return 1
+	record_target provoked "$ORACLE_GO" "" -case "$name" -cgroup "$quota_group"
+	status=$?
+	rmdir "$quota_group"
+	[ $status -eq 0 ] || return 1
+	build/gotrace requests --worst 5 "$RECORDED" >"$tmp/text" &&
+		build/gotrace requests --worst 5 --json "$RECORDED" >"$tmp/requests.json" || return 1
+	grep '^top cause' "$tmp/text"
+	counts_match && parts_are_causes || return 1
+	jq -e --arg kind "$kind" --arg reason "$reason" --arg function "$function" \
+		'def right: .kind == $kind and (.reason | test($reason)) and (.function | test($function));
+		(.requests[0].slowest.top_cause | right) and (.worst | length == 5) and
+		([.worst[] | select(.top_cause | right)] | length >= 4)' "$tmp/requests.json" >/dev/null || return 3
+}
+
+# The program counts and measures its requests, too: within its own overhead of the annotations.
+counts_match()
+{
+	jq -e --slurpfile own "$tmp/provoked.done" '.requests[0] | .count == $own[0].requests and
+		.max_ns >= $own[0].longest_ns' "$tmp/requests.json" >/dev/null
+}
+
+# The top cause is the largest of what the parts and reasons give.
+parts_are_causes()
+{
+	jq -e '[.requests[], .requests[].slowest, .worst[]] | all(
+		(.time.of_which.gc_assist_ns + ([.time.by_reason.go_blocked[] |
+			select(.name == "GC mark assist wait for work").ns] | add // 0)) as $assist |
+		([.time.oncpu_ns - .time.of_which.gc_assist_ns, $assist, .time.go_runnable_ns, .time.kernel_runnable_ns,
+			.time.throttled_ns, (.time.by_reason | .go_blocked[], .syscall_blocked[], .kernel_blocked[] |
+			select(.name != "GC mark assist wait for work").ns)] | max) == .top_cause.ns)' "$tmp/requests.json" >/dev/null
+}
+
+ktap_start
+try "a slow fsync" cause_of fsync syscall_blocked '^fsync$' '^main\.save$' -1
+try "a CPU quota" cause_of throttle throttled '^$' '^$' 20000
+try "a lock convoy" cause_of convoy go_blocked '^sync$' '^main\.update$' -1
+try "a storm of mark assists" cause_of assist gc_assist '^$' '^main\.allocate$' -1
+ktap_end

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The top cause of a time: see latency_cause.h. Between latency.c, which adds times up, and what
+ * prints them.
+ */
+#include "analysis/latency_cause.h"
+
+#include <string.h>
+
+static bool has_reasons(enum latency_part part)
+{
+	return part == PART_KERNEL_RUNNABLE || part == PART_KERNEL_BLOCKED ||
+	       part == PART_SYSCALL_BLOCKED || part == PART_GO_BLOCKED;
+}
+
+/* A mark assist that finds no work waits for some. */
+static bool is_assist(const struct latency *l, uint32_t reason)
+{
+	static const char assist[] = "GC mark assist wait for work";
+	struct trace_string name = latency__reason(l, reason);
+
+	return latency_reason__part(reason) == PART_GO_BLOCKED && name.len == sizeof(assist) - 1 &&
+	       !memcmp(name.data, assist, name.len);
+}
+
+static void keep_longest(struct latency_cause *longest, const struct latency_cause *next)
+{
+	if (next->ns > longest->ns)
+		*longest = *next;
+}
+
+static struct latency_cause find_assist(const struct latency *l, const struct latency_stats *stats)
+{
+	struct latency_cause cause = { .part = PART_ONCPU, .assist = true, .ns = stats->gc_assist };
+
+	for (uint32_t i = 0; i < stats->reasons.n; i++)
+		if (is_assist(l, stats->reasons.at[i].kind))
+			cause.ns = time_add(cause.ns, stats->reasons.at[i].ns);
+	return cause;
+}
+
+/* The longest reason of a part; all of the part, if it is kernel-runnable. */
+static struct latency_cause find_reason(const struct latency *l, const struct latency_stats *stats,
+					enum latency_part part)
+{
+	struct latency_cause longest = { .part = part };
+	const struct duration *reason;
+
+	for (uint32_t i = 0; i < stats->reasons.n; i++) {
+		reason = &stats->reasons.at[i];
+		if (latency_reason__part(reason->kind) != part || is_assist(l, reason->kind) ||
+		    reason->ns <= longest.ns)
+			continue;
+		longest.ns = reason->ns;
+		longest.reason = latency__reason(l, reason->kind);
+	}
+	if (part == PART_KERNEL_RUNNABLE)
+		longest.ns = stats->part[part];
+	return longest;
+}
+
+static bool is_of(const struct latency *l, const struct latency_cause *cause,
+		  const struct latency_place *at)
+{
+	if (cause->assist)
+		return at->part == PART_ONCPU || is_assist(l, at->kind);
+	return at->part == cause->part && cause->part != PART_ONCPU &&
+	       at->reason.len == cause->reason.len &&
+	       (!at->reason.len || !memcmp(at->reason.data, cause->reason.data, at->reason.len));
+}
+
+static void find_place(const struct latency *l, const struct latency_stats *stats,
+		       struct latency_cause *cause)
+{
+	struct latency_place at;
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < stats->places.n; i++) {
+		at = latency__place(l, stats->places.at[i].kind);
+		if (at.others || !is_of(l, cause, &at) || stats->places.at[i].ns <= most)
+			continue;
+		most = stats->places.at[i].ns;
+		cause->place = at.frame;
+	}
+}
+
+bool latency__top_cause(const struct latency *l, const struct latency_stats *stats,
+			struct latency_cause *ret)
+{
+	struct latency_cause cause = {
+		.part = PART_ONCPU,
+		.ns = time_sub(stats->part[PART_ONCPU], stats->gc_assist),
+	};
+	struct latency_cause next = find_assist(l, stats);
+
+	keep_longest(&cause, &next);
+	for (unsigned int part = PART_ONCPU + 1; part < LATENCY_PARTS; part++) {
+		if (has_reasons(part))
+			next = find_reason(l, stats, part);
+		else
+			next = (struct latency_cause){ .part = part, .ns = stats->part[part] };
+		keep_longest(&cause, &next);
+	}
+	if (cause.ns <= 0)
+		return false;
+	find_place(l, stats, &cause);
+	*ret = cause;
+	return true;
+}

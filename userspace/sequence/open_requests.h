@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requests that are open, and their names.
+ *
+ * The name of a request may be known only at its end, but its task's begin is an event of an earlier
+ * time. So the name's string id is reserved at the begin. It is resolved when the request ends, or
+ * when the generation does: a request that is longer keeps the name that was known then, since
+ * readers require that the end of a region has the name of its begin. Different names are limited in
+ * number. Upstream: state_request.c. Downstream: request_names.c, open_regions.c.
+ */
+#ifndef SEQUENCE_OPEN_REQUESTS_H
+#define SEQUENCE_OPEN_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gotrace/request.h"
+#include "lib/map.h"
+#include "sequence/request_names.h"
+
+struct sequencer;
+struct text;
+
+struct request {
+	struct request *next, **link;	  /* in the list of those without a name */
+	struct text *part[REQUEST_PARTS]; /* held; NULL: empty or missing */
+	uint32_t id;	/* of its name: reserved, and once it has one, permanent */
+	uint32_t bytes; /* of memory, at most */
+	enum gt_preset preset;
+	bool has_name;
+	bool is_taken; /* its handler has taken over the connection */
+};
+
+struct open_requests {
+	struct map names; /* their permanent string ids, by hash */
+	uint32_t max;	  /* of them; further ones are "other" */
+	struct request *unnamed;
+};
+
+/* A request whose record names these texts. NULL: no memory (s->error is set). */
+struct request *open_requests__add(struct sequencer *s, enum gt_preset preset,
+				   const uint64_t text[2]);
+void open_requests__remove(struct sequencer *s, struct request *r); /* frees it; NULL is allowed */
+size_t open_requests__size(const struct request *r);		    /* bytes; NULL is allowed */
+
+/* Replaces the text that names it best, unless the text is empty or missing. */
+void open_requests__name(struct sequencer *s, struct request *r, uint64_t text);
+/* The string id of its name, valid in the open generation. */
+uint32_t open_requests__id(const struct request *r);
+/* Gives it its name, if it has none yet. */
+void open_requests__resolve(struct sequencer *s, struct request *r);
+void open_requests__resolve_all(struct sequencer *s); /* before a generation is closed */
+void open_requests__deinit(struct open_requests *requests);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of requests: see request_names.h. */
+#include "sequence/request_names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "lib/unicode.h"
+
+#define METHOD_MAX 32
+#define HEX_MIN	   8 /* digits from which a hexadecimal segment of a path is an identifier */
+#define ID_TEXT	   "{id}"
+
+/* A name that is being written; what does not fit is left out. */
+struct name {
+	char *text;
+	size_t len;
+};
+
+static void name__add(struct name *n, const char *text, size_t len)
+{
+	if (len > REQUEST_NAME_MAX - n->len)
+		len = REQUEST_NAME_MAX - n->len;
+	memcpy(n->text + n->len, text, len);
+	n->len += len;
+}
+
+/* Makes it printable; a character that was cut is removed. */
+static size_t name__finish(struct name *n, bool is_cut)
+{
+	while (is_cut && n->len && ((unsigned char)n->text[n->len - 1] & 0xc0) == 0x80)
+		n->len--;
+	if (is_cut && n->len && (unsigned char)n->text[n->len - 1] >= 0xc0)
+		n->len--;
+	for (size_t i = 0; i < n->len; i++) {
+		if (!n->text[i])
+			n->text[i] = '?';
+	}
+	if (!n->len)
+		name__add(n, "?", 1);
+	n->text[n->len] = '\0';
+	utf8__make_printable(n->text);
+	return strlen(n->text);
+}
+
+/* ---- HTTP ---- */
+
+/* A token of RFC 9110, as net/http requires. */
+static bool is_method(const struct request_part *p)
+{
+	for (size_t i = 0; i < p->len; i++) {
+		unsigned char c = (unsigned char)p->text[i];
+
+		if (!isalnum(c) && (!c || !strchr("!#$%&'*+-.^_`|~", c)))
+			return false;
+	}
+	return p->len && p->len <= METHOD_MAX;
+}
+
+static bool is_uuid(const char *text, size_t len)
+{
+	if (len != 36)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A number, a long hexadecimal one, or a UUID. */
+static bool is_id(const char *text, size_t len)
+{
+	size_t digits = 0, hex = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		digits += isdigit((unsigned char)text[i]) != 0;
+		hex += isxdigit((unsigned char)text[i]) != 0;
+	}
+	return (len && digits == len) || (len >= HEX_MIN && hex == len) || is_uuid(text, len);
+}
+
+/* The path, whose segments that identify something are alike. A decoded path may contain a '?'. */
+static void add_path(struct name *n, const struct request_part *path)
+{
+	const char *at = path->text, *query = memchr(at, '?', path->len);
+	const char *end = query ? query : at + path->len;
+
+	if (at == end)
+		name__add(n, "/", 1);
+	while (at < end && n->len < REQUEST_NAME_MAX) {
+		const char *slash = memchr(at, '/', (size_t)(end - at));
+		size_t len = (size_t)((slash ? slash : end) - at);
+
+		if (is_id(at, len))
+			name__add(n, ID_TEXT, sizeof(ID_TEXT) - 1);
+		else
+			name__add(n, at, len);
+		at += len;
+		if (slash) {
+			name__add(n, "/", 1);
+			at++;
+		}
+	}
+}
+
+/* A pattern is "[METHOD ][HOST]/[PATH]"; the method of the request, such as HEAD, is in its place. */
+static void add_pattern(struct name *n, const struct request_part *pattern)
+{
+	const char *at = pattern->text, *end = at + pattern->len;
+	const char *slash = memchr(at, '/', pattern->len);
+
+	for (const char *p = at; slash && p < slash; p++) {
+		if (*p == ' ' || *p == '\t')
+			at = p + 1;
+	}
+	name__add(n, at, (size_t)(end - at));
+}
+
+/* "METHOD ROUTE"; the parts: method, path, pattern. */
+static size_t name_http(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	if (is_method(&part[0]))
+		name__add(n, part[0].text, part[0].len);
+	else
+		name__add(n, "?", 1);
+	name__add(n, " ", 1);
+	if (part[REQUEST_BETTER].len)
+		add_pattern(n, &part[REQUEST_BETTER]);
+	else
+		add_path(n, &part[1]);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
+size_t request_name__make(enum gt_preset preset, const struct request_part part[REQUEST_PARTS],
+			  char *ret)
+{
+	static size_t (*const make[GT_PRESETS])(struct name *n, const struct request_part *part) = {
+		[GT_PRESET_HTTP] = name_http,
+	};
+
+	return make[preset](&(struct name){ .text = ret }, part);
+}

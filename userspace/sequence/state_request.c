@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests: tasks that begin and end at calls of different functions (gotrace/request.h).
+ *
+ * A goroutine has at most one open request of a preset, which begins with the outermost call. What
+ * has no end of its own, because its handler has panicked, ends by the next evidence: the end of the
+ * function or goroutine that called the handler, or the next call that shows that its frame is gone.
+ * Upstream: state.c; the records are those of bpf/request.bpf.c. Downstream: open_regions.c.
+ */
+#include "sequence/open_regions.h"
+
+#include <stdio.h>
+
+#include "sequence/boundary.h"
+
+#define STATUS_DEFAULT 200 /* net/http writes it if the handler has not set one */
+#define STATUS_MAX     999
+
+/* Index of the innermost open request of the preset, plus 1; 0: none. */
+static uint32_t find_request(const struct goroutine *g, enum gt_preset preset)
+{
+	uint32_t i = g->regions ? g->regions->n : 0;
+
+	while (i && !(g->regions->open[i - 1].request &&
+		      g->regions->open[i - 1].request->preset == preset))
+		i--;
+	return i;
+}
+
+static void write_log(struct step *st, uint64_t task, const char *category, const char *message)
+{
+	struct intern *in = st->s->opts.intern;
+
+	STEP_EMIT(st, EV_USER_LOG, task, intern__cstring(in, category),
+		  intern__cstring(in, message), 0);
+}
+
+/* The statuses are few: their texts are permanent. */
+static void log_status(struct step *st, uint64_t task, uint32_t status)
+{
+	char text[16];
+
+	if (status == GT_REQUEST_NO_NUMBER || status > STATUS_MAX)
+		return;
+	snprintf(text, sizeof(text), "%u", status ? status : STATUS_DEFAULT);
+	write_log(st, task, "status", text);
+}
+
+/* Ends the request at index `found` - 1, and what is open inside of it: those frames are gone. */
+static void end_request(struct step *st, uint32_t found)
+{
+	struct regions *r = st->t->g->regions;
+
+	open_requests__resolve(st->s, r->open[found - 1].request);
+	while (r->n >= found)
+		open_regions__end(st, r, 0);
+}
+
+static enum apply_result request_begins(struct step *st, const struct gt_request *rec)
+{
+	struct open_region region = { .depth = rec->depth, .is_task = true };
+	struct goroutine *g = st->t->g;
+
+	if (g->regions)
+		calls__end(st, g->regions, rec->depth);
+	if (find_request(g, rec->preset))
+		return DONE; /* a call on behalf of the same request */
+	region.request = open_requests__add(st->s, rec->preset, rec->text);
+	if (!region.request || open_regions__begin(st, &region, 0))
+		return DONE;
+	open_requests__remove(st->s, region.request);
+	return step__drop(st);
+}
+
+static enum apply_result request_ends(struct step *st, const struct gt_request *rec, uint32_t found)
+{
+	struct open_region *open = &st->t->g->regions->open[found - 1];
+
+	if (!open->request->part[REQUEST_BETTER])
+		open_requests__name(st->s, open->request, rec->text[0]);
+	log_status(st, open->task, rec->number);
+	end_request(st, found);
+	return DONE;
+}
+
+/*
+ * The handler did not return, or the request would have ended before: it has panicked, unless it has
+ * taken over the connection.
+ */
+static void end_unfinished(struct step *st, uint32_t found)
+{
+	struct open_region *open = &st->t->g->regions->open[found - 1];
+
+	if (!open->request->is_taken)
+		write_log(st, open->task, "error", "the handler did not return");
+	end_request(st, found);
+}
+
+void open_requests__leave(struct step *st)
+{
+	uint32_t found;
+
+	for (enum gt_preset preset = 0; preset < GT_PRESETS; preset++) {
+		while ((found = find_request(st->t->g, preset)))
+			end_unfinished(st, found);
+	}
+}
+
+/* Steps of requests that began before the window have no effect. */
+enum apply_result apply_request(struct step *st)
+{
+	const struct gt_request *rec = st->payload;
+	struct request *request;
+	uint32_t found;
+
+	if (!rec->depth || rec->depth > CALL_DEPTH_MAX || rec->preset >= GT_PRESETS ||
+	    rec->step >= GT_REQUEST_STEPS)
+		return step__drop(st);
+	if (rec->step == GT_REQUEST_BEGINS)
+		return request_begins(st, rec);
+	found = find_request(st->t->g, rec->preset);
+	if (!found)
+		return DONE;
+	if (rec->step == GT_REQUEST_ENDS)
+		return request_ends(st, rec, found);
+	request = st->t->g->regions->open[found - 1].request;
+	if (rec->step == GT_REQUEST_LEFT)
+		end_unfinished(st, found);
+	else if (rec->step == GT_REQUEST_TAKEN)
+		request->is_taken = true;
+	else
+		open_requests__name(st->s, request, rec->text[0]);
+	return DONE;
+}
