@@ -176,8 +176,13 @@ static struct slot *wait_for(struct pool *pool, uint64_t index)
 	return found;
 }
 
+/*
+ * A generation that the worker could not read to its end still has its memory, for which the next one
+ * may wait: is_full().
+ */
 static void release(struct pool *pool, struct slot *slot)
 {
+	generation__clear(&slot->reader->gen);
 	pthread_mutex_lock(&pool->lock);
 	slot->state = SLOT_FREE;
 	pthread_cond_broadcast(&pool->changed);

@@ -192,6 +192,57 @@ static void times_increase(void **state)
 	outbuf__deinit(&two.state);
 }
 
+/*
+ * Appends a generation of 7.5 MB: a region of the goroutine that runs, which is guessed wrongly, and
+ * logs.
+ */
+static void add_logs(struct outbuf *trace, uint64_t gen)
+{
+	static struct made_bytes batch, part;
+	char begin[] = "UserRegionBegin 0 1 0", end[] = "UserRegionEnd 0 1 0";
+	char line[sizeof("UserLog 0 1 1 0")];
+
+	part.len = batch.len = 0;
+	add_tables(&part, gen);
+	add_event(&batch, begin);
+	add_event(&batch, end);
+	move_batch(&part, gen, 1, 0, &batch);
+	assert_int_equal(outbuf__put(trace, part.data, part.len, NULL), 0);
+	while (batch.len < 30000) {
+		strcpy(line, "UserLog 0 1 1 0");
+		add_event(&batch, line);
+	}
+	for (unsigned int i = 0; i < 250; i++) {
+		part.len = 0;
+		add_batch(&part, gen, 1, 1000 * gen + 5000 * i, batch.data, batch.len);
+		assert_int_equal(outbuf__put(trace, part.data, part.len, NULL), 0);
+	}
+}
+
+/*
+ * No guess is right: the workers have generations that they have not read to their end, and whose
+ * memory must not be waited for.
+ */
+static void large_and_read_again(void **state)
+{
+	static struct made_bytes first;
+	struct outbuf trace = {};
+	struct outcome outcome;
+	struct input *in;
+
+	make(&first, RUNS);
+	assert_int_equal(outbuf__put(&trace, first.data, first.len, NULL), 0);
+	for (uint64_t gen = 2; gen < 8; gen++)
+		add_logs(&trace, gen);
+	assert_int_equal(input__open_memory(&in, trace.data, trace.len, NULL), 0);
+	read_with_jobs(in, false, 2, &outcome);
+	assert_int_equal(outcome.code, 0);
+	assert_int_equal(outcome.again, 7);
+	assert_int_equal(outcome.events[EV_USER_LOG], 6 * 250 * 5000);
+	outbuf__deinit(&outcome.state);
+	outbuf__deinit(&trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +253,7 @@ int main(void)
 		cmocka_unit_test(gc),
 		cmocka_unit_test(annotations),
 		cmocka_unit_test(times_increase),
+		cmocka_unit_test(large_and_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
