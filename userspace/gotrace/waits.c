@@ -264,5 +264,6 @@ int do_waits(int argc, char **argv, struct error *error)
 		err = show(&a, &reading, error);
 	waits__destroy(reading.waits);
 	path_history__deinit(&history);
+	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
