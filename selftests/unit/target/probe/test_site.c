@@ -472,6 +472,7 @@ static void sites_of(const char *path)
 			probe == GT_PROBE_CREATE_SYSCALL || probe == GT_PROBE_DESTROY_SYSCALL ?
 							   p.layout.version.minor >= 22 :
 			probe == GT_PROBE_FUNC_CALL ? false : /* calls.c finds its sites */
+			probe == GT_PROBE_LABELS ? false : /* the program sets none */
 						      true;
 
 		if (probe != GT_PROBE_SWITCH && probe != GT_PROBE_CREATE_BLOCKED)
