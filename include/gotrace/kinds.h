@@ -149,7 +149,9 @@
 	/* object: hash; depth, then the PCs, leaf first */ \
 	X(50, STACK, stack, stack) \
 	/* object: name of the text; length, then the bytes, padded to 8 */ \
-	X(51, TEXT, text, text)
+	X(51, TEXT, text, text) \
+	/* object: g; goid, message's text; labels that it had when the recording began */ \
+	X(54, LABELS_PRESENT, labels_present, labels_present)
 
 /* Kernel events: tid is the thread concerned, whatever goroutine runs on it. */
 #define GT_KERNEL_KINDS(X) \

@@ -237,6 +237,12 @@ struct gt_label {
 	gt_u32 cut;   /* 1: the set has more labels, or could not be read */
 };
 
+/* The recorder's own, of a goroutine that existed; the labels are those of the record's time. */
+struct gt_labels_present {
+	gt_u64 goid;
+	gt_u64 text; /* GT_TEXT_ONCE: the message of the log */
+};
+
 struct gt_text {
 	gt_u32 len; /* bytes that follow */
 	gt_u32 cut; /* 1: the text is longer */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Labels of goroutines (runtime/pprof.Do): each change that the program makes is recorded, on its
 # goroutine, with the labels that the program itself logs; a replay gives the same trace; and labels
-# are left out if that is asked for. Then what gotrace computes of them.
+# are left out if that is asked for. Some goroutines have labels before the recording begins. Then what gotrace computes of them.
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
@@ -16,7 +16,7 @@ messages()
 
 recorded() # GO "OPTIONS"
 {
-	record_target labels "$1" "$2" && check_trace "$RECORDED" && messages expected >"$tmp/expected" &&
+	when_live="pause 200" record_target labels "$1" "$2" && check_trace "$RECORDED" && messages expected >"$tmp/expected" &&
 		messages "goroutine labels" >"$tmp/labels" && cmp "$tmp/expected" "$tmp/labels" &&
 		[ "$(wc -l <"$tmp/labels")" = "$(jq .changes "$tmp/labels.done")" ] &&
 		[ "$(stat_of 'dropped + .lost + .text_misses' "$tmp/labels.json")" = 0 ]
@@ -78,6 +78,16 @@ patterns()
 			<(jq '.periods."/inner"' "$tmp/labels.done")
 }
 
+# Pointers to nothing, endless lengths and cycles: a log for each change, without a label that was not
+# read whole.
+forged() # GO
+{
+	when_live="pause 200" record_target labels "$1" "" -forged -n 20 && check_trace "$RECORDED" &&
+		messages "goroutine labels" | jq -s --slurpfile done "$tmp/labels.done" -e \
+			'length >= $done[0].changes and all(.[]; .[1] == "" or (.[1] | endswith("...")))' &&
+		[ "$(stat_of 'dropped + .lost' "$tmp/labels.json")" = 0 ]
+}
+
 ktap_start
 for go in $TARGET_GOS; do
 	try "$go: each change of labels" recorded "$go" ""
@@ -88,6 +98,9 @@ try "invalid options" options
 try "with perf uprobes" recorded "$ORACLE_GO" --force-perf-uprobes
 try "without stacks" recorded "$ORACLE_GO" --no-stacks
 try "a replay" replayed
+for go in $TARGET_GOS; do
+	try "$go: forged labels" forged "$go"
+done
 try "--no-labels" left_out --no-labels
 try "without the event set user" left_out "--events sched" 0
 ktap_end

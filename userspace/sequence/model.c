@@ -223,6 +223,7 @@ void model__deinit(struct sequencer *s)
 	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);)
 		open_regions__free(s, value);
 	free(s->user.task_named);
+	labels__deinit(s);
 	arena__deinit(&s->model.pool);
 	map__deinit(&s->model.by_addr);
 	map__deinit(&s->model.by_id);

@@ -116,3 +116,83 @@ enum apply_result apply_label(struct step *st)
 	labels__free(st->t);
 	return DONE;
 }
+
+/* ---- labels from before the window ---- */
+
+#define PRESENT_MAX (64u << 20) /* bytes; those of further goroutines are dropped */
+
+struct present {
+	uint64_t goid, g; /* g: address */
+	uint64_t time;	  /* of the read */
+	uint32_t len;
+	char text[];
+};
+
+static void forget(struct sequencer *s, struct present *p)
+{
+	map__remove(&s->user.present, p->goid);
+	s->user.present_bytes -= sizeof(*p) + p->len;
+	free(p);
+}
+
+int labels__note_present(struct sequencer *s, const struct gt_record *rec)
+{
+	const struct gt_labels_present *labels = (const void *)(rec + 1);
+	struct trace_string text;
+	struct present *p;
+	int err = 0;
+
+	if (!texts__message_bytes(s->texts, labels->text, &text))
+		return 0;
+	if (s->ready || map__get(&s->user.present, labels->goid) ||
+	    s->user.present_bytes > PRESENT_MAX)
+		goto drop;
+	p = malloc(sizeof(*p) + text.len);
+	if (!p)
+		return -ENOMEM;
+	*p = (struct present){ labels->goid, rec->object, rec->time, text.len };
+	memcpy(p->text, text.data, text.len);
+	err = map__put(&s->user.present, p->goid, p);
+	if (err)
+		free(p);
+	else
+		s->user.present_bytes += sizeof(*p) + p->len;
+drop:
+	texts__drop_message(s->texts, labels->text);
+	return err;
+}
+
+void labels__forget_changed(struct sequencer *s, const struct gt_record *const *rec, size_t n)
+{
+	for (size_t i = 0; i < n && s->user.present.n; i++) {
+		struct goroutine *g;
+		struct present *p;
+
+		if (rec[i]->kind != GT_LABEL)
+			continue;
+		g = map__get(&s->model.by_addr, rec[i]->object);
+		p = g ? map__get(&s->user.present, g->id) : NULL;
+		if (p && p->g == rec[i]->object && rec[i]->time <= p->time)
+			forget(s, p);
+	}
+}
+
+void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct intern *in = s->opts.intern;
+	struct present *p;
+
+	if (!thread__has_user_context(t))
+		return;
+	p = map__get(&s->user.present, t->g->id);
+	if (!p)
+		return;
+	EMIT(s, t, time, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
+	     intern__transient(in, p->text, p->len), 0);
+	forget(s, p);
+}
+
+void labels__deinit(struct sequencer *s)
+{
+	map__free(&s->user.present);
+}

@@ -268,6 +268,22 @@ uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 	return id;
 }
 
+bool texts__message_bytes(const struct texts *t, uint64_t number, struct trace_string *ret)
+{
+	size_t len;
+	const char *text = once__get(&t->messages, number, &len);
+
+	if (!text)
+		return false;
+	*ret = (struct trace_string){ text, (uint32_t)len };
+	return true;
+}
+
+void texts__drop_message(struct texts *t, uint64_t number)
+{
+	once__drop(&t->messages, number);
+}
+
 void texts__may_hold(struct texts *t, uint64_t bytes)
 {
 	if (bytes > ONCE_BYTES)

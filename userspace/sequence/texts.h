@@ -10,6 +10,7 @@
 #ifndef SEQUENCE_TEXTS_H
 #define SEQUENCE_TEXTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gotrace/record.h"
@@ -36,6 +37,10 @@ uint64_t texts__settle(struct texts *t, uint64_t number, uint64_t time);
 /* String ids in this generation; for a missing text that of TEXTS_MISSING, counted in *misses. */
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t time, uint64_t *misses);
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* consumes it */
+
+/* The bytes of a message, valid until it is dropped, and whether there is one. */
+bool texts__message_bytes(const struct texts *t, uint64_t number, struct trace_string *ret);
+void texts__drop_message(struct texts *t, uint64_t number);
 
 /*
  * Holds a name that later generations need, too, until it is released. NULL: missing; its string id

@@ -6,7 +6,8 @@
  *
  * Sorted by key; values are Go's string literals (quote.h), and so is a key with characters other
  * than letters, digits and _ . : / -. "..." at the end: further labels are not in the text. The empty
- * text: no labels. Upstream: sequence/state_labels.c writes it. Downstream: gotrace.
+ * text: no labels. Upstream: sequence/state_labels.c and capture/labels.c write it. Downstream:
+ * analysis/labels.c.
  */
 #ifndef TEXT_LABELS_H
 #define TEXT_LABELS_H

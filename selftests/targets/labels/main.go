@@ -2,10 +2,10 @@
 // as gotrace-bpf writes them: a log of the category "expected" with the sorted labels. So each
 // goroutine of a recording has the same messages twice, the recorder's and its own.
 //
-//	labels [-n N] [-goroutines N]
+//	labels [-n N] [-goroutines N] [-forged]
 //
 // It speaks the handshake of package protocol; the done line is {"changes":N,"periods":{VALUE:N}},
-// of the label "endpoint".
+// of the label "endpoint". Some goroutines get their labels before "ready".
 package main
 
 import (
@@ -32,13 +32,29 @@ const (
 var (
 	rounds     = flag.Int("n", 50, "how many rounds")
 	goroutines = flag.Int("goroutines", 4, "how many goroutines at a time")
+	forgeries  = flag.Bool("forged", false, "only set labels that no program has")
 	changes    atomic.Int64
 )
 
 func main() {
 	flag.Parse()
+	start := make(chan bool)
+	var begun, ended sync.WaitGroup
+	if *forgeries {
+		forged(*rounds, start, &begun, &ended)
+	}
+	for i := 0; i < *rounds && !*forgeries; i++ {
+		for _, labels := range [][]string{{"early", strconv.Itoa(i), "same", "x"}, many(9), many(most), odd, huge, nil} {
+			begun.Add(1)
+			ended.Add(1)
+			go early(labels, start, &begun, &ended)
+		}
+	}
+	begun.Wait()
 	protocol.Ready()
-	for i := 0; i < *rounds; i++ {
+	close(start)
+	ended.Wait()
+	for i := 0; i < *rounds && !*forgeries; i++ {
 		var group sync.WaitGroup
 		for k := 0; k < *goroutines; k++ {
 			group.Add(1)
@@ -52,6 +68,37 @@ func main() {
 		// the first label is interrupted by the second, and a child inherits it
 		"periods": map[string]int{"/search": 3 * workers, "/inner": workers},
 	})
+}
+
+var (
+	odd  = []string{"quotes", "a \"b\" \\ \n\x00\xff é\u200b", "odd key=", "x", "", "empty", "...", "dots"}
+	huge = []string{"huge", strings.Repeat("h", 100_000), "small", "s"}
+)
+
+// early gets labels before the recording begins, and has a child that inherits them.
+func early(labels []string, start chan bool, begun, ended *sync.WaitGroup) {
+	defer ended.Done()
+	wait := func(ctx context.Context, done func()) {
+		done()
+		<-start
+		if labels != nil {
+			note(ctx)
+		}
+	}
+	if labels == nil {
+		wait(context.Background(), begun.Done)
+		return
+	}
+	pprof.Do(context.Background(), pprof.Labels(labels...), func(ctx context.Context) {
+		begun.Add(1)
+		ended.Add(1)
+		go func() {
+			defer ended.Done()
+			wait(ctx, begun.Done)
+		}()
+		wait(ctx, begun.Done)
+	})
+	note(context.Background())
 }
 
 // worker sets labels of all kinds.
@@ -72,9 +119,8 @@ func worker(group *sync.WaitGroup, i int) {
 	})
 	do(ctx, many(9), func(context.Context) {})
 	do(ctx, many(most), func(context.Context) {})
-	do(ctx, []string{"quotes", "a \"b\" \\ \n\x00\xff é\u200b", "odd key=", "x", "", "empty", "...", "dots"},
-		func(context.Context) {})
-	do(ctx, []string{"huge", strings.Repeat("h", 100_000), "small", "s"}, func(context.Context) {})
+	do(ctx, odd, func(context.Context) {})
+	do(ctx, huge, func(context.Context) {})
 	do(ctx, []string{"k1", strings.Repeat("1", 500), "k2", strings.Repeat("2", 505), "k3", "3"},
 		func(context.Context) {})
 	do(ctx, []string{strings.Repeat("k", 70), strings.Repeat("v", 65)}, func(context.Context) {})

@@ -105,12 +105,92 @@ static void lost_records(void **state)
 	stop(&m);
 }
 
+/* As capture/labels.c makes them; `text` is consumed. */
+static void present(struct machine *m, unsigned int g, uint64_t text)
+{
+	machine_give(m, 1, GT_LABELS_PRESENT, G(g), 0, &(struct gt_labels_present){ g, text });
+}
+
+/*
+ * Labels from before the window are written once, as soon as the goroutine runs; but not if it has
+ * set others before they were read.
+ */
+static void from_before(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.26.8");
+	for (unsigned int g = 1; g <= 4; g++)
+		snap_g(&m, g, GS_RUNNABLE, 0);
+	say(&m, KEY, "key");
+	say(&m, VALUE, "v");
+	p_start(&m, 1, 0);
+	execute(&m, 1, 1);
+	label(&m, 1, KEY, VALUE, 0, 1, false);
+	for (unsigned int g = 1; g <= 3; g++) {
+		say(&m, GT_TEXT_ONCE | g, "of=\"g\"");
+		present(&m, g, GT_TEXT_ONCE | g);
+	}
+	say(&m, GT_TEXT_ONCE | 5, "of=\"again\"");
+	present(&m, 3, GT_TEXT_ONCE | 5); /* it has some already */
+	present(&m, 4, GT_TEXT_ONCE | 6); /* the text was lost */
+	snap_give(&m);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 2);
+	yield(&m, 2, 2, GT_YIELD_GOSCHED);
+	execute(&m, 2, 4);
+	yield(&m, 2, 4, GT_YIELD_GOSCHED);
+	execute(&m, 2, 2);
+	yield(&m, 1, 1, GT_YIELD_GOSCHED);
+	execute(&m, 1, 3);
+	expect(&m, "open 0\n"
+		   "status - p0 2\n"
+		   "status - p1 2\n"
+		   "status - p2 2\n"
+		   "status - p3 2\n"
+		   "status - g1 1 f1\n"
+		   "status - g2 1 f2\n"
+		   "status - g3 1 f3\n"
+		   "status - g4 1 f4\n"
+		   "m1 ProcStart p0 #1\n"
+		   "m1 GoStart g1 #1\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
+		   "m2 ProcStart p1 #1\n"
+		   "m2 GoStart g2 #1\n"
+		   "m2 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m2 GoStart g4 #1\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m2 GoStart g2 #2\n"
+		   "m1 GoStop \"runtime.Gosched\" -\n"
+		   "m1 GoStart g3 #1\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n");
+	expect_no_repair(&m);
+	finish(&m);
+}
+
+/* Later ones, as in a corrupt raw file, change nothing. */
+static void from_before_but_late(void **state)
+{
+	struct machine m;
+
+	labelling(&m);
+	say(&m, GT_TEXT_ONCE | 1, "x=\"y\"");
+	present(&m, 1, GT_TEXT_ONCE | 1);
+	yield(&m, 1, 1, GT_YIELD_GOSCHED);
+	execute(&m, 1, 1);
+	assert_int_equal(map__get(&m.seq->user.present, 1), NULL);
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets),
 		cmocka_unit_test(lost_texts),
 		cmocka_unit_test(lost_records),
+		cmocka_unit_test(from_before),
+		cmocka_unit_test(from_before_but_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
