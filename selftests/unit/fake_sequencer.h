@@ -43,11 +43,6 @@ void sequencer__clock_error(struct sequencer *s, uint64_t ns)
 	note("clock error %lu", ns);
 }
 
-void sequencer__max_names(struct sequencer *s, uint32_t max)
-{
-	note("names %u", max);
-}
-
 void sequencer__calls_only(struct sequencer *s)
 {
 	note("calls only");
