@@ -6,7 +6,7 @@
  * The model is not copied. A G or P saves its state just before its first change in a generation;
  * the first sequence number that it needs there adds a status with the saved state to the prologue.
  * So a boundary has no cost per goroutine, and a generation contains only Gs and Ps that have
- * sequenced events in it. The first generation contains all.
+ * sequenced events in it. The first generation of a file contains all.
  *
  * Upstream: transition.c and state*.c. Downstream: writer/writer.c (prologue and batches).
  */
@@ -88,7 +88,7 @@ uint64_t boundary__p_seq(struct sequencer *s, struct proc *p)
 	return ++p->seq;
 }
 
-void boundary__full(struct sequencer *s)
+static void boundary__full(struct sequencer *s)
 {
 	size_t np, ng;
 	struct map_slot *p = map__sorted(&s->model.procs, &np),
@@ -138,7 +138,7 @@ void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum e
 					type, args, nargs));
 }
 
-int boundary__open(struct sequencer *s, uint64_t time)
+static int boundary__open(struct sequencer *s, uint64_t time)
 {
 	uint64_t wall = s->wall0 + (time - s->t0);
 	int err;
@@ -153,11 +153,33 @@ int boundary__open(struct sequencer *s, uint64_t time)
 		err = kernel_events__begin(s, time);
 	if (!err)
 		err = private__ticks(s->opts.writer, s->opts.tick_ns, time, wall);
-	if (!err && s->out.generation == 1 && s->opts.meta)
-		err = private__meta(s->opts.writer, s->opts.meta);
-	if (!err && s->out.generation == 1)
-		err = private__table(s->opts.writer);
 	return err;
+}
+
+/* What only the first generation of a file contains. */
+int boundary__first(struct sequencer *s, uint64_t time)
+{
+	int err = boundary__open(s, time);
+
+	if (!err && s->opts.meta)
+		err = private__meta(s->opts.writer, s->opts.meta);
+	if (!err)
+		err = private__table(s->opts.writer);
+	if (err)
+		return err;
+	boundary__full(s);
+	s->runtime.procs_due = s->runtime.procs;
+	return s->error;
+}
+
+/* Opens the next generation, in a new file if the user of the sequencer begins one here. */
+static int boundary__next(struct sequencer *s, uint64_t time)
+{
+	int is_first = s->opts.between ? s->opts.between(s->opts.between_ctx, time) : 0;
+
+	if (is_first < 0)
+		return is_first;
+	return is_first ? boundary__first(s, time) : boundary__open(s, time);
 }
 
 /* Includes texts of this generation only, and new stacks: about 10 bytes per frame of 24. */
@@ -187,5 +209,5 @@ int boundary__roll(struct sequencer *s, uint64_t time)
 	if (err)
 		return err;
 	intern__end_generation(s->opts.intern);
-	return boundary__open(s, time);
+	return boundary__next(s, time);
 }

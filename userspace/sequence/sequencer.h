@@ -39,6 +39,13 @@ struct sequencer_opts {
 	unsigned int version;		 /* trace format to write: one of TRACE_VERSIONS */
 	unsigned int tick_ns;		 /* length of a tick in the file: 1 or 64 */
 	const struct private_meta *meta; /* written to the first generation; NULL: none */
+	/*
+	 * Called between two generations, the next of which starts at `time`; NULL: none. Returns
+	 * 0, a negative errno, which is permanent, or 1: the next generation is the first one of a
+	 * file. It then contains the metadata and all goroutines, as the very first one does.
+	 */
+	int (*between)(void *ctx, uint64_t time);
+	void *between_ctx;
 };
 
 struct sequencer_stats {

@@ -50,6 +50,7 @@ struct writer {
 	struct stream samples;
 	struct tracked_p tracked_p;
 	uint64_t size;		   /* of the open generation, without statuses */
+	uint64_t finished;	   /* bytes in the files before this one */
 	uint64_t by_type[EV_END];  /* of the open generation, with statuses */
 	struct writer_stats stats; /* of the generations written */
 };
@@ -148,6 +149,13 @@ int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, 
 	w->clock.sec = sec;
 	w->clock.nsec = nsec;
 	return 0;
+}
+
+void writer__use_file(struct writer *w, struct trace_file *file)
+{
+	w->finished = w->stats.bytes;
+	w->file = file;
+	w->started = false;
 }
 
 void writer__use(struct writer *w, struct intern *in)
@@ -412,7 +420,7 @@ static void account(struct writer *w)
 	w->gen++;
 	w->stats.generations++;
 	w->stats.events += count_all(w);
-	w->stats.bytes = trace_file__size(w->file);
+	w->stats.bytes = w->finished + trace_file__size(w->file);
 	for (i = 0; i < EV_END; i++)
 		w->stats.by_type[i] += w->by_type[i];
 }

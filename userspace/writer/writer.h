@@ -54,6 +54,12 @@ int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns);
  */
 int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, uint64_t nsec);
 
+/*
+ * The generations from now on are written to this file, which begins with a header and must outlive
+ * its use. Call it while no generation is open.
+ */
+void writer__use_file(struct writer *w, struct trace_file *file);
+
 /* Sets new tables. Call it before an id of the next generation is used. */
 void writer__use(struct writer *w, struct intern *in);
 
