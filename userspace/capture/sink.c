@@ -12,7 +12,9 @@
 
 struct sink {
 	struct sink_opts opts;
-	struct trace_file *file;
+	struct trace_file *file; /* NULL: those of `rotate` */
+	struct rotate *rotate;
+	uint64_t t1;
 	struct rawfile *raw;
 	struct intern *intern;
 	struct writer *writer;
@@ -29,8 +31,11 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	if (!s)
 		return error__set(error, -ENOMEM, "out of memory");
 	s->opts = *opts;
-	err = output__open(&s->file, opts->path, FILE_TRACE, error);
-	if (!err && opts->stop_fd)
+	if (opts->rotate.dir)
+		err = rotate__open(&s->rotate, &opts->rotate, error);
+	else
+		err = output__open(&s->file, opts->path, FILE_TRACE, error);
+	if (!err && s->file && opts->stop_fd)
 		trace_file__interrupt(s->file, opts->stop_fd);
 	if (!err && opts->raw_path)
 		err = rawfile__create(&s->raw, opts->raw_path, error);
@@ -50,14 +55,23 @@ void sink__destroy(struct sink *s)
 	writer__destroy(s->writer);
 	intern__destroy(s->intern);
 	rawfile__destroy(s->raw);
+	rotate__destroy(s->rotate);
 	trace_file__destroy(s->file);
 	free(s);
 }
 
 bool sink__in_folder_of_other(const struct sink *s)
 {
-	return trace_file__in_folder_of_other(s->file) ||
+	return (s->rotate ? rotate__in_folder_of_other(s->rotate) :
+			    trace_file__in_folder_of_other(s->file)) ||
 	       (s->raw && rawfile__in_folder_of_other(s->raw));
+}
+
+static int between_generations(void *ctx, uint64_t time)
+{
+	struct sink *s = ctx;
+
+	return rotate__next(s->rotate, time);
 }
 
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
@@ -71,6 +85,8 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 		.version = s->opts.version,
 		.tick_ns = s->opts.tick_ns,
 		.meta = meta,
+		.between = s->rotate ? between_generations : NULL,
+		.between_ctx = s,
 	};
 
 	s->symbolizer = *symbolizer;
@@ -109,6 +125,10 @@ const struct writer_stats *sink__written(const struct sink *s)
 
 int sink__start(struct sink *s, const struct raw_header *facts)
 {
+	int err = s->rotate ? rotate__start(s->rotate, s->writer, facts->t0, facts->wall_ns) : 0;
+
+	if (err)
+		return err;
 	TO_RAW(s, rawfile__start(s->raw, facts));
 	if (facts->flags & RAW_NO_KERNEL)
 		sequencer__no_kernel(s->sequencer);
@@ -185,6 +205,7 @@ int sink__finish(struct sink *s, uint64_t t1)
 {
 	int err = sequencer__finish(s->sequencer, t1);
 
+	s->t1 = t1;
 	TO_RAW(s, rawfile__finish(s->raw, t1, &s->symbolizer));
 	return err;
 }
@@ -208,6 +229,8 @@ int sink__commit(struct sink *s, int err, struct error *error)
 {
 	int committed = 0;
 
+	if (s->rotate)
+		return rotate__end(s->rotate, err, s->t1, error);
 	if (!err || trace_file__size(s->file))
 		committed = trace_file__commit(s->file);
 	if (err && s->raw && !s->raw_failed)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flight/rotate.h"
 #include "format/private.h"
 #include "lib/error.h"
 #include "rawfile/rawfile.h"
@@ -23,6 +24,7 @@ struct sink;
 
 struct sink_opts {
 	const char *path;
+	struct rotate_opts rotate;     /* its dir: write files there instead of to `path` */
 	const char *raw_path;	       /* NULL: none */
 	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
 	bool no_syscalls;

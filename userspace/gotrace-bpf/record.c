@@ -37,6 +37,8 @@ enum {
 	OPT_TIMEOUT,
 	OPT_PROBES,
 	OPT_REGION,
+	OPT_ROTATE,
+	OPT_KEEP,
 };
 
 static const struct argp_option options[] = {
@@ -86,6 +88,11 @@ static const struct argp_option options[] = {
 	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
 	  "of a Go function, a glob, or a /regular expression/; may be repeated",
 	  0 },
+	{ "rotate", OPT_ROTATE, "TIME", 0,
+	  "record continuously: begin a new file in the directory of -o every TIME, at least 1s",
+	  0 },
+	{ "keep", OPT_KEEP, "SIZE", 0,
+	  "with --rotate: remove the oldest files so that all take at most SIZE (default: 4G)", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -225,6 +232,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_REGION:
 		add_region(a, text);
 		return 0;
+	case OPT_ROTATE:
+		if (!opts__duration(text, &a->rotate_ns) || a->rotate_ns < ROTATE_MIN_NS)
+			usage_error("invalid duration '%s': expected at least 1s, such as 10s",
+				    text);
+		return 0;
+	case OPT_KEEP:
+		if (!opts__size(text, ROTATE_KEEP_MIN, INT64_MAX, &a->keep))
+			usage_error("invalid size '%s': must be at least 1M, such as 4G", text);
+		a->keep_given = true;
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -280,6 +297,20 @@ static void check_blackbox(const struct record_args *a)
 			    BLACKBOX_RING_MIN >> 10);
 }
 
+static void check_rotate(const struct record_args *a)
+{
+	if (!a->rotate_ns && a->keep_given)
+		usage_error("--keep requires --rotate TIME");
+	if (!a->rotate_ns)
+		return;
+	if (!a->output || !strcmp(a->output, "-"))
+		usage_error("--rotate requires a directory for its files: -o DIR");
+	if (a->follow || a->blackbox || a->raw)
+		usage_error("--rotate cannot be combined with %s", a->follow   ? "--follow" :
+								   a->blackbox ? "--blackbox" :
+										 "--save-input");
+}
+
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
@@ -292,6 +323,7 @@ static void check_arguments(struct record_args *a)
 			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
 		usage_error(
 			"--follow writes one file per process, and cannot write to standard output");
+	check_rotate(a);
 	check_blackbox(a);
 	if (a->is_inline && (a->command || a->follow || a->blackbox))
 		usage_error("--probes=inline cannot be combined with %s",
@@ -343,6 +375,7 @@ int do_record(int argc, char **argv, struct error *error)
 		.sample_hz = 100,
 		.version = TRACE_VERSION_DEFAULT,
 		.tick = 1,
+		.keep = ROTATE_KEEP_DEFAULT,
 		.timeout_ns = 24 * 3600 * 1000000000ull,
 	};
 	struct launch_signals signals;

@@ -35,6 +35,8 @@ struct record_args {
 	bool no_stacks, force_perf, is_inline, follow, cpu_profile, daemonize;
 	bool format_given; /* by --tick or --format-version */
 	bool timeout_given;
+	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
+	bool keep_given;
 	const char **region; /* FUNC[=NAME] of each --region */
 	size_t nregions, regions_cap;
 };

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Completes the files of a continuous recording in a thread: a disk may take seconds to sync a file,
+ * while the rings of the probes hold about one second of records.
+ *
+ * Upstream: rotate.c. Downstream: writer/output_file.c (sync, rename), folder.c (index, limit). The
+ * thread is created with the first file, so that it has no more privileges than its caller.
+ */
+#ifndef FLIGHT_FINISHER_H
+#define FLIGHT_FINISHER_H
+
+#include <stdbool.h>
+
+#include "flight/folder.h"
+#include "lib/error.h"
+
+struct finisher;
+struct trace_file;
+
+/* Borrows the folder until finisher__destroy(). NULL: no memory. */
+struct finisher *finisher__create(struct folder *folder);
+
+/* Whether it has as many files to complete as it takes: finisher__take() would fail. */
+bool finisher__is_full(struct finisher *f);
+/*
+ * Takes the file over, completes it and adds `about` to the index, with its size. 0 or a negative
+ * errno; on failure the file is still the caller's.
+ */
+int finisher__take(struct finisher *f, struct trace_file *file, const struct folder_file *about);
+/* The first failure of the thread: 0, or a negative errno and the reason. */
+int finisher__failure(struct finisher *f, struct error *error);
+/* Waits until all files are complete. Returns as finisher__failure(). */
+int finisher__wait(struct finisher *f, struct error *error);
+void finisher__destroy(struct finisher *f); /* after finisher__wait(); NULL allowed */
+
+#endif
