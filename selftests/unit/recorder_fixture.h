@@ -324,6 +324,21 @@ int sink__name(struct sink *s, size_t i, const char *name)
 	return 0;
 }
 
+int setup__snapshot_signal(int fd, struct error *error)
+{
+	return 0;
+}
+
+bool sink__request(struct sink *s, const struct flight_cause *cause)
+{
+	return false;
+}
+
+int sink__save_due(struct sink *s, uint64_t watermark)
+{
+	return 0;
+}
+
 int sink__clock_error(struct sink *s, uint64_t ns)
 {
 	note("clock");

@@ -8,14 +8,11 @@
 #include <string.h>
 
 #include "flight/finisher.h"
+#include "flight/window.h"
+#include "lib/log.h"
 #include "writer/output_file.h"
 
 #define FILES_MAX 4
-
-struct finisher_job {
-	struct trace_file *file;
-	struct folder_file about;
-};
 
 struct finisher {
 	struct folder *folder; /* used by the thread only, once it runs */
@@ -42,17 +39,41 @@ struct finisher *finisher__create(struct folder *folder)
 	return f;
 }
 
-/* A file is listed only once it is complete. After a failure its .partial remains. */
+static int write_copy(struct finisher *f, struct finisher_job *job)
+{
+	int err = folder__create(f->folder, &job->subject, job->kind, &job->about, &job->file);
+
+	if (!err)
+		err = window_copy__write(job->copy, job->file, job->version);
+	window_copy__destroy(job->copy);
+	return err;
+}
+
+static void report(const struct finisher *f, const struct finisher_job *job)
+{
+	log__msg("snapshot of %s: %s/%s, %.3f s, %llu events, %llu bytes", job->cause,
+		 folder__path(f->folder), job->about.name,
+		 (double)(job->about.to - job->about.from) / 1e9,
+		 (unsigned long long)job->about.events, (unsigned long long)job->about.bytes);
+}
+
+/* A file is listed only once it is complete. If the sync or the rename fails, .partial remains. */
 static int complete(struct finisher *f, struct finisher_job *job, struct error *error)
 {
-	int err = trace_file__commit(job->file);
+	int err = job->copy ? write_copy(f, job) : 0;
 
+	if (!err)
+		err = trace_file__commit(job->file);
 	if (err)
 		error__set(error, err, "cannot complete %s/%s: %s", folder__path(f->folder),
 			   job->about.name, strerror(-err));
-	job->about.bytes = trace_file__size(job->file);
+	job->about.bytes = job->file ? trace_file__size(job->file) : 0;
 	trace_file__destroy(job->file);
-	return err ? err : folder__add(f->folder, &job->about, error);
+	if (!err)
+		err = folder__add(f->folder, &job->about, error);
+	if (!err && job->copy)
+		report(f, job);
+	return err;
 }
 
 static void *run(void *ctx)
@@ -82,17 +103,27 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-bool finisher__is_full(struct finisher *f)
+static unsigned int jobs(struct finisher *f)
 {
-	bool is_full;
+	unsigned int n;
 
 	pthread_mutex_lock(&f->lock);
-	is_full = f->n == FILES_MAX;
+	n = f->n;
 	pthread_mutex_unlock(&f->lock);
-	return is_full;
+	return n;
 }
 
-int finisher__take(struct finisher *f, struct trace_file *file, const struct folder_file *about)
+bool finisher__is_full(struct finisher *f)
+{
+	return jobs(f) == FILES_MAX;
+}
+
+bool finisher__is_busy(struct finisher *f)
+{
+	return jobs(f);
+}
+
+int finisher__take(struct finisher *f, const struct finisher_job *job)
 {
 	int err = 0;
 
@@ -106,7 +137,7 @@ int finisher__take(struct finisher *f, struct trace_file *file, const struct fol
 	if (f->n == FILES_MAX) {
 		err = -EAGAIN;
 	} else {
-		f->job[(f->first + f->n++) % FILES_MAX] = (struct finisher_job){ file, *about };
+		f->job[(f->first + f->n++) % FILES_MAX] = *job;
 		pthread_cond_signal(&f->changed);
 	}
 	pthread_mutex_unlock(&f->lock);

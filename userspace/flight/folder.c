@@ -228,6 +228,19 @@ static int remove_oldest(struct folder *f, struct error *error)
 
 /* ---- the folder ---- */
 
+int folder__create(const struct folder *f, const struct file_subject *subject, const char *cause,
+		   struct folder_file *file, struct trace_file **ret)
+{
+	uint64_t wall_ns = file->wall_ns;
+	struct stat st;
+
+	do {
+		file_name__make(file->name, subject, wall_ns, cause);
+		wall_ns += 1000000;
+	} while (!fstatat(f->dir, file->name, &st, AT_SYMLINK_NOFOLLOW));
+	return trace_file__open_in(ret, f->dir, file->name);
+}
+
 static int lock(const struct folder *f, struct error *error)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {

@@ -19,6 +19,7 @@
 #define FOLDER_INDEX "index.tsv"
 
 struct folder;
+struct trace_file;
 
 /* A line of the index. */
 struct folder_file {
@@ -41,6 +42,13 @@ int folder__dir(const struct folder *f); /* a descriptor of the directory; stays
 const char *folder__path(const struct folder *f);
 /* See trace_file__in_folder_of_other(). */
 bool folder__is_of_other(const struct folder *f);
+
+/*
+ * Creates a file for a window that starts at file->wall_ns, and sets file->name, by file_name.c; if
+ * that exists, as of a window that starts 1 ms later. 0 or a negative errno. Any thread.
+ */
+int folder__create(const struct folder *f, const struct file_subject *subject, const char *cause,
+		   struct folder_file *file, struct trace_file **ret);
 
 /*
  * Adds a line for a complete file, and removes the oldest files that the index lists until all take

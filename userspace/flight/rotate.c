@@ -3,10 +3,8 @@
  * A recording in short files: see rotate.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flight/finisher.h"
@@ -60,24 +58,12 @@ uint64_t rotate__files(const struct rotate *r)
 	return r->files;
 }
 
-/* Recordings of one process may begin in the same ms: then the later window is named 1 ms later. */
-static int open_file(struct rotate *r, uint64_t wall_ns)
-{
-	struct stat st;
-
-	do {
-		file_name__make(r->about.name, &r->opts.subject, wall_ns, "");
-		wall_ns += 1000000;
-	} while (!fstatat(folder__dir(r->folder), r->about.name, &st, AT_SYMLINK_NOFOLLOW));
-	return trace_file__open_in(&r->file, folder__dir(r->folder), r->about.name);
-}
-
 static int begin_file(struct rotate *r, uint64_t time)
 {
 	int err;
 
 	r->about = (struct folder_file){ .from = time, .wall_ns = r->wall0 + (time - r->t0) };
-	err = open_file(r, r->about.wall_ns);
+	err = folder__create(r->folder, &r->opts.subject, "", &r->about, &r->file);
 	if (err)
 		return error__set(&r->error, err, "cannot write %s/%s: %s", r->opts.dir,
 				  r->about.name, strerror(-err));
@@ -96,11 +82,13 @@ int rotate__start(struct rotate *r, struct writer *w, uint64_t t0, uint64_t wall
 
 static int end_file(struct rotate *r, uint64_t time)
 {
+	struct finisher_job job;
 	int err;
 
 	r->about.to = time;
 	r->about.events = writer__stats(r->writer)->events - r->events;
-	err = finisher__take(r->finisher, r->file, &r->about);
+	job = (struct finisher_job){ .file = r->file, .about = r->about };
+	err = finisher__take(r->finisher, &job);
 	if (err)
 		return error__set(&r->error, err, "cannot complete %s/%s: %s", r->opts.dir,
 				  r->about.name, strerror(-err));

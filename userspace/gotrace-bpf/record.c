@@ -19,27 +19,8 @@
 #include "blackbox.h"
 #include "command.h"
 #include "follow.h"
+#include "record.h"
 #include "recording.h"
-
-enum {
-	OPT_EVENTS = 256,
-	OPT_NO_STACKS,
-	OPT_STACK_DEPTH,
-	OPT_TICK,
-	OPT_FORMAT,
-	OPT_STATS,
-	OPT_PERF,
-	OPT_RING_SIZE,
-	OPT_FOLLOW,
-	OPT_CPU,
-	OPT_BLACKBOX,
-	OPT_DAEMONIZE,
-	OPT_TIMEOUT,
-	OPT_PROBES,
-	OPT_REGION,
-	OPT_ROTATE,
-	OPT_KEEP,
-};
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0, "record this process; a NAME must match exactly one process",
@@ -49,26 +30,19 @@ static const struct argp_option options[] = {
 	{ "follow", OPT_FOLLOW, NULL, 0,
 	  "also record Go programs that the process starts or executes later, each to FILE.PID",
 	  0 },
-	{ "events", OPT_EVENTS, "LIST", 0,
-	  "event sets to record: sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, "
-	  "fault; default: all except sweep, cpu and fault",
-	  0 },
+	EVENTS_OPTION,
 	{ "cpu-profile", OPT_CPU, "HZ", OPTION_ARG_OPTIONAL,
 	  "also take CPU samples (set cpu), HZ per second of running time on each CPU, 1 to 10000 "
 	  "(default: 100)",
 	  0 },
-	{ "no-stacks", OPT_NO_STACKS, NULL, 0,
-	  "record no stacks; this saves about an eighth of the cost", 0 },
-	{ "stack-depth", OPT_STACK_DEPTH, "N", 0,
-	  "maximum number of frames of a stack, 1 to 128 (default: 128)", 0 },
+	NO_STACKS_OPTION,
+	STACK_DEPTH_OPTION,
 	{ "tick", OPT_TICK, "1ns|64ns", 0, "time unit of the trace (default: 1ns)", 0 },
-	{ "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 },
+	FORMAT_OPTION,
 	{ "stats", OPT_STATS, "FILE", 0,
 	  "write statistics about the recording and its cost, as JSON", 0 },
 	SAVE_INPUT_OPTION,
-	{ "ring-size", OPT_RING_SIZE, "SIZE", 0,
-	  "size of each ring buffer, 16K to 256M (default: 16M in total, more on large machines)",
-	  0 },
+	RING_SIZE_OPTION,
 	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
 	  "keep the most recent events in kernel memory, for 'gotrace-bpf recover NAME' (requires "
 	  "the kernel module)",
@@ -80,10 +54,7 @@ static const struct argp_option options[] = {
 	  "with --blackbox: how long the buffer is kept after its recorder has ended (default: 24h; "
 	  "0: until it is recovered or discarded)",
 	  0 },
-	{ "probes", OPT_PROBES, "uprobe|inline", 0,
-	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's "
-	  "code, which cost a tenth (see INLINE PROBES in the manual)",
-	  0 },
+	PROBES_OPTION,
 	{ "region", OPT_REGION, "FUNC[=NAME]", 0,
 	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
 	  "of a Go function, a glob, or a /regular expression/; may be repeated",
@@ -141,7 +112,7 @@ static void add_region(struct record_args *a, const char *text)
 	a->region[a->nregions++] = text;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+error_t record__option(int key, char *text, struct argp_state *state)
 {
 	struct record_args *a = state->input;
 
@@ -258,7 +229,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {
 	options,
-	parse_option,
+	record__option,
 	"-p PID\n[--] CMD [ARG...]",
 	"Records a Go execution trace of a running process until the time of -d has elapsed, ^C, "
 	"SIGTERM, or the exit of the process. With CMD, records a program from its start to its "
@@ -341,12 +312,7 @@ static void check_arguments(struct record_args *a)
 	refuse_same_file("--save-input", a->raw, "--stats", a->stats);
 }
 
-/*
- * The recorder's loop reads ^C and SIGTERM from a descriptor. They are blocked, and not ignored
- * even if inherited so, in order to stay pending until then. A closed pipe and a file size limit
- * become an errno.
- */
-static void prepare_signals(struct launch_signals *before)
+void record__prepare_signals(struct launch_signals *before)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
 	struct sigaction hangup;
@@ -367,9 +333,9 @@ static void prepare_signals(struct launch_signals *before)
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
 }
 
-int do_record(int argc, char **argv, struct error *error)
+void record__defaults(struct record_args *ret)
 {
-	struct record_args a = {
+	*ret = (struct record_args){
 		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
 		.sample_hz = 100,
@@ -378,15 +344,21 @@ int do_record(int argc, char **argv, struct error *error)
 		.keep = ROTATE_KEEP_DEFAULT,
 		.timeout_ns = 24 * 3600 * 1000000000ull,
 	};
+}
+
+int do_record(int argc, char **argv, struct error *error)
+{
+	struct record_args a;
 	struct launch_signals signals;
 	int status = EXIT_DONE;
 	struct recording one = { .args = &a, .signals = &signals, .started = clock__now() };
 
+	record__defaults(&a);
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
 	if (a.daemonize && blackbox__fork(&a, &status, error))
 		return status;
-	prepare_signals(&signals);
+	record__prepare_signals(&signals);
 	if (a.follow)
 		return follow__run(&one, error);
 	recording__run(&one, &status, error);

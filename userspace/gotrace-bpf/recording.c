@@ -290,6 +290,13 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.subject = { .program = an->process.exe, .pid = an->process.pid },
 		};
 	}
+	if (a->flight.dir) {
+		opts.sink.path = a->output;
+		opts.sink.flight = a->flight;
+		opts.sink.flight.version = a->version;
+		opts.sink.flight.subject =
+			(struct file_subject){ an->process.exe, an->process.pid };
+	}
 	err = a->stats ? stats__open(&file, names.stats, error) : 0;
 	if (err)
 		return err;

@@ -37,7 +37,8 @@ struct record_args {
 	bool timeout_given;
 	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
 	bool keep_given;
-	const char **region; /* FUNC[=NAME] of each --region */
+	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
+	const char **region;	   /* FUNC[=NAME] of each --region */
 	size_t nregions, regions_cap;
 };
 

@@ -189,18 +189,12 @@ static size_t generation_size(const struct sequencer *s)
 	       intern__new_stack_bytes(s->opts.intern) / 2 + kernel_writer__size(s->kernel.writer);
 }
 
-int boundary__roll(struct sequencer *s, uint64_t time)
+int boundary__end(struct sequencer *s, uint64_t time)
 {
 	int err;
 
 	if (time < s->out.last_time)
 		time = s->out.last_time;
-	if (time - s->out.start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
-		return 0;
-	/* Readers resolve the name of an STWEnd in the table of its own generation. */
-	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
-	    generation_size(s) < 2 * GENERATION_BYTES)
-		return 0;
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	err = private__kernel(s->opts.writer, s->kernel.writer);
@@ -210,4 +204,17 @@ int boundary__roll(struct sequencer *s, uint64_t time)
 		return err;
 	intern__end_generation(s->opts.intern);
 	return boundary__next(s, time);
+}
+
+int boundary__roll(struct sequencer *s, uint64_t time)
+{
+	if (time < s->out.last_time)
+		time = s->out.last_time;
+	if (time - s->out.start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
+		return 0;
+	/* Readers resolve the name of an STWEnd in the table of its own generation. */
+	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
+	    generation_size(s) < 2 * GENERATION_BYTES)
+		return 0;
+	return boundary__end(s, time);
 }

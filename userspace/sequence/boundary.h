@@ -38,6 +38,7 @@ void boundary__save_p(struct sequencer *s, struct proc *p);
 uint64_t boundary__g_seq(struct sequencer *s, struct goroutine *g); /* the next sequence number */
 uint64_t boundary__p_seq(struct sequencer *s, struct proc *p);
 int boundary__first(struct sequencer *s, uint64_t time); /* the first generation of a file */
+int boundary__end(struct sequencer *s, uint64_t time);	 /* the next one begins */
 int boundary__roll(struct sequencer *s, uint64_t time);	 /* the next one, if due */
 void boundary__note(struct sequencer *s, int err);	 /* sets s->error, unless there is one */
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,

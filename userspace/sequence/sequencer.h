@@ -124,6 +124,14 @@ uint64_t sequencer__go_losses(const struct sequencer *s);
 int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
 				struct snapshot *second);
 
+/*
+ * Ends the open generation at the latest watermark, although it is neither long nor large. Not
+ * before sequencer__is_ready().
+ */
+int sequencer__end_generation(struct sequencer *s);
+/* Whether a stop-the-world pause is open, which the end of a generation would cut. */
+bool sequencer__in_pause(const struct sequencer *s);
+
 /* Ends the window: drops records after t1 and closes the last generation. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);
 

@@ -257,7 +257,7 @@ static void finisher(void **state)
 		assert_int_equal(trace_file__append(file, "12345", 5), 0);
 		while (finisher__is_full(f))
 			usleep(1000);
-		taken += !finisher__take(f, file, &about);
+		taken += !finisher__take(f, &(struct finisher_job){ .file = file, .about = about });
 	}
 	assert_int_equal(taken, 9);
 	assert_int_equal(finisher__wait(f, &error), 0);
@@ -270,7 +270,8 @@ static void finisher(void **state)
 	assert_int_equal(trace_file__open_in(&file, folder__dir(folder), "x.trace"), 0);
 	snprintf(about.name, sizeof(about.name), "x.trace");
 	assert_int_equal(mkdir(at("x.trace"), 0700), 0);
-	assert_int_equal(finisher__take(f, file, &about), 0);
+	assert_int_equal(finisher__take(f, &(struct finisher_job){ .file = file, .about = about }),
+			 0);
 	assert_int_equal(finisher__wait(f, &error), -EISDIR);
 	assert_non_null(strstr(error.text, "cannot complete"));
 	finisher__destroy(f);
