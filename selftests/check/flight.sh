@@ -18,7 +18,7 @@ in_flight()
 	local name=$1 options=$2
 	shift 2
 	DIR=$tmp/$name
-	start_target pingpong "$ORACLE_GO" "$@" && start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options &&
+	start_target "${program-pingpong}" "$ORACLE_GO" "$@" && start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options &&
 		recorder_is_live
 }
 
@@ -64,6 +64,14 @@ complete()
 		jq -e --slurpfile blocks "$tmp/blocks" '(.round_trips * 2) as $n | $blocks[0] == $n or $blocks[0] == $n + 1' "$tmp/long.done"
 }
 
+# Each generation, with whatever range of the garbage collector is open, can be the first one.
+in_collections()
+{
+	program=stress in_flight stress "--window 2s --events sched,syscall,gc,heap,user,kernel,sweep" -duration 8s &&
+		tell_target start && pause 4000 && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 &&
+		expect_target done && stop_target && landed && snapshots_are 2 && each_is_valid
+}
+
 limited()
 {
 	in_flight small "--window 5m --max-size 1M" -duration 6s -rate 10000 && tell_target start && expect_target done 60 &&
@@ -81,6 +89,7 @@ try "snapshots by request and at the end" snapshots
 try "each is valid" each_is_valid
 try "windows are bounded and contain their causes" windows_are_bounded
 try "a long window contains everything" complete
+try "windows that begin during garbage collections" in_collections
 try "the limit of bytes" limited
 try "nothing is written without a cause" nothing_written
 try "no flight recorder" refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p $$

@@ -11,13 +11,13 @@ DIR=
 index() { tail -n +2 "$DIR/index.tsv"; }
 traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
 
-# NAME "OPTIONS" [ARGUMENT...]: pingpong is recorded to $tmp/NAME while it plays
+# NAME "OPTIONS" [ARGUMENT...]: $program, or pingpong, is recorded to $tmp/NAME while it works
 rotated()
 {
 	local name=$1 options=$2
 	shift 2
 	DIR=$tmp/$name
-	start_target pingpong "$ORACLE_GO" "$@" || return 1
+	start_target "${program-pingpong}" "$ORACLE_GO" "$@" || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$DIR" --stats "$tmp/$name.json" --rotate 1s $options
 	recorder_is_live || return 1
 	tell_target start
@@ -103,6 +103,14 @@ watch_size()
 	done
 }
 
+# Files begin while garbage is collected: mark assists, sweeps and pauses that are open there stay so.
+in_collections()
+{
+	program=stress rotated stress "--events=sched,syscall,gc,heap,user,kernel,sweep" -duration 6s || return 1
+	[ "$(traces | wc -l)" -ge 5 ] && traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict || return 1
+	traces | xargs -n 1 build/reference/validate -counts | grep -q 'GC incremental sweep\|GC mark assist'
+}
+
 # With a command, whose first instruction is in the first file.
 command_is_rotated()
 {
@@ -126,6 +134,7 @@ try "there is no gap between the windows" without_gaps
 try "the files add up to what the program did" adds_up
 try "memory is constant" memory_is_constant
 try "the limit of the directory" limited
+try "files that begin during garbage collections" in_collections
 try "a command" command_is_rotated
 try "a link in place of the index" hostile_index
 try "without a directory" refused 2 'requires a directory' $GOTRACE record -p 1 --rotate 1s

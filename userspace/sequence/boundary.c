@@ -88,6 +88,34 @@ uint64_t boundary__p_seq(struct sequencer *s, struct proc *p)
 	return ++p->seq;
 }
 
+/*
+ * A range that is open when a file begins ends in it, which readers accept only if it is named. The
+ * event follows the status in the batches of the same thread, or of none.
+ */
+static void boundary__active(struct sequencer *s, const struct thread *m, enum ev type, uint64_t id)
+{
+	boundary__note(s, writer__event(s->opts.writer, m ? m->tid : TRACE_NO_M, s->out.start, type,
+					&id, 1));
+}
+
+static void boundary__ranges(struct sequencer *s)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);) {
+		const struct goroutine *g = value;
+
+		if (g->in_assist)
+			boundary__active(s, g->m, EV_GC_MARK_ASSIST_ACTIVE, g->id);
+	}
+	for (size_t i = 0; map__next(&s->model.procs, &i, &value);) {
+		const struct proc *p = value;
+
+		if (p->in_sweep)
+			boundary__active(s, p->m, EV_GC_SWEEP_ACTIVE, p->id);
+	}
+}
+
 static void boundary__full(struct sequencer *s)
 {
 	size_t np, ng;
@@ -165,9 +193,12 @@ int boundary__first(struct sequencer *s, uint64_t time)
 		err = private__meta(s->opts.writer, s->opts.meta);
 	if (!err)
 		err = private__table(s->opts.writer);
+	if (!err && s->runtime.heap_sampled) /* since an earlier file */
+		err = private__number(s->opts.writer, PRIVATE_SAMPLED, time);
 	if (err)
 		return err;
 	boundary__full(s);
+	boundary__ranges(s);
 	s->runtime.procs_due = s->runtime.procs;
 	return s->error;
 }
