@@ -18,7 +18,6 @@ enum {
 	OPT_WINDOW = OPT_RECORD_END,
 	OPT_MAX_SIZE,
 	OPT_TAIL,
-	OPT_INTERVAL,
 };
 
 static const struct argp_option options[] = {
@@ -30,8 +29,6 @@ static const struct argp_option options[] = {
 	  "keep at most SIZE of them, as in a file (default: 64M)", 0 },
 	{ "tail", OPT_TAIL, "TIME", 0,
 	  "how long a snapshot goes on after what caused it (default: 500ms)", 0 },
-	{ "min-interval", OPT_INTERVAL, "TIME", 0,
-	  "the least time between two snapshots that triggers cause (default: 10s)", 0 },
 	{ "keep", OPT_KEEP, "SIZE", 0,
 	  "remove the oldest snapshots so that all take at most SIZE (default: 4G)", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
@@ -65,9 +62,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_TAIL:
 		parse_time(text, 0, &a->flight.tail_ns);
-		return 0;
-	case OPT_INTERVAL:
-		parse_time(text, 0, &a->flight.interval_ns);
 		return 0;
 	case OPT_MAX_SIZE:
 		if (!opts__size(text, FLIGHT_BYTES_MIN, INT64_MAX, &a->flight.max_bytes))
