@@ -158,6 +158,23 @@ static int keep_meta(struct statistics *s, const struct buf *data)
 	return 0;
 }
 
+/* The window may contain earlier causes: the last one is that of this file. */
+static void keep_cause(struct statistics *s, struct buf data)
+{
+	uint64_t time;
+	size_t len;
+
+	if (!private_read__number(&data, &time)) {
+		s->private_bad++;
+		return;
+	}
+	len = buf__left(&data);
+	len = len < PRIVATE_CAUSE_MAX ? len : PRIVATE_CAUSE_MAX;
+	memcpy(s->cause, data.pos, len);
+	s->cause[len] = '\0';
+	s->cause_time = time;
+}
+
 static int note_record(struct statistics *s, struct private_record *record)
 {
 	switch (record->kind) {
@@ -175,6 +192,9 @@ static int note_record(struct statistics *s, struct private_record *record)
 	case PRIVATE_CLOCK:
 		if (!private_read__number(&record->data, &s->clock_error))
 			s->private_bad++;
+		return 0;
+	case PRIVATE_CAUSE:
+		keep_cause(s, record->data);
 		return 0;
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))

@@ -82,6 +82,8 @@ struct statistics {
 	size_t gaps, gaps_cap;
 	uint64_t corrections;		     /* after losses */
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
+	char cause[PRIVATE_CAUSE_MAX + 1];   /* of a flight recorder's snapshot; "": none */
+	uint64_t cause_time;		     /* CLOCK_MONOTONIC, ns */
 	uint64_t clock_error;  /* of the times of inline probes' records, ns; 0: unknown, or none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */
 	uint64_t private_records, private_bad, private_unknown;

@@ -325,18 +325,35 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 	return ms;
 }
 
+static void request(struct recorder *r, const char *kind, const char *text)
+{
+	struct flight_cause cause = { .kind = kind, .time = clock__now(), .by_user = true };
+
+	snprintf(cause.text, sizeof(cause.text), "%s", text);
+	sink__request(r->sink, &cause);
+}
+
 /*
  * Forwards a signal that was sent to this process alone to the command. ^C of a terminal reaches
  * both. A signal from the kernel (PID 0) means that the process of follow.c has ended, and is not
- * forwarded.
+ * forwarded. Returns whether one ends the recording.
  */
-static void forward_signals(struct recorder *r)
+static bool handle_signals(struct recorder *r)
 {
 	struct signalfd_siginfo info;
+	bool ends = false, requested = false;
 
-	while (read(r->sigfd, &info, sizeof(info)) == sizeof(info))
+	while (read(r->sigfd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1) {
+			request(r, "signal", "the user's request");
+			requested = true;
+			continue;
+		}
+		ends = true;
 		if (r->opts->launch && info.ssi_code == SI_USER && info.ssi_pid)
 			kill(r->opts->launch->pid, (int)info.ssi_signo);
+	}
+	return ends || !requested;
 }
 
 /* Waits for a signal, the end of the target, or `ms`; sets r->stopped to end the recording. */
@@ -348,11 +365,12 @@ static void wait_for_event(struct recorder *r, int ms)
 	};
 
 	if (poll(fd, 2, ms) > 0) {
-		if (fd[0].revents)
-			forward_signals(r);
+		r->stopped = fd[0].revents && handle_signals(r);
 		r->target_gone = fd[1].revents != 0;
-		r->stopped = fd[0].revents || r->target_gone;
-		log__debug("stopped by %s", r->target_gone ? "the end of the process" : "a signal");
+		r->stopped |= r->target_gone;
+		if (r->stopped)
+			log__debug("stopped by %s",
+				   r->target_gone ? "the end of the process" : "a signal");
 	}
 	if (r->opts->duration_ns && clock__now() >= r->t0 + r->opts->duration_ns)
 		r->stopped = true;
@@ -373,6 +391,8 @@ static int loop(struct recorder *r)
 			err = handle_initial_state(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
 			err = handle_losses(r, clock__now());
+		if (!err && !r->exec_time && !r->target_gone)
+			err = sink__save_due(r->sink, r->watermark);
 		if (!err)
 			err = housekeeping(r, clock__now());
 	}
@@ -455,6 +475,9 @@ static int end(struct recorder *r)
 {
 	int err;
 
+	if (r->target_gone || r->exec_time)
+		request(r, "exit",
+			r->exec_time ? "another program in the process" : "the end of the process");
 	r->t1 = r->exec_time ? r->exec_time : clock__now();
 	err = drain_to_end(r);
 	if (r->exec_time)
@@ -567,6 +590,11 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	r.sigfd = setup__signals(error);
 	if (r.sigfd < 0)
 		return r.sigfd;
+	err = opts->sink.flight.dir ? setup__snapshot_signal(r.sigfd, error) : 0;
+	if (err) {
+		close(r.sigfd);
+		return err;
+	}
 	starvation__init(&ret->starvation);
 	sink.stop_fd = r.sigfd;
 	err = sink__open(&r.sink, &sink, error);

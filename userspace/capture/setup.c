@@ -168,15 +168,31 @@ struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symboli
 	return csymbols;
 }
 
+static void fill_signals(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
+}
+
+int setup__snapshot_signal(int fd, struct error *error)
+{
+	sigset_t signals;
+
+	fill_signals(&signals);
+	sigaddset(&signals, SIGUSR1);
+	if (signalfd(fd, &signals, SFD_CLOEXEC | SFD_NONBLOCK) < 0)
+		return error__set(error, -errno, "signalfd: %s", strerror(errno));
+	return 0;
+}
+
 int setup__signals(struct error *error)
 {
 	sigset_t signals;
 	int fd;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	fill_signals(&signals);
 	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? error__set(error, -errno, "signalfd: %s", strerror(errno)) : fd;
 }

@@ -46,5 +46,7 @@ struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symboli
  * negative errno and the reason on failure.
  */
 int setup__signals(struct error *error);
+/* Adds SIGUSR1, which asks a flight recorder for a snapshot, to that signalfd. As above. */
+int setup__snapshot_signal(int fd, struct error *error);
 
 #endif

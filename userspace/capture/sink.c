@@ -9,10 +9,16 @@
 #include "capture/sink.h"
 #include "writer/intern.h"
 #include "writer/output.h"
+#include "writer/private_write.h"
+
+#define PAUSE_PATIENCE 1000000000ull /* ns */
 
 struct sink {
 	struct sink_opts opts;
-	struct trace_file *file;
+	struct trace_file *file; /* NULL: those of `rotate` */
+	struct rotate *rotate;
+	struct flight *flight;
+	uint64_t t1;
 	struct rawfile *raw;
 	struct intern *intern;
 	struct writer *writer;
@@ -29,8 +35,13 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	if (!s)
 		return error__set(error, -ENOMEM, "out of memory");
 	s->opts = *opts;
-	err = output__open(&s->file, opts->path, FILE_TRACE, error);
-	if (!err && opts->stop_fd)
+	if (opts->rotate.dir)
+		err = rotate__open(&s->rotate, &opts->rotate, error);
+	else if (opts->flight.dir)
+		err = flight__open(&s->flight, &opts->flight, error);
+	else
+		err = output__open(&s->file, opts->path, FILE_TRACE, error);
+	if (!err && s->file && opts->stop_fd)
 		trace_file__interrupt(s->file, opts->stop_fd);
 	if (!err && opts->raw_path)
 		err = rawfile__create(&s->raw, opts->raw_path, error);
@@ -50,14 +61,25 @@ void sink__destroy(struct sink *s)
 	writer__destroy(s->writer);
 	intern__destroy(s->intern);
 	rawfile__destroy(s->raw);
+	rotate__destroy(s->rotate);
+	flight__destroy(s->flight);
 	trace_file__destroy(s->file);
 	free(s);
 }
 
 bool sink__in_folder_of_other(const struct sink *s)
 {
-	return trace_file__in_folder_of_other(s->file) ||
+	return (s->rotate ? rotate__in_folder_of_other(s->rotate) :
+		s->flight ? flight__in_folder_of_other(s->flight) :
+			    trace_file__in_folder_of_other(s->file)) ||
 	       (s->raw && rawfile__in_folder_of_other(s->raw));
+}
+
+static int between_generations(void *ctx, uint64_t time)
+{
+	struct sink *s = ctx;
+
+	return s->rotate ? rotate__next(s->rotate, time) : flight__next(s->flight, time);
 }
 
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
@@ -71,6 +93,8 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 		.version = s->opts.version,
 		.tick_ns = s->opts.tick_ns,
 		.meta = meta,
+		.between = s->rotate || s->flight ? between_generations : NULL,
+		.between_ctx = s,
 	};
 
 	s->symbolizer = *symbolizer;
@@ -109,6 +133,12 @@ const struct writer_stats *sink__written(const struct sink *s)
 
 int sink__start(struct sink *s, const struct raw_header *facts)
 {
+	int err = s->rotate ? rotate__start(s->rotate, s->writer, facts->t0, facts->wall_ns) : 0;
+
+	if (err)
+		return err;
+	if (s->flight)
+		flight__start(s->flight, s->writer, facts->t0, facts->wall_ns);
 	TO_RAW(s, rawfile__start(s->raw, facts));
 	if (facts->flags & RAW_NO_KERNEL)
 		sequencer__no_kernel(s->sequencer);
@@ -208,10 +238,42 @@ int sink__clock_error(struct sink *s, uint64_t ns)
 	return 0;
 }
 
+bool sink__request(struct sink *s, const struct flight_cause *cause)
+{
+	return s->flight && flight__request(s->flight, cause);
+}
+
+/* In the open generation, which there is once the initial state is known. */
+static int note_cause(struct sink *s, const struct flight_cause *cause)
+{
+	if (!cause || !sequencer__is_ready(s->sequencer))
+		return 0;
+	return private__cause(s->writer, cause->time, cause->text);
+}
+
+int sink__save_due(struct sink *s, uint64_t watermark)
+{
+	const struct flight_cause *cause = s->flight ? flight__due(s->flight, watermark) : NULL;
+	int err;
+
+	/* A pause is not cut, unless it lasts so long that its end may have been lost. */
+	if (!cause || !sequencer__is_ready(s->sequencer) ||
+	    (sequencer__in_pause(s->sequencer) &&
+	     watermark < cause->time + s->opts.flight.tail_ns + PAUSE_PATIENCE))
+		return 0;
+	err = note_cause(s, cause);
+	if (!err)
+		err = sequencer__end_generation(s->sequencer);
+	return err ? err : flight__save(s->flight);
+}
+
 int sink__finish(struct sink *s, uint64_t t1)
 {
-	int err = sequencer__finish(s->sequencer, t1);
+	int err = s->flight ? note_cause(s, flight__pending(s->flight)) : 0;
 
+	err = err ? err : sequencer__finish(s->sequencer, t1);
+
+	s->t1 = t1;
 	TO_RAW(s, rawfile__finish(s->raw, t1, &s->symbolizer));
 	return err;
 }
@@ -235,6 +297,10 @@ int sink__commit(struct sink *s, int err, struct error *error)
 {
 	int committed = 0;
 
+	if (s->rotate)
+		return rotate__end(s->rotate, err, s->t1, error);
+	if (s->flight)
+		return flight__end(s->flight, err, s->t1, error);
 	if (!err || trace_file__size(s->file))
 		committed = trace_file__commit(s->file);
 	if (err && s->raw && !s->raw_failed)

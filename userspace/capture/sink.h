@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flight/flight.h"
+#include "flight/rotate.h"
 #include "format/private.h"
 #include "lib/error.h"
 #include "rawfile/rawfile.h"
@@ -23,6 +25,9 @@ struct sink;
 
 struct sink_opts {
 	const char *path;
+	/* With a dir: files are written there instead of to `path`. At most one has a dir. */
+	struct rotate_opts rotate;
+	struct flight_opts flight;
 	const char *raw_path;	       /* NULL: none */
 	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
 	bool no_syscalls;
@@ -64,6 +69,11 @@ int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *se
 int sink__lost(struct sink *s, unsigned int kind, uint64_t count);
 int sink__clock_error(struct sink *s, uint64_t ns);
 int sink__finish(struct sink *s, uint64_t t1);
+
+/* With a flight recorder: as flight__request(). Without, false. */
+bool sink__request(struct sink *s, const struct flight_cause *cause);
+/* Saves the snapshot that is due, all records up to `watermark` being applied. */
+int sink__save_due(struct sink *s, uint64_t watermark);
 
 /*
  * Completes the files. `err` is 0, or what a function above returned. Complete generations that

@@ -29,8 +29,11 @@ enum private_kind {
 	PRIVATE_ALIGNMENT = 9, /* gotrace align: the aligned file and the fit of its clock */
 	PRIVATE_SAMPLED = 10,  /* since when sizes of the heap are sampled: CLOCK_MONOTONIC, ns */
 	PRIVATE_CLOCK = 11,    /* the largest error of the times of inline probes' records, ns */
+	PRIVATE_CAUSE = 12,    /* why a flight recorder wrote the file: time, text */
 	PRIVATE_KIND_END
 };
+
+#define PRIVATE_CAUSE_MAX 256 /* bytes of its text */
 
 struct private_loss {
 	uint64_t kind, count; /* enum gt_kind in gotrace/record.h; 0: unknown */

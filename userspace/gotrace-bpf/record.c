@@ -20,30 +20,8 @@
 #include "blackbox.h"
 #include "command.h"
 #include "follow.h"
+#include "record.h"
 #include "recording.h"
-
-enum {
-	OPT_EVENTS = 256,
-	OPT_NO_STACKS,
-	OPT_STACK_DEPTH,
-	OPT_TICK,
-	OPT_FORMAT,
-	OPT_STATS,
-	OPT_PERF,
-	OPT_RING_SIZE,
-	OPT_FOLLOW,
-	OPT_CPU,
-	OPT_BLACKBOX,
-	OPT_DAEMONIZE,
-	OPT_TIMEOUT,
-	OPT_PROBES,
-	OPT_REGION,
-	OPT_TASK,
-	OPT_INHERIT,
-	OPT_REQUESTS,
-	OPT_MAX_NAMES,
-	OPT_NO_LABELS,
-};
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0, "record this process; a NAME must match exactly one process",
@@ -53,26 +31,19 @@ static const struct argp_option options[] = {
 	{ "follow", OPT_FOLLOW, NULL, 0,
 	  "also record Go programs that the process starts or executes later, each to FILE.PID",
 	  0 },
-	{ "events", OPT_EVENTS, "LIST", 0,
-	  "event sets to record: sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, "
-	  "fault; default: all except sweep, cpu and fault",
-	  0 },
+	EVENTS_OPTION,
 	{ "cpu-profile", OPT_CPU, "HZ", OPTION_ARG_OPTIONAL,
 	  "also take CPU samples (set cpu), HZ per second of running time on each CPU, 1 to 10000 "
 	  "(default: 100)",
 	  0 },
-	{ "no-stacks", OPT_NO_STACKS, NULL, 0,
-	  "record no stacks; this saves about an eighth of the cost", 0 },
-	{ "stack-depth", OPT_STACK_DEPTH, "N", 0,
-	  "maximum number of frames of a stack, 1 to 128 (default: 128)", 0 },
+	NO_STACKS_OPTION,
+	STACK_DEPTH_OPTION,
 	{ "tick", OPT_TICK, "1ns|64ns", 0, "time unit of the trace (default: 1ns)", 0 },
-	{ "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 },
+	FORMAT_OPTION,
 	{ "stats", OPT_STATS, "FILE", 0,
 	  "write statistics about the recording and its cost, as JSON", 0 },
 	SAVE_INPUT_OPTION,
-	{ "ring-size", OPT_RING_SIZE, "SIZE", 0,
-	  "size of each ring buffer, 16K to 256M (default: 16M in total, more on large machines)",
-	  0 },
+	RING_SIZE_OPTION,
 	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
 	  "keep the most recent events in kernel memory, for 'gotrace-bpf recover NAME' (requires "
 	  "the kernel module)",
@@ -84,10 +55,7 @@ static const struct argp_option options[] = {
 	  "with --blackbox: how long the buffer is kept after its recorder has ended (default: 24h; "
 	  "0: until it is recovered or discarded)",
 	  0 },
-	{ "probes", OPT_PROBES, "uprobe|inline", 0,
-	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's "
-	  "code, which cost a tenth (see INLINE PROBES in the manual)",
-	  0 },
+	PROBES_OPTION,
 	{ "region", OPT_REGION, "FUNC[=NAME]", 0,
 	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
 	  "of a Go function, a glob, or a /regular expression/; may be repeated",
@@ -107,6 +75,11 @@ static const struct argp_option options[] = {
 	  "do not record the labels of goroutines (runtime/pprof.Do), which may contain personal "
 	  "data",
 	  0 },
+	{ "rotate", OPT_ROTATE, "TIME", 0,
+	  "record continuously: begin a new file in the directory of -o every TIME, at least 1s",
+	  0 },
+	{ "keep", OPT_KEEP, "SIZE", 0,
+	  "with --rotate: remove the oldest files so that all take at most SIZE (default: 4G)", 0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -179,7 +152,7 @@ static uint64_t parse_requests(const char *text)
 	return set;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+error_t record__option(int key, char *text, struct argp_state *state)
 {
 	struct record_args *a = state->input;
 
@@ -285,6 +258,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage_error("invalid number of names '%s': must be 1 to %d", text,
 				    REQUEST_NAMES_MAX);
 		return 0;
+	case OPT_ROTATE:
+		if (!opts__duration(text, &a->rotate_ns) || a->rotate_ns < ROTATE_MIN_NS)
+			usage_error("invalid duration '%s': expected at least 1s, such as 10s",
+				    text);
+		return 0;
+	case OPT_KEEP:
+		if (!opts__size(text, ROTATE_KEEP_MIN, INT64_MAX, &a->keep))
+			usage_error("invalid size '%s': must be at least 1M, such as 4G", text);
+		a->keep_given = true;
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -301,7 +284,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {
 	options,
-	parse_option,
+	record__option,
 	"-p PID\n[--] CMD [ARG...]",
 	"Records a Go execution trace of a running process until the time of -d has elapsed, ^C, "
 	"SIGTERM, or the exit of the process. With CMD, records a program from its start to its "
@@ -340,6 +323,20 @@ static void check_blackbox(const struct record_args *a)
 			    BLACKBOX_RING_MIN >> 10);
 }
 
+static void check_rotate(const struct record_args *a)
+{
+	if (!a->rotate_ns && a->keep_given)
+		usage_error("--keep requires --rotate TIME");
+	if (!a->rotate_ns)
+		return;
+	if (!a->output || !strcmp(a->output, "-"))
+		usage_error("--rotate requires a directory for its files: -o DIR");
+	if (a->follow || a->blackbox || a->raw)
+		usage_error("--rotate cannot be combined with %s", a->follow   ? "--follow" :
+								   a->blackbox ? "--blackbox" :
+										 "--save-input");
+}
+
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
@@ -352,6 +349,7 @@ static void check_arguments(struct record_args *a)
 			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
 		usage_error(
 			"--follow writes one file per process, and cannot write to standard output");
+	check_rotate(a);
 	check_blackbox(a);
 	if (a->is_inline && (a->command || a->follow || a->blackbox))
 		usage_error("--probes=inline cannot be combined with %s",
@@ -374,12 +372,7 @@ static void check_arguments(struct record_args *a)
 	refuse_same_file("--save-input", a->raw, "--stats", a->stats);
 }
 
-/*
- * The recorder's loop reads ^C and SIGTERM from a descriptor. They are blocked, and not ignored
- * even if inherited so, in order to stay pending until then. A closed pipe and a file size limit
- * become an errno.
- */
-static void prepare_signals(struct launch_signals *before)
+void record__prepare_signals(struct launch_signals *before)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
 	struct sigaction hangup;
@@ -400,25 +393,32 @@ static void prepare_signals(struct launch_signals *before)
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
 }
 
-int do_record(int argc, char **argv, struct error *error)
+void record__defaults(struct record_args *ret)
 {
-	struct record_args a = {
+	*ret = (struct record_args){
 		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
 		.sample_hz = 100,
 		.version = TRACE_VERSION_DEFAULT,
 		.tick = 1,
+		.keep = ROTATE_KEEP_DEFAULT,
 		.timeout_ns = 24 * 3600 * 1000000000ull,
 	};
+}
+
+int do_record(int argc, char **argv, struct error *error)
+{
+	struct record_args a;
 	struct launch_signals signals;
 	int status = EXIT_DONE;
 	struct recording one = { .args = &a, .signals = &signals, .started = clock__now() };
 
+	record__defaults(&a);
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
 	if (a.daemonize && blackbox__fork(&a, &status, error))
 		return status;
-	prepare_signals(&signals);
+	record__prepare_signals(&signals);
 	if (a.follow)
 		return follow__run(&one, error);
 	recording__run(&one, &status, error);

@@ -324,6 +324,22 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (a->blackbox)
 		return blackbox__run(a, &opts, error);
 	name_files(r, an->process.pid, &names);
+	if (a->rotate_ns) {
+		opts.sink.path = a->output;
+		opts.sink.rotate = (struct rotate_opts){
+			.dir = a->output,
+			.every_ns = a->rotate_ns,
+			.keep = a->keep,
+			.subject = { .program = an->process.exe, .pid = an->process.pid },
+		};
+	}
+	if (a->flight.dir) {
+		opts.sink.path = a->output;
+		opts.sink.flight = a->flight;
+		opts.sink.flight.version = a->version;
+		opts.sink.flight.subject =
+			(struct file_subject){ an->process.exe, an->process.pid };
+	}
 	err = a->stats ? stats__open(&file, names.stats, error) : 0;
 	if (err)
 		return err;

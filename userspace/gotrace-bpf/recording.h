@@ -43,6 +43,9 @@ struct record_args {
 	bool inherit;	    /* goroutines created in a task of --task or --requests belong to it */
 	uint64_t requests;  /* bits, by enum gt_preset */
 	uint64_t max_names; /* of requests */
+	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
+	bool keep_given;
+	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
 };
 
 /* Results of a followed recording, in memory that it shares with the process of follow.c. */

@@ -153,6 +153,10 @@ static void put_private(struct json *j, const struct statistics *s)
 		json__u64(j, "tick", s->ticks.tick_ns);
 	put_meta(j, s);
 	put_losses(j, s);
+	if (s->cause[0]) {
+		json__bytes(j, "cause", s->cause, strlen(s->cause));
+		json__u64(j, "cause_time", s->cause_time);
+	}
 	if (s->clock_error)
 		json__u64(j, "clock_error_ns", s->clock_error);
 	if (s->heap_sampled)

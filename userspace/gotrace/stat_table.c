@@ -182,6 +182,13 @@ static void put_meta(struct out *o, const struct statistics *s)
 		out__char(o, '\n');
 		title = "";
 	}
+	if (s->cause[0]) {
+		put_title(o, "snapshot");
+		out__unicode(o, s->cause, strlen(s->cause));
+		out__text(o, ", at ");
+		put_seconds(o, (int64_t)s->cause_time);
+		out__char(o, '\n');
+	}
 	if (s->ticks.tick_ns) {
 		put_title(o, title);
 		out__format(o, "tick: %" PRIu64 "ns\n", s->ticks.tick_ns);

@@ -13,6 +13,8 @@
 /* clang-format off */
 #define RECORDER_VERBS(X) \
 	X(record, NULL, "record a running process (-p PID), or a program from its start (-- CMD)") \
+	X(flight, NULL, "keep the latest events in memory, and write them when something happens") \
+	X(snapshot, NULL, "make a running 'gotrace-bpf flight' write its window") \
 	X(replay, "sequence", "convert input saved by record --save-input to a trace") \
 	X(recover, NULL, \
 	  "write the trace of a flight recorder buffer (record --blackbox), or list the buffers") \

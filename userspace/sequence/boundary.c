@@ -6,7 +6,7 @@
  * The model is not copied. A G or P saves its state just before its first change in a generation;
  * the first sequence number that it needs there adds a status with the saved state to the prologue.
  * So a boundary has no cost per goroutine, and a generation contains only Gs and Ps that have
- * sequenced events in it. The first generation contains all.
+ * sequenced events in it. The first generation of a file contains all.
  *
  * Upstream: transition.c and state*.c. Downstream: writer/writer.c (prologue and batches).
  */
@@ -88,7 +88,35 @@ uint64_t boundary__p_seq(struct sequencer *s, struct proc *p)
 	return ++p->seq;
 }
 
-void boundary__full(struct sequencer *s)
+/*
+ * A range that is open when a file begins ends in it, which readers accept only if it is named. The
+ * event follows the status in the batches of the same thread, or of none.
+ */
+static void boundary__active(struct sequencer *s, const struct thread *m, enum ev type, uint64_t id)
+{
+	boundary__note(s, writer__event(s->opts.writer, m ? m->tid : TRACE_NO_M, s->out.start, type,
+					&id, 1));
+}
+
+static void boundary__ranges(struct sequencer *s)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);) {
+		const struct goroutine *g = value;
+
+		if (g->in_assist)
+			boundary__active(s, g->m, EV_GC_MARK_ASSIST_ACTIVE, g->id);
+	}
+	for (size_t i = 0; map__next(&s->model.procs, &i, &value);) {
+		const struct proc *p = value;
+
+		if (p->in_sweep)
+			boundary__active(s, p->m, EV_GC_SWEEP_ACTIVE, p->id);
+	}
+}
+
+static void boundary__full(struct sequencer *s)
 {
 	size_t np, ng;
 	struct map_slot *p = map__sorted(&s->model.procs, &np),
@@ -138,7 +166,7 @@ void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum e
 					type, args, nargs));
 }
 
-int boundary__open(struct sequencer *s, uint64_t time)
+static int boundary__open(struct sequencer *s, uint64_t time)
 {
 	uint64_t wall = s->wall0 + (time - s->t0);
 	int err;
@@ -153,11 +181,36 @@ int boundary__open(struct sequencer *s, uint64_t time)
 		err = kernel_events__begin(s, time);
 	if (!err)
 		err = private__ticks(s->opts.writer, s->opts.tick_ns, time, wall);
-	if (!err && s->out.generation == 1 && s->opts.meta)
-		err = private__meta(s->opts.writer, s->opts.meta);
-	if (!err && s->out.generation == 1)
-		err = private__table(s->opts.writer);
 	return err;
+}
+
+/* What only the first generation of a file contains. */
+int boundary__first(struct sequencer *s, uint64_t time)
+{
+	int err = boundary__open(s, time);
+
+	if (!err && s->opts.meta)
+		err = private__meta(s->opts.writer, s->opts.meta);
+	if (!err)
+		err = private__table(s->opts.writer);
+	if (!err && s->runtime.heap_sampled) /* since an earlier file */
+		err = private__number(s->opts.writer, PRIVATE_SAMPLED, time);
+	if (err)
+		return err;
+	boundary__full(s);
+	boundary__ranges(s);
+	s->runtime.procs_due = s->runtime.procs;
+	return s->error;
+}
+
+/* Opens the next generation, in a new file if the user of the sequencer begins one here. */
+static int boundary__next(struct sequencer *s, uint64_t time)
+{
+	int is_first = s->opts.between ? s->opts.between(s->opts.between_ctx, time) : 0;
+
+	if (is_first < 0)
+		return is_first;
+	return is_first ? boundary__first(s, time) : boundary__open(s, time);
 }
 
 /* Includes texts of this generation only, and new stacks: about 10 bytes per frame of 24. */
@@ -167,18 +220,12 @@ static size_t generation_size(const struct sequencer *s)
 	       intern__new_stack_bytes(s->opts.intern) / 2 + kernel_writer__size(s->kernel.writer);
 }
 
-int boundary__roll(struct sequencer *s, uint64_t time)
+int boundary__end(struct sequencer *s, uint64_t time)
 {
 	int err;
 
 	if (time < s->out.last_time)
 		time = s->out.last_time;
-	if (time - s->out.start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
-		return 0;
-	/* Readers resolve the name of an STWEnd in the table of its own generation. */
-	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
-	    generation_size(s) < 2 * GENERATION_BYTES)
-		return 0;
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	open_requests__resolve_all(s);
@@ -188,5 +235,18 @@ int boundary__roll(struct sequencer *s, uint64_t time)
 	if (err)
 		return err;
 	intern__end_generation(s->opts.intern);
-	return boundary__open(s, time);
+	return boundary__next(s, time);
+}
+
+int boundary__roll(struct sequencer *s, uint64_t time)
+{
+	if (time < s->out.last_time)
+		time = s->out.last_time;
+	if (time - s->out.start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
+		return 0;
+	/* Readers resolve the name of an STWEnd in the table of its own generation. */
+	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
+	    generation_size(s) < 2 * GENERATION_BYTES)
+		return 0;
+	return boundary__end(s, time);
 }

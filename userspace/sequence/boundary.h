@@ -37,10 +37,10 @@ void boundary__save_g(struct sequencer *s, struct goroutine *g); /* call before 
 void boundary__save_p(struct sequencer *s, struct proc *p);
 uint64_t boundary__g_seq(struct sequencer *s, struct goroutine *g); /* the next sequence number */
 uint64_t boundary__p_seq(struct sequencer *s, struct proc *p);
-void boundary__full(struct sequencer *s);		/* adds every G and P to the prologue */
-int boundary__open(struct sequencer *s, uint64_t time); /* the first generation */
-int boundary__roll(struct sequencer *s, uint64_t time); /* the next one, if due */
-void boundary__note(struct sequencer *s, int err);	/* sets s->error, unless there is one */
+int boundary__first(struct sequencer *s, uint64_t time); /* the first generation of a file */
+int boundary__end(struct sequencer *s, uint64_t time);	 /* the next one begins */
+int boundary__roll(struct sequencer *s, uint64_t time);	 /* the next one, if due */
+void boundary__note(struct sequencer *s, int err);	 /* sets s->error, unless there is one */
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		    unsigned int nargs, const uint64_t *args);
 /* boundary__emit() with the arguments of the event, if it has any. */

@@ -501,10 +501,9 @@ int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, si
 	if (f.err || s->error)
 		return f.err ? f.err : s->error;
 
-	err = boundary__open(s, s->t0);
+	err = boundary__first(s, s->t0);
 	if (err)
 		return err;
-	boundary__full(s);
 	initial__count(s, first);
 	return s->error;
 }

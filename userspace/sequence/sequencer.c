@@ -345,6 +345,18 @@ uint64_t sequencer__go_losses(const struct sequencer *s)
 	return s->losses.wrong;
 }
 
+int sequencer__end_generation(struct sequencer *s)
+{
+	if (!s->error && s->ready)
+		s->error = boundary__end(s, s->watermark);
+	return s->error;
+}
+
+bool sequencer__in_pause(const struct sequencer *s)
+{
+	return s->runtime.stw;
+}
+
 int sequencer__finish(struct sequencer *s, uint64_t t1)
 {
 	int err;

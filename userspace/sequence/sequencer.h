@@ -39,6 +39,13 @@ struct sequencer_opts {
 	unsigned int version;		 /* trace format to write: one of TRACE_VERSIONS */
 	unsigned int tick_ns;		 /* length of a tick in the file: 1 or 64 */
 	const struct private_meta *meta; /* written to the first generation; NULL: none */
+	/*
+	 * Called between two generations, the next of which starts at `time`; NULL: none. Returns
+	 * 0, a negative errno, which is permanent, or 1: the next generation is the first one of a
+	 * file. It then contains the metadata and all goroutines, as the very first one does.
+	 */
+	int (*between)(void *ctx, uint64_t time);
+	void *between_ctx;
 };
 
 struct sequencer_stats {
@@ -124,6 +131,14 @@ uint64_t sequencer__go_losses(const struct sequencer *s);
  */
 int sequencer__take_resnapshots(struct sequencer *s, struct snapshot *first,
 				struct snapshot *second);
+
+/*
+ * Ends the open generation at the latest watermark, although it is neither long nor large. Not
+ * before sequencer__is_ready().
+ */
+int sequencer__end_generation(struct sequencer *s);
+/* Whether a stop-the-world pause is open, which the end of a generation would cut. */
+bool sequencer__in_pause(const struct sequencer *s);
 
 /* Ends the window: drops records after t1 and closes the last generation. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);

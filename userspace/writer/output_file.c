@@ -209,15 +209,45 @@ static int open_place(struct trace_file *f, const struct file_place *place, enum
 	return open_regular(f, place);
 }
 
-int trace_file__open(struct trace_file **ret, const char *path, enum file_kind kind)
+static struct trace_file *allocate(void)
 {
 	struct trace_file *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->fd = f->dir = f->stop_fd = -1;
+	return f;
+}
+
+static int opened(struct trace_file **ret, struct trace_file *f, int err)
+{
+	if (err) {
+		f->done = true; /* an existing .partial is not ours */
+		trace_file__destroy(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+int trace_file__open_in(struct trace_file **ret, int dir, const char *name)
+{
+	struct trace_file *f = allocate();
+	struct file_place place = { .dir = dir };
+
+	if (!f)
+		return -ENOMEM;
+	snprintf(place.name, sizeof(place.name), "%s", name);
+	return opened(ret, f, open_regular(f, &place));
+}
+
+int trace_file__open(struct trace_file **ret, const char *path, enum file_kind kind)
+{
+	struct trace_file *f = allocate();
 	struct file_place place;
 	int err;
 
 	if (!f)
 		return -ENOMEM;
-	f->fd = f->dir = f->stop_fd = -1;
 	if (!strcmp(path, "-")) {
 		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		err = open_direct(f);
@@ -228,13 +258,7 @@ int trace_file__open(struct trace_file **ret, const char *path, enum file_kind k
 			close(place.dir);
 		}
 	}
-	if (err) {
-		f->done = true; /* an existing .partial is not ours */
-		trace_file__destroy(f);
-		return err;
-	}
-	*ret = f;
-	return 0;
+	return opened(ret, f, err);
 }
 
 const char *trace_file__kept(const struct trace_file *f, bool *ret_replaced)

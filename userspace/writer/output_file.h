@@ -42,6 +42,12 @@ enum file_kind {
 int trace_file__open(struct trace_file **ret, const char *path, enum file_kind kind);
 
 /*
+ * The same for the file `name` in the directory that `dir` is a descriptor of, in which nothing is
+ * followed: an existing file or link of that name is replaced, of whatever kind.
+ */
+int trace_file__open_in(struct trace_file **ret, int dir, const char *name);
+
+/*
  * New name of a killed recorder's PATH.partial, in PATH's directory: the first free one of
  * PATH.partial.1 to .9. If none was free, the oldest was replaced and *ret_replaced is true. NULL:
  * there was no .partial, or it was empty.

@@ -80,6 +80,15 @@ int private__number(struct writer *w, enum private_kind kind, uint64_t number)
 	return private__record(w, kind, data, leb__put(data, number) - data);
 }
 
+int private__cause(struct writer *w, uint64_t time, const char *text)
+{
+	uint8_t data[LEB_MAX + PRIVATE_CAUSE_MAX], *p = leb__put(data, time);
+	size_t len = strnlen(text, PRIVATE_CAUSE_MAX);
+
+	memcpy(p, text, len);
+	return private__record(w, PRIVATE_CAUSE, data, p + len - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

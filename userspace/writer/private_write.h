@@ -19,6 +19,9 @@ int private__correction(struct writer *w, const struct private_correction *corre
 /* Of PRIVATE_SAMPLED or PRIVATE_CLOCK. */
 int private__number(struct writer *w, enum private_kind kind, uint64_t number);
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns);
+/* PRIVATE_CAUSE: the time of the cause (CLOCK_MONOTONIC, ns); the text is cut at
+ * PRIVATE_CAUSE_MAX bytes. */
+int private__cause(struct writer *w, uint64_t time, const char *text);
 int private__table(struct writer *w); /* the event table, format/describe.c */
 
 /* Adds an encoded record of any kind, split into strings. */

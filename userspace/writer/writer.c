@@ -32,6 +32,8 @@ struct event_info {
 
 struct writer {
 	struct trace_file *file;
+	int (*append)(void *to, const struct iovec *iov, size_t n); /* NULL: to the file */
+	void *to;
 	struct writer_opts opts;
 	unsigned int shift; /* ns to ticks */
 	bool started;	    /* the header is written */
@@ -148,6 +150,20 @@ int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, 
 	w->clock.sec = sec;
 	w->clock.nsec = nsec;
 	return 0;
+}
+
+void writer__use_file(struct writer *w, struct trace_file *file)
+{
+	w->file = file;
+	w->started = false;
+}
+
+void writer__use_memory(struct writer *w,
+			int (*append)(void *to, const struct iovec *iov, size_t n), void *to)
+{
+	w->append = append;
+	w->to = to;
+	w->started = true;
 }
 
 void writer__use(struct writer *w, struct intern *in)
@@ -382,7 +398,10 @@ static int append_all(struct writer *w, const struct stream tables[TABLES])
 		at = stream__iovecs(w->threads.streams[i], at);
 	if (w->opts.version >= 26)
 		*at++ = (struct iovec){ (void *)&end_mark, 1 };
-	err = trace_file__appendv(w->file, iov, at - iov);
+	n = (size_t)(at - iov);
+	err = w->append ? w->append(w->to, iov, n) : trace_file__appendv(w->file, iov, n);
+	for (size_t j = 0; !err && j < n; j++)
+		w->stats.bytes += iov[j].iov_len;
 	free(iov);
 	return err;
 }
@@ -412,7 +431,6 @@ static void account(struct writer *w)
 	w->gen++;
 	w->stats.generations++;
 	w->stats.events += count_all(w);
-	w->stats.bytes = trace_file__size(w->file);
 	for (i = 0; i < EV_END; i++)
 		w->stats.by_type[i] += w->by_type[i];
 }

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "format/spec.h"
 #include "writer/intern.h"
@@ -53,6 +54,19 @@ int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns);
  * `nsec`. Returns 0, or -EINVAL if no generation is open.
  */
 int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, uint64_t nsec);
+
+/*
+ * The generations from now on are written to this file, which begins with a header and must outlive
+ * its use. Call it while no generation is open.
+ */
+void writer__use_file(struct writer *w, struct trace_file *file);
+
+/*
+ * Passes each generation from now on to `append`, without a header, instead of to a file. It returns
+ * 0 or a negative errno. Call it while no generation is open.
+ */
+void writer__use_memory(struct writer *w,
+			int (*append)(void *to, const struct iovec *iov, size_t n), void *to);
 
 /* Sets new tables. Call it before an id of the next generation is used. */
 void writer__use(struct writer *w, struct intern *in);

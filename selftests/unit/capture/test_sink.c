@@ -87,6 +87,22 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 	return answered();
 }
 
+/* Used by a flight recorder only. */
+bool sequencer__is_ready(const struct sequencer *s)
+{
+	return true;
+}
+
+bool sequencer__in_pause(const struct sequencer *s)
+{
+	return false;
+}
+
+int sequencer__end_generation(struct sequencer *s)
+{
+	return answered();
+}
+
 int sequencer__finish(struct sequencer *s, uint64_t t1)
 {
 	return answered();

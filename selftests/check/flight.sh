@@ -1,0 +1,100 @@
+#!/bin/bash
+# The flight recorder (gotrace-bpf flight): its window is bounded, a snapshot of it is a valid trace that
+# states its cause and contains what happened before and after it, and everything if the window is long.
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+DIR=
+index() { tail -n +2 "$DIR/index.tsv"; }
+traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
+cause_of() { build/gotrace stat --json "$1" | jq -r "[.. | .cause? // empty][0]"; }
+cause_time_of() { build/gotrace stat --json "$1" | jq -r "[.. | .cause_time? // empty][0]"; }
+
+# NAME "OPTIONS" [ARGUMENT...]: starts pingpong, and a flight recorder of it into $tmp/NAME
+in_flight()
+{
+	local name=$1 options=$2
+	shift 2
+	DIR=$tmp/$name
+	start_target "${program-pingpong}" "$ORACLE_GO" "$@" && start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options &&
+		recorder_is_live
+}
+
+snapshots_are() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -eq "$1" ]; } # NUMBER
+landed() { wait "$BACKGROUND_PID"; } # the recorder ends with its target
+
+# Two snapshots by request, and one at the end.
+snapshots()
+{
+	in_flight short "--window 2s" -duration 9s -rate 5000 && tell_target start && pause 5000 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 && $GOTRACE snapshot &&
+		wait_until 20 snapshots_are 2 && expect_target done && stop_target && landed && snapshots_are 3 &&
+		[ -z "$(find "$DIR" -name '*.partial*')" ]
+}
+
+each_is_valid() { traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict; }
+
+# The window is at most a generation longer than --window, and the tail is complete.
+windows_are_bounded()
+{
+	local name bytes events start from to cause kind='signal' n=0
+	while IFS=$'\t' read -r name bytes events start from to; do
+		n=$((n + 1))
+		[ $n -lt 3 ] || kind='exit'
+		cause=$(cause_time_of "$DIR/$name")
+		echo "$name: $from to $to, cause $cause"
+		[[ $name == *Z-$kind.trace ]] && [ $((to - from)) -le $((2000000000 + 1000000000 * 3 / 2)) ] &&
+			[ "$cause" -gt "$from" ] && [ "$cause" -le $((to + 100000000)) ] &&
+			[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] || return 1
+		[ $kind = exit ] || [ $((to - cause)) -ge 500000000 ] || return 1
+		[ $kind = exit ] || [ "$(cause_of "$DIR/$name")" = "the user's request" ] || return 1
+	done < <(index)
+	[ $n -eq 3 ] && [ "$(cause_of "$(traces | tail -n 1)")" = "the end of the process" ]
+}
+
+# In a long window there is everything: blocks as in rotate.sh, by Go's reader.
+complete()
+{
+	in_flight long "--window 5m" -duration 5s -rate 10000 && tell_target start && expect_target done 60 &&
+		target_result >"$tmp/long.done" && stop_target && landed && snapshots_are 1 && each_is_valid || return 1
+	build/reference/validate -counts "$(traces)" | tail -n +2 |
+		jq '[.goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add' >"$tmp/blocks" &&
+		jq -e --slurpfile blocks "$tmp/blocks" '(.round_trips * 2) as $n | $blocks[0] == $n or $blocks[0] == $n + 1' "$tmp/long.done"
+}
+
+# Each generation, with whatever range of the garbage collector is open, can be the first one.
+in_collections()
+{
+	program=stress in_flight stress "--window 2s --events sched,syscall,gc,heap,user,kernel,sweep" -duration 8s &&
+		tell_target start && pause 4000 && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 &&
+		expect_target done && stop_target && landed && snapshots_are 2 && each_is_valid
+}
+
+limited()
+{
+	in_flight small "--window 5m --max-size 1M" -duration 6s -rate 10000 && tell_target start && expect_target done 60 &&
+		stop_target && landed && snapshots_are 1 && each_is_valid && [ "$(stat -c %s "$(traces)")" -le $((1 << 20)) ]
+}
+
+# Without a request nothing is written, and ^C is none.
+nothing_written()
+{
+	in_flight nothing "" -duration 1s && tell_target start && expect_target done && stop_recorder && [ ! -e "$DIR/index.tsv" ] && [ -z "$(ls "$DIR")" ] && stop_target
+}
+
+ktap_start
+try "snapshots by request and at the end" snapshots
+try "each is valid" each_is_valid
+try "windows are bounded and contain their causes" windows_are_bounded
+try "a long window contains everything" complete
+try "windows that begin during garbage collections" in_collections
+try "the limit of bytes" limited
+try "nothing is written without a cause" nothing_written
+try "no flight recorder" refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p $$
+try "without a directory" refused 2 'no directory given' $GOTRACE flight -p 1
+try "without a process" refused 2 'no process given' $GOTRACE flight -o "$tmp/x"
+try "a short window" refused 2 'at least 1s' $GOTRACE flight -p 1 --window 10ms -o "$tmp/x"
+try "a small window" refused 2 'at least 1M' $GOTRACE flight -p 1 --max-size 1K -o "$tmp/x"
+ktap_end

@@ -1,0 +1,145 @@
+#!/bin/bash
+# Continuous recording (record --rotate): short files that are valid alone and follow each other
+# without a gap, whose contents add up to what the program did; the index; the limit of --keep, which
+# removes only files of the index; constant memory.
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+DIR=
+index() { tail -n +2 "$DIR/index.tsv"; }
+traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
+
+# NAME "OPTIONS" [ARGUMENT...]: $program, or pingpong, is recorded to $tmp/NAME while it works
+rotated()
+{
+	local name=$1 options=$2
+	shift 2
+	DIR=$tmp/$name
+	start_target "${program-pingpong}" "$ORACLE_GO" "$@" || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$DIR" --stats "$tmp/$name.json" --rotate 1s $options
+	recorder_is_live || return 1
+	tell_target start
+	${meanwhile-true} && expect_target done 120 && stop_recorder && target_result >"$tmp/$name.done" && stop_target &&
+		[ -z "$(find "$DIR" -name '*.partial*')" ]
+}
+
+resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$BACKGROUND_PID/status"; }
+
+# The memory of the first seconds is not constant yet: tables and rings fill.
+sample_memory()
+{
+	pause 8000
+	early=$(resident)
+	pause 16000
+	late=$(resident)
+}
+
+# By Go's reader: each meeting of the two goroutines blocks one of them, and the last block never ends.
+adds_up()
+{
+	local blocks
+	blocks=$(for file in $(traces); do build/reference/validate -counts "$file" | tail -n +2; done |
+		jq -s '[.[].goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add') &&
+		jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1' "$tmp/long.done" &&
+		[ "$(index | awk '{ n += $3 } END { printf "%d", n }')" -eq "$(stat_of events "$tmp/long.json")" ] &&
+		[ "$(stat_of lost "$tmp/long.json")" = 0 ]
+}
+
+each_is_valid()
+{
+	[ "$(traces | wc -l)" -ge 10 ] && traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict &&
+		for file in $(traces); do
+			build/gotrace stat --json "$file" >"$tmp/stat.json" && # the whole state is in each of them
+				jq -e '.goroutines.present + .goroutines.created >= 6 and .gomaxprocs == 1' "$tmp/stat.json" || return 1
+		done
+}
+
+# The first time in a file is where its window begins, and that is where the one before ends.
+without_gaps()
+{
+	local name bytes events start from to before='' seconds
+	while IFS=$'\t' read -r name bytes events start from to; do
+		[ -z "$before" ] || [ "$from" = "$before" ] || { echo "$name begins at $from, not $before"; return 1; }
+		before=$to
+		[ "$(stat -c %s "$DIR/$name")" = "$bytes" ] && [ "$(stat -c %a "$DIR/$name")" = 600 ] || return 1
+		[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] || { echo "$name starts elsewhere"; return 1; }
+		seconds=$(date -u -d "${start%.*}Z" +%Y%m%dT%H%M%S)
+		[[ $name == *-pingpong-*-$seconds.${start:20:3}Z.trace ]] || { echo "$name does not begin at $start"; return 1; }
+	done < <(index) && [ -n "$before" ]
+}
+
+memory_is_constant()
+{
+	echo "$early KiB, then $late KiB"
+	[ "$late" -le $((early + early / 20)) ]
+}
+
+plant()
+{
+	DIR=$tmp/small
+	mkdir "$DIR" && echo other >"$DIR/other.trace" && echo precious >"$tmp/precious"
+}
+
+# The target of a link and what the index does not list stay; the rest takes at most the limit and one generation.
+limited()
+{
+	local most=0 now
+	plant || return 1
+	meanwhile=watch_size rotated small "--keep 1M" -duration 8s -rate 10000 || return 1
+	echo "at most $most bytes"
+	[ "$most" -le $(((1 << 20) + 512 * 1024)) ] && [ "$most" -gt $((512 * 1024)) ] && [ "$(index | wc -l)" -ge 2 ] &&
+		[ "$(find "$DIR" -name '*-pingpong-*.trace' | sort)" = "$(traces | sort)" ] &&
+		[ "$(cat "$DIR/other.trace")" = other ] && without_gaps && traces | xargs build/gotrace check
+}
+
+watch_size()
+{
+	while ! grep -q '^done' "$TARGET_OUT"; do
+		now=$(find "$DIR" -name '*-pingpong-*' -printf '%s\n' | awk '{ n += $1 } END { printf "%d", n }')
+		[ "$now" -le "$most" ] || most=$now
+		sleep 0.1
+	done
+}
+
+# Files begin while garbage is collected: mark assists, sweeps and pauses that are open there stay so.
+in_collections()
+{
+	program=stress rotated stress "--events=sched,syscall,gc,heap,user,kernel,sweep" -duration 6s || return 1
+	[ "$(traces | wc -l)" -ge 5 ] && traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict || return 1
+	traces | xargs -n 1 build/reference/validate -counts | grep -q 'GC incremental sweep\|GC mark assist'
+}
+
+# With a command, whose first instruction is in the first file.
+command_is_rotated()
+{
+	DIR=$tmp/command
+	printf 'start\nexit\n' | timeout 60 $GOTRACE record --rotate 1s -o "$DIR" -- \
+		"build/targets/$ORACLE_GO/pingpong" -duration 2500ms -rate 1000 >/dev/null &&
+		[ "$(traces | wc -l)" -ge 2 ] && traces | xargs build/reference/validate -strict && without_gaps
+}
+
+hostile_index()
+{
+	mkdir "$tmp/planted" && ln -s ../precious "$tmp/planted/index.tsv" &&
+		refused 1 'index.tsv' $GOTRACE record --rotate 1s -o "$tmp/planted" -- \
+			"build/targets/$ORACLE_GO/pingpong" && [ "$(cat "$tmp/precious")" = precious ]
+}
+
+ktap_start
+try "a recording in files" eval 'meanwhile=sample_memory rotated long "" -duration 26s -rate 16000'
+try "each file is valid and complete" each_is_valid
+try "there is no gap between the windows" without_gaps
+try "the files add up to what the program did" adds_up
+try "memory is constant" memory_is_constant
+try "the limit of the directory" limited
+try "files that begin during garbage collections" in_collections
+try "a command" command_is_rotated
+try "a link in place of the index" hostile_index
+try "without a directory" refused 2 'requires a directory' $GOTRACE record -p 1 --rotate 1s
+try "too short" refused 2 'at least 1s' $GOTRACE record -p 1 --rotate 10ms -o "$tmp/x"
+try "too small" refused 2 'at least 1M' $GOTRACE record -p 1 --rotate 1s --keep 1K -o "$tmp/x"
+try "a limit without files" refused 2 'requires --rotate' $GOTRACE record -p 1 --keep 1G -o "$tmp/x"
+try "with --follow" refused 2 'cannot be combined' $GOTRACE record -p 1 --rotate 1s --follow -o "$tmp/x"
+ktap_end

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The flight recorder: see flight.h.
+ *
+ * A trace can begin with each generation, as long as the state of all goroutines, which it then
+ * contains, is small; otherwise with each eighth.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flight/finisher.h"
+#include "flight/flight.h"
+#include "flight/window.h"
+#include "lib/log.h"
+#include "writer/writer.h"
+
+#define STATE_SMALL (2u << 20) /* bytes of a generation with all goroutines */
+#define STATE_EVERY 8
+
+struct flight {
+	struct flight_opts opts;
+	struct folder *folder;
+	struct finisher *finisher;
+	struct window *window;
+	struct writer *writer;
+	uint64_t t0, wall0;	  /* the start of the recording by both clocks */
+	uint64_t from;		  /* the start of the open generation */
+	uint64_t events, bytes;	  /* written before it */
+	bool is_first;		  /* it contains the state of all goroutines */
+	unsigned int since_first; /* generations */
+	bool state_is_large;
+	bool has_request;
+	struct flight_cause request;
+	uint64_t last_time; /* of the latest request of a trigger; 0: none */
+	uint64_t limited;   /* requests that were not kept since the last snapshot */
+	uint64_t snapshots;
+	struct error error; /* the first one */
+};
+
+int flight__open(struct flight **ret, const struct flight_opts *opts, struct error *error)
+{
+	struct flight *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return error__set(error, -ENOMEM, "out of memory");
+	f->opts = *opts;
+	err = folder__open(&f->folder, opts->dir, opts->keep, error);
+	if (!err) {
+		f->finisher = finisher__create(f->folder);
+		f->window = window__create(opts->max_bytes, opts->window_ns);
+		if (!f->finisher || !f->window)
+			err = error__set(error, -ENOMEM, "out of memory");
+	}
+	if (err) {
+		flight__destroy(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+bool flight__in_folder_of_other(const struct flight *f)
+{
+	return folder__is_of_other(f->folder);
+}
+
+uint64_t flight__snapshots(const struct flight *f)
+{
+	return f->snapshots;
+}
+
+void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wall_ns)
+{
+	f->writer = w;
+	f->t0 = f->from = t0;
+	f->wall0 = wall_ns;
+	f->is_first = true;
+	writer__use_memory(w, window__append, f->window);
+}
+
+/* The generation that began at f->from has ended. */
+static int add_generation(struct flight *f, uint64_t time)
+{
+	const struct writer_stats *written = writer__stats(f->writer);
+	int err = window__describe(f->window, f->from, time, written->events - f->events,
+				   f->is_first);
+
+	if (f->is_first)
+		f->state_is_large = written->bytes - f->bytes > STATE_SMALL;
+	f->since_first = f->is_first ? 1 : f->since_first + 1;
+	f->from = time;
+	f->events = written->events;
+	f->bytes = written->bytes;
+	return err;
+}
+
+int flight__next(struct flight *f, uint64_t time)
+{
+	int err = finisher__failure(f->finisher, &f->error);
+
+	if (!err)
+		err = add_generation(f, time);
+	if (err)
+		return err;
+	f->is_first = !f->state_is_large || f->since_first >= STATE_EVERY ||
+		      !window__sums(f->window).bytes;
+	return f->is_first;
+}
+
+static bool too_often(const struct flight *f, const struct flight_cause *cause)
+{
+	return !cause->by_user && f->last_time && cause->time < f->last_time + f->opts.interval_ns;
+}
+
+bool flight__request(struct flight *f, const struct flight_cause *cause)
+{
+	if (f->has_request || too_often(f, cause)) {
+		f->limited++;
+		log__debug("no snapshot of %s: %s", cause->text,
+			   f->has_request ? "the one before is not complete" : "too often");
+		return false;
+	}
+	f->has_request = true;
+	f->request = *cause;
+	if (!cause->by_user)
+		f->last_time = cause->time;
+	return true;
+}
+
+const struct flight_cause *flight__pending(const struct flight *f)
+{
+	return f->has_request ? &f->request : NULL;
+}
+
+const struct flight_cause *flight__due(struct flight *f, uint64_t watermark)
+{
+	/* The window and the snapshot that is being written: no more than that is in memory. */
+	if (!f->has_request || watermark < f->request.time + f->opts.tail_ns ||
+	    finisher__is_busy(f->finisher))
+		return NULL;
+	return &f->request;
+}
+
+static int give_to_finisher(struct flight *f, const struct window_part *sums)
+{
+	struct finisher_job job = {
+		.copy = window__copy(f->window),
+		.version = f->opts.version,
+		.subject = f->opts.subject,
+		.about = { .events = sums->events,
+			   .from = sums->from,
+			   .to = sums->to,
+			   .wall_ns = f->wall0 + (sums->from - f->t0) },
+	};
+	int err = job.copy ? 0 : -ENOMEM;
+
+	snprintf(job.kind, sizeof(job.kind), "%s", f->request.kind);
+	snprintf(job.cause, sizeof(job.cause), "%s", f->request.text);
+	if (!err)
+		err = finisher__take(f->finisher, &job);
+	if (err)
+		window_copy__destroy(job.copy);
+	return err;
+}
+
+int flight__save(struct flight *f)
+{
+	struct window_part sums = window__sums(f->window);
+	int err;
+
+	f->has_request = false;
+	if (!sums.bytes) {
+		log__msg("no snapshot of %s: the last generation alone is larger than the limit of "
+			 "the window",
+			 f->request.text);
+		return 0;
+	}
+	err = give_to_finisher(f, &sums);
+	if (err)
+		return error__set(&f->error, err, "cannot write a snapshot to %s: %s", f->opts.dir,
+				  strerror(-err));
+	if (f->limited)
+		log__msg("%llu triggers before this snapshot caused none: too often",
+			 (unsigned long long)f->limited);
+	f->limited = 0;
+	f->snapshots++;
+	return 0;
+}
+
+int flight__end(struct flight *f, int err, uint64_t time, struct error *error)
+{
+	int failed = 0;
+
+	if (!err)
+		failed = add_generation(f, time);
+	if (f->has_request && window__sums(f->window).bytes)
+		failed = flight__save(f) ?: failed;
+	failed = finisher__wait(f->finisher, &f->error) ?: failed;
+	if (f->error.text[0])
+		return error__set(error, failed ?: err, "%s", f->error.text);
+	if (err || failed)
+		error__set(error, err ?: failed, "the flight recorder of %s failed: %s",
+			   f->opts.dir, strerror(-(err ?: failed)));
+	return err ?: failed;
+}
+
+void flight__destroy(struct flight *f)
+{
+	if (!f)
+		return;
+	if (f->finisher)
+		finisher__wait(f->finisher, NULL);
+	finisher__destroy(f->finisher);
+	window__destroy(f->window);
+	folder__close(f->folder);
+	free(f);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The flight recorder: a window of the latest generations in memory, of which a snapshot is written
+ * to a file when something asks for it.
+ *
+ * A request has a cause and a time. The snapshot contains the window before that time, and the tail
+ * after it. Upstream: capture/sink.c. Downstream: window.c and finisher.c.
+ */
+#ifndef FLIGHT_FLIGHT_H
+#define FLIGHT_FLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flight/file_name.h"
+#include "lib/error.h"
+
+#define FLIGHT_BYTES_MIN (1ull << 20)
+#define FLIGHT_CAUSE_MAX 200
+
+struct flight;
+struct writer;
+
+struct flight_opts {
+	const char *dir;	       /* borrowed; NULL: no flight recorder */
+	uint64_t window_ns, max_bytes; /* of the window: both limits hold */
+	uint64_t tail_ns;	       /* recorded after a request */
+	uint64_t interval_ns; /* the least time between two snapshots that triggers cause */
+	uint64_t keep;	      /* limit of the directory, bytes */
+	unsigned int version; /* of the trace format */
+	struct file_subject subject;
+};
+
+/* A request. `kind` is part of the file's name. */
+struct flight_cause {
+	const char *kind;
+	char text[FLIGHT_CAUSE_MAX]; /* in the file and in a message */
+	uint64_t time;		     /* CLOCK_MONOTONIC, ns */
+	bool by_user;		     /* not limited in rate */
+};
+
+/* Opens the directory. 0, or a negative errno and the reason. */
+int flight__open(struct flight **ret, const struct flight_opts *opts, struct error *error);
+/* See trace_file__in_folder_of_other(). */
+bool flight__in_folder_of_other(const struct flight *f);
+/* Begins, at t0 (CLOCK_MONOTONIC, ns; `wall_ns` by CLOCK_REALTIME). Borrows the writer. */
+void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wall_ns);
+/*
+ * To be called between two generations, the next of which begins at `time`: 1 if a trace is to be
+ * able to begin there. 0, or a negative errno, whose reason is kept for flight__end().
+ */
+int flight__next(struct flight *f, uint64_t time);
+
+/*
+ * Requests a snapshot. One request at a time is kept, and those of triggers are limited in rate:
+ * others are only counted. Returns whether it was kept.
+ */
+bool flight__request(struct flight *f, const struct flight_cause *cause);
+/*
+ * The request whose tail is complete, all records up to `watermark` being written, once the snapshot
+ * before it is on the disk; NULL: none. The caller notes it in the open generation, ends that, and
+ * calls flight__save().
+ */
+const struct flight_cause *flight__due(struct flight *f, uint64_t watermark);
+/* The request, due or not; NULL: none. */
+const struct flight_cause *flight__pending(const struct flight *f);
+/* Writes the window to a file, in the background. 0 or a negative errno as flight__next(). */
+int flight__save(struct flight *f);
+/*
+ * Ends with the last generation at `time`: saves it if there is a request, and waits until all
+ * snapshots are on the disk. Returns `err`, or the first failure, with the reason.
+ */
+int flight__end(struct flight *f, int err, uint64_t time, struct error *error);
+uint64_t flight__snapshots(const struct flight *f); /* number of files written or being written */
+void flight__destroy(struct flight *f);		    /* NULL allowed */
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A recording in short files: each begins where the one before ends, at the boundary of a
+ * generation, and is a trace of its own.
+ *
+ * Upstream: capture/sink.c, between two generations of the sequencer. Downstream: writer/writer.c,
+ * which gets the next file, and finisher.c, which completes the one before.
+ */
+#ifndef FLIGHT_ROTATE_H
+#define FLIGHT_ROTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flight/file_name.h"
+#include "lib/error.h"
+
+#define ROTATE_KEEP_DEFAULT (4ull << 30)
+#define ROTATE_KEEP_MIN	    (1ull << 20)
+#define ROTATE_MIN_NS	    1000000000ull /* the length of a generation */
+
+struct rotate;
+struct writer;
+
+struct rotate_opts {
+	const char *dir;   /* borrowed, as the next one; NULL: one file */
+	uint64_t every_ns; /* the least length of a file */
+	uint64_t keep;	   /* limit of the directory, bytes */
+	struct file_subject subject;
+};
+
+/* Opens the directory. 0, or a negative errno and the reason. */
+int rotate__open(struct rotate **ret, const struct rotate_opts *opts, struct error *error);
+/* See trace_file__in_folder_of_other(). */
+bool rotate__in_folder_of_other(const struct rotate *r);
+
+/*
+ * Begins the first file, at t0 (CLOCK_MONOTONIC, ns; `wall_ns` by CLOCK_REALTIME). The writer, whose
+ * files are set from now on, is borrowed. Returns a negative errno, whose reason is kept for
+ * rotate__end(), or 0.
+ */
+int rotate__start(struct rotate *r, struct writer *w, uint64_t t0, uint64_t wall_ns);
+/*
+ * To be called between two generations, the next of which begins at `time`: 1 if a new file begins
+ * there. A file ends early once it takes an eighth of the limit. Fails as rotate__start().
+ */
+int rotate__next(struct rotate *r, uint64_t time);
+/*
+ * Completes the last file, whose window ends at `time`, and waits for all others. Returns `err`, or
+ * the first failure, with the reason.
+ */
+int rotate__end(struct rotate *r, int err, uint64_t time, struct error *error);
+uint64_t rotate__files(const struct rotate *r); /* complete ones */
+void rotate__destroy(struct rotate *r);		/* NULL allowed */
+
+#endif

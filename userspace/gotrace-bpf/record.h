@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The options of record that other verbs have as well, and their parser.
+ *
+ * Used by record.c and flight.c.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <argp.h>
+
+#include "recording.h"
+
+enum {
+	OPT_EVENTS = 256,
+	OPT_NO_STACKS,
+	OPT_STACK_DEPTH,
+	OPT_TICK,
+	OPT_FORMAT,
+	OPT_STATS,
+	OPT_PERF,
+	OPT_RING_SIZE,
+	OPT_FOLLOW,
+	OPT_CPU,
+	OPT_BLACKBOX,
+	OPT_DAEMONIZE,
+	OPT_TIMEOUT,
+	OPT_PROBES,
+	OPT_REGION,
+	OPT_TASK,
+	OPT_INHERIT,
+	OPT_REQUESTS,
+	OPT_MAX_NAMES,
+	OPT_NO_LABELS,
+	OPT_ROTATE,
+	OPT_KEEP,
+	OPT_RECORD_END,
+};
+
+#define EVENTS_OPTION                                                                              \
+	{ "events",                                                                                \
+	  OPT_EVENTS,                                                                              \
+	  "LIST",                                                                                  \
+	  0,                                                                                       \
+	  "event sets to record: sched (always on), syscall, gc, heap, user, kernel, sweep, cpu, " \
+	  "fault; default: all except sweep, cpu and fault",                                       \
+	  0 }
+#define NO_STACKS_OPTION                                                                           \
+	{ "no-stacks",                                                                             \
+	  OPT_NO_STACKS,                                                                           \
+	  NULL,                                                                                    \
+	  0,                                                                                       \
+	  "record no stacks; this saves about an eighth of the cost",                              \
+	  0 }
+#define STACK_DEPTH_OPTION                                                                         \
+	{ "stack-depth",                                                                           \
+	  OPT_STACK_DEPTH,                                                                         \
+	  "N",                                                                                     \
+	  0,                                                                                       \
+	  "maximum number of frames of a stack, 1 to 128 (default: 128)",                          \
+	  0 }
+#define RING_SIZE_OPTION                                                                           \
+	{ "ring-size",                                                                             \
+	  OPT_RING_SIZE,                                                                           \
+	  "SIZE",                                                                                  \
+	  0,                                                                                       \
+	  "size of each ring buffer, 16K to 256M (default: 16M in total, more on large machines)", \
+	  0 }
+#define PROBES_OPTION                                                                                \
+	{ "probes",                                                                                  \
+	  OPT_PROBES,                                                                                \
+	  "uprobe|inline",                                                                           \
+	  0,                                                                                         \
+	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's " \
+	  "code, which cost a tenth (see INLINE PROBES in the manual)",                              \
+	  0 }
+#define FORMAT_OPTION { "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
+
+/* Parses an option of record into the struct record_args of the state's input. As argp expects. */
+error_t record__option(int key, char *text, struct argp_state *state);
+/* The values without any option. */
+void record__defaults(struct record_args *ret);
+/*
+ * The recorder's loop reads ^C and SIGTERM from a descriptor. They are blocked, and not ignored
+ * even if inherited so, in order to stay pending until then. A closed pipe and a file size limit
+ * become an errno.
+ */
+void record__prepare_signals(struct launch_signals *before);
+
+#endif
