@@ -83,6 +83,7 @@ int request(struct pt_regs *ctx)
 	site = &request_sites[i];
 	request.preset = site->preset;
 	request.step = site->step;
+	request.inherited = site->inherited;
 	request.text[0] = request__text(ctx, &site->text[0], tid);
 	if (request.step == GT_REQUEST_NAMED && request.text[0] <= GT_TEXT_UNREAD)
 		return 0;

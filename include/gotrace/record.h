@@ -217,7 +217,8 @@ struct gt_request {
 	gt_u64 text[2];
 	gt_u32 number; /* GT_REQUEST_NO_NUMBER: none */
 	gt_u8 preset, step;
-	gt_u8 pad[2];
+	gt_u8 inherited; /* 1: goroutines that are created in the request belong to it */
+	gt_u8 pad;
 };
 
 struct gt_log {

@@ -50,9 +50,10 @@ struct gt_request_read {
 
 /* One probed function. Its index is the site's cookie. */
 struct gt_request_site {
-	gt_u8 preset; /* enum gt_preset */
-	gt_u8 step;   /* enum gt_request_step */
-	gt_u8 pad[6];
+	gt_u8 preset;	 /* enum gt_preset */
+	gt_u8 step;	 /* enum gt_request_step */
+	gt_u8 inherited; /* 1: goroutines that are created in the request belong to it */
+	gt_u8 pad[5];
 	struct gt_request_read text[2], number;
 };
 

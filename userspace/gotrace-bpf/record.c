@@ -94,7 +94,7 @@ static const struct argp_option options[] = {
 	{ "task", OPT_TASK, "FUNC[=NAME]", 0,
 	  "record each call of FUNC as a task, with a region inside; FUNC as for --region", 0 },
 	{ "inherit", OPT_INHERIT, NULL, 0,
-	  "goroutines that are created in a task of --task belong to it", 0 },
+	  "goroutines that are created in a task of --task or --requests belong to it", 0 },
 	{ "requests", OPT_REQUESTS, "LIST", 0,
 	  "record requests as tasks, named by what is requested (see REQUESTS in the manual): http",
 	  0 },
@@ -350,8 +350,8 @@ static void check_arguments(struct record_args *a)
 			    a->command ? "a command: it requires a running process, -p PID" :
 			    a->follow  ? "--follow" :
 					 "--blackbox");
-	if (a->inherit && !has_task(a))
-		usage_error("--inherit requires --task");
+	if (a->inherit && !has_task(a) && !a->requests)
+		usage_error("--inherit requires --task or --requests");
 	if (a->max_names && !a->requests)
 		usage_error("--max-names requires --requests");
 	if ((a->ncalls || a->requests) && (a->is_inline || a->follow || a->blackbox))

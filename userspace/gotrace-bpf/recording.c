@@ -277,6 +277,8 @@ static int find_requests(const struct record_args *a, const struct analysis *an,
 					  "--requests=%s cannot record this program: %s",
 					  preset_names[i], why.text);
 	}
+	for (size_t i = 0; i < presets->n; i++)
+		presets->table[i].inherited = a->inherit;
 	return presets__join(presets, sites);
 }
 

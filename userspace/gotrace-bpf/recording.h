@@ -40,7 +40,7 @@ struct record_args {
 		bool is_task;
 	} *call; /* each --region and --task, in their order */
 	size_t ncalls, calls_cap;
-	bool inherit;	    /* goroutines created in a task of --task belong to it */
+	bool inherit;	    /* goroutines created in a task of --task or --requests belong to it */
 	uint64_t requests;  /* bits, by enum gt_preset */
 	uint64_t max_names; /* of requests */
 };

@@ -58,7 +58,9 @@ static void end_request(struct step *st, uint32_t found)
 
 static enum apply_result request_begins(struct step *st, const struct gt_request *rec)
 {
-	struct open_region region = { .depth = rec->depth, .is_task = true };
+	struct open_region region = { .depth = rec->depth,
+				      .is_task = true,
+				      .inherits = rec->inherited };
 	struct goroutine *g = st->t->g;
 
 	if (g->regions)
@@ -114,7 +116,7 @@ enum apply_result apply_request(struct step *st)
 	uint32_t found;
 
 	if (!rec->depth || rec->depth > CALL_DEPTH_MAX || rec->preset >= GT_PRESETS ||
-	    rec->step >= GT_REQUEST_STEPS)
+	    rec->step >= GT_REQUEST_STEPS || rec->inherited > 1)
 		return step__drop(st);
 	if (rec->step == GT_REQUEST_BEGINS)
 		return request_begins(st, rec);

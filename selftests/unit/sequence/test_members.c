@@ -239,6 +239,27 @@ static void in_own_region(void **state)
 	finish(&m);
 }
 
+/* Requests are tasks, too, and their records say whether goroutines inherit them. */
+static void in_requests(void **state)
+{
+	struct gt_request request = { .depth = 100, .number = GT_REQUEST_NO_NUMBER };
+	struct machine m;
+
+	running(&m, 25, "go1.26.8", 3);
+	for (request.inherited = 0; request.inherited <= 2; request.inherited++) {
+		machine_give(&m, 1, GT_REQUEST, G(1), 0, &request);
+		create(&m, 1, 10 + request.inherited);
+		flush_and_forget(&m);
+		assert_int_equal(m.seq->user.members, request.inherited > 0); /* 11 has not run */
+		request.step = GT_REQUEST_ENDS;
+		machine_give(&m, 1, GT_REQUEST, G(1), 0, &request);
+		request.step = GT_REQUEST_BEGINS;
+	}
+	flush(&m);
+	assert_int_equal(stats(&m)->dropped, 2); /* there is no such value */
+	stop(&m);
+}
+
 /* A coroutine begins by a switch, and ends by one. */
 static void coroutines(void **state)
 {
@@ -320,19 +341,13 @@ static void members_are_limited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(until_its_end),
-		cmocka_unit_test(until_the_task_ends),
-		cmocka_unit_test(while_it_waits),
-		cmocka_unit_test(before_it_runs),
-		cmocka_unit_test(grandchildren),
-		cmocka_unit_test(orphans),
-		cmocka_unit_test(within),
-		cmocka_unit_test(others_do_not_inherit),
-		cmocka_unit_test(in_own_region),
-		cmocka_unit_test(coroutines),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(over_generations),
-		cmocka_unit_test(members_are_limited),
+		cmocka_unit_test(until_its_end),    cmocka_unit_test(until_the_task_ends),
+		cmocka_unit_test(while_it_waits),   cmocka_unit_test(before_it_runs),
+		cmocka_unit_test(grandchildren),    cmocka_unit_test(orphans),
+		cmocka_unit_test(within),	    cmocka_unit_test(others_do_not_inherit),
+		cmocka_unit_test(in_own_region),    cmocka_unit_test(in_requests),
+		cmocka_unit_test(coroutines),	    cmocka_unit_test(system_calls),
+		cmocka_unit_test(over_generations), cmocka_unit_test(members_are_limited),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
