@@ -6,7 +6,7 @@
 #
 #   build/libgotrace.a   the folders of LIB_DIRS in userspace/: everything but the commands
 #   build/gotrace-bpf    userspace/gotrace-bpf, linked with it
-#   build/gotrace        userspace/gotrace, linked with it
+#   build/gotrace        the folders of OFFLINE_DIRS in userspace/, linked with it
 #   build/bpf/           bpf/*.bpf.c linked into one object, and its skeleton gotrace.skel.h; the one
 #                        of --follow, which lives longer, that of --cpu-profile and that of
 #                        kernel events are separate objects
@@ -75,8 +75,8 @@ BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KER
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
-	     writer reader rewrite analysis print align sequence rawfile inline capture blackbox
-FORMAT_DIRS := lib format text v1 writer reader rewrite analysis print
+	     writer reader rewrite analysis profile print align sequence rawfile inline capture blackbox
+FORMAT_DIRS := lib format text v1 writer reader rewrite analysis profile print
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
 FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) target align sequence rawfile),$(LIB_SRCS))
@@ -87,7 +87,8 @@ FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
-OFFLINE_SRCS := $(wildcard userspace/gotrace/*.c)
+OFFLINE_DIRS := gotrace gotrace/views
+OFFLINE_SRCS := $(wildcard $(OFFLINE_DIRS:%=userspace/%/*.c))
 # These replace functions that the sanitizers also replace: the allocator, sysconf()
 PLAIN_UNIT := lib/test_memory_limit test_no_memory align/test_no_memory_align
 UNIT_TESTS := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/test_*.c \

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of package runtime/trace: tasks, regions, logs; and of functions that are regions.
+ * Probes of package runtime/trace: tasks, regions, logs; of functions that are regions; and of the
+ * labels that package runtime/pprof sets.
  *
  * That package calls the runtime even if its tracer is off; the runtime then returns. Upstream:
  * userspace/target/probe/site.c. Downstream: userspace/sequence/state_user.c, state_calls.c.
  */
 #include "filter.bpf.h"
+#include "labels.bpf.h"
 #include "text.bpf.h"
 
 /* On the goroutine's own stack, at the first push: the return address is on top. */
@@ -131,6 +133,8 @@ int user_event(struct pt_regs *ctx)
 		return region(ctx, tid, stack);
 	case GT_PROBE_LOG:
 		return log_line(ctx, tid, stack);
+	case GT_PROBE_LABELS:
+		return labels__send(ctx, tid, stack);
 	default:
 		return 0;
 	}

@@ -100,6 +100,12 @@ enum gt_probe {
 #define GT_COOKIE_CALL_RECOVERED(cookie) ((cookie) >> 10 & 1)
 #define GT_COOKIE_CALL_FRAME(cookie)	 ((cookie) >> 24 & 0xffffffff)
 
+/* GT_PROBE_LABELS: what the argument points to */
+enum gt_labels_kind {
+	GT_LABELS_MAP = 0,  /* up to 1.23: a map[string]string */
+	GT_LABELS_LIST = 1, /* from 1.24: a slice of pairs of strings, sorted by key */
+};
+
 enum gt_gosched {
 	GT_GOSCHED_BY_ARG = 0, /* the second argument is `preempted` */
 	GT_GOSCHED_YIELDS = 1, /* goschedImpl is called for a yield, and has one argument */

@@ -121,6 +121,10 @@
 	/* object: g; stack: caller's, of a begin; depth, name's text, begins or ends */ \
 	X(49, FUNC_CALL, func_call, func_call, RUNNING, YES) \
 	\
+	/* labels set by package runtime/pprof; a set has a record for each of its labels */ \
+	/* object: g; stack: g's, of the last; key's text, value's, its place in the set */ \
+	X(52, LABEL, label, label, RUNNING, YES) \
+	\
 	/* functions of `record --requests` */ \
 	/* object: g; depth, two texts, number, preset and step of gotrace/request.h */ \
 	X(53, REQUEST, request, request, RUNNING, YES)
@@ -145,7 +149,9 @@
 	/* object: hash; depth, then the PCs, leaf first */ \
 	X(50, STACK, stack, stack) \
 	/* object: name of the text; length, then the bytes, padded to 8 */ \
-	X(51, TEXT, text, text)
+	X(51, TEXT, text, text) \
+	/* object: g; goid, message's text; labels that it had when the recording began */ \
+	X(54, LABELS_PRESENT, labels_present, labels_present)
 
 /* Kernel events: tid is the thread concerned, whatever goroutine runs on it. */
 #define GT_KERNEL_KINDS(X) \
@@ -257,6 +263,8 @@
 	X(FUNC_CALL, func_call, user_event, USER, NAME_G "=g") \
 	/* R14 = g, [rsp] = pc: the entry of a function of `record --requests`; its arguments */ \
 	X(REQUEST, request, request, USER, NAME_G "=g") \
+	/* AX = labels, cookie = enum gt_labels_kind; R14 = g: runtime/pprof.runtime_setProfLabel */ \
+	X(LABELS, labels, user_event, USER, NAME_ARG1 "=labels", NAME_ARG1 "=labels") \
 	/* R14 = g; inside gcAssistAlloc, whose frame is at rbp */ \
 	X(ASSIST_BEGIN, assist_begin, runtime_rare, GC, NAME_G "=g") \
 	X(ASSIST_END, assist_end, runtime_rare, GC, NAME_G "=g") \

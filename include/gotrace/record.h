@@ -227,6 +227,23 @@ struct gt_log {
 	gt_u64 message;	 /* text */
 };
 
+#define GT_LABELS_MAX 16 /* labels of a set that are recorded */
+
+/* A label of the set that a goroutine gets. An empty set is one record with n = 0. */
+struct gt_label {
+	gt_u64 key;   /* text */
+	gt_u64 value; /* text */
+	gt_u16 index; /* 0 ... n - 1 */
+	gt_u16 n;     /* labels that are sent */
+	gt_u32 cut;   /* 1: the set has more labels, or could not be read */
+};
+
+/* The recorder's own, of a goroutine that existed; the labels are those of the record's time. */
+struct gt_labels_present {
+	gt_u64 goid;
+	gt_u64 text; /* GT_TEXT_ONCE: the message of the log */
+};
+
 struct gt_text {
 	gt_u32 len; /* bytes that follow */
 	gt_u32 cut; /* 1: the text is longer */
@@ -373,7 +390,7 @@ _Static_assert(sizeof(struct gt_execute_parked) == 24 && sizeof(struct gt_execut
 _Static_assert(sizeof(struct gt_create) == 24 && sizeof(struct gt_switch) == 24,
 	       "24-byte payloads");
 _Static_assert(sizeof(struct gt_task) == 24 && sizeof(struct gt_region) == 24 &&
-		       sizeof(struct gt_log) == 24,
+		       sizeof(struct gt_log) == 24 && sizeof(struct gt_label) == 24,
 	       "24-byte payloads");
 _Static_assert(sizeof(struct gt_off_cpu) == 24 && sizeof(struct gt_thread) == 24,
 	       "24-byte payloads");

@@ -469,8 +469,8 @@ histograms()
 {
 	local kind id function ids
 
-	function=$(jq -r '[.goroutines[].name | select(startswith("main."))] | group_by(.) | map(select(length < 40)) |
-		max_by(length)[0]' "$tmp/all.json")
+	function=$(jq -r '[.goroutines[] | select(.name | startswith("main."))] | group_by(.name) |
+		map(select(length > 1 and length < 200)) | max_by(map(.total - .exec) | add)[0].name' "$tmp/all.json")
 	ids=$(jq --arg function "$function" '.goroutines[] | select(.name == $function).id' "$tmp/all.json")
 	[ "$(wc -l <<<"$ids")" -gt 1 ] || { echo "$function has one goroutine"; return 1; }
 	for kind in sched block syscall runqueue; do
@@ -484,7 +484,7 @@ histograms()
 		jq -c . "$tmp/have"
 	done >"$tmp/sums"
 	cat "$tmp/sums"
-	[ "$(jq -s '[.[] | select(.[0] > 0)] | length' "$tmp/sums")" -ge 3 ] &&
+	[ "$(jq -s '[.[] | select(.[0] > 0)] | length' "$tmp/sums")" -ge 2 ] &&
 		refused 2 'cannot be combined with --of gc, which' $READER histogram --of gc --goroutine 1 "$trace" &&
 		refused 2 'cannot be combined with --of stw' $READER histogram --of stw --function main "$trace"
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Checks that the folders of userspace depend on each other in one direction: a file includes
 # headers of its own folder and of folders that come earlier in LIB_DIRS of the Makefile; the two
-# commands include all of the library, but not each other. No folder has more than 60 C files, each
+# commands include all of the library, but not each other; a folder of gotrace with some of its
+# commands (OFFLINE_DIRS) also includes gotrace. No folder has more than 60 C files, each
 # folder is built, and a unit test lies in the folder of the same name as the code it tests.
 # parallel
 # timeout: 60
@@ -10,14 +11,19 @@
 most_files=60
 layers=$(make -s print-LIB_DIRS)
 commands='gotrace gotrace-bpf'
+subfolders=$(make -s print-OFFLINE_DIRS | tr ' ' '\n' | grep /)
 
 # Prints "FILE: HEADER" for each include of a later folder, of an unknown one, or by a relative
 # path. include/ is searched before userspace/, as in INCLUDES of the Makefile.
 wrong_includes() # TREE
 {
-	(cd "$1" && find userspace include -name '*.[ch]' | sort | awk -v layers="$layers" -v commands="$commands" '
+	(cd "$1" && find userspace include -name '*.[ch]' | sort | awk -v layers="$layers" -v commands="$commands" -v subfolders="$subfolders" '
 	function folder(path) {
 		return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : ""
+	}
+	function program(path) {
+		sub(/\/.*/, "", path)
+		return path
 	}
 	BEGIN {
 		n = split(layers, names, " ")
@@ -26,6 +32,9 @@ wrong_includes() # TREE
 		m = split(commands, names, " ")
 		for (i = 1; i <= m; i++)
 			rank[names[i]] = n + 1
+		m = split(subfolders, names, /[ \n]/)
+		for (i = 1; i <= m; i++)
+			rank[names[i]] = n + 2
 	}
 	{
 		exists[$0] = 1
@@ -46,7 +55,8 @@ wrong_includes() # TREE
 				    of == "" && exists[folder(files[i]) "/" header])
 					# generated, shared with the kernel, or in the same folder
 					continue
-				if (!rank[of] || !rank[own] || of != own && rank[of] >= rank[own])
+				if (!rank[of] || !rank[own] || of != own && (rank[of] >= rank[own] ||
+				    rank[of] > n && program(of) != program(own)))
 					print files[i] ": " header
 			}
 			close(files[i])
@@ -62,7 +72,7 @@ full_folders() # TREE: prints the folders with too many C files
 unknown_folders() # TREE: prints the folders with C files that belong to neither program
 {
 	find "$1/userspace" -name '*.[ch]' -printf '%h\n' | sed 's,.*userspace/,,' | sort -u |
-		grep -vxF "$(printf '%s\n' $layers $commands)"
+		grep -vxF "$(printf '%s\n' $layers $commands $subfolders)"
 }
 
 # Prints the unit tests in folders that userspace does not have, and those that are not built. Tests
@@ -134,6 +144,8 @@ try "a copy of the tree" copied
 try "a header of a later folder is found" finds_include userspace/format/spec.c writer/writer.h
 try "a header of a command in the library is found" finds_include userspace/reader/reader.c gotrace/command.h
 try "a header of the other command is found" finds_include userspace/gotrace-bpf/record.c gotrace/at.h
+try "a header of a part of a command in the command is found" finds_include userspace/gotrace/open.c gotrace/views/profile.h
+try "a header of the other command in a part is found" finds_include userspace/gotrace/views/profile.c gotrace-bpf/stats.h
 try "a header by a relative path is found" finds_include userspace/lib/map.c ../format/spec.h
 try "an include in a header is found" finds_include userspace/target/elf/elf.h target/probe/site.h
 try "a folder with too many files is found" finds_a_full_folder

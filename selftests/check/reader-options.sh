@@ -179,24 +179,25 @@ mkdir "$tmp/folder"
 head -c 3000 /dev/zero >"$tmp/zeros"
 printf 'go 1.30 trace\0\0\0' >"$tmp/newer"
 for verb in ${verbs-}; do
-	needs=()
+	words=("$verb") needs=()
 	case $verb in
 	cut | convert) needs=(-o "$tmp/x.out") ;;
 	path) needs=(--goroutine 1) ;;
 	histogram) needs=(--of sched) ;;
+	profile) words+=(sched) ;;
 	esac
-	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "$verb"
+	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
 	[ $verb = check ] ||
-		try "$verb: two files" refused 2 'only one file is accepted' "$verb" "$tmp/trace" "$tmp/empty" "${needs[@]}"
+		try "$verb: two files" refused 2 'only one file is accepted' "${words[@]}" "$tmp/trace" "$tmp/empty" "${needs[@]}"
 	[ $verb != align ] || continue # reads perf's file first: check/align.sh
-	try "$verb: no such file" refused 1 'nowhere: No such file' "$verb" "$tmp/nowhere" "${needs[@]}"
-	try "$verb: the empty name" refused 1 'empty|No such file' "$verb" '' "${needs[@]}"
-	try "$verb: a directory" refused 1 'directory|not a regular' "$verb" "$tmp/folder" "${needs[@]}"
-	try "$verb: an empty file" refused 1 'no|not' "$verb" "$tmp/empty" "${needs[@]}"
-	try "$verb: zeros" refused 1 'no|not' "$verb" "$tmp/zeros" "${needs[@]}"
+	try "$verb: no such file" refused 1 'nowhere: No such file' "${words[@]}" "$tmp/nowhere" "${needs[@]}"
+	try "$verb: the empty name" refused 1 'empty|No such file' "${words[@]}" '' "${needs[@]}"
+	try "$verb: a directory" refused 1 'directory|not a regular' "${words[@]}" "$tmp/folder" "${needs[@]}"
+	try "$verb: an empty file" refused 1 'no|not' "${words[@]}" "$tmp/empty" "${needs[@]}"
+	try "$verb: zeros" refused 1 'no|not' "${words[@]}" "$tmp/zeros" "${needs[@]}"
 	[ $verb = assemble ] ||
-		try "$verb: a newer version" refused 1 '1\.30|not a Go' "$verb" "$tmp/newer" "${needs[@]}"
+		try "$verb: a newer version" refused 1 '1\.30|not a Go' "${words[@]}" "$tmp/newer" "${needs[@]}"
 done
 
 try "events: an invalid time" refused 2 -- '--from' events "$tmp/trace" --from 5parsecs
@@ -214,6 +215,17 @@ for n in 0 0% 51% % 5x ''; do
 	try "goroutines: extremes: '$n'" refused 2 "invalid number of goroutines '$n': expected" goroutines "$tmp/trace" --compare-extremes f --extremes "$n"
 done
 try "goroutines: extremes of no goroutine" refused 1 "0 goroutines of 'main\.x' begin and end" goroutines "$tmp/trace" --compare-extremes main.x
+try "profile: no kind" refused 2 'missing argument KIND' profile
+try "profile: an unknown kind" refused 2 "unknown kind of profile 'tea': must be net, " profile tea "$tmp/trace"
+try "profile: an unknown label" refused 2 "unknown label 'tea' for --labels: must be goroutine, " profile net "$tmp/trace" --labels function,tea
+try "profile: labels without a file" refused 2 'requires -o' profile net "$tmp/trace" --labels function
+try "profile: two forms" refused 2 'cannot be combined' profile net "$tmp/trace" --text --folded
+try "profile: a file and a table" refused 2 'cannot be combined with --text' profile net "$tmp/trace" --text -o "$tmp/x.pb"
+try "profile: --top of a file" refused 2 'requires a table' profile net "$tmp/trace" --top 3 -o "$tmp/x.pb"
+try "profile: an invalid rate" refused 2 "invalid rate '0': must be 1 to 10000" profile cpu "$tmp/trace" --rate 0
+try "profile: a rate without samples" refused 2 '--rate requires the kind cpu' profile net "$tmp/trace" --rate 100
+try "profile: a corrupt standard input" broken_input "profile net"
+try "profile: an empty window" refused 2 'before' profile net "$tmp/trace" --from 3us --to 2us
 try "latency: an unknown component" refused 2 'tea.* oncpu, .* count or id' latency "$tmp/trace" --sort tea
 try "latency: a corrupt standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7

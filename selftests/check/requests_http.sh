@@ -61,6 +61,45 @@ limited()
 		jq -e 'length == 101 and .other["200"] == 3900 and ([.[]["200"]] | add) == 4000' "$tmp/ours.json"
 }
 
+# GO: the rows for its release equal the DWARF of a program that it has built.
+offsets()
+{
+	local release=${1#go1.}
+
+	awk -v release="$((${release%.*} * 1000 + ${release#*.}))" '
+		function number(text,    r) {
+			if (text == "FIRST") return 20000
+			if (text == "LAST") return 27999
+			if (text == "BUNDLED") return 26999
+			if (text == "PACKAGE") return 27000
+			sub(/PATTERN_SINCE/, "23", text)
+			gsub(/[^0-9,]/, "", text)
+			split(text, r, ",")
+			return r[1] * 1000 + r[2]
+		}
+		/^\t\{ [A-Z0-9_]+, "net/ {
+			split($0, quoted, "\"")
+			rest = quoted[5]
+			from = match(rest, /(FIRST|PACKAGE|RELEASE\([^)]*\))/) ? substr(rest, RSTART, RLENGTH) : ""
+			rest = substr(rest, RSTART + RLENGTH)
+			to = match(rest, /(LAST|BUNDLED|RELEASE\([^)]*\))/) ? substr(rest, RSTART, RLENGTH) : ""
+			rest = substr(rest, RSTART + RLENGTH)
+			gsub(/[^0-9]/, "", rest)
+			if (release >= number(from) && release <= number(to))
+				print quoted[2], quoted[4], rest
+		}' userspace/target/probe/presets_http.c | sort >"$tmp/table" || return 1
+	readelf --debug-dump=info "build/targets/$1/web" 2>/dev/null | awk '
+		/DW_TAG_structure_type/ { type = ""; inside = 1; next }
+		/DW_TAG_member/ { inside = 2; next }
+		/DW_TAG_/ { inside = 0; next }
+		inside && /DW_AT_name/ {
+			name = $NF
+			if (inside == 1) type = name
+		}
+		inside == 2 && /DW_AT_data_member_loc/ { print type, name, $NF }' | sort -u >"$tmp/dwarf"
+	[ "$(wc -l <"$tmp/table")" -ge 8 ] && ! comm -23 "$tmp/table" "$tmp/dwarf" | grep .
+}
+
 stripped()
 {
 	mkdir -p "$tmp/$1" &&
@@ -72,6 +111,9 @@ stripped()
 ktap_start
 for go in $TARGET_GOS; do
 	try "$go: names and statuses" counted "$go" ""
+done
+for go in $TARGET_GOS; do
+	try "$go: the table of offsets" offsets "$go"
 done
 try "a stripped program" stripped "$ORACLE_GO"
 try "with perf uprobes, and regions" counted "$ORACLE_GO" "--force-perf-uprobes --region main.visit"

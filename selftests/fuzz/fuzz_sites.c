@@ -3,8 +3,8 @@
  * Real programs with changed machine code, as from an unknown compiler: each site found must be an
  * instruction of the function that is reported.
  */
+#include "call_sites.h"
 #include "patched.h"
-#include "sites.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	check_sites(p->elf, p->pt, &sites);
 	site_list__deinit(&sites);
+	check_calls(p->elf, p->pt);
 	patched__undo();
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include "target/elf/debug_file.h"
 #include "target/infer/calibrate.h"
 #include "target/layout/layout_dwarf.h"
+#include "call_sites.h"
 #include "patched.h"
-#include "sites.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -35,6 +35,7 @@ static void use_table(const struct elf_image *elf, struct pclntab *pt, const str
 	site_list__find(&sites, elf, pt, layout, NULL);
 	check_sites(elf, pt, &sites);
 	site_list__deinit(&sites);
+	check_calls(elf, pt);
 }
 
 static void use_program(const struct elf_image *elf)

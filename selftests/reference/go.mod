@@ -6,4 +6,7 @@ go 1.26.0
 
 toolchain go1.26.8
 
-require golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
+require (
+	github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
+	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
+)

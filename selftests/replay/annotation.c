@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Annotations of the simulated program: tasks begin and end in any goroutine, regions nest in one,
- * logs belong to a task or to none. Upstream: running.c. Downstream: world.c.
+ * logs belong to a task or to none, and goroutines get labels. Upstream: running.c. Downstream: world.c.
  */
 #include "world.h"
 
@@ -54,14 +54,30 @@ static void log_line(struct world *w, struct sim_m *m)
 	world__expect(w, EV_USER_LOG);
 }
 
+/* A set of labels, of which none may be missing. */
+static void labels(struct world *w, struct sim_m *m)
+{
+	uint16_t n = (uint16_t)world__below(w, 4);
+
+	for (uint16_t i = 0; i < n; i++)
+		world__emit(w, m, GT_LABEL, m->g->addr,
+			    &(struct gt_label){ world__name(w, m), world__name(w, m), i, n });
+	if (!n)
+		world__emit(w, m, GT_LABEL, m->g->addr, &(struct gt_label){});
+	world__expect(w, EV_USER_LOG);
+}
+
 void annotation__step(struct world *w, struct sim_m *m)
 {
-	switch (world__below(w, 4)) {
+	switch (world__below(w, 5)) {
 	case 0:
 		task(w, m);
 		break;
 	case 1:
 		log_line(w, m);
+		break;
+	case 2:
+		labels(w, m);
 		break;
 	default:
 		region(w, m);

@@ -16,6 +16,7 @@
 #include "unit/fake_recording.h"
 
 #include "capture/drain.h"
+#include "capture/labels.h"
 #include "capture/launch.h"
 #include "capture/memory.h"
 #include "capture/recorder.h"
@@ -320,6 +321,12 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 }
 
 int sink__name(struct sink *s, size_t i, const char *name)
+{
+	return 0;
+}
+
+int labels__read_present(const struct recorder_opts *opts, const struct snapshot *snap,
+			 int (*between)(void *), void *ctx, struct sink *sink)
 {
 	return 0;
 }

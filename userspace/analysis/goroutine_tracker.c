@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/select.h"
+
 void goroutine_tracker__init(struct goroutine_tracker *t, const struct goroutine_client *client,
 			     void *context, struct intern *names)
 {
@@ -51,6 +53,7 @@ void *goroutine_tracker__add(struct goroutine_tracker *t, uint64_t id, int64_t c
 	g->id = id;
 	g->created = g->since = created;
 	g->state = state;
+	g->labels = t->unlabeled;
 	return g;
 }
 
@@ -92,4 +95,71 @@ int goroutine_tracker__finish(struct goroutine_tracker *t)
 		err = t->client->end(t->context, g[i].value);
 	free(g);
 	return err;
+}
+
+/* ---- labels ---- */
+
+int goroutine_tracker__set_labels(struct goroutine_tracker *t, const struct selection *select)
+{
+	if (!selection__has_labels(select))
+		return 0;
+	t->select = select;
+	return labels__read(select, t->names, (struct trace_string){}, &t->unlabeled);
+}
+
+void goroutine_tracker__inherit(struct goroutine_tracker *t, struct tracked_goroutine *g,
+				const struct trace_event *ev)
+{
+	const struct tracked_goroutine *creator = map__get(&t->goroutines, ev->g);
+
+	if (creator && labels__are_inherited(intern__text_at(t->names, g->name)))
+		g->labels = creator->labels;
+}
+
+/* Ends the record of a goroutine that runs, and begins another one, with other labels. */
+static int split(struct goroutine_tracker *t, struct tracked_goroutine *g,
+		 struct goroutine_labels labels, const struct trace_event *ev)
+{
+	const struct semantics m = {
+		.kind = SEMANTICS_STATE_TRANSITION,
+		.resource = RESOURCE_GOROUTINE,
+		.id = g->id,
+		.from = GO_STATE_UNDETERMINED,
+		.to = g->state,
+	};
+	struct tracked_goroutine *next, before = *g;
+	int err;
+
+	err = t->client->end ? t->client->end(t->context, g) : 0;
+	if (err)
+		return err;
+	next = goroutine_tracker__add(t, before.id, t->now, before.state);
+	if (!next)
+		return -ENOMEM;
+	next->pc = before.pc;
+	next->name = before.name;
+	next->labels = labels;
+	next->again = true;
+	err = t->client->appear(t->context, next, ev, &m);
+	return err ? err : t->client->enter(t->context, next, ev, &m);
+}
+
+int goroutine_tracker__log(struct goroutine_tracker *t, const struct trace_event *ev,
+			   const struct semantics *m)
+{
+	struct tracked_goroutine *g = map__get(&t->goroutines, ev->g);
+	struct goroutine_labels labels;
+	int err;
+
+	if (!g || !labels__are_set(m))
+		return 0;
+	err = labels__read(t->select, t->names, m->message, &labels);
+	if (err == -EINVAL) /* a log of the program's own */
+		return 0;
+	if (err || (labels.group == g->labels.group && labels.selected == g->labels.selected))
+		return err;
+	if (t->client->splits && g->state == GO_STATE_RUNNING)
+		return split(t, g, labels, ev);
+	g->labels = labels;
+	return 0;
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/labels.h"
 #include "analysis/naming.h"
 #include "lib/map.h"
 
@@ -27,6 +28,8 @@ struct tracked_goroutine {
 	int64_t since;	 /* when it entered its state; only the client's callbacks use it */
 	uint32_t name;	 /* of its start function, in the client's table of names; 0: not known */
 	uint8_t state;	 /* enum go_state */
+	bool again;	 /* it had a record before, with other labels */
+	struct goroutine_labels labels; /* with goroutine_tracker__set_labels() */
 };
 
 /*
@@ -35,6 +38,11 @@ struct tracked_goroutine {
  */
 struct goroutine_client {
 	size_t size; /* of a record; a new one is 0 behind its head */
+	/*
+	 * A change of labels, which happens while the goroutine runs, ends its record; another one
+	 * begins as if it was seen for the first time. False: the record gets the new labels.
+	 */
+	bool splits;
 	/*
 	 * A goroutine was created (g->state and m->from are GO_STATE_NOT_EXIST), or is seen for the
 	 * first time (m->from is GO_STATE_UNDETERMINED): it has been in g->state since g->created.
@@ -62,18 +70,26 @@ struct goroutine_client {
 struct goroutine_tracker {
 	const struct goroutine_client *client;
 	void *context;
-	struct intern *names;  /* of start functions; borrowed */
-	struct map goroutines; /* by id, to the client's records */
-	int64_t now;	       /* time of the last event */
-	int64_t sync;	       /* when its generation began, or the trace */
-	uint32_t generations;  /* that have begun */
-	bool started;	       /* there was an event */
+	struct intern *names;		/* of start functions, and of groups by label; borrowed */
+	const struct selection *select; /* what matters of labels; NULL: nothing */
+	struct goroutine_labels unlabeled; /* of a goroutine without labels */
+	struct map goroutines;		   /* by id, to the client's records */
+	int64_t now;			   /* time of the last event */
+	int64_t sync;			   /* when its generation began, or the trace */
+	uint32_t generations;		   /* that have begun */
+	bool started;			   /* there was an event */
 };
 
 /* Allocates nothing. `client`, `context` and `names` must outlive the tracker. */
 void goroutine_tracker__init(struct goroutine_tracker *t, const struct goroutine_client *client,
 			     void *context, struct intern *names);
 void goroutine_tracker__deinit(struct goroutine_tracker *t);
+
+/*
+ * Before the first event: follow labels, as far as `select` asks for them; if it does not, this does
+ * nothing. 0 or -ENOMEM.
+ */
+int goroutine_tracker__set_labels(struct goroutine_tracker *t, const struct selection *select);
 
 /*
  * The trace has ended: client->end() for all goroutines that are alive, by id. Returns its error,
@@ -92,6 +108,11 @@ void *goroutine_tracker__find(const struct goroutine_tracker *t, uint64_t id);
 int goroutine_tracker__appear(struct goroutine_tracker *t, const struct trace_event *ev,
 			      const struct semantics *m, struct tracked_goroutine **ret);
 int goroutine_tracker__end(struct goroutine_tracker *t, struct tracked_goroutine *g);
+/* The same for labels: of a goroutine that was created, and of one that sets its own. */
+void goroutine_tracker__inherit(struct goroutine_tracker *t, struct tracked_goroutine *g,
+				const struct trace_event *ev);
+int goroutine_tracker__log(struct goroutine_tracker *t, const struct trace_event *ev,
+			   const struct semantics *m);
 
 /* The thread on which a state transition puts a goroutine; TRACE_NO_M: none. */
 static inline uint64_t transition__thread(const struct trace_event *ev)
@@ -124,6 +145,8 @@ goroutine_tracker__transition(struct goroutine_tracker *t, const struct goroutin
 		err = naming__start_function(t->names, ev, m->transition_stack, &g->pc, &g->name);
 	if (err)
 		return err;
+	if (t->select && m->from == GO_STATE_NOT_EXIST)
+		goroutine_tracker__inherit(t, g, ev);
 	g->state = m->to;
 	g->since = t->now;
 	err = client->enter(t->context, g, ev, m);
@@ -142,6 +165,7 @@ goroutine_tracker__event(struct goroutine_tracker *t, const struct goroutine_cli
 			 const struct trace_event *ev, int64_t time)
 {
 	struct semantics m;
+	int err;
 
 	t->now = time;
 	if (!t->started) {
@@ -163,6 +187,11 @@ goroutine_tracker__event(struct goroutine_tracker *t, const struct goroutine_cli
 	if (m.kind == SEMANTICS_SYNC) {
 		t->sync = time;
 		t->generations++;
+	}
+	if (t->select && m.kind == SEMANTICS_LOG) {
+		err = goroutine_tracker__log(t, ev, &m);
+		if (err)
+			return err;
 	}
 	return client->other ? client->other(t->context, ev, &m) : 0;
 }

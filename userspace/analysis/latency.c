@@ -31,6 +31,10 @@ struct latency *latency__create(const struct latency_opts *opts)
 		return NULL;
 	}
 	goroutine_tracker__init(&l->tracker, &client, l, l->naming.names);
+	if (opts->select && goroutine_tracker__set_labels(&l->tracker, opts->select)) {
+		latency__destroy(l);
+		return NULL;
+	}
 	return l;
 }
 
@@ -104,7 +108,13 @@ static int goroutine__end(void *context, void *goroutine)
 	int err = part__end(l, g);
 	int64_t from = latest(g->go.created, l->opts.from), to = earliest(l->now, l->opts.to);
 	bool whole = l->opts.from == INT64_MIN && l->opts.to == INT64_MAX;
-	struct latency_goroutine done = { .id = g->go.id, .pc = g->go.pc, .name = g->go.name };
+	struct latency_goroutine done = {
+		.id = g->go.id,
+		.pc = g->go.pc,
+		.name = g->go.name,
+		.again = g->go.again && g->go.created > l->opts.from,
+		.labels = g->go.labels,
+	};
 
 	if (err || (!whole && to <= from))
 		return err;
@@ -222,6 +232,7 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct live),
+	.splits = true,
 	.appear = goroutine__appear,
 	.leave = goroutine__leave,
 	.enter = goroutine__enter,

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/labels.h"
 #include "analysis/durations.h"
 #include "analysis/place_table.h"
 #include "format/event.h"
@@ -69,8 +70,10 @@ struct latency_stats {
 };
 
 struct latency_goroutine {
-	uint64_t id, pc; /* pc: of its start function; 0: no stack was seen */
-	uint32_t name;	 /* of that function: latency__name() */
+	uint64_t id, pc;		/* pc: of its start function; 0: no stack was seen */
+	uint32_t name;			/* of that function: latency__name() */
+	bool again;			/* it was reported before, up to a change of its labels */
+	struct goroutine_labels labels; /* with latency_opts.select; not in a packed one */
 	struct latency_stats stats;
 };
 
@@ -88,7 +91,8 @@ struct latency_opts {
 	 */
 	int (*done)(void *context, const struct latency_goroutine *g);
 	void *context;
-	bool places; /* fill latency_stats.places */
+	bool places;			/* fill latency_stats.places */
+	const struct selection *select; /* for its labels; borrowed. NULL: without labels */
 };
 
 struct latency;

@@ -98,6 +98,33 @@ static void parse_pattern(struct select_pattern *p, const char *option, const ch
 	p->text = text;
 }
 
+static void parse_label(struct selection *s, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text)
+		usage_error("invalid label '%s': expected KEY=VALUE, such as endpoint=/search",
+			    text);
+	if (strlen(text) > SELECT_PATTERN_MAX)
+		usage_error("invalid label for --label: longer than %d bytes", SELECT_PATTERN_MAX);
+	if (s->nlabels == SELECT_LABELS_MAX)
+		usage_error("too many --label options: at most %d", SELECT_LABELS_MAX);
+	s->label[s->nlabels++] = (struct select_label){ text, (size_t)(equals - text), equals + 1 };
+}
+
+static void parse_by(struct selection *s, const char *text)
+{
+	static const char prefix[] = "label:";
+	size_t len = sizeof(prefix) - 1;
+
+	if (strncmp(text, prefix, len) || !text[len])
+		usage_error("invalid grouping '%s': expected label:KEY, such as label:endpoint",
+			    text);
+	if (strlen(text) > SELECT_PATTERN_MAX)
+		usage_error("invalid label for --by: longer than %d bytes", SELECT_PATTERN_MAX);
+	s->by_label = text + len;
+}
+
 error_t selection__option(struct selection *s, int key, const char *text)
 {
 	switch (key) {
@@ -122,6 +149,12 @@ error_t selection__option(struct selection *s, int key, const char *text)
 		if (!opts__number(text, 0, UINT64_MAX - 1, &s->thread))
 			usage_error("invalid thread ID '%s': expected a number", text);
 		s->have_thread = true;
+		return 0;
+	case SELECT_LABEL:
+		parse_label(s, text);
+		return 0;
+	case SELECT_BY:
+		parse_by(s, text);
 		return 0;
 	case SELECT_TOP:
 		if (!opts__number(text, 1, UINT64_MAX, &s->top))
@@ -184,8 +217,9 @@ int selection__none(const struct selection *s, const char *name, const char *whe
 
 	if (s->have_goroutine)
 		snprintf(id, sizeof(id), " %" PRIu64, s->goroutine);
-	return error__set(error, -ENOENT, "%s: there is no goroutine%s%s%s%s%s", name, id,
+	return error__set(error, -ENOENT, "%s: there is no goroutine%s%s%s%s%s%s%s%s", name, id,
 			  s->function.text ? " whose start function matches '" : "",
 			  s->function.text ? s->function.text : "", s->function.text ? "'" : "",
-			  where);
+			  s->nlabels ? " with the label " : "", s->nlabels ? s->label[0].key : "",
+			  s->nlabels > 1 ? " and the others" : "", where);
 }

@@ -35,12 +35,23 @@ struct select_pattern {
 	size_t nmatches;
 };
 
+#define SELECT_LABELS_MAX 16 /* --label options */
+
+struct select_label {
+	const char *key; /* key_len bytes */
+	size_t key_len;
+	const char *value; /* with * and ? */
+};
+
 struct selection {
 	bool have_goroutine;
 	uint64_t goroutine;
-	struct select_pattern function; /* of the start function */
-	struct select_pattern name;	/* of tasks or regions */
-	uint64_t top;			/* number of elements; 0: all */
+	struct select_pattern function;		      /* of the start function */
+	struct select_pattern name;		      /* of tasks or regions */
+	struct select_label label[SELECT_LABELS_MAX]; /* all must hold; labels.h */
+	size_t nlabels;
+	const char *by_label; /* the key by whose values to group; NULL: by start function */
+	uint64_t top;	      /* number of elements; 0: all */
 
 	/* of events only: */
 	bool have_thread, by_type;
@@ -57,7 +68,9 @@ enum {
 	SELECT_TYPE,
 	SELECT_REASON,
 	SELECT_THREAD,
-	SELECT_NAME
+	SELECT_NAME,
+	SELECT_LABEL,
+	SELECT_BY
 };
 #define GOROUTINE_OPTION(what) { "goroutine", SELECT_GOROUTINE, "ID", 0, what, 0 }
 #define REGEX_HELP	       "matches REGEX, a POSIX extended regular expression"
@@ -69,7 +82,15 @@ enum {
 #define REASON_HELP	       "only transitions for these reasons, comma-separated, such as 'chan receive'"
 #define REASON_OPTION	       { "reason", SELECT_REASON, "REASONS", 0, REASON_HELP, 0 }
 #define THREAD_OPTION	       { "thread", SELECT_THREAD, "TID", 0, "only events on this thread", 0 }
-#define TOP_OPTION(what)       { "top", SELECT_TOP, "N", 0, what, 0 }
+#define LABEL_OPTION(what)     { "label", SELECT_LABEL, "KEY=VALUE", 0, what, 0 }
+#define LABEL_HELP                                                                                 \
+	"only the time in which a goroutine has this label, such as endpoint=/search; VALUE may "  \
+	"contain * and ?; may be repeated: all must hold"
+#define BY_HELP                                                                                    \
+	"group by the values of this label instead of start functions; each period in which a "    \
+	"goroutine has one value is counted"
+#define BY_OPTION	 { "by", SELECT_BY, "label:KEY", 0, BY_HELP, 0 }
+#define TOP_OPTION(what) { "top", SELECT_TOP, "N", 0, what, 0 }
 
 /*
  * argp handler for the options above: 0, or ARGP_ERR_UNKNOWN for another key. An invalid value is a
@@ -94,7 +115,13 @@ static inline int selection__function(struct selection *s, uint32_t id, struct t
 /* Whether there is a filter by goroutine; whether there is any filter. */
 static inline bool selection__by_goroutine(const struct selection *s)
 {
-	return s->have_goroutine || s->function.text;
+	return s->have_goroutine || s->function.text || s->nlabels;
+}
+
+/* Whether labels of goroutines matter. */
+static inline bool selection__has_labels(const struct selection *s)
+{
+	return s->nlabels || s->by_label;
 }
 
 static inline bool selection__any(const struct selection *s)

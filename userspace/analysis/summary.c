@@ -27,6 +27,10 @@ struct summary *summary__create(const struct summary_opts *opts)
 		return NULL;
 	}
 	goroutine_tracker__init(&s->tracker, &client, s, s->naming.names);
+	if (opts->select && goroutine_tracker__set_labels(&s->tracker, opts->select)) {
+		summary__destroy(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -124,6 +128,8 @@ static int goroutine__end(void *context, void *goroutine)
 		.id = g->go.id,
 		.pc = g->go.pc,
 		.name = g->go.name,
+		.again = g->go.again,
+		.labels = g->go.labels,
 		.created = g->go.created,
 		.started = g->started,
 		.ended = g->ended,
@@ -325,6 +331,7 @@ static int annotation__event(void *context, const struct trace_event *ev, const 
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct live),
+	.splits = true,
 	.appear = goroutine__appear,
 	.leave = goroutine__leave,
 	.enter = goroutine__enter,

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/durations.h"
+#include "analysis/labels.h"
 #include "format/event.h"
 #include "lib/buf.h"
 #include "lib/error.h"
@@ -53,7 +54,9 @@ struct summary_goroutine {
 	uint32_t name;			 /* of that function: summary__name() */
 	int64_t created, started, ended; /* 0: never */
 	struct summary_stats stats;
-	struct buf regions; /* in the order of their ends: summary_region__unpack() */
+	bool again;			/* it was reported before, up to a change of its labels */
+	struct goroutine_labels labels; /* with summary_opts.select; not in a packed one */
+	struct buf regions;		/* in the order of their ends: summary_region__unpack() */
 };
 
 struct summary_list {
@@ -72,7 +75,8 @@ struct summary_task {
 };
 
 struct summary_opts {
-	bool regions; /* and tasks */
+	bool regions;			/* and tasks */
+	const struct selection *select; /* for its labels; borrowed. NULL: without labels */
 	/*
 	 * Called once for each goroutine, when it or the trace ends. `g` is valid during the call.
 	 * 0, or a negative errno, which ends the summary.

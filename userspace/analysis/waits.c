@@ -62,6 +62,10 @@ struct waits *waits__create(const struct waits_opts *opts)
 		return NULL;
 	}
 	goroutine_tracker__init(&w->tracker, &client, w, w->texts);
+	if (opts->select && goroutine_tracker__set_labels(&w->tracker, opts->select)) {
+		waits__destroy(w);
+		return NULL;
+	}
 	return w;
 }
 
@@ -192,6 +196,8 @@ static int consider(struct waits *w, struct waiter *g, struct wait *wait)
 	bool wanted = true;
 	int err = 0;
 
+	if (w->opts.select && w->opts.select->nlabels && !g->go.labels.selected)
+		return 0;
 	wait->function = function_of(g);
 	if (wait->function)
 		err = is_wanted(w, wait->goroutine, wait->function, &wanted);

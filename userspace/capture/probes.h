@@ -38,6 +38,7 @@ struct probes_opts {
 	bool kernel_optional;	/* if set kernel is unavailable, report it and go on without */
 	unsigned int sample_hz; /* CPU samples per second; 0: none */
 	bool heap_whole;	/* every size of the heap is recorded, however many there are */
+	bool no_labels;		/* labels of goroutines are not recorded */
 	bool force_perf;	/* one perf uprobe per site, as on kernels before 6.10 */
 	uint32_t session;	/* of the module (kmod.h), which receives all records; 0: rings */
 	uint32_t ring_size;	/* bytes of each ring, a power of two; 0: by the number of CPUs */

@@ -17,6 +17,7 @@
 
 #include "capture/drain.h"
 #include "capture/hits.h"
+#include "capture/labels.h"
 #include "capture/launch.h"
 #include "capture/memory.h"
 #include "capture/priority.h"
@@ -214,6 +215,9 @@ static void take_snapshot(struct recorder *r, int which)
 	memory__sample(&r->stats->peak_memory);
 	if (err)
 		log__debug("snapshot %d of the process: %s", which + 1, strerror(-err));
+	else if (!which && !r->drain_error)
+		r->drain_error =
+			labels__read_present(r->opts, &r->snap[0], drain_between, r, r->sink);
 }
 
 /*

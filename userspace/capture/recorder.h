@@ -31,6 +31,7 @@ struct recorder_opts {
 	bool kernel_optional;	/* as in struct probes_opts */
 	unsigned int sample_hz; /* CPU samples a second, with set cpu; 0: none */
 	bool heap_whole;	/* as in struct probes_opts */
+	bool no_labels;		/* of goroutines */
 	bool force_perf;
 	bool is_inline;	      /* frequent events by inline probes */
 	bool folder_of_other; /* another file of the caller is in a folder of another user */

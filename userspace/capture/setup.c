@@ -34,6 +34,7 @@ struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_i
 		.kernel_optional = opts->kernel_optional,
 		.sample_hz = opts->sample_hz,
 		.heap_whole = opts->heap_whole,
+		.no_labels = opts->no_labels,
 		.force_perf = opts->force_perf,
 		.ring_size = opts->ring_size,
 		.requests = opts->requests,

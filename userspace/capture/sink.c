@@ -127,25 +127,51 @@ int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec,
 	return err == -EBADMSG ? 0 : err; /* the sequencer counts it */
 }
 
-/* A record as of a probe, in a ring that no probe has; its number says that nothing is missing. */
-int sink__name(struct sink *s, size_t i, const char *name)
+#define OWN_RING (GT_RINGS_ALL - 1) /* that no probe has */
+
+/* A text as of a probe; its number `seq` says that nothing is missing. At most GT_TEXT_MAX bytes. */
+static int own_text(struct sink *s, uint32_t seq, uint64_t time, uint64_t number, const char *bytes,
+		    size_t len, bool cut)
 {
 	struct {
 		struct gt_record rec;
 		struct gt_text text;
 		char bytes[GT_TEXT_MAX];
 	} r = {
-		.rec = { .tid = 1,
-			 .kind = GT_TEXT,
-			 .object = GT_TEXT_GIVEN(i),
-			 .seq = (uint32_t)i },
-		.text = { .len = (uint32_t)strnlen(name, GT_TEXT_MAX) },
+		.rec = { .time = time, .tid = 1, .kind = GT_TEXT, .object = number, .seq = seq },
+		.text = { .len = (uint32_t)len, .cut = cut },
 	};
 
-	r.text.cut = name[r.text.len] != '\0';
-	memcpy(r.bytes, name, r.text.len);
-	return sink__record(s, GT_RINGS_ALL - 1, &r.rec,
-			    sizeof(r.rec) + sizeof(r.text) + (r.text.len + 7) / 8 * 8);
+	memcpy(r.bytes, bytes, len);
+	return sink__record(s, OWN_RING, &r.rec,
+			    sizeof(r.rec) + sizeof(r.text) + (len + 7) / 8 * 8);
+}
+
+int sink__name(struct sink *s, size_t i, const char *name)
+{
+	size_t len = strnlen(name, GT_TEXT_MAX);
+
+	return own_text(s, (uint32_t)i, 0, GT_TEXT_GIVEN(i), name, len, name[len] != '\0');
+}
+
+int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64_t goid,
+		 const char *text, size_t len)
+{
+	uint64_t number = GT_TEXT_ONCE | (uint64_t)OWN_RING << 32 | seq;
+	struct {
+		struct gt_record rec;
+		struct gt_labels_present present;
+	} r = {
+		.rec = { .time = time,
+			 .tid = 1,
+			 .kind = GT_LABELS_PRESENT,
+			 .object = g,
+			 .seq = seq + 1 },
+		.present = { goid, number },
+	};
+	int err = own_text(s, seq, time, number, text, len, false);
+
+	return err ? err : sink__record(s, OWN_RING, &r.rec, sizeof(r));
 }
 
 int sink__watermark(struct sink *s, uint64_t time)

@@ -52,6 +52,12 @@ int sink__start(struct sink *s, const struct raw_header *facts);
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size);
 /* The name that records call GT_TEXT_GIVEN(i); after sink__start(). It is cut at GT_TEXT_MAX. */
 int sink__name(struct sink *s, size_t i, const char *name);
+/*
+ * A goroutine had labels at `time` (text/labels.h), which are `len` bytes of text. `seq` is the number
+ * of the next record of this kind and of sink__name(); this takes two. Before sink__snapshot().
+ */
+int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64_t goid,
+		 const char *text, size_t len);
 int sink__watermark(struct sink *s, uint64_t time);
 int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
 int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second);

@@ -42,6 +42,7 @@ enum {
 	OPT_INHERIT,
 	OPT_REQUESTS,
 	OPT_MAX_NAMES,
+	OPT_NO_LABELS,
 };
 
 static const struct argp_option options[] = {
@@ -101,6 +102,10 @@ static const struct argp_option options[] = {
 	{ "max-names", OPT_MAX_NAMES, "N", 0,
 	  "with --requests: how many different names are recorded; further ones are \"other\" "
 	  "(default: 1000)",
+	  0 },
+	{ "no-labels", OPT_NO_LABELS, NULL, 0,
+	  "do not record the labels of goroutines (runtime/pprof.Do), which may contain personal "
+	  "data",
 	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
@@ -261,6 +266,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->is_inline = !strcmp(text, "inline");
 		if (!a->is_inline && strcmp(text, "uprobe"))
 			usage_error("unknown kind of probes '%s': expected uprobe or inline", text);
+		return 0;
+	case OPT_NO_LABELS:
+		a->no_labels = true;
 		return 0;
 	case OPT_REGION:
 	case OPT_TASK:

@@ -305,7 +305,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		},
 		.duration_ns = a->duration_ns,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
-		.sets = a->sets,
+		.sets = a->sets, .no_labels = a->no_labels,
 		.kernel_optional = !a->sets_given,
 		.heap_whole = a->sets_given,
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,

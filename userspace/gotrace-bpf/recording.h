@@ -32,7 +32,7 @@ struct record_args {
 	unsigned int version, tick;
 	unsigned int sets; /* bits, by enum site_set */
 	bool sets_given;   /* by --events */
-	bool no_stacks, force_perf, is_inline, follow, cpu_profile, daemonize;
+	bool no_stacks, no_labels, force_perf, is_inline, follow, cpu_profile, daemonize;
 	bool format_given; /* by --tick or --format-version */
 	bool timeout_given;
 	struct call_option {

@@ -34,6 +34,8 @@ static const struct argp_option options[] = {
 	THREAD_OPTION,
 	GOROUTINE_OPTION("only events on this goroutine, or that concern it"),
 	FUNCTION_OPTION,
+	LABEL_OPTION("only events of goroutines that have this label at the time, such as "
+		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
 	{ "fixup", OPT_FIXUP, NULL, 0,
 	  "print the timestamps of the file, increased only for events that must have occurred "
 	  "after one with a later timestamp; the order does not change, and timestamps need not "
@@ -191,6 +193,8 @@ static int print_events(struct source *s, const struct arguments *a, int64_t sta
 		if (a->in.have_to && time >= window.to)
 			break;
 		early = time < window.from;
+		if (step.event && event_filter__follow(&s->filter, step.event))
+			return error__set(error, -ENOMEM, "out of memory");
 		if (fixup && fixup__event(fixup, step.event, &time))
 			return error__set(error, -ENOMEM, "out of memory");
 		if (early)
@@ -256,6 +260,7 @@ int do_events(int argc, char **argv, struct error *error)
 	};
 	struct source source = {};
 	int64_t start;
+	bool whole;
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
@@ -264,10 +269,12 @@ int do_events(int argc, char **argv, struct error *error)
 	if (!err)
 		err = event_filter__init(&source.filter, &a.in, error);
 	/*
-	 * Order edges lead from the start of the trace on, so --fixup cannot begin in the middle.
+	 * Order edges lead from the start of the trace on, so --fixup cannot begin in the middle,
+	 * and labels last until they are changed.
 	 */
+	whole = a.fixup || a.in.select.nlabels;
 	if (!err)
-		err = open_trace_at(&a.in, a.in.have_from && !a.fixup ? &a.in.from : NULL,
+		err = open_trace_at(&a.in, a.in.have_from && !whole ? &a.in.from : NULL,
 				    &source.reader, &start, NULL, error);
 	if (!err)
 		err = show(&a, &source, start, error);

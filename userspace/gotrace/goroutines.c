@@ -34,6 +34,8 @@ static const struct argp_option options[] = {
 	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
 	GOROUTINE_OPTION("one goroutine, with its regions and tasks"),
 	FUNCTION_OPTION,
+	LABEL_OPTION(LABEL_HELP),
+	BY_OPTION,
 	TOP_OPTION("only the first N lines after sorting"),
 	{ "sort", OPT_SORT, "COLUMN", 0,
 	  "sort in descending order by exec (default), " SORTED_BY "; with --all also by id", 0 },
@@ -68,6 +70,12 @@ static void check_arguments(struct arguments *a)
 		usage_error("--canonical cannot be combined with --function or --top");
 	if (a->function && (select->function.text || select->top))
 		usage_error("--compare-extremes cannot be combined with --function or --top");
+	if (selection__has_labels(select) &&
+	    (a->canonical || a->function || select->have_goroutine))
+		usage_error("--label and --by cannot be combined with --goroutine, "
+			    "--compare-extremes or --canonical");
+	if (a->all && select->by_label)
+		usage_error("--all and --by cannot be combined");
 	if (a->function && a->sorted)
 		usage_error("--sort and --compare-extremes cannot be combined");
 	if (a->extremes && !a->function)
@@ -141,17 +149,20 @@ static int is_selected(const struct goroutines *all, const struct summary_gorout
 	struct selection *select = all->select;
 
 	*ret = false;
-	if (select->have_goroutine && g->id != select->goroutine)
+	if ((select->have_goroutine && g->id != select->goroutine) ||
+	    (select->nlabels && !g->labels.selected))
 		return 0;
 	return selection__function(select, g->name, summary__name(all->summary, g->name), ret);
 }
 
 static int add_to_group(struct goroutines *all, const struct summary_goroutine *g)
 {
-	if (array__grow_cleared(&all->groups, g->name, &all->ngroups, sizeof(*all->groups)))
+	uint32_t by = all->select->by_label ? g->labels.group : g->name;
+
+	if (array__grow_cleared(&all->groups, by, &all->ngroups, sizeof(*all->groups)))
 		return -ENOMEM;
-	all->groups[g->name].count++;
-	return summary_stats__add(&all->groups[g->name].stats, &g->stats);
+	all->groups[by].count++;
+	return summary_stats__add(&all->groups[by].stats, &g->stats);
 }
 
 /* Whether it is one to compare. */
@@ -173,7 +184,7 @@ static int goroutine_done(void *context, const struct summary_goroutine *g)
 	bool selected;
 	int err;
 
-	all->count++;
+	all->count += !g->again;
 	err = is_selected(all, g, &selected);
 	if (err || !selected || (all->function && !is_complete(all, g)))
 		return err;
@@ -269,7 +280,8 @@ static int goroutines__init(struct goroutines *all, struct arguments *a)
 {
 	bool one = a->in.select.have_goroutine;
 	struct summary_opts opts = {
-		.regions = one || a->canonical || (a->all && a->in.json),
+		.regions = one || a->canonical || (a->all && a->in.json && !a->in.select.nlabels),
+		.select = &a->in.select,
 		.done = goroutine_done,
 		.context = all,
 	};

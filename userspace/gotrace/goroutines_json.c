@@ -64,6 +64,18 @@ static void open_report(struct json *j, const struct goroutines *all)
 	json__u64(j, "count", all->count);
 }
 
+static void put_value(struct json *j, const struct goroutines *all, struct trace_string name)
+{
+	struct trace_string value;
+
+	if (!all->select->by_label)
+		return;
+	if (labels__value(all->select, name, &value))
+		put_string(j, "value", value);
+	else
+		json__null(j, "value");
+}
+
 int json__groups(const struct goroutines *all)
 {
 	size_t n;
@@ -77,6 +89,7 @@ int json__groups(const struct goroutines *all)
 	for (size_t i = 0; i < n; i++) {
 		json__open(&j, NULL, '{');
 		put_string(&j, "name", group__name(all, groups[i]));
+		put_value(&j, all, group__name(all, groups[i]));
 		json__u64(&j, "count", groups[i]->count);
 		put_stats(&j, all->summary, &groups[i]->stats);
 		json__close(&j, '}');

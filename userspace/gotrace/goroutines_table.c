@@ -52,7 +52,7 @@ int table__groups(const struct goroutines *all)
 
 	if (!groups)
 		return -ENOMEM;
-	put_head(o, "COUNT", "START FUNCTION");
+	put_head(o, "COUNT", all->select->by_label ? "LABEL" : "START FUNCTION");
 	for (size_t i = 0; i < n; i++)
 		put_row(o, all, groups[i]->count, &groups[i]->stats, group__name(all, groups[i]));
 	free(groups);

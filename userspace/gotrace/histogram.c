@@ -213,5 +213,6 @@ int do_histogram(int argc, char **argv, struct error *error)
 		histogram__print_table(&h);
 	intervals__destroy(iv);
 	map__deinit(&goroutines);
+	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -32,6 +32,8 @@ static const struct argp_option options[] = {
 	{ "goroutines", OPT_GOROUTINES, NULL, OPTION_HIDDEN, NULL, 0 }, /* former name of --all */
 	GOROUTINE_OPTION("one goroutine, with the reasons"),
 	FUNCTION_OPTION,
+	LABEL_OPTION(LABEL_HELP),
+	BY_OPTION,
 	TOP_OPTION("only the first N lines after sorting"),
 	{ "sort", OPT_SORT, "PART", 0,
 	  "sort in descending order by total (default), " PARTS ", count; with --all also by id",
@@ -56,6 +58,10 @@ static void check_arguments(struct arguments *a)
 	trace_args__check(&a->in);
 	if (a->goroutines && a->in.select.have_goroutine)
 		usage_error("--all and --goroutine cannot be combined");
+	if (a->in.select.by_label && (a->goroutines || a->in.select.have_goroutine))
+		usage_error("--by cannot be combined with --all or --goroutine");
+	if (a->in.select.nlabels && a->in.select.have_goroutine)
+		usage_error("--label cannot be combined with --goroutine");
 	if (a->sort == BY_ID && !a->goroutines)
 		usage_error("--sort id requires --all");
 	if (a->sort == BY_COUNT && a->goroutines)
@@ -96,12 +102,13 @@ static const struct argp parser = {
 
 static int add_to_function(struct latencies *all, const struct latency_goroutine *g)
 {
+	uint32_t by = all->select->by_label ? g->labels.group : g->name;
 	struct function *f;
 
-	if (array__grow_cleared(&all->functions, g->name, &all->nfunctions, sizeof(*f)))
+	if (array__grow_cleared(&all->functions, by, &all->nfunctions, sizeof(*f)))
 		return -ENOMEM;
-	f = &all->functions[g->name];
-	f->name = g->name;
+	f = &all->functions[by];
+	f->name = by;
 	f->count++;
 	return latency_stats__add(&f->stats, &g->stats);
 }
@@ -113,8 +120,8 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 	int err = selection__function(all->select, g->name, latency__name(all->latency, g->name),
 				      &selected);
 
-	all->count++;
-	if (err || !selected)
+	all->count += !g->again;
+	if (err || !selected || (all->select->nlabels && !g->labels.selected))
 		return err;
 	err = add_to_function(all, g);
 	if (err || !all->goroutines ||
@@ -207,6 +214,7 @@ static int latencies__init(struct latencies *all, struct arguments *a)
 		.from = INT64_MIN,
 		.to = INT64_MAX,
 		.done = goroutine_done,
+		.select = &a->in.select,
 		.context = all,
 	};
 	bool keep = a->goroutines || a->in.select.have_goroutine;

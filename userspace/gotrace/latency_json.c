@@ -193,6 +193,18 @@ static void put_name(struct json *j, const struct latencies *all, uint32_t id)
 	json__bytes(j, "name", name.data, name.len);
 }
 
+static void put_value(struct json *j, const struct latencies *all, uint32_t id)
+{
+	struct trace_string value;
+
+	if (!all->select->by_label)
+		return;
+	if (labels__value(all->select, latency__name(all->latency, id), &value))
+		json__bytes(j, "value", value.data, value.len);
+	else
+		json__null(j, "value");
+}
+
 static int put_functions(struct json *j, const struct latencies *all)
 {
 	const struct function **functions;
@@ -206,6 +218,7 @@ static int put_functions(struct json *j, const struct latencies *all)
 	for (size_t i = 0; i < n && !err; i++) {
 		json__open(j, NULL, '{');
 		put_name(j, all, functions[i]->name);
+		put_value(j, all, functions[i]->name);
 		json__u64(j, "count", functions[i]->count);
 		err = put_stats(j, all, &functions[i]->stats);
 		json__close(j, '}');

@@ -28,12 +28,12 @@ static const struct {
 	[PART_GO_BLOCKED] = { "GO BLK", "Go-blocked: " },
 };
 
-static void put_head(struct out *o, const char *first)
+static void put_head(struct out *o, const char *first, const char *last)
 {
 	out__format(o, "%8s", first);
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		out__format(o, " %*s", TABLE_TIME, parts[i].title);
-	out__format(o, " %*s  START FUNCTION\n", TABLE_TIME, "TOTAL");
+	out__format(o, " %*s  %s\n", TABLE_TIME, "TOTAL", last);
 }
 
 static void put_row(struct out *o, uint64_t first, const struct latency_stats *stats,
@@ -272,7 +272,7 @@ static int put_functions(struct out *o, const struct latencies *all,
 	int64_t unknown = 0, total = 0;
 	int err = 0;
 
-	put_head(o, "COUNT");
+	put_head(o, "COUNT", all->select->by_label ? "LABEL" : "START FUNCTION");
 	for (size_t i = 0; i < n; i++) {
 		f = functions[i];
 		unknown = time_add(unknown, f->stats.unknown);
@@ -313,7 +313,7 @@ int latency_table__goroutines(const struct latencies *all)
 	int64_t unknown = 0, total = 0;
 	int err = 0;
 
-	put_head(o, "ID");
+	put_head(o, "ID", "START FUNCTION");
 	for (size_t i = 0; i < record_store__count(all->goroutines) && !err; i++) {
 		err = latency__unpack(record_store__get(all->goroutines, i), &g);
 		if (err)

@@ -138,5 +138,6 @@ int do_requests(int argc, char **argv, struct error *error)
 		err = print(&report, error);
 	requests__destroy(report.requests);
 	map__deinit(&report.goroutines);
+	selection__deinit(&report.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

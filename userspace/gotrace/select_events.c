@@ -56,6 +56,13 @@ static const struct goroutine_client client = {
 	.end = goroutine__end,
 };
 
+static const struct goroutine_client labels_client = {
+	.size = sizeof(struct tracked_goroutine),
+	.appear = goroutine__changes,
+	.leave = goroutine__changes,
+	.enter = goroutine__changes,
+};
+
 /* An error of the reader ends the pass; the second one reports it, after the events before it. */
 static int read_names(struct names_pass *pass, struct reader *r)
 {
@@ -128,17 +135,52 @@ int event_filter__init(struct event_filter *f, struct trace_args *args, struct e
 		if (!f->others)
 			return error__set(error, -ENOMEM, "out of memory");
 	}
+	if (select->nlabels) {
+		f->names = intern__create();
+		if (!f->names)
+			return error__set(error, -ENOMEM, "out of memory");
+		goroutine_tracker__init(&f->tracker, &labels_client, f, f->names);
+		if (goroutine_tracker__set_labels(&f->tracker, select))
+			return error__set(error, -ENOMEM, "out of memory");
+	}
 	return select_goroutines(args, &f->goroutines, error);
 }
 
 void event_filter__deinit(struct event_filter *f)
 {
 	map__deinit(&f->goroutines);
+	if (f->names)
+		goroutine_tracker__deinit(&f->tracker);
+	intern__destroy(f->names);
 	intern__destroy(f->others);
 	*f = (struct event_filter){};
 }
 
 /* ---- events ---- */
+
+static bool is_labeled(const struct event_filter *f, uint64_t goroutine)
+{
+	const struct tracked_goroutine *g =
+		goroutine == TRACE_NO_G ? NULL : goroutine_tracker__find(&f->tracker, goroutine);
+
+	return g && g->labels.selected;
+}
+
+int event_filter__follow(struct event_filter *f, const struct trace_event *ev)
+{
+	struct semantics m;
+	uint64_t concerns;
+	int err;
+
+	if (!f->select->nlabels)
+		return 0;
+	semantics__of(ev, &m);
+	concerns = m.resource == RESOURCE_GOROUTINE ? m.id : TRACE_NO_G;
+	f->labeled = is_labeled(f, ev->g) || is_labeled(f, concerns);
+	err = goroutine_tracker__event(&f->tracker, &labels_client, ev, ev->time);
+	f->labeled |= is_labeled(f, ev->g) || is_labeled(f, concerns);
+	return err;
+}
 
 /* The goroutine on which it happened, and the one that it concerns; TRACE_NO_G: none. */
 static bool goroutines_match(const struct event_filter *f, uint64_t on, uint64_t concerns)
@@ -188,6 +230,8 @@ int event_filter__event(struct event_filter *f, const struct trace_event *ev)
 	if (matches <= 0 || (select->by_type && !select->types[ev->type]) ||
 	    (select->have_thread && ev->m != select->thread))
 		return matches < 0 ? matches : 0;
+	if (select->nlabels && !f->labeled)
+		return 0;
 	return goroutines_match(f, ev->g, m.resource == RESOURCE_GOROUTINE ? m.id : TRACE_NO_G);
 }
 
@@ -201,6 +245,8 @@ int event_filter__item(struct event_filter *f, const struct print_item *i)
 	if (matches <= 0 || (select->by_type && !select->types[SELECT_KERNEL + item->kind]) ||
 	    (select->have_thread && item->tid != select->thread))
 		return matches < 0 ? matches : 0;
+	if (select->nlabels && !is_labeled(f, i->g) && !is_labeled(f, i->by_g))
+		return 0;
 	return goroutines_match(f, i->g, i->by_g);
 }
 

@@ -9,6 +9,7 @@
 #ifndef SELECT_EVENTS_H
 #define SELECT_EVENTS_H
 
+#include "analysis/goroutine_tracker.h"
 #include "command.h"
 #include "print/print.h"
 #include "writer/intern.h"
@@ -17,6 +18,10 @@ struct event_filter {
 	struct selection *select;
 	bool active;	       /* there is a filter; otherwise every event matches */
 	struct map goroutines; /* with --function: IDs of those that match */
+	/* with --label: */
+	struct goroutine_tracker tracker;
+	struct intern *names;
+	bool labeled;	       /* goroutines of the event have the labels before or after it */
 	uint64_t found;	       /* bit i: an event has the i-th reason of --reason */
 	struct intern *others; /* reasons of events that were not requested */
 };
@@ -34,6 +39,12 @@ int find_goroutines(struct trace_args *args, struct map *ret, struct error *erro
 /* Calls select_goroutines(). 0 or a negative errno with the reason. */
 int event_filter__init(struct event_filter *f, struct trace_args *args, struct error *error);
 void event_filter__deinit(struct event_filter *f);
+
+/*
+ * With --label, to be called for each event of the trace, before the function below: follows the
+ * labels of goroutines. 0 or -ENOMEM.
+ */
+int event_filter__follow(struct event_filter *f, const struct trace_event *ev);
 
 /* 1: it matches, 0: it does not, or -ENOMEM. */
 int event_filter__event(struct event_filter *f, const struct trace_event *ev);

@@ -202,6 +202,7 @@ static int run(struct counted *c, const struct argp *parser, int argc, char **ar
 		err = print(c, error);
 	annotations__destroy(c->annotations);
 	map__deinit(&c->goroutines);
+	selection__deinit(&c->in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 

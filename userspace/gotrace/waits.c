@@ -33,6 +33,8 @@ static const struct argp_option options[] = {
 	  0 },
 	GOROUTINE_OPTION("only waits of this goroutine"),
 	FUNCTION_OPTION,
+	LABEL_OPTION("only waits of goroutines that have this label at the time, such as "
+		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
 	{ "runtime", OPT_RUNTIME, NULL, 0, "include the goroutines of the Go runtime", 0 },
 	{ "from", OPT_FROM, "T", 0, "only what lies after T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only what lies before T", 0 },
@@ -262,5 +264,6 @@ int do_waits(int argc, char **argv, struct error *error)
 		err = show(&a, &reading, error);
 	waits__destroy(reading.waits);
 	path_history__deinit(&history);
+	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

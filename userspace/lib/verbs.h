@@ -30,6 +30,7 @@
 	X(path, NULL, "show the critical path of a goroutine: what blocked it") \
 	X(waits, NULL, "show the longest waits of goroutines, and what caused them") \
 	X(histogram, NULL, "show how durations are distributed: waits, system calls, pauses") \
+	X(profile, NULL, "show which stacks took the time, or write that for pprof") \
 	X(tasks, NULL, "show how often and how long the program's tasks ran, by name") \
 	X(regions, NULL, "show how often and how long the program's regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \

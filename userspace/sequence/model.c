@@ -174,7 +174,7 @@ bool model__id_taken(const struct sequencer *s, uint64_t goid)
 /* Whether no later record could refer to the thread's state; it is created again if needed. */
 static bool is_bare(const struct thread *t)
 {
-	return !t->g && !t->p && !t->head && !t->exit_time && !t->fix;
+	return !t->g && !t->p && !t->head && !t->exit_time && !t->fix && !t->labels;
 }
 
 /*
@@ -215,12 +215,15 @@ void model__deinit(struct sequencer *s)
 {
 	void *value;
 
-	for (size_t i = 0; map__next(&s->model.threads, &i, &value);)
+	for (size_t i = 0; map__next(&s->model.threads, &i, &value);) {
 		hold__free_list(((struct thread *)value)->head);
+		labels__free(value);
+	}
 	hold__free_list(s->hold.free);
 	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);)
 		open_regions__free(s, value);
 	free(s->user.task_named);
+	labels__deinit(s);
 	arena__deinit(&s->model.pool);
 	map__deinit(&s->model.by_addr);
 	map__deinit(&s->model.by_id);

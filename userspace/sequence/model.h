@@ -26,6 +26,7 @@
 
 struct fix;
 struct held;
+struct label_set;
 struct regions;
 struct sequencer;
 
@@ -100,6 +101,7 @@ struct thread {
 	uint64_t heard;		  /* the same, held ones included */
 	uint64_t searched;	  /* ahead.c: the watermark of a search for its next hit */
 	bool silent;		  /* ... which found none */
+	struct label_set *labels; /* of its goroutine, until all of its records came; or NULL */
 	struct fix *fix;	  /* its pending correction: resync.c */
 	struct held *head, *tail; /* its held records, oldest first: hold.c */
 	struct thread *next_held; /* in the list of threads with held records */

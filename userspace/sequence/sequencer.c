@@ -131,6 +131,10 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 		return rec->kind == GT_STACK ? stacks__add(s->stacks, rec) :
 					       texts__add(s->texts, rec);
 	}
+	if (rec->kind == GT_LABELS_PRESENT) {
+		merge__count(s->merge, ring, rec);
+		return labels__note_present(s, rec);
+	}
 	if (rec->kind == GT_SAMPLE)
 		err = sample__put(s, ring, rec);
 	else if (derived__is(rec))
@@ -232,6 +236,7 @@ static int begin_window(struct sequencer *s, uint64_t time)
 	if (!rec)
 		return -ENOMEM;
 	err = resolve(s, rec, n);
+	labels__forget_changed(s, rec, n);
 	s->ready = !err;
 	s->stats.at_start = s->model.by_id.n;
 	snapshot__deinit(&s->start.first);

@@ -390,6 +390,8 @@ enum apply_result state__apply(struct sequencer *s, struct thread *t, const stru
 		state__exit_kept(s, t);
 	if (s->runtime.gc_active_due && thread__has_user_context(t))
 		gc__active(s, t, rec->time);
+	if (s->user.present.n)
+		labels__write_present(s, t, rec->time);
 	if (handlers[rec->kind].object_is_g && rec->object)
 		st.g = map__get(&s->model.by_addr, rec->object);
 	t->last_record = rec->time;
@@ -407,6 +409,8 @@ enum apply_result state__apply(struct sequencer *s, struct thread *t, const stru
 			(t->g && t->g->state == GO_SYSCALL) || (st.g && st.g->state == GO_SYSCALL);
 	if (!handlers[rec->kind].needs_running || step__need_running(&st, &result))
 		result = handlers[rec->kind].apply(&st);
+	if (s->user.present.n && result == DONE)
+		labels__write_present(s, t, rec->time);
 	if (result == WAIT && st.g) {
 		st.g->last_record = st.last_record;
 		if (!st.g->earliest_pending || rec->time < st.g->earliest_pending)

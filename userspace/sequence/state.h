@@ -37,6 +37,8 @@ struct user {
 	bool task_begun;      /* a task began in the window */
 	uint64_t call_tasks;  /* calls that were written as tasks */
 	size_t members;	      /* goroutines that belong to a task of a call: members.c */
+	struct map present;   /* goid: labels that it has had since before the window */
+	size_t present_bytes; /* memory of these */
 };
 
 /* CPU samples, for state_sample.c. */
@@ -67,6 +69,18 @@ void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 void open_regions__free(struct sequencer *s, struct goroutine *g);
 /* Before the end of the thread's running goroutine: ends the tasks that calls of it are. */
 void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time);
+
+/* state_labels.c */
+
+/* Frees the labels of which records are missing. */
+void labels__free(struct thread *t);
+/* Notes labels that a goroutine had when the recording began. 0 or -ENOMEM. */
+int labels__note_present(struct sequencer *s, const struct gt_record *rec);
+/* Forgets those of goroutines that have set others up to then, according to the `n` records. */
+void labels__forget_changed(struct sequencer *s, const struct gt_record *const *rec, size_t n);
+/* Writes those of the goroutine that runs on the thread, once. */
+void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time);
+void labels__deinit(struct sequencer *s);
 
 /* End the open mark assist range of the thread's goroutine, or the sweep range of its P, if any. */
 void range__end_assist(struct sequencer *s, struct thread *t, uint64_t time);

@@ -247,6 +247,11 @@ size_t texts__size(const struct text *text)
 	return text ? text->placed.bytes : 0;
 }
 
+struct trace_string texts__held_bytes(const struct text *text)
+{
+	return text ? (struct trace_string){ text->bytes, text->len } : (struct trace_string){};
+}
+
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 {
 	const char *text;
@@ -261,6 +266,22 @@ uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses)
 	id = intern__transient(t->in, text, len);
 	once__drop(&t->messages, number);
 	return id;
+}
+
+bool texts__message_bytes(const struct texts *t, uint64_t number, struct trace_string *ret)
+{
+	size_t len;
+	const char *text = once__get(&t->messages, number, &len);
+
+	if (!text)
+		return false;
+	*ret = (struct trace_string){ text, (uint32_t)len };
+	return true;
+}
+
+void texts__drop_message(struct texts *t, uint64_t number)
+{
+	once__drop(&t->messages, number);
 }
 
 void texts__may_hold(struct texts *t, uint64_t bytes)

@@ -10,6 +10,7 @@
 #ifndef SEQUENCE_TEXTS_H
 #define SEQUENCE_TEXTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gotrace/record.h"
@@ -37,6 +38,10 @@ uint64_t texts__settle(struct texts *t, uint64_t number, uint64_t time);
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t time, uint64_t *misses);
 uint32_t texts__message(struct texts *t, uint64_t number, uint64_t *misses); /* consumes it */
 
+/* The bytes of a message, valid until it is dropped, and whether there is one. */
+bool texts__message_bytes(const struct texts *t, uint64_t number, struct trace_string *ret);
+void texts__drop_message(struct texts *t, uint64_t number);
+
 /*
  * Holds a name that later generations need, too, until it is released. NULL: missing; its string id
  * is that of TEXTS_MISSING from then on.
@@ -47,6 +52,8 @@ uint32_t texts__held_name(struct texts *t, uint64_t number, struct text *text);
 /* The bytes of a name that is held, valid as long as it is. NULL is allowed: none. */
 const char *texts__bytes(const struct text *text, size_t *ret_len);
 size_t texts__size(const struct text *text); /* bytes */
+/* The bytes of a text that is held; NULL: none. */
+struct trace_string texts__held_bytes(const struct text *text);
 
 /* Raises the memory limit of texts that wait for their records to `bytes`, if it is lower. */
 void texts__may_hold(struct texts *t, uint64_t bytes);

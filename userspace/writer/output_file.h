@@ -27,6 +27,7 @@ enum file_kind {
 	FILE_TEXT,	  /* gotrace text */
 	FILE_STATS,	  /* record --stats */
 	FILE_DESCRIPTION, /* gotrace describe */
+	FILE_PROFILE,	  /* gotrace profile, and those of other programs for pprof */
 };
 
 /*

@@ -15,12 +15,14 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "writer/output_place.h"
 #include "format/header.h"
 
-#define LINKS_MAX 40 /* as in the kernel */
-#define HEAD_SIZE 64 /* bytes of an existing file that identify its kind */
+#define LINKS_MAX 40  /* as in the kernel */
+#define HEAD_SIZE 64  /* bytes of an existing file that identify its kind */
+#define ZIP_SIZE  512 /* the same of a compressed one: the tables of its codes come first */
 
 struct place_walk {
 	struct file_place place;
@@ -169,6 +171,21 @@ static bool holds(const char *head, size_t len, const char *text)
 	return memmem(head, len, text, strlen(text));
 }
 
+/* gzip, of a protocol buffer that begins with a sample type: { type, unit }. */
+static bool is_profile(const char *head, size_t len)
+{
+	z_stream z = { .next_in = (unsigned char *)head, .avail_in = (unsigned int)len };
+	unsigned char data[3] = {};
+
+	if (!begins(head, len, "\x1f\x8b") || inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
+		return false;
+	z.next_out = data;
+	z.avail_out = sizeof(data);
+	inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	return data[0] == 0x0a && data[2] == 0x08;
+}
+
 static bool looks_like(enum file_kind kind, const char *head, size_t len)
 {
 	switch (kind) {
@@ -186,6 +203,7 @@ static bool looks_like(enum file_kind kind, const char *head, size_t len)
 		return holds(head, len, "EventBatch") ||
 		       holds(head, len, " events, minor version ") ||
 		       begins(head, len, "{\n  \"minor\": ");
+	case FILE_PROFILE:
 	case FILE_ANY:
 		break;
 	}
@@ -194,7 +212,7 @@ static bool looks_like(enum file_kind kind, const char *head, size_t len)
 
 bool file_kind__fits(enum file_kind kind, int dir, const char *name)
 {
-	char head[HEAD_SIZE];
+	char head[ZIP_SIZE];
 	struct stat st;
 	ssize_t len;
 	int fd;
@@ -206,5 +224,9 @@ bool file_kind__fits(enum file_kind kind, int dir, const char *name)
 		return false;
 	len = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : read(fd, head, sizeof(head));
 	close(fd);
-	return len == 0 || (len > 0 && looks_like(kind, head, (size_t)len));
+	if (len <= 0)
+		return !len;
+	if (kind == FILE_PROFILE)
+		return is_profile(head, (size_t)len);
+	return looks_like(kind, head, (size_t)(len < HEAD_SIZE ? len : HEAD_SIZE));
 }

@@ -11,6 +11,7 @@
 
 static int answer;
 static uint64_t clock_error;
+static uint32_t max_names;
 static unsigned int calls, no_kernel, calls_only; /* since the sequencer was created */
 
 int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
@@ -52,6 +53,11 @@ void sequencer__clock_error(struct sequencer *s, uint64_t ns)
 void sequencer__calls_only(struct sequencer *s)
 {
 	calls_only++;
+}
+
+void sequencer__max_names(struct sequencer *s, uint32_t max)
+{
+	max_names = max;
 }
 
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
@@ -133,6 +139,11 @@ static void answers(void **state)
 	sink__start(s, &facts);
 	assert_int_equal(no_kernel, 1);
 	assert_int_equal(calls_only, 1);
+	assert_int_equal(max_names, 0);
+	facts.flags = 7u << RAW_NAMES_SHIFT;
+	sink__start(s, &facts);
+	assert_int_equal(no_kernel + calls_only, 2);
+	assert_int_equal(max_names, 7);
 	assert_int_equal(sink__clock_error(s, 42), 0);
 	assert_int_equal(clock_error, 42);
 	sink__destroy(s);

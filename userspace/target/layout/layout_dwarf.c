@@ -177,24 +177,12 @@ static int build_image(struct debug *d)
 	return 0;
 }
 
-/* The members wanted and found. */
+/* The members wanted, and their offsets. */
 struct search {
-	const char *name[OFF_COUNT]; /* of the member in this release */
-	struct offsets found;
-	size_t left;
+	const struct dwarf_member *member;
+	uint32_t *at;
+	size_t n, left;
 };
-
-static void search__init(struct search *s, const struct go_version *version)
-{
-	*s = (struct search){ .left = OFF_COUNT };
-	for (size_t i = 0; i < OFF_COUNT; i++) {
-		bool old = offset_members[i].renamed &&
-			   !go_version__since(version, offset_members[i].renamed);
-
-		s->name[i] = old ? offset_members[i].old_name : offset_members[i].name;
-		s->found.at[i] = OFFSET_UNKNOWN;
-	}
-}
 
 /* A member's offset; OFFSET_ABSENT if it is not a number or too large. */
 static uint32_t member_offset(Dwarf_Die *die)
@@ -210,25 +198,24 @@ static uint32_t member_offset(Dwarf_Die *die)
 
 static void read_struct(struct search *s, Dwarf_Die *type, const char *name)
 {
-	bool wanted[OFF_COUNT];
+	bool wanted[DWARF_MEMBERS_MAX];
 	Dwarf_Die die;
 
 	if (dwarf_child(type, &die))
 		return;
-	for (size_t i = 0; i < OFF_COUNT; i++) {
-		wanted[i] =
-			s->found.at[i] == OFFSET_UNKNOWN && !strcmp(offset_members[i].type, name);
+	for (size_t i = 0; i < s->n; i++) {
+		wanted[i] = s->at[i] == OFFSET_UNKNOWN && !strcmp(s->member[i].type, name);
 		if (wanted[i]) {
-			s->found.at[i] = OFFSET_ABSENT;
+			s->at[i] = OFFSET_ABSENT;
 			s->left--;
 		}
 	}
 	do {
 		const char *member = dwarf_tag(&die) == DW_TAG_member ? dwarf_diename(&die) : NULL;
 
-		for (size_t i = 0; member && i < OFF_COUNT; i++) {
-			if (wanted[i] && !strcmp(s->name[i], member)) {
-				s->found.at[i] = member_offset(&die);
+		for (size_t i = 0; member && i < s->n; i++) {
+			if (wanted[i] && !strcmp(s->member[i].name, member)) {
+				s->at[i] = member_offset(&die);
 				wanted[i] = false;
 			}
 		}
@@ -237,8 +224,8 @@ static void read_struct(struct search *s, Dwarf_Die *type, const char *name)
 
 static bool is_wanted(const struct search *s, const char *type)
 {
-	for (size_t i = 0; i < OFF_COUNT; i++) {
-		if (s->found.at[i] == OFFSET_UNKNOWN && !strcmp(offset_members[i].type, type))
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->at[i] == OFFSET_UNKNOWN && !strcmp(s->member[i].type, type))
 			return true;
 	}
 	return false;
@@ -302,14 +289,12 @@ static int read_image(struct debug *d, struct search *s, struct error *error)
 	return err;
 }
 
-int layout_dwarf__read_here(const struct elf_image *elf, const struct go_version *version,
-			    struct offsets *ret, struct error *error)
+static int read_members(const struct elf_image *elf, struct search *s, struct error *error)
 {
 	/* The first two are required; only cgo units made by gcc use the others. */
 	struct debug d = {
 		.sec = { { "info" }, { "abbrev" }, { "str" }, { "line_str" }, { "str_offsets" } }
 	};
-	struct search s;
 	int err = 0;
 
 	for (size_t i = 0; i < NSECTIONS && !err; i++) {
@@ -323,27 +308,54 @@ int layout_dwarf__read_here(const struct elf_image *elf, const struct go_version
 	}
 	if (!err && build_image(&d))
 		err = error__set(error, -ENOMEM, "out of memory");
-	search__init(&s, version);
+	for (size_t i = 0; i < s->n; i++)
+		s->at[i] = OFFSET_UNKNOWN;
+	s->left = s->n;
 	if (!err)
-		err = read_image(&d, &s, error);
-	if (!err)
-		*ret = s.found;
+		err = read_image(&d, s, error);
 	for (size_t i = 0; i < NSECTIONS; i++)
 		free(d.sec[i].data);
 	free(d.image);
 	return err;
 }
 
+int layout_dwarf__read_here(const struct elf_image *elf, const struct go_version *version,
+			    struct offsets *ret, struct error *error)
+{
+	struct dwarf_member member[OFF_COUNT];
+	struct offsets found = {};
+	struct search s = { member, found.at, OFF_COUNT };
+	int err;
+
+	for (size_t i = 0; i < OFF_COUNT; i++) {
+		bool old = offset_members[i].renamed &&
+			   !go_version__since(version, offset_members[i].renamed);
+
+		member[i].type = offset_members[i].type;
+		member[i].name = old ? offset_members[i].old_name : offset_members[i].name;
+	}
+	err = read_members(elf, &s, error);
+	if (!err)
+		*ret = found;
+	return err;
+}
+
+/* ---- in a child process ---- */
+
 struct request {
 	const struct elf_image *elf;
-	const struct go_version *version;
+	const struct go_version *version; /* for the runtime's members; else */
+	const struct dwarf_member *member;
+	size_t n;
 };
 
 static int answer(void *ctx, void *result, struct error *error)
 {
 	const struct request *r = ctx;
+	struct search s = { r->member, result, r->n };
 
-	return layout_dwarf__read_here(r->elf, r->version, result, error);
+	return r->version ? layout_dwarf__read_here(r->elf, r->version, result, error) :
+			    read_members(r->elf, &s, error);
 }
 
 /* Checked first, to avoid a child process for a program without DWARF. */
@@ -355,21 +367,34 @@ static bool has_dwarf(const struct elf_image *elf)
 	       (elf_image__section(elf, ".zdebug_info", &sec) && sec.in_file);
 }
 
-int layout_dwarf__read(const struct elf_image *elf, const struct go_version *version,
-		       struct offsets *ret, struct error *error)
+static int ask(struct request *request, void *ret, size_t size, struct error *error)
 {
 	/* A program of 200 MB takes less than a second of CPU time and 300 MiB. */
 	static const struct guarded_limits limits = { .cpu_seconds = 20,
 						      .seconds = 60,
 						      .memory = 2ull << 30 };
-	struct request request = { elf, version };
 	struct error why = { "" };
 	int err;
 
-	if (!has_dwarf(elf))
+	if (!has_dwarf(request->elf))
 		return error__set(error, -ENODATA, NO_DWARF);
-	err = guarded__run(answer, &request, &limits, ret, sizeof(*ret), &why);
+	err = guarded__run(answer, request, &limits, ret, size, &why);
 	if (err == -ENOTRECOVERABLE)
 		return error__set(error, err, "libdw %s", why.text);
 	return err ? error__set(error, err, "%s", why.text) : 0;
+}
+
+int layout_dwarf__read(const struct elf_image *elf, const struct go_version *version,
+		       struct offsets *ret, struct error *error)
+{
+	return ask(&(struct request){ elf, version }, ret, sizeof(*ret), error);
+}
+
+int layout_dwarf__members(const struct elf_image *elf, const struct dwarf_member *member, size_t n,
+			  uint32_t *ret, struct error *error)
+{
+	if (n > DWARF_MEMBERS_MAX)
+		return error__set(error, -E2BIG, "too many members");
+	return ask(&(struct request){ .elf = elf, .member = member, .n = n }, ret, n * sizeof(*ret),
+		   error);
 }

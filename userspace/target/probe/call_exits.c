@@ -56,20 +56,21 @@ static bool falls_through(const struct insn *in)
 	return in->kind != INSN_JMP && in->kind != INSN_RET;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct insn *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
 /* Index of the instruction at `addr`; NO_INSN: none begins there. */
 static size_t index_of(const struct code *code, uint64_t addr)
 {
-	size_t low = 0, high = code->n;
+	const struct insn key = { .addr = addr };
+	const struct insn *found =
+		bsearch(&key, code->insn, code->n, sizeof(*code->insn), by_address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (code->insn[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < code->n && code->insn[low].addr == addr ? low : NO_INSN;
+	return found ? (size_t)(found - code->insn) : NO_INSN;
 }
 
 static int by_target(const void *a, const void *b)

@@ -325,7 +325,8 @@ int calls__join(const struct calls *calls, const struct site_list *sites, struct
 	both.site = calloc(sites->n + calls->nsites + 1, sizeof(*both.site));
 	if (!both.site)
 		return -ENOMEM;
-	memcpy(both.site, sites->site, sites->n * sizeof(*both.site));
+	if (sites->n)
+		memcpy(both.site, sites->site, sites->n * sizeof(*both.site));
 	if (calls->nsites)
 		memcpy(both.site + sites->n, calls->site, calls->nsites * sizeof(*both.site));
 	both.n += calls->nsites;

@@ -38,19 +38,9 @@ struct adding {
 	const struct preset *preset;
 	const struct elf_image *elf;
 	const struct pclntab *pt;
-	unsigned int minor, release;
+	unsigned int minor;
+	uint32_t offset[PRESET_MEMBERS];
 };
-
-uint32_t preset__offset(const struct preset *preset, unsigned int id, unsigned int release)
-{
-	for (size_t i = 0; i < preset->nmembers; i++) {
-		const struct preset_member *m = &preset->member[i];
-
-		if (m->id == id && release >= m->since && release <= m->until)
-			return m->offset;
-	}
-	return GT_NO_OFFSET;
-}
 
 /* A value whose struct lacks a member in this release is not read. */
 static struct gt_request_read resolve(const struct adding *a, const struct preset_value *value)
@@ -62,9 +52,9 @@ static struct gt_request_read resolve(const struct adding *a, const struct prese
 	};
 
 	for (size_t i = 0; i < PRESET_PATH && value->path[i]; i++) {
-		uint32_t offset = preset__offset(a->preset, value->path[i] - 1u, a->release);
+		uint32_t offset = a->offset[value->path[i] - 1u];
 
-		if (offset == GT_NO_OFFSET)
+		if (offset > UINT16_MAX)
 			return (struct gt_request_read){};
 		ret.offset[ret.n++] = (gt_u16)offset;
 	}
@@ -130,14 +120,16 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 		 const struct pclntab *pt, const struct go_version *version, struct error *error)
 {
 	const struct preset *preset = presets_known[number];
-	struct adding a = { presets,
-			    number,
-			    preset,
-			    elf,
-			    pt,
-			    version->minor,
-			    RELEASE(version->minor, version->patch) };
+	struct adding a = {
+		.presets = presets,
+		.number = number,
+		.preset = preset,
+		.elf = elf,
+		.pt = pt,
+		.minor = version->minor,
+	};
 	size_t before = presets->n;
+	struct go_func first;
 	int err = 0;
 
 	if (version->major != 1 || a.minor < preset->since || a.minor > preset->until)
@@ -145,6 +137,11 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 			error, -ENOTSUP,
 			"its release %s is unknown to this preset, which knows 1.%u to 1.%u",
 			version->text, preset->since, preset->until);
+	if (!err && !pclntab__named(pt, preset->func[0].name, &first))
+		err = error__set(error, -ENOENT, "the program has no %s: it lacks %s", preset->what,
+				 preset->func[0].name);
+	if (!err)
+		err = preset__offsets(preset, elf, version, a.offset, error);
 	for (size_t i = 0; i < preset->nfuncs && !err; i++)
 		err = add_func(&a, &preset->func[i], error);
 	if (err)

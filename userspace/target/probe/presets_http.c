@@ -8,15 +8,17 @@
  * goroutine ends.
  *
  * Request.Pattern is set by ServeMux, maybe on a copy of the request; HandlerFunc.ServeHTTP receives
- * that copy. The offsets equal the DWARF of programs built by all releases:
- * selftests/check/requests_http.sh.
+ * that copy. selftests/check/requests_http.sh compares the offsets with the DWARF of programs.
  */
 #include "target/probe/presets_impl.h"
 
 #define SINCE	      20
-#define UNTIL	      26
+#define UNTIL	      27
 #define FIRST	      RELEASE(SINCE, 0)
 #define LAST	      RELEASE(UNTIL, RELEASE_LAST)
+/* HTTP/2 was part of the package, and then became one of its own. */
+#define BUNDLED	      RELEASE(26, RELEASE_LAST)
+#define PACKAGE	      RELEASE(27, 0)
 #define PATTERN_SINCE 23 /* Request.Pattern */
 
 enum { METHOD, URL, PATTERN, PATH, RESPONSE_REQ, RESPONSE_STATUS, H2_STATE, H2_REQ, H2_STATUS };
@@ -27,11 +29,13 @@ static const struct preset_member members[] = {
 	{ PATTERN, "net/http.Request", "Pattern", RELEASE(PATTERN_SINCE, 0), LAST, 232 },
 	{ PATH, "net/url.URL", "Path", FIRST, LAST, 56 },
 	{ RESPONSE_REQ, "net/http.response", "req", FIRST, LAST, 8 },
-	{ RESPONSE_STATUS, "net/http.response", "status", FIRST, RELEASE(26, 8), 120 },
-	{ RESPONSE_STATUS, "net/http.response", "status", RELEASE(26, 9), LAST, 128 },
-	{ H2_STATE, "net/http.http2responseWriter", "rws", FIRST, LAST, 0 },
-	{ H2_REQ, "net/http.http2responseWriterState", "req", FIRST, LAST, 8 },
-	{ H2_STATUS, "net/http.http2responseWriterState", "status", FIRST, LAST, 72 },
+	{ RESPONSE_STATUS, "net/http.response", "status", FIRST, RELEASE(26, 10), 120 },
+	{ RESPONSE_STATUS, "net/http.response", "status", RELEASE(26, 11), LAST, 128 },
+	{ H2_STATE, "net/http.http2responseWriter", "rws", FIRST, BUNDLED, 0 },
+	{ H2_REQ, "net/http.http2responseWriterState", "req", FIRST, BUNDLED, 8 },
+	{ H2_STATUS, "net/http.http2responseWriterState", "status", FIRST, BUNDLED, 72 },
+	{ H2_STATE, "net/http/internal/http2.responseWriter", "rws", PACKAGE, LAST, 0 },
+	{ H2_STATUS, "net/http/internal/http2.responseWriterState", "status", PACKAGE, LAST, 240 },
 };
 
 #define ARG1 PRESET_REG(GPR_ARG1)
@@ -66,9 +70,16 @@ static const struct preset_func funcs[] = {
 	{ "net/http.(*http2responseWriter).handlerDone",
 	  GT_REQUEST_ENDS,
 	  SINCE,
-	  UNTIL,
+	  26,
 	  false,
 	  { { ARG1, .path = { H2_STATE + 1, H2_REQ + 1, PATTERN + 1 } } },
+	  { ARG1, .size = 8, .path = { H2_STATE + 1, H2_STATUS + 1 } } },
+	{ "net/http/internal/http2.(*responseWriter).handlerDone",
+	  GT_REQUEST_ENDS,
+	  27,
+	  UNTIL,
+	  false,
+	  {},
 	  { ARG1, .size = 8, .path = { H2_STATE + 1, H2_STATUS + 1 } } },
 	/* (w *response) Hijack() */
 	{ "net/http.(*response).Hijack", GT_REQUEST_TAKEN, SINCE, UNTIL, false, {}, {} },
@@ -76,10 +87,17 @@ static const struct preset_func funcs[] = {
 	{ "net/http.(*conn).serve.func1", GT_REQUEST_LEFT, SINCE, UNTIL, false, {}, {} },
 };
 
+static const unsigned int latest[] = {
+	RELEASE(20, 14), RELEASE(21, 13), RELEASE(22, 12),
+	RELEASE(23, 12), RELEASE(24, 13), RELEASE(25, 14),
+	RELEASE(26, 11), RELEASE(27, 4),  0,
+};
+
 const struct preset preset_http = {
 	.what = "net/http server",
 	.since = SINCE,
 	.until = UNTIL,
+	.latest = latest,
 	.func = funcs,
 	.member = members,
 	.nfuncs = sizeof(funcs) / sizeof(funcs[0]),

@@ -9,18 +9,24 @@
 #include "target/probe/presets.h"
 
 /* A release 1.minor.patch as a number. */
-#define RELEASE(minor, patch) ((minor) * 1000 + (patch))
-#define RELEASE_LAST	      999 /* patch: all of a minor release that are still to come */
+#define RELEASE(minor, patch)  ((minor) * 1000u + (patch))
+#define RELEASE_MINOR(release) ((release) / 1000)
+#define RELEASE_LAST	       999 /* patch: all of a minor release that were examined */
 
-/* The offset of a struct's member in some releases. */
+/*
+ * The offset of a struct's member in some releases. Rows of one id in the same minor release have
+ * the same type and name.
+ */
 struct preset_member {
-	unsigned int id; /* of the preset; several rows with the same: other releases */
+	unsigned int id; /* of the preset, below PRESET_MEMBERS */
 	const char *type, *name;
 	unsigned int since, until; /* RELEASE() */
 	gt_u16 offset;
 };
 
-#define PRESET_PATH 4 /* members that lead to a value */
+#define PRESET_MEMBERS 32
+
+#define PRESET_PATH    4 /* members that lead to a value */
 
 /* Where a value is: a register of the call, and members, by id + 1, that lead to it. */
 struct preset_value {
@@ -40,8 +46,9 @@ struct preset_func {
 };
 
 struct preset {
-	const char *what; /* what a program lacks that has no such function */
-	unsigned int since, until;
+	const char *what;	    /* what a program lacks that has no such function */
+	unsigned int since, until;  /* minor releases with these functions and arguments */
+	const unsigned int *latest; /* the latest releases whose offsets were examined, up to 0 */
 	const struct preset_func *func;
 	const struct preset_member *member;
 	size_t nfuncs, nmembers;
@@ -51,7 +58,12 @@ extern const struct preset preset_http;
 
 #define PRESET_REG(gpr) ((gpr) + 1)
 
-/* The offset of member `id` in a RELEASE(); GT_NO_OFFSET: it has none, or it is unknown. */
-uint32_t preset__offset(const struct preset *preset, unsigned int id, unsigned int release);
+/*
+ * presets_offsets.c: the offsets of all members by id, from the program's DWARF or else the table;
+ * GT_NO_OFFSET: the release lacks it. -ENOTSUP and the reason: neither has them.
+ */
+int preset__offsets(const struct preset *preset, const struct elf_image *elf,
+		    const struct go_version *version, uint32_t ret[PRESET_MEMBERS],
+		    struct error *error);
 
 #endif

@@ -19,7 +19,7 @@
 
 enum site_cost {
 	SITE_EMULATED, /* the kernel emulates the instruction: about 0.4 us per hit */
-	SITE_STEPPED,  /* single-stepped: about ten times that */
+	SITE_STEPPED,  /* single-stepped: about twice that, in some virtual machines 20 times */
 };
 
 struct site {

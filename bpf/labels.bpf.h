@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The labels of a goroutine (runtime/pprof.Do, SetGoroutineLabels), read when they are set: one
+ * record for each label, whose texts text.bpf.h sends.
+ *
+ * The argument points to a labelMap of package runtime/pprof: a map up to Go 1.23, whose buckets
+ * (runtime/map.go) are searched here, and a slice of pairs of strings from 1.24 on. Nobody changes
+ * it after it was set. It is input of an untrusted program all the same: the numbers of buckets and
+ * labels that are read have limits, and a set that cannot be read is reported as cut. Upstream:
+ * user.bpf.c. Downstream: userspace/sequence/state_labels.c.
+ */
+#ifndef BPF_LABELS_H
+#define BPF_LABELS_H
+
+#include "site.bpf.h"
+#include "text.bpf.h"
+
+#define LABEL_STRING	 16 /* bytes of a string's header */
+
+/* runtime.hmap and its buckets of 8 strings with 8 strings */
+#define MAP_BUCKETS	 16 /* hmap.buckets; oldbuckets follows */
+#define BUCKET_SLOTS	 8
+#define BUCKET_KEYS	 8
+#define BUCKET_VALUES	 (BUCKET_KEYS + BUCKET_SLOTS * LABEL_STRING)
+#define BUCKET_OVERFLOW	 (BUCKET_VALUES + BUCKET_SLOTS * LABEL_STRING)
+#define BUCKET_SIZE	 (BUCKET_OVERFLOW + 8)
+#define BUCKET_TOP_MIN	 5 /* minTopHash: lower ones are empty or moved to the new buckets */
+#define BUCKET_LOG2_MAX	 3 /* of 8 buckets: 9 to 52 labels */
+#define BUCKETS_READ_MAX 24
+
+/* Where the labels are, and the search of a map for them. */
+struct label_search {
+	u64 at[GT_LABELS_MAX]; /* addresses of the keys */
+	u64 n;
+	u64 to_value;	       /* from a key's address to its value's */
+	u64 buckets, nbuckets; /* to read: the current array */
+	u64 older, nolder;     /* the one before it, while its labels move */
+	u64 bucket;	       /* the current one, or 0 */
+	u64 tops;	       /* its 8 bytes that describe the slots */
+};
+
+/* Moves on to the next bucket: an overflow of this one, or one of the arrays. False: none. */
+static __always_inline bool search__next_bucket(struct label_search *s)
+{
+	if (s->bucket)
+		s->bucket = go_read_u64(s->bucket + BUCKET_OVERFLOW);
+	if (!s->bucket) {
+		if (!s->nbuckets) {
+			s->buckets = s->older;
+			s->nbuckets = s->nolder;
+			s->nolder = 0;
+		}
+		if (!s->nbuckets)
+			return false;
+		s->bucket = s->buckets;
+		s->buckets += BUCKET_SIZE;
+		s->nbuckets--;
+	}
+	s->tops = go_read_u64(s->bucket);
+	return true;
+}
+
+/* One slot of the current bucket; for bpf_loop(), which takes a pointer to the stack only. */
+static long search__slot(u32 i, struct label_search **search)
+{
+	struct label_search *s = *search;
+	u32 slot = i & (BUCKET_SLOTS - 1);
+	u64 n;
+
+	if (!slot && !search__next_bucket(s))
+		return 1;
+	if ((u8)(s->tops >> 8 * slot) < BUCKET_TOP_MIN)
+		return 0;
+	n = s->n;
+	if (n >= GT_LABELS_MAX)
+		return 1;
+	s->at[n] = s->bucket + BUCKET_KEYS + slot * LABEL_STRING;
+	s->n = n + 1;
+	return 0;
+}
+
+/* Finds the labels of a map. Returns how many there are; ~0: it cannot be read. */
+__weak __noinline u64 search__map(struct label_search *s, u64 map)
+{
+	u64 head[4] = {}; /* count; flags, B, noverflow, hash0; buckets; oldbuckets */
+	u32 log2;
+
+	if (!s || go_read(head, sizeof(head), map))
+		return ~0ull;
+	log2 = (u8)(head[1] >> 8);
+	if (log2 > BUCKET_LOG2_MAX)
+		log2 = BUCKET_LOG2_MAX;
+	s->to_value = BUCKET_VALUES - BUCKET_KEYS;
+	s->buckets = head[2];
+	s->nbuckets = head[2] ? 1u << log2 : 0;
+	s->older = head[3];
+	s->nolder = head[3] ? 1u << log2 : 0; /* half of it, except in a growth of the same size */
+	if (s->nolder > 1 && !(head[1] & 8))
+		s->nolder /= 2;
+	bpf_loop(BUCKETS_READ_MAX * BUCKET_SLOTS, search__slot, &s, 0);
+	return head[0];
+}
+
+__weak __noinline u64 search__list(struct label_search *s, u64 list)
+{
+	u64 head[2] = {}; /* address, length */
+
+	if (!s || go_read(head, sizeof(head), list))
+		return ~0ull;
+	s->to_value = LABEL_STRING;
+	for (u32 i = 0; i < GT_LABELS_MAX && i < head[1]; i++) {
+		s->at[i] = head[0] + i * 2 * LABEL_STRING;
+		s->n = i + 1;
+	}
+	return head[1];
+}
+
+/* What the records of one set have in common. */
+struct label_head {
+	u64 g, to_value;
+	u32 stack, tid, n, cut;
+};
+
+/* Sends label number `index`, whose key's string is at `at`. */
+__weak __noinline int label__send(const struct label_head *head, u64 at, u32 index)
+{
+	struct go_string key = {}, value = {};
+	struct gt_label label = {};
+
+	if (!head)
+		return 0;
+	if (at) {
+		label.cut = go_read(&key, sizeof(key), at) ||
+			    go_read(&value, sizeof(value), at + head->to_value);
+		label.key = label.cut ? GT_TEXT_UNREAD : text__name(&key, head->tid);
+		label.value = label.cut ? GT_TEXT_UNREAD : text__name(&value, head->tid);
+	}
+	label.index = index;
+	label.n = head->n;
+	label.cut |= head->cut;
+	emit (rec, GT_LABEL, head->g, index + 1 < head->n ? 0 : head->stack, head->tid,
+	      sizeof(label))
+		*(struct gt_label *)(rec + 1) = label;
+	return 0;
+}
+
+/* At the entry of runtime/pprof.runtime_setProfLabel. */
+static __noinline int labels__send(struct pt_regs *ctx, u32 tid, u32 stack)
+{
+	struct label_head head = { .g = GO_G(ctx), .stack = stack, .tid = tid };
+	u64 labels = GO_ARG1(ctx), count = 0;
+	struct label_search s = {};
+
+	if (labels && cookie__site(ctx) == GT_LABELS_LIST)
+		count = search__list(&s, labels);
+	else if (labels && go_read_u64(labels)) /* the map's variable, then the map */
+		count = search__map(&s, go_read_u64(labels));
+	head.to_value = s.to_value;
+	head.n = s.n;
+	head.cut = count != s.n;
+	if (!s.n)
+		return label__send(&head, 0, 0);
+	for (u32 i = 0; i < GT_LABELS_MAX && i < s.n; i++)
+		label__send(&head, s.at[i], i);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which intervals are in a profile, with which stack and labels, and what cuts them.
+ * check/profile.sh compares profiles of real traces with those of Go's tool.
+ */
+#include "unit/profile_fixture.h"
+
+/* Goroutine 5 of main.worker, and what it does; its creation is at 100, its first run at 110. */
+static void created(void)
+{
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 1;
+	event(100, EV_GO_CREATE, GO_STATE_NOT_EXIST, 5, WORKER, MAIN);
+	event(110, EV_GO_START, GO_STATE_RUNNABLE, 5, 1, 0);
+	on_g = 5;
+}
+
+static void calls(int64_t time, uint64_t stack)
+{
+	event(time, EV_GO_SYSCALL_BEGIN, GO_STATE_RUNNING, 2, stack, 0);
+	event(time + 6, EV_GO_SYSCALL_END, GO_STATE_SYSCALL, 0, 0, 0);
+}
+
+static void blocks(int64_t time, uint64_t reason, uint64_t stack)
+{
+	event(time, EV_GO_BLOCK, GO_STATE_RUNNING, reason, stack, 0);
+	on_g = TRACE_NO_G;
+	event(time + 10, EV_GO_UNBLOCK, GO_STATE_WAITING, 5, 2, LEAF);
+	event(time + 13, EV_GO_START, GO_STATE_RUNNABLE, 5, 3, 0);
+	on_g = 5;
+}
+
+static void life(void)
+{
+	created();
+	calls(120, READ);
+	blocks(130, CHAN, READ);
+	calls(150, READ);
+	blocks(160, NETWORK, LEAF);
+	calls(180, LEAF);
+}
+
+static void kinds(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	life();
+	expect("2 12 main.read<main.worker\n1 6 leaf<main.worker\n");
+	begin(PROFILE_SYNC);
+	life();
+	expect("1 10 main.read<main.worker\n");
+	begin(PROFILE_NET);
+	life();
+	expect("1 10 leaf<main.worker\n");
+	/* The wait before the first run does not count. */
+	begin(PROFILE_SCHED);
+	life();
+	expect("2 6 leaf<main.worker\n");
+}
+
+/* What has not ended does not count; what began before the trace does. */
+static void both_ends(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	event(100, EV_GO_STATUS, GO_STATE_UNDETERMINED, 8, 4, 3); /* in a system call */
+	created();
+	calls(120, READ);
+	event(200, EV_GO_SYSCALL_BEGIN, GO_STATE_RUNNING, 2, READ, 0);
+	expect("1 6 main.read<main.worker\n");
+}
+
+/* It ends a system call, but never runs. */
+static void never_runs(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 4;
+	on_g = 8;
+	event(100, EV_GO_STATUS_STACK, GO_STATE_UNDETERMINED, 8, 4, 3);
+	event(130, EV_GO_SYSCALL_END_BLOCKED, GO_STATE_SYSCALL, 0, 0, 0);
+	expect("1 30\n");
+	/* If it runs later, the call lies before its first run. */
+	begin(PROFILE_SYSCALL);
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 4;
+	on_g = 8;
+	event(100, EV_GO_STATUS_STACK, GO_STATE_UNDETERMINED, 8, 4, 3);
+	event(130, EV_GO_SYSCALL_END_BLOCKED, GO_STATE_SYSCALL, 0, 0, 0);
+	event(140, EV_GO_START, GO_STATE_RUNNABLE, 8, 1, 0);
+	expect("");
+}
+
+/* Each ns from the creation to the end of the trace, in one state. */
+static void all_time(void **state)
+{
+	begin(PROFILE_WALL);
+	created();
+	calls(120, READ);
+	blocks(130, CHAN, READ);
+	event(150, EV_SYNC, 0, 0, 0, 0);
+	expect("1 10 [runnable]<main.worker<main.worker\n"
+	       "3 21 [running]<main.worker\n"
+	       "1 6 [system call]<main.read<main.worker\n"
+	       "1 10 [waiting: chan receive]<main.read<main.worker\n"
+	       "1 3 [runnable]<main.read<main.worker\n");
+}
+
+static void cpu_samples(void **state)
+{
+	begin_with(
+		&(struct profile_opts){ .kind = PROFILE_CPU, .sample_ns = 100, .by_thread = true });
+	profile__set_window(profile, 120, 130);
+	created();
+	event(119, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	event(120, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	on_g = TRACE_NO_G;
+	event(129, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	event(129, EV_CPU_SAMPLE, 0, 0, 0, 0);
+	event(130, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	expect("2 200 main.read<main.worker m1\n1 100 m1\n");
+}
+
+static void item(int64_t time, uint8_t kind, uint8_t why, uint64_t delay)
+{
+	const struct kernel_item item = { .tid = 1, .kind = kind, .why = why };
+	static const struct kernel_threads none;
+	const struct profile_item i = { &item, time, delay, 5, &none };
+
+	assert_int_equal(profile__item(profile, &i), 0);
+}
+
+static void off_cpu(void **state)
+{
+	begin(PROFILE_OFFCPU);
+	created();
+	item(111, KERNEL_OFF, GT_OFF_PREEMPTED, 0);
+	item(115, KERNEL_ON, 0, 4);
+	event(120, EV_GO_SYSCALL_BEGIN, GO_STATE_RUNNING, 2, READ, 0);
+	item(121, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	item(141, KERNEL_ON, 0, 5);
+	item(142, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	item(143, KERNEL_OFF, GT_OFF_DISK, 0); /* that it got a CPU is missing */
+	item(145, KERNEL_ON, 0, UINT64_MAX);
+	item(150, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	profile__lose_threads(profile);
+	item(155, KERNEL_ON, 0, 1);
+	item(160, KERNEL_OFF, GT_OFF_SLEEPING, 0);
+	item(161, KERNEL_SYS_EXIT, 0, 0); /* the same */
+	item(165, KERNEL_ON, 0, 1);
+	expect("1 4 [waiting for a CPU]<main.worker\n"
+	       "1 15 [sleeping]<main.read<main.worker\n"
+	       "1 5 [waiting for a CPU]<main.read<main.worker\n"
+	       "1 2 [disk]<main.read<main.worker\n");
+}
+
+static void windows(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	profile__set_window(profile, 124, 184);
+	life();
+	expect("2 8 main.read<main.worker\n1 4 leaf<main.worker\n");
+	begin(PROFILE_SYSCALL);
+	profile__set_window(profile, 126, 150);
+	life();
+	expect("");
+}
+
+/* A goroutine gets its name after its first system call. */
+static void named_late(void)
+{
+	event(90, EV_SYNC, 0, 0, 0, 0);
+	on_m = 7;
+	on_g = 8;
+	event(100, EV_GO_STATUS, GO_STATE_UNDETERMINED, 8, 7, 2);
+	calls(110, 0);
+	blocks(120, CHAN, MAIN);
+}
+
+static void labels(void **state)
+{
+	begin_with(&(struct profile_opts){ .kind = PROFILE_SYSCALL, .by_function = true });
+	named_late();
+	expect("1 6 of main.main\n");
+	begin_with(&(struct profile_opts){
+		.kind = PROFILE_SYSCALL, .by_goroutine = true, .by_thread = true });
+	life();
+	expect("2 12 main.read<main.worker g5 m1\n1 6 leaf<main.worker g5 m1\n");
+	begin_with(&(struct profile_opts){ .kind = PROFILE_SCHED, .by_function = true });
+	life();
+	expect("2 6 leaf<main.worker of main.worker\n");
+}
+
+static void filters(void **state)
+{
+	struct selection select = {};
+	const struct profile_opts opts = { .kind = PROFILE_SYSCALL, .select = &select };
+
+	selection__option(&select, SELECT_GOROUTINE, "6");
+	begin_with(&opts);
+	life();
+	expect("");
+	select.have_goroutine = false;
+	selection__option(&select, SELECT_FUNCTION, "worker$");
+	begin_with(&opts);
+	life();
+	expect("2 12 main.read<main.worker\n1 6 leaf<main.worker\n");
+	selection__deinit(&select);
+	selection__option(&select, SELECT_FUNCTION, "^main.main$");
+	begin_with(&opts);
+	life();
+	expect("");
+	selection__deinit(&select);
+}
+
+/* Equal stacks of two generations are one, whatever their ids. */
+static void generations(void **state)
+{
+	begin(PROFILE_SYSCALL);
+	created();
+	calls(120, READ);
+	event(130, EV_SYNC, 0, 0, 0, 0);
+	calls(140, READ);
+	expect("2 12 main.read<main.worker\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kinds),       cmocka_unit_test(both_ends),
+		cmocka_unit_test(windows),     cmocka_unit_test(never_runs),
+		cmocka_unit_test(labels),      cmocka_unit_test(filters),
+		cmocka_unit_test(generations), cmocka_unit_test(all_time),
+		cmocka_unit_test(cpu_samples), cmocka_unit_test(off_cpu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

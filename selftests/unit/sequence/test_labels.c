@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the labels of goroutines: a log for each set whose records are all there, and none for
+ * others. Under test: sequence/state_labels.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sequence/sequencer_impl.h"
+#include "unit/machine.h"
+
+enum { KEY = 100, OTHER = 101, VALUE = 102, LOST = 103 };
+
+static void say(struct machine *m, uint64_t number, const char *string)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_text text;
+		char bytes[16];
+	} r = {
+		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
+		.text = { .len = (uint32_t)strlen(string) },
+	};
+
+	r.rec.seq = m->ring_seq++;
+	memcpy(r.bytes, string, r.text.len);
+	assert_int_equal(
+		sequencer__record(m->seq, 0, &r.rec,
+				  sizeof(r.rec) + sizeof(r.text) + (r.text.len + 7) / 8 * 8),
+		0);
+}
+
+RECORD(label, , uint64_t key, uint64_t value, unsigned int index, unsigned int n, bool cut)
+{
+	machine_give(m, tid, GT_LABEL, G(1), 0,
+		     &(struct gt_label){ key, value, (uint16_t)index, (uint16_t)n, cut });
+}
+
+static void labelling(struct machine *m)
+{
+	running(m, 25, "go1.26.8", 3);
+	say(m, KEY, "key");
+	say(m, OTHER, "another");
+	say(m, VALUE, "v");
+}
+
+static void sets(void **state)
+{
+	struct machine m;
+
+	labelling(&m);
+	label(&m, 1, KEY, VALUE, 0, 2, false);
+	label(&m, 1, OTHER, GT_TEXT_EMPTY, 1, 2, false);
+	label(&m, 1, KEY, OTHER, 0, 1, true);
+	label(&m, 1, 0, 0, 0, 0, false);
+	label(&m, 1, 0, 0, 0, 0, true);
+	say(&m, GT_TEXT_ONCE | 5, "k1");
+	say(&m, GT_TEXT_ONCE | 6, "v1");
+	label(&m, 1, GT_TEXT_ONCE | 5, GT_TEXT_ONCE | 6, 0, 1, false);
+	expect(&m, "m1 UserLog 0 \"goroutine labels\" \"another=\"\", key=\"v\"\" -\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"key=\"another\", ...\" -\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"\" -\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"...\" -\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"k1=\"v1\"\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 0);
+	assert_int_equal(stats(&m)->dropped, 0);
+	finish(&m);
+}
+
+/* A label whose text is missing is left out, and the log says that there is one. */
+static void lost_texts(void **state)
+{
+	struct machine m;
+
+	labelling(&m);
+	label(&m, 1, KEY, LOST, 0, 2, false);
+	label(&m, 1, OTHER, VALUE, 1, 2, false);
+	label(&m, 1, GT_TEXT_UNREAD, VALUE, 0, 1, false);
+	expect(&m, "m1 UserLog 0 \"goroutine labels\" \"another=\"v\", ...\" -\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"...\" -\n");
+	assert_int_equal(stats(&m)->text_misses, 2);
+	stop(&m);
+}
+
+/* A set that lacks a record, or is invalid, is dropped. The next one is not. */
+static void lost_records(void **state)
+{
+	struct machine m;
+
+	labelling(&m);
+	label(&m, 1, KEY, VALUE, 0, 3, false);
+	label(&m, 1, OTHER, VALUE, 2, 3, false);
+	label(&m, 1, OTHER, VALUE, 1, 2, false);
+	label(&m, 1, KEY, VALUE, 0, 2, false); /* and its end is lost */
+	label(&m, 1, OTHER, VALUE, 0, 1, false);
+	label(&m, 1, OTHER, VALUE, 1, 1, false);
+	label(&m, 1, OTHER, VALUE, 1, 0, false);
+	label(&m, 1, OTHER, VALUE, 0, GT_LABELS_MAX + 1, false);
+	label(&m, 1, KEY, VALUE, 0, 2, false);
+	expect(&m, "m1 UserLog 0 \"goroutine labels\" \"another=\"v\"\" -\n");
+	assert_int_equal(stats(&m)->dropped, 5);
+	stop(&m);
+}
+
+/* As capture/labels.c makes them; `text` is consumed. */
+static void present(struct machine *m, unsigned int g, uint64_t text)
+{
+	machine_give(m, 1, GT_LABELS_PRESENT, G(g), 0, &(struct gt_labels_present){ g, text });
+}
+
+/*
+ * Labels from before the window are written once, as soon as the goroutine runs; but not if it has
+ * set others before they were read.
+ */
+static void from_before(void **state)
+{
+	struct machine m;
+
+	machine_init(&m, 25, "go1.26.8");
+	for (unsigned int g = 1; g <= 4; g++)
+		snap_g(&m, g, GS_RUNNABLE, 0);
+	say(&m, KEY, "key");
+	say(&m, VALUE, "v");
+	p_start(&m, 1, 0);
+	execute(&m, 1, 1);
+	label(&m, 1, KEY, VALUE, 0, 1, false);
+	for (unsigned int g = 1; g <= 3; g++) {
+		say(&m, GT_TEXT_ONCE | g, "of=\"g\"");
+		present(&m, g, GT_TEXT_ONCE | g);
+	}
+	say(&m, GT_TEXT_ONCE | 5, "of=\"again\"");
+	present(&m, 3, GT_TEXT_ONCE | 5); /* it has some already */
+	present(&m, 4, GT_TEXT_ONCE | 6); /* the text was lost */
+	snap_give(&m);
+	p_start(&m, 2, 1);
+	execute(&m, 2, 2);
+	yield(&m, 2, 2, GT_YIELD_GOSCHED);
+	execute(&m, 2, 4);
+	yield(&m, 2, 4, GT_YIELD_GOSCHED);
+	execute(&m, 2, 2);
+	yield(&m, 1, 1, GT_YIELD_GOSCHED);
+	execute(&m, 1, 3);
+	expect(&m, "open 0\n"
+		   "status - p0 2\n"
+		   "status - p1 2\n"
+		   "status - p2 2\n"
+		   "status - p3 2\n"
+		   "status - g1 1 f1\n"
+		   "status - g2 1 f2\n"
+		   "status - g3 1 f3\n"
+		   "status - g4 1 f4\n"
+		   "m1 ProcStart p0 #1\n"
+		   "m1 GoStart g1 #1\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
+		   "m2 ProcStart p1 #1\n"
+		   "m2 GoStart g2 #1\n"
+		   "m2 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m2 GoStart g4 #1\n"
+		   "m2 GoStop \"runtime.Gosched\" -\n"
+		   "m2 GoStart g2 #2\n"
+		   "m1 GoStop \"runtime.Gosched\" -\n"
+		   "m1 GoStart g3 #1\n"
+		   "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n");
+	expect_no_repair(&m);
+	finish(&m);
+}
+
+/* Later ones, as in a corrupt raw file, change nothing. */
+static void from_before_but_late(void **state)
+{
+	struct machine m;
+
+	labelling(&m);
+	say(&m, GT_TEXT_ONCE | 1, "x=\"y\"");
+	present(&m, 1, GT_TEXT_ONCE | 1);
+	yield(&m, 1, 1, GT_YIELD_GOSCHED);
+	execute(&m, 1, 1);
+	assert_int_equal(map__get(&m.seq->user.present, 1), NULL);
+	stop(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sets),
+		cmocka_unit_test(lost_texts),
+		cmocka_unit_test(lost_records),
+		cmocka_unit_test(from_before),
+		cmocka_unit_test(from_before_but_late),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

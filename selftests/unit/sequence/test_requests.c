@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of requests as tasks: their names, whatever texts the target has, and that each ends once,
+ * whatever becomes of its handler. Under test: sequence/request_names.c, open_requests.c and
+ * state_request.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sequence/request_names.h"
+#include "sequence/sequencer_impl.h"
+#include "unit/machine.h"
+
+/* ---- names ---- */
+
+static void named(const char *want, const char *method, const char *path, const char *pattern)
+{
+	struct request_part part[REQUEST_PARTS] = {
+		{ method, strlen(method) },
+		{ path, strlen(path) },
+		{ pattern, strlen(pattern) },
+	};
+	char name[REQUEST_NAME_SIZE];
+
+	assert_int_equal(request_name__make(GT_PRESET_HTTP, part, name), strlen(want));
+	assert_string_equal(name, want);
+}
+
+static void paths(void **state)
+{
+	named("GET /x", "GET", "/x", "");
+	named("GET /users/{id}", "GET", "/users/7", "");
+	named("GET /{id}/{id}/", "GET", "/0/00c0ffee/", "");
+	named("GET /c0ffee/7a", "GET", "/c0ffee/7a", "");
+	named("GET /{id}/x", "GET", "/7d444840-9dc0-11d1-b245-5ffdce74fad2/x", "");
+	named("GET /7d444840-9dc0-11d1-b245-5ffdce74fad/x", "GET",
+	      "/7d444840-9dc0-11d1-b245-5ffdce74fad/x", "");
+	named("GET /7d4448409-dc0-11d1-b245-5ffdce74fad2", "GET",
+	      "/7d4448409-dc0-11d1-b245-5ffdce74fad2", "");
+	named("GET /a", "GET", "/a?token=1", "");
+	named("GET /", "GET", "", "");
+	named("GET //", "GET", "//", "");
+	named("OPTIONS *", "OPTIONS", "*", "");
+}
+
+static void patterns(void **state)
+{
+	named("GET /users/{id}", "GET", "/users/7", "/users/{id}");
+	named("GET /users/{id}", "GET", "/users/7", "GET /users/{id}");
+	named("HEAD /users/{id}", "HEAD", "/users/7", "GET \t /users/{id}");
+	named("GET example.com/7", "GET", "/7", "example.com/7");
+	named("PUT example.com/a b", "PUT", "/a b", "PUT example.com/a b");
+	named("GET none", "GET", "/a", "none");
+}
+
+static void forged(void **state)
+{
+	named("? /a", "", "/a", "");
+	named("? /a", "G\nET", "/a", "");
+	named("? /a", "GETGETGETGETGETGETGETGETGETGETGET", "/a", "");
+	named("GET /?[31m", "GET", "/\033[31m", "");
+	named("GET /?", "GET", "/\xff", "");
+}
+
+static void long_name(void **state)
+{
+	char path[2000], name[REQUEST_NAME_SIZE];
+	struct request_part part[REQUEST_PARTS] = { { "GET", 3 }, { path, sizeof(path) }, {} };
+
+	memset(path, 'y', sizeof(path));
+	assert_int_equal(request_name__make(GT_PRESET_HTTP, part, name), REQUEST_NAME_MAX);
+	memset(path, 0, sizeof(path));
+	assert_int_equal(request_name__make(GT_PRESET_HTTP, part, name), REQUEST_NAME_MAX);
+	for (size_t i = 0; i < sizeof(path); i++)
+		path[i] = i % 2 ? "\xa4"[0] : "\xc3"[0]; /* the limit is within a character */
+	part[0].len = 2;
+	assert_int_equal(request_name__make(GT_PRESET_HTTP, part, name), REQUEST_NAME_MAX - 1);
+	assert_null(strchr(name, '?'));
+}
+
+/* ---- tasks ---- */
+
+enum { GET = 100, USERS = 101, ROUTE = 102 };
+
+static void say(struct machine *m, uint64_t number, const char *string)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_text text;
+		char bytes[64];
+	} r = {
+		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
+		.text = { .len = (uint32_t)strlen(string) },
+	};
+
+	r.rec.seq = m->ring_seq++;
+	memcpy(r.bytes, string, r.text.len);
+	assert_int_equal(
+		sequencer__record(m->seq, 0, &r.rec,
+				  sizeof(r.rec) + sizeof(r.text) + (r.text.len + 7) / 8 * 8),
+		0);
+}
+
+RECORD(step, , enum gt_request_step step, uint64_t depth, uint64_t text0, uint64_t text1,
+       uint32_t number)
+{
+	machine_give(m, tid, GT_REQUEST, G(1), 0,
+		     &(struct gt_request){
+			     .depth = depth,
+			     .text = { text0, text1 },
+			     .number = number,
+			     .preset = GT_PRESET_HTTP,
+			     .step = (gt_u8)step,
+		     });
+}
+
+#define BEGIN(depth)		     step(&m, 1, GT_REQUEST_BEGINS, depth, GET, USERS, GT_REQUEST_NO_NUMBER)
+#define END(status)		     step(&m, 1, GT_REQUEST_ENDS, 100, 0, 0, status)
+
+/* Ids of the tasks, and their events: a begin is written before its name is known. */
+#define ONE			     "281474976710657 "
+#define TWO			     "281474976710658 "
+#define THREE			     "281474976710659 "
+#define FOUR			     "281474976710660 "
+#define BEGUN(task)		     "m1 UserTaskBegin " task "0 \"\" -\nm1 UserRegionBegin " task "\"\" -\n"
+#define LOG(task, category, message) "m1 UserLog " task "\"" category "\" \"" message "\" -\n"
+#define ENDED(task, name)	     "m1 UserRegionEnd " task "\"" name "\" -\nm1 UserTaskEnd " task "-\n"
+
+static void serving(struct machine *m)
+{
+	running(m, 25, "go1.26.8", 3);
+	say(m, GET, "GET");
+	say(m, USERS, "/users/7");
+	say(m, ROUTE, "/users/{name}");
+}
+
+/* How many string ids have this text, in the open generation. */
+static unsigned int ids(const struct machine *m, const char *text)
+{
+	unsigned int n = 0;
+
+	for (uint32_t id = 1; id <= intern__strings(m->intern); id++) {
+		struct trace_string s = intern__text_at(m->intern, id);
+
+		n += s.len == strlen(text) && !memcmp(s.data, text, s.len);
+	}
+	return n;
+}
+
+/* The name that is known at the end is that of the begin: the id that was reserved gets it. */
+static void named_later(void **state)
+{
+	struct machine m;
+
+	serving(&m);
+	BEGIN(100);
+	BEGIN(200); /* a call within the request */
+	flush(&m);
+	assert_int_equal(ids(&m, "GET /users/{name}"), 0);
+	step(&m, 1, GT_REQUEST_NAMED, 300, ROUTE, 0, GT_REQUEST_NO_NUMBER);
+	END(0);
+	BEGIN(100);
+	step(&m, 1, GT_REQUEST_ENDS, 100, GT_TEXT_UNREAD, 0, 503);
+	END(200); /* of none */
+	expect(&m, BEGUN(ONE) LOG(ONE, "status", "200") ENDED(ONE, "GET /users/{name}") BEGUN(TWO)
+			   LOG(TWO, "status", "503") ENDED(TWO, "GET /users/{id}"));
+	assert_int_equal(ids(&m, "GET /users/{name}"), 2);
+	assert_int_equal(ids(&m, "GET /users/{id}"), 2);
+	assert_int_equal(ids(&m, ""), 0);
+	finish(&m);
+}
+
+/* The handler panics, takes over the connection, or its end was lost. */
+static void unfinished(void **state)
+{
+	struct machine m;
+
+	serving(&m);
+	BEGIN(100);
+	step(&m, 1, GT_REQUEST_LEFT, 100, 0, 0, GT_REQUEST_NO_NUMBER);
+	BEGIN(100);
+	step(&m, 1, GT_REQUEST_TAKEN, 300, 0, 0, GT_REQUEST_NO_NUMBER);
+	step(&m, 1, GT_REQUEST_LEFT, 100, 0, 0, GT_REQUEST_NO_NUMBER);
+	BEGIN(100);
+	BEGIN(100);
+	END(404);
+	expect(&m,
+	       BEGUN(ONE) LOG(ONE, "error", "the handler did not return")
+		       ENDED(ONE, "GET /users/{id}") BEGUN(TWO) ENDED(TWO, "GET /users/{id}")
+			       BEGUN(THREE) ENDED(THREE, "") BEGUN(FOUR) LOG(FOUR, "status", "404")
+				       ENDED(FOUR, "GET /users/{id}"));
+	assert_int_equal(ids(&m, "GET /users/{id}"), 5);
+	finish(&m);
+}
+
+/* Its goroutine ends: so has the handler, by a panic. */
+static void goroutine_ends(void **state)
+{
+	struct machine m;
+
+	serving(&m);
+	BEGIN(100);
+	destroy(&m, 1, 1);
+	expect(&m, BEGUN(ONE) LOG(ONE, "error", "the handler did not return")
+			   ENDED(ONE, "GET /users/{id}") "m1 GoDestroy\n");
+	stop(&m);
+}
+
+/* Names beyond the limit, and texts that were not recorded. */
+static void few_names(void **state)
+{
+	struct machine m;
+
+	serving(&m);
+	sequencer__max_names(m.seq, 1);
+	BEGIN(100);
+	END(200);
+	step(&m, 1, GT_REQUEST_BEGINS, 100, GT_TEXT_UNREAD, GT_TEXT_UNREAD, GT_REQUEST_NO_NUMBER);
+	END(1000);
+	BEGIN(100);
+	END(200);
+	expect(&m, BEGUN(ONE) LOG(ONE, "status", "200") ENDED(ONE, "GET /users/{id}") BEGUN(TWO)
+			   ENDED(TWO, "other") BEGUN(THREE) LOG(THREE, "status", "200")
+				   ENDED(THREE, "GET /users/{id}"));
+	finish(&m);
+}
+
+/* What no probe sends. */
+static void invalid(void **state)
+{
+	struct machine m;
+
+	serving(&m);
+	step(&m, 1, GT_REQUEST_STEPS, 100, GET, USERS, 0);
+	BEGIN(0);
+	BEGIN(UINT64_MAX);
+	machine_give(&m, 1, GT_REQUEST, G(1), 0,
+		     &(struct gt_request){ .depth = 100, .preset = GT_PRESETS });
+	expect(&m, "");
+	assert_int_equal(stats(&m)->dropped, 4);
+	stop(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths),	  cmocka_unit_test(patterns),
+		cmocka_unit_test(forged),	  cmocka_unit_test(long_name),
+		cmocka_unit_test(named_later),	  cmocka_unit_test(unfinished),
+		cmocka_unit_test(goroutine_ends), cmocka_unit_test(few_names),
+		cmocka_unit_test(invalid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by the files that make profiles: profile.c has the states of goroutines, profile_kernel.c
+ * the threads that are off their CPUs.
+ */
+#ifndef PROFILE_PROFILE_IMPL_H
+#define PROFILE_PROFILE_IMPL_H
+
+#include "analysis/goroutine_tracker.h"
+#include "profile/profile.h"
+
+/*
+ * Samples that a goroutine holds back. Before it runs there is one per state. More of a goroutine
+ * without a name exist only in traces without stacks; their name is never known.
+ */
+#define HELD_MAX 64
+
+struct held {
+	int64_t ns;
+	uint64_t thread;
+	uint32_t stack;
+	uint32_t leaf; /* id of a text in front of the stack; 0: none */
+};
+
+/* a goroutine */
+struct profiled {
+	struct tracked_goroutine go;
+	bool wanted; /* its state belongs to the profile */
+	bool ran;
+	uint32_t stack;	 /* of the begin of its state */
+	uint32_t leaf;	 /* in front of it; 0: none */
+	uint64_t thread; /* on which it is in that state; TRACE_NO_M: on none */
+	struct held *held;
+	size_t n, cap;
+};
+
+struct profile {
+	struct profile_opts opts;
+	int64_t from, to;
+	struct goroutine_tracker tracker; /* of struct profiled */
+	struct samples samples;
+	struct map off; /* profile_kernel.c: threads that are off their CPUs, by tid */
+};
+
+/*
+ * Adds to the samples, or holds back what is not known to count yet, or how. 0, -ENOMEM or -E2BIG.
+ * `g` is NULL if there is no such goroutine.
+ */
+int profile__add(struct profile *p, struct profiled *g, const struct held *held);
+/* The part of an interval within the window; of times of a hostile trace, at most INT64_MAX. */
+int64_t profile__part(const struct profile *p, int64_t begin, int64_t end);
+/* The id of a text for a frame: [what], or [what: detail]. 0 or -ENOMEM. */
+int profile__leaf(struct profile *p, const char *what, struct trace_string detail, uint32_t *ret);
+
+#endif

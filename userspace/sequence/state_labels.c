@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Labels of goroutines (runtime/pprof.Do, SetGoroutineLabels): a log of the category LABELS_CATEGORY
+ * with the new set, `key="value", key2="value2"`, sorted by key; empty: the goroutine has none.
+ *
+ * The records of a set, one for each label, come one after the other from one thread. If one is
+ * missing, the set is dropped. A label that cannot be written whole is left out, and "..." at the end
+ * says so: what is written is never a part of a text. Upstream: state.c and texts.c. Downstream:
+ * boundary__emit(). analysis/labels.c reads the logs.
+ */
+#include "sequence/boundary.h"
+#include "sequence/state_impl.h"
+#include "text/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct label {
+	uint64_t key, value;		    /* as records name the texts */
+	struct text *key_text, *value_text; /* held */
+};
+
+/* The set whose records a thread sends, from its first to its last one. */
+struct label_set {
+	uint32_t n;
+	bool cut;
+	struct label label[GT_LABELS_MAX];
+};
+
+void labels__free(struct thread *t)
+{
+	struct label_set *set = t->labels;
+
+	for (uint32_t i = 0; set && i < set->n; i++) {
+		texts__release(set->label[i].key_text);
+		texts__release(set->label[i].value_text);
+	}
+	free(set);
+	t->labels = NULL;
+}
+
+static bool is_missing(uint64_t number, const struct text *text)
+{
+	return number != GT_TEXT_EMPTY && !text;
+}
+
+/* Adds the label; one with a missing text is counted and left out. */
+static void label_set__add(const struct step *st, struct label_set *set,
+			   const struct gt_label *label)
+{
+	struct texts *texts = st->s->texts;
+	struct label *to = &set->label[set->n++];
+
+	to->key = texts__settle(texts, label->key, st->time);
+	to->value = texts__settle(texts, label->value, st->time);
+	to->key_text = texts__hold(texts, to->key);
+	to->value_text = texts__hold(texts, to->value);
+	if (is_missing(to->key, to->key_text) || is_missing(to->value, to->value_text)) {
+		st->s->stats.text_misses++;
+		set->cut = true;
+	}
+}
+
+static size_t label_set__write(const struct label_set *set, char *to)
+{
+	struct label_pair pair[GT_LABELS_MAX];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct label *l = &set->label[i];
+
+		if (is_missing(l->key, l->key_text) || is_missing(l->value, l->value_text))
+			continue;
+		pair[n++] = (struct label_pair){ texts__held_bytes(l->key_text),
+						 texts__held_bytes(l->value_text) };
+	}
+	return labels__format(pair, n, set->cut, to);
+}
+
+static void emit_labels(struct step *st, const struct label_set *set)
+{
+	struct intern *in = st->s->opts.intern;
+	char message[LABELS_SIZE];
+	size_t len = label_set__write(set, message);
+
+	STEP_EMIT(st, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
+		  intern__transient(in, message, len), step__stack(st, 0));
+}
+
+enum apply_result apply_label(struct step *st)
+{
+	const struct gt_label *label = st->payload;
+	struct label_set *set;
+
+	if (!label->index)
+		labels__free(st->t);
+	set = st->t->labels;
+	if (label->n > GT_LABELS_MAX || (label->n ? label->index >= label->n : label->index) ||
+	    (label->index && (!set || label->index != set->n))) {
+		labels__free(st->t);
+		return step__drop(st);
+	}
+	if (!set)
+		set = st->t->labels = calloc(1, sizeof(*set));
+	if (!set) {
+		st->s->error = -ENOMEM;
+		return DONE;
+	}
+	set->cut |= label->cut;
+	if (label->n)
+		label_set__add(st, set, label);
+	if (set->n < label->n)
+		return DONE;
+	emit_labels(st, set);
+	labels__free(st->t);
+	return DONE;
+}
+
+/* ---- labels from before the window ---- */
+
+#define PRESENT_MAX (64u << 20) /* bytes; those of further goroutines are dropped */
+
+struct present {
+	uint64_t goid, g; /* g: address */
+	uint64_t time;	  /* of the read */
+	uint32_t len;
+	char text[];
+};
+
+static void forget(struct sequencer *s, struct present *p)
+{
+	map__remove(&s->user.present, p->goid);
+	s->user.present_bytes -= sizeof(*p) + p->len;
+	free(p);
+}
+
+int labels__note_present(struct sequencer *s, const struct gt_record *rec)
+{
+	const struct gt_labels_present *labels = (const void *)(rec + 1);
+	struct trace_string text;
+	struct present *p;
+	int err = 0;
+
+	if (!texts__message_bytes(s->texts, labels->text, &text))
+		return 0;
+	if (s->ready || map__get(&s->user.present, labels->goid) ||
+	    s->user.present_bytes > PRESENT_MAX)
+		goto drop;
+	p = malloc(sizeof(*p) + text.len);
+	if (!p)
+		return -ENOMEM;
+	*p = (struct present){ labels->goid, rec->object, rec->time, text.len };
+	memcpy(p->text, text.data, text.len);
+	err = map__put(&s->user.present, p->goid, p);
+	if (err)
+		free(p);
+	else
+		s->user.present_bytes += sizeof(*p) + p->len;
+drop:
+	texts__drop_message(s->texts, labels->text);
+	return err;
+}
+
+void labels__forget_changed(struct sequencer *s, const struct gt_record *const *rec, size_t n)
+{
+	for (size_t i = 0; i < n && s->user.present.n; i++) {
+		struct goroutine *g;
+		struct present *p;
+
+		if (rec[i]->kind != GT_LABEL)
+			continue;
+		g = map__get(&s->model.by_addr, rec[i]->object);
+		p = g ? map__get(&s->user.present, g->id) : NULL;
+		if (p && p->g == rec[i]->object && rec[i]->time <= p->time)
+			forget(s, p);
+	}
+}
+
+void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct intern *in = s->opts.intern;
+	struct present *p;
+
+	if (!thread__has_user_context(t))
+		return;
+	p = map__get(&s->user.present, t->g->id);
+	if (!p)
+		return;
+	EMIT(s, t, time, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
+	     intern__transient(in, p->text, p->len), 0);
+	forget(s, p);
+}
+
+void labels__deinit(struct sequencer *s)
+{
+	map__free(&s->user.present);
+}
