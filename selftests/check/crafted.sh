@@ -51,7 +51,7 @@ needs_more() # VERB [OPTION...]: fails with one line and exit status 1
 	local verb=$1
 	shift
 
-	timeout 60 /usr/bin/time -f %M -o "$tmp/time" $READER "$verb" --max-memory=100M "$tmp/bomb.gz" "$@" \
+	timeout 60 /usr/bin/time -f %M -o "$tmp/time" $READER "$verb" "$@" --max-memory=100M "$tmp/bomb.gz" \
 		>"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 1 ] && cat "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
 		grep -qx "gotrace: $tmp/bomb.gz: memory limit of 100M exceeded; raise it with --max-memory" "$tmp/err" &&

@@ -83,9 +83,10 @@ each_release()
 # TRACE "OPTIONS OF OURS" "OPTIONS OF THE REFERENCE" [KIND...]: each kind has something, and agrees
 agrees()
 {
-	local kind chosen=("${@:4}")
+	local kind chosen=$kinds' wall region task'
 
-	for kind in ${chosen[@]-$kinds wall}; do
+	[ $# -lt 4 ] || chosen=${*:4}
+	for kind in $chosen; do
 		# shellcheck disable=SC2086 # several options
 		$READER profile "$kind" "$1" $2 -o "$tmp/ours.pb.gz" &&
 			$REFERENCE/profiles -kind "$kind" $3 "$tmp/ours.pb.gz" "$1" >"$tmp/verdict" &&
@@ -99,6 +100,7 @@ filters()
 
 	for go in go1.22.12 "$ORACLE_GO"; do
 		agrees "$CORPUS/runs/long-$go.trace" '' '' &&
+			agrees "$CORPUS/runs/short-$go.trace" '' '' region task &&
 			agrees "$CORPUS/runs/long-$go.trace" '--from 0.3 --to 0.9' '-from 300000000 -to 900000000' &&
 			agrees "$CORPUS/runs/long-$go.trace" '--function main\.[(]' '-function main\.[(]' || return 1
 	done

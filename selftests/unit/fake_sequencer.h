@@ -59,12 +59,6 @@ void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 	note("may hold more");
 }
 
-void sequencer__max_names(struct sequencer *s, uint32_t max)
-{
-	if (max)
-		note("names %u", max);
-}
-
 int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
 		      size_t size)
 {

@@ -94,6 +94,8 @@ static inline void put_sample(FILE *f, const struct samples *s, const struct sam
 		fprintf(f, " g%" PRIu64, labels.goroutine);
 	if (labels.thread != TRACE_NO_M)
 		fprintf(f, " m%" PRIu64, labels.thread);
+	if (labels.task)
+		fprintf(f, " t%" PRIu64, labels.task);
 	name = intern__text_at(s->texts, labels.function);
 	if (name.len)
 		fprintf(f, " of %.*s", (int)name.len, name.data);

@@ -4,8 +4,9 @@
  * their end, and calls a client for each begin, end and log.
  *
  * Upstream: reader/reader.c or reader/timeline.c, whose events it interprets by reader/semantics.h.
- * Downstream: the clients annotations.c and requests.c. The reader has checked that a task ID
- * begins once at a time, and that the regions of a goroutine end in reverse order.
+ * Downstream: the clients annotations.c, requests.c and profile/profile_annotations.c. The reader
+ * has checked that a task ID begins once at a time, and that the regions of a goroutine end in
+ * reverse order.
  *
  * Memory is proportional to the tasks and regions that are open.
  */

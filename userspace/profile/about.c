@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a trace reports about the traced program: see about.h. Only traces of gotrace-bpf have it, in
- * the private data of their first generation; gotrace-private(5) lists the members.
+ * What a trace reports about the traced program: see about.h. Only traces of gotrace-bpf have it,
+ * in the private data of their first generation; gotrace-private(5) lists the members.
  */
 #include "profile/about.h"
 

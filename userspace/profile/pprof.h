@@ -25,8 +25,8 @@ struct pprof_opts {
 };
 
 /*
- * Locations are one per frame, as in profiles of `go tool trace`: an inlined frame has a location of
- * its own. 0 or a negative errno with the reason.
+ * Locations are one per frame, as in profiles of `go tool trace`: an inlined frame has a location
+ * of its own. 0 or a negative errno with the reason.
  */
 int pprof__write(struct samples *s, const struct pprof_opts *opts, struct outbuf *out,
 		 struct error *error);

@@ -30,6 +30,8 @@ const struct profile_names profile_names[PROFILE_KINDS] = {
 	[PROFILE_CPU] = { "cpu", "samples", "cpu", "cpu", "nanoseconds" },
 	[PROFILE_WALL] = OUR_PROFILE("wall", "wall"),
 	[PROFILE_OFFCPU] = OUR_PROFILE("offcpu", "off-cpu"),
+	[PROFILE_REGION] = OUR_PROFILE("region", "time"),
+	[PROFILE_TASK] = OUR_PROFILE("task", "time"),
 };
 
 static const struct goroutine_client client;
@@ -47,6 +49,7 @@ struct profile *profile__create(const struct profile_opts *opts)
 		free(p);
 		return NULL;
 	}
+	profile__init_annotations(p);
 	goroutine_tracker__init(&p->tracker, &client, p, p->samples.texts);
 	return p;
 }
@@ -56,6 +59,7 @@ void profile__destroy(struct profile *p)
 	if (!p)
 		return;
 	goroutine_tracker__deinit(&p->tracker);
+	profile__deinit_annotations(p);
 	samples__deinit(&p->samples);
 	map__free(&p->off);
 	free(p);
@@ -103,6 +107,7 @@ static int add(struct profile *p, const struct tracked_goroutine *g, const struc
 	const struct sample_labels labels = {
 		.goroutine = p->opts.by_goroutine ? g->id : TRACE_NO_G,
 		.thread = p->opts.by_thread ? held->thread : TRACE_NO_M,
+		.task = p->opts.by_task ? held->task : 0,
 		.function = p->opts.by_function ? g->name : 0,
 	};
 	uint32_t stack = held->stack;
@@ -195,6 +200,8 @@ static bool is_of_profile(const struct profile *p, uint8_t state, struct trace_s
 		return state != GO_STATE_NOT_EXIST;
 	case PROFILE_CPU:
 	case PROFILE_OFFCPU:
+	case PROFILE_REGION:
+	case PROFILE_TASK:
 	case PROFILE_KINDS:
 		break;
 	}
@@ -241,7 +248,7 @@ static int enter_state(struct profile *p, struct profiled *g, const struct trace
 		return g->wanted ?
 			       samples__stack(&p->samples, ev->dictionary, m->stack, &g->stack) :
 			       0;
-	if (p->opts.kind == PROFILE_CPU)
+	if (p->opts.kind != PROFILE_WALL && p->opts.kind != PROFILE_OFFCPU)
 		return 0;
 	if (m->from == GO_STATE_UNDETERMINED)
 		g->go.since = g->go.created;
@@ -358,7 +365,9 @@ static const struct goroutine_client client = {
 
 int profile__event(struct profile *p, const struct trace_event *ev)
 {
-	return goroutine_tracker__event(&p->tracker, &client, ev, ev->time);
+	int err = profile__annotation(p, ev);
+
+	return err ? err : goroutine_tracker__event(&p->tracker, &client, ev, ev->time);
 }
 
 int profile__finish(struct profile *p)

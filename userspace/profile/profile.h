@@ -32,6 +32,8 @@ enum profile_kind {
 	PROFILE_CPU,
 	PROFILE_WALL,	/* all time of goroutines, by state */
 	PROFILE_OFFCPU, /* threads of goroutines that run for Go without a CPU. Kernel events only */
+	PROFILE_REGION, /* the program's regions and tasks, from their begin to their end */
+	PROFILE_TASK,
 	PROFILE_KINDS
 };
 
@@ -46,7 +48,7 @@ extern const struct profile_names profile_names[PROFILE_KINDS];
 struct profile_opts {
 	enum profile_kind kind;
 	/* Labels that samples get; each makes samples that would otherwise be one differ. */
-	bool by_goroutine, by_function, by_thread;
+	bool by_goroutine, by_function, by_thread, by_task; /* task: of PROFILE_REGION, _TASK */
 	int64_t sample_ns; /* of a CPU sample; the trace does not contain it */
 	/* Only goroutines that it accepts; borrowed. NULL: all. */
 	struct selection *select;

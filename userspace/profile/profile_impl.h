@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files that make profiles: profile.c has the states of goroutines, profile_kernel.c
- * the threads that are off their CPUs.
+ * the threads that are off their CPUs, profile_annotations.c tasks and regions.
  */
 #ifndef PROFILE_PROFILE_IMPL_H
 #define PROFILE_PROFILE_IMPL_H
 
+#include "analysis/annotation_tracker.h"
 #include "analysis/goroutine_tracker.h"
 #include "profile/profile.h"
 
@@ -17,7 +18,7 @@
 
 struct held {
 	int64_t ns;
-	uint64_t thread;
+	uint64_t thread, task;
 	uint32_t stack;
 	uint32_t leaf; /* id of a text in front of the stack; 0: none */
 };
@@ -39,7 +40,11 @@ struct profile {
 	int64_t from, to;
 	struct goroutine_tracker tracker; /* of struct profiled */
 	struct samples samples;
-	struct map off; /* profile_kernel.c: threads that are off their CPUs, by tid */
+	/* profile_annotations.c: */
+	struct annotation_tracker annotations;
+	struct map region_stacks; /* by goroutine, of its open regions */
+	uint32_t begin_stack;	  /* of the event */
+	struct map off;		  /* profile_kernel.c: threads that are off their CPUs, by tid */
 };
 
 /*
@@ -51,5 +56,10 @@ int profile__add(struct profile *p, struct profiled *g, const struct held *held)
 int64_t profile__part(const struct profile *p, int64_t begin, int64_t end);
 /* The id of a text for a frame: [what], or [what: detail]. 0 or -ENOMEM. */
 int profile__leaf(struct profile *p, const char *what, struct trace_string detail, uint32_t *ret);
+
+void profile__init_annotations(struct profile *p);
+void profile__deinit_annotations(struct profile *p);
+/* Before the goroutine tracker gets the event. Errors as above. */
+int profile__annotation(struct profile *p, const struct trace_event *ev);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The profile of threads that are off their CPUs, though Go considers their goroutines to be running
- * or in a system call: see profile.h.
+ * The profile of threads that are off their CPUs, though Go considers their goroutines to be
+ * running or in a system call: see profile.h.
  *
  * A thread leaves its CPU with one kernel event and gets one again with another. The time between
  * them is that until it was woken, which the reason of the first event names, and that in the run
- * queue, which is the duration of the second. The stack is that of the goroutine's system call; Go's
- * events have no stack of a goroutine that runs.
+ * queue, which is the duration of the second. The stack is that of the goroutine's system call; Go
+ * has no event with the stack of a goroutine that runs.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -153,6 +153,32 @@ static void off_cpu(void **state)
 	       "1 2 [disk]<main.read<main.worker\n");
 }
 
+/* Of nested regions each has the stack of its own begin; what does not end does not count. */
+static void regions(void **state)
+{
+	begin_with(&(struct profile_opts){ .kind = PROFILE_REGION, .by_task = true });
+	created();
+	event(115, EV_USER_REGION_END, 0, 1, NETWORK, LEAF); /* its begin is not in the trace */
+	event(120, EV_USER_REGION_BEGIN, 0, 1, CHAN, READ);
+	event(125, EV_USER_REGION_BEGIN, 0, 2, NETWORK, LEAF);
+	event(130, EV_USER_REGION_END, 0, 2, NETWORK, LEAF);
+	event(150, EV_USER_REGION_END, 0, 1, CHAN, LEAF);
+	event(160, EV_USER_REGION_BEGIN, 0, 1, CHAN, READ);
+	expect("1 5 [region: network]<leaf<main.worker t2\n"
+	       "1 30 [region: chan receive]<main.read<main.worker t1\n");
+}
+
+static void tasks(void **state)
+{
+	begin_with(&(struct profile_opts){ .kind = PROFILE_TASK, .by_goroutine = true });
+	created();
+	event(120, EV_USER_TASK_BEGIN, 0, 1, 0, CHAN);
+	event(125, EV_USER_TASK_BEGIN, 0, 2, 1, CHAN);
+	event(126, EV_USER_TASK_END, 0, 7, 0, 0);
+	event(150, EV_USER_TASK_END, 0, 1, 0, 0);
+	expect("1 30 [task: chan receive]<main.worker g5\n");
+}
+
 static void windows(void **state)
 {
 	begin(PROFILE_SYSCALL);
@@ -230,6 +256,7 @@ int main(void)
 		cmocka_unit_test(windows),     cmocka_unit_test(never_runs),
 		cmocka_unit_test(labels),      cmocka_unit_test(filters),
 		cmocka_unit_test(generations), cmocka_unit_test(all_time),
+		cmocka_unit_test(regions),     cmocka_unit_test(tasks),
 		cmocka_unit_test(cpu_samples), cmocka_unit_test(off_cpu),
 	};
 

@@ -2,8 +2,8 @@
 /*
  * gotrace profile: which stacks took the time that goroutines spent in one way.
  *
- * reader/timeline.c reads the trace, profile/profile.c makes the samples. profile/pprof.c writes them
- * to a file for `go tool pprof`, profile_print.c prints them.
+ * reader/timeline.c reads the trace, profile/profile.c makes the samples. profile/pprof.c writes
+ * them to a file for `go tool pprof`, profile_print.c prints them.
  */
 #include "gotrace/views/profile.h"
 
@@ -20,14 +20,14 @@
 
 enum { OPT_TEXT = 256, OPT_FOLDED, OPT_LABELS, OPT_RATE };
 
-#define KINDS	     "net, sync, syscall, sched, cpu, wall or offcpu"
+#define KINDS	     "net, sync, syscall, sched, cpu, wall, offcpu, region or task"
 #define RATE_DEFAULT 100   /* per second */
 #define RATE_MAX     10000 /* the highest that can be recorded */
 #define SECOND	     1000000000
 
 struct arguments {
 	struct trace_args in;
-	bool have_kind, text, folded;
+	bool have_kind, text, folded, labels;
 	uint64_t rate; /* of CPU samples, per second; 0: not given */
 	struct profile_opts of;
 };
@@ -37,8 +37,8 @@ static const struct argp_option options[] = {
 	{ "text", OPT_TEXT, NULL, 0, "print a table of functions (the default without -o)", 0 },
 	{ "folded", OPT_FOLDED, NULL, 0, "print one line per stack, for flame graphs", 0 },
 	{ "labels", OPT_LABELS, "NAMES", 0,
-	  "labels of samples in OUT, comma-separated: goroutine, function (start function) and "
-	  "thread",
+	  "labels of samples in OUT, comma-separated: goroutine, function (start function), "
+	  "thread and task",
 	  0 },
 	{ "rate", OPT_RATE, "HZ", 0,
 	  "cpu: rate at which samples were taken, per second; default: 100, as in Go's runtime and "
@@ -75,7 +75,8 @@ static void parse_labels(const char *text, struct profile_opts *of)
 		bool *wanted;
 	} labels[] = { { "goroutine", &of->by_goroutine },
 		       { "function", &of->by_function },
-		       { "thread", &of->by_thread } };
+		       { "thread", &of->by_thread },
+		       { "task", &of->by_task } };
 	const size_t nlabels = sizeof(labels) / sizeof(*labels);
 	size_t len, i;
 
@@ -86,7 +87,7 @@ static void parse_labels(const char *text, struct profile_opts *of)
 				break;
 		if (i == nlabels)
 			usage_error("unknown label '%.*s' for --labels: must be goroutine, "
-				    "function or thread",
+				    "function, thread or task",
 				    (int)(len < 99 ? len : 99), text);
 		*labels[i].wanted = true;
 		if (!text[len])
@@ -107,6 +108,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_LABELS:
 		parse_labels(text, &a->of);
+		a->labels = true;
 		return 0;
 	case OPT_RATE:
 		if (!opts__number(text, 1, RATE_MAX, &a->rate))
@@ -130,9 +132,10 @@ static const struct argp parser = {
 	"KIND FILE [-o OUT]",
 	"Shows which stacks took the time that goroutines were blocked on the network (net) or on "
 	"channels and locks (sync), in system calls (syscall), or waiting for a P (sched); of CPU "
-	"samples (cpu); of all goroutines, by state (wall); or of threads without a CPU, by the "
-	"kernel's reason (offcpu). With -o it writes a profile for 'go tool pprof'; the first four "
-	"kinds are equal to 'go tool trace -pprof=KIND'.",
+	"samples (cpu); of all goroutines, by state (wall); of threads without a CPU, by the "
+	"kernel's reason (offcpu); or of the program's regions (region) and tasks (task). With -o "
+	"it writes a profile for 'go tool pprof'; the first four kinds are equal to 'go tool trace "
+	"-pprof=KIND'.",
 };
 
 static void check_arguments(struct arguments *a)
@@ -149,7 +152,7 @@ static void check_arguments(struct arguments *a)
 			    a->text ? "text" : "folded");
 	if (select->top && (a->in.out || a->folded))
 		usage_error("--top requires a table of functions");
-	if (!a->in.out && (a->of.by_goroutine || a->of.by_function || a->of.by_thread))
+	if (!a->in.out && a->labels)
 		usage_error("--labels requires -o OUT");
 	if (a->rate && a->of.kind != PROFILE_CPU)
 		usage_error("--rate requires the kind cpu");

@@ -31,6 +31,7 @@ type interval struct {
 	begin, end int64
 	state      trace.GoState
 	reason     string
+	creator    *goroutine // of a task
 }
 
 type goroutine struct {
@@ -40,6 +41,7 @@ type goroutine struct {
 	firstRun  int64 // -1: never
 	intervals []interval
 	open      *interval
+	regions   []interval // open ones, the innermost is the last
 }
 
 // reading has all intervals of all goroutines; which of them count is decided afterwards.
@@ -47,6 +49,7 @@ type reading struct {
 	request    Request
 	goroutines map[trace.GoID]*goroutine
 	all        []*goroutine
+	tasks      map[trace.TaskID]*interval
 	start      int64
 	last       int64
 	sync       int64 // when the generation began
@@ -64,7 +67,7 @@ func Compute(file string, request Request) (Stacks, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := reading{request: request, goroutines: map[trace.GoID]*goroutine{}}
+	all := reading{request: request, goroutines: map[trace.GoID]*goroutine{}, tasks: map[trace.TaskID]*interval{}}
 	for {
 		ev, err := r.ReadEvent()
 		if errors.Is(err, io.EOF) {
@@ -90,7 +93,57 @@ func (r *reading) event(ev *trace.Event) {
 		r.transition(ev)
 	case trace.EventStackSample:
 		r.sample(ev)
+	case trace.EventRegionBegin, trace.EventRegionEnd:
+		r.region(ev)
+	case trace.EventTaskBegin, trace.EventTaskEnd:
+		r.task(ev)
 	}
+}
+
+// region and task add an interval in no state, with the name in front of the stack, when one ends.
+func (r *reading) region(ev *trace.Event) {
+	g := r.goroutines[ev.Goroutine()]
+	if g == nil || r.request.Kind != "region" {
+		return
+	}
+	if ev.Kind() == trace.EventRegionBegin {
+		g.regions = append(g.regions, begun("region", ev.Region().Type, ev))
+	} else if n := len(g.regions); n > 0 {
+		r.ended(g, &g.regions[n-1], ev)
+		g.regions = g.regions[:n-1]
+	}
+}
+
+func (r *reading) task(ev *trace.Event) {
+	if r.request.Kind != "task" {
+		return
+	}
+	id := ev.Task().ID
+	if ev.Kind() == trace.EventTaskBegin {
+		i := begun("task", ev.Task().Type, ev)
+		i.creator = r.goroutines[ev.Goroutine()]
+		r.tasks[id] = &i
+	} else if i := r.tasks[id]; i != nil {
+		r.ended(i.creator, i, ev)
+		delete(r.tasks, id)
+	}
+}
+
+func begun(what, name string, ev *trace.Event) interval {
+	head := fmt.Sprintf("[%s: %s]", what, name)
+	if name == "" {
+		head = "[" + what + "]"
+	}
+	return interval{stack: fmt.Sprintf("0x0 %s :0\n", head) + textOf(ev.Stack()), begin: int64(ev.Time())}
+}
+
+func (r *reading) ended(g *goroutine, i *interval, ev *trace.Event) {
+	i.end = int64(ev.Time())
+	if g == nil || r.goroutines[trace.GoID(g.id)] != g {
+		g = &goroutine{}
+		r.all = append(r.all, g)
+	}
+	g.intervals = append(g.intervals, *i)
 }
 
 // sample adds a CPU sample as an interval in no state, which is 1 ns long.
@@ -209,6 +262,11 @@ func (r *reading) add(stacks Stacks, g *goroutine, i *interval) error {
 	case "cpu":
 		if i.state == trace.GoUndetermined && begin < end {
 			stacks.Add(i.stack+r.labels(g), Values{1, r.request.SampleNS})
+		}
+		return nil
+	case "region", "task":
+		if i.state == trace.GoUndetermined && begin < end {
+			stacks.Add(i.stack+r.labels(g), Values{1, end - begin})
 		}
 		return nil
 	case "wall":
