@@ -69,6 +69,8 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
  * Such a frame has returned, or a panic has unwound it.
  */
 void calls__end(struct step *st, struct regions *r, uint64_t depth);
+/* state_request.c: ends the innermost region, which is a request whose handler has not returned. */
+void open_requests__end_innermost(struct step *st);
 /* state_request.c: ends the goroutine's requests, whose handlers have not returned. */
 void open_requests__leave(struct step *st);
 /* The task for which the goroutine works: that of its innermost region that has one; 0: none. */

@@ -18,8 +18,12 @@ void calls__end(struct step *st, struct regions *r, uint64_t depth)
 		if (open->depth)
 			keep = i - 1;
 	}
-	while (r->n > keep)
-		open_regions__end(st, r, 0);
+	while (r->n > keep) {
+		if (r->open[r->n - 1].request)
+			open_requests__end_innermost(st);
+		else
+			open_regions__end(st, r, 0);
+	}
 }
 
 /*

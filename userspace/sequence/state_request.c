@@ -98,6 +98,11 @@ static void end_unfinished(struct step *st, uint32_t found)
 	end_request(st, found);
 }
 
+void open_requests__end_innermost(struct step *st)
+{
+	end_unfinished(st, st->t->g->regions->n);
+}
+
 void open_requests__leave(struct step *st)
 {
 	uint32_t found;
