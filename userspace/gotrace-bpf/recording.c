@@ -346,6 +346,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		err = record_with(r, an, child, chosen, stats, error);
 	free(chosen->sites.site);
 	calls__deinit(&chosen->calls);
+	presets__deinit(&chosen->presets);
 	free(chosen);
 	return err;
 }

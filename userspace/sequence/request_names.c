@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/unicode.h"
+#include "sequence/sql_text.h"
 
 #define METHOD_MAX 32
 #define HEX_MIN	   8 /* digits from which a hexadecimal segment of a path is an identifier */
@@ -135,11 +136,21 @@ static size_t name_http(struct name *n, const struct request_part part[REQUEST_P
 	return name__finish(n, n->len == REQUEST_NAME_MAX);
 }
 
+/* ---- SQL ---- */
+
+/* The statement; the texts: it, none. */
+static size_t name_sql(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	n->len = sql_text__shape(part[0].text, part[0].len, n->text, REQUEST_NAME_MAX);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
 size_t request_name__make(enum gt_preset preset, const struct request_part part[REQUEST_PARTS],
 			  char *ret)
 {
 	static size_t (*const make[GT_PRESETS])(struct name *n, const struct request_part *part) = {
 		[GT_PRESET_HTTP] = name_http,
+		[GT_PRESET_SQL] = name_sql,
 	};
 
 	return make[preset](&(struct name){ .text = ret }, part);

@@ -86,13 +86,6 @@ static int add_site(struct calls *calls, const struct elf_image *elf, const stru
 	return 0;
 }
 
-static bool is_exit(const struct code *code, const struct insn *in)
-{
-	return in->kind == INSN_RET ||
-	       (in->kind == INSN_JMP && in->target &&
-		(in->target < code->func.entry || in->target >= code->func.end));
-}
-
 /* The entry; in a function without a frame, which calls nothing, its first instruction. */
 static size_t find_begin(const struct code *code)
 {
@@ -120,7 +113,7 @@ static int add_sites(struct calls *calls, const struct elf_image *elf, const str
 				  code->func.name);
 	err = add_site(calls, elf, pt, code, begin, false, error);
 	for (size_t i = begin + 1; i < code->n && !err; i++) {
-		if (!is_exit(code, &code->insn[i]))
+		if (!code__is_exit(code, &code->insn[i]))
 			continue;
 		if (exits++ == CALLS_EXITS_MAX)
 			return error__set(error, -E2BIG,
