@@ -8,24 +8,27 @@
 . selftests/releases.lib.sh
 . selftests/field.lib.sh
 
+RELEASES="$(last_gos_since 20) ${LAST_GOS##* }" # with the newest, whose libraries are known, too
 SECRET=hushhush # in literals and comments of the targets
 
-# TRACE DONE: the tasks of calls and their logs "error", by name, are the requests of the done line
+# TRACE DONE: the tasks of calls, by name and outcome (their log "status" or "code", else "error" or "ok"),
+# are the requests of the done line, and all have ended
 requests_equal()
 {
 	build/gotrace events --json "$1" | jq -n '
 		reduce inputs as $e ({};
 			if $e.event == "UserTaskBegin" then .begun["\($e.task)"] = $e.type
 			elif $e.event == "UserTaskEnd" then .ended["\($e.task)"] = true
-			elif $e.event == "UserLog" and $e.category == "error" then .failed["\($e.task)"] = true
+			elif $e.event == "UserLog" and $e.category == "error" then .error["\($e.task)"] = true
+			elif $e.event == "UserLog" then .outcome["\($e.task)"] = $e.message
 			else . end) |
-		.failed as $failed | .ended as $ended |
+		.ended as $ended | .error as $error | .outcome as $outcome |
 		reduce (.begun // {} | to_entries[]) as $t ({};
-			.[$t.value] //= {ok: 0, error: 0} |
-			.[$t.value][if $failed[$t.key] then "error" else "ok" end] += 1 |
+			.[$t.value][$outcome[$t.key] // (if $error[$t.key] then "error" else "ok" end)] += 1 |
 			if $ended[$t.key] then . else .open += 1 end)' >"$tmp/found.json"
-	jq -e --slurpfile want "$2" '. == $want[0].requests' "$tmp/found.json" >"$tmp/equal" && return
-	diff <(jq -S . "$tmp/found.json") <(jq -S .requests "$2") | head -n 20
+	jq '.requests | map_values(with_entries(select(.value > 0)))' "$2" >"$tmp/wanted.json"
+	jq -e --slurpfile want "$tmp/wanted.json" '. == $want[0] and . != {}' "$tmp/found.json" >"$tmp/equal" && return
+	diff <(jq -S . "$tmp/found.json") <(jq -S . "$tmp/wanted.json") | head -n 20
 	return 1
 }
 
@@ -62,6 +65,32 @@ sql_release()
 		no_secret "$RECORDED"
 }
 
+outgoing()
+{
+	counted outgoing "$1" "--requests http-client,dns $2" && no_secret "$RECORDED"
+}
+
+outgoing_release()
+{
+	build_programs "$1" stripped outgoing && counted outgoing "$PROGRAMS" "--requests http-client,dns" &&
+		no_secret "$RECORDED"
+}
+
+# All kinds of requests that the program has: its server and client are one program.
+all_kinds()
+{
+	record_target outgoing "$ORACLE_GO" "--requests all" || return 1
+	local server client
+
+	jq '[.requests | to_entries[] | select(.key | test("^[A-Z]+ ")) | .value | to_entries[] |
+		select(.key != "error") | .value] | add' "$tmp/outgoing.done" >"$tmp/client"
+	build/gotrace tasks --json "$RECORDED" >"$tmp/names"
+	server=$(jq '[.tasks[] | select(.name | test("^[A-Z]+ /") and . != "GET /abort") | .count] | add' "$tmp/names")
+	client=$(cat "$tmp/client")
+	echo "$server requests of the server, $client of the client"
+	[ "$server" = "$client" ]
+}
+
 # What would be found without one kind of call: the comparison fails.
 detects_missing()
 {
@@ -73,6 +102,7 @@ detects_missing()
 sqlite()
 {
 	build_field sqlite 1.26.11 || return 1
+	# shellcheck disable=SC2153
 	cp "$SERVER" "$tmp/sqlite"
 	counted sqlite "$PWD/$tmp" "--requests sql" && no_secret "$RECORDED"
 }
@@ -99,13 +129,21 @@ ktap_start
 for go in $TARGET_GOS; do
 	try "sql, $go" sql "$go" ""
 done
-for go in $(last_gos_since 20); do
+for go in $RELEASES; do
 	try "sql, $go, stripped" sql_release "$go"
 done
 try "sql with perf uprobes" sql "$ORACLE_GO" --force-perf-uprobes
 try "sql: a difference is detected" detects_missing
 try "sql: modernc.org/sqlite" sqlite
 try "sql: too many names" limited
+for go in $TARGET_GOS; do
+	try "clients, $go" outgoing "$go" ""
+done
+for go in $RELEASES; do
+	try "clients, $go, stripped" outgoing_release "$go"
+done
+try "clients with perf uprobes" outgoing "$ORACLE_GO" --force-perf-uprobes
+try "all kinds" all_kinds
 try "a program without the library" not_recorded "sql cannot record this program: the program has no call of database/sql" \
 	pingpong "--requests sql"
 ktap_end

@@ -20,6 +20,8 @@
 #define RING_SIZE_MAX (256u << 20)
 
 /* The command line. */
+#define REQUESTS_ALL  (1ull << 63)
+
 struct record_args {
 	int pid;	/* 0: none */
 	char **command; /* NULL: none */
@@ -40,7 +42,7 @@ struct record_args {
 		bool is_task;
 	} *call; /* each --region and --task, in their order */
 	size_t ncalls, calls_cap;
-	uint64_t requests;  /* bits, by enum gt_preset */
+	uint64_t requests;  /* bits, by enum gt_preset; REQUESTS_ALL: those in the program */
 	uint64_t max_names; /* of requests */
 };
 

@@ -49,9 +49,22 @@ static void log_status(struct step *st, uint64_t task, uint32_t status)
 /* What the number of the last step is, by preset. */
 static void log_outcome(struct step *st, const struct gt_request *rec, uint64_t task)
 {
-	if (rec->preset == GT_PRESET_HTTP)
+	bool has_number = rec->number != GT_REQUEST_NO_NUMBER, failed = false;
+
+	switch (rec->preset) {
+	case GT_PRESET_HTTP:
 		log_status(st, task, rec->number);
-	else if (rec->number && rec->number != GT_REQUEST_NO_NUMBER)
+		break;
+	case GT_PRESET_HTTP_CLIENT: /* there is no response */
+		log_status(st, task, rec->number);
+		failed = !has_number;
+		break;
+	case GT_PRESET_SQL:
+	case GT_PRESET_DNS:
+		failed = has_number && rec->number;
+		break;
+	}
+	if (failed)
 		write_log(st, task, "error", "the call returned an error");
 }
 

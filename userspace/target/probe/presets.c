@@ -22,11 +22,15 @@
 const char *const preset_names[GT_PRESETS] = {
 	[GT_PRESET_HTTP] = "http",
 	[GT_PRESET_SQL] = "sql",
+	[GT_PRESET_HTTP_CLIENT] = "http-client",
+	[GT_PRESET_DNS] = "dns",
 };
 
 static const struct preset *const presets_known[GT_PRESETS] = {
 	[GT_PRESET_HTTP] = &preset_http,
 	[GT_PRESET_SQL] = &preset_sql,
+	[GT_PRESET_HTTP_CLIENT] = &preset_http_client,
+	[GT_PRESET_DNS] = &preset_dns,
 };
 
 static const char *const step_texts[GT_REQUEST_STEPS] = {

@@ -59,6 +59,8 @@ extern const unsigned int preset_latest_go[];
 
 extern const struct preset preset_http;
 extern const struct preset preset_sql;
+extern const struct preset preset_http_client;
+extern const struct preset preset_dns;
 
 #define PRESET_REG(gpr) ((gpr) + 1)
 
