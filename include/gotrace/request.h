@@ -17,7 +17,8 @@ enum gt_preset {
 	GT_PRESET_SQL = 1,  /* database/sql; text: statement; number: not 0 is an error */
 	/* net/http clients; texts: method, host; number: status, none is an error */
 	GT_PRESET_HTTP_CLIENT = 2,
-	GT_PRESET_DNS = 3, /* net.Resolver; text: name; number: not 0 is an error */
+	GT_PRESET_DNS = 3,	   /* net.Resolver; text: name; number: not 0 is an error */
+	GT_PRESET_GRPC_CLIENT = 4, /* grpc-go clients; text: method; number: not 0 is an error */
 	GT_PRESETS
 };
 

@@ -107,6 +107,13 @@ sqlite()
 	counted sqlite "$PWD/$tmp" "--requests sql" && no_secret "$RECORDED"
 }
 
+grpc()
+{
+	build_field grpc 1.26.11 || return 1
+	cp "$SERVER" "$tmp/grpc"
+	counted grpc "$PWD/$tmp" "--requests grpc-client" && no_secret "$RECORDED"
+}
+
 # Names beyond the limit are "other".
 limited()
 {
@@ -144,6 +151,7 @@ for go in $RELEASES; do
 done
 try "clients with perf uprobes" outgoing "$ORACLE_GO" --force-perf-uprobes
 try "all kinds" all_kinds
+try "grpc-client: google.golang.org/grpc" grpc
 try "a program without the library" not_recorded "sql cannot record this program: the program has no call of database/sql" \
 	pingpong "--requests sql"
 ktap_end

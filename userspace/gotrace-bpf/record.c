@@ -94,7 +94,7 @@ static const struct argp_option options[] = {
 	  "record each call of FUNC as a task, with a region inside; FUNC as for --region", 0 },
 	{ "requests", OPT_REQUESTS, "LIST", 0,
 	  "record requests as tasks, named by what is requested (see REQUESTS in the manual): all, or a "
-	  "list of http, sql, http-client, dns",
+	  "list of http, sql, http-client, dns, grpc-client",
 	  0 },
 	{ "max-names", OPT_MAX_NAMES, "N", 0,
 	  "with --requests: how many different names are recorded; further ones are \"other\" "

@@ -185,6 +185,13 @@ static size_t name_dns(struct name *n, const struct request_part part[REQUEST_PA
 	return name__finish(n, n->len == REQUEST_NAME_MAX);
 }
 
+/* The full method, such as /package.Service/Method; the parts: it, none. */
+static size_t name_grpc(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	name__add(n, part[0].text, part[0].len);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
 size_t request_name__make(enum gt_preset preset, const struct request_part part[REQUEST_PARTS],
 			  char *ret)
 {
@@ -193,6 +200,7 @@ size_t request_name__make(enum gt_preset preset, const struct request_part part[
 		[GT_PRESET_SQL] = name_sql,
 		[GT_PRESET_HTTP_CLIENT] = name_http_client,
 		[GT_PRESET_DNS] = name_dns,
+		[GT_PRESET_GRPC_CLIENT] = name_grpc,
 	};
 
 	return make[preset](&(struct name){ .text = ret }, part);

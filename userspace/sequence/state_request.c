@@ -61,6 +61,7 @@ static void log_outcome(struct step *st, const struct gt_request *rec, uint64_t 
 		break;
 	case GT_PRESET_SQL:
 	case GT_PRESET_DNS:
+	case GT_PRESET_GRPC_CLIENT:
 		failed = has_number && rec->number;
 		break;
 	}

@@ -24,6 +24,7 @@ const char *const preset_names[GT_PRESETS] = {
 	[GT_PRESET_SQL] = "sql",
 	[GT_PRESET_HTTP_CLIENT] = "http-client",
 	[GT_PRESET_DNS] = "dns",
+	[GT_PRESET_GRPC_CLIENT] = "grpc-client",
 };
 
 static const struct preset *const presets_known[GT_PRESETS] = {
@@ -31,6 +32,7 @@ static const struct preset *const presets_known[GT_PRESETS] = {
 	[GT_PRESET_SQL] = &preset_sql,
 	[GT_PRESET_HTTP_CLIENT] = &preset_http_client,
 	[GT_PRESET_DNS] = &preset_dns,
+	[GT_PRESET_GRPC_CLIENT] = &preset_grpc_client,
 };
 
 static const char *const step_texts[GT_REQUEST_STEPS] = {

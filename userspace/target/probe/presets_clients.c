@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The presets `http-client` and `dns`: what programs request from others by net/http and net.
+ * The presets `http-client`, `dns` and `grpc-client`: what programs request from others by net/http, net
+ * and google.golang.org/grpc.
  *
  * All requests by http.Transport pass its method roundTrip, also those of programs that use it without
  * http.Client, such as reverse proxies; a redirection is a request of its own. net.Resolver's methods
- * that query end in lookupIPAddr or do not call each other. No other call follows on all paths, so each
+ * that query end in lookupIPAddr or do not call each other. Unary calls of grpc-go pass Invoke, whose
+ * arguments have been the same since its version 1.11. No other call follows on all paths, so each
  * return is probed.
  */
 #include "target/probe/presets_impl.h"
@@ -84,4 +86,20 @@ const struct preset preset_dns = {
 	.latest = preset_latest_go,
 	.func = dns_funcs,
 	.nfuncs = sizeof(dns_funcs) / sizeof(dns_funcs[0]),
+};
+
+/* ---- grpc-go ---- */
+
+/* (cc *ClientConn) Invoke(ctx context.Context, method string, args, reply any, ...) error */
+static const struct preset_func grpc_funcs[] = {
+	PRESET_CALL("google.golang.org/grpc.(*ClientConn).Invoke", GPR_ARG1, FIRST_STRING),
+};
+
+const struct preset preset_grpc_client = {
+	.what = "grpc-go client",
+	.since = SINCE,
+	.until = UNTIL,
+	.latest = preset_latest_go,
+	.func = grpc_funcs,
+	.nfuncs = sizeof(grpc_funcs) / sizeof(grpc_funcs[0]),
 };

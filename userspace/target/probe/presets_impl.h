@@ -61,6 +61,7 @@ extern const struct preset preset_http;
 extern const struct preset preset_sql;
 extern const struct preset preset_http_client;
 extern const struct preset preset_dns;
+extern const struct preset preset_grpc_client;
 
 #define PRESET_REG(gpr) ((gpr) + 1)
 
