@@ -75,12 +75,14 @@ int request(struct pt_regs *ctx)
 	struct gt_request request = {};
 	u64 g = GO_G(ctx);
 
-	if (!tid || entry__repeats(ctx))
+	if (!tid)
 		return 0;
 	asm volatile("" : "+r"(i)); /* keeps the bound below for the verifier */
 	if (i >= GT_REQUEST_SITES)
 		return 0;
 	site = &request_sites[i];
+	if (site->step != GT_REQUEST_RETURNS && entry__repeats(ctx))
+		return 0;
 	request.preset = site->preset;
 	request.step = site->step;
 	request.inherited = site->inherited;

@@ -14,6 +14,11 @@
 /* Kinds of requests. The numbers are part of the format of raw files. */
 enum gt_preset {
 	GT_PRESET_HTTP = 0, /* net/http servers; texts: method, path; pattern; number: status */
+	GT_PRESET_SQL = 1,  /* database/sql; text: statement; number: not 0 is an error */
+	/* net/http clients; texts: method, host; number: status, none is an error */
+	GT_PRESET_HTTP_CLIENT = 2,
+	GT_PRESET_DNS = 3,	   /* net.Resolver; text: name; number: not 0 is an error */
+	GT_PRESET_GRPC_CLIENT = 4, /* grpc-go clients; text: method; number: not 0 is an error */
 	GT_PRESETS
 };
 
@@ -29,6 +34,8 @@ enum gt_request_step {
 	GT_REQUEST_LEFT = 3,
 	/* the handler takes over the connection: the request has no result */
 	GT_REQUEST_TAKEN = 4,
+	/* the function that begins a request returns; the number as of ENDS */
+	GT_REQUEST_RETURNS = 5,
 	GT_REQUEST_STEPS
 };
 

@@ -65,7 +65,8 @@ static const struct argp_option options[] = {
 	{ "inherit", OPT_INHERIT, NULL, 0,
 	  "goroutines that are created in a task of --task or --requests belong to it", 0 },
 	{ "requests", OPT_REQUESTS, "LIST", 0,
-	  "record requests as tasks, named by what is requested (see REQUESTS in the manual): http",
+	  "record requests as tasks, named by what is requested (see REQUESTS in the manual): all, or a "
+	  "list of http, sql, http-client, dns, grpc-client",
 	  0 },
 	{ "max-names", OPT_MAX_NAMES, "N", 0,
 	  "with --requests: how many different names are recorded; further ones are \"other\" "
@@ -147,8 +148,11 @@ static uint64_t parse_requests(const char *text)
 	for (size_t i = 0; i < GT_PRESETS; i++)
 		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at ? ", " : "",
 				       preset_names[i]);
+	if (!strcmp(text, "all"))
+		return REQUESTS_ALL;
 	if (!opts__list(text, preset_names, GT_PRESETS, &set, unknown, sizeof(unknown)))
-		usage_error("unknown kind of requests '%s': expected a list of %s", unknown, known);
+		usage_error("unknown kind of requests '%s': expected all, or a list of %s", unknown,
+			    known);
 	return set;
 }
 

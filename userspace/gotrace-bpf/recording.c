@@ -265,18 +265,23 @@ static int find_calls(const struct record_args *a, const struct analysis *an, st
 static int find_requests(const struct record_args *a, const struct analysis *an,
 			 struct presets *presets, struct site_list *sites, struct error *error)
 {
+	bool all = a->requests & REQUESTS_ALL;
 	struct error why = {};
 	int err;
 
 	for (enum gt_preset i = 0; i < GT_PRESETS; i++) {
-		if (!(a->requests >> i & 1))
+		if (!all && !(a->requests >> i & 1))
 			continue;
 		err = presets__add(presets, i, an->elf, an->pclntab, &an->info.version, &why);
-		if (err)
+		if (err && (!all || err == -ENOMEM))
 			return error__set(error, err,
 					  "--requests=%s cannot record this program: %s",
 					  preset_names[i], why.text);
+		if (err && err != -ENOENT)
+			log__msg("left out requests of kind %s: %s", preset_names[i], why.text);
 	}
+	if (all && !presets->n)
+		return error__set(error, -ENOENT, "the program has no known kind of requests");
 	for (size_t i = 0; i < presets->n; i++)
 		presets->table[i].inherited = a->inherit;
 	return presets__join(presets, sites);
@@ -374,6 +379,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		err = record_with(r, an, child, chosen, stats, error);
 	free(chosen->sites.site);
 	calls__deinit(&chosen->calls);
+	presets__deinit(&chosen->presets);
 	free(chosen);
 	return err;
 }

@@ -20,6 +20,8 @@
 #define RING_SIZE_MAX (256u << 20)
 
 /* The command line. */
+#define REQUESTS_ALL  (1ull << 63)
+
 struct record_args {
 	int pid;	/* 0: none */
 	char **command; /* NULL: none */
@@ -41,7 +43,7 @@ struct record_args {
 	} *call; /* each --region and --task, in their order */
 	size_t ncalls, calls_cap;
 	bool inherit;	    /* goroutines created in a task of --task or --requests belong to it */
-	uint64_t requests;  /* bits, by enum gt_preset */
+	uint64_t requests;  /* bits, by enum gt_preset; REQUESTS_ALL: those in the program */
 	uint64_t max_names; /* of requests */
 	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
 	bool keep_given;

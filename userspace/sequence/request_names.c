@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/unicode.h"
+#include "sequence/sql_text.h"
 
 #define METHOD_MAX 32
 #define HEX_MIN	   8 /* digits from which a hexadecimal segment of a path is an identifier */
@@ -135,11 +136,71 @@ static size_t name_http(struct name *n, const struct request_part part[REQUEST_P
 	return name__finish(n, n->len == REQUEST_NAME_MAX);
 }
 
+/* ---- SQL ---- */
+
+/* The statement; the texts: it, none. */
+static size_t name_sql(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	n->len = sql_text__shape(part[0].text, part[0].len, n->text, REQUEST_NAME_MAX);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
+/* ---- clients ---- */
+
+/* "METHOD HOST"; the parts: method, of which none is GET; the host of the URL. */
+static size_t name_http_client(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	if (!part[0].len)
+		name__add(n, "GET", 3);
+	else if (is_method(&part[0]))
+		name__add(n, part[0].text, part[0].len);
+	else
+		name__add(n, "?", 1);
+	name__add(n, " ", 1);
+	name__add(n, part[1].text, part[1].len);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
+/* IPv4 or IPv6, which no name of a host looks like. */
+static bool is_address(const struct request_part *p)
+{
+	size_t digits = 0, dots = 0;
+
+	for (size_t i = 0; i < p->len; i++) {
+		if (p->text[i] == ':')
+			return true;
+		digits += isdigit((unsigned char)p->text[i]) != 0;
+		dots += p->text[i] == '.';
+	}
+	return p->len && digits + dots == p->len;
+}
+
+/* The name that is looked up; the parts: it, none. */
+static size_t name_dns(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	if (is_address(&part[0]))
+		name__add(n, "{addr}", 6);
+	else
+		name__add(n, part[0].text, part[0].len);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
+/* The full method, such as /package.Service/Method; the parts: it, none. */
+static size_t name_grpc(struct name *n, const struct request_part part[REQUEST_PARTS])
+{
+	name__add(n, part[0].text, part[0].len);
+	return name__finish(n, n->len == REQUEST_NAME_MAX);
+}
+
 size_t request_name__make(enum gt_preset preset, const struct request_part part[REQUEST_PARTS],
 			  char *ret)
 {
 	static size_t (*const make[GT_PRESETS])(struct name *n, const struct request_part *part) = {
 		[GT_PRESET_HTTP] = name_http,
+		[GT_PRESET_SQL] = name_sql,
+		[GT_PRESET_HTTP_CLIENT] = name_http_client,
+		[GT_PRESET_DNS] = name_dns,
+		[GT_PRESET_GRPC_CLIENT] = name_grpc,
 	};
 
 	return make[preset](&(struct name){ .text = ret }, part);

@@ -46,6 +46,29 @@ static void log_status(struct step *st, uint64_t task, uint32_t status)
 	write_log(st, task, "status", text);
 }
 
+/* What the number of the last step is, by preset. */
+static void log_outcome(struct step *st, const struct gt_request *rec, uint64_t task)
+{
+	bool has_number = rec->number != GT_REQUEST_NO_NUMBER, failed = false;
+
+	switch (rec->preset) {
+	case GT_PRESET_HTTP:
+		log_status(st, task, rec->number);
+		break;
+	case GT_PRESET_HTTP_CLIENT: /* there is no response */
+		log_status(st, task, rec->number);
+		failed = !has_number;
+		break;
+	case GT_PRESET_SQL:
+	case GT_PRESET_DNS:
+	case GT_PRESET_GRPC_CLIENT:
+		failed = has_number && rec->number;
+		break;
+	}
+	if (failed)
+		write_log(st, task, "error", "the call returned an error");
+}
+
 /* Ends the request at index `found` - 1, and what is open inside of it: those frames are gone. */
 static void end_request(struct step *st, uint32_t found)
 {
@@ -78,9 +101,11 @@ static enum apply_result request_ends(struct step *st, const struct gt_request *
 {
 	struct open_region *open = &st->t->g->regions->open[found - 1];
 
+	if (rec->step == GT_REQUEST_RETURNS && rec->depth != open->depth)
+		return DONE; /* a call on behalf of the same request, or one whose begin was lost */
 	if (!open->request->part[REQUEST_BETTER])
 		open_requests__name(st->s, open->request, rec->text[0]);
-	log_status(st, open->task, rec->number);
+	log_outcome(st, rec, open->task);
 	end_request(st, found);
 	return DONE;
 }
@@ -128,7 +153,7 @@ enum apply_result apply_request(struct step *st)
 	found = find_request(st->t->g, rec->preset);
 	if (!found)
 		return DONE;
-	if (rec->step == GT_REQUEST_ENDS)
+	if (rec->step == GT_REQUEST_ENDS || rec->step == GT_REQUEST_RETURNS)
 		return request_ends(st, rec, found);
 	request = st->t->g->regions->open[found - 1].request;
 	if (rec->step == GT_REQUEST_LEFT)

@@ -20,7 +20,7 @@
  *
  *	enum gpr		general purpose registers, numbered as in machine code
  *	GPR_COUNT, GPR_NONE	number of registers; a value that is not a register
- *	GPR_ARG1...ARG5	arguments of a Go function (ABIInternal), and its results
+ *	GPR_ARG1...ARG9	arguments of a Go function (ABIInternal), and its results
  *	GPR_G, GPR_SP, GPR_FP	the current g, stack pointer, frame pointer
  *	GPR_GOBUF		argument of the assembly function gogo
  *	GPR_CAS_OLD		the old value of a compare-and-swap

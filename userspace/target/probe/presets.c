@@ -2,8 +2,9 @@
 /*
  * Requests of known libraries: see presets.h.
  *
- * All sites are entries of functions, at an instruction that the kernel emulates and where the
- * arguments are still in their registers.
+ * Sites are entries of functions, at an instruction that the kernel emulates and where the arguments
+ * are still in their registers. Where no other call always follows on a request, they are also the
+ * returns of the function that begins it, which the kernel steps; the results are in registers there.
  */
 #include "target/probe/presets.h"
 
@@ -12,15 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "target/probe/presets_impl.h"
 #include "target/probe/site_find.h"
 
+#define PRESET_EXITS_MAX 64 /* of a function */
+
 const char *const preset_names[GT_PRESETS] = {
 	[GT_PRESET_HTTP] = "http",
+	[GT_PRESET_SQL] = "sql",
+	[GT_PRESET_HTTP_CLIENT] = "http-client",
+	[GT_PRESET_DNS] = "dns",
+	[GT_PRESET_GRPC_CLIENT] = "grpc-client",
 };
 
 static const struct preset *const presets_known[GT_PRESETS] = {
 	[GT_PRESET_HTTP] = &preset_http,
+	[GT_PRESET_SQL] = &preset_sql,
+	[GT_PRESET_HTTP_CLIENT] = &preset_http_client,
+	[GT_PRESET_DNS] = &preset_dns,
+	[GT_PRESET_GRPC_CLIENT] = &preset_grpc_client,
 };
 
 static const char *const step_texts[GT_REQUEST_STEPS] = {
@@ -29,6 +41,7 @@ static const char *const step_texts[GT_REQUEST_STEPS] = {
 	[GT_REQUEST_ENDS] = "a request ends",
 	[GT_REQUEST_LEFT] = "the connection of a request ends",
 	[GT_REQUEST_TAKEN] = "a handler takes over the connection",
+	[GT_REQUEST_RETURNS] = "the call of a request returns",
 };
 
 /* What all functions of one preset have in common. */
@@ -62,28 +75,20 @@ static struct gt_request_read resolve(const struct adding *a, const struct prese
 }
 
 static int add_site(const struct adding *a, const struct preset_func *func, const struct code *code,
-		    struct error *error)
+		    size_t at, struct error *error)
 {
 	struct presets *presets = a->presets;
-	size_t at = find__entry(code), i = presets->n;
-	struct gt_request_site *row = &presets->table[i];
-	struct site *s = &presets->site[i];
-	int64_t offset;
+	int64_t offset = at == NO_INSN ? -1 : elf_image__offset(a->elf, code->insn[at].addr);
+	struct site *s;
 
-	offset = at == NO_INSN ? -1 : elf_image__offset(a->elf, code->insn[at].addr);
 	if (offset < 0)
-		return error__set(error, -ENOTSUP, "the entry of %s cannot be probed", func->name);
-	if (i == GT_REQUEST_SITES)
-		return error__set(error, -E2BIG, "more than %d functions", GT_REQUEST_SITES);
-	*row = (struct gt_request_site){
-		.preset = (gt_u8)a->number,
-		.step = (gt_u8)func->step,
-		.text = { resolve(a, &func->text[0]), resolve(a, &func->text[1]) },
-		.number = resolve(a, &func->number),
-	};
+		return error__set(error, -ENOTSUP, "%s cannot be probed", func->name);
+	if (array__grow(&presets->site, presets->nsites, &presets->cap, sizeof(*presets->site)))
+		return error__set(error, -ENOMEM, "out of memory");
+	s = &presets->site[presets->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_REQUEST,
-		.cookie = i,
+		.cookie = presets->n,
 		.addr = code->insn[at].addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(code->insn[at].addr - code->func.entry),
@@ -92,8 +97,51 @@ static int add_site(const struct adding *a, const struct preset_func *func, cons
 	};
 	snprintf(s->func, sizeof(s->func), "%s", func->name);
 	code__format(code, at, a->pt, s->text, sizeof(s->text));
-	presets->n++;
 	return 0;
+}
+
+static int add_sites(const struct adding *a, const struct preset_func *func,
+		     const struct code *code, struct error *error)
+{
+	size_t first = a->presets->nsites;
+	int err = 0;
+
+	if (func->step != GT_REQUEST_RETURNS)
+		return add_site(a, func, code, find__entry(code), error);
+	for (size_t i = 0; i < code->n && !err; i++) {
+		if (!code__is_exit(code, &code->insn[i]))
+			continue;
+		if (a->presets->nsites - first == PRESET_EXITS_MAX)
+			return error__set(error, -E2BIG, "%s has more than %d exits", func->name,
+					  PRESET_EXITS_MAX);
+		err = add_site(a, func, code, i, error);
+	}
+	return err;
+}
+
+/* A row of the table, with its sites. */
+static int add_row(const struct adding *a, const struct preset_func *func, const struct code *code,
+		   struct error *error)
+{
+	struct presets *presets = a->presets;
+	int err;
+
+	if (presets->n == GT_REQUEST_SITES)
+		return error__set(error, -E2BIG, "more than %d functions", GT_REQUEST_SITES);
+	presets->table[presets->n] = (struct gt_request_site){
+		.preset = (gt_u8)a->number,
+		.step = (gt_u8)func->step,
+		.text = { resolve(a, &func->text[0]), resolve(a, &func->text[1]) },
+		.number = resolve(a, &func->number),
+	};
+	err = add_sites(a, func, code, error);
+	presets->n++;
+	return err;
+}
+
+static bool preset_func__applies(const struct preset_func *func, unsigned int minor)
+{
+	return minor >= func->since && minor <= func->until;
 }
 
 static int add_func(const struct adding *a, const struct preset_func *func, struct error *error)
@@ -102,7 +150,7 @@ static int add_func(const struct adding *a, const struct preset_func *func, stru
 	struct code code;
 	int err;
 
-	if (a->minor < func->since || a->minor > func->until)
+	if (!preset_func__applies(func, a->minor))
 		return 0;
 	if (!pclntab__named(a->pt, func->name, &found))
 		return func->required ?
@@ -111,9 +159,60 @@ static int add_func(const struct adding *a, const struct preset_func *func, stru
 			       0;
 	if (!code__read(&code, a->elf, &found))
 		return error__set(error, -ENOTSUP, "%s cannot be disassembled", func->name);
-	err = add_site(a, func, &code, error);
+	err = add_row(a, func, &code, error);
 	code__deinit(&code);
 	return err;
+}
+
+static void note_copy(void *ctx, const char *name, const struct go_func *into)
+{
+	(void)into;
+	*(const char **)ctx = name;
+}
+
+/*
+ * An inlined call would not be recorded: compilers inline these functions only with a profile. Without
+ * function data, which a program of a known release has, this is not known.
+ */
+static int check_inlined(const struct adding *a, struct error *error)
+{
+	const char *name[GT_REQUEST_SITES], *inlined = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->preset->nfuncs && n < GT_REQUEST_SITES; i++) {
+		const struct preset_func *func = &a->preset->func[i];
+
+		if (func->step == GT_REQUEST_BEGINS && preset_func__applies(func, a->minor))
+			name[n++] = func->name;
+	}
+	if (pclntab__inlined(a->pt, name, n, note_copy, &inlined) == -ENOMEM)
+		return error__set(error, -ENOMEM, "out of memory");
+	return inlined ? error__set(error, -ENOTSUP, "the compiler inlined calls of %s", inlined) :
+			 0;
+}
+
+/* Whether the program has one of the functions whose call is a request. */
+static bool has_begin(const struct adding *a)
+{
+	struct go_func found;
+
+	for (size_t i = 0; i < a->preset->nfuncs; i++) {
+		const struct preset_func *func = &a->preset->func[i];
+
+		if (func->step == GT_REQUEST_BEGINS && preset_func__applies(func, a->minor) &&
+		    pclntab__named(a->pt, func->name, &found))
+			return true;
+	}
+	return false;
+}
+
+static int add_funcs(const struct adding *a, struct error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < a->preset->nfuncs && !err; i++)
+		err = add_func(a, &a->preset->func[i], error);
+	return err ?: check_inlined(a, error);
 }
 
 int presets__add(struct presets *presets, enum gt_preset number, const struct elf_image *elf,
@@ -128,8 +227,7 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 		.pt = pt,
 		.minor = version->minor,
 	};
-	size_t before = presets->n;
-	struct go_func first;
+	size_t before = presets->n, sites_before = presets->nsites;
 	int err = 0;
 
 	if (version->major != 1 || a.minor < preset->since || a.minor > preset->until)
@@ -137,27 +235,37 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 			error, -ENOTSUP,
 			"its release %s is unknown to this preset, which knows 1.%u to 1.%u",
 			version->text, preset->since, preset->until);
-	if (!err && !pclntab__named(pt, preset->func[0].name, &first))
+	if (!err && !has_begin(&a))
 		err = error__set(error, -ENOENT, "the program has no %s: it lacks %s", preset->what,
 				 preset->func[0].name);
 	if (!err)
 		err = preset__offsets(preset, elf, version, a.offset, error);
-	for (size_t i = 0; i < preset->nfuncs && !err; i++)
-		err = add_func(&a, &preset->func[i], error);
-	if (err)
+	if (!err)
+		err = add_funcs(&a, error);
+	if (err) {
 		presets->n = before;
+		presets->nsites = sites_before;
+	}
 	return err;
+}
+
+void presets__deinit(struct presets *presets)
+{
+	free(presets->site);
+	*presets = (struct presets){};
 }
 
 int presets__join(const struct presets *presets, struct site_list *sites)
 {
-	struct site *both = realloc(sites->site, (sites->n + presets->n + 1) * sizeof(*both));
+	size_t n = sites->n + presets->nsites;
+	struct site *both = realloc(sites->site, (n + 1) * sizeof(*both));
 
 	if (!both)
 		return -ENOMEM;
-	memcpy(both + sites->n, presets->site, presets->n * sizeof(*both));
+	if (presets->nsites)
+		memcpy(both + sites->n, presets->site, presets->nsites * sizeof(*both));
 	sites->site = both;
-	sites->n += presets->n;
-	sites->has[GT_PROBE_REQUEST] = presets->n;
+	sites->n = n;
+	sites->has[GT_PROBE_REQUEST] = presets->nsites;
 	return 0;
 }

@@ -87,17 +87,11 @@ static const struct preset_func funcs[] = {
 	{ "net/http.(*conn).serve.func1", GT_REQUEST_LEFT, SINCE, UNTIL, false, {}, {} },
 };
 
-static const unsigned int latest[] = {
-	RELEASE(20, 14), RELEASE(21, 13), RELEASE(22, 12),
-	RELEASE(23, 12), RELEASE(24, 13), RELEASE(25, 14),
-	RELEASE(26, 11), RELEASE(27, 4),  0,
-};
-
 const struct preset preset_http = {
 	.what = "net/http server",
 	.since = SINCE,
 	.until = UNTIL,
-	.latest = latest,
+	.latest = preset_latest_go,
 	.func = funcs,
 	.member = members,
 	.nfuncs = sizeof(funcs) / sizeof(funcs[0]),

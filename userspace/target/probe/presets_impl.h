@@ -54,9 +54,26 @@ struct preset {
 	size_t nfuncs, nmembers;
 };
 
+/* For presets of the standard library. */
+extern const unsigned int preset_latest_go[];
+
 extern const struct preset preset_http;
+extern const struct preset preset_sql;
+extern const struct preset preset_http_client;
+extern const struct preset preset_dns;
+extern const struct preset preset_grpc_client;
 
 #define PRESET_REG(gpr) ((gpr) + 1)
+
+/*
+ * The rows of a function whose call is a request, in the releases of SINCE to UNTIL: its entry, with
+ * the texts `...`, and its returns, at which the number is in the register `result`.
+ */
+#define PRESET_CALL(func, result, ...)                                                             \
+	{ func, GT_REQUEST_BEGINS, SINCE, UNTIL, false, { __VA_ARGS__ }, {} },                     \
+	{                                                                                          \
+		func, GT_REQUEST_RETURNS, SINCE, UNTIL, false, {}, { PRESET_REG(result) },         \
+	}
 
 /*
  * presets_offsets.c: the offsets of all members by id, from the program's DWARF or else the table;

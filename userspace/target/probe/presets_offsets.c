@@ -12,6 +12,12 @@
 #include "target/layout/layout_dwarf.h"
 #include "target/probe/presets_impl.h"
 
+const unsigned int preset_latest_go[] = {
+	RELEASE(20, 14), RELEASE(21, 13), RELEASE(22, 12),
+	RELEASE(23, 12), RELEASE(24, 13), RELEASE(25, 14),
+	RELEASE(26, 11), RELEASE(27, 4),  0,
+};
+
 /* Whether the offsets of this release were examined: those of its minor release, up to one patch. */
 static bool is_examined(const struct preset *preset, unsigned int release)
 {

@@ -32,6 +32,13 @@ bool code__is_jumped_to(const struct code *code, uint64_t addr)
 	return false;
 }
 
+bool code__is_exit(const struct code *code, const struct insn *in)
+{
+	return in->kind == INSN_RET ||
+	       (in->kind == INSN_JMP && in->target &&
+		(in->target < code->func.entry || in->target >= code->func.end));
+}
+
 size_t find__after_call(const struct code *code, size_t call, uint32_t results)
 {
 	if (call + 1 >= code->n)

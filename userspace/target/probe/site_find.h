@@ -19,6 +19,9 @@
 /* Whether a jump of the function leads to the instruction at `addr`. */
 bool code__is_jumped_to(const struct code *code, uint64_t addr);
 
+/* Whether the function ends at the instruction: a return, or a jump out of it. */
+bool code__is_exit(const struct code *code, const struct insn *in);
+
 /*
  * The instruction of the prologue that is executed once per call, after the stack check, with the
  * arguments still in their registers. Go up to 1.20 has none: there the jump of the stack check,

@@ -1,0 +1,157 @@
+#!/bin/bash
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
+# Requests of libraries other than net/http servers (record --requests): each name has as many requests
+# and errors as the program itself has counted, and the trace has no literal of a statement.
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/programs.lib.sh
+. selftests/releases.lib.sh
+. selftests/field.lib.sh
+
+RELEASES="$(last_gos_since 20) ${LAST_GOS##* }" # with the newest, whose libraries are known, too
+SECRET=hushhush # in literals and comments of the targets
+
+# TRACE DONE: the tasks of calls, by name and outcome (their log "status" or "code", else "error" or "ok"),
+# are the requests of the done line, and all have ended
+requests_equal()
+{
+	build/gotrace events --json "$1" | jq -n '
+		reduce inputs as $e ({};
+			if $e.event == "UserTaskBegin" then .begun["\($e.task)"] = $e.type
+			elif $e.event == "UserTaskEnd" then .ended["\($e.task)"] = true
+			elif $e.event == "UserLog" and $e.category == "error" then .error["\($e.task)"] = true
+			elif $e.event == "UserLog" then .outcome["\($e.task)"] = $e.message
+			else . end) |
+		.ended as $ended | .error as $error | .outcome as $outcome |
+		reduce (.begun // {} | to_entries[]) as $t ({};
+			.[$t.value][$outcome[$t.key] // (if $error[$t.key] then "error" else "ok" end)] += 1 |
+			if $ended[$t.key] then . else .open += 1 end)' >"$tmp/found.json"
+	jq '.requests | map_values(with_entries(select(.value > 0)))' "$2" >"$tmp/wanted.json"
+	jq -e --slurpfile want "$tmp/wanted.json" '. == $want[0] and . != {}' "$tmp/found.json" >"$tmp/equal" && return
+	diff <(jq -S . "$tmp/found.json") <(jq -S . "$tmp/wanted.json") | head -n 20
+	return 1
+}
+
+nothing_lost() # STATS
+{
+	jq -e '[.dropped, .lost, .repairs, .text_misses] | add == 0' "$1"
+}
+
+# TARGET GO OPTIONS [ARGUMENT...]
+counted()
+{
+	record_target "$@" && check_trace "$RECORDED" && requests_equal "$RECORDED" "$tmp/$1.done" &&
+		nothing_lost "$tmp/$1.json"
+}
+
+no_secret() # TRACE
+{
+	local found
+
+	found=$(build/gotrace text "$1" | grep -c "$SECRET")
+	echo "$found events contain the secret"
+	[ "$found" -eq 0 ] && ! grep -q "$SECRET" "$1"
+}
+
+sql()
+{
+	counted statements "$1" "--requests sql $2" && no_secret "$RECORDED"
+}
+
+# All releases whose offsets are known; the programs are kept for the next time.
+sql_release()
+{
+	build_programs "$1" stripped statements && counted statements "$PROGRAMS" "--requests sql" &&
+		no_secret "$RECORDED"
+}
+
+outgoing()
+{
+	counted outgoing "$1" "--requests http-client,dns $2" && no_secret "$RECORDED"
+}
+
+outgoing_release()
+{
+	build_programs "$1" stripped outgoing && counted outgoing "$PROGRAMS" "--requests http-client,dns" &&
+		no_secret "$RECORDED"
+}
+
+# All kinds of requests that the program has: its server and client are one program.
+all_kinds()
+{
+	record_target outgoing "$ORACLE_GO" "--requests all" || return 1
+	local server client
+
+	jq '[.requests | to_entries[] | select(.key | test("^[A-Z]+ ")) | .value | to_entries[] |
+		select(.key != "error") | .value] | add' "$tmp/outgoing.done" >"$tmp/client"
+	build/gotrace tasks --json "$RECORDED" >"$tmp/names"
+	server=$(jq '[.tasks[] | select(.name | test("^[A-Z]+ /") and . != "GET /abort") | .count] | add' "$tmp/names")
+	client=$(cat "$tmp/client")
+	echo "$server requests of the server, $client of the client"
+	[ "$server" = "$client" ]
+}
+
+# What would be found without one kind of call: the comparison fails.
+detects_missing()
+{
+	record_target statements "$ORACLE_GO" "--requests sql" || return 1
+	jq '.requests["DELETE FROM db"].error -= 1' "$tmp/statements.done" >"$tmp/wrong"
+	! requests_equal "$RECORDED" "$tmp/wrong" >/dev/null
+}
+
+sqlite()
+{
+	build_field sqlite 1.26.11 || return 1
+	# shellcheck disable=SC2153
+	cp "$SERVER" "$tmp/sqlite"
+	counted sqlite "$PWD/$tmp" "--requests sql" && no_secret "$RECORDED"
+}
+
+grpc()
+{
+	build_field grpc 1.26.11 || return 1
+	cp "$SERVER" "$tmp/grpc"
+	counted grpc "$PWD/$tmp" "--requests grpc-client" && no_secret "$RECORDED"
+}
+
+# Names beyond the limit are "other".
+limited()
+{
+	record_target statements "$ORACLE_GO" "--requests sql --max-names 10" -names 1000 || return 1
+	build/gotrace tasks --json "$RECORDED" | jq -e '[.tasks[].name] | length == 11 and any(. == "other")' &&
+		build/gotrace tasks --json "$RECORDED" | jq -e '[.tasks[].count] | add == 1000'
+}
+
+# REASON TARGET OPTIONS
+not_recorded()
+{
+	start_target "$2" "$ORACLE_GO" || return 1
+	refused 1 "$1" $GOTRACE record -p "$TARGET_PID" -o "$tmp/no.trace" $3
+	local status=$?
+	kill "$TARGET_PID"
+	[ $status -eq 0 ] && [ ! -e "$tmp/no.trace" ]
+}
+
+ktap_start
+for go in $TARGET_GOS; do
+	try "sql, $go" sql "$go" ""
+done
+for go in $RELEASES; do
+	try "sql, $go, stripped" sql_release "$go"
+done
+try "sql with perf uprobes" sql "$ORACLE_GO" --force-perf-uprobes
+try "sql: a difference is detected" detects_missing
+try "sql: modernc.org/sqlite" sqlite
+try "sql: too many names" limited
+for go in $TARGET_GOS; do
+	try "clients, $go" outgoing "$go" ""
+done
+for go in $RELEASES; do
+	try "clients, $go, stripped" outgoing_release "$go"
+done
+try "clients with perf uprobes" outgoing "$ORACLE_GO" --force-perf-uprobes
+try "all kinds" all_kinds
+try "grpc-client: google.golang.org/grpc" grpc
+try "a program without the library" not_recorded "sql cannot record this program: the program has no call of database/sql" \
+	pingpong "--requests sql"
+ktap_end
