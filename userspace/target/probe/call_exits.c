@@ -43,13 +43,6 @@ struct search {
 	size_t ncuts;
 };
 
-static bool leaves(const struct code *code, const struct insn *in)
-{
-	return in->kind == INSN_RET ||
-	       (in->kind == INSN_JMP && in->target &&
-		(in->target < code->func.entry || in->target >= code->func.end));
-}
-
 /* Whether the instruction after it may be executed next. */
 static bool falls_through(const struct insn *in)
 {
@@ -87,7 +80,7 @@ static bool find_jumps(struct search *s)
 		const struct insn *in = &s->code->insn[i];
 		size_t to;
 
-		if ((in->kind != INSN_JMP && in->kind != INSN_JCC) || leaves(s->code, in))
+		if ((in->kind != INSN_JMP && in->kind != INSN_JCC) || code__is_exit(s->code, in))
 			continue;
 		to = in->target ? index_of(s->code, in->target) : NO_INSN;
 		if (to == NO_INSN ||
@@ -274,7 +267,7 @@ size_t call_exits__find(const struct code *code, const struct pclntab *pt, size_
 	size_t n;
 
 	for (size_t i = begin + 1; i < code->n; i++) {
-		if (!leaves(code, &code->insn[i]))
+		if (!code__is_exit(code, &code->insn[i]))
 			continue;
 		if (s.nexits == CALL_EXITS_MAX)
 			return CALL_EXITS_MAX + 1;
