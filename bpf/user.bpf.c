@@ -76,7 +76,7 @@ static __noinline int recovered(struct pt_regs *ctx, u32 tid)
 	struct gt_func_call call = {
 		.depth = go_read_u64(g + G_STACK_HI) - go_read_u64(sched + config.gobuf_sp),
 		.name = GT_TEXT_GIVEN(0),
-		.ends = 1,
+		.ends = GT_CALL_RECOVERED,
 	};
 
 	emit (rec, GT_FUNC_CALL, g, 0, tid, sizeof(call))

@@ -198,6 +198,12 @@ enum gt_recorded_as {
 	GT_AS_TASK_INHERITED = 2, /* goroutines that are created in the task belong to it */
 };
 
+enum gt_call_step {
+	GT_CALL_BEGINS = 0,
+	GT_CALL_ENDS = 1,
+	GT_CALL_RECOVERED = 2, /* a panic was recovered: it has unwound all deeper calls */
+};
+
 /*
  * A call of a function that is recorded as a region or a task. `depth` is the distance of the return
  * address from the upper end of the goroutine's stack; it stays the same when the stack grows and
@@ -206,7 +212,7 @@ enum gt_recorded_as {
 struct gt_func_call {
 	gt_u64 depth;	/* bytes; of a recovered panic: of what is below the frame that continues */
 	gt_u64 name;	/* text: GT_TEXT_GIVEN */
-	gt_u32 ends;	/* 0: it begins, 1: it ends */
+	gt_u32 ends;	/* enum gt_call_step */
 	gt_u16 task;	/* enum gt_recorded_as */
 	gt_u16 stepped; /* 1: the kernel single-stepped the probed instruction */
 };

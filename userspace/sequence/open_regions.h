@@ -66,9 +66,9 @@ void open_regions__push(struct sequencer *s, struct goroutine *g, const struct o
 void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
 /*
  * state_calls.c: ends the calls whose frames are not below `depth`, with all regions inside of them.
- * Such a frame has returned, or a panic has unwound it.
+ * Such a frame has returned, or a panic has unwound it; `by_panic`: the latter, for sure.
  */
-void calls__end(struct step *st, struct regions *r, uint64_t depth);
+void calls__end(struct step *st, struct regions *r, uint64_t depth, bool by_panic);
 /* state_request.c: ends the innermost region, which is a request whose handler has not returned. */
 void open_requests__end_innermost(struct step *st);
 /* state_request.c: ends the goroutine's requests, whose handlers have not returned. */

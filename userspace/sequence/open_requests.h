@@ -16,7 +16,7 @@
 
 #include "gotrace/request.h"
 #include "lib/map.h"
-#include "sequence/request_names.h"
+#include "names/request_names.h"
 
 struct sequencer;
 struct text;

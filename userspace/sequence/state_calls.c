@@ -6,7 +6,7 @@
  */
 #include "sequence/open_regions.h"
 
-void calls__end(struct step *st, struct regions *r, uint64_t depth)
+void calls__end(struct step *st, struct regions *r, uint64_t depth, bool by_panic)
 {
 	uint32_t keep = r->n;
 
@@ -19,7 +19,7 @@ void calls__end(struct step *st, struct regions *r, uint64_t depth)
 			keep = i - 1;
 	}
 	while (r->n > keep) {
-		if (r->open[r->n - 1].request)
+		if (by_panic && r->open[r->n - 1].request)
 			open_requests__end_innermost(st);
 		else
 			open_regions__end(st, r, 0);
@@ -36,11 +36,11 @@ enum apply_result apply_func_call(struct step *st)
 	struct goroutine *g = st->t->g;
 	struct open_region region = { .text = call->name, .depth = call->depth };
 
-	if (!call->depth || call->depth > CALL_DEPTH_MAX || call->ends > 1 ||
+	if (!call->depth || call->depth > CALL_DEPTH_MAX || call->ends > GT_CALL_RECOVERED ||
 	    call->task > GT_AS_TASK_INHERITED)
 		return step__drop(st);
 	if (g->regions)
-		calls__end(st, g->regions, call->depth);
+		calls__end(st, g->regions, call->depth, call->ends == GT_CALL_RECOVERED);
 	if (call->ends)
 		return DONE;
 	region.is_task = call->task != GT_AS_REGION;

@@ -87,7 +87,7 @@ static enum apply_result request_begins(struct step *st, const struct gt_request
 	struct goroutine *g = st->t->g;
 
 	if (g->regions)
-		calls__end(st, g->regions, rec->depth);
+		calls__end(st, g->regions, rec->depth, false);
 	if (find_request(g, rec->preset))
 		return DONE; /* a call on behalf of the same request */
 	region.request = open_requests__add(st->s, rec->preset, rec->text);

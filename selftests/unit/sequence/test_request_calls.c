@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sequence/request_names.h"
+#include "names/request_names.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 

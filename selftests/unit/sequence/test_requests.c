@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of requests as tasks: their names, whatever texts the target has, and that each ends once,
- * whatever becomes of its handler. Under test: sequence/request_names.c, open_requests.c and
+ * whatever becomes of its handler. Under test: names/request_names.c, open_requests.c and
  * state_request.c.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sequence/request_names.h"
+#include "names/request_names.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 

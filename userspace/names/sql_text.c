@@ -5,7 +5,7 @@
  * One pass over the statement, without memory. The dialect is unknown, so a text counts as a literal
  * if it is one in any of PostgreSQL, MySQL, SQLite, SQL Server and Oracle.
  */
-#include "sequence/sql_text.h"
+#include "names/sql_text.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Names of requests: see request_names.h. */
-#include "sequence/request_names.h"
+#include "names/request_names.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "lib/unicode.h"
-#include "sequence/sql_text.h"
+#include "names/sql_text.h"
 
 #define METHOD_MAX 32
 #define HEX_MIN	   8 /* digits from which a hexadecimal segment of a path is an identifier */

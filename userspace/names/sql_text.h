@@ -4,8 +4,8 @@
  *
  * Upstream: request_names.c. Independent of the sequencer.
  */
-#ifndef SEQUENCE_SQL_TEXT_H
-#define SEQUENCE_SQL_TEXT_H
+#ifndef NAMES_SQL_TEXT_H
+#define NAMES_SQL_TEXT_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  *
  * Upstream: open_requests.c. Independent of the sequencer.
  */
-#ifndef SEQUENCE_REQUEST_NAMES_H
-#define SEQUENCE_REQUEST_NAMES_H
+#ifndef NAMES_REQUEST_NAMES_H
+#define NAMES_REQUEST_NAMES_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of statements without their literals, in the dialects that disagree about what a literal is,
- * and cut anywhere. Under test: sequence/sql_text.c.
+ * and cut anywhere. Under test: names/sql_text.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sequence/sql_text.h"
+#include "names/sql_text.h"
 
 #define SIZE 256
 
