@@ -151,7 +151,7 @@ static uint64_t parse_requests(const char *text)
 	if (!strcmp(text, "all"))
 		return REQUESTS_ALL;
 	if (!opts__list(text, preset_names, GT_PRESETS, &set, unknown, sizeof(unknown)))
-		usage_error("unknown kind of requests '%s': expected all, or a list of %s", unknown,
+		usage_error("unknown kind of requests '%s': expected a list of %s, or all", unknown,
 			    known);
 	return set;
 }
