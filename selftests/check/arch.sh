@@ -5,7 +5,7 @@
 # timeout: 60
 . "$(dirname "$0")/../lib.sh"
 
-general='ARG[1-5]|G|SP|FP|GOBUF|CAS_OLD|BARRIER_TO|COUNT|NONE' # registers by role: target/arch/arch.h
+general='ARG[1-9]|G|SP|FP|GOBUF|CAS_OLD|BARRIER_TO|COUNT|NONE' # registers by role: target/arch/arch.h
 patterns=(
 	"\bGPR_(?!($general)\b)\w+" '\bZ[yY][dD][iI][sS]\w*' '\b(EM|R)_X86_64\w*'
 	'\b[re](ax|bx|cx|dx|si|di|bp|sp|ip)\b' '\br(8|9|1[0-5])\b'
