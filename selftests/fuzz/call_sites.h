@@ -17,7 +17,9 @@ static inline void check_calls(const struct elf_image *elf, const struct pclntab
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		err = (struct error){};
-		if (calls__add(&calls, elf, pt, patterns[i], NULL, &err) && !err.text[0])
+		if (calls__add(&calls, elf, pt, &(struct call_pattern){ .funcs = patterns[i] },
+			       &err) &&
+		    !err.text[0])
 			abort();
 	}
 	calls__add_recovery(&calls, elf, pt, &err);
