@@ -84,6 +84,22 @@ nothing_written()
 	in_flight nothing "" -duration 1s && tell_target start && expect_target done && stop_recorder && [ ! -e "$DIR/index.tsv" ] && [ -z "$(ls "$DIR")" ] && stop_target
 }
 
+# The recorder has found its process by name; by now another one has that name, too.
+by_name()
+{
+	local name=named.$$ other failed=0
+	DIR=$tmp/by_name
+	mkdir "$tmp/other" && cp "$(command -v sleep)" "$tmp/other/$name" && cp "build/targets/$ORACLE_GO/pingpong" "$tmp/$name" &&
+		start_target "$name" "$PWD/$tmp" -duration 1s -rate 1000 &&
+		start_background $GOTRACE flight -p "$name" -o "$DIR" && recorder_is_live || return 1
+	"$tmp/other/$name" 60 &
+	other=$!
+	tell_target start && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 && $GOTRACE snapshot &&
+		wait_until 20 snapshots_are 2 && refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$other" || failed=1
+	kill "$other"
+	expect_target done && stop_target && landed && return $failed
+}
+
 ktap_start
 try "snapshots by request and at the end" snapshots
 try "each is valid" each_is_valid
@@ -92,6 +108,7 @@ try "a long window contains everything" complete
 try "windows that begin during garbage collections" in_collections
 try "the limit of bytes" limited
 try "nothing is written without a cause" nothing_written
+try "a process found by name" by_name
 try "no flight recorder" refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p $$
 try "without a directory" refused 2 'no directory given' $GOTRACE flight -p 1
 try "without a process" refused 2 'no process given' $GOTRACE flight -o "$tmp/x"

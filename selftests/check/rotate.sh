@@ -127,6 +127,23 @@ hostile_index()
 			"build/targets/$ORACLE_GO/pingpong" && [ "$(cat "$tmp/precious")" = precious ]
 }
 
+# Whatever file they were set in: the program logs all the time which labels its goroutines have. The
+# first file lacks the log of those that inherit them.
+keeps_labels()
+{
+	local file files=0
+	program=labels rotated labels "" -steady 4s && traces | xargs build/gotrace check >/dev/null || return 1
+	for file in $(traces | tail -n +2); do
+		build/gotrace events --json "$file" >"$tmp/events.json" || return 1
+		[ -z "$(jq -n 'first(inputs | select(.category == "still")) | 1' "$tmp/events.json")" ] || files=$((files + 1))
+		jq -n -e 'reduce (inputs | select(.category)) as $e ({ set: {}, wrong: 0 };
+			if $e.category == "goroutine labels" then .set["\($e.g)"] = $e.message
+			elif $e.category == "still" and .set["\($e.g)"] != $e.message then .wrong += 1 else . end) | .wrong == 0' "$tmp/events.json" ||
+			return 1
+	done
+	[ $files -ge 2 ]
+}
+
 ktap_start
 try "a recording in files" eval 'meanwhile=sample_memory rotated long "" -duration 26s -rate 16000'
 try "each file is valid and complete" each_is_valid
@@ -136,6 +153,7 @@ try "memory is constant" memory_is_constant
 try "the limit of the directory" limited
 try "files that begin during garbage collections" in_collections
 try "a command" command_is_rotated
+try "labels in each file" keeps_labels
 try "a link in place of the index" hostile_index
 try "without a directory" refused 2 'requires a directory' $GOTRACE record -p 1 --rotate 1s
 try "too short" refused 2 'at least 1s' $GOTRACE record -p 1 --rotate 10ms -o "$tmp/x"

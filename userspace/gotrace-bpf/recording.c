@@ -266,10 +266,11 @@ static int find_requests(const struct record_args *a, const struct analysis *an,
 			 struct presets *presets, struct site_list *sites, struct error *error)
 {
 	bool all = a->requests & REQUESTS_ALL;
-	struct error why = {};
 	int err;
 
 	for (enum gt_preset i = 0; i < GT_PRESETS; i++) {
+		struct error why = {}; /* the first reason would stay */
+
 		if (!all && !(a->requests >> i & 1))
 			continue;
 		err = presets__add(presets, i, an->elf, an->pclntab, &an->info.version, &why);

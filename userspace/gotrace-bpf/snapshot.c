@@ -4,7 +4,7 @@
  *
  * The default action of SIGUSR1 ends a process, so only processes get it that run this program's
  * own file, with the verb flight, and block that signal. A pidfd makes sure that the signal goes to
- * the process that was looked at.
+ * the process that was looked at; the recorder's own pidfd shows which process it records.
  */
 #include <argp.h>
 #include <dirent.h>
@@ -99,47 +99,61 @@ static bool blocks_signal(int pid)
 	return line && strtoull(line + strlen("\nSigBlk:\t"), NULL, 16) & 1ull << (SIGUSR1 - 1);
 }
 
-/* The value of -p in the command line of a flight recorder; NULL: it is none. */
-static const char *target_in(char *line, size_t len)
+static bool is_flight(int pid)
 {
-	const char *verb = NULL, *value = NULL;
+	char line[COMMAND_LINE_MAX];
+	ssize_t len = read_proc(pid, "cmdline", line, sizeof(line));
+	size_t verb = len > 0 ? strlen(line) + 1 : 0;
 
-	for (size_t at = strlen(line) + 1; at < len; at += strlen(line + at) + 1) {
-		const char *arg = line + at;
-		const char *next = at + strlen(arg) + 1 < len ? arg + strlen(arg) + 1 : NULL;
+	return len > 0 && verb < (size_t)len && !strcmp(line + verb, "flight");
+}
 
-		if (!verb)
-			verb = arg;
-		else if ((!strcmp(arg, "-p") || !strcmp(arg, "--pid")) && next)
-			value = next;
-		else if (!strncmp(arg, "--pid=", 6))
-			value = arg + 6;
-		else if (!strncmp(arg, "-p", 2))
-			value = arg + 2;
-	}
-	return verb && !strcmp(verb, "flight") ? value : NULL;
+/* The process that the descriptor refers to; 0: it has ended, or this is no pidfd. */
+static int process_of(int pid, const char *fd)
+{
+	char name[64], info[512], *line;
+	int target;
+
+	snprintf(name, sizeof(name), "fdinfo/%.20s", fd);
+	if (read_proc(pid, name, info, sizeof(info)) <= 0)
+		return 0;
+	line = strstr(info, "\nPid:\t");
+	target = line ? atoi(line + strlen("\nPid:\t")) : 0;
+	return target > 0 ? target : 0;
+}
+
+/*
+ * The process that the recorder has open. The name in its command line may be that of several
+ * processes by now, and its PID may have been reused.
+ */
+static int target_of(int pid)
+{
+	struct dirent *entry;
+	char path[64];
+	int target = 0;
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
+	fds = opendir(path);
+	while (fds && !target && (entry = readdir(fds)))
+		if (is_number(entry->d_name))
+			target = process_of(pid, entry->d_name);
+	if (fds)
+		closedir(fds);
+	return target;
 }
 
 static bool examine(int pid, struct flight_recorder *ret)
 {
-	char line[COMMAND_LINE_MAX];
-	const char *target;
-	ssize_t len;
-
 	ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (ret->pidfd < 0)
 		return false;
-	len = runs_this_program(pid) ? read_proc(pid, "cmdline", line, sizeof(line)) : 0;
-	target = len > 0 ? target_in(line, (size_t)len) : NULL;
-	if (!target || !blocks_signal(pid)) {
-		close(ret->pidfd);
-		return false;
-	}
 	ret->pid = pid;
-	ret->target = is_number(target) ? atoi(target) : 0;
+	ret->target =
+		runs_this_program(pid) && is_flight(pid) && blocks_signal(pid) ? target_of(pid) : 0;
 	if (!ret->target)
-		ret->target = parse_pid(target);
-	return true;
+		close(ret->pidfd);
+	return ret->target;
 }
 
 /* Sends the signal to the only one found. */

@@ -21,6 +21,7 @@ struct shaper {
 	bool literal;	  /* the last token was one */
 	bool listed;	  /* a list of literals was shortened: the next one belongs to it */
 	bool takes_table; /* the next token can only be the name of a table */
+	bool distinct;	  /* the last token was DISTINCT */
 	bool over;	  /* what follows is unknown */
 };
 
@@ -43,7 +44,7 @@ static void put_token(struct shaper *s, const char *text, size_t len)
 	if (s->space && s->n && s->ret[s->n - 1] != '(')
 		put(s, " ", 1);
 	put(s, text, len);
-	s->space = s->literal = s->listed = s->takes_table = false;
+	s->space = s->literal = s->listed = s->takes_table = s->distinct = false;
 }
 
 static void put_over(struct shaper *s)
@@ -109,7 +110,7 @@ static void take_string(struct shaper *s)
 static void take_quoted(struct shaper *s)
 {
 	size_t len = quoted(s, '"');
-	bool qualified = s->n && s->ret[s->n - 1] == '.' && !s->space;
+	bool qualified = s->n && s->ret[s->n - 1] == '.' && !s->space && !s->listed;
 
 	if (!len) {
 		put_literal(s);
@@ -173,20 +174,30 @@ static void take_dollar(struct shaper *s)
 		put_over(s);
 }
 
-/* A table follows, unless FROM is in parentheses, where it may separate arguments: trim('a' from "b"). */
-static bool names_table(const struct shaper *s, const char *word, size_t len)
+static bool is_any(const char *word, size_t len, const char *const *of, size_t n)
 {
-	static const char *const before[] = { "INTO", "UPDATE", "JOIN", "TABLE", "FROM" };
-
-	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
-		if (strlen(before[i]) == len && !strncasecmp(before[i], word, len))
-			return i < 4 || !s->parens;
+	for (size_t i = 0; i < n; i++) {
+		if (strlen(of[i]) == len && !strncasecmp(of[i], word, len))
+			return true;
 	}
 	return false;
 }
 
+/*
+ * A table follows, unless FROM is in parentheses, where it may separate arguments: trim('a' from "b"),
+ * or belongs to a comparison: a IS DISTINCT FROM "b".
+ */
+static bool names_table(const struct shaper *s, const char *word, size_t len, bool after_distinct)
+{
+	static const char *const before[] = { "INTO", "UPDATE", "JOIN", "TABLE", "FROM" };
+
+	return is_any(word, len, before, s->parens || after_distinct ? 4 : 5);
+}
+
 static void take_word(struct shaper *s)
 {
+	static const char *const distinct[] = { "DISTINCT" };
+	bool after_distinct = s->distinct;
 	const char *word = s->at;
 	size_t len = 0;
 
@@ -194,7 +205,8 @@ static void take_word(struct shaper *s)
 		len++;
 	put_token(s, word, len);
 	s->at += len;
-	s->takes_table = names_table(s, word, len);
+	s->takes_table = names_table(s, word, len, after_distinct);
+	s->distinct = is_any(word, len, distinct, 1);
 	/* Oracle's q'[it's]' ends with the bracket */
 	if (shaper__char(s, 0) == '\'' && tolower(word[len - 1]) == 'q' && len <= 2)
 		put_over(s);

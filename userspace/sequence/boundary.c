@@ -199,6 +199,7 @@ int boundary__first(struct sequencer *s, uint64_t time)
 		return err;
 	boundary__full(s);
 	boundary__ranges(s);
+	labels__begin_file(s);
 	s->runtime.procs_due = s->runtime.procs;
 	return s->error;
 }

@@ -151,6 +151,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 	if (map__get(&s->model.by_addr, g->addr) == g)
 		map__remove(&s->model.by_addr, g->addr);
 	open_regions__free(s, g);
+	labels__forget_goroutine(s, g->id);
 	goroutine__free(s, g);
 }
 

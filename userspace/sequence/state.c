@@ -221,6 +221,7 @@ enum apply_result apply_create(struct step *st)
 		return DONE;
 	go__create(s, st->t, st->time, g, blocked, stacks__start(s->stacks, create->startpc),
 		   step__stack(st, s->opts.layout->skips.create));
+	labels__inherit(s, st->t->g, g);
 	members__created(s, st->t, g);
 	return DONE;
 }

@@ -37,8 +37,10 @@ struct user {
 	bool task_begun;      /* a task began in the window */
 	uint64_t call_tasks;  /* calls that were written as tasks */
 	size_t members;	      /* goroutines that belong to a task of a call: members.c */
-	struct map present;   /* goid: labels that it has had since before the window */
+	struct map present;   /* goid: labels that it has had since before the file */
 	size_t present_bytes; /* memory of these */
+	struct map kept;      /* goid: the labels that it has, for the files that follow */
+	size_t kept_bytes;    /* memory of these */
 };
 
 /* CPU samples, for state_sample.c. */
@@ -80,6 +82,11 @@ int labels__note_present(struct sequencer *s, const struct gt_record *rec);
 void labels__forget_changed(struct sequencer *s, const struct gt_record *const *rec, size_t n);
 /* Writes those of the goroutine that runs on the thread, once. */
 void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time);
+/* `to`, which `from` has created, has its labels. NULL: it was created by none. */
+void labels__inherit(struct sequencer *s, const struct goroutine *from, const struct goroutine *to);
+/* A file begins: those that goroutines have are to be written in it. */
+void labels__begin_file(struct sequencer *s);
+void labels__forget_goroutine(struct sequencer *s, uint64_t goid); /* at its end */
 void labels__deinit(struct sequencer *s);
 
 /* End the open mark assist range of the thread's goroutine, or the sweep range of its P, if any. */

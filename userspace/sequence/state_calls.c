@@ -4,6 +4,7 @@
  *
  * Upstream: state.c; the records are those of bpf/user.bpf.c. Downstream: open_regions.c.
  */
+#include "sequence/members.h"
 #include "sequence/open_regions.h"
 
 void calls__end(struct step *st, struct regions *r, uint64_t depth, bool by_panic)
@@ -45,6 +46,7 @@ enum apply_result apply_func_call(struct step *st)
 		return DONE;
 	region.is_task = call->task != GT_AS_REGION;
 	region.inherits = call->task == GT_AS_TASK_INHERITED;
+	members__leave(st->s, st->t, st->time); /* of a task that has ended: not the region's */
 	region.task = open_regions__task(g);
 	return open_regions__begin(st, &region, step__stack(st, 0)) ? DONE : step__drop(st);
 }

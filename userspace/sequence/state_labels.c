@@ -7,6 +7,9 @@
  * missing, the set is dropped. A label that cannot be written whole is left out, and "..." at the end
  * says so: what is written is never a part of a text. Upstream: state.c and texts.c. Downstream:
  * boundary__emit(). analysis/labels.c reads the logs.
+ *
+ * Each file of a continuous recording is to be read alone: the labels that goroutines have when it
+ * begins are written in it again, like those from before the window.
  */
 #include "sequence/boundary.h"
 #include "sequence/state_impl.h"
@@ -16,9 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of those that are to be written, and of those that are kept; further ones are dropped. */
+#define LABELS_MAX (64u << 20)
+
 struct label {
 	uint64_t key, value;		    /* as records name the texts */
 	struct text *key_text, *value_text; /* held */
+};
+
+/* The labels of goroutines, which a created one shares with its creator. */
+struct kept_labels {
+	uint32_t refs, len;
+	char text[];
 };
 
 /* The set whose records a thread sends, from its first to its last one. */
@@ -78,12 +90,177 @@ static size_t label_set__write(const struct label_set *set, char *to)
 	return labels__format(pair, n, set->cut, to);
 }
 
+/* ---- labels for files that follow ---- */
+
+static void release(struct sequencer *s, struct kept_labels *kept)
+{
+	if (!kept || --kept->refs)
+		return;
+	s->user.kept_bytes -= sizeof(*kept) + kept->len;
+	free(kept);
+}
+
+static void keep(struct sequencer *s, uint64_t goid, const char *text, size_t len)
+{
+	struct kept_labels *kept;
+
+	release(s, map__remove(&s->user.kept, goid));
+	if (!s->opts.between || !len)
+		return;
+	if (s->user.kept_bytes > LABELS_MAX) {
+		s->stats.dropped++;
+		return;
+	}
+	kept = malloc(sizeof(*kept) + len);
+	if (!kept || map__put(&s->user.kept, goid, kept)) {
+		free(kept);
+		s->error = -ENOMEM;
+		return;
+	}
+	*kept = (struct kept_labels){ 1, (uint32_t)len };
+	memcpy(kept->text, text, len);
+	s->user.kept_bytes += sizeof(*kept) + len;
+}
+
+void labels__inherit(struct sequencer *s, const struct goroutine *from, const struct goroutine *to)
+{
+	struct kept_labels *kept = from ? map__get(&s->user.kept, from->id) : NULL;
+
+	if (!kept || stacks__start_is_runtime(s->stacks, to->start))
+		return;
+	if (map__put(&s->user.kept, to->id, kept))
+		s->error = -ENOMEM;
+	else
+		kept->refs++;
+}
+
+/* ---- labels from before the file ---- */
+
+struct present {
+	uint64_t goid, g; /* g: address */
+	uint64_t time;	  /* of the read */
+	uint32_t len;
+	char text[];
+};
+
+static void forget(struct sequencer *s, struct present *p)
+{
+	map__remove(&s->user.present, p->goid);
+	s->user.present_bytes -= sizeof(*p) + p->len;
+	free(p);
+}
+
+/* Adds a copy of `about`, with its text. 0, also if there are too many, or -ENOMEM. */
+static int add_present(struct sequencer *s, const struct present *about, const char *text)
+{
+	struct present *p;
+
+	if (s->user.present_bytes > LABELS_MAX) {
+		s->stats.dropped++;
+		return 0;
+	}
+	p = malloc(sizeof(*p) + about->len);
+	if (!p)
+		return -ENOMEM;
+	*p = *about;
+	memcpy(p->text, text, p->len);
+	if (map__put(&s->user.present, p->goid, p)) {
+		free(p);
+		return -ENOMEM;
+	}
+	s->user.present_bytes += sizeof(*p) + p->len;
+	return 0;
+}
+
+int labels__note_present(struct sequencer *s, const struct gt_record *rec)
+{
+	const struct gt_labels_present *labels = (const void *)(rec + 1);
+	struct trace_string text;
+	int err = 0;
+
+	if (!texts__message_bytes(s->texts, labels->text, &text))
+		return 0;
+	if (!s->ready && !map__get(&s->user.present, labels->goid))
+		err = add_present(
+			s, &(struct present){ labels->goid, rec->object, rec->time, text.len },
+			text.data);
+	texts__drop_message(s->texts, labels->text);
+	return err;
+}
+
+void labels__forget_changed(struct sequencer *s, const struct gt_record *const *rec, size_t n)
+{
+	for (size_t i = 0; i < n && s->user.present.n; i++) {
+		struct goroutine *g;
+		struct present *p;
+
+		if (rec[i]->kind != GT_LABEL)
+			continue;
+		g = map__get(&s->model.by_addr, rec[i]->object);
+		p = g ? map__get(&s->user.present, g->id) : NULL;
+		if (p && p->g == rec[i]->object && rec[i]->time <= p->time)
+			forget(s, p);
+	}
+}
+
+void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	struct intern *in = s->opts.intern;
+	struct present *p;
+
+	if (!thread__has_user_context(t))
+		return;
+	p = map__get(&s->user.present, t->g->id);
+	if (!p)
+		return;
+	EMIT(s, t, time, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
+	     intern__transient(in, p->text, p->len), 0);
+	if (!map__get(&s->user.kept, p->goid))
+		keep(s, p->goid, p->text, p->len);
+	forget(s, p);
+}
+
+void labels__begin_file(struct sequencer *s)
+{
+	struct map_slot *slot;
+	size_t n;
+
+	if (!s->user.kept.n)
+		return;
+	slot = map__sorted(&s->user.kept, &n);
+	if (!slot)
+		s->error = -ENOMEM;
+	for (size_t i = 0; slot && i < n; i++) {
+		const struct kept_labels *kept = slot[i].value;
+
+		if (!map__get(&s->user.present, slot[i].key) &&
+		    add_present(s, &(struct present){ .goid = slot[i].key, .len = kept->len },
+				kept->text))
+			s->error = -ENOMEM;
+	}
+	free(slot);
+}
+
+void labels__forget_goroutine(struct sequencer *s, uint64_t goid)
+{
+	struct present *p = s->user.present.n ? map__get(&s->user.present, goid) : NULL;
+
+	if (p)
+		forget(s, p);
+	if (s->user.kept.n)
+		release(s, map__remove(&s->user.kept, goid));
+}
+
+/* ---- the records ---- */
+
 static void emit_labels(struct step *st, const struct label_set *set)
 {
 	struct intern *in = st->s->opts.intern;
 	char message[LABELS_SIZE];
 	size_t len = label_set__write(set, message);
 
+	labels__forget_goroutine(st->s, st->t->g->id);
+	keep(st->s, st->t->g->id, message, len);
 	STEP_EMIT(st, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
 		  intern__transient(in, message, len), step__stack(st, 0));
 }
@@ -117,82 +294,12 @@ enum apply_result apply_label(struct step *st)
 	return DONE;
 }
 
-/* ---- labels from before the window ---- */
-
-#define PRESENT_MAX (64u << 20) /* bytes; those of further goroutines are dropped */
-
-struct present {
-	uint64_t goid, g; /* g: address */
-	uint64_t time;	  /* of the read */
-	uint32_t len;
-	char text[];
-};
-
-static void forget(struct sequencer *s, struct present *p)
-{
-	map__remove(&s->user.present, p->goid);
-	s->user.present_bytes -= sizeof(*p) + p->len;
-	free(p);
-}
-
-int labels__note_present(struct sequencer *s, const struct gt_record *rec)
-{
-	const struct gt_labels_present *labels = (const void *)(rec + 1);
-	struct trace_string text;
-	struct present *p;
-	int err = 0;
-
-	if (!texts__message_bytes(s->texts, labels->text, &text))
-		return 0;
-	if (s->ready || map__get(&s->user.present, labels->goid) ||
-	    s->user.present_bytes > PRESENT_MAX)
-		goto drop;
-	p = malloc(sizeof(*p) + text.len);
-	if (!p)
-		return -ENOMEM;
-	*p = (struct present){ labels->goid, rec->object, rec->time, text.len };
-	memcpy(p->text, text.data, text.len);
-	err = map__put(&s->user.present, p->goid, p);
-	if (err)
-		free(p);
-	else
-		s->user.present_bytes += sizeof(*p) + p->len;
-drop:
-	texts__drop_message(s->texts, labels->text);
-	return err;
-}
-
-void labels__forget_changed(struct sequencer *s, const struct gt_record *const *rec, size_t n)
-{
-	for (size_t i = 0; i < n && s->user.present.n; i++) {
-		struct goroutine *g;
-		struct present *p;
-
-		if (rec[i]->kind != GT_LABEL)
-			continue;
-		g = map__get(&s->model.by_addr, rec[i]->object);
-		p = g ? map__get(&s->user.present, g->id) : NULL;
-		if (p && p->g == rec[i]->object && rec[i]->time <= p->time)
-			forget(s, p);
-	}
-}
-
-void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time)
-{
-	struct intern *in = s->opts.intern;
-	struct present *p;
-
-	if (!thread__has_user_context(t))
-		return;
-	p = map__get(&s->user.present, t->g->id);
-	if (!p)
-		return;
-	EMIT(s, t, time, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
-	     intern__transient(in, p->text, p->len), 0);
-	forget(s, p);
-}
-
 void labels__deinit(struct sequencer *s)
 {
+	void *kept;
+
+	for (size_t i = 0; map__next(&s->user.kept, &i, &kept);)
+		release(s, kept);
+	map__deinit(&s->user.kept);
 	map__free(&s->user.present);
 }

@@ -2,10 +2,11 @@
 // as gotrace-bpf writes them: a log of the category "expected" with the sorted labels. So each
 // goroutine of a recording has the same messages twice, the recorder's and its own.
 //
-//	labels [-n N] [-goroutines N] [-forged]
+//	labels [-n N] [-goroutines N] [-forged] [-steady TIME]
 //
 // It speaks the handshake of package protocol; the done line is {"changes":N,"periods":{VALUE:N}},
-// of the label "endpoint". Some goroutines get their labels before "ready".
+// of the label "endpoint". Some goroutines get their labels before "ready". With -steady, goroutines
+// get labels once, and log every 100 ms, in the category "still", that they have them.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
@@ -33,6 +35,7 @@ var (
 	rounds     = flag.Int("n", 50, "how many rounds")
 	goroutines = flag.Int("goroutines", 4, "how many goroutines at a time")
 	forgeries  = flag.Bool("forged", false, "only set labels that no program has")
+	steadily   = flag.Duration("steady", 0, "only keep the same labels for so long")
 	changes    atomic.Int64
 )
 
@@ -42,6 +45,10 @@ func main() {
 	var begun, ended sync.WaitGroup
 	if *forgeries {
 		forged(*rounds, start, &begun, &ended)
+	}
+	if *steadily > 0 {
+		steady()
+		return
 	}
 	for i := 0; i < *rounds && !*forgeries; i++ {
 		for _, labels := range [][]string{{"early", strconv.Itoa(i), "same", "x"}, many(9), many(most), odd, huge, nil} {
@@ -68,6 +75,27 @@ func main() {
 		// the first label is interrupted by the second, and a child inherits it
 		"periods": map[string]int{"/search": 3 * workers, "/inner": workers},
 	})
+}
+
+// steady does not change labels; half of the goroutines inherit theirs.
+func steady() {
+	var group sync.WaitGroup
+	protocol.Ready()
+	still := func(ctx context.Context) {
+		defer group.Done()
+		for end := time.Now().Add(*steadily); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			trace.Log(ctx, "still", message(ctx))
+		}
+	}
+	for i := 0; i < *goroutines; i++ {
+		group.Add(2)
+		go pprof.Do(context.Background(), pprof.Labels("steady", strconv.Itoa(i)), func(ctx context.Context) {
+			go still(ctx)
+			still(ctx)
+		})
+	}
+	group.Wait()
+	protocol.Done(map[string]any{})
 }
 
 var (

@@ -183,6 +183,107 @@ static void from_before_but_late(void **state)
 	stop(&m);
 }
 
+/* ---- several files ---- */
+
+static int begin_file(void *ctx, uint64_t time)
+{
+	return 1;
+}
+
+/* Goroutine 1 runs; 2 and 3 have labels from before. Each generation begins a file. */
+static void labelling_files(struct machine *m)
+{
+	machine_init(m, 25, "go1.26.8");
+	m->seq->opts.between = begin_file;
+	for (unsigned int g = 1; g <= 3; g++)
+		snap_g(m, g, GS_RUNNABLE, 0);
+	for (unsigned int g = 2; g <= 3; g++) {
+		say(m, GT_TEXT_ONCE | g, "of=\"g\"");
+		present(m, g, GT_TEXT_ONCE | g);
+	}
+	snap_give(m);
+	say(m, KEY, "key");
+	say(m, VALUE, "v");
+	p_start(m, 1, 0);
+	execute(m, 1, 1);
+}
+
+/* The records so far belong to a file that ends. */
+static void next_file(struct machine *m)
+{
+	flush(m);
+	assert_int_equal(sequencer__end_generation(m->seq), 0);
+	forget(m);
+}
+
+static void run_instead(struct machine *m, unsigned int from, unsigned int g)
+{
+	yield(m, 1, from, GT_YIELD_GOSCHED);
+	execute(m, 1, g);
+}
+
+#define KEY_IS_V "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
+#define OF_IS_G	 "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
+#define YIELDED	 "m1 GoStop \"runtime.Gosched\" -\n"
+
+/*
+ * A file begins without labels, so those that goroutines have are written again: set, inherited, or
+ * from before the window, in whatever file they were written first.
+ */
+static void in_each_file(void **state)
+{
+	struct machine m;
+
+	labelling_files(&m);
+	label(&m, 1, KEY, VALUE, 0, 1, false);
+	create(&m, 1, 5);
+	run_instead(&m, 1, 2);
+	for (unsigned int file = 0; file < 2; file++) {
+		next_file(&m);
+		run_instead(&m, 2, 1);
+		run_instead(&m, 1, 5);
+		run_instead(&m, 5, 3);
+		run_instead(&m, 3, 2);
+		expect(&m, OF_IS_G YIELDED
+		       "m1 GoStart g1 #1\n" KEY_IS_V YIELDED "m1 GoStart g5 #1\n" KEY_IS_V YIELDED
+		       "m1 GoStart g3 #1\n" OF_IS_G YIELDED "m1 GoStart g2 #1\n");
+	}
+	finish(&m);
+}
+
+/* Labels that were removed, or whose goroutine has ended, are not written any more. */
+static void in_no_later_file(void **state)
+{
+	struct machine m;
+
+	labelling_files(&m);
+	label(&m, 1, KEY, VALUE, 0, 1, false);
+	create(&m, 1, 5);
+	label(&m, 1, 0, 0, 0, 0, false);
+	run_instead(&m, 1, 5);
+	destroy(&m, 1, 5);
+	flush(&m);
+	assert_int_equal(m.seq->user.kept.n, 0);
+	assert_int_equal(m.seq->user.kept_bytes, 0);
+	next_file(&m);
+	assert_null(map__get(&m.seq->user.present, 5));
+	execute(&m, 1, 1);
+	expect(&m, "m1 GoStart g1 #1\n");
+	finish(&m);
+}
+
+/* One file: nothing is kept. */
+static void in_one_file(void **state)
+{
+	struct machine m;
+
+	labelling(&m);
+	label(&m, 1, KEY, VALUE, 0, 1, false);
+	flush(&m);
+	assert_int_equal(m.seq->user.kept.n, 0);
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +292,9 @@ int main(void)
 		cmocka_unit_test(lost_records),
 		cmocka_unit_test(from_before),
 		cmocka_unit_test(from_before_but_late),
+		cmocka_unit_test(in_each_file),
+		cmocka_unit_test(in_no_later_file),
+		cmocka_unit_test(in_one_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,23 @@ static void grandchildren(void **state)
 	finish(&m);
 }
 
+/* Its task has ended: a call that begins before it stops belongs to none, whatever the call is. */
+static void calls_after_the_task(void **state)
+{
+	struct machine m;
+
+	in_task(&m);
+	create(&m, 1, 10);
+	on_second_thread(&m, 10);
+	call_ends(&m, 1, 1, 100, TASK_F);
+	region_call(&m, 2, 10, 100, REGION_G);
+	expect(&m, "m1 UserRegionEnd " ID_1 " \"f\" -\n"
+		   "m1 UserTaskEnd " ID_1 " -\n"
+		   "m2 UserRegionEnd " ID_1 " \"f20\" -\n"
+		   "m2 UserRegionBegin 0 \"g\" -\n");
+	finish(&m);
+}
+
 /* A grandchild outlives the goroutine by which it belongs to the task. */
 static void orphans(void **state)
 {
@@ -341,13 +358,21 @@ static void members_are_limited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(until_its_end),    cmocka_unit_test(until_the_task_ends),
-		cmocka_unit_test(while_it_waits),   cmocka_unit_test(before_it_runs),
-		cmocka_unit_test(grandchildren),    cmocka_unit_test(orphans),
-		cmocka_unit_test(within),	    cmocka_unit_test(others_do_not_inherit),
-		cmocka_unit_test(in_own_region),    cmocka_unit_test(in_requests),
-		cmocka_unit_test(coroutines),	    cmocka_unit_test(system_calls),
-		cmocka_unit_test(over_generations), cmocka_unit_test(members_are_limited),
+		cmocka_unit_test(until_its_end),
+		cmocka_unit_test(until_the_task_ends),
+		cmocka_unit_test(while_it_waits),
+		cmocka_unit_test(before_it_runs),
+		cmocka_unit_test(grandchildren),
+		cmocka_unit_test(orphans),
+		cmocka_unit_test(within),
+		cmocka_unit_test(others_do_not_inherit),
+		cmocka_unit_test(in_own_region),
+		cmocka_unit_test(in_requests),
+		cmocka_unit_test(coroutines),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(over_generations),
+		cmocka_unit_test(members_are_limited),
+		cmocka_unit_test(calls_after_the_task),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
