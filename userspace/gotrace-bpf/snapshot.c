@@ -2,9 +2,9 @@
 /*
  * gotrace-bpf snapshot: finds the running flight recorder of a process and sends it SIGUSR1.
  *
- * The default action of SIGUSR1 ends a process, so only processes get it that run this program's
- * own file, with the verb flight, and block that signal. A pidfd makes sure that the signal goes to
- * the process that was looked at.
+ * The default action of SIGUSR1 ends a process, so it is sent only to a process that runs this
+ * program's own file, with the verb flight, and blocks that signal. A pidfd ensures that the signal
+ * goes to the process that was examined.
  */
 #include <argp.h>
 #include <dirent.h>
@@ -99,7 +99,7 @@ static bool blocks_signal(int pid)
 	return line && strtoull(line + strlen("\nSigBlk:\t"), NULL, 16) & 1ull << (SIGUSR1 - 1);
 }
 
-/* The value of -p in the command line of a flight recorder; NULL: it is none. */
+/* The value of -p in the command line of a flight recorder; NULL: it is that of another program. */
 static const char *target_in(char *line, size_t len)
 {
 	const char *verb = NULL, *value = NULL;
@@ -142,7 +142,7 @@ static bool examine(int pid, struct flight_recorder *ret)
 	return true;
 }
 
-/* Sends the signal to the only one found. */
+/* Finds the flight recorder, which must be the only one that matches; ret->pidfd is the caller's. */
 static int find(const struct snapshot_args *a, struct flight_recorder *ret, struct error *error)
 {
 	struct flight_recorder found = {};

@@ -33,8 +33,8 @@
 	X(waits, NULL, "show the longest waits of goroutines, and what caused them") \
 	X(histogram, NULL, "show how durations are distributed: waits, system calls, pauses") \
 	X(profile, NULL, "show which stacks took the time, or write that for pprof") \
-	X(tasks, NULL, "show how often and how long the program's tasks ran, by name") \
-	X(regions, NULL, "show how often and how long the program's regions ran, by name") \
+	X(tasks, NULL, "show how often and how long tasks ran, by name") \
+	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
