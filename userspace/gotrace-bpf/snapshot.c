@@ -9,7 +9,6 @@
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "target/process/process.h"
 #include "command.h"
 
 #define COMMAND_LINE_MAX 8192
@@ -63,22 +63,6 @@ static const struct argp parser = {
 	NULL,
 };
 
-static ssize_t read_proc(int pid, const char *name, char *ret, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, ret, size - 1);
-	close(fd);
-	ret[n < 0 ? 0 : n] = '\0';
-	return n;
-}
-
 static bool runs_this_program(int pid)
 {
 	struct stat own, other;
@@ -91,12 +75,10 @@ static bool runs_this_program(int pid)
 
 static bool blocks_signal(int pid)
 {
-	char status[4096], *line;
+	char blocked[32];
 
-	if (read_proc(pid, "status", status, sizeof(status)) <= 0)
-		return false;
-	line = strstr(status, "\nSigBlk:\t");
-	return line && strtoull(line + strlen("\nSigBlk:\t"), NULL, 16) & 1ull << (SIGUSR1 - 1);
+	return process__status(pid, "status", "SigBlk", blocked, sizeof(blocked)) &&
+	       strtoull(blocked, NULL, 16) & 1ull << (SIGUSR1 - 1);
 }
 
 /* The value of -p in the command line of a flight recorder; NULL: it is that of another program. */
@@ -129,7 +111,7 @@ static bool examine(int pid, struct flight_recorder *ret)
 	ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (ret->pidfd < 0)
 		return false;
-	len = runs_this_program(pid) ? read_proc(pid, "cmdline", line, sizeof(line)) : 0;
+	len = runs_this_program(pid) ? process__read_file(pid, "cmdline", line, sizeof(line)) : 0;
 	target = len > 0 ? target_in(line, (size_t)len) : NULL;
 	if (!target || !blocks_signal(pid)) {
 		close(ret->pidfd);
