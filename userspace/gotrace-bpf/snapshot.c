@@ -57,7 +57,7 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"[-p PID]",
-	"Makes the running 'gotrace-bpf flight' of a process write its window to a file.",
+	"Makes the running 'gotrace-bpf flight' of a process write a snapshot to a file.",
 	NULL,
 	NULL,
 	NULL,
