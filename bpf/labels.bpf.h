@@ -4,8 +4,8 @@
  * record for each label, whose texts text.bpf.h sends.
  *
  * The argument points to a labelMap of package runtime/pprof: a map up to Go 1.23, whose buckets
- * (runtime/map.go) are searched here, and a slice of pairs of strings from 1.24 on. Nobody changes
- * it after it was set. It is input of an untrusted program all the same: the numbers of buckets and
+ * (runtime/map.go) are searched here, and a slice of pairs of strings from 1.24 on. It is immutable
+ * once it is set. Nevertheless it is input from an untrusted program: the numbers of buckets and
  * labels that are read have limits, and a set that cannot be read is reported as cut. Upstream:
  * user.bpf.c. Downstream: userspace/sequence/state_labels.c.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of functions that show requests (record --requests): reads what the table says.
+ * Probes of functions at which requests begin, get a name or end (record --requests): reads the
+ * values that the table lists for the function.
  *
  * Upstream: userspace/target/probe/presets.c, which makes the table. Downstream:
  * userspace/sequence/state_request.c. No read faults a page in.

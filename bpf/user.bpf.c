@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of package runtime/trace: tasks, regions, logs; of functions that are regions; and of the
- * labels that package runtime/pprof sets.
+ * Probes of package runtime/trace: tasks, regions, logs; of functions whose calls are recorded as
+ * regions or tasks; and of the labels that package runtime/pprof sets.
  *
  * That package calls the runtime even if its tracer is off; the runtime then returns. Upstream:
  * userspace/target/probe/site.c. Downstream: userspace/sequence/state_user.c, state_calls.c.
@@ -85,8 +85,8 @@ static __noinline int recovered(struct pt_regs *ctx, u32 tid)
 }
 
 /*
- * The entry or an exit of a function. The return address is on top, or at an exit as far above as
- * the cookie states. A walk at the entry only.
+ * The entry or an exit of a function. The return address is at the top of the stack, or at an exit as
+ * many bytes above as the cookie states. The stack is walked at the entry only.
  */
 static __noinline int func_call(struct pt_regs *ctx, u32 tid)
 {

@@ -11,7 +11,7 @@
 
 #include "record.h"
 
-/* Kinds of requests. The numbers are part of the format of raw files. */
+/* Presets: kinds of requests. The numbers are part of the format of raw files. */
 enum gt_preset {
 	GT_PRESET_HTTP = 0, /* net/http servers; texts: method, path; pattern; number: status */
 	GT_PRESET_SQL = 1,  /* database/sql; text: statement; number: not 0 is an error */
@@ -26,15 +26,15 @@ enum gt_preset {
 enum gt_request_step {
 	/* the outermost call begins it; the texts are two parts of its name */
 	GT_REQUEST_BEGINS = 0,
-	/* the first text, unless it is empty, names it better; the last one counts */
+	/* the first text, unless it is empty, is a better name; the last such step counts */
 	GT_REQUEST_NAMED = 1,
-	/* the first text names it, if no call did before; the number is its result */
+	/* the first text is its name, if no NAMED step had one; the number is its result */
 	GT_REQUEST_ENDS = 2,
-	/* the function that called the first one ends: so has the request */
+	/* the function ends that called the one of BEGINS: the request has ended before */
 	GT_REQUEST_LEFT = 3,
 	/* the handler takes over the connection: the request has no result */
 	GT_REQUEST_TAKEN = 4,
-	/* the function that begins a request returns; the number as of ENDS */
+	/* the function of BEGINS returns; the number as for ENDS */
 	GT_REQUEST_RETURNS = 5,
 	GT_REQUEST_STEPS
 };

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Many tasks of calls (record --task), deep recursion of one, and many goroutines that are created within
-# one (--inherit): the trace is valid and has what the limits permit, and the recorder's memory does not
-# grow with their number. check-long/call_storm.sh has a million of each.
+# Many tasks of calls (record --task), deep recursion within one task, and many goroutines that are created
+# within one (--inherit): the trace is valid and contains what the limits permit, and the recorder's memory
+# does not grow with their number. check-long/call_storm.sh has a million of each.
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

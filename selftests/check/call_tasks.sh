@@ -25,7 +25,7 @@ counted() # GO OPTIONS
 		build/reference/truth "$RECORDED" "$tmp/tasked.done" && nothing_lost
 }
 
-# The parent of each task, by names: calls in each other; the program's own task around a call; and its
+# The parent of each task, by names: nested calls; the program's own task around a call; and its
 # own task within one, which has none.
 parents()
 {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Labels of goroutines (runtime/pprof.Do): each change that the program makes is recorded, on its
-# goroutine, with the labels that the program itself logs; a replay gives the same trace; and labels
-# are left out if that is asked for. Some goroutines have labels before the recording begins. Then what gotrace computes of them.
+# goroutine, with the labels that the program itself logs; a replay gives the same trace; and
+# --no-labels leaves them out. Some goroutines have labels before the recording begins. Then the figures
+# that gotrace computes by labels.
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

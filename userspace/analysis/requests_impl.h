@@ -17,13 +17,13 @@ struct worker {
 	struct work *first;
 };
 
-/* A goroutine works for a request: a member of two lists, of all works of each. */
+/* A goroutine works for a request: in two lists, that of the request and that of the goroutine. */
 struct work {
 	struct request *request;
 	struct worker *worker;
 	struct work *request_prev, *request_next, *worker_prev, *worker_next;
 	uint64_t key;		     /* in the map of all */
-	uint32_t holds;		     /* why: see requests_work.c */
+	uint32_t holds;		     /* number of reasons: see requests_work.c */
 	uint32_t regions;	     /* of these, open regions of the task itself */
 	struct latency_stats before; /* the goroutine's times at the begin */
 };

@@ -2,10 +2,11 @@
 /*
  * The goroutines that work for open requests, and what they spend meanwhile.
  *
- * Between requests.c, which knows why a goroutine works for a request, and latency.c, which has the
- * times of goroutines. A work is counted by holds: the goroutine created the request or one of its
- * subtasks, or has a region of one of these open. Each hold of a subtask is one of its ancestors, too;
- * only the nearest REQUEST_ANCESTORS have it, so that the cost of a region is bounded.
+ * Between requests.c, which determines for which requests a goroutine works, and latency.c, which has
+ * the times of goroutines. A struct work, one goroutine working for one request, exists as long as
+ * there is a reason for it, a "hold": the goroutine created the request or one of its subtasks, or
+ * has a region of one of these open. Each hold of a subtask is also one of its ancestors, but only of
+ * the nearest REQUEST_ANCESTORS, so that the cost of a region is bounded.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
  * The labels that goroutines have when the recording begins: see labels.h.
  *
  * The process keeps running, so what g.labels points to may be freed during the read. A set counts
- * only if the goroutine still has it afterwards: then it was alive all the time, and nobody changes
- * a set. All that is read is untrusted: numbers of goroutines, sets, labels and buckets have limits.
+ * only if the goroutine still has it afterwards: then it was not freed meanwhile, and a set is
+ * immutable. All that is read is untrusted: numbers of goroutines, sets, labels and buckets have
+ * limits.
  */
 #include "capture/labels.h"
 

@@ -13,7 +13,7 @@
 #define SUFFIX	 ".trace"
 #define LETTERS	 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_."
 
-/* The name of a program is up to the traced process: nothing but plain letters is kept of it. */
+/* The traced process chooses the name of its program: only plain characters of it are kept. */
 static void copy_part(char ret[PART_MAX + 1], const char *text)
 {
 	size_t len = strnlen(text, PART_MAX);

@@ -2,8 +2,8 @@
 /*
  * The flight recorder: see flight.h.
  *
- * A trace can begin with each generation, as long as the state of all goroutines, which it then
- * contains, is small; otherwise with each eighth.
+ * A trace must begin with a generation that contains the state of all goroutines. Each generation
+ * contains it as long as it is small; otherwise every eighth one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -183,7 +183,7 @@ int flight__save(struct flight *f)
 		return error__set(&f->error, err, "cannot write a snapshot to %s: %s", f->opts.dir,
 				  strerror(-err));
 	if (f->limited)
-		log__msg("%llu triggers before this snapshot caused none: too often",
+		log__msg("%llu requests for a snapshot were ignored before this one: too frequent",
 			 (unsigned long long)f->limited);
 	f->limited = 0;
 	f->snapshots++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flight recorder: a window of the latest generations in memory, of which a snapshot is written
- * to a file when something asks for it.
+ * The flight recorder: a window of the latest generations in memory. A snapshot of it is written to
+ * a file on a request for one, such as a signal.
  *
- * A request has a cause and a time. The snapshot contains the window before that time, and the tail
- * after it. Upstream: capture/sink.c. Downstream: window.c and finisher.c.
+ * A request for a snapshot has a cause and a time. The snapshot contains the window before that time,
+ * and the tail after it. Upstream: capture/sink.c. Downstream: window.c and finisher.c.
  */
 #ifndef FLIGHT_FLIGHT_H
 #define FLIGHT_FLIGHT_H
@@ -32,7 +32,7 @@ struct flight_opts {
 	struct file_subject subject;
 };
 
-/* A request. `kind` is part of the file's name. */
+/* A request for a snapshot. `kind` is part of the file's name. */
 struct flight_cause {
 	const char *kind;
 	char text[FLIGHT_CAUSE_MAX]; /* in the file and in a message */
@@ -47,8 +47,9 @@ bool flight__in_folder_of_other(const struct flight *f);
 /* Begins, at t0 (CLOCK_MONOTONIC, ns; `wall_ns` by CLOCK_REALTIME). Borrows the writer. */
 void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wall_ns);
 /*
- * To be called between two generations, the next of which begins at `time`: 1 if a trace is to be
- * able to begin there. 0, or a negative errno, whose reason is kept for flight__end().
+ * To be called between two generations, the next of which begins at `time`. 1: a trace must be able to
+ * begin with it, so it must contain the state of all goroutines. 0: it need not. Or a negative errno,
+ * whose reason is kept for flight__end().
  */
 int flight__next(struct flight *f, uint64_t time);
 

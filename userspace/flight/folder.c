@@ -196,7 +196,7 @@ static bool exists(const struct folder *f, const char *name)
 	return !fstatat(f->dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 }
 
-/* Lines of files that are there no more are left out. */
+/* Leaves out the lines of files that no longer exist. */
 static void forget_missing(struct folder *f)
 {
 	size_t n = 0;

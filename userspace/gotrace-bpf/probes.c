@@ -152,7 +152,6 @@ static void print_site(const struct analysis *a, const struct site *site)
 
 static void print(const struct analysis *a)
 {
-
 	print_line("%s, %zu probes", a->info.version.text, a->sites.n);
 	if (a->layout.warning[0])
 		print_line("%s", a->layout.warning);
@@ -246,7 +245,6 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 	struct json j;
 
 	call_copies__find(calls, a->pclntab, copies);
-
 	if (!as_json) {
 		print_line("%s, %zu function%s", a->info.version.text, calls->n,
 			   calls->n == 1 ? "" : "s");

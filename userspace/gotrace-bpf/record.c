@@ -65,11 +65,11 @@ static const struct argp_option options[] = {
 	{ "inherit", OPT_INHERIT, NULL, 0,
 	  "goroutines that are created in a task of --task or --requests belong to it", 0 },
 	{ "requests", OPT_REQUESTS, "LIST", 0,
-	  "record requests as tasks, named by what is requested (see REQUESTS in the manual): all, or a "
-	  "list of http, sql, http-client, dns, grpc-client",
+	  "record requests as tasks, named by what is requested: a list of http, sql, http-client, dns, "
+	  "grpc-client, or all (see REQUESTS in the manual)",
 	  0 },
 	{ "max-names", OPT_MAX_NAMES, "N", 0,
-	  "with --requests: how many different names are recorded; further ones are \"other\" "
+	  "with --requests: how many different names are recorded; requests beyond are \"other\" "
 	  "(default: 1000)",
 	  0 },
 	{ "no-labels", OPT_NO_LABELS, NULL, 0,

@@ -279,7 +279,8 @@ static int find_requests(const struct record_args *a, const struct analysis *an,
 					  "--requests=%s cannot record this program: %s",
 					  preset_names[i], why.text);
 		if (err && err != -ENOENT)
-			log__msg("left out requests of kind %s: %s", preset_names[i], why.text);
+			log__msg("not recorded: requests of kind %s: %s", preset_names[i],
+				 why.text);
 	}
 	if (all && !presets->n)
 		return error__set(error, -ENOENT, "the program has no known kind of requests");

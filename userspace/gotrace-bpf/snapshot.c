@@ -2,14 +2,13 @@
 /*
  * gotrace-bpf snapshot: finds the running flight recorder of a process and sends it SIGUSR1.
  *
- * The default action of SIGUSR1 ends a process, so only processes get it that run this program's
- * own file, with the verb flight, and block that signal. A pidfd makes sure that the signal goes to
- * the process that was looked at; the recorder's own pidfd shows which process it records.
+ * The default action of SIGUSR1 ends a process, so it is sent only to a process that runs this
+ * program's own file, with the verb flight, and blocks that signal. A pidfd ensures that the signal
+ * goes to the process that was examined; the recorder's own pidfd shows which process it records.
  */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "target/process/process.h"
 #include "command.h"
 
 #define COMMAND_LINE_MAX 8192
@@ -57,27 +57,11 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"[-p PID]",
-	"Makes the running 'gotrace-bpf flight' of a process write its window to a file.",
+	"Makes the running 'gotrace-bpf flight' of a process write a snapshot to a file.",
 	NULL,
 	NULL,
 	NULL,
 };
-
-static ssize_t read_proc(int pid, const char *name, char *ret, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, ret, size - 1);
-	close(fd);
-	ret[n < 0 ? 0 : n] = '\0';
-	return n;
-}
 
 static bool runs_this_program(int pid)
 {
@@ -91,18 +75,16 @@ static bool runs_this_program(int pid)
 
 static bool blocks_signal(int pid)
 {
-	char status[4096], *line;
+	char blocked[32];
 
-	if (read_proc(pid, "status", status, sizeof(status)) <= 0)
-		return false;
-	line = strstr(status, "\nSigBlk:\t");
-	return line && strtoull(line + strlen("\nSigBlk:\t"), NULL, 16) & 1ull << (SIGUSR1 - 1);
+	return process__status(pid, "status", "SigBlk", blocked, sizeof(blocked)) &&
+	       strtoull(blocked, NULL, 16) & 1ull << (SIGUSR1 - 1);
 }
 
 static bool is_flight(int pid)
 {
 	char line[COMMAND_LINE_MAX];
-	ssize_t len = read_proc(pid, "cmdline", line, sizeof(line));
+	ssize_t len = process__read_file(pid, "cmdline", line, sizeof(line));
 	size_t verb = len > 0 ? strlen(line) + 1 : 0;
 
 	return len > 0 && verb < (size_t)len && !strcmp(line + verb, "flight");
@@ -111,14 +93,11 @@ static bool is_flight(int pid)
 /* The process that the descriptor refers to; 0: it has ended, or this is no pidfd. */
 static int process_of(int pid, const char *fd)
 {
-	char name[64], info[512], *line;
+	char name[64], value[32];
 	int target;
 
 	snprintf(name, sizeof(name), "fdinfo/%.20s", fd);
-	if (read_proc(pid, name, info, sizeof(info)) <= 0)
-		return 0;
-	line = strstr(info, "\nPid:\t");
-	target = line ? atoi(line + strlen("\nPid:\t")) : 0;
+	target = process__status(pid, name, "Pid", value, sizeof(value)) ? atoi(value) : 0;
 	return target > 0 ? target : 0;
 }
 
@@ -156,7 +135,7 @@ static bool examine(int pid, struct flight_recorder *ret)
 	return ret->target;
 }
 
-/* Sends the signal to the only one found. */
+/* Finds the flight recorder, which must be the only one that matches; ret->pidfd is the caller's. */
 static int find(const struct snapshot_args *a, struct flight_recorder *ret, struct error *error)
 {
 	struct flight_recorder found = {};

@@ -5,7 +5,6 @@
  *
  * An output file appears only when it is complete; stdout receives everything before the error.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "writer/output.h"
@@ -25,21 +24,17 @@ static int write_out(const struct filter *filter, struct input *in, const char *
 {
 	struct trace_file *file = NULL;
 	struct outbuf out;
-	int err, late;
+	int err;
 
 	err = output__open(&file, path, filter->makes, error);
 	if (err)
 		return err;
 	output__buffer(&out, file, strcmp(path, "-") ? path : "standard output");
 	err = filter->run(in, &out, error);
-	late = outbuf__flush(&out, error);
-	if (!err)
-		err = late;
-	if (!err) {
-		err = trace_file__commit(file);
-		if (err)
-			error__set(error, err, "cannot write %s: %s", out.name, strerror(-err));
-	}
+	if (err)
+		outbuf__flush(&out, error); /* what precedes the failure, for standard output */
+	else
+		err = output__commit(&out, file, error);
 	outbuf__deinit(&out);
 	trace_file__destroy(file);
 	return err;

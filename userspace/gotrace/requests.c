@@ -52,14 +52,14 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"FILE",
-	"Treats each task (runtime/trace.NewTask) as a request, and shows per name how many ended, "
+	"Treats each task (see tasks --help) as a request, and shows per name how many ended, "
 	"how many per second, how long they took, and how many failed: those with a log of "
 	"category \"error\", or of category \"status\" with a number of 500 or more. Below the table "
 	"is where the time of the goroutines went that worked for them, of all requests and of the "
-	"slowest 1 %. A goroutine works for a task while it is in a region of it; the one that "
-	"created the task, until one of the two ends; and whoever works for a task works for its "
-	"ancestors. System calls and waits for a CPU require "
-	"kernel events, as traces of gotrace-bpf record contain them.",
+	"slowest 1 %. A goroutine works for a task while it is in a region of it; the goroutine that "
+	"created the task works for it until one of the two ends. A goroutine that works for a task "
+	"also works for its ancestors. System calls and waits for a CPU require kernel events, as "
+	"traces of gotrace-bpf record contain them.",
 };
 
 static int read_trace(void *context, struct timeline *t, const struct reader *r,

@@ -32,8 +32,9 @@ int requests_json__time(struct json *j, const struct request_report *report,
 			const struct latency_stats *time);
 
 /*
- * requests_worst.c: --worst. Print the longest requests with their paths, as text or as a member of an open object. 0 or a
- * negative errno with the reason; the output is complete, without the paths that failed.
+ * requests_worst.c: --worst. Print the longest requests with their paths, as text or as a member of an
+ * open object. 0 or a negative errno with the reason; the output is complete, without the paths that
+ * failed.
  */
 int requests_worst__print(const struct request_report *report, struct error *error);
 int requests_worst__print_json(struct json *j, const struct request_report *report,

@@ -212,9 +212,10 @@ int do_tasks(int argc, char **argv, struct error *error)
 		task_options,
 		parse_option,
 		"FILE",
-		"Shows how many tasks (runtime/trace.NewTask) of each name ended, how many per "
-		"second, and how long they took: percentiles, the longest, the total and a "
-		"histogram. At most 1000 names are distinguished.",
+		"Shows how many tasks of each name ended, how many per second, and how long they "
+		"took: percentiles, the longest, the total and a histogram. Tasks are those of the "
+		"program (runtime/trace.NewTask), and the calls and requests that gotrace-bpf "
+		"record --task or --requests recorded. At most 1000 names are distinguished.",
 	};
 	struct counted c = {
 		.kind = ANNOTATION_TASKS,
@@ -230,9 +231,10 @@ int do_regions(int argc, char **argv, struct error *error)
 		region_options,
 		parse_option,
 		"FILE",
-		"Shows how many regions (runtime/trace.WithRegion) of each name ended, how many "
-		"per second, and how long they took: percentiles, the longest, the total and a "
-		"histogram. At most 1000 names are distinguished.",
+		"Shows how many regions of each name ended, how many per second, and how long they "
+		"took: percentiles, the longest, the total and a histogram. Regions are those of "
+		"the program (runtime/trace.WithRegion), and those that gotrace-bpf record "
+		"recorded. At most 1000 names are distinguished.",
 	};
 	struct counted c = {
 		.kind = ANNOTATION_REGIONS,

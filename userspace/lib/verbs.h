@@ -13,8 +13,8 @@
 /* clang-format off */
 #define RECORDER_VERBS(X) \
 	X(record, NULL, "record a running process (-p PID), or a program from its start (-- CMD)") \
-	X(flight, NULL, "keep the latest events in memory, and write them when something happens") \
-	X(snapshot, NULL, "make a running 'gotrace-bpf flight' write its window") \
+	X(flight, NULL, "keep the latest events in memory, and write them to a file on request") \
+	X(snapshot, NULL, "make a running 'gotrace-bpf flight' write a snapshot to a file") \
 	X(replay, "sequence", "convert input saved by record --save-input to a trace") \
 	X(recover, NULL, \
 	  "write the trace of a flight recorder buffer (record --blackbox), or list the buffers") \
@@ -32,9 +32,9 @@
 	X(path, NULL, "show the critical path of a goroutine: what blocked it") \
 	X(waits, NULL, "show the longest waits of goroutines, and what caused them") \
 	X(histogram, NULL, "show how durations are distributed: waits, system calls, pauses") \
-	X(profile, NULL, "show which stacks took the time, or write that for pprof") \
-	X(tasks, NULL, "show how often and how long the program's tasks ran, by name") \
-	X(regions, NULL, "show how often and how long the program's regions ran, by name") \
+	X(profile, NULL, "show which stacks took the time, as text or for pprof") \
+	X(tasks, NULL, "show how often and how long tasks ran, by name") \
+	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \

@@ -84,7 +84,7 @@ static bool is_id(const char *text, size_t len)
 	return (len && digits == len) || (len >= HEX_MIN && hex == len) || is_uuid(text, len);
 }
 
-/* The path, whose segments that identify something are alike. A decoded path may contain a '?'. */
+/* The path, with {id} for segments that identify something. A decoded path may contain a '?'. */
 static void add_path(struct name *n, const struct request_part *path)
 {
 	const char *at = path->text, *query = memchr(at, '?', path->len);
@@ -108,7 +108,7 @@ static void add_path(struct name *n, const struct request_part *path)
 	}
 }
 
-/* A pattern is "[METHOD ][HOST]/[PATH]"; the method of the request, such as HEAD, is in its place. */
+/* A pattern is "[METHOD ][HOST]/[PATH]"; its method is replaced by that of the request, such as HEAD. */
 static void add_pattern(struct name *n, const struct request_part *pattern)
 {
 	const char *at = pattern->text, *end = at + pattern->len;
@@ -138,7 +138,7 @@ static size_t name_http(struct name *n, const struct request_part part[REQUEST_P
 
 /* ---- SQL ---- */
 
-/* The statement; the texts: it, none. */
+/* The statement; the parts: the statement, none. */
 static size_t name_sql(struct name *n, const struct request_part part[REQUEST_PARTS])
 {
 	n->len = sql_text__shape(part[0].text, part[0].len, n->text, REQUEST_NAME_MAX);
@@ -147,7 +147,7 @@ static size_t name_sql(struct name *n, const struct request_part part[REQUEST_PA
 
 /* ---- clients ---- */
 
-/* "METHOD HOST"; the parts: method, of which none is GET; the host of the URL. */
+/* "METHOD HOST"; the parts: method, GET if it is empty; the host of the URL. */
 static size_t name_http_client(struct name *n, const struct request_part part[REQUEST_PARTS])
 {
 	if (!part[0].len)
@@ -175,7 +175,7 @@ static bool is_address(const struct request_part *p)
 	return p->len && digits + dots == p->len;
 }
 
-/* The name that is looked up; the parts: it, none. */
+/* The name that is looked up; the parts: this name, none. */
 static size_t name_dns(struct name *n, const struct request_part part[REQUEST_PARTS])
 {
 	if (is_address(&part[0]))
@@ -185,7 +185,7 @@ static size_t name_dns(struct name *n, const struct request_part part[REQUEST_PA
 	return name__finish(n, n->len == REQUEST_NAME_MAX);
 }
 
-/* The full method, such as /package.Service/Method; the parts: it, none. */
+/* The full method, such as /package.Service/Method; the parts: the method, none. */
 static size_t name_grpc(struct name *n, const struct request_part part[REQUEST_PARTS])
 {
 	name__add(n, part[0].text, part[0].len);

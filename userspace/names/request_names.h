@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of requests, made of the texts that the probes have read. Nothing that identifies a user, as
- * far as that can be known, is left in a name.
+ * Names of requests, made of the texts that the probes have read. What identifies a user is left
+ * out of a name, as far as it can be recognized.
  *
- * Upstream: open_requests.c. Independent of the sequencer.
+ * Used by sequence/open_requests.c, which has the texts of each request. Independent of the sequencer.
  */
 #ifndef NAMES_REQUEST_NAMES_H
 #define NAMES_REQUEST_NAMES_H

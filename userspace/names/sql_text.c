@@ -22,7 +22,7 @@ struct shaper {
 	bool listed;	  /* a list of literals was shortened: the next one belongs to it */
 	bool takes_table; /* the next token can only be the name of a table */
 	bool distinct;	  /* the last token was DISTINCT */
-	bool over;	  /* what follows is unknown */
+	bool over;	  /* the name ends here: what follows may be part of a literal */
 };
 
 static char shaper__char(const struct shaper *s, size_t ahead)
@@ -231,7 +231,7 @@ static void take_line(struct shaper *s, bool is_sure)
 	s->at = end;
 }
 
-/* False: there is none here. */
+/* False: no comment begins here. */
 static bool take_comment(struct shaper *s)
 {
 	const char *close;

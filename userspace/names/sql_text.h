@@ -2,7 +2,7 @@
 /*
  * SQL statements without their literals, as names of requests.
  *
- * Upstream: request_names.c. Independent of the sequencer.
+ * Used by request_names.c. Independent of the sequencer.
  */
 #ifndef NAMES_SQL_TEXT_H
 #define NAMES_SQL_TEXT_H
@@ -14,7 +14,7 @@
  * bytes and no terminating zero; what does not fit is left out. Strings and numbers become "?",
  * lists of them "?, ...", comments and white space one blank. Text in double quotes is kept only
  * where it can only be an identifier. Where dialects disagree about the end of a string or comment,
- * the name ends with "...": nothing behind may be taken for code. Returns the number of bytes.
+ * the name ends with "...", since what follows may be part of a literal. Returns the number of bytes.
  */
 size_t sql_text__shape(const char *text, size_t len, char *ret, size_t size);
 

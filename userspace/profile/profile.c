@@ -181,7 +181,7 @@ static bool contains(struct trace_string s, const char *word)
 	return s.len && memmem(s.data, s.len, word, strlen(word));
 }
 
-/* Whether a state with this reason belongs to the profile. The words are those of Go's source. */
+/* Whether a state with this reason belongs to the profile. The reasons are those of Go's source. */
 static bool is_of_profile(const struct profile *p, uint8_t state, struct trace_string reason)
 {
 	switch (p->opts.kind) {

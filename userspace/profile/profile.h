@@ -32,7 +32,7 @@ enum profile_kind {
 	PROFILE_CPU,
 	PROFILE_WALL,	/* all time of goroutines, by state */
 	PROFILE_OFFCPU, /* threads of goroutines that run for Go without a CPU. Kernel events only */
-	PROFILE_REGION, /* the program's regions and tasks, from their begin to their end */
+	PROFILE_REGION, /* regions and tasks, from their begin to their end */
 	PROFILE_TASK,
 	PROFILE_KINDS
 };

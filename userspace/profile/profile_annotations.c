@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The profiles of the program's own tasks and regions: how long they lasted, with the stack of
+ * The profiles of tasks and regions: how long they lasted, with the stack of
  * their begin. See profile.h.
  *
  * analysis/annotation_tracker.c follows them. It has no stacks, so those of a goroutine's open

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Members of tasks: with `record --inherit` a goroutine that is created in the task of a call belongs
- * to that task. It has a region of the task, named after its start function, around all others, from
- * its first execution until it ends; if the task ends before, until the next event at which it runs
- * and has no other region open.
+ * Members of tasks: with `record --inherit` a goroutine that is created in the task of a call or
+ * request belongs to that task. It has a region of the task, named after its start function, around
+ * all its others, from its first execution until it ends. If the task ends earlier, the region ends at
+ * the next event at which the goroutine runs and has no other region open.
  *
  * Upstream: state.c (creations) and transition.c. Downstream: open_regions.c.
  */

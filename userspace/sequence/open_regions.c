@@ -166,8 +166,8 @@ void open_regions__end(struct step *st, struct regions *r, uint32_t stack)
 }
 
 /*
- * A region that is open when its goroutine ends needs no end: readers end it there. A task does, and
- * the regions inside of it end before. What a member does for its task ends, too.
+ * A region that is open when its goroutine ends needs no end: readers end it there. A task needs one,
+ * and the regions inside of it end before. The region of a member ends, too.
  */
 void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The regions that a goroutine has open, innermost last: those of the program's own and those that
- * are calls. A call may also be a task, which begins before its region and ends after it.
+ * are calls or requests. A call may also be a task, and a request is one; the task begins before its
+ * region and ends after it.
  *
  * Readers reject a region that ends while it is not the goroutine's innermost. Upstream:
- * state_user.c, state_calls.c. Downstream: boundary__emit().
+ * state_user.c, state_calls.c, state_request.c. Downstream: boundary__emit().
  */
 #ifndef SEQUENCE_OPEN_REGIONS_H
 #define SEQUENCE_OPEN_REGIONS_H
 
 #include "sequence/state_impl.h"
 
-/* Ids of the program's own tasks are not greater; those of calls are. */
+/* Ids of the program's own tasks are not greater; those of calls and requests are. */
 #define TASK_ID_MAX    (1ull << 48)
 #define CALL_DEPTH_MAX (1ull << 40) /* bytes; a stack of Go has at most 1 GB by default */
 
-/* A call that is a task: counted by the regions that refer to it. */
+/* A call or request that is a task. `refs` counts the regions that refer to it. */
 struct call_task {
 	uint64_t id;
 	uint32_t refs;
@@ -33,7 +34,7 @@ struct open_region {
 	bool is_member;	   /* the goroutine was created in `task`: members.c */
 	uint32_t string;   /* id of a member's name, which is not a text; 0: `text` is the name */
 	struct text *name; /* held; NULL: empty or missing */
-	struct request *request; /* it is one, which has its name (open_requests.h); NULL: none */
+	struct request *request; /* has its name (open_requests.h); NULL: this is no request */
 	struct call_task
 		*within; /* the innermost task of a call around it, or its own; NULL: none */
 };
@@ -66,7 +67,7 @@ void open_regions__push(struct sequencer *s, struct goroutine *g, const struct o
 void open_regions__end(struct step *st, struct regions *r, uint32_t stack);
 /*
  * state_calls.c: ends the calls whose frames are not below `depth`, with all regions inside of them.
- * Such a frame has returned, or a panic has unwound it; `by_panic`: the latter, for sure.
+ * Such a frame has returned, or a panic has unwound it; `by_panic`: it is known to be the latter.
  */
 void calls__end(struct step *st, struct regions *r, uint64_t depth, bool by_panic);
 /* state_request.c: ends the innermost region, which is a request whose handler has not returned. */

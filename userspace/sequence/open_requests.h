@@ -6,7 +6,7 @@
  * time. So the name's string id is reserved at the begin. It is resolved when the request ends, or
  * when the generation does: a request that is longer keeps the name that was known then, since
  * readers require that the end of a region has the name of its begin. Different names are limited in
- * number. Upstream: state_request.c. Downstream: request_names.c, open_regions.c.
+ * number. Upstream: state_request.c. Downstream: names/request_names.c, open_regions.c.
  */
 #ifndef SEQUENCE_OPEN_REQUESTS_H
 #define SEQUENCE_OPEN_REQUESTS_H

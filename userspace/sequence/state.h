@@ -35,8 +35,8 @@ struct user {
 	uint64_t *task_named; /* bits of TASK_WINDOW ids */
 	uint64_t task_max;    /* the greatest id named; 0: none */
 	bool task_begun;      /* a task began in the window */
-	uint64_t call_tasks;  /* calls that were written as tasks */
-	size_t members;	      /* goroutines that belong to a task of a call: members.c */
+	uint64_t call_tasks;  /* calls and requests that were written as tasks */
+	size_t members;	      /* goroutines that belong to a task of these: members.c */
 	struct map present;   /* goid: labels that it has had since before the file */
 	size_t present_bytes; /* memory of these */
 	struct map kept;      /* goid: the labels that it has, for the files that follow */
@@ -69,7 +69,7 @@ void state__settle_exits(struct sequencer *s, uint64_t time, bool final);
 
 /* Frees a goroutine's open regions without ending them in the trace. */
 void open_regions__free(struct sequencer *s, struct goroutine *g);
-/* Before the end of the thread's running goroutine: ends the tasks that calls of it are. */
+/* Before the thread's running goroutine ends: ends the tasks of its calls and requests. */
 void open_regions__leave(struct sequencer *s, struct thread *t, uint64_t time);
 
 /* state_labels.c */

@@ -4,9 +4,9 @@
  * with the new set, `key="value", key2="value2"`, sorted by key; empty: the goroutine has none.
  *
  * The records of a set, one for each label, come one after the other from one thread. If one is
- * missing, the set is dropped. A label that cannot be written whole is left out, and "..." at the end
- * says so: what is written is never a part of a text. Upstream: state.c and texts.c. Downstream:
- * boundary__emit(). analysis/labels.c reads the logs.
+ * missing, the set is dropped. A label that cannot be written as a whole is left out, and the message
+ * then ends with "...": keys and values are never truncated. Upstream: state.c and texts.c.
+ * Downstream: boundary__emit(). analysis/labels.c reads the logs.
  *
  * Each file of a continuous recording is to be read alone: the labels that goroutines have when it
  * begins are written in it again, like those from before the window.

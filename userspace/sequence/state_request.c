@@ -2,9 +2,10 @@
 /*
  * Requests: tasks that begin and end at calls of different functions (gotrace/request.h).
  *
- * A goroutine has at most one open request of a preset, which begins with the outermost call. What
- * has no end of its own, because its handler has panicked, ends by the next evidence: the end of the
- * function or goroutine that called the handler, or the next call that shows that its frame is gone.
+ * A goroutine has at most one open request of a preset, which begins with the outermost call. A
+ * request whose handler has panicked has no step that ends it. It ends with the next record that
+ * shows that its frame is gone: the end of the function or goroutine that called the handler, or
+ * another call.
  * Upstream: state.c; the records are those of bpf/request.bpf.c. Downstream: open_regions.c.
  */
 #include "sequence/open_regions.h"

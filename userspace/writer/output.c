@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opens output files for all commands of both programs: see output.h.
+ * Opens and completes output files for the commands of both programs: see output.h.
  *
  * Downstream: writer/output_file.c. This file adds the error messages and --force.
  */
@@ -72,4 +72,14 @@ static int append(void *to, const void *data, size_t len)
 void output__buffer(struct outbuf *o, struct trace_file *file, const char *name)
 {
 	*o = (struct outbuf){ .write = append, .to = file, .name = name };
+}
+
+int output__commit(struct outbuf *o, struct trace_file *file, struct error *error)
+{
+	int err = outbuf__flush(o, error);
+
+	if (err)
+		return err;
+	err = trace_file__commit(file);
+	return err ? error__set(error, err, "cannot write %s: %s", o->name, strerror(-err)) : 0;
 }

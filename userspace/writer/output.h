@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Opens the output file of a command: writer/output_file.h with error messages and --force.
+ * Opens and completes the output file of a command: writer/output_file.h with error messages and
+ * --force.
  */
 #ifndef WRITER_OUTPUT_H
 #define WRITER_OUTPUT_H
@@ -18,5 +19,8 @@ int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
 
 /* Makes `o` a buffer in front of `file`. Both pointers are borrowed; `name` is for messages. */
 void output__buffer(struct outbuf *o, struct trace_file *file, const char *name);
+
+/* Writes what the buffer in front of `file` holds, and commits the file. Returns as the flush does. */
+int output__commit(struct outbuf *o, struct trace_file *file, struct error *error);
 
 #endif

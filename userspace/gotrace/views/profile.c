@@ -289,12 +289,7 @@ static int write_profile(struct reading *r, struct error *error)
 	r->pprof.program = r->about.program[0] ? r->about.program : NULL;
 	err = pprof__write(s, &r->pprof, &out, error);
 	if (!err)
-		err = outbuf__flush(&out, error);
-	if (!err) {
-		err = trace_file__commit(file);
-		if (err)
-			error__set(error, err, "cannot write %s: %s", out.name, strerror(-err));
-	}
+		err = output__commit(&out, file, error);
 	outbuf__deinit(&out);
 	trace_file__destroy(file);
 	return err;

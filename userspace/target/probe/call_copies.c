@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Inlined copies of functions whose calls are regions: see call_copies.h. */
+/* Inlined copies of functions whose calls are recorded: see call_copies.h. */
 #include "target/probe/call_copies.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Copies of recorded functions that the compiler has inlined into others: their calls cannot be
- * regions, because they have no entry of their own.
+ * recorded, because they have no entry of their own.
  *
- * Upstream: target/symbols/pclntab_inline.c, calls.h. Downstream: `record --region` and `probes
- * --functions`, which name them.
+ * Upstream: target/symbols/pclntab_inline.c, calls.h. Downstream: `record --region`, `record --task`
+ * and `probes --functions`, which name them.
  */
 #ifndef TARGET_CALL_COPIES_H
 #define TARGET_CALL_COPIES_H

@@ -7,9 +7,10 @@
  * emulated instructions on all ways that lead to it, if only harmless instructions follow them:
  * nothing that calls, faults, waits or takes long. Then the region ends a few nanoseconds early.
  *
- *	The ways are followed backwards from the return. An emulated nop or jump ends one. So does a
- *	conditional jump, but it is hit whichever way it goes, so that both must lead to such a return.
- *	A call or the function's entry on a way leaves the return itself, which is the usual case.
+ * The ways are followed backwards from the return. An emulated nop or jump ends one. So does a
+ * conditional jump, but its probe is hit whichever way it goes, so both ways must lead to such a
+ * return. If a call or the function's entry is on a way, the return itself is probed, which is the
+ * usual case.
  */
 #include "target/probe/call_exits.h"
 
@@ -187,7 +188,7 @@ static bool is_cut_both_ways(const struct search *s, size_t from)
 	       (is_cut(s, from, from + 1) && is_cut(s, from, index_of(s->code, in->target)));
 }
 
-/* Keeps the exits one of whose cuts would be hit by calls that go on. */
+/* Does not replace the exits of which one cut would also be hit by calls that do not end. */
 static void keep_exits(struct search *s)
 {
 	bool changed = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls of functions as regions: see calls.h.
+ * Calls of functions as regions and tasks: see calls.h.
  *
  * The entry is the prologue's push, behind the stack check: a function that must grow its stack
  * begins again before it. call_exits.c finds the exits. The distance of the return address from the

@@ -4,7 +4,8 @@
  * names, and the instructions at which a call begins and ends.
  *
  * Upstream: target/symbols/pclntab.c, code.c; `record --region`, `record --task` and
- * `probes --functions` give the patterns. Downstream: capture/probes.c attaches the sites, next to those of site.c.
+ * `probes --functions` give the patterns. Downstream: capture/probes.c attaches the sites, in
+ * addition to those of site.c.
  */
 #ifndef TARGET_CALLS_H
 #define TARGET_CALLS_H
@@ -37,17 +38,19 @@ struct call_pattern {
 
 /*
  * Adds the functions that `pattern` names. A function that an earlier pattern named is not added
- * again, but becomes a task, with the name that this pattern gives, if it was a region. On failure a negative errno with the reason: no function, more
- * than CALLS_MAX, or functions that cannot be probed: the one of an exact name, or all of a pattern.
- * The caller releases *calls with calls__deinit() in any case.
+ * again; if it was a region and `pattern` is for tasks, it becomes a task with the name that `pattern`
+ * gives. On failure a negative errno with the reason: no function, more than CALLS_MAX, or functions
+ * that cannot be probed: the one of an exact name, or all of a pattern. The caller releases *calls
+ * with calls__deinit() in any case.
  */
 int calls__add(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 	       const struct call_pattern *pattern, struct error *error);
 
 /*
- * Adds the sites, of no function, at which a panic is recovered: the calls that it has unwound end
- * there. Call it after the last calls__add(). A negative errno with the reason; a program without
- * such a site is no failure: then they end with the next call that is recorded.
+ * Adds the sites at which a panic is recovered, which belong to none of the functions: the calls that
+ * the panic has unwound end there. Call it after the last calls__add(). A negative errno with the
+ * reason; a program without such a site is no failure: then those calls end with the next call that
+ * is recorded.
  */
 int calls__add_recovery(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
 			struct error *error);

@@ -2,8 +2,8 @@
 /*
  * The offset of g.labels: see labels_offset.h.
  *
- * runtime/pprof.runtime_setProfLabel stores its argument there, and nothing else of 8 bytes but on
- * its stack and, while the garbage collector runs, into the first words of a buffer. So this needs
+ * runtime/pprof.runtime_setProfLabel stores its argument there. Its only other stores of 8 bytes are
+ * on its stack and, while the garbage collector runs, into the first words of a buffer. So this needs
  * neither DWARF nor a table.
  */
 #include "target/probe/labels_offset.h"

@@ -3,8 +3,9 @@
  * Requests of known libraries: see presets.h.
  *
  * Sites are entries of functions, at an instruction that the kernel emulates and where the arguments
- * are still in their registers. Where no other call always follows on a request, they are also the
- * returns of the function that begins it, which the kernel steps; the results are in registers there.
+ * are still in their registers. If no function is always called at the end of a request, the returns
+ * of the function that begins it are sites, too. The kernel single-steps them; the results are in
+ * registers there.
  */
 #include "target/probe/presets.h"
 
@@ -171,8 +172,8 @@ static void note_copy(void *ctx, const char *name, const struct go_func *into)
 }
 
 /*
- * An inlined call would not be recorded: compilers inline these functions only with a profile. Without
- * function data, which a program of a known release has, this is not known.
+ * An inlined call would not be recorded. The compiler inlines these functions only with a profile. A
+ * program without the data about inlined calls, which all known releases have, is not refused.
  */
 static int check_inlined(const struct adding *a, struct error *error)
 {
@@ -231,10 +232,9 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 	int err = 0;
 
 	if (version->major != 1 || a.minor < preset->since || a.minor > preset->until)
-		err = error__set(
-			error, -ENOTSUP,
-			"its release %s is unknown to this preset, which knows 1.%u to 1.%u",
-			version->text, preset->since, preset->until);
+		err = error__set(error, -ENOTSUP,
+				 "its release %s is not supported, only Go 1.%u to 1.%u",
+				 version->text, preset->since, preset->until);
 	if (!err && !has_begin(&a))
 		err = error__set(error, -ENOENT, "the program has no %s: it lacks %s", preset->what,
 				 preset->func[0].name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests of known libraries (record --requests): the functions that show their steps, and what is
- * read there, as a table for the BPF program.
+ * Presets: requests of known libraries (record --requests). The functions at which a request begins,
+ * gets a name or ends, and the values that are read there, as a table for the BPF program.
  *
  * Upstream: target/symbols/pclntab.c, code.c; presets_*.c have the functions and offsets of each
  * library, by release. Downstream: capture/probes.c attaches the sites and loads the table.

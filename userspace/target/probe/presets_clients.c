@@ -5,9 +5,9 @@
  *
  * All requests by http.Transport pass its method roundTrip, also those of programs that use it without
  * http.Client, such as reverse proxies; a redirection is a request of its own. net.Resolver's methods
- * that query end in lookupIPAddr or do not call each other. Unary calls of grpc-go pass Invoke, whose
- * arguments have been the same since its version 1.11. No other call follows on all paths, so each
- * return is probed.
+ * that query either call lookupIPAddr or do not call each other. Unary calls of grpc-go pass Invoke,
+ * whose arguments have been the same since its version 1.11. No function is called at the end on all
+ * paths, so each return is probed.
  */
 #include "target/probe/presets_impl.h"
 

@@ -16,7 +16,7 @@
 #define UNTIL	      27
 #define FIRST	      RELEASE(SINCE, 0)
 #define LAST	      RELEASE(UNTIL, RELEASE_LAST)
-/* HTTP/2 was part of the package, and then became one of its own. */
+/* HTTP/2 was part of the package up to Go 1.26, and is a package of its own from 1.27 on. */
 #define BUNDLED	      RELEASE(26, RELEASE_LAST)
 #define PACKAGE	      RELEASE(27, 0)
 #define PATTERN_SINCE 23 /* Request.Pattern */

@@ -46,7 +46,7 @@ struct preset_func {
 };
 
 struct preset {
-	const char *what;	    /* what a program lacks that has no such function */
+	const char *what;	    /* for "the program has no ..." */
 	unsigned int since, until;  /* minor releases with these functions and arguments */
 	const unsigned int *latest; /* the latest releases whose offsets were examined, up to 0 */
 	const struct preset_func *func;

@@ -4,8 +4,8 @@
  *
  * All methods that execute a statement call one of these, which the compiler does not inline. A
  * request is the call: waiting for a connection and repeated attempts belong to it; reading the rows
- * does not, nor does preparing a statement. No other call follows on all paths, so each return is
- * probed; the error is among the results.
+ * does not, nor does preparing a statement. No function is called at the end on all paths, so each
+ * return is probed; the error is among the results.
  */
 #include "target/probe/presets_impl.h"
 
