@@ -6,12 +6,12 @@
  * Upstream: annotation_tracker.h (tasks and regions) and latency.h (the parts of each goroutine's
  * time). Downstream: `gotrace requests`.
  *
- * A goroutine works for a task while it has a region of it open; the goroutine that created the task
- * works for it until one of the two ends. Whoever works for a task works for its ancestors that are
- * open, up to a limit (requests_impl.h). So a goroutine may work for several tasks at once, and
- * several for one: the time that is summed up may exceed the duration of the task. A task fails if
- * it has a log of category "error", or one of category "status" whose text is a number of 500 or more
- * (an HTTP status). A task counts in the window in which it ends.
+ * A goroutine works for a task while it has a region of it open; the goroutine that created the
+ * task works for it until one of the two ends. A goroutine that works for a task works for its
+ * ancestors that are open, up to a limit (requests_impl.h). So a goroutine may work for several
+ * tasks at once, and several for one: the time that is summed up may exceed the duration of the
+ * task. A task fails if it has a log of category "error", or one of category "status" whose text is
+ * a number of 500 or more (an HTTP status). A task counts in the window in which it ends.
  *
  * Memory is proportional to the goroutines that are alive, the tasks that are open, and to names
  * times classes of lengths: requests of one class are summed up, so that the slowest 1 % can be
