@@ -71,7 +71,8 @@ static __noinline u32 request__number(struct pt_regs *ctx, const volatile struct
 SEC("uprobe.multi")
 int request(struct pt_regs *ctx)
 {
-	u32 tid = filter__ours(), i = GT_COOKIE_VALUE(cookie__site(ctx));
+	u64 cookie = cookie__site(ctx);
+	u32 tid = filter__ours(), i = GT_COOKIE_VALUE(cookie);
 	const volatile struct gt_request_site *site;
 	struct gt_request request = {};
 	u64 g = GO_G(ctx);
@@ -87,6 +88,7 @@ int request(struct pt_regs *ctx)
 	request.preset = site->preset;
 	request.step = site->step;
 	request.inherited = site->inherited;
+	request.stepped = GT_COOKIE_CALL_STEPPED(cookie);
 	request.text[0] = request__text(ctx, &site->text[0], tid);
 	if (request.step == GT_REQUEST_NAMED && request.text[0] <= GT_TEXT_UNREAD)
 		return 0;

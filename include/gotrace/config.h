@@ -89,6 +89,7 @@ enum gt_probe {
  */
 #define GT_SITE_CALL_OF(func, ends, task)                                                          \
 	((gt_u64)(func) | (gt_u64)(ends) << 6 | (gt_u64)(task) << 7)
+/* Also of GT_PROBE_REQUEST, whose low 8 bits are an index of the table in gotrace/request.h */
 #define GT_SITE_CALL_STEPPED(stepped)	 ((gt_u64)(stepped) << 9)
 /* A panic was recovered: the top of the stack is where the runtime has stored the stack pointer. */
 #define GT_SITE_CALL_RECOVERED		 (1ull << 10)

@@ -224,7 +224,7 @@ struct gt_request {
 	gt_u32 number; /* GT_REQUEST_NO_NUMBER: none */
 	gt_u8 preset, step;
 	gt_u8 inherited; /* 1: goroutines that are created in the request belong to it */
-	gt_u8 pad;
+	gt_u8 stepped;	 /* 1: the kernel single-stepped the probed instruction */
 };
 
 struct gt_log {

@@ -79,9 +79,12 @@ struct recorder {
 static bool is_stepped(const struct gt_record *rec, size_t size)
 {
 	const struct gt_func_call *call = (const void *)(rec + 1);
+	const struct gt_request *request = (const void *)(rec + 1);
 
-	return rec->kind == GT_FUNC_CALL && size >= sizeof(*rec) + sizeof(*call) &&
-	       call->stepped == 1;
+	if (rec->kind == GT_FUNC_CALL)
+		return size >= sizeof(*rec) + sizeof(*call) && call->stepped == 1;
+	return rec->kind == GT_REQUEST && size >= sizeof(*rec) + sizeof(*request) &&
+	       request->stepped == 1;
 }
 
 static int handle_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)

@@ -89,7 +89,7 @@ static int add_site(const struct adding *a, const struct preset_func *func, cons
 	s = &presets->site[presets->nsites++];
 	*s = (struct site){
 		.probe = GT_PROBE_REQUEST,
-		.cookie = presets->n,
+		.cookie = presets->n | GT_SITE_CALL_STEPPED(!code->insn[at].emulated),
 		.addr = code->insn[at].addr,
 		.offset = (uint64_t)offset,
 		.func_offset = (uint32_t)(code->insn[at].addr - code->func.entry),
