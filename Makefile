@@ -428,7 +428,7 @@ man: ## check that the manual pages render without a warning
 bench: ## measure the overhead for the traced program and the speed of reading traces
 	@selftests/deps.sh bpftrace time
 	@+$(build) all build/bench/empty build/bench/merge build/bench/untraced \
-		build/targets/$(ORACLE_GO)/pingpong build/targets/$(ORACLE_GO)/pair build/targets/$(ORACLE_GO)/calls reference
+		build/targets/$(ORACLE_GO)/pingpong build/targets/$(ORACLE_GO)/pair build/targets/$(ORACLE_GO)/exits reference
 	@selftests/bench/run
 	@selftests/bench/calls
 	@selftests/bench/servers
