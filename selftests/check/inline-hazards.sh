@@ -178,6 +178,7 @@ executed_again()
 	local over=' ended|executed another program|No such (process|file or directory)'
 	over+='|not at the expected offsets|cannot read the process' # of a runtime that has not started yet
 	over+='|has ended' # a zombie: another thread has called execve()
+	over+='|has not mapped its program' # execve() has replaced the old one a moment ago
 
 	hazard exec 3000 || return 1
 	tell_target start
