@@ -359,7 +359,7 @@ dates_of_commands()
 	dates=(--from "$(date_of "$from" 0)Z" --to "$(date_of "$to" 0)Z") times=(--from "@$from" --to "@$to")
 	goroutine=$($READER goroutines --all --json "$trace" | jq '.goroutines[0].id')
 	for _ in 1 2; do
-		$READER latency --json "${dates[@]}" "$trace" | cmp - <($READER latency --json "${times[@]}" "$trace") &&
+		same_for_dates goroutines --all && same_for_dates latency &&
 			$READER path --json --goroutine "$goroutine" "${dates[@]}" "$trace" |
 			cmp - <($READER path --json --goroutine "$goroutine" "${times[@]}" "$trace") &&
 			same_for_dates waits --longest 5 && same_for_dates histogram --of sched &&
@@ -438,6 +438,103 @@ invalid_values()
 		refused 2 "invalid number '0' for --top" $READER goroutines --top 0 "$trace" &&
 		refused 2 "invalid goroutine ID 'x'" $READER latency --goroutine x "$trace" &&
 		refused 2 'canonical cannot be combined' $READER goroutines --canonical --top 1 "$trace"
+}
+
+# --- goroutines within a window
+
+# Times of goroutines in [$from, $to), from the transitions in `gotrace events`. One that blocks forever
+# counts as ended, as in Go's summary.
+windowed_times='def clip: [[., $from] | max, $to] | min;
+	def leave($time): (($time | clip) - (.since | clip)) as $ns |
+		if $ns == 0 then . else .times[.state] += $ns end;
+	def record($time): { id, total: (($time | clip) - (.created | clip)), times };
+	def state: if .to == "Waiting" then "blocked: \(.reason // "")" else .to end;
+	def appear($time; $e): { id: $e.goroutine, created: $time, since: $time, state: ($e | state), times: {} };
+	reduce inputs as $e ({ live: {}, done: [] };
+		.last = $e.time | "\($e.goroutine)" as $id |
+		if $e.event == "Sync" then .sync = $e.time
+		elif $e.kind != "StateTransition" or $e.goroutine == null or $e.from == $e.to then .
+		elif $e.from == "NotExist" then .live[$id] = appear($e.time; $e)
+		elif $e.from == "Undetermined" then .live[$id] = appear(.sync; $e)
+		elif .live[$id] == null then .
+		elif $e.to == "NotExist" or $e.reason == "forever" then .done += [.live[$id] | leave($e.time) | record($e.time)] | del(.live[$id])
+		else .live[$id] |= (leave($e.time) | .since = $e.time | .state = ($e | state)) end) |
+	.last as $last | .done + [.live[] | leave($last) | record($last)] |
+	map(select(.total > 0)) | sort_by(.id)'
+
+# The same of the figures of `gotrace goroutines --all`
+reported_times='[.goroutines[] | { id, total, times: ([{ key: "Running", value: .exec }, { key: "Runnable", value: .sched_wait },
+	{ key: "Syscall", value: (.syscall + .syscall_block) }, (.block[] | { key: "blocked: \(.name)", value: .time })] |
+	map(select(.value != 0)) | from_entries) }] | sort_by(.id)'
+
+# FROM TO: what the transitions of events say, and what `gotrace goroutines` does
+times_in_window()
+{
+	$READER goroutines --all --json --from "@$1" --to "@$2" "$trace" >"$tmp/window.json" &&
+		jq -n --argjson from "$1" --argjson to "$2" "$windowed_times" "$tmp/events.json" | jq -S . >"$tmp/want" &&
+		jq -S "$reported_times" "$tmp/window.json" >"$tmp/have" && same_text "$tmp/have" "$tmp/want" &&
+		jq -e --argjson from "$1" --argjson to "$2" '.start == $from and .end <= $to and
+			.count == (.goroutines | length) and .count > 3' "$tmp/window.json"
+}
+
+# What was created, started and ended when, in whole seconds or not, is that of the whole trace.
+moments='[.goroutines[] | { id, name, created, started, ended, regions: [.regions[] | { task, name, start, "end": .end }] }]'
+
+# Each time that `goroutines --all` reports, of goroutines and their regions
+all_times='def times: to_entries[] | select(.key | IN("exec", "sched_wait", "syscall", "syscall_block", "total", "gc_work")) |
+		{ key, value };
+	def lists: (.block[] | { key: "block \(.name)", value: .time }), (.ranges[] | { key: "range \(.name)", value: .time });
+	[.goroutines[] | .id as $id | ((times, lists) | .key |= "\($id) \(.)"),
+		(.regions[] | "\($id) region \(.name) \(.start) \(.end) " as $region | (times, lists) | .key |= $region + .)]'
+
+# Windows that follow each other have the times of the whole trace together.
+windows_add_up() # FROM TO
+{
+	local part
+
+	$READER goroutines --all --json --to "@$1" "$trace" >"$tmp/w1.json" &&
+		$READER goroutines --all --json --from "@$2" "$trace" >"$tmp/w3.json" &&
+		cp "$tmp/window.json" "$tmp/w2.json" || return 1
+	for part in w1 w2 w3; do
+		jq -c "$all_times" "$tmp/$part.json" || return 1
+	done | jq -s 'add | group_by(.key) | map({ key: .[0].key, value: (map(.value) | add) } | select(.value != 0))' >"$tmp/have" &&
+		jq "$all_times | map(select(.value != 0)) | sort_by(.key)" "$tmp/all.json" >"$tmp/want" &&
+		same_text "$tmp/have" "$tmp/want" && jq -e 'map(.key | test("region")) | any' "$tmp/want" || return 1
+	jq "$moments" "$tmp/window.json" >"$tmp/have" &&
+		jq --argjson from "$1" --argjson to "$2" --slurpfile window "$tmp/window.json" '
+			([$window[0].goroutines[] | { key: "\(.id)", value: true }] | from_entries) as $shown |
+			.goroutines |= map(select($shown["\(.id)"]) | .regions |= map(select(
+				(.start == null or .start < $to) and (.end == null or .end >= $from)))) |
+			.goroutines |= sort_by(.id) | '"$moments" "$tmp/all.json" >"$tmp/want" &&
+		jq 'sort_by(.id)' "$tmp/have" >"$tmp/have.json" && same_text "$tmp/have.json" "$tmp/want"
+}
+
+goroutines_in_windows()
+{
+	local part from to
+
+	for part in '1/100 1/50' '1/3 4/5'; do
+		read -r from to < <(jq -s --argjson a "$(awk "BEGIN { print ${part% *} }")" --argjson b "$(awk "BEGIN { print ${part#* } }")" \
+			'.[length * $a | floor].time + 1, .[length * $b | floor].time + 1' "$tmp/events.json" | xargs)
+		times_in_window "$from" "$to" && windows_add_up "$from" "$to" || return 1
+	done
+	$READER goroutines --from "@$from" --to "@$to" --json "$trace" >"$tmp/groups.window" &&
+		jq '[.goroutines[] | { name, exec, total }] | group_by(.name) |
+			map({ name: .[0].name, count: length, exec: (map(.exec) | add), total: (map(.total) | add) })' \
+			"$tmp/window.json" >"$tmp/want" &&
+		jq '[.groups[] | { name, count, exec, total }] | sort_by(.name)' "$tmp/groups.window" >"$tmp/have" &&
+		same_text "$tmp/have" "$tmp/want"
+}
+
+# No goroutine, or options that have no meaning within a window
+windows_without_goroutines()
+{
+	refused 1 'no events in the requested time' $READER goroutines --from 1h "$trace" &&
+		refused 1 'there is no goroutine in the requested time' $READER goroutines --to @1 "$trace" &&
+		refused 2 'cannot be combined with --compare-extremes' $READER goroutines --from 0.1 --canonical "$trace" &&
+		refused 2 'cannot be combined with --compare-extremes' $READER goroutines --to 1 --compare-extremes main.main "$trace" &&
+		refused 1 "no goroutine whose start function matches 'no such' in the requested time" \
+			$READER goroutines --from 0.01 --function 'no such' "$trace"
 }
 
 # The longest waits that a filter accepts are those of all waits. Their causes are left out: for all
@@ -520,6 +617,8 @@ if try "the reader builds" build_reader && try "a program is recorded" recorded;
 	try "events of a pipe" events_of_pipes
 	try "events of a truncated trace" events_of_broken_traces
 	try "no event matches" no_events
+	try "goroutines --from, --to" goroutines_in_windows
+	try "goroutines --from, --to: none" windows_without_goroutines
 	try "--top of tables" tables_are_cut
 	try "no goroutine matches" none_matches
 	try "path --function --worst" worst_paths 'recurse|timerLoop' 3

@@ -57,6 +57,10 @@ struct intervals *intervals__create(const struct intervals_opts *opts)
 		return NULL;
 	}
 	goroutine_tracker__init(&iv->tracker, &client, iv, iv->naming.names);
+	if (opts->select && goroutine_tracker__set_labels(&iv->tracker, opts->select)) {
+		intervals__destroy(iv);
+		return NULL;
+	}
 	return iv;
 }
 
@@ -87,10 +91,22 @@ static bool has_name(const struct intervals *iv, const char *name, size_t len)
 	return !wanted || (strlen(wanted) == len && !memcmp(wanted, name, len));
 }
 
+static bool has_labels(const struct intervals *iv, uint64_t goroutine)
+{
+	const struct followed *g;
+
+	if (!iv->opts.select->nlabels)
+		return true;
+	g = goroutine_tracker__find(&iv->tracker, goroutine);
+	return g && g->go.labels.selected;
+}
+
+/* With the labels that it has now: they change only while it runs, so not within an interval. */
 static bool is_selected(const struct intervals *iv, uint64_t goroutine)
 {
 	return !iv->opts.select ||
-	       selection__goroutine(iv->opts.select, iv->opts.matches, goroutine);
+	       (selection__goroutine(iv->opts.select, iv->opts.matches, goroutine) &&
+		has_labels(iv, goroutine));
 }
 
 /* The end of an interval. ns < 0: its duration is unknown. */

@@ -39,7 +39,7 @@ struct intervals_opts {
 	 */
 	const char *name;
 	/*
-	 * Only those of goroutines that it accepts; NULL: all. Not for GC cycles and pauses. `matches`:
+	 * Only those of goroutines that it accepts, and that have its labels; NULL: all. Not for GC cycles and pauses. `matches`:
 	 * see selection__goroutine(). Borrowed.
 	 */
 	const struct selection *select;

@@ -22,6 +22,8 @@ struct summary *summary__create(const struct summary_opts *opts)
 	if (!s)
 		return NULL;
 	s->opts = *opts;
+	s->from = INT64_MIN;
+	s->to = INT64_MAX;
 	if (naming__init(&s->naming)) {
 		summary__destroy(s);
 		return NULL;
@@ -43,6 +45,13 @@ void summary__destroy(struct summary *s)
 	tasks__deinit(s);
 	naming__deinit(&s->naming);
 	free(s);
+}
+
+void summary__set_window(struct summary *s, int64_t from, int64_t to)
+{
+	s->from = from;
+	s->to = to;
+	s->windowed = true;
 }
 
 static void goroutine__deinit(void *context, void *goroutine)
@@ -68,11 +77,12 @@ static int goroutine__appear(void *context, void *goroutine, const struct trace_
 {
 	struct summary *s = context;
 	struct live *g = goroutine;
+	bool created = m->from == GO_STATE_NOT_EXIST;
 	int err = 0;
 
-	if (m->from == GO_STATE_NOT_EXIST)
-		return regions__inherit(s, g, goroutine_tracker__find(&s->tracker, ev->g),
-					ev->time);
+	g->created = created || g->go.again ? s->time : s->sync;
+	if (created)
+		return regions__inherit(s, g, goroutine_tracker__find(&s->tracker, ev->g), s->time);
 	if (m->to == GO_STATE_WAITING)
 		err = naming__kind(&s->naming, m, &g->block_kind);
 	else if (m->to == GO_STATE_SYSCALL && ev->p == TRACE_NO_P)
@@ -111,6 +121,11 @@ static int finalize(struct summary *s, struct live *g, int64_t ended)
 	return err;
 }
 
+static bool exists_in_window(const struct summary *s, const struct live *g)
+{
+	return !s->windowed || g->go.created < clip(s, g->ended ? g->ended : s->time);
+}
+
 static int goroutine__end(void *context, void *goroutine)
 {
 	struct summary *s = context;
@@ -120,17 +135,17 @@ static int goroutine__end(void *context, void *goroutine)
 	int err;
 
 	if (ended)
-		g->ended = s->tracker.now;
+		g->ended = s->time;
 	err = finalize(s, g, ended ? g->ended : SUMMARY_NEVER);
-	if (err)
+	if (err || !exists_in_window(s, g))
 		return err;
 	done = (struct summary_goroutine){
 		.id = g->go.id,
 		.pc = g->go.pc,
 		.name = g->go.name,
-		.again = g->go.again,
+		.again = g->go.again && g->go.created > s->from,
 		.labels = g->go.labels,
-		.created = g->go.created,
+		.created = g->created,
 		.started = g->started,
 		.ended = g->ended,
 		.stats = g->stats,
@@ -163,7 +178,7 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 	switch (m->to) {
 	case GO_STATE_RUNNING:
 		if (!g->started)
-			g->started = ev->time;
+			g->started = s->time;
 		return 0;
 	case GO_STATE_SYSCALL:
 		return enter_syscall(s, g, ev->p);
@@ -172,8 +187,8 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 		if (err || g->block_kind != KIND_FOREVER)
 			return err;
 		g->go.since = 0;
-		g->ended = ev->time;
-		return finalize(s, g, ev->time);
+		g->ended = s->time;
+		return finalize(s, g, s->time);
 	}
 	return 0;
 }
@@ -355,6 +370,16 @@ static int report(int err, struct error *error)
 
 int summary__event(struct summary *s, const struct trace_event *ev, struct error *error)
 {
+	struct trace_event clipped;
+
+	s->time = ev->time;
+	if (!s->sync || ev->type == EV_SYNC)
+		s->sync = s->time;
+	if (s->windowed) {
+		clipped = *ev;
+		clipped.time = clip(s, ev->time);
+		ev = &clipped;
+	}
 	if (!s->tracker.sync) /* as in Go, 0 is none */
 		s->tracker.sync = ev->time;
 	return report(goroutine_tracker__event(&s->tracker, &client, ev, ev->time), error);

@@ -89,6 +89,12 @@ struct summary;
 
 struct summary *summary__create(const struct summary_opts *opts); /* NULL: no memory */
 void summary__destroy(struct summary *s);
+/*
+ * Before the first event: only what lies in [from, to), in ns, counts. Goroutines that did not exist
+ * then, and regions outside, are not reported. What is reported of created, started, ended, start
+ * and end remain the times of the events, within the window or not.
+ */
+void summary__set_window(struct summary *s, int64_t from, int64_t to);
 
 /*
  * Applies the next event. 0 or a negative errno with the reason: -ENOMEM, -E2BIG, or that of

@@ -20,8 +20,8 @@ struct live_regions {
 
 /* a goroutine */
 struct live {
-	struct tracked_goroutine go; /* since 0: the time in its state is not to be added */
-	int64_t started, ended;
+	struct tracked_goroutine go;	 /* since 0: the time in its state is not to be added */
+	int64_t created, started, ended; /* as reported; go.created is within the window */
 	struct summary_stats stats;
 	int64_t syscall_block; /* since when its system call blocks; 0: it does not */
 	uint64_t syscall_p;    /* where it entered its last system call */
@@ -42,6 +42,10 @@ struct summary {
 	struct goroutine_tracker tracker; /* of struct live */
 	struct map p, task;		  /* by id, to the structs above */
 	struct naming naming;
+	/* The tracker gets the events with times that are clipped to the window. */
+	int64_t from, to;
+	bool windowed;
+	int64_t time, sync;	     /* of the event, and of its generation's begin, not clipped */
 	size_t region_bytes;	     /* held by regions that are open */
 	uint64_t region_events;	     /* so far */
 	struct summary_task **tasks; /* by id, when all is done */
@@ -77,6 +81,14 @@ static inline int live__add_state(const struct live *g, int64_t now, struct summ
 		stats->syscall_block = time_add(stats->syscall_block, time_sub(now, until));
 	}
 	return 0;
+}
+
+/* Of a time, what the sums are computed from: all of the time outside the window has no length. */
+static inline int64_t clip(const struct summary *s, int64_t time)
+{
+	if (time < s->from)
+		time = s->from;
+	return time < s->to ? time : s->to;
 }
 
 /* summary_stats.c */

@@ -100,14 +100,14 @@ int tasks__event(struct summary *s, const struct trace_event *ev, const struct s
 	if (err)
 		return err;
 	if (m->kind == SEMANTICS_LOG)
-		return list__push(&t->logs, ev->time);
+		return list__push(&t->logs, s->time);
 	err = naming__name(&s->naming, m->name, &t->name);
 	if (err)
 		return err;
 	if (m->kind == SEMANTICS_TASK_BEGIN)
-		t->start = ev->time;
+		t->start = s->time;
 	else
-		t->end = ev->time;
+		t->end = s->time;
 	return task__set_parent(s, t, m->parent);
 }
 
@@ -212,6 +212,12 @@ static int region__push(struct summary *s, struct live *g, struct summary_region
 	return err;
 }
 
+static bool region__is_in_window(const struct summary *s, const struct summary_region *r)
+{
+	return (r->start == SUMMARY_NEVER || r->start < s->to) &&
+	       (r->end == SUMMARY_NEVER || r->end >= s->from);
+}
+
 /*
  * The region has ended, when the goroutine's times are `now`, which become its own: less those at
  * its start. Deinitializes `now`.
@@ -224,6 +230,10 @@ static int region__done(struct summary *s, struct live *g, const struct summary_
 	struct summary_region done = *r;
 	int err = -ENOMEM;
 
+	if (!region__is_in_window(s, r)) {
+		summary_stats__deinit(now);
+		return 0;
+	}
 	stats__subtract(now, &r->stats);
 	done.stats = *now;
 	if (regions)
@@ -247,7 +257,7 @@ int regions__inherit(struct summary *s, struct live *g, const struct live *creat
 
 int regions__begin(struct summary *s, const struct trace_event *ev, const struct semantics *m)
 {
-	struct summary_region r = { .task = m->task, .start = ev->time, .end = SUMMARY_NEVER };
+	struct summary_region r = { .task = m->task, .start = s->time, .end = SUMMARY_NEVER };
 	struct live *g = goroutine_tracker__find(&s->tracker, ev->g);
 	int err;
 
@@ -289,7 +299,7 @@ int regions__end(struct summary *s, const struct trace_event *ev, const struct s
 		err = region__make(s, g, m, &r);
 	if (err)
 		return err;
-	r.end = ev->time;
+	r.end = s->time;
 	err = live__snapshot(g, ev->time, &now);
 	if (!err)
 		err = region__done(s, g, &r, &now);

@@ -43,6 +43,8 @@ static const struct argp_option options[] = {
 	  "compare the slowest with the fastest goroutines of one start function", 0 },
 	{ "extremes", OPT_EXTREMES, "N", 0,
 	  "number of goroutines to compare on each side, or N% of them; by default 10%", 0 },
+	{ "from", OPT_FROM, "T", 0, "only the time at T and later: " MOMENT_HELP, 0 },
+	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	{ "canonical", OPT_CANONICAL, NULL, 0,
 	  "print the form that the tests compare with Go's summary", 0 },
@@ -74,6 +76,9 @@ static void check_arguments(struct arguments *a)
 	    (a->canonical || a->function || select->have_goroutine))
 		usage_error("--label and --by cannot be combined with --goroutine, "
 			    "--compare-extremes or --canonical");
+	if ((a->in.have_from || a->in.have_to) && (a->canonical || a->function))
+		usage_error("--from and --to cannot be combined with --compare-extremes or "
+			    "--canonical");
 	if (a->all && select->by_label)
 		usage_error("--all and --by cannot be combined");
 	if (a->function && a->sorted)
@@ -172,7 +177,7 @@ static bool is_complete(struct goroutines *all, const struct summary_goroutine *
 
 	if (name.len != strlen(all->function) || memcmp(name.data, all->function, name.len))
 		return false;
-	if (g->ended && g->created != all->start)
+	if (g->ended && g->created != all->trace)
 		return true;
 	all->incomplete++;
 	return false;
@@ -191,7 +196,34 @@ static int goroutine_done(void *context, const struct summary_goroutine *g)
 	return all->store ? record_store__add(all->store, summary__pack, g) : add_to_group(all, g);
 }
 
-static int read_trace(struct reader *r, struct goroutines *all, struct error *error)
+static void begin(struct goroutines *all, const struct trace_args *a, int64_t start)
+{
+	all->trace = start;
+	all->start = a->have_from ? moment__time(&a->from, start) : start;
+	all->windowed = a->have_from || a->have_to;
+	if (all->windowed)
+		summary__set_window(all->summary, a->have_from ? all->start : INT64_MIN,
+				    a->have_to ? moment__time(&a->to, start) : INT64_MAX);
+}
+
+/* The requested part ends where the trace does, at the latest. */
+static int end(struct goroutines *all, const struct trace_args *a, struct error *error)
+{
+	int64_t to = a->have_to ? moment__time(&a->to, all->trace) : INT64_MAX;
+
+	if (all->start > all->end)
+		return error__set(error, -ENOENT,
+				  "no events in the requested time; the length of "
+				  "the trace is %.3f s",
+				  (double)((uint64_t)all->end - (uint64_t)all->trace) / 1e9);
+	if (all->end > to)
+		all->end = to;
+	return 0;
+}
+
+/* All of the trace: start functions and ends may be known later than the requested time. */
+static int read_trace(struct reader *r, struct goroutines *all, const struct trace_args *a,
+		      struct error *error)
 {
 	struct trace_event ev = {};
 	bool started = false;
@@ -199,14 +231,14 @@ static int read_trace(struct reader *r, struct goroutines *all, struct error *er
 
 	while ((err = reader__next(r, &ev, error)) > 0) {
 		if (!started)
-			all->start = ev.time;
+			begin(all, a, ev.time);
 		started = true;
 		all->end = ev.time;
 		err = summary__event(all->summary, &ev, error);
 		if (err)
 			return err;
 	}
-	return err;
+	return err ? err : end(all, a, error);
 }
 
 static int sort_key(struct buf record, void *context, int64_t *ret)
@@ -255,15 +287,19 @@ static int sort_and_print(struct goroutines *all, const struct arguments *a, str
 			error, -ENOENT,
 			"%s: %zu goroutines of '%s' begin and end in the trace, and %" PRIu64
 			" others do not: at least 2 are required to compare them",
-			a->in.path, record_store__count(all->store), a->function, all->incomplete);
+			a->in.name, record_store__count(all->store), a->function, all->incomplete);
+	if (!err && all->windowed && !all->count)
+		return error__set(error, -ENOENT, "%s: there is no goroutine in the requested time",
+				  a->in.name);
 	if (!err && selection__by_goroutine(all->select) &&
 	    !(all->store ? record_store__count(all->store) : all->ngroups))
-		return selection__none(all->select, a->in.path, "", error);
+		return selection__none(all->select, a->in.name,
+				       all->windowed ? " in the requested time" : "", error);
 	if (!err && all->store)
 		err = goroutines__note_shown(all);
 	if (!err)
 		err = print(all, a);
-	return err ? error__set(error, err, "%s: %s", a->in.path, strerror(-err)) : 0;
+	return err ? error__set(error, err, "%s: %s", a->in.name, strerror(-err)) : 0;
 }
 
 static void goroutines__deinit(struct goroutines *all)
@@ -301,7 +337,9 @@ static int goroutines__init(struct goroutines *all, struct arguments *a)
 
 int do_goroutines(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "goroutines", .reader.described = true } };
+	struct arguments a = {
+		.in = { .verb = "goroutines", .reader.described = true, .wall_clock = true }
+	};
 	struct goroutines all;
 	struct error why = {};
 	struct reader *r = NULL;
@@ -312,17 +350,19 @@ int do_goroutines(int argc, char **argv, struct error *error)
 	if (err)
 		error__set(error, err, "out of memory");
 	else
+		err = trace_args__resolve(&a.in, error);
+	if (!err)
 		err = open_trace(a.in.path, &a.in.reader, &r, error);
 	if (!err)
-		err = read_trace(r, &all, &why);
+		err = read_trace(r, &all, &a.in, &why);
 	if (!err)
-		report_omissions(a.in.path, r);
+		report_omissions(a.in.name, r);
 	/* Free the state of the reader before the remaining goroutines are delivered. */
 	reader__destroy(r);
 	if (!err)
 		err = summary__finish(all.summary, &why);
 	if (err)
-		error__about(error, err, a.in.path, &why);
+		error__about(error, err, a.in.name, &why);
 	if (!err)
 		err = sort_and_print(&all, &a, error);
 	goroutines__deinit(&all);

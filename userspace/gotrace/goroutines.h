@@ -54,7 +54,9 @@ struct goroutines {
 	struct group *groups; /* by ID of the name */
 	size_t ngroups;
 	uint64_t count;	    /* number of goroutines */
-	int64_t start, end; /* of the trace, ns */
+	int64_t trace;	    /* when the trace began, ns */
+	int64_t start, end; /* of the trace, or of the requested part of it */
+	bool windowed;	    /* a part of it was requested */
 	enum column sort;
 };
 

@@ -156,7 +156,7 @@ int goroutines__note_shown(struct goroutines *all)
 
 bool task__is_shown(const struct goroutines *all, const struct summary_task *t)
 {
-	bool found = !selection__any(all->select);
+	bool found = !selection__any(all->select) && !all->windowed;
 
 	for (size_t i = 0; !found && i < t->goroutines.n; i++)
 		found = map__get(&all->shown, (uint64_t)t->goroutines.at[i]);

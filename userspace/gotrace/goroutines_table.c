@@ -81,7 +81,7 @@ int table__goroutines(const struct goroutines *all)
 /* A point in time, in seconds since the start of the trace. */
 static void put_moment(struct out *o, const struct goroutines *all, int64_t time)
 {
-	uint64_t ns = (uint64_t)time - (uint64_t)all->start;
+	uint64_t ns = (uint64_t)time - (uint64_t)all->trace;
 
 	out__format(o, "%" PRIu64 ".%09" PRIu64 "s", ns / 1000000000, ns % 1000000000);
 }
@@ -177,7 +177,7 @@ int table__goroutine(const struct goroutines *all)
 	out__format(o, "goroutine %" PRIu64 ": ", g.id);
 	table__name(o, summary__name(all->summary, g.name), NO_STACK);
 	out__text(o, "\n\n");
-	put_when(o, all, "created  ", g.created == all->start ? 0 : g.created, "before the trace");
+	put_when(o, all, "created  ", g.created == all->trace ? 0 : g.created, "before the trace");
 	put_when(o, all, "started  ", g.started, "not in this trace");
 	put_when(o, all, "ended    ", g.ended, "not in this trace");
 	out__char(o, '\n');

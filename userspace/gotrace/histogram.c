@@ -29,6 +29,8 @@ static const struct argp_option options[] = {
 	  0 },
 	GOROUTINE_OPTION("only intervals of this goroutine, or of the threads that run it"),
 	FUNCTION_OPTION,
+	LABEL_OPTION("only intervals of goroutines that have this label at the time, such as "
+		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
 	{ "from", OPT_FROM, "T", 0, "only intervals that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only intervals that end before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
@@ -178,9 +180,10 @@ static void select_intervals(struct arguments *a, const struct map *goroutines)
 	if (!selection__by_goroutine(&a->in.select))
 		return;
 	if (a->of.kind == INTERVAL_GC || a->of.kind == INTERVAL_STW)
-		usage_error("--goroutine and --function cannot be combined with --of %s, which is "
-			    "of no single goroutine",
-			    interval_names[a->of.kind]);
+		usage_error(
+			"--goroutine, --function and --label cannot be combined with --of %s, which is "
+			"of no single goroutine",
+			interval_names[a->of.kind]);
 	a->of.select = &a->in.select;
 	a->of.matches = goroutines;
 }

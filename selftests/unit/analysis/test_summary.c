@@ -373,6 +373,40 @@ static void too_many_kinds(void **state)
 	end();
 }
 
+/*
+ * Of a window counts what lies in it, of each state; the times of creation and end are not changed.
+ * One that ended before, one that blocked forever before, and one that was created later are not
+ * reported.
+ */
+static void a_window(void **state)
+{
+	begin(true);
+	summary__set_window(summary, 150, 190);
+	event(100, EV_SYNC, 0, 0, 0);
+	start_new(3, 3, 102); /* ends before the window */
+	event(149, EV_GO_DESTROY, 0, 0, 0);
+	start_new(4, 4, 104); /* blocks forever before it */
+	event(140, EV_GO_BLOCK, FOREVER, 0, 0);
+	start_new(5, 0, 110);
+	event(120, EV_USER_REGION_BEGIN, TASK, STEP, 0);
+	event(130, EV_USER_REGION_BEGIN, TASK, INNER, 0); /* outside */
+	event(140, EV_USER_REGION_END, TASK, INNER, 0);
+	event(160, EV_GO_BLOCK, CHAN, 0, 0);
+	on(0, TRACE_NO_G);
+	event(175, EV_GO_UNBLOCK, 5, 2, 0);
+	event(180, EV_GO_START, 5, 3, 0);
+	on(0, 5);
+	event(195, EV_USER_REGION_END, TASK, STEP, 0);
+	start_new(6, 1, 191); /* later */
+	on(0, 5);
+	event(198, EV_GO_DESTROY, 0, 0, 0);
+	event(200, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker@200 created=110 started=111 ended=198"
+	       " exec=20 wait=5 total=40 block[chan receive]=15\n"
+	       "  7:step start=120 end=195 exec=20 wait=5 total=40 block[chan receive]=15\n");
+	end();
+}
+
 /* A summary that ends while goroutines, Ps and ranges of them are there. AddressSanitizer sees what is left. */
 static void all_is_freed(void **state)
 {
@@ -403,7 +437,8 @@ int main(void)
 		cmocka_unit_test(gc_work),	  cmocka_unit_test(gc_work_goes_on),
 		cmocka_unit_test(names),	  cmocka_unit_test(kept),
 		cmocka_unit_test(add_up),	  cmocka_unit_test(nonsense),
-		cmocka_unit_test(too_many_kinds), cmocka_unit_test(all_is_freed),
+		cmocka_unit_test(too_many_kinds), cmocka_unit_test(a_window),
+		cmocka_unit_test(all_is_freed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

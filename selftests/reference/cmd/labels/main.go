@@ -4,7 +4,7 @@
 //
 // Compared are `gotrace goroutines --by label:KEY`, the same times of `gotrace latency`, and for each
 // value the number of events of `gotrace events --label KEY=VALUE`, the times of `gotrace goroutines
-// --label KEY=VALUE` and the sum of its waits for a P. Findings go to standard output; exit status 1 if there are any.
+// --label KEY=VALUE` and the sum of its waits for a P, by `gotrace waits` and `gotrace histogram`. Findings go to standard output; exit status 1 if there are any.
 package main
 
 import (
@@ -167,6 +167,25 @@ func (c *comparison) waits(label, value string) error {
 	return nil
 }
 
+// histogram compares the sum of all waits for a P.
+func (c *comparison) histogram(label, value string) error {
+	text, err := c.output("histogram", "--json", "--of", "sched", "--label", label)
+	if err != nil {
+		return err
+	}
+	var out struct {
+		Sum        int64 `json:"sum_ns"`
+		NotCounted int64 `json:"not_counted"`
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return err
+	}
+	if out.NotCounted == 0 {
+		c.compare("sum of the histogram", value, out.Sum, c.model.Groups[value].SchedWait)
+	}
+	return nil
+}
+
 // filters compares --label for one value; * and ? in it match themselves.
 func (c *comparison) filters(value string) error {
 	want := c.model.Groups[value]
@@ -180,6 +199,9 @@ func (c *comparison) filters(value string) error {
 	}
 	c.compare("events", value, int64(bytes.Count(events, []byte("\n"))), int64(want.Events))
 	if err := c.waits(label, value); err != nil {
+		return err
+	}
+	if err := c.histogram(label, value); err != nil {
 		return err
 	}
 	rows, err := c.rows("goroutines", "--label", label)
