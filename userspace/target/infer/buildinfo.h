@@ -28,4 +28,11 @@ struct go_buildinfo {
  * not found, -ENOTSUP if another Go compiler built it. Without it only the release is set.
  */
 int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struct error *error);
+
+/*
+ * The version of a module that the program contains. -ENOTSUP and the reason if it is not known, or is
+ * not a release: the program has no list of its modules, or the module was replaced.
+ */
+int buildinfo__module(const struct elf_image *elf, const char *module, struct go_version *ret,
+		      struct error *error);
 #endif
