@@ -21,6 +21,8 @@ const unsigned int preset_latest_go[] = {
 /* Whether the offsets of this release were examined: those of its minor release, up to one patch. */
 static bool is_examined(const struct preset *preset, unsigned int release)
 {
+	if (preset->module)
+		return true;
 	for (const unsigned int *latest = preset->latest; *latest; latest++) {
 		if (RELEASE_MINOR(*latest) == RELEASE_MINOR(release))
 			return release <= *latest;
