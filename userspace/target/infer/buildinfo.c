@@ -244,34 +244,42 @@ static bool find_module(const char *mod, const char *module, char *version, size
 	return false;
 }
 
-static int read_module(const char *mod, const char *module, struct go_version *ret,
+static int read_module(const char *mod, const char *module, char *version, size_t size,
 		       struct error *error)
 {
-	char version[sizeof(ret->text)];
 	bool is_replaced = false;
 
-	if (!find_module(mod, module, version, sizeof(version), &is_replaced))
-		return error__set(error, -ENOTSUP, "its build information has no version of %s",
+	if (!find_module(mod, module, version, size, &is_replaced))
+		return error__set(error, -ENOENT, "its build information has no version of %s",
 				  module);
 	if (is_replaced)
 		return error__set(error, -ENOTSUP, "its module %s was replaced when it was built",
 				  module);
-	if (!go_version__parse_module(version, ret))
-		return error__set(error, -ENOTSUP,
-				  "the version %.40s of its module %s is not a release", version,
-				  module);
 	return 0;
 }
 
-int buildinfo__module(const struct elf_image *elf, const char *module, struct go_version *ret,
+int buildinfo__module(const struct elf_image *elf, const char *module, char *version, size_t size,
 		      struct error *error)
 {
-	char *version = NULL, *mod = NULL;
+	char *release = NULL, *mod = NULL;
 	int err;
 
-	load_texts(elf, &version, &mod);
-	err = read_module(mod ?: "", module, ret, error);
-	free(version);
+	load_texts(elf, &release, &mod);
+	err = read_module(mod ?: "", module, version, size, error);
+	free(release);
 	free(mod);
+	return err;
+}
+
+int buildinfo__module_release(const struct elf_image *elf, const char *module,
+			      struct go_version *ret, struct error *error)
+{
+	char version[sizeof(ret->text)];
+	int err = buildinfo__module(elf, module, version, sizeof(version), error);
+
+	if (!err && !go_version__parse_module(version, ret))
+		return error__set(error, -ENOTSUP,
+				  "the version %.40s of its module %s is not a release", version,
+				  module);
 	return err;
 }

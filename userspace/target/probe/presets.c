@@ -244,7 +244,9 @@ static int find_release(const struct adding *a, const struct go_version *go, str
 		return 0;
 	if (!pclntab__named(a->pt, preset->func[0].name, &found))
 		return no_library(a, error);
-	err = buildinfo__module(a->elf, preset->module, ret, error);
+	err = buildinfo__module_release(a->elf, preset->module, ret, error);
+	if (err == -ENOENT) /* of the list of modules, not of the library */
+		err = -ENOTSUP;
 	if (!err && (ret->major != 1 || ret->minor < preset->module_since ||
 		     ret->minor > preset->module_until))
 		return error__set(

@@ -80,6 +80,10 @@ static const struct preset_func funcs[] = {
 	{ HANDLE_STREAM, GT_REQUEST_RETURNS, V_FIRST, V_LAST, true, {}, {} },
 };
 
+/* The package with the status has moved to a module of its own. */
+static const char *const status_modules[] = { "google.golang.org/genproto/googleapis/rpc",
+					      "google.golang.org/genproto", NULL };
+
 const struct preset preset_grpc = {
 	.what = "grpc-go server",
 	.since = SINCE,
@@ -87,6 +91,8 @@ const struct preset preset_grpc = {
 	.module = "google.golang.org/grpc",
 	.module_since = V_FIRST,
 	.module_until = V_LAST,
+	.structs_of = status_modules,
+	.structs_latest = "v0.0.0-20260817212433-",
 	.func = funcs,
 	.member = members,
 	.nfuncs = sizeof(funcs) / sizeof(funcs[0]),

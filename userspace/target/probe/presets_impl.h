@@ -52,6 +52,12 @@ struct preset {
 	/* Not NULL: releases of functions and members are those of this module, all were examined. */
 	const char *module;
 	unsigned int module_since, module_until; /* its minor releases */
+	/*
+	 * Modules with other structs, up to NULL, of which the first counts that the program has, and
+	 * the latest version v0.0.0-DATE-... that was examined.
+	 */
+	const char *const *structs_of;
+	const char *structs_latest;
 	const struct preset_func *func;
 	const struct preset_member *member;
 	size_t nfuncs, nmembers;
