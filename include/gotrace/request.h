@@ -19,6 +19,8 @@ enum gt_preset {
 	GT_PRESET_HTTP_CLIENT = 2,
 	GT_PRESET_DNS = 3,	   /* net.Resolver; text: name; number: not 0 is an error */
 	GT_PRESET_GRPC_CLIENT = 4, /* grpc-go clients; text: method; number: not 0 is an error */
+	/* grpc-go servers; text: method; number: grpc status */
+	GT_PRESET_GRPC = 5,
 	GT_PRESETS
 };
 
@@ -36,6 +38,8 @@ enum gt_request_step {
 	GT_REQUEST_TAKEN = 4,
 	/* the function of BEGINS returns; the number as for ENDS */
 	GT_REQUEST_RETURNS = 5,
+	/* the number is its result, and it goes on; the first such step counts */
+	GT_REQUEST_RESULT = 6,
 	GT_REQUEST_STEPS
 };
 

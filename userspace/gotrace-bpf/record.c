@@ -66,7 +66,7 @@ static const struct argp_option options[] = {
 	  "goroutines that are created in a task of --task or --requests belong to it", 0 },
 	{ "requests", OPT_REQUESTS, "LIST", 0,
 	  "record requests as tasks, named by what is requested: a list of http, sql, http-client, dns, "
-	  "grpc-client, or all (see REQUESTS in the manual)",
+	  "grpc, grpc-client, or all (see REQUESTS in the manual)",
 	  0 },
 	{ "max-names", OPT_MAX_NAMES, "N", 0,
 	  "with --requests: how many different names are recorded; requests beyond are \"other\" "

@@ -145,7 +145,7 @@ static size_t name_sql(struct name *n, const struct request_part part[REQUEST_PA
 	return name__finish(n, n->len == REQUEST_NAME_MAX);
 }
 
-/* ---- clients ---- */
+/* ---- clients, and servers of gRPC ---- */
 
 /* "METHOD HOST"; the parts: method, GET if it is empty; the host of the URL. */
 static size_t name_http_client(struct name *n, const struct request_part part[REQUEST_PARTS])
@@ -201,6 +201,7 @@ size_t request_name__make(enum gt_preset preset, const struct request_part part[
 		[GT_PRESET_HTTP_CLIENT] = name_http_client,
 		[GT_PRESET_DNS] = name_dns,
 		[GT_PRESET_GRPC_CLIENT] = name_grpc,
+		[GT_PRESET_GRPC] = name_grpc,
 	};
 
 	return make[preset](&(struct name){ .text = ret }, part);

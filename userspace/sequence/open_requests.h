@@ -28,7 +28,8 @@ struct request {
 	uint32_t bytes; /* of memory, at most */
 	enum gt_preset preset;
 	bool has_name;
-	bool is_taken; /* its handler has taken over the connection */
+	bool is_taken;	 /* its handler has taken over the connection */
+	bool has_result; /* as a log */
 };
 
 struct open_requests {

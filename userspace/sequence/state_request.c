@@ -16,6 +16,7 @@
 
 #define STATUS_DEFAULT 200 /* net/http writes it if the handler has not set one */
 #define STATUS_MAX     999
+#define GRPC_CODE_MAX  99 /* so that different texts are few */
 
 /* Index of the innermost open request of the preset, plus 1; 0: none. */
 static uint32_t find_request(const struct goroutine *g, enum gt_preset preset)
@@ -47,9 +48,33 @@ static void log_status(struct step *st, uint64_t task, uint32_t status)
 	write_log(st, task, "status", text);
 }
 
-/* What the number of the last step is, by preset. */
-static void log_outcome(struct step *st, const struct gt_request *rec, uint64_t task)
+static void log_error(struct step *st, uint64_t task)
 {
+	write_log(st, task, "error", "the call returned an error");
+}
+
+/* The code of gRPC that the client receives. */
+static void log_result(struct step *st, const struct gt_request *rec, struct open_region *open)
+{
+	char text[16];
+
+	if (open->request->has_result || rec->number == GT_REQUEST_NO_NUMBER)
+		return;
+	open->request->has_result = true;
+	if (rec->number > GRPC_CODE_MAX)
+		snprintf(text, sizeof(text), "other");
+	else
+		snprintf(text, sizeof(text), "%u", rec->number);
+	write_log(st, open->task, "grpc-status", text);
+	if (rec->number)
+		log_error(st, open->task);
+}
+
+/* What the number of the last step is, by preset. */
+static void log_outcome(struct step *st, const struct gt_request *rec,
+			const struct open_region *open)
+{
+	uint64_t task = open->task;
 	bool has_number = rec->number != GT_REQUEST_NO_NUMBER, failed = false;
 
 	switch (rec->preset) {
@@ -60,6 +85,9 @@ static void log_outcome(struct step *st, const struct gt_request *rec, uint64_t 
 		log_status(st, task, rec->number);
 		failed = !has_number;
 		break;
+	case GT_PRESET_GRPC: /* there was no status to send */
+		failed = !open->request->has_result;
+		break;
 	case GT_PRESET_SQL:
 	case GT_PRESET_DNS:
 	case GT_PRESET_GRPC_CLIENT:
@@ -67,7 +95,7 @@ static void log_outcome(struct step *st, const struct gt_request *rec, uint64_t 
 		break;
 	}
 	if (failed)
-		write_log(st, task, "error", "the call returned an error");
+		log_error(st, task);
 }
 
 /* Ends the request at index `found` - 1, and what is open inside of it: those frames are gone. */
@@ -106,7 +134,7 @@ static enum apply_result request_ends(struct step *st, const struct gt_request *
 		return DONE; /* a call on behalf of the same request, or one whose begin was lost */
 	if (!open->request->part[REQUEST_BETTER])
 		open_requests__name(st->s, open->request, rec->text[0]);
-	log_outcome(st, rec, open->task);
+	log_outcome(st, rec, open);
 	end_request(st, found);
 	return DONE;
 }
@@ -143,7 +171,7 @@ void open_requests__leave(struct step *st)
 enum apply_result apply_request(struct step *st)
 {
 	const struct gt_request *rec = st->payload;
-	struct request *request;
+	struct open_region *open;
 	uint32_t found;
 
 	if (!rec->depth || rec->depth > CALL_DEPTH_MAX || rec->preset >= GT_PRESETS ||
@@ -156,12 +184,14 @@ enum apply_result apply_request(struct step *st)
 		return DONE;
 	if (rec->step == GT_REQUEST_ENDS || rec->step == GT_REQUEST_RETURNS)
 		return request_ends(st, rec, found);
-	request = st->t->g->regions->open[found - 1].request;
+	open = &st->t->g->regions->open[found - 1];
 	if (rec->step == GT_REQUEST_LEFT)
 		end_unfinished(st, found);
 	else if (rec->step == GT_REQUEST_TAKEN)
-		request->is_taken = true;
+		open->request->is_taken = true;
+	else if (rec->step == GT_REQUEST_RESULT)
+		log_result(st, rec, open);
 	else
-		open_requests__name(st->s, request, rec->text[0]);
+		open_requests__name(st->s, open->request, rec->text[0]);
 	return DONE;
 }

@@ -42,6 +42,7 @@ static void names(void **state)
 	named(GT_PRESET_DNS, "{addr}", "2001:db8::1%eth0", "");
 	named(GT_PRESET_DNS, "?", "", "");
 	named(GT_PRESET_GRPC_CLIENT, "/a.B/C", "/a.B/C", "");
+	named(GT_PRESET_GRPC, "/a.B/C", "/a.B/C", "");
 }
 
 /* ---- tasks ---- */
@@ -113,6 +114,29 @@ static void outcomes(void **state)
 	finish(&m);
 }
 
+/* The first status counts; without one the call has failed. */
+static void statuses(void **state)
+{
+	struct machine m;
+
+	running(&m, 25, "go1.26.8", 3);
+	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 5);
+	begin(&m, GT_PRESET_GRPC, 100);
+	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, GT_REQUEST_NO_NUMBER);
+	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 0);
+	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 5);
+	end(&m, GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
+	begin(&m, GT_PRESET_GRPC, 100);
+	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 300, 100);
+	end(&m, GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
+	begin(&m, GT_PRESET_GRPC, 100);
+	end(&m, GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
+	expect(&m, BEGUN(ONE, "0") LOG(ONE, "grpc-status", "0") ENDED(ONE, "?") BEGUN(TWO, "0")
+			   LOG(TWO, "grpc-status", "other") FAILED(TWO) ENDED(TWO, "?")
+				   BEGUN(THREE, "0") FAILED(THREE) ENDED(THREE, "?"));
+	finish(&m);
+}
+
 /* One kind within another is a subtask; a panic that leaves both ends them with the next request. */
 static void nested(void **state)
 {
@@ -131,10 +155,8 @@ static void nested(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(depths),
-		cmocka_unit_test(outcomes),
-		cmocka_unit_test(nested),
+		cmocka_unit_test(names),    cmocka_unit_test(depths), cmocka_unit_test(outcomes),
+		cmocka_unit_test(statuses), cmocka_unit_test(nested),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

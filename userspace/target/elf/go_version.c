@@ -48,3 +48,16 @@ bool go_version__parse(const char *text, struct go_version *ret)
 	}
 	return false;
 }
+
+bool go_version__parse_module(const char *text, struct go_version *ret)
+{
+	struct go_version v = { 0 };
+	const char *s = text;
+
+	if (*s++ != 'v' || !parse_number(&s, &v.major) || !parse_point(&s) ||
+	    !parse_number(&s, &v.minor) || !parse_point(&s) || !parse_number(&s, &v.patch) || *s)
+		return false;
+	snprintf(v.text, sizeof(v.text), "%s", text);
+	*ret = v;
+	return true;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Go release: parsed from the text that the toolchain stores in programs, compared by number.
+ * A Go release, or that of a module: parsed from the text that the toolchain stores in programs,
+ * compared by number.
  *
  * Upstream: target/infer/buildinfo.c. Downstream: all code that depends on the release.
  */
@@ -17,6 +18,8 @@ struct go_version {
 
 /* Parses "go1.26.8", "go1.27rc1", "devel go1.27-abc"; false, if there is no version in it. */
 bool go_version__parse(const char *text, struct go_version *ret);
+/* Parses the version "v1.85.0" of a module, which must be a release; false for any other text. */
+bool go_version__parse_module(const char *text, struct go_version *ret);
 /* v >= 1.minor */
 static inline bool go_version__since(const struct go_version *v, unsigned int minor)
 {

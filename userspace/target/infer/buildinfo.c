@@ -149,6 +149,20 @@ static void read_blob(const struct elf_image *elf, struct buf *b, char **ret_ver
 	}
 }
 
+/* The caller frees both; NULL: there is none. */
+static void load_texts(const struct elf_image *elf, char **ret_version, char **ret_mod)
+{
+	size_t size = 0, at;
+	unsigned char *data = load_data(elf, &size);
+	struct buf b;
+
+	if (data && find_blob(data, size, &at)) {
+		b = buf__make(data + at, size - at);
+		read_blob(elf, &b, ret_version, ret_mod);
+	}
+	free(data);
+}
+
 /* Determines what kind of program this is if it has no build information. */
 static int read_without(const struct elf_image *elf, struct go_version *ret, struct error *error)
 {
@@ -194,15 +208,9 @@ int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struc
 {
 	struct go_buildinfo info = { 0 };
 	char *version = NULL, *mod = NULL;
-	size_t size = 0, at;
-	unsigned char *data = load_data(elf, &size);
-	struct buf b;
 	int err;
 
-	if (data && find_blob(data, size, &at)) {
-		b = buf__make(data + at, size - at);
-		read_blob(elf, &b, &version, &mod);
-	}
+	load_texts(elf, &version, &mod);
 	err = read_version(elf, version, &info.version, error);
 	if (!err && mod)
 		read_settings(mod, &info);
@@ -210,6 +218,68 @@ int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struc
 		*ret = info;
 	free(version);
 	free(mod);
-	free(data);
+	return err;
+}
+
+/* ---- modules ---- */
+
+/* Copies the version from its line, and says whether the next line replaces the module. */
+static bool find_module(const char *mod, const char *module, char *version, size_t size,
+			bool *ret_replaced)
+{
+	size_t len = strlen(module);
+
+	for (const char *p = mod; (p = strstr(p, "\ndep\t"));) {
+		const char *end;
+
+		p += strlen("\ndep\t");
+		if (strncmp(p, module, len) || p[len] != '\t')
+			continue;
+		p += len + 1;
+		end = p + strcspn(p, "\n");
+		*ret_replaced = !strncmp(end, "\n=>\t", 4);
+		snprintf(version, size, "%.*s", (int)strcspn(p, "\t\n"), p);
+		return true;
+	}
+	return false;
+}
+
+static int read_module(const char *mod, const char *module, char *version, size_t size,
+		       struct error *error)
+{
+	bool is_replaced = false;
+
+	if (!find_module(mod, module, version, size, &is_replaced))
+		return error__set(error, -ENOENT, "its build information has no version of %s",
+				  module);
+	if (is_replaced)
+		return error__set(error, -ENOTSUP, "its module %s was replaced when it was built",
+				  module);
+	return 0;
+}
+
+int buildinfo__module(const struct elf_image *elf, const char *module, char *version, size_t size,
+		      struct error *error)
+{
+	char *release = NULL, *mod = NULL;
+	int err;
+
+	load_texts(elf, &release, &mod);
+	err = read_module(mod ?: "", module, version, size, error);
+	free(release);
+	free(mod);
+	return err;
+}
+
+int buildinfo__module_release(const struct elf_image *elf, const char *module,
+			      struct go_version *ret, struct error *error)
+{
+	char version[sizeof(ret->text)];
+	int err = buildinfo__module(elf, module, version, sizeof(version), error);
+
+	if (!err && !go_version__parse_module(version, ret))
+		return error__set(error, -ENOTSUP,
+				  "the version %.40s of its module %s is not a release", version,
+				  module);
 	return err;
 }

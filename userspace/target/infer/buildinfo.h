@@ -28,4 +28,14 @@ struct go_buildinfo {
  * not found, -ENOTSUP if another Go compiler built it. Without it only the release is set.
  */
 int buildinfo__read(const struct elf_image *elf, struct go_buildinfo *ret, struct error *error);
+
+/*
+ * The version of a module that the program contains, such as "v1.85.0"; what does not fit is cut. The
+ * reason and -ENOENT if the build information does not list the module, or -ENOTSUP if it was replaced.
+ */
+int buildinfo__module(const struct elf_image *elf, const char *module, char *version, size_t size,
+		      struct error *error);
+/* The same, parsed; also -ENOTSUP if it is not a release. */
+int buildinfo__module_release(const struct elf_image *elf, const char *module,
+			      struct go_version *ret, struct error *error);
 #endif

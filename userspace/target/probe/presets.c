@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "target/infer/buildinfo.h"
 #include "target/probe/presets_impl.h"
 #include "target/probe/site_find.h"
 
@@ -26,6 +27,7 @@ const char *const preset_names[GT_PRESETS] = {
 	[GT_PRESET_HTTP_CLIENT] = "http-client",
 	[GT_PRESET_DNS] = "dns",
 	[GT_PRESET_GRPC_CLIENT] = "grpc-client",
+	[GT_PRESET_GRPC] = "grpc",
 };
 
 static const struct preset *const presets_known[GT_PRESETS] = {
@@ -34,6 +36,7 @@ static const struct preset *const presets_known[GT_PRESETS] = {
 	[GT_PRESET_HTTP_CLIENT] = &preset_http_client,
 	[GT_PRESET_DNS] = &preset_dns,
 	[GT_PRESET_GRPC_CLIENT] = &preset_grpc_client,
+	[GT_PRESET_GRPC] = &preset_grpc,
 };
 
 static const char *const step_texts[GT_REQUEST_STEPS] = {
@@ -43,6 +46,7 @@ static const char *const step_texts[GT_REQUEST_STEPS] = {
 	[GT_REQUEST_LEFT] = "the connection of a request ends",
 	[GT_REQUEST_TAKEN] = "a handler takes over the connection",
 	[GT_REQUEST_RETURNS] = "the call of a request returns",
+	[GT_REQUEST_RESULT] = "a request has its result",
 };
 
 /* What all functions of one preset have in common. */
@@ -52,7 +56,7 @@ struct adding {
 	const struct preset *preset;
 	const struct elf_image *elf;
 	const struct pclntab *pt;
-	unsigned int minor;
+	unsigned int minor; /* release of Go or of the preset's module */
 	uint32_t offset[PRESET_MEMBERS];
 };
 
@@ -216,6 +220,41 @@ static int add_funcs(const struct adding *a, struct error *error)
 	return err ?: check_inlined(a, error);
 }
 
+/* The error if no function begins a request. */
+static int no_library(const struct adding *a, struct error *error)
+{
+	return error__set(error, -ENOENT, "the program has no %s: it lacks %s", a->preset->what,
+			  a->preset->func[0].name);
+}
+
+/* The release of what has the functions: Go, or a module. */
+static int find_release(const struct adding *a, const struct go_version *go, struct go_version *ret,
+			struct error *error)
+{
+	const struct preset *preset = a->preset;
+	struct go_func found;
+	int err;
+
+	*ret = *go;
+	if (go->major != 1 || go->minor < preset->since || go->minor > preset->until)
+		return error__set(error, -ENOTSUP,
+				  "its release %s is not supported, only Go 1.%u to 1.%u", go->text,
+				  preset->since, preset->until);
+	if (!preset->module)
+		return 0;
+	if (!pclntab__named(a->pt, preset->func[0].name, &found))
+		return no_library(a, error);
+	err = buildinfo__module_release(a->elf, preset->module, ret, error);
+	if (err == -ENOENT) /* of the list of modules, not of the library */
+		err = -ENOTSUP;
+	if (!err && (ret->major != 1 || ret->minor < preset->module_since ||
+		     ret->minor > preset->module_until))
+		return error__set(
+			error, -ENOTSUP, "its module %s %s is not supported, only v1.%u to v1.%u",
+			preset->module, ret->text, preset->module_since, preset->module_until);
+	return err;
+}
+
 int presets__add(struct presets *presets, enum gt_preset number, const struct elf_image *elf,
 		 const struct pclntab *pt, const struct go_version *version, struct error *error)
 {
@@ -226,20 +265,16 @@ int presets__add(struct presets *presets, enum gt_preset number, const struct el
 		.preset = preset,
 		.elf = elf,
 		.pt = pt,
-		.minor = version->minor,
 	};
 	size_t before = presets->n, sites_before = presets->nsites;
-	int err = 0;
+	struct go_version release;
+	int err = find_release(&a, version, &release, error);
 
-	if (version->major != 1 || a.minor < preset->since || a.minor > preset->until)
-		err = error__set(error, -ENOTSUP,
-				 "its release %s is not supported, only Go 1.%u to 1.%u",
-				 version->text, preset->since, preset->until);
+	a.minor = release.minor;
 	if (!err && !has_begin(&a))
-		err = error__set(error, -ENOENT, "the program has no %s: it lacks %s", preset->what,
-				 preset->func[0].name);
+		err = no_library(&a, error);
 	if (!err)
-		err = preset__offsets(preset, elf, version, a.offset, error);
+		err = preset__offsets(preset, elf, &release, a.offset, error);
 	if (!err)
 		err = add_funcs(&a, error);
 	if (err) {

@@ -47,8 +47,17 @@ struct preset_func {
 
 struct preset {
 	const char *what;	    /* for "the program has no ..." */
-	unsigned int since, until;  /* minor releases with these functions and arguments */
+	unsigned int since, until;  /* minor releases of Go with these functions and arguments */
 	const unsigned int *latest; /* the latest releases whose offsets were examined, up to 0 */
+	/* Not NULL: releases of functions and members are those of this module, all were examined. */
+	const char *module;
+	unsigned int module_since, module_until; /* its minor releases */
+	/*
+	 * Modules with other structs, up to NULL, of which the first counts that the program has, and
+	 * the latest version v0.0.0-DATE-... that was examined.
+	 */
+	const char *const *structs_of;
+	const char *structs_latest;
 	const struct preset_func *func;
 	const struct preset_member *member;
 	size_t nfuncs, nmembers;
@@ -62,6 +71,7 @@ extern const struct preset preset_sql;
 extern const struct preset preset_http_client;
 extern const struct preset preset_dns;
 extern const struct preset preset_grpc_client;
+extern const struct preset preset_grpc;
 
 #define PRESET_REG(gpr) ((gpr) + 1)
 
@@ -77,7 +87,8 @@ extern const struct preset preset_grpc_client;
 
 /*
  * presets_offsets.c: the offsets of all members by id, from the program's DWARF or else the table;
- * GT_NO_OFFSET: the release lacks it. -ENOTSUP and the reason: neither has them.
+ * GT_NO_OFFSET: the release, of Go or of the module, lacks it. -ENOTSUP and the reason: neither has
+ * them.
  */
 int preset__offsets(const struct preset *preset, const struct elf_image *elf,
 		    const struct go_version *version, uint32_t ret[PRESET_MEMBERS],

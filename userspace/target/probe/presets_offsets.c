@@ -6,8 +6,10 @@
  * examined ones requires DWARF. Upstream: layout/layout_dwarf.c. Downstream: presets.c.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "lib/log.h"
+#include "target/infer/buildinfo.h"
 #include "target/infer/offsets.h"
 #include "target/layout/layout_dwarf.h"
 #include "target/probe/presets_impl.h"
@@ -21,6 +23,8 @@ const unsigned int preset_latest_go[] = {
 /* Whether the offsets of this release were examined: those of its minor release, up to one patch. */
 static bool is_examined(const struct preset *preset, unsigned int release)
 {
+	if (preset->module)
+		return true;
 	for (const unsigned int *latest = preset->latest; *latest; latest++) {
 		if (RELEASE_MINOR(*latest) == RELEASE_MINOR(release))
 			return release <= *latest;
@@ -65,6 +69,33 @@ static int from_dwarf(const struct preset *preset, const struct elf_image *elf, 
 	return err;
 }
 
+/* Whether structs of other modules, whose versions are dates, are the examined ones. */
+static int check_structs(const struct preset *preset, const struct elf_image *elf,
+			 struct error *error)
+{
+	size_t prefix = strlen("v0.0.0-");
+	char version[64];
+	int err = 0;
+
+	for (const char *const *module = preset->structs_of; module && *module; module++) {
+		struct error why = {};
+
+		err = buildinfo__module(elf, *module, version, sizeof(version), &why);
+		if (!err &&
+		    (strncmp(version, preset->structs_latest, prefix) ||
+		     strncmp(version, preset->structs_latest, strlen(preset->structs_latest)) > 0))
+			return error__set(error, -ENOTSUP,
+					  "its %s %s is later than those whose structs were "
+					  "examined",
+					  *module, version);
+		if (err != -ENOENT)
+			return err ? error__set(error, err, "%s", why.text) : 0;
+	}
+	return err ? error__set(error, -ENOTSUP, "its build information has no version of %s",
+				preset->structs_of[0]) :
+		     0;
+}
+
 int preset__offsets(const struct preset *preset, const struct elf_image *elf,
 		    const struct go_version *version, uint32_t ret[PRESET_MEMBERS],
 		    struct error *error)
@@ -83,5 +114,5 @@ int preset__offsets(const struct preset *preset, const struct elf_image *elf,
 				  "and %s",
 				  version->text, why.text);
 	from_table(preset, release, ret);
-	return 0;
+	return check_structs(preset, elf, error);
 }

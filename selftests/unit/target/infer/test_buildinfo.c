@@ -112,8 +112,8 @@ static void read_program(const char *path)
 }
 
 /* A program of `size` bytes whose only section contains the blob as written since Go 1.18. */
-static int read_made(const char *section, const char *settings, size_t size,
-		     struct go_buildinfo *ret)
+static struct elf_image *open_made(const char *section, const char *settings, size_t size,
+				   int *ret_fd)
 {
 	static const char frame[] = "0123456789abcdef";
 	unsigned char blob[512] = "\xff Go buildinf:\x08\x02";
@@ -121,15 +121,23 @@ static int read_made(const char *section, const char *settings, size_t size,
 	int len = snprintf(mod, sizeof(mod), "%spath\tx.org/y\n%s%s", frame, settings, frame);
 	struct made_section sec = { section, blob, sizeof(blob), size, 0 };
 	struct elf_image *elf;
-	int code, fd;
 
 	blob[32] = 8;
 	memcpy(blob + 33, "go1.25.3", 8);
 	blob[41] = (unsigned char)(len % 128 + 128);
 	blob[42] = (unsigned char)(len / 128);
 	memcpy(blob + 43, mod, (size_t)len);
-	fd = elf_made(&sec, 1);
-	assert_int_equal(elf_image__open(&elf, fd, "made", NULL), 0);
+	*ret_fd = elf_made(&sec, 1);
+	assert_int_equal(elf_image__open(&elf, *ret_fd, "made", NULL), 0);
+	return elf;
+}
+
+static int read_made(const char *section, const char *settings, size_t size,
+		     struct go_buildinfo *ret)
+{
+	int fd, code;
+	struct elf_image *elf = open_made(section, settings, size, &fd);
+
 	code = buildinfo__read(elf, ret, NULL);
 	elf_image__destroy(elf);
 	close(fd);
@@ -217,6 +225,45 @@ static void settings(void **state)
 	assert_false(info.unoptimized || info.plugin);
 }
 
+/* `want`: a part of the reason why the version is not known; NULL: it is. */
+static void has_module(const char *lines, const char *want)
+{
+	struct error error = { "" };
+	struct go_version version = {};
+	int fd, code;
+	struct elf_image *elf = open_made(".go.buildinfo", lines, 0, &fd);
+
+	code = buildinfo__module_release(elf, "a.org/b", &version, &error);
+	assert_int_equal(code, want ? (strstr(want, "no version") ? -ENOENT : -ENOTSUP) : 0);
+	if (want)
+		assert_non_null(strstr(error.text, want));
+	else
+		assert_true(version.major == 1 && version.minor == 85 && version.patch == 2);
+	elf_image__destroy(elf);
+	close(fd);
+}
+
+static void modules(void **state)
+{
+	static const char absent[] = "no version of a.org/b", other[] = "is not a release",
+			  replaced[] = "was replaced";
+
+	has_module("", absent);
+	has_module("dep\ta.org/b\tv1.85.2\th1:x\nbuild\ta=b\n", NULL);
+	has_module("dep\ta.org/bc\tv1.1.1\th1:x\ndep\ta.org/b\tv1.85.2\n", NULL);
+	has_module("dep\ta.org/a\tv1.1.1\n=>\ta.org/c\tv1.0.0\ndep\ta.org/b\tv1.85.2\th1:x\n",
+		   NULL);
+	has_module("dep\ta.org/b", absent);
+	has_module("mod\ta.org/b\t(devel)\n", absent);
+	has_module("dep\ta.org/b\t(devel)\n", other);
+	has_module("dep\ta.org/b\t\n", other);
+	has_module("dep\ta.org/b\tv1.85\n", other);
+	has_module("dep\ta.org/b\tv1.85.2-dev\n", other);
+	has_module("dep\ta.org/b\tv99999999999.1.2\n", other);
+	has_module("dep\ta.org/b\tv1.85.2\n=>\t./b\t(devel)\n", replaced);
+	has_module("dep\ta.org/b\tv1.85.2\th1:x\n=>\tc.org/b\tv1.85.2\th1:x\n", replaced);
+}
+
 static void programs_are_read(void **state)
 {
 	for_each_program(read_program);
@@ -265,6 +312,7 @@ int main(void)
 		cmocka_unit_test(sections_with_it),
 		cmocka_unit_test(pointers),
 		cmocka_unit_test(settings),
+		cmocka_unit_test(modules),
 		cmocka_unit_test(programs_are_read),
 		cmocka_unit_test(damage_is_survived),
 	};
