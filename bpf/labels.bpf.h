@@ -31,12 +31,13 @@
 /* Where the labels are, and the search of a map for them. */
 struct label_search {
 	u64 at[GT_LABELS_MAX]; /* addresses of the keys */
-	u64 n;
-	u64 to_value;	       /* from a key's address to its value's */
-	u64 buckets, nbuckets; /* to read: the current array */
-	u64 older, nolder;     /* the one before it, while its labels move */
-	u64 bucket;	       /* the current one, or 0 */
-	u64 tops;	       /* its 8 bytes that describe the slots */
+	u32 n;
+	u32 to_value; /* from a key's address to its value's */
+	u64 buckets;  /* to read: the current array */
+	u64 older;    /* the one before it, while its labels move */
+	u32 nbuckets, nolder;
+	u64 bucket; /* the current one, or 0 */
+	u64 tops;   /* its 8 bytes that describe the slots */
 };
 
 /* Moves on to the next bucket: an overflow of this one, or one of the arrays. False: none. */
@@ -124,16 +125,16 @@ struct label_head {
 /* Sends label number `index`, whose key's string is at `at`. */
 __weak __noinline int label__send(const struct label_head *head, u64 at, u32 index)
 {
-	struct go_string key = {}, value = {};
+	struct go_string text = {}; /* one for both: all frames have 512 bytes of stack */
 	struct gt_label label = {};
 
 	if (!head)
 		return 0;
 	if (at) {
-		label.cut = go_read(&key, sizeof(key), at) ||
-			    go_read(&value, sizeof(value), at + head->to_value);
-		label.key = label.cut ? GT_TEXT_UNREAD : text__name(&key, head->tid);
-		label.value = label.cut ? GT_TEXT_UNREAD : text__name(&value, head->tid);
+		label.cut = !!go_read(&text, sizeof(text), at);
+		label.key = label.cut ? GT_TEXT_UNREAD : text__name(&text, head->tid);
+		label.cut |= !!go_read(&text, sizeof(text), at + head->to_value);
+		label.value = label.cut ? GT_TEXT_UNREAD : text__name(&text, head->tid);
 	}
 	label.index = index;
 	label.n = head->n;
