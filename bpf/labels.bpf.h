@@ -28,16 +28,21 @@
 #define BUCKET_LOG2_MAX	 3 /* of 8 buckets: 9 to 52 labels */
 #define BUCKETS_READ_MAX 24
 
-/* Where the labels are, and the search of a map for them. */
+/*
+ * A walk through the labels of a set. It keeps no list of them: Linux before 6.18 adds up the frames
+ * of all functions on the way to text__name(), of which there are 512 bytes.
+ */
 struct label_search {
-	u64 at[GT_LABELS_MAX]; /* addresses of the keys */
-	u32 n;
-	u32 to_value; /* from a key's address to its value's */
-	u64 buckets;  /* to read: the current array */
-	u64 older;    /* the one before it, while its labels move */
+	u64 list;    /* of a slice: the next key */
+	u64 buckets; /* of a map; to read: the current array */
+	u64 older;   /* the one before it, while its labels move */
+	u64 bucket;  /* the current one, or 0 */
+	u64 tops;    /* its 8 bytes that describe the slots */
+	u64 found;   /* the key of the last slot, or 0 */
 	u32 nbuckets, nolder;
-	u64 bucket; /* the current one, or 0 */
-	u64 tops;   /* its 8 bytes that describe the slots */
+	u32 left;     /* labels of a slice */
+	u32 slots;    /* of buckets, that were looked at */
+	u32 to_value; /* from a key's address to its value's */
 };
 
 /* Moves on to the next bucket: an overflow of this one, or one of the arrays. False: none. */
@@ -61,32 +66,44 @@ static __always_inline bool search__next_bucket(struct label_search *s)
 	return true;
 }
 
-/* One slot of the current bucket; for bpf_loop(), which takes a pointer to the stack only. */
+/* The next slot; for bpf_loop(), which takes a pointer to the stack only. */
 static long search__slot(u32 i, struct label_search **search)
 {
 	struct label_search *s = *search;
-	u32 slot = i & (BUCKET_SLOTS - 1);
-	u64 n;
+	u32 slot = s->slots & (BUCKET_SLOTS - 1);
 
-	if (!slot && !search__next_bucket(s))
+	if (s->slots >= BUCKETS_READ_MAX * BUCKET_SLOTS || (!slot && !search__next_bucket(s)))
 		return 1;
+	s->slots++;
 	if ((u8)(s->tops >> 8 * slot) < BUCKET_TOP_MIN)
 		return 0;
-	n = s->n;
-	if (n >= GT_LABELS_MAX)
-		return 1;
-	s->at[n] = s->bucket + BUCKET_KEYS + slot * LABEL_STRING;
-	s->n = n + 1;
-	return 0;
+	s->found = s->bucket + BUCKET_KEYS + slot * LABEL_STRING;
+	return 1;
 }
 
-/* Finds the labels of a map. Returns how many there are; ~0: it cannot be read. */
-__weak __noinline u64 search__map(struct label_search *s, u64 map)
+/* The address of the next label's key; 0: there is none, or it cannot be read. */
+__weak __noinline u64 search__next(struct label_search *s)
+{
+	if (!s)
+		return 0;
+	s->found = 0;
+	if (s->left) {
+		s->left--;
+		s->found = s->list;
+		s->list += 2 * LABEL_STRING;
+	} else if (!s->list) {
+		bpf_loop(BUCKETS_READ_MAX * BUCKET_SLOTS, search__slot, &s, 0);
+	}
+	return s->found;
+}
+
+/* Begins a walk through a map. Returns how many labels it has; ~0: it cannot be read. */
+static __always_inline u64 search__map(struct label_search *s, u64 map)
 {
 	u64 head[4] = {}; /* count; flags, B, noverflow, hash0; buckets; oldbuckets */
 	u32 log2;
 
-	if (!s || go_read(head, sizeof(head), map))
+	if (go_read(head, sizeof(head), map))
 		return ~0ull;
 	log2 = (u8)(head[1] >> 8);
 	if (log2 > BUCKET_LOG2_MAX)
@@ -98,22 +115,31 @@ __weak __noinline u64 search__map(struct label_search *s, u64 map)
 	s->nolder = head[3] ? 1u << log2 : 0; /* half of it, except in a growth of the same size */
 	if (s->nolder > 1 && !(head[1] & 8))
 		s->nolder /= 2;
-	bpf_loop(BUCKETS_READ_MAX * BUCKET_SLOTS, search__slot, &s, 0);
 	return head[0];
 }
 
-__weak __noinline u64 search__list(struct label_search *s, u64 list)
+static __always_inline u64 search__list(struct label_search *s, u64 list)
 {
 	u64 head[2] = {}; /* address, length */
 
-	if (!s || go_read(head, sizeof(head), list))
+	if (go_read(head, sizeof(head), list))
 		return ~0ull;
 	s->to_value = LABEL_STRING;
-	for (u32 i = 0; i < GT_LABELS_MAX && i < head[1]; i++) {
-		s->at[i] = head[0] + i * 2 * LABEL_STRING;
-		s->n = i + 1;
-	}
+	s->list = head[0];
+	s->left = head[1] < GT_LABELS_MAX ? head[1] : GT_LABELS_MAX;
 	return head[1];
+}
+
+/* Begins a walk. The number of labels as above; 0 if there is no set. */
+__weak __noinline u64 search__begin(struct label_search *s, u64 labels, u32 is_list)
+{
+	if (!s || !labels)
+		return 0;
+	*s = (struct label_search){};
+	if (is_list)
+		return search__list(s, labels);
+	labels = go_read_u64(labels); /* the map's variable, then the map */
+	return labels ? search__map(s, labels) : 0;
 }
 
 /* What the records of one set have in common. */
@@ -122,19 +148,22 @@ struct label_head {
 	u32 stack, tid, n, cut;
 };
 
-/* Sends label number `index`, whose key's string is at `at`. */
+/* Sends label number `index`, whose key's string is at `at`; of a set without labels, that. */
 __weak __noinline int label__send(const struct label_head *head, u64 at, u32 index)
 {
-	struct go_string text = {}; /* one for both: all frames have 512 bytes of stack */
+	struct go_string text = {}; /* one for both, because of the stack */
 	struct gt_label label = {};
 
 	if (!head)
 		return 0;
-	if (at) {
-		label.cut = !!go_read(&text, sizeof(text), at);
-		label.key = label.cut ? GT_TEXT_UNREAD : text__name(&text, head->tid);
-		label.cut |= !!go_read(&text, sizeof(text), at + head->to_value);
-		label.value = label.cut ? GT_TEXT_UNREAD : text__name(&text, head->tid);
+	if (head->n) {
+		label.key = label.value = GT_TEXT_UNREAD;
+		label.cut = !at || go_read(&text, sizeof(text), at + head->to_value);
+		if (!label.cut)
+			label.value = text__name(&text, head->tid);
+		label.cut |= !at || go_read(&text, sizeof(text), at);
+		if (!label.cut)
+			label.key = text__name(&text, head->tid);
 	}
 	label.index = index;
 	label.n = head->n;
@@ -145,24 +174,24 @@ __weak __noinline int label__send(const struct label_head *head, u64 at, u32 ind
 	return 0;
 }
 
-/* At the entry of runtime/pprof.runtime_setProfLabel. */
+/* At the entry of runtime/pprof.runtime_setProfLabel: counts the labels, and sends each. */
 static __noinline int labels__send(struct pt_regs *ctx, u32 tid, u32 stack)
 {
 	struct label_head head = { .g = GO_G(ctx), .stack = stack, .tid = tid };
-	u64 labels = GO_ARG1(ctx), count = 0;
+	u32 is_list = cookie__site(ctx) == GT_LABELS_LIST;
 	struct label_search s = {};
+	u64 labels = GO_ARG1(ctx), count = search__begin(&s, labels, is_list);
+	u32 i;
 
-	if (labels && cookie__site(ctx) == GT_LABELS_LIST)
-		count = search__list(&s, labels);
-	else if (labels && go_read_u64(labels)) /* the map's variable, then the map */
-		count = search__map(&s, go_read_u64(labels));
+	for (i = 0; i < GT_LABELS_MAX && search__next(&s); i++)
+		head.n++;
 	head.to_value = s.to_value;
-	head.n = s.n;
-	head.cut = count != s.n;
-	if (!s.n)
+	head.cut = count != head.n;
+	if (!head.n)
 		return label__send(&head, 0, 0);
-	for (u32 i = 0; i < GT_LABELS_MAX && i < s.n; i++)
-		label__send(&head, s.at[i], i);
+	search__begin(&s, labels, is_list);
+	for (i = 0; i < GT_LABELS_MAX && i < head.n; i++)
+		label__send(&head, search__next(&s), i);
 	return 0;
 }
 

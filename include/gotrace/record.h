@@ -233,7 +233,7 @@ struct gt_log {
 	gt_u64 message;	 /* text */
 };
 
-#define GT_LABELS_MAX 12 /* labels of a set that are recorded */
+#define GT_LABELS_MAX 16 /* labels of a set that are recorded */
 
 /* A label of the set that a goroutine gets. An empty set is one record with n = 0. */
 struct gt_label {

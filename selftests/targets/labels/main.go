@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	most  = 12   // labels that are recorded
+	most  = 16   // labels that are recorded
 	bytes = 1024 // of the message
 )
 
