@@ -185,6 +185,30 @@ UNUSED static void stop(struct machine *m)
 	intern__destroy(m->intern);
 }
 
+UNUSED static void text(struct machine *m, uint64_t number, const char *bytes, size_t len, bool cut)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_text text;
+		char bytes[GT_TEXT_MAX];
+	} r = {
+		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
+		.text = { .len = len, .cut = cut },
+	};
+
+	r.rec.seq = m->ring_seq++;
+	memcpy(r.bytes, bytes, len);
+	assert_int_equal(sequencer__record(m->seq, 0, &r.rec,
+					   sizeof(r.rec) + sizeof(r.text) + (len + 7) / 8 * 8),
+			 0);
+}
+
+/* A complete text, for records that refer to its number. */
+UNUSED static void say(struct machine *m, uint64_t number, const char *string)
+{
+	text(m, number, string, strlen(string), false);
+}
+
 #define RECORD(name, ...) UNUSED static void name(struct machine *m, uint32_t tid __VA_ARGS__)
 
 RECORD(execute, , unsigned int g)

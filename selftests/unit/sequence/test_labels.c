@@ -14,25 +14,6 @@
 
 enum { KEY = 100, OTHER = 101, VALUE = 102, LOST = 103 };
 
-static void say(struct machine *m, uint64_t number, const char *string)
-{
-	struct {
-		struct gt_record rec;
-		struct gt_text text;
-		char bytes[16];
-	} r = {
-		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
-		.text = { .len = (uint32_t)strlen(string) },
-	};
-
-	r.rec.seq = m->ring_seq++;
-	memcpy(r.bytes, string, r.text.len);
-	assert_int_equal(
-		sequencer__record(m->seq, 0, &r.rec,
-				  sizeof(r.rec) + sizeof(r.text) + (r.text.len + 7) / 8 * 8),
-		0);
-}
-
 RECORD(label, , uint64_t key, uint64_t value, unsigned int index, unsigned int n, bool cut)
 {
 	machine_give(m, tid, GT_LABEL, G(1), 0,

@@ -87,25 +87,6 @@ static void long_name(void **state)
 
 enum { GET = 100, USERS = 101, ROUTE = 102 };
 
-static void say(struct machine *m, uint64_t number, const char *string)
-{
-	struct {
-		struct gt_record rec;
-		struct gt_text text;
-		char bytes[64];
-	} r = {
-		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
-		.text = { .len = (uint32_t)strlen(string) },
-	};
-
-	r.rec.seq = m->ring_seq++;
-	memcpy(r.bytes, string, r.text.len);
-	assert_int_equal(
-		sequencer__record(m->seq, 0, &r.rec,
-				  sizeof(r.rec) + sizeof(r.text) + (r.text.len + 7) / 8 * 8),
-		0);
-}
-
 RECORD(step, , enum gt_request_step step, uint64_t depth, uint64_t text0, uint64_t text1,
        uint32_t number)
 {

@@ -16,29 +16,6 @@
 
 enum { OUTER = 100, INNER = 101, LOST = 102 };
 
-static void text(struct machine *m, uint64_t number, const char *bytes, size_t len, bool cut)
-{
-	struct {
-		struct gt_record rec;
-		struct gt_text text;
-		char bytes[GT_TEXT_MAX];
-	} r = {
-		.rec = { .time = m->now, .tid = 1, .kind = GT_TEXT, .object = number },
-		.text = { .len = len, .cut = cut },
-	};
-
-	r.rec.seq = m->ring_seq++;
-	memcpy(r.bytes, bytes, len);
-	assert_int_equal(sequencer__record(m->seq, 0, &r.rec,
-					   sizeof(r.rec) + sizeof(r.text) + (len + 7) / 8 * 8),
-			 0);
-}
-
-static void say(struct machine *m, uint64_t number, const char *string)
-{
-	text(m, number, string, strlen(string), false);
-}
-
 RECORD(task_begin, , uint64_t id, uint64_t parent, uint64_t type)
 {
 	machine_give(m, tid, GT_TASK_BEGIN, G(1), 0, &(struct gt_task){ id, parent, type });
