@@ -330,7 +330,7 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 
 static void request(struct recorder *r, const char *kind, const char *text)
 {
-	struct flight_cause cause = { .kind = kind, .time = clock__now(), .by_user = true };
+	struct flight_cause cause = { .kind = kind, .time = clock__now() };
 
 	snprintf(cause.text, sizeof(cause.text), "%s", text);
 	sink__request(r->sink, &cause);

@@ -33,8 +33,7 @@ struct flight {
 	bool state_is_large;
 	bool has_request;
 	struct flight_cause request;
-	uint64_t last_time; /* of the latest request of a trigger; 0: none */
-	uint64_t limited;   /* requests that were not kept since the last snapshot */
+	uint64_t limited; /* requests that were not kept since the last snapshot */
 	uint64_t snapshots;
 	struct error error; /* the first one */
 };
@@ -110,23 +109,15 @@ int flight__next(struct flight *f, uint64_t time)
 	return f->is_first;
 }
 
-static bool too_often(const struct flight *f, const struct flight_cause *cause)
-{
-	return !cause->by_user && f->last_time && cause->time < f->last_time + f->opts.interval_ns;
-}
-
 bool flight__request(struct flight *f, const struct flight_cause *cause)
 {
-	if (f->has_request || too_often(f, cause)) {
+	if (f->has_request) {
 		f->limited++;
-		log__debug("no snapshot of %s: %s", cause->text,
-			   f->has_request ? "the one before is not complete" : "too often");
+		log__debug("no snapshot of %s: the one before is not complete", cause->text);
 		return false;
 	}
 	f->has_request = true;
 	f->request = *cause;
-	if (!cause->by_user)
-		f->last_time = cause->time;
 	return true;
 }
 

@@ -26,9 +26,8 @@ struct flight_opts {
 	const char *dir;	       /* borrowed; NULL: no flight recorder */
 	uint64_t window_ns, max_bytes; /* of the window: both limits hold */
 	uint64_t tail_ns;	       /* recorded after a request */
-	uint64_t interval_ns; /* the least time between two snapshots that triggers cause */
-	uint64_t keep;	      /* limit of the directory, bytes */
-	unsigned int version; /* of the trace format */
+	uint64_t keep;		       /* limit of the directory, bytes */
+	unsigned int version;	       /* of the trace format */
 	struct file_subject subject;
 };
 
@@ -37,7 +36,6 @@ struct flight_cause {
 	const char *kind;
 	char text[FLIGHT_CAUSE_MAX]; /* in the file and in a message */
 	uint64_t time;		     /* CLOCK_MONOTONIC, ns */
-	bool by_user;		     /* not limited in rate */
 };
 
 /* Opens the directory. 0, or a negative errno and the reason. */
@@ -54,8 +52,8 @@ void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wal
 int flight__next(struct flight *f, uint64_t time);
 
 /*
- * Requests a snapshot. One request at a time is kept, and those of triggers are limited in rate:
- * others are only counted. Returns whether it was kept.
+ * Requests a snapshot. One request at a time is kept, others are only counted. Returns whether it
+ * was kept.
  */
 bool flight__request(struct flight *f, const struct flight_cause *cause);
 /*

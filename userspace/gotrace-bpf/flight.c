@@ -110,8 +110,7 @@ int do_flight(int argc, char **argv, struct error *error)
 	record__defaults(&a);
 	a.flight = (struct flight_opts){ .window_ns = 30 * SECOND,
 					 .max_bytes = 64 << 20,
-					 .tail_ns = SECOND / 2,
-					 .interval_ns = 10 * SECOND };
+					 .tail_ns = SECOND / 2 };
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	if (!a.pid)
 		usage_error("no process given: expected -p PID");
