@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/log.h"
 #include "lib/steps.h"
@@ -207,6 +208,14 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 		 (double)stats->target_cpu_ns / 1e9);
 }
 
+/* What to do with the file, for a person. */
+static void suggest(const char *path)
+{
+	if (isatty(STDERR_FILENO) && strcmp(path, "-"))
+		log__msg("next: 'gotrace latency %s', 'gotrace waits %s' or 'go tool trace %s'",
+			 path, path, path);
+}
+
 /* Rounds up to a power of two, which the kernel requires. */
 static uint32_t ring_size(const struct record_args *a)
 {
@@ -358,6 +367,8 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		report(r, an->process.pid, stats);
 	if (!err && !r->family)
 		report_cost(stats, opts.stack_depth);
+	if (!err && !a->rotate_ns && !a->flight.dir)
+		suggest(opts.sink.path);
 	if (file && stats->attach_ns) {
 		failed = stats__write(file, names.stats, stats, error);
 		err = err ? err : failed;
