@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `gotrace path`: one line per segment, in the order of time, and a summary of the causes; or only
- * that of several paths.
+ * `gotrace path`: a summary of the causes, and one line per segment, in the order of time; or only the
+ * summary of several paths.
  *
  * Input: analysis/path_walk.c and path_summary.c. print.c writes to stdout; path_json.c is the JSON equivalent.
  */
@@ -322,7 +322,7 @@ static size_t lines_of(const struct selection *select)
 int path__print(const struct path_history *h, uint32_t goroutine, const struct path *p,
 		int64_t start, const struct selection *select)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	int err;
 
 	path__put_goroutine(o, h, goroutine);
@@ -330,17 +330,18 @@ int path__print(const struct path_history *h, uint32_t goroutine, const struct p
 	path__put_offset(o, p->from, start, 0);
 	out__text(o, "s + ");
 	table__time(o, time_sub(p->to, p->from), 0);
-	out__text(o, "\n\n    SECONDS   DURATION      KIND             GOROUTINE\n");
+	out__char(o, '\n');
+	err = put_summary(o, h, p, lines_of(select));
+	out__text(o, "\n    SECONDS   DURATION      KIND             GOROUTINE\n");
 	for (size_t i = 0; i < p->n; i++)
 		put_segment(o, h, &p->segments[i], start);
-	err = put_summary(o, h, p, lines_of(select));
 	out__flush(o);
 	return err;
 }
 
 void path__print_sums(const struct path_sums *s, const struct selection *select)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	size_t lines = lines_of(select);
 	uint64_t rest = 0;
 
