@@ -142,8 +142,8 @@ forms()
 	$READER latency --goroutine "$id" --json "$trace" | jq -e ".goroutines | length == 1 and .[0].id == $id" &&
 		$READER latency --goroutine "$id" "$trace" | grep -q "^goroutine $id: " &&
 		$READER latency "$trace" | grep -q '^The trace has no kernel' &&
-		$READER latency "$trace" | grep -q 'Go-blocked: chan receive$' &&
-		$READER latency --goroutines --sort id "$trace" | sed -n '2,/^$/s/^ *\([0-9]*\) .*/\1/p' | sort -nc &&
+		$READER latency --details "$trace" | grep -q 'Go-blocked: chan receive$' &&
+		$READER latency --goroutines --sort id "$trace" | sed -n '/ START FUNCTION$/,/^$/s/^ *\([0-9]*\) .*/\1/p' | sort -nc &&
 		$READER latency --sort go-runnable --json "$trace" |
 			jq -e '[.functions[].go_runnable_ns] | . == (sort | reverse)'
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/lengths.h"
 #include "command.h"
+#include "print/screen.h"
 #include "print/table.h"
 
 #define NO_NAME "(no name)"
@@ -47,9 +48,12 @@ void analysed_time__begin(struct analysed_time *t, const struct trace_args *in, 
 /* After the last event, at `last`. 0; -ENOENT, with the reason: the window has no events. */
 int analysed_time__end(struct analysed_time *t, int64_t last, struct error *error);
 
-/* A row without its end: number, rate, p50, p90, p99, longest; and its head. */
-void annotation_table__head(struct out *o);
-void annotation_table__row(struct out *o, const struct lengths *l, const struct analysed_time *t);
+/* Rate, p50, p90, p99, longest; and the last column, of errors or of the total. */
+enum { ANNOTATION_LAST = 5, ANNOTATION_COLUMNS };
+struct columns annotation_table__columns(bool with_errors);
+/* A row without the last column and the name. */
+void annotation_table__row(struct out *o, const struct columns *c, const struct lengths *l,
+			   const struct analysed_time *t);
 /* One line per bucket, with a bar. */
 void annotation_table__buckets(struct out *o, const struct lengths *l);
 /* A sentence about tasks that have no name. */

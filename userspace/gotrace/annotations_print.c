@@ -59,18 +59,32 @@ static double rate(const struct lengths *l, const struct analysed_time *t)
 	return ns > 0 ? (double)l->count / ((double)ns / 1e9) : 0;
 }
 
-void annotation_table__head(struct out *o)
+static const char *const titles_with_total[] = { "RATE/S", "P50", "P90", "P99", "MAX", "TOTAL" };
+static const char *const titles_with_errors[] = { "RATE/S", "P50", "P90", "P99", "MAX", "ERRORS" };
+
+struct columns annotation_table__columns(bool with_errors)
 {
-	out__format(o, "%9s %9s %*s %*s %*s %*s", "COUNT", "RATE/S", TABLE_TIME, "P50", TABLE_TIME,
-		    "P90", TABLE_TIME, "P99", TABLE_TIME, "MAX");
+	return (struct columns){
+		.n = ANNOTATION_COLUMNS,
+		.titles = with_errors ? titles_with_errors : titles_with_total,
+		.width = TABLE_TIME,
+		.first = 9,
+		/* on a narrow terminal the least one is left out first */
+		.sum = { 1, 4, 2, 3, 5, with_errors ? 0 : 6 },
+	};
 }
 
-void annotation_table__row(struct out *o, const struct lengths *l, const struct analysed_time *t)
+void annotation_table__row(struct out *o, const struct columns *c, const struct lengths *l,
+			   const struct analysed_time *t)
 {
-	static const double shares[] = { 0.5, 0.9, 0.99, 1 };
+	static const double shares[ANNOTATION_LAST] = { 0, 0.5, 0.9, 0.99, 1 };
 
-	out__format(o, "%9" PRIu64 " %9.1f", l->count, rate(l, t));
-	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+	out__format(o, "%9" PRIu64, l->count);
+	if (!c->hidden[0])
+		out__format(o, " %9.1f", rate(l, t));
+	for (size_t i = 1; i < ANNOTATION_LAST; i++) {
+		if (c->hidden[i])
+			continue;
 		out__char(o, ' ');
 		if (!l->count)
 			out__format(o, "%*s", TABLE_TIME, "-");

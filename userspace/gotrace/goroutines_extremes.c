@@ -213,7 +213,7 @@ static void put_ids(struct out *o, const struct goroutines *all, const struct ex
 
 static int put_table(const struct goroutines *all, const struct extremes *x)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	int err;
 
 	out__unicode(o, all->function, strlen(all->function));

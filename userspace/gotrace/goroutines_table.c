@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "goroutines.h"
+#include "print/screen.h"
 #include "print/table.h"
 
 static const char *const titles[COLUMN_TIMES] = {
@@ -17,63 +18,102 @@ static const char *const titles[COLUMN_TIMES] = {
 	[COLUMN_OTHER] = "OTHER",     [COLUMN_TOTAL] = "TOTAL",	    [COLUMN_GC_WORK] = "GC WORK",
 };
 
-static void put_head(struct out *o, const char *first, const char *last)
+static struct columns make_columns(void)
 {
-	out__format(o, "%8s", first);
-	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
-		out__format(o, " %*s", TABLE_TIME, titles[i]);
-	out__format(o, "  %s\n", last);
+	return (struct columns){
+		.n = COLUMN_TIMES, .titles = titles, .width = TABLE_TIME, .first = 8
+	};
 }
 
-static void put_times(struct out *o, const struct goroutines *all, uint64_t first,
-		      const struct summary_stats *stats)
+/* Columns that are shown even if they are empty, or the terminal is narrow. */
+static uint32_t kept(const struct goroutines *all)
+{
+	uint32_t sort = all->sort < COLUMN_TIMES ? 1u << all->sort : 0;
+
+	return 1u << COLUMN_EXEC | 1u << COLUMN_TOTAL | sort;
+}
+
+static void sum_columns(struct columns *c, const struct goroutines *all,
+			const struct summary_stats *stats)
+{
+	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
+		c->sum[i] += (double)column__of(all, stats, i);
+}
+
+static void put_times(struct out *o, const struct columns *c, const struct goroutines *all,
+		      uint64_t first, const struct summary_stats *stats)
 {
 	out__format(o, "%8" PRIu64, first);
 	for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
+		if (c->hidden[i])
+			continue;
 		out__char(o, ' ');
 		table__time(o, column__of(all, stats, i), TABLE_TIME);
 	}
 	out__text(o, "  ");
 }
 
-static void put_row(struct out *o, const struct goroutines *all, uint64_t first,
-		    const struct summary_stats *stats, struct trace_string name)
+static void put_row(struct out *o, const struct columns *c, const struct goroutines *all,
+		    uint64_t first, const struct summary_stats *stats, struct trace_string name)
 {
-	put_times(o, all, first, stats);
-	table__name(o, name, NO_STACK);
+	put_times(o, c, all, first, stats);
+	screen__function(o, name, NO_STACK, columns__used(c));
 	out__char(o, '\n');
 }
 
 int table__groups(const struct goroutines *all)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
+	struct columns c = make_columns();
 	size_t n;
 	const struct group **groups = groups__sorted(all, &n);
 
 	if (!groups)
 		return -ENOMEM;
-	put_head(o, "COUNT", all->select->by_label ? "LABEL" : "START FUNCTION");
 	for (size_t i = 0; i < n; i++)
-		put_row(o, all, groups[i]->count, &groups[i]->stats, group__name(all, groups[i]));
+		sum_columns(&c, all, &groups[i]->stats);
+	columns__fit(&c, o, kept(all));
+	columns__head(&c, o, "COUNT", all->select->by_label ? "LABEL" : "START FUNCTION");
+	for (size_t i = 0; i < n; i++)
+		put_row(o, &c, all, groups[i]->count, &groups[i]->stats,
+			group__name(all, groups[i]));
+	columns__note(&c, o);
 	free(groups);
 	out__flush(o);
 	return 0;
 }
 
-int table__goroutines(const struct goroutines *all)
+/* The lines; or, without `o`, their sums. */
+static int put_goroutines(struct out *o, const struct goroutines *all, struct columns *c)
 {
-	struct out *o = out__stdout();
 	struct summary_goroutine g;
 	int err = 0;
 
-	put_head(o, "ID", "START FUNCTION");
 	for (size_t i = 0; i < record_store__count(all->store) && !err; i++) {
 		err = summary__unpack(record_store__get(all->store, i), &g);
 		if (err)
 			break;
-		put_row(o, all, g.id, &g.stats, summary__name(all->summary, g.name));
+		if (o)
+			put_row(o, c, all, g.id, &g.stats, summary__name(all->summary, g.name));
+		else
+			sum_columns(c, all, &g.stats);
 		summary_stats__deinit(&g.stats);
 	}
+	return err;
+}
+
+int table__goroutines(const struct goroutines *all)
+{
+	struct out *o = out__table();
+	struct columns c = make_columns();
+	int err = o->screen.width ? put_goroutines(NULL, all, &c) : 0;
+
+	if (err)
+		return err;
+	columns__fit(&c, o, kept(all));
+	columns__head(&c, o, "ID", "START FUNCTION");
+	err = put_goroutines(o, all, &c);
+	columns__note(&c, o);
 	out__flush(o);
 	return err;
 }
@@ -122,18 +162,22 @@ static void put_parts(struct out *o, const struct goroutines *all,
 static int put_regions(struct out *o, const struct goroutines *all,
 		       const struct summary_goroutine *g)
 {
+	struct columns c = make_columns();
 	struct summary_region *regions, *r;
 	size_t n;
 	int err = regions__sorted(g, &regions, &n);
 
 	if (err)
 		return err;
+	for (r = regions; r < regions + n; r++)
+		sum_columns(&c, all, &r->stats);
+	columns__fit(&c, o, kept(all));
 	if (n) {
 		out__text(o, "\nregions:\n");
-		put_head(o, "TASK", "NAME, FROM - TO");
+		columns__head(&c, o, "TASK", "NAME, FROM - TO");
 	}
 	for (r = regions; r < regions + n; r++) {
-		put_times(o, all, r->task, &r->stats);
+		put_times(o, &c, all, r->task, &r->stats);
 		table__name(o, summary__name(all->summary, r->name),
 			    "(inherited from the creator)");
 		out__text(o, ", ");
@@ -168,7 +212,7 @@ static void put_tasks(struct out *o, const struct goroutines *all)
 
 int table__goroutine(const struct goroutines *all)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	struct summary_goroutine g;
 	int err = summary__unpack(record_store__get(all->store, 0), &g);
 

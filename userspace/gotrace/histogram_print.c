@@ -38,7 +38,7 @@ static void put_figure(struct out *o, const char *name, int64_t ns)
 void histogram__print_table(const struct histogram *h)
 {
 	const struct lengths *l = &h->counts->lengths;
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 
 	out__text(o, "Durations of ");
 	out__text(o, describe(h));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of `gotrace latency`: latency.c reads the trace, latency_table.c prints
- * tables, latency_json.c JSON, and latency_sort.c sorts for both. `gotrace requests` prints the parts
+ * Shared by the files of `gotrace latency`: views/latency.c reads the trace,
+ * views/latency_tables.c prints tables and latency_table.c reasons, latency_json.c JSON, and
+ * latency_sort.c sorts for all. `gotrace requests` prints the parts
  * in the same way.
  */
 #ifndef GOTRACE_LATENCY_H
@@ -37,6 +38,9 @@ struct latencies {
 	unsigned int sort;
 };
 
+#define UNKNOWN_REASON "(unknown reason)"
+/* What precedes a reason; complete for parts that have none. */
+extern const char *const latency_part_texts[LATENCY_PARTS];
 extern const char *const latency_orders[LATENCY_ORDERS]; /* values of --sort */
 
 /* Functions in descending order; the caller frees them. NULL: out of memory. */
@@ -56,7 +60,11 @@ struct duration *places__sorted(const struct latency *l, const struct latency_st
 				enum latency_part part, size_t *ret_n);
 
 /* Print to stdout. 0 or -ENOMEM. */
-int latency_table__functions(const struct latencies *all);
+/*
+ * One screen: the most important functions and reasons; with `details`, all. The trace has no kernel
+ * events: what they show is printed as "-".
+ */
+int latency_table__functions(const struct latencies *all, bool details);
 int latency_table__goroutines(const struct latencies *all);
 int latency_table__goroutine(const struct latencies *all); /* one goroutine, in detail */
 int latency_json__print(const struct latencies *all);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables of `gotrace latency`: the parts, then the reasons, then the GC mark workers.
+ * The parts of a time with their reasons, as lines of `gotrace latency` and `gotrace requests`.
  *
- * Input: latency_sort.c. table.c formats cells, print.c writes to stdout.
+ * Used by views/latency_tables.c and requests_table.c. Input: latency_sort.c. table.c formats cells,
+ * print.c writes to stdout.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,40 +17,15 @@
 
 #define SHOWN_PLACES 5
 
-static const struct {
-	const char *title, *text;
-} parts[LATENCY_PARTS] = {
-	[PART_ONCPU] = { "ON CPU", "on CPU" },
-	[PART_GO_RUNNABLE] = { "GO RUN", "Go-runnable: waiting for a P" },
-	[PART_KERNEL_RUNNABLE] = { "KERN RUN", "kernel-runnable: " },
-	[PART_THROTTLED] = { "THROTTLED", "throttled: the cgroup has exhausted its CPU quota" },
-	[PART_KERNEL_BLOCKED] = { "KERN BLK", "kernel-blocked: " },
-	[PART_SYSCALL_BLOCKED] = { "SYSC BLK", "syscall-blocked: " },
-	[PART_GO_BLOCKED] = { "GO BLK", "Go-blocked: " },
+const char *const latency_part_texts[LATENCY_PARTS] = {
+	[PART_ONCPU] = "on CPU",
+	[PART_GO_RUNNABLE] = "Go-runnable: waiting for a P",
+	[PART_KERNEL_RUNNABLE] = "kernel-runnable: ",
+	[PART_THROTTLED] = "throttled: the cgroup has exhausted its CPU quota",
+	[PART_KERNEL_BLOCKED] = "kernel-blocked: ",
+	[PART_SYSCALL_BLOCKED] = "syscall-blocked: ",
+	[PART_GO_BLOCKED] = "Go-blocked: ",
 };
-
-static void put_head(struct out *o, const char *first, const char *last)
-{
-	out__format(o, "%8s", first);
-	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
-		out__format(o, " %*s", TABLE_TIME, parts[i].title);
-	out__format(o, " %*s  %s\n", TABLE_TIME, "TOTAL", last);
-}
-
-static void put_row(struct out *o, uint64_t first, const struct latency_stats *stats,
-		    struct trace_string name)
-{
-	out__format(o, "%8" PRIu64, first);
-	for (unsigned int i = 0; i < LATENCY_PARTS; i++) {
-		out__char(o, ' ');
-		table__time(o, stats->part[i], TABLE_TIME);
-	}
-	out__char(o, ' ');
-	table__time(o, stats->total, TABLE_TIME);
-	out__text(o, "  ");
-	table__name(o, name, NO_STACK);
-	out__char(o, '\n');
-}
 
 #define PLACE_TEXT (2 * TRACE_STRING_MAX + 64)
 
@@ -90,7 +66,7 @@ void latency_table__top_cause(struct out *o, const struct latency *l,
 		return;
 	out__format(o, "top cause, %.1f%%: %s",
 		    100 * (double)cause.ns / (double)(stats->total ? stats->total : 1),
-		    cause.assist ? "GC mark assists" : parts[cause.part].text);
+		    cause.assist ? "GC mark assists" : latency_part_texts[cause.part]);
 	if (cause.part == PART_KERNEL_RUNNABLE)
 		out__text(o, "mostly ");
 	out__unicode(o, cause.reason.data, cause.reason.len);
@@ -133,7 +109,7 @@ static int put_places(struct out *o, const struct latency *l, const struct laten
 static int put_reasons(struct out *o, const struct latency *l, const struct latency_stats *stats,
 		       bool whole, enum latency_part part)
 {
-	static const struct trace_string unknown = { "(unknown reason)", 16 };
+	static const struct trace_string unknown = { UNKNOWN_REASON, sizeof(UNKNOWN_REASON) - 1 };
 	static const struct trace_string others = { "(others)", 8 };
 	struct trace_string reason;
 	struct duration *reasons;
@@ -150,11 +126,11 @@ static int put_reasons(struct out *o, const struct latency *l, const struct late
 			continue;
 		}
 		reason = latency__reason(l, reasons[i].kind);
-		table__part(o, reasons[i].ns, stats->total, parts[part].text,
+		table__part(o, reasons[i].ns, stats->total, latency_part_texts[part],
 			    reason.len ? reason : unknown);
 		err = put_places(o, l, stats, reasons[i].kind, reasons[i].ns);
 	}
-	table__part(o, rest, stats->total, parts[part].text, others);
+	table__part(o, rest, stats->total, latency_part_texts[part], others);
 	free(reasons);
 	return err;
 }
@@ -214,7 +190,8 @@ int latency_table__details(struct out *o, const struct latency *l, bool has_kern
 		if (!whole && stats->part[i] < stats->total / 1000)
 			continue;
 		if (i == PART_ONCPU || i == PART_GO_RUNNABLE || i == PART_THROTTLED)
-			table__part(o, stats->part[i], stats->total, parts[i].text, nothing);
+			table__part(o, stats->part[i], stats->total, latency_part_texts[i],
+				    nothing);
 		else
 			err = put_reasons(o, l, stats, whole, i);
 		if (!err && i == PART_KERNEL_RUNNABLE)
@@ -232,118 +209,16 @@ int latency_table__details(struct out *o, const struct latency *l, bool has_kern
 	return err;
 }
 
-static void put_workers(struct out *o, const struct latencies *all)
-{
-	struct latency_worker w;
-
-	for (size_t i = 0; latency__worker(all->latency, i, &w); i++) {
-		if (!i)
-			out__format(o, "\nGC WORKERS  %*s %*s  MODE\n", TABLE_TIME, "WALL",
-				    TABLE_TIME, "ON CPU");
-		out__format(o, "%12s", "");
-		table__time(o, w.wall, TABLE_TIME);
-		out__char(o, ' ');
-		table__time(o, w.oncpu, TABLE_TIME);
-		out__text(o, "  ");
-		out__unicode(o, w.label.data, w.label.len);
-		out__char(o, '\n');
-	}
-}
-
 void latency_table__note(struct out *o, bool has_kernel, int64_t unknown, int64_t total)
 {
 	if (!has_kernel) {
-		out__text(o,
-			  "\nThe trace has no kernel events (record it with event set kernel, "
-			  "a default, or add them with\ngotrace align): a running "
-			  "goroutine counts as on CPU, a goroutine in a system call as blocked.\n");
+		out__text(o, "\nThe trace has no kernel events (record it with event set kernel, a "
+			     "default, or\nadd them with gotrace align): a running goroutine "
+			     "counts as on CPU, a goroutine\nin a system call as blocked.\n");
 	} else if (unknown > total / 10000) {
 		out__text(o, "\nOf ");
 		table__time(o, unknown, 0);
-		out__text(o, " the state of the thread is unknown: a running goroutine counts as "
-			     "on CPU, a goroutine in a\nsystem call as blocked.\n");
+		out__text(o, " the state of the thread is unknown: a running goroutine counts as\n"
+			     "on CPU, a goroutine in a system call as blocked.\n");
 	}
-}
-
-static int put_functions(struct out *o, const struct latencies *all,
-			 const struct function **functions, size_t n)
-{
-	const struct function *f;
-	int64_t unknown = 0, total = 0;
-	int err = 0;
-
-	put_head(o, "COUNT", all->select->by_label ? "LABEL" : "START FUNCTION");
-	for (size_t i = 0; i < n; i++) {
-		f = functions[i];
-		unknown = time_add(unknown, f->stats.unknown);
-		total = time_add(total, f->stats.total);
-		put_row(o, f->count, &f->stats, latency__name(all->latency, f->name));
-	}
-	for (size_t i = 0; i < n && !err; i++) {
-		f = functions[i];
-		out__char(o, '\n');
-		table__name(o, latency__name(all->latency, f->name), NO_STACK);
-		out__char(o, '\n');
-		err = latency_table__details(o, all->latency, all->has_kernel, &f->stats, false);
-	}
-	put_workers(o, all);
-	latency_table__note(o, all->has_kernel, unknown, total);
-	return err;
-}
-
-int latency_table__functions(const struct latencies *all)
-{
-	struct out *o = out__stdout();
-	size_t n;
-	const struct function **functions = functions__sorted(all, &n);
-	int err;
-
-	if (!functions)
-		return -ENOMEM;
-	err = put_functions(o, all, functions, n);
-	free(functions);
-	out__flush(o);
-	return err;
-}
-
-int latency_table__goroutines(const struct latencies *all)
-{
-	struct out *o = out__stdout();
-	struct latency_goroutine g;
-	int64_t unknown = 0, total = 0;
-	int err = 0;
-
-	put_head(o, "ID", "START FUNCTION");
-	for (size_t i = 0; i < record_store__count(all->goroutines) && !err; i++) {
-		err = latency__unpack(record_store__get(all->goroutines, i), &g);
-		if (err)
-			break;
-		unknown = time_add(unknown, g.stats.unknown);
-		total = time_add(total, g.stats.total);
-		put_row(o, g.id, &g.stats, latency__name(all->latency, g.name));
-		latency_stats__deinit(&g.stats);
-	}
-	latency_table__note(o, all->has_kernel, unknown, total);
-	out__flush(o);
-	return err;
-}
-
-int latency_table__goroutine(const struct latencies *all)
-{
-	static const struct trace_string nothing = { "", 0 };
-	struct out *o = out__stdout();
-	struct latency_goroutine g;
-	int err = latency__unpack(record_store__get(all->goroutines, 0), &g);
-
-	if (err)
-		return err;
-	out__format(o, "goroutine %" PRIu64 ": ", g.id);
-	table__name(o, latency__name(all->latency, g.name), NO_STACK);
-	out__text(o, "\n\n");
-	table__part(o, g.stats.total, g.stats.total, "total", nothing);
-	err = latency_table__details(o, all->latency, all->has_kernel, &g.stats, true);
-	latency_table__note(o, all->has_kernel, g.stats.unknown, g.stats.total);
-	latency_stats__deinit(&g.stats);
-	out__flush(o);
-	return err;
 }

@@ -17,11 +17,13 @@ static struct trace_string name_of(const struct request_report *report,
 	return requests__name(report->requests, n->name);
 }
 
-static void put_row(struct out *o, const struct request_report *report,
+static void put_row(struct out *o, const struct request_report *report, const struct columns *c,
 		    const struct request_name *n)
 {
-	annotation_table__row(o, &n->lengths, &report->time);
-	out__format(o, " %7" PRIu64 "  ", n->failed);
+	annotation_table__row(o, c, &n->lengths, &report->time);
+	if (!c->hidden[ANNOTATION_LAST])
+		out__format(o, " %*" PRIu64, TABLE_TIME, n->failed);
+	out__text(o, "  ");
 	table__name(o, name_of(report, n), NO_NAME);
 	out__char(o, '\n');
 }
@@ -81,14 +83,18 @@ static int put_details(struct out *o, const struct request_report *report,
 int requests_table__print(const struct request_report *report, struct error *error)
 {
 	uint64_t unbegun = requests__unbegun(report->requests);
-	struct out *o = out__stdout();
+	struct out *o = out__table();
+	struct columns c = annotation_table__columns(true);
 	int64_t unknown = 0, total = 0;
 	int err = 0;
 
-	annotation_table__head(o);
-	out__text(o, "  ERRORS  TASK\n");
 	for (size_t i = 0; i < report->n; i++)
-		put_row(o, report, report->names[i]);
+		c.sum[ANNOTATION_LAST] += (double)report->names[i]->failed * 10;
+	columns__fit(&c, o, 0);
+	columns__head(&c, o, "COUNT", "TASK");
+	for (size_t i = 0; i < report->n; i++)
+		put_row(o, report, &c, report->names[i]);
+	columns__note(&c, o);
 	for (size_t i = 0; !err && i < report->n; i++)
 		err = put_details(o, report, report->names[i], &unknown, &total);
 	if (unbegun)

@@ -91,7 +91,7 @@ static int print_one(const struct request_report *report, const struct request_s
 		     struct error *error)
 {
 	struct trace_string name = requests__name(report->requests, single->name);
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	struct request_path p;
 	struct error why = {};
 	int err = find_path(report, single, &p, &why);

@@ -324,7 +324,7 @@ static int put_report(struct out *o, const struct stat_report *r)
 
 int stat__print_table(const struct stat_report *r)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	int err = put_report(o, r);
 
 	if (!err)

@@ -73,19 +73,22 @@ static void put_details(struct out *o, const struct counted *c, const struct ann
 static void print_table(const struct counted *c, const struct annotation_name **names, size_t n)
 {
 	uint64_t unbegun = annotations__unbegun(c->annotations);
-	struct out *o = out__stdout();
+	struct out *o = out__table();
+	struct columns columns = annotation_table__columns(false);
 
-	annotation_table__head(o);
-	out__format(o, " %*s  %s\n", TABLE_TIME, "TOTAL",
-		    c->kind == ANNOTATION_TASKS ? "TASK" : "REGION");
+	columns__fit(&columns, o, 0);
+	columns__head(&columns, o, "COUNT", c->kind == ANNOTATION_TASKS ? "TASK" : "REGION");
 	for (size_t i = 0; i < n; i++) {
-		annotation_table__row(o, &names[i]->lengths, &c->time);
-		out__char(o, ' ');
-		table__time(o, names[i]->lengths.sum, TABLE_TIME);
+		annotation_table__row(o, &columns, &names[i]->lengths, &c->time);
+		if (!columns.hidden[ANNOTATION_LAST]) {
+			out__char(o, ' ');
+			table__time(o, names[i]->lengths.sum, TABLE_TIME);
+		}
 		out__text(o, "  ");
 		table__name(o, annotations__name(c->annotations, names[i]->name), NO_NAME);
 		out__char(o, '\n');
 	}
+	columns__note(&columns, o);
 	for (size_t i = 0; i < n; i++)
 		put_details(o, c, names[i]);
 	if (unbegun)

@@ -13,7 +13,7 @@
 #include "waits.h"
 
 #define INDENT	   "              "
-#define LINE_WIDTH 100
+#define LINE_WIDTH 100 /* at most */
 
 static bool is_text(const struct longest_waits *l, uint32_t text, const char *other)
 {
@@ -70,20 +70,22 @@ static void put_end(struct out *o, const struct longest_waits *l, const struct w
 	}
 }
 
-/* The functions of the stack, in lines of at most LINE_WIDTH characters if names permit that. */
+/* The functions of the stack, in lines of at most `most` characters if names permit that. */
 static void put_stack(struct out *o, const struct longest_waits *l, const struct wait *wait)
 {
+	size_t most =
+		o->screen.width && o->screen.width < LINE_WIDTH ? o->screen.width : LINE_WIDTH;
 	size_t width = 0;
 	struct trace_string s;
 
 	for (size_t i = 0; waits__frame(l->waits, wait->stack, i, &s); i++) {
 		if (!i)
 			out__text(o, INDENT "stack: ");
-		else if (width + s.len + 2 > LINE_WIDTH)
+		else if (width + s.len + 2 > most)
 			out__text(o, ",\n" INDENT "       ");
 		else
 			out__text(o, ", ");
-		if (!i || width + s.len + 2 > LINE_WIDTH)
+		if (!i || width + s.len + 2 > most)
 			width = sizeof(INDENT) - 1 + 7 + s.len;
 		else
 			width += s.len + 2;
@@ -158,7 +160,7 @@ static void put_wait(struct out *o, const struct longest_waits *l, size_t i)
 
 void waits__print(const struct longest_waits *l)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 
 	out__format(o, "%11s  %15s  %-9s%s\n", "DURATION", "SECONDS", "KIND", "GOROUTINE");
 	for (size_t i = 0; i < l->n; i++)

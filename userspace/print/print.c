@@ -9,6 +9,7 @@
 #include "lib/buf.h"
 #include "lib/unicode.h"
 #include "print.h"
+#include "screen.h"
 
 struct out *out__stdout(void)
 {
@@ -19,7 +20,9 @@ struct out *out__stdout(void)
 
 void out__flush(struct out *o)
 {
-	if (!o->failed && fwrite(o->data, 1, o->len, stdout) != o->len)
+	if (o->screen.width)
+		screen__write(&o->screen, o->data, o->len);
+	else if (!o->failed && fwrite(o->data, 1, o->len, stdout) != o->len)
 		o->failed = true;
 	o->len = 0;
 }

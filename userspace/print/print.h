@@ -21,14 +21,31 @@
 #define OUT_SIZE 65536
 #define OUT_ROOM 64 /* limit of out__room() */
 
+/* Cuts lines at the width of a terminal: see screen.c. */
+struct screen {
+	unsigned int width, height; /* in characters; 0: stdout is no terminal */
+	unsigned int column;	    /* characters of the line so far */
+	bool skipping;		    /* the rest of the line */
+	bool in_escape;		    /* in a sequence that sets colours */
+	bool bold;		    /* headings; false if NO_COLOR is set */
+	unsigned char held_len;
+	char held[4]; /* the character in the last column: shown if the line ends after it */
+};
+
 struct out {
 	size_t len;
 	bool failed;
+	struct screen screen;
 	char data[OUT_SIZE];
 };
 
-/* The buffer of commands that print tables: empty, and too large for the stack. */
+/* The buffer of commands that print to stdout: empty, and too large for the stack. */
 struct out *out__stdout(void);
+/*
+ * The same for tables: on a terminal, no line is longer than that is wide. COLUMNS and LINES of the
+ * environment have precedence over the size that the terminal reports, as in ps.
+ */
+struct out *out__table(void);
 void out__flush(struct out *o);
 
 /* Room for `n` <= OUT_ROOM bytes; the caller fills it and increases o->len. */

@@ -80,7 +80,10 @@ void table__buckets(struct out *o, const struct lengths *l, int width)
 {
 	struct lengths_bucket buckets[LENGTH_BUCKETS];
 	size_t n = lengths__buckets(l, buckets);
+	int room = o->screen.width ? (int)o->screen.width - 3 * (TABLE_TIME + 2) - 3 : width;
 	uint64_t most = 1;
+
+	width = room < 1 ? 1 : room < width ? room : width;
 
 	for (size_t i = 0; i < n; i++)
 		most = buckets[i].count > most ? buckets[i].count : most;

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 
 #include "gotrace/views/profile.h"
+#include "print/screen.h"
 #include "print/table.h"
 #include "profile/totals.h"
+
+#define USED (2 * TABLE_TIME + 3 * 8 + 3) /* characters of a line before the name */
 
 static void put_function(struct out *o, const struct samples *s, const struct totals *t,
 			 const struct function_total *f, int64_t sum)
@@ -23,13 +26,13 @@ static void put_function(struct out *o, const struct samples *s, const struct to
 	table__time(o, f->cumulative, TABLE_TIME);
 	table__share(o, f->cumulative, t->value);
 	out__text(o, "  ");
-	table__name(o, intern__text_at(s->texts, f->name), NO_STACK);
+	screen__function(o, intern__text_at(s->texts, f->name), NO_STACK, USED);
 	out__char(o, '\n');
 }
 
 int profile__print_table(const struct samples *s, const struct profile_names *names, uint64_t top)
 {
-	struct out *o = out__stdout();
+	struct out *o = out__table();
 	struct totals totals;
 	int err = totals__by_function(s, &totals);
 	size_t n;

@@ -12,10 +12,10 @@
 
 #include "lib/array.h"
 #include "reader/timeline.h"
-#include "command.h"
-#include "latency.h"
+#include "gotrace/command.h"
+#include "gotrace/latency.h"
 
-enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_SORT };
+enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_SORT, OPT_DETAILS };
 
 #define PARTS                                                                                      \
 	"oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "                         \
@@ -23,13 +23,15 @@ enum { OPT_ALL = 256, OPT_GOROUTINES, OPT_SORT };
 
 struct arguments {
 	struct trace_args in;
-	bool goroutines;
+	bool goroutines, details;
 	unsigned int sort;
 };
 
 static const struct argp_option options[] = {
 	{ "all", OPT_ALL, NULL, 0, "one line per goroutine instead of one per start function", 0 },
 	{ "goroutines", OPT_GOROUTINES, NULL, OPTION_HIDDEN, NULL, 0 }, /* former name of --all */
+	{ "details", OPT_DETAILS, NULL, 0,
+	  "all start functions, with all reasons, instead of one screen", 0 },
 	GOROUTINE_OPTION("one goroutine, with the reasons"),
 	FUNCTION_OPTION,
 	LABEL_OPTION(LABEL_HELP),
@@ -62,6 +64,8 @@ static void check_arguments(struct arguments *a)
 		usage_error("--by cannot be combined with --all or --goroutine");
 	if (a->in.select.nlabels && a->in.select.have_goroutine)
 		usage_error("--label cannot be combined with --goroutine");
+	if (a->details && (a->goroutines || a->in.select.have_goroutine))
+		usage_error("--details cannot be combined with --all or --goroutine");
 	if (a->sort == BY_ID && !a->goroutines)
 		usage_error("--sort id requires --all");
 	if (a->sort == BY_COUNT && a->goroutines)
@@ -76,6 +80,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_ALL:
 	case OPT_GOROUTINES:
 		a->goroutines = true;
+		return 0;
+	case OPT_DETAILS:
+		a->details = true;
 		return 0;
 	case OPT_SORT:
 		a->sort = parse_order(text);
@@ -204,7 +211,7 @@ static int print(struct latencies *all, const struct arguments *a, struct error 
 		err = latency_table__goroutine(all);
 	else if (!err)
 		err = a->goroutines ? latency_table__goroutines(all) :
-				      latency_table__functions(all);
+				      latency_table__functions(all, a->details);
 	return err ? error__set(error, err, "%s: %s", a->in.name, strerror(-err)) : 0;
 }
 

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tables of `gotrace latency`: one screen with the most important functions and reasons, all
+ * functions, or all goroutines.
+ *
+ * Input: latency.c. gotrace/latency_sort.c sorts, gotrace/latency_table.c prints the reasons.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/durations.h"
+#include "gotrace/latency.h"
+#include "print/screen.h"
+#include "print/table.h"
+
+/* The parts and their total; those that only kernel events show are unknown without these. */
+static struct columns make_columns(const struct latencies *all)
+{
+	static const char *const titles[LATENCY_PARTS + 1] = {
+		[PART_ONCPU] = "ON CPU",
+		[PART_GO_RUNNABLE] = "GO RUN",
+		[PART_KERNEL_RUNNABLE] = "KERN RUN",
+		[PART_THROTTLED] = "THROTTLED",
+		[PART_KERNEL_BLOCKED] = "KERN BLK",
+		[PART_SYSCALL_BLOCKED] = "SYSC BLK",
+		[PART_GO_BLOCKED] = "GO BLK",
+		[LATENCY_PARTS] = "TOTAL",
+	};
+	bool none = !all->has_kernel;
+
+	return (struct columns){
+		.n = LATENCY_PARTS + 1,
+		.titles = titles,
+		.width = TABLE_TIME,
+		.first = 8,
+		.unknown = { [PART_KERNEL_RUNNABLE] = none,
+			     [PART_THROTTLED] = none,
+			     [PART_KERNEL_BLOCKED] = none },
+	};
+}
+
+static int64_t column_of(const struct latency_stats *stats, unsigned int i)
+{
+	return i < LATENCY_PARTS ? stats->part[i] : stats->total;
+}
+
+static void sum_columns(struct columns *c, const struct latency_stats *stats)
+{
+	for (unsigned int i = 0; i < c->n; i++)
+		c->sum[i] += (double)column_of(stats, i);
+}
+
+static void put_numbers(struct out *o, const struct columns *c, uint64_t first,
+			const struct latency_stats *stats)
+{
+	out__format(o, "%8" PRIu64, first);
+	for (unsigned int i = 0; i < c->n; i++) {
+		if (c->hidden[i])
+			continue;
+		out__char(o, ' ');
+		if (c->unknown[i])
+			out__format(o, "%*s", TABLE_TIME, "-");
+		else
+			table__time(o, column_of(stats, i), TABLE_TIME);
+	}
+	out__text(o, "  ");
+}
+
+static void put_row(struct out *o, const struct columns *c, uint64_t first,
+		    const struct latency_stats *stats, struct trace_string name)
+{
+	put_numbers(o, c, first, stats);
+	screen__function(o, name, NO_STACK, columns__used(c));
+	out__char(o, '\n');
+}
+
+static void put_workers(struct out *o, const struct latencies *all)
+{
+	struct latency_worker w;
+
+	for (size_t i = 0; latency__worker(all->latency, i, &w); i++) {
+		if (!i)
+			out__format(o, "\nGC WORKERS  %*s %*s  MODE\n", TABLE_TIME, "WALL",
+				    TABLE_TIME, "ON CPU");
+		out__format(o, "%12s", "");
+		table__time(o, w.wall, TABLE_TIME);
+		out__char(o, ' ');
+		table__time(o, w.oncpu, TABLE_TIME);
+		out__text(o, "  ");
+		out__unicode(o, w.label.data, w.label.len);
+		out__char(o, '\n');
+	}
+}
+
+/* Before a table. */
+static void put_no_kernel(struct out *o, const struct latencies *all)
+{
+	if (!all->has_kernel)
+		out__text(o, "The trace has no kernel events (record it with event set kernel, a "
+			     "default, or\nadd them with gotrace align): columns with - are "
+			     "unknown, a running goroutine\ncounts as on CPU, a goroutine in a "
+			     "system call as blocked.\n\n");
+}
+
+/* Columns that are shown even if they are empty, or the terminal is narrow. */
+static uint32_t kept(const struct latencies *all)
+{
+	uint32_t sort = all->sort < LATENCY_PARTS ? 1u << all->sort : 0;
+
+	return 1u << PART_ONCPU | 1u << LATENCY_PARTS | sort;
+}
+
+static const char *name_title(const struct latencies *all)
+{
+	return all->select->by_label ? "LABEL" : "START FUNCTION";
+}
+
+/* ---- all functions, with all reasons ---- */
+
+static int put_functions(struct out *o, const struct latencies *all, struct columns *c,
+			 const struct function **functions, size_t n)
+{
+	const struct function *f;
+	int64_t unknown = 0, total = 0;
+	int err = 0;
+
+	columns__head(c, o, "COUNT", name_title(all));
+	for (size_t i = 0; i < n; i++) {
+		f = functions[i];
+		unknown = time_add(unknown, f->stats.unknown);
+		total = time_add(total, f->stats.total);
+		put_row(o, c, f->count, &f->stats, latency__name(all->latency, f->name));
+	}
+	columns__note(c, o);
+	for (size_t i = 0; i < n && !err; i++) {
+		f = functions[i];
+		out__char(o, '\n');
+		table__name(o, latency__name(all->latency, f->name), NO_STACK);
+		out__char(o, '\n');
+		err = latency_table__details(o, all->latency, all->has_kernel, &f->stats, false);
+	}
+	put_workers(o, all);
+	if (all->has_kernel)
+		latency_table__note(o, true, unknown, total);
+	return err;
+}
+
+/* ---- one screen ---- */
+
+/* What is not in the table of one screen, added up. */
+struct folded {
+	uint64_t functions, goroutines;
+	struct latency_stats stats;
+};
+
+static int fold(struct folded *to, const struct function *f)
+{
+	to->functions++;
+	to->goroutines += f->count;
+	return latency_stats__add(&to->stats, &f->stats);
+}
+
+static void put_folded(struct out *o, const struct columns *c, const struct folded *f,
+		       const char *what)
+{
+	if (!f->functions)
+		return;
+	put_numbers(o, c, f->goroutines, &f->stats);
+	out__format(o, "(%" PRIu64 " %s)\n", f->functions, what);
+}
+
+/* Blocked all the time, or a function of the runtime that was blocked nearly all the time. */
+static bool is_parked(const struct latencies *all, const struct function *f)
+{
+	struct trace_string name = latency__name(all->latency, f->name);
+	int64_t active = time_sub(f->stats.total, time_add(f->stats.part[PART_GO_BLOCKED],
+							   f->stats.part[PART_SYSCALL_BLOCKED]));
+	bool is_runtime = name.len > 8 && !memcmp(name.data, "runtime.", 8);
+
+	return !all->select->by_label && active <= (is_runtime ? f->stats.total / 100 : 0);
+}
+
+struct brief_reason {
+	int64_t ns;
+	enum latency_part part;
+	bool plain; /* the part has no reasons */
+	uint32_t reason;
+};
+
+#define BRIEF_REASONS_MAX 5
+#define REASON_USED	  70 /* characters of a line without the name: enough for most reasons */
+
+static void insert_reason(struct brief_reason *at, size_t *n, size_t most, struct brief_reason r)
+{
+	size_t i = *n;
+
+	if (!r.ns)
+		return;
+	while (i && at[i - 1].ns < r.ns)
+		i--;
+	if (i >= most)
+		return;
+	*n += *n < most;
+	memmove(at + i + 1, at + i, (*n - i - 1) * sizeof(*at));
+	at[i] = r;
+}
+
+static struct trace_string reason_text(const struct latency *l, uint32_t reason)
+{
+	struct trace_string text = latency__reason(l, reason);
+
+	return text.len ? text : (struct trace_string){ UNKNOWN_REASON, strlen(UNKNOWN_REASON) };
+}
+
+/* The longest parts and reasons of a function, at most `most`: their number. */
+static size_t longest_reasons(const struct latency_stats *stats, struct brief_reason *at,
+			      size_t most)
+{
+	static const enum latency_part plain[] = { PART_ONCPU, PART_GO_RUNNABLE, PART_THROTTLED };
+	struct brief_reason r;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++) {
+		r = (struct brief_reason){ stats->part[plain[i]], plain[i], true, 0 };
+		insert_reason(at, &n, most, r);
+	}
+	for (uint32_t i = 0; i < stats->reasons.n; i++) {
+		const struct duration *d = &stats->reasons.at[i];
+
+		r = (struct brief_reason){ d->ns, latency_reason__part(d->kind), false, d->kind };
+		insert_reason(at, &n, most, r);
+	}
+	return n;
+}
+
+static void put_reason(struct out *o, const struct latency *l, const struct latency_stats *stats,
+		       const struct brief_reason *r)
+{
+	static const struct trace_string nothing = { "", 0 };
+
+	table__part(o, r->ns, stats->total, latency_part_texts[r->part],
+		    r->plain ? nothing : reason_text(l, r->reason));
+}
+
+/* With one reason, in a line; otherwise under a line with the name. */
+static void put_reasons_briefly(struct out *o, const struct latency *l, const struct function *f,
+				size_t most)
+{
+	struct brief_reason at[BRIEF_REASONS_MAX];
+	size_t n = longest_reasons(&f->stats, at, most);
+	struct trace_string text;
+
+	if (most > 1) {
+		out__char(o, '\n');
+		screen__function(o, latency__name(l, f->name), NO_STACK, 0);
+		out__char(o, '\n');
+		for (size_t i = 0; i < n; i++)
+			put_reason(o, l, &f->stats, &at[i]);
+	} else if (n) {
+		table__time(o, at->ns, TABLE_TIME + 2);
+		table__share(o, at->ns, f->stats.total);
+		out__text(o, "  ");
+		screen__function(o, latency__name(l, f->name), NO_STACK, REASON_USED);
+		out__text(o, ", ");
+		out__text(o, latency_part_texts[at->part]);
+		text = reason_text(l, at->reason);
+		if (!at->plain)
+			out__unicode(o, text.data, text.len);
+		out__char(o, '\n');
+	}
+}
+
+#define BRIEF_LINES	40 /* unless the terminal has another height */
+#define BRIEF_FUNCTIONS 5  /* with reasons */
+
+/* The functions that are shown come first in `functions`: their number. The others are added up. */
+static int select_functions(const struct latencies *all, const struct function **functions,
+			    size_t n, size_t most, struct folded *parked, struct folded *others,
+			    size_t *ret_n)
+{
+	size_t shown = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (is_parked(all, functions[i]) && n > 1)
+			err = fold(parked, functions[i]);
+		else if (shown < most || all->select->top)
+			functions[shown++] = functions[i];
+		else
+			err = fold(others, functions[i]);
+	}
+	*ret_n = shown;
+	return err;
+}
+
+/* How many reasons of each of `functions` fit, `left` being the lines after the table. */
+static size_t fitting_reasons(size_t left, size_t functions)
+{
+	size_t lines = functions ? left / functions : 0; /* an empty one, the name, the reasons */
+	size_t reasons = lines > 3 ? lines - 2 : 1;
+
+	return reasons < BRIEF_REASONS_MAX ? reasons : BRIEF_REASONS_MAX;
+}
+
+/* The most important lines of the table, and the most important reasons of the first five. */
+static int put_brief(struct out *o, const struct latencies *all, struct columns *c,
+		     const struct function **functions, size_t n)
+{
+	size_t lines = o->screen.height > 10 ? o->screen.height - 1 : BRIEF_LINES;
+	size_t most = lines / 3, five, reasons;
+	struct folded parked = {}, others = {};
+	int err = select_functions(all, functions, n, most, &parked, &others, &n);
+
+	columns__head(c, o, "COUNT", name_title(all));
+	for (size_t i = 0; i < n; i++)
+		put_row(o, c, functions[i]->count, &functions[i]->stats,
+			latency__name(all->latency, functions[i]->name));
+	put_folded(o, c, &others, "other functions");
+	put_folded(o, c, &parked, "functions that were parked");
+	columns__note(c, o);
+	five = n < BRIEF_FUNCTIONS ? n : BRIEF_FUNCTIONS;
+	reasons = fitting_reasons(lines > most + 7 ? lines - most - 7 : 0, five);
+	if (reasons == 1 && five)
+		out__char(o, '\n');
+	for (size_t i = 0; i < five; i++)
+		put_reasons_briefly(o, all->latency, functions[i], reasons);
+	out__text(o, "\nAll functions, reasons and run queues: gotrace latency --details\n");
+	latency_stats__deinit(&parked.stats);
+	latency_stats__deinit(&others.stats);
+	return err;
+}
+
+int latency_table__functions(const struct latencies *all, bool details)
+{
+	struct out *o = out__table();
+	struct columns c = make_columns(all);
+	size_t n;
+	const struct function **functions = functions__sorted(all, &n);
+	int err;
+
+	if (!functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		sum_columns(&c, &functions[i]->stats);
+	columns__fit(&c, o, kept(all));
+	put_no_kernel(o, all);
+	err = details ? put_functions(o, all, &c, functions, n) :
+			put_brief(o, all, &c, functions, n);
+	free(functions);
+	out__flush(o);
+	return err;
+}
+
+/* ---- goroutines ---- */
+
+/* The lines; or, without `o`, only the sums of the columns. */
+static int put_goroutines(struct out *o, const struct latencies *all, struct columns *c,
+			  int64_t *unknown)
+{
+	struct latency_goroutine g;
+	int err = 0;
+
+	for (size_t i = 0; i < record_store__count(all->goroutines) && !err; i++) {
+		err = latency__unpack(record_store__get(all->goroutines, i), &g);
+		if (err)
+			break;
+		if (o)
+			put_row(o, c, g.id, &g.stats, latency__name(all->latency, g.name));
+		else
+			sum_columns(c, &g.stats);
+		*unknown = time_add(*unknown, o ? g.stats.unknown : 0);
+		latency_stats__deinit(&g.stats);
+	}
+	return err;
+}
+
+int latency_table__goroutines(const struct latencies *all)
+{
+	struct out *o = out__table();
+	struct columns c = make_columns(all);
+	int64_t unknown = 0;
+	int err = put_goroutines(NULL, all, &c, &unknown);
+
+	if (err)
+		return err;
+	columns__fit(&c, o, kept(all));
+	put_no_kernel(o, all);
+	columns__head(&c, o, "ID", "START FUNCTION");
+	err = put_goroutines(o, all, &c, &unknown);
+	columns__note(&c, o);
+	if (all->has_kernel)
+		latency_table__note(o, true, unknown, (int64_t)c.sum[LATENCY_PARTS]);
+	out__flush(o);
+	return err;
+}
+
+int latency_table__goroutine(const struct latencies *all)
+{
+	static const struct trace_string nothing = { "", 0 };
+	struct out *o = out__table();
+	struct latency_goroutine g;
+	int err = latency__unpack(record_store__get(all->goroutines, 0), &g);
+
+	if (err)
+		return err;
+	out__format(o, "goroutine %" PRIu64 ": ", g.id);
+	table__name(o, latency__name(all->latency, g.name), NO_STACK);
+	out__text(o, "\n\n");
+	table__part(o, g.stats.total, g.stats.total, "total", nothing);
+	err = latency_table__details(o, all->latency, all->has_kernel, &g.stats, true);
+	latency_table__note(o, all->has_kernel, g.stats.unknown, g.stats.total);
+	latency_stats__deinit(&g.stats);
+	out__flush(o);
+	return err;
+}

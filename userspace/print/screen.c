@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables on a terminal: see screen.h.
+ *
+ * libsmartcols, which util-linux uses, was considered: it keeps each cell of a table in memory, several
+ * hundred bytes, but tables of goroutines have millions of lines; and it would decide which columns
+ * shrink, not which ones are left out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/opts.h"
+#include "screen.h"
+#include "table.h"
+
+#define WIDTH_MIN 20
+#define WIDTH_MAX 1000
+#define NAME_ROOM 28 /* for names, when columns are left out */
+#define ELLIPSIS  "\xe2\x80\xa6"
+
+static unsigned int from_environment(const char *name, unsigned int fallback)
+{
+	const char *text = getenv(name);
+	uint64_t n;
+
+	return text && opts__number(text, 1, WIDTH_MAX, &n) ? (unsigned int)n : fallback;
+}
+
+struct out *out__table(void)
+{
+	struct out *o = out__stdout();
+	struct winsize size = {};
+	unsigned int width;
+
+	if (o->screen.width || !isatty(STDOUT_FILENO))
+		return o;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		size = (struct winsize){ .ws_col = 80, .ws_row = 24 };
+	width = from_environment("COLUMNS", size.ws_col);
+	o->screen.width = width < WIDTH_MIN ? WIDTH_MIN : width;
+	o->screen.height = from_environment("LINES", size.ws_row);
+	o->screen.bold = !getenv("NO_COLOR");
+	return o;
+}
+
+static void end_line(struct screen *s)
+{
+	fwrite(s->held, 1, s->held_len, stdout);
+	putchar('\n');
+	s->held_len = 0;
+	s->column = 0;
+	s->skipping = false;
+}
+
+/* The first byte of a character, or its only one. */
+static void begin_character(struct screen *s, char c)
+{
+	if (++s->column < s->width) {
+		putchar(c);
+	} else if (s->column == s->width) {
+		s->held[0] = c;
+		s->held_len = 1;
+	} else {
+		fputs(ELLIPSIS, stdout);
+		s->held_len = 0;
+		s->skipping = true;
+	}
+}
+
+/* The character in the last column is held back until it is known whether the line ends after it. */
+static void write_byte(struct screen *s, char c)
+{
+	if (c == '\n') {
+		end_line(s);
+	} else if (s->in_escape || c == '\x1b') {
+		putchar(c);
+		s->in_escape = c != 'm';
+	} else if (s->skipping) {
+		return;
+	} else if (((unsigned char)c & 0xc0) != 0x80) {
+		begin_character(s, c);
+	} else if (!s->held_len) {
+		putchar(c);
+	} else if (s->held_len < sizeof(s->held)) {
+		s->held[s->held_len++] = c;
+	}
+}
+
+void screen__write(struct screen *s, const char *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		write_byte(s, data[i]);
+}
+
+void screen__bold(struct out *o, bool on)
+{
+	if (o->screen.bold)
+		out__text(o, on ? "\x1b[1m" : "\x1b[m");
+}
+
+/* ---- columns ---- */
+
+unsigned int columns__used(const struct columns *c)
+{
+	unsigned int used = c->first + 2;
+
+	for (unsigned int i = 0; i < c->n; i++)
+		used += c->hidden[i] ? 0 : c->width + 1;
+	return used;
+}
+
+/* The shown column with the least sum; c->n: there is none. */
+static unsigned int least(const struct columns *c, uint32_t keep)
+{
+	unsigned int found = c->n;
+
+	for (unsigned int i = 0; i < c->n; i++)
+		if (!c->hidden[i] && !(keep >> i & 1) &&
+		    (found == c->n || c->sum[i] < c->sum[found]))
+			found = i;
+	return found;
+}
+
+void columns__fit(struct columns *c, const struct out *o, uint32_t keep)
+{
+	unsigned int i;
+
+	if (!o->screen.width)
+		return;
+	for (i = 0; i < c->n; i++)
+		c->hidden[i] = !(keep >> i & 1) && (c->unknown[i] || c->sum[i] == 0);
+	while (columns__used(c) + NAME_ROOM > o->screen.width && (i = least(c, keep)) < c->n)
+		c->hidden[i] = true;
+}
+
+void columns__head(const struct columns *c, struct out *o, const char *first, const char *last)
+{
+	screen__bold(o, true);
+	out__format(o, "%*s", (int)c->first, first);
+	for (unsigned int i = 0; i < c->n; i++)
+		if (!c->hidden[i])
+			out__format(o, " %*s", (int)c->width, c->titles[i]);
+	out__format(o, "  %s", last);
+	screen__bold(o, false);
+	out__char(o, '\n');
+}
+
+void columns__note(const struct columns *c, struct out *o)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < c->n; i++) {
+		if (!c->hidden[i] || c->unknown[i] || c->sum[i] == 0)
+			continue;
+		out__text(o, any ? ", " : "\nNot shown, for lack of space: ");
+		out__text(o, c->titles[i]);
+		any = true;
+	}
+	if (any)
+		out__char(o, '\n');
+}
+
+/* ---- names ---- */
+
+/* "go.example.org/a/b.(*T[c/d.E]).F": without what precedes "b". */
+static struct trace_string without_directories(struct trace_string name)
+{
+	uint32_t end = 0;
+
+	while (end < name.len && !memchr("([ ", name.data[end], 3))
+		end++;
+	while (end && name.data[end - 1] != '/')
+		end--;
+	return (struct trace_string){ name.data + end, name.len - end };
+}
+
+void screen__function(struct out *o, struct trace_string name, const char *without,
+		      unsigned int used)
+{
+	if (o->screen.width && used + name.len > o->screen.width)
+		name = without_directories(name);
+	table__name(o, name, without);
+}
