@@ -343,6 +343,8 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (a->flight.dir) {
 		opts.sink.path = a->output;
 		opts.sink.flight = a->flight;
+		opts.sink.triggers = a->triggers;
+		opts.sink.triggers.condition = a->condition;
 		opts.sink.flight.version = a->version;
 		opts.sink.flight.subject =
 			(struct file_subject){ an->process.exe, an->process.pid };

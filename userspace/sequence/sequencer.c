@@ -389,6 +389,16 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	return s->error ? s->error : writer__close(s->opts.writer);
 }
 
+struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
+					      bool *ret_is_runtime)
+{
+	const struct goroutine *g = map__get(&s->model.by_id, goid);
+	uint32_t start = g ? g->start : 0;
+
+	*ret_is_runtime = start && stacks__start_is_runtime(s->stacks, start);
+	return intern__text_at(s->opts.intern, start ? stacks__start_name(s->stacks, start) : 0);
+}
+
 bool sequencer__is_ready(const struct sequencer *s)
 {
 	return s->ready;
