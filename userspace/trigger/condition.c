@@ -2,7 +2,6 @@
 /*
  * Parses a condition of --trigger: see condition.h.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
