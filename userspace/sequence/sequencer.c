@@ -389,6 +389,28 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	return s->error ? s->error : writer__close(s->opts.writer);
 }
 
+uint64_t sequencer__applied(const struct sequencer *s)
+{
+	return s->watermark;
+}
+
+size_t sequencer__goroutines(const struct sequencer *s)
+{
+	return s->model.by_id.n;
+}
+
+uint64_t sequencer__left_call(const struct sequencer *s, uint32_t tid)
+{
+	const struct thread *t = map__get(&s->model.threads, tid);
+
+	return t ? t->exit_time : 0;
+}
+
+const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_t tid)
+{
+	return kernel_threads__find(&s->kernel.threads, tid);
+}
+
 struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
 					      bool *ret_is_runtime)
 {

@@ -4,7 +4,7 @@
  * of the kernel, in the order in which they are applied.
  *
  * Upstream: boundary.c and kernel_events.c. Downstream: trigger/trigger.c. The functions run inside
- * sequencer__watermark() and must not call the sequencer, but for sequencer__start_function().
+ * sequencer__watermark(). Of the sequencer they may call what takes a pointer to const.
  */
 #ifndef SEQUENCE_WATCH_H
 #define SEQUENCE_WATCH_H
@@ -23,7 +23,7 @@ struct watch_event {
 		*args; /* of spec.h, without the time; strings and stacks: ids of writer/intern.h */
 };
 
-/* Either function may be NULL. */
+/* Either function may be NULL. An item of the kernel was applied to its thread before. */
 struct sequencer_watch {
 	void (*event)(void *ctx, const struct watch_event *ev);
 	void (*kernel)(void *ctx, const struct kernel_item *item);
