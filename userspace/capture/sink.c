@@ -224,7 +224,7 @@ int sink__watermark(struct sink *s, uint64_t time)
 	err = sequencer__watermark(s->sequencer, time);
 	if (err || !s->triggers)
 		return err;
-	triggers__watermark(s->triggers, time);
+	triggers__watermark(s->triggers, sequencer__applied(s->sequencer));
 	return triggers__failure(s->triggers);
 }
 

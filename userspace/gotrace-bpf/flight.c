@@ -8,6 +8,7 @@
 
 #include "lib/clock.h"
 #include "lib/opts.h"
+#include "trigger/needs.h"
 #include "analysis.h"
 #include "command.h"
 #include "record.h"
@@ -68,6 +69,15 @@ static void add_trigger(struct record_args *a, const char *text)
 		usage_error("too many triggers: at most %d", CONDITIONS_MAX);
 	if (condition__parse(text, &a->condition[a->triggers.n++], &error))
 		usage_error("%s", error.text);
+}
+
+static void check_triggers(const struct record_args *a)
+{
+	struct error error = {};
+
+	for (size_t i = 0; i < a->triggers.n; i++)
+		if (condition__check(&a->condition[i], a->sets, &error))
+			usage_error("%s", error.text);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -141,6 +151,7 @@ int do_flight(int argc, char **argv, struct error *error)
 		usage_error("no process given: expected -p PID");
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
+	check_triggers(&a);
 	a.flight.dir = a.output;
 	a.flight.keep = a.keep;
 	record__prepare_signals(&signals);

@@ -9,7 +9,11 @@
 
 #include "flight/flight.h"
 #include "lib/log.h"
+#include "sequence/sequencer.h"
+#include "trigger/phases.h"
+#include "trigger/runqueue.h"
 #include "trigger/trigger_impl.h"
+#include "trigger/waits.h"
 
 struct triggers *triggers__create(const struct trigger_opts *opts, struct flight *flight)
 {
@@ -21,11 +25,21 @@ struct triggers *triggers__create(const struct trigger_opts *opts, struct flight
 	t->flight = flight;
 	for (size_t i = 0; i < opts->n; i++)
 		t->trigger[i].condition = opts->condition[i];
+	if (waits__create(&t->waits, t) || phases__create(&t->phases, t) ||
+	    runqueue__create(&t->runqueue, t)) {
+		triggers__destroy(t);
+		return NULL;
+	}
 	return t;
 }
 
 void triggers__destroy(struct triggers *t)
 {
+	if (!t)
+		return;
+	waits__destroy(t->waits);
+	phases__destroy(t->phases);
+	runqueue__destroy(t->runqueue);
 	free(t);
 }
 
@@ -38,6 +52,13 @@ void triggers__start(struct triggers *t, const struct sequencer *s, const struct
 int triggers__failure(const struct triggers *t)
 {
 	return t->error;
+}
+
+uint64_t triggers__doubts(const struct triggers *t)
+{
+	const struct sequencer_stats *stats = sequencer__stats(t->sequencer);
+
+	return sequencer__go_losses(t->sequencer) + stats->repairs + stats->corrected;
 }
 
 struct trigger *trigger__next(struct triggers *t, enum trigger_kind kind, struct trigger *after)
@@ -70,14 +91,22 @@ void trigger__met(struct triggers *t, struct trigger *trigger, uint64_t time, co
 
 static void on_event(void *ctx, const struct watch_event *ev)
 {
-	(void)ctx;
-	(void)ev;
+	struct triggers *t = ctx;
+
+	if (t->waits)
+		waits__event(t->waits, ev);
+	if (t->phases)
+		phases__event(t->phases, ev);
 }
 
 static void on_kernel(void *ctx, const struct kernel_item *item)
 {
-	(void)ctx;
-	(void)item;
+	struct triggers *t = ctx;
+
+	if (t->waits)
+		waits__kernel(t->waits, item);
+	if (t->runqueue)
+		runqueue__kernel(t->runqueue, item);
 }
 
 struct sequencer_watch triggers__watch(struct triggers *t)
@@ -87,6 +116,10 @@ struct sequencer_watch triggers__watch(struct triggers *t)
 
 void triggers__watermark(struct triggers *t, uint64_t time)
 {
-	(void)t;
-	(void)time;
+	if (t->waits)
+		waits__watermark(t->waits, time);
+	if (t->phases)
+		phases__watermark(t->phases, time);
+	if (t->runqueue)
+		runqueue__watermark(t->runqueue, time);
 }

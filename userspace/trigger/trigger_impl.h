@@ -14,12 +14,19 @@ struct trigger {
 	uint64_t limited; /* causes since then that came too soon */
 };
 
+struct phases;
+struct runqueue;
+struct waits;
+
 struct triggers {
 	struct trigger_opts opts;
 	struct flight *flight;
 	const struct sequencer *sequencer;
 	const struct intern *intern;
 	struct trigger trigger[CONDITIONS_MAX];
+	struct waits *waits; /* NULL: no such conditions, as are the others */
+	struct phases *phases;
+	struct runqueue *runqueue;
 	int error;
 };
 
@@ -32,5 +39,8 @@ __attribute__((format(printf, 4, 5))) void trigger__met(struct triggers *t, stru
 
 /* for (struct trigger *tr = NULL; (tr = trigger__next(t, TRIGGER_STW, tr));) */
 struct trigger *trigger__next(struct triggers *t, enum trigger_kind kind, struct trigger *after);
+
+/* A number that grows when the sequencer has to guess the state of goroutines. */
+uint64_t triggers__doubts(const struct triggers *t);
 
 #endif
