@@ -3,8 +3,8 @@
 //
 //	conditions -case NAME [-for D] [-every D] [-count N]
 //
-// Cases: runnable (next to a goroutine that keeps the only P), blocked (on a channel), syscall (a raw
-// read of a pipe), stw (while a thread is in a long loop that cannot be preempted), gc (of a large
+// Cases: runnable (next to a goroutine that keeps the only P), blocked (on a channel), syscall
+// (nanosleep), stw (while a thread is in a long loop that cannot be preempted), gc (of a large
 // heap), runqueue (next to processes that use the CPU, on one CPU), goroutines (many for a moment), heap
 // (a large slice for a moment), quiet (waits of all kinds, network and timers included, that are short,
 // or that do not count).
@@ -48,13 +48,13 @@ var cases = map[string]struct {
 }{
 	"runnable":   {1, nil, keepTheP},
 	"blocked":    {2, nil, block},
-	"syscall":    {2, openPipe, readPipe},
+	"syscall":    {2, nil, call},
 	"stw":        {2, nil, stopTheWorld},
 	"gc":         {2, growHeap, runtime.GC},
 	"runqueue":   {1, compete, runThread},
 	"goroutines": {2, nil, createMany},
 	"heap":       {2, nil, allocate},
-	"quiet":      {2, openPipe, shortWaits},
+	"quiet":      {2, nil, shortWaits},
 }
 
 // busy computes without a place where it can be preempted: see package clocks.
@@ -85,24 +85,12 @@ func blockFor(d time.Duration) {
 	done <- 1
 }
 
-var pipe [2]int
+// call is a system call that the runtime knows of.
+func call() { callFor(*length) }
 
-func openPipe() {
-	if err := syscall.Pipe(pipe[:]); err != nil {
-		protocol.Fail(err)
-	}
-}
-
-// A system call that the runtime knows of, and whose end is that of the wait.
-func readPipe() { readPipeFor(*length) }
-
-func readPipeFor(d time.Duration) {
-	var one [1]byte
-	go func() {
-		time.Sleep(d)
-		syscall.Write(pipe[1], one[:])
-	}()
-	syscall.Syscall(syscall.SYS_READ, uintptr(pipe[0]), uintptr(unsafe.Pointer(&one[0])), 1)
+func callFor(d time.Duration) {
+	t := syscall.NsecToTimespec(int64(d))
+	syscall.Syscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }
 
 // stopTheWorld has to wait for the other goroutine, which does not stop.
@@ -125,10 +113,10 @@ type node struct{ next, other *node }
 
 var heap *node
 
-// growHeap makes a collection take longer than -for on the machines of the tests.
+// growHeap makes a collection take long: a list is marked by one worker, element by element.
 func growHeap() {
 	debug.SetGCPercent(-1)
-	for i := 0; i < 1<<22; i++ {
+	for i := 0; i < 1<<20; i++ {
 		heap = &node{heap, heap}
 	}
 }
@@ -192,7 +180,7 @@ func shortWaits() {
 	listener.Close()
 	<-done
 	blockFor(time.Millisecond)
-	readPipeFor(time.Millisecond)
+	callFor(time.Millisecond)
 }
 
 func main() {
