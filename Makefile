@@ -75,12 +75,12 @@ BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KER
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
-	     writer flight reader rewrite analysis profile print align names sequence rawfile inline \
+	     writer flight reader rewrite analysis profile print align names sequence rawfile inline trigger \
 	     capture blackbox
 FORMAT_DIRS := lib format text v1 writer reader rewrite analysis profile print
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
-FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile),$(LIB_SRCS))
+FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger),$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache_folder.c,$(FUZZED_SRCS)) \
 	       userspace/capture/sink.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \
 	       stacks read) \

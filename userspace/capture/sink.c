@@ -18,6 +18,7 @@ struct sink {
 	struct trace_file *file; /* NULL: those of `rotate` */
 	struct rotate *rotate;
 	struct flight *flight;
+	struct triggers *triggers; /* NULL: none */
 	uint64_t t1;
 	struct rawfile *raw;
 	struct intern *intern;
@@ -41,6 +42,10 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 		err = flight__open(&s->flight, &opts->flight, error);
 	else
 		err = output__open(&s->file, opts->path, FILE_TRACE, error);
+	if (!err && s->flight && opts->triggers.n) {
+		s->triggers = triggers__create(&opts->triggers, s->flight);
+		err = s->triggers ? 0 : error__set(error, -ENOMEM, "out of memory");
+	}
 	if (!err && s->file && opts->stop_fd)
 		trace_file__interrupt(s->file, opts->stop_fd);
 	if (!err && opts->raw_path)
@@ -62,6 +67,7 @@ void sink__destroy(struct sink *s)
 	intern__destroy(s->intern);
 	rawfile__destroy(s->raw);
 	rotate__destroy(s->rotate);
+	triggers__destroy(s->triggers);
 	flight__destroy(s->flight);
 	trace_file__destroy(s->file);
 	free(s);
@@ -96,6 +102,7 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 		.between = s->rotate || s->flight ? between_generations : NULL,
 		.between_ctx = s,
 	};
+	int err;
 
 	s->symbolizer = *symbolizer;
 	s->intern = intern__create();
@@ -104,7 +111,12 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 		return -ENOMEM;
 	opts.intern = s->intern;
 	opts.writer = s->writer;
-	return sequencer__create(&s->sequencer, &opts);
+	if (s->triggers)
+		opts.watch = triggers__watch(s->triggers);
+	err = sequencer__create(&s->sequencer, &opts);
+	if (!err && s->triggers)
+		triggers__start(s->triggers, s->sequencer, s->intern);
+	return err;
 }
 
 struct sequencer *sink__sequencer(struct sink *s)
@@ -206,8 +218,14 @@ int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64
 
 int sink__watermark(struct sink *s, uint64_t time)
 {
+	int err;
+
 	TO_RAW(s, rawfile__watermark(s->raw, time));
-	return sequencer__watermark(s->sequencer, time);
+	err = sequencer__watermark(s->sequencer, time);
+	if (err || !s->triggers)
+		return err;
+	triggers__watermark(s->triggers, sequencer__applied(s->sequencer));
+	return triggers__failure(s->triggers);
 }
 
 int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second)

@@ -19,6 +19,7 @@
 #include "lib/error.h"
 #include "rawfile/rawfile.h"
 #include "sequence/sequencer.h"
+#include "trigger/trigger.h"
 #include "writer/writer.h"
 
 struct sink;
@@ -28,6 +29,7 @@ struct sink_opts {
 	/* With a dir: files are written there instead of to `path`. At most one has a dir. */
 	struct rotate_opts rotate;
 	struct flight_opts flight;
+	struct trigger_opts triggers;  /* of the flight recorder */
 	const char *raw_path;	       /* NULL: none */
 	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
 	bool no_syscalls;

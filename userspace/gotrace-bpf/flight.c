@@ -8,6 +8,7 @@
 
 #include "lib/clock.h"
 #include "lib/opts.h"
+#include "trigger/needs.h"
 #include "analysis.h"
 #include "command.h"
 #include "record.h"
@@ -18,6 +19,8 @@ enum {
 	OPT_WINDOW = OPT_RECORD_END,
 	OPT_MAX_SIZE,
 	OPT_TAIL,
+	OPT_TRIGGER,
+	OPT_TRIGGER_INTERVAL,
 };
 
 static const struct argp_option options[] = {
@@ -29,6 +32,12 @@ static const struct argp_option options[] = {
 	  "keep at most SIZE bytes of events, as encoded in a file (default: 64M)", 0 },
 	{ "tail", OPT_TAIL, "TIME", 0,
 	  "how long to record after the cause of a snapshot (default: 500ms)", 0 },
+	{ "trigger", OPT_TRIGGER, "COND", 0,
+	  "write a snapshot when COND is met, such as runnable:5ms, blocked:300ms, gc:100ms, "
+	  "heap:2G (see TRIGGERS in the manual); may be repeated",
+	  0 },
+	{ "trigger-interval", OPT_TRIGGER_INTERVAL, "TIME", 0,
+	  "least time between two snapshots of one trigger (default: 1s)", 0 },
 	{ "keep", OPT_KEEP, "SIZE", 0,
 	  "remove the oldest snapshots so that all take at most SIZE (default: 4G)", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
@@ -52,6 +61,25 @@ static void parse_time(const char *text, uint64_t min, uint64_t *ret)
 			    text, min ? ", at least 1s" : "");
 }
 
+static void add_trigger(struct record_args *a, const char *text)
+{
+	struct error error = {};
+
+	if (a->triggers.n == CONDITIONS_MAX)
+		usage_error("too many triggers: at most %d", CONDITIONS_MAX);
+	if (condition__parse(text, &a->condition[a->triggers.n++], &error))
+		usage_error("%s", error.text);
+}
+
+static void check_triggers(const struct record_args *a)
+{
+	struct error error = {};
+
+	for (size_t i = 0; i < a->triggers.n; i++)
+		if (condition__check(&a->condition[i], a->sets, &error))
+			usage_error("%s", error.text);
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct record_args *a = state->input;
@@ -62,6 +90,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_TAIL:
 		parse_time(text, 0, &a->flight.tail_ns);
+		return 0;
+	case OPT_TRIGGER:
+		add_trigger(a, text);
+		return 0;
+	case OPT_TRIGGER_INTERVAL:
+		parse_time(text, 0, &a->triggers.interval_ns);
 		return 0;
 	case OPT_MAX_SIZE:
 		if (!opts__size(text, FLIGHT_BYTES_MIN, INT64_MAX, &a->flight.max_bytes))
@@ -111,11 +145,13 @@ int do_flight(int argc, char **argv, struct error *error)
 	a.flight = (struct flight_opts){ .window_ns = 30 * SECOND,
 					 .max_bytes = 64 << 20,
 					 .tail_ns = SECOND / 2 };
+	a.triggers.interval_ns = SECOND;
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	if (!a.pid)
 		usage_error("no process given: expected -p PID");
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
+	check_triggers(&a);
 	a.flight.dir = a.output;
 	a.flight.keep = a.keep;
 	record__prepare_signals(&signals);

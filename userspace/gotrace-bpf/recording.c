@@ -13,6 +13,7 @@
 #include "lib/steps.h"
 #include "target/probe/call_copies.h"
 #include "target/probe/presets.h"
+#include "trigger/needs.h"
 #include "writer/output_file.h"
 #include "analysis.h"
 #include "blackbox.h"
@@ -305,6 +306,16 @@ struct chosen {
 	struct site_list sites; /* all */
 };
 
+/* Without kernel events a condition of the flight recorder would never be met. */
+static bool needs_kernel(const struct record_args *a)
+{
+	uint32_t sets = 0;
+
+	for (size_t i = 0; i < a->triggers.n; i++)
+		sets |= condition__sets(&a->condition[i]);
+	return sets & SITE_SET(KERNEL);
+}
+
 static int record_with(const struct recording *r, struct analysis *an, struct launch *child,
 		       const struct chosen *chosen, struct recorder_stats *stats,
 		       struct error *error)
@@ -322,7 +333,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		.duration_ns = a->duration_ns,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
 		.sets = a->sets, .no_labels = a->no_labels,
-		.kernel_optional = !a->sets_given,
+		.kernel_optional = !a->sets_given && !needs_kernel(a),
 		.heap_whole = a->sets_given,
 		.sample_hz = a->sets & SITE_SET(CPU) ? (unsigned int)a->sample_hz : 0,
 		.force_perf = a->force_perf, .is_inline = a->is_inline, .ring_size = ring_size(a),
@@ -352,6 +363,8 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (a->flight.dir) {
 		opts.sink.path = a->output;
 		opts.sink.flight = a->flight;
+		opts.sink.triggers = a->triggers;
+		opts.sink.triggers.condition = a->condition;
 		opts.sink.flight.version = a->version;
 		opts.sink.flight.subject =
 			(struct file_subject){ an->process.exe, an->process.pid };

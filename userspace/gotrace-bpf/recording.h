@@ -48,6 +48,8 @@ struct record_args {
 	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
 	bool keep_given;
 	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
+	struct trigger_opts triggers;
+	struct condition condition[CONDITIONS_MAX]; /* of `triggers` */
 };
 
 /* Results of a followed recording, in memory that it shares with the process of follow.c. */

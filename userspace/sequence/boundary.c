@@ -162,8 +162,13 @@ void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum e
 		    unsigned int nargs, const uint64_t *args)
 {
 	s->out.events++;
-	boundary__note(s, writer__event(s->opts.writer, t->tid, boundary__time(s, t, time, type),
-					type, args, nargs));
+	time = boundary__time(s, t, time, type);
+	boundary__note(s, writer__event(s->opts.writer, t->tid, time, type, args, nargs));
+	if (s->opts.watch.event) {
+		struct watch_event ev = { time, t->g ? t->g->id : 0, t->tid, type, args };
+
+		s->opts.watch.event(s->opts.watch.ctx, &ev);
+	}
 }
 
 static int boundary__open(struct sequencer *s, uint64_t time)

@@ -177,7 +177,10 @@ static int add(struct sequencer *s, const struct kernel_item *item, bool in_wind
 {
 	int err = in_window ? kernel_writer__add(s->kernel.writer, item) : 0;
 
-	return err ? err : kernel_threads__apply(&s->kernel.threads, item);
+	err = err ? err : kernel_threads__apply(&s->kernel.threads, item);
+	if (!err && in_window && s->opts.watch.kernel)
+		s->opts.watch.kernel(s->opts.watch.ctx, item);
+	return err;
 }
 
 /*

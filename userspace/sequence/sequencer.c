@@ -389,6 +389,38 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	return s->error ? s->error : writer__close(s->opts.writer);
 }
 
+uint64_t sequencer__applied(const struct sequencer *s)
+{
+	return s->watermark;
+}
+
+size_t sequencer__goroutines(const struct sequencer *s)
+{
+	return s->model.by_id.n;
+}
+
+uint64_t sequencer__left_call(const struct sequencer *s, uint32_t tid)
+{
+	const struct thread *t = map__get(&s->model.threads, tid);
+
+	return t ? t->exit_time : 0;
+}
+
+const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_t tid)
+{
+	return kernel_threads__find(&s->kernel.threads, tid);
+}
+
+struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
+					      bool *ret_is_runtime)
+{
+	const struct goroutine *g = map__get(&s->model.by_id, goid);
+	uint32_t start = g ? g->start : 0;
+
+	*ret_is_runtime = start && stacks__start_is_runtime(s->stacks, start);
+	return intern__text_at(s->opts.intern, start ? stacks__start_name(s->stacks, start) : 0);
+}
+
 bool sequencer__is_ready(const struct sequencer *s)
 {
 	return s->ready;

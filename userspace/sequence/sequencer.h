@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "gotrace/record.h"
+#include "sequence/watch.h"
 #include "target/layout/layout.h"
 #include "target/process/snapshot.h"
 #include "target/symbols/symbolize.h"
@@ -46,6 +47,7 @@ struct sequencer_opts {
 	 */
 	int (*between)(void *ctx, uint64_t time);
 	void *between_ctx;
+	struct sequencer_watch watch;
 };
 
 struct sequencer_stats {
@@ -142,6 +144,24 @@ bool sequencer__in_pause(const struct sequencer *s);
 
 /* Ends the window: drops records after t1 and closes the last generation. */
 int sequencer__finish(struct sequencer *s, uint64_t t1);
+
+/* All records up to this time were applied, and the watch has seen their events. */
+uint64_t sequencer__applied(const struct sequencer *s);
+/* Number of live goroutines, the runtime's own included. */
+size_t sequencer__goroutines(const struct sequencer *s);
+/*
+ * When the goroutine on the thread has left its system call, although the event that ends it follows
+ * only with the next record of the thread; 0: it has not.
+ */
+uint64_t sequencer__left_call(const struct sequencer *s, uint32_t tid);
+/* The thread by kernel events so far, until the next call that takes a record. NULL: unknown. */
+const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_t tid);
+/*
+ * The name of the function that a goroutine was started with; empty: unknown, as is such a
+ * goroutine. It is valid as the ids of intern. *ret_is_runtime: the runtime started it for itself.
+ */
+struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
+					      bool *ret_is_runtime);
 
 bool sequencer__is_ready(const struct sequencer *s); /* the initial state is known */
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s);

@@ -8,6 +8,7 @@
 
 #include "capture/sink.h"
 #include "unit/trace_bytes.h"
+#include "unit/watched_sequencer.h"
 
 static int answer;
 static uint64_t clock_error;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Triggers runnable, blocked and syscall: each wait is judged once and in time, whatever ends in
+ * between, and only waits that count are.
+ */
+#include "unit/trigger/trigger_fixture.h"
+
+#define RUNNABLE_7 "runnable:5ms: goroutine 7 runnable for 5.0 ms"
+
+static void once_per_wait(void **state)
+{
+	watch("runnable:5ms", NULL, NULL);
+	event(1, 1, 0, EV_GO_CREATE, 7);
+	expect_none(5);
+	expect_cause(6, 6, RUNNABLE_7);
+	expect_none(20);
+	event(30, 1, 0, EV_GO_START, 7);
+	expect_none(31);
+	event(32, 1, 7, EV_GO_STOP, 0);
+	event(41, 1, 0, EV_GO_START, 7);
+	assert_int_equal(made.causes, 0); /* not before it is known that nothing was lost */
+	expect_cause(42, 37, RUNNABLE_7);
+	event(43, 1, 7, EV_GO_STOP, 0);
+	event(47, 1, 0, EV_GO_START, 7);
+	expect_none(60);
+	unwatch();
+}
+
+static void two_limits(void **state)
+{
+	watch("runnable:5ms", "runnable:10ms", NULL);
+	event(1, 1, 0, EV_GO_UNBLOCK, 7);
+	event(3, 1, 0, EV_GO_UNBLOCK, 8);
+	expect_cause(6, 6, RUNNABLE_7);
+	expect_cause(9, 8, "runnable:5ms: goroutine 8 runnable for 5.0 ms");
+	event(10, 1, 0, EV_GO_START, 7);
+	expect_cause(13, 13, "runnable:10ms: goroutine 8 runnable for 10.0 ms");
+	unwatch();
+}
+
+static void ends_in_between(void **state)
+{
+	watch("runnable:5ms", NULL, NULL);
+	for (uint64_t g = 1; g <= 4; g++)
+		event(1, 1, 0, EV_GO_CREATE, g);
+	event(2, 1, 0, EV_GO_START, 1); /* the first that is not judged */
+	event(2, 1, 0, EV_GO_START, 3);
+	event(3, 1, 1, EV_GO_DESTROY, 0);
+	event(4, 1, 0, EV_GO_CREATE, 5); /* in the memory of 1 */
+	expect_cause(6, 6, "runnable:5ms: goroutine 2 runnable for 5.0 ms"); /* and 4 */
+	event(7, 1, 0, EV_GO_START, 2);
+	event(7, 1, 0, EV_GO_START, 4);
+	expect_cause(9, 9, "runnable:5ms: goroutine 5 runnable for 5.0 ms");
+	event(9, 1, 2, EV_GO_SWITCH_DESTROY, 5);
+	expect_none(100);
+	unwatch();
+}
+
+static void reasons(void **state)
+{
+	watch("blocked:5ms", "blocked:5ms:network", NULL);
+	watched.start_function = "main.f";
+	block(1, 7, "sleep");
+	block(1, 8, "network");
+	block(2, 9, "chan send");
+	expect_cause(6, 6,
+		     "blocked:5ms:network: goroutine 8 (main.f) blocked on network for 5.0 ms");
+	expect_cause(7, 7, "blocked:5ms: goroutine 9 (main.f) blocked on chan send for 5.0 ms");
+	event(8, 1, 0, EV_GO_UNBLOCK, 9);
+	watched.is_runtime = true;
+	block(10, 7, "sync");
+	block(11, 8, "network");
+	expect_cause(20, 16,
+		     "blocked:5ms:network: goroutine 8 (main.f) blocked on network for 5.0 ms");
+	unwatch();
+}
+
+static void call(uint64_t ms, uint32_t tid, uint32_t number)
+{
+	struct kernel_item item = {
+		.time = ms * MS, .tid = tid, .kind = KERNEL_SYS_ENTER, .number = number
+	};
+
+	made.watch.kernel(made.watch.ctx, &item);
+}
+
+static void system_calls(void **state)
+{
+	watch("syscall:5ms:read", NULL, NULL);
+	call(1, 3, 0); /* not of a goroutine */
+	event(2, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
+	call(2, 3, 1); /* write */
+	call(3, 3, 0); /* by C code */
+	event(8, 3, 7, EV_GO_SYSCALL_END, 0);
+	expect_none(20);
+	event(20, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
+	call(20, 3, 0);
+	expect_cause(25, 25, "syscall:5ms:read: goroutine 7 in system call read for 5.0 ms");
+	call(26, 4, 0);
+	event(26, 3, 7, EV_GO_SYSCALL_END_BLOCKED, 1);
+	call(27, 3, 0); /* the thread goes on without it */
+	expect_none(40);
+	unwatch();
+}
+
+static void any_system_call(void **state)
+{
+	watch("syscall:5ms", NULL, NULL);
+	event(20, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
+	watched.left_call = 24 * MS; /* its event comes later */
+	expect_none(26);
+	event(24, 3, 7, EV_GO_SYSCALL_END, 0);
+	watched.left_call = 0;
+	event(30, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
+	watched.left_call = 35 * MS;
+	expect_cause(36, 35, "syscall:5ms: goroutine 7 in a system call for 5.0 ms");
+	watched.left_call = 0;
+	event(35, 3, 7, EV_GO_SYSCALL_END, 0);
+	watched.start_function = "os/signal.loop";
+	event(40, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
+	expect_none(60);
+	unwatch();
+}
+
+static void losses(void **state)
+{
+	uint64_t *doubts[] = { &watched.go_losses, &watched.stats.repairs,
+			       &watched.stats.corrected };
+
+	watch("runnable:5ms", NULL, NULL);
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t t = 100 * i;
+
+		event(t + 1, 1, 0, EV_GO_CREATE, 7);
+		event(t + 2, 1, 0, EV_GO_CREATE, 8);
+		event(t + 8, 1, 0, EV_GO_START, 8);
+		(*doubts[i])++;
+		expect_none(t + 20);
+		event(t + 21, 1, 0, EV_GO_START, 7);
+		event(t + 22, 1, 7, EV_GO_STOP, 0);
+		expect_cause(t + 30, t + 27, RUNNABLE_7);
+	}
+	unwatch();
+}
+
+#define GS 40
+
+/* What the triggers should do, found by looking at each goroutine. */
+static struct {
+	uint64_t since[GS], due[10000]; /* 0: does not wait; judged at the next watermark */
+	bool judged[GS];
+	size_t n;
+} model;
+
+static void model_time(uint64_t g, uint64_t time)
+{
+	if (!model.since[g] || model.judged[g] || model.since[g] + 5 > time)
+		return;
+	model.judged[g] = true;
+	model.due[model.n++] = model.since[g] + 5;
+}
+
+static void model_watermark(uint64_t time)
+{
+	bool found = false;
+
+	for (uint64_t g = 0; g < GS; g++)
+		model_time(g, time);
+	watermark(time);
+	assert_int_equal(made.causes, model.n > 0);
+	for (size_t i = 0; i < model.n; i++)
+		found |= model.due[i] * MS == made.cause.time;
+	assert_true(found || !model.n);
+	made.causes = model.n = 0;
+}
+
+static void as_the_model(void **state)
+{
+	watch("runnable:5ms", NULL, NULL);
+	srand(1);
+	memset(&model, 0, sizeof(model));
+	for (uint64_t time = 1; time < 20000; time += (uint64_t)rand() % 2) {
+		uint64_t g = (uint64_t)rand() % GS;
+
+		model_time(g, time);
+		if (model.since[g] && rand() % 50 == 0)
+			event(time, 1, g + 1, EV_GO_DESTROY, 0);
+		else if (model.since[g])
+			event(time, 1, 0, EV_GO_START, g + 1);
+		else
+			event(time, 1, g + 1, EV_GO_STOP, 0);
+		model.since[g] = model.since[g] ? 0 : time;
+		model.judged[g] = false;
+		if (rand() % 10 == 0)
+			model_watermark(time);
+	}
+	unwatch();
+}
+
+/* Would take hours if an event or a watermark looked at each. */
+static void million(void **state)
+{
+	const uint64_t n = 1000000;
+
+	watch("blocked:5ms", "blocked:1s", "runnable:1ms");
+	for (uint64_t g = 1; g <= n; g++)
+		block(1, g, "network");
+	for (uint64_t i = 0; i < n; i++)
+		watermark(2 + i / 1000);
+	for (uint64_t g = n; g; g--)
+		event(2000, 1, 0, EV_GO_UNBLOCK, g);
+	for (uint64_t g = 1; g <= n; g++)
+		event(2000, 1, 0, EV_GO_START, g);
+	expect_none(3000);
+	unwatch();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(once_per_wait),   cmocka_unit_test(two_limits),
+		cmocka_unit_test(ends_in_between), cmocka_unit_test(reasons),
+		cmocka_unit_test(system_calls),	   cmocka_unit_test(any_system_call),
+		cmocka_unit_test(losses),	   cmocka_unit_test(as_the_model),
+		cmocka_unit_test(million),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the triggers ask the sequencer, from variables that a test sets.
+ */
+#ifndef UNIT_WATCHED_SEQUENCER_H
+#define UNIT_WATCHED_SEQUENCER_H
+
+#include <string.h>
+
+#include "format/kernel.h"
+#include "sequence/sequencer.h"
+
+static struct {
+	struct sequencer_stats stats;
+	uint64_t applied, losses, go_losses, left_call;
+	size_t goroutines;
+	struct kernel_thread thread; /* each; its tid 0: unknown */
+	const char *start_function;  /* of each goroutine */
+	bool is_runtime;
+} watched;
+
+uint64_t sequencer__applied(const struct sequencer *s)
+{
+	return watched.applied;
+}
+
+size_t sequencer__goroutines(const struct sequencer *s)
+{
+	return watched.goroutines;
+}
+
+uint64_t sequencer__left_call(const struct sequencer *s, uint32_t tid)
+{
+	return watched.left_call;
+}
+
+const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_t tid)
+{
+	return watched.thread.tid ? &watched.thread : NULL;
+}
+
+const struct sequencer_stats *sequencer__stats(const struct sequencer *s)
+{
+	return &watched.stats;
+}
+
+uint64_t sequencer__losses(const struct sequencer *s)
+{
+	return watched.losses;
+}
+
+uint64_t sequencer__go_losses(const struct sequencer *s)
+{
+	return watched.go_losses;
+}
+
+struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
+					      bool *ret_is_runtime)
+{
+	const char *name = watched.start_function ? watched.start_function : "";
+
+	*ret_is_runtime = watched.is_runtime;
+	return (struct trace_string){ name, (uint32_t)strlen(name) };
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a user of the sequencer can watch while it writes a trace: each event of Go, and each item
+ * of the kernel, in the order in which they are applied.
+ *
+ * Upstream: boundary.c and kernel_events.c. Downstream: trigger/trigger.c. The functions run inside
+ * sequencer__watermark(). Of the sequencer they may call what takes a pointer to const.
+ */
+#ifndef SEQUENCE_WATCH_H
+#define SEQUENCE_WATCH_H
+
+#include <stdint.h>
+
+#include "format/kernel.h"
+#include "format/spec.h"
+
+struct watch_event {
+	uint64_t time; /* as written: CLOCK_MONOTONIC, ns */
+	uint64_t goid; /* of the goroutine on the thread before the event; 0: none */
+	uint32_t tid;
+	enum ev type;
+	const uint64_t
+		*args; /* of spec.h, without the time; strings and stacks: ids of writer/intern.h */
+};
+
+/* Either function may be NULL. An item of the kernel was applied to its thread before. */
+struct sequencer_watch {
+	void (*event)(void *ctx, const struct watch_event *ev);
+	void (*kernel)(void *ctx, const struct kernel_item *item);
+	void *ctx;
+};
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trigger runqueue: see runqueue.h.
+ *
+ * The sequencer knows the state of each thread by the rules of all readers. A thread waits for a CPU
+ * while it is runnable: woken, preempted, or after it has yielded. One whose cgroup has used up its
+ * CPU time is throttled, which is another state and not counted.
+ */
+#include "trigger/runqueue.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sequence/sequencer.h"
+#include "trigger/wait_list.h"
+
+struct runqueue {
+	struct triggers *t;
+	struct wait_table table; /* by tid */
+	struct wait_list threads;
+	uint64_t losses; /* at the last watermark */
+};
+
+static bool judge(void *ctx, const struct condition *c, const struct wait *wait,
+		  char ret[WAIT_TEXT_MAX])
+{
+	(void)ctx;
+	snprintf(ret, WAIT_TEXT_MAX, "thread %llu waited for a CPU for %.1f ms",
+		 (unsigned long long)wait->key, (double)c->limit / 1e6);
+	return true;
+}
+
+int runqueue__create(struct runqueue **ret, struct triggers *t)
+{
+	struct runqueue *r = calloc(1, sizeof(*r));
+
+	*ret = r;
+	if (!r)
+		return -ENOMEM;
+	r->t = t;
+	wait_table__init(&r->table, judge, r);
+	wait_list__watch(&r->threads, t, TRIGGER_RUNQUEUE);
+	if (r->threads.n)
+		return 0;
+	runqueue__destroy(r);
+	*ret = NULL;
+	return 0;
+}
+
+void runqueue__destroy(struct runqueue *r)
+{
+	if (!r)
+		return;
+	wait_table__deinit(&r->table);
+	free(r);
+}
+
+/* A wait goes on: another item about the thread, such as its new name, does not begin one. */
+static bool is_known(const struct runqueue *r, const struct kernel_thread *thread)
+{
+	const struct wait *wait = map__get(&r->table.by_key, thread->tid);
+
+	return wait && wait->list && wait->since == thread->since;
+}
+
+void runqueue__kernel(struct runqueue *r, const struct kernel_item *item)
+{
+	const struct kernel_thread *thread = sequencer__thread(r->t->sequencer, item->tid);
+
+	if (item->kind == KERNEL_ENDED)
+		wait_table__forget(&r->table, item->tid, item->time);
+	else if (!thread || thread->run != KERNEL_RUNNABLE || !thread->since)
+		wait_table__end(&r->table, item->tid, item->time);
+	else if (!is_known(r, thread))
+		wait_table__begin(&r->table, r->t, &r->threads, item->tid, thread->since);
+}
+
+/* Losses of kernel events are not among the doubts about goroutines. */
+void runqueue__watermark(struct runqueue *r, uint64_t time)
+{
+	uint64_t losses = sequencer__losses(r->t->sequencer);
+
+	if (losses != r->losses) {
+		wait_table__clear(&r->table);
+		wait_list__clear(&r->threads);
+	}
+	r->losses = losses;
+	wait_list__watermark(&r->threads, &r->table, r->t, time);
+}
