@@ -418,12 +418,12 @@ static void begin_window(struct recorder *r)
 {
 	uint64_t now = clock__now();
 
+	/* the sum of several windows; with the time since the attach, whose hits count, too */
+	r->target_cpu = clock__cpu_of(r->opts->process->pid) - r->stats->target_cpu_ns;
 	for (; now < r->begins; now = clock__now())
 		usleep((useconds_t)((r->begins - now) / 1000 + 1));
 	r->t0 = r->housekeeping = now;
 	r->ends = r->length ? r->t0 + r->length : 0;
-	/* the sum of several windows */
-	r->target_cpu = clock__cpu_of(r->opts->process->pid) - r->stats->target_cpu_ns;
 	if (r->stats->t0)
 		return;
 	r->stats->attach_ns = r->t0 - r->opts->started;
