@@ -47,6 +47,7 @@ struct fake {
 	uint64_t now, cpu;  /* CLOCK_MONOTONIC; CPU time of this process */
 	/* the process */
 	uint64_t exits, signalled; /* times; NEVER */
+	uint64_t timer;		   /* when fd[2] of poll() ends, if there is one */
 	int pipe[2];		   /* for signals */
 	/* snapshots */
 	unsigned int reads;
@@ -177,20 +178,24 @@ int usleep(useconds_t us)
 	return 0;
 }
 
-/* fd[0] is for signals, fd[1] for the process. */
+/* fd[0] is for signals, fd[1] for the process, fd[2], if there is one, a timer. */
 int poll(struct pollfd *fd, nfds_t n, int ms)
 {
 	uint64_t until = fake.now + (ms ? (uint64_t)ms * MS : MS / 10);
 	uint64_t first = fake.exits < fake.signalled ? fake.exits : fake.signalled;
 
 	note("poll%d", ms);
-	assert_int_equal(n, 2);
+	assert_int_equal(n, ms < 0 ? 3 : 2);
+	if (n == 3)
+		until = fake.timer > fake.now ? fake.timer : fake.now;
 	assert_int_equal(fd[0].fd, fake.pipe[0]);
 	assert_int_equal(fd[1].fd, FAKE_PIDFD);
 	assert_int_equal(fd[0].events & fd[1].events, POLLIN);
 	if (first > until) {
 		fake.now = until;
-		return 0;
+		if (n == 3)
+			fd[2].revents = POLLIN;
+		return n == 3;
 	}
 	if (first > fake.now)
 		fake.now = first;

@@ -15,6 +15,7 @@
 
 #include "unit/fake_recording.h"
 
+#include "capture/cycle.h"
 #include "capture/drain.h"
 #include "capture/labels.h"
 #include "capture/launch.h"
@@ -52,6 +53,17 @@ static struct {
 	uint64_t given[2], given_at, given_after; /* the snapshots; watermark before them */
 	int committed;				  /* result of the commit; 1: none */
 	bool folder;
+	/* windows of a duty cycle */
+	struct window {
+		uint64_t t0, t1;
+	} window[16];
+	unsigned int windows; /* complete ones */
+	unsigned int fulls;   /* so often the disk is too slow */
+	uint64_t clock_set;   /* when CLOCK_REALTIME is set, by clock_step */
+	uint64_t clock_step;
+	bool paused;
+	int reset_error;
+	uint64_t replaced_at; /* NEVER: by no other program */
 	/* live checks of the layout */
 	unsigned int checks;
 	int check_error;
@@ -261,6 +273,7 @@ bool sink__in_folder_of_other(const struct sink *s)
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta)
 {
+	t.paused = false;
 	assert_string_equal(meta->command, "./prog -x");
 	assert_int_equal(meta->command_len, 9);
 	assert_string_equal(meta->build_id, "b");
@@ -270,7 +283,62 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 
 struct sequencer *sink__sequencer(struct sink *s)
 {
-	return (struct sequencer *)&t;
+	return t.paused ? NULL : (struct sequencer *)&t;
+}
+
+int sink__pause(struct sink *s)
+{
+	note("pause");
+	t.window[t.windows % 16] = (struct window){ .t0 = t.began, .t1 = t.t1 };
+	t.windows++;
+	t.paused = true;
+	return 0;
+}
+
+bool sink__is_full(const struct sink *s)
+{
+	return t.fulls && t.fulls--;
+}
+
+int probes__reset(struct probes *s)
+{
+	note("reset");
+	return t.reset_error;
+}
+
+bool process__is_same(const struct process *proc)
+{
+	return fake.now < t.replaced_at;
+}
+
+uint64_t cycle__next(const struct cycle_opts *opts, uint64_t first, uint64_t earliest)
+{
+	uint64_t at = opts->is_aligned ? 0 : first;
+
+	if (opts->is_aligned && fake.now >= t.clock_set)
+		at += t.clock_step;
+	while (at < earliest)
+		at += opts->period_ns;
+	return at;
+}
+
+int cycle__open_timer(const struct cycle_opts *opts)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The next poll() ends when the clock is set, if that is earlier. */
+int cycle__set_timer(int fd, const struct cycle_opts *opts, uint64_t at)
+{
+	bool is_set = opts->is_aligned && fake.now < t.clock_set && at > t.clock_set;
+
+	fake.timer = is_set ? t.clock_set : at;
+	return 0;
+}
+
+bool cycle__clock_was_set(int fd)
+{
+	return fake.now == t.clock_set;
 }
 
 const struct writer_stats *sink__written(const struct sink *s)
@@ -393,7 +461,7 @@ static int set_up(void **state)
 	fake.now -= 5 * MS;
 	fake.cpu = 77;
 	t.lag = MS;
-	t.stuck = t.drain_fails = NEVER;
+	t.stuck = t.drain_fails = t.clock_set = t.replaced_at = NEVER;
 	t.committed = 1;
 	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD, .cmdline = "./prog -x" };
 	memcpy(t.layout.version.text, "go1.24", 7);

@@ -16,6 +16,13 @@
 #define PRIVILEGE_COMMAND (1u << 2)
 /* renaming in a folder of another user: CAP_DAC_OVERRIDE, CAP_FOWNER */
 #define PRIVILEGE_FOLDER  (1u << 3)
+/*
+ * Opening perf events for another window: CAP_PERFMON, and for uprobes also CAP_SYS_ADMIN, which the
+ * kernel requires since 6.16 ("perf: Revert to requiring CAP_SYS_ADMIN for uprobes"). Links of
+ * uprobe_multi and tracepoints need none once the programs are loaded (tried on 6.18).
+ */
+#define PRIVILEGE_EVENTS  (1u << 4)
+#define PRIVILEGE_UPROBES (1u << 5)
 
 /*
  * Drops every capability that is not for a purpose in `keep`, empties the bounding, inheritable and

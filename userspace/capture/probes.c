@@ -513,6 +513,13 @@ void probes__detach(struct probes *p)
 	detach_heap(p);
 }
 
+int probes__reset(struct probes *p)
+{
+	memset(p->skel->bss_texts, 0, sizeof(*p->skel->bss_texts));
+	memset(p->skel->bss_curg, 0, sizeof(*p->skel->bss_curg));
+	return rings__reset(&p->rings);
+}
+
 void probes__destroy(struct probes *p)
 {
 	if (!p)

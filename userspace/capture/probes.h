@@ -57,8 +57,13 @@ void probes__start_slots(struct probes *p);
 void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot);
 /* From now on sizes of the heap are sampled, without a probe. False: they cannot be, or are. */
 bool probes__sample_heap(struct probes *p);
-/* Removes every probe; rings and counters stay. */
+/*
+ * Removes every probe; rings and counters stay. Afterwards no program runs any more: the kernel
+ * waits for those of uprobes, and that includes those of tracepoints, which are removed before.
+ */
 void probes__detach(struct probes *p);
+/* After probes__detach(), makes another probes__attach() possible. 0 or a negative errno. */
+int probes__reset(struct probes *p);
 void probes__destroy(struct probes *p);
 
 bool probes__has_kernel(const struct probes *p);    /* any of sets kernel and fault */

@@ -23,7 +23,7 @@
 #include "capture/priority.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"
-#include "capture/recorder.h"
+#include "capture/recorder_impl.h"
 #include "capture/resync.h"
 #include "capture/setup.h"
 #include "gotrace/version.h"
@@ -42,38 +42,6 @@
 #define INLINE_BUSY	1000	   /* records in one drain */
 #define HOUSEKEEPING	(200 * MS) /* between reports of losses, memory and progress */
 
-struct recorder {
-	const struct recorder_opts *opts;
-	struct recorder_stats *stats;
-	struct error *error;
-	struct probes *probes;
-	struct inline_probes *inl; /* NULL: none; its rings follow those of `probes` */
-	unsigned int bpf_rings;
-	struct drain *drain;
-	struct sink *sink;
-	struct resync *resync;
-	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
-	struct csymbols *csymbols;
-	struct symbolizer symbolizer;
-	struct raw_header facts;
-	struct private_meta meta;
-	int sigfd;
-	uint64_t t0, t1, watermark, next_check;
-	struct snapshot snap[2];
-	bool has[2];
-	int drain_error; /* of a drain while a snapshot was read */
-	bool checked,
-		handed_over; /* the layout passed the live checks; the sink has the snapshots */
-	bool runtime_up;     /* a goroutine has run */
-	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
-	bool stopped, target_gone;
-	uint64_t housekeeping, records, last_records, last_heap;
-	uint64_t target_cpu; /* at t0, ns */
-	struct hits *trap;   /* NULL: unavailable */
-	struct gt_counters counters;
-	uint64_t lost; /* sum of counters.lost */
-};
-
 /* ---- records ---- */
 
 static bool is_stepped(const struct gt_record *rec, size_t size)
@@ -91,6 +59,8 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 {
 	struct recorder *r = ctx;
 
+	if (r->discards)
+		return 0;
 	r->records++;
 	if (rec->kind < GT_KIND_END)
 		r->stats->records[rec->kind]++;
@@ -169,12 +139,22 @@ static void drop_snapshots(struct recorder *r)
 	}
 }
 
+/* To attach the probes for further windows. */
+static unsigned int privileges_of_cycle(const struct recorder *r)
+{
+	bool events = r->opts->sample_hz || r->opts->sets & SITE_SET(FAULT);
+
+	if (!r->opts->cycle.window_ns)
+		return 0;
+	return (events ? PRIVILEGE_EVENTS : 0) | (probes__multi(r->probes) ? 0 : PRIVILEGE_UPROBES);
+}
+
 /* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */
 static unsigned int privileges(const struct recorder *r, bool modules)
 {
 	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
 
-	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) |
+	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) | privileges_of_cycle(r) |
 	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0);
 }
 
@@ -315,7 +295,6 @@ static int housekeeping(struct recorder *r, uint64_t now)
 /* Time until the next drain. The rings hold about a second of a busy program's records. */
 static int pause_ms(const struct recorder *r, int n, uint64_t now)
 {
-	uint64_t end = r->t0 + r->opts->duration_ns;
 	int ms = n ? 5 : 10;
 
 	if (r->inl) /* while records are sequenced, which takes longer, the rings fill again */
@@ -323,8 +302,8 @@ static int pause_ms(const struct recorder *r, int n, uint64_t now)
 
 	if (drain__fill(r->drain) > 25)
 		ms = 0;
-	if (r->opts->duration_ns && end < now + (uint64_t)ms * MS)
-		ms = end > now ? (int)((end - now) / MS) : 0;
+	if (r->ends && r->ends < now + (uint64_t)ms * MS)
+		ms = r->ends > now ? (int)((r->ends - now) / MS) : 0;
 	return ms;
 }
 
@@ -341,7 +320,7 @@ static void request(struct recorder *r, const char *kind, const char *text)
  * both. A signal from the kernel (PID 0) means that the process of follow.c has ended, and is not
  * forwarded. Returns whether one ends the recording.
  */
-static bool handle_signals(struct recorder *r)
+bool recorder__is_interrupted(struct recorder *r)
 {
 	struct signalfd_siginfo info;
 	bool ends = false, requested = false;
@@ -368,22 +347,21 @@ static void wait_for_event(struct recorder *r, int ms)
 	};
 
 	if (poll(fd, 2, ms) > 0) {
-		r->stopped = fd[0].revents && handle_signals(r);
+		r->stopped = fd[0].revents && recorder__is_interrupted(r);
 		r->target_gone = fd[1].revents != 0;
 		r->stopped |= r->target_gone;
 		if (r->stopped)
 			log__debug("stopped by %s",
 				   r->target_gone ? "the end of the process" : "a signal");
 	}
-	if (r->opts->duration_ns && clock__now() >= r->t0 + r->opts->duration_ns)
-		r->stopped = true;
+	r->over = r->ends && clock__now() >= r->ends;
 }
 
 static int loop(struct recorder *r)
 {
 	int n = 0, err = 0;
 
-	while (!err && !r->stopped && !r->exec_time) {
+	while (!err && !r->stopped && !r->over && !r->exec_time) {
 		wait_for_event(r, pause_ms(r, n, clock__now()));
 		n = drain_rings(r);
 		err = n < 0 ? n : 0;
@@ -426,22 +404,49 @@ static void detach(struct recorder *r)
 		inline_probes__remove(r->inl);
 }
 
-static int begin(struct recorder *r)
+static int attach(struct recorder *r)
 {
+	uint64_t now = clock__now();
 	int err = setup__attach(r->opts, r->probes, r->inl, r->error);
 
-	if (err)
-		return err;
-	memory__begin();
-	priority__guarantee();
-	r->target_cpu = clock__cpu_of(r->opts->process->pid);
-	r->t0 = r->housekeeping = clock__now();
+	r->attach_ns = clock__now() - now;
+	return err;
+}
+
+/* The probes are attached. */
+static void begin_window(struct recorder *r)
+{
+	uint64_t now = clock__now();
+
+	/* the sum of several windows; with the time since the attach, whose hits count, too */
+	r->target_cpu = clock__cpu_of(r->opts->process->pid) - r->stats->target_cpu_ns;
+	for (; now < r->begins; now = clock__now())
+		usleep((useconds_t)((r->begins - now) / 1000 + 1));
+	r->t0 = r->housekeeping = now;
+	r->ends = r->length ? r->t0 + r->length : 0;
+	if (r->stats->t0)
+		return;
 	r->stats->attach_ns = r->t0 - r->opts->started;
 	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
 	r->stats->t0 = r->t0;
+}
+
+static int begin(struct recorder *r)
+{
+	bool is_first = !r->stats->t0;
+	int err = attach(r);
+
+	if (err)
+		return err;
+	if (is_first) {
+		memory__begin();
+		priority__guarantee();
+	}
+	begin_window(r);
 	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_meta(r);
-	r->csymbols = setup__symbols(r->opts, &r->symbolizer);
+	if (is_first)
+		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
 	privilege__drop(privileges(r, r->opts->launch));
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!err)
@@ -450,7 +455,7 @@ static int begin(struct recorder *r)
 		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
 	if (!err && r->opts->launch)
 		err = launch__release(r->opts->launch, r->error);
-	if (!err)
+	if (!err && is_first)
 		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
 	return err;
 }
@@ -504,29 +509,6 @@ static int end(struct recorder *r)
 	return err;
 }
 
-static void fill_stats(struct recorder *r)
-{
-	if (sink__sequencer(r->sink)) {
-		r->stats->sequencer = *sequencer__stats(sink__sequencer(r->sink));
-		r->stats->writer = *sink__written(r->sink);
-	}
-	r->stats->counters = r->counters;
-	r->stats->derives = r->opts->layout->derives_parks && !r->inl;
-	r->stats->multi = probes__multi(r->probes);
-	r->stats->kfuncs = probes__kfuncs(r->probes);
-	r->stats->ring_bytes = probes__ring_bytes(r->probes);
-	if (r->inl) {
-		r->stats->inline_bytes = inline_probes__bytes(r->inl);
-		r->stats->inline_held_ns = inline_probes__held_ns(r->inl);
-		r->stats->inline_clock_ns = inline_probes__clock_error_ns(r->inl);
-	}
-	r->stats->rings = probes__rings(r->probes);
-	memory__sample(&r->stats->peak_memory);
-	memory__peak(&r->stats->peak_memory);
-	r->stats->peak_memory += probes__memory(r->probes);
-	r->stats->cpu_ns = clock__cpu();
-}
-
 static int create_inline(struct recorder *r)
 {
 	const struct inline_opts opts = {
@@ -561,7 +543,7 @@ static int open_probes(struct recorder *r)
 	return err ? err : drain__create(&r->drain, r->probes, r->inl, handle_record, r);
 }
 
-static int record(struct recorder *r)
+int recorder__window(struct recorder *r)
 {
 	int err = begin(r);
 
@@ -569,6 +551,7 @@ static int record(struct recorder *r)
 		detach(r);
 		return err;
 	}
+	r->has_begun = true;
 	if (r->checked)
 		take_snapshot(r, 0);
 	err = r->drain_error ? r->drain_error : loop(r);
@@ -577,7 +560,18 @@ static int record(struct recorder *r)
 		detach(r);
 	else
 		err = end(r);
-	fill_stats(r);
+	return err;
+}
+
+static int record(struct recorder *r)
+{
+	int err;
+
+	r->length = r->opts->duration_ns;
+	err = r->opts->cycle.window_ns ? recorder__windows(r) : recorder__window(r);
+	if (err && !r->has_begun)
+		return err;
+	recorder__fill_stats(r);
 	/* If the layout does not fit the program, the records are wrong: no file is written. */
 	return err && r->error->text[0] ? err : sink__commit(r->sink, err, r->error);
 }

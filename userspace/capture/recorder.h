@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/cycle.h"
 #include "capture/sink.h"
 #include "capture/starvation.h"
 #include "gotrace/counters.h"
@@ -25,7 +26,8 @@ struct launch;
 
 struct recorder_opts {
 	struct sink_opts sink;
-	uint64_t duration_ns; /* 0: unlimited */
+	uint64_t duration_ns;	 /* 0: unlimited */
+	struct cycle_opts cycle; /* with a window: sink.rotate has a dir, and launch is NULL */
 	unsigned int stack_depth;
 	unsigned int sets;	/* bits, by enum site_set */
 	bool kernel_optional;	/* as in struct probes_opts */
@@ -80,7 +82,14 @@ struct recorder_stats {
 	uint64_t inline_held_ns; /* how long a thread of the target was held to put them in place */
 	uint64_t inline_clock_ns; /* the largest error of the times of their records */
 	bool derives;		  /* parks and ends were derived: no hit is one of them */
+	/* Of a duty cycle; 0 without one. What is above are sums of all windows, or their maximum. */
+	uint64_t windows, windows_missed;
+	uint64_t window_attach_min_ns, window_attach_median_ns, window_attach_max_ns;
 };
+
+/* Adds what one window has counted: sums, and maxima of what its sequencer counts as goroutines. */
+void recorder_stats__add(struct recorder_stats *stats, const struct sequencer_stats *sequencer,
+			 const struct writer_stats *writer, const struct gt_counters *counters);
 
 /*
  * Returns when the recording has ended: by its duration, SIGINT, SIGTERM, or exit or exec of the

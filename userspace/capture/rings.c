@@ -3,6 +3,7 @@
  * Rings, and the maps that belong to them: see rings.h.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -132,6 +133,39 @@ int rings__finish(struct rings *r)
 		err = err ? err : job->err;
 	}
 	return err;
+}
+
+static int set_to_zero(int map, size_t size)
+{
+	void *zero = calloc(1, size);
+	uint32_t key = 0;
+	int err = zero ? bpf_map_update_elem(map, &key, zero, 0) : -ENOMEM;
+
+	free(zero);
+	return err;
+}
+
+/* Deletes the key before only after the next one is known, from which the search goes on. */
+static int empty_slots(int map)
+{
+	uint32_t key, next;
+	int end = bpf_map_get_next_key(map, NULL, &key), err = 0;
+
+	while (!end && !err) {
+		end = bpf_map_get_next_key(map, &key, &next);
+		err = bpf_map_delete_elem(map, &key);
+		key = next;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+int rings__reset(const struct rings *r)
+{
+	int err = set_to_zero(r->numbers, sizeof(gt_u32[GT_RINGS_MAX][16]));
+
+	err = err ?: set_to_zero(r->seen, sizeof(gt_u64[GT_STACK_SEEN]));
+	err = err ?: set_to_zero(r->counters, r->cpus * sizeof(struct gt_counters));
+	return err ?: empty_slots(r->slots);
 }
 
 void rings__destroy(struct rings *r)

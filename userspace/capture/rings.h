@@ -40,6 +40,11 @@ int rings__start(struct rings *r, uint32_t size);
 int rings__start_none(struct rings *r);
 /* Waits until all are created. 0 or a negative errno. */
 int rings__finish(struct rings *r);
+/*
+ * Forgets everything that records of a window have left in the maps: numbers of rings, losses, stacks
+ * that were sent, what threads run. No program may be attached. 0 or a negative errno.
+ */
+int rings__reset(const struct rings *r);
 void rings__destroy(struct rings *r); /* started or zeroed */
 
 /* Makes an object that is not loaded yet use these maps. 0 or a negative errno. */

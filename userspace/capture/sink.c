@@ -58,13 +58,21 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	return 0;
 }
 
+static void forget_sequencer(struct sink *s)
+{
+	sequencer__destroy(s->sequencer);
+	writer__destroy(s->writer);
+	intern__destroy(s->intern);
+	s->sequencer = NULL;
+	s->writer = NULL;
+	s->intern = NULL;
+}
+
 void sink__destroy(struct sink *s)
 {
 	if (!s)
 		return;
-	sequencer__destroy(s->sequencer);
-	writer__destroy(s->writer);
-	intern__destroy(s->intern);
+	forget_sequencer(s);
 	rawfile__destroy(s->raw);
 	rotate__destroy(s->rotate);
 	triggers__destroy(s->triggers);
@@ -294,6 +302,19 @@ int sink__finish(struct sink *s, uint64_t t1)
 	s->t1 = t1;
 	TO_RAW(s, rawfile__finish(s->raw, t1, &s->symbolizer));
 	return err;
+}
+
+int sink__pause(struct sink *s)
+{
+	int err = rotate__pause(s->rotate, s->t1);
+
+	forget_sequencer(s);
+	return err;
+}
+
+bool sink__is_full(const struct sink *s)
+{
+	return rotate__is_full(s->rotate);
 }
 
 static int failed(const struct sink *s, int err, struct error *error)

@@ -45,7 +45,10 @@ void sink__destroy(struct sink *s);
 /* Whether one of the files is in a folder of another user: see writer/output_file.h. */
 bool sink__in_folder_of_other(const struct sink *s);
 
-/* Creates the sequencer. Borrows the layout, the symbolizer and `meta`. */
+/*
+ * Creates the sequencer. Borrows the layout, the symbolizer and `meta`. Again after sink__pause(), for
+ * another window.
+ */
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta);
 struct sequencer *sink__sequencer(struct sink *s);
@@ -71,6 +74,14 @@ int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *se
 int sink__lost(struct sink *s, unsigned int kind, uint64_t count);
 int sink__clock_error(struct sink *s, uint64_t ns);
 int sink__finish(struct sink *s, uint64_t t1);
+
+/*
+ * With opts.rotate, after sink__finish(): completes the file in the background, and forgets the
+ * sequencer and its counts.
+ */
+int sink__pause(struct sink *s);
+/* Whether the disk is too slow for another window: see rotate__is_full(). */
+bool sink__is_full(const struct sink *s);
 
 /* With a flight recorder: as flight__request(). Without, false. */
 bool sink__request(struct sink *s, const struct flight_cause *cause);

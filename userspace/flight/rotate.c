@@ -74,10 +74,12 @@ static int begin_file(struct rotate *r, uint64_t time)
 
 int rotate__start(struct rotate *r, struct writer *w, uint64_t t0, uint64_t wall_ns)
 {
+	int err = finisher__failure(r->finisher, &r->error);
+
 	r->writer = w;
 	r->t0 = t0;
 	r->wall0 = wall_ns;
-	return begin_file(r, t0);
+	return err ? err : begin_file(r, t0);
 }
 
 static int end_file(struct rotate *r, uint64_t time)
@@ -114,15 +116,27 @@ int rotate__next(struct rotate *r, uint64_t time)
 	return err ? err : 1;
 }
 
+bool rotate__is_full(const struct rotate *r)
+{
+	return finisher__is_full(r->finisher);
+}
+
+/* Without any generation there is no file. */
+int rotate__pause(struct rotate *r, uint64_t time)
+{
+	while (r->file && trace_file__size(r->file) && finisher__is_full(r->finisher))
+		usleep(10000);
+	if (r->file && trace_file__size(r->file))
+		return end_file(r, time);
+	trace_file__destroy(r->file);
+	r->file = NULL;
+	return 0;
+}
+
 int rotate__end(struct rotate *r, int err, uint64_t time, struct error *error)
 {
-	int failed = 0;
+	int failed = rotate__pause(r, err ? r->last : time);
 
-	if (r->file && trace_file__size(r->file)) {
-		while (finisher__is_full(r->finisher))
-			usleep(10000);
-		failed = end_file(r, err ? r->last : time);
-	}
 	failed = finisher__wait(r->finisher, &r->error) ?: failed;
 	if (r->error.text[0])
 		return error__set(error, failed ?: err, "%s", r->error.text);

@@ -37,7 +37,7 @@ bool rotate__in_folder_of_other(const struct rotate *r);
 /*
  * Begins the first file, at t0 (CLOCK_MONOTONIC, ns; `wall_ns` by CLOCK_REALTIME). The writer, whose
  * files are set from now on, is borrowed. Returns a negative errno, whose reason is kept for
- * rotate__end(), or 0.
+ * rotate__end(), or 0. Also after rotate__pause(), with another writer.
  */
 int rotate__start(struct rotate *r, struct writer *w, uint64_t t0, uint64_t wall_ns);
 /*
@@ -45,6 +45,10 @@ int rotate__start(struct rotate *r, struct writer *w, uint64_t t0, uint64_t wall
  * there. A file ends early once it takes an eighth of the limit. Fails as rotate__start().
  */
 int rotate__next(struct rotate *r, uint64_t time);
+/* Whether the disk is too slow: as many files as possible are being completed. */
+bool rotate__is_full(const struct rotate *r);
+/* Completes the file, whose window ends at `time`, in the background. Fails as rotate__start(). */
+int rotate__pause(struct rotate *r, uint64_t time);
 /*
  * Completes the last file, whose window ends at `time`, and waits for all others. Returns `err`, or
  * the first failure, with the reason.

@@ -80,7 +80,17 @@ static const struct argp_option options[] = {
 	  "record continuously: begin a new file in the directory of -o every TIME, at least 1s",
 	  0 },
 	{ "keep", OPT_KEEP, "SIZE", 0,
-	  "with --rotate: remove the oldest files so that all take at most SIZE (default: 4G)", 0 },
+	  "with --rotate or --sample: remove the oldest files so that all take at most SIZE (default: "
+	  "4G)",
+	  0 },
+	{ "sample", OPT_SAMPLE, "WINDOW/PERIOD", 0,
+	  "record a window of this length every PERIOD, such as 1s/1000s, each to a file of its own in "
+	  "the directory of -o; no probe is attached in between",
+	  0 },
+	{ "align-start", OPT_ALIGN_START, NULL, 0,
+	  "with --sample: windows begin at multiples of PERIOD by the wall clock (UTC), as on other "
+	  "machines",
+	  0 },
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -154,6 +164,23 @@ static uint64_t parse_requests(const char *text)
 		usage_error("unknown kind of requests '%s': expected a list of %s, or all", unknown,
 			    known);
 	return set;
+}
+
+static void parse_sample(const char *text, struct cycle_opts *ret)
+{
+	const char *slash = strchr(text, '/');
+	char window[32] = "";
+
+	if (slash && (size_t)(slash - text) < sizeof(window))
+		memcpy(window, text, (size_t)(slash - text));
+	if (!opts__duration(window, &ret->window_ns) || !opts__duration(slash + 1, &ret->period_ns))
+		usage_error("invalid duty cycle '%s': expected WINDOW/PERIOD, such as 1s/1000s",
+			    text);
+	if (ret->window_ns < CYCLE_WINDOW_MIN_NS || ret->window_ns >= ret->period_ns ||
+	    ret->period_ns > CYCLE_PERIOD_MAX_NS)
+		usage_error("invalid duty cycle '%s': the window must be at least 1ms and shorter "
+			    "than the period, which must be at most 30 days",
+			    text);
 }
 
 error_t record__option(int key, char *text, struct argp_state *state)
@@ -272,6 +299,12 @@ error_t record__option(int key, char *text, struct argp_state *state)
 			usage_error("invalid size '%s': must be at least 1M, such as 4G", text);
 		a->keep_given = true;
 		return 0;
+	case OPT_SAMPLE:
+		parse_sample(text, &a->sample);
+		return 0;
+	case OPT_ALIGN_START:
+		a->sample.is_aligned = true;
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -329,16 +362,35 @@ static void check_blackbox(const struct record_args *a)
 
 static void check_rotate(const struct record_args *a)
 {
-	if (!a->rotate_ns && a->keep_given)
-		usage_error("--keep requires --rotate TIME");
-	if (!a->rotate_ns)
+	const char *option = a->rotate_ns ? "--rotate" : "--sample";
+
+	if (!a->sample.window_ns && a->sample.is_aligned)
+		usage_error("--align-start requires --sample WINDOW/PERIOD");
+	if (!a->rotate_ns && !a->sample.window_ns) {
+		if (a->keep_given)
+			usage_error("--keep requires --rotate TIME or --sample WINDOW/PERIOD");
 		return;
+	}
 	if (!a->output || !strcmp(a->output, "-"))
-		usage_error("--rotate requires a directory for its files: -o DIR");
+		usage_error("%s requires a directory for its files: -o DIR", option);
 	if (a->follow || a->blackbox || a->raw)
-		usage_error("--rotate cannot be combined with %s", a->follow   ? "--follow" :
-								   a->blackbox ? "--blackbox" :
-										 "--save-input");
+		usage_error("%s cannot be combined with %s", option,
+			    a->follow	? "--follow" :
+			    a->blackbox ? "--blackbox" :
+					  "--save-input");
+}
+
+static void check_sample(const struct record_args *a)
+{
+	if (!a->sample.window_ns)
+		return;
+	if (a->rotate_ns)
+		usage_error("--sample cannot be combined with --rotate: each window has a file");
+	if (a->command)
+		usage_error("--sample requires a running process: -p PID");
+	if (a->is_inline)
+		usage_error("--sample cannot be combined with --probes=inline, which would stop "
+			    "the program at each window to change its code");
 }
 
 static void check_arguments(struct record_args *a)
@@ -354,6 +406,7 @@ static void check_arguments(struct record_args *a)
 		usage_error(
 			"--follow writes one file per process, and cannot write to standard output");
 	check_rotate(a);
+	check_sample(a);
 	check_blackbox(a);
 	if (a->is_inline && (a->command || a->follow || a->blackbox))
 		usage_error("--probes=inline cannot be combined with %s",

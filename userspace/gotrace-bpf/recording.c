@@ -172,6 +172,22 @@ static void report_losses(const struct recorder_stats *stats)
 			      "--no-stacks, fewer --events, or more CPU time for gotrace-bpf");
 }
 
+/* Of a duty cycle: the line before is the sum of its windows. */
+static void report_windows(const struct recorder_stats *stats)
+{
+	char missed[64] = "";
+
+	if (stats->windows_missed)
+		snprintf(missed, sizeof(missed), ", %llu left out",
+			 (unsigned long long)stats->windows_missed);
+	log__msg("%llu windows%s: attaching the probes took %.1f ms at least, %.1f ms in the "
+		 "median, %.1f ms at most",
+		 (unsigned long long)stats->windows, missed,
+		 (double)stats->window_attach_min_ns / 1e6,
+		 (double)stats->window_attach_median_ns / 1e6,
+		 (double)stats->window_attach_max_ns / 1e6);
+}
+
 static void report(const struct recording *r, int pid, const struct recorder_stats *stats)
 {
 	const struct sequencer_stats *seq = &stats->sequencer;
@@ -185,6 +201,8 @@ static void report(const struct recording *r, int pid, const struct recorder_sta
 		 (unsigned long long)seq->lost);
 	if (seq->lost || seq->holes)
 		report_losses(stats);
+	if (stats->windows)
+		report_windows(stats);
 	if (stats->missed_ns)
 		log__debug("process %d: its first %.0f ms are missing", pid,
 			   (double)stats->missed_ns / 1e6);
@@ -330,7 +348,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.no_syscalls = !(a->sets & SITE_SET(SYSCALL)),
 			.max_names = (uint32_t)a->max_names,
 		},
-		.duration_ns = a->duration_ns,
+		.duration_ns = a->duration_ns, .cycle = a->sample,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
 		.sets = a->sets, .no_labels = a->no_labels,
 		.kernel_optional = !a->sets_given && !needs_kernel(a),
@@ -351,11 +369,11 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (a->blackbox)
 		return blackbox__run(a, &opts, error);
 	name_files(r, an->process.pid, &names);
-	if (a->rotate_ns) {
+	if (a->rotate_ns || a->sample.window_ns) {
 		opts.sink.path = a->output;
 		opts.sink.rotate = (struct rotate_opts){
 			.dir = a->output,
-			.every_ns = a->rotate_ns,
+			.every_ns = a->rotate_ns ?: UINT64_MAX, /* a window: one file */
 			.keep = a->keep,
 			.subject = { .program = an->process.exe, .pid = an->process.pid },
 		};

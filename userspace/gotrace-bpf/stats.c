@@ -80,6 +80,11 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	milliseconds(out, "snapshot2_ms", stats->snapshot_ns[1]);
 	milliseconds(out, "initial_state_ms", stats->initial_ns);
 	milliseconds(out, "missed_ms", stats->missed_ns);
+	number(out, "windows", stats->windows);
+	number(out, "windows_missed", stats->windows_missed);
+	milliseconds(out, "window_attach_min_ms", stats->window_attach_min_ns);
+	milliseconds(out, "window_attach_median_ms", stats->window_attach_median_ns);
+	milliseconds(out, "window_attach_max_ms", stats->window_attach_max_ns);
 	number(out, "probe_hits", hits(stats));
 	number(out, "daemon_cpu_ns", stats->cpu_ns);
 	number(out, "peak_memory_bytes", stats->peak_memory);

@@ -193,6 +193,12 @@ int rings__use(const struct rings *r, struct bpf_object *object)
 	return 0;
 }
 
+int rings__reset(const struct rings *r)
+{
+	assert_int_equal(r->counters, 77);
+	return -E2BIG;
+}
+
 int rings__finish(struct rings *r)
 {
 	return t.finish_error;
@@ -619,6 +625,18 @@ static void detaches(void **state)
 		assert_int_equal(t.link[i].destroyed, 1);
 }
 
+/* Texts that were sent, and what threads run, are forgotten, with what is in the shared maps. */
+static void resets(void **state)
+{
+	assert_int_equal(open_and_attach(), 0);
+	probes__start_slots(t.s);
+	probes__detach(t.s);
+	memset(&fake.rodata, 0xff, sizeof(fake.rodata)); /* all that is mapped */
+	assert_int_equal(probes__reset(t.s), -E2BIG);
+	for (size_t i = 0; i < sizeof(fake.rodata); i++)
+		assert_int_equal(fake.rodata.bytes[i], 0);
+}
+
 static void counters(void **state)
 {
 	struct gt_counters got;
@@ -643,7 +661,8 @@ int main(void)
 		TEST(derived),	     TEST(derived_calls), TEST(too_many_sites),
 		TEST(by_perf),	     TEST(cannot_attach), TEST(without_kernel),
 		TEST(samples),	     TEST(cannot_load),	  TEST(module),
-		TEST(to_the_module), TEST(detaches),	  TEST(counters),
+		TEST(to_the_module), TEST(detaches),	  TEST(resets),
+		TEST(counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

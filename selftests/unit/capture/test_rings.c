@@ -30,6 +30,12 @@ static struct {
 	bool no_threads;
 	unsigned int threads, joins, reused;
 	const char *lacks; /* the object does not have this map */
+	/* reset: slots are keys 1, 3, 5 ...; bytes that were set to zero in the other maps */
+	unsigned int slots, deleted;
+	uint32_t latest;
+	bool resets;
+	int zero_fd[3], delete_error;
+	unsigned int zeroes;
 	struct rings r;
 } t;
 
@@ -55,8 +61,48 @@ int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key, __u32 va
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static size_t size_of_map(int fd)
+{
+	return fd == t.r.numbers  ? sizeof(gt_u32[GT_RINGS_MAX][16]) :
+	       fd == t.r.seen	  ? sizeof(gt_u64[GT_STACK_SEEN]) :
+	       fd == t.r.counters ? 4 * sizeof(struct gt_counters) :
+				    0;
+}
+
+int bpf_map_get_next_key(int fd, const void *key, void *next)
+{
+	uint32_t at = key ? *(const uint32_t *)key + 2 : 1;
+
+	assert_int_equal(fd, t.r.slots);
+	assert_true(!key || *(const uint32_t *)key > t.latest); /* it is still there */
+	*(uint32_t *)next = at;
+	return at < 2 * t.slots ? 0 : -ENOENT;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	assert_int_equal(fd, t.r.slots);
+	t.latest = *(const uint32_t *)key;
+	t.deleted++;
+	return t.delete_error;
+}
+
+static int reset_elem(int fd, const void *key, const char *value)
+{
+	size_t size = size_of_map(fd);
+
+	assert_int_equal(*(const uint32_t *)key, 0);
+	assert_true(size > 0);
+	for (size_t i = 0; i < size; i++)
+		assert_int_equal(value[i], 0);
+	t.zero_fd[t.zeroes++ % 3] = fd;
+	return 0;
+}
+
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
+	if (t.resets)
+		return reset_elem(fd, key, value);
 	assert_int_equal(fd, t.r.map);
 	t.index[t.put] = *(const uint32_t *)key;
 	if (++t.put != t.put_fails)
@@ -195,15 +241,35 @@ static void cannot_be_made(void **state)
 	assert_int_equal(rings__finish(&t.r), -E2BIG);
 }
 
+/* Each map once, and every slot; one that has just gone is no failure. */
+static void reset(void **state)
+{
+	assert_int_equal(rings__start(&t.r, 0), 0);
+	assert_int_equal(rings__finish(&t.r), 0);
+	t.resets = true;
+	t.slots = 1000;
+	assert_int_equal(rings__reset(&t.r), 0);
+	assert_int_equal(t.zeroes, 3);
+	assert_int_equal(t.zero_fd[0], t.r.numbers);
+	assert_int_equal(t.zero_fd[1], t.r.seen);
+	assert_int_equal(t.zero_fd[2], t.r.counters);
+	assert_int_equal(t.deleted, 1000);
+	t.slots = t.deleted = t.latest = 0;
+	assert_int_equal(rings__reset(&t.r), 0);
+	assert_int_equal(t.deleted, 0);
+	t.slots = 5;
+	t.delete_error = -EPERM;
+	assert_int_equal(rings__reset(&t.r), -EPERM);
+	assert_int_equal(t.deleted, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sizes),
-		TEST(without_rings),
-		TEST(no_threads),
-		TEST(cannot_be_made),
+		TEST(sizes), TEST(without_rings),  TEST(no_threads),
+		TEST(reset), TEST(cannot_be_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by recorder.c, which records one window, and recorder_windows.c, which records many of them
+ * with the same programs.
+ */
+#ifndef CAPTURE_RECORDER_IMPL_H
+#define CAPTURE_RECORDER_IMPL_H
+
+#include "capture/recorder.h"
+#include "format/private.h"
+#include "gotrace/counters.h"
+#include "rawfile/rawfile.h"
+#include "target/process/snapshot.h"
+#include "target/symbols/symbolize.h"
+
+struct csymbols;
+struct drain;
+struct hits;
+struct inline_probes;
+struct probes;
+struct resync;
+
+struct recorder {
+	const struct recorder_opts *opts;
+	struct recorder_stats *stats;
+	struct error *error;
+	struct probes *probes;
+	struct inline_probes *inl; /* NULL: none; its rings follow those of `probes` */
+	unsigned int bpf_rings;
+	struct drain *drain;
+	struct sink *sink;
+	struct resync *resync;
+	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
+	struct csymbols *csymbols;
+	struct symbolizer symbolizer;
+	struct raw_header facts;
+	struct private_meta meta;
+	int sigfd;
+	uint64_t begins;    /* earliest start of the window, once the probes are attached */
+	uint64_t length;    /* of the window, ns; 0: unlimited */
+	uint64_t ends;	    /* of the window; 0: never */
+	uint64_t attach_ns; /* what the attach took */
+	uint64_t t0, t1, watermark, next_check;
+	struct snapshot snap[2];
+	bool has[2];
+	int drain_error; /* of a drain while a snapshot was read */
+	bool checked,
+		handed_over; /* the layout passed the live checks; the sink has the snapshots */
+	bool runtime_up;     /* a goroutine has run */
+	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
+	bool stopped, target_gone;
+	bool has_begun;
+	bool over;     /* the window has reached its end */
+	bool discards; /* records, between two windows */
+	uint64_t housekeeping, records, last_records, last_heap;
+	uint64_t target_cpu; /* at t0, ns */
+	struct hits *trap;   /* NULL: unavailable */
+	struct gt_counters counters;
+	uint64_t lost; /* sum of counters.lost */
+};
+
+/*
+ * Attaches the probes, records until the window is over or the recording ends, and detaches them.
+ * The sink is finished, not committed. 0, or a negative errno with or without a reason.
+ */
+int recorder__window(struct recorder *r);
+/* Reads the signals that have arrived. Returns whether one ends the recording. */
+bool recorder__is_interrupted(struct recorder *r);
+/* Records windows by opts->cycle until the recording ends. Returns as above. */
+int recorder__windows(struct recorder *r);
+/* What was not counted before, and the costs. */
+void recorder__fill_stats(struct recorder *r);
+
+#endif

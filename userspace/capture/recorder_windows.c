@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A duty cycle: windows of a fixed length and period, each a recording of its own, by programs that
+ * stay loaded. Nothing is attached between two windows, and the recorder sleeps until the next one,
+ * a signal, or the end of the process.
+ *
+ * Upstream: recorder.c. Downstream: cycle.c (times), flight/rotate.c (one file per window).
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/drain.h"
+#include "capture/probes.h"
+#include "capture/recorder_impl.h"
+#include "capture/resync.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+
+#define MS	 1000000ull
+#define PATIENCE (2000 * MS) /* to empty the rings */
+#define LEAD	 (30 * MS)   /* before a window, for the first attach */
+#define LEAD_MAX (500 * MS)
+#define MARGIN	 (2 * MS) /* by which an attach may take longer than the one before */
+#define SAMPLES	 1024	  /* of which the median is taken */
+
+struct windows {
+	struct recorder *r;
+	const struct cycle_opts *opts;
+	int timer;
+	uint64_t first;	   /* start of the first window */
+	uint64_t start;	   /* of the next one, and of the latest */
+	uint64_t earliest; /* start of the next one */
+	uint64_t lead;	   /* the probes are attached so long before */
+	uint64_t deadline; /* of the whole recording; 0: none */
+	bool was_set;	   /* CLOCK_REALTIME: the distance of the windows is another one */
+	bool ends;
+	uint64_t attach_ns[SAMPLES]; /* of the latest windows */
+};
+
+/* ---- between two windows ---- */
+
+static void find_start(struct windows *w)
+{
+	uint64_t earliest = clock__now() + w->lead;
+
+	if (earliest < w->earliest)
+		earliest = w->earliest;
+	w->start = w->r->stats->windows || w->opts->is_aligned ?
+			   cycle__next(w->opts, w->first, earliest) :
+			   earliest;
+}
+
+/* Sleeps until `at`, a signal, the end of the process, or CLOCK_REALTIME is set. */
+static int sleep_until(struct windows *w, uint64_t at, bool *ret_again)
+{
+	struct pollfd fd[] = {
+		{ .fd = w->r->sigfd, .events = POLLIN },
+		{ .fd = w->r->opts->process->pidfd, .events = POLLIN },
+		{ .fd = w->timer, .events = POLLIN },
+	};
+	int err = cycle__set_timer(w->timer, w->opts, at);
+
+	*ret_again = false;
+	if (err)
+		return err;
+	if (poll(fd, 3, -1) < 0) {
+		*ret_again = true;
+		return errno == EINTR ? 0 : -errno;
+	}
+	w->r->stopped = fd[0].revents && recorder__is_interrupted(w->r);
+	w->r->target_gone = fd[1].revents != 0;
+	w->ends = w->r->stopped || w->r->target_gone;
+	*ret_again = !w->ends && (!fd[2].revents || cycle__clock_was_set(w->timer));
+	w->was_set |= *ret_again && fd[2].revents;
+	return 0;
+}
+
+/* Waits until the probes of the next window are to be attached, or the recording ends. */
+static int wait_for_window(struct windows *w)
+{
+	bool again = true, is_last = false;
+	int err = 0;
+
+	while (!err && again) {
+		find_start(w);
+		is_last = w->deadline && w->start >= w->deadline;
+		err = sleep_until(w, is_last ? w->deadline : w->start - w->lead, &again);
+	}
+	w->ends |= is_last;
+	return err;
+}
+
+/* What the probes have recorded after the window must not be taken for a part of the next one. */
+static int empty_rings(struct recorder *r)
+{
+	uint64_t now = clock__now(), deadline = now + PATIENCE, watermark = 0;
+	int n;
+
+	r->discards = true;
+	while ((n = drain__run(r->drain, &watermark)) >= 0 && watermark < now &&
+	       clock__now() < deadline)
+		usleep(500);
+	r->discards = false;
+	if (n < 0)
+		return n;
+	return watermark < now ? -ETIMEDOUT : 0;
+}
+
+/* What one window has left in the recorder and in the maps of the programs. */
+static int forget_window(struct recorder *r)
+{
+	int err = empty_rings(r);
+
+	if (!err)
+		err = probes__reset(r->probes);
+	resync__destroy(r->resync);
+	r->resync = resync__create(r->opts->process, r->opts->layout);
+	if (!err && !r->resync)
+		err = -ENOMEM;
+	r->losses_seen = r->lost = 0;
+	r->counters = (struct gt_counters){};
+	r->watermark = r->exec_time = 0;
+	r->drain_error = 0;
+	r->handed_over = r->over = r->runtime_up = false;
+	r->last_heap = r->stats->records[GT_HEAP_ALLOC];
+	r->last_records = r->records;
+	r->stats->starvation.drained = r->stats->starvation.counted = 0;
+	return err;
+}
+
+/* ---- windows ---- */
+
+static void note_window(struct windows *w)
+{
+	struct recorder_stats *stats = w->r->stats;
+	uint64_t took = w->r->attach_ns, needs = took + took / 4 + MARGIN;
+
+	w->attach_ns[stats->windows % SAMPLES] = took;
+	if (!stats->windows || took < stats->window_attach_min_ns)
+		stats->window_attach_min_ns = took;
+	if (took > stats->window_attach_max_ns)
+		stats->window_attach_max_ns = took;
+	stats->windows++;
+	w->lead -= w->lead / 8;
+	if (w->lead < needs)
+		w->lead = needs < LEAD_MAX ? needs : LEAD_MAX;
+	log__debug("window %llu: attached in %.1f ms, began %.3f ms late",
+		   (unsigned long long)stats->windows, (double)took / 1e6,
+		   (double)(w->r->t0 - w->r->begins) / 1e6);
+}
+
+/* Windows whose time passed while the one before was detached, or the disk was too slow. */
+static void count_missed(struct windows *w, uint64_t before)
+{
+	uint64_t periods = (w->start - before + w->opts->period_ns / 2) / w->opts->period_ns;
+
+	if (before && !w->was_set && periods > 1)
+		w->r->stats->windows_missed += periods - 1;
+	w->was_set = false;
+}
+
+/*
+ * An exec or the end of the process between two windows is noticed by the attach of the next one,
+ * which fails; it ends the recording, as within a window.
+ */
+static bool has_ended(const struct windows *w)
+{
+	return w->r->stats->windows && !process__is_same(w->r->opts->process);
+}
+
+static int record_window(struct windows *w)
+{
+	struct recorder *r = w->r;
+	int err;
+
+	if (has_ended(w)) {
+		w->ends = r->target_gone = true;
+		return 0;
+	}
+	r->begins = w->start;
+	r->length = w->opts->window_ns;
+	if (w->deadline && w->start + r->length > w->deadline)
+		r->length = w->deadline - w->start;
+	err = recorder__window(r);
+	if (err && has_ended(w)) {
+		r->error->text[0] = '\0';
+		w->ends = r->target_gone = true;
+		return 0;
+	}
+	if (err)
+		return err;
+	note_window(w);
+	recorder_stats__add(r->stats, sequencer__stats(sink__sequencer(r->sink)),
+			    sink__written(r->sink), &r->counters);
+	err = sink__pause(r->sink);
+	w->ends = r->stopped || r->exec_time;
+	r->target_gone |= r->exec_time != 0;
+	return err || w->ends ? err : forget_window(r);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void find_median(struct windows *w)
+{
+	uint64_t n = w->r->stats->windows < SAMPLES ? w->r->stats->windows : SAMPLES;
+
+	qsort(w->attach_ns, n, sizeof(w->attach_ns[0]), compare);
+	w->r->stats->window_attach_median_ns = n ? w->attach_ns[n / 2] : 0;
+}
+
+static int record_windows(struct windows *w)
+{
+	uint64_t duration = w->r->opts->duration_ns, before = 0;
+	int err = 0;
+
+	while (!err && !w->ends) {
+		err = wait_for_window(w);
+		if (err || w->ends)
+			break;
+		w->earliest = w->start + 1;
+		if (sink__is_full(w->r->sink)) {
+			log__debug("no window: the disk is too slow");
+			continue;
+		}
+		count_missed(w, before);
+		before = w->start;
+		err = record_window(w);
+		if (w->r->stats->windows == 1) { /* the next ones follow its actual start */
+			w->first = w->r->t0;
+			w->earliest = w->first + 1;
+			w->deadline = duration ? w->first + duration : 0;
+			before = w->opts->is_aligned ? before : w->first;
+		}
+	}
+	return err;
+}
+
+int recorder__windows(struct recorder *r)
+{
+	struct windows *w = calloc(1, sizeof(*w));
+	int err = -ENOMEM;
+
+	if (!w)
+		return err;
+	w->r = r;
+	w->opts = &r->opts->cycle;
+	w->lead = w->opts->is_aligned ? LEAD : 0;
+	w->timer = cycle__open_timer(w->opts);
+	err = w->timer < 0 ? w->timer : record_windows(w);
+	if (!err && r->target_gone)
+		log__msg("process %d ended or executed another program", r->opts->process->pid);
+	find_median(w);
+	if (w->timer >= 0)
+		close(w->timer);
+	free(w);
+	return err;
+}
