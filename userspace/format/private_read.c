@@ -183,7 +183,7 @@ bool private_read__correction(struct buf *data, struct private_correction *ret)
 	return true;
 }
 
-bool private_read__short(struct buf *data, struct private_short *ret)
+bool private_read__add_short(struct buf *data, struct private_short *ret)
 {
 	struct private_short sum;
 
@@ -194,7 +194,12 @@ bool private_read__short(struct buf *data, struct private_short *ret)
 	sum.kernel_ns = buf__uleb(data);
 	if (data->bad)
 		return false;
-	*ret = sum;
+	if (sum.min_ns > ret->min_ns)
+		ret->min_ns = sum.min_ns;
+	ret->calls += sum.calls;
+	ret->calls_ns += sum.calls_ns;
+	ret->kernel += sum.kernel;
+	ret->kernel_ns += sum.kernel_ns;
 	return true;
 }
 

@@ -54,7 +54,8 @@ struct private_pair {
 bool private_read__pair(struct buf *data, struct private_pair *ret); /* PRIVATE_META */
 bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_LOSSES */
 
-bool private_read__short(struct buf *data, struct private_short *ret); /* PRIVATE_SHORT */
+/* PRIVATE_SHORT: adds to the sums in *ret, and sets its minimum to the higher one. */
+bool private_read__add_short(struct buf *data, struct private_short *ret);
 
 bool private_read__correction(struct buf *data, struct private_correction *ret);
 

@@ -81,6 +81,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "keep", OPT_KEEP, "SIZE", 0,
 	  "with --rotate: remove the oldest files so that all take at most SIZE (default: 4G)", 0 },
+	MIN_DURATION_OPTION,
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -272,6 +273,9 @@ error_t record__option(int key, char *text, struct argp_state *state)
 			usage_error("invalid size '%s': must be at least 1M, such as 4G", text);
 		a->keep_given = true;
 		return 0;
+	case OPT_MIN_DURATION:
+		min_duration__parse(text, &a->min_call_ns);
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -341,6 +345,17 @@ static void check_rotate(const struct record_args *a)
 										 "--save-input");
 }
 
+static void check_min_duration(const struct record_args *a)
+{
+	if (!a->min_call_ns)
+		return;
+	if (a->blackbox)
+		usage_error("--min-duration cannot be combined with --blackbox, whose buffer "
+			    "contains all records: it is an option of 'gotrace-bpf recover'");
+	if (!(a->sets & (SITE_SET(SYSCALL) | SITE_SET(KERNEL))))
+		usage_error("--min-duration=syscall requires the event set syscall or kernel");
+}
+
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
@@ -354,6 +369,7 @@ static void check_arguments(struct record_args *a)
 		usage_error(
 			"--follow writes one file per process, and cannot write to standard output");
 	check_rotate(a);
+	check_min_duration(a);
 	check_blackbox(a);
 	if (a->is_inline && (a->command || a->follow || a->blackbox))
 		usage_error("--probes=inline cannot be combined with %s",

@@ -47,6 +47,7 @@ struct record_args {
 	uint64_t max_names; /* of requests */
 	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
 	bool keep_given;
+	uint64_t min_call_ns;	   /* --min-duration=syscall:TIME; 0: none */
 	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
 };
 
