@@ -79,9 +79,12 @@ real_program()
 ktap_start
 if try "the simulator builds" build; then
 	variants "whole" $whole -clean -raw
+	variants "whole, without short system calls" $((whole / 2)) -clean -raw -min 1000000
 	variants "1, 8 and 64 rings" $((whole / 4)) -clean -layouts
 	variants "mutated" $mutated -raw
 	lossy_variants "lost" $lossy 0 -losses -raw # correct again after the loss, also from the raw file
+	variants "mutated, without short system calls" $((mutated / 4)) -raw -min 100000
+	lossy_variants "lost, without short system calls" $((lossy / 4)) 0 -losses -min 100000
 	variants "mutated, in 64 rings" $((mutated / 4)) -rings 64
 	strict='' variants "broken raw files" $broken -broken # the variants may lack their symbols
 	strict='' variants "broken raw files, with losses" $((broken / 4)) -losses -broken

@@ -196,6 +196,10 @@ static int note_record(struct statistics *s, struct private_record *record)
 	case PRIVATE_CAUSE:
 		keep_cause(s, record->data);
 		return 0;
+	case PRIVATE_SHORT:
+		if (!private_read__add_short(&record->data, &s->shorts))
+			s->private_bad++;
+		return 0;
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

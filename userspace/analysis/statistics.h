@@ -84,7 +84,8 @@ struct statistics {
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
 	char cause[PRIVATE_CAUSE_MAX + 1];   /* of a flight recorder's snapshot; "": none */
 	uint64_t cause_time;		     /* CLOCK_MONOTONIC, ns */
-	uint64_t clock_error;  /* of the times of inline probes' records, ns; 0: unknown, or none */
+	uint64_t clock_error; /* of the times of inline probes' records, ns; 0: unknown, or none */
+	struct private_short shorts; /* system calls that were left out; min_ns 0: none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */
 	uint64_t private_records, private_bad, private_unknown;
 	struct statistics_kernel kernel;

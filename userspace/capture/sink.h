@@ -33,8 +33,9 @@ struct sink_opts {
 	const char *raw_path;	       /* NULL: none */
 	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
 	bool no_syscalls;
-	uint32_t max_names; /* different names of requests; 0: the default */
-	int stop_fd;	    /* 0: none; see trace_file__interrupt() */
+	uint32_t max_names;   /* different names of requests; 0: the default */
+	uint64_t min_call_ns; /* struct sequencer_opts */
+	int stop_fd;	      /* 0: none; see trace_file__interrupt() */
 };
 
 /* Opens the files, so that a bad path is known before anything else is done. */

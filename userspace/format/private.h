@@ -30,6 +30,7 @@ enum private_kind {
 	PRIVATE_SAMPLED = 10,  /* since when sizes of the heap are sampled: CLOCK_MONOTONIC, ns */
 	PRIVATE_CLOCK = 11,    /* the largest error of the times of inline probes' records, ns */
 	PRIVATE_CAUSE = 12,    /* why a flight recorder wrote the file: time, text */
+	PRIVATE_SHORT = 13,    /* system calls that were left out because they were short */
 	PRIVATE_KIND_END
 };
 
@@ -46,6 +47,13 @@ struct private_correction {
 	uint64_t goroutines; /* corrected */
 	uint64_t threads;    /* whose P was corrected */
 	uint64_t events;     /* inserted */
+};
+
+/* System calls that were left out of a generation because they took less than `min_ns`. */
+struct private_short {
+	uint64_t min_ns;
+	uint64_t calls, calls_ns;   /* of goroutines, from begin to end */
+	uint64_t kernel, kernel_ns; /* in the kernel, with their names */
 };
 
 /* Members that are NULL are left out. The member names are the names in the file. */

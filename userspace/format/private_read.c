@@ -183,6 +183,26 @@ bool private_read__correction(struct buf *data, struct private_correction *ret)
 	return true;
 }
 
+bool private_read__add_short(struct buf *data, struct private_short *ret)
+{
+	struct private_short sum;
+
+	sum.min_ns = buf__uleb(data);
+	sum.calls = buf__uleb(data);
+	sum.calls_ns = buf__uleb(data);
+	sum.kernel = buf__uleb(data);
+	sum.kernel_ns = buf__uleb(data);
+	if (data->bad)
+		return false;
+	if (sum.min_ns > ret->min_ns)
+		ret->min_ns = sum.min_ns;
+	ret->calls += sum.calls;
+	ret->calls_ns += sum.calls_ns;
+	ret->kernel += sum.kernel;
+	ret->kernel_ns += sum.kernel_ns;
+	return true;
+}
+
 bool private_read__number(struct buf *data, uint64_t *ret)
 {
 	uint64_t number = buf__uleb(data);

@@ -54,6 +54,9 @@ struct private_pair {
 bool private_read__pair(struct buf *data, struct private_pair *ret); /* PRIVATE_META */
 bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_LOSSES */
 
+/* PRIVATE_SHORT: adds to the sums in *ret, and sets its minimum to the higher one. */
+bool private_read__add_short(struct buf *data, struct private_short *ret);
+
 bool private_read__correction(struct buf *data, struct private_correction *ret);
 
 bool private_read__number(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED, PRIVATE_CLOCK */

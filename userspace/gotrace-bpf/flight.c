@@ -47,6 +47,7 @@ static const struct argp_option options[] = {
 	FORMAT_OPTION,
 	RING_SIZE_OPTION,
 	PROBES_OPTION,
+	MIN_DURATION_OPTION,
 	NO_CACHE_OPTION,
 	VERBOSE_OPTION,
 	HELP_OPTION,
@@ -116,6 +117,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_RING_SIZE:
 	case OPT_PROBES:
 	case OPT_NO_CACHE:
+	case OPT_MIN_DURATION:
 		return record__option(key, text, state);
 	default:
 		return command__key(key, state, "flight");

@@ -91,6 +91,7 @@ static const struct argp_option options[] = {
 	  "with --sample: windows begin at multiples of PERIOD by the wall clock (UTC), as on other "
 	  "machines",
 	  0 },
+	MIN_DURATION_OPTION,
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -305,6 +306,9 @@ error_t record__option(int key, char *text, struct argp_state *state)
 	case OPT_ALIGN_START:
 		a->sample.is_aligned = true;
 		return 0;
+	case OPT_MIN_DURATION:
+		min_duration__parse(text, &a->min_call_ns);
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -393,6 +397,17 @@ static void check_sample(const struct record_args *a)
 			    "the program at each window to change its code");
 }
 
+static void check_min_duration(const struct record_args *a)
+{
+	if (!a->min_call_ns)
+		return;
+	if (a->blackbox)
+		usage_error("--min-duration cannot be combined with --blackbox, whose buffer "
+			    "contains all records: it is an option of 'gotrace-bpf recover'");
+	if (!(a->sets & (SITE_SET(SYSCALL) | SITE_SET(KERNEL))))
+		usage_error("--min-duration=syscall requires the event set syscall or kernel");
+}
+
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
@@ -407,6 +422,7 @@ static void check_arguments(struct record_args *a)
 			"--follow writes one file per process, and cannot write to standard output");
 	check_rotate(a);
 	check_sample(a);
+	check_min_duration(a);
 	check_blackbox(a);
 	if (a->is_inline && (a->command || a->follow || a->blackbox))
 		usage_error("--probes=inline cannot be combined with %s",

@@ -9,6 +9,7 @@
 
 #include <argp.h>
 
+#include "min_duration.h"
 #include "recording.h"
 
 enum {
@@ -36,6 +37,7 @@ enum {
 	OPT_KEEP,
 	OPT_SAMPLE,
 	OPT_ALIGN_START,
+	OPT_MIN_DURATION,
 	OPT_RECORD_END,
 };
 
@@ -76,6 +78,8 @@ enum {
 	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's " \
 	  "code, which cost a tenth (see INLINE PROBES in the manual)",                              \
 	  0 }
+#define MIN_DURATION_OPTION                                                                        \
+	{ "min-duration", OPT_MIN_DURATION, "KIND:TIME", 0, MIN_DURATION_HELP, 0 }
 #define FORMAT_OPTION { "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
 
 /* Parses an option of record into the struct record_args of the state's input. As argp expects. */

@@ -347,6 +347,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.version = a->version, .tick_ns = a->tick,
 			.no_syscalls = !(a->sets & SITE_SET(SYSCALL)),
 			.max_names = (uint32_t)a->max_names,
+			.min_call_ns = a->min_call_ns,
 		},
 		.duration_ns = a->duration_ns, .cycle = a->sample,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,

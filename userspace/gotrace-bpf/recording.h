@@ -48,6 +48,7 @@ struct record_args {
 	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
 	bool keep_given;
 	struct cycle_opts sample;  /* --sample, --align-start */
+	uint64_t min_call_ns;	   /* --min-duration=syscall:TIME; 0: none */
 	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
 	struct trigger_opts triggers;
 	struct condition condition[CONDITIONS_MAX]; /* of `triggers` */

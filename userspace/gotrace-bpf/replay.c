@@ -41,6 +41,9 @@ int replay__option(struct sink_opts *opts, int key, char *text)
 		if (!opts->version)
 			usage_error(TRACE_VERSION_UNKNOWN, text);
 		return 0;
+	case REPLAY_MIN_DURATION:
+		min_duration__parse(text, &opts->min_call_ns);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

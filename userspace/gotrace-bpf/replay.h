@@ -9,18 +9,20 @@
 #include "lib/error.h"
 #include "rawfile/rawfile.h"
 #include "command.h"
+#include "min_duration.h"
 
 /* Handles REPLAY_OPTIONS for an argp parser: 0, or ARGP_ERR_UNKNOWN for any other key. */
 int replay__option(struct sink_opts *opts, int key, char *text);
-enum { REPLAY_TICK = 1024, REPLAY_FORMAT };
+enum { REPLAY_TICK = 1024, REPLAY_FORMAT, REPLAY_MIN_DURATION };
 #define REPLAY_OPTIONS                                                                             \
 	{ "output", 'o', "FILE", 0, "trace file; - is stdout", 0 },                                \
 		{ "tick", REPLAY_TICK, "1ns|64ns", 0, "time unit (default: 1ns)", 0 },             \
-		{ "format-version", REPLAY_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
+		{ "format-version", REPLAY_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 },      \
+		{ "min-duration", REPLAY_MIN_DURATION, "KIND:TIME", 0, MIN_DURATION_HELP, 0 }
 
 /*
- * Writes the trace of `r` to opts->path, in the format of opts->version and opts->tick_ns; the
- * other options are ignored. `name` is that of the raw file, for messages. 0, or a negative errno
+ * Writes the trace of `r` to opts->path, in the format of opts->version and opts->tick_ns, without
+ * calls shorter than opts->min_call_ns; the other options are ignored. `name` is that of the raw file, for messages. 0, or a negative errno
  * and the reason.
  */
 int replay__write_trace(const struct sink_opts *opts, struct replay *r, const char *name,

@@ -45,6 +45,9 @@ typedef int (*read_timeline_fn)(void *context, struct timeline *t, const struct 
 				struct error *error);
 int read_timeline(struct trace_args *in, read_timeline_fn read, void *context, struct error *error);
 
+/* To be called after reading: report on stderr that sums of system calls lack the short ones. */
+struct private_short;
+void report_short_calls(const char *name, const struct private_short *sum);
 /* To be called after reading: report skipped events, and what --lenient left out, on stderr. */
 void report_omissions(const char *name, const struct reader *r);
 

@@ -56,6 +56,14 @@ void report_omissions(const char *name, const struct reader *r)
 		log__msg("%s: the rest was left out: %s", name, reader__left_out(r));
 }
 
+void report_short_calls(const char *name, const struct private_short *sum)
+{
+	if (sum->min_ns)
+		log__msg("%s: system calls below %g ms are not in the trace, and their time counts "
+			 "as running; 'gotrace stat' shows the sum",
+			 name, (double)sum->min_ns / 1e6);
+}
+
 unsigned int default_jobs(void)
 {
 	cpu_set_t cpus;
@@ -146,6 +154,8 @@ int read_timeline(struct trace_args *in, read_timeline_fn read, void *context, s
 		error__set(&why, err, "out of memory");
 	else
 		err = read(context, t, r, &why);
+	if (!err)
+		report_short_calls(in->name, timeline__short(t));
 	if (!err)
 		report_omissions(in->name, r);
 	timeline__destroy(t);

@@ -218,6 +218,7 @@ static int show(const struct arguments *a, const struct path_history *h,
 			 name);
 	if (windows->lossy)
 		log__msg("%s: some kernel events were lost; 'gotrace stat' shows when", name);
+	report_short_calls(name, &windows->shorts);
 	return 0;
 }
 

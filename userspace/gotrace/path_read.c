@@ -211,6 +211,7 @@ int path__read(struct reader *r, int64_t start, struct path_request *a, struct p
 	path_fold__init(&f, h);
 	err = read_all(&reading, t, reader__order(r), &f, error);
 	h->kernel = timeline__has_kernel(t);
+	windows.shorts = *timeline__short(t);
 	timeline__destroy(t);
 	free(reading.waiting);
 	if (!err && choose(&reading, f.tracker.now, &windows))

@@ -23,8 +23,9 @@ struct path_window {
 struct path_windows {
 	struct path_window *at; /* by duration, longest first; at least one */
 	size_t n;
-	int64_t start; /* of the trace */
-	bool lossy;    /* some kernel events were lost */
+	int64_t start;		     /* of the trace */
+	bool lossy;		     /* some kernel events were lost */
+	struct private_short shorts; /* timeline__short() */
 };
 
 /*

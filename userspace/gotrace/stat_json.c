@@ -142,6 +142,17 @@ static void put_kernel(struct json *j, const struct statistics_kernel *k)
 	json__close(j, '}');
 }
 
+static void put_short(struct json *j, const struct private_short *sum)
+{
+	json__open(j, "short_calls", '{');
+	json__u64(j, "min_ns", sum->min_ns);
+	json__u64(j, "calls", sum->calls);
+	json__u64(j, "calls_ns", sum->calls_ns);
+	json__u64(j, "kernel", sum->kernel);
+	json__u64(j, "kernel_ns", sum->kernel_ns);
+	json__close(j, '}');
+}
+
 static void put_private(struct json *j, const struct statistics *s)
 {
 	json__open(j, "private", '{');
@@ -159,6 +170,8 @@ static void put_private(struct json *j, const struct statistics *s)
 	}
 	if (s->clock_error)
 		json__u64(j, "clock_error_ns", s->clock_error);
+	if (s->shorts.min_ns)
+		put_short(j, &s->shorts);
 	if (s->heap_sampled)
 		json__u64(j, "heap_sampled_from", s->heap_sampled);
 	if (s->corrections)

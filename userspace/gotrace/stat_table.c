@@ -211,6 +211,17 @@ static void put_gaps(struct out *o, const struct statistics *s)
 		out__format(o, "             and %zu more (see --json)\n", s->gaps - GAPS_SHOWN);
 }
 
+static void put_short(struct out *o, const struct private_short *sum)
+{
+	out__format(o, "short calls  left out below ");
+	put_duration(o, sum->min_ns);
+	out__format(o, ": %" PRIu64 " system calls, in all ", sum->calls);
+	put_duration(o, sum->calls_ns);
+	out__format(o, "; kernel events of %" PRIu64 ", in all ", sum->kernel);
+	put_duration(o, sum->kernel_ns);
+	out__char(o, '\n');
+}
+
 static void put_losses(struct out *o, const struct statistics *s)
 {
 	const char *title = "lost";
@@ -236,6 +247,8 @@ static void put_losses(struct out *o, const struct statistics *s)
 		put_seconds(o, (int64_t)s->heap_sampled);
 		out__text(o, " on\n");
 	}
+	if (s->shorts.min_ns)
+		put_short(o, &s->shorts);
 	if (s->clock_error)
 		out__format(o, "times        of inline probes: within %" PRIu64 " ns\n",
 			    s->clock_error);

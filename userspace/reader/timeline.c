@@ -40,7 +40,8 @@ struct timeline {
 	struct losses go_lost; /* of Go's events */
 	uint64_t go_lost_to;   /* latest end of those that have begun; 0: none has */
 	bool in_loss;
-	uint64_t visits;     /* of threads, because of losses: here and by callers */
+	struct private_short shorts; /* of all generations so far */
+	uint64_t visits;	     /* of threads, because of losses: here and by callers */
 	bool gave_up;	     /* too many visits: the state of threads is unknown from now on */
 	uint64_t duration;   /* see timeline__duration() */
 	int64_t mono_offset; /* CLOCK_MONOTONIC minus the clock of the trace */
@@ -81,6 +82,11 @@ bool timeline__has_kernel(const struct timeline *t)
 bool timeline__lossy(const struct timeline *t)
 {
 	return t->lost.n;
+}
+
+const struct private_short *timeline__short(const struct timeline *t)
+{
+	return &t->shorts;
 }
 
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
@@ -161,7 +167,7 @@ static void losses__sort(struct losses *l)
 	l->n = n;
 }
 
-static int read_losses(struct timeline *t, const struct dictionary *dictionary)
+static int read_private(struct timeline *t, const struct dictionary *dictionary)
 {
 	struct private_reader r;
 	struct private_record record;
@@ -175,6 +181,8 @@ static int read_losses(struct timeline *t, const struct dictionary *dictionary)
 		while (err >= 0 && record.kind == PRIVATE_LOSSES &&
 		       private_read__loss(&record.data, &loss))
 			err = add_loss(t, &loss);
+		if (record.kind == PRIVATE_SHORT)
+			private_read__add_short(&record.data, &t->shorts);
 		if (err < 0)
 			break;
 	}
@@ -281,7 +289,7 @@ static int begin_generation(struct timeline *t)
 		return 0;
 	if (sync->sync->clock.known)
 		t->mono_offset = timeline__mono_offset(&sync->sync->clock);
-	err = read_losses(t, sync->dictionary);
+	err = read_private(t, sync->dictionary);
 	if (!err)
 		err = kernel_reader__open(&t->kernel, sync->dictionary);
 	if (err > 0)

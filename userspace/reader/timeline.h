@@ -61,6 +61,8 @@ uint64_t timeline__duration(const struct timeline *t);
 bool timeline__has_kernel(const struct timeline *t); /* any item or thread so far */
 /* Whether kernel events were lost in the current generation. */
 bool timeline__lossy(const struct timeline *t);
+/* The system calls that were left out of the generations so far; its min_ns is the highest, 0: none. */
+const struct private_short *timeline__short(const struct timeline *t);
 /* CLOCK_MONOTONIC of an event's time; the same in our own traces. */
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time);
 int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the inverse */

@@ -142,8 +142,7 @@ static void boundary__full(struct sequencer *s)
  * head for tried. The end of a system call concerns only its own thread and may be confirmed late:
  * it keeps its time.
  */
-static uint64_t boundary__time(struct sequencer *s, const struct thread *t, uint64_t time,
-			       enum ev type)
+uint64_t boundary__stamp(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type)
 {
 	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
 
@@ -158,17 +157,29 @@ static uint64_t boundary__time(struct sequencer *s, const struct thread *t, uint
 	return time;
 }
 
+void boundary__put(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
+		   unsigned int nargs, const uint64_t *args)
+{
+	s->out.events++;
+	boundary__note(s, writer__event(s->opts.writer, t->tid, time, type, args, nargs));
+}
+
+void boundary__watch(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type,
+		     const uint64_t *args)
+{
+	struct watch_event ev = { time, t->g ? t->g->id : 0, t->tid, type, args };
+
+	if (s->opts.watch.event)
+		s->opts.watch.event(s->opts.watch.ctx, &ev);
+}
+
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		    unsigned int nargs, const uint64_t *args)
 {
-	s->out.events++;
-	time = boundary__time(s, t, time, type);
-	boundary__note(s, writer__event(s->opts.writer, t->tid, time, type, args, nargs));
-	if (s->opts.watch.event) {
-		struct watch_event ev = { time, t->g ? t->g->id : 0, t->tid, type, args };
-
-		s->opts.watch.event(s->opts.watch.ctx, &ev);
-	}
+	short_calls__show(s, t);
+	time = boundary__stamp(s, t, time, type);
+	boundary__put(s, t, time, type, nargs, args);
+	boundary__watch(s, t, time, type, args);
 }
 
 static int boundary__open(struct sequencer *s, uint64_t time)
@@ -235,7 +246,9 @@ int boundary__end(struct sequencer *s, uint64_t time)
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	open_requests__resolve_all(s);
-	err = private__kernel(s->opts.writer, s->kernel.writer);
+	err = short_calls__end_generation(s);
+	if (!err)
+		err = private__kernel(s->opts.writer, s->kernel.writer);
 	if (!err)
 		err = writer__close(s->opts.writer);
 	if (err)

@@ -41,6 +41,15 @@ int boundary__first(struct sequencer *s, uint64_t time); /* the first generation
 int boundary__end(struct sequencer *s, uint64_t time);	 /* the next one begins */
 int boundary__roll(struct sequencer *s, uint64_t time);	 /* the next one, if due */
 void boundary__note(struct sequencer *s, int err);	 /* sets s->error, unless there is one */
+/* The time of an event that is written now, after all earlier ones. */
+uint64_t boundary__stamp(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type);
+/* Writes an event with a time from boundary__stamp(). */
+void boundary__put(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
+		   unsigned int nargs, const uint64_t *args);
+/* Both, after what short_calls.h has held back of the thread. */
+/* Passes an event to opts.watch, whether it is written or left out. */
+void boundary__watch(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type,
+		     const uint64_t *args);
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		    unsigned int nargs, const uint64_t *args);
 /* boundary__emit() with the arguments of the event, if it has any. */

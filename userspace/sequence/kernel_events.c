@@ -175,7 +175,7 @@ static bool is_present(const struct gt_record *rec)
 
 static int add(struct sequencer *s, const struct kernel_item *item, bool in_window)
 {
-	int err = in_window ? kernel_writer__add(s->kernel.writer, item) : 0;
+	int err = in_window ? short_calls__item(s, item) : 0;
 
 	err = err ? err : kernel_threads__apply(&s->kernel.threads, item);
 	if (!err && in_window && s->opts.watch.kernel)

@@ -23,6 +23,7 @@
 #include "gotrace/record.h"
 #include "lib/arena.h"
 #include "lib/map.h"
+#include "sequence/short_calls.h"
 
 struct fix;
 struct held;
@@ -97,6 +98,7 @@ struct thread {
 	struct proc *p;
 	struct proc *last_p;	  /* the P it had before; repair tries it first */
 	uint64_t exit_time;	  /* time of a tentative system call exit; 0: none */
+	struct held_begin begin;  /* of its system call */
 	uint64_t last_record;	  /* time of its latest record that was applied */
 	uint64_t heard;		  /* the same, held ones included */
 	uint64_t searched;	  /* ahead.c: the watermark of a search for its next hit */

@@ -29,6 +29,7 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	s->opts = *opts;
 	s->model.goroutines_max = MODEL_GOROUTINES_MAX;
 	s->requests.max = REQUEST_NAMES_DEFAULT;
+	s->shorts.sum.min_ns = opts->min_call_ns;
 	arena__init(&s->model.pool, GOROUTINES_BLOCK);
 	s->merge = merge__create();
 	s->stacks = stacks__create(opts->intern, &opts->symbolizer,
@@ -59,6 +60,7 @@ void sequencer__destroy(struct sequencer *s)
 	kernel_writer__destroy(s->kernel.writer);
 	kernel_threads__deinit(&s->kernel.threads);
 	once__deinit(&s->samples.pcs);
+	short_calls__deinit(s);
 	merge__destroy(s->merge);
 	free(s);
 }
@@ -382,6 +384,8 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
 	open_requests__resolve_all(s);
+	if (!s->error)
+		s->error = short_calls__end_generation(s);
 	if (!s->error && s->clock_error)
 		s->error = private__number(s->opts.writer, PRIVATE_CLOCK, s->clock_error);
 	if (!s->error)

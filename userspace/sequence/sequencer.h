@@ -37,6 +37,7 @@ struct sequencer_opts {
 	const struct layout *layout;
 	struct symbolizer symbolizer;
 	bool no_syscalls;		 /* true: the system call probes are not attached */
+	uint64_t min_call_ns;		 /* shorter system calls are left out; 0: none */
 	unsigned int version;		 /* trace format to write: one of TRACE_VERSIONS */
 	unsigned int tick_ns;		 /* length of a tick in the file: 1 or 64 */
 	const struct private_meta *meta; /* written to the first generation; NULL: none */
@@ -59,6 +60,7 @@ struct sequencer_stats {
 	uint64_t repairs;	  /* transitions inserted so that a record fits */
 	uint64_t held;		  /* records that waited for a causally earlier one */
 	uint64_t dropped;	  /* records that could not be applied at all */
+	uint64_t short_calls;	  /* of goroutines, left out: min_call_ns */
 	uint64_t goroutines;	  /* all that were ever in the model */
 	uint64_t at_start;	  /* goroutines that existed when the window began */
 	uint64_t window_ns;	  /* t1 - t0 */

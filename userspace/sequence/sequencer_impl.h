@@ -15,6 +15,7 @@
 #include "sequence/open_requests.h"
 #include "sequence/resync.h"
 #include "sequence/sequencer.h"
+#include "sequence/short_calls.h"
 #include "sequence/snapshots.h"
 #include "sequence/stacks.h"
 #include "sequence/state.h"
@@ -46,6 +47,7 @@ struct sequencer {
 	struct open_requests requests;
 	struct samples samples;
 	struct kernel_events kernel;
+	struct short_calls shorts;
 	struct boundary out;
 	struct losses losses;
 	struct resync resync;

@@ -174,7 +174,7 @@ void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uin
 	range__end_assist(s, t, time);
 	range__end_sweep(s, t, time);
 	members__leave(s, t, time);
-	EMIT(s, t, time, EV_GO_SYSCALL_BEGIN, boundary__p_seq(s, t->p), stack);
+	short_calls__begin(s, t, time, stack);
 	go__set(s, t->g, GO_SYSCALL, t);
 	proc__set(s, t->p, PROC_SYSCALL, t);
 	t->lost_p = false;
@@ -182,7 +182,8 @@ void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uin
 
 void go__syscall_end(struct sequencer *s, struct thread *t, uint64_t time)
 {
-	EMIT(s, t, time, EV_GO_SYSCALL_END);
+	if (!short_calls__end(s, t, time))
+		EMIT(s, t, time, EV_GO_SYSCALL_END);
 	go__set(s, t->g, GO_RUNNING, t);
 	proc__set(s, t->p, PROC_RUNNING, t);
 }
@@ -210,6 +211,7 @@ void proc__stop(struct sequencer *s, struct thread *t, uint64_t time)
 /* Thread t writes the event; it may be the one that loses the P. */
 void proc__steal(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p)
 {
+	short_calls__show(s, p->m);
 	EMIT(s, t, time, EV_PROC_STEAL, p->id, boundary__p_seq(s, p), p->m->tid);
 	proc__set(s, p, PROC_IDLE, NULL);
 }

@@ -73,6 +73,18 @@ int private__correction(struct writer *w, const struct private_correction *corre
 	return private__record(w, PRIVATE_CORRECTION, data, p - data);
 }
 
+int private__short(struct writer *w, const struct private_short *sum)
+{
+	uint8_t data[5 * LEB_MAX], *p = data;
+
+	p = leb__put(p, sum->min_ns);
+	p = leb__put(p, sum->calls);
+	p = leb__put(p, sum->calls_ns);
+	p = leb__put(p, sum->kernel);
+	p = leb__put(p, sum->kernel_ns);
+	return private__record(w, PRIVATE_SHORT, data, p - data);
+}
+
 int private__number(struct writer *w, enum private_kind kind, uint64_t number)
 {
 	uint8_t data[LEB_MAX];

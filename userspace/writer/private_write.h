@@ -16,6 +16,7 @@ struct writer;
 int private__meta(struct writer *w, const struct private_meta *meta);
 int private__losses(struct writer *w, const struct private_loss *losses, size_t n);
 int private__correction(struct writer *w, const struct private_correction *correction);
+int private__short(struct writer *w, const struct private_short *sum);
 /* Of PRIVATE_SAMPLED or PRIVATE_CLOCK. */
 int private__number(struct writer *w, enum private_kind kind, uint64_t number);
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns);
