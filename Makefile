@@ -183,7 +183,7 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),$(OUT)/lib
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $(filter %.o,$^) $(filter-out %.o,$^) -lcmocka $(LIBS) -o $@
 
-$(addprefix $(OUT)/selftests/unit/blackbox/,test_blackbox test_blackbox_sequence): $(OUT)/obj/selftests/blackbox/image.o
+$(addprefix $(OUT)/selftests/unit/blackbox/,test_blackbox test_blackbox_copy test_blackbox_sequence): $(OUT)/obj/selftests/blackbox/image.o
 
 $(OUT)/selftests/unit/test_encodings: $(call objects,$(addprefix selftests/encoding/,words.c groups.c))
 

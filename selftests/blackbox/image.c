@@ -64,37 +64,64 @@ static struct gt_subbuf *subbuf_of(const struct image *im, unsigned int ring, ui
 			number % im->page->subbufs * im->page->subbuf_size);
 }
 
+static void count(const struct image *im, unsigned int ring, uint64_t number, uint64_t bytes)
+{
+	__atomic_fetch_add(&image__control(im, ring)->committed[number % im->page->subbufs], bytes,
+			   __ATOMIC_RELEASE);
+}
+
+/* Where a record of that size begins in the stream; false: its sub-buffer is not complete. */
+static bool find_place(const struct image *im, unsigned int ring, size_t size, uint64_t *ret)
+{
+	const struct gt_ring_control *control = image__control(im, ring);
+	uint64_t head = control->head, subbuf_size = im->page->subbuf_size, number;
+	uint32_t subbufs = im->page->subbufs;
+
+	*ret = head;
+	if (head % subbuf_size && head % subbuf_size + size <= subbuf_size)
+		return true;
+	number = (head + subbuf_size - 1) / subbuf_size;
+	*ret = number * subbuf_size + sizeof(struct gt_subbuf);
+	return control->committed[number % subbufs] == number / subbufs * subbuf_size;
+}
+
+/* The head has been moved from the end of one sub-buffer into the next one. */
+static void move_on(struct image *im, unsigned int ring, uint64_t head, uint64_t number)
+{
+	uint32_t subbuf_size = im->page->subbuf_size;
+
+	if (head % subbuf_size) {
+		subbuf_of(im, ring, head / subbuf_size)->used = (uint32_t)(head % subbuf_size);
+		count(im, ring, head / subbuf_size, subbuf_size - head % subbuf_size);
+	}
+	subbuf_of(im, ring, number)->number = number;
+	count(im, ring, number, sizeof(struct gt_subbuf));
+}
+
 bool image__emit(struct image *im, unsigned int ring, const struct gt_record *rec, size_t size,
 		 struct image_slot *held)
 {
 	struct gt_ring_control *control = image__control(im, ring);
-	uint32_t subbuf_size = im->page->subbuf_size, subbufs = im->page->subbufs;
-	uint64_t filled = control->head % subbuf_size, at = control->head, number;
+	uint32_t subbuf_size = im->page->subbuf_size;
+	uint64_t head = control->head, at, number;
 	struct gt_record copy = *rec;
 	struct image_slot slot;
 
-	copy.seq = control->seq++;
-	if (!filled || filled + size > subbuf_size) {
-		number = (at + subbuf_size - 1) / subbuf_size;
-		if (control->committed[number % subbufs] != number / subbufs * subbuf_size) {
-			control->lost++;
-			return false;
-		}
-		if (filled) {
-			subbuf_of(im, ring, at / subbuf_size)->used = (uint32_t)filled;
-			control->committed[at / subbuf_size % subbufs] += subbuf_size - filled;
-		}
-		subbuf_of(im, ring, number)->number = number;
-		control->committed[number % subbufs] += sizeof(struct gt_subbuf);
-		at = number * subbuf_size + sizeof(struct gt_subbuf);
+	if (!find_place(im, ring, size, &at)) {
+		control->seq++;
+		control->lost++;
+		return false;
 	}
-	control->head = at + size;
+	__atomic_exchange_n(&control->head, at + size, __ATOMIC_SEQ_CST); /* before any write */
+	copy.seq = __atomic_fetch_add(&control->seq, 1, __ATOMIC_SEQ_CST);
 	number = at / subbuf_size;
-	if (control->head % subbuf_size == 0)
+	if (at != head)
+		move_on(im, ring, head, number);
+	if ((at + size) % subbuf_size == 0)
 		subbuf_of(im, ring, number)->used = subbuf_size;
 	memcpy((char *)subbuf_of(im, ring, number) + at % subbuf_size, rec, size);
 	memcpy((char *)subbuf_of(im, ring, number) + at % subbuf_size, &copy, sizeof(copy));
-	slot = (struct image_slot){ ring, (uint32_t)(number % subbufs), (uint32_t)size };
+	slot = (struct image_slot){ ring, (uint32_t)(number % im->page->subbufs), (uint32_t)size };
 	if (held)
 		*held = slot;
 	else
@@ -104,7 +131,7 @@ bool image__emit(struct image *im, unsigned int ring, const struct gt_record *re
 
 void image__commit(struct image *im, const struct image_slot *held)
 {
-	image__control(im, held->ring)->committed[held->slot] += held->size;
+	count(im, held->ring, held->slot, held->size);
 }
 
 uint32_t image__stack(struct image *im, const uint64_t *pcs, uint32_t depth, bool cut)

@@ -31,7 +31,11 @@ bool image__create(struct image *im, unsigned int rings, uint32_t subbuf_size, u
 void image__destroy(struct image *im);
 struct gt_ring_control *image__control(const struct image *im, unsigned int ring);
 
-/* Adds a record with the ring's next number. False: no space, it is lost. held: uncommitted. */
+/*
+ * Adds a record with the ring's next number. False: no space, it is lost. held: uncommitted. The
+ * writes are in the order of the module's, so that another thread may read meanwhile; there is one
+ * writer.
+ */
 bool image__emit(struct image *im, unsigned int ring, const struct gt_record *rec, size_t size,
 		 struct image_slot *held);
 void image__commit(struct image *im, const struct image_slot *held);

@@ -37,7 +37,7 @@ no_module() # each command prints the remedy, also when it starts a daemon
 
 	refused 1 "$why" $box -p "$TARGET_PID" && refused 1 "$why" $box -p "$TARGET_PID" --daemonize &&
 		refused 1 "$why" $GOTRACE recover box -o x && refused 1 "$why" $GOTRACE recover box --discard &&
-		refused 1 "$why" $GOTRACE recover --list
+		refused 1 "$why" $GOTRACE recover --list && refused 1 "$why" $GOTRACE flight --blackbox box -p "$TARGET_PID" -o "$tmp/flight"
 }
 
 recorded()
@@ -87,8 +87,19 @@ overwritten()
 		[ "$(wc -l <"$tmp/differences")" -le "$(($(wc -l <"$tmp/want") * (100 - $4) / 100))" ]
 }
 
+flight_options()
+{
+	local flight="$GOTRACE flight --blackbox box -p 1 -o $tmp/flight"
+
+	refused 2 'combined with --ring-size: --max-size is the size of all rings' $flight --ring-size 1M &&
+		refused 2 'combined with --probes=inline' $flight --probes inline && refused 2 'combined with CPU samples' $flight --events sched,cpu &&
+		refused 2 "buffer name 'a/b'" $GOTRACE flight -p 1 -o "$tmp/flight" --blackbox a/b &&
+		refused 2 'timeout requires --blackbox' $GOTRACE flight -p 1 -o "$tmp/flight" --timeout 1h && [ ! -e "$tmp/flight" ]
+}
+
 ktap_start
 try "options that cannot be combined" cannot_be_had_together
+try "flight: options that cannot be combined" flight_options
 try "recover: missing arguments" recover_what
 try "a real program is recorded" recorded || { ktap_end; exit 1; }
 [ -e /dev/gotrace ] || try "without the module, each command prints the remedy" no_module

@@ -167,7 +167,8 @@ static int scan_ring(struct box *box, unsigned int which, struct error *error)
 		struct part *part = &ring->part[ring->n];
 
 		if (!take_part(box, &bytes, &control, n, head, part)) {
-			box->facts->broken++;
+			/* before the first complete one of a ring that has wrapped: overwritten */
+			box->facts->broken += ring->n || !ring->overwritten;
 			continue;
 		}
 		scan_part(box, part);

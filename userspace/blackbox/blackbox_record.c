@@ -9,10 +9,13 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "blackbox/blackbox.h"
+#include "blackbox/blackbox_flight.h"
 #include "blackbox/blackbox_record.h"
 #include "capture/hits.h"
 #include "capture/kmod.h"
@@ -45,8 +48,9 @@ struct blackbox {
 	struct blackbox_writer *writer;
 	int sigfd;
 	bool stopped;
-	struct error why;    /* reason of the last checkpoint that could not be written */
-	unsigned int failed; /* number of such checkpoints */
+	struct blackbox_flight flight; /* its `save` NULL: no snapshots */
+	struct error why;	       /* reason of the last checkpoint that could not be written */
+	unsigned int failed;	       /* number of such checkpoints */
 	uint64_t head[GT_RINGS_MAX], head_time; /* of each ring, when last read */
 };
 
@@ -58,16 +62,42 @@ bool blackbox__name_is_valid(const char *name)
 	return len && len < GT_NAME_MAX && !name[len];
 }
 
-/* --ring-size is the size of each ring; without it all rings have 16 MiB in total. */
-static struct gt_abi_create describe(const struct blackbox_opts *opts)
+/* A CPU each, as far as the limit of all rings allows; the others share them. */
+static uint32_t ring_count(const struct blackbox_opts *opts)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t rings = cpus < 1 ? 1 : (uint32_t)cpus;
-	uint64_t size = opts->recorder->ring_size;
-	struct gt_abi_create want = { .flags = GT_SESSION_KEEP };
 
 	if (rings >= GT_RINGS_MAX)
 		rings = GT_RINGS_MAX - 1;
+	if (opts->bytes_max && opts->bytes_max / BLACKBOX_RING_MIN < rings)
+		rings = (uint32_t)(opts->bytes_max / BLACKBOX_RING_MIN);
+	return rings ? rings : 1;
+}
+
+/* A power of two for each ring, of the memory of all. */
+static uint64_t ring_bytes(uint64_t all, uint32_t rings)
+{
+	uint64_t most = (uint64_t)GT_SUBBUF_MAX * GT_SUBBUFS_MAX, each = all / rings;
+	uint64_t size = BLACKBOX_RING_MIN;
+
+	while (size * 2 <= each && size < most)
+		size *= 2;
+	return size;
+}
+
+/*
+ * --ring-size is the size of each ring, --max-size that of all rings; without them all rings have
+ * 16 MiB in total.
+ */
+static struct gt_abi_create describe(const struct blackbox_opts *opts)
+{
+	uint32_t rings = ring_count(opts);
+	uint64_t size = opts->recorder->ring_size;
+	struct gt_abi_create want = { .flags = GT_SESSION_KEEP };
+
+	if (opts->bytes_max)
+		size = ring_bytes(opts->bytes_max, rings);
 	if (!size)
 		size = power_of_two_below(ALL_RINGS / rings);
 	if (size < BLACKBOX_RING_MIN)
@@ -114,11 +144,45 @@ static int write_header(struct blackbox *b, uint64_t t0)
 	return err && b->why.text[0] ? error__set(b->error, err, "%s", b->why.text) : err;
 }
 
-/* Waits until `time`; sets b->stopped if the recording is to end. */
+/*
+ * Sets b->stopped if a signal ends the recording. Returns whether one has requested a snapshot.
+ */
+static bool handle_signals(struct blackbox *b)
+{
+	struct signalfd_siginfo info;
+	bool requested = false;
+
+	if (!b->flight.save) {
+		b->stopped = true;
+		return false;
+	}
+	while (read(b->sigfd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGUSR1)
+			b->stopped = true;
+		else
+			requested |= blackbox_flight__request(&b->flight, "signal",
+							      "the user's request", clock__now());
+	}
+	return requested;
+}
+
+/* When to wake up: at `time`, or earlier for a snapshot. */
+static uint64_t step_flight(struct blackbox *b, uint64_t time, uint64_t now)
+{
+	uint64_t next = b->flight.save ? blackbox_flight__step(&b->flight, now) : time;
+
+	return next < time ? next : time;
+}
+
+/*
+ * Waits until `time`; sets b->stopped if the recording is to end. A request for a snapshot ends the
+ * wait: its window is to contain a checkpoint, also if the rings wrap around quickly.
+ */
 static void wait_until(struct blackbox *b, uint64_t time)
 {
 	const struct recorder_opts *recorder = b->opts->recorder;
-	uint64_t end = b->stats->t0 + recorder->duration_ns, now;
+	uint64_t end = b->stats->t0 + recorder->duration_ns, now, next;
+	bool requested = false;
 	struct pollfd fd[2] = {
 		{ .fd = b->sigfd, .events = POLLIN },
 		{ .fd = recorder->process->pidfd, .events = POLLIN },
@@ -126,11 +190,14 @@ static void wait_until(struct blackbox *b, uint64_t time)
 
 	if (recorder->duration_ns && end < time)
 		time = end;
-	while (!b->stopped && (now = clock__now()) < time) {
-		if (poll(fd, 2, (int)((time - now) / MS) + 1) <= 0)
+	while (!b->stopped && !requested && (now = clock__now()) < time) {
+		next = step_flight(b, time, now);
+		if (poll(fd, 2, (int)((next - now) / MS) + 1) <= 0)
 			continue;
+		if (fd[0].revents)
+			requested = handle_signals(b);
 		b->stats->exited = fd[1].revents != 0;
-		b->stopped = true;
+		b->stopped |= b->stats->exited;
 	}
 	if (recorder->duration_ns && clock__now() >= end)
 		b->stopped = true;
@@ -251,12 +318,58 @@ static int begin(struct blackbox *b)
 		err = setup__attach(recorder, b->probes, NULL, b->error);
 	if (err)
 		return err;
-	privilege__drop(PRIVILEGE_READ);
+	privilege__drop(PRIVILEGE_READ | b->opts->privilege);
 	b->stats->t0 = clock__now();
 	err = write_header(b, b->stats->t0);
 	if (!err)
 		err = b->opts->on_started(b->opts->ctx);
 	return err;
+}
+
+static bool save(void *ctx, const struct flight_cause *cause)
+{
+	struct blackbox *b = ctx;
+
+	return b->opts->flight.save(b->opts->ctx, b->kmod, &b->symbolizer, cause);
+}
+
+static int open_signals(struct blackbox *b)
+{
+	int err;
+
+	b->sigfd = setup__signals(b->error);
+	if (b->sigfd < 0)
+		return b->sigfd;
+	if (!b->opts->flight.save)
+		return 0;
+	b->flight = (struct blackbox_flight){
+		.tail_ns = b->opts->flight.tail_ns,
+		.save = save,
+		.ctx = b,
+	};
+	err = setup__snapshot_signal(b->sigfd, b->error);
+	if (err)
+		close(b->sigfd);
+	return err;
+}
+
+/*
+ * The buffer is frozen. A flight recorder that was stopped leaves nothing behind, as without the
+ * module, unless its last snapshot is still only in the buffer.
+ */
+static int end_flight(struct blackbox *b)
+{
+	struct blackbox_stats *stats = b->stats;
+
+	if (stats->exited || stats->replaced)
+		blackbox_flight__request(&b->flight, "exit",
+					 stats->replaced ? "another program in the process" :
+							   "the end of the process",
+					 stats->t1);
+	stats->released = blackbox_flight__end(&b->flight);
+	stats->snapshots = b->flight.written;
+	stats->failed_snapshots = b->flight.failed;
+	return stats->released ? kmod__release(b->kmod, b->error) : 0;
 }
 
 static int open_all(struct blackbox *b)
@@ -284,7 +397,8 @@ static int open_all(struct blackbox *b)
 	}
 	loop(b);
 	b->stats->t1 = clock__now();
-	return kmod__freeze(b->kmod, b->error);
+	err = kmod__freeze(b->kmod, b->error);
+	return err || !b->flight.save ? err : end_flight(b);
 }
 
 int blackbox__record(const struct blackbox_opts *opts, struct blackbox_stats *ret,
@@ -293,9 +407,9 @@ int blackbox__record(const struct blackbox_opts *opts, struct blackbox_stats *re
 	struct blackbox b = { .opts = opts, .stats = ret, .error = error };
 	int err;
 
-	b.sigfd = setup__signals(error);
-	if (b.sigfd < 0)
-		return b.sigfd;
+	err = open_signals(&b);
+	if (err)
+		return err;
 	err = open_all(&b);
 	probes__destroy(b.probes);
 	blackbox_writer__destroy(b.writer);

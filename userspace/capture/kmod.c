@@ -13,6 +13,8 @@
 
 #include "capture/kmod.h"
 
+#define READ_TRIES 9 /* the first one asks for the size */
+
 struct kmod {
 	int fd;
 	struct gt_abi abi;
@@ -250,33 +252,41 @@ int kmod__write_checkpoint(struct kmod *k, const void *data, size_t size, struct
 	}
 }
 
-/* The caller owns the session, so that the size cannot change between the two calls. */
+/* Makes room for the checkpoint's current size, which the module has reported. */
+static int make_room(struct gt_abi_checkpoint *arg, void **data, struct error *error)
+{
+	if (arg->bytes > GT_CHECKPOINT_MAX)
+		return error__set(error, -EPROTO, "the checkpoint exceeds the maximum size");
+	free(*data);
+	*data = malloc(arg->bytes + 1);
+	arg->data = (uintptr_t)*data;
+	return *data ? 0 : -ENOMEM;
+}
+
+/* The recorder may replace it by a larger one at any time, if another process of it reads. */
 int kmod__read_checkpoint(struct kmod *k, unsigned int which, void **ret, size_t *ret_size,
 			  struct gt_abi_checkpoint *ret_facts, struct error *error)
 {
 	struct gt_abi_checkpoint arg = { .size = sizeof(arg), .which = which };
-	void *data;
-	int err;
+	void *data = NULL;
+	int err = -ENOSPC;
 
-	if (ioctl(k->fd, GT_IOC_READ_CHECKPOINT, &arg) < 0 && errno != ENOSPC)
-		return error__set(error, -errno, "cannot read the checkpoint: %s",
-				  errno == ENODATA ? "there is none" : strerror(errno));
-	if (arg.bytes > GT_CHECKPOINT_MAX)
-		return error__set(error, -EPROTO, "the checkpoint exceeds the maximum size");
-	data = malloc(arg.bytes + 1);
-	if (!data)
-		return -ENOMEM;
-	arg.data = (uintptr_t)data;
-	err = call(k, GT_IOC_READ_CHECKPOINT, &arg, "cannot read the checkpoint", error);
-	if (err) {
-		free(data);
-		return err;
+	for (int i = 0; i < READ_TRIES && err == -ENOSPC; i++) {
+		err = i ? make_room(&arg, &data, error) : 0;
+		if (!err && ioctl(k->fd, GT_IOC_READ_CHECKPOINT, &arg) < 0)
+			err = -errno;
 	}
-	*ret = data;
-	*ret_size = arg.bytes;
-	if (ret_facts)
-		*ret_facts = arg;
-	return 0;
+	if (!err) {
+		*ret = data;
+		*ret_size = arg.bytes;
+		if (ret_facts)
+			*ret_facts = arg;
+		return 0;
+	}
+	free(data);
+	if (err == -ENODATA)
+		return error__set(error, err, "cannot read the checkpoint: there is none");
+	return explain(err, error, "cannot read the checkpoint");
 }
 
 const struct gt_session_page *kmod__memory(const struct kmod *k)

@@ -152,14 +152,21 @@ const struct writer_stats *sink__written(const struct sink *s)
 		}                                                                                  \
 	} while (0)
 
+int sink__start_files(struct sink *s, const struct raw_header *facts)
+{
+	if (s->rotate)
+		return rotate__start(s->rotate, s->writer, facts->t0, facts->wall_ns);
+	if (s->flight)
+		flight__start(s->flight, s->writer, facts->t0, facts->wall_ns);
+	return 0;
+}
+
 int sink__start(struct sink *s, const struct raw_header *facts)
 {
-	int err = s->rotate ? rotate__start(s->rotate, s->writer, facts->t0, facts->wall_ns) : 0;
+	int err = sink__start_files(s, facts);
 
 	if (err)
 		return err;
-	if (s->flight)
-		flight__start(s->flight, s->writer, facts->t0, facts->wall_ns);
 	TO_RAW(s, rawfile__start(s->raw, facts));
 	if (facts->flags & RAW_NO_KERNEL)
 		sequencer__no_kernel(s->sequencer);
@@ -268,6 +275,11 @@ int sink__clock_error(struct sink *s, uint64_t ns)
 bool sink__request(struct sink *s, const struct flight_cause *cause)
 {
 	return s->flight && flight__request(s->flight, cause);
+}
+
+uint64_t sink__snapshots(const struct sink *s)
+{
+	return s->flight ? flight__snapshots(s->flight) : 0;
 }
 
 /* In the open generation, which there is once the initial state is known. */

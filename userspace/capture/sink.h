@@ -60,6 +60,8 @@ const struct writer_stats *sink__written(const struct sink *s);
  * snapshots are taken over.
  */
 int sink__start(struct sink *s, const struct raw_header *facts);
+/* Begins only the files, for a replay, which starts the sequencer itself. */
+int sink__start_files(struct sink *s, const struct raw_header *facts);
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size);
 /* The name that records call GT_TEXT_GIVEN(i); after sink__start(). It is cut at GT_TEXT_MAX. */
 int sink__name(struct sink *s, size_t i, const char *name);
@@ -86,6 +88,8 @@ bool sink__is_full(const struct sink *s);
 
 /* With a flight recorder: as flight__request(). Without, false. */
 bool sink__request(struct sink *s, const struct flight_cause *cause);
+/* Snapshots that were written or are being written. */
+uint64_t sink__snapshots(const struct sink *s);
 /* Saves the snapshot that is due, all records up to `watermark` being applied. */
 int sink__save_due(struct sink *s, uint64_t watermark);
 

@@ -46,7 +46,8 @@ int flight__open(struct flight **ret, const struct flight_opts *opts, struct err
 	if (!f)
 		return error__set(error, -ENOMEM, "out of memory");
 	f->opts = *opts;
-	err = folder__open(&f->folder, opts->dir, opts->keep, error);
+	f->folder = opts->folder;
+	err = f->folder ? 0 : folder__open(&f->folder, opts->dir, opts->keep, error);
 	if (!err) {
 		f->finisher = finisher__create(f->folder);
 		f->window = window__create(opts->max_bytes, opts->window_ns);
@@ -206,6 +207,7 @@ void flight__destroy(struct flight *f)
 		finisher__wait(f->finisher, NULL);
 	finisher__destroy(f->finisher);
 	window__destroy(f->window);
-	folder__close(f->folder);
+	if (!f->opts.folder)
+		folder__close(f->folder);
 	free(f);
 }

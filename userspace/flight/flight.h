@@ -20,6 +20,7 @@
 #define FLIGHT_CAUSE_MAX 200
 
 struct flight;
+struct folder;
 struct writer;
 
 struct flight_opts {
@@ -29,6 +30,7 @@ struct flight_opts {
 	uint64_t keep;		       /* limit of the directory, bytes */
 	unsigned int version;	       /* of the trace format */
 	struct file_subject subject;
+	struct folder *folder; /* that of `dir`, open already, and borrowed; NULL: none */
 };
 
 /* A request for a snapshot. `kind` is part of the file's name. */
@@ -38,7 +40,7 @@ struct flight_cause {
 	uint64_t time;		     /* CLOCK_MONOTONIC, ns */
 };
 
-/* Opens the directory. 0, or a negative errno and the reason. */
+/* Opens the directory, unless that is open. 0, or a negative errno and the reason. */
 int flight__open(struct flight **ret, const struct flight_opts *opts, struct error *error);
 /* See trace_file__in_folder_of_other(). */
 bool flight__in_folder_of_other(const struct flight *f);

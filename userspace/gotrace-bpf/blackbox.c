@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf record --blackbox: see blackbox.h.
+ * gotrace-bpf record --blackbox and flight --blackbox: see blackbox.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,14 +10,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/privilege.h"
+#include "flight/folder.h"
 #include "lib/log.h"
 #include "blackbox.h"
+#include "blackbox_image.h"
 #include "blackbox_list.h"
 #include "command.h"
 
 struct start {
 	const struct record_args *args;
 	const struct blackbox_stats *stats;
+	struct sink_opts sink; /* of snapshots */
 	bool cancelled;
 };
 
@@ -123,12 +127,20 @@ static int on_started(void *ctx)
 	t->cancelled = a->ready_fd && parent_is_gone(a->ready_fd);
 	if (t->cancelled)
 		return -ECANCELED;
-	log__msg("recording process %d to flight recorder buffer %s (%llu MiB); the recorder is "
-		 "process %d, and 'kill %d' ends the recording",
-		 a->pid, a->blackbox, (unsigned long long)t->stats->memory >> 20, getpid(),
-		 getpid());
+	log__msg("recording process %d to flight recorder buffer %s (%llu MiB)%s%s; the recorder "
+		 "is process %d, and 'kill %d' ends the recording",
+		 a->pid, a->blackbox, (unsigned long long)t->stats->memory >> 20,
+		 a->flight.dir ? ", snapshots to " : "", a->flight.dir ? a->flight.dir : "",
+		 getpid(), getpid());
 	t->cancelled = a->ready_fd && !leave_terminal(a->ready_fd);
 	return t->cancelled ? -ECANCELED : 0;
+}
+
+static const char *why_ended(const struct blackbox_stats *stats)
+{
+	return stats->exited   ? "the process ended" :
+	       stats->replaced ? "the process executed another program" :
+				 "recording ended";
 }
 
 static void report_end(const struct record_args *a, const struct blackbox_stats *stats)
@@ -140,11 +152,54 @@ static void report_end(const struct record_args *a, const struct blackbox_stats 
 			 blackbox__span(a->timeout_ns, span, sizeof(span)));
 	log__msg("%s after %.3f s and %llu checkpoints; flight recorder buffer %s is kept%s: "
 		 "'gotrace-bpf recover %s -o FILE' writes the trace",
-		 stats->exited	 ? "the process ended" :
-		 stats->replaced ? "the process executed another program" :
-				   "recording ended",
-		 (double)(stats->t1 - stats->t0) / 1e9, (unsigned long long)stats->checkpoints,
-		 a->blackbox, left, a->blackbox);
+		 why_ended(stats), (double)(stats->t1 - stats->t0) / 1e9,
+		 (unsigned long long)stats->checkpoints, a->blackbox, left, a->blackbox);
+}
+
+/* ---- the verb flight ---- */
+
+static bool save(void *ctx, struct kmod *kmod, const struct symbolizer *symbolizer,
+		 const struct flight_cause *cause)
+{
+	const struct start *t = ctx;
+
+	return blackbox_image__save(kmod, symbolizer, &t->sink, cause);
+}
+
+/* The directory is opened now, with all privileges, and its files are created in it later. */
+static int open_flight(struct start *t, const struct recorder_opts *recorder,
+		       struct blackbox_opts *opts, struct error *error)
+{
+	struct flight_opts *flight = &t->sink.flight;
+	int err;
+
+	t->sink = recorder->sink;
+	err = folder__open(&flight->folder, flight->dir, flight->keep, error);
+	if (err)
+		return err;
+	opts->privilege = folder__is_of_other(flight->folder) ? PRIVILEGE_FOLDER : 0;
+	opts->bytes_max = flight->max_bytes;
+	opts->flight = (struct blackbox_flight_opts){ flight->tail_ns, save };
+	return 0;
+}
+
+static int end_flight(const struct start *t, struct error *error)
+{
+	const struct blackbox_stats *stats = t->stats;
+
+	if (stats->released)
+		log__msg("%s after %.3f s, %llu checkpoints and %llu snapshots", why_ended(stats),
+			 (double)(stats->t1 - stats->t0) / 1e9,
+			 (unsigned long long)stats->checkpoints,
+			 (unsigned long long)stats->snapshots);
+	else
+		report_end(t->args, stats);
+	return stats->failed_snapshots ?
+		       error__set(error, -EIO, "%llu of %llu snapshots could not be written to %s",
+				  (unsigned long long)stats->failed_snapshots,
+				  (unsigned long long)(stats->failed_snapshots + stats->snapshots),
+				  t->sink.flight.dir) :
+		       0;
 }
 
 int blackbox__run(const struct record_args *a, const struct recorder_opts *recorder,
@@ -159,12 +214,17 @@ int blackbox__run(const struct record_args *a, const struct recorder_opts *recor
 		.on_started = on_started,
 		.ctx = &start,
 	};
-	int err = blackbox__record(&opts, &stats, error);
+	int err = a->flight.dir ? open_flight(&start, recorder, &opts, error) : 0;
 
+	if (!err)
+		err = blackbox__record(&opts, &stats, error);
+	folder__close(start.sink.flight.folder);
 	if (start.cancelled) { /* there is no one to report the error to */
 		error->text[0] = '\0';
 		return 0;
 	}
+	if (!err && a->flight.dir)
+		return end_flight(&start, error);
 	if (!err)
 		report_end(a, &stats);
 	return err;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gotrace-bpf record --blackbox: its messages, and how it becomes a daemon.
+ * gotrace-bpf record --blackbox and flight --blackbox: their messages, and how the first becomes a
+ * daemon.
  *
- * Upstream: record.c (options), recording.c. Downstream: blackbox/blackbox_record.c.
+ * Upstream: record.c and flight.c (options), recording.c. Downstream: blackbox/blackbox_record.c, and
+ * blackbox_image.c, which writes snapshots.
  */
 #ifndef BLACKBOX_H
 #define BLACKBOX_H
@@ -20,7 +22,7 @@
  */
 bool blackbox__fork(struct record_args *args, int *ret_status, struct error *error);
 
-/* Records until the end of the recording, and reports how to recover. */
+/* Records until the end of the recording, and reports the snapshots, or how to recover. */
 int blackbox__run(const struct record_args *args, const struct recorder_opts *opts,
 		  struct error *error);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gotrace-bpf flight: its options. The recording is that of record (recording.c), whose sink keeps
- * the latest generations in memory (flight/flight.c) instead of writing them.
+ * the latest generations in memory (flight/flight.c) instead of writing them; with --blackbox the
+ * window is in the kernel (blackbox.c).
  */
 #include <signal.h>
 #include <string.h>
@@ -40,6 +41,14 @@ static const struct argp_option options[] = {
 	  "least time between two snapshots of one trigger (default: 1s)", 0 },
 	{ "keep", OPT_KEEP, "SIZE", 0,
 	  "remove the oldest snapshots so that all take at most SIZE (default: 4G)", 0 },
+	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
+	  "keep the events in the kernel, in a flight recorder buffer of --max-size, instead of "
+	  "this process (requires the kernel module)",
+	  0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "with --blackbox: how long the buffer is kept if this process is killed (default: 24h; "
+	  "0: until it is recovered or discarded)",
+	  0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	EVENTS_OPTION,
 	NO_STACKS_OPTION,
@@ -118,6 +127,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_PROBES:
 	case OPT_NO_CACHE:
 	case OPT_MIN_DURATION:
+	case OPT_BLACKBOX:
+	case OPT_TIMEOUT:
 		return record__option(key, text, state);
 	default:
 		return command__key(key, state, "flight");
@@ -134,6 +145,27 @@ static const struct argp parser = {
 	NULL,
 	NULL,
 };
+
+/*
+ * With --blackbox this process reads no event. A cause of a snapshot that is found in the events is
+ * to be rejected here; one that is known without them calls blackbox_flight__request().
+ */
+static void check_blackbox(const struct record_args *a)
+{
+	if (!a->blackbox && a->timeout_given)
+		usage_error("--timeout requires --blackbox NAME");
+	if (!a->blackbox)
+		return;
+	if (a->triggers.n)
+		usage_error("--blackbox cannot be combined with --trigger: this process then reads "
+			    "no events");
+	if (a->ring_size)
+		usage_error("--blackbox cannot be combined with --ring-size: --max-size is the "
+			    "size of all rings together");
+	if (a->is_inline || a->sets & SITE_SET(CPU))
+		usage_error("--blackbox cannot be combined with %s",
+			    a->is_inline ? "--probes=inline" : "CPU samples (set cpu)");
+}
 
 int do_flight(int argc, char **argv, struct error *error)
 {
@@ -154,6 +186,7 @@ int do_flight(int argc, char **argv, struct error *error)
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
 	check_triggers(&a);
+	check_blackbox(&a);
 	a.flight.dir = a.output;
 	a.flight.keep = a.keep;
 	record__prepare_signals(&signals);

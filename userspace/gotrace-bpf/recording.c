@@ -367,6 +367,15 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (an->layout.warning[0])
 		log__msg("%s", an->layout.warning);
 	report_missing(an, a->sets);
+	if (a->flight.dir) {
+		opts.sink.path = a->output;
+		opts.sink.flight = a->flight;
+		opts.sink.triggers = a->triggers;
+		opts.sink.triggers.condition = a->condition;
+		opts.sink.flight.version = a->version;
+		opts.sink.flight.subject =
+			(struct file_subject){ an->process.exe, an->process.pid };
+	}
 	if (a->blackbox)
 		return blackbox__run(a, &opts, error);
 	name_files(r, an->process.pid, &names);
@@ -378,15 +387,6 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.keep = a->keep,
 			.subject = { .program = an->process.exe, .pid = an->process.pid },
 		};
-	}
-	if (a->flight.dir) {
-		opts.sink.path = a->output;
-		opts.sink.flight = a->flight;
-		opts.sink.triggers = a->triggers;
-		opts.sink.triggers.condition = a->condition;
-		opts.sink.flight.version = a->version;
-		opts.sink.flight.subject =
-			(struct file_subject){ an->process.exe, an->process.pid };
 	}
 	err = a->stats ? stats__open(&file, names.stats, error) : 0;
 	if (err)

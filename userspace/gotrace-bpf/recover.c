@@ -10,7 +10,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "target/elf/elf.h"
 #include "target/symbols/pclntab.h"
 #include "writer/output.h"
+#include "blackbox_image.h"
 #include "blackbox_list.h"
 #include "command.h"
 #include "replay.h"
@@ -153,23 +153,7 @@ static void report(const struct arguments *a, const struct blackbox_facts *facts
 		 (double)(facts->t1 - facts->t0) / 1e9, a->name, (unsigned long long)facts->records,
 		 (unsigned long long)facts->stacks,
 		 facts->overwritten ? "; older records had been overwritten" : "");
-	if (facts->headless)
-		log__msg("no checkpoint is readable: the program and its functions are unknown");
-	else if (!facts->snapshots)
-		log__msg("no checkpoint contains goroutines: those without an event are missing");
-	else if (facts->stale)
-		log__msg("the last checkpoint is %.3f s older than the trace: goroutines "
-			 "without an event are included only if they were waiting at the "
-			 "checkpoint; a larger --ring-size prevents this",
-			 (double)(facts->t0 - facts->snapshots) / 1e9);
-	if (facts->lost || facts->stacks_lost)
-		log__msg(
-			"%llu records of the trace were lost, and %llu stacks since the buffer was "
-			"created",
-			(unsigned long long)facts->lost, (unsigned long long)facts->stacks_lost);
-	if (facts->broken || facts->stacks_gone)
-		log__msg("%u incomplete sub-buffers were skipped, %llu stacks had been overwritten",
-			 facts->broken, (unsigned long long)facts->stacks_gone);
+	blackbox_image__report(facts, "--ring-size");
 }
 
 static int write_trace(const struct arguments *a, struct rawfile *raw, struct error *error)
@@ -183,7 +167,7 @@ static int write_trace(const struct arguments *a, struct rawfile *raw, struct er
 		err = replay__open_memory(&r, data, size, a->name, error);
 	if (err)
 		return err;
-	err = replay__write_trace(&a->sink, r, a->name, error);
+	err = replay__write_trace(&a->sink, r, a->name, NULL, error);
 	replay__destroy(r);
 	return err;
 }
@@ -193,20 +177,7 @@ static int read_image(struct kmod *kmod, struct blackbox_image *ret, struct erro
 	int err = kmod__freeze(kmod, error);
 
 	*ret = (struct blackbox_image){ .memory = kmod__memory(kmod), .bytes = kmod__bytes(kmod) };
-	for (unsigned int i = 0; !err && i < 2; i++) {
-		struct error why = {};
-		void *data = NULL;
-		size_t bytes = 0;
-
-		err = kmod__read_checkpoint(kmod, i, &data, &bytes, NULL, &why);
-		ret->checkpoint[i].data = data;
-		ret->checkpoint[i].bytes = bytes;
-		if (err == -ENODATA) /* its recorder ended before writing it */
-			err = 0;
-		if (err)
-			error__set(error, err, "%s", why.text);
-	}
-	return err;
+	return err ? err : blackbox_image__read_checkpoints(kmod, ret, error);
 }
 
 static int recover(const struct arguments *a, struct kmod *kmod, struct error *error)
@@ -231,8 +202,7 @@ static int recover(const struct arguments *a, struct kmod *kmod, struct error *e
 	rawfile__destroy(raw);
 	pclntab__destroy(program.pclntab);
 	elf_image__destroy(program.elf);
-	free((void *)image.checkpoint[0].data);
-	free((void *)image.checkpoint[1].data);
+	blackbox_image__free_checkpoints(&image);
 	return err;
 }
 

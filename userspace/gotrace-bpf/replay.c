@@ -76,8 +76,25 @@ static const struct argp parser = {
 	NULL,
 };
 
+static int play(struct sink *sink, struct replay *r, const struct flight_cause *cause)
+{
+	struct sequencer *seq = sink__sequencer(sink);
+	uint64_t end;
+	int err;
+
+	if (!cause)
+		return replay__run(r, seq);
+	err = replay__play(r, seq, &end);
+	if (!err) /* so that the last generation is open, for the cause */
+		err = sequencer__watermark(seq, end);
+	if (err)
+		return err;
+	sink__request(sink, cause);
+	return sink__finish(sink, end);
+}
+
 int replay__write_trace(const struct sink_opts *opts, struct replay *r, const char *name,
-			struct error *error)
+			const struct flight_cause *cause, struct error *error)
 {
 	const struct raw_header *facts = replay__header(r);
 	struct private_meta meta = {
@@ -106,14 +123,18 @@ int replay__write_trace(const struct sink_opts *opts, struct replay *r, const ch
 	if (!err)
 		err = sink__create_sequencer(sink, &layout, &symbolizer, &meta);
 	if (!err)
-		err = sink__commit(sink, replay__run(r, sink__sequencer(sink)), error);
+		err = sink__start_files(sink, facts);
+	if (!err)
+		err = sink__commit(sink, play(sink, r, cause), error);
+	if (!err && cause && !sink__snapshots(sink))
+		err = error__set(error, -ENODATA, "there are no events in the window");
 	sink__destroy(sink);
 	return err;
 }
 
 static int replay(struct arguments *a, struct replay *r, struct error *error)
 {
-	int err = replay__write_trace(&a->sink, r, a->raw, error);
+	int err = replay__write_trace(&a->sink, r, a->raw, NULL, error);
 
 	if (!err && !replay__ended(r))
 		log__msg("%s is truncated: the recorder was killed before it wrote symbols",

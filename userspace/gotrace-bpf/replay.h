@@ -22,10 +22,11 @@ enum { REPLAY_TICK = 1024, REPLAY_FORMAT, REPLAY_MIN_DURATION };
 
 /*
  * Writes the trace of `r` to opts->path, in the format of opts->version and opts->tick_ns, without
- * calls shorter than opts->min_call_ns; the other options are ignored. `name` is that of the raw file, for messages. 0, or a negative errno
- * and the reason.
+ * calls shorter than opts->min_call_ns; or with a cause, as a snapshot into the directory of
+ * opts->flight. The other options are ignored. `name` is that of the raw file, for messages. 0, or a
+ * negative errno and the reason.
  */
 int replay__write_trace(const struct sink_opts *opts, struct replay *r, const char *name,
-			struct error *error);
+			const struct flight_cause *cause, struct error *error);
 
 #endif

@@ -161,6 +161,8 @@ const struct raw_header *replay__header(const struct replay *r);
 void replay__symbolizer(struct replay *r, struct symbolizer *ret);
 /* Passes everything to the sequencer, from its start to its finish. Returns its error. */
 int replay__run(struct replay *r, struct sequencer *seq);
+/* The same without its finish; *ret_end: the time of the end. */
+int replay__play(struct replay *r, struct sequencer *seq, uint64_t *ret_end);
 /* After a run: whether the file has an END. */
 bool replay__ended(const struct replay *r);
 

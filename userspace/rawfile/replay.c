@@ -362,7 +362,7 @@ static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_
 	}
 }
 
-int replay__run(struct replay *r, struct sequencer *seq)
+int replay__play(struct replay *r, struct sequencer *seq, uint64_t *ret_end)
 {
 	struct raw_snapshots both[2] = {};
 	uint64_t last = r->header.t0;
@@ -383,9 +383,16 @@ int replay__run(struct replay *r, struct sequencer *seq)
 		else
 			err = play_chunk(r, seq, both, &chunk, &last);
 	}
-	if (!err)
-		err = sequencer__finish(seq, last > r->header.t0 ? last : r->header.t0);
 	raw_snapshots__free(&both[0]);
 	raw_snapshots__free(&both[1]);
+	*ret_end = last > r->header.t0 ? last : r->header.t0;
 	return err;
+}
+
+int replay__run(struct replay *r, struct sequencer *seq)
+{
+	uint64_t end;
+	int err = replay__play(r, seq, &end);
+
+	return err ? err : sequencer__finish(seq, end);
 }

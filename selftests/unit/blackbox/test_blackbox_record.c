@@ -13,6 +13,7 @@
 #include "unit/fake_recording.h"
 
 #include "blackbox/blackbox.h"
+#include "blackbox/blackbox_flight.h"
 #include "blackbox/blackbox_record.h"
 #include "capture/kmod.h"
 
@@ -38,6 +39,12 @@ static struct {
 	unsigned int writers;	/* alive */
 	uint64_t first, second; /* times of the last pair */
 	uint64_t cost;		/* CPU time of each */
+	/* snapshots */
+	uint64_t next;	    /* of step: NEVER */
+	uint64_t requested; /* when; 0: never */
+	char cause[64];	    /* its kind and text */
+	unsigned int steps;
+	bool save_failed;
 	/* the process */
 	uint64_t replaced_at; /* NEVER */
 	uint64_t began;
@@ -157,7 +164,57 @@ int blackbox_writer__make(struct blackbox_writer *w, const void *memory, size_t 
 	return t.make_error;
 }
 
+int setup__snapshot_signal(int fd, struct error *error)
+{
+	note("usr1");
+	return 0;
+}
+
+/* poll() reports the signal until it was read. */
+bool blackbox_flight__request(struct blackbox_flight *f, const char *kind, const char *text,
+			      uint64_t now)
+{
+	note("request");
+	t.requested = now;
+	snprintf(t.cause, sizeof(t.cause), "%s, %s", kind, text);
+	fake.signalled = NEVER;
+	return true;
+}
+
+uint64_t blackbox_flight__step(struct blackbox_flight *f, uint64_t now)
+{
+	assert_int_equal(f->tail_ns, 300 * MS);
+	t.steps++;
+	return t.next > now ? t.next : now + 20 * MS;
+}
+
+bool blackbox_flight__end(struct blackbox_flight *f)
+{
+	note("end");
+	assert_true(f->save(f->ctx, &f->request));
+	f->written = 3;
+	f->failed = t.save_failed;
+	return !t.save_failed;
+}
+
 /* ---- helpers ---- */
+
+static bool save(void *ctx, struct kmod *kmod, const struct symbolizer *symbolizer,
+		 const struct flight_cause *cause)
+{
+	assert_ptr_equal(ctx, &t);
+	note("save");
+	return true;
+}
+
+static void send_signal(int number, uint64_t time)
+{
+	struct signalfd_siginfo info = { .ssi_signo = (uint32_t)number };
+
+	assert_true(setup__signals(NULL) >= 0);
+	assert_int_equal(write(fake.pipe[1], &info, sizeof(info)), sizeof(info));
+	fake.signalled = time;
+}
 
 static int on_started(void *ctx)
 {
@@ -179,7 +236,7 @@ static int set_up(void **state)
 		.control_offset = offsetof(typeof(t.memory), control),
 		.control_stride = sizeof(struct gt_ring_control),
 	};
-	t.replaced_at = NEVER;
+	t.replaced_at = t.next = NEVER;
 	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD };
 	t.recorder = (struct recorder_opts){ .process = &t.process,
 					     .duration_ns = 2500 * MS,
@@ -259,6 +316,32 @@ static void sizes(void **state)
 	assert_sizes(2, 16 << 10, 2, 16 << 10, 4); /* less is not possible */
 	assert_sizes(2, 256 << 20, 2, 16 << 20, 16);
 	assert_sizes(2, 512 << 20, 2, 16 << 20, 32);
+}
+
+/* --max-size is for all rings together; a ring has a power of two, 64 KiB at least. */
+static void sizes_of_all(void **state)
+{
+	static const struct {
+		long cpus;
+		uint64_t all;
+		uint32_t rings, bytes;
+	} list[] = {
+		{ 1, 64 << 20, 1, 64 << 20 },  { 2, 64 << 20, 2, 32 << 20 },
+		{ 6, 64 << 20, 6, 8 << 20 },   { 2, 1 << 20, 2, 512 << 10 },
+		{ 32, 1 << 20, 16, 64 << 10 }, { 500, 64 << 20, 63, 1 << 20 },
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		set_up(NULL);
+		t.cpus = list[i].cpus;
+		t.opts.bytes_max = list[i].all;
+		t.create_error = -EEXIST;
+		run();
+		fake_end();
+		assert_int_equal(t.want.rings, list[i].rings);
+		assert_int_equal((uint64_t)t.want.subbuf_size * t.want.subbufs,
+				 (uint64_t)list[i].bytes);
+	}
 }
 
 static void asks_for(void **state)
@@ -414,6 +497,75 @@ static void unreadable(void **state)
 	assert_int_equal(noted("say"), 0);
 }
 
+/* ---- snapshots ---- */
+
+static void begin_flight(void)
+{
+	t.opts.flight = (struct blackbox_flight_opts){ 300 * MS, save };
+	t.opts.privilege = PRIVILEGE_FOLDER;
+}
+
+/* A request is followed by a checkpoint at once; in the end the session is released. */
+static void requested(void **state)
+{
+	begin_flight();
+	send_signal(SIGUSR1, T0 + 500 * MS);
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_FOLDER);
+	assert_int_equal(t.requested, T0 + 500 * MS);
+	assert_string_equal(t.cause, "signal, the user's request");
+	assert_in_range(fake.read_at[2], T0 + 500 * MS, T0 + 501 * MS);
+	assert_int_equal(t.written, 4); /* 0, 0.5, 1.5 s; the end */
+	assert_non_null(strstr(fake.text, "freeze end save release destroy close"));
+	assert_int_equal(noted("usr1"), 1);
+	assert_true(t.stats.released);
+	assert_int_equal(t.stats.snapshots, 3);
+	assert_int_equal(t.stats.failed_snapshots, 0);
+	assert_false(t.stats.exited);
+}
+
+/* It wakes up when a snapshot is due. */
+static void due(void **state)
+{
+	begin_flight();
+	t.next = T0 + 700 * MS;
+	t.recorder.duration_ns = 1000 * MS;
+	assert_int_equal(run(), 0);
+	assert_in_range(t.steps, 1 + 300 / 21, 3 + 300 / 20); /* then every 20 ms */
+	assert_int_equal(noted("request"), 0);
+}
+
+static void flight_ended_by_signal(void **state)
+{
+	begin_flight();
+	send_signal(SIGTERM, T0 + 500 * MS);
+	assert_int_equal(run(), 0);
+	assert_int_equal(t.written, 2);
+	assert_int_equal(noted("request"), 0);
+	assert_true(t.stats.released);
+}
+
+static void flight_ended_by_exit(void **state)
+{
+	begin_flight();
+	fake.exits = T0 + 1500 * MS;
+	assert_int_equal(run(), 0);
+	assert_string_equal(t.cause, "exit, the end of the process");
+	assert_int_equal(t.requested, fake.exits);
+	assert_true(t.stats.released && t.stats.exited);
+	fake_end();
+
+	set_up(NULL); /* the last snapshot is only in the buffer */
+	begin_flight();
+	t.replaced_at = T0 + 1500 * MS;
+	t.save_failed = true;
+	assert_int_equal(run(), 0);
+	assert_string_equal(t.cause, "exit, another program in the process");
+	assert_false(t.stats.released);
+	assert_int_equal(t.stats.failed_snapshots, 1);
+	assert_int_equal(noted("release"), 0);
+}
+
 /* What fails before it has begun leaves no session. */
 static void cannot_begin(void **state)
 {
@@ -485,10 +637,23 @@ static void cannot_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(names),	      TEST(sizes),	     TEST(asks_for),
-		TEST(for_a_duration), TEST(ended_by_signal), TEST(ended_by_exit),
-		TEST(ended_by_exec),  TEST(busy_rings),	     TEST(costly_checkpoints),
-		TEST(no_room),	      TEST(unreadable),	     TEST(cannot_begin),
+		TEST(names),
+		TEST(sizes),
+		TEST(asks_for),
+		TEST(for_a_duration),
+		TEST(ended_by_signal),
+		TEST(ended_by_exit),
+		TEST(ended_by_exec),
+		TEST(busy_rings),
+		TEST(costly_checkpoints),
+		TEST(no_room),
+		TEST(unreadable),
+		TEST(cannot_begin),
+		TEST(sizes_of_all),
+		TEST(requested),
+		TEST(due),
+		TEST(flight_ended_by_signal),
+		TEST(flight_ended_by_exit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ static struct {
 	uint64_t checkpoint; /* its size */
 	int size_error;	     /* when that is asked for */
 	int read_error;	     /* when it is read */
+	unsigned int grows;  /* how often it is replaced by a larger one, before it is read */
 	bool has_btf;
 	int fd; /* of the device */
 	struct kmod *k;
@@ -65,6 +66,12 @@ static int read_checkpoint(struct gt_abi_checkpoint *arg)
 		return t.size_error ? -1 : 0;
 	}
 	assert_int_equal(arg->bytes, t.checkpoint);
+	if (t.grows) {
+		t.grows--;
+		arg->bytes = t.checkpoint += 8;
+		errno = ENOSPC;
+		return -1;
+	}
 	if (t.read_error) {
 		errno = t.read_error;
 		return -1;
@@ -312,6 +319,14 @@ static void reads_checkpoints(void **state)
 	free(data);
 	assert_int_equal(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), 0);
 	free(data);
+	t.grows = 7;
+	assert_int_equal(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), 0);
+	assert_int_equal(size, 40 + 7 * 8);
+	free(data);
+	t.grows = 8;
+	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -ENOSPC,
+		     "cannot read the checkpoint");
+	t.grows = 0;
 	t.size_error = ENODATA;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -ENODATA,
 		     "there is none");
