@@ -7,6 +7,7 @@
  * track below that of their goroutine, since they outlast its states.
  */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "export/export_impl.h"
 #include "lib/array.h"
@@ -81,7 +82,8 @@ static int region__begin(void *context, uint64_t id, const struct tracked_region
 		return 0;
 	if (region->task)
 		add_number(&slice, "task", region->task);
-	export__lane(e, &g->regions, EXPORT_GOROUTINES, g->lane.track, 0, "regions");
+	export__lane(e, &g->regions, EXPORT_GOROUTINES, g->lane.track, 0, "regions of G %" PRIu64,
+		     g->go.id);
 	lane__begin(e, &g->regions, e->now, &slice);
 	return 0;
 }

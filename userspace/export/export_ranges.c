@@ -5,6 +5,8 @@
  * The runtime permits one GC cycle and one stop-the-world pause at a time. Sweeps are on a track
  * below that of the P, mark assists below that of the goroutine, since both outlast states.
  */
+#include <inttypes.h>
+
 #include "export/export_impl.h"
 
 /* ns: of a change of states the latest is written that often; slices have each */
@@ -40,7 +42,8 @@ static void put_assist(struct export *e, const struct semantics *m)
 
 	if (!g || !g->lane.track)
 		return;
-	export__lane(e, &g->assist, EXPORT_GOROUTINES, g->lane.track, 1, "mark assists");
+	export__lane(e, &g->assist, EXPORT_GOROUTINES, g->lane.track, 1,
+		     "mark assists of G %" PRIu64, g->go.id);
 	put_range(e, &g->assist, m);
 }
 
@@ -50,7 +53,7 @@ static int put_sweep(struct export *e, const struct semantics *m)
 
 	if (!p)
 		return 0;
-	export__lane(e, &p->sweep, EXPORT_PROCS, p->lane.track, 1, "sweeping");
+	export__lane(e, &p->sweep, EXPORT_PROCS, p->lane.track, 1, "sweeping on P %" PRIu64, p->id);
 	put_range(e, &p->sweep, m);
 	return 0;
 }

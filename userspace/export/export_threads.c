@@ -32,7 +32,8 @@ struct exported_thread *export__thread(struct export *e, uint64_t id)
 static struct lane *child_lane(struct export *e, struct exported_thread *t, struct lane *lane,
 			       uint64_t rank, const char *name)
 {
-	export__lane(e, lane, EXPORT_THREADS, t->lane.track, rank, "%s", name);
+	export__lane(e, lane, EXPORT_THREADS, t->lane.track, rank, "%s of thread %" PRIu64, name,
+		     t->id);
 	return lane;
 }
 

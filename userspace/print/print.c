@@ -19,7 +19,7 @@ struct out *out__stdout(void)
 
 void out__flush(struct out *o)
 {
-	if (!o->failed && fwrite(o->data, 1, o->len, stdout) != o->len)
+	if (!o->failed && fwrite(o->data, 1, o->len, o->file ?: stdout) != o->len)
 		o->failed = true;
 	o->len = 0;
 }

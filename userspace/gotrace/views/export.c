@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "export/export.h"
+#include "export/lines.h"
+#include "export/stacks.h"
 #include "gotrace/command.h"
 #include "writer/output.h"
 
@@ -20,8 +22,7 @@ struct arguments {
 };
 
 /* Reads the timeline to its end and writes to `out`. 0 or a negative errno with the reason. */
-typedef int (*convert_fn)(const struct arguments *a, struct timeline *t, struct outbuf *out,
-			  struct error *error);
+typedef int (*convert_fn)(struct timeline *t, struct outbuf *out, struct error *error);
 
 struct kind {
 	const char *name;
@@ -56,21 +57,26 @@ static int convert_timeline(struct timeline *t, struct export_sink *sink, struct
 	return err;
 }
 
-static int convert_perfetto(const struct arguments *a, struct timeline *t, struct outbuf *out,
-			    struct error *error)
+static int convert_perfetto(struct timeline *t, struct outbuf *out, struct error *error)
 {
-	(void)a;
 	return convert_timeline(t, perfetto__create(out), error);
+}
+
+static int convert_chrome(struct timeline *t, struct outbuf *out, struct error *error)
+{
+	return convert_timeline(t, chrome__create(out), error);
 }
 
 /* ---- command line ---- */
 
 static const struct kind kinds[] = {
-	{ "perfetto", convert_perfetto, true },
+	{ "perfetto", convert_perfetto, true }, { "chrome", convert_chrome },
+	{ "speedscope", stacks__speedscope },	{ "ndjson", lines__write },
+	{ "folded", stacks__folded },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
-#define KINDS  "perfetto"
+#define KINDS  "perfetto, chrome, speedscope, ndjson or folded"
 
 static void parse_kind(const char *text, struct arguments *a)
 {
@@ -96,7 +102,11 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"KIND FILE [-o OUT]",
-	"Converts a trace to a format of another tool: for https://ui.perfetto.dev (perfetto).",
+	"Converts a trace to a format of other tools: a timeline for https://ui.perfetto.dev "
+	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
+	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
+	"object per event, for jq and databases (ndjson). Export a part of a long trace with "
+	"'gotrace cut' first.",
 };
 
 static void check_arguments(struct arguments *a)
@@ -122,7 +132,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	struct reading *reading = context;
 
 	(void)r;
-	return reading->a->kind->convert(reading->a, t, reading->out, error);
+	return reading->a->kind->convert(t, reading->out, error);
 }
 
 /* The output exists only if it is complete. */
