@@ -122,14 +122,7 @@ static int print_item(struct source *s, const struct arguments *a, struct printe
 		      const struct kernel_item *item, int64_t time)
 {
 	print_item_fn print = a->print == print__json ? print__json_item : print__human_item;
-	bool by = (item->kind == KERNEL_WAKING && !item->interrupt) || item->kind == KERNEL_CREATED;
-	const struct print_item i = {
-		.item = item,
-		.g = item->kind == KERNEL_CPU ? TRACE_NO_G :
-						timeline__goroutine(s->timeline, item->tid),
-		.by_g = by ? timeline__goroutine(s->timeline, item->other) : TRACE_NO_G,
-		.took = timeline__duration(s->timeline),
-	};
+	const struct print_item i = print_item__of(s->timeline, item);
 	int matches = s->filter.active ? event_filter__item(&s->filter, &i) : 1;
 
 	if (matches > 0)

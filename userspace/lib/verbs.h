@@ -33,6 +33,7 @@
 	X(waits, NULL, "show the longest waits of goroutines, and what caused them") \
 	X(histogram, NULL, "show how durations are distributed: waits, system calls, pauses") \
 	X(profile, NULL, "show which stacks took the time, as text or for pprof") \
+	X(export, NULL, "convert a trace for Perfetto, Chrome, speedscope, flame graphs or jq") \
 	X(tasks, NULL, "show how often and how long tasks ran, by name") \
 	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \

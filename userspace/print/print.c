@@ -22,7 +22,7 @@ void out__flush(struct out *o)
 {
 	if (o->screen.width)
 		screen__write(&o->screen, o->data, o->len);
-	else if (!o->failed && fwrite(o->data, 1, o->len, stdout) != o->len)
+	else if (!o->failed && fwrite(o->data, 1, o->len, o->file ?: stdout) != o->len)
 		o->failed = true;
 	o->len = 0;
 }

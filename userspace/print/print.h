@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fast output of lines of text to stdout: a trace has tens of millions of events, one line each.
+ * Fast output of lines of text, to stdout by default: a trace has tens of millions of events, one line each.
  *
  * The last step of `gotrace events`, which formats the semantics of each event (reader/semantics.h)
  * in one of three forms. Functions do not fail: if stdout cannot be written (and SIGPIPE did not
@@ -33,6 +33,7 @@ struct screen {
 };
 
 struct out {
+	FILE *file; /* NULL: stdout */
 	size_t len;
 	bool failed;
 	struct screen screen;
@@ -111,6 +112,10 @@ struct print_item {
 	uint64_t by_g; /* WAKING, CREATED: goroutine of the thread that caused it */
 	uint64_t took; /* timeline__duration() */
 };
+
+struct timeline;
+/* The present item of a timeline. */
+struct print_item print_item__of(const struct timeline *t, const struct kernel_item *item);
 
 typedef void (*print_item_fn)(struct printer *p, const struct print_item *i, int64_t time);
 

@@ -10,8 +10,21 @@
  * m is the thread concerned, g the goroutine that it executes. Input: reader/timeline.c.
  */
 #include "format/kernel.h"
+#include "reader/timeline.h"
 #include "print.h"
 #include "table.h"
+
+struct print_item print_item__of(const struct timeline *t, const struct kernel_item *item)
+{
+	bool by = (item->kind == KERNEL_WAKING && !item->interrupt) || item->kind == KERNEL_CREATED;
+
+	return (struct print_item){
+		.item = item,
+		.g = item->kind == KERNEL_CPU ? TRACE_NO_G : timeline__goroutine(t, item->tid),
+		.by_g = by ? timeline__goroutine(t, item->other) : TRACE_NO_G,
+		.took = timeline__duration(t),
+	};
+}
 
 static void put_thread(struct out *o, uint32_t tid, uint32_t pid, struct trace_string name)
 {

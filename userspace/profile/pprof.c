@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "format/encode.h"
-#include "lib/unicode.h"
+#include "format/protobuf.h"
 #include "profile/gzip.h"
 
 /* Numbers of fields in profile.proto */
@@ -46,9 +46,8 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-#define WIRE_NUMBER 0
-#define WIRE_BYTES  2
-#define MAPPING	    1 /* the ID of the only one */
+#define WIRE_BYTES 2
+#define MAPPING	   1 /* the ID of the only one */
 
 struct pprof {
 	struct samples *s;
@@ -66,32 +65,15 @@ struct pprof {
 
 static void put_number(struct pprof *p, struct outbuf *to, unsigned int field, uint64_t v)
 {
-	if (!v || p->err)
-		return;
-	p->err = outbuf__room(to, 2 * LEB_MAX, p->error);
-	if (p->err)
-		return;
-	leb__append(to, field << 3 | WIRE_NUMBER);
-	leb__append(to, v);
-}
-
-static void put_bytes(struct pprof *p, struct outbuf *to, unsigned int field, const void *data,
-		      size_t len)
-{
-	if (!p->err)
-		p->err = outbuf__room(to, 2 * LEB_MAX, p->error);
-	if (p->err)
-		return;
-	leb__append(to, field << 3 | WIRE_BYTES);
-	leb__append(to, len);
-	if (len)
-		p->err = outbuf__put(to, data, len, p->error);
+	if (v && !p->err)
+		p->err = protobuf__number(to, field, v, p->error);
 }
 
 /* Adds a message to another one, and empties it. */
 static void put_message(struct pprof *p, struct outbuf *to, unsigned int field, struct outbuf *what)
 {
-	put_bytes(p, to, field, what->data, what->len);
+	if (!p->err)
+		p->err = protobuf__bytes(to, field, what->data, what->len, p->error);
 	what->len = 0;
 }
 
@@ -259,16 +241,9 @@ static void emit_mapping(struct pprof *p)
 static void emit_string(struct pprof *p, uint32_t id)
 {
 	struct trace_string s = intern__text_at(p->s->texts, id);
-	const unsigned char *at = (const unsigned char *)s.data, *end = at + s.len;
-	uint32_t c;
 
-	while (at < end && !p->err) {
-		at += utf8__decode(at, (size_t)(end - at), &c);
-		p->err = outbuf__room(&p->message, UTF8_MAX, p->error);
-		if (!p->err)
-			p->message.len +=
-				utf8__encode(c, (unsigned char *)p->message.data + p->message.len);
-	}
+	if (!p->err)
+		p->err = protobuf__utf8(&p->message, s.data, s.len, p->error);
 	emit (p, PROFILE_STRING)
 		;
 }

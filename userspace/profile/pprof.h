@@ -3,9 +3,7 @@
  * Writes a profile in the format of pprof: a protocol buffer, compressed by gzip.
  *
  * Between profile/samples.h and lib/outbuf.h. The format is profile.proto of
- * github.com/google/pprof. It is written by this file rather than by libprotobuf-c: a profile has
- * seven kinds of messages with nothing but numbers and strings, the library would have all of them
- * in memory before the first byte is written, and it would be one more package to install.
+ * github.com/google/pprof, encoded by format/protobuf.h.
  */
 #ifndef PROFILE_PPROF_H
 #define PROFILE_PPROF_H

@@ -18,6 +18,7 @@
 #include "analysis/durations.h"
 #include "lib/array.h"
 #include "profile/profile_impl.h"
+#include "reader/timeline.h"
 
 #define GO_PROFILE(name)	{ name, "contentions", "delay", "trace", "count" }
 #define OUR_PROFILE(name, what) { name, "intervals", what, "trace", "count" }
@@ -368,6 +369,24 @@ int profile__event(struct profile *p, const struct trace_event *ev)
 	int err = profile__annotation(p, ev);
 
 	return err ? err : goroutine_tracker__event(&p->tracker, &client, ev, ev->time);
+}
+
+int profile__step(struct profile *p, const struct timeline *t, const struct timeline_step *step)
+{
+	struct profile_item item;
+
+	if (step->loss)
+		profile__lose_threads(p);
+	if (step->event)
+		return profile__event(p, step->event);
+	item = (struct profile_item){
+		.item = step->item,
+		.time = timeline__time(t, step->item->time),
+		.duration = timeline__duration(t),
+		.goroutine = timeline__goroutine(t, step->item->tid),
+		.threads = timeline__threads(t),
+	};
+	return profile__item(p, &item);
 }
 
 int profile__finish(struct profile *p)

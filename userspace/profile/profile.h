@@ -75,6 +75,13 @@ struct profile_item {
 int profile__item(struct profile *p, const struct profile_item *item);
 /* Kernel events were lost: what threads did until now is unknown. */
 void profile__lose_threads(struct profile *p);
+/*
+ * Applies a step of the timeline that the trace is read with, in place of the three above. Errors
+ * as above.
+ */
+struct timeline;
+struct timeline_step;
+int profile__step(struct profile *p, const struct timeline *t, const struct timeline_step *step);
 /* There are no more events. Errors as above. */
 int profile__finish(struct profile *p);
 /* The result, which belongs to `p`. */

@@ -28,6 +28,7 @@ enum file_kind {
 	FILE_STATS,	  /* record --stats */
 	FILE_DESCRIPTION, /* gotrace describe */
 	FILE_PROFILE,	  /* gotrace profile, and those of other programs for pprof */
+	FILE_EXPORT,	  /* gotrace export */
 };
 
 /*

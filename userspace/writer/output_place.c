@@ -203,6 +203,9 @@ static bool looks_like(enum file_kind kind, const char *head, size_t len)
 		return holds(head, len, "EventBatch") ||
 		       holds(head, len, " events, minor version ") ||
 		       begins(head, len, "{\n  \"minor\": ");
+	case FILE_EXPORT: /* perfetto, the JSON kinds; folded stacks have nothing of their own */
+		return holds(head, len, "written by gotrace export") ||
+		       holds(head, len, "\"exporter\":\"gotrace\"");
 	case FILE_PROFILE:
 	case FILE_ANY:
 		break;

@@ -3,13 +3,14 @@
  * gotrace profile: which stacks took the time that goroutines spent in one way.
  *
  * reader/timeline.c reads the trace, profile/profile.c makes the samples. profile/pprof.c writes
- * them to a file for `go tool pprof`, profile_print.c prints them.
+ * them to a file for `go tool pprof`, profile_print.c prints a table, export/stacks.c folded stacks.
  */
 #include "gotrace/views/profile.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "export/stacks.h"
 #include "gotrace/command.h"
 #include "lib/log.h"
 #include "lib/opts.h"
@@ -192,34 +193,12 @@ static int begin(struct reading *r, const struct trace_event *first)
 	return about__read(&r->about, first->dictionary);
 }
 
-static int too_much(int err, struct error *error)
-{
-	if (err == -E2BIG)
-		return error__set(error, err,
-				  "too many different stacks or samples; request fewer labels, or "
-				  "fewer goroutines");
-	return error__set(error, err, "out of memory");
-}
-
 static int feed(struct reading *r, const struct timeline *t, const struct timeline_step *step)
 {
-	struct profile_item item;
-
-	if (step->loss)
-		profile__lose_threads(r->profile);
 	r->lossy |= step->loss;
-	if (step->event) {
+	if (step->event)
 		r->sampled |= step->event->type == EV_CPU_SAMPLE;
-		return profile__event(r->profile, step->event);
-	}
-	item = (struct profile_item){
-		.item = step->item,
-		.time = timeline__time(t, step->item->time),
-		.duration = timeline__duration(t),
-		.goroutine = timeline__goroutine(t, step->item->tid),
-		.threads = timeline__threads(t),
-	};
-	return profile__item(r->profile, &item);
+	return profile__step(r->profile, t, step);
 }
 
 static void report(const struct reading *r, const struct timeline *t)
@@ -259,7 +238,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 			end = step.event->time;
 		failed = failed ?: feed(r, t, &step);
 		if (failed)
-			return too_much(failed, error);
+			return stacks__too_much(failed, error);
 	}
 	if (err < 0)
 		return err;
@@ -267,7 +246,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 		r->pprof.duration_ns = (uint64_t)end - (uint64_t)start;
 	report(r, t);
 	failed = profile__finish(r->profile);
-	return failed ? too_much(failed, error) : 0;
+	return failed ? stacks__too_much(failed, error) : 0;
 }
 
 /* ---- writing ---- */
@@ -303,7 +282,7 @@ static int show(struct reading *r, struct error *error)
 	if (r->a->in.out)
 		return write_profile(r, error);
 	err = r->a->folded ?
-		      profile__print_folded(s) :
+		      stacks__print_folded(out__stdout(), s) :
 		      profile__print_table(s, &profile_names[r->a->of.kind], r->a->in.select.top);
 	return err ? error__set(error, err, "out of memory") : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files of `gotrace profile`: profile.c reads the trace, profile_print.c prints its
- * samples as text.
+ * samples as a table. export/stacks.h prints folded stacks.
  */
 #ifndef GOTRACE_PROFILE_H
 #define GOTRACE_PROFILE_H
@@ -12,7 +12,5 @@
  * Print to stdout. 0 or -ENOMEM. `top`: the functions to print; 0: all.
  */
 int profile__print_table(const struct samples *s, const struct profile_names *names, uint64_t top);
-/* One line per stack of functions: root;...;leaf VALUE. */
-int profile__print_folded(const struct samples *s);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prints the samples of `gotrace profile`: as a table of functions, like `go tool pprof -top`, and
- * as folded stacks, for flame graphs.
+ * Prints the samples of `gotrace profile` as a table of functions, like `go tool pprof -top`.
  *
  * Input: profile/totals.h. print/table.c formats cells, print/print.c writes to stdout.
  */
@@ -53,44 +52,4 @@ int profile__print_table(const struct samples *s, const struct profile_names *na
 	free(totals.functions);
 	out__flush(o);
 	return 0;
-}
-
-/* The separators of folded stacks may occur in the names of generic functions and of types. */
-static void put_frame(struct out *o, struct trace_string name)
-{
-	for (size_t i = 0, part; i < name.len; i += part) {
-		for (part = 0; i + part < name.len && name.data[i + part] != ';'; part++)
-			;
-		out__unicode(o, name.data + i, part);
-		if (i + part < name.len) {
-			out__char(o, ':');
-			part++;
-		}
-	}
-	if (!name.len)
-		out__text(o, "(unknown)");
-}
-
-int profile__print_folded(const struct samples *s)
-{
-	struct out *o = out__stdout();
-	struct folded folded;
-	int err = folded__make(s, &folded);
-
-	for (size_t i = 0; !err && i < folded.n; i++) {
-		size_t n;
-		const struct intern_frame *frames = folded__frames(&folded, &folded.at[i], &n);
-
-		for (size_t f = n; f-- > 0;) {
-			put_frame(o, intern__text_at(s->texts, frames[f].func));
-			out__char(o, f ? ';' : ' ');
-		}
-		if (!n)
-			out__text(o, "(unknown) ");
-		out__i64(o, folded.at[i].value);
-		out__char(o, '\n');
-	}
-	folded__deinit(&folded);
-	out__flush(o);
-	return err;
 }

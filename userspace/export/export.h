@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Exports a trace to a timeline viewer: goroutines, Ps, threads, CPUs, GC, tasks and counters as
+ * tracks.
+ *
+ * Upstream: reader/timeline.h; analysis/goroutine_tracker.h and annotation_tracker.h interpret its
+ * events. Downstream: export/sink.h. `gotrace export perfetto` and `chrome` use it.
+ *
+ * Everything is written as soon as it is known, so memory depends on the number of goroutines,
+ * threads and Ps that exist at a time, not on the length of the trace.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include "export/sink.h"
+#include "reader/timeline.h"
+
+struct export;
+
+struct export *export__create(struct export_sink *sink); /* `sink` is borrowed. NULL: no memory */
+void export__destroy(struct export *e);			 /* NULL is allowed */
+
+/* Applies the next step of the timeline. 0 or a negative errno with the reason. */
+int export__step(struct export *e, const struct timeline *t, const struct timeline_step *step,
+		 struct error *error);
+/* The trace has ended: ends what is open. Errors as above. */
+int export__finish(struct export *e, struct error *error);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by the files that export a trace: export.c has goroutines and Ps, export_threads.c threads
+ * and CPUs, export_ranges.c the garbage collector and counters, export_annotations.c tasks, regions
+ * and logs, export_track.c tracks and lanes.
+ */
+#ifndef EXPORT_EXPORT_IMPL_H
+#define EXPORT_EXPORT_IMPL_H
+
+#include <string.h>
+
+#include "analysis/annotation_tracker.h"
+#include "analysis/goroutine_tracker.h"
+#include "export/export.h"
+
+/* A track with one open slice at most, or with `depth` nested ones. {}: not described yet. */
+struct lane {
+	uint64_t track, parent; /* IDs; track 0: not described yet */
+	enum export_group group;
+	unsigned int depth;
+	int64_t last; /* time of its last slice begin or end: times of a track do not decrease */
+};
+
+/* a goroutine */
+struct exported {
+	struct tracked_goroutine go;
+	struct lane lane;		/* its states, and within them what its thread waits for */
+	struct lane regions;		/* export_annotations.c */
+	struct lane assist;		/* mark assists */
+	uint32_t described;		/* the name with which its track is described */
+	uint64_t flow;			/* an arrow that leads to its next state; 0: none */
+	struct exported_proc *proc;	/* whose lane has its slice; NULL: none */
+	struct exported_thread *thread; /* the same */
+};
+
+struct exported_proc {
+	struct lane lane;  /* the goroutines that run on it */
+	struct lane sweep; /* its child */
+	uint64_t id, goroutine;
+};
+
+struct exported_thread {
+	struct lane lane;	   /* the goroutines that it runs */
+	struct lane state;	   /* what the kernel does with it; its child */
+	struct lane calls, faults; /* its children */
+	uint64_t id;
+	uint64_t goroutine; /* that it runs, or is in a system call for; TRACE_NO_G: none */
+	uint8_t run;	    /* enum kernel_run */
+	bool named;	    /* its track has its name */
+	uint64_t flow;	    /* of a wake-up */
+};
+
+struct exported_cpu {
+	struct lane lane; /* the threads that it executes */
+	uint64_t id;
+	uint32_t tid; /* of the last one; 0: none */
+};
+
+/* Counters, of which the first four are goroutines by state. */
+enum export_counter {
+	COUNTER_RUNNING,
+	COUNTER_RUNNABLE,
+	COUNTER_WAITING,
+	COUNTER_SYSCALL,
+	COUNTER_THREADS, /* that wait for a CPU */
+	COUNTER_HEAP,
+	COUNTER_GOAL,
+	COUNTER_GOMAXPROCS,
+	EXPORT_COUNTERS_ALL
+};
+
+struct counter {
+	uint64_t track;
+	uint64_t value, written;
+};
+
+struct task_lanes {
+	struct lane *at;
+	uint32_t *free; /* lanes without a task */
+	size_t n, cap, nfree, cap_free;
+};
+
+struct export
+{
+	struct export_sink *sink;
+	struct goroutine_tracker goroutines; /* of struct exported */
+	struct annotation_tracker annotations;
+	struct intern *names;
+	struct map functions; /* by name in `names` plus 1: ids of tracks, cast to pointers */
+	struct map procs, threads, cpus;
+	struct counter counters[EXPORT_COUNTERS_ALL];
+	int64_t counted; /* when counters of states were written last */
+	struct lane gc, stw;
+	struct task_lanes tasks;
+	int64_t now;		    /* never decreases */
+	uint64_t last_track, flows; /* the last IDs that were assigned */
+	bool started;
+	const struct kernel_threads *kernel; /* as of the present step */
+};
+
+/* ---- export_track.c ---- */
+
+/* Describes a new track of this name and returns its ID. */
+uint64_t export__track(struct export *e, enum export_group group, uint64_t parent,
+		       struct trace_string name, uint64_t rank);
+/* Sets up the lane, once; `name` as of printf(), at most 255 bytes. */
+__attribute__((format(printf, 6, 7))) void export__lane(struct export *e, struct lane *lane,
+							enum export_group group, uint64_t parent,
+							uint64_t rank, const char *name, ...);
+/* Begins a slice, which *ev names, at the later of `time` and the last time of the lane. */
+void lane__begin(struct export *e, struct lane *lane, int64_t time, struct export_event *ev);
+/* Ends the innermost slice, if there is one; all slices. */
+void lane__end(struct export *e, struct lane *lane, int64_t time);
+void lane__close(struct export *e, struct lane *lane, int64_t time);
+void lane__instant(struct export *e, struct lane *lane, struct export_event *ev);
+
+static inline struct trace_string text_of(const char *s)
+{
+	return (struct trace_string){ s, (uint32_t)strlen(s) };
+}
+
+/* Adds an argument to an event, of which the format takes EXPORT_ARGS_MAX. */
+static inline void add_number(struct export_event *ev, const char *name, uint64_t number)
+{
+	ev->arg[ev->args++] = (struct export_arg){ .name = name, .number = number };
+}
+
+static inline void add_text(struct export_event *ev, const char *name, struct trace_string text)
+{
+	text.data = text.data ?: "";
+	ev->arg[ev->args++] = (struct export_arg){ .name = name, .text = text };
+}
+
+/* ---- export.c ---- */
+
+struct exported *export__goroutine(struct export *e, uint64_t id); /* NULL: not known */
+struct trace_string export__function(struct export *e, const struct exported *g);
+struct exported_proc *export__proc(struct export *e, uint64_t id); /* NULL: no memory */
+
+/* ---- export_threads.c ---- */
+
+struct exported_thread *export__thread(struct export *e, uint64_t id); /* NULL: no memory */
+/* The goroutine begins to run on the thread, whose state may already be that it has no CPU. */
+void export__run_on(struct export *e, struct exported_thread *t, struct exported *g);
+int export__item(struct export *e, const struct timeline *t, const struct kernel_item *item);
+/* Kernel events were lost, or a generation's table of threads has come. */
+int export__refresh(struct export *e);
+int export__finish_threads(struct export *e); /* 0 or -ENOMEM */
+void export__free_threads(struct export *e);
+
+/* ---- export_ranges.c ---- */
+
+int export__range(void *e, const struct trace_event *ev, const struct semantics *m);
+void export__metric(struct export *e, const struct semantics *m);
+/* Writes counters of states that have changed, but not more often than is of use. */
+void export__count(struct export *e, bool at_end);
+
+/* ---- export_annotations.c ---- */
+
+extern const struct annotation_client export_annotations;
+void export__log(struct export *e, const struct trace_event *ev, const struct semantics *m);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads and CPUs of an export, from kernel events.
+ *
+ * format/kernel.h has the state of each thread after each item. When it changes, so does the slice
+ * on the thread's track of states; and while the thread of a goroutine that runs for Go, or is in
+ * a system call, is without a CPU, a slice within that of the goroutine shows why. System calls
+ * and page faults have tracks of their own, since they outlast such states.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/export_impl.h"
+
+struct exported_thread *export__thread(struct export *e, uint64_t id)
+{
+	struct exported_thread *t = map__get(&e->threads, id);
+
+	if (t)
+		return t;
+	t = map__put_new(&e->threads, id, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->id = id;
+	t->goroutine = TRACE_NO_G;
+	export__lane(e, &t->lane, EXPORT_THREADS, 0, id, "Thread %" PRIu64, id);
+	return t;
+}
+
+static struct lane *child_lane(struct export *e, struct exported_thread *t, struct lane *lane,
+			       uint64_t rank, const char *name)
+{
+	export__lane(e, lane, EXPORT_THREADS, t->lane.track, rank, "%s of thread %" PRIu64, name,
+		     t->id);
+	return lane;
+}
+
+static struct exported_cpu *export__cpu(struct export *e, uint64_t id)
+{
+	struct exported_cpu *cpu = map__get(&e->cpus, id);
+
+	if (cpu)
+		return cpu;
+	cpu = map__put_new(&e->cpus, id, sizeof(*cpu));
+	if (!cpu)
+		return NULL;
+	cpu->id = id;
+	export__lane(e, &cpu->lane, EXPORT_CPUS, 0, id, "CPU %" PRIu64, id);
+	return cpu;
+}
+
+/* ---- states of threads ---- */
+
+static bool waits(uint8_t run)
+{
+	return run > KERNEL_RUNNING && run < KERNEL_GONE;
+}
+
+/* The slice for a state, with what it waits for. */
+static void fill_state(struct export *e, const struct kernel_thread *k, struct export_event *slice)
+{
+	static const char *const names[] = {
+		[KERNEL_RUNNING] = "on CPU",	      [KERNEL_RUNNABLE] = "waiting for a CPU",
+		[KERNEL_THROTTLED] = "throttled",     [KERNEL_SLEEPING] = "sleeping",
+		[KERNEL_BLOCKED] = "uninterruptible", [KERNEL_STOPPED] = "stopped",
+	};
+	struct trace_string call = {};
+
+	slice->name = text_of(names[k->run]);
+	if (k->run == KERNEL_RUNNING)
+		add_number(slice, "CPU", k->cpu);
+	if (waits(k->run) && k->call < KERNEL_BAD_CALL)
+		call = kernel_threads__syscall(e->kernel, k->call);
+	if (call.len)
+		add_text(slice, "system call", call);
+	else if (waits(k->run) && k->in_fault)
+		add_text(slice, "in", text_of("page fault"));
+}
+
+/* Within the slice of the goroutine's state: what its thread waits for. */
+static void nest(struct export *e, struct exported *g, const struct kernel_thread *k)
+{
+	struct export_event slice = {};
+
+	while (g->lane.depth > 1)
+		lane__end(e, &g->lane, e->now);
+	if (!g->lane.depth || !waits(k->run))
+		return;
+	fill_state(e, k, &slice);
+	lane__begin(e, &g->lane, e->now, &slice);
+}
+
+void export__run_on(struct export *e, struct exported_thread *t, struct exported *g)
+{
+	const struct kernel_thread *k = waits(t->run) && t->id <= UINT32_MAX ?
+						kernel_threads__find(e->kernel, (uint32_t)t->id) :
+						NULL;
+
+	if (k && k->run == t->run)
+		nest(e, g, k);
+}
+
+static void set_state(struct export *e, struct exported_thread *t, const struct kernel_thread *k)
+{
+	bool known = k->run > KERNEL_UNKNOWN && k->run < KERNEL_GONE;
+	struct export_event slice = { .flow_from = t->flow };
+	struct exported *g;
+
+	if (t->run == KERNEL_RUNNABLE)
+		e->counters[COUNTER_THREADS].value--;
+	if (k->run == KERNEL_RUNNABLE)
+		e->counters[COUNTER_THREADS].value++;
+	t->run = k->run;
+	t->flow = 0;
+	lane__close(e, &t->state, e->now);
+	if (known) {
+		fill_state(e, k, &slice);
+		lane__begin(e, child_lane(e, t, &t->state, 1, "state"), e->now, &slice);
+	}
+	g = t->goroutine == TRACE_NO_G ? NULL : export__goroutine(e, t->goroutine);
+	if (g && g->thread == t)
+		nest(e, g, k);
+}
+
+/* ---- CPUs ---- */
+
+/* `name`: of the thread; `other`: it is of another process. */
+static int take_cpu(struct export *e, uint64_t cpu, uint32_t tid, struct trace_string name,
+		    bool other)
+{
+	struct exported_cpu *c = export__cpu(e, cpu);
+	struct export_event slice = { .name = name.len ? name : text_of("thread") };
+
+	if (!c)
+		return -ENOMEM;
+	lane__close(e, &c->lane, e->now);
+	c->tid = tid;
+	if (!tid)
+		return 0;
+	add_number(&slice, "thread", tid);
+	if (other)
+		add_text(&slice, "process", text_of("another one"));
+	lane__begin(e, &c->lane, e->now, &slice);
+	return 0;
+}
+
+static int free_cpu(struct export *e, uint64_t cpu)
+{
+	struct exported_cpu *c = export__cpu(e, cpu);
+
+	if (c)
+		lane__close(e, &c->lane, e->now);
+	return c ? 0 : -ENOMEM;
+}
+
+/* ---- items ---- */
+
+static void begin_call(struct export *e, struct exported_thread *t, const struct kernel_thread *k)
+{
+	struct lane *lane = child_lane(e, t, &t->calls, 2, "system calls");
+	struct trace_string name = kernel_threads__syscall(e->kernel, k->call);
+	struct export_event slice = { .name = name.len ? name : text_of("system call") };
+
+	lane__close(e, lane, e->now);
+	if (!name.len)
+		add_number(&slice, "number", k->call);
+	lane__begin(e, lane, e->now, &slice);
+}
+
+static void begin_fault(struct export *e, struct exported_thread *t)
+{
+	struct lane *lane = child_lane(e, t, &t->faults, 3, "page faults");
+	struct export_event slice = { .name = text_of("page fault") };
+
+	lane__close(e, lane, e->now);
+	lane__begin(e, lane, e->now, &slice);
+}
+
+/* An arrow from the thread that woke this one, whose next state it leads to. */
+static void wake(struct export *e, struct exported_thread *t, const struct kernel_item *item)
+{
+	struct exported_thread *by;
+	struct export_event instant = { .name = text_of("wake up") };
+
+	if (item->interrupt || item->other == item->tid)
+		return;
+	by = map__get(&e->threads, item->other);
+	if (!by || !by->state.depth)
+		return;
+	t->flow = instant.flow_to = ++e->flows;
+	add_number(&instant, "thread", item->tid);
+	lane__instant(e, &by->state, &instant);
+}
+
+static void name_thread(struct export *e, struct exported_thread *t, const struct kernel_thread *k)
+{
+	char name[KERNEL_NAME_MAX + 32];
+	int len = snprintf(name, sizeof(name), "Thread %" PRIu64 " %.*s", t->id, k->name_len,
+			   k->name);
+
+	e->sink->ops->track(e->sink, &(struct export_track){
+					     .id = t->lane.track,
+					     .group = EXPORT_THREADS,
+					     .name = { name, (uint32_t)len },
+					     .rank = t->id,
+				     });
+	t->named = true;
+}
+
+static void apply_kind(struct export *e, struct exported_thread *t, const struct kernel_item *item,
+		       const struct kernel_thread *k)
+{
+	switch (item->kind) {
+	case KERNEL_SYS_ENTER:
+		begin_call(e, t, k);
+		break;
+	case KERNEL_SYS_EXIT:
+		lane__close(e, &t->calls, e->now);
+		break;
+	case KERNEL_FAULT_BEGIN:
+		begin_fault(e, t);
+		break;
+	case KERNEL_FAULT_END:
+		lane__close(e, &t->faults, e->now);
+		break;
+	case KERNEL_ENDED:
+		lane__close(e, &t->calls, e->now);
+		lane__close(e, &t->faults, e->now);
+		break;
+	case KERNEL_NAMED:
+		name_thread(e, t, k);
+		break;
+	}
+}
+
+static int use_cpu(struct export *e, const struct kernel_item *item, const struct kernel_thread *k)
+{
+	switch (item->kind) {
+	case KERNEL_ON:
+		return take_cpu(e, item->cpu, item->tid,
+				(struct trace_string){ k->name, k->name_len }, false);
+	case KERNEL_OFF:
+		return free_cpu(e, item->cpu);
+	default:
+		return 0;
+	}
+}
+
+int export__item(struct export *e, const struct timeline *t, const struct kernel_item *item)
+{
+	int64_t time = timeline__time(t, item->time), until = timeline__until(t);
+	const struct kernel_thread *k;
+	struct exported_thread *thread;
+
+	time = time < until ? time : until;
+	if (time > e->now)
+		e->now = time;
+	if (item->kind == KERNEL_CPU)
+		return take_cpu(e, item->cpu, item->tid, item->name, true);
+	k = kernel_threads__find(e->kernel, item->tid);
+	thread = export__thread(e, item->tid);
+	if (!thread)
+		return -ENOMEM;
+	if (!k)
+		return 0;
+	if (!thread->named && k->name_len)
+		name_thread(e, thread, k);
+	if (item->kind == KERNEL_WAKING && k->run != thread->run)
+		wake(e, thread, item);
+	if (k->run != thread->run)
+		set_state(e, thread, k);
+	apply_kind(e, thread, item, k);
+	return use_cpu(e, item, k);
+}
+
+/* ---- all threads ---- */
+
+static void refresh_thread(struct export *e, struct exported_thread *t)
+{
+	static const struct kernel_thread unknown = { .run = KERNEL_UNKNOWN,
+						      .call = KERNEL_NO_CALL };
+	const struct kernel_thread *k =
+		t->id <= UINT32_MAX ? kernel_threads__find(e->kernel, (uint32_t)t->id) : NULL;
+
+	k = k ?: &unknown;
+	if (k->run != t->run)
+		set_state(e, t, k);
+	if (k->call == KERNEL_NO_CALL)
+		lane__close(e, &t->calls, e->now);
+	if (!k->in_fault)
+		lane__close(e, &t->faults, e->now);
+}
+
+/* Ends what is on a CPU, unless its thread is known to be there still. */
+static void refresh_cpu(struct export *e, struct exported_cpu *cpu)
+{
+	const struct kernel_thread *k = kernel_threads__find(e->kernel, cpu->tid);
+
+	if (!k || k->run != KERNEL_RUNNING || k->cpu != cpu->id)
+		lane__close(e, &cpu->lane, e->now);
+}
+
+int export__refresh(struct export *e)
+{
+	size_t n;
+	struct map_slot *t = map__sorted(&e->threads, &n);
+	void *cpu;
+
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		refresh_thread(e, t[i].value);
+	free(t);
+	for (size_t i = 0; map__next(&e->cpus, &i, &cpu);)
+		refresh_cpu(e, cpu);
+	return 0;
+}
+
+int export__finish_threads(struct export *e)
+{
+	size_t n;
+	struct map_slot *slot = map__sorted(&e->threads, &n);
+
+	if (!slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct exported_thread *t = slot[i].value;
+
+		lane__close(e, &t->lane, e->now);
+		lane__close(e, &t->state, e->now);
+		lane__close(e, &t->calls, e->now);
+		lane__close(e, &t->faults, e->now);
+	}
+	free(slot);
+	slot = map__sorted(&e->cpus, &n);
+	for (size_t i = 0; slot && i < n; i++)
+		lane__close(e, &((struct exported_cpu *)slot[i].value)->lane, e->now);
+	free(slot);
+	return slot ? 0 : -ENOMEM;
+}
+
+void export__free_threads(struct export *e)
+{
+	map__free(&e->threads);
+	map__free(&e->cpus);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace export: converts a trace to a format of another tool.
+ *
+ * reader/timeline.c reads the trace. export/ has the formats: timelines are made by
+ * export/export.c, stacks by export/stacks.c, lines of JSON by export/lines.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "export/export.h"
+#include "export/lines.h"
+#include "export/stacks.h"
+#include "gotrace/command.h"
+#include "writer/output.h"
+
+struct arguments {
+	struct trace_args in;
+	const struct kind *kind;
+};
+
+/* Reads the timeline to its end and writes to `out`. 0 or a negative errno with the reason. */
+typedef int (*convert_fn)(struct timeline *t, struct outbuf *out, struct error *error);
+
+struct kind {
+	const char *name;
+	convert_fn convert;
+	bool binary;
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "OUT", 0, "output file (default: -, standard output)", 0 },
+	FORCE_OPTION,
+	READING_OPTIONS,
+	{},
+};
+
+/* ---- timelines ---- */
+
+static int convert_timeline(struct timeline *t, struct export_sink *sink, struct error *error)
+{
+	struct export *e = sink ? export__create(sink) : NULL;
+	struct timeline_step step = {};
+	int err = e ? 0 : error__set(error, -ENOMEM, "out of memory");
+	int more = 1;
+
+	while (!err && (more = timeline__next(t, &step, error)) > 0)
+		err = export__step(e, t, &step, error);
+	if (!err && more < 0)
+		err = more;
+	if (!err)
+		err = export__finish(e, error);
+	export__destroy(e);
+	export_sink__destroy(sink);
+	return err;
+}
+
+static int convert_perfetto(struct timeline *t, struct outbuf *out, struct error *error)
+{
+	return convert_timeline(t, perfetto__create(out), error);
+}
+
+static int convert_chrome(struct timeline *t, struct outbuf *out, struct error *error)
+{
+	return convert_timeline(t, chrome__create(out), error);
+}
+
+/* ---- command line ---- */
+
+static const struct kind kinds[] = {
+	{ "perfetto", convert_perfetto, true }, { "chrome", convert_chrome },
+	{ "speedscope", stacks__speedscope },	{ "ndjson", lines__write },
+	{ "folded", stacks__folded },
+};
+
+#define NKINDS (sizeof(kinds) / sizeof(*kinds))
+#define KINDS  "perfetto, chrome, speedscope, ndjson or folded"
+
+static void parse_kind(const char *text, struct arguments *a)
+{
+	for (size_t i = 0; i < NKINDS && !a->kind; i++)
+		if (!strcmp(kinds[i].name, text))
+			a->kind = &kinds[i];
+	if (!a->kind)
+		usage_error("unknown kind of export '%s': must be " KINDS, text);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	if (key == ARGP_KEY_ARG && !a->kind) {
+		parse_kind(text, a);
+		return 0;
+	}
+	return trace_args__option(&a->in, key, text, state);
+}
+
+static const struct argp parser = {
+	options,
+	parse_option,
+	"KIND FILE [-o OUT]",
+	"Converts a trace to a format of other tools: a timeline for https://ui.perfetto.dev "
+	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
+	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
+	"object per event, for jq and databases (ndjson). Export a part of a long trace with "
+	"'gotrace cut' first.",
+};
+
+static void check_arguments(struct arguments *a)
+{
+	if (!a->kind)
+		usage_error("missing argument KIND: " KINDS);
+	trace_args__check(&a->in);
+	if (a->kind->binary && !strcmp(a->in.out, "-") && isatty(STDOUT_FILENO))
+		usage_error("%s is a binary format, which is not written to a terminal: use -o OUT",
+			    a->kind->name);
+}
+
+/* ---- files ---- */
+
+struct reading {
+	const struct arguments *a;
+	struct outbuf *out;
+};
+
+static int read_trace(void *context, struct timeline *t, const struct reader *r,
+		      struct error *error)
+{
+	struct reading *reading = context;
+
+	(void)r;
+	return reading->a->kind->convert(t, reading->out, error);
+}
+
+/* The output exists only if it is complete. */
+static int export_trace(struct arguments *a, struct error *error)
+{
+	const char *path = a->in.out;
+	struct trace_file *file = NULL;
+	struct outbuf out;
+	struct reading reading = { a, &out };
+	int err = output__open(&file, path, FILE_EXPORT, error);
+
+	if (err)
+		return err;
+	output__buffer(&out, file, strcmp(path, "-") ? path : "standard output");
+	err = read_timeline(&a->in, read_trace, &reading, error);
+	if (!err)
+		err = output__commit(&out, file, error);
+	outbuf__deinit(&out);
+	trace_file__destroy(file);
+	return err;
+}
+
+int do_export(int argc, char **argv, struct error *error)
+{
+	struct arguments a = { .in = { .verb = "export", .out = "-", .reader.described = true } };
+
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	check_arguments(&a);
+	return export_trace(&a, error) ? EXIT_FAILED : EXIT_DONE;
+}
