@@ -86,6 +86,9 @@ static int wait_for_window(struct windows *w)
 
 	while (!err && again) {
 		find_start(w);
+		if (!w->r->has_begun && w->opts->is_aligned)
+			log__msg("the first window begins in %.1f s",
+				 (double)(w->start - clock__now()) / 1e9);
 		is_last = w->deadline && w->start >= w->deadline;
 		err = sleep_until(w, is_last ? w->deadline : w->start - w->lead, &again);
 	}
