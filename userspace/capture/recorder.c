@@ -424,7 +424,7 @@ static void begin_window(struct recorder *r)
 		usleep((useconds_t)((r->begins - now) / 1000 + 1));
 	r->t0 = r->housekeeping = now;
 	r->ends = r->length ? r->t0 + r->length : 0;
-	if (r->stats->t0)
+	if (r->has_begun)
 		return;
 	r->stats->attach_ns = r->t0 - r->opts->started;
 	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
@@ -433,19 +433,18 @@ static void begin_window(struct recorder *r)
 
 static int begin(struct recorder *r)
 {
-	bool is_first = !r->stats->t0;
 	int err = attach(r);
 
 	if (err)
 		return err;
-	if (is_first) {
+	if (!r->has_begun) {
 		memory__begin();
 		priority__guarantee();
 	}
 	begin_window(r);
 	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_meta(r);
-	if (is_first)
+	if (!r->has_begun)
 		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
 	privilege__drop(privileges(r, r->opts->launch));
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
@@ -455,7 +454,7 @@ static int begin(struct recorder *r)
 		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
 	if (!err && r->opts->launch)
 		err = launch__release(r->opts->launch, r->error);
-	if (!err && is_first)
+	if (!err && !r->has_begun)
 		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
 	return err;
 }

@@ -86,6 +86,9 @@ static int wait_for_window(struct windows *w)
 
 	while (!err && again) {
 		find_start(w);
+		if (!w->r->has_begun && w->opts->is_aligned)
+			log__msg("the first window begins in %.1f s",
+				 (double)(w->start - clock__now()) / 1e9);
 		is_last = w->deadline && w->start >= w->deadline;
 		err = sleep_until(w, is_last ? w->deadline : w->start - w->lead, &again);
 	}
@@ -174,6 +177,7 @@ static bool has_ended(const struct windows *w)
 static int record_window(struct windows *w)
 {
 	struct recorder *r = w->r;
+	uint64_t left;
 	int err;
 
 	if (has_ended(w)) {
@@ -182,8 +186,9 @@ static int record_window(struct windows *w)
 	}
 	r->begins = w->start;
 	r->length = w->opts->window_ns;
-	if (w->deadline && w->start + r->length > w->deadline)
-		r->length = w->deadline - w->start;
+	left = w->deadline ? w->deadline - w->start : r->opts->duration_ns;
+	if (left && left < r->length)
+		r->length = left;
 	err = recorder__window(r);
 	if (err && has_ended(w)) {
 		r->error->text[0] = '\0';

@@ -180,9 +180,9 @@ static void report_windows(const struct recorder_stats *stats)
 	if (stats->windows_missed)
 		snprintf(missed, sizeof(missed), ", %llu left out",
 			 (unsigned long long)stats->windows_missed);
-	log__msg("%llu windows%s: attaching the probes took %.1f ms at least, %.1f ms in the "
+	log__msg("%llu window%s%s: attaching the probes took %.1f ms at least, %.1f ms in the "
 		 "median, %.1f ms at most",
-		 (unsigned long long)stats->windows, missed,
+		 (unsigned long long)stats->windows, stats->windows == 1 ? "" : "s", missed,
 		 (double)stats->window_attach_min_ns / 1e6,
 		 (double)stats->window_attach_median_ns / 1e6,
 		 (double)stats->window_attach_max_ns / 1e6);

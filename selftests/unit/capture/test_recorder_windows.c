@@ -60,6 +60,15 @@ static void in_periods(void **state)
 	assert_int_equal(t.stats.sequencer.corrected, 4 * 5);
 }
 
+/* The duration may end within the first window. */
+static void cut(void **state)
+{
+	t.opts.duration_ns = LENGTH / 5;
+	assert_int_equal(run(), 0);
+	assert_int_equal(t.windows, 1);
+	assert_in_range(t.window[0].t1 - t.window[0].t0, LENGTH / 5, LENGTH / 5 + MS);
+}
+
 /* The attach of the first aligned window takes longer than expected; it is as long as the others. */
 static void aligned(void **state)
 {
@@ -188,9 +197,9 @@ static void keeps_what_attaches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(in_periods),    TEST(aligned),	 TEST(clock_is_set),
-		TEST(too_short),     TEST(disk_is_slow), TEST(process_ends),
-		TEST(other_program), TEST(failures),	 TEST(keeps_what_attaches),
+		TEST(cut),	 TEST(in_periods),	    TEST(aligned),	TEST(clock_is_set),
+		TEST(too_short), TEST(disk_is_slow),	    TEST(process_ends), TEST(other_program),
+		TEST(failures),	 TEST(keeps_what_attaches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
