@@ -39,6 +39,7 @@ static void read_record(struct private_record *record)
 	struct private_pair pair;
 	struct private_loss loss;
 	struct private_ticks ticks;
+	struct private_short sum = {};
 	struct buf data = record->data;
 
 	while (private_read__pair(&data, &pair))
@@ -48,6 +49,8 @@ static void read_record(struct private_record *record)
 		;
 	data = record->data;
 	private_read__ticks(&data, &ticks);
+	data = record->data;
+	private_read__add_short(&data, &sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

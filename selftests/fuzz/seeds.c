@@ -151,6 +151,7 @@ static void save_private(const uint8_t *table, size_t len)
 	put_record(&b, PRIVATE_META, record.data, record.len);
 	put_record(&b, PRIVATE_LOSSES, (const uint8_t[]){ 5, 1, 90, 2, 0, 7, 100, 3 }, 8);
 	put_record(&b, PRIVATE_TICKS, (const uint8_t[]){ 64, 100, 101 }, 3);
+	put_record(&b, PRIVATE_SHORT, (const uint8_t[]){ 100, 2, 3, 4, 5 }, 5);
 	save("private", "short", &b);
 	put_record(&b, PRIVATE_TABLE, table, len);
 	save("private", "table", &b);

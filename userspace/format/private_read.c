@@ -203,6 +203,20 @@ bool private_read__add_short(struct buf *data, struct private_short *ret)
 	return true;
 }
 
+int private_read__add_short_calls(const struct dictionary *dictionary, struct private_short *ret)
+{
+	struct private_record record;
+	struct private_reader r;
+	int err;
+
+	private_reader__init(&r, dictionary);
+	while ((err = private_reader__next(&r, &record)) > 0)
+		if (record.kind == PRIVATE_SHORT)
+			private_read__add_short(&record.data, ret);
+	private_reader__deinit(&r);
+	return err;
+}
+
 bool private_read__number(struct buf *data, uint64_t *ret)
 {
 	uint64_t number = buf__uleb(data);

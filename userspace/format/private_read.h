@@ -56,6 +56,8 @@ bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_
 
 /* PRIVATE_SHORT: adds to the sums in *ret, and sets its minimum to the higher one. */
 bool private_read__add_short(struct buf *data, struct private_short *ret);
+/* The same for all such records of a generation. Returns 0 or -ENOMEM. */
+int private_read__add_short_calls(const struct dictionary *dictionary, struct private_short *ret);
 
 bool private_read__correction(struct buf *data, struct private_correction *ret);
 

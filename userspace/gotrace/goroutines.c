@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "goroutines.h"
+#include "format/private_read.h"
 #include "lib/array.h"
 #include "lib/opts.h"
 
@@ -226,6 +227,7 @@ static int read_trace(struct reader *r, struct goroutines *all, const struct tra
 		      struct error *error)
 {
 	struct trace_event ev = {};
+	struct private_short shorts = {};
 	bool started = false;
 	int err;
 
@@ -235,9 +237,14 @@ static int read_trace(struct reader *r, struct goroutines *all, const struct tra
 		started = true;
 		all->end = ev.time;
 		err = summary__event(all->summary, &ev, error);
+		if (!err && ev.type == EV_SYNC && ev.dictionary &&
+		    private_read__add_short_calls(ev.dictionary, &shorts))
+			err = error__set(error, -ENOMEM, "out of memory");
 		if (err)
 			return err;
 	}
+	if (!err)
+		report_short_calls(a->name, &shorts);
 	return err ? err : end(all, a, error);
 }
 

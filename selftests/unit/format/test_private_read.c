@@ -273,6 +273,33 @@ static void record_size_is_limited(void **state)
 		   1 + 1); /* the record, and the part after the one that exceeded the limit */
 }
 
+/* Of several generations: the sums, and the highest minimum. */
+static void short_calls_are_summed(void **state)
+{
+	struct private_short sum = {};
+	struct private_record record;
+	struct dictionary dictionary;
+	struct private_reader r;
+
+	private__short(x.w, &(struct private_short){ 2000, 3, 1u << 20, 4, 5 });
+	private__short(x.w, &(struct private_short){ 1000, 10, 20, 30, 40 });
+	dictionary = dictionary_of_file();
+	private_reader__init(&r, &dictionary);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(private_reader__next(&r, &record), 1);
+		assert_int_equal(record.kind, PRIVATE_SHORT);
+		assert_true(private_read__add_short(&record.data, &sum));
+		assert_int_equal(buf__left(&record.data), 0);
+	}
+	assert_int_equal(sum.min_ns, 2000);
+	assert_int_equal(sum.calls, 13);
+	assert_int_equal(sum.calls_ns, (1u << 20) + 20);
+	assert_int_equal(sum.kernel, 34);
+	assert_int_equal(sum.kernel_ns, 45);
+	private_reader__deinit(&r);
+	dictionary__deinit(&dictionary);
+}
+
 static bool any_loss(const char *data, size_t len)
 {
 	struct buf b = buf__make(data, len);
@@ -288,6 +315,7 @@ static void corrupt_entries_are_rejected(void **state)
 	struct buf b;
 	struct private_pair pair;
 	struct private_ticks ticks;
+	struct private_short sum = {};
 	struct parts *p = no_parts();
 	struct description *d = NULL;
 	struct error err = {};
@@ -305,6 +333,10 @@ static void corrupt_entries_are_rejected(void **state)
 	b = buf__make("\1\1", 2);
 	assert_false(private_read__ticks(&b, &ticks));
 	assert_true(b.bad);
+	b = buf__make("\1\1\1\1", 4);
+	assert_false(private_read__add_short(&b, &sum));
+	assert_true(b.bad);
+	assert_int_equal(sum.min_ns, 0);
 
 	assert_int_equal(private_read__table(&p->dictionary, &d, &err), 0);
 	add_part(p, PRIVATE_TABLE, 0, 0, 0);
@@ -321,6 +353,7 @@ int main(void)
 		TEST(reads_what_was_written),
 		TEST(reads_the_table),
 		TEST(record_of_many_parts),
+		TEST(short_calls_are_summed),
 		cmocka_unit_test(parts_are_joined),
 		cmocka_unit_test(parts_may_be_empty),
 		cmocka_unit_test(corrupt_records_are_skipped),

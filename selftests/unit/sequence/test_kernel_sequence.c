@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Kernel events through the sequencer, the writer and the timeline: together with the Go
- * program's events, over generations, before the window, and after losses. Under test: sequence/kernel_events.c.
+ * program's events, over generations, before the window, and after losses. Under test:
+ * sequence/kernel_events.c, and of sequence/short_calls.c the queue of kernel events.
  */
 #include <errno.h>
 #include <sys/syscall.h>
 
 #include "reader/timeline.h"
 #include "sequence/sequencer.h"
+#include "sequence/sequencer_impl.h"
 #include "copied_snapshots.h"
 #include "unit/timeline_fixture.h"
 
@@ -443,6 +445,104 @@ static void losses_that_need_snapshots(void **state)
 	ok(sequencer__finish(seq, T0 + 20 * MS));
 }
 
+static void call(int64_t from, int64_t to, uint32_t tid, uint64_t number)
+{
+	give(from, tid, GT_SYS_ENTER, number, NULL);
+	give(to, tid, GT_SYS_EXIT, number, &(struct gt_value){ 1 });
+}
+
+/* Items of other threads and those during a call stay in order, whether it is left out or not. */
+static void short_calls_left_out(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	seq->shorts.sum.min_ns = MS;
+	on(1, 8);
+	give(10, 7, GT_SYS_ENTER, 202, NULL);
+	off(20, 7, GT_OFF_SLEEPING);
+	call(30, 40, 8, 1);
+	give(50, 8, GT_SYS_ENTER, 0, NULL);
+	on(60, 7);
+	give(MS + 9, 7, GT_SYS_EXIT, 202, &(struct gt_value){ 0 });
+	give(MS + 50, 8, GT_SYS_EXIT, 0, &(struct gt_value){ 0 });
+	give(MS + 60, 7, GT_SYS_ENTER, 1, NULL); /* another number: its end was lost */
+	give(MS + 70, 7, GT_SYS_EXIT, 2, &(struct gt_value){ 0 });
+	give(MS + 80, 7, GT_SYS_ENTER, 3, NULL); /* in progress at the end */
+	t = finish_and_open(2 * MS, &r);
+
+	expect(t, 1, KERNEL_ON, 8);
+	expect(t, 20, KERNEL_OFF, 7);
+	expect(t, 50, KERNEL_SYS_ENTER, 8);
+	expect(t, 60, KERNEL_ON, 7);
+	expect(t, MS + 50, KERNEL_SYS_EXIT, 8);
+	expect(t, MS + 60, KERNEL_SYS_ENTER, 7);
+	expect(t, MS + 70, KERNEL_SYS_EXIT, 7);
+	expect(t, MS + 80, KERNEL_SYS_ENTER, 7);
+	assert_int_equal(timeline__short(t)->min_ns, MS);
+	assert_int_equal(timeline__short(t)->calls, 0);
+	assert_int_equal(timeline__short(t)->kernel, 2);
+	assert_int_equal(timeline__short(t)->kernel_ns, MS - 1 + 10);
+	close_timeline(t, r);
+}
+
+/* A call during which a generation ends remains; the next generation has a sum of its own. */
+static void short_calls_over_generations(void **state)
+{
+	struct timeline *t;
+	struct reader *r;
+
+	seq->shorts.sum.min_ns = MS;
+	call(10, 20, 7, 1);
+	give(SEC - 5, 7, GT_SYS_ENTER, 202, NULL);
+	on(SEC + 1, 8);
+	give(SEC + 5, 7, GT_SYS_EXIT, 202, &(struct gt_value){ 0 });
+	call(SEC + 10, SEC + 30, 7, 1);
+	t = finish_and_open(SEC + MS, &r);
+
+	expect(t, SEC - 5, KERNEL_SYS_ENTER, 7);
+	assert_int_equal(timeline__short(t)->kernel, 1);
+	expect(t, SEC + 1, KERNEL_ON, 8);
+	assert_int_equal(timeline__threads(t)->map.n, 2);
+	assert_int_equal(kernel_threads__find(timeline__threads(t), 7)->call, 202);
+	expect(t, SEC + 5, KERNEL_SYS_EXIT, 7);
+	assert_int_equal(timeline__short(t)->kernel, 2);
+	assert_int_equal(timeline__short(t)->kernel_ns, 30);
+	close_timeline(t, r);
+}
+
+/* While a call is undecided, only so many items are kept back; then it is written. */
+static void many_items_during_a_call(void **state)
+{
+	enum { ITEMS = 70000 };
+	struct kernel_item item;
+	struct timeline *t;
+	struct reader *r;
+
+	seq->shorts.sum.min_ns = SEC;
+	give(1, 7, GT_SYS_ENTER, 202, NULL);
+	for (int i = 0; i < ITEMS; i++) {
+		thread(10 + i, 8, (struct gt_thread){ .what = GT_THREAD_NAMED, .comm = "a" }, 0);
+		if (i % 100 == 0)
+			ok(sequencer__watermark(seq, T0 + 10 + i));
+	}
+	assert_int_equal(seq->shorts.cap, 65536);
+	give(MS, 7, GT_SYS_EXIT, 202, &(struct gt_value){ 0 });
+	call(MS + 1, MS + 2, 7, 1);
+	t = finish_and_open(2 * MS, &r);
+
+	expect(t, 1, KERNEL_SYS_ENTER, 7);
+	for (int i = 0; i < ITEMS; i++) {
+		next(t, &item);
+		assert_int_equal(item.time, T0 + 10 + i);
+		assert_true(item.kind == KERNEL_NAMED && item.name.len == 1);
+		assert_int_equal(item.name.data[0], 'a');
+	}
+	expect(t, MS, KERNEL_SYS_EXIT, 7);
+	assert_int_equal(timeline__short(t)->kernel, 1);
+	close_timeline(t, r);
+}
+
 static int setup_64(void **state)
 {
 	tick = 64;
@@ -471,6 +571,9 @@ int main(void)
 		TEST(losses_leave_threads_unknown),
 		TEST(kernel_events_off),
 		TEST(losses_that_need_snapshots),
+		TEST(short_calls_left_out),
+		TEST(short_calls_over_generations),
+		TEST(many_items_during_a_call),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
