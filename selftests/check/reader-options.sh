@@ -185,6 +185,7 @@ for verb in ${verbs-}; do
 	path) needs=(--goroutine 1) ;;
 	histogram) needs=(--of sched) ;;
 	profile) words+=(sched) ;;
+	export) words+=(perfetto) ;;
 	esac
 	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
@@ -226,6 +227,9 @@ try "profile: an invalid rate" refused 2 "invalid rate '0': must be 1 to 10000" 
 try "profile: a rate without samples" refused 2 '--rate requires the kind cpu' profile net "$tmp/trace" --rate 100
 try "profile: a corrupt standard input" broken_input "profile net"
 try "profile: an empty window" refused 2 'before' profile net "$tmp/trace" --from 3us --to 2us
+try "export: no kind" refused 2 'missing argument KIND' export
+try "export: an unknown kind" refused 2 "unknown kind of export 'tea': must be perfetto, " export tea "$tmp/trace"
+try "export: a corrupt standard input" broken_input "export chrome"
 try "latency: an unknown component" refused 2 'tea.* oncpu, .* count or id' latency "$tmp/trace" --sort tea
 try "latency: a corrupt standard input" broken_input latency
 try "latency: no such goroutine" refused 1 'no goroutine 7' latency "$tmp/trace" --goroutine 7

@@ -4,8 +4,8 @@
  * it, to its end, and calls a client whenever one changes its state.
  *
  * Upstream: reader/reader.c or reader/timeline.c, whose events it interprets by reader/semantics.h.
- * Downstream: the clients summary.c, latency.c, path_fold.c, intervals.c and
- * profile/profile.c.
+ * Downstream: the clients summary.c, latency.c, path_fold.c, intervals.c, profile/profile.c and
+ * export/export.c.
  *
  * Memory is proportional to the goroutines that are alive: a goroutine's record is freed at its
  * end.

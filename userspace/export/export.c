@@ -305,7 +305,7 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 	lane__begin(e, &g->lane, since, &slice);
 	e->counters[counter_of(m->to)].value++;
 	if (!err && g->thread)
-		export__run_on(e, g->thread, g);
+		export__run_on(e, g->thread, g, since);
 	return err;
 }
 
@@ -412,7 +412,7 @@ int export__step(struct export *e, const struct timeline *t, const struct timeli
 	if (step->event)
 		err = apply_event(e, step->event);
 	if (!err && (step->table || step->loss))
-		err = export__refresh(e);
+		err = export__refresh(e, step->table);
 	if (!err && step->item)
 		err = export__item(e, t, step->item);
 	export__count(e, false);

@@ -140,11 +140,11 @@ struct exported_proc *export__proc(struct export *e, uint64_t id); /* NULL: no m
 /* ---- export_threads.c ---- */
 
 struct exported_thread *export__thread(struct export *e, uint64_t id); /* NULL: no memory */
-/* The goroutine begins to run on the thread, whose state may already be that it has no CPU. */
-void export__run_on(struct export *e, struct exported_thread *t, struct exported *g);
+/* The goroutine begins to run on the thread at `time`, whose state may already be that it has no CPU. */
+void export__run_on(struct export *e, struct exported_thread *t, struct exported *g, int64_t time);
 int export__item(struct export *e, const struct timeline *t, const struct kernel_item *item);
-/* Kernel events were lost, or a generation's table of threads has come. */
-int export__refresh(struct export *e);
+/* Kernel events were lost, or a generation's table of threads has come. 0 or -ENOMEM. */
+int export__refresh(struct export *e, bool table);
 int export__finish_threads(struct export *e); /* 0 or -ENOMEM */
 void export__free_threads(struct export *e);
 

@@ -80,26 +80,26 @@ static void fill_state(struct export *e, const struct kernel_thread *k, struct e
 }
 
 /* Within the slice of the goroutine's state: what its thread waits for. */
-static void nest(struct export *e, struct exported *g, const struct kernel_thread *k)
+static void nest(struct export *e, struct exported *g, const struct kernel_thread *k, int64_t time)
 {
 	struct export_event slice = {};
 
 	while (g->lane.depth > 1)
-		lane__end(e, &g->lane, e->now);
+		lane__end(e, &g->lane, time);
 	if (!g->lane.depth || !waits(k->run))
 		return;
 	fill_state(e, k, &slice);
-	lane__begin(e, &g->lane, e->now, &slice);
+	lane__begin(e, &g->lane, time, &slice);
 }
 
-void export__run_on(struct export *e, struct exported_thread *t, struct exported *g)
+void export__run_on(struct export *e, struct exported_thread *t, struct exported *g, int64_t time)
 {
 	const struct kernel_thread *k = waits(t->run) && t->id <= UINT32_MAX ?
 						kernel_threads__find(e->kernel, (uint32_t)t->id) :
 						NULL;
 
 	if (k && k->run == t->run)
-		nest(e, g, k);
+		nest(e, g, k, time);
 }
 
 static void set_state(struct export *e, struct exported_thread *t, const struct kernel_thread *k)
@@ -121,7 +121,7 @@ static void set_state(struct export *e, struct exported_thread *t, const struct 
 	}
 	g = t->goroutine == TRACE_NO_G ? NULL : export__goroutine(e, t->goroutine);
 	if (g && g->thread == t)
-		nest(e, g, k);
+		nest(e, g, k, e->now);
 }
 
 /* ---- CPUs ---- */
@@ -302,12 +302,33 @@ static void refresh_cpu(struct export *e, struct exported_cpu *cpu)
 		lane__close(e, &cpu->lane, e->now);
 }
 
-int export__refresh(struct export *e)
+/* The threads of a generation's table. 0 or -ENOMEM. */
+static int add_threads(struct export *e)
 {
 	size_t n;
-	struct map_slot *t = map__sorted(&e->threads, &n);
+	struct map_slot *k = map__sorted(&e->kernel->map, &n);
+	int err = k ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < n; i++) {
+		const struct kernel_thread *thread = k[i].value;
+		bool known = thread->run > KERNEL_UNKNOWN && thread->run < KERNEL_GONE;
+
+		if (known && !export__thread(e, thread->tid))
+			err = -ENOMEM;
+	}
+	free(k);
+	return err;
+}
+
+int export__refresh(struct export *e, bool table)
+{
+	size_t n;
+	struct map_slot *t;
 	void *cpu;
 
+	if (table && add_threads(e))
+		return -ENOMEM;
+	t = map__sorted(&e->threads, &n);
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)

@@ -93,8 +93,8 @@ struct perfetto {
 	size_t cap;
 	struct outbuf packet, message, inner, innermost, interned;
 	struct map threads; /* that have samples */
-	int64_t offset;	    /* CLOCK_MONOTONIC minus the clock of the trace */
-	bool cleared;	    /* the state of the sequence has begun */
+	int64_t offset; /* CLOCK_MONOTONIC minus the clock of the trace, or what makes times positive */
+	bool cleared; /* the state of the sequence has begun */
 	bool has_clock, has_tracks;
 };
 
@@ -193,7 +193,10 @@ static void limit_memory(struct perfetto *p)
 		fail(p, -ENOMEM);
 }
 
-/* The ID of a text, which the packet defines if it is new. 0: the empty text. */
+/*
+ * The ID of a text, which the packet defines if it is new. That of the file must not be 0, as that
+ * of the empty text is.
+ */
 static uint32_t name_id(struct perfetto *p, struct trace_string s, unsigned int field, uint8_t kind)
 {
 	struct outbuf *def = &p->innermost;
@@ -209,12 +212,12 @@ static uint32_t name_id(struct perfetto *p, struct trace_string s, unsigned int 
 			return 0;
 		}
 	if (p->defined[id] & kind)
-		return id;
+		return id + 1;
 	p->defined[id] |= kind;
-	put(p, def, INTERNED_ID, id);
+	put(p, def, INTERNED_ID, id + 1ull);
 	put_text(p, def, INTERNED_TEXT, intern__text_at(p->names, id));
 	put_message(p, &p->interned, field, def);
-	return id;
+	return id + 1;
 }
 
 /* ---- clocks and tracks ---- */
@@ -243,6 +246,8 @@ static void write_clock(struct export_sink *sink, int64_t time, const struct tra
 	if (!p->has_clock) {
 		emit_head(p);
 		p->offset = known ? timeline__mono_offset(clock) : 0;
+		if (!known && time < 0) /* of v1: their first event is 0 */
+			p->offset = time == INT64_MIN ? INT64_MAX : -time;
 	}
 	p->has_clock = true;
 	put_clock(p, CLOCK_MONO, mono(p, known ? clock->time : time));

@@ -1,0 +1,232 @@
+#!/bin/bash
+# Decodes what `gotrace export` writes with the published schemas of the formats, and compares the
+# sums with those of other commands and with sums over single events. The trace processor of
+# Perfetto, a program of its own that is not in a package registry, is not run.
+# timeout: 900
+# depends on: Makefile bpf include userspace selftests/export selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+python=build/python/bin/python
+
+# The schema of Perfetto, and a validator of JSON schemas, of the versions in requirements.txt
+install_python()
+{
+	cmp -s selftests/export/requirements.txt build/python/requirements.txt && return
+	rm -rf build/python
+	python3 -m venv build/python && build/python/bin/pip -q install --disable-pip-version-check -r selftests/export/requirements.txt &&
+		cp selftests/export/requirements.txt build/python/
+}
+
+# TRACE: $tmp/perfetto.json and $tmp/chrome.json are summaries of both timelines, which are equal
+# except for times of Chrome, which are relative
+timelines()
+{
+	local kind
+
+	for kind in perfetto chrome; do
+		rm -f "$tmp/$kind"
+		$READER export "$kind" "$1" -o "$tmp/$kind" &&
+			$python selftests/export/summary.py "$kind" "$tmp/$kind" >"$tmp/$kind.json" || { echo "$kind"; return 1; }
+	done
+	same_text "$tmp/perfetto.json" "$tmp/chrome.json"
+}
+
+# TRACE: the states of each goroutine are those of `gotrace goroutines`, which equals Go's. That
+# does not count time after a goroutine is blocked for ever.
+same_states()
+{
+	jq -S '.slices.Goroutines // {} | to_entries | map(select(.key | test("^G [0-9]+$")) | {key: .key[2:], value: (.value | to_entries | {
+		exec: (map(select(.key == "running").value.ns) | add // 0),
+		sched_wait: (map(select(.key == "runnable").value.ns) | add // 0),
+		syscall: (map(select(.key == "system call").value.ns) | add // 0),
+		block: (map(select(.key | startswith("waiting") and (contains("/") | not)) |
+			{key: (.key | sub("^waiting(: )?"; "")), value: .value.ns}) | from_entries | del(.forever))})}) |
+		from_entries | map_values(select(.exec + .sched_wait + .syscall + ([.block[]] | add // 0) > 0))' "$tmp/perfetto.json" >"$tmp/states" &&
+		$READER goroutines --all --json "$1" | jq -S '[.goroutines[] | {key: (.id | tostring), value: {exec, sched_wait, syscall: (.syscall + .syscall_block),
+			block: ([.block[] | {key: .name, value: .time}] | from_entries | del(.forever))}}] |
+			from_entries | map_values(select(.exec + .sched_wait + .syscall + ([.block[]] | add // 0) > 0))' >"$tmp/expected" &&
+		same_text "$tmp/states" "$tmp/expected"
+}
+
+# TRACE: sums over single events: tasks by name, of which open ones last until the last event, values
+# of the heap, arrows
+same_events()
+{
+	$READER events --json "$1" | jq -S -n 'def add_task($open; $to): .tasks[$open.type].count += 1 | .tasks[$open.type].ns += $to - $open.time;
+		reduce inputs as $e ({tasks: {}, heap: [], goal: [], unblock: 0, create: 0, open: {}, last: 0}; .last = $e.time |
+		if $e.kind == "TaskBegin" then .open[$e.task | tostring] = $e
+		elif $e.kind == "TaskEnd" and .open[$e.task | tostring] then 
+			add_task(.open[$e.task | tostring]; $e.time) | del(.open[$e.task | tostring])
+		elif $e.kind == "Metric" and $e.name == "/memory/classes/heap/objects:bytes" then .heap += [$e.value]
+		elif $e.kind == "Metric" and $e.name == "/gc/heap/goal:bytes" then .goal += [$e.value]
+		elif $e.event == "GoUnblock" or $e.event == "GoSwitch" or $e.event == "GoSwitchDestroy" then
+			if $e.g != null and $e.goroutine != $e.g and $e.from == "Waiting" then .unblock += 1 else . end
+		elif $e.kind == "StateTransition" and $e.from == "NotExist" and $e.goroutine and $e.g then .create += 1
+		else . end) | .last as $to | reduce .open[] as $open (.; add_task($open; $to)) | {tasks, heap, goal, unblock, create}' >"$tmp/expected" &&
+		jq -S '{tasks: (.slices.Tasks.Tasks // {}), heap: (.counters.Heap // []), goal: (.counters["Heap goal"] // []),
+			unblock: (.arrows.unblock // 0), create: (.arrows["create goroutine"] // 0)}' "$tmp/perfetto.json" >"$tmp/sums" &&
+		same_text "$tmp/sums" "$tmp/expected"
+}
+
+runs()
+{
+	local go trace
+
+	for go in $READER_GOS; do
+		for trace in "$CORPUS/runs/short-$go.trace" "$CORPUS/runs/few-$go.trace"; do
+			timelines "$trace" && same_states "$trace" || { echo "$trace"; return 1; }
+		done
+		[ "$(jq length "$tmp/states")" -gt 3 ]
+	done
+}
+
+single_events()
+{
+	local go
+
+	for go in go1.22.12 "$ORACLE_GO"; do
+		timelines "$CORPUS/runs/short-$go.trace" && same_events "$CORPUS/runs/short-$go.trace" &&
+			jq -e '.unblock > 10 and .create > 10 and (.heap | length > 10)' "$tmp/sums" >"$tmp/verdict" || { echo "$go"; cat "$tmp/sums"; return 1; }
+	done
+}
+
+# All golden traces, of all formats: each valid one is exported, and what was written parses.
+golden()
+{
+	local trace n=0
+
+	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
+		$READER check "$trace" >"$tmp/verdict" 2>&1 || continue
+		n=$((n + 1))
+		timelines "$trace" && others "$trace" || { echo "$trace"; return 1; }
+	done
+	echo "$n traces"
+	[ $n -gt 10 ]
+}
+
+# TRACE: speedscope and folded stacks are the profile of all time; lines of JSON are those of `events`
+others()
+{
+	rm -f "$tmp"/{scope,lines,folded}
+	$READER export speedscope "$1" -o "$tmp/scope" && $READER export ndjson "$1" -o "$tmp/lines" && $READER export folded "$1" -o "$tmp/folded" &&
+		$python selftests/export/summary.py schema selftests/export/speedscope.schema.json "$tmp/scope" || return 1
+	$READER profile wall --folded "$1" | LC_ALL=C sort >"$tmp/expected"
+	LC_ALL=C sort "$tmp/folded" | cmp - "$tmp/expected" || return 1
+	[ "$(jq '.profiles[0].weights | add // 0' "$tmp/scope")" = "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$tmp/folded")" ] &&
+		jq -e '.profiles[] | (.weights | add // 0) == .endValue and (.weights | length) == (.samples | length)' "$tmp/scope" >"$tmp/verdict" || return 1
+	$READER events --kernel --stacks --json "$1" >"$tmp/expected" 2>"$tmp/err"
+	head -n 1 "$tmp/lines" | jq -e '.exporter == "gotrace" and .schema == "events" and .version == 1' >"$tmp/verdict" &&
+		tail -n +2 "$tmp/lines" | cmp - "$tmp/expected"
+}
+
+# Folded stacks of speedscope are those of folded, line by line.
+same_stacks()
+{
+	local trace=$CORPUS/runs/short-$ORACLE_GO.trace
+
+	others "$trace" && jq -r '[.shared.frames[].name] as $names | .profiles[0] | [.samples, .weights] | transpose[] |
+		"\([.[0][] | $names[.] | gsub(";"; ":")] | join(";")) \(.[1])"' "$tmp/scope" |
+		awk '{ ns = $NF; sub(/ [0-9]*$/, ""); sum[$0] += ns } END { for (w in sum) printf "%s %.0f\n", w, sum[w] }' | LC_ALL=C sort >"$tmp/sums" &&
+		[ "$(wc -l <"$tmp/sums")" -gt 20 ] && LC_ALL=C sort "$tmp/folded" >"$tmp/expected" && same_text "$tmp/sums" "$tmp/expected"
+}
+
+# Kernel events: time without a CPU is that of `gotrace latency`, system calls and time on CPUs are
+# those of single events. What has not ended lasts until the last event, and a kernel event that a
+# later event of Go follows counts as if it had come with that.
+kernel_sums='def add_call($open; $to): .calls[$open.syscall].count += 1 | .calls[$open.syscall].ns += $to - $open.time;
+[foreach ([inputs] | reverse[]) as $e ({next: infinite};
+	if $e.kind == "Kernel" then .next as $next | .e = ($e | .time = ([.time, $next] | min)) else {next: $e.time, e: $e} end; .e)] | reverse |
+reduce .[] as $e ({calls: {}, open: {}, on: {}, cpus: {}, last: 0}; .last = ([$e.time, .last] | max) |
+	if $e.event == "sys_enter" then .open[$e.m | tostring] = $e
+	elif $e.event == "sys_exit" then .open[$e.m | tostring] as $open | del(.open[$e.m | tostring]) |
+		if $open then add_call($open; $e.time) else . end
+	elif $e.event == "on_cpu" then .on["CPU \($e.cpu)"] = $e.time
+	elif $e.event == "off_cpu" then .on["CPU \($e.cpu)"] as $from | del(.on["CPU \($e.cpu)"]) |
+		if $from then .cpus["CPU \($e.cpu)"] += $e.time - $from else . end
+	else . end) | .last as $to | reduce .open[] as $open (.; add_call($open; $to)) |
+	reduce (.on | to_entries[]) as $on (.; .cpus[$on.key] += $to - $on.value) | {calls, cpus}'
+
+kernel()
+{
+	record_target selftrace "$ORACLE_GO" --cpu-profile=500 -duration 300ms && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
+		timelines "$RECORDED" && same_states "$RECORDED" && same_events "$RECORDED" && others "$RECORDED" || return 1
+	jq -S '[.slices.Goroutines | to_entries[] | select(.key | test("^G [0-9]+$")) | {key: .key[2:], value: (.value | [
+		([to_entries[] | select(.key | endswith("/waiting for a CPU")).value.ns] | add // 0),
+		([to_entries[] | select(.key | startswith("system call/") and (endswith("/waiting for a CPU") | not)).value.ns] | add // 0)])}] | from_entries' \
+		"$tmp/perfetto.json" >"$tmp/sums"
+	$READER latency --all --json "$RECORDED" | jq -S '[.goroutines[] | {key: (.id | tostring), value: [.kernel_runnable_ns, .syscall_blocked_ns]}] | from_entries' >"$tmp/expected"
+	same_text "$tmp/sums" "$tmp/expected" && jq -e 'map(.[0]) | add > 1000' "$tmp/sums" || return 1
+	$READER events --kernel --json "$RECORDED" | jq -S -n "$kernel_sums" >"$tmp/expected"
+	jq -S '{calls: (reduce (.slices.Threads | to_entries[] | select(.key | startswith("system calls of")).value | to_entries[]) as $c ({};
+		.[$c.key].count += $c.value.count | .[$c.key].ns += $c.value.ns)), cpus: (.slices.CPUs | map_values([.[].ns] | add))}' "$tmp/perfetto.json" >"$tmp/sums"
+	same_text "$tmp/sums" "$tmp/expected"
+}
+
+# The samples, by stack, are those of the CPU profile.
+samples()
+{
+	RECORDED=$tmp/selftrace.trace
+	$READER profile cpu --rate 1000 --folded "$RECORDED" | LC_ALL=C sort >"$tmp/expected" &&
+		jq -r '.stacks | to_entries[] | "\(.key) \(.value)000000"' "$tmp/perfetto.json" | LC_ALL=C sort >"$tmp/sums" &&
+		[ "$(jq .samples "$tmp/perfetto.json")" -gt 10 ] && same_text "$tmp/sums" "$tmp/expected"
+}
+
+# An export is replaced, another file is not; nothing is left after an error; a terminal gets no
+# binary data.
+output_file()
+{
+	local trace=$CORPUS/runs/short-$ORACLE_GO.trace kind
+
+	for kind in perfetto chrome speedscope ndjson; do
+		rm -f "$tmp/o"
+		$READER export $kind "$trace" -o "$tmp/o" && cp "$tmp/o" "$tmp/first" && $READER export $kind "$trace" -o "$tmp/o" &&
+			cmp "$tmp/o" "$tmp/first" && $READER export $kind "$trace" | cmp - "$tmp/first" && [ "$(stat -c %a "$tmp/o")" = 600 ] || { echo $kind; return 1; }
+	done
+	cp "$trace" "$tmp/other"
+	! $READER export perfetto "$trace" -o "$tmp/other" 2>"$tmp/err" && cmp "$tmp/other" "$trace" && grep -q 'use --force' "$tmp/err" &&
+		$READER export perfetto "$trace" -o "$tmp/other" --force && ! cmp -s "$tmp/other" "$trace" || return 1
+	head -c 30000 "$trace" >"$tmp/short"
+	for kind in perfetto chrome speedscope ndjson folded; do
+		! $READER export $kind "$tmp/short" -o "$tmp/none" 2>"$tmp/err" && [ ! -e "$tmp/none" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+			! $READER export $kind "$trace" -o /dev/full 2>"$tmp/err" && grep -q 'cannot write /dev/full' "$tmp/err" || { echo $kind; cat "$tmp/err"; return 1; }
+	done
+	script -qec "$READER export perfetto $trace" /dev/null >"$tmp/terminal" </dev/null
+	[ $? -eq 2 ] && grep -q 'not written to a terminal' "$tmp/terminal"
+}
+
+# Names may be any bytes: JSON and protocol buffers have valid UTF-8 nevertheless.
+any_bytes()
+{
+	local trace=$CORPUS/runs/short-$ORACLE_GO.trace
+
+	LC_ALL=C sed 's/main\.recurse/m\xff\x01"\\;\xe2\x80wxyz/g' "$trace" >"$tmp/bytes"
+	$READER check "$tmp/bytes" >"$tmp/verdict" && LC_ALL=C grep -q $'m\xff\x01' "$tmp/bytes" && timelines "$tmp/bytes" && others "$tmp/bytes" &&
+		grep -q 'm\\ufffd' "$tmp/perfetto.json" && $python -c 'import sys; open(sys.argv[1], encoding="utf-8").read()' "$tmp/chrome"
+}
+
+# Memory does not grow with the trace: four times the events, of which most repeat
+memory()
+{
+	local long=$CORPUS/runs/long-$ORACLE_GO.trace kind
+
+	for kind in perfetto chrome ndjson; do
+		$READER export $kind "$long" --max-memory 48M >/dev/null || { echo $kind; return 1; }
+	done
+}
+
+ktap_start
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" && try "schemas are installed" locked install_python &&
+	try "programs trace themselves" trace_long_runs && try "for a short time" trace_short_runs; then
+	try "runs of each Go release: as gotrace goroutines" runs
+	try "tasks, the heap and arrows: as single events" single_events
+	try "golden traces in all formats" golden
+	try "stacks of speedscope" same_stacks
+	try "a trace of gotrace-bpf: as gotrace latency, and as single events" kernel
+	try "CPU samples" samples
+	try "the output file" output_file
+	try "names of any bytes" any_bytes
+	try "memory" memory
+fi
+ktap_end
