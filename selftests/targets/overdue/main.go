@@ -1,10 +1,10 @@
-// Conditions makes goroutines, threads or the whole program wait for a given time, once per interval, for
-// the triggers of the flight recorder.
+// Overdue makes goroutines, threads or the whole program wait for a given time, for the triggers of the
+// flight recorder: once for each line that it reads after it has printed "begun", until the line "done".
 //
-//	conditions -case NAME [-for D] [-every D] [-count N]
+//	overdue -case NAME [-for D]
 //
-// Cases: runnable (next to a goroutine that keeps the only P), blocked (on a channel), syscall (a raw
-// read of a pipe), stw (while a thread is in a long loop that cannot be preempted), gc (of a large
+// Cases: runnable (next to a goroutine that keeps the only P), blocked (on a channel), syscall
+// (nanosleep), stw (while a thread is in a long loop that cannot be preempted), gc (of a large
 // heap), runqueue (next to processes that use the CPU, on one CPU), goroutines (many for a moment), heap
 // (a large slice for a moment), quiet (waits of all kinds, network and timers included, that are short,
 // or that do not count).
@@ -14,6 +14,7 @@
 package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"net"
@@ -35,11 +36,7 @@ type wait struct {
 	To   int64 `json:"to"`
 }
 
-var (
-	length = flag.Duration("for", 50*time.Millisecond, "how long each wait takes")
-	every  = flag.Duration("every", 500*time.Millisecond, "from one to the next")
-	count  = flag.Int("count", 5, "number of waits")
-)
+var length = flag.Duration("for", 50*time.Millisecond, "how long each wait takes")
 
 var cases = map[string]struct {
 	procs   int
@@ -48,13 +45,13 @@ var cases = map[string]struct {
 }{
 	"runnable":   {1, nil, keepTheP},
 	"blocked":    {2, nil, block},
-	"syscall":    {2, openPipe, readPipe},
+	"syscall":    {2, nil, call},
 	"stw":        {2, nil, stopTheWorld},
 	"gc":         {2, growHeap, runtime.GC},
 	"runqueue":   {1, compete, runThread},
 	"goroutines": {2, nil, createMany},
 	"heap":       {2, nil, allocate},
-	"quiet":      {2, openPipe, shortWaits},
+	"quiet":      {2, nil, shortWaits},
 }
 
 // busy computes without a place where it can be preempted: see package clocks.
@@ -85,24 +82,12 @@ func blockFor(d time.Duration) {
 	done <- 1
 }
 
-var pipe [2]int
+// call is a system call that the runtime knows of.
+func call() { callFor(*length) }
 
-func openPipe() {
-	if err := syscall.Pipe(pipe[:]); err != nil {
-		protocol.Fail(err)
-	}
-}
-
-// A system call that the runtime knows of, and whose end is that of the wait.
-func readPipe() { readPipeFor(*length) }
-
-func readPipeFor(d time.Duration) {
-	var one [1]byte
-	go func() {
-		time.Sleep(d)
-		syscall.Write(pipe[1], one[:])
-	}()
-	syscall.Syscall(syscall.SYS_READ, uintptr(pipe[0]), uintptr(unsafe.Pointer(&one[0])), 1)
+func callFor(d time.Duration) {
+	t := syscall.NsecToTimespec(int64(d))
+	syscall.Syscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }
 
 // stopTheWorld has to wait for the other goroutine, which does not stop.
@@ -125,10 +110,10 @@ type node struct{ next, other *node }
 
 var heap *node
 
-// growHeap makes a collection take longer than -for on the machines of the tests.
+// growHeap makes a collection take long: a list is marked by one worker, element by element.
 func growHeap() {
 	debug.SetGCPercent(-1)
-	for i := 0; i < 1<<22; i++ {
+	for i := 0; i < 1<<20; i++ {
 		heap = &node{heap, heap}
 	}
 }
@@ -192,7 +177,7 @@ func shortWaits() {
 	listener.Close()
 	<-done
 	blockFor(time.Millisecond)
-	readPipeFor(time.Millisecond)
+	callFor(time.Millisecond)
 }
 
 func main() {
@@ -212,15 +197,14 @@ func main() {
 		c.prepare()
 	}
 	protocol.Ready()
+	fmt.Println("begun") // what follows is read here
 	waits := []wait{}
-	for i := 0; i < *count; i++ {
-		next := time.Now().Add(*every)
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() && lines.Text() != "done" {
 		w := wait{From: clocks.Now().Wall}
 		c.provoke()
 		w.To = clocks.Now().Wall
 		waits = append(waits, w)
-		time.Sleep(time.Until(next))
 	}
 	protocol.Done(map[string]any{"waits": waits})
-	os.Exit(0)
 }
