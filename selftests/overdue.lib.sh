@@ -72,7 +72,7 @@ provoke()
 
 	condition_of "$1"
 	SNAPSHOTS=$tmp/$1
-	start_target overdue "$ORACLE_GO" -case "$1" $OPTIONS || return 1
+	GODEBUG=asyncpreemptoff=1 start_target overdue "$ORACLE_GO" -case "$1" $OPTIONS || return 1
 	start_background $GOTRACE flight -p "$TARGET_PID" -o "$SNAPSHOTS" --trigger "$CONDITION" --tail 50ms --window 1s \
 		--trigger-interval 10ms
 	recorder_is_live && tell_target start && expect_target begun || return 1

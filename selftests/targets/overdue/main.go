@@ -9,7 +9,7 @@
 // (a large slice for a moment), quiet (waits of all kinds, network and timers included, that are short,
 // or that do not count).
 //
-// It speaks the handshake of package protocol; the done line is {"waits":[{"from":ns,"to":ns}...]}:
+// Requires GODEBUG=asyncpreemptoff=1, see package clocks. It speaks the handshake of package protocol; the done line is {"waits":[{"from":ns,"to":ns}...]}:
 // when each was provoked, and when it was over, by CLOCK_MONOTONIC.
 package main
 
