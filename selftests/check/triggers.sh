@@ -1,20 +1,26 @@
 #!/bin/bash
 # Triggers of the flight recorder: each kind of wait that the target provokes leads to a snapshot, whose
 # cause is found a second way in its events, and a load with short waits leads to none.
-# timeout: 400
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/triggers.lib.sh
+# timeout: 600
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/overdue.lib.sh
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-. selftests/triggers.lib.sh
+. selftests/overdue.lib.sh
 
 # Network and timer waits longer than any limit, and of each kind one that is too short
 quiet()
 {
-	start_target conditions "$ORACLE_GO" -case quiet -for 700ms -count "${TRIGGER_QUIET-2}" -every 1600ms &&
+	local i count=${TRIGGER_QUIET-2}
+
+	start_target overdue "$ORACLE_GO" -case quiet -for 700ms &&
 		start_background $GOTRACE flight -p "$TARGET_PID" -o "$tmp/quiet" --trigger runnable:1s --trigger blocked:1s \
 			--trigger syscall:1s:nanosleep --trigger stw:1s --trigger gc:1s --trigger runqueue:1s \
 			--trigger goroutines:900 --trigger heap:48M &&
-		recorder_is_live && tell_target start && expect_target done $((${TRIGGER_QUIET-2} * 2 + 60)) && stop_recorder && stop_target &&
+		recorder_is_live && tell_target start && expect_target begun || return 1
+	for ((i = 0; i < count; i++)); do
+		tell_target next
+	done
+	tell_target done && expect_target done $((count * 2 + 60)) && stop_recorder && stop_target &&
 		[ ! -e "$tmp/quiet/index.tsv" ] && [ -z "$(ls "$tmp/quiet")" ]
 }
 

@@ -1,7 +1,7 @@
-// Conditions makes goroutines, threads or the whole program wait for a given time, once per interval, for
-// the triggers of the flight recorder.
+// Overdue makes goroutines, threads or the whole program wait for a given time, for the triggers of the
+// flight recorder: once for each line that it reads after it has printed "begun", until the line "done".
 //
-//	conditions -case NAME [-for D] [-every D] [-count N]
+//	overdue -case NAME [-for D]
 //
 // Cases: runnable (next to a goroutine that keeps the only P), blocked (on a channel), syscall
 // (nanosleep), stw (while a thread is in a long loop that cannot be preempted), gc (of a large
@@ -9,11 +9,12 @@
 // (a large slice for a moment), quiet (waits of all kinds, network and timers included, that are short,
 // or that do not count).
 //
-// It speaks the handshake of package protocol; the done line is {"waits":[{"from":ns,"to":ns}...]}:
+// Requires GODEBUG=asyncpreemptoff=1, see package clocks. It speaks the handshake of package protocol; the done line is {"waits":[{"from":ns,"to":ns}...]}:
 // when each was provoked, and when it was over, by CLOCK_MONOTONIC.
 package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"net"
@@ -35,11 +36,7 @@ type wait struct {
 	To   int64 `json:"to"`
 }
 
-var (
-	length = flag.Duration("for", 50*time.Millisecond, "how long each wait takes")
-	every  = flag.Duration("every", 500*time.Millisecond, "from one to the next")
-	count  = flag.Int("count", 5, "number of waits")
-)
+var length = flag.Duration("for", 50*time.Millisecond, "how long each wait takes")
 
 var cases = map[string]struct {
 	procs   int
@@ -200,15 +197,14 @@ func main() {
 		c.prepare()
 	}
 	protocol.Ready()
+	fmt.Println("begun") // what follows is read here
 	waits := []wait{}
-	for i := 0; i < *count; i++ {
-		next := time.Now().Add(*every)
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() && lines.Text() != "done" {
 		w := wait{From: clocks.Now().Wall}
 		c.provoke()
 		w.To = clocks.Now().Wall
 		waits = append(waits, w)
-		time.Sleep(time.Until(next))
 	}
 	protocol.Done(map[string]any{"waits": waits})
-	os.Exit(0)
 }
