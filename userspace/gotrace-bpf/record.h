@@ -34,6 +34,9 @@ enum {
 	OPT_NO_LABELS,
 	OPT_ROTATE,
 	OPT_KEEP,
+	OPT_EXE,
+	OPT_CGROUP,
+	OPT_UNIT,
 	OPT_RECORD_END,
 };
 
@@ -74,6 +77,22 @@ enum {
 	  "how to see the most frequent events: by uprobes (default), or by jumps in the program's " \
 	  "code, which cost a tenth (see INLINE PROBES in the manual)",                              \
 	  0 }
+/* Of targets.c, which also parses -p. */
+#define TARGETS_OPTIONS                                                                             \
+	{ "exe",                                                                                    \
+	  OPT_EXE,                                                                                  \
+	  "NAME|PATH",                                                                              \
+	  0,                                                                                        \
+	  "record all processes of this executable, also those that start later; may be repeated",  \
+	  0 },                                                                                      \
+		{ "cgroup",                                                                         \
+		  OPT_CGROUP,                                                                       \
+		  "PATH",                                                                           \
+		  0,                                                                                \
+		  "record all Go programs in this cgroup and below it, or those of --exe there",    \
+		  0 },                                                                              \
+		{ "unit", OPT_UNIT, "UNIT", 0, "as --cgroup, with the cgroup of this systemd unit", \
+		  0 }
 #define FORMAT_OPTION { "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
 
 /* Parses an option of record into the struct record_args of the state's input. As argp expects. */
