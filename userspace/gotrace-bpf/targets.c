@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/probes.h"
 #include "capture/tracker.h"
 #include "flight/folder.h"
 #include "lib/clock.h"
@@ -346,7 +347,8 @@ static int start(struct targets *t, const struct candidate *c, uint64_t mark,
 	if (!err)
 		slot->mark = mark;
 	else
-		log__msg("process %d is not recorded: %s", c->pid, error.text);
+		log__msg("process %d is not recorded: %s", c->pid,
+			 error.text[0] ? error.text : strerror(-err));
 	t->failed |= err != 0;
 	return err;
 }
@@ -459,6 +461,8 @@ static int prepare(struct targets *t)
 {
 	int err = recorders__init(&t->recorders, handle_end, t, t->args.flight.dir, t->error);
 
+	if (!err)
+		err = probes__check_namespace(t->error);
 	if (!err)
 		err = check_directory(t);
 	t->files = program_files__create();
