@@ -322,18 +322,27 @@ static int load(struct probes *p, struct error *error)
 	return err;
 }
 
+int probes__check_namespace(struct error *error)
+{
+	struct stat ns;
+
+	if (stat("/proc/self/ns/pid", &ns) || ns.st_ino == PROBES_INIT_PID_NS)
+		return 0;
+	return error__set(error, -ENOTSUP,
+			  "gotrace-bpf cannot identify its target from a PID namespace of "
+			  "its own: run it in the host's (--pid=host, hostPID)");
+}
+
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error)
 {
 	struct probes *p;
-	struct stat ns;
 	int err;
 
 	probes__log_libbpf();
 	steps__say("loading the BPF programs");
-	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PROBES_INIT_PID_NS)
-		return error__set(error, -ENOTSUP,
-				  "gotrace-bpf cannot identify its target from a PID namespace of "
-				  "its own: run it in the host's (--pid=host, hostPID)");
+	err = probes__check_namespace(error);
+	if (err)
+		return err;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;

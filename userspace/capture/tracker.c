@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -85,24 +86,64 @@ static bool has_ended(pid_t pid)
 	return ended;
 }
 
-int tracker__add(struct tracker *t, pid_t pid)
+void tracker__remove(struct tracker *t, pid_t pid)
 {
-	int fd = bpf_map__fd(t->skel->maps.tree);
 	uint32_t key = (uint32_t)pid;
-	uint8_t one = 1;
 
-	if (bpf_map_update_elem(fd, &key, &one, 0))
+	bpf_map_delete_elem(bpf_map__fd(t->skel->maps.tree), &key);
+}
+
+static int add(struct tracker *t, pid_t pid, uint8_t how)
+{
+	uint32_t key = (uint32_t)pid;
+
+	if (bpf_map_update_elem(bpf_map__fd(t->skel->maps.tree), &key, &how, 0))
 		return -errno;
 	if (!has_ended(pid)) /* checked now, when its end can no longer be missed */
 		return 0;
-	bpf_map_delete_elem(fd, &key);
+	tracker__remove(t, pid);
 	return -ESRCH;
+}
+
+int tracker__add(struct tracker *t, pid_t pid)
+{
+	return add(t, pid, GT_FOLLOWED);
+}
+
+int tracker__add_alone(struct tracker *t, pid_t pid)
+{
+	return add(t, pid, GT_FOLLOWED_ALONE);
 }
 
 int tracker__add_launcher(struct tracker *t, pid_t pid)
 {
 	t->skel->bss->launcher = (uint32_t)pid;
 	return tracker__add(t, pid);
+}
+
+int tracker__watch_name(struct tracker *t, const char *name)
+{
+	struct gt_watched_name key = {};
+	uint8_t one = 1;
+
+	snprintf(key.text, sizeof(key.text), "%s", name);
+	if (bpf_map_update_elem(bpf_map__fd(t->skel->maps.names), &key, &one, 0))
+		return -errno;
+	t->skel->bss->watches_names = 1;
+	return 0;
+}
+
+int tracker__watch_cgroup(struct tracker *t, int fd)
+{
+	int map = bpf_map__fd(t->skel->maps.cgroup), err = 0;
+	uint32_t key = 0;
+
+	t->skel->bss->watches_cgroup = 1;
+	if (fd >= 0)
+		err = bpf_map_update_elem(map, &key, &fd, 0);
+	else if (bpf_map_delete_elem(map, &key) && errno != ENOENT)
+		err = -1;
+	return err ? -errno : 0;
 }
 
 int tracker__fd(const struct tracker *t)

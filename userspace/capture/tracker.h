@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Follows processes and their descendants, and reports the programs that they execute. Loads and
- * reads bpf/follow.bpf.c, for gotrace-bpf/follow.c.
+ * Reports the programs that processes execute: followed ones, their descendants, and those that are
+ * chosen by executable or cgroup. Loads and reads bpf/follow.bpf.c, for gotrace-bpf/follow.c and
+ * targets.c.
  */
 #ifndef CAPTURE_TRACKER_H
 #define CAPTURE_TRACKER_H
@@ -26,11 +27,25 @@ void tracker__destroy(struct tracker *t);
 
 /* Follows a process and the descendants that it has from now on. -ESRCH: it has ended. */
 int tracker__add(struct tracker *t, pid_t pid);
+/* Follows this process alone. -ESRCH: it has ended. */
+int tracker__add_alone(struct tracker *t, pid_t pid);
+void tracker__remove(struct tracker *t, pid_t pid);
 /*
  * Follows what this recorder, a child of ours, will start; execs at which it holds the command are
  * marked.
  */
 int tracker__add_launcher(struct tracker *t, pid_t pid);
+
+/*
+ * Reports also processes whose executable has this file name, without directories, or one given before.
+ * -E2BIG: more than GT_WATCHED_NAMES; or another negative errno.
+ */
+int tracker__watch_name(struct tracker *t, const char *name);
+/*
+ * Reports also processes in this cgroup and those below it; with names, only those that have one.
+ * `fd` is its directory, or -1: it does not exist now. Replaces the one before. 0 or a negative errno.
+ */
+int tracker__watch_cgroup(struct tracker *t, int fd);
 
 int tracker__fd(const struct tracker *t); /* to poll for reading: execs are pending */
 /* Calls the callback for each pending exec. */

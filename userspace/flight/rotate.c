@@ -99,6 +99,15 @@ static int end_file(struct rotate *r, uint64_t time)
 	return 0;
 }
 
+/* Files that are being written are not listed, so that the limit does not remove them. */
+static uint64_t size_limit(const struct rotate *r)
+{
+	const unsigned int *sharers = r->opts.sharers;
+	unsigned int n = sharers ? __atomic_load_n(sharers, __ATOMIC_RELAXED) : 1;
+
+	return r->opts.keep / 8 / (n ? n : 1);
+}
+
 int rotate__next(struct rotate *r, uint64_t time)
 {
 	uint64_t size = trace_file__size(r->file);
@@ -107,7 +116,7 @@ int rotate__next(struct rotate *r, uint64_t time)
 	r->last = time;
 	if (err || !size) /* a generation without any known P is not written */
 		return err;
-	if ((time - r->about.from < r->opts.every_ns && size < r->opts.keep / 8) ||
+	if ((time - r->about.from < r->opts.every_ns && size < size_limit(r)) ||
 	    finisher__is_full(r->finisher)) /* the disk is slow: this file becomes longer */
 		return 0;
 	err = end_file(r, time);

@@ -26,6 +26,8 @@ struct rotate_opts {
 	const char *dir;   /* borrowed, as the next one; NULL: one file */
 	uint64_t every_ns; /* the least length of a file */
 	uint64_t keep;	   /* limit of the directory, bytes */
+	/* number of recorders that use the directory, which may change; NULL: 1; borrowed */
+	const unsigned int *sharers;
 	struct file_subject subject;
 };
 
@@ -42,7 +44,8 @@ bool rotate__in_folder_of_other(const struct rotate *r);
 int rotate__start(struct rotate *r, struct writer *w, uint64_t t0, uint64_t wall_ns);
 /*
  * To be called between two generations, the next of which begins at `time`: 1 if a new file begins
- * there. A file ends early once it takes an eighth of the limit. Fails as rotate__start().
+ * there. A file ends early once it takes an eighth of the limit, divided by the number of
+ * recorders. Fails as rotate__start().
  */
 int rotate__next(struct rotate *r, uint64_t time);
 /* Whether the disk is too slow: as many files as possible are being completed. */

@@ -13,6 +13,7 @@
 #include "analysis.h"
 #include "command.h"
 #include "record.h"
+#include "targets.h"
 
 #define SECOND 1000000000ull
 
@@ -25,8 +26,9 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID|NAME", 0, "record this process; a NAME must match exactly one process",
-	  0 },
+	{ "pid", 'p', "PID|NAME", 0,
+	  "record this process; a NAME must match exactly one process; may be repeated", 0 },
+	TARGETS_OPTIONS,
 	{ "output", 'o', "DIR", 0, "directory for the snapshots; created if it does not exist", 0 },
 	{ "window", OPT_WINDOW, "TIME", 0, "keep the events of the last TIME (default: 30s)", 0 },
 	{ "max-size", OPT_MAX_SIZE, "SIZE", 0,
@@ -118,6 +120,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case 'o':
 	case 'd':
 	case 'v':
+	case OPT_EXE:
+	case OPT_CGROUP:
+	case OPT_UNIT:
 	case OPT_KEEP:
 	case OPT_EVENTS:
 	case OPT_NO_STACKS:
@@ -181,18 +186,22 @@ int do_flight(int argc, char **argv, struct error *error)
 					 .tail_ns = SECOND / 2 };
 	a.triggers.interval_ns = SECOND;
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
-	if (!a.pid)
-		usage_error("no process given: expected -p PID");
+	if (!a.pid && !targets__given(&a))
+		usage_error("no process given: expected -p PID, --exe, --cgroup or --unit");
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
 	check_triggers(&a);
 	check_blackbox(&a);
 	a.flight.dir = a.output;
 	a.flight.keep = a.keep;
+	if (targets__given(&a))
+		targets__check(&a);
 	record__prepare_signals(&signals);
 	sigemptyset(&request);
 	sigaddset(&request, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &request, NULL);
+	if (targets__given(&a))
+		return targets__run(&one, error);
 	recording__run(&one, &status, error);
 	return status;
 }

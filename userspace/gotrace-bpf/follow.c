@@ -3,22 +3,16 @@
  * record --follow: see follow.h.
  *
  * This process records nothing itself. It reads the programs that the followed processes execute
- * (capture/tracker.c), and forks a recorder for each Go program, which drops its privileges like
- * any recorder. The processes are not stopped, so the events before a program's probes are live are
- * missing (recorder_stats.missed_ns); only the first one, if it is a command, is held at its exec.
- * The recorders end when this process ends.
+ * (capture/tracker.c), and starts a recorder for each Go program (recorders.c). The processes are not
+ * stopped, so the events before a program's probes are live are missing (recorder_stats.missed_ns);
+ * only the first one, if it is a command, is held at its exec.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/tracker.h"
@@ -29,21 +23,10 @@
 #include "target/infer/buildinfo.h"
 #include "command.h"
 #include "follow.h"
+#include "recorders.h"
 
-#define AT_ONCE	   64 /* recordings; each has rings of 16 MiB */
-#define LISTED	   16 /* programs that ended too early; further ones are counted */
-#define PAUSE_MS   200
-#define GONE_CHILD 100 /* exit status of a child whose parent ended before it started */
-
-struct executed {
-	int pid;
-	char name[16]; /* that of struct gt_followed_exec */
-};
-
-struct slot {
-	pid_t recorder;		 /* 0: free */
-	struct executed program; /* that it records; PID 0: the first recording */
-};
+#define LISTED	 16 /* programs that ended too early; further ones are counted */
+#define PAUSE_MS 200
 
 /* Programs that were not recorded, for one reason. */
 struct missed {
@@ -55,97 +38,16 @@ struct follow {
 	const struct recording *first;
 	struct tracker *tracker;
 	struct error *error;
-	int sigfd;
-	/* shared with the recorders */
-	struct recording_family *family;
-	struct recording_report *report; /* [AT_ONCE] */
-	struct slot slot[AT_ONCE];
+	struct recorders recorders;
 	struct map programs; /* PID -> number of its programs that were passed to a recorder */
 	struct map recorder_starts; /* PID -> start of the last of these recorders, ns */
 	struct map marks;	    /* PID -> program_mark() of that program */
 	uint64_t deadline;	    /* 0: none, or not known yet */
 	bool stopping, failed;
-	unsigned int recorded, refused;
+	unsigned int refused;
 	struct missed ended, replaced; /* Go programs, before their probes were attached */
 	struct missed unseen; /* programs, before it was known whether they are Go programs */
-	unsigned long long events, bytes, lost;
 };
-
-/* ---- a recorder ---- */
-
-static _Noreturn void run(struct follow *f, struct recording *r, int go)
-{
-	struct error error = {};
-	enum recording_end end;
-	int status;
-	char byte;
-
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (read(go, &byte, 1) != 1)
-		_exit(GONE_CHILD);
-	close(go);
-	close(f->sigfd);
-	tracker__destroy(f->tracker);
-	end = recording__run(r, &status, &error);
-	if (!r->pid) {
-		r->family->status = status;
-		r->family->failed = end == RECORDING_FAILED;
-	}
-	if (end == RECORDING_FAILED && error.text[0] && r->pid)
-		log__msg("process %d: %s", r->pid, error.text);
-	else if (end == RECORDING_FAILED && error.text[0])
-		log__msg("%s", error.text);
-	fflush(NULL);
-	_exit(end);
-}
-
-static struct slot *free_slot(struct follow *f)
-{
-	for (unsigned int i = 0; i < AT_ONCE; i++)
-		if (!f->slot[i].recorder)
-			return &f->slot[i];
-	return NULL;
-}
-
-/*
- * Forks a recorder. If it will launch the command, it starts once it is itself followed. `name` is
- * that of the program, or empty.
- */
-static int start(struct follow *f, struct recording *r, const char *name)
-{
-	struct slot *slot = free_slot(f);
-	int go[2], err;
-	pid_t pid;
-
-	if (!slot)
-		return error__set(f->error, -EAGAIN,
-				  "%d recordings are already running, "
-				  "which is the maximum",
-				  AT_ONCE);
-	if (pipe2(go, O_CLOEXEC))
-		return error__set(f->error, -errno, "pipe: %s", strerror(errno));
-	r->family = f->family;
-	r->report = &f->report[slot - f->slot];
-	memset(r->report, 0, sizeof(*r->report));
-	pid = fork();
-	err = errno;
-	if (!pid) {
-		close(go[1]);
-		run(f, r, go[0]);
-	}
-	close(go[0]);
-	if (pid > 0) {
-		*slot = (struct slot){ .recorder = pid, .program.pid = r->pid };
-		snprintf(slot->program.name, sizeof(slot->program.name), "%s", name);
-		err = r->pid || r->args->pid ? 0 : tracker__add_launcher(f->tracker, pid);
-		if (!err && write(go[1], "", 1) != 1)
-			err = -errno;
-	} else {
-		err = error__set(f->error, -err, "fork: %s", strerror(err));
-	}
-	close(go[1]);
-	return err;
-}
 
 static void missed__add(struct missed *m, const struct executed *program)
 {
@@ -154,46 +56,39 @@ static void missed__add(struct missed *m, const struct executed *program)
 	m->n++;
 }
 
-static void add_result(struct follow *f, const struct slot *slot, int end)
+/* Called by recorders.c. */
+static void add_result(void *ctx, const struct recorder_slot *slot,
+		       const struct recording_report *report, int end)
 {
-	const struct recording_report *report = &f->report[slot - f->slot];
-	const struct recorder_stats *stats = &report->stats;
+	struct follow *f = ctx;
 
 	if (end == RECORDING_NOTHING) {
 		if (slot->program.pid)
 			missed__add(report->replaced ? &f->replaced : &f->ended, &slot->program);
 		return;
 	}
-	if (!stats->t0) {
+	if (!report->stats.t0) {
 		f->refused++;
 		if (!slot->program.pid)
 			f->failed = f->stopping = true;
 		return;
 	}
 	f->failed |= end != RECORDING_DONE;
-	f->recorded++;
-	f->events += stats->writer.events;
-	f->bytes += stats->writer.bytes;
-	f->lost += stats->sequencer.lost;
 }
 
-/* Reaps recorders that have ended. Returns the number of those that still run. */
-static unsigned int reap(struct follow *f)
+/*
+ * Starts a recorder. `name` is that of the program, or empty. 0, or a negative errno and the reason.
+ */
+static int start(struct follow *f, struct recording *r, const char *name)
 {
-	unsigned int i, left = 0;
-	int status;
+	struct recorder_slot *slot = recorders__free_slot(&f->recorders);
 
-	for (i = 0; i < AT_ONCE; i++) {
-		if (!f->slot[i].recorder)
-			continue;
-		if (waitpid(f->slot[i].recorder, &status, WNOHANG) != f->slot[i].recorder) {
-			left++;
-			continue;
-		}
-		add_result(f, &f->slot[i], WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-		f->slot[i].recorder = 0;
-	}
-	return left;
+	if (!slot)
+		return error__set(f->error, -EAGAIN,
+				  "%d recordings are already running, "
+				  "which is the maximum",
+				  RECORDERS_MAX);
+	return recorders__start(&f->recorders, slot, r, name, f->error);
 }
 
 /* ---- which programs are recorded ---- */
@@ -228,28 +123,6 @@ static bool runs_go(struct follow *f, const struct executed *program)
 }
 
 /*
- * A hash by which the programs that a process executes can be distinguished: the auxiliary vector
- * contains addresses that the kernel randomizes at each exec. 0: not readable.
- */
-static uint64_t program_mark(int pid)
-{
-	uint64_t word[128] = {}, mark = 0;
-	char path[64];
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	size = read(fd, word, sizeof(word));
-	close(fd);
-	for (ssize_t i = 0; i < size / 8; i++)
-		mark = (mark ^ word[i]) * 0x9e3779b97f4a7c15ull;
-	return mark;
-}
-
-/*
  * A program is visible in /proc shortly before the timestamp of its exec is taken. It may then have
  * been passed to a recorder already, in reaction to the exec before.
  */
@@ -267,7 +140,7 @@ static void handle_exec(void *ctx, const struct gt_followed_exec *exec)
 	struct follow *f = ctx;
 	struct executed program = { .pid = (int)exec->pid };
 	int pid = program.pid, first = f->first->args->pid;
-	uint64_t mark = program_mark(pid);
+	uint64_t mark = recorders__program_mark(pid);
 	struct recording r = *f->first;
 	uintptr_t serial;
 
@@ -276,9 +149,9 @@ static void handle_exec(void *ctx, const struct gt_followed_exec *exec)
 	snprintf(program.name, sizeof(program.name), "%.15s", exec->comm);
 	if (is_recorded_already(f, exec, mark) || !runs_go(f, &program))
 		return;
-	mark = program_mark(pid);
+	mark = recorders__program_mark(pid);
 	/* The first program of the first process has been passed to the first recorder. */
-	first = first ? first : __atomic_load_n(&f->family->launched, __ATOMIC_SEQ_CST);
+	first = first ? first : __atomic_load_n(&f->recorders.family->launched, __ATOMIC_SEQ_CST);
 	serial = (uintptr_t)map__get(&f->programs, exec->pid);
 	serial = (serial ? serial : pid == first) + 1;
 	map__put(&f->programs, exec->pid, (void *)serial);
@@ -324,52 +197,37 @@ static void add_children(struct follow *f, int pid, int depth)
 
 /* ---- the loop ---- */
 
-/*
- * Forwards signals that were sent to this process alone; those of the terminal reach all processes.
- */
-static void take_signals(struct follow *f)
-{
-	struct signalfd_siginfo info;
-
-	while (read(f->sigfd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		f->stopping = true;
-		for (unsigned int i = 0; info.ssi_code != SI_KERNEL && i < AT_ONCE; i++)
-			if (f->slot[i].recorder)
-				kill(f->slot[i].recorder, (int)info.ssi_signo);
-	}
-}
-
 /* Ends the recordings after the duration, which starts when the first probes are live. */
 static void check_duration(struct follow *f)
 {
+	const struct recorders *all = &f->recorders;
 	uint64_t t0;
 
-	for (unsigned int i = 0; f->first->args->duration_ns && !f->deadline && i < AT_ONCE; i++) {
-		t0 = __atomic_load_n(&f->report[i].stats.t0, __ATOMIC_SEQ_CST);
-		if (f->slot[i].recorder && t0)
+	for (unsigned int i = 0; f->first->args->duration_ns && !f->deadline && i < RECORDERS_MAX;
+	     i++) {
+		t0 = __atomic_load_n(&all->report[i].stats.t0, __ATOMIC_SEQ_CST);
+		if (all->slot[i].recorder && t0)
 			f->deadline = t0 + f->first->args->duration_ns;
 	}
 	if (!f->deadline || f->stopping || clock__now() < f->deadline)
 		return;
 	f->stopping = true;
-	for (unsigned int i = 0; i < AT_ONCE; i++) /* the first recorder ends itself */
-		if (f->slot[i].recorder && f->slot[i].program.pid)
-			kill(f->slot[i].recorder, SIGTERM);
+	for (unsigned int i = 0; i < RECORDERS_MAX; i++) /* the first recorder ends itself */
+		if (all->slot[i].recorder && all->slot[i].program.pid)
+			kill(all->slot[i].recorder, SIGTERM);
 }
 
 static void loop(struct follow *f)
 {
 	struct pollfd fd[] = {
-		{ .fd = f->sigfd, .events = POLLIN },
+		{ .fd = f->recorders.sigfd, .events = POLLIN },
 		{ .fd = tracker__fd(f->tracker), .events = POLLIN },
 	};
 	bool empty;
 
 	do {
 		poll(fd, 2, PAUSE_MS);
-		take_signals(f);
+		f->stopping |= recorders__take_signals(&f->recorders);
 		check_duration(f);
 		/*
 		 * In this order, so that the last execs are read after the end of the last process.
@@ -377,30 +235,19 @@ static void loop(struct follow *f)
 		empty = tracker__is_empty(f->tracker);
 		tracker__read(f->tracker);
 		f->stopping |= empty;
-	} while (reap(f) || !f->stopping);
+	} while (recorders__reap(&f->recorders) || !f->stopping);
 }
 
 static int prepare(struct follow *f)
 {
-	size_t size = sizeof(*f->family) + AT_ONCE * sizeof(*f->report);
-	sigset_t signals;
-	char *shared;
+	int err = recorders__init(&f->recorders, add_result, f, false, f->error);
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	f->sigfd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (f->sigfd < 0)
-		return error__set(f->error, -errno, "signalfd: %s", strerror(errno));
-	shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		return error__set(f->error, -ENOMEM, "out of memory");
-	f->report = (struct recording_report *)shared;
-	f->family = (struct recording_family *)(f->report + AT_ONCE);
-	f->family->status = EXIT_FAILED;
-	return tracker__create(&f->tracker, handle_exec, f, f->error);
+	if (err)
+		return err;
+	f->recorders.family->status = EXIT_FAILED;
+	err = tracker__create(&f->tracker, handle_exec, f, f->error);
+	f->recorders.tracker = f->tracker;
+	return err;
 }
 
 /* Lists those missed as "name (PID), name (PID) and 3 more". */
@@ -423,38 +270,39 @@ static void list_missed(const struct missed *m, const char *why)
 /* The status of the command, as without --follow. */
 static int exit_status(const struct follow *f)
 {
-	if (f->family->failed)
-		return f->family->status;
-	if (f->failed || !f->recorded)
+	const struct recording_family *family = f->recorders.family;
+
+	if (family->failed)
+		return family->status;
+	if (f->failed || !f->recorders.recorded)
 		return EXIT_FAILED;
-	return f->first->args->command ? f->family->status : EXIT_DONE;
+	return f->first->args->command ? family->status : EXIT_DONE;
 }
 
 static int conclude(struct follow *f)
 {
 	uint64_t overflows = tracker__overflows(f->tracker);
+	const struct recorders *all = &f->recorders;
 
 	if (overflows)
 		log__msg(
 			"%llu processes or programs were not recorded: too many started at the same time",
 			(unsigned long long)overflows);
-	if (f->recorded > 1)
-		log__msg("recorded %u programs: %llu events, %llu bytes, %llu lost", f->recorded,
-			 f->events, f->bytes, f->lost);
+	recorders__report(all);
 	list_missed(&f->ended, "ended before their probes were attached");
 	list_missed(&f->replaced, "executed another program before their probes were attached");
 	list_missed(&f->unseen, "ended before they were analysed");
-	if (!f->recorded && f->ended.n + f->replaced.n)
+	if (!all->recorded && f->ended.n + f->replaced.n)
 		error__set(f->error, -ENOENT,
 			   "nothing was recorded: no Go program ran long enough");
-	else if (!f->recorded && !f->refused)
+	else if (!all->recorded && !f->refused)
 		error__set(f->error, -ENOENT, "nothing was recorded: no Go program was executed");
 	return exit_status(f);
 }
 
 int follow__run(const struct recording *first, struct error *error)
 {
-	struct follow f = { .first = first, .error = error, .sigfd = -1 };
+	struct follow f = { .first = first, .error = error };
 	struct recording r = *first;
 	int err = prepare(&f);
 
@@ -475,7 +323,6 @@ int follow__run(const struct recording *first, struct error *error)
 	map__deinit(&f.programs);
 	map__deinit(&f.recorder_starts);
 	map__deinit(&f.marks);
-	if (f.sigfd >= 0)
-		close(f.sigfd);
+	recorders__deinit(&f.recorders);
 	return err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf record: its options and the setup of signals. recording.c does the work, and with
- * --follow follow.c.
+ * gotrace-bpf record: its options and the setup of signals. recording.c does the work, with --follow
+ * follow.c, and for several processes targets.c.
  */
 #include <argp.h>
 #include <signal.h>
@@ -22,9 +22,11 @@
 #include "follow.h"
 #include "record.h"
 #include "recording.h"
+#include "targets.h"
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID|NAME", 0, "record this process; a NAME must match exactly one process",
+	{ "pid", 'p', "PID|NAME", 0,
+	  "record this process; a NAME must match exactly one process; with --rotate, may be repeated",
 	  0 },
 	{ "output", 'o', "FILE", 0, "trace file; default: gotrace-PID.trace; - is stdout", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
@@ -92,6 +94,7 @@ static const struct argp_option options[] = {
 	  "machines",
 	  0 },
 	MIN_DURATION_OPTION,
+	TARGETS_OPTIONS,
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
 	NO_CACHE_OPTION,
@@ -190,7 +193,10 @@ error_t record__option(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case 'p':
-		a->pid = parse_pid(text);
+	case OPT_EXE:
+	case OPT_CGROUP:
+	case OPT_UNIT:
+		targets__option(a, key, text);
 		return 0;
 	case 'o':
 		a->output = text;
@@ -414,7 +420,7 @@ static void check_arguments(struct record_args *a)
 		usage_error("-p PID cannot be combined with a command: '%s'", a->command[0]);
 	if (a->cpu_profile) /* in whatever order the options were given */
 		a->sets |= SITE_SET(CPU);
-	if (!a->pid && !a->command)
+	if (!a->pid && !a->command && !targets__given(a))
 		usage_error("no process or command given: expected -p PID or -- CMD");
 	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
 			  (a->raw && !strcmp(a->raw, "-")) || (a->stats && !strcmp(a->stats, "-"))))
@@ -424,6 +430,8 @@ static void check_arguments(struct record_args *a)
 	check_sample(a);
 	check_min_duration(a);
 	check_blackbox(a);
+	if (targets__given(a))
+		targets__check(a);
 	if (a->is_inline && (a->command || a->follow || a->blackbox))
 		usage_error("--probes=inline cannot be combined with %s",
 			    a->command ? "a command: it requires a running process, -p PID" :
@@ -494,6 +502,8 @@ int do_record(int argc, char **argv, struct error *error)
 	record__prepare_signals(&signals);
 	if (a.follow)
 		return follow__run(&one, error);
+	if (targets__given(&a))
+		return targets__run(&one, error);
 	recording__run(&one, &status, error);
 	return status;
 }

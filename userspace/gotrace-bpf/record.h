@@ -38,6 +38,9 @@ enum {
 	OPT_SAMPLE,
 	OPT_ALIGN_START,
 	OPT_MIN_DURATION,
+	OPT_EXE,
+	OPT_CGROUP,
+	OPT_UNIT,
 	OPT_RECORD_END,
 };
 
@@ -80,6 +83,22 @@ enum {
 	  0 }
 #define MIN_DURATION_OPTION                                                                        \
 	{ "min-duration", OPT_MIN_DURATION, "KIND:TIME", 0, MIN_DURATION_HELP, 0 }
+/* Of targets.c, which also parses -p. */
+#define TARGETS_OPTIONS                                                                             \
+	{ "exe",                                                                                    \
+	  OPT_EXE,                                                                                  \
+	  "NAME|PATH",                                                                              \
+	  0,                                                                                        \
+	  "record all processes of this executable, also those that start later; may be repeated",  \
+	  0 },                                                                                      \
+		{ "cgroup",                                                                         \
+		  OPT_CGROUP,                                                                       \
+		  "PATH",                                                                           \
+		  0,                                                                                \
+		  "record all Go programs in this cgroup and below it, or those of --exe there",    \
+		  0 },                                                                              \
+		{ "unit", OPT_UNIT, "UNIT", 0, "as --cgroup, with the cgroup of this systemd unit", \
+		  0 }
 #define FORMAT_OPTION { "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
 
 /* Parses an option of record into the struct record_args of the state's input. As argp expects. */

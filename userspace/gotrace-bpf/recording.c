@@ -43,8 +43,8 @@ static int analyse_process(const struct recording *r, const struct launch *child
 	int err;
 
 	interrupt__allow(&how);
-	err = child || r->pid ? analysis__of_new_program(an, pid, error) :
-				analysis__of_process(an, pid, error);
+	err = child || r->exec_time ? analysis__of_new_program(an, pid, error) :
+				      analysis__of_process(an, pid, error);
 	interrupt__forbid();
 	return err;
 }
@@ -385,6 +385,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.dir = a->output,
 			.every_ns = a->rotate_ns ?: UINT64_MAX, /* a window: one file */
 			.keep = a->keep,
+			.sharers = r->family ? &r->family->running : NULL,
 			.subject = { .program = an->process.exe, .pid = an->process.pid },
 		};
 	}
@@ -429,12 +430,19 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	return err;
 }
 
+static bool is_other(const struct recording *r, const struct analysis *an)
+{
+	return r->only_if_go && an->has_process && !an->info.version.text[0];
+}
+
 /* A followed program that ended too early, or is not a Go program, is not an error. */
 static bool is_nothing(const struct recording *r, const struct analysis *an,
 		       const struct launch *child, int err)
 {
 	if (!r->family)
 		return false;
+	if (is_other(r, an))
+		return true;
 	if (r->pid)
 		return err == -ESRCH || (an->has_process && !process__is_same(&an->process));
 	return (err == -ECHILD && !child->exec_error) || (r->args->pid && analysis__is_not_go(an));
@@ -473,6 +481,8 @@ enum recording_end recording__run(const struct recording *r, int *ret_status, st
 	if (err && !stats->writer.bytes && is_nothing(r, &an, &child, err)) {
 		if (r->pid) {
 			log__debug("process %d is not recorded: %s", r->pid, error->text);
+			if (is_other(r, &an))
+				r->report->not_go = an.process.program_ino;
 			r->report->replaced = an.has_process && process__alive(&an.process);
 		}
 		error->text[0] = '\0';

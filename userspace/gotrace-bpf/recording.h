@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The recording of one process or command, from its analysis to its files: 'record' does it once,
- * and 'record --follow' in a child process for each followed program.
+ * and follow.c and targets.c in a child process for each program (recorders.c).
  *
- * Upstream: record.c (options), follow.c. Downstream: capture/recorder.c.
+ * Upstream: record.c (options), recorders.c. Downstream: capture/recorder.c.
  */
 #ifndef RECORDING_H
 #define RECORDING_H
@@ -14,6 +14,7 @@
 #include "capture/launch.h"
 #include "capture/recorder.h"
 #include "lib/error.h"
+#include "selection/selection.h"
 
 /* Limits of --ring-size, in bytes. */
 #define RING_SIZE_MIN (16u << 10)
@@ -52,18 +53,22 @@ struct record_args {
 	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
 	struct trigger_opts triggers;
 	struct condition condition[CONDITIONS_MAX]; /* of `triggers` */
+	struct selection_opts selection; /* `pid`, too */
 };
 
-/* Results of a followed recording, in memory that it shares with the process of follow.c. */
+/* Results of one of several recordings, in memory that it shares with the process of recorders.c. */
 struct recording_report {
 	struct recorder_stats stats;
-	bool replaced; /* with RECORDING_NOTHING: it did not end, but executed another program */
+	bool replaced;	 /* with RECORDING_NOTHING: it did not end, but executed another program */
+	uint64_t not_go; /* with RECORDING_NOTHING: inode of this file, which is no Go program */
+	char reason[sizeof(((struct error *)0)->text)]; /* with recording.reason_in_report */
 };
 
-/* State of all followed recordings, in the same shared memory. */
+/* State of all such recordings, in the same shared memory. */
 struct recording_family {
-	bool first_taken; /* a recording has taken the file names of the command line */
-	pid_t launched;	  /* PID of the command; 0: not yet, or none */
+	bool first_taken;     /* a recording has taken the file names of the command line */
+	pid_t launched;	      /* PID of the command; 0: not yet, or none */
+	unsigned int running; /* recorders */
 	/* of the recorder that launched the command */
 	bool failed;
 	int status; /* exit status of recording__run() */
@@ -73,18 +78,20 @@ struct recording {
 	const struct record_args *args;
 	const struct launch_signals *signals;
 	uint64_t started; /* CLOCK_MONOTONIC, ns: for attach_ms */
-	/* zero without --follow: */
+	/* zero for a single recording: */
 	struct recording_family *family;
 	struct recording_report *report;
-	int pid;	     /* to record, instead of the process of the command line */
-	uint64_t exec_time;  /* when it executed its program, ns */
-	unsigned int serial; /* counts its programs from 1; 0: that of the command line */
+	int pid;	       /* to record, instead of the process of the command line */
+	uint64_t exec_time;    /* when it executed its program, ns; 0: its runtime is up */
+	bool reason_in_report; /* the reason of a failure, instead of a message */
+	bool only_if_go;       /* a program that is not a Go program is no failure */
+	unsigned int serial;   /* counts its programs from 1; 0: that of the command line */
 };
 
 enum recording_end {
 	RECORDING_DONE,
 	RECORDING_FAILED,  /* the reason is set */
-	RECORDING_NOTHING, /* with --follow only: no Go program, or it ended too early */
+	RECORDING_NOTHING, /* one of several: no Go program, or it ended too early */
 };
 
 /*

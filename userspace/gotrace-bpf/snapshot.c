@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace-bpf snapshot: finds the running flight recorder of a process and sends it SIGUSR1.
+ * gotrace-bpf snapshot: finds the running flight recorder of a process and sends it SIGUSR1. One of
+ * several processes (targets.c) has a recorder for each of them, and without -p all get the signal.
  *
  * The default action of SIGUSR1 ends a process, so it is sent only to a process that runs this
  * program's own file, with the verb flight, and blocks that signal. A pidfd ensures that the signal
@@ -20,6 +21,7 @@
 #include "lib/log.h"
 #include "target/process/process.h"
 #include "command.h"
+#include "recorders.h"
 
 #define COMMAND_LINE_MAX 8192
 
@@ -29,11 +31,13 @@ struct snapshot_args {
 
 struct flight_recorder {
 	int pid, target, pidfd;
+	int group; /* the process that has started it, if that runs flight, too; else its own */
 };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0,
-	  "the process that is recorded; may be omitted if there is only one flight recorder", 0 },
+	  "the process that is recorded; may be omitted if there is only one flight recorder, all of whose processes then get one",
+	  0 },
 	HELP_OPTION,
 	{},
 };
@@ -122,25 +126,42 @@ static int target_of(int pid)
 	return target;
 }
 
+/* Whether it is a flight recorder, or the process that has started those of several processes. */
+static bool runs_flight(int pid)
+{
+	return runs_this_program(pid) && is_flight(pid) && blocks_signal(pid);
+}
+
 static bool examine(int pid, struct flight_recorder *ret)
 {
+	char parent[32];
+
 	ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (ret->pidfd < 0)
 		return false;
 	ret->pid = pid;
-	ret->target =
-		runs_this_program(pid) && is_flight(pid) && blocks_signal(pid) ? target_of(pid) : 0;
-	if (!ret->target)
+	ret->target = runs_flight(pid) ? target_of(pid) : 0;
+	if (!ret->target) {
 		close(ret->pidfd);
-	return ret->target;
+		return false;
+	}
+	ret->group = pid;
+	if (process__status(pid, "status", "PPid", parent, sizeof(parent)) &&
+	    runs_flight(atoi(parent)))
+		ret->group = atoi(parent);
+	return true;
 }
 
-/* Finds the flight recorder, which must be the only one that matches; ret->pidfd is the caller's. */
+/*
+ * Fills ret[RECORDERS_MAX] with the recorders that match, which must be of one group. Returns their
+ * number, whose descriptors are the caller's; or a negative errno and the reason.
+ */
 static int find(const struct snapshot_args *a, struct flight_recorder *ret, struct error *error)
 {
 	struct flight_recorder found = {};
 	struct dirent *entry;
-	int n = 0;
+	int n = 0, kept = 0;
+	bool several = false;
 	DIR *proc = opendir("/proc");
 
 	if (!proc)
@@ -149,17 +170,19 @@ static int find(const struct snapshot_args *a, struct flight_recorder *ret, stru
 		if (!is_number(entry->d_name) || atoi(entry->d_name) == getpid() ||
 		    !examine(atoi(entry->d_name), &found))
 			continue;
-		if ((a->pid && found.target != a->pid) || n++) {
+		if ((a->pid && found.target != a->pid) || kept == RECORDERS_MAX) {
 			close(found.pidfd);
 			continue;
 		}
-		*ret = found;
+		n++;
+		several |= kept && found.group != ret[0].group;
+		ret[kept++] = found;
 	}
 	closedir(proc);
-	if (n == 1)
-		return 0;
-	if (n)
-		close(ret->pidfd);
+	if (n && !several)
+		return kept;
+	while (kept)
+		close(ret[--kept].pidfd);
 	return error__set(error, n ? -ENOTUNIQ : -ESRCH,
 			  n	 ? "there are %d flight recorders: choose one with -p PID" :
 			  a->pid ? "there is no running 'gotrace-bpf flight' of that process" :
@@ -167,22 +190,29 @@ static int find(const struct snapshot_args *a, struct flight_recorder *ret, stru
 			  n);
 }
 
+static int request(const struct flight_recorder *r, struct error *error)
+{
+	int err = syscall(SYS_pidfd_send_signal, r->pidfd, SIGUSR1, NULL, 0) ? -errno : 0;
+
+	if (err)
+		return error__set(error, err, "cannot signal process %d: %s", r->pid,
+				  strerror(-err));
+	log__msg("the flight recorder of process %d (process %d) writes a snapshot", r->target,
+		 r->pid);
+	return 0;
+}
+
 int do_snapshot(int argc, char **argv, struct error *error)
 {
+	struct flight_recorder recorder[RECORDERS_MAX];
 	struct snapshot_args a = {};
-	struct flight_recorder recorder = {};
+	int n, err = 0;
 
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
-	if (find(&a, &recorder, error))
-		return EXIT_FAILED;
-	if (syscall(SYS_pidfd_send_signal, recorder.pidfd, SIGUSR1, NULL, 0)) {
-		error__set(error, -errno, "cannot signal process %d: %s", recorder.pid,
-			   strerror(errno));
-		close(recorder.pidfd);
-		return EXIT_FAILED;
+	n = find(&a, recorder, error);
+	for (int i = 0; i < n; i++) {
+		err = request(&recorder[i], error) ?: err;
+		close(recorder[i].pidfd);
 	}
-	close(recorder.pidfd);
-	log__msg("the flight recorder of process %d (process %d) writes a snapshot",
-		 recorder.target, recorder.pid);
-	return EXIT_DONE;
+	return n < 0 || err ? EXIT_FAILED : EXIT_DONE;
 }

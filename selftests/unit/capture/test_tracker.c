@@ -22,14 +22,20 @@
 #include "unit/fake_skeleton.h"
 #include "follow.skel.h"
 
-#define TREE  31
-#define EXECS 32
-#define RING  33
+#define TREE   31
+#define EXECS  32
+#define RING   33
+#define NAMES  34
+#define CGROUP 35
 
 static struct {
 	int attach_error, ring_error, update_error;
 	uint32_t tree[4];
+	uint8_t how[4]; /* enum gt_followed */
 	size_t n;
+	char name[2][GT_WATCHED_NAME_SIZE];
+	size_t names;
+	int cgroup; /* 0: none */
 	ring_buffer_sample_fn on_exec;
 	void *ctx;
 	unsigned int freed, destroyed, execs;
@@ -49,7 +55,12 @@ int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 
 int bpf_map__fd(const struct bpf_map *map)
 {
-	return !strcmp(map->name, "tree") ? TREE : !strcmp(map->name, "execs") ? EXECS : -1;
+	static const char *const name[] = { "tree", "execs", "", "names", "cgroup" };
+
+	for (int i = 0; i < 5; i++)
+		if (!strcmp(map->name, name[i]))
+			return TREE + i;
+	return -1;
 }
 
 struct ring_buffer *ring_buffer__new(int fd, ring_buffer_sample_fn fn, void *ctx,
@@ -81,17 +92,33 @@ int ring_buffer__consume(struct ring_buffer *ring)
 
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
-	assert_int_equal(fd, TREE);
-	assert_int_equal(*(const uint8_t *)value, 1);
 	errno = t.update_error;
 	if (t.update_error)
 		return -1;
+	if (fd == NAMES) {
+		memcpy(t.name[t.names++], key, GT_WATCHED_NAME_SIZE);
+		return 0;
+	}
+	if (fd == CGROUP) {
+		assert_int_equal(*(const uint32_t *)key, 0);
+		t.cgroup = *(const int *)value;
+		return 0;
+	}
+	assert_int_equal(fd, TREE);
+	t.how[t.n] = *(const uint8_t *)value;
 	t.tree[t.n++] = *(const uint32_t *)key;
 	return 0;
 }
 
 int bpf_map_delete_elem(int fd, const void *key)
 {
+	if (fd == CGROUP) {
+		errno = ENOENT;
+		if (!t.cgroup)
+			return -1;
+		t.cgroup = 0;
+		return 0;
+	}
 	assert_int_equal(fd, TREE);
 	assert_true(t.n && t.tree[t.n - 1] == *(const uint32_t *)key);
 	t.n--;
@@ -167,6 +194,7 @@ static void followed_processes(void **state)
 	assert_true(tracker__is_empty(t.tracker));
 	assert_int_equal(tracker__add(t.tracker, self), 0);
 	assert_int_equal(t.tree[0], self);
+	assert_int_equal(t.how[0], GT_FOLLOWED);
 	assert_int_equal(bss->launcher, 0);
 	assert_false(tracker__is_empty(t.tracker));
 	assert_int_equal(tracker__add_launcher(t.tracker, getppid()), 0);
@@ -175,6 +203,46 @@ static void followed_processes(void **state)
 	assert_int_equal(tracker__overflows(t.tracker), 0);
 	bss->overflows = 3;
 	assert_int_equal(tracker__overflows(t.tracker), 3);
+}
+
+static void processes_alone(void **state)
+{
+	assert_int_equal(create(), 0);
+	assert_int_equal(tracker__add_alone(t.tracker, getpid()), 0);
+	assert_int_equal(t.how[0], GT_FOLLOWED_ALONE);
+	assert_false(tracker__is_empty(t.tracker));
+	tracker__remove(t.tracker, getpid());
+	assert_true(tracker__is_empty(t.tracker));
+}
+
+static void watched_names(void **state)
+{
+	static const char zeros[GT_WATCHED_NAME_SIZE];
+	struct follow_bpf__bss *bss = (void *)&fake.rodata;
+
+	assert_int_equal(create(), 0);
+	assert_int_equal(bss->watches_names, 0);
+	assert_int_equal(tracker__watch_name(t.tracker, "server"), 0);
+	assert_int_equal(bss->watches_names, 1);
+	assert_string_equal(t.name[0], "server");
+	assert_memory_equal(t.name[0] + 6, zeros, sizeof(zeros) - 6); /* the kernel compares all */
+	t.update_error = E2BIG;
+	assert_int_equal(tracker__watch_name(t.tracker, "other"), -E2BIG);
+}
+
+static void watched_cgroup(void **state)
+{
+	struct follow_bpf__bss *bss = (void *)&fake.rodata;
+
+	assert_int_equal(create(), 0);
+	assert_int_equal(tracker__watch_cgroup(t.tracker, -1), 0); /* it will exist later */
+	assert_int_equal(bss->watches_cgroup, 1);
+	assert_int_equal(tracker__watch_cgroup(t.tracker, 77), 0);
+	assert_int_equal(t.cgroup, 77);
+	assert_int_equal(tracker__watch_cgroup(t.tracker, -1), 0);
+	assert_int_equal(t.cgroup, 0);
+	t.update_error = EBADF;
+	assert_int_equal(tracker__watch_cgroup(t.tracker, 78), -EBADF);
 }
 
 /* A process that has ended, be it as a zombie, is not followed: nothing would say that it ended. */
@@ -224,6 +292,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(execs_are_handed_over),
 		TEST(followed_processes),
+		TEST(processes_alone),
+		TEST(watched_names),
+		TEST(watched_cgroup),
 		TEST(ended_processes),
 		TEST(refused),
 	};

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Several processes in one recording: see targets.h.
+ *
+ * This process records nothing itself, and does not open the programs of others: a file system may
+ * not answer. It reads which selected processes execute a program (capture/tracker.c), and starts a
+ * recorder for each (recorders.c), which finds out whether it is a Go program.
+ *
+ * Anyone can execute a file of a selected name, thousands of times a second. So the looks at /proc,
+ * the starts of recorders and the queue of processes that wait for one are limited, and a program
+ * that fails or ends at once, again and again, waits longer. What exceeds a limit is not lost if it
+ * goes on running: then all processes are searched again.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/probes.h"
+#include "capture/tracker.h"
+#include "flight/folder.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "selection/program_files.h"
+#include "command.h"
+#include "record.h"
+#include "recorders.h"
+#include "targets.h"
+
+#define SECOND	    1000000000ull
+#define PAUSE_MS    200
+#define QUEUE_MAX   256
+#define TRIED_MAX   4096
+#define LOOKS	    500 /* at /proc, per second */
+#define STARTS	    4	/* of recorders, per second */
+#define STARTS_MOST 32	/* at once, after a while without */
+#define SEARCH_NS   (5 * SECOND)
+#define BRIEF_NS    SECOND /* a shorter recording counts as a failure */
+
+/* Of `most` actions, one becomes possible again every `every_ns`. */
+struct rate {
+	uint64_t every_ns, time;
+	unsigned int most, left;
+};
+
+struct candidate {
+	int pid;
+	uint64_t exec_time; /* 0: it was running when the recording began */
+	bool first;	    /* of -p, and the program that it ran at the start */
+	bool is_found;	    /* by a search: exec_time is only a guess */
+};
+
+/* A program that was passed to a recorder. */
+struct tried {
+	int pid;
+	uint64_t mark, started;
+};
+
+struct targets {
+	const struct recording *how;
+	struct record_args args; /* of each recorder: without a duration */
+	struct error *error;
+	struct selection *selection;
+	struct tracker *tracker;
+	struct recorders recorders;
+	struct program_file file[RECORDERS_MAX]; /* of each slot of the recorders */
+	struct program_files *files;
+	struct candidate queue[QUEUE_MAX];
+	unsigned int n;
+	struct tried tried[TRIED_MAX]; /* by PID; a later PID replaces an earlier one */
+	struct rate looks, starts;
+	uint64_t deadline, next_search, overflows;
+	bool is_open, searched, search_again, full, stopping, failed;
+	unsigned int refused, early;
+};
+
+/* ---- options ---- */
+
+static void add_pid(struct record_args *a, int pid)
+{
+	struct selection_opts *s = &a->selection;
+
+	a->pid = pid;
+	for (unsigned int i = 0; i < s->npids; i++)
+		if (s->pid[i] == pid)
+			return;
+	if (s->npids == SELECTION_PIDS)
+		usage_error("too many processes: at most %d", SELECTION_PIDS);
+	s->pid[s->npids++] = pid;
+}
+
+void targets__option(struct record_args *a, int key, const char *text)
+{
+	struct selection_opts *s = &a->selection;
+
+	if (key == 'p') {
+		add_pid(a, parse_pid(text));
+	} else if (key == OPT_EXE) {
+		if (s->nexe == SELECTION_NAMES)
+			usage_error("too many executables: at most %d", SELECTION_NAMES);
+		s->exe[s->nexe++] = text;
+	} else if (s->cgroup || s->unit) {
+		usage_error("only one of --cgroup and --unit is possible");
+	} else if (key == OPT_CGROUP) {
+		s->cgroup = text;
+	} else {
+		s->unit = text;
+	}
+}
+
+bool targets__given(const struct record_args *a)
+{
+	return selection__is_open(&a->selection) || a->selection.npids > 1;
+}
+
+void targets__check(const struct record_args *a)
+{
+	const char *what = a->selection.nexe   ? "--exe" :
+			   a->selection.cgroup ? "--cgroup" :
+			   a->selection.unit   ? "--unit" :
+						 "several -p";
+
+	if (a->command)
+		usage_error("%s cannot be combined with a command: '%s'", what, a->command[0]);
+	if (!a->rotate_ns && !a->flight.dir)
+		usage_error("%s requires --rotate TIME, or gotrace-bpf flight", what);
+	if (a->stats || a->is_inline || a->blackbox)
+		usage_error("%s cannot be combined with %s", what,
+			    a->stats	 ? "--stats" :
+			    a->is_inline ? "--probes=inline" :
+					   "--blackbox, whose buffer has one name");
+}
+
+/* ---- limits ---- */
+
+static bool rate__take(struct rate *r)
+{
+	uint64_t now = clock__now(), more = (now - r->time) / r->every_ns;
+
+	r->time += more * r->every_ns;
+	r->left = more > r->most - r->left ? r->most : r->left + (unsigned int)more;
+	if (!r->left)
+		return false;
+	r->left--;
+	return true;
+}
+
+static bool is_same(const struct tried *t, int pid, uint64_t mark, uint64_t exec_time)
+{
+	/* Marks may be equal if addresses are not randomized. */
+	return t->pid == pid && t->mark == mark && exec_time < t->started + SECOND;
+}
+
+/* A process may be found more than once: by its exec, and by a search. */
+static bool is_tried(const struct targets *t, int pid, uint64_t mark, uint64_t exec_time)
+{
+	for (unsigned int i = 0; i < RECORDERS_MAX; i++) {
+		const struct recorder_slot *slot = &t->recorders.slot[i];
+		const struct tried running = { slot->program.pid, slot->mark, slot->started };
+
+		if (slot->recorder && is_same(&running, pid, mark, exec_time))
+			return true;
+	}
+	return is_same(&t->tried[pid % TRIED_MAX], pid, mark, exec_time);
+}
+
+static bool is_given(const struct targets *t, int pid)
+{
+	const struct selection_opts *s = &t->how->args->selection;
+
+	for (unsigned int i = 0; i < s->npids; i++)
+		if (s->pid[i] == pid)
+			return true;
+	return false;
+}
+
+/* ---- candidates ---- */
+
+/* Whether a process may be recorded, now or later. On success, *mark and *e are those of its program. */
+static bool is_candidate(struct targets *t, const struct candidate *c, uint64_t *mark,
+			 struct program_entry **e)
+{
+	uint64_t exec_time = c->is_found ? 0 : c->exec_time;
+	struct program_file file;
+
+	*mark = recorders__program_mark(c->pid);
+	if (!*mark || is_tried(t, c->pid, *mark, exec_time) ||
+	    !program_file__of_process(c->pid, &file))
+		return false;
+	*e = program_files__get(t->files, &file);
+	return !(*e)->not_go &&
+	       (is_given(t, c->pid) || selection__has_executable(t->selection, c->pid));
+}
+
+/* Leaves out those that have ended. */
+static void clean_queue(struct targets *t)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < t->n; i++)
+		if (t->queue[i].first || recorders__program_mark(t->queue[i].pid))
+			t->queue[n++] = t->queue[i];
+	t->n = n;
+}
+
+static void enqueue(struct targets *t, const struct candidate *c)
+{
+	for (unsigned int i = 0; i < t->n; i++)
+		if (t->queue[i].pid == c->pid) {
+			if (!c->is_found) {
+				t->queue[i].exec_time = c->exec_time;
+				t->queue[i].is_found = false;
+			}
+			return;
+		}
+	if (t->n == QUEUE_MAX)
+		clean_queue(t);
+	if (t->n == QUEUE_MAX)
+		t->search_again = true;
+	else
+		t->queue[t->n++] = *c;
+}
+
+static void add(struct targets *t, const struct candidate *c)
+{
+	struct program_entry *e;
+	uint64_t mark;
+
+	if (c->pid > 0 && is_candidate(t, c, &mark, &e))
+		enqueue(t, c);
+}
+
+/* Called by capture/tracker.c. */
+static void handle_exec(void *ctx, const struct gt_followed_exec *exec)
+{
+	const struct candidate c = { .pid = (int)exec->pid, .exec_time = exec->time };
+	struct targets *t = ctx;
+
+	if (t->stopping)
+		return;
+	if (rate__take(&t->looks))
+		add(t, &c);
+	else
+		t->search_again = true;
+}
+
+/* Called by selection.c. A process that is found later may have executed its program just now. */
+static void handle_found(void *ctx, pid_t pid)
+{
+	struct targets *t = ctx;
+	const struct candidate c = {
+		.pid = pid,
+		.exec_time = t->searched ? clock__now() : 0,
+		.is_found = true,
+	};
+
+	add(t, &c);
+}
+
+/*
+ * Searches all processes: first, when the cgroup is another one, or when some may have been missed. A
+ * process that was moved into the cgroup after its exec is found only in this way.
+ */
+static void search(struct targets *t)
+{
+	uint64_t now = clock__now();
+	bool changed;
+	int fd, err;
+
+	changed = selection__look_for_cgroup(t->selection, &fd) || !t->searched;
+	if (changed && selection__has_cgroup(t->selection)) {
+		err = tracker__watch_cgroup(t->tracker, fd);
+		if (err)
+			log__debug("cannot watch the cgroup: %s", strerror(-err));
+	}
+	if (t->overflows != tracker__overflows(t->tracker))
+		t->search_again = true;
+	t->overflows = tracker__overflows(t->tracker);
+	if (!changed &&
+	    (now < t->next_search || !(t->search_again || selection__has_cgroup(t->selection))))
+		return;
+	t->search_again = false;
+	t->next_search = now + SEARCH_NS;
+	selection__each(t->selection, handle_found, t);
+	t->searched = true;
+}
+
+/* ---- recorders ---- */
+
+static void report_failure(struct targets *t, const struct recorder_slot *slot,
+			   const struct recording_report *report, struct program_entry *e)
+{
+	const char *reason = report->reason[0] ? report->reason : "its recorder was killed";
+
+	if (report->stats.t0) {
+		t->failed = true;
+		log__msg("process %d: %s", slot->program.pid, reason);
+	} else if (!e->reported || is_given(t, slot->program.pid)) { /* once per file */
+		log__msg("process %d is not recorded: %s", slot->program.pid, reason);
+		e->reported = true;
+	}
+}
+
+/* Called by recorders.c. */
+static void handle_end(void *ctx, const struct recorder_slot *slot,
+		       const struct recording_report *report, int end)
+{
+	struct targets *t = ctx;
+	const struct program_file *file = &t->file[report - t->recorders.report];
+	struct program_entry *e = program_files__get(t->files, file);
+	bool first = is_given(t, slot->program.pid) && !t->stopping;
+
+	if (end == RECORDING_NOTHING && report->not_go) {
+		e->not_go |= report->not_go == file->ino;
+		return;
+	}
+	if (end == RECORDING_DONE && report->stats.sequencer.window_ns >= BRIEF_NS) {
+		program_entry__recorded(e);
+		return;
+	}
+	program_entry__failed(e, clock__now());
+	t->early += end == RECORDING_NOTHING;
+	if (end == RECORDING_NOTHING || end == RECORDING_DONE)
+		return;
+	report_failure(t, slot, report, e);
+	t->refused += !report->stats.t0;
+	if (first && !report->stats.t0) /* it is not to be waited for */
+		tracker__remove(t->tracker, slot->program.pid);
+}
+
+static int start(struct targets *t, const struct candidate *c, uint64_t mark,
+		 const struct program_file *file)
+{
+	struct recorder_slot *slot = recorders__free_slot(&t->recorders);
+	struct recording r = *t->how;
+	struct error error = {};
+	int err;
+
+	r.args = &t->args;
+	r.pid = c->pid;
+	r.exec_time = c->exec_time;
+	r.started = clock__now();
+	r.reason_in_report = true;
+	r.only_if_go = !c->first;
+	t->file[slot - t->recorders.slot] = *file;
+	t->tried[c->pid % TRIED_MAX] = (struct tried){ c->pid, mark, r.started };
+	err = recorders__start(&t->recorders, slot, &r, "", &error);
+	if (!err)
+		slot->mark = mark;
+	else
+		log__msg("process %d is not recorded: %s", c->pid,
+			 error.text[0] ? error.text : strerror(-err));
+	t->failed |= err != 0;
+	return err;
+}
+
+/* Whether a recorder can start now. */
+static bool has_room(struct targets *t, const struct candidate *c)
+{
+	bool full = !recorders__free_slot(&t->recorders);
+
+	if (full && !t->full)
+		log__msg("%d processes are being recorded, which is the maximum: others are "
+			 "recorded once one of these ends",
+			 RECORDERS_MAX);
+	t->full = full;
+	return !full && (c->first || rate__take(&t->starts));
+}
+
+static void start_recorders(struct targets *t)
+{
+	unsigned int kept = 0, i;
+	bool room = true;
+
+	for (i = 0; i < t->n; i++) {
+		struct candidate *c = &t->queue[i];
+		struct program_entry *e;
+		uint64_t mark;
+
+		if (room && !is_candidate(t, c, &mark, &e))
+			continue;
+		if (room && (c->first || clock__now() >= e->retry)) {
+			room = has_room(t, c);
+			if (room) {
+				start(t, c, mark, &e->file);
+				continue;
+			}
+		}
+		t->queue[kept++] = *c;
+	}
+	t->n = kept;
+}
+
+/* ---- the loop ---- */
+
+static void check_duration(struct targets *t)
+{
+	if (!t->deadline || t->stopping || clock__now() < t->deadline)
+		return;
+	t->stopping = true;
+	recorders__signal(&t->recorders, SIGTERM);
+}
+
+static void loop(struct targets *t)
+{
+	struct pollfd fd[] = {
+		{ .fd = t->recorders.sigfd, .events = POLLIN },
+		{ .fd = tracker__fd(t->tracker), .events = POLLIN },
+	};
+	unsigned int running;
+	bool empty;
+
+	do {
+		t->stopping |= recorders__take_signals(&t->recorders);
+		check_duration(t);
+		/* In this order, so that the last execs are read after the end of the last process. */
+		empty = !t->is_open && tracker__is_empty(t->tracker);
+		tracker__read(t->tracker);
+		if (!t->stopping) {
+			search(t);
+			start_recorders(t);
+		}
+		running = recorders__reap(&t->recorders);
+		t->stopping |= empty && !running && !t->n;
+		if (running || !t->stopping)
+			poll(fd, 2, PAUSE_MS);
+	} while (running || !t->stopping);
+}
+
+/* ---- begin and end ---- */
+
+/* A directory that cannot be written is reported before a process is waited for. */
+static int check_directory(const struct targets *t)
+{
+	struct folder *folder = NULL;
+	int err = folder__open(&folder, t->args.output, 0, t->error);
+
+	folder__close(folder);
+	return err;
+}
+
+static int watch(struct targets *t)
+{
+	const struct selection_opts *s = &t->args.selection;
+	const char *name;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && (name = selection__name(t->selection, i)); i++)
+		err = tracker__watch_name(t->tracker, name);
+	for (unsigned int i = 0; !err && i < s->npids; i++) {
+		err = tracker__add_alone(t->tracker, s->pid[i]);
+		t->queue[t->n++] = (struct candidate){ .pid = s->pid[i], .first = true };
+		if (err == -ESRCH)
+			error__set(t->error, err, "there is no process %d", s->pid[i]);
+	}
+	if (err)
+		error__set(t->error, err, "cannot watch processes: %s", strerror(-err));
+	return err;
+}
+
+static int prepare(struct targets *t)
+{
+	int err = recorders__init(&t->recorders, handle_end, t, t->args.flight.dir, t->error);
+
+	if (!err)
+		err = probes__check_namespace(t->error);
+	if (!err)
+		err = check_directory(t);
+	t->files = program_files__create();
+	if (!err && !t->files)
+		err = error__set(t->error, -ENOMEM, "out of memory");
+	if (!err)
+		err = selection__create(&t->selection, &t->args.selection, t->error);
+	if (!err)
+		err = tracker__create(&t->tracker, handle_exec, t, t->error);
+	t->recorders.tracker = t->tracker;
+	if (!err)
+		err = watch(t);
+	if (!err)
+		search(t);
+	if (!err && !t->n)
+		log__msg("no process to record yet: waiting");
+	return err;
+}
+
+static int conclude(const struct targets *t)
+{
+	recorders__report(&t->recorders);
+	if (t->early)
+		log__msg(
+			"%u processes ended, or executed another program, before their probes were "
+			"attached",
+			t->early);
+	if (!t->recorders.recorded && !t->refused)
+		error__set(t->error, -ENOENT,
+			   "nothing was recorded: no Go program that was selected ran long enough");
+	return t->failed || !t->recorders.recorded ? EXIT_FAILED : EXIT_DONE;
+}
+
+int targets__run(const struct recording *how, struct error *error)
+{
+	uint64_t now = clock__now(), duration = how->args->duration_ns;
+	struct targets *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t) {
+		error__set(error, -ENOMEM, "out of memory");
+		return EXIT_FAILED;
+	}
+	t->how = how;
+	t->args = *how->args;
+	t->args.duration_ns = 0;
+	t->error = error;
+	t->is_open = selection__is_open(&t->args.selection);
+	t->deadline = duration ? now + duration : 0;
+	t->looks = (struct rate){ SECOND / LOOKS, now, LOOKS, LOOKS };
+	t->starts = (struct rate){ SECOND / STARTS, now, STARTS_MOST, STARTS_MOST };
+	err = prepare(t);
+	if (!err)
+		loop(t);
+	err = err ? EXIT_FAILED : conclude(t);
+	tracker__destroy(t->tracker);
+	selection__destroy(t->selection);
+	program_files__destroy(t->files);
+	recorders__deinit(&t->recorders);
+	free(t);
+	return err;
+}
