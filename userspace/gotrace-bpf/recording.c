@@ -337,6 +337,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.dir = a->output,
 			.every_ns = a->rotate_ns,
 			.keep = a->keep,
+			.version = a->version,
 			.subject = { .program = an->process.exe, .pid = an->process.pid },
 		};
 	}
