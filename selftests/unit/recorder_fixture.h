@@ -286,13 +286,12 @@ struct sequencer *sink__sequencer(struct sink *s)
 	return t.paused ? NULL : (struct sequencer *)&t;
 }
 
-int sink__pause(struct sink *s)
+void sink__pause(struct sink *s)
 {
 	note("pause");
 	t.window[t.windows % 16] = (struct window){ .t0 = t.began, .t1 = t.t1 };
 	t.windows++;
 	t.paused = true;
-	return 0;
 }
 
 bool sink__is_full(const struct sink *s)

@@ -200,10 +200,10 @@ static int record_window(struct windows *w)
 	note_window(w);
 	recorder_stats__add(r->stats, sequencer__stats(sink__sequencer(r->sink)),
 			    sink__written(r->sink), &r->counters);
-	err = sink__pause(r->sink);
+	sink__pause(r->sink);
 	w->ends = r->stopped || r->exec_time;
 	r->target_gone |= r->exec_time != 0;
-	return err || w->ends ? err : forget_window(r);
+	return w->ends ? 0 : forget_window(r);
 }
 
 static int compare(const void *a, const void *b)

@@ -82,7 +82,7 @@ int sink__finish(struct sink *s, uint64_t t1);
  * With opts.rotate, after sink__finish(): completes the file in the background, and forgets the
  * sequencer and its counts.
  */
-int sink__pause(struct sink *s);
+void sink__pause(struct sink *s);
 /* Whether the disk is too slow for another window: see rotate__is_full(). */
 bool sink__is_full(const struct sink *s);
 

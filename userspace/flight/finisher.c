@@ -23,6 +23,7 @@ struct finisher {
 	struct finisher_job job[FILES_MAX]; /* a ring; the thread works on the first one */
 	unsigned int first, n;
 	bool ends;
+	uint64_t failures;
 	struct error error; /* the first one */
 	int err;
 };
@@ -57,22 +58,43 @@ static void report(const struct finisher *f, const struct finisher_job *job)
 		 (unsigned long long)job->about.events, (unsigned long long)job->about.bytes);
 }
 
-/* A file is listed only once it is complete. If the sync or the rename fails, .partial remains. */
-static int complete(struct finisher *f, struct finisher_job *job, struct error *error)
+/* A file is listed only once it is complete. One that cannot be completed is removed. */
+static int complete_file(struct finisher *f, struct finisher_job *job, struct error *error)
 {
 	int err = job->copy ? write_copy(f, job) : 0;
 
 	if (!err)
 		err = trace_file__commit(job->file);
 	if (err)
-		error__set(error, err, "cannot complete %s/%s: %s", folder__path(f->folder),
-			   job->about.name, strerror(-err));
+		error__set(error, err, "%s%s%scannot complete %s/%s: %s",
+			   job->copy ? "no snapshot of " : "", job->copy ? job->cause : "",
+			   job->copy ? ": " : "", folder__path(f->folder), job->about.name,
+			   strerror(-err));
+	if (err && job->file)
+		trace_file__discard(job->file);
 	job->about.bytes = job->file ? trace_file__size(job->file) : 0;
 	trace_file__destroy(job->file);
-	if (!err)
+	return err;
+}
+
+/*
+ * A failure is reported here, and the recording goes on. A file without a cause may fail each second:
+ * the same reason is then reported once.
+ */
+static int complete(struct finisher *f, struct finisher_job *job, struct error *error)
+{
+	struct error before = *error;
+	int err;
+
+	error->text[0] = '\0';
+	err = complete_file(f, job, error);
+	if (!err) {
 		err = folder__add(f->folder, &job->about, error);
-	if (!err && job->copy)
-		report(f, job);
+		if (job->copy)
+			report(f, job);
+	}
+	if (err && (job->copy || strcmp(error->text, before.text)))
+		log__msg("%s", error->text);
 	return err;
 }
 
@@ -89,9 +111,9 @@ static void *run(void *ctx)
 		if (!f->n)
 			break;
 		pthread_mutex_unlock(&f->lock);
-		error.text[0] = '\0';
 		err = complete(f, &f->job[f->first], &error);
 		pthread_mutex_lock(&f->lock);
+		f->failures += err != 0;
 		if (err && !f->err) {
 			f->err = err;
 			f->error = error;
@@ -166,6 +188,16 @@ int finisher__wait(struct finisher *f, struct error *error)
 		pthread_join(f->thread, NULL);
 	f->has_thread = f->ends = false;
 	return finisher__failure(f, error);
+}
+
+uint64_t finisher__failures(struct finisher *f)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&f->lock);
+	n = f->failures;
+	pthread_mutex_unlock(&f->lock);
+	return n;
 }
 
 void finisher__destroy(struct finisher *f)

@@ -10,6 +10,7 @@
 #define FLIGHT_FINISHER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "flight/folder.h"
 #include "lib/error.h"
@@ -41,8 +42,12 @@ struct finisher_job {
  * negative errno; on failure they are still the caller's.
  */
 int finisher__take(struct finisher *f, const struct finisher_job *job);
-/* The first failure of the thread: 0, or a negative errno and the reason. */
+/*
+ * The first failure of the thread: 0, or a negative errno and the reason. It was reported, the file
+ * is removed, and others are completed nevertheless.
+ */
 int finisher__failure(struct finisher *f, struct error *error);
+uint64_t finisher__failures(struct finisher *f); /* how many; each was reported */
 /* Waits until all files are complete. Returns as finisher__failure(). */
 int finisher__wait(struct finisher *f, struct error *error);
 void finisher__destroy(struct finisher *f); /* after finisher__wait(); NULL allowed */

@@ -33,9 +33,8 @@ struct flight {
 	bool state_is_large;
 	bool has_request;
 	struct flight_cause request;
-	uint64_t limited; /* requests that were not kept since the last snapshot */
-	uint64_t snapshots;
-	struct error error; /* the first one */
+	uint64_t limited;	      /* requests that were not kept since the last snapshot */
+	uint64_t snapshots, failures; /* of snapshots that were not even begun */
 };
 
 int flight__open(struct flight **ret, const struct flight_opts *opts, struct error *error)
@@ -99,10 +98,8 @@ static int add_generation(struct flight *f, uint64_t time)
 
 int flight__next(struct flight *f, uint64_t time)
 {
-	int err = finisher__failure(f->finisher, &f->error);
+	int err = add_generation(f, time);
 
-	if (!err)
-		err = add_generation(f, time);
 	if (err)
 		return err;
 	f->is_first = !f->state_is_large || f->since_first >= STATE_EVERY ||
@@ -171,9 +168,11 @@ int flight__save(struct flight *f)
 		return 0;
 	}
 	err = give_to_finisher(f, &sums);
-	if (err)
-		return error__set(&f->error, err, "cannot write a snapshot to %s: %s", f->opts.dir,
-				  strerror(-err));
+	if (err) {
+		log__msg("no snapshot of %s: %s", f->request.text, strerror(-err));
+		f->failures++;
+		return 0;
+	}
 	if (f->limited)
 		log__msg("%llu requests for a snapshot were ignored before this one: too frequent",
 			 (unsigned long long)f->limited);
@@ -184,19 +183,22 @@ int flight__save(struct flight *f)
 
 int flight__end(struct flight *f, int err, uint64_t time, struct error *error)
 {
-	int failed = 0;
+	int failed;
 
 	if (!err)
-		failed = add_generation(f, time);
+		err = add_generation(f, time);
 	if (f->has_request && window__sums(f->window).bytes)
-		failed = flight__save(f) ?: failed;
-	failed = finisher__wait(f->finisher, &f->error) ?: failed;
-	if (f->error.text[0])
-		return error__set(error, failed ?: err, "%s", f->error.text);
-	if (err || failed)
-		error__set(error, err ?: failed, "the flight recorder of %s failed: %s",
-			   f->opts.dir, strerror(-(err ?: failed)));
-	return err ?: failed;
+		flight__save(f);
+	failed = finisher__wait(f->finisher, NULL);
+	f->failures += finisher__failures(f->finisher);
+	if (err)
+		return error__set(error, err, "the flight recorder of %s failed: %s", f->opts.dir,
+				  strerror(-err));
+	if (f->failures)
+		return error__set(error, failed ?: -EIO,
+				  "%llu snapshots could not be written to %s, or listed there",
+				  (unsigned long long)f->failures, f->opts.dir);
+	return 0;
 }
 
 void flight__destroy(struct flight *f)

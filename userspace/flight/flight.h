@@ -48,8 +48,7 @@ bool flight__in_folder_of_other(const struct flight *f);
 void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wall_ns);
 /*
  * To be called between two generations, the next of which begins at `time`. 1: a trace must be able to
- * begin with it, so it must contain the state of all goroutines. 0: it need not. Or a negative errno,
- * whose reason is kept for flight__end().
+ * begin with it, so it must contain the state of all goroutines. 0: it need not. Or a negative errno.
  */
 int flight__next(struct flight *f, uint64_t time);
 
@@ -66,11 +65,15 @@ bool flight__request(struct flight *f, const struct flight_cause *cause);
 const struct flight_cause *flight__due(struct flight *f, uint64_t watermark);
 /* The request, due or not; NULL: none. */
 const struct flight_cause *flight__pending(const struct flight *f);
-/* Writes the window to a file, in the background. 0 or a negative errno as flight__next(). */
+/*
+ * Writes the window to a file, in the background. Returns 0: a failure is reported, and ends neither
+ * the recording nor later snapshots.
+ */
 int flight__save(struct flight *f);
 /*
  * Ends with the last generation at `time`: saves it if there is a request, and waits until all
- * snapshots are on the disk. Returns `err`, or the first failure, with the reason.
+ * snapshots are on the disk. Returns `err`, or a failure if a snapshot could not be written, with the
+ * reason.
  */
 int flight__end(struct flight *f, int err, uint64_t time, struct error *error);
 uint64_t flight__snapshots(const struct flight *f); /* number of files written or being written */

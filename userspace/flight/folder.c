@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,9 @@
 #define TITLE	    "# gotrace-bpf index 1: file\tbytes\tevents\tstart\tfrom_ns\tto_ns\n"
 #define FILES_MAX   10000
 #define INDEX_MAX   (8u << 20) /* bytes; a line has at most 400 */
+#define LOCK_PAUSE  10000      /* us */
 #define LOCK_TRIES  1000
-#define LOCK_PAUSE  10000 /* us */
+#define ROOM_TRIES  20 /* the caller also drains the rings */
 #define FOLDER_MODE 0700
 #define OPEN_FLAGS  (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -35,8 +37,11 @@ struct folder {
 	char *path;
 	int dir;
 	uint64_t keep;
+	pthread_mutex_t busy;	  /* of all below; one thread at a time changes the index */
 	struct folder_file *file; /* while the lock is held: the lines, oldest first */
 	size_t n, cap;
+	struct folder_file *unlisted; /* complete files, but the index could not be changed */
+	size_t nunlisted, unlisted_cap;
 };
 
 static int failed(const struct folder *f, int err, struct error *error)
@@ -207,43 +212,108 @@ static void forget_missing(struct folder *f)
 	f->n = n;
 }
 
-static int remove_oldest(struct folder *f, struct error *error)
+static uint64_t total(const struct folder *f)
 {
-	uint64_t total = 0, limit = f->keep ? f->keep / 4 * 3 : UINT64_MAX;
-	size_t first = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < f->n; i++)
-		total = total + f->file[i].bytes < total ? UINT64_MAX : total + f->file[i].bytes;
-	for (; first < f->n && (total > limit || f->n - first > FILES_MAX); first++) {
-		if (unlinkat(f->dir, f->file[first].name, 0) && errno != ENOENT)
-			return error__set(error, -errno, "cannot remove %s/%s: %s", f->path,
-					  f->file[first].name, strerror(errno));
-		total -= f->file[first].bytes;
+		sum = sum + f->file[i].bytes < sum ? UINT64_MAX : sum + f->file[i].bytes;
+	return sum;
+}
+
+static int remove_oldest(struct folder *f, uint64_t limit, struct error *error)
+{
+	uint64_t sum = total(f);
+	size_t first = 0;
+	int err = 0;
+
+	for (; first < f->n && (sum > limit || f->n - first > FILES_MAX); first++) {
+		if (unlinkat(f->dir, f->file[first].name, 0) && errno != ENOENT) {
+			err = error__set(error, -errno, "cannot remove %s/%s: %s", f->path,
+					 f->file[first].name, strerror(errno));
+			break;
+		}
+		sum -= f->file[first].bytes;
 	}
 	if (first)
 		memmove(f->file, f->file + first, (f->n - first) * sizeof(*f->file));
 	f->n -= first;
-	return 0;
+	return err;
 }
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
+
+/* Opens the directory where the walk through the path ended, and creates it if it is missing. */
+static int open_place(const struct file_place *place)
+{
+	int dir;
+
+	if (place->exists && !S_ISDIR(place->mode))
+		return -ENOTDIR;
+	if (!place->exists && mkdirat(place->dir, place->name, FOLDER_MODE) && errno != EEXIST)
+		return -errno;
+	dir = openat(place->dir, place->name, OPEN_FLAGS | O_NOFOLLOW);
+	return dir < 0 ? -errno : dir;
+}
+
+/* Links in the path are followed by the rule of writer/output_place.c. Returns a descriptor. */
+static int open_dir(const char *path)
+{
+	struct file_place place;
+	int dir = file_place__find(&place, path);
+
+	if (dir == -EISDIR) { /* "." or "..", which is no link */
+		dir = open(path, OPEN_FLAGS);
+		return dir < 0 ? -errno : dir;
+	}
+	if (dir)
+		return dir;
+	dir = open_place(&place);
+	close(place.dir);
+	return dir;
+}
+
+bool folder__is_removed(const struct folder *f)
+{
+	struct stat st;
+
+	return !fstat(f->dir, &st) && !st.st_nlink;
+}
+
+/* Creates it again if it was removed. The descriptor keeps its number, which other threads use. */
+static int restore(const struct folder *f)
+{
+	int dir, err;
+
+	if (!folder__is_removed(f))
+		return 0;
+	dir = open_dir(f->path);
+	if (dir < 0)
+		return dir;
+	err = dup3(dir, f->dir, O_CLOEXEC) < 0 ? -errno : 0;
+	close(dir);
+	return err;
+}
 
 int folder__create(const struct folder *f, const struct file_subject *subject, const char *cause,
 		   struct folder_file *file, struct trace_file **ret)
 {
 	uint64_t wall_ns = file->wall_ns;
+	int err = restore(f);
 	struct stat st;
 
 	do {
 		file_name__make(file->name, subject, wall_ns, cause);
 		wall_ns += 1000000;
-	} while (!fstatat(f->dir, file->name, &st, AT_SYMLINK_NOFOLLOW));
-	return trace_file__open_in(ret, f->dir, file->name);
+	} while (!err && !fstatat(f->dir, file->name, &st, AT_SYMLINK_NOFOLLOW));
+	return err ? err : trace_file__open_in(ret, f->dir, file->name);
 }
 
-static int lock(const struct folder *f, struct error *error)
+/* ---- changing the index ---- */
+
+static int lock(const struct folder *f, int tries, struct error *error)
 {
-	for (int i = 0; i < LOCK_TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
 		if (!flock(f->dir, LOCK_EX | LOCK_NB))
 			return 0;
 		if (errno != EWOULDBLOCK)
@@ -256,61 +326,115 @@ static int lock(const struct folder *f, struct error *error)
 			  f->path);
 }
 
-int folder__add(struct folder *f, const struct folder_file *file, struct error *error)
+static int append_line(struct folder_file **to, size_t *n, size_t *cap,
+		       const struct folder_file *file, struct error *error)
 {
-	int err = lock(f, error);
+	if (array__grow(to, *n, cap, sizeof(**to)))
+		return error__set(error, -ENOMEM, "out of memory");
+	(*to)[(*n)++] = *file;
+	return 0;
+}
+
+/* An index that cannot be read has no lines: then the limit holds for the unlisted files alone. */
+static int read_lines(struct folder *f, struct error *error)
+{
+	int err = read_index(f, error), failed = 0;
 
 	if (err)
+		f->n = 0;
+	for (size_t i = 0; !failed && i < f->nunlisted; i++)
+		failed = append_line(&f->file, &f->n, &f->cap, &f->unlisted[i], error);
+	forget_missing(f);
+	return failed ?: err;
+}
+
+static void keep_unlisted(struct folder *f)
+{
+	struct folder_file *old = f->unlisted;
+	size_t old_cap = f->unlisted_cap;
+
+	f->unlisted = f->file;
+	f->nunlisted = f->n;
+	f->unlisted_cap = f->cap;
+	f->file = old;
+	f->n = 0;
+	f->cap = old_cap;
+}
+
+static int add_lines(struct folder *f, struct error *error)
+{
+	int err = read_lines(f, error), removed, written;
+
+	if (err == -ENOMEM)
 		return err;
-	err = read_index(f, error);
-	if (!err && array__grow(&f->file, f->n, &f->cap, sizeof(*f->file)))
-		err = error__set(error, -ENOMEM, "out of memory");
-	if (!err) {
-		f->file[f->n++] = *file;
-		forget_missing(f);
-		err = remove_oldest(f, error);
-		/* Also after a failure: what is not there any more must not be listed. */
-		err = write_index(f, error) ?: err;
+	removed = remove_oldest(f, f->keep ? f->keep / 4 * 3 : UINT64_MAX, error);
+	if (err) {
+		keep_unlisted(f);
+		return err;
 	}
-	flock(f->dir, LOCK_UN);
+	/* Also after a failure: what is not there any more must not be listed. */
+	written = write_index(f, error);
+	if (!written)
+		f->nunlisted = 0;
+	return written ?: removed;
+}
+
+int folder__add(struct folder *f, const struct folder_file *file, struct error *error)
+{
+	int err;
+
+	pthread_mutex_lock(&f->busy);
+	err = append_line(&f->unlisted, &f->nunlisted, &f->unlisted_cap, file, error);
+	if (!err)
+		err = lock(f, LOCK_TRIES, error);
+	if (!err) {
+		err = add_lines(f, error);
+		flock(f->dir, LOCK_UN);
+	}
+	pthread_mutex_unlock(&f->busy);
 	return err;
 }
 
-/* Opens the directory where the walk through the path ended, and creates it if it is missing. */
-static int open_place(struct folder *f, const struct file_place *place)
+static int make_room(struct folder *f, uint64_t bytes)
 {
-	if (place->exists && !S_ISDIR(place->mode))
-		return -ENOTDIR;
-	if (!place->exists && mkdirat(place->dir, place->name, FOLDER_MODE) && errno != EEXIST)
-		return -errno;
-	f->dir = openat(place->dir, place->name, OPEN_FLAGS | O_NOFOLLOW);
-	return f->dir < 0 ? -errno : 0;
+	int err = read_lines(f, NULL);
+	uint64_t sum = total(f);
+	size_t n = f->n;
+
+	if (!err)
+		err = remove_oldest(f, sum > bytes ? sum - bytes : 0, NULL);
+	if (f->n == n)
+		return err ?: -ENOENT;
+	if (!write_index(f, NULL)) /* otherwise the next change leaves the lines out */
+		f->nunlisted = 0;
+	return 0;
 }
 
-/* Links in the path are followed by the rule of writer/output_place.c. */
-static int open_dir(struct folder *f)
+int folder__make_room(struct folder *f, uint64_t bytes)
 {
-	struct file_place place;
+	int err;
+
+	if (pthread_mutex_trylock(&f->busy))
+		return -EBUSY;
+	err = lock(f, ROOM_TRIES, NULL);
+	if (!err) {
+		err = make_room(f, bytes);
+		flock(f->dir, LOCK_UN);
+	}
+	pthread_mutex_unlock(&f->busy);
+	return err;
+}
+
+/* ---- the folder ---- */
+
+static int open_folder(struct folder *f, struct error *error)
+{
 	int err;
 
 	for (size_t len = strlen(f->path); len > 1 && f->path[len - 1] == '/'; len--)
 		f->path[len - 1] = '\0';
-	err = file_place__find(&place, f->path);
-	if (err == -EISDIR) { /* "." or "..", which is no link */
-		f->dir = open(f->path, OPEN_FLAGS);
-		return f->dir < 0 ? -errno : 0;
-	}
-	if (err)
-		return err;
-	err = open_place(f, &place);
-	close(place.dir);
-	return err;
-}
-
-static int open_folder(struct folder *f, struct error *error)
-{
-	int err = open_dir(f);
-
+	f->dir = open_dir(f->path);
+	err = f->dir < 0 ? f->dir : 0;
 	if (!err && faccessat(f->dir, ".", W_OK, AT_EACCESS))
 		err = -errno;
 	if (!err)
@@ -329,6 +453,7 @@ int folder__open(struct folder **ret, const char *path, uint64_t keep, struct er
 		return error__set(error, -ENOMEM, "out of memory");
 	f->dir = -1;
 	f->keep = keep;
+	pthread_mutex_init(&f->busy, NULL);
 	f->path = strdup(path);
 	err = f->path ? open_folder(f, error) : error__set(error, -ENOMEM, "out of memory");
 	if (err) {
@@ -345,8 +470,10 @@ void folder__close(struct folder *f)
 		return;
 	if (f->dir >= 0)
 		close(f->dir);
+	pthread_mutex_destroy(&f->busy);
 	free(f->path);
 	free(f->file);
+	free(f->unlisted);
 	free(f);
 }
 

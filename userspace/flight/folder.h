@@ -38,6 +38,11 @@ struct folder_file {
 int folder__open(struct folder **ret, const char *path, uint64_t keep, struct error *error);
 void folder__close(struct folder *f); /* NULL allowed */
 
+/*
+ * Whether the directory was removed. folder__create() then creates it again, as folder__open() does,
+ * if its parent exists.
+ */
+bool folder__is_removed(const struct folder *f);
 int folder__dir(const struct folder *f); /* a descriptor of the directory; stays the folder's */
 const char *folder__path(const struct folder *f);
 /* See trace_file__in_folder_of_other(). */
@@ -53,8 +58,14 @@ int folder__create(const struct folder *f, const struct file_subject *subject, c
 /*
  * Adds a line for a complete file, and removes the oldest files that the index lists until all take
  * at most three quarters of the limit: the rest is for those that are being written. Only regular
- * files with names of file_name.c are removed. 0, or a negative errno and the reason.
+ * files with names of file_name.c are removed. 0, or a negative errno and the reason; the line is
+ * then added with the next one. Any thread, as the next one.
  */
 int folder__add(struct folder *f, const struct folder_file *file, struct error *error);
+/*
+ * The disk is full: removes the oldest files that the index lists until `bytes` are freed, at least
+ * one. 0, -ENOENT: there is none, -EBUSY: the index is being changed, or another negative errno.
+ */
+int folder__make_room(struct folder *f, uint64_t bytes);
 
 #endif

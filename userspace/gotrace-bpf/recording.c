@@ -385,6 +385,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.dir = a->output,
 			.every_ns = a->rotate_ns ?: UINT64_MAX, /* a window: one file */
 			.keep = a->keep,
+			.version = a->version,
 			.sharers = r->family ? &r->family->running : NULL,
 			.subject = { .program = an->process.exe, .pid = an->process.pid },
 		};

@@ -421,6 +421,11 @@ int trace_file__commit(struct trace_file *f)
 	return sync_fd(f->dir);
 }
 
+void trace_file__discard(struct trace_file *f)
+{
+	f->done = false;
+}
+
 void trace_file__destroy(struct trace_file *f)
 {
 	if (!f)

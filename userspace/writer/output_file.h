@@ -81,6 +81,9 @@ void trace_file__interrupt(struct trace_file *f, int stop_fd);
  */
 int trace_file__commit(struct trace_file *f);
 
+/* After a failure of trace_file__commit(): PATH.partial is removed by the next function after all. */
+void trace_file__discard(struct trace_file *f);
+
 /* Closes the file. Removes .partial if trace_file__commit() was not called. NULL is allowed. */
 void trace_file__destroy(struct trace_file *f);
 

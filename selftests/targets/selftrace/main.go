@@ -3,7 +3,7 @@
 // for a comparison, on a machine that is not saturated.
 //
 //	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
-//	          [-heap MIB] [-slower N]
+//	          [-heap MIB] [-slower N] [-flight AGE]
 //
 // It speaks the handshake of package protocol; runtime/trace runs only between "start" and "done",
 // so its window lies inside the outer recorder's. The done line counts, by kind, the operations
@@ -30,6 +30,7 @@ func main() {
 	churn := flag.Int("churn", 1, "how many times 800 goroutines per second come and go")
 	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause in addition")
 	slower := flag.Int("slower", 1, "make all pauses so many times as long, for a machine with time to spare")
+	flight := flag.Duration("flight", 0, "with -trace: write what the runtime's flight recorder has, of at least this `AGE`")
 	flag.Parse()
 	if *procs > 0 {
 		runtime.GOMAXPROCS(*procs)
@@ -44,7 +45,7 @@ func main() {
 	protocol.Ready()
 
 	before := w.counts.snapshot()
-	stopTrace := protocol.Trace(*file)
+	stopTrace := startTrace(*file, *flight)
 	if !*warm {
 		w.start()
 	}
@@ -58,6 +59,13 @@ func main() {
 		result[name] = n - before[name]
 	}
 	protocol.Done(result)
+}
+
+func startTrace(file string, flight time.Duration) (stop func()) {
+	if flight > 0 {
+		return startFlight(file, flight)
+	}
+	return protocol.Trace(file)
 }
 
 // resizeProcs sleeps for d, interrupted by n pairs of GOMAXPROCS changes at equal intervals.

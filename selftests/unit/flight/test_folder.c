@@ -234,6 +234,81 @@ static void invalid_index(void **state)
 	refused("File too large");
 }
 
+/* The oldest files are removed, whatever the limit, and the index lists the others. */
+static void room(void **state)
+{
+	struct folder *f = open_folder(0);
+
+	assert_int_equal(folder__make_room(f, 1), -ENOENT);
+	write_file(at("stranger.trace"), "not listed");
+	assert_int_equal(folder__make_room(f, 1), -ENOENT);
+	for (int i = 0; i < 4; i++) {
+		char name[20];
+
+		snprintf(name, sizeof(name), "%d.trace", i);
+		write_file(at(name), "x");
+		add(f, name, 1000);
+	}
+	assert_int_equal(folder__make_room(f, 1001), 0);
+	assert_false(is_there("0.trace") || is_there("1.trace"));
+	assert_content(at(FOLDER_INDEX),
+		       TITLE "2.trace\t1000\t7\t1970-01-02T00:00:00.000000001Z\t5\t9\n"
+			     "3.trace\t1000\t7\t1970-01-02T00:00:00.000000001Z\t5\t9\n");
+	assert_int_equal(folder__make_room(f, UINT64_MAX), 0);
+	assert_content(at(FOLDER_INDEX), TITLE);
+	assert_true(is_there("stranger.trace"));
+	folder__close(f);
+}
+
+/* Files that the index lacks are listed later; until then the limit holds for them. */
+static void index_that_fails(void **state)
+{
+	struct folder_file file = { .bytes = 2000, .events = 7, .from = 5, .to = 9, .wall_ns = 1 };
+	struct folder *f = open_folder(4000);
+	struct error error = {};
+
+	write_file(at(FOLDER_INDEX), "other");
+	for (int i = 0; i < 3; i++) {
+		snprintf(file.name, sizeof(file.name), "%d.trace", i);
+		write_file(at(file.name), "x");
+		assert_int_equal(folder__add(f, &file, &error), -EBADMSG);
+	}
+	assert_false(is_there("0.trace") || is_there("1.trace"));
+	assert_content(at(FOLDER_INDEX), "other");
+	assert_int_equal(unlink(at(FOLDER_INDEX)), 0);
+	write_file(at("3.trace"), "x");
+	add(f, "3.trace", 1000);
+	assert_content(at(FOLDER_INDEX),
+		       TITLE "2.trace\t2000\t7\t1970-01-01T00:00:00.000000001Z\t5\t9\n"
+			     "3.trace\t1000\t7\t1970-01-02T00:00:00.000000001Z\t5\t9\n");
+	folder__close(f);
+}
+
+/* A directory that was removed is created again; one whose parent is missing is not. */
+static void removed(void **state)
+{
+	struct file_subject subject = { "prog", 42 };
+	struct folder_file file = { .wall_ns = DAY };
+	struct folder *f = open_folder(0);
+	struct trace_file *out;
+
+	assert_false(folder__is_removed(f));
+	assert_int_equal(rmdir(at("")), 0);
+	assert_true(folder__is_removed(f));
+	write_file(scratch("dir"), "a file");
+	assert_int_equal(folder__create(f, &subject, "", &file, &out), -ENOTDIR);
+	assert_int_equal(unlink(scratch("dir")), 0);
+	assert_int_equal(folder__create(f, &subject, "", &file, &out), 0);
+	assert_int_equal(trace_file__append(out, "1", 1), 0);
+	assert_int_equal(trace_file__commit(out), 0);
+	trace_file__destroy(out);
+	assert_content(at(file.name), "1");
+	add(f, file.name, 1);
+	assert_true(is_there(FOLDER_INDEX));
+	assert_false(folder__is_removed(f));
+	folder__close(f);
+}
+
 static void not_a_directory(void **state)
 {
 	write_file(scratch("dir"), "a file");
@@ -282,8 +357,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup(f, fresh)
 	const struct CMUnitTest tests[] = {
-		TEST(names), TEST(index_of_files), TEST(shared),	  TEST(limit),
-		TEST(links), TEST(invalid_index),  TEST(not_a_directory), TEST(finisher),
+		TEST(names), TEST(index_of_files),   TEST(shared),	    TEST(limit),
+		TEST(links), TEST(invalid_index),    TEST(not_a_directory), TEST(finisher),
+		TEST(room),  TEST(index_that_fails), TEST(removed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

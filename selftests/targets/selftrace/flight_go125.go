@@ -1,0 +1,24 @@
+//go:build go1.25
+
+package main
+
+import (
+	"os"
+	"runtime/trace"
+	"time"
+)
+
+// startFlight starts the runtime's own flight recorder with a window of at least age, and returns a
+// function that writes the window to the file and stops it.
+func startFlight(file string, age time.Duration) func() {
+	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: age, MaxBytes: 256 << 20})
+	if err := recorder.Start(); err != nil {
+		must(0, err)
+	}
+	return func() {
+		f := must(os.Create(file))
+		must(recorder.WriteTo(f))
+		recorder.Stop()
+		must(0, f.Close())
+	}
+}
