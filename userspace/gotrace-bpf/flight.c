@@ -41,11 +41,13 @@ static const struct argp_option options[] = {
 	  "remove the oldest snapshots so that all take at most SIZE (default: 4G)", 0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	EVENTS_OPTION,
+	CPU_PROFILE_OPTION,
 	NO_STACKS_OPTION,
 	STACK_DEPTH_OPTION,
 	FORMAT_OPTION,
 	RING_SIZE_OPTION,
 	PROBES_OPTION,
+	CALL_OPTIONS,
 	NO_CACHE_OPTION,
 	VERBOSE_OPTION,
 	HELP_OPTION,
@@ -68,6 +70,19 @@ static void add_trigger(struct record_args *a, const char *text)
 		usage_error("too many triggers: at most %d", CONDITIONS_MAX);
 	if (condition__parse(text, &a->condition[a->triggers.n++], &error))
 		usage_error("%s", error.text);
+}
+
+/* What the conditions on calls need to be recorded: a function as with --region, and requests. */
+static void add_calls_of_triggers(struct record_args *a)
+{
+	for (size_t i = 0; i < a->triggers.n; i++) {
+		const struct condition *c = &a->condition[i];
+
+		if (c->kind == TRIGGER_FUNC)
+			record__add_region(a, c->name);
+		if ((c->kind == TRIGGER_REQUEST || c->kind == TRIGGER_STATUS) && !a->requests)
+			a->requests = REQUESTS_ALL;
+	}
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -105,6 +120,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_FORMAT:
 	case OPT_RING_SIZE:
 	case OPT_PROBES:
+	case OPT_CPU:
+	case OPT_REGION:
+	case OPT_TASK:
+	case OPT_INHERIT:
+	case OPT_REQUESTS:
+	case OPT_MAX_NAMES:
+	case OPT_NO_LABELS:
 	case OPT_NO_CACHE:
 		return record__option(key, text, state);
 	default:
@@ -141,6 +163,9 @@ int do_flight(int argc, char **argv, struct error *error)
 		usage_error("no process given: expected -p PID");
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
+	record__check_profile(&a);
+	add_calls_of_triggers(&a);
+	record__check_calls(&a);
 	a.flight.dir = a.output;
 	a.flight.keep = a.keep;
 	record__prepare_signals(&signals);
