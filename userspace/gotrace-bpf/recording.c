@@ -20,6 +20,7 @@
 #include "interrupt.h"
 #include "recording.h"
 #include "stats.h"
+#include "trigger_functions.h"
 
 struct names {
 	char output[4200], raw[4200], stats[4200];
@@ -294,6 +295,7 @@ struct chosen {
 	struct calls calls;
 	struct presets presets;
 	struct site_list sites; /* all */
+	struct trigger_functions functions;
 };
 
 static int record_with(const struct recording *r, struct analysis *an, struct launch *child,
@@ -345,6 +347,9 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		opts.sink.flight = a->flight;
 		opts.sink.triggers = a->triggers;
 		opts.sink.triggers.condition = a->condition;
+		opts.sink.triggers.func = chosen->functions.func;
+		opts.sink.triggers.nfuncs = chosen->functions.n;
+		opts.sink.triggers.pid = an->process.pid;
 		opts.sink.flight.version = a->version;
 		opts.sink.flight.subject =
 			(struct file_subject){ an->process.exe, an->process.pid };
@@ -377,6 +382,9 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	if (!chosen)
 		return error__set(error, -ENOMEM, "out of memory");
 	err = find_calls(r->args, an, &chosen->calls, &chosen->sites, error);
+	if (!err)
+		err = trigger_functions__find(&chosen->functions, r->args, an, &chosen->calls,
+					      error);
 	if (!err)
 		err = find_requests(r->args, an, &chosen->presets, &chosen->sites, error);
 	if (!err)

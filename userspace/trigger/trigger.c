@@ -9,7 +9,19 @@
 
 #include "flight/flight.h"
 #include "lib/log.h"
+#include "lib/unicode.h"
+#include "trigger/calls.h"
 #include "trigger/trigger_impl.h"
+
+/* Once per snapshot, and at the end. */
+static void report_limited(struct trigger *trigger)
+{
+	if (trigger->limited)
+		log__msg("--trigger %s was met another %llu times, too soon after its last "
+			 "snapshot (--trigger-interval) or while too many were pending",
+			 trigger->condition.text, (unsigned long long)trigger->limited);
+	trigger->limited = 0;
+}
 
 struct triggers *triggers__create(const struct trigger_opts *opts, struct flight *flight)
 {
@@ -21,11 +33,17 @@ struct triggers *triggers__create(const struct trigger_opts *opts, struct flight
 	t->flight = flight;
 	for (size_t i = 0; i < opts->n; i++)
 		t->trigger[i].condition = opts->condition[i];
+	t->calls = call_triggers__create(t);
 	return t;
 }
 
 void triggers__destroy(struct triggers *t)
 {
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->opts.n; i++)
+		report_limited(&t->trigger[i]);
+	call_triggers__destroy(t->calls);
 	free(t);
 }
 
@@ -54,24 +72,32 @@ void trigger__met(struct triggers *t, struct trigger *trigger, uint64_t time, co
 	struct flight_cause cause = { .kind = condition_kinds[trigger->condition.kind],
 				      .time = time };
 	va_list ap;
-	int len = snprintf(cause.text, sizeof(cause.text), "%s: ", trigger->condition.text);
+	int len;
 
+	/* Before the text is made: there may be any number of these. */
+	if (trigger->last && time < trigger->last + t->opts.interval_ns) {
+		trigger->limited++;
+		return;
+	}
+	len = snprintf(cause.text, sizeof(cause.text), "%s: ", trigger->condition.text);
 	va_start(ap, fmt);
 	vsnprintf(cause.text + len, sizeof(cause.text) - (size_t)len, fmt, ap);
 	va_end(ap);
-	if (trigger->last && time - trigger->last < t->opts.interval_ns) {
+	utf8__make_printable(cause.text); /* names are the traced program's */
+	if (!flight__request(t->flight, &cause)) {
 		trigger->limited++;
-		log__debug("no snapshot of %s: too soon after the last one", cause.text);
 		return;
 	}
-	if (flight__request(t->flight, &cause))
-		trigger->last = time;
+	report_limited(trigger);
+	trigger->last = time;
 }
 
 static void on_event(void *ctx, const struct watch_event *ev)
 {
-	(void)ctx;
-	(void)ev;
+	struct triggers *t = ctx;
+
+	if (t->calls)
+		call_triggers__event(t, t->calls, ev);
 }
 
 static void on_kernel(void *ctx, const struct kernel_item *item)
@@ -87,6 +113,6 @@ struct sequencer_watch triggers__watch(struct triggers *t)
 
 void triggers__watermark(struct triggers *t, uint64_t time)
 {
-	(void)t;
-	(void)time;
+	if (t->calls)
+		call_triggers__watermark(t, t->calls, time);
 }

@@ -23,9 +23,18 @@ struct intern;
 struct sequencer;
 struct triggers;
 
+/* A function of the program that conditions of func: name. Its region may have another name. */
+struct trigger_func {
+	const char *region;  /* borrowed */
+	uint32_t conditions; /* bits, by index */
+};
+
 struct trigger_opts {
 	const struct condition *condition; /* borrowed */
 	size_t n;			   /* 0: none; at most CONDITIONS_MAX */
+	const struct trigger_func *func;   /* borrowed, as are the names */
+	size_t nfuncs;
+	int pid; /* of the process that is watched */
 	/* Least time between two snapshots of one trigger, ns, from cause to cause. */
 	uint64_t interval_ns;
 };

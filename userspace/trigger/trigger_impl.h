@@ -14,12 +14,15 @@ struct trigger {
 	uint64_t limited; /* causes since then that came too soon */
 };
 
+struct call_triggers;
+
 struct triggers {
 	struct trigger_opts opts;
 	struct flight *flight;
 	const struct sequencer *sequencer;
 	const struct intern *intern;
 	struct trigger trigger[CONDITIONS_MAX];
+	struct call_triggers *calls; /* calls.c; NULL: none */
 	int error;
 };
 
