@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "lib/unicode.h"
 #include "trigger/calls.h"
+#include "trigger/process.h"
 #include "trigger/trigger_impl.h"
 
 /* Once per snapshot, and at the end. */
@@ -34,6 +35,7 @@ struct triggers *triggers__create(const struct trigger_opts *opts, struct flight
 	for (size_t i = 0; i < opts->n; i++)
 		t->trigger[i].condition = opts->condition[i];
 	t->calls = call_triggers__create(t);
+	t->process = process_triggers__create(t);
 	return t;
 }
 
@@ -44,6 +46,7 @@ void triggers__destroy(struct triggers *t)
 	for (size_t i = 0; i < t->opts.n; i++)
 		report_limited(&t->trigger[i]);
 	call_triggers__destroy(t->calls);
+	process_triggers__destroy(t->process);
 	free(t);
 }
 
@@ -115,4 +118,6 @@ void triggers__watermark(struct triggers *t, uint64_t time)
 {
 	if (t->calls)
 		call_triggers__watermark(t, t->calls, time);
+	if (t->process)
+		process_triggers__poll(t, t->process);
 }

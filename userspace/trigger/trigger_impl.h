@@ -15,6 +15,7 @@ struct trigger {
 };
 
 struct call_triggers;
+struct process_triggers;
 
 struct triggers {
 	struct trigger_opts opts;
@@ -22,7 +23,8 @@ struct triggers {
 	const struct sequencer *sequencer;
 	const struct intern *intern;
 	struct trigger trigger[CONDITIONS_MAX];
-	struct call_triggers *calls; /* calls.c; NULL: none */
+	struct call_triggers *calls;	  /* calls.c; NULL: none */
+	struct process_triggers *process; /* process.c; NULL: none */
 	int error;
 };
 
