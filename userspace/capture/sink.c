@@ -256,9 +256,26 @@ int sink__clock_error(struct sink *s, uint64_t ns)
 	return 0;
 }
 
+/* Whether the trigger exit has requested a snapshot, which says how the process has ended. */
+static bool knows_exit(struct sink *s)
+{
+	const struct flight_cause *cause;
+
+	if (s->triggers)
+		triggers__poll(s->triggers);
+	for (size_t i = 0; (cause = flight__pending(s->flight, i, UINT64_MAX)); i++)
+		if (!strcmp(cause->kind, "exit"))
+			return true;
+	return false;
+}
+
 bool sink__request(struct sink *s, const struct flight_cause *cause)
 {
-	return s->flight && flight__request(s->flight, cause);
+	if (!s->flight)
+		return false;
+	if (!strcmp(cause->kind, "exit") && knows_exit(s))
+		return true;
+	return flight__request(s->flight, cause);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "capture/fate.h"
 #include "lib/log.h"
 #include "lib/steps.h"
 #include "target/probe/call_copies.h"
@@ -304,6 +305,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 {
 	const struct record_args *a = r->args;
 	struct trace_file *file = NULL;
+	struct fate *fate = NULL;
 	struct names names;
 	struct recorder_opts opts = {
 		.sink = {
@@ -358,7 +360,14 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (err)
 		return err;
 	opts.folder_of_other = file && trace_file__in_folder_of_other(file);
-	err = recorder__run(&opts, stats, error);
+	err = fate__open(&fate, &opts.sink.triggers, an->process.pid, error);
+	if (fate) {
+		opts.sink.triggers.poll = fate__poll;
+		opts.sink.triggers.poll_ctx = fate;
+	}
+	if (!err)
+		err = recorder__run(&opts, stats, error);
+	fate__close(fate);
 	if (stats->layout_checked)
 		analysis__keep(an);
 	if (!err)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "lib/clock.h"
 
@@ -78,4 +79,33 @@ void process_triggers__poll(struct triggers *t, struct process_triggers *p)
 	cpu = clock__cpu_of(t->opts.pid);
 	if (cpu) /* else it has ended */
 		process_triggers__cpu(t, p, now, cpu);
+}
+
+/* ---- signals and the end ---- */
+
+static const char *name_of(unsigned int number)
+{
+	const char *name = sigabbrev_np((int)number);
+
+	return name ? name : "real-time";
+}
+
+void triggers__signal(struct triggers *t, uint64_t time, uint32_t tid, unsigned int number)
+{
+	for (struct trigger *tr = NULL; (tr = trigger__next(t, TRIGGER_SIGNAL, tr));)
+		if (time > t->started && (!tr->condition.limit || tr->condition.limit == number))
+			trigger__met(t, tr, time, "signal %u (%s) delivered to thread %u", number,
+				     name_of(number), tid);
+}
+
+void triggers__exit(struct triggers *t, uint64_t time, uint32_t status)
+{
+	for (struct trigger *tr = NULL; (tr = trigger__next(t, TRIGGER_EXIT, tr));) {
+		if (WIFSIGNALED(status))
+			trigger__met(t, tr, time, "the process was terminated by signal %d (%s)",
+				     WTERMSIG(status), name_of((unsigned int)WTERMSIG(status)));
+		else
+			trigger__met(t, tr, time, "the process exited with status %d",
+				     WEXITSTATUS(status));
+	}
 }

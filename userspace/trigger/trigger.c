@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "flight/flight.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/unicode.h"
 #include "trigger/calls.h"
@@ -54,6 +55,7 @@ void triggers__start(struct triggers *t, const struct sequencer *s, const struct
 {
 	t->sequencer = s;
 	t->intern = intern;
+	t->started = clock__now();
 }
 
 int triggers__failure(const struct triggers *t)
@@ -114,10 +116,17 @@ struct sequencer_watch triggers__watch(struct triggers *t)
 	return (struct sequencer_watch){ on_event, on_kernel, t };
 }
 
+void triggers__poll(struct triggers *t)
+{
+	if (t->opts.poll)
+		t->opts.poll(t->opts.poll_ctx, t);
+}
+
 void triggers__watermark(struct triggers *t, uint64_t time)
 {
 	if (t->calls)
 		call_triggers__watermark(t, t->calls, time);
+	triggers__poll(t);
 	if (t->process)
 		process_triggers__poll(t, t->process);
 }

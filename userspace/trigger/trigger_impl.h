@@ -23,7 +23,8 @@ struct triggers {
 	const struct sequencer *sequencer;
 	const struct intern *intern;
 	struct trigger trigger[CONDITIONS_MAX];
-	struct call_triggers *calls;	  /* calls.c; NULL: none */
+	uint64_t started;	     /* CLOCK_MONOTONIC, ns; what was before is not in the trace */
+	struct call_triggers *calls; /* calls.c; NULL: none */
 	struct process_triggers *process; /* process.c; NULL: none */
 	int error;
 };
