@@ -71,7 +71,7 @@ override CFLAGS := -O2 -g -fPIC
 endif
 
 KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
-BPF_SRCS  := $(filter-out bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
+BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
@@ -98,7 +98,7 @@ ifdef SAN
 UNIT_TESTS := $(filter-out $(PLAIN_UNIT),$(UNIT_TESTS))
 endif
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone follow hits sample kernel)
+SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone fate follow hits sample kernel)
 
 KSELFTESTS := $(filter-out test %.bpf,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
@@ -295,6 +295,10 @@ build/bpf/gotrace.skel.h: build/bpf/gotrace.bpf.o
 build/bpf/follow.skel.h: build/bpf/follow.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
+
+build/bpf/fate.linked.o: build/bpf/fate.bpf.o
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
 
 build/bpf/hits.linked.o: build/bpf/hits.bpf.o
 	$(call say,BPFLINK,$@)

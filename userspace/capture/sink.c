@@ -272,9 +272,17 @@ int sink__clock_error(struct sink *s, uint64_t ns)
 	return 0;
 }
 
-bool sink__request(struct sink *s, const struct flight_cause *cause)
+/* Whether the trigger exit has requested a snapshot, which says how the process has ended. */
+static bool knows_exit(struct sink *s)
 {
-	return s->flight && flight__request(s->flight, cause);
+	const struct flight_cause *cause;
+
+	if (s->triggers)
+		triggers__poll(s->triggers);
+	for (size_t i = 0; (cause = flight__pending(s->flight, i, UINT64_MAX)); i++)
+		if (!strcmp(cause->kind, "exit"))
+			return true;
+	return false;
 }
 
 uint64_t sink__snapshots(const struct sink *s)
@@ -282,12 +290,34 @@ uint64_t sink__snapshots(const struct sink *s)
 	return s->flight ? flight__snapshots(s->flight) : 0;
 }
 
-/* In the open generation, which there is once the initial state is known. */
-static int note_cause(struct sink *s, const struct flight_cause *cause)
+bool sink__request(struct sink *s, const struct flight_cause *cause)
 {
-	if (!cause || !sequencer__is_ready(s->sequencer))
+	if (!s->flight)
+		return false;
+	if (!strcmp(cause->kind, "exit") && knows_exit(s))
+		return true;
+	return flight__request(s->flight, cause);
+}
+
+/*
+ * In the open generation, which there is once the initial state is known. Readers take the last one
+ * for that of the file: it is the oldest, after which the file is named.
+ */
+static int note_causes(struct sink *s, uint64_t time)
+{
+	size_t n = 0;
+	int err = 0;
+
+	if (!s->flight || !sequencer__is_ready(s->sequencer))
 		return 0;
-	return private__cause(s->writer, cause->time, cause->text);
+	while (flight__pending(s->flight, n, time))
+		n++;
+	while (n-- && !err) {
+		const struct flight_cause *cause = flight__pending(s->flight, n, time);
+
+		err = private__cause(s->writer, cause->time, cause->text);
+	}
+	return err;
 }
 
 int sink__save_due(struct sink *s, uint64_t watermark)
@@ -300,15 +330,15 @@ int sink__save_due(struct sink *s, uint64_t watermark)
 	    (sequencer__in_pause(s->sequencer) &&
 	     watermark < cause->time + s->opts.flight.tail_ns + PAUSE_PATIENCE))
 		return 0;
-	err = note_cause(s, cause);
+	err = note_causes(s, watermark);
 	if (!err)
 		err = sequencer__end_generation(s->sequencer);
-	return err ? err : flight__save(s->flight);
+	return err ? err : flight__save(s->flight, watermark);
 }
 
 int sink__finish(struct sink *s, uint64_t t1)
 {
-	int err = s->flight ? note_cause(s, flight__pending(s->flight)) : 0;
+	int err = note_causes(s, UINT64_MAX);
 
 	err = err ? err : sequencer__finish(s->sequencer, t1);
 

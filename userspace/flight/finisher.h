@@ -33,7 +33,7 @@ struct finisher_job {
 	struct window_copy *copy;    /* NULL: `file` is written already */
 	unsigned int version;	     /* of the copy, whose file is created by the next ones */
 	struct file_subject subject; /* its program is borrowed */
-	char kind[32], cause[200];   /* of the snapshot; reported when the file is complete */
+	char kind[32], cause[224];   /* of the snapshot; reported when the file is complete */
 	struct folder_file about;    /* without the size; without the name, for a copy */
 };
 

@@ -31,8 +31,8 @@ struct flight {
 	bool is_first;		  /* it contains the state of all goroutines */
 	unsigned int since_first; /* generations */
 	bool state_is_large;
-	bool has_request;
-	struct flight_cause request;
+	struct flight_cause request[FLIGHT_CAUSES]; /* the first one is the oldest */
+	size_t requests;
 	uint64_t limited;	      /* requests that were not kept since the last snapshot */
 	uint64_t snapshots, failures; /* of snapshots that were not even begun */
 };
@@ -109,32 +109,49 @@ int flight__next(struct flight *f, uint64_t time)
 
 bool flight__request(struct flight *f, const struct flight_cause *cause)
 {
-	if (f->has_request) {
+	if (f->requests == FLIGHT_CAUSES) {
 		f->limited++;
-		log__debug("no snapshot of %s: the one before is not complete", cause->text);
 		return false;
 	}
-	f->has_request = true;
-	f->request = *cause;
+	f->request[f->requests++] = *cause;
 	return true;
 }
 
-const struct flight_cause *flight__pending(const struct flight *f)
+/* A signal may have come after the last record that is written. */
+const struct flight_cause *flight__pending(const struct flight *f, size_t i, uint64_t time)
 {
-	return f->has_request ? &f->request : NULL;
+	for (size_t at = 0; at < f->requests; at++)
+		if (f->request[at].time <= time && !i--)
+			return &f->request[at];
+	return NULL;
 }
 
 const struct flight_cause *flight__due(struct flight *f, uint64_t watermark)
 {
 	/* The window and the snapshot that is being written: no more than that is in memory. */
-	if (!f->has_request || watermark < f->request.time + f->opts.tail_ns ||
+	if (!f->requests || watermark < f->request[0].time + f->opts.tail_ns ||
 	    finisher__is_busy(f->finisher))
 		return NULL;
-	return &f->request;
+	return &f->request[0];
 }
 
-static int give_to_finisher(struct flight *f, const struct window_part *sums)
+/* The later ones are causes of another snapshot. Returns the number of others. */
+static size_t take_requests(struct flight *f, uint64_t time)
 {
+	size_t left = 0, taken;
+
+	for (size_t i = 0; i < f->requests; i++)
+		if (f->request[i].time > time)
+			f->request[left++] = f->request[i];
+	taken = f->requests - left;
+	f->requests = left;
+	return taken;
+}
+
+static int give_to_finisher(struct flight *f, const struct window_part *sums,
+			    const struct flight_cause *cause, size_t causes)
+{
+	size_t len;
 	struct finisher_job job = {
 		.copy = window__copy(f->window),
 		.version = f->opts.version,
@@ -146,8 +163,11 @@ static int give_to_finisher(struct flight *f, const struct window_part *sums)
 	};
 	int err = job.copy ? 0 : -ENOMEM;
 
-	snprintf(job.kind, sizeof(job.kind), "%s", f->request.kind);
-	snprintf(job.cause, sizeof(job.cause), "%s", f->request.text);
+	snprintf(job.kind, sizeof(job.kind), "%s", cause->kind);
+	snprintf(job.cause, sizeof(job.cause), "%s", cause->text);
+	len = strlen(job.cause);
+	if (causes > 1)
+		snprintf(job.cause + len, sizeof(job.cause) - len, " (and %zu more)", causes - 1);
 	if (!err)
 		err = finisher__take(f->finisher, &job);
 	if (err)
@@ -155,26 +175,27 @@ static int give_to_finisher(struct flight *f, const struct window_part *sums)
 	return err;
 }
 
-int flight__save(struct flight *f)
+int flight__save(struct flight *f, uint64_t time)
 {
 	struct window_part sums = window__sums(f->window);
+	struct flight_cause cause = f->request[0];
+	size_t causes = take_requests(f, time);
 	int err;
 
-	f->has_request = false;
 	if (!sums.bytes) {
 		log__msg("no snapshot of %s: the last generation alone is larger than the limit of "
 			 "the window",
-			 f->request.text);
+			 cause.text);
 		return 0;
 	}
-	err = give_to_finisher(f, &sums);
+	err = give_to_finisher(f, &sums, &cause, causes);
 	if (err) {
-		log__msg("no snapshot of %s: %s", f->request.text, strerror(-err));
+		log__msg("no snapshot of %s: %s", cause.text, strerror(-err));
 		f->failures++;
 		return 0;
 	}
 	if (f->limited)
-		log__msg("%llu requests for a snapshot were ignored before this one: too frequent",
+		log__msg("%llu requests for a snapshot were ignored before this one: too many",
 			 (unsigned long long)f->limited);
 	f->limited = 0;
 	f->snapshots++;
@@ -187,8 +208,8 @@ int flight__end(struct flight *f, int err, uint64_t time, struct error *error)
 
 	if (!err)
 		err = add_generation(f, time);
-	if (f->has_request && window__sums(f->window).bytes)
-		flight__save(f);
+	if (f->requests && window__sums(f->window).bytes)
+		flight__save(f, UINT64_MAX);
 	failed = finisher__wait(f->finisher, NULL);
 	f->failures += finisher__failures(f->finisher);
 	if (err)

@@ -18,6 +18,7 @@
 
 #define FLIGHT_BYTES_MIN (1ull << 20)
 #define FLIGHT_CAUSE_MAX 200
+#define FLIGHT_CAUSES	 16 /* of one snapshot */
 
 struct flight;
 struct folder;
@@ -53,23 +54,23 @@ void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wal
 int flight__next(struct flight *f, uint64_t time);
 
 /*
- * Requests a snapshot. One request at a time is kept, others are only counted. Returns whether it
- * was kept.
+ * Requests a snapshot. One that comes in the tail of another is a cause of the same snapshot. At most
+ * FLIGHT_CAUSES are kept, others are only counted. Returns whether it was kept.
  */
 bool flight__request(struct flight *f, const struct flight_cause *cause);
 /*
- * The request whose tail is complete, all records up to `watermark` being written, once the snapshot
- * before it is on the disk; NULL: none. The caller notes it in the open generation, ends that, and
- * calls flight__save().
+ * The oldest request, if its tail is complete, all records up to `watermark` being written, once the
+ * snapshot before it is on the disk; NULL: none. The caller notes all causes up to the watermark in
+ * the open generation, ends that, and calls flight__save().
  */
 const struct flight_cause *flight__due(struct flight *f, uint64_t watermark);
-/* The request, due or not; NULL: none. */
-const struct flight_cause *flight__pending(const struct flight *f);
+/* The i-th cause up to `time`, due or not; NULL: there are fewer. */
+const struct flight_cause *flight__pending(const struct flight *f, size_t i, uint64_t time);
 /*
- * Writes the window to a file, in the background. Returns 0: a failure is reported, and ends neither
- * the recording nor later snapshots.
+ * Writes the window to a file, in the background; the causes up to `time` are those of this file.
+ * Returns 0: a failure is reported, and ends neither the recording nor later snapshots.
  */
-int flight__save(struct flight *f);
+int flight__save(struct flight *f, uint64_t time);
 /*
  * Ends with the last generation at `time`: saves it if there is a request, and waits until all
  * snapshots are on the disk. Returns `err`, or a failure if a snapshot could not be written, with the

@@ -53,12 +53,14 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
 	EVENTS_OPTION,
+	CPU_PROFILE_OPTION,
 	NO_STACKS_OPTION,
 	STACK_DEPTH_OPTION,
 	FORMAT_OPTION,
 	RING_SIZE_OPTION,
 	PROBES_OPTION,
 	MIN_DURATION_OPTION,
+	CALL_OPTIONS,
 	NO_CACHE_OPTION,
 	VERBOSE_OPTION,
 	HELP_OPTION,
@@ -90,6 +92,19 @@ static void check_triggers(const struct record_args *a)
 	for (size_t i = 0; i < a->triggers.n; i++)
 		if (condition__check(&a->condition[i], a->sets, &error))
 			usage_error("%s", error.text);
+}
+
+/* What the conditions on calls need to be recorded: a function as with --region, and requests. */
+static void add_calls_of_triggers(struct record_args *a)
+{
+	for (size_t i = 0; i < a->triggers.n; i++) {
+		const struct condition *c = &a->condition[i];
+
+		if (c->kind == TRIGGER_FUNC)
+			record__add_region(a, c->name);
+		if ((c->kind == TRIGGER_REQUEST || c->kind == TRIGGER_STATUS) && !a->requests)
+			a->requests = REQUESTS_ALL;
+	}
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -130,6 +145,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_FORMAT:
 	case OPT_RING_SIZE:
 	case OPT_PROBES:
+	case OPT_CPU:
+	case OPT_REGION:
+	case OPT_TASK:
+	case OPT_INHERIT:
+	case OPT_REQUESTS:
+	case OPT_MAX_NAMES:
+	case OPT_NO_LABELS:
 	case OPT_NO_CACHE:
 	case OPT_MIN_DURATION:
 	case OPT_BLACKBOX:
@@ -190,8 +212,11 @@ int do_flight(int argc, char **argv, struct error *error)
 		usage_error("no process given: expected -p PID, --exe, --cgroup or --unit");
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
+	record__check_profile(&a);
 	check_triggers(&a);
 	check_blackbox(&a);
+	add_calls_of_triggers(&a);
+	record__check_calls(&a);
 	a.flight.dir = a.output;
 	a.flight.keep = a.keep;
 	if (targets__given(&a))

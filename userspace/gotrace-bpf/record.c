@@ -34,10 +34,7 @@ static const struct argp_option options[] = {
 	  "also record Go programs that the process starts or executes later, each to FILE.PID",
 	  0 },
 	EVENTS_OPTION,
-	{ "cpu-profile", OPT_CPU, "HZ", OPTION_ARG_OPTIONAL,
-	  "also take CPU samples (set cpu), HZ per second of running time on each CPU, 1 to 10000 "
-	  "(default: 100)",
-	  0 },
+	CPU_PROFILE_OPTION,
 	NO_STACKS_OPTION,
 	STACK_DEPTH_OPTION,
 	{ "tick", OPT_TICK, "1ns|64ns", 0, "time unit of the trace (default: 1ns)", 0 },
@@ -58,26 +55,7 @@ static const struct argp_option options[] = {
 	  "0: until it is recovered or discarded)",
 	  0 },
 	PROBES_OPTION,
-	{ "region", OPT_REGION, "FUNC[=NAME]", 0,
-	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "
-	  "of a Go function, a glob, or a /regular expression/; may be repeated",
-	  0 },
-	{ "task", OPT_TASK, "FUNC[=NAME]", 0,
-	  "record each call of FUNC as a task, with a region inside; FUNC as for --region", 0 },
-	{ "inherit", OPT_INHERIT, NULL, 0,
-	  "goroutines that are created in a task of --task or --requests belong to it", 0 },
-	{ "requests", OPT_REQUESTS, "LIST", 0,
-	  "record requests as tasks, named by what is requested: a list of http, sql, http-client, dns, "
-	  "grpc, grpc-client, or all (see REQUESTS in the manual)",
-	  0 },
-	{ "max-names", OPT_MAX_NAMES, "N", 0,
-	  "with --requests: how many different names are recorded; requests beyond are \"other\" "
-	  "(default: 1000)",
-	  0 },
-	{ "no-labels", OPT_NO_LABELS, NULL, 0,
-	  "do not record the labels of goroutines (runtime/pprof.Do), which may contain personal "
-	  "data",
-	  0 },
+	CALL_OPTIONS,
 	{ "rotate", OPT_ROTATE, "TIME", 0,
 	  "record continuously: begin a new file in the directory of -o every TIME, at least 1s",
 	  0 },
@@ -142,6 +120,11 @@ static void add_call(struct record_args *a, const char *text, bool is_task)
 	if (array__grow(&a->call, a->ncalls, &a->calls_cap, sizeof(*a->call)))
 		usage_error("out of memory");
 	a->call[a->ncalls++] = (struct call_option){ text, is_task };
+}
+
+void record__add_region(struct record_args *a, const char *func)
+{
+	add_call(a, func, false);
 }
 
 static bool has_task(const struct record_args *a)
@@ -414,12 +397,32 @@ static void check_min_duration(const struct record_args *a)
 		usage_error("--min-duration=syscall requires the event set syscall or kernel");
 }
 
+void record__check_profile(struct record_args *a)
+{
+	if (a->cpu_profile) /* in whatever order the options were given */
+		a->sets |= SITE_SET(CPU);
+}
+
+void record__check_calls(const struct record_args *a)
+{
+	if (a->inherit && !has_task(a) && !a->requests)
+		usage_error("--inherit requires --task or --requests");
+	if (a->max_names && !a->requests)
+		usage_error("--max-names requires --requests");
+	if ((a->ncalls || a->requests) && (a->is_inline || a->follow || a->blackbox))
+		usage_error("%s cannot be combined with %s",
+			    a->ncalls ? "--region and --task" : "--requests",
+			    a->is_inline ?
+				    "--probes=inline, which has no probes of its own for calls" :
+			    a->follow ? "--follow, since another program has other functions" :
+					"--blackbox, whose buffer has no place for the names");
+}
+
 static void check_arguments(struct record_args *a)
 {
 	if (a->pid && a->command)
 		usage_error("-p PID cannot be combined with a command: '%s'", a->command[0]);
-	if (a->cpu_profile) /* in whatever order the options were given */
-		a->sets |= SITE_SET(CPU);
+	record__check_profile(a);
 	if (!a->pid && !a->command && !targets__given(a))
 		usage_error("no process or command given: expected -p PID or -- CMD");
 	if (a->follow && ((a->output && !strcmp(a->output, "-")) ||
@@ -437,17 +440,7 @@ static void check_arguments(struct record_args *a)
 			    a->command ? "a command: it requires a running process, -p PID" :
 			    a->follow  ? "--follow" :
 					 "--blackbox");
-	if (a->inherit && !has_task(a) && !a->requests)
-		usage_error("--inherit requires --task or --requests");
-	if (a->max_names && !a->requests)
-		usage_error("--max-names requires --requests");
-	if ((a->ncalls || a->requests) && (a->is_inline || a->follow || a->blackbox))
-		usage_error("%s cannot be combined with %s",
-			    a->ncalls ? "--region and --task" : "--requests",
-			    a->is_inline ?
-				    "--probes=inline, which has no probes of its own for calls" :
-			    a->follow ? "--follow, since another program has other functions" :
-					"--blackbox, whose buffer has no place for the names");
+	record__check_calls(a);
 	refuse_same_file("-o", a->output, "--stats", a->stats);
 	refuse_same_file("-o", a->output, "--save-input", a->raw);
 	refuse_same_file("--save-input", a->raw, "--stats", a->stats);

@@ -101,8 +101,65 @@ enum {
 		  0 }
 #define FORMAT_OPTION { "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
 
+#define CPU_PROFILE_OPTION                                                                          \
+	{ "cpu-profile",                                                                            \
+	  OPT_CPU,                                                                                  \
+	  "HZ",                                                                                     \
+	  OPTION_ARG_OPTIONAL,                                                                      \
+	  "also take CPU samples (set cpu), HZ per second of running time on each CPU, 1 to 10000 " \
+	  "(default: 100)",                                                                         \
+	  0 }
+/* What is recorded of calls and of goroutines' labels. */
+#define CALL_OPTIONS                                                                                              \
+	{ "region",                                                                                               \
+	  OPT_REGION,                                                                                             \
+	  "FUNC[=NAME]",                                                                                          \
+	  0,                                                                                                      \
+	  "record each call of FUNC as a user region named NAME (default: FUNC); FUNC is the name "               \
+	  "of a Go function, a glob, or a /regular expression/; may be repeated",                                 \
+	  0 },                                                                                                    \
+		{ "task",                                                                                         \
+		  OPT_TASK,                                                                                       \
+		  "FUNC[=NAME]",                                                                                  \
+		  0,                                                                                              \
+		  "record each call of FUNC as a task, with a region inside; FUNC as for --region",               \
+		  0 },                                                                                            \
+		{ "inherit",                                                                                      \
+		  OPT_INHERIT,                                                                                    \
+		  NULL,                                                                                           \
+		  0,                                                                                              \
+		  "goroutines that are created in a task of --task or --requests belong to it",                   \
+		  0 },                                                                                            \
+		{ "requests",                                                                                     \
+		  OPT_REQUESTS,                                                                                   \
+		  "LIST",                                                                                         \
+		  0,                                                                                              \
+		  "record requests as tasks, named by what is requested: a list of http, sql, http-client, dns, " \
+		  "grpc, grpc-client, or all (see REQUESTS in the manual)",                                       \
+		  0 },                                                                                            \
+		{ "max-names",                                                                                    \
+		  OPT_MAX_NAMES,                                                                                  \
+		  "N",                                                                                            \
+		  0,                                                                                              \
+		  "with --requests: how many different names are recorded; requests beyond are \"other\" "        \
+		  "(default: 1000)",                                                                              \
+		  0 },                                                                                            \
+		{ "no-labels",                                                                                    \
+		  OPT_NO_LABELS,                                                                                  \
+		  NULL,                                                                                           \
+		  0,                                                                                              \
+		  "do not record the labels of goroutines (runtime/pprof.Do), which may contain personal "        \
+		  "data",                                                                                         \
+		  0 }
+
 /* Parses an option of record into the struct record_args of the state's input. As argp expects. */
 error_t record__option(int key, char *text, struct argp_state *state);
+/* As --region FUNC, which is borrowed. */
+void record__add_region(struct record_args *a, const char *func);
+/* With --cpu-profile: adds its set. After the options. */
+void record__check_profile(struct record_args *a);
+/* The options of --region, --task and --requests fit each other, or a usage error. */
+void record__check_calls(const struct record_args *a);
 /* The values without any option. */
 void record__defaults(struct record_args *ret);
 /*

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/fate.h"
 #include "lib/log.h"
 #include "lib/steps.h"
 #include "target/probe/call_copies.h"
@@ -22,6 +23,7 @@
 #include "interrupt.h"
 #include "recording.h"
 #include "stats.h"
+#include "trigger_functions.h"
 
 struct names {
 	char output[4200], raw[4200], stats[4200];
@@ -322,6 +324,7 @@ struct chosen {
 	struct calls calls;
 	struct presets presets;
 	struct site_list sites; /* all */
+	struct trigger_functions functions;
 };
 
 /* Without kernel events a condition of the flight recorder would never be met. */
@@ -340,6 +343,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 {
 	const struct record_args *a = r->args;
 	struct trace_file *file = NULL;
+	struct fate *fate = NULL;
 	struct names names;
 	struct recorder_opts opts = {
 		.sink = {
@@ -372,6 +376,9 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		opts.sink.flight = a->flight;
 		opts.sink.triggers = a->triggers;
 		opts.sink.triggers.condition = a->condition;
+		opts.sink.triggers.func = chosen->functions.func;
+		opts.sink.triggers.nfuncs = chosen->functions.n;
+		opts.sink.triggers.pid = an->process.pid;
 		opts.sink.flight.version = a->version;
 		opts.sink.flight.subject =
 			(struct file_subject){ an->process.exe, an->process.pid };
@@ -394,7 +401,14 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (err)
 		return err;
 	opts.folder_of_other = file && trace_file__in_folder_of_other(file);
-	err = recorder__run(&opts, stats, error);
+	err = fate__open(&fate, &opts.sink.triggers, an->process.pid, error);
+	if (fate) {
+		opts.sink.triggers.poll = fate__poll;
+		opts.sink.triggers.poll_ctx = fate;
+	}
+	if (!err)
+		err = recorder__run(&opts, stats, error);
+	fate__close(fate);
 	if (stats->layout_checked)
 		analysis__keep(an);
 	if (!err)
@@ -420,6 +434,9 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 	if (!chosen)
 		return error__set(error, -ENOMEM, "out of memory");
 	err = find_calls(r->args, an, &chosen->calls, &chosen->sites, error);
+	if (!err)
+		err = trigger_functions__find(&chosen->functions, r->args, an, &chosen->calls,
+					      error);
 	if (!err)
 		err = find_requests(r->args, an, &chosen->presets, &chosen->sites, error);
 	if (!err)

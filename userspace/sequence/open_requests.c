@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/hash.h"
+#include "sequence/open_regions.h"
 #include "sequence/sequencer_impl.h"
 
 static void list(struct open_requests *requests, struct request *r)
@@ -96,17 +97,34 @@ static uint32_t name_id(struct sequencer *s, const char *name, size_t len)
 	return id;
 }
 
-void open_requests__resolve(struct sequencer *s, struct request *r)
+static size_t make_name(const struct request *r, char ret[REQUEST_NAME_SIZE])
 {
 	struct request_part part[REQUEST_PARTS];
+
+	for (size_t i = 0; i < REQUEST_PARTS; i++)
+		part[i].text = texts__bytes(r->part[i], &part[i].len);
+	return request_name__make(r->preset, part, ret);
+}
+
+size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret)
+{
+	const struct goroutine *g = map__get(&s->model.by_id, goid);
+	const struct regions *r = g ? g->regions : NULL;
+
+	for (uint32_t i = r ? r->n : 0; i; i--)
+		if (r->open[i - 1].request && r->open[i - 1].task == task)
+			return make_name(r->open[i - 1].request, ret);
+	return 0;
+}
+
+void open_requests__resolve(struct sequencer *s, struct request *r)
+{
 	char name[REQUEST_NAME_SIZE];
 	uint32_t id;
 
 	if (r->has_name)
 		return;
-	for (size_t i = 0; i < REQUEST_PARTS; i++)
-		part[i].text = texts__bytes(r->part[i], &part[i].len);
-	id = name_id(s, name, request_name__make(r->preset, part, name));
+	id = name_id(s, name, make_name(r, name));
 	if (!id)
 		s->error = -ENOMEM;
 	intern__resolve(s->opts.intern, r->id, id);

@@ -165,6 +165,12 @@ const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_
 struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
 					      bool *ret_is_runtime);
 
+/*
+ * Writes the name that an open request has so far, of at most REQUEST_NAME_SIZE bytes with its 0. Later
+ * steps may give it a better one. Returns its length; 0: the goroutine has no such request.
+ */
+size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret);
+
 bool sequencer__is_ready(const struct sequencer *s); /* the initial state is known */
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s);
 

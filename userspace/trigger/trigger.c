@@ -8,12 +8,26 @@
 #include <stdlib.h>
 
 #include "flight/flight.h"
+#include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/unicode.h"
 #include "sequence/sequencer.h"
+#include "trigger/calls.h"
 #include "trigger/phases.h"
+#include "trigger/process.h"
 #include "trigger/runqueue.h"
 #include "trigger/trigger_impl.h"
 #include "trigger/waits.h"
+
+/* Once per snapshot, and at the end. */
+static void report_limited(struct trigger *trigger)
+{
+	if (trigger->limited)
+		log__msg("--trigger %s was met another %llu times, too soon after its last "
+			 "snapshot (--trigger-interval) or while too many were pending",
+			 trigger->condition.text, (unsigned long long)trigger->limited);
+	trigger->limited = 0;
+}
 
 struct triggers *triggers__create(const struct trigger_opts *opts, struct flight *flight)
 {
@@ -30,6 +44,8 @@ struct triggers *triggers__create(const struct trigger_opts *opts, struct flight
 		triggers__destroy(t);
 		return NULL;
 	}
+	t->calls = call_triggers__create(t);
+	t->process = process_triggers__create(t);
 	return t;
 }
 
@@ -37,9 +53,13 @@ void triggers__destroy(struct triggers *t)
 {
 	if (!t)
 		return;
+	for (size_t i = 0; i < t->opts.n; i++)
+		report_limited(&t->trigger[i]);
 	waits__destroy(t->waits);
 	phases__destroy(t->phases);
 	runqueue__destroy(t->runqueue);
+	call_triggers__destroy(t->calls);
+	process_triggers__destroy(t->process);
 	free(t);
 }
 
@@ -47,6 +67,7 @@ void triggers__start(struct triggers *t, const struct sequencer *s, const struct
 {
 	t->sequencer = s;
 	t->intern = intern;
+	t->started = clock__now();
 }
 
 int triggers__failure(const struct triggers *t)
@@ -75,18 +96,24 @@ void trigger__met(struct triggers *t, struct trigger *trigger, uint64_t time, co
 	struct flight_cause cause = { .kind = condition_kinds[trigger->condition.kind],
 				      .time = time };
 	va_list ap;
-	int len = snprintf(cause.text, sizeof(cause.text), "%s: ", trigger->condition.text);
+	int len;
 
+	/* Before the text is made: there may be any number of these. */
+	if (trigger->last && time < trigger->last + t->opts.interval_ns) {
+		trigger->limited++;
+		return;
+	}
+	len = snprintf(cause.text, sizeof(cause.text), "%s: ", trigger->condition.text);
 	va_start(ap, fmt);
 	vsnprintf(cause.text + len, sizeof(cause.text) - (size_t)len, fmt, ap);
 	va_end(ap);
-	if (trigger->last && time - trigger->last < t->opts.interval_ns) {
+	utf8__make_printable(cause.text); /* names are the traced program's */
+	if (!flight__request(t->flight, &cause)) {
 		trigger->limited++;
-		log__debug("no snapshot of %s: too soon after the last one", cause.text);
 		return;
 	}
-	if (flight__request(t->flight, &cause))
-		trigger->last = time;
+	report_limited(trigger);
+	trigger->last = time;
 }
 
 static void on_event(void *ctx, const struct watch_event *ev)
@@ -97,6 +124,8 @@ static void on_event(void *ctx, const struct watch_event *ev)
 		waits__event(t->waits, ev);
 	if (t->phases)
 		phases__event(t->phases, ev);
+	if (t->calls)
+		call_triggers__event(t, t->calls, ev);
 }
 
 static void on_kernel(void *ctx, const struct kernel_item *item)
@@ -114,6 +143,12 @@ struct sequencer_watch triggers__watch(struct triggers *t)
 	return (struct sequencer_watch){ on_event, on_kernel, t };
 }
 
+void triggers__poll(struct triggers *t)
+{
+	if (t->opts.poll)
+		t->opts.poll(t->opts.poll_ctx, t);
+}
+
 void triggers__watermark(struct triggers *t, uint64_t time)
 {
 	if (t->waits)
@@ -122,4 +157,9 @@ void triggers__watermark(struct triggers *t, uint64_t time)
 		phases__watermark(t->phases, time);
 	if (t->runqueue)
 		runqueue__watermark(t->runqueue, time);
+	if (t->calls)
+		call_triggers__watermark(t, t->calls, time);
+	triggers__poll(t);
+	if (t->process)
+		process_triggers__poll(t, t->process);
 }

@@ -23,9 +23,21 @@ struct intern;
 struct sequencer;
 struct triggers;
 
+/* A function of the program that conditions of func: name. Its region may have another name. */
+struct trigger_func {
+	const char *region;  /* borrowed */
+	uint32_t conditions; /* bits, by index */
+};
+
 struct trigger_opts {
 	const struct condition *condition; /* borrowed */
 	size_t n;			   /* 0: none; at most CONDITIONS_MAX */
+	const struct trigger_func *func;   /* borrowed, as are the names */
+	size_t nfuncs;
+	/* Called every few milliseconds, to call the two functions below; NULL: none. */
+	void (*poll)(void *ctx, struct triggers *t);
+	void *poll_ctx;
+	int pid; /* of the process that is watched */
 	/* Least time between two snapshots of one trigger, ns, from cause to cause. */
 	uint64_t interval_ns;
 };
@@ -39,6 +51,12 @@ struct sequencer_watch triggers__watch(struct triggers *t);
 void triggers__start(struct triggers *t, const struct sequencer *s, const struct intern *intern);
 /* All events up to `time` were passed: waits that are still open may have become too long. */
 void triggers__watermark(struct triggers *t, uint64_t time);
+/* Calls `poll` of the options, as triggers__watermark() does. */
+void triggers__poll(struct triggers *t);
+/* A signal was delivered to a thread of the process. */
+void triggers__signal(struct triggers *t, uint64_t time, uint32_t tid, unsigned int number);
+/* The process has ended; `status` as of wait(). */
+void triggers__exit(struct triggers *t, uint64_t time, uint32_t status);
 /* 0 or -ENOMEM, which is permanent. */
 int triggers__failure(const struct triggers *t);
 

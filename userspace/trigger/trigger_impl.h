@@ -17,6 +17,8 @@ struct trigger {
 struct phases;
 struct runqueue;
 struct waits;
+struct call_triggers;
+struct process_triggers;
 
 struct triggers {
 	struct trigger_opts opts;
@@ -27,6 +29,9 @@ struct triggers {
 	struct waits *waits; /* NULL: no such conditions, as are the others */
 	struct phases *phases;
 	struct runqueue *runqueue;
+	uint64_t started;	     /* CLOCK_MONOTONIC, ns; what was before is not in the trace */
+	struct call_triggers *calls; /* calls.c; NULL: none */
+	struct process_triggers *process; /* process.c; NULL: none */
 	int error;
 };
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * flight --trigger signal: and exit: reports signals at their delivery, and how the process ends.
+ *
+ * An object of its own, because it is loaded only on request. It neither stops the process nor reads
+ * its memory. A signal that ends the process by default is delivered to each thread as SIGKILL: the
+ * one that was sent is in group_exit_code. Upstream and downstream: userspace/capture/fate.c, which
+ * loads it and reads its map.
+ */
+#include "goabi.bpf.h"
+#include "gotrace/fate.h"
+
+#include <bpf/bpf_tracing.h>
+
+#define SIGKILL 9
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live; /* threads that have not begun to exit */
+	int group_exit_code;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid, exit_code;
+	struct signal_struct *signal;
+} __attribute__((preserve_access_index));
+
+/* A few per second usually; further ones are dropped when it is full. Polled by fate.c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} fates SEC(".maps");
+
+gt_u32 watched = 0;  /* PID, in the initial namespace */
+gt_u64 signals = 0;  /* bits: 1 << number - 1 */
+gt_u32 is_fatal = 0; /* a signal that ends the process was reported */
+
+static void send(struct task_struct *task, u32 signal, u32 status)
+{
+	struct gt_fate *f = bpf_ringbuf_reserve(&fates, sizeof(*f), 0);
+
+	if (!f)
+		return;
+	*f = (struct gt_fate){ bpf_ktime_get_ns(), task->pid, signal, status, 0 };
+	bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(fate_signal, int sig)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if ((u32)task->tgid != watched)
+		return 0;
+	if (sig == SIGKILL) { /* or another thread has ended the process without a signal */
+		sig = task->signal->group_exit_code & 0x7f;
+		if (!sig || __sync_lock_test_and_set(&is_fatal, 1))
+			return 0;
+	}
+	if (sig >= 1 && sig <= 64 && signals >> (sig - 1) & 1)
+		send(task, (u32)sig, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(fate_exit, struct task_struct *task)
+{
+	int group = task->signal->group_exit_code;
+
+	if ((u32)task->tgid == watched && task->signal->live.counter <= 0)
+		send(task, 0, (u32)(group ?: task->exit_code));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
