@@ -347,12 +347,10 @@ int sink__finish(struct sink *s, uint64_t t1)
 	return err;
 }
 
-int sink__pause(struct sink *s)
+void sink__pause(struct sink *s)
 {
-	int err = rotate__pause(s->rotate, s->t1);
-
+	rotate__pause(s->rotate, s->t1);
 	forget_sequencer(s);
-	return err;
 }
 
 bool sink__is_full(const struct sink *s)
