@@ -46,6 +46,8 @@ int blackbox_writer__make(struct blackbox_writer *w, const void *memory, size_t 
 struct blackbox_image {
 	const void *memory; /* of a frozen session */
 	size_t bytes;
+	uint64_t
+		from; /* the window begins no earlier; CLOCK_MONOTONIC, ns; 0: as early as possible */
 	struct {
 		const void *data; /* NULL: none */
 		size_t bytes;

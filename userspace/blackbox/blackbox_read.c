@@ -48,6 +48,8 @@ struct box {
 	uint32_t extra_seq; /* records written to an additional ring */
 	struct rawfile *raw;
 	struct blackbox_facts *facts;
+	uint64_t from; /* that of the image */
+	bool cut;      /* rings may have older records than those of the window */
 };
 
 /* ---- the memory ---- */
@@ -207,6 +209,9 @@ static int scan_rings(struct box *box, struct error *error)
 			facts->t0 = whole;
 		find_earliest_pending(&box->ring[i]);
 	}
+	box->cut = facts->overwritten || box->from > facts->t0;
+	if (box->from > facts->t0)
+		facts->t0 = box->from;
 	return err;
 }
 
@@ -319,7 +324,7 @@ static int write_part(struct box *box, struct ring *ring)
 	int err = 0;
 
 	while (!err && next_record(&b, &r)) {
-		if (box->facts->overwritten && !ring->written && r.rec.time < box->facts->t0) {
+		if (box->cut && !ring->written && r.rec.time < box->facts->t0) {
 			err = write_older(box, ring, &r);
 			continue;
 		}
@@ -451,7 +456,9 @@ int blackbox__read(const struct blackbox_image *image, const struct symbolizer *
 		   struct rawfile **ret, struct blackbox_facts *ret_facts, struct error *error)
 {
 	struct blackbox_facts facts = {};
-	struct box box = { .memory = buf__make(image->memory, image->bytes), .facts = &facts };
+	struct box box = { .memory = buf__make(image->memory, image->bytes),
+			   .facts = &facts,
+			   .from = image->from };
 	int err = read_page(&box, error);
 
 	checkpoints__read(image, box.checkpoint);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "blackbox/blackbox_copy.h"
@@ -15,8 +14,8 @@
 #include "blackbox_image.h"
 #include "replay.h"
 
+#define LEAD_NS	  1000000000ull /* before the window, which then begins with a generation */
 #define SETTLE_US 10000 /* a thread may be preempted between the time of a record and its slot */
-#define NICE	  10	/* making the trace takes seconds, and nothing waits for it */
 
 int blackbox_image__read_checkpoints(struct kmod *kmod, struct blackbox_image *ret,
 				     struct error *error)
@@ -74,7 +73,7 @@ void blackbox_image__report(const struct blackbox_facts *facts, const char *reme
  * The checkpoints are read first: later ones would be of a time after the window. The copy is freed
  * when *ret exists, which has the same records.
  */
-static int read_running(struct kmod *kmod, const struct symbolizer *symbolizer,
+static int read_running(struct kmod *kmod, const struct symbolizer *symbolizer, uint64_t window_ns,
 			struct rawfile **ret, struct blackbox_facts *facts, struct error *error)
 {
 	struct blackbox_image image = {};
@@ -87,8 +86,8 @@ static int read_running(struct kmod *kmod, const struct symbolizer *symbolizer,
 		err = blackbox_copy__take(&copy, kmod__memory(kmod), kmod__bytes(kmod), end);
 		image.memory = copy.memory;
 		image.bytes = copy.bytes;
+		image.from = end > window_ns + LEAD_NS ? end - window_ns - LEAD_NS : 0;
 	}
-	setpriority(PRIO_PROCESS, 0, NICE);
 	if (!err)
 		err = blackbox__read(&image, symbolizer, ret, facts, error);
 	blackbox_copy__free(&copy);
@@ -117,7 +116,7 @@ bool blackbox_image__save(struct kmod *kmod, const struct symbolizer *symbolizer
 	struct blackbox_facts facts;
 	struct rawfile *raw = NULL;
 	struct error error = {};
-	int err = read_running(kmod, symbolizer, &raw, &facts, &error);
+	int err = read_running(kmod, symbolizer, sink->flight.window_ns, &raw, &facts, &error);
 
 	if (!err)
 		err = write_snapshot(raw, sink, cause, &error);

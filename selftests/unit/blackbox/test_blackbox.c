@@ -250,6 +250,45 @@ static void nothing_was_overwritten(void **state)
 	image__destroy(&im);
 }
 
+/* Only what is asked for, with rings that reach back further; a time before all of them is none. */
+static void cut(void **state)
+{
+	struct blackbox_image image;
+	struct result r;
+	struct image im;
+
+	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 1024, CREATED));
+	for (uint64_t t = CREATED + 10; t < CREATED + 40; t++)
+		assert_true(emit (&im, t & 1, t, NULL));
+	freeze(&im, CREATED + 50);
+	image = image_of(&im);
+	image.checkpoint[0].data = checkpoint(&im, CREATED + 35, 3, &image.checkpoint[0].bytes);
+	image.from = CREATED + 21;
+	assert_int_equal(recover(&image, NULL, &r), 0);
+	assert_int_equal(r.n, 19);
+	for (size_t i = 0; i < r.n; i++)
+		assert_in_range(r.got[i].time, CREATED + 21, CREATED + 39);
+	assert_int_equal(r.facts.t0, CREATED + 21);
+	assert_int_equal(r.header.wall_ns, CREATED + 21 + 1000000);
+	assert_int_equal(r.facts.records, 19);
+	assert_int_equal(r.facts.lost, 0);
+	assert_int_equal(r.facts.snapshots, CREATED + 35);
+	assert_false(r.facts.overwritten || r.facts.stale || r.facts.broken);
+	free(r.got);
+	image.from = CREATED - 1;
+	assert_int_equal(recover(&image, NULL, &r), 0);
+	assert_int_equal(r.n, 30);
+	assert_int_equal(r.facts.t0, facts.t0);
+	free(r.got);
+	image.from = CREATED + 60; /* nothing of it */
+	assert_int_equal(recover(&image, NULL, &r), 0);
+	assert_int_equal(r.facts.t0, r.facts.t1);
+	assert_int_equal(r.facts.records, 0);
+	free(r.got);
+	free((void *)image.checkpoint[0].data);
+	image__destroy(&im);
+}
+
 /* The window begins where the ring that goes back the least does. */
 static void the_oldest_are_gone(void **state)
 {
@@ -580,15 +619,11 @@ static void broken_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_was_overwritten),
-		cmocka_unit_test(the_oldest_are_gone),
-		cmocka_unit_test(an_old_checkpoint),
-		cmocka_unit_test(the_better_checkpoint),
-		cmocka_unit_test(it_had_not_begun),
-		cmocka_unit_test(an_exec_ends_it),
-		cmocka_unit_test(stacks),
-		cmocka_unit_test(against_a_model),
-		cmocka_unit_test(broken_anywhere),
+		cmocka_unit_test(nothing_was_overwritten), cmocka_unit_test(cut),
+		cmocka_unit_test(the_oldest_are_gone),	   cmocka_unit_test(an_old_checkpoint),
+		cmocka_unit_test(the_better_checkpoint),   cmocka_unit_test(it_had_not_begun),
+		cmocka_unit_test(an_exec_ends_it),	   cmocka_unit_test(stacks),
+		cmocka_unit_test(against_a_model),	   cmocka_unit_test(broken_anywhere),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

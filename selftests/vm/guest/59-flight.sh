@@ -123,6 +123,14 @@ small() # the rings wrap often, and are no larger than the limit; the rest is fo
 		cat "$tmp/background.out" && keep_snapshot 1 flight-small && [ "$(stat -c %s "$(snapshot_of 1)")" -le $((1 << 20)) ]
 }
 
+short_window() # up to a generation longer than --window, though the rings contain more
+{
+	in_flight short --window 1s --tail 100ms && sleep 5 && $GOTRACE snapshot && wait_until 60 snapshots_are 1 &&
+		kill -TERM "$BACKGROUND_PID" && landed && cat "$tmp/background.out" && has_cause 1 "the user's request" || return 1
+	local ms=$((($(index | cut -f 6) - $(index | cut -f 5)) / 1000000))
+	echo "$ms ms" && [ $ms -ge 1000 ] && [ $ms -le 3000 ] && build/gotrace check "$(snapshot_of 1)"
+}
+
 # A snapshot that fails does not end the recording; the last one stays in the kernel.
 full_disk()
 {
@@ -143,5 +151,6 @@ try "a buffer in use is locked, and the module stays" in_use
 try "SIGTERM frees the buffer" stopped
 try "kill -9, and recover" killed
 try "a small buffer" small
+try "a short window" short_window
 try "a full disk" full_disk
 ktap_end
