@@ -53,7 +53,7 @@ struct record_args {
 	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
 	struct trigger_opts triggers;
 	struct condition condition[CONDITIONS_MAX]; /* of `triggers` */
-	struct selection_opts selection; /* `pid`, too */
+	struct selection_opts selection;	    /* `pid`, too */
 };
 
 /* Results of one of several recordings, in memory that it shares with the process of recorders.c. */
