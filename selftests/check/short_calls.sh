@@ -55,7 +55,7 @@ accounted()
 # A live recording gives the trace that a replay of its input with the same option gives.
 live()
 {
-	record_target reads "$ORACLE_GO" "--min-duration=syscall:1ms --save-input $tmp/live.raw" -rate 20000 -duration 1s &&
+	record_target reads "$ORACLE_GO" "--min-duration=syscall:1ms --save-input $tmp/live.raw" -rate 20000 -reads 20000 &&
 		[ "$(stat_of lost "$tmp/reads.json")" = 0 ] && cp "$tmp/reads.done" "$tmp/done" && valid "$RECORDED" &&
 		$GOTRACE replay "$tmp/live.raw" --min-duration syscall:1ms -o "$tmp/live.replay" &&
 		cmp "$RECORDED" "$tmp/live.replay" && accounted "$RECORDED"
@@ -87,7 +87,7 @@ into_files()
 	local verb=$1
 	shift
 	DIR=$tmp/$verb
-	start_target reads "$ORACLE_GO" -rate 20000 -duration 4s -naps 200 || return 1
+	start_target reads "$ORACLE_GO" -rate 20000 -reads 80000 -naps 200 || return 1
 	start_background $GOTRACE "$verb" -p "$TARGET_PID" -o "$DIR" --min-duration syscall:1ms "$@"
 	recorder_is_live && tell_target start && ${meanwhile-true} && expect_target done 60 &&
 		target_result >"$tmp/done" && stop_target && wait "$BACKGROUND_PID" && mapfile -t files < <(traces) &&
@@ -129,7 +129,7 @@ refusals()
 }
 
 ktap_start
-if try "reads: records the input" record_target reads "$ORACLE_GO" "--save-input $tmp/reads.raw" -rate 40000 -duration 1s; then
+if try "reads: records the input" record_target reads "$ORACLE_GO" "--save-input $tmp/reads.raw" -rate 40000 -reads 40000; then
 	for minimum in 5us 1ms 300ms; do
 		try "reads: only calls below $minimum are left out" replays reads $minimum
 	done

@@ -1,7 +1,7 @@
 // Reads makes system calls: very many short ones, which read a byte of /dev/zero, and some long ones,
 // which sleep. A CPU profile of itself interrupts them by signals.
 //
-//	reads [-rate N] [-duration D] [-readers N] [-naps N] [-nap D]
+//	reads [-reads N] [-rate N] [-readers N] [-naps N] [-nap D]
 //
 // It speaks the handshake of package protocol; the done line is {"reads":N,"naps":N,"interrupted":N,
 // "cpu_ns":NS}. Naps that a signal interrupted are counted apart.
@@ -23,7 +23,7 @@ var reads, naps, interrupted atomic.Int64
 
 func main() {
 	rate := flag.Int("rate", 20000, "short `calls` per second")
-	duration := flag.Duration("duration", time.Second, "how long")
+	total := flag.Int("reads", 20000, "short `calls` in all")
 	readers := flag.Int("readers", 2, "how many goroutines read")
 	n := flag.Int("naps", 20, "long `calls` in all")
 	length := flag.Duration("nap", 5*time.Millisecond, "how long one takes")
@@ -39,7 +39,7 @@ func main() {
 	start, group := protocol.CPU(), sync.WaitGroup{}
 	for i := 0; i < *readers; i++ {
 		group.Add(1)
-		go read(&group, zero, *rate / *readers, *duration)
+		go read(&group, zero, *rate / *readers, *total / *readers)
 	}
 	for i := 0; i < *n; i++ {
 		nap(*length)
@@ -52,22 +52,18 @@ func main() {
 }
 
 // read makes the calls of each millisecond at once.
-func read(group *sync.WaitGroup, zero, rate int, duration time.Duration) {
+func read(group *sync.WaitGroup, zero, rate, total int) {
 	defer group.Done()
 	var buf [1]byte
 	start := time.Now()
-	for done := 0; ; {
-		since := time.Since(start)
-		if since > duration {
-			return
-		}
-		for due := int(since.Seconds() * float64(rate)); done < due; done++ {
+	for done := 0; done < total; time.Sleep(time.Millisecond) {
+		due := int(time.Since(start).Seconds() * float64(rate))
+		for ; done < due && done < total; done++ {
 			if n, err := syscall.Read(zero, buf[:]); n != 1 {
 				protocol.Fail(err)
 			}
 			reads.Add(1)
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
