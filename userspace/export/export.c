@@ -378,7 +378,7 @@ static const struct goroutine_client client = {
 
 /* ---- reading ---- */
 
-static int apply_event(struct export *e, const struct trace_event *ev)
+int export__event(struct export *e, const struct trace_event *ev)
 {
 	int err;
 
@@ -410,7 +410,7 @@ int export__step(struct export *e, const struct timeline *t, const struct timeli
 
 	e->kernel = timeline__threads(t);
 	if (step->event)
-		err = apply_event(e, step->event);
+		err = export__event(e, step->event);
 	if (!err && (step->table || step->loss))
 		err = export__refresh(e, step->table);
 	if (!err && step->item)

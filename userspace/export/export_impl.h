@@ -133,6 +133,8 @@ static inline void add_text(struct export_event *ev, const char *name, struct tr
 
 /* ---- export.c ---- */
 
+/* Applies an event; export->kernel is set. 0 or -ENOMEM. */
+int export__event(struct export *e, const struct trace_event *ev);
 struct exported *export__goroutine(struct export *e, uint64_t id); /* NULL: not known */
 struct trace_string export__function(struct export *e, const struct exported *g);
 struct exported_proc *export__proc(struct export *e, uint64_t id); /* NULL: no memory */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slices, counters and arrows that events make, through a sink that writes each as a line, also
+ * for events in an order that no program makes. check/export.sh compares exports of real traces with
+ * the published schemas and other commands.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "export/export_impl.h"
+
+enum { NONE, MAIN, WORKER, CHAN, STRINGS };
+static const char *const strings[STRINGS] = { "", "main.main", "main.worker", "chan receive" };
+
+static struct dictionary dictionary;
+static struct export *export;
+static char text[4096];
+static FILE *lines;
+static uint64_t on_m, on_p, on_g; /* the context of the next events */
+
+/* ---- a sink ---- */
+
+static void sink_clock(struct export_sink *s, int64_t time, const struct trace_clock *clock)
+{
+	(void)s;
+	(void)time;
+	(void)clock;
+}
+
+static void sink_track(struct export_sink *s, const struct export_track *track)
+{
+	(void)s;
+	if (track->group != EXPORT_COUNTERS)
+		fprintf(lines, "%" PRIu64 "<%" PRIu64 " %.*s\n", track->id, track->parent,
+			(int)track->name.len, track->name.data);
+}
+
+static void sink_event(struct export_sink *s, const struct export_event *ev)
+{
+	static const char signs[] = { '[', ']', '!', '=' };
+
+	(void)s;
+	if (ev->type == EXPORT_VALUE)
+		return;
+	fprintf(lines, "%" PRId64 " %c%" PRIu64 " %.*s", ev->time, signs[ev->type], ev->track,
+		(int)ev->name.len, ev->name.data ?: "");
+	if (ev->flow_to)
+		fprintf(lines, " >%" PRIu64, ev->flow_to);
+	if (ev->flow_from)
+		fprintf(lines, " <%" PRIu64, ev->flow_from);
+	fprintf(lines, "\n");
+}
+
+static void sink_finish(struct export_sink *s)
+{
+	(void)s;
+	fprintf(lines, "end\n");
+}
+
+static const struct export_sink_ops ops = {
+	.clock = sink_clock,
+	.track = sink_track,
+	.event = sink_event,
+	.finish = sink_finish,
+};
+static struct export_sink sink = { .ops = &ops };
+
+/* ---- events ---- */
+
+static int setup(void **state)
+{
+	const struct trace_frame frames[] = { { .pc = 1, .func = MAIN },
+					      { .pc = 2, .func = WORKER } };
+
+	(void)state;
+	dictionary__init(&dictionary);
+	for (uint64_t id = 1; id < STRINGS; id++)
+		dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id]));
+	dictionary__add_stack(&dictionary, MAIN, &frames[0], 1);
+	dictionary__add_stack(&dictionary, WORKER, &frames[1], 1);
+	export = export__create(&sink);
+	memset(text, 0, sizeof(text));
+	lines = fmemopen(text, sizeof(text), "w");
+	on_m = on_p = on_g = UINT64_MAX;
+	return !export || !lines;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	export__destroy(export);
+	fclose(lines);
+	dictionary__deinit(&dictionary);
+	return 0;
+}
+
+static void event(int64_t time, unsigned int type, uint8_t old, uint64_t a, uint64_t b, uint64_t c)
+{
+	const struct trace_event ev = {
+		.time = time,
+		.type = (uint8_t)type,
+		.old = old,
+		.m = on_m,
+		.p = on_p,
+		.g = on_g,
+		.arg = { a, b, c },
+		.dictionary = &dictionary,
+		.parent = TRACE_NO_TASK,
+	};
+	static const struct kernel_threads none;
+
+	export->kernel = &none;
+	assert_int_equal(export__event(export, &ev), 0);
+}
+
+static void expect(const char *expected)
+{
+	struct error error = {};
+
+	assert_int_equal(export__finish(export, &error), 0);
+	fflush(lines);
+	assert_string_equal(text, expected);
+}
+
+/* Goroutine 1 of main.main runs on P 0 and thread 7, creates 5, which runs once 1 is blocked. */
+static void arrows(void **state)
+{
+	(void)state;
+	on_m = 7;
+	on_p = 0;
+	on_g = 1;
+	event(10, EV_GO_STATUS, GO_STATE_UNDETERMINED, 1, 7, GO_RUNNING);
+	event(20, EV_GO_CREATE, GO_STATE_NOT_EXIST, 5, WORKER, MAIN);
+	event(30, EV_GO_BLOCK, GO_STATE_RUNNING, CHAN, MAIN, 0);
+	on_g = TRACE_NO_G;
+	event(40, EV_GO_START, GO_STATE_RUNNABLE, 5, 1, 0);
+	on_g = 5;
+	event(50, EV_GO_UNBLOCK, GO_STATE_WAITING, 1, 2, WORKER);
+	expect("1<0 (start function unknown)\n"
+	       "2<1 G 1\n"
+	       "3<0 Thread 7\n"
+	       "4<0 P 0\n"
+	       "10 [4 (start function unknown)\n"
+	       "10 [3 (start function unknown)\n"
+	       "10 [2 running\n"
+	       "20 !2 create goroutine >1\n"
+	       "5<0 main.worker\n"
+	       "6<5 G 5 main.worker\n"
+	       "20 [6 runnable <1\n"
+	       "30 ]2 \n"
+	       "30 ]4 \n"
+	       "30 ]3 \n"
+	       "2<1 G 1 main.main\n"
+	       "30 [2 waiting: chan receive\n"
+	       "40 ]6 \n"
+	       "40 [4 main.worker\n"
+	       "40 [3 main.worker\n"
+	       "40 [6 running\n"
+	       "50 ]2 \n"
+	       "50 !6 unblock >2\n"
+	       "50 [2 runnable <2\n"
+	       "50 ]2 \n"
+	       "50 ]6 \n"
+	       "50 ]4 \n"
+	       "50 ]3 \n"
+	       "end\n");
+}
+
+/* An ID that is used again, and two goroutines on one P and thread: each slice ends, once. */
+static void hostile(void **state)
+{
+	(void)state;
+	on_m = 7;
+	on_p = 0;
+	on_g = 1;
+	event(10, EV_GO_STATUS, GO_STATE_UNDETERMINED, 1, 7, GO_RUNNING);
+	on_g = 2;
+	event(9, EV_GO_STATUS, GO_STATE_UNDETERMINED, 2, 7, GO_RUNNING);
+	event(30, EV_GO_CREATE, GO_STATE_NOT_EXIST, 1, WORKER, 0);
+	event(40, EV_USER_REGION_END, 0, 0, 0, 0);
+	event(50, EV_GC_END, 0, 0, 0, 0);
+	expect("1<0 (start function unknown)\n"
+	       "2<1 G 1\n"
+	       "3<0 Thread 7\n"
+	       "4<0 P 0\n"
+	       "10 [4 (start function unknown)\n"
+	       "10 [3 (start function unknown)\n"
+	       "10 [2 running\n"
+	       "5<1 G 2\n"
+	       "10 ]4 \n"
+	       "10 ]3 \n"
+	       "10 [4 (start function unknown)\n"
+	       "10 [3 (start function unknown)\n"
+	       "10 [5 running\n"
+	       "30 ]2 \n"
+	       "30 !5 create goroutine >1\n"
+	       "6<0 main.worker\n"
+	       "7<6 G 1 main.worker\n"
+	       "30 [7 runnable <1\n"
+	       "8<0 GC cycles\n"
+	       "50 ]7 \n"
+	       "50 ]5 \n"
+	       "50 ]4 \n"
+	       "50 ]3 \n"
+	       "end\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(arrows, setup, teardown),
+		cmocka_unit_test_setup_teardown(hostile, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
