@@ -78,6 +78,21 @@ limited()
 		stop_target && landed && snapshots_are 1 && each_is_valid && [ "$(stat -c %s "$(traces)")" -le $((1 << 20)) ]
 }
 
+# The state of all goroutines alone is larger than the limit: the message has the size that is needed.
+too_many_goroutines()
+{
+	local size
+	program=parked in_flight parked "--max-size 1M" -n 200000 -duration 20s && tell_target start && pause 2500 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 grep -q 'no snapshot of' "$tmp/background.out" || return 1
+	size=$(sed -n 's/.*no snapshot of the user.s request: .* use --max-size=\([0-9]*M\)$/\1/p' "$tmp/background.out")
+	echo "advised: $size"
+	stop_recorder || true # exit status 1
+	grep -q "the window is often empty: .* use --max-size=$size" "$tmp/background.out" && [ -z "$(ls "$DIR")" ] || return 1
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --max-size "$size" && recorder_is_live && pause 2500 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 && stop_recorder && each_is_valid || return 1
+	build/gotrace stat --json "$(traces)" | jq -e '.goroutines.present + .goroutines.created >= 200000' && kill "$TARGET_PID"
+}
+
 # Without a request nothing is written, and ^C is none.
 nothing_written()
 {
@@ -107,6 +122,7 @@ try "windows are bounded and contain their causes" windows_are_bounded
 try "a long window contains everything" complete
 try "windows that begin during garbage collections" in_collections
 try "the limit of bytes" limited
+try "more goroutines than the limit holds" too_many_goroutines
 try "nothing is written without a cause" nothing_written
 try "a process found by name" by_name
 try "no flight recorder" refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p $$

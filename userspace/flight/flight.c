@@ -3,7 +3,7 @@
  * The flight recorder: see flight.h.
  *
  * A trace must begin with a generation that contains the state of all goroutines. Each generation
- * contains it as long as it is small; otherwise every eighth one.
+ * contains it as long as it is small; otherwise every eighth one, or the one after half of the limit.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,9 @@ struct flight {
 	uint64_t events, bytes;	  /* written before it */
 	bool is_first;		  /* it contains the state of all goroutines */
 	unsigned int since_first; /* generations */
+	uint64_t bytes_since_first;
 	bool state_is_large;
+	bool warned;				    /* that --max-size is too small */
 	struct flight_cause request[FLIGHT_CAUSES]; /* the first one is the oldest */
 	size_t requests;
 	uint64_t limited;	      /* requests that were not kept since the last snapshot */
@@ -80,6 +82,29 @@ void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wal
 	writer__use_memory(w, window__append, f->window);
 }
 
+/*
+ * A generation that is larger than the limit, as with many goroutines, leaves nothing to save. The
+ * advised size, in MiB, is that of four such generations, as a power of two.
+ */
+static unsigned long long advised_mib(const struct flight *f)
+{
+	unsigned long long mib = 2;
+
+	while (mib << 20 < 4 * (unsigned long long)window__too_large(f->window))
+		mib *= 2;
+	return mib;
+}
+
+static void warn_of_size(struct flight *f)
+{
+	if (f->warned || !window__too_large(f->window))
+		return;
+	f->warned = true;
+	log__msg("the window is often empty: one second of events, with the state of all "
+		 "goroutines, takes %.1f MiB, more than --max-size; use --max-size=%lluM",
+		 (double)window__too_large(f->window) / (1 << 20), advised_mib(f));
+}
+
 /* The generation that began at f->from has ended. */
 static int add_generation(struct flight *f, uint64_t time)
 {
@@ -90,9 +115,11 @@ static int add_generation(struct flight *f, uint64_t time)
 	if (f->is_first)
 		f->state_is_large = written->bytes - f->bytes > STATE_SMALL;
 	f->since_first = f->is_first ? 1 : f->since_first + 1;
+	f->bytes_since_first = written->bytes - f->bytes + (f->is_first ? 0 : f->bytes_since_first);
 	f->from = time;
 	f->events = written->events;
 	f->bytes = written->bytes;
+	warn_of_size(f);
 	return err;
 }
 
@@ -103,6 +130,7 @@ int flight__next(struct flight *f, uint64_t time)
 	if (err)
 		return err;
 	f->is_first = !f->state_is_large || f->since_first >= STATE_EVERY ||
+		      f->bytes_since_first > f->opts.max_bytes / 2 ||
 		      !window__sums(f->window).bytes;
 	return f->is_first;
 }
@@ -175,6 +203,16 @@ static int give_to_finisher(struct flight *f, const struct window_part *sums,
 	return err;
 }
 
+static void report_empty(const struct flight *f, const char *cause)
+{
+	if (window__too_large(f->window))
+		log__msg("no snapshot of %s: the latest generation takes more than --max-size, "
+			 "which leaves nothing to save; use --max-size=%lluM",
+			 cause, advised_mib(f));
+	else
+		log__msg("no snapshot of %s: nothing is recorded yet", cause);
+}
+
 int flight__save(struct flight *f, uint64_t time)
 {
 	struct window_part sums = window__sums(f->window);
@@ -183,9 +221,8 @@ int flight__save(struct flight *f, uint64_t time)
 	int err;
 
 	if (!sums.bytes) {
-		log__msg("no snapshot of %s: the last generation alone is larger than the limit of "
-			 "the window",
-			 cause.text);
+		report_empty(f, cause.text);
+		f->failures++;
 		return 0;
 	}
 	err = give_to_finisher(f, &sums, &cause, causes);
@@ -208,7 +245,7 @@ int flight__end(struct flight *f, int err, uint64_t time, struct error *error)
 
 	if (!err)
 		err = add_generation(f, time);
-	if (f->requests && window__sums(f->window).bytes)
+	if (f->requests)
 		flight__save(f, UINT64_MAX);
 	failed = finisher__wait(f->finisher, NULL);
 	f->failures += finisher__failures(f->finisher);

@@ -29,7 +29,7 @@
 #define INDEX_MAX   (8u << 20) /* bytes; a line has at most 400 */
 #define LOCK_PAUSE  10000      /* us */
 #define LOCK_TRIES  1000
-#define ROOM_TRIES  20 /* the caller also drains the rings */
+#define ROOM_TRIES  20 /* of both locks: the caller also drains the rings */
 #define FOLDER_MODE 0700
 #define OPEN_FLAGS  (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -412,10 +412,13 @@ static int make_room(struct folder *f, uint64_t bytes)
 
 int folder__make_room(struct folder *f, uint64_t bytes)
 {
-	int err;
+	int tries = 0, err;
 
-	if (pthread_mutex_trylock(&f->busy))
-		return -EBUSY;
+	while (pthread_mutex_trylock(&f->busy)) {
+		if (++tries == ROOM_TRIES)
+			return -EBUSY;
+		usleep(LOCK_PAUSE);
+	}
 	err = lock(f, ROOM_TRIES, NULL);
 	if (!err) {
 		err = make_room(f, bytes);

@@ -29,6 +29,7 @@ struct window {
 	size_t n, cap;
 	struct window_generation *appended; /* not described yet */
 	struct window_part sums;
+	size_t too_large; /* bytes of the largest generation that left it empty */
 };
 
 struct window_copy {
@@ -128,6 +129,7 @@ static void remove_oldest(struct window *w, size_t n)
 int window__describe(struct window *w, uint64_t from, uint64_t to, uint64_t events, bool is_first)
 {
 	struct window_generation *g = w->appended;
+	size_t bytes;
 
 	if (!g)
 		return 0;
@@ -141,8 +143,16 @@ int window__describe(struct window *w, uint64_t from, uint64_t to, uint64_t even
 	w->generation[w->n++] = g;
 	w->sums.bytes += g->part.bytes;
 	w->sums.events += events;
+	bytes = g->part.bytes;
 	remove_oldest(w, excess(w));
+	if (!w->n && bytes > w->too_large)
+		w->too_large = bytes;
 	return 0;
+}
+
+size_t window__too_large(const struct window *w)
+{
+	return w->too_large;
 }
 
 struct window_part window__sums(const struct window *w)

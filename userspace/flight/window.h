@@ -36,6 +36,8 @@ int window__append(void *to, const struct iovec *iov, size_t n);
  * Without one, or if the last alone exceeds the limit of bytes, everything is removed. 0 or -ENOMEM.
  */
 int window__describe(struct window *w, uint64_t from, uint64_t to, uint64_t events, bool is_first);
+/* Bytes of the largest generation so far after which everything was removed; 0: none. */
+size_t window__too_large(const struct window *w);
 /* The sums; `bytes` 0: it is empty. */
 struct window_part window__sums(const struct window *w);
 

@@ -99,6 +99,23 @@ static void nothing_appended(void **state)
 	window__destroy(w);
 }
 
+/* What the user needs to know if nothing can be kept. */
+static void too_large(void **state)
+{
+	struct window *w = window__create(30, 100 * SECOND);
+
+	add(w, 0, 20, true);
+	add(w, 1, 20, true);
+	assert_int_equal(window__too_large(w), 0);
+	add(w, 2, 31, true);
+	assert_int_equal(window__sums(w).bytes, 0);
+	assert_int_equal(window__too_large(w), 31);
+	add(w, 3, 10, true);
+	contains(w, 3, 4, 10);
+	assert_int_equal(window__too_large(w), 31);
+	window__destroy(w);
+}
+
 /* A copy is what the window was, also after the window has removed that. */
 static void copies(void **state)
 {
@@ -131,7 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(limit_of_age),	    cmocka_unit_test(limit_of_bytes),
 		cmocka_unit_test(limits_of_groups), cmocka_unit_test(nothing_appended),
-		cmocka_unit_test(copies),
+		cmocka_unit_test(copies),	    cmocka_unit_test(too_large),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
