@@ -23,6 +23,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -90,20 +91,30 @@ func callFor(d time.Duration) {
 	syscall.Syscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }
 
-// stopTheWorld has to wait for the other goroutine, which does not stop.
+// stopTheWorld has to wait for the other goroutine, which does not stop. On a busy machine that may be over
+// before the pause begins: then it tries again.
 func stopTheWorld() {
-	var group sync.WaitGroup
-	started := make(chan int)
-	group.Add(1)
-	go func() {
-		started <- 1
-		busy(*length + 5*time.Millisecond)
-		group.Done()
-	}()
-	<-started
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	group.Wait()
+	for waited := time.Duration(0); waited < *length*3/4; {
+		var group sync.WaitGroup
+		var runs, stops atomic.Bool
+		group.Add(1)
+		go func() {
+			runs.Store(true)
+			for !stops.Load() {
+			}
+			busy(*length)
+			group.Done()
+		}()
+		for !runs.Load() {
+			runtime.Gosched()
+		}
+		var stats runtime.MemStats
+		begin := time.Now()
+		stops.Store(true)
+		runtime.ReadMemStats(&stats)
+		waited = time.Since(begin)
+		group.Wait()
+	}
 }
 
 type node struct{ next, other *node }
