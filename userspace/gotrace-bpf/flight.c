@@ -37,7 +37,8 @@ static const struct argp_option options[] = {
 	  "how long to record after the cause of a snapshot (default: 500ms)", 0 },
 	{ "trigger", OPT_TRIGGER, "COND", 0,
 	  "write a snapshot when COND is met, such as runnable:5ms, blocked:300ms, gc:100ms, "
-	  "heap:2G (see TRIGGERS in the manual); may be repeated",
+	  "heap:2G, func:main.foo, request:200ms, status:5xx, cpu:180%, signal:SIGSEGV (see "
+	  "TRIGGERS in the manual); may be repeated",
 	  0 },
 	{ "trigger-interval", OPT_TRIGGER_INTERVAL, "TIME", 0,
 	  "least time between two snapshots of one trigger (default: 1s)", 0 },

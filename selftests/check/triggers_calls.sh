@@ -1,0 +1,112 @@
+#!/bin/bash
+# Triggers of the flight recorder on calls and on the process: each kind, provoked several times, leads to a valid
+# snapshot whose cause lies in what the target has provoked, and in an event of the snapshot; a load that never meets
+# the conditions leads to none, and one that meets them all the time to few.
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/triggers.lib.sh
+
+provoked="-n 3 -gap 1200ms"
+
+functions()
+{
+	watched func "--trigger func:main.hit" call $provoked -long 20ms && landed && each_has_its_cause func:main.hit 3 &&
+		has_event UserRegionBegin 0 '.type == "main.hit"'
+}
+
+regions()
+{
+	watched region "--region main.hit=work --region main.quick=work --trigger region:work:50ms" call $provoked -long 100ms &&
+		landed && each_has_its_cause region:work:50ms 3 && has_event UserRegionBegin 50000000 '.type == "work"'
+}
+
+# Both the request of the client and that of the server are open for too long, one within the interval of the other.
+requests()
+{
+	watched request "--trigger request:50ms" request $provoked -long 100ms && landed && each_has_its_cause request:50ms 3 &&
+		has_event UserTaskBegin 50000000 'true' && grep -q 'request:50ms was met another 1 times' "$tmp/background.out"
+}
+
+named_requests()
+{
+	local name='GET /slow'
+
+	DIR=$tmp/named
+	start_target conditions "$ORACLE_GO" -kind request $provoked -long 100ms || return 1
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --requests http --trigger "request:50ms:$name" \
+		--trigger "request:50ms:GET /fast"
+	recorder_is_live && tell_target start && expect_target done || return 1
+	target_result >"$tmp/named.done"
+	landed && each_has_its_cause "request:50ms:$name" 3 && has_event UserTaskBegin 50000000 '.type == "GET /slow"'
+}
+
+statuses()
+{
+	watched status "--requests http --trigger status:5xx --trigger status:404" request $provoked -long 10ms && landed &&
+		each_has_its_cause status:5xx 3 && has_event UserLog 0 '.message == "503"'
+}
+
+signals()
+{
+	watched signal "--trigger signal:SIGUSR2 --trigger exit" signal $provoked -exit 3
+	landed
+	each_has_its_cause signal:SIGUSR2 3 && [[ $(causes | tail -n 1) == *" exit: the process exited with status 3" ]]
+}
+
+killed()
+{
+	watched killed "--trigger exit" quiet -n 1 || return 1
+	kill -KILL "$TARGET_PID"
+	wait "$BACKGROUND_PID"
+	snapshots_are 1 && [[ $(causes) == *" exit: the process was terminated by signal 9 (KILL)" ]]
+}
+
+# The limit is low, and met once, since the machine may be busy. A second without load comes first.
+cpu()
+{
+	slack=1000000000 watched cpu "--trigger cpu:10% --trigger-interval 1m" cpu -n 1 -gap 2s -long 4s && landed && slack=1000000000 each_has_its_cause cpu:10% 1
+}
+
+quiet()
+{
+	watched quiet "--requests http --region main.quick --trigger func:main.hit --trigger request:10s --trigger region:main.quick:10s \
+--trigger status:5xx --trigger cpu:1000% --trigger signal:SIGUSR2" quiet -n 100 -gap 50ms && landed && snapshots_are 1 &&
+		[[ $(causes) == *" the end of the process" ]]
+}
+
+# Files and messages are limited by the interval, whatever the number of conditions.
+flood()
+{
+	local seconds=$SECONDS n
+
+	watched flood "--no-stacks --max-size 4M --keep 8M --trigger func:main.hit" flood -n 300000 -gap 0 && landed || return 1
+	n=$(grep -c 'snapshot of' "$tmp/background.out")
+	[ "$n" -ge 2 ] && [ "$n" -le $((SECONDS - seconds + 2)) ] && [ "$(du -sb "$DIR" | cut -f 1)" -le $((8 << 20)) ] &&
+		[ "$(grep -c . "$tmp/background.out")" -le $((2 * n + 10)) ] && grep -q 'func:main.hit was met another' "$tmp/background.out"
+}
+
+no_such_function()
+{
+	local failed=0
+
+	start_target conditions "$ORACLE_GO" -n 0 || return 1
+	refused 1 'main.nothing' $GOTRACE flight -p "$TARGET_PID" -o "$tmp/x" --trigger func:main.nothing || failed=1
+	tell_target start && expect_target done && stop_target && return $failed
+}
+
+ktap_start
+try "calls of a function" functions
+try "regions that are open too long" regions
+try "requests that are open too long" requests
+try "requests of a name" named_requests
+try "statuses of requests" statuses
+try "signals, and an exit with its status" signals
+try "a process that is killed" killed
+try "a busy process" cpu
+try "a load that meets no condition" quiet
+try "a load that meets one all the time" flood
+try "no such function" no_such_function
+try "an invalid condition" refused 2 "expected region:NAME:50ms" $GOTRACE flight -p 1 -o "$tmp/x" --trigger region:50ms
+ktap_end

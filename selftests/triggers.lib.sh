@@ -1,0 +1,71 @@
+# Provokes conditions of `gotrace-bpf flight --trigger` with the target conditions, and compares the snapshots with
+# what it has done. Read after lib.sh and record.lib.sh.
+
+DIR=
+index() { [ ! -e "$DIR/index.tsv" ] || tail -n +2 "$DIR/index.tsv"; }
+snapshots_are() { [ "$(index | wc -l)" -eq "$1" ]; }
+
+# NAME "OPTIONS" KIND [ARGUMENT...]: runs the target, with a flight recorder into $tmp/NAME, to its end
+watched()
+{
+	local name=$1 options=$2 kind=$3
+	shift 3
+	DIR=$tmp/$name
+	start_target conditions "$ORACLE_GO" -kind "$kind" "$@" || return 1
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options
+	recorder_is_live && tell_target start && expect_target done 400 || return 1
+	target_result >"$tmp/$name.done"
+}
+
+# The recorder ends with its target, and writes a last snapshot.
+landed() # pauses, so that the end is not within the last tail
+{
+	pause 1000
+	stop_target
+	wait "$BACKGROUND_PID"
+}
+
+# Lines "FILE FROM TO CAUSE_TIME CAUSE"
+causes()
+{
+	local name bytes events from to
+
+	while IFS=$'\t' read -r name bytes events _ from to; do
+		echo "$DIR/$name $from $to $(build/gotrace stat --json "$DIR/$name" | jq -r '"\(.. | .cause_time? // empty) \(.. | .cause? // empty)"' | head -n 1)"
+	done < <(index)
+}
+
+# KIND N: N snapshots and the last one; each of the N is valid, has the text of the kind, and its cause lies in its
+# window and in the condition that the target has provoked.
+each_has_its_cause()
+{
+	local kind=$1 n=$2 i=0 file from to time text
+
+	snapshots_are $((n + 1)) || { note "snapshots: $(index | wc -l), not $((n + 1))"; return 1; }
+	index | cut -f 1 | sed "s,^,$DIR/," | xargs build/gotrace check && index | cut -f 1 | sed "s,^,$DIR/," |
+		xargs build/reference/validate -strict || return 1
+	while read -r file from to time text; do
+		[ $i -lt "$n" ] || break
+		echo "$file: $from to $to, cause $time: $text"
+		[ "$time" -ge "$from" ] && [ "$time" -le "$to" ] && [[ $text == "$kind"* && $file == *Z-${kind%%:*}.trace ]] &&
+			jq -e --argjson t "$time" --argjson i $i --argjson slack "${slack-1000000}" \
+				'.provoked[$i] | .[0] <= $t and $t <= .[1] + $slack' "$tmp/${DIR##*/}.done" || return 1
+		i=$((i + 1))
+	done < <(causes)
+}
+
+# EVENT LIMIT FILTER: in each snapshot but the last one an event for which the filter is true precedes the cause by
+# the limit exactly.
+has_event()
+{
+	local file from to time text i=0 n
+
+	n=$(($(index | wc -l) - 1))
+	while read -r file from to time text; do
+		[ $i -lt $n ] || break
+		build/gotrace events --json "$file" | jq -n -e --arg event "$1" --argjson at $((time - $2)) \
+			"any(inputs; .event == \$event and .time == \$at and ($3))" || return 1
+		i=$((i + 1))
+	done < <(causes)
+	[ $i -gt 0 ]
+}
