@@ -104,23 +104,6 @@ int sequencer__end_generation(struct sequencer *s)
 	return answered();
 }
 
-/* Used by triggers only. */
-uint64_t sequencer__losses(const struct sequencer *s)
-{
-	return 0;
-}
-
-size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret)
-{
-	return 0;
-}
-
-struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
-					      bool *ret_is_runtime)
-{
-	return (struct trace_string){ "", 0 };
-}
-
 int sequencer__finish(struct sequencer *s, uint64_t t1)
 {
 	return answered();
