@@ -171,7 +171,7 @@ target_executes()
 	rm -f "$tmp/cat.in"
 	mkfifo "$tmp/cat.in"
 	exec {hold}<>"$tmp/cat.in"
-	"build/targets/$ORACLE_GO/tiny" -duration "$(stretched 2s)" -exec "$(command -v cat)" <"$tmp/cat.in" >"$tmp/tiny.out" {hold}<&- &
+	"build/targets/$ORACLE_GO/tiny" -duration "$(stretched 5s)" -exec "$(command -v cat)" <"$tmp/cat.in" >"$tmp/tiny.out" {hold}<&- &
 	TARGET_PID=$!
 	background+=("$TARGET_PID")
 	wait_until 20 grep -q pid "$tmp/tiny.out" && sampling "executes-${1%/*}" "$1" && wait "$BACKGROUND_PID" &&
@@ -207,7 +207,7 @@ ktap_start
 start_target pingpong "$ORACLE_GO" -duration 150s -rate 1000 || exit 1
 tell_target start
 try "a recording in windows" periodic
-try "windows begin at multiples of the period" begin_in_periods 800000000 $((5000000 * stretch))
+try "windows begin at multiples of the period" begin_in_periods 800000000 $((100000000 * stretch))
 try "files begin and end as the index says" as_the_index_says
 try "each window contains what happens in it" contents_are_alike
 try "each window has its stacks" have_their_stacks
