@@ -6,12 +6,12 @@
  *
  *  1. The number of the next record, then the counts, then the head, until the counts show that
  *     each sub-buffer is complete up to the head. A record whose number is lower has been reserved
- *     before that head, so that the copy reports no loss that there is not.
+ *     before that head, so the copy reports no loss that did not happen.
  *  2. The sub-buffers, oldest first, since the oldest is overwritten next.
  *  3. The head again: the sub-buffers that writers have entered since then are invalid.
  *
  * The stack table is copied after the rings, when it contains the stacks of all their records; an
- * entry that is overwritten meanwhile is recognized by its hash.
+ * entry that is overwritten during the copy is detected by its hash.
  */
 #include <errno.h>
 #include <stdbool.h>

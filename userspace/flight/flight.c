@@ -232,8 +232,9 @@ int flight__save(struct flight *f, uint64_t time)
 		return 0;
 	}
 	if (f->limited)
-		log__msg("%llu requests for a snapshot were ignored before this one: too many",
-			 (unsigned long long)f->limited);
+		log__msg("%llu requests for a snapshot were ignored before this one: a snapshot "
+			 "has at most %d causes",
+			 (unsigned long long)f->limited, FLIGHT_CAUSES);
 	f->limited = 0;
 	f->snapshots++;
 	return 0;

@@ -23,7 +23,7 @@
 
 /* Cuts lines at the width of a terminal: see screen.c. */
 struct screen {
-	unsigned int width, height; /* in characters; 0: stdout is no terminal */
+	unsigned int width, height; /* in characters; 0: stdout is not a terminal */
 	unsigned int column;	    /* characters of the line so far */
 	bool skipping;		    /* the rest of the line */
 	bool in_escape;		    /* in a sequence that sets colours */

@@ -155,7 +155,7 @@ void columns__note(const struct columns *c, struct out *o)
 	for (unsigned int i = 0; i < c->n; i++) {
 		if (!c->hidden[i] || c->unknown[i] || c->sum[i] == 0)
 			continue;
-		out__text(o, any ? ", " : "\nNot shown, for lack of space: ");
+		out__text(o, any ? ", " : "\nNot shown (terminal too narrow): ");
 		out__text(o, c->titles[i]);
 		any = true;
 	}

@@ -102,7 +102,7 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"KIND FILE [-o OUT]",
-	"Converts a trace to a format of other tools: a timeline for https://ui.perfetto.dev "
+	"Converts a trace to a format that other tools read: a timeline for https://ui.perfetto.dev "
 	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
 	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
 	"object per event, for jq and databases (ndjson). Export a part of a long trace with "
