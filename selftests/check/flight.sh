@@ -93,6 +93,17 @@ too_many_goroutines()
 	build/gotrace stat --json "$(traces)" | jq -e '.goroutines.present + .goroutines.created >= 200000' && kill "$TARGET_PID"
 }
 
+# Two requests within a tail: one snapshot, and both are causes of it.
+two_causes()
+{
+	in_flight two "--tail 2s" -duration 6s -rate 1000 && tell_target start && pause 1000 && $GOTRACE snapshot &&
+		pause 300 && $GOTRACE snapshot && wait_until 20 snapshots_are 1 || return 1
+	build/gotrace stat --json "$(traces)" | jq -e '[.. | .causes? // empty][0] |
+		length == 2 and .[0].time < .[1].time and .[1].time < .[0].time + 2000000000 and all(.text == "the user\u0027s request")' &&
+		build/gotrace stat "$(traces)" | grep -q '^ *also the user.s request, at ' && grep -q '(and 1 more)' "$tmp/background.out" &&
+		expect_target done && stop_target && landed
+}
+
 # Without a request nothing is written, and ^C is none.
 nothing_written()
 {
@@ -119,6 +130,7 @@ ktap_start
 try "snapshots by request and at the end" snapshots
 try "each is valid" each_is_valid
 try "windows are bounded and contain their causes" windows_are_bounded
+try "two causes of one snapshot" two_causes
 try "a long window contains everything" complete
 try "windows that begin during garbage collections" in_collections
 try "the limit of bytes" limited

@@ -17,6 +17,7 @@ static struct {
 	struct kernel_thread thread; /* each; its tid 0: unknown */
 	const char *start_function;  /* of each goroutine */
 	bool is_runtime;
+	const char *request_name; /* of each request; NULL: none */
 } watched;
 
 uint64_t sequencer__applied(const struct sequencer *s)
@@ -52,6 +53,12 @@ uint64_t sequencer__losses(const struct sequencer *s)
 uint64_t sequencer__go_losses(const struct sequencer *s)
 {
 	return watched.go_losses;
+}
+
+size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret)
+{
+	strcpy(ret, watched.request_name ? watched.request_name : "");
+	return strlen(ret);
 }
 
 struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,

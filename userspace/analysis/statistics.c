@@ -158,9 +158,10 @@ static int keep_meta(struct statistics *s, const struct buf *data)
 	return 0;
 }
 
-/* The window may contain earlier causes: the last one is that of this file. */
+/* The window may contain causes of earlier snapshots: the last one is that of this file. */
 static void keep_cause(struct statistics *s, struct buf data)
 {
+	struct statistics_cause *cause = &s->cause[s->causes % STATISTICS_CAUSES];
 	uint64_t time;
 	size_t len;
 
@@ -170,9 +171,10 @@ static void keep_cause(struct statistics *s, struct buf data)
 	}
 	len = buf__left(&data);
 	len = len < PRIVATE_CAUSE_MAX ? len : PRIVATE_CAUSE_MAX;
-	memcpy(s->cause, data.pos, len);
-	s->cause[len] = '\0';
-	s->cause_time = time;
+	memcpy(cause->text, data.pos, len);
+	cause->text[len] = '\0';
+	cause->time = time;
+	s->causes++;
 }
 
 static int note_record(struct statistics *s, struct private_record *record)
@@ -398,4 +400,11 @@ int statistics__raw(struct statistics *s, struct input *in, bool lenient, struct
 	}
 	raw_reader__deinit(&r);
 	return err;
+}
+
+const struct statistics_cause *statistics__cause(const struct statistics *s, uint64_t i)
+{
+	if (i >= s->causes || i >= STATISTICS_CAUSES)
+		return NULL;
+	return &s->cause[(s->causes - 1 - i) % STATISTICS_CAUSES];
 }

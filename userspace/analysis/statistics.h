@@ -58,6 +58,8 @@ struct statistics_kernel {
 	uint64_t bytes;	    /* of its private data */
 };
 
+#define STATISTICS_CAUSES 32
+
 struct statistics {
 	int64_t start, end;		     /* ns: of the first and the last event */
 	uint64_t events;		     /* of the file */
@@ -82,8 +84,12 @@ struct statistics {
 	size_t gaps, gaps_cap;
 	uint64_t corrections;		     /* after losses */
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
-	char cause[PRIVATE_CAUSE_MAX + 1];   /* of a flight recorder's snapshot; "": none */
-	uint64_t cause_time;		     /* CLOCK_MONOTONIC, ns */
+	/* Of a flight recorder's snapshot, the latest: the i-th is at i % STATISTICS_CAUSES. */
+	struct statistics_cause {
+		char text[PRIVATE_CAUSE_MAX + 1];
+		uint64_t time; /* CLOCK_MONOTONIC, ns */
+	} cause[STATISTICS_CAUSES];
+	uint64_t causes;
 	uint64_t clock_error; /* of the times of inline probes' records, ns; 0: unknown, or none */
 	struct private_short shorts; /* system calls that were left out; min_ns 0: none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */
@@ -105,5 +111,11 @@ int statistics__event(struct statistics *s, const struct trace_event *ev);
  * reason; `lenient`: what is no event ends it well.
  */
 int statistics__raw(struct statistics *s, struct input *in, bool lenient, struct error *error);
+
+/*
+ * The cause of a flight recorder's snapshot, and those that also were in its window, for i from 1,
+ * the latest first. NULL: there are no more, or only the STATISTICS_CAUSES latest are kept.
+ */
+const struct statistics_cause *statistics__cause(const struct statistics *s, uint64_t i);
 
 #endif

@@ -153,6 +153,24 @@ static void put_short(struct json *j, const struct private_short *sum)
 	json__close(j, '}');
 }
 
+static void put_causes(struct json *j, const struct statistics *s)
+{
+	const struct statistics_cause *cause = statistics__cause(s, 0);
+
+	if (!cause)
+		return;
+	json__bytes(j, "cause", cause->text, strlen(cause->text));
+	json__u64(j, "cause_time", cause->time);
+	json__open(j, "causes", '[');
+	for (uint64_t i = 0; (cause = statistics__cause(s, i)); i++) {
+		json__open(j, NULL, '{');
+		json__bytes(j, "text", cause->text, strlen(cause->text));
+		json__u64(j, "time", cause->time);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
 static void put_private(struct json *j, const struct statistics *s)
 {
 	json__open(j, "private", '{');
@@ -164,10 +182,7 @@ static void put_private(struct json *j, const struct statistics *s)
 		json__u64(j, "tick", s->ticks.tick_ns);
 	put_meta(j, s);
 	put_losses(j, s);
-	if (s->cause[0]) {
-		json__bytes(j, "cause", s->cause, strlen(s->cause));
-		json__u64(j, "cause_time", s->cause_time);
-	}
+	put_causes(j, s);
 	if (s->clock_error)
 		json__u64(j, "clock_error_ns", s->clock_error);
 	if (s->shorts.min_ns)

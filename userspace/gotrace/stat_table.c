@@ -171,6 +171,7 @@ static void put_value(struct out *o, struct trace_string value)
 static void put_meta(struct out *o, const struct statistics *s)
 {
 	struct buf data = buf__make(s->meta, s->meta_len);
+	const struct statistics_cause *cause;
 	struct private_pair pair;
 	const char *title = "recorder";
 
@@ -182,11 +183,12 @@ static void put_meta(struct out *o, const struct statistics *s)
 		out__char(o, '\n');
 		title = "";
 	}
-	if (s->cause[0]) {
-		put_title(o, "snapshot");
-		out__unicode(o, s->cause, strlen(s->cause));
+	for (uint64_t i = 0; (cause = statistics__cause(s, i)); i++) {
+		put_title(o, i ? "" : "snapshot");
+		out__text(o, i ? "also " : "");
+		out__unicode(o, cause->text, strlen(cause->text));
 		out__text(o, ", at ");
-		put_seconds(o, (int64_t)s->cause_time);
+		put_seconds(o, (int64_t)cause->time);
 		out__char(o, '\n');
 	}
 	if (s->ticks.tick_ns) {

@@ -14,6 +14,7 @@
 
 #include "flight/flight.h"
 #include "names/request_names.h"
+#include "unit/watched_sequencer.h"
 #include "sequence/sequencer.h"
 #include "trigger/calls.h"
 #include "trigger/process.h"
@@ -23,8 +24,6 @@
 
 static struct flight_cause causes[64];
 static size_t ncauses;
-static uint64_t losses;
-static const char *request_name;
 
 /* The linker takes these rather than those of the library. */
 bool flight__request(struct flight *f, const struct flight_cause *cause)
@@ -33,23 +32,6 @@ bool flight__request(struct flight *f, const struct flight_cause *cause)
 		return false;
 	causes[ncauses++] = *cause;
 	return true;
-}
-
-uint64_t sequencer__losses(const struct sequencer *s)
-{
-	return losses;
-}
-
-size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret)
-{
-	strcpy(ret, request_name);
-	return strlen(ret);
-}
-
-struct trace_string sequencer__start_function(const struct sequencer *s, uint64_t goid,
-					      bool *ret_is_runtime)
-{
-	return (struct trace_string){ "main.start", 10 };
 }
 
 static struct fixture {
@@ -71,8 +53,8 @@ static void begin(uint64_t interval, const char *const *text, size_t n)
 	opts.func = &fix.func;
 	opts.nfuncs = fix.condition[0].kind == TRIGGER_FUNC;
 	ncauses = 0;
-	losses = 0;
-	request_name = "";
+	memset(&watched, 0, sizeof(watched));
+	watched.start_function = "main.start";
 	fix.intern = intern__create();
 	fix.t = triggers__create(&opts, NULL);
 	assert_non_null(fix.t);
@@ -168,7 +150,7 @@ static void losses_forget(void **state)
 	BEGIN(0, "region:work:50ms", "request:50ms");
 	region(1 * MS, 7, false, 0, "work");
 	event(1 * MS, 7, EV_USER_TASK_BEGIN, 3, 0, id("task"));
-	losses++;
+	watched.losses++;
 	triggers__watermark(fix.t, 200 * MS);
 	region(300 * MS, 7, true, 0, "work");
 	assert_int_equal(ncauses, 0);
@@ -185,10 +167,10 @@ static void requests(void **state)
 	event(3 * MS, 7, EV_USER_TASK_BEGIN, 4, 0, 0);
 	triggers__watermark(fix.t, 50 * MS);
 	assert_int_equal(ncauses, 1);
-	request_name = "GET /x";
+	watched.request_name = "GET /x";
 	triggers__watermark(fix.t, 52 * MS);
 	assert_int_equal(ncauses, 2);
-	request_name = "GET /early";
+	watched.request_name = "GET /early";
 	triggers__watermark(fix.t, 60 * MS);
 	assert_int_equal(ncauses, 2);
 	region(69 * MS, 7, true, 4, "inner");
