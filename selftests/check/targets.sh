@@ -57,7 +57,7 @@ adds_up() # PID
 		sed -n 's/^done //p' "${OUT[$1]}" | jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1'
 }
 
-# The first runs already, the second starts later; both work at the same time.
+# The first is running already, the second starts later; both work at the same time.
 two()
 {
 	local first second
@@ -119,7 +119,7 @@ planted()
 		kill -0 "$other" && stop_recorder && [ "$(recorded_pids | wc -l)" -eq 2 ] && [ "$(messages 'is not recorded')" -eq 0 ]
 }
 
-# They are waited for: nothing is opened, and nothing hangs.
+# gotrace-bpf waits for processes of these paths: nothing is opened, and nothing hangs.
 odd_paths()
 {
 	local path
@@ -169,7 +169,7 @@ storm()
 	[ $status -eq 0 ] && stop_recorder && each_is_valid && adds_up "$PID"
 }
 
-# Of a program that ends at once, again and again, few are tried; once it stays it is recorded.
+# A program that repeatedly ends at once is tried few times; once it stays it is recorded.
 crash_loop()
 {
 	local starts
