@@ -125,8 +125,8 @@ static bool drop_overwritten(const struct live_ring *r)
 }
 
 /*
- * A ring that had not wrapped, and did so during the copy, is copied again: in the copy it must be
- * seen that there were older records.
+ * A ring that wrapped for the first time during the copy is copied again: the copy must show that there
+ * were older records.
  */
 static void copy_ring(const struct live_ring *r)
 {
@@ -139,7 +139,7 @@ static void copy_ring(const struct live_ring *r)
 	} while (drop_overwritten(r) && !wrapped);
 }
 
-/* The parts of the memory are in this order, the last one up to its end. */
+/* The parts of the memory in their order; the last one extends to the end. */
 static bool is_whole(const struct gt_session_page *page, size_t bytes)
 {
 	return bytes >= sizeof(*page) && page->magic == GT_ABI_MAGIC &&

@@ -260,8 +260,8 @@ static void handle_found(void *ctx, pid_t pid)
 }
 
 /*
- * Searches all processes: first, when the cgroup is another one, or when some may have been missed. A
- * process that was moved into the cgroup after its exec is found only in this way.
+ * Searches all processes: at the start, when the cgroup was replaced, or when some may have been
+ * missed. A process that was moved into the cgroup after its exec is found only in this way.
  */
 static void search(struct targets *t)
 {

@@ -112,7 +112,7 @@ unsigned int columns__used(const struct columns *c)
 	return used;
 }
 
-/* The shown column with the least sum; c->n: there is none. */
+/* Returns the visible column with the smallest sum; c->n: there is none. */
 static unsigned int least(const struct columns *c, uint32_t keep)
 {
 	unsigned int found = c->n;

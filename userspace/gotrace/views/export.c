@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace export: converts a trace to a format of another tool.
+ * gotrace export: converts a trace to a format that other tools read.
  *
- * reader/timeline.c reads the trace. export/ has the formats: timelines are made by
- * export/export.c, stacks by export/stacks.c, lines of JSON by export/lines.c.
+ * Upstream: reader/timeline.c, which reads the trace. Downstream: export/export.c for timelines,
+ * export/stacks.c for stacks, export/lines.c for lines of JSON.
  */
 #include <errno.h>
 #include <stdlib.h>
