@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flight --trigger signal: and exit: reports signals at their delivery, and how the process ends.
+ * Reports signals when they are delivered, and how the process ends (flight --trigger signal, exit).
  *
  * An object of its own, because it is loaded only on request. It neither stops the process nor reads
- * its memory. A signal that ends the process by default is delivered to each thread as SIGKILL: the
- * one that was sent is in group_exit_code. Upstream and downstream: userspace/capture/fate.c, which
- * loads it and reads its map.
+ * its memory. If the default action of a signal ends the process, each thread receives SIGKILL
+ * instead: the signal that was sent is in group_exit_code. Upstream and downstream:
+ * userspace/capture/fate.c, which loads it and reads its map.
  */
 #include "goabi.bpf.h"
 #include "gotrace/fate.h"
@@ -26,7 +26,7 @@ struct task_struct {
 	struct signal_struct *signal;
 } __attribute__((preserve_access_index));
 
-/* A few per second usually; further ones are dropped when it is full. Polled by fate.c. */
+/* Usually a few records per second; when it is full, further ones are dropped. Polled by fate.c. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reports the programs that processes execute: those that descend from the first one (record
- * --follow), single ones (-p), and all whose executable or cgroup was chosen (--exe, --cgroup).
+ * --follow), single ones (-p), and all whose executable or cgroup is selected (--exe, --cgroup).
  *
- * The last are chosen here, since any user can execute thousands of other programs a second. An
- * object of its own, because it outlives the probes of each recording. It neither stops processes nor
+ * The last ones are filtered here, since any user can execute thousands of other programs per second.
+ * An object of its own, because it outlives the probes of each recording. It neither stops processes nor
  * reads their memory. Upstream and downstream: userspace/capture/tracker.c, which loads it and reads
  * its map.
  */

@@ -16,8 +16,8 @@ condition_of()
 }
 
 # A second way to find the condition, in the events of a snapshot: a wait that began exactly the limit
-# before the cause and was still going on then, or a number that reached the limit with the event of
-# that time.
+# before the cause and had not ended then, or a number that reached the limit with the event of that
+# time.
 TRIGGER_ORACLE='
 def began: # the key of the wait that begins with this event
 	if $kind == "runnable" then select(.to == "Runnable" and .from != "Undetermined") | .goroutine
@@ -65,7 +65,7 @@ trigger_cause() { build/gotrace stat --json "$1" | jq -r '[.. | .cause? // empty
 
 snapshots_are_more() { [ -e "$SNAPSHOTS/index.tsv" ] && [ "$(wc -l <"$SNAPSHOTS/index.tsv")" -gt "$1" ]; } # LINES
 
-# KIND COUNT: provokes it so often, each time once the snapshot before is on the disk, in $tmp/KIND
+# KIND COUNT: provokes it COUNT times, each time once the previous snapshot is on the disk, in $tmp/KIND
 provoke()
 {
 	local i lines=1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The record that bpf/follow.bpf.c sends to userspace/capture/tracker.c: a followed or chosen process
+ * The record that bpf/follow.bpf.c sends to userspace/capture/tracker.c: a followed or selected process
  * has executed a program.
  */
 #ifndef GOTRACE_FOLLOW_H

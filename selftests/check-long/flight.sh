@@ -48,7 +48,7 @@ nothing_lost() { jq -c '{ events, lost }' "$tmp/rotate.json" && [ "$(stat_of los
 
 each_is_valid() { traces | xargs build/gotrace check >/dev/null && traces | xargs build/reference/validate -strict >/dev/null; }
 
-# Each window begins where the one before ended, and the file itself begins there, too.
+# Each window begins where the previous one ended, and the file itself begins there, too.
 without_gaps()
 {
 	local name from to before=''

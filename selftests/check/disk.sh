@@ -1,7 +1,7 @@
 #!/bin/bash
 # Failures of the disk during continuous recording (record --rotate) and in the flight recorder: a full
 # disk, a removed directory, one that cannot be written. Each gives one line that names file and reason,
-# the recorder goes on and writes again when it can, nothing incomplete is left, and the exit status is 1.
+# the recorder continues and writes again when it can, nothing incomplete is left, and the exit status is 1.
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The flight recorder beside that of the Go runtime (runtime/trace.FlightRecorder, Go 1.25): both write a
+# The flight recorder compared with that of the Go runtime (runtime/trace.FlightRecorder, Go 1.25): both write a
 # snapshot of one run. Where the windows overlap, they hold the same events for each goroutine, by the
 # rules of fidelity.sh.
 # timeout: 300

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Several processes in one daemon (record --rotate and flight with -p, --exe, --cgroup, --unit): those
-# that run and those that start later are recorded, each completely and to files of its own; what is
-# not selected, or no Go program, is not; the work for others is bounded; all end with the daemon.
+# Several processes in one recording (record --rotate and flight with -p, --exe, --cgroup, --unit): those
+# that run and those that start later are recorded, each completely and to files of its own; what is not
+# selected or not a Go program is not recorded; the work for it is bounded; all recorders end together.
 # timeout: 400
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
@@ -57,7 +57,7 @@ adds_up() # PID
 		sed -n 's/^done //p' "${OUT[$1]}" | jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1'
 }
 
-# The first runs already, the second starts later; both work at the same time.
+# The first is running already, the second starts later; both work at the same time.
 two()
 {
 	local first second
@@ -119,7 +119,7 @@ planted()
 		kill -0 "$other" && stop_recorder && [ "$(recorded_pids | wc -l)" -eq 2 ] && [ "$(messages 'is not recorded')" -eq 0 ]
 }
 
-# They are waited for: nothing is opened, and nothing hangs.
+# gotrace-bpf waits for processes of these paths: nothing is opened, and nothing hangs.
 odd_paths()
 {
 	local path
@@ -169,7 +169,7 @@ storm()
 	[ $status -eq 0 ] && stop_recorder && each_is_valid && adds_up "$PID"
 }
 
-# Of a program that ends at once, again and again, few are tried; once it stays it is recorded.
+# A program that repeatedly ends at once is tried few times; once it stays it is recorded.
 crash_loop()
 {
 	local starts
@@ -197,7 +197,7 @@ empty_cgroup() # FOLDER: its processes have ended
 	wait_until 10 rmdir "$1"
 }
 
-# Not those outside, nor those in it that are no Go programs; what is moved into it; after it has been
+# Not those outside, nor those in it that are not Go programs; what is moved into it; after it has been
 # created again.
 cgroup()
 {
@@ -258,7 +258,7 @@ try "two programs, one of which starts later" two
 try "ten restarts" restarts
 try "several processes by PID" by_pid
 try "programs that scripts and shells execute" by_exec
-try "programs of the same name that are no Go programs" planted
+try "programs of the same name that are not Go programs" planted
 try "a dangling link, a FIFO and a file that does not exist" odd_paths
 try "a program that cannot be recorded is reported once" unsupported
 try "execs at a high rate" storm

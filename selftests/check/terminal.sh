@@ -77,7 +77,7 @@ columns_with_values() # TRACE
 same_numbers() # TRACE
 {
 	$READER goroutines "$1" >"$tmp/whole" && on_terminal 80 40 $READER goroutines "$1" || return 1
-	grep -q '^Not shown, for lack of space: ' "$tmp/screen" || return 1
+	grep -q '^Not shown (terminal too narrow): ' "$tmp/screen" || return 1
 	python3 - "$tmp/whole" "$tmp/screen" <<-'EOF'
 		import sys
 		def table(path):

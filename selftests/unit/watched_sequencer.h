@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the triggers ask the sequencer, from variables that a test sets.
+ * The functions of the sequencer that triggers call, with results that a test sets.
  */
 #ifndef UNIT_WATCHED_SEQUENCER_H
 #define UNIT_WATCHED_SEQUENCER_H

@@ -84,7 +84,7 @@ struct statistics {
 	size_t gaps, gaps_cap;
 	uint64_t corrections;		     /* after losses */
 	struct private_correction corrected; /* their sums; from the first's begin to the last */
-	/* Of a flight recorder's snapshot, the latest: the i-th is at i % STATISTICS_CAUSES. */
+	/* Of a flight recorder's snapshot, the latest ones: the i-th is at i % STATISTICS_CAUSES. */
 	struct statistics_cause {
 		char text[PRIVATE_CAUSE_MAX + 1];
 		uint64_t time; /* CLOCK_MONOTONIC, ns */
@@ -113,8 +113,8 @@ int statistics__event(struct statistics *s, const struct trace_event *ev);
 int statistics__raw(struct statistics *s, struct input *in, bool lenient, struct error *error);
 
 /*
- * The cause of a flight recorder's snapshot, and those that also were in its window, for i from 1,
- * the latest first. NULL: there are no more, or only the STATISTICS_CAUSES latest are kept.
+ * i 0: the cause of a flight recorder's snapshot; from 1: further causes in its window, in reverse order
+ * of their records. NULL: there are no more; at most STATISTICS_CAUSES are kept.
  */
 const struct statistics_cause *statistics__cause(const struct statistics *s, uint64_t i);
 

@@ -6,12 +6,12 @@
  *
  *  1. The number of the next record, then the counts, then the head, until the counts show that
  *     each sub-buffer is complete up to the head. A record whose number is lower has been reserved
- *     before that head, so that the copy reports no loss that there is not.
+ *     before that head, so the copy reports no loss that did not happen.
  *  2. The sub-buffers, oldest first, since the oldest is overwritten next.
  *  3. The head again: the sub-buffers that writers have entered since then are invalid.
  *
  * The stack table is copied after the rings, when it contains the stacks of all their records; an
- * entry that is overwritten meanwhile is recognized by its hash.
+ * entry that is overwritten during the copy is detected by its hash.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -125,8 +125,8 @@ static bool drop_overwritten(const struct live_ring *r)
 }
 
 /*
- * A ring that had not wrapped, and did so during the copy, is copied again: in the copy it must be
- * seen that there were older records.
+ * A ring that wrapped for the first time during the copy is copied again: the copy must show that there
+ * were older records.
  */
 static void copy_ring(const struct live_ring *r)
 {
@@ -139,7 +139,7 @@ static void copy_ring(const struct live_ring *r)
 	} while (drop_overwritten(r) && !wrapped);
 }
 
-/* The parts of the memory are in this order, the last one up to its end. */
+/* The parts of the memory in their order; the last one extends to the end. */
 static bool is_whole(const struct gt_session_page *page, size_t bytes)
 {
 	return bytes >= sizeof(*page) && page->magic == GT_ABI_MAGIC &&

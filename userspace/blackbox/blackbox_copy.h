@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A copy of a flight recorder buffer while it records: consistent, although the probes overwrite
- * its oldest records meanwhile.
+ * its oldest records during the copy.
  *
  * Upstream: the module's memory (gotrace/uapi.h). Downstream: blackbox__read(), to which the copy is
  * the memory of a frozen session.

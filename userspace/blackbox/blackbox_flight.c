@@ -13,14 +13,14 @@
 #include "blackbox/blackbox_flight.h"
 #include "lib/log.h"
 
-#define CHECK_NS 20000000ull /* between two looks at the child */
+#define CHECK_NS 20000000ull /* between two checks of the child */
 
 bool blackbox_flight__request(struct blackbox_flight *f, const char *kind, const char *text,
 			      uint64_t now)
 {
 	if (f->has_request) {
 		f->ignored++;
-		log__debug("no snapshot of %s: the one before is not complete", text);
+		log__debug("no snapshot of %s: the previous one is not complete", text);
 		return false;
 	}
 	f->has_request = true;
@@ -63,8 +63,9 @@ static void start(struct blackbox_flight *f)
 	pid_t parent = getpid(), child;
 
 	if (f->ignored)
-		log__msg("%llu requests for a snapshot were ignored before this one: too frequent",
-			 (unsigned long long)f->ignored);
+		log__msg(
+			"%llu requests for a snapshot were ignored before this one: only one is kept at a time",
+			(unsigned long long)f->ignored);
 	f->ignored = 0;
 	child = fork();
 	if (!child)

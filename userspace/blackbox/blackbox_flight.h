@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests for snapshots of a flight recorder buffer that goes on recording: when each is due, and
- * the child process that writes it, so that checkpoints are written meanwhile, and a failure does
- * not end the recording.
+ * Requests for snapshots of a flight recorder buffer during the recording: when each is due, and the
+ * child process that writes it, so that this process continues to write checkpoints, and a failure
+ * does not end the recording.
  *
  * Upstream: blackbox_record.c, whose loop calls this. Downstream: blackbox_flight_opts.save.
  */
@@ -31,8 +31,8 @@ struct blackbox_flight {
 
 /*
  * Requests a snapshot at `now` (CLOCK_MONOTONIC, ns). One request at a time is kept, others are only
- * counted. Returns whether it was kept. `kind` and `text`: see struct flight_cause. This is the place
- * for every cause that is known without reading the events.
+ * counted. Returns whether it was kept. `kind` and `text`: see struct flight_cause. Every
+ * cause that is known without reading the events is requested here.
  */
 bool blackbox_flight__request(struct blackbox_flight *f, const char *kind, const char *text,
 			      uint64_t now);

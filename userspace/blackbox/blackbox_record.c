@@ -62,7 +62,7 @@ bool blackbox__name_is_valid(const char *name)
 	return len && len < GT_NAME_MAX && !name[len];
 }
 
-/* A CPU each, as far as the limit of all rings allows; the others share them. */
+/* One ring per CPU, as far as the limit of all rings allows; otherwise CPUs share rings. */
 static uint32_t ring_count(const struct blackbox_opts *opts)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -75,7 +75,7 @@ static uint32_t ring_count(const struct blackbox_opts *opts)
 	return rings ? rings : 1;
 }
 
-/* A power of two for each ring, of the memory of all. */
+/* Returns the size of each of `rings`, a power of two, if all together may take `all` bytes. */
 static uint64_t ring_bytes(uint64_t all, uint32_t rings)
 {
 	uint64_t most = (uint64_t)GT_SUBBUF_MAX * GT_SUBBUFS_MAX, each = all / rings;
@@ -175,8 +175,8 @@ static uint64_t step_flight(struct blackbox *b, uint64_t time, uint64_t now)
 }
 
 /*
- * Waits until `time`; sets b->stopped if the recording is to end. A request for a snapshot ends the
- * wait: its window is to contain a checkpoint, also if the rings wrap around quickly.
+ * Waits until `time`; sets b->stopped if the recording must end. A request for a snapshot ends the
+ * wait: its window must contain a checkpoint, even if the rings wrap around quickly.
  */
 static void wait_until(struct blackbox *b, uint64_t time)
 {

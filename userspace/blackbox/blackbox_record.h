@@ -22,7 +22,7 @@ struct kmod;
 struct blackbox_flight_opts {
 	uint64_t tail_ns; /* recorded after a request */
 	/*
-	 * Writes a snapshot of the session of `kmod`, which goes on recording. `symbolizer` names
+	 * Writes a snapshot of the session of `kmod`, which continues to record. `symbolizer` names
 	 * what no checkpoint contains. Called in a child process; reports all errors itself.
 	 */
 	bool (*save)(void *ctx, struct kmod *kmod, const struct symbolizer *symbolizer,
@@ -34,7 +34,7 @@ struct blackbox_opts {
 	const char *name;
 	uint32_t timeout;	/* seconds that the buffer is kept afterwards; 0: unlimited */
 	uint64_t bytes_max;	/* of all rings together; 0: by recorder->ring_size */
-	unsigned int privilege; /* to keep, beside PRIVILEGE_READ */
+	unsigned int privilege; /* to keep, besides PRIVILEGE_READ */
 	struct blackbox_flight_opts flight; /* its `save` NULL: no snapshots */
 	/*
 	 * Called once the probes are live (t0). A negative errno makes the recording fail with it.

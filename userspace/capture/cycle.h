@@ -21,16 +21,19 @@ struct cycle_opts {
 };
 
 /*
- * The start of the first window that begins at `earliest` or later; `first` is that of the first
- * window of all, which aligned windows do not depend on.
+ * Returns the start of the first window that begins at `earliest` or later. `first` is the start of the
+ * first window of the recording; aligned windows do not depend on it.
  */
 uint64_t cycle__next(const struct cycle_opts *opts, uint64_t first, uint64_t earliest);
 
-/* A timer: a descriptor that the caller closes, or a negative errno. */
+/* Creates a timer: returns a descriptor that the caller closes, or a negative errno. */
 int cycle__open_timer(const struct cycle_opts *opts);
-/* Sets it. If windows are aligned, it also ends when CLOCK_REALTIME is set. 0 or a negative errno. */
+/*
+ * Starts the timer. If windows are aligned, it also ends when CLOCK_REALTIME is set. 0 or a negative
+ * errno.
+ */
 int cycle__set_timer(int fd, const struct cycle_opts *opts, uint64_t at);
-/* Whether it ended because CLOCK_REALTIME was set: the start of the window has to be found again. */
+/* Whether it ended because CLOCK_REALTIME was set: then the start must be computed again. */
 bool cycle__clock_was_set(int fd);
 
 #endif

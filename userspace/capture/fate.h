@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Signals that are delivered to a process, and how it ends, for the triggers signal and exit. Loads and
- * reads bpf/fate.bpf.c.
+ * Detects signals that are delivered to a process, and how the process ends, for the triggers signal
+ * and exit. Loads and reads bpf/fate.bpf.c.
  *
  * Upstream: gotrace-bpf/recording.c. Downstream: trigger/trigger.c, which calls fate__poll().
  */
@@ -19,7 +19,7 @@ struct fate;
  */
 int fate__open(struct fate **ret, const struct trigger_opts *opts, int pid, struct error *error);
 void fate__close(struct fate *f); /* NULL allowed */
-/* Passes what has happened to triggers__signal() and triggers__exit(). `ctx`: a struct fate. */
+/* Passes all pending records to triggers__signal() and triggers__exit(). `ctx`: a struct fate. */
 void fate__poll(void *ctx, struct triggers *t);
 
 #endif

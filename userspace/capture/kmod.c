@@ -263,7 +263,7 @@ static int make_room(struct gt_abi_checkpoint *arg, void **data, struct error *e
 	return *data ? 0 : -ENOMEM;
 }
 
-/* The recorder may replace it by a larger one at any time, if another process of it reads. */
+/* The recorder may replace the checkpoint by a larger one while its child process reads. */
 int kmod__read_checkpoint(struct kmod *k, unsigned int which, void **ret, size_t *ret_size,
 			  struct gt_abi_checkpoint *ret_facts, struct error *error)
 {

@@ -19,7 +19,7 @@
 /*
  * Opening perf events for another window: CAP_PERFMON, and for uprobes also CAP_SYS_ADMIN, which the
  * kernel requires since 6.16 ("perf: Revert to requiring CAP_SYS_ADMIN for uprobes"). Links of
- * uprobe_multi and tracepoints need none once the programs are loaded (tried on 6.18).
+ * uprobe_multi and tracepoints require none once the programs are loaded (verified on 6.18).
  */
 #define PRIVILEGE_EVENTS  (1u << 4)
 #define PRIVILEGE_UPROBES (1u << 5)

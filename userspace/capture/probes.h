@@ -45,7 +45,10 @@ struct probes_opts {
 	const struct gt_request_site *requests; /* GT_REQUEST_SITES rows; NULL: none */
 };
 
-/* 0, or a negative errno and the reason: PIDs of BPF programs are others than ours. */
+/*
+ * Returns 0 in the initial PID namespace. Otherwise the PIDs that BPF programs see differ from those that
+ * this process sees: a negative errno and the reason.
+ */
 int probes__check_namespace(struct error *error);
 /* Loads the programs. On failure a negative errno and the reason, with the remedy. */
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error);

@@ -21,10 +21,10 @@
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS) /* to empty the rings */
-#define LEAD	 (30 * MS)   /* before a window, for the first attach */
+#define LEAD	 (30 * MS)   /* between the start of the first attach and its window */
 #define LEAD_MAX (500 * MS)
 #define MARGIN	 (2 * MS) /* by which an attach may take longer than the one before */
-#define SAMPLES	 1024	  /* of which the median is taken */
+#define SAMPLES	 1024	  /* latest attach times, for the median */
 
 struct windows {
 	struct recorder *r;
@@ -33,9 +33,9 @@ struct windows {
 	uint64_t first;	   /* start of the first window */
 	uint64_t start;	   /* of the next one, and of the latest */
 	uint64_t earliest; /* start of the next one */
-	uint64_t lead;	   /* the probes are attached so long before */
+	uint64_t lead;	   /* the attach starts this long before the window */
 	uint64_t deadline; /* of the whole recording; 0: none */
-	bool was_set;	   /* CLOCK_REALTIME: the distance of the windows is another one */
+	bool was_set;	   /* CLOCK_REALTIME was set: a gap is not of missed windows */
 	bool ends;
 	uint64_t attach_ns[SAMPLES]; /* of the latest windows */
 };
@@ -96,7 +96,7 @@ static int wait_for_window(struct windows *w)
 	return err;
 }
 
-/* What the probes have recorded after the window must not be taken for a part of the next one. */
+/* Discards what the probes recorded after the window, which must not become part of the next one. */
 static int empty_rings(struct recorder *r)
 {
 	uint64_t now = clock__now(), deadline = now + PATIENCE, watermark = 0;
@@ -112,7 +112,7 @@ static int empty_rings(struct recorder *r)
 	return watermark < now ? -ETIMEDOUT : 0;
 }
 
-/* What one window has left in the recorder and in the maps of the programs. */
+/* Clears what one window has left in the recorder and in the maps of the programs. */
 static int forget_window(struct recorder *r)
 {
 	int err = empty_rings(r);
@@ -155,7 +155,7 @@ static void note_window(struct windows *w)
 		   (double)(w->r->t0 - w->r->begins) / 1e6);
 }
 
-/* Windows whose time passed while the one before was detached, or the disk was too slow. */
+/* Counts windows whose time passed while the previous one was detached, or the disk was too slow. */
 static void count_missed(struct windows *w, uint64_t before)
 {
 	uint64_t periods = (w->start - before + w->opts->period_ns / 2) / w->opts->period_ns;

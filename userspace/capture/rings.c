@@ -145,7 +145,7 @@ static int set_to_zero(int map, size_t size)
 	return err;
 }
 
-/* Deletes the key before only after the next one is known, from which the search goes on. */
+/* Deletes a key only when the next one is known, so that the iteration can continue from there. */
 static int empty_slots(int map)
 {
 	uint32_t key, next;

@@ -41,8 +41,8 @@ int rings__start_none(struct rings *r);
 /* Waits until all are created. 0 or a negative errno. */
 int rings__finish(struct rings *r);
 /*
- * Forgets everything that records of a window have left in the maps: numbers of rings, losses, stacks
- * that were sent, what threads run. No program may be attached. 0 or a negative errno.
+ * Clears all state that a window has left in the maps: ring sequence numbers, losses, the stacks that
+ * were sent, what threads run. No program may be attached. 0 or a negative errno.
  */
 int rings__reset(const struct rings *r);
 void rings__destroy(struct rings *r); /* started or zeroed */

@@ -272,7 +272,7 @@ int sink__clock_error(struct sink *s, uint64_t ns)
 	return 0;
 }
 
-/* Whether the trigger exit has requested a snapshot, which says how the process has ended. */
+/* Whether the trigger exit has requested a snapshot, whose cause contains how the process ended. */
 static bool knows_exit(struct sink *s)
 {
 	const struct flight_cause *cause;
@@ -300,8 +300,8 @@ bool sink__request(struct sink *s, const struct flight_cause *cause)
 }
 
 /*
- * In the open generation, which there is once the initial state is known. Readers take the last one
- * for that of the file: it is the oldest, after which the file is named.
+ * Writes the causes to the open generation, which exists once the initial state is known. Readers use
+ * the last one as the cause of the file: so the oldest, after which the file is named, is written last.
  */
 static int note_causes(struct sink *s, uint64_t time)
 {

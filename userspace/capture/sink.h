@@ -60,7 +60,7 @@ const struct writer_stats *sink__written(const struct sink *s);
  * snapshots are taken over.
  */
 int sink__start(struct sink *s, const struct raw_header *facts);
-/* Begins only the files, for a replay, which starts the sequencer itself. */
+/* Starts only the files, for a replay, which starts the sequencer itself. */
 int sink__start_files(struct sink *s, const struct raw_header *facts);
 int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec, size_t size);
 /* The name that records call GT_TEXT_GIVEN(i); after sink__start(). It is cut at GT_TEXT_MAX. */

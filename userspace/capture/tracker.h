@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reports the programs that processes execute: followed ones, their descendants, and those that are
- * chosen by executable or cgroup. Loads and reads bpf/follow.bpf.c, for gotrace-bpf/follow.c and
+ * selected by executable or cgroup. Loads and reads bpf/follow.bpf.c, for gotrace-bpf/follow.c and
  * targets.c.
  */
 #ifndef CAPTURE_TRACKER_H
@@ -37,13 +37,14 @@ void tracker__remove(struct tracker *t, pid_t pid);
 int tracker__add_launcher(struct tracker *t, pid_t pid);
 
 /*
- * Reports also processes whose executable has this file name, without directories, or one given before.
- * -E2BIG: more than GT_WATCHED_NAMES; or another negative errno.
+ * Also reports processes whose executable has this file name, without directories. Further calls add
+ * names. 0, -E2BIG: more than GT_WATCHED_NAMES, or another negative errno.
  */
 int tracker__watch_name(struct tracker *t, const char *name);
 /*
- * Reports also processes in this cgroup and those below it; with names, only those that have one.
- * `fd` is its directory, or -1: it does not exist now. Replaces the one before. 0 or a negative errno.
+ * Also reports processes in this cgroup and its descendants; if names are watched, only those with one
+ * of the names. `fd` is its directory, or -1: it does not exist now. Replaces the previous cgroup. 0 or
+ * a negative errno.
  */
 int tracker__watch_cgroup(struct tracker *t, int fd);
 

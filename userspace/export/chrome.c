@@ -49,7 +49,7 @@ static void close_event(struct chrome *c)
 	}
 }
 
-/* Of hostile times the distance may overflow; it is a number in any case. */
+/* The difference of hostile times may overflow: unsigned arithmetic gives a number in any case. */
 static void put_time(struct chrome *c, int64_t time)
 {
 	json__double(&c->json, "ts", (double)((uint64_t)time - (uint64_t)c->start) / 1e3);
@@ -125,7 +125,7 @@ static void put_args(struct chrome *c, const struct export_event *ev)
 	json__close(j, '}');
 }
 
-/* It is bound to the slice that the track is in at this time. */
+/* An end of an arrow: it belongs to the slice that is open on the track at this time. */
 static void put_flow(struct chrome *c, const struct export_event *ev, const char *phase,
 		     uint64_t id)
 {

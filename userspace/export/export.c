@@ -210,7 +210,7 @@ static void displace(struct export *e, struct exported_proc *proc, struct export
 	}
 }
 
-/* Its slices on the tracks of its P and of its thread. `since`: as those of its own track. */
+/* Begins its slices on the tracks of its P and its thread, at the time `since` as on its own track. */
 static int occupy(struct export *e, struct exported *g, const struct trace_event *ev, int64_t since)
 {
 	uint64_t m = transition__thread(ev);

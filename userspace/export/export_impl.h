@@ -95,7 +95,7 @@ struct export
 	int64_t now;		    /* never decreases */
 	uint64_t last_track, flows; /* the last IDs that were assigned */
 	bool started;
-	const struct kernel_threads *kernel; /* as of the present step */
+	const struct kernel_threads *kernel; /* after the current step */
 };
 
 /* ---- export_track.c ---- */
@@ -119,7 +119,7 @@ static inline struct trace_string text_of(const char *s)
 	return (struct trace_string){ s, (uint32_t)strlen(s) };
 }
 
-/* Adds an argument to an event, of which the format takes EXPORT_ARGS_MAX. */
+/* Adds an argument to an event, which has at most EXPORT_ARGS_MAX. */
 static inline void add_number(struct export_event *ev, const char *name, uint64_t number)
 {
 	ev->arg[ev->args++] = (struct export_arg){ .name = name, .number = number };
@@ -154,7 +154,7 @@ void export__free_threads(struct export *e);
 
 int export__range(void *e, const struct trace_event *ev, const struct semantics *m);
 void export__metric(struct export *e, const struct semantics *m);
-/* Writes counters of states that have changed, but not more often than is of use. */
+/* Writes counters of states that have changed, at most once per COUNTER_STEP. */
 void export__count(struct export *e, bool at_end);
 
 /* ---- export_annotations.c ---- */

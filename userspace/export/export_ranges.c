@@ -9,7 +9,7 @@
 
 #include "export/export_impl.h"
 
-/* ns: of a change of states the latest is written that often; slices have each */
+/* ns: minimum distance of two values of a counter of states; slices contain each change */
 #define COUNTER_STEP 100000
 
 /* ---- ranges ---- */

@@ -2,9 +2,9 @@
 /*
  * Threads and CPUs of an export, from kernel events.
  *
- * format/kernel.h has the state of each thread after each item. When it changes, so does the slice
- * on the thread's track of states; and while the thread of a goroutine that runs for Go, or is in
- * a system call, is without a CPU, a slice within that of the goroutine shows why. System calls
+ * format/kernel.h computes the state of each thread after each item. When it changes, a new slice
+ * begins on the thread's track of states; and while a goroutine that is running or in a system call
+ * has a thread without a CPU, a slice within that of the goroutine shows why. System calls
  * and page faults have tracks of their own, since they outlast such states.
  */
 #include <errno.h>

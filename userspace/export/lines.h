@@ -2,8 +2,8 @@
 /*
  * Exports a trace as lines of JSON, one per event and kernel event.
  *
- * Between reader/timeline.h and print/print.h, which has the form of an event, as in `gotrace
- * events --json`. The first line names the schema and its version; gotrace(1) describes it.
+ * Upstream: reader/timeline.h. Downstream: print/print.h, which prints events as `gotrace events
+ * --json` does. The first line names the schema and its version; gotrace(1) describes it.
  */
 #ifndef EXPORT_LINES_H
 #define EXPORT_LINES_H

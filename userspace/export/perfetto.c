@@ -21,7 +21,7 @@
 #include "writer/intern.h"
 
 #define NAMES_MEMORY ((size_t)32 << 20)
-#define PID	     1 /* samples belong to a process; the ID of the real one is not in each trace */
+#define PID	     1 /* samples belong to a process; not each trace contains the real PID */
 
 /* Numbers of fields in perfetto_trace.proto */
 enum { TRACE_PACKET = 1 };
@@ -358,7 +358,7 @@ static void name_thread(struct perfetto *p, uint64_t thread)
 	emit_packet(p);
 }
 
-/* The program, in which each frame is: the ID is 1. */
+/* The one mapping, which contains all frames: its ID is 1. */
 static void define_mapping(struct perfetto *p)
 {
 	put(p, &p->innermost, INTERNED_ID, 1);

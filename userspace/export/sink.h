@@ -76,7 +76,7 @@ struct export_sample {
 
 struct export_sink;
 
-/* None of them returns anything: the first error is kept in the sink, and ends the export. */
+/* The functions return nothing: the first error is kept in the sink, and ends the export. */
 struct export_sink_ops {
 	/* How times of the trace relate to other clocks. Called before all others, then again. */
 	void (*clock)(struct export_sink *s, int64_t time, const struct trace_clock *clock);

@@ -2,7 +2,7 @@
 /*
  * A stdio stream in front of an output buffer, for lib/json.h and print/print.h.
  *
- * Between the formats of text and lib/outbuf.h.
+ * Upstream: the text formats. Downstream: lib/outbuf.h.
  */
 #ifndef EXPORT_STREAM_H
 #define EXPORT_STREAM_H

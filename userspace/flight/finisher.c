@@ -78,8 +78,8 @@ static int complete_file(struct finisher *f, struct finisher_job *job, struct er
 }
 
 /*
- * A failure is reported here, and the recording goes on. A file without a cause may fail each second:
- * the same reason is then reported once.
+ * A failure is reported here, and the recording continues. Rotated files may fail each second: the
+ * same reason is then reported once.
  */
 static int complete(struct finisher *f, struct finisher_job *job, struct error *error)
 {

@@ -43,8 +43,8 @@ struct finisher_job {
  */
 int finisher__take(struct finisher *f, const struct finisher_job *job);
 /*
- * The first failure of the thread: 0, or a negative errno and the reason. It was reported, the file
- * is removed, and others are completed nevertheless.
+ * Returns the first failure of the thread: 0, or a negative errno and the reason. It was reported, and
+ * the file was removed; other files are completed.
  */
 int finisher__failure(struct finisher *f, struct error *error);
 uint64_t finisher__failures(struct finisher *f); /* how many; each was reported */

@@ -3,7 +3,7 @@
  * The flight recorder: see flight.h.
  *
  * A trace must begin with a generation that contains the state of all goroutines. Each generation
- * contains it as long as it is small; otherwise every eighth one, or the one after half of the limit.
+ * contains it as long as it is small; otherwise every eighth one, or the one after half of max_bytes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ bool flight__request(struct flight *f, const struct flight_cause *cause)
 	return true;
 }
 
-/* A signal may have come after the last record that is written. */
+/* Later ones do not count: a signal may have arrived after the last record that is written. */
 const struct flight_cause *flight__pending(const struct flight *f, size_t i, uint64_t time)
 {
 	for (size_t at = 0; at < f->requests; at++)
@@ -163,7 +163,7 @@ const struct flight_cause *flight__due(struct flight *f, uint64_t watermark)
 	return &f->request[0];
 }
 
-/* The later ones are causes of another snapshot. Returns the number of others. */
+/* Removes the requests up to `time` and returns their number. Later ones are for another snapshot. */
 static size_t take_requests(struct flight *f, uint64_t time)
 {
 	size_t left = 0, taken;
@@ -232,8 +232,9 @@ int flight__save(struct flight *f, uint64_t time)
 		return 0;
 	}
 	if (f->limited)
-		log__msg("%llu requests for a snapshot were ignored before this one: too many",
-			 (unsigned long long)f->limited);
+		log__msg("%llu requests for a snapshot were ignored before this one: a snapshot "
+			 "has at most %d causes",
+			 (unsigned long long)f->limited, FLIGHT_CAUSES);
 	f->limited = 0;
 	f->snapshots++;
 	return 0;

@@ -54,7 +54,7 @@ void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wal
 int flight__next(struct flight *f, uint64_t time);
 
 /*
- * Requests a snapshot. One that comes in the tail of another is a cause of the same snapshot. At most
+ * Requests a snapshot. A request within the tail of another one is a cause of the same snapshot. At most
  * FLIGHT_CAUSES are kept, others are only counted. Returns whether it was kept.
  */
 bool flight__request(struct flight *f, const struct flight_cause *cause);

@@ -262,7 +262,7 @@ static int open_dir(const char *path)
 	struct file_place place;
 	int dir = file_place__find(&place, path);
 
-	if (dir == -EISDIR) { /* "." or "..", which is no link */
+	if (dir == -EISDIR) { /* "." or "..", which is not a link */
 		dir = open(path, OPEN_FLAGS);
 		return dir < 0 ? -errno : dir;
 	}

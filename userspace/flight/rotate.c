@@ -88,7 +88,7 @@ static int write_generation(struct rotate *r, const struct iovec *iov, size_t n)
 	return err ? err : trace_file__appendv(r->file, iov, n);
 }
 
-/* Removes files only as long as it helps: something else may fill the disk. */
+/* Removes files only as long as this frees space: another program may fill the disk. */
 static int write_with_room(struct rotate *r, const struct iovec *iov, size_t n)
 {
 	int err = write_generation(r, iov, n);

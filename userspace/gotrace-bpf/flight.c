@@ -36,20 +36,20 @@ static const struct argp_option options[] = {
 	{ "tail", OPT_TAIL, "TIME", 0,
 	  "how long to record after the cause of a snapshot (default: 500ms)", 0 },
 	{ "trigger", OPT_TRIGGER, "COND", 0,
-	  "write a snapshot when COND is met, such as runnable:5ms, blocked:300ms, gc:100ms, "
+	  "write a snapshot when the condition COND is met, such as runnable:5ms, blocked:300ms, gc:100ms, "
 	  "heap:2G, func:main.foo, request:200ms, status:5xx, cpu:180%, signal:SIGSEGV (see "
 	  "TRIGGERS in the manual); may be repeated",
 	  0 },
 	{ "trigger-interval", OPT_TRIGGER_INTERVAL, "TIME", 0,
-	  "least time between two snapshots of one trigger (default: 1s)", 0 },
+	  "minimum time between two snapshots of the same trigger (default: 1s)", 0 },
 	{ "keep", OPT_KEEP, "SIZE", 0,
 	  "remove the oldest snapshots so that all take at most SIZE (default: 4G)", 0 },
 	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
 	  "keep the events in the kernel, in a flight recorder buffer of --max-size, instead of "
-	  "this process (requires the kernel module)",
+	  "the recorder's memory (requires the kernel module)",
 	  0 },
 	{ "timeout", OPT_TIMEOUT, "TIME", 0,
-	  "with --blackbox: how long the buffer is kept if this process is killed (default: 24h; "
+	  "with --blackbox: how long the buffer is kept if the recorder is killed (default: 24h; "
 	  "0: until it is recovered or discarded)",
 	  0 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME, such as 500ms or 1m30s", 0 },
@@ -95,7 +95,7 @@ static void check_triggers(const struct record_args *a)
 			usage_error("%s", error.text);
 }
 
-/* What the conditions on calls need to be recorded: a function as with --region, and requests. */
+/* Makes the recording contain what conditions on calls require: regions of functions, and requests. */
 static void add_calls_of_triggers(struct record_args *a)
 {
 	for (size_t i = 0; i < a->triggers.n; i++) {
@@ -168,15 +168,16 @@ static const struct argp parser = {
 	parse_option,
 	"-p PID -o DIR",
 	"Records a running process, and keeps the latest events in memory. They are written to a "
-	"file in DIR on SIGUSR1, which 'gotrace-bpf snapshot' sends, and when the process ends.",
+	"file in DIR on SIGUSR1, which 'gotrace-bpf snapshot' sends, when the process ends, and "
+	"with --trigger when a condition is met.",
 	NULL,
 	NULL,
 	NULL,
 };
 
 /*
- * With --blackbox this process reads no event. A cause of a snapshot that is found in the events is
- * to be rejected here; one that is known without them calls blackbox_flight__request().
+ * With --blackbox this process reads no event. A cause of a snapshot that is found in the events
+ * must be rejected here; one that is known without them calls blackbox_flight__request().
  */
 static void check_blackbox(const struct record_args *a)
 {
@@ -185,8 +186,8 @@ static void check_blackbox(const struct record_args *a)
 	if (!a->blackbox)
 		return;
 	if (a->triggers.n)
-		usage_error("--blackbox cannot be combined with --trigger: this process then reads "
-			    "no events");
+		usage_error("--blackbox cannot be combined with --trigger: with --blackbox the "
+			    "recorder reads no events");
 	if (a->ring_size)
 		usage_error("--blackbox cannot be combined with --ring-size: --max-size is the "
 			    "size of all rings together");

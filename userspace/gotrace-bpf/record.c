@@ -65,7 +65,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "sample", OPT_SAMPLE, "WINDOW/PERIOD", 0,
 	  "record a window of this length every PERIOD, such as 1s/1000s, each to a file of its own in "
-	  "the directory of -o; no probe is attached in between",
+	  "the directory of -o; no probe is attached between windows",
 	  0 },
 	{ "align-start", OPT_ALIGN_START, NULL, 0,
 	  "with --sample: windows begin at multiples of PERIOD by the wall clock (UTC), as on other "
@@ -378,9 +378,10 @@ static void check_sample(const struct record_args *a)
 	if (!a->sample.window_ns)
 		return;
 	if (a->rotate_ns)
-		usage_error("--sample cannot be combined with --rotate: each window has a file");
+		usage_error(
+			"--sample cannot be combined with --rotate: each window has its own file");
 	if (a->command)
-		usage_error("--sample requires a running process: -p PID");
+		usage_error("--sample requires a running process: expected -p PID");
 	if (a->is_inline)
 		usage_error("--sample cannot be combined with --probes=inline, which would stop "
 			    "the program at each window to change its code");

@@ -84,21 +84,20 @@ enum {
 #define MIN_DURATION_OPTION                                                                        \
 	{ "min-duration", OPT_MIN_DURATION, "KIND:TIME", 0, MIN_DURATION_HELP, 0 }
 /* Of targets.c, which also parses -p. */
-#define TARGETS_OPTIONS                                                                             \
-	{ "exe",                                                                                    \
-	  OPT_EXE,                                                                                  \
-	  "NAME|PATH",                                                                              \
-	  0,                                                                                        \
-	  "record all processes of this executable, also those that start later; may be repeated",  \
-	  0 },                                                                                      \
-		{ "cgroup",                                                                         \
-		  OPT_CGROUP,                                                                       \
-		  "PATH",                                                                           \
-		  0,                                                                                \
-		  "record all Go programs in this cgroup and below it, or those of --exe there",    \
-		  0 },                                                                              \
-		{ "unit", OPT_UNIT, "UNIT", 0, "as --cgroup, with the cgroup of this systemd unit", \
-		  0 }
+#define TARGETS_OPTIONS                                                                            \
+	{ "exe",                                                                                   \
+	  OPT_EXE,                                                                                 \
+	  "NAME|PATH",                                                                             \
+	  0,                                                                                       \
+	  "record all processes of this executable, and those that start later; may be repeated",  \
+	  0 },                                                                                     \
+		{ "cgroup",                                                                        \
+		  OPT_CGROUP,                                                                      \
+		  "PATH",                                                                          \
+		  0,                                                                               \
+		  "record all Go programs in this cgroup and below it, or only those of --exe",    \
+		  0 },                                                                             \
+		{ "unit", OPT_UNIT, "UNIT", 0, "as --cgroup, for the cgroup of this systemd unit", 0 }
 #define FORMAT_OPTION { "format-version", OPT_FORMAT, TRACE_VERSION_CHOICE, 0, FORMAT_HELP, 0 }
 
 #define CPU_PROFILE_OPTION                                                                          \
@@ -154,11 +153,11 @@ enum {
 
 /* Parses an option of record into the struct record_args of the state's input. As argp expects. */
 error_t record__option(int key, char *text, struct argp_state *state);
-/* As --region FUNC, which is borrowed. */
+/* Adds a region, as the option --region FUNC does. Borrows `func`. */
 void record__add_region(struct record_args *a, const char *func);
-/* With --cpu-profile: adds its set. After the options. */
+/* With --cpu-profile: adds its event set. To be called after all options are parsed. */
 void record__check_profile(struct record_args *a);
-/* The options of --region, --task and --requests fit each other, or a usage error. */
+/* Rejects invalid combinations with --region, --task and --requests, which are usage errors. */
 void record__check_calls(const struct record_args *a);
 /* The values without any option. */
 void record__defaults(struct record_args *ret);

@@ -31,8 +31,8 @@ struct recorder_slot {
 };
 
 /*
- * A recorder has ended. `end` is an enum recording_end, or another number if it was killed or has done
- * nothing.
+ * A recorder has ended. `end` is an enum recording_end, or another number if it was killed or never
+ * started.
  */
 typedef void (*recorders_fn)(void *ctx, const struct recorder_slot *slot,
 			     const struct recording_report *report, int end);
@@ -74,7 +74,7 @@ void recorders__report(const struct recorders *r);	    /* prints the sums, of se
 bool recorders__take_signals(const struct recorders *r);
 
 /*
- * A hash by which the programs that a process executes can be distinguished: the auxiliary vector
+ * A hash that distinguishes the programs that a process executes: the auxiliary vector
  * contains addresses that the kernel randomizes at each exec. 0: not readable.
  */
 uint64_t recorders__program_mark(int pid);

@@ -229,7 +229,7 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 		 (double)stats->target_cpu_ns / 1e9);
 }
 
-/* What to do with the file, for a person. */
+/* On a terminal, suggests commands that read the file. */
 static void suggest(const char *path)
 {
 	if (isatty(STDERR_FILENO) && strcmp(path, "-"))

@@ -60,7 +60,7 @@ struct record_args {
 struct recording_report {
 	struct recorder_stats stats;
 	bool replaced;	 /* with RECORDING_NOTHING: it did not end, but executed another program */
-	uint64_t not_go; /* with RECORDING_NOTHING: inode of this file, which is no Go program */
+	uint64_t not_go; /* with RECORDING_NOTHING: inode of its file, which is not a Go program */
 	char reason[sizeof(((struct error *)0)->text)]; /* with recording.reason_in_report */
 };
 
@@ -84,7 +84,7 @@ struct recording {
 	int pid;	       /* to record, instead of the process of the command line */
 	uint64_t exec_time;    /* when it executed its program, ns; 0: its runtime is up */
 	bool reason_in_report; /* the reason of a failure, instead of a message */
-	bool only_if_go;       /* a program that is not a Go program is no failure */
+	bool only_if_go;       /* a program that is not a Go program is not a failure */
 	unsigned int serial;   /* counts its programs from 1; 0: that of the command line */
 };
 

@@ -36,7 +36,8 @@ struct flight_recorder {
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0,
-	  "the process that is recorded; may be omitted if there is only one flight recorder, all of whose processes then get one",
+	  "the recorded process; may be omitted if there is only one flight recorder, and if that "
+	  "records several processes, a snapshot of each is written",
 	  0 },
 	HELP_OPTION,
 	{},

@@ -2,14 +2,15 @@
 /*
  * Several processes in one recording: see targets.h.
  *
- * This process records nothing itself, and does not open the programs of others: a file system may
- * not answer. It reads which selected processes execute a program (capture/tracker.c), and starts a
- * recorder for each (recorders.c), which finds out whether it is a Go program.
+ * This process records nothing itself, and does not open the programs of other users, since their
+ * file systems may not answer. capture/tracker.c reports the selected processes that execute a
+ * program; this file starts a recorder for each (recorders.c), which determines whether it is a Go
+ * program.
  *
- * Anyone can execute a file of a selected name, thousands of times a second. So the looks at /proc,
- * the starts of recorders and the queue of processes that wait for one are limited, and a program
- * that fails or ends at once, again and again, waits longer. What exceeds a limit is not lost if it
- * goes on running: then all processes are searched again.
+ * Any user can execute a file with a selected name, thousands of times per second. So the reads of
+ * /proc, the starts of recorders and the queue of processes that wait for one are limited, and a
+ * program that repeatedly fails or ends at once waits longer. A process that exceeded a limit and is
+ * still running is found later, when all processes are searched again.
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,7 +33,7 @@
 #define PAUSE_MS    200
 #define QUEUE_MAX   256
 #define TRIED_MAX   4096
-#define LOOKS	    500 /* at /proc, per second */
+#define LOOKS	    500 /* reads of /proc, per second */
 #define STARTS	    4	/* of recorders, per second */
 #define STARTS_MOST 32	/* at once, after a while without */
 #define SEARCH_NS   (5 * SECOND)
@@ -259,8 +260,8 @@ static void handle_found(void *ctx, pid_t pid)
 }
 
 /*
- * Searches all processes: first, when the cgroup is another one, or when some may have been missed. A
- * process that was moved into the cgroup after its exec is found only in this way.
+ * Searches all processes: at the start, when the cgroup was replaced, or when some may have been
+ * missed. A process that was moved into the cgroup after its exec is found only in this way.
  */
 static void search(struct targets *t)
 {
@@ -325,7 +326,7 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 		return;
 	report_failure(t, slot, report, e);
 	t->refused += !report->stats.t0;
-	if (first && !report->stats.t0) /* it is not to be waited for */
+	if (first && !report->stats.t0) /* do not wait for it */
 		tracker__remove(t->tracker, slot->program.pid);
 }
 
@@ -480,7 +481,7 @@ static int prepare(struct targets *t)
 	if (!err)
 		search(t);
 	if (!err && !t->n)
-		log__msg("no process to record yet: waiting");
+		log__msg("no selected process is running yet: waiting for one");
 	return err;
 }
 
@@ -494,7 +495,7 @@ static int conclude(const struct targets *t)
 			t->early);
 	if (!t->recorders.recorded && !t->refused)
 		error__set(t->error, -ENOENT,
-			   "nothing was recorded: no Go program that was selected ran long enough");
+			   "nothing was recorded: no selected Go program ran long enough");
 	return t->failed || !t->recorders.recorded ? EXIT_FAILED : EXIT_DONE;
 }
 

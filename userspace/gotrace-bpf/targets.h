@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several processes in one continuous recording ('record --rotate') or flight recorder: all that the
- * options select, and those that start later.
+ * Several processes in one continuous recording ('record --rotate') or flight recorder: those that the
+ * options select, including those that start later.
  *
  * Upstream: record.c and flight.c. Downstream: recorders.c, one recorder per program.
  */
@@ -17,7 +17,7 @@
 void targets__option(struct record_args *a, int key, const char *text);
 /* Whether the options can select more than one process. */
 bool targets__given(const struct record_args *a);
-/* Of such options: a combination that is unsupported is a usage error. */
+/* Checks such options: an unsupported combination is a usage error. */
 void targets__check(const struct record_args *a);
 
 /*

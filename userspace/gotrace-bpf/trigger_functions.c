@@ -2,7 +2,7 @@
 /* The functions of conditions func: see trigger_functions.h. */
 #include "trigger_functions.h"
 
-/* Functions that several patterns name are recorded once, with the name of the first. */
+/* A function that several patterns match is recorded once, with the name of the first pattern. */
 static void add(struct trigger_functions *ret, const struct calls *calls,
 		const struct calls *matching, size_t condition)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions that the conditions func: of --trigger name.
+ * The functions that match the conditions func: of --trigger.
  *
  * Upstream: target/probe/calls.c, which finds functions. Downstream: trigger/calls.c, which gets their
  * names from recording.c.
@@ -18,7 +18,7 @@ struct trigger_functions {
 	size_t n;
 };
 
-/* Those of `calls`, which must contain them and outlives *ret. 0, or a negative errno and why. */
+/* Finds them in `calls`, which must contain them and outlive *ret. 0, or a negative errno and the reason. */
 int trigger_functions__find(struct trigger_functions *ret, const struct record_args *a,
 			    const struct analysis *an, const struct calls *calls,
 			    struct error *error);

@@ -217,9 +217,9 @@ static void put_short(struct out *o, const struct private_short *sum)
 {
 	out__format(o, "short calls  left out below ");
 	put_duration(o, sum->min_ns);
-	out__format(o, ": %" PRIu64 " system calls, in all ", sum->calls);
+	out__format(o, ": %" PRIu64 " system calls, in total ", sum->calls);
 	put_duration(o, sum->calls_ns);
-	out__format(o, "; kernel events of %" PRIu64 ", in all ", sum->kernel);
+	out__format(o, "; kernel events of %" PRIu64 ", in total ", sum->kernel);
 	put_duration(o, sum->kernel_ns);
 	out__char(o, '\n');
 }

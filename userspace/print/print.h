@@ -23,7 +23,7 @@
 
 /* Cuts lines at the width of a terminal: see screen.c. */
 struct screen {
-	unsigned int width, height; /* in characters; 0: stdout is no terminal */
+	unsigned int width, height; /* in characters; 0: stdout is not a terminal */
 	unsigned int column;	    /* characters of the line so far */
 	bool skipping;		    /* the rest of the line */
 	bool in_escape;		    /* in a sequence that sets colours */
@@ -43,8 +43,8 @@ struct out {
 /* The buffer of commands that print to stdout: empty, and too large for the stack. */
 struct out *out__stdout(void);
 /*
- * The same for tables: on a terminal, no line is longer than that is wide. COLUMNS and LINES of the
- * environment have precedence over the size that the terminal reports, as in ps.
+ * The same for tables: on a terminal, no line is longer than its width. The environment variables
+ * COLUMNS and LINES take precedence over the size that the terminal reports, as in ps.
  */
 struct out *out__table(void);
 void out__flush(struct out *o);
@@ -114,7 +114,7 @@ struct print_item {
 };
 
 struct timeline;
-/* The present item of a timeline. */
+/* The current item of a timeline. */
 struct print_item print_item__of(const struct timeline *t, const struct kernel_item *item);
 
 typedef void (*print_item_fn)(struct printer *p, const struct print_item *i, int64_t time);

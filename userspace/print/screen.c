@@ -112,7 +112,7 @@ unsigned int columns__used(const struct columns *c)
 	return used;
 }
 
-/* The shown column with the least sum; c->n: there is none. */
+/* Returns the visible column with the smallest sum; c->n: there is none. */
 static unsigned int least(const struct columns *c, uint32_t keep)
 {
 	unsigned int found = c->n;
@@ -155,7 +155,7 @@ void columns__note(const struct columns *c, struct out *o)
 	for (unsigned int i = 0; i < c->n; i++) {
 		if (!c->hidden[i] || c->unknown[i] || c->sum[i] == 0)
 			continue;
-		out__text(o, any ? ", " : "\nNot shown, for lack of space: ");
+		out__text(o, any ? ", " : "\nNot shown (terminal too narrow): ");
 		out__text(o, c->titles[i]);
 		any = true;
 	}

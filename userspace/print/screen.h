@@ -2,8 +2,8 @@
 /*
  * Tables on a terminal: lines that are cut at its width, and columns that fit.
  *
- * Used by print.c, and by the commands that print tables. Into a pipe or a file everything is
- * written: all columns, and whole names.
+ * Used by print.c, and by the commands that print tables. In a pipe or a file everything is
+ * written: all columns, and complete names.
  */
 #ifndef SCREEN_H
 #define SCREEN_H
@@ -46,7 +46,7 @@ void columns__note(const struct columns *c, struct out *o);
 void screen__function(struct out *o, struct trace_string name, const char *without,
 		      unsigned int used);
 
-/* Begin and end of a heading. */
+/* Begins or ends a heading, which is bold on a terminal. */
 void screen__bold(struct out *o, bool on);
 
 #endif

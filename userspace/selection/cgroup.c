@@ -3,7 +3,7 @@
  * The cgroup whose processes are recorded: see cgroup.h.
  *
  * Other users may own cgroups (systemd delegates those of services and scopes) and create any number
- * of them: walks are bounded, and a unit is not searched inside of other units.
+ * of them: walks are bounded, and other units are not searched for a unit.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -90,7 +90,7 @@ void cgroup_place__close(struct cgroup_place *p)
 	p->root = p->fd = -1;
 }
 
-/* Opens a directory inside of the one of `at`: the path cannot leave it, nor does it follow links. */
+/* Opens a directory below that of `at`: the path cannot leave it, and links are not followed. */
 static int open_folder(int at, const char *path)
 {
 	struct open_how how = {
@@ -140,7 +140,7 @@ static void walk(struct walk *w, int fd, unsigned int depth)
 	closedir(dir);
 }
 
-/* Only slices are entered: what is inside of a unit may belong to another user. */
+/* Only slices are entered: what is inside a unit may belong to another user. */
 static bool compare_unit(struct walk *w, int at, const char *name)
 {
 	struct cgroup_place *p = w->ctx;

@@ -3,7 +3,7 @@
  * A cgroup whose processes are recorded: where it is in the hierarchy (cgroup v2), and which
  * processes are in it.
  *
- * It may not exist yet, and is another one after a unit has been restarted. Upstream: selection.c.
+ * It may not exist yet, and a unit has a new one after a restart. Upstream: selection.c.
  */
 #ifndef SELECTION_CGROUP_H
 #define SELECTION_CGROUP_H
@@ -38,7 +38,7 @@ int cgroup_place__open(struct cgroup_place *ret, const char *root, const char *p
 		       const char *unit, struct error *error);
 void cgroup_place__close(struct cgroup_place *p);
 
-/* Looks for the cgroup again, and sets `fd`. Returns whether it is another one than before, or none. */
+/* Looks for the cgroup again, and sets `fd`. Returns whether it has changed, appeared or disappeared. */
 bool cgroup_place__look(struct cgroup_place *p);
 /* Each process in the cgroup and in those below it. */
 void cgroup_place__each(const struct cgroup_place *p, cgroup_fn fn, void *ctx);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is known about the files of programs that were selected: whether they are Go programs, and
- * when another process of one is recorded whose recordings have failed.
+ * What is known about the files of selected programs: whether they are Go programs, and, if
+ * recordings of a file have failed, when another process of it may be recorded.
  *
- * A table of constant size: an entry may replace that of another file, about which nothing is known
- * then. Used by gotrace-bpf/targets.c.
+ * A table of constant size: a new entry may replace that of another file. Used by gotrace-bpf/targets.c.
  */
 #ifndef SELECTION_PROGRAM_FILES_H
 #define SELECTION_PROGRAM_FILES_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Identifies the contents of a file, unless its owner deceives. */
+/* Identifies the contents of a file, unless its owner resets the time of modification. */
 struct program_file {
 	uint64_t dev, ino, size, modified; /* ns */
 };

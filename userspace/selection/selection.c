@@ -2,7 +2,7 @@
 /*
  * The processes that a recording selects: see selection.h.
  *
- * Executables are compared by the link /proc/PID/exe, which the process cannot choose, unlike its name
+ * Executables are compared by the link /proc/PID/exe, which the process cannot change, unlike its name
  * (comm). In a container that is the path in its file system.
  */
 #include <ctype.h>

@@ -2,8 +2,8 @@
 /*
  * The processes that a recording of several processes selects: by PID, by executable, by cgroup.
  *
- * Upstream: the options of 'record --rotate' and 'flight'. Downstream: gotrace-bpf/targets.c, and
- * capture/tracker.c, to which it gives what processes that start later are compared with.
+ * Upstream: the options of 'record --rotate' and 'flight'. Downstream: gotrace-bpf/targets.c, which
+ * passes the names and the cgroup on to capture/tracker.c, for processes that start later.
  */
 #ifndef SELECTION_H
 #define SELECTION_H

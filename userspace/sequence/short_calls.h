@@ -2,14 +2,15 @@
 /*
  * Leaves out system calls that are shorter than a threshold (`--min-duration syscall:TIME`).
  *
- * The model of goroutines, threads and Ps takes part in each call, as without a threshold; only
- * what is written differs. The begin of a goroutine's call, with the time that it would have had,
- * is held back in its thread until the call ends. It is shown before any other event of that thread,
- * before another thread takes the P, and at the end of a generation; so a call is left out only if
+ * The model of goroutines, threads and Ps applies each call, as without a threshold; only the output
+ * differs. The begin event of a goroutine's call, with the time that it would have had, is held back
+ * in its thread until the call ends. It is written before any other event of that thread, before
+ * another thread takes the P, and at the end of a generation; so a call is left out only if
  * the goroutine kept its P and did nothing else.
  *
- * The kernel events of system calls are left out by the time between them alone, whoever made the
- * call. They are written in the order of time: those after an undecided begin wait in a queue.
+ * Whether the kernel events of a system call are left out depends only on the time between them, also
+ * for calls that no goroutine made. They are written in the order of time: those after an undecided
+ * begin wait in a queue.
  *
  * Upstream: transition.c, boundary.c and kernel_events.c. Downstream: boundary.c, and the private
  * data of the generation, which state what was left out.
@@ -48,7 +49,7 @@ struct short_calls {
 
 /* The goroutine of `t` begins a system call: writes the event, or holds it back. */
 void short_calls__begin(struct sequencer *s, struct thread *t, uint64_t time, uint32_t stack);
-/* It ends, with the P. True: the begin was held back, and neither event is written. */
+/* The call ends with the P. True: the begin was held back, and neither event is written. */
 bool short_calls__end(struct sequencer *s, struct thread *t, uint64_t time);
 /* Writes the begin that is held back, if any: something happens during the call. */
 void short_calls__show(struct sequencer *s, struct thread *t);

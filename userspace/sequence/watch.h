@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a user of the sequencer can watch while it writes a trace: each event of Go, and each item
- * of the kernel, in the order in which they are applied.
+ * Callbacks of the sequencer while it writes a trace: for each Go event and each item (kernel event),
+ * in the order in which they are applied.
  *
  * Upstream: boundary.c and kernel_events.c. Downstream: trigger/trigger.c. The functions run inside
- * sequencer__watermark(). Of the sequencer they may call what takes a pointer to const.
+ * sequencer__watermark(). They may call functions of the sequencer that take a pointer to const.
  */
 #ifndef SEQUENCE_WATCH_H
 #define SEQUENCE_WATCH_H
@@ -23,7 +23,7 @@ struct watch_event {
 		*args; /* of spec.h, without the time; strings and stacks: ids of writer/intern.h */
 };
 
-/* Either function may be NULL. An item of the kernel was applied to its thread before. */
+/* Either function may be NULL. An item is applied to its thread before the call. */
 struct sequencer_watch {
 	void (*event)(void *ctx, const struct watch_event *ev);
 	void (*kernel)(void *ctx, const struct kernel_item *item);

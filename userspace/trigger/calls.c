@@ -162,7 +162,7 @@ static void add(struct triggers *t, struct call_triggers *c, const struct open_c
 
 /* ---- causes ---- */
 
-/* What is open at a loss may have ended in it. */
+/* Forgets open calls after a loss: they may have ended in it. */
 static void check_losses(struct triggers *t, struct call_triggers *c)
 {
 	uint64_t losses = sequencer__losses(t->sequencer);
@@ -188,7 +188,7 @@ static void report(struct triggers *t, const struct open_call *o, uint64_t time,
 			     (unsigned long long)o->goid, (int)start.len, start.data, ms);
 }
 
-/* Its limit has passed. Its name may be final only when it ends: then it is kept until that. */
+/* The limit of a call has passed. If its name does not match so far, the final one at its end may. */
 static void due(struct triggers *t, struct call_triggers *c, struct open_call *o)
 {
 	char name[REQUEST_NAME_SIZE];

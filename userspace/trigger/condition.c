@@ -158,7 +158,9 @@ int condition__parse(const char *text, struct condition *ret, struct error *erro
 	*ret = (struct condition){ 0 };
 	if (kind < 0)
 		return error__set(error, -EINVAL,
-				  "unknown trigger '%s': see TRIGGERS in the manual", text);
+				  "unknown trigger '%s': expected a condition such as "
+				  "blocked:300ms; see TRIGGERS in gotrace-bpf(1)",
+				  text);
 	if (strlen(text) >= sizeof(ret->text))
 		return error__set(error, -EINVAL, "trigger too long: at most %zu bytes",
 				  sizeof(ret->text) - 1);

@@ -3,8 +3,8 @@
  * Triggers stw, gc, goroutines and heap: see phases.h.
  *
  * Pauses and collections are waits of which there is one at a time. A number meets a condition when
- * it reaches the limit, and again only after it was below REARM percent of it: one that swings around
- * the limit is one cause.
+ * it reaches the limit, and again only after it was below REARM percent of it: a value that oscillates
+ * around the limit is one cause.
  */
 #include "trigger/phases.h"
 
@@ -38,8 +38,8 @@ struct phases {
 	bool started;
 };
 
-static bool judge(void *ctx, const struct condition *c, const struct wait *wait,
-		  char ret[WAIT_TEXT_MAX])
+static bool evaluate(void *ctx, const struct condition *c, const struct wait *wait,
+		     char ret[WAIT_TEXT_MAX])
 {
 	const struct phases *p = ctx;
 	struct trace_string why = intern__text_at(p->t->intern, wait->reason);
@@ -67,7 +67,7 @@ int phases__create(struct phases **ret, struct triggers *t)
 	if (!p)
 		return -ENOMEM;
 	p->t = t;
-	wait_table__init(&p->table, judge, p);
+	wait_table__init(&p->table, evaluate, p);
 	wait_list__watch(&p->pauses, t, TRIGGER_STW);
 	wait_list__watch(&p->collections, t, TRIGGER_GC);
 	watch_level(&p->goroutines, t, TRIGGER_GOROUTINES);
@@ -87,7 +87,7 @@ void phases__destroy(struct phases *p)
 	free(p);
 }
 
-/* A number that begins below the limit may meet it, however close it is. */
+/* A number that is below the limit at the start is armed, however close it is. */
 static void level__start(struct level *level, uint64_t value)
 {
 	for (size_t i = 0; i < level->n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Triggers on the process as a whole: its CPU time.
+ * Triggers on the process as a whole: its CPU usage, signals and its end.
  *
  * Upstream: trigger.c, and the process's CPU clock.
  */

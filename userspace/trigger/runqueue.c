@@ -2,9 +2,9 @@
 /*
  * Trigger runqueue: see runqueue.h.
  *
- * The sequencer knows the state of each thread by the rules of all readers. A thread waits for a CPU
- * while it is runnable: woken, preempted, or after it has yielded. One whose cgroup has used up its
- * CPU time is throttled, which is another state and not counted.
+ * The sequencer computes the state of each thread by the same rules as the readers. A thread waits
+ * for a CPU while it is runnable: woken, preempted, or after it has yielded. One whose cgroup has
+ * used up its CPU quota is throttled, which is another state and not counted.
  */
 #include "trigger/runqueue.h"
 
@@ -22,8 +22,8 @@ struct runqueue {
 	uint64_t losses; /* at the last watermark */
 };
 
-static bool judge(void *ctx, const struct condition *c, const struct wait *wait,
-		  char ret[WAIT_TEXT_MAX])
+static bool evaluate(void *ctx, const struct condition *c, const struct wait *wait,
+		     char ret[WAIT_TEXT_MAX])
 {
 	(void)ctx;
 	snprintf(ret, WAIT_TEXT_MAX, "thread %llu waited for a CPU for %.1f ms",
@@ -39,7 +39,7 @@ int runqueue__create(struct runqueue **ret, struct triggers *t)
 	if (!r)
 		return -ENOMEM;
 	r->t = t;
-	wait_table__init(&r->table, judge, r);
+	wait_table__init(&r->table, evaluate, r);
 	wait_list__watch(&r->threads, t, TRIGGER_RUNQUEUE);
 	if (r->threads.n)
 		return 0;
@@ -56,7 +56,7 @@ void runqueue__destroy(struct runqueue *r)
 	free(r);
 }
 
-/* A wait goes on: another item about the thread, such as its new name, does not begin one. */
+/* A wait continues: another item of the thread, such as its new name, does not begin a new one. */
 static bool is_known(const struct runqueue *r, const struct kernel_thread *thread)
 {
 	const struct wait *wait = map__get(&r->table.by_key, thread->tid);

@@ -26,7 +26,7 @@ struct triggers {
 	const struct sequencer *sequencer;
 	const struct intern *intern;
 	struct trigger trigger[CONDITIONS_MAX];
-	struct waits *waits; /* NULL: no such conditions, as are the others */
+	struct waits *waits; /* NULL: no such conditions; the same for the other detectors */
 	struct phases *phases;
 	struct runqueue *runqueue;
 	uint64_t started;	     /* CLOCK_MONOTONIC, ns; what was before is not in the trace */
@@ -42,10 +42,13 @@ struct triggers {
 __attribute__((format(printf, 4, 5))) void trigger__met(struct triggers *t, struct trigger *trigger,
 							uint64_t time, const char *fmt, ...);
 
-/* for (struct trigger *tr = NULL; (tr = trigger__next(t, TRIGGER_STW, tr));) */
+/*
+ * Returns the next trigger of a kind, NULL at the end:
+ * for (struct trigger *tr = NULL; (tr = trigger__next(t, TRIGGER_STW, tr));)
+ */
 struct trigger *trigger__next(struct triggers *t, enum trigger_kind kind, struct trigger *after);
 
-/* A number that grows when the sequencer has to guess the state of goroutines. */
+/* Number of losses, repairs and corrections: it grows when the state of goroutines was uncertain. */
 uint64_t triggers__doubts(const struct triggers *t);
 
 #endif

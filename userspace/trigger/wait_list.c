@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits that are going on: see wait_list.h.
+ * Waits in progress: see wait_list.h.
  *
- * A wait that ends is judged then, but reported only at the next watermark: by that time it is known
- * whether records were lost, which could have ended it earlier.
+ * A wait is evaluated when it ends, but reported only at the next watermark: only then is it known
+ * whether records were lost that could have ended it earlier.
  */
 #include "trigger/wait_list.h"
 
@@ -11,9 +11,9 @@
 
 #define POOL_BLOCK (64u << 10)
 
-void wait_table__init(struct wait_table *table, wait_judge *judge, void *ctx)
+void wait_table__init(struct wait_table *table, wait_evaluate *evaluate, void *ctx)
 {
-	*table = (struct wait_table){ .judge = judge, .ctx = ctx };
+	*table = (struct wait_table){ .evaluate = evaluate, .ctx = ctx };
 	arena__init(&table->pool, POOL_BLOCK);
 }
 
@@ -26,7 +26,7 @@ void wait_table__deinit(struct wait_table *table)
 void wait_table__clear(struct wait_table *table)
 {
 	wait_table__deinit(table);
-	wait_table__init(table, table->judge, table->ctx);
+	wait_table__init(table, table->evaluate, table->ctx);
 }
 
 void wait_list__clear(struct wait_list *list)
@@ -49,7 +49,7 @@ static bool is_due(const struct wait *w, uint64_t limit, uint64_t time)
 	return time > w->since && time - w->since >= limit;
 }
 
-/* It ends at `time`: the cursors that have not judged it do so. */
+/* The wait ends at `time`: evaluates it for the cursors that have not reached it. */
 static void unlink_wait(const struct wait_table *table, struct wait *w, uint64_t time)
 {
 	struct wait_list *list = w->list;
@@ -63,7 +63,7 @@ static void unlink_wait(const struct wait_table *table, struct wait *w, uint64_t
 		if (cursor->next == w)
 			cursor->next = w->next;
 		if (!cursor->met && is_due(w, condition->limit, time) &&
-		    table->judge(table->ctx, condition, w, cursor->text))
+		    table->evaluate(table->ctx, condition, w, cursor->text))
 			cursor->met = w->since + condition->limit;
 	}
 	*(w->prev ? &w->prev->next : &list->first) = w->next;
@@ -150,7 +150,7 @@ void wait_list__watermark(struct wait_list *list, const struct wait_table *table
 		for (; cursor->next && is_due(cursor->next, condition->limit, time);
 		     cursor->next = cursor->next->next)
 			if (!cursor->met &&
-			    table->judge(table->ctx, condition, cursor->next, cursor->text))
+			    table->evaluate(table->ctx, condition, cursor->next, cursor->text))
 				cursor->met = cursor->next->since + condition->limit;
 		if (cursor->met)
 			trigger__met(t, cursor->trigger, cursor->met, "%s", cursor->text);

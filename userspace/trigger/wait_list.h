@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waits that are going on, each of which may meet a condition once it has lasted long enough.
+ * Waits in progress, each of which may meet a condition once it has lasted long enough.
  *
- * A list has the waits of one kind, by the time when they began, and a cursor for each condition of
- * that kind: the first wait that it has not judged. So an event costs the same for any number of
- * waits, and time costs nothing for a wait that is not long enough.
+ * A list contains the waits of one kind, ordered by their start, and a cursor for each condition of
+ * that kind: the first wait that is not evaluated yet. So the cost of an event does not depend on the
+ * number of waits, and a watermark costs nothing for waits that are not long enough.
  * Upstream: waits.c, phases.c and runqueue.c. Downstream: trigger.c. Times are CLOCK_MONOTONIC, ns.
  */
 #ifndef TRIGGER_WAIT_LIST_H
@@ -14,7 +14,7 @@
 #include "lib/map.h"
 #include "trigger/trigger_impl.h"
 
-/* Limits memory, as MODEL_GOROUTINES_MAX does for those who wait. */
+/* Limits memory, as MODEL_GOROUTINES_MAX does for the goroutines that wait. */
 #define WAITS_MAX     (8u << 20)
 
 #define WAIT_TEXT_MAX 160
@@ -30,7 +30,7 @@ struct wait {
 
 struct wait_cursor {
 	struct trigger *trigger;
-	struct wait *next; /* NULL: it has judged all */
+	struct wait *next; /* NULL: all are evaluated */
 	uint64_t met;	   /* by a wait that ended since the last watermark; 0: none */
 	char text[WAIT_TEXT_MAX];
 };
@@ -43,19 +43,19 @@ struct wait_list {
 };
 
 /* Whether a wait that is long enough meets the condition; *ret describes it for the user. */
-typedef bool wait_judge(void *ctx, const struct condition *condition, const struct wait *wait,
-			char ret[WAIT_TEXT_MAX]);
+typedef bool wait_evaluate(void *ctx, const struct condition *condition, const struct wait *wait,
+			   char ret[WAIT_TEXT_MAX]);
 
 /* All that may wait, by key. {} with pool.block set is empty. */
 struct wait_table {
 	struct map by_key;
 	struct arena pool;
 	struct wait *free; /* of the pool, linked by `next` */
-	wait_judge *judge;
+	wait_evaluate *evaluate;
 	void *ctx;
 };
 
-void wait_table__init(struct wait_table *table, wait_judge *judge, void *ctx);
+void wait_table__init(struct wait_table *table, wait_evaluate *evaluate, void *ctx);
 void wait_table__deinit(struct wait_table *table);
 
 /* Adds the conditions of a kind to an empty list. */
@@ -69,15 +69,15 @@ struct wait *wait_table__begin(struct wait_table *table, struct triggers *t, str
 			       uint64_t key, uint64_t since);
 /* Ends the wait of a key, if there is one. */
 void wait_table__end(struct wait_table *table, uint64_t key, uint64_t time);
-/* The same, and the key will not wait again. */
+/* The same for a key that will not wait again, whose memory is reused. */
 void wait_table__forget(struct wait_table *table, uint64_t key, uint64_t time);
 /*
- * All up to `time` is known: reports conditions that waits of the list have met, at most one wait
- * of each condition per call.
+ * All events up to `time` are known: reports the conditions that waits of the list have met, at most
+ * one wait per condition and call.
  */
 void wait_list__watermark(struct wait_list *list, const struct wait_table *table,
 			  struct triggers *t, uint64_t time);
-/* After a loss: forgets all waits. Each list of the table is to be cleared with it. */
+/* After a loss: forgets all waits. Each list of the table must be cleared as well. */
 void wait_table__clear(struct wait_table *table);
 void wait_list__clear(struct wait_list *list);
 

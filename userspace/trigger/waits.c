@@ -2,10 +2,10 @@
 /*
  * Triggers runnable, blocked and syscall: see waits.h.
  *
- * A goroutine is in one state at a time, and so in one of three lists. A wait begins with the event
- * that begins it: one from before the recording has none, and does not count. The name of a system
- * call is that of the first one that the thread enters after the goroutine's event; without kernel
- * events there is none.
+ * A goroutine is in one state at a time, and so in one of three lists. A wait begins with an event:
+ * one that began before the recording has none, and does not count. The name of a system call is
+ * that of the first one that the thread enters after the goroutine's event; without kernel events
+ * there is none.
  */
 #include "trigger/waits.h"
 
@@ -36,7 +36,7 @@ struct waits {
 	uint64_t doubts;  /* at the last watermark */
 };
 
-/* Not these without a name: an idle program has them. */
+/* Without a name these reasons do not count: they are those of an idle program. */
 static bool is_idle_reason(const char *reason)
 {
 	return !strcmp(reason, "network") || !strcmp(reason, "sleep") ||
@@ -98,8 +98,8 @@ static bool counts(const struct waits *w, const struct condition *c, const struc
 	}
 }
 
-static bool judge(void *ctx, const struct condition *c, const struct wait *wait,
-		  char ret[WAIT_TEXT_MAX])
+static bool evaluate(void *ctx, const struct condition *c, const struct wait *wait,
+		     char ret[WAIT_TEXT_MAX])
 {
 	const struct waits *w = ctx;
 	bool is_runtime;
@@ -133,7 +133,7 @@ int waits__create(struct waits **ret, struct triggers *t)
 	if (!w)
 		return -ENOMEM;
 	w->t = t;
-	wait_table__init(&w->table, judge, w);
+	wait_table__init(&w->table, evaluate, w);
 	wait_list__watch(&w->runnable, t, TRIGGER_RUNNABLE);
 	wait_list__watch(&w->blocked, t, TRIGGER_BLOCKED);
 	wait_list__watch(&w->in_call, t, TRIGGER_SYSCALL);
@@ -182,7 +182,7 @@ static void enter_call(struct waits *w, const struct watch_event *ev)
 		call->number = NO_CALL;
 }
 
-/* Before the end is judged by its name: the thread's next system call is that of nobody. */
+/* The end is evaluated by the name; the thread's next system call is not the goroutine's. */
 static void leave_call(struct waits *w, uint32_t tid)
 {
 	struct call *call = map__get(&w->calls, tid);

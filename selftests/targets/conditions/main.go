@@ -1,4 +1,4 @@
-// Conditions provokes what the triggers of `gotrace-bpf flight` wait for, one at a time:
+// Conditions provokes the conditions of `gotrace-bpf flight --trigger`, one at a time:
 //
 //	conditions -kind KIND [-n N] [-gap D] [-long D] [-exit STATUS]
 //

@@ -9,8 +9,9 @@
 // (a large slice for a moment), quiet (waits of all kinds, network and timers included, that are short,
 // or that do not count).
 //
-// Requires GODEBUG=asyncpreemptoff=1, see package clocks. It speaks the handshake of package protocol; the done line is {"waits":[{"from":ns,"to":ns}...]}:
-// when each was provoked, and when it was over, by CLOCK_MONOTONIC.
+// Requires GODEBUG=asyncpreemptoff=1, see package clocks. It speaks the handshake of package protocol;
+// the done line is {"waits":[{"from":ns,"to":ns}...]}: when each was provoked, and when it was over, by
+// CLOCK_MONOTONIC.
 package main
 
 import (
@@ -55,7 +56,7 @@ var cases = map[string]struct {
 	"quiet":      {2, nil, shortWaits},
 }
 
-// busy computes without a place where it can be preempted: see package clocks.
+// busy computes without a point at which it can be preempted: see package clocks.
 //
 //go:nosplit
 func busy(d time.Duration) {
@@ -83,7 +84,7 @@ func blockFor(d time.Duration) {
 	done <- 1
 }
 
-// call is a system call that the runtime knows of.
+// call makes a system call that the runtime is informed about.
 func call() { callFor(*length) }
 
 func callFor(d time.Duration) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is known about programs: by file, not by name; how long a program waits that fails again and
- * again; the table is of constant size.
+ * What is known about programs: by file, not by name; how long a program that fails repeatedly
+ * waits; the table has a constant size.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Triggers on calls and on the process: when a condition is met, how often, and with which time. The
- * flight recorder and what the sequencer knows are replaced.
+ * flight recorder and the queries of the sequencer are replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers runnable, blocked and syscall: each wait is judged once and in time, whatever ends in
- * between, and only waits that count are.
+ * Triggers runnable, blocked and syscall: each wait is evaluated once and in time, regardless of what
+ * ends in between, and only waits that count are.
  */
 #include "unit/trigger/trigger_fixture.h"
 
@@ -43,7 +43,7 @@ static void ends_in_between(void **state)
 	watch("runnable:5ms", NULL, NULL);
 	for (uint64_t g = 1; g <= 4; g++)
 		event(1, 1, 0, EV_GO_CREATE, g);
-	event(2, 1, 0, EV_GO_START, 1); /* the first that is not judged */
+	event(2, 1, 0, EV_GO_START, 1); /* the first that is not evaluated */
 	event(2, 1, 0, EV_GO_START, 3);
 	event(3, 1, 1, EV_GO_DESTROY, 0);
 	event(4, 1, 0, EV_GO_CREATE, 5); /* in the memory of 1 */
@@ -145,18 +145,18 @@ static void losses(void **state)
 
 #define GS 40
 
-/* What the triggers should do, found by looking at each goroutine. */
+/* What the triggers should report, computed by a scan of all goroutines. */
 static struct {
-	uint64_t since[GS], due[10000]; /* 0: does not wait; judged at the next watermark */
-	bool judged[GS];
+	uint64_t since[GS], due[10000]; /* 0: does not wait; evaluated at the next watermark */
+	bool evaluated[GS];
 	size_t n;
 } model;
 
 static void model_time(uint64_t g, uint64_t time)
 {
-	if (!model.since[g] || model.judged[g] || model.since[g] + 5 > time)
+	if (!model.since[g] || model.evaluated[g] || model.since[g] + 5 > time)
 		return;
-	model.judged[g] = true;
+	model.evaluated[g] = true;
 	model.due[model.n++] = model.since[g] + 5;
 }
 
@@ -190,7 +190,7 @@ static void as_the_model(void **state)
 		else
 			event(time, 1, g + 1, EV_GO_STOP, 0);
 		model.since[g] = model.since[g] ? 0 : time;
-		model.judged[g] = false;
+		model.evaluated[g] = false;
 		if (rand() % 10 == 0)
 			model_watermark(time);
 	}

@@ -3,7 +3,7 @@
 # timeout: 300
 # module: loaded
 # The flight recorder whose window is in the kernel (flight --blackbox). Snapshots of a session that
-# goes on recording: of a known-count target every event is in them, two in a row contain the same
+# continues to record: of a known-count target every event is in them, two in a row contain the same
 # events where they overlap, and their causes are in them. The recorder is killed by SIGKILL, its
 # target ends, its disk is full: the events are in a file or still in the kernel.
 . "$(dirname "$0")/../../lib.sh"

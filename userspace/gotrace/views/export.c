@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace export: converts a trace to a format of another tool.
+ * gotrace export: converts a trace to a format that other tools read.
  *
- * reader/timeline.c reads the trace. export/ has the formats: timelines are made by
- * export/export.c, stacks by export/stacks.c, lines of JSON by export/lines.c.
+ * Upstream: reader/timeline.c, which reads the trace. Downstream: export/export.c for timelines,
+ * export/stacks.c for stacks, export/lines.c for lines of JSON.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static const struct argp parser = {
 	options,
 	parse_option,
 	"KIND FILE [-o OUT]",
-	"Converts a trace to a format of other tools: a timeline for https://ui.perfetto.dev "
+	"Converts a trace to a format that other tools read: a timeline for https://ui.perfetto.dev "
 	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
 	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
 	"object per event, for jq and databases (ndjson). Export a part of a long trace with "

@@ -244,7 +244,7 @@ static void put_reason(struct out *o, const struct latency *l, const struct late
 		    r->plain ? nothing : reason_text(l, r->reason));
 }
 
-/* With one reason, in a line; otherwise under a line with the name. */
+/* One reason is on the line of the function; several are below a line with its name. */
 static void put_reasons_briefly(struct out *o, const struct latency *l, const struct function *f,
 				size_t most)
 {
@@ -295,7 +295,7 @@ static int select_functions(const struct latencies *all, const struct function *
 	return err;
 }
 
-/* How many reasons of each of `functions` fit, `left` being the lines after the table. */
+/* How many reasons of each of `functions` fit into `left`, the number of lines after the table. */
 static size_t fitting_reasons(size_t left, size_t functions)
 {
 	size_t lines = functions ? left / functions : 0; /* an empty one, the name, the reasons */
