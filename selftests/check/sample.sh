@@ -203,6 +203,16 @@ memory_is_constant()
 	[ "$late" -le $((early + early / 20)) ] && stop_recorder && each_is_valid && jq -e '.windows >= 160 and .lost == 0' "$tmp/memory.json"
 }
 
+suggests() # OPTION...: on a terminal, the recorder names commands that read the file
+{
+	script -qec "$GOTRACE record -p $TARGET_PID -d 500ms $*" /dev/null </dev/null >"$tmp/typed" && grep -q 'next: ' "$tmp/typed"
+}
+
+suggests_for_files_only()
+{
+	suggests -o "$tmp/next.trace" && ! suggests --sample 100ms/200ms -o "$tmp/next" && [ -e "$tmp/next/index.tsv" ]
+}
+
 ktap_start
 start_target pingpong "$ORACLE_GO" -duration 150s -rate 1000 || exit 1
 tell_target start
@@ -222,6 +232,7 @@ try "kill -9 keeps complete files" keeps_files_when_killed
 try "interrupted between two windows" interrupted_in_between
 try "privileges" privileges
 try "memory is constant" memory_is_constant
+try "no command is suggested that reads a directory" suggests_for_files_only
 kill "$TARGET_PID"
 try "CPU samples and page faults in each window" cpu_samples_in_each
 try "the target ends between two windows" target_ends_in_between

@@ -113,6 +113,20 @@ refuses() # PATTERN OPTION...
 	refused 2 "$pattern" $GOTRACE record -p $$ -o "$tmp/refused.trace" "$@" && [ ! -e "$tmp/refused.trace" ]
 }
 
+flight_refuses() # PATTERN OPTION...
+{
+	local pattern=$1
+	shift
+	refused 2 "$pattern" $GOTRACE flight -p $$ -o "$tmp/refused" --min-duration syscall:1ms "$@" && [ ! -e "$tmp/refused" ]
+}
+
+flight_refusals()
+{
+	flight_refuses "requires the event set syscall or kernel" --events sched &&
+		flight_refuses "cannot be combined with --blackbox" --blackbox x &&
+		flight_refuses "trigger syscall:500us is shorter than --min-duration" --trigger syscall:500us
+}
+
 refusals()
 {
 	refuses 'kind blocked cannot be left out: the P runs other goroutines' --min-duration blocked:1ms &&
@@ -151,4 +165,5 @@ try "what was left out is stated" stated
 try "record --rotate" rotated && note "$(grep '^calls: ' "$tmp/try.out")"
 try "flight" in_flight && note "$(grep '^calls: ' "$tmp/try.out")"
 try "other kinds, and invalid values" refusals
+try "flight: what does not fit" flight_refusals
 ktap_end

@@ -93,6 +93,13 @@ static void check_triggers(const struct record_args *a)
 	for (size_t i = 0; i < a->triggers.n; i++)
 		if (condition__check(&a->condition[i], a->sets, &error))
 			usage_error("%s", error.text);
+	for (size_t i = 0; i < a->triggers.n; i++)
+		if (a->condition[i].kind == TRIGGER_SYSCALL &&
+		    a->condition[i].limit < a->min_call_ns)
+			usage_error(
+				"--trigger %s is shorter than --min-duration, which would leave "
+				"the system call out of the snapshot",
+				a->condition[i].text);
 }
 
 /* Makes the recording contain what conditions on calls require: regions of functions, and requests. */
@@ -215,6 +222,7 @@ int do_flight(int argc, char **argv, struct error *error)
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
 	record__check_profile(&a);
+	record__check_min_duration(&a);
 	check_triggers(&a);
 	check_blackbox(&a);
 	add_calls_of_triggers(&a);

@@ -387,7 +387,7 @@ static void check_sample(const struct record_args *a)
 			    "the program at each window to change its code");
 }
 
-static void check_min_duration(const struct record_args *a)
+void record__check_min_duration(const struct record_args *a)
 {
 	if (!a->min_call_ns)
 		return;
@@ -432,7 +432,7 @@ static void check_arguments(struct record_args *a)
 			"--follow writes one file per process, and cannot write to standard output");
 	check_rotate(a);
 	check_sample(a);
-	check_min_duration(a);
+	record__check_min_duration(a);
 	check_blackbox(a);
 	if (targets__given(a))
 		targets__check(a);

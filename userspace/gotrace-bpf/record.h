@@ -159,6 +159,8 @@ void record__add_region(struct record_args *a, const char *func);
 void record__check_profile(struct record_args *a);
 /* Rejects invalid combinations with --region, --task and --requests, which are usage errors. */
 void record__check_calls(const struct record_args *a);
+/* --min-duration fits the event sets, and is not given with --blackbox, or a usage error. */
+void record__check_min_duration(const struct record_args *a);
 /* The values without any option. */
 void record__defaults(struct record_args *ret);
 /*

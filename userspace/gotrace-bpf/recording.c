@@ -415,7 +415,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		report(r, an->process.pid, stats);
 	if (!err && !r->family)
 		report_cost(stats, opts.stack_depth);
-	if (!err && !a->rotate_ns && !a->flight.dir)
+	if (!err && !a->rotate_ns && !a->sample.window_ns && !a->flight.dir)
 		suggest(opts.sink.path);
 	if (file && stats->attach_ns) {
 		failed = stats__write(file, names.stats, stats, error);
