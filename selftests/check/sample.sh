@@ -236,7 +236,7 @@ try "no command is suggested that reads a directory" suggests_for_files_only
 kill "$TARGET_PID"
 try "CPU samples and page faults in each window" cpu_samples_in_each
 try "the target ends between two windows" target_ends_in_between
-try "another program in the process between two windows" target_executes 20ms/4s
+try "another program in the process between two windows" target_executes 20ms/8s
 try "another program in the process in a window" target_executes 60s/600s
 try "without a directory" refused 2 'requires a directory' $GOTRACE record -p 1 --sample 1s/10s
 try "no period" refused 2 'expected WINDOW/PERIOD' $GOTRACE record -p 1 --sample 1s -o "$tmp/x"
