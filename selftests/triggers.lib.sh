@@ -13,7 +13,7 @@ watched()
 	DIR=$tmp/$name
 	start_target conditions "$ORACLE_GO" -kind "$kind" "$@" || return 1
 	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options
-	recorder_is_live && tell_target start && expect_target done 400 || return 1
+	recorder_is_live && tell_target start && expect_target done 1000 || return 1
 	target_result >"$tmp/$name.done"
 }
 

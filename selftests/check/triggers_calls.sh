@@ -8,24 +8,25 @@
 . selftests/record.lib.sh
 . selftests/triggers.lib.sh
 
-provoked="-n 3 -gap 1200ms"
+count=${TRIGGER_COUNT-3}
+provoked="-n $count -gap 1200ms"
 
 functions()
 {
-	watched func "--trigger func:main.hit" call $provoked -long 20ms && landed && each_has_its_cause func:main.hit 3 &&
+	watched func "--trigger func:main.hit" call $provoked -long 20ms && landed && each_has_its_cause func:main.hit "$count" &&
 		has_event UserRegionBegin 0 '.type == "main.hit"'
 }
 
 regions()
 {
 	watched region "--region main.hit=work --region main.quick=work --trigger region:work:50ms" call $provoked -long 100ms &&
-		landed && each_has_its_cause region:work:50ms 3 && has_event UserRegionBegin 50000000 '.type == "work"'
+		landed && each_has_its_cause region:work:50ms "$count" && has_event UserRegionBegin 50000000 '.type == "work"'
 }
 
 # Both the request of the client and that of the server are open for too long, one within the interval of the other.
 requests()
 {
-	watched request "--trigger request:50ms" request $provoked -long 100ms && landed && each_has_its_cause request:50ms 3 &&
+	watched request "--trigger request:50ms" request $provoked -long 100ms && landed && each_has_its_cause request:50ms "$count" &&
 		has_event UserTaskBegin 50000000 'true' && grep -q 'request:50ms was met another 1 times' "$tmp/background.out"
 }
 
@@ -39,40 +40,48 @@ named_requests()
 		--trigger "request:50ms:GET /fast"
 	recorder_is_live && tell_target start && expect_target done || return 1
 	target_result >"$tmp/named.done"
-	landed && each_has_its_cause "request:50ms:$name" 3 && has_event UserTaskBegin 50000000 '.type == "GET /slow"'
+	landed && each_has_its_cause "request:50ms:$name" "$count" && has_event UserTaskBegin 50000000 '.type == "GET /slow"'
 }
 
 statuses()
 {
 	watched status "--requests http --trigger status:5xx --trigger status:404" request $provoked -long 10ms && landed &&
-		each_has_its_cause status:5xx 3 && has_event UserLog 0 '.message == "503"'
+		each_has_its_cause status:5xx "$count" && has_event UserLog 0 '.message == "503"'
 }
 
 signals()
 {
 	watched signal "--trigger signal:SIGUSR2 --trigger exit" signal $provoked -exit 3
 	landed
-	each_has_its_cause signal:SIGUSR2 3 && [[ $(causes | tail -n 1) == *" exit: the process exited with status 3" ]]
+	each_has_its_cause signal:SIGUSR2 "$count" && [[ $(causes | tail -n 1) == *" exit: the process exited with status 3" ]]
 }
 
 killed()
 {
-	watched killed "--trigger exit" quiet -n 1 || return 1
-	kill -KILL "$TARGET_PID"
-	wait "$BACKGROUND_PID"
-	snapshots_are 1 && [[ $(causes) == *" exit: the process was terminated by signal 9 (KILL)" ]]
+	local i
+
+	for ((i = 0; i < ${TRIGGER_EXITS-1}; i++)); do
+		rm -rf "$tmp/killed"
+		watched killed "--trigger exit" quiet -n 1 || return 1
+		kill -KILL "$TARGET_PID"
+		wait "$BACKGROUND_PID"
+		snapshots_are 1 && [[ $(causes) == *" exit: the process was terminated by signal 9 (KILL)" ]] || return 1
+	done
 }
 
 # The limit is low, and met once, since the machine may be busy. A second without load comes first.
 cpu()
 {
-	slack=1000000000 watched cpu "--trigger cpu:10% --trigger-interval 1m" cpu -n 1 -gap 2s -long 4s && landed && slack=1000000000 each_has_its_cause cpu:10% 1
+	local n=${TRIGGER_EXITS-1} slack=1000000000
+
+	watched cpu "--trigger cpu:10% --trigger-interval 4500ms" cpu -n "$n" -gap 2s -long 4s && landed &&
+		each_has_its_cause cpu:10% "$n"
 }
 
 quiet()
 {
 	watched quiet "--requests http --region main.quick --trigger func:main.hit --trigger request:10s --trigger region:main.quick:10s \
---trigger status:5xx --trigger cpu:1000% --trigger signal:SIGUSR2" quiet -n 100 -gap 50ms && landed && snapshots_are 1 &&
+--trigger status:5xx --trigger cpu:1000% --trigger signal:SIGUSR2" quiet -n "${TRIGGER_QUIET-100}" -gap 50ms && landed && snapshots_are 1 &&
 		[[ $(causes) == *" the end of the process" ]]
 }
 
