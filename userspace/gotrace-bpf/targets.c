@@ -481,7 +481,7 @@ static int prepare(struct targets *t)
 	if (!err)
 		search(t);
 	if (!err && !t->n)
-		log__msg("no selected process is running yet: waiting for one");
+		log__msg("no process to record yet: waiting for one");
 	return err;
 }
 
