@@ -26,10 +26,15 @@ struct task_struct {
 	struct signal_struct *signal;
 } __attribute__((preserve_access_index));
 
-/* Usually a few records per second; when it is full, further ones are dropped. Polled by fate.c. */
+#define FATES_SIZE (1 << 16) /* bytes */
+
+/*
+ * Usually a few records per second; signals are dropped when it is half full, so that there is room
+ * for the end of the process. Polled by fate.c.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 16);
+	__uint(max_entries, FATES_SIZE);
 } fates SEC(".maps");
 
 gt_u32 watched = 0;  /* PID, in the initial namespace */
@@ -58,7 +63,8 @@ int BPF_PROG(fate_signal, int sig)
 		if (!sig || __sync_lock_test_and_set(&is_fatal, 1))
 			return 0;
 	}
-	if (sig >= 1 && sig <= 64 && signals >> (sig - 1) & 1)
+	if (sig >= 1 && sig <= 64 && signals >> (sig - 1) & 1 &&
+	    bpf_ringbuf_query(&fates, BPF_RB_AVAIL_DATA) < FATES_SIZE / 2)
 		send(task, (u32)sig, 0);
 	return 0;
 }

@@ -56,6 +56,15 @@ signals()
 	each_has_its_cause signal:SIGUSR2 "$count" && [[ $(causes | tail -n 1) == *" exit: the process exited with status 3" ]]
 }
 
+# The end of the process is noted as a cause although the list of causes is full.
+signals_to_the_end()
+{
+	watched storm "--trigger signal:SIGUSR2 --trigger exit --trigger-interval 0s --tail 1m" signal -n 20000 -gap 0s -long 1us -exit 3 || return 1
+	stop_target
+	wait "$BACKGROUND_PID"
+	snapshots_are 1 && grep -aq "exit: the process exited with status 3" "$DIR/$(index | cut -f 1)"
+}
+
 killed()
 {
 	local i
@@ -112,6 +121,7 @@ try "requests that are open too long" requests
 try "requests of a name" named_requests
 try "statuses of requests" statuses
 try "signals, and an exit with its status" signals
+try "many signals, up to the exit" signals_to_the_end
 try "a process that is killed" killed
 try "a busy process" cpu
 try "a load that meets no condition" quiet

@@ -139,7 +139,9 @@ bool flight__request(struct flight *f, const struct flight_cause *cause)
 {
 	if (f->requests == FLIGHT_CAUSES) {
 		f->limited++;
-		return false;
+		if (strcmp(cause->kind, "exit"))
+			return false;
+		f->requests--; /* how the process has ended is known only once */
 	}
 	f->request[f->requests++] = *cause;
 	return true;

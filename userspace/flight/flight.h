@@ -55,7 +55,8 @@ int flight__next(struct flight *f, uint64_t time);
 
 /*
  * Requests a snapshot. A request within the tail of another one is a cause of the same snapshot. At most
- * FLIGHT_CAUSES are kept, others are only counted. Returns whether it was kept.
+ * FLIGHT_CAUSES are kept, others are only counted; a cause of kind exit then replaces the latest one.
+ * Returns whether it was kept.
  */
 bool flight__request(struct flight *f, const struct flight_cause *cause);
 /*

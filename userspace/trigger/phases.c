@@ -106,7 +106,7 @@ static struct trigger *level__met(struct level *level, uint64_t value, size_t *i
 			*armed = false;
 			return trigger;
 		}
-		if (value < limit - limit / 100 * (100 - REARM))
+		if (value < limit - limit / 100 * (100 - REARM) - limit % 100 * (100 - REARM) / 100)
 			*armed = true;
 	}
 	return NULL;
