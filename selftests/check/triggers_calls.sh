@@ -38,7 +38,7 @@ named_requests()
 	start_target conditions "$ORACLE_GO" -kind request $provoked -long 100ms || return 1
 	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --requests http --trigger "request:50ms:$name" \
 		--trigger "request:50ms:GET /fast"
-	recorder_is_live && tell_target start && expect_target done || return 1
+	recorder_is_live && tell_target start && expect_target done 1000 || return 1
 	target_result >"$tmp/named.done"
 	landed && each_has_its_cause "request:50ms:$name" "$count" && has_event UserTaskBegin 50000000 '.type == "GET /slow"'
 }
