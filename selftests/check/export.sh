@@ -2,6 +2,7 @@
 # Decodes what `gotrace export` writes with the published schemas of the formats, and compares the
 # sums with those of other commands and with sums over single events. The trace processor of
 # Perfetto, a program of its own that is not in a package registry, is not run.
+# parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/export selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

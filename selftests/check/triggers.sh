@@ -1,6 +1,7 @@
 #!/bin/bash
 # Triggers of the flight recorder: each kind of wait that the target provokes leads to a snapshot, whose
 # cause is found a second way in its events, and a load with short waits leads to none.
+# parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/overdue.lib.sh
 . "$(dirname "$0")/../lib.sh"
