@@ -59,7 +59,7 @@ names_the_competitor()
 	jq -e '([.functions[].cpu_held_by[] | select(.name == "competitor").ns] | add) as $held |
 		([.functions[].kernel_runnable_ns] | add) as $waited | $held > $waited / 100 and
 		([.functions[].cpu_held_by[] | select(.name == "(unknown)").ns] | add // 0) < $waited / 20' "$tmp/joined.json" &&
-		build/gotrace latency "$tmp/joined.trace" | grep -q 'the CPU was held by: competitor$'
+		build/gotrace latency --details "$tmp/joined.trace" | grep -q 'the CPU was held by: competitor$'
 }
 
 # A goroutine's own waits on its path by task, exact to the nanosecond.
