@@ -217,7 +217,8 @@ func (m *Model) compareCauses(w *Wait) (line string, compared int) {
 		return fmt.Sprintf("the causes add up to %d ns", sum), 0
 	}
 	var holders []int64
-	longest := int64(0)
+	var longest, ns int64
+	var last string // the segment before, if it touches this one; together they are one for gotrace
 	for _, s := range m.Path(w.Goroutine, w.From, w.To) {
 		if s.guess {
 			return "", 0
@@ -226,7 +227,10 @@ func (m *Model) compareCauses(w *Wait) (line string, compared int) {
 			s.Cause = ""
 		}
 		want[key{s.Kind, number(s.Goroutine), s.Cause, number(s.ByG)}] += s.To - s.From
-		if ns := s.To - s.From; s.Kind == "Go-runnable" && *s.Goroutine == w.Goroutine && ns > longest {
+		if like := fmt.Sprint(s.members(false)); like != last {
+			last, ns = like, 0
+		}
+		if ns += s.To - s.From; s.Kind == "Go-runnable" && *s.Goroutine == w.Goroutine && ns > longest {
 			holders, longest = s.Holders, ns
 		}
 	}
