@@ -140,6 +140,8 @@ static int open_exe(struct process *proc, struct error *error)
 			error, -EPERM,
 			"no permission to inspect process %d: run as root, or with CAP_SYS_PTRACE",
 			proc->pid);
+	if (proc->exe_fd == -ENOENT) /* the link has no file: the process is a zombie by now */
+		return error__set(error, -ESRCH, "process %d ended", proc->pid);
 	return error__set(error, proc->exe_fd, "cannot open the program of process %d: %s",
 			  proc->pid, strerror(-proc->exe_fd));
 }
