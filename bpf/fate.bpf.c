@@ -40,6 +40,7 @@ struct {
 gt_u32 watched = 0;  /* PID, in the initial namespace */
 gt_u64 signals = 0;  /* bits: 1 << number - 1 */
 gt_u32 is_fatal = 0; /* a signal that ends the process was reported */
+gt_u32 is_over = 0;  /* its end was reported: several threads can see themselves as the last */
 
 static void send(struct task_struct *task, u32 signal, u32 status)
 {
@@ -74,7 +75,8 @@ int BPF_PROG(fate_exit, struct task_struct *task)
 {
 	int group = task->signal->group_exit_code;
 
-	if ((u32)task->tgid == watched && task->signal->live.counter <= 0)
+	if ((u32)task->tgid == watched && task->signal->live.counter <= 0 &&
+	    !__sync_lock_test_and_set(&is_over, 1))
 		send(task, 0, (u32)(group ?: task->exit_code));
 	return 0;
 }
