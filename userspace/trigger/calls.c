@@ -42,13 +42,16 @@ static bool is_of_call(enum trigger_kind kind)
 	       kind == TRIGGER_STATUS;
 }
 
-struct call_triggers *call_triggers__create(const struct triggers *t)
+int call_triggers__create(struct call_triggers **ret, const struct triggers *t)
 {
 	size_t i = 0;
 
+	*ret = NULL;
 	while (i < t->opts.n && !is_of_call(t->trigger[i].condition.kind))
 		i++;
-	return i < t->opts.n ? calloc(1, sizeof(struct call_triggers)) : NULL;
+	if (i < t->opts.n)
+		*ret = calloc(1, sizeof(**ret));
+	return i < t->opts.n && !*ret ? -ENOMEM : 0;
 }
 
 /* ---- open calls ---- */
@@ -177,15 +180,17 @@ static void report(struct triggers *t, const struct open_call *o, uint64_t time,
 		   uint64_t open_until)
 {
 	double ms = (double)(open_until - o->begin) / 1e6;
+	struct trace_string start;
 	bool is_runtime;
-	struct trace_string start = sequencer__start_function(t->sequencer, o->goid, &is_runtime);
 
-	if (o->task)
+	if (o->task) {
 		trigger__met(t, o->trigger, time, "request %s%sopen for %.1f ms (task %llu)",
 			     o->name, o->name[0] ? " " : "", ms, (unsigned long long)o->task);
-	else
-		trigger__met(t, o->trigger, time, "goroutine %llu (%.*s) in the region for %.1f ms",
-			     (unsigned long long)o->goid, (int)start.len, start.data, ms);
+		return;
+	}
+	start = sequencer__start_function(t->sequencer, o->goid, &is_runtime);
+	trigger__met(t, o->trigger, time, "goroutine %llu (%.*s) in the region for %.1f ms",
+		     (unsigned long long)o->goid, (int)start.len, start.data, ms);
 }
 
 /* The limit of a call has passed. If its name does not match so far, the final one at its end may. */

@@ -14,8 +14,8 @@
 
 struct call_triggers;
 
-/* NULL: no memory, or none of the conditions needs it. */
-struct call_triggers *call_triggers__create(const struct triggers *t);
+/* *ret: NULL if there is no such condition. 0 or -ENOMEM. */
+int call_triggers__create(struct call_triggers **ret, const struct triggers *t);
 void call_triggers__destroy(struct call_triggers *c); /* NULL allowed */
 void call_triggers__event(struct triggers *t, struct call_triggers *c,
 			  const struct watch_event *ev);

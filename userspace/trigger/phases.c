@@ -3,7 +3,7 @@
  * Triggers stw, gc, goroutines and heap: see phases.h.
  *
  * Pauses and collections are waits of which there is one at a time. A number meets a condition when
- * it reaches the limit, and again only after it was below REARM percent of it: a value that oscillates
+ * it reaches the limit, and again only after it was below nine tenths of it: a value that oscillates
  * around the limit is one cause.
  */
 #include "trigger/phases.h"
@@ -15,8 +15,6 @@
 #include "sequence/sequencer.h"
 #include "trigger/wait_list.h"
 #include "writer/intern.h"
-
-#define REARM 90
 
 enum { PAUSE = 1, COLLECTION }; /* keys of waits */
 
@@ -34,7 +32,6 @@ struct phases {
 	struct wait_table table;
 	struct wait_list pauses, collections;
 	struct level goroutines, heap;
-	uint64_t doubts; /* at the last watermark */
 	bool started;
 };
 
@@ -67,7 +64,7 @@ int phases__create(struct phases **ret, struct triggers *t)
 	if (!p)
 		return -ENOMEM;
 	p->t = t;
-	wait_table__init(&p->table, evaluate, p);
+	wait_table__init(&p->table, t, evaluate, p);
 	wait_list__watch(&p->pauses, t, TRIGGER_STW);
 	wait_list__watch(&p->collections, t, TRIGGER_GC);
 	watch_level(&p->goroutines, t, TRIGGER_GOROUTINES);
@@ -106,7 +103,7 @@ static struct trigger *level__met(struct level *level, uint64_t value, size_t *i
 			*armed = false;
 			return trigger;
 		}
-		if (value < limit - limit / 100 * (100 - REARM) - limit % 100 * (100 - REARM) / 100)
+		if (value < limit - limit / 10)
 			*armed = true;
 	}
 	return NULL;
@@ -128,15 +125,6 @@ static void set_heap(struct phases *p, uint64_t bytes, uint64_t time)
 		trigger__met(p->t, trigger, time, "%llu bytes of heap", (unsigned long long)bytes);
 }
 
-static void begin(struct phases *p, struct wait_list *list, uint64_t key, uint64_t time,
-		  uint64_t reason)
-{
-	struct wait *wait = wait_table__begin(&p->table, p->t, list, key, time);
-
-	if (wait)
-		wait->reason = (uint32_t)reason;
-}
-
 /* The model counts a goroutine before the event that creates it, and until after its last one. */
 void phases__event(struct phases *p, const struct watch_event *ev)
 {
@@ -147,13 +135,13 @@ void phases__event(struct phases *p, const struct watch_event *ev)
 	}
 	switch (ev->type) {
 	case EV_STW_BEGIN:
-		begin(p, &p->pauses, PAUSE, ev->time, ev->args[0]);
+		wait_table__begin(&p->table, &p->pauses, PAUSE, ev->time, (uint32_t)ev->args[0]);
 		break;
 	case EV_STW_END:
 		wait_table__end(&p->table, PAUSE, ev->time);
 		break;
 	case EV_GC_BEGIN:
-		begin(p, &p->collections, COLLECTION, ev->time, 0);
+		wait_table__begin(&p->table, &p->collections, COLLECTION, ev->time, 0);
 		break;
 	case EV_GC_END:
 		wait_table__end(&p->table, COLLECTION, ev->time);
@@ -178,14 +166,7 @@ void phases__event(struct phases *p, const struct watch_event *ev)
 
 void phases__watermark(struct phases *p, uint64_t time)
 {
-	uint64_t doubts = triggers__doubts(p->t);
+	struct wait_list *const lists[] = { &p->pauses, &p->collections };
 
-	if (doubts != p->doubts) {
-		wait_table__clear(&p->table);
-		wait_list__clear(&p->pauses);
-		wait_list__clear(&p->collections);
-	}
-	p->doubts = doubts;
-	wait_list__watermark(&p->pauses, &p->table, p->t, time);
-	wait_list__watermark(&p->collections, &p->table, p->t, time);
+	wait_table__watermark(&p->table, lists, 2, triggers__doubts(p->t), time);
 }

@@ -2,6 +2,7 @@
 /* Triggers on the process as a whole: see process.h. */
 #include "trigger/process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,13 +19,12 @@ struct process_triggers {
 	bool above[CONDITIONS_MAX];		   /* since it was met */
 };
 
-struct process_triggers *process_triggers__create(const struct triggers *t)
+int process_triggers__create(struct process_triggers **ret, struct triggers *t)
 {
-	size_t i = 0;
+	bool is_wanted = trigger__next(t, TRIGGER_CPU, NULL);
 
-	while (i < t->opts.n && t->trigger[i].condition.kind != TRIGGER_CPU)
-		i++;
-	return i < t->opts.n ? calloc(1, sizeof(struct process_triggers)) : NULL;
+	*ret = is_wanted ? calloc(1, sizeof(**ret)) : NULL;
+	return is_wanted && !*ret ? -ENOMEM : 0;
 }
 
 void process_triggers__destroy(struct process_triggers *p)
@@ -59,8 +59,6 @@ void process_triggers__cpu(struct triggers *t, struct process_triggers *p, uint6
 {
 	const struct cpu_sample *oldest;
 
-	if (!is_time(p, now))
-		return;
 	p->sample[p->n++ % (CPU_SAMPLES + 1)] = (struct cpu_sample){ now, cpu };
 	if (p->n <= CPU_SAMPLES)
 		return;

@@ -14,14 +14,15 @@
 
 struct process_triggers;
 
-/* NULL: no memory, or none of the conditions needs it. */
-struct process_triggers *process_triggers__create(const struct triggers *t);
+/* *ret: NULL if there is no such condition. 0 or -ENOMEM. */
+int process_triggers__create(struct process_triggers **ret, struct triggers *t);
 void process_triggers__destroy(struct process_triggers *p); /* NULL allowed */
 /* To be called every few milliseconds: reads the clocks when it is time for a sample. */
 void process_triggers__poll(struct triggers *t, struct process_triggers *p);
 /*
  * The process had used `cpu` ns of CPU time at `now` (CLOCK_MONOTONIC, ns). A condition is met when
- * the average reaches its limit, and can be met again after it was below 90 % of that.
+ * the average reaches its limit, and can be met again after it was below 90 % of that. Calls are at least
+ * a tenth of a second apart.
  */
 void process_triggers__cpu(struct triggers *t, struct process_triggers *p, uint64_t now,
 			   uint64_t cpu);

@@ -19,7 +19,6 @@ struct runqueue {
 	struct triggers *t;
 	struct wait_table table; /* by tid */
 	struct wait_list threads;
-	uint64_t losses; /* at the last watermark */
 };
 
 static bool evaluate(void *ctx, const struct condition *c, const struct wait *wait,
@@ -39,7 +38,7 @@ int runqueue__create(struct runqueue **ret, struct triggers *t)
 	if (!r)
 		return -ENOMEM;
 	r->t = t;
-	wait_table__init(&r->table, evaluate, r);
+	wait_table__init(&r->table, t, evaluate, r);
 	wait_list__watch(&r->threads, t, TRIGGER_RUNQUEUE);
 	if (r->threads.n)
 		return 0;
@@ -73,18 +72,13 @@ void runqueue__kernel(struct runqueue *r, const struct kernel_item *item)
 	else if (!thread || thread->run != KERNEL_RUNNABLE || !thread->since)
 		wait_table__end(&r->table, item->tid, item->time);
 	else if (!is_known(r, thread))
-		wait_table__begin(&r->table, r->t, &r->threads, item->tid, thread->since);
+		wait_table__begin(&r->table, &r->threads, item->tid, thread->since, 0);
 }
 
 /* Losses of kernel events are not among the doubts about goroutines. */
 void runqueue__watermark(struct runqueue *r, uint64_t time)
 {
-	uint64_t losses = sequencer__losses(r->t->sequencer);
+	struct wait_list *const threads = &r->threads;
 
-	if (losses != r->losses) {
-		wait_table__clear(&r->table);
-		wait_list__clear(&r->threads);
-	}
-	r->losses = losses;
-	wait_list__watermark(&r->threads, &r->table, r->t, time);
+	wait_table__watermark(&r->table, &threads, 1, sequencer__losses(r->t->sequencer), time);
 }

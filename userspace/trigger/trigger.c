@@ -40,12 +40,11 @@ struct triggers *triggers__create(const struct trigger_opts *opts, struct flight
 	for (size_t i = 0; i < opts->n; i++)
 		t->trigger[i].condition = opts->condition[i];
 	if (waits__create(&t->waits, t) || phases__create(&t->phases, t) ||
-	    runqueue__create(&t->runqueue, t)) {
+	    runqueue__create(&t->runqueue, t) || call_triggers__create(&t->calls, t) ||
+	    process_triggers__create(&t->process, t)) {
 		triggers__destroy(t);
 		return NULL;
 	}
-	t->calls = call_triggers__create(t);
-	t->process = process_triggers__create(t);
 	return t;
 }
 

@@ -11,9 +11,10 @@
 
 #define POOL_BLOCK (64u << 10)
 
-void wait_table__init(struct wait_table *table, wait_evaluate *evaluate, void *ctx)
+void wait_table__init(struct wait_table *table, struct triggers *t, wait_evaluate *evaluate,
+		      void *ctx)
 {
-	*table = (struct wait_table){ .evaluate = evaluate, .ctx = ctx };
+	*table = (struct wait_table){ .t = t, .evaluate = evaluate, .ctx = ctx };
 	arena__init(&table->pool, POOL_BLOCK);
 }
 
@@ -21,21 +22,6 @@ void wait_table__deinit(struct wait_table *table)
 {
 	map__deinit(&table->by_key);
 	arena__deinit(&table->pool);
-}
-
-void wait_table__clear(struct wait_table *table)
-{
-	wait_table__deinit(table);
-	wait_table__init(table, table->evaluate, table->ctx);
-}
-
-void wait_list__clear(struct wait_list *list)
-{
-	list->first = list->last = NULL;
-	for (size_t i = 0; i < list->n; i++) {
-		list->cursor[i].next = NULL;
-		list->cursor[i].met = 0;
-	}
 }
 
 void wait_list__watch(struct wait_list *list, struct triggers *t, enum trigger_kind kind)
@@ -85,7 +71,7 @@ static void link_wait(struct wait_list *list, struct wait *w)
 }
 
 /* Reuses what wait_table__forget() has freed. NULL: no memory, which fails the triggers. */
-static struct wait *add(struct wait_table *table, struct triggers *t, uint64_t key)
+static struct wait *add(struct wait_table *table, uint64_t key)
 {
 	struct wait *w = table->free;
 
@@ -94,15 +80,15 @@ static struct wait *add(struct wait_table *table, struct triggers *t, uint64_t k
 	else
 		w = arena__alloc(&table->pool, sizeof(*w));
 	if (!w || map__put(&table->by_key, key, w)) {
-		t->error = -ENOMEM;
+		table->t->error = -ENOMEM;
 		return NULL;
 	}
 	*w = (struct wait){ .key = key };
 	return w;
 }
 
-struct wait *wait_table__begin(struct wait_table *table, struct triggers *t, struct wait_list *list,
-			       uint64_t key, uint64_t since)
+struct wait *wait_table__begin(struct wait_table *table, struct wait_list *list, uint64_t key,
+			       uint64_t since, uint32_t reason)
 {
 	struct wait *w = map__get(&table->by_key, key);
 
@@ -111,11 +97,12 @@ struct wait *wait_table__begin(struct wait_table *table, struct triggers *t, str
 	if (!list->n || (!w && table->by_key.n >= WAITS_MAX))
 		return NULL;
 	if (!w)
-		w = add(table, t, key);
+		w = add(table, key);
 	if (!w)
 		return NULL;
 	w->since = since;
-	w->tid = w->reason = 0;
+	w->tid = 0;
+	w->reason = reason;
 	link_wait(list, w);
 	return w;
 }
@@ -140,8 +127,7 @@ void wait_table__forget(struct wait_table *table, uint64_t key, uint64_t time)
 	table->free = w;
 }
 
-void wait_list__watermark(struct wait_list *list, const struct wait_table *table,
-			  struct triggers *t, uint64_t time)
+static void report(struct wait_list *list, const struct wait_table *table, uint64_t time)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		struct wait_cursor *cursor = &list->cursor[i];
@@ -153,7 +139,30 @@ void wait_list__watermark(struct wait_list *list, const struct wait_table *table
 			    table->evaluate(table->ctx, condition, cursor->next, cursor->text))
 				cursor->met = cursor->next->since + condition->limit;
 		if (cursor->met)
-			trigger__met(t, cursor->trigger, cursor->met, "%s", cursor->text);
+			trigger__met(table->t, cursor->trigger, cursor->met, "%s", cursor->text);
 		cursor->met = 0;
 	}
+}
+
+static void clear(struct wait_list *list)
+{
+	list->first = list->last = NULL;
+	for (size_t i = 0; i < list->n; i++) {
+		list->cursor[i].next = NULL;
+		list->cursor[i].met = 0;
+	}
+}
+
+void wait_table__watermark(struct wait_table *table, struct wait_list *const *lists, size_t n,
+			   uint64_t doubts, uint64_t time)
+{
+	if (doubts != table->doubts) {
+		wait_table__deinit(table);
+		wait_table__init(table, table->t, table->evaluate, table->ctx);
+		for (size_t i = 0; i < n; i++)
+			clear(lists[i]);
+	}
+	table->doubts = doubts;
+	for (size_t i = 0; i < n; i++)
+		report(lists[i], table, time);
 }

@@ -50,12 +50,16 @@ typedef bool wait_evaluate(void *ctx, const struct condition *condition, const s
 struct wait_table {
 	struct map by_key;
 	struct arena pool;
-	struct wait *free; /* of the pool, linked by `next` */
+	struct wait *free;  /* of the pool, linked by `next` */
+	struct triggers *t; /* borrowed */
+	uint64_t doubts;    /* at the last watermark */
 	wait_evaluate *evaluate;
 	void *ctx;
 };
 
-void wait_table__init(struct wait_table *table, wait_evaluate *evaluate, void *ctx);
+/* Borrows t and ctx. */
+void wait_table__init(struct wait_table *table, struct triggers *t, wait_evaluate *evaluate,
+		      void *ctx);
 void wait_table__deinit(struct wait_table *table);
 
 /* Adds the conditions of a kind to an empty list. */
@@ -65,20 +69,18 @@ void wait_list__watch(struct wait_list *list, struct triggers *t, enum trigger_k
  * A wait begins; an earlier one of the same key has ended. NULL: the list has no condition, the
  * limit is reached, or no memory, which fails the triggers.
  */
-struct wait *wait_table__begin(struct wait_table *table, struct triggers *t, struct wait_list *list,
-			       uint64_t key, uint64_t since);
+struct wait *wait_table__begin(struct wait_table *table, struct wait_list *list, uint64_t key,
+			       uint64_t since, uint32_t reason);
 /* Ends the wait of a key, if there is one. */
 void wait_table__end(struct wait_table *table, uint64_t key, uint64_t time);
 /* The same for a key that will not wait again, whose memory is reused. */
 void wait_table__forget(struct wait_table *table, uint64_t key, uint64_t time);
 /*
- * All events up to `time` are known: reports the conditions that waits of the list have met, at most
- * one wait per condition and call.
+ * All events up to `time` are known: reports the conditions that waits have met, at most one wait per
+ * condition and call. `lists` are all lists of the table. If `doubts` has changed since the last call,
+ * waits may have ended without an event, and all are forgotten first.
  */
-void wait_list__watermark(struct wait_list *list, const struct wait_table *table,
-			  struct triggers *t, uint64_t time);
-/* After a loss: forgets all waits. Each list of the table must be cleared as well. */
-void wait_table__clear(struct wait_table *table);
-void wait_list__clear(struct wait_list *list);
+void wait_table__watermark(struct wait_table *table, struct wait_list *const *lists, size_t n,
+			   uint64_t doubts, uint64_t time);
 
 #endif

@@ -33,7 +33,6 @@ struct waits {
 	struct wait_table table; /* by goid */
 	struct wait_list runnable, blocked, in_call;
 	struct map calls; /* tid to struct call */
-	uint64_t doubts;  /* at the last watermark */
 };
 
 /* Without a name these reasons do not count: they are those of an idle program. */
@@ -133,7 +132,7 @@ int waits__create(struct waits **ret, struct triggers *t)
 	if (!w)
 		return -ENOMEM;
 	w->t = t;
-	wait_table__init(&w->table, evaluate, w);
+	wait_table__init(&w->table, t, evaluate, w);
 	wait_list__watch(&w->runnable, t, TRIGGER_RUNNABLE);
 	wait_list__watch(&w->blocked, t, TRIGGER_BLOCKED);
 	wait_list__watch(&w->in_call, t, TRIGGER_SYSCALL);
@@ -170,7 +169,7 @@ static struct call *call_of(struct waits *w, uint32_t tid)
 
 static void enter_call(struct waits *w, const struct watch_event *ev)
 {
-	struct wait *wait = wait_table__begin(&w->table, w->t, &w->in_call, ev->goid, ev->time);
+	struct wait *wait = wait_table__begin(&w->table, &w->in_call, ev->goid, ev->time, 0);
 	struct call *call = wait ? call_of(w, ev->tid) : NULL;
 
 	if (wait)
@@ -208,27 +207,19 @@ void waits__kernel(struct waits *w, const struct kernel_item *item)
 	call->entered = item->time;
 }
 
-static void begin(struct waits *w, struct wait_list *list, uint64_t goid, uint64_t time,
-		  uint64_t reason)
-{
-	struct wait *wait = wait_table__begin(&w->table, w->t, list, goid, time);
-
-	if (wait)
-		wait->reason = (uint32_t)reason;
-}
-
 void waits__event(struct waits *w, const struct watch_event *ev)
 {
 	switch (ev->type) {
 	case EV_GO_CREATE:
 	case EV_GO_UNBLOCK:
-		begin(w, &w->runnable, ev->args[0], ev->time, 0);
+		wait_table__begin(&w->table, &w->runnable, ev->args[0], ev->time, 0);
 		break;
 	case EV_GO_STOP:
-		begin(w, &w->runnable, ev->goid, ev->time, 0);
+		wait_table__begin(&w->table, &w->runnable, ev->goid, ev->time, 0);
 		break;
 	case EV_GO_BLOCK:
-		begin(w, &w->blocked, ev->goid, ev->time, ev->args[0]);
+		wait_table__begin(&w->table, &w->blocked, ev->goid, ev->time,
+				  (uint32_t)ev->args[0]);
 		break;
 	case EV_GO_SYSCALL_BEGIN:
 		enter_call(w, ev);
@@ -238,7 +229,7 @@ void waits__event(struct waits *w, const struct watch_event *ev)
 		leave_call(w, ev->tid);
 		break;
 	case EV_GO_SYSCALL_END_BLOCKED:
-		begin(w, &w->runnable, ev->goid, ev->time, 0);
+		wait_table__begin(&w->table, &w->runnable, ev->goid, ev->time, 0);
 		leave_call(w, ev->tid);
 		break;
 	case EV_GO_START:
@@ -258,19 +249,9 @@ void waits__event(struct waits *w, const struct watch_event *ev)
 	}
 }
 
-/* After a loss a wait may have ended without an event. */
 void waits__watermark(struct waits *w, uint64_t time)
 {
-	uint64_t doubts = triggers__doubts(w->t);
-	struct wait_list *lists[] = { &w->runnable, &w->blocked, &w->in_call };
-	size_t n = sizeof(lists) / sizeof(lists[0]);
+	struct wait_list *const lists[] = { &w->runnable, &w->blocked, &w->in_call };
 
-	if (doubts != w->doubts) {
-		wait_table__clear(&w->table);
-		for (size_t i = 0; i < n; i++)
-			wait_list__clear(lists[i]);
-	}
-	w->doubts = doubts;
-	for (size_t i = 0; i < n; i++)
-		wait_list__watermark(lists[i], &w->table, w->t, time);
+	wait_table__watermark(&w->table, lists, 3, triggers__doubts(w->t), time);
 }

@@ -231,7 +231,7 @@ static void cpu(void **state)
 	uint64_t used = 1, time = 0;
 
 	BEGIN(0, "cpu:90%");
-	p = process_triggers__create(fix.t);
+	assert_int_equal(process_triggers__create(&p, fix.t), 0);
 	for (int i = 0; i < 100; i++, time += 100 * MS) {
 		process_triggers__cpu(fix.t, p, time, used);
 		used += i / 20 % 2 ? 20 * MS : 100 * MS;
