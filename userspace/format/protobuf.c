@@ -11,15 +11,22 @@
 
 enum { WIRE_NUMBER = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
-int protobuf__number(struct outbuf *to, unsigned int field, uint64_t v, struct error *error)
+/* The key of a field, and a number: its value, or the length of what follows. */
+static int put_head(struct outbuf *to, unsigned int field, unsigned int wire, uint64_t v,
+		    struct error *error)
 {
 	int err = outbuf__room(to, 2 * LEB_MAX, error);
 
 	if (err)
 		return err;
-	leb__append(to, field << 3 | WIRE_NUMBER);
+	leb__append(to, field << 3 | wire);
 	leb__append(to, v);
 	return 0;
+}
+
+int protobuf__number(struct outbuf *to, unsigned int field, uint64_t v, struct error *error)
+{
+	return put_head(to, field, WIRE_NUMBER, v, error);
 }
 
 int protobuf__fixed64(struct outbuf *to, unsigned int field, uint64_t v, struct error *error)
@@ -37,13 +44,9 @@ int protobuf__fixed64(struct outbuf *to, unsigned int field, uint64_t v, struct 
 int protobuf__bytes(struct outbuf *to, unsigned int field, const void *data, size_t len,
 		    struct error *error)
 {
-	int err = outbuf__room(to, 2 * LEB_MAX, error);
+	int err = put_head(to, field, WIRE_BYTES, len, error);
 
-	if (err)
-		return err;
-	leb__append(to, field << 3 | WIRE_BYTES);
-	leb__append(to, len);
-	return len ? outbuf__put(to, data, len, error) : 0;
+	return err || !len ? err : outbuf__put(to, data, len, error);
 }
 
 /* Bytes of the text once it is valid. */
@@ -80,11 +83,7 @@ int protobuf__utf8(struct outbuf *to, const char *data, size_t len, struct error
 int protobuf__text(struct outbuf *to, unsigned int field, const char *data, size_t len,
 		   struct error *error)
 {
-	int err = outbuf__room(to, 2 * LEB_MAX, error);
+	int err = put_head(to, field, WIRE_BYTES, utf8_length(data, len), error);
 
-	if (err)
-		return err;
-	leb__append(to, field << 3 | WIRE_BYTES);
-	leb__append(to, utf8_length(data, len));
-	return protobuf__utf8(to, data, len, error);
+	return err ? err : protobuf__utf8(to, data, len, error);
 }

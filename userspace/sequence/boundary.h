@@ -46,10 +46,10 @@ uint64_t boundary__stamp(struct sequencer *s, const struct thread *t, uint64_t t
 /* Writes an event with a time from boundary__stamp(). */
 void boundary__put(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		   unsigned int nargs, const uint64_t *args);
-/* Both, after what short_calls.h has held back of the thread. */
 /* Passes an event to opts.watch, whether it is written or left out. */
 void boundary__watch(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type,
 		     const uint64_t *args);
+/* All three, after what short_calls.h has held back of the thread. */
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		    unsigned int nargs, const uint64_t *args);
 /* boundary__emit() with the arguments of the event, if it has any. */

@@ -9,8 +9,8 @@
  * the goroutine kept its P and did nothing else.
  *
  * Whether the kernel events of a system call are left out depends only on the time between them, also
- * for calls that no goroutine made. They are written in the order of time: those after an undecided
- * begin wait in a queue.
+ * for calls that no goroutine made; they remain if the goroutine's begin is written meanwhile. They
+ * are written in the order of time: those after an undecided begin wait in a queue.
  *
  * Upstream: transition.c, boundary.c and kernel_events.c. Downstream: boundary.c, and the private
  * data of the generation, which state what was left out.
