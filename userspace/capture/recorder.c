@@ -444,9 +444,10 @@ static int begin(struct recorder *r)
 	begin_window(r);
 	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_meta(r);
-	if (!r->has_begun)
+	if (!r->has_begun) {
 		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
-	privilege__drop(privileges(r, r->opts->launch));
+		privilege__drop(privileges(r, r->opts->launch));
+	}
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!err)
 		err = sink__start(r->sink, &r->facts);
@@ -496,10 +497,6 @@ static int end(struct recorder *r)
 	if (!err)
 		err = report_losses(r);
 	note_cpu(r);
-	if (r->trap)
-		r->stats->trap_ns = hits__trap_ns();
-	if (r->trap && r->stats->stepped)
-		r->stats->stepped_ns = hits__stepped_ns();
 	detach(r);
 	if (!err && r->inl)
 		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));
@@ -562,6 +559,16 @@ int recorder__window(struct recorder *r)
 	return err;
 }
 
+/* Thousands of hits of a probe of this process, once nothing waits for the result. */
+static void measure_hits(struct recorder *r)
+{
+	if (!r->trap)
+		return;
+	r->stats->trap_ns = hits__trap_ns();
+	if (r->stats->stepped)
+		r->stats->stepped_ns = hits__stepped_ns();
+}
+
 static int record(struct recorder *r)
 {
 	int err;
@@ -570,6 +577,8 @@ static int record(struct recorder *r)
 	err = r->opts->cycle.window_ns ? recorder__windows(r) : recorder__window(r);
 	if (err && !r->has_begun)
 		return err;
+	if (!err)
+		measure_hits(r);
 	recorder__fill_stats(r);
 	/* If the layout does not fit the program, the records are wrong: no file is written. */
 	return err && r->error->text[0] ? err : sink__commit(r->sink, err, r->error);
