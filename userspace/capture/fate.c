@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Signals of a process, and its end: see fate.h. */
 #include "capture/fate.h"
+#include "capture/probes_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ static uint64_t wanted(const struct trigger_opts *opts, bool *ret_exit)
 
 static int attach(struct fate *f, uint64_t signals, int pid)
 {
+	probes__log_libbpf();
 	f->skel = fate_bpf__open();
 	if (!f->skel)
 		return -errno;

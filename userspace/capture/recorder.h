@@ -87,10 +87,6 @@ struct recorder_stats {
 	uint64_t window_attach_min_ns, window_attach_median_ns, window_attach_max_ns;
 };
 
-/* Adds what one window has counted: sums, and maxima of what its sequencer counts as goroutines. */
-void recorder_stats__add(struct recorder_stats *stats, const struct sequencer_stats *sequencer,
-			 const struct writer_stats *writer, const struct gt_counters *counters);
-
 /*
  * Returns when the recording has ended: by its duration, SIGINT, SIGTERM, or exit or exec of the
  * target. 0, or a negative errno and the reason; *ret is filled as far as the recording got. SIGINT

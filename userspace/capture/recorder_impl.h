@@ -68,6 +68,8 @@ int recorder__window(struct recorder *r);
 bool recorder__is_interrupted(struct recorder *r);
 /* Records windows by opts->cycle until the recording ends. Returns as above. */
 int recorder__windows(struct recorder *r);
+/* Adds what the window has counted to the statistics: sums and maxima. Before sink__pause(). */
+void recorder__count_window(struct recorder *r);
 /* What was not counted before, and the costs. */
 void recorder__fill_stats(struct recorder *r);
 

@@ -11,8 +11,8 @@
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
 
-void recorder_stats__add(struct recorder_stats *stats, const struct sequencer_stats *sequencer,
-			 const struct writer_stats *writer, const struct gt_counters *counters)
+static void add(struct recorder_stats *stats, const struct sequencer_stats *sequencer,
+		const struct writer_stats *writer, const struct gt_counters *counters)
 {
 	struct {
 		uint64_t *sum;
@@ -36,11 +36,16 @@ void recorder_stats__add(struct recorder_stats *stats, const struct sequencer_st
 	stats->sequencer.at_start = at_start;
 }
 
+void recorder__count_window(struct recorder *r)
+{
+	add(r->stats, sequencer__stats(sink__sequencer(r->sink)), sink__written(r->sink),
+	    &r->counters);
+}
+
 void recorder__fill_stats(struct recorder *r)
 {
 	if (sink__sequencer(r->sink)) /* else those of windows have been added */
-		recorder_stats__add(r->stats, sequencer__stats(sink__sequencer(r->sink)),
-				    sink__written(r->sink), &r->counters);
+		recorder__count_window(r);
 	r->stats->derives = r->opts->layout->derives_parks && !r->inl;
 	r->stats->multi = probes__multi(r->probes);
 	r->stats->kfuncs = probes__kfuncs(r->probes);

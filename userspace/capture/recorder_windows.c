@@ -198,8 +198,7 @@ static int record_window(struct windows *w)
 	if (err)
 		return err;
 	note_window(w);
-	recorder_stats__add(r->stats, sequencer__stats(sink__sequencer(r->sink)),
-			    sink__written(r->sink), &r->counters);
+	recorder__count_window(r);
 	sink__pause(r->sink);
 	w->ends = r->stopped || r->exec_time;
 	r->target_gone |= r->exec_time != 0;

@@ -333,7 +333,9 @@ int sink__save_due(struct sink *s, uint64_t watermark)
 	err = note_causes(s, watermark);
 	if (!err)
 		err = sequencer__end_generation(s->sequencer);
-	return err ? err : flight__save(s->flight, watermark);
+	if (!err)
+		flight__save(s->flight, watermark);
+	return err;
 }
 
 int sink__finish(struct sink *s, uint64_t t1)

@@ -79,21 +79,20 @@ static int complete_file(struct finisher *f, struct finisher_job *job, struct er
 
 /*
  * A failure is reported here, and the recording continues. Rotated files may fail each second: the
- * same reason is then reported once.
+ * same error is then reported once.
  */
 static int complete(struct finisher *f, struct finisher_job *job, struct error *error)
 {
-	struct error before = *error;
-	int err;
+	int before = error->code, err;
 
-	error->text[0] = '\0';
+	*error = (struct error){};
 	err = complete_file(f, job, error);
 	if (!err) {
 		err = folder__add(f->folder, &job->about, error);
 		if (job->copy)
 			report(f, job);
 	}
-	if (err && (job->copy || strcmp(error->text, before.text)))
+	if (err && (job->copy || error->code != before))
 		log__msg("%s", error->text);
 	return err;
 }
@@ -166,18 +165,6 @@ int finisher__take(struct finisher *f, const struct finisher_job *job)
 	return err;
 }
 
-int finisher__failure(struct finisher *f, struct error *error)
-{
-	int err;
-
-	pthread_mutex_lock(&f->lock);
-	err = f->err;
-	if (err)
-		error__set(error, err, "%s", f->error.text);
-	pthread_mutex_unlock(&f->lock);
-	return err;
-}
-
 int finisher__wait(struct finisher *f, struct error *error)
 {
 	pthread_mutex_lock(&f->lock);
@@ -187,17 +174,12 @@ int finisher__wait(struct finisher *f, struct error *error)
 	if (f->has_thread)
 		pthread_join(f->thread, NULL);
 	f->has_thread = f->ends = false;
-	return finisher__failure(f, error);
+	return f->err ? error__set(error, f->err, "%s", f->error.text) : 0;
 }
 
-uint64_t finisher__failures(struct finisher *f)
+uint64_t finisher__failures(const struct finisher *f)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&f->lock);
-	n = f->failures;
-	pthread_mutex_unlock(&f->lock);
-	return n;
+	return f->failures;
 }
 
 void finisher__destroy(struct finisher *f)

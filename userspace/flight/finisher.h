@@ -43,13 +43,11 @@ struct finisher_job {
  */
 int finisher__take(struct finisher *f, const struct finisher_job *job);
 /*
- * Returns the first failure of the thread: 0, or a negative errno and the reason. It was reported, and
- * the file was removed; other files are completed.
+ * Waits until all files are complete. Returns the first failure: 0, or a negative errno and the reason.
+ * It was reported, and the file was removed; other files are completed.
  */
-int finisher__failure(struct finisher *f, struct error *error);
-uint64_t finisher__failures(struct finisher *f); /* how many; each was reported */
-/* Waits until all files are complete. Returns as finisher__failure(). */
 int finisher__wait(struct finisher *f, struct error *error);
-void finisher__destroy(struct finisher *f); /* after finisher__wait(); NULL allowed */
+uint64_t finisher__failures(const struct finisher *f); /* how many, after finisher__wait() */
+void finisher__destroy(struct finisher *f);	       /* after finisher__wait(); NULL allowed */
 
 #endif

@@ -215,7 +215,7 @@ static void report_empty(const struct flight *f, const char *cause)
 		log__msg("no snapshot of %s: nothing is recorded yet", cause);
 }
 
-int flight__save(struct flight *f, uint64_t time)
+void flight__save(struct flight *f, uint64_t time)
 {
 	struct window_part sums = window__sums(f->window);
 	struct flight_cause cause = f->request[0];
@@ -225,13 +225,13 @@ int flight__save(struct flight *f, uint64_t time)
 	if (!sums.bytes) {
 		report_empty(f, cause.text);
 		f->failures++;
-		return 0;
+		return;
 	}
 	err = give_to_finisher(f, &sums, &cause, causes);
 	if (err) {
 		log__msg("no snapshot of %s: %s", cause.text, strerror(-err));
 		f->failures++;
-		return 0;
+		return;
 	}
 	if (f->limited)
 		log__msg("%llu requests for a snapshot were ignored before this one: a snapshot "
@@ -239,7 +239,6 @@ int flight__save(struct flight *f, uint64_t time)
 			 (unsigned long long)f->limited, FLIGHT_CAUSES);
 	f->limited = 0;
 	f->snapshots++;
-	return 0;
 }
 
 int flight__end(struct flight *f, int err, uint64_t time, struct error *error)

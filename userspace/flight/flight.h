@@ -69,9 +69,9 @@ const struct flight_cause *flight__due(struct flight *f, uint64_t watermark);
 const struct flight_cause *flight__pending(const struct flight *f, size_t i, uint64_t time);
 /*
  * Writes the window to a file, in the background; the causes up to `time` are those of this file.
- * Returns 0: a failure is reported, and ends neither the recording nor later snapshots.
+ * A failure is reported, and ends neither the recording nor later snapshots.
  */
-int flight__save(struct flight *f, uint64_t time);
+void flight__save(struct flight *f, uint64_t time);
 /*
  * Ends with the last generation at `time`: saves it if there is a request, and waits until all
  * snapshots are on the disk. Returns `err`, or a failure if a snapshot could not be written, with the

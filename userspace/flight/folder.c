@@ -186,6 +186,8 @@ static int write_index(struct folder *f, struct error *error)
 	if (!err) {
 		err = trace_file__append(out, text.data, text.len);
 		err = err ?: trace_file__commit(out);
+		if (err)
+			trace_file__discard(out);
 		trace_file__destroy(out);
 	}
 	outbuf__deinit(&text);

@@ -227,11 +227,10 @@ int rotate__next(struct rotate *r, uint64_t time)
 	return end_file(r) != -EAGAIN;
 }
 
-/* Describes what is missing, unless a failure did already. */
-static int report_losses(struct rotate *r, struct error *error)
+/* Describes what is missing; `err` is the first failure of the finisher. */
+static int report_losses(struct rotate *r, int err, struct error *error)
 {
 	uint64_t failures = finisher__failures(r->finisher);
-	int err = finisher__failure(r->finisher, NULL);
 
 	if (failures)
 		error__set(error, err, "%llu of %llu files could not be completed or listed in %s",
@@ -260,18 +259,20 @@ void rotate__pause(struct rotate *r, uint64_t time)
 
 int rotate__end(struct rotate *r, int err, uint64_t time, struct error *error)
 {
+	int failed;
+
 	if (!err && r->writer)
 		add_generation(r, time);
 	while (r->writer && end_file(r) == -EAGAIN)
 		usleep(10000);
-	finisher__wait(r->finisher, NULL);
+	failed = finisher__wait(r->finisher, NULL);
 	if (r->error.text[0])
 		return error__set(error, err, "%s", r->error.text);
 	if (err)
 		return error__set(error, err,
 				  "cannot write to %s: %s; its index lists the %llu complete files",
 				  r->opts.dir, strerror(-err), (unsigned long long)r->files);
-	return report_losses(r, error);
+	return report_losses(r, failed, error);
 }
 
 void rotate__destroy(struct rotate *r)

@@ -152,12 +152,6 @@ int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, 
 	return 0;
 }
 
-void writer__use_file(struct writer *w, struct trace_file *file)
-{
-	w->file = file;
-	w->started = false;
-}
-
 void writer__use_memory(struct writer *w,
 			int (*append)(void *to, const struct iovec *iov, size_t n), void *to)
 {

@@ -56,12 +56,6 @@ int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns);
 int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, uint64_t nsec);
 
 /*
- * The generations from now on are written to this file, which begins with a header and must outlive
- * its use. Call it while no generation is open.
- */
-void writer__use_file(struct writer *w, struct trace_file *file);
-
-/*
  * Passes each generation from now on to `append`, without a header, instead of to a file. It returns
  * 0 or a negative errno. Call it while no generation is open.
  */
