@@ -4,7 +4,7 @@
  * viewers read.
  *
  * Upstream: export/export.c. A top-level track is a process of the format, each other one a thread
- * of it. Times are microseconds since the start of the trace, with three decimals. There is one
+ * of it. Times are microseconds since the start of the trace, with up to three decimals. There is one
  * event per line. CPU samples are instants with the stack as text.
  */
 #include <errno.h>

@@ -214,10 +214,9 @@ static void displace(struct export *e, struct exported_proc *proc, struct export
 static int occupy(struct export *e, struct exported *g, const struct trace_event *ev, int64_t since)
 {
 	uint64_t m = transition__thread(ev);
-	struct export_event on_proc = { .name = export__function(e, g) }, on_thread;
+	struct export_event slice = { .name = export__function(e, g) };
 
-	add_number(&on_proc, "goroutine", g->go.id);
-	on_thread = on_proc;
+	add_number(&slice, "goroutine", g->go.id);
 	if (m != TRACE_NO_M) {
 		g->thread = export__thread(e, m);
 		if (!g->thread)
@@ -232,13 +231,13 @@ static int occupy(struct export *e, struct exported *g, const struct trace_event
 	displace(e, g->proc, g->thread);
 	if (g->proc) {
 		g->proc->goroutine = g->go.id;
-		lane__begin(e, &g->proc->lane, since, &on_proc);
+		lane__begin(e, &g->proc->lane, since, &slice);
 	}
 	if (g->thread) {
 		g->thread->goroutine = g->go.id;
 		if (g->go.state == GO_STATE_SYSCALL)
-			add_text(&on_thread, "state", text_of("system call"));
-		lane__begin(e, &g->thread->lane, since, &on_thread);
+			add_text(&slice, "state", text_of("system call"));
+		lane__begin(e, &g->thread->lane, since, &slice);
 	}
 	return 0;
 }
@@ -382,11 +381,10 @@ int export__event(struct export *e, const struct trace_event *ev)
 {
 	int err;
 
-	if (!e->started) {
-		e->started = true;
-		e->sink->ops->clock(e->sink, ev->time,
-				    ev->type == EV_SYNC ? &ev->sync->clock : NULL);
-	}
+	/* A known clock is written by other__event(). */
+	if (!e->started && !(ev->type == EV_SYNC && ev->sync->clock.known))
+		e->sink->ops->clock(e->sink, ev->time, NULL);
+	e->started = true;
 	if (ev->time > e->now)
 		e->now = ev->time;
 	err = annotation_tracker__event(&e->annotations, ev);

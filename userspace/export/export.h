@@ -6,8 +6,8 @@
  * Upstream: reader/timeline.h; analysis/goroutine_tracker.h and annotation_tracker.h interpret its
  * events. Downstream: export/sink.h. `gotrace export perfetto` and `chrome` use it.
  *
- * Everything is written as soon as it is known, so memory depends on the number of goroutines,
- * threads and Ps that exist at a time, not on the length of the trace.
+ * Everything is written as soon as it is known, so memory depends on the number of goroutines
+ * that exist at a time, and of threads and Ps that there were, not on the length of the trace.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H

@@ -94,6 +94,7 @@ struct export
 	struct task_lanes tasks;
 	int64_t now;		    /* never decreases */
 	uint64_t last_track, flows; /* the last IDs that were assigned */
+	uint64_t visits;	    /* of threads and CPUs by export__refresh() */
 	bool started;
 	const struct kernel_threads *kernel; /* after the current step */
 };

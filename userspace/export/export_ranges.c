@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 
+#include "analysis/durations.h"
 #include "export/export_impl.h"
 
 /* ns: minimum distance of two values of a counter of states; slices contain each change */
@@ -138,7 +139,7 @@ void export__metric(struct export *e, const struct semantics *m)
 
 void export__count(struct export *e, bool at_end)
 {
-	if (!at_end && e->counted && e->now - e->counted < COUNTER_STEP)
+	if (!at_end && e->counted && time_sub(e->now, e->counted) < COUNTER_STEP)
 		return;
 	for (unsigned int i = 0; i < COUNTER_HEAP; i++)
 		if (e->counters[i].value != e->counters[i].written)

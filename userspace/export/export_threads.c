@@ -14,6 +14,9 @@
 
 #include "export/export_impl.h"
 
+/* Of threads and CPUs after losses: a trace with more was made to slow this down (timeline.c). */
+#define VISITS_MAX (1u << 30)
+
 struct exported_thread *export__thread(struct export *e, uint64_t id)
 {
 	struct exported_thread *t = map__get(&e->threads, id);
@@ -324,19 +327,23 @@ int export__refresh(struct export *e, bool table)
 {
 	size_t n;
 	struct map_slot *t;
-	void *cpu;
 
 	if (table && add_threads(e))
 		return -ENOMEM;
+	e->visits += e->threads.n + e->cpus.n;
+	if (e->visits > VISITS_MAX)
+		return 0;
 	t = map__sorted(&e->threads, &n);
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		refresh_thread(e, t[i].value);
 	free(t);
-	for (size_t i = 0; map__next(&e->cpus, &i, &cpu);)
-		refresh_cpu(e, cpu);
-	return 0;
+	t = map__sorted(&e->cpus, &n);
+	for (size_t i = 0; t && i < n; i++)
+		refresh_cpu(e, t[i].value);
+	free(t);
+	return t ? 0 : -ENOMEM;
 }
 
 int export__finish_threads(struct export *e)

@@ -177,6 +177,8 @@ static uint64_t mono(const struct perfetto *p, int64_t time)
 /* Forgets all names, before a packet. */
 static void limit_memory(struct perfetto *p)
 {
+	if (p->sink.err) /* there may be no tables */
+		return;
 	if (intern__memory(p->names) + intern__memory(p->frames) + intern__memory(p->stacks) <=
 	    NAMES_MEMORY)
 		return;
