@@ -296,11 +296,7 @@ build/bpf/follow.skel.h: build/bpf/follow.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
 
-build/bpf/fate.linked.o: build/bpf/fate.bpf.o
-	$(call say,BPFLINK,$@)
-	$(Q)$(BPFTOOL) gen object $@ $^
-
-build/bpf/hits.linked.o: build/bpf/hits.bpf.o
+build/bpf/fate.linked.o build/bpf/hits.linked.o: build/bpf/%.linked.o: build/bpf/%.bpf.o
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 

@@ -156,6 +156,11 @@ static inline enum latency_part latency_reason__part(uint32_t kind)
 {
 	return (enum latency_part)(kind >> 16);
 }
+/* Whether the time of a part is divided by reason. */
+static inline bool latency_part__has_reasons(enum latency_part part)
+{
+	return part != PART_ONCPU && part != PART_GO_RUNNABLE && part != PART_THROTTLED;
+}
 
 /* The i-th; false: there are no more. After latency__finish(). */
 bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret);

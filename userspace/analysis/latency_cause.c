@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static bool has_reasons(enum latency_part part)
-{
-	return part == PART_KERNEL_RUNNABLE || part == PART_KERNEL_BLOCKED ||
-	       part == PART_SYSCALL_BLOCKED || part == PART_GO_BLOCKED;
-}
-
 /* A mark assist that finds no work waits for some. */
 static bool is_assist(const struct latency *l, uint32_t reason)
 {
@@ -95,7 +89,7 @@ bool latency__top_cause(const struct latency *l, const struct latency_stats *sta
 
 	keep_longest(&cause, &next);
 	for (unsigned int part = PART_ONCPU + 1; part < LATENCY_PARTS; part++) {
-		if (has_reasons(part))
+		if (latency_part__has_reasons(part))
 			next = find_reason(l, stats, part);
 		else
 			next = (struct latency_cause){ .part = part, .ns = stats->part[part] };

@@ -75,9 +75,7 @@ int part__add(struct latency *l, struct live *g)
 		g->delay = time_add(g->delay, ns);
 	if (g->label && add_worker(l, g, ns))
 		return -ENOMEM;
-	if (g->part == PART_ONCPU || g->part == PART_GO_RUNNABLE || g->part == PART_THROTTLED)
-		return 0;
-	return add_reason(l, g, ns);
+	return latency_part__has_reasons(g->part) ? add_reason(l, g, ns) : 0;
 }
 
 /* The thread that it is on, if the kernel events have it. */

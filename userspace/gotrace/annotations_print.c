@@ -67,7 +67,6 @@ struct columns annotation_table__columns(bool with_errors)
 	return (struct columns){
 		.n = ANNOTATION_COLUMNS,
 		.titles = with_errors ? titles_with_errors : titles_with_total,
-		.width = TABLE_TIME,
 		.first = 9,
 		/* on a narrow terminal the least one is left out first */
 		.sum = { 1, 4, 2, 3, 5, with_errors ? 0 : 6 },

@@ -29,7 +29,7 @@ static int write_out(const struct filter *filter, struct input *in, const char *
 	err = output__open(&file, path, filter->makes, error);
 	if (err)
 		return err;
-	output__buffer(&out, file, strcmp(path, "-") ? path : "standard output");
+	output__buffer(&out, file, path);
 	err = filter->run(in, &out, error);
 	if (err)
 		outbuf__flush(&out, error); /* what precedes the failure, for standard output */

@@ -20,9 +20,7 @@ static const char *const titles[COLUMN_TIMES] = {
 
 static struct columns make_columns(void)
 {
-	return (struct columns){
-		.n = COLUMN_TIMES, .titles = titles, .width = TABLE_TIME, .first = 8
-	};
+	return (struct columns){ .n = COLUMN_TIMES, .titles = titles, .first = 8 };
 }
 
 /* Columns that are shown even if they are empty, or the terminal is narrow. */
@@ -44,12 +42,8 @@ static void put_times(struct out *o, const struct columns *c, const struct gorou
 		      uint64_t first, const struct summary_stats *stats)
 {
 	out__format(o, "%8" PRIu64, first);
-	for (unsigned int i = 0; i < COLUMN_TIMES; i++) {
-		if (c->hidden[i])
-			continue;
-		out__char(o, ' ');
-		table__time(o, column__of(all, stats, i), TABLE_TIME);
-	}
+	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
+		columns__time(c, o, i, column__of(all, stats, i));
 	out__text(o, "  ");
 }
 

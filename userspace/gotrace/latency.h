@@ -38,7 +38,8 @@ struct latencies {
 	unsigned int sort;
 };
 
-#define UNKNOWN_REASON "(unknown reason)"
+/* A reason for the user; empty if its part has none. `kind`: of latency_stats.reasons, or part << 16. */
+struct trace_string latency_table__reason(const struct latency *l, uint32_t kind);
 /* What precedes a reason; complete for parts that have none. */
 extern const char *const latency_part_texts[LATENCY_PARTS];
 extern const char *const latency_orders[LATENCY_ORDERS]; /* values of --sort */

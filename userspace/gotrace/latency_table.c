@@ -105,13 +105,21 @@ static int put_places(struct out *o, const struct latency *l, const struct laten
 	return 0;
 }
 
+struct trace_string latency_table__reason(const struct latency *l, uint32_t kind)
+{
+	static const struct trace_string unknown = { "(unknown reason)", 16 }, none = { "", 0 };
+	struct trace_string text = latency__reason(l, kind);
+
+	if (!latency_part__has_reasons(latency_reason__part(kind)))
+		return none;
+	return text.len ? text : unknown;
+}
+
 /* The reasons of a part. Unless `whole`, small ones are added up. */
 static int put_reasons(struct out *o, const struct latency *l, const struct latency_stats *stats,
 		       bool whole, enum latency_part part)
 {
-	static const struct trace_string unknown = { UNKNOWN_REASON, sizeof(UNKNOWN_REASON) - 1 };
 	static const struct trace_string others = { "(others)", 8 };
-	struct trace_string reason;
 	struct duration *reasons;
 	int64_t rest = 0;
 	int err = 0;
@@ -125,9 +133,8 @@ static int put_reasons(struct out *o, const struct latency *l, const struct late
 			rest = time_add(rest, reasons[i].ns);
 			continue;
 		}
-		reason = latency__reason(l, reasons[i].kind);
 		table__part(o, reasons[i].ns, stats->total, latency_part_texts[part],
-			    reason.len ? reason : unknown);
+			    latency_table__reason(l, reasons[i].kind));
 		err = put_places(o, l, stats, reasons[i].kind, reasons[i].ns);
 	}
 	table__part(o, rest, stats->total, latency_part_texts[part], others);
@@ -189,7 +196,7 @@ int latency_table__details(struct out *o, const struct latency *l, bool has_kern
 	for (unsigned int i = 0; i < LATENCY_PARTS && !err; i++) {
 		if (!whole && stats->part[i] < stats->total / 1000)
 			continue;
-		if (i == PART_ONCPU || i == PART_GO_RUNNABLE || i == PART_THROTTLED)
+		if (!latency_part__has_reasons(i))
 			table__part(o, stats->part[i], stats->total, latency_part_texts[i],
 				    nothing);
 		else

@@ -80,10 +80,7 @@ static void print_table(const struct counted *c, const struct annotation_name **
 	columns__head(&columns, o, "COUNT", c->kind == ANNOTATION_TASKS ? "TASK" : "REGION");
 	for (size_t i = 0; i < n; i++) {
 		annotation_table__row(o, &columns, &names[i]->lengths, &c->time);
-		if (!columns.hidden[ANNOTATION_LAST]) {
-			out__char(o, ' ');
-			table__time(o, names[i]->lengths.sum, TABLE_TIME);
-		}
+		columns__time(&columns, o, ANNOTATION_LAST, names[i]->lengths.sum);
 		out__text(o, "  ");
 		table__name(o, annotations__name(c->annotations, names[i]->name), NO_NAME);
 		out__char(o, '\n');

@@ -95,7 +95,7 @@ void screen__write(struct screen *s, const char *data, size_t len)
 		write_byte(s, data[i]);
 }
 
-void screen__bold(struct out *o, bool on)
+static void set_bold(struct out *o, bool on)
 {
 	if (o->screen.bold)
 		out__text(o, on ? "\x1b[1m" : "\x1b[m");
@@ -108,7 +108,7 @@ unsigned int columns__used(const struct columns *c)
 	unsigned int used = c->first + 2;
 
 	for (unsigned int i = 0; i < c->n; i++)
-		used += c->hidden[i] ? 0 : c->width + 1;
+		used += c->hidden[i] ? 0 : TABLE_TIME + 1;
 	return used;
 }
 
@@ -138,14 +138,25 @@ void columns__fit(struct columns *c, const struct out *o, uint32_t keep)
 
 void columns__head(const struct columns *c, struct out *o, const char *first, const char *last)
 {
-	screen__bold(o, true);
+	set_bold(o, true);
 	out__format(o, "%*s", (int)c->first, first);
 	for (unsigned int i = 0; i < c->n; i++)
 		if (!c->hidden[i])
-			out__format(o, " %*s", (int)c->width, c->titles[i]);
+			out__format(o, " %*s", TABLE_TIME, c->titles[i]);
 	out__format(o, "  %s", last);
-	screen__bold(o, false);
+	set_bold(o, false);
 	out__char(o, '\n');
+}
+
+void columns__time(const struct columns *c, struct out *o, unsigned int i, int64_t ns)
+{
+	if (c->hidden[i])
+		return;
+	out__char(o, ' ');
+	if (c->unknown[i])
+		out__format(o, "%*s", TABLE_TIME, "-");
+	else
+		table__time(o, ns, TABLE_TIME);
 }
 
 void columns__note(const struct columns *c, struct out *o)

@@ -16,11 +16,10 @@ void screen__write(struct screen *s, const char *data, size_t len);
 
 #define COLUMNS_MAX 16
 
-/* The columns of numbers of a table, between the first one and the names. */
+/* The columns of numbers of a table, of TABLE_TIME each, between the first one and the names. */
 struct columns {
 	unsigned int n;
 	const char *const *titles;
-	unsigned int width; /* of each, without the space before it */
 	unsigned int first; /* width of the first column */
 	double sum[COLUMNS_MAX];
 	bool unknown[COLUMNS_MAX]; /* "-" in each line */
@@ -34,6 +33,8 @@ struct columns {
 void columns__fit(struct columns *c, const struct out *o, uint32_t keep);
 /* The heading; `last` is that of the names. */
 void columns__head(const struct columns *c, struct out *o, const char *first, const char *last);
+/* A cell with a time, unless its column is hidden. */
+void columns__time(const struct columns *c, struct out *o, unsigned int i, int64_t ns);
 /* Characters of a line before the name. */
 unsigned int columns__used(const struct columns *c);
 /* After the table: names the hidden columns that are not 0, if there are any. */
@@ -45,8 +46,5 @@ void columns__note(const struct columns *c, struct out *o);
  */
 void screen__function(struct out *o, struct trace_string name, const char *without,
 		      unsigned int used);
-
-/* Begins or ends a heading, which is bold on a terminal. */
-void screen__bold(struct out *o, bool on);
 
 #endif

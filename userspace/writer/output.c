@@ -71,7 +71,9 @@ static int append(void *to, const void *data, size_t len)
 
 void output__buffer(struct outbuf *o, struct trace_file *file, const char *name)
 {
-	*o = (struct outbuf){ .write = append, .to = file, .name = name };
+	*o = (struct outbuf){ .write = append,
+			      .to = file,
+			      .name = strcmp(name, "-") ? name : "standard output" };
 }
 
 int output__commit(struct outbuf *o, struct trace_file *file, struct error *error)

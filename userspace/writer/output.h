@@ -17,7 +17,10 @@
 int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
 		 struct error *error);
 
-/* Makes `o` a buffer in front of `file`. Both pointers are borrowed; `name` is for messages. */
+/*
+ * Makes `o` a buffer in front of `file`. Both pointers are borrowed; `name` is for messages, in which
+ * "-" is standard output.
+ */
 void output__buffer(struct outbuf *o, struct trace_file *file, const char *name);
 
 /* Writes what the buffer in front of `file` holds, and commits the file. Returns as the flush does. */

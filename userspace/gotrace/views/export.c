@@ -146,7 +146,7 @@ static int export_trace(struct arguments *a, struct error *error)
 
 	if (err)
 		return err;
-	output__buffer(&out, file, strcmp(path, "-") ? path : "standard output");
+	output__buffer(&out, file, path);
 	err = read_timeline(&a->in, read_trace, &reading, error);
 	if (!err)
 		err = output__commit(&out, file, error);

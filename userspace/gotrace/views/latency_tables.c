@@ -33,7 +33,6 @@ static struct columns make_columns(const struct latencies *all)
 	return (struct columns){
 		.n = LATENCY_PARTS + 1,
 		.titles = titles,
-		.width = TABLE_TIME,
 		.first = 8,
 		.unknown = { [PART_KERNEL_RUNNABLE] = none,
 			     [PART_THROTTLED] = none,
@@ -56,15 +55,8 @@ static void put_numbers(struct out *o, const struct columns *c, uint64_t first,
 			const struct latency_stats *stats)
 {
 	out__format(o, "%8" PRIu64, first);
-	for (unsigned int i = 0; i < c->n; i++) {
-		if (c->hidden[i])
-			continue;
-		out__char(o, ' ');
-		if (c->unknown[i])
-			out__format(o, "%*s", TABLE_TIME, "-");
-		else
-			table__time(o, column_of(stats, i), TABLE_TIME);
-	}
+	for (unsigned int i = 0; i < c->n; i++)
+		columns__time(c, o, i, column_of(stats, i));
 	out__text(o, "  ");
 }
 
@@ -182,17 +174,10 @@ static bool is_parked(const struct latencies *all, const struct function *f)
 	return !all->select->by_label && active <= (is_runtime ? f->stats.total / 100 : 0);
 }
 
-struct brief_reason {
-	int64_t ns;
-	enum latency_part part;
-	bool plain; /* the part has no reasons */
-	uint32_t reason;
-};
-
 #define BRIEF_REASONS_MAX 5
 #define REASON_USED	  70 /* characters of a line without the name: enough for most reasons */
 
-static void insert_reason(struct brief_reason *at, size_t *n, size_t most, struct brief_reason r)
+static void insert_reason(struct duration *at, size_t *n, size_t most, struct duration r)
 {
 	size_t i = *n;
 
@@ -207,48 +192,25 @@ static void insert_reason(struct brief_reason *at, size_t *n, size_t most, struc
 	at[i] = r;
 }
 
-static struct trace_string reason_text(const struct latency *l, uint32_t reason)
-{
-	struct trace_string text = latency__reason(l, reason);
-
-	return text.len ? text : (struct trace_string){ UNKNOWN_REASON, strlen(UNKNOWN_REASON) };
-}
-
 /* The longest parts and reasons of a function, at most `most`: their number. */
-static size_t longest_reasons(const struct latency_stats *stats, struct brief_reason *at,
-			      size_t most)
+static size_t longest_reasons(const struct latency_stats *stats, struct duration *at, size_t most)
 {
-	static const enum latency_part plain[] = { PART_ONCPU, PART_GO_RUNNABLE, PART_THROTTLED };
-	struct brief_reason r;
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++) {
-		r = (struct brief_reason){ stats->part[plain[i]], plain[i], true, 0 };
-		insert_reason(at, &n, most, r);
-	}
-	for (uint32_t i = 0; i < stats->reasons.n; i++) {
-		const struct duration *d = &stats->reasons.at[i];
-
-		r = (struct brief_reason){ d->ns, latency_reason__part(d->kind), false, d->kind };
-		insert_reason(at, &n, most, r);
-	}
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		if (!latency_part__has_reasons(i))
+			insert_reason(at, &n, most,
+				      (struct duration){ .ns = stats->part[i], .kind = i << 16 });
+	for (uint32_t i = 0; i < stats->reasons.n; i++)
+		insert_reason(at, &n, most, stats->reasons.at[i]);
 	return n;
-}
-
-static void put_reason(struct out *o, const struct latency *l, const struct latency_stats *stats,
-		       const struct brief_reason *r)
-{
-	static const struct trace_string nothing = { "", 0 };
-
-	table__part(o, r->ns, stats->total, latency_part_texts[r->part],
-		    r->plain ? nothing : reason_text(l, r->reason));
 }
 
 /* One reason is on the line of the function; several are below a line with its name. */
 static void put_reasons_briefly(struct out *o, const struct latency *l, const struct function *f,
 				size_t most)
 {
-	struct brief_reason at[BRIEF_REASONS_MAX];
+	struct duration at[BRIEF_REASONS_MAX];
 	size_t n = longest_reasons(&f->stats, at, most);
 	struct trace_string text;
 
@@ -257,17 +219,18 @@ static void put_reasons_briefly(struct out *o, const struct latency *l, const st
 		screen__function(o, latency__name(l, f->name), NO_STACK, 0);
 		out__char(o, '\n');
 		for (size_t i = 0; i < n; i++)
-			put_reason(o, l, &f->stats, &at[i]);
+			table__part(o, at[i].ns, f->stats.total,
+				    latency_part_texts[latency_reason__part(at[i].kind)],
+				    latency_table__reason(l, at[i].kind));
 	} else if (n) {
 		table__time(o, at->ns, TABLE_TIME + 2);
 		table__share(o, at->ns, f->stats.total);
 		out__text(o, "  ");
 		screen__function(o, latency__name(l, f->name), NO_STACK, REASON_USED);
 		out__text(o, ", ");
-		out__text(o, latency_part_texts[at->part]);
-		text = reason_text(l, at->reason);
-		if (!at->plain)
-			out__unicode(o, text.data, text.len);
+		out__text(o, latency_part_texts[latency_reason__part(at->kind)]);
+		text = latency_table__reason(l, at->kind);
+		out__unicode(o, text.data, text.len);
 		out__char(o, '\n');
 	}
 }
@@ -357,7 +320,7 @@ int latency_table__functions(const struct latencies *all, bool details)
 
 /* The lines; or, without `o`, only the sums of the columns. */
 static int put_goroutines(struct out *o, const struct latencies *all, struct columns *c,
-			  int64_t *unknown)
+			  int64_t *unknown, int64_t *total)
 {
 	struct latency_goroutine g;
 	int err = 0;
@@ -366,11 +329,13 @@ static int put_goroutines(struct out *o, const struct latencies *all, struct col
 		err = latency__unpack(record_store__get(all->goroutines, i), &g);
 		if (err)
 			break;
-		if (o)
+		if (o) {
 			put_row(o, c, g.id, &g.stats, latency__name(all->latency, g.name));
-		else
+			*unknown = time_add(*unknown, g.stats.unknown);
+			*total = time_add(*total, g.stats.total);
+		} else {
 			sum_columns(c, &g.stats);
-		*unknown = time_add(*unknown, o ? g.stats.unknown : 0);
+		}
 		latency_stats__deinit(&g.stats);
 	}
 	return err;
@@ -380,18 +345,18 @@ int latency_table__goroutines(const struct latencies *all)
 {
 	struct out *o = out__table();
 	struct columns c = make_columns(all);
-	int64_t unknown = 0;
-	int err = put_goroutines(NULL, all, &c, &unknown);
+	int64_t unknown = 0, total = 0;
+	int err = o->screen.width ? put_goroutines(NULL, all, &c, &unknown, &total) : 0;
 
 	if (err)
 		return err;
 	columns__fit(&c, o, kept(all));
 	put_no_kernel(o, all);
 	columns__head(&c, o, "ID", "START FUNCTION");
-	err = put_goroutines(o, all, &c, &unknown);
+	err = put_goroutines(o, all, &c, &unknown, &total);
 	columns__note(&c, o);
 	if (all->has_kernel)
-		latency_table__note(o, true, unknown, (int64_t)c.sum[LATENCY_PARTS]);
+		latency_table__note(o, true, unknown, total);
 	out__flush(o);
 	return err;
 }

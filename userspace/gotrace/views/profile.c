@@ -261,7 +261,7 @@ static int write_profile(struct reading *r, struct error *error)
 
 	if (err)
 		return err;
-	output__buffer(&out, file, strcmp(path, "-") ? path : "standard output");
+	output__buffer(&out, file, path);
 	r->pprof.kind = r->a->of.kind;
 	r->pprof.period = r->a->of.kind == PROFILE_CPU ? (uint64_t)r->a->of.sample_ns : 1;
 	r->pprof.build_id = r->about.build_id[0] ? r->about.build_id : NULL;
