@@ -301,7 +301,7 @@ error_t record__option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
-		a->pid = parse_pid(text);
+		targets__option(a, 'p', text);
 		return 0;
 	case ARGP_KEY_ARGS:
 		a->command = state->argv + state->next;
