@@ -130,9 +130,7 @@ static void end(struct recorders *r, struct recorder_slot *slot, int status)
 {
 	const struct recording_report *report = &r->report[slot - r->slot];
 	const struct recorder_stats *stats = &report->stats;
-	struct recorder_slot ended = *slot;
 
-	slot->recorder = 0;
 	__atomic_sub_fetch(&r->family->running, 1, __ATOMIC_RELAXED);
 	if (status != RECORDING_NOTHING && stats->t0) {
 		r->recorded++;
@@ -140,7 +138,8 @@ static void end(struct recorders *r, struct recorder_slot *slot, int status)
 		r->bytes += stats->writer.bytes;
 		r->lost += stats->sequencer.lost;
 	}
-	r->ended(r->ctx, &ended, report, status);
+	r->ended(r->ctx, slot, report, status);
+	slot->recorder = 0;
 }
 
 unsigned int recorders__reap(struct recorders *r)

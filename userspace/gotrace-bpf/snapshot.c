@@ -161,7 +161,7 @@ static int find(const struct snapshot_args *a, struct flight_recorder *ret, stru
 {
 	struct flight_recorder found = {};
 	struct dirent *entry;
-	int n = 0, kept = 0;
+	int n = 0, kept;
 	bool several = false;
 	DIR *proc = opendir("/proc");
 
@@ -171,15 +171,19 @@ static int find(const struct snapshot_args *a, struct flight_recorder *ret, stru
 		if (!is_number(entry->d_name) || atoi(entry->d_name) == getpid() ||
 		    !examine(atoi(entry->d_name), &found))
 			continue;
-		if ((a->pid && found.target != a->pid) || kept == RECORDERS_MAX) {
+		if (a->pid && found.target != a->pid) {
 			close(found.pidfd);
 			continue;
 		}
+		several |= n && found.group != ret[0].group;
+		if (n < RECORDERS_MAX)
+			ret[n] = found;
+		else
+			close(found.pidfd);
 		n++;
-		several |= kept && found.group != ret[0].group;
-		ret[kept++] = found;
 	}
 	closedir(proc);
+	kept = n < RECORDERS_MAX ? n : RECORDERS_MAX;
 	if (n && !several)
 		return kept;
 	while (kept)

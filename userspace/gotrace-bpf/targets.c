@@ -31,6 +31,7 @@
 
 #define SECOND	    1000000000ull
 #define PAUSE_MS    200
+#define PAUSE_NS    (PAUSE_MS * 1000000ull)
 #define QUEUE_MAX   256
 #define TRIED_MAX   4096
 #define LOOKS	    500 /* reads of /proc, per second */
@@ -50,6 +51,7 @@ struct candidate {
 	uint64_t exec_time; /* 0: it was running when the recording began */
 	bool first;	    /* of -p, and the program that it ran at the start */
 	bool is_found;	    /* by a search: exec_time is only a guess */
+	uint64_t next_look; /* it is not looked at before */
 };
 
 /* A program that was passed to a recorder. */
@@ -71,7 +73,7 @@ struct targets {
 	unsigned int n;
 	struct tried tried[TRIED_MAX]; /* by PID; a later PID replaces an earlier one */
 	struct rate looks, starts;
-	uint64_t deadline, next_search, overflows;
+	uint64_t deadline, next_look, next_search, overflows;
 	bool is_open, searched, search_again, full, stopping, failed;
 	unsigned int refused, early;
 };
@@ -215,7 +217,8 @@ static void enqueue(struct targets *t, const struct candidate *c)
 			}
 			return;
 		}
-	if (t->n == QUEUE_MAX)
+	if (t->n == QUEUE_MAX &&
+	    !t->search_again) /* else it was cleaned, or a search comes anyway */
 		clean_queue(t);
 	if (t->n == QUEUE_MAX)
 		t->search_again = true;
@@ -269,6 +272,9 @@ static void search(struct targets *t)
 	bool changed;
 	int fd, err;
 
+	if (now < t->next_look)
+		return;
+	t->next_look = now + PAUSE_NS;
 	changed = selection__look_for_cgroup(t->selection, &fd) || !t->searched;
 	if (changed && selection__has_cgroup(t->selection)) {
 		err = tracker__watch_cgroup(t->tracker, fd);
@@ -330,8 +336,8 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 		tracker__remove(t->tracker, slot->program.pid);
 }
 
-static int start(struct targets *t, const struct candidate *c, uint64_t mark,
-		 const struct program_file *file)
+static void start(struct targets *t, const struct candidate *c, uint64_t mark,
+		  const struct program_file *file)
 {
 	struct recorder_slot *slot = recorders__free_slot(&t->recorders);
 	struct recording r = *t->how;
@@ -353,7 +359,6 @@ static int start(struct targets *t, const struct candidate *c, uint64_t mark,
 		log__msg("process %d is not recorded: %s", c->pid,
 			 error.text[0] ? error.text : strerror(-err));
 	t->failed |= err != 0;
-	return err;
 }
 
 /* Whether a recorder can start now. */
@@ -377,16 +382,19 @@ static void start_recorders(struct targets *t)
 	for (i = 0; i < t->n; i++) {
 		struct candidate *c = &t->queue[i];
 		struct program_entry *e;
-		uint64_t mark;
+		uint64_t mark, now = clock__now();
+		bool looks = room && (c->first || now >= c->next_look);
 
-		if (room && !is_candidate(t, c, &mark, &e))
+		if (looks && !is_candidate(t, c, &mark, &e))
 			continue;
-		if (room && (c->first || clock__now() >= e->retry)) {
+		if (looks && (c->first || now >= e->retry)) {
 			room = has_room(t, c);
 			if (room) {
 				start(t, c, mark, &e->file);
 				continue;
 			}
+		} else if (looks) {
+			c->next_look = now + PAUSE_NS < e->retry ? now + PAUSE_NS : e->retry;
 		}
 		t->queue[kept++] = *c;
 	}
@@ -401,6 +409,14 @@ static void check_duration(struct targets *t)
 		return;
 	t->stopping = true;
 	recorders__signal(&t->recorders, SIGTERM);
+}
+
+/* Until the cgroup is to be looked at again. */
+static int pause_ms(const struct targets *t)
+{
+	uint64_t now = clock__now();
+
+	return now < t->next_look ? (int)((t->next_look - now) / 1000000) + 1 : PAUSE_MS;
 }
 
 static void loop(struct targets *t)
@@ -425,7 +441,7 @@ static void loop(struct targets *t)
 		running = recorders__reap(&t->recorders);
 		t->stopping |= empty && !running && !t->n;
 		if (running || !t->stopping)
-			poll(fd, 2, PAUSE_MS);
+			poll(fd, 2, pause_ms(t));
 	} while (running || !t->stopping);
 }
 
