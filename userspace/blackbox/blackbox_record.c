@@ -75,17 +75,6 @@ static uint32_t ring_count(const struct blackbox_opts *opts)
 	return rings ? rings : 1;
 }
 
-/* Returns the size of each of `rings`, a power of two, if all together may take `all` bytes. */
-static uint64_t ring_bytes(uint64_t all, uint32_t rings)
-{
-	uint64_t most = (uint64_t)GT_SUBBUF_MAX * GT_SUBBUFS_MAX, each = all / rings;
-	uint64_t size = BLACKBOX_RING_MIN;
-
-	while (size * 2 <= each && size < most)
-		size *= 2;
-	return size;
-}
-
 /*
  * --ring-size is the size of each ring, --max-size that of all rings; without them all rings have
  * 16 MiB in total.
@@ -93,11 +82,14 @@ static uint64_t ring_bytes(uint64_t all, uint32_t rings)
 static struct gt_abi_create describe(const struct blackbox_opts *opts)
 {
 	uint32_t rings = ring_count(opts);
+	uint64_t most = (uint64_t)GT_SUBBUF_MAX * GT_SUBBUFS_MAX;
 	uint64_t size = opts->recorder->ring_size;
 	struct gt_abi_create want = { .flags = GT_SESSION_KEEP };
 
-	if (opts->bytes_max)
-		size = ring_bytes(opts->bytes_max, rings);
+	if (opts->bytes_max) {
+		size = opts->bytes_max / rings;
+		size = power_of_two_below(size < most ? size : most);
+	}
 	if (!size)
 		size = power_of_two_below(ALL_RINGS / rings);
 	if (size < BLACKBOX_RING_MIN)

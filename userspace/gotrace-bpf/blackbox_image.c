@@ -95,17 +95,17 @@ static int read_running(struct kmod *kmod, const struct symbolizer *symbolizer, 
 	return err;
 }
 
-static int write_snapshot(struct rawfile *raw, const struct sink_opts *sink,
+int blackbox_image__write(struct rawfile *raw, const char *name, const struct sink_opts *sink,
 			  const struct flight_cause *cause, struct error *error)
 {
 	struct replay *r;
 	size_t size;
 	const void *data = rawfile__bytes(raw, &size);
-	int err = replay__open_memory(&r, data, size, "the buffer", error);
+	int err = replay__open_memory(&r, data, size, name, error);
 
 	if (err)
 		return err;
-	err = replay__write_trace(sink, r, "the buffer", cause, error);
+	err = replay__write_trace(sink, r, name, cause, error);
 	replay__destroy(r);
 	return err;
 }
@@ -119,7 +119,7 @@ bool blackbox_image__save(struct kmod *kmod, const struct symbolizer *symbolizer
 	int err = read_running(kmod, symbolizer, sink->flight.window_ns, &raw, &facts, &error);
 
 	if (!err)
-		err = write_snapshot(raw, sink, cause, &error);
+		err = blackbox_image__write(raw, "the buffer", sink, cause, &error);
 	rawfile__destroy(raw);
 	if (err) {
 		log__msg("cannot write a snapshot of %s: %s", cause->text,

@@ -27,6 +27,10 @@ void blackbox_image__free_checkpoints(struct blackbox_image *image);
 /* Reports what the trace of a buffer lacks. `remedy`: the option that makes the buffer larger. */
 void blackbox_image__report(const struct blackbox_facts *facts, const char *remedy);
 
+/* Writes the trace of records in memory, as replay__write_trace(). `name` is for messages. */
+int blackbox_image__write(struct rawfile *raw, const char *name, const struct sink_opts *sink,
+			  const struct flight_cause *cause, struct error *error);
+
 /*
  * Writes a snapshot of the session of `kmod` to the directory of sink->flight, up to now or, if it is
  * frozen, up to then. Returns whether it is on the disk; if not, the reason was reported.

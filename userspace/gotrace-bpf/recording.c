@@ -435,8 +435,7 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		return error__set(error, -ENOMEM, "out of memory");
 	err = find_calls(r->args, an, &chosen->calls, &chosen->sites, error);
 	if (!err)
-		err = trigger_functions__find(&chosen->functions, r->args, an, &chosen->calls,
-					      error);
+		err = trigger_functions__find(&chosen->functions, r->args, &chosen->calls, error);
 	if (!err)
 		err = find_requests(r->args, an, &chosen->presets, &chosen->sites, error);
 	if (!err)

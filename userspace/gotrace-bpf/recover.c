@@ -158,18 +158,11 @@ static void report(const struct arguments *a, const struct blackbox_facts *facts
 
 static int write_trace(const struct arguments *a, struct rawfile *raw, struct error *error)
 {
-	struct replay *r;
 	size_t size;
 	const void *data = rawfile__bytes(raw, &size);
 	int err = a->raw ? save_raw(a->raw, data, size, error) : 0;
 
-	if (!err)
-		err = replay__open_memory(&r, data, size, a->name, error);
-	if (err)
-		return err;
-	err = replay__write_trace(&a->sink, r, a->name, NULL, error);
-	replay__destroy(r);
-	return err;
+	return err ? err : blackbox_image__write(raw, a->name, &a->sink, NULL, error);
 }
 
 static int read_image(struct kmod *kmod, struct blackbox_image *ret, struct error *error)

@@ -8,7 +8,6 @@
 #ifndef TRIGGER_FUNCTIONS_H
 #define TRIGGER_FUNCTIONS_H
 
-#include "analysis.h"
 #include "recording.h"
 #include "target/probe/calls.h"
 #include "trigger/trigger.h"
@@ -20,7 +19,6 @@ struct trigger_functions {
 
 /* Finds them in `calls`, which must contain them and outlive *ret. 0, or a negative errno and the reason. */
 int trigger_functions__find(struct trigger_functions *ret, const struct record_args *a,
-			    const struct analysis *an, const struct calls *calls,
-			    struct error *error);
+			    const struct calls *calls, struct error *error);
 
 #endif

@@ -14,9 +14,9 @@ static inline bool is_power_of_two(uint64_t n)
 }
 
 /* For n > 0: the largest power of two that is not greater. */
-static inline uint32_t power_of_two_below(uint32_t n)
+static inline uint64_t power_of_two_below(uint64_t n)
 {
-	return 1u << (31 - __builtin_clz(n));
+	return 1ull << (63 - __builtin_clzll(n));
 }
 
 #endif

@@ -275,6 +275,23 @@ int calls__add(struct calls *calls, const struct elf_image *elf, const struct pc
 	return err;
 }
 
+int calls__matching(const struct calls *calls, const char *funcs, uint64_t *ret,
+		    struct error *error)
+{
+	struct pattern p;
+	int err = pattern__init(&p, funcs, error);
+
+	_Static_assert(CALLS_MAX <= 64, "a bit for each");
+	*ret = 0;
+	if (err)
+		return err;
+	for (size_t i = 0; i < calls->n; i++)
+		*ret |= (uint64_t)pattern__matches(&p, calls->func[i].func.name) << i;
+	if (p.is_regex)
+		regfree(&p.regex);
+	return 0;
+}
+
 static bool calls_gogo(const struct pclntab *pt, const struct insn *in)
 {
 	struct go_func to;

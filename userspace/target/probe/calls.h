@@ -47,6 +47,13 @@ int calls__add(struct calls *calls, const struct elf_image *elf, const struct pc
 	       const struct call_pattern *pattern, struct error *error);
 
 /*
+ * Bit i of *ret: the name of calls->func[i] matches `funcs`, as struct call_pattern has it. 0, or a
+ * negative errno and the reason.
+ */
+int calls__matching(const struct calls *calls, const char *funcs, uint64_t *ret,
+		    struct error *error);
+
+/*
  * Adds the sites at which a panic is recovered, which belong to none of the functions: the calls that
  * the panic has unwound end there. Call it after the last calls__add(). A negative errno with the
  * reason; a program without such a site is no failure: then those calls end with the next call that
