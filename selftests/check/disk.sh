@@ -46,12 +46,14 @@ whole()
 	traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict
 }
 
-# The windows of the index are those of the files, in order; prints the gaps between them, in ns.
+# The windows of the index are those of the files, in order; prints the gaps between them, in ns. Callers see only
+# the output: a line that is no number makes their comparison fail.
 gaps()
 {
 	local name bytes events start from to before=''
 	while IFS=$'\t' read -r name bytes events start from to; do
-		[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] && [ "$from" -ge "${before:-0}" ] || return 1
+		[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] && [ "$from" -ge "${before:-0}" ] ||
+			{ echo "$name: not from $from"; return 1; }
 		[ -z "$before" ] || echo $((from - before))
 		before=$to
 	done < <(index)
