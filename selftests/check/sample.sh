@@ -147,9 +147,9 @@ cpu_samples_in_each()
 
 perf_uprobes() { sampling perf 100ms/3s --events=sched --force-perf-uprobes -d 4s && ended perf 2; }
 
-killed() # in the window, then between two
+killed() # WINDOW/PERIOD SECONDS: in the window, then between two
 {
-	sampling killed "$1" && sleep "$2" && kill -KILL "$BACKGROUND_PID"
+	sampling "killed-${1%/*}" "$1" && sleep "$2" && kill -KILL "$BACKGROUND_PID"
 	wait "$BACKGROUND_PID" 2>/dev/null
 	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
 }
