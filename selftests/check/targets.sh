@@ -6,17 +6,13 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 
-DIR='' LAUNCHED=0
+LAUNCHED=0
 declare -A INPUT OUT
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
 traces_of() { traces | grep -e "-$1-2"; } # PID
 has_traces_of() { [ -n "$(traces_of "$1")" ]; }
 recorded_pids() { index | cut -f 1 | sed 's/.*-\([0-9]*\)-2[0-9]*T.*/\1/' | sort -un; } # from the names, which end with PID-TIME
-each_is_valid() { traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict; }
-nothing_left() { [ -z "$(find "$DIR" -name '*.partial*')" ]; }
-messages() { grep -c "$1" "$tmp/background.out"; }
 
 # FILE [ARGUMENT...]: runs it as a target. Sets PID, and its output OUT[PID].
 launch()
@@ -48,13 +44,9 @@ daemon() # NAME OPTION...: records to $tmp/NAME
 
 is_recorded() { wait_until 30 messages "^gotrace-bpf: recording process $1 to"; } # PID
 
-# By Go's reader, as in rotate.sh: each meeting of the two goroutines blocks one of them.
 adds_up() # PID
 {
-	local blocks
-	blocks=$(for file in $(traces_of "$1"); do build/reference/validate -counts "$file" | tail -n +2; done |
-		jq -s '[.[].goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add') &&
-		sed -n 's/^done //p' "${OUT[$1]}" | jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1'
+	are_all_blocks "$(blocks_in $(traces_of "$1"))" <(sed -n 's/^done //p' "${OUT[$1]}")
 }
 
 # The first is running already, the second starts later; both work at the same time.
@@ -68,7 +60,7 @@ two()
 	is_recorded "$second" && tell "$first" start && play "$second" && wait_until 60 is_done "$first" &&
 		leave "$first" && leave "$second" && stop_recorder && nothing_left && each_is_valid &&
 		[ "$(recorded_pids)" = "$(printf '%s\n' "$first" "$second" | sort -n)" ] && adds_up "$first" && adds_up "$second" &&
-		[ "$(index | wc -l)" -ge 6 ] && grep -q 'recorded 2 programs: .* 0 lost' "$tmp/background.out"
+		listed 6 && grep -q 'recorded 2 programs: .* 0 lost' "$tmp/background.out"
 }
 
 restarts()
@@ -89,7 +81,7 @@ by_pid()
 	local first second
 	program bypid && launch "$tmp/bin/bypid" -duration 1s -rate 500 && first=$PID && launch "$tmp/bin/bypid" -duration 1s -rate 500 &&
 		second=$PID && daemon by_pid -p "$first" -p "$second" && is_recorded "$first" && is_recorded "$second" && play "$first" &&
-		leave "$first" && play "$second" && leave "$second" && wait "$BACKGROUND_PID" && nothing_left && each_is_valid &&
+		leave "$first" && play "$second" && leave "$second" && landed && nothing_left && each_is_valid &&
 		[ "$(recorded_pids)" = "$(printf '%s\n' "$first" "$second" | sort -n)" ] && adds_up "$first" && adds_up "$second"
 }
 
@@ -220,15 +212,13 @@ flights()
 	program flier && launch "$tmp/bin/flier" -duration 8s -rate 500 && first=$PID && launch "$tmp/bin/flier" -duration 8s -rate 500 && second=$PID || return 1
 	DIR=$tmp/flights
 	start_background $GOTRACE flight --exe flier --window 5s --tail 100ms -o "$DIR" && is_recorded "$first" && is_recorded "$second" &&
-		tell "$first" start && tell "$second" start && pause 1500 && $GOTRACE snapshot -p "$second" && wait_until 20 indexed 1 &&
-		has_traces_of "$second" && $GOTRACE snapshot && wait_until 20 indexed 3 && has_traces_of "$first" &&
-		kill -USR1 "$BACKGROUND_PID" && wait_until 20 indexed 5 &&
+		tell "$first" start && tell "$second" start && pause 1500 && $GOTRACE snapshot -p "$second" && wait_until 20 snapshots_are 1 &&
+		has_traces_of "$second" && $GOTRACE snapshot && wait_until 20 snapshots_are 3 && has_traces_of "$first" &&
+		kill -USR1 "$BACKGROUND_PID" && wait_until 20 snapshots_are 5 &&
 		refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$BACKGROUND_PID" &&
-		wait_until 60 is_done "$first" && wait_until 60 is_done "$second" && leave "$first" && leave "$second" && wait_until 20 indexed 7 &&
+		wait_until 60 is_done "$first" && wait_until 60 is_done "$second" && leave "$first" && leave "$second" && wait_until 20 snapshots_are 7 &&
 		stop_recorder && each_is_valid && [ "$(index | grep -c -e '-exit.trace')" -eq 2 ] && [ "$(traces_of "$first" | wc -l)" -eq 3 ]
 }
-
-indexed() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -eq "$1" ]; } # NUMBER
 
 children() { cat "/proc/$1/task/$1/children"; } # PID
 none_runs() # PID...
