@@ -224,7 +224,7 @@ children() { cat "/proc/$1/task/$1/children"; } # PID
 none_runs() # PID...
 {
 	for pid; do
-		! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$pid/status" 2>/dev/null || return 1
+		is_gone "$pid" || return 1
 	done
 }
 
