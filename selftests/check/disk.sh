@@ -58,8 +58,7 @@ gaps()
 
 ended() # STATUS PATTERN: after SIGINT the recorder exits with this status, and its last line matches
 {
-	kill -INT "$BACKGROUND_PID"
-	wait "$BACKGROUND_PID"
+	stop_recorder
 	[ $? -eq "$1" ] && tail -n 1 "$tmp/background.out" | grep -q "$2" && kill "$TARGET_PID"
 }
 

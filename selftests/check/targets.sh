@@ -117,8 +117,8 @@ odd_paths()
 	local path
 	ln -s nowhere "$tmp/dangling" && mkfifo "$tmp/fifo" || return 1
 	for path in "$PWD/$tmp/dangling" "$PWD/$tmp/fifo" /nowhere/at/all; do
-		daemon "odd${path##*/}" --exe "$path" && kill -0 "$BACKGROUND_PID" && kill -INT "$BACKGROUND_PID" || return 1
-		wait "$BACKGROUND_PID"
+		daemon "odd${path##*/}" --exe "$path" && kill -0 "$BACKGROUND_PID" || return 1
+		stop_recorder
 		[ $? -eq 1 ] && grep -q 'nothing was recorded' "$tmp/background.out" || return 1
 	done
 }
@@ -130,8 +130,7 @@ unsupported()
 	for i in 1 2 3; do
 		launch "$tmp/bin/old" -duration 100ms && wait_until 20 messages 'is not recorded' && pause 600 && play "$PID" && leave "$PID" || return 1
 	done
-	kill -INT "$BACKGROUND_PID"
-	wait "$BACKGROUND_PID"
+	stop_recorder
 	[ $? -eq 1 ] && [ "$(messages 'is not recorded')" -eq 1 ]
 }
 
