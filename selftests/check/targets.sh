@@ -13,6 +13,7 @@ declare -A INPUT OUT
 traces_of() { traces | grep -e "-$1-2"; } # PID
 has_traces_of() { [ -n "$(traces_of "$1")" ]; }
 recorded_pids() { index | cut -f 1 | sed 's/.*-\([0-9]*\)-2[0-9]*T.*/\1/' | sort -un; } # from the names, which end with PID-TIME
+recorded_are() { [ "$(recorded_pids)" = "$(printf '%s\n' "$@" | sort -n)" ]; } # PID...
 
 # FILE [ARGUMENT...]: runs it as a target. Sets PID, and its output OUT[PID].
 launch()
@@ -26,10 +27,10 @@ launch()
 	wait_until 30 grep -q '^ready' "${OUT[$PID]}"
 }
 
-tell() { echo "$2" >&"${INPUT[$1]}"; } # PID COMMAND
+send() { echo "$2" >&"${INPUT[$1]}"; } # PID COMMAND
 is_done() { grep -q '^done' "${OUT[$1]}"; }
-leave() { tell "$1" exit && wait "$1"; } # PID
-play() { tell "$1" start && wait_until 60 is_done "$1"; } # PID
+leave() { send "$1" exit && wait "$1"; } # PID
+play() { send "$1" start && wait_until 60 is_done "$1"; } # PID
 
 program() # NAME: a Go program of that file name
 {
@@ -43,6 +44,7 @@ daemon() # NAME OPTION...: records to $tmp/NAME
 }
 
 is_recorded() { wait_until 30 messages "^gotrace-bpf: recording process $1 to"; } # PID
+lives() { launch "$@" && is_recorded "$PID" && play "$PID" && leave "$PID"; } # FILE [ARGUMENT...]: from start to end
 
 adds_up() # PID
 {
@@ -57,9 +59,9 @@ two()
 	first=$PID
 	daemon two --exe two && is_recorded "$first" && launch "$tmp/bin/two" -duration 3s -rate 3000 || return 1
 	second=$PID
-	is_recorded "$second" && tell "$first" start && play "$second" && wait_until 60 is_done "$first" &&
+	is_recorded "$second" && send "$first" start && play "$second" && wait_until 60 is_done "$first" &&
 		leave "$first" && leave "$second" && stop_recorder && nothing_left && each_is_valid &&
-		[ "$(recorded_pids)" = "$(printf '%s\n' "$first" "$second" | sort -n)" ] && adds_up "$first" && adds_up "$second" &&
+		recorded_are "$first" "$second" && adds_up "$first" && adds_up "$second" &&
 		listed 6 && grep -q 'recorded 2 programs: .* 0 lost' "$tmp/background.out"
 }
 
@@ -68,10 +70,10 @@ restarts()
 	local pids=()
 	program again && daemon restarts --exe "$PWD/$tmp/bin/again" || return 1
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		launch "$tmp/bin/again" -duration 1200ms -rate 500 && is_recorded "$PID" && play "$PID" && leave "$PID" || return 1
+		lives "$tmp/bin/again" -duration 1200ms -rate 500 || return 1
 		pids+=("$PID")
 	done
-	stop_recorder && nothing_left && each_is_valid && [ "$(recorded_pids)" = "$(printf '%s\n' "${pids[@]}" | sort -n)" ] &&
+	stop_recorder && nothing_left && each_is_valid && recorded_are "${pids[@]}" &&
 		for pid in "${pids[@]}"; do adds_up "$pid" || return 1; done
 }
 
@@ -82,7 +84,7 @@ by_pid()
 	program bypid && launch "$tmp/bin/bypid" -duration 1s -rate 500 && first=$PID && launch "$tmp/bin/bypid" -duration 1s -rate 500 &&
 		second=$PID && daemon by_pid -p "$first" -p "$second" && is_recorded "$first" && is_recorded "$second" && play "$first" &&
 		leave "$first" && play "$second" && leave "$second" && landed && nothing_left && each_is_valid &&
-		[ "$(recorded_pids)" = "$(printf '%s\n' "$first" "$second" | sort -n)" ] && adds_up "$first" && adds_up "$second"
+		recorded_are "$first" "$second" && adds_up "$first" && adds_up "$second"
 }
 
 # A shell, a script and another Go program become the program: by exec, in the same process.
@@ -90,14 +92,14 @@ by_exec()
 {
 	program execs && program last && daemon execs --exe execs --exe last || return 1
 	printf '#!/bin/sh\nexec %s "$@"\n' "$PWD/$tmp/bin/execs" >"$tmp/bin/script" && chmod +x "$tmp/bin/script" &&
-		launch "$tmp/bin/script" -duration 1s -rate 500 && is_recorded "$PID" && play "$PID" && leave "$PID" &&
-		launch sh -c "exec sh -c 'exec $tmp/bin/last -duration 1s -rate 500'" && is_recorded "$PID" && play "$PID" && leave "$PID" && stop_recorder && each_is_valid && [ "$(recorded_pids | wc -l)" -eq 2 ]
+		lives "$tmp/bin/script" -duration 1s -rate 500 &&
+		lives sh -c "exec sh -c 'exec $tmp/bin/last -duration 1s -rate 500'" && stop_recorder && each_is_valid && [ "$(recorded_pids | wc -l)" -eq 2 ]
 }
 
 # Only the last is a Go program, which is recorded though its file is deleted.
 planted()
 {
-	local other pid
+	local other
 	mkdir -p "$tmp/planted" && program victim && cp "$(type -P sleep)" "$tmp/planted/victim" && daemon planted --exe victim || return 1
 	"$tmp/planted/victim" 60 &
 	other=$!
@@ -106,7 +108,7 @@ planted()
 	background+=("$!")
 	printf '#!/bin/sh\nsleep 1\n' >"$tmp/planted/script" && chmod +x "$tmp/planted/script" &&
 		mv "$tmp/planted/script" "$tmp/planted/victim.sh" && "$tmp/planted/victim.sh"
-	launch "$tmp/bin/victim" -duration 1200ms -rate 500 && pid=$PID && is_recorded "$pid" && play "$pid" && leave "$pid" &&
+	lives "$tmp/bin/victim" -duration 1200ms -rate 500 &&
 		launch "$tmp/bin/victim" -duration 1200ms -rate 500 && rm "$tmp/bin/victim" && is_recorded "$PID" && play "$PID" && leave "$PID" &&
 		kill -0 "$other" && stop_recorder && [ "$(recorded_pids | wc -l)" -eq 2 ] && [ "$(messages 'is not recorded')" -eq 0 ]
 }
@@ -154,7 +156,7 @@ storm()
 	(while :; do "$tmp/storm/calm"; done) &
 	pid=$!
 	background+=("$pid")
-	launch "$tmp/bin/calm" -duration 1200ms -rate 500 && is_recorded "$PID" && play "$PID" && leave "$PID"
+	lives "$tmp/bin/calm" -duration 1200ms -rate 500
 	local status=$?
 	kill $pid
 	[ $status -eq 0 ] && stop_recorder && each_is_valid && adds_up "$PID"
@@ -201,7 +203,7 @@ cgroup()
 		empty_cgroup "$top/below" && empty_cgroup "$top" && pause 500 && mkdir "$top" &&
 		launch in_cgroup "$top" "$tmp/bin/member" -duration 1200ms -rate 500 && again=$PID && is_recorded "$again" && play "$again" &&
 		leave "$again" && leave "$outside" && stop_recorder && each_is_valid && empty_cgroup "$top" &&
-		[ "$(recorded_pids)" = "$(printf '%s\n' "$inside" "$moved" "$again" | sort -n)" ] && adds_up "$inside" && adds_up "$moved" && adds_up "$again"
+		recorded_are "$inside" "$moved" "$again" && adds_up "$inside" && adds_up "$moved" && adds_up "$again"
 }
 
 # A snapshot of one, then of all by either way, then at their end.
@@ -211,7 +213,7 @@ flights()
 	program flier && launch "$tmp/bin/flier" -duration 8s -rate 500 && first=$PID && launch "$tmp/bin/flier" -duration 8s -rate 500 && second=$PID || return 1
 	DIR=$tmp/flights
 	start_background $GOTRACE flight --exe flier --window 5s --tail 100ms -o "$DIR" && is_recorded "$first" && is_recorded "$second" &&
-		tell "$first" start && tell "$second" start && pause 1500 && $GOTRACE snapshot -p "$second" && wait_until 20 snapshots_are 1 &&
+		send "$first" start && send "$second" start && pause 1500 && $GOTRACE snapshot -p "$second" && wait_until 20 snapshots_are 1 &&
 		has_traces_of "$second" && $GOTRACE snapshot && wait_until 20 snapshots_are 3 && has_traces_of "$first" &&
 		kill -USR1 "$BACKGROUND_PID" && wait_until 20 snapshots_are 5 &&
 		refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$BACKGROUND_PID" &&
