@@ -1,14 +1,14 @@
 # Provokes conditions of `gotrace-bpf flight --trigger` with the target conditions, and compares the snapshots with
 # what it has done. Read after lib.sh, record.lib.sh and files.lib.sh.
 
-# NAME "OPTIONS" KIND [ARGUMENT...]: runs the target, with a flight recorder into $tmp/NAME, to its end
+# NAME "KIND [ARGUMENT...]" [OPTION...]: runs the target, with a flight recorder into $tmp/NAME, to its end
 watched()
 {
-	local name=$1 options=$2 kind=$3
-	shift 3
+	local name=$1 target=$2
+	shift 2
 	DIR=$tmp/$name
-	start_target conditions "$ORACLE_GO" -kind "$kind" "$@" || return 1
-	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options
+	start_target conditions "$ORACLE_GO" -kind $target || return 1
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" "$@"
 	recorder_is_live && tell_target start && expect_target done 1000 || return 1
 	target_result >"$tmp/$name.done"
 }
