@@ -301,10 +301,12 @@ stop_target() # sends "exit"; returns its exit status, 124 if it had to be kille
 	return $status
 }
 
-target_is_gone() # true if it has exited, even when not yet waited for
+is_gone() # PID: it has exited, even when not yet waited for
 {
-	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$TARGET_PID/status" 2>/dev/null
+	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null
 }
+
+target_is_gone() { is_gone "$TARGET_PID"; }
 
 # --- validation
 

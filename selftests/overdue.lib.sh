@@ -1,4 +1,4 @@
-# Triggers of the flight recorder; read after record.lib.sh. The target overdue provokes each kind.
+# Triggers of the flight recorder; read after record.lib.sh and files.lib.sh. The target overdue provokes each kind.
 
 # KIND: the condition, its limit as a number, and the options of the target
 condition_of()
@@ -57,34 +57,29 @@ if $kind == "goroutines" then live elif $kind == "heap" then bytes else waits en
 really_met()
 {
 	build/gotrace events --kernel --json "$1" |
-		jq -ne --arg kind "$2" --argjson limit "$LIMIT" --argjson cause "$(trigger_cause_time "$1")" "$TRIGGER_ORACLE"
+		jq -ne --arg kind "$2" --argjson limit "$LIMIT" --argjson cause "$(cause_time_of "$1")" "$TRIGGER_ORACLE"
 }
-
-trigger_cause_time() { build/gotrace stat --json "$1" | jq '[.. | .cause_time? // empty][0]'; }
-trigger_cause() { build/gotrace stat --json "$1" | jq -r '[.. | .cause? // empty][0]'; }
-
-snapshots_are_more() { [ -e "$SNAPSHOTS/index.tsv" ] && [ "$(wc -l <"$SNAPSHOTS/index.tsv")" -gt "$1" ]; } # LINES
 
 # KIND COUNT: provokes it COUNT times, each time once the previous snapshot is on the disk, in $tmp/KIND
 provoke()
 {
-	local i lines=1
+	local i n=0
 
 	condition_of "$1"
-	SNAPSHOTS=$tmp/$1
+	DIR=$tmp/$1
 	GODEBUG=asyncpreemptoff=1 start_target overdue "$ORACLE_GO" -case "$1" $OPTIONS || return 1
-	start_background $GOTRACE flight -p "$TARGET_PID" -o "$SNAPSHOTS" --trigger "$CONDITION" --tail 50ms --window 1s \
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --trigger "$CONDITION" --tail 50ms --window 1s \
 		--trigger-interval 10ms
 	recorder_is_live && tell_target start && expect_target begun || return 1
 	for ((i = 0; i < $2; i++)); do
 		tell_target next
-		wait_until 20 snapshots_are_more $lines || break
-		lines=$(wc -l <"$SNAPSHOTS/index.tsv")
+		wait_until 20 listed $((n + 1)) || break
+		n=$(index | wc -l)
 	done
 	[ $i -eq "$2" ] && tell_target done && expect_target done && target_result >"$tmp/$1.done" && stop_recorder && stop_target
 }
 
-snapshots_of_kind() { tail -n +2 "$SNAPSHOTS/index.tsv" | sort -n -k 5; } # by the begin of their window
+snapshots_of_kind() { index | sort -n -k 5; } # by the begin of their window
 
 # KIND: each snapshot is a valid trace with its cause inside, and the condition in it.
 causes_are_true()
@@ -93,11 +88,11 @@ causes_are_true()
 
 	while IFS=$'\t' read -r name bytes events wall from to; do
 		n=$((n + 1))
-		cause=$(trigger_cause_time "$SNAPSHOTS/$name")
-		if ! build/gotrace check "$SNAPSHOTS/$name" || ! build/reference/validate -strict "$SNAPSHOTS/$name" >/dev/null ||
-			[[ $name != *Z-$1.trace ]] || [[ $(trigger_cause "$SNAPSHOTS/$name") != "$CONDITION: "* ]] ||
-			[ "$cause" -lt "$from" ] || [ "$cause" -ge "$to" ] || ! really_met "$SNAPSHOTS/$name" "$1" >/dev/null; then
-			echo "$name: window $from to $to, cause $cause: $(trigger_cause "$SNAPSHOTS/$name")"
+		cause=$(cause_time_of "$DIR/$name")
+		if ! build/gotrace check "$DIR/$name" || ! build/reference/validate -strict "$DIR/$name" >/dev/null ||
+			[[ $name != *Z-$1.trace ]] || [[ $(cause_of "$DIR/$name") != "$CONDITION: "* ]] ||
+			[ "$cause" -lt "$from" ] || [ "$cause" -ge "$to" ] || ! really_met "$DIR/$name" "$1" >/dev/null; then
+			echo "$name: window $from to $to, cause $cause: $(cause_of "$DIR/$name")"
 			return 1
 		fi
 		echo "$cause" >>"$tmp/$1.causes"

@@ -7,11 +7,6 @@ tracer_is_live()
 	grep -qE 'recording|^Attaching' "$tmp/background.out" || ! kill -0 "$BACKGROUND_PID" 2>/dev/null
 }
 
-tracer_is_gone()
-{
-	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$BACKGROUND_PID/status" 2>/dev/null
-}
-
 # Some rows have no tracer.
 start_tracer() # ROW [ARGUMENT OF tracer_command...]
 {
@@ -29,7 +24,7 @@ stop_tracer() # ROW; bpftrace sometimes ignores its first SIGINT
 {
 	[ -n "$BACKGROUND_PID" ] || return 0
 	kill -INT "$BACKGROUND_PID"
-	wait_until 15 tracer_is_gone || kill -KILL "$BACKGROUND_PID"
+	wait_until 15 is_gone "$BACKGROUND_PID" || kill -KILL "$BACKGROUND_PID"
 	wait "$BACKGROUND_PID" || [ "$1" = bpftrace-count ] ||
 		{ tail -n 3 "$tmp/background.out" >&2; return 1; }
 }

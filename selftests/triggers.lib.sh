@@ -1,28 +1,24 @@
 # Provokes conditions of `gotrace-bpf flight --trigger` with the target conditions, and compares the snapshots with
-# what it has done. Read after lib.sh and record.lib.sh.
+# what it has done. Read after lib.sh, record.lib.sh and files.lib.sh.
 
-DIR=
-index() { [ ! -e "$DIR/index.tsv" ] || tail -n +2 "$DIR/index.tsv"; }
-snapshots_are() { [ "$(index | wc -l)" -eq "$1" ]; }
-
-# NAME "OPTIONS" KIND [ARGUMENT...]: runs the target, with a flight recorder into $tmp/NAME, to its end
+# NAME "KIND [ARGUMENT...]" [OPTION...]: runs the target, with a flight recorder into $tmp/NAME, to its end
 watched()
 {
-	local name=$1 options=$2 kind=$3
-	shift 3
+	local name=$1 target=$2
+	shift 2
 	DIR=$tmp/$name
-	start_target conditions "$ORACLE_GO" -kind "$kind" "$@" || return 1
-	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" $options
+	start_target conditions "$ORACLE_GO" -kind $target || return 1
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" "$@"
 	recorder_is_live && tell_target start && expect_target done 1000 || return 1
 	target_result >"$tmp/$name.done"
 }
 
 # The recorder ends with its target, and writes a last snapshot.
-landed() # pauses, so that the end is not within the last tail
+flown_to_the_end() # pauses, so that the end is not within the last tail
 {
 	pause 1000
 	stop_target
-	wait "$BACKGROUND_PID"
+	landed
 }
 
 # Lines "FILE FROM TO CAUSE_TIME CAUSE"
@@ -42,8 +38,7 @@ each_has_its_cause()
 	local kind=$1 n=$2 i=0 file from to time text
 
 	snapshots_are $((n + 1)) || { note "snapshots: $(index | wc -l), not $((n + 1))"; return 1; }
-	index | cut -f 1 | sed "s,^,$DIR/," | xargs build/gotrace check && index | cut -f 1 | sed "s,^,$DIR/," |
-		xargs build/reference/validate -strict || return 1
+	each_is_valid || return 1
 	while read -r file from to time text; do
 		[ $i -lt "$n" ] || break
 		echo "$file: $from to $to, cause $time: $text"

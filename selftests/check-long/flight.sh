@@ -5,13 +5,10 @@
 # timeout: 7200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 
 LONG=${LONG:-1800} # seconds
 RATE=16700         # round trips per second, of six events each
-
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
-resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$BACKGROUND_PID/status"; }
 
 # COMMAND...: records pingpong into $DIR; $each runs each minute, and memory is sampled every 5 s
 long_run()
@@ -46,8 +43,6 @@ rotated()
 
 nothing_lost() { jq -c '{ events, lost }' "$tmp/rotate.json" && [ "$(stat_of lost "$tmp/rotate.json")" = 0 ]; }
 
-each_is_valid() { traces | xargs build/gotrace check >/dev/null && traces | xargs build/reference/validate -strict >/dev/null; }
-
 # Each window begins where the previous one ended, and the file itself begins there, too.
 without_gaps()
 {
@@ -60,14 +55,12 @@ without_gaps()
 	done < <(index) && [ -n "$before" ]
 }
 
-# By Go's reader: each meeting of the two goroutines blocks one of them, as in check/rotate.sh.
 adds_up()
 {
 	local blocks
-	blocks=$(for file in $(traces); do build/reference/validate -counts "$file" | tail -n +2; done |
-		jq -s '[.[].goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add') &&
+	blocks=$(blocks_in $(traces)) &&
 		echo "$blocks blocks, $(jq -c '{ round_trips, seconds }' "$tmp/done")" &&
-		jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1' "$tmp/done"
+		are_all_blocks "$blocks" "$tmp/done"
 }
 
 snapshot() { $GOTRACE snapshot -p "$TARGET_PID"; }
@@ -75,11 +68,11 @@ snapshot() { $GOTRACE snapshot -p "$TARGET_PID"; }
 flown()
 {
 	DIR=$tmp/flight
-	each=snapshot long_run $GOTRACE flight && stop_target && wait "$BACKGROUND_PID" && grep recorded "$tmp/background.out" &&
+	each=snapshot long_run $GOTRACE flight && stop_target && landed && grep recorded "$tmp/background.out" &&
 		grep -q ' 0 lost$' "$tmp/background.out"
 }
 
-one_each_minute() { [ "$(index | wc -l)" -eq $(($(wc -l <"$tmp/memory") / 12 + 1)) ]; }
+one_each_minute() { snapshots_are $(($(wc -l <"$tmp/memory") / 12 + 1)); }
 
 ktap_start
 try "record --rotate" rotated

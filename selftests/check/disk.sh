@@ -7,13 +7,10 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 
 DISK=
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
-said() { grep -c -- "$1" "$tmp/background.out"; }
-has_said() { [ "$(said "$1")" -ge "${2-1}" ]; } # PATTERN [TIMES]
-listed() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -ge "$1" ]; } # NUMBER
+has_said() { [ "$(messages "$1")" -ge "${2-1}" ]; } # PATTERN [TIMES]
 
 small_disk() # SIZE: an empty file system of this size at $DISK
 {
@@ -43,15 +40,17 @@ recording()
 whole()
 {
 	[ "$(find "$DIR" -type f ! -name index.tsv | sort)" = "$(traces | sort)" ] || { ls -la "$DIR"; cat "$DIR/index.tsv"; return 1; }
-	traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict
+	each_is_valid
 }
 
-# The windows of the index are those of the files, in order; prints the gaps between them, in ns.
+# The windows of the index are those of the files, in order; prints the gaps between them, in ns. Callers see only
+# the output: a line that is no number makes their comparison fail.
 gaps()
 {
 	local name bytes events start from to before=''
 	while IFS=$'\t' read -r name bytes events start from to; do
-		[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] && [ "$from" -ge "${before:-0}" ] || return 1
+		[ "$(start_of "$DIR/$name")" = "$from" ] && [ "$from" -ge "${before:-0}" ] ||
+			{ echo "$name: not from $from"; return 1; }
 		[ -z "$before" ] || echo $((from - before))
 		before=$to
 	done < <(index)
@@ -59,8 +58,7 @@ gaps()
 
 ended() # STATUS PATTERN: after SIGINT the recorder exits with this status, and its last line matches
 {
-	kill -INT "$BACKGROUND_PID"
-	wait "$BACKGROUND_PID"
+	stop_recorder
 	[ $? -eq "$1" ] && tail -n 1 "$tmp/background.out" | grep -q "$2" && kill "$TARGET_PID"
 }
 
@@ -94,7 +92,7 @@ space_comes_back()
 	small_disk 8M && recording record "--rotate 1s" -duration 60s -rate 5000 && wait_until 20 listed 5 && fill_for_good &&
 		wait_until 30 has_said "cannot write $DIR/.*trace: No space left on device; recording continues" && pause 3000 &&
 		kill -0 "$BACKGROUND_PID" && rm "$DISK/filler" && wait_until 20 has_said "writing to $DIR again" && pause 3000 &&
-		ended 1 's could not be written to' && [ "$(said 'cannot write')" = 1 ] && whole || { cat "$tmp/background.out"; return 1; }
+		ended 1 's could not be written to' && [ "$(messages 'cannot write')" = 1 ] && whole || { cat "$tmp/background.out"; return 1; }
 	# The message, the index and the files agree on what is missing.
 	lost=$(sed -n 's/.*missing (from_ns \([0-9]*\) to \([0-9]*\))/\2 - \1/p' "$tmp/background.out")
 	echo "missing: $lost"
@@ -116,9 +114,9 @@ removed_directory()
 snapshot_fails() # REASON: its line names the file and the reason, and nothing is left of it
 {
 	local before
-	before=$(said 'no snapshot of')
+	before=$(messages 'no snapshot of')
 	$GOTRACE snapshot -p "$TARGET_PID" || true
-	wait_until 20 has_said 'no snapshot of' $((before + 1)) && kill -0 "$BACKGROUND_PID" && [ -z "$(find "$DISK" -name '*.partial*')" ] &&
+	wait_until 20 has_said 'no snapshot of' $((before + 1)) && kill -0 "$BACKGROUND_PID" && nothing_left "$DISK" &&
 		tail -n 1 "$tmp/background.out" | grep -q "no snapshot of the user's request: cannot complete $DIR/.*-signal.trace: $1"
 }
 

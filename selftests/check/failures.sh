@@ -125,11 +125,6 @@ fifo_and_sigterm()
 	wait_until 5 is_gone "$BACKGROUND_PID" && text_is_clean "$TARGET_PID"
 }
 
-is_gone() # PID: a child of this script, waited for or not
-{
-	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
-}
-
 ktap_start
 try "no such process" refused_cleanly 1 'process 999999999|no process' $GOTRACE record -p 999999999 -o "$tmp/x.trace"
 sleep 60 & not_go=$!

@@ -5,12 +5,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-
-DIR=
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
-cause_of() { build/gotrace stat --json "$1" | jq -r "[.. | .cause? // empty][0]"; }
-cause_time_of() { build/gotrace stat --json "$1" | jq -r "[.. | .cause_time? // empty][0]"; }
+. selftests/files.lib.sh
 
 # NAME "OPTIONS" [ARGUMENT...]: starts pingpong, and a flight recorder of it into $tmp/NAME
 in_flight()
@@ -22,19 +17,14 @@ in_flight()
 		recorder_is_live
 }
 
-snapshots_are() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -eq "$1" ]; } # NUMBER
-landed() { wait "$BACKGROUND_PID"; } # the recorder ends with its target
-
 # Two snapshots by request, and one at the end.
 snapshots()
 {
 	in_flight short "--window 2s" -duration 9s -rate 5000 && tell_target start && pause 5000 &&
 		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 && $GOTRACE snapshot &&
 		wait_until 20 snapshots_are 2 && expect_target done && stop_target && landed && snapshots_are 3 &&
-		[ -z "$(find "$DIR" -name '*.partial*')" ]
+		nothing_left
 }
-
-each_is_valid() { traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict; }
 
 # The window is at most a generation longer than --window, and the tail is complete.
 windows_are_bounded()
@@ -47,21 +37,19 @@ windows_are_bounded()
 		echo "$name: $from to $to, cause $cause"
 		[[ $name == *Z-$kind.trace ]] && [ $((to - from)) -le $((2000000000 + 1000000000 * 3 / 2)) ] &&
 			[ "$cause" -gt "$from" ] && [ "$cause" -le $((to + 100000000)) ] &&
-			[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] || return 1
+			[ "$(start_of "$DIR/$name")" = "$from" ] || return 1
 		[ $kind = exit ] || [ $((to - cause)) -ge 500000000 ] || return 1
 		[ $kind = exit ] || [ "$(cause_of "$DIR/$name")" = "the user's request" ] || return 1
 	done < <(index)
 	[ $n -eq 3 ] && [ "$(cause_of "$(traces | tail -n 1)")" = "the end of the process" ]
 }
 
-# In a long window there is everything: blocks as in rotate.sh, by Go's reader.
+# In a long window there is everything.
 complete()
 {
 	in_flight long "--window 5m" -duration 5s -rate 10000 && tell_target start && expect_target done 60 &&
-		target_result >"$tmp/long.done" && stop_target && landed && snapshots_are 1 && each_is_valid || return 1
-	build/reference/validate -counts "$(traces)" | tail -n +2 |
-		jq '[.goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add' >"$tmp/blocks" &&
-		jq -e --slurpfile blocks "$tmp/blocks" '(.round_trips * 2) as $n | $blocks[0] == $n or $blocks[0] == $n + 1' "$tmp/long.done"
+		target_result >"$tmp/long.done" && stop_target && landed && snapshots_are 1 && each_is_valid &&
+		are_all_blocks "$(blocks_in "$(traces)")" "$tmp/long.done"
 }
 
 # Each generation, with whatever range of the garbage collector is open, can be the first one.

@@ -6,8 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fidelity selftests/servers
 . "$(dirname "$0")/../lib.sh"
 . selftests/fidelity.lib.sh
-
-listed() { [ -e "$DIR/index.tsv" ] && [ "$(tail -n +2 "$DIR/index.tsv" | wc -l)" -eq 1 ]; }
+. selftests/files.lib.sh
 
 # VERSION AGE WINDOW: the runtime keeps AGE, ours the longer WINDOW; both are shorter than the run
 beside()
@@ -16,7 +15,7 @@ beside()
 	DIR=$tmp/$1.flight
 	build_programs "$1" plain selftrace truth && start_target selftrace "$PROGRAMS" -trace "$own" -flight "$2" -duration 10s &&
 		start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --window "$3" --max-size 512M "$EVERY_EVENT,sweep" &&
-		recorder_is_live && tell_target start && expect_target done 120 && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 30 listed &&
+		recorder_is_live && tell_target start && expect_target done 120 && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 30 snapshots_are 1 &&
 		stop_recorder && stop_target || return 1
 	OURS=$(find "$DIR" -name '*-signal.trace')
 	check_trace "$own" >/dev/null && check_trace "$OURS" >/dev/null &&

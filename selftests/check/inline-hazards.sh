@@ -151,12 +151,9 @@ frozen_meanwhile()
 	guardian=$(sed -n 's/.*are still in its code, but off: .*; process \([0-9]*\) removes them.*/\1/p' \
 		"$tmp/background.out")
 	[ -n "$guardian" ] && [ "$(cat "/proc/$guardian/comm")" = gotrace-guard ] && check_trace "$tmp/inline.trace" &&
-		! code_is_clean && thaw && wait_until 60 has_ended "$guardian" && code_is_clean || return 1
+		! code_is_clean && thaw && wait_until 60 is_gone "$guardian" && code_is_clean || return 1
 	expect_target done && stop_target && wait_until 10 group_is_removed
 }
-
-# PID: not that of a zombie, which has a parent that does not wait for it
-has_ended() { ! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 
 # --- fork and exec
 
@@ -167,8 +164,8 @@ forked()
 
 	hazard fork && inline_background || return 1
 	tell_target start
-	expect_target done && child=$(target_result | jq -e .child) && ! has_ended "$child" && stop_recorder &&
-		all_is_well && ! has_ended "$child" && stop_target && has_ended "$child"
+	expect_target done && child=$(target_result | jq -e .child) && ! is_gone "$child" && stop_recorder &&
+		all_is_well && ! is_gone "$child" && stop_target && is_gone "$child"
 }
 
 # Each attachment ends with a valid trace, or with one line that says why not.
@@ -278,7 +275,7 @@ no_privilege_later()
 		setpriv --inh-caps=-all --bounding-set="-all,$least,+checkpoint_restore" \
 		$GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/refused.trace" --probes=inline || return 1
 	$GOTRACE record -p "$TARGET_PID" -d 100ms -o "$tmp/root.trace" --probes=inline && code_is_clean &&
-		check_trace "$tmp/root.trace" && stop_target && wait_until 20 has_ended "$guardian"
+		check_trace "$tmp/root.trace" && stop_target && wait_until 20 is_gone "$guardian"
 }
 
 # --- other recorders

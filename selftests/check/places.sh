@@ -59,7 +59,6 @@ threads_are_the_hosts() # FILE
 }
 
 end_it() { kill "$PID" && wait_until 10 is_gone "$PID"; }
-is_gone() { ! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 
 in_a_container()
 {

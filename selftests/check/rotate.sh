@@ -6,10 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-
-DIR=
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
+. selftests/files.lib.sh
 
 # NAME "OPTIONS" [ARGUMENT...]: $program, or pingpong, is recorded to $tmp/NAME while it works
 rotated()
@@ -22,10 +19,8 @@ rotated()
 	recorder_is_live || return 1
 	tell_target start
 	${meanwhile-true} && expect_target done 120 && stop_recorder && target_result >"$tmp/$name.done" && stop_target &&
-		[ -z "$(find "$DIR" -name '*.partial*')" ]
+		nothing_left
 }
-
-resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$BACKGROUND_PID/status"; }
 
 # The memory of the first seconds is not constant yet: tables and rings fill.
 sample_memory()
@@ -36,20 +31,16 @@ sample_memory()
 	late=$(resident)
 }
 
-# By Go's reader: each meeting of the two goroutines blocks one of them, and the last block never ends.
 adds_up()
 {
-	local blocks
-	blocks=$(for file in $(traces); do build/reference/validate -counts "$file" | tail -n +2; done |
-		jq -s '[.[].goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add') &&
-		jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1' "$tmp/long.done" &&
+	are_all_blocks "$(blocks_in $(traces))" "$tmp/long.done" &&
 		[ "$(index | awk '{ n += $3 } END { printf "%d", n }')" -eq "$(stat_of events "$tmp/long.json")" ] &&
 		[ "$(stat_of lost "$tmp/long.json")" = 0 ]
 }
 
-each_is_valid()
+each_is_complete()
 {
-	[ "$(traces | wc -l)" -ge 10 ] && traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict &&
+	listed 10 && each_is_valid &&
 		for file in $(traces); do
 			build/gotrace stat --json "$file" >"$tmp/stat.json" && # the whole state is in each of them
 				jq -e '.goroutines.present + .goroutines.created >= 6 and .gomaxprocs == 1' "$tmp/stat.json" || return 1
@@ -64,7 +55,7 @@ without_gaps()
 		[ -z "$before" ] || [ "$from" = "$before" ] || { echo "$name begins at $from, not $before"; return 1; }
 		before=$to
 		[ "$(stat -c %s "$DIR/$name")" = "$bytes" ] && [ "$(stat -c %a "$DIR/$name")" = 600 ] || return 1
-		[ "$(build/gotrace stat --json "$DIR/$name" | jq .start)" = "$from" ] || { echo "$name starts elsewhere"; return 1; }
+		[ "$(start_of "$DIR/$name")" = "$from" ] || { echo "$name starts elsewhere"; return 1; }
 		seconds=$(date -u -d "${start%.*}Z" +%Y%m%dT%H%M%S)
 		[[ $name == *-pingpong-*-$seconds.${start:20:3}Z.trace ]] || { echo "$name does not begin at $start"; return 1; }
 	done < <(index) && [ -n "$before" ]
@@ -89,7 +80,7 @@ limited()
 	plant || return 1
 	meanwhile=watch_size rotated small "--keep 1M" -duration 8s -rate 10000 || return 1
 	echo "at most $most bytes"
-	[ "$most" -le $(((1 << 20) + 512 * 1024)) ] && [ "$most" -gt $((512 * 1024)) ] && [ "$(index | wc -l)" -ge 2 ] &&
+	[ "$most" -le $(((1 << 20) + 512 * 1024)) ] && [ "$most" -gt $((512 * 1024)) ] && listed 2 &&
 		[ "$(find "$DIR" -name '*-pingpong-*.trace' | sort)" = "$(traces | sort)" ] &&
 		[ "$(cat "$DIR/other.trace")" = other ] && without_gaps && traces | xargs build/gotrace check
 }
@@ -107,7 +98,7 @@ watch_size()
 in_collections()
 {
 	program=stress rotated stress "--events=sched,syscall,gc,heap,user,kernel,sweep" -duration 6s || return 1
-	[ "$(traces | wc -l)" -ge 5 ] && traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict || return 1
+	listed 5 && each_is_valid || return 1
 	traces | xargs -n 1 build/reference/validate -counts | grep -q 'GC incremental sweep\|GC mark assist'
 }
 
@@ -117,7 +108,7 @@ command_is_rotated()
 	DIR=$tmp/command
 	printf 'start\nexit\n' | timeout 60 $GOTRACE record --rotate 1s -o "$DIR" -- \
 		"build/targets/$ORACLE_GO/pingpong" -duration 2500ms -rate 1000 >/dev/null &&
-		[ "$(traces | wc -l)" -ge 2 ] && traces | xargs build/reference/validate -strict && without_gaps
+		listed 2 && traces | xargs build/reference/validate -strict && without_gaps
 }
 
 hostile_index()
@@ -146,7 +137,7 @@ keeps_labels()
 
 ktap_start
 try "a recording in files" eval 'meanwhile=sample_memory rotated long "" -duration 26s -rate 16000'
-try "each file is valid and complete" each_is_valid
+try "each file is valid and complete" each_is_complete
 try "there is no gap between the windows" without_gaps
 try "the files add up to what the program did" adds_up
 try "memory is constant" memory_is_constant

@@ -5,12 +5,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-
-DIR=
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
-windows_are() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -ge "$1" ]; } # NUMBER
-each_is_valid() { traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict; }
+. selftests/files.lib.sh
 
 # NAME WINDOW/PERIOD [OPTION...]: starts a recorder of the target into $tmp/NAME
 sampling()
@@ -21,7 +16,7 @@ sampling()
 
 ended() # NAME WINDOWS: the recorder has ended, with 0; nothing is lost or missing
 {
-	wait "$BACKGROUND_PID" && [ -z "$(find "$DIR" -name '*.partial*')" ] && windows_are "$2" && each_is_valid &&
+	landed && nothing_left && listed "$2" && each_is_valid &&
 		jq -e --argjson n "$(index | wc -l)" '.windows == $n and .lost == 0 and .holes == 0 and .stack_misses == 0 and .text_misses == 0' \
 			"$tmp/$1.json" && text_is_clean "$TARGET_PID"
 }
@@ -56,8 +51,7 @@ contents_are_alike()
 {
 	local file least='' most=0 blocks
 	for file in $(traces); do
-		blocks=$(build/reference/validate -counts "$file" | tail -n +2 |
-			jq '[.goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add')
+		blocks=$(blocks_in "$file") || return 1
 		[ -n "$least" ] && [ "$blocks" -ge "$least" ] || least=$blocks
 		[ "$blocks" -le "$most" ] || most=$blocks
 	done
@@ -89,7 +83,7 @@ nothing_in_between()
 	local inside between events before after
 	sampling between 2s/600s --events=sched,syscall,gc,heap,user,kernel,cpu || return 1
 	inside=$(links_of_recorder) events=$(perf_events_of_recorder)
-	! text_is_clean "$TARGET_PID" && wait_until 20 windows_are 1 && pause 1000 && text_is_clean "$TARGET_PID" || return 1
+	! text_is_clean "$TARGET_PID" && wait_until 20 listed 1 && pause 1000 && text_is_clean "$TARGET_PID" || return 1
 	between=$(links_of_recorder)
 	echo "in a window $inside links and $events perf events; in between $between and $(perf_events_of_recorder)"
 	[ "$inside" -ge 10 ] && [ "$events" -ge 1 ] && [ "$between" -le 1 ] && [ "$(perf_events_of_recorder)" -eq 0 ] || return 1
@@ -147,22 +141,22 @@ cpu_samples_in_each()
 
 perf_uprobes() { sampling perf 100ms/3s --events=sched --force-perf-uprobes -d 4s && ended perf 2; }
 
-killed() # in the window, then between two
+killed() # WINDOW/PERIOD SECONDS: in the window, then between two
 {
-	sampling killed "$1" && sleep "$2" && kill -KILL "$BACKGROUND_PID"
+	sampling "killed-${1%/*}" "$1" && sleep "$2" && kill -KILL "$BACKGROUND_PID"
 	wait "$BACKGROUND_PID" 2>/dev/null
 	wait_until 20 text_is_clean "$TARGET_PID" && ! target_is_gone
 }
 
-keeps_files_when_killed() { killed 100ms/500ms 2.3 && windows_are 2 && each_is_valid; }
+keeps_files_when_killed() { killed 100ms/500ms 2.3 && listed 2 && each_is_valid; }
 
-interrupted_in_between() { sampling between2 50ms/60s && wait_until 20 windows_are 1 && pause 200 && stop_recorder && [ "$(index | wc -l)" = 1 ] && each_is_valid; }
+interrupted_in_between() { sampling between2 50ms/60s && wait_until 20 listed 1 && pause 200 && stop_recorder && snapshots_are 1 && each_is_valid; }
 
 target_ends_in_between()
 {
-	start_target pingpong "$ORACLE_GO" -duration 1s -rate 1000 && sampling ends 50ms/60s && wait_until 20 windows_are 1 &&
-		tell_target start && expect_target done && stop_target && wait "$BACKGROUND_PID" &&
-		grep -q "process $TARGET_PID ended or executed another program" "$tmp/background.out" && [ "$(index | wc -l)" = 1 ] && each_is_valid
+	start_target pingpong "$ORACLE_GO" -duration 1s -rate 1000 && sampling ends 50ms/60s && wait_until 20 listed 1 &&
+		tell_target start && expect_target done && stop_target && landed &&
+		grep -q "process $TARGET_PID ended or executed another program" "$tmp/background.out" && snapshots_are 1 && each_is_valid
 }
 
 # WINDOW/PERIOD: the target becomes cat, which waits for its standard input
@@ -174,8 +168,8 @@ target_executes()
 	"build/targets/$ORACLE_GO/tiny" -duration "$(stretched 5s)" -exec "$(command -v cat)" <"$tmp/cat.in" >"$tmp/tiny.out" {hold}<&- &
 	TARGET_PID=$!
 	background+=("$TARGET_PID")
-	wait_until 20 grep -q pid "$tmp/tiny.out" && sampling "executes-${1%/*}" "$1" && wait "$BACKGROUND_PID" &&
-		grep -q "process $TARGET_PID ended or executed another program" "$tmp/background.out" && windows_are 1 && each_is_valid &&
+	wait_until 20 grep -q pid "$tmp/tiny.out" && sampling "executes-${1%/*}" "$1" && landed &&
+		grep -q "process $TARGET_PID ended or executed another program" "$tmp/background.out" && listed 1 && each_is_valid &&
 		kill "$TARGET_PID" && exec {hold}>&-
 }
 
@@ -184,12 +178,10 @@ capabilities() { awk '$1 == "CapEff:" { print $2 }' "/proc/$BACKGROUND_PID/statu
 # CAP_SYS_PTRACE, and CAP_PERFMON with perf events.
 privileges()
 {
-	sampling caps 50ms/500ms -d 2s && wait_until 20 windows_are 2 && [ "$(capabilities)" = 0000000000080000 ] && ended caps 3 &&
-		sampling caps2 50ms/500ms -d 2s --events=sched,cpu && wait_until 20 windows_are 2 && [ "$(capabilities)" = 0000004000080000 ] &&
+	sampling caps 50ms/500ms -d 2s && wait_until 20 listed 2 && [ "$(capabilities)" = 0000000000080000 ] && ended caps 3 &&
+		sampling caps2 50ms/500ms -d 2s --events=sched,cpu && wait_until 20 listed 2 && [ "$(capabilities)" = 0000004000080000 ] &&
 		ended caps2 3
 }
-
-resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$BACKGROUND_PID/status"; }
 
 # The memory of the first windows is not constant yet.
 memory_is_constant()

@@ -7,6 +7,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 
 kernel_events() { build/gotrace events --kernel --json "$1"; }
 short_of() { jq "[.private.short_calls.$1 // empty] | add" "$2"; } # MEMBER FILE: of `gotrace stat --json`
@@ -78,10 +79,6 @@ stated()
 	[ "$(build/gotrace stat "$tmp/reads.all" | grep -c 'short calls')" = 0 ]
 }
 
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
-snapshots_are() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -eq "$1" ]; }
-
 # VERB OPTION...: a recorder of reads into files of $DIR; $meanwhile runs while the program works
 into_files()
 {
@@ -91,7 +88,7 @@ into_files()
 	start_target reads "$ORACLE_GO" -rate 20000 -reads 80000 -naps 200 || return 1
 	start_background $GOTRACE "$verb" -p "$TARGET_PID" -o "$DIR" --min-duration syscall:1ms "$@"
 	recorder_is_live && tell_target start && ${meanwhile-true} && expect_target done 60 &&
-		target_result >"$tmp/done" && stop_target && wait "$BACKGROUND_PID" && mapfile -t files < <(traces) &&
+		target_result >"$tmp/done" && stop_target && landed && mapfile -t files < <(traces) &&
 		valid "${files[@]}"
 }
 

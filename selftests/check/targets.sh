@@ -6,17 +6,14 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 
-DIR='' LAUNCHED=0
+LAUNCHED=0
 declare -A INPUT OUT
-index() { tail -n +2 "$DIR/index.tsv"; }
-traces() { index | cut -f 1 | sed "s,^,$DIR/,"; }
 traces_of() { traces | grep -e "-$1-2"; } # PID
 has_traces_of() { [ -n "$(traces_of "$1")" ]; }
 recorded_pids() { index | cut -f 1 | sed 's/.*-\([0-9]*\)-2[0-9]*T.*/\1/' | sort -un; } # from the names, which end with PID-TIME
-each_is_valid() { traces | xargs build/gotrace check && traces | xargs build/reference/validate -strict; }
-nothing_left() { [ -z "$(find "$DIR" -name '*.partial*')" ]; }
-messages() { grep -c "$1" "$tmp/background.out"; }
+recorded_are() { [ "$(recorded_pids)" = "$(printf '%s\n' "$@" | sort -n)" ]; } # PID...
 
 # FILE [ARGUMENT...]: runs it as a target. Sets PID, and its output OUT[PID].
 launch()
@@ -30,10 +27,10 @@ launch()
 	wait_until 30 grep -q '^ready' "${OUT[$PID]}"
 }
 
-tell() { echo "$2" >&"${INPUT[$1]}"; } # PID COMMAND
+send() { echo "$2" >&"${INPUT[$1]}"; } # PID COMMAND
 is_done() { grep -q '^done' "${OUT[$1]}"; }
-leave() { tell "$1" exit && wait "$1"; } # PID
-play() { tell "$1" start && wait_until 60 is_done "$1"; } # PID
+leave() { send "$1" exit && wait "$1"; } # PID
+play() { send "$1" start && wait_until 60 is_done "$1"; } # PID
 
 program() # NAME: a Go program of that file name
 {
@@ -47,14 +44,11 @@ daemon() # NAME OPTION...: records to $tmp/NAME
 }
 
 is_recorded() { wait_until 30 messages "^gotrace-bpf: recording process $1 to"; } # PID
+lives() { launch "$@" && is_recorded "$PID" && play "$PID" && leave "$PID"; } # FILE [ARGUMENT...]: from start to end
 
-# By Go's reader, as in rotate.sh: each meeting of the two goroutines blocks one of them.
 adds_up() # PID
 {
-	local blocks
-	blocks=$(for file in $(traces_of "$1"); do build/reference/validate -counts "$file" | tail -n +2; done |
-		jq -s '[.[].goroutine_transitions | to_entries[] | select(.key | test("running->waiting .chan")) | .value] | add') &&
-		sed -n 's/^done //p' "${OUT[$1]}" | jq -e --argjson blocks "$blocks" '(.round_trips * 2) as $n | $blocks == $n or $blocks == $n + 1'
+	are_all_blocks "$(blocks_in $(traces_of "$1"))" <(sed -n 's/^done //p' "${OUT[$1]}")
 }
 
 # The first is running already, the second starts later; both work at the same time.
@@ -65,10 +59,10 @@ two()
 	first=$PID
 	daemon two --exe two && is_recorded "$first" && launch "$tmp/bin/two" -duration 3s -rate 3000 || return 1
 	second=$PID
-	is_recorded "$second" && tell "$first" start && play "$second" && wait_until 60 is_done "$first" &&
+	is_recorded "$second" && send "$first" start && play "$second" && wait_until 60 is_done "$first" &&
 		leave "$first" && leave "$second" && stop_recorder && nothing_left && each_is_valid &&
-		[ "$(recorded_pids)" = "$(printf '%s\n' "$first" "$second" | sort -n)" ] && adds_up "$first" && adds_up "$second" &&
-		[ "$(index | wc -l)" -ge 6 ] && grep -q 'recorded 2 programs: .* 0 lost' "$tmp/background.out"
+		recorded_are "$first" "$second" && adds_up "$first" && adds_up "$second" &&
+		listed 6 && grep -q 'recorded 2 programs: .* 0 lost' "$tmp/background.out"
 }
 
 restarts()
@@ -76,10 +70,10 @@ restarts()
 	local pids=()
 	program again && daemon restarts --exe "$PWD/$tmp/bin/again" || return 1
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		launch "$tmp/bin/again" -duration 1200ms -rate 500 && is_recorded "$PID" && play "$PID" && leave "$PID" || return 1
+		lives "$tmp/bin/again" -duration 1200ms -rate 500 || return 1
 		pids+=("$PID")
 	done
-	stop_recorder && nothing_left && each_is_valid && [ "$(recorded_pids)" = "$(printf '%s\n' "${pids[@]}" | sort -n)" ] &&
+	stop_recorder && nothing_left && each_is_valid && recorded_are "${pids[@]}" &&
 		for pid in "${pids[@]}"; do adds_up "$pid" || return 1; done
 }
 
@@ -89,8 +83,8 @@ by_pid()
 	local first second
 	program bypid && launch "$tmp/bin/bypid" -duration 1s -rate 500 && first=$PID && launch "$tmp/bin/bypid" -duration 1s -rate 500 &&
 		second=$PID && daemon by_pid -p "$first" -p "$second" && is_recorded "$first" && is_recorded "$second" && play "$first" &&
-		leave "$first" && play "$second" && leave "$second" && wait "$BACKGROUND_PID" && nothing_left && each_is_valid &&
-		[ "$(recorded_pids)" = "$(printf '%s\n' "$first" "$second" | sort -n)" ] && adds_up "$first" && adds_up "$second"
+		leave "$first" && play "$second" && leave "$second" && landed && nothing_left && each_is_valid &&
+		recorded_are "$first" "$second" && adds_up "$first" && adds_up "$second"
 }
 
 # A shell, a script and another Go program become the program: by exec, in the same process.
@@ -98,14 +92,14 @@ by_exec()
 {
 	program execs && program last && daemon execs --exe execs --exe last || return 1
 	printf '#!/bin/sh\nexec %s "$@"\n' "$PWD/$tmp/bin/execs" >"$tmp/bin/script" && chmod +x "$tmp/bin/script" &&
-		launch "$tmp/bin/script" -duration 1s -rate 500 && is_recorded "$PID" && play "$PID" && leave "$PID" &&
-		launch sh -c "exec sh -c 'exec $tmp/bin/last -duration 1s -rate 500'" && is_recorded "$PID" && play "$PID" && leave "$PID" && stop_recorder && each_is_valid && [ "$(recorded_pids | wc -l)" -eq 2 ]
+		lives "$tmp/bin/script" -duration 1s -rate 500 &&
+		lives sh -c "exec sh -c 'exec $tmp/bin/last -duration 1s -rate 500'" && stop_recorder && each_is_valid && [ "$(recorded_pids | wc -l)" -eq 2 ]
 }
 
 # Only the last is a Go program, which is recorded though its file is deleted.
 planted()
 {
-	local other pid
+	local other
 	mkdir -p "$tmp/planted" && program victim && cp "$(type -P sleep)" "$tmp/planted/victim" && daemon planted --exe victim || return 1
 	"$tmp/planted/victim" 60 &
 	other=$!
@@ -114,7 +108,7 @@ planted()
 	background+=("$!")
 	printf '#!/bin/sh\nsleep 1\n' >"$tmp/planted/script" && chmod +x "$tmp/planted/script" &&
 		mv "$tmp/planted/script" "$tmp/planted/victim.sh" && "$tmp/planted/victim.sh"
-	launch "$tmp/bin/victim" -duration 1200ms -rate 500 && pid=$PID && is_recorded "$pid" && play "$pid" && leave "$pid" &&
+	lives "$tmp/bin/victim" -duration 1200ms -rate 500 &&
 		launch "$tmp/bin/victim" -duration 1200ms -rate 500 && rm "$tmp/bin/victim" && is_recorded "$PID" && play "$PID" && leave "$PID" &&
 		kill -0 "$other" && stop_recorder && [ "$(recorded_pids | wc -l)" -eq 2 ] && [ "$(messages 'is not recorded')" -eq 0 ]
 }
@@ -125,8 +119,8 @@ odd_paths()
 	local path
 	ln -s nowhere "$tmp/dangling" && mkfifo "$tmp/fifo" || return 1
 	for path in "$PWD/$tmp/dangling" "$PWD/$tmp/fifo" /nowhere/at/all; do
-		daemon "odd${path##*/}" --exe "$path" && kill -0 "$BACKGROUND_PID" && kill -INT "$BACKGROUND_PID" || return 1
-		wait "$BACKGROUND_PID"
+		daemon "odd${path##*/}" --exe "$path" && kill -0 "$BACKGROUND_PID" || return 1
+		stop_recorder
 		[ $? -eq 1 ] && grep -q 'nothing was recorded' "$tmp/background.out" || return 1
 	done
 }
@@ -138,8 +132,7 @@ unsupported()
 	for i in 1 2 3; do
 		launch "$tmp/bin/old" -duration 100ms && wait_until 20 messages 'is not recorded' && pause 600 && play "$PID" && leave "$PID" || return 1
 	done
-	kill -INT "$BACKGROUND_PID"
-	wait "$BACKGROUND_PID"
+	stop_recorder
 	[ $? -eq 1 ] && [ "$(messages 'is not recorded')" -eq 1 ]
 }
 
@@ -163,7 +156,7 @@ storm()
 	(while :; do "$tmp/storm/calm"; done) &
 	pid=$!
 	background+=("$pid")
-	launch "$tmp/bin/calm" -duration 1200ms -rate 500 && is_recorded "$PID" && play "$PID" && leave "$PID"
+	lives "$tmp/bin/calm" -duration 1200ms -rate 500
 	local status=$?
 	kill $pid
 	[ $status -eq 0 ] && stop_recorder && each_is_valid && adds_up "$PID"
@@ -210,7 +203,7 @@ cgroup()
 		empty_cgroup "$top/below" && empty_cgroup "$top" && pause 500 && mkdir "$top" &&
 		launch in_cgroup "$top" "$tmp/bin/member" -duration 1200ms -rate 500 && again=$PID && is_recorded "$again" && play "$again" &&
 		leave "$again" && leave "$outside" && stop_recorder && each_is_valid && empty_cgroup "$top" &&
-		[ "$(recorded_pids)" = "$(printf '%s\n' "$inside" "$moved" "$again" | sort -n)" ] && adds_up "$inside" && adds_up "$moved" && adds_up "$again"
+		recorded_are "$inside" "$moved" "$again" && adds_up "$inside" && adds_up "$moved" && adds_up "$again"
 }
 
 # A snapshot of one, then of all by either way, then at their end.
@@ -220,21 +213,19 @@ flights()
 	program flier && launch "$tmp/bin/flier" -duration 8s -rate 500 && first=$PID && launch "$tmp/bin/flier" -duration 8s -rate 500 && second=$PID || return 1
 	DIR=$tmp/flights
 	start_background $GOTRACE flight --exe flier --window 5s --tail 100ms -o "$DIR" && is_recorded "$first" && is_recorded "$second" &&
-		tell "$first" start && tell "$second" start && pause 1500 && $GOTRACE snapshot -p "$second" && wait_until 20 indexed 1 &&
-		has_traces_of "$second" && $GOTRACE snapshot && wait_until 20 indexed 3 && has_traces_of "$first" &&
-		kill -USR1 "$BACKGROUND_PID" && wait_until 20 indexed 5 &&
+		send "$first" start && send "$second" start && pause 1500 && $GOTRACE snapshot -p "$second" && wait_until 20 snapshots_are 1 &&
+		has_traces_of "$second" && $GOTRACE snapshot && wait_until 20 snapshots_are 3 && has_traces_of "$first" &&
+		kill -USR1 "$BACKGROUND_PID" && wait_until 20 snapshots_are 5 &&
 		refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$BACKGROUND_PID" &&
-		wait_until 60 is_done "$first" && wait_until 60 is_done "$second" && leave "$first" && leave "$second" && wait_until 20 indexed 7 &&
+		wait_until 60 is_done "$first" && wait_until 60 is_done "$second" && leave "$first" && leave "$second" && wait_until 20 snapshots_are 7 &&
 		stop_recorder && each_is_valid && [ "$(index | grep -c -e '-exit.trace')" -eq 2 ] && [ "$(traces_of "$first" | wc -l)" -eq 3 ]
 }
-
-indexed() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -eq "$1" ]; } # NUMBER
 
 children() { cat "/proc/$1/task/$1/children"; } # PID
 none_runs() # PID...
 {
 	for pid; do
-		! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$pid/status" 2>/dev/null || return 1
+		is_gone "$pid" || return 1
 	done
 }
 

@@ -3,9 +3,10 @@
 # cause is found a second way in its events, and a load with short waits leads to none.
 # parallel
 # timeout: 600
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/overdue.lib.sh
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/files.lib.sh selftests/overdue.lib.sh
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 . selftests/overdue.lib.sh
 
 # Network and timer waits longer than any limit, and of each kind one that is too short

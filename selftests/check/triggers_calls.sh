@@ -7,6 +7,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 . selftests/triggers.lib.sh
 
 count=${TRIGGER_COUNT-3}
@@ -14,20 +15,20 @@ provoked="-n $count -gap 1200ms"
 
 functions()
 {
-	watched func "--trigger func:main.hit" call $provoked -long 20ms && landed && each_has_its_cause func:main.hit "$count" &&
+	watched func "call $provoked -long 20ms" --trigger func:main.hit && flown_to_the_end && each_has_its_cause func:main.hit "$count" &&
 		has_event UserRegionBegin 0 '.type == "main.hit"'
 }
 
 regions()
 {
-	watched region "--region main.hit=work --region main.quick=work --trigger region:work:50ms" call $provoked -long 100ms &&
-		landed && each_has_its_cause region:work:50ms "$count" && has_event UserRegionBegin 50000000 '.type == "work"'
+	watched region "call $provoked -long 100ms" --region main.hit=work --region main.quick=work --trigger region:work:50ms &&
+		flown_to_the_end && each_has_its_cause region:work:50ms "$count" && has_event UserRegionBegin 50000000 '.type == "work"'
 }
 
 # Both the request of the client and that of the server are open for too long, one within the interval of the other.
 requests()
 {
-	watched request "--trigger request:50ms" request $provoked -long 100ms && landed && each_has_its_cause request:50ms "$count" &&
+	watched request "request $provoked -long 100ms" --trigger request:50ms && flown_to_the_end && each_has_its_cause request:50ms "$count" &&
 		has_event UserTaskBegin 50000000 'true' && grep -q 'request:50ms was met another 1 times' "$tmp/background.out"
 }
 
@@ -35,34 +36,30 @@ named_requests()
 {
 	local name='GET /slow'
 
-	DIR=$tmp/named
-	start_target conditions "$ORACLE_GO" -kind request $provoked -long 100ms || return 1
-	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --requests http --trigger "request:50ms:$name" \
-		--trigger "request:50ms:GET /fast"
-	recorder_is_live && tell_target start && expect_target done 1000 || return 1
-	target_result >"$tmp/named.done"
-	landed && each_has_its_cause "request:50ms:$name" "$count" && has_event UserTaskBegin 50000000 '.type == "GET /slow"'
+	watched named "request $provoked -long 100ms" --requests http --trigger "request:50ms:$name" \
+		--trigger "request:50ms:GET /fast" && flown_to_the_end && each_has_its_cause "request:50ms:$name" "$count" &&
+		has_event UserTaskBegin 50000000 '.type == "GET /slow"'
 }
 
 statuses()
 {
-	watched status "--requests http --trigger status:5xx --trigger status:404" request $provoked -long 10ms && landed &&
+	watched status "request $provoked -long 10ms" --requests http --trigger status:5xx --trigger status:404 && flown_to_the_end &&
 		each_has_its_cause status:5xx "$count" && has_event UserLog 0 '.message == "503"'
 }
 
 signals()
 {
-	watched signal "--trigger signal:SIGUSR2 --trigger exit" signal $provoked -exit 3
-	landed
+	watched signal "signal $provoked -exit 3" --trigger signal:SIGUSR2 --trigger exit
+	flown_to_the_end
 	each_has_its_cause signal:SIGUSR2 "$count" && [[ $(causes | tail -n 1) == *" exit: the process exited with status 3" ]]
 }
 
 # The end of the process is noted as a cause although the list of causes is full.
 signals_to_the_end()
 {
-	watched storm "--trigger signal:SIGUSR2 --trigger exit --trigger-interval 0s --tail 1m" signal -n 20000 -gap 0s -long 1us -exit 3 || return 1
+	watched storm "signal -n 20000 -gap 0s -long 1us -exit 3" --trigger signal:SIGUSR2 --trigger exit --trigger-interval 0s --tail 1m || return 1
 	stop_target
-	wait "$BACKGROUND_PID"
+	landed
 	snapshots_are 1 && grep -aq "exit: the process exited with status 3" "$DIR/$(index | cut -f 1)"
 }
 
@@ -72,9 +69,9 @@ killed()
 
 	for ((i = 0; i < ${TRIGGER_EXITS-1}; i++)); do
 		rm -rf "$tmp/killed"
-		watched killed "--trigger exit" quiet -n 1 || return 1
+		watched killed "quiet -n 1" --trigger exit || return 1
 		kill -KILL "$TARGET_PID"
-		wait "$BACKGROUND_PID"
+		landed
 		snapshots_are 1 && [[ $(causes) == *" exit: the process was terminated by signal 9 (KILL)" ]] || return 1
 	done
 }
@@ -84,14 +81,15 @@ cpu()
 {
 	local n=${TRIGGER_EXITS-1} slack=1000000000
 
-	watched cpu "--trigger cpu:10% --trigger-interval 4500ms" cpu -n "$n" -gap 2s -long 4s && landed &&
+	watched cpu "cpu -n $n -gap 2s -long 4s" --trigger cpu:10% --trigger-interval 4500ms && flown_to_the_end &&
 		each_has_its_cause cpu:10% "$n"
 }
 
 quiet()
 {
-	watched quiet "--requests http --region main.quick --trigger func:main.hit --trigger request:10s --trigger region:main.quick:10s \
---trigger status:5xx --trigger cpu:1000% --trigger signal:SIGUSR2" quiet -n "${TRIGGER_QUIET-100}" -gap 50ms && landed && snapshots_are 1 &&
+	watched quiet "quiet -n ${TRIGGER_QUIET-100} -gap 50ms" --requests http --region main.quick --trigger func:main.hit \
+		--trigger request:10s --trigger region:main.quick:10s --trigger status:5xx --trigger cpu:1000% \
+		--trigger signal:SIGUSR2 && flown_to_the_end && snapshots_are 1 &&
 		[[ $(causes) == *" the end of the process" ]]
 }
 
@@ -100,8 +98,8 @@ flood()
 {
 	local seconds=$SECONDS n
 
-	watched flood "--no-stacks --max-size 4M --keep 8M --trigger func:main.hit" flood -n 300000 -gap 0 && landed || return 1
-	n=$(grep -c 'snapshot of' "$tmp/background.out")
+	watched flood "flood -n 300000 -gap 0" --no-stacks --max-size 4M --keep 8M --trigger func:main.hit && flown_to_the_end || return 1
+	n=$(messages 'snapshot of')
 	[ "$n" -ge 2 ] && [ "$n" -le $((SECONDS - seconds + 2)) ] && [ "$(du -sb "$DIR" | cut -f 1)" -le $((8 << 20)) ] &&
 		[ "$(grep -c . "$tmp/background.out")" -le $((2 * n + 10)) ] && grep -q 'func:main.hit was met another' "$tmp/background.out"
 }

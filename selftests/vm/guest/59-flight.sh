@@ -8,15 +8,10 @@
 # target ends, its disk is full: the events are in a file or still in the kernel.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
 
-DIR=
-index() { tail -n +2 "$DIR/index.tsv"; }
-snapshots_are() { [ -e "$DIR/index.tsv" ] && [ "$(index | wc -l)" -eq "$1" ]; } # NUMBER
-snapshot_of() { echo "$DIR/$(index | sed -n "$1p" | cut -f 1)"; }              # NUMBER
-cause_of() { build/gotrace stat --json "$1" | jq -r "[.. | .cause? // empty][0]"; }
-cause_time_of() { build/gotrace stat --json "$1" | jq -r "[.. | .cause_time? // empty][0]"; }
+snapshot_of() { traces | sed -n "$1p"; } # NUMBER
 recorder_is_gone() { ! kill -0 "$BACKGROUND_PID" 2>/dev/null; }
-landed() { wait "$BACKGROUND_PID"; }
 
 box() # NAME JQ: prints a value from its list entry; false if there is none
 {
@@ -48,7 +43,7 @@ has_cause() # NUMBER TEXT: the window in the index is that of the file, and its 
 	file=$(snapshot_of "$1") cause=$(cause_time_of "$(snapshot_of "$1")")
 	echo "from $from, cause $cause, to $to"
 	[ "$(cause_of "$file")" = "$2" ] && [ "$cause" -gt "$from" ] && [ "$cause" -le "$to" ] &&
-		[ "$(build/gotrace stat --json "$file" | jq .start)" = "$from" ]
+		[ "$(start_of "$file")" = "$from" ]
 }
 
 # A snapshot by request while it records, and one at the end: both have every event.

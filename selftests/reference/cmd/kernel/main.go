@@ -40,19 +40,7 @@ func main() {
 	default:
 		usage()
 	}
-	for i, line := range wrong {
-		if i == 20 {
-			fmt.Printf("and %d more\n", len(wrong)-i)
-			break
-		}
-		fmt.Println(line)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "kernel:", err)
-	}
-	if err != nil || wrong != nil {
-		os.Exit(1)
-	}
+	kernel.Report("kernel", wrong, err)
 }
 
 func usage() {

@@ -21,7 +21,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -83,19 +85,7 @@ func main() {
 		os.Exit(2)
 	}
 	wrong, err := check(*min, flag.Args())
-	for i, line := range wrong {
-		if i == 20 {
-			fmt.Printf("and %d more\n", len(wrong)-i)
-			break
-		}
-		fmt.Println(line)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "shortcalls:", err)
-	}
-	if err != nil || wrong != nil {
-		os.Exit(1)
-	}
+	kernel.Report("shortcalls", wrong, err)
 }
 
 func check(min time.Duration, path []string) (wrong []string, err error) {
@@ -307,16 +297,20 @@ func (e *events) kernel(all, short []kernel.Item, of *sum) (wrong []string) {
 			of.KernelNS += item.Time - all[from].Time
 		}
 	}
-	var kept, got []string
 	for i, item := range all {
 		if !absent[i] {
-			kept = append(kept, text(item))
+			have[text(item)]--
 		}
 	}
-	for _, item := range short {
-		got = append(got, text(item))
+	for _, line := range slices.Sorted(maps.Keys(have)) {
+		for n := have[line]; n < 0; n++ {
+			wrong = append(wrong, "missing: "+line)
+		}
+		for n := have[line]; n > 0; n-- {
+			wrong = append(wrong, "not expected: "+line)
+		}
 	}
-	return difference(kept, got)
+	return wrong
 }
 
 // text is an item without its goroutine, which at an equal time depends on the other events.
@@ -324,23 +318,4 @@ func text(item kernel.Item) string {
 	item.G = nil
 	line, _ := json.Marshal(item)
 	return string(line)
-}
-
-// difference lists lines that are in one of the two only.
-func difference(want, have []string) (wrong []string) {
-	sort.Strings(want)
-	sort.Strings(have)
-	for len(want) > 0 || len(have) > 0 {
-		switch {
-		case len(have) == 0 || len(want) > 0 && want[0] < have[0]:
-			wrong = append(wrong, "missing: "+strings.TrimSpace(want[0]))
-			want = want[1:]
-		case len(want) == 0 || have[0] < want[0]:
-			wrong = append(wrong, "not expected: "+strings.TrimSpace(have[0]))
-			have = have[1:]
-		default:
-			want, have = want[1:], have[1:]
-		}
-	}
-	return wrong
 }
