@@ -16,8 +16,10 @@
 #include "lib/log.h"
 #include "writer/writer.h"
 
-#define STATE_SMALL (2u << 20) /* bytes of a generation with all goroutines */
-#define STATE_EVERY 8
+#define STATE_SMALL  (2u << 20) /* bytes of a generation with all goroutines */
+#define STATE_NS_MAX 8000000000ull
+/* What precedes a state is removed together, so a window may lack this part of its limits. */
+#define STATE_PART   4
 
 struct flight {
 	struct flight_opts opts;
@@ -25,11 +27,11 @@ struct flight {
 	struct finisher *finisher;
 	struct window *window;
 	struct writer *writer;
-	uint64_t t0, wall0;	  /* the start of the recording by both clocks */
-	uint64_t from;		  /* the start of the open generation */
-	uint64_t events, bytes;	  /* written before it */
-	bool is_first;		  /* it contains the state of all goroutines */
-	unsigned int since_first; /* generations */
+	uint64_t t0, wall0;	/* the start of the recording by both clocks */
+	uint64_t from;		/* the start of the open generation */
+	uint64_t events, bytes; /* written before it */
+	bool is_first;		/* it contains the state of all goroutines */
+	uint64_t first_from;	/* the start of the latest generation that does */
 	uint64_t bytes_since_first;
 	bool state_is_large;
 	bool warned;				    /* that --max-size is too small */
@@ -112,9 +114,10 @@ static int add_generation(struct flight *f, uint64_t time)
 	int err = window__describe(f->window, f->from, time, written->events - f->events,
 				   f->is_first);
 
-	if (f->is_first)
+	if (f->is_first) {
 		f->state_is_large = written->bytes - f->bytes > STATE_SMALL;
-	f->since_first = f->is_first ? 1 : f->since_first + 1;
+		f->first_from = f->from;
+	}
 	f->bytes_since_first = written->bytes - f->bytes + (f->is_first ? 0 : f->bytes_since_first);
 	f->from = time;
 	f->events = written->events;
@@ -129,8 +132,9 @@ int flight__next(struct flight *f, uint64_t time)
 
 	if (err)
 		return err;
-	f->is_first = !f->state_is_large || f->since_first >= STATE_EVERY ||
-		      f->bytes_since_first > f->opts.max_bytes / 2 ||
+	f->is_first = !f->state_is_large || time - f->first_from >= STATE_NS_MAX ||
+		      time - f->first_from >= f->opts.window_ns / STATE_PART ||
+		      f->bytes_since_first >= f->opts.max_bytes / STATE_PART ||
 		      !window__sums(f->window).bytes;
 	return f->is_first;
 }
