@@ -12,6 +12,7 @@
  */
 #include "sequence/boundary.h"
 #include "sequence/repair.h"
+#include "sequence/transition.h"
 #include "sequence/sequencer_impl.h"
 
 #include <errno.h>
@@ -216,7 +217,7 @@ int boundary__first(struct sequencer *s, uint64_t time)
 	boundary__full(s);
 	boundary__ranges(s);
 	labels__begin_file(s);
-	s->runtime.procs_due = s->runtime.procs;
+	proc__begin_count(s, time);
 	return s->error;
 }
 

@@ -11,7 +11,6 @@
  */
 #include "sequence/initial.h"
 #include "sequence/boundary.h"
-#include "sequence/transition.h"
 #include "sequence/sequencer_impl.h"
 
 #include <errno.h>
@@ -456,23 +455,6 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 	free(slot);
 }
 
-static void initial__count(struct sequencer *s, const struct snapshot *snap)
-{
-	struct thread *t, *first = NULL;
-	void *value;
-
-	s->runtime.procs_due = s->runtime.procs = snap->procs;
-	if (!s->runtime.procs_due)
-		return;
-	for (size_t i = 0; map__next(&s->model.threads, &i, &value);) {
-		t = value;
-		if (t->g && t->g->state == GO_RUNNING && (!first || t->tid < first->tid))
-			first = t;
-	}
-	if (first)
-		proc__count(s, first, s->t0);
-}
-
 /* A million goroutines in a snapshot take as much memory as the model: freed early. */
 static void forget_goroutines(struct snapshot *snap)
 {
@@ -486,7 +468,6 @@ int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, si
 	const struct snapshot *first = s->start.has_first ? &s->start.first : &s->start.second;
 	const struct snapshot *second = s->start.has_second ? &s->start.second : first;
 	struct facts f = {};
-	int err;
 
 	facts__collect(&f, rec, n);
 	if (!f.err)
@@ -501,9 +482,6 @@ int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, si
 	if (f.err || s->error)
 		return f.err ? f.err : s->error;
 
-	err = boundary__first(s, s->t0);
-	if (err)
-		return err;
-	initial__count(s, first);
-	return s->error;
+	s->runtime.procs = first->procs;
+	return boundary__first(s, s->t0);
 }

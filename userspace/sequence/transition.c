@@ -83,11 +83,27 @@ void go__destroy_syscall(struct sequencer *s, struct thread *t, uint64_t time)
 	model__forget(s, g);
 }
 
-/* The number of Ps at the window's start, written by the first thread with a running goroutine. */
 void proc__count(struct sequencer *s, struct thread *t, uint64_t time)
 {
 	EMIT(s, t, time, EV_PROCS_CHANGE, s->runtime.procs_due, 0);
 	s->runtime.procs_due = 0;
+}
+
+void proc__begin_count(struct sequencer *s, uint64_t time)
+{
+	struct thread *t, *first = NULL;
+	void *value;
+
+	s->runtime.procs_due = s->runtime.procs;
+	if (!s->runtime.procs_due)
+		return;
+	for (size_t i = 0; map__next(&s->model.threads, &i, &value);) {
+		t = value;
+		if (t->g && t->g->state == GO_RUNNING && (!first || t->tid < first->tid))
+			first = t;
+	}
+	if (first)
+		proc__count(s, first, time);
 }
 
 void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g)

@@ -32,7 +32,13 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 void go__syscall_begin(struct sequencer *s, struct thread *t, uint64_t time, uint32_t stack);
 void go__syscall_end_blocked(struct sequencer *s, struct thread *t, uint64_t time);
 void go__syscall_end(struct sequencer *s, struct thread *t, uint64_t time);
+/* Writes the number of Ps. A reader accepts it only of a thread with a running goroutine. */
 void proc__count(struct sequencer *s, struct thread *t, uint64_t time);
+/*
+ * The number of Ps for what begins now, a window or a file: of the first thread with a running
+ * goroutine or, if there is none, of the next goroutine to start.
+ */
+void proc__begin_count(struct sequencer *s, uint64_t time);
 void proc__start(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p);
 void proc__stop(struct sequencer *s, struct thread *t, uint64_t time);
 void proc__steal(struct sequencer *s, struct thread *t, uint64_t time, struct proc *p);

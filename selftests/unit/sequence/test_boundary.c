@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
 #define SECOND 1000000000ull
@@ -220,6 +221,34 @@ static void procs_that_moved_without_a_number(void **state)
 	stop(&m);
 }
 
+static int begin_file(void *ctx, uint64_t time)
+{
+	return 1;
+}
+
+/* A file in which goroutines only run on has the number of Ps; one in which none runs, with the next start. */
+static void each_file_counts_procs(void **state)
+{
+	struct machine m;
+
+	two_running(&m, "go1.25.3");
+	m.seq->opts.between = begin_file;
+	m.seq->runtime.procs = 4;
+	assert_int_equal(sequencer__end_generation(m.seq), 0);
+	assert_non_null(strstr(m.writer.text, "m1 ProcsChange 4 -\n"));
+	assert_null(strstr(m.writer.text, "m2 ProcsChange"));
+	park(&m, 1, 1, 0);
+	park(&m, 2, 2, 0);
+	flush(&m);
+	forget(&m);
+	assert_int_equal(sequencer__end_generation(m.seq), 0);
+	assert_null(strstr(m.writer.text, "ProcsChange"));
+	execute(&m, 2, 3);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m2 GoStart g3 #1\nm2 ProcsChange 4 -\n"));
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +263,7 @@ int main(void)
 		cmocka_unit_test(times_go_up),
 		cmocka_unit_test(no_time_before_the_start),
 		cmocka_unit_test(procs_that_moved_without_a_number),
+		cmocka_unit_test(each_file_counts_procs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
