@@ -5,9 +5,11 @@
 #include "trigger/needs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "format/kernel.h"
+#include "target/layout/layout.h"
 #include "target/probe/site.h"
 
 #define CALLS_END 1024 /* no system call has a larger number */
@@ -37,6 +39,22 @@ static bool is_call(const char *name)
 	return false;
 }
 
+static int check_block_reason(const struct condition *c, struct error *error)
+{
+	char known[400] = ""; /* about 300 are used; error.text has 512 */
+	const char *reason;
+	size_t len = 0;
+
+	for (unsigned int i = 0; (reason = layout__known_block_reason(i)); i++) {
+		if (!strcmp(reason, c->name))
+			return 0;
+		len += snprintf(known + len, len < sizeof(known) ? sizeof(known) - len : 0, "%s%s",
+				i ? ", " : "", reason);
+	}
+	return error__set(error, -EINVAL, "invalid trigger '%s': REASON must be one of: %s",
+			  c->text, known);
+}
+
 int condition__check(const struct condition *c, uint32_t sets, struct error *error)
 {
 	uint32_t missing = condition__sets(c) & ~sets;
@@ -44,6 +62,8 @@ int condition__check(const struct condition *c, uint32_t sets, struct error *err
 	if (c->kind == TRIGGER_SYSCALL && *c->name && !is_call(c->name))
 		return error__set(error, -EINVAL, "invalid trigger '%s': unknown system call '%s'",
 				  c->text, c->name);
+	if (c->kind == TRIGGER_BLOCKED && *c->name && check_block_reason(c, error))
+		return -EINVAL;
 	for (unsigned int i = 0; i < SITE_SETS; i++)
 		if (missing >> i & 1)
 			return error__set(error, -EINVAL,

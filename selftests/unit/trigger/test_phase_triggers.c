@@ -150,6 +150,10 @@ static void needs(void **state)
 	assert_int_equal(checked("syscall:1ms:read", all, &why), 0);
 	assert_int_equal(checked("syscall:1ms:reed", all, &why), -EINVAL);
 	assert_string_equal(why, "invalid trigger 'syscall:1ms:reed': unknown system call 'reed'");
+	assert_int_equal(checked("blocked:1ms:synk", all, &why), -EINVAL);
+	assert_non_null(strstr(why, "invalid trigger 'blocked:1ms:synk': REASON must be one of: "));
+	assert_non_null(strstr(why, ", sync, "));
+	assert_string_equal(why + strlen(why) - strlen(", synctest"), ", synctest");
 	assert_int_equal(checked("syscall:1ms", SITE_SET(SYSCALL), &why), 0);
 	assert_int_equal(checked("syscall:1ms:read", SITE_SET(SYSCALL), &why), -EINVAL);
 	assert_string_equal(why, "trigger 'syscall:1ms:read' requires set kernel in --events");

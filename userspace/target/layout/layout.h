@@ -98,6 +98,8 @@ int layout__read(const struct elf_image *elf, const struct pclntab *pt,
  * goroutine's waitReason, which before 1.22 is more precise than the tracer's reason.
  */
 const char *layout__block_reason(const struct layout *l, unsigned int reason, unsigned int wait);
+/* The i-th reason that any release has; NULL: there are fewer. */
+const char *layout__known_block_reason(unsigned int i);
 const char *layout__stw_reason(const struct layout *l, unsigned int reason);
 /* With stw_by_caller: the reason for which this function stops the world; 0: none. */
 unsigned int layout__stw_caller(const char *function);

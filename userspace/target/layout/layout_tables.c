@@ -214,6 +214,11 @@ const char *layout_tables__plain_block(const struct layout *l, unsigned int bloc
 	return NULL;
 }
 
+const char *layout__known_block_reason(unsigned int i)
+{
+	return i < COUNT(block_reasons) ? block_reasons[i] : NULL;
+}
+
 unsigned int layout__stw_caller(const char *function)
 {
 	for (size_t i = 0; i < COUNT(stw_callers); i++) {
