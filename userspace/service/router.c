@@ -15,7 +15,8 @@
 #include "service/channel.h"
 #include "service/router.h"
 
-#define REQUESTS_AT_ONCE 16		      /* of an asker, per step */
+#define CLIENTS		 ROUTER_ASKERS /* all of the control socket: an asker without a channel */
+#define REQUESTS_AT_ONCE 16	       /* of an asker, per step */
 #define TRACE_PATIENCE	 (60 * 1000000000ull) /* ns beyond the length of the trace */
 
 struct recorder_end {
@@ -29,12 +30,15 @@ struct asker {
 	unsigned int pending; /* jobs */
 };
 
+#define GATHERS 3
+
 enum job_state { FREE, QUEUED, GATHERED, STREAMED };
 
 struct job {
 	enum job_state state;
 	enum channel_kind kind;
 	unsigned int asker;
+	uint64_t client;   /* of the asker CLIENTS */
 	uint64_t id;	   /* the asker's */
 	int pid;	   /* 0: all */
 	int fd;		   /* the asker's memory file; -1 for a trace, which its recorder has */
@@ -61,9 +65,9 @@ struct gather {
 struct router {
 	struct router_opts opts;
 	struct recorder_end recorder[ROUTER_RECORDERS];
-	struct asker asker[ROUTER_ASKERS];
+	struct asker asker[ROUTER_ASKERS + 1];
 	struct job job[ROUTER_JOBS];
-	struct gather targets, metrics;
+	struct gather gather[GATHERS];
 	uint64_t last_id; /* of a question to a recorder */
 };
 
@@ -76,12 +80,9 @@ struct router *router__create(const struct router_opts *opts)
 	r->opts = *opts;
 	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
 		r->asker[i].channel = -1;
-	r->targets.kind = CHANNEL_TARGETS;
-	r->targets.asks = CHANNEL_STATS;
-	r->targets.printer = &r->opts.targets;
-	r->metrics.kind = CHANNEL_METRICS;
-	r->metrics.asks = CHANNEL_SNAPSHOT;
-	r->metrics.printer = &r->opts.metrics;
+	r->gather[0] = (struct gather){ CHANNEL_TARGETS, CHANNEL_STATS, &r->opts.targets };
+	r->gather[1] = (struct gather){ CHANNEL_STATS, CHANNEL_STATS, &r->opts.stats };
+	r->gather[2] = (struct gather){ CHANNEL_METRICS, CHANNEL_SNAPSHOT, &r->opts.metrics };
 	return r;
 }
 
@@ -104,15 +105,22 @@ static void remove_asker(struct router *r, unsigned int i)
 	r->asker[i].channel = -1;
 }
 
+static void answer(struct router *r, unsigned int asker, uint64_t client, uint64_t id, int err,
+		   const char *text)
+{
+	if (asker == CLIENTS)
+		r->opts.answer(r->opts.ctx, client, id, err, text);
+	/* It has room for the answers to all that may be pending, unless the asker does not read. */
+	else if (channel__answer(r->asker[asker].channel, id, err, text))
+		remove_asker(r, asker);
+}
+
 static void finish(struct router *r, struct job *j, int err, const char *text)
 {
-	unsigned int asker = j->asker;
-	uint64_t id = j->id;
+	const struct job done = *j;
 
 	free_job(r, j);
-	/* It has room for the answers to all that may be pending, unless the asker does not read. */
-	if (channel__answer(r->asker[asker].channel, id, err, text))
-		remove_asker(r, asker);
+	answer(r, done.asker, done.client, done.id, err, text);
 }
 
 /* ---- rounds ---- */
@@ -308,30 +316,36 @@ static void pass_trace(struct router *r, struct job *j, uint64_t ns, uint64_t no
 
 /* ---- askers ---- */
 
-static void take_request(struct router *r, unsigned int asker, const struct channel_request *q,
-			 int fd, uint64_t now)
+static bool is_known(const struct router *r, enum channel_kind kind)
 {
-	bool is_known = q->kind == CHANNEL_TRACE ||
-			(q->kind == CHANNEL_TARGETS && r->opts.targets.print) ||
-			(q->kind == CHANNEL_METRICS && r->opts.metrics.print);
+	for (unsigned int i = 0; i < GATHERS; i++)
+		if (r->gather[i].kind == kind)
+			return r->gather[i].printer->print;
+	return kind == CHANNEL_TRACE;
+}
+
+static void take_request(struct router *r, unsigned int asker, uint64_t client,
+			 const struct channel_request *q, int fd, uint64_t now)
+{
 	struct asker *a = &r->asker[asker];
+	bool known = is_known(r, q->kind);
 	struct job *j = NULL;
 
 	for (unsigned int i = 0; i < ROUTER_JOBS && !j; i++)
 		if (r->job[i].state == FREE)
 			j = &r->job[i];
-	if (!j || a->pending == CHANNEL_PENDING_MAX || !is_known) {
+	if (!j || a->pending == CHANNEL_PENDING_MAX || !known) {
 		close(fd);
-		if (channel__answer(a->channel, q->id, is_known ? -EBUSY : -EOPNOTSUPP,
-				    is_known ? "too many requests at the same time" :
-					       "this request is not supported"))
-			remove_asker(r, asker);
+		answer(r, asker, client, q->id, known ? -EBUSY : -EOPNOTSUPP,
+		       known ? "too many requests at the same time" :
+			       "this request is not supported");
 		return;
 	}
 	*j = (struct job){
 		.state = QUEUED,
 		.kind = q->kind,
 		.asker = asker,
+		.client = client,
 		.id = q->id,
 		.pid = q->pid,
 		.fd = fd,
@@ -353,27 +367,27 @@ static void read_asker(struct router *r, unsigned int i, uint64_t now)
 		if (err)
 			remove_asker(r, i);
 		else
-			take_request(r, i, &request, fd, now);
+			take_request(r, i, 0, &request, fd, now);
 	}
 }
 
 /* ---- recorders ---- */
 
-static void take_part(struct gather *g, unsigned int slot, const struct channel_answer *answer)
+static void take_part(struct gather *g, unsigned int slot, const struct channel_answer *got)
 {
-	if (g->is_active && g->id == answer->id && g->part[slot].waits)
-		end_part(&g->part[slot], !answer->error);
+	if (g->is_active && g->id == got->id && g->part[slot].waits)
+		end_part(&g->part[slot], !got->error);
 }
 
-static void take_answer(struct router *r, unsigned int slot, const struct channel_answer *answer)
+static void take_answer(struct router *r, unsigned int slot, const struct channel_answer *got)
 {
-	take_part(&r->targets, slot, answer);
-	take_part(&r->metrics, slot, answer);
+	for (unsigned int i = 0; i < GATHERS; i++)
+		take_part(&r->gather[i], slot, got);
 	for (unsigned int i = 0; i < ROUTER_JOBS; i++) {
 		struct job *j = &r->job[i];
 
-		if (j->state == STREAMED && j->slot == slot && j->passed == answer->id) {
-			finish(r, j, answer->error, answer->text);
+		if (j->state == STREAMED && j->slot == slot && j->passed == got->id) {
+			finish(r, j, got->error, got->text);
 			return;
 		}
 	}
@@ -382,8 +396,8 @@ static void take_answer(struct router *r, unsigned int slot, const struct channe
 /* It has ended, or sent something invalid: what it has not answered fails. */
 static void give_up(struct router *r, unsigned int slot)
 {
-	end_part(&r->targets.part[slot], false);
-	end_part(&r->metrics.part[slot], false);
+	for (unsigned int i = 0; i < GATHERS; i++)
+		end_part(&r->gather[i].part[slot], r->gather[i].part[slot].has_result);
 	for (unsigned int i = 0; i < ROUTER_JOBS; i++)
 		if (r->job[i].state == STREAMED && r->job[i].slot == slot)
 			finish(r, &r->job[i], -ECONNRESET, "the recording ended");
@@ -392,11 +406,11 @@ static void give_up(struct router *r, unsigned int slot)
 static void read_recorder(struct router *r, unsigned int slot)
 {
 	struct recorder_end *from = &r->recorder[slot];
-	struct channel_answer answer;
+	struct channel_answer got;
 	int err;
 
 	for (unsigned int n = 0; n < REQUESTS_AT_ONCE; n++) {
-		err = channel__hear(from->channel, &answer);
+		err = channel__hear(from->channel, &got);
 		if (err == -EAGAIN)
 			return;
 		if (err) {
@@ -404,7 +418,7 @@ static void read_recorder(struct router *r, unsigned int slot)
 			give_up(r, slot);
 			return;
 		}
-		take_answer(r, slot, &answer);
+		take_answer(r, slot, &got);
 	}
 }
 
@@ -417,6 +431,12 @@ int router__add_asker(struct router *r, int channel)
 		}
 	close(channel);
 	return -EBUSY;
+}
+
+void router__request(struct router *r, uint64_t client, const struct channel_request *request,
+		     int fd, uint64_t now)
+{
+	take_request(r, CLIENTS, client, request, fd, now);
 }
 
 void router__add_recorder(struct router *r, unsigned int slot, int pid, int channel)
@@ -479,8 +499,8 @@ void router__step(struct router *r, uint64_t now)
 	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
 		if (r->asker[i].channel >= 0)
 			read_asker(r, i, now);
-	step_round(r, &r->targets, now);
-	step_round(r, &r->metrics, now);
+	for (unsigned int i = 0; i < GATHERS; i++)
+		step_round(r, &r->gather[i], now);
 	check_deadlines(r, now);
 }
 
@@ -495,8 +515,8 @@ void router__destroy(struct router *r)
 {
 	if (!r)
 		return;
-	close_round(&r->targets);
-	close_round(&r->metrics);
+	for (unsigned int i = 0; i < GATHERS; i++)
+		close_round(&r->gather[i]);
 	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
 		if (r->asker[i].channel >= 0)
 			remove_asker(r, i);

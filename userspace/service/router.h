@@ -20,11 +20,12 @@
 #include "lib/error.h"
 
 #define ROUTER_RECORDERS 64
-#define ROUTER_ASKERS	 32
+#define ROUTER_ASKERS	 8
 #define ROUTER_JOBS	 128 /* requests of all askers */
 #define ROUTER_FDS	 (ROUTER_RECORDERS + ROUTER_ASKERS)
 #define ROUTER_PATIENCE	 (2 * 1000000000ull) /* ns, for the result of a recorder */
 
+struct channel_request;
 struct router;
 
 /* What a recorder has answered, which is untrusted, or `data` NULL: nothing. */
@@ -42,7 +43,10 @@ struct router_printer {
 };
 
 struct router_opts {
-	struct router_printer targets, metrics; /* `print` NULL: unsupported */
+	struct router_printer targets, metrics, stats; /* `print` NULL: unsupported */
+	/* Answers a request of router__request(). */
+	void (*answer)(void *ctx, uint64_t client, uint64_t id, int err, const char *text);
+	void *ctx;
 };
 
 struct router *router__create(const struct router_opts *opts); /* NULL: no memory */
@@ -51,6 +55,12 @@ void router__destroy(struct router *r);
 
 /* Takes the channel over. 0, or -EBUSY: there are ROUTER_ASKERS; it is closed. */
 int router__add_asker(struct router *r, int channel);
+/*
+ * A request of a client of the control socket, which has checked it, and limits how many each client
+ * has: takes the descriptor over, and calls opts.answer() once, now or later.
+ */
+void router__request(struct router *r, uint64_t client, const struct channel_request *request,
+		     int fd, uint64_t now);
 /* Takes the channel to the recorder in `slot`, below ROUTER_RECORDERS, over. */
 void router__add_recorder(struct router *r, unsigned int slot, int pid, int channel);
 void router__set_ready(struct router *r, unsigned int slot); /* it records, and answers */

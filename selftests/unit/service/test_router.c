@@ -38,6 +38,18 @@ static unsigned int count_fds(void)
 }
 
 /* "PID:BYTES", or a PID with + if it is ready, separated by blanks. */
+static struct {
+	uint64_t client, id;
+	int err;
+} answered;
+
+static void note_answer(void *ctx, uint64_t client, uint64_t id, int err, const char *text)
+{
+	answered.client = client;
+	answered.id = id;
+	answered.err = err;
+}
+
 static int print(FILE *out, const struct router_part *part, size_t n, struct error *error)
 {
 	for (size_t i = 0; i < n; i++)
@@ -70,7 +82,9 @@ static int connect_asker(struct fixture *f, unsigned int i)
 
 static int setup(void **state)
 {
-	const struct router_opts opts = { .targets = { print, 20 }, .metrics = { print, 20 } };
+	const struct router_opts opts = { .targets = { print, 20 },
+					  .metrics = { print, 20 },
+					  .answer = note_answer };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	*state = f;
@@ -369,6 +383,25 @@ static void an_asker_that_does_not_read(void **state)
 	close(memory);
 }
 
+/* Requests that come from elsewhere: they are answered by a call. */
+static void requests_of_clients(void **state)
+{
+	const struct channel_request targets = { .kind = CHANNEL_TARGETS, .id = 4 },
+				     stats = { .kind = CHANNEL_STATS, .id = 5 };
+	struct fixture *f = *state;
+	int memory = channel__memory();
+
+	router__request(f->router, 77, &targets, dup(memory), f->now);
+	step(f);
+	reply(f, 0, CHANNEL_STATS, "x");
+	assert_int_equal(answered.id, 0);
+	reply(f, 3, CHANNEL_STATS, "y");
+	assert_true(answered.client == 77 && answered.id == 4 && !answered.err);
+	assert_result(memory, "100:y 200:x");
+	router__request(f->router, 78, &stats, channel__memory(), f->now); /* has no printer */
+	assert_true(answered.client == 78 && answered.id == 5 && answered.err == -EOPNOTSUPP);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -383,6 +416,7 @@ int main(void)
 		TEST(askers_are_bounded),
 		TEST(an_invalid_asker_is_disconnected),
 		TEST(an_asker_that_does_not_read),
+		TEST(requests_of_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
