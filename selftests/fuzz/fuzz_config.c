@@ -3,6 +3,8 @@
  * Arbitrary bytes as a configuration file. Each name and value is in the text, not empty, and without
  * blanks around it; lines ascend; a failure has a reason and a line.
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

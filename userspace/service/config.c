@@ -148,24 +148,39 @@ static bool is_yes(const char *name, const char *value)
 	return !strcmp(value, "yes");
 }
 
+/* A word of a command line that remains until the process ends; NULL: no memory. */
+static char *option_word(const char *name, const char *value)
+{
+	static struct word {
+		struct word *next;
+		char text[];
+	} *words;
+	size_t size = strlen(name) + (value ? strlen(value) : 0) + sizeof("--=");
+	struct word *word = malloc(sizeof(*word) + size);
+
+	if (!word)
+		return NULL;
+	snprintf(word->text, size, "--%s%s%s", name, value ? "=" : "", value ?: "");
+	word->next = words;
+	words = word;
+	return word->text;
+}
+
 static int parse_line(void *ctx, unsigned int line, const char *name, const char *value)
 {
 	struct config *c = ctx;
 	const struct argp_option *o;
-	char *word, *argv[3] = { (char *)c->program };
-	size_t i, size;
+	char *argv[3] = { (char *)c->program };
+	size_t i;
 
 	snprintf(c->place, sizeof(c->place), "%s, line %u", c->path, line);
 	i = find(c, name);
 	o = &c->parser->options[i];
 	if (c->given[i] || (!o->arg && !is_yes(name, value)))
 		return 0;
-	size = strlen(name) + strlen(value) + 4;
-	word = malloc(size); /* the parser keeps its argument */
-	if (!word)
+	argv[1] = option_word(name, o->arg ? value : NULL);
+	if (!argv[1])
 		return -ENOMEM;
-	snprintf(word, size, o->arg ? "--%s=%s" : "--%s", name, value);
-	argv[1] = word;
 	return -argp_parse(c->parser, 2, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, c->input);
 }
 
