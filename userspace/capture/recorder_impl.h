@@ -89,5 +89,7 @@ void recorder__fill_stats(struct recorder *r);
 void recorder__begin_samples(struct recorder *r);
 void recorder__sample(struct recorder *r, uint64_t now);
 void recorder__status(struct recorder *r, struct status *ret);
+/* The same as the result of CHANNEL_STATS, which the caller frees: 0 or -ENOMEM. `ctx`: the recorder. */
+int recorder__status_bytes(void *ctx, void **ret, size_t *size);
 
 #endif

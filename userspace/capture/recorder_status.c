@@ -7,6 +7,8 @@
  * at most once per second, and rates are those between the oldest and the latest of them.
  * Upstream: recorder.c, which calls recorder__sample() after each drain.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -100,6 +102,18 @@ static uint64_t trap_ns(struct recorder *r)
 	double ns = r->trap ? hits__trap_ns() : 0;
 
 	return ns > 0 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+int recorder__status_bytes(void *ctx, void **ret, size_t *size)
+{
+	struct status *s = malloc(sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	recorder__status(ctx, s);
+	*ret = s;
+	*size = sizeof(*s);
+	return 0;
 }
 
 void recorder__status(struct recorder *r, struct status *ret)
