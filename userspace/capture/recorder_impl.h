@@ -18,6 +18,7 @@ struct csymbols;
 struct drain;
 struct hits;
 struct inline_probes;
+struct live;
 struct probes;
 struct resync;
 
@@ -39,6 +40,7 @@ struct recorder {
 	unsigned int bpf_rings;
 	struct drain *drain;
 	struct sink *sink;
+	struct live *live; /* NULL: none */
 	struct resync *resync;
 	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
 	struct csymbols *csymbols;

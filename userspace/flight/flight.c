@@ -146,6 +146,16 @@ int flight__next(struct flight *f, uint64_t time)
 	return f->is_first;
 }
 
+int flight__append(struct flight *f, const struct iovec *iov, size_t n)
+{
+	return window__append(f->window, iov, n);
+}
+
+void flight__has_state(struct flight *f)
+{
+	f->is_first = true;
+}
+
 bool flight__request(struct flight *f, const struct flight_cause *cause)
 {
 	f->causes++;

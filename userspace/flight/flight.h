@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "flight/file_name.h"
 #include "flight/window.h"
@@ -53,6 +54,12 @@ void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wal
  * begin with it, so it must contain the state of all goroutines. 0: it need not. Or a negative errno.
  */
 int flight__next(struct flight *f, uint64_t time);
+/*
+ * For a caller that takes the generations from the writer itself, and passes each on: as the function
+ * of writer__use_memory(); and, after flight__next(), that the next generation contains that state.
+ */
+int flight__append(struct flight *f, const struct iovec *iov, size_t n);
+void flight__has_state(struct flight *f);
 
 /*
  * Requests a snapshot. A request within the tail of another one is a cause of the same snapshot. At most
