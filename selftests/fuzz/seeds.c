@@ -435,6 +435,15 @@ static void save_blackbox(const char *name, unsigned int rings, unsigned int rec
 	save("blackbox", name, &b);
 }
 
+static void save_config(void)
+{
+	static const char text[] = "# targets\nexe = caddy\n\n\texe=b c \ninherit = yes\n";
+	static struct bytes b;
+
+	put(&b, text, sizeof(text) - 1);
+	save("config", "options", &b);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *table;
@@ -463,6 +472,7 @@ int main(int argc, char **argv)
 	save_blackbox("overwritten", 1, 150);
 	save_blackbox("rings", 2, 151);
 	save_blackbox("stale", 1, 300);
+	save_config();
 	free(table);
 	return 0;
 }

@@ -380,6 +380,7 @@ static int loop(struct recorder *r)
 			live__step(r->live);
 		if (!err)
 			err = housekeeping(r, clock__now());
+		recorder__sample(r, clock__now());
 	}
 	return err;
 }
@@ -428,6 +429,7 @@ static void begin_window(struct recorder *r)
 		usleep((useconds_t)((r->begins - now) / 1000 + 1));
 	r->t0 = r->housekeeping = now;
 	r->ends = r->length ? r->t0 + r->length : 0;
+	recorder__begin_samples(r);
 	if (r->has_begun)
 		return;
 	r->stats->attach_ns = r->t0 - r->opts->started;

@@ -295,6 +295,17 @@ uint64_t sink__snapshots(const struct sink *s)
 	return s->flight ? flight__snapshots(s->flight) : 0;
 }
 
+uint64_t sink__causes(const struct sink *s)
+{
+	return s->flight ? flight__causes(s->flight) : 0;
+}
+
+bool sink__window(const struct sink *s, struct window_part *ret)
+{
+	*ret = s->flight ? flight__window(s->flight) : (struct window_part){};
+	return s->flight;
+}
+
 bool sink__request(struct sink *s, const struct flight_cause *cause)
 {
 	if (!s->flight)

@@ -92,6 +92,10 @@ bool sink__is_full(const struct sink *s);
 bool sink__request(struct sink *s, const struct flight_cause *cause);
 /* Snapshots that were written or are being written. */
 uint64_t sink__snapshots(const struct sink *s);
+/* As flight__causes(); 0 without a flight recorder. */
+uint64_t sink__causes(const struct sink *s);
+/* The window of the flight recorder, as it is now. False: there is none, and *ret is {}. */
+bool sink__window(const struct sink *s, struct window_part *ret);
 /*
  * Saves the snapshot that is due, and ends the generation if a consumer of opts.live waits for that, all
  * records up to `watermark` being applied.

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "flight/file_name.h"
+#include "flight/window.h"
 #include "lib/error.h"
 
 #define FLIGHT_BYTES_MIN (1ull << 20)
@@ -86,6 +87,8 @@ void flight__save(struct flight *f, uint64_t time);
  */
 int flight__end(struct flight *f, int err, uint64_t time, struct error *error);
 uint64_t flight__snapshots(const struct flight *f); /* number of files written or being written */
-void flight__destroy(struct flight *f);		    /* NULL allowed */
+uint64_t flight__causes(const struct flight *f);    /* number of requests, kept or not */
+struct window_part flight__window(const struct flight *f); /* window__sums() */
+void flight__destroy(struct flight *f);			   /* NULL allowed */
 
 #endif
