@@ -131,7 +131,7 @@ bool streams__is_due(const struct streams *s, uint64_t time)
 	for (unsigned int i = 0; i < STREAMS_MAX; i++) {
 		const struct stream *st = &s->stream[i];
 
-		if (st->phase == WAITS || (st->phase == RUNS && st->has_state && time >= st->ends))
+		if (st->phase == WAITS || (st->phase == RUNS && time >= st->ends))
 			return true;
 	}
 	return false;

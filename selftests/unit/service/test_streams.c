@@ -105,6 +105,24 @@ static void a_stream_has_whole_generations(void **state)
 	streams__destroy(s);
 }
 
+/* One that is shorter than a generation ends it. */
+static void a_short_stream(void **state)
+{
+	struct streams *s = create();
+	int fd = add(s, 1, S / 10);
+
+	assert_true(streams__next(s, S));
+	assert_false(streams__is_due(s, S + S / 10 - 1));
+	assert_true(streams__is_due(s, S + S / 10));
+	append(s, "short");
+	assert_false(streams__next(s, S + S / 10));
+	streams__send(s, 2 * S);
+	assert_true(ended.n == 1 && !ended.err);
+	assert_read(fd, "short", true);
+	close(fd);
+	streams__destroy(s);
+}
+
 static void streams_overlap(void **state)
 {
 	struct streams *s = create();
@@ -237,6 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_has_whole_generations),
+		cmocka_unit_test(a_short_stream),
 		cmocka_unit_test(streams_overlap),
 		cmocka_unit_test(an_unwritten_generation_begins_again),
 		cmocka_unit_test(more_than_the_limit_are_refused),
