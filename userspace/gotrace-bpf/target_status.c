@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "service/status.h"
 #include "target/process/process.h"
 #include "cost.h"
 #include "target_status.h"

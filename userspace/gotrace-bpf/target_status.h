@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "service/router.h"
+#include "service/status.h"
 
 #define TARGET_STATUS_MAX sizeof(struct status) /* bytes of a part */
 
