@@ -597,6 +597,8 @@ static int create_live(struct recorder *r)
 	const struct live_opts opts = {
 		.channel = r->opts->channel,
 		.version = r->opts->sink.version,
+		.stats = recorder__status_bytes,
+		.stats_ctx = r,
 	};
 
 	return r->opts->channel ? live__create(&r->live, &opts) : 0;

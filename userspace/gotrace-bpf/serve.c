@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "service/config.h"
 #include "analysis.h"
 #include "command.h"
 #include "flight_args.h"
@@ -17,6 +18,8 @@
 
 enum {
 	OPT_HTTP = OPT_FLIGHT_END,
+	OPT_CONFIG,
+	OPT_CONTROL,
 };
 
 struct serve_args {
@@ -32,6 +35,13 @@ static const struct argp_option options[] = {
 	{ "http", OPT_HTTP, "HOST:PORT", 0,
 	  "answer HTTP requests at this loopback address, such as 127.0.0.1:6070, or unix:PATH: "
 	  "/metrics, /targets, /debug/pprof/trace?seconds=N",
+	  0 },
+	{ "config", OPT_CONFIG, "FILE", 0,
+	  "read more options from FILE: one per line, as in 'exe = NAME' (see CONFIGURATION FILE in "
+	  "the manual)",
+	  0 },
+	{ "control", OPT_CONTROL, "PATH", 0,
+	  "control socket, for 'gotrace-bpf status' (default: " CONTROL_PATH "); none: without",
 	  0 },
 	{ "output", 'o', "DIR", 0,
 	  "also keep the latest events in memory, as flight, and write snapshots of them to DIR",
@@ -59,6 +69,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case OPT_HTTP:
 		a->supervisor.http = text;
+		return 0;
+	case OPT_CONFIG:
+		return 0; /* config__parse() has read it */
+	case OPT_CONTROL:
+		a->supervisor.control.path = strcmp(text, "none") ? text : NULL;
+		a->supervisor.control.is_required = true;
 		return 0;
 	case OPT_WINDOW:
 		a->flight_option = "--window";
@@ -110,14 +126,15 @@ static void check(struct serve_args *a)
 
 int do_serve(int argc, char **argv, struct error *error)
 {
-	struct serve_args a = {};
+	struct serve_args a = { .supervisor.control.path = CONTROL_PATH };
 	struct launch_signals signals;
 	struct recording one = { .args = &a.record, .signals = &signals, .started = clock__now() };
 	sigset_t request;
 	int status;
 
 	flight_args__defaults(&a.record);
-	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
+	if (config__parse(&parser, OPT_CONFIG, argc, argv, &a, error))
+		return EXIT_FAILED;
 	check(&a);
 	record__prepare_signals(&signals);
 	sigemptyset(&request);

@@ -8,49 +8,42 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/json.h"
 #include "lib/log.h"
 #include "service/channel.h"
 #include "supervisor.h"
+#include "target_status.h"
 
 struct supervisor {
 	struct supervisor_opts opts;
 	struct router *router;
+	struct serve_control *control;
+	unsigned int recorded; /* processes, also those that are being attached */
 };
-
-static int print_targets(FILE *out, const struct router_part *part, size_t n, struct error *error)
-{
-	struct json j;
-
-	json__init(&j, out, false);
-	json__open(&j, NULL, '[');
-	for (size_t i = 0; i < n; i++) {
-		json__open(&j, NULL, '{');
-		json__i64(&j, "pid", part[i].pid);
-		json__string(&j, "state", part[i].is_ready ? "recording" : "starting");
-		json__close(&j, '}');
-	}
-	json__close(&j, ']');
-	return 0;
-}
 
 int supervisor__create(struct supervisor **ret, const struct supervisor_opts *opts,
 		       struct error *error)
 {
-	const struct router_opts router = {
-		.targets = { print_targets, 4096 },
+	struct router_opts router = {
+		.targets = { target_status__print_json, TARGET_STATUS_MAX },
+		.stats = { target_status__print_bytes, TARGET_STATUS_MAX },
+		.answer = serve_control__answer,
 	};
 	struct supervisor *s = calloc(1, sizeof(*s));
+	int err;
 
-	if (s)
-		s->router = router__create(&router);
-	if (!s || !s->router) {
-		free(s);
+	if (!s)
 		return error__set(error, -ENOMEM, "out of memory");
-	}
 	s->opts = *opts;
-	*ret = s;
-	return 0;
+	err = serve_control__create(&s->control, &opts->control, error);
+	router.ctx = s->control;
+	s->router = err ? NULL : router__create(&router);
+	if (!err && !s->router)
+		err = error__set(error, -ENOMEM, "out of memory");
+	if (err)
+		supervisor__destroy(s);
+	else
+		*ret = s;
+	return err;
 }
 
 void supervisor__abandon(struct supervisor *s)
@@ -58,11 +51,16 @@ void supervisor__abandon(struct supervisor *s)
 	if (!s)
 		return;
 	router__destroy(s->router);
+	serve_control__abandon(s->control);
 	free(s);
 }
 
 void supervisor__destroy(struct supervisor *s)
 {
+	if (!s)
+		return;
+	serve_control__destroy(s->control);
+	s->control = NULL;
 	supervisor__abandon(s);
 }
 
@@ -73,6 +71,7 @@ int supervisor__add(struct supervisor *s, unsigned int slot, int pid)
 	if (err)
 		return err;
 	router__add_recorder(s->router, slot, pid, fd[0]);
+	s->recorded++;
 	return fd[1];
 }
 
@@ -84,14 +83,25 @@ void supervisor__set_ready(struct supervisor *s, unsigned int slot)
 void supervisor__remove(struct supervisor *s, unsigned int slot)
 {
 	router__remove_recorder(s->router, slot);
+	s->recorded--;
 }
 
 unsigned int supervisor__fds(const struct supervisor *s, struct pollfd *fd)
 {
-	return router__fds(s->router, fd);
+	unsigned int n = router__fds(s->router, fd);
+
+	return n + serve_control__fds(s->control, fd + n);
 }
 
 void supervisor__step(struct supervisor *s)
 {
-	router__step(s->router, clock__now());
+	uint64_t now = clock__now();
+
+	router__step(s->router, now);
+	serve_control__step(s->control, s->router, s->recorded, now);
+}
+
+void supervisor__stopping(struct supervisor *s)
+{
+	serve_control__stopping(s->control);
 }

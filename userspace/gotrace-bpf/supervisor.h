@@ -15,13 +15,15 @@
 
 #include "lib/error.h"
 #include "service/router.h"
+#include "serve_control.h"
 
-#define SUPERVISOR_FDS ROUTER_FDS
+#define SUPERVISOR_FDS (ROUTER_FDS + CONTROL_FDS)
 
 struct supervisor;
 
 struct supervisor_opts {
 	const char *http; /* HOST:PORT; NULL: no front */
+	struct serve_control_opts control;
 };
 
 /* Listens, and starts the front. 0, or a negative errno and the reason. */
@@ -41,5 +43,6 @@ void supervisor__remove(struct supervisor *s, unsigned int slot);    /* it has e
 unsigned int supervisor__fds(const struct supervisor *s, struct pollfd *fd);
 /* Handles what has arrived. */
 void supervisor__step(struct supervisor *s);
+void supervisor__stopping(struct supervisor *s); /* the recorders are ending */
 
 #endif

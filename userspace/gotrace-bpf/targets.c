@@ -450,6 +450,8 @@ static void serve(struct targets *t)
 	for (unsigned int i = 0; i < RECORDERS_MAX; i++)
 		if (t->recorders.slot[i].recorder && t->recorders.report[i].stats.t0)
 			supervisor__set_ready(t->how->supervisor, i);
+	if (t->stopping)
+		supervisor__stopping(t->how->supervisor);
 	supervisor__step(t->how->supervisor);
 }
 

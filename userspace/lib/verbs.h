@@ -16,6 +16,7 @@
 	X(flight, NULL, "keep the latest events in memory, and write them to a file on request") \
 	X(snapshot, NULL, "make a running 'gotrace-bpf flight' write a snapshot to a file") \
 	X(serve, NULL, "answer requests for traces and metrics of processes, by HTTP") \
+	X(status, NULL, "show what a running 'gotrace-bpf serve' records, and what that costs") \
 	X(replay, "sequence", "convert input saved by record --save-input to a trace") \
 	X(recover, NULL, \
 	  "write the trace of a flight recorder buffer (record --blackbox), or list the buffers") \

@@ -109,16 +109,6 @@ void notify__alive(struct notify *n, uint64_t now)
 	n->next = now + n->watchdog_ns / 2;
 }
 
-int notify__wait_ms(const struct notify *n, uint64_t now, int most)
-{
-	uint64_t left;
-
-	if (!n->watchdog_ns)
-		return most;
-	left = now < n->next ? (n->next - now + 999999) / 1000000 : 0;
-	return left < (uint64_t)most ? (int)left : most;
-}
-
 void notify__close(struct notify *n)
 {
 	if (n->fd >= 0)

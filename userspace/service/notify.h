@@ -32,8 +32,6 @@ void notify__send(const struct notify *n, const char *fmt, ...)
  * timer of its own, which would go on if the loop stalls.
  */
 void notify__alive(struct notify *n, uint64_t now);
-/* How long the loop may wait until the next report, ms; `most` if none is due before. */
-int notify__wait_ms(const struct notify *n, uint64_t now, int most);
 void notify__close(struct notify *n);
 
 #endif

@@ -30,14 +30,27 @@ static bool is_ordered(const struct status_counts *a, const struct status_counts
 
 static bool is_valid(const struct status *s)
 {
-	return s->magic == STATUS_MAGIC && s->pid > 0 && s->recorder > 0 &&
-	       memchr(s->name, 0, sizeof(s->name)) && s->is_flight <= 1 && s->has_stacks <= 1 &&
-	       s->trap_ns <= HIT_NS && s->started <= s->first.time &&
-	       is_ordered(&s->first, &s->last) && is_ordered(&s->last, &s->now) &&
-	       s->window_from <= s->window_to;
+	if (s->magic != STATUS_MAGIC || s->pid <= 0 || !memchr(s->name, 0, sizeof(s->name)))
+		return false;
+	if (s->state != STATUS_RECORDING)
+		return s->state < STATUS_STATES;
+	return s->recorder > 0 && s->is_flight <= 1 && s->has_stacks <= 1 && s->trap_ns <= HIT_NS &&
+	       s->started <= s->first.time && is_ordered(&s->first, &s->last) &&
+	       is_ordered(&s->last, &s->now) && s->window_from <= s->window_to;
 }
 
-int status__read_all(int memory, struct status **ret, size_t *n)
+bool status__parse(const void *data, size_t size, struct status *ret)
+{
+	if (size != sizeof(*ret))
+		return false;
+	memmove(ret, data, size);
+	if (!is_valid(ret))
+		return false;
+	status__set_name(ret, ret->name);
+	return true;
+}
+
+int status__read(int memory, struct status **ret, size_t *n)
 {
 	struct status *s;
 	void *data;
@@ -50,30 +63,13 @@ int status__read_all(int memory, struct status **ret, size_t *n)
 	*n = size / sizeof(*s);
 	if (size % sizeof(*s))
 		err = -EBADMSG;
-	for (size_t i = 0; !err && i < *n; i++) {
-		err = is_valid(&s[i]) ? 0 : -EBADMSG;
-		if (!err)
-			status__set_name(&s[i], s[i].name);
-	}
+	for (size_t i = 0; !err && i < *n; i++)
+		err = status__parse(&s[i], sizeof(s[i]), &s[i]) ? 0 : -EBADMSG;
 	if (err)
 		free(s);
 	else
 		*ret = s;
 	return err;
-}
-
-int status__read(int memory, struct status *ret)
-{
-	struct status *s;
-	size_t n;
-	int err = status__read_all(memory, &s, &n);
-
-	if (err)
-		return err;
-	if (n == 1)
-		*ret = *s;
-	free(s);
-	return n == 1 ? 0 : -EBADMSG;
 }
 
 void status__set_name(struct status *s, const char *name)
@@ -85,6 +81,13 @@ void status__set_name(struct status *s, const char *name)
 	for (size_t i = 0; i < len; i++)
 		if (s->name[i] < ' ' || s->name[i] > '~')
 			s->name[i] = '?';
+}
+
+const char *status__state(const struct status *s)
+{
+	static const char *const names[] = { "recording", "attaching", "not answering" };
+
+	return names[s->state];
 }
 
 /* ---- printing ---- */
@@ -189,11 +192,8 @@ static void print_window(struct json *j, const struct status *s)
 	json__close(j, '}');
 }
 
-static void print_target(struct json *j, const struct status *s, uint64_t now)
+static void print_figures(struct json *j, const struct status *s, uint64_t now)
 {
-	json__open(j, NULL, '{');
-	json__i64(j, "pid", s->pid);
-	json__string(j, "name", s->name);
 	print_since(j, s, now);
 	json__u64(j, "events", s->now.events);
 	print_rate(j, "events_per_s", s, s->first.events, s->last.events);
@@ -205,6 +205,16 @@ static void print_target(struct json *j, const struct status *s, uint64_t now)
 	print_cost(j, s);
 	print_recorder(j, s);
 	print_window(j, s);
+}
+
+static void print_target(struct json *j, const struct status *s, uint64_t now)
+{
+	json__open(j, NULL, '{');
+	json__i64(j, "pid", s->pid);
+	json__string(j, "name", s->name);
+	json__string(j, "state", status__state(s));
+	if (s->state == STATUS_RECORDING)
+		print_figures(j, s, now);
 	json__close(j, '}');
 }
 

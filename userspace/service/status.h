@@ -3,7 +3,7 @@
  * The state of a recording that continues: what it has recorded, lost, costs and keeps in memory.
  *
  * The recorder of each target fills a struct status (capture/recorder_status.c) as the result of
- * CHANNEL_STATS. The process that has started the recorders does not trust them: status__read() checks
+ * CHANNEL_STATS. The process that has started the recorders does not trust them: status__parse() checks
  * it. It is printed as JSON for CHANNEL_TARGETS, and by 'gotrace-bpf status', which gets an array of them.
  */
 #ifndef SERVICE_STATUS_H
@@ -51,19 +51,28 @@ struct status {
 	uint64_t causes; /* of snapshots: requests and triggers */
 	uint64_t snapshots;
 	uint8_t is_flight, has_stacks;
-	uint8_t padding[6];
+	uint8_t state; /* enum status_state; set by the parent */
+	uint8_t padding[5];
 };
 
+/* Without STATUS_RECORDING only `pid` and `name` are known. */
+enum status_state {
+	STATUS_RECORDING,
+	STATUS_ATTACHING, /* its probes are being attached */
+	STATUS_SILENT,	  /* its recorder did not answer in time, or with something invalid */
+	STATUS_STATES,
+};
+
+/* Checks what a recorder has sent. False: it is not a struct status, and *ret is undefined. */
+bool status__parse(const void *data, size_t size, struct status *ret);
 /*
- * Reads a struct status from the memory file of a request. 0; -EBADMSG: it is not one; or another
- * negative errno.
+ * Reads the result of CHANNEL_STATS: an array of at most STATUS_TARGETS, `*n` elements in *ret, which
+ * the caller frees. 0; -EBADMSG: it is not one; or another negative errno.
  */
-int status__read(int memory, struct status *ret);
-/* An array of at most STATUS_TARGETS of them: `*n` elements in *ret, which the caller frees. As above. */
-int status__read_all(int memory, struct status **ret, size_t *n);
+int status__read(int memory, struct status **ret, size_t *n);
 /* Makes a name printable: that of a process, which may contain anything. */
 void status__set_name(struct status *s, const char *name);
-
+const char *status__state(const struct status *s); /* such as "recording" */
 /* Per second, between `first` and `last`; 0: unknown. `now` and later: CLOCK_MONOTONIC, ns. */
 double status__rate(const struct status *s, uint64_t first, uint64_t last);
 /* Prints an array of objects, one per target. The caller checks the stream for errors. */

@@ -111,7 +111,6 @@ static void no_manager(void **state)
 		assert_null(getenv("WATCHDOG_USEC"));
 		notify__send(&n, "READY=1");
 		notify__alive(&n, 7 * MS);
-		assert_int_equal(notify__wait_ms(&n, 7 * MS, 200), 200);
 		notify__close(&n);
 	}
 }
@@ -127,14 +126,10 @@ static void watchdog(void **state)
 	assert_int_equal(n.watchdog_ns, 100 * MS);
 	notify__alive(&n, 1000 * MS);
 	assert_string_equal(heard(fd), "WATCHDOG=1");
-	assert_int_equal(notify__wait_ms(&n, 1000 * MS, 200), 50);
-	assert_int_equal(notify__wait_ms(&n, 1049 * MS + 1, 200), 1);
-	assert_int_equal(notify__wait_ms(&n, 1000 * MS, 20), 20);
 	notify__alive(&n, 1050 * MS - 1);
 	assert_string_equal(heard(fd), "");
 	notify__alive(&n, 1050 * MS);
 	assert_string_equal(heard(fd), "WATCHDOG=1");
-	assert_int_equal(notify__wait_ms(&n, 2000 * MS, 200), 0);
 	notify__close(&n);
 	close(fd);
 }

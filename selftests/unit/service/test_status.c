@@ -52,11 +52,19 @@ static struct status made(void)
 static int read_back(const void *data, size_t size, struct status *ret)
 {
 	int memory = channel__memory(), err;
+	struct status *s;
+	size_t n = 0;
 
 	assert_int_equal(channel__put(memory, data, size), 0);
-	err = status__read(memory, ret);
+	err = status__read(memory, &s, &n);
 	close(memory);
-	return err;
+	assert_int_equal(status__parse(data, size, ret), !err && n == 1);
+	if (err)
+		return err;
+	if (n)
+		assert_memory_equal(s, ret, sizeof(*ret));
+	free(s);
+	return n == 1 ? 0 : -EBADMSG;
 }
 
 static int check(const struct status *s)
@@ -72,6 +80,9 @@ static void accepted(void **state)
 
 	assert_int_equal(read_back(&s, sizeof(s), &ret), 0);
 	assert_memory_equal(&s, &ret, sizeof(s));
+	s.state = STATUS_ATTACHING;
+	s.recorder = 0;
+	assert_int_equal(read_back(&s, sizeof(s), &ret), 0);
 	memset(s.name, '\033', sizeof(s.name) - 1);
 	assert_int_equal(read_back(&s, sizeof(s), &ret), 0);
 	assert_int_equal(strspn(ret.name, "?"), sizeof(s.name) - 1);
@@ -103,15 +114,16 @@ static void refused(void **state)
 	REFUSED(s.last.cpu_ns = s.now.cpu_ns + 1);
 	REFUSED(s.now.target_cpu_ns = UINT64_MAX);
 	REFUSED(s.window_from = s.window_to + 1);
+	REFUSED(s.state = STATUS_STATES);
 	assert_int_equal(read_back(&one, sizeof(one) - 1, &many[0]), -EBADMSG);
 	assert_int_equal(read_back(&one, 0, &many[0]), -EBADMSG);
 	for (size_t i = 0; i <= STATUS_TARGETS; i++)
 		many[i] = one;
 	assert_int_equal(read_back(many, 2 * sizeof(one), &one), -EBADMSG);
 	assert_int_equal(channel__put(memory, many, sizeof(many)), 0);
-	assert_int_equal(status__read_all(memory, &ret, &n), -EBADMSG);
+	assert_int_equal(status__read(memory, &ret, &n), -EBADMSG);
 	assert_int_equal(ftruncate(memory, sizeof(many) - sizeof(one)), 0);
-	assert_int_equal(status__read_all(memory, &ret, &n), 0);
+	assert_int_equal(status__read(memory, &ret, &n), 0);
 	assert_int_equal(n, STATUS_TARGETS);
 	free(ret);
 	close(memory);
@@ -139,6 +151,7 @@ static void printed(void **state)
 	static const char *const parts[] = {
 		"\"pid\": 7,",
 		"\"name\": \"caddy\",",
+		"\"state\": \"recording\",",
 		"\"age_s\": 6,",
 		"\"events\": 301,",
 		"\"events_per_s\": 100,",
@@ -183,6 +196,10 @@ static void unknown(void **state)
 	assert_has(text, "\"events_per_s\": null,");
 	assert_has(text, "\"cost_cpu_percent\": null,");
 	assert_has(text, "\"window\": null\n");
+	free(text);
+	s.state = STATUS_SILENT;
+	text = json(&s, 1);
+	assert_has(text, "\"state\": \"not answering\"\n");
 	free(text);
 	text = json(NULL, 0);
 	assert_string_equal(text, "[]\n");
