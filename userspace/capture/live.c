@@ -16,6 +16,7 @@
 #include "writer/writer.h"
 
 #define REQUESTS_AT_ONCE 8		     /* between two drains */
+#define GENERATION_NS	 1000000000ull	     /* without records, nobody else ends a generation */
 #define PATIENCE_NS	 (5 * 1000000000ull) /* for the readers, at the end */
 
 struct live {
@@ -23,6 +24,7 @@ struct live {
 	struct streams *streams;
 	struct metrics *metrics;
 	struct flight *flight; /* NULL: none */
+	uint64_t from;	       /* the start of the open generation; CLOCK_MONOTONIC, ns */
 	uint64_t due_since;    /* live__is_due(); 0: it is not */
 	bool closed;	       /* the supervisor is gone, or has sent something invalid */
 };
@@ -77,12 +79,13 @@ static int append(void *to, const struct iovec *iov, size_t n)
 	return err ? err : metrics__append(l->metrics, iov, n);
 }
 
-int live__start(struct live *l, struct writer *w, struct flight *flight)
+int live__start(struct live *l, struct writer *w, struct flight *flight, uint64_t t0)
 {
 	char header[TRACE_HEADER_LEN];
 	const struct iovec iov = { header, sizeof(header) };
 
 	l->flight = flight;
+	l->from = t0;
 	writer__use_memory(w, append, l);
 	header__make(l->opts.version, header);
 	return metrics__append(l->metrics, &iov, 1);
@@ -90,7 +93,10 @@ int live__start(struct live *l, struct writer *w, struct flight *flight)
 
 int live__next(struct live *l, uint64_t time)
 {
-	int is_first = l->flight ? flight__next(l->flight, time) : 0;
+	int is_first;
+
+	l->from = time;
+	is_first = l->flight ? flight__next(l->flight, time) : 0;
 
 	if (is_first < 0)
 		return is_first;
@@ -103,7 +109,8 @@ int live__next(struct live *l, uint64_t time)
 
 bool live__is_due(struct live *l, uint64_t watermark, uint64_t *ret_since)
 {
-	bool is_due = streams__is_due(l->streams, watermark);
+	bool is_due =
+		streams__is_due(l->streams, watermark) || watermark >= l->from + GENERATION_NS;
 
 	if (!is_due)
 		l->due_since = 0;

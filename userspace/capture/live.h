@@ -37,8 +37,11 @@ struct live_opts {
 int live__create(struct live **ret, const struct live_opts *opts); /* 0 or -ENOMEM */
 void live__destroy(struct live *l);				   /* NULL allowed */
 
-/* Takes the generations of the writer from now on. `flight`: NULL or the flight recorder, borrowed. */
-int live__start(struct live *l, struct writer *w, struct flight *flight);
+/*
+ * Takes the generations of the writer, from t0 (CLOCK_MONOTONIC, ns) on. `flight`: NULL or the flight
+ * recorder; borrowed, like the writer. 0 or -ENOMEM.
+ */
+int live__start(struct live *l, struct writer *w, struct flight *flight, uint64_t t0);
 /* Between two generations: as flight__next(), which it calls. */
 int live__next(struct live *l, uint64_t time);
 /*

@@ -162,7 +162,7 @@ int sink__start_files(struct sink *s, const struct raw_header *facts)
 	if (s->flight)
 		flight__start(s->flight, s->writer, facts->t0, facts->wall_ns);
 	if (s->opts.live)
-		return live__start(s->opts.live, s->writer, s->flight);
+		return live__start(s->opts.live, s->writer, s->flight, facts->t0);
 	return 0;
 }
 

@@ -125,12 +125,24 @@ static void check(struct serve_args *a)
 	targets__check(&a->record);
 }
 
+/* With a blocked SIGUSR1, 'gotrace-bpf snapshot' takes this process for a flight recorder. */
+static void handle_requests(const struct serve_args *a)
+{
+	sigset_t request;
+
+	sigemptyset(&request);
+	sigaddset(&request, SIGUSR1);
+	if (a->record.output)
+		sigprocmask(SIG_BLOCK, &request, NULL);
+	else
+		signal(SIGUSR1, SIG_IGN);
+}
+
 int do_serve(int argc, char **argv, struct error *error)
 {
 	struct serve_args a = { .supervisor.control.path = CONTROL_PATH };
 	struct launch_signals signals;
 	struct recording one = { .args = &a.record, .signals = &signals, .started = clock__now() };
-	sigset_t request;
 	int status;
 
 	flight_args__defaults(&a.record);
@@ -138,9 +150,7 @@ int do_serve(int argc, char **argv, struct error *error)
 		return EXIT_FAILED;
 	check(&a);
 	record__prepare_signals(&signals);
-	sigemptyset(&request);
-	sigaddset(&request, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &request, NULL);
+	handle_requests(&a);
 	if (supervisor__create(&one.supervisor, &a.supervisor, error))
 		return EXIT_FAILED;
 	status = targets__run(&one, error);
