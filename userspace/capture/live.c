@@ -8,8 +8,10 @@
 
 #include "capture/live.h"
 #include "flight/flight.h"
+#include "format/header.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "metrics/metrics.h"
 #include "service/channel.h"
 #include "writer/writer.h"
 
@@ -19,6 +21,7 @@
 struct live {
 	struct live_opts opts;
 	struct streams *streams;
+	struct metrics *metrics;
 	struct flight *flight; /* NULL: none */
 	uint64_t due_since;    /* live__is_due(); 0: it is not */
 	bool closed;	       /* the supervisor is gone, or has sent something invalid */
@@ -44,8 +47,8 @@ int live__create(struct live **ret, const struct live_opts *opts)
 		return -ENOMEM;
 	l->opts = *opts;
 	l->streams = streams__create(opts->version, answer_stream, l);
-	if (!l->streams) {
-		free(l);
+	if (!l->streams || metrics__create(&l->metrics, NULL, NULL)) {
+		live__destroy(l);
 		return -ENOMEM;
 	}
 	*ret = l;
@@ -57,6 +60,7 @@ void live__destroy(struct live *l)
 	if (!l)
 		return;
 	streams__destroy(l->streams);
+	metrics__destroy(l->metrics);
 	free(l);
 }
 
@@ -68,14 +72,20 @@ static int append(void *to, const struct iovec *iov, size_t n)
 	struct live *l = to;
 	int err = l->flight ? flight__append(l->flight, iov, n) : 0;
 
-	return err ? err : streams__append(l->streams, iov, n);
+	if (!err)
+		err = streams__append(l->streams, iov, n);
+	return err ? err : metrics__append(l->metrics, iov, n);
 }
 
 int live__start(struct live *l, struct writer *w, struct flight *flight)
 {
+	char header[TRACE_HEADER_LEN];
+	const struct iovec iov = { header, sizeof(header) };
+
 	l->flight = flight;
 	writer__use_memory(w, append, l);
-	return 0;
+	header__make(l->opts.version, header);
+	return metrics__append(l->metrics, &iov, 1);
 }
 
 int live__next(struct live *l, uint64_t time)
@@ -118,6 +128,14 @@ static void answer_bytes(struct live *l, const struct channel_request *r, int fd
 	answer(l, r->id, err, NULL);
 }
 
+/* The metrics up to the latest generation that was analysed. */
+static int take_snapshot(void *ctx, void **ret, size_t *size)
+{
+	struct live *l = ctx;
+
+	return metrics__snapshot(l->metrics, ret, size);
+}
+
 static void handle(struct live *l, const struct channel_request *r, int fd)
 {
 	if (r->kind == CHANNEL_TRACE) {
@@ -127,7 +145,7 @@ static void handle(struct live *l, const struct channel_request *r, int fd)
 	if (r->kind == CHANNEL_STATS)
 		answer_bytes(l, r, fd, l->opts.stats, l->opts.stats_ctx);
 	else
-		answer_bytes(l, r, fd, NULL, NULL);
+		answer_bytes(l, r, fd, take_snapshot, l);
 	close(fd);
 }
 

@@ -113,9 +113,9 @@ static void check(struct serve_args *a)
 {
 	if (!a->record.selection.npids && !targets__given(&a->record))
 		usage_error("no process given: expected -p PID, --exe, --cgroup or --unit");
-	if (!a->supervisor.http &&
-	    !(a->supervisor.control.is_required && a->supervisor.control.path))
-		usage_error("no address given: expected --http HOST:PORT, or --control PATH");
+	if (!a->supervisor.http && !a->supervisor.control.path)
+		usage_error(
+			"nobody can send requests: expected --http HOST:PORT, or a control socket");
 	if (a->record.output && !strcmp(a->record.output, "-"))
 		usage_error("-o requires a directory");
 	if (a->flight_option && !a->record.output)

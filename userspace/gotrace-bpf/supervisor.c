@@ -9,13 +9,17 @@
 
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "metrics/metrics.h"
 #include "service/channel.h"
+#include "front_process.h"
 #include "supervisor.h"
+#include "target_metrics.h"
 #include "target_status.h"
 
 struct supervisor {
 	struct supervisor_opts opts;
 	struct router *router;
+	struct front_process *front; /* NULL: none */
 	struct serve_control *control;
 	unsigned int recorded; /* processes, also those that are being attached */
 };
@@ -26,6 +30,7 @@ int supervisor__create(struct supervisor **ret, const struct supervisor_opts *op
 	struct router_opts router = {
 		.targets = { target_status__print_json, TARGET_STATUS_MAX },
 		.stats = { target_status__print_bytes, TARGET_STATUS_MAX },
+		.metrics = { target_metrics__print, METRICS_SNAPSHOT_MAX },
 		.answer = serve_control__answer,
 	};
 	struct supervisor *s = calloc(1, sizeof(*s));
@@ -39,6 +44,8 @@ int supervisor__create(struct supervisor **ret, const struct supervisor_opts *op
 	s->router = err ? NULL : router__create(&router);
 	if (!err && !s->router)
 		err = error__set(error, -ENOMEM, "out of memory");
+	if (!err && opts->http)
+		err = front_process__create(&s->front, opts->http, error);
 	if (err)
 		supervisor__destroy(s);
 	else
@@ -52,6 +59,7 @@ void supervisor__abandon(struct supervisor *s)
 		return;
 	router__destroy(s->router);
 	serve_control__abandon(s->control);
+	front_process__abandon(s->front);
 	free(s);
 }
 
@@ -61,6 +69,10 @@ void supervisor__destroy(struct supervisor *s)
 		return;
 	serve_control__destroy(s->control);
 	s->control = NULL;
+	router__destroy(s->router);
+	s->router = NULL;
+	front_process__destroy(s->front);
+	s->front = NULL;
 	supervisor__abandon(s);
 }
 
@@ -93,9 +105,18 @@ unsigned int supervisor__fds(const struct supervisor *s, struct pollfd *fd)
 	return n + serve_control__fds(s->control, fd + n);
 }
 
+/* In the front. */
+static void abandon(void *ctx)
+{
+	supervisor__abandon(ctx);
+}
+
 void supervisor__step(struct supervisor *s)
 {
 	uint64_t now = clock__now();
+
+	if (s->front)
+		front_process__step(s->front, s->router, now, abandon, s);
 
 	router__step(s->router, now);
 	serve_control__step(s->control, s->router, s->recorded, now);

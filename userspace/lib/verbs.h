@@ -39,6 +39,7 @@
 	X(tasks, NULL, "show how often and how long tasks ran, by name") \
 	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
+	X(metrics, NULL, "print the sums of a trace as metrics for Prometheus") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
 	X(describe, NULL, "list the types of events") \
