@@ -114,6 +114,8 @@ void http_request__suspend(struct http_request *r)
 void http_request__resume(struct http_request *r)
 {
 	r->suspended = false;
+	if (!r->stream) /* the supervisor, not the client, has used the time */
+		http_connection__deadline(r->connection, r->front->now, r->front->request_ns);
 	MHD_resume_connection(r->mhd);
 }
 
