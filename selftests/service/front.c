@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A supervisor for tests of the front: listens, starts the front, and answers its requests with made
- * results, without targets or recorders. Driven by selftests/check/front.sh.
+ * A supervisor for tests of the front: listens, starts the front, and answers its requests with
+ * made results, without targets or recorders. Driven by selftests/check/front.sh.
  *
  *     front ADDRESS METRICS-BYTES [strict]
  *
- * Prints "front PID" when it listens, then one line for each request and for the end of each stream;
- * an end of file on stdin ends it. The PID that a client asks for selects what happens to its trace:
- * see play().
+ * Prints "front PID" when it listens, then one line for each request and for the end of each
+ * stream; an end of file on stdin ends it. The PID that a client asks for selects what happens to
+ * its trace: see play().
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop of the front: accepts connections, ends those that are late, and runs libmicrohttpd on the
- * others. See front.h for the pages and front_impl.h for the parts.
+ * The loop of the front: accepts connections, ends those that are late, and runs libmicrohttpd on
+ * the others. See front.h for the pages and front_impl.h for the parts.
  *
- * Clients are hostile: each of them has a time to send a request and to read the response, and there
- * are CONNECTIONS_MAX connections. When these are in use, a new one replaces the one that has waited
- * longest for its client, so that connections without requests cannot keep others out. A request may
- * have REQUEST_MEMORY bytes of headers and no body.
+ * Clients are hostile: each of them has a time to send a request and to read the response, and
+ * there are CONNECTIONS_MAX connections. When these are in use, a new one replaces the one that has
+ * waited longest for its client, so that connections without requests cannot keep others out. A
+ * request may have REQUEST_MEMORY bytes of headers and no body.
  */
 #include "service/front.h"
 
@@ -27,9 +27,9 @@
 #include "service/sandbox.h"
 
 #define DEFAULT_MS	10000
-#define REQUEST_MEMORY	(32u << 10) /* also for the part of a response that is being sent */
-#define ADDED_MEMORY	(256u << 20) /* HELD_MAX of http_page.c, a page, connections, the allocator */
-#define EVICT_MAX	4	     /* connections that are replaced at a time */
+#define REQUEST_MEMORY	(32u << 10)	   /* also for the part of a response that is being sent */
+#define ADDED_MEMORY	(256u << 20)	   /* HELD_MAX of http_page.c; connections; a margin */
+#define EVICT_MAX	4		   /* connections that are replaced at a time */
 #define WRITER_GRACE_NS (2000 * NS_PER_MS) /* a client that reads slowly is replaced later */
 #define FILES_MAX	256
 #define FDS_MAX		(3 + 2 * STREAMS_MAX)
@@ -315,7 +315,9 @@ static void reset_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
 	sigset_t none;
 
-	/* The supervisor decides when to end, and closes the channel: an interrupt is for it alone. */
+	/*
+	 * The supervisor decides when to end, and closes the channel: an interrupt is for it alone.
+	 */
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], signals[i] == SIGTERM ? SIG_DFL : SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);

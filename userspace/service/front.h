@@ -10,8 +10,8 @@
  *
  * It has no data of its own: each answer is a result of the supervisor, requested through
  * service/channel.h. Upstream: gotrace-bpf/serve.c, which listens, forks and calls front__run().
- * Downstream: libmicrohttpd, which parses HTTP; see front.c for its limits, sandbox.c for what confines
- * the process.
+ * Downstream: libmicrohttpd, which parses HTTP; see front.c for its limits, sandbox.c for what
+ * confines the process.
  */
 #ifndef SERVICE_FRONT_H
 #define SERVICE_FRONT_H
@@ -32,10 +32,10 @@ struct front_opts {
 };
 
 /*
- * Listens on a loopback address or a Unix socket: "127.0.0.1:PORT", "[::1]:PORT", "localhost:PORT" (the
- * former), "unix:PATH" (mode 0600; a socket that nothing listens on is replaced). Port 0 chooses one. A
- * message reports the address. Returns a descriptor, or a negative errno and the reason. -EINVAL: it
- * is not such an address.
+ * Listens on a loopback address or a Unix socket: "127.0.0.1:PORT", "[::1]:PORT", "localhost:PORT"
+ * (the former), "unix:PATH" (mode 0600; a socket that nothing listens on is replaced). Port 0
+ * chooses one. A message reports the address. Returns a descriptor, or a negative errno and the
+ * reason. -EINVAL: it is not such an address.
  */
 int front__listen(const char *address, struct error *error);
 

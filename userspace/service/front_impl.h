@@ -8,8 +8,9 @@
  *     http_page.c      results of the supervisor that fit in memory: /metrics, /targets
  *     http_stream.c    traces, which are passed on as they arrive
  *
- * There is one thread. A request that waits for the supervisor is suspended: libmicrohttpd ignores its
- * connection until http_request__resume(), and then calls the handler or the reader of the body again.
+ * There is one thread. A request that waits for the supervisor is suspended: libmicrohttpd ignores
+ * its connection until http_request__resume(), and then calls the handler or the reader of the body
+ * again.
  */
 #ifndef SERVICE_FRONT_IMPL_H
 #define SERVICE_FRONT_IMPL_H
@@ -67,9 +68,9 @@ struct http_connection {
 };
 
 /*
- * At most one request for a page is on its way to the supervisor. Clients that ask meanwhile wait for
- * the next one, so that each result is newer than the requests that it answers, and the load on the
- * supervisor does not depend on the number of clients.
+ * At most one request for a page is on its way to the supervisor. Clients that ask meanwhile wait
+ * for the next one, so that each result is newer than the requests that it answers, and the load on
+ * the supervisor does not depend on the number of clients.
  */
 struct http_page {
 	uint64_t round; /* counts requests to the supervisor */

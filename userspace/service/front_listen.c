@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The addresses that the front listens on: see front.h. Only loopback and Unix sockets, since there is
- * neither encryption nor authentication. Runs in the supervisor, which may have the privilege to bind.
+ * The addresses that the front listens on: see front.h. Only loopback and Unix sockets, since there
+ * is neither encryption nor authentication. Runs in the supervisor, which may have the privilege to
+ * bind.
  */
 #include "service/front.h"
 

@@ -2,9 +2,9 @@
 /*
  * Decides on the parts of an HTTP request that clients choose freely: headers and arguments.
  *
- * A browser sends requests to loopback addresses on behalf of any web site. The name in Host is what
- * such a site controls after DNS rebinding, Origin and Sec-Fetch-Site are what the browser reports
- * about it. Upstream: http_request.c. The fuzz target is selftests/fuzz/fuzz_http.c.
+ * A browser sends requests to loopback addresses on behalf of any web site. The name in Host is
+ * what such a site controls after DNS rebinding, Origin and Sec-Fetch-Site are what the browser
+ * reports about it. Upstream: http_request.c. The fuzz target is selftests/fuzz/fuzz_http.c.
  */
 #ifndef SERVICE_HTTP_CHECK_H
 #define SERVICE_HTTP_CHECK_H
@@ -15,8 +15,8 @@
 #include "lib/error.h"
 
 /*
- * Whether Host names a loopback address by "localhost", a literal of 127.0.0.0/8 or [::1], with `port`.
- * A missing port means 80.
+ * Whether Host names a loopback address by "localhost", a literal of 127.0.0.0/8 or [::1], with
+ * `port`. A missing port means 80.
  */
 bool http_check__host(const char *host, uint16_t port);
 

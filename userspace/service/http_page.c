@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Results of the supervisor that fit in memory, and the requests that wait for them: see struct http_page
- * of front_impl.h. They are bounded, in size and in how many clients may leave unread.
+ * Results of the supervisor that fit in memory, and the requests that wait for them: see struct
+ * http_page of front_impl.h. They are bounded, in size and in how many clients may leave unread.
  */
 #include <errno.h>
 #include <stdlib.h>

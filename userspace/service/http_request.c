@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of clients: refuses those that a web site may have caused or that are not understood, and
- * finds the page of the others. See front.h for the pages, http_check.h for what is refused and why.
+ * Requests of clients: refuses those that a web site may have caused or that are not understood,
+ * and finds the page of the others. See front.h for the pages, http_check.h for what is refused and
+ * why.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -75,8 +76,8 @@ static enum MHD_Result refuse(struct http_request *r, unsigned int status, const
 }
 
 /*
- * The first call for a request, when its headers are complete. *ret_refused: a response is on its way,
- * after which the connection is closed.
+ * The first call for a request, when its headers are complete. *ret_refused: a response is on its
+ * way, after which the connection is closed.
  */
 static enum MHD_Result examine(struct http_request *r, const char *method, bool *ret_refused)
 {
@@ -113,6 +114,8 @@ void http_request__suspend(struct http_request *r)
 void http_request__resume(struct http_request *r)
 {
 	r->suspended = false;
+	if (!r->stream) /* the supervisor, not the client, has used the time */
+		http_connection__deadline(r->connection, r->front->now, r->front->request_ns);
 	MHD_resume_connection(r->mhd);
 }
 

@@ -4,8 +4,8 @@
  *
  * The response begins with the first bytes, so that a request that fails before has a status of its
  * own. Nothing is buffered here: a client that does not read leaves the bytes in the stream, whose
- * sender gives up (-ENOBUFS). A stream that fails ends the connection without the last chunk, by which
- * clients know that the trace is not complete. Closing the stream ends its recording.
+ * sender gives up (-ENOBUFS). A stream that fails ends the connection without the last chunk, by
+ * which clients know that the trace is not complete. Closing the stream ends its recording.
  */
 #include <errno.h>
 #include <string.h>

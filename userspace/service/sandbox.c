@@ -3,11 +3,12 @@
  * What the process that faces clients can still do, should one of them take it over: answer other
  * clients wrongly, ask the supervisor what any client may ask, and exit.
  *
- * It has another user than root, no capability and no way to gain one, a root directory that is empty
- * and deleted, and no system call that opens a file, executes a program, creates a process or a socket
- * with an address, or reaches another process. Calls that are not permitted fail with EPERM: another
- * release of the C library may try one and have a fallback, and the service should not end for that;
- * the call is denied all the same. Calls that only an attacker makes kill the process.
+ * It has another user than root, no capability and no way to gain one, a root directory that is
+ * empty and deleted, and no system call that opens a file, executes a program, creates a process or
+ * a socket with an address, or reaches another process. Calls that are not permitted fail with
+ * EPERM: another release of the C library may try one and have a fallback, and the service should
+ * not end for that; the call is denied all the same. Calls that only an attacker makes kill the
+ * process.
  */
 #include "service/sandbox.h"
 
@@ -58,7 +59,8 @@ static int close_others(const struct sandbox_opts *opts)
 
 	if (opts->nfds > sizeof(sorted) / sizeof(sorted[0]))
 		return -EINVAL;
-	memcpy(sorted, opts->fds, opts->nfds * sizeof(sorted[0]));
+	for (size_t i = 0; i < opts->nfds; i++)
+		sorted[i] = opts->fds[i];
 	qsort(sorted, opts->nfds, sizeof(sorted[0]), compare_fds);
 	for (size_t i = 0; i < opts->nfds; i++) {
 		unsigned int fd = (unsigned int)sorted[i];
@@ -70,7 +72,9 @@ static int close_others(const struct sandbox_opts *opts)
 	return close_range(from, ~0u, 0) ? -errno : 0;
 }
 
-/* A directory that is deleted remains usable as a root directory, but nothing can be created in it. */
+/*
+ * A directory that is deleted remains usable as a root directory, but nothing can be created in it.
+ */
 static int enter_empty_root(void)
 {
 	char path[] = "/tmp/gotrace-empty.XXXXXX", other[] = "/run/gotrace-empty.XXXXXX";

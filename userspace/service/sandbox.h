@@ -3,7 +3,8 @@
  * Confines the process that faces clients: see sandbox.c for what remains possible.
  *
  * Two steps, since a library may have to open descriptors of its own in between. Each either takes
- * effect completely or fails with the reason; after a failure the process must exit. Upstream: front.c.
+ * effect completely or fails with the reason; after a failure the process must exit. Upstream:
+ * front.c.
  */
 #ifndef SERVICE_SANDBOX_H
 #define SERVICE_SANDBOX_H
@@ -25,16 +26,16 @@ struct sandbox_opts {
 	uint64_t memory;    /* bytes of address space that the process may add */
 	unsigned int files; /* descriptors that it may have open */
 	/*
-	 * A call that is not permitted kills the process, instead of failing with EPERM: for tests, to
-	 * prove that normal operation makes no such call.
+	 * A call that is not permitted kills the process, instead of failing with EPERM: for tests,
+	 * to prove that normal operation makes no such call.
 	 */
 	bool strict;
 };
 
 /*
  * Closes other descriptors, changes the user and the root directory, drops all capabilities, sets
- * resource limits; the kernel kills the process when its parent ends. 0, or a negative errno and the
- * reason.
+ * resource limits; the kernel kills the process when its parent ends. 0, or a negative errno and
+ * the reason.
  */
 int sandbox__drop(const struct sandbox_opts *opts, struct error *error);
 
