@@ -45,7 +45,8 @@ $(error unsupported architecture $(ARCH): must be one of $(ARCHS); docs/adding.m
 endif
 ARCH_LIBS_x86 := -lZydis
 UNISTD_x86    := asm/unistd_64.h
-LIBS      := -lbpf -ldw -lelf $(ARCH_LIBS_$(ARCH)) -lcap -lz -lzstd -ltraceevent -lm
+LIBS      := -lbpf -ldw -lelf $(ARCH_LIBS_$(ARCH)) -lcap -lz -lzstd -ltraceevent -lm \
+	     -Wl,--as-needed -lmicrohttpd -lseccomp -Wl,--no-as-needed
 OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
@@ -75,14 +76,14 @@ BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sam
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
-	     writer flight reader rewrite analysis profile print export align names sequence rawfile \
-	     inline trigger capture blackbox selection
-FORMAT_DIRS := lib format text v1 writer reader rewrite analysis profile print export
+	     writer flight reader rewrite analysis metrics profile print export align names sequence rawfile \
+	     inline trigger service capture blackbox selection
+FORMAT_DIRS := lib format text v1 writer reader rewrite analysis metrics profile print export
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
-FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger),$(LIB_SRCS))
+FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger service),$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache_folder.c,$(FUZZED_SRCS)) \
-	       userspace/capture/sink.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \
+	       userspace/capture/sink.c userspace/capture/live.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \
 	       stacks read) \
 	       $(addprefix selftests/fuzz/,arena.c make_trace.c patched.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
@@ -121,7 +122,7 @@ bpf: $(SKELETON) ## build the BPF objects and their skeletons
 kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the kernel module
 unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/encoding \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger build/selftests/inline \
-	build/selftests/blackbox) ## build the unit tests; SAN=1 builds them with ASan and UBSan
+	build/selftests/blackbox build/selftests/front) ## build the unit tests; SAN=1 builds them with ASan and UBSan
 mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%)) ## build the Go programs to trace
 reference: $(ORACLES:%=build/reference/%) ## build the Go programs that verify the output
@@ -199,6 +200,11 @@ build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image
 
 build/selftests/inline: build/obj/selftests/inline/soak.o build/obj/userspace/gotrace-bpf/analysis.o \
 		build/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
+
+build/selftests/front: build/obj/selftests/service/front.o build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@

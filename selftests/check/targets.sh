@@ -7,35 +7,12 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh
+. selftests/launched.lib.sh
 
-LAUNCHED=0
-declare -A INPUT OUT
 traces_of() { traces | grep -e "-$1-2"; } # PID
 has_traces_of() { [ -n "$(traces_of "$1")" ]; }
 recorded_pids() { index | cut -f 1 | sed 's/.*-\([0-9]*\)-2[0-9]*T.*/\1/' | sort -un; } # from the names, which end with PID-TIME
 recorded_are() { [ "$(recorded_pids)" = "$(printf '%s\n' "$@" | sort -n)" ]; } # PID...
-
-# FILE [ARGUMENT...]: runs it as a target. Sets PID, and its output OUT[PID].
-launch()
-{
-	local input=$tmp/in.$((++LAUNCHED)) fd
-	mkfifo "$input" && exec {fd}<>"$input" || return 1
-	"$@" <"$input" >"$tmp/out.$LAUNCHED" 2>"$tmp/target.err" {fd}<&- &
-	PID=$!
-	background+=("$PID")
-	INPUT[$PID]=$fd OUT[$PID]=$tmp/out.$LAUNCHED
-	wait_until 30 grep -q '^ready' "${OUT[$PID]}"
-}
-
-send() { echo "$2" >&"${INPUT[$1]}"; } # PID COMMAND
-is_done() { grep -q '^done' "${OUT[$1]}"; }
-leave() { send "$1" exit && wait "$1"; } # PID
-play() { send "$1" start && wait_until 60 is_done "$1"; } # PID
-
-program() # NAME: a Go program of that file name
-{
-	mkdir -p "$tmp/bin" && cp "build/targets/$ORACLE_GO/pingpong" "$tmp/bin/$1"
-}
 
 daemon() # NAME OPTION...: records to $tmp/NAME
 {
@@ -43,12 +20,11 @@ daemon() # NAME OPTION...: records to $tmp/NAME
 	start_background $GOTRACE record --rotate 1s -o "$DIR" "${@:2}" && wait_until 20 messages '^gotrace-bpf: \(recording\|no process\)'
 }
 
-is_recorded() { wait_until 30 messages "^gotrace-bpf: recording process $1 to"; } # PID
 lives() { launch "$@" && is_recorded "$PID" && play "$PID" && leave "$PID"; } # FILE [ARGUMENT...]: from start to end
 
 adds_up() # PID
 {
-	are_all_blocks "$(blocks_in $(traces_of "$1"))" <(sed -n 's/^done //p' "${OUT[$1]}")
+	are_all_blocks "$(blocks_in $(traces_of "$1"))" <(result_of "$1")
 }
 
 # The first is running already, the second starts later; both work at the same time.
@@ -219,14 +195,6 @@ flights()
 		refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$BACKGROUND_PID" &&
 		wait_until 60 is_done "$first" && wait_until 60 is_done "$second" && leave "$first" && leave "$second" && wait_until 20 snapshots_are 7 &&
 		stop_recorder && each_is_valid && [ "$(index | grep -c -e '-exit.trace')" -eq 2 ] && [ "$(traces_of "$first" | wc -l)" -eq 3 ]
-}
-
-children() { cat "/proc/$1/task/$1/children"; } # PID
-none_runs() # PID...
-{
-	for pid; do
-		is_gone "$pid" || return 1
-	done
 }
 
 # SIGNAL STATUS: the recorders end with the daemon, with complete files and without probes in the targets.

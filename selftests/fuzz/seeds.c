@@ -435,6 +435,25 @@ static void save_blackbox(const char *name, unsigned int rings, unsigned int rec
 	save("blackbox", name, &b);
 }
 
+static void save_config(void)
+{
+	static const char text[] = "# targets\nexe = caddy\n\n\texe=b c \ninherit = yes\n";
+	static struct bytes b;
+
+	put(&b, text, sizeof(text) - 1);
+	save("config", "options", &b);
+}
+
+static void save_http(const char *name, uint16_t port, const char *lines)
+{
+	static struct bytes b;
+
+	b.len = 0;
+	put_u16(&b, port);
+	put(&b, lines, strlen(lines));
+	save("http", name, &b);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *table;
@@ -463,6 +482,12 @@ int main(int argc, char **argv)
 	save_blackbox("overwritten", 1, 150);
 	save_blackbox("rings", 2, 151);
 	save_blackbox("stale", 1, 300);
+	save_config();
+	save_http("four", 8080,
+		  "127.0.0.1:8080\nhttp://127.0.0.1:8080\n"
+		  "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3\n0.25\n4711");
+	save_http("six", 80, "[::1]\nnull\n*/*, application/openmetrics-text;q=0\n1e2\n1");
+	save_http("name", 80, "localhost:80\n\n\ninf\n0");
 	free(table);
 	return 0;
 }

@@ -79,7 +79,7 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 }
 
 /* Number of times the word or words were recorded. */
-static unsigned int noted(const char *words)
+static inline unsigned int noted(const char *words)
 {
 	unsigned int n = 0;
 	const char *at = fake.text;

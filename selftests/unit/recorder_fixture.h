@@ -47,6 +47,7 @@ static struct {
 	unsigned int steps;
 	int step_error;
 	/* the sink */
+	struct writer_stats written;
 	uint64_t watermark, watermarks, t1, began;
 	int start_error, begin_error, create_error;
 	uint64_t lost[GT_KIND_END];
@@ -342,9 +343,23 @@ bool cycle__clock_was_set(int fd)
 
 const struct writer_stats *sink__written(const struct sink *s)
 {
-	static const struct writer_stats stats = { .events = 6 };
+	return &t.written;
+}
 
-	return &stats;
+bool sink__window(const struct sink *s, struct window_part *ret)
+{
+	*ret = (struct window_part){ T0, T0 + 9 * MS, 10, 11 };
+	return true;
+}
+
+uint64_t sink__causes(const struct sink *s)
+{
+	return 12;
+}
+
+uint64_t sink__snapshots(const struct sink *s)
+{
+	return 13;
 }
 
 int sink__start(struct sink *s, const struct raw_header *facts)
@@ -457,6 +472,7 @@ static int set_up(void **state)
 {
 	fake_begin();
 	memset(&t, 0, sizeof(t));
+	t.written.events = 6;
 	fake.now -= 5 * MS;
 	fake.cpu = 77;
 	t.lag = MS;
@@ -479,12 +495,12 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int run(void)
+static inline int run(void)
 {
 	return recorder__run(&t.opts, &t.stats, &t.err);
 }
 
-static void add(uint64_t time, unsigned int kind)
+static inline void add(uint64_t time, unsigned int kind)
 {
 	t.record[t.n++] = (struct gt_record){ .time = time, .kind = (uint16_t)kind };
 }

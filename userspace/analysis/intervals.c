@@ -15,17 +15,21 @@
 
 #include "analysis/durations.h"
 #include "analysis/goroutine_tracker.h"
+#include "reader/timeline.h"
 
 /* a goroutine */
 struct followed {
 	struct tracked_goroutine go;
-	bool wanted;  /* its state is an interval of the requested kind and name */
-	bool unbegun; /* the begin of its state is not in the trace */
+	uint8_t kind;	 /* of the interval that its state is */
+	bool wanted;	 /* it is one of the requested kind and name */
+	bool unbegun;	 /* the begin of its state is not in the trace */
+	uint32_t reason; /* with opts.ended */
 };
 
 struct open_range {
 	bool is_open, wanted, unbegun;
 	uint64_t g, name; /* of a stop-the-world pause */
+	uint32_t reason;  /* with opts.ended */
 	int64_t begin;
 };
 
@@ -35,7 +39,7 @@ struct intervals {
 	int64_t lost_to;		  /* what began before is uncertain */
 	struct goroutine_tracker tracker; /* of struct followed */
 	struct naming naming;
-	struct open_range range;
+	struct open_range gc, stw;
 	struct interval_counts go, kernel;
 	bool has_calls; /* there were kernel events of system calls */
 };
@@ -109,16 +113,23 @@ static bool is_selected(const struct intervals *iv, uint64_t goroutine)
 		has_labels(iv, goroutine));
 }
 
-/* The end of an interval. ns < 0: its duration is unknown. */
-static void add(const struct intervals *iv, struct interval_counts *counts, int64_t time,
-		int64_t ns)
+static bool is_wanted(const struct intervals *iv, enum interval_kind kind)
 {
+	return iv->opts.ended || iv->opts.kind == kind;
+}
+
+static void add(struct intervals *iv, int64_t time, const struct interval_end *end)
+{
+	struct interval_counts *counts = end->kernel ? &iv->kernel : &iv->go;
+
 	if (time < iv->from || time >= iv->to)
 		return;
-	if (ns < 0)
+	if (iv->opts.ended)
+		iv->opts.ended(iv->opts.context, end);
+	else if (end->ns < 0)
 		counts->uncounted++;
 	else
-		lengths__add(&counts->lengths, ns);
+		lengths__add(&counts->lengths, end->ns);
 }
 
 /*
@@ -132,6 +143,13 @@ static int64_t since(const struct intervals *iv, int64_t begin)
 	if (begin < iv->lost_to)
 		return -1;
 	return ns < 0 ? INT64_MAX : ns;
+}
+
+static int read_reason(struct intervals *iv, const struct semantics *m, uint32_t *ret)
+{
+	if (!iv->opts.ended)
+		return 0;
+	return naming__text_kind(&iv->naming, m->name.data, m->name.len, ret);
 }
 
 static int goroutine__appear(void *context, void *goroutine, const struct trace_event *ev,
@@ -153,33 +171,40 @@ static int goroutine__leave(void *context, void *goroutine, const struct trace_e
 	(void)ev;
 	(void)m;
 	if (g->wanted)
-		add(iv, &iv->go, iv->tracker.now, g->unbegun ? -1 : since(iv, g->go.since));
+		add(iv, iv->tracker.now,
+		    &(struct interval_end){
+			    .kind = (enum interval_kind)g->kind,
+			    .reason = g->reason,
+			    .ns = g->unbegun ? -1 : since(iv, g->go.since),
+		    });
 	return 0;
 }
 
 static int goroutine__enter(void *context, void *goroutine, const struct trace_event *ev,
 			    const struct semantics *m)
 {
-	static const uint8_t states[INTERVAL_KINDS] = {
-		[INTERVAL_SCHED] = GO_STATE_RUNNABLE,
-		[INTERVAL_SYSCALL] = GO_STATE_SYSCALL,
-		[INTERVAL_BLOCK] = GO_STATE_WAITING,
+	static const uint8_t kinds[] = {
+		[GO_STATE_UNDETERMINED] = INTERVAL_KINDS, [GO_STATE_NOT_EXIST] = INTERVAL_KINDS,
+		[GO_STATE_RUNNABLE] = INTERVAL_SCHED,	  [GO_STATE_RUNNING] = INTERVAL_KINDS,
+		[GO_STATE_WAITING] = INTERVAL_BLOCK,	  [GO_STATE_SYSCALL] = INTERVAL_SYSCALL,
 	};
 	struct intervals *iv = context;
 	struct followed *g = goroutine;
 
 	(void)ev;
 	g->unbegun = m->from == GO_STATE_UNDETERMINED;
-	g->wanted = states[iv->opts.kind] == m->to &&
-		    (iv->opts.kind != INTERVAL_BLOCK || has_name(iv, m->name.data, m->name.len)) &&
+	g->kind = kinds[m->to];
+	g->reason = 0;
+	g->wanted = g->kind != INTERVAL_KINDS && is_wanted(iv, (enum interval_kind)g->kind) &&
+		    (g->kind != INTERVAL_BLOCK || has_name(iv, m->name.data, m->name.len)) &&
 		    is_selected(iv, g->go.id);
-	return 0;
+	return g->kind == INTERVAL_BLOCK ? read_reason(iv, m, &g->reason) : 0;
 }
 
-static void begin_range(struct intervals *iv, const struct trace_event *ev, bool wanted,
-			bool unbegun)
+static void begin_range(const struct intervals *iv, struct open_range *range,
+			const struct trace_event *ev, bool wanted, bool unbegun)
 {
-	iv->range = (struct open_range){
+	*range = (struct open_range){
 		.is_open = true,
 		.wanted = wanted,
 		.unbegun = unbegun,
@@ -189,56 +214,67 @@ static void begin_range(struct intervals *iv, const struct trace_event *ev, bool
 	};
 }
 
-/* `same`: the range that ends is the one that is open. */
-static void end_range(struct intervals *iv, bool same, bool wanted)
+/*
+ * `same`: the range that ends is the one that is open. Otherwise, if it is `wanted`, *end is what is
+ * known of it.
+ */
+static void end_range(struct intervals *iv, struct open_range *range, bool same, bool wanted,
+		      struct interval_end *end)
 {
-	const struct open_range *r = &iv->range;
-
-	if (same && r->wanted)
-		add(iv, &iv->go, iv->tracker.now, r->unbegun ? -1 : since(iv, r->begin));
-	else if (!same && wanted)
-		add(iv, &iv->go, iv->tracker.now, -1);
-	if (same)
-		iv->range.is_open = false;
+	end->ns = -1;
+	if (same) {
+		end->reason = range->reason;
+		end->ns = range->unbegun ? -1 : since(iv, range->begin);
+		range->is_open = false;
+	}
+	if (same ? range->wanted : wanted)
+		add(iv, iv->tracker.now, end);
 }
 
 static void gc_event(struct intervals *iv, const struct trace_event *ev)
 {
+	struct interval_end end = { .kind = INTERVAL_GC };
+
 	switch (ev->type) {
 	case EV_GC_BEGIN:
-		begin_range(iv, ev, true, false);
+		begin_range(iv, &iv->gc, ev, true, false);
 		break;
 	case EV_GC_ACTIVE: /* in each generation; of a cycle that began before the trace, the only one */
-		if (!iv->range.is_open)
-			begin_range(iv, ev, true, true);
+		if (!iv->gc.is_open)
+			begin_range(iv, &iv->gc, ev, true, true);
 		break;
 	case EV_GC_END:
-		end_range(iv, iv->range.is_open, true);
+		end_range(iv, &iv->gc, iv->gc.is_open, true, &end);
 		break;
 	}
 }
 
 /* The end has the name of the begin, but possibly no longer its text: the reader matches them. */
-static void stw_event(struct intervals *iv, const struct trace_event *ev, const struct semantics *m)
+static int stw_event(struct intervals *iv, const struct trace_event *ev, const struct semantics *m)
 {
-	const struct open_range *r = &iv->range;
+	struct interval_end end = { .kind = INTERVAL_STW };
+	bool wanted = has_name(iv, m->name.data, m->name.len);
+	struct open_range *r = &iv->stw;
+	int err;
 
-	if (ev->type == EV_STW_BEGIN)
-		begin_range(iv, ev, has_name(iv, m->name.data, m->name.len), false);
-	else if (ev->type == EV_STW_END)
-		end_range(iv, r->is_open && r->g == ev->g && r->name == ev->arg[0],
-			  has_name(iv, m->name.data, m->name.len));
+	if (ev->type == EV_STW_BEGIN) {
+		begin_range(iv, r, ev, wanted, false);
+		return read_reason(iv, m, &r->reason);
+	}
+	if (ev->type != EV_STW_END)
+		return 0;
+	err = read_reason(iv, m, &end.reason);
+	end_range(iv, r, r->is_open && r->g == ev->g && r->name == ev->arg[0], wanted, &end);
+	return err;
 }
 
 static int range__event(void *context, const struct trace_event *ev, const struct semantics *m)
 {
 	struct intervals *iv = context;
 
-	if (iv->opts.kind == INTERVAL_GC)
+	if (is_wanted(iv, INTERVAL_GC))
 		gc_event(iv, ev);
-	else if (iv->opts.kind == INTERVAL_STW)
-		stw_event(iv, ev, m);
-	return 0;
+	return is_wanted(iv, INTERVAL_STW) ? stw_event(iv, ev, m) : 0;
 }
 
 static const struct goroutine_client client = {
@@ -271,16 +307,43 @@ void intervals__item(struct intervals *iv, const struct interval_item *item)
 {
 	uint8_t kind = item->item->kind;
 	bool known = item->duration <= INT64_MAX && !item->in_loss;
-	int64_t ns = known ? (int64_t)item->duration : -1;
+	struct interval_end end = { .kernel = true, .ns = known ? (int64_t)item->duration : -1 };
 
 	iv->has_calls |= kind == KERNEL_SYS_ENTER || kind == KERNEL_SYS_EXIT;
 	if (!is_selected(iv, item->goroutine))
 		return;
-	if (iv->opts.kind == INTERVAL_SYSCALL && kind == KERNEL_SYS_EXIT && is_call(iv, item))
-		add(iv, &iv->kernel, item->time, ns);
+	end.kind = kind == KERNEL_SYS_EXIT ? INTERVAL_SYSCALL : INTERVAL_RUNQUEUE;
+	if (kind == KERNEL_SYS_EXIT && is_wanted(iv, end.kind) && is_call(iv, item))
+		add(iv, item->time, &end);
 	/* Without a duration the thread need not have waited: it may have been running. */
-	if (iv->opts.kind == INTERVAL_RUNQUEUE && kind == KERNEL_ON && item->duration <= INT64_MAX)
-		add(iv, &iv->kernel, item->time, ns);
+	if (kind == KERNEL_ON && is_wanted(iv, end.kind) && item->duration <= INT64_MAX)
+		add(iv, item->time, &end);
+}
+
+int intervals__step(struct intervals *iv, const struct timeline *t,
+		    const struct timeline_step *step)
+{
+	struct interval_item item;
+
+	if (step->event) {
+		intervals__lose_before(iv, timeline__go_lost_to(t));
+		return intervals__event(iv, step->event);
+	}
+	item = (struct interval_item){
+		.item = step->item,
+		.time = timeline__time(t, step->item->time),
+		.duration = timeline__duration(t),
+		.goroutine = timeline__goroutine(t, step->item->tid),
+		.in_loss = timeline__in_loss(t),
+		.threads = timeline__threads(t),
+	};
+	intervals__item(iv, &item);
+	return 0;
+}
+
+struct trace_string intervals__text(const struct intervals *iv, uint32_t reason)
+{
+	return naming__kind_at(&iv->naming, reason);
 }
 
 const struct interval_counts *intervals__counts(const struct intervals *iv, bool *ret_kernel)

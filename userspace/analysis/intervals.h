@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "analysis/lengths.h"
+#include "analysis/naming.h"
 #include "analysis/select.h"
 #include "format/event.h"
 #include "format/kernel.h"
@@ -31,8 +32,23 @@ enum interval_kind {
 	INTERVAL_KINDS
 };
 
-struct intervals_opts {
+/* The end of an interval, in the window. */
+struct interval_end {
 	enum interval_kind kind;
+	bool kernel; /* it is one of a thread, between kernel events */
+	/* Why it was blocked or paused, for intervals__text(); 0 for the other kinds. */
+	uint32_t reason;
+	int64_t ns; /* below 0: unknown */
+};
+
+struct intervals_opts {
+	enum interval_kind kind; /* without `ended` */
+	/*
+	 * Called at the end of each interval of every kind, in place of counting those of one. NULL:
+	 * they are counted.
+	 */
+	void (*ended)(void *context, const struct interval_end *end);
+	void *context;
 	/*
 	 * Only intervals of this name: a system call, the reason of a pause or of a wait; NULL: all.
 	 * Not for the other kinds. Borrowed.
@@ -76,6 +92,16 @@ struct interval_item {
 };
 
 void intervals__item(struct intervals *iv, const struct interval_item *item);
+
+/* Applies a step of the timeline that the trace is read with, in place of the three above. */
+struct timeline;
+struct timeline_step;
+int intervals__step(struct intervals *iv, const struct timeline *t,
+		    const struct timeline_step *step);
+
+/* The text of a reason, until destroy. Reasons are numbers up to INTERVAL_REASONS. */
+#define INTERVAL_REASONS KIND_THE_REST
+struct trace_string intervals__text(const struct intervals *iv, uint32_t reason);
 
 /*
  * The result so far. *ret_kernel is whether it is of kernel events. System calls are taken from

@@ -101,26 +101,36 @@ static int enter_thread(struct latency *l, struct live *g, uint64_t m)
 	return map__put(&l->on_thread, m, g);
 }
 
+/* Reports its stats, all of which are added up to now. */
+static int goroutine__report(const struct latency *l, const struct live *g,
+			     int (*done)(void *context, const struct latency_goroutine *g),
+			     void *done_context)
+{
+	int64_t from = latest(g->go.created, l->opts.from), to = earliest(l->now, l->opts.to);
+	bool whole = l->opts.from == INT64_MIN && l->opts.to == INT64_MAX;
+	struct latency_goroutine report = {
+		.id = g->go.id,
+		.pc = g->go.pc,
+		.name = g->go.name,
+		.again = g->go.again && g->go.created > l->opts.from,
+		.state = g->go.state,
+		.labels = g->go.labels,
+	};
+
+	if (!whole && to <= from)
+		return 0;
+	report.stats = g->stats;
+	report.stats.total = time_sub(to, from);
+	return done(done_context, &report);
+}
+
 static int goroutine__end(void *context, void *goroutine)
 {
 	struct latency *l = context;
 	struct live *g = goroutine;
 	int err = part__end(l, g);
-	int64_t from = latest(g->go.created, l->opts.from), to = earliest(l->now, l->opts.to);
-	bool whole = l->opts.from == INT64_MIN && l->opts.to == INT64_MAX;
-	struct latency_goroutine done = {
-		.id = g->go.id,
-		.pc = g->go.pc,
-		.name = g->go.name,
-		.again = g->go.again && g->go.created > l->opts.from,
-		.labels = g->go.labels,
-	};
 
-	if (err || (!whole && to <= from))
-		return err;
-	done.stats = g->stats;
-	done.stats.total = time_sub(to, from);
-	return l->opts.done(l->opts.context, &done);
+	return err ? err : goroutine__report(l, g, l->opts.done, l->opts.context);
 }
 
 static int goroutine__appear(void *context, void *goroutine, const struct trace_event *ev,
@@ -341,6 +351,25 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
 int latency__finish(struct latency *l, struct error *error)
 {
 	return report(goroutine_tracker__finish(&l->tracker), error);
+}
+
+int latency__each(struct latency *l, int (*each)(void *context, const struct latency_goroutine *g),
+		  void *context)
+{
+	struct map_slot *g;
+	size_t n;
+	int err = 0;
+
+	g = map__sorted(&l->tracker.goroutines, &n);
+	if (!g)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < n; i++) {
+		err = part__add(l, g[i].value);
+		if (!err)
+			err = goroutine__report(l, g[i].value, each, context);
+	}
+	free(g);
+	return err;
 }
 
 struct trace_string latency__name(const struct latency *l, uint32_t name)

@@ -73,6 +73,7 @@ struct latency_goroutine {
 	uint64_t id, pc;		/* pc: of its start function; 0: no stack was seen */
 	uint32_t name;			/* of that function: latency__name() */
 	bool again;			/* it was reported before, up to a change of its labels */
+	uint8_t state;			/* enum go_state; not in a packed one */
 	struct goroutine_labels labels; /* with latency_opts.select; not in a packed one */
 	struct latency_stats stats;
 };
@@ -162,7 +163,15 @@ static inline bool latency_part__has_reasons(enum latency_part part)
 	return part != PART_ONCPU && part != PART_GO_RUNNABLE && part != PART_THROTTLED;
 }
 
-/* The i-th; false: there are no more. After latency__finish(). */
+/*
+ * Calls `each` as opts.done would be called if the trace ended now, for the goroutines that are alive,
+ * by id. For traces that do not end: the analysis goes on as if it had not been called. Returns 0,
+ * -ENOMEM, or the error of `each`.
+ */
+int latency__each(struct latency *l, int (*each)(void *context, const struct latency_goroutine *g),
+		  void *context);
+
+/* The i-th; false: there are no more. After latency__finish() or latency__each(). */
 bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret);
 
 void latency_stats__deinit(struct latency_stats *stats);

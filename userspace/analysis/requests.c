@@ -140,7 +140,7 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 	const struct worker *worker = map__get(&r->workers, g->id);
 	struct work *w = worker ? worker->first : NULL, *next;
 	struct latency_stats now;
-	int err = 0;
+	int err = r->done ? r->done(r->done_context, g) : 0;
 
 	for (; w && !err; w = next) {
 		next = w->worker_next;
@@ -152,15 +152,16 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 	return err;
 }
 
-struct requests *requests__create(size_t worst)
+static struct requests *create(size_t worst, bool endless)
 {
 	struct latency_opts opts = {
-		.from = INT64_MIN, .to = INT64_MAX, .done = goroutine_done, .places = true
+		.from = INT64_MIN, .to = INT64_MAX, .done = goroutine_done, .places = !endless
 	};
 	struct requests *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
+	r->endless = endless;
 	annotation_tracker__init(&r->tracker, &client, r);
 	requests__set_window(r, INT64_MIN, INT64_MAX);
 	opts.context = r;
@@ -171,6 +172,24 @@ struct requests *requests__create(size_t worst)
 		return r;
 	requests__destroy(r);
 	return NULL;
+}
+
+struct requests *requests__create(size_t worst)
+{
+	return create(worst, false);
+}
+
+struct requests *requests__create_endless(int (*done)(void *context,
+						      const struct latency_goroutine *g),
+					  void *context)
+{
+	struct requests *r = create(0, true);
+
+	if (r) {
+		r->done = done;
+		r->done_context = context;
+	}
+	return r;
 }
 
 void requests__destroy(struct requests *r)
@@ -222,7 +241,12 @@ struct trace_string requests__name(const struct requests *r, uint32_t name)
 	return name_table__at(&r->tracker.names, name);
 }
 
-const struct latency *requests__latency(const struct requests *r)
+size_t requests__open(const struct requests *r)
+{
+	return r->tracker.tasks.n;
+}
+
+struct latency *requests__latency(const struct requests *r)
 {
 	return r->latency;
 }

@@ -26,6 +26,7 @@
 #include "analysis/annotation_filter.h"
 #include "analysis/latency.h"
 #include "analysis/lengths.h"
+#include "analysis/name_table.h"
 #include "reader/timeline.h"
 
 #define REQUEST_SLOWEST 0.01 /* the share of the requests that are summed up again */
@@ -58,6 +59,14 @@ struct requests;
 
 /* Keeps the `worst` longest requests one by one. NULL: no memory. */
 struct requests *requests__create(size_t worst);
+/*
+ * For a trace that does not end: keeps one sum per name, so that nothing can be said of the slowest
+ * requests, and no places (latency_stats.places). Calls `done` for each goroutine that ends, as
+ * latency_opts.done. NULL: no memory.
+ */
+struct requests *requests__create_endless(int (*done)(void *context,
+						      const struct latency_goroutine *g),
+					  void *context);
 void requests__destroy(struct requests *r); /* may be NULL */
 /* Only what ends in [from, to) counts; by default all. */
 void requests__set_window(struct requests *r, int64_t from, int64_t to);
@@ -73,8 +82,12 @@ int requests__finish(struct requests *r);
 /* Requests that ended, but whose begin, and so their name, is not in the trace. */
 uint64_t requests__unbegun(const struct requests *r);
 struct trace_string requests__name(const struct requests *r, uint32_t name);
-/* For the texts of the reasons. */
-const struct latency *requests__latency(const struct requests *r);
+/* For the texts of the reasons, and the times of the goroutines that are alive. */
+struct latency *requests__latency(const struct requests *r);
+size_t requests__open(const struct requests *r); /* number of tasks that have not ended */
+/* The i-th name with requests so far, in the order of their first tasks; NULL: none of that name. */
+#define REQUEST_NAMES (NAME_TABLE_MAX + 1)
+const struct request_name *requests__at(const struct requests *r, uint32_t i);
 
 /* The figures that names can be sorted by: those of lengths.h, and the number of errors. */
 enum request_key { REQUESTS_ERRORS = LENGTHS_KEYS, REQUESTS_KEYS };

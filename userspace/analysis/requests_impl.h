@@ -47,6 +47,9 @@ struct request {
 struct requests {
 	struct annotation_tracker tracker;
 	struct latency *latency;
+	bool endless; /* requests__create_endless(), with `done` and its context */
+	int (*done)(void *context, const struct latency_goroutine *g);
+	void *done_context;
 	struct map workers; /* by goroutine, to struct worker: those that work for a task */
 	struct map work;    /* by task and goroutine, to struct work */
 	struct annotation_filter filter;

@@ -30,9 +30,10 @@ int requests__count_unfinished(struct requests *r, uint32_t name)
 	return n ? 0 : -ENOMEM;
 }
 
-static int add_to_class(struct request_name *n, int64_t ns, const struct latency_stats *time)
+static int add_to_class(struct request_name *n, uint32_t class, int64_t ns,
+			const struct latency_stats *time)
 {
-	struct request_sum **sum = &n->classes[length_class__of(ns)];
+	struct request_sum **sum = &n->classes[class];
 
 	if (!*sum) {
 		*sum = calloc(1, sizeof(**sum));
@@ -70,10 +71,12 @@ static void keep_if_long(struct requests *r, struct request_single *single)
 int requests__count(struct requests *r, struct request_single *single)
 {
 	struct request_name *n = get(r, single->name);
-	int err = n ? add_to_class(n, single__length(single), &single->time) : -ENOMEM;
+	int64_t ns = single__length(single);
+	uint32_t class = r->endless ? 0 : length_class__of(ns);
+	int err = n ? add_to_class(n, class, ns, &single->time) : -ENOMEM;
 
 	if (!err) {
-		lengths__add(&n->lengths, single__length(single));
+		lengths__add(&n->lengths, ns);
 		n->failed += single->failed;
 	}
 	keep_if_long(r, single);
@@ -153,6 +156,11 @@ const struct request_name **requests__sorted(const struct requests *r, unsigned 
 		list[i] = r->by_name[ranks[i].name];
 	*ret_n = n;
 	return list;
+}
+
+const struct request_name *requests__at(const struct requests *r, uint32_t i)
+{
+	return i < REQUEST_NAMES ? r->by_name[i] : NULL;
 }
 
 const struct request_single *requests__worst(const struct requests *r, size_t *ret_n)

@@ -30,11 +30,11 @@ void statistics__deinit(struct statistics *s)
 	statistics__init(s);
 }
 
-static int note_id(struct map *ids, uint64_t id)
+static int note_id(const struct statistics *s, struct map *ids, uint64_t id)
 {
 	static char there;
 
-	return map__get(ids, id) ? 0 : map__put(ids, id, &there);
+	return s->endless || map__get(ids, id) ? 0 : map__put(ids, id, &there);
 }
 
 static int note_context(struct statistics *s, const struct trace_event *ev)
@@ -43,11 +43,11 @@ static int note_context(struct statistics *s, const struct trace_event *ev)
 
 	if (ev->m != TRACE_NO_M && ev->m != s->last_m) {
 		s->last_m = ev->m;
-		err = note_id(&s->threads, ev->m);
+		err = note_id(s, &s->threads, ev->m);
 	}
 	if (!err && ev->p != TRACE_NO_P && ev->p != s->last_p) {
 		s->last_p = ev->p;
-		err = note_id(&s->ps, ev->p);
+		err = note_id(s, &s->ps, ev->p);
 	}
 	return err;
 }
@@ -79,7 +79,7 @@ static int note_event(struct statistics *s, const struct trace_event *ev)
 		return 0;
 	case EV_PROC_STATUS:
 	case EV_PROC_START:
-		return note_id(&s->ps, ev->arg[0]);
+		return note_id(s, &s->ps, ev->arg[0]);
 	case EV_PROCS_CHANGE:
 		s->gomaxprocs = ev->arg[0];
 		return 0;
@@ -101,6 +101,8 @@ static int add_gap(struct statistics *s, const struct private_loss *loss)
 		last->count += loss->count;
 		return 0;
 	}
+	if (s->endless)
+		return 0;
 	if (array__grow(&s->gap, s->gaps, &s->gaps_cap, sizeof(*s->gap)))
 		return -ENOMEM;
 	s->gap[s->gaps++] = (struct statistics_gap){ loss->from, loss->to, loss->count };
@@ -242,12 +244,12 @@ static int note_kernel(struct statistics *s, const struct dictionary *dictionary
 		return err;
 	err = 0;
 	while (!err && kernel_reader__thread(r, &thread))
-		err = note_id(&sum->threads, thread.tid);
+		err = note_id(s, &sum->threads, thread.tid);
 	while (!err && kernel_reader__item(r, &item)) {
 		sum->items++;
 		sum->item[item.kind]++;
 		if (item.kind != KERNEL_CPU)
-			err = note_id(&sum->threads, item.tid);
+			err = note_id(s, &sum->threads, item.tid);
 	}
 	sum->bytes += kernel_reader__bytes(r);
 	s->private_bad += kernel_reader__bad(r);
@@ -257,6 +259,8 @@ static int note_kernel(struct statistics *s, const struct dictionary *dictionary
 
 static int add_generation(struct statistics *s, const struct trace_event *ev)
 {
+	if (s->endless)
+		s->generations = 0;
 	if (array__grow(&s->generation, s->generations, &s->generations_cap,
 			sizeof(*s->generation)))
 		return -ENOMEM;
@@ -269,7 +273,7 @@ static int add_generation(struct statistics *s, const struct trace_event *ev)
 		.end = ev->time,
 		.clock = ev->sync->clock,
 	};
-	return note_private(s, ev->dictionary) ?: note_kernel(s, ev->dictionary);
+	return note_private(s, ev->dictionary) ?: s->endless ? 0 : note_kernel(s, ev->dictionary);
 }
 
 static int note_sync(struct statistics *s, const struct trace_event *ev)

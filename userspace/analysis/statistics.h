@@ -61,6 +61,11 @@ struct statistics_kernel {
 #define STATISTICS_CAUSES 32
 
 struct statistics {
+	/*
+	 * Set after init: the trace does not end. Nothing is kept that grows with it: no generations
+	 * but the last one, no gaps, threads, Ps and kernel events.
+	 */
+	bool endless;
 	int64_t start, end;		     /* ns: of the first and the last event */
 	uint64_t events;		     /* of the file */
 	bool any;			     /* an event, or a sync, was delivered */

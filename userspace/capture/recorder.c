@@ -19,6 +19,7 @@
 #include "capture/hits.h"
 #include "capture/labels.h"
 #include "capture/launch.h"
+#include "capture/live.h"
 #include "capture/memory.h"
 #include "capture/priority.h"
 #include "capture/privilege.h"
@@ -341,12 +342,13 @@ bool recorder__is_interrupted(struct recorder *r)
 /* Waits for a signal, the end of the target, or `ms`; sets r->stopped to end the recording. */
 static void wait_for_event(struct recorder *r, int ms)
 {
-	struct pollfd fd[2] = {
+	struct pollfd fd[2 + LIVE_FDS] = {
 		{ .fd = r->sigfd, .events = POLLIN },
 		{ .fd = r->opts->process->pidfd, .events = POLLIN },
 	};
+	unsigned int n = r->live ? live__fds(r->live, fd + 2) : 0;
 
-	if (poll(fd, 2, ms) > 0) {
+	if (poll(fd, 2 + n, ms) > 0) {
 		r->stopped = fd[0].revents && recorder__is_interrupted(r);
 		r->target_gone = fd[1].revents != 0;
 		r->stopped |= r->target_gone;
@@ -374,8 +376,11 @@ static int loop(struct recorder *r)
 			err = handle_losses(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
 			err = sink__save_due(r->sink, r->watermark);
+		if (!err && r->live)
+			live__step(r->live);
 		if (!err)
 			err = housekeeping(r, clock__now());
+		recorder__sample(r, clock__now());
 	}
 	return err;
 }
@@ -424,6 +429,7 @@ static void begin_window(struct recorder *r)
 		usleep((useconds_t)((r->begins - now) / 1000 + 1));
 	r->t0 = r->housekeeping = now;
 	r->ends = r->length ? r->t0 + r->length : 0;
+	recorder__begin_samples(r);
 	if (r->has_begun)
 		return;
 	r->stats->attach_ns = r->t0 - r->opts->started;
@@ -502,6 +508,8 @@ static int end(struct recorder *r)
 		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));
 	if (!err)
 		err = sink__finish(r->sink, r->t1);
+	if (!err && r->live)
+		live__finish(r->live);
 	return err;
 }
 
@@ -584,6 +592,18 @@ static int record(struct recorder *r)
 	return err && r->error->text[0] ? err : sink__commit(r->sink, err, r->error);
 }
 
+static int create_live(struct recorder *r)
+{
+	const struct live_opts opts = {
+		.channel = r->opts->channel,
+		.version = r->opts->sink.version,
+		.stats = recorder__status_bytes,
+		.stats_ctx = r,
+	};
+
+	return r->opts->channel ? live__create(&r->live, &opts) : 0;
+}
+
 int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, struct error *error)
 {
 	struct recorder r = { .opts = opts, .stats = ret, .error = error };
@@ -602,7 +622,10 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	}
 	starvation__init(&ret->starvation);
 	sink.stop_fd = r.sigfd;
-	err = sink__open(&r.sink, &sink, error);
+	err = create_live(&r);
+	sink.live = r.live;
+	if (!err)
+		err = sink__open(&r.sink, &sink, error);
 	ret->analysis_ns = clock__now() - opts->started - opts->checks_ns;
 	ret->checks_ns = opts->checks_ns;
 	if (!err)
@@ -617,6 +640,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	inline_probes__close(r.inl);
 	hits__destroy(r.trap);
 	sink__destroy(r.sink);
+	live__destroy(r.live);
 	csymbols__destroy(r.csymbols);
 	starvation__deinit(&ret->starvation);
 	close(r.sigfd);

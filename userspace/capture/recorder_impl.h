@@ -10,6 +10,7 @@
 #include "format/private.h"
 #include "gotrace/counters.h"
 #include "rawfile/rawfile.h"
+#include "service/status.h"
 #include "target/process/snapshot.h"
 #include "target/symbols/symbolize.h"
 
@@ -17,8 +18,18 @@ struct csymbols;
 struct drain;
 struct hits;
 struct inline_probes;
+struct live;
 struct probes;
 struct resync;
+
+#define RECORDER_SAMPLES                                                                           \
+	9 /* so that rates are those of 8 generations at least, if there are so many */
+
+/* The sums at the ends of the latest generations: the i-th of `n` is sample[i % RECORDER_SAMPLES]. */
+struct recorder_samples {
+	struct status_counts sample[RECORDER_SAMPLES];
+	uint64_t n, generations;
+};
 
 struct recorder {
 	const struct recorder_opts *opts;
@@ -29,6 +40,7 @@ struct recorder {
 	unsigned int bpf_rings;
 	struct drain *drain;
 	struct sink *sink;
+	struct live *live; /* NULL: none */
 	struct resync *resync;
 	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
 	struct csymbols *csymbols;
@@ -55,6 +67,8 @@ struct recorder {
 	uint64_t housekeeping, records, last_records, last_heap;
 	uint64_t target_cpu; /* at t0, ns */
 	struct hits *trap;   /* NULL: unavailable */
+	uint64_t trap_ns;    /* measured once, for recorder__status(); 0: not yet */
+	struct recorder_samples samples;
 	struct gt_counters counters;
 	uint64_t lost; /* sum of counters.lost */
 };
@@ -72,5 +86,12 @@ int recorder__windows(struct recorder *r);
 void recorder__count_window(struct recorder *r);
 /* What was not counted before, and the costs. */
 void recorder__fill_stats(struct recorder *r);
+
+/* recorder_status.c: at T0; after each drain; and the state at this moment, between two drains. */
+void recorder__begin_samples(struct recorder *r);
+void recorder__sample(struct recorder *r, uint64_t now);
+void recorder__status(struct recorder *r, struct status *ret);
+/* The same as the result of CHANNEL_STATS, which the caller frees: 0 or -ENOMEM. `ctx`: the recorder. */
+int recorder__status_bytes(void *ctx, void **ret, size_t *size);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/live.h"
 #include "capture/sink.h"
 #include "writer/intern.h"
 #include "writer/output.h"
@@ -41,7 +42,7 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	else if (opts->flight.dir)
 		err = flight__open(&s->flight, &opts->flight, error);
 	else
-		err = output__open(&s->file, opts->path, FILE_TRACE, error);
+		err = opts->live ? 0 : output__open(&s->file, opts->path, FILE_TRACE, error);
 	if (!err && s->flight && opts->triggers.n) {
 		s->triggers = triggers__create(&opts->triggers, s->flight);
 		err = s->triggers ? 0 : error__set(error, -ENOMEM, "out of memory");
@@ -85,7 +86,7 @@ bool sink__in_folder_of_other(const struct sink *s)
 {
 	return (s->rotate ? rotate__in_folder_of_other(s->rotate) :
 		s->flight ? flight__in_folder_of_other(s->flight) :
-			    trace_file__in_folder_of_other(s->file)) ||
+			    s->file && trace_file__in_folder_of_other(s->file)) ||
 	       (s->raw && rawfile__in_folder_of_other(s->raw));
 }
 
@@ -93,6 +94,8 @@ static int between_generations(void *ctx, uint64_t time)
 {
 	struct sink *s = ctx;
 
+	if (s->opts.live)
+		return live__next(s->opts.live, time);
 	return s->rotate ? rotate__next(s->rotate, time) : flight__next(s->flight, time);
 }
 
@@ -108,7 +111,7 @@ int sink__create_sequencer(struct sink *s, const struct layout *layout,
 		.version = s->opts.version,
 		.tick_ns = s->opts.tick_ns,
 		.meta = meta,
-		.between = s->rotate || s->flight ? between_generations : NULL,
+		.between = s->file ? NULL : between_generations,
 		.between_ctx = s,
 	};
 	int err;
@@ -158,6 +161,8 @@ int sink__start_files(struct sink *s, const struct raw_header *facts)
 		return rotate__start(s->rotate, s->writer, facts->t0, facts->wall_ns);
 	if (s->flight)
 		flight__start(s->flight, s->writer, facts->t0, facts->wall_ns);
+	if (s->opts.live)
+		return live__start(s->opts.live, s->writer, s->flight, facts->t0);
 	return 0;
 }
 
@@ -290,6 +295,17 @@ uint64_t sink__snapshots(const struct sink *s)
 	return s->flight ? flight__snapshots(s->flight) : 0;
 }
 
+uint64_t sink__causes(const struct sink *s)
+{
+	return s->flight ? flight__causes(s->flight) : 0;
+}
+
+bool sink__window(const struct sink *s, struct window_part *ret)
+{
+	*ret = s->flight ? flight__window(s->flight) : (struct window_part){};
+	return s->flight;
+}
+
 bool sink__request(struct sink *s, const struct flight_cause *cause)
 {
 	if (!s->flight)
@@ -320,15 +336,22 @@ static int note_causes(struct sink *s, uint64_t time)
 	return err;
 }
 
-int sink__save_due(struct sink *s, uint64_t watermark)
+/*
+ * Whether the open generation can end without cutting a pause, unless that has lasted so long since
+ * `asked` that its end may have been lost.
+ */
+static bool can_end(const struct sink *s, uint64_t watermark, uint64_t asked)
+{
+	return sequencer__is_ready(s->sequencer) &&
+	       (!sequencer__in_pause(s->sequencer) || watermark >= asked + PAUSE_PATIENCE);
+}
+
+static int save_due(struct sink *s, uint64_t watermark)
 {
 	const struct flight_cause *cause = s->flight ? flight__due(s->flight, watermark) : NULL;
 	int err;
 
-	/* A pause is not cut, unless it lasts so long that its end may have been lost. */
-	if (!cause || !sequencer__is_ready(s->sequencer) ||
-	    (sequencer__in_pause(s->sequencer) &&
-	     watermark < cause->time + s->opts.flight.tail_ns + PAUSE_PATIENCE))
+	if (!cause || !can_end(s, watermark, cause->time + s->opts.flight.tail_ns))
 		return 0;
 	err = note_causes(s, watermark);
 	if (!err)
@@ -336,6 +359,19 @@ int sink__save_due(struct sink *s, uint64_t watermark)
 	if (!err)
 		flight__save(s->flight, watermark);
 	return err;
+}
+
+int sink__save_due(struct sink *s, uint64_t watermark)
+{
+	int err = save_due(s, watermark);
+	uint64_t applied, asked;
+
+	if (err || !s->opts.live || !sequencer__is_ready(s->sequencer))
+		return err;
+	applied = sequencer__applied(s->sequencer); /* where the generation would end */
+	if (!live__is_due(s->opts.live, applied, &asked) || !can_end(s, applied, asked))
+		return 0;
+	return sequencer__end_generation(s->sequencer);
 }
 
 int sink__finish(struct sink *s, uint64_t t1)
@@ -383,6 +419,8 @@ int sink__commit(struct sink *s, int err, struct error *error)
 		return rotate__end(s->rotate, err, s->t1, error);
 	if (s->flight)
 		return flight__end(s->flight, err, s->t1, error);
+	if (!s->file)
+		return err ? error__set(error, err, "cannot record: %s", strerror(-err)) : 0;
 	if (!err || trace_file__size(s->file))
 		committed = trace_file__commit(s->file);
 	if (err && s->raw && !s->raw_failed)

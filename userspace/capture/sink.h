@@ -22,6 +22,7 @@
 #include "trigger/trigger.h"
 #include "writer/writer.h"
 
+struct live;
 struct sink;
 
 struct sink_opts {
@@ -29,8 +30,9 @@ struct sink_opts {
 	/* With a dir: files are written there instead of to `path`. At most one has a dir. */
 	struct rotate_opts rotate;
 	struct flight_opts flight;
-	struct trigger_opts triggers;  /* of the flight recorder */
-	const char *raw_path;	       /* NULL: none */
+	struct trigger_opts triggers; /* of the flight recorder */
+	const char *raw_path;	      /* NULL: none */
+	struct live *live; /* takes the generations instead of a file; NULL: none; borrowed */
 	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
 	bool no_syscalls;
 	uint32_t max_names;   /* different names of requests; 0: the default */
@@ -90,7 +92,14 @@ bool sink__is_full(const struct sink *s);
 bool sink__request(struct sink *s, const struct flight_cause *cause);
 /* Snapshots that were written or are being written. */
 uint64_t sink__snapshots(const struct sink *s);
-/* Saves the snapshot that is due, all records up to `watermark` being applied. */
+/* As flight__causes(); 0 without a flight recorder. */
+uint64_t sink__causes(const struct sink *s);
+/* The window of the flight recorder, as it is now. False: there is none, and *ret is {}. */
+bool sink__window(const struct sink *s, struct window_part *ret);
+/*
+ * Saves the snapshot that is due, and ends the generation if a consumer of opts.live waits for that, all
+ * records up to `watermark` being applied.
+ */
 int sink__save_due(struct sink *s, uint64_t watermark);
 
 /*

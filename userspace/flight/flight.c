@@ -37,6 +37,7 @@ struct flight {
 	bool warned;				    /* that --max-size is too small */
 	struct flight_cause request[FLIGHT_CAUSES]; /* the first one is the oldest */
 	size_t requests;
+	uint64_t causes;	      /* requests so far */
 	uint64_t limited;	      /* requests that were not kept since the last snapshot */
 	uint64_t snapshots, failures; /* of snapshots that were not even begun */
 };
@@ -73,6 +74,16 @@ bool flight__in_folder_of_other(const struct flight *f)
 uint64_t flight__snapshots(const struct flight *f)
 {
 	return f->snapshots;
+}
+
+uint64_t flight__causes(const struct flight *f)
+{
+	return f->causes;
+}
+
+struct window_part flight__window(const struct flight *f)
+{
+	return window__sums(f->window);
 }
 
 void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wall_ns)
@@ -139,8 +150,19 @@ int flight__next(struct flight *f, uint64_t time)
 	return f->is_first;
 }
 
+int flight__append(struct flight *f, const struct iovec *iov, size_t n)
+{
+	return window__append(f->window, iov, n);
+}
+
+void flight__has_state(struct flight *f)
+{
+	f->is_first = true;
+}
+
 bool flight__request(struct flight *f, const struct flight_cause *cause)
 {
+	f->causes++;
 	if (f->requests == FLIGHT_CAUSES) {
 		f->limited++;
 		if (strcmp(cause->kind, "exit"))

@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "flight/file_name.h"
+#include "flight/window.h"
 #include "lib/error.h"
 
 #define FLIGHT_BYTES_MIN (1ull << 20)
@@ -52,6 +54,12 @@ void flight__start(struct flight *f, struct writer *w, uint64_t t0, uint64_t wal
  * begin with it, so it must contain the state of all goroutines. 0: it need not. Or a negative errno.
  */
 int flight__next(struct flight *f, uint64_t time);
+/*
+ * For a caller that takes the generations from the writer itself, and passes each on: as the function
+ * of writer__use_memory(); and, after flight__next(), that the next generation contains that state.
+ */
+int flight__append(struct flight *f, const struct iovec *iov, size_t n);
+void flight__has_state(struct flight *f);
 
 /*
  * Requests a snapshot. A request within the tail of another one is a cause of the same snapshot. At most
@@ -79,6 +87,8 @@ void flight__save(struct flight *f, uint64_t time);
  */
 int flight__end(struct flight *f, int err, uint64_t time, struct error *error);
 uint64_t flight__snapshots(const struct flight *f); /* number of files written or being written */
-void flight__destroy(struct flight *f);		    /* NULL allowed */
+uint64_t flight__causes(const struct flight *f);    /* number of requests, kept or not */
+struct window_part flight__window(const struct flight *f); /* window__sums() */
+void flight__destroy(struct flight *f);			   /* NULL allowed */
 
 #endif

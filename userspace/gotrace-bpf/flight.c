@@ -12,38 +12,17 @@
 #include "trigger/needs.h"
 #include "analysis.h"
 #include "command.h"
-#include "record.h"
+#include "flight_args.h"
 #include "targets.h"
 
 #define SECOND 1000000000ull
-
-enum {
-	OPT_WINDOW = OPT_RECORD_END,
-	OPT_MAX_SIZE,
-	OPT_TAIL,
-	OPT_TRIGGER,
-	OPT_TRIGGER_INTERVAL,
-};
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID|NAME", 0,
 	  "record this process; a NAME must match exactly one process; may be repeated", 0 },
 	TARGETS_OPTIONS,
 	{ "output", 'o', "DIR", 0, "directory for the snapshots; created if it does not exist", 0 },
-	{ "window", OPT_WINDOW, "TIME", 0, "keep the events of the last TIME (default: 30s)", 0 },
-	{ "max-size", OPT_MAX_SIZE, "SIZE", 0,
-	  "keep at most SIZE bytes of events, as encoded in a file (default: 64M)", 0 },
-	{ "tail", OPT_TAIL, "TIME", 0,
-	  "how long to record after the cause of a snapshot (default: 500ms)", 0 },
-	{ "trigger", OPT_TRIGGER, "COND", 0,
-	  "write a snapshot when the condition COND is met, such as runnable:5ms, blocked:300ms, gc:100ms, "
-	  "heap:2G, func:main.foo, request:200ms, status:5xx, cpu:180%, signal:SIGSEGV (see "
-	  "TRIGGERS in the manual); may be repeated",
-	  0 },
-	{ "trigger-interval", OPT_TRIGGER_INTERVAL, "TIME", 0,
-	  "minimum time between two snapshots of the same trigger (default: 1s)", 0 },
-	{ "keep", OPT_KEEP, "SIZE", 0,
-	  "remove the oldest snapshots so that all take at most SIZE (default: 4G)", 0 },
+	FLIGHT_OPTIONS,
 	{ "blackbox", OPT_BLACKBOX, "NAME", 0,
 	  "keep the events in the kernel, in a flight recorder buffer of --max-size, instead of "
 	  "the recorder's memory (requires the kernel module)",
@@ -115,7 +94,7 @@ static void add_calls_of_triggers(struct record_args *a)
 	}
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+error_t flight_args__option(int key, char *text, struct argp_state *state, const char *verb)
 {
 	struct record_args *a = state->input;
 
@@ -166,8 +145,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_TIMEOUT:
 		return record__option(key, text, state);
 	default:
-		return command__key(key, state, "flight");
+		return command__key(key, state, verb);
 	}
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	return flight_args__option(key, text, state, "flight");
 }
 
 static const struct argp parser = {
@@ -203,6 +187,27 @@ static void check_blackbox(const struct record_args *a)
 			    a->is_inline ? "--probes=inline" : "CPU samples (set cpu)");
 }
 
+void flight_args__defaults(struct record_args *a)
+{
+	record__defaults(a);
+	a->flight = (struct flight_opts){ .window_ns = 30 * SECOND,
+					  .max_bytes = 64 << 20,
+					  .tail_ns = SECOND / 2 };
+	a->triggers.interval_ns = SECOND;
+}
+
+void flight_args__check(struct record_args *a)
+{
+	record__check_profile(a);
+	record__check_min_duration(a);
+	check_triggers(a);
+	check_blackbox(a);
+	add_calls_of_triggers(a);
+	record__check_calls(a);
+	a->flight.dir = a->output;
+	a->flight.keep = a->keep;
+}
+
 int do_flight(int argc, char **argv, struct error *error)
 {
 	struct record_args a;
@@ -211,24 +216,13 @@ int do_flight(int argc, char **argv, struct error *error)
 	struct recording one = { .args = &a, .signals = &signals, .started = clock__now() };
 	sigset_t request;
 
-	record__defaults(&a);
-	a.flight = (struct flight_opts){ .window_ns = 30 * SECOND,
-					 .max_bytes = 64 << 20,
-					 .tail_ns = SECOND / 2 };
-	a.triggers.interval_ns = SECOND;
+	flight_args__defaults(&a);
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | COMMAND_FLAGS, NULL, &a);
 	if (!a.pid && !targets__given(&a))
 		usage_error("no process given: expected -p PID, --exe, --cgroup or --unit");
 	if (!a.output || !strcmp(a.output, "-"))
 		usage_error("no directory given: expected -o DIR");
-	record__check_profile(&a);
-	record__check_min_duration(&a);
-	check_triggers(&a);
-	check_blackbox(&a);
-	add_calls_of_triggers(&a);
-	record__check_calls(&a);
-	a.flight.dir = a.output;
-	a.flight.keep = a.keep;
+	flight_args__check(&a);
 	if (targets__given(&a))
 		targets__check(&a);
 	record__prepare_signals(&signals);

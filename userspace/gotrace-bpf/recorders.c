@@ -67,6 +67,8 @@ static _Noreturn void run(struct recorders *set, struct recording *r, int go)
 	close(go);
 	close(set->sigfd);
 	tracker__destroy(set->tracker);
+	if (set->forked)
+		set->forked(set->ctx);
 	end = recording__run(r, &status, &error);
 	if (!r->pid) {
 		r->family->status = status;

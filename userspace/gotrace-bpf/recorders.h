@@ -45,6 +45,7 @@ struct recorders {
 	int sigfd;		 /* signals, and the end of a recorder */
 	recorders_fn ended;
 	void *ctx;
+	void (*forked)(void *ctx); /* in each recorder: closes what it must not have; NULL: none */
 	/* sums over those that have recorded */
 	unsigned int recorded;
 	unsigned long long events, bytes, lost;

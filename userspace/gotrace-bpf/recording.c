@@ -386,6 +386,9 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (a->blackbox)
 		return blackbox__run(a, &opts, error);
 	name_files(r, an->process.pid, &names);
+	opts.channel = r->channel;
+	if (a->serves && !a->flight.dir)
+		opts.sink.path = "memory";
 	if (a->rotate_ns || a->sample.window_ns) {
 		opts.sink.path = a->output;
 		opts.sink.rotate = (struct rotate_opts){
@@ -415,7 +418,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		report(r, an->process.pid, stats);
 	if (!err && !r->family)
 		report_cost(stats, opts.stack_depth);
-	if (!err && !a->rotate_ns && !a->sample.window_ns && !a->flight.dir)
+	if (!err && !a->rotate_ns && !a->sample.window_ns && !a->flight.dir && !a->serves)
 		suggest(opts.sink.path);
 	if (file && stats->attach_ns) {
 		failed = stats__write(file, names.stats, stats, error);

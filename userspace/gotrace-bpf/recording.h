@@ -54,7 +54,10 @@ struct record_args {
 	struct trigger_opts triggers;
 	struct condition condition[CONDITIONS_MAX]; /* of `triggers` */
 	struct selection_opts selection;	    /* `pid`, too */
+	bool serves; /* the verb serve: without files, if `flight` has no dir */
 };
+
+struct supervisor;
 
 /* Results of one of several recordings, in memory that it shares with the process of recorders.c. */
 struct recording_report {
@@ -85,7 +88,10 @@ struct recording {
 	uint64_t exec_time;    /* when it executed its program, ns; 0: its runtime is up */
 	bool reason_in_report; /* the reason of a failure, instead of a message */
 	bool only_if_go;       /* a program that is not a Go program is not a failure */
-	unsigned int serial;   /* counts its programs from 1; 0: that of the command line */
+	struct supervisor
+		*supervisor; /* of the verb serve, in the process of targets.c; NULL: none */
+	int channel;	     /* to it, in a recorder; 0: none */
+	unsigned int serial; /* counts its programs from 1; 0: that of the command line */
 };
 
 enum recording_end {

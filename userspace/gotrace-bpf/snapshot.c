@@ -4,7 +4,7 @@
  * several processes (targets.c) has a recorder for each of them, and without -p all get the signal.
  *
  * The default action of SIGUSR1 ends a process, so it is sent only to a process that runs this
- * program's own file, with the verb flight, and blocks that signal. A pidfd ensures that the signal
+ * program's own file, with the verb flight or serve, and blocks that signal. A pidfd ensures that the signal
  * goes to the process that was examined; the recorder's own pidfd shows which process it records.
  */
 #include <argp.h>
@@ -92,7 +92,8 @@ static bool is_flight(int pid)
 	ssize_t len = process__read_file(pid, "cmdline", line, sizeof(line));
 	size_t verb = len > 0 ? strlen(line) + 1 : 0;
 
-	return len > 0 && verb < (size_t)len && !strcmp(line + verb, "flight");
+	return len > 0 && verb < (size_t)len &&
+	       (!strcmp(line + verb, "flight") || !strcmp(line + verb, "serve"));
 }
 
 /* The process that the descriptor refers to; 0: it has ended, or this is no pidfd. */

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/probes.h"
 #include "capture/tracker.h"
@@ -27,6 +28,7 @@
 #include "command.h"
 #include "record.h"
 #include "recorders.h"
+#include "supervisor.h"
 #include "targets.h"
 
 #define SECOND	    1000000000ull
@@ -126,7 +128,7 @@ void targets__check(const struct record_args *a)
 
 	if (a->command)
 		usage_error("%s cannot be combined with a command: '%s'", what, a->command[0]);
-	if (!a->rotate_ns && !a->flight.dir)
+	if (!a->rotate_ns && !a->flight.dir && !a->serves)
 		usage_error("%s requires --rotate TIME, or gotrace-bpf flight", what);
 	if (a->stats || a->is_inline || a->blackbox)
 		usage_error("%s cannot be combined with %s", what,
@@ -309,6 +311,19 @@ static void report_failure(struct targets *t, const struct recorder_slot *slot,
 	}
 }
 
+static unsigned int slot_number(const struct targets *t, const struct recorder_slot *slot)
+{
+	return (unsigned int)(slot - t->recorders.slot);
+}
+
+/* Called by recorders.c, in a recorder. */
+static void handle_fork(void *ctx)
+{
+	struct targets *t = ctx;
+
+	supervisor__abandon(t->how->supervisor);
+}
+
 /* Called by recorders.c. */
 static void handle_end(void *ctx, const struct recorder_slot *slot,
 		       const struct recording_report *report, int end)
@@ -318,6 +333,8 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 	struct program_entry *e = program_files__get(t->files, file);
 	bool first = is_given(t, slot->program.pid) && !t->stopping;
 
+	if (t->how->supervisor)
+		supervisor__remove(t->how->supervisor, slot_number(t, slot));
 	if (end == RECORDING_NOTHING && report->not_go) {
 		e->not_go |= report->not_go == file->ino;
 		return;
@@ -350,14 +367,20 @@ static void start(struct targets *t, const struct candidate *c, uint64_t mark,
 	r.started = clock__now();
 	r.reason_in_report = true;
 	r.only_if_go = !c->first;
-	t->file[slot - t->recorders.slot] = *file;
+	t->file[slot_number(t, slot)] = *file;
 	t->tried[c->pid % TRIED_MAX] = (struct tried){ c->pid, mark, r.started };
-	err = recorders__start(&t->recorders, slot, &r, "", &error);
+	if (r.supervisor)
+		r.channel = supervisor__add(r.supervisor, slot_number(t, slot), c->pid);
+	err = r.channel < 0 ? r.channel : recorders__start(&t->recorders, slot, &r, "", &error);
+	if (r.channel > 0)
+		close(r.channel);
 	if (!err)
 		slot->mark = mark;
 	else
 		log__msg("process %d is not recorded: %s", c->pid,
 			 error.text[0] ? error.text : strerror(-err));
+	if (err && r.channel > 0)
+		supervisor__remove(r.supervisor, slot_number(t, slot));
 	t->failed |= err != 0;
 }
 
@@ -419,12 +442,32 @@ static int pause_ms(const struct targets *t)
 	return now < t->next_look ? (int)((t->next_look - now) / 1000000) + 1 : PAUSE_MS;
 }
 
-static void loop(struct targets *t)
+/* Passes requests on. Recorders answer once their probes are attached. */
+static void serve(struct targets *t)
 {
-	struct pollfd fd[] = {
+	if (!t->how->supervisor)
+		return;
+	for (unsigned int i = 0; i < RECORDERS_MAX; i++)
+		if (t->recorders.slot[i].recorder && t->recorders.report[i].stats.t0)
+			supervisor__set_ready(t->how->supervisor, i);
+	if (t->stopping)
+		supervisor__stopping(t->how->supervisor);
+	supervisor__step(t->how->supervisor);
+}
+
+static void wait_for_event(const struct targets *t)
+{
+	struct pollfd fd[2 + SUPERVISOR_FDS] = {
 		{ .fd = t->recorders.sigfd, .events = POLLIN },
 		{ .fd = tracker__fd(t->tracker), .events = POLLIN },
 	};
+	unsigned int n = t->how->supervisor ? supervisor__fds(t->how->supervisor, fd + 2) : 0;
+
+	poll(fd, 2 + n, pause_ms(t));
+}
+
+static void loop(struct targets *t)
+{
 	unsigned int running;
 	bool empty;
 
@@ -438,10 +481,11 @@ static void loop(struct targets *t)
 			search(t);
 			start_recorders(t);
 		}
+		serve(t);
 		running = recorders__reap(&t->recorders);
 		t->stopping |= empty && !running && !t->n;
 		if (running || !t->stopping)
-			poll(fd, 2, pause_ms(t));
+			wait_for_event(t);
 	} while (running || !t->stopping);
 }
 
@@ -451,7 +495,11 @@ static void loop(struct targets *t)
 static int check_directory(const struct targets *t)
 {
 	struct folder *folder = NULL;
-	int err = folder__open(&folder, t->args.output, 0, t->error);
+	int err;
+
+	if (t->args.serves && !t->args.flight.dir)
+		return 0;
+	err = folder__open(&folder, t->args.output, 0, t->error);
 
 	folder__close(folder);
 	return err;
@@ -480,6 +528,8 @@ static int prepare(struct targets *t)
 {
 	int err = recorders__init(&t->recorders, handle_end, t, t->args.flight.dir, t->error);
 
+	if (t->how->supervisor)
+		t->recorders.forked = handle_fork;
 	if (!err)
 		err = probes__check_namespace(t->error);
 	if (!err)
@@ -509,6 +559,8 @@ static int conclude(const struct targets *t)
 			"%u processes ended, or executed another program, before their probes were "
 			"attached",
 			t->early);
+	if (t->how->supervisor) /* a service may be stopped before there was a process */
+		return t->failed ? EXIT_FAILED : EXIT_DONE;
 	if (!t->recorders.recorded && !t->refused)
 		error__set(t->error, -ENOENT,
 			   "nothing was recorded: no selected Go program ran long enough");

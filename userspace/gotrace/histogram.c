@@ -96,26 +96,6 @@ static const struct argp parser = {
 	"traces of gotrace-bpf record contain them.",
 };
 
-static int feed(struct intervals *iv, const struct timeline *t, const struct timeline_step *step)
-{
-	struct interval_item item;
-
-	if (step->event) {
-		intervals__lose_before(iv, timeline__go_lost_to(t));
-		return intervals__event(iv, step->event);
-	}
-	item = (struct interval_item){
-		.item = step->item,
-		.time = timeline__time(t, step->item->time),
-		.duration = timeline__duration(t),
-		.goroutine = timeline__goroutine(t, step->item->tid),
-		.in_loss = timeline__in_loss(t),
-		.threads = timeline__threads(t),
-	};
-	intervals__item(iv, &item);
-	return 0;
-}
-
 static void begin(struct intervals *iv, const struct trace_args *a, int64_t start,
 		  struct histogram *h, int64_t *ret_to)
 {
@@ -159,7 +139,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 			last = step.event->time;
 		if (step.event && last >= to)
 			break;
-		if (feed(iv, t, &step))
+		if (intervals__step(iv, t, &step))
 			return error__set(error, -ENOMEM, "out of memory");
 	}
 	if (err < 0)

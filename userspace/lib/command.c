@@ -24,13 +24,20 @@
 #include "lib/mistake.h"
 #include "lib/suggest.h"
 
-static const char *current_verb; /* NULL: not known yet */
+static const char *current_verb;  /* NULL: not known yet */
+static const char *current_place; /* of a mistake; NULL: the command line */
 
 static bool forced;
+
+void command__set_place(const char *place)
+{
+	current_place = place;
+}
 
 void usage_error(const char *fmt, ...)
 {
 	const char *name = program_invocation_short_name, *verb = current_verb;
+	const char *place = current_place ?: "", *colon = current_place ? ": " : "";
 	char text[512];
 	va_list ap;
 
@@ -38,9 +45,9 @@ void usage_error(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (verb)
-		log__msg("%s: %s; see '%s %s --help'", verb, text, name, verb);
+		log__msg("%s: %s%s%s; see '%s %s --help'", verb, place, colon, text, name, verb);
 	else
-		log__msg("%s; see '%s --help'", text, name);
+		log__msg("%s%s%s; see '%s --help'", place, colon, text, name);
 	exit(EXIT_USAGE);
 }
 

@@ -49,6 +49,12 @@ int program__main(const struct program *program, int argc, char **argv);
 _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
+ * Messages of usage_error() begin with the place of the mistake, such as "FILE, line 3". NULL: it is in
+ * the command line. Borrowed.
+ */
+void command__set_place(const char *place);
+
+/*
  * Common handler of the argp parsers of all commands, which use COMMAND_FLAGS: prints one line for
  * a wrong option, handles --help, -h and -? (HELP_OPTION), --force (FORCE_OPTION) of commands that
  * write files, and --max-memory (MEMORY_OPTION) of those that read them. Returns what argp expects.

@@ -15,6 +15,8 @@
 	X(record, NULL, "record a running process (-p PID), or a program from its start (-- CMD)") \
 	X(flight, NULL, "keep the latest events in memory, and write them to a file on request") \
 	X(snapshot, NULL, "make a running 'gotrace-bpf flight' write a snapshot to a file") \
+	X(serve, NULL, "answer requests for traces and metrics of processes, by HTTP") \
+	X(status, NULL, "show what a running 'gotrace-bpf serve' records, and what that costs") \
 	X(replay, "sequence", "convert input saved by record --save-input to a trace") \
 	X(recover, NULL, \
 	  "write the trace of a flight recorder buffer (record --blackbox), or list the buffers") \
@@ -37,6 +39,7 @@
 	X(tasks, NULL, "show how often and how long tasks ran, by name") \
 	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
+	X(metrics, NULL, "print the sums of a trace as metrics for Prometheus") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
 	X(describe, NULL, "list the types of events") \

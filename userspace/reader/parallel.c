@@ -238,19 +238,6 @@ static int take(struct pool *pool, struct slot *slot)
 	return ret;
 }
 
-static void give(struct reader *r, int result, const struct error *reason)
-{
-	r->given = true;
-	r->given_result = result;
-	r->done = false;
-	/* The generation before, which a worker may have read, is at its end. */
-	r->order.extras = r->extra = 0;
-	r->sample = r->gen.nsamples;
-	r->nheap = 0;
-	if (reason)
-		r->pending_reason = *reason;
-}
-
 /* Decodes the worker's generation again, whose batches have been released, for the caller's reader. */
 static int decode_again(struct pool *pool, struct slot *slot, struct error *reason)
 {
@@ -278,7 +265,7 @@ static int read_again(struct pool *pool, struct slot *slot, void *result, struct
 	int ret = decode_again(pool, slot, &reason);
 
 	r->followed = slot->followed;
-	give(r, ret, &reason);
+	reader__give(r, ret, &reason);
 	ret = pool->ops->read(result, r, error);
 	if (!ret)
 		generation__clear(&r->gen); /* its memory is for the workers */
@@ -310,7 +297,7 @@ static int take_all(struct pool *pool, void *total, void *result, struct error *
 		release(pool, slot);
 	}
 	r->part = r->followed = r->release = false;
-	give(r, pool->end, &pool->reason);
+	reader__give(r, pool->end, &pool->reason);
 	memset(result, 0, pool->ops->size);
 	err = pool->ops->read(result, r, error);
 	pool->ops->add(total, result, r->last_time);

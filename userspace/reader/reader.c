@@ -102,6 +102,19 @@ struct reader *reader__create_part(struct reader *like)
 	return r;
 }
 
+void reader__give(struct reader *r, int result, const struct error *reason)
+{
+	r->given = true;
+	r->given_result = result;
+	r->done = false;
+	/* The generation before, which a worker may have read, is at its end. */
+	r->order.extras = r->extra = 0;
+	r->sample = r->gen.nsamples;
+	r->nheap = 0;
+	if (reason)
+		r->pending_reason = *reason;
+}
+
 void reader__destroy(struct reader *r)
 {
 	if (!r)

@@ -52,12 +52,13 @@ struct reader {
 	int pending;			 /* error to return next, with pending_reason */
 	struct error pending_reason;
 	/*
-	 * For parallel.c, see there. `part`: end with the generation. `given`: the result of the
+	 * For parallel.c and push.c, see there. `part`: end with the generation. `given`: the result of the
 	 * decoder, for the next generation, is in gen, given_result and pending_reason. `followed`:
 	 * the decoder has read beyond the generation, or is not known here. `release`: batches are
 	 * released once they have been read.
 	 */
 	bool part, given, followed, release;
+	bool pushed;   /* the next generation comes with reader__push() */
 	bool overflow; /* a time was greater than INT64_MAX */
 	int given_result;
 	struct error left_out;
@@ -69,6 +70,12 @@ struct reader {
  * reader__open() on a v2 trace, and lends its blocks. NULL: out of memory.
  */
 struct reader *reader__create_part(struct reader *like);
+
+/*
+ * The next generation was decoded elsewhere, into r->gen, with `result` of the decoder; if that is
+ * negative, *reason is why. The generation before has been read to its end, or elsewhere.
+ */
+void reader__give(struct reader *r, int result, const struct error *reason);
 
 /*
  * Makes the state of the order that of the start of the reader's generation, as far as its events show it.

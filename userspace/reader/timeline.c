@@ -13,6 +13,7 @@
 
 #include "lib/array.h"
 #include "reader/order.h"
+#include "reader/push.h"
 
 #define VISITS_MAX (1u << 25) /* of threads, after losses: 16,000 losses with 1000 threads */
 #define LOSSES_MAX 1024	      /* per generation; more are merged: each visits all threads */
@@ -309,7 +310,7 @@ static int read_event(struct timeline *t, struct error *error)
 	int err = reader__next(t->reader, &t->event, error);
 
 	t->has_event = err > 0;
-	t->ended = !err;
+	t->ended = !err && !reader__is_pushed(t->reader);
 	return err < 0 ? err : 0;
 }
 
@@ -365,6 +366,8 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 		err = read_event(t, error);
 	if (err)
 		return err;
+	if (!t->has_event && !t->ended) /* items at the end of a generation precede the next one */
+		return 0;
 	if (item_is_next(t)) {
 		err = deliver_item(t);
 		ret->event = NULL;

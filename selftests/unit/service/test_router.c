@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The router, between askers and recorders that this test plays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "service/channel.h"
+#include "service/router.h"
+
+#define S 1000000000ull
+
+struct fixture {
+	struct router *router;
+	uint64_t now;
+	int asker[ROUTER_ASKERS + 1], recorder[4]; /* our ends */
+	unsigned int open;
+};
+
+static unsigned int count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* "PID:BYTES", or a PID with + if it is ready, separated by blanks. */
+static struct {
+	uint64_t client, id;
+	int err;
+} answered;
+
+static void note_answer(void *ctx, uint64_t client, uint64_t id, int err, const char *text)
+{
+	answered.client = client;
+	answered.id = id;
+	answered.err = err;
+}
+
+static int print(FILE *out, const struct router_part *part, size_t n, struct error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%d%s%.*s", i ? " " : "", part[i].pid,
+			part[i].data	 ? ":" :
+			part[i].is_ready ? "+" :
+					   "",
+			(int)part[i].size, part[i].data ? (const char *)part[i].data : "");
+	return 0;
+}
+
+static int connect_recorder(struct fixture *f, unsigned int slot, int pid)
+{
+	int fd[2];
+
+	assert_int_equal(channel__pair(fd), 0);
+	router__add_recorder(f->router, slot, pid, fd[1]);
+	f->recorder[slot] = fd[0];
+	return fd[0];
+}
+
+static int connect_asker(struct fixture *f, unsigned int i)
+{
+	int fd[2];
+
+	assert_int_equal(channel__pair(fd), 0);
+	f->asker[i] = fd[0];
+	return router__add_asker(f->router, fd[1]);
+}
+
+static int setup(void **state)
+{
+	const struct router_opts opts = { .targets = { print, 20 },
+					  .metrics = { print, 20 },
+					  .answer = note_answer };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	f->open = count_fds();
+	f->now = 5 * S;
+	for (unsigned int i = 0; i <= ROUTER_ASKERS; i++)
+		f->asker[i] = -1;
+	for (unsigned int i = 0; i < 4; i++)
+		f->recorder[i] = -1;
+	f->router = router__create(&opts);
+	connect_recorder(f, 0, 200);
+	connect_recorder(f, 3, 100);
+	router__set_ready(f->router, 0);
+	router__set_ready(f->router, 3);
+	return f->router ? connect_asker(f, 0) : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int open;
+
+	router__destroy(f->router);
+	for (unsigned int i = 0; i <= ROUTER_ASKERS; i++)
+		if (f->asker[i] >= 0)
+			close(f->asker[i]);
+	for (unsigned int i = 0; i < 4; i++)
+		if (f->recorder[i] >= 0)
+			close(f->recorder[i]);
+	open = count_fds() - f->open;
+	free(f);
+	return open ? -1 : 0;
+}
+
+static void step(struct fixture *f)
+{
+	router__step(f->router, f->now);
+}
+
+/* Returns the memory file of the request. */
+static int ask(struct fixture *f, enum channel_kind kind, int pid, uint64_t id)
+{
+	const struct channel_request request = { kind, pid, id, 0 };
+	int memory = channel__memory();
+
+	assert_int_equal(channel__ask(f->asker[0], &request, memory), 0);
+	step(f);
+	return memory;
+}
+
+/* A recorder gets a question, and answers it with `text`, or only with a failure. */
+static void reply(struct fixture *f, unsigned int slot, enum channel_kind kind, const char *text)
+{
+	struct channel_request request;
+	int fd;
+
+	assert_int_equal(channel__take(f->recorder[slot], &request, &fd), 0);
+	assert_int_equal(request.kind, kind);
+	if (text)
+		assert_int_equal(channel__put(fd, text, strlen(text)), 0);
+	close(fd);
+	assert_int_equal(channel__answer(f->recorder[slot], request.id, text ? 0 : -EIO, "failed"),
+			 0);
+	step(f);
+}
+
+static void assert_answer(struct fixture *f, uint64_t id, int err, const char *text)
+{
+	struct channel_answer answer;
+
+	assert_int_equal(channel__hear(f->asker[0], &answer), 0);
+	assert_int_equal(answer.id, id);
+	assert_int_equal(answer.error, err);
+	assert_string_equal(answer.text, text);
+}
+
+static void assert_silent(struct fixture *f)
+{
+	struct channel_answer answer;
+
+	assert_int_equal(channel__hear(f->asker[0], &answer), -EAGAIN);
+}
+
+static void assert_result(int memory, const char *expected)
+{
+	size_t size;
+	void *data;
+
+	assert_int_equal(channel__get(memory, 1000, &data, &size), 0);
+	assert_string_equal(data, expected);
+	free(data);
+	close(memory);
+}
+
+static void results_are_put_together(void **state)
+{
+	struct fixture *f = *state;
+	int memory = ask(f, CHANNEL_METRICS, 0, 9);
+
+	assert_true(router__is_busy(f->router));
+	reply(f, 0, CHANNEL_SNAPSHOT, "two");
+	assert_silent(f);
+	reply(f, 3, CHANNEL_SNAPSHOT, "one");
+	assert_answer(f, 9, 0, "");
+	assert_result(memory, "100:one 200:two");
+	assert_false(router__is_busy(f->router));
+	memory = ask(f, CHANNEL_TARGETS, 200, 10);
+	reply(f, 0, CHANNEL_STATS, "2");
+	reply(f, 3, CHANNEL_STATS, "1");
+	assert_answer(f, 10, 0, "");
+	assert_result(memory, "200:2");
+	memory = ask(f, CHANNEL_TARGETS, 300, 11);
+	reply(f, 0, CHANNEL_STATS, "2");
+	reply(f, 3, CHANNEL_STATS, "1");
+	assert_answer(f, 11, -ENOENT, "process 300 is not recorded");
+	close(memory);
+}
+
+/* Requests during a round get a later result, and all of them the same. */
+static void later_requests_wait(void **state)
+{
+	struct fixture *f = *state;
+	int first = ask(f, CHANNEL_METRICS, 0, 1), second = ask(f, CHANNEL_METRICS, 0, 2),
+	    third = ask(f, CHANNEL_METRICS, 0, 3);
+
+	reply(f, 0, CHANNEL_SNAPSHOT, "a");
+	reply(f, 3, CHANNEL_SNAPSHOT, "a");
+	assert_answer(f, 1, 0, "");
+	assert_silent(f);
+	reply(f, 0, CHANNEL_SNAPSHOT, "b");
+	reply(f, 3, CHANNEL_SNAPSHOT, "b");
+	assert_answer(f, 2, 0, "");
+	assert_answer(f, 3, 0, "");
+	assert_result(first, "100:a 200:a");
+	assert_result(second, "100:b 200:b");
+	assert_result(third, "100:b 200:b");
+}
+
+static void a_silent_recorder_is_left_out(void **state)
+{
+	struct fixture *f = *state;
+	int memory = ask(f, CHANNEL_METRICS, 0, 1);
+	struct channel_request request;
+	int fd;
+
+	reply(f, 0, CHANNEL_SNAPSHOT, "x");
+	f->now += ROUTER_PATIENCE - 1;
+	step(f);
+	assert_silent(f);
+	f->now += 1;
+	step(f);
+	assert_answer(f, 1, 0, "");
+	assert_result(memory, "100+ 200:x");
+	/* Its answer is too late, and not one to the next question. */
+	memory = ask(f, CHANNEL_METRICS, 0, 2);
+	assert_int_equal(channel__take(f->recorder[3], &request, &fd), 0);
+	close(fd);
+	channel__answer(f->recorder[3], request.id, 0, "");
+	reply(f, 0, CHANNEL_SNAPSHOT, "y");
+	assert_silent(f);
+	reply(f, 3, CHANNEL_SNAPSHOT, "z");
+	assert_answer(f, 2, 0, "");
+	assert_result(memory, "100:z 200:y");
+}
+
+static void parts_that_are_no_results(void **state)
+{
+	struct fixture *f = *state;
+	int memory;
+
+	connect_recorder(f, 1, 150); /* not ready */
+	memory = ask(f, CHANNEL_METRICS, 0, 1);
+	reply(f, 0, CHANNEL_SNAPSHOT, NULL);
+	reply(f, 3, CHANNEL_SNAPSHOT, "more than twenty bytes");
+	assert_answer(f, 1, 0, "");
+	assert_result(memory, "100+ 150 200+");
+	memory = ask(f, CHANNEL_METRICS, 0, 2);
+	reply(f, 0, CHANNEL_SNAPSHOT, "x");
+	router__remove_recorder(f->router, 3); /* it ends meanwhile */
+	step(f);
+	assert_answer(f, 2, 0, "");
+	assert_result(memory, "100 150 200:x");
+	send(f->recorder[0], "garbage", 7, 0);
+	step(f);
+	memory = ask(f, CHANNEL_METRICS, 0, 3);
+	assert_answer(f, 3, 0, "");
+	assert_result(memory, "150 200+");
+}
+
+static int ask_trace(struct fixture *f, int pid, uint64_t id)
+{
+	const struct channel_request request = { CHANNEL_TRACE, pid, id, 2 * S };
+	int fd[2];
+
+	assert_int_equal(channel__stream(fd), 0);
+	assert_int_equal(channel__ask(f->asker[0], &request, fd[1]), 0);
+	close(fd[1]);
+	step(f);
+	return fd[0];
+}
+
+static void a_trace_goes_to_its_recorder(void **state)
+{
+	struct fixture *f = *state;
+	int stream = ask_trace(f, 100, 5), fd;
+	struct channel_request request;
+	char bytes[8] = "";
+
+	assert_int_equal(channel__take(f->recorder[0], &request, &fd), -EAGAIN);
+	assert_int_equal(channel__take(f->recorder[3], &request, &fd), 0);
+	assert_true(request.kind == CHANNEL_TRACE && request.pid == 100 && request.ns == 2 * S);
+	assert_int_equal(channel__send(fd, "trace", 5), 5);
+	assert_silent(f);
+	close(fd);
+	channel__answer(f->recorder[3], request.id, 0, "the recording ended first");
+	step(f);
+	assert_answer(f, 5, 0, "the recording ended first");
+	assert_int_equal(read(stream, bytes, sizeof(bytes)), 5);
+	assert_int_equal(read(stream, bytes, sizeof(bytes)), 0); /* no copy is left open */
+	close(stream);
+}
+
+static void traces_that_fail(void **state)
+{
+	struct fixture *f = *state;
+
+	close(ask_trace(f, 0, 1));
+	assert_answer(f, 1, -ENOTUNIQ, "2 processes are recorded: the PID of one is required");
+	close(ask_trace(f, 300, 2));
+	assert_answer(f, 2, -ENOENT, "process 300 is not recorded");
+	connect_recorder(f, 1, 150);
+	close(ask_trace(f, 150, 3));
+	assert_answer(f, 3, -EAGAIN, "process 150 is not recorded yet");
+	close(ask_trace(f, 200, 4));
+	assert_silent(f);
+	router__remove_recorder(f->router, 0);
+	assert_answer(f, 4, -ECONNRESET, "the recording ended");
+	close(ask_trace(f, 100, 5));
+	f->now += 62 * S - 1;
+	step(f);
+	assert_silent(f);
+	f->now += 1;
+	step(f);
+	assert_answer(f, 5, -ETIMEDOUT, "the recorder does not answer");
+	router__remove_recorder(f->router, 1);
+	router__remove_recorder(f->router, 3);
+	close(ask_trace(f, 0, 6));
+	assert_answer(f, 6, -ENOENT, "no process is recorded");
+}
+
+static void askers_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd fd[ROUTER_FDS];
+	int stream[CHANNEL_PENDING_MAX + 1];
+
+	for (unsigned int i = 1; i < ROUTER_ASKERS; i++)
+		assert_int_equal(connect_asker(f, i), 0);
+	assert_int_equal(connect_asker(f, ROUTER_ASKERS), -EBUSY);
+	assert_int_equal(router__fds(f->router, fd), ROUTER_ASKERS + 2);
+	for (unsigned int i = 0; i <= CHANNEL_PENDING_MAX; i++)
+		stream[i] = ask_trace(f, 100, i);
+	assert_answer(f, CHANNEL_PENDING_MAX, -EBUSY, "too many requests at the same time");
+	for (unsigned int i = 0; i <= CHANNEL_PENDING_MAX; i++)
+		close(stream[i]);
+}
+
+static void an_invalid_asker_is_disconnected(void **state)
+{
+	struct fixture *f = *state;
+	struct channel_answer answer;
+	int stream = ask_trace(f, 100, 1);
+
+	send(f->asker[0], "garbage", 7, 0);
+	step(f);
+	assert_int_equal(channel__hear(f->asker[0], &answer), -EPIPE);
+	assert_false(router__is_busy(f->router));
+	close(f->asker[0]);
+	assert_int_equal(connect_asker(f, 0), 0); /* its place is free */
+	close(ask(f, CHANNEL_STATS, 0, 1));	  /* what only recorders answer */
+	assert_answer(f, 1, -EOPNOTSUPP, "this request is not supported");
+	close(stream);
+}
+
+static void an_asker_that_does_not_read(void **state)
+{
+	struct fixture *f = *state;
+	const struct channel_request request = { .kind = CHANNEL_STATS };
+	int memory = channel__memory(), err = 0;
+
+	for (unsigned int i = 0; i < 100000 && !err; i++) {
+		err = channel__ask(f->asker[0], &request, memory);
+		step(f);
+	}
+	assert_int_equal(err, -EPIPE);
+	close(memory);
+}
+
+/* Requests that come from elsewhere: they are answered by a call. */
+static void requests_of_clients(void **state)
+{
+	const struct channel_request targets = { .kind = CHANNEL_TARGETS, .id = 4 },
+				     stats = { .kind = CHANNEL_STATS, .id = 5 };
+	struct fixture *f = *state;
+	int memory = channel__memory();
+
+	router__request(f->router, 77, &targets, dup(memory), f->now);
+	step(f);
+	reply(f, 0, CHANNEL_STATS, "x");
+	assert_int_equal(answered.id, 0);
+	reply(f, 3, CHANNEL_STATS, "y");
+	assert_true(answered.client == 77 && answered.id == 4 && !answered.err);
+	assert_result(memory, "100:y 200:x");
+	router__request(f->router, 78, &stats, channel__memory(), f->now); /* has no printer */
+	assert_true(answered.client == 78 && answered.id == 5 && answered.err == -EOPNOTSUPP);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(results_are_put_together),
+		TEST(later_requests_wait),
+		TEST(a_silent_recorder_is_left_out),
+		TEST(parts_that_are_no_results),
+		TEST(a_trace_goes_to_its_recorder),
+		TEST(traces_that_fail),
+		TEST(askers_are_bounded),
+		TEST(an_invalid_asker_is_disconnected),
+		TEST(an_asker_that_does_not_read),
+		TEST(requests_of_clients),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The process that answers HTTP requests: see front_process.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+#include "service/channel.h"
+#include "service/front.h"
+#include "service/router.h"
+#include "front_process.h"
+
+#define RESTART_NS  1000000000ull /* between two starts */
+#define PATIENCE_MS 2000	  /* for its end */
+
+struct front_process {
+	const char *address;
+	int listener;
+	pid_t pid;     /* 0: it does not run */
+	uint64_t next; /* it is not started before; CLOCK_MONOTONIC, ns */
+};
+
+int front_process__create(struct front_process **ret, const char *address, struct error *error)
+{
+	struct front_process *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return error__set(error, -ENOMEM, "out of memory");
+	f->address = address;
+	f->listener = front__listen(address, error);
+	if (f->listener < 0) {
+		int err = f->listener;
+
+		free(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+/* Reports the end of the process, as by a defect in the parsing of requests. */
+static void reap(struct front_process *f)
+{
+	int status;
+
+	if (!f->pid || waitpid(f->pid, &status, WNOHANG) != f->pid)
+		return;
+	f->pid = 0;
+	if (WIFSIGNALED(status))
+		log__msg("the process that answers HTTP requests was terminated by signal %d",
+			 WTERMSIG(status));
+	else
+		log__msg("the process that answers HTTP requests exited with status %d",
+			 WEXITSTATUS(status));
+}
+
+static int start(struct front_process *f, struct router *router, void (*abandon)(void *ctx),
+		 void *ctx)
+{
+	const struct front_opts opts = {};
+	int fd[2], listener = f->listener, err = channel__pair(fd);
+
+	if (err)
+		return err;
+	f->pid = fork();
+	if (!f->pid) {
+		listener = dup(listener);
+		close(fd[0]);
+		abandon(ctx); /* `f`, too */
+		_exit(front__run(listener, fd[1], &opts) ? EXIT_FAILURE : EXIT_SUCCESS);
+	}
+	close(fd[1]);
+	if (f->pid > 0)
+		return router__add_asker(router, fd[0]);
+	err = -errno;
+	f->pid = 0;
+	close(fd[0]);
+	return err;
+}
+
+void front_process__step(struct front_process *f, struct router *router, uint64_t now,
+			 void (*abandon)(void *ctx), void *ctx)
+{
+	int err;
+
+	reap(f);
+	if (f->pid || now < f->next)
+		return;
+	f->next = now + RESTART_NS;
+	err = start(f, router, abandon, ctx);
+	if (err)
+		log__msg("cannot start the process that answers HTTP requests: %s", strerror(-err));
+}
+
+void front_process__abandon(struct front_process *f)
+{
+	if (!f)
+		return;
+	close(f->listener);
+	free(f);
+}
+
+/* Its channel is closed, so it ends by itself, unless something is wrong with it. */
+static void wait_for_end(const struct front_process *f)
+{
+	for (unsigned int ms = 0; f->pid; ms++) {
+		if (waitpid(f->pid, NULL, ms > PATIENCE_MS ? 0 : WNOHANG))
+			return;
+		if (ms == PATIENCE_MS)
+			kill(f->pid, SIGKILL);
+		usleep(1000);
+	}
+}
+
+void front_process__destroy(struct front_process *f)
+{
+	if (!f)
+		return;
+	wait_for_end(f);
+	if (!strncmp(f->address, "unix:", 5))
+		unlink(f->address + 5);
+	front_process__abandon(f);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Metrics of a recording while it is made: what the commands of gotrace say of a trace, as sums
+ * since the recording began, in the OpenMetrics text format.
+ *
+ * A recorder passes each generation that it has finished to metrics__append(), as it would write it
+ * to a file; a thread reads them with the reader and the analyses of those commands. What is known
+ * goes to the supervisor as a snapshot, a few KiB of bytes, and metrics__print() prints the
+ * snapshots of all recorders. `gotrace metrics` does the same for a file.
+ *
+ * Memory: what the analyses need for goroutines that are alive and tasks that are open, one
+ * generation, and the queue. If the thread cannot keep up, whole generations are left out; the
+ * metrics count them. Recording never waits for the analysis.
+ */
+#ifndef METRICS_METRICS_H
+#define METRICS_METRICS_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/uio.h>
+
+#include "lib/error.h"
+
+#define METRICS_SNAPSHOT_MAX (320u << 10) /* bytes */
+
+struct metrics; /* of one target, in its recorder */
+
+struct metrics_opts {
+	/* Bytes of generations that wait for the thread; 0: METRICS_QUEUE. One may always wait. */
+	size_t queue;
+};
+#define METRICS_QUEUE (64u << 20)
+
+/*
+ * `opts` may be NULL. 0 or -ENOMEM with the reason. The thread starts with the first generation, with
+ * the privileges that the caller has then.
+ */
+int metrics__create(struct metrics **ret, const struct metrics_opts *opts, struct error *error);
+/*
+ * For writer__use_memory(), `to` is a struct metrics: the bytes of the trace in their order. The
+ * first ones are its header, of TRACE_HEADER_LEN bytes; from then on each call passes one whole
+ * generation. Copies the bytes, and waits for nothing. 0 or a negative errno: -ENOMEM, or -EINVAL
+ * (no header). A generation that is left out is no error.
+ */
+int metrics__append(void *to, const struct iovec *iov, size_t n);
+/*
+ * The trace has ended: waits until all generations are analysed, and counts what goroutines did up
+ * to the end. Only metrics__snapshot() and metrics__destroy() may follow.
+ */
+void metrics__finish(struct metrics *m);
+/*
+ * What is known, as of the end of a generation: *ret has *size bytes, at most METRICS_SNAPSHOT_MAX,
+ * and is the caller's to free(). Waits for nothing. 0 or -ENOMEM.
+ */
+int metrics__snapshot(struct metrics *m, void **ret, size_t *size);
+void metrics__destroy(struct metrics *m); /* NULL allowed; ends the thread */
+
+/* Labels of the metrics of a target: pid 0, NULL and "" are left out. */
+struct metrics_target {
+	int pid;
+	const char *name;     /* of the program */
+	const char *instance; /* what tells targets apart that may have the same PID and name */
+	const void *snapshot; /* untrusted; NULL: there is none yet */
+	size_t size;
+};
+/*
+ * Prints the snapshots as OpenMetrics text, each family once, and "gotrace_up", which is 0 for a
+ * target without a valid snapshot. 0 or a negative errno with the reason: -ENOMEM, or an error of
+ * writing.
+ */
+int metrics__print(FILE *out, const struct metrics_target *targets, size_t n, struct error *error);
+
+#endif

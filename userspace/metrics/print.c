@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Prints the snapshots of targets as OpenMetrics text: see metrics/metrics.h.
+ *
+ * Downstream: Prometheus and whatever else reads that format. Snapshots come from recorders, and
+ * names in them from the traced programs: metric_values__unpack() rejects what is malformed, and bounds the
+ * number of series.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/unicode.h"
+#include "metrics/metrics.h"
+#include "metrics/values.h"
+
+#define PREFIX	   "gotrace_"
+#define NS_PER_SEC 1000000000u
+
+struct printed {
+	FILE *out;
+	const struct metrics_target *targets;
+	struct metric_values *values;
+	bool *valid;
+	size_t n;
+};
+
+/* ---- labels and numbers ---- */
+
+/* In quotation marks; what is not UTF-8 becomes U+FFFD. */
+static void put_text(FILE *out, const char *text, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned char bytes[UTF8_MAX];
+	uint32_t c;
+
+	fputc('"', out);
+	for (size_t at = 0; at < len;) {
+		at += utf8__decode(p + at, len - at, &c);
+		if (c == '\\' || c == '"')
+			fputc('\\', out);
+		if (c == '\n')
+			fputs("\\n", out);
+		else
+			fwrite(bytes, utf8__encode(c, bytes), 1, out);
+	}
+	fputc('"', out);
+}
+
+static void put_label(FILE *out, char *mark, const char *name, const char *text, size_t len)
+{
+	fprintf(out, "%c%s=", *mark, name);
+	put_text(out, text, len);
+	*mark = ',';
+}
+
+struct label {
+	const char *name, *text;
+	size_t len;
+};
+
+/* The labels of a sample; of `own`, those with a name. `bound` NULL: no bucket. */
+static void put_labels(FILE *out, const struct metrics_target *t, const struct label *own,
+		       const char *bound)
+{
+	char mark = '{', pid[16];
+
+	if (t->pid) {
+		snprintf(pid, sizeof(pid), "%d", t->pid);
+		put_label(out, &mark, "pid", pid, strlen(pid));
+	}
+	if (t->name && *t->name)
+		put_label(out, &mark, "program", t->name, strlen(t->name));
+	if (t->instance && *t->instance)
+		put_label(out, &mark, "instance", t->instance, strlen(t->instance));
+	for (size_t i = 0; i < 2; i++)
+		if (own && own[i].name)
+			put_label(out, &mark, own[i].name, own[i].text, own[i].len);
+	if (bound)
+		put_label(out, &mark, "le", bound, strlen(bound));
+	if (mark != '{')
+		fputc('}', out);
+}
+
+/* All digits, so that a reader that does not round gets every nanosecond. */
+static void put_value(FILE *out, enum metrics_unit unit, uint64_t value)
+{
+	if (unit == UNIT_SECONDS)
+		fprintf(out, " %" PRIu64 ".%09" PRIu64 "\n", value / NS_PER_SEC,
+			value % NS_PER_SEC);
+	else
+		fprintf(out, " %" PRIu64 "\n", value);
+}
+
+/* The upper bound of a bucket in seconds, as Go and Python print a float: the shortest form. */
+static void format_bound(size_t bucket, char ret[32])
+{
+	double bound = (double)((1ull << (HISTOGRAM_FIRST + bucket)) - 1) / NS_PER_SEC;
+
+	if (bucket == HISTOGRAM_BUCKETS - 1) {
+		strcpy(ret, "+Inf");
+		return;
+	}
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(ret, 32, "%.*g", digits, bound);
+		if (strtod(ret, NULL) == bound)
+			return;
+	}
+}
+
+/* ---- samples ---- */
+
+static uint64_t add_limited(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static void put_histogram(FILE *out, const char *family, const struct metrics_target *t,
+			  const struct label *own, const struct histogram *h)
+{
+	uint64_t n = 0;
+	char bound[32];
+
+	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		n = add_limited(n, h->bucket[i]);
+		format_bound(i, bound);
+		fprintf(out, PREFIX "%s_bucket", family);
+		put_labels(out, t, own, bound);
+		fprintf(out, " %" PRIu64 "\n", n);
+	}
+	fprintf(out, PREFIX "%s_count", family);
+	put_labels(out, t, own, NULL);
+	fprintf(out, " %" PRIu64 "\n" PREFIX "%s_sum", n, family);
+	put_labels(out, t, own, NULL);
+	put_value(out, UNIT_SECONDS, h->sum);
+}
+
+static void put_row(const struct printed *p, unsigned int row)
+{
+	const struct metrics_info *info = &metrics_rows[row];
+	struct label own[2] = { { "state", info->state }, { info->label } };
+	const struct row_values *r;
+
+	if (info->state)
+		own[0].len = strlen(info->state);
+	else
+		own[0].name = NULL;
+	for (size_t i = 0; i < p->n; i++) {
+		r = &p->values[i].row[row];
+		for (const struct series *s = r->at; s < r->at + r->n; s++) {
+			own[1].text = s->label;
+			own[1].len = s->len;
+			if (info->type == METRIC_HISTOGRAM) {
+				put_histogram(p->out, info->family, &p->targets[i], own,
+					      &s->histogram);
+				continue;
+			}
+			fprintf(p->out, PREFIX "%s%s", info->family,
+				info->type == METRIC_COUNTER ? "_total" : "");
+			put_labels(p->out, &p->targets[i], own, NULL);
+			put_value(p->out, info->unit, s->value);
+		}
+	}
+}
+
+static void put_family(const struct printed *p, const struct metrics_info *info)
+{
+	static const char *const types[] = { "counter", "gauge", "histogram" };
+	static const char *const units[] = { NULL, "seconds", "bytes" };
+
+	fprintf(p->out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", info->family,
+		info->help, info->family, types[info->type]);
+	if (units[info->unit])
+		fprintf(p->out, "# UNIT " PREFIX "%s %s\n", info->family, units[info->unit]);
+}
+
+static void put_up(const struct printed *p)
+{
+	static const struct metrics_info up = {
+		"up", METRIC_GAUGE, UNIT_NONE,
+		NULL, NULL,	    "Whether the target is recorded and its metrics are known.",
+	};
+
+	put_family(p, &up);
+	for (size_t i = 0; i < p->n; i++) {
+		fprintf(p->out, PREFIX "%s", up.family);
+		put_labels(p->out, &p->targets[i], NULL, NULL);
+		fprintf(p->out, " %d\n", p->valid[i]);
+	}
+}
+
+static void put_all(const struct printed *p)
+{
+	put_up(p);
+	for (unsigned int row = 0; row < METRICS_ROWS; row++) {
+		if (!row || strcmp(metrics_rows[row].family, metrics_rows[row - 1].family))
+			put_family(p, &metrics_rows[row]);
+		put_row(p, row);
+	}
+	fputs("# EOF\n", p->out);
+}
+
+/* A target without a valid snapshot has no values. */
+static int unpack_all(const struct printed *p)
+{
+	int err;
+
+	for (size_t i = 0; i < p->n; i++) {
+		err = metric_values__unpack(&p->values[i], p->targets[i].snapshot,
+					    p->targets[i].size);
+		if (err == -ENOMEM)
+			return err;
+		p->valid[i] = !err;
+		if (err)
+			metric_values__deinit(&p->values[i]);
+	}
+	return 0;
+}
+
+int metrics__print(FILE *out, const struct metrics_target *targets, size_t n, struct error *error)
+{
+	struct printed p = { .out = out, .targets = targets, .n = n };
+	int err;
+
+	p.values = calloc(n + 1, sizeof(*p.values));
+	p.valid = calloc(n + 1, sizeof(*p.valid));
+	err = p.values && p.valid ? unpack_all(&p) : -ENOMEM;
+	if (!err)
+		put_all(&p);
+	for (size_t i = 0; p.values && i < n; i++)
+		metric_values__deinit(&p.values[i]);
+	free(p.values);
+	free(p.valid);
+	if (err)
+		return error__set(error, err, "out of memory");
+	return ferror(out) ? error__set(error, -EIO, "cannot write the metrics") : 0;
+}
