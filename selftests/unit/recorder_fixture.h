@@ -223,6 +223,36 @@ bool probes__sample_heap(struct probes *p)
 	return true;
 }
 
+void probes__select(struct probes *p, unsigned int sets)
+{
+	note("select%x", sets);
+}
+
+int probes__add(struct probes *p, unsigned int sets, struct error *error)
+{
+	note("add%x", sets);
+	return 0;
+}
+
+int probes__suspend(struct probes *p)
+{
+	note("suspend");
+	fake.now += 80 * MS;
+	return 0;
+}
+
+int probes__present(const struct probes *p)
+{
+	return 0;
+}
+
+int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *recorded)
+{
+	assert_true(time > t.watermark);
+	note("recorded%x", recorded->sets);
+	return 0;
+}
+
 void probes__detach(struct probes *s)
 {
 	note("detach");

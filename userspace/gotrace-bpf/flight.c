@@ -61,6 +61,7 @@ static const struct argp_option options[] = {
 	RING_SIZE_OPTION,
 	PROBES_OPTION,
 	MIN_DURATION_OPTION,
+	MAX_OVERHEAD_OPTION,
 	CALL_OPTIONS,
 	NO_CACHE_OPTION,
 	VERBOSE_OPTION,
@@ -162,6 +163,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_NO_LABELS:
 	case OPT_NO_CACHE:
 	case OPT_MIN_DURATION:
+	case OPT_MAX_OVERHEAD:
 	case OPT_BLACKBOX:
 	case OPT_TIMEOUT:
 		return record__option(key, text, state);
@@ -223,6 +225,7 @@ int do_flight(int argc, char **argv, struct error *error)
 		usage_error("no directory given: expected -o DIR");
 	record__check_profile(&a);
 	record__check_min_duration(&a);
+	record__check_budget(&a);
 	check_triggers(&a);
 	check_blackbox(&a);
 	add_calls_of_triggers(&a);
