@@ -309,3 +309,9 @@ void budget__detached(struct budget *b, uint64_t took_ns)
 
 	b->reaction_ns = took_ns > longest ? took_ns : longest;
 }
+
+void budget__give_up(struct budget *b, unsigned int sets)
+{
+	b->sets &= ~sets;
+	b->shed &= ~sets;
+}

@@ -86,6 +86,9 @@ unsigned int budget__step(struct budget *b, const struct budget_use *use);
 /* How long a detachment of all probes has taken, ns: the next one begins that much earlier. */
 void budget__detached(struct budget *b, uint64_t took_ns);
 
+/* These sets cannot be recorded any more. */
+void budget__give_up(struct budget *b, unsigned int sets);
+
 /* Cost per CPU second of the latest second, and the budget at the moment; both as a share of a CPU. */
 double budget__rate(const struct budget *b);
 double budget__limit(const struct budget *b);

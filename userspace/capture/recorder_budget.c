@@ -151,25 +151,32 @@ static int resume(struct recorder *r, unsigned int sets)
 	opts.launch = NULL; /* its first program has long been released */
 	probes__select(r->probes, sets);
 	err = setup__attach(&opts, r->probes, NULL, &why);
-	if (err == -ESRCH) { /* it has ended, or executes another program: the loop ends */
+	if (err) { /* -ESRCH: it has ended, or executes another program */
+		if (err != -ESRCH)
+			log__msg("the recording ends in a pause: %s", why.text);
 		r->stopped = true;
 		return 0;
 	}
-	if (err)
-		return error__set(r->error, err, "cannot continue after a pause: %s", why.text);
 	r->stats->overhead_paused_ns += clock__now() - r->overhead.paused_at;
 	err = write_change(r, sets, clock__now());
 	return err ? err : probes__present(r->probes);
 }
 
+/* If that fails, the set is left out for good. */
 static int add(struct recorder *r, unsigned int sets)
 {
+	unsigned int added = sets & ~r->overhead.recorded;
 	struct error why = {};
-	int err = probes__add(r->probes, sets & ~r->overhead.recorded, &why);
+	int err = probes__add(r->probes, added, &why);
 
-	if (err)
-		return error__set(r->error, err, "cannot record more event sets again: %s",
-				  why.text);
+	if (err) {
+		log__msg("it cannot be recorded again: %s", why.text);
+		probes__select(r->probes, r->overhead.recorded);
+		budget__give_up(&r->overhead.budget, added);
+		r->overhead.recorded = sets & ~added;
+		return 0;
+	}
+	r->overhead.recorded = sets;
 	err = write_change(r, sets, clock__now());
 	return err ? err : probes__present(r->probes);
 }
@@ -196,7 +203,8 @@ static int change(struct recorder *r, unsigned int sets, uint64_t now)
 		err = add(r, sets);
 	else
 		err = leave_out(r, sets, now);
-	r->overhead.recorded = sets;
+	if (!(before && sets & ~before))
+		r->overhead.recorded = sets;
 	return err;
 }
 
