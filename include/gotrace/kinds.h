@@ -151,7 +151,9 @@
 	/* object: name of the text; length, then the bytes, padded to 8 */ \
 	X(51, TEXT, text, text) \
 	/* object: g; goid, message's text; labels that it had when the recording began */ \
-	X(54, LABELS_PRESENT, labels_present, labels_present)
+	X(54, LABELS_PRESENT, labels_present, labels_present) \
+	/* event sets that are recorded from now on, and why (--max-overhead) */ \
+	X(55, RECORDED, recorded, recorded)
 
 /* Kernel events: tid is the thread concerned, whatever goroutine runs on it. */
 #define GT_KERNEL_KINDS(X) \

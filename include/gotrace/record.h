@@ -250,6 +250,14 @@ struct gt_labels_present {
 	gt_u64 text; /* GT_TEXT_ONCE: the message of the log */
 };
 
+/* The recorder's own. Shares are millionths of a CPU. */
+struct gt_recorded {
+	gt_u32 sets;   /* bits, by enum site_set; 0: no probe is attached */
+	gt_u32 cost;   /* of the last second, for the target */
+	gt_u32 budget; /* at this time */
+	gt_u32 asked;  /* the sets that are recorded when all is well */
+};
+
 struct gt_text {
 	gt_u32 len; /* bytes that follow */
 	gt_u32 cut; /* 1: the text is longer */

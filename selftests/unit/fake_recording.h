@@ -41,7 +41,7 @@
 #define FAKE_PIDFD 1000 /* of the process */
 
 struct fake {
-	char text[1 << 14];
+	char text[1 << 18];
 	size_t len;
 	char progress[128]; /* the last line of it */
 	uint64_t now, cpu;  /* CLOCK_MONOTONIC; CPU time of this process */

@@ -27,6 +27,7 @@ void statistics__deinit(struct statistics *s)
 	free(s->generation);
 	free(s->meta);
 	free(s->gap);
+	free(s->recorded);
 	statistics__init(s);
 }
 
@@ -179,6 +180,17 @@ static void keep_cause(struct statistics *s, struct buf data)
 	s->causes++;
 }
 
+static int add_change(struct statistics *s, struct buf data)
+{
+	if (array__grow(&s->recorded, s->changes, &s->changes_cap, sizeof(*s->recorded)))
+		return -ENOMEM;
+	if (private_read__recorded(&data, &s->recorded[s->changes]))
+		s->changes++;
+	else
+		s->private_bad++;
+	return 0;
+}
+
 static int note_record(struct statistics *s, struct private_record *record)
 {
 	switch (record->kind) {
@@ -204,6 +216,8 @@ static int note_record(struct statistics *s, struct private_record *record)
 		if (!private_read__add_short(&record->data, &s->shorts))
 			s->private_bad++;
 		return 0;
+	case PRIVATE_RECORDED:
+		return add_change(s, record->data);
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

@@ -95,6 +95,8 @@ struct statistics {
 		uint64_t time; /* CLOCK_MONOTONIC, ns */
 	} cause[STATISTICS_CAUSES];
 	uint64_t causes;
+	struct private_recorded *recorded; /* changes of the recorded event sets, in their order */
+	size_t changes, changes_cap;
 	uint64_t clock_error; /* of the times of inline probes' records, ns; 0: unknown, or none */
 	struct private_short shorts; /* system calls that were left out; min_ns 0: none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */

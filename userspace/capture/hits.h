@@ -3,7 +3,7 @@
  * Counts the hits of a recording's probes and kernel events, without recording them, and measures
  * what one hit takes on this machine.
  *
- * Upstream: setup.c, gotrace-bpf/doctor_measure.c, gotrace-bpf/cost.c. Downstream: bpf/hits.bpf.c.
+ * Upstream: setup.c, gotrace-bpf/doctor_measure.c, cost.c. Downstream: bpf/hits.bpf.c.
  */
 #ifndef CAPTURE_HITS_H
 #define CAPTURE_HITS_H

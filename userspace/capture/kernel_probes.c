@@ -27,7 +27,9 @@
 struct kernel_probes {
 	struct kernel_bpf *skel;
 	struct cpu_events faults[FAULT_EVENTS]; /* start; end of minor, and of major faults */
-	unsigned int sets;			/* bits, by enum site_set */
+	bool has_faults;			/* they are attached */
+	unsigned int sets;			/* bits, by enum site_set: loaded */
+	unsigned int selected;			/* those of them that are attached */
 };
 
 /* Required features of the kernel, and the name in its BTF that shows each. */
@@ -171,7 +173,7 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 	int err = -ENOMEM;
 
 	if (k) {
-		k->sets = sets;
+		k->sets = k->selected = sets;
 		k->skel = kernel_bpf__open();
 		err = k->skel ? 0 : -errno;
 	}
@@ -193,15 +195,19 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 }
 
 /* Runs the program `present` once for each of the target's threads; it records their state. */
-static int record_present(const struct kernel_probes *k)
+int kernel_probes__present(const struct kernel_probes *k)
 {
 	union bpf_iter_link_info info = { .task.pid = k->skel->rodata->config.tgid };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.present, &opts);
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err = 0;
+	struct bpf_link *link;
 	char nothing[64];
 	ssize_t n = 1;
+	int fd, err = 0;
 
+	if (!(k->selected & SITE_SET(KERNEL)))
+		return 0;
+	link = bpf_program__attach_iter(k->skel->progs.present, &opts);
+	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno;
 	if (fd < 0)
 		err = fd;
 	while (!err && n > 0) {
@@ -230,23 +236,62 @@ static int attach_faults(struct kernel_probes *k)
 					PERF_COUNT_SW_PAGE_FAULTS, 1);
 }
 
+static void detach_faults(struct kernel_probes *k)
+{
+	for (unsigned int i = 0; i < FAULT_EVENTS; i++)
+		cpu_events__detach(&k->faults[i]);
+	k->has_faults = false;
+}
+
 int kernel_probes__attach(struct kernel_probes *k, struct error *error)
 {
 	int err = kernel_bpf__attach(k->skel);
 
-	if (!err && k->sets & SITE_SET(FAULT))
+	if (!err && k->selected & SITE_SET(FAULT) && !k->has_faults) {
 		err = attach_faults(k);
-	if (!err && k->sets & SITE_SET(KERNEL))
-		err = record_present(k);
+		k->has_faults = true;
+	}
+	if (!err)
+		err = kernel_probes__present(k);
 	return err ? explain(err, k->sets, error) : 0;
+}
+
+static bool is_selected(const struct kernel_probes *k, const struct bpf_program *program)
+{
+	bool call = program == k->skel->progs.sys_enter || program == k->skel->progs.sys_exit;
+
+	if (program == k->skel->progs.present || program == k->skel->progs.fault_begin ||
+	    program == k->skel->progs.fault_end)
+		return false; /* they are attached in other ways */
+	return k->selected & SITE_SET(KERNEL) || (call && k->sets & SITE_SET(SYSCALL));
+}
+
+void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
+{
+	const struct bpf_object_skeleton *skeleton = k->skel->skeleton;
+
+	k->selected = k->sets & sets;
+	__atomic_store_n(&k->skel->bss_calls->calls_only_now, !(k->selected & SITE_SET(KERNEL)),
+			 __ATOMIC_SEQ_CST);
+	for (int i = 0; i < skeleton->prog_cnt; i++) {
+		const struct bpf_prog_skeleton *each = &skeleton->progs[i];
+		bool selected = is_selected(k, *each->prog);
+
+		bpf_program__set_autoattach(*each->prog, selected);
+		if (selected || !*each->link)
+			continue;
+		bpf_link__destroy(*each->link);
+		*each->link = NULL;
+	}
+	if (!(k->selected & SITE_SET(FAULT)))
+		detach_faults(k);
 }
 
 void kernel_probes__detach(struct kernel_probes *k)
 {
 	if (!k)
 		return;
-	for (unsigned int i = 0; i < FAULT_EVENTS; i++)
-		cpu_events__detach(&k->faults[i]);
+	detach_faults(k);
 	kernel_bpf__detach(k->skel);
 }
 

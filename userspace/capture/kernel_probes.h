@@ -26,6 +26,13 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
  * failure some programs may be attached: detach it.
  */
 int kernel_probes__attach(struct kernel_probes *k, struct error *error);
+/*
+ * From now on only the programs of these sets are attached, and those from which system calls are
+ * derived; others are detached. Call kernel_probes__attach() for sets that were not selected before.
+ */
+void kernel_probes__select(struct kernel_probes *k, unsigned int sets);
+/* With set kernel selected: records the state of each existing thread. 0 or a negative errno. */
+int kernel_probes__present(const struct kernel_probes *k);
 void kernel_probes__detach(struct kernel_probes *k);  /* NULL allowed */
 void kernel_probes__destroy(struct kernel_probes *k); /* NULL allowed */
 

@@ -45,17 +45,31 @@ struct kernel_job {
 	struct error error;
 };
 
+/* Links that are detached at different times. */
+enum links {
+	LINKS_MOST,
+	LINKS_HEAP, /* changes of the heap's size */
+	LINKS_SWEEP,
+	LINKS_END
+};
+
+#define LINKS(group) (1u << LINKS_##group)
+#define LINKS_ALL    ((1u << LINKS_END) - 1)
+
 struct probes {
 	struct gotrace_bpf *skel;
 	struct probes_opts opts;
 	bool multi;
 	bool kfuncs; /* the kernel module's functions can be called */
 	struct bpf_link *exec;
-	unsigned int nlinks, nheap_links;
+	unsigned int nlinks;
 	struct rings rings;
-	struct bpf_link **link, **heap_link; /* of heap_alloc: probes__sample_heap() */
-	struct sampler *sampler;	     /* NULL: no CPU samples */
-	struct kernel_probes *kernel;	     /* NULL: not wanted, or unavailable */
+	struct bpf_link **link;
+	enum links *group;	      /* of each link */
+	struct bpf_link **leaving;    /* room for links that are being detached */
+	unsigned int sets;	      /* that are attached, or will be: probes__record() */
+	struct sampler *sampler;      /* NULL: no CPU samples */
+	struct kernel_probes *kernel; /* NULL: not wanted, or unavailable */
 	struct kernel_job kernel_job;
 };
 
@@ -349,8 +363,10 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 	p->opts = *opts;
 	p->multi = !opts->force_perf && probes__kernel_has_multi();
 	p->link = calloc(opts->sites->n + 1, sizeof(*p->link));
-	p->heap_link = calloc(opts->sites->n + 1, sizeof(*p->heap_link));
-	err = p->link && p->heap_link ? load(p, error) : -ENOMEM;
+	p->group = calloc(opts->sites->n + 1, sizeof(*p->group));
+	p->leaving = calloc(opts->sites->n + 1, sizeof(struct bpf_link *));
+	err = p->link && p->group && p->leaving ? load(p, error) : -ENOMEM;
+	p->sets = p->opts.sets | (opts->sample_hz ? SITE_SET(CPU) : 0);
 	if (err) {
 		probes__destroy(p);
 		return err;
@@ -359,42 +375,45 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 	return 0;
 }
 
-static int keep(struct probes *p, struct bpf_link *link, const struct bpf_program *program,
-		const char *func, struct error *error)
+static enum links group_of(enum gt_probe probe)
+{
+	return probe == GT_PROBE_HEAP_ALLOC   ? LINKS_HEAP :
+	       site__set(probe) == SITE_SWEEP ? LINKS_SWEEP :
+						LINKS_MOST;
+}
+
+static int keep(struct probes *p, struct bpf_link *link, const struct site *site,
+		struct error *error)
 {
 	char what[160];
 	int err = -errno;
 
-	if (link && program == p->skel->progs.heap_alloc) {
-		p->heap_link[p->nheap_links++] = link;
-		return 0;
-	}
 	if (link) {
+		p->group[p->nlinks] = group_of(site->probe);
 		p->link[p->nlinks++] = link;
 		return 0;
 	}
 	if (err == -ESRCH)
 		return error__set(error, err, "process %d ended while probes were being attached",
 				  p->opts.pid);
-	snprintf(what, sizeof(what), "cannot attach a probe to %s", func);
+	snprintf(what, sizeof(what), "cannot attach a probe to %s", site->func);
 	return explain(err, error, what);
 }
 
 /*
- * Attaches sites of a program with one link: from *from on, at most SITES_MAX. Moves *from behind
- * them; without a site left, to NULL.
+ * Attaches sites of a program and a group with one link: from *from on, at most SITES_MAX. Moves *from
+ * behind them; without a site left, to NULL.
  */
-static int attach_some(struct probes *p, struct bpf_program *program, const struct site **from,
-		       struct error *error)
+static int attach_some(struct probes *p, struct bpf_program *program, enum links group,
+		       const struct site **from, struct error *error)
 {
 	unsigned long offsets[SITES_MAX];
 	__u64 cookies[SITES_MAX];
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .offsets = offsets, .cookies = cookies);
-	const struct site *site, *end = p->opts.sites->site + p->opts.sites->n;
-	const char *func = "";
+	const struct site *site, *end = p->opts.sites->site + p->opts.sites->n, *last = NULL;
 
 	for (site = *from; site < end; site++) {
-		if (!probes__wants(&p->opts, site->probe) ||
+		if (!probes__wants(&p->opts, site->probe) || group_of(site->probe) != group ||
 		    probes__program_of(p->skel, site->probe) != program)
 			continue;
 		if (opts.cnt == SITES_MAX && site->probe == GT_PROBE_FUNC_CALL)
@@ -404,7 +423,7 @@ static int attach_some(struct probes *p, struct bpf_program *program, const stru
 					  SITES_MAX, site->func);
 		offsets[opts.cnt] = site->offset;
 		cookies[opts.cnt++] = GT_COOKIE(site->probe, site->cookie);
-		func = site->func;
+		last = site;
 	}
 	*from = site < end ? site : NULL;
 	if (!opts.cnt)
@@ -412,16 +431,17 @@ static int attach_some(struct probes *p, struct bpf_program *program, const stru
 	return keep(
 		p,
 		bpf_program__attach_uprobe_multi(program, p->opts.pid, p->opts.path, NULL, &opts),
-		program, func, error);
+		last, error);
 }
 
-static int attach_multi(struct probes *p, struct bpf_program *program, struct error *error)
+static int attach_multi(struct probes *p, struct bpf_program *program, enum links group,
+			struct error *error)
 {
 	const struct site *from = p->opts.sites->n ? p->opts.sites->site : NULL;
 	int err = 0;
 
 	while (!err && from)
-		err = attach_some(p, program, &from, error);
+		err = attach_some(p, program, group, &from, error);
 	return err;
 }
 
@@ -433,7 +453,7 @@ static int attach_perf(struct probes *p, const struct site *site, struct error *
 	return keep(p,
 		    bpf_program__attach_uprobe_opts(program, p->opts.pid, p->opts.path,
 						    site->offset, &opts),
-		    program, site->func, error);
+		    site, error);
 }
 
 static size_t count_sites(const struct probes *p)
@@ -445,22 +465,57 @@ static size_t count_sites(const struct probes *p)
 	return n;
 }
 
-static int attach_sites(struct probes *p, struct error *error)
+static int attach_group(struct probes *p, enum links group, struct error *error)
 {
+	const struct site *site = p->opts.sites->site, *end = site + p->opts.sites->n;
 	struct bpf_program *program;
 	int err = 0;
 
 	if (p->multi) {
 		bpf_object__for_each_program (program, p->skel->obj) {
 			if (!err)
-				err = attach_multi(p, program, error);
+				err = attach_multi(p, program, group, error);
 		}
 		return err;
 	}
-	for (size_t i = 0; i < p->opts.sites->n && !err; i++)
-		if (probes__wants(&p->opts, p->opts.sites->site[i].probe))
-			err = attach_perf(p, &p->opts.sites->site[i], error);
+	for (; site < end && !err; site++)
+		if (probes__wants(&p->opts, site->probe) && group_of(site->probe) == group)
+			err = attach_perf(p, site, error);
 	return err;
+}
+
+/* Those whose sets are recorded. */
+static unsigned int groups_of(const struct probes *p, unsigned int sets)
+{
+	bool heap = sets & SITE_SET(HEAP) && !p->skel->bss_curg->heap_sampled[0];
+
+	return LINKS(MOST) | (heap ? LINKS(HEAP) : 0) | (sets & SITE_SET(SWEEP) ? LINKS(SWEEP) : 0);
+}
+
+static int attach_groups(struct probes *p, unsigned int groups, struct error *error)
+{
+	int err = 0;
+
+	for (enum links group = 0; group < LINKS_END && !err; group++)
+		if (groups >> group & 1)
+			err = attach_group(p, group, error);
+	return err;
+}
+
+static void detach_groups(struct probes *p, unsigned int groups)
+{
+	unsigned int kept = 0, n = 0;
+
+	for (unsigned int i = 0; i < p->nlinks; i++) {
+		if (groups >> p->group[i] & 1) {
+			p->leaving[n++] = p->link[i];
+			continue;
+		}
+		p->group[kept] = p->group[i];
+		p->link[kept++] = p->link[i];
+	}
+	p->nlinks = kept;
+	detach__links(p->leaving, n);
 }
 
 int probes__attach(struct probes *p, struct error *error)
@@ -469,7 +524,8 @@ int probes__attach(struct probes *p, struct error *error)
 	int err;
 
 	steps__say("attaching %zu probes", count_sites(p));
-	p->exec = bpf_program__attach(exec_program(p));
+	if (!p->exec)
+		p->exec = bpf_program__attach(exec_program(p));
 	if (!p->exec)
 		return explain(-errno, error, "cannot attach to sched_process_exec");
 	/* First: a system call is seen at its entry once a probe has found its goroutine. */
@@ -478,8 +534,8 @@ int probes__attach(struct probes *p, struct error *error)
 		return error__set(error, err, "%s; choose --events=sched,gc,heap,user", why.text);
 	err = without_kernel(p, err, error, &why);
 	if (!err)
-		err = attach_sites(p, error);
-	if (!err && p->sampler)
+		err = attach_groups(p, groups_of(p, p->sets), error);
+	if (!err && p->sampler && p->sets & SITE_SET(CPU))
 		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
 	return err;
 }
@@ -496,30 +552,71 @@ void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot
 	bpf_map_update_elem(bpf_map__fd(p->skel->maps.slots), &tid, slot, BPF_NOEXIST);
 }
 
-static void detach_heap(struct probes *p)
-{
-	detach__links(p->heap_link, p->nheap_links);
-	p->nheap_links = 0;
-}
-
 bool probes__sample_heap(struct probes *p)
 {
-	if (!p->skel->rodata->config.heap_live || !p->nheap_links)
+	unsigned int i = 0;
+
+	while (i < p->nlinks && p->group[i] != LINKS_HEAP)
+		i++;
+	if (!p->skel->rodata->config.heap_live || i == p->nlinks)
 		return false;
 	__atomic_store_n(&p->skel->bss_curg->heap_sampled[0], 1, __ATOMIC_SEQ_CST);
-	detach_heap(p);
+	detach_groups(p, LINKS(HEAP));
 	return true;
+}
+
+static void detach_all(struct probes *p)
+{
+	sampler__detach(p->sampler);
+	kernel_probes__detach(p->kernel);
+	detach_groups(p, LINKS_ALL);
 }
 
 void probes__detach(struct probes *p)
 {
-	sampler__detach(p->sampler);
-	kernel_probes__detach(p->kernel);
+	detach_all(p);
 	bpf_link__destroy(p->exec);
 	p->exec = NULL;
-	detach__links(p->link, p->nlinks);
-	p->nlinks = 0;
-	detach_heap(p);
+}
+
+int probes__suspend(struct probes *p)
+{
+	detach_all(p);
+	__atomic_store_n(&p->skel->bss_curg->slots_live, 0, __ATOMIC_SEQ_CST);
+	return rings__forget_slots(&p->rings);
+}
+
+void probes__select(struct probes *p, unsigned int sets)
+{
+	unsigned int gone = groups_of(p, p->sets) & ~groups_of(p, sets);
+
+	if (p->kernel)
+		kernel_probes__select(p->kernel, sets);
+	if (p->sets & ~sets & SITE_SET(CPU))
+		sampler__detach(p->sampler);
+	if (gone)
+		detach_groups(p, gone);
+	p->sets = sets;
+}
+
+int probes__add(struct probes *p, unsigned int sets, struct error *error)
+{
+	unsigned int groups = groups_of(p, p->sets);
+	int err = 0;
+
+	probes__select(p, p->sets | sets);
+	if (p->kernel && sets & KERNEL_SETS)
+		err = kernel_probes__attach(p->kernel, error);
+	if (!err)
+		err = attach_groups(p, groups_of(p, p->sets) & ~groups, error);
+	if (!err && p->sampler && sets & SITE_SET(CPU))
+		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
+	return err;
+}
+
+int probes__present(const struct probes *p)
+{
+	return p->kernel ? kernel_probes__present(p->kernel) : 0;
 }
 
 int probes__reset(struct probes *p)
@@ -540,7 +637,8 @@ void probes__destroy(struct probes *p)
 	kernel_probes__destroy(p->kernel);
 	gotrace_bpf__destroy(p->skel);
 	free(p->link);
-	free(p->heap_link);
+	free(p->group);
+	free(p->leaving);
 	free(p);
 }
 

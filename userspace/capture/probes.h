@@ -63,6 +63,20 @@ void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot
 /* From now on sizes of the heap are sampled, without a probe. False: they cannot be, or are. */
 bool probes__sample_heap(struct probes *p);
 /*
+ * Chooses the event sets to record, of opts.sets: others are detached. Sets that were not selected
+ * before are attached by the next probes__attach(), or at once by probes__add(), which adds to the
+ * selected ones. All are selected at first.
+ */
+void probes__select(struct probes *p, unsigned int sets);
+int probes__add(struct probes *p, unsigned int sets, struct error *error);
+/*
+ * Removes every probe until the next probes__attach(), except the one that records an exec. 0 or a
+ * negative errno.
+ */
+int probes__suspend(struct probes *p);
+/* Records the state of all threads once more, if kernel events are recorded. 0 or a negative errno. */
+int probes__present(const struct probes *p);
+/*
  * Removes every probe; rings and counters stay. Afterwards no program runs any more: the kernel
  * waits for those of uprobes, and that includes those of tracepoints, which are removed before.
  */

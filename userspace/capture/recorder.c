@@ -96,7 +96,7 @@ static int handle_losses(struct recorder *r, uint64_t now)
 {
 	int err = 0;
 
-	if (!r->handed_over)
+	if (!r->handed_over || recorder__is_paused(r))
 		return 0;
 	if (sequencer__losses(sink__sequencer(r->sink)) != r->losses_seen)
 		err = report_losses(r);
@@ -140,12 +140,12 @@ static void drop_snapshots(struct recorder *r)
 	}
 }
 
-/* To attach the probes for further windows. */
+/* To attach the probes for further windows, or after a pause. */
 static unsigned int privileges_of_cycle(const struct recorder *r)
 {
 	bool events = r->opts->sample_hz || r->opts->sets & SITE_SET(FAULT);
 
-	if (!r->opts->cycle.window_ns)
+	if (!r->opts->cycle.window_ns && !r->opts->budget.share)
 		return 0;
 	return (events ? PRIVILEGE_EVENTS : 0) | (probes__multi(r->probes) ? 0 : PRIVILEGE_UPROBES);
 }
@@ -265,8 +265,7 @@ static void limit_heap(struct recorder *r, double seconds)
 		 PROBES_HEAP_MAX);
 }
 
-/* Repeatedly, because the target may end. */
-static void note_cpu(struct recorder *r)
+void recorder__note_cpu(struct recorder *r)
 {
 	uint64_t cpu = clock__cpu_of(r->opts->process->pid);
 
@@ -289,7 +288,7 @@ static int housekeeping(struct recorder *r, uint64_t now)
 	r->last_records = r->records;
 	r->housekeeping = now;
 	memory__sample(&r->stats->peak_memory);
-	note_cpu(r);
+	recorder__note_cpu(r);
 	return err;
 }
 
@@ -375,6 +374,8 @@ static int loop(struct recorder *r)
 		if (!err && !r->exec_time && !r->target_gone)
 			err = handle_losses(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
+			err = recorder__keep_budget(r, clock__now());
+		if (!err && !r->exec_time && !r->target_gone)
 			err = sink__save_due(r->sink, r->watermark);
 		if (!err && r->live)
 			live__step(r->live);
@@ -430,6 +431,7 @@ static void begin_window(struct recorder *r)
 	r->t0 = r->housekeeping = now;
 	r->ends = r->length ? r->t0 + r->length : 0;
 	recorder__begin_samples(r);
+	recorder__begin_budget(r);
 	if (r->has_begun)
 		return;
 	r->stats->attach_ns = r->t0 - r->opts->started;
@@ -502,7 +504,7 @@ static int end(struct recorder *r)
 		err = hand_over_snapshots(r);
 	if (!err)
 		err = report_losses(r);
-	note_cpu(r);
+	recorder__note_cpu(r);
 	detach(r);
 	if (!err && r->inl)
 		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));
@@ -537,6 +539,7 @@ static int open_probes(struct recorder *r)
 	opts = setup__probes(r->opts, r->inl ? inline_probes__which(r->inl) : 0);
 
 	setup__measure(&opts, &r->trap);
+	recorder__measure_budget(r);
 	err = probes__open(&r->probes, &opts, r->error);
 	if (!err)
 		r->resync = resync__create(r->opts->process, r->opts->layout);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "budget/budget.h"
 #include "capture/cycle.h"
 #include "capture/sink.h"
 #include "capture/starvation.h"
@@ -29,6 +30,8 @@ struct recorder_opts {
 	int channel;		 /* to the supervisor of 'serve', which sends requests; 0: none */
 	uint64_t duration_ns;	 /* 0: unlimited */
 	struct cycle_opts cycle; /* with a window: sink.rotate has a dir, and launch is NULL */
+	/* Its sets are set here. Requires that there are no inline probes, and no duty cycle. */
+	struct budget_opts budget;
 	unsigned int stack_depth;
 	unsigned int sets;	/* bits, by enum site_set */
 	bool kernel_optional;	/* as in struct probes_opts */
@@ -83,6 +86,9 @@ struct recorder_stats {
 	uint64_t inline_held_ns; /* how long a thread of the target was held to put them in place */
 	uint64_t inline_clock_ns; /* the largest error of the times of their records */
 	bool derives;		  /* parks and ends were derived: no hit is one of them */
+	/* With a budget */
+	uint64_t overhead_ns; /* CPU time of the target that the probes took, by our own account */
+	uint64_t overhead_changes, overhead_pauses, overhead_paused_ns;
 	/* Of a duty cycle; 0 without one. What is above are sums of all windows, or their maximum. */
 	uint64_t windows, windows_missed;
 	uint64_t window_attach_min_ns, window_attach_median_ns, window_attach_max_ns;

@@ -71,7 +71,25 @@ struct recorder {
 	struct recorder_samples samples;
 	struct gt_counters counters;
 	uint64_t lost; /* sum of counters.lost */
+	struct {       /* recorder_budget.c */
+		struct budget budget;
+		unsigned int recorded; /* sets that are attached */
+		double trap_ns;	       /* of a hit in the target, without what its program does */
+		double stepped_ns;     /* the same of a single-stepped one, in a loop; 0: unknown */
+		uint64_t cpu_read;     /* when the target's CPU time was read */
+		uint64_t paused_at;
+	} overhead;
 };
+
+/* Reads the CPU time of the target. Call it repeatedly, because the target may end. */
+void recorder__note_cpu(struct recorder *r);
+
+/* recorder_budget.c: before the probes are attached; when the window begins. */
+void recorder__measure_budget(struct recorder *r);
+void recorder__begin_budget(struct recorder *r);
+/* Once per iteration of the loop, after the drain. 0 or a negative errno, with or without a reason. */
+int recorder__keep_budget(struct recorder *r, uint64_t now);
+bool recorder__is_paused(const struct recorder *r);
 
 /*
  * Attaches the probes, records until the window is over or the recording ends, and detaches them.

@@ -146,10 +146,10 @@ static int set_to_zero(int map, size_t size)
 }
 
 /* Deletes a key only when the next one is known, so that the iteration can continue from there. */
-static int empty_slots(int map)
+int rings__forget_slots(const struct rings *r)
 {
 	uint32_t key, next;
-	int end = bpf_map_get_next_key(map, NULL, &key), err = 0;
+	int map = r->slots, end = bpf_map_get_next_key(map, NULL, &key), err = 0;
 
 	while (!end && !err) {
 		end = bpf_map_get_next_key(map, &key, &next);
@@ -165,7 +165,7 @@ int rings__reset(const struct rings *r)
 
 	err = err ?: set_to_zero(r->seen, sizeof(gt_u64[GT_STACK_SEEN]));
 	err = err ?: set_to_zero(r->counters, r->cpus * sizeof(struct gt_counters));
-	return err ?: empty_slots(r->slots);
+	return err ?: rings__forget_slots(r);
 }
 
 void rings__destroy(struct rings *r)

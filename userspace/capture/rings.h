@@ -45,6 +45,8 @@ int rings__finish(struct rings *r);
  * were sent, what threads run. No program may be attached. 0 or a negative errno.
  */
 int rings__reset(const struct rings *r);
+/* Clears only what threads run. No probe may be attached. 0 or a negative errno. */
+int rings__forget_slots(const struct rings *r);
 void rings__destroy(struct rings *r); /* started or zeroed */
 
 /* Makes an object that is not loaded yet use these maps. 0 or a negative errno. */

@@ -26,7 +26,8 @@ struct sink {
 	struct writer *writer;
 	struct sequencer *sequencer;
 	struct symbolizer symbolizer;
-	bool raw_failed; /* the error is that of the raw file, not that of the trace */
+	uint32_t changes; /* number of the latest record of sink__recorded() */
+	bool raw_failed;  /* the error is that of the raw file, not that of the trace */
 };
 
 int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *error)
@@ -190,7 +191,9 @@ int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec,
 	return err == -EBADMSG ? 0 : err; /* the sequencer counts it */
 }
 
-#define OWN_RING (GT_RINGS_ALL - 1) /* that no probe has */
+/* Rings that no probe has */
+#define OWN_RING     (GT_RINGS_ALL - 1)
+#define CHANGES_RING (GT_RINGS_ALL - 2) /* of sink__recorded() */
 
 /* A text as of a probe; its number `seq` says that nothing is missing. At most GT_TEXT_MAX bytes. */
 static int own_text(struct sink *s, uint32_t seq, uint64_t time, uint64_t number, const char *bytes,
@@ -235,6 +238,19 @@ int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64
 	int err = own_text(s, seq, time, number, text, len, false);
 
 	return err ? err : sink__record(s, OWN_RING, &r.rec, sizeof(r));
+}
+
+int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *recorded)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_recorded recorded;
+	} r = {
+		.rec = { .time = time, .tid = 1, .kind = GT_RECORDED, .seq = ++s->changes },
+		.recorded = *recorded,
+	};
+
+	return sink__record(s, CHANGES_RING, &r.rec, sizeof(r));
 }
 
 int sink__watermark(struct sink *s, uint64_t time)

@@ -73,6 +73,8 @@ int sink__name(struct sink *s, size_t i, const char *name);
  */
 int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64_t goid,
 		 const char *text, size_t len);
+/* The event sets that are recorded from `time` on, which is after the latest watermark. */
+int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *recorded);
 int sink__watermark(struct sink *s, uint64_t time);
 int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
 int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second);

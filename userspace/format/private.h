@@ -31,6 +31,7 @@ enum private_kind {
 	PRIVATE_CLOCK = 11,    /* the largest error of the times of inline probes' records, ns */
 	PRIVATE_CAUSE = 12,    /* why a flight recorder wrote the file: time, text */
 	PRIVATE_SHORT = 13,    /* system calls that were left out because they were short */
+	PRIVATE_RECORDED = 14, /* event sets that are recorded from then on (--max-overhead) */
 	PRIVATE_KIND_END
 };
 
@@ -54,6 +55,16 @@ struct private_short {
 	uint64_t min_ns;
 	uint64_t calls, calls_ns;   /* of goroutines, from begin to end */
 	uint64_t kernel, kernel_ns; /* in the kernel, with their names */
+};
+
+#define PRIVATE_SETS_MAX 128 /* bytes of the names of event sets */
+
+/* Event sets that are recorded from `time` on. Shares are millionths of a CPU. */
+struct private_recorded {
+	uint64_t time;		     /* CLOCK_MONOTONIC, ns */
+	uint64_t cost;		     /* of the second before, for the target */
+	uint64_t budget;	     /* at that time */
+	char sets[PRIVATE_SETS_MAX]; /* "sched,syscall"; empty: no probe is attached */
 };
 
 /* Members that are NULL are left out. The member names are the names in the file. */

@@ -217,6 +217,22 @@ int private_read__add_short_calls(const struct dictionary *dictionary, struct pr
 	return err;
 }
 
+bool private_read__recorded(struct buf *data, struct private_recorded *ret)
+{
+	struct private_recorded r = {};
+	size_t len;
+
+	r.time = buf__uleb(data);
+	r.cost = buf__uleb(data);
+	r.budget = buf__uleb(data);
+	len = buf__left(data);
+	if (data->bad || len >= sizeof(r.sets))
+		return false;
+	memcpy(r.sets, data->pos, len);
+	*ret = r;
+	return true;
+}
+
 bool private_read__number(struct buf *data, uint64_t *ret)
 {
 	uint64_t number = buf__uleb(data);

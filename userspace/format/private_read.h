@@ -61,6 +61,8 @@ int private_read__add_short_calls(const struct dictionary *dictionary, struct pr
 
 bool private_read__correction(struct buf *data, struct private_correction *ret);
 
+bool private_read__recorded(struct buf *data, struct private_recorded *ret); /* PRIVATE_RECORDED */
+
 bool private_read__number(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED, PRIVATE_CLOCK */
 
 struct private_ticks {

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "capture/cost.h"
 #include "capture/hits.h"
 #include "capture/kernel_probes.h"
 #include "lib/clock.h"
 #include "lib/steps.h"
-#include "cost.h"
 #include "doctor.h"
 
 #define IO_MIN	   500 /* reads and writes that are enough to compare both halves */

@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
 	RING_SIZE_OPTION,
 	PROBES_OPTION,
 	MIN_DURATION_OPTION,
+	MAX_OVERHEAD_OPTION,
 	CALL_OPTIONS,
 	NO_CACHE_OPTION,
 	VERBOSE_OPTION,
@@ -141,6 +142,7 @@ error_t flight_args__option(int key, char *text, struct argp_state *state, const
 	case OPT_NO_LABELS:
 	case OPT_NO_CACHE:
 	case OPT_MIN_DURATION:
+	case OPT_MAX_OVERHEAD:
 	case OPT_BLACKBOX:
 	case OPT_TIMEOUT:
 		return record__option(key, text, state);
@@ -200,6 +202,7 @@ void flight_args__check(struct record_args *a)
 {
 	record__check_profile(a);
 	record__check_min_duration(a);
+	record__check_budget(a);
 	check_triggers(a);
 	check_blackbox(a);
 	add_calls_of_triggers(a);

@@ -72,6 +72,7 @@ static const struct argp_option options[] = {
 	  "machines",
 	  0 },
 	MIN_DURATION_OPTION,
+	MAX_OVERHEAD_OPTION,
 	TARGETS_OPTIONS,
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
@@ -298,6 +299,13 @@ error_t record__option(int key, char *text, struct argp_state *state)
 	case OPT_MIN_DURATION:
 		min_duration__parse(text, &a->min_call_ns);
 		return 0;
+	case OPT_MAX_OVERHEAD:
+		if (!budget__parse(text, &a->budget))
+			usage_error("invalid overhead '%s': expected a percentage of a CPU, such "
+				    "as 3%%, or of the program's CPU time, such as 3%%target; at "
+				    "least 0.1%%",
+				    text);
+		return 0;
 	case ARGP_KEY_ARG: /* 'record PID'; after -- a number is a command */
 		if (a->pid || state->quoted || !is_number(text))
 			return ARGP_ERR_UNKNOWN;
@@ -387,6 +395,18 @@ static void check_sample(const struct record_args *a)
 			    "the program at each window to change its code");
 }
 
+void record__check_budget(const struct record_args *a)
+{
+	if (!a->budget.share)
+		return;
+	if (a->sample.window_ns || a->blackbox || a->is_inline)
+		usage_error("--max-overhead cannot be combined with %s",
+			    a->sample.window_ns ? "--sample, which limits the overhead itself" :
+			    a->blackbox		? "--blackbox" :
+						  "--probes=inline, whose probes cannot be "
+						  "removed for a moment");
+}
+
 void record__check_min_duration(const struct record_args *a)
 {
 	if (!a->min_call_ns)
@@ -433,6 +453,7 @@ static void check_arguments(struct record_args *a)
 	check_rotate(a);
 	check_sample(a);
 	record__check_min_duration(a);
+	record__check_budget(a);
 	check_blackbox(a);
 	if (targets__given(a))
 		targets__check(a);

@@ -41,6 +41,7 @@ enum {
 	OPT_EXE,
 	OPT_CGROUP,
 	OPT_UNIT,
+	OPT_MAX_OVERHEAD,
 	OPT_RECORD_END,
 };
 
@@ -83,6 +84,14 @@ enum {
 	  0 }
 #define MIN_DURATION_OPTION                                                                        \
 	{ "min-duration", OPT_MIN_DURATION, "KIND:TIME", 0, MIN_DURATION_HELP, 0 }
+#define MAX_OVERHEAD_OPTION                                                                        \
+	{ "max-overhead",                                                                          \
+	  OPT_MAX_OVERHEAD,                                                                        \
+	  "N%[target]",                                                                            \
+	  0,                                                                                       \
+	  "limit the CPU time that the recording takes from the program to N % of a CPU, or with " \
+	  "'target' of the program's CPU time: leave out event sets, then pause",                  \
+	  0 }
 /* Of targets.c, which also parses -p. */
 #define TARGETS_OPTIONS                                                                            \
 	{ "exe",                                                                                   \
@@ -161,6 +170,8 @@ void record__check_profile(struct record_args *a);
 void record__check_calls(const struct record_args *a);
 /* --min-duration fits the event sets, and is not given with --blackbox, or a usage error. */
 void record__check_min_duration(const struct record_args *a);
+/* Rejects invalid combinations with --max-overhead, which are usage errors. */
+void record__check_budget(const struct record_args *a);
 /* The values without any option. */
 void record__defaults(struct record_args *ret);
 /*

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/cost.h"
 #include "capture/fate.h"
 #include "lib/log.h"
 #include "lib/steps.h"
@@ -19,7 +20,6 @@
 #include "analysis.h"
 #include "blackbox.h"
 #include "command.h"
-#include "cost.h"
 #include "interrupt.h"
 #include "recording.h"
 #include "stats.h"
@@ -353,7 +353,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.max_names = (uint32_t)a->max_names,
 			.min_call_ns = a->min_call_ns,
 		},
-		.duration_ns = a->duration_ns, .cycle = a->sample,
+		.duration_ns = a->duration_ns, .cycle = a->sample, .budget = a->budget,
 		.stack_depth = a->no_stacks ? 0 : (unsigned int)a->stack_depth,
 		.sets = a->sets, .no_labels = a->no_labels,
 		.kernel_optional = !a->sets_given && !needs_kernel(a),

@@ -49,6 +49,7 @@ struct record_args {
 	uint64_t rotate_ns, keep; /* --rotate; 0: one file */
 	bool keep_given;
 	struct cycle_opts sample;  /* --sample, --align-start */
+	struct budget_opts budget; /* --max-overhead; share 0: none */
 	uint64_t min_call_ns;	   /* --min-duration=syscall:TIME; 0: none */
 	struct flight_opts flight; /* of the verb flight; its dir NULL: none */
 	struct trigger_opts triggers;

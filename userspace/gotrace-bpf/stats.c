@@ -109,6 +109,10 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "text_misses", seq->text_misses);
 	number(out, "read_errors", stats->counters.read_errors);
 	number(out, "stepped_hits", stats->stepped);
+	number(out, "overhead_ns", stats->overhead_ns);
+	number(out, "overhead_changes", stats->overhead_changes);
+	number(out, "overhead_pauses", stats->overhead_pauses);
+	milliseconds(out, "overhead_paused_ms", stats->overhead_paused_ns);
 	number(out, "foreign_hits", stats->counters.foreign);
 	number(out, "inline_records", stats->inlined);
 	number(out, "inline_lost", stats->inline_lost);

@@ -116,6 +116,22 @@ static void put_losses(struct json *j, const struct statistics *s)
 	json__close(j, ']');
 }
 
+static void put_changes(struct json *j, const struct statistics *s)
+{
+	json__open(j, "recorded", '[');
+	for (size_t i = 0; i < s->changes; i++) {
+		const struct private_recorded *r = &s->recorded[i];
+
+		json__open(j, NULL, '{');
+		json__u64(j, "time", r->time);
+		json__bytes(j, "sets", r->sets, strlen(r->sets));
+		json__u64(j, "cost_ppm", r->cost);
+		json__u64(j, "budget_ppm", r->budget);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
 static void put_corrections(struct json *j, const struct statistics *s)
 {
 	json__open(j, "corrections", '{');
@@ -183,6 +199,8 @@ static void put_private(struct json *j, const struct statistics *s)
 	put_meta(j, s);
 	put_losses(j, s);
 	put_causes(j, s);
+	if (s->changes)
+		put_changes(j, s);
 	if (s->clock_error)
 		json__u64(j, "clock_error_ns", s->clock_error);
 	if (s->shorts.min_ns)

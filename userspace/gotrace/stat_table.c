@@ -197,7 +197,28 @@ static void put_meta(struct out *o, const struct statistics *s)
 	}
 }
 
-#define GAPS_SHOWN 8
+#define GAPS_SHOWN    8
+#define CHANGES_SHOWN 8
+
+/* With what the recording cost, and might have cost, at that time. */
+static void put_changes(struct out *o, const struct statistics *s)
+{
+	for (size_t i = 0; i < s->changes && i < CHANGES_SHOWN; i++) {
+		const struct private_recorded *r = &s->recorded[i];
+
+		put_title(o, i ? "" : "recorded");
+		out__text(o, "from ");
+		put_seconds(o, (int64_t)r->time);
+		out__text(o, ": ");
+		out__unicode(o, r->sets, strlen(r->sets));
+		out__format(o, "%s (cost %.1f%% of a CPU, budget %.1f%%)\n",
+			    r->sets[0] ? "" : "nothing", (double)r->cost / 1e4,
+			    (double)r->budget / 1e4);
+	}
+	if (s->changes > CHANGES_SHOWN)
+		out__format(o, "             and %zu more (see --json)\n",
+			    s->changes - CHANGES_SHOWN);
+}
 
 static void put_gaps(struct out *o, const struct statistics *s)
 {
@@ -205,7 +226,10 @@ static void put_gaps(struct out *o, const struct statistics *s)
 
 	for (size_t i = 0; i < s->gaps && i < GAPS_SHOWN; i++) {
 		put_title(o, title);
-		out__format(o, "%" PRIu64 " records", s->gap[i].count);
+		if (s->gap[i].count)
+			out__format(o, "%" PRIu64 " records", s->gap[i].count);
+		else
+			out__text(o, "not recorded");
 		put_span(o, (int64_t)s->gap[i].from, (int64_t)s->gap[i].to);
 		title = "";
 	}
@@ -237,6 +261,7 @@ static void put_losses(struct out *o, const struct statistics *s)
 		title = "";
 	}
 	put_gaps(o, s);
+	put_changes(o, s);
 	if (s->corrections) {
 		out__format(o, "corrected    %" PRIu64 " times, the last at ", s->corrections);
 		put_seconds(o, (int64_t)s->corrected.to);

@@ -214,6 +214,7 @@ int boundary__first(struct sequencer *s, uint64_t time)
 		err = private__number(s->opts.writer, PRIVATE_SAMPLED, time);
 	if (err)
 		return err;
+	shedding__begin_file(s, time);
 	boundary__full(s);
 	boundary__ranges(s);
 	labels__begin_file(s);
@@ -247,7 +248,8 @@ int boundary__end(struct sequencer *s, uint64_t time)
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	open_requests__resolve_all(s);
-	err = short_calls__end_generation(s);
+	shedding__end_generation(s, time);
+	err = s->error ? s->error : short_calls__end_generation(s);
 	if (!err)
 		err = private__kernel(s->opts.writer, s->kernel.writer);
 	if (!err)

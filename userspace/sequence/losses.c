@@ -5,12 +5,18 @@
  * There are two sources. The probes count losses by kind, and the counters are read now and then; a
  * gap in the sequence numbers of a ring shows when a loss happened, but not its kind. Losses are
  * written once as many were located as were counted, with the range that the gaps span, or after a
- * second with what is known. Upstream: merge.c (gaps), sequencer.c (counters). Downstream:
- * writer/private_write.c.
+ * second with what is known.
+ *
+ * Where probes are attached again after a pause, a generation ends: the next one contains the states of
+ * all threads, so that readers need not wait for the next event of each.
+ *
+ * Upstream: merge.c (gaps), sequencer.c (counters). Downstream: writer/private_write.c.
  */
+#include "sequence/boundary.h"
 #include "sequence/losses.h"
 #include "sequence/sequencer_impl.h"
 
+#include "target/probe/site.h"
 #include "writer/private_write.h"
 
 #define PATIENCE_NS 1000000000ull
@@ -127,4 +133,114 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	l->located = l->counted = l->since = l->counted_to = 0;
 	l->counted_from = time;
 	s->error = private__losses(s->opts.writer, losses, n);
+}
+
+/* ---- event sets that are not recorded ---- */
+
+static void write_sets(struct sequencer *s, uint64_t time)
+{
+	const struct gt_recorded *latest = &s->shedding.latest;
+	struct private_recorded recorded = {
+		.time = time,
+		.cost = latest->cost,
+		.budget = latest->budget,
+	};
+
+	site_set__names(latest->sets, recorded.sets, sizeof(recorded.sets));
+	boundary__note(s, private__recorded(s->opts.writer, &recorded));
+}
+
+/* What is missing from *from to `time`; what follows is to be written later. */
+static void write_loss(struct sequencer *s, unsigned int kind, uint64_t *from, uint64_t time)
+{
+	struct private_loss loss = { .kind = kind, .from = *from, .to = time };
+
+	if (!*from || time <= *from)
+		return;
+	boundary__note(s, private__losses(s->opts.writer, &loss, 1));
+	*from = time;
+}
+
+void shedding__end_generation(struct sequencer *s, uint64_t time)
+{
+	write_loss(s, 0, &s->shedding.paused_from, time);
+	if (!s->shedding.paused_from)
+		write_loss(s, GT_CPU_ON, &s->shedding.kernel_from, time);
+}
+
+void shedding__begin_file(struct sequencer *s, uint64_t time)
+{
+	if (s->shedding.time)
+		write_sets(s, time);
+}
+
+bool shedding__hides(const struct sequencer *s, const struct gt_record *rec)
+{
+	const struct shedding *h = &s->shedding;
+
+	return h->paused_from || (h->kernel_from && gt_kind_is_kernels(rec->kind));
+}
+
+static bool is_shed(const struct gt_recorded *r, unsigned int set)
+{
+	return r->asked & ~r->sets & set;
+}
+
+static void hide(struct sequencer *s, const struct gt_recorded *next, uint64_t time)
+{
+	struct shedding *h = &s->shedding;
+
+	if (!next->sets && !h->paused_from) {
+		write_loss(s, GT_CPU_ON, &h->kernel_from, time);
+		h->paused_from = time;
+	}
+	if (is_shed(next, SITE_SET(KERNEL)) && !h->kernel_from)
+		h->kernel_from = time;
+}
+
+/* A page fault may have begun whose end will be missing. */
+static void hide_faults(struct sequencer *s, const struct gt_recorded *next, uint64_t time)
+{
+	struct private_loss loss = { .kind = GT_FAULT_END, .from = time, .to = time + 1 };
+
+	if (is_shed(next, SITE_SET(FAULT)) && !is_shed(&s->shedding.latest, SITE_SET(FAULT)))
+		boundary__note(s, private__losses(s->opts.writer, &loss, 1));
+}
+
+/* Returns whether kernel events, or all events, are recorded again. */
+static bool show(struct sequencer *s, const struct gt_recorded *next, uint64_t time)
+{
+	struct shedding *h = &s->shedding;
+	bool resumes = next->sets && h->paused_from;
+	bool kernel = next->sets & SITE_SET(KERNEL) && h->kernel_from;
+
+	if (!resumes && !kernel)
+		return false;
+	shedding__end_generation(s, time);
+	if (resumes) {
+		h->paused_from = 0;
+		h->kernel_from = h->kernel_from ? time : 0;
+		losses__note_wrong(s); /* which no counter shows */
+		s->losses.seen++;
+		s->losses.last = time;
+	}
+	if (kernel)
+		h->kernel_from = 0;
+	return true;
+}
+
+void shedding__apply(struct sequencer *s, const struct gt_record *rec)
+{
+	const struct gt_recorded *next = (const void *)(rec + 1);
+	bool again = show(s, next, rec->time);
+
+	hide(s, next, rec->time);
+	hide_faults(s, next, rec->time);
+	if (again || is_shed(next, SITE_SET(KERNEL) | SITE_SET(FAULT)))
+		kernel_threads__lose_before(&s->kernel.threads, rec->time);
+	s->shedding.latest = *next;
+	s->shedding.time = rec->time;
+	write_sets(s, rec->time);
+	if (again && !s->error)
+		boundary__note(s, boundary__end(s, rec->time));
 }

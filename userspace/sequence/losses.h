@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
+ * Records that are missing. Times are stream times, ns.
+ *
  * Lost records: how many of which kind, and in which time range. Upstream: merge.c (gaps) and
- * sequencer__lost() (counters). Downstream: writer/private_write.c. Times are stream times, ns.
+ * sequencer__lost() (counters). Downstream: writer/private_write.c.
+ *
+ * Event sets that are not recorded for a while, to save the target their cost (--max-overhead): a
+ * GT_RECORDED record states which sets are recorded from its time on. What is missing until then
+ * becomes a loss in each generation, with a count of 0 because it was not counted: of an unknown
+ * kind if no probe was attached, of kernel events if only these were missing. Readers then treat
+ * states across it as unknown. Afterwards the model is corrected as after any loss (resync.c).
+ * Upstream: capture/recorder_budget.c, by the sink.
  */
 #ifndef SEQUENCE_LOSSES_H
 #define SEQUENCE_LOSSES_H
@@ -41,5 +50,21 @@ void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_
 void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uint64_t time);
 /* At a watermark: writes the known losses to the open generation; all of them if `final`. */
 void losses__report(struct sequencer *s, uint64_t time, bool final);
+
+struct shedding {
+	struct gt_recorded latest; /* whose time is `time`; 0: nothing was ever shed */
+	uint64_t time;
+	uint64_t
+		paused_from; /* no probe is attached; not in the trace yet from here on; 0: they are */
+	uint64_t kernel_from; /* the same for kernel events; 0: they are recorded, or never were */
+};
+
+void shedding__apply(struct sequencer *s, const struct gt_record *rec);
+/* Whether the record is of a set that is not recorded: probes are not detached all at once. */
+bool shedding__hides(const struct sequencer *s, const struct gt_record *rec);
+/* Writes what is missing in the open generation up to `time`, its end. */
+void shedding__end_generation(struct sequencer *s, uint64_t time);
+/* Writes to the first generation of a file what is recorded from its begin on. */
+void shedding__begin_file(struct sequencer *s, uint64_t time);
 
 #endif

@@ -170,6 +170,12 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 		s->error = err;
 		return;
 	}
+	if (rec->kind == GT_RECORDED) {
+		shedding__apply(s, rec);
+		return;
+	}
+	if (shedding__hides(s, rec))
+		return;
 	if (gt_kind_is_kernels(rec->kind)) {
 		s->error = s->kernel.off ? 0 : kernel_events__record(s, rec, true);
 		return;
@@ -222,7 +228,7 @@ static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!gt_kind_is_kernels(rec[i]->kind))
+		if (!gt_kind_is_kernels(rec[i]->kind) && rec[i]->kind != GT_RECORDED)
 			go[ngo++] = rec[i];
 	err = initial__resolve(s, go, ngo);
 	free(go);
@@ -383,6 +389,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	if (!s->error)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
+	shedding__end_generation(s, t1);
 	open_requests__resolve_all(s);
 	if (!s->error)
 		s->error = short_calls__end_generation(s);

@@ -51,6 +51,7 @@ struct sequencer {
 	struct boundary out;
 	struct losses losses;
 	struct resync resync;
+	struct shedding shedding;
 };
 
 #endif

@@ -101,6 +101,18 @@ int private__cause(struct writer *w, uint64_t time, const char *text)
 	return private__record(w, PRIVATE_CAUSE, data, p + len - data);
 }
 
+int private__recorded(struct writer *w, const struct private_recorded *recorded)
+{
+	uint8_t data[3 * LEB_MAX + PRIVATE_SETS_MAX], *p = data;
+	size_t len = strnlen(recorded->sets, PRIVATE_SETS_MAX);
+
+	p = leb__put(p, recorded->time);
+	p = leb__put(p, recorded->cost);
+	p = leb__put(p, recorded->budget);
+	memcpy(p, recorded->sets, len);
+	return private__record(w, PRIVATE_RECORDED, data, p + len - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

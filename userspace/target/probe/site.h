@@ -89,5 +89,7 @@ enum site_set site__set(enum gt_probe probe);
 bool site__is_derived(const struct site_list *sites, const struct layout *layout,
 		      enum gt_probe probe);
 const char *site_set__name(enum site_set set); /* "sched" */
+/* Writes the names of sets (bits), "sched,gc"; cut at `size`. 128 bytes are enough for all. */
+void site_set__names(unsigned int sets, char *ret, size_t size);
 
 #endif

@@ -5,6 +5,8 @@
  * Upstream: include/gotrace/kinds.h. Downstream: capture/probes.c selects by set what `record
  * --events` names; `probes` and `doctor` print them.
  */
+#include <stdio.h>
+
 #include "target/probe/site.h"
 
 #include "target/arch/arch.h"
@@ -69,4 +71,15 @@ const char *site_set__name(enum site_set set)
 	};
 
 	return (unsigned int)set < SITE_SETS ? names[set] : "?";
+}
+
+void site_set__names(unsigned int sets, char *ret, size_t size)
+{
+	size_t len = 0;
+
+	ret[0] = '\0';
+	for (unsigned int set = 0; set < SITE_SETS && len < size; set++)
+		if (sets >> set & 1)
+			len += (size_t)snprintf(ret + len, size - len, "%s%s", len ? "," : "",
+						site_set__name((enum site_set)set));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a recording costs the target, by the number of its events: for `doctor --measure` before a
- * recording, and for the message at the end of one.
+ * recording, for the budget during one, and for the message at its end.
  */
-#ifndef COST_H
-#define COST_H
+#ifndef CAPTURE_COST_H
+#define CAPTURE_COST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * the servers of `make bench`; on others all of them change by the same factor. The largest error
  * is that of stacks, which take 50 ns (flat programs) to 270 ns (30 frames).
  */
-#include "cost.h"
+#include "capture/cost.h"
 
 #define TRAP_NS	   400.0
 #define STEPPED	   6.0 /* times a trap, unless it was measured */
