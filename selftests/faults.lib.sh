@@ -204,10 +204,13 @@ seen_memory()
 
 seen_message() # STATUS PATTERN
 {
-	seen=none
-	[ -z "$2" ] || seen=$(grep -E -m 1 -- "$2" "$tmp/background.out" | sed "s,$PWD/,,g; s,$tmp/,,g; s/^gotrace-bpf: //") ||
-		{ seen="no line matches $2"; cat "$tmp/background.out"; return 1; }
-	[ "$status" -eq "$1" ] || { seen="exit status $status: $seen"; cat "$tmp/background.out"; return 1; }
+	local text=none
+
+	seen="no line matches $2"
+	cat "$tmp/background.out"
+	[ -z "$2" ] || text=$(grep -E -m 1 -- "$2" "$tmp/background.out") || return 1
+	seen=$(sed "s,$PWD/,,g; s,$tmp/,,g; s/^gotrace-bpf: //" <<<"$text")
+	[ "$status" -eq "$1" ] || { seen="exit status $status: $seen"; return 1; }
 }
 
 # All are examined, so that the row is complete.

@@ -8,6 +8,8 @@
 . selftests/files.lib.sh
 . selftests/faults.lib.sh
 
+nothing() { sleep 0.5; }
+
 # --- signals
 
 # Long enough that its rings overflow
@@ -102,6 +104,28 @@ quiet_recorder() # METHOD
 	wait_until 30 code_is_changed && wait_until 30 listed 2 && note_memory
 }
 
+# --- seeded mistakes, which the rows must detect
+
+detected() # PATTERN ROW...: its columns match, and it fails
+{
+	local pattern=$1
+	shift
+
+	(row "$@") >"$tmp/seeded"
+	cat "$tmp/seeded"
+	grep -q '^not ok' "$tmp/seeded" && grep -qE "row .* WRONG: $pattern.* FAILED" "$tmp/seeded"
+}
+
+other_recorder() # which is not ended
+{
+	(start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/other.trace" && sleep 1)
+}
+
+cut_file() { wait_until 30 listed 1 && truncate -s -1 "$(traces | head -n 1)"; }
+unlisted_file() { wait_until 30 listed 1 && cp "$(traces | head -n 1)" "$DIR/unlisted.trace"; }
+stopped_target() { kill -STOP "$TARGET_PID"; }
+killed_target() { kill -KILL "$TARGET_PID"; }
+
 ktap_start
 trap 'leave_group; ktap_cleanup' EXIT
 locked make --no-print-directory $soak >/dev/null
@@ -132,4 +156,12 @@ done
 for how in unread no_reader closed; do
 	START="quiet_recorder $how" row "nothing reads its messages: $how" rotate 0 '' sleep 0.5
 done
+parts=()
+try "seeded: probes are left" detected 'uprobes are left' seeded record 0 '' other_recorder
+try "seeded: a truncated file" detected invalid seeded rotate 0 '' cut_file
+try "seeded: a file that is not listed" detected 'differ from the index' seeded rotate 0 '' unlisted_file
+try "seeded: the target is stopped" detected 'does not go on' seeded record 0 '' stopped_target
+try "seeded: the target is killed" detected 'does not go on' seeded record 0 '' killed_target
+try "seeded: another message" detected 'no line matches' seeded record 0 'no such message' nothing
+try "seeded: another exit status" detected 'exit status 0' seeded record 1 'recorded' nothing
 ktap_end
