@@ -27,9 +27,19 @@ suspended() # SECONDS: target and recorder, and continued
 		kill -CONT "$TARGET_PID" "${RECORDERS[@]}" && sleep 1
 }
 
-killed() # after a random time
+# After a random time. Children end with it.
+killed()
 {
-	sleep 0.$((RANDOM % 10)) && note_memory && kill -KILL "$BACKGROUND_PID"
+	sleep 0.$((RANDOM % 10)) && note_memory && kill -KILL "$BACKGROUND_PID" && wait_until 20 all_are_gone
+}
+
+all_are_gone()
+{
+	local pid
+
+	for pid in "${RECORDERS[@]}"; do
+		is_gone "$pid" || return 1
+	done
 }
 
 # The child of one that records several processes, which continues
