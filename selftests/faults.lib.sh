@@ -71,6 +71,7 @@ record_as() # MODE [OPTION...]: starts it, and waits until its probes are attach
 with=() # a command that runs it
 
 is_recording() { messages '^gotrace-bpf: recording' || is_gone "$BACKGROUND_PID"; }
+recorded_twice() { [ "$(messages '^gotrace-bpf: recording')" -ge 2 ]; }
 children_of() { cat "/proc/$1/task/$1/children" 2>/dev/null; } # PID
 
 # The process that has the probes: the recorder, or the child of one that records several processes

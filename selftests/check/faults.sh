@@ -42,10 +42,11 @@ all_are_gone()
 	done
 }
 
-# The child of one that records several processes, which continues
+# The child of one that records several processes, which starts another one for the target
 child_killed()
 {
-	sleep 0.$((RANDOM % 10)) && note_memory && kill -KILL "$(recorder_of_target)" && wait_until 20 messages 'was killed'
+	sleep 0.$((RANDOM % 10)) && note_memory && kill -KILL "$(recorder_of_target)" &&
+		wait_until 30 recorded_twice && read -ra RECORDERS <<<"$BACKGROUND_PID $(children_of "$BACKGROUND_PID")"
 }
 
 # --- memory
@@ -78,12 +79,12 @@ limit_group()
 }
 limit_is_set() { echo $(($(cat "$GROUP/$GROUP_USAGE") + 65536)) >"$GROUP/$GROUP_LIMIT"; }
 
-# malloc() and mmap() fail from now on, for it, or for the child of one that records several processes. A
-# recorder of one file would go on: it needs no more memory then.
+# malloc() and mmap() fail from now on, for it, or for the child of one that records several processes. It
+# goes on until it needs memory, for the end of a file at the latest.
 no_memory()
 {
 	note_memory
-	prlimit --pid "$(recorder_of_target)" --as=1000000 && wait_until 60 is_gone "$(recorder_of_target)"
+	prlimit --pid "$(recorder_of_target)" --as=1000000 && sleep 2
 }
 
 # --- its messages

@@ -35,7 +35,6 @@ executes_and_is_recorded()
 {
 	kill -USR1 "$TARGET_PID" && wait_until 30 recorded_twice && goes_on
 }
-recorded_twice() { [ "$(messages '^gotrace-bpf: recording')" -ge 2 ]; }
 
 file_is_deleted() { rm "$PROGRAM" && sleep 1; }
 file_is_replaced() { cp "build/targets/$ORACLE_GO/tiny" "$PROGRAM.new" && mv "$PROGRAM.new" "$PROGRAM" && sleep 1; }
