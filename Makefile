@@ -445,6 +445,11 @@ fidelity: ## compare traces with those of runtime/trace, per Go release
 	@+$(build) all reference
 	@selftests/fidelity
 
+faults: ## provoke faults of recorders, recorded programs and the machine; print what was seen of each
+	@selftests/deps.sh
+	@+$(build) all unit reference $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%))
+	@selftests/faults $(PARTS)
+
 mutants: ## mutation testing: make small mistakes in the code, and list those that no unit test detects
 	@selftests/mutants/run -n $(MUTANTS) -s $(SEED)
 
@@ -520,7 +525,7 @@ help_KDIR         := build directory of the kernel for kmod
 help_LTO          := flags for link-time optimization of both programs
 help_MUTANTS      := number of mistakes for mutants
 help_PACKAGES     := additional packages for deps
-help_PARTS        := run only the tests whose name contains one of these words (test, check, check-long, check-vm)
+help_PARTS        := run only the tests whose name contains one of these words (test, check, check-long, check-vm, faults)
 help_PREFIX       := directory for install
 help_SAN          := 1 builds with ASan and UBSan into build/san
 help_SHARED       := 1 builds a shared library into build/mutants
@@ -537,6 +542,6 @@ help: ## list the targets and variables
 		'$(name)' '$(help_$(name)) [$($(name))]')
 
 .PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-long check-kunit check-vm \
-	soak lint format-check man bench fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
+	soak lint format-check man bench faults fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
 	install clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -79,7 +79,7 @@ text_is_clean()
 {
 	local file=${2-/proc/$1/exe} range offset start end
 
-	read -r range _ offset _ < <(awk -v exe="${2-$(readlink "/proc/$1/exe")}" \
+	read -r range _ offset _ < <(awk -v exe="${2-$(readlink "/proc/$1/exe" | sed 's/ (deleted)$//')}" \
 		'$2 == "r-xp" && $6 == exe' "/proc/$1/maps")
 	[ -n "$range" ] || return 1
 	start=$((16#${range%-*})) end=$((16#${range#*-}))

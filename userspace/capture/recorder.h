@@ -78,9 +78,11 @@ struct recorder_stats {
 	double stepped_ns;	/* as trap_ns, if the kernel single-steps; 0: unknown */
 	unsigned int rings;
 	bool multi;
-	bool layout_checked; /* with the running program, during the recording */
-	bool kfuncs;	     /* the module walked the stacks */
-	uint64_t inlined;    /* of `records`, those that inline probes wrote, but for stacks */
+	bool layout_checked;  /* with the running program, during the recording */
+	bool kfuncs;	      /* the module walked the stacks */
+	bool target_ended;    /* what ended the recording: the end of the process, */
+	bool target_executed; /* or another program in it */
+	uint64_t inlined;     /* of `records`, those that inline probes wrote, but for stacks */
 	uint64_t inline_lost;
 	uint64_t inline_bytes;	 /* of the rings of inline probes */
 	uint64_t inline_held_ns; /* how long a thread of the target was held to put them in place */

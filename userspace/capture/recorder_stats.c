@@ -46,6 +46,8 @@ void recorder__fill_stats(struct recorder *r)
 {
 	if (sink__sequencer(r->sink)) /* else those of windows have been added */
 		recorder__count_window(r);
+	r->stats->target_ended = r->target_gone && !r->exec_time;
+	r->stats->target_executed = r->exec_time;
 	r->stats->derives = r->opts->layout->derives_parks && !r->inl;
 	r->stats->multi = probes__multi(r->probes);
 	r->stats->kfuncs = probes__kfuncs(r->probes);

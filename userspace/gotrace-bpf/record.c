@@ -468,6 +468,8 @@ static void check_arguments(struct record_args *a)
 	refuse_same_file("--save-input", a->raw, "--stats", a->stats);
 }
 
+#define MESSAGE_WAIT_MS 500 /* the default rings overflow later than that */
+
 void record__prepare_signals(struct launch_signals *before)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
@@ -487,6 +489,7 @@ void record__prepare_signals(struct launch_signals *before)
 	if (hangup.sa_handler != SIG_IGN) /* nohup ignores it on purpose */
 		sigaddset(&blocked, SIGHUP);
 	sigprocmask(SIG_BLOCK, &blocked, &before->mask);
+	log__limit_wait(MESSAGE_WAIT_MS);
 }
 
 void record__defaults(struct record_args *ret)

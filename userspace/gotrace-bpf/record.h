@@ -177,7 +177,7 @@ void record__defaults(struct record_args *ret);
 /*
  * The recorder's loop reads ^C and SIGTERM from a descriptor. They are blocked, and not ignored
  * even if inherited so, in order to stay pending until then. A closed pipe and a file size limit
- * become an errno.
+ * become an errno, and messages no longer wait for a reader who does not read them.
  */
 void record__prepare_signals(struct launch_signals *before);
 

@@ -195,6 +195,11 @@ static void report(const struct recording *r, int pid, const struct recorder_sta
 	const struct sequencer_stats *seq = &stats->sequencer;
 	char who[32] = "";
 
+	/* Of a command the status is reported. A duty cycle cannot tell the two apart, and reports that. */
+	if (!r->family && r->args->pid && !stats->windows &&
+	    (stats->target_ended || stats->target_executed))
+		log__msg("process %d %s", pid,
+			 stats->target_executed ? "executed another program" : "ended");
 	if (r->family)
 		snprintf(who, sizeof(who), "process %d for ", pid);
 	log__msg("recorded %s%.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost", who,

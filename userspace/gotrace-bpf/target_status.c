@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "capture/cost.h"
 #include "lib/clock.h"
 #include "target/process/process.h"
-#include "cost.h"
 #include "target_status.h"
 
 /* The model of cost.c; probes and single-stepped hits are separate there, too. */

@@ -297,11 +297,26 @@ static void search(struct targets *t)
 
 /* ---- recorders ---- */
 
+/*
+ * The recorder was killed, for example because the machine has no memory. The process may still run the
+ * program, and then gets another one, after a time that grows with the number of failures.
+ */
+static void record_again(struct targets *t, const struct recorder_slot *slot)
+{
+	const struct candidate c = { .pid = slot->program.pid, .is_found = true };
+
+	t->tried[c.pid % TRIED_MAX] = (struct tried){};
+	if (!t->stopping)
+		enqueue(t, &c);
+}
+
 static void report_failure(struct targets *t, const struct recorder_slot *slot,
 			   const struct recording_report *report, struct program_entry *e)
 {
 	const char *reason = report->reason[0] ? report->reason : "its recorder was killed";
 
+	if (!report->reason[0])
+		record_again(t, slot);
 	if (report->stats.t0) {
 		t->failed = true;
 		log__msg("process %d: %s", slot->program.pid, reason);

@@ -7,6 +7,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -250,8 +251,22 @@ static int dispatch(const struct program *program, int argc, char **argv)
 	unknown_verb(program, verb);
 }
 
+/*
+ * A file that is opened later must not take the number of a closed standard file, and receive our
+ * messages. As before, reading and writing of these fails.
+ */
+static void keep_standard_files(void)
+{
+	static const int mode[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", mode[fd] | O_CLOEXEC); /* the lowest free number */
+}
+
 int program__main(const struct program *program, int argc, char **argv)
 {
+	keep_standard_files();
 	hash__randomize();
 	argp_err_exit_status = EXIT_USAGE;
 	program_invocation_name = program_invocation_short_name = (char *)program->name;

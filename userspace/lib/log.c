@@ -3,6 +3,7 @@
  * Messages for the user: see log.h.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 static bool verbose;
 static bool to_syslog;
 static bool in_progress;				 /* the cursor is after a progress line */
+static int patience_ms = -1;				 /* -1: no limit */
+static unsigned int missed;				 /* messages since the last one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the line: steps.c has a thread */
 
 void log__set_verbose(bool on)
@@ -26,6 +29,11 @@ void log__to_syslog(void)
 {
 	openlog(program_invocation_short_name, LOG_PID, LOG_DAEMON);
 	to_syslog = true;
+}
+
+void log__limit_wait(int ms)
+{
+	patience_ms = ms;
 }
 
 bool log__verbose(void)
@@ -40,7 +48,34 @@ static void clear_progress(void)
 	in_progress = false;
 }
 
+/*
+ * A pipe that is ready has room for PIPE_BUF bytes, more than a message. The first message that finds
+ * it full waits, those after it do not.
+ */
+static bool is_ready(void)
+{
+	struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return patience_ms < 0 || poll(&fd, 1, missed ? 0 : patience_ms) > 0;
+}
+
 /* One write per message, so that lines of several processes do not mix. */
+static void write_line(const char *text)
+{
+	const char *name = program_invocation_short_name;
+
+	if (!is_ready()) {
+		missed++;
+		return;
+	}
+	clear_progress();
+	if (missed)
+		dprintf(STDERR_FILENO, "%s: %u messages are missing here: nothing read them\n",
+			name, missed);
+	missed = 0;
+	dprintf(STDERR_FILENO, "%s: %s\n", name, text);
+}
+
 static void say(const char *fmt, va_list ap)
 {
 	char text[1024];
@@ -52,8 +87,7 @@ static void say(const char *fmt, va_list ap)
 		return;
 	}
 	pthread_mutex_lock(&lock);
-	clear_progress();
-	dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_short_name, text);
+	write_line(text);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -14,6 +14,13 @@ bool log__verbose(void);
 /* There is no terminal any more: send messages to the system log, with the ID of this process. */
 void log__to_syslog(void);
 
+/*
+ * A message waits at most `ms` milliseconds for a reader of stderr (a pipe, a terminal); otherwise it is
+ * left out, and the next one that can be written is preceded by the number of those left out. -1 (the
+ * default): without limit. For recorders, whose buffers would overflow meanwhile.
+ */
+void log__limit_wait(int ms);
+
 void log__msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log__debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
@@ -136,13 +137,45 @@ static void to_syslog(void **state)
 	assert_string_equal(ran.err, "");
 }
 
+/* Nothing reads the pipe: messages return, at once after the first, and are counted. */
+static void unread(void **state)
+{
+	char filler[4096] = "", line[2048];
+	int pipe_fd[2], stderr_fd = dup(STDERR_FILENO);
+	ssize_t n;
+
+	assert_int_equal(pipe2(pipe_fd, O_NONBLOCK), 0);
+	while (write(pipe_fd[1], filler, sizeof(filler)) > 0)
+		;
+	fcntl(pipe_fd[1], F_SETFL, 0);
+	dup2(pipe_fd[1], STDERR_FILENO);
+	log__limit_wait(1);
+	for (int i = 0; i < 3; i++)
+		log__msg("not read %d", i);
+	while (read(pipe_fd[0], filler, sizeof(filler)) == sizeof(filler))
+		;
+	log__msg("read");
+	log__msg("read, too");
+	log__limit_wait(-1);
+	dup2(stderr_fd, STDERR_FILENO);
+	close(stderr_fd);
+	close(pipe_fd[1]);
+	n = read(pipe_fd[0], line, sizeof(line) - 1);
+	close(pipe_fd[0]);
+	assert_true(n > 0);
+	line[n] = '\0';
+	assert_non_null(strstr(line, ": 3 messages are missing here: nothing read them\n"));
+	assert_non_null(strstr(line, ": read\n"));
+	assert_non_null(strstr(line, ": read, too\n"));
+	assert_null(strstr(line, "not read"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hostile_names),
-		cmocka_unit_test(debugging),
-		cmocka_unit_test(progress),
-		cmocka_unit_test(to_syslog),
+		cmocka_unit_test(hostile_names), cmocka_unit_test(debugging),
+		cmocka_unit_test(progress),	 cmocka_unit_test(to_syslog),
+		cmocka_unit_test(unread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
