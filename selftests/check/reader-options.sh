@@ -186,10 +186,11 @@ for verb in ${verbs-}; do
 	histogram) needs=(--of sched) ;;
 	profile) words+=(sched) ;;
 	export) words+=(perfetto) ;;
+	diff) words+=("$tmp/trace") ;;
 	esac
 	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
-	[ $verb = check ] ||
+	[ $verb = check ] || [ $verb = diff ] ||
 		try "$verb: two files" refused 2 'only one file is accepted' "${words[@]}" "$tmp/trace" "$tmp/empty" "${needs[@]}"
 	[ $verb != align ] || continue # reads perf's file first: check/align.sh
 	try "$verb: no such file" refused 1 'nowhere: No such file' "${words[@]}" "$tmp/nowhere" "${needs[@]}"

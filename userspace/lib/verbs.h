@@ -37,6 +37,7 @@
 	X(tasks, NULL, "show how often and how long tasks ran, by name") \
 	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
+	X(diff, NULL, "compare two traces: where they differ by more than noise") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
 	X(describe, NULL, "list the types of events") \
