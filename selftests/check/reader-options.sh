@@ -181,7 +181,7 @@ printf 'go 1.30 trace\0\0\0' >"$tmp/newer"
 for verb in ${verbs-}; do
 	words=("$verb") needs=()
 	case $verb in
-	cut | convert) needs=(-o "$tmp/x.out") ;;
+	cut | convert | anonymize) needs=(-o "$tmp/x.out") ;;
 	path) needs=(--goroutine 1) ;;
 	histogram) needs=(--of sched) ;;
 	profile) words+=(sched) ;;
