@@ -217,6 +217,26 @@ memory()
 	done
 }
 
+# A part is that of `gotrace cut`, also of a pipe; nothing is left in the folder for temporary files.
+parts()
+{
+	local trace=$CORPUS/runs/long-$ORACLE_GO.trace kind
+
+	mkdir -p "$tmp/temporary" && $READER cut --from 0.3 --to 0.6 "$trace" -o "$tmp/part.trace" || return 1
+	for kind in perfetto chrome speedscope folded ndjson; do
+		$READER export $kind "$tmp/part.trace" -o - >"$tmp/want" && [ -s "$tmp/want" ] &&
+			TMPDIR=$tmp/temporary $READER export $kind "$trace" --from 0.3 --to 0.6 -o - | cmp - "$tmp/want" &&
+			cat "$trace" | TMPDIR=$tmp/temporary $READER export $kind - --from 0.3 --to 0.6 -o - | cmp - "$tmp/want" || { echo $kind; return 1; }
+	done
+	jq -s -e --argjson start "$($READER stat --json "$trace" | jq .start)" \
+		'[.[1:][].time | . >= $start + 3e8 - 1000 and . < $start + 6e8] | length > 1000 and all' "$tmp/want" || return 1
+	TMPDIR=$tmp/temporary refused 1 'no events after --from' $READER export folded "$trace" --from 99s -o "$tmp/x.folded" &&
+		TMPDIR=$tmp/temporary refused 1 'Makefile: ' $READER export folded Makefile --from 1s -o "$tmp/x.folded" &&
+		TMPDIR=$tmp/nowhere refused 1 "cannot create a directory in $tmp/nowhere: No such file" $READER export folded "$trace" --from 1s -o "$tmp/x.folded" &&
+		refused 2 'must be before --to' $READER export folded "$trace" --from 2s --to 1s &&
+		[ ! -e "$tmp/x.folded" ] && [ -z "$(ls -A "$tmp/temporary")" ]
+}
+
 ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" && try "schemas are installed" locked install_python &&
 	try "programs trace themselves" trace_long_runs && try "for a short time" trace_short_runs; then
@@ -227,6 +247,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "a trace of gotrace-bpf: as gotrace latency, and as single events" kernel
 	try "CPU samples" samples
 	try "the output file" output_file
+	try "--from and --to" parts
 	try "names of any bytes" any_bytes
 	try "memory" memory
 fi

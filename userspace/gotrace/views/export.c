@@ -3,9 +3,13 @@
  * gotrace export: converts a trace to a format that other tools read.
  *
  * Upstream: reader/timeline.c, which reads the trace. Downstream: export/export.c for timelines,
- * export/stacks.c for stacks, export/lines.c for lines of JSON.
+ * export/stacks.c for stacks, export/lines.c for lines of JSON. A part is extracted by
+ * gotrace/rewriting.c first.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +17,7 @@
 #include "export/export.h"
 #include "export/lines.h"
 #include "export/stacks.h"
-#include "gotrace/command.h"
+#include "gotrace/rewriting.h"
 #include "writer/output.h"
 
 struct arguments {
@@ -32,6 +36,8 @@ struct kind {
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "OUT", 0, "output file (default: -, standard output)", 0 },
+	{ "from", OPT_FROM, "T", 0, "begin at T: " MOMENT_HELP, 0 },
+	{ "to", OPT_TO, "T", 0, "end before T", 0 },
 	FORCE_OPTION,
 	READING_OPTIONS,
 	{},
@@ -105,8 +111,7 @@ static const struct argp parser = {
 	"Converts a trace to a format that other tools read: a timeline for https://ui.perfetto.dev "
 	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
 	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
-	"object per event, for jq and databases (ndjson). Export a part of a long trace with "
-	"'gotrace cut' first.",
+	"object per event, for jq and databases (ndjson).",
 };
 
 static void check_arguments(struct arguments *a)
@@ -135,6 +140,55 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	return reading->a->kind->convert(t, reading->out, error);
 }
 
+/* The path of a temporary directory, and of the file in it. */
+struct part {
+	char dir[PATH_MAX], file[PATH_MAX];
+};
+
+static int make_part(struct part *part, struct error *error)
+{
+	const char *tmp = getenv("TMPDIR");
+	int n = snprintf(part->dir, sizeof(part->dir) - sizeof("/part"), "%s/gotrace-XXXXXX",
+			 tmp && *tmp ? tmp : "/tmp");
+
+	if (n < 0 || (size_t)n >= sizeof(part->dir) - sizeof("/part"))
+		return error__set(error, -ENAMETOOLONG, "the path in TMPDIR is too long");
+	if (!mkdtemp(part->dir))
+		return error__set(error, -errno, "cannot create a directory in %s: %s",
+				  tmp && *tmp ? tmp : "/tmp", strerror(errno));
+	snprintf(part->file, sizeof(part->file), "%.*s/part", n, part->dir);
+	return 0;
+}
+
+/*
+ * Writes the requested part as a trace of its own, as `gotrace cut` does, to an unnamed file, which
+ * becomes stdin. So a part begins with the state at that time in each kind of export.
+ */
+static int cut_part(struct trace_args *in, struct error *error)
+{
+	struct rewriting cut = { .in = *in };
+	struct part part;
+	int err = make_part(&part, error), fd = -1;
+
+	if (err)
+		return err;
+	cut.in.out = part.file;
+	err = rewriting__run(&cut, error);
+	if (!err) {
+		fd = open(part.file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
+			err = error__set(error, -errno, "cannot read %s: %s", part.file,
+					 strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	unlink(part.file);
+	rmdir(part.dir);
+	in->path = "-";
+	in->have_from = in->have_to = false;
+	return err;
+}
+
 /* The output exists only if it is complete. */
 static int export_trace(struct arguments *a, struct error *error)
 {
@@ -142,8 +196,11 @@ static int export_trace(struct arguments *a, struct error *error)
 	struct trace_file *file = NULL;
 	struct outbuf out;
 	struct reading reading = { a, &out };
-	int err = output__open(&file, path, FILE_EXPORT, error);
+	int err = 0;
 
+	if (a->in.have_from || a->in.have_to)
+		err = cut_part(&a->in, error);
+	err = err ?: output__open(&file, path, FILE_EXPORT, error);
 	if (err)
 		return err;
 	output__buffer(&out, file, path);
@@ -157,7 +214,9 @@ static int export_trace(struct arguments *a, struct error *error)
 
 int do_export(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "export", .out = "-", .reader.described = true } };
+	struct arguments a = {
+		.in = { .verb = "export", .out = "-", .reader.described = true, .wall_clock = true }
+	};
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
