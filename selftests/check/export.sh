@@ -237,6 +237,36 @@ parts()
 		[ ! -e "$tmp/x.folded" ] && [ -z "$(ls -A "$tmp/temporary")" ]
 }
 
+# FILE GROUP REGEX: the slices and marks on the tracks of a group whose names match, in order, without IDs of
+# tracks and arrows
+on_tracks()
+{
+	jq -cS --arg group "$2" --arg names "$3" '.traceEvents as $all |
+		($all[] | select(.name == "process_name" and .args.name == $group).pid) as $pid |
+		[$all[] | select(.name == "thread_name" and .pid == $pid) | select(.args.name | test($names)).tid | tostring] as $tracks |
+		$all[] | select(.pid == $pid and .ph != "M" and (.tid | tostring | IN($tracks[])) and (.ph | IN("B", "E", "X"))) | del(.tid, .id)' "$1"
+}
+
+# Of the goroutines only the selected ones have tracks, with the same slices; the other tracks are the same.
+selected_goroutines()
+{
+	local trace=$CORPUS/runs/few-$ORACLE_GO.trace id
+
+	id=$($READER goroutines --all --json "$trace" | jq '[.goroutines[] | select(.name | test("^main"))] | max_by(.sched_wait).id') &&
+		$READER export chrome "$trace" -o "$tmp/all.json" --force && $READER export chrome "$trace" --goroutine "$id" -o "$tmp/one.json" --force &&
+		$READER export chrome "$trace" --function '^main' -o "$tmp/some.json" --force || return 1
+	[ "$(jq '[.traceEvents[] | select(.name == "thread_name").args.name | select(test("^G "))] | unique | length' "$tmp/one.json")" -le 2 ] || return 1
+	on_tracks "$tmp/all.json" Goroutines "^G $id( |\$)" >"$tmp/want" && on_tracks "$tmp/one.json" Goroutines '.' >"$tmp/have" &&
+		[ "$(wc -l <"$tmp/want")" -gt 10 ] && cmp "$tmp/want" "$tmp/have" || return 1
+	on_tracks "$tmp/some.json" Goroutines '^G [0-9]+ main' | cmp - <(on_tracks "$tmp/all.json" Goroutines '^G [0-9]+ main') || return 1
+	for group in Ps Threads; do
+		on_tracks "$tmp/all.json" $group '.' >"$tmp/want" && on_tracks "$tmp/one.json" $group '.' | cmp - "$tmp/want" && [ -s "$tmp/want" ] || return 1
+	done
+	refused 2 'require the kind perfetto or chrome' $READER export ndjson "$trace" --goroutine 1 &&
+		refused 1 'there is no goroutine whose start function matches' $READER export chrome "$trace" --function 'no such' -o "$tmp/x.json" &&
+		[ ! -e "$tmp/x.json" ]
+}
+
 ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" && try "schemas are installed" locked install_python &&
 	try "programs trace themselves" trace_long_runs && try "for a short time" trace_short_runs; then
@@ -248,6 +278,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "CPU samples" samples
 	try "the output file" output_file
 	try "--from and --to" parts
+	try "--goroutine and --function" selected_goroutines
 	try "names of any bytes" any_bytes
 	try "memory" memory
 fi
