@@ -217,6 +217,56 @@ memory()
 	done
 }
 
+# A part is that of `gotrace cut`, also of a pipe; nothing is left in the folder for temporary files.
+parts()
+{
+	local trace=$CORPUS/runs/long-$ORACLE_GO.trace kind
+
+	mkdir -p "$tmp/temporary" && $READER cut --from 0.3 --to 0.6 "$trace" -o "$tmp/part.trace" || return 1
+	for kind in perfetto chrome speedscope folded ndjson; do
+		$READER export $kind "$tmp/part.trace" -o - >"$tmp/want" && [ -s "$tmp/want" ] &&
+			TMPDIR=$tmp/temporary $READER export $kind "$trace" --from 0.3 --to 0.6 -o - | cmp - "$tmp/want" &&
+			cat "$trace" | TMPDIR=$tmp/temporary $READER export $kind - --from 0.3 --to 0.6 -o - | cmp - "$tmp/want" || { echo $kind; return 1; }
+	done
+	jq -s -e --argjson start "$($READER stat --json "$trace" | jq .start)" \
+		'[.[1:][].time | . >= $start + 3e8 - 1000 and . < $start + 6e8] | length > 1000 and all' "$tmp/want" || return 1
+	TMPDIR=$tmp/temporary refused 1 'no events after --from' $READER export folded "$trace" --from 99s -o "$tmp/x.folded" &&
+		TMPDIR=$tmp/temporary refused 1 'Makefile: ' $READER export folded Makefile --from 1s -o "$tmp/x.folded" &&
+		TMPDIR=$tmp/nowhere refused 1 "cannot create a directory in $tmp/nowhere: No such file" $READER export folded "$trace" --from 1s -o "$tmp/x.folded" &&
+		refused 2 'must be before --to' $READER export folded "$trace" --from 2s --to 1s &&
+		[ ! -e "$tmp/x.folded" ] && [ -z "$(ls -A "$tmp/temporary")" ]
+}
+
+# FILE GROUP REGEX: the slices and marks on the tracks of a group whose names match, in order, without IDs of
+# tracks and arrows
+on_tracks()
+{
+	jq -cS --arg group "$2" --arg names "$3" '.traceEvents as $all |
+		($all[] | select(.name == "process_name" and .args.name == $group).pid) as $pid |
+		[$all[] | select(.name == "thread_name" and .pid == $pid) | select(.args.name | test($names)).tid | tostring] as $tracks |
+		$all[] | select(.pid == $pid and .ph != "M" and (.tid | tostring | IN($tracks[])) and (.ph | IN("B", "E", "X"))) | del(.tid, .id)' "$1"
+}
+
+# Of the goroutines only the selected ones have tracks, with the same slices; the other tracks are the same.
+selected_goroutines()
+{
+	local trace=$CORPUS/runs/few-$ORACLE_GO.trace id
+
+	id=$($READER goroutines --all --json "$trace" | jq '[.goroutines[] | select(.name | test("^main"))] | max_by(.sched_wait).id') &&
+		$READER export chrome "$trace" -o "$tmp/all.json" --force && $READER export chrome "$trace" --goroutine "$id" -o "$tmp/one.json" --force &&
+		$READER export chrome "$trace" --function '^main' -o "$tmp/some.json" --force || return 1
+	[ "$(jq '[.traceEvents[] | select(.name == "thread_name").args.name | select(test("^G "))] | unique | length' "$tmp/one.json")" -le 2 ] || return 1
+	on_tracks "$tmp/all.json" Goroutines "^G $id( |\$)" >"$tmp/want" && on_tracks "$tmp/one.json" Goroutines '.' >"$tmp/have" &&
+		[ "$(wc -l <"$tmp/want")" -gt 10 ] && cmp "$tmp/want" "$tmp/have" || return 1
+	on_tracks "$tmp/some.json" Goroutines '^G [0-9]+ main' | cmp - <(on_tracks "$tmp/all.json" Goroutines '^G [0-9]+ main') || return 1
+	for group in Ps Threads; do
+		on_tracks "$tmp/all.json" $group '.' >"$tmp/want" && on_tracks "$tmp/one.json" $group '.' | cmp - "$tmp/want" && [ -s "$tmp/want" ] || return 1
+	done
+	refused 2 'require the kind perfetto or chrome' $READER export ndjson "$trace" --goroutine 1 &&
+		refused 1 'there is no goroutine whose start function matches' $READER export chrome "$trace" --function 'no such' -o "$tmp/x.json" &&
+		[ ! -e "$tmp/x.json" ]
+}
+
 ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" && try "schemas are installed" locked install_python &&
 	try "programs trace themselves" trace_long_runs && try "for a short time" trace_short_runs; then
@@ -227,6 +277,8 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "a trace of gotrace-bpf: as gotrace latency, and as single events" kernel
 	try "CPU samples" samples
 	try "the output file" output_file
+	try "--from and --to" parts
+	try "--goroutine and --function" selected_goroutines
 	try "names of any bytes" any_bytes
 	try "memory" memory
 fi

@@ -83,7 +83,7 @@ each_release()
 # TRACE "OPTIONS OF OURS" "OPTIONS OF THE REFERENCE" [KIND...]: each kind has something, and agrees
 agrees()
 {
-	local kind chosen=$kinds' wall region task'
+	local kind chosen=$kinds' wall region task gc'
 
 	[ $# -lt 4 ] || chosen=${*:4}
 	for kind in $chosen; do

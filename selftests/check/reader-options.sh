@@ -181,15 +181,16 @@ printf 'go 1.30 trace\0\0\0' >"$tmp/newer"
 for verb in ${verbs-}; do
 	words=("$verb") needs=()
 	case $verb in
-	cut | convert) needs=(-o "$tmp/x.out") ;;
+	cut | convert | anonymize) needs=(-o "$tmp/x.out") ;;
 	path) needs=(--goroutine 1) ;;
 	histogram) needs=(--of sched) ;;
 	profile) words+=(sched) ;;
 	export) words+=(perfetto) ;;
+	diff) words+=("$tmp/trace") ;;
 	esac
 	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
-	[ $verb = check ] ||
+	[ $verb = check ] || [ $verb = diff ] ||
 		try "$verb: two files" refused 2 'only one file is accepted' "${words[@]}" "$tmp/trace" "$tmp/empty" "${needs[@]}"
 	[ $verb != align ] || continue # reads perf's file first: check/align.sh
 	try "$verb: no such file" refused 1 'nowhere: No such file' "${words[@]}" "$tmp/nowhere" "${needs[@]}"

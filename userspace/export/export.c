@@ -50,6 +50,12 @@ void export__destroy(struct export *e)
 	free(e);
 }
 
+void export__select(struct export *e, const struct selection *select, const struct map *matches)
+{
+	e->select = select;
+	e->matches = matches;
+}
+
 struct exported *export__goroutine(struct export *e, uint64_t id)
 {
 	return goroutine_tracker__find(&e->goroutines, id);
@@ -96,6 +102,8 @@ static int describe(struct export *e, struct exported *g)
 	int len;
 
 	if (g->lane.track && g->described == g->go.name)
+		return 0;
+	if (e->select && !selection__goroutine(e->select, e->matches, g->go.id))
 		return 0;
 	len = snprintf(name, sizeof(name), "G %" PRIu64 "%s%.*s", g->go.id, function.len ? " " : "",
 		       (int)function.len, function.data ?: "");
@@ -148,7 +156,7 @@ static uint64_t flow_from(struct export *e, const struct trace_event *ev, const 
 	struct exported *from = ev->g == id ? NULL : export__goroutine(e, ev->g);
 	struct export_event instant = { .name = text_of(what) };
 
-	if (!from || !from->lane.depth)
+	if (!from || !from->lane.depth || !from->lane.track)
 		return 0;
 	instant.flow_to = ++e->flows;
 	add_number(&instant, "goroutine", id);

@@ -12,6 +12,7 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
+#include "analysis/select.h"
 #include "export/sink.h"
 #include "reader/timeline.h"
 
@@ -19,6 +20,11 @@ struct export;
 
 struct export *export__create(struct export_sink *sink); /* `sink` is borrowed. NULL: no memory */
 void export__destroy(struct export *e);			 /* NULL is allowed */
+/*
+ * Only goroutines that it accepts get tracks; others are shown on Ps, threads and CPUs only. `matches`: see
+ * selection__goroutine(). Both are borrowed.
+ */
+void export__select(struct export *e, const struct selection *select, const struct map *matches);
 
 /* Applies the next step of the timeline. 0 or a negative errno with the reason. */
 int export__step(struct export *e, const struct timeline *t, const struct timeline_step *step,

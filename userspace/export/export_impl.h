@@ -13,9 +13,12 @@
 #include "analysis/goroutine_tracker.h"
 #include "export/export.h"
 
-/* A track with one open slice at most, or with `depth` nested ones. {}: not described yet. */
+/*
+ * A track with one open slice at most, or with `depth` nested ones. {}: not described yet, or of a goroutine
+ * that is not selected; then it has no events.
+ */
 struct lane {
-	uint64_t track, parent; /* IDs; track 0: not described yet */
+	uint64_t track, parent; /* IDs; track 0: not described */
 	enum export_group group;
 	unsigned int depth;
 	int64_t last; /* time of its last slice begin or end: times of a track do not decrease */
@@ -97,6 +100,8 @@ struct export
 	uint64_t visits;	    /* of threads and CPUs by export__refresh() */
 	bool started;
 	const struct kernel_threads *kernel; /* after the current step */
+	const struct selection *select;	     /* of goroutines; NULL: all */
+	const struct map *matches;
 };
 
 /* ---- export_track.c ---- */

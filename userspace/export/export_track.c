@@ -43,7 +43,8 @@ void export__lane(struct export *e, struct lane *lane, enum export_group group, 
 	char text[256];
 	va_list ap;
 
-	if (lane->track)
+	/* A goroutine's track has a parent, unless the goroutine is not selected. */
+	if (lane->track || (group == EXPORT_GOROUTINES && !parent))
 		return;
 	va_start(ap, name);
 	vsnprintf(text, sizeof(text), name, ap);
@@ -55,6 +56,8 @@ void export__lane(struct export *e, struct lane *lane, enum export_group group, 
 
 static void emit_event(struct export *e, struct lane *lane, struct export_event *ev, int64_t time)
 {
+	if (!lane->track)
+		return;
 	if (time > lane->last)
 		lane->last = time;
 	ev->group = lane->group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The common part of the commands cut and convert: see rewriting.h.
+ * The common part of the commands cut, convert and anonymize: see rewriting.h.
  *
  * Input: reader/reader.h, which may start in the middle (at.h); rewrite/rewrite.h writes. The
  * output file appears only when it is complete.
@@ -79,7 +79,7 @@ static int begin(struct run *run, int64_t start, struct error *error)
 {
 	const struct rewriting *a = run->a;
 	const bool v1 = !reader__order(run->reader);
-	struct rewrite_opts opts = { .repair = v1 };
+	struct rewrite_opts opts = { .repair = v1, .names = a->names };
 	int err;
 
 	run->version = a->version ? a->version :

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The common part of the commands cut and convert: read a trace and write it again.
+ * The common part of the commands cut, convert and anonymize: read a trace and write it again.
  */
 #ifndef REWRITING_H
 #define REWRITING_H
@@ -12,6 +12,7 @@ struct rewriting {
 	struct trace_args in;
 	unsigned int
 		version; /* of the output; 0: that of the input, or the oldest for a v1 trace */
+	struct anonymizer *names; /* replaces names; NULL: they are kept */
 };
 
 /* argp parser for --format-version (OPT_FORMAT) and the options of trace_args__option(). */

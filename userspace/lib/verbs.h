@@ -40,10 +40,12 @@
 	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
 	X(metrics, NULL, "print the sums of a trace as metrics for Prometheus") \
+	X(diff, NULL, "compare two traces: where they differ by more than noise") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
 	X(describe, NULL, "list the types of events") \
 	X(convert, NULL, "convert v1 traces (Go 1.5 to 1.21) to v2, or between v2 versions") \
+	X(anonymize, NULL, "replace the names of a trace, so that it can be passed on") \
 	X(align, NULL, "merge a trace with scheduler events of perf")
 /* clang-format on */
 

@@ -33,6 +33,7 @@ const struct profile_names profile_names[PROFILE_KINDS] = {
 	[PROFILE_OFFCPU] = OUR_PROFILE("offcpu", "off-cpu"),
 	[PROFILE_REGION] = OUR_PROFILE("region", "time"),
 	[PROFILE_TASK] = OUR_PROFILE("task", "time"),
+	[PROFILE_GC] = OUR_PROFILE("gc", "time"),
 };
 
 static const struct goroutine_client client;
@@ -61,6 +62,7 @@ void profile__destroy(struct profile *p)
 		return;
 	goroutine_tracker__deinit(&p->tracker);
 	profile__deinit_annotations(p);
+	profile_gc__deinit(p);
 	samples__deinit(&p->samples);
 	map__free(&p->off);
 	free(p);
@@ -203,6 +205,7 @@ static bool is_of_profile(const struct profile *p, uint8_t state, struct trace_s
 	case PROFILE_OFFCPU:
 	case PROFILE_REGION:
 	case PROFILE_TASK:
+	case PROFILE_GC:
 	case PROFILE_KINDS:
 		break;
 	}
@@ -267,7 +270,7 @@ static int goroutine__appear(void *context, void *goroutine, const struct trace_
 	return 0;
 }
 
-static int leave_state(struct profile *p, struct profiled *g)
+int profile__leave_state(struct profile *p, struct profiled *g)
 {
 	struct held held = { .thread = g->thread, .stack = g->stack, .leaf = g->leaf };
 
@@ -286,7 +289,7 @@ static int goroutine__leave(void *context, void *goroutine, const struct trace_e
 
 	(void)ev;
 	(void)m;
-	return leave_state(p, g);
+	return profile__leave_state(p, g);
 }
 
 static int goroutine__enter(void *context, void *goroutine, const struct trace_event *ev,
@@ -311,14 +314,15 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 }
 
 /*
- * It is known now that the goroutine never runs, or has no name. In the profile of all time, its
- * last state ends with the trace.
+ * It is known now that the goroutine never runs, or has no name. In the profiles of all time and of
+ * the GC, its last state ends with the trace.
  */
 static int goroutine__end(void *context, void *goroutine)
 {
 	struct profile *p = context;
 	struct profiled *g = goroutine;
-	int err = p->opts.kind == PROFILE_WALL ? leave_state(p, g) : 0;
+	bool to_the_end = p->opts.kind == PROFILE_WALL || p->opts.kind == PROFILE_GC;
+	int err = to_the_end ? profile__leave_state(p, g) : 0;
 
 	return err ? err : release(p, g);
 }
@@ -351,7 +355,7 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 		samples__begin_generation(&p->samples);
 	if (m->kind == SEMANTICS_STACK_SAMPLE && p->opts.kind == PROFILE_CPU)
 		return add_cpu_sample(p, ev, m);
-	return 0;
+	return m->kind == SEMANTICS_LABEL ? profile_gc__label(p, m) : 0;
 }
 
 static const struct goroutine_client client = {
@@ -361,6 +365,7 @@ static const struct goroutine_client client = {
 	.enter = goroutine__enter,
 	.end = goroutine__end,
 	.deinit = goroutine__deinit,
+	.range = profile_gc__range,
 	.other = other__event,
 };
 
@@ -391,5 +396,7 @@ int profile__step(struct profile *p, const struct timeline *t, const struct time
 
 int profile__finish(struct profile *p)
 {
-	return goroutine_tracker__finish(&p->tracker);
+	int err = profile_gc__finish(p);
+
+	return err ? err : goroutine_tracker__finish(&p->tracker);
 }

@@ -34,6 +34,7 @@ enum profile_kind {
 	PROFILE_OFFCPU, /* threads of goroutines that run for Go without a CPU. Kernel events only */
 	PROFILE_REGION, /* regions and tasks, from their begin to their end */
 	PROFILE_TASK,
+	PROFILE_GC, /* mark assists, sweeping, stop-the-world pauses, mark workers */
 	PROFILE_KINDS
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files that make profiles: profile.c has the states of goroutines, profile_kernel.c
- * the threads that are off their CPUs, profile_annotations.c tasks and regions.
+ * the threads that are off their CPUs, profile_annotations.c tasks and regions, profile_gc.c the
+ * garbage collector.
  */
 #ifndef PROFILE_PROFILE_IMPL_H
 #define PROFILE_PROFILE_IMPL_H
@@ -35,6 +36,8 @@ struct profiled {
 	size_t n, cap;
 };
 
+enum gc_range_kind { GC_RANGE_ASSIST, GC_RANGE_SWEEP, GC_RANGE_STW, GC_RANGES };
+
 struct profile {
 	struct profile_opts opts;
 	int64_t from, to;
@@ -45,6 +48,7 @@ struct profile {
 	struct map region_stacks; /* by goroutine, of its open regions */
 	uint32_t begin_stack;	  /* of the event */
 	struct map off;		  /* profile_kernel.c: threads that are off their CPUs, by tid */
+	struct map gc[GC_RANGES]; /* profile_gc.c: open ranges, by goroutine or P */
 };
 
 /*
@@ -56,6 +60,16 @@ int profile__add(struct profile *p, struct profiled *g, const struct held *held)
 int64_t profile__part(const struct profile *p, int64_t begin, int64_t end);
 /* The id of a text for a frame: [what], or [what: detail]. 0 or -ENOMEM. */
 int profile__leaf(struct profile *p, const char *what, struct trace_string detail, uint32_t *ret);
+
+/* The time of a goroutine in the state that it leaves, if it is wanted. Errors as above. */
+int profile__leave_state(struct profile *p, struct profiled *g);
+
+/* profile_gc.c. Errors as above. */
+int profile_gc__range(void *profile, const struct trace_event *ev, const struct semantics *m);
+/* The runtime labels mark workers whenever they start to run. */
+int profile_gc__label(struct profile *p, const struct semantics *m);
+int profile_gc__finish(struct profile *p); /* before the goroutines end */
+void profile_gc__deinit(struct profile *p);
 
 void profile__init_annotations(struct profile *p);
 void profile__deinit_annotations(struct profile *p);

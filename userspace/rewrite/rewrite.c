@@ -49,6 +49,7 @@ void rewrite__destroy(struct rewrite *r)
 		return;
 	order__deinit(&r->model);
 	rw_tables__deinit(r);
+	rw_private__deinit(r);
 	rw_kernel__deinit(r);
 	start_functions__deinit(&r->functions);
 	writer__destroy(r->writer);
@@ -152,7 +153,7 @@ static int begin_writing(struct rewrite *r, int64_t base, bool at_sync)
 	r->last = base + r->shift - room;
 	err = open_generation(r, r->last);
 	r->filled = n;
-	err = err ?: rw_tables__write_kept(r);
+	err = err ?: rw_private__write_kept(r);
 	return err ?: rw__prologue(r, r->last);
 }
 
@@ -163,7 +164,7 @@ static int begin_generation(struct rewrite *r, const struct trace_event *ev)
 	if (!ev->dictionary)
 		return 0;
 	r->clock = ev->sync->clock;
-	err = rw_tables__use(r, ev->dictionary);
+	err = rw_private__use(r, ev->dictionary);
 	err = err ?: rw_kernel__use(r, ev->dictionary, ev->time);
 	if (!err && ev->sync->n == 1)
 		err = rewrite__keep_private(r, ev->dictionary);
@@ -172,14 +173,14 @@ static int begin_generation(struct rewrite *r, const struct trace_event *ev)
 		return err;
 	if (!r->writing) {
 		err = begin_writing(r, ev->time, true);
-		return err ?: rw_tables__private(r, false);
+		return err ?: rw_private__copy(r, false);
 	}
 	if (ev->raw < 0 || ev->raw > TIME_MAX)
 		return -ERANGE;
 	err = writer__close(r->writer);
 	/* May be before the last event. Readers take 0 for an unknown time. */
 	err = err ?: open_generation(r, ev->raw + r->shift > 0 ? ev->raw + r->shift : 1);
-	return err ?: rw_tables__private(r, true);
+	return err ?: rw_private__copy(r, true);
 }
 
 /* events */
@@ -363,7 +364,7 @@ int rewrite__event(struct rewrite *r, const struct trace_event *ev)
 	}
 	if (!r->writing && ev->time >= r->opts.from) {
 		err = begin_writing(r, r->opts.from, false);
-		err = err ?: rw_tables__private(r, false);
+		err = err ?: rw_private__copy(r, false);
 	}
 	if (!err)
 		err = ev->type == EV_CPU_SAMPLE ? write_sample(r, ev) : put_timed(r, ev);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writes delivered events to a trace file: a part of a trace (`gotrace cut`), or another version of
- * the format, also from v1 to v2 (`gotrace convert`).
+ * Writes delivered events to a trace file: a part of a trace (`gotrace cut`), another version of
+ * the format, also from v1 to v2 (`gotrace convert`), or the same with other names (`gotrace
+ * anonymize`).
  *
  * Upstream: reader/reader.c. Downstream: writer/writer.c, which makes batches and tables. All uses
  * share these files:
  *
  *	rewrite.c		generations and their clocks; each event
  *	rewrite_prologue.c	statuses and open ranges when the output begins in the middle
- *	rewrite_tables.c	string and stack ids, private data
+ *	rewrite_tables.c	string and stack ids
+ *	rewrite_private.c	private data
  *	rewrite_kernel.c	kernel events within the part
  *	rewrite_repair.c	v1 only: inserts what the rules of v2 require before an event
  *	rewrite_model.c		the state as a reader of the output sees it, by reader/order.h
@@ -26,6 +28,7 @@
 #include "format/event.h"
 #include "reader/order.h"
 #include "reader/start_functions.h"
+#include "rewrite/anonymize.h"
 #include "writer/output_file.h"
 
 struct rewrite;
@@ -39,6 +42,8 @@ struct rewrite_opts {
 	 */
 	int64_t from;
 	int64_t to; /* the caller stops before this time, ns; 0: no limit */
+	/* Replaces names and texts, of a whole trace; borrowed. NULL: they are kept. */
+	struct anonymizer *names;
 };
 
 struct rewrite_stats {

@@ -131,19 +131,22 @@ bool rw__put_v1(struct rewrite *r, const struct trace_event *ev, const uint64_t 
 
 /* rewrite_tables.c */
 void rw_tables__deinit(struct rewrite *r);
-/* Sets the dictionary of the input's generation, and reads the clocks from its private data. */
-int rw_tables__use(struct rewrite *r, const struct dictionary *from);
 void rw_tables__begin(struct rewrite *r); /* begins a generation of the output, without ids */
 /* Replaces ids of the input by ids of the output. */
 void rw_tables__args(struct rewrite *r, enum ev type, uint64_t *arg);
 uint32_t rw_tables__stack(struct rewrite *r, uint64_t id);
 struct trace_string rw_tables__string(const struct rewrite *r, uint64_t id); /* of the input */
+
+/* rewrite_private.c */
+void rw_private__deinit(struct rewrite *r);
+/* Sets the dictionary of the input's generation, and reads the clocks from its private data. */
+int rw_private__use(struct rewrite *r, const struct dictionary *from);
 /*
  * Copies private data from the input's generation to the open one of the output; data about the
  * whole file only if `whole`.
  */
-int rw_tables__private(struct rewrite *r, bool whole);
-int rw_tables__write_kept(struct rewrite *r);
+int rw_private__copy(struct rewrite *r, bool whole);
+int rw_private__write_kept(struct rewrite *r);
 
 /* rewrite_kernel.c */
 void rw_kernel__deinit(struct rewrite *r);

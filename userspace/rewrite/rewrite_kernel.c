@@ -7,6 +7,7 @@
  * wait for the first generation of the output.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "reader/timeline.h"
 #include "rewrite/rewrite_impl.h"
@@ -33,7 +34,23 @@ static int begin_writer(struct rw_kernel *k)
 	return err;
 }
 
-static int take_threads(struct rw_kernel *k)
+static void rename_thread(struct anonymizer *names, struct kernel_thread *thread)
+{
+	struct trace_string name = { thread->name, thread->name_len };
+
+	name = anonymizer__name(names, ANONYMOUS_THREAD, name);
+	memcpy(thread->name, name.data, name.len);
+	thread->name_len = (uint8_t)name.len;
+}
+
+/* Not of system calls, whose names are those of the kernel. */
+static void rename_item(struct anonymizer *names, struct kernel_item *item)
+{
+	if (item->kind != KERNEL_SYS_ENTER && item->kind != KERNEL_SYS_EXIT)
+		item->name = anonymizer__name(names, ANONYMOUS_THREAD, item->name);
+}
+
+static int take_threads(struct rw_kernel *k, struct anonymizer *names)
 {
 	struct kernel_thread thread;
 	struct trace_string call;
@@ -43,6 +60,8 @@ static int take_threads(struct rw_kernel *k)
 		return 0;
 	kernel_threads__deinit(&k->threads);
 	while (!err && kernel_reader__thread(k->reader, &thread)) {
+		if (names)
+			rename_thread(names, &thread);
 		err = kernel_threads__set(&k->threads, &thread);
 		call = kernel_reader__call(k->reader);
 		if (!err)
@@ -64,16 +83,19 @@ static int take_item(struct rw_kernel *k, const struct kernel_item *item)
 }
 
 /* Reads all items of the input's generation. Items before the part only update the threads. */
-static int take_all(struct rw_kernel *k)
+static int take_all(struct rw_kernel *k, struct anonymizer *names)
 {
 	struct kernel_item item;
 	int err;
 
 	if (!k->reader)
 		return 0;
-	err = take_threads(k);
-	while (!err && kernel_reader__item(k->reader, &item))
+	err = take_threads(k, names);
+	while (!err && kernel_reader__item(k->reader, &item)) {
+		if (names)
+			rename_item(names, &item);
 		err = take_item(k, &item);
+	}
 	kernel_reader__close(k->reader);
 	k->reader = NULL;
 	return err;
@@ -83,7 +105,7 @@ int rw_kernel__use(struct rewrite *r, const struct dictionary *from, int64_t tim
 {
 	struct rw_kernel *k = &r->kernel;
 	int64_t offset = timeline__mono_offset(&r->clock);
-	int err = take_all(k);
+	int err = take_all(k, r->opts.names);
 
 	if (err)
 		return err;
@@ -98,7 +120,7 @@ int rw_kernel__write(struct rewrite *r)
 {
 	struct rw_kernel *k = &r->kernel;
 	bool any = k->reader;
-	int err = take_all(k);
+	int err = take_all(k, r->opts.names);
 
 	if (!err && any && !k->has_threads)
 		err = begin_writer(k);

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Converts strings, stacks and private data from ids of the input's generation to those of the
- * output's.
+ * Converts strings and stacks from ids of the input's generation to those of the output's.
  *
  * Upstream: rewrite.c. Downstream: writer/intern.c, which assigns ids, and writer/tables.c, which
  * writes the tables. Both tables start empty with each generation, so memory depends on the largest
  * one and ids remain short.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/array.h"
 #include "rewrite/rewrite_impl.h"
-#include "writer/private_write.h"
-
-#define KEPT_MAX (1u << 20) /* bytes; a recorder needs a few thousand for a file */
 
 void rw_tables__deinit(struct rewrite *r)
 {
 	rw_tables__begin(r);
-	for (size_t i = 0; i < r->nkept; i++)
-		free((void *)r->kept[i].data);
-	free(r->kept);
 }
 
 void rw_tables__begin(struct rewrite *r)
@@ -60,6 +50,31 @@ static uint32_t convert_string(struct rewrite *r, uint64_t id)
 	return to;
 }
 
+static uint32_t intern(struct rewrite *r, struct trace_string s)
+{
+	uint32_t id = 0;
+
+	rw__set_error(r, intern__text(r->in, s, &id));
+	return id;
+}
+
+/* The names of a frame depend on each other. */
+static void convert_frame(struct rewrite *r, const struct trace_frame *f, struct intern_frame *ret)
+{
+	struct trace_string function, file;
+
+	if (!r->opts.names) {
+		ret->func = convert_string(r, f->func);
+		ret->file = convert_string(r, f->file);
+		return;
+	}
+	function = rw_tables__string(r, f->func);
+	file = rw_tables__string(r, f->file);
+	anonymizer__frame(r->opts.names, &function, &file);
+	ret->func = intern(r, function);
+	ret->file = intern(r, file);
+}
+
 uint32_t rw_tables__stack(struct rewrite *r, uint64_t id)
 {
 	struct intern_frame frames[TRACE_STACK_MAX];
@@ -76,10 +91,9 @@ uint32_t rw_tables__stack(struct rewrite *r, uint64_t id)
 		f = dictionary__frame(r->tables.from, id, i);
 		frames[i] = (struct intern_frame){
 			.pc = f->pc,
-			.func = convert_string(r, f->func),
-			.file = convert_string(r, f->file),
 			.line = f->line < UINT32_MAX ? (uint32_t)f->line : UINT32_MAX,
 		};
+		convert_frame(r, f, &frames[i]);
 	}
 	to = intern__stack(r->in, frames, n);
 	if (n && !to)
@@ -88,12 +102,41 @@ uint32_t rw_tables__stack(struct rewrite *r, uint64_t id)
 	return to;
 }
 
+/* The arguments of events that have names of the program. False: the event has none. */
+static bool convert_names(struct rewrite *r, enum ev type, uint64_t *arg)
+{
+	struct anonymizer *names = r->opts.names;
+	struct trace_string category, message;
+
+	switch (type) {
+	case EV_USER_TASK_BEGIN:
+		category = rw_tables__string(r, arg[2]);
+		arg[2] = intern(r, anonymizer__name(names, ANONYMOUS_TASK, category));
+		return true;
+	case EV_USER_REGION_BEGIN:
+	case EV_USER_REGION_END:
+		category = rw_tables__string(r, arg[1]);
+		arg[1] = intern(r, anonymizer__name(names, ANONYMOUS_REGION, category));
+		return true;
+	case EV_USER_LOG:
+		category = rw_tables__string(r, arg[1]);
+		message = rw_tables__string(r, arg[2]);
+		rw__set_error(r, anonymizer__log(names, &category, &message));
+		arg[1] = intern(r, category);
+		arg[2] = intern(r, message);
+		return true;
+	default:
+		return false;
+	}
+}
+
 void rw_tables__args(struct rewrite *r, enum ev type, uint64_t *arg)
 {
 	const struct ev_spec *spec = spec__event(type);
+	bool named = r->opts.names && convert_names(r, type, arg);
 
 	for (unsigned int i = 0; i + 1 < spec->nargs; i++) {
-		if (spec->arg[i + 1].type == ARG_STRING)
+		if (spec->arg[i + 1].type == ARG_STRING && !named)
 			arg[i] = convert_string(r, arg[i]);
 		else if (spec->arg[i + 1].type == ARG_STACK)
 			arg[i] = rw_tables__stack(r, arg[i]);
@@ -106,86 +149,4 @@ struct trace_string rw_tables__string(const struct rewrite *r, uint64_t id)
 
 	dictionary__string(r->tables.from, id, &s);
 	return s;
-}
-
-/* private data */
-
-static bool is_about_file(uint64_t kind)
-{
-	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT;
-}
-
-/* rewrite_kernel.c writes those that are in the part. */
-static bool is_kernel_kind(uint64_t kind)
-{
-	return kind == PRIVATE_THREADS || kind == PRIVATE_KERNEL || kind == PRIVATE_MACHINE;
-}
-
-int rw_tables__use(struct rewrite *r, const struct dictionary *from)
-{
-	struct private_record record;
-	struct private_reader in;
-	int err;
-
-	r->tables.from = from;
-	r->tables.ticks = (struct private_ticks){};
-	private_reader__init(&in, from);
-	while ((err = private_reader__next(&in, &record)) > 0)
-		if (record.kind == PRIVATE_TICKS &&
-		    !private_read__ticks(&record.data, &r->tables.ticks))
-			r->tables.ticks = (struct private_ticks){};
-	private_reader__deinit(&in);
-	return err;
-}
-
-int rw_tables__private(struct rewrite *r, bool whole)
-{
-	const struct private_ticks *t = &r->tables.ticks;
-	const struct trace_string *s;
-	uint64_t kind;
-	int err = 0;
-
-	if (t->tick_ns) /* the output's tick is always 1 ns */
-		err = private__ticks(r->writer, 1, t->start_ns, t->wall_ns);
-	for (size_t i = 0; !err && i < dictionary__nstrings(r->tables.from); i++) {
-		s = &r->tables.from->strings[i];
-		kind = private_read__kind(s);
-		if (kind && kind != PRIVATE_TICKS && !is_kernel_kind(kind) &&
-		    (whole || !is_about_file(kind)))
-			err = writer__private(r->writer, s->data, s->len);
-	}
-	return err ?: rw_kernel__write(r);
-}
-
-int rewrite__keep_private(struct rewrite *r, const struct dictionary *from)
-{
-	const struct trace_string *s;
-	size_t bytes = 0;
-	char *copy;
-
-	if (r->nkept) /* the caller has passed them before the first generation's events */
-		return 0;
-	for (size_t i = 0; i < dictionary__nstrings(from); i++) {
-		s = &from->strings[i];
-		if (!is_about_file(private_read__kind(s)) || bytes + s->len > KEPT_MAX)
-			continue;
-		if (array__grow(&r->kept, r->nkept, &r->kept_cap, sizeof(*r->kept)))
-			return -ENOMEM;
-		copy = malloc(s->len);
-		if (!copy)
-			return -ENOMEM;
-		memcpy(copy, s->data, s->len);
-		r->kept[r->nkept++] = (struct trace_string){ copy, s->len };
-		bytes += s->len;
-	}
-	return 0;
-}
-
-int rw_tables__write_kept(struct rewrite *r)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < r->nkept; i++)
-		err = writer__private(r->writer, r->kept[i].data, r->kept[i].len);
-	return err;
 }

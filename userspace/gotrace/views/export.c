@@ -3,9 +3,13 @@
  * gotrace export: converts a trace to a format that other tools read.
  *
  * Upstream: reader/timeline.c, which reads the trace. Downstream: export/export.c for timelines,
- * export/stacks.c for stacks, export/lines.c for lines of JSON.
+ * export/stacks.c for stacks, export/lines.c for lines of JSON. A part is extracted by
+ * gotrace/rewriting.c first.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,25 +17,35 @@
 #include "export/export.h"
 #include "export/lines.h"
 #include "export/stacks.h"
-#include "gotrace/command.h"
+#include "gotrace/rewriting.h"
+#include "gotrace/select_events.h"
 #include "writer/output.h"
 
 struct arguments {
 	struct trace_args in;
 	const struct kind *kind;
+	struct map goroutines; /* of --function */
 };
 
 /* Reads the timeline to its end and writes to `out`. 0 or a negative errno with the reason. */
 typedef int (*convert_fn)(struct timeline *t, struct outbuf *out, struct error *error);
+typedef struct export_sink *(*create_sink_fn)(struct outbuf *out);
 
 struct kind {
 	const char *name;
+	create_sink_fn create_sink; /* of a timeline; NULL: `convert` */
 	convert_fn convert;
 	bool binary;
 };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "OUT", 0, "output file (default: -, standard output)", 0 },
+	{ "from", OPT_FROM, "T", 0, "begin at T: " MOMENT_HELP, 0 },
+	{ "to", OPT_TO, "T", 0, "end before T", 0 },
+	GOROUTINE_OPTION(
+		"perfetto, chrome: only the track of this goroutine, besides those of Ps and threads"),
+	{ "function", SELECT_FUNCTION, "REGEX", 0,
+	  "perfetto, chrome: only tracks of goroutines whose start function " REGEX_HELP, 0 },
 	FORCE_OPTION,
 	READING_OPTIONS,
 	{},
@@ -39,12 +53,16 @@ static const struct argp_option options[] = {
 
 /* ---- timelines ---- */
 
-static int convert_timeline(struct timeline *t, struct export_sink *sink, struct error *error)
+static int convert_timeline(const struct arguments *a, struct timeline *t, struct export_sink *sink,
+			    struct error *error)
 {
 	struct export *e = sink ? export__create(sink) : NULL;
 	struct timeline_step step = {};
 	int err = e ? 0 : error__set(error, -ENOMEM, "out of memory");
 	int more = 1;
+
+	if (e && selection__by_goroutine(&a->in.select))
+		export__select(e, &a->in.select, &a->goroutines);
 
 	while (!err && (more = timeline__next(t, &step, error)) > 0)
 		err = export__step(e, t, &step, error);
@@ -57,22 +75,14 @@ static int convert_timeline(struct timeline *t, struct export_sink *sink, struct
 	return err;
 }
 
-static int convert_perfetto(struct timeline *t, struct outbuf *out, struct error *error)
-{
-	return convert_timeline(t, perfetto__create(out), error);
-}
-
-static int convert_chrome(struct timeline *t, struct outbuf *out, struct error *error)
-{
-	return convert_timeline(t, chrome__create(out), error);
-}
-
 /* ---- command line ---- */
 
 static const struct kind kinds[] = {
-	{ "perfetto", convert_perfetto, true }, { "chrome", convert_chrome },
-	{ "speedscope", stacks__speedscope },	{ "ndjson", lines__write },
-	{ "folded", stacks__folded },
+	{ "perfetto", .create_sink = perfetto__create, .binary = true },
+	{ "chrome", .create_sink = chrome__create },
+	{ "speedscope", .convert = stacks__speedscope },
+	{ "ndjson", .convert = lines__write },
+	{ "folded", .convert = stacks__folded },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
@@ -105,8 +115,7 @@ static const struct argp parser = {
 	"Converts a trace to a format that other tools read: a timeline for https://ui.perfetto.dev "
 	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
 	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
-	"object per event, for jq and databases (ndjson). Export a part of a long trace with "
-	"'gotrace cut' first.",
+	"object per event, for jq and databases (ndjson).",
 };
 
 static void check_arguments(struct arguments *a)
@@ -114,6 +123,10 @@ static void check_arguments(struct arguments *a)
 	if (!a->kind)
 		usage_error("missing argument KIND: " KINDS);
 	trace_args__check(&a->in);
+	if (selection__by_goroutine(&a->in.select) && !a->kind->create_sink)
+		usage_error("--goroutine and --function require the kind perfetto or chrome; use "
+			    "'gotrace events' or 'gotrace profile wall' to select for %s",
+			    a->kind->name);
 	if (a->kind->binary && !strcmp(a->in.out, "-") && isatty(STDOUT_FILENO))
 		usage_error("%s is a binary format, which is not written to a terminal: use -o OUT",
 			    a->kind->name);
@@ -130,9 +143,61 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 		      struct error *error)
 {
 	struct reading *reading = context;
+	const struct kind *kind = reading->a->kind;
 
 	(void)r;
-	return reading->a->kind->convert(t, reading->out, error);
+	if (!kind->create_sink)
+		return kind->convert(t, reading->out, error);
+	return convert_timeline(reading->a, t, kind->create_sink(reading->out), error);
+}
+
+/* The path of a temporary directory, and of the file in it. */
+struct part {
+	char dir[PATH_MAX], file[PATH_MAX];
+};
+
+static int make_part(struct part *part, struct error *error)
+{
+	const char *tmp = getenv("TMPDIR");
+	int n = snprintf(part->dir, sizeof(part->dir) - sizeof("/part"), "%s/gotrace-XXXXXX",
+			 tmp && *tmp ? tmp : "/tmp");
+
+	if (n < 0 || (size_t)n >= sizeof(part->dir) - sizeof("/part"))
+		return error__set(error, -ENAMETOOLONG, "the path in TMPDIR is too long");
+	if (!mkdtemp(part->dir))
+		return error__set(error, -errno, "cannot create a directory in %s: %s",
+				  tmp && *tmp ? tmp : "/tmp", strerror(errno));
+	snprintf(part->file, sizeof(part->file), "%.*s/part", n, part->dir);
+	return 0;
+}
+
+/*
+ * Writes the requested part as a trace of its own, as `gotrace cut` does, to an unnamed file, which
+ * becomes stdin. So a part begins with the state at that time in each kind of export.
+ */
+static int cut_part(struct trace_args *in, struct error *error)
+{
+	struct rewriting cut = { .in = *in };
+	struct part part;
+	int err = make_part(&part, error), fd = -1;
+
+	if (err)
+		return err;
+	cut.in.out = part.file;
+	err = rewriting__run(&cut, error);
+	if (!err) {
+		fd = open(part.file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
+			err = error__set(error, -errno, "cannot read %s: %s", part.file,
+					 strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	unlink(part.file);
+	rmdir(part.dir);
+	in->path = "-";
+	in->have_from = in->have_to = false;
+	return err;
 }
 
 /* The output exists only if it is complete. */
@@ -142,8 +207,12 @@ static int export_trace(struct arguments *a, struct error *error)
 	struct trace_file *file = NULL;
 	struct outbuf out;
 	struct reading reading = { a, &out };
-	int err = output__open(&file, path, FILE_EXPORT, error);
+	int err = 0;
 
+	if (a->in.have_from || a->in.have_to)
+		err = cut_part(&a->in, error);
+	err = err ?: find_goroutines(&a->in, &a->goroutines, error);
+	err = err ?: output__open(&file, path, FILE_EXPORT, error);
 	if (err)
 		return err;
 	output__buffer(&out, file, path);
@@ -157,9 +226,15 @@ static int export_trace(struct arguments *a, struct error *error)
 
 int do_export(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .in = { .verb = "export", .out = "-", .reader.described = true } };
+	struct arguments a = {
+		.in = { .verb = "export", .out = "-", .reader.described = true, .wall_clock = true }
+	};
+	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
-	return export_trace(&a, error) ? EXIT_FAILED : EXIT_DONE;
+	err = export_trace(&a, error);
+	map__deinit(&a.goroutines);
+	selection__deinit(&a.in.select);
+	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -21,7 +21,7 @@
 
 enum { OPT_TEXT = 256, OPT_FOLDED, OPT_LABELS, OPT_RATE };
 
-#define KINDS	     "net, sync, syscall, sched, cpu, wall, offcpu, region or task"
+#define KINDS	     "net, sync, syscall, sched, cpu, wall, offcpu, region, task or gc"
 #define RATE_DEFAULT 100   /* per second */
 #define RATE_MAX     10000 /* the highest that can be recorded */
 #define SECOND	     1000000000
@@ -134,7 +134,8 @@ static const struct argp parser = {
 	"Shows which stacks took the time that goroutines were blocked on the network (net) or on "
 	"channels and locks (sync), in system calls (syscall), or waiting for a P (sched); of CPU "
 	"samples (cpu); of all goroutines, by state (wall); of threads without a CPU, by the "
-	"kernel's reason (offcpu); or of the program's regions (region) and tasks (task). With -o "
+	"kernel's reason (offcpu); of the program's regions (region) and tasks (task); "
+	"or of the garbage collector: mark assists, sweeping, pauses and mark workers (gc). With -o "
 	"it writes a profile for 'go tool pprof'; the first four kinds are equal to 'go tool trace "
 	"-pprof=KIND'.",
 };

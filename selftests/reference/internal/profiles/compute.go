@@ -31,7 +31,8 @@ type interval struct {
 	begin, end int64
 	state      trace.GoState
 	reason     string
-	creator    *goroutine // of a task
+	creator    *goroutine // of a task or range
+	worker     string     // the kind of mark worker
 }
 
 type goroutine struct {
@@ -54,6 +55,7 @@ type reading struct {
 	last       int64
 	sync       int64 // when the generation began
 	started    bool
+	ranges     map[string]*interval // of the GC that are open, by name and scope
 }
 
 // Compute returns the stacks of a profile of a trace.
@@ -67,7 +69,7 @@ func Compute(file string, request Request) (Stacks, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := reading{request: request, goroutines: map[trace.GoID]*goroutine{}, tasks: map[trace.TaskID]*interval{}}
+	all := reading{request: request, goroutines: map[trace.GoID]*goroutine{}, tasks: map[trace.TaskID]*interval{}, ranges: map[string]*interval{}}
 	for {
 		ev, err := r.ReadEvent()
 		if errors.Is(err, io.EOF) {
@@ -97,6 +99,10 @@ func (r *reading) event(ev *trace.Event) {
 		r.region(ev)
 	case trace.EventTaskBegin, trace.EventTaskEnd:
 		r.task(ev)
+	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
+		r.gc(ev)
+	case trace.EventLabel:
+		r.worker(ev)
 	}
 }
 
@@ -127,6 +133,59 @@ func (r *reading) task(ev *trace.Event) {
 		r.ended(i.creator, i, ev)
 		delete(r.tasks, id)
 	}
+}
+
+// gc adds ranges of the GC as intervals in no state.
+func (r *reading) gc(ev *trace.Event) {
+	rng := ev.Range()
+	name, is := map[string]string{"GC mark assist": "mark assist", "GC incremental sweep": "sweep"}[rng.Name]
+	if reason, stw := strings.CutPrefix(rng.Name, "stop-the-world ("); stw {
+		name, is = "stop-the-world: "+strings.TrimSuffix(reason, ")"), true
+	}
+	if r.request.Kind != "gc" || !is {
+		return
+	}
+	key := rng.Name + rng.Scope.String()
+	switch open := r.ranges[key]; {
+	case ev.Kind() == trace.EventRangeEnd && open != nil:
+		delete(r.ranges, key)
+		r.ended(open.creator, open, ev)
+	case ev.Kind() == trace.EventRangeEnd || open != nil:
+	default:
+		i := &interval{stack: "0x0 [" + name + "] :0\n", begin: r.last}
+		g := ev.Goroutine()
+		if rng.Scope.Kind == trace.ResourceGoroutine {
+			g = rng.Scope.Goroutine()
+		}
+		if ev.Kind() == trace.EventRangeBegin {
+			i.stack += textOf(ev.Stack())
+		} else {
+			i.begin = r.sync
+			if rng.Scope.Kind != trace.ResourceGoroutine {
+				g = trace.NoGoroutine
+			}
+		}
+		i.creator = r.goroutines[g]
+		r.ranges[key] = i
+	}
+}
+
+// worker marks the time in which a goroutine runs as that of a mark worker.
+func (r *reading) worker(ev *trace.Event) {
+	l := ev.Label()
+	if r.request.Kind != "gc" || l.Resource.Kind != trace.ResourceGoroutine {
+		return
+	}
+	g := r.goroutines[l.Resource.Goroutine()]
+	if g == nil || g.open == nil || g.open.state != trace.GoRunning {
+		return
+	}
+	if g.open.worker != "" {
+		g.open.end = r.last
+		g.intervals = append(g.intervals, *g.open)
+		g.open.begin = r.last
+	}
+	g.open.worker = l.Label
 }
 
 func begun(what, name string, ev *trace.Event) interval {
@@ -264,6 +323,21 @@ func (r *reading) add(stacks Stacks, g *goroutine, i *interval) error {
 			stacks.Add(i.stack+r.labels(g), Values{1, r.request.SampleNS})
 		}
 		return nil
+	case "gc":
+		stack := i.stack
+		if i.worker != "" {
+			stack = fmt.Sprintf("0x0 [mark worker: %s] :0\n", i.worker)
+		} else if i.state != trace.GoUndetermined {
+			return nil
+		}
+		frames := strings.SplitAfter(stack, "\n")
+		if len(frames) == 2 && g.name != "" {
+			stack += fmt.Sprintf("0x0 %s :0\n", g.name)
+		}
+		if begin < end {
+			stacks.Add(strings.Join(frames[:min(len(frames), mostFrames)], "")+stack[len(strings.Join(frames, "")):]+r.labels(g), Values{1, end - begin})
+		}
+		return nil
 	case "region", "task":
 		if i.state == trace.GoUndetermined && begin < end {
 			stacks.Add(i.stack+r.labels(g), Values{1, end - begin})
@@ -290,8 +364,17 @@ func (r *reading) add(stacks Stacks, g *goroutine, i *interval) error {
 
 func (r *reading) stacks() (Stacks, error) {
 	stacks := Stacks{}
+	for _, i := range r.ranges {
+		i.end = r.last
+		g := i.creator
+		if g == nil {
+			g = &goroutine{}
+			r.all = append(r.all, g)
+		}
+		g.intervals = append(g.intervals, *i)
+	}
 	for _, g := range r.all {
-		if g.open != nil && r.request.Kind == "wall" {
+		if g.open != nil && (r.request.Kind == "wall" || r.request.Kind == "gc") {
 			g.open.end = r.last
 			g.intervals = append(g.intervals, *g.open)
 		}

@@ -1,0 +1,201 @@
+#!/bin/bash
+# Compares `gotrace diff` with a second implementation on Go's reader, selftests/reference/cmd/diff: each
+# figure, its error, the interval of the difference and the verdict. Traces of a random load whose
+# distribution is known have no more false findings than the stated error rate, and a function that is
+# 20 % slower is found in each; so it is in recordings of a real program. Also --threshold, pipes and
+# hostile traces.
+# parallel
+# timeout: 600
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/reader.lib.sh
+
+PAIRS=40
+
+agrees() # A B
+{
+	local per
+
+	for per in second request; do
+		timeout 300 $REFERENCE/diff -per $per $READER "$1" "$2" || return 1
+		timeout 300 $REFERENCE/diff -per $per -slices 7 $READER "$1" "$2" || return 1
+	done
+}
+
+make_loads()
+{
+	local i
+
+	for ((i = 1; i <= PAIRS; i++)); do
+		$REFERENCE/diff -make $((i)) "$tmp/a$i" && $REFERENCE/diff -make $((i + 1000)) -requests 500 "$tmp/b$i" &&
+			$REFERENCE/diff -make $((i + 2000)) -slower 1.2 -requests 500 "$tmp/s$i" || return 1
+	done
+	$READER check "$tmp/a1" "$tmp/s1"
+}
+
+# JQ A B...: the comparison of each pair, those of which the expression is true are counted
+count_pairs() # LETTER JQ
+{
+	local i n=0
+
+	for ((i = 1; i <= PAIRS; i++)); do
+		$READER diff --json "$tmp/a$i" "$tmp/$1$i" >"$tmp/pair.json" || return 1
+		jq -e "$2" "$tmp/pair.json" >/dev/null && n=$((n + 1))
+	done
+	echo $n
+}
+
+# The error rate is 1 % per comparison: with 40 of them, more than 3 findings have a probability of 0.07 %.
+no_false_findings()
+{
+	local n
+
+	n=$(count_pairs b '.found > 0') && echo "$n of $PAIRS" && [ "$n" -le 3 ] &&
+		[ "$(count_pairs b '.tested >= 15 and .per == "request"')" -eq $PAIRS ]
+}
+
+finds_the_slower_function()
+{
+	local n
+
+	n=$(count_pairs s '.figures | map({(.figure + " " + .name): .verdict}) | add |
+		."running main.work" == "worse" and ."mean GET /work" == "worse" and ."running main.log" != "worse"')
+	echo "$n of $PAIRS"
+	[ "$n" -ge $((PAIRS - 1)) ]
+}
+
+# The direction: the faster one is better, and no threshold is exceeded.
+the_other_way()
+{
+	$READER diff --json --threshold 0 "$tmp/s1" "$tmp/a1" |
+		jq -e '.exceeding == 0 and (.figures[] | select(.figure == "running" and .name == "main.work").verdict == "better")'
+}
+
+thresholds()
+{
+	refused_after 1 '[0-9]+ figures? of .*/s1: worse than .*/a1 by more than 5 % and more than noise' diff --threshold 5 "$tmp/a1" "$tmp/s1" &&
+		$READER diff --threshold 30 "$tmp/a1" "$tmp/s1" >"$tmp/out" && $READER diff --threshold 5 "$tmp/a1" "$tmp/b1" >"$tmp/out"
+}
+
+refused_after() # STATUS PATTERN ARGUMENT...: one line on stderr, with the result on stdout
+{
+	local want=$1 pattern=$2 status
+	shift 2
+
+	timeout 30 $READER "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	cat "$tmp/err"
+	[ $status -eq "$want" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ -s "$tmp/out" ] && grep -qE "^gotrace: $pattern$" "$tmp/err"
+}
+
+table()
+{
+	$READER diff "$tmp/a1" "$tmp/s1" >"$tmp/table" &&
+		grep -qE '^A: [0-9.]+ s, 400 requests, ' "$tmp/table" && grep -qE '^B: [0-9.]+ s, 500 requests, ' "$tmp/table" &&
+		grep -qE '^time per request; 20 slices each; [0-9]+ of [0-9]+ figures differ by more than noise$' "$tmp/table" &&
+		grep -qE '  \+[12][0-9]\.[0-9]%  worse   running: main\.work$' "$tmp/table" &&
+		[ "$(grep -cE '  (worse|better|changed) ' "$tmp/table")" -eq "$($READER diff --json "$tmp/a1" "$tmp/s1" | jq .found)" ]
+}
+
+# Of figures per second, the running time of a program that is busy all the time does not increase.
+per_second()
+{
+	$READER diff --per second "$tmp/a1" "$tmp/b1" | grep -q '^time per second; ' &&
+		refused 1 "$tmp/none: --per request requires tasks that end in the trace" $READER diff --per request "$tmp/a1" "$tmp/none" &&
+		$READER diff "$tmp/a1" "$tmp/none" | grep -q '^time per second; '
+}
+
+make_none() # a trace without tasks
+{
+	$READER text "$CORPUS/runs/long-$ORACLE_GO.trace" >/dev/null && $REFERENCE/diff -make 7 -requests 0 "$tmp/empty" &&
+		$READER cut --to 100us "$tmp/a1" -o "$tmp/none" && $READER requests --json "$tmp/none" | jq -e '.requests | map(.count) | add // 0 == 0'
+}
+
+pipes()
+{
+	$READER diff --json "$tmp/a1" "$tmp/s1" | jq 'del(.a.file, .b.file)' >"$tmp/want" &&
+		$READER diff --json - "$tmp/s1" <"$tmp/a1" | jq 'del(.a.file, .b.file)' | cmp - "$tmp/want" &&
+		cat "$tmp/s1" | $READER diff --json "$tmp/a1" - | jq 'del(.a.file, .b.file)' | cmp - "$tmp/want" &&
+		$READER diff --json <(cat "$tmp/a1") <(cat "$tmp/s1") | jq 'del(.a.file, .b.file)' | cmp - "$tmp/want"
+}
+
+# Each program takes at least the CPU time that it was told. What else runs on this machine may make
+# any recording slower, so they are repeated. FIGURES: of these at least one is found, and none of them in
+# two recordings of the same load.
+real_load() # FIGURES RECORDER
+{
+	local try figures
+
+	for try in 1 2 3 4; do
+		"$2" base 300us && "$2" same 300us && "$2" slow 360us || return 1
+		$READER diff --json --threshold 10 "$tmp/base.trace" "$tmp/same.trace" >"$tmp/same.json" 2>"$tmp/err"
+		$READER diff --json --threshold 5 "$tmp/base.trace" "$tmp/slow.trace" >"$tmp/slow.json" 2>"$tmp/err"
+		figures=".figures[] | select(.figure + \": \" + .name | IN($1))"
+		jq -se "(.[0] | [$figures | .exceeds_threshold] | any | not) and
+			(.[1] | [$figures | .exceeds_threshold and .verdict == \"worse\" and .b.value > 1.1 * .a.value] | any)" \
+			"$tmp/same.json" "$tmp/slow.json" && return
+		echo "try $try"
+		jq -c "$figures" "$tmp/same.json" "$tmp/slow.json"
+	done
+	return 1
+}
+
+by_itself() # NAME WORK
+{
+	timeout 60 build/targets/"$ORACLE_GO"/varied -trace "$tmp/$1.trace" -work "$2" </dev/null >/dev/null
+}
+
+by_gotrace() # NAME WORK
+{
+	record_target varied "$ORACLE_GO" "" -work "$2" && mv "$RECORDED" "$tmp/$1.trace"
+}
+
+# Times that differ by more than 64 bits, and mutants: both end normally.
+mutants()
+{
+	local i
+
+	$REFERENCE/mutate -seed 20261126 -n 150 -worlds 10 -o "$tmp/mutants" "$CORPUS/$ORACLE_GO"/v2/go122-annotations*.trace \
+		"$CORPUS/$ORACLE_GO"/v2/go122-task-across-generations.trace || return 1
+	for i in $(seq 0 149); do
+		timeout 20 $READER diff "$tmp/mutants/$i.trace" "$tmp/a1" >"$tmp/out" 2>"$tmp/err"
+		[ $? -le 1 ] || { echo "mutant $i"; return 1; }
+	done
+	rm -rf "$tmp/mutants"
+}
+
+ktap_start
+if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
+	try "programs trace themselves" trace_long_runs && try "loads are made" make_loads; then
+	try "figures of random loads" agrees "$tmp/a1" "$tmp/s1"
+	for trace in "$CORPUS"/runs/long-*.trace; do
+		try "figures of $(basename "$trace" .trace)" agrees "$CORPUS/runs/long-$ORACLE_GO.trace" "$trace"
+	done
+	try "no more false findings than stated" no_false_findings
+	try "a function that is 20 % slower is found" finds_the_slower_function
+	try "one that is faster is better" the_other_way
+	try "--threshold" thresholds
+	try "the table" table
+	try "a trace without tasks" make_none
+	try "--per" per_second
+	try "pipes" pipes
+	try "a program that traces itself" real_load '"running: main.work", "p50: request"' by_itself
+	try "its figures" agrees "$tmp/base.trace" "$tmp/slow.trace"
+	try "a program that is recorded" real_load '"on CPU: request"' by_gotrace
+	try "its figures" agrees "$tmp/base.trace" "$tmp/slow.trace"
+	try "mutants" mutants
+	try "one file" refused 2 'missing argument FILE: two traces are required' $READER diff "$tmp/a1"
+	try "three files" refused 2 "unexpected argument 'c': only two files are accepted" $READER diff a b c
+	try "standard input twice" refused 2 'only one of the two traces can be standard input' $READER diff - -
+	try "--per" refused 2 "unknown unit 'day' for --per: must be second or request" $READER diff --per day a b
+	for n in 3 201 x ''; do
+		try "--slices '$n'" refused 2 "invalid number '$n' for --slices: expected 4 to 200" $READER diff --slices "$n" a b
+	done
+	for n in -1 x 5% nan ''; do
+		try "--threshold '$n'" refused 2 "invalid value '$n' for --threshold: expected a percentage" $READER diff "--threshold=$n" a b
+	done
+	try "the second one does not exist" refused 1 "$tmp/nowhere: No such file" $READER diff "$tmp/a1" "$tmp/nowhere"
+	try "the second one is no trace" refused 1 'Makefile: ' $READER diff "$tmp/a1" Makefile
+fi
+ktap_end
