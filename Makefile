@@ -120,7 +120,7 @@ all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a ## build only the library
 bpf: $(SKELETON) ## build the BPF objects and their skeletons
 kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the kernel module
-unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/encoding \
+unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/metrics $(OUT)/selftests/encoding \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger build/selftests/inline \
 	build/selftests/blackbox build/selftests/front) ## build the unit tests; SAN=1 builds them with ASan and UBSan
 mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
@@ -215,6 +215,11 @@ build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/selftests/perfdata: $(OUT)/obj/selftests/perfdata/events.o $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
+
+$(OUT)/selftests/metrics: $(OUT)/obj/selftests/metrics/stream.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
