@@ -8,7 +8,8 @@
  * `gotrace metrics FILE`. There is a snapshot after each generation, and none of its counters may be
  * less than before. Standard error gets the number of events, the CPU time that they took and the
  * memory in use (VmRSS) after a quarter of the generations and at the end. --thread: by the thread
- * and queue of metrics/metrics.c; --corrupt: the N-th generation, from 1, is cut in half.
+ * and queue of metrics/metrics.c; --corrupt: the N-th generation, from 1, is cut in half, and the trace
+ * is one of runtime/trace, which has the state of all goroutines in each generation.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ static void directly(const struct parts *parts, size_t corrupt)
 
 		if (i + 1 == corrupt)
 			len /= 2;
-		check(!stream_analysis__add(&s, parts->data + start_of(parts, i), len),
+		check(!stream_analysis__add(&s, parts->data + start_of(parts, i), len, true),
 		      "out of memory");
 		check(!engine__collect(s.engine, &now), "out of memory");
 		compare(&before, &now);
