@@ -78,6 +78,23 @@ metrics_of_both()
 	done && [ "$(sort "$tmp/metrics" | uniq -d | wc -l)" -eq 0 ]
 }
 
+query() { curl -sG http://127.0.0.1:9394/api/v1/query --data-urlencode "query=$1" | jq -r '.data.result[] | "\(.metric.pid) \(.value[1])"' | sort; }
+is_scraped() { [ "$(query gotrace_up | wc -l)" -eq 2 ]; }
+
+# Both processes have created their goroutines, and are idle.
+read_by_prometheus()
+{
+	printf 'scrape_configs: [{job_name: serve, scrape_interval: 1s, static_configs: [{targets: ["%s"]}]}]\n' "${URL#http://}" >"$tmp/prometheus.yml"
+	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --web.listen-address=127.0.0.1:9394 >"$tmp/prometheus.out" 2>&1 &
+	background+=("$!")
+	wait_until 60 is_scraped && query gotrace_created_goroutines_total >"$tmp/scraped" && ok_get /metrics "$tmp/metrics" &&
+		sed -n 's/^gotrace_created_goroutines_total{pid="\([0-9]*\)",.*} /\1 /p' "$tmp/metrics" | sort | diff "$tmp/scraped" - &&
+		[ "$(wc -l <"$tmp/scraped")" -eq 2 ] && ! grep -q ' 0$' "$tmp/scraped"
+	local status=$?
+	kill $!
+	return $status
+}
+
 has_sockets() { [ "$(fds "$1" | grep -c '^socket:')" -eq "$2" ]; } # PID NUMBER
 fds() { find "/proc/$1/fd" -type l -printf '%l\n'; } # PID
 
@@ -209,6 +226,11 @@ try "two processes at the same time" two_at_once
 try "several traces of one process" overlapping
 try "the process of a trace" which_process
 try "metrics of both" metrics_of_both
+if command -v prometheus >/dev/null; then
+	try "a Prometheus reads the metrics" read_by_prometheus
+else
+	note "there is no prometheus to read the metrics"
+fi
 try "what the processes have" little_is_shared
 try "a front that was killed" front_is_replaced
 try "SIGTERM during nothing" stop_recorder
