@@ -20,6 +20,7 @@ get() { curl -sS --max-time 60 -o "$2" -w '%{http_code}\n' "$URL$1"; } # PATH FI
 ok_get() { [ "$(get "$1" "$2")" = 200 ]; } # PATH FILE
 start_get() # PATH FILE: in the background; sets GET. Returns when the trace has begun.
 {
+	rm -f "$2"
 	curl -sSN --max-time 200 -f -o "$2" "$URL$1" &
 	GET=$!
 	background+=("$GET")
