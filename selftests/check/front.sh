@@ -250,7 +250,15 @@ resists()
 	before=$(memory)
 	attacks && wait_until 30 only_its_own || return 1
 	echo "memory: $before kB, then $(memory) kB"
-	[ "$(memory)" -le $((before + 4096)) ] && answers 200 "$URL/targets"
+	[ "$(memory)" -le $((before + 1024)) ] && answers 200 "$URL/targets"
+}
+
+# Signals to all processes of the service are for the supervisor, which ends the front by closing the
+# channel.
+ignores_signals()
+{
+	kill -TERM "$FRONT" && kill -INT "$FRONT" && kill -HUP "$FRONT" && answers 200 "$URL/targets" &&
+		[ "$(status_of State)" = S ]
 }
 
 ends_with_supervisor()
@@ -288,6 +296,7 @@ if try "the front starts" started 127.0.0.1:0; then
 	try "methods and bodies" methods
 	try "a supervisor that does not answer" stalled
 	try "hostile clients" resists
+	try "signals do not end it" ignores_signals
 	try "it ends with its supervisor" ends_with_supervisor
 fi
 try "a Unix socket" in_a_unix_socket

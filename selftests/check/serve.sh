@@ -167,7 +167,7 @@ metrics_of_the_window()
 	for ((i = 0; i < 150; i++)); do
 		ok_get /metrics "$tmp/scrape" && plain "$tmp/scrape" >"$tmp/scrape.$(plain "$tmp/scrape" | generations_in)" && sleep 0.02 || return 1
 	done
-	snapshots_are 1 && build/gotrace metrics "$(traces)" >"$tmp/file" && complete "$tmp/file" >"$tmp/expected" && n=$(generations_in <"$tmp/expected") &&
+	wait_until 20 snapshots_are 1 && build/gotrace metrics "$(traces)" >"$tmp/file" && complete "$tmp/file" >"$tmp/expected" && n=$(generations_in <"$tmp/expected") &&
 		[ "$n" -gt 1 ] && [ "$(wc -l <"$tmp/expected")" -gt 30 ] && diff "$tmp/expected" <(complete "$tmp/scrape.$n") &&
 		adds_up "$PID" "$(traces)" && leave "$PID" && landed && each_is_valid
 }
@@ -182,7 +182,7 @@ ended_by() # SIGNAL
 	wait "$BACKGROUND_PID"
 	status=$?
 	echo "status $status"
-	[ $status -eq 0 ] && none_runs $processes && text_is_clean "$first" && text_is_clean "$second" && play "$first" && leave "$first" && play "$second" && leave "$second"
+	[ $status -eq 0 ] && none_runs $processes && wait "$GET" && is_trace "$tmp/cut.trace" && text_is_clean "$first" && text_is_clean "$second" && play "$first" && leave "$first" && play "$second" && leave "$second"
 }
 
 # The recorders and the front do not outlive a supervisor that was killed.

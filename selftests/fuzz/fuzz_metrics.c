@@ -3,6 +3,7 @@
  * Any bytes as the snapshot of a target, printed as metrics: labels, numbers and histograms. A line of
  * the output is a comment or a sample, whatever the names contain.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,9 @@
  * Prints the metrics at the end, for selftests/check/metrics.sh, which compares them with those of
  * `gotrace metrics FILE`. There is a snapshot after each generation, and none of its counters may be
  * less than before. Standard error gets the number of events, the CPU time that they took and the
- * memory in use (VmRSS) after a quarter of the generations and at the end. --thread: by the thread
- * and queue of metrics/metrics.c; --corrupt: the N-th generation, from 1, is cut in half.
+ * memory in use (RssAnon) after each quarter of the generations. --thread: by the thread
+ * and queue of metrics/metrics.c; --corrupt: the N-th generation, from 1, is cut in half, and the trace
+ * is one of runtime/trace, which has the state of all goroutines in each generation.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -143,7 +144,7 @@ static void directly(const struct parts *parts, size_t corrupt)
 	struct metric_values now, before = {};
 	struct stream_analysis s;
 	uint64_t ns = clock__cpu();
-	long kib = 0;
+	long kib[5] = {};
 
 	check(!stream_analysis__init(&s, parts->data), "out of memory");
 	for (size_t i = 0; i < parts->n; i++) {
@@ -151,23 +152,22 @@ static void directly(const struct parts *parts, size_t corrupt)
 
 		if (i + 1 == corrupt)
 			len /= 2;
-		check(!stream_analysis__add(&s, parts->data + start_of(parts, i), len),
+		check(!stream_analysis__add(&s, parts->data + start_of(parts, i), len, true),
 		      "out of memory");
 		check(!engine__collect(s.engine, &now), "out of memory");
 		compare(&before, &now);
 		metric_values__deinit(&before);
 		before = now;
-		if (i == parts->n / 4)
-			kib = resident_kib();
+		kib[(i + 1) * 4 / parts->n] = resident_kib();
 	}
 	ns = clock__cpu() - ns;
 	check(!stream_analysis__finish(&s), "out of memory");
 	check(!engine__collect(s.engine, &now), "out of memory");
 	compare(&before, &now);
-	fprintf(stderr, "events %llu kernel %llu cpu_ns %llu kib %ld %ld\n",
+	fprintf(stderr, "events %llu kernel %llu cpu_ns %llu kib %ld %ld %ld %ld\n",
 		(unsigned long long)s.engine->statistics.events,
-		(unsigned long long)s.engine->kernel_events, (unsigned long long)ns, kib,
-		resident_kib());
+		(unsigned long long)s.engine->kernel_events, (unsigned long long)ns, kib[1], kib[2],
+		kib[3], kib[4]);
 	print_values(&now);
 	metric_values__deinit(&before);
 	metric_values__deinit(&now);
