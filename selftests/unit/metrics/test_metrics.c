@@ -193,5 +193,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bounds_the_queue, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

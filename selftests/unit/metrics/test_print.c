@@ -176,5 +176,6 @@ int main(void)
 		cmocka_unit_test(reports_a_full_disk),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
