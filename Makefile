@@ -120,7 +120,7 @@ all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a ## build only the library
 bpf: $(SKELETON) ## build the BPF objects and their skeletons
 kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the kernel module
-unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/encoding \
+unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/metrics $(OUT)/selftests/encoding \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger build/selftests/inline \
 	build/selftests/blackbox build/selftests/front) ## build the unit tests; SAN=1 builds them with ASan and UBSan
 mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
@@ -215,6 +215,11 @@ build/selftests/frames: build/obj/selftests/symbols/frames.o build/libgotrace.a
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/selftests/perfdata: $(OUT)/obj/selftests/perfdata/events.o $(OUT)/libgotrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
+
+$(OUT)/selftests/metrics: $(OUT)/obj/selftests/metrics/stream.o $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
@@ -502,6 +507,14 @@ install: all $(MAN_PAGES) ## install the programs and the manual pages
 		install -v -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 
+# systemd reads units of locally installed programs from /usr/local/lib, too.
+build/systemd/gotrace-bpf.service: systemd/gotrace-bpf.service.in Makefile
+	$(Q)mkdir -p $(@D) && sed 's,@BINDIR@,$(PREFIX)/bin,' $< >$@
+
+install_service: build/systemd/gotrace-bpf.service ## install the systemd unit of gotrace-bpf serve, and an example of its configuration
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system $<
+	install -D -m 644 -t $(DESTDIR)/etc systemd/gotrace-bpf.conf.example
+
 # The value of a variable, for the test runner
 print-%:
 	@echo $($*)
@@ -515,7 +528,7 @@ help_BPFTOOL      := bpftool
 help_CC           := C compiler
 help_CCACHE       := ccache command; empty: compile without it
 help_CFLAGS       := flags for CC
-help_DESTDIR      := root directory for install and kmod_install
+help_DESTDIR      := root directory for install, install_service and kmod_install
 help_FIDELITY_GOS := Go releases for fidelity
 help_FRESH        := 1 runs every test, also those that passed with the same inputs (check, check-long)
 help_FUZZ_TIME    := seconds per fuzz target
@@ -526,7 +539,7 @@ help_LTO          := flags for link-time optimization of both programs
 help_MUTANTS      := number of mistakes for mutants
 help_PACKAGES     := additional packages for deps
 help_PARTS        := run only the tests whose name contains one of these words (test, check, check-long, check-vm, faults)
-help_PREFIX       := directory for install
+help_PREFIX       := directory for install and install_service
 help_SAN          := 1 builds with ASan and UBSan into build/san
 help_SHARED       := 1 builds a shared library into build/mutants
 help_SEED         := seed that selects the mistakes for mutants
@@ -543,5 +556,5 @@ help: ## list the targets and variables
 
 .PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-long check-kunit check-vm \
 	soak lint format-check man bench faults fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
-	install clean help
+	install install_service clean help
 -include $(shell find build -name '*.d' 2>/dev/null)

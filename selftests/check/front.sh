@@ -8,9 +8,9 @@
 
 metrics_size=3000000
 
-started() # ADDRESS: sets FRONT, the process, PORT and URL
+started() # ADDRESS [MILLISECONDS]: clients have this time for a request. Sets FRONT, the process, PORT and URL
 {
-	start_background serve_made "$1" && wait_until 30 grep -q '^front ' "$tmp/background.out" || return 1
+	start_background serve_made "$1" "${2-2000}" && wait_until 30 grep -q '^front ' "$tmp/background.out" || return 1
 	FRONT=$(sed -n 's/^front //p' "$tmp/background.out")
 	PORT=$(sed -n 's,.*http://.*:\([0-9]*\)/$,\1,p' "$tmp/background.out")
 	URL=http://127.0.0.1:$PORT
@@ -18,9 +18,9 @@ started() # ADDRESS: sets FRONT, the process, PORT and URL
 }
 
 # Its stdin stays open until it is told to end.
-serve_made() # ADDRESS
+serve_made() # ADDRESS MILLISECONDS
 {
-	exec build/selftests/front "$1" $metrics_size strict < <(exec sleep 1000)
+	exec build/selftests/front "$1" $metrics_size "$2" < <(exec sleep 1000)
 }
 
 confined() { [ "$(status_of Seccomp)" = 2 ]; }
@@ -28,7 +28,8 @@ status_of() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$FRONT/status";
 fds() { find "/proc/$FRONT/fd" -mindepth 1 | wc -l; }
 memory() { status_of VmRSS; }
 requests() { grep -c "^request ${1-}" "$tmp/background.out"; } # [KIND]
-ended() { grep -q "^end $1 [0-9]* $2\$" "$tmp/background.out"; } # PID ERROR
+ends() { grep -c "^end $1 [0-9]* -32\$" "$tmp/background.out"; } # PID: traces that the client did not read to the end
+has_ends() { [ "$(ends "$1")" -ge "$2" ]; } # PID NUMBER
 
 fetch() # CURL-ARGUMENT...: head in $tmp/head, body in $tmp/body; prints the status
 {
@@ -45,7 +46,7 @@ answers() # STATUS CURL-ARGUMENT...
 	local status
 
 	status=$(fetch "${@:2}")
-	[ "$status" = "$1" ] || { echo "status $status"; cat "$tmp/body"; return 1; }
+	[ "$status" = "$1" ] || { echo "status $status"; head -c 300 "$tmp/body"; return 1; }
 	header X-Content-Type-Options nosniff && header Cache-Control no-store && ! grep -qi '^access-control' "$tmp/head"
 }
 
@@ -125,10 +126,12 @@ whole_traces()
 		[ "$(wc -l <"$tmp/read")" -eq 8 ]
 }
 
-aborted()
+left_early() # PID: the stream ends long before the trace would
 {
-	! curl -sS -m 0.5 -o "$tmp/body" "$URL/debug/pprof/trace?seconds=60&pid=1" && [ -s "$tmp/body" ] &&
-		wait_until 10 ended 1 -32 && ! curl -sS -m 0.5 "$URL/debug/pprof/trace?seconds=60&pid=2" && wait_until 10 ended 2 -32
+	local before
+
+	before=$(ends "$1")
+	! curl -sS -m 0.5 -o "$tmp/body" "$URL/debug/pprof/trace?seconds=600&pid=$1" && wait_until 20 has_ends "$1" $((before + 1))
 }
 
 has_requests() { [ "$(requests "$1")" -ge "$2" ]; } # KIND NUMBER
@@ -233,7 +236,7 @@ attack() { timeout 120 build/reference/hostile -address "127.0.0.1:$PORT" "$@"; 
 
 attacks()
 {
-	attack -n 5000 idle && attack -n 100 partial && attack -n 500 garbage && attack -n 60 headers &&
+	attack -n 500 idle && attack -n 100 partial && attack -n 500 garbage && attack -n 60 headers &&
 		attack -n 64 bodies && attack -n 99 pipeline && attack -n 60 unread &&
 		attack -n 60 -path '/debug/pprof/trace?seconds=60&pid=1' abort &&
 		attack -n 60 -path /metrics abort && attack -n 8 -path '/debug/pprof/trace?seconds=60&pid=4' unread
@@ -250,12 +253,26 @@ resists()
 	before=$(memory)
 	attacks && wait_until 30 only_its_own || return 1
 	echo "memory: $before kB, then $(memory) kB"
-	[ "$(memory)" -le $((before + 4096)) ] && answers 200 "$URL/targets"
+	[ "$(memory)" -le $((before + 1024)) ] && answers 200 "$URL/targets"
+}
+
+# Signals to all processes of the service are for the supervisor, which ends the front by closing the
+# channel.
+ignores_signals()
+{
+	kill -TERM "$FRONT" && kill -INT "$FRONT" && kill -HUP "$FRONT" && answers 200 "$URL/targets" &&
+		[ "$(status_of State)" = S ]
 }
 
 ends_with_supervisor()
 {
 	kill -KILL "$BACKGROUND_PID" && wait_until 10 is_gone "$FRONT"
+}
+
+# Connections that do nothing and would last for an hour: others can only be answered instead of them.
+crowded()
+{
+	started 127.0.0.1:0 3600000 && attack -n 5000 idle && wait_until 30 only_its_own && ends_with_supervisor
 }
 
 in_a_unix_socket()
@@ -281,14 +298,17 @@ if try "the front starts" started 127.0.0.1:0; then
 	try "a trace that breaks off" incomplete 3
 	try "a trace without an answer" incomplete 6
 	try "traces at the same time are complete" whole_traces
-	try "a client that leaves ends its trace" aborted
+	try "a client that leaves ends its trace" left_early 1
+	try "a client that leaves before its trace begins" left_early 2
 	try "the number of traces is limited" too_many_traces
 	try "names of other hosts are refused" hosts
 	try "requests of other sites are refused" cross_site
 	try "methods and bodies" methods
 	try "a supervisor that does not answer" stalled
 	try "hostile clients" resists
+	try "signals do not end it" ignores_signals
 	try "it ends with its supervisor" ends_with_supervisor
 fi
+try "5,000 idle connections" crowded
 try "a Unix socket" in_a_unix_socket
 ktap_end

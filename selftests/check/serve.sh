@@ -20,6 +20,7 @@ get() { curl -sS --max-time 60 -o "$2" -w '%{http_code}\n' "$URL$1"; } # PATH FI
 ok_get() { [ "$(get "$1" "$2")" = 200 ]; } # PATH FILE
 start_get() # PATH FILE: in the background; sets GET. Returns when the trace has begun.
 {
+	rm -f "$2"
 	curl -sSN --max-time 200 -f -o "$2" "$URL$1" &
 	GET=$!
 	background+=("$GET")
@@ -76,6 +77,23 @@ metrics_of_both()
 		grep -qx "gotrace_up{pid=\"$pid\",program=\"served\"} 1" "$tmp/metrics" || return 1
 		[ "$(sed -n "s/^gotrace_recorded_seconds_total{pid=\"$pid\",program=\"served\"} \([0-9]*\).*/\1/p" "$tmp/metrics")" -ge 5 ] || return 1
 	done && [ "$(sort "$tmp/metrics" | uniq -d | wc -l)" -eq 0 ]
+}
+
+query() { curl -sG http://127.0.0.1:9394/api/v1/query --data-urlencode "query=$1" | jq -r '.data.result[] | "\(.metric.pid) \(.value[1])"' | sort; }
+is_scraped() { [ "$(query gotrace_up | wc -l)" -eq 2 ]; }
+
+# Both processes have created their goroutines, and are idle.
+read_by_prometheus()
+{
+	printf 'scrape_configs: [{job_name: serve, scrape_interval: 1s, static_configs: [{targets: ["%s"]}]}]\n' "${URL#http://}" >"$tmp/prometheus.yml"
+	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --web.listen-address=127.0.0.1:9394 >"$tmp/prometheus.out" 2>&1 &
+	background+=("$!")
+	wait_until 60 is_scraped && query gotrace_created_goroutines_total >"$tmp/scraped" && ok_get /metrics "$tmp/metrics" &&
+		sed -n 's/^gotrace_created_goroutines_total{pid="\([0-9]*\)",.*} /\1 /p' "$tmp/metrics" | sort | diff "$tmp/scraped" - &&
+		[ "$(wc -l <"$tmp/scraped")" -eq 2 ] && ! grep -q ' 0$' "$tmp/scraped"
+	local status=$?
+	kill $!
+	return $status
 }
 
 has_sockets() { [ "$(fds "$1" | grep -c '^socket:')" -eq "$2" ]; } # PID NUMBER
@@ -167,7 +185,7 @@ metrics_of_the_window()
 	for ((i = 0; i < 150; i++)); do
 		ok_get /metrics "$tmp/scrape" && plain "$tmp/scrape" >"$tmp/scrape.$(plain "$tmp/scrape" | generations_in)" && sleep 0.02 || return 1
 	done
-	snapshots_are 1 && build/gotrace metrics "$(traces)" >"$tmp/file" && complete "$tmp/file" >"$tmp/expected" && n=$(generations_in <"$tmp/expected") &&
+	wait_until 20 snapshots_are 1 && build/gotrace metrics "$(traces)" >"$tmp/file" && complete "$tmp/file" >"$tmp/expected" && n=$(generations_in <"$tmp/expected") &&
 		[ "$n" -gt 1 ] && [ "$(wc -l <"$tmp/expected")" -gt 30 ] && diff "$tmp/expected" <(complete "$tmp/scrape.$n") &&
 		adds_up "$PID" "$(traces)" && leave "$PID" && landed && each_is_valid
 }
@@ -182,7 +200,7 @@ ended_by() # SIGNAL
 	wait "$BACKGROUND_PID"
 	status=$?
 	echo "status $status"
-	[ $status -eq 0 ] && none_runs $processes && text_is_clean "$first" && text_is_clean "$second" && play "$first" && leave "$first" && play "$second" && leave "$second"
+	[ $status -eq 0 ] && none_runs $processes && wait "$GET" && is_trace "$tmp/cut.trace" && text_is_clean "$first" && text_is_clean "$second" && play "$first" && leave "$first" && play "$second" && leave "$second"
 }
 
 # The recorders and the front do not outlive a supervisor that was killed.
@@ -209,6 +227,11 @@ try "two processes at the same time" two_at_once
 try "several traces of one process" overlapping
 try "the process of a trace" which_process
 try "metrics of both" metrics_of_both
+if command -v prometheus >/dev/null; then
+	try "a Prometheus reads the metrics" read_by_prometheus
+else
+	note "there is no prometheus to read the metrics"
+fi
 try "what the processes have" little_is_shared
 try "a front that was killed" front_is_replaced
 try "SIGTERM during nothing" stop_recorder

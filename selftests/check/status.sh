@@ -219,7 +219,7 @@ planted()
 		refused 1 'linked: not a directory, or a symbolic link' $GOTRACE serve --exe x --control "$tmp/linked/control" &&
 		refused 1 'theirs: belongs to another user' $GOTRACE serve --exe x --control "$tmp/theirs/control" &&
 		refused 1 'open: other users can access it' $GOTRACE serve --exe x --control "$tmp/open/control" &&
-		[ -z "$(ls "$tmp/theirs" "$tmp/open" | grep control)" ]
+		[ -z "$(find "$tmp/theirs" "$tmp/open" -name control)" ]
 }
 
 ktap_start

@@ -20,6 +20,7 @@
 #include "format/encode.h"
 #include "format/kernel.h"
 #include "format/private.h"
+#include "metrics/values.h"
 #include "reader/index.h"
 #include "make_trace.h"
 
@@ -454,6 +455,29 @@ static void save_http(const char *name, uint16_t port, const char *lines)
 	save("http", name, &b);
 }
 
+/* A number without a label, and numbers and a histogram of names. */
+static void save_metrics(void)
+{
+	static struct bytes b;
+	struct metric_values v = {};
+	struct series *request;
+	struct outbuf o = {};
+
+	request = metric_values__series(&v, ROW_REQUEST, (struct trace_string){ "GET /", 5 });
+	if (!request || metric_values__set(&v, ROW_HEAP, 1 << 20) ||
+	    metric_values__add(&v, ROW_CPU, (struct trace_string){ "main.\"x\\", 8 }, 300) ||
+	    metric_values__add(&v, ROW_CPU, (struct trace_string){ "\xff\n", 2 }, UINT64_MAX))
+		abort();
+	histogram__add(&request->histogram, 5000);
+	if (metric_values__pack(&v, &o))
+		abort();
+	b.len = 0;
+	put(&b, o.data, o.len);
+	save("metrics", "values", &b);
+	outbuf__deinit(&o);
+	metric_values__deinit(&v);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *table;
@@ -468,6 +492,7 @@ int main(int argc, char **argv)
 	save_description(table, len);
 	save_private(table, len);
 	save_kernel();
+	save_metrics();
 	save_example();
 	save_symbols();
 	save_patched();

@@ -3,7 +3,9 @@
  * A supervisor for tests of the front: listens, starts the front, and answers its requests with
  * made results, without targets or recorders. Driven by selftests/check/front.sh.
  *
- *     front ADDRESS METRICS-BYTES [strict]
+ *     front ADDRESS METRICS-BYTES MS
+ *
+ * MS is the time that a client has for a request.
  *
  * Prints "front PID" when it listens, then one line for each request and for the end of each
  * stream; an end of file on stdin ends it. The PID that a client asks for selects what happens to
@@ -182,14 +184,14 @@ static void serve(void)
 
 int main(int argc, char **argv)
 {
-	struct front_opts opts = { .request_ms = 2000, .answer_ms = 2000 };
+	struct front_opts opts = { .answer_ms = 2000, .strict = true };
 	struct error error = {};
 	int ends[2], fd, status;
 	pid_t pid;
 
-	if (argc < 3)
+	if (argc != 4)
 		return 2;
-	opts.strict = argc > 3 && !strcmp(argv[3], "strict");
+	opts.request_ms = (unsigned int)strtoul(argv[3], NULL, 10);
 	metrics_size = strtoul(argv[2], NULL, 10);
 	metrics = malloc(metrics_size + 1);
 	if (!metrics)

@@ -93,18 +93,18 @@ int live__start(struct live *l, struct writer *w, struct flight *flight, uint64_
 
 int live__next(struct live *l, uint64_t time)
 {
-	int is_first;
-
-	l->from = time;
-	is_first = l->flight ? flight__next(l->flight, time) : 0;
+	int is_first = l->flight ? flight__next(l->flight, time) : 0;
 
 	if (is_first < 0)
 		return is_first;
-	if (!streams__next(l->streams, time))
-		return is_first;
-	if (l->flight)
+	l->from = time;
+	is_first |= metrics__wants_state(l->metrics);
+	is_first |= streams__next(l->streams, time);
+	if (is_first)
+		metrics__has_state(l->metrics);
+	if (is_first && l->flight)
 		flight__has_state(l->flight);
-	return 1;
+	return is_first;
 }
 
 bool live__is_due(struct live *l, uint64_t watermark, uint64_t *ret_since)

@@ -25,6 +25,7 @@
 struct queued {
 	struct queued *next;
 	uint64_t skipped; /* generations that were left out before it */
+	bool has_state;	  /* a trace can begin with it */
 	size_t len;
 	unsigned char data[];
 };
@@ -35,10 +36,12 @@ struct metrics {
 	size_t limit, waiting; /* bytes in the queue */
 	struct queued *first, **last;
 	uint64_t skipped; /* since the last one in the queue */
-	bool busy, stop, finish;
+	bool stop, finish;
+	bool wants_state;
 	struct outbuf published;
 
 	bool started, has_header; /* the caller's */
+	bool has_state;		  /* of the next generation */
 	pthread_t thread;
 	char header[TRACE_HEADER_LEN];
 
@@ -91,8 +94,11 @@ static void analyse(struct metrics *m, const struct queued *q)
 {
 	for (uint64_t i = 0; i < q->skipped; i++)
 		stream_analysis__skip(&m->stream);
-	if (stream_analysis__add(&m->stream, q->data, q->len))
+	if (stream_analysis__add(&m->stream, q->data, q->len, q->has_state))
 		stream_analysis__skip(&m->stream);
+	pthread_mutex_lock(&m->lock);
+	m->wants_state = m->skipped || stream_analysis__wants_state(&m->stream);
+	pthread_mutex_unlock(&m->lock);
 	publish(m, false);
 }
 
@@ -200,12 +206,13 @@ static int take_header(struct metrics *m, const struct iovec *iov, size_t n)
 	return m->has_header ? 0 : -EINVAL;
 }
 
-/* Takes it over. One may always wait, however large it is. */
+/* Takes it over; NULL: no memory. One may always wait, however large it is. */
 static void enqueue(struct metrics *m, struct queued *q)
 {
 	pthread_mutex_lock(&m->lock);
-	if (m->first && m->waiting + q->len > m->limit) {
+	if (!q || (m->first && m->waiting + q->len > m->limit)) {
 		m->skipped++;
+		m->wants_state = true;
 		free(q);
 	} else {
 		q->skipped = m->skipped;
@@ -224,6 +231,7 @@ int metrics__append(void *to, const struct iovec *iov, size_t n)
 	bool first = !m->has_header;
 	size_t len = 0, skip = first ? sizeof(m->header) : 0;
 	struct queued *q;
+	bool has_state = m->has_state || !m->started;
 	int err = first ? take_header(m, iov, n) : 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -232,13 +240,31 @@ int metrics__append(void *to, const struct iovec *iov, size_t n)
 		return err;
 	len -= skip;
 	err = m->started ? 0 : start(m);
-	q = err ? NULL : malloc(sizeof(*q) + len);
-	if (!q)
-		return err ? err : -ENOMEM;
-	*q = (struct queued){ .len = len };
-	copy(q->data, iov, n, skip);
+	if (err)
+		return err;
+	m->has_state = false;
+	q = malloc(sizeof(*q) + len);
+	if (q) {
+		*q = (struct queued){ .len = len, .has_state = has_state };
+		copy(q->data, iov, n, skip);
+	}
 	enqueue(m, q);
 	return 0;
+}
+
+bool metrics__wants_state(struct metrics *m)
+{
+	bool wants;
+
+	pthread_mutex_lock(&m->lock);
+	wants = m->wants_state;
+	pthread_mutex_unlock(&m->lock);
+	return wants;
+}
+
+void metrics__has_state(struct metrics *m)
+{
+	m->has_state = true;
 }
 
 static void end_thread(struct metrics *m, bool *how)

@@ -9,12 +9,18 @@
  * snapshots of all recorders. `gotrace metrics` does the same for a file.
  *
  * Memory: what the analyses need for goroutines that are alive and tasks that are open, one
- * generation, and the queue. If the thread cannot keep up, whole generations are left out; the
- * metrics count them. Recording never waits for the analysis.
+ * generation, and the queue. If the thread cannot keep up, or memory is exhausted, whole generations
+ * are left out; the metrics count them. Recording never waits for the analysis.
+ *
+ * After one that is missing, the analysis can go on only with a generation that a trace can begin
+ * with, which has the state of all goroutines and not only of those that did something in it. Before
+ * a generation is opened, metrics__wants_state() is whether it should be one, and
+ * metrics__has_state() reports that it is.
  */
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/uio.h>
@@ -39,10 +45,14 @@ int metrics__create(struct metrics **ret, const struct metrics_opts *opts, struc
 /*
  * For writer__use_memory(), `to` is a struct metrics: the bytes of the trace in their order. The
  * first ones are its header, of TRACE_HEADER_LEN bytes; from then on each call passes one whole
- * generation. Copies the bytes, and waits for nothing. 0 or a negative errno: -ENOMEM, or -EINVAL
- * (no header). A generation that is left out is no error.
+ * generation. Copies the bytes, and waits for nothing. 0 or a negative errno: -EINVAL (no header), or
+ * that of creating the thread. A generation that is left out is no error.
  */
 int metrics__append(void *to, const struct iovec *iov, size_t n);
+/* Any time: the analysis goes on with the next generation with all state; others are left out. */
+bool metrics__wants_state(struct metrics *m);
+/* The generation that is passed next has all state. The first one has it in any case. */
+void metrics__has_state(struct metrics *m);
 /*
  * The trace has ended: waits until all generations are analysed, and counts what goroutines did up
  * to the end. Only metrics__snapshot() and metrics__destroy() may follow.

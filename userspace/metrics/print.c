@@ -28,7 +28,7 @@ struct printed {
 
 /* ---- labels and numbers ---- */
 
-/* In quotation marks; what is not UTF-8 becomes U+FFFD. */
+/* In quotation marks; what is not UTF-8, and control characters, become U+FFFD. */
 static void put_text(FILE *out, const char *text, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -43,7 +43,7 @@ static void put_text(FILE *out, const char *text, size_t len)
 		if (c == '\n')
 			fputs("\\n", out);
 		else
-			fwrite(bytes, utf8__encode(c, bytes), 1, out);
+			fwrite(bytes, utf8__encode(label__char(c), bytes), 1, out);
 	}
 	fputc('"', out);
 }

@@ -2,9 +2,9 @@
 /*
  * The analysis of a trace that comes in generations: see metrics/stream.h.
  *
- * A generation is complete in itself except for tasks and regions that are open, so the analysis can
- * begin again with any of them: after one that is missing or corrupt, and if a program leaves too
- * many tasks open.
+ * The analysis begins anew, but for its sums, after a generation that is missing or corrupt, and if a
+ * program leaves too many tasks open. A generation with which a trace can begin has the state of all
+ * goroutines; others need not have that of goroutines that do nothing in them.
  */
 #include "metrics/stream.h"
 
@@ -38,19 +38,24 @@ void stream_analysis__deinit(struct stream_analysis *s)
 void stream_analysis__skip(struct stream_analysis *s)
 {
 	s->engine->dropped++;
-	s->restart = true;
+	s->broken = true;
+}
+
+bool stream_analysis__wants_state(const struct stream_analysis *s)
+{
+	return s->broken || engine__is_full(s->engine);
 }
 
 /* A reader for the next generation. 0 or a negative errno with the reason. */
-static int begin(struct stream_analysis *s, struct error *error)
+static int begin(struct stream_analysis *s, bool has_state, struct error *error)
 {
 	int err = 0;
 
-	if (s->restart && s->reader) {
+	if (has_state && s->reader && stream_analysis__wants_state(s)) {
 		close_reader(s);
 		err = engine__restart(s->engine);
 	}
-	s->restart = false;
+	s->broken = false;
 	if (err || s->reader)
 		return err;
 	err = reader__create_pushed(&s->reader, s->header, error);
@@ -70,20 +75,22 @@ static int read_steps(struct stream_analysis *s, struct error *error)
 	return err;
 }
 
-int stream_analysis__add(struct stream_analysis *s, const void *generation, size_t len)
+int stream_analysis__add(struct stream_analysis *s, const void *generation, size_t len,
+			 bool has_state)
 {
 	struct error why = {};
-	int err = begin(s, &why);
+	int err;
 
+	if (s->broken && !has_state) {
+		stream_analysis__skip(s);
+		return 0;
+	}
+	err = begin(s, has_state, &why);
 	if (!err)
 		err = reader__push(s->reader, generation, len, &why);
 	if (!err)
 		err = read_steps(s, &why);
-	if (!err) {
-		s->restart = engine__is_full(s->engine);
-		return 0;
-	}
-	if (err != -ENOMEM)
+	if (err && err != -ENOMEM)
 		stream_analysis__skip(s);
 	return err == -ENOMEM ? err : 0;
 }
@@ -92,7 +99,7 @@ int stream_analysis__finish(struct stream_analysis *s)
 {
 	struct error why = {};
 
-	if (!s->reader || s->restart)
+	if (!s->reader || s->broken)
 		return 0;
 	reader__push_end(s->reader);
 	return read_steps(s, &why) == -ENOMEM ? -ENOMEM : 0;

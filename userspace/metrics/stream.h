@@ -16,7 +16,8 @@ struct stream_analysis {
 	struct engine *engine;
 	struct reader *reader; /* NULL: begins with the next generation */
 	struct timeline *timeline;
-	bool restart; /* with the next generation, because it does not continue the last one */
+	/* A generation is missing: the others are left out up to one with the state of everything. */
+	bool broken;
 };
 
 int stream_analysis__init(struct stream_analysis *s, const void *header); /* 0 or -ENOMEM */
@@ -24,8 +25,14 @@ void stream_analysis__deinit(struct stream_analysis *s);
 
 /* One was left out. */
 void stream_analysis__skip(struct stream_analysis *s);
-/* Analyses the next one. A corrupt one is left out and counted. 0 or -ENOMEM. */
-int stream_analysis__add(struct stream_analysis *s, const void *generation, size_t len);
+/*
+ * Analyses the next one; `has_state`: a trace can begin with it. A corrupt one is left out from where
+ * it is corrupt, and counted. 0 or -ENOMEM.
+ */
+int stream_analysis__add(struct stream_analysis *s, const void *generation, size_t len,
+			 bool has_state);
+/* Whether one with all state is needed to go on, or to free memory. */
+bool stream_analysis__wants_state(const struct stream_analysis *s);
 /* There are no more. 0 or -ENOMEM. */
 int stream_analysis__finish(struct stream_analysis *s);
 

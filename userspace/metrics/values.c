@@ -14,7 +14,6 @@
 #include "analysis/lengths.h"
 #include "format/encode.h"
 #include "lib/array.h"
-#include "lib/unicode.h"
 #include "metrics/metrics.h"
 
 #define SNAPSHOT_MAGIC 0x314d5447u /* "GTM1" */
@@ -97,7 +96,7 @@ int metric_values__copy(struct metric_values *ret, const struct metric_values *f
 	return 0;
 }
 
-/* Makes a name valid UTF-8 that fits: what is invalid becomes U+FFFD. Returns its length. */
+/* Makes a name valid UTF-8 that fits, without control characters. Returns its length. */
 static size_t make_label(struct trace_string name, char to[METRICS_LABEL_MAX])
 {
 	const unsigned char *from = (const unsigned char *)name.data;
@@ -107,7 +106,7 @@ static size_t make_label(struct trace_string name, char to[METRICS_LABEL_MAX])
 
 	while (at < name.len) {
 		at += utf8__decode(from + at, name.len - at, &c);
-		len = utf8__encode(c, bytes);
+		len = utf8__encode(label__char(c), bytes);
 		if (n + len > METRICS_LABEL_MAX)
 			break;
 		memcpy(to + n, bytes, len);

@@ -15,6 +15,7 @@
 #include "format/dictionary.h"
 #include "lib/buf.h"
 #include "lib/outbuf.h"
+#include "lib/unicode.h"
 #include "metrics/rows.h"
 
 #define METRICS_NAMES	  64u
@@ -38,6 +39,12 @@ uint64_t histogram__count(const struct histogram *h);
 void histogram__add_all(struct histogram *h, const struct histogram *more);
 struct lengths;
 void histogram__add_lengths(struct histogram *h, const struct lengths *more);
+
+/* Readers of the text end at a NUL, and other control characters are as useless in a label. */
+static inline uint32_t label__char(uint32_t c)
+{
+	return (c < ' ' && c != '\n') || c == 0x7f ? UNICODE_REPLACEMENT : c;
+}
 
 struct series {
 	union {

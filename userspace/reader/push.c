@@ -14,18 +14,23 @@
 
 int reader__create_pushed(struct reader **ret, const void *header, struct error *error)
 {
+	unsigned int version;
 	struct input *in;
 	struct reader *r;
 	int err = input__open_memory(&in, header, TRACE_HEADER_LEN, error);
 
-	if (!err)
-		err = reader__open(&r, in, NULL, error);
 	if (err)
 		return err;
-	if (r->v1) {
-		reader__destroy(r);
-		return error__set(error, -EPROTONOSUPPORT, "a trace without generations");
+	err = header__read(in, &version, error);
+	if (!err && header__is_v1(version))
+		err = error__set(error, -EPROTONOSUPPORT, "a trace without generations");
+	if (err) {
+		input__destroy(in);
+		return err;
 	}
+	err = reader__open(&r, in, NULL, error);
+	if (err)
+		return err;
 	r->part = r->followed = r->pushed = r->done = true;
 	*ret = r;
 	return 0;

@@ -11,6 +11,7 @@
 #include "service/front.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,6 +32,7 @@
 #define ADDED_MEMORY	(256u << 20)	   /* HELD_MAX of http_page.c; connections; a margin */
 #define EVICT_MAX	4		   /* connections that are replaced at a time */
 #define WRITER_GRACE_NS (2000 * NS_PER_MS) /* a client that reads slowly is replaced later */
+#define MMAP_THRESHOLD	(256 << 10)
 #define FILES_MAX	256
 #define FDS_MAX		(3 + 2 * STREAMS_MAX)
 
@@ -299,6 +301,8 @@ static int prepare(struct front *f, const struct front_opts *opts, struct error 
 	int err = find_port(f);
 
 	tzset(); /* reads a file, which the date in responses needs later */
+	/* Fixed, so that the memory of each page is returned to the kernel. */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	if (err)
 		return error__set(error, err, "cannot listen: %s", strerror(-err));
 	err = sandbox__drop(&sandbox, error);
@@ -312,15 +316,17 @@ static int prepare(struct front *f, const struct front_opts *opts, struct error 
 
 static void reset_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
+	static const int signals[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGUSR1, SIGUSR2
+	};
 	sigset_t none;
 
 	/*
-	 * The supervisor decides when to end, and closes the channel: an interrupt is for it alone.
+	 * Signals to the process group or the unit are for the supervisor alone, which closes the
+	 * channel when it ends.
 	 */
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], signals[i] == SIGTERM ? SIG_DFL : SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
+		signal(signals[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -21,7 +21,7 @@
 #include "lib/log.h"
 #include "lib/opts.h"
 
-#define BACKLOG 128 /* connections that the kernel keeps before they are accepted */
+#define BACKLOG 1024 /* connections that the kernel keeps before they are accepted */
 
 union address {
 	struct sockaddr any;

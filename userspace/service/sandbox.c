@@ -27,7 +27,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(SANDBOX_NO_MEMORY_LIMIT)
+#ifdef __SANITIZE_ADDRESS__
 #define MEMORY_LIMITED 0 /* the shadow memory of sanitizers takes terabytes of address space */
 #else
 #define MEMORY_LIMITED 1

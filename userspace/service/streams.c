@@ -50,6 +50,7 @@ struct streams {
 	unsigned int version;
 	streams_fn ended;
 	void *ctx;
+	uint64_t begun; /* when a stream last began; CLOCK_MONOTONIC, ns */
 	struct stream stream[STREAMS_MAX];
 };
 
@@ -131,7 +132,8 @@ bool streams__is_due(const struct streams *s, uint64_t time)
 	for (unsigned int i = 0; i < STREAMS_MAX; i++) {
 		const struct stream *st = &s->stream[i];
 
-		if (st->phase == WAITS || (st->phase == RUNS && time >= st->ends))
+		if ((st->phase == WAITS && time >= s->begun + STREAM_PAUSE_NS) ||
+		    (st->phase == RUNS && time >= st->ends))
 			return true;
 	}
 	return false;
@@ -249,6 +251,8 @@ bool streams__next(struct streams *s, uint64_t time)
 			begin(s, st, time);
 		begins |= st->phase == RUNS;
 	}
+	if (begins)
+		s->begun = time;
 	return begins;
 }
 

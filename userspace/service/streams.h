@@ -19,7 +19,8 @@
 #include <sys/uio.h>
 
 #define STREAMS_MAX	 4
-#define STREAM_QUEUE_MAX (64ul << 20)	      /* bytes; streams share the memory of a generation */
+#define STREAM_QUEUE_MAX (64ul << 20) /* bytes; streams share the memory of a generation */
+#define STREAM_PAUSE_NS	 250000000ull /* between two begins: the state of all goroutines is large */
 #define STREAM_STALL_NS	 (30 * 1000000000ull) /* so long a reader may read nothing */
 
 struct streams;
@@ -38,7 +39,7 @@ void streams__destroy(struct streams *s); /* closes what is left, without a repo
 void streams__add(struct streams *s, uint64_t id, int fd, uint64_t ns);
 /*
  * Whether the open generation should end, all records up to `time` (CLOCK_MONOTONIC, ns) being in it: a
- * stream waits to begin, or its time is over.
+ * stream waits to begin, the last one having begun STREAM_PAUSE_NS ago, or its time is over.
  */
 bool streams__is_due(const struct streams *s, uint64_t time);
 /* Takes the bytes of a generation, for the streams that have begun. 0 or -ENOMEM. */

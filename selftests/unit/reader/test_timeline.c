@@ -2,8 +2,12 @@
 /*
  * Events and kernel events merged by time, across generations.
  */
+#include <errno.h>
 #include <inttypes.h>
 
+#include "format/header.h"
+#include "reader/decode.h"
+#include "reader/push.h"
 #include "reader/timeline.h"
 #include "unit/timeline_fixture.h"
 #include "writer/private_write.h"
@@ -361,6 +365,113 @@ static void trace_without_kernel_events(void **state)
 	reader__destroy(r);
 }
 
+/* The end of the first generation in x.bytes. */
+static size_t end_of_first(void)
+{
+	struct block_pool pool;
+	struct generation g;
+	struct error err = {};
+	struct decoder *d;
+	struct input *in;
+	size_t end;
+
+	ok(input__open_memory(&in, x.bytes.data, x.bytes.len, &err));
+	input__consume(in, TRACE_HEADER_LEN);
+	d = decoder__create(in, 25);
+	block_pool__init(&pool);
+	generation__init(&g, &pool);
+	assert_int_equal(decoder__next(d, &g, &err), 1);
+	end = input__offset(in);
+	generation__deinit(&g);
+	block_pool__deinit(&pool);
+	decoder__destroy(d);
+	input__destroy(in);
+	return end;
+}
+
+/* Both timelines have the same next step. Returns whether there is one. */
+static bool same_step(struct timeline *a, struct timeline *b)
+{
+	struct timeline_step x, y;
+	struct error err = {};
+	int got = timeline__next(a, &x, &err);
+
+	assert_int_equal(timeline__next(b, &y, &err), got);
+	if (!got)
+		return false;
+	assert_int_equal(got, 1);
+	assert_int_equal(x.event != NULL, y.event != NULL);
+	if (x.event) {
+		assert_int_equal(x.event->type, y.event->type);
+		assert_int_equal(x.event->time, y.event->time);
+	} else {
+		assert_int_equal(x.item->kind, y.item->kind);
+		assert_int_equal(x.item->time, y.item->time);
+		assert_int_equal(timeline__until(a), timeline__until(b));
+		assert_int_equal(timeline__duration(a), timeline__duration(b));
+	}
+	return true;
+}
+
+/*
+ * Generations one by one: nothing after the last event of one is delivered before the next one is
+ * known, and then as from a file.
+ */
+static void generations_may_be_pushed(void **state)
+{
+	struct timeline *file, *pushed;
+	struct reader *of_file, *r;
+	struct timeline_step step;
+	struct error err = {};
+	size_t end;
+
+	two_generations(64000);
+	x.bytes = bytes__read(x.path);
+	end = end_of_first();
+	file = open_timeline(&of_file);
+	ok(reader__create_pushed(&r, x.bytes.data, &err));
+	ok(timeline__create(&pushed, r));
+	assert_int_equal(timeline__next(pushed, &step, &err), 0);
+	ok(reader__push(r, x.bytes.data + TRACE_HEADER_LEN, end - TRACE_HEADER_LEN, &err));
+	for (unsigned int i = 0; i < 6; i++) /* up to EV_GO_STOP */
+		assert_true(same_step(file, pushed));
+	assert_int_equal(timeline__next(pushed, &step, &err), 0);
+	assert_int_equal(timeline__next(pushed, &step, &err), 0);
+	ok(reader__push(r, x.bytes.data + end, x.bytes.len - end, &err));
+	for (unsigned int i = 0; i < 8; i++) /* up to EV_GO_START */
+		assert_true(same_step(file, pushed));
+	assert_int_equal(timeline__next(pushed, &step, &err), 0);
+	assert_true(reader__is_pushed(r));
+	reader__push_end(r);
+	assert_false(reader__is_pushed(r));
+	while (same_step(file, pushed))
+		;
+	timeline__destroy(pushed);
+	reader__destroy(r);
+	timeline__destroy(file);
+	reader__destroy(of_file);
+}
+
+static void refuses_what_is_no_generation(void **state)
+{
+	static const char v1[TRACE_HEADER_LEN] = "go 1.19 trace\0\0\0";
+	struct error err = {};
+	struct reader *r;
+
+	two_generations(64000);
+	x.bytes = bytes__read(x.path);
+	assert_int_equal(reader__create_pushed(&r, v1, &err), -EPROTONOSUPPORT);
+	err.text[0] = '\0';
+	ok(reader__create_pushed(&r, x.bytes.data, &err));
+	assert_int_equal(reader__push(r, x.bytes.data + TRACE_HEADER_LEN,
+				      x.bytes.len - TRACE_HEADER_LEN, &err),
+			 -EBADMSG);
+	assert_string_equal(err.text, "not a single generation");
+	err.text[0] = '\0';
+	assert_int_equal(reader__push(r, "", 0, &err), -EBADMSG);
+	reader__destroy(r);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -374,6 +485,8 @@ int main(void)
 		TEST(many_losses_before_the_items),
 		TEST(many_losses_among_the_items),
 		TEST(too_many_losses),
+		TEST(generations_may_be_pushed),
+		TEST(refuses_what_is_no_generation),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -123,6 +123,24 @@ static void a_short_stream(void **state)
 	streams__destroy(s);
 }
 
+/* Clients that come and go do not make every generation a large one. */
+static void streams_begin_with_a_pause(void **state)
+{
+	struct streams *s = create();
+	int fd = add(s, 1, S), second;
+
+	assert_true(streams__next(s, S));
+	append(s, "a");
+	close(fd);
+	streams__send(s, S);
+	second = add(s, 2, S);
+	assert_false(streams__is_due(s, S + STREAM_PAUSE_NS - 1));
+	assert_true(streams__is_due(s, S + STREAM_PAUSE_NS));
+	assert_true(streams__next(s, S + 1)); /* a generation that ends anyway is used */
+	close(second);
+	streams__destroy(s);
+}
+
 static void streams_overlap(void **state)
 {
 	struct streams *s = create();
@@ -256,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_has_whole_generations),
 		cmocka_unit_test(a_short_stream),
+		cmocka_unit_test(streams_begin_with_a_pause),
 		cmocka_unit_test(streams_overlap),
 		cmocka_unit_test(an_unwritten_generation_begins_again),
 		cmocka_unit_test(more_than_the_limit_are_refused),

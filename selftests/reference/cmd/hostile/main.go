@@ -18,8 +18,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,7 +57,10 @@ func request(path string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: " + *address + "\r\n\r\n"
 }
 
-// Each connection does nothing, and is kept until the last one is open.
+// answered counts the answers to the fair client.
+var answered atomic.Int64
+
+// Each connection does nothing, and is kept until the last one is open and others are answered.
 func idle() error {
 	var conns []net.Conn
 	for range *number {
@@ -65,9 +70,16 @@ func idle() error {
 		}
 		conns = append(conns, c)
 	}
-	time.Sleep(time.Second)
-	for _, c := range conns {
-		c.Close()
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
+	before := answered.Load()
+	for started := time.Now(); answered.Load() < before+10; time.Sleep(time.Millisecond) {
+		if time.Since(started) > deadline {
+			return errors.New("others are not answered")
+		}
 	}
 	return nil
 }
@@ -126,12 +138,14 @@ func send(data []byte) ([]byte, error) {
 	return got, nil
 }
 
+var refusal = regexp.MustCompile(`^HTTP/1\.[01] (4\d\d|505) `)
+
 func refused(data []byte) error {
 	got, err := send(data)
 	if err != nil {
 		return err
 	}
-	if len(got) > 0 && !bytes.HasPrefix(got, []byte("HTTP/1.1 4")) && !bytes.HasPrefix(got, []byte("HTTP/1.0 4")) {
+	if len(got) > 0 && !refusal.Match(got) {
 		return fmt.Errorf("sent %.60q, got %.200q", data, got)
 	}
 	return nil
@@ -309,6 +323,7 @@ func (f *fair) get() error {
 		}
 		if err == nil {
 			f.answered++
+			answered.Add(1)
 			f.longest = max(f.longest, time.Since(started))
 			return nil
 		}
