@@ -5,8 +5,8 @@
  * ends one (slot.h): the thread returns to the one instruction with which Go's code enters the
  * kernel, and its goroutine is in a system call.
  *
- * If system calls are recorded without kernel events (config.calls_only), only records of
- * goroutines are sent.
+ * If system calls are recorded without kernel events (config.calls_only), or these are
+ * left out for a while, only records of goroutines are sent.
  *
  * An object of its own with sched.bpf.c. The kernel calls these programs for each system call of
  * the machine. Downstream: userspace/sequence/kernel_events.c.
@@ -14,6 +14,14 @@
 #define MODULE_KSYMS
 #include "task.bpf.h"
 #include "slot.bpf.h"
+
+/* Set by capture/kernel_probes.c while kernel events are left out: as config.calls_only. 8 bytes. */
+gt_u64 calls_only_now SEC(".bss.calls");
+
+static __always_inline bool calls_only(void)
+{
+	return config.calls_only || *(volatile gt_u64 *)&calls_only_now;
+}
 
 /* The TID of this thread of the target, or 0. */
 static __always_inline u32 target_tid(void)
@@ -70,7 +78,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 		/* the scheduler polls the network: the goroutine before has left the thread */
 		if (slot && slot->g0 == REGS_G(regs))
 			slot__flush_if_derived(slot->g0, tid);
-		if (!config.calls_only)
+		if (!calls_only())
 			emit_plain(GT_SYS_ENTER, number, 0, tid);
 	}
 	return 0;
@@ -121,7 +129,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	if (!is_go_call(regs) || !go_ends(REGS_G(regs), number, result, tid) ||
 	    config.exits_probed) {
-		if (!config.calls_only)
+		if (!calls_only())
 			emit_value(GT_SYS_EXIT, number, 0, tid, result);
 		return 0;
 	}

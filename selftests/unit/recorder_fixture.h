@@ -231,6 +231,11 @@ bool probes__sample_heap(struct probes *p)
 	return true;
 }
 
+bool probes__has_kernel(const struct probes *p)
+{
+	return fake.kernel;
+}
+
 void probes__select(struct probes *p, unsigned int sets)
 {
 	note("select%x", sets);

@@ -271,6 +271,8 @@ void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 	const struct bpf_object_skeleton *skeleton = k->skel->skeleton;
 
 	k->selected = k->sets & sets;
+	__atomic_store_n(&k->skel->bss_calls->calls_only_now, !(k->selected & SITE_SET(KERNEL)),
+			 __ATOMIC_SEQ_CST);
 	for (int i = 0; i < skeleton->prog_cnt; i++) {
 		const struct bpf_prog_skeleton *each = &skeleton->progs[i];
 		bool selected = is_selected(k, *each->prog);

@@ -122,7 +122,7 @@ static int write_change(struct recorder *r, unsigned int sets, uint64_t time)
 		.sets = sets,
 		.cost = ppm(budget__rate(&r->overhead.budget)),
 		.budget = ppm(budget__limit(&r->overhead.budget)),
-		.asked = r->opts->sets | SITE_SET(SCHED),
+		.asked = r->overhead.budget.opts.sets,
 	};
 
 	r->stats->overhead_changes++;
@@ -218,6 +218,8 @@ void recorder__begin_budget(struct recorder *r)
 	if (!opts.share)
 		return;
 	opts.sets = r->opts->sets | SITE_SET(SCHED);
+	if (!probes__has_kernel(r->probes)) /* unavailable */
+		opts.sets &= ~(SITE_SET(KERNEL) | SITE_SET(FAULT));
 	r->overhead.recorded = opts.sets;
 	budget__init(&r->overhead.budget, &opts, &use);
 }
