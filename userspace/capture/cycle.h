@@ -30,7 +30,7 @@ uint64_t cycle__next(const struct cycle_opts *opts, uint64_t first, uint64_t ear
 int cycle__open_timer(const struct cycle_opts *opts);
 /*
  * Starts the timer. If windows are aligned, it also ends when CLOCK_REALTIME is set. 0 or a negative
- * errno.
+ * errno; -ECANCELED: the clock was set since the last start, and no sleep has ended by that.
  */
 int cycle__set_timer(int fd, const struct cycle_opts *opts, uint64_t at);
 /* Whether it ended because CLOCK_REALTIME was set: then the start must be computed again. */

@@ -64,6 +64,10 @@ static int sleep_until(struct windows *w, uint64_t at, bool *ret_again)
 	int err = cycle__set_timer(w->timer, w->opts, at);
 
 	*ret_again = false;
+	if (err == -ECANCELED) { /* CLOCK_REALTIME was set in a window */
+		*ret_again = w->was_set = true;
+		return 0;
+	}
 	if (err)
 		return err;
 	if (poll(fd, 3, -1) < 0) {
