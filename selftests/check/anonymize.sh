@@ -4,7 +4,7 @@
 # toolchain; equal keys lead to equal bytes. For traces of Go's runtime, recordings with tasks, labels and
 # kernel events, v1 traces, and mutants.
 # parallel
-# timeout: 600
+# timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

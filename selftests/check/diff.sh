@@ -5,7 +5,7 @@
 # 20 % slower is found in each; so it is in recordings of a real program. Also --threshold, pipes and
 # hostile traces.
 # parallel
-# timeout: 600
+# timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
