@@ -99,7 +99,8 @@ read_by_prometheus()
 has_sockets() { [ "$(fds "$1" | grep -c '^socket:')" -eq "$2" ]; } # PID NUMBER
 fds() { find "/proc/$1/fd" -type l -printf '%l\n'; } # PID
 
-# The front, which is not root, and the recorders have only their own descriptors.
+# The front, which is not root, and the recorders have only their own descriptors, and the front no memory
+# of others.
 little_is_shared()
 {
 	local pid front=
@@ -108,7 +109,7 @@ little_is_shared()
 	done
 	grep -E '^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):' "/proc/$front/status"
 	[ "$(children "$BACKGROUND_PID" | wc -w)" -eq 3 ] && grep -q '^CapEff:[[:space:]]*0*$' "/proc/$front/status" &&
-		grep -q '^Seccomp:[[:space:]]*2$' "/proc/$front/status" && ! fds "$front" | grep -E 'bpf|perf|signalfd' || return 1
+		grep -q '^Seccomp:[[:space:]]*2$' "/proc/$front/status" && ! fds "$front" | grep -E 'bpf|perf|signalfd' && ! grep -E '^[^ ]* ...s ' "/proc/$front/maps" || return 1
 	for pid in $(recorder_of "$FIRST") $(recorder_of "$SECOND"); do
 		echo "recorder $pid" && fds "$pid" | sort | uniq -c
 		has_sockets "$pid" 1 || return 1

@@ -442,6 +442,15 @@ static int pause_ms(const struct targets *t)
 	return now < t->next_look ? (int)((t->next_look - now) / 1000000) + 1 : PAUSE_MS;
 }
 
+/* In the process that answers HTTP requests, which could change what is shared with it. */
+static void handle_front(void *ctx)
+{
+	struct targets *t = ctx;
+
+	tracker__destroy(t->tracker);
+	recorders__deinit(&t->recorders);
+}
+
 /* Passes requests on. Recorders answer once their probes are attached. */
 static void serve(struct targets *t)
 {
@@ -452,7 +461,7 @@ static void serve(struct targets *t)
 			supervisor__set_ready(t->how->supervisor, i);
 	if (t->stopping)
 		supervisor__stopping(t->how->supervisor);
-	supervisor__step(t->how->supervisor);
+	supervisor__step(t->how->supervisor, handle_front, t);
 }
 
 static void wait_for_event(const struct targets *t)
