@@ -67,7 +67,8 @@ overlapping()
 
 which_process()
 {
-	[ "$(get '/debug/pprof/trace?seconds=1' "$tmp/answer")" = 400 ] && grep -q "$FIRST" "$tmp/answer" && grep -q "$SECOND" "$tmp/answer" &&
+	[ "$(get '/debug/pprof/trace?seconds=1' "$tmp/answer")" = 400 ] &&
+		[ "$(tail -n +2 "$tmp/answer" | jq -c '[.[].pid] | sort')" = "$(printf '%s\n' "$FIRST" "$SECOND" | sort -n | jq -sc .)" ] &&
 		[ "$(get '/debug/pprof/trace?seconds=1&pid=1' "$tmp/answer")" = 404 ] && cat "$tmp/answer" && [ "$(get /none "$tmp/answer")" = 404 ]
 }
 
