@@ -125,6 +125,23 @@ front_is_replaced()
 		ok_get "/debug/pprof/trace?seconds=0.2&pid=$FIRST" "$tmp/again.trace" && is_trace "$tmp/again.trace"
 }
 
+# So does another recorder, whose figures begin at 0.
+recorder_is_replaced()
+{
+	local before
+	before=$(recorder_of "$FIRST") && kill -KILL "$before" && wait_until 20 is_replaced "$before" && messages "process $FIRST: its recorder was killed" &&
+		wait_until 20 targets_are "$FIRST" "$SECOND" &&
+		ok_get "/debug/pprof/trace?seconds=0.2&pid=$FIRST" "$tmp/again.trace" && is_trace "$tmp/again.trace"
+}
+is_replaced() { local now && now=$(recorder_of "$FIRST") && [ -n "$now" ] && [ "$now" != "$1" ]; } # PID: of the one before
+
+# The events that the recorder had in memory are lost, which is a failure.
+stopped_after_failure()
+{
+	stop_recorder
+	[ $? -eq 1 ]
+}
+
 # It has begun to play when its trace ends with it.
 one_ends()
 {
@@ -236,7 +253,8 @@ else
 fi
 try "what the processes have" little_is_shared
 try "a front that was killed" front_is_replaced
-try "SIGTERM during nothing" stop_recorder
+try "a recorder that was killed" recorder_is_replaced
+try "SIGTERM during nothing" stopped_after_failure
 try "a process that ends, and another that starts" one_ends
 try "the end of the service" stop_recorder
 try "readers that stop" readers_that_stop

@@ -324,7 +324,16 @@ static void handle_fork(void *ctx)
 	supervisor__abandon(t->how->supervisor);
 }
 
-/* Called by recorders.c. */
+/* A service goes on with a process whose recorder was killed, as by lack of memory. */
+static void record_again(struct targets *t, int pid)
+{
+	const struct candidate c = { .pid = pid, .is_found = true };
+
+	t->tried[pid % TRIED_MAX] = (struct tried){};
+	enqueue(t, &c);
+}
+
+/* Called by recorders.c. `end`: enum recording_end, or -1 if the recorder was killed. */
 static void handle_end(void *ctx, const struct recorder_slot *slot,
 		       const struct recording_report *report, int end)
 {
@@ -349,7 +358,9 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 		return;
 	report_failure(t, slot, report, e);
 	t->refused += !report->stats.t0;
-	if (first && !report->stats.t0) /* do not wait for it */
+	if (end < 0 && t->how->supervisor && !t->stopping)
+		record_again(t, slot->program.pid);
+	else if (first && !report->stats.t0) /* do not wait for it */
 		tracker__remove(t->tracker, slot->program.pid);
 }
 
