@@ -261,7 +261,7 @@ resists()
 ignores_signals()
 {
 	kill -TERM "$FRONT" && kill -INT "$FRONT" && kill -HUP "$FRONT" && answers 200 "$URL/targets" &&
-		[ "$(status_of State)" = S ]
+		! is_gone "$FRONT"
 }
 
 ends_with_supervisor()
