@@ -390,7 +390,7 @@ static void start(struct targets *t, const struct candidate *c, uint64_t mark,
 	else
 		log__msg("process %d is not recorded: %s", c->pid,
 			 error.text[0] ? error.text : strerror(-err));
-	if (err && r.channel > 0)
+	if (err && r.channel > 0 && !slot->recorder) /* else handle_end() does */
 		supervisor__remove(r.supervisor, slot_number(t, slot));
 	t->failed |= err != 0;
 }
