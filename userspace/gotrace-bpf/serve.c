@@ -115,7 +115,7 @@ static void check(struct serve_args *a)
 		usage_error("no process given: expected -p PID, --exe, --cgroup or --unit");
 	if (!a->supervisor.http && !a->supervisor.control.path)
 		usage_error(
-			"nobody can send requests: expected --http HOST:PORT, or a control socket");
+			"no way to send requests: expected --http HOST:PORT, or a control socket");
 	if (a->record.output && !strcmp(a->record.output, "-"))
 		usage_error("-o requires a directory");
 	if (a->flight_option && !a->record.output)
