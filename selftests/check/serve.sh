@@ -67,7 +67,8 @@ overlapping()
 
 which_process()
 {
-	[ "$(get '/debug/pprof/trace?seconds=1' "$tmp/answer")" = 400 ] && grep -q "$FIRST" "$tmp/answer" && grep -q "$SECOND" "$tmp/answer" &&
+	[ "$(get '/debug/pprof/trace?seconds=1' "$tmp/answer")" = 400 ] &&
+		[ "$(tail -n +2 "$tmp/answer" | jq -c '[.[].pid] | sort')" = "$(printf '%s\n' "$FIRST" "$SECOND" | sort -n | jq -sc .)" ] &&
 		[ "$(get '/debug/pprof/trace?seconds=1&pid=1' "$tmp/answer")" = 404 ] && cat "$tmp/answer" && [ "$(get /none "$tmp/answer")" = 404 ]
 }
 
@@ -99,7 +100,8 @@ read_by_prometheus()
 has_sockets() { [ "$(fds "$1" | grep -c '^socket:')" -eq "$2" ]; } # PID NUMBER
 fds() { find "/proc/$1/fd" -type l -printf '%l\n'; } # PID
 
-# The front, which is not root, and the recorders have only their own descriptors.
+# The front, which is not root, and the recorders have only their own descriptors, and the front no memory
+# of others.
 little_is_shared()
 {
 	local pid front=
@@ -108,7 +110,7 @@ little_is_shared()
 	done
 	grep -E '^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):' "/proc/$front/status"
 	[ "$(children "$BACKGROUND_PID" | wc -w)" -eq 3 ] && grep -q '^CapEff:[[:space:]]*0*$' "/proc/$front/status" &&
-		grep -q '^Seccomp:[[:space:]]*2$' "/proc/$front/status" && ! fds "$front" | grep -E 'bpf|perf|signalfd' || return 1
+		grep -q '^Seccomp:[[:space:]]*2$' "/proc/$front/status" && ! fds "$front" | grep -E 'bpf|perf|signalfd' && ! grep -E '^[^ ]* ...s ' "/proc/$front/maps" || return 1
 	for pid in $(recorder_of "$FIRST") $(recorder_of "$SECOND"); do
 		echo "recorder $pid" && fds "$pid" | sort | uniq -c
 		has_sockets "$pid" 1 || return 1
@@ -121,6 +123,23 @@ front_is_replaced()
 {
 	kill -KILL "$FRONT" && wait_until 20 targets_are "$FIRST" "$SECOND" && messages 'was terminated by signal 9' &&
 		ok_get "/debug/pprof/trace?seconds=0.2&pid=$FIRST" "$tmp/again.trace" && is_trace "$tmp/again.trace"
+}
+
+# So does another recorder, whose figures begin at 0.
+recorder_is_replaced()
+{
+	local before
+	before=$(recorder_of "$FIRST") && kill -KILL "$before" && wait_until 20 is_replaced "$before" && messages "process $FIRST: its recorder was killed" &&
+		wait_until 20 targets_are "$FIRST" "$SECOND" &&
+		ok_get "/debug/pprof/trace?seconds=0.2&pid=$FIRST" "$tmp/again.trace" && is_trace "$tmp/again.trace"
+}
+is_replaced() { local now && now=$(recorder_of "$FIRST") && [ -n "$now" ] && [ "$now" != "$1" ]; } # PID: of the one before
+
+# The events that the recorder had in memory are lost, which is a failure.
+stopped_after_failure()
+{
+	stop_recorder
+	[ $? -eq 1 ]
 }
 
 # It has begun to play when its trace ends with it.
@@ -234,7 +253,8 @@ else
 fi
 try "what the processes have" little_is_shared
 try "a front that was killed" front_is_replaced
-try "SIGTERM during nothing" stop_recorder
+try "a recorder that was killed" recorder_is_replaced
+try "SIGTERM during nothing" stopped_after_failure
 try "a process that ends, and another that starts" one_ends
 try "the end of the service" stop_recorder
 try "readers that stop" readers_that_stop

@@ -16,7 +16,7 @@
 #include "writer/writer.h"
 
 #define REQUESTS_AT_ONCE 8		     /* between two drains */
-#define GENERATION_NS	 1000000000ull	     /* without records, nobody else ends a generation */
+#define GENERATION_NS	 1000000000ull	     /* without records, nothing else ends a generation */
 #define PATIENCE_NS	 (5 * 1000000000ull) /* for the readers, at the end */
 
 struct live {

@@ -15,14 +15,19 @@
 #include "service/router.h"
 #include "front_process.h"
 
-#define RESTART_NS  1000000000ull /* between two starts */
-#define PATIENCE_MS 2000	  /* for its end */
+#define RESTART_NS     1000000000ull	 /* before another start; doubled for each early end, */
+#define RESTART_MAX_NS (16 * RESTART_NS) /* at most to this */
+#define EARLY_NS       (60 * RESTART_NS)
+#define PATIENCE_MS    2000 /* for its end */
 
 struct front_process {
 	const char *address;
 	int listener;
-	pid_t pid;     /* 0: it does not run */
-	uint64_t next; /* it is not started before; CLOCK_MONOTONIC, ns */
+	pid_t pid;	  /* 0: it does not run */
+	int channel;	  /* to it; the router's */
+	uint64_t started; /* CLOCK_MONOTONIC, ns */
+	uint64_t pause;	  /* after its next end, ns */
+	uint64_t next;	  /* it is not started before; CLOCK_MONOTONIC, ns */
 };
 
 int front_process__create(struct front_process **ret, const char *address, struct error *error)
@@ -43,14 +48,25 @@ int front_process__create(struct front_process **ret, const char *address, struc
 	return 0;
 }
 
+/* So that a cause that remains does not fill the log. */
+static void delay_next(struct front_process *f, uint64_t now)
+{
+	if (!f->pause || now > f->started + EARLY_NS)
+		f->pause = RESTART_NS;
+	f->next = now + f->pause;
+	if (f->pause < RESTART_MAX_NS)
+		f->pause *= 2;
+}
+
 /* Reports the end of the process, as by a defect in the parsing of requests. */
-static void reap(struct front_process *f)
+static void reap(struct front_process *f, uint64_t now)
 {
 	int status;
 
 	if (!f->pid || waitpid(f->pid, &status, WNOHANG) != f->pid)
 		return;
 	f->pid = 0;
+	delay_next(f, now);
 	if (WIFSIGNALED(status))
 		log__msg("the process that answers HTTP requests was terminated by signal %d",
 			 WTERMSIG(status));
@@ -75,6 +91,7 @@ static int start(struct front_process *f, struct router *router, void (*abandon)
 		_exit(front__run(listener, fd[1], &opts) ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	close(fd[1]);
+	f->channel = fd[0];
 	if (f->pid > 0)
 		return router__add_asker(router, fd[0]);
 	err = -errno;
@@ -88,11 +105,16 @@ void front_process__step(struct front_process *f, struct router *router, uint64_
 {
 	int err;
 
-	reap(f);
+	reap(f, now);
+	/* Without its channel it ends by itself, unless a client has taken it over. */
+	if (f->pid && !router__has_asker(router, f->channel))
+		kill(f->pid, SIGKILL);
 	if (f->pid || now < f->next)
 		return;
-	f->next = now + RESTART_NS;
+	f->started = now;
 	err = start(f, router, abandon, ctx);
+	if (err)
+		delay_next(f, now);
 	if (err)
 		log__msg("cannot start the process that answers HTTP requests: %s", strerror(-err));
 }

@@ -105,19 +105,28 @@ unsigned int supervisor__fds(const struct supervisor *s, struct pollfd *fd)
 	return n + serve_control__fds(s->control, fd + n);
 }
 
+struct fork_context {
+	struct supervisor *supervisor;
+	void (*forked)(void *ctx);
+	void *ctx;
+};
+
 /* In the front. */
 static void abandon(void *ctx)
 {
-	supervisor__abandon(ctx);
+	const struct fork_context *c = ctx;
+
+	c->forked(c->ctx);
+	supervisor__abandon(c->supervisor);
 }
 
-void supervisor__step(struct supervisor *s)
+void supervisor__step(struct supervisor *s, void (*forked)(void *ctx), void *ctx)
 {
+	struct fork_context in_front = { s, forked, ctx };
 	uint64_t now = clock__now();
 
 	if (s->front)
-		front_process__step(s->front, s->router, now, abandon, s);
-
+		front_process__step(s->front, s->router, now, abandon, &in_front);
 	router__step(s->router, now);
 	serve_control__step(s->control, s->router, s->recorded, now);
 }

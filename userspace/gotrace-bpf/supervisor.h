@@ -26,7 +26,7 @@ struct supervisor_opts {
 	struct serve_control_opts control;
 };
 
-/* Listens, and starts the front. 0, or a negative errno and the reason. */
+/* Listens; the front starts with the first supervisor__step(). 0, or a negative errno and the reason. */
 int supervisor__create(struct supervisor **ret, const struct supervisor_opts *opts,
 		       struct error *error);
 /* Ends the front, once it has passed the last answers on. NULL allowed. */
@@ -41,8 +41,11 @@ void supervisor__remove(struct supervisor *s, unsigned int slot);    /* it has e
 
 /* Fills fd[], of SUPERVISOR_FDS, with what to wait for. Returns the number. */
 unsigned int supervisor__fds(const struct supervisor *s, struct pollfd *fd);
-/* Handles what has arrived. */
-void supervisor__step(struct supervisor *s);
+/*
+ * Handles what has arrived. `forked` is called in the process that answers HTTP requests when it
+ * starts: it releases what that process must not share, such as memory of the recorders.
+ */
+void supervisor__step(struct supervisor *s, void (*forked)(void *ctx), void *ctx);
 void supervisor__stopping(struct supervisor *s); /* the recorders are ending */
 
 #endif

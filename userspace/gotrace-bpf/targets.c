@@ -339,7 +339,16 @@ static void handle_fork(void *ctx)
 	supervisor__abandon(t->how->supervisor);
 }
 
-/* Called by recorders.c. */
+/* A service goes on with a process whose recorder was killed, as by lack of memory. */
+static void record_again(struct targets *t, int pid)
+{
+	const struct candidate c = { .pid = pid, .is_found = true };
+
+	t->tried[pid % TRIED_MAX] = (struct tried){};
+	enqueue(t, &c);
+}
+
+/* Called by recorders.c. `end`: enum recording_end, or -1 if the recorder was killed. */
 static void handle_end(void *ctx, const struct recorder_slot *slot,
 		       const struct recording_report *report, int end)
 {
@@ -364,7 +373,9 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 		return;
 	report_failure(t, slot, report, e);
 	t->refused += !report->stats.t0;
-	if (first && !report->stats.t0) /* do not wait for it */
+	if (end < 0 && t->how->supervisor && !t->stopping)
+		record_again(t, slot->program.pid);
+	else if (first && !report->stats.t0) /* do not wait for it */
 		tracker__remove(t->tracker, slot->program.pid);
 }
 
@@ -394,7 +405,7 @@ static void start(struct targets *t, const struct candidate *c, uint64_t mark,
 	else
 		log__msg("process %d is not recorded: %s", c->pid,
 			 error.text[0] ? error.text : strerror(-err));
-	if (err && r.channel > 0)
+	if (err && r.channel > 0 && !slot->recorder) /* else handle_end() does */
 		supervisor__remove(r.supervisor, slot_number(t, slot));
 	t->failed |= err != 0;
 }
@@ -457,6 +468,15 @@ static int pause_ms(const struct targets *t)
 	return now < t->next_look ? (int)((t->next_look - now) / 1000000) + 1 : PAUSE_MS;
 }
 
+/* In the process that answers HTTP requests, which could change what is shared with it. */
+static void handle_front(void *ctx)
+{
+	struct targets *t = ctx;
+
+	tracker__destroy(t->tracker);
+	recorders__deinit(&t->recorders);
+}
+
 /* Passes requests on. Recorders answer once their probes are attached. */
 static void serve(struct targets *t)
 {
@@ -467,7 +487,7 @@ static void serve(struct targets *t)
 			supervisor__set_ready(t->how->supervisor, i);
 	if (t->stopping)
 		supervisor__stopping(t->how->supervisor);
-	supervisor__step(t->how->supervisor);
+	supervisor__step(t->how->supervisor, handle_front, t);
 }
 
 static void wait_for_event(const struct targets *t)

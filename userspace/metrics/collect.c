@@ -14,6 +14,14 @@
 
 static const struct trace_string unlabeled;
 
+/* For readers of metrics, a label whose value is empty does not exist. */
+static struct trace_string known(struct trace_string name)
+{
+	static const struct trace_string unknown = { "unknown", 7 };
+
+	return name.len ? name : unknown;
+}
+
 static int add_time(struct metric_values *v, enum metrics_row row, struct trace_string name,
 		    int64_t ns)
 {
@@ -69,8 +77,8 @@ static int collect_reasons(const struct latency *l, const struct latency_stats *
 
 	for (uint32_t i = 0; !err && i < stats->reasons.n; i++) {
 		d = &stats->reasons.at[i];
-		err = add_time(v, rows[latency_reason__part(d->kind)], latency__reason(l, d->kind),
-			       d->ns);
+		err = add_time(v, rows[latency_reason__part(d->kind)],
+			       known(latency__reason(l, d->kind)), d->ns);
 	}
 	return err;
 }
@@ -104,7 +112,7 @@ static int collect_goroutines(struct engine *e, const struct goroutine_sums *sum
 	err = err ?: add_time(v, ROW_MIGRATIONS, unlabeled, stats->migrations);
 	for (uint32_t name = 0; !err && name < sums->ncpu; name++)
 		if (sums->cpu[name])
-			err = add_time(v, ROW_CPU, latency__name(l, name), sums->cpu[name]);
+			err = add_time(v, ROW_CPU, known(latency__name(l, name)), sums->cpu[name]);
 	err = err ?: collect_reasons(l, stats, v);
 	return err ?: collect_workers(l, v);
 }
@@ -160,7 +168,7 @@ static int collect_intervals(const struct engine *e, struct metric_values *v)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i <= INTERVAL_REASONS; i++) {
-		reason = intervals__text(e->intervals, i);
+		reason = known(intervals__text(e->intervals, i));
 		if (e->blocks[i])
 			err = metric_values__add(v, ROW_BLOCKS, reason, e->blocks[i]);
 		if (!err && histogram__count(&e->stw[i]))

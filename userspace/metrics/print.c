@@ -20,6 +20,7 @@
 
 struct printed {
 	FILE *out;
+	char bound[HISTOGRAM_BUCKETS][32]; /* of each bucket: format_bound() takes long */
 	const struct metrics_target *targets;
 	struct metric_values *values;
 	bool *valid;
@@ -118,17 +119,17 @@ static uint64_t add_limited(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static void put_histogram(FILE *out, const char *family, const struct metrics_target *t,
-			  const struct label *own, const struct histogram *h)
+static void put_histogram(const struct printed *p, const char *family,
+			  const struct metrics_target *t, const struct label *own,
+			  const struct histogram *h)
 {
+	FILE *out = p->out;
 	uint64_t n = 0;
-	char bound[32];
 
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		n = add_limited(n, h->bucket[i]);
-		format_bound(i, bound);
 		fprintf(out, PREFIX "%s_bucket", family);
-		put_labels(out, t, own, bound);
+		put_labels(out, t, own, p->bound[i]);
 		fprintf(out, " %" PRIu64 "\n", n);
 	}
 	fprintf(out, PREFIX "%s_count", family);
@@ -154,8 +155,7 @@ static void put_row(const struct printed *p, unsigned int row)
 			own[1].text = s->label;
 			own[1].len = s->len;
 			if (info->type == METRIC_HISTOGRAM) {
-				put_histogram(p->out, info->family, &p->targets[i], own,
-					      &s->histogram);
+				put_histogram(p, info->family, &p->targets[i], own, &s->histogram);
 				continue;
 			}
 			fprintf(p->out, PREFIX "%s%s", info->family,
@@ -225,6 +225,8 @@ int metrics__print(FILE *out, const struct metrics_target *targets, size_t n, st
 	struct printed p = { .out = out, .targets = targets, .n = n };
 	int err;
 
+	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		format_bound(i, p.bound[i]);
 	p.values = calloc(n + 1, sizeof(*p.values));
 	p.valid = calloc(n + 1, sizeof(*p.valid));
 	err = p.values && p.valid ? unpack_all(&p) : -ENOMEM;

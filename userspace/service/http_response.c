@@ -51,11 +51,14 @@ struct MHD_Response *http_response__text(const char *type, const char *text)
 
 struct MHD_Response *http_response__pprof_error(const char *text)
 {
-	char line[1024];
+	struct MHD_Response *response;
+	char *line;
 
-	snprintf(line, sizeof(line), "%s\n", text);
-	return with_header(http_response__text("text/plain; charset=utf-8", line), "X-Go-Pprof",
-			   "1");
+	if (asprintf(&line, "%s\n", text) < 0)
+		return NULL;
+	response = http_response__text("text/plain; charset=utf-8", line);
+	free(line);
+	return with_header(response, "X-Go-Pprof", "1");
 }
 
 static void free_body(void *body)

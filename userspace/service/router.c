@@ -433,6 +433,14 @@ int router__add_asker(struct router *r, int channel)
 	return -EBUSY;
 }
 
+bool router__has_asker(const struct router *r, int channel)
+{
+	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
+		if (r->asker[i].channel >= 0 && r->asker[i].channel == channel)
+			return true;
+	return false;
+}
+
 void router__request(struct router *r, uint64_t client, const struct channel_request *request,
 		     int fd, uint64_t now)
 {

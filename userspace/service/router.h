@@ -55,6 +55,8 @@ void router__destroy(struct router *r);
 
 /* Takes the channel over. 0, or -EBUSY: there are ROUTER_ASKERS; it is closed. */
 int router__add_asker(struct router *r, int channel);
+/* False once it was disconnected: it has closed the channel, or sent something invalid. */
+bool router__has_asker(const struct router *r, int channel);
 /*
  * A request of a client of the control socket, which has checked it, and limits how many each client
  * has: takes the descriptor over, and calls opts.answer() once, now or later.

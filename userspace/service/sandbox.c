@@ -3,8 +3,8 @@
  * What the process that faces clients can still do, should one of them take it over: answer other
  * clients wrongly, ask the supervisor what any client may ask, and exit.
  *
- * It has another user than root, no capability and no way to gain one, a root directory that is
- * empty and deleted, and no system call that opens a file, executes a program, creates a process or
+ * It has another user than root, no capability and no way to gain one, an empty root
+ * directory, and no system call that opens a file, executes a program, creates a process or
  * a socket with an address, or reaches another process. Calls that are not permitted fail with
  * EPERM: another release of the C library may try one and have a fallback, and the service should
  * not end for that; the call is denied all the same. Calls that only an attacker makes kill the
@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -73,24 +76,24 @@ static int close_others(const struct sandbox_opts *opts)
 }
 
 /*
- * A directory that is deleted remains usable as a root directory, but nothing can be created in it.
+ * The directory of an ended process in /proc is empty, and nothing can be created in it. Another one
+ * would require a writable directory, and a unit of systemd may have none. The process that ends
+ * shares its root directory with this one. It sends no signal at its end: SIGCHLD may be ignored, and
+ * then waitpid() would lose its status.
  */
 static int enter_empty_root(void)
 {
-	char path[] = "/tmp/gotrace-empty.XXXXXX", other[] = "/run/gotrace-empty.XXXXXX";
-	const char *made = mkdtemp(path);
-	int fd, err = 0;
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_FS, NULL, NULL, NULL, NULL);
+	int status;
 
-	if (!made)
-		made = mkdtemp(other);
-	if (!made)
+	if (pid < 0)
 		return -errno;
-	fd = open(made, O_DIRECTORY | O_PATH | O_CLOEXEC);
-	if (rmdir(made) || fd < 0 || fchdir(fd) || chroot("."))
-		err = -errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
+	if (!pid)
+		_exit(chroot("/proc/self/fdinfo") || chdir("/") ? errno : 0);
+	while (waitpid(pid, &status, __WALL) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
 
 static int change_user(const struct sandbox_opts *opts)

@@ -22,6 +22,7 @@ struct fixture {
 	struct router *router;
 	uint64_t now;
 	int asker[ROUTER_ASKERS + 1], recorder[4]; /* our ends */
+	int router_end;				   /* of the last asker */
 	unsigned int open;
 };
 
@@ -77,6 +78,7 @@ static int connect_asker(struct fixture *f, unsigned int i)
 
 	assert_int_equal(channel__pair(fd), 0);
 	f->asker[i] = fd[0];
+	f->router_end = fd[1];
 	return router__add_asker(f->router, fd[1]);
 }
 
@@ -358,8 +360,11 @@ static void an_invalid_asker_is_disconnected(void **state)
 	struct channel_answer answer;
 	int stream = ask_trace(f, 100, 1);
 
+	assert_true(router__has_asker(f->router, f->router_end));
+	assert_false(router__has_asker(f->router, -1));
 	send(f->asker[0], "garbage", 7, 0);
 	step(f);
+	assert_false(router__has_asker(f->router, f->router_end));
 	assert_int_equal(channel__hear(f->asker[0], &answer), -EPIPE);
 	assert_false(router__is_busy(f->router));
 	close(f->asker[0]);

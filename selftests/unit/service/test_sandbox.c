@@ -8,11 +8,13 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -308,12 +310,57 @@ static void root_is_not_a_user(void **state)
 	exits_with(wait_for(pid), geteuid() == 0 ? 0 : 1);
 }
 
+/* As under a unit with ProtectSystem=strict. */
+static int make_read_only(const char *path)
+{
+	return mount("none", path, "tmpfs", MS_RDONLY, NULL);
+}
+
+/* Without the filter of system calls, which would prevent all of this. */
+static int use_root_directory(void)
+{
+	const struct sandbox_opts opts = {
+		.uid = SANDBOX_USER, .gid = SANDBOX_USER, .files = 32, .memory = MEMORY
+	};
+	struct error error = {};
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    make_read_only("/tmp") || make_read_only("/run"))
+		return 1;
+	signal(SIGCHLD, SIG_IGN);
+	if (sandbox__drop(&opts, &error)) {
+		dprintf(STDERR_FILENO, "%s\n", error.text);
+		return 2;
+	}
+	if (open("/0", O_RDONLY) >= 0 || open("0", O_RDONLY) >= 0 || open("/proc", O_PATH) >= 0 ||
+	    open("../../self", O_PATH) >= 0)
+		return 3;
+	return !mkdir("/x", 0700) || open("/x", O_RDWR | O_CREAT, 0600) >= 0 ? 4 : 0;
+}
+
+static void the_root_directory_is_empty(void **state)
+{
+	pid_t pid;
+
+	if (geteuid())
+		skip();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(use_root_directory());
+	exits_with(wait_for(pid), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_denied),	cmocka_unit_test(attacks_kill),
-		cmocka_unit_test(privileges),		cmocka_unit_test(resources),
-		cmocka_unit_test(dies_with_its_parent), cmocka_unit_test(root_is_not_a_user),
+		cmocka_unit_test(calls_are_denied),
+		cmocka_unit_test(attacks_kill),
+		cmocka_unit_test(privileges),
+		cmocka_unit_test(resources),
+		cmocka_unit_test(dies_with_its_parent),
+		cmocka_unit_test(root_is_not_a_user),
+		cmocka_unit_test(the_root_directory_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
