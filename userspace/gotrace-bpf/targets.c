@@ -306,8 +306,7 @@ static void record_again(struct targets *t, const struct recorder_slot *slot)
 	const struct candidate c = { .pid = slot->program.pid, .is_found = true };
 
 	t->tried[c.pid % TRIED_MAX] = (struct tried){};
-	if (!t->stopping)
-		enqueue(t, &c);
+	enqueue(t, &c);
 }
 
 static void report_failure(struct targets *t, const struct recorder_slot *slot,
@@ -315,8 +314,6 @@ static void report_failure(struct targets *t, const struct recorder_slot *slot,
 {
 	const char *reason = report->reason[0] ? report->reason : "its recorder was killed";
 
-	if (!report->reason[0])
-		record_again(t, slot);
 	if (report->stats.t0) {
 		t->failed = true;
 		log__msg("process %d: %s", slot->program.pid, reason);
@@ -337,15 +334,6 @@ static void handle_fork(void *ctx)
 	struct targets *t = ctx;
 
 	supervisor__abandon(t->how->supervisor);
-}
-
-/* A service goes on with a process whose recorder was killed, as by lack of memory. */
-static void record_again(struct targets *t, int pid)
-{
-	const struct candidate c = { .pid = pid, .is_found = true };
-
-	t->tried[pid % TRIED_MAX] = (struct tried){};
-	enqueue(t, &c);
 }
 
 /* Called by recorders.c. `end`: enum recording_end, or -1 if the recorder was killed. */
@@ -373,8 +361,8 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 		return;
 	report_failure(t, slot, report, e);
 	t->refused += !report->stats.t0;
-	if (end < 0 && t->how->supervisor && !t->stopping)
-		record_again(t, slot->program.pid);
+	if (end < 0 && !t->stopping)
+		record_again(t, slot);
 	else if (first && !report->stats.t0) /* do not wait for it */
 		tracker__remove(t->tracker, slot->program.pid);
 }
