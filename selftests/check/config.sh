@@ -1,6 +1,7 @@
 #!/bin/bash
 # gotrace-bpf serve as a service: its configuration file, what its manager is told, and the systemd
 # unit, with whose capabilities the service works.
+# parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace systemd selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

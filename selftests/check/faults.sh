@@ -143,25 +143,25 @@ locked make --no-print-directory $soak >/dev/null
 for mode in record flights; do
 	RECORDER_OPTIONS="--ring-size 16K" row "stopped for 3 s, and continued" $mode 0 'records were lost in [1-9]' stopped 3
 done
-for mode in rotate flight sample inline ${LONG:+rotates}; do
+for mode in rotate inline ${LONG:+flight sample rotates}; do
 	row "stopped for 3 s, and continued" $mode 0 'recorded [0-9.]+ s' stopped 3
 done
-for mode in record flights sample inline ${LONG:+rotate flight rotates}; do
+for mode in record inline ${LONG:+flights sample rotate flight rotates}; do
 	row "stopped with the target for 2 s, and continued" $mode 0 'recorded.* [0-9.]+ s' suspended 2
 done
-for mode in record rotate flight sample inline flights rotates; do
+for mode in rotate inline flights ${LONG:+record flight sample rotates}; do
 	PARTIAL=yes row "kill -9" $mode 137 '' killed
 done
-for mode in flights rotates; do
+for mode in flights ${LONG:+rotates}; do
 	PARTIAL=yes row "kill -9 of the child" $mode 1 'its recorder was killed' child_killed
 done
-for mode in record flight ${LONG:+rotate inline}; do
+for mode in record ${LONG:+flight rotate inline}; do
 	memory_group && with=(in_group)
 	PARTIAL=yes row "out of memory: killed by the kernel" $mode 137 '' limit_group
 	leave_group
 	with=()
 done
-for mode in rotate flights ${LONG:+flight sample rotates}; do
+for mode in rotate ${LONG:+flights flight sample rotates}; do
 	row "out of memory: an allocation fails" $mode 1 'memory' no_memory
 done
 for how in unread no_reader closed; do

@@ -77,7 +77,7 @@ frozen() # PID...: for a second
 target_frozen() { frozen "$TARGET_PID"; }
 all_frozen() { frozen "$TARGET_PID" "${RECORDERS[@]}"; }
 
-modes=(record flight sample inline ${LONG:+rotate})
+modes=(record inline ${LONG:+flight sample rotate})
 daemons=(flights ${LONG:+rotates})
 end='process [0-9]+ ended|recorded process'
 on='recorded .* s'
@@ -98,12 +98,12 @@ done
 for mode in "${daemons[@]}"; do
 	row "the target executes itself" $mode 0 'recorded process' executes_and_is_recorded
 done
-for mode in record flights ${LONG:+flight sample rotate rotates}; do
+for mode in record ${LONG:+flights flight sample rotate rotates}; do
 	START=true row "the target is stopped while the recorder attaches" $mode 0 'recording' attached_while_stopped
 done
 START=true row "the target is stopped while the recorder attaches" inline 1 'stopped' attached_while_stopped
 freezer_group
-for mode in record flights inline ${LONG:+flight sample rotate rotates}; do
+for mode in record inline ${LONG:+flights flight sample rotate rotates}; do
 	row "the target is frozen for 1 s" $mode 0 "$on" target_frozen
 	row "target and recorder are frozen for 1 s" $mode 0 "$on" all_frozen
 done

@@ -3,6 +3,7 @@
 # the same trace, to the nanosecond; requests and errors equal what the program counted; the same trace
 # in generations gives the same, with and without the thread of a recorder; the text is read by the
 # OpenMetrics parser of Prometheus' client library, and by a Prometheus if there is one.
+# parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/metrics
 . "$(dirname "$0")/../lib.sh"
