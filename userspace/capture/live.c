@@ -16,7 +16,7 @@
 #include "writer/writer.h"
 
 #define REQUESTS_AT_ONCE 8		     /* between two drains */
-#define GENERATION_NS	 1000000000ull	     /* without records, nobody else ends a generation */
+#define GENERATION_NS	 1000000000ull	     /* without records, nothing else ends a generation */
 #define PATIENCE_NS	 (5 * 1000000000ull) /* for the readers, at the end */
 
 struct live {
@@ -166,7 +166,7 @@ static void take_requests(struct live *l)
 		if (err == -EAGAIN)
 			return;
 		if (err) {
-			log__debug("the supervisor is gone");
+			log__debug("the supervisor has ended");
 			l->closed = true;
 			return;
 		}

@@ -22,8 +22,8 @@ struct live;
 struct probes;
 struct resync;
 
-#define RECORDER_SAMPLES                                                                           \
-	9 /* so that rates are those of 8 generations at least, if there are so many */
+/* So that rates are those of 8 generations at least, if there are so many. */
+#define RECORDER_SAMPLES 9
 
 /* The sums at the ends of the latest generations: the i-th of `n` is sample[i % RECORDER_SAMPLES]. */
 struct recorder_samples {

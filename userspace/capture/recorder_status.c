@@ -96,7 +96,7 @@ void recorder__sample(struct recorder *r, uint64_t now)
 	s->n++;
 }
 
-/* The trap takes milliseconds to measure, so this is done only when somebody asks. */
+/* The trap takes milliseconds to measure, so this is done only on request. */
 static uint64_t trap_ns(struct recorder *r)
 {
 	double ns = r->trap ? hits__trap_ns() : 0;
