@@ -1,5 +1,5 @@
 #!/bin/bash
-# gotrace-bpf serve as a service: its configuration file, what its manager is told, and the systemd
+# gotrace-bpf serve as a service: its configuration file, its reports to the manager, and the systemd
 # unit, with whose capabilities the service works.
 # parallel
 # timeout: 300

@@ -120,7 +120,7 @@ pipes()
 		$READER diff --json <(cat "$tmp/a1") <(cat "$tmp/s1") | jq 'del(.a.file, .b.file)' | cmp - "$tmp/want"
 }
 
-# Each program takes at least the CPU time that it was told. What else runs on this machine may make
+# Each program takes at least the given CPU time. What else runs on this machine may make
 # any recording slower, so they are repeated. FIGURES: of these at least one is found, and none of them in
 # two recordings of the same load.
 real_load() # FIGURES RECORDER

@@ -18,7 +18,7 @@ started() # ADDRESS [MILLISECONDS]: clients have this time for a request. Sets F
 	wait_until 30 confined
 }
 
-# Its stdin stays open until it is told to end.
+# Its stdin stays open until it is to end.
 serve_made() # ADDRESS MILLISECONDS
 {
 	exec build/selftests/front "$1" $metrics_size "$2" < <(exec sleep 1000)
@@ -51,7 +51,7 @@ answers() # STATUS CURL-ARGUMENT...
 	header X-Content-Type-Options nosniff && header Cache-Control no-store && ! grep -qi '^access-control' "$tmp/head"
 }
 
-says() # TEXT: the body is this line
+body_is() # TEXT: the body is this line
 {
 	printf '%s\n' "$1" | diff - "$tmp/body"
 }
@@ -61,7 +61,7 @@ pages()
 	answers 200 "$URL/" && header Content-Type 'text/html; charset=utf-8' && grep -q '/debug/pprof/' "$tmp/body" &&
 		answers 200 "$URL/debug/pprof/" && answers 200 "$URL/debug/pprof" &&
 		answers 200 "$URL/targets" && header Content-Type application/json && jq -e 'length == 2' "$tmp/body" &&
-		answers 404 "$URL/nothing" && says '404 page not found' &&
+		answers 404 "$URL/nothing" && body_is '404 page not found' &&
 		answers 404 "$URL/metrics/" && answers 404 "$URL//metrics" && answers 404 --path-as-is "$URL/../etc/passwd"
 }
 
@@ -94,19 +94,19 @@ trace_arguments()
 		answers 200 "$URL/debug/pprof/trace?pid=1&seconds=-3" &&
 		[ "$(grep -cx 'request 3 1 1000000000' "$tmp/background.out")" -eq 3 ] &&
 		answers 400 "$URL/debug/pprof/trace?seconds=601&pid=1" && header X-Go-Pprof 1 &&
-		says 'profile duration exceeds the limit of 600 s' &&
-		answers 400 "$URL/debug/pprof/trace?pid=x" && says 'invalid pid: expected a process ID that /targets lists'
+		body_is 'profile duration exceeds the limit of 600 s' &&
+		answers 400 "$URL/debug/pprof/trace?pid=x" && body_is 'invalid pid: expected a process ID that /targets lists'
 }
 
 trace_failures()
 {
 	answers 400 "$URL/debug/pprof/trace" && [ "$(head -n 1 "$tmp/body")" = 'several targets: add pid=PID of one of these' ] &&
 		tail -n +2 "$tmp/body" | jq -e 'length == 2' &&
-		answers 404 "$URL/debug/pprof/trace?pid=101" && says 'no such target' && header X-Go-Pprof 1 &&
-		answers 500 "$URL/debug/pprof/trace?pid=7" && says 'Could not enable tracing: not permitted here' &&
-		answers 500 "$URL/debug/pprof/trace?pid=5" && says 'Could not enable tracing: the recorder sent no trace' &&
+		answers 404 "$URL/debug/pprof/trace?pid=101" && body_is 'no such target' && header X-Go-Pprof 1 &&
+		answers 500 "$URL/debug/pprof/trace?pid=7" && body_is 'Could not enable tracing: not permitted here' &&
+		answers 500 "$URL/debug/pprof/trace?pid=5" && body_is 'Could not enable tracing: the recorder sent no trace' &&
 		answers 503 "$URL/debug/pprof/trace?pid=8" && header Retry-After 1 &&
-		answers 504 "$URL/debug/pprof/trace?pid=2&seconds=0.1" && says 'the recorder did not answer in time'
+		answers 504 "$URL/debug/pprof/trace?pid=2&seconds=0.1" && body_is 'the recorder did not answer in time'
 }
 
 # PID: the response ends before its last chunk, which curl reports (18: partial file)
@@ -147,7 +147,7 @@ too_many_traces()
 		pids+=($!)
 	done
 	wait_until 2 has_requests 3 $((before + 8)) && answers 503 "$URL/debug/pprof/trace?seconds=1&pid=1" &&
-		says 'too many traces are being recorded' && answers 200 "$URL/metrics"
+		body_is 'too many traces are being recorded' && answers 200 "$URL/metrics"
 	status=$?
 	for pid in "${pids[@]}"; do
 		wait "$pid" || status=1
@@ -220,7 +220,7 @@ stalled()
 	local status
 
 	kill -STOP "$BACKGROUND_PID" || return 1
-	answers 504 "$URL/metrics" && says 'the supervisor did not answer in time' && answers 200 "$URL/"
+	answers 504 "$URL/metrics" && body_is 'the supervisor did not answer in time' && answers 200 "$URL/"
 	status=$?
 	kill -CONT "$BACKGROUND_PID"
 	[ $status -eq 0 ] && answers 200 "$URL/metrics"

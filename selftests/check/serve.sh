@@ -154,7 +154,7 @@ one_ends()
 		ok_get "/debug/pprof/trace?seconds=0.5" "$tmp/next.trace" && is_trace "$tmp/next.trace" && play "$PID" && leave "$PID"
 }
 
-# Clients that request a trace and read nothing cost nobody else anything.
+# Clients that request a trace and read nothing do not affect others.
 readers_that_stop()
 {
 	local i fd clients=() host recorder

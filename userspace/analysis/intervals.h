@@ -22,6 +22,9 @@
 #include "format/event.h"
 #include "format/kernel.h"
 
+struct timeline;
+struct timeline_step;
+
 enum interval_kind {
 	INTERVAL_SCHED,	   /* a goroutine is runnable: it waits for a P */
 	INTERVAL_RUNQUEUE, /* a thread is runnable: it waits for a CPU. Kernel events only */
@@ -93,9 +96,10 @@ struct interval_item {
 
 void intervals__item(struct intervals *iv, const struct interval_item *item);
 
-/* Applies a step of the timeline that the trace is read with, in place of the three above. */
-struct timeline;
-struct timeline_step;
+/*
+ * Applies a step of the timeline that the trace is read with, in place of the three above. Returns 0 or
+ * -ENOMEM.
+ */
 int intervals__step(struct intervals *iv, const struct timeline *t,
 		    const struct timeline_step *step);
 

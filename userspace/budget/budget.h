@@ -28,10 +28,9 @@
 #define BUDGET_MAX	 64.0
 
 struct budget_opts {
-	double share;	/* of a CPU, or of the target's CPU time; 0: no budget */
-	bool of_target; /* the latter */
-	unsigned int
-		sets; /* event sets to record, bits by enum site_set; not those of --max-overhead */
+	double share;	   /* of a CPU, or of the target's CPU time; 0: no budget */
+	bool of_target;	   /* the latter */
+	unsigned int sets; /* event sets to record if all is well; bits, by enum site_set */
 };
 
 /* What was measured so far: sums since any point in time, CPU time of the target in ns. */

@@ -166,7 +166,7 @@ static void take_requests(struct live *l)
 		if (err == -EAGAIN)
 			return;
 		if (err) {
-			log__debug("the supervisor is gone");
+			log__debug("the supervisor has ended");
 			l->closed = true;
 			return;
 		}

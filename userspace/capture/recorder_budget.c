@@ -65,15 +65,11 @@ static double cost_of_set(const struct recorder *r, enum site_set set)
 
 static void measure(struct recorder *r, uint64_t now, struct budget_use *ret)
 {
-	struct recorder_stats stats = *r->stats;
-	struct cost_events events;
+	struct cost_events events = recorder__cost_events(r);
 	double rest;
 
-	stats.counters = r->counters;
-	stats.derives = r->opts->layout->derives_parks;
-	stats.trap_ns = r->overhead.trap_ns / COST_IN_PROCESS;
-	stats.stepped_ns = r->overhead.stepped_ns;
-	events = cost__of_recording(&stats);
+	events.step_ns =
+		cost__step_ns(r->overhead.trap_ns / COST_IN_PROCESS, r->overhead.stepped_ns);
 	rest = cost(r, &events);
 	if (now >= r->overhead.cpu_read + CPU_EVERY) {
 		r->overhead.cpu_read = now;

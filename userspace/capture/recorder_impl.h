@@ -14,6 +14,7 @@
 #include "target/process/snapshot.h"
 #include "target/symbols/symbolize.h"
 
+struct cost_events;
 struct csymbols;
 struct drain;
 struct hits;
@@ -22,8 +23,8 @@ struct live;
 struct probes;
 struct resync;
 
-#define RECORDER_SAMPLES                                                                           \
-	9 /* so that rates are those of 8 generations at least, if there are so many */
+/* So that rates are those of 8 generations at least, if there are so many. */
+#define RECORDER_SAMPLES 9
 
 /* The sums at the ends of the latest generations: the i-th of `n` is sample[i % RECORDER_SAMPLES]. */
 struct recorder_samples {
@@ -104,6 +105,8 @@ int recorder__windows(struct recorder *r);
 void recorder__count_window(struct recorder *r);
 /* What was not counted before, and the costs. */
 void recorder__fill_stats(struct recorder *r);
+/* The events so far that cost the target time: as cost__of_recording(), while the recording continues. */
+struct cost_events recorder__cost_events(const struct recorder *r);
 
 /* recorder_status.c: at T0; after each drain; and the state at this moment, between two drains. */
 void recorder__begin_samples(struct recorder *r);

@@ -5,6 +5,7 @@
  *
  * Upstream: recorder.c, recorder_windows.c. Downstream: gotrace-bpf/stats.c.
  */
+#include "capture/cost.h"
 #include "capture/memory.h"
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"
@@ -40,6 +41,15 @@ void recorder__count_window(struct recorder *r)
 {
 	add(r->stats, sequencer__stats(sink__sequencer(r->sink)), sink__written(r->sink),
 	    &r->counters);
+}
+
+struct cost_events recorder__cost_events(const struct recorder *r)
+{
+	struct recorder_stats stats = *r->stats;
+
+	stats.counters = r->counters;
+	stats.derives = r->opts->layout->derives_parks && !r->inl;
+	return cost__of_recording(&stats);
 }
 
 void recorder__fill_stats(struct recorder *r)

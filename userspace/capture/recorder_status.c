@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/cost.h"
 #include "capture/hits.h"
 #include "capture/memory.h"
 #include "capture/probes.h"
@@ -20,38 +21,22 @@
 
 #define SAMPLE_NS 900000000ull /* a generation takes a second at most */
 
-/* Hits of probes, as cost__of_recording() counts them: derived records were sent with another one. */
-static uint64_t probe_hits(const struct recorder *r)
-{
-	const uint64_t *n = r->stats->records;
-	uint64_t hits = 0;
-
-#define ADD(number, NAME, ...) hits += n[GT_##NAME] + r->counters.lost[GT_##NAME];
-	GT_GO_KINDS(ADD)
-	GT_PAIR_KINDS(ADD)
-#undef ADD
-	if (r->opts->layout->derives_parks && !r->inl)
-		hits -= n[GT_PARK] + n[GT_DESTROY] + n[GT_ENDED];
-	return hits - n[GT_GO_SYS_ENTER] - n[GT_GO_SYS_EXIT] - r->stats->inlined -
-	       r->stats->inline_lost - r->stats->stepped;
-}
-
 static void count(const struct recorder *r, struct status_counts *ret)
 {
 	const struct writer_stats *written = sink__written(r->sink);
-	const uint64_t *n = r->stats->records;
+	const struct cost_events events = recorder__cost_events(r);
 
 	*ret = (struct status_counts){
 		.time = clock__now(),
 		.events = written ? written->events : 0,
 		.bytes = written ? written->bytes : 0,
 		.lost = r->lost,
-		.probes = probe_hits(r),
-		.stepped = r->stats->stepped,
-		.inlined = r->stats->inlined,
-		.calls = n[GT_SYS_ENTER] + n[GT_GO_SYS_ENTER],
-		.switches = n[GT_CPU_ON] + n[GT_CPU_OFF],
-		.wakes = n[GT_WAKING],
+		.probes = events.probes,
+		.stepped = events.stepped,
+		.inlined = events.inlined,
+		.calls = events.calls,
+		.switches = events.switches,
+		.wakes = events.wakes,
 		.target_cpu_ns = r->stats->target_cpu_ns,
 		.cpu_ns = clock__cpu(),
 	};
@@ -96,7 +81,7 @@ void recorder__sample(struct recorder *r, uint64_t now)
 	s->n++;
 }
 
-/* The trap takes milliseconds to measure, so this is done only when somebody asks. */
+/* The trap takes milliseconds to measure, so this is done only on request. */
 static uint64_t trap_ns(struct recorder *r)
 {
 	double ns = r->trap ? hits__trap_ns() : 0;

@@ -10,6 +10,13 @@
 
 #include "diff/measure_impl.h"
 
+static int ignore(void *context, void *goroutine, const struct trace_event *ev,
+		  const struct semantics *m)
+{
+	(void)context, (void)goroutine, (void)ev, (void)m;
+	return 0;
+}
+
 /* ---- the first pass ---- */
 
 struct named {
@@ -27,13 +34,6 @@ static int named__changes(void *context, void *goroutine, const struct trace_eve
 	return 0;
 }
 
-static int named__ignore(void *context, void *goroutine, const struct trace_event *ev,
-			 const struct semantics *m)
-{
-	(void)context, (void)goroutine, (void)ev, (void)m;
-	return 0;
-}
-
 static int named__end(void *context, void *goroutine)
 {
 	const struct named *g = goroutine;
@@ -46,8 +46,8 @@ static int named__end(void *context, void *goroutine)
 
 static const struct goroutine_client names_client = {
 	.size = sizeof(struct named),
-	.appear = named__ignore,
-	.leave = named__ignore,
+	.appear = ignore,
+	.leave = ignore,
 	.enter = named__changes,
 	.end = named__end,
 };
@@ -64,13 +64,6 @@ struct timed {
 static uint32_t name_of(const struct measure *m, const struct tracked_goroutine *g)
 {
 	return g->name ?: (uint32_t)(uintptr_t)map__get(&m->late, g->id);
-}
-
-static int timed__appear(void *context, void *goroutine, const struct trace_event *ev,
-			 const struct semantics *m)
-{
-	(void)context, (void)goroutine, (void)ev, (void)m;
-	return 0;
 }
 
 /* The time in the state that it leaves. */
@@ -156,7 +149,7 @@ static int timed__range(void *context, const struct trace_event *ev, const struc
 
 static const struct goroutine_client timed_client = {
 	.size = sizeof(struct timed),
-	.appear = timed__appear,
+	.appear = ignore,
 	.leave = timed__leave,
 	.enter = timed__enter,
 	.end = timed__end,

@@ -85,14 +85,13 @@ struct recording {
 	/* zero for a single recording: */
 	struct recording_family *family;
 	struct recording_report *report;
-	int pid;	       /* to record, instead of the process of the command line */
-	uint64_t exec_time;    /* when it executed its program, ns; 0: its runtime is up */
-	bool reason_in_report; /* the reason of a failure, instead of a message */
-	bool only_if_go;       /* a program that is not a Go program is not a failure */
-	struct supervisor
-		*supervisor; /* of the verb serve, in the process of targets.c; NULL: none */
-	int channel;	     /* to it, in a recorder; 0: none */
-	unsigned int serial; /* counts its programs from 1; 0: that of the command line */
+	int pid;		       /* to record, instead of the process of the command line */
+	uint64_t exec_time;	       /* when it executed its program, ns; 0: its runtime is up */
+	bool reason_in_report;	       /* the reason of a failure, instead of a message */
+	bool only_if_go;	       /* a program that is not a Go program is not a failure */
+	struct supervisor *supervisor; /* of serve, in the process of targets.c; NULL: none */
+	int channel;		       /* to it, in a recorder; 0: none */
+	unsigned int serial;	       /* counts its programs from 1; 0: that of the command line */
 };
 
 enum recording_end {

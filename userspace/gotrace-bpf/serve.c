@@ -41,7 +41,8 @@ static const struct argp_option options[] = {
 	  "the manual)",
 	  0 },
 	{ "control", OPT_CONTROL, "PATH", 0,
-	  "control socket, for 'gotrace-bpf status' (default: " CONTROL_PATH "); none: without",
+	  "control socket, for 'gotrace-bpf status' (default: " CONTROL_PATH
+	  "); 'none' creates none",
 	  0 },
 	{ "output", 'o', "DIR", 0,
 	  "also keep the latest events in memory, as flight, and write snapshots of them to DIR",

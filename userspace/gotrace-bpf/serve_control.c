@@ -93,7 +93,7 @@ void serve_control__answer(void *ctx, uint64_t client, uint64_t id, int err, con
 	control__answer(s->control, client, id, err, text);
 }
 
-/* The manager shows the last status; the first report also says that requests are answered. */
+/* The manager shows the last status; the first report also states that requests are answered. */
 static void report(struct serve_control *s, unsigned int recorded)
 {
 	if (s->is_stopping || (s->is_ready && s->reported == recorded))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Metrics of a recording while it is made: what the commands of gotrace say of a trace, as sums
+ * Metrics of a recording while it is made: the figures that the commands of gotrace print, as sums
  * since the recording began, in the OpenMetrics text format.
  *
  * A recorder passes each generation that it has finished to metrics__append(), as it would write it
@@ -69,7 +69,7 @@ void metrics__destroy(struct metrics *m); /* NULL allowed; ends the thread */
 struct metrics_target {
 	int pid;
 	const char *name;     /* of the program */
-	const char *instance; /* what tells targets apart that may have the same PID and name */
+	const char *instance; /* distinguishes targets that may have the same PID and name */
 	const void *snapshot; /* untrusted; NULL: there is none yet */
 	size_t size;
 };

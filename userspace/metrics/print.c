@@ -2,7 +2,7 @@
 /*
  * Prints the snapshots of targets as OpenMetrics text: see metrics/metrics.h.
  *
- * Downstream: Prometheus and whatever else reads that format. Snapshots come from recorders, and
+ * Downstream: Prometheus and other readers of that format. Snapshots come from recorders, and
  * names in them from the traced programs: metric_values__unpack() rejects what is malformed, and bounds the
  * number of series.
  */

@@ -18,6 +18,8 @@
 #include "lib/unicode.h"
 #include "metrics/rows.h"
 
+struct lengths;
+
 #define METRICS_NAMES	  64u
 #define METRICS_LABEL_MAX 200u /* bytes; longer names are truncated */
 
@@ -37,7 +39,6 @@ struct histogram {
 void histogram__add(struct histogram *h, int64_t ns); /* below 0 as 0 */
 uint64_t histogram__count(const struct histogram *h);
 void histogram__add_all(struct histogram *h, const struct histogram *more);
-struct lengths;
 void histogram__add_lengths(struct histogram *h, const struct lengths *more);
 
 /* Readers of the text end at a NUL, and other control characters are as useless in a label. */

@@ -2,7 +2,7 @@
 /*
  * Reads a trace that is still being written: its generations are passed to the reader one by one.
  *
- * Upstream: metrics/engine.c, which gets each generation from the recorder. Downstream: the same
+ * Upstream: metrics/stream.c, which gets each generation from the recorder. Downstream: the same
  * functions as for a file, reader__next() and timeline__next(). They return 0 at the end of each
  * generation, and go on after the next call of reader__push(). After the last one, the events are
  * those of a file with all these generations.

@@ -2,7 +2,7 @@
 /*
  * Replaces the names and texts of a trace that may be confidential, for `gotrace anonymize`.
  *
- * A name becomes a keyed hash of it (rewrite/siphash.h) with a prefix that tells what it is, so equal
+ * A name becomes a keyed hash of it (rewrite/siphash.h) with a prefix for its kind, so that equal
  * names remain equal, also in other files with the same key. Functions of Go's standard library and
  * runtime keep their names unless `all`; the directories of their files are removed. The reasons of
  * states are words of the runtime and remain. Texts of logs become empty, except for what `gotrace

@@ -54,8 +54,8 @@ void losses__report(struct sequencer *s, uint64_t time, bool final);
 struct shedding {
 	struct gt_recorded latest; /* whose time is `time`; 0: nothing was ever shed */
 	uint64_t time;
-	uint64_t
-		paused_from; /* no probe is attached; not in the trace yet from here on; 0: they are */
+	/* No probe is attached, and from here on the trace does not contain that yet. 0: they are. */
+	uint64_t paused_from;
 	uint64_t kernel_from; /* the same for kernel events; 0: they are recorded, or never were */
 };
 

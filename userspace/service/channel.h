@@ -11,7 +11,8 @@
  * sends without waiting; closing the other end of the stream cancels the request. Other results are
  * written to a memory file (memfd) of the asker before the answer is sent; writes to it cannot block.
  *
- * Upstream: front.c, control.c, gotrace-bpf/serve.c. Downstream: capture/recorder.c.
+ * Upstream: the front (http_page.c, http_stream.c) and control_client.c. In between: control.c, router.c.
+ * Downstream: capture/live.c.
  */
 #ifndef SERVICE_CHANNEL_H
 #define SERVICE_CHANNEL_H

@@ -78,7 +78,7 @@ unsigned int control__fds(const struct control *c, struct pollfd *fd)
 	return c->n + 1;
 }
 
-/* The mode of the socket keeps others out; this also holds if somebody has changed it. */
+/* The mode of the socket keeps others out; this check also does if the mode was changed. */
 static bool may_connect(int fd)
 {
 	struct ucred peer;

@@ -3,7 +3,7 @@
  * The control socket of 'gotrace-bpf serve': a Unix socket at which root, and the user who runs it, ask
  * the same requests as the front (channel.h).
  *
- * Upstream: gotrace-bpf/serve.c, which answers, and gotrace-bpf/status.c, which asks. No call but
+ * Upstream: gotrace-bpf/serve_control.c, which answers by router.c, and status.c, which asks. No call but
  * control__open() and control__ask() blocks; clients, their requests and their silence are limited.
  */
 #ifndef SERVICE_CONTROL_H

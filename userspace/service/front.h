@@ -9,7 +9,7 @@
  *     GET /debug/pprof/trace?seconds=N&pid=P    a trace, as that of net/http/pprof
  *
  * It has no data of its own: each answer is a result of the supervisor, requested through
- * service/channel.h. Upstream: gotrace-bpf/serve.c, which listens, forks and calls front__run().
+ * service/channel.h. Upstream: gotrace-bpf/front_process.c, which listens, forks and calls front__run().
  * Downstream: libmicrohttpd, which parses HTTP; see front.c for its limits, sandbox.c for what
  * confines the process.
  */

@@ -23,9 +23,9 @@
 #include "service/channel.h"
 #include "service/front.h"
 
-#define CONNECTIONS_MAX 64
-#define STREAMS_MAX	8
-#define NS_PER_MS	1000000ull
+#define CONNECTIONS_MAX	 64
+#define HTTP_STREAMS_MAX 8
+#define NS_PER_MS	 1000000ull
 
 struct front;
 struct http_stream;
@@ -105,7 +105,7 @@ struct front {
 	size_t held; /* bytes of pages that clients have not read yet */
 	struct http_connection connections[CONNECTIONS_MAX];
 	struct http_page pages[PAGES];
-	struct http_stream streams[STREAMS_MAX];
+	struct http_stream streams[HTTP_STREAMS_MAX];
 };
 
 /* front.c */

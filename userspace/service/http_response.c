@@ -14,6 +14,15 @@
 #define WRITE_NS	 (30000 * NS_PER_MS) /* for a client to read a response */
 #define TRACE_BLOCK_SIZE (16u << 10)
 
+static struct MHD_Response *with_header(struct MHD_Response *response, const char *name,
+					const char *value)
+{
+	if (!response || MHD_add_response_header(response, name, value) == MHD_YES)
+		return response;
+	MHD_destroy_response(response);
+	return NULL;
+}
+
 static struct MHD_Response *with_headers(struct MHD_Response *response, const char *type)
 {
 	const char *const headers[][2] = {
@@ -24,22 +33,9 @@ static struct MHD_Response *with_headers(struct MHD_Response *response, const ch
 		{ "Cross-Origin-Resource-Policy", "same-origin" },
 	};
 
-	for (size_t i = 0; response && i < sizeof(headers) / sizeof(headers[0]); i++) {
-		if (MHD_add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES)
-			continue;
-		MHD_destroy_response(response);
-		response = NULL;
-	}
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		response = with_header(response, headers[i][0], headers[i][1]);
 	return response;
-}
-
-static struct MHD_Response *with_header(struct MHD_Response *response, const char *name,
-					const char *value)
-{
-	if (!response || MHD_add_response_header(response, name, value) == MHD_YES)
-		return response;
-	MHD_destroy_response(response);
-	return NULL;
 }
 
 struct MHD_Response *http_response__text(const char *type, const char *text)

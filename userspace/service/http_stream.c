@@ -16,7 +16,7 @@
 
 static struct http_stream *free_stream(struct front *f)
 {
-	for (size_t i = 0; i < STREAMS_MAX; i++)
+	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++)
 		if (!f->streams[i].used)
 			return &f->streams[i];
 	return NULL;
@@ -77,7 +77,7 @@ void http_stream__end(struct http_stream *s)
 
 bool http_stream__answer(struct front *f, const struct channel_answer *answer)
 {
-	for (size_t i = 0; i < STREAMS_MAX; i++) {
+	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
 		struct http_stream *s = &f->streams[i];
 
 		if (!s->used || s->id != answer->id || s->answered)

@@ -3,7 +3,7 @@
  * Reports the state of a service to its manager: sd_notify(3) of systemd, whose protocol is stable and
  * small enough not to require its library.
  *
- * Upstream: gotrace-bpf/serve.c. Without a manager that wants to know, nothing here has an effect.
+ * Upstream: gotrace-bpf/serve_control.c. Without a manager nothing here has an effect.
  */
 #ifndef SERVICE_NOTIFY_H
 #define SERVICE_NOTIFY_H
@@ -11,10 +11,9 @@
 #include <stdint.h>
 
 struct notify {
-	int fd; /* connected to the manager; -1: none */
-	uint64_t
-		watchdog_ns; /* between two reports that this process is alive; 0: none are expected */
-	uint64_t next;	     /* CLOCK_MONOTONIC, ns: when the next one is due */
+	int fd;		      /* connected to the manager; -1: none */
+	uint64_t watchdog_ns; /* between two reports of notify__alive(); 0: none are expected */
+	uint64_t next;	      /* CLOCK_MONOTONIC, ns: when the next one is due */
 };
 
 /*

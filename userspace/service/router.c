@@ -239,6 +239,15 @@ static void finish_gathered(struct router *r, const struct gather *g, struct job
 	finish(r, j, err, error.text);
 }
 
+static void close_round(struct gather *g)
+{
+	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++) {
+		if (g->part[i].pid && g->part[i].memory >= 0)
+			close(g->part[i].memory);
+		g->part[i].pid = 0;
+	}
+}
+
 static void end_round(struct router *r, struct gather *g)
 {
 	struct router_part part[ROUTER_RECORDERS];
@@ -251,11 +260,7 @@ static void end_round(struct router *r, struct gather *g)
 			finish_gathered(r, g, &r->job[i], part, n);
 	for (size_t i = 0; i < n; i++)
 		free((void *)part[i].data);
-	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++) {
-		if (g->part[i].pid && g->part[i].memory >= 0)
-			close(g->part[i].memory);
-		g->part[i].pid = 0;
-	}
+	close_round(g);
 }
 
 static void step_round(struct router *r, struct gather *g, uint64_t now)
@@ -510,13 +515,6 @@ void router__step(struct router *r, uint64_t now)
 	for (unsigned int i = 0; i < GATHERS; i++)
 		step_round(r, &r->gather[i], now);
 	check_deadlines(r, now);
-}
-
-static void close_round(struct gather *g)
-{
-	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++)
-		if (g->part[i].pid && g->part[i].memory >= 0)
-			close(g->part[i].memory);
 }
 
 void router__destroy(struct router *r)

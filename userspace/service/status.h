@@ -3,8 +3,8 @@
  * The state of a recording that continues: what it has recorded, lost, costs and keeps in memory.
  *
  * The recorder of each target fills a struct status (capture/recorder_status.c) as the result of
- * CHANNEL_STATS. The process that has started the recorders does not trust them: status__parse() checks
- * it. It is printed as JSON for CHANNEL_TARGETS, and by 'gotrace-bpf status', which gets an array of them.
+ * CHANNEL_STATS. The supervisor does not trust recorders: status__parse() checks it. It is printed as
+ * JSON for CHANNEL_TARGETS, and by 'gotrace-bpf status', which gets an array of them.
  */
 #ifndef SERVICE_STATUS_H
 #define SERVICE_STATUS_H
@@ -30,7 +30,7 @@ struct status_counts {
 	uint64_t probes, stepped;	 /* hits of probes; those that the kernel single-steps */
 	uint64_t inlined;		 /* events of inline probes */
 	uint64_t calls, switches, wakes; /* hits of tracepoints */
-	uint64_t cost_ns; /* CPU time of the target that these take; set by the parent */
+	uint64_t cost_ns; /* CPU time of the target that these take; set by the supervisor */
 	uint64_t target_cpu_ns;
 	uint64_t cpu_ns; /* of the recorder's process */
 };
@@ -38,7 +38,7 @@ struct status_counts {
 struct status {
 	uint64_t magic; /* STATUS_MAGIC */
 	int32_t pid, recorder;
-	char name[STATUS_NAME]; /* printable; set by the parent */
+	char name[STATUS_NAME]; /* printable; set by the supervisor */
 	uint64_t started;	/* CLOCK_MONOTONIC, ns: the first probe was attached before */
 	/* Rates are those between the last two: each at the end of a generation, some seconds apart. */
 	struct status_counts now, first, last;
@@ -51,11 +51,11 @@ struct status {
 	uint64_t causes; /* of snapshots: requests and triggers */
 	uint64_t snapshots;
 	uint8_t is_flight, has_stacks;
-	uint8_t state; /* enum status_state; set by the parent */
+	uint8_t state; /* enum status_state; set by the supervisor */
 	uint8_t padding[5];
 };
 
-/* Without STATUS_RECORDING only `pid` and `name` are known. */
+/* In other states than STATUS_RECORDING only `pid` and `name` are known. */
 enum status_state {
 	STATUS_RECORDING,
 	STATUS_ATTACHING, /* its probes are being attached */

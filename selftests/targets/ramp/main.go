@@ -23,7 +23,7 @@ import (
 
 const (
 	batch = 100 // round trips
-	calls = 4   // system calls after each, of which only the kernel knows
+	calls = 4   // system calls after each, which only kernel events contain
 )
 
 type step struct {

@@ -1,4 +1,4 @@
-// Varied answers requests, one at a time, in which a function takes as much CPU time as it is told, so
+// Varied answers requests, one at a time, in which a function takes a given CPU time, so
 // that recordings of different loads can be compared. Each request is a task of package runtime/trace.
 //
 //	varied [-trace FILE] [-n N] [-work DURATION]

@@ -148,7 +148,7 @@ static void a_trace_is_sent(void **state)
 	close(stream[0]);
 }
 
-/* Without records, nobody else ends a generation, and the metrics would be old. */
+/* Without records, nothing else ends a generation, and the metrics would be old. */
 static void a_generation_ends_after_a_second(void **state)
 {
 	struct fixture *f = *state;

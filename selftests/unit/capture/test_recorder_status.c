@@ -50,7 +50,7 @@ static struct status status(void)
 	return ret;
 }
 
-/* Between the ends of generations, not the moments at which somebody asks. */
+/* Between the ends of generations, not the times of requests. */
 static void rates(void **state)
 {
 	struct status s;

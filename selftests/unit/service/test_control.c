@@ -145,7 +145,7 @@ static void others_sockets(void **state)
 	control__abandon(c); /* as if it had been killed */
 	assert_int_equal(mode_of(path), S_IFSOCK | 0600);
 	c = open_control();
-	/* somebody has removed it, and another process has created its own */
+	/* it was removed, and another process has created its own */
 	assert_int_equal(unlink(path), 0);
 	struct control *next = open_control();
 
@@ -452,7 +452,7 @@ static void other_user(const void *ctx)
 	exit(1);
 }
 
-/* Even if somebody opens the directory and the socket for all. */
+/* Even if the directory and the socket were opened for all users. */
 static void users_without_privilege(void **state)
 {
 	struct serving s;

@@ -294,7 +294,7 @@ static void dies_with_its_parent(void **state)
 	}
 	close(fds[1]);
 	exits_with(wait_for(pid), 0);
-	assert_int_equal(read(fds[0], &byte, 1), 0); /* nobody has fds[1] any more */
+	assert_int_equal(read(fds[0], &byte, 1), 0); /* no process has fds[1] any more */
 	close(fds[0]);
 }
 

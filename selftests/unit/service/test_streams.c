@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Streams of a recording: what each contains, and that a slow or absent reader costs nobody else. */
+/* Streams of a recording: what each contains, and that a slow or absent reader does not affect others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
