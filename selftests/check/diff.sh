@@ -68,7 +68,7 @@ rare_requests()
 		[ $i -gt 3 ] || agrees "$tmp/short" "$tmp/long" || return 1
 		$READER goroutines --json --all "$tmp/short" >"$tmp/goroutines.json" || return 1
 		jq -e --slurpfile of "$tmp/goroutines.json" '.a.requests as $n | [.figures[] | select(.figure == "running" and .a.value).a.value] |
-			add * $n as $have | [$of[0].goroutines[].exec] | add as $want | ($have - $want | fabs) < 1e-6 * $want' "$tmp/pair.json" >/dev/null ||
+			(add * $n) as $have | ([$of[0].goroutines[].exec] | add) as $want | ($have - $want | fabs) < 1e-6 * $want' "$tmp/pair.json" >/dev/null ||
 			{ echo "pair $i"; return 1; }
 	done
 	echo "$found of $PAIRS"
