@@ -55,6 +55,26 @@ no_false_findings()
 		[ "$(count_pairs b '.tested >= 15 and .per == "request"')" -eq $PAIRS ]
 }
 
+# Work that no request causes, and requests so rare that most slices have none: all of the work counts, so the
+# recording that is ten times as long has no more of it per request.
+rare_requests()
+{
+	local i found=0
+
+	for ((i = 1; i <= PAIRS; i++)); do
+		$REFERENCE/diff -make $((i)) -requests 2000 -share 0.01 "$tmp/short" && $REFERENCE/diff -make $((i + 1000)) -requests 20000 -share 0.01 "$tmp/long" &&
+			$READER diff --json "$tmp/short" "$tmp/long" >"$tmp/pair.json" || return 1
+		[ "$(jq .found "$tmp/pair.json")" -eq 0 ] || found=$((found + 1))
+		[ $i -gt 3 ] || agrees "$tmp/short" "$tmp/long" || return 1
+		$READER goroutines --json --all "$tmp/short" >"$tmp/goroutines.json" || return 1
+		jq -e --slurpfile of "$tmp/goroutines.json" '.a.requests as $n | [.figures[] | select(.figure == "running" and .a.value).a.value] |
+			(add * $n) as $have | ([$of[0].goroutines[].exec] | add) as $want | ($have - $want | fabs) < 1e-6 * $want' "$tmp/pair.json" >/dev/null ||
+			{ echo "pair $i"; return 1; }
+	done
+	echo "$found of $PAIRS"
+	[ $found -le 3 ]
+}
+
 finds_the_slower_function()
 {
 	local n
@@ -173,6 +193,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		try "figures of $(basename "$trace" .trace)" agrees "$CORPUS/runs/long-$ORACLE_GO.trace" "$trace"
 	done
 	try "no more false findings than stated" no_false_findings
+	try "requests that are rare" rare_requests
 	try "a function that is 20 % slower is found" finds_the_slower_function
 	try "one that is faster is better" the_other_way
 	try "--threshold" thresholds

@@ -62,7 +62,7 @@ static int estimate(const struct measure *m, const struct diff_row *row,
 	const struct figures *all = measure__figures(m);
 	const struct figure *f = figures__find(all, row->kind, row->name);
 	const double *weights = weights_of(m, row, opts);
-	double *none;
+	double *sums;
 
 	*ret = (struct estimate){ .error = NAN };
 	if (figure_infos[row->kind].weight == WEIGHT_QUANTILE) {
@@ -70,17 +70,15 @@ static int estimate(const struct measure *m, const struct diff_row *row,
 			*ret = estimate__quantile(f->all, f->slice, all->slices, DIFF_ROUNDING);
 		return 0;
 	}
-	if (f && weights) {
-		*ret = estimate__ratio(f->slice, weights, all->slices);
-		return 0;
-	}
 	if (!weights)
 		return 0;
-	none = calloc(all->slices, sizeof(*none));
-	if (!none)
+	sums = calloc(all->slices, sizeof(*sums));
+	if (!sums)
 		return -ENOMEM;
-	*ret = estimate__ratio(none, weights, all->slices);
-	free(none);
+	if (f)
+		estimate__carry(f->slice, weights, all->slices, sums);
+	*ret = estimate__ratio(sums, weights, all->slices);
+	free(sums);
 	return 0;
 }
 

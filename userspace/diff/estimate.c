@@ -40,6 +40,22 @@ struct estimate estimate__ratio(const double *sums, const double *weights, size_
 	return e;
 }
 
+void estimate__carry(const double *sums, const double *weights, size_t n, double *ret)
+{
+	double *last = NULL, carried = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		carried += sums[i];
+		if (weights[i] <= 0)
+			continue;
+		last = &ret[i];
+		*last = carried;
+		carried = 0;
+	}
+	if (last)
+		*last += carried;
+}
+
 struct estimate estimate__quantile(double value, const double *slices, size_t n, double rounding)
 {
 	struct estimate e = { .value = value, .error = NAN, .margin = fabs(value) * rounding };

@@ -31,6 +31,12 @@ struct estimate {
  */
 struct estimate estimate__ratio(const double *sums, const double *weights, size_t n);
 /*
+ * Moves the sum of each slice without weight to the next slice with one, after the last of them to that
+ * one, so that all sums count in estimate__ratio(): with few requests, many slices have none. `ret` has
+ * n zeros.
+ */
+void estimate__carry(const double *sums, const double *weights, size_t n, double *ret);
+/*
  * A quantile, `value` that of all data and `slices` those of each slice, NaN without data ("sectioning").
  * `rounding`: the relative error of the value.
  */

@@ -53,6 +53,20 @@ static void ratio(void **state)
 	assert_true(e.error < 1e-12);
 }
 
+/* Time that passed in slices without requests belongs to requests of others. */
+static void carried(void **state)
+{
+	static const double sums[] = { 1, 2, 3, 4, 99 }, weights[] = { 0, 2, 0, 1, 0 };
+	static const double none[] = { 0, 0, 0, 0, 0 }, want[] = { 0, 3, 0, 106, 0 };
+	double have[5] = {}, zero[5] = {};
+
+	estimate__carry(sums, weights, 5, have);
+	estimate__carry(sums, none, 5, zero);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_true(have[i] == want[i] && zero[i] == 0);
+	close_to(estimate__ratio(have, weights, 5).value, 109. / 3, 1e-12);
+}
+
 static void too_few(void **state)
 {
 	static const double sums[] = { 10, 20 }, weights[] = { 0, 2 }, none[] = { 0, 0 };
@@ -110,9 +124,9 @@ static void equal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(student), cmocka_unit_test(mean),     cmocka_unit_test(ratio),
-		cmocka_unit_test(too_few), cmocka_unit_test(quantile), cmocka_unit_test(welch),
-		cmocka_unit_test(equal),
+		cmocka_unit_test(student), cmocka_unit_test(mean),    cmocka_unit_test(ratio),
+		cmocka_unit_test(carried), cmocka_unit_test(too_few), cmocka_unit_test(quantile),
+		cmocka_unit_test(welch),   cmocka_unit_test(equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

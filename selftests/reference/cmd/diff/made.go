@@ -42,8 +42,9 @@ func (m *maker) call(g uint64, ns float64) {
 	m.add("GoStart", m.about(2000), mainG, m.seq[mainG])
 }
 
-// madeTrace is a program with one P. A request takes about 300 us, of which main.work takes 200 us.
-func madeTrace(seed uint64, slower float64, requests int) []byte {
+// madeTrace is a program with one P. A request takes about 300 us, of which main.work takes 200 us. The
+// program works as much for what is no request; the share of requests is `share`.
+func madeTrace(seed uint64, slower float64, requests int, share float64) []byte {
 	m := &maker{random: rand.New(rand.NewPCG(seed, 1))}
 	m.add("ProcStatus", 1, 0, 1)
 	m.add("GoStatus", 1, mainG, 0, 2)
@@ -52,10 +53,15 @@ func madeTrace(seed uint64, slower float64, requests int) []byte {
 	}
 	f := &wire.File{Header: []byte("go 1.25 trace\x00\x00\x00")}
 	for i := range requests {
-		m.add("UserTaskBegin", 100, uint64(i+1), 0, 5, 1)
+		isRequest := share == 1 || m.random.Float64() < share
+		if isRequest {
+			m.add("UserTaskBegin", 100, uint64(i+1), 0, 5, 1)
+		}
 		m.call(workG, 200e3*slower)
 		m.call(logG, 50e3)
-		m.add("UserTaskEnd", m.about(20e3), uint64(i+1), 1)
+		if isRequest {
+			m.add("UserTaskEnd", m.about(20e3), uint64(i+1), 1)
+		}
 		m.add("GoStop", 100, 1, 1)
 		m.seq[mainG]++
 		m.add("GoStart", m.about(10e3), mainG, m.seq[mainG])

@@ -3,10 +3,11 @@
 // distribution is integrated numerically.
 //
 //	diff [-per second|request] [-slices N] GOTRACE A B
-//	diff -make SEED [-slower FACTOR] [-requests N] OUT
+//	diff -make SEED [-slower FACTOR] [-requests N] [-share PART] OUT
 //
 // With -make it writes a trace of a load that is random, but the same for all seeds: goroutines answer
-// requests one at a time, and main.work takes FACTOR times as long. Differences go to standard output;
+// requests one at a time, and main.work takes FACTOR times as long. With -share, only a random PART of
+// what would be requests are marked as such. Differences go to standard output;
 // exit status 1 if there are any.
 package main
 
@@ -17,6 +18,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -32,6 +34,7 @@ func main() {
 	seed := flag.Uint64("make", 0, "write a trace made of this seed")
 	slower := flag.Float64("slower", 1, "how much longer main.work takes in it")
 	requests := flag.Int("requests", 400, "how many requests it has")
+	share := flag.Float64("share", 1, "the part of the work in it that belongs to a request")
 	per := flag.String("per", "second", "the unit")
 	slices := flag.Int("slices", 20, "samples of each recording")
 	flag.Parse()
@@ -39,7 +42,7 @@ func main() {
 	same := true
 	switch {
 	case *seed != 0 && flag.NArg() == 1:
-		err = os.WriteFile(flag.Arg(0), madeTrace(*seed, *slower, *requests), 0o600)
+		err = os.WriteFile(flag.Arg(0), madeTrace(*seed, *slower, *requests, *share), 0o600)
 	case *seed == 0 && flag.NArg() == 3:
 		same, err = compare(flag.Arg(0), flag.Arg(1), flag.Arg(2), *per, *slices)
 	default:
@@ -218,8 +221,28 @@ func (s *side) unit(k key, per string) []float64 {
 	return s.weights[per]
 }
 
+// joined returns the sums and weights of groups of slices, each of which ends with a slice that has a
+// weight; the last group has the rest, too.
+func joined(sums, weights []float64) (x, w []float64) {
+	begins := true
+	for i := range weights {
+		switch {
+		case begins && slices.Max(weights[i:]) > 0:
+			x, w = append(x, 0), append(w, 0)
+			begins = false
+		case len(w) == 0:
+			return nil, nil
+		}
+		x[len(x)-1] += sums[i]
+		w[len(w)-1] += weights[i]
+		begins = weights[i] > 0
+	}
+	return x, w
+}
+
 // mean returns the ratio of the sums and its standard error by the formula of survey sampling.
 func mean(sums, weights []float64) (value, error float64, n int) {
+	sums, weights = joined(sums, weights)
 	var x, w float64
 	for i := range weights {
 		if weights[i] > 0 {
