@@ -151,50 +151,55 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	return convert_timeline(reading->a, t, kind->create_sink(reading->out), error);
 }
 
-/* The path of a temporary directory, and of the file in it. */
-struct part {
-	char dir[PATH_MAX], file[PATH_MAX];
-};
-
-static int make_part(struct part *part, struct error *error)
+/* A file that exists only as long as it is open. Returns its descriptor, or a negative errno. */
+static int open_unnamed(struct error *error)
 {
-	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(part->dir, sizeof(part->dir) - sizeof("/part"), "%s/gotrace-XXXXXX",
-			 tmp && *tmp ? tmp : "/tmp");
+	const char *dir = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd, n;
 
-	if (n < 0 || (size_t)n >= sizeof(part->dir) - sizeof("/part"))
+	dir = dir && *dir ? dir : "/tmp";
+	n = snprintf(path, sizeof(path), "%s/gotrace-XXXXXX", dir);
+	if (n < 0 || (size_t)n >= sizeof(path))
 		return error__set(error, -ENAMETOOLONG, "the path in TMPDIR is too long");
-	if (!mkdtemp(part->dir))
-		return error__set(error, -errno, "cannot create a directory in %s: %s",
-				  tmp && *tmp ? tmp : "/tmp", strerror(errno));
-	snprintf(part->file, sizeof(part->file), "%.*s/part", n, part->dir);
-	return 0;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error__set(error, -errno, "cannot create a file in %s: %s", dir,
+				  strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+/* Writes the part to fd, which is the standard output meanwhile. */
+static int write_part(const struct trace_args *in, int fd, struct error *error)
+{
+	struct rewriting cut = { .in = *in };
+	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), err;
+
+	if (out < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return error__set(error, -errno, "cannot replace the standard output: %s",
+				  strerror(errno));
+	cut.in.out = "-";
+	err = rewriting__run(&cut, error);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	return err;
 }
 
 /*
  * Writes the requested part as a trace of its own, as `gotrace cut` does, to an unnamed file, which
- * becomes stdin. So a part begins with the state at that time in each kind of export.
+ * becomes the standard input. So a part begins with the state at that time in each kind of export.
  */
 static int cut_part(struct trace_args *in, struct error *error)
 {
-	struct rewriting cut = { .in = *in };
-	struct part part;
-	int err = make_part(&part, error), fd = -1;
+	int fd = open_unnamed(error), err;
 
-	if (err)
-		return err;
-	cut.in.out = part.file;
-	err = rewriting__run(&cut, error);
-	if (!err) {
-		fd = open(part.file, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
-			err = error__set(error, -errno, "cannot read %s: %s", part.file,
-					 strerror(errno));
-	}
-	if (fd >= 0)
-		close(fd);
-	unlink(part.file);
-	rmdir(part.dir);
+	if (fd < 0)
+		return fd;
+	err = write_part(in, fd, error);
+	if (!err && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
+		err = error__set(error, -errno, "cannot read the part: %s", strerror(errno));
+	close(fd);
 	in->path = "-";
 	in->have_from = in->have_to = false;
 	return err;
