@@ -232,7 +232,7 @@ parts()
 		'[.[1:][].time | . >= $start + 3e8 - 1000 and . < $start + 6e8] | length > 1000 and all' "$tmp/want" || return 1
 	TMPDIR=$tmp/temporary refused 1 'no events after --from' $READER export folded "$trace" --from 99s -o "$tmp/x.folded" &&
 		TMPDIR=$tmp/temporary refused 1 'Makefile: ' $READER export folded Makefile --from 1s -o "$tmp/x.folded" &&
-		TMPDIR=$tmp/nowhere refused 1 "cannot create a directory in $tmp/nowhere: No such file" $READER export folded "$trace" --from 1s -o "$tmp/x.folded" &&
+		TMPDIR=$tmp/nowhere refused 1 "cannot create a file in $tmp/nowhere: No such file" $READER export folded "$trace" --from 1s -o "$tmp/x.folded" &&
 		refused 2 'must be before --to' $READER export folded "$trace" --from 2s --to 1s &&
 		[ ! -e "$tmp/x.folded" ] && [ -z "$(ls -A "$tmp/temporary")" ]
 }
