@@ -121,7 +121,7 @@ recorded() # TARGET OPTIONS [ARGUMENT...]
 	local name=$1 options=$2
 	shift 2
 
-	record_target "$name" "$ORACLE_GO" "$options" "$@" && anonymizes "$RECORDED" "targets/" "$(basename "$PWD")" &&
+	record_target "$name" "$ORACLE_GO" "$options" "$@" && anonymizes "$RECORDED" "targets/" "$(basename "$(dirname "$PWD")")/$(basename "$PWD")" &&
 		$READER stat --json "$tmp/anonymous.trace" | jq -e '[.. | strings | select(test("targets/"))] == []'
 }
 
