@@ -35,7 +35,7 @@ for kind in runnable blocked syscall stw gc runqueue goroutines heap; do
 	try "$kind: a snapshot of each" each_has_a_snapshot "$kind"
 done
 try "no snapshot of a quiet load" quiet
-try "an unknown reason" needs "invalid trigger 'blocked:5ms:coffee': REASON must be one of: .*, chan send, chan receive, .*, synctest$" \
+try "an unknown reason" needs "invalid trigger 'blocked:5ms:coffee': REASON must be one of: .*, chan send, chan receive, .*, synctest; see" \
 	blocked:5ms:coffee
 try "an unknown system call" needs "unknown system call 'reed'" syscall:5ms:reed
 try "names of system calls without kernel events" needs 'requires set kernel' syscall:5ms:read --events sched,syscall
