@@ -508,12 +508,12 @@ install: all $(MAN_PAGES) ## install the programs and the manual pages
 			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 
 # systemd reads units of locally installed programs from /usr/local/lib, too.
-build/systemd/gotrace-bpf.service: systemd/gotrace-bpf.service.in Makefile
+build/systemd/gotrace-bpf.service: debian/gotrace-bpf.service.in Makefile
 	$(Q)mkdir -p $(@D) && sed 's,@BINDIR@,$(PREFIX)/bin,' $< >$@
 
 install_service: build/systemd/gotrace-bpf.service ## install the systemd unit of gotrace-bpf serve, and an example of its configuration
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system $<
-	install -D -m 644 -t $(DESTDIR)/etc systemd/gotrace-bpf.conf.example
+	install -D -m 644 -t $(DESTDIR)/etc debian/gotrace-bpf.conf.example
 
 # The value of a variable, for the test runner
 print-%:

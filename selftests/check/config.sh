@@ -3,7 +3,7 @@
 # unit, with whose capabilities the service works.
 # parallel
 # timeout: 300
-# depends on: Makefile bpf include userspace systemd selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace debian selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -79,7 +79,7 @@ refused_owners()
 # Each line of the example is an option, also those that are commented out.
 example()
 {
-	sed 's/^# \([a-z-]* = \)/\1/; /^unit/d; /^exe/d; /^http/d; /^output/d; /^control/d' systemd/gotrace-bpf.conf.example >"$CONFIG" &&
+	sed 's/^# \([a-z-]* = \)/\1/; /^unit/d; /^exe/d; /^http/d; /^output/d; /^control/d' debian/gotrace-bpf.conf.example >"$CONFIG" &&
 		grep -c '^[a-z]' "$CONFIG" && CONTROL=$tmp/run/control &&
 		start_background $GOTRACE serve --config "$CONFIG" -o "$tmp/snapshots" --exe "no-such-program-$$" --control "$CONTROL" &&
 		wait_until 20 state && stop_recorder
