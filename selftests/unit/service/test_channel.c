@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,24 +14,13 @@
 #include <unistd.h>
 
 #include "service/channel.h"
+#include "unit/open_fds.h"
 
 /* A channel; each test checks that no descriptor is left over at its end. */
 struct ends {
 	int end[2];
 	unsigned int open;
 };
-
-static unsigned int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 static int setup(void **state)
 {

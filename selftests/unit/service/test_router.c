@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "service/channel.h"
 #include "service/router.h"
+#include "unit/open_fds.h"
 
 #define S 1000000000ull
 
@@ -25,18 +25,6 @@ struct fixture {
 	int router_end;				   /* of the last asker */
 	unsigned int open;
 };
-
-static unsigned int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 /* "PID:BYTES", or a PID with + if it is ready, separated by blanks. */
 static struct {
