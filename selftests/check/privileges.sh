@@ -16,10 +16,10 @@ sets_are() # PID CAPABILITIES: for each of its threads; one may end after it was
 {
 	local want task sets threads=0
 
-	want=$(printf 'CapInh:\t%016x\nCapPrm:\t%016x\nCapEff:\t%016x\nCapBnd:\t%016x\nCapAmb:\t%016x\nNoNewPrivs:\t1' \
+	want=$(printf 'CapInh:\t%016x\nCapPrm:\t%016x\nCapEff:\t%016x\nCapBnd:\t%016x\nCapAmb:\t%016x\nNoNewPrivs:\t1\nSeccomp:\t2' \
 		0 "$2" "$2" 0 0)
 	for task in "/proc/$1"/task/*; do
-		if ! sets=$(grep -E '^(Cap|NoNewPrivs)' "$task/status"); then
+		if ! sets=$(grep -E '^(Cap|NoNewPrivs|Seccomp:)' "$task/status"); then
 			[ ! -e "$task" ] || return 1
 			continue
 		fi

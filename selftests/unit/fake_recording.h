@@ -364,4 +364,9 @@ void privilege__drop(unsigned int keep)
 	fake.kept = keep;
 }
 
+void privilege__forbid_calls(unsigned int keep)
+{
+	(void)keep;
+}
+
 #endif

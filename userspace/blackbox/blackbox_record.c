@@ -311,6 +311,7 @@ static int begin(struct blackbox *b)
 	if (err)
 		return err;
 	privilege__drop(PRIVILEGE_READ | b->opts->privilege);
+	privilege__forbid_calls(b->opts->privilege);
 	b->stats->t0 = clock__now();
 	err = write_header(b, b->stats->t0);
 	if (!err)

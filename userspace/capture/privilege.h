@@ -31,4 +31,12 @@
  */
 void privilege__drop(unsigned int keep);
 
+/*
+ * Makes system calls fail with EPERM that a recorder does not need once its probes are attached, but
+ * that someone who took it over would: for all threads, for its children, and for ever. Requires
+ * no_new_privs. A command that is started (PRIVILEGE_COMMAND in `keep`) is traced for its exec, so
+ * that ptrace() remains. Failures do not fail the recording.
+ */
+void privilege__forbid_calls(unsigned int keep);
+
 #endif

@@ -455,6 +455,7 @@ static int begin(struct recorder *r)
 	if (!r->has_begun) {
 		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
 		privilege__drop(privileges(r, r->opts->launch));
+		privilege__forbid_calls(privileges(r, r->opts->launch));
 	}
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!err)
