@@ -2,9 +2,8 @@
 /*
  * The probes of one recording: see probes.h.
  *
- * With uprobe_multi, one link per program holds all its sites. Before Linux 6.10 its PID filter
- * compares threads, not processes; on these kernels, and with --force-perf-uprobes, each site is a
- * perf uprobe of its own, with the same programs.
+ * Before Linux 6.10 the PID filter of uprobe_multi compares threads, not processes; on these kernels,
+ * and with --force-perf-uprobes, each site is a perf uprobe of its own, with the same programs.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,13 +17,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/detach.h"
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
 #include "capture/probes.h"
 #include "capture/probes_impl.h"
 #include "capture/rings.h"
 #include "capture/sampler.h"
+#include "capture/site_links.h"
 #include "gotrace/window.h"
 #include "lib/log.h"
 #include "lib/steps.h"
@@ -45,29 +44,15 @@ struct kernel_job {
 	struct error error;
 };
 
-/* Links that are detached at different times. */
-enum links {
-	LINKS_MOST,
-	LINKS_HEAP, /* changes of the heap's size */
-	LINKS_SWEEP,
-	LINKS_END
-};
-
-#define LINKS(group) (1u << LINKS_##group)
-#define LINKS_ALL    ((1u << LINKS_END) - 1)
-
 struct probes {
 	struct gotrace_bpf *skel;
 	struct probes_opts opts;
 	bool multi;
 	bool kfuncs; /* the kernel module's functions can be called */
 	struct bpf_link *exec;
-	unsigned int nlinks;
+	struct site_links *links;
 	struct rings rings;
-	struct bpf_link **link;
-	enum links *group;	      /* of each link */
-	struct bpf_link **leaving;    /* room for links that are being detached */
-	unsigned int sets;	      /* that are attached, or will be: probes__record() */
+	unsigned int sets;	      /* that are attached, or will be: probes__select() */
 	struct sampler *sampler;      /* NULL: no CPU samples */
 	struct kernel_probes *kernel; /* NULL: not wanted, or unavailable */
 	struct kernel_job kernel_job;
@@ -98,7 +83,7 @@ void probes__log_libbpf(void)
 	libbpf_set_print(libbpf_log);
 }
 
-static int explain(int err, struct error *error, const char *what)
+int probes__explain(int err, struct error *error, const char *what)
 {
 	if (err == -EPERM || err == -EACCES)
 		return error__set(error, err,
@@ -186,8 +171,8 @@ static int load_probes(struct probes *p, struct error *error)
 		return error__set(error, err, "the kernel's verifier rejects the BPF programs%s",
 				  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 	if (err)
-		return explain(err, error, "cannot load the BPF programs");
-	return rings ? explain(rings, error, "cannot create a ring buffer") : 0;
+		return probes__explain(err, error, "cannot load the BPF programs");
+	return rings ? probes__explain(rings, error, "cannot create a ring buffer") : 0;
 }
 
 /* Finds out whether BPF programs can call the kernel module. Only a session requires that. */
@@ -292,7 +277,7 @@ static int load(struct probes *p, struct error *error)
 		return err;
 	p->skel = open_programs(p->kfuncs);
 	if (!p->skel)
-		return explain(-errno, error, "cannot open the BPF programs");
+		return probes__explain(-errno, error, "cannot open the BPF programs");
 	if (p->opts.session)
 		err = rings__start_none(&p->rings);
 	else
@@ -300,7 +285,7 @@ static int load(struct probes *p, struct error *error)
 	if (!err)
 		err = rings__use(&p->rings, p->skel->obj);
 	if (err)
-		return explain(err, error, "cannot create the ring buffers");
+		return probes__explain(err, error, "cannot create the ring buffers");
 	config = &p->skel->rodata->config;
 	*config = *p->opts.config;
 	config->tgid = (uint32_t)p->opts.pid;
@@ -362,10 +347,10 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 		return -ENOMEM;
 	p->opts = *opts;
 	p->multi = !opts->force_perf && probes__kernel_has_multi();
-	p->link = calloc(opts->sites->n + 1, sizeof(*p->link));
-	p->group = calloc(opts->sites->n + 1, sizeof(*p->group));
-	p->leaving = calloc(opts->sites->n + 1, sizeof(struct bpf_link *));
-	err = p->link && p->group && p->leaving ? load(p, error) : -ENOMEM;
+	err = load(p, error);
+	p->links = err ? NULL : site_links__create(&p->opts, p->skel, p->multi);
+	if (!err && !p->links)
+		err = -ENOMEM;
 	p->sets = p->opts.sets | (opts->sample_hz ? SITE_SET(CPU) : 0);
 	if (err) {
 		probes__destroy(p);
@@ -375,147 +360,10 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 	return 0;
 }
 
-static enum links group_of(enum gt_probe probe)
+/* The selected sets whose sites need links: no size of the heap once it is sampled. */
+static unsigned int site_sets(const struct probes *p)
 {
-	return probe == GT_PROBE_HEAP_ALLOC   ? LINKS_HEAP :
-	       site__set(probe) == SITE_SWEEP ? LINKS_SWEEP :
-						LINKS_MOST;
-}
-
-static int keep(struct probes *p, struct bpf_link *link, const struct site *site,
-		struct error *error)
-{
-	char what[160];
-	int err = -errno;
-
-	if (link) {
-		p->group[p->nlinks] = group_of(site->probe);
-		p->link[p->nlinks++] = link;
-		return 0;
-	}
-	if (err == -ESRCH)
-		return error__set(error, err, "process %d ended while probes were being attached",
-				  p->opts.pid);
-	snprintf(what, sizeof(what), "cannot attach a probe to %s", site->func);
-	return explain(err, error, what);
-}
-
-/*
- * Attaches sites of a program and a group with one link: from *from on, at most SITES_MAX. Moves *from
- * behind them; without a site left, to NULL.
- */
-static int attach_some(struct probes *p, struct bpf_program *program, enum links group,
-		       const struct site **from, struct error *error)
-{
-	unsigned long offsets[SITES_MAX];
-	__u64 cookies[SITES_MAX];
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .offsets = offsets, .cookies = cookies);
-	const struct site *site, *end = p->opts.sites->site + p->opts.sites->n, *last = NULL;
-
-	for (site = *from; site < end; site++) {
-		if (!probes__wants(&p->opts, site->probe) || group_of(site->probe) != group ||
-		    probes__program_of(p->skel, site->probe) != program)
-			continue;
-		if (opts.cnt == SITES_MAX && site->probe == GT_PROBE_FUNC_CALL)
-			break; /* only functions of the program are so many */
-		if (opts.cnt == SITES_MAX)
-			return error__set(error, -E2BIG, "more than %d sites for one probe at %s",
-					  SITES_MAX, site->func);
-		offsets[opts.cnt] = site->offset;
-		cookies[opts.cnt++] = GT_COOKIE(site->probe, site->cookie);
-		last = site;
-	}
-	*from = site < end ? site : NULL;
-	if (!opts.cnt)
-		return 0;
-	return keep(
-		p,
-		bpf_program__attach_uprobe_multi(program, p->opts.pid, p->opts.path, NULL, &opts),
-		last, error);
-}
-
-static int attach_multi(struct probes *p, struct bpf_program *program, enum links group,
-			struct error *error)
-{
-	const struct site *from = p->opts.sites->n ? p->opts.sites->site : NULL;
-	int err = 0;
-
-	while (!err && from)
-		err = attach_some(p, program, group, &from, error);
-	return err;
-}
-
-static int attach_perf(struct probes *p, const struct site *site, struct error *error)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = GT_COOKIE(site->probe, site->cookie));
-	struct bpf_program *program = probes__program_of(p->skel, site->probe);
-
-	return keep(p,
-		    bpf_program__attach_uprobe_opts(program, p->opts.pid, p->opts.path,
-						    site->offset, &opts),
-		    site, error);
-}
-
-static size_t count_sites(const struct probes *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->opts.sites->n; i++)
-		n += probes__wants(&p->opts, p->opts.sites->site[i].probe);
-	return n;
-}
-
-static int attach_group(struct probes *p, enum links group, struct error *error)
-{
-	const struct site *site = p->opts.sites->site, *end = site + p->opts.sites->n;
-	struct bpf_program *program;
-	int err = 0;
-
-	if (p->multi) {
-		bpf_object__for_each_program (program, p->skel->obj) {
-			if (!err)
-				err = attach_multi(p, program, group, error);
-		}
-		return err;
-	}
-	for (; site < end && !err; site++)
-		if (probes__wants(&p->opts, site->probe) && group_of(site->probe) == group)
-			err = attach_perf(p, site, error);
-	return err;
-}
-
-/* Those whose sets are recorded. */
-static unsigned int groups_of(const struct probes *p, unsigned int sets)
-{
-	bool heap = sets & SITE_SET(HEAP) && !p->skel->bss_curg->heap_sampled[0];
-
-	return LINKS(MOST) | (heap ? LINKS(HEAP) : 0) | (sets & SITE_SET(SWEEP) ? LINKS(SWEEP) : 0);
-}
-
-static int attach_groups(struct probes *p, unsigned int groups, struct error *error)
-{
-	int err = 0;
-
-	for (enum links group = 0; group < LINKS_END && !err; group++)
-		if (groups >> group & 1)
-			err = attach_group(p, group, error);
-	return err;
-}
-
-static void detach_groups(struct probes *p, unsigned int groups)
-{
-	unsigned int kept = 0, n = 0;
-
-	for (unsigned int i = 0; i < p->nlinks; i++) {
-		if (groups >> p->group[i] & 1) {
-			p->leaving[n++] = p->link[i];
-			continue;
-		}
-		p->group[kept] = p->group[i];
-		p->link[kept++] = p->link[i];
-	}
-	p->nlinks = kept;
-	detach__links(p->leaving, n);
+	return p->skel->bss_curg->heap_sampled[0] ? p->sets & ~SITE_SET(HEAP) : p->sets;
 }
 
 int probes__attach(struct probes *p, struct error *error)
@@ -523,18 +371,18 @@ int probes__attach(struct probes *p, struct error *error)
 	struct error why = {};
 	int err;
 
-	steps__say("attaching %zu probes", count_sites(p));
+	steps__say("attaching %zu probes", site_links__count(p->links));
 	if (!p->exec)
 		p->exec = bpf_program__attach(exec_program(p));
 	if (!p->exec)
-		return explain(-errno, error, "cannot attach to sched_process_exec");
+		return probes__explain(-errno, error, "cannot attach to sched_process_exec");
 	/* First: a system call is seen at its entry once a probe has found its goroutine. */
 	err = p->kernel ? kernel_probes__attach(p->kernel, &why) : 0;
 	if (err && p->skel->rodata->config.syscall_at)
 		return error__set(error, err, "%s; choose --events=sched,gc,heap,user", why.text);
 	err = without_kernel(p, err, error, &why);
 	if (!err)
-		err = attach_groups(p, groups_of(p, p->sets), error);
+		err = site_links__attach(p->links, site_sets(p), error);
 	if (!err && p->sampler && p->sets & SITE_SET(CPU))
 		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
 	return err;
@@ -554,14 +402,10 @@ void probes__set_slot(struct probes *p, uint32_t tid, const struct gt_slot *slot
 
 bool probes__sample_heap(struct probes *p)
 {
-	unsigned int i = 0;
-
-	while (i < p->nlinks && p->group[i] != LINKS_HEAP)
-		i++;
-	if (!p->skel->rodata->config.heap_live || i == p->nlinks)
+	if (!p->skel->rodata->config.heap_live || !site_links__has_heap(p->links))
 		return false;
 	__atomic_store_n(&p->skel->bss_curg->heap_sampled[0], 1, __ATOMIC_SEQ_CST);
-	detach_groups(p, LINKS(HEAP));
+	site_links__keep(p->links, site_sets(p));
 	return true;
 }
 
@@ -569,7 +413,8 @@ static void detach_all(struct probes *p)
 {
 	sampler__detach(p->sampler);
 	kernel_probes__detach(p->kernel);
-	detach_groups(p, LINKS_ALL);
+	if (p->links)
+		site_links__detach(p->links);
 }
 
 void probes__detach(struct probes *p)
@@ -588,27 +433,23 @@ int probes__suspend(struct probes *p)
 
 void probes__select(struct probes *p, unsigned int sets)
 {
-	unsigned int gone = groups_of(p, p->sets) & ~groups_of(p, sets);
-
 	if (p->kernel)
 		kernel_probes__select(p->kernel, sets);
 	if (p->sets & ~sets & SITE_SET(CPU))
 		sampler__detach(p->sampler);
-	if (gone)
-		detach_groups(p, gone);
 	p->sets = sets;
+	site_links__keep(p->links, site_sets(p));
 }
 
 int probes__add(struct probes *p, unsigned int sets, struct error *error)
 {
-	unsigned int groups = groups_of(p, p->sets);
 	int err = 0;
 
 	probes__select(p, p->sets | sets);
 	if (p->kernel && sets & KERNEL_SETS)
 		err = kernel_probes__attach(p->kernel, error);
 	if (!err)
-		err = attach_groups(p, groups_of(p, p->sets) & ~groups, error);
+		err = site_links__attach(p->links, site_sets(p), error);
 	if (!err && p->sampler && sets & SITE_SET(CPU))
 		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
 	return err;
@@ -636,9 +477,7 @@ void probes__destroy(struct probes *p)
 	sampler__destroy(p->sampler);
 	kernel_probes__destroy(p->kernel);
 	gotrace_bpf__destroy(p->skel);
-	free(p->link);
-	free(p->group);
-	free(p->leaving);
+	site_links__destroy(p->links);
 	free(p);
 }
 
