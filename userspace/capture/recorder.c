@@ -17,31 +17,25 @@
 
 #include "capture/drain.h"
 #include "capture/hits.h"
-#include "capture/labels.h"
 #include "capture/launch.h"
 #include "capture/live.h"
 #include "capture/memory.h"
 #include "capture/priority.h"
-#include "capture/privilege.h"
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"
 #include "capture/resync.h"
 #include "capture/setup.h"
-#include "gotrace/version.h"
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define MS		1000000ull
+#define MS	      1000000ull
 
-#define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
-#define LAYOUT_PATIENCE (2000 * MS) /* a program that just started must pass the checks by then */
-#define CHECK_PAUSE	(20 * MS)   /* between checks of a program whose runtime may not be up */
-#define SLOT_PATIENCE	(2000 * MS) /* wait at the end for records reserved, but not submitted */
-#define NICE		(-10)
-#define INLINE_BUSY	1000	   /* records in one drain */
-#define HOUSEKEEPING	(200 * MS) /* between reports of losses, memory and progress */
+#define SLOT_PATIENCE (2000 * MS) /* wait at the end for records reserved, but not submitted */
+#define NICE	      (-10)
+#define INLINE_BUSY   1000	 /* records in one drain */
+#define HOUSEKEEPING  (200 * MS) /* between reports of losses, memory and progress */
 
 /* ---- records ---- */
 
@@ -118,7 +112,7 @@ static int handle_watermark(struct recorder *r, uint64_t watermark)
 }
 
 /* Copies the rings to the sink. Returns the number of records, or a negative errno. */
-static int drain_rings(struct recorder *r)
+int recorder__drain(struct recorder *r)
 {
 	uint64_t watermark;
 	int n, err;
@@ -127,126 +121,6 @@ static int drain_rings(struct recorder *r)
 	n = drain__run(r->drain, &watermark);
 	err = n < 0 ? n : handle_watermark(r, watermark);
 	return err ? err : n;
-}
-
-/* ---- the initial state ---- */
-
-static void drop_snapshots(struct recorder *r)
-{
-	for (int i = 0; i < 2; i++) {
-		if (r->has[i])
-			snapshot__deinit(&r->snap[i]);
-		r->has[i] = false;
-	}
-}
-
-/* To attach the probes for further windows, or after a pause. */
-static unsigned int privileges_of_cycle(const struct recorder *r)
-{
-	bool events = r->opts->sample_hz || r->opts->sets & SITE_SET(FAULT);
-
-	if (!r->opts->cycle.window_ns && !r->opts->budget.share)
-		return 0;
-	return (events ? PRIVILEGE_EVENTS : 0) | (probes__multi(r->probes) ? 0 : PRIVILEGE_UPROBES);
-}
-
-/* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */
-static unsigned int privileges(const struct recorder *r, bool modules)
-{
-	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
-
-	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) | privileges_of_cycle(r) |
-	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0);
-}
-
-static int hand_over_snapshots(struct recorder *r)
-{
-	int err;
-
-	if (r->opts->launch) { /* the dynamic linker has mapped its libraries by now */
-		csymbols__add_modules(r->csymbols, r->opts->process);
-		privilege__drop(privileges(r, false));
-	}
-	err = sink__snapshot(r->sink, r->has[0] ? &r->snap[0] : NULL,
-			     r->has[1] ? &r->snap[1] : NULL);
-	r->handed_over = true;
-	drop_snapshots(r);
-	return err;
-}
-
-/* Called while a snapshot is read: with a million goroutines the rings would overflow otherwise. */
-static int drain_between(void *ctx)
-{
-	struct recorder *r = ctx;
-	int n = drain_rings(r);
-
-	r->drain_error = n < 0 ? n : 0;
-	return r->drain_error;
-}
-
-static void take_snapshot(struct recorder *r, int which)
-{
-	struct snapshot_reading how = {
-		.before = which ? &r->snap[0] : NULL,
-		.between = drain_between,
-		.ctx = r,
-	};
-	uint64_t begin = clock__now();
-	int err = snapshot__read(r->opts->process, r->opts->layout, &how, &r->snap[which]);
-
-	r->has[which] = !err;
-	r->stats->snapshot_ns[which] = clock__now() - begin;
-	memory__sample(&r->stats->peak_memory);
-	if (err)
-		log__debug("snapshot %d of the process: %s", which + 1, strerror(-err));
-	else if (!which && !r->drain_error)
-		r->drain_error =
-			labels__read_present(r->opts, &r->snap[0], drain_between, r, r->sink);
-}
-
-/*
- * For a program that just started: once its runtime is up, the offsets are compared with its
- * memory. They may not fit while the runtime initializes, so that it gets LAYOUT_PATIENCE. A
- * program that was not held at its exec may be up and idle already: it is checked from the first
- * moment, but a mismatch counts only once a goroutine has run.
- */
-static int check_layout(struct recorder *r, uint64_t now)
-{
-	struct error reason = {};
-	int err;
-
-	if (!r->runtime_up && (r->opts->launch || now < r->next_check))
-		return 0;
-	r->next_check = now + CHECK_PAUSE;
-	err = process__check_layout(r->opts->process, r->opts->layout, &reason);
-	r->checked = r->stats->layout_checked = !err;
-	if (err == -ETIMEDOUT)
-		return error__set(r->error, err, "%s", reason.text);
-	if (!err || err == -ESRCH || err == -EINTR || !r->runtime_up ||
-	    now < r->t0 + LAYOUT_PATIENCE)
-		return 0;
-	return error__set(r->error, err, "%s", reason.text);
-}
-
-/*
- * Takes the snapshots of the initial state, one step per call. They are handed over only after a
- * drain that follows the second: if the process executed another program in between, that drain has
- * found the record of it.
- */
-static int handle_initial_state(struct recorder *r, uint64_t now)
-{
-	int which = r->has[0];
-
-	if (r->handed_over)
-		return 0;
-	if (!r->checked)
-		return check_layout(r, now);
-	if (r->has[1])
-		return r->watermark > r->snap[1].time_end ? hand_over_snapshots(r) : 0;
-	if (which == 1 && now < r->snap[0].time + SECOND_SNAPSHOT)
-		return 0;
-	take_snapshot(r, which);
-	return r->drain_error || r->has[which] ? r->drain_error : hand_over_snapshots(r);
 }
 
 /* ---- the loop ---- */
@@ -364,13 +238,13 @@ static int loop(struct recorder *r)
 
 	while (!err && !r->stopped && !r->over && !r->exec_time) {
 		wait_for_event(r, pause_ms(r, n, clock__now()));
-		n = drain_rings(r);
+		n = recorder__drain(r);
 		err = n < 0 ? n : 0;
 		if (!err && !r->exec_time && r->inl &&
 		    inline_probes__disturbed(r->inl, clock__now()))
 			r->stopped = true;
 		if (!err && !r->exec_time && !r->target_gone)
-			err = handle_initial_state(r, clock__now());
+			err = recorder__initial_state(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
 			err = handle_losses(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
@@ -388,85 +262,11 @@ static int loop(struct recorder *r)
 
 /* ---- begin and end ---- */
 
-static void fill_meta(struct recorder *r)
-{
-	const struct process *proc = r->opts->process;
-
-	setup__facts(r->opts, r->probes, r->t0, &r->facts);
-	r->meta = (struct private_meta){
-		.tool = "gotrace-bpf " GOTRACE_VERSION,
-		.command = proc->cmdline,
-		.command_len = strlen(proc->cmdline),
-		.build_id = r->facts.build_id[0] ? r->facts.build_id : NULL,
-		.clock = "CLOCK_MONOTONIC",
-		.go_version = r->opts->layout->version.text,
-	};
-}
-
 static void detach(struct recorder *r)
 {
 	probes__detach(r->probes);
 	if (r->inl) /* last: uprobes may be in the same pages */
 		inline_probes__remove(r->inl);
-}
-
-static int attach(struct recorder *r)
-{
-	uint64_t now = clock__now();
-	int err = setup__attach(r->opts, r->probes, r->inl, r->error);
-
-	r->attach_ns = clock__now() - now;
-	return err;
-}
-
-/* The probes are attached. */
-static void begin_window(struct recorder *r)
-{
-	uint64_t now = clock__now();
-
-	/* the sum of several windows; with the time since the attach, whose hits count, too */
-	r->target_cpu = clock__cpu_of(r->opts->process->pid) - r->stats->target_cpu_ns;
-	for (; now < r->begins; now = clock__now())
-		usleep((useconds_t)((r->begins - now) / 1000 + 1));
-	r->t0 = r->housekeeping = now;
-	r->ends = r->length ? r->t0 + r->length : 0;
-	recorder__begin_samples(r);
-	recorder__begin_budget(r);
-	if (r->has_begun)
-		return;
-	r->stats->attach_ns = r->t0 - r->opts->started;
-	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
-	r->stats->t0 = r->t0;
-}
-
-static int begin(struct recorder *r)
-{
-	int err = attach(r);
-
-	if (err)
-		return err;
-	if (!r->has_begun) {
-		memory__begin();
-		priority__guarantee();
-	}
-	begin_window(r);
-	r->checked = !r->opts->launch && !r->opts->exec_time;
-	fill_meta(r);
-	if (!r->has_begun) {
-		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
-		privilege__drop(privileges(r, r->opts->launch));
-		privilege__forbid_calls(privileges(r, r->opts->launch));
-	}
-	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
-	if (!err)
-		err = sink__start(r->sink, &r->facts);
-	for (size_t i = 0; !err && r->opts->calls && i < r->opts->calls->n; i++)
-		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
-	if (!err && r->opts->launch)
-		err = launch__release(r->opts->launch, r->error);
-	if (!err && !r->has_begun)
-		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
-	return err;
 }
 
 /*
@@ -479,7 +279,7 @@ static int drain_to_end(struct recorder *r)
 	int err;
 
 	for (;;) {
-		err = drain_rings(r);
+		err = recorder__drain(r);
 		if (err < 0)
 			return err;
 		if (r->exec_time || r->watermark >= r->t1 || clock__now() > deadline)
@@ -502,7 +302,7 @@ static int end(struct recorder *r)
 	if (!err && r->t1 <= r->t0)
 		err = setup__replaced(r->opts, r->error);
 	if (!err && !r->handed_over)
-		err = hand_over_snapshots(r);
+		err = recorder__hand_over_snapshots(r);
 	if (!err)
 		err = report_losses(r);
 	recorder__note_cpu(r);
@@ -553,7 +353,7 @@ static int open_probes(struct recorder *r)
 
 int recorder__window(struct recorder *r)
 {
-	int err = begin(r);
+	int err = recorder__begin(r);
 
 	if (err) {
 		detach(r);
@@ -561,7 +361,7 @@ int recorder__window(struct recorder *r)
 	}
 	r->has_begun = true;
 	if (r->checked)
-		take_snapshot(r, 0);
+		recorder__take_snapshot(r, 0);
 	err = r->drain_error ? r->drain_error : loop(r);
 	log__progress_end();
 	if (err)
@@ -637,7 +437,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	ret->load_ns = clock__now() - opts->started - ret->analysis_ns - ret->checks_ns;
 	if (!err)
 		err = record(&r);
-	drop_snapshots(&r);
+	recorder__drop_snapshots(&r);
 	resync__destroy(r.resync);
 	drain__destroy(r.drain);
 	probes__destroy(r.probes);

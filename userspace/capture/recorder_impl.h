@@ -93,6 +93,26 @@ int recorder__keep_budget(struct recorder *r, uint64_t now);
 bool recorder__is_paused(const struct recorder *r);
 
 /*
+ * Moves the records that have arrived to the sink and sets r->watermark: their number or a negative
+ * errno.
+ */
+int recorder__drain(struct recorder *r);
+
+/* recorder_begin.c. On failure probes may be attached: detach them. */
+int recorder__begin(struct recorder *r);
+/* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */
+unsigned int recorder__privileges(const struct recorder *r, bool modules);
+
+/*
+ * recorder_initial.c: does the next step towards the initial state, if any is left: to be called in
+ * each iteration of the loop, after the drain.
+ */
+int recorder__initial_state(struct recorder *r, uint64_t now);
+void recorder__take_snapshot(struct recorder *r, int which); /* sets r->drain_error */
+int recorder__hand_over_snapshots(struct recorder *r);
+void recorder__drop_snapshots(struct recorder *r);
+
+/*
  * Attaches the probes, records until the window is over or the recording ends, and detaches them.
  * The sink is finished, not committed. 0, or a negative errno with or without a reason.
  */

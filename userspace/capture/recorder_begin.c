@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The begin of a window: attaches the probes, takes T0, gives up the privileges that the rest does not
+ * need, and starts the sink. recorder.c calls it for each window.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/launch.h"
+#include "capture/memory.h"
+#include "capture/priority.h"
+#include "capture/privilege.h"
+#include "capture/probes.h"
+#include "capture/recorder_impl.h"
+#include "capture/setup.h"
+#include "gotrace/version.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+
+/* To attach the probes for further windows, or after a pause. */
+static unsigned int privileges_of_cycle(const struct recorder *r)
+{
+	bool events = r->opts->sample_hz || r->opts->sets & SITE_SET(FAULT);
+
+	if (!r->opts->cycle.window_ns && !r->opts->budget.share)
+		return 0;
+	return (events ? PRIVILEGE_EVENTS : 0) | (probes__multi(r->probes) ? 0 : PRIVILEGE_UPROBES);
+}
+
+unsigned int recorder__privileges(const struct recorder *r, bool modules)
+{
+	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
+
+	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) | privileges_of_cycle(r) |
+	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0);
+}
+
+static void fill_meta(struct recorder *r)
+{
+	const struct process *proc = r->opts->process;
+
+	setup__facts(r->opts, r->probes, r->t0, &r->facts);
+	r->meta = (struct private_meta){
+		.tool = "gotrace-bpf " GOTRACE_VERSION,
+		.command = proc->cmdline,
+		.command_len = strlen(proc->cmdline),
+		.build_id = r->facts.build_id[0] ? r->facts.build_id : NULL,
+		.clock = "CLOCK_MONOTONIC",
+		.go_version = r->opts->layout->version.text,
+	};
+}
+
+static int attach(struct recorder *r)
+{
+	uint64_t now = clock__now();
+	int err = setup__attach(r->opts, r->probes, r->inl, r->error);
+
+	r->attach_ns = clock__now() - now;
+	return err;
+}
+
+/* The probes are attached. */
+static void begin_window(struct recorder *r)
+{
+	uint64_t now = clock__now();
+
+	/* the sum of several windows; with the time since the attach, whose hits count, too */
+	r->target_cpu = clock__cpu_of(r->opts->process->pid) - r->stats->target_cpu_ns;
+	for (; now < r->begins; now = clock__now())
+		usleep((useconds_t)((r->begins - now) / 1000 + 1));
+	r->t0 = r->housekeeping = now;
+	r->ends = r->length ? r->t0 + r->length : 0;
+	recorder__begin_samples(r);
+	recorder__begin_budget(r);
+	if (r->has_begun)
+		return;
+	r->stats->attach_ns = r->t0 - r->opts->started;
+	r->stats->missed_ns = r->opts->exec_time ? r->t0 - r->opts->exec_time : 0;
+	r->stats->t0 = r->t0;
+}
+
+int recorder__begin(struct recorder *r)
+{
+	int err = attach(r);
+
+	if (err)
+		return err;
+	if (!r->has_begun) {
+		memory__begin();
+		priority__guarantee();
+	}
+	begin_window(r);
+	r->checked = !r->opts->launch && !r->opts->exec_time;
+	fill_meta(r);
+	if (!r->has_begun) {
+		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
+		privilege__drop(recorder__privileges(r, r->opts->launch));
+		privilege__forbid_calls(recorder__privileges(r, r->opts->launch));
+	}
+	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
+	if (!err)
+		err = sink__start(r->sink, &r->facts);
+	for (size_t i = 0; !err && r->opts->calls && i < r->opts->calls->n; i++)
+		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
+	if (!err && r->opts->launch)
+		err = launch__release(r->opts->launch, r->error);
+	if (!err && !r->has_begun)
+		log__msg("recording process %d to %s", r->opts->process->pid, r->opts->sink.path);
+	return err;
+}
