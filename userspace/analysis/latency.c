@@ -311,6 +311,11 @@ int latency__forget(struct latency *l, const struct kernel_threads *threads, boo
 }
 
 /* A table of threads describes the state at the sync that it came with. */
+void latency__pass(struct latency *l, int64_t time)
+{
+	l->now = latest(l->now, time);
+}
+
 int latency__step(struct latency *l, const struct timeline *t, const struct timeline_step *step,
 		  struct error *error)
 {

@@ -113,6 +113,8 @@ int latency__event(struct latency *l, const struct trace_event *ev,
 /* It counts no later than `until`, the time of the event that follows; INT64_MAX: none does. */
 int latency__item(struct latency *l, const struct kernel_item *item, int64_t time, int64_t until,
 		  const struct kernel_threads *threads, struct error *error);
+/* Time passes up to `time`, of the trace, without an event: times so far are as of then. */
+void latency__pass(struct latency *l, int64_t time);
 /*
  * Applies a step of the timeline that the trace is read with, in place of the two above and the one
  * below. Errors as above.

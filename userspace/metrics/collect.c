@@ -109,7 +109,6 @@ static int collect_goroutines(struct engine *e, const struct goroutine_sums *sum
 	err = err ?: add_time(v, ROW_TIME_UNKNOWN, unlabeled, stats->unknown);
 	err = err ?: add_time(v, ROW_SYSCALL_CPU, unlabeled, stats->syscall_oncpu);
 	err = err ?: add_time(v, ROW_GC_ASSIST, unlabeled, stats->gc_assist);
-	err = err ?: add_time(v, ROW_MIGRATIONS, unlabeled, stats->migrations);
 	for (uint32_t name = 0; !err && name < sums->ncpu; name++)
 		if (sums->cpu[name])
 			err = add_time(v, ROW_CPU, known(latency__name(l, name)), sums->cpu[name]);
@@ -177,6 +176,37 @@ static int collect_intervals(const struct engine *e, struct metric_values *v)
 	return err;
 }
 
+/* ---- what kernel events after the last event of Go still change ---- */
+
+static int add_migrations(void *context, const struct latency_goroutine *g)
+{
+	int64_t *n = context;
+
+	*n = time_add(*n, g->stats.migrations);
+	return 0;
+}
+
+static int collect_migrations(struct engine *e, struct metric_values *v)
+{
+	int64_t n = e->ended.stats.migrations;
+	int err = latency__each(requests__latency(e->requests), add_migrations, &n);
+
+	return err ?: add_time(v, ROW_MIGRATIONS, unlabeled, n);
+}
+
+int engine__collect_rest(struct engine *e, struct metric_values *v)
+{
+	const struct histogram *syscalls = e->kernel_calls ? e->kernel : e->go;
+	int err = metric_values__set(v, ROW_KERNEL_EVENTS, e->kernel_events);
+
+	err = err ?: add_histogram(v, ROW_RUN_QUEUE, unlabeled, &e->kernel[INTERVAL_RUNQUEUE]);
+	err = err ?: add_histogram(v, ROW_SYSCALL, unlabeled, &syscalls[INTERVAL_SYSCALL]);
+	err = err ?: collect_migrations(e, v);
+	return err ?: metric_values__learn(&e->before, v);
+}
+
+/* ---- together ---- */
+
 /* What engine__restart() replaces. */
 static int collect_replaced(struct engine *e, const struct goroutine_sums *sums,
 			    struct metric_values *v)
@@ -194,7 +224,7 @@ int engine__collect_replaced(struct engine *e, struct metric_values *v)
 
 	err = err ?: collect_replaced(e, &sums, v);
 	goroutine_sums__deinit(&sums);
-	return err;
+	return err ?: collect_migrations(e, v);
 }
 
 static int collect_statistics(const struct engine *e, struct metric_values *v)
@@ -218,17 +248,13 @@ static int collect_statistics(const struct engine *e, struct metric_values *v)
 
 static int collect_counts(const struct engine *e, struct metric_values *v)
 {
-	const struct histogram *syscalls = e->kernel_calls ? e->kernel : e->go;
 	int err = metric_values__set(v, ROW_HEAP, e->heap);
 
 	err = err ?: metric_values__set(v, ROW_HEAP_GOAL, e->heap_goal);
-	err = err ?: metric_values__set(v, ROW_KERNEL_EVENTS, e->kernel_events);
 	err = err ?: metric_values__set(v, ROW_GENERATIONS, e->generations);
 	err = err ?: metric_values__set(v, ROW_DROPPED, e->dropped);
 	err = err ?: metric_values__set(v, ROW_RESTARTS, e->restarts);
 	err = err ?: add_histogram(v, ROW_SCHED, unlabeled, &e->go[INTERVAL_SCHED]);
-	err = err ?: add_histogram(v, ROW_RUN_QUEUE, unlabeled, &e->kernel[INTERVAL_RUNQUEUE]);
-	err = err ?: add_histogram(v, ROW_SYSCALL, unlabeled, &syscalls[INTERVAL_SYSCALL]);
 	err = err ?: add_histogram(v, ROW_GC, unlabeled, &e->go[INTERVAL_GC]);
 	for (uint32_t i = 0; !err && i <= NAME_TABLE_MAX; i++)
 		if (e->logs[i])
@@ -246,8 +272,7 @@ static int collect(struct engine *e, struct metric_values *v)
 	err = err ?: set_alive(&sums, v);
 	goroutine_sums__deinit(&sums);
 	err = err ?: collect_statistics(e, v);
-	err = err ?: collect_counts(e, v);
-	return err ?: metric_values__learn(&e->before, v);
+	return err ?: collect_counts(e, v);
 }
 
 int engine__collect(struct engine *e, struct metric_values *ret)

@@ -96,10 +96,20 @@ void engine__destroy(struct engine *e)
 	free(e);
 }
 
+void engine__pass_end(struct engine *e)
+{
+	if (!e->statistics.any)
+		return;
+	e->statistics.end = e->last + 1;
+	latency__pass(requests__latency(e->requests), e->statistics.end);
+}
+
 int engine__restart(struct engine *e)
 {
-	int err = engine__collect_replaced(e, &e->before);
+	int err;
 
+	engine__pass_end(e);
+	err = engine__collect_replaced(e, &e->before);
 	if (err)
 		return err;
 	e->restarts++;
@@ -129,6 +139,7 @@ static int apply_event(struct engine *e, const struct trace_event *ev)
 {
 	int err = statistics__event(&e->statistics, ev);
 
+	e->last = ev->time;
 	if (err)
 		return err;
 	switch (ev->type) {

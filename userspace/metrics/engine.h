@@ -34,6 +34,7 @@ struct engine {
 
 	struct statistics statistics;
 	struct histogram go[INTERVAL_KINDS], kernel[INTERVAL_KINDS];
+	int64_t last; /* time of the last event */
 	uint64_t heap, heap_goal, kernel_events, generations;
 	bool kernel_calls;	      /* there were kernel events of system calls */
 	struct name_table categories; /* of logs */
@@ -49,6 +50,8 @@ void engine__destroy(struct engine *e); /* NULL allowed */
 /* Applies the next step. 0 or a negative errno with the reason. */
 int engine__step(struct engine *e, const struct timeline *t, const struct timeline_step *step,
 		 struct error *error);
+/* If the trace ended after the last event, it would end there: 1 ns after that event. */
+void engine__pass_end(struct engine *e);
 /* The trace goes on elsewhere: what is known of goroutines and tasks does not hold. 0, -ENOMEM. */
 int engine__restart(struct engine *e);
 /*
@@ -60,9 +63,11 @@ bool engine__is_full(const struct engine *e);
 
 /*
  * The values up to the last step. 0 or -ENOMEM; the values are the caller's to deinitialize on
- * success.
+ * success. Those that kernel events after the last event of Go change are added by
+ * engine__collect_rest(), after engine__step() for these.
  */
 int engine__collect(struct engine *e, struct metric_values *ret);
+int engine__collect_rest(struct engine *e, struct metric_values *v);
 /* Adds those that engine__restart() would discard. */
 int engine__collect_replaced(struct engine *e, struct metric_values *v);
 

@@ -47,6 +47,7 @@ struct metrics {
 
 	struct stream_analysis stream; /* the thread's */
 	uint64_t next_publish;	       /* CLOCK_MONOTONIC, ns */
+	bool is_stale;		       /* what was analysed last is not published */
 };
 
 int metrics__create(struct metrics **ret, const struct metrics_opts *opts, struct error *error)
@@ -72,9 +73,10 @@ static void publish(struct metrics *m, bool always)
 	struct metric_values v = {};
 	int err;
 
-	if (begin < m->next_publish && !always)
+	m->is_stale = begin < m->next_publish && !always;
+	if (m->is_stale)
 		return;
-	err = engine__collect(m->stream.engine, &v);
+	err = stream_analysis__collect(&m->stream, &v);
 	if (!err)
 		err = metric_values__pack(&v, &o);
 	metric_values__deinit(&v);
@@ -106,6 +108,8 @@ static void finish(struct metrics *m)
 {
 	for (uint64_t i = 0; i < m->skipped; i++)
 		stream_analysis__skip(&m->stream);
+	if (!m->is_stale && !m->skipped) /* published as of the end */
+		return;
 	stream_analysis__finish(&m->stream);
 	publish(m, true);
 }

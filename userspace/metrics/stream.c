@@ -62,12 +62,14 @@ static int begin(struct stream_analysis *s, bool has_state, struct error *error)
 	return err ? err : timeline__create(&s->timeline, s->reader);
 }
 
-static int read_steps(struct stream_analysis *s, struct error *error)
+typedef int (*next_fn)(struct timeline *t, struct timeline_step *ret, struct error *error);
+
+static int read_steps(struct stream_analysis *s, next_fn next, struct error *error)
 {
 	struct timeline_step step = {};
 	int err;
 
-	while ((err = timeline__next(s->timeline, &step, error)) > 0) {
+	while ((err = next(s->timeline, &step, error)) > 0) {
 		err = engine__step(s->engine, s->timeline, &step, error);
 		if (err)
 			return err;
@@ -89,10 +91,29 @@ int stream_analysis__add(struct stream_analysis *s, const void *generation, size
 	if (!err)
 		err = reader__push(s->reader, generation, len, &why);
 	if (!err)
-		err = read_steps(s, &why);
+		err = read_steps(s, timeline__next, &why);
 	if (err && err != -ENOMEM)
 		stream_analysis__skip(s);
 	return err == -ENOMEM ? err : 0;
+}
+
+int stream_analysis__collect(struct stream_analysis *s, struct metric_values *ret)
+{
+	bool goes_on = s->reader && reader__is_pushed(s->reader);
+	struct error why = {};
+	int err;
+
+	if (goes_on)
+		engine__pass_end(s->engine);
+	err = engine__collect(s->engine, ret);
+	if (err)
+		return err;
+	if (goes_on && !s->broken)
+		err = read_steps(s, timeline__next_rest, &why);
+	err = err ?: engine__collect_rest(s->engine, ret);
+	if (err)
+		metric_values__deinit(ret);
+	return err;
 }
 
 int stream_analysis__finish(struct stream_analysis *s)
@@ -102,5 +123,5 @@ int stream_analysis__finish(struct stream_analysis *s)
 	if (!s->reader || s->broken)
 		return 0;
 	reader__push_end(s->reader);
-	return read_steps(s, &why) == -ENOMEM ? -ENOMEM : 0;
+	return read_steps(s, timeline__next, &why) == -ENOMEM ? -ENOMEM : 0;
 }

@@ -31,6 +31,11 @@ void stream_analysis__skip(struct stream_analysis *s);
  */
 int stream_analysis__add(struct stream_analysis *s, const void *generation, size_t len,
 			 bool has_state);
+/*
+ * The values of a trace that ends with the latest generation, as of the end of that trace. 0 or a
+ * negative errno; the values are the caller's to deinitialize on success.
+ */
+int stream_analysis__collect(struct stream_analysis *s, struct metric_values *ret);
 /* Whether one with all state is needed to go on, or to free memory. */
 bool stream_analysis__wants_state(const struct stream_analysis *s);
 /* There are no more. 0 or -ENOMEM. */

@@ -389,6 +389,18 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 	return err < 0 ? error__set(error, err, "out of memory") : 1;
 }
 
+int timeline__next_rest(struct timeline *t, struct timeline_step *ret, struct error *error)
+{
+	int err;
+
+	t->table = t->loss = false;
+	if (t->has_event || !t->has_item)
+		return 0;
+	err = deliver_item(t);
+	*ret = (struct timeline_step){ .item = &t->last_item, .loss = t->loss };
+	return err < 0 ? error__set(error, err, "out of memory") : 1;
+}
+
 uint64_t timeline__duration(const struct timeline *t)
 {
 	return t->duration;

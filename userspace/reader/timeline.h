@@ -46,6 +46,11 @@ void timeline__destroy(struct timeline *t); /* NULL is allowed */
  * equals the state after the items so far, without ended threads.
  */
 int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *error);
+/*
+ * After timeline__next() has returned 0 for a pushed generation: the items that come after its last
+ * event, which are otherwise delivered before the next generation. Returns as it does.
+ */
+int timeline__next_rest(struct timeline *t, struct timeline_step *ret, struct error *error);
 /* State of the threads after the items so far, including the present one. */
 const struct kernel_threads *timeline__threads(const struct timeline *t);
 /*

@@ -49,6 +49,7 @@ static int print(struct engine *e, struct error *error)
 	struct metric_values v = {};
 	int err = engine__collect(e, &v);
 
+	err = err ?: engine__collect_rest(e, &v);
 	if (!err)
 		err = metric_values__pack(&v, &snapshot);
 	metric_values__deinit(&v);
