@@ -110,6 +110,8 @@ static bool answer(void)
 	int fd, err;
 
 	while (!(err = channel__take(channel, &r, &fd))) {
+		if (r.kind == CHANNEL_ALIVE)
+			continue;
 		printf("request %u %d %llu\n", r.kind, r.pid, (unsigned long long)r.ns);
 		fflush(stdout);
 		if (r.kind == CHANNEL_TRACE) {

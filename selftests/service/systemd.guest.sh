@@ -51,6 +51,16 @@ answers()
 		build/gotrace check "$VM_SHARE/http.trace" && ! text_is_clean "$PID"
 }
 
+# The supervisor notices that the process that answers HTTP requests does not go on.
+http_hangs()
+{
+	local front
+	front=$(front_process) && kill -STOP "$front" && wait_until 90 front_is_replaced "$front" && grep 'has not reported for 30 s' "$LOG" &&
+		wait_until 60 has_metrics && [ "$(property NRestarts)" = 0 ]
+}
+front_process() { pgrep -x -u nobody $NAME; }
+front_is_replaced() { local now && now=$(front_process) && [ "$now" != "$1" ]; } # PID
+
 snapshot_is_there() { [ -n "$(find /var/lib/gotrace-bpf -name '*.trace')" ]; }
 writes_a_snapshot()
 {
@@ -84,12 +94,13 @@ stops()
 
 starts_again() { systemctl start $NAME && wait_until 60 records && systemctl stop $NAME; }
 
-ktap_start 9
+ktap_start 10
 LOG=$VM_SHARE/service.log
 try "a wrong configuration is refused with the reason" refuses_a_bad_configuration
 try "it starts, and records a running program" starts
 try "it has only what its unit allows" has_fewer_rights
 try "metrics and traces by HTTP" answers
+try "an HTTP process that hangs is replaced" http_hangs
 try "a snapshot in its directory" writes_a_snapshot
 try "a service that hangs is replaced" hangs
 try "a service that was killed is replaced" is_killed

@@ -18,7 +18,9 @@
 #define RESTART_NS     1000000000ull	 /* before another start; doubled for each early end, */
 #define RESTART_MAX_NS (16 * RESTART_NS) /* at most to this */
 #define EARLY_NS       (60 * RESTART_NS)
-#define PATIENCE_MS    2000 /* for its end */
+#define PATIENCE_MS    2000		 /* for its end */
+#define HANGS_NS       (30 * RESTART_NS) /* without a sign of life: FRONT_ALIVE_NS is the interval */
+#define OWN_PAUSE_NS   (2 * RESTART_NS)	 /* after which it has to be given time, too */
 
 struct front_process {
 	const char *address;
@@ -26,6 +28,8 @@ struct front_process {
 	pid_t pid;	  /* 0: it does not run */
 	int channel;	  /* to it; the router's */
 	uint64_t started; /* CLOCK_MONOTONIC, ns */
+	uint64_t stepped; /* when this process last looked; CLOCK_MONOTONIC, ns */
+	uint64_t resumed; /* the start, or the end of the latest pause of this process; as above */
 	uint64_t pause;	  /* after its next end, ns */
 	uint64_t next;	  /* it is not started before; CLOCK_MONOTONIC, ns */
 };
@@ -100,18 +104,37 @@ static int start(struct front_process *f, struct router *router, void (*abandon)
 	return err;
 }
 
+/* It is killed, and then started again. Both processes may have been suspended together. */
+static void end_if_it_hangs(struct front_process *f, const struct router *router, uint64_t now)
+{
+	uint64_t since = router__heard(router, f->channel);
+
+	if (now > f->stepped + OWN_PAUSE_NS)
+		f->resumed = now;
+	f->stepped = now;
+	if (since < f->resumed)
+		since = f->resumed;
+	if (!f->pid || now < since + HANGS_NS)
+		return;
+	log__msg("the process that answers HTTP requests has not reported for %llu s: replacing it",
+		 HANGS_NS / RESTART_NS);
+	kill(f->pid, SIGKILL);
+	f->resumed = now;
+}
+
 void front_process__step(struct front_process *f, struct router *router, uint64_t now,
 			 void (*abandon)(void *ctx), void *ctx)
 {
 	int err;
 
 	reap(f, now);
+	end_if_it_hangs(f, router, now);
 	/* Without its channel it ends by itself, unless a client has taken it over. */
 	if (f->pid && !router__has_asker(router, f->channel))
 		kill(f->pid, SIGKILL);
 	if (f->pid || now < f->next)
 		return;
-	f->started = now;
+	f->started = f->resumed = now;
 	err = start(f, router, abandon, ctx);
 	if (err)
 		delay_next(f, now);

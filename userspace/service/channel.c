@@ -74,8 +74,8 @@ static unsigned int take_fds(struct msghdr *msg, int *ret)
 	return n;
 }
 
-/* Receives a message of exactly `size` bytes with `nfds` descriptors, 0 or 1. As channel__take(). */
-static int receive(int channel, void *data, size_t size, unsigned int nfds, int *ret_fd)
+/* Receives a message of exactly `size` bytes with at most `most` descriptors, 0 or 1. As channel__take(). */
+static int receive(int channel, void *data, size_t size, unsigned int most, int *ret_fd)
 {
 	struct iovec iov = { data, size };
 	union fds fds = {};
@@ -97,7 +97,7 @@ static int receive(int channel, void *data, size_t size, unsigned int nfds, int 
 	got = take_fds(&msg, ret_fd);
 	if (n == 0 && !got)
 		return -EPIPE;
-	if ((size_t)n == size && got == nfds && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if ((size_t)n == size && got <= most && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 0;
 	if (*ret_fd >= 0)
 		close(*ret_fd);
@@ -128,6 +128,8 @@ static bool is_valid(const struct channel_request *r, int fd)
 {
 	if (r->pid < 0 || r->kind < CHANNEL_TARGETS || r->kind >= CHANNEL_KINDS)
 		return false;
+	if (r->kind == CHANNEL_ALIVE)
+		return !r->ns && fd < 0;
 	if (r->kind == CHANNEL_TRACE)
 		return r->ns && r->ns <= CHANNEL_TRACE_MAX && is_stream(fd);
 	return !r->ns && is_memory(fd);
@@ -144,7 +146,8 @@ int channel__take(int channel, struct channel_request *ret, int *ret_fd)
 
 	if (err || is_valid(ret, *ret_fd))
 		return err;
-	close(*ret_fd);
+	if (*ret_fd >= 0)
+		close(*ret_fd);
 	*ret_fd = -1;
 	return -EBADMSG;
 }

@@ -2,7 +2,7 @@
 /*
  * Requests between the processes of 'gotrace-bpf serve', over a pair of SOCK_SEQPACKET sockets.
  *
- * A request is one message of fixed size, and the descriptor to which its result is to be written. The
+ * A request is one message of fixed size, and the descriptor to which its result is to be written, if it has one. The
  * answer is another message. The front (HTTP) and clients of the control socket ask the supervisor;
  * the supervisor asks the recorders. No call blocks, and neither side trusts the other: a message that
  * is not a valid one is rejected, with its descriptors closed, and its sender is to be disconnected.
@@ -32,6 +32,7 @@ enum channel_kind {
 	CHANNEL_TRACE,	  /* a trace of `ns`, streamed */
 	CHANNEL_STATS,	  /* to a recorder: its figures, a struct of service/status.h */
 	CHANNEL_SNAPSHOT, /* to a recorder: metrics__snapshot() */
+	CHANNEL_ALIVE,	  /* the asker has not hung; without a descriptor, a result or an answer */
 	CHANNEL_KINDS,
 };
 
@@ -59,12 +60,12 @@ struct channel_answer {
 int channel__pair(int ret[2]);
 
 /*
- * Sends a request, and a copy of the descriptor `fd` (-1: none, for tests), which stays the caller's. 0;
+ * Sends a request, and a copy of the descriptor `fd` (-1: none), which stays the caller's. 0;
  * -EAGAIN: the other side does not read; -EPIPE: it has closed the channel; or another negative errno.
  */
 int channel__ask(int channel, const struct channel_request *request, int fd);
 /*
- * Receives a request and its descriptor, which the caller closes. 0; -EAGAIN: there is none; -EPIPE: the
+ * Receives a request and its descriptor (-1: it has none), which the caller closes. 0; -EAGAIN: there is none; -EPIPE: the
  * other side has closed the channel; -EBADMSG: the message was not a valid request, or its
  * descriptor not of the sort that its kind requires; or another negative errno.
  */

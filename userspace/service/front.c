@@ -162,6 +162,17 @@ static void hear_answers(struct front *f)
 	f->err = err == -EPIPE ? 0 : err;
 }
 
+/* One that the supervisor does not take now is not needed. */
+static void report(struct front *f)
+{
+	const struct channel_request alive = { .kind = CHANNEL_ALIVE };
+
+	if (f->now < f->reports)
+		return;
+	channel__ask(f->channel_fd, &alive, -1);
+	f->reports = f->now + FRONT_ALIVE_NS;
+}
+
 static void earlier(uint64_t *deadline, uint64_t other)
 {
 	if (other < *deadline)
@@ -170,7 +181,7 @@ static void earlier(uint64_t *deadline, uint64_t other)
 
 static uint64_t next_deadline(const struct front *f)
 {
-	uint64_t next = UINT64_MAX;
+	uint64_t next = f->reports;
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		const struct http_connection *c = &f->connections[i];
@@ -189,13 +200,12 @@ static uint64_t next_deadline(const struct front *f)
 
 static int wait_ms(const struct front *f)
 {
-	uint64_t next = next_deadline(f), ms = 60000;
+	uint64_t next = next_deadline(f), ms;
 	MHD_UNSIGNED_LONG_LONG theirs;
 
-	if (next != UINT64_MAX && next <= f->now)
+	if (next <= f->now)
 		return 0;
-	if (next != UINT64_MAX && (next - f->now) / NS_PER_MS + 1 < ms)
-		ms = (next - f->now) / NS_PER_MS + 1;
+	ms = (next - f->now) / NS_PER_MS + 1;
 	if (MHD_get_timeout(f->daemon, &theirs) == MHD_YES && theirs < ms)
 		ms = theirs;
 	return (int)ms;
@@ -221,6 +231,7 @@ static int serve(struct front *f)
 	size_t n = 3;
 
 	f->now = clock__now();
+	report(f);
 	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++)
 		n += http_stream__poll(&f->streams[i], &fds[n]);
 	if (poll(fds, n, wait_ms(f)) < 0)

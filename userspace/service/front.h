@@ -21,7 +21,8 @@
 
 #include "lib/error.h"
 
-#define FRONT_TRACE_SECONDS 600 /* longest trace that a client may request */
+#define FRONT_TRACE_SECONDS 600		  /* longest trace that a client may request */
+#define FRONT_ALIVE_NS	    5000000000ull /* between two CHANNEL_ALIVE of the front */
 
 struct front_opts {
 	uid_t uid;		 /* if the caller is root: change to this user; 0: SANDBOX_USER */

@@ -102,7 +102,8 @@ struct front {
 	uint64_t request_ns, answer_ns;
 	uint64_t last_id;
 	uint64_t now;
-	size_t held; /* bytes of pages that clients have not read yet */
+	uint64_t reports; /* when the next CHANNEL_ALIVE is due */
+	size_t held;	  /* bytes of pages that clients have not read yet */
 	struct http_connection connections[CONNECTIONS_MAX];
 	struct http_page pages[PAGES];
 	struct http_stream streams[HTTP_STREAMS_MAX];

@@ -27,6 +27,7 @@ struct recorder_end {
 
 struct asker {
 	int channel;	      /* -1: free */
+	uint64_t heard;	      /* when it last sent a request; CLOCK_MONOTONIC, ns */
 	unsigned int pending; /* jobs */
 };
 
@@ -369,9 +370,10 @@ static void read_asker(struct router *r, unsigned int i, uint64_t now)
 		err = channel__take(r->asker[i].channel, &request, &fd);
 		if (err == -EAGAIN)
 			return;
+		r->asker[i].heard = now;
 		if (err)
 			remove_asker(r, i);
-		else
+		else if (request.kind != CHANNEL_ALIVE)
 			take_request(r, i, 0, &request, fd, now);
 	}
 }
@@ -438,12 +440,24 @@ int router__add_asker(struct router *r, int channel)
 	return -EBUSY;
 }
 
-bool router__has_asker(const struct router *r, int channel)
+static const struct asker *find_asker(const struct router *r, int channel)
 {
 	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
 		if (r->asker[i].channel >= 0 && r->asker[i].channel == channel)
-			return true;
-	return false;
+			return &r->asker[i];
+	return NULL;
+}
+
+bool router__has_asker(const struct router *r, int channel)
+{
+	return find_asker(r, channel);
+}
+
+uint64_t router__heard(const struct router *r, int channel)
+{
+	const struct asker *a = find_asker(r, channel);
+
+	return a ? a->heard : 0;
 }
 
 void router__request(struct router *r, uint64_t client, const struct channel_request *request,

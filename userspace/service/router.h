@@ -57,6 +57,8 @@ void router__destroy(struct router *r);
 int router__add_asker(struct router *r, int channel);
 /* False once it was disconnected: it has closed the channel, or sent something invalid. */
 bool router__has_asker(const struct router *r, int channel);
+/* When it last sent a request; CLOCK_MONOTONIC, ns. 0: not yet, or it is no asker. */
+uint64_t router__heard(const struct router *r, int channel);
 /*
  * A request of a client of the control socket, which has checked it, and limits how many each client
  * has: takes the descriptor over, and calls opts.answer() once, now or later.

@@ -171,6 +171,7 @@ static void send_raw(int channel, const void *data, size_t size, const int *fd, 
 static void garbage_is_rejected(void **state)
 {
 	const struct channel_request valid = { .kind = CHANNEL_TARGETS };
+	const struct channel_request alive = { .kind = CHANNEL_ALIVE };
 	struct channel_answer answer = { .error = 1 };
 	char bytes[4096] = "";
 	struct ends *e = *state;
@@ -191,6 +192,13 @@ static void garbage_is_rejected(void **state)
 	send_raw(e->end[0], &valid, sizeof(valid), fds, 1);
 	assert_int_equal(channel__take(e->end[1], &got, &fd), 0);
 	close(fd);
+	send_raw(e->end[0], &valid, sizeof(valid), NULL, 0); /* nothing to write the result to */
+	assert_int_equal(channel__take(e->end[1], &got, &fd), -EBADMSG);
+	send_raw(e->end[0], &alive, sizeof(alive), fds, 1); /* there is no result */
+	assert_int_equal(channel__take(e->end[1], &got, &fd), -EBADMSG);
+	send_raw(e->end[0], &alive, sizeof(alive), NULL, 0);
+	assert_int_equal(channel__take(e->end[1], &got, &fd), 0);
+	assert_int_equal(fd, -1);
 	send_raw(e->end[0], &answer, sizeof(answer), NULL, 0); /* not an errno */
 	assert_int_equal(channel__hear(e->end[1], &answer), -EBADMSG);
 	answer.error = 0;

@@ -342,6 +342,22 @@ static void askers_are_bounded(void **state)
 		close(stream[i]);
 }
 
+static void a_sign_of_life(void **state)
+{
+	const struct channel_request alive = { .kind = CHANNEL_ALIVE };
+	struct fixture *f = *state;
+	struct channel_answer answer;
+
+	assert_int_equal(router__heard(f->router, f->router_end), 0);
+	f->now = 12345;
+	assert_int_equal(channel__ask(f->asker[0], &alive, -1), 0);
+	step(f);
+	assert_int_equal(router__heard(f->router, f->router_end), 12345);
+	assert_int_equal(router__heard(f->router, -1), 0);
+	assert_int_equal(channel__hear(f->asker[0], &answer), -EAGAIN);
+	assert_false(router__is_busy(f->router));
+}
+
 static void an_invalid_asker_is_disconnected(void **state)
 {
 	struct fixture *f = *state;
@@ -407,6 +423,7 @@ int main(void)
 		TEST(a_trace_goes_to_its_recorder),
 		TEST(traces_that_fail),
 		TEST(askers_are_bounded),
+		TEST(a_sign_of_life),
 		TEST(an_invalid_asker_is_disconnected),
 		TEST(an_asker_that_does_not_read),
 		TEST(requests_of_clients),
