@@ -137,6 +137,25 @@ left_early() # PID: the stream ends long before the trace would
 
 has_requests() { [ "$(requests "$1")" -ge "$2" ]; } # KIND NUMBER
 
+# They were requested for the longest time, and the client does not read what it gets.
+long_traces_give_way()
+{
+	local i pids=() before status=0
+
+	before=$(requests 3)
+	for ((i = 0; i < 8; i++)); do
+		curl -sS -N -m 60 "$URL/debug/pprof/trace?seconds=600&pid=1" 2>&1 | { sleep 30; cat >/dev/null; } &
+		pids+=($!)
+	done
+	wait_until 5 has_requests 3 $((before + 8)) || return 1
+	for ((i = 0; i < 12; i++)); do
+		answers 200 "$URL/debug/pprof/trace?seconds=0.1&pid=1" || status=1
+	done
+	kill "${pids[@]}"
+	wait "${pids[@]}" 2>/dev/null
+	return $status
+}
+
 too_many_traces()
 {
 	local i pids=() pid status before
@@ -302,6 +321,7 @@ if try "the front starts" started 127.0.0.1:0; then
 	try "a client that leaves ends its trace" left_early 1
 	try "a client that leaves before its trace begins" left_early 2
 	try "the number of traces is limited" too_many_traces
+	try "long traces give way to short ones" long_traces_give_way
 	try "names of other hosts are refused" hosts
 	try "requests of other sites are refused" cross_site
 	try "methods and bodies" methods

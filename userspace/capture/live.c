@@ -146,7 +146,7 @@ static int take_snapshot(void *ctx, void **ret, size_t *size)
 static void handle(struct live *l, const struct channel_request *r, int fd)
 {
 	if (r->kind == CHANNEL_TRACE) {
-		streams__add(l->streams, r->id, fd, r->ns);
+		streams__add(l->streams, r->id, fd, r->ns, clock__now());
 		return;
 	}
 	if (r->kind == CHANNEL_STATS)

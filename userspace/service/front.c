@@ -34,7 +34,7 @@
 #define WRITER_GRACE_NS (2000 * NS_PER_MS) /* a client that reads slowly is replaced later */
 #define MMAP_THRESHOLD	(256 << 10)
 #define FILES_MAX	256
-#define FDS_MAX		(3 + 2 * HTTP_STREAMS_MAX)
+#define FDS_MAX		(3 + 2 * HTTP_STREAMS)
 
 void http_connection__deadline(struct http_connection *c, uint64_t now, uint64_t ns)
 {
@@ -192,7 +192,7 @@ static uint64_t next_deadline(const struct front *f)
 	for (size_t i = 0; i < PAGES; i++)
 		if (f->pages[i].id)
 			earlier(&next, f->pages[i].deadline);
-	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++)
+	for (size_t i = 0; i < HTTP_STREAMS; i++)
 		if (f->streams[i].used && f->streams[i].request && f->streams[i].request->suspended)
 			earlier(&next, f->streams[i].deadline);
 	return next;
@@ -232,14 +232,14 @@ static int serve(struct front *f)
 
 	f->now = clock__now();
 	report(f);
-	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++)
+	for (size_t i = 0; i < HTTP_STREAMS; i++)
 		n += http_stream__poll(&f->streams[i], &fds[n]);
 	if (poll(fds, n, wait_ms(f)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	f->now = clock__now();
 	if (fds[0].revents)
 		hear_answers(f);
-	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++)
+	for (size_t i = 0; i < HTTP_STREAMS; i++)
 		http_stream__check(&f->streams[i], f->now);
 	http_page__expire(f);
 	expire_connections(f);

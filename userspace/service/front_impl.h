@@ -24,7 +24,8 @@
 #include "service/front.h"
 
 #define CONNECTIONS_MAX	 64
-#define HTTP_STREAMS_MAX 8
+#define HTTP_STREAMS_MAX 8  /* that go on */
+#define HTTP_STREAMS	 16 /* with those whose end the client has not seen yet */
 #define NS_PER_MS	 1000000ull
 
 struct front;
@@ -84,10 +85,11 @@ struct http_stream {
 	bool used;
 	int fd;
 	uint64_t id, deadline;
-	bool started;  /* the response has begun: bytes have arrived */
-	bool ended;    /* there will be no more bytes */
-	bool answered; /* by `error` and `text` */
-	bool late;     /* the deadline has passed */
+	uint64_t until; /* about when it will end; CLOCK_MONOTONIC, ns */
+	bool started;	/* the response has begun: bytes have arrived */
+	bool ended;	/* there will be no more bytes */
+	bool answered;	/* by `error` and `text` */
+	bool late;	/* the deadline has passed */
 	int error;
 	char text[CHANNEL_TEXT_MAX];
 };
@@ -106,7 +108,7 @@ struct front {
 	size_t held;	  /* bytes of pages that clients have not read yet */
 	struct http_connection connections[CONNECTIONS_MAX];
 	struct http_page pages[PAGES];
-	struct http_stream streams[HTTP_STREAMS_MAX];
+	struct http_stream streams[HTTP_STREAMS];
 };
 
 /* front.c */
@@ -145,7 +147,10 @@ bool http_page__answer(struct front *f,
 void http_page__expire(struct front *f);
 
 /* http_stream.c */
-/* Requests a trace, and suspends the request; or sets its failure. */
+/*
+ * Requests a trace, and suspends the request; or sets its failure. If there are too many, one that
+ * would go on for much longer gives way, as in service/streams.h.
+ */
 void http_stream__ask(struct http_request *r, int32_t pid, uint64_t ns);
 bool http_stream__answer(struct front *f, const struct channel_answer *answer);
 /* Adds what the stream and its client wait for; returns how many elements, at most 2. */

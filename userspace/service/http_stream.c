@@ -13,13 +13,53 @@
 #include <unistd.h>
 
 #include "service/front_impl.h"
+#include "service/streams.h"
 
-static struct http_stream *free_stream(struct front *f)
+static bool goes_on(const struct http_stream *s)
 {
-	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++)
-		if (!f->streams[i].used)
-			return &f->streams[i];
-	return NULL;
+	return s->used && !s->answered && !s->ended;
+}
+
+/* Its recorder sees the end of the stream, and its client that of the response. */
+static void give_way(struct http_stream *s)
+{
+	struct http_request *r = s->request;
+
+	shutdown(s->fd, SHUT_RDWR);
+	s->answered = s->ended = true;
+	s->error = -EBUSY;
+	strcpy(s->text, "ended for a shorter trace: too many at the same time");
+	if (!r)
+		return;
+	if (s->started)
+		http_connection__shut(r->connection);
+	else if (r->suspended) {
+		http_request__fail(r, s->error, s->text);
+		http_request__resume(r);
+	}
+}
+
+/* A free element for a trace that ends at `until`; NULL: there are too many. */
+static struct http_stream *make_room(struct front *f, uint64_t until)
+{
+	struct http_stream *unused = NULL, *last = NULL;
+	size_t n = 0;
+
+	for (struct http_stream *s = f->streams; s < f->streams + HTTP_STREAMS; s++) {
+		if (!s->used)
+			unused = s;
+		if (!goes_on(s))
+			continue;
+		n++;
+		if (!last || s->until > last->until)
+			last = s;
+	}
+	if (n < HTTP_STREAMS_MAX || !unused)
+		return unused;
+	if (last->until < until + STREAM_LONGER_NS)
+		return NULL;
+	give_way(last);
+	return unused;
 }
 
 static int start(struct front *f, struct http_stream *s, int32_t pid, uint64_t ns)
@@ -45,6 +85,7 @@ static int start(struct front *f, struct http_stream *s, int32_t pid, uint64_t n
 		.used = true,
 		.fd = ends[0],
 		.id = request.id,
+		.until = f->now + ns,
 		.deadline = f->now + ns + 3 * f->answer_ns,
 	};
 	return 0;
@@ -52,7 +93,7 @@ static int start(struct front *f, struct http_stream *s, int32_t pid, uint64_t n
 
 void http_stream__ask(struct http_request *r, int32_t pid, uint64_t ns)
 {
-	struct http_stream *s = free_stream(r->front);
+	struct http_stream *s = make_room(r->front, r->front->now + ns);
 	int err = s ? start(r->front, s, pid, ns) : -EBUSY;
 
 	if (err) {
@@ -77,7 +118,7 @@ void http_stream__end(struct http_stream *s)
 
 bool http_stream__answer(struct front *f, const struct channel_answer *answer)
 {
-	for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+	for (size_t i = 0; i < HTTP_STREAMS; i++) {
 		struct http_stream *s = &f->streams[i];
 
 		if (!s->used || s->id != answer->id || s->answered)

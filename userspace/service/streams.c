@@ -36,6 +36,7 @@ struct stream {
 	enum phase phase;
 	int fd;
 	uint64_t id, ns;
+	uint64_t until; /* about when it will end; CLOCK_MONOTONIC, ns */
 	uint64_t ends;	/* CLOCK_MONOTONIC, ns; of RUNS */
 	bool has_begun; /* the header is queued */
 	bool has_state; /* the first generation has been appended */
@@ -111,19 +112,33 @@ void streams__destroy(struct streams *s)
 	free(s);
 }
 
-void streams__add(struct streams *s, uint64_t id, int fd, uint64_t ns)
+/* A free element, or that of a stream which gives way to one that ends at `until`; NULL: none does. */
+static struct stream *make_room(struct streams *s, uint64_t until)
 {
-	struct stream *st = NULL;
+	struct stream *last = s->stream;
 
-	for (unsigned int i = 0; i < STREAMS_MAX && !st; i++)
-		if (s->stream[i].phase == FREE)
-			st = &s->stream[i];
+	for (struct stream *st = s->stream; st < s->stream + STREAMS_MAX; st++) {
+		if (st->phase == FREE)
+			return st;
+		if (st->until > last->until)
+			last = st;
+	}
+	if (last->until < until + STREAM_LONGER_NS)
+		return NULL;
+	end(s, last, -EBUSY, "ended for a shorter trace: too many at the same time");
+	return last;
+}
+
+void streams__add(struct streams *s, uint64_t id, int fd, uint64_t ns, uint64_t now)
+{
+	struct stream *st = make_room(s, now + ns);
+
 	if (!st) {
 		close(fd);
 		s->ended(s->ctx, id, -EBUSY, "too many traces of this process at the same time");
 		return;
 	}
-	*st = (struct stream){ .phase = WAITS, .fd = fd, .id = id, .ns = ns };
+	*st = (struct stream){ .phase = WAITS, .fd = fd, .id = id, .ns = ns, .until = now + ns };
 	st->last = &st->first;
 }
 

@@ -21,6 +21,7 @@
 #define STREAMS_MAX	 4
 #define STREAM_QUEUE_MAX (64ul << 20) /* bytes; streams share the memory of a generation */
 #define STREAM_PAUSE_NS	 250000000ull /* between two begins: the state of all goroutines is large */
+#define STREAM_LONGER_NS (60 * 1000000000ull) /* one that goes on for so much longer gives way */
 #define STREAM_STALL_NS	 (30 * 1000000000ull) /* so long a reader may read nothing */
 
 struct streams;
@@ -33,10 +34,12 @@ struct streams *streams__create(unsigned int version, streams_fn ended, void *ct
 void streams__destroy(struct streams *s); /* closes what is left, without a report; NULL allowed */
 
 /*
- * Adds a stream of `ns` that begins at the next boundary, and takes the descriptor over, which
- * is that of channel__stream(). If STREAMS_MAX are open it is closed, and reported as -EBUSY.
+ * Adds a stream of `ns` that begins at the next boundary, and takes the descriptor over, which is that of
+ * channel__stream(). If STREAMS_MAX are open, the one that would go on longest ends, if that is
+ * STREAM_LONGER_NS longer than the new one: some clients cannot keep all others out for long. Otherwise the
+ * new one is closed. Which one it is, is reported as -EBUSY. `now`: CLOCK_MONOTONIC, ns.
  */
-void streams__add(struct streams *s, uint64_t id, int fd, uint64_t ns);
+void streams__add(struct streams *s, uint64_t id, int fd, uint64_t ns, uint64_t now);
 /*
  * Whether the open generation should end, all records up to `time` (CLOCK_MONOTONIC, ns) being in it: a
  * stream waits to begin, the last one having begun STREAM_PAUSE_NS ago, or its time is over.

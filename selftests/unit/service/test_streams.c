@@ -47,7 +47,7 @@ static int add(struct streams *s, uint64_t id, uint64_t ns)
 	int fd[2];
 
 	assert_int_equal(channel__stream(fd), 0);
-	streams__add(s, id, fd[1], ns);
+	streams__add(s, id, fd[1], ns, S);
 	return fd[0];
 }
 
@@ -181,6 +181,25 @@ static void an_unwritten_generation_begins_again(void **state)
 	streams__destroy(s);
 }
 
+/* Of four with different ends, that with the last one, unless it is about as late as the new one's. */
+static void a_long_one_gives_way(void **state)
+{
+	struct streams *s = create();
+	int fd[STREAMS_MAX + 2];
+
+	for (unsigned int i = 0; i < STREAMS_MAX; i++)
+		fd[i] = add(s, i, (i == 1 ? 100 : 90) * S);
+	fd[STREAMS_MAX] = add(s, 50, 40 * S + 1);
+	assert_true(ended.n == 1 && ended.id == 50 && ended.err == -EBUSY);
+	fd[STREAMS_MAX + 1] = add(s, 51, 40 * S);
+	assert_true(ended.n == 2 && ended.id == 1 && ended.err == -EBUSY);
+	assert_int_equal(streams__open(s), STREAMS_MAX);
+	assert_int_equal(read(fd[1], &(char){ 0 }, 1), 0);
+	for (unsigned int i = 0; i < STREAMS_MAX + 2; i++)
+		close(fd[i]);
+	streams__destroy(s);
+}
+
 static void more_than_the_limit_are_refused(void **state)
 {
 	struct streams *s = create();
@@ -278,6 +297,7 @@ int main(void)
 		cmocka_unit_test(streams_overlap),
 		cmocka_unit_test(an_unwritten_generation_begins_again),
 		cmocka_unit_test(more_than_the_limit_are_refused),
+		cmocka_unit_test(a_long_one_gives_way),
 		cmocka_unit_test(a_slow_reader_loses_its_stream),
 		cmocka_unit_test(a_reader_that_stops_is_dropped),
 		cmocka_unit_test(the_end_of_the_recording),
