@@ -25,6 +25,7 @@
 #include "lib/log.h"
 #include "service/channel.h"
 #include "service/front.h"
+#include "service/own_socket.h"
 
 #define STREAMS_MAX 32
 #define CHUNK	    4096
@@ -186,6 +187,7 @@ static void serve(void)
 
 int main(int argc, char **argv)
 {
+	struct own_socket own;
 	struct front_opts opts = { .answer_ms = 2000, .strict = true };
 	struct error error = {};
 	int ends[2], fd, status;
@@ -203,7 +205,7 @@ int main(int argc, char **argv)
 		metrics[metrics_size - 1] = '\n';
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		streams[i].fd = -1;
-	fd = front__listen(argv[1], &error);
+	fd = front__listen(argv[1], &own, &error);
 	if (fd < 0) {
 		log__msg("%s", error.text);
 		return 1;

@@ -12,6 +12,7 @@
 #include "lib/log.h"
 #include "service/channel.h"
 #include "service/front.h"
+#include "service/own_socket.h"
 #include "service/router.h"
 #include "front_process.h"
 
@@ -23,12 +24,12 @@
 #define OWN_PAUSE_NS   (2 * RESTART_NS)	 /* after which it has to be given time, too */
 
 struct front_process {
-	const char *address;
 	int listener;
-	pid_t pid;	  /* 0: it does not run */
-	int channel;	  /* to it; the router's */
-	uint64_t started; /* CLOCK_MONOTONIC, ns */
-	uint64_t stepped; /* when this process last looked; CLOCK_MONOTONIC, ns */
+	struct own_socket socket; /* of the file system, with the same descriptor; fd -1: none */
+	pid_t pid;		  /* 0: it does not run */
+	int channel;		  /* to it; the router's */
+	uint64_t started;	  /* CLOCK_MONOTONIC, ns */
+	uint64_t stepped;	  /* when this process last looked; CLOCK_MONOTONIC, ns */
 	uint64_t resumed; /* the start, or the end of the latest pause of this process; as above */
 	uint64_t pause;	  /* after its next end, ns */
 	uint64_t next;	  /* it is not started before; CLOCK_MONOTONIC, ns */
@@ -40,8 +41,7 @@ int front_process__create(struct front_process **ret, const char *address, struc
 
 	if (!f)
 		return error__set(error, -ENOMEM, "out of memory");
-	f->address = address;
-	f->listener = front__listen(address, error);
+	f->listener = front__listen(address, &f->socket, error);
 	if (f->listener < 0) {
 		int err = f->listener;
 
@@ -146,7 +146,10 @@ void front_process__abandon(struct front_process *f)
 {
 	if (!f)
 		return;
-	close(f->listener);
+	if (f->socket.fd >= 0)
+		own_socket__close(&f->socket);
+	else
+		close(f->listener);
 	free(f);
 }
 
@@ -167,7 +170,7 @@ void front_process__destroy(struct front_process *f)
 	if (!f)
 		return;
 	wait_for_end(f);
-	if (!strncmp(f->address, "unix:", 5))
-		unlink(f->address + 5);
+	if (f->socket.fd >= 0)
+		own_socket__remove(&f->socket);
 	front_process__abandon(f);
 }

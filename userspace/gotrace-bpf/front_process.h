@@ -15,7 +15,7 @@ struct front_process;
 struct router;
 
 /*
- * Listens at `address` (see front__listen()), which is borrowed. The process starts with the first
+ * Listens at `address` (see front__listen()). The process starts with the first
  * front_process__step(). 0, or a negative errno and the reason.
  */
 int front_process__create(struct front_process **ret, const char *address, struct error *error);

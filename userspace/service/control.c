@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The control socket: see control.h. How the socket is created is in control_socket.c.
+ * The control socket: see control.h. How the socket is created is in own_socket.c.
  *
  * A client is a descriptor with a serial number, so that an answer that comes too late is not sent to
  * another client with the same descriptor.
@@ -15,7 +15,9 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "service/control.h"
-#include "service/control_socket.h"
+#include "service/own_socket.h"
+
+#define BACKLOG 16
 
 struct client {
 	int fd;
@@ -26,7 +28,7 @@ struct client {
 };
 
 struct control {
-	struct control_socket socket;
+	struct own_socket socket;
 	struct client client[CONTROL_CLIENTS];
 	unsigned int n;
 	uint64_t serials;
@@ -35,12 +37,18 @@ struct control {
 
 int control__open(struct control **ret, const char *path, struct error *error)
 {
+	static const struct own_socket_opts opts = {
+		.type = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		.backlog = BACKLOG,
+		.what = "control socket",
+		.option = "control",
+	};
 	struct control *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
 		return error__set(error, -ENOMEM, "out of memory");
-	err = control_socket__open(&c->socket, path, error);
+	err = own_socket__open(&c->socket, path, &opts, error);
 	if (err)
 		free(c);
 	else
@@ -54,14 +62,14 @@ void control__abandon(struct control *c)
 		return;
 	for (unsigned int i = 0; i < c->n; i++)
 		close(c->client[i].fd);
-	control_socket__close(&c->socket);
+	own_socket__close(&c->socket);
 	free(c);
 }
 
 void control__close(struct control *c)
 {
 	if (c)
-		control_socket__remove(&c->socket);
+		own_socket__remove(&c->socket);
 	control__abandon(c);
 }
 

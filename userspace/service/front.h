@@ -24,6 +24,8 @@
 #define FRONT_TRACE_SECONDS 600		  /* longest trace that a client may request */
 #define FRONT_ALIVE_NS	    5000000000ull /* between two CHANNEL_ALIVE of the front */
 
+struct own_socket;
+
 struct front_opts {
 	uid_t uid;		 /* if the caller is root: change to this user; 0: SANDBOX_USER */
 	gid_t gid;		 /* as uid */
@@ -34,11 +36,11 @@ struct front_opts {
 
 /*
  * Listens on a loopback address or a Unix socket: "127.0.0.1:PORT", "[::1]:PORT", "localhost:PORT"
- * (the former), "unix:PATH" (mode 0600; a socket that nothing listens on is replaced). Port 0
- * chooses one. A message reports the address. Returns a descriptor, or a negative errno and the
- * reason. -EINVAL: it is not such an address.
+ * (the former), "unix:PATH" (see own_socket.h). Port 0 chooses one. A message reports the address.
+ * Returns a descriptor, or a negative errno and the reason. -EINVAL: it is not such an address. A Unix
+ * socket is in *ret, too, for its removal; otherwise ret->fd is -1.
  */
-int front__listen(const char *address, struct error *error);
+int front__listen(const char *address, struct own_socket *ret, struct error *error);
 
 /*
  * Serves clients until the supervisor closes the channel, in a process of its own. Takes both

@@ -14,20 +14,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "lib/log.h"
 #include "lib/opts.h"
+#include "service/own_socket.h"
 
 #define BACKLOG 1024 /* connections that the kernel keeps before they are accepted */
+
+#define TYPE	(SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
 
 union address {
 	struct sockaddr any;
 	struct sockaddr_in four;
 	struct sockaddr_in6 six;
-	struct sockaddr_un path;
 };
 
 static int invalid(const char *address, const char *reason, struct error *error)
@@ -91,11 +91,6 @@ static int failed(int fd, const char *address, struct error *error)
 	return error__set(error, err, "cannot listen on '%.100s': %s", address, strerror(-err));
 }
 
-static int new_socket(int family)
-{
-	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-}
-
 static int listen_at(const char *text, struct error *error)
 {
 	union address address;
@@ -106,7 +101,7 @@ static int listen_at(const char *text, struct error *error)
 
 	if (err)
 		return err;
-	fd = new_socket(address.any.sa_family);
+	fd = socket(address.any.sa_family, TYPE, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
 	    bind(fd, &address.any, len) || listen(fd, BACKLOG) ||
 	    getsockname(fd, &address.any, &len))
@@ -119,49 +114,30 @@ static int listen_at(const char *text, struct error *error)
 	return fd;
 }
 
-/* Left over by a supervisor that was killed: a socket that refuses connections. */
-static void remove_stale(const union address *address, socklen_t len)
+static int listen_in(const char *text, const char *path, struct own_socket *ret,
+		     struct error *error)
 {
-	struct stat st;
-	int fd;
+	static const struct own_socket_opts opts = {
+		.type = TYPE,
+		.backlog = BACKLOG,
+		.what = "socket for HTTP",
+		.option = "http",
+	};
+	int err = *path ? own_socket__open(ret, path, &opts, error) :
+			  invalid(text, "the path is empty", error);
 
-	if (lstat(address->path.sun_path, &st) || !S_ISSOCK(st.st_mode))
-		return;
-	fd = new_socket(AF_UNIX);
-	if (fd >= 0 && connect(fd, &address->any, len) && errno == ECONNREFUSED)
-		unlink(address->path.sun_path);
-	if (fd >= 0)
-		close(fd);
-}
-
-static int listen_in(const char *text, const char *path, struct error *error)
-{
-	union address address = { .path.sun_family = AF_UNIX };
-	socklen_t len = sizeof(address.path);
-	mode_t mask;
-	int fd, err;
-
-	if (!*path || strlen(path) >= sizeof(address.path.sun_path))
-		return invalid(text, "the path is empty or too long", error);
-	strcpy(address.path.sun_path, path);
-	remove_stale(&address, len);
-	fd = new_socket(AF_UNIX);
-	if (fd < 0)
-		return failed(fd, text, error);
-	mask = umask(0177); /* before others can connect */
-	err = bind(fd, &address.any, len);
-	umask(mask);
-	if (err || listen(fd, BACKLOG))
-		return failed(fd, text, error);
+	if (err) /* whatever is there, the address is in use */
+		return err == -EEXIST ? -EADDRINUSE : err;
 	log__msg("listening on %s", text);
-	return fd;
+	return ret->fd;
 }
 
-int front__listen(const char *address, struct error *error)
+int front__listen(const char *address, struct own_socket *ret, struct error *error)
 {
 	static const char unix_prefix[] = "unix:";
 	const size_t len = sizeof(unix_prefix) - 1;
 
+	*ret = (struct own_socket){ .fd = -1 };
 	return strncmp(address, unix_prefix, len) ? listen_at(address, error) :
-						    listen_in(address, address + len, error);
+						    listen_in(address, address + len, ret, error);
 }

@@ -17,6 +17,9 @@
 #include <unistd.h>
 
 #include "service/front.h"
+#include "service/own_socket.h"
+
+static struct own_socket own;
 
 static void address_of(int fd, struct sockaddr_storage *ret)
 {
@@ -34,7 +37,7 @@ static void loopback(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		const struct sockaddr_in *in = (void *)&address;
 		struct error error = {};
-		int fd = front__listen(texts[i], &error);
+		int fd = front__listen(texts[i], &own, &error);
 
 		if (fd < 0)
 			fail_msg("%s", error.text);
@@ -53,7 +56,7 @@ static void loopback_six(void **state)
 	const struct sockaddr_in6 *in;
 	struct sockaddr_storage address;
 	struct error error = {};
-	int fd = front__listen("[::1]:0", &error);
+	int fd = front__listen("[::1]:0", &own, &error);
 
 	if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
 		return; /* a machine without IPv6 */
@@ -96,7 +99,7 @@ static void others_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct error error = {};
 
-		if (front__listen(texts[i], &error) != -EINVAL || !error.text[0])
+		if (front__listen(texts[i], &own, &error) != -EINVAL || !error.text[0])
 			fail_msg("'%s' is accepted", texts[i]);
 	}
 }
@@ -105,7 +108,7 @@ static void reason(void **state)
 {
 	struct error error = {};
 
-	front__listen("0.0.0.0:0", &error);
+	front__listen("0.0.0.0:0", &own, &error);
 	assert_string_equal(error.text,
 			    "cannot listen on '0.0.0.0:0': not a loopback address, and clients are "
 			    "not authenticated; use 127.0.0.1:PORT, [::1]:PORT or unix:PATH");
@@ -120,26 +123,29 @@ static void unix_sockets(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(text, sizeof(text), "unix:%s/socket", dir);
-	fd = front__listen(text, &error);
+	fd = front__listen(text, &own, &error);
 	assert_true(fd >= 0);
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISSOCK(st.st_mode));
 	assert_int_equal(st.st_mode & 07777, 0600);
 	/* In use: not replaced. */
-	assert_int_equal(front__listen(text, &error), -EADDRINUSE);
+	assert_int_equal(front__listen(text, &own, &error), -EADDRINUSE);
 	assert_int_equal(lstat(path, &st), 0);
 	close(fd);
 	/* Left over: replaced. */
-	again = front__listen(text, &error);
+	again = front__listen(text, &own, &error);
 	assert_true(again >= 0);
 	close(again);
 	assert_int_equal(unlink(path), 0);
 	/* Another file: not replaced. */
 	close(open(path, O_CREAT | O_WRONLY, 0644));
-	assert_int_equal(front__listen(text, &error), -EADDRINUSE);
+	assert_int_equal(front__listen(text, &own, &error), -EADDRINUSE);
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 	assert_int_equal(unlink(path), 0);
+	/* Others could have placed something in the directory. */
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_int_equal(front__listen(text, &own, &error), -EPERM);
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -148,13 +154,13 @@ static void ports_in_use(void **state)
 	struct sockaddr_storage address;
 	struct error error = {};
 	char text[32];
-	int fd = front__listen("127.0.0.1:0", &error);
+	int fd = front__listen("127.0.0.1:0", &own, &error);
 
 	assert_true(fd >= 0);
 	address_of(fd, &address);
 	snprintf(text, sizeof(text), "127.0.0.1:%u",
 		 ntohs(((struct sockaddr_in *)&address)->sin_port));
-	assert_int_equal(front__listen(text, &error), -EADDRINUSE);
+	assert_int_equal(front__listen(text, &own, &error), -EADDRINUSE);
 	assert_non_null(strstr(error.text, text));
 	close(fd);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Unix socket of control.c: see control_socket.h, and how clients connect to it.
+ * Unix sockets of this user: see own_socket.h.
  *
  * The directory is opened once, without following a link, and everything is done relative to it: a
  * socket has no *at() calls, so its path begins with that of the descriptor in /proc.
@@ -17,18 +17,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "service/control.h"
-#include "service/control_socket.h"
+#include "service/own_socket.h"
 
-#define BACKLOG	   16
 #define LOCK_TRIES 100 /* of 10 ms, while another process creates its socket */
-#define TYPE	   (SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC)
 
 /* ---- the directory ---- */
 
 /* Splits the path. The name is not empty, and no more than the path of a socket may have. */
-static int split(const char *path, char dir[PATH_MAX], struct control_socket *s,
-		 struct error *error)
+static int split(const char *path, char dir[PATH_MAX], struct own_socket *s,
+		 const struct own_socket_opts *opts, struct error *error)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t len = slash ? (size_t)(slash - path) : 0;
@@ -36,9 +33,8 @@ static int split(const char *path, char dir[PATH_MAX], struct control_socket *s,
 	if (!*name || !strcmp(name, ".") || !strcmp(name, "..") || len >= PATH_MAX ||
 	    strlen(name) >= sizeof(s->name))
 		return error__set(error, -EINVAL,
-				  "invalid path of a control socket '%.200s': expected "
-				  "DIRECTORY/NAME",
-				  path);
+				  "invalid path of a %s '%.200s': expected DIRECTORY/NAME",
+				  opts->what, path);
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(dir, PATH_MAX, "%.*s", (int)len, path);
 	if (!len)
@@ -46,26 +42,26 @@ static int split(const char *path, char dir[PATH_MAX], struct control_socket *s,
 	return 0;
 }
 
-static int check_directory(int fd, const char *dir, struct error *error)
+static int check_directory(int fd, const char *dir, const char *what, struct error *error)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return error__set(error, -errno, "%s: %s", dir, strerror(errno));
 	if (st.st_uid != geteuid())
-		return error__set(error, -EPERM,
-				  "%s: belongs to another user: a control socket requires a "
-				  "directory of its own",
-				  dir);
+		return error__set(
+			error, -EPERM,
+			"%s: belongs to another user: a %s requires a directory of its own", dir,
+			what);
 	if (st.st_mode & 077)
-		return error__set(error, -EPERM,
-				  "%s: other users can access it: a control socket requires a "
-				  "directory with mode 0700",
-				  dir);
+		return error__set(
+			error, -EPERM,
+			"%s: other users can access it: a %s requires a directory with mode 0700",
+			dir, what);
 	return 0;
 }
 
-static int open_directory(const char *dir, struct error *error)
+static int open_directory(const char *dir, const char *what, struct error *error)
 {
 	int fd, err;
 
@@ -76,7 +72,7 @@ static int open_directory(const char *dir, struct error *error)
 		return error__set(error, -ENOTDIR, "%s: not a directory, or a symbolic link", dir);
 	if (fd < 0)
 		return error__set(error, -errno, "%s: %s", dir, strerror(errno));
-	err = check_directory(fd, dir, error);
+	err = check_directory(fd, dir, what, error);
 	if (err)
 		close(fd);
 	return err ?: fd;
@@ -97,7 +93,7 @@ static int lock(int dir)
 
 /* ---- the socket ---- */
 
-static struct sockaddr_un address(const struct control_socket *s)
+static struct sockaddr_un address(const struct own_socket *s)
 {
 	struct sockaddr_un ret = { .sun_family = AF_UNIX };
 
@@ -106,10 +102,10 @@ static struct sockaddr_un address(const struct control_socket *s)
 }
 
 /* Whether a process listens there, or may: 0 if that has ended, else -EADDRINUSE. */
-static int is_stale(const struct control_socket *s)
+static int is_stale(const struct own_socket *s, int type)
 {
 	struct sockaddr_un at = address(s);
-	int fd = socket(AF_UNIX, TYPE, 0), err = 0;
+	int fd = socket(AF_UNIX, type, 0), err = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -119,7 +115,8 @@ static int is_stale(const struct control_socket *s)
 	return err;
 }
 
-static int remove_stale(const struct control_socket *s, const char *path, struct error *error)
+static int remove_stale(const struct own_socket *s, const char *path,
+			const struct own_socket_opts *opts, struct error *error)
 {
 	struct stat st;
 	int err;
@@ -128,29 +125,28 @@ static int remove_stale(const struct control_socket *s, const char *path, struct
 		return errno == ENOENT ? 0 :
 					 error__set(error, -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
-		return error__set(error, -EEXIST,
-				  "%s: not a socket of this user; move it away, or use another "
-				  "--control",
-				  path);
-	err = is_stale(s);
+		return error__set(
+			error, -EEXIST,
+			"%s: not a socket of this user; move it away, or use another --%s", path,
+			opts->option);
+	err = is_stale(s, opts->type);
 	if (err == -EADDRINUSE)
 		return error__set(error, err,
-				  "%s: another process listens there; stop it, or use another "
-				  "--control",
-				  path);
+				  "%s: another process listens there; stop it, or use another --%s",
+				  path, opts->option);
 	if (!err && unlinkat(s->dir, s->name, 0))
 		err = -errno;
 	return err ? error__set(error, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-static int listen_there(struct control_socket *s)
+static int listen_there(struct own_socket *s, const struct own_socket_opts *opts)
 {
 	struct sockaddr_un at = address(s);
 	struct stat st;
 	mode_t mask;
 	int err;
 
-	s->fd = socket(AF_UNIX, TYPE, 0);
+	s->fd = socket(AF_UNIX, opts->type, 0);
 	if (s->fd < 0)
 		return -errno;
 	mask = umask(0177);
@@ -160,30 +156,31 @@ static int listen_there(struct control_socket *s)
 		err = -errno;
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
-	if (!err && listen(s->fd, BACKLOG))
+	if (!err && listen(s->fd, opts->backlog))
 		err = -errno;
 	if (err)
 		close(s->fd);
 	return err;
 }
 
-int control_socket__open(struct control_socket *ret, const char *path, struct error *error)
+int own_socket__open(struct own_socket *ret, const char *path, const struct own_socket_opts *opts,
+		     struct error *error)
 {
 	char dir[PATH_MAX];
-	int err = split(path, dir, ret, error);
+	int err = split(path, dir, ret, opts, error);
 
 	if (err)
 		return err;
-	ret->dir = open_directory(dir, error);
+	ret->dir = open_directory(dir, opts->what, error);
 	if (ret->dir < 0)
 		return ret->dir;
 	err = lock(ret->dir);
 	if (err)
 		error__set(error, err, "%s: %s", dir, strerror(-err));
 	if (!err)
-		err = remove_stale(ret, path, error);
+		err = remove_stale(ret, path, opts, error);
 	if (!err) {
-		err = listen_there(ret);
+		err = listen_there(ret, opts);
 		if (err)
 			error__set(error, err, "cannot create %s: %s", path, strerror(-err));
 	}
@@ -193,7 +190,7 @@ int control_socket__open(struct control_socket *ret, const char *path, struct er
 	return err;
 }
 
-void control_socket__remove(struct control_socket *s)
+void own_socket__remove(struct own_socket *s)
 {
 	struct stat st;
 
@@ -202,7 +199,7 @@ void control_socket__remove(struct control_socket *s)
 		unlinkat(s->dir, s->name, 0);
 }
 
-void control_socket__close(struct control_socket *s)
+void own_socket__close(struct own_socket *s)
 {
 	close(s->fd);
 	close(s->dir);
