@@ -16,6 +16,7 @@
 
 #include "capture/tracker.h"
 #include "lib/log.h"
+#include "lib/printable.h"
 #include "recorders.h"
 
 #define GONE_CHILD 100 /* exit status of a child whose parent ended before it started */
@@ -130,9 +131,11 @@ int recorders__start(struct recorders *r, struct recorder_slot *slot, struct rec
 
 static void end(struct recorders *r, struct recorder_slot *slot, int status)
 {
-	const struct recording_report *report = &r->report[slot - r->slot];
-	const struct recorder_stats *stats = &report->stats;
+	/* Other recorders can write to it. */
+	struct recording_report report = r->report[slot - r->slot];
+	const struct recorder_stats *stats = &report.stats;
 
+	printable__clean(report.reason, sizeof(report.reason));
 	__atomic_sub_fetch(&r->family->running, 1, __ATOMIC_RELAXED);
 	if (status != RECORDING_NOTHING && stats->t0) {
 		r->recorded++;
@@ -140,7 +143,7 @@ static void end(struct recorders *r, struct recorder_slot *slot, int status)
 		r->bytes += stats->writer.bytes;
 		r->lost += stats->sequencer.lost;
 	}
-	r->ended(r->ctx, slot, report, status);
+	r->ended(r->ctx, slot, &report, status);
 	slot->recorder = 0;
 }
 

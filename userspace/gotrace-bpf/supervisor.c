@@ -92,6 +92,11 @@ void supervisor__set_ready(struct supervisor *s, unsigned int slot)
 	router__set_ready(s->router, slot);
 }
 
+bool supervisor__take_invalid(struct supervisor *s, unsigned int slot)
+{
+	return router__take_invalid(s->router, slot);
+}
+
 void supervisor__remove(struct supervisor *s, unsigned int slot)
 {
 	router__remove_recorder(s->router, slot);

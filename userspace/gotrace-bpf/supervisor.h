@@ -37,7 +37,9 @@ void supervisor__abandon(struct supervisor *s);
 /* A recorder starts in a slot. Returns its end of the channel, which the caller closes, or -errno. */
 int supervisor__add(struct supervisor *s, unsigned int slot, int pid);
 void supervisor__set_ready(struct supervisor *s, unsigned int slot); /* it records */
-void supervisor__remove(struct supervisor *s, unsigned int slot);    /* it has ended */
+/* Once true if its recorder has sent something invalid: it should be ended. */
+bool supervisor__take_invalid(struct supervisor *s, unsigned int slot);
+void supervisor__remove(struct supervisor *s, unsigned int slot); /* it has ended */
 
 /* Fills fd[], of SUPERVISOR_FDS, with what to wait for. Returns the number. */
 unsigned int supervisor__fds(const struct supervisor *s, struct pollfd *fd);

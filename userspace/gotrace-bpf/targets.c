@@ -465,14 +465,26 @@ static void handle_front(void *ctx)
 	recorders__deinit(&t->recorders);
 }
 
+/* It is replaced, as after any other end by a signal. */
+static void end_invalid(const struct recorder_slot *slot)
+{
+	log__msg("process %d: its recorder sent something invalid: ending it", slot->program.pid);
+	kill(slot->recorder, SIGKILL);
+}
+
 /* Passes requests on. Recorders answer once their probes are attached. */
 static void serve(struct targets *t)
 {
 	if (!t->how->supervisor)
 		return;
-	for (unsigned int i = 0; i < RECORDERS_MAX; i++)
-		if (t->recorders.slot[i].recorder && t->recorders.report[i].stats.t0)
+	for (unsigned int i = 0; i < RECORDERS_MAX; i++) {
+		if (!t->recorders.slot[i].recorder)
+			continue;
+		if (supervisor__take_invalid(t->how->supervisor, i))
+			end_invalid(&t->recorders.slot[i]);
+		else if (t->recorders.report[i].stats.t0)
 			supervisor__set_ready(t->how->supervisor, i);
+	}
 	if (t->stopping)
 		supervisor__stopping(t->how->supervisor);
 	supervisor__step(t->how->supervisor, handle_front, t);

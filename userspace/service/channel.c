@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/printable.h"
 #include "service/channel.h"
 
 /* A message may carry more descriptors than are valid: all that fit are received, and closed. */
@@ -152,17 +153,6 @@ int channel__take(int channel, struct channel_request *ret, int *ret_fd)
 	return -EBADMSG;
 }
 
-/* Of the other side, or with a path in it: nothing in it may affect a terminal or a line. */
-static void clean(char *text)
-{
-	size_t len = strnlen(text, CHANNEL_TEXT_MAX - 1);
-
-	for (size_t i = 0; i < len; i++)
-		if (text[i] < ' ' || text[i] > '~')
-			text[i] = '?';
-	memset(text + len, 0, CHANNEL_TEXT_MAX - len);
-}
-
 int channel__answer(int channel, uint64_t id, int err, const char *text)
 {
 	struct channel_answer answer = { .id = id, .error = err };
@@ -170,7 +160,7 @@ int channel__answer(int channel, uint64_t id, int err, const char *text)
 
 	if (len)
 		memcpy(answer.text, text, len);
-	clean(answer.text);
+	printable__clean(answer.text, sizeof(answer.text)); /* a path may be in it */
 	return send_message(channel, &answer, sizeof(answer), -1);
 }
 
@@ -180,7 +170,7 @@ int channel__hear(int channel, struct channel_answer *ret)
 
 	if (err)
 		return err;
-	clean(ret->text);
+	printable__clean(ret->text, sizeof(ret->text));
 	return ret->error > 0 || ret->error < -4095 ? -EBADMSG : 0;
 }
 

@@ -23,6 +23,7 @@ struct recorder_end {
 	int pid; /* 0: free */
 	int channel;
 	bool is_ready, is_broken;
+	bool is_invalid; /* it is broken because of an invalid message */
 };
 
 struct asker {
@@ -422,6 +423,7 @@ static void read_recorder(struct router *r, unsigned int slot)
 			return;
 		if (err) {
 			from->is_broken = true;
+			from->is_invalid = err != -EPIPE;
 			give_up(r, slot);
 			return;
 		}
@@ -475,6 +477,14 @@ void router__add_recorder(struct router *r, unsigned int slot, int pid, int chan
 void router__set_ready(struct router *r, unsigned int slot)
 {
 	r->recorder[slot].is_ready = r->recorder[slot].pid != 0;
+}
+
+bool router__take_invalid(struct router *r, unsigned int slot)
+{
+	bool is_invalid = r->recorder[slot].is_invalid;
+
+	r->recorder[slot].is_invalid = false;
+	return is_invalid;
 }
 
 void router__remove_recorder(struct router *r, unsigned int slot)

@@ -68,6 +68,8 @@ void router__request(struct router *r, uint64_t client, const struct channel_req
 /* Takes the channel to the recorder in `slot`, below ROUTER_RECORDERS, over. */
 void router__add_recorder(struct router *r, unsigned int slot, int pid, int channel);
 void router__set_ready(struct router *r, unsigned int slot); /* it records, and answers */
+/* Once true if it has sent something invalid: it is not asked any more, and should be replaced. */
+bool router__take_invalid(struct router *r, unsigned int slot);
 void router__remove_recorder(struct router *r, unsigned int slot);
 
 /* Fills fd[], of ROUTER_FDS, with what to wait for. Returns the number. */

@@ -9,6 +9,7 @@
 
 #include "lib/clock.h"
 #include "lib/json.h"
+#include "lib/printable.h"
 #include "service/channel.h"
 #include "service/status.h"
 
@@ -77,10 +78,8 @@ void status__set_name(struct status *s, const char *name)
 	size_t len = strnlen(name, sizeof(s->name) - 1);
 
 	memmove(s->name, name, len);
-	memset(s->name + len, 0, sizeof(s->name) - len);
-	for (size_t i = 0; i < len; i++)
-		if (s->name[i] < ' ' || s->name[i] > '~')
-			s->name[i] = '?';
+	s->name[len] = '\0';
+	printable__clean(s->name, sizeof(s->name));
 }
 
 const char *status__state(const struct status *s)

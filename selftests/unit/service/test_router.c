@@ -257,11 +257,17 @@ static void parts_that_are_no_results(void **state)
 	step(f);
 	assert_answer(f, 2, 0, "");
 	assert_result(memory, "100 150 200:x");
+	assert_false(router__take_invalid(f->router, 0));
 	send(f->recorder[0], "garbage", 7, 0);
 	step(f);
+	assert_true(router__take_invalid(f->router, 0));
+	assert_false(router__take_invalid(f->router, 0)); /* once */
 	memory = ask(f, CHANNEL_METRICS, 0, 3);
 	assert_answer(f, 3, 0, "");
 	assert_result(memory, "150 200+");
+	close(f->recorder[1]); /* an end is nothing invalid */
+	step(f);
+	assert_false(router__take_invalid(f->router, 1));
 }
 
 static int ask_trace(struct fixture *f, int pid, uint64_t id)
