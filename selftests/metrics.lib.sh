@@ -40,19 +40,6 @@ JQ_HISTOGRAM=$JQ_LINE'
 	line($name + "_bucket"; $labels + [["le", "+Inf"]]; .count),
 	line($name + "_count"; $labels; .count), line($name + "_sum"; $labels; .sum_ns)'
 
-# Goroutines by state, heap and logs, from events --json: the state that each goroutine was put in last
-JQ_EVENTS=$JQ_LINE'
-	reduce inputs as $e ({};
-		if $e.kind == "StateTransition" and $e.goroutine then .g["\($e.goroutine)"] = $e.to
-		elif $e.event == "HeapAlloc" then .heap = $e.value
-		elif $e.event == "HeapGoal" then .goal = $e.value
-		elif $e.event == "UserLog" then .logs[$e.category] += 1
-		else . end) |
-	(.g // {} | to_entries | group_by(.value)[] | select(.[0].value != "NotExist") |
-		line("goroutines"; [["state", (.[0].value | ascii_downcase)]]; length)),
-	line("heap_bytes"; []; .heap // 0), line("heap_goal_bytes"; []; .goal // 0),
-	(.logs // {} | to_entries[] | line("logs_total"; [["category", .key]]; .value))'
-
 JQ_STAT=$JQ_LINE'
 	line("up"; []; 1), line("events_total"; []; .events), line("kernel_events_total"; []; .kernel.items // 0),
 	line("generations_total"; []; .generations | length), line("recorded_seconds_total"; []; .duration),
@@ -75,13 +62,12 @@ reason_lines()
 	while read -r reason; do
 		histogram_lines "$1" "stw:$reason" stw_pause_seconds "$(jq -n --arg r "$reason" '[["reason", $r]]')"
 	done
-	build/gotrace events --json "$1" | jq -nr "$JQ_LINE"'
-		reduce inputs as $e ({}; if $e.kind != "StateTransition" or ($e.goroutine | not) then .
-			elif $e.from != $e.to and $e.from == "Waiting" then .n[.why["\($e.goroutine)"] // ""] += 1
-			else . end |
-			if $e.kind == "StateTransition" and $e.goroutine and $e.to == "Waiting" and $e.from != "Waiting"
-			then .why["\($e.goroutine)"] = ($e.reason // "") else . end) |
-		.n // {} | to_entries[] | line("blocks_total"; [["reason", .key]]; .value)'
+	build/gotrace events --json "$1" | jq -r 'select(.kind == "StateTransition" and .goroutine) |
+		"\(.goroutine)\t\(.from)\t\(.to)\t\(.reason // "" | tojson)"' |
+	awk -F '\t' '
+		$2 != $3 && $2 == "Waiting" { n[$1 in why ? why[$1] : "\"\""]++ }
+		$3 == "Waiting" && $2 != $3 { why[$1] = $4 }
+		END { for (reason in n) print "blocks_total{reason=" reason "} " n[reason] }'
 }
 
 # Requests by name, from the tasks themselves: their durations in buckets
@@ -106,6 +92,29 @@ request_lines() # TRACE
 			line("request_cpu_seconds_total"; [["name", .name]]; .time.oncpu_ns))'
 }
 
+# Goroutines by the state that each was put in last, heap and logs. What depends on earlier events is found by awk:
+# jq would copy its state for each event.
+event_lines() # TRACE
+{
+	build/gotrace events --json "$1" | jq -r '
+		if .kind == "StateTransition" and .goroutine then "g\t\(.goroutine)\t\(.to | ascii_downcase)"
+		elif .event == "HeapAlloc" then "heap_bytes\t\t\(.value)"
+		elif .event == "HeapGoal" then "heap_goal_bytes\t\t\(.value)"
+		elif .event == "UserLog" then "log\t\(.category | tojson)"
+		else empty end' |
+	awk -F '\t' '
+		$1 == "g" { state[$2] = $3; next }
+		$1 == "log" { logs[$2]++; next }
+		{ last[$1] = $3 }
+		END {
+			for (g in state) goroutines[state[g]]++
+			delete goroutines["notexist"]
+			for (name in goroutines) print "goroutines{state=\"" name "\"} " goroutines[name]
+			for (category in logs) print "logs_total{category=" category "} " logs[category]
+			for (name in last) if (last[name] != 0) print name " " last[name]
+		}'
+}
+
 # TRACE: all that its metrics must be. There, what has no name is unknown.
 expected_samples()
 {
@@ -113,7 +122,7 @@ expected_samples()
 		build/gotrace latency --json "$1" | jq -r "$JQ_LATENCY"
 		build/gotrace latency --json "$1" | jq -r "$JQ_LATENCY_SUMS"
 		build/gotrace stat --json "$1" | jq -r "$JQ_STAT"
-		build/gotrace events --json "$1" | jq -nr "$JQ_EVENTS"
+		event_lines "$1"
 		histogram_lines "$1" sched sched_latency_seconds '[]'
 		histogram_lines "$1" runqueue run_queue_delay_seconds '[]'
 		histogram_lines "$1" syscall syscall_seconds '[]'

@@ -139,7 +139,8 @@ vm_boot()
 	vm_tools >"$folder/share/tools"
 	[[ " $* " != *" -icount "* ]] || accel=(-accel "tcg,thread=single" -smp 1)
 	command timeout --foreground -k 5 "$seconds" qemu-system-x86_64 -pidfile "$folder/pid" "${accel[@]}" -M pc -bios qboot.rom -cpu max -m 2G \
-		-nodefaults -no-user-config -display none -no-reboot -serial "file:$folder/console" -serial stdio \
+		-nodefaults -no-user-config -display none -no-reboot \
+		-qmp "unix:$folder/monitor,server=on,wait=off" -serial "file:$folder/console" -serial stdio \
 		-kernel "$VM_KERNEL" -initrd "$VM_INITRD" \
 		-append "console=ttyS0 panic=-1 quiet loglevel=4 tree=$PWD share=$(realpath "$folder")/share" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
@@ -148,6 +149,22 @@ vm_boot()
 		-device virtio-9p-pci,fsdev=share,mount_tag=share "$@" </dev/null 2>>"$folder/qemu.err" |
 		sed -u 's/\r//g'
 	return "${PIPESTATUS[0]}"
+}
+
+# FOLDER COMMAND...: of the machine's monitor, such as stop, cont and query-status; prints the last answer
+vm_command()
+{
+	python3 -c '
+import json, socket, sys
+monitor = socket.socket(socket.AF_UNIX)
+monitor.connect(sys.argv[1])
+lines = monitor.makefile("rw")
+for command in ["qmp_capabilities"] + sys.argv[2:]:
+    print(json.dumps({"execute": command}), file=lines, flush=True)
+    answer = {}
+    while not {"return", "error"} & answer.keys(): # others are the greeting, and events
+        answer = json.loads(lines.readline())
+print(json.dumps(answer))' "$1/monitor" "${@:2}"
 }
 
 # RELEASE: sets VM_MODULE to the kernel module built for it, with the kernel's BTF. Built in a copy,

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Faults of the recorder: it is stopped, killed, has no memory, or nothing reads its messages. The target
 # goes on, no probe and no corrupt file is left, and one line names the fault. See faults.lib.sh.
-# timeout: 600
+# parallel
+# timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The flight recorder (gotrace-bpf flight): its window is bounded, a snapshot of it is a valid trace that
 # states its cause and contains what happened before and after it, and everything if the window is long.
+# parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
@@ -21,9 +22,9 @@ in_flight()
 snapshots()
 {
 	in_flight short "--window 2s" -duration 9s -rate 5000 && tell_target start && pause 5000 &&
-		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 && $GOTRACE snapshot &&
-		wait_until 20 snapshots_are 2 && expect_target done && stop_target && landed && snapshots_are 3 &&
-		nothing_left
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 2 &&
+		expect_target done && stop_target && landed && snapshots_are 3 && nothing_left
 }
 
 # The window is at most a generation longer than --window, and the tail is complete.
@@ -84,8 +85,9 @@ too_many_goroutines()
 # Two requests within a tail: one snapshot, and both are causes of it.
 two_causes()
 {
-	in_flight two "--tail 2s" -duration 6s -rate 1000 && tell_target start && pause 1000 && $GOTRACE snapshot &&
-		pause 300 && $GOTRACE snapshot && wait_until 20 snapshots_are 1 || return 1
+	in_flight two "--tail 2s" -duration 6s -rate 1000 && tell_target start && pause 1000 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && sleep 0.3 && $GOTRACE snapshot -p "$TARGET_PID" &&
+		wait_until 20 snapshots_are 1 || return 1
 	build/gotrace stat --json "$(traces)" | jq -e '[.. | .causes? // empty][0] |
 		length == 2 and .[0].time < .[1].time and .[1].time < .[0].time + 2000000000 and all(.text == "the user\u0027s request")' &&
 		build/gotrace stat "$(traces)" | grep -q '^ *also the user.s request, at ' && grep -q '(and 1 more)' "$tmp/background.out" &&
@@ -108,8 +110,9 @@ by_name()
 		start_background $GOTRACE flight -p "$name" -o "$DIR" && recorder_is_live || return 1
 	"$tmp/other/$name" 60 &
 	other=$!
-	tell_target start && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 && $GOTRACE snapshot &&
-		wait_until 20 snapshots_are 2 && refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$other" || failed=1
+	tell_target start && $GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 2 &&
+		refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p "$other" || failed=1
 	kill "$other"
 	expect_target done && stop_target && landed && return $failed
 }

@@ -3,6 +3,7 @@
 # results (selftests/service/front.c): its pages, which requests it refuses, its sandbox, and hostile
 # clients (selftests/reference/cmd/hostile), during which it answers a fair one. A system call that the
 # sandbox does not permit kills it here.
+# parallel
 # timeout: 300
 # depends on: Makefile include userspace selftests/reference selftests/service
 . "$(dirname "$0")/../lib.sh"

@@ -1,9 +1,10 @@
 #!/bin/bash
+# parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline selftests/company
 # Inline probes: the trace is the program's own, its code is restored to the byte after each of many
 # attachments and after kill -9 of the recorder and of its guardian at any time, and each reason to
-# refuse is provoked.
+# refuse is provoked. check-long/inline.sh has more attachments and kills.
 . "$(dirname "$0")/../lib.sh"
 . selftests/fidelity.lib.sh
 
@@ -34,7 +35,7 @@ known_counts() # GO PROGRAM
 # Under garbage collections, preemption, and goroutines and threads that come and go.
 many_cycles() # GO CYCLES
 {
-	start_target selftrace "$1" -trace "$tmp/own.trace" -duration 20s || return 1
+	start_target selftrace "$1" -trace "$tmp/own.trace" -duration "$(($2 / 50))s" || return 1
 	tell_target start
 	$soak "$TARGET_PID" "$2" 1 || return 1
 	expect_target done 120 && stop_target && build/gotrace check "$tmp/own.trace"
@@ -89,7 +90,7 @@ killed_anywhere()
 {
 	start_target stress "$1" -duration 600s || return 1
 	tell_target start
-	$soak "$TARGET_PID" kill 90 || { cat "$tmp/target.err"; return 1; }
+	$soak "$TARGET_PID" kill $kills || { cat "$tmp/target.err"; return 1; }
 	kill -TERM "$TARGET_PID"
 	expect_target done 60 && stop_target
 }
@@ -214,6 +215,8 @@ usage() # PATTERN OPTION...
 	refused 2 "$pattern" $GOTRACE record "$@"
 }
 
+cycles=200 kills=30
+[ -z "${LONG-}" ] || { cycles=1000; kills=90; }
 ktap_start
 build_programs 1.22.12 plain selftrace truth pingpong && go22=$PROGRAMS
 for go in "$ORACLE_GO" go1.24.9 "$go22"; do
@@ -222,8 +225,8 @@ for go in "$ORACLE_GO" go1.24.9 "$go22"; do
 done
 try "known counts: threads of C" known_counts "$ORACLE_GO" cgo
 try "known counts: children in its memory" record_spawn "$ORACLE_GO" "$EVERY_EVENT --probes=inline"
-try "1000 attachments" many_cycles "$ORACLE_GO" 1000 && note "$(cat "$tmp/try.out")"
-start_target pingpong "$ORACLE_GO" -duration 40s -procs 2 -rate 20000
+try "$cycles attachments" many_cycles "$ORACLE_GO" $cycles && note "$(cat "$tmp/try.out")"
+start_target pingpong "$ORACLE_GO" -duration 20s -procs 2 -rate 20000
 tell_target start
 for after in 0.1 0.5; do
 	try "kill -9 of the recorder after $after s" recorder_killed_after $after
@@ -232,7 +235,7 @@ try "kill -9 of the guardian" guardian_killed
 try "kill -9 of both" both_killed
 expect_target done 120
 try "the target exits normally" stop_target
-try "kill -9 of the recorder, the guardian, or both, 90 times" killed_anywhere "$ORACLE_GO" && note "$(cat "$tmp/try.out")"
+try "kill -9 of the recorder, the guardian, or both, $kills times" killed_anywhere "$ORACLE_GO" && note "$(cat "$tmp/try.out")"
 try "refused: a Go release before 1.22" with_target go1.21.13 'inline probes are for Go 1.22 to 1.26'
 try "refused: PR_SET_MDWE" no_new_code "$ORACLE_GO"
 try "refused: a stopped process" stopped "$ORACLE_GO"

@@ -2,6 +2,7 @@
 # Compares `gotrace profile` with `go tool trace -pprof` (counts, times and complete stacks, on Go's
 # golden traces and on runs of each Go release), and its other kinds, filters, labels and text forms
 # with a second implementation, selftests/reference/internal/profiles, which shares no code with it.
+# parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

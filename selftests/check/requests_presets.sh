@@ -1,4 +1,5 @@
 #!/bin/bash
+# parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
 # Requests of libraries other than net/http servers (record --requests): each name has as many requests
 # and errors as the program itself has counted, and the trace has no literal of a statement.

@@ -2,6 +2,7 @@
 # Continuous recording (record --rotate): short files that are valid alone and follow each other
 # without a gap, whose contents add up to what the program did; the index; the limit of --keep, which
 # removes only files of the index; constant memory.
+# parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

@@ -2,6 +2,7 @@
 # gotrace-bpf serve: traces by HTTP of programs without net/http/pprof are complete and valid, also several at
 # the same time and while other clients do not read; targets that end and start; metrics are those of a
 # trace of the same window; nothing remains in the targets, and no process has what it does not need.
+# parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

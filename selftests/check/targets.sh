@@ -2,6 +2,7 @@
 # Several processes in one recording (record --rotate and flight with -p, --exe, --cgroup, --unit): those
 # that run and those that start later are recorded, each completely and to files of its own; what is not
 # selected or not a Go program is not recorded; the work for it is bounded; all recorders end together.
+# parallel
 # timeout: 400
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
@@ -182,10 +183,12 @@ cgroup()
 		recorded_are "$inside" "$moved" "$again" && adds_up "$inside" && adds_up "$moved" && adds_up "$again"
 }
 
-# A snapshot of one, then of all by either way, then at their end.
+# A snapshot of one, then of all by either way, then at their end. The program is a copy: without -p,
+# `snapshot` finds the flight recorders of other scripts, too, if they are of the same file.
 flights()
 {
-	local first second
+	local first second GOTRACE=$tmp/gotrace-bpf
+	cp build/gotrace-bpf "$GOTRACE" || return 1
 	program flier && launch "$tmp/bin/flier" -duration 8s -rate 500 && first=$PID && launch "$tmp/bin/flier" -duration 8s -rate 500 && second=$PID || return 1
 	DIR=$tmp/flights
 	start_background $GOTRACE flight --exe flier --window 5s --tail 100ms -o "$DIR" && is_recorded "$first" && is_recorded "$second" &&

@@ -98,7 +98,7 @@ void privilege__forbid_calls(unsigned int keep)
 
 	for (size_t i = 0; !err && i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
 		err = seccomp_rule_add(ctx, deny, forbidden[i], 0);
-	if (!err && !(keep & PRIVILEGE_COMMAND))
+	if (!err && !(keep & (PRIVILEGE_COMMAND | PRIVILEGE_INLINE)))
 		err = seccomp_rule_add(ctx, deny, SCMP_SYS(ptrace), 0);
 	for (size_t i = 0; !err && i < sizeof(forbidden_families) / sizeof(int); i++)
 		err = seccomp_rule_add(ctx, deny, SCMP_SYS(socket), 1,

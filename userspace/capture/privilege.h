@@ -23,6 +23,8 @@
  */
 #define PRIVILEGE_EVENTS  (1u << 4)
 #define PRIVILEGE_UPROBES (1u << 5)
+/* ptrace() by a new guardian of inline probes, in place of one that was killed: no capability more */
+#define PRIVILEGE_INLINE  (1u << 6)
 
 /*
  * Drops every capability that is not for a purpose in `keep`, empties the bounding, inheritable and
@@ -34,8 +36,8 @@ void privilege__drop(unsigned int keep);
 /*
  * Makes system calls fail with EPERM that a recorder does not need once its probes are attached, but
  * that someone who took it over would: for all threads, for its children, and for ever. Requires
- * no_new_privs. A command that is started (PRIVILEGE_COMMAND in `keep`) is traced for its exec, so
- * that ptrace() remains. Failures do not fail the recording.
+ * no_new_privs. ptrace() remains for a command that is started, which is traced for its exec
+ * (PRIVILEGE_COMMAND in `keep`), and for PRIVILEGE_INLINE. Failures do not fail the recording.
  */
 void privilege__forbid_calls(unsigned int keep);
 

@@ -63,22 +63,51 @@ static int try_calls(void)
 	return right;
 }
 
+/* For a command and for inline probes ptrace() remains, and nothing else. */
+static int try_ptrace(unsigned int keep)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return 0;
+	privilege__forbid_calls(keep);
+	return denied(socket(AF_INET, SOCK_STREAM, 0)) && !ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
 static void only_what_it_needs(void **state)
 {
 	pid_t pid = fork();
-	int status;
 
 	if (!pid)
 		_exit(try_calls());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0xff);
+	assert_int_equal(status_of(pid), 0xff);
+}
+
+static void ptrace_if_it_is_needed(void **state)
+{
+	static const unsigned int keep[] = { PRIVILEGE_COMMAND, PRIVILEGE_INLINE };
+
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(try_ptrace(PRIVILEGE_READ | keep[i]));
+		assert_int_equal(status_of(pid), 1);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_it_needs),
+		cmocka_unit_test(ptrace_if_it_is_needed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # kernels: 6.12
 # timeout: 300
+# apart: yes
 # module: loaded
 # The flight recorder whose window is in the kernel (flight --blackbox). Snapshots of a session that
 # continues to record: of a known-count target every event is in them, two in a row contain the same
