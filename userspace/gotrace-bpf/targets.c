@@ -4,13 +4,9 @@
  *
  * This process records nothing itself, and does not open the programs of other users, since their
  * file systems may not answer. capture/tracker.c reports the selected processes that execute a
- * program; this file starts a recorder for each (recorders.c), which determines whether it is a Go
- * program.
- *
- * Any user can execute a file with a selected name, thousands of times per second. So the reads of
- * /proc, the starts of recorders and the queue of processes that wait for one are limited, and a
- * program that repeatedly fails or ends at once waits longer. A process that exceeded a limit and is
- * still running is found later, when all processes are searched again.
+ * program, target_candidates.c keeps them, and this file starts a recorder for each (recorders.c), which
+ * determines whether it is a Go program. The starts are limited, and a program that repeatedly fails or
+ * ends at once waits longer.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,270 +26,12 @@
 #include "recorders.h"
 #include "supervisor.h"
 #include "targets.h"
+#include "targets_impl.h"
 
-#define SECOND	    1000000000ull
-#define PAUSE_MS    200
-#define PAUSE_NS    (PAUSE_MS * 1000000ull)
-#define QUEUE_MAX   256
-#define TRIED_MAX   4096
-#define LOOKS	    500 /* reads of /proc, per second */
-#define STARTS	    4	/* of recorders, per second */
-#define STARTS_MOST 32	/* at once, after a while without */
-#define SEARCH_NS   (5 * SECOND)
+#define LOOKS	    500	   /* reads of /proc, per second */
+#define STARTS	    4	   /* of recorders, per second */
+#define STARTS_MOST 32	   /* at once, after a while without */
 #define BRIEF_NS    SECOND /* a shorter recording counts as a failure */
-
-/* Of `most` actions, one becomes possible again every `every_ns`. */
-struct rate {
-	uint64_t every_ns, time;
-	unsigned int most, left;
-};
-
-struct candidate {
-	int pid;
-	uint64_t exec_time; /* 0: it was running when the recording began */
-	bool first;	    /* of -p, and the program that it ran at the start */
-	bool is_found;	    /* by a search: exec_time is only a guess */
-	uint64_t next_look; /* it is not looked at before */
-};
-
-/* A program that was passed to a recorder. */
-struct tried {
-	int pid;
-	uint64_t mark, started;
-};
-
-struct targets {
-	const struct recording *how;
-	struct record_args args; /* of each recorder: without a duration */
-	struct error *error;
-	struct selection *selection;
-	struct tracker *tracker;
-	struct recorders recorders;
-	struct program_file file[RECORDERS_MAX]; /* of each slot of the recorders */
-	struct program_files *files;
-	struct candidate queue[QUEUE_MAX];
-	unsigned int n;
-	struct tried tried[TRIED_MAX]; /* by PID; a later PID replaces an earlier one */
-	struct rate looks, starts;
-	uint64_t deadline, next_look, next_search, overflows;
-	bool is_open, searched, search_again, full, stopping, failed;
-	unsigned int refused, early;
-};
-
-/* ---- options ---- */
-
-static void add_pid(struct record_args *a, int pid)
-{
-	struct selection_opts *s = &a->selection;
-
-	a->pid = pid;
-	for (unsigned int i = 0; i < s->npids; i++)
-		if (s->pid[i] == pid)
-			return;
-	if (s->npids == SELECTION_PIDS)
-		usage_error("too many processes: at most %d", SELECTION_PIDS);
-	s->pid[s->npids++] = pid;
-}
-
-void targets__option(struct record_args *a, int key, const char *text)
-{
-	struct selection_opts *s = &a->selection;
-
-	if (key == 'p') {
-		add_pid(a, parse_pid(text));
-	} else if (key == OPT_EXE) {
-		if (s->nexe == SELECTION_NAMES)
-			usage_error("too many executables: at most %d", SELECTION_NAMES);
-		s->exe[s->nexe++] = text;
-	} else if (s->cgroup || s->unit) {
-		usage_error("only one of --cgroup and --unit is possible");
-	} else if (key == OPT_CGROUP) {
-		s->cgroup = text;
-	} else {
-		s->unit = text;
-	}
-}
-
-bool targets__given(const struct record_args *a)
-{
-	return selection__is_open(&a->selection) || a->selection.npids > 1;
-}
-
-void targets__check(const struct record_args *a)
-{
-	const char *what = a->selection.nexe   ? "--exe" :
-			   a->selection.cgroup ? "--cgroup" :
-			   a->selection.unit   ? "--unit" :
-						 "several -p";
-
-	if (a->command)
-		usage_error("%s cannot be combined with a command: '%s'", what, a->command[0]);
-	if (!a->rotate_ns && !a->flight.dir && !a->serves)
-		usage_error("%s requires --rotate TIME, or gotrace-bpf flight", what);
-	if (a->stats || a->is_inline || a->blackbox)
-		usage_error("%s cannot be combined with %s", what,
-			    a->stats	 ? "--stats" :
-			    a->is_inline ? "--probes=inline" :
-					   "--blackbox, whose buffer has one name");
-}
-
-/* ---- limits ---- */
-
-static bool rate__take(struct rate *r)
-{
-	uint64_t now = clock__now(), more = (now - r->time) / r->every_ns;
-
-	r->time += more * r->every_ns;
-	r->left = more > r->most - r->left ? r->most : r->left + (unsigned int)more;
-	if (!r->left)
-		return false;
-	r->left--;
-	return true;
-}
-
-static bool is_same(const struct tried *t, int pid, uint64_t mark, uint64_t exec_time)
-{
-	/* Marks may be equal if addresses are not randomized. */
-	return t->pid == pid && t->mark == mark && exec_time < t->started + SECOND;
-}
-
-/* A process may be found more than once: by its exec, and by a search. */
-static bool is_tried(const struct targets *t, int pid, uint64_t mark, uint64_t exec_time)
-{
-	for (unsigned int i = 0; i < RECORDERS_MAX; i++) {
-		const struct recorder_slot *slot = &t->recorders.slot[i];
-		const struct tried running = { slot->program.pid, slot->mark, slot->started };
-
-		if (slot->recorder && is_same(&running, pid, mark, exec_time))
-			return true;
-	}
-	return is_same(&t->tried[pid % TRIED_MAX], pid, mark, exec_time);
-}
-
-static bool is_given(const struct targets *t, int pid)
-{
-	const struct selection_opts *s = &t->how->args->selection;
-
-	for (unsigned int i = 0; i < s->npids; i++)
-		if (s->pid[i] == pid)
-			return true;
-	return false;
-}
-
-/* ---- candidates ---- */
-
-/* Whether a process may be recorded, now or later. On success, *mark and *e are those of its program. */
-static bool is_candidate(struct targets *t, const struct candidate *c, uint64_t *mark,
-			 struct program_entry **e)
-{
-	uint64_t exec_time = c->is_found ? 0 : c->exec_time;
-	struct program_file file;
-
-	*mark = recorders__program_mark(c->pid);
-	if (!*mark || is_tried(t, c->pid, *mark, exec_time) ||
-	    !program_file__of_process(c->pid, &file))
-		return false;
-	*e = program_files__get(t->files, &file);
-	return !(*e)->not_go &&
-	       (is_given(t, c->pid) || selection__has_executable(t->selection, c->pid));
-}
-
-/* Leaves out those that have ended. */
-static void clean_queue(struct targets *t)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < t->n; i++)
-		if (t->queue[i].first || recorders__program_mark(t->queue[i].pid))
-			t->queue[n++] = t->queue[i];
-	t->n = n;
-}
-
-static void enqueue(struct targets *t, const struct candidate *c)
-{
-	for (unsigned int i = 0; i < t->n; i++)
-		if (t->queue[i].pid == c->pid) {
-			if (!c->is_found) {
-				t->queue[i].exec_time = c->exec_time;
-				t->queue[i].is_found = false;
-			}
-			return;
-		}
-	if (t->n == QUEUE_MAX &&
-	    !t->search_again) /* else it was cleaned, or a search comes anyway */
-		clean_queue(t);
-	if (t->n == QUEUE_MAX)
-		t->search_again = true;
-	else
-		t->queue[t->n++] = *c;
-}
-
-static void add(struct targets *t, const struct candidate *c)
-{
-	struct program_entry *e;
-	uint64_t mark;
-
-	if (c->pid > 0 && is_candidate(t, c, &mark, &e))
-		enqueue(t, c);
-}
-
-/* Called by capture/tracker.c. */
-static void handle_exec(void *ctx, const struct gt_followed_exec *exec)
-{
-	const struct candidate c = { .pid = (int)exec->pid, .exec_time = exec->time };
-	struct targets *t = ctx;
-
-	if (t->stopping)
-		return;
-	if (rate__take(&t->looks))
-		add(t, &c);
-	else
-		t->search_again = true;
-}
-
-/* Called by selection.c. A process that is found later may have executed its program just now. */
-static void handle_found(void *ctx, pid_t pid)
-{
-	struct targets *t = ctx;
-	const struct candidate c = {
-		.pid = pid,
-		.exec_time = t->searched ? clock__now() : 0,
-		.is_found = true,
-	};
-
-	add(t, &c);
-}
-
-/*
- * Searches all processes: at the start, when the cgroup was replaced, or when some may have been
- * missed. A process that was moved into the cgroup after its exec is found only in this way.
- */
-static void search(struct targets *t)
-{
-	uint64_t now = clock__now();
-	bool changed;
-	int fd, err;
-
-	if (now < t->next_look)
-		return;
-	t->next_look = now + PAUSE_NS;
-	changed = selection__look_for_cgroup(t->selection, &fd) || !t->searched;
-	if (changed && selection__has_cgroup(t->selection)) {
-		err = tracker__watch_cgroup(t->tracker, fd);
-		if (err)
-			log__debug("cannot watch the cgroup: %s", strerror(-err));
-	}
-	if (t->overflows != tracker__overflows(t->tracker))
-		t->search_again = true;
-	t->overflows = tracker__overflows(t->tracker);
-	if (!changed &&
-	    (now < t->next_search || !(t->search_again || selection__has_cgroup(t->selection))))
-		return;
-	t->search_again = false;
-	t->next_search = now + SEARCH_NS;
-	selection__each(t->selection, handle_found, t);
-	t->searched = true;
-}
 
 /* ---- recorders ---- */
 
@@ -306,7 +44,7 @@ static void record_again(struct targets *t, const struct recorder_slot *slot)
 	const struct candidate c = { .pid = slot->program.pid, .is_found = true };
 
 	t->tried[c.pid % TRIED_MAX] = (struct tried){};
-	enqueue(t, &c);
+	targets__enqueue(t, &c);
 }
 
 static void report_failure(struct targets *t, const struct recorder_slot *slot,
@@ -317,7 +55,7 @@ static void report_failure(struct targets *t, const struct recorder_slot *slot,
 	if (report->stats.t0) {
 		t->failed = true;
 		log__msg("process %d: %s", slot->program.pid, reason);
-	} else if (!e->reported || is_given(t, slot->program.pid)) { /* once per file */
+	} else if (!e->reported || targets__is_given(t, slot->program.pid)) { /* once per file */
 		log__msg("process %d is not recorded: %s", slot->program.pid, reason);
 		e->reported = true;
 	}
@@ -341,9 +79,9 @@ static void handle_end(void *ctx, const struct recorder_slot *slot,
 		       const struct recording_report *report, int end)
 {
 	struct targets *t = ctx;
-	const struct program_file *file = &t->file[report - t->recorders.report];
+	const struct program_file *file = &t->file[slot_number(t, slot)];
 	struct program_entry *e = program_files__get(t->files, file);
-	bool first = is_given(t, slot->program.pid) && !t->stopping;
+	bool first = targets__is_given(t, slot->program.pid) && !t->stopping;
 
 	if (t->how->supervisor)
 		supervisor__remove(t->how->supervisor, slot_number(t, slot));
@@ -422,7 +160,7 @@ static void start_recorders(struct targets *t)
 		uint64_t mark, now = clock__now();
 		bool looks = room && (c->first || now >= c->next_look);
 
-		if (looks && !is_candidate(t, c, &mark, &e))
+		if (looks && !targets__is_candidate(t, c, &mark, &e))
 			continue;
 		if (looks && (c->first || now >= e->retry)) {
 			room = has_room(t, c);
@@ -513,7 +251,7 @@ static void loop(struct targets *t)
 		empty = !t->is_open && tracker__is_empty(t->tracker);
 		tracker__read(t->tracker);
 		if (!t->stopping) {
-			search(t);
+			targets__search(t);
 			start_recorders(t);
 		}
 		serve(t);
@@ -575,12 +313,12 @@ static int prepare(struct targets *t)
 	if (!err)
 		err = selection__create(&t->selection, &t->args.selection, t->error);
 	if (!err)
-		err = tracker__create(&t->tracker, handle_exec, t, t->error);
+		err = tracker__create(&t->tracker, targets__handle_exec, t, t->error);
 	t->recorders.tracker = t->tracker;
 	if (!err)
 		err = watch(t);
 	if (!err)
-		search(t);
+		targets__search(t);
 	if (!err && !t->n)
 		log__msg("no process to record yet: waiting for one");
 	return err;
