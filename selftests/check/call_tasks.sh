@@ -3,6 +3,7 @@
 # and the region inside, even when a panic or Goexit leaves it; parents are right next to the program's
 # own tasks; the tasks are those of the program's own trace; a replay gives the same trace.
 # check-long/call_tasks.sh has more calls and releases.
+# parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

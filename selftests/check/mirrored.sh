@@ -2,6 +2,7 @@
 # Calls as regions (record --region) are compared with the program's own trace, in which the same
 # functions annotate themselves: each call is there, on the same goroutine and in the same nesting.
 # check-long/mirrored.sh has more calls and releases.
+# parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

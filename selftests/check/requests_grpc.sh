@@ -1,4 +1,5 @@
 #!/bin/bash
+# parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
 # Requests of grpc-go servers and clients (record --requests grpc, grpc-client): each method has as many
 # calls of each outcome as the program itself has counted, in several versions of the module, with DWARF
@@ -57,7 +58,7 @@ refused_version()
 	build_grpc go.mod strip && sed -i "$2" "$tmp/grpc" && start_target grpc "$PWD/$tmp" || return 1
 	refused 1 "$1" $GOTRACE record -p "$TARGET_PID" -o "$tmp/no.trace" --requests grpc
 	local status=$?
-	kill "$TARGET_PID"
+	kill "$TARGET_PID" && wait "$TARGET_PID"
 	[ $status -eq 0 ] && [ ! -e "$tmp/no.trace" ]
 }
 

@@ -83,16 +83,6 @@ runner_prints "a time-out of a parallel script is a failure" "1 passed, 1 failed
 # timeout: 1
 echo 1..1; echo ok 1 a; sleep 60
 CASE
-order_of() # prints the names of two parallel scripts in the order in which they were started
-{
-	rm -rf "$tmp/order"
-	mkdir -p "$tmp/order"
-	printf '# parallel\necho 1..1; echo ok 1 a\n' >"$tmp/order/a.sh"
-	printf '# parallel: first\necho 1..1; echo ok 1 a\n' >"$tmp/order/z.sh"
-	SELFTESTS_SCRIPTS=$tmp/order SELFTESTS_LOG=$tmp/log selftests/run check | sed -n 's,^# order/\(.\)$,\1,p'
-}
-
-same "a parallel script that is the first begins before the others" "z a" "$(order_of | paste -sd' ')"
 runner_prints "a skip for an unlisted reason is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a; echo "ok 2 b # SKIP did not feel like it"
 CASE

@@ -2,6 +2,7 @@
 # gotrace-bpf serve and status: every figure of the state of a target has a second source, which is the
 # kernel's, the target's own or a snapshot; the control socket serves only root and its own user, and
 # survives floods, garbage, killed daemons and other files in its place.
+# parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

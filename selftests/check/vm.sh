@@ -1,5 +1,4 @@
 #!/bin/bash
-# parallel: first
 # timeout: 1200
 # depends on: Kbuild Makefile bpf include kmod userspace selftests
 # Tests the kernel module and the recorder on several kernels in virtual machines: `make check-vm`,
