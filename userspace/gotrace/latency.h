@@ -12,6 +12,7 @@
 #include "analysis/record_store.h"
 #include "lib/error.h"
 #include "analysis/select.h"
+#include "print/screen.h"
 #include "print/table.h"
 
 /* Sort keys: a part (enum latency_part), or one of these. */
@@ -40,9 +41,16 @@ struct latencies {
 
 /* A reason for the user; empty if its part has none. `kind`: of latency_stats.reasons, or part << 16. */
 struct trace_string latency_table__reason(const struct latency *l, uint32_t kind);
+extern const char *const latency_json_parts[LATENCY_PARTS]; /* names of members in JSON, in ns */
 /* What precedes a reason; complete for parts that have none. */
 extern const char *const latency_part_texts[LATENCY_PARTS];
 extern const char *const latency_orders[LATENCY_ORDERS]; /* values of --sort */
+
+/*
+ * The columns of a table: the parts, and their total. Those that only kernel events show are unknown
+ * without these.
+ */
+struct columns latency_columns(bool has_kernel);
 
 /* Functions in descending order; the caller frees them. NULL: out of memory. */
 const struct function **functions__sorted(const struct latencies *all, size_t *ret_n);

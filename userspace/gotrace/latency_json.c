@@ -14,7 +14,7 @@
 #include "analysis/latency_cause.h"
 #include "latency.h"
 
-static const char *const members[LATENCY_PARTS] = {
+const char *const latency_json_parts[LATENCY_PARTS] = {
 	[PART_ONCPU] = "oncpu_ns",
 	[PART_GO_RUNNABLE] = "go_runnable_ns",
 	[PART_KERNEL_RUNNABLE] = "kernel_runnable_ns",
@@ -89,7 +89,7 @@ void latency_json__top_cause(struct json *j, const struct latency *l,
 		json__null(j, "top_cause");
 		return;
 	}
-	kind = cause.assist ? "gc_assist_ns" : members[cause.part];
+	kind = cause.assist ? "gc_assist_ns" : latency_json_parts[cause.part];
 	json__open(j, "top_cause", '{');
 	json__bytes(j, "kind", kind, strlen(kind) - strlen("_ns"));
 	json__bytes(j, "reason", cause.reason.data, cause.reason.len);
@@ -156,7 +156,7 @@ int latency_json__parts(struct json *j, const struct latency *l, const struct la
 	int err;
 
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
-		json__i64(j, members[i], stats->part[i]);
+		json__i64(j, latency_json_parts[i], stats->part[i]);
 	json__i64(j, "total_ns", stats->total);
 	json__open(j, "of_which", '{');
 	json__i64(j, "syscall_oncpu_ns", stats->syscall_oncpu);

@@ -39,6 +39,7 @@
 	X(tasks, NULL, "show how often and how long tasks ran, by name") \
 	X(regions, NULL, "show how often and how long regions ran, by name") \
 	X(requests, NULL, "show how long requests (tasks) took, and where the time went") \
+	X(top, NULL, "show what a process does, each second: goroutines, waits, GC, requests") \
 	X(metrics, NULL, "print the sums of a trace as metrics for Prometheus") \
 	X(diff, NULL, "compare two traces: where they differ by more than noise") \
 	X(cut, NULL, "extract a time range as a trace of its own") \

@@ -46,20 +46,19 @@ static int add_alive(void *context, const struct latency_goroutine *g)
 	return goroutine_sums__add(context, g);
 }
 
-/* Of the goroutines that have ended and of those that are alive; *ret->alive has only these. */
-static int sum_goroutines(struct engine *e, struct goroutine_sums *ret)
+int engine__goroutines(struct engine *e, struct goroutine_sums *ret)
 {
 	const struct goroutine_sums *ended = &e->ended;
 	int err = latency_stats__copy(&ret->stats, &ended->stats);
 
 	if (err)
 		return err;
-	ret->cpu = malloc((ended->ncpu + 1) * sizeof(*ret->cpu));
-	if (!ret->cpu)
+	ret->function = malloc((ended->nfunctions + 1) * sizeof(*ret->function));
+	if (!ret->function)
 		return -ENOMEM;
-	if (ended->ncpu)
-		memcpy(ret->cpu, ended->cpu, ended->ncpu * sizeof(*ret->cpu));
-	ret->ncpu = ended->ncpu;
+	if (ended->nfunctions)
+		memcpy(ret->function, ended->function, ended->nfunctions * sizeof(*ret->function));
+	ret->nfunctions = ended->nfunctions;
 	return latency__each(requests__latency(e->requests), add_alive, ret);
 }
 
@@ -109,9 +108,10 @@ static int collect_goroutines(struct engine *e, const struct goroutine_sums *sum
 	err = err ?: add_time(v, ROW_TIME_UNKNOWN, unlabeled, stats->unknown);
 	err = err ?: add_time(v, ROW_SYSCALL_CPU, unlabeled, stats->syscall_oncpu);
 	err = err ?: add_time(v, ROW_GC_ASSIST, unlabeled, stats->gc_assist);
-	for (uint32_t name = 0; !err && name < sums->ncpu; name++)
-		if (sums->cpu[name])
-			err = add_time(v, ROW_CPU, known(latency__name(l, name)), sums->cpu[name]);
+	for (uint32_t name = 0; !err && name < sums->nfunctions; name++)
+		if (sums->function[name].part[PART_ONCPU])
+			err = add_time(v, ROW_CPU, known(latency__name(l, name)),
+				       sums->function[name].part[PART_ONCPU]);
 	err = err ?: collect_reasons(l, stats, v);
 	return err ?: collect_workers(l, v);
 }
@@ -220,7 +220,7 @@ static int collect_replaced(struct engine *e, const struct goroutine_sums *sums,
 int engine__collect_replaced(struct engine *e, struct metric_values *v)
 {
 	struct goroutine_sums sums = {};
-	int err = sum_goroutines(e, &sums);
+	int err = engine__goroutines(e, &sums);
 
 	err = err ?: collect_replaced(e, &sums, v);
 	goroutine_sums__deinit(&sums);
@@ -266,7 +266,7 @@ static int collect_counts(const struct engine *e, struct metric_values *v)
 static int collect(struct engine *e, struct metric_values *v)
 {
 	struct goroutine_sums sums = {};
-	int err = sum_goroutines(e, &sums);
+	int err = engine__goroutines(e, &sums);
 
 	err = err ?: collect_replaced(e, &sums, v);
 	err = err ?: set_alive(&sums, v);

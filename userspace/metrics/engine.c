@@ -14,9 +14,13 @@
 
 int goroutine_sums__add(struct goroutine_sums *sums, const struct latency_goroutine *g)
 {
-	if (array__grow_cleared(&sums->cpu, g->name, &sums->ncpu, sizeof(*sums->cpu)))
+	struct function_sums *f;
+
+	if (array__grow_cleared(&sums->function, g->name, &sums->nfunctions, sizeof(*f)))
 		return -ENOMEM;
-	sums->cpu[g->name] = time_add(sums->cpu[g->name], g->stats.part[PART_ONCPU]);
+	f = &sums->function[g->name];
+	f->goroutines++;
+	times__add(f->part, g->stats.part, LATENCY_PARTS);
 	if (g->state < sizeof(sums->alive) / sizeof(*sums->alive))
 		sums->alive[g->state]++;
 	return latency_stats__add(&sums->stats, &g->stats);
@@ -25,7 +29,7 @@ int goroutine_sums__add(struct goroutine_sums *sums, const struct latency_gorout
 void goroutine_sums__deinit(struct goroutine_sums *sums)
 {
 	latency_stats__deinit(&sums->stats);
-	free(sums->cpu);
+	free(sums->function);
 	*sums = (struct goroutine_sums){};
 }
 

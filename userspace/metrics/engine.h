@@ -16,11 +16,17 @@
 #include "metrics/values.h"
 #include "reader/timeline.h"
 
+/* Of the goroutines of a start function. */
+struct function_sums {
+	uint64_t goroutines;
+	int64_t part[LATENCY_PARTS]; /* ns */
+};
+
 /* Sums over goroutines. */
 struct goroutine_sums {
 	struct latency_stats stats;
-	int64_t *cpu; /* by start function: latency__name() */
-	size_t ncpu;
+	struct function_sums *function; /* by name: latency__name() */
+	size_t nfunctions;
 	uint64_t alive[GO_STATE_SYSCALL + 1]; /* by enum go_state */
 };
 
@@ -70,6 +76,12 @@ int engine__collect(struct engine *e, struct metric_values *ret);
 int engine__collect_rest(struct engine *e, struct metric_values *v);
 /* Adds those that engine__restart() would discard. */
 int engine__collect_replaced(struct engine *e, struct metric_values *v);
+
+/*
+ * Of the goroutines that have ended and of those that are alive; ret->alive has only these. 0 or
+ * -ENOMEM; *ret, which the caller has cleared, is to be deinitialized in any case.
+ */
+int engine__goroutines(struct engine *e, struct goroutine_sums *ret);
 
 int goroutine_sums__add(struct goroutine_sums *sums, const struct latency_goroutine *g);
 void goroutine_sums__deinit(struct goroutine_sums *sums);

@@ -15,8 +15,7 @@
 #include "print/screen.h"
 #include "print/table.h"
 
-/* The parts and their total; those that only kernel events show are unknown without these. */
-static struct columns make_columns(const struct latencies *all)
+struct columns latency_columns(bool has_kernel)
 {
 	static const char *const titles[LATENCY_PARTS + 1] = {
 		[PART_ONCPU] = "ON CPU",
@@ -28,7 +27,7 @@ static struct columns make_columns(const struct latencies *all)
 		[PART_GO_BLOCKED] = "GO BLK",
 		[LATENCY_PARTS] = "TOTAL",
 	};
-	bool none = !all->has_kernel;
+	bool none = !has_kernel;
 
 	return (struct columns){
 		.n = LATENCY_PARTS + 1,
@@ -298,7 +297,7 @@ static int put_brief(struct out *o, const struct latencies *all, struct columns 
 int latency_table__functions(const struct latencies *all, bool details)
 {
 	struct out *o = out__table();
-	struct columns c = make_columns(all);
+	struct columns c = latency_columns(all->has_kernel);
 	size_t n;
 	const struct function **functions = functions__sorted(all, &n);
 	int err;
@@ -344,7 +343,7 @@ static int put_goroutines(struct out *o, const struct latencies *all, struct col
 int latency_table__goroutines(const struct latencies *all)
 {
 	struct out *o = out__table();
-	struct columns c = make_columns(all);
+	struct columns c = latency_columns(all->has_kernel);
 	int64_t unknown = 0, total = 0;
 	int err = o->screen.width ? put_goroutines(NULL, all, &c, &unknown, &total) : 0;
 
