@@ -47,7 +47,7 @@ ARCH_LIBS_x86 := -lZydis
 UNISTD_x86    := asm/unistd_64.h
 LIBS      := -lbpf -ldw -lelf $(ARCH_LIBS_$(ARCH)) -lcap -lz -lzstd -ltraceevent -lm \
 	     -Wl,--as-needed -lmicrohttpd -lseccomp -Wl,--no-as-needed
-OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm
+OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm -Wl,--as-needed -lmicrohttpd -Wl,--no-as-needed
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \

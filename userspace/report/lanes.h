@@ -28,6 +28,7 @@ struct report_lanes_opts {
 	uint64_t from, to;
 	int64_t start; /* time of the trace that counts as 0, if has_start; else the first event */
 	bool has_start;
+	const char *only; /* IDs of lanes, "g:12,p:0": others are left out. NULL: none. Borrowed */
 };
 
 /* `strings` is borrowed. 0 or -ENOMEM. */

@@ -60,25 +60,6 @@ static int compare_lanes(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The lanes with spans in the order of the output; the caller frees the array. NULL: no memory. */
-static struct report_lane **sort_lanes(const struct report_lanes *l, size_t *ret_n)
-{
-	struct report_lane **lanes = calloc(l->lanes.n + 1, sizeof(*lanes));
-	size_t n = 0;
-	void *lane;
-
-	if (!lanes)
-		return NULL;
-	for (size_t i = 0; map__next(&l->lanes, &i, &lane);)
-		if (((struct report_lane *)lane)->used)
-			lanes[n++] = lane;
-	qsort(lanes, n, sizeof(struct report_lane *), compare_lanes);
-	for (size_t i = 0; i < n; i++)
-		lanes[i]->index = (uint32_t)i;
-	*ret_n = n;
-	return lanes;
-}
-
 static const char *kind_of(const struct report_lane *lane, const char **ret_prefix)
 {
 	static const struct {
@@ -93,6 +74,55 @@ static const char *kind_of(const struct report_lane *lane, const char **ret_pref
 	if (lane->group == EXPORT_GC)
 		return lane->id == 2 ? "stw" : "gc";
 	return kinds[lane->group].kind;
+}
+
+static void lane_id(const struct report_lane *lane, char *text, size_t size)
+{
+	const char *prefix, *kind = kind_of(lane, &prefix);
+
+	if (prefix)
+		snprintf(text, size, "%s%" PRIu64, prefix, lane->id);
+	else
+		snprintf(text, size, "%s", kind);
+}
+
+/* Whether the list of IDs contains that of the lane. */
+static bool is_wanted(const char *list, const struct report_lane *lane)
+{
+	char id[64];
+	size_t len;
+
+	if (!list)
+		return true;
+	lane_id(lane, id, sizeof(id));
+	len = strlen(id);
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (!strncmp(at, id, len) && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+/* The lanes with spans in the order of the output; the caller frees the array. NULL: no memory. */
+static struct report_lane **sort_lanes(const struct report_lanes *l, size_t *ret_n)
+{
+	struct report_lane **lanes = calloc(l->lanes.n + 1, sizeof(*lanes));
+	size_t n = 0;
+	void *value;
+
+	if (!lanes)
+		return NULL;
+	for (size_t i = 0; map__next(&l->lanes, &i, &value);) {
+		struct report_lane *lane = value;
+
+		lane->used = lane->used && is_wanted(l->opts.only, lane);
+		if (lane->used)
+			lanes[n++] = lane;
+	}
+	qsort(lanes, n, sizeof(struct report_lane *), compare_lanes);
+	for (size_t i = 0; i < n; i++)
+		lanes[i]->index = (uint32_t)i;
+	*ret_n = n;
+	return lanes;
 }
 
 /* "G 12 main.worker"; `lane` NULL: one without a lane. */
@@ -202,10 +232,9 @@ static int print_lane(struct printing *p, const struct report_lane *lane)
 	char id[64];
 	int err;
 
-	if (prefix)
-		snprintf(id, sizeof(id), "%s%" PRIu64, prefix, lane->id);
+	lane_id(lane, id, sizeof(id));
 	json__open(j, NULL, '{');
-	json__string(j, "id", prefix ? id : kind);
+	json__string(j, "id", id);
 	json__string(j, "kind", kind);
 	json__u64(j, "name", lane_name(p->lanes, lane));
 	json__u64(j, "group", lane->group == EXPORT_GOROUTINES ? lane->name : 0);
