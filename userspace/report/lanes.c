@@ -5,7 +5,7 @@
  * A sink of export/export.c, which interprets the trace: its tracks become lanes, its slices spans.
  * What a viewer shows below a goroutine while its thread has no CPU, and the states of a thread,
  * become the kernel states of the lane. Whenever there are too many spans, the threshold below which
- * they are merged doubles; and of goroutines that have ended, only those that were active longest
+ * they are merged doubles; and of goroutines that have ended, only those that existed longest
  * keep a lane. lanes_slice.c finds the state that a slice means, lanes_print.c encodes the result.
  */
 #include <errno.h>
@@ -67,9 +67,6 @@ static int add_span(struct report_lanes *l, struct report_lane *lane, struct lan
 	if (!lane->used || end > lane->to)
 		lane->to = end;
 	lane->used = true;
-	if (lane->group == EXPORT_GOROUTINES && track == &lane->track &&
-	    track->state != REPORT_WAITING)
-		lane->active += span.len;
 	if (spans__add(&track->spans, &span, l->threshold))
 		return -ENOMEM;
 	l->spans += track->spans.n - before;
@@ -87,13 +84,13 @@ static void close_track(struct report_lanes *l, struct report_lane *lane, struct
 
 /* ---- lanes of goroutines that ended ---- */
 
-static int compare_active(const void *a, const void *b)
+static int compare_lengths(const void *a, const void *b)
 {
 	const struct report_lane *x = *(struct report_lane *const *)a,
 				 *y = *(struct report_lane *const *)b;
 
-	if (x->active != y->active)
-		return x->active > y->active ? -1 : 1;
+	if (x->to - x->from != y->to - y->from)
+		return x->to - x->from > y->to - y->from ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -124,7 +121,7 @@ static int omit_goroutines(struct report_lanes *l, bool at_end)
 	}
 	keep = l->opts.goroutines > l->goroutines - n ? l->opts.goroutines - (l->goroutines - n) :
 							0;
-	qsort(ended, n, sizeof(struct report_lane *), compare_active);
+	qsort(ended, n, sizeof(struct report_lane *), compare_lengths);
 	for (size_t i = keep; i < n; i++)
 		remove_lane(l, ended[i]);
 	free(ended);
@@ -415,10 +412,26 @@ int report_lanes__step(struct report_lanes *l, const struct timeline *t,
 	return export__step(l->export, t, step, error);
 }
 
+/* What is open at the end of a part lasts longer than to its last event. */
+static void close_part(struct report_lanes *l)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&l->lanes, &i, &value);) {
+		struct report_lane *lane = value;
+
+		close_track(l, lane, &lane->track, l->opts.to);
+		close_track(l, lane, &lane->kernel, l->opts.to);
+	}
+}
+
 int report_lanes__finish(struct report_lanes *l, struct error *error)
 {
-	int err = export__finish(l->export, error);
+	int err;
 
+	if (l->opts.to)
+		close_part(l);
+	err = export__finish(l->export, error);
 	if (err)
 		return err;
 	add_states(l);

@@ -45,7 +45,6 @@ struct report_lane {
 	enum export_group group;
 	uint64_t id;	   /* of the goroutine, P, ...; of a task: its place */
 	uint64_t from, to; /* ns: of its first span, end of its last one */
-	uint64_t active;   /* ns in which its goroutine did not wait */
 	uint64_t number;   /* of its track */
 	uint32_t name;	   /* of a thread; of a goroutine: its start function. 0: none */
 	uint32_t index;	   /* in the output */

@@ -399,7 +399,7 @@ void report_lanes__print_limits(const struct report_lanes *l, struct json *j)
 			       (double)l->threshold / 1e6);
 	if (l->goroutines_omitted)
 		print_sentence(j,
-			       "%zu goroutines have no lane: only the %zu that were active longest "
+			       "%zu goroutines have no lane: only the %zu that existed longest "
 			       "have one.",
 			       l->goroutines_omitted, l->goroutines);
 	if (l->arrow_gap)

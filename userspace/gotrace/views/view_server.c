@@ -87,6 +87,14 @@ static bool number(struct MHD_Connection *mhd, const char *name, uint64_t min, u
 	return text ? opts__number(text, min, max, ret) : *ret != UINT64_MAX;
 }
 
+static enum MHD_Result invalid_range(struct MHD_Connection *mhd)
+{
+	return respond_line(
+		mhd, MHD_HTTP_BAD_REQUEST,
+		"400 bad request: expected from=NS and to=NS in the trace, in this order, "
+		"and width=PIXELS up to 10000\n");
+}
+
 static enum MHD_Result serve_range(struct view *v, struct MHD_Connection *mhd)
 {
 	struct view_range range = { .from = UINT64_MAX, .to = UINT64_MAX, .width = 1000 };
@@ -97,12 +105,11 @@ static enum MHD_Result serve_range(struct view *v, struct MHD_Connection *mhd)
 
 	if (!number(mhd, "from", 0, v->ns, &range.from) ||
 	    !number(mhd, "to", 1, (uint64_t)INT64_MAX / 2, &range.to) ||
-	    !number(mhd, "width", 1, WIDTH_MAX, &range.width) || range.from >= range.to)
-		return respond_line(mhd, MHD_HTTP_BAD_REQUEST,
-				    "400 bad request: expected from=NS and to=NS in the trace, in "
-				    "this order, and width=PIXELS up to 10000\n");
-	if (range.to > v->ns + 1)
-		range.to = v->ns + 1;
+	    !number(mhd, "width", 1, WIDTH_MAX, &range.width))
+		return invalid_range(mhd);
+	range.to = range.to < v->ns ? range.to : v->ns;
+	if (range.from >= range.to)
+		return invalid_range(mhd);
 	range.lanes = MHD_lookup_connection_value(mhd, MHD_GET_ARGUMENT_KIND, "lanes");
 	err = view__read_range(v, &range, &text, &error);
 	if (!err)
