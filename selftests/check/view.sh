@@ -49,10 +49,10 @@ golden() # each valid trace of all formats
 
 # --- the server
 
-serve() # of a copy, which tests change: sets url and port
+serve() # of a copy, which tests change, without merged spans: sets url and port
 {
 	cp "$CORPUS/runs/long-$ORACLE_GO.trace" "$tmp/trace" && $READER index "$tmp/trace" || return 1
-	$READER view "$tmp/trace" >"$tmp/url" 2>"$tmp/log" </dev/null &
+	$READER view --spans 10000000 "$tmp/trace" >"$tmp/url" 2>"$tmp/log" </dev/null &
 	server=$!
 	background+=("$server")
 	wait_until 20 test -s "$tmp/url" || return 1
@@ -138,7 +138,7 @@ arguments()
 		refused 1 'No such file' "$tmp/none" && refused 1 . "$tmp/cut"
 }
 
-ktap_start 11
+ktap_start 12
 if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
 	try "lanes, curves, arrows and the utilization equal those of other commands" runs
 	try "merged spans keep the exact times" merges
