@@ -59,19 +59,6 @@ struct exported_cpu {
 	uint32_t tid; /* of the last one; 0: none */
 };
 
-/* Counters, of which the first four are goroutines by state. */
-enum export_counter {
-	COUNTER_RUNNING,
-	COUNTER_RUNNABLE,
-	COUNTER_WAITING,
-	COUNTER_SYSCALL,
-	COUNTER_THREADS, /* that wait for a CPU */
-	COUNTER_HEAP,
-	COUNTER_GOAL,
-	COUNTER_GOMAXPROCS,
-	EXPORT_COUNTERS_ALL
-};
-
 struct counter {
 	uint64_t track;
 	uint64_t value, written;

@@ -33,6 +33,19 @@ enum export_group {
 
 enum export_unit { EXPORT_SLICES, EXPORT_COUNT, EXPORT_BYTES };
 
+/* Ranks of the tracks of counters; the first four are numbers of goroutines by state. */
+enum export_counter {
+	COUNTER_RUNNING,
+	COUNTER_RUNNABLE,
+	COUNTER_WAITING,
+	COUNTER_SYSCALL,
+	COUNTER_THREADS, /* that wait for a CPU */
+	COUNTER_HEAP,
+	COUNTER_GOAL,
+	COUNTER_GOMAXPROCS,
+	EXPORT_COUNTERS_ALL
+};
+
 struct export_track {
 	uint64_t id;	 /* unique, not 0 */
 	uint64_t parent; /* a track; 0: the top-level track of the group */

@@ -11,6 +11,7 @@
 
 #include "service/front_impl.h"
 #include "service/http_check.h"
+#include "service/http_headers.h"
 
 #define TEXT "text/plain; charset=utf-8"
 #define HTML "text/html; charset=utf-8"
@@ -25,45 +26,6 @@ static const char pprof_page[] =
 	"<li><a href=\"/debug/pprof/trace?seconds=1\">trace</a>: an execution trace, for\n"
 	"'go tool trace'. Its duration is the argument seconds; if there are several\n"
 	"<a href=\"/targets\">targets</a>, pid selects one.\n</ul>\n";
-
-struct headers {
-	const char *host;
-	unsigned int hosts;
-	bool cross_site; /* another site causes the request */
-	bool has_body;
-	bool openmetrics;
-};
-
-static enum MHD_Result find_host(void *cls, enum MHD_ValueKind kind, const char *name,
-				 const char *value)
-{
-	struct headers *h = cls;
-
-	if (!strcasecmp(name, MHD_HTTP_HEADER_HOST) && value) {
-		h->host = value;
-		h->hosts++;
-	}
-	return MHD_YES;
-}
-
-static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const char *name,
-				   const char *value)
-{
-	struct headers *h = cls;
-
-	value = value ? value : "";
-	if (!strcasecmp(name, MHD_HTTP_HEADER_ORIGIN))
-		h->cross_site |= !h->host || !http_check__origin(value, h->host);
-	else if (!strcasecmp(name, "Sec-Fetch-Site"))
-		h->cross_site |= !http_check__site(value);
-	else if (!strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING))
-		h->has_body = true;
-	else if (!strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH))
-		h->has_body |= strcmp(value, "0") != 0;
-	else if (!strcasecmp(name, MHD_HTTP_HEADER_ACCEPT))
-		h->openmetrics |= http_check__openmetrics(value);
-	return MHD_YES;
-}
 
 static const char *argument(const struct http_request *r, const char *name)
 {
@@ -82,27 +44,15 @@ static enum MHD_Result refuse(struct http_request *r, unsigned int status, const
 static enum MHD_Result examine(struct http_request *r, const char *method, bool *ret_refused)
 {
 	const struct front *f = r->front;
-	struct headers h = {};
+	struct http_headers h;
+	unsigned int status;
+	const char *line;
 
-	MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, find_host, &h);
-	MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, read_header, &h);
+	http_headers__read(r->mhd, &h);
 	r->openmetrics = h.openmetrics;
-	*ret_refused = true;
-	/* No name leads a browser to a Unix socket. */
-	if (h.hosts != 1 || (!f->is_unix && !http_check__host(h.host, f->port)))
-		return refuse(r, MHD_HTTP_FORBIDDEN,
-			      "403 forbidden: Host must be a loopback address or localhost, with "
-			      "the port\n");
-	if (h.cross_site)
-		return refuse(r, MHD_HTTP_FORBIDDEN, "403 forbidden: a request of another site\n");
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return refuse(r, MHD_HTTP_METHOD_NOT_ALLOWED,
-			      "405 method not allowed: use GET or HEAD\n");
-	if (h.has_body)
-		return refuse(r, MHD_HTTP_CONTENT_TOO_LARGE,
-			      "413 content too large: a request has no body\n");
-	*ret_refused = false;
-	return MHD_YES;
+	line = http_headers__refusal(&h, method, f->is_unix ? 0 : f->port, &status);
+	*ret_refused = line;
+	return line ? refuse(r, status, line) : MHD_YES;
 }
 
 void http_request__suspend(struct http_request *r)

@@ -4,11 +4,9 @@
  *
  * Upstream: reader/timeline.c, which reads the trace. Downstream: export/export.c for timelines,
  * export/stacks.c for stacks, export/lines.c for lines of JSON. A part is extracted by
- * gotrace/rewriting.c first.
+ * part.c first.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +15,8 @@
 #include "export/export.h"
 #include "export/lines.h"
 #include "export/stacks.h"
-#include "gotrace/rewriting.h"
 #include "gotrace/select_events.h"
+#include "gotrace/views/part.h"
 #include "writer/output.h"
 
 struct arguments {
@@ -151,53 +149,17 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	return convert_timeline(reading->a, t, kind->create_sink(reading->out), error);
 }
 
-/* A file that exists only as long as it is open. Returns its descriptor, or a negative errno. */
-static int open_unnamed(struct error *error)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd, n;
-
-	dir = dir && *dir ? dir : "/tmp";
-	n = snprintf(path, sizeof(path), "%s/gotrace-XXXXXX", dir);
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return error__set(error, -ENAMETOOLONG, "the path in TMPDIR is too long");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return error__set(error, -errno, "cannot create a file in %s: %s", dir,
-				  strerror(errno));
-	unlink(path);
-	return fd;
-}
-
-/* Writes the part to fd, which is the standard output meanwhile. */
-static int write_part(const struct trace_args *in, int fd, struct error *error)
-{
-	struct rewriting cut = { .in = *in };
-	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), err;
-
-	if (out < 0 || dup2(fd, STDOUT_FILENO) < 0)
-		return error__set(error, -errno, "cannot replace the standard output: %s",
-				  strerror(errno));
-	cut.in.out = "-";
-	err = rewriting__run(&cut, error);
-	dup2(out, STDOUT_FILENO);
-	close(out);
-	return err;
-}
-
 /*
  * Writes the requested part as a trace of its own, as `gotrace cut` does, to an unnamed file, which
  * becomes the standard input. So a part begins with the state at that time in each kind of export.
  */
 static int cut_part(struct trace_args *in, struct error *error)
 {
-	int fd = open_unnamed(error), err;
+	int fd = part__cut(in, error), err = 0;
 
 	if (fd < 0)
 		return fd;
-	err = write_part(in, fd, error);
-	if (!err && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
+	if (dup2(fd, STDIN_FILENO) < 0)
 		err = error__set(error, -errno, "cannot read the part: %s", strerror(errno));
 	close(fd);
 	in->path = "-";

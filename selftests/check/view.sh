@@ -1,0 +1,155 @@
+#!/bin/bash
+# Decodes the timeline that `gotrace view` serves, and compares it with other commands and with sums
+# over single events; sends requests to the server that it must refuse.
+# parallel
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/report selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/reader.lib.sh
+
+decode() { python3 selftests/report/timeline.py "$@"; }
+
+# TRACE: the states of each goroutine, the heap, arrows and the utilization; and that merged spans
+# have the same exact times
+compares()
+{
+	$READER view --json "$1" >"$tmp/data" && $READER view --spans 1000 --json "$1" >"$tmp/merged" &&
+		$READER goroutines --all --json "$1" >"$tmp/goroutines" && $READER events --json "$1" >"$tmp/events" &&
+		decode states "$tmp/data" "$tmp/goroutines" && decode events "$tmp/data" "$tmp/events" && decode mmu "$tmp/data" "$tmp/events"
+}
+
+runs()
+{
+	local go
+
+	for go in $READER_GOS; do
+		compares "$CORPUS/runs/short-$go.trace" || { echo "$go"; return 1; }
+	done
+}
+
+merges()
+{
+	local trace=$CORPUS/runs/long-$ORACLE_GO.trace
+
+	$READER view --json "$trace" >"$tmp/data" && $READER view --spans 1000 --json "$trace" >"$tmp/merged" &&
+		decode same "$tmp/data" "$tmp/merged"
+}
+
+golden() # each valid trace of all formats
+{
+	local trace n=0
+
+	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
+		$READER check "$trace" >"$tmp/verdict" 2>&1 || continue
+		n=$((n + 1))
+		$READER view --json "$trace" >"$tmp/data" && decode lanes "$tmp/data" || { echo "$trace"; return 1; }
+	done
+	[ $n -gt 10 ]
+}
+
+# --- the server
+
+serve() # of a copy, which tests change, without merged spans: sets url and port
+{
+	cp "$CORPUS/runs/long-$ORACLE_GO.trace" "$tmp/trace" && $READER index "$tmp/trace" || return 1
+	$READER view --spans 10000000 "$tmp/trace" >"$tmp/url" 2>"$tmp/log" </dev/null &
+	server=$!
+	background+=("$server")
+	wait_until 20 test -s "$tmp/url" || return 1
+	url=$(cat "$tmp/url")
+	port=${url#http://127.0.0.1:} port=${port%%/*}
+}
+
+# STATUS PATH-AND-QUERY [CURL ARGUMENT...]: the answer has this status; the body is in $tmp/body
+answers()
+{
+	local want=$1 path=$2 got
+	shift 2
+
+	got=$(curl -s -m 30 -o "$tmp/body" -w '%{http_code}' "$@" "http://127.0.0.1:$port$path")
+	[ "$got" = "$want" ] || { echo "$path: $got, expected $want"; return 1; }
+}
+
+parts() # of the whole, at the begin, in the middle, at the end, and of two lanes
+{
+	local base=/${url#http://*/} range ns
+
+	answers 200 "${base}data.json" && cp "$tmp/body" "$tmp/data" && ns=$(jq .trace.ns "$tmp/data") || return 1
+	for range in "0 1000000" "$((ns / 2)) $((ns / 2 + 2000000))" "$((ns - 1000000)) $ns"; do
+		# shellcheck disable=SC2086 # two words
+		set -- $range
+		answers 200 "${base}range.json?from=$1&to=$2" && decode part "$tmp/data" "$tmp/body" "$1" "$2" || return 1
+	done
+	answers 200 "${base}range.json?from=0&to=$ns&lanes=p:0,gc" &&
+		[ "$(jq -c '[.lanes[].id] | sort' "$tmp/body")" = '["gc","p:0"]' ]
+}
+
+refuses()
+{
+	local base=/${url#http://*/} query
+
+	answers 403 / && answers 403 /data.json && answers 403 "/${base//[0-9a-f]/0}data.json" &&
+		answers 403 "$base" -H "Host: example.com:$port" && answers 400 "$base" -H "Host:" &&
+		answers 403 "$base" -H "Origin: http://example.com" && answers 403 "$base" -H "Sec-Fetch-Site: cross-site" &&
+		answers 405 "$base" -X DELETE && answers 404 "${base}../etc/passwd" --path-as-is || return 1
+	for query in '' from=1 'from=2&to=1' 'from=-1&to=5' 'from=a&to=b' 'from=0&to=99999999999999999999' 'from=0&to=5&width=0' \
+		'from=0&to=5&width=100000000' 'from=%00&to=%ff' 'from=0x1&to=5'; do
+		answers 400 "${base}range.json?$query" || return 1
+	done
+}
+
+many_connections() # more than it accepts, idle ones; it answers when they are gone
+{
+	local base=/${url#http://*/} i fds=() fd
+
+	for ((i = 0; i < 100; i++)); do
+		exec {fd}<>"/dev/tcp/127.0.0.1/$port" && fds+=("$fd")
+	done
+	for fd in "${fds[@]}"; do
+		exec {fd}>&-
+	done
+	answers 200 "${base}data.json" && kill -0 $server
+}
+
+changed() # a file that changes while it is served
+{
+	local base=/${url#http://*/}
+
+	truncate -s 100000 "$tmp/trace" && answers 409 "${base}range.json?from=0&to=1000000" &&
+		grep -qx ".*trace has changed since it was read: start 'gotrace view' again" "$tmp/body" &&
+		answers 200 "${base}data.json" && rm "$tmp/trace" && answers 409 "${base}range.json?from=0&to=1000000"
+}
+
+ends() { kill $server && wait $server; }
+
+refused() # STATUS PATTERN ARGUMENT...
+{
+	local want=$1 pattern=$2
+	shift 2
+
+	timeout 30 $READER view "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	[ $? -eq "$want" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ] && grep -qE "^gotrace: .*($pattern)" "$tmp/err"
+}
+
+arguments()
+{
+	head -c 5000 "$CORPUS/runs/long-$ORACLE_GO.trace" >"$tmp/cut"
+	refused 2 'invalid port' --port 65536 x && refused 2 'invalid number' --spans 10 x && refused 2 'FILE must be a file' - &&
+		refused 1 'No such file' "$tmp/none" && refused 1 . "$tmp/cut"
+}
+
+ktap_start 12
+if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
+	try "lanes, curves, arrows and the utilization equal those of other commands" runs
+	try "merged spans keep the exact times" merges
+	try "the golden traces have a timeline" golden
+	if try "the server starts" serve; then
+		try "parts of the timeline are those of the whole" parts
+		try "requests of others and invalid ones are refused" refuses
+		try "many connections do not end it" many_connections
+		try "a file that has changed is an error" changed
+		try "it ends with SIGTERM" ends
+	fi
+	try "errors in the command line and in the file are one line" arguments
+fi
+ktap_end

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Decodes the timeline of `gotrace view --json` and compares it with other commands.
+
+    timeline.py lanes DATA                   what holds for each timeline
+    timeline.py states DATA GOROUTINES       exact and decoded times by goroutine and state, with
+                                             `gotrace goroutines --all --json`
+    timeline.py same DATA OTHER              exact times of two levels of detail
+    timeline.py events DATA EVENTS           heap, arrows, goroutines, with `gotrace events --json`
+    timeline.py mmu DATA EVENTS              utilization, computed from intervals
+    timeline.py part DATA PART FROM TO       a part has the spans of the whole, cut to [FROM, TO)
+
+Prints what differs, and exits with status 1.
+"""
+import base64
+import bisect
+import json
+import sys
+
+GO_STATES = {0: "exec", 1: "sched_wait", 2: "wait", 3: "syscall"}
+
+
+def numbers(text):
+    value = shift = 0
+    for byte in base64.b64decode(text, validate=True):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value = shift = 0
+    assert shift == 0, "the last number is cut off"
+
+
+def spans(text):
+    """(from, to, state, detail, count, share); a share of None: not aggregated"""
+    end = 0
+    source = numbers(text)
+    for gap in source:
+        length, state, detail = next(source), next(source), next(source)
+        more = (next(source), next(source)) if state & 1 else (1, None)
+        start = end + gap
+        end = start + length
+        yield (start, end, state >> 1, detail, *more)
+
+
+def groups(text, n):
+    source = numbers(text)
+    return list(zip(*[source] * n, strict=True))
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def load_events(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+failures = []
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        failures.append(f"{what}: {got}, expected {wanted}")
+
+
+def check_lanes(data):
+    """What holds for each lane: order, bounds, and spans that add up to the exact times."""
+    for lane in data["lanes"]:
+        sums = {}
+        end = 0
+        merged = False
+        for start, to, state, detail, count, share in spans(lane["spans"]):
+            assert end <= start <= to and count > 0 and detail < len(data["strings"])
+            assert lane["from"] <= start and to <= lane["to"]
+            assert share is None or count > 1
+            end = to
+            merged |= share is not None
+            if share is None:
+                sums[state] = sums.get(state, 0) + to - start
+        exact = dict(lane["totals"])
+        if not merged:
+            expect(lane["id"], {s: n for s, n in sums.items() if n}, exact)
+        for state, ns in sums.items():
+            assert ns <= exact.get(state, 0)
+        assert sum(exact.values()) <= lane["to"] - lane["from"]
+
+
+def check_states(data, goroutines):
+    lanes = {lane["id"]: lane for lane in data["lanes"] if lane["kind"] == "goroutine"}
+    expect("lanes", len(lanes), min(4000, len(goroutines["goroutines"])))
+    for g in goroutines["goroutines"]:
+        lane = lanes.get(f"g:{g['id']}")
+        if not lane:
+            continue
+        forever = sum(b["time"] for b in g["block"] if b["name"] == "forever")
+        exact = {GO_STATES[s]: ns for s, ns in lane["totals"]}
+        got = {name: exact.get(name, 0) for name in GO_STATES.values()}
+        wanted = {
+            "exec": g["exec"],
+            "sched_wait": g["sched_wait"],
+            "syscall": g["syscall"] + g["syscall_block"],
+            "wait": sum(b["time"] for b in g["block"]),
+        }
+        if forever or any(d[3] for d in [s for s in spans(lane["spans"])][-1:]
+                          if "forever" in data["strings"][d[3]]):
+            del got["wait"], wanted["wait"]  # `goroutines` does not count all of that
+        expect(lane["id"], got, wanted)
+        name = data["strings"][lane["name"]]
+        expect("name", name, f"G {g['id']} {g['name']}".strip())
+
+
+def check_same(data, other):
+    exact = {lane["id"]: (lane["totals"], lane.get("kernel_totals")) for lane in data["lanes"]}
+    for lane in other["lanes"]:
+        expect(lane["id"], (lane["totals"], lane.get("kernel_totals")), exact[lane["id"]])
+    n = sum(1 for lane in other["lanes"] for _ in spans(lane["spans"]))
+    print(f"{n} spans")
+    if not any("merged" in limit for limit in other["limits"]):
+        failures.append("nothing was merged")
+
+
+def check_events(data, events):
+    start = events[0]["time"]
+    for name, metric in (("heap", "/memory/classes/heap/objects:bytes"),
+                         ("goal", "/gc/heap/goal:bytes")):
+        raw = [(e["time"] - start, e["value"]) for e in events
+               if e["kind"] == "Metric" and e["name"] == metric]
+        time = 0
+        points = []
+        for dt, low, high in groups(data["curves"].get(name, {}).get("points", ""), 3):
+            time += dt
+            points.append((time, low, high))
+        times = [p[0] for p in points]
+        parts = {}
+        for t, v in raw:
+            parts.setdefault(bisect.bisect_right(times, t) - 1, []).append(v)
+        expect(name, points, [(times[i], min(v), max(v)) for i, v in sorted(parts.items())])
+        print(f"{name}: {len(raw)} values, {len(points)} points")
+    arrows = {}
+    for _, source, target, reason in groups(data["arrows"], 4):
+        assert source < len(data["lanes"]) and target < len(data["lanes"])
+        reason = data["strings"][reason]
+        arrows[reason] = arrows.get(reason, 0) + 1
+    wanted = {"unblock": 0, "create goroutine": 0}
+    alive = {}
+    for e in events:
+        if e["kind"] != "StateTransition" or "goroutine" not in e:
+            continue
+        alive[e["goroutine"]] = e["to"]
+        if e.get("g") is None or e["g"] == e["goroutine"]:
+            continue
+        if e["event"] in ("GoUnblock", "GoSwitch", "GoSwitchDestroy") and e["from"] == "Waiting":
+            wanted["unblock"] += 1
+        elif e["from"] == "NotExist":
+            wanted["create goroutine"] += 1
+    if not any("rrows" in limit or "no lane" in limit for limit in data["limits"]):
+        expect("arrows", {k: arrows.get(k, 0) for k in wanted}, wanted)
+        print(arrows)
+    count = groups(data["curves"]["goroutines"]["points"], 3)
+    expect("goroutines", count[-1][2], sum(1 for s in alive.values() if s != "NotExist"))
+
+
+def gc_intervals(events):
+    """When the GC stops the world, and each goroutine works for it: (from, to) in ns."""
+    stw, work, begun, assists, workers, running = [], [], {}, set(), set(), set()
+    stopped = None
+    for e in events:
+        time, g = e["time"], e.get("goroutine")
+        before = {x for x in (assists | workers) if x in running}
+        if e["kind"] == "StateTransition" and g is not None:
+            if e["to"] == "Running":
+                running.add(g)
+            else:
+                running.discard(g)
+                workers.discard(g)
+        elif e["kind"] == "Label" and e["label"].startswith("GC ") and e["label"] != "GC (idle)":
+            workers.add(g)
+            running.add(g)
+        elif e["kind"].startswith("Range") and e["name"] == "GC mark assist":
+            (assists.discard if e["kind"] == "RangeEnd" else assists.add)(g)
+        elif e["event"] == "STWBegin" and e["name"].startswith("stop-the-world (GC"):
+            stopped = time
+        elif e["event"] == "STWEnd" and stopped is not None:
+            stw.append((stopped, time))
+            stopped = None
+        now = {x for x in (assists | workers) if x in running}
+        for x in now - before:
+            begun[x] = time
+        for x in before - now:
+            work.append((begun.pop(x), time))
+    end = events[-1]["time"]
+    if stopped is not None:
+        stw.append((stopped, end))
+    return stw, work + [(t, end) for t in begun.values()]
+
+
+def check_mmu(data, events):
+    procs = [(e["time"], e["value"]) for e in events
+             if e["kind"] == "Metric" and e["name"] == "/sched/gomaxprocs:threads"]
+    if not procs:
+        expect("mmu", data["mmu"], [])
+        return
+    first, last = procs[0][0], events[-1]["time"]
+    stw, work = gc_intervals(events)
+    changes = sorted({first, last} | {t for t, _ in procs} |
+                     {t for i in stw + work for t in i if first <= t <= last})
+    sums = [0.0]
+    for a, b in zip(changes, changes[1:]):
+        if any(s <= a and b <= e for s, e in stw):
+            share = 0.0
+        else:
+            n = [n for t, n in procs if t <= a][-1]
+            share = max(0.0, 1 - sum(1 for s, e in work if s <= a and b <= e) / n)
+        sums.append(sums[-1] + share * (b - a))
+
+    def integral(t):
+        i = min(bisect.bisect_right(changes, t) - 1, len(changes) - 2)
+        part = (t - changes[i]) / (changes[i + 1] - changes[i])
+        return sums[i] + part * (sums[i + 1] - sums[i])
+
+    for window, share in data["mmu"]:
+        w = min(window, last - first)
+        starts = [s for t in changes for s in (t, t - w) if first <= s <= last - w]
+        least = min(integral(s + w) - integral(s) for s in starts) / w
+        if abs(least - share) > 1e-6:
+            failures.append(f"mmu of {window} ns: {share}, expected {least}")
+    print(f"{len(data['mmu'])} windows, {len(changes)} changes, from {data['mmu'][0][1]}")
+
+
+def check_part(data, part, start, to):
+    whole = {lane["id"]: lane for lane in data["lanes"]}
+    n = 0
+    for lane in part["lanes"]:
+        if lane["kind"] == "task":
+            continue  # numbered in the order in which they are open
+        if lane["id"] not in whole and any("no lane" in limit for limit in data["limits"]):
+            continue
+        cut = [(max(a, start), min(b, to), s) for a, b, s, *_ in spans(whole[lane["id"]]["spans"])
+               if a < to and b > start]
+        got = [(a, b, s) for a, b, s, *_ in spans(lane["spans"]) if b > a]
+        n += len(got)
+        expect(lane["id"], got, cut)
+    print(f"{n} spans in {len(part['lanes'])} lanes")
+    if not n:
+        failures.append("the part is empty")
+
+
+def main():
+    what, path = sys.argv[1:3]
+    data = load(path)
+    check_lanes(data)
+    if what == "lanes":
+        pass
+    elif what == "states":
+        check_states(data, load(sys.argv[3]))
+    elif what == "same":
+        check_same(data, load(sys.argv[3]))
+    elif what == "events":
+        check_events(data, load_events(sys.argv[3]))
+    elif what == "mmu":
+        check_mmu(data, load_events(sys.argv[3]))
+    elif what == "part":
+        check_part(data, load(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
+    for failure in failures[:10]:
+        print(failure[:1000])
+    sys.exit(1 if failures else 0)
+
+
+main()

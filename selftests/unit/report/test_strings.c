@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The strings of a report: equal ones share an index, and their number is bounded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/strings.h"
+
+static uint32_t get(struct report_strings *s, const char *text)
+{
+	uint32_t index = UINT32_MAX;
+
+	assert_int_equal(report_strings__get(
+				 s, (struct trace_string){ text, (uint32_t)strlen(text) }, &index),
+			 0);
+	return index;
+}
+
+static void test_indexes(void **state)
+{
+	struct report_strings s;
+	struct json j;
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	assert_int_equal(report_strings__init(&s), 0);
+	assert_int_equal(get(&s, ""), 0);
+	assert_int_equal(get(&s, "main.worker"), 2);
+	assert_int_equal(get(&s, "<\""), 3);
+	assert_int_equal(get(&s, "main.worker"), 2);
+	out = open_memstream(&text, &len);
+	json__init(&j, out, true);
+	json__open(&j, NULL, '{');
+	report_strings__print(&s, &j, "strings");
+	json__close(&j, '}');
+	fclose(out);
+	assert_string_equal(text, "{\"strings\":[\"\",\"(too many strings)\",\"main.worker\","
+				  "\"<\\\"\"]}\n");
+	free(text);
+	report_strings__deinit(&s);
+}
+
+static void test_bound(void **state)
+{
+	struct report_strings s;
+	char name[1024];
+	uint32_t last = 0;
+
+	(void)state;
+	assert_int_equal(report_strings__init(&s), 0);
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = 0;
+	for (unsigned int i = 0; i <= STRINGS_BYTES_MAX / 1000; i++) {
+		snprintf(name, 9, "%08u", i);
+		name[8] = 'x';
+		last = get(&s, name);
+	}
+	assert_true(report_strings__full(&s));
+	assert_int_equal(last, s.other);
+	assert_int_equal(get(&s, ""), 0);
+	assert_true(s.bytes < STRINGS_BYTES_MAX + sizeof(name));
+	report_strings__deinit(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_indexes),
+		cmocka_unit_test(test_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gotrace view: serves the timeline of a trace on loopback, for a browser.
+ *
+ * The whole is read once, with a level of detail (report/lanes.h); parts are read again when the
+ * browser zooms into them, through the index of the trace. view_server.c answers requests.
+ */
+#include "gotrace/views/view.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/opts.h"
+
+enum { OPT_PORT = 600, OPT_SPANS };
+
+#define SPANS_MIN 1000
+#define SPANS_MAX 10000000
+
+struct arguments {
+	struct view view;
+	uint64_t port;
+};
+
+static const struct argp_option options[] = {
+	{ "port", OPT_PORT, "PORT", 0, "listen on 127.0.0.1:PORT (default: a free port)", 0 },
+	{ "spans", OPT_SPANS, "N", 0,
+	  "show the whole with about N intervals, and merge shorter ones (default: 1000000)", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print the data of the timeline, and do not serve", 0 },
+	READING_OPTIONS,
+	{},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	uint64_t n;
+
+	switch (key) {
+	case OPT_PORT:
+		if (!opts__number(text, 0, UINT16_MAX, &a->port))
+			usage_error("invalid port '%s': expected 0 to 65535", text);
+		return 0;
+	case OPT_SPANS:
+		if (!opts__number(text, SPANS_MIN, SPANS_MAX, &n))
+			usage_error("invalid number '%s' for --spans: expected %d to %d", text,
+				    SPANS_MIN, SPANS_MAX);
+		a->view.opts.spans = n;
+		return 0;
+	default:
+		return trace_args__option(&a->view.in, key, text, state);
+	}
+}
+
+static const struct argp parser = {
+	options,
+	parse_option,
+	"FILE",
+	"Shows a trace in a browser: serves its timeline on a loopback address, and prints the URL. "
+	"Parts of it are read from FILE when the browser zooms into them; 'gotrace index FILE' makes "
+	"that fast.",
+};
+
+static int print_data(const struct view *v, struct error *error)
+{
+	if (fwrite(v->whole.data, 1, v->whole.len, stdout) != v->whole.len || fflush(stdout))
+		return error__set(error, -errno, "cannot write the output: %s", strerror(errno));
+	return 0;
+}
+
+static int serve(struct view *v, uint16_t port, struct error *error)
+{
+	sigset_t ends;
+	int err = view__listen(v, port, error);
+
+	if (err)
+		return err;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	return view__serve(v, error);
+}
+
+int do_view(int argc, char **argv, struct error *error)
+{
+	struct arguments a = { .view.in = { .verb = "view", .reader.described = true } };
+	struct view *v = &a.view;
+	int err;
+
+	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	trace_args__check(&v->in);
+	v->name = v->in.name;
+	if (!v->in.json && !strcmp(v->in.path, "-"))
+		usage_error("parts of the trace are read again: FILE must be a file");
+	err = view__read(v, error);
+	if (!err)
+		err = v->in.json ? print_data(v, error) : serve(v, (uint16_t)a.port, error);
+	free(v->whole.data);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The timeline of a report: lanes of goroutines, Ps, threads, CPUs, the GC and tasks, arrows between
+ * them, and curves, within a budget of spans.
+ *
+ * Upstream: export/export.h, which interprets the trace; this is one of its sinks. Downstream: the
+ * report and the server of a trace, which embed the members that report_lanes__print() writes.
+ *
+ * Memory depends on the budget and on the number of goroutines that exist at a time.
+ */
+#ifndef REPORT_LANES_H
+#define REPORT_LANES_H
+
+#include "lib/error.h"
+#include "lib/json.h"
+#include "reader/timeline.h"
+#include "report/strings.h"
+
+#define REPORT_SPANS	  1000000u /* default budget, which makes a page of about 20 MB */
+#define REPORT_GOROUTINES 4000u	   /* default number of lanes of goroutines */
+
+struct report_lanes;
+
+struct report_lanes_opts {
+	size_t spans;	   /* 0: REPORT_SPANS */
+	size_t goroutines; /* 0: REPORT_GOROUTINES */
+	/* Only what is within [from, to), in ns since `start`. `to` 0: the whole. */
+	uint64_t from, to;
+	int64_t start; /* time of the trace that counts as 0, if has_start; else the first event */
+	bool has_start;
+	const char *only; /* IDs of lanes, "g:12,p:0": others are left out. NULL: none. Borrowed */
+};
+
+/* `strings` is borrowed. 0 or -ENOMEM. */
+int report_lanes__create(struct report_lanes **ret, const struct report_lanes_opts *opts,
+			 struct report_strings *strings);
+void report_lanes__destroy(struct report_lanes *l); /* NULL is allowed */
+
+/* Applies the next step of the timeline. 0 or a negative errno with the reason. */
+int report_lanes__step(struct report_lanes *l, const struct timeline *t,
+		       const struct timeline_step *step, struct error *error);
+/* The trace has ended. Errors as above. */
+int report_lanes__finish(struct report_lanes *l, struct error *error);
+
+/*
+ * After the end: writes the members "states", "lanes", "arrows", "curves" and "mmu" of an open
+ * object. It adds strings, so the strings must be written later. 0 or a negative errno.
+ */
+int report_lanes__print(struct report_lanes *l, struct json *j, struct error *error);
+/* Writes what was aggregated or left out, as sentences, into an open array. */
+void report_lanes__print_limits(const struct report_lanes *l, struct json *j);
+
+int64_t report_lanes__start(const struct report_lanes *l); /* ns of the trace's clock */
+uint64_t report_lanes__end(const struct report_lanes *l);  /* of the last event, since the start */
+
+#endif
