@@ -259,10 +259,8 @@ static inline const char *write_example(unsigned int version)
 
 static struct rewrite_stats stats; /* of the last rewritten trace */
 
-/* Writes the part [from, to) of the trace `path`; to 0: to its end. */
-static inline const char *part(const char *path, unsigned int version, int64_t from, int64_t to)
+static inline const char *rewritten(const char *path, const struct rewrite_opts *opts)
 {
-	const struct rewrite_opts opts = { .version = version, .from = from, .to = to };
 	const char *out = scratch("part");
 	struct reader *r = open_path(path);
 	struct trace_file *file;
@@ -271,8 +269,8 @@ static inline const char *part(const char *path, unsigned int version, int64_t f
 	struct rewrite *rw;
 
 	ok(trace_file__open(&file, out, FILE_ANY));
-	ok(rewrite__create(&rw, file, &opts));
-	while (reader__next(r, &ev, &err) > 0 && (!to || ev.time < to))
+	ok(rewrite__create(&rw, file, opts));
+	while (reader__next(r, &ev, &err) > 0 && (!opts->to || ev.time < opts->to))
 		ok(rewrite__event(rw, &ev));
 	assert_string_equal(err.text, "");
 	ok(rewrite__end(rw));
@@ -282,6 +280,12 @@ static inline const char *part(const char *path, unsigned int version, int64_t f
 	trace_file__destroy(file);
 	reader__destroy(r);
 	return out;
+}
+
+/* Writes the part [from, to) of the trace `path`; to 0: to its end. */
+static inline const char *part(const char *path, unsigned int version, int64_t from, int64_t to)
+{
+	return rewritten(path, &(struct rewrite_opts){ version, false, from, to });
 }
 
 #endif

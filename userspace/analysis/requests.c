@@ -92,11 +92,6 @@ static int region_end(void *context, uint64_t g, const struct tracked_region *re
 	return request__release_region(r, request, g);
 }
 
-static bool equals(struct trace_string s, const char *text)
-{
-	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
-}
-
 /* A number of 500 or more, in decimal digits. */
 static bool is_server_error(struct trace_string s)
 {
@@ -116,8 +111,8 @@ static int log_event(void *context, struct tracked_task *task, const struct sema
 {
 	struct request *request = (struct request *)task;
 
-	request->failed |= equals(m->name, "error") ||
-			   (equals(m->name, "status") && is_server_error(m->message));
+	request->failed |= trace_string__equals(m->name, "error") ||
+			   (trace_string__equals(m->name, "status") && is_server_error(m->message));
 	return 0;
 }
 

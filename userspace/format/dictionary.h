@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "format/spec.h"
 #include "lib/arena.h"
@@ -25,6 +26,16 @@ struct trace_string {
 	const char *data; /* not NUL-terminated; any bytes */
 	uint32_t len;
 };
+
+static inline bool trace_string__begins(struct trace_string s, const char *with)
+{
+	return s.len >= strlen(with) && !memcmp(s.data, with, strlen(with));
+}
+
+static inline bool trace_string__equals(struct trace_string s, const char *text)
+{
+	return s.len == strlen(text) && trace_string__begins(s, text);
+}
 
 struct trace_frame {
 	uint64_t pc;

@@ -211,11 +211,6 @@ void anonymizer__frame(struct anonymizer *a, struct trace_string *function,
 
 /* ---- logs ---- */
 
-static bool equals(struct trace_string s, const char *text)
-{
-	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
-}
-
 /* Such as 404. */
 static bool is_status(struct trace_string s)
 {
@@ -266,12 +261,12 @@ static int anonymize_labels(struct anonymizer *a, struct trace_string *message)
 int anonymizer__log(struct anonymizer *a, struct trace_string *category,
 		    struct trace_string *message)
 {
-	if (equals(*category, LABELS_CATEGORY))
+	if (trace_string__equals(*category, LABELS_CATEGORY))
 		return anonymize_labels(a, message);
-	if (equals(*category, "status") && is_status(*message))
+	if (trace_string__equals(*category, "status") && is_status(*message))
 		return 0;
 	*message = (struct trace_string){ "", 0 };
-	if (!equals(*category, "error") && !equals(*category, "status"))
+	if (!trace_string__equals(*category, "error") && !trace_string__equals(*category, "status"))
 		*category = anonymizer__name(a, ANONYMOUS_CATEGORY, *category);
 	return 0;
 }

@@ -53,6 +53,7 @@ struct rewrite {
 	struct start_functions functions;
 	struct trace_string *kept; /* private strings about the whole file; bytes owned */
 	size_t nkept, kept_cap;
+	bool described; /* the event table has been written; set if names are replaced */
 
 	struct rw_event {
 		uint64_t m;
@@ -147,6 +148,10 @@ int rw_private__use(struct rewrite *r, const struct dictionary *from);
  */
 int rw_private__copy(struct rewrite *r, bool whole);
 int rw_private__write_kept(struct rewrite *r);
+
+/* rewrite_records.c */
+/* If names are replaced: writes the records of the input's generation into the open one. */
+int rw_records__write(struct rewrite *r);
 
 /* rewrite_kernel.c */
 void rw_kernel__deinit(struct rewrite *r);

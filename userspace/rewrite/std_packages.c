@@ -205,17 +205,13 @@ static bool is_public(struct trace_string path)
 				   sizeof(*packages), compare);
 }
 
-static bool begins(struct trace_string path, const char *with)
-{
-	return path.len >= strlen(with) && !memcmp(path.data, with, strlen(with));
-}
-
 bool std_package__is(struct trace_string path)
 {
 	static const char internal[] = "/internal";
 	const char *at;
 
-	if (begins(path, "internal/") || begins(path, "vendor/golang.org/x/") || is_public(path))
+	if (trace_string__begins(path, "internal/") ||
+	    trace_string__begins(path, "vendor/golang.org/x/") || is_public(path))
 		return true;
 	at = path.len ? memmem(path.data, path.len, internal, strlen(internal)) : NULL;
 	return at && is_public((struct trace_string){ path.data, (uint32_t)(at - path.data) });
