@@ -19,7 +19,7 @@
 
 #define SHARE_MIN    0.05 /* below, nothing is said */
 #define FINDINGS_MAX 6	  /* sentences about causes */
-#define IDLE	     1000 /* a goroutine that was not blocked for less than this part is idle */
+#define IDLE	     100  /* a goroutine that was not blocked for less than this part is idle */
 #define NAME_MAX_LEN 200  /* bytes of a name in a sentence */
 
 /* What the findings are about. */
@@ -62,7 +62,7 @@ static bool counts(const struct subject *s, const struct latency_cause *cause)
 
 static void describe(const struct subject *s, const struct latency_cause *c, char *ret, size_t size)
 {
-	struct trace_string r = c->reason;
+	struct trace_string r = is(c->reason, "unknown") ? (struct trace_string){} : c->reason;
 
 	if (c->assist)
 		snprintf(ret, size, "was work for the garbage collector (mark assists)");
@@ -77,7 +77,8 @@ static void describe(const struct subject *s, const struct latency_cause *c, cha
 		snprintf(ret, size, "was running for Go but blocked in the kernel (%.*s)", cut(r),
 			 r.data);
 	else if (c->part == PART_SYSCALL_BLOCKED)
-		snprintf(ret, size, "was blocked in system calls (%.*s)", cut(r), r.data);
+		snprintf(ret, size, "was blocked in system calls%s%.*s%s", r.len ? " (" : "",
+			 cut(r), r.data, r.len ? ")" : "");
 	else if (is(r, "sync"))
 		snprintf(ret, size, "was waiting for locks or wait groups (sync)");
 	else if (is(r, "network"))
