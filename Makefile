@@ -158,7 +158,7 @@ build/made/report/page.html: $(wildcard $(REPORT_PAGE)/*) Makefile
 	$(Q)cat $(sort $(wildcard $(REPORT_PAGE)/*.js)) >$@.js
 	$(Q)sed -e '1s/$$/<!-- written by gotrace report -->/' -e '/^@report.css@$$/{r $(REPORT_PAGE)/report.css' -e 'd}' \
 		-e '/^@scripts@$$/{r $@.js' -e 'd}' $(REPORT_PAGE)/report.html >$@
-	$(Q)test "$$(grep -c 'id="gotrace-data"></script>' $@)" = 1
+	$(Q)test "$$(grep -c '<script type="application/json" id="gotrace-data"></script>' $@)" = 1
 
 $(OUT)/obj/userspace/report/page.o: build/made/report/page.html
 

@@ -26,7 +26,7 @@ equals()
 {
 	$READER report --force -o "$tmp/page.html" "$1" && data "$tmp/page.html" >"$tmp/data" &&
 		$READER latency --goroutines --json "$1" >"$tmp/latency" && $READER requests --worst 100 --json "$1" >"$tmp/requests" &&
-		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold
+		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold && causes_equal
 }
 
 # A goroutine's time ends with it or the trace. That of `goroutines` also ends when it is blocked for ever.
@@ -69,6 +69,33 @@ findings_hold()
 		all($f[:-1][]; .share >= 0.05) and ($f[:-1] | map(-.ns)) == ($f[:-1] | map(-.ns) | sort)' "$tmp/data" >/dev/null
 }
 
+# The causes that the findings name, from the figures of the other commands: those of the requests with the
+# longest durations in all, or of goroutines that are neither the runtime's nor mostly blocked
+causes='def assist: [.by_reason.go_blocked[] | select(.name == "GC mark assist wait for work").ns] | add // 0;
+	def causes(idle): [.of_which.gc_assist_ns + assist, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns,
+		(.by_reason.go_blocked[] | select(.name == "sync" or (idle and .name != "GC mark assist wait for work")).ns),
+		(.by_reason | .syscall_blocked[], .kernel_blocked[]).ns] | map(select(. > 0));'
+causes_equal()
+{
+	jq -e -n --slurpfile page "$tmp/data" --slurpfile latency "$tmp/latency" --slurpfile requests "$tmp/requests" "$causes"'
+		def sums: group_by(.name) | map({ name: .[0].name, ns: (map(.ns) | add) });
+		($requests[0].requests | map(select(.count > 0)) | max_by(.total_ns)) as $r |
+		([$latency[0].goroutines[] | select((.name | . == "" or (startswith("runtime.") and . != "runtime.main") | not) and
+			.total_ns - .go_blocked_ns - .syscall_blocked_ns > (.total_ns / 100 | floor))]) as $busy |
+		(if $r then $r.time else ($busy | {
+			oncpu_ns: (map(.oncpu_ns) | add // 0), go_runnable_ns: (map(.go_runnable_ns) | add // 0),
+			kernel_runnable_ns: (map(.kernel_runnable_ns) | add // 0), throttled_ns: (map(.throttled_ns) | add // 0),
+			of_which: { gc_assist_ns: (map(.of_which.gc_assist_ns) | add // 0) },
+			by_reason: { go_blocked: (map(.by_reason.go_blocked[]) | sums), syscall_blocked: (map(.by_reason.syscall_blocked[]) | sums),
+				kernel_blocked: (map(.by_reason.kernel_blocked[]) | sums) } }) end) as $t |
+		($t | causes($r != null)) as $c |
+		(if $r then $t.total_ns else ($c | add // 0) + $t.oncpu_ns - $t.of_which.gc_assist_ns end) as $base |
+		([$page[0].findings[] | select(.ns) | select(.text | endswith(" running.") or endswith(" on a CPU.") | not).ns] ==
+			($c | map(select(. >= 0.05 * $base)) | sort | reverse | .[:6])) and
+		all($page[0].findings[] | select(.ns); $base == 0 or (.ns / $base - .share | fabs < 1e-6)) and
+		any($page[0].findings[]; .text == "Nothing stands out.") == ($c | all(. < 0.05 * $base))' >/dev/null
+}
+
 runs()
 {
 	local go
@@ -87,8 +114,9 @@ golden() # each valid trace of all formats; of others, an error, and no file
 		rm -f "$tmp/page.html"
 		if $READER check "$trace" >"$tmp/verdict" 2>&1; then
 			n=$((n + 1))
-			$READER report -o "$tmp/page.html" "$trace" && data "$tmp/page.html" | jq -e '.version == 1' >/dev/null ||
-				{ echo "$trace"; return 1; }
+			$READER report -o "$tmp/page.html" "$trace" && data "$tmp/page.html" >"$tmp/data" &&
+				$READER latency --goroutines --json "$trace" >"$tmp/latency" 2>"$tmp/err" &&
+				$READER requests --json "$trace" >"$tmp/requests" && causes_equal || { echo "$trace"; return 1; }
 		elif $READER report -o "$tmp/page.html" "$trace" 2>"$tmp/err"; then
 			# `check` finds errors that do not keep others from reading the trace
 			data "$tmp/page.html" >/dev/null || { echo "$trace"; return 1; }

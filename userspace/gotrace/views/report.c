@@ -31,9 +31,9 @@ static const struct argp parser = {
 	options,
 	trace_args__parse,
 	"FILE -o OUT.html",
-	"Writes one HTML page about a trace: what dominated, the timeline, goroutines and requests. The "
-	"page needs no network. What does not fit is merged, which the page says; 'gotrace view' shows "
-	"it in full.",
+	"Writes one HTML page about a trace, which needs no network: what dominated, requests and "
+	"goroutines. Its data contain the timeline, too, in which short intervals are merged; 'gotrace "
+	"view' serves it in full.",
 };
 
 /* ---- reading ---- */
@@ -105,6 +105,12 @@ static void print_limits(struct report_data *d, struct json *j)
 			 REPORT_GOROUTINES_MAX, (unsigned long long)d->latencies.count);
 		json__string(j, NULL, text);
 	}
+	if (d->more_functions) {
+		snprintf(text, sizeof(text),
+			 "Only the %u start functions with the longest time are shown.",
+			 REPORT_FUNCTIONS_MAX);
+		json__string(j, NULL, text);
+	}
 	report_lanes__print_limits(d->lanes, j);
 	json__close(j, ']');
 }
@@ -137,9 +143,9 @@ static int print_data(struct report_data *d, FILE *out, struct error *error)
 	json__u64(&j, "version", 1);
 	json__bool(&j, "live", false);
 	print_trace(d, &j);
-	print_limits(d, &j);
 	err = report__print_findings(d, &j);
 	err = err ?: report__print_goroutines(d, &j);
+	print_limits(d, &j);
 	err = err ?: report__print_requests(d, &j);
 	if (err)
 		error__set(error, err, "%s: %s", d->in.name, strerror(-err));

@@ -14,6 +14,7 @@
 #include "report/lanes.h"
 
 #define REPORT_GOROUTINES_MAX 2000u /* in the list: those with the longest time */
+#define REPORT_FUNCTIONS_MAX  1000u /* start functions: those with the longest time */
 #define REPORT_WORST	      100u  /* requests in the lists of the longest */
 
 /* A goroutine of the list. Times of the trace's clock, ns. */
@@ -40,6 +41,7 @@ struct report_data {
 	unsigned int version; /* reader__version() */
 	bool lossy;	      /* kernel events were lost */
 	bool go_lossy;	      /* events of Go were lost */
+	bool more_functions;  /* than REPORT_FUNCTIONS_MAX */
 	bool left_out;	      /* a corrupt tail was left out */
 };
 

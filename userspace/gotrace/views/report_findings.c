@@ -177,8 +177,7 @@ static int put_causes(const struct subject *s, struct json *j)
 		put++;
 	}
 	if (!put)
-		put_sentence(j, "Nothing stands out.",
-			     "No cause of waiting took 5 % of the time or more.");
+		put_sentence(j, "Nothing stands out.", "no cause of waiting took 5 % of the time");
 	if (!put || (double)oncpu >= SHARE_MIN * (double)s->base)
 		put_finding(s, j, s->d->latencies.has_kernel ? "was on a CPU" : "was running",
 			    oncpu);
@@ -239,8 +238,8 @@ int report__print_findings(struct report_data *d, struct json *j)
 	else
 		err = about_goroutines(d, j);
 	if (d->lossy || d->go_lossy)
-		put_sentence(j, "Events were lost, so figures may be too small.",
-			     "'gotrace stat' shows when.");
+		put_sentence(j, "Events were lost, so figures may be wrong.",
+			     "'gotrace stat' shows when");
 	json__close(j, ']');
 	free(names);
 	return err;

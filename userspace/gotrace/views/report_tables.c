@@ -100,6 +100,8 @@ static int put_functions(struct report_data *d, struct json *j)
 	functions = functions__sorted(&d->latencies, &n);
 	if (!functions)
 		return -ENOMEM;
+	d->more_functions = n > REPORT_FUNCTIONS_MAX;
+	n = d->more_functions ? REPORT_FUNCTIONS_MAX : n;
 	json__open(j, "functions", '[');
 	for (size_t i = 0; i < n; i++) {
 		name = latency__name(d->latencies.latency, functions[i]->name);

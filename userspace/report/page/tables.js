@@ -39,7 +39,7 @@
 			add(page, "p", `${trace.file}: ${time(trace.ns)}, ${trace.events} events`);
 		const findings = add(section("findings", "What dominated"), "ul");
 		for (const finding of data.findings || [])
-			add(findings, "li", finding.text).title = finding.detail;
+			add(findings, "li", `${finding.text} (${finding.detail})`);
 		if (requests && requests.names.length)
 			table(section("requests", "Requests"),
 			      ["name", "count", "mean", "p50", "p90", "p99", "max"],
