@@ -148,6 +148,20 @@ build/made/format/syscalls.h: Makefile
 $(OUT)/obj/userspace/format/kernel_names.o build/fuzz/obj/userspace/format/kernel_names.o: \
 	build/made/format/syscalls.h
 
+# The page of a report: its style sheet and scripts become part of the HTML, in place of the lines
+# "@report.css@" and "@scripts@"
+
+REPORT_PAGE := userspace/report/page
+build/made/report/page.html: $(wildcard $(REPORT_PAGE)/*) Makefile
+	$(call say,MAKE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)cat $(sort $(wildcard $(REPORT_PAGE)/*.js)) >$@.js
+	$(Q)sed -e '1s/$$/<!-- written by gotrace report -->/' -e '/^@report.css@$$/{r $(REPORT_PAGE)/report.css' -e 'd}' \
+		-e '/^@scripts@$$/{r $@.js' -e 'd}' $(REPORT_PAGE)/report.html >$@
+	$(Q)test "$$(grep -c '<script type="application/json" id="gotrace-data"></script>' $@)" = 1
+
+$(OUT)/obj/userspace/report/page.o: build/made/report/page.html
+
 # Both programs are optimized across files, since each event of the reader passes through five of
 # them, and each record of the recorder through ten. Objects also contain plain code, with which
 # everything else is linked. Tests use that: link-time optimization would take 1 s of CPU time for

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests that `gotrace requests --worst 5` names the right top cause, on programs whose requests are slow
+# Tests that `gotrace requests --worst 5` and the first finding of `gotrace report` name the right top cause, on programs whose requests are slow
 # for one known reason: an fsync in a slow file system, the CPU quota of a cgroup, a lock that
 # each request holds for long, mark assists next to a large heap.
 # timeout: 300
@@ -37,10 +37,33 @@ cause_once()
 		build/gotrace requests --worst 5 --json "$RECORDED" >"$tmp/requests.json" || return 1
 	grep '^top cause' "$tmp/text"
 	counts_match && parts_are_causes || return 1
+	finds "$RECORDED" "$kind" || return 3
 	jq -e --arg kind "$kind" --arg reason "$reason" --arg function "$function" \
 		'def right: .kind == $kind and (.reason | test($reason)) and (.function | test($function));
 		(.requests[0].slowest.top_cause | right) and (.worst | length == 5) and
 		([.worst[] | select(.top_cause | right)] | length >= 4)' "$tmp/requests.json" >/dev/null || return 3
+}
+
+# FILE KIND: of all requests, the first finding of the report has the longest time of a cause
+# other than being on a CPU, and names it
+finds()
+{
+	local said
+
+	case $2 in
+	syscall_blocked) said="blocked in system calls \\(fsync\\), most of it in main\\.save" ;;
+	throttled) said="CPU quota" ;;
+	go_blocked) said="locks or wait groups \\(sync\\), most of it in main\\.update" ;;
+	gc_assist) said="mark assists\\), most of it in main\\.allocate" ;;
+	esac
+	build/gotrace report --json "$1" >"$tmp/report.json" && jq -r '.findings[].text' "$tmp/report.json" &&
+		jq -e --arg said "$said" --slurpfile all "$tmp/requests.json" '$all[0].requests[0].time as $time |
+		(.findings[0].text | test($said)) and (.findings[0].ns as $ns |
+			[$time.go_runnable_ns, $time.kernel_runnable_ns, $time.throttled_ns, ($time.by_reason |
+			.go_blocked[], .syscall_blocked[], .kernel_blocked[] | select(.name != "GC mark assist wait for work").ns),
+			$time.of_which.gc_assist_ns + ([$time.by_reason.go_blocked[] |
+			select(.name == "GC mark assist wait for work").ns] | add // 0)] | max == $ns) and
+		(.findings[0].share - .findings[0].ns / $time.total_ns | fabs < 1e-9)' "$tmp/report.json" >/dev/null
 }
 
 # The program counts and measures its requests, too: within its own overhead of the annotations.

@@ -5,6 +5,7 @@
  */
 #include "analysis/latency_cause.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A mark assist that finds no work waits for some. */
@@ -100,4 +101,47 @@ bool latency__top_cause(const struct latency *l, const struct latency_stats *sta
 	find_place(l, stats, &cause);
 	*ret = cause;
 	return true;
+}
+
+/* Longest first; of equally long ones that with the first part. */
+static int compare_causes(const void *a, const void *b)
+{
+	const struct latency_cause *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (int)x->part - (int)y->part;
+}
+
+static void add_cause(struct latency_cause ret[LATENCY_CAUSES_MAX], size_t *n,
+		      struct latency_cause cause)
+{
+	if (cause.ns > 0 && *n < LATENCY_CAUSES_MAX)
+		ret[(*n)++] = cause;
+}
+
+size_t latency__causes(const struct latency *l, const struct latency_stats *stats,
+		       struct latency_cause ret[LATENCY_CAUSES_MAX])
+{
+	const struct duration *at;
+	enum latency_part part;
+	size_t n = 0;
+
+	add_cause(ret, &n, find_assist(l, stats));
+	add_cause(ret, &n, find_reason(l, stats, PART_KERNEL_RUNNABLE));
+	for (part = PART_ONCPU + 1; part < LATENCY_PARTS; part++)
+		if (!latency_part__has_reasons(part))
+			add_cause(ret, &n,
+				  (struct latency_cause){ part, false, stats->part[part] });
+	for (at = stats->reasons.at; at < stats->reasons.at + stats->reasons.n; at++) {
+		part = latency_reason__part(at->kind);
+		if (part != PART_KERNEL_RUNNABLE && !is_assist(l, at->kind))
+			add_cause(ret, &n,
+				  (struct latency_cause){ part, false, at->ns,
+							  latency__reason(l, at->kind) });
+	}
+	qsort(ret, n, sizeof(*ret), compare_causes);
+	for (size_t i = 0; i < n; i++)
+		find_place(l, stats, &ret[i]);
+	return n;
 }

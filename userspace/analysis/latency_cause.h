@@ -2,7 +2,8 @@
 /*
  * The top cause of a time: what most of it was spent on, with the place in the program.
  *
- * Upstream: latency.h, whose parts, reasons and places it compares. Downstream: `gotrace requests`.
+ * Upstream: latency.h, whose parts, reasons and places it compares. Downstream: `gotrace requests` and
+ * `gotrace report`.
  *
  * The causes: on CPU, except in mark assists; mark assists of the GC, on CPU and blocked until there
  * is work for them; Go-runnable; kernel-runnable, for all reasons; throttled; and each reason for
@@ -25,5 +26,14 @@ struct latency_cause {
 /* False: there is no time. Of equal ones that with the first part. */
 bool latency__top_cause(const struct latency *l, const struct latency_stats *stats,
 			struct latency_cause *ret);
+
+#define LATENCY_CAUSES_MAX 64u
+
+/*
+ * The causes that took time, but not those on CPU outside of mark assists, longest first. Returns how
+ * many; beyond LATENCY_CAUSES_MAX, reasons that are seen later are left out.
+ */
+size_t latency__causes(const struct latency *l, const struct latency_stats *stats,
+		       struct latency_cause ret[LATENCY_CAUSES_MAX]);
 
 #endif

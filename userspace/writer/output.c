@@ -14,10 +14,15 @@
 static int cannot_open(struct error *error, const char *path, enum file_kind kind, int err)
 {
 	static const char *const kinds[] = {
-		[FILE_TRACE] = "a trace",	 [FILE_RAW] = "a raw file",
-		[FILE_INDEX] = "an index",	 [FILE_TEXT] = "a trace in text form",
-		[FILE_STATS] = "a --stats file", [FILE_DESCRIPTION] = "a description of events",
-		[FILE_PROFILE] = "a profile",	 [FILE_EXPORT] = "an export that can be recognized",
+		[FILE_TRACE] = "a trace",
+		[FILE_RAW] = "a raw file",
+		[FILE_INDEX] = "an index",
+		[FILE_TEXT] = "a trace in text form",
+		[FILE_STATS] = "a --stats file",
+		[FILE_DESCRIPTION] = "a description of events",
+		[FILE_PROFILE] = "a profile",
+		[FILE_EXPORT] = "an export that can be recognized",
+		[FILE_REPORT] = "a page of gotrace report",
 	};
 	const char *why = strerror(-err);
 

@@ -29,6 +29,7 @@ enum file_kind {
 	FILE_DESCRIPTION, /* gotrace describe */
 	FILE_PROFILE,	  /* gotrace profile, and those of other programs for pprof */
 	FILE_EXPORT,	  /* gotrace export */
+	FILE_REPORT,	  /* gotrace report */
 };
 
 /*

@@ -206,6 +206,8 @@ static bool looks_like(enum file_kind kind, const char *head, size_t len)
 	case FILE_EXPORT: /* perfetto, the JSON kinds; folded stacks have nothing of their own */
 		return holds(head, len, "written by gotrace export") ||
 		       holds(head, len, "\"exporter\":\"gotrace\"");
+	case FILE_REPORT:
+		return holds(head, len, "written by gotrace report");
 	case FILE_PROFILE:
 	case FILE_ANY:
 		break;

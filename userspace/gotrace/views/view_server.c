@@ -25,6 +25,7 @@
 #include "gotrace/views/view.h"
 #include "lib/log.h"
 #include "lib/opts.h"
+#include "report/page.h"
 #include "service/http_headers.h"
 
 #define CONNECTIONS_MAX	   32
@@ -36,9 +37,6 @@
 #define TEXT		   "text/plain; charset=utf-8"
 #define HTML		   "text/html; charset=utf-8"
 #define JSON		   "application/json"
-
-static const char fallback_page[] =
-	"<!DOCTYPE html>\n<title>gotrace view</title>\n<p><a href=\"data.json\">data.json</a>\n";
 
 /* ---- responses ---- */
 
@@ -160,8 +158,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *mhd, const c
 		return respond_line(mhd, MHD_HTTP_FORBIDDEN,
 				    "403 forbidden: use the URL that 'gotrace view' has printed\n");
 	if (!strcmp(path, "/"))
-		return respond(mhd, MHD_HTTP_OK, HTML, fallback_page, strlen(fallback_page),
-			       MHD_RESPMEM_PERSISTENT);
+		return respond(mhd, MHD_HTTP_OK, HTML, report_page,
+			       (size_t)(report_page_end - report_page), MHD_RESPMEM_PERSISTENT);
 	if (!strcmp(path, "/data.json"))
 		return respond(mhd, MHD_HTTP_OK, JSON, v->whole.data, v->whole.len,
 			       MHD_RESPMEM_PERSISTENT);

@@ -1,0 +1,162 @@
+#!/bin/bash
+# Compares the data of `gotrace report` with those of `gotrace latency` and `gotrace requests`, and
+# writes pages of all traces, also of hostile ones and with names that could end the data.
+# parallel
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/reader.lib.sh
+
+# PAGE: its data; fails if a "<" is in them, or if they are there twice
+data()
+{
+	[ "$(grep -o '<script type="application/json" id="gotrace-data">' "$1" | wc -l)" -eq 1 ] &&
+		python3 -c '
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+rest = page.split("id=\"gotrace-data\">", 1)[1]
+sys.stdout.write(rest[:rest.index("<")])
+sys.exit(not rest[rest.index("<"):].startswith("</script>"))' "$1"
+}
+
+parts='[.oncpu_ns, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns, .kernel_blocked_ns, .syscall_blocked_ns, .go_blocked_ns]'
+
+# TRACE: each figure of the tables, which the other commands compute in passes of their own
+equals()
+{
+	$READER report --force -o "$tmp/page.html" "$1" && data "$tmp/page.html" >"$tmp/data" &&
+		$READER latency --goroutines --json "$1" >"$tmp/latency" && $READER requests --worst 100 --json "$1" >"$tmp/requests" &&
+		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold && causes_equal
+}
+
+# A goroutine's time ends with it or the trace. That of `goroutines` also ends when it is blocked for ever.
+goroutines_equal()
+{
+	jq -e -n --slurpfile page "$tmp/data" --slurpfile latency "$tmp/latency" --slurpfile go "$tmp/goroutines" '
+		$page[0] as $p | $latency[0] as $l |
+		($go[0].goroutines | map({ key: (.id | tostring), value: . }) | from_entries) as $g |
+		($p.goroutines.functions | sort) ==
+			($l.functions | map({ name, count, total: .total_ns, parts: '"$parts"' }) | sort) and
+		($p.goroutines.list | length) == ([2000, ($l.goroutines | length)] | min) and
+		$p.goroutines.omitted == ($l.goroutines | length) - ($p.goroutines.list | length) and
+		($p.goroutines.list | map(.total)) == ($l.goroutines | map(.total_ns) | sort | reverse | .[:2000]) and
+		(($l.goroutines | map({ key: (.id | tostring), value: '"$parts"' }) | from_entries) as $parts |
+			all($p.goroutines.list[]; .parts == $parts[.id | tostring] and .to - .from == .total)) and
+		all($p.goroutines.list[] | select(.name != "main.blockedForEver"); . as $one | $g[.id | tostring].ended as $last |
+			$one.to == if $last then $last - $p.trace.start else $p.trace.ns end)' >/dev/null
+}
+
+requests_equal()
+{
+	jq -e -n --slurpfile page "$tmp/data" --slurpfile requests "$tmp/requests" '
+		$page[0] as $p | $requests[0] as $r |
+		($p.requests.names | map({ name, count, total, p50, p90, p99, max, errors, parts,
+			histogram: (.histogram | map(.[0], .[1])) }) | sort) ==
+		($r.requests | map(select(.count > 0) | { name, count, total: .total_ns, p50: .p50_ns, p90: .p90_ns,
+			p99: .p99_ns, max: .max_ns, errors, parts: (.time | '"$parts"'),
+			histogram: (.buckets | map(.from_ns, .count)) }) | sort) and
+		all($p.requests.names[]; .mean == (.total / .count | floor)) and
+		([$p.requests.names[].worst[] | .to - .from] | sort) == ([$r.worst[] | .duration_ns] | sort)' >/dev/null
+}
+
+# Each share is that of the time, the largest first, and no sentence is about less than 5 %.
+findings_hold()
+{
+	jq -e '[.findings[] | select(.ns)] as $f | (.findings | length) >= 1 and ($f | length) >= 1 and
+		all($f[]; (.detail | capture("^(?<a>[0-9.]+) s of (?<b>[0-9.]+) s$")) as $d | .share as $share |
+			(.text | startswith("\($share * 100 | round) % of ")) and
+			(($d.b | tonumber) == 0 or (($d.a | tonumber) / ($d.b | tonumber) - $share | fabs < 0.001))) and
+		all($f[:-1][]; .share >= 0.05) and ($f[:-1] | map(-.ns)) == ($f[:-1] | map(-.ns) | sort)' "$tmp/data" >/dev/null
+}
+
+# The causes that the findings name, from the figures of the other commands: those of the requests with the
+# longest durations in all, or of goroutines that are neither the runtime's nor mostly blocked
+causes='def assist: [.by_reason.go_blocked[] | select(.name == "GC mark assist wait for work").ns] | add // 0;
+	def causes(idle): [.of_which.gc_assist_ns + assist, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns,
+		(.by_reason.go_blocked[] | select(.name == "sync" or (idle and .name != "GC mark assist wait for work")).ns),
+		(.by_reason | .syscall_blocked[], .kernel_blocked[]).ns] | map(select(. > 0));'
+causes_equal()
+{
+	jq -e -n --slurpfile page "$tmp/data" --slurpfile latency "$tmp/latency" --slurpfile requests "$tmp/requests" "$causes"'
+		def sums: group_by(.name) | map({ name: .[0].name, ns: (map(.ns) | add) });
+		($requests[0].requests | map(select(.count > 0)) | max_by(.total_ns)) as $r |
+		([$latency[0].goroutines[] | select((.name | . == "" or (startswith("runtime.") and . != "runtime.main") | not) and
+			.total_ns - .go_blocked_ns - .syscall_blocked_ns > (.total_ns / 100 | floor))]) as $busy |
+		(if $r then $r.time else ($busy | {
+			oncpu_ns: (map(.oncpu_ns) | add // 0), go_runnable_ns: (map(.go_runnable_ns) | add // 0),
+			kernel_runnable_ns: (map(.kernel_runnable_ns) | add // 0), throttled_ns: (map(.throttled_ns) | add // 0),
+			of_which: { gc_assist_ns: (map(.of_which.gc_assist_ns) | add // 0) },
+			by_reason: { go_blocked: (map(.by_reason.go_blocked[]) | sums), syscall_blocked: (map(.by_reason.syscall_blocked[]) | sums),
+				kernel_blocked: (map(.by_reason.kernel_blocked[]) | sums) } }) end) as $t |
+		($t | causes($r != null)) as $c |
+		(if $r then $t.total_ns else ($c | add // 0) + $t.oncpu_ns - $t.of_which.gc_assist_ns end) as $base |
+		([$page[0].findings[] | select(.ns) | select(.text | endswith(" running.") or endswith(" on a CPU.") | not).ns] ==
+			($c | map(select(. >= 0.05 * $base)) | sort | reverse | .[:6])) and
+		all($page[0].findings[] | select(.ns); $base == 0 or (.ns / $base - .share | fabs < 1e-6)) and
+		any($page[0].findings[]; .text == "Nothing stands out.") == ($c | all(. < 0.05 * $base))' >/dev/null
+}
+
+runs()
+{
+	local go
+
+	for go in $READER_GOS; do
+		equals "$CORPUS/runs/short-$go.trace" || { echo "$go"; return 1; }
+	done
+	equals "$CORPUS/runs/long-$ORACLE_GO.trace"
+}
+
+golden() # each valid trace of all formats; of others, an error, and no file
+{
+	local trace n=0
+
+	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
+		rm -f "$tmp/page.html"
+		if $READER check "$trace" >"$tmp/verdict" 2>&1; then
+			n=$((n + 1))
+			$READER report -o "$tmp/page.html" "$trace" && data "$tmp/page.html" >"$tmp/data" &&
+				$READER latency --goroutines --json "$trace" >"$tmp/latency" 2>"$tmp/err" &&
+				$READER requests --json "$trace" >"$tmp/requests" && causes_equal || { echo "$trace"; return 1; }
+		elif $READER report -o "$tmp/page.html" "$trace" 2>"$tmp/err"; then
+			# `check` finds errors that do not keep others from reading the trace
+			data "$tmp/page.html" >/dev/null || { echo "$trace"; return 1; }
+		elif [ -e "$tmp/page.html" ] || [ "$(wc -l <"$tmp/err")" -ne 1 ]; then
+			echo "$trace"
+			return 1
+		fi
+	done
+	[ $n -gt 10 ]
+}
+
+# The name of a function becomes one of the same length that could end the data, or a string in them.
+hostile_names()
+{
+	$READER text "$CORPUS/runs/short-$ORACLE_GO.trace" >"$tmp/text" &&
+		sed 's/"main\.(\*workload)\.run\.func1"/"main.<\/script><!--\\"\\n\\x01\\xffabcd"/' "$tmp/text" >"$tmp/evil.text" &&
+		! cmp -s "$tmp/text" "$tmp/evil.text" && $READER assemble -o "$tmp/evil" "$tmp/evil.text" &&
+		$READER report --force -o "$tmp/page.html" "$tmp/evil" && data "$tmp/page.html" >"$tmp/data" &&
+		jq -e '[.goroutines.functions[].name | select(. == "main.</script><!--\"\n\u0001\ufffdabcd")] | length == 1' \
+			"$tmp/data" >/dev/null
+}
+
+output()
+{
+	local trace=$CORPUS/runs/short-$ORACLE_GO.trace mode
+
+	rm -f "$tmp/new.html" && $READER report -o "$tmp/new.html" "$trace" && mode=$(stat -c %a "$tmp/new.html") && [ "$mode" = 600 ] &&
+		$READER report -o "$tmp/new.html" "$trace" && cat "$trace" | $READER report - >"$tmp/piped.html" &&
+		data "$tmp/new.html" | jq 'del(.trace.file, .trace.bytes)' >"$tmp/a" && data "$tmp/piped.html" | jq 'del(.trace.file, .trace.bytes)' >"$tmp/b" &&
+		cmp "$tmp/a" "$tmp/b" && echo mine >"$tmp/other" && ! $READER report -o "$tmp/other" "$trace" 2>"$tmp/err" &&
+		grep -q 'is not a page of gotrace report' "$tmp/err" && [ "$(cat "$tmp/other")" = mine ] &&
+		$READER report --force -o "$tmp/other" "$trace" && data "$tmp/other" >/dev/null &&
+		! $READER report -o "$tmp/none.html" "$tmp/err" 2>"$tmp/err2" && [ ! -e "$tmp/none.html" ] && [ "$(wc -l <"$tmp/err2")" -eq 1 ]
+}
+
+ktap_start 6
+if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
+	try "figures equal those of other commands" runs
+	try "the golden traces have a page" golden
+	try "names cannot end the data" hostile_names
+	try "the output is private, complete and of its own kind" output
+fi
+ktap_end
