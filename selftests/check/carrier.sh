@@ -98,7 +98,7 @@ converted() # VERSION
 # FROM TO: the complete trace and the cut trace have the same kernel events there
 part()
 {
-	$READER cut "$RECORDED" --from "@$1" --to "@$2" -o "$tmp/part.trace" && valid "$tmp/part.trace" || return 1
+	$READER cut --exact "$RECORDED" --from "@$1" --to "@$2" -o "$tmp/part.trace" && valid "$tmp/part.trace" || return 1
 	awk -F '[:,]' -v from="$1" -v to="$2" '$2 >= from && $2 < to' "$tmp/items" | bare >"$tmp/want"
 	$READER events --kernel --json "$tmp/part.trace" | items | bare >"$tmp/have"
 	same_text "$tmp/have" "$tmp/want"

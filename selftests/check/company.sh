@@ -82,7 +82,7 @@ common_part()
 	check_trace "$tmp/one.trace" && check_trace "$tmp/two.trace" || return 1
 	from=$(build/gotrace stat --json "$tmp/two.trace" | jq .start)
 	to=$(build/gotrace stat --json "$tmp/one.trace" | jq .end)
-	build/gotrace cut "$tmp/one.trace" --from "@$((from + 20000000))" --to "@$((to - 20000000))" \
+	build/gotrace cut --exact "$tmp/one.trace" --from "@$((from + 20000000))" --to "@$((to - 20000000))" \
 		-o "$tmp/inner.trace" && same_history inner two
 }
 

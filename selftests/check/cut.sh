@@ -35,7 +35,7 @@ good_cut()
 	shift 3
 
 	echo "$trace --from @$from --to @$to $*"
-	timeout 60 $READER cut "$trace" --from "@$from" --to "@$to" -o "$tmp/part" "$@" 2>"$tmp/part.err" ||
+	timeout 60 $READER cut --exact "$trace" --from "@$from" --to "@$to" -o "$tmp/part" "$@" 2>"$tmp/part.err" ||
 		{ cat "$tmp/part.err"; return 1; }
 	! grep -q 'cannot express' "$tmp/part.err" || { cat "$tmp/part.err"; return 1; }
 	$REFERENCE/validate "$tmp/part" && $READER check "$tmp/part" || return 1
@@ -104,6 +104,44 @@ through_pipes() # TRACE
 		$READER cut "$1" --from 100ms --to 200ms -o "$tmp/part" && cmp "$tmp/piped" "$tmp/part"
 }
 
+# TRACE: by default a part does not begin within a garbage collection, and with --exact it does
+outside_gc()
+{
+	local trace=$1 at n=0 i
+
+	$READER events --json "$trace" >"$tmp/events.json" || return 1
+	for i in 1 3 5 7; do
+		# 1 us after the begin of a garbage collection
+		at=$(jq -r 'select(.event == "GCBegin") | .time' "$tmp/events.json" | sed -n "${i}p")
+		[ -n "$at" ] || continue
+		n=$((n + 1))
+		$READER cut --exact "$trace" --from "@$((at + 1000))" -o "$tmp/part" && active | grep -q GCActive &&
+			$READER cut "$trace" --from "@$((at + 1000))" -o "$tmp/part" --force 2>"$tmp/err" || return 1
+		grep -q 'begins .* ms after --from' "$tmp/err" && ! active | grep . &&
+			$REFERENCE/validate "$tmp/part" && same_rest || return 1
+	done
+	[ $n -ge 2 ] || return 1
+	rm -f "$tmp/part"
+	! $READER cut "$trace" --from "@$((at + 1000))" --to "@$((at + 2000))" -o "$tmp/part" 2>"$tmp/err" &&
+		grep -q 'garbage is collected during the whole part; --exact' "$tmp/err" && [ ! -e "$tmp/part" ] &&
+		$READER cut --exact "$trace" --from "@$((at + 1000))" --to "@$((at + 2000))" -o "$tmp/part"
+}
+
+active() # the ranges that are active when $tmp/part begins, in its first generation
+{
+	$READER events --json "$tmp/part" | jq -r 'if .event == "Sync" and .n > 1 then halt else .event end' | grep Active
+}
+
+same_rest() # $tmp/part has all events of the trace from its begin on, except what stands in the prologue
+{
+	local from
+
+	from=$($READER events --json "$tmp/part" | jq -r 'select(.event | test("Sync|Status|Active") | not) | .time' | head -n 1)
+	jq -c "select(.time >= $from and (.event | test(\"Sync|Status|Active\") | not)) | [.time, .event, .g]" "$tmp/events.json" >"$tmp/want"
+	$READER events --json "$tmp/part" | jq -c 'select(.event | test("Sync|Status|Active") | not) | [.time, .event, .g]' >"$tmp/have"
+	[ -s "$tmp/have" ] && cmp "$tmp/have" "$tmp/want"
+}
+
 ktap_start
 if try "the reader builds" build_reader && try "programs trace themselves" trace_long_runs &&
 	try "the corpus is extracted" extract_corpus "$ORACLE_GO"; then
@@ -115,6 +153,7 @@ if try "the reader builds" build_reader && try "programs trace themselves" trace
 		try "$name: random windows" good_cuts "$CORPUS/$ORACLE_GO/v2/$name.trace" 20
 	done
 	long=$CORPUS/runs/long-$ORACLE_GO.trace
+	try "not within a garbage collection" outside_gc "$long"
 	try "goroutines keep their names" names_stay "$long"
 	try "a corrupt tail" broken_tail "$long"
 	try "times outside of the trace" outside "$long"

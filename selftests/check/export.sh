@@ -222,7 +222,7 @@ parts()
 {
 	local trace=$CORPUS/runs/long-$ORACLE_GO.trace kind
 
-	mkdir -p "$tmp/temporary" && $READER cut --from 0.3 --to 0.6 "$trace" -o "$tmp/part.trace" || return 1
+	mkdir -p "$tmp/temporary" && $READER cut --exact --from 0.3 --to 0.6 "$trace" -o "$tmp/part.trace" || return 1
 	for kind in perfetto chrome speedscope folded ndjson; do
 		$READER export $kind "$tmp/part.trace" -o - >"$tmp/want" && [ -s "$tmp/want" ] &&
 			TMPDIR=$tmp/temporary $READER export $kind "$trace" --from 0.3 --to 0.6 -o - | cmp - "$tmp/want" &&

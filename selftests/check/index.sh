@@ -54,10 +54,10 @@ same_window()
 same_part()
 {
 	$READER events "$trace" --from "$1" --to "$2" >"$tmp/with.txt" 2>"$tmp/with.err" &&
-		$READER cut "$trace" --from "$1" --to "$2" -o "$tmp/with" 2>>"$tmp/with.err" || return 1
+		$READER cut --exact "$trace" --from "$1" --to "$2" -o "$tmp/with" 2>>"$tmp/with.err" || return 1
 	mv "$trace.idx" "$tmp/away"
 	$READER events "$trace" --from "$1" --to "$2" >"$tmp/without.txt" &&
-		$READER cut "$trace" --from "$1" --to "$2" -o "$tmp/without"
+		$READER cut --exact "$trace" --from "$1" --to "$2" -o "$tmp/without"
 	mv "$tmp/away" "$trace.idx"
 	[ ! -s "$tmp/with.err" ] && [ -s "$tmp/with.txt" ] && cmp "$tmp/with.txt" "$tmp/without.txt" &&
 		cmp "$tmp/with" "$tmp/without"

@@ -29,7 +29,7 @@ part_of_a_trace() # TRACE
 	local i all=0
 
 	for i in 1 2 3 4 5 6 7 8 9; do
-		$READER cut --force --from "${i}00ms" --to "${i}50ms" "$1" -o "$tmp/cut.trace" &&
+		$READER cut --exact --force --from "${i}00ms" --to "${i}50ms" "$1" -o "$tmp/cut.trace" &&
 			agrees "$tmp/cut.trace" || return 1
 		all=$((all + $($READER tasks --json "$tmp/cut.trace" | jq '.unbegun + ([.tasks[].unfinished] | add // 0)')))
 	done

@@ -30,6 +30,10 @@ error_t rewriting__parse(int key, char *text, struct argp_state *state)
 {
 	struct rewriting *a = state->input;
 
+	if (key == OPT_EXACT) {
+		a->outside_gc = false;
+		return 0;
+	}
 	if (key != OPT_FORMAT)
 		return trace_args__option(&a->in, key, text, state);
 	a->version = spec__parse_version(text);
@@ -95,6 +99,7 @@ static int begin(struct run *run, int64_t start, struct error *error)
 		return error__set(error, -ENODATA,
 				  "%s: no events before --to: the trace begins at @%" PRId64,
 				  run->a->in.name, start);
+	opts.outside_gc = a->outside_gc && a->in.have_from;
 	err = rewrite__create(&run->rewrite, run->file, &opts);
 	return err ? cannot_write(run, err, error) : 0;
 }
@@ -125,6 +130,11 @@ static int rewrite_all(struct run *run, struct error *error)
 				  "%s: no events after --from: the trace ends at @%" PRId64,
 				  run->a->in.name, ev.time);
 	err = rewrite__end(run->rewrite);
+	if (err == -EAGAIN)
+		return error__set(error, err,
+				  "%s: garbage is collected during the whole part; --exact begins "
+				  "it there nevertheless",
+				  run->a->in.name);
 	if (err)
 		return cannot_write(run, err, error);
 	if (!trace_file__size(run->file))
@@ -135,7 +145,12 @@ static int rewrite_all(struct run *run, struct error *error)
 static void report_changes(const struct run *run)
 {
 	const struct rewrite_stats *s = rewrite__stats(run->rewrite);
+	int64_t from = rewrite__from(run->rewrite);
 
+	if (from > run->from)
+		log__msg("%s: the part begins %.3f ms after --from, because garbage was being "
+			 "collected; --exact begins it there nevertheless",
+			 run->a->in.name, (double)(from - run->from) / 1e6);
 	if (s->experimental)
 		log__msg("%s: %" PRIu64 " experimental events were %s", run->a->in.name,
 			 s->experimental,

@@ -12,12 +12,13 @@ struct rewriting {
 	struct trace_args in;
 	unsigned int
 		version; /* of the output; 0: that of the input, or the oldest for a v1 trace */
+	bool outside_gc; /* see struct rewrite_opts */
 	struct anonymizer *names; /* replaces names; NULL: they are kept */
 };
 
 /* argp parser for --format-version (OPT_FORMAT) and the options of trace_args__option(). */
 error_t rewriting__parse(int key, char *text, struct argp_state *state);
-enum { OPT_FORMAT = 511 };
+enum { OPT_FORMAT = 511, OPT_EXACT };
 /* clang-format off */
 #define FORMAT_HELP \
 	"format of OUT: " TRACE_VERSION_LIST(" or ") " (default: that of FILE; " \

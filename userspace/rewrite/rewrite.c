@@ -157,6 +157,46 @@ static int begin_writing(struct rewrite *r, int64_t base, bool at_sync)
 	return err ?: rw__prologue(r, r->last);
 }
 
+/* ---- where the output may begin ---- */
+
+#define SEARCH_SHARE 16 /* a search of n goroutines and Ps is repeated after n / 16 events */
+
+static bool has_ranges(const struct rewrite *r)
+{
+	void *value;
+
+	if (r->model.gc == ORDER_GC_ON)
+		return true;
+	for (size_t i = 0; map__next(&r->model.p, &i, &value);)
+		if (((const struct order_p *)value)->ranges.n)
+			return true;
+	for (size_t i = 0; map__next(&r->model.g, &i, &value);)
+		if (((const struct order_g *)value)->ranges.n)
+			return true;
+	return false;
+}
+
+/*
+ * Whether an event at `time` may be the first one. If not, the output begins after it at the earliest.
+ * A trace with many goroutines must not take quadratic time, so not each event is followed by a search.
+ */
+static bool may_begin(struct rewrite *r, int64_t time)
+{
+	if (time < r->opts.from)
+		return false;
+	if (!r->opts.outside_gc)
+		return true;
+	if (r->unchecked)
+		r->unchecked--;
+	else if (!has_ranges(r))
+		return true;
+	else
+		r->unchecked = (r->model.p.n + r->model.g.n) / SEARCH_SHARE;
+	r->opts.from = time + 1;
+	rw_kernel__move(r);
+	return false;
+}
+
 static int begin_generation(struct rewrite *r, const struct trace_event *ev)
 {
 	int err;
@@ -169,7 +209,7 @@ static int begin_generation(struct rewrite *r, const struct trace_event *ev)
 	if (!err && ev->sync->n == 1)
 		err = rewrite__keep_private(r, ev->dictionary);
 	rw__begin(r, !r->any);
-	if (err || (!r->writing && ev->time < r->opts.from))
+	if (err || (!r->writing && !may_begin(r, ev->time)))
 		return err;
 	if (!r->writing) {
 		err = begin_writing(r, ev->time, true);
@@ -362,7 +402,7 @@ int rewrite__event(struct rewrite *r, const struct trace_event *ev)
 		r->derived_time = ev->time;
 		return start_functions__event(&r->functions, ev);
 	}
-	if (!r->writing && ev->time >= r->opts.from) {
+	if (!r->writing && may_begin(r, ev->time)) {
 		err = begin_writing(r, r->opts.from, false);
 		err = err ?: rw_private__copy(r, false);
 	}
@@ -377,8 +417,15 @@ int rewrite__end(struct rewrite *r)
 
 	if (!r->writing && r->opts.from == INT64_MIN)
 		return 0; /* the input had no generation */
+	if (!r->writing && r->opts.outside_gc && has_ranges(r))
+		return -EAGAIN;
 	if (!r->writing)
 		err = begin_writing(r, r->opts.from, false) ?: rw_kernel__write(r);
 	/* The last generation is empty if the part ends where it begins. */
 	return err ?: r->filled ? writer__close(r->writer) : 0;
+}
+
+int64_t rewrite__from(const struct rewrite *r)
+{
+	return r->opts.from;
 }

@@ -41,6 +41,11 @@ struct rewrite_opts {
 	 * output with a prologue that reports the state at that time. INT64_MIN: from the start.
 	 */
 	int64_t from;
+	/*
+	 * Begin later than `from` if garbage is being collected then, at the first point without that
+	 * and without open ranges: some readers do not accept a trace that begins in them.
+	 */
+	bool outside_gc;
 	int64_t to; /* the caller stops before this time, ns; 0: no limit */
 	/* Replaces names and texts, of a whole trace; borrowed. NULL: they are kept. */
 	struct anonymizer *names;
@@ -78,8 +83,13 @@ int rewrite__keep_private(struct rewrite *r, const struct dictionary *from);
  */
 int rewrite__event(struct rewrite *r, const struct trace_event *ev);
 
-/* Ends the output and writes the rest. Returns 0 or a negative errno. */
+/*
+ * Ends the output and writes the rest. Returns 0 or a negative errno: -EAGAIN (there was no such point
+ * as outside_gc requires).
+ */
 int rewrite__end(struct rewrite *r);
+/* When the output begins: opts.from, or later with outside_gc. */
+int64_t rewrite__from(const struct rewrite *r);
 
 const struct rewrite_stats *rewrite__stats(const struct rewrite *r);
 

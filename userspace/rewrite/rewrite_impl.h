@@ -42,6 +42,7 @@ struct rewrite {
 
 	bool any;		  /* a state is known */
 	bool writing;		  /* `from` has passed, a generation is open */
+	uint64_t unchecked;	  /* events until the next search for open ranges */
 	bool filled;		  /* the generation has an event or status */
 	int64_t shift;		  /* added to times to make room for the prologue */
 	int64_t last;		  /* time of the last event written */
@@ -157,6 +158,8 @@ int rw_records__write(struct rewrite *r);
 void rw_kernel__deinit(struct rewrite *r);
 /* Begins a generation of the input at `time`. Returns 0 or -ENOMEM. */
 int rw_kernel__use(struct rewrite *r, const struct dictionary *from, int64_t time);
+/* opts.from is later now. */
+void rw_kernel__move(struct rewrite *r);
 /* Writes items since the last call, if they are in the part, into the open generation. */
 int rw_kernel__write(struct rewrite *r);
 

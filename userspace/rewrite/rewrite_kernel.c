@@ -116,6 +116,14 @@ int rw_kernel__use(struct rewrite *r, const struct dictionary *from, int64_t tim
 	return err < 0 ? err : 0;
 }
 
+void rw_kernel__move(struct rewrite *r)
+{
+	struct rw_kernel *k = &r->kernel;
+
+	k->from = (uint64_t)(r->opts.from + timeline__mono_offset(&r->clock));
+	k->start = k->from;
+}
+
 int rw_kernel__write(struct rewrite *r)
 {
 	struct rw_kernel *k = &r->kernel;
