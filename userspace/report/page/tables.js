@@ -1,60 +1,135 @@
 "use strict";
-// Shows the findings, limits and tables of the data that the page contains. All texts of the trace
-// become text nodes, never HTML.
-(() => {
-	const source = document.getElementById("gotrace-data").textContent;
-	const page = document.getElementById("page");
+// The findings and the tables, whose texts are part of the document, so that a browser's search finds them.
+const ROWS_AT_ONCE = 200;
 
-	const add = (parent, name, text) => {
-		const element = document.createElement(name);
-		if (text !== undefined)
-			element.textContent = text;
-		return parent.appendChild(element);
-	};
-	const time = ns => ns >= 1e9 ? (ns / 1e9).toFixed(3) + " s" :
-		ns >= 1e6 ? (ns / 1e6).toFixed(3) + " ms" : (ns / 1e3).toFixed(3) + " µs";
-
-	const table = (parent, titles, rows) => {
-		const box = add(parent, "div");
-		box.className = "table";
-		const t = add(box, "table"), head = add(add(t, "thead"), "tr"), body = add(t, "tbody");
-		for (const title of titles)
-			add(head, "th", title).scope = "col";
-		for (const row of rows) {
-			const tr = add(body, "tr");
-			for (const cell of row)
-				add(tr, "td", cell);
+const showFindings = (parent, findings, follow) => {
+	const list = add(parent, "ul");
+	for (const finding of findings) {
+		const item = add(list, "li", finding.text + " ");
+		add(item, "span", `(${finding.detail}) `, { class: "detail" });
+		for (const link of finding.links || []) {
+			add(item, "button", link.text, { class: "link", type: "button" }).addEventListener("click", () => follow(link));
+			item.append(" ");
 		}
-	};
-	const section = (id, title) => {
-		const s = add(page, "section");
-		s.id = id;
-		add(s, "h2", title);
-		return s;
-	};
+	}
+};
 
-	const show = data => {
-		const { trace, goroutines, requests } = data;
-		if (trace)
-			add(page, "p", `${trace.file}: ${time(trace.ns)}, ${trace.events} events`);
-		const findings = add(section("findings", "What dominated"), "ul");
-		for (const finding of data.findings || [])
-			add(findings, "li", `${finding.text} (${finding.detail})`);
-		if (requests && requests.names.length)
-			table(section("requests", "Requests"),
-			      ["name", "count", "mean", "p50", "p90", "p99", "max"],
-			      requests.names.map(r => [r.name || "(no name)", r.count, time(r.mean), time(r.p50), time(r.p90), time(r.p99), time(r.max)]));
-		if (goroutines)
-			table(section("goroutines", "Goroutines by start function"),
-			      ["name", "count", "total", ...goroutines.parts],
-			      goroutines.functions.map(f => [f.name || "(unknown)", f.count, time(f.total), ...f.parts.map(time)]));
-		const limits = add(section("limits", "Limits"), "ul");
-		for (const limit of data.limits)
-			add(limits, "li", limit);
-	};
+const splitBar = (cell, names, parts) => {
+	const bar = add(cell, "div", undefined, { class: "bar", role: "img" }), sum = parts.reduce((a, b) => a + b, 0) || 1;
+	const texts = [];
+	parts.forEach((ns, i) => {
+		if (!ns)
+			return;
+		add(bar, "i", undefined, { style: `width: ${ns / sum * 100}%; background: var(--${PART_KINDS[names[i]] || "idle"})` });
+		texts.push(`${names[i].replaceAll("_", " ")} ${(ns / sum * 100).toFixed(1)} %`);
+	});
+	bar.title = texts.join(", ");
+	bar.setAttribute("aria-label", bar.title);
+};
 
-	if (source)
-		show(JSON.parse(source));
-	else
-		fetch("data.json").then(answer => answer.json()).then(show);
-})();
+// A column: title, value of a row (to sort by), and text or a function that fills the cell.
+const sortedTable = (parent, columns, rows, clicked) => {
+	const box = add(parent, "div", undefined, { class: "table", tabindex: "0" }), table = add(box, "table");
+	const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+	let shown = ROWS_AT_ONCE, sorted = rows;
+	const more = add(parent, "button", "", { class: "link", type: "button" });
+	const fill = () => {
+		body.replaceChildren();
+		for (const row of sorted.slice(0, shown)) {
+			const tr = add(body, "tr");
+			for (const column of columns) {
+				const cell = add(tr, "td");
+				if (column.fill)
+					column.fill(cell, row);
+				else if (column === columns[0] && clicked)
+					add(cell, "button", column.text(row), { class: "link", type: "button" }).addEventListener("click", () => clicked(row));
+				else
+					cell.textContent = column.text(row);
+				if (column === columns[0])
+					cell.title = column.text(row);
+			}
+		}
+		more.textContent = `Show ${Math.min(ROWS_AT_ONCE, sorted.length - shown)} more of ${sorted.length}`;
+		more.hidden = sorted.length <= shown;
+	};
+	more.addEventListener("click", () => { shown += ROWS_AT_ONCE; fill(); });
+	for (const column of columns) {
+		const th = add(head, "th", undefined, { scope: "col" });
+		let descending = true;
+		add(th, "button", column.title, { type: "button", title: "Sort" }).addEventListener("click", () => {
+			const order = descending ? -1 : 1;
+			sorted = [...rows].sort((a, b) => order * (column.value(a) > column.value(b) ? 1 : column.value(a) < column.value(b) ? -1 : 0));
+			for (const other of head.children)
+				other.removeAttribute("aria-sort");
+			th.setAttribute("aria-sort", descending ? "descending" : "ascending");
+			descending = !descending;
+			fill();
+		});
+	}
+	fill();
+};
+
+const textColumn = (title, value, text = value) => ({ title, value, text });
+const timeColumn = (title, value) => ({ title, value, text: row => timeText(value(row)) });
+const partColumns = (names, rows) => [
+	{ title: "split", value: row => row.parts[0], fill: (cell, row) => splitBar(cell, names, row.parts) },
+	...names.map((name, i) => [name, i]).filter(([, i]) => rows.some(row => row.parts[i]))
+		.map(([name, i]) => timeColumn(name.replaceAll("_", " "), row => row.parts[i])),
+];
+
+const showGoroutines = (goroutines, follow) => {
+	const s = section("goroutines", "Goroutines");
+	add(s, "p", "By start function", { class: "detail" });
+	sortedTable(s, [
+		textColumn("start function", f => f.name || "(unknown)"), textColumn("count", f => f.count),
+		timeColumn("total", f => f.total), ...partColumns(goroutines.parts, goroutines.functions),
+	], goroutines.functions);
+	add(s, "p", `Each goroutine${goroutines.omitted ? `; ${goroutines.omitted} shorter ones are omitted` : ""}`, { class: "detail" });
+	sortedTable(s, [
+		textColumn("goroutine", g => g.id, g => `G${g.id} ${g.name || "(unknown)"}`), timeColumn("from", g => g.from),
+		timeColumn("total", g => g.total ?? g.to - g.from), ...partColumns(goroutines.parts, goroutines.list),
+	], goroutines.list, g => follow({ from: g.from, to: g.to, lane: "g:" + g.id }));
+};
+
+// Bars of a histogram whose buckets are [least ns, count]
+const histogram = (cell, buckets) => {
+	const most = Math.max(1, ...buckets.map(b => b[1])), width = 8 * buckets.length;
+	const svg = cell.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
+	svg.setAttribute("viewBox", `0 0 ${Math.max(width, 8)} 24`);
+	svg.setAttribute("width", Math.max(width, 8));
+	svg.setAttribute("role", "img");
+	svg.setAttribute("aria-label", buckets.map(b => `from ${timeText(b[0])}: ${b[1]}`).join(", "));
+	buckets.forEach(([, count], i) => {
+		const bar = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "rect"));
+		const height = count ? Math.max(24 * count / most, 1) : 0;
+		for (const [key, value] of Object.entries({ x: 8 * i, y: 24 - height, width: 7, height, fill: "var(--syscall)" }))
+			bar.setAttribute(key, value);
+	});
+};
+
+const showRequests = (requests, follow) => {
+	const s = section("requests", "Requests"), { names } = requests;
+	sortedTable(s, [
+		textColumn("name", r => r.name || "(no name)"), textColumn("count", r => r.count),
+		...["mean", "p50", "p90", "p99", "max"].map(key => timeColumn(key, r => r[key])),
+		{ title: "durations", value: r => r.max, fill: (cell, r) => histogram(cell, r.histogram || []) },
+		...partColumns(requests.parts, names),
+	], names);
+	const worst = names.flatMap(r => (r.worst || []).map(w => ({ ...w, name: r.name || "(no name)" })))
+		.sort((a, b) => (b.to - b.from) - (a.to - a.from));
+	if (!worst.length)
+		return;
+	add(s, "p", "The slowest ones", { class: "detail" });
+	sortedTable(s, [
+		textColumn("request", w => `${w.name} (task ${w.id})`), timeColumn("from", w => w.from),
+		timeColumn("duration", w => w.to - w.from), ...partColumns(requests.parts, worst),
+	], worst, w => follow({ from: w.from, to: w.to, lane: w.goroutine ? "g:" + w.goroutine : undefined }));
+};
+
+const showLimits = limits => {
+	const list = add(section("limits", "Limits"), "ul");
+	for (const limit of limits)
+		add(list, "li", limit);
+	if (!limits.length)
+		add(list, "li", "Nothing is missing.");
+};

@@ -1,0 +1,113 @@
+"use strict";
+// The data of the page: decoding, formatting, and creating elements. Texts of the trace are hostile: they
+// become text nodes, never HTML. docs/report.md describes the data.
+const byId = id => document.getElementById(id);
+
+const add = (parent, name, text, attributes) => {
+	const element = document.createElement(name);
+	if (text !== undefined)
+		element.textContent = text;
+	for (const key in attributes)
+		element.setAttribute(key, attributes[key]);
+	return parent.appendChild(element);
+};
+
+const timeText = ns => ns >= 1e9 ? (ns / 1e9).toFixed(3) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(3) + " ms" :
+	ns >= 1e3 ? (ns / 1e3).toFixed(3) + " µs" : Math.round(ns) + " ns";
+
+const amountText = (value, unit) => {
+	if (unit !== "bytes")
+		return String(value);
+	const power = Math.min(Math.floor(Math.log2(Math.max(value, 1)) / 10), 4);
+	return (value / 2 ** (10 * power)).toFixed(power ? 1 : 0) + " " + ["B", "KiB", "MiB", "GiB", "TiB"][power];
+};
+
+// Calls each with the numbers of base64 text, a reader of unsigned LEB128.
+class Numbers {
+	constructor(text) {
+		const bytes = atob(text || "");
+		this.bytes = new Uint8Array(bytes.length);
+		for (let i = 0; i < bytes.length; i++)
+			this.bytes[i] = bytes.charCodeAt(i);
+		this.at = 0;
+	}
+	get more() { return this.at < this.bytes.length; }
+	next() { // up to 2^53
+		let value = 0, factor = 1, byte;
+		do {
+			byte = this.bytes[this.at++];
+			value += (byte & 127) * factor;
+			factor *= 128;
+		} while (byte & 128);
+		return value;
+	}
+}
+
+// Spans of a lane as arrays: begin, end (ns), state, detail, how many intervals (1: not merged), share.
+const decodeSpans = text => {
+	const numbers = new Numbers(text), most = numbers.bytes.length >> 2;
+	const s = {
+		n: 0, begin: new Float64Array(most), end: new Float64Array(most), state: new Uint8Array(most),
+		detail: new Uint32Array(most), count: new Uint32Array(most), share: new Uint8Array(most),
+	};
+	for (let time = 0; numbers.more; s.n++) {
+		s.begin[s.n] = time += numbers.next();
+		s.end[s.n] = time += numbers.next();
+		const state = numbers.next();
+		s.state[s.n] = Math.floor(state / 2);
+		s.detail[s.n] = numbers.next();
+		s.count[s.n] = state % 2 ? numbers.next() : 1;
+		s.share[s.n] = state % 2 ? numbers.next() : 255;
+	}
+	return s;
+};
+
+// The first span that ends after a time
+const spanAfter = (s, time) => {
+	let low = 0, high = s.n;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (s.end[middle] > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+};
+
+const decodeArrows = text => {
+	const numbers = new Numbers(text), arrows = [];
+	for (let time = 0; numbers.more;)
+		arrows.push({ time: time += numbers.next(), from: numbers.next(), to: numbers.next(), reason: numbers.next() });
+	return arrows;
+};
+
+const decodePoints = text => {
+	const numbers = new Numbers(text), points = [];
+	for (let time = 0; numbers.more;)
+		points.push({ time: time += numbers.next(), least: numbers.next(), most: numbers.next() });
+	return points;
+};
+
+const KINDS = ["running", "runnable", "cpu-wait", "syscall", "waiting", "gc", "stw", "idle"];
+const PART_KINDS = {
+	oncpu: "running", go_runnable: "runnable", kernel_runnable: "cpu-wait", throttled: "stw",
+	kernel_blocked: "gc", syscall_blocked: "syscall", go_blocked: "waiting",
+};
+const kindOf = state => {
+	const kind = state.kind.replace(/^kernel-/, "");
+	return KINDS.includes(kind) ? kind : kind === "runnable" ? "cpu-wait" : /sleep|block|stop/.test(kind) ? "waiting" : "running";
+};
+const readColors = () => {
+	const style = getComputedStyle(document.documentElement), colors = {};
+	for (const name of [...KINDS, "text", "faint", "line", "back", "panel", "link"])
+		colors[name] = style.getPropertyValue("--" + name).trim();
+	return colors;
+};
+
+const section = (id, title) => {
+	const s = add(byId("page"), "section", undefined, { id });
+	add(s, "h2", title);
+	add(byId("sections"), "a", title, { href: "#" + id });
+	return s;
+};

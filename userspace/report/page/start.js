@@ -1,0 +1,41 @@
+"use strict";
+// Reads the data, which the page contains or, with `gotrace view`, loads, and makes the sections.
+const show = data => {
+	const { trace } = data;
+	if (trace) {
+		document.title = `gotrace report: ${trace.file}`;
+		const facts = [trace.program, trace.go && `Go ${trace.go}`, timeText(trace.ns), trace.events !== undefined && `${trace.events} events`,
+			trace.start_wall && `from ${trace.start_wall}`, trace.kernel === false && "without kernel events"];
+		byId("trace").textContent = `${trace.file}: ${facts.filter(Boolean).join(", ")}`;
+	}
+	const findings = data.findings ? section("findings", "What dominated") : null;
+	const timeline = data.lanes && data.lanes.length ? new Timeline(data) : null;
+	const follow = link => {
+		if (link.section)
+			byId(link.section)?.scrollIntoView();
+		else if (timeline)
+			timeline.goTo(link);
+	};
+	if (findings)
+		showFindings(findings, data.findings, follow);
+	if (data.requests && data.requests.names.length)
+		showRequests(data.requests, follow);
+	if (data.goroutines)
+		showGoroutines(data.goroutines, follow);
+	for (const profile of data.profiles || [])
+		showProfile(profile, data.strings);
+	if (data.mmu && data.mmu.length)
+		showUtilization(data.mmu);
+	showLimits(data.limits || []);
+	document.documentElement.dataset.ready = "yes";
+};
+
+addEventListener("error", e => { document.documentElement.dataset.error = e.message; });
+addEventListener("unhandledrejection", e => { document.documentElement.dataset.error = e.reason; });
+addEventListener("DOMContentLoaded", () => {
+	const source = byId("gotrace-data").textContent;
+	if (source)
+		show(JSON.parse(source));
+	else
+		fetch("data.json").then(answer => answer.json()).then(show);
+});
